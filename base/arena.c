@@ -1,0 +1,121 @@
+/* arena.c -- chunks that are taken from malloc once and reused. */
+#include <base/arena.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { KEEP_BYTES = 1 << 20, DEFAULT_CHUNK = 64 << 10 };
+
+struct nam_chunk {
+	struct nam_chunk *next;
+	size_t size; /* bytes after this head */
+	_Alignas(16) char bytes[];
+};
+
+void
+nam_arena_init(struct nam_arena *a, size_t chunk_bytes)
+{
+	*a = (struct nam_arena){ .chunk_bytes = chunk_bytes ? chunk_bytes : DEFAULT_CHUNK };
+}
+
+void
+nam_arena_fini(struct nam_arena *a)
+{
+	for (struct nam_chunk *c = a->head, *next; c != NULL; c = next) {
+		next = c->next;
+		free(c);
+	}
+	nam_arena_init(a, a->chunk_bytes);
+}
+
+static void
+use(struct nam_arena *a, struct nam_chunk *c)
+{
+	a->current = c;
+	a->at = c->bytes;
+	a->end = c->bytes + c->size;
+}
+
+void
+nam_arena_reset(struct nam_arena *a)
+{
+	a->used = 0;
+	if (a->head == NULL)
+		return;
+	size_t kept = 0;
+	struct nam_chunk *c = a->head, *last = NULL;
+	while (c != NULL && (last == NULL || kept + c->size <= KEEP_BYTES)) {
+		kept += c->size;
+		last = c;
+		c = c->next;
+	}
+	while (c != NULL) {
+		struct nam_chunk *next = c->next;
+		free(c);
+		c = next;
+	}
+	last->next = NULL;
+	use(a, a->head);
+}
+
+void *
+nam_arena_slow(struct nam_arena *a, size_t n)
+{
+	if (a->limit != 0 && (n > a->limit || a->used > a->limit - n))
+		return NULL;
+	struct nam_chunk *next = a->current ? a->current->next : NULL;
+	if (next == NULL || next->size < n) {
+		size_t size = n > a->chunk_bytes ? n : a->chunk_bytes;
+		struct nam_chunk *c = malloc(sizeof *c + size);
+		if (c == NULL)
+			return NULL;
+		c->size = size;
+		c->next = next;
+		if (a->current)
+			a->current->next = c;
+		else
+			a->head = c;
+		next = c;
+	}
+	use(a, next);
+	void *p = a->at;
+	a->at += n;
+	a->used += n;
+	return p;
+}
+
+void *
+nam_arena_copy(struct nam_arena *a, const void *bytes, size_t n)
+{
+	void *p = nam_arena_take(a, n);
+	if (p != NULL && n > 0)
+		memcpy(p, bytes, n);
+	return p;
+}
+
+char *
+nam_arena_str(struct nam_arena *a, const char *s, size_t n)
+{
+	char *p = nam_arena_take(a, n + 1);
+	if (p == NULL)
+		return NULL;
+	memcpy(p, s, n);
+	p[n] = 0;
+	return p;
+}
+
+char *
+nam_arena_printf(struct nam_arena *a, const char *fmt, ...)
+{
+	va_list ap, again;
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	int n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	char *p = n < 0 ? NULL : nam_arena_take(a, (size_t)n + 1);
+	if (p != NULL)
+		vsnprintf(p, (size_t)n + 1, fmt, again);
+	va_end(again);
+	return p;
+}

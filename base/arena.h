@@ -1,0 +1,57 @@
+/*
+ * arena.h -- memory that dies together. Take as you go, empty once. The name of
+ * a parameter says how long it lives (stmt_arena, txn_arena, batch_arena).
+ * One thread at a time. Chunks are kept at nam_arena_reset, so a warm arena
+ * calls no malloc.
+ */
+#ifndef NAM_BASE_ARENA_H
+#define NAM_BASE_ARENA_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct nam_chunk;
+struct nam_arena {
+	char *at, *end;            /* free part of the current chunk */
+	struct nam_chunk *head;    /* all chunks, oldest first */
+	struct nam_chunk *current;
+	size_t chunk_bytes;        /* size of an ordinary chunk */
+	size_t used;               /* bytes handed out since the last reset */
+	size_t limit;              /* 0 = none; beyond it nam_arena_take returns NULL */
+};
+
+/* chunk_bytes 0 = 64 KiB. Allocates nothing yet. */
+void nam_arena_init(struct nam_arena *a, size_t chunk_bytes);
+void nam_arena_fini(struct nam_arena *a);
+/* Forgets everything taken; keeps the first chunks (up to 1 MiB) for the next use. */
+void nam_arena_reset(struct nam_arena *a);
+void *nam_arena_slow(struct nam_arena *a, size_t n);
+
+/* n bytes, 16-aligned, not cleared. NULL when the limit is reached or malloc fails. */
+static inline void *
+nam_arena_take(struct nam_arena *a, size_t n)
+{
+	n = (n + 15) & ~(size_t)15;
+	if (__builtin_expect(n <= (size_t)(a->end - a->at), 1) && (a->limit == 0 || a->used + n <= a->limit)) {
+		void *p = a->at;
+		a->at += n;
+		a->used += n;
+		return p;
+	}
+	return nam_arena_slow(a, n);
+}
+
+static inline void *
+nam_arena_zero(struct nam_arena *a, size_t n)
+{
+	void *p = nam_arena_take(a, n);
+	return p ? memset(p, 0, n) : NULL;
+}
+
+void *nam_arena_copy(struct nam_arena *a, const void *bytes, size_t n);
+/* Copies n bytes and adds a 0. */
+char *nam_arena_str(struct nam_arena *a, const char *s, size_t n);
+char *nam_arena_printf(struct nam_arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,351 @@
+/* co.c -- the coroutine scheduler over boost-context's three C symbols. */
+#include <base/assert.h>
+#include <base/co.h>
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define CO_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CO_ASAN 1
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define CO_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define CO_TSAN 1
+#endif
+#endif
+#ifdef CO_ASAN
+#include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef CO_TSAN
+#include <sanitizer/tsan_interface.h>
+#endif
+
+/* boost-context ships no C header; these are its C symbols (fcontext). */
+typedef struct {
+	void *fctx;
+	void *data;
+} transfer_t;
+extern transfer_t jump_fcontext(void *to, void *arg);
+extern void *make_fcontext(void *stack_top, size_t size, void (*fn)(transfer_t));
+
+enum { DEFAULT_STACK = 64 << 10, POOL_MAX = 256 };
+
+enum co_state { CO_READY, CO_RUNNING, CO_PARKED, CO_ENDED };
+
+struct nam_co {
+	struct nam_sched *sched;   /* i */
+	struct nam_co *next;       /* o  in the ready queue or the pool */
+	_Atomic(struct nam_co *) post_next; /* a  in the post list; release by poster, acquire by owner */
+	atomic_bool posted;        /* a  in the post list already */
+	enum co_state state;       /* o */
+	bool woken;                /* o  a wake came while not parked */
+	void *fctx;                /* o */
+	void (*fn)(void *);
+	void *arg;
+	void *tag;
+	char *stack;               /* mapping: guard page, then stack */
+	size_t stack_size;         /* without the guard page */
+#ifdef CO_ASAN
+	void *fake;
+#endif
+#ifdef CO_TSAN
+	void *fiber;
+#endif
+};
+
+struct nam_sched {
+	struct nam_co *head, *tail;  /* ready queue */
+	struct nam_co *pool;         /* ended coroutines with their stacks */
+	struct nam_co *current;
+	void *fctx;                  /* the thread's own stack while a coroutine runs */
+	int live, pooled;
+	_Atomic(struct nam_co *) post_list; /* a  pushed by any thread, taken whole by the owner */
+	void (*rouse)(void *);
+	void *rouse_arg;
+#ifdef CO_ASAN
+	void *fake;
+	const void *bottom;
+	size_t size;
+#endif
+#ifdef CO_TSAN
+	void *fiber;
+#endif
+};
+
+static _Thread_local struct nam_co *self;
+
+struct nam_sched *
+nam_sched_open(void)
+{
+	return calloc(1, sizeof(struct nam_sched));
+}
+
+static void
+co_free(struct nam_co *co)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	munmap(co->stack, co->stack_size + page);
+	free(co);
+}
+
+void
+nam_sched_close(struct nam_sched *s)
+{
+	NAM_ASSERT(s->live == 0);
+	for (struct nam_co *co = s->pool, *next; co != NULL; co = next) {
+		next = co->next;
+		co_free(co);
+	}
+	free(s);
+}
+
+static void
+push_ready(struct nam_co *co)
+{
+	struct nam_sched *s = co->sched;
+	co->state = CO_READY;
+	co->next = NULL;
+	if (s->tail)
+		s->tail->next = co;
+	else
+		s->head = co;
+	s->tail = co;
+}
+
+/* Leaves the coroutine for the scheduler's stack. `last` when it will never run again. */
+static void
+leave(struct nam_co *co, bool last)
+{
+	struct nam_sched *s = co->sched;
+	self = NULL;
+	(void)last;
+#ifdef CO_TSAN
+	__tsan_switch_to_fiber(s->fiber, 0);
+#endif
+#ifdef CO_ASAN
+	__sanitizer_start_switch_fiber(last ? NULL : &co->fake, s->bottom, s->size);
+#endif
+	transfer_t t = jump_fcontext(s->fctx, co);
+#ifdef CO_ASAN
+	__sanitizer_finish_switch_fiber(co->fake, &s->bottom, &s->size);
+#endif
+	s->fctx = t.fctx;
+	self = co;
+}
+
+static void
+entry(transfer_t t)
+{
+	struct nam_co *co = t.data;
+	co->sched->fctx = t.fctx;
+#ifdef CO_ASAN
+	__sanitizer_finish_switch_fiber(NULL, &co->sched->bottom, &co->sched->size);
+#endif
+	self = co;
+	co->fn(co->arg);
+	co->state = CO_ENDED;
+	leave(co, true);
+	NAM_ASSERT(!"an ended coroutine was resumed");
+}
+
+struct nam_co *
+nam_co_start(struct nam_sched *s, void (*fn)(void *), void *arg, size_t stack)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	stack = ((stack ? stack : DEFAULT_STACK) + page - 1) / page * page;
+	struct nam_co *co = s->pool, **link = &s->pool;
+	while (co != NULL && co->stack_size != stack) {
+		link = &co->next;
+		co = co->next;
+	}
+	if (co != NULL) {
+		*link = co->next;
+		s->pooled--;
+	} else {
+		co = calloc(1, sizeof *co);
+		if (co == NULL)
+			return NULL;
+		co->stack_size = stack;
+		co->stack = mmap(NULL, stack + page, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (co->stack == MAP_FAILED) {
+			free(co);
+			return NULL;
+		}
+		mprotect(co->stack, page, PROT_NONE);
+	}
+	co->sched = s;
+	co->fn = fn;
+	co->arg = arg;
+	co->tag = NULL;
+	co->woken = false;
+	co->fctx = make_fcontext(co->stack + page + stack, stack, entry);
+#ifdef CO_ASAN
+	co->fake = NULL;
+#endif
+#ifdef CO_TSAN
+	co->fiber = __tsan_create_fiber(0);
+#endif
+	s->live++;
+	push_ready(co);
+	return co;
+}
+
+struct nam_co *
+nam_co_self(void)
+{
+	return self;
+}
+
+void
+nam_co_yield(void)
+{
+	struct nam_co *co = self;
+	NAM_ASSERT(co != NULL);
+	push_ready(co);
+	leave(co, false);
+}
+
+void
+nam_co_park(void)
+{
+	struct nam_co *co = self;
+	NAM_ASSERT(co != NULL);
+	if (co->woken) {
+		co->woken = false;
+		return;
+	}
+	co->state = CO_PARKED;
+	leave(co, false);
+}
+
+void
+nam_co_wake(struct nam_co *co)
+{
+	if (co->state == CO_PARKED)
+		push_ready(co);
+	else
+		co->woken = true;
+}
+
+void
+nam_co_post(struct nam_co *co)
+{
+	struct nam_sched *s = co->sched;
+	if (atomic_exchange_explicit(&co->posted, true, memory_order_acq_rel))
+		return; /* on the list already; the owner will see it */
+	struct nam_co *head = atomic_load_explicit(&s->post_list, memory_order_relaxed);
+	do
+		atomic_store_explicit(&co->post_next, head, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak_explicit(&s->post_list, &head, co,
+	    memory_order_acq_rel, memory_order_relaxed));
+	if (s->rouse)
+		s->rouse(s->rouse_arg);
+}
+
+void
+nam_sched_on_post(struct nam_sched *s, void (*rouse)(void *), void *arg)
+{
+	s->rouse = rouse;
+	s->rouse_arg = arg;
+}
+
+static void
+take_posts(struct nam_sched *s)
+{
+	if (atomic_load_explicit(&s->post_list, memory_order_relaxed) == NULL)
+		return;
+	struct nam_co *co = atomic_exchange_explicit(&s->post_list, NULL, memory_order_acq_rel);
+	while (co != NULL) {
+		struct nam_co *next = atomic_load_explicit(&co->post_next, memory_order_relaxed);
+		atomic_exchange_explicit(&co->posted, false, memory_order_acq_rel);
+		nam_co_wake(co);
+		co = next;
+	}
+}
+
+static void
+resume(struct nam_sched *s, struct nam_co *co)
+{
+	co->state = CO_RUNNING;
+	s->current = co;
+#ifdef CO_TSAN
+	s->fiber = __tsan_get_current_fiber();
+	__tsan_switch_to_fiber(co->fiber, 0);
+#endif
+#ifdef CO_ASAN
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	__sanitizer_start_switch_fiber(&s->fake, co->stack + page, co->stack_size);
+#endif
+	transfer_t t = jump_fcontext(co->fctx, co);
+#ifdef CO_ASAN
+	__sanitizer_finish_switch_fiber(s->fake, NULL, NULL);
+#endif
+	co->fctx = t.fctx;
+	s->current = NULL;
+	if (co->state != CO_ENDED)
+		return;
+#ifdef CO_TSAN
+	__tsan_destroy_fiber(co->fiber);
+#endif
+	s->live--;
+	if (s->pooled < POOL_MAX && !atomic_load_explicit(&co->posted, memory_order_acquire)) {
+		co->next = s->pool;
+		s->pool = co;
+		s->pooled++;
+	} else if (!atomic_load_explicit(&co->posted, memory_order_acquire)) {
+		co_free(co);
+	}
+}
+
+int
+nam_sched_run(struct nam_sched *s)
+{
+	take_posts(s);
+	struct nam_co *last = s->tail;
+	int ran = 0;
+	while (s->head != NULL) {
+		struct nam_co *co = s->head;
+		s->head = co->next;
+		if (s->head == NULL)
+			s->tail = NULL;
+		resume(s, co);
+		ran++;
+		if (co == last)
+			break;
+	}
+	return ran;
+}
+
+bool
+nam_sched_ready(struct nam_sched *s)
+{
+	return s->head != NULL || atomic_load_explicit(&s->post_list, memory_order_acquire) != NULL;
+}
+
+int
+nam_sched_live(struct nam_sched *s)
+{
+	return s->live;
+}
+
+void
+nam_co_set_tag(struct nam_co *co, void *tag)
+{
+	co->tag = tag;
+}
+
+void *
+nam_co_tag(struct nam_co *co)
+{
+	return co->tag;
+}

@@ -1,0 +1,43 @@
+/*
+ * hash.h -- checksums and hashes: xxHash's XXH3 (a library; its names are made
+ * static because libpg_query exports the same ones). Both are part of the
+ * layout: what lies in remote memory was written with exactly these.
+ */
+#ifndef NAM_BASE_HASH_H
+#define NAM_BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* 64-bit hash of bytes. Never 0, so 0 can mean "none". */
+uint64_t nam_hash(const void *bytes, size_t len, uint64_t seed);
+
+/* Mixes one 64-bit number (splitmix64's finaliser): cheap, invertible. */
+static inline uint64_t
+nam_mix(uint64_t x)
+{
+	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return x ^ (x >> 31);
+}
+
+/* 128-bit multiply folded: the step of a checksum over a few words. */
+static inline uint64_t
+nam_fold(uint64_t a, uint64_t b)
+{
+	unsigned __int128 p = (unsigned __int128)(a ^ UINT64_C(0x2d358dccaa6c78a5)) *
+	    (b ^ UINT64_C(0x8bb84b93962eacc9));
+	return (uint64_t)p ^ (uint64_t)(p >> 64);
+}
+
+/* Checksum over n 8-byte words. Order matters; a changed word changes it. */
+static inline uint64_t
+nam_fold_words(const uint64_t *w, size_t n, uint64_t seed)
+{
+	uint64_t h = seed ^ UINT64_C(0x9e3779b97f4a7c15);
+	for (size_t i = 0; i < n; i++)
+		h = nam_fold(h, w[i]) + i;
+	return nam_mix(h);
+}
+
+#endif

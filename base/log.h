@@ -1,0 +1,12 @@
+/* log.h -- lines for the person who runs the program, on stderr. Off the data path. Any thread. */
+#ifndef NAM_BASE_LOG_H
+#define NAM_BASE_LOG_H
+
+enum nam_log_level { NAM_LOG_ERROR, NAM_LOG_WARN, NAM_LOG_INFO, NAM_LOG_DEBUG };
+
+/* Lines above the level are dropped. Default NAM_LOG_WARN. */
+void nam_log_level_set(enum nam_log_level level);
+/* One line, "namdb: " before it, newline added. */
+void nam_log(enum nam_log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

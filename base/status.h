@@ -1,0 +1,53 @@
+/*
+ * status.h -- how a call that met the world says how it went.
+ *
+ * One row each: name, what the caller does next, the words for a person. Rows
+ * are only ever appended. NAM_OK is 0. A caller's own bug is never a status:
+ * that is NAM_ASSERT. Words and SQLSTATEs for SQL users are made in sql/.
+ */
+#ifndef NAM_BASE_STATUS_H
+#define NAM_BASE_STATUS_H
+
+#define NAM_STATUS_TABLE(X)                                                    \
+	X(NAM_OK, DO_GO_ON, "done")                                            \
+	X(NAM_ABSENT, DO_GO_ON, "there is no such thing")                      \
+	X(NAM_DUPLICATE, DO_GO_ON, "it exists already")                        \
+	X(NAM_CONFLICT, DO_RETRY, "another transaction wrote it first")        \
+	X(NAM_BUSY, DO_RETRY, "someone holds it; try again")                   \
+	X(NAM_TORN, DO_RETRY, "a read met a write; read again")                \
+	X(NAM_DEADLOCK, DO_RETRY, "transactions wait for each other")          \
+	X(NAM_TIMEOUT, DO_RETRY, "it took longer than allowed")                \
+	X(NAM_FULL, DO_SHED, "a region or a fixed table is full")              \
+	X(NAM_NOMEM, DO_SHED, "this process has no memory left")               \
+	X(NAM_GONE, DO_RECONNECT, "the storage node or its memory is gone")    \
+	X(NAM_REFUSED, DO_STOP, "the other side refused us")                   \
+	X(NAM_CORRUPT, DO_STOP, "bytes contradict their own checksum")         \
+	X(NAM_INVALID, DO_STOP, "the request makes no sense")                  \
+	X(NAM_CANCELLED, DO_STOP, "cancelled on request")                      \
+	X(NAM_UNSUPPORTED, DO_STOP, "not supported here")                      \
+	X(NAM_IO, DO_STOP, "the operating system reported an error")
+
+enum nam_todo { DO_GO_ON, DO_RETRY, DO_SHED, DO_RECONNECT, DO_STOP };
+
+#define NAM_STATUS_ENUM(name, todo, text) name,
+typedef enum nam_status { NAM_STATUS_TABLE(NAM_STATUS_ENUM) NAM_STATUS_COUNT } nam_status;
+#undef NAM_STATUS_ENUM
+
+enum nam_todo nam_status_todo(nam_status st);
+const char *nam_status_name(nam_status st);
+const char *nam_status_text(nam_status st);
+
+/*
+ * An error a person will read: one line that says what to do. Functions that
+ * take a `struct nam_err *` fill it when, and only when, they return not NAM_OK.
+ */
+struct nam_err {
+	nam_status status;
+	char text[512];
+};
+
+/* Fills *err (may be NULL) and returns st, so that `return nam_fail(...)` reads well. */
+nam_status nam_fail(struct nam_err *err, nam_status st, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

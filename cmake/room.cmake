@@ -1,0 +1,47 @@
+# nam_room(NAME USES a b c)
+#   One folder = one static library nam_NAME. Its headers are included as
+#   <NAME/x.h> and are visible only to rooms that list NAME in USES, so the
+#   compiler, not a reviewer, keeps the map. Every *_test.c becomes a CTest test
+#   NAME.x_test, linked with the room, what it uses, and cmocka.
+function(nam_room name)
+  cmake_parse_arguments(R "" "" "USES" ${ARGN})
+  file(GLOB src CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.c)
+  set(tests ${src})
+  list(FILTER src EXCLUDE REGEX "_test\\.c$")
+  list(FILTER tests INCLUDE REGEX "_test\\.c$")
+  # A private view of the tree that holds this room's headers alone.
+  set(view ${CMAKE_BINARY_DIR}/view/${name})
+  file(MAKE_DIRECTORY ${view})
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${name} ${view}/${name} SYMBOLIC)
+  if(NOT src)
+    # A room that is still empty is a name on the map.
+    file(WRITE ${CMAKE_BINARY_DIR}/empty_${name}.c "extern int nam_room_${name}; int nam_room_${name};\n")
+    set(src ${CMAKE_BINARY_DIR}/empty_${name}.c)
+  endif()
+  add_library(nam_${name} STATIC ${src})
+  target_include_directories(nam_${name} PRIVATE ${view})
+  if(NOT name STREQUAL base)
+    list(PREPEND R_USES base)
+  endif()
+  foreach(u ${R_USES})
+    target_include_directories(nam_${name} PRIVATE ${CMAKE_BINARY_DIR}/view/${u})
+    target_link_libraries(nam_${name} PRIVATE nam_${u})
+  endforeach()
+  foreach(t ${tests})
+    get_filename_component(tn ${t} NAME_WE)
+    add_executable(${name}.${tn} ${t})
+    target_include_directories(${name}.${tn} PRIVATE ${view})
+    target_link_libraries(${name}.${tn} PRIVATE nam_${name} ${LIB_CMOCKA})
+    foreach(u ${R_USES})
+      target_include_directories(${name}.${tn} PRIVATE ${CMAKE_BINARY_DIR}/view/${u})
+      target_link_libraries(${name}.${tn} PRIVATE nam_${u})
+    endforeach()
+    add_test(NAME ${name}.${tn} COMMAND ${name}.${tn})
+    set_tests_properties(${name}.${tn} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120 LABELS unit)
+  endforeach()
+endfunction()
+
+# nam_link(NAME libs...): what a room needs from outside the house.
+function(nam_link name)
+  target_link_libraries(nam_${name} PUBLIC ${ARGN})
+endfunction()

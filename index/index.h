@@ -1,0 +1,90 @@
+/*
+ * index.h -- a hash index in remote memory, from key hashes to record blocks.
+ *
+ * An entry is a hint: 16 bits of signature and the block's address. It does not
+ * hold the key; who looks up compares the key in the record. So a lookup
+ * answers candidates, an insert is "insert if there is no candidate I have not
+ * seen", and a stale entry costs a comparison, never a wrong answer.
+ *
+ * One READ per lookup in the common case; one CAS per insert or delete. The
+ * index grows by splitting sub-tables while readers go on. Formats, truths and
+ * the split protocol: index/hash_format.h and index/README.md. Sources:
+ * hydradb-kv §4 (signatures, remote pointers); extendible hashing.
+ *
+ * All calls run in a coroutine of the worker given; a struct idx_hash may be
+ * shared by all workers of a process.
+ */
+#ifndef NAM_INDEX_INDEX_H
+#define NAM_INDEX_INDEX_H
+
+#include <net/net.h>
+
+struct idx_hash;
+
+/* Where an index gets its memory: extents on any region; the owner (a table) remembers them so
+ * that they can be freed with it. Called in a coroutine. The memory reads as zeros. */
+struct idx_memory {
+	nam_status (*take)(void *arg, struct net_worker *w, unsigned extents, net_addr *out);
+	void *arg;
+};
+
+/* Creates an empty index. *anchor: IDX_ANCHOR_BYTES of zeroed remote memory, given by the caller. */
+enum { IDX_ANCHOR_BYTES = 128 };
+nam_status idx_hash_create(struct net_worker *w, net_addr anchor, const struct idx_memory *mem);
+
+/* A process's view of the index at anchor; caches the directory. No I/O. NULL: no memory. */
+struct idx_hash *idx_hash_open(net_addr anchor, const struct idx_memory *mem);
+void idx_hash_close(struct idx_hash *ix);
+
+enum { IDX_HITS_MAX = 8 };
+
+/* One key's way through an index. Caller's memory. */
+struct idx_probe {
+	struct idx_hash *ix;
+	uint64_t hash;                /* well mixed, of the whole key (nam_hash) */
+	net_addr block;               /* insert and remove: the block the entry leads to */
+	nam_status status;
+	uint32_t hits;                /* candidates found */
+	net_addr hit[IDX_HITS_MAX];   /* more equal signatures than this in one bucket: status NAM_FULL */
+	/* private: what the lookup saw, so that an insert is one CAS */
+	uint64_t priv[4];
+};
+
+/*
+ * Looks n probes up (several indexes may mix), all READs in one doorbell per
+ * node. Each probe's status: NAM_OK (hits >= 1), NAM_ABSENT, or an error; the
+ * return value is NAM_OK unless the fabric failed. One round trip when no
+ * bucket overflowed and the cached directory was fresh.
+ */
+nam_status idx_lookup(struct net_worker *w, struct idx_probe *p, unsigned n, struct net_counts *acct);
+
+/*
+ * Inserts the entries (hash -> block) of n probes that idx_lookup has just
+ * filled and whose candidates the caller has ruled out. Per probe: NAM_OK: it
+ * is in. NAM_DUPLICATE: a candidate appeared that the lookup had not shown; hit[]
+ * and hits are fresh; compare, then call again for those. NAM_FULL: no memory.
+ * Never two entries for one key when all inserters compare. One round trip when nobody interferes.
+ */
+nam_status idx_insert(struct net_worker *w, struct idx_probe *p, unsigned n, struct net_counts *acct);
+
+/* Removes the entry (hash -> block). NAM_ABSENT when it is not there. */
+nam_status idx_remove(struct net_worker *w, struct idx_hash *ix, uint64_t hash, net_addr block,
+    struct net_counts *acct);
+
+/* Calls fn for every entry (for checks and tests). Not a snapshot. */
+nam_status idx_walk(struct net_worker *w, struct idx_hash *ix, void (*fn)(void *arg, net_addr block), void *arg);
+
+/* ---- the remote-pointer cache of a compute process (hydradb-kv §4.2.2) ------
+ *
+ * hash -> block, plus 8 bits of hint (which slot was newest). Fixed size, lossy,
+ * shared by all workers without locks: an entry is two words written and read
+ * with relaxed atomics, and a mix of two entries only leads to a block whose
+ * key does not match. Callers check the key, then idx_ptr_drop a liar. */
+struct idx_ptrs;
+struct idx_ptrs *idx_ptrs_open(size_t entries); /* rounded up to a power of two; 16 bytes each */
+void idx_ptrs_close(struct idx_ptrs *c);
+bool idx_ptrs_get(struct idx_ptrs *c, uint64_t hash, net_addr *block, uint8_t *hint);
+void idx_ptrs_put(struct idx_ptrs *c, uint64_t hash, net_addr block, uint8_t hint);
+void idx_ptrs_drop(struct idx_ptrs *c, uint64_t hash);
+
+#endif

@@ -1,0 +1,288 @@
+/*
+ * net.h -- the fabric: memory on other machines, read, written and swapped by one-sided verbs.
+ *
+ * Modelled on verbs: what a room above may assume is what an RNIC with reliable
+ * connections gives, never more. Providers behind this header pass the same
+ * tests (net/conformance.c): `shm` (same host, mapped memory, CPU atomics),
+ * `tcp` (a software RNIC in the storage node), `sim` (net/sim.h: one thread,
+ * virtual time, one seed). Nothing above net can tell which.
+ *
+ * The beats, always the same, in a coroutine of the worker's thread:
+ *
+ *	struct net_op ops[8]; struct net_batch b;
+ *	net_batch_init(&b, worker, ops, 8, acct);
+ *	net_read(&b, at, buf, len); net_cas(&b, lock, expect, want);
+ *	if (net_run(&b) != NAM_OK) ...      // one doorbell per node, one wait
+ *	ops[1].seen                         // what the CAS found
+ *
+ * What order may be relied on, per node, inside one batch or between a batch
+ * and one posted later by the same worker:
+ *	WRITE then WRITE: executed in order.  WRITE or atomic then READ: the READ sees it.
+ *	WRITE or atomic then atomic: in order.
+ *	READ then READ, READ then WRITE, READ then atomic: no order, unless the
+ *	later one carries NET_FENCE (it starts when all earlier READs and atomics have completed).
+ * Between nodes, and between workers: no order at all, but for waiting.
+ *
+ * A READ that meets a WRITE may see any mix of old and new 8-byte words, in
+ * any order. An aligned 8-byte word is never torn. Only the fabric's atomics
+ * are atomic with each other.
+ *
+ * Threads: a net_worker and everything hanging on it belongs to one thread.
+ * struct net may be shared once open.
+ */
+#ifndef NAM_NET_NET_H
+#define NAM_NET_NET_H
+
+#include <base/co.h>
+#include <base/rng.h>
+#include <base/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- addresses ---------------------------------------------------------- */
+
+/* Where a byte lives: 16 bits of region, 48 of offset. Never a pointer, the
+ * same on every node. All zero: nowhere. A struct, so that no one adds it to a timestamp. */
+typedef struct net_addr {
+	uint64_t bits;
+} net_addr;
+
+enum { NET_REGIONS = 64 }; /* regions are numbered 1..63; the format allows 16 bits */
+
+static inline net_addr
+net_at(unsigned region, uint64_t offset)
+{
+	return (net_addr){ (uint64_t)region << 48 | offset };
+}
+static inline unsigned
+net_region_of(net_addr a)
+{
+	return (unsigned)(a.bits >> 48);
+}
+static inline uint64_t
+net_offset_of(net_addr a)
+{
+	return a.bits & ((UINT64_C(1) << 48) - 1);
+}
+static inline net_addr
+net_plus(net_addr a, uint64_t bytes)
+{
+	return (net_addr){ a.bits + bytes };
+}
+
+/* ---- opening ------------------------------------------------------------ */
+
+struct net;        /* one process's view: nodes, regions, connections to control them */
+struct net_worker; /* one thread's endpoints (a queue pair per node) */
+struct net_local;  /* a region in this very process: storage_node makes it, see sn_region */
+
+enum net_kind { NET_AUTO, NET_SHM, NET_TCP, NET_SIM };
+const char *net_kind_name(enum net_kind k);
+
+struct net_config {
+	/* Comma-separated: "127.0.0.1:7411,127.0.0.1:7412". Each node answers the
+	 * control handshake there; a loopback node that also offers its UNIX
+	 * socket is reached by shm under NET_AUTO. */
+	const char *storage;
+	enum net_kind fabric;      /* NET_AUTO: shm where possible, else tcp */
+	const char *cluster;       /* name; "" = "namdb" */
+	const void *secret;        /* shared secret of the handshake */
+	size_t secret_len;
+	struct net_local **local;  /* in-process regions (embedded); NULL-terminated, or NULL */
+	uint32_t connect_ms;       /* 0 = 3000 */
+};
+
+/*
+ * Connects to every node named. NAM_GONE: nobody there; NAM_REFUSED: wrong
+ * secret, cluster, version or layout, or two nodes with one id. err says which
+ * node, and what to do.
+ */
+nam_status net_open(struct net **out, const struct net_config *cfg, struct nam_err *err);
+void net_close(struct net *n);
+
+struct net_node_info {
+	unsigned region;       /* 1.. */
+	enum net_kind kind;
+	uint64_t size;
+	uint64_t incarnation;
+	char name[128];        /* as the user wrote it */
+	bool lost;             /* the connection broke, or it was declared lost */
+};
+/* The nodes, ordered by region id. The one with the lowest id is `home`. */
+unsigned net_node_count(const struct net *n);
+const struct net_node_info *net_node(const struct net *n, unsigned i);
+/* The node of a region, or NULL. */
+const struct net_node_info *net_node_of(const struct net *n, unsigned region);
+/* From now on every operation on that region ends with NAM_GONE (e.g. it came back empty). Any thread. */
+void net_declare_lost(struct net *n, unsigned region);
+
+/* ---- workers ------------------------------------------------------------ */
+
+/* Opens one endpoint per node. To be called on the thread that will use it, or before that thread starts. */
+nam_status net_worker_open(struct net *n, struct net_worker **out, struct nam_err *err);
+void net_worker_close(struct net_worker *w);
+struct net *net_worker_net(struct net_worker *w);
+struct nam_sched *net_worker_sched(struct net_worker *w);
+
+/*
+ * The worker's loop: run ready coroutines; when none is ready call the idle
+ * hooks (they may post); poll completions and timers; with nothing at all to do
+ * sleep until a completion, a timer or nam_co_post. Yields the CPU rather than
+ * spin when threads outnumber cores. Returns when until(arg) is true (checked
+ * each round), or, with until == NULL, when no coroutine is alive.
+ */
+void net_worker_run(struct net_worker *w, bool (*until)(void *arg), void *arg);
+/* Any thread: rouse a sleeping worker so that it looks at until() again. */
+void net_worker_rouse(struct net_worker *w);
+
+/* fn(arg) is called each time the ready queue has run dry, before polling: the
+ * place to send what several coroutines asked for, as one. At most 8 hooks. */
+void net_worker_on_idle(struct net_worker *w, void (*fn)(void *arg), void *arg);
+
+/* Time and dice for everything above net. Virtual in a simulated cluster. */
+uint64_t net_now_ns(struct net_worker *w);
+struct nam_rng *net_rng(struct net_worker *w);
+/* Parks the coroutine for at least ns. */
+void net_sleep(struct net_worker *w, uint64_t ns);
+
+/* ---- operations --------------------------------------------------------- */
+
+enum net_code { NET_READ, NET_WRITE, NET_WRITE_IMM, NET_CAS, NET_FAA, NET_CODES };
+
+enum net_flag {
+	NET_FENCE = 1,  /* starts after all earlier READs and atomics to this node completed */
+	NET_INLINE = 2, /* bytes are copied at post (len <= NET_INLINE_MAX): the buffer is free at once */
+	NET_QUIET = 4,  /* unsignaled: its completion is known only through a later signaled op to
+	                 * the same node. Errors surface there. Needs NET_INLINE for a WRITE. */
+};
+enum { NET_INLINE_MAX = 64 };
+
+struct net_op {
+	uint8_t code;   /* enum net_code */
+	uint8_t flags;  /* enum net_flag */
+	uint16_t status; /* nam_status, valid when the batch is done */
+	uint32_t len;   /* READ, WRITE; atomics: 8 */
+	net_addr at;
+	void *buf;      /* READ: into; WRITE: from. Borrowed until the batch is done. */
+	uint64_t arg;   /* CAS: expect; FAA: add; WRITE_IMM: the immediate */
+	uint64_t want;  /* CAS */
+	uint64_t seen;  /* CAS, FAA: the word as it was before */
+};
+
+/* Verbs, bytes and round trips. Endpoints have one; a transaction or statement may bring its own. */
+struct net_counts {
+	uint64_t verbs[NET_CODES];
+	uint64_t bytes_out, bytes_in; /* payload bytes that would cross the wire */
+	uint64_t doorbells;           /* one per node per post */
+	uint64_t round_trips;         /* waits for completions: what latency is made of */
+};
+void net_counts_add(struct net_counts *into, const struct net_counts *from);
+uint64_t net_counts_verbs(const struct net_counts *c);
+
+/* Operations that share a doorbell and a wait. Caller's memory; lives until done. */
+struct net_batch {
+	struct net_worker *w;
+	struct net_op *op;
+	uint32_t n, cap;
+	uint32_t pending;               /* provider's: ops still out */
+	nam_status status;              /* NAM_OK, or that of the first op that failed */
+	struct net_counts *acct;        /* may be NULL */
+	struct nam_co *waiter;          /* set by net_wait */
+	void (*done)(struct net_batch *b); /* set by net_post_then */
+	void *tag;                      /* caller's */
+	void *link;                     /* provider's */
+	bool posted;
+};
+
+static inline void
+net_batch_init(struct net_batch *b, struct net_worker *w, struct net_op *ops, unsigned cap,
+    struct net_counts *acct)
+{
+	*b = (struct net_batch){ .w = w, .op = ops, .cap = cap, .acct = acct };
+}
+
+/* Each says what a slot shall do; sends nothing. NULL when the batch is full (b->n == b->cap): run it first. */
+static inline struct net_op *
+net_op_add(struct net_batch *b, enum net_code code, net_addr at, void *buf, uint32_t len)
+{
+	if (b->n == b->cap)
+		return NULL;
+	struct net_op *op = &b->op[b->n++];
+	*op = (struct net_op){ .code = (uint8_t)code, .len = len, .at = at, .buf = buf };
+	return op;
+}
+static inline struct net_op *
+net_read(struct net_batch *b, net_addr at, void *into, uint32_t len)
+{
+	return net_op_add(b, NET_READ, at, into, len);
+}
+static inline struct net_op *
+net_write(struct net_batch *b, net_addr at, const void *from, uint32_t len)
+{
+	return net_op_add(b, NET_WRITE, at, (void *)(uintptr_t)from, len);
+}
+static inline struct net_op *
+net_cas(struct net_batch *b, net_addr at, uint64_t expect, uint64_t want)
+{
+	struct net_op *op = net_op_add(b, NET_CAS, at, NULL, 8);
+	if (op != NULL) {
+		op->arg = expect;
+		op->want = want;
+	}
+	return op;
+}
+static inline struct net_op *
+net_faa(struct net_batch *b, net_addr at, uint64_t add)
+{
+	struct net_op *op = net_op_add(b, NET_FAA, at, NULL, 8);
+	if (op != NULL)
+		op->arg = add;
+	return op;
+}
+
+/*
+ * Sends the batch, in order, one doorbell per node. A bad op (out of the
+ * region's bounds, misaligned atomic, unknown region) gets NAM_INVALID and is
+ * not sent, and neither are the ops after it to that node (NAM_CANCELLED).
+ */
+void net_post(struct net_batch *b);
+/* Parks until every op has completed; then b->n is 0 again, ops keep their
+ * results, and b->status says how it went. Counts one round trip. */
+nam_status net_wait(struct net_batch *b);
+/* Post and wait. On shm a batch of two or more READs prefetches and yields once, so that misses overlap. */
+nam_status net_run(struct net_batch *b);
+/* Post; done(b) is called on the worker's thread when all has completed: maybe
+ * before this returns, never inside another coroutine's turn on an op it waits for.
+ * Nobody waits, so it counts no round trip. */
+void net_post_then(struct net_batch *b, void (*done)(struct net_batch *b));
+
+/* One-op shorthands: run at once, in a coroutine. */
+nam_status net_read1(struct net_worker *w, net_addr at, void *into, uint32_t len, struct net_counts *acct);
+nam_status net_write1(struct net_worker *w, net_addr at, const void *from, uint32_t len, struct net_counts *acct);
+nam_status net_cas1(struct net_worker *w, net_addr at, uint64_t expect, uint64_t want, uint64_t *seen,
+    struct net_counts *acct);
+nam_status net_faa1(struct net_worker *w, net_addr at, uint64_t add, uint64_t *seen, struct net_counts *acct);
+
+/* A pointer to remote memory where it is mapped here (shm), else NULL. Racy by
+ * nature: check what you read, as after a READ. The range must lie in one region. */
+const void *net_direct(struct net_worker *w, net_addr at, size_t len);
+
+/* What this worker's endpoints did in all; per node with region, 0 = sum. Owner thread. */
+void net_worker_counts(struct net_worker *w, unsigned region, struct net_counts *out);
+
+/* ---- extents ------------------------------------------------------------ */
+
+/*
+ * Takes n extents in a row from a region (in a coroutine). n == 1 looks at the
+ * free stack first. The memory reads as zeros. NAM_FULL: the region has no more.
+ */
+nam_status net_extent_take(struct net_worker *w, unsigned region, unsigned n, net_addr *out);
+/* Gives one extent back. Nobody may touch it any more: the caller has made sure (watermark). */
+nam_status net_extent_give(struct net_worker *w, net_addr extent);
+
+/* The fingerprint of every format in this build; rooms above fold theirs in at start, before net_open. */
+uint64_t net_layout(void);
+void net_layout_fold(const char *room, uint64_t fingerprint);
+
+#endif

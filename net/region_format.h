@@ -1,0 +1,64 @@
+/*
+ * region_format.h -- the first 64 KiB of every region, as both ends of the wire see it.
+ *
+ *   offset 0      the superblock, struct net_super (4096 bytes)
+ *   offset 64 KiB the first extent; every extent is NET_EXTENT bytes
+ *
+ * Who may touch it
+ *   identity      written by the storage node before the region is shown, then never.
+ *   bump          any peer, by FETCH_ADD of n * NET_EXTENT: hands out n extents in a row.
+ *   free_head     any peer, by CAS: a stack of single freed extents. The first
+ *                 word of a freed extent holds the stack word below it.
+ *   beat          the storage node only (plain stores, every 10 ms); peers READ.
+ *   root          any peer: CAS from 0, then READ. Which room owns which word
+ *                 is written in ARCHITECTURE.md; the storage node never looks.
+ *
+ * Always true
+ *   N1  Memory that bump hands out reads as zeros. A recycled extent does not:
+ *       net_extent_take writes zeros over it before anybody may use it.
+ *   N2  bump never goes back. bump > size means: full (it may overshoot).
+ *   N3  free_head carries a tag that rises with every push and pop, so a stale CAS fails.
+ */
+#ifndef NAM_NET_REGION_FORMAT_H
+#define NAM_NET_REGION_FORMAT_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NET_MAGIC UINT64_C(0x314244414d414e00) /* "\0NAMADB1" */
+#define NET_VERSION 1u
+#define NET_EXTENT (UINT64_C(64) << 10)
+#define NET_ROOTS 64
+
+struct net_super {
+	/* identity */
+	uint64_t magic;
+	uint32_t version;
+	uint32_t region;      /* 1..NET_REGIONS-1, the node's id */
+	uint64_t layout;      /* fingerprint of all formats in this build, net_layout() */
+	uint64_t cluster;     /* hash of the cluster's name */
+	uint64_t incarnation; /* random; another one = the memory came back empty */
+	uint64_t size;        /* bytes of the region, a multiple of NET_EXTENT */
+	uint8_t pad0[16];
+	/* a line each, so that the atomics of one do not disturb the other */
+	uint64_t bump;
+	uint8_t pad1[56];
+	uint64_t free_head; /* tag:32 | extent number:32; extent number 0 = empty */
+	uint8_t pad2[56];
+	/* heartbeat */
+	uint64_t beat;         /* +1 every 10 ms */
+	uint64_t beat_wall_us; /* when, by the node's wall clock */
+	uint32_t cpu_permille; /* load of the storage process, 1000 = one core busy */
+	uint32_t peers;        /* connections now */
+	uint8_t pad3[40];
+	uint64_t root[NET_ROOTS];
+	uint8_t pad4[4096 - 64 - 64 - 64 - 64 - 8 * NET_ROOTS];
+};
+static_assert(sizeof(struct net_super) == 4096, "superblock is a layout");
+static_assert(offsetof(struct net_super, bump) == 64, "bump has its own line");
+static_assert(offsetof(struct net_super, free_head) == 128, "free_head has its own line");
+static_assert(offsetof(struct net_super, beat) == 192, "heartbeat has its own line");
+static_assert(offsetof(struct net_super, root) == 256, "roots begin a line");
+
+#endif
