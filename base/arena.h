@@ -13,12 +13,12 @@
 
 struct nam_chunk;
 struct nam_arena {
-	char *at, *end;            /* free part of the current chunk */
-	struct nam_chunk *head;    /* all chunks, oldest first */
+	char *at, *end;         /* free part of the current chunk */
+	struct nam_chunk *head; /* all chunks, oldest first */
 	struct nam_chunk *current;
-	size_t chunk_bytes;        /* size of an ordinary chunk */
-	size_t used;               /* bytes handed out since the last reset */
-	size_t limit;              /* 0 = none; beyond it nam_arena_take returns NULL */
+	size_t chunk_bytes; /* size of an ordinary chunk */
+	size_t used;        /* bytes handed out since the last reset */
+	size_t limit;       /* 0 = none; beyond it nam_arena_take returns NULL */
 };
 
 /* chunk_bytes 0 = 64 KiB. Allocates nothing yet. */
@@ -33,7 +33,8 @@ static inline void *
 nam_arena_take(struct nam_arena *a, size_t n)
 {
 	n = (n + 15) & ~(size_t)15;
-	if (__builtin_expect(n <= (size_t)(a->end - a->at), 1) && (a->limit == 0 || a->used + n <= a->limit)) {
+	if (__builtin_expect(n <= (size_t)(a->end - a->at), 1) &&
+	    (a->limit == 0 || a->used + n <= a->limit)) {
 		void *p = a->at;
 		a->at += n;
 		a->used += n;

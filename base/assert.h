@@ -6,7 +6,6 @@
 
 _Noreturn void nam_assert_failed(const char *file, int line, const char *what);
 
-#define NAM_ASSERT(e)                                                          \
-	(__builtin_expect(!!(e), 1) ? (void)0 : nam_assert_failed(__FILE__, __LINE__, #e))
+#define NAM_ASSERT(e) (__builtin_expect(!!(e), 1) ? (void)0 : nam_assert_failed(__FILE__, __LINE__, #e))
 
 #endif

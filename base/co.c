@@ -42,18 +42,18 @@ enum { DEFAULT_STACK = 64 << 10, POOL_MAX = 256 };
 enum co_state { CO_READY, CO_RUNNING, CO_PARKED, CO_ENDED };
 
 struct nam_co {
-	struct nam_sched *sched;   /* i */
-	struct nam_co *next;       /* o  in the ready queue or the pool */
+	struct nam_sched *sched;            /* i */
+	struct nam_co *next;                /* o  in the ready queue or the pool */
 	_Atomic(struct nam_co *) post_next; /* a  in the post list; release by poster, acquire by owner */
-	atomic_bool posted;        /* a  in the post list already */
-	enum co_state state;       /* o */
-	bool woken;                /* o  a wake came while not parked */
-	void *fctx;                /* o */
+	atomic_bool posted;                 /* a  in the post list already */
+	enum co_state state;                /* o */
+	bool woken;                         /* o  a wake came while not parked */
+	void *fctx;                         /* o */
 	void (*fn)(void *);
 	void *arg;
 	void *tag;
-	char *stack;               /* mapping: guard page, then stack */
-	size_t stack_size;         /* without the guard page */
+	char *stack;       /* mapping: guard page, then stack */
+	size_t stack_size; /* without the guard page */
 #ifdef CO_ASAN
 	void *fake;
 #endif
@@ -63,10 +63,10 @@ struct nam_co {
 };
 
 struct nam_sched {
-	struct nam_co *head, *tail;  /* ready queue */
-	struct nam_co *pool;         /* ended coroutines with their stacks */
+	struct nam_co *head, *tail; /* ready queue */
+	struct nam_co *pool;        /* ended coroutines with their stacks */
 	struct nam_co *current;
-	void *fctx;                  /* the thread's own stack while a coroutine runs */
+	void *fctx; /* the thread's own stack while a coroutine runs */
 	int live, pooled;
 	_Atomic(struct nam_co *) post_list; /* a  pushed by any thread, taken whole by the owner */
 	void (*rouse)(void *);
@@ -246,8 +246,8 @@ nam_co_post(struct nam_co *co)
 	struct nam_co *head = atomic_load_explicit(&s->post_list, memory_order_relaxed);
 	do
 		atomic_store_explicit(&co->post_next, head, memory_order_relaxed);
-	while (!atomic_compare_exchange_weak_explicit(&s->post_list, &head, co,
-	    memory_order_acq_rel, memory_order_relaxed));
+	while (!atomic_compare_exchange_weak_explicit(
+	    &s->post_list, &head, co, memory_order_acq_rel, memory_order_relaxed));
 	if (s->rouse)
 		s->rouse(s->rouse_arg);
 }

@@ -25,8 +25,8 @@ nam_mix(uint64_t x)
 static inline uint64_t
 nam_fold(uint64_t a, uint64_t b)
 {
-	unsigned __int128 p = (unsigned __int128)(a ^ UINT64_C(0x2d358dccaa6c78a5)) *
-	    (b ^ UINT64_C(0x8bb84b93962eacc9));
+	unsigned __int128 p =
+	    (unsigned __int128)(a ^ UINT64_C(0x2d358dccaa6c78a5)) * (b ^ UINT64_C(0x8bb84b93962eacc9));
 	return (uint64_t)p ^ (uint64_t)(p >> 64);
 }
 

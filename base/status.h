@@ -8,23 +8,23 @@
 #ifndef NAM_BASE_STATUS_H
 #define NAM_BASE_STATUS_H
 
-#define NAM_STATUS_TABLE(X)                                                    \
-	X(NAM_OK, DO_GO_ON, "done")                                            \
-	X(NAM_ABSENT, DO_GO_ON, "there is no such thing")                      \
-	X(NAM_DUPLICATE, DO_GO_ON, "it exists already")                        \
-	X(NAM_CONFLICT, DO_RETRY, "another transaction wrote it first")        \
-	X(NAM_BUSY, DO_RETRY, "someone holds it; try again")                   \
-	X(NAM_TORN, DO_RETRY, "a read met a write; read again")                \
-	X(NAM_DEADLOCK, DO_RETRY, "transactions wait for each other")          \
-	X(NAM_TIMEOUT, DO_RETRY, "it took longer than allowed")                \
-	X(NAM_FULL, DO_SHED, "a region or a fixed table is full")              \
-	X(NAM_NOMEM, DO_SHED, "this process has no memory left")               \
-	X(NAM_GONE, DO_RECONNECT, "the storage node or its memory is gone")    \
-	X(NAM_REFUSED, DO_STOP, "the other side refused us")                   \
-	X(NAM_CORRUPT, DO_STOP, "bytes contradict their own checksum")         \
-	X(NAM_INVALID, DO_STOP, "the request makes no sense")                  \
-	X(NAM_CANCELLED, DO_STOP, "cancelled on request")                      \
-	X(NAM_UNSUPPORTED, DO_STOP, "not supported here")                      \
+#define NAM_STATUS_TABLE(X)                                                                                  \
+	X(NAM_OK, DO_GO_ON, "done")                                                                          \
+	X(NAM_ABSENT, DO_GO_ON, "there is no such thing")                                                    \
+	X(NAM_DUPLICATE, DO_GO_ON, "it exists already")                                                      \
+	X(NAM_CONFLICT, DO_RETRY, "another transaction wrote it first")                                      \
+	X(NAM_BUSY, DO_RETRY, "someone holds it; try again")                                                 \
+	X(NAM_TORN, DO_RETRY, "a read met a write; read again")                                              \
+	X(NAM_DEADLOCK, DO_RETRY, "transactions wait for each other")                                        \
+	X(NAM_TIMEOUT, DO_RETRY, "it took longer than allowed")                                              \
+	X(NAM_FULL, DO_SHED, "a region or a fixed table is full")                                            \
+	X(NAM_NOMEM, DO_SHED, "this process has no memory left")                                             \
+	X(NAM_GONE, DO_RECONNECT, "the storage node or its memory is gone")                                  \
+	X(NAM_REFUSED, DO_STOP, "the other side refused us")                                                 \
+	X(NAM_CORRUPT, DO_STOP, "bytes contradict their own checksum")                                       \
+	X(NAM_INVALID, DO_STOP, "the request makes no sense")                                                \
+	X(NAM_CANCELLED, DO_STOP, "cancelled on request")                                                    \
+	X(NAM_UNSUPPORTED, DO_STOP, "not supported here")                                                    \
 	X(NAM_IO, DO_STOP, "the operating system reported an error")
 
 enum nam_todo { DO_GO_ON, DO_RETRY, DO_SHED, DO_RECONNECT, DO_STOP };

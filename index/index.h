@@ -41,11 +41,11 @@ enum { IDX_HITS_MAX = 8 };
 /* One key's way through an index. Caller's memory. */
 struct idx_probe {
 	struct idx_hash *ix;
-	uint64_t hash;                /* well mixed, of the whole key (nam_hash) */
-	net_addr block;               /* insert and remove: the block the entry leads to */
+	uint64_t hash;  /* well mixed, of the whole key (nam_hash) */
+	net_addr block; /* insert and remove: the block the entry leads to */
 	nam_status status;
-	uint32_t hits;                /* candidates found */
-	net_addr hit[IDX_HITS_MAX];   /* more equal signatures than this in one bucket: status NAM_FULL */
+	uint32_t hits;              /* candidates found */
+	net_addr hit[IDX_HITS_MAX]; /* more equal signatures than this in one bucket: status NAM_FULL */
 	/* private: what the lookup saw, so that an insert is one CAS */
 	uint64_t priv[4];
 };
@@ -68,11 +68,12 @@ nam_status idx_lookup(struct net_worker *w, struct idx_probe *p, unsigned n, str
 nam_status idx_insert(struct net_worker *w, struct idx_probe *p, unsigned n, struct net_counts *acct);
 
 /* Removes the entry (hash -> block). NAM_ABSENT when it is not there. */
-nam_status idx_remove(struct net_worker *w, struct idx_hash *ix, uint64_t hash, net_addr block,
-    struct net_counts *acct);
+nam_status idx_remove(
+    struct net_worker *w, struct idx_hash *ix, uint64_t hash, net_addr block, struct net_counts *acct);
 
 /* Calls fn for every entry (for checks and tests). Not a snapshot. */
-nam_status idx_walk(struct net_worker *w, struct idx_hash *ix, void (*fn)(void *arg, net_addr block), void *arg);
+nam_status idx_walk(
+    struct net_worker *w, struct idx_hash *ix, void (*fn)(void *arg, net_addr block), void *arg);
 
 /* ---- the remote-pointer cache of a compute process (hydradb-kv §4.2.2) ------
  *

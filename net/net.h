@@ -85,12 +85,12 @@ struct net_config {
 	 * control handshake there; a loopback node that also offers its UNIX
 	 * socket is reached by shm under NET_AUTO. */
 	const char *storage;
-	enum net_kind fabric;      /* NET_AUTO: shm where possible, else tcp */
-	const char *cluster;       /* name; "" = "namdb" */
-	const void *secret;        /* shared secret of the handshake */
+	enum net_kind fabric; /* NET_AUTO: shm where possible, else tcp */
+	const char *cluster;  /* name; "" = "namdb" */
+	const void *secret;   /* shared secret of the handshake */
 	size_t secret_len;
-	struct net_local **local;  /* in-process regions (embedded); NULL-terminated, or NULL */
-	uint32_t connect_ms;       /* 0 = 3000 */
+	struct net_local **local; /* in-process regions (embedded); NULL-terminated, or NULL */
+	uint32_t connect_ms;      /* 0 = 3000 */
 };
 
 /*
@@ -102,12 +102,12 @@ nam_status net_open(struct net **out, const struct net_config *cfg, struct nam_e
 void net_close(struct net *n);
 
 struct net_node_info {
-	unsigned region;       /* 1.. */
+	unsigned region; /* 1.. */
 	enum net_kind kind;
 	uint64_t size;
 	uint64_t incarnation;
-	char name[128];        /* as the user wrote it */
-	bool lost;             /* the connection broke, or it was declared lost */
+	char name[128]; /* as the user wrote it */
+	bool lost;      /* the connection broke, or it was declared lost */
 };
 /* The nodes, ordered by region id. The one with the lowest id is `home`. */
 unsigned net_node_count(const struct net *n);
@@ -159,15 +159,15 @@ enum net_flag {
 enum { NET_INLINE_MAX = 64 };
 
 struct net_op {
-	uint8_t code;   /* enum net_code */
-	uint8_t flags;  /* enum net_flag */
+	uint8_t code;    /* enum net_code */
+	uint8_t flags;   /* enum net_flag */
 	uint16_t status; /* nam_status, valid when the batch is done */
-	uint32_t len;   /* READ, WRITE; atomics: 8 */
+	uint32_t len;    /* READ, WRITE; atomics: 8 */
 	net_addr at;
-	void *buf;      /* READ: into; WRITE: from. Borrowed until the batch is done. */
-	uint64_t arg;   /* CAS: expect; FAA: add; WRITE_IMM: the immediate */
-	uint64_t want;  /* CAS */
-	uint64_t seen;  /* CAS, FAA: the word as it was before */
+	void *buf;     /* READ: into; WRITE: from. Borrowed until the batch is done. */
+	uint64_t arg;  /* CAS: expect; FAA: add; WRITE_IMM: the immediate */
+	uint64_t want; /* CAS */
+	uint64_t seen; /* CAS, FAA: the word as it was before */
 };
 
 /* Verbs, bytes and round trips. Endpoints have one; a transaction or statement may bring its own. */
@@ -185,19 +185,19 @@ struct net_batch {
 	struct net_worker *w;
 	struct net_op *op;
 	uint32_t n, cap;
-	uint32_t pending;               /* provider's: ops still out */
-	nam_status status;              /* NAM_OK, or that of the first op that failed */
-	struct net_counts *acct;        /* may be NULL */
-	struct nam_co *waiter;          /* set by net_wait */
+	uint32_t pending;                  /* provider's: ops still out */
+	nam_status status;                 /* NAM_OK, or that of the first op that failed */
+	struct net_counts *acct;           /* may be NULL */
+	struct nam_co *waiter;             /* set by net_wait */
 	void (*done)(struct net_batch *b); /* set by net_post_then */
-	void *tag;                      /* caller's */
-	void *link;                     /* provider's */
+	void *tag;                         /* caller's */
+	void *link;                        /* provider's */
 	bool posted;
 };
 
 static inline void
-net_batch_init(struct net_batch *b, struct net_worker *w, struct net_op *ops, unsigned cap,
-    struct net_counts *acct)
+net_batch_init(
+    struct net_batch *b, struct net_worker *w, struct net_op *ops, unsigned cap, struct net_counts *acct)
 {
 	*b = (struct net_batch){ .w = w, .op = ops, .cap = cap, .acct = acct };
 }
@@ -259,7 +259,8 @@ void net_post_then(struct net_batch *b, void (*done)(struct net_batch *b));
 
 /* One-op shorthands: run at once, in a coroutine. */
 nam_status net_read1(struct net_worker *w, net_addr at, void *into, uint32_t len, struct net_counts *acct);
-nam_status net_write1(struct net_worker *w, net_addr at, const void *from, uint32_t len, struct net_counts *acct);
+nam_status net_write1(
+    struct net_worker *w, net_addr at, const void *from, uint32_t len, struct net_counts *acct);
 nam_status net_cas1(struct net_worker *w, net_addr at, uint64_t expect, uint64_t want, uint64_t *seen,
     struct net_counts *acct);
 nam_status net_faa1(struct net_worker *w, net_addr at, uint64_t add, uint64_t *seen, struct net_counts *acct);

@@ -26,10 +26,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NET_MAGIC UINT64_C(0x314244414d414e00) /* "\0NAMADB1" */
+#define NET_MAGIC   UINT64_C(0x314244414d414e00) /* "\0NAMADB1" */
 #define NET_VERSION 1u
-#define NET_EXTENT (UINT64_C(64) << 10)
-#define NET_ROOTS 64
+#define NET_EXTENT  (UINT64_C(64) << 10)
+#define NET_ROOTS   64
 
 struct net_super {
 	/* identity */
