@@ -1,0 +1,78 @@
+/*
+ * catalog.h -- names to tables: definitions kept as rows in remote memory, changed by transactions.
+ *
+ * catalog is txn's first customer: its tables (nam_tables, nam_columns) are
+ * tables. A process caches definitions; a commit that changes the catalog puts
+ * a note on its mark in the oracle's vector, so every snapshot that covers the
+ * change also knows about it, without a round trip of its own.
+ */
+#ifndef NAM_CATALOG_CATALOG_H
+#define NAM_CATALOG_CATALOG_H
+
+#include <catalog/value.h>
+#include <txn/txn.h>
+
+enum { CAT_NAME_MAX = 63, CAT_COLUMNS_MAX = 1600, CAT_KEY_MAX = 32 };
+
+struct cat_column {
+	char name[CAT_NAME_MAX + 1];
+	enum cat_type type;
+	int32_t typmod;
+	bool not_null;
+	uint16_t offset; /* of its fixed part in a row, set by cat_table_layout */
+};
+
+struct cat_table {
+	char name[CAT_NAME_MAX + 1];
+	uint16_t columns;
+	struct cat_column *column;
+	uint16_t keys;             /* columns of the primary key; 0: none */
+	uint16_t key[CAT_KEY_MAX]; /* column numbers, in key order */
+	uint16_t fixed;            /* bytes of the fixed part of a row */
+	struct txn_table store;    /* .owner is this table */
+	struct cat_table *next;    /* catalog's */
+};
+
+struct cat;
+
+/* Opens the catalog, creating it in a new cluster. In a coroutine; one per process. */
+nam_status cat_open(struct txn_worker *tw, struct cat **out);
+void cat_close(struct cat *c);
+
+/*
+ * Finds a table as t's snapshot sees it (t's own DDL included). The answer stays
+ * valid until t ends. NULL with NAM_OK: there is none of that name.
+ */
+nam_status cat_find(struct cat *c, struct txn *t, const char *name, const struct cat_table **out);
+/* All tables, by name. In arena memory. */
+nam_status cat_list(
+    struct cat *c, struct txn *t, const struct cat_table ***out, unsigned *n, struct nam_arena *arena);
+/* Rises with every change this process has noticed: plans made before are to be made again.
+ * Equal number at the start of a statement => same catalog for t. */
+uint64_t cat_version(struct cat *c, struct txn *t);
+
+/* Creates a table: def->name, columns (name, type, typmod, not_null), keys, store.slots. NAM_DUPLICATE: the name is
+ * taken. Visible to others when t commits. */
+nam_status cat_create(struct cat *c, struct txn *t, const struct cat_table *def);
+nam_status cat_drop(struct cat *c, struct txn *t, const struct cat_table *table);
+/* After commit of a transaction that changed the catalog (cid from txn_commit), or after its abort (cid 0). */
+void cat_settled(struct cat *c, struct txn_worker *tw, struct txn *t, tso_cid cid);
+
+/* ---- rows (catalog/row.c; drawing in catalog/row_format.h) ------------------- */
+
+/* Computes offsets, store.row_max, store.has_key and the callbacks. */
+bool cat_table_layout(struct cat_table *t, struct cat_err *err);
+
+/* Encodes one row (column k in v[k], null[k]); long values go to blobs of t. Result in arena. */
+nam_status cat_row_encode(const struct cat_table *table, struct txn *t, const union cat_val *v,
+    const bool *null, struct cat_str *out, struct nam_arena *arena);
+/* Decodes the columns wanted of n rows into vectors: col[j] is column number want[j]. Short strings point into
+ * the rows; blobs are read (one doorbell) into arena. */
+nam_status cat_rows_decode(const struct cat_table *table, struct txn *t, const struct txn_row *rows,
+    unsigned n, const uint16_t *want, unsigned wants, struct cat_vec *col, struct nam_arena *arena);
+/* The primary key's bytes of a row's values, and its hash, for txn_get / txn_put. Numbers that compare equal
+ * encode alike. */
+nam_status cat_key_encode(const struct cat_table *table, const union cat_val *key_values, struct cat_str *out,
+    uint64_t *hash, struct nam_arena *arena);
+
+#endif

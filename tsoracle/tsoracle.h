@@ -1,0 +1,118 @@
+/*
+ * tsoracle.h -- timestamps and snapshots that live in remote memory (design §6).
+ *
+ * A counter hands out commit ids (CIDs) by FETCH_ADD; a vector of bytes holds one
+ * mark per CID. A mark means: every verb of that CID has executed, or never
+ * will. The highest consecutive mark, the prefix, is the snapshot: one number,
+ * totally ordered. There is no service thread. Source: RSI's bit vector
+ * (nam-end-of-slow-networks §4.2), with claims by FETCH_ADD instead of CIDs
+ * assigned beforehand; the paper's scheme is TSO_PREASSIGNED, the baseline.
+ *
+ * Each compute process holds an owner slot: an epoch, a heartbeat, and promises
+ * that only rise (`oldest`, `open`, `seen`). Their minimum over all live slots
+ * is what garbage collection and wrap-around may rely on.
+ *
+ * struct tso is one process's view and may be used by all its workers; every
+ * struct tso_worker belongs to one thread. Calls that wait run in a coroutine.
+ */
+#ifndef NAM_TSORACLE_TSORACLE_H
+#define NAM_TSORACLE_TSORACLE_H
+
+#include <net/net.h>
+
+/* A commit id: 15 bits of view | 48 bits of count. 0: before everything. */
+typedef uint64_t tso_cid;
+#define TSO_CID_MAX ((UINT64_C(1) << 63) - 1)
+
+enum tso_scheme { TSO_CLAIM, TSO_PREASSIGNED };
+
+enum {
+	TSO_OWNERS = 256,     /* compute processes at one time */
+	TSO_NOTE_CATALOG = 1, /* this CID changed the catalog: caches older than it are stale */
+};
+
+struct tso;
+struct tso_worker;
+
+/* Formats the oracle in fresh memory at home; *anchor is its address for the root word.
+ * vector: marks, a power of two >= 64 (0 = 1 Mi). In a coroutine, by the cluster's first process. */
+nam_status tso_format(
+    struct net_worker *w, unsigned region, uint32_t vector, enum tso_scheme scheme, net_addr *anchor);
+
+/*
+ * Joins: takes an owner slot, publishes its promises, reads the prefix. In a
+ * coroutine. log: an address kept in the slot for recovery (the owner's intents).
+ * NAM_FULL: all owner slots are taken.
+ */
+nam_status tso_join(struct net_worker *w, net_addr anchor, struct tso **out);
+nam_status tso_set_log(struct net_worker *w, struct tso *t, net_addr log);
+/* Gives the slot back. Nothing may be open. In a coroutine. */
+nam_status tso_leave(struct net_worker *w, struct tso *t);
+void tso_close(struct tso *t);
+
+unsigned tso_owner(const struct tso *t); /* slot number 0..TSO_OWNERS-1 */
+unsigned tso_epoch(const struct tso *t); /* 13 bits, never 0 */
+
+/* A worker's part: hooks itself to the worker's idle loop, so that snapshots and claims asked for
+ * by several coroutines travel as one. */
+nam_status tso_worker_open(struct tso *t, struct net_worker *w, struct tso_worker **out);
+void tso_worker_close(struct tso_worker *tw);
+
+/* An open snapshot. Lives in the transaction; linked to its worker while pinned. */
+struct tso_pin {
+	tso_cid at;
+	struct tso_pin *prev, *next;
+};
+
+/*
+ * Takes a snapshot: a READ of the vector that starts after this call, covering
+ * all that this process has answered (waits for that). Shared with every
+ * coroutine of the worker that asks meanwhile. Pinned until tso_unpin: no version
+ * visible at it is reclaimed. notes: the highest catalog note at or below it.
+ */
+nam_status tso_snapshot(struct tso_worker *tw, struct tso_pin *pin, struct net_counts *acct);
+void tso_unpin(struct tso_worker *tw, struct tso_pin *pin);
+/* The highest CID <= the process's prefix whose mark carried TSO_NOTE_CATALOG, as of now. */
+tso_cid tso_noted(const struct tso *t);
+
+/* A claimed CID between claim and mark. Lives in the transaction. */
+struct tso_claim {
+	tso_cid cid;
+	struct nam_co *waiter;
+	bool ready;
+	nam_status status;
+	struct tso_claim *prev, *next; /* open claims of the worker, by CID */
+	struct net_counts *acct;
+};
+/*
+ * Claims a CID: start, then post whatever else goes with it, then wait. Claims
+ * of one worker started before its coroutines all wait share one FETCH_ADD.
+ * Every READ of an expected CID must have completed before the start. floor: the
+ * greatest expected CID (only the pre-assigned scheme needs it).
+ */
+void tso_claim_start(struct tso_worker *tw, struct tso_claim *c, tso_cid floor, struct net_counts *acct);
+nam_status tso_claim_wait(struct tso_worker *tw, struct tso_claim *c);
+/* Everything of this CID has executed or never will: posts the mark. note: 0 or TSO_NOTE_CATALOG.
+ * done(arg), if given, when the mark has landed. Any coroutine or completion of the worker. */
+void tso_mark(struct tso_worker *tw, struct tso_claim *c, unsigned note, void (*done)(void *), void *arg);
+/* The client has been told that cid committed: later snapshots of this process cover it. */
+void tso_answered(struct tso *t, tso_cid cid);
+/* Waits until this process's prefix covers cid. */
+nam_status tso_wait_for(struct tso_worker *tw, tso_cid cid);
+
+/* No snapshot below this is used or will be, by any live owner. As of the last tick; only rises. */
+tso_cid tso_watermark(const struct tso *t);
+/* The prefix this process has seen. */
+tso_cid tso_prefix(const struct tso *t);
+
+/* One heartbeat: publishes promises, reads everybody's, raises the watermark, marks CIDs that are
+ * nobody's. Called every few ms by one coroutine of the process. */
+nam_status tso_tick(struct tso_worker *tw);
+
+/* Counters for tests and figures. */
+struct tso_stats {
+	uint64_t snapshots, snapshot_reads, claims, claim_faas, marks, holes_marked, wrap_waits;
+};
+void tso_stats(const struct tso *t, struct tso_stats *out);
+
+#endif

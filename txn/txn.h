@@ -1,0 +1,213 @@
+/*
+ * txn.h -- transactions over record blocks in remote memory: RSI snapshot isolation.
+ *
+ * A table, for txn, is a descriptor: payload bytes go in, payload bytes come
+ * out. Columns and types are catalog's. The protocol, its bytes and its truths:
+ * txn/record_format.h, txn/intent_format.h, txn/README.md (design §5, nam §4.2).
+ *
+ * Every call that takes a struct txn runs in a coroutine of its worker's thread
+ * and may park it. One coroutine uses a transaction at a time.
+ *
+ * Round trips with a warm pointer cache: point read 1; commit 2 to the answer
+ * (1: locks, claim, write set; 2: versions and commit line); what makes the
+ * commit visible to others follows off the answer's path.
+ */
+#ifndef NAM_TXN_TXN_H
+#define NAM_TXN_TXN_H
+
+#include <base/arena.h>
+#include <index/index.h>
+#include <net/net.h>
+#include <tsoracle/tsoracle.h>
+
+struct txn_db;     /* one compute process in the cluster */
+struct txn_worker; /* one worker thread of it */
+struct txn;        /* one transaction */
+
+/* ---- the process --------------------------------------------------------- */
+
+struct txn_config {
+	uint32_t vector;          /* used when this process formats the cluster; 0 = 1 Mi marks */
+	enum tso_scheme scheme;   /* likewise */
+	size_t ptr_cache_entries; /* 0 = 1 Mi (16 MiB) */
+	uint32_t tick_us;         /* heartbeat, 0 = 2000 */
+};
+
+/*
+ * Joins the cluster, formatting it when the storage nodes are empty (exactly one
+ * process wins; others wait). In a coroutine. Checks that the storage nodes are
+ * the ones the cluster was formatted with: a node that came back empty is
+ * declared lost (statements that need it get NAM_GONE) and err says so, with NAM_OK;
+ * NAM_GONE when it is the home node; NAM_REFUSED when nodes are missing.
+ */
+nam_status txn_db_open(
+    struct net_worker *w, const struct txn_config *cfg, struct txn_db **out, struct nam_err *err);
+/* Leaves the cluster cleanly. In a coroutine, when no transaction and no other txn_worker is open. */
+void txn_db_close(struct net_worker *w, struct txn_db *db);
+struct tso *txn_db_oracle(struct txn_db *db);
+/* Words in remote memory for the rooms above, zero in a new cluster: i < 8. CAS them from 0. */
+net_addr txn_db_root(struct txn_db *db, unsigned i);
+/* Nodes that are up, for placing data. */
+unsigned txn_db_regions(const struct txn_db *db, unsigned *regions, unsigned max);
+
+/* In a coroutine of w's thread. The first one opened also runs the heartbeat, as a coroutine. */
+nam_status txn_worker_open(struct txn_db *db, struct net_worker *w, struct txn_worker **out);
+/* In a coroutine. No transaction may be open; waits for commits still being finished. */
+void txn_worker_close(struct txn_worker *tw);
+struct net_worker *txn_worker_net(struct txn_worker *tw);
+struct tso_worker *txn_worker_tso(struct txn_worker *tw);
+struct txn_db *txn_worker_db(struct txn_worker *tw);
+
+/* ---- tables -------------------------------------------------------------- */
+
+/* A blob as a payload names it. */
+struct txn_blob {
+	net_addr at;
+	uint32_t len;
+	uint32_t check; /* checksum of the bytes */
+};
+
+/*
+ * What txn must know of a table. Filled by the owner (catalog), constant while
+ * open. txn_table_create makes the remote part; txn_table_open the process's part.
+ */
+struct txn_table {
+	uint32_t id;      /* unique for ever in the cluster, > 0 */
+	uint16_t slots;   /* versions per block, 2..8; 0 = 2 */
+	uint32_t row_max; /* payload bytes a slot holds, <= TXN_ROW_MAX */
+	net_addr anchor;  /* set by txn_table_create */
+	bool has_key;     /* rows are found by key, through a hash index */
+	/* Does this payload belong to this key? Called with payloads that passed their checksum. */
+	bool (*same_key)(
+	    const struct txn_table *t, const void *row, uint32_t len, const void *key, uint32_t key_len);
+	/* The blobs a payload names: fills out[0..max), returns how many. NULL: the table has none. */
+	unsigned (*blobs)(
+	    const struct txn_table *t, const void *row, uint32_t len, struct txn_blob *out, unsigned max);
+	void *owner;                 /* the caller's */
+	struct txn_table_view *view; /* set by txn_table_open: extents, index, free blocks */
+};
+enum { TXN_ROW_MAX = 8000, TXN_BLOBS_MAX = 64 };
+
+/* Makes the remote part: anchor, index. In a coroutine. The table is empty. */
+nam_status txn_table_create(struct txn_worker *tw, struct txn_table *t);
+/* Opens/closes this process's view of it. open: no I/O. */
+nam_status txn_table_open(struct txn_db *db, struct txn_table *t);
+void txn_table_close(struct txn_db *db, struct txn_table *t);
+/* Gives the table's memory back once every snapshot that could see it has ended (dropped = CID of
+ * the drop). Takes what it needs from t, which may be closed afterwards. In a coroutine. */
+nam_status txn_table_free(struct txn_worker *tw, const struct txn_table *t, tso_cid dropped);
+
+/* ---- transactions ---------------------------------------------------------- */
+
+enum txn_iso { TXN_READ_COMMITTED, TXN_REPEATABLE_READ, TXN_SERIALIZABLE };
+
+/* Begins; takes the first snapshot. */
+nam_status txn_begin(struct txn_worker *tw, enum txn_iso iso, struct txn **out);
+/* READ COMMITTED: a new snapshot for the next statement. Otherwise nothing. */
+nam_status txn_statement(struct txn *t);
+tso_cid txn_snapshot(const struct txn *t);
+/* The CID of the last commit on this transaction (0: it wrote nothing). Valid until freed. */
+tso_cid txn_cid(const struct txn *t);
+
+struct txn_limits {
+	uint64_t lock_wait_ns; /* READ COMMITTED: waiting for a lock; 0 = for ever (deadlocks are found) */
+	const _Atomic int *cancel; /* when it becomes non-zero, waits end with NAM_CANCELLED; may be NULL */
+};
+void txn_set_limits(struct txn *t, const struct txn_limits *l);
+/* The commit's mark carries this note (TSO_NOTE_CATALOG): for whoever changes the catalog. */
+void txn_set_note(struct txn *t, unsigned note);
+/* The answer waits until every process's next snapshot covers the commit. */
+void txn_set_cluster_visible(struct txn *t, bool on);
+
+/*
+ * Ends it. commit: NAM_OK: decided, stays. NAM_CONFLICT / NAM_DUPLICATE / NAM_FULL /
+ * NAM_GONE ...: rolled back, nothing of it is visible. Both free t; a
+ * transaction that wrote nothing commits without any verb.
+ * On NAM_OK *cid (may be NULL) gets the commit id, 0 for a read-only one.
+ */
+nam_status txn_commit(struct txn *t, tso_cid *cid);
+void txn_abort(struct txn *t);
+
+/* A row as found: payload bytes in memory of the arena given to the call. */
+struct txn_row {
+	net_addr at; /* its block */
+	const void *bytes;
+	uint32_t len;
+	bool changed;   /* set by txn_lock: not the version the snapshot showed */
+	tso_cid cid;    /* of the version, 0: written by this transaction */
+	tso_cid newest; /* newest CID its block lists: what a lock expects */
+};
+
+/* One key to find, or to insert under. Caller's memory; key borrowed for the call. */
+struct txn_get {
+	struct txn_table *table;
+	const void *key;
+	uint32_t key_len;
+	uint64_t hash;     /* nam_hash(key, key_len, table->id) */
+	nam_status status; /* NAM_OK or NAM_ABSENT, or what went wrong */
+	struct txn_row row;
+};
+/* Finds n rows visible to t; own writes included. All READs share doorbells: 1 round trip when the
+ * pointer cache knows them, 2 otherwise. Returns NAM_OK unless the transaction cannot go on. */
+nam_status txn_get(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena);
+
+/* One row to insert. Payload is copied. has_key: key as in txn_get; else key == NULL. */
+struct txn_put {
+	struct txn_table *table;
+	const void *key;
+	uint32_t key_len;
+	uint64_t hash;
+	const void *bytes;
+	uint32_t len;
+	nam_status status; /* NAM_OK; NAM_DUPLICATE: a live row has the key; NAM_CONFLICT; NAM_FULL */
+};
+/* Inserts n rows: index lookups in one doorbell, index entries in another, so 2 round trips (0
+ * without keys). Returns NAM_OK, or the first status that is not. READ COMMITTED also locks (1 more). */
+nam_status txn_insert(struct txn *t, struct txn_put *p, unsigned n);
+
+/*
+ * Before an update or delete: makes sure the row is the newest. READ COMMITTED:
+ * locks the block, waiting if need be, and re-reads: row->changed says that it is another
+ * version now (test your condition again); NAM_ABSENT: it is deleted now. Otherwise:
+ * NAM_CONFLICT if a newer version exists, no I/O. NAM_DEADLOCK, NAM_TIMEOUT, NAM_CANCELLED.
+ */
+nam_status txn_lock(struct txn *t, struct txn_table *table, struct txn_row *row, struct nam_arena *arena);
+/* The same for n rows of one table in one doorbell where possible. status per row in st[]. */
+nam_status txn_lock_many(struct txn *t, struct txn_table *table, struct txn_row *row, nam_status *st,
+    unsigned n, struct nam_arena *arena);
+
+/* Writes a new version of a row got from this transaction (key columns unchanged); buffered until
+ * commit. The payload is copied. */
+nam_status txn_update(
+    struct txn *t, struct txn_table *table, const struct txn_row *row, const void *bytes, uint32_t len);
+nam_status txn_delete(struct txn *t, struct txn_table *table, const struct txn_row *row);
+
+/* Takes memory for a long value and keeps a copy to be written at commit. */
+nam_status txn_blob_put(
+    struct txn *t, struct txn_table *table, const void *bytes, uint32_t len, struct txn_blob *out);
+/* Reads n blobs in one doorbell into arena memory: out[i] points at b[i].len bytes. NAM_TORN: the
+ * version that named it is gone (cannot happen to a row visible at t's snapshot). */
+nam_status txn_blob_get(
+    struct txn *t, const struct txn_blob *b, unsigned n, const void **out, struct nam_arena *arena);
+
+/* Reads every row visible to t, own writes included. next: up to max rows; *n == 0: the end. Rows
+ * stay valid until the next call. Extents are read ahead. */
+struct txn_scan;
+nam_status txn_scan_open(struct txn *t, struct txn_table *table, struct txn_scan **out);
+nam_status txn_scan_next(struct txn_scan *s, struct txn_row *rows, unsigned max, unsigned *n);
+void txn_scan_close(struct txn_scan *s);
+
+/* ---- figures ---------------------------------------------------------------- */
+
+/* Verbs, bytes, round trips of this transaction so far. */
+const struct net_counts *txn_counts(const struct txn *t);
+/* Round trips from txn_commit's call to its answer, of the worker's last commit. */
+uint32_t txn_last_commit_round_trips(const struct txn_worker *tw);
+
+struct txn_stats {
+	uint64_t commits, aborts, conflicts, lock_waits, archived, archived_late, blobs_freed, blocks_freed,
+	    archives_freed, rereads;
+};
+void txn_worker_stats(const struct txn_worker *tw, struct txn_stats *out);
+
+#endif
