@@ -1,0 +1,118 @@
+/*
+ * expr.h -- bound scalar expressions: built with PostgreSQL's typing rules, evaluated a vector at a time.
+ *
+ * The binder (sql/bind.c) builds trees with the sql_expr_* makers, which resolve
+ * operators and functions, insert casts, decide the type of untyped literals, and
+ * fold constants. Executors evaluate them over a batch with a selection.
+ * Trees are immutable once built and may be used by several executions at once;
+ * they live in the arena given to the makers.
+ */
+#ifndef NAM_SQL_EXPR_H
+#define NAM_SQL_EXPR_H
+
+#include <catalog/value.h>
+
+enum sql_expr_kind {
+	SQL_CONST,
+	SQL_COLUMN, /* input column `index` of the batch */
+	SQL_PARAM,  /* $index+1 */
+	SQL_CALL,   /* a scalar function or operator: fn->eval over the arguments */
+	SQL_AND,
+	SQL_OR,
+	SQL_NOT,
+	SQL_IS_NULL, /* negate: IS NOT NULL */
+	SQL_CASE,    /* args: when, then, when, then, ..., else (always there) */
+	SQL_COALESCE,
+	SQL_IN, /* args[0] IN (args[1..]) ; negate: NOT IN */
+};
+
+struct sql_fn; /* one overload of one function or operator; expr_fn.c's table */
+
+struct sql_expr {
+	enum sql_expr_kind kind;
+	enum cat_type type;
+	int32_t typmod; /* -1: none */
+	int position;   /* 1-based character in the statement, 0: none; for error messages */
+	uint16_t nargs;
+	bool negate;
+	unsigned index; /* SQL_COLUMN, SQL_PARAM */
+	struct sql_expr **args;
+	const struct sql_fn *fn;
+	struct cat_datum value; /* SQL_CONST */
+	bool pure;              /* no column, no parameter, no volatile function below */
+};
+
+/* ---- makers: NULL and *err (42883 no such function, 42804 type mismatch, 22P02 ...) when they cannot --- */
+
+struct sql_expr *sql_expr_const(struct nam_arena *a, struct cat_datum d, int position);
+struct sql_expr *sql_expr_column(
+    struct nam_arena *a, unsigned index, enum cat_type type, int32_t typmod, int position);
+struct sql_expr *sql_expr_param(struct nam_arena *a, unsigned index, enum cat_type type, int position);
+/* Operators by their PostgreSQL name: + - * / % ^ = <> != < <= > >= || ~~ (LIKE) !~~ ~~* !~~* ; left NULL: prefix. */
+struct sql_expr *sql_expr_op(struct nam_arena *a, const char *op, struct sql_expr *left,
+    struct sql_expr *right, int position, struct cat_err *err);
+/* Scalar functions by lower-case name: abs, round, lower, upper, length, substring, coalesce is a kind of its own, ... */
+struct sql_expr *sql_expr_func(struct nam_arena *a, const char *name, struct sql_expr **args, unsigned n,
+    int position, struct cat_err *err);
+/* Explicit cast (CAST, ::), any conversion PostgreSQL has for these types. */
+struct sql_expr *sql_expr_cast(struct nam_arena *a, struct sql_expr *e, enum cat_type to, int32_t typmod,
+    int position, struct cat_err *err);
+/* Assignment cast (INSERT, UPDATE SET): integer to bigint, numeric to int (rounded), text literal to any... 42804 else. */
+struct sql_expr *sql_expr_assign(struct nam_arena *a, struct sql_expr *e, enum cat_type to, int32_t typmod,
+    const char *column, int position, struct cat_err *err);
+/* AND, OR (n >= 2), NOT (n == 1): arguments must be boolean (42804). IS_NULL, CASE, COALESCE, IN likewise with their rules. */
+struct sql_expr *sql_expr_make(struct nam_arena *a, enum sql_expr_kind kind, struct sql_expr **args,
+    unsigned n, bool negate, int position, struct cat_err *err);
+/* Brings n expressions to one common type (CASE branches, IN lists, VALUES columns, join keys). */
+bool sql_expr_unify(
+    struct nam_arena *a, struct sql_expr **e, unsigned n, const char *what, struct cat_err *err);
+/* A literal nobody has typed becomes text (select-list rule). Returns e or a cast of it. */
+struct sql_expr *sql_expr_settle(struct nam_arena *a, struct sql_expr *e, struct cat_err *err);
+
+/* ---- evaluation ------------------------------------------------------------ */
+
+/* Rows sel[0..n) of a batch (sel NULL: rows 0..n-1). */
+struct sql_batch {
+	struct cat_vec *col;
+	unsigned cols;
+	unsigned n; /* rows in the vectors, <= CAT_BATCH */
+};
+struct sql_env {
+	const struct cat_datum *param;
+	unsigned params;
+	int64_t now_us;          /* start of transaction, microseconds since 2000-01-01, for now() */
+	struct nam_arena *arena; /* batch arena: results live here */
+	struct cat_err *err;
+};
+/*
+ * Evaluates e for the rows in sel (n of them) of the batch; *out gets a vector
+ * indexed like the batch (row k at k; rows not in sel are garbage, null[] too). out
+ * may alias an input column: never write through it. false: *env->err is set
+ * (22012, 22003, ...). AND, OR, CASE and COALESCE evaluate a later argument only for the rows that need it.
+ */
+bool sql_eval(const struct sql_expr *e, const struct sql_batch *b, const uint16_t *sel, unsigned n,
+    const struct sql_env *env, struct cat_vec *out);
+/* Keeps the rows of sel for which e is true: writes them to keep (may be sel), returns how many, -1 on error. */
+int sql_filter(const struct sql_expr *e, const struct sql_batch *b, const uint16_t *sel, unsigned n,
+    const struct sql_env *env, uint16_t *keep);
+/* A single value, no input columns: for constants, LIMIT, point keys, VALUES. */
+bool sql_eval_one(const struct sql_expr *e, const struct sql_env *env, struct cat_datum *out);
+
+/* ---- aggregates -------------------------------------------------------------- */
+
+enum sql_agg_kind { SQL_COUNT_STAR, SQL_COUNT, SQL_SUM, SQL_AVG, SQL_MIN, SQL_MAX };
+/* Which aggregate is that? false: not one. */
+bool sql_agg_find(const char *name, enum sql_agg_kind *out);
+/* The type of its result over an argument type (sum(int4) = int8, sum(int8) = numeric, avg(int) = numeric ...); 42883 when
+ * it does not exist. */
+bool sql_agg_type(
+    enum sql_agg_kind k, enum cat_type arg, enum cat_type *out, int position, struct cat_err *err);
+/* State of one group: SQL_AGG_BYTES of zeroed memory; big states keep memory in state_arena. */
+enum { SQL_AGG_BYTES = 32 };
+/* Adds row r of arg (NULL for count(*)) for each r in sel to state(group[k]). */
+bool sql_agg_add(enum sql_agg_kind k, enum cat_type arg_type, const struct cat_vec *arg, const uint16_t *sel,
+    unsigned n, void *const *state, struct nam_arena *state_arena, struct cat_err *err);
+bool sql_agg_result(enum sql_agg_kind k, enum cat_type arg_type, const void *state, struct cat_datum *out,
+    struct nam_arena *arena, struct cat_err *err);
+
+#endif

@@ -1,0 +1,83 @@
+/*
+ * sql.h -- SQL text in, rows out: parse (libpg_query), bind, plan, execute in vectors.
+ *
+ * Runs in a coroutine of a worker; parsing goes to a thread with a large stack
+ * and parks the coroutine. A struct sql_session is one user's session: its open
+ * transaction, its settings, its prepared statements. One coroutine at a time.
+ */
+#ifndef NAM_SQL_SQL_H
+#define NAM_SQL_SQL_H
+
+#include <catalog/catalog.h>
+
+struct sql_parser; /* the parser thread and the cache of parsed statements; one per process */
+struct sql_session;
+struct sql_stmt; /* a prepared statement */
+
+/* max_bytes: longest statement (0 = 1 MiB); longer ones answer 54000. */
+nam_status sql_parser_open(size_t max_bytes, struct sql_parser **out);
+void sql_parser_close(struct sql_parser *p);
+
+struct sql_session_config {
+	struct txn_worker *tw;
+	struct cat *cat;
+	struct sql_parser *parser;
+	const _Atomic int
+	    *cancel; /* non-zero: the running statement ends with 57014. The session's user resets it. */
+};
+nam_status sql_session_open(const struct sql_session_config *cfg, struct sql_session **out);
+/* Rolls back an open transaction. In a coroutine. */
+void sql_session_close(struct sql_session *s);
+/* 'I' idle, 'T' in a transaction, 'E' in a failed one: as PostgreSQL's ReadyForQuery. */
+char sql_session_state(const struct sql_session *s);
+
+/* What a result looks like. */
+struct sql_column {
+	char name[CAT_NAME_MAX + 1];
+	enum cat_type type;
+	int32_t typmod;
+};
+
+/* Rows of a result: n rows in col[0..cols). */
+struct sql_batch_view {
+	const struct cat_vec *col;
+	unsigned cols;
+	unsigned n;
+};
+
+/* Where results go. All called on the session's coroutine. Returning false stops the statement (57014). */
+struct sql_sink {
+	void *arg;
+	/* Once per statement that answers rows, before them. */
+	bool (*begin)(void *arg, const struct sql_column *col, unsigned n);
+	bool (*rows)(void *arg, const struct sql_batch_view *b);
+	/* The statement is done: "INSERT 0 3", "SELECT 7", "CREATE TABLE". */
+	bool (*done)(void *arg, const char *tag, uint64_t rows);
+	/* NOTICE and WARNING. */
+	void (*notice)(void *arg, const char *severity, const char *sqlstate, const char *text);
+	/* COPY FROM STDIN: the next piece of input; *len == 0: the end. false: the user gave up. */
+	bool (*copy_in)(void *arg, const char **bytes, size_t *len);
+	/* COPY progress: bytes read so far, bytes in all (0 unknown), rows. May be NULL. */
+	void (*progress)(void *arg, uint64_t bytes, uint64_t total, uint64_t rows);
+};
+/*
+ * Runs all statements of text, in PostgreSQL's way (several statements in one
+ * text are one implicit transaction unless they say BEGIN/COMMIT). Stops at the first error: false,
+ * *err says SQLSTATE, text and position. COPY ... FROM 'file' reads the file in this process.
+ */
+bool sql_execute(
+    struct sql_session *s, const char *text, size_t len, const struct sql_sink *sink, struct cat_err *err);
+
+/* Prepared statements: one statement, parameters $1.. with types inferred (or given; CAT_UNKNOWN = infer).
+ * The plan is kept and made anew when the catalog has changed. */
+bool sql_prepare(struct sql_session *s, const char *text, size_t len, const enum cat_type *types, unsigned n,
+    struct sql_stmt **out, struct cat_err *err);
+unsigned sql_stmt_params(const struct sql_stmt *st, const enum cat_type **types);
+bool sql_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
+    const struct sql_sink *sink, struct cat_err *err);
+void sql_stmt_close(struct sql_stmt *st);
+
+/* Verbs, bytes and round trips of the session's statements so far. */
+void sql_session_counts(const struct sql_session *s, struct net_counts *out);
+
+#endif
