@@ -1,0 +1,103 @@
+/*
+ * exec.h -- how a CPU executes a verb on region memory: the one atomics engine of a node.
+ *
+ * The shm provider (in the peer's process) and the storage node's tcp server
+ * (in its own) both use exactly these, so words are CASed by one kind of
+ * machinery only. Bytes on the region's side may be touched by others at any
+ * moment: no aligned 8-byte word may be torn, in either direction.
+ *
+ * Why not plain memcpy: for lengths or alignments that are not multiples of 8 it
+ * loads and stores overlapping pieces that cut words. Under ThreadSanitizer
+ * memcpy is a reported race, so there all is a loop of relaxed atomics.
+ */
+#ifndef NAM_NET_EXEC_H
+#define NAM_NET_EXEC_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__SANITIZE_THREAD__)
+#define NET_EXEC_WORDS 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define NET_EXEC_WORDS 1
+#endif
+#endif
+#ifndef NET_EXEC_WORDS
+#define NET_EXEC_WORDS 0
+#endif
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "region words and frames are little-endian");
+
+/* Any alignment: word by word on the region's side. */
+void net_copy_out_slow(void *into, const void *region, size_t len);
+void net_copy_in_slow(void *region, const void *from, size_t len);
+
+static inline bool
+net_copy_is_plain(const void *a, const void *b, size_t len)
+{
+	return (((uintptr_t)a | (uintptr_t)b | len) & 7) == 0 && !NET_EXEC_WORDS;
+}
+
+/* READ: region -> private memory. */
+static inline void
+net_copy_out(void *into, const void *region, size_t len)
+{
+	if (__builtin_expect(!net_copy_is_plain(into, region, len), 0)) {
+		net_copy_out_slow(into, region, len);
+		return;
+	}
+	if (len == 8)
+		*(uint64_t *)into = __atomic_load_n((const uint64_t *)region, __ATOMIC_RELAXED);
+	else
+		memcpy(into, region, len);
+}
+
+/* WRITE: private memory -> region. Earlier stores of this thread are seen before an aligned word. */
+static inline void
+net_copy_in(void *region, const void *from, size_t len)
+{
+	if (len == 8 && ((uintptr_t)region & 7) == 0) {
+		uint64_t v;
+		memcpy(&v, from, 8);
+		__atomic_store_n((uint64_t *)region, v, __ATOMIC_RELEASE);
+		return;
+	}
+	if (__builtin_expect(!net_copy_is_plain(region, from, len), 0)) {
+		net_copy_in_slow(region, from, len);
+		return;
+	}
+	/* Earlier WRITEs of this thread come first: for the compiler, and on weakly ordered CPUs. */
+	atomic_thread_fence(memory_order_release);
+	memcpy(region, from, len);
+}
+
+static inline uint64_t
+net_exec_cas(void *region, uint64_t expect, uint64_t want)
+{
+	__atomic_compare_exchange_n(
+	    (uint64_t *)region, &expect, want, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	return expect;
+}
+static inline uint64_t
+net_exec_faa(void *region, uint64_t add)
+{
+	return __atomic_fetch_add((uint64_t *)region, add, __ATOMIC_SEQ_CST);
+}
+
+/* A completed WRITE is seen by whatever starts later, anywhere: plain stores must have left this core. */
+static inline void
+net_fence_stores_before_loads(void)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+}
+/* A completed READ comes before whatever is posted later. */
+static inline void
+net_fence_loads_before_all(void)
+{
+	atomic_thread_fence(memory_order_acquire);
+}
+
+#endif

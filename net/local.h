@@ -1,0 +1,16 @@
+/*
+ * local.h -- a region that lies in this very process: what storage_node hands to net_open.
+ *
+ * Borrowed: it and its memory must outlive every struct net opened on it. Any thread.
+ */
+#ifndef NAM_NET_LOCAL_H
+#define NAM_NET_LOCAL_H
+
+#include <stdint.h>
+
+struct net_local {
+	void *base;    /* its superblock (region_format.h) is filled */
+	uint64_t size; /* bytes */
+};
+
+#endif

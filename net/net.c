@@ -1,0 +1,647 @@
+/* net.c -- the front end: every op is checked and counted here, then executed in place or given to a provider. */
+#include <net/exec.h>
+#include <net/net_internal.h>
+
+#include <base/assert.h>
+#include <base/hash.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- names and fingerprints ------------------------------------------------ */
+
+const char *
+net_kind_name(enum net_kind k)
+{
+	static const char *const name[] = { "auto", "shm", "tcp", "sim" };
+	return (unsigned)k < sizeof name / sizeof *name ? name[k] : "unknown";
+}
+
+static struct {
+	char room[24];
+	uint64_t fingerprint;
+} fold[32];
+static unsigned folds;
+
+void
+net_layout_fold(const char *room, uint64_t fingerprint)
+{
+	unsigned i = 0;
+	while (i < folds && strcmp(fold[i].room, room) != 0)
+		i++;
+	NAM_ASSERT(i < sizeof fold / sizeof *fold);
+	NAM_ASSERT(strlen(room) < sizeof fold[i].room);
+	if (i == folds)
+		strcpy(fold[folds++].room, room);
+	fold[i].fingerprint = fingerprint;
+}
+
+uint64_t
+net_layout(void)
+{
+	const uint64_t own[] = { NET_VERSION, NET_EXTENT, NET_ROOTS, sizeof(struct net_super),
+		offsetof(struct net_super, bump), offsetof(struct net_super, free_head),
+		offsetof(struct net_super, beat), offsetof(struct net_super, root) };
+	uint64_t sum = nam_hash(own, sizeof own, 0);
+	/* A sum, so that the order in which rooms fold does not matter. */
+	for (unsigned i = 0; i < folds; i++)
+		sum += nam_hash(fold[i].room, strlen(fold[i].room), nam_mix(fold[i].fingerprint));
+	return sum;
+}
+
+void
+net_counts_add(struct net_counts *into, const struct net_counts *from)
+{
+	for (unsigned i = 0; i < NET_CODES; i++)
+		into->verbs[i] += from->verbs[i];
+	into->bytes_out += from->bytes_out;
+	into->bytes_in += from->bytes_in;
+	into->doorbells += from->doorbells;
+	into->round_trips += from->round_trips;
+}
+
+uint64_t
+net_counts_verbs(const struct net_counts *c)
+{
+	uint64_t sum = 0;
+	for (unsigned i = 0; i < NET_CODES; i++)
+		sum += c->verbs[i];
+	return sum;
+}
+
+/* ---- nodes ------------------------------------------------------------------ */
+
+struct net *
+net_new(const struct net_env *env, void *env_priv)
+{
+	struct net *n = calloc(1, sizeof *n);
+	if (n == NULL)
+		return NULL;
+	n->env = env;
+	n->env_priv = env_priv;
+	return n;
+}
+
+nam_status
+net_add_node(struct net *n, const struct net_provider *p, const struct net_node_info *info,
+    struct net_node **out, struct nam_err *err)
+{
+	unsigned r = info->region;
+	if (r == 0 || r >= NET_REGIONS)
+		return nam_fail(
+		    err, NAM_INVALID, "%s has node id %u; ids are 1..%d", info->name, r, NET_REGIONS - 1);
+	if (n->by_region[r] != NULL)
+		return nam_fail(err, NAM_REFUSED,
+		    "%s and %s both have node id %u; give each storage node its own --id",
+		    n->by_region[r]->info.name, info->name, r);
+	struct net_node *node = calloc(1, sizeof *node);
+	if (node == NULL)
+		return nam_fail(err, NAM_NOMEM, "no memory for a node");
+	node->info = *info;
+	node->info.lost = false;
+	node->p = p;
+	node->control_fd = -1;
+	node->net = n;
+	n->by_region[r] = node;
+	n->count = 0;
+	for (unsigned i = 1; i < NET_REGIONS; i++)
+		if (n->by_region[i] != NULL)
+			n->node[n->count++] = n->by_region[i];
+	if (out != NULL)
+		*out = node;
+	return NAM_OK;
+}
+
+void
+net_close(struct net *n)
+{
+	if (n == NULL)
+		return;
+	if (n->monitor != NULL)
+		net_monitor_stop(n);
+	for (unsigned i = 0; i < n->count; i++) {
+		if (n->node[i]->p->node_close != NULL)
+			n->node[i]->p->node_close(n->node[i]);
+		free(n->node[i]);
+	}
+	if (n->env->net_close != NULL)
+		n->env->net_close(n);
+	memset(n->secret, 0, sizeof n->secret);
+	free(n);
+}
+
+unsigned
+net_node_count(const struct net *n)
+{
+	return n->count;
+}
+
+const struct net_node_info *
+net_node(const struct net *n, unsigned i)
+{
+	return i < n->count ? &n->node[i]->info : NULL;
+}
+
+const struct net_node_info *
+net_node_of(const struct net *n, unsigned region)
+{
+	return region < NET_REGIONS && n->by_region[region] != NULL ? &n->by_region[region]->info : NULL;
+}
+
+void
+net_node_set_lost(struct net_node *node)
+{
+	atomic_store_explicit(&node->lost, true, memory_order_relaxed);
+	__atomic_store_n(&node->info.lost, true, __ATOMIC_RELAXED);
+}
+
+void
+net_declare_lost(struct net *n, unsigned region)
+{
+	if (region < NET_REGIONS && n->by_region[region] != NULL)
+		net_node_set_lost(n->by_region[region]);
+}
+
+/* ---- workers ---------------------------------------------------------------- */
+
+nam_status
+net_worker_open(struct net *n, struct net_worker **out, struct nam_err *err)
+{
+	struct net_worker *w = calloc(1, sizeof *w);
+	if (w == NULL)
+		return nam_fail(err, NAM_NOMEM, "no memory for a worker");
+	w->net = n;
+	w->wake_fd = -1;
+	nam_status st = n->env->worker_open(w, err);
+	if (st != NAM_OK) {
+		free(w);
+		return st;
+	}
+	for (unsigned i = 0; i < n->count; i++) {
+		struct net_node *node = n->node[i];
+		struct net_endpoint *ep = calloc(1, sizeof *ep);
+		if (ep == NULL) {
+			st = nam_fail(err, NAM_NOMEM, "no memory for an endpoint");
+			goto fail;
+		}
+		ep->node = node;
+		ep->size = node->info.size;
+		ep->w = w;
+		ep->p = node->p;
+		if ((st = ep->p->open(ep, err)) != NAM_OK) {
+			free(ep);
+			goto fail;
+		}
+		w->ep[node->info.region] = ep;
+		if (ep->base == NULL)
+			w->async[w->async_count++] = ep;
+	}
+	*out = w;
+	return NAM_OK;
+fail:
+	net_worker_close(w);
+	return st;
+}
+
+void
+net_worker_close(struct net_worker *w)
+{
+	if (w == NULL)
+		return;
+	for (unsigned i = 1; i < NET_REGIONS; i++) {
+		if (w->ep[i] == NULL)
+			continue;
+		if (w->ep[i]->p->close != NULL)
+			w->ep[i]->p->close(w->ep[i]);
+		free(w->ep[i]);
+	}
+	w->net->env->worker_close(w);
+	free(w);
+}
+
+struct net *
+net_worker_net(struct net_worker *w)
+{
+	return w->net;
+}
+
+struct nam_sched *
+net_worker_sched(struct net_worker *w)
+{
+	return w->sched;
+}
+
+struct nam_rng *
+net_rng(struct net_worker *w)
+{
+	return &w->rng;
+}
+
+void
+net_worker_run(struct net_worker *w, bool (*until)(void *arg), void *arg)
+{
+	w->net->env->worker_run(w, until, arg);
+}
+
+void
+net_worker_rouse(struct net_worker *w)
+{
+	w->net->env->rouse(w);
+}
+
+uint64_t
+net_now_ns(struct net_worker *w)
+{
+	return w->net->env->now(w);
+}
+
+void
+net_sleep(struct net_worker *w, uint64_t ns)
+{
+	w->net->env->sleep(w, ns);
+}
+
+void
+net_worker_on_idle(struct net_worker *w, void (*fn)(void *arg), void *arg)
+{
+	NAM_ASSERT(w->hooks < NET_HOOKS);
+	w->hook[w->hooks].fn = fn;
+	w->hook[w->hooks++].arg = arg;
+}
+
+void
+net_worker_idle(struct net_worker *w)
+{
+	for (unsigned i = 0; i < w->hooks; i++)
+		w->hook[i].fn(w->hook[i].arg);
+}
+
+void
+net_worker_counts(struct net_worker *w, unsigned region, struct net_counts *out)
+{
+	memset(out, 0, sizeof *out);
+	if (region != 0) {
+		if (region < NET_REGIONS && w->ep[region] != NULL)
+			*out = w->ep[region]->counts;
+		return;
+	}
+	for (unsigned i = 1; i < NET_REGIONS; i++)
+		if (w->ep[i] != NULL)
+			net_counts_add(out, &w->ep[i]->counts);
+	/* A wait for three nodes at once is one round trip. */
+	out->round_trips = w->round_trips;
+}
+
+const void *
+net_direct(struct net_worker *w, net_addr at, size_t len)
+{
+	unsigned r = net_region_of(at);
+	uint64_t off = net_offset_of(at);
+	struct net_endpoint *ep = r < NET_REGIONS ? w->ep[r] : NULL;
+	if (ep == NULL || ep->base == NULL || len > ep->size || off > ep->size - len ||
+	    net_node_lost(ep->node))
+		return NULL;
+	if (w->dirty) {
+		net_fence_stores_before_loads();
+		w->dirty = false;
+	}
+	return ep->base + off;
+}
+
+/* ---- operations ------------------------------------------------------------- */
+
+/* True when the op makes sense on this endpoint. */
+static inline bool
+op_sound(const struct net_endpoint *ep, const struct net_op *op)
+{
+	uint64_t off = net_offset_of(op->at);
+	if (__builtin_expect(off + op->len > ep->size, 0))
+		return false;
+	if (op->code <= NET_WRITE_IMM) {
+		if (__builtin_expect(op->len > NET_LEN_MAX || (op->buf == NULL && op->len != 0), 0))
+			return false;
+		if (__builtin_expect((op->flags & (NET_INLINE | NET_QUIET)) == 0, 1))
+			return true;
+		if (op->code == NET_READ)
+			return false;
+		return (op->flags & NET_INLINE) != 0 && op->len <= NET_INLINE_MAX;
+	}
+	return op->code < NET_CODES && op->len == 8 && (off & 7) == 0 && (op->flags & NET_INLINE) == 0;
+}
+
+static inline void
+op_count(struct net_counts *c, const struct net_op *op)
+{
+	c->verbs[op->code]++;
+	switch (op->code) {
+	case NET_READ:
+		c->bytes_in += op->len;
+		break;
+	case NET_WRITE:
+	case NET_WRITE_IMM:
+		c->bytes_out += op->len;
+		break;
+	case NET_CAS:
+		c->bytes_out += 16;
+		c->bytes_in += 8;
+		break;
+	default:
+		c->bytes_out += 8;
+		c->bytes_in += 8;
+	}
+}
+
+/* The verb itself, on memory that is mapped here. */
+static inline void
+op_execute(struct net_worker *w, struct net_endpoint *ep, struct net_op *op)
+{
+	char *at = ep->base + net_offset_of(op->at);
+	if (op->flags & NET_FENCE)
+		net_fence_loads_before_all();
+	switch (op->code) {
+	case NET_READ:
+		/* The wire executes a WRITE before a READ posted after it; a CPU's store buffer would not. */
+		if (w->dirty) {
+			net_fence_stores_before_loads();
+			w->dirty = false;
+		}
+		net_copy_out(op->buf, at, op->len);
+		break;
+	case NET_WRITE:
+	case NET_WRITE_IMM:
+		net_copy_in(at, op->buf, op->len);
+		w->dirty = true;
+		break;
+	case NET_CAS:
+		op->seen = net_exec_cas(at, op->arg, op->want);
+#ifdef __x86_64__
+		w->dirty = false; /* a locked instruction empties the store buffer */
+#endif
+		break;
+	default:
+		op->seen = net_exec_faa(at, op->arg);
+#ifdef __x86_64__
+		w->dirty = false;
+#endif
+	}
+	op->status = NAM_OK;
+}
+
+/* All ops are over. b may be gone when this returns. */
+static inline void
+batch_end(struct net_batch *b)
+{
+	if (__builtin_expect(b->status != NAM_OK, 0)) {
+		for (uint32_t i = 0; i < b->n; i++)
+			if (b->op[i].status != NAM_OK) {
+				b->status = (nam_status)b->op[i].status;
+				break;
+			}
+	}
+	b->posted = false;
+	if (b->done != NULL) {
+		b->n = 0;
+		b->done(b);
+	} else if (b->waiter != NULL) {
+		nam_co_wake(b->waiter);
+	}
+}
+
+void
+net_op_done(struct net_endpoint *ep, struct net_batch *b, struct net_op *op, nam_status st)
+{
+	if (__builtin_expect(ep->quiet_status != NAM_OK, 0)) {
+		if (st == NAM_OK)
+			st = (nam_status)ep->quiet_status;
+		ep->quiet_status = NAM_OK;
+	}
+	op->status = (uint16_t)st;
+	if (st != NAM_OK)
+		b->status = st;
+	NAM_ASSERT(b->pending > 0);
+	if (--b->pending == 0)
+		batch_end(b);
+}
+
+void
+net_quiet_failed(struct net_endpoint *ep, nam_status st)
+{
+	if (ep->quiet_status == NAM_OK)
+		ep->quiet_status = (uint16_t)st;
+}
+
+static void
+post(struct net_batch *b, bool waited)
+{
+	NAM_ASSERT(!b->posted); /* one post at a time */
+	struct net_worker *w = b->w;
+	struct net_counts none, *acct = b->acct != NULL ? b->acct : &none;
+	struct net_endpoint *ep = NULL;
+	struct net_op *op = b->op, *end = op + b->n;
+	uint64_t bells = 0, poison = 0;
+	unsigned region = ~0u;
+	bool lost = false, reads = false;
+
+	b->posted = true;
+	b->status = NAM_OK;
+	b->pending = 1; /* ours, until all is given */
+	if (b->acct == NULL)
+		none = (struct net_counts){ 0 };
+	for (; op < end; op++) {
+		unsigned r = net_region_of(op->at);
+		if (r != region) {
+			region = r;
+			ep = r < NET_REGIONS ? w->ep[r] : NULL;
+			lost = ep != NULL && net_node_lost(ep->node);
+		}
+		if (__builtin_expect(ep == NULL || poison != 0 || !op_sound(ep, op), 0)) {
+			bool poisoned = r < NET_REGIONS && (poison >> r & 1);
+			if (poisoned || ep == NULL || !op_sound(ep, op)) {
+				op->status = poisoned ? NAM_CANCELLED : NAM_INVALID;
+				b->status = (nam_status)op->status;
+				if (r < NET_REGIONS)
+					poison |= UINT64_C(1) << r;
+				continue;
+			}
+		}
+		if (__builtin_expect(lost, 0)) {
+			op->status = NAM_GONE;
+			b->status = NAM_GONE;
+			continue;
+		}
+		op_count(&ep->counts, op);
+		op_count(acct, op);
+		if (!(bells >> r & 1)) {
+			bells |= UINT64_C(1) << r;
+			ep->counts.doorbells++;
+			acct->doorbells++;
+		}
+		if (ep->base != NULL) {
+			reads |= op->code == NET_READ;
+			op_execute(w, ep, op);
+		} else {
+			op->status = NAM_OK;
+			if (!(op->flags & NET_QUIET)) {
+				b->pending++;
+			}
+			ep->p->post(ep, b, op);
+		}
+	}
+	if (reads)
+		net_fence_loads_before_all();
+	if (waited && b->n != 0) {
+		w->round_trips++;
+		for (uint64_t m = bells; m != 0; m &= m - 1)
+			w->ep[__builtin_ctzll(m)]->counts.round_trips++;
+	}
+	if (w->async_count != 0)
+		for (uint64_t m = bells; m != 0; m &= m - 1) {
+			ep = w->ep[__builtin_ctzll(m)];
+			if (ep->base == NULL && ep->p->ring != NULL)
+				ep->p->ring(ep);
+		}
+	if (--b->pending == 0)
+		batch_end(b);
+}
+
+void
+net_post(struct net_batch *b)
+{
+	b->done = NULL;
+	b->waiter = NULL;
+	post(b, true);
+}
+
+nam_status
+net_wait(struct net_batch *b)
+{
+	if (b->acct != NULL && b->n != 0)
+		b->acct->round_trips++;
+	if (b->posted) {
+		b->waiter = nam_co_self();
+		NAM_ASSERT(b->waiter != NULL); /* only a coroutine may wait */
+		do
+			nam_co_park();
+		while (b->posted);
+		b->waiter = NULL;
+	}
+	b->n = 0;
+	return b->status;
+}
+
+void
+net_post_then(struct net_batch *b, void (*done)(struct net_batch *b))
+{
+	b->done = done;
+	b->waiter = NULL;
+	post(b, false);
+}
+
+enum { LINE = 64, PREFETCH_LINES = 64 };
+
+/*
+ * Cache misses are this fabric's latency: ask for every line the batch will
+ * touch, let another coroutine run meanwhile, then execute out of the cache.
+ */
+static void
+prefetch(struct net_batch *b)
+{
+	struct net_worker *w = b->w;
+	unsigned lines = 0, read_lines = 0, reads = 0;
+	for (uint32_t i = 0; i < b->n && lines < PREFETCH_LINES; i++) {
+		const struct net_op *op = &b->op[i];
+		unsigned r = net_region_of(op->at);
+		struct net_endpoint *ep = r < NET_REGIONS ? w->ep[r] : NULL;
+		if (ep == NULL || ep->base == NULL)
+			continue;
+		uint64_t off = net_offset_of(op->at);
+		if (off + op->len > ep->size)
+			continue;
+		const char *at = ep->base + off;
+		if (op->code != NET_READ) {
+			__builtin_prefetch(at, 1);
+			lines++;
+			continue;
+		}
+		const char *last = at + op->len;
+		reads++;
+		for (at = (const char *)((uintptr_t)at & ~(uintptr_t)(LINE - 1));
+		     at < last && lines < PREFETCH_LINES; at += LINE, lines++, read_lines++)
+			__builtin_prefetch(at, 0);
+	}
+	if ((reads >= 2 || read_lines >= 2) && nam_co_self() != NULL && nam_sched_ready(w->sched))
+		nam_co_yield();
+}
+
+nam_status
+net_run(struct net_batch *b)
+{
+	struct net_worker *w = b->w;
+	if (b->n > 1 || (b->n == 1 && b->op[0].code == NET_READ && b->op[0].len > LINE))
+		if (w->async_count < w->net->count)
+			prefetch(b);
+	net_post(b);
+	return net_wait(b);
+}
+
+/* One op, without a batch when it can be executed in place. */
+static inline nam_status
+run1(struct net_worker *w, struct net_op *op, struct net_counts *acct)
+{
+	unsigned r = net_region_of(op->at);
+	struct net_endpoint *ep = r < NET_REGIONS ? w->ep[r] : NULL;
+	if (__builtin_expect(ep == NULL || ep->base == NULL || net_node_lost(ep->node) || !op_sound(ep, op) ||
+				 (op->code == NET_READ && op->len > LINE),
+		0)) {
+		struct net_batch b;
+		net_batch_init(&b, w, op, 1, acct);
+		b.n = 1;
+		return net_run(&b);
+	}
+	op_count(&ep->counts, op);
+	ep->counts.doorbells++;
+	ep->counts.round_trips++;
+	w->round_trips++;
+	if (acct != NULL) {
+		op_count(acct, op);
+		acct->doorbells++;
+		acct->round_trips++;
+	}
+	op_execute(w, ep, op);
+	net_fence_loads_before_all();
+	return NAM_OK;
+}
+
+nam_status
+net_read1(struct net_worker *w, net_addr at, void *into, uint32_t len, struct net_counts *acct)
+{
+	struct net_op op = { .code = NET_READ, .at = at, .buf = into, .len = len };
+	return run1(w, &op, acct);
+}
+
+nam_status
+net_write1(struct net_worker *w, net_addr at, const void *from, uint32_t len, struct net_counts *acct)
+{
+	struct net_op op = { .code = NET_WRITE, .at = at, .buf = (void *)(uintptr_t)from, .len = len };
+	return run1(w, &op, acct);
+}
+
+nam_status
+net_cas1(struct net_worker *w, net_addr at, uint64_t expect, uint64_t want, uint64_t *seen,
+    struct net_counts *acct)
+{
+	struct net_op op = { .code = NET_CAS, .at = at, .len = 8, .arg = expect, .want = want };
+	nam_status st = run1(w, &op, acct);
+	if (st == NAM_OK && seen != NULL)
+		*seen = op.seen;
+	return st;
+}
+
+nam_status
+net_faa1(struct net_worker *w, net_addr at, uint64_t add, uint64_t *seen, struct net_counts *acct)
+{
+	struct net_op op = { .code = NET_FAA, .at = at, .len = 8, .arg = add };
+	nam_status st = run1(w, &op, acct);
+	if (st == NAM_OK && seen != NULL)
+		*seen = op.seen;
+	return st;
+}

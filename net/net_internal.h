@@ -1,0 +1,157 @@
+/*
+ * net_internal.h -- what the front end (net.c) and the providers agree on. No other room includes it.
+ *
+ * A provider is a table of functions per endpoint; an environment is a table
+ * that replaces a worker's loop, clock and sleep (the simulator brings one, the
+ * real world is the default). The front end checks every op, counts it, and
+ * either executes it in place (endpoint with `base`: shm) or hands it to post().
+ *
+ * Key:  i  set before anyone else can see it, then never again
+ *       o  the owner's thread only
+ *       a  atomic; the order is said beside it
+ */
+#ifndef NAM_NET_NET_INTERNAL_H
+#define NAM_NET_NET_INTERNAL_H
+
+#include <net/net.h>
+#include <net/region_format.h>
+#include <stdatomic.h>
+
+struct net_endpoint;
+struct net_node;
+
+/* The longest READ or WRITE: what a node buffers and what delays its other peers stays bounded. */
+enum { NET_LEN_MAX = 16 << 20, NET_HOOKS = 8 };
+
+struct net_provider {
+	enum net_kind kind;
+	/* Opens what a worker needs towards ep->node: sets ep->base (ops run in place) or ep->priv. */
+	nam_status (*open)(struct net_endpoint *ep, struct nam_err *err);
+	void (*close)(struct net_endpoint *ep);
+
+	/* The rest is for endpoints without base; any of flush, poll and fd may be NULL. */
+
+	/*
+	 * Takes one checked op; net_op_done(ep, b, op, status) is owed, at once or later, once.
+	 * With NET_QUIET nothing is owed and op, buf and b must not be touched after return
+	 * (copy); a failure is told by net_quiet_failed. With NET_INLINE buf is copied at once.
+	 */
+	void (*post)(struct net_endpoint *ep, struct net_batch *b, struct net_op *op);
+	/* The doorbell: all ops that one net_post had for this node have been given. */
+	void (*ring)(struct net_endpoint *ep);
+	/* A round of the scheduler is over: send what was kept back. */
+	void (*flush)(struct net_endpoint *ep);
+	/* Finds completions, never blocks. Returns how many. */
+	int (*poll)(struct net_endpoint *ep);
+	/* What to sleep on: a file descriptor and poll(2) events; -1: nothing. */
+	int (*fd)(struct net_endpoint *ep, short *events);
+	/* The node itself, when the net closes. May be NULL. */
+	void (*node_close)(struct net_node *node);
+};
+
+/* One storage node as this process sees it. */
+struct net_node {
+	struct net_node_info info; /* i  but info.lost: set once, atomically */
+	const struct net_provider *p;
+	atomic_bool lost; /* a  relaxed: a late reader does one op more, as on a wire */
+	void *base;       /* i  shm: the mapping */
+	bool mapped;      /* i  base is ours to unmap */
+	int control_fd;   /* i  the connection whose end means the node is gone; -1: none */
+	char host[112];   /* i  for more connections */
+	char port[16];
+	void *priv; /* provider's */
+	struct net *net;
+};
+
+/* One worker's queue pair to one node. */
+struct net_endpoint {
+	char *base;            /* i  not NULL: ops are executed in place */
+	uint64_t size;         /* i  of the region */
+	struct net_node *node; /* i */
+	struct net_worker *w;  /* i */
+	const struct net_provider *p;
+	struct net_counts counts; /* o */
+	uint16_t quiet_status;    /* o  a quiet op failed; the next signaled one says so */
+	void *priv;               /* provider's */
+};
+
+/* Replaces the world of a struct net's workers. */
+struct net_env {
+	/* Must set w->sched and seed w->rng; may set w->env_priv. */
+	nam_status (*worker_open)(struct net_worker *w, struct nam_err *err);
+	/* Endpoints are closed before. Takes back w->sched. */
+	void (*worker_close)(struct net_worker *w);
+	void (*worker_run)(struct net_worker *w, bool (*until)(void *), void *arg);
+	void (*rouse)(struct net_worker *w);
+	uint64_t (*now)(struct net_worker *w);
+	void (*sleep)(struct net_worker *w, uint64_t ns);
+	void (*net_close)(struct net *n); /* after the nodes' node_close; may be NULL */
+};
+
+struct net {
+	unsigned count;
+	struct net_node *node[NET_REGIONS];      /* i  by region id, ascending; count of them */
+	struct net_node *by_region[NET_REGIONS]; /* i */
+	const struct net_env *env;               /* i */
+	void *env_priv;
+	void *monitor; /* monitor.c: watches control connections; NULL: none */
+	uint8_t secret[64];
+	size_t secret_len;
+	uint64_t cluster; /* hash of the name */
+	uint32_t connect_ms;
+};
+
+struct net_timer; /* lives on the sleeping coroutine's stack */
+
+struct net_worker {
+	struct net_endpoint *ep[NET_REGIONS];    /* i  by region id */
+	bool dirty;                              /* o  a plain store was made and no fence since */
+	unsigned async_count;                    /* i */
+	struct net_endpoint *async[NET_REGIONS]; /* i  endpoints without base */
+	struct nam_sched *sched;
+	struct net *net;
+	struct nam_rng rng;
+	uint64_t round_trips; /* o */
+	unsigned hooks;
+	struct {
+		void (*fn)(void *);
+		void *arg;
+	} hook[NET_HOOKS];
+	/* the real world's */
+	struct net_timer *timers;
+	int wake_fd;
+	atomic_bool asleep; /* a  seq_cst: set before the last look, exchanged by who rouses */
+	void *env_priv;
+};
+
+/* ---- for providers -------------------------------------------------------- */
+
+/* An op is over: op->seen and op->buf are filled already. Wakes the waiter with the last one. */
+void net_op_done(struct net_endpoint *ep, struct net_batch *b, struct net_op *op, nam_status st);
+/* A quiet op failed: the next signaled op of this endpoint ends with st. */
+void net_quiet_failed(struct net_endpoint *ep, nam_status st);
+/* Calls every idle hook once (an environment's loop does this when the ready queue has run dry). */
+void net_worker_idle(struct net_worker *w);
+static inline bool
+net_node_lost(const struct net_node *node)
+{
+	return atomic_load_explicit(&node->lost, memory_order_relaxed);
+}
+void net_node_set_lost(struct net_node *node);
+
+/* ---- for who makes a struct net ------------------------------------------- */
+
+/* An empty net with this environment; NULL without memory. Add nodes, then give it to its user. */
+struct net *net_new(const struct net_env *env, void *env_priv);
+/* Adds a node; info is copied. NAM_REFUSED when the region is there already, NAM_INVALID when out of 1..63. */
+nam_status net_add_node(struct net *n, const struct net_provider *p, const struct net_node_info *info,
+    struct net_node **out, struct nam_err *err);
+
+extern const struct net_env net_env_real;
+extern const struct net_provider net_provider_shm, net_provider_tcp;
+
+/* Real worlds only: the watch over control connections (monitor.c). */
+nam_status net_monitor_start(struct net *n, struct nam_err *err);
+void net_monitor_stop(struct net *n);
+
+#endif

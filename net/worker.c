@@ -1,0 +1,232 @@
+/* worker.c -- the real world's worker: its loop, its clock, its timers and how it sleeps. */
+#include <net/net_internal.h>
+
+#include <base/assert.h>
+#include <base/clock.h>
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum {
+	ROUNDS_PER_CLOCK = 16, /* busy: look at the clock every so many rounds */
+	ROUNDS_PER_IDLE = 8,   /* never dry: idle hooks still get their turn */
+	LOOKS_BEFORE_SLEEP = 8,
+};
+
+/* A sleeper. Lives on its coroutine's stack, in a pairing heap by due time. */
+struct net_timer {
+	uint64_t due;
+	struct nam_co *co;
+	struct net_timer *child, *next;
+	bool fired;
+};
+
+static struct net_timer *
+meld(struct net_timer *a, struct net_timer *b)
+{
+	if (a == NULL)
+		return b;
+	if (b == NULL)
+		return a;
+	if (b->due < a->due) {
+		struct net_timer *t = a;
+		a = b;
+		b = t;
+	}
+	b->next = a->child;
+	a->child = b;
+	return a;
+}
+
+static struct net_timer *
+pop(struct net_timer *root)
+{
+	struct net_timer *list = root->child, *pairs = NULL;
+	while (list != NULL) {
+		struct net_timer *a = list, *b = a->next;
+		list = b != NULL ? b->next : NULL;
+		a->next = NULL;
+		if (b != NULL)
+			b->next = NULL;
+		a = meld(a, b);
+		a->next = pairs;
+		pairs = a;
+	}
+	struct net_timer *heap = NULL;
+	while (pairs != NULL) {
+		struct net_timer *a = pairs;
+		pairs = a->next;
+		a->next = NULL;
+		heap = meld(heap, a);
+	}
+	return heap;
+}
+
+static void
+fire_timers(struct net_worker *w)
+{
+	if (w->timers == NULL)
+		return;
+	uint64_t now = nam_clock_ns();
+	while (w->timers != NULL && w->timers->due <= now) {
+		struct net_timer *t = w->timers;
+		w->timers = pop(t);
+		t->fired = true;
+		nam_co_wake(t->co);
+	}
+}
+
+static void
+real_sleep(struct net_worker *w, uint64_t ns)
+{
+	struct net_timer t = { .co = nam_co_self() };
+	NAM_ASSERT(t.co != NULL); /* only a coroutine may sleep */
+	uint64_t now = nam_clock_ns();
+	t.due = now + ns < now ? UINT64_MAX : now + ns;
+	w->timers = meld(w->timers, &t);
+	while (!t.fired)
+		nam_co_park();
+}
+
+static uint64_t
+real_now(struct net_worker *w)
+{
+	(void)w;
+	return nam_clock_ns();
+}
+
+static void
+real_rouse(struct net_worker *w)
+{
+	if (!atomic_exchange(&w->asleep, false))
+		return;
+	uint64_t one = 1;
+	while (write(w->wake_fd, &one, sizeof one) < 0 && errno == EINTR)
+		;
+}
+
+static void
+on_post(void *arg)
+{
+	real_rouse(arg);
+}
+
+static nam_status
+real_open(struct net_worker *w, struct nam_err *err)
+{
+	w->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (w->wake_fd < 0)
+		return nam_fail(err, NAM_IO, "cannot make an eventfd (%m)");
+	w->sched = nam_sched_open();
+	if (w->sched == NULL) {
+		close(w->wake_fd);
+		return nam_fail(err, NAM_NOMEM, "no memory for a scheduler");
+	}
+	nam_sched_on_post(w->sched, on_post, w);
+	uint64_t seed;
+	nam_random_bytes(&seed, sizeof seed);
+	nam_rng_init(&w->rng, seed);
+	return NAM_OK;
+}
+
+static void
+real_close(struct net_worker *w)
+{
+	nam_sched_close(w->sched);
+	close(w->wake_fd);
+}
+
+/* Sends what was kept back, takes what has come. */
+static int
+turn_network(struct net_worker *w)
+{
+	int done = 0;
+	for (unsigned i = 0; i < w->async_count; i++)
+		if (w->async[i]->p->flush != NULL)
+			w->async[i]->p->flush(w->async[i]);
+	for (unsigned i = 0; i < w->async_count; i++)
+		if (w->async[i]->p->poll != NULL)
+			done += w->async[i]->p->poll(w->async[i]);
+	return done;
+}
+
+static void
+sleep_until_something(struct net_worker *w, bool (*until)(void *), void *arg)
+{
+	struct pollfd fd[1 + NET_REGIONS];
+	nfds_t n = 0;
+	fd[n++] = (struct pollfd){ .fd = w->wake_fd, .events = POLLIN };
+	for (unsigned i = 0; i < w->async_count; i++) {
+		short events = POLLIN;
+		int f = w->async[i]->p->fd != NULL ? w->async[i]->p->fd(w->async[i], &events) : -1;
+		if (f >= 0)
+			fd[n++] = (struct pollfd){ .fd = f, .events = events };
+	}
+	struct timespec ts, *wait = NULL;
+	if (w->timers != NULL) {
+		uint64_t now = nam_clock_ns(), ns = w->timers->due > now ? w->timers->due - now : 0;
+		ts.tv_sec = (time_t)(ns / 1000000000);
+		ts.tv_nsec = (long)(ns % 1000000000);
+		if (ns / 1000000000 < 1000000)
+			wait = &ts;
+	}
+	atomic_store(&w->asleep, true);
+	/* Who posted before this store is seen here; who posts after it writes to wake_fd. */
+	if (!nam_sched_ready(w->sched) && !(until != NULL && until(arg)))
+		ppoll(fd, n, wait, NULL);
+	atomic_store(&w->asleep, false);
+	if (n > 0 && (fd[0].revents & POLLIN)) {
+		uint64_t sink;
+		ssize_t got = read(w->wake_fd, &sink, sizeof sink);
+		(void)got;
+	}
+}
+
+static void
+real_run(struct net_worker *w, bool (*until)(void *), void *arg)
+{
+	unsigned round = 0, wet = 0, looks = 0;
+	for (;;) {
+		if (until != NULL ? until(arg) : nam_sched_live(w->sched) == 0)
+			break;
+		int did = nam_sched_run(w->sched);
+		if (!nam_sched_ready(w->sched) || ++wet >= ROUNDS_PER_IDLE) {
+			wet = 0;
+			net_worker_idle(w);
+		}
+		if (w->async_count != 0)
+			did += turn_network(w);
+		bool ready = nam_sched_ready(w->sched);
+		if (!ready || ++round >= ROUNDS_PER_CLOCK) {
+			round = 0;
+			fire_timers(w);
+			ready = nam_sched_ready(w->sched);
+		}
+		if (did != 0 || ready) {
+			looks = 0;
+			continue;
+		}
+		/* Nothing to do: let others have the core, look a few times more, then sleep. */
+		if (looks++ < LOOKS_BEFORE_SLEEP) {
+			sched_yield();
+			continue;
+		}
+		sleep_until_something(w, until, arg);
+		looks = 0;
+	}
+	/* What was posted and is not waited for still has to leave. */
+	if (w->async_count != 0)
+		turn_network(w);
+}
+
+const struct net_env net_env_real = {
+	.worker_open = real_open,
+	.worker_close = real_close,
+	.worker_run = real_run,
+	.rouse = real_rouse,
+	.now = real_now,
+	.sleep = real_sleep,
+};
