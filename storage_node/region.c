@@ -1,0 +1,215 @@
+/* region.c -- the memory of a storage node and its superblock. */
+#include <storage_node/sn.h>
+
+#include <net/local.h>
+#include <net/net.h>
+#include <net/region_format.h>
+#include <net/remote.h>
+
+#include <base/clock.h>
+#include <base/log.h>
+#include <base/rng.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/memfd.h>
+#include <numa.h>
+#include <numaif.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SIZE_MIN = 1 << 20, HUGE_PAGE = 2 << 20 };
+
+struct sn_region {
+	struct net_local local; /* i */
+	int fd;                 /* i */
+	unsigned id;            /* i */
+	const char *pages;      /* i */
+	/* the beating thread's */
+	uint64_t beats;
+	uint64_t cpu_ns, cpu_at_ns;
+};
+
+static uint64_t
+process_cpu_ns(void)
+{
+	struct timespec ts;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* A sealed memfd of that size, mapped. MAP_FAILED with errno; *fd is closed then. */
+static void *
+make_memory(uint64_t size, unsigned flags, int *fd)
+{
+	*fd = memfd_create("namdb-region", MFD_CLOEXEC | MFD_ALLOW_SEALING | flags);
+	if (*fd < 0)
+		return MAP_FAILED;
+	void *base = MAP_FAILED;
+	if (ftruncate(*fd, (off_t)size) == 0 &&
+	    fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+		base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+	if (base == MAP_FAILED) {
+		int saved = errno;
+		close(*fd);
+		errno = saved;
+	}
+	return base;
+}
+
+static nam_status
+bind_memory(void *base, uint64_t size, int node, struct nam_err *err)
+{
+	if (numa_available() < 0 || node > numa_max_node())
+		return nam_fail(err, NAM_INVALID, "there is no NUMA node %d here; leave --numa out", node);
+	struct bitmask *mask = numa_allocate_nodemask();
+	numa_bitmask_setbit(mask, (unsigned)node);
+	long rc = mbind(base, size, MPOL_BIND, mask->maskp, mask->size + 1, 0);
+	numa_free_nodemask(mask);
+	/* Containers often forbid it; the memory is good all the same. */
+	if (rc != 0)
+		nam_log(NAM_LOG_WARN, "cannot bind memory to NUMA node %d (%s); going on unbound", node,
+		    strerror(errno));
+	return NAM_OK;
+}
+
+nam_status
+sn_region_open(struct sn_region **out, const struct sn_region_config *cfg, struct nam_err *err)
+{
+	if (cfg->id == 0 || cfg->id >= NET_REGIONS)
+		return nam_fail(
+		    err, NAM_INVALID, "node id %u is out of range; ids are 1..%d", cfg->id, NET_REGIONS - 1);
+	uint64_t size = cfg->size / NET_EXTENT * NET_EXTENT;
+	if (size < SIZE_MIN)
+		return nam_fail(err, NAM_INVALID, "a region of %llu bytes is too small; give at least 1m",
+		    (unsigned long long)cfg->size);
+	uint64_t ram = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	if (size > ram)
+		return nam_fail(err, NAM_NOMEM,
+		    "%.1f GiB is more than the %.1f GiB of memory here; give a smaller --size",
+		    (double)size / (1 << 30), (double)ram / (1 << 30));
+	struct sn_region *r = calloc(1, sizeof *r);
+	if (r == NULL)
+		return nam_fail(err, NAM_NOMEM, "no memory for a region");
+
+	void *base = MAP_FAILED;
+	if (cfg->huge != SN_HUGE_OFF) {
+		uint64_t whole = size / HUGE_PAGE * HUGE_PAGE;
+		if (whole >= HUGE_PAGE)
+			base = make_memory(whole, MFD_HUGETLB | MFD_HUGE_2MB, &r->fd);
+		if (base != MAP_FAILED) {
+			size = whole;
+			r->pages = "2 MiB pages";
+		} else if (cfg->huge == SN_HUGE_ON) {
+			free(r);
+			return nam_fail(err, NAM_NOMEM,
+			    "not enough reserved huge pages; write %llu to /proc/sys/vm/nr_hugepages, or use "
+			    "--hugepages auto",
+			    (unsigned long long)((size + HUGE_PAGE - 1) / HUGE_PAGE));
+		}
+	}
+	if (base == MAP_FAILED) {
+		base = make_memory(size, 0, &r->fd);
+		if (base == MAP_FAILED) {
+			nam_status st = nam_fail(err, NAM_NOMEM,
+			    "cannot get %.1f GiB of memory: %s; give a smaller --size",
+			    (double)size / (1 << 30), strerror(errno));
+			free(r);
+			return st;
+		}
+		bool asked = cfg->huge == SN_HUGE_AUTO && madvise(base, size, MADV_HUGEPAGE) == 0;
+		r->pages = asked ? "transparent huge pages where the system grants them" : "4 KiB pages";
+	}
+	if (cfg->numa >= 0) {
+		nam_status st = bind_memory(base, size, cfg->numa, err);
+		if (st != NAM_OK) {
+			munmap(base, size);
+			close(r->fd);
+			free(r);
+			return st;
+		}
+	}
+	r->local = (struct net_local){ base, size };
+	r->id = cfg->id;
+	r->cpu_ns = process_cpu_ns();
+	r->cpu_at_ns = nam_clock_ns();
+
+	struct net_super *s = base;
+	s->version = NET_VERSION;
+	s->region = cfg->id;
+	s->layout = net_layout();
+	s->cluster = net_cluster_hash(cfg->cluster);
+	nam_random_bytes(&s->incarnation, sizeof s->incarnation);
+	s->size = size;
+	s->bump = NET_EXTENT;
+	s->magic = NET_MAGIC;
+	*out = r;
+	return NAM_OK;
+}
+
+void
+sn_region_close(struct sn_region *r)
+{
+	if (r == NULL)
+		return;
+	munmap(r->local.base, r->local.size);
+	close(r->fd);
+	free(r);
+}
+
+struct net_local *
+sn_local(struct sn_region *r)
+{
+	return &r->local;
+}
+
+uint64_t
+sn_region_size(const struct sn_region *r)
+{
+	return r->local.size;
+}
+
+uint64_t
+sn_region_incarnation(const struct sn_region *r)
+{
+	return ((const struct net_super *)r->local.base)->incarnation;
+}
+
+unsigned
+sn_region_id(const struct sn_region *r)
+{
+	return r->id;
+}
+
+int
+sn_region_fd(const struct sn_region *r)
+{
+	return r->fd;
+}
+
+const char *
+sn_region_pages(const struct sn_region *r)
+{
+	return r->pages;
+}
+
+void
+sn_region_beat(struct sn_region *r, unsigned peers)
+{
+	struct net_super *s = r->local.base;
+	uint64_t now = nam_clock_ns(), passed = now - r->cpu_at_ns;
+	/* Load over a tenth of a second, and half of what it was: a number a client can act on. */
+	if (passed >= 100000000) {
+		uint64_t cpu = process_cpu_ns();
+		uint32_t was = __atomic_load_n(&s->cpu_permille, __ATOMIC_RELAXED);
+		uint32_t is = (uint32_t)((cpu - r->cpu_ns) * 1000 / passed);
+		__atomic_store_n(&s->cpu_permille, (was + is) / 2, __ATOMIC_RELAXED);
+		r->cpu_ns = cpu;
+		r->cpu_at_ns = now;
+	}
+	__atomic_store_n(&s->peers, peers, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->beat_wall_us, (uint64_t)nam_clock_wall_us(), __ATOMIC_RELAXED);
+	__atomic_store_n(&s->beat, ++r->beats, __ATOMIC_RELEASE);
+}
