@@ -1,0 +1,288 @@
+/* sim.c -- the simulated cluster: its memory, its processes and the loop that plays its time. */
+#include <net/sim_internal.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+	START_NS = 1000000000, /* virtual time at open: not 0, as no real clock is */
+	ROUNDS_MAX = 16,       /* of the ready queue without an event: somebody spins */
+	SPIN_NS = 100,         /* time that passes for spinners when nothing else happens */
+};
+
+/* ---- the world of a simulated worker ---------------------------------------- */
+
+static nam_status
+env_worker_open(struct net_worker *w, struct nam_err *err)
+{
+	struct net_sim *s = w->net->env_priv;
+	struct sim_worker *sw = calloc(1, sizeof *sw);
+	if (sw == NULL)
+		return nam_fail(err, NAM_NOMEM, "no memory for a worker");
+	sw->sim = s;
+	sw->w = w;
+	sw->id = s->workers++;
+	*s->worker_end = sw;
+	s->worker_end = &sw->next;
+	w->sched = s->sched;
+	w->env_priv = sw;
+	nam_rng_init(&w->rng, nam_mix(s->cfg.seed + UINT64_C(0x9e3779b97f4a7c15) * (sw->id + 1)));
+	return NAM_OK;
+}
+
+static void
+env_worker_close(struct net_worker *w)
+{
+	struct sim_worker *sw = w->env_priv;
+	sw->w = NULL;
+}
+
+static void
+env_worker_run(struct net_worker *w, bool (*until)(void *), void *arg)
+{
+	(void)net_sim_run(w->net->env_priv, until, arg);
+}
+
+static void
+env_rouse(struct net_worker *w)
+{
+	(void)w; /* until() is looked at after each event */
+}
+
+static uint64_t
+env_now(struct net_worker *w)
+{
+	struct net_sim *s = w->net->env_priv;
+	return s->now;
+}
+
+static void
+env_sleep(struct net_worker *w, uint64_t ns)
+{
+	struct net_sim *s = w->net->env_priv;
+	struct sim_timer t = { .worker = w->env_priv, .co = nam_co_self() };
+	NAM_ASSERT(t.co != NULL); /* only a coroutine may sleep */
+	net_sim_queue_push(&s->queue, s->now + ns < s->now ? UINT64_MAX : s->now + ns, SIM_TIMER, &t);
+	while (!t.fired)
+		nam_co_park();
+}
+
+static const struct net_env sim_env = {
+	.worker_open = env_worker_open,
+	.worker_close = env_worker_close,
+	.worker_run = env_worker_run,
+	.rouse = env_rouse,
+	.now = env_now,
+	.sleep = env_sleep,
+};
+
+/* ---- opening ---------------------------------------------------------------- */
+
+static nam_status
+node_open(struct net_sim *s, unsigned region)
+{
+	struct sim_node *node = &s->node[region];
+	void *mem = mmap(NULL, s->cfg.region_bytes, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (mem == MAP_FAILED)
+		return NAM_NOMEM;
+	node->region = region;
+	node->mem = mem;
+	node->size = s->cfg.region_bytes;
+	struct net_super *super = mem;
+	super->magic = NET_MAGIC;
+	super->version = NET_VERSION;
+	super->region = region;
+	super->layout = net_layout();
+	super->cluster = nam_hash("namdb", 5, 0);
+	super->incarnation = nam_mix(s->cfg.seed + region) | 1;
+	super->size = node->size;
+	super->bump = NET_EXTENT;
+	return NAM_OK;
+}
+
+nam_status
+net_sim_open(struct net_sim **out, const struct net_sim_config *cfg)
+{
+	if (cfg->nodes == 0 || cfg->nodes >= NET_REGIONS || cfg->region_bytes < 2 * NET_EXTENT ||
+	    cfg->region_bytes % NET_EXTENT != 0 || cfg->region_bytes >> 48 != 0)
+		return NAM_INVALID;
+	struct net_sim *s = calloc(1, sizeof *s);
+	if (s == NULL)
+		return NAM_NOMEM;
+	s->cfg = *cfg;
+	if (s->cfg.latency_ns == 0)
+		s->cfg.latency_ns = 1000;
+	if (s->cfg.jitter_ns == 0)
+		s->cfg.jitter_ns = 500;
+	if (s->cfg.byte_ps == 0)
+		s->cfg.byte_ps = 100;
+	if (s->cfg.verb_ns == 0)
+		s->cfg.verb_ns = 10;
+	s->now = START_NS;
+	s->hash = nam_mix(cfg->seed);
+	s->worker_end = &s->worker;
+	nam_rng_init(&s->rng, cfg->seed);
+	nam_status st = NAM_NOMEM;
+	s->sched = nam_sched_open();
+	if (s->sched != NULL && net_sim_queue_open(&s->queue)) {
+		st = NAM_OK;
+		for (unsigned r = 1; r <= cfg->nodes && st == NAM_OK; r++)
+			st = node_open(s, r);
+	}
+	if (st != NAM_OK) {
+		net_sim_close(s);
+		return st;
+	}
+	*out = s;
+	return NAM_OK;
+}
+
+void
+net_sim_close(struct net_sim *s)
+{
+	if (s == NULL)
+		return;
+	for (unsigned r = 1; r < NET_REGIONS; r++)
+		if (s->node[r].mem != NULL)
+			munmap(s->node[r].mem, s->node[r].size);
+	while (s->qp != NULL) {
+		struct sim_qp *qp = s->qp;
+		s->qp = qp->next;
+		free(qp);
+	}
+	while (s->worker != NULL) {
+		struct sim_worker *sw = s->worker;
+		NAM_ASSERT(sw->w == NULL); /* close workers and nets first */
+		s->worker = sw->next;
+		free(sw);
+	}
+	net_sim_wire_free(s);
+	net_sim_queue_close(&s->queue);
+	if (s->sched != NULL)
+		nam_sched_close(s->sched);
+	free(s);
+}
+
+nam_status
+net_sim_attach(struct net_sim *s, struct net **out)
+{
+	struct net *n = net_new(&sim_env, s);
+	if (n == NULL)
+		return NAM_NOMEM;
+	for (unsigned r = 1; r <= s->cfg.nodes; r++) {
+		const struct net_super *super = (const struct net_super *)(void *)s->node[r].mem;
+		struct net_node_info info = {
+			.region = r, .kind = NET_SIM, .size = super->size, .incarnation = super->incarnation
+		};
+		info.name[0] = 's';
+		info.name[1] = 'i';
+		info.name[2] = 'm';
+		info.name[3] = (char)('0' + r / 10);
+		info.name[4] = (char)('0' + r % 10);
+		struct net_node *node;
+		nam_status st = net_add_node(n, &net_sim_provider, &info, &node, NULL);
+		if (st != NAM_OK) {
+			net_close(n);
+			return st;
+		}
+		node->priv = &s->node[r];
+	}
+	*out = n;
+	return NAM_OK;
+}
+
+/* ---- playing ---------------------------------------------------------------- */
+
+/* The one place where an event happens. */
+static void
+play(struct net_sim *s, const struct sim_event *e)
+{
+	s->now = e->at;
+	s->stats.events++;
+	sim_note(s, e->at, e->order);
+	switch ((enum sim_kind)(e->order & 3)) {
+	case SIM_ARRIVE:
+		net_sim_wire_arrive(s, e->what);
+		break;
+	case SIM_EXECUTE:
+		net_sim_wire_execute(s, e->what);
+		break;
+	case SIM_DONE:
+		net_sim_wire_done(s, e->what);
+		break;
+	case SIM_TIMER: {
+		struct sim_timer *t = e->what;
+		t->fired = true;
+		s->touched = true;
+		nam_co_wake(t->co);
+	}
+	}
+}
+
+static void
+idle(struct net_sim *s)
+{
+	s->touched = false;
+	for (struct sim_worker *sw = s->worker; sw != NULL; sw = sw->next)
+		if (sw->w != NULL)
+			net_worker_idle(sw->w);
+}
+
+bool
+net_sim_run(struct net_sim *s, bool (*until)(void *arg), void *arg)
+{
+	unsigned rounds = 0;
+	s->touched = true;
+	for (;;) {
+		if (until != NULL && until(arg))
+			return true;
+		if (nam_sched_ready(s->sched)) {
+			s->touched = true;
+			nam_sched_run(s->sched);
+			if (++rounds < ROUNDS_MAX)
+				continue;
+			/* Somebody yields in a circle: let time pass for him. */
+			if (s->queue.n == 0)
+				s->now += SPIN_NS;
+		}
+		if (s->touched) {
+			idle(s);
+			if (nam_sched_ready(s->sched) && rounds < ROUNDS_MAX)
+				continue;
+		}
+		if (until == NULL && nam_sched_live(s->sched) == 0)
+			return true;
+		rounds = 0;
+		struct sim_event e;
+		if (net_sim_queue_pop(&s->queue, &e))
+			play(s, &e);
+		else if (!nam_sched_ready(s->sched))
+			return false;
+	}
+}
+
+uint64_t
+net_sim_now_ns(const struct net_sim *s)
+{
+	return s->now;
+}
+
+uint64_t
+net_sim_trace_hash(const struct net_sim *s)
+{
+	return s->hash;
+}
+
+void
+net_sim_stats(const struct net_sim *s, struct net_sim_stats *out)
+{
+	*out = s->stats;
+}
+
+void *
+net_sim_memory(struct net_sim *s, unsigned region)
+{
+	return region < NET_REGIONS ? s->node[region].mem : NULL;
+}

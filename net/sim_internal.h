@@ -1,0 +1,137 @@
+/*
+ * sim_internal.h -- the simulator's inside: virtual time, queue pairs, nodes. For net/sim*.c only.
+ *
+ * Life of a verb, each arrow an event with a virtual time:
+ *
+ *	posted -> [held by a fence] -> arrives at the node -> executes, in 1..n pieces -> is done at the poster
+ *
+ * What keeps the promises of net.h, per queue pair (one worker, one node)
+ *	S1  verbs arrive in the order they were posted (qp.last_arrive).
+ *	S2  a WRITE or atomic finishes before any later verb starts (qp.order_free).
+ *	S3  a fenced verb, and all behind it, leaves when the READs and atomics before it are done (qp.held).
+ *	S4  a signaled verb is done after every unsignaled one before it (qp.quiet_done).
+ * All else is free, and the dice use that freedom: READs start late, and WRITEs
+ * and READs of more than one word run in pieces of random words.
+ *
+ * Two events at one time play in the order they were made (sim_event.order),
+ * so that a run is a function of its seed.
+ */
+#ifndef NAM_NET_SIM_INTERNAL_H
+#define NAM_NET_SIM_INTERNAL_H
+
+#include <base/assert.h>
+#include <base/hash.h>
+#include <net/net_internal.h>
+#include <net/sim.h>
+
+enum sim_kind { SIM_ARRIVE, SIM_EXECUTE, SIM_DONE, SIM_TIMER };
+
+struct sim_event {
+	uint64_t at;
+	uint64_t order; /* counter << 2 | enum sim_kind */
+	void *what;     /* struct sim_verb or struct sim_timer */
+};
+
+/* A min-heap of events by (at, order), four children each. Grows by doubling. */
+struct sim_queue {
+	struct sim_event *heap;
+	size_t n, cap;
+	uint64_t made; /* events so far */
+};
+bool net_sim_queue_open(struct sim_queue *q);
+void net_sim_queue_close(struct sim_queue *q);
+void net_sim_queue_push(struct sim_queue *q, uint64_t at, enum sim_kind kind, void *what);
+/* False: empty. */
+bool net_sim_queue_pop(struct sim_queue *q, struct sim_event *out);
+
+enum { SIM_CHUNKS = 256 }; /* a torn verb is cut into at most so many pieces of whole words */
+
+struct sim_verb {
+	struct sim_verb *next; /* in qp.held, or the free list */
+	struct sim_qp *qp;
+	struct net_op *op;   /* the poster's; NULL once nobody waits for it */
+	struct net_batch *b; /* NULL: unsignaled */
+	uint64_t seq;        /* in the queue pair */
+	uint8_t code, flags;
+	uint8_t pieces; /* still to execute */
+	bool torn;
+	uint32_t len;
+	uint32_t grain; /* bytes of a chunk of a torn verb, a multiple of 8 */
+	uint32_t skew;  /* bytes the first chunk is short of a grain */
+	uint64_t off;   /* in the node's memory */
+	char *buf;      /* the poster's, or inl */
+	uint64_t arg, want, seen;
+	uint64_t finish;  /* when the last piece executes */
+	uint64_t done_at; /* when the poster knows */
+	uint64_t left[SIM_CHUNKS / 64];
+	char inl[NET_INLINE_MAX];
+};
+
+struct sim_qp {
+	struct sim_worker *worker;
+	struct sim_node *node;
+	struct net_endpoint *ep;
+	struct sim_qp *next;               /* all of the simulator's, until it closes */
+	bool cut;                          /* closed, or its process died: nothing of it happens any more */
+	struct sim_verb *held, **held_end; /* S3: a fence waits at the head */
+	uint32_t out;                      /* READs and atomics sent and not done */
+	uint64_t seq, executed;            /* verbs posted; the youngest that executed */
+	uint64_t last_arrive;              /* S1 */
+	uint64_t order_free;               /* S2 */
+	uint64_t quiet_done;               /* S4 */
+};
+
+struct sim_node {
+	unsigned region;
+	char *mem;
+	uint64_t size;
+	uint64_t verb_free;         /* when the next verb may start */
+	uint64_t in_free, out_free; /* when the link is idle, each way */
+};
+
+/* On the stack of the sleeping coroutine. */
+struct sim_timer {
+	struct sim_worker *worker;
+	struct nam_co *co;
+	bool fired;
+};
+
+/* Somebody's worker. Lives as long as the simulator, because events name it. */
+struct sim_worker {
+	struct net_sim *sim;
+	struct net_worker *w; /* NULL once closed */
+	unsigned id;
+	struct sim_worker *next;
+};
+
+struct net_sim {
+	struct net_sim_config cfg;
+	uint64_t now;
+	struct sim_queue queue;
+	struct nam_rng rng; /* the wire's dice; every worker has its own */
+	struct nam_sched *sched;
+	struct sim_node node[NET_REGIONS]; /* by region */
+	struct sim_worker *worker, **worker_end;
+	struct sim_qp *qp;
+	struct sim_verb *free;
+	struct sim_slab *slab;
+	unsigned workers;
+	bool touched; /* something ran, so idle hooks may have something to send */
+	uint64_t hash;
+	struct net_sim_stats stats;
+};
+
+/* sim_wire.c */
+extern const struct net_provider net_sim_provider;
+void net_sim_wire_arrive(struct net_sim *s, struct sim_verb *v);
+void net_sim_wire_execute(struct net_sim *s, struct sim_verb *v);
+void net_sim_wire_done(struct net_sim *s, struct sim_verb *v);
+void net_sim_wire_free(struct net_sim *s);
+
+static inline void
+sim_note(struct net_sim *s, uint64_t a, uint64_t b)
+{
+	s->hash = nam_fold(s->hash ^ a, b);
+}
+
+#endif

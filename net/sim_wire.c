@@ -1,0 +1,355 @@
+/* sim_wire.c -- the simulated wire: how a verb travels, executes in pieces, and is done (see sim_internal.h). */
+#include <net/sim_internal.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLAB = 256, PIECES_MAX = 5, BEAT_NS = 10000000 };
+
+struct sim_slab {
+	struct sim_slab *next;
+	struct sim_verb verb[SLAB];
+};
+
+static struct sim_verb *
+verb_take(struct net_sim *s)
+{
+	if (s->free == NULL) {
+		struct sim_slab *slab = malloc(sizeof *slab);
+		NAM_ASSERT(slab != NULL); /* the simulator's own memory, not the database's */
+		slab->next = s->slab;
+		s->slab = slab;
+		for (unsigned i = SLAB; i-- > 0;) {
+			slab->verb[i].next = s->free;
+			s->free = &slab->verb[i];
+		}
+	}
+	struct sim_verb *v = s->free;
+	s->free = v->next;
+	return v;
+}
+
+static void
+verb_give(struct net_sim *s, struct sim_verb *v)
+{
+	v->next = s->free;
+	s->free = v;
+}
+
+void
+net_sim_wire_free(struct net_sim *s)
+{
+	while (s->slab != NULL) {
+		struct sim_slab *slab = s->slab;
+		s->slab = slab->next;
+		free(slab);
+	}
+	s->free = NULL;
+}
+
+static inline uint64_t
+later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static inline uint64_t
+flight_ns(struct net_sim *s)
+{
+	return s->cfg.latency_ns + nam_rng_below(&s->rng, s->cfg.jitter_ns + 1);
+}
+
+static inline bool
+chance(struct net_sim *s, uint32_t permille)
+{
+	return permille != 0 && nam_rng_below(&s->rng, 1000) < permille;
+}
+
+/* READs and atomics: what a fence waits for. */
+static inline bool
+answers(uint8_t code)
+{
+	return code == NET_READ || code == NET_CAS || code == NET_FAA;
+}
+
+static void
+trace(const struct net_sim *s, const struct sim_verb *v, const char *what)
+{
+	static const char *const name[NET_CODES] = { "READ", "WRITE", "WRITE_IMM", "CAS", "FAA" };
+	fprintf(stderr, "%12llu w%u.%llu %-7s %s%s %u:%llx+%u", (unsigned long long)s->now, v->qp->worker->id,
+	    (unsigned long long)v->seq, what, name[v->code], v->torn ? " torn" : "", v->qp->node->region,
+	    (unsigned long long)v->off, v->len);
+	if (v->code == NET_CAS)
+		fprintf(stderr, " %llx->%llx", (unsigned long long)v->arg, (unsigned long long)v->want);
+	if (v->code == NET_FAA)
+		fprintf(stderr, " +%llx", (unsigned long long)v->arg);
+	if (answers(v->code) && v->code != NET_READ && *what != 'a')
+		fprintf(stderr, " saw %llx", (unsigned long long)v->seen);
+	fputc('\n', stderr);
+}
+
+/* ---- the poster's side ------------------------------------------------------ */
+
+static void
+leave(struct net_sim *s, struct sim_verb *v)
+{
+	struct sim_qp *qp = v->qp;
+	qp->last_arrive = later(qp->last_arrive, s->now + flight_ns(s)); /* S1 */
+	if (answers(v->code))
+		qp->out++;
+	net_sim_queue_push(&s->queue, qp->last_arrive, SIM_ARRIVE, v);
+}
+
+static void
+wire_post(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
+{
+	struct sim_qp *qp = ep->priv;
+	struct net_sim *s = qp->worker->sim;
+	struct sim_verb *v = verb_take(s);
+	bool quiet = (op->flags & NET_QUIET) != 0;
+	v->qp = qp;
+	v->next = NULL;
+	v->op = quiet ? NULL : op;
+	v->b = quiet ? NULL : b;
+	v->seq = ++qp->seq;
+	v->code = op->code;
+	v->flags = op->flags;
+	v->torn = false;
+	v->len = op->len;
+	v->off = net_offset_of(op->at);
+	v->buf = op->buf;
+	v->arg = op->arg;
+	v->want = op->want;
+	v->seen = 0;
+	if (op->flags & NET_INLINE) {
+		memcpy(v->inl, op->buf, op->len);
+		v->buf = v->inl;
+	}
+	s->stats.verbs++;
+	if (qp->held != NULL || ((v->flags & NET_FENCE) && qp->out != 0)) { /* S3 */
+		*qp->held_end = v;
+		qp->held_end = &v->next;
+		return;
+	}
+	leave(s, v);
+}
+
+void
+net_sim_wire_done(struct net_sim *s, struct sim_verb *v)
+{
+	struct sim_qp *qp = v->qp;
+	struct net_op *op = v->op;
+	struct net_batch *b = v->b;
+	if (qp->cut) {
+		verb_give(s, v);
+		return;
+	}
+	if (s->cfg.trace)
+		trace(s, v, "done");
+	if (answers(v->code)) {
+		NAM_ASSERT(qp->out > 0);
+		qp->out--;
+		while (qp->held != NULL && (qp->out == 0 || !(qp->held->flags & NET_FENCE))) {
+			struct sim_verb *h = qp->held;
+			qp->held = h->next;
+			if (qp->held == NULL)
+				qp->held_end = &qp->held;
+			h->next = NULL;
+			leave(s, h);
+		}
+	}
+	bool lost = net_node_lost(qp->ep->node);
+	if (op != NULL)
+		op->seen = v->seen;
+	verb_give(s, v);
+	s->touched = true;
+	if (b != NULL)
+		net_op_done(qp->ep, b, op, lost ? NAM_GONE : NAM_OK);
+	else if (lost)
+		net_quiet_failed(qp->ep, NAM_GONE);
+}
+
+/* ---- the node's side -------------------------------------------------------- */
+
+/* Cuts a verb into chunks of whole words of the node's memory. */
+static void
+cut(struct net_sim *s, struct sim_verb *v)
+{
+	v->grain = 8 * (1 + (v->len - 1) / (8 * (SIM_CHUNKS - 4)));
+	v->skew = (uint32_t)(v->off & 7) + 8 * (uint32_t)nam_rng_below(&s->rng, v->grain / 8);
+	unsigned n = (v->len + v->skew + v->grain - 1) / v->grain;
+	NAM_ASSERT(n <= SIM_CHUNKS);
+	for (unsigned i = 0; i < SIM_CHUNKS / 64; i++) {
+		unsigned first = 64 * i;
+		v->left[i] = n >= first + 64 ? UINT64_MAX : n > first ? (UINT64_C(1) << (n - first)) - 1 : 0;
+	}
+	v->pieces = (uint8_t)(2 + nam_rng_below(&s->rng, PIECES_MAX - 1));
+	v->torn = true;
+}
+
+/* Moves the bytes of some chunks; the rest stays for later. */
+static void
+move_some(struct net_sim *s, struct sim_verb *v, bool all)
+{
+	char *mem = v->qp->node->mem + v->off;
+	for (unsigned i = 0; i < SIM_CHUNKS / 64; i++) {
+		uint64_t now = v->left[i];
+		if (now == 0)
+			continue;
+		if (!all)
+			now &= nam_rng_next(&s->rng);
+		v->left[i] &= ~now;
+		for (; now != 0; now &= now - 1) {
+			uint32_t c = 64 * i + (uint32_t)__builtin_ctzll(now);
+			uint32_t from = c == 0 ? 0 : c * v->grain - v->skew;
+			uint32_t to = (c + 1) * v->grain - v->skew;
+			if (to > v->len)
+				to = v->len;
+			if (v->code == NET_READ)
+				memcpy(v->buf + from, mem + from, to - from);
+			else
+				memcpy(mem + from, v->buf + from, to - from);
+		}
+	}
+}
+
+static void
+run_atomic(struct sim_verb *v)
+{
+	char *mem = v->qp->node->mem + v->off;
+	memcpy(&v->seen, mem, 8);
+	uint64_t to = v->code == NET_FAA ? v->seen + v->arg : v->seen == v->arg ? v->want : v->seen;
+	memcpy(mem, &to, 8);
+}
+
+/* The heartbeat is written when somebody looks, so that it is no event. */
+static void
+beat(struct net_sim *s, struct sim_node *node)
+{
+	struct net_super *super = (struct net_super *)(void *)node->mem;
+	super->beat = s->now / BEAT_NS;
+	super->beat_wall_us = s->now / 1000;
+}
+
+void
+net_sim_wire_execute(struct net_sim *s, struct sim_verb *v)
+{
+	struct sim_qp *qp = v->qp;
+	if (qp->cut) {
+		verb_give(s, v);
+		return;
+	}
+	if (v->code == NET_READ && v->off < sizeof(struct net_super))
+		beat(s, qp->node);
+	if (v->torn) {
+		bool last = --v->pieces == 0;
+		move_some(s, v, last);
+		if (!last) {
+			uint64_t next = v->finish;
+			if (v->pieces > 1)
+				next = s->now + nam_rng_below(&s->rng, v->finish - s->now + 1);
+			net_sim_queue_push(&s->queue, next, SIM_EXECUTE, v);
+			return;
+		}
+	} else if (v->code == NET_READ) {
+		memcpy(v->buf, qp->node->mem + v->off, v->len);
+	} else if (v->code == NET_WRITE || v->code == NET_WRITE_IMM) {
+		memcpy(qp->node->mem + v->off, v->buf, v->len);
+	} else {
+		run_atomic(v);
+	}
+	if (v->code == NET_READ && v->seq < qp->executed)
+		s->stats.reads_reordered++;
+	if (v->seq > qp->executed)
+		qp->executed = v->seq;
+	sim_note(s, v->off ^ (uint64_t)v->code << 56, v->seen);
+	if (s->cfg.trace)
+		trace(s, v, "execute");
+	if (v->b == NULL && !answers(v->code))
+		verb_give(s, v); /* nobody waits, no fence counts it */
+	else
+		net_sim_queue_push(&s->queue, v->done_at, SIM_DONE, v);
+}
+
+void
+net_sim_wire_arrive(struct net_sim *s, struct sim_verb *v)
+{
+	struct sim_qp *qp = v->qp;
+	struct sim_node *node = qp->node;
+	if (qp->cut) {
+		verb_give(s, v);
+		return;
+	}
+	bool read = v->code == NET_READ, moves = read || !answers(v->code);
+	uint64_t start = later(s->now, node->verb_free);
+	node->verb_free = start + s->cfg.verb_ns;
+	start = later(start, qp->order_free); /* S2 */
+	if (read && chance(s, s->cfg.reorder_permille))
+		start += 1 + nam_rng_below(&s->rng, 2 * s->cfg.latency_ns);
+
+	/* The link carries one verb's bytes after the other's. */
+	uint64_t carried = start;
+	if (moves && v->len > 8) {
+		uint64_t *link = read ? &node->out_free : &node->in_free;
+		*link = later(*link, s->now) + v->len * s->cfg.byte_ps / 1000;
+		carried = later(start, *link);
+	}
+	uint64_t first = read ? start : carried;
+	v->finish = first;
+	if (moves && v->len > 1 && v->off >> 3 != (v->off + v->len - 1) >> 3 &&
+	    chance(s, s->cfg.tear_permille)) {
+		cut(s, v);
+		first = start;
+		v->finish = later(carried, start + 1 + nam_rng_below(&s->rng, 2 * s->cfg.latency_ns));
+		if (read)
+			s->stats.reads_torn++;
+		else
+			s->stats.writes_torn++;
+	}
+	if (!read)
+		qp->order_free = v->finish + 1; /* S2 */
+	v->done_at = later(carried, v->finish) + flight_ns(s);
+	if (v->b == NULL)
+		qp->quiet_done = later(qp->quiet_done, v->done_at);
+	else
+		v->done_at = later(v->done_at, qp->quiet_done); /* S4 */
+	if (first == s->now)
+		net_sim_wire_execute(s, v);
+	else
+		net_sim_queue_push(&s->queue, first, SIM_EXECUTE, v);
+}
+
+/* ---- the provider ----------------------------------------------------------- */
+
+static nam_status
+wire_open(struct net_endpoint *ep, struct nam_err *err)
+{
+	struct sim_worker *sw = ep->w->env_priv;
+	struct sim_qp *qp = calloc(1, sizeof *qp);
+	if (qp == NULL)
+		return nam_fail(err, NAM_NOMEM, "no memory for a queue pair");
+	qp->worker = sw;
+	qp->node = ep->node->priv;
+	qp->ep = ep;
+	qp->held_end = &qp->held;
+	qp->next = sw->sim->qp;
+	sw->sim->qp = qp;
+	ep->priv = qp;
+	return NAM_OK;
+}
+
+static void
+wire_close(struct net_endpoint *ep)
+{
+	struct sim_qp *qp = ep->priv;
+	qp->cut = true;
+	qp->ep = NULL;
+}
+
+const struct net_provider net_sim_provider = {
+	.kind = NET_SIM,
+	.open = wire_open,
+	.close = wire_close,
+	.post = wire_post,
+};
