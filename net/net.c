@@ -269,6 +269,16 @@ net_worker_on_idle(struct net_worker *w, void (*fn)(void *arg), void *arg)
 }
 
 void
+net_worker_off_idle(struct net_worker *w, void (*fn)(void *arg), void *arg)
+{
+	unsigned kept = 0;
+	for (unsigned i = 0; i < w->hooks; i++)
+		if (w->hook[i].fn != fn || w->hook[i].arg != arg)
+			w->hook[kept++] = w->hook[i];
+	w->hooks = kept;
+}
+
+void
 net_worker_idle(struct net_worker *w)
 {
 	for (unsigned i = 0; i < w->hooks; i++)

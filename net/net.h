@@ -139,6 +139,8 @@ void net_worker_rouse(struct net_worker *w);
 /* fn(arg) is called each time the ready queue has run dry, before polling: the
  * place to send what several coroutines asked for, as one. At most 8 hooks. */
 void net_worker_on_idle(struct net_worker *w, void (*fn)(void *arg), void *arg);
+/* Takes such a hook away again. Not from inside a hook. */
+void net_worker_off_idle(struct net_worker *w, void (*fn)(void *arg), void *arg);
 
 /* Time and dice for everything above net. Virtual in a simulated cluster. */
 uint64_t net_now_ns(struct net_worker *w);
