@@ -35,9 +35,10 @@ struct tso;
 struct tso_worker;
 
 /* Formats the oracle in fresh memory at home; *anchor is its address for the root word.
- * vector: marks, a power of two >= 64 (0 = 1 Mi). In a coroutine, by the cluster's first process. */
-nam_status tso_format(
-    struct net_worker *w, unsigned region, uint32_t vector, enum tso_scheme scheme, net_addr *anchor);
+ * vector: marks, a power of two >= 64 (0 = 1 Mi). clients: only
+ * for TSO_PREASSIGNED, how many workers share the CIDs, each one every clients-th. In a coroutine, by the cluster's first process. */
+nam_status tso_format(struct net_worker *w, unsigned region, uint32_t vector, enum tso_scheme scheme,
+    unsigned clients, net_addr *anchor);
 
 /*
  * Joins: takes an owner slot, publishes its promises, reads the prefix. In a
@@ -81,8 +82,16 @@ struct tso_claim {
 	struct nam_co *waiter;
 	bool ready;
 	nam_status status;
+	unsigned note;
+	tso_cid floor;
 	struct tso_claim *prev, *next; /* open claims of the worker, by CID */
+	void (*done)(void *);
+	void *done_arg;
 	struct net_counts *acct;
+	struct tso_worker *tw;
+	struct net_batch batch; /* of the mark */
+	struct net_op op;
+	uint8_t byte;
 };
 /*
  * Claims a CID: start, then post whatever else goes with it, then wait. Claims
@@ -111,7 +120,7 @@ nam_status tso_tick(struct tso_worker *tw);
 
 /* Counters for tests and figures. */
 struct tso_stats {
-	uint64_t snapshots, snapshot_reads, claims, claim_faas, marks, holes_marked, wrap_waits;
+	uint64_t snapshots, snapshot_reads, claims, claim_faas, marks, holes_marked, wrap_waits, seals;
 };
 void tso_stats(const struct tso *t, struct tso_stats *out);
 

@@ -1,0 +1,187 @@
+/* claim.c -- hands out CIDs, several for one FETCH_ADD, and marks them when all is done. */
+#include <base/assert.h>
+#include "tso_internal.h"
+
+/* Publishes the lowest CID this worker holds or may get (the `open` promise of its process). */
+static void
+open_publish(struct tso_worker *tw)
+{
+	uint64_t low = tw->claim_first ? tw->claim_first->cid : TSO_NONE;
+	for (unsigned i = 0; i < TSO_FLIGHTS; i++)
+		if (tw->flight[i].busy && tw->flight[i].floor < low)
+			low = tw->flight[i].floor;
+	if (atomic_load_explicit(&tw->open, memory_order_relaxed) != low)
+		atomic_store(&tw->open, low);
+}
+
+static void
+claim_append(struct tso_worker *tw, struct tso_claim *c)
+{
+	c->next = NULL;
+	c->prev = tw->claim_last;
+	NAM_ASSERT(c->prev == NULL || c->prev->cid < c->cid);
+	if (tw->claim_last)
+		tw->claim_last->next = c;
+	else
+		tw->claim_first = c;
+	tw->claim_last = c;
+}
+
+static void
+claim_ready(struct tso_claim *c, nam_status st)
+{
+	c->status = st;
+	c->ready = true;
+	if (c->waiter)
+		nam_co_wake(c->waiter);
+}
+
+static void
+flight_done(struct net_batch *b)
+{
+	struct tso_flight *f = b->tag;
+	struct tso_worker *tw = f->owner;
+	uint64_t cid = f->op.seen;
+	struct tso_claim *c = f->first;
+	f->busy = false;
+	/* Appending keeps the claims of this flight in order and next to each other, so ->next still
+	 * leads from one to the next. Waking only makes coroutines ready: none runs before we are done. */
+	for (unsigned i = 0; i < f->n; i++) {
+		struct tso_claim *next = c->next;
+		if (b->status == NAM_OK) {
+			c->cid = cid++;
+			claim_append(tw, c);
+		}
+		claim_ready(c, b->status);
+		c = next;
+	}
+	if (b->status == NAM_OK)
+		tso_raise(&tw->t->next_low, cid);
+	open_publish(tw);
+}
+
+void
+tso_claims_flush(struct tso_worker *tw)
+{
+	if (tw->claim_asking == NULL)
+		return;
+	/* One flight at a time per slot of the ring, so that results come in the order of posting. */
+	struct tso_flight *f = &tw->flight[tw->flight_at];
+	if (f->busy)
+		return;
+	tw->flight_at = (tw->flight_at + 1) % TSO_FLIGHTS;
+	f->first = tw->claim_asking;
+	tw->claim_asking = NULL;
+	tw->claim_asking_end = &tw->claim_asking;
+	f->n = 0;
+	for (struct tso_claim *c = f->first; c != NULL; c = c->next)
+		f->n++;
+	/* Promise first: whatever the FETCH_ADD returns is not below this. */
+	f->floor = atomic_load(&tw->t->next_low);
+	f->busy = true;
+	open_publish(tw);
+	net_batch_init(&f->batch, tw->w, &f->op, 1, f->first->acct);
+	f->batch.tag = f;
+	net_faa(&f->batch, net_plus(tw->t->anchor, offsetof(struct tso_anchor, counter)), f->n);
+	tw->stats.claim_faas++;
+	f->owner = tw;
+	net_post_then(&f->batch, flight_done);
+}
+
+/* The baseline: CIDs were dealt out beforehand; ours are every clients-th. Those we skip are marked. */
+static void
+claim_preassigned(struct tso_worker *tw, struct tso_claim *c)
+{
+	struct tso *t = tw->t;
+	struct net_op op[32];
+	struct net_batch b;
+	uint8_t mark[32];
+	net_batch_init(&b, tw->w, op, 32, c->acct);
+	while (tw->own_next <= c->floor) {
+		uint64_t skip = tw->own_next;
+		mark[b.n] = tso_lap(skip, t->vector);
+		net_write(&b, net_plus(t->vector_at, skip & TSO_COUNT_MASK & (t->vector - 1)), &mark[b.n], 1);
+		tw->own_next += t->clients;
+		if (b.n == 32)
+			net_run(&b);
+	}
+	if (b.n > 0)
+		net_run(&b);
+	c->cid = tw->own_next;
+	tw->own_next += t->clients;
+	claim_append(tw, c);
+	open_publish(tw);
+	claim_ready(c, NAM_OK);
+}
+
+void
+tso_claim_start(struct tso_worker *tw, struct tso_claim *c, tso_cid floor, struct net_counts *acct)
+{
+	c->cid = 0;
+	c->ready = false;
+	c->waiter = NULL;
+	c->floor = floor;
+	c->acct = acct;
+	c->done = NULL;
+	tw->stats.claims++;
+	if (tw->t->scheme == TSO_PREASSIGNED) {
+		claim_preassigned(tw, c);
+		return;
+	}
+	c->next = NULL;
+	*tw->claim_asking_end = c;
+	tw->claim_asking_end = &c->next;
+}
+
+nam_status
+tso_claim_wait(struct tso_worker *tw, struct tso_claim *c)
+{
+	struct tso *t = tw->t;
+	c->waiter = nam_co_self();
+	while (!c->ready)
+		nam_co_park();
+	c->waiter = NULL;
+	if (c->status != NAM_OK)
+		return c->status;
+	/* T4: the entry may be used when nobody reads or marks the lap before any more. */
+	while ((c->cid & TSO_COUNT_MASK) > t->vector && c->cid - t->vector > atomic_load(&t->min_seen)) {
+		tw->stats.wrap_waits++;
+		net_sleep(tw->w, 50000);
+	}
+	return NAM_OK;
+}
+
+static void
+mark_done(struct net_batch *b)
+{
+	struct tso_claim *c = b->tag;
+	struct tso_worker *tw = c->tw;
+	if (c->prev)
+		c->prev->next = c->next;
+	else
+		tw->claim_first = c->next;
+	if (c->next)
+		c->next->prev = c->prev;
+	else
+		tw->claim_last = c->prev;
+	open_publish(tw);
+	if (c->done)
+		c->done(c->done_arg);
+}
+
+void
+tso_mark(struct tso_worker *tw, struct tso_claim *c, unsigned note, void (*done)(void *), void *arg)
+{
+	struct tso *t = tw->t;
+	tw->stats.marks++;
+	c->tw = tw;
+	c->done = done;
+	c->done_arg = arg;
+	c->byte = (uint8_t)(tso_lap(c->cid, t->vector) | (note & TSO_NOTE_CATALOG ? TSO_NOTE_BIT : 0));
+	net_batch_init(&c->batch, tw->w, &c->op, 1, c->acct);
+	c->batch.tag = c;
+	struct net_op *op = net_write(
+	    &c->batch, net_plus(t->vector_at, c->cid & TSO_COUNT_MASK & (t->vector - 1)), &c->byte, 1);
+	op->flags = NET_INLINE;
+	net_post_then(&c->batch, mark_done);
+}

@@ -1,0 +1,260 @@
+/* join.c -- formats the oracle, takes and gives back owner slots, wakes an idle one. */
+#include <base/assert.h>
+#include <base/hash.h>
+#include <net/region_format.h>
+#include <stdlib.h>
+#include "tso_internal.h"
+
+uint64_t
+tso_promises_check(const struct tso_promises *p, unsigned slot)
+{
+	return nam_fold_words(&p->beat, 5, slot) | 1;
+}
+
+nam_status
+tso_format(struct net_worker *w, unsigned region, uint32_t vector, enum tso_scheme scheme, unsigned clients,
+    net_addr *anchor)
+{
+	uint64_t marks = vector ? vector : 1u << 20;
+	NAM_ASSERT(marks >= 64 && (marks & (marks - 1)) == 0);
+	uint64_t owners_bytes = TSO_OWNERS * sizeof(struct tso_owner_slot);
+	uint64_t bytes = sizeof(struct tso_anchor) + owners_bytes + marks;
+	net_addr at;
+	nam_status st = net_extent_take(w, region, (unsigned)((bytes + NET_EXTENT - 1) / NET_EXTENT), &at);
+	if (st != NAM_OK)
+		return st;
+	struct tso_anchor a = {
+		.magic = TSO_MAGIC,
+		.vector = marks,
+		.owners_at = net_plus(at, sizeof a).bits,
+		.vector_at = net_plus(at, sizeof a + owners_bytes).bits,
+		.scheme = (uint64_t)scheme,
+		.clients = clients ? clients : 1,
+		.counter = (UINT64_C(1) << TSO_COUNT_BITS) + 1,
+		.hint = UINT64_C(1) << TSO_COUNT_BITS,
+	};
+	st = net_write1(w, at, &a, sizeof a, NULL);
+	*anchor = at;
+	return st;
+}
+
+static net_addr
+slot_at(const struct tso *t, unsigned slot)
+{
+	return net_plus(t->owners, slot * sizeof(struct tso_owner_slot));
+}
+
+/* The greatest prefix anybody has published: hint, and `seen` of the live slots. */
+static nam_status
+published(
+    struct net_worker *w, struct tso *t, struct tso_anchor *a, struct tso_owner_slot *slots, uint64_t *prefix)
+{
+	struct net_op op[2];
+	struct net_batch b;
+	net_batch_init(&b, w, op, 2, NULL);
+	net_read(&b, t->anchor, a, sizeof *a);
+	net_read(&b, t->owners, slots, TSO_OWNERS * sizeof *slots);
+	nam_status st = net_run(&b);
+	if (st != NAM_OK)
+		return st;
+	*prefix = a->hint;
+	for (unsigned i = 0; i < TSO_OWNERS; i++) {
+		const struct tso_promises *p = &slots[i].promises;
+		if (tso_word_state(slots[i].word) != TSO_FREE && p->check == tso_promises_check(p, i) &&
+		    p->seen > *prefix)
+			*prefix = p->seen;
+	}
+	return NAM_OK;
+}
+
+static nam_status
+take_slot(struct net_worker *w, struct tso *t)
+{
+	struct tso_anchor a;
+	struct tso_owner_slot *slots = malloc(TSO_OWNERS * sizeof *slots);
+	if (slots == NULL)
+		return NAM_NOMEM;
+	uint64_t prefix, seen;
+	nam_status st;
+	unsigned i = 0, epoch = 0;
+again:
+	st = published(w, t, &a, slots, &prefix);
+	for (i = 0; st == NAM_OK && i < TSO_OWNERS; i++)
+		if (tso_word_state(slots[i].word) == TSO_FREE)
+			break;
+	if (st == NAM_OK && i == TSO_OWNERS)
+		st = NAM_FULL;
+	if (st != NAM_OK)
+		goto out;
+	/* `high` before the slot: whoever scans below high must not miss a live slot. */
+	for (seen = a.high; st == NAM_OK && seen < i + 1;) {
+		uint64_t expect = seen;
+		st = net_cas1(
+		    w, net_plus(t->anchor, offsetof(struct tso_anchor, high)), expect, i + 1, &seen, NULL);
+		if (seen == expect)
+			break;
+	}
+	epoch = (tso_word_epoch(slots[i].word) + 1) & 0x1fff;
+	if (epoch == 0)
+		epoch = 1;
+	if (st == NAM_OK)
+		st = net_cas1(w, slot_at(t, i), slots[i].word, tso_word(TSO_ACTIVE, epoch), &seen, NULL);
+	if (st == NAM_OK && seen != slots[i].word)
+		goto again;
+	if (st != NAM_OK)
+		goto out;
+	/* Promises at a prefix published before the slot was ours: low, so safe. Then look again:
+	 * what others computed without us is at or below what we read now. */
+	struct tso_promises first = {
+		.beat = 1, .oldest = prefix, .open = prefix + 1, .seen = prefix, .epoch = epoch
+	};
+	first.check = tso_promises_check(&first, i);
+	st = net_write1(w, net_plus(slot_at(t, i), offsetof(struct tso_owner_slot, promises)), &first,
+	    sizeof first, NULL);
+	if (st == NAM_OK && t->log.bits)
+		st = net_write1(
+		    w, net_plus(slot_at(t, i), offsetof(struct tso_owner_slot, log)), &t->log, 8, NULL);
+	if (st == NAM_OK)
+		st = published(w, t, &a, slots, &prefix);
+	if (st != NAM_OK)
+		goto out;
+	atomic_store(&t->slot, i);
+	atomic_store(&t->epoch, epoch);
+	tso_raise(&t->prefix, prefix);
+	tso_raise(&t->next_low, prefix + 1);
+out:
+	free(slots);
+	return st;
+}
+
+nam_status
+tso_join(struct net_worker *w, net_addr anchor, struct tso **out)
+{
+	struct tso_anchor a;
+	nam_status st = net_read1(w, anchor, &a, sizeof a, NULL);
+	if (st != NAM_OK)
+		return st;
+	if (a.magic != TSO_MAGIC || a.vector < 64 || (a.vector & (a.vector - 1)) != 0)
+		return NAM_CORRUPT;
+	struct tso *t = calloc(1, sizeof *t);
+	if (t == NULL)
+		return NAM_NOMEM;
+	t->slots = malloc(TSO_OWNERS * sizeof *t->slots);
+	if (t->slots == NULL) {
+		free(t);
+		return NAM_NOMEM;
+	}
+	t->anchor = anchor;
+	t->owners = (net_addr){ a.owners_at };
+	t->vector_at = (net_addr){ a.vector_at };
+	t->vector = a.vector;
+	t->scheme = (enum tso_scheme)a.scheme;
+	t->clients = (unsigned)a.clients;
+	st = take_slot(w, t);
+	if (st != NAM_OK) {
+		tso_close(t);
+		return st;
+	}
+	/* Everything at or below the prefix is older than this process: its caches begin here. */
+	atomic_store(&t->noted, atomic_load(&t->prefix));
+	*out = t;
+	return NAM_OK;
+}
+
+nam_status
+tso_set_log(struct net_worker *w, struct tso *t, net_addr log)
+{
+	t->log = log;
+	return net_write1(
+	    w, net_plus(slot_at(t, t->slot), offsetof(struct tso_owner_slot, log)), &t->log, 8, NULL);
+}
+
+/* Raises the published hint, so that a later joiner need not start from a lap long gone. */
+nam_status
+tso_hint_raise(struct net_worker *w, struct tso *t)
+{
+	uint64_t to = atomic_load(&t->prefix), seen = 0, expect;
+	net_addr at = net_plus(t->anchor, offsetof(struct tso_anchor, hint));
+	nam_status st = net_read1(w, at, &seen, 8, NULL);
+	while (st == NAM_OK && seen < to) {
+		expect = seen;
+		st = net_cas1(w, at, expect, to, &seen, NULL);
+		if (seen == expect)
+			break;
+	}
+	return st;
+}
+
+nam_status
+tso_leave(struct net_worker *w, struct tso *t)
+{
+	nam_status st = tso_hint_raise(w, t);
+	uint64_t seen;
+	for (unsigned state = TSO_ACTIVE; st == NAM_OK && state <= TSO_IDLE; state++)
+		st = net_cas1(w, slot_at(t, t->slot), tso_word(state, t->epoch), tso_word(TSO_FREE, t->epoch),
+		    &seen, NULL);
+	return st;
+}
+
+void
+tso_close(struct tso *t)
+{
+	for (unsigned i = 0; i < TSO_WORKERS; i++)
+		free(atomic_load(&t->worker[i]));
+	free(t->slots);
+	free(t);
+}
+
+unsigned
+tso_owner(const struct tso *t)
+{
+	return atomic_load(&t->slot);
+}
+
+unsigned
+tso_epoch(const struct tso *t)
+{
+	return atomic_load(&t->epoch);
+}
+
+nam_status
+tso_wake(struct tso_worker *tw)
+{
+	struct tso *t = tw->t;
+	for (;;) {
+		int is = IDLE_YES;
+		if (atomic_load(&t->idle) == IDLE_NO)
+			return NAM_OK;
+		if (atomic_compare_exchange_strong(&t->idle, &is, IDLE_WAKING))
+			break;
+		net_sleep(tw->w, 1000); /* somebody else is at it */
+	}
+	unsigned slot = t->slot, epoch = t->epoch;
+	uint64_t seen;
+	nam_status st = net_cas1(
+	    tw->w, slot_at(t, slot), tso_word(TSO_IDLE, epoch), tso_word(TSO_ACTIVE, epoch), &seen, NULL);
+	/* Sealed while we slept: we held nothing, so we simply join anew, in another epoch. */
+	if (st == NAM_OK && seen != tso_word(TSO_IDLE, epoch))
+		st = take_slot(tw->w, t);
+	atomic_store(&t->idle, st == NAM_OK ? IDLE_NO : IDLE_YES);
+	return st;
+}
+
+void
+tso_stats(const struct tso *t, struct tso_stats *out)
+{
+	*out =
+	    (struct tso_stats){ .holes_marked = atomic_load(&t->n_holes), .seals = atomic_load(&t->n_seals) };
+	unsigned n = atomic_load(&t->workers);
+	for (unsigned i = 0; i < n; i++) {
+		const struct tso_worker *tw = atomic_load(&t->worker[i]);
+		if (tw == NULL)
+			continue;
+		out->snapshots += tw->stats.snapshots;
+		out->snapshot_reads += tw->stats.snapshot_reads;
+		out->claims += tw->stats.claims;
+		out->claim_faas += tw->stats.claim_faas;
+		out->marks += tw->stats.marks;
+		out->wrap_waits += tw->stats.wrap_waits;
+	}
+}

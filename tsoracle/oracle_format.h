@@ -1,0 +1,105 @@
+/*
+ * oracle_format.h -- the oracle as every compute process sees it in the home node's memory.
+ *
+ *   anchor (struct tso_anchor, 256 B) -> owners (TSO_OWNERS x 128 B) and vector (V bytes)
+ *
+ *   vector[c mod V]:   7          6..0
+ *                    +------+-------------+
+ *                    | note | lap of c    |    lap(c) = 1 + (c / V) mod 127, so never 0
+ *                    +------+-------------+
+ *   A byte that shows another lap than c's says: c is not marked yet. No byte is ever cleared.
+ *
+ *   owner word:   63..62    61..49    48..0
+ *               +-------+----------+--------+
+ *               | state |  epoch   |   0    |   state: 0 free, 1 active, 2 idle
+ *               +-------+----------+--------+
+ *
+ * Who may touch it
+ *   counter    any process: FETCH_ADD.
+ *   hint       any process: CAS upwards; a prefix that was true once. A joiner starts there.
+ *   high       any process: CAS upwards; slots at or above it were never used.
+ *   owner word CAS only. free -> active by a joiner (epoch + 1); active <-> idle by its owner;
+ *              active -> free by its owner (leave); idle -> free by anybody, when the beat has
+ *              not moved for a lease: an idle owner holds no lock, claim or snapshot.
+ *   promises   the owner alone, one WRITE. check covers epoch and slot, so a line written by
+ *              somebody who lost the slot meanwhile proves nothing and is ignored.
+ *   vector     mark of c: whoever claimed c; or anybody when c is below every live `open`.
+ *
+ * Always true
+ *   T1  mark(c) set  =>  every verb of c has executed, or never will.
+ *   T2  each promise of one (slot, epoch) only rises; a mix of two of its lines is below the later.
+ *   T3  a snapshot is never below the owner's published `oldest`.
+ *   T4  c is used only when c - V <= min(seen) over live slots: nobody reads or marks lap - 1 of it.
+ *   T5  hint and `seen` of every live slot are prefixes: all CIDs up to them are marked.
+ */
+#ifndef NAM_TSORACLE_ORACLE_FORMAT_H
+#define NAM_TSORACLE_ORACLE_FORMAT_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TSO_MAGIC UINT64_C(0x3130304f53544e00)
+
+struct tso_anchor {
+	uint64_t magic;
+	uint64_t vector;      /* V, a power of two */
+	uint64_t vector_at;   /* net_addr bits */
+	uint64_t owners_at;   /* net_addr bits */
+	uint64_t scheme;      /* enum tso_scheme */
+	uint64_t clients;     /* TSO_PREASSIGNED: how many share the CIDs */
+	uint64_t client_next; /* TSO_PREASSIGNED: FETCH_ADD hands out places */
+	uint64_t pad0;
+	uint64_t counter; /* next CID, view in the high bits */
+	uint64_t pad1[7];
+	uint64_t hint;
+	uint64_t high;
+	uint64_t pad2[14];
+};
+static_assert(sizeof(struct tso_anchor) == 256, "oracle anchor is a layout");
+static_assert(offsetof(struct tso_anchor, counter) == 64, "the counter has its own line");
+
+struct tso_promises {
+	uint64_t beat; /* rises with each tick */
+	uint64_t oldest, open, seen;
+	uint64_t epoch;
+	uint64_t check; /* over the five words above and the slot number */
+};
+
+struct tso_owner_slot {
+	uint64_t word;
+	uint64_t log; /* net_addr bits of the owner's intents, for recovery */
+	uint64_t pad0[6];
+	struct tso_promises promises;
+	uint64_t pad1[2];
+};
+static_assert(sizeof(struct tso_owner_slot) == 128, "owner slot is a layout");
+
+#define TSO_COUNT_BITS 48
+#define TSO_COUNT_MASK ((UINT64_C(1) << TSO_COUNT_BITS) - 1)
+#define TSO_NOTE_BIT   0x80
+
+enum { TSO_FREE = 0, TSO_ACTIVE = 1, TSO_IDLE = 2 };
+
+static inline uint64_t
+tso_word(unsigned state, unsigned epoch)
+{
+	return (uint64_t)state << 62 | (uint64_t)(epoch & 0x1fff) << 49;
+}
+static inline unsigned
+tso_word_state(uint64_t w)
+{
+	return (unsigned)(w >> 62);
+}
+static inline unsigned
+tso_word_epoch(uint64_t w)
+{
+	return (unsigned)(w >> 49) & 0x1fff;
+}
+static inline uint8_t
+tso_lap(uint64_t cid, uint64_t vector)
+{
+	return (uint8_t)(1 + ((cid & TSO_COUNT_MASK) / vector) % 127);
+}
+
+#endif

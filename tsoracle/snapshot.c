@@ -1,0 +1,280 @@
+/* snapshot.c -- reads marks, moves the prefix, and pins snapshots. */
+#include <base/assert.h>
+#include <stdlib.h>
+#include "tso_internal.h"
+
+void
+tso_raise(_Atomic uint64_t *at, uint64_t to)
+{
+	uint64_t now = atomic_load(at);
+	while (now < to && !atomic_compare_exchange_weak(at, &now, to))
+		;
+}
+
+/* Walks the marks that the READ brought and moves the prefix over those that are set. True: all were. */
+static bool
+advance(struct tso_worker *tw)
+{
+	struct tso *t = tw->t;
+	uint64_t cid = tw->base, noted = 0;
+	uint8_t lap = tso_lap(cid, t->vector);
+	unsigned i = 0;
+	for (; i < tw->window; i++, cid++) { /* a window never crosses a lap */
+		if ((tw->bytes[i] & ~TSO_NOTE_BIT) != lap)
+			break;
+		if (tw->bytes[i] & TSO_NOTE_BIT)
+			noted = cid;
+	}
+	if (noted)
+		tso_raise(&t->noted, noted);
+	if (i > 0)
+		tso_raise(&t->prefix, cid - 1);
+	return i == tw->window;
+}
+
+static void snap_post(struct tso_worker *tw);
+
+static void
+snap_done(struct net_batch *b)
+{
+	struct tso_worker *tw = b->tag;
+	if (b->status == NAM_OK && advance(tw)) {
+		/* There may be more marks behind the window: go on until one is missing. */
+		if (tw->window_next < TSO_WINDOW_MAX)
+			tw->window_next *= 4;
+		tw->again = true;
+		if (!tw->posting)
+			snap_post(tw);
+		return;
+	}
+	tw->window_next = TSO_WINDOW_MIN;
+	atomic_store(&tw->reading, TSO_NONE);
+	tw->in_flight = false;
+	struct tso_waiter *wt = tw->riding;
+	tw->riding = NULL;
+	while (wt != NULL) {
+		struct tso_waiter *next = wt->next;
+		wt->status = b->status;
+		nam_co_wake(wt->co);
+		wt = next;
+	}
+}
+
+static void
+snap_post(struct tso_worker *tw)
+{
+	struct tso *t = tw->t;
+	do {
+		tw->again = false;
+		/* Promise first, then look where to start: see T4 and `seen` in tick.c. */
+		if (atomic_load(&tw->reading) == TSO_NONE)
+			atomic_store(&tw->reading, atomic_load(&t->prefix));
+		tw->base = atomic_load(&t->prefix) + 1;
+		uint64_t at = (tw->base & TSO_COUNT_MASK) & (t->vector - 1);
+		tw->window = tw->window_next;
+		if (tw->window > t->vector - at)
+			tw->window = (uint32_t)(t->vector - at);
+		net_batch_init(&tw->batch, tw->w, &tw->op, 1, tw->riding ? tw->riding->acct : NULL);
+		tw->batch.tag = tw;
+		net_read(&tw->batch, net_plus(t->vector_at, at), tw->bytes, tw->window);
+		tw->stats.snapshot_reads++;
+		tw->posting = true;
+		net_post_then(&tw->batch, snap_done);
+		tw->posting = false;
+	} while (tw->again);
+}
+
+static void
+on_idle(void *arg)
+{
+	struct tso_worker *tw = arg;
+	tso_claims_flush(tw);
+	if (tw->asking != NULL && !tw->in_flight) {
+		tw->riding = tw->asking;
+		tw->asking = NULL;
+		tw->asking_end = &tw->asking;
+		tw->in_flight = true;
+		snap_post(tw);
+	}
+}
+
+nam_status
+tso_refresh(struct tso_worker *tw, struct net_counts *acct)
+{
+	struct tso_waiter wt = { .co = nam_co_self(), .acct = acct };
+	*tw->asking_end = &wt;
+	tw->asking_end = &wt.next;
+	if (acct)
+		acct->round_trips++;
+	nam_co_park();
+	return wt.status;
+}
+
+/* ---- pins: a list that rises from head to tail, so that the head is the minimum ---- */
+
+static void
+pin_append(struct tso_worker *tw, struct tso_pin *p)
+{
+	p->next = NULL;
+	p->prev = tw->pin_last;
+	if (tw->pin_last)
+		tw->pin_last->next = p;
+	else
+		tw->pin_first = p;
+	tw->pin_last = p;
+}
+
+static void
+pin_unlink(struct tso_worker *tw, struct tso_pin *p)
+{
+	if (p->prev)
+		p->prev->next = p->next;
+	else
+		tw->pin_first = p->next;
+	if (p->next)
+		p->next->prev = p->prev;
+	else
+		tw->pin_last = p->prev;
+}
+
+static void
+pin_publish(struct tso_worker *tw)
+{
+	uint64_t now = tw->pin_first ? tw->pin_first->at : TSO_NONE;
+	if (atomic_load_explicit(&tw->oldest, memory_order_relaxed) != now)
+		atomic_store(&tw->oldest, now);
+}
+
+nam_status
+tso_wait_for(struct tso_worker *tw, tso_cid cid)
+{
+	for (unsigned tries = 0; atomic_load(&tw->t->prefix) < cid; tries++) {
+		nam_status st = tso_refresh(tw, NULL);
+		if (st != NAM_OK)
+			return st;
+		if (atomic_load(&tw->t->prefix) >= cid)
+			break;
+		if (tries < 64)
+			nam_co_yield();
+		else
+			net_sleep(tw->w, tries < 256 ? 5000 : 200000);
+	}
+	return NAM_OK;
+}
+
+nam_status
+tso_snapshot(struct tso_worker *tw, struct tso_pin *pin, struct net_counts *acct)
+{
+	struct tso *t = tw->t;
+	tw->stats.snapshots++;
+	/* A placeholder at or below what we shall get goes first: whoever publishes `oldest`
+	 * after this sees it; whoever did before had read a prefix that ours will cover (T3). */
+	pin->at = atomic_load(&t->prefix);
+	pin_append(tw, pin);
+	pin_publish(tw);
+	nam_status st = NAM_OK;
+	if (atomic_load(&t->idle) != IDLE_NO)
+		st = tso_wake(tw);
+	uint64_t need = atomic_load(&t->answered);
+	if (st == NAM_OK)
+		st = tso_refresh(tw, acct);
+	if (st == NAM_OK && atomic_load(&t->prefix) < need)
+		st = tso_wait_for(tw, need);
+	pin_unlink(tw, pin);
+	if (st == NAM_OK) {
+		pin->at = atomic_load(&t->prefix);
+		pin_append(tw, pin);
+	}
+	pin_publish(tw);
+	return st;
+}
+
+void
+tso_unpin(struct tso_worker *tw, struct tso_pin *pin)
+{
+	pin_unlink(tw, pin);
+	pin_publish(tw);
+}
+
+tso_cid
+tso_noted(const struct tso *t)
+{
+	return atomic_load(&t->noted);
+}
+
+tso_cid
+tso_prefix(const struct tso *t)
+{
+	return atomic_load(&t->prefix);
+}
+
+tso_cid
+tso_watermark(const struct tso *t)
+{
+	return atomic_load(&t->watermark);
+}
+
+void
+tso_answered(struct tso *t, tso_cid cid)
+{
+	tso_raise(&t->answered, cid);
+}
+
+/* ---- workers ---- */
+
+nam_status
+tso_worker_open(struct tso *t, struct net_worker *w, struct tso_worker **out)
+{
+	struct tso_worker *tw = aligned_alloc(64, (sizeof *tw + 63) / 64 * 64);
+	if (tw == NULL)
+		return NAM_NOMEM;
+	*tw = (struct tso_worker){ .t = t, .w = w, .window_next = TSO_WINDOW_MIN };
+	tw->bytes = malloc(TSO_WINDOW_MAX);
+	unsigned place = TSO_WORKERS;
+	atomic_init(&tw->oldest, TSO_NONE);
+	atomic_init(&tw->open, TSO_NONE);
+	atomic_init(&tw->reading, TSO_NONE);
+	tw->asking_end = &tw->asking;
+	tw->claim_asking_end = &tw->claim_asking;
+	nam_status st = tw->bytes ? NAM_OK : NAM_NOMEM;
+	if (st == NAM_OK && t->scheme == TSO_PREASSIGNED) {
+		uint64_t client;
+		st = net_faa1(
+		    w, net_plus(t->anchor, offsetof(struct tso_anchor, client_next)), 1, &client, NULL);
+		if (st == NAM_OK && client >= t->clients)
+			st = NAM_FULL;
+		tw->own_next = (UINT64_C(1) << TSO_COUNT_BITS) + 1 + client;
+	}
+	for (unsigned i = 0; st == NAM_OK && i < TSO_WORKERS; i++) {
+		struct tso_worker *none = NULL;
+		if (atomic_compare_exchange_strong(&t->worker[i], &none, tw)) {
+			place = i;
+			break;
+		}
+	}
+	if (st == NAM_OK && place == TSO_WORKERS)
+		st = NAM_FULL;
+	if (st != NAM_OK) {
+		free(tw->bytes);
+		free(tw);
+		return st;
+	}
+	unsigned n = atomic_load(&t->workers);
+	while (n < place + 1 && !atomic_compare_exchange_weak(&t->workers, &n, place + 1))
+		;
+	net_worker_on_idle(w, on_idle, tw);
+	*out = tw;
+	return NAM_OK;
+}
+
+void
+tso_worker_close(struct tso_worker *tw)
+{
+	NAM_ASSERT(tw->pin_first == NULL);
+	NAM_ASSERT(tw->claim_first == NULL);
+	NAM_ASSERT(!tw->in_flight);
+	net_worker_off_idle(tw->w, on_idle, tw);
+	/* The ticking thread may be looking at its promises: they stay, saying "nothing", until tso_close. */
+	free(tw->bytes);
+	tw->bytes = NULL;
+}

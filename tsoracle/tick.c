@@ -1,0 +1,208 @@
+/*
+ * tick.c -- the heartbeat of a compute process: publish promises, read everybody's, draw conclusions.
+ *
+ * Order is the whole point. A promise is computed from a number read BEFORE the
+ * workers' pins are looked at; a worker pins BEFORE it reads the number it will
+ * use. So either tick sees the pin, or the worker's number is not below the
+ * one the promise was made from. The same argument serves all three promises.
+ */
+#include <base/log.h>
+#include <string.h>
+#include "tso_internal.h"
+
+enum {
+	LEASE_NS = 1000000000,     /* an idle owner whose beat stands still this long is sealed */
+	IDLE_AFTER_NS = 100000000, /* no pin for this long: the slot goes idle */
+	HOLES_PER_TICK = 64,
+	HINT_EVERY = 256,
+};
+
+static uint64_t
+lowest(const struct tso *t, size_t field, uint64_t start)
+{
+	unsigned n = atomic_load(&t->workers);
+	for (unsigned i = 0; i < n; i++) {
+		const struct tso_worker *tw = atomic_load(&t->worker[i]);
+		if (tw == NULL)
+			continue;
+		uint64_t v = atomic_load((const _Atomic uint64_t *)(const void *)((const char *)tw + field));
+		if (v < start)
+			start = v;
+	}
+	return start;
+}
+
+/* Judges one slot as READ. False: it is live, and what it promises is not known yet. */
+static bool
+judge(
+    struct tso *t, struct net_worker *w, unsigned i, const struct tso_owner_slot *s, struct tso_promises *min)
+{
+	struct tso_seen *k = &t->seen[i];
+	uint64_t now = net_now_ns(w);
+	if (k->word >> 49 << 49 != s->word >> 49 << 49) {
+		bool same_epoch = tso_word_epoch(k->word) == tso_word_epoch(s->word);
+		k->word = s->word;
+		k->since_ns = now;
+		k->warned = false;
+		if (!same_epoch)
+			k->known = false;
+	}
+	if (tso_word_state(s->word) == TSO_FREE)
+		return true;
+	const struct tso_promises *p = &s->promises;
+	if (p->epoch == tso_word_epoch(s->word) && p->check == tso_promises_check(p, i)) {
+		if (!k->known || p->beat != k->beat)
+			k->since_ns = now;
+		k->beat = p->beat;
+		/* Promises only rise (T2): a line seen earlier stays true. */
+		if (!k->known || p->oldest > k->last.oldest)
+			k->last.oldest = p->oldest;
+		if (!k->known || p->open > k->last.open)
+			k->last.open = p->open;
+		if (!k->known || p->seen > k->last.seen)
+			k->last.seen = p->seen;
+		k->known = true;
+	}
+	if (!k->known)
+		return false;
+	if (k->last.oldest < min->oldest)
+		min->oldest = k->last.oldest;
+	if (k->last.open < min->open)
+		min->open = k->last.open;
+	if (k->last.seen < min->seen)
+		min->seen = k->last.seen;
+	return true;
+}
+
+/* An idle owner that has not moved for a lease is sealed: it held nothing, so nothing is to be settled. */
+static nam_status
+lapse(struct tso *t, struct net_worker *w, unsigned i)
+{
+	struct tso_seen *k = &t->seen[i];
+	unsigned state = tso_word_state(k->word);
+	if (i == t->slot || state == TSO_FREE || net_now_ns(w) - k->since_ns < LEASE_NS)
+		return NAM_OK;
+	if (state == TSO_ACTIVE) {
+		if (!k->warned)
+			nam_log(NAM_LOG_WARN,
+			    "compute process in owner slot %u has been silent for a second in the middle of "
+			    "work; what it locked stays locked",
+			    i);
+		k->warned = true;
+		return NAM_OK;
+	}
+	uint64_t seen;
+	nam_status st = net_cas1(w, net_plus(t->owners, i * sizeof(struct tso_owner_slot)), k->word,
+	    tso_word(TSO_FREE, tso_word_epoch(k->word)), &seen, NULL);
+	if (st == NAM_OK && seen == k->word)
+		atomic_fetch_add(&t->n_seals, 1);
+	k->since_ns = net_now_ns(w);
+	return st;
+}
+
+static bool
+anything_pinned(const struct tso *t)
+{
+	return lowest(t, offsetof(struct tso_worker, oldest), TSO_NONE) != TSO_NONE;
+}
+
+static nam_status
+maybe_idle(struct tso *t, struct net_worker *w)
+{
+	uint64_t now = net_now_ns(w);
+	if (anything_pinned(t) || t->quiet_since == 0)
+		t->quiet_since = now;
+	if (now - t->quiet_since < IDLE_AFTER_NS)
+		return NAM_OK;
+	int is = IDLE_NO;
+	if (!atomic_compare_exchange_strong(&t->idle, &is, IDLE_GOING))
+		return NAM_OK;
+	/* A worker pins first and looks at `idle` then; we set `idle` first and look at pins then. */
+	if (anything_pinned(t)) {
+		atomic_store(&t->idle, IDLE_NO);
+		return NAM_OK;
+	}
+	uint64_t seen;
+	nam_status st = net_cas1(w, net_plus(t->owners, t->slot * sizeof(struct tso_owner_slot)),
+	    tso_word(TSO_ACTIVE, t->epoch), tso_word(TSO_IDLE, t->epoch), &seen, NULL);
+	atomic_store(&t->idle, st == NAM_OK ? IDLE_YES : IDLE_NO);
+	return st;
+}
+
+nam_status
+tso_tick(struct tso_worker *tw)
+{
+	struct tso *t = tw->t;
+	struct net_worker *w = tw->w;
+	struct net_op op[2];
+	struct net_batch b;
+	struct tso_anchor a;
+	struct tso_owner_slot *slots = t->slots;
+
+	nam_status st = tso_refresh(tw, NULL);
+	if (st != NAM_OK)
+		return st;
+	net_batch_init(&b, w, op, 2, NULL);
+	net_read(&b, t->anchor, &a, sizeof a);
+	st = net_run(&b);
+	if (st != NAM_OK)
+		return st;
+	if (a.high <= TSO_OWNERS)
+		t->high = (unsigned)a.high;
+	/* The numbers first ... */
+	uint64_t prefix = atomic_load(&t->prefix), counter = a.counter;
+	/* ... then the pins. */
+	unsigned slot = t->slot;
+	struct tso_promises p = {
+		.beat = ++t->beat,
+		.oldest = lowest(t, offsetof(struct tso_worker, oldest), prefix),
+		.open = lowest(t, offsetof(struct tso_worker, open), counter),
+		.seen = lowest(t, offsetof(struct tso_worker, reading), prefix),
+		.epoch = t->epoch,
+	};
+	/* What was promised before still holds (T2), also where this round's estimate is lower. */
+	if (t->mine.epoch == p.epoch) {
+		p.oldest = p.oldest > t->mine.oldest ? p.oldest : t->mine.oldest;
+		p.open = p.open > t->mine.open ? p.open : t->mine.open;
+		p.seen = p.seen > t->mine.seen ? p.seen : t->mine.seen;
+	}
+	p.check = tso_promises_check(&p, slot);
+	t->mine = p;
+	bool awake = atomic_load(&t->idle) != IDLE_WAKING; /* the slot may be changing: leave it alone */
+	if (awake)
+		net_write(&b,
+		    net_plus(t->owners, slot * sizeof *slots + offsetof(struct tso_owner_slot, promises)), &p,
+		    sizeof p);
+	net_read(&b, t->owners, slots, (uint32_t)(t->high * sizeof *slots));
+	st = net_run(&b);
+	if (st != NAM_OK)
+		return st;
+	struct tso_promises min = { .oldest = p.oldest, .open = p.open, .seen = p.seen };
+	bool all = true;
+	for (unsigned i = 0; i < t->high; i++)
+		if (i != slot)
+			all = judge(t, w, i, &slots[i], &min) && all;
+	if (all) {
+		tso_raise(&t->watermark, min.oldest);
+		tso_raise(&t->min_seen, min.seen);
+	}
+	for (unsigned i = 0; st == NAM_OK && i < t->high; i++)
+		st = lapse(t, w, i);
+	/* CIDs that are nobody's: claimed by someone who is gone and held nothing else. */
+	for (unsigned n = 0; st == NAM_OK && all && n < HOLES_PER_TICK; n++) {
+		uint64_t hole = atomic_load(&t->prefix) + 1;
+		if (t->scheme != TSO_CLAIM || hole >= counter || hole >= min.open)
+			break;
+		uint8_t mark = tso_lap(hole, t->vector);
+		st = net_write1(
+		    w, net_plus(t->vector_at, hole & TSO_COUNT_MASK & (t->vector - 1)), &mark, 1, NULL);
+		atomic_fetch_add(&t->n_holes, 1);
+		if (st == NAM_OK)
+			st = tso_refresh(tw, NULL);
+	}
+	if (st == NAM_OK && t->beat % HINT_EVERY == 0)
+		st = tso_hint_raise(w, t);
+	if (st == NAM_OK)
+		st = maybe_idle(t, w);
+	return st;
+}

@@ -1,0 +1,113 @@
+/* tso_internal.h -- what the oracle's files share: a process's view, and a worker's part of it. */
+#ifndef NAM_TSORACLE_INTERNAL_H
+#define NAM_TSORACLE_INTERNAL_H
+
+#include <stdatomic.h>
+#include <tsoracle/oracle_format.h>
+#include <tsoracle/tsoracle.h>
+
+enum {
+	TSO_WORKERS = 128,
+	TSO_WINDOW_MIN = 256,
+	TSO_WINDOW_MAX = 16 << 10,
+	TSO_FLIGHTS = 4,
+};
+
+#define TSO_NONE UINT64_MAX
+
+/* The slot's life inside this process. Only tick goes 0 -> 1 -> 2; any worker that needs it goes 2 -> 3 -> 0. */
+enum tso_idle { IDLE_NO, IDLE_GOING, IDLE_YES, IDLE_WAKING };
+
+/* What this process remembers of another owner's slot. Tick's coroutine only. */
+struct tso_seen {
+	uint64_t word;
+	struct tso_promises last; /* the last line that proved itself, of that word's epoch */
+	bool known;
+	uint64_t beat;
+	uint64_t since_ns; /* when the beat last moved */
+	bool warned;
+};
+
+/*
+ * Key:  i  set before anyone else can see it, then never again
+ *       t  the ticking coroutine only
+ *       a  atomic; seq_cst unless said otherwise: pins and promises argue about order
+ */
+struct tso {
+	net_addr anchor, owners, vector_at; /* i */
+	uint64_t vector;                    /* i  V */
+	enum tso_scheme scheme;             /* i */
+	unsigned clients;                   /* i */
+	_Atomic unsigned slot, epoch;       /* a  change only when an idle owner was sealed and rejoins */
+	net_addr log;
+	_Atomic uint64_t prefix;    /* a  all CIDs up to here are marked; only rises */
+	_Atomic uint64_t noted;     /* a  highest catalog note at or below prefix; stored before prefix */
+	_Atomic uint64_t answered;  /* a  highest CID told to a client; read late = a snapshot waits less,
+	                             *    for an answer that was given after it was asked for */
+	_Atomic uint64_t next_low;  /* a  no claim to come is below this; read late = lower = careful */
+	_Atomic uint64_t watermark; /* a  read late = garbage kept longer */
+	_Atomic uint64_t min_seen;  /* a  read late = a claim waits longer */
+	_Atomic int idle;           /* a  enum tso_idle */
+	_Atomic unsigned workers;   /* a  published after worker[] */
+	_Atomic(struct tso_worker *) worker[TSO_WORKERS];
+	struct tso_seen seen[TSO_OWNERS]; /* t */
+	uint64_t beat;                    /* t */
+	uint64_t quiet_since;             /* t  when the last pin was seen */
+	struct tso_promises mine;         /* t  the last line written */
+	struct tso_owner_slot *slots;     /* t  where the slots are READ into */
+	unsigned high;                    /* t */
+	_Atomic uint64_t n_holes, n_seals;
+};
+
+struct tso_waiter {
+	struct nam_co *co;
+	struct tso_waiter *next;
+	struct net_counts *acct;
+	nam_status status;
+};
+
+/* One FETCH_ADD for several claims. */
+struct tso_flight {
+	struct net_batch batch;
+	struct net_op op;
+	struct tso_claim *first; /* through ->next */
+	unsigned n;
+	uint64_t floor; /* next_low when it was posted */
+	struct tso_worker *owner;
+	bool busy;
+};
+
+struct tso_worker {
+	struct tso *t;
+	struct net_worker *w;
+	/* other threads read these three */
+	_Atomic uint64_t oldest;  /* a  lowest pin, or NONE */
+	_Atomic uint64_t open;    /* a  lowest claim held or asked for, or NONE */
+	_Atomic uint64_t reading; /* a  prefix an in-flight READ of the vector starts from, or NONE */
+	/* owner thread only */
+	struct tso_pin *pin_first, *pin_last;
+	struct tso_waiter *asking, **asking_end; /* wait for a READ not posted yet */
+	struct tso_waiter *riding;               /* covered by the READ in flight */
+	bool in_flight, posting, again;
+	uint64_t base; /* first CID of the READ in flight */
+	uint32_t window, window_next;
+	struct net_batch batch;
+	struct net_op op;
+	uint8_t *bytes;
+	struct tso_claim *claim_asking, **claim_asking_end;
+	struct tso_claim *claim_first, *claim_last; /* open claims, rising */
+	struct tso_flight flight[TSO_FLIGHTS];
+	unsigned flight_at;
+	uint64_t own_next; /* TSO_PREASSIGNED: the next CID of this place */
+	struct tso_stats stats;
+};
+
+/* Reads the vector from the prefix on, together with whoever asks meanwhile. In a coroutine. */
+nam_status tso_refresh(struct tso_worker *tw, struct net_counts *acct);
+void tso_raise(_Atomic uint64_t *at, uint64_t to);
+uint64_t tso_promises_check(const struct tso_promises *p, unsigned slot);
+nam_status tso_wake(struct tso_worker *tw); /* join.c: an idle owner becomes active again */
+void tso_claims_flush(struct tso_worker *tw);
+nam_status tso_hint_raise(struct net_worker *w, struct tso *t);
+
+#endif
