@@ -1,0 +1,486 @@
+/* row.c -- rows as bytes: layout of a table, encoding, decoding a column at a time, keys. */
+#include <catalog/catalog.h>
+#include <catalog/numeric.h>
+#include <catalog/row_format.h>
+
+#include <base/assert.h>
+#include <base/hash.h>
+
+#include <math.h>
+#include <string.h>
+
+#define OPENSSL_SUPPRESS_DEPRECATED /* the plain SHA256_* calls need no memory of their own */
+#include <openssl/sha.h>
+
+_Static_assert(sizeof(struct txn_blob) == CAT_SPILL, "a spilled value is a txn_blob");
+
+static bool same_key(
+    const struct txn_table *t, const void *row, uint32_t len, const void *key, uint32_t key_len);
+static unsigned blobs_of(
+    const struct txn_table *t, const void *row, uint32_t len, struct txn_blob *out, unsigned max);
+
+static unsigned
+cell_bytes(enum cat_type t)
+{
+	switch (t) {
+	case CAT_BOOL:
+		return 1;
+	case CAT_INT4:
+		return 4;
+	default:
+		return 8;
+	}
+}
+
+static bool
+is_var(enum cat_type t)
+{
+	return t == CAT_TEXT || t == CAT_NUMERIC;
+}
+
+static bool
+is_key(const struct cat_table *t, unsigned column)
+{
+	for (unsigned i = 0; i < t->keys; i++)
+		if (t->key[i] == column)
+			return true;
+	return false;
+}
+
+bool
+cat_table_layout(struct cat_table *t, struct cat_err *err)
+{
+	uint64_t at = (t->columns + 7u) / 8, room = 0, least = 0;
+	bool var = false;
+	for (unsigned i = 0; i < t->columns; i++) {
+		struct cat_column *c = &t->column[i];
+		NAM_ASSERT(c->type > CAT_UNKNOWN && c->type < CAT_TYPES);
+		c->offset = (uint16_t)(at < UINT16_MAX ? at : UINT16_MAX);
+		at += cell_bytes(c->type);
+		if (!is_var(c->type))
+			continue;
+		var = true;
+		unsigned spill = is_key(t, i) ? CAT_SPILL_KEY : CAT_SPILL;
+		unsigned want = CAT_INLINE_TEXT;
+		if (c->type == CAT_TEXT && c->typmod > 0)
+			want = c->typmod < CAT_INLINE_MAX ? (unsigned)c->typmod : CAT_INLINE_MAX;
+		least += spill;
+		room += want > spill ? want : spill;
+	}
+	if (at + least > TXN_ROW_MAX)
+		return cat_error(err, "54000",
+		    "row is too big: its fixed part needs %llu bytes, the limit is %d",
+		    (unsigned long long)(at + least), TXN_ROW_MAX);
+	t->fixed = (uint16_t)at;
+	uint64_t max = at + room;
+	if (max < CAT_ROW_MIN)
+		max = CAT_ROW_MIN;
+	max = (max + 7) & ~UINT64_C(7);
+	if (max > TXN_ROW_MAX)
+		max = TXN_ROW_MAX;
+	t->store.row_max = (uint32_t)max;
+	t->store.has_key = t->keys > 0;
+	t->store.same_key = t->keys > 0 ? same_key : NULL;
+	t->store.blobs = var ? blobs_of : NULL;
+	t->store.owner = t;
+	return true;
+}
+
+/* ---- encoding ---------------------------------------------------------------- */
+
+/* What same_key compares when the value itself is elsewhere. */
+static void
+digest(enum cat_type type, const char *p, uint32_t len, unsigned char out[CAT_DIGEST])
+{
+	if (type == CAT_NUMERIC)
+		len = cat_numeric_key_len((struct cat_str){ p, len });
+	SHA256_CTX c;
+	SHA256_Init(&c);
+	SHA256_Update(&c, p, len);
+	SHA256_Final(out, &c);
+}
+
+/* Marks values to be spilled, the longest first, until `need` bytes fit. */
+static bool
+choose_spills(
+    const struct cat_table *table, const union cat_val *v, const bool *null, uint64_t need, uint8_t *spill)
+{
+	unsigned spilled = 0;
+	for (int keys = 0; keys < 2; keys++) {
+		unsigned keeps = keys ? CAT_SPILL_KEY : CAT_SPILL;
+		while (need > table->store.row_max) {
+			int best = -1;
+			for (unsigned i = 0; i < table->columns; i++) {
+				if (!is_var(table->column[i].type) || null[i] || spill[i] ||
+				    v[i].s.len <= keeps || is_key(table, i) != keys)
+					continue;
+				if (best < 0 || v[i].s.len > v[best].s.len)
+					best = (int)i;
+			}
+			if (best < 0)
+				break;
+			if (++spilled > TXN_BLOBS_MAX)
+				return false;
+			spill[best] = 1;
+			need -= v[best].s.len - keeps;
+		}
+	}
+	return need <= table->store.row_max;
+}
+
+static void
+put_fixed(char *cell, enum cat_type type, union cat_val v)
+{
+	switch (type) {
+	case CAT_BOOL:
+		*cell = v.i != 0;
+		break;
+	case CAT_INT4: {
+		int32_t x = (int32_t)v.i;
+		memcpy(cell, &x, sizeof x);
+		break;
+	}
+	default: /* 8 bytes: the union's first */
+		memcpy(cell, &v.i, 8);
+		break;
+	}
+}
+
+nam_status
+cat_row_encode(const struct cat_table *table, struct txn *t, const union cat_val *v, const bool *null,
+    struct cat_str *out, struct nam_arena *arena)
+{
+	uint64_t need = table->fixed;
+	for (unsigned i = 0; i < table->columns; i++) {
+		if (null[i] || !is_var(table->column[i].type))
+			continue;
+		if (v[i].s.len > CAT_VALUE_MAX)
+			return NAM_INVALID;
+		need += v[i].s.len;
+	}
+	uint8_t *spill = NULL;
+	if (need > table->store.row_max) {
+		spill = nam_arena_zero(arena, table->columns);
+		if (spill == NULL)
+			return NAM_NOMEM;
+		if (!choose_spills(table, v, null, need, spill))
+			return NAM_INVALID;
+		need = table->store.row_max;
+	}
+	char *row = nam_arena_take(arena, need);
+	if (row == NULL)
+		return NAM_NOMEM;
+	memset(row, 0, table->fixed);
+	uint32_t at = table->fixed;
+	for (unsigned i = 0; i < table->columns; i++) {
+		const struct cat_column *c = &table->column[i];
+		if (null[i]) {
+			row[i / 8] |= (char)(1u << i % 8);
+			continue;
+		}
+		if (!is_var(c->type)) {
+			put_fixed(row + c->offset, c->type, v[i]);
+			continue;
+		}
+		struct cat_cell cell = { .where = at, .len = v[i].s.len };
+		if (spill != NULL && spill[i]) {
+			struct txn_blob b;
+			nam_status st = txn_blob_put(
+			    t, (struct txn_table *)(uintptr_t)&table->store, v[i].s.p, v[i].s.len, &b);
+			if (st != NAM_OK)
+				return st;
+			memcpy(row + at, &b, sizeof b);
+			cell.len = CAT_SPILL | CAT_SPILLED;
+			if (is_key(table, i)) {
+				digest(c->type, v[i].s.p, v[i].s.len, (unsigned char *)row + at + CAT_SPILL);
+				cell.len = CAT_SPILL_KEY | CAT_SPILLED;
+			}
+		} else if (v[i].s.len > 0) {
+			memcpy(row + at, v[i].s.p, v[i].s.len);
+		}
+		memcpy(row + c->offset, &cell, sizeof cell);
+		at += cell.len & ~CAT_SPILLED;
+	}
+	NAM_ASSERT(at <= need);
+	*out = (struct cat_str){ row, at };
+	return NAM_OK;
+}
+
+/* ---- decoding ---------------------------------------------------------------- */
+
+static inline bool
+is_null(const char *row, unsigned column)
+{
+	return (unsigned char)row[column / 8] >> column % 8 & 1;
+}
+
+/* C2, judged. */
+static inline bool
+cell_at(const struct cat_table *t, const char *row, uint32_t len, const struct cat_column *c,
+    struct cat_cell *out)
+{
+	memcpy(out, row + c->offset, sizeof *out);
+	uint32_t n = out->len & ~CAT_SPILLED;
+	if (out->where < t->fixed || (uint64_t)out->where + n > len)
+		return false;
+	return !(out->len & CAT_SPILLED) || n == CAT_SPILL || n == CAT_SPILL_KEY;
+}
+
+/* A spilled value met while decoding: which blob, and where it goes. */
+struct spilled {
+	struct cat_str *into;
+	struct txn_blob blob;
+	struct spilled *next;
+};
+
+static nam_status
+decode_strs(const struct cat_table *table, unsigned column, const struct txn_row *rows, unsigned n,
+    struct cat_vec *out, struct spilled **list, unsigned *spills, struct nam_arena *arena)
+{
+	const struct cat_column *c = &table->column[column];
+	for (unsigned k = 0; k < n; k++) {
+		const char *row = rows[k].bytes;
+		struct cat_cell cell;
+		out->null[k] = is_null(row, column);
+		if (out->null[k]) {
+			out->s[k] = (struct cat_str){ "", 0 };
+			continue;
+		}
+		if (!cell_at(table, row, rows[k].len, c, &cell))
+			return NAM_CORRUPT;
+		if (__builtin_expect(!(cell.len & CAT_SPILLED), 1)) {
+			out->s[k] = (struct cat_str){ row + cell.where, cell.len };
+			continue;
+		}
+		struct spilled *s = nam_arena_take(arena, sizeof *s);
+		if (s == NULL)
+			return NAM_NOMEM;
+		memcpy(&s->blob, row + cell.where, sizeof s->blob);
+		if (s->blob.len > CAT_VALUE_MAX)
+			return NAM_CORRUPT;
+		s->into = &out->s[k];
+		*s->into = (struct cat_str){ "", 0 };
+		s->next = *list;
+		*list = s;
+		++*spills;
+	}
+	return NAM_OK;
+}
+
+static void
+decode_fixed(const struct cat_table *table, unsigned column, const struct txn_row *rows, unsigned n,
+    struct cat_vec *out)
+{
+	const struct cat_column *c = &table->column[column];
+	unsigned off = c->offset, byte = column / 8, bit = column % 8;
+	switch (c->type) {
+	case CAT_BOOL:
+		for (unsigned k = 0; k < n; k++) {
+			const unsigned char *row = rows[k].bytes;
+			out->null[k] = row[byte] >> bit & 1;
+			out->i[k] = row[off] != 0;
+		}
+		break;
+	case CAT_INT4:
+		for (unsigned k = 0; k < n; k++) {
+			const unsigned char *row = rows[k].bytes;
+			int32_t x;
+			memcpy(&x, row + off, sizeof x);
+			out->null[k] = row[byte] >> bit & 1;
+			out->i[k] = x;
+		}
+		break;
+	default: /* 8 bytes, integer or double: the same bits */
+		for (unsigned k = 0; k < n; k++) {
+			const unsigned char *row = rows[k].bytes;
+			memcpy(&out->i[k], row + off, 8);
+			out->null[k] = row[byte] >> bit & 1;
+		}
+		break;
+	}
+}
+
+static nam_status
+fetch_spilled(struct txn *t, struct spilled *list, unsigned n, struct nam_arena *arena)
+{
+	struct txn_blob *b = nam_arena_take(arena, n * sizeof *b);
+	const void **got = nam_arena_take(arena, n * sizeof *got);
+	if (b == NULL || got == NULL)
+		return NAM_NOMEM;
+	unsigned i = 0;
+	for (struct spilled *s = list; s != NULL; s = s->next)
+		b[i++] = s->blob;
+	nam_status st = txn_blob_get(t, b, n, got, arena);
+	if (st != NAM_OK)
+		return st;
+	i = 0;
+	for (struct spilled *s = list; s != NULL; s = s->next, i++)
+		*s->into = (struct cat_str){ got[i], b[i].len };
+	return NAM_OK;
+}
+
+nam_status
+cat_rows_decode(const struct cat_table *table, struct txn *t, const struct txn_row *rows, unsigned n,
+    const uint16_t *want, unsigned wants, struct cat_vec *col, struct nam_arena *arena)
+{
+	struct spilled *list = NULL;
+	unsigned spills = 0;
+	for (unsigned k = 0; k < n; k++)
+		if (rows[k].len < table->fixed)
+			return NAM_CORRUPT;
+	for (unsigned j = 0; j < wants; j++) {
+		NAM_ASSERT(want[j] < table->columns);
+		enum cat_type type = table->column[want[j]].type;
+		if (!cat_vec_take(&col[j], type, n, arena))
+			return NAM_NOMEM;
+		if (!is_var(type)) {
+			decode_fixed(table, want[j], rows, n, &col[j]);
+			continue;
+		}
+		nam_status st = decode_strs(table, want[j], rows, n, &col[j], &list, &spills, arena);
+		if (st != NAM_OK)
+			return st;
+	}
+	return spills == 0 ? NAM_OK : fetch_spilled(t, list, spills, arena);
+}
+
+static unsigned
+blobs_of(const struct txn_table *tt, const void *bytes, uint32_t len, struct txn_blob *out, unsigned max)
+{
+	const struct cat_table *t = tt->owner;
+	const char *row = bytes;
+	unsigned n = 0;
+	if (len < t->fixed)
+		return 0;
+	for (unsigned i = 0; i < t->columns && n < max; i++) {
+		struct cat_cell cell;
+		if (!is_var(t->column[i].type) || is_null(row, i) ||
+		    !cell_at(t, row, len, &t->column[i], &cell) || !(cell.len & CAT_SPILLED))
+			continue;
+		memcpy(&out[n++], row + cell.where, sizeof *out);
+	}
+	return n;
+}
+
+/* ---- keys -------------------------------------------------------------------- */
+
+static int64_t
+float_bits(double f)
+{
+	int64_t bits;
+	if (f == 0)
+		f = 0; /* -0.0 too */
+	if (isnan(f))
+		return INT64_C(0x7ff8000000000000);
+	memcpy(&bits, &f, sizeof bits);
+	return bits;
+}
+
+nam_status
+cat_key_encode(const struct cat_table *table, const union cat_val *v, struct cat_str *out, uint64_t *hash,
+    struct nam_arena *arena)
+{
+	uint64_t need = 0;
+	for (unsigned i = 0; i < table->keys; i++)
+		need += is_var(table->column[table->key[i]].type) ? 4 + (uint64_t)v[i].s.len : 8;
+	if (need > 2 * (uint64_t)CAT_VALUE_MAX)
+		return NAM_INVALID;
+	char *key = nam_arena_take(arena, need);
+	if (key == NULL)
+		return NAM_NOMEM;
+	uint32_t at = 0;
+	for (unsigned i = 0; i < table->keys; i++) {
+		enum cat_type type = table->column[table->key[i]].type;
+		if (is_var(type)) {
+			uint32_t len = type == CAT_NUMERIC ? cat_numeric_key_len(v[i].s) : v[i].s.len;
+			memcpy(key + at, &len, 4);
+			if (len > 0)
+				memcpy(key + at + 4, v[i].s.p, len);
+			at += 4 + len;
+			continue;
+		}
+		int64_t x = v[i].i;
+		if (type == CAT_FLOAT8)
+			x = float_bits(v[i].f);
+		else if (type == CAT_BOOL)
+			x = x != 0;
+		memcpy(key + at, &x, 8);
+		at += 8;
+	}
+	*out = (struct cat_str){ key, at };
+	*hash = nam_hash(key, at, table->store.id);
+	return NAM_OK;
+}
+
+static int64_t
+get_fixed(const char *row, const struct cat_column *c)
+{
+	int64_t x;
+	if (c->type == CAT_INT4) {
+		int32_t y;
+		memcpy(&y, row + c->offset, sizeof y);
+		return y;
+	}
+	if (c->type == CAT_BOOL)
+		return row[c->offset] != 0;
+	memcpy(&x, row + c->offset, sizeof x);
+	if (c->type == CAT_FLOAT8) {
+		double f;
+		memcpy(&f, &x, sizeof f);
+		return float_bits(f);
+	}
+	return x;
+}
+
+static bool
+same_var(const struct cat_table *t, const char *row, uint32_t len, const struct cat_column *c,
+    const char *key, uint32_t n)
+{
+	struct cat_cell cell;
+	if (!cell_at(t, row, len, c, &cell))
+		return false;
+	if (cell.len & CAT_SPILLED) {
+		unsigned char d[CAT_DIGEST];
+		if (cell.len != (CAT_SPILL_KEY | CAT_SPILLED))
+			return false;
+		digest(CAT_TEXT, key, n, d); /* the key's bytes are canonical already */
+		return memcmp(d, row + cell.where + CAT_SPILL, CAT_DIGEST) == 0;
+	}
+	if (c->type == CAT_NUMERIC)
+		cell.len = cat_numeric_key_len((struct cat_str){ row + cell.where, cell.len });
+	return cell.len == n && memcmp(row + cell.where, key, n) == 0;
+}
+
+static bool
+same_key(const struct txn_table *tt, const void *bytes, uint32_t len, const void *key_bytes, uint32_t key_len)
+{
+	const struct cat_table *t = tt->owner;
+	const char *row = bytes, *key = key_bytes;
+	if (len < t->fixed)
+		return false;
+	uint32_t at = 0;
+	for (unsigned i = 0; i < t->keys; i++) {
+		const struct cat_column *c = &t->column[t->key[i]];
+		if (is_null(row, t->key[i]))
+			return false;
+		if (is_var(c->type)) {
+			uint32_t n;
+			if (key_len - at < 4)
+				return false;
+			memcpy(&n, key + at, 4);
+			at += 4;
+			if (key_len - at < n || !same_var(t, row, len, c, key + at, n))
+				return false;
+			at += n;
+			continue;
+		}
+		int64_t x;
+		if (key_len - at < 8)
+			return false;
+		memcpy(&x, key + at, 8);
+		if (x != get_fixed(row, c))
+			return false;
+		at += 8;
+	}
+	return at == key_len;
+}

@@ -1,0 +1,56 @@
+/*
+ * row_format.h -- a row's bytes, as they lie in a slot of a record block.
+ *
+ *   byte 0            nulls             fixed                       len
+ *        +-----------------+-----------------------+- - - - - - - - - +
+ *        | null bitmap     | one cell per column   | variable bytes   |
+ *        | bit k: column k | at column.offset      | in column order  |
+ *        +-----------------+-----------------------+- - - - - - - - - +
+ *
+ *   cell of BOOL 1 byte, INT4 4, INT8 FLOAT8 DATE TIMESTAMP 8, little-endian, not aligned;
+ *   of TEXT and NUMERIC 8:
+ *
+ *        | where: 32, from byte 0 of the row | how long: 31 | spilled: 1 (top bit) |
+ *
+ *   A value that is not spilled lies at `where`. A spilled one is a blob; at
+ *   `where` lies struct txn_blob (16 bytes), and, when the column belongs to the
+ *   primary key, the SHA-256 of the value as the key encodes it (32 bytes more),
+ *   so that a key can be compared with a row without reading the blob.
+ *
+ * A key, as cat_key_encode makes it and txn hashes it: per key column 8 bytes
+ * (numbers; -0.0 as 0.0, any NaN as one), or 32-bit length and bytes (TEXT;
+ * NUMERIC without trailing zeros of its fraction, so 1.0 and 1.00 are one key).
+ *
+ * Always true
+ *   C1  The place of a column's cell depends on the table only: any column of any row is O(1) away.
+ *   C2  where >= fixed and where + length <= length of the row. A row that says otherwise is corrupt.
+ *   C3  The cell of a NULL is zeros.
+ *   C4  A row never needs more than store.row_max bytes: what does not fit is spilled, the longest first,
+ *       key columns last.
+ */
+#ifndef NAM_CATALOG_ROW_FORMAT_H
+#define NAM_CATALOG_ROW_FORMAT_H
+
+#include <stdint.h>
+
+#define CAT_SPILLED (UINT32_C(1) << 31)
+
+enum {
+	CAT_CELL_VAR = 8,
+	CAT_DIGEST = 32,
+	CAT_SPILL = 16,                         /* bytes of a spilled value that stay in the row */
+	CAT_SPILL_KEY = CAT_SPILL + CAT_DIGEST, /* the same, of a key column */
+	CAT_INLINE_TEXT = 24,                   /* room for a value of unknown length */
+	CAT_INLINE_MAX = 1024,                  /* room for varchar(n) at most */
+	CAT_ROW_MIN = 16,
+	CAT_VALUE_MAX = 256 << 20, /* bytes of one value */
+};
+
+/* One cell of a variable value. */
+struct cat_cell {
+	uint32_t where;
+	uint32_t len; /* CAT_SPILLED | bytes */
+};
+_Static_assert(sizeof(struct cat_cell) == CAT_CELL_VAR, "a cell is row format");
+
+#endif

@@ -1,0 +1,383 @@
+/* print.c -- result tables as text, laid out as psql lays them out. */
+#include <compute_node/print.h>
+
+#include <base/arena.h>
+
+#include <stdlib.h>
+#include <wchar.h>
+
+struct cell {
+	const char *p;
+	uint32_t len;
+	uint32_t width;
+	bool plain; /* printable ASCII only: one line, width == len */
+};
+
+struct cn_print {
+	FILE *out;
+	enum cn_print_form form;
+	bool busy;
+	unsigned columns;
+	bool *right;
+	size_t *width;
+	size_t *shown; /* while a row is shown: bytes gone of each cell */
+	struct cell *head;
+	struct cell **chunk; /* rows, CHUNK cells at a time */
+	size_t chunks, cells;
+	char *title;
+	struct nam_arena arena; /* of the current table */
+};
+
+enum { CHUNK = 1 << 14 };
+#define SHOWN SIZE_MAX
+
+struct cn_print *
+cn_print_open(FILE *out, enum cn_print_form form)
+{
+	struct cn_print *p = calloc(1, sizeof *p);
+	if (p == NULL)
+		return NULL;
+	p->out = out;
+	p->form = form;
+	nam_arena_init(&p->arena, 256 << 10);
+	return p;
+}
+
+void
+cn_print_close(struct cn_print *p)
+{
+	if (p == NULL)
+		return;
+	nam_arena_fini(&p->arena);
+	free(p->title);
+	free(p->chunk);
+	free(p);
+}
+
+bool
+cn_print_busy(const struct cn_print *p)
+{
+	return p->busy;
+}
+
+void
+cn_print_drop(struct cn_print *p)
+{
+	p->busy = false;
+	p->chunks = p->cells = 0;
+	free(p->chunk);
+	p->chunk = NULL;
+	free(p->title);
+	p->title = NULL;
+	nam_arena_reset(&p->arena);
+}
+
+void
+cn_print_title(struct cn_print *p, const char *title)
+{
+	free(p->title);
+	size_t n = strlen(title) + 1;
+	p->title = malloc(n);
+	if (p->title != NULL)
+		memcpy(p->title, title, n);
+}
+
+/* ---- text as a terminal shows it --------------------------------------------- */
+
+/* One character of UTF-8: its length, or 0 when the bytes are not UTF-8. */
+static unsigned
+utf8(const unsigned char *s, size_t n, uint32_t *out)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	unsigned len = s[0] < 0x80   ? 1
+		       : s[0] < 0xc2 ? 0
+		       : s[0] < 0xe0 ? 2
+		       : s[0] < 0xf0 ? 3
+		       : s[0] < 0xf5 ? 4
+				     : 0;
+	if (len == 0 || len > n)
+		return 0;
+	uint32_t c = len == 1 ? s[0] : s[0] & (0x7fu >> len);
+	for (unsigned i = 1; i < len; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	if (c < least[len] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		return 0;
+	*out = c;
+	return len;
+}
+
+/* Shows one line of s (up to a newline), on out unless NULL. Returns its width; *used: bytes gone, newline included. */
+static size_t
+show_line(FILE *out, const char *s, size_t n, size_t *used)
+{
+	size_t i = 0, width = 0;
+	while (i < n && s[i] != '\n') {
+		unsigned char b = (unsigned char)s[i];
+		if (b >= 0x20 && b < 0x7f) {
+			if (out)
+				fputc(b, out);
+			i++, width++;
+		} else if (b == '\t') {
+			do {
+				if (out)
+					fputc(' ', out);
+			} while (++width % 8 != 0);
+			i++;
+		} else if (b == '\r') {
+			if (out)
+				fputs("\\r", out);
+			i++, width += 2;
+		} else {
+			uint32_t c = 0;
+			unsigned len = utf8((const unsigned char *)s + i, n - i, &c);
+			int w = len > 1 ? wcwidth((wchar_t)c) : -1;
+			if (w >= 0) {
+				if (out)
+					fwrite(s + i, 1, len, out);
+				width += (size_t)w;
+			} else if (len > 1) {
+				char esc[16];
+				width += (size_t)snprintf(esc, sizeof esc, "\\u%04X", c);
+				if (out)
+					fputs(esc, out);
+			} else {
+				if (out)
+					fprintf(out, "\\x%02X", b);
+				width += 4;
+				len = 1;
+			}
+			i += len;
+		}
+	}
+	*used = i < n ? i + 1 : i;
+	return width;
+}
+
+size_t
+cn_print_width(const char *s, size_t len)
+{
+	size_t max = 0, used;
+	do {
+		size_t w = show_line(NULL, s, len, &used);
+		if (w > max)
+			max = w;
+		s += used;
+		len -= used;
+	} while (len > 0);
+	return max;
+}
+
+static void
+measure(struct cell *c)
+{
+	c->plain = true;
+	for (uint32_t i = 0; i < c->len; i++)
+		if ((unsigned char)c->p[i] < 0x20 || (unsigned char)c->p[i] >= 0x7f) {
+			c->plain = false;
+			break;
+		}
+	c->width = c->plain ? c->len : (uint32_t)cn_print_width(c->p, c->len);
+}
+
+static void
+spaces(FILE *out, size_t n)
+{
+	fprintf(out, "%*s", (int)n, "");
+}
+
+/* ---- CSV --------------------------------------------------------------------- */
+
+static void
+csv_cell(FILE *out, const char *s, size_t len)
+{
+	bool quote = len == 2 && s[0] == '\\' && s[1] == '.';
+	for (size_t i = 0; i < len && !quote; i++)
+		quote = s[i] == ',' || s[i] == '"' || s[i] == '\n' || s[i] == '\r';
+	if (!quote) {
+		fwrite(s, 1, len, out);
+		return;
+	}
+	fputc('"', out);
+	for (size_t i = 0; i < len; i++) {
+		if (s[i] == '"')
+			fputc('"', out);
+		fputc(s[i], out);
+	}
+	fputc('"', out);
+}
+
+/* ---- a table ----------------------------------------------------------------- */
+
+bool
+cn_print_begin(struct cn_print *p, unsigned columns, const char *const *name, const bool *right)
+{
+	char *title = p->title; /* said before begin, belongs to this table */
+	p->title = NULL;
+	cn_print_drop(p);
+	p->title = title;
+	p->busy = true;
+	p->columns = columns;
+	if (p->form == CN_CSV) {
+		for (unsigned i = 0; i < columns; i++) {
+			if (i > 0)
+				fputc(',', p->out);
+			csv_cell(p->out, name[i], strlen(name[i]));
+		}
+		if (columns > 0)
+			fputc('\n', p->out);
+		return true;
+	}
+	p->right = nam_arena_copy(&p->arena, right, columns * sizeof *right);
+	p->width = nam_arena_take(&p->arena, columns * sizeof *p->width);
+	p->shown = nam_arena_take(&p->arena, columns * sizeof *p->shown);
+	p->head = nam_arena_take(&p->arena, columns * sizeof *p->head);
+	if (p->right == NULL || p->width == NULL || p->shown == NULL || p->head == NULL)
+		goto bad;
+	for (unsigned i = 0; i < columns; i++) {
+		size_t n = strlen(name[i]);
+		char *copy = nam_arena_str(&p->arena, name[i], n);
+		if (copy == NULL)
+			goto bad;
+		for (size_t k = 0; k < n; k++)
+			if (copy[k] == '\n')
+				copy[k] = ' ';
+		p->head[i] = (struct cell){ .p = copy, .len = (uint32_t)n };
+		measure(&p->head[i]);
+		p->width[i] = p->head[i].width;
+	}
+	return true;
+bad:
+	cn_print_drop(p);
+	return false;
+}
+
+bool
+cn_print_cell(struct cn_print *p, const char *s, size_t len, bool null)
+{
+	if (!p->busy)
+		return false;
+	if (p->form == CN_CSV) {
+		unsigned column = (unsigned)(p->cells++ % p->columns);
+		if (column > 0)
+			fputc(',', p->out);
+		if (!null)
+			csv_cell(p->out, s, len);
+		if (column == p->columns - 1)
+			fputc('\n', p->out);
+		return true;
+	}
+	if (p->cells == p->chunks * CHUNK) {
+		struct cell **more = realloc(p->chunk, (p->chunks + 1) * sizeof *more);
+		if (more == NULL)
+			goto bad;
+		p->chunk = more;
+		if ((more[p->chunks] = nam_arena_take(&p->arena, CHUNK * sizeof **more)) == NULL)
+			goto bad;
+		p->chunks++;
+	}
+	struct cell *c = &p->chunk[p->cells / CHUNK][p->cells % CHUNK];
+	*c = (struct cell){ .p = "", .plain = true };
+	if (!null && len > 0) {
+		c->p = nam_arena_copy(&p->arena, s, len);
+		c->len = (uint32_t)len;
+		if (c->p == NULL)
+			goto bad;
+		measure(c);
+	}
+	size_t *width = &p->width[p->cells++ % p->columns];
+	if (c->width > *width)
+		*width = c->width;
+	return true;
+bad:
+	cn_print_drop(p);
+	return false;
+}
+
+/* One row: its cells side by side, as many lines as its longest cell has. */
+static void
+show_row(struct cn_print *p, size_t at)
+{
+	FILE *out = p->out;
+	for (unsigned j = 0; j < p->columns; j++)
+		p->shown[j] = 0;
+	for (bool more = true; more;) {
+		more = false;
+		for (unsigned j = 0; j < p->columns; j++) {
+			const struct cell *c = &p->chunk[(at + j) / CHUNK][(at + j) % CHUNK];
+			bool last = j + 1 == p->columns, goes_on = false;
+			fputc(' ', out);
+			if (p->shown[j] == SHOWN) {
+				if (!last)
+					spaces(out, p->width[j]);
+			} else {
+				const char *s = c->p + p->shown[j];
+				size_t n = c->len - p->shown[j], used = n;
+				size_t pad = p->width[j] - (c->plain ? n : show_line(NULL, s, n, &used));
+				goes_on = used > 0 && s[used - 1] == '\n';
+				if (p->right[j])
+					spaces(out, pad);
+				if (c->plain)
+					fwrite(s, 1, n, out);
+				else
+					show_line(out, s, n, &used);
+				if (!p->right[j] && (!last || goes_on))
+					spaces(out, pad);
+				p->shown[j] = goes_on ? p->shown[j] + used : SHOWN;
+			}
+			if (goes_on)
+				fputc('+', out);
+			else if (!last)
+				fputc(' ', out);
+			if (!last)
+				fputc('|', out);
+			more |= goes_on;
+		}
+		fputc('\n', out);
+	}
+}
+
+void
+cn_print_end(struct cn_print *p, bool footer)
+{
+	if (!p->busy)
+		return;
+	if (p->form == CN_CSV) {
+		cn_print_drop(p);
+		return;
+	}
+	FILE *out = p->out;
+	size_t total = 0;
+	for (unsigned j = 0; j < p->columns; j++)
+		total += p->width[j] + 3;
+	if (p->title != NULL) {
+		size_t w = cn_print_width(p->title, strlen(p->title));
+		size_t page = total > 0 ? total - 1 : 0;
+		if (w < page)
+			spaces(out, (page - w) / 2);
+		fprintf(out, "%s\n", p->title);
+	}
+	for (unsigned j = 0; j < p->columns; j++) {
+		size_t pad = p->width[j] - p->head[j].width, used;
+		fputc(' ', out);
+		spaces(out, pad / 2);
+		show_line(out, p->head[j].p, p->head[j].len, &used);
+		spaces(out, pad - pad / 2);
+		fputs(j + 1 < p->columns ? " |" : " \n", out);
+	}
+	for (unsigned j = 0; j < p->columns; j++) {
+		for (size_t k = 0; k < p->width[j] + 2; k++)
+			fputc('-', out);
+		fputc(j + 1 < p->columns ? '+' : '\n', out);
+	}
+	if (p->columns == 0)
+		fputs("--\n", out);
+	size_t rows = p->columns ? p->cells / p->columns : 0;
+	for (size_t r = 0; r < rows; r++)
+		show_row(p, r * p->columns);
+	if (footer)
+		fprintf(out, "(%zu row%s)\n\n", rows, rows == 1 ? "" : "s");
+	cn_print_drop(p);
+}

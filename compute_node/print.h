@@ -1,0 +1,39 @@
+/*
+ * print.h -- results as text on a stream: psql's aligned tables, or CSV (RFC 4180, lines end in \n).
+ *
+ * Aligned output needs all rows before the first line, so rows are kept until
+ * cn_print_end; CSV goes out as it comes. Values are UTF-8; what a terminal
+ * cannot show is shown as psql shows it (\x07, \r, tabs as spaces). A locale with
+ * UTF-8 must be set for widths (setlocale). One thread.
+ */
+#ifndef NAM_COMPUTE_NODE_PRINT_H
+#define NAM_COMPUTE_NODE_PRINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum cn_print_form { CN_ALIGNED, CN_CSV };
+
+struct cn_print;
+/* NULL: no memory. out is borrowed until close. */
+struct cn_print *cn_print_open(FILE *out, enum cn_print_form form);
+void cn_print_close(struct cn_print *p);
+
+/* One table: begin, cells row by row, end. right[i]: align right. false: no memory (the table is dropped). */
+bool cn_print_begin(struct cn_print *p, unsigned columns, const char *const *name, const bool *right);
+bool cn_print_cell(struct cn_print *p, const char *s, size_t len, bool null);
+/* Centred above the next table (aligned form only). */
+void cn_print_title(struct cn_print *p, const char *title);
+/* footer: "(3 rows)" and an empty line after an aligned table. */
+void cn_print_end(struct cn_print *p, bool footer);
+/* Forgets a table that has begun, printing nothing more of it. */
+void cn_print_drop(struct cn_print *p);
+/* A table has begun and not ended. */
+bool cn_print_busy(const struct cn_print *p);
+
+/* Columns a terminal needs for this text (its widest line). */
+size_t cn_print_width(const char *s, size_t len);
+
+#endif
