@@ -1,0 +1,152 @@
+/*
+ * ast.h -- what a statement says, before anyone has looked up a name: small, immutable, in one arena.
+ *
+ * sql/convert*.c makes it from libpg_query's tree, rewriting what can be said
+ * with simpler words (BETWEEN, NULLIF, IS TRUE, CASE x WHEN). So a node may be
+ * reached by two paths: never write into a tree. Positions are byte offsets
+ * into the text plus 1; 0 = none.
+ */
+#ifndef NAM_SQL_AST_H
+#define NAM_SQL_AST_H
+
+#include <catalog/catalog.h>
+
+enum ast_kind {
+	AST_NULL,
+	AST_INT,    /* i */
+	AST_NUMBER, /* text: too long for int4, or with a point */
+	AST_STRING, /* text, len */
+	AST_BOOL,   /* i */
+	AST_PARAM,  /* i: 1-based */
+	AST_COLUMN, /* qual (or NULL), text */
+	AST_STAR,   /* qual (or NULL) */
+	AST_OP,     /* text; one argument: prefix */
+	AST_FUNC,   /* text */
+	AST_CAST,   /* type, typmod */
+	AST_AND,
+	AST_OR,
+	AST_NOT,
+	AST_IS_NULL, /* negate */
+	AST_CASE,    /* when, then, ..., else */
+	AST_COALESCE,
+	AST_IN,      /* args[0] in args[1..]; negate */
+	AST_DEFAULT, /* in VALUES and SET only */
+};
+
+struct ast_expr {
+	enum ast_kind kind;
+	int position;
+	unsigned nargs;
+	bool negate, star, distinct; /* star: count(*); distinct: count(DISTINCT x) */
+	enum cat_type type;          /* AST_CAST */
+	int32_t typmod;
+	uint32_t len; /* AST_STRING */
+	int64_t i;
+	const char *text, *qual;
+	struct ast_expr **args;
+};
+
+struct ast_target {
+	struct ast_expr *e;
+	const char *name; /* alias, or column to assign (UPDATE), or NULL */
+	int position;
+};
+
+struct ast_order {
+	struct ast_expr *e;
+	bool desc, nulls_first;
+};
+
+struct ast_table {
+	const char *name, *alias;
+	const char **rename; /* alias(a, b, ...) */
+	unsigned renames;
+	int position;
+};
+
+/* A JOIN over tables [first, last] of the FROM list; the right side begins at mid. */
+struct ast_join {
+	unsigned first, mid, last;
+	struct ast_expr *on; /* or NULL */
+	const char **using_;
+	unsigned usings;
+	bool natural;
+};
+
+struct ast_select {
+	struct ast_target *target;
+	struct ast_table *table;
+	struct ast_join *join; /* inner ones before outer ones */
+	struct ast_expr *where, *having, *limit, *offset;
+	struct ast_expr **group;
+	struct ast_order *order;
+	struct ast_expr **values; /* VALUES: rows x cols, row by row; then there are no targets */
+	unsigned targets, tables, joins, groups, orders, rows, cols;
+	bool distinct;
+};
+
+struct ast_column {
+	const char *name;
+	enum cat_type type;
+	int32_t typmod;
+	bool not_null;
+	int position;
+};
+
+enum ast_stmt_kind {
+	AST_EMPTY,
+	AST_SELECT,
+	AST_INSERT,
+	AST_UPDATE,
+	AST_DELETE,
+	AST_TRUNCATE,
+	AST_CREATE_TABLE,
+	AST_DROP_TABLE,
+	AST_COPY,
+	AST_BEGIN,
+	AST_COMMIT,
+	AST_ROLLBACK,
+	AST_SET,
+	AST_SHOW,
+	AST_SET_TRANSACTION,
+	AST_EXPLAIN,
+};
+
+enum ast_iso { AST_ISO_NONE = 0, AST_ISO_RC, AST_ISO_RR, AST_ISO_SER };
+
+struct ast_copy {
+	const char *file; /* NULL: STDIN */
+	bool csv, header;
+	char delimiter, quote, escape;
+	const char *null;
+};
+
+struct ast_stmt {
+	enum ast_stmt_kind kind;
+	unsigned params;  /* highest $n */
+	unsigned depth;   /* nesting of its expressions */
+	unsigned at, len; /* its part of the text, bytes */
+	struct ast_select *select;
+	struct ast_table table; /* INSERT, UPDATE, DELETE, COPY, CREATE */
+	const char **names;     /* INSERT, COPY: columns; DROP, TRUNCATE: tables; CREATE: key columns */
+	int *name_at;           /* their positions */
+	unsigned nnames;
+	struct ast_target *set; /* UPDATE */
+	unsigned sets;
+	struct ast_expr *where; /* UPDATE, DELETE */
+	struct ast_target *returning;
+	unsigned returnings;
+	struct ast_column *column; /* CREATE TABLE */
+	unsigned columns;
+	unsigned versions; /* CREATE TABLE ... WITH (versions = n) */
+	bool if_exists;    /* IF [NOT] EXISTS */
+	bool has_key, start, reset, local;
+	struct ast_copy copy;
+	enum ast_iso iso;       /* BEGIN, SET TRANSACTION */
+	bool session_default;   /* SET SESSION CHARACTERISTICS */
+	const char *var;        /* SET, SHOW */
+	const char *value;      /* SET; NULL: DEFAULT */
+	struct ast_stmt *inner; /* EXPLAIN */
+};
+
+#endif

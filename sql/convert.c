@@ -1,0 +1,545 @@
+/* convert.c -- libpg_query's statements to ours. */
+#include "convert.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+bool
+sql_convert_range(struct sql_convert *c, const PgQuery__RangeVar *r, struct ast_table *out)
+{
+	*out = (struct ast_table){ .position = r->location >= 0 ? r->location + 1 : 0 };
+	if (r->catalogname != NULL && r->catalogname[0])
+		return sql_convert_no(c, "names of other databases are", r->location);
+	if (r->schemaname != NULL && r->schemaname[0] && strcmp(r->schemaname, "public") != 0) {
+		if (strcmp(r->schemaname, "pg_catalog") == 0 ||
+		    strcmp(r->schemaname, "information_schema") == 0)
+			return sql_convert_no(c, "PostgreSQL's system catalogs are", r->location);
+		cat_error(c->err, "3F000", "schema \"%.63s\" does not exist", r->schemaname);
+		c->err->position = out->position;
+		return false;
+	}
+	if (r->relpersistence != NULL && r->relpersistence[0] == 't')
+		return sql_convert_no(c, "temporary tables are", r->location);
+	out->name = out->alias = sql_convert_str(c, r->relname);
+	if (out->name == NULL)
+		return false;
+	if (r->alias != NULL) {
+		out->alias = sql_convert_str(c, r->alias->aliasname);
+		out->renames = (unsigned)r->alias->n_colnames;
+		out->rename = sql_convert_take(c, out->renames * sizeof *out->rename);
+		if (out->alias == NULL || out->rename == NULL)
+			return false;
+		for (unsigned i = 0; i < out->renames; i++)
+			if ((out->rename[i] = sql_convert_str(c, sql_convert_word(r->alias->colnames[i]))) ==
+			    NULL)
+				return false;
+	}
+	return true;
+}
+
+struct from {
+	struct ast_table *table;
+	struct ast_join *join;
+	unsigned tables, joins, cap;
+};
+
+static bool
+grow(struct sql_convert *c, struct from *f)
+{
+	if (f->tables < f->cap && f->joins < f->cap)
+		return true;
+	unsigned cap = f->cap ? f->cap * 2 : 8;
+	struct ast_table *t = sql_convert_take(c, cap * sizeof *t);
+	struct ast_join *j = sql_convert_take(c, cap * sizeof *j);
+	if (t == NULL || j == NULL)
+		return false;
+	if (f->tables)
+		memcpy(t, f->table, f->tables * sizeof *t);
+	if (f->joins)
+		memcpy(j, f->join, f->joins * sizeof *j);
+	f->table = t;
+	f->join = j;
+	f->cap = cap;
+	return true;
+}
+
+static bool
+from_item(struct sql_convert *c, struct from *f, const PgQuery__Node *n)
+{
+	if (!grow(c, f))
+		return false;
+	switch (n->node_case) {
+	case PG_QUERY__NODE__NODE_RANGE_VAR:
+		return sql_convert_range(c, n->range_var, &f->table[f->tables++]);
+	case PG_QUERY__NODE__NODE_RANGE_SUBSELECT:
+		return sql_convert_no(c, "subqueries in FROM are", -1);
+	case PG_QUERY__NODE__NODE_RANGE_FUNCTION:
+		return sql_convert_no(c, "functions in FROM are", -1);
+	case PG_QUERY__NODE__NODE_RANGE_TABLE_SAMPLE:
+		return sql_convert_no(c, "TABLESAMPLE is", -1);
+	case PG_QUERY__NODE__NODE_JOIN_EXPR:
+		break;
+	default:
+		return sql_convert_no(c, "this kind of FROM item is", -1);
+	}
+	const PgQuery__JoinExpr *x = n->join_expr;
+	if (x->jointype != PG_QUERY__JOIN_TYPE__JOIN_INNER)
+		return sql_convert_no(c, "outer joins are", -1);
+	if (x->alias != NULL || x->join_using_alias != NULL)
+		return sql_convert_no(c, "aliases of joins are", -1);
+	if (++c->depth > SQL_DEPTH_MAX)
+		return cat_error(c->err, "54001", "stack depth limit exceeded");
+	struct ast_join j = { .first = f->tables, .natural = x->is_natural };
+	if (!from_item(c, f, x->larg))
+		return false;
+	j.mid = f->tables;
+	if (!from_item(c, f, x->rarg))
+		return false;
+	c->depth--;
+	j.last = f->tables - 1;
+	if (x->quals != NULL && (j.on = sql_convert_expr(c, x->quals)) == NULL)
+		return false;
+	j.usings = (unsigned)x->n_using_clause;
+	if ((j.using_ = sql_convert_take(c, j.usings * sizeof *j.using_)) == NULL)
+		return false;
+	for (unsigned i = 0; i < j.usings; i++)
+		if ((j.using_[i] = sql_convert_str(c, sql_convert_word(x->using_clause[i]))) == NULL)
+			return false;
+	if (!grow(c, f))
+		return false;
+	f->join[f->joins++] = j;
+	return true;
+}
+
+static bool
+targets(struct sql_convert *c, PgQuery__Node *const *list, size_t n, struct ast_target **out, unsigned *count)
+{
+	if ((*out = sql_convert_take(c, n * sizeof **out)) == NULL)
+		return false;
+	*count = (unsigned)n;
+	for (size_t i = 0; i < n; i++) {
+		const PgQuery__ResTarget *r = list[i]->res_target;
+		struct ast_target *t = &(*out)[i];
+		if (r->n_indirection > 0)
+			return sql_convert_no(c, "assigning to a part of a column is", r->location);
+		t->position = r->location >= 0 ? r->location + 1 : 0;
+		if (r->name != NULL && r->name[0] && (t->name = sql_convert_str(c, r->name)) == NULL)
+			return false;
+		if (r->val != NULL && (t->e = sql_convert_expr(c, r->val)) == NULL)
+			return false;
+	}
+	return true;
+}
+
+static bool
+order(struct sql_convert *c, const PgQuery__SelectStmt *s, struct ast_select *q)
+{
+	q->orders = (unsigned)s->n_sort_clause;
+	if ((q->order = sql_convert_take(c, q->orders * sizeof *q->order)) == NULL)
+		return false;
+	for (unsigned i = 0; i < q->orders; i++) {
+		const PgQuery__SortBy *b = s->sort_clause[i]->sort_by;
+		struct ast_order *o = &q->order[i];
+		if (b->sortby_dir == PG_QUERY__SORT_BY_DIR__SORTBY_USING)
+			return sql_convert_no(c, "ORDER BY ... USING is", b->location);
+		o->desc = b->sortby_dir == PG_QUERY__SORT_BY_DIR__SORTBY_DESC;
+		o->nulls_first = b->sortby_nulls == PG_QUERY__SORT_BY_NULLS__SORTBY_NULLS_FIRST ||
+				 (o->desc && b->sortby_nulls != PG_QUERY__SORT_BY_NULLS__SORTBY_NULLS_LAST);
+		if ((o->e = sql_convert_expr(c, b->node)) == NULL)
+			return false;
+	}
+	return true;
+}
+
+static bool
+values(struct sql_convert *c, const PgQuery__SelectStmt *s, struct ast_select *q)
+{
+	q->rows = (unsigned)s->n_values_lists;
+	for (unsigned r = 0; r < q->rows; r++) {
+		const PgQuery__List *list = s->values_lists[r]->list;
+		if (r == 0) {
+			q->cols = (unsigned)list->n_items;
+			q->values = sql_convert_take(c, (size_t)q->rows * q->cols * sizeof *q->values);
+			if (q->values == NULL)
+				return false;
+		}
+		if (list->n_items != q->cols)
+			return cat_error(c->err, "42601", "VALUES lists must all be the same length");
+		for (unsigned k = 0; k < q->cols; k++)
+			if ((q->values[(size_t)r * q->cols + k] = sql_convert_expr(c, list->items[k])) ==
+			    NULL)
+				return false;
+	}
+	return true;
+}
+
+struct ast_select *
+sql_convert_select(struct sql_convert *c, const PgQuery__SelectStmt *s)
+{
+	struct ast_select *q = sql_convert_take(c, sizeof *q);
+	if (q == NULL)
+		return NULL;
+	const char *what = NULL;
+	if (s->op != PG_QUERY__SET_OPERATION__SETOP_NONE &&
+	    s->op != PG_QUERY__SET_OPERATION__SET_OPERATION_UNDEFINED)
+		what = s->op == PG_QUERY__SET_OPERATION__SETOP_UNION    ? "UNION is"
+		       : s->op == PG_QUERY__SET_OPERATION__SETOP_EXCEPT ? "EXCEPT is"
+									: "INTERSECT is";
+	else if (s->with_clause != NULL)
+		what = "WITH is";
+	else if (s->into_clause != NULL)
+		what = "SELECT INTO is";
+	else if (s->n_window_clause > 0)
+		what = "window functions are";
+	else if (s->n_locking_clause > 0)
+		what = "SELECT ... FOR UPDATE and FOR SHARE are";
+	else if (s->limit_option == PG_QUERY__LIMIT_OPTION__LIMIT_OPTION_WITH_TIES)
+		what = "FETCH ... WITH TIES is";
+	else if (s->n_distinct_clause > 0 && s->distinct_clause[0] != NULL &&
+		 s->distinct_clause[0]->node_case != PG_QUERY__NODE__NODE__NOT_SET)
+		what = "DISTINCT ON is";
+	else if (s->group_distinct)
+		what = "GROUP BY DISTINCT is";
+	if (what != NULL) {
+		sql_convert_no(c, what, -1);
+		return NULL;
+	}
+	q->distinct = s->n_distinct_clause > 0;
+	if (s->n_values_lists > 0 && !values(c, s, q))
+		return NULL;
+	struct from f = { 0 };
+	for (size_t i = 0; i < s->n_from_clause; i++)
+		if (!from_item(c, &f, s->from_clause[i]))
+			return NULL;
+	q->table = f.table;
+	q->tables = f.tables;
+	q->join = f.join;
+	q->joins = f.joins;
+	if (!targets(c, s->target_list, s->n_target_list, &q->target, &q->targets))
+		return NULL;
+	if (!sql_convert_exprs(c, s->group_clause, s->n_group_clause, &q->group, &q->groups))
+		return NULL;
+	if (!order(c, s, q))
+		return NULL;
+	if ((s->where_clause && (q->where = sql_convert_expr(c, s->where_clause)) == NULL) ||
+	    (s->having_clause && (q->having = sql_convert_expr(c, s->having_clause)) == NULL) ||
+	    (s->limit_count && (q->limit = sql_convert_expr(c, s->limit_count)) == NULL) ||
+	    (s->limit_offset && (q->offset = sql_convert_expr(c, s->limit_offset)) == NULL))
+		return NULL;
+	return q;
+}
+
+static bool
+names(struct sql_convert *c, PgQuery__Node *const *list, size_t n, struct ast_stmt *st)
+{
+	st->nnames = (unsigned)n;
+	st->names = sql_convert_take(c, n * sizeof *st->names);
+	st->name_at = sql_convert_take(c, n * sizeof *st->name_at);
+	if (st->names == NULL || st->name_at == NULL)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		const char *w = sql_convert_word(list[i]);
+		if (list[i]->node_case == PG_QUERY__NODE__NODE_RES_TARGET) {
+			const PgQuery__ResTarget *r = list[i]->res_target;
+			if (r->n_indirection > 0)
+				return sql_convert_no(c, "assigning to a part of a column is", r->location);
+			w = r->name;
+			st->name_at[i] = r->location + 1;
+		}
+		if (w == NULL)
+			return sql_convert_no(c, "this kind of name is", -1);
+		if ((st->names[i] = sql_convert_str(c, w)) == NULL)
+			return false;
+	}
+	return true;
+}
+
+static bool
+insert(struct sql_convert *c, const PgQuery__InsertStmt *s, struct ast_stmt *st)
+{
+	st->kind = AST_INSERT;
+	if (s->with_clause != NULL)
+		return sql_convert_no(c, "WITH is", -1);
+	if (s->on_conflict_clause != NULL)
+		return sql_convert_no(c, "ON CONFLICT is", s->on_conflict_clause->location);
+	if (s->override > PG_QUERY__OVERRIDING_KIND__OVERRIDING_NOT_SET)
+		return sql_convert_no(c, "OVERRIDING is", -1);
+	if (!sql_convert_range(c, s->relation, &st->table) || !names(c, s->cols, s->n_cols, st))
+		return false;
+	if (s->select_stmt == NULL)
+		return sql_convert_no(c, "INSERT ... DEFAULT VALUES is", -1);
+	if ((st->select = sql_convert_select(c, s->select_stmt->select_stmt)) == NULL)
+		return false;
+	return targets(c, s->returning_list, s->n_returning_list, &st->returning, &st->returnings);
+}
+
+static bool
+update(struct sql_convert *c, const PgQuery__UpdateStmt *s, struct ast_stmt *st)
+{
+	st->kind = AST_UPDATE;
+	if (s->with_clause != NULL)
+		return sql_convert_no(c, "WITH is", -1);
+	if (s->n_from_clause > 0)
+		return sql_convert_no(c, "UPDATE ... FROM is", -1);
+	if (!sql_convert_range(c, s->relation, &st->table) ||
+	    !targets(c, s->target_list, s->n_target_list, &st->set, &st->sets))
+		return false;
+	if (s->where_clause != NULL && (st->where = sql_convert_expr(c, s->where_clause)) == NULL)
+		return false;
+	return targets(c, s->returning_list, s->n_returning_list, &st->returning, &st->returnings);
+}
+
+static bool
+delete_(struct sql_convert *c, const PgQuery__DeleteStmt *s, struct ast_stmt *st)
+{
+	st->kind = AST_DELETE;
+	if (s->with_clause != NULL)
+		return sql_convert_no(c, "WITH is", -1);
+	if (s->n_using_clause > 0)
+		return sql_convert_no(c, "DELETE ... USING is", -1);
+	if (!sql_convert_range(c, s->relation, &st->table))
+		return false;
+	if (s->where_clause != NULL && (st->where = sql_convert_expr(c, s->where_clause)) == NULL)
+		return false;
+	return targets(c, s->returning_list, s->n_returning_list, &st->returning, &st->returnings);
+}
+
+/* BEGIN's and SET TRANSACTION's options. */
+static bool
+modes(struct sql_convert *c, PgQuery__Node *const *list, size_t n, struct ast_stmt *st)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (list[i]->node_case != PG_QUERY__NODE__NODE_DEF_ELEM)
+			continue;
+		const PgQuery__DefElem *d = list[i]->def_elem;
+		const char *w = sql_convert_word(d->arg);
+		if (strcmp(d->defname, "transaction_isolation") == 0 && w != NULL) {
+			/* READ UNCOMMITTED is READ COMMITTED, as in PostgreSQL */
+			st->iso = strcmp(w, "serializable") == 0      ? AST_ISO_SER
+				  : strcmp(w, "repeatable read") == 0 ? AST_ISO_RR
+								      : AST_ISO_RC;
+		} else if (strcmp(d->defname, "transaction_read_only") == 0) {
+			if (d->arg != NULL && d->arg->node_case == PG_QUERY__NODE__NODE_A_CONST &&
+			    d->arg->a_const->val_case == PG_QUERY__A__CONST__VAL_IVAL &&
+			    d->arg->a_const->ival->ival != 0)
+				return sql_convert_no(c, "READ ONLY transactions are", d->location);
+		} else if (strcmp(d->defname, "transaction_deferrable") == 0) {
+			return sql_convert_no(c, "DEFERRABLE transactions are", d->location);
+		}
+	}
+	return true;
+}
+
+static bool
+transaction(struct sql_convert *c, const PgQuery__TransactionStmt *s, struct ast_stmt *st)
+{
+	if (s->chain)
+		return sql_convert_no(c, "AND CHAIN is", -1);
+	switch (s->kind) {
+	case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_START:
+		st->start = true; /* fallthrough */
+	case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_BEGIN:
+		st->kind = AST_BEGIN;
+		return modes(c, s->options, s->n_options, st);
+	case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_COMMIT:
+		st->kind = AST_COMMIT;
+		return true;
+	case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_ROLLBACK:
+		st->kind = AST_ROLLBACK;
+		return true;
+	case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_SAVEPOINT:
+	case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_RELEASE:
+	case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_ROLLBACK_TO:
+		return sql_convert_no(c, "savepoints are", -1);
+	default:
+		return sql_convert_no(c, "two-phase commit by PREPARE TRANSACTION is", -1);
+	}
+}
+
+static bool
+set(struct sql_convert *c, const PgQuery__VariableSetStmt *s, struct ast_stmt *st)
+{
+	st->kind = AST_SET;
+	st->local = s->is_local;
+	if (s->kind == PG_QUERY__VARIABLE_SET_KIND__VAR_SET_MULTI) {
+		if (strcmp(s->name, "TRANSACTION") != 0 && strcmp(s->name, "SESSION CHARACTERISTICS") != 0)
+			return sql_convert_no(c, "SET TRANSACTION SNAPSHOT is", -1);
+		st->kind = AST_SET_TRANSACTION;
+		st->session_default = s->name[0] == 'S';
+		return modes(c, s->args, s->n_args, st);
+	}
+	if (s->kind == PG_QUERY__VARIABLE_SET_KIND__VAR_RESET_ALL) {
+		st->reset = true;
+		return true;
+	}
+	if ((st->var = sql_convert_str(c, s->name)) == NULL)
+		return false;
+	if (s->kind == PG_QUERY__VARIABLE_SET_KIND__VAR_RESET)
+		st->reset = true;
+	if (s->kind != PG_QUERY__VARIABLE_SET_KIND__VAR_SET_VALUE)
+		return true;
+	if (s->n_args != 1) {
+		cat_error(c->err, "22023", "SET %.63s takes only one argument", s->name);
+		return false;
+	}
+	const PgQuery__Node *a = s->args[0];
+	const char *w = sql_convert_word(a);
+	char num[32];
+	if (w == NULL && a->node_case == PG_QUERY__NODE__NODE_A_CONST) {
+		const PgQuery__AConst *k = a->a_const;
+		if (k->val_case == PG_QUERY__A__CONST__VAL_IVAL) {
+			snprintf(num, sizeof num, "%d", k->ival->ival);
+			w = num;
+		} else if (k->val_case == PG_QUERY__A__CONST__VAL_FVAL) {
+			w = k->fval->fval;
+		}
+	}
+	if (w == NULL)
+		return sql_convert_no(c, "this kind of value in SET is", -1);
+	return (st->value = sql_convert_str(c, w)) != NULL;
+}
+
+static bool
+truncate_(struct sql_convert *c, const PgQuery__TruncateStmt *s, struct ast_stmt *st)
+{
+	st->kind = AST_TRUNCATE;
+	if (s->n_relations != 1)
+		return sql_convert_no(c, "TRUNCATE of more than one table is", -1);
+	return sql_convert_range(c, s->relations[0]->range_var, &st->table);
+}
+
+static bool
+explain(struct sql_convert *c, const PgQuery__ExplainStmt *s, struct ast_stmt *st)
+{
+	st->kind = AST_EXPLAIN;
+	for (size_t i = 0; i < s->n_options; i++) {
+		const PgQuery__DefElem *d = s->options[i]->def_elem;
+		const char *w = sql_convert_word(d->arg);
+		if (strcmp(d->defname, "analyze") == 0)
+			return sql_convert_no(c, "EXPLAIN ANALYZE is", -1);
+		if (strcmp(d->defname, "costs") == 0 || strcmp(d->defname, "verbose") == 0 ||
+		    (strcmp(d->defname, "format") == 0 && w != NULL && strcasecmp(w, "text") == 0))
+			continue;
+		return sql_convert_no(c, "this option of EXPLAIN is", d->location);
+	}
+	return (st->inner = sql_convert_stmt(c, s->query)) != NULL;
+}
+
+static const char *
+feature(PgQuery__Node__NodeCase k)
+{
+	switch (k) {
+	case PG_QUERY__NODE__NODE_INDEX_STMT:
+		return "CREATE INDEX is";
+	case PG_QUERY__NODE__NODE_VIEW_STMT:
+		return "views are";
+	case PG_QUERY__NODE__NODE_ALTER_TABLE_STMT:
+	case PG_QUERY__NODE__NODE_RENAME_STMT:
+		return "ALTER is";
+	case PG_QUERY__NODE__NODE_CREATE_TABLE_AS_STMT:
+		return "CREATE TABLE AS is";
+	case PG_QUERY__NODE__NODE_CREATE_SEQ_STMT:
+	case PG_QUERY__NODE__NODE_ALTER_SEQ_STMT:
+		return "sequences are";
+	case PG_QUERY__NODE__NODE_CREATE_FUNCTION_STMT:
+	case PG_QUERY__NODE__NODE_DO_STMT:
+	case PG_QUERY__NODE__NODE_CALL_STMT:
+		return "functions and procedures are";
+	case PG_QUERY__NODE__NODE_CREATE_TRIG_STMT:
+		return "triggers are";
+	case PG_QUERY__NODE__NODE_CREATE_SCHEMA_STMT:
+		return "schemas are";
+	case PG_QUERY__NODE__NODE_CREATEDB_STMT:
+	case PG_QUERY__NODE__NODE_DROPDB_STMT:
+		return "CREATE and DROP DATABASE are";
+	case PG_QUERY__NODE__NODE_CREATE_ROLE_STMT:
+	case PG_QUERY__NODE__NODE_ALTER_ROLE_STMT:
+	case PG_QUERY__NODE__NODE_DROP_ROLE_STMT:
+	case PG_QUERY__NODE__NODE_GRANT_STMT:
+	case PG_QUERY__NODE__NODE_GRANT_ROLE_STMT:
+		return "roles and privileges are";
+	case PG_QUERY__NODE__NODE_CREATE_EXTENSION_STMT:
+		return "extensions are";
+	case PG_QUERY__NODE__NODE_CREATE_ENUM_STMT:
+	case PG_QUERY__NODE__NODE_COMPOSITE_TYPE_STMT:
+	case PG_QUERY__NODE__NODE_CREATE_DOMAIN_STMT:
+		return "types of your own are";
+	case PG_QUERY__NODE__NODE_PREPARE_STMT:
+	case PG_QUERY__NODE__NODE_EXECUTE_STMT:
+	case PG_QUERY__NODE__NODE_DEALLOCATE_STMT:
+		return "PREPARE, EXECUTE and DEALLOCATE in SQL are";
+	case PG_QUERY__NODE__NODE_DECLARE_CURSOR_STMT:
+	case PG_QUERY__NODE__NODE_FETCH_STMT:
+	case PG_QUERY__NODE__NODE_CLOSE_PORTAL_STMT:
+		return "cursors are";
+	case PG_QUERY__NODE__NODE_LISTEN_STMT:
+	case PG_QUERY__NODE__NODE_NOTIFY_STMT:
+	case PG_QUERY__NODE__NODE_UNLISTEN_STMT:
+		return "LISTEN and NOTIFY are";
+	case PG_QUERY__NODE__NODE_LOCK_STMT:
+		return "LOCK is";
+	case PG_QUERY__NODE__NODE_VACUUM_STMT:
+		return "VACUUM and ANALYZE are (nothing needs them)";
+	case PG_QUERY__NODE__NODE_MERGE_STMT:
+		return "MERGE is";
+	case PG_QUERY__NODE__NODE_DISCARD_STMT:
+		return "DISCARD is";
+	case PG_QUERY__NODE__NODE_CHECK_POINT_STMT:
+		return "CHECKPOINT is";
+	case PG_QUERY__NODE__NODE_COMMENT_STMT:
+		return "COMMENT is";
+	default:
+		return "this kind of statement is";
+	}
+}
+
+struct ast_stmt *
+sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
+{
+	struct ast_stmt *st = sql_convert_take(c, sizeof *st);
+	if (st == NULL)
+		return NULL;
+	bool ok;
+	switch (n->node_case) {
+	case PG_QUERY__NODE__NODE_SELECT_STMT:
+		st->kind = AST_SELECT;
+		ok = (st->select = sql_convert_select(c, n->select_stmt)) != NULL;
+		break;
+	case PG_QUERY__NODE__NODE_INSERT_STMT:
+		ok = insert(c, n->insert_stmt, st);
+		break;
+	case PG_QUERY__NODE__NODE_UPDATE_STMT:
+		ok = update(c, n->update_stmt, st);
+		break;
+	case PG_QUERY__NODE__NODE_DELETE_STMT:
+		ok = delete_(c, n->delete_stmt, st);
+		break;
+	case PG_QUERY__NODE__NODE_TRUNCATE_STMT:
+		ok = truncate_(c, n->truncate_stmt, st);
+		break;
+	case PG_QUERY__NODE__NODE_COPY_STMT:
+		ok = sql_convert_copy(c, n->copy_stmt, st);
+		break;
+	case PG_QUERY__NODE__NODE_CREATE_STMT:
+	case PG_QUERY__NODE__NODE_DROP_STMT:
+		ok = sql_convert_ddl(c, n, st);
+		break;
+	case PG_QUERY__NODE__NODE_TRANSACTION_STMT:
+		ok = transaction(c, n->transaction_stmt, st);
+		break;
+	case PG_QUERY__NODE__NODE_VARIABLE_SET_STMT:
+		ok = set(c, n->variable_set_stmt, st);
+		break;
+	case PG_QUERY__NODE__NODE_VARIABLE_SHOW_STMT:
+		st->kind = AST_SHOW;
+		ok = (st->var = sql_convert_str(c, n->variable_show_stmt->name)) != NULL;
+		break;
+	case PG_QUERY__NODE__NODE_EXPLAIN_STMT:
+		ok = explain(c, n->explain_stmt, st);
+		break;
+	default:
+		ok = sql_convert_no(c, feature(n->node_case), -1);
+	}
+	return ok ? st : NULL;
+}

@@ -1,0 +1,27 @@
+/* convert.h -- libpg_query's tree to ours; inside of sql, on the parser's thread only. */
+#ifndef NAM_SQL_CONVERT_H
+#define NAM_SQL_CONVERT_H
+
+#include <sql/parse.h>
+#include <pg_query/pg_query.pb-c.h>
+
+/* All of these: NULL or false, and c->err filled, when they cannot. */
+struct ast_expr *sql_convert_expr(struct sql_convert *c, const PgQuery__Node *n);
+bool sql_convert_exprs(
+    struct sql_convert *c, PgQuery__Node *const *list, size_t n, struct ast_expr ***out, unsigned *count);
+bool sql_convert_type(
+    struct sql_convert *c, const PgQuery__TypeName *t, enum cat_type *type, int32_t *typmod);
+struct ast_stmt *sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n);
+struct ast_select *sql_convert_select(struct sql_convert *c, const PgQuery__SelectStmt *s);
+bool sql_convert_ddl(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st);
+bool sql_convert_copy(struct sql_convert *c, const PgQuery__CopyStmt *s, struct ast_stmt *st);
+bool sql_convert_range(struct sql_convert *c, const PgQuery__RangeVar *r, struct ast_table *out);
+
+/* "<feature> not supported yet" with 0A000. */
+bool sql_convert_no(struct sql_convert *c, const char *feature, int location);
+void *sql_convert_take(struct sql_convert *c, size_t n);
+const char *sql_convert_str(struct sql_convert *c, const char *s);
+/* The text of a name or constant node, NULL when it is neither. */
+const char *sql_convert_word(const PgQuery__Node *n);
+
+#endif

@@ -1,0 +1,270 @@
+/* convert_ddl.c -- CREATE TABLE, DROP TABLE and COPY to ours. */
+#include "convert.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+static bool
+key(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt *st, const char *only)
+{
+	if (st->has_key) {
+		cat_error(c->err, "42P16", "multiple primary keys for table \"%.63s\" are not allowed",
+		    st->table.name);
+		c->err->position = k->location + 1;
+		return false;
+	}
+	if (k->deferrable)
+		return sql_convert_no(c, "DEFERRABLE constraints are", k->location);
+	if (k->n_including > 0)
+		return sql_convert_no(c, "INCLUDE in a primary key is", k->location);
+	st->has_key = true;
+	st->nnames = only ? 1 : (unsigned)k->n_keys;
+	st->names = sql_convert_take(c, st->nnames * sizeof *st->names);
+	if (st->names == NULL)
+		return false;
+	for (unsigned i = 0; i < st->nnames; i++)
+		if ((st->names[i] = only ? only : sql_convert_str(c, sql_convert_word(k->keys[i]))) == NULL)
+			return false;
+	return true;
+}
+
+static bool
+constraint(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt *st, struct ast_column *col)
+{
+	switch (k->contype) {
+	case PG_QUERY__CONSTR_TYPE__CONSTR_PRIMARY:
+		return key(c, k, st, col ? col->name : NULL);
+	case PG_QUERY__CONSTR_TYPE__CONSTR_NULL:
+		return true;
+	case PG_QUERY__CONSTR_TYPE__CONSTR_NOTNULL:
+		if (col != NULL)
+			col->not_null = true;
+		return true;
+	case PG_QUERY__CONSTR_TYPE__CONSTR_DEFAULT:
+		if (k->raw_expr != NULL && k->raw_expr->node_case == PG_QUERY__NODE__NODE_A_CONST &&
+		    k->raw_expr->a_const->isnull)
+			return true;
+		return sql_convert_no(c, "DEFAULT values of columns are", k->location);
+	case PG_QUERY__CONSTR_TYPE__CONSTR_UNIQUE:
+		return sql_convert_no(c, "UNIQUE constraints are", k->location);
+	case PG_QUERY__CONSTR_TYPE__CONSTR_CHECK:
+		return sql_convert_no(c, "CHECK constraints are", k->location);
+	case PG_QUERY__CONSTR_TYPE__CONSTR_FOREIGN:
+		return sql_convert_no(c, "foreign keys are", k->location);
+	case PG_QUERY__CONSTR_TYPE__CONSTR_IDENTITY:
+		return sql_convert_no(c, "identity columns are", k->location);
+	case PG_QUERY__CONSTR_TYPE__CONSTR_GENERATED:
+		return sql_convert_no(c, "generated columns are", k->location);
+	default:
+		return sql_convert_no(c, "this kind of constraint is", k->location);
+	}
+}
+
+static bool
+element(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st)
+{
+	if (n->node_case == PG_QUERY__NODE__NODE_CONSTRAINT)
+		return constraint(c, n->constraint, st, NULL);
+	if (n->node_case != PG_QUERY__NODE__NODE_COLUMN_DEF)
+		return sql_convert_no(c, "LIKE in CREATE TABLE is", -1);
+	const PgQuery__ColumnDef *d = n->column_def;
+	struct ast_column *col = &st->column[st->columns++];
+	col->position = d->location + 1;
+	if ((col->name = sql_convert_str(c, d->colname)) == NULL)
+		return false;
+	if (d->coll_clause != NULL)
+		return sql_convert_no(c, "COLLATE is", d->location);
+	if (d->type_name == NULL)
+		return sql_convert_no(c, "a column without a type is", d->location);
+	if (!sql_convert_type(c, d->type_name, &col->type, &col->typmod))
+		return false;
+	for (size_t i = 0; i < d->n_constraints; i++)
+		if (d->constraints[i]->node_case == PG_QUERY__NODE__NODE_CONSTRAINT &&
+		    !constraint(c, d->constraints[i]->constraint, st, col))
+			return false;
+	return true;
+}
+
+static bool
+option(struct sql_convert *c, const PgQuery__DefElem *d, struct ast_stmt *st)
+{
+	if (strcmp(d->defname, "fillfactor") == 0)
+		return true;
+	if (strcmp(d->defname, "versions") == 0) {
+		int v =
+		    d->arg && d->arg->node_case == PG_QUERY__NODE__NODE_INTEGER ? d->arg->integer->ival : 0;
+		if (v < 2 || v > 8) {
+			cat_error(c->err, "22023", "value of \"versions\" must be between 2 and 8");
+			return false;
+		}
+		st->versions = (unsigned)v;
+		return true;
+	}
+	return cat_error(c->err, "22023", "unrecognized parameter \"%.63s\"", d->defname);
+}
+
+static bool
+create(struct sql_convert *c, const PgQuery__CreateStmt *s, struct ast_stmt *st)
+{
+	st->kind = AST_CREATE_TABLE;
+	st->if_exists = s->if_not_exists;
+	if (!sql_convert_range(c, s->relation, &st->table))
+		return false;
+	if (s->n_inh_relations > 0 || s->partbound != NULL)
+		return sql_convert_no(c, "inheritance is", -1);
+	if (s->partspec != NULL)
+		return sql_convert_no(c, "partitions are", -1);
+	if (s->of_typename != NULL)
+		return sql_convert_no(c, "typed tables are", -1);
+	if (s->tablespacename != NULL && s->tablespacename[0])
+		return sql_convert_no(c, "tablespaces are", -1);
+	if (s->access_method != NULL && s->access_method[0])
+		return sql_convert_no(c, "access methods are", -1);
+	if ((st->column = sql_convert_take(c, s->n_table_elts * sizeof *st->column)) == NULL)
+		return false;
+	for (size_t i = 0; i < s->n_table_elts; i++)
+		if (!element(c, s->table_elts[i], st))
+			return false;
+	for (size_t i = 0; i < s->n_options; i++)
+		if (!option(c, s->options[i]->def_elem, st))
+			return false;
+	return true;
+}
+
+static bool
+drop(struct sql_convert *c, const PgQuery__DropStmt *s, struct ast_stmt *st)
+{
+	st->kind = AST_DROP_TABLE;
+	if (s->remove_type != PG_QUERY__OBJECT_TYPE__OBJECT_TABLE)
+		return sql_convert_no(c, "DROP of anything but tables is", -1);
+	st->if_exists = s->missing_ok;
+	st->nnames = (unsigned)s->n_objects;
+	if ((st->names = sql_convert_take(c, st->nnames * sizeof *st->names)) == NULL)
+		return false;
+	for (unsigned i = 0; i < st->nnames; i++) {
+		const PgQuery__Node *n = s->objects[i];
+		if (n->node_case != PG_QUERY__NODE__NODE_LIST || n->list->n_items == 0)
+			return sql_convert_no(c, "this kind of name is", -1);
+		const PgQuery__List *l = n->list;
+		const char *schema = l->n_items == 2 ? sql_convert_word(l->items[0]) : NULL;
+		if (l->n_items > 2 || (schema != NULL && strcmp(schema, "public") != 0))
+			return sql_convert_no(c, "schemas are", -1);
+		if ((st->names[i] = sql_convert_str(c, sql_convert_word(l->items[l->n_items - 1]))) == NULL)
+			return false;
+	}
+	return true;
+}
+
+bool
+sql_convert_ddl(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st)
+{
+	if (n->node_case == PG_QUERY__NODE__NODE_CREATE_STMT)
+		return create(c, n->create_stmt, st);
+	return drop(c, n->drop_stmt, st);
+}
+
+static bool
+one_char(struct sql_convert *c, const char *what, const char *w, char *out)
+{
+	if (w == NULL || w[0] == 0 || w[1] != 0 || w[0] == '\n' || w[0] == '\r')
+		return cat_error(c->err, "0A000", "COPY %s must be a single one-byte character", what);
+	*out = w[0];
+	return true;
+}
+
+static bool
+truth(const PgQuery__Node *n, bool *out)
+{
+	*out = true;
+	if (n == NULL)
+		return true;
+	const char *w = sql_convert_word(n);
+	if (n->node_case == PG_QUERY__NODE__NODE_INTEGER) {
+		*out = n->integer->ival != 0;
+		return true;
+	}
+	if (n->node_case == PG_QUERY__NODE__NODE_BOOLEAN) {
+		*out = n->boolean->boolval;
+		return true;
+	}
+	if (w == NULL)
+		return false;
+	if (strcasecmp(w, "true") == 0 || strcasecmp(w, "on") == 0 || strcmp(w, "1") == 0)
+		return true;
+	*out = false;
+	return strcasecmp(w, "false") == 0 || strcasecmp(w, "off") == 0 || strcmp(w, "0") == 0;
+}
+
+bool
+sql_convert_copy(struct sql_convert *c, const PgQuery__CopyStmt *s, struct ast_stmt *st)
+{
+	st->kind = AST_COPY;
+	struct ast_copy *k = &st->copy;
+	if (!s->is_from || s->query != NULL)
+		return sql_convert_no(c, "COPY TO is", -1);
+	if (s->is_program)
+		return sql_convert_no(c, "COPY FROM PROGRAM is", -1);
+	if (s->where_clause != NULL)
+		return sql_convert_no(c, "COPY ... WHERE is", -1);
+	if (!sql_convert_range(c, s->relation, &st->table))
+		return false;
+	if (s->filename != NULL && s->filename[0] && (k->file = sql_convert_str(c, s->filename)) == NULL)
+		return false;
+	st->nnames = (unsigned)s->n_attlist;
+	st->names = sql_convert_take(c, st->nnames * sizeof *st->names);
+	st->name_at = sql_convert_take(c, st->nnames * sizeof *st->name_at);
+	if (st->names == NULL || st->name_at == NULL)
+		return false;
+	for (unsigned i = 0; i < st->nnames; i++)
+		if ((st->names[i] = sql_convert_str(c, sql_convert_word(s->attlist[i]))) == NULL)
+			return false;
+	bool binary = false;
+	for (size_t i = 0; i < s->n_options; i++) {
+		const PgQuery__DefElem *d = s->options[i]->def_elem;
+		const char *w = sql_convert_word(d->arg), *name = d->defname;
+		if (strcmp(name, "format") == 0) {
+			k->csv = w && strcmp(w, "csv") == 0;
+			binary = w && strcmp(w, "binary") == 0;
+			if (!k->csv && !binary && (w == NULL || strcmp(w, "text") != 0))
+				return cat_error(
+				    c->err, "22023", "COPY format \"%.63s\" not recognized", w ? w : "");
+		} else if (strcmp(name, "header") == 0) {
+			if (!truth(d->arg, &k->header))
+				return sql_convert_no(c, "HEADER MATCH is", d->location);
+		} else if (strcmp(name, "null") == 0 && w != NULL) {
+			if ((k->null = sql_convert_str(c, w)) == NULL)
+				return false;
+		} else if (strcmp(name, "delimiter") == 0) {
+			if (!one_char(c, "delimiter", w, &k->delimiter))
+				return false;
+		} else if (strcmp(name, "quote") == 0) {
+			if (!one_char(c, "quote", w, &k->quote))
+				return false;
+		} else if (strcmp(name, "escape") == 0) {
+			if (!one_char(c, "escape", w, &k->escape))
+				return false;
+		} else if (strcmp(name, "encoding") == 0) {
+			if (w == NULL || (strcasecmp(w, "utf8") != 0 && strcasecmp(w, "utf-8") != 0))
+				return sql_convert_no(c, "encodings other than UTF8 are", d->location);
+		} else if (strcmp(name, "freeze") != 0) {
+			return sql_convert_no(c, "this option of COPY is", d->location);
+		}
+	}
+	if (binary)
+		return sql_convert_no(c, "COPY in binary format is", -1);
+	if (!k->csv && (k->quote || k->escape))
+		return cat_error(
+		    c->err, "0A000", "COPY %s available only in CSV mode", k->quote ? "quote" : "escape");
+	if (k->delimiter == 0)
+		k->delimiter = k->csv ? ',' : '\t';
+	if (k->quote == 0)
+		k->quote = '"';
+	if (k->escape == 0)
+		k->escape = k->quote;
+	if (k->null == NULL)
+		k->null = k->csv ? "" : "\\N";
+	if (k->csv && k->delimiter == k->quote)
+		return cat_error(c->err, "22023", "COPY delimiter and quote must be different");
+	return true;
+}
