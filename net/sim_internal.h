@@ -9,7 +9,7 @@
  *	S1  verbs arrive in the order they were posted (qp.last_arrive).
  *	S2  a WRITE or atomic finishes before any later verb starts (qp.order_free).
  *	S3  a fenced verb, and all behind it, leaves when the READs and atomics before it are done (qp.held).
- *	S4  a signaled verb is done after every unsignaled one before it (qp.quiet_done).
+ * An unsignaled verb is a WRITE or atomic, so by S2 a signaled one is done after it.
  * All else is free, and the dice use that freedom: READs start late, and WRITEs
  * and READs of more than one word run in pieces of random words.
  *
@@ -78,7 +78,6 @@ struct sim_qp {
 	uint64_t seq, executed;            /* verbs posted; the youngest that executed */
 	uint64_t last_arrive;              /* S1 */
 	uint64_t order_free;               /* S2 */
-	uint64_t quiet_done;               /* S4 */
 };
 
 struct sim_node {

@@ -1,4 +1,5 @@
 /* sim_test.c -- the simulator: same seed same run, what it breaks it breaks, what it keeps it keeps. */
+#include <net/conformance.h>
 #include <net/sim.h>
 
 #include <base/clock.h>
@@ -83,6 +84,90 @@ same_seed_same_run(void **state)
 	assert_int_equal(stats.verbs, 8 * 200 * 5);
 }
 
+/* ---- conformance ------------------------------------------------------------ */
+
+struct world {
+	struct net_sim_config cfg;
+	struct net_sim *sim;
+};
+
+static nam_status
+world_open(void *arg, unsigned nodes, unsigned nets, struct net **out)
+{
+	struct world *w = arg;
+	w->cfg.nodes = nodes;
+	w->cfg.region_bytes = NET_CONF_REGION;
+	nam_status st = net_sim_open(&w->sim, &w->cfg);
+	for (unsigned i = 0; i < nets && st == NAM_OK; i++)
+		st = net_sim_attach(w->sim, &out[i]);
+	return st;
+}
+
+static void
+world_close(void *arg, struct net **net, unsigned nets)
+{
+	struct world *w = arg;
+	for (unsigned i = 0; i < nets; i++)
+		net_close(net[i]);
+	net_sim_close(w->sim);
+}
+
+static bool
+world_run(void *arg, struct net_worker **workers, unsigned n)
+{
+	struct world *w = arg;
+	(void)workers;
+	(void)n;
+	return net_sim_run(w->sim, NULL, NULL);
+}
+
+static int
+conform(struct net_sim_config cfg, bool breaks)
+{
+	struct world w = { .cfg = cfg };
+	const struct net_conf_env env = { .name = "sim",
+		.kind = NET_SIM,
+		.seed = cfg.seed,
+		.breaks = breaks,
+		.arg = &w,
+		.open = world_open,
+		.close = world_close,
+		.run = world_run };
+	return net_conformance(&env);
+}
+
+static void
+conformance(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 5; seed++)
+		assert_int_equal(conform(
+				     (struct net_sim_config){
+					 .seed = seed, .tear_permille = 300, .reorder_permille = 300 },
+				     true),
+		    0);
+}
+
+/* A wire that is slow, wild and always torn, and one that is nearly kind. */
+static void
+conformance_extremes(void **state)
+{
+	(void)state;
+	assert_int_equal(conform((struct net_sim_config){ .seed = 11,
+				     .latency_ns = 5000,
+				     .jitter_ns = 50000,
+				     .byte_ps = 10000,
+				     .verb_ns = 300,
+				     .tear_permille = 1000,
+				     .reorder_permille = 1000 },
+			     true),
+	    0);
+	assert_int_equal(
+	    conform(
+		(struct net_sim_config){ .seed = 12, .latency_ns = 1, .jitter_ns = 1, .byte_ps = 1 }, false),
+	    0);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -97,6 +182,8 @@ main(int argc, char **argv)
 	}
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(same_seed_same_run),
+		cmocka_unit_test(conformance),
+		cmocka_unit_test(conformance_extremes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

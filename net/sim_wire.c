@@ -84,7 +84,7 @@ trace(const struct net_sim *s, const struct sim_verb *v, const char *what)
 		fprintf(stderr, " %llx->%llx", (unsigned long long)v->arg, (unsigned long long)v->want);
 	if (v->code == NET_FAA)
 		fprintf(stderr, " +%llx", (unsigned long long)v->arg);
-	if (answers(v->code) && v->code != NET_READ && *what != 'a')
+	if (answers(v->code) && v->code != NET_READ)
 		fprintf(stderr, " saw %llx", (unsigned long long)v->seen);
 	fputc('\n', stderr);
 }
@@ -310,10 +310,6 @@ net_sim_wire_arrive(struct net_sim *s, struct sim_verb *v)
 	if (!read)
 		qp->order_free = v->finish + 1; /* S2 */
 	v->done_at = later(carried, v->finish) + flight_ns(s);
-	if (v->b == NULL)
-		qp->quiet_done = later(qp->quiet_done, v->done_at);
-	else
-		v->done_at = later(v->done_at, qp->quiet_done); /* S4 */
 	if (first == s->now)
 		net_sim_wire_execute(s, v);
 	else
