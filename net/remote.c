@@ -1,10 +1,162 @@
-/* remote.c -- reaching storage nodes of other processes. */
+/* remote.c -- reaching a storage node of another process: control connection first, then shm if it is on this host, else tcp. */
+#include <net/handshake.h>
 #include <net/remote.h>
+#include <net/remote_internal.h>
+#include <net/shm.h>
+
+#include <base/clock.h>
+#include <base/log.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Both ends of the connection have the same address: it never left this host. */
+static bool
+same_host(int fd)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+		struct sockaddr_storage room;
+	} here, there;
+	socklen_t a = sizeof here, b = sizeof there;
+	if (getsockname(fd, &here.any, &a) != 0 || getpeername(fd, &there.any, &b) != 0)
+		return false;
+	if (here.any.sa_family != there.any.sa_family)
+		return false;
+	if (here.any.sa_family == AF_INET)
+		return here.v4.sin_addr.s_addr == there.v4.sin_addr.s_addr ||
+		       (ntohl(there.v4.sin_addr.s_addr) >> 24) == 127;
+	if (here.any.sa_family == AF_INET6)
+		return memcmp(&here.v6.sin6_addr, &there.v6.sin6_addr, sizeof here.v6.sin6_addr) == 0;
+	return false;
+}
+
+static struct net_shake
+shake_of(const struct net *n)
+{
+	return (struct net_shake){
+		.layout = net_layout(),
+		.cluster = n->cluster,
+		.secret = n->secret,
+		.secret_len = n->secret_len,
+	};
+}
+
+static uint64_t
+deadline(const struct net *n)
+{
+	return nam_clock_ns() + (uint64_t)n->connect_ms * 1000000;
+}
+
+/* Fills node for shm, or says why not. The node's kind and provider are set by the caller. */
+static nam_status
+try_shm(struct net_node *node, const char *path, struct nam_err *err)
+{
+	struct net_shake me = shake_of(node->net);
+	struct net_welcome welcome;
+	struct net_grant grant;
+	uint64_t until = deadline(node->net);
+	int fd, memory;
+	nam_status st = net_dial_unix(path, node->info.name, until, &fd, err);
+	if (st != NAM_OK)
+		return st;
+	st = net_shake_hands(fd, &me, NET_ROLE_SHM, node->info.name, until, &welcome, &grant, &memory, err);
+	if (st != NAM_OK) {
+		close(fd);
+		return st;
+	}
+	st = net_shm_map(node, memory, err);
+	close(memory);
+	if (st != NAM_OK) {
+		close(fd);
+		return st;
+	}
+	close(node->control_fd);
+	node->control_fd = fd;
+	return NAM_OK;
+}
 
 nam_status
 net_remote_add(struct net *n, const char *address, enum net_kind fabric, struct nam_err *err)
 {
-	(void)n;
-	(void)fabric;
-	return nam_fail(err, NAM_UNSUPPORTED, "%s: only embedded regions so far", address);
+	char host[112], port[16];
+	nam_status st = net_split_address(address, host, sizeof host, port, sizeof port, err);
+	if (st != NAM_OK)
+		return st;
+	struct net_shake me = shake_of(n);
+	struct net_welcome welcome;
+	struct net_grant grant;
+	uint64_t until = deadline(n);
+	int fd;
+	if ((st = net_dial(host, port, address, until, &fd, err)) != NAM_OK)
+		return st;
+	st = net_shake_hands(fd, &me, NET_ROLE_CONTROL, address, until, &welcome, &grant, NULL, err);
+	if (st == NAM_OK &&
+	    (welcome.size < NET_EXTENT || welcome.size >> 48 != 0 || welcome.region >= NET_REGIONS))
+		st = nam_fail(err, NAM_REFUSED, "%s describes itself in numbers that make no sense", address);
+	if (st != NAM_OK) {
+		close(fd);
+		return st;
+	}
+	struct net_node_info info = {
+		.region = (unsigned)welcome.region,
+		.kind = NET_TCP,
+		.size = welcome.size,
+		.incarnation = welcome.incarnation,
+	};
+	snprintf(info.name, sizeof info.name, "%s", address);
+	struct net_node *node;
+	if ((st = net_add_node(n, &net_provider_tcp, &info, &node, err)) != NAM_OK) {
+		close(fd);
+		return st;
+	}
+	node->control_fd = fd;
+	strcpy(node->host, host);
+	strcpy(node->port, port);
+	if (fabric == NET_TCP)
+		return NAM_OK;
+	if (grant.shm[0] == '\0' || !same_host(fd)) {
+		if (fabric == NET_SHM)
+			return nam_fail(err, NAM_UNSUPPORTED,
+			    "%s does not offer shared memory to us; use --fabric tcp", address);
+		return NAM_OK;
+	}
+	struct nam_err why;
+	if ((st = try_shm(node, grant.shm, &why)) == NAM_OK) {
+		node->p = &net_provider_shm;
+		node->info.kind = NET_SHM;
+		return NAM_OK;
+	}
+	if (fabric == NET_SHM)
+		return nam_fail(err, st, "%s", why.text);
+	nam_log(NAM_LOG_WARN, "going on over tcp: %s", why.text);
+	return NAM_OK;
+}
+
+nam_status
+net_remote_worker(struct net_node *node, int *out, struct nam_err *err)
+{
+	struct net_shake me = shake_of(node->net);
+	struct net_welcome welcome;
+	struct net_grant grant;
+	uint64_t until = deadline(node->net);
+	int fd;
+	nam_status st = net_dial(node->host, node->port, node->info.name, until, &fd, err);
+	if (st != NAM_OK)
+		return st;
+	st = net_shake_hands(fd, &me, NET_ROLE_WORKER, node->info.name, until, &welcome, &grant, NULL, err);
+	if (st == NAM_OK &&
+	    (welcome.incarnation != node->info.incarnation || welcome.region != node->info.region))
+		st = nam_fail(err, NAM_GONE,
+		    "%s is not the node it was: it came back empty; restart this process", node->info.name);
+	if (st != NAM_OK) {
+		close(fd);
+		return st;
+	}
+	*out = fd;
+	return NAM_OK;
 }

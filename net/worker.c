@@ -14,6 +14,7 @@ enum {
 	ROUNDS_PER_CLOCK = 16, /* busy: look at the clock every so many rounds */
 	ROUNDS_PER_IDLE = 8,   /* never dry: idle hooks still get their turn */
 	LOOKS_BEFORE_SLEEP = 8,
+	NAP_NS_MAX = 20000000, /* with ops out: a node may be declared lost while we sleep */
 };
 
 /* A sleeper. Lives on its coroutine's stack, in a pairing heap by due time. */
@@ -172,6 +173,10 @@ sleep_until_something(struct net_worker *w, bool (*until)(void *), void *arg)
 		ts.tv_nsec = (long)(ns % 1000000000);
 		if (ns / 1000000000 < 1000000)
 			wait = &ts;
+	}
+	if (n > 1 && (wait == NULL || ts.tv_sec > 0 || ts.tv_nsec > NAP_NS_MAX)) {
+		ts = (struct timespec){ .tv_nsec = NAP_NS_MAX };
+		wait = &ts;
 	}
 	atomic_store(&w->asleep, true);
 	/* Who posted before this store is seen here; who posts after it writes to wake_fd. */

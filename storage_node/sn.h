@@ -13,6 +13,7 @@
 #define NAM_STORAGE_NODE_SN_H
 
 #include <base/status.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,5 +46,41 @@ int sn_region_fd(const struct sn_region *r);
 const char *sn_region_pages(const struct sn_region *r);
 /* One heartbeat (the server does it every 10 ms; an embedder may, from one thread). */
 void sn_region_beat(struct sn_region *r, unsigned peers);
+
+/* ---- the door ---------------------------------------------------------------- */
+
+struct sn_server_config {
+	const char *listen;  /* "127.0.0.1:7411"; port 0: any free one */
+	const char *cluster; /* as the region's */
+	const void *secret;  /* copied; at most 64 bytes */
+	size_t secret_len;
+	const char *run_dir;   /* where the UNIX socket lies; NULL: $NAMDB_RUN, else /tmp/namdb-<uid> */
+	bool no_shm;           /* offer no shared memory */
+	unsigned peers_max;    /* 0 = 1024 connections */
+	uint32_t handshake_ms; /* 0 = 5000: slower peers are dropped */
+};
+
+/* Listens. NAM_INVALID: address; NAM_BUSY: port in use; NAM_IO. Borrows the region. */
+nam_status sn_server_open(
+    struct sn_server **out, struct sn_region *r, const struct sn_server_config *cfg, struct nam_err *err);
+/* Serves until stopped. NAM_IO when the event loop cannot go on. */
+nam_status sn_server_run(struct sn_server *s, struct nam_err *err);
+void sn_server_stop(struct sn_server *s);
+/* Not while it runs. Every peer sees its connection end. */
+void sn_server_close(struct sn_server *s);
+/* "127.0.0.1:7411", the port as it is. Borrowed. */
+const char *sn_server_address(const struct sn_server *s);
+/* The UNIX socket's path, or "" when shared memory is not offered. Borrowed. */
+const char *sn_server_socket(const struct sn_server *s);
+
+struct sn_server_counts {
+	uint64_t accepted; /* connections */
+	uint64_t refused;  /* said no in the handshake: version, layout, cluster, secret, room */
+	uint64_t dropped;  /* garbage, or too slow */
+	uint64_t peers;    /* now, handshake done */
+	uint64_t asks;     /* verbs executed for tcp peers */
+	uint64_t immediates;
+};
+void sn_server_counts(const struct sn_server *s, struct sn_server_counts *out);
 
 #endif

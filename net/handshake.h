@@ -1,0 +1,50 @@
+/*
+ * handshake.h -- both halves of the handshake of wire.h: who is there, same formats, same secret.
+ *
+ * The peer's half blocks until a deadline (connecting is off the data path).
+ * The node's half is two pure functions, so that its event loop feeds them.
+ */
+#ifndef NAM_NET_HANDSHAKE_H
+#define NAM_NET_HANDSHAKE_H
+
+#include <net/wire.h>
+
+#include <base/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What both sides must agree on. Borrowed secret. */
+struct net_shake {
+	uint64_t layout;
+	uint64_t cluster;
+	const void *secret;
+	size_t secret_len;
+	/* the node's half only */
+	uint64_t region, incarnation, size;
+};
+
+/* Node: answers a whole hello. The verdict is in the welcome; anything but NET_YES ends the talk. */
+void net_shake_welcome(const struct net_shake *me, const struct net_hello *hello, struct net_welcome *out);
+/* Node: does the peer know the secret? */
+bool net_shake_proven(const struct net_shake *me, const struct net_hello *hello,
+    const struct net_welcome *welcome, const struct net_proof *proof);
+
+/* Peer: the proof for a welcome; tests use it to lie. */
+void net_shake_prove(const struct net_shake *me, const struct net_hello *hello,
+    const struct net_welcome *welcome, struct net_proof *out);
+
+/* Connects to host:port, or to a UNIX socket; gives a non-blocking fd. NAM_GONE says why nobody is there. */
+nam_status net_dial(
+    const char *host, const char *port, const char *name, uint64_t deadline_ns, int *fd, struct nam_err *err);
+nam_status net_dial_unix(
+    const char *path, const char *name, uint64_t deadline_ns, int *fd, struct nam_err *err);
+
+/*
+ * Peer: the whole talk on a fresh connection. memory may be NULL; for role SHM it
+ * receives the memfd (gives: close it). NAM_REFUSED or NAM_GONE, err in words.
+ */
+nam_status net_shake_hands(int fd, const struct net_shake *me, enum net_role role, const char *name,
+    uint64_t deadline_ns, struct net_welcome *welcome, struct net_grant *grant, int *memory,
+    struct nam_err *err);
+
+#endif

@@ -1,0 +1,108 @@
+/*
+ * wire.h -- the bytes between a process and a storage node over a stream (TCP, or the UNIX socket).
+ *
+ *   handshake   peer                       node
+ *               hello (64)          --->
+ *                                   <---   welcome (128): who I am, my proof that I know the secret
+ *               proof (32)          --->
+ *                                   <---   grant (120); role SHM on a UNIX socket: with the memory's fd
+ *
+ *   then, role WORKER only, both ways a stream of frames, answered in order:
+ *
+ *     byte 0      1       2        4         8                16
+ *          +------+-------+--------+---------+----------------+- - - - - - - +- - - - - - - -+
+ *   ask    | code | flags |  zero  |   len   |       at       |    words     |    payload    |
+ *          +------+-------+--------+---------+----------------+- - - - - - - +- - - - - - - -+
+ *                                                              CAS 2, FAA 1,   WRITE: len,
+ *                                                              IMM 1, else 0   padded to 8
+ *          +------+-------+--------+---------+- - - - - - - - -+
+ *   answer | code | zero           |   len   |     payload     |
+ *          +------+-------+--------+---------+- - - - - - - - -+
+ *                                             READ: len, padded to 8; CAS, FAA: the word seen
+ *
+ * An ask with NET_QUIET has no answer. A CONTROL or SHM connection carries
+ * nothing after the grant: its end is the news. A node drops a peer whose frame
+ * is not sound; a peer's own front end never sends such. Little-endian.
+ *
+ * Always true
+ *   W1  magic, version and verdict keep their place in every future version, so that
+ *       two builds that do not understand each other can still say so.
+ *   W2  no memory, neither fd nor frame, before the peer's proof was checked.
+ */
+#ifndef NAM_NET_WIRE_H
+#define NAM_NET_WIRE_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#define NET_WIRE_MAGIC   UINT64_C(0x54454e42444d414e) /* "NAMDBNET" */
+#define NET_WIRE_VERSION 1u
+
+enum net_role { NET_ROLE_CONTROL = 1, NET_ROLE_SHM = 2, NET_ROLE_WORKER = 3 };
+
+enum net_verdict {
+	NET_YES,
+	NET_NO_VERSION,
+	NET_NO_CLUSTER,
+	NET_NO_LAYOUT,
+	NET_NO_SECRET,
+	NET_NO_ROOM, /* too many peers */
+	NET_NO_ROLE,
+};
+
+struct net_hello {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t role;
+	uint64_t layout;
+	uint64_t cluster;
+	uint8_t nonce[32];
+};
+struct net_welcome {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t verdict;
+	uint64_t layout;
+	uint64_t cluster;
+	uint64_t region;
+	uint64_t incarnation;
+	uint64_t size;
+	uint64_t zero;
+	uint8_t nonce[32];
+	uint8_t mac[32]; /* HMAC-SHA256(secret, "namdb node" | hello | welcome up to here) */
+};
+struct net_proof {
+	uint8_t mac[32]; /* HMAC-SHA256(secret, "namdb peer" | hello | welcome) */
+};
+struct net_grant {
+	uint32_t verdict;
+	uint32_t zero;
+	char shm[112]; /* the UNIX socket's path, for peers of this host; "" = none */
+};
+static_assert(sizeof(struct net_hello) == 64, "hello is wire format");
+static_assert(sizeof(struct net_welcome) == 128, "welcome is wire format");
+static_assert(sizeof(struct net_proof) == 32, "proof is wire format");
+static_assert(sizeof(struct net_grant) == 120, "grant is wire format");
+
+struct net_ask {
+	uint8_t code;  /* enum net_code */
+	uint8_t flags; /* enum net_flag */
+	uint16_t zero;
+	uint32_t len;
+	uint64_t at;
+};
+struct net_answer {
+	uint8_t code;
+	uint8_t zero[3];
+	uint32_t len;
+};
+static_assert(sizeof(struct net_ask) == 16, "ask is wire format");
+static_assert(sizeof(struct net_answer) == 8, "answer is wire format");
+
+static inline uint64_t
+net_pad8(uint64_t len)
+{
+	return (len + 7) & ~UINT64_C(7);
+}
+
+#endif

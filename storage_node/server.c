@@ -1,0 +1,649 @@
+/*
+ * server.c -- the storage node's door: one event loop that accepts, shakes hands, serves streams and beats.
+ *
+ * A stranger costs one small struct until its proof was checked; strangers are
+ * few and short-lived by limit. Whoever sends what is not sound is dropped with
+ * one line in the log; the others notice nothing.
+ */
+#include <storage_node/server_internal.h>
+
+#include <net/local.h>
+#include <net/remote.h>
+
+#include <base/clock.h>
+#include <base/log.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum {
+	STRANGERS_MAX = 128,
+	PEERS_MAX = 1024,
+	HANDSHAKE_MS = 5000,
+	BEAT_NS = 10000000,
+	LOG_PER_SECOND = 10,
+	EVENTS = 64,
+	LOOKS_BEFORE_SLEEP = 16, /* after work: more is likely to come within microseconds */
+};
+
+static void
+count_one(atomic_uint_fast64_t *c)
+{
+	atomic_fetch_add_explicit(c, 1, memory_order_relaxed);
+}
+
+/* ---- connections ------------------------------------------------------------- */
+
+static void
+list_add(struct sn_conn **list, struct sn_conn *c)
+{
+	c->prev = NULL;
+	c->next = *list;
+	if (*list != NULL)
+		(*list)->prev = c;
+	*list = c;
+}
+
+static void
+list_remove(struct sn_conn **list, struct sn_conn *c)
+{
+	if (c->prev != NULL)
+		c->prev->next = c->next;
+	else
+		*list = c->next;
+	if (c->next != NULL)
+		c->next->prev = c->prev;
+}
+
+static void
+end_conn(struct sn_server *s, struct sn_conn *c)
+{
+	if (c->state == SN_OPEN) {
+		list_remove(&s->peers, c);
+		atomic_store_explicit(&s->count.peers, --s->peer_count, memory_order_relaxed);
+	} else {
+		list_remove(&s->strangers, c);
+		s->stranger_count--;
+	}
+	close(c->fd); /* epoll forgets it */
+	free(c->stream);
+	free(c);
+}
+
+/* What strangers do must not fill the log. */
+static void
+complain(struct sn_server *s, const struct sn_conn *c, const char *what)
+{
+	uint64_t now = nam_clock_ns();
+	if (now - s->log_refill_ns >= 1000000000) {
+		s->log_refill_ns = now;
+		s->log_left = LOG_PER_SECOND;
+	}
+	if (s->log_left == 0)
+		return;
+	s->log_left--;
+	nam_log(NAM_LOG_WARN, "storage node %u: dropped %s: %s%s", (unsigned)s->shake.region, c->name, what,
+	    s->log_left == 0 ? " (more such lines are left out for a second)" : "");
+}
+
+static void
+drop(struct sn_server *s, struct sn_conn *c, const char *why)
+{
+	complain(s, c, why);
+	count_one(&s->count.dropped);
+	end_conn(s, c);
+}
+
+static void
+watch(struct sn_server *s, struct sn_conn *c, uint32_t events)
+{
+	if (c->watched == events)
+		return;
+	struct epoll_event e = { .events = events, .data.ptr = c };
+	epoll_ctl(s->epoll_fd, EPOLL_CTL_MOD, c->fd, &e);
+	c->watched = events;
+}
+
+static void
+accept_some(struct sn_server *s, int listener)
+{
+	for (int i = 0; i < 32; i++) {
+		int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd < 0) {
+			if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+				/* Look again with the next beat, instead of spinning on a full table. */
+				if (s->accepting)
+					nam_log(NAM_LOG_ERROR,
+					    "storage node %u cannot accept: %s; raise ulimit -n",
+					    (unsigned)s->shake.region, strerror(errno));
+				s->accepting = false;
+			}
+			return;
+		}
+		count_one(&s->count.accepted);
+		struct sn_conn *c = s->stranger_count < STRANGERS_MAX ? calloc(1, sizeof *c) : NULL;
+		if (c == NULL) {
+			count_one(&s->count.dropped);
+			close(fd);
+			continue;
+		}
+		c->fd = fd;
+		c->local = listener == s->unix_fd;
+		c->deadline_ns = nam_clock_ns() + s->handshake_ns;
+		struct sockaddr_storage from;
+		socklen_t len = sizeof from;
+		char host[48], port[8];
+		if (c->local)
+			strcpy(c->name, "a local peer");
+		else if (getpeername(fd, (struct sockaddr *)&from, &len) == 0 &&
+			 getnameinfo((struct sockaddr *)&from, len, host, sizeof host, port, sizeof port,
+			     NI_NUMERICHOST | NI_NUMERICSERV) == 0)
+			snprintf(c->name, sizeof c->name, "%s port %s", host, port);
+		else
+			strcpy(c->name, "a peer");
+		if (!c->local) {
+			int on = 1;
+			setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+			/* A peer whose machine vanished is noticed within about a minute. */
+			setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+			int idle = 20, every = 10, times = 4;
+			setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+			setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof every);
+			setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
+		}
+		struct epoll_event e = { .events = EPOLLIN, .data.ptr = c };
+		if (epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &e) != 0) {
+			close(fd);
+			free(c);
+			continue;
+		}
+		c->watched = EPOLLIN;
+		list_add(&s->strangers, c);
+		s->stranger_count++;
+	}
+}
+
+/* ---- handshake --------------------------------------------------------------- */
+
+/* A handshake message fits into an empty socket buffer; when it does not, the peer is not worth waiting for. */
+static bool
+say(struct sn_conn *c, const void *what, size_t len, int pass_fd)
+{
+	struct iovec iov = { (void *)(uintptr_t)what, len };
+	union {
+		struct cmsghdr align;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+	if (pass_fd >= 0) {
+		m.msg_control = &control;
+		m.msg_controllen = sizeof control;
+		struct cmsghdr *h = CMSG_FIRSTHDR(&m);
+		h->cmsg_level = SOL_SOCKET;
+		h->cmsg_type = SCM_RIGHTS;
+		h->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(h), &pass_fd, sizeof(int));
+	}
+	return sendmsg(c->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)len;
+}
+
+static const char *
+verdict_words(uint32_t v)
+{
+	switch (v) {
+	case NET_NO_VERSION:
+		return "it speaks another version of the protocol";
+	case NET_NO_CLUSTER:
+		return "it belongs to another cluster";
+	case NET_NO_LAYOUT:
+		return "it was built with other data formats";
+	case NET_NO_SECRET:
+		return "it does not know the secret";
+	case NET_NO_ROOM:
+		return "there are as many peers as allowed";
+	default:
+		return "it asked for an unknown role";
+	}
+}
+
+static void
+refuse(struct sn_server *s, struct sn_conn *c, uint32_t verdict)
+{
+	complain(s, c, verdict_words(verdict));
+	count_one(&s->count.refused);
+	end_conn(s, c);
+}
+
+static void
+take_hello(struct sn_server *s, struct sn_conn *c)
+{
+	c->hello = c->in.hello;
+	net_shake_welcome(&s->shake, &c->hello, &c->welcome);
+	c->got = 0;
+	c->state = SN_PROOF;
+	if (!say(c, &c->welcome, sizeof c->welcome, -1))
+		drop(s, c, "it does not take our welcome");
+	else if (c->welcome.verdict != NET_YES)
+		refuse(s, c, c->welcome.verdict);
+}
+
+static void
+take_proof(struct sn_server *s, struct sn_conn *c)
+{
+	struct net_proof proof;
+	struct net_grant grant = { .verdict = NET_YES };
+	memcpy(&proof, c->in.bytes, sizeof proof);
+	enum net_role role = (enum net_role)c->hello.role;
+	if (!net_shake_proven(&s->shake, &c->hello, &c->welcome, &proof))
+		grant.verdict = NET_NO_SECRET;
+	else if (s->peer_count >= s->peers_max)
+		grant.verdict = NET_NO_ROOM;
+	else if (role == NET_ROLE_SHM && (!c->local || s->unix_fd < 0))
+		grant.verdict = NET_NO_ROLE;
+	else if (role == NET_ROLE_WORKER && (c->stream = calloc(1, sizeof *c->stream)) == NULL)
+		grant.verdict = NET_NO_ROOM;
+	if (grant.verdict == NET_YES)
+		strcpy(grant.shm, s->socket_path);
+	/* W2: the memory leaves only with a yes. */
+	int memory = grant.verdict == NET_YES && role == NET_ROLE_SHM ? sn_region_fd(s->region) : -1;
+	if (!say(c, &grant, sizeof grant, memory)) {
+		drop(s, c, "it does not take our grant");
+		return;
+	}
+	if (grant.verdict != NET_YES) {
+		refuse(s, c, grant.verdict);
+		return;
+	}
+	list_remove(&s->strangers, c);
+	s->stranger_count--;
+	c->state = SN_OPEN;
+	c->role = role;
+	list_add(&s->peers, c);
+	atomic_store_explicit(&s->count.peers, ++s->peer_count, memory_order_relaxed);
+}
+
+static void
+hear_stranger(struct sn_server *s, struct sn_conn *c)
+{
+	size_t want = c->state == SN_HELLO ? sizeof(struct net_hello) : sizeof(struct net_proof);
+	ssize_t n = recv(c->fd, c->in.bytes + c->got, want - c->got, 0);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		if (c->state == SN_HELLO && c->got == 0)
+			end_conn(s, c); /* someone only looked whether the port is open */
+		else
+			drop(s, c, "it left during the handshake");
+		return;
+	}
+	c->got += (uint32_t)n;
+	size_t sure = c->got < sizeof c->in.hello.magic ? c->got : sizeof c->in.hello.magic;
+	static const uint64_t magic = NET_WIRE_MAGIC;
+	if (c->state == SN_HELLO && memcmp(c->in.bytes, &magic, sure) != 0) {
+		drop(s, c, "it does not speak namdb");
+		return;
+	}
+	if (c->got < want)
+		return;
+	if (c->state == SN_HELLO)
+		take_hello(s, c);
+	else
+		take_proof(s, c);
+}
+
+/* ---- streams ----------------------------------------------------------------- */
+
+static void
+serve(struct sn_server *s, struct sn_conn *c, uint32_t events)
+{
+	struct sn_stream *st = c->stream;
+	if (st == NULL) {
+		/* CONTROL and SHM connections carry nothing: this is the end, or garbage. */
+		char byte;
+		ssize_t n = recv(c->fd, &byte, 1, 0);
+		if (n > 0)
+			drop(s, c, "it speaks where nothing is to be said");
+		else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+			end_conn(s, c);
+		return;
+	}
+	if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) && st->in_len < SN_BUFFER) {
+		ssize_t n = recv(c->fd, st->in + st->in_len, SN_BUFFER - st->in_len, 0);
+		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+			end_conn(s, c);
+			return;
+		}
+		if (n > 0)
+			st->in_len += (uint32_t)n;
+	}
+	for (;;) {
+		const char *why = NULL;
+		if (sn_stream_work(s, st, &why) == SN_GARBAGE) {
+			drop(s, c, why);
+			return;
+		}
+		if (st->out_len == 0)
+			break;
+		ssize_t n = send(c->fd, st->out + st->out_pos, st->out_len - st->out_pos, MSG_NOSIGNAL);
+		if (n < 0 && errno != EAGAIN && errno != EINTR) {
+			end_conn(s, c);
+			return;
+		}
+		if (n > 0)
+			st->out_pos += (uint32_t)n;
+		if (st->out_pos < st->out_len)
+			break;
+		st->out_pos = st->out_len = 0;
+		if (!st->busy && st->in_len < sizeof(struct net_ask))
+			break;
+	}
+	/* With answers stuck, asking for more would only fill our buffer. */
+	bool stuck = st->out_pos < st->out_len;
+	watch(s, c, stuck ? EPOLLOUT : EPOLLIN);
+}
+
+/* ---- the loop ----------------------------------------------------------------- */
+
+static void
+beat(struct sn_server *s)
+{
+	uint64_t times;
+	ssize_t n = read(s->timer_fd, &times, sizeof times);
+	(void)n;
+	sn_region_beat(s->region, s->peer_count);
+	uint64_t now = nam_clock_ns();
+	for (struct sn_conn *c = s->strangers, *next; c != NULL; c = next) {
+		next = c->next;
+		if (now >= c->deadline_ns)
+			drop(s, c, "the handshake took too long");
+	}
+	if (!s->accepting) {
+		s->accepting = true;
+		struct epoll_event e = { .events = EPOLLIN, .data.ptr = &s->tcp_fd };
+		epoll_ctl(s->epoll_fd, EPOLL_CTL_MOD, s->tcp_fd, &e);
+		e.data.ptr = &s->unix_fd;
+		if (s->unix_fd >= 0)
+			epoll_ctl(s->epoll_fd, EPOLL_CTL_MOD, s->unix_fd, &e);
+	}
+}
+
+static void
+stop_accepting(struct sn_server *s)
+{
+	struct epoll_event e = { .events = 0, .data.ptr = &s->tcp_fd };
+	epoll_ctl(s->epoll_fd, EPOLL_CTL_MOD, s->tcp_fd, &e);
+	e.data.ptr = &s->unix_fd;
+	if (s->unix_fd >= 0)
+		epoll_ctl(s->epoll_fd, EPOLL_CTL_MOD, s->unix_fd, &e);
+}
+
+nam_status
+sn_server_run(struct sn_server *s, struct nam_err *err)
+{
+	struct epoll_event ev[EVENTS];
+	int looks = 0;
+	for (;;) {
+		int n = epoll_wait(s->epoll_fd, ev, EVENTS, looks > 0 ? 0 : -1);
+		if (n < 0 && errno != EINTR)
+			return nam_fail(err, NAM_IO, "the event loop failed: %s", strerror(errno));
+		if (n <= 0) {
+			if (looks > 0) {
+				looks--;
+				sched_yield();
+			}
+			continue;
+		}
+		bool tick = false, worked = false;
+		for (int i = 0; i < n; i++) {
+			void *p = ev[i].data.ptr;
+			if (p == &s->stop_fd)
+				return NAM_OK;
+			if (p == &s->timer_fd) {
+				tick = true;
+			} else if (p == &s->tcp_fd || p == &s->unix_fd) {
+				accept_some(s, *(int *)p);
+				if (!s->accepting)
+					stop_accepting(s);
+			} else {
+				struct sn_conn *c = p;
+				if (c->state == SN_OPEN) {
+					worked |= c->stream != NULL;
+					serve(s, c, ev[i].events);
+				} else {
+					hear_stranger(s, c);
+				}
+			}
+		}
+		/* Last: it may end connections, and those must not be in ev[] any more. */
+		if (tick)
+			beat(s);
+		if (worked)
+			looks = LOOKS_BEFORE_SLEEP;
+	}
+}
+
+void
+sn_server_stop(struct sn_server *s)
+{
+	uint64_t one = 1;
+	ssize_t n = write(s->stop_fd, &one, sizeof one);
+	(void)n;
+}
+
+/* ---- opening ------------------------------------------------------------------ */
+
+static nam_status
+listen_tcp(struct sn_server *s, const char *where, struct nam_err *err)
+{
+	char host[112], port[16];
+	nam_status st = net_split_address(where, host, sizeof host, port, sizeof port, err);
+	if (st != NAM_OK)
+		return st;
+	struct addrinfo hint = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE },
+			*a;
+	int rc = getaddrinfo(host, port, &hint, &a);
+	if (rc != 0)
+		return nam_fail(err, NAM_INVALID, "cannot listen at %s: %s", where, gai_strerror(rc));
+	int why = 0, on = 1;
+	s->tcp_fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (s->tcp_fd < 0 || setsockopt(s->tcp_fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+	    bind(s->tcp_fd, a->ai_addr, a->ai_addrlen) != 0 || listen(s->tcp_fd, 256) != 0)
+		why = errno;
+	freeaddrinfo(a);
+	if (why == EADDRINUSE)
+		return nam_fail(err, NAM_BUSY,
+		    "port in use: somebody listens at %s already; choose another --listen", where);
+	if (why == EACCES)
+		return nam_fail(
+		    err, NAM_INVALID, "no right to listen at %s; choose a port above 1023", where);
+	if (why != 0)
+		return nam_fail(err, NAM_INVALID, "cannot listen at %s: %s", where, strerror(why));
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+		struct sockaddr_storage room;
+	} is;
+	socklen_t len = sizeof is;
+	getsockname(s->tcp_fd, &is.any, &len);
+	unsigned p = ntohs(is.any.sa_family == AF_INET6 ? is.v6.sin6_port : is.v4.sin_port);
+	snprintf(s->address, sizeof s->address, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, p);
+	return NAM_OK;
+}
+
+/* True when somebody answers on that socket. */
+static bool
+socket_alive(const struct sockaddr_un *at)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	bool alive =
+	    fd >= 0 && (connect(fd, (const struct sockaddr *)at, sizeof *at) == 0 || errno == EAGAIN);
+	if (fd >= 0)
+		close(fd);
+	return alive;
+}
+
+/* Shared memory is a convenience: without it the node still serves tcp, so this only warns. */
+static void
+listen_unix(struct sn_server *s, const char *dir)
+{
+	char own[64];
+	if (dir == NULL)
+		dir = getenv("NAMDB_RUN");
+	if (dir == NULL || *dir == '\0') {
+		snprintf(own, sizeof own, "/tmp/namdb-%u", (unsigned)getuid());
+		dir = own;
+	}
+	struct stat sb;
+	const char *why = NULL;
+	if (mkdir(dir, 0700) != 0 && errno != EEXIST)
+		why = strerror(errno);
+	else if (lstat(dir, &sb) != 0 || !S_ISDIR(sb.st_mode))
+		why = "it is not a directory";
+	else if (sb.st_uid != getuid() || (sb.st_mode & 077) != 0)
+		why = "others may enter it (want our own, mode 0700)";
+	if (why != NULL) {
+		nam_log(NAM_LOG_WARN,
+		    "no shared memory for local peers: %s: %s; set NAMDB_RUN to a directory of yours", dir,
+		    why);
+		return;
+	}
+	const char *port = strrchr(s->address, ':') + 1;
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	/* The port is ours, so its socket file is ours or stale; but another loopback address may have that port too. */
+	int len = snprintf(at.sun_path, sizeof at.sun_path, "%s/%s.sock", dir, port);
+	if (len > 0 && (size_t)len < sizeof at.sun_path && socket_alive(&at))
+		len = snprintf(at.sun_path, sizeof at.sun_path, "%s/%s-%d.sock", dir, port, (int)getpid());
+	if (len < 0 || (size_t)len >= sizeof at.sun_path) {
+		nam_log(NAM_LOG_WARN,
+		    "no shared memory for local peers: the path %s is too long for a socket", dir);
+		return;
+	}
+	unlink(at.sun_path);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof at) != 0 || chmod(at.sun_path, 0600) != 0 ||
+	    listen(fd, 256) != 0) {
+		nam_log(
+		    NAM_LOG_WARN, "no shared memory for local peers: %s: %s", at.sun_path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	s->unix_fd = fd;
+	snprintf(s->socket_path, sizeof s->socket_path, "%s", at.sun_path);
+}
+
+static bool
+watch_own(struct sn_server *s, int *fd)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.ptr = fd };
+	return *fd < 0 ? fd == &s->unix_fd : epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, *fd, &e) == 0;
+}
+
+nam_status
+sn_server_open(
+    struct sn_server **out, struct sn_region *r, const struct sn_server_config *cfg, struct nam_err *err)
+{
+	struct sn_server *s = calloc(1, sizeof *s);
+	if (s == NULL)
+		return nam_fail(err, NAM_NOMEM, "no memory for a server");
+	s->tcp_fd = s->unix_fd = s->epoll_fd = s->timer_fd = s->stop_fd = -1;
+	s->region = r;
+	s->base = sn_local(r)->base;
+	s->size = sn_region_size(r);
+	s->accepting = true;
+	s->peers_max = cfg->peers_max != 0 ? cfg->peers_max : PEERS_MAX;
+	s->handshake_ns = (uint64_t)(cfg->handshake_ms != 0 ? cfg->handshake_ms : HANDSHAKE_MS) * 1000000;
+	s->log_left = LOG_PER_SECOND;
+	nam_status st = NAM_OK;
+	if (cfg->secret_len > sizeof s->secret)
+		st = nam_fail(err, NAM_INVALID, "the secret is longer than %zu bytes", sizeof s->secret);
+	if (st == NAM_OK)
+		st = listen_tcp(s, cfg->listen != NULL ? cfg->listen : "127.0.0.1:7411", err);
+	if (st != NAM_OK) {
+		sn_server_close(s);
+		return st;
+	}
+	if (cfg->secret_len > 0)
+		memcpy(s->secret, cfg->secret, cfg->secret_len);
+	s->shake = (struct net_shake){
+		.layout = net_layout(),
+		.cluster = net_cluster_hash(cfg->cluster),
+		.secret = s->secret,
+		.secret_len = cfg->secret_len,
+		.region = sn_region_id(r),
+		.incarnation = sn_region_incarnation(r),
+		.size = s->size,
+	};
+	if (!cfg->no_shm)
+		listen_unix(s, cfg->run_dir);
+	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	s->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	s->stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	struct itimerspec every = { { 0, BEAT_NS }, { 0, BEAT_NS } };
+	if (s->epoll_fd < 0 || s->timer_fd < 0 || s->stop_fd < 0 ||
+	    timerfd_settime(s->timer_fd, 0, &every, NULL) != 0 || !watch_own(s, &s->tcp_fd) ||
+	    !watch_own(s, &s->unix_fd) || !watch_own(s, &s->timer_fd) || !watch_own(s, &s->stop_fd)) {
+		st = nam_fail(err, NAM_IO, "cannot make the event loop: %s", strerror(errno));
+		sn_server_close(s);
+		return st;
+	}
+	sn_region_beat(r, 0);
+	*out = s;
+	return NAM_OK;
+}
+
+void
+sn_server_close(struct sn_server *s)
+{
+	if (s == NULL)
+		return;
+	while (s->strangers != NULL)
+		end_conn(s, s->strangers);
+	while (s->peers != NULL)
+		end_conn(s, s->peers);
+	if (s->socket_path[0] != '\0')
+		unlink(s->socket_path);
+	const int fd[] = { s->tcp_fd, s->unix_fd, s->epoll_fd, s->timer_fd, s->stop_fd };
+	for (unsigned i = 0; i < sizeof fd / sizeof *fd; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
+	memset(s->secret, 0, sizeof s->secret);
+	free(s);
+}
+
+const char *
+sn_server_address(const struct sn_server *s)
+{
+	return s->address;
+}
+
+const char *
+sn_server_socket(const struct sn_server *s)
+{
+	return s->socket_path;
+}
+
+void
+sn_server_counts(const struct sn_server *s, struct sn_server_counts *out)
+{
+	out->accepted = atomic_load_explicit(&s->count.accepted, memory_order_relaxed);
+	out->refused = atomic_load_explicit(&s->count.refused, memory_order_relaxed);
+	out->dropped = atomic_load_explicit(&s->count.dropped, memory_order_relaxed);
+	out->peers = atomic_load_explicit(&s->count.peers, memory_order_relaxed);
+	out->asks = atomic_load_explicit(&s->count.asks, memory_order_relaxed);
+	out->immediates = atomic_load_explicit(&s->count.immediates, memory_order_relaxed);
+}

@@ -1,0 +1,74 @@
+/* server_internal.h -- a connection of the storage node's event loop, shared by server.c and peer.c. */
+#ifndef NAM_STORAGE_NODE_SERVER_INTERNAL_H
+#define NAM_STORAGE_NODE_SERVER_INTERNAL_H
+
+#include <storage_node/sn.h>
+
+#include <net/handshake.h>
+#include <net/net.h>
+#include <stdatomic.h>
+
+enum { SN_BUFFER = 64 << 10 };
+
+/* How a connection goes through its life; each state may only move to the next, or end. */
+enum sn_state { SN_HELLO, SN_PROOF, SN_OPEN };
+
+/* A worker's stream: only after the handshake, so strangers cost no buffers. */
+struct sn_stream {
+	struct net_ask ask; /* the one in work */
+	uint64_t word[2];   /* CAS, FAA, IMM: its words */
+	bool busy;          /* ask has begun */
+	uint32_t moved;     /* so many payload bytes of it are done */
+	/* asks not understood yet: in[in_pos .. in_len); answers not sent yet: out[out_pos .. out_len) */
+	uint32_t in_pos, in_len, out_pos, out_len;
+	_Alignas(8) char in[SN_BUFFER];
+	_Alignas(8) char out[SN_BUFFER];
+};
+
+struct sn_conn {
+	struct sn_conn *prev, *next; /* in the server's list of strangers or of peers */
+	int fd;
+	uint32_t watched; /* epoll events */
+	enum sn_state state;
+	enum net_role role;
+	bool local; /* over the UNIX socket */
+	uint64_t deadline_ns;
+	uint32_t got; /* bytes of the handshake message in work */
+	union {
+		struct net_hello hello;
+		char bytes[sizeof(struct net_hello)];
+	} in;
+	struct net_hello hello;
+	struct net_welcome welcome;
+	struct sn_stream *stream;
+	char name[64]; /* for the log */
+};
+
+struct sn_server {
+	struct sn_region *region;
+	char *base;
+	uint64_t size;
+	bool dirty; /* stored plainly, no fence since */
+	struct net_shake shake;
+	uint8_t secret[64];
+	char address[128];
+	char socket_path[112];
+	int tcp_fd, unix_fd, epoll_fd, timer_fd, stop_fd;
+	bool accepting; /* false while out of descriptors */
+	struct sn_conn *strangers, *peers;
+	unsigned stranger_count, peer_count, peers_max;
+	uint64_t handshake_ns;
+	unsigned log_left; /* lines that strangers may still cause in this second */
+	uint64_t log_refill_ns;
+	struct {
+		atomic_uint_fast64_t accepted, refused, dropped, peers, asks, immediates;
+	} count; /* a  relaxed; written by the loop only */
+};
+
+/* What the peer's half of the work says about a connection. */
+enum sn_verdict { SN_GO_ON, SN_END, SN_GARBAGE };
+
+/* Executes what lies in the stream as far as input and room for answers go. Sets *why with SN_GARBAGE. */
+enum sn_verdict sn_stream_work(struct sn_server *s, struct sn_stream *st, const char **why);
+
+#endif

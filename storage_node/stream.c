@@ -1,0 +1,180 @@
+/*
+ * stream.c -- executes a tcp peer's verbs on the region: the node's software RNIC.
+ *
+ * One ask after the other, so every order that net.h promises holds by itself.
+ * Payloads are moved in pieces as they come and go, so a connection needs two
+ * fixed buffers however long its READs and WRITEs are. A piece ends at a word's
+ * boundary in the region, so that no aligned word is torn (see exec.h).
+ */
+#include <storage_node/server_internal.h>
+
+#include <net/exec.h>
+#include <net/net_internal.h>
+#include <net/wire.h>
+
+#include <string.h>
+
+enum { ANSWER_MAX = sizeof(struct net_answer) + 8 }; /* but for a READ's payload, which flows */
+
+static void
+count_one(atomic_uint_fast64_t *c)
+{
+	atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
+static const char *
+judge(const struct sn_server *s, const struct net_ask *a)
+{
+	const uint64_t offset_mask = (UINT64_C(1) << 48) - 1;
+	if (a->code >= NET_CODES)
+		return "unknown verb";
+	if (a->zero != 0 || (a->flags & ~(NET_FENCE | NET_INLINE | NET_QUIET)) != 0)
+		return "unknown flags";
+	if (a->at >> 48 != s->shake.region)
+		return "address of another region";
+	if (a->len > NET_LEN_MAX)
+		return "length beyond the limit";
+	if ((a->at & offset_mask) + a->len > s->size)
+		return "address out of bounds";
+	bool atomic = a->code == NET_CAS || a->code == NET_FAA;
+	if (atomic && (a->len != 8 || (a->at & 7) != 0))
+		return "misaligned atomic";
+	if (a->code == NET_READ && (a->flags & NET_QUIET))
+		return "quiet READ";
+	return NULL;
+}
+
+static uint32_t
+words_of(const struct net_ask *a)
+{
+	return a->code == NET_CAS ? 2 : a->code == NET_FAA || a->code == NET_WRITE_IMM ? 1 : 0;
+}
+
+static void
+answer(struct sn_stream *st, const uint64_t *seen)
+{
+	if (st->ask.flags & NET_QUIET)
+		return;
+	struct net_answer a = { .code = st->ask.code, .len = st->ask.len };
+	memcpy(st->out + st->out_len, &a, sizeof a);
+	st->out_len += sizeof a;
+	if (seen != NULL) {
+		memcpy(st->out + st->out_len, seen, 8);
+		st->out_len += 8;
+	}
+}
+
+/* How much of `room` may be moved now, so that the piece ends at a word's boundary or at the end. */
+static uint32_t
+piece(uint64_t at, uint32_t left, uint32_t room)
+{
+	if (left <= room)
+		return left;
+	uint32_t ragged = (uint32_t)((at + room) & 7);
+	return room > ragged ? room - ragged : 0;
+}
+
+/* Moves WRITE payload from `in` to the region. True when the ask is over. */
+static bool
+write_some(struct sn_server *s, struct sn_stream *st)
+{
+	uint64_t at = net_offset_of((net_addr){ st->ask.at }) + st->moved;
+	uint32_t have = st->in_len - st->in_pos, left = st->ask.len - st->moved;
+	uint32_t tail = (uint32_t)(net_pad8(st->ask.len) - st->ask.len);
+	uint32_t n = piece(at, left, have);
+	if (n > 0) {
+		net_copy_in(s->base + at, st->in + st->in_pos, n);
+		s->dirty = true;
+		st->in_pos += n;
+		st->moved += n;
+	}
+	if (st->moved < st->ask.len || st->in_len - st->in_pos < tail)
+		return false;
+	st->in_pos += tail;
+	return true;
+}
+
+/* Moves READ payload from the region to `out`. True when the ask is over. */
+static bool
+read_some(struct sn_server *s, struct sn_stream *st)
+{
+	uint64_t at = net_offset_of((net_addr){ st->ask.at }) + st->moved;
+	uint32_t left = st->ask.len - st->moved, tail = (uint32_t)(net_pad8(st->ask.len) - st->ask.len);
+	uint32_t room = SN_BUFFER - st->out_len;
+	uint32_t n = piece(at, left, room > tail ? room - tail : 0);
+	/* A shm peer must see earlier WRITEs before these loads happen (net.c does the same). */
+	if (s->dirty) {
+		net_fence_stores_before_loads();
+		s->dirty = false;
+	}
+	net_copy_out(st->out + st->out_len, s->base + at, n);
+	st->out_len += n;
+	st->moved += n;
+	if (st->moved < st->ask.len)
+		return false;
+	memset(st->out + st->out_len, 0, tail);
+	st->out_len += tail;
+	return true;
+}
+
+enum sn_verdict
+sn_stream_work(struct sn_server *s, struct sn_stream *st, const char **why)
+{
+	for (;;) {
+		if (!st->busy) {
+			uint32_t have = st->in_len - st->in_pos;
+			if (have < sizeof st->ask)
+				break;
+			struct net_ask a;
+			memcpy(&a, st->in + st->in_pos, sizeof a);
+			if ((*why = judge(s, &a)) != NULL)
+				return SN_GARBAGE;
+			uint32_t words = words_of(&a);
+			if (have < sizeof a + 8 * words || SN_BUFFER - st->out_len < ANSWER_MAX)
+				break;
+			memcpy(st->word, st->in + st->in_pos + sizeof a, 8 * words);
+			st->in_pos += (uint32_t)sizeof a + 8 * words;
+			st->ask = a;
+			st->moved = 0;
+			st->busy = true;
+			count_one(&s->count.asks);
+			if (a.code == NET_READ)
+				answer(st, NULL); /* its payload follows */
+		}
+		char *at = s->base + net_offset_of((net_addr){ st->ask.at });
+		uint64_t seen;
+		switch (st->ask.code) {
+		case NET_READ:
+			if (!read_some(s, st))
+				goto out;
+			break;
+		case NET_WRITE:
+		case NET_WRITE_IMM:
+			if (!write_some(s, st))
+				goto out;
+			if (st->ask.code == NET_WRITE_IMM)
+				count_one(&s->count.immediates);
+			answer(st, NULL);
+			break;
+		case NET_CAS:
+			seen = net_exec_cas(at, st->word[0], st->word[1]);
+			answer(st, &seen);
+			break;
+		default:
+			seen = net_exec_faa(at, st->word[0]);
+			answer(st, &seen);
+		}
+		st->busy = false;
+	}
+out:
+	/* Keep what is left at the front, and its place within a word. */
+	if (st->in_pos == st->in_len) {
+		st->in_pos = st->in_len = 0;
+	} else if (st->in_pos >= 8) {
+		uint32_t to = st->in_pos & 7;
+		memmove(st->in + to, st->in + st->in_pos, st->in_len - st->in_pos);
+		st->in_len -= st->in_pos - to;
+		st->in_pos = to;
+	}
+	return SN_GO_ON;
+}
