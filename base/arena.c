@@ -43,20 +43,21 @@ nam_arena_reset(struct nam_arena *a)
 	a->used = 0;
 	if (a->head == NULL)
 		return;
-	size_t kept = 0;
-	struct nam_chunk *c = a->head, *last = NULL;
-	while (c != NULL && (last == NULL || kept + c->size <= KEEP_BYTES)) {
-		kept += c->size;
-		last = c;
-		c = c->next;
+	size_t keep = a->chunk_bytes > KEEP_BYTES ? a->chunk_bytes : KEEP_BYTES, kept = 0;
+	struct nam_chunk **link = &a->head;
+	while (*link != NULL && kept + (*link)->size <= keep) {
+		kept += (*link)->size;
+		link = &(*link)->next;
 	}
-	while (c != NULL) {
-		struct nam_chunk *next = c->next;
+	for (struct nam_chunk *c = *link, *next; c != NULL; c = next) {
+		next = c->next;
 		free(c);
-		c = next;
 	}
-	last->next = NULL;
-	use(a, a->head);
+	*link = NULL;
+	a->current = NULL;
+	a->at = a->end = NULL;
+	if (a->head != NULL)
+		use(a, a->head);
 }
 
 void *
@@ -64,7 +65,7 @@ nam_arena_slow(struct nam_arena *a, size_t n)
 {
 	if (a->limit != 0 && (n > a->limit || a->used > a->limit - n))
 		return NULL;
-	struct nam_chunk *next = a->current ? a->current->next : NULL;
+	struct nam_chunk *next = a->current ? a->current->next : a->head;
 	if (next == NULL || next->size < n) {
 		size_t size = n > a->chunk_bytes ? n : a->chunk_bytes;
 		struct nam_chunk *c = malloc(sizeof *c + size);
@@ -97,10 +98,11 @@ nam_arena_copy(struct nam_arena *a, const void *bytes, size_t n)
 char *
 nam_arena_str(struct nam_arena *a, const char *s, size_t n)
 {
-	char *p = nam_arena_take(a, n + 1);
+	char *p = n < SIZE_MAX ? nam_arena_take(a, n + 1) : NULL;
 	if (p == NULL)
 		return NULL;
-	memcpy(p, s, n);
+	if (n > 0)
+		memcpy(p, s, n);
 	p[n] = 0;
 	return p;
 }

@@ -24,15 +24,19 @@ struct nam_arena {
 /* chunk_bytes 0 = 64 KiB. Allocates nothing yet. */
 void nam_arena_init(struct nam_arena *a, size_t chunk_bytes);
 void nam_arena_fini(struct nam_arena *a);
-/* Forgets everything taken; keeps the first chunks (up to 1 MiB) for the next use. */
+/* Forgets everything taken; keeps the first chunks (up to 1 MiB, or one chunk_bytes) for the next use. */
 void nam_arena_reset(struct nam_arena *a);
+/* The way out of nam_arena_take when the current chunk is too small. n is rounded already. */
 void *nam_arena_slow(struct nam_arena *a, size_t n);
 
-/* n bytes, 16-aligned, not cleared. NULL when the limit is reached or malloc fails. */
+/* n bytes, 16-aligned, not cleared; 0 bytes are a place of their own too. NULL when the limit is
+ * reached, when malloc fails, or when n is absurd (a length that went below zero). */
 static inline void *
 nam_arena_take(struct nam_arena *a, size_t n)
 {
-	n = (n + 15) & ~(size_t)15;
+	if (__builtin_expect(n > SIZE_MAX / 2, 0))
+		return NULL;
+	n = (n + (n == 0) + 15) & ~(size_t)15;
 	if (__builtin_expect(n <= (size_t)(a->end - a->at), 1) &&
 	    (a->limit == 0 || a->used + n <= a->limit)) {
 		void *p = a->at;

@@ -23,7 +23,9 @@
 #endif
 #endif
 #ifdef CO_ASAN
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
+#include <sanitizer/lsan_interface.h>
 #endif
 #ifdef CO_TSAN
 #include <sanitizer/tsan_interface.h>
@@ -37,7 +39,7 @@ typedef struct {
 extern transfer_t jump_fcontext(void *to, void *arg);
 extern void *make_fcontext(void *stack_top, size_t size, void (*fn)(transfer_t));
 
-enum { DEFAULT_STACK = 64 << 10, POOL_MAX = 256 };
+enum { DEFAULT_STACK = 64 << 10, STACK_MAX = 1 << 30, POOL_MAX = 256 };
 
 enum co_state { CO_READY, CO_RUNNING, CO_PARKED, CO_ENDED };
 
@@ -45,7 +47,7 @@ struct nam_co {
 	struct nam_sched *sched;            /* i */
 	struct nam_co *next;                /* o  in the ready queue or the pool */
 	_Atomic(struct nam_co *) post_next; /* a  in the post list; release by poster, acquire by owner */
-	atomic_bool posted;                 /* a  in the post list already */
+	atomic_bool posted;                 /* a  in the post list already: memory stays until taken */
 	enum co_state state;                /* o */
 	bool woken;                         /* o  a wake came while not parked */
 	void *fctx;                         /* o */
@@ -66,8 +68,10 @@ struct nam_sched {
 	struct nam_co *head, *tail; /* ready queue */
 	struct nam_co *pool;        /* ended coroutines with their stacks */
 	struct nam_co *current;
-	void *fctx; /* the thread's own stack while a coroutine runs */
+	void *fctx;  /* the thread's own stack while a coroutine runs */
+	size_t page; /* i */
 	int live, pooled;
+	int haunting;                       /* ended, but still in the post list */
 	_Atomic(struct nam_co *) post_list; /* a  pushed by any thread, taken whole by the owner */
 	void (*rouse)(void *);
 	void *rouse_arg;
@@ -86,21 +90,62 @@ static _Thread_local struct nam_co *self;
 struct nam_sched *
 nam_sched_open(void)
 {
-	return calloc(1, sizeof(struct nam_sched));
+	struct nam_sched *s = calloc(1, sizeof *s);
+	if (s != NULL)
+		s->page = (size_t)sysconf(_SC_PAGESIZE);
+	return s;
 }
 
 static void
 co_free(struct nam_co *co)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t page = co->sched->page;
+#ifdef CO_ASAN
+	__lsan_unregister_root_region(co->stack + page, co->stack_size);
+#endif
 	munmap(co->stack, co->stack_size + page);
 	free(co);
+}
+
+/* An ended coroutine that nobody can reach any more: its stack serves the next one. */
+static void
+recycle(struct nam_co *co)
+{
+	struct nam_sched *s = co->sched;
+	if (s->pooled == POOL_MAX) {
+		co_free(co);
+		return;
+	}
+	co->next = s->pool;
+	s->pool = co;
+	s->pooled++;
+}
+
+static void
+take_posts(struct nam_sched *s)
+{
+	if (atomic_load_explicit(&s->post_list, memory_order_relaxed) == NULL)
+		return;
+	struct nam_co *co = atomic_exchange_explicit(&s->post_list, NULL, memory_order_acq_rel);
+	while (co != NULL) {
+		struct nam_co *next = atomic_load_explicit(&co->post_next, memory_order_relaxed);
+		atomic_exchange_explicit(&co->posted, false, memory_order_acq_rel);
+		if (co->state == CO_ENDED) {
+			s->haunting--;
+			recycle(co);
+		} else {
+			nam_co_wake(co);
+		}
+		co = next;
+	}
 }
 
 void
 nam_sched_close(struct nam_sched *s)
 {
 	NAM_ASSERT(s->live == 0);
+	take_posts(s);
+	NAM_ASSERT(s->haunting == 0); /* a post is still under way */
 	for (struct nam_co *co = s->pool, *next; co != NULL; co = next) {
 		next = co->next;
 		co_free(co);
@@ -160,8 +205,11 @@ entry(transfer_t t)
 struct nam_co *
 nam_co_start(struct nam_sched *s, void (*fn)(void *), void *arg, size_t stack)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	stack = ((stack ? stack : DEFAULT_STACK) + page - 1) / page * page;
+	size_t page = s->page;
+	stack = stack ? stack : DEFAULT_STACK;
+	if (stack > STACK_MAX)
+		return NULL;
+	stack = (stack + page - 1) / page * page;
 	struct nam_co *co = s->pool, **link = &s->pool;
 	while (co != NULL && co->stack_size != stack) {
 		link = &co->next;
@@ -176,13 +224,26 @@ nam_co_start(struct nam_sched *s, void (*fn)(void *), void *arg, size_t stack)
 			return NULL;
 		co->stack_size = stack;
 		co->stack = mmap(NULL, stack + page, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
 		if (co->stack == MAP_FAILED) {
 			free(co);
 			return NULL;
 		}
-		mprotect(co->stack, page, PROT_NONE);
+		/* Fails when the process has too many mappings: then no coroutine, rather than one without a guard. */
+		if (mprotect(co->stack, page, PROT_NONE) != 0) {
+			munmap(co->stack, stack + page);
+			free(co);
+			return NULL;
+		}
+#ifdef CO_ASAN
+		__lsan_register_root_region(co->stack + page, stack);
+#endif
 	}
+#ifdef CO_ASAN
+	/* The last frames on a reused stack never returned, and a new mapping may lie where
+	 * an old stack lay: either way the shadow still shows their red zones. */
+	ASAN_UNPOISON_MEMORY_REGION(co->stack + page, stack);
+#endif
 	co->sched = s;
 	co->fn = fn;
 	co->arg = arg;
@@ -260,22 +321,9 @@ nam_sched_on_post(struct nam_sched *s, void (*rouse)(void *), void *arg)
 }
 
 static void
-take_posts(struct nam_sched *s)
-{
-	if (atomic_load_explicit(&s->post_list, memory_order_relaxed) == NULL)
-		return;
-	struct nam_co *co = atomic_exchange_explicit(&s->post_list, NULL, memory_order_acq_rel);
-	while (co != NULL) {
-		struct nam_co *next = atomic_load_explicit(&co->post_next, memory_order_relaxed);
-		atomic_exchange_explicit(&co->posted, false, memory_order_acq_rel);
-		nam_co_wake(co);
-		co = next;
-	}
-}
-
-static void
 resume(struct nam_sched *s, struct nam_co *co)
 {
+	struct nam_co *outer = self; /* not NULL when a coroutine of another scheduler runs this one */
 	co->state = CO_RUNNING;
 	s->current = co;
 #ifdef CO_TSAN
@@ -283,8 +331,7 @@ resume(struct nam_sched *s, struct nam_co *co)
 	__tsan_switch_to_fiber(co->fiber, 0);
 #endif
 #ifdef CO_ASAN
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	__sanitizer_start_switch_fiber(&s->fake, co->stack + page, co->stack_size);
+	__sanitizer_start_switch_fiber(&s->fake, co->stack + s->page, co->stack_size);
 #endif
 	transfer_t t = jump_fcontext(co->fctx, co);
 #ifdef CO_ASAN
@@ -292,24 +339,24 @@ resume(struct nam_sched *s, struct nam_co *co)
 #endif
 	co->fctx = t.fctx;
 	s->current = NULL;
+	self = outer;
 	if (co->state != CO_ENDED)
 		return;
 #ifdef CO_TSAN
 	__tsan_destroy_fiber(co->fiber);
 #endif
 	s->live--;
-	if (s->pooled < POOL_MAX && !atomic_load_explicit(&co->posted, memory_order_acquire)) {
-		co->next = s->pool;
-		s->pool = co;
-		s->pooled++;
-	} else if (!atomic_load_explicit(&co->posted, memory_order_acquire)) {
-		co_free(co);
-	}
+	/* A post that came too late still holds it: take_posts recycles it then. */
+	if (atomic_load_explicit(&co->posted, memory_order_acquire))
+		s->haunting++;
+	else
+		recycle(co);
 }
 
 int
 nam_sched_run(struct nam_sched *s)
 {
+	NAM_ASSERT(s->current == NULL); /* not from one of its own coroutines */
 	take_posts(s);
 	struct nam_co *last = s->tail;
 	int ran = 0;

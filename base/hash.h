@@ -30,13 +30,17 @@ nam_fold(uint64_t a, uint64_t b)
 	return (uint64_t)p ^ (uint64_t)(p >> 64);
 }
 
-/* Checksum over n 8-byte words. Order matters; a changed word changes it. */
+/*
+ * Checksum over n 8-byte words. Order matters; one changed word goes unseen once in 2^64.
+ * The running value is added back after each step, so that a word which makes one factor
+ * of the product 0 does not erase what came before it.
+ */
 static inline uint64_t
 nam_fold_words(const uint64_t *w, size_t n, uint64_t seed)
 {
 	uint64_t h = seed ^ UINT64_C(0x9e3779b97f4a7c15);
 	for (size_t i = 0; i < n; i++)
-		h = nam_fold(h, w[i]) + i;
+		h = nam_fold(h, w[i]) + (h + i);
 	return nam_mix(h);
 }
 
