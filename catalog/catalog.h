@@ -29,6 +29,7 @@ struct cat_table {
 	uint16_t keys;             /* columns of the primary key; 0: none */
 	uint16_t key[CAT_KEY_MAX]; /* column numbers, in key order */
 	uint16_t fixed;            /* bytes of the fixed part of a row */
+	bool system;               /* nam_tables, nam_columns: SQL may read them, only catalog writes */
 	struct txn_table store;    /* .owner is this table */
 	struct cat_table *next;    /* catalog's */
 };

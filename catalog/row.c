@@ -88,12 +88,28 @@ cat_table_layout(struct cat_table *t, struct cat_err *err)
 
 /* ---- encoding ---------------------------------------------------------------- */
 
-/* What same_key compares when the value itself is elsewhere. */
-static void
-digest(enum cat_type type, const char *p, uint32_t len, unsigned char out[CAT_DIGEST])
+/* The numeric without trailing zeros of its fraction: equal numbers, equal bytes. */
+static bool
+canonical(struct cat_str n, struct cat_str *out, struct nam_arena *arena)
 {
-	if (type == CAT_NUMERIC)
-		len = cat_numeric_key_len((struct cat_str){ p, len });
+	struct cat_err err;
+	*out = n;
+	if (cat_num_is_nan(n) || cat_num_is_inf(n) || cat_num_scale(n) == 0)
+		return true;
+	struct cat_str text = cat_num_out(n, arena);
+	if (text.len == 0)
+		return false;
+	while (text.p[text.len - 1] == '0')
+		text.len--;
+	if (text.p[text.len - 1] == '.')
+		text.len--;
+	return cat_num_in(text, out, arena, &err);
+}
+
+/* What same_key compares when the value itself is elsewhere: over the bytes that a key holds. */
+static void
+digest(const char *p, uint32_t len, unsigned char out[CAT_DIGEST])
+{
 	SHA256_CTX c;
 	SHA256_Init(&c);
 	SHA256_Update(&c, p, len);
@@ -192,7 +208,10 @@ cat_row_encode(const struct cat_table *table, struct txn *t, const union cat_val
 			memcpy(row + at, &b, sizeof b);
 			cell.len = CAT_SPILL | CAT_SPILLED;
 			if (is_key(table, i)) {
-				digest(c->type, v[i].s.p, v[i].s.len, (unsigned char *)row + at + CAT_SPILL);
+				struct cat_str k = v[i].s;
+				if (c->type == CAT_NUMERIC && !canonical(k, &k, arena))
+					return NAM_NOMEM;
+				digest(k.p, k.len, (unsigned char *)row + at + CAT_SPILL);
 				cell.len = CAT_SPILL_KEY | CAT_SPILLED;
 			}
 		} else if (v[i].s.len > 0) {
@@ -392,11 +411,14 @@ cat_key_encode(const struct cat_table *table, const union cat_val *v, struct cat
 	for (unsigned i = 0; i < table->keys; i++) {
 		enum cat_type type = table->column[table->key[i]].type;
 		if (is_var(type)) {
-			uint32_t len = type == CAT_NUMERIC ? cat_numeric_key_len(v[i].s) : v[i].s.len;
-			memcpy(key + at, &len, 4);
-			if (len > 0)
-				memcpy(key + at + 4, v[i].s.p, len);
-			at += 4 + len;
+			struct cat_str x = v[i].s;
+			if (type == CAT_NUMERIC && !canonical(x, &x, arena))
+				return NAM_NOMEM;
+			NAM_ASSERT(x.len <= v[i].s.len);
+			memcpy(key + at, &x.len, 4);
+			if (x.len > 0)
+				memcpy(key + at + 4, x.p, x.len);
+			at += 4 + x.len;
 			continue;
 		}
 		int64_t x = v[i].i;
@@ -443,11 +465,12 @@ same_var(const struct cat_table *t, const char *row, uint32_t len, const struct 
 		unsigned char d[CAT_DIGEST];
 		if (cell.len != (CAT_SPILL_KEY | CAT_SPILLED))
 			return false;
-		digest(CAT_TEXT, key, n, d); /* the key's bytes are canonical already */
+		digest(key, n, d);
 		return memcmp(d, row + cell.where + CAT_SPILL, CAT_DIGEST) == 0;
 	}
 	if (c->type == CAT_NUMERIC)
-		cell.len = cat_numeric_key_len((struct cat_str){ row + cell.where, cell.len });
+		return cat_num_cmp(
+			   (struct cat_str){ row + cell.where, cell.len }, (struct cat_str){ key, n }) == 0;
 	return cell.len == n && memcmp(row + cell.where, key, n) == 0;
 }
 

@@ -1,0 +1,476 @@
+/* catalog.c -- the process's cache of definitions, and DDL as rows of two system tables. */
+#include <catalog/catalog_internal.h>
+
+#include <base/assert.h>
+#include <base/hash.h>
+
+#include <stdlib.h>
+
+/*
+ * Definitions never change, so what readers share is immutable: a `shot` is the whole
+ * catalog as of a range of snapshots, and its tables are shared with its neighbours.
+ *
+ * A lookup with a warm cache takes no lock: it pins the newest shot with a
+ * hazard pointer, looks the name up, lets go. A shot says for which snapshots it
+ * is right; when a newer note exists (tso_noted) than it covers, the system
+ * tables are read again. Everything else (changes, reclaiming) is under c->lock,
+ * never held while a coroutine parks.
+ *
+ * A table's struct is freed when no shot lists it, the watermark has passed
+ * the drop (whoever found it had an older snapshot), and CAT_GRAVES tables have
+ * been dropped since: a READ COMMITTED transaction may have written the table in
+ * an earlier statement, and has moved on to a newer snapshot.
+ */
+
+static _Atomic unsigned next_reader;
+static _Thread_local unsigned reader = UINT32_MAX;
+
+/* ---- tables ------------------------------------------------------------------- */
+
+struct cat_entry *
+cat_entry_new(const struct cat_table *def)
+{
+	struct cat_entry *e = calloc(1, sizeof *e + def->columns * sizeof(struct cat_column));
+	if (e == NULL)
+		return NULL;
+	e->def = *def;
+	e->def.column = e->columns;
+	e->def.next = NULL;
+	e->def.store.view = NULL;
+	memcpy(e->columns, def->column, def->columns * sizeof *def->column);
+	return e;
+}
+
+static void
+entry_free(struct cat *c, struct cat_entry *e)
+{
+	if (e->def.store.view != NULL)
+		txn_table_close(c->db, &e->def.store);
+	free(e);
+}
+
+/* No shot lists it any more: it waits for the last snapshot that may. Under lock. */
+static void
+entry_bury(struct cat *c, struct cat_entry *e, tso_cid gone)
+{
+	e->gone = gone;
+	e->next = c->buried;
+	c->buried = e;
+}
+
+/* ---- shots -------------------------------------------------------------------- */
+
+static uint64_t
+name_hash(const char *name)
+{
+	return nam_hash(name, strlen(name), 0);
+}
+
+static struct cat_entry *
+shot_find(const struct cat_shot *s, const char *name)
+{
+	for (uint64_t h = name_hash(name);; h++) {
+		struct cat_entry *e = s->slot[h & s->mask];
+		if (e == NULL || strcmp(e->def.name, name) == 0)
+			return e;
+	}
+}
+
+static bool
+shot_covers(const struct cat_shot *s, tso_cid at, tso_cid noted)
+{
+	return at >= s->from && (at <= s->at || noted <= s->at);
+}
+
+/* n names at most. */
+static struct cat_shot *
+shot_new(unsigned n)
+{
+	uint64_t slots = 8;
+	while (slots < 2 * (uint64_t)n)
+		slots *= 2;
+	struct cat_shot *s = calloc(1, sizeof *s + slots * sizeof s->slot[0]);
+	if (s == NULL)
+		return NULL;
+	s->mask = slots - 1;
+	s->table = calloc(n, sizeof *s->table);
+	if (s->table == NULL) {
+		free(s);
+		return NULL;
+	}
+	return s;
+}
+
+static void
+shot_add(struct cat_shot *s, struct cat_entry *e)
+{
+	uint64_t h = name_hash(e->def.name);
+	while (s->slot[h & s->mask] != NULL)
+		h++;
+	s->slot[h & s->mask] = e;
+	s->table[s->tables++] = e;
+	e->shots++;
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+	const struct cat_entry *const *x = a, *const *y = b;
+	return strcmp((*x)->def.name, (*y)->def.name);
+}
+
+/* Its tables that nobody else lists are buried. Under lock. */
+static void
+shot_free(struct cat *c, struct cat_shot *s, tso_cid gone)
+{
+	for (unsigned i = 0; i < s->tables; i++)
+		if (--s->table[i]->shots == 0 && !s->table[i]->fresh)
+			entry_bury(c, s->table[i], gone);
+	free(s->table);
+	free(s);
+}
+
+/* Pins the newest shot. *slot: where; NULL: the lock is held instead. */
+static struct cat_shot *
+pin(struct cat *c, struct cat_hazard **slot)
+{
+	if (reader == UINT32_MAX)
+		reader = atomic_fetch_add(&next_reader, 1);
+	*slot = NULL;
+	if (reader >= CAT_READERS) {
+		pthread_mutex_lock(&c->lock);
+		return atomic_load(&c->head);
+	}
+	*slot = &c->hazard[reader];
+	for (struct cat_shot *s = atomic_load(&c->head);;) {
+		atomic_store(&(*slot)->shot, s); /* sequentially consistent: seen before the next load */
+		struct cat_shot *again = atomic_load(&c->head);
+		if (again == s)
+			return s;
+		s = again;
+	}
+}
+
+static void
+unpin(struct cat *c, struct cat_hazard *slot)
+{
+	if (slot != NULL)
+		atomic_store_explicit(&slot->shot, NULL, memory_order_release);
+	else
+		pthread_mutex_unlock(&c->lock);
+}
+
+static bool
+pinned(struct cat *c, const struct cat_shot *s)
+{
+	for (unsigned i = 0; i < CAT_READERS; i++)
+		if (atomic_load(&c->hazard[i].shot) == s)
+			return true;
+	return false;
+}
+
+/* Frees shots no snapshot can ask for and tables no snapshot can have found. Under lock. */
+static void
+sweep(struct cat *c)
+{
+	tso_cid watermark = tso_watermark(c->oracle);
+	struct cat_shot *newer = atomic_load(&c->head);
+	for (struct cat_shot *s; newer != NULL && (s = newer->older) != NULL;) {
+		if (s->at < watermark && !pinned(c, s)) {
+			newer->older = s->older;
+			shot_free(c, s, newer->at);
+		} else {
+			newer = s;
+		}
+	}
+	unsigned kept = 0;
+	for (struct cat_entry **link = &c->buried, *e; (e = *link) != NULL;) {
+		if (e->gone <= watermark && e->changes == 0 && kept++ >= CAT_GRAVES) {
+			*link = e->next;
+			entry_free(c, e);
+		} else {
+			link = &e->next;
+		}
+	}
+}
+
+/* A table this process knows already, by name and id. Under lock. */
+static struct cat_entry *
+known(struct cat *c, const char *name, uint32_t id)
+{
+	for (struct cat_shot *s = atomic_load(&c->head); s != NULL; s = s->older) {
+		struct cat_entry *e = shot_find(s, name);
+		if (e != NULL && e->def.store.id == id)
+			return e;
+	}
+	for (struct cat_entry *e = c->fresh; e != NULL; e = e->next)
+		if (e->def.store.id == id)
+			return e;
+	return NULL;
+}
+
+/* Fresh tables that a newer shot has read about, or that were dropped before anybody could. Under lock. */
+static void
+settle_fresh(struct cat *c, tso_cid at)
+{
+	for (struct cat_entry **link = &c->fresh, *e; (e = *link) != NULL;) {
+		if (e->shots == 0 && e->born > at) {
+			link = &e->next;
+			continue;
+		}
+		*link = e->next;
+		e->next = NULL;
+		e->fresh = false;
+		if (e->shots == 0)
+			entry_bury(c, e, at);
+	}
+}
+
+/* Puts a shot where it belongs, newest first. Under lock. */
+static void
+publish(struct cat *c, struct cat_shot *s)
+{
+	struct cat_shot *head = atomic_load(&c->head);
+	if (head == NULL || s->at >= head->at) {
+		s->older = head;
+		atomic_store(&c->head, s);
+		settle_fresh(c, s->at);
+		return;
+	}
+	while (head->older != NULL && head->older->at > s->at)
+		head = head->older;
+	s->older = head->older;
+	head->older = s;
+}
+
+/*
+ * Reads the system tables in transaction t, or, t == NULL, in one of its own,
+ * and publishes what it found. In a coroutine.
+ */
+static nam_status
+reload(struct cat *c, struct txn_worker *tw, struct txn *t)
+{
+	struct nam_arena arena;
+	struct txn *mine = NULL;
+	struct cat_rows rows;
+	nam_arena_init(&arena, 256 << 10);
+	nam_status st = NAM_OK;
+	if (t == NULL) {
+		if ((st = txn_begin(tw, TXN_REPEATABLE_READ, &mine)) != NAM_OK)
+			goto out;
+		t = mine;
+	}
+	tso_cid at = txn_snapshot(t), noted = tso_noted(c->oracle);
+	st = cat_read_all(c, t, &rows, &arena);
+	if (mine != NULL)
+		txn_abort(mine);
+	if (st != NAM_OK)
+		goto out;
+
+	pthread_mutex_lock(&c->lock);
+	struct cat_shot *s = shot_new(rows.n + CAT_SYSTEM);
+	if (s == NULL) {
+		st = NAM_NOMEM;
+		goto out_unlock;
+	}
+	s->at = at;
+	s->from = noted <= at ? noted : at;
+	for (unsigned i = 0; i < CAT_SYSTEM; i++)
+		shot_add(s, c->system[i]);
+	for (unsigned i = 0; i < rows.n; i++) {
+		struct cat_table *def = &rows.table[i];
+		struct cat_entry *e = known(c, def->name, def->store.id);
+		if (e == NULL) {
+			e = cat_entry_new(def);
+			if (e == NULL || (st = cat_entry_open(c, e)) != NAM_OK) {
+				free(e);
+				st = st == NAM_OK ? NAM_NOMEM : st;
+				shot_free(c, s, at);
+				goto out_unlock;
+			}
+		}
+		shot_add(s, e);
+	}
+	qsort(s->table, s->tables, sizeof *s->table, by_name);
+	publish(c, s);
+	sweep(c);
+out_unlock:
+	pthread_mutex_unlock(&c->lock);
+out:
+	nam_arena_fini(&arena);
+	return st;
+}
+
+/*
+ * Makes sure a shot covers t's snapshot, and answers it locked: c->lock is held
+ * when NAM_OK. For the rare case that the newest does not.
+ */
+static nam_status
+cover(struct cat *c, struct txn *t, struct cat_shot **out)
+{
+	tso_cid at = txn_snapshot(t);
+	struct cat_shot *s;
+	for (int round = 0;; round++) {
+		tso_cid noted = tso_noted(c->oracle);
+		pthread_mutex_lock(&c->lock);
+		s = atomic_load(&c->head);
+		if (s != NULL && !shot_covers(s, at, noted))
+			for (s = s->older; s != NULL && !(at >= s->from && at <= s->at);)
+				s = s->older;
+		if (s != NULL || round == 3)
+			break;
+		pthread_mutex_unlock(&c->lock);
+		/* A fresh snapshot serves everybody; t's own one only those as old as t. A
+		 * transaction that has changed the catalog would read its own rows. */
+		bool own = round > 0 && cat_overlay_of(c, t) == NULL;
+		nam_status st = reload(c, txn_worker_of(t), own ? t : NULL);
+		if (st != NAM_OK)
+			return st;
+	}
+	if (s == NULL) /* DDL of its own in an old snapshot: the newest there is */
+		s = atomic_load(&c->head);
+	*out = s;
+	return NAM_OK;
+}
+
+nam_status
+cat_find(struct cat *c, struct txn *t, const char *name, const struct cat_table **out)
+{
+	*out = NULL;
+	if (atomic_load_explicit(&c->overlays, memory_order_acquire) != 0) {
+		bool hides = false;
+		const struct cat_entry *mine = cat_overlay_find(c, t, name, &hides);
+		if (mine != NULL)
+			*out = &mine->def;
+		if (mine != NULL || hides)
+			return NAM_OK;
+	}
+	struct cat_hazard *slot;
+	tso_cid at = txn_snapshot(t), noted = tso_noted(c->oracle);
+	struct cat_shot *s = pin(c, &slot);
+	bool covered = s != NULL && shot_covers(s, at, noted);
+	struct cat_entry *e = covered ? shot_find(s, name) : NULL;
+	unpin(c, slot);
+	if (!covered) {
+		nam_status st = cover(c, t, &s);
+		if (st != NAM_OK)
+			return st;
+		e = shot_find(s, name);
+		pthread_mutex_unlock(&c->lock);
+	}
+	if (e != NULL)
+		*out = &e->def;
+	return NAM_OK;
+}
+
+static int
+tables_by_name(const void *a, const void *b)
+{
+	const struct cat_table *const *x = a, *const *y = b;
+	return strcmp((*x)->name, (*y)->name);
+}
+
+nam_status
+cat_list(struct cat *c, struct txn *t, const struct cat_table ***out, unsigned *n, struct nam_arena *arena)
+{
+	struct cat_shot *s;
+	nam_status st = cover(c, t, &s);
+	if (st != NAM_OK)
+		return st;
+	const struct cat_overlay *o = cat_overlay_locked(c, t);
+	unsigned max = s->tables;
+	for (const struct cat_change *x = o ? o->list : NULL; x != NULL; x = x->next)
+		max++;
+	const struct cat_table **list = nam_arena_take(arena, max * sizeof *list);
+	unsigned got = 0;
+	if (list == NULL) {
+		st = NAM_NOMEM;
+		goto out;
+	}
+	for (unsigned i = 0; i < s->tables; i++)
+		if (!cat_overlay_drops(o, s->table[i]))
+			list[got++] = &s->table[i]->def;
+	for (const struct cat_change *x = o ? o->list : NULL; x != NULL; x = x->next)
+		if (!x->drop && !cat_overlay_drops(o, x->entry))
+			list[got++] = &x->entry->def;
+	qsort(list, got, sizeof *list, tables_by_name);
+	*out = list;
+	*n = got;
+out:
+	pthread_mutex_unlock(&c->lock);
+	return st;
+}
+
+uint64_t
+cat_version(struct cat *c, struct txn *t)
+{
+	if (atomic_load_explicit(&c->overlays, memory_order_acquire) != 0) {
+		pthread_mutex_lock(&c->lock);
+		const struct cat_overlay *o = cat_overlay_locked(c, t);
+		uint64_t stamp = o ? UINT64_C(1) << 63 | o->stamp : 0;
+		pthread_mutex_unlock(&c->lock);
+		if (stamp != 0)
+			return stamp;
+	}
+	tso_cid at = txn_snapshot(t), noted = tso_noted(c->oracle);
+	if (noted <= at)
+		return noted; /* the newest change there is: t sees it */
+	pthread_mutex_lock(&c->lock);
+	struct cat_shot *s = atomic_load(&c->head);
+	while (s != NULL && !(at >= s->from && at <= s->at))
+		s = s->older;
+	uint64_t version = s ? s->from : at;
+	pthread_mutex_unlock(&c->lock);
+	return version;
+}
+
+/* ---- opening ------------------------------------------------------------------- */
+
+nam_status
+cat_open(struct txn_worker *tw, struct cat **out)
+{
+	struct cat *c = aligned_alloc(64, (sizeof *c + 63) & ~(size_t)63);
+	if (c == NULL)
+		return NAM_NOMEM;
+	memset(c, 0, sizeof *c);
+	pthread_mutex_init(&c->lock, NULL);
+	c->db = txn_worker_db(tw);
+	c->oracle = txn_db_oracle(c->db);
+	nam_status st = cat_bootstrap(c, tw);
+	if (st == NAM_OK)
+		st = reload(c, tw, NULL);
+	if (st != NAM_OK) {
+		cat_close(c);
+		return st;
+	}
+	*out = c;
+	return NAM_OK;
+}
+
+void
+cat_close(struct cat *c)
+{
+	if (c == NULL)
+		return;
+	struct cat_shot *older;
+	for (struct cat_shot *s = atomic_load(&c->head); s != NULL; s = older) {
+		older = s->older;
+		shot_free(c, s, 0);
+	}
+	struct cat_entry *next;
+	for (struct cat_entry *e = c->fresh; e != NULL; e = next) {
+		next = e->next;
+		entry_free(c, e);
+	}
+	for (struct cat_entry *e = c->buried; e != NULL; e = next) {
+		next = e->next;
+		bool system = e == c->system[0] || e == c->system[1];
+		if (!system)
+			entry_free(c, e);
+	}
+	for (unsigned i = 0; i < CAT_SYSTEM; i++)
+		if (c->system[i] != NULL)
+			entry_free(c, c->system[i]);
+	pthread_mutex_destroy(&c->lock);
+	free(c);
+}

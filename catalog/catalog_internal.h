@@ -1,0 +1,99 @@
+/* catalog_internal.h -- what catalog.c (the cache), system.c (rows of the system tables) and ddl.c (changes) share. */
+#ifndef NAM_CATALOG_INTERNAL_H
+#define NAM_CATALOG_INTERNAL_H
+
+#include <catalog/catalog.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum {
+	CAT_SYSTEM = 2,      /* nam_tables, nam_columns: ids 1, 2 */
+	CAT_FIRST_ID = 16,   /* of a user's table */
+	CAT_READERS = 64,    /* threads that find without a lock */
+	CAT_GRAVES = 4096,   /* dropped tables whose structs are kept */
+	CAT_ROOT_TABLES = 0, /* txn_db_root words: anchors of the two, next id */
+	CAT_ROOT_COLUMNS = 1,
+	CAT_ROOT_NEXT_ID = 2,
+};
+
+/* One table, as this process holds it. */
+struct cat_entry {
+	struct cat_table def;   /* i */
+	unsigned shots;         /* lock  shots that list it */
+	unsigned changes;       /* lock  overlays that name it */
+	bool fresh;             /* lock  on c->fresh */
+	tso_cid born;           /* lock  commit that created it, when this process did */
+	tso_cid gone;           /* lock  buried: freed when the watermark is here */
+	struct cat_entry *next; /* lock  fresh or buried */
+	struct cat_column columns[];
+};
+
+/* The whole catalog as snapshots from..at see it; the newest one also beyond, until something is noted. */
+struct cat_shot {
+	tso_cid from, at;         /* i */
+	struct cat_shot *older;   /* lock */
+	unsigned tables;          /* i */
+	struct cat_entry **table; /* i  by name */
+	uint64_t mask;            /* i */
+	struct cat_entry *slot[]; /* i  open addressing by name */
+};
+
+struct cat_hazard {
+	_Alignas(64) _Atomic(struct cat_shot *) shot;
+};
+
+/* What one transaction has changed, newest first. */
+struct cat_change {
+	bool drop;
+	struct cat_entry *entry;
+	struct cat_change *next;
+};
+struct cat_overlay {
+	struct txn *t;
+	uint64_t stamp; /* new with each change, never used twice */
+	struct cat_change *list;
+	struct cat_overlay *next;
+};
+
+struct cat {
+	struct cat_hazard hazard[CAT_READERS]; /* a */
+	_Atomic(struct cat_shot *) head;       /* a  stored under lock */
+	_Atomic unsigned overlays; /* a  how many; stored under lock. A transaction sees its own. */
+	struct txn_db *db;         /* i */
+	struct tso *oracle;        /* i */
+	struct cat_entry *system[CAT_SYSTEM]; /* i */
+	pthread_mutex_t lock;                 /* innermost; never held over I/O */
+	struct cat_overlay *overlay;          /* lock */
+	uint64_t stamp;                       /* lock */
+	struct cat_entry *fresh;              /* lock  created here, not yet in a shot */
+	struct cat_entry *buried;             /* lock */
+};
+
+/* ---- catalog.c */
+struct cat_entry *cat_entry_new(const struct cat_table *def);
+
+/* ---- ddl.c */
+struct cat_overlay *cat_overlay_locked(struct cat *c, const struct txn *t);
+struct cat_overlay *cat_overlay_of(struct cat *c, const struct txn *t);
+/* A table t has created under that name, or NULL; *hides: t has dropped the one of that name. */
+const struct cat_entry *cat_overlay_find(struct cat *c, const struct txn *t, const char *name, bool *hides);
+bool cat_overlay_drops(const struct cat_overlay *o, const struct cat_entry *e);
+
+/* ---- system.c */
+struct cat_rows {
+	struct cat_table *table; /* laid out, not open */
+	unsigned n;
+};
+/* Finds or creates the system tables; fills c->system. In a coroutine. */
+nam_status cat_bootstrap(struct cat *c, struct txn_worker *tw);
+/* Every table's definition as t sees it. */
+nam_status cat_read_all(struct cat *c, struct txn *t, struct cat_rows *out, struct nam_arena *arena);
+/* Writes a definition's rows in t; NAM_DUPLICATE before anything is written. */
+nam_status cat_write(struct cat *c, struct txn *t, const struct cat_table *def, struct nam_arena *arena);
+/* Deletes them. NAM_ABSENT: somebody else did. */
+nam_status cat_erase(struct cat *c, struct txn *t, const struct cat_table *def, struct nam_arena *arena);
+/* Opens the process's part of a table. */
+nam_status cat_entry_open(struct cat *c, struct cat_entry *e);
+
+#endif

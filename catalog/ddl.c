@@ -1,0 +1,206 @@
+/* ddl.c -- CREATE and DROP inside a transaction: seen by itself only, until it commits. */
+#include <catalog/catalog_internal.h>
+
+#include <base/assert.h>
+
+#include <stdlib.h>
+
+struct cat_overlay *
+cat_overlay_locked(struct cat *c, const struct txn *t)
+{
+	struct cat_overlay *o = c->overlay;
+	while (o != NULL && o->t != t)
+		o = o->next;
+	return o;
+}
+
+struct cat_overlay *
+cat_overlay_of(struct cat *c, const struct txn *t)
+{
+	pthread_mutex_lock(&c->lock);
+	struct cat_overlay *o = cat_overlay_locked(c, t);
+	pthread_mutex_unlock(&c->lock);
+	return o;
+}
+
+const struct cat_entry *
+cat_overlay_find(struct cat *c, const struct txn *t, const char *name, bool *hides)
+{
+	const struct cat_entry *found = NULL;
+	pthread_mutex_lock(&c->lock);
+	const struct cat_overlay *o = cat_overlay_locked(c, t);
+	for (const struct cat_change *x = o ? o->list : NULL; x != NULL; x = x->next) {
+		if (strcmp(x->entry->def.name, name) != 0)
+			continue;
+		*hides = x->drop;
+		if (!x->drop)
+			found = x->entry;
+		break;
+	}
+	pthread_mutex_unlock(&c->lock);
+	return found;
+}
+
+bool
+cat_overlay_drops(const struct cat_overlay *o, const struct cat_entry *e)
+{
+	for (const struct cat_change *x = o ? o->list : NULL; x != NULL; x = x->next)
+		if (x->drop && x->entry == e)
+			return true;
+	return false;
+}
+
+/* Remembers a change of t. */
+static nam_status
+note(struct cat *c, struct txn *t, struct cat_entry *e, bool drop)
+{
+	struct cat_change *x = malloc(sizeof *x);
+	struct cat_overlay *fresh = calloc(1, sizeof *fresh);
+	if (x == NULL || fresh == NULL) {
+		free(x);
+		free(fresh);
+		return NAM_NOMEM;
+	}
+	pthread_mutex_lock(&c->lock);
+	struct cat_overlay *o = cat_overlay_locked(c, t);
+	if (o == NULL) {
+		o = fresh;
+		fresh = NULL;
+		o->t = t;
+		o->next = c->overlay;
+		c->overlay = o;
+		atomic_fetch_add_explicit(&c->overlays, 1, memory_order_release);
+	}
+	*x = (struct cat_change){ .drop = drop, .entry = e, .next = o->list };
+	o->list = x;
+	o->stamp = ++c->stamp;
+	e->changes++;
+	pthread_mutex_unlock(&c->lock);
+	free(fresh);
+	txn_set_note(t, TSO_NOTE_CATALOG);
+	return NAM_OK;
+}
+
+nam_status
+cat_create(struct cat *c, struct txn *t, const struct cat_table *def)
+{
+	const struct cat_table *there;
+	nam_status st = cat_find(c, t, def->name, &there);
+	if (st != NAM_OK)
+		return st;
+	if (there != NULL)
+		return NAM_DUPLICATE;
+
+	struct txn_worker *tw = txn_worker_of(t);
+	struct cat_entry *e = cat_entry_new(def);
+	struct nam_arena arena;
+	struct cat_err err;
+	uint64_t id;
+	nam_arena_init(&arena, 64 << 10);
+	if (e == NULL)
+		return NAM_NOMEM;
+	if (!cat_table_layout(&e->def, &err)) {
+		st = NAM_INVALID;
+		goto fail;
+	}
+	st = net_faa1(txn_worker_net(tw), txn_db_root(c->db, CAT_ROOT_NEXT_ID), 1, &id, NULL);
+	if (st != NAM_OK)
+		goto fail;
+	if (id > UINT32_MAX - CAT_FIRST_ID) {
+		st = NAM_FULL;
+		goto fail;
+	}
+	e->def.store.id = (uint32_t)id + CAT_FIRST_ID;
+	if ((st = txn_table_create(tw, &e->def.store)) != NAM_OK)
+		goto fail;
+	if ((st = cat_write(c, t, &e->def, &arena)) == NAM_DUPLICATE ||
+	    (st == NAM_OK && (st = cat_entry_open(c, e)) != NAM_OK)) {
+		txn_table_free(tw, &e->def.store, 0);
+		goto fail;
+	}
+	nam_status noted = note(c, t, e, false);
+	if (noted != NAM_OK) {
+		txn_table_free(tw, &e->def.store, 0);
+		if (e->def.store.view != NULL)
+			txn_table_close(c->db, &e->def.store);
+		free(e);
+		st = noted;
+	}
+	nam_arena_fini(&arena);
+	return st;
+fail:
+	nam_arena_fini(&arena);
+	free(e);
+	return st;
+}
+
+nam_status
+cat_drop(struct cat *c, struct txn *t, const struct cat_table *table)
+{
+	struct cat_entry *e = (struct cat_entry *)(uintptr_t)table; /* def is its first member */
+	if (table->system)
+		return NAM_REFUSED;
+	struct nam_arena arena;
+	nam_arena_init(&arena, 64 << 10);
+	nam_status st = cat_erase(c, t, table, &arena);
+	nam_arena_fini(&arena);
+	return st == NAM_OK ? note(c, t, e, true) : st;
+}
+
+/* Under lock: t's overlay leaves the list. */
+static struct cat_overlay *
+take_overlay(struct cat *c, const struct txn *t)
+{
+	for (struct cat_overlay **link = &c->overlay, *o; (o = *link) != NULL; link = &o->next)
+		if (o->t == t) {
+			*link = o->next;
+			atomic_fetch_sub_explicit(&c->overlays, 1, memory_order_release);
+			return o;
+		}
+	return NULL;
+}
+
+void
+cat_settled(struct cat *c, struct txn_worker *tw, struct txn *t, tso_cid cid)
+{
+	pthread_mutex_lock(&c->lock);
+	struct cat_overlay *o = take_overlay(c, t);
+	/* Created and kept: the next shot will list it. Created and lost: it was never anybody else's. */
+	for (struct cat_change *x = o ? o->list : NULL; x != NULL; x = x->next) {
+		struct cat_entry *e = x->entry;
+		if (x->drop)
+			continue;
+		if (cid != 0 && !cat_overlay_drops(o, e)) {
+			e->born = cid;
+			e->fresh = true;
+			e->next = c->fresh;
+			c->fresh = e;
+		} else {
+			e->gone = cid;
+			e->next = c->buried;
+			c->buried = e;
+		}
+	}
+	pthread_mutex_unlock(&c->lock);
+	if (o == NULL)
+		return;
+	/* Still named by `changes`, so nothing is freed under our feet while these calls park. */
+	for (struct cat_change *x = o->list; x != NULL; x = x->next) {
+		bool lost = !x->drop && (cid == 0 || cat_overlay_drops(o, x->entry));
+		bool dropped = x->drop && cid != 0 && x->entry->def.store.view != NULL;
+		if (x->drop && dropped)
+			for (struct cat_change *y = x->next; y != NULL; y = y->next)
+				if (!y->drop && y->entry == x->entry)
+					dropped = false; /* made and dropped here: freed as lost */
+		if (lost || dropped)
+			txn_table_free(tw, &x->entry->def.store, lost ? 0 : cid);
+	}
+	pthread_mutex_lock(&c->lock);
+	for (struct cat_change *x = o->list, *next; x != NULL; x = next) {
+		next = x->next;
+		x->entry->changes--;
+		free(x);
+	}
+	pthread_mutex_unlock(&c->lock);
+	free(o);
+}

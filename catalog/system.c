@@ -1,0 +1,422 @@
+/* system.c -- nam_tables and nam_columns: the catalog's own tables, and how a definition becomes their rows. */
+#include <catalog/catalog_internal.h>
+
+#include <base/assert.h>
+#include <base/log.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/*
+ * Whoever comes first makes them: each process that finds a root word empty
+ * creates the table and offers its anchor by CAS; the loser gives its own back.
+ * Nobody waits for anybody, so a process may die at any step.
+ */
+
+enum { T_NAME, T_ID, T_COLUMNS, T_SLOTS, T_ROW_BYTES, T_ANCHOR, T_ALL };
+enum { C_TABLE, C_NUMBER, C_NAME, C_TYPE, C_NOT_NULL, C_KEY, C_KIND, C_TYPMOD, C_ALL };
+
+enum { WIDEST = C_ALL };
+
+#define COLUMN(n, t, m)                                                                                      \
+	{                                                                                                    \
+		.name = n, .type = t, .typmod = m, .not_null = true                                          \
+	}
+static const struct cat_column tables_columns[T_ALL] = {
+	[T_NAME] = COLUMN("name", CAT_TEXT, CAT_NAME_MAX),
+	[T_ID] = COLUMN("id", CAT_INT8, -1),
+	[T_COLUMNS] = COLUMN("columns", CAT_INT4, -1),
+	[T_SLOTS] = COLUMN("slots", CAT_INT4, -1),
+	[T_ROW_BYTES] = COLUMN("row_bytes", CAT_INT4, -1),
+	[T_ANCHOR] = COLUMN("anchor", CAT_INT8, -1),
+};
+static const struct cat_column columns_columns[C_ALL] = {
+	[C_TABLE] = COLUMN("table_id", CAT_INT8, -1),
+	[C_NUMBER] = COLUMN("number", CAT_INT4, -1),
+	[C_NAME] = COLUMN("name", CAT_TEXT, CAT_NAME_MAX),
+	[C_TYPE] = COLUMN("type", CAT_TEXT, 40),
+	[C_NOT_NULL] = COLUMN("not_null", CAT_BOOL, -1),
+	[C_KEY] = COLUMN("key", CAT_INT4, -1), /* place in the primary key, from 1; 0: none */
+	[C_KIND] = COLUMN("kind", CAT_INT4, -1),
+	[C_TYPMOD] = COLUMN("typmod", CAT_INT4, -1),
+};
+static const struct {
+	const char *name;
+	const struct cat_column *column;
+	uint16_t columns, keys, key[2];
+	unsigned root;
+} system_table[CAT_SYSTEM] = {
+	{ "nam_tables", tables_columns, T_ALL, 1, { T_NAME }, CAT_ROOT_TABLES },
+	{ "nam_columns", columns_columns, C_ALL, 2, { C_TABLE, C_NUMBER }, CAT_ROOT_COLUMNS },
+};
+
+static nam_status
+bootstrap_one(struct cat *c, struct txn_worker *tw, unsigned i)
+{
+	struct net_worker *w = txn_worker_net(tw);
+	struct cat_table def = {
+		.columns = system_table[i].columns,
+		.column = (struct cat_column *)(uintptr_t)system_table[i].column,
+		.keys = system_table[i].keys,
+		.key = { system_table[i].key[0], system_table[i].key[1] },
+		.system = true,
+		.store = { .id = i + 1, .slots = 2 },
+	};
+	struct cat_err err;
+	snprintf(def.name, sizeof def.name, "%s", system_table[i].name);
+	struct cat_entry *e = cat_entry_new(&def);
+	if (e == NULL)
+		return NAM_NOMEM;
+	NAM_ASSERT(cat_table_layout(&e->def, &err));
+
+	net_addr root = txn_db_root(c->db, system_table[i].root);
+	uint64_t word = 0;
+	nam_status st = net_read1(w, root, &word, sizeof word, NULL);
+	if (st == NAM_OK && word == 0) {
+		st = txn_table_create(tw, &e->def.store);
+		if (st == NAM_OK)
+			st = net_cas1(w, root, 0, e->def.store.anchor.bits, &word, NULL);
+		if (st == NAM_OK && word == 0)
+			word = e->def.store.anchor.bits;
+		else if (st == NAM_OK)
+			txn_table_free(tw, &e->def.store, 0); /* another process was faster */
+	}
+	if (st == NAM_OK) {
+		e->def.store.anchor = (net_addr){ word };
+		st = cat_entry_open(c, e);
+	}
+	if (st != NAM_OK) {
+		free(e);
+		return st;
+	}
+	e->changes = 1; /* for ever: never freed before cat_close */
+	c->system[i] = e;
+	return NAM_OK;
+}
+
+nam_status
+cat_bootstrap(struct cat *c, struct txn_worker *tw)
+{
+	for (unsigned i = 0; i < CAT_SYSTEM; i++) {
+		nam_status st = bootstrap_one(c, tw, i);
+		if (st != NAM_OK)
+			return st;
+	}
+	return NAM_OK;
+}
+
+nam_status
+cat_entry_open(struct cat *c, struct cat_entry *e)
+{
+	e->def.store.owner = &e->def;
+	return txn_table_open(c->db, &e->def.store);
+}
+
+/* ---- reading -------------------------------------------------------------------- */
+
+/* One row of nam_columns. */
+struct column_row {
+	uint64_t table;
+	uint32_t number, key;
+	struct cat_column column;
+	struct column_row *next;
+};
+
+static bool
+copy_name(char out[CAT_NAME_MAX + 1], struct cat_str s)
+{
+	if (s.len == 0 || s.len > CAT_NAME_MAX || memchr(s.p, 0, s.len) != NULL)
+		return false;
+	memcpy(out, s.p, s.len);
+	out[s.len] = 0;
+	return true;
+}
+
+/* Calls fn for every row of a system table, all columns decoded. */
+static nam_status
+each_row(struct txn *t, struct cat_entry *e,
+    nam_status (*fn)(void *arg, const struct cat_vec *col, unsigned k), void *arg)
+{
+	enum { ROWS = 64 };
+	uint16_t want[WIDEST];
+	struct cat_vec col[WIDEST];
+	struct nam_arena batch_arena;
+	struct txn_scan *scan;
+	nam_status st = txn_scan_open(t, &e->def.store, &scan);
+	if (st != NAM_OK)
+		return st;
+	for (uint16_t i = 0; i < e->def.columns; i++)
+		want[i] = i;
+	nam_arena_init(&batch_arena, 64 << 10);
+	struct txn_row *rows = calloc(ROWS, sizeof *rows);
+	if (rows == NULL)
+		st = NAM_NOMEM;
+	while (st == NAM_OK) {
+		unsigned n;
+		nam_arena_reset(&batch_arena);
+		if ((st = txn_scan_next(scan, rows, ROWS, &n)) != NAM_OK || n == 0)
+			break;
+		st = cat_rows_decode(&e->def, t, rows, n, want, e->def.columns, col, &batch_arena);
+		for (unsigned k = 0; st == NAM_OK && k < n; k++)
+			st = fn(arg, col, k);
+	}
+	free(rows);
+	txn_scan_close(scan);
+	nam_arena_fini(&batch_arena);
+	return st;
+}
+
+struct reading {
+	struct nam_arena *arena;
+	struct cat_table *table;
+	unsigned n, max;
+	struct column_row **column;
+	unsigned columns, columns_max;
+};
+
+/* Doubles an array that lives in the arena. */
+static void *
+grown(struct nam_arena *arena, void *old, unsigned n, unsigned *max, size_t size)
+{
+	if (n < *max)
+		return old;
+	unsigned more = *max ? *max * 2 : 64;
+	void *p = nam_arena_take(arena, more * size);
+	if (p != NULL && n > 0)
+		memcpy(p, old, n * size);
+	if (p != NULL)
+		*max = more;
+	return p;
+}
+
+static nam_status
+on_table(void *arg, const struct cat_vec *col, unsigned k)
+{
+	struct reading *r = arg;
+	r->table = grown(r->arena, r->table, r->n, &r->max, sizeof *r->table);
+	if (r->table == NULL)
+		return NAM_NOMEM;
+	struct cat_table *t = &r->table[r->n];
+	*t = (struct cat_table){ 0 };
+	int64_t id = col[T_ID].i[k], columns = col[T_COLUMNS].i[k], slots = col[T_SLOTS].i[k];
+	if (!copy_name(t->name, col[T_NAME].s[k]) || id < CAT_FIRST_ID || id > UINT32_MAX || columns < 0 ||
+	    columns > CAT_COLUMNS_MAX || slots < 0 || slots > UINT16_MAX)
+		return NAM_CORRUPT;
+	t->store.id = (uint32_t)id;
+	t->columns = (uint16_t)columns;
+	t->store.slots = (uint16_t)slots;
+	t->store.row_max = (uint32_t)col[T_ROW_BYTES].i[k];
+	t->store.anchor = (net_addr){ (uint64_t)col[T_ANCHOR].i[k] };
+	r->n++;
+	return NAM_OK;
+}
+
+static nam_status
+on_column(void *arg, const struct cat_vec *col, unsigned k)
+{
+	struct reading *r = arg;
+	r->column = grown(r->arena, r->column, r->columns, &r->columns_max, sizeof *r->column);
+	struct column_row *x = nam_arena_zero(r->arena, sizeof *x);
+	if (r->column == NULL || x == NULL)
+		return NAM_NOMEM;
+	int64_t number = col[C_NUMBER].i[k], key = col[C_KEY].i[k], kind = col[C_KIND].i[k];
+	if (!copy_name(x->column.name, col[C_NAME].s[k]) || number < 1 || number > CAT_COLUMNS_MAX ||
+	    key < 0 || key > CAT_KEY_MAX || kind <= CAT_UNKNOWN || kind >= CAT_TYPES)
+		return NAM_CORRUPT;
+	x->table = (uint64_t)col[C_TABLE].i[k];
+	x->number = (uint32_t)number;
+	x->key = (uint32_t)key;
+	x->column.type = (enum cat_type)kind;
+	x->column.typmod = (int32_t)col[C_TYPMOD].i[k];
+	x->column.not_null = col[C_NOT_NULL].i[k] != 0;
+	r->column[r->columns++] = x;
+	return NAM_OK;
+}
+
+static int
+by_table_and_number(const void *a, const void *b)
+{
+	const struct column_row *const *x = a, *const *y = b;
+	if ((*x)->table != (*y)->table)
+		return (*x)->table < (*y)->table ? -1 : 1;
+	return (*x)->number < (*y)->number ? -1 : (*x)->number > (*y)->number;
+}
+
+static int
+by_id(const void *a, const void *b)
+{
+	const struct cat_table *x = a, *y = b;
+	return x->store.id < y->store.id ? -1 : x->store.id > y->store.id;
+}
+
+/* Gives a table its columns, from column[*at] on. */
+static nam_status
+assemble(struct cat_table *t, struct reading *r, unsigned *at)
+{
+	uint32_t row_max = t->store.row_max;
+	struct cat_err err;
+	t->column = nam_arena_zero(r->arena, (t->columns + 1u) * sizeof *t->column);
+	if (t->column == NULL)
+		return NAM_NOMEM;
+	while (*at < r->columns && r->column[*at]->table < t->store.id)
+		++*at;
+	for (unsigned i = 0; i < t->columns; i++, ++*at) {
+		if (*at >= r->columns || r->column[*at]->table != t->store.id ||
+		    r->column[*at]->number != i + 1)
+			return NAM_CORRUPT;
+		const struct column_row *x = r->column[*at];
+		t->column[i] = x->column;
+		if (x->key != 0) {
+			t->key[x->key - 1] = (uint16_t)i;
+			if (x->key > t->keys)
+				t->keys = (uint16_t)x->key;
+		}
+	}
+	if (!cat_table_layout(t, &err) || row_max < t->fixed || row_max > TXN_ROW_MAX)
+		return NAM_CORRUPT;
+	t->store.row_max = row_max; /* what its slots were made for, whatever we would choose today */
+	return NAM_OK;
+}
+
+nam_status
+cat_read_all(struct cat *c, struct txn *t, struct cat_rows *out, struct nam_arena *arena)
+{
+	struct reading r = { .arena = arena };
+	nam_status st = each_row(t, c->system[0], on_table, &r);
+	if (st == NAM_OK)
+		st = each_row(t, c->system[1], on_column, &r);
+	if (st != NAM_OK)
+		return st;
+	if (r.columns > 0)
+		qsort(r.column, r.columns, sizeof *r.column, by_table_and_number);
+	if (r.n > 0)
+		qsort(r.table, r.n, sizeof *r.table, by_id);
+	unsigned at = 0;
+	for (unsigned i = 0; i < r.n; i++)
+		if ((st = assemble(&r.table[i], &r, &at)) != NAM_OK) {
+			nam_log(NAM_LOG_ERROR, "catalog: table %s: its rows contradict each other",
+			    r.table[i].name);
+			return st;
+		}
+	*out = (struct cat_rows){ r.table, r.n };
+	return NAM_OK;
+}
+
+/* ---- writing -------------------------------------------------------------------- */
+
+static struct cat_str
+str(const char *s)
+{
+	return (struct cat_str){ s, (uint32_t)strlen(s) };
+}
+
+/* "character varying(20)", "numeric(10,2)", "integer". */
+static void
+type_text(const struct cat_column *c, char out[41])
+{
+	if (c->type == CAT_TEXT && c->typmod > 0)
+		snprintf(out, 41, "character varying(%d)", c->typmod);
+	else if (c->type == CAT_NUMERIC && c->typmod >= 0)
+		snprintf(out, 41, "numeric(%d,%d)", c->typmod >> 16, c->typmod & 0xffff);
+	else
+		snprintf(out, 41, "%s", cat_type_name(c->type));
+}
+
+static nam_status
+fill_put(const struct cat_table *sys, struct txn *t, const union cat_val *v, struct txn_put *p,
+    struct nam_arena *arena)
+{
+	static const bool null[WIDEST];
+	union cat_val key[2];
+	struct cat_str k, row;
+	for (unsigned i = 0; i < sys->keys; i++)
+		key[i] = v[sys->key[i]];
+	nam_status st = cat_key_encode(sys, key, &k, &p->hash, arena);
+	if (st == NAM_OK)
+		st = cat_row_encode(sys, t, v, null, &row, arena);
+	if (st != NAM_OK)
+		return st;
+	p->table = (struct txn_table *)(uintptr_t)&sys->store;
+	p->key = k.p;
+	p->key_len = k.len;
+	p->bytes = row.p;
+	p->len = row.len;
+	return NAM_OK;
+}
+
+nam_status
+cat_write(struct cat *c, struct txn *t, const struct cat_table *def, struct nam_arena *arena)
+{
+	struct txn_put *p = nam_arena_zero(arena, (def->columns + 1u) * sizeof *p);
+	char(*type)[41] = nam_arena_take(arena, (def->columns + 1u) * sizeof *type);
+	if (p == NULL || type == NULL)
+		return NAM_NOMEM;
+	const union cat_val tv[T_ALL] = {
+		[T_NAME].s = str(def->name),
+		[T_ID].i = def->store.id,
+		[T_COLUMNS].i = def->columns,
+		[T_SLOTS].i = def->store.slots,
+		[T_ROW_BYTES].i = def->store.row_max,
+		[T_ANCHOR].i = (int64_t)def->store.anchor.bits,
+	};
+	nam_status st = fill_put(&c->system[0]->def, t, tv, &p[0], arena);
+	if (st != NAM_OK || (st = txn_insert(t, &p[0], 1)) != NAM_OK)
+		return st;
+	for (unsigned i = 0; i < def->columns; i++) {
+		const struct cat_column *x = &def->column[i];
+		unsigned key = 0;
+		for (unsigned k = 0; k < def->keys; k++)
+			if (def->key[k] == i)
+				key = k + 1;
+		type_text(x, type[i]);
+		const union cat_val cv[C_ALL] = {
+			[C_TABLE].i = def->store.id,
+			[C_NUMBER].i = i + 1,
+			[C_NAME].s = str(x->name),
+			[C_TYPE].s = str(type[i]),
+			[C_NOT_NULL].i = x->not_null,
+			[C_KEY].i = key,
+			[C_KIND].i = x->type,
+			[C_TYPMOD].i = x->typmod,
+		};
+		if ((st = fill_put(&c->system[1]->def, t, cv, &p[i + 1], arena)) != NAM_OK)
+			return st;
+	}
+	if (def->columns == 0)
+		return NAM_OK;
+	st = txn_insert(t, p + 1, def->columns);
+	return st == NAM_DUPLICATE ? NAM_CORRUPT : st; /* ids are given once */
+}
+
+nam_status
+cat_erase(struct cat *c, struct txn *t, const struct cat_table *def, struct nam_arena *arena)
+{
+	unsigned n = def->columns + 1u;
+	struct txn_get *g = nam_arena_zero(arena, n * sizeof *g);
+	if (g == NULL)
+		return NAM_NOMEM;
+	for (unsigned i = 0; i < n; i++) {
+		struct cat_table *sys = &c->system[i > 0]->def;
+		union cat_val key[2];
+		struct cat_str k;
+		if (i == 0) {
+			key[0].s = str(def->name);
+		} else {
+			key[0].i = def->store.id;
+			key[1].i = i;
+		}
+		nam_status st = cat_key_encode(sys, key, &k, &g[i].hash, arena);
+		if (st != NAM_OK)
+			return st;
+		g[i].table = &sys->store;
+		g[i].key = k.p;
+		g[i].key_len = k.len;
+	}
+	nam_status st = txn_get(t, g, n, arena);
+	for (unsigned i = 0; st == NAM_OK && i < n; i++) {
+		if ((st = g[i].status) == NAM_OK &&
+		    (st = txn_lock(t, g[i].table, &g[i].row, arena)) == NAM_OK)
+			st = txn_delete(t, g[i].table, &g[i].row);
+	}
+	return st;
+}
