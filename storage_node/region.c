@@ -122,6 +122,8 @@ sn_region_open(struct sn_region **out, const struct sn_region_config *cfg, struc
 		bool asked = cfg->huge == SN_HUGE_AUTO && madvise(base, size, MADV_HUGEPAGE) == 0;
 		r->pages = asked ? "transparent huge pages where the system grants them" : "4 KiB pages";
 	}
+	/* A crash of this process should not write everybody's data to disk. */
+	madvise(base, size, MADV_DONTDUMP);
 	if (cfg->numa >= 0) {
 		nam_status st = bind_memory(base, size, cfg->numa, err);
 		if (st != NAM_OK) {

@@ -8,6 +8,7 @@
 #include <storage_node/server_internal.h>
 
 #include <net/local.h>
+#include <net/region_format.h>
 #include <net/remote.h>
 
 #include <base/clock.h>
@@ -69,11 +70,20 @@ list_remove(struct sn_conn **list, struct sn_conn *c)
 }
 
 static void
+count_peers(struct sn_server *s, unsigned now)
+{
+	struct net_super *super = sn_local(s->region)->base;
+	s->peer_count = now;
+	atomic_store_explicit(&s->count.peers, now, memory_order_relaxed);
+	__atomic_store_n(&super->peers, now, __ATOMIC_RELAXED);
+}
+
+static void
 end_conn(struct sn_server *s, struct sn_conn *c)
 {
 	if (c->state == SN_OPEN) {
 		list_remove(&s->peers, c);
-		atomic_store_explicit(&s->count.peers, --s->peer_count, memory_order_relaxed);
+		count_peers(s, s->peer_count - 1);
 	} else {
 		list_remove(&s->strangers, c);
 		s->stranger_count--;
@@ -272,7 +282,7 @@ take_proof(struct sn_server *s, struct sn_conn *c)
 	c->state = SN_OPEN;
 	c->role = role;
 	list_add(&s->peers, c);
-	atomic_store_explicit(&s->count.peers, ++s->peer_count, memory_order_relaxed);
+	count_peers(s, s->peer_count + 1);
 }
 
 static void

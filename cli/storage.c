@@ -1,0 +1,230 @@
+/* storage.c -- `namdb storage`: one storage node in the foreground. */
+#include "cli.h"
+
+#include <base/status.h>
+#include <net/secret.h>
+#include <storage_node/sn.h>
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+static const char usage[] =
+    "usage: namdb storage --id N [options]\n"
+    "Runs a storage node: memory that compute nodes reach over the network.\n"
+    "\n"
+    "  --id N              which node this is, 1..63; every node has its own (needed)\n"
+    "  --size S            memory to offer, such as 512m or 4g (default 1g)\n"
+    "  --listen HOST:PORT  where to listen (default 127.0.0.1:7411; port 0: any free one)\n"
+    "  --cluster NAME      cluster it belongs to (default namdb)\n"
+    "  --secret-file F     shared secret (default $NAMDB_SECRET_FILE, else ~/.namdb/secret)\n"
+    "  --hugepages MODE    auto, on or off (default auto)\n"
+    "  --numa N            bind the memory to NUMA node N\n"
+    "  --peers N           connections allowed at once (default 1024)\n"
+    "  --help              this text\n"
+    "\n"
+    "The data lives as long as this process. SIGTERM or SIGINT ends it.\n";
+
+static struct sn_server *server; /* for the signal handler */
+
+static void
+on_signal(int sig)
+{
+	(void)sig;
+	sn_server_stop(server);
+}
+
+static int
+complain(int code, const char *what)
+{
+	fprintf(stderr, "namdb storage: %s\n", what);
+	return code;
+}
+
+/* "512m" -> bytes. False when it is none. */
+static bool
+parse_size(const char *text, uint64_t *out)
+{
+	char *end;
+	errno = 0;
+	unsigned long long n = strtoull(text, &end, 10);
+	unsigned shift = 0;
+	if (!isdigit((unsigned char)*text) || errno != 0)
+		return false;
+	switch (tolower((unsigned char)*end)) {
+	case 't':
+		shift = 40;
+		break;
+	case 'g':
+		shift = 30;
+		break;
+	case 'm':
+		shift = 20;
+		break;
+	case 'k':
+		shift = 10;
+		break;
+	case '\0':
+		break;
+	default:
+		return false;
+	}
+	if (shift != 0) {
+		end++;
+		if (end[0] == 'i' || end[0] == 'I')
+			end++;
+		if (end[0] == 'b' || end[0] == 'B')
+			end++;
+	}
+	if (*end != '\0' || n > (UINT64_C(1) << 47) >> shift)
+		return false;
+	*out = (uint64_t)n << shift;
+	return true;
+}
+
+static bool
+parse_number(const char *text, long low, long high, long *out)
+{
+	char *end;
+	errno = 0;
+	long n = strtol(text, &end, 10);
+	if (end == text || *end != '\0' || errno != 0 || n < low || n > high)
+		return false;
+	*out = n;
+	return true;
+}
+
+int
+cli_storage(int argc, char **argv)
+{
+	static const struct option known[] = {
+		{ "id", required_argument, NULL, 'i' },
+		{ "size", required_argument, NULL, 's' },
+		{ "listen", required_argument, NULL, 'l' },
+		{ "cluster", required_argument, NULL, 'c' },
+		{ "secret-file", required_argument, NULL, 'f' },
+		{ "hugepages", required_argument, NULL, 'p' },
+		{ "numa", required_argument, NULL, 'n' },
+		{ "peers", required_argument, NULL, 'm' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	struct sn_region_config rc = { .size = UINT64_C(1) << 30, .numa = -1 };
+	struct sn_server_config sc = { .listen = "127.0.0.1:7411" };
+	const char *secret_file = NULL;
+	bool have_id = false;
+	long n;
+	optind = 0; /* GNU: begin anew */
+	opterr = 0;
+	for (int o; (o = getopt_long(argc, argv, ":", known, NULL)) != -1;) {
+		char line[256];
+		switch (o) {
+		case 'i':
+			if (!parse_number(optarg, 1, 63, &n)) {
+				snprintf(
+				    line, sizeof line, "--id %.60s is out of range; ids are 1..63", optarg);
+				return complain(2, line);
+			}
+			rc.id = (unsigned)n;
+			have_id = true;
+			break;
+		case 's':
+			if (!parse_size(optarg, &rc.size)) {
+				snprintf(line, sizeof line, "--size %.60s is not a size, such as 512m or 4g",
+				    optarg);
+				return complain(2, line);
+			}
+			break;
+		case 'l':
+			sc.listen = optarg;
+			break;
+		case 'c':
+			rc.cluster = sc.cluster = optarg;
+			break;
+		case 'f':
+			secret_file = optarg;
+			break;
+		case 'p':
+			if (strcmp(optarg, "auto") == 0)
+				rc.huge = SN_HUGE_AUTO;
+			else if (strcmp(optarg, "on") == 0)
+				rc.huge = SN_HUGE_ON;
+			else if (strcmp(optarg, "off") == 0)
+				rc.huge = SN_HUGE_OFF;
+			else
+				return complain(2, "--hugepages is auto, on or off");
+			break;
+		case 'n':
+			if (!parse_number(optarg, 0, 1023, &n))
+				return complain(2, "--numa wants the number of a NUMA node, such as 0");
+			rc.numa = (int)n;
+			break;
+		case 'm':
+			if (!parse_number(optarg, 1, 1000000, &n))
+				return complain(2, "--peers wants a number from 1 to 1000000");
+			sc.peers_max = (unsigned)n;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return 0;
+		case ':':
+			snprintf(line, sizeof line, "%.60s wants a value; see namdb storage --help",
+			    argv[optind - 1]);
+			return complain(2, line);
+		default:
+			snprintf(line, sizeof line, "unknown option %.60s; see namdb storage --help",
+			    argv[optind - 1]);
+			return complain(2, line);
+		}
+	}
+	if (optind < argc)
+		return complain(2, "it takes options only; see namdb storage --help");
+	if (!have_id)
+		return complain(2, "which node is this? say --id 1 (each storage node has its own, 1..63)");
+
+	struct nam_err err;
+	uint8_t secret[NET_SECRET_LEN];
+	size_t secret_len;
+	if (net_secret_load(secret_file, secret, &secret_len, &err) != NAM_OK)
+		return complain(1, err.text);
+	sc.secret = secret;
+	sc.secret_len = secret_len;
+
+	/* A connection is a descriptor: take as many as we may. */
+	struct rlimit files;
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+
+	struct sn_region *region;
+	nam_status st = sn_region_open(&region, &rc, &err);
+	if (st != NAM_OK)
+		return complain(st == NAM_INVALID ? 2 : 1, err.text);
+	if ((st = sn_server_open(&server, region, &sc, &err)) != NAM_OK) {
+		sn_region_close(region);
+		return complain(st == NAM_INVALID ? 2 : 1, err.text);
+	}
+	memset(secret, 0, sizeof secret);
+
+	struct sigaction on = { .sa_handler = on_signal };
+	sigaction(SIGTERM, &on, NULL);
+	sigaction(SIGINT, &on, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	double mib = (double)sn_region_size(region) / (1 << 20);
+	fprintf(stderr,
+	    "storage node %u: %.1f %s at %s%s, incarnation %016llx, %s, data lives as long as this process: "
+	    "there is no persistence yet\nready\n",
+	    rc.id, mib < 1024 ? mib : mib / 1024, mib < 1024 ? "MiB" : "GiB", sn_server_address(server),
+	    *sn_server_socket(server) ? " (and shm)" : "", (unsigned long long)sn_region_incarnation(region),
+	    sn_region_pages(region));
+	st = sn_server_run(server, &err);
+	sn_server_close(server);
+	sn_region_close(region);
+	return st == NAM_OK ? 0 : complain(1, err.text);
+}
