@@ -342,6 +342,10 @@ resume(struct nam_sched *s, struct nam_co *co)
 	self = outer;
 	if (co->state != CO_ENDED)
 		return;
+#ifdef CO_ASAN
+	/* Its last frames never returned, so their red zones are still marked; the memory gets another life. */
+	__asan_unpoison_memory_region(co->stack + s->page, co->stack_size);
+#endif
 #ifdef CO_TSAN
 	__tsan_destroy_fiber(co->fiber);
 #endif
