@@ -1,7 +1,7 @@
 /*
  * index.h -- a hash index in remote memory, from key hashes to record blocks.
  *
- * An entry is a hint: 16 bits of signature and the block's address. It does not
+ * An entry is a hint: 24 bits of signature and the block's address. It does not
  * hold the key; who looks up compares the key in the record. So a lookup
  * answers candidates, an insert is "insert if there is no candidate I have not
  * seen", and a stale entry costs a comparison, never a wrong answer.
@@ -28,13 +28,35 @@ struct idx_memory {
 	void *arg;
 };
 
-/* Creates an empty index. *anchor: IDX_ANCHOR_BYTES of zeroed remote memory, given by the caller. */
+/* Creates an empty index. *anchor: IDX_ANCHOR_BYTES of zeroed remote memory, given by the caller.
+ * NAM_FULL: no memory. NAM_DUPLICATE: there is an index already. Then mem.arg must live until idx_hash_close. */
 enum { IDX_ANCHOR_BYTES = 128 };
 nam_status idx_hash_create(struct net_worker *w, net_addr anchor, const struct idx_memory *mem);
 
 /* A process's view of the index at anchor; caches the directory. No I/O. NULL: no memory. */
 struct idx_hash *idx_hash_open(net_addr anchor, const struct idx_memory *mem);
 void idx_hash_close(struct idx_hash *ix);
+
+/* What the resize lock will say while this process holds it; not 0. Default: random. Any thread. */
+void idx_hash_set_owner(struct idx_hash *ix, uint64_t owner);
+/*
+ * Frees the resize lock of an owner that is dead and fenced (none of its verbs can execute any
+ * more) and finishes what it had begun. NAM_ABSENT: that owner does not hold it. Until then
+ * lookups go on; inserts that need the half-split table wait a second and end with NAM_BUSY.
+ */
+nam_status idx_hash_recover(
+    struct net_worker *w, struct idx_hash *ix, uint64_t dead_owner, struct net_counts *acct);
+
+/* How the index lies in memory. */
+struct idx_shape {
+	uint64_t tables, slots, live, tombs; /* sub-tables reachable; their slots, entries, removed entries */
+	uint64_t splits, rewrites; /* since it was created: each left one sub-table of 16 KiB behind */
+	uint64_t holder;           /* of the resize lock; 0: nobody */
+	unsigned depth;            /* the directory has 2^depth words */
+};
+nam_status idx_hash_shape(struct net_worker *w, struct idx_hash *ix, struct idx_shape *out);
+/* Folds this room's formats into net_layout(). Call once, before net_open. */
+void idx_layout_fold(void);
 
 enum { IDX_HITS_MAX = 8 };
 

@@ -1,0 +1,239 @@
+/*
+ * hash_format.h -- the hash index as every compute node sees it through one-sided verbs.
+ *
+ * Extendible hashing. What the 64 bits of a key's hash do (the rest only helps caches):
+ *
+ *   bit 29 ........... 22 21 ................................ 0
+ *      +-----------------+------------------------------------+
+ *      | home bucket (8) | directory: its low G bits (G <= 22)|
+ *      +-----------------+------------------------------------+
+ *                     23 ................................... 0   the signature, 24 bits
+ *
+ * anchor (128 bytes, the caller's)
+ *     0  magic                    64  lock     0, or the owner who resizes
+ *     8  root                     72  spare    next unused sub-table | how many follow (1..4)
+ *                                 80  old      } a split being published: the directory word
+ *                                 88  new[2]   } that goes, the two that come
+ *                                104  prefix   }
+ *                                112  splits, 120 rewrites: how many so far
+ * root             address of the directory | its capacity, log2 words << 5 | G
+ * directory word   address of a sub-table | L, its local depth.  2^G words; a sub-table of
+ *                  depth L with prefix p stands in all words p + k * 2^L.
+ * sub-table        256 buckets of 64 bytes, 16 KiB, aligned to that. Four to an extent.
+ * bucket           a header and 7 slots
+ *
+ *   header  63 .... 48  47  46 40  39 32  31 ........... 0
+ *          +----------+----+------+------+----------------+
+ *          | index tag|moved|  L  |  0   |    prefix p    |
+ *          +----------+----+------+------+----------------+
+ *   slot    63 ............ 40  39 ...... 34  33 .............. 0
+ *          +------------------+-------------+--------------------+   0       never used
+ *          | signature        | region 1-63 | offset / 64        |   TOMB    was removed
+ *          +------------------+-------------+--------------------+   FROZEN  this table is being split
+ *
+ * An entry tells 30 bits of its hash: 24 in it, and 6 more by where it lies, because the
+ * signature holds the two low bits of the home bucket and an entry lies at most
+ * 3 buckets behind home (wrapping inside the sub-table). So a splitter
+ * never reads a record. False candidates per lookup: entries / 2^30.
+ * Limits: blocks aligned to 64, below 1 TiB of a region; 2^22 sub-tables = 64 GiB, about 4e9 entries.
+ *
+ * Who may touch it
+ *   a slot      0 -> entry, entry -> TOMB, 0 -> FROZEN: any worker, by CAS, nothing else, ever.
+ *   a header    who holds `lock`, by WRITE of that word (only `moved` is ever set).
+ *   directory, root, spare, old, new[], splits: who holds `lock`. root by CAS.
+ *   readers     anyone, any time.
+ *
+ * Always true
+ *   H1  In a bucket the zero slots are a suffix. (Who inserts takes the first zero slot it saw, and
+ *       slots never go back to 0: a CAS that succeeds has hit the very first one.)
+ *   H2  An entry lies in the first bucket of its probe sequence (home .. home + 3) that was not full
+ *       when it came. So behind a zero slot of the sequence there is no entry of that hash.
+ *   H3  FROZEN replaces the first zero slot of a bucket; `moved` is set in full buckets only. A table whose
+ *       buckets all carry one of both never takes an entry again: whoever saw a later slot as the first
+ *       zero would have seen the frozen one as not zero, and it went from 0 to FROZEN.
+ *   H4  A table becomes reachable only when the one before it is completely frozen and copied.
+ *       So of all tables for a hash at most one takes entries: the one the directory names.
+ *   H5  Let a reader READ the root and the directory word for its hash, in any order, and find the root
+ *       it used: then all that had been inserted for this hash before both READs began is in the table the word names.
+ *       For this the words of a split are written from the highest index down: who still has a shorter directory (and so
+ *       asks a word of lower index) learns of new tables later than who has the longer one, never
+ *       earlier. And nobody concludes from a word what stands in a word of lower index.
+ *   H6  Between `old` set and `old` cleared, each directory word of that prefix is old or one of new[].
+ *       new[], prefix and spare were written before `old` was set. So who finds `old` set under
+ *       the lock can finish the work of a dead splitter, and must.
+ *
+ * Why two inserters of one key cannot both succeed: both saw every slot before theirs, and no candidate
+ * they have not compared; both CAS the first zero slot of the same probe sequence (H1, H2) in the one
+ * table that takes entries (H4). The second CAS fails; its owner reads again and meets the first's entry.
+ * Why "absent" is true: a zero slot proves that the bucket was live when it was read, so all that was
+ * inserted before the READ began lies in front of it (H1, H2). A frozen bucket proves nothing; then the
+ * directory word is read as well, and if it still names this table H5 says the table has all.
+ * A READ may mix old and new words: slots only go 0 -> entry -> TOMB, so the argument holds word by word.
+ *
+ * Why stale is harmless: a stale directory word leads to a frozen table, which says so (H3). Tables
+ * left behind are never used for anything else, while the index lives. An entry removed from a table
+ * after it was copied would come back: so who removes looks at the bucket behind its CAS, and if it is
+ * frozen removes the copy, too. Should the splitter be dead, the copy stays: a hint to a block whose key is another.
+ *
+ * A worker that dies with the lock loses nothing: tables it froze are still read, at two round
+ * trips; who must insert there gets NAM_BUSY until idx_hash_recover has freed the lock, and then
+ * splits that table itself.
+ */
+#ifndef NAM_INDEX_HASH_FORMAT_H
+#define NAM_INDEX_HASH_FORMAT_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define IDX_MAGIC UINT64_C(0x3148534148584449) /* "IDXHASH1" */
+
+enum {
+	IDX_SLOTS = 7,
+	IDX_BUCKET_BYTES = 64,
+	IDX_BUCKETS = 256,
+	IDX_TABLE_BYTES = IDX_BUCKETS * IDX_BUCKET_BYTES,
+	IDX_TABLES_PER_EXTENT = 4,
+	IDX_EXTENT_BYTES = 65536, /* of net: NET_EXTENT */
+	IDX_PROBES = 4,           /* buckets of a probe sequence */
+	IDX_DEPTH_MAX = 22,
+	IDX_BUCKET_SHIFT = 22,
+	IDX_SIG_BITS = 24,
+	IDX_DEPTH_FIRST = 1,    /* of a new index: two sub-tables ... */
+	IDX_DIR_LOG2_FIRST = 11 /* ... behind a directory of 16 KiB, and one spare: one extent */
+};
+
+#define IDX_TOMB   UINT64_C(1)
+#define IDX_FROZEN UINT64_C(2)
+#define IDX_MOVED  (UINT64_C(1) << 47)
+
+struct idx_bucket {
+	uint64_t head;
+	uint64_t slot[IDX_SLOTS];
+};
+static_assert(sizeof(struct idx_bucket) == IDX_BUCKET_BYTES, "a bucket is a cache line");
+
+struct idx_anchor {
+	uint64_t magic;
+	uint64_t root;
+	uint64_t pad0[6];
+	uint64_t lock;
+	uint64_t spare;
+	uint64_t old;
+	uint64_t new_[2];
+	uint64_t prefix;
+	uint64_t splits;
+	uint64_t rewrites;
+};
+static_assert(sizeof(struct idx_anchor) == 128, "index.h promises the anchor's size");
+static_assert(offsetof(struct idx_anchor, lock) == 64, "the lock is not in the line of the root");
+static_assert(IDX_BUCKET_SHIFT + 2 == IDX_SIG_BITS, "a signature ends with two bits of the home bucket");
+static_assert(IDX_PROBES == 4, "those two bits tell how far from home an entry lies");
+static_assert(IDX_TABLES_PER_EXTENT * IDX_TABLE_BYTES == IDX_EXTENT_BYTES, "sub-tables fill an extent");
+
+static inline uint64_t
+idx_low(unsigned bits)
+{
+	return (UINT64_C(1) << bits) - 1;
+}
+/* The entry of a hash and a block; 0: such an address cannot be indexed. */
+static inline uint64_t
+idx_entry(uint64_t hash, uint64_t block)
+{
+	uint64_t region = block >> 48, off = block & idx_low(48);
+	if (region - 1 >= 63 || (off & 63) != 0 || off >> 40 != 0)
+		return 0;
+	return hash << 40 | region << 34 | off >> 6;
+}
+static inline int
+idx_is_entry(uint64_t slot)
+{
+	return (slot >> 34 & 63) != 0;
+}
+static inline uint64_t
+idx_entry_block(uint64_t slot)
+{
+	return (slot >> 34 & 63) << 48 | (slot & idx_low(34)) << 6;
+}
+static inline uint64_t
+idx_entry_sig(uint64_t slot)
+{
+	return slot >> 40;
+}
+static inline uint64_t
+idx_sig(uint64_t hash)
+{
+	return hash & idx_low(IDX_SIG_BITS);
+}
+static inline unsigned
+idx_home(uint64_t hash)
+{
+	return (unsigned)(hash >> IDX_BUCKET_SHIFT) & (IDX_BUCKETS - 1);
+}
+/* The home bucket of an entry that lies in bucket b. */
+static inline unsigned
+idx_home_of_entry(uint64_t slot, unsigned b)
+{
+	unsigned low = (unsigned)(slot >> 62);
+	return (b - ((b - low) & 3)) & (IDX_BUCKETS - 1);
+}
+
+/* Directory words. */
+static inline uint64_t
+idx_word(uint64_t table, unsigned depth)
+{
+	return table | depth;
+}
+static inline uint64_t
+idx_word_table(uint64_t word)
+{
+	return word & ~(uint64_t)(IDX_TABLE_BYTES - 1);
+}
+static inline unsigned
+idx_word_depth(uint64_t word)
+{
+	return (unsigned)word & 31;
+}
+/* What came from remote memory: is it a directory word of a directory of this depth? */
+static inline int
+idx_word_sane(uint64_t word, unsigned dir_depth)
+{
+	return word >> 48 != 0 && word >> 48 < 64 && (word & (IDX_TABLE_BYTES - 1)) <= dir_depth;
+}
+
+/* Root words. */
+static inline uint64_t
+idx_root(uint64_t dir, unsigned cap_log2, unsigned depth)
+{
+	return dir | (uint64_t)cap_log2 << 5 | depth;
+}
+static inline uint64_t
+idx_root_dir(uint64_t root)
+{
+	return root & ~(uint64_t)(IDX_TABLE_BYTES - 1);
+}
+static inline unsigned
+idx_root_depth(uint64_t root)
+{
+	return (unsigned)root & 31;
+}
+static inline unsigned
+idx_root_cap(uint64_t root)
+{
+	return (unsigned)(root >> 5) & 31;
+}
+static inline int
+idx_root_sane(uint64_t root)
+{
+	return root >> 48 != 0 && root >> 48 < 64 && idx_root_depth(root) <= IDX_DEPTH_MAX &&
+	       idx_root_depth(root) <= idx_root_cap(root) && (root & (IDX_TABLE_BYTES - 1)) >> 10 == 0;
+}
+
+/* Headers. */
+static inline uint64_t
+idx_head(uint64_t tag, unsigned depth, uint64_t hash)
+{
+	return tag << 48 | (uint64_t)depth << 40 | (hash & idx_low(depth));
+}
+
+#endif

@@ -1,0 +1,91 @@
+/* walk.c -- a look at a whole hash index, sub-table by sub-table, for checks and figures. */
+#include <index/hash_internal.h>
+#include <stdlib.h>
+
+/* Calls see for each sub-table reachable from the directory as it is now. */
+static nam_status
+tables(struct net_worker *w, struct idx_hash *ix, struct idx_anchor *a,
+    void (*see)(void *arg, const struct idx_bucket *table), void *arg)
+{
+	nam_status st = net_read1(w, ix->anchor, a, sizeof *a, NULL);
+	if (st != NAM_OK)
+		return st;
+	if (a->magic != IDX_MAGIC || !idx_root_sane(a->root))
+		return NAM_INVALID;
+	enum { STRIDE = 1024 };
+	struct {
+		struct idx_bucket table[IDX_BUCKETS];
+		uint64_t word[STRIDE];
+	} *buf = malloc(sizeof *buf);
+	if (buf == NULL)
+		return NAM_NOMEM;
+	unsigned depth = idx_root_depth(a->root);
+	net_addr dir = { idx_root_dir(a->root) };
+	for (uint64_t i = 0; i < UINT64_C(1) << depth && st == NAM_OK; i++) {
+		uint64_t left = (UINT64_C(1) << depth) - i;
+		if (i % STRIDE == 0 && (st = net_read1(w, net_plus(dir, 8 * i), buf->word,
+					    8 * (uint32_t)(left < STRIDE ? left : STRIDE), NULL)) != NAM_OK)
+			break;
+		uint64_t word = buf->word[i % STRIDE];
+		if (!idx_word_sane(word, depth))
+			st = NAM_CORRUPT;
+		else if (i <= idx_low(idx_word_depth(word)) &&
+			 (st = net_read1(w, (net_addr){ idx_word_table(word) }, buf->table, IDX_TABLE_BYTES,
+			      NULL)) == NAM_OK)
+			see(arg, buf->table);
+	}
+	free(buf);
+	return st;
+}
+
+struct walk {
+	void (*fn)(void *arg, net_addr block);
+	void *arg;
+};
+
+static void
+walk_table(void *arg, const struct idx_bucket *table)
+{
+	const struct walk *wk = arg;
+	for (unsigned b = 0; b < IDX_BUCKETS; b++)
+		for (unsigned i = 0; i < IDX_SLOTS; i++)
+			if (idx_is_entry(table[b].slot[i]))
+				wk->fn(wk->arg, (net_addr){ idx_entry_block(table[b].slot[i]) });
+}
+
+nam_status
+idx_walk(struct net_worker *w, struct idx_hash *ix, void (*fn)(void *arg, net_addr block), void *arg)
+{
+	struct idx_anchor a;
+	struct walk wk = { fn, arg };
+	return tables(w, ix, &a, walk_table, &wk);
+}
+
+static void
+shape_table(void *arg, const struct idx_bucket *table)
+{
+	struct idx_shape *s = arg;
+	s->tables++;
+	s->slots += (uint64_t)IDX_BUCKETS * IDX_SLOTS;
+	for (unsigned b = 0; b < IDX_BUCKETS; b++) {
+		for (unsigned i = 0; i < IDX_SLOTS; i++) {
+			s->live += idx_is_entry(table[b].slot[i]) != 0;
+			s->tombs += table[b].slot[i] == IDX_TOMB;
+		}
+	}
+}
+
+nam_status
+idx_hash_shape(struct net_worker *w, struct idx_hash *ix, struct idx_shape *out)
+{
+	struct idx_anchor a;
+	*out = (struct idx_shape){ 0 };
+	nam_status st = tables(w, ix, &a, shape_table, out);
+	if (st == NAM_OK) {
+		out->splits = a.splits;
+		out->rewrites = a.rewrites;
+		out->holder = a.lock;
+		out->depth = idx_root_depth(a.root);
+	}
+	return st;
+}
