@@ -1,0 +1,244 @@
+#!/bin/bash
+# go -- the one door: ./go help says what it can do. Installs what is missing, builds, runs.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
+jobs=$(nproc 2>/dev/null || echo 2)
+export CTEST_OUTPUT_ON_FAILURE=1
+
+usage() {
+	cat <<'END'
+usage: ./go VERB [arguments]
+
+  demo  [args]   build, start a small cluster with sample data, open the SQL shell
+                 (SQL on stdin and -c 'SQL' work too; --empty for no data)
+  build          the release program: build/namdb
+  test           every test: release, then address and undefined, then thread sanitizer builds
+  check          layout of the code, the map of the rooms, a clang build, static analysis
+  bench [args]   build/namdb bench tpcw, or another bench by name; arguments are passed on
+  soak  [min]    the simulated and the process tests again and again with new seeds (default 30 minutes)
+  help           this
+
+Missing Debian or Ubuntu packages are installed first (as root, or with sudo).
+END
+}
+
+say() { echo "$*" >&2; }
+die() { say "go: $*"; exit 1; }
+
+# ---- packages ----
+
+have() { dpkg -s "$1" 2>/dev/null | grep -q '^Status: .* installed$'; }
+
+# as_root CMD...: directly, or through sudo; asks for a password only at a terminal.
+as_root() {
+	if [ "$(id -u)" = 0 ]; then
+		"$@"
+	elif [ -t 2 ]; then
+		sudo "$@"
+	else
+		sudo -n "$@"
+	fi
+}
+
+# need PACKAGE...: installs those that are not there.
+need() {
+	local missing=() p log
+	command -v dpkg >/dev/null || return 0 # another system: cmake names what it misses
+	for p in "$@"; do
+		if [ "$p" = libboost-context-static ]; then
+			# Its name carries boost's version.
+			ls /usr/lib/*/libboost_context.a >/dev/null 2>&1 || missing+=("$p")
+		else
+			have "$p" || missing+=("$p")
+		fi
+	done
+	[ ${#missing[@]} = 0 ] && return 0
+	if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
+		die "missing packages: ${missing[*]}; install them as root (there is no sudo here)"
+	fi
+	say "installing ${missing[*]}"
+	log=$(mktemp) || die "no temporary file"
+	{
+		as_root env DEBIAN_FRONTEND=noninteractive apt-get -q update
+		for p in "${!missing[@]}"; do
+			[ "${missing[$p]}" = libboost-context-static ] || continue
+			missing[p]=$(apt-cache search --names-only '^libboost-context1\.[0-9]+-dev$' | cut -d' ' -f1 |
+				sort -V | tail -n 1)
+		done
+		as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "${missing[@]}"
+	} </dev/null >"$log" 2>&1 || {
+		tail -n 25 "$log" >&2
+		rm -f "$log"
+		die "could not install ${missing[*]}: run 'apt-get install ${missing[*]}' as root and try again"
+	}
+	rm -f "$log"
+}
+
+need_build() {
+	need gcc libc6-dev cmake ninja-build libpg-query-dev libprotobuf-c-dev libboost-context-static \
+		libnuma-dev libssl-dev libedit-dev libcmocka-dev libsqlite3-dev libxxhash-dev
+}
+
+# ---- building ----
+
+# quietly WHAT CMD...: one line while it works; everything it said if it fails.
+quietly() {
+	local what=$1 log t0=$SECONDS
+	shift
+	log=$(mktemp) || die "no temporary file"
+	say "$what ..."
+	if "$@" </dev/null >"$log" 2>&1; then
+		rm -f "$log"
+		[ $((SECONDS - t0)) -lt 5 ] || say "$what: $((SECONDS - t0)) s"
+		return 0
+	fi
+	cat "$log" >&2
+	rm -f "$log"
+	die "$what failed"
+}
+
+# build_in PRESET DIR [TARGET...]
+build_in() {
+	local preset=$1 dir=$2
+	shift 2
+	if command -v ccache >/dev/null && [ ! -f "$dir/CMakeCache.txt" ]; then
+		export CMAKE_C_COMPILER_LAUNCHER=ccache
+	fi
+	quietly "configuring $dir" cmake --preset "$preset"
+	quietly "building $dir" cmake --build "$dir" -j "$jobs" ${1:+--target "$@"}
+}
+
+build_program() {
+	need_build
+	build_in release build namdb
+}
+
+# ---- tests ----
+
+passed=0 failed=0 skipped=0
+
+# run_tests NAME DIR [ctest arguments]: adds to the three sums.
+run_tests() {
+	local name=$1 dir=$2 out unfit=() pattern='' line test reason t0=$SECONDS
+	shift 2
+	while read -r line test reason; do
+		[ "$line" = "$name" ] || continue
+		say "skipped in $name: $test: $reason"
+		unfit+=("$test")
+		skipped=$((skipped + 1))
+	done < <(grep -v '^#' tests/unfit.txt)
+	if [ ${#unfit[@]} -gt 0 ]; then
+		pattern=$(printf '|^%s$' "${unfit[@]}")
+		set -- -E "${pattern:1}" "$@"
+	fi
+	out=$(mktemp) || die "no temporary file"
+	echo "== $name =="
+	"${wrap[@]}" ctest --test-dir "$dir" -j "$jobs" --output-on-failure "$@" </dev/null 2>&1 | tee "$out" |
+		grep -v -e '^ *Start ' -e '^Internal ctest' -e '^Test project' -e '^$'
+	local p s all
+	all=$(grep -cE '^ *[0-9]+/[0-9]+ Test +#' "$out")
+	p=$(grep -cE '^ *[0-9]+/[0-9]+ Test +#.* Passed ' "$out")
+	s=$(grep -cE '^ *[0-9]+/[0-9]+ Test +#.*\*\*\*(Skipped|Not Run \(Disabled\))' "$out")
+	if [ "$all" = 0 ]; then
+		echo "go: no test ran in $dir"
+		failed=$((failed + 1))
+	fi
+	passed=$((passed + p))
+	skipped=$((skipped + s))
+	failed=$((failed + all - p - s))
+	grep -h '^skip: ' "$dir/Testing/Temporary/LastTest.log" 2>/dev/null | sort -u
+	echo "$name: $p passed, $((all - p - s)) failed, $s skipped, $((SECONDS - t0)) s"
+	rm -f "$out"
+}
+
+# Older thread sanitizers cannot live with the randomised addresses of newer kernels.
+without_aslr() {
+	if setarch "$(uname -m)" -R true 2>/dev/null; then
+		wrap=(setarch "$(uname -m)" -R)
+	fi
+}
+
+wrap=(env)
+
+verb_test() {
+	local t0=$SECONDS
+	need_build
+	need python3
+	build_in release build
+	run_tests release build "$@"
+	build_in asan build-asan
+	run_tests asan build-asan "$@"
+	build_in tsan build-tsan
+	without_aslr
+	run_tests tsan build-tsan "$@"
+	echo "took $((SECONDS - t0)) s"
+	echo "$passed passed, $failed failed, $skipped skipped"
+	[ "$failed" = 0 ]
+}
+
+verb_check() {
+	local bad=0 files
+	need_build
+	need python3 clang clang-format cppcheck
+	mapfile -t files < <(find . -path './build*' -prune -o -path ./.git -prune -o -name '*.[ch]' -print)
+	say "layout of ${#files[@]} files ..."
+	if ! clang-format --dry-run -Werror "${files[@]}"; then
+		say "go: run clang-format -i on the files above"
+		bad=1
+	fi
+	build_in release build
+	tests/rooms.sh build || bad=1
+	say "static analysis ..."
+	cppcheck --quiet --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 \
+		--suppressions-list=tests/cppcheck.txt -j "$jobs" -I build/view/base "${files[@]}" || bad=1
+	build_in clang build-clang
+	run_tests clang build-clang -L unit
+	[ "$failed" = 0 ] || bad=1
+	[ "$bad" = 0 ] && echo "check: all is well"
+	return $bad
+}
+
+verb_soak() {
+	local minutes=${1:-30} end
+	[[ $minutes =~ ^[0-9]+$ ]] || die "soak takes a number of minutes, not '$minutes'"
+	need_build
+	need python3
+	build_in release build
+	end=$((SECONDS + minutes * 60))
+	while [ "$SECONDS" -lt "$end" ] && [ "$failed" = 0 ]; do
+		export NAM_SEED=$((RANDOM * 32768 + RANDOM))
+		echo "seed $NAM_SEED"
+		run_tests release build -L 'sim|process'
+	done
+	echo "$passed passed, $failed failed, $skipped skipped"
+	[ "$failed" = 0 ]
+}
+
+verb=${1:-help}
+[ $# -gt 0 ] && shift
+case $verb in
+build)
+	build_program
+	say "build/namdb is ready"
+	;;
+demo)
+	build_program
+	exec build/namdb demo "$@"
+	;;
+bench)
+	build_program
+	case ${1:--} in
+	-*) exec build/namdb bench tpcw "$@" ;;
+	*) exec build/namdb bench "$@" ;;
+	esac
+	;;
+test) verb_test "$@" ;;
+check) verb_check "$@" ;;
+soak) verb_soak "$@" ;;
+help | -h | --help) usage ;;
+*)
+	say "go: there is no verb '$verb'"
+	usage >&2
+	exit 2
+	;;
+esac
