@@ -1,0 +1,267 @@
+/* cn.c -- a compute node's life: connect, join, run workers, leave. */
+#include <compute_node/cn_internal.h>
+
+#include <base/assert.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- a worker's thread ---------------------------------------------------------- */
+
+/* Worker 0 opens what the process shares. */
+static nam_status
+open_worker(struct cn_worker *w, struct nam_err *err)
+{
+	struct cn *cn = w->cn;
+	nam_status st = NAM_OK;
+	if (cn->db == NULL && (st = txn_db_open(w->place.net, &cn->txn, &cn->db, err)) != NAM_OK)
+		return st;
+	if ((st = txn_worker_open(cn->db, w->place.net, &w->place.txn)) != NAM_OK)
+		return nam_fail(err, st, "cannot open a transaction worker: %s", nam_status_text(st));
+	if (cn->cat == NULL && (st = cat_open(w->place.txn, &cn->cat)) != NAM_OK)
+		return nam_fail(err, st, "cannot open the catalog: %s", nam_status_text(st));
+	w->place.cat = cn->cat;
+	w->place.parser = cn->parser;
+	return NAM_OK;
+}
+
+static void
+close_worker(struct cn_worker *w)
+{
+	struct cn *cn = w->cn;
+	bool last = w->place.worker == 0;
+	if (last && cn->cat != NULL)
+		cat_close(cn->cat);
+	if (w->place.txn != NULL)
+		txn_worker_close(w->place.txn);
+	if (last && cn->db != NULL)
+		txn_db_close(w->place.net, cn->db);
+}
+
+static void
+run_job(void *arg)
+{
+	struct cn_job *job = arg;
+	struct cn_worker *w = job->worker;
+	job->fn(&w->place, job->arg);
+	free(job);
+	w->live--;
+	nam_co_wake(w->boss);
+}
+
+/* Starts what is queued. What the boss does next: */
+enum next { SLEEP, LOOK_AGAIN, STOP };
+static enum next
+serve(struct cn_worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	struct cn_job *job = w->first;
+	w->first = NULL;
+	w->last = &w->first;
+	bool stop = w->stop, posted = w->stop_posted;
+	pthread_mutex_unlock(&w->lock);
+	for (struct cn_job *next; job != NULL; job = next) {
+		next = job->next;
+		w->live++;
+		if (nam_co_start(net_worker_sched(w->place.net), run_job, job, job->stack) == NULL) {
+			/* No stack to be had: run it here, late but surely. */
+			run_job(job);
+		}
+	}
+	if (!stop || w->live > 0)
+		return SLEEP;
+	return posted ? STOP : LOOK_AGAIN; /* its waker may still be inside nam_co_post */
+}
+
+static void
+boss(void *arg)
+{
+	struct cn_worker *w = arg;
+	struct nam_err err = { 0 };
+	nam_status st = open_worker(w, &err);
+	w->boss = nam_co_self();
+	pthread_mutex_lock(&w->lock);
+	w->status = st;
+	w->err = err;
+	w->open = true;
+	pthread_cond_signal(&w->opened);
+	pthread_mutex_unlock(&w->lock);
+	for (enum next next = LOOK_AGAIN; st == NAM_OK && (next = serve(w)) != STOP;) {
+		if (next == SLEEP)
+			nam_co_park();
+		else
+			nam_co_yield();
+	}
+	close_worker(w);
+}
+
+static void *
+worker_thread(void *arg)
+{
+	struct cn_worker *w = arg;
+	struct nam_err err = { 0 };
+	nam_status st = net_worker_open(w->cn->net, &w->place.net, &err);
+	if (st == NAM_OK && nam_co_start(net_worker_sched(w->place.net), boss, w, CN_STACK) == NULL) {
+		net_worker_close(w->place.net);
+		st = nam_fail(&err, NAM_NOMEM, "no memory for a worker's stack");
+	}
+	if (st != NAM_OK) {
+		pthread_mutex_lock(&w->lock);
+		w->status = st;
+		w->err = err;
+		w->open = true;
+		pthread_cond_signal(&w->opened);
+		pthread_mutex_unlock(&w->lock);
+		return NULL;
+	}
+	net_worker_run(w->place.net, NULL, NULL);
+	net_worker_close(w->place.net);
+	return NULL;
+}
+
+static nam_status
+start_worker(struct cn *cn, unsigned i, struct nam_err *err)
+{
+	struct cn_worker *w = &cn->worker[i];
+	w->cn = cn;
+	w->place.worker = i;
+	w->last = &w->first;
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->opened, NULL);
+	if (pthread_create(&w->thread, NULL, worker_thread, w) != 0)
+		return nam_fail(
+		    err, NAM_NOMEM, "cannot start a thread: raise the limit on processes (ulimit -u)");
+	char name[16];
+	snprintf(name, sizeof name, "namdb-worker-%u", i % 100);
+	pthread_setname_np(w->thread, name);
+	pthread_mutex_lock(&w->lock);
+	while (!w->open)
+		pthread_cond_wait(&w->opened, &w->lock);
+	nam_status st = w->status;
+	*err = w->err;
+	pthread_mutex_unlock(&w->lock);
+	if (st != NAM_OK)
+		pthread_join(w->thread, NULL);
+	return st;
+}
+
+static void
+stop_worker(struct cn_worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->stop = true;
+	pthread_mutex_unlock(&w->lock);
+	nam_co_post(w->boss);
+	/* The boss may end only after that call has returned. */
+	pthread_mutex_lock(&w->lock);
+	w->stop_posted = true;
+	pthread_mutex_unlock(&w->lock);
+	pthread_join(w->thread, NULL);
+}
+
+/* ---- opening -------------------------------------------------------------------- */
+
+nam_status
+cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
+{
+	struct nam_err local = { 0 };
+	if (err == NULL)
+		err = &local;
+	err->text[0] = 0;
+	unsigned workers = cfg->workers;
+	if (workers == 0) {
+		long cores = sysconf(_SC_NPROCESSORS_ONLN);
+		workers = cores < 1 ? 1 : cores > 8 ? 8 : (unsigned)cores;
+	}
+	struct cn *cn = calloc(1, sizeof *cn + workers * sizeof cn->worker[0]);
+	if (cn == NULL)
+		return nam_fail(err, NAM_NOMEM, "no memory for a compute node");
+	cn->txn = cfg->txn;
+	const struct net_config nc = {
+		.storage = cfg->storage,
+		.fabric = cfg->fabric,
+		.cluster = cfg->cluster,
+		.secret = cfg->secret,
+		.secret_len = cfg->secret_len,
+		.local = cfg->local,
+		.connect_ms = cfg->connect_ms,
+	};
+	nam_status st = net_open(&cn->net, &nc, err);
+	if (st != NAM_OK)
+		goto fail;
+	if ((st = sql_parser_open(cfg->statement_max, &cn->parser)) != NAM_OK) {
+		nam_fail(err, st, "cannot start the parser's thread: %s", nam_status_text(st));
+		goto fail_net;
+	}
+	struct nam_err warning = { 0 };
+	for (; cn->workers < workers; cn->workers++) {
+		struct nam_err said = { 0 };
+		if ((st = start_worker(cn, cn->workers, &said)) != NAM_OK) {
+			*err = said;
+			goto fail_workers;
+		}
+		if (warning.text[0] == 0)
+			warning = said;
+	}
+	*err = warning;
+	*out = cn;
+	return NAM_OK;
+
+fail_workers:
+	for (unsigned i = cn->workers; i-- > 0;)
+		stop_worker(&cn->worker[i]);
+	sql_parser_close(cn->parser);
+fail_net:
+	net_close(cn->net);
+fail:
+	free(cn);
+	return st;
+}
+
+void
+cn_close(struct cn *cn)
+{
+	if (cn == NULL)
+		return;
+	NAM_ASSERT(atomic_load(&cn->sessions) == 0);
+	for (unsigned i = cn->workers; i-- > 0;)
+		stop_worker(&cn->worker[i]);
+	for (unsigned i = 0; i < cn->workers; i++) {
+		pthread_mutex_destroy(&cn->worker[i].lock);
+		pthread_cond_destroy(&cn->worker[i].opened);
+	}
+	sql_parser_close(cn->parser);
+	net_close(cn->net);
+	free(cn);
+}
+
+unsigned
+cn_workers(const struct cn *cn)
+{
+	return cn->workers;
+}
+
+struct net *
+cn_net(struct cn *cn)
+{
+	return cn->net;
+}
+
+nam_status
+cn_start(struct cn *cn, unsigned worker, void (*fn)(const struct cn_place *place, void *arg), void *arg,
+    size_t stack)
+{
+	NAM_ASSERT(worker < cn->workers);
+	struct cn_worker *w = &cn->worker[worker];
+	struct cn_job *job = malloc(sizeof *job);
+	if (job == NULL)
+		return NAM_NOMEM;
+	*job = (struct cn_job){ .fn = fn, .arg = arg, .stack = stack ? stack : CN_STACK, .worker = w };
+	pthread_mutex_lock(&w->lock);
+	*w->last = job;
+	w->last = &job->next;
+	pthread_mutex_unlock(&w->lock);
+	nam_co_post(w->boss);
+	return NAM_OK;
+}

@@ -1,0 +1,49 @@
+/* cn_internal.h -- what cn.c (workers) and session.c (sessions) share. */
+#ifndef NAM_COMPUTE_NODE_INTERNAL_H
+#define NAM_COMPUTE_NODE_INTERNAL_H
+
+#include <compute_node/cn.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { CN_STACK = 1 << 20 };
+
+/* Code that waits to be started on a worker. */
+struct cn_job {
+	void (*fn)(const struct cn_place *place, void *arg);
+	void *arg;
+	size_t stack;
+	struct cn_worker *worker;
+	struct cn_job *next;
+};
+
+struct cn_worker {
+	struct cn *cn;         /* i */
+	struct cn_place place; /* i  once open */
+	pthread_t thread;      /* i */
+	struct nam_co *boss;   /* i  starts jobs; lives as long as the worker */
+	unsigned live;         /* o  jobs running */
+	pthread_mutex_t lock;
+	pthread_cond_t opened;        /* lock */
+	bool open;                    /* lock  the outcome of opening is known */
+	nam_status status;            /* lock */
+	struct nam_err err;           /* lock */
+	bool stop;                    /* lock */
+	bool stop_posted;             /* lock  whoever stops it is done with boss */
+	struct cn_job *first, **last; /* lock */
+};
+
+struct cn {
+	struct net *net;
+	struct txn_config txn;
+	struct txn_db *db;
+	struct cat *cat;
+	struct sql_parser *parser;
+	unsigned workers;
+	_Atomic unsigned next;
+	_Atomic unsigned sessions;
+	struct cn_worker worker[];
+};
+
+#endif

@@ -1,0 +1,332 @@
+/* session.c -- a session: a coroutine on its worker, and a baton between it and the thread that calls. */
+#include <compute_node/cn_internal.h>
+
+#include <base/assert.h>
+
+#include <linux/futex.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/*
+ * One of the two runs, never both: whoever holds the baton may touch the session.
+ * The caller hands it over with a request; the coroutine hands it back with
+ * an event: a call of the sink for the caller to make, or the end. So results are never
+ * copied, the worker never waits for a slow reader, and a reader may block.
+ */
+enum baton { CALLER, COROUTINE, COROUTINE_CALLER_SLEEPS };
+enum request { REQ_OPEN, REQ_EXEC, REQ_CLOSE };
+enum event { EV_BEGIN, EV_ROWS, EV_DONE, EV_NOTICE, EV_COPY_IN, EV_PROGRESS, EV_END };
+enum { SPINS = 2000 };
+
+struct cn_session {
+	struct cn *cn;               /* i */
+	struct nam_co *co;           /* i  once open */
+	struct sql_session *sql;     /* baton */
+	_Atomic uint32_t baton;      /* a  enum baton */
+	_Atomic int cancel;          /* a */
+	atomic_bool posted;          /* a  the caller is done with co */
+	enum request request;        /* baton */
+	const char *text;            /* baton */
+	size_t len;                  /* baton */
+	const struct sql_sink *sink; /* baton */
+	struct cat_err *err;         /* baton */
+	nam_status status;           /* baton  of REQ_OPEN */
+	bool ok;                     /* baton  of REQ_EXEC */
+	char state;                  /* baton */
+	struct net_counts counts;    /* baton */
+	enum event event;            /* baton */
+	bool answer;                 /* baton  what the sink said */
+	union {                      /* baton  arguments of the event */
+		struct {
+			const struct sql_column *col;
+			unsigned n;
+		} begin;
+		const struct sql_batch_view *rows;
+		struct {
+			const char *tag;
+			uint64_t rows;
+		} done;
+		struct {
+			const char *severity, *sqlstate, *text;
+		} notice;
+		struct {
+			const char *bytes;
+			size_t len;
+		} copy;
+		struct {
+			uint64_t bytes, total, rows;
+		} progress;
+	};
+};
+
+static void
+futex(_Atomic uint32_t *word, int op, uint32_t value)
+{
+	syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
+}
+
+/* ---- the coroutine's side -------------------------------------------------------- */
+
+/* Gives the baton to the caller. The session may be gone when this returns, after the last event. */
+static void
+give(struct cn_session *s)
+{
+	if (atomic_exchange_explicit(&s->baton, CALLER, memory_order_acq_rel) == COROUTINE_CALLER_SLEEPS)
+		futex(&s->baton, FUTEX_WAKE, 1);
+}
+
+static void
+take(struct cn_session *s)
+{
+	while (atomic_load_explicit(&s->baton, memory_order_acquire) == CALLER)
+		nam_co_park();
+}
+
+static bool
+emit(struct cn_session *s, enum event e)
+{
+	s->event = e;
+	s->answer = true;
+	give(s);
+	take(s);
+	return s->answer;
+}
+
+static bool
+on_begin(void *arg, const struct sql_column *col, unsigned n)
+{
+	struct cn_session *s = arg;
+	s->begin.col = col;
+	s->begin.n = n;
+	return s->sink->begin == NULL || emit(s, EV_BEGIN);
+}
+
+static bool
+on_rows(void *arg, const struct sql_batch_view *b)
+{
+	struct cn_session *s = arg;
+	s->rows = b;
+	return s->sink->rows == NULL || emit(s, EV_ROWS);
+}
+
+static bool
+on_done(void *arg, const char *tag, uint64_t rows)
+{
+	struct cn_session *s = arg;
+	s->done.tag = tag;
+	s->done.rows = rows;
+	return s->sink->done == NULL || emit(s, EV_DONE);
+}
+
+static void
+on_notice(void *arg, const char *severity, const char *sqlstate, const char *text)
+{
+	struct cn_session *s = arg;
+	s->notice.severity = severity;
+	s->notice.sqlstate = sqlstate;
+	s->notice.text = text;
+	if (s->sink->notice != NULL)
+		emit(s, EV_NOTICE);
+}
+
+static bool
+on_copy_in(void *arg, const char **bytes, size_t *len)
+{
+	struct cn_session *s = arg;
+	*len = 0;
+	if (s->sink->copy_in == NULL)
+		return true;
+	bool ok = emit(s, EV_COPY_IN);
+	*bytes = s->copy.bytes;
+	*len = s->copy.len;
+	return ok;
+}
+
+static void
+on_progress(void *arg, uint64_t bytes, uint64_t total, uint64_t rows)
+{
+	struct cn_session *s = arg;
+	s->progress.bytes = bytes;
+	s->progress.total = total;
+	s->progress.rows = rows;
+	if (s->sink->progress != NULL)
+		emit(s, EV_PROGRESS);
+}
+
+static void
+session_main(const struct cn_place *place, void *arg)
+{
+	struct cn_session *s = arg;
+	const struct sql_session_config cfg = {
+		.tw = place->txn,
+		.cat = place->cat,
+		.parser = place->parser,
+		.cancel = &s->cancel,
+	};
+	const struct sql_sink sink = {
+		.arg = s,
+		.begin = on_begin,
+		.rows = on_rows,
+		.done = on_done,
+		.notice = on_notice,
+		.copy_in = on_copy_in,
+		.progress = on_progress,
+	};
+	s->co = nam_co_self();
+	s->status = sql_session_open(&cfg, &s->sql);
+	bool open = s->status == NAM_OK;
+	s->state = open ? sql_session_state(s->sql) : 'I';
+	s->event = EV_END;
+	give(s);
+	while (open) {
+		take(s);
+		if (s->request == REQ_EXEC) {
+			s->ok = sql_execute(s->sql, s->text, s->len, &sink, s->err);
+			s->state = sql_session_state(s->sql);
+			sql_session_counts(s->sql, &s->counts);
+		} else {
+			/* The caller may still be inside nam_co_post, which needs a living coroutine. */
+			while (!atomic_load_explicit(&s->posted, memory_order_acquire))
+				nam_co_yield();
+			sql_session_close(s->sql);
+			open = false;
+		}
+		s->event = EV_END;
+		give(s);
+	}
+}
+
+/* ---- the caller's side ------------------------------------------------------------ */
+
+static void
+await(struct cn_session *s)
+{
+	for (int i = 0; i < SPINS; i++) {
+		if (atomic_load_explicit(&s->baton, memory_order_acquire) == CALLER)
+			return;
+#if defined(__x86_64__) || defined(__i386__)
+		__builtin_ia32_pause();
+#elif defined(__aarch64__)
+		__asm__ volatile("yield");
+#endif
+	}
+	for (;;) {
+		uint32_t now = COROUTINE;
+		if (!atomic_compare_exchange_strong_explicit(&s->baton, &now, COROUTINE_CALLER_SLEEPS,
+			memory_order_acq_rel, memory_order_acquire) &&
+		    now == CALLER)
+			return;
+		futex(&s->baton, FUTEX_WAIT, COROUTINE_CALLER_SLEEPS);
+	}
+}
+
+/* Hands the baton over and waits for it. */
+static void
+turn(struct cn_session *s)
+{
+	atomic_store_explicit(&s->baton, COROUTINE, memory_order_release);
+	nam_co_post(s->co);
+	atomic_store_explicit(&s->posted, true, memory_order_release);
+	await(s);
+}
+
+nam_status
+cn_session_open(struct cn *cn, unsigned worker, struct cn_session **out)
+{
+	struct cn_session *s = calloc(1, sizeof *s);
+	if (s == NULL)
+		return NAM_NOMEM;
+	s->cn = cn;
+	s->request = REQ_OPEN;
+	atomic_store(&s->baton, COROUTINE);
+	if (worker == UINT_MAX)
+		worker = atomic_fetch_add_explicit(&cn->next, 1, memory_order_relaxed);
+	nam_status st = cn_start(cn, worker % cn->workers, session_main, s, CN_STACK);
+	if (st == NAM_OK) {
+		await(s);
+		st = s->status;
+	}
+	if (st != NAM_OK) {
+		free(s);
+		return st;
+	}
+	atomic_fetch_add(&cn->sessions, 1);
+	*out = s;
+	return NAM_OK;
+}
+
+void
+cn_session_close(struct cn_session *s)
+{
+	if (s == NULL)
+		return;
+	s->request = REQ_CLOSE;
+	atomic_store_explicit(&s->posted, false, memory_order_relaxed);
+	turn(s);
+	atomic_fetch_sub(&s->cn->sessions, 1);
+	free(s);
+}
+
+char
+cn_session_state(const struct cn_session *s)
+{
+	return s->state;
+}
+
+void
+cn_session_counts(struct cn_session *s, struct net_counts *out)
+{
+	*out = s->counts;
+}
+
+void
+cn_cancel(struct cn_session *s)
+{
+	atomic_store_explicit(&s->cancel, 1, memory_order_relaxed);
+}
+
+/* Makes the call the coroutine asked for. */
+static void
+deliver(struct cn_session *s, const struct sql_sink *k)
+{
+	switch (s->event) {
+	case EV_BEGIN:
+		s->answer = k->begin(k->arg, s->begin.col, s->begin.n);
+		break;
+	case EV_ROWS:
+		s->answer = k->rows(k->arg, s->rows);
+		break;
+	case EV_DONE:
+		s->answer = k->done(k->arg, s->done.tag, s->done.rows);
+		break;
+	case EV_NOTICE:
+		k->notice(k->arg, s->notice.severity, s->notice.sqlstate, s->notice.text);
+		break;
+	case EV_COPY_IN:
+		s->copy.bytes = "";
+		s->copy.len = 0;
+		s->answer = k->copy_in(k->arg, &s->copy.bytes, &s->copy.len);
+		break;
+	case EV_PROGRESS:
+		k->progress(k->arg, s->progress.bytes, s->progress.total, s->progress.rows);
+		break;
+	case EV_END:
+		break;
+	}
+}
+
+bool
+cn_exec(struct cn_session *s, const char *text, size_t len, const struct sql_sink *sink, struct cat_err *err)
+{
+	s->request = REQ_EXEC;
+	s->text = text;
+	s->len = len;
+	s->sink = sink;
+	s->err = err;
+	atomic_store_explicit(&s->cancel, 0, memory_order_relaxed);
+	for (turn(s); s->event != EV_END; turn(s))
+		deliver(s, sink);
+	return s->ok;
+}
