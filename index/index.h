@@ -29,11 +29,12 @@ struct idx_memory {
 };
 
 /* Creates an empty index. *anchor: IDX_ANCHOR_BYTES of zeroed remote memory, given by the caller.
- * NAM_FULL: no memory. NAM_DUPLICATE: there is an index already. Then mem.arg must live until idx_hash_close. */
+ * NAM_FULL: no memory. NAM_DUPLICATE: there is an index already. */
 enum { IDX_ANCHOR_BYTES = 128 };
 nam_status idx_hash_create(struct net_worker *w, net_addr anchor, const struct idx_memory *mem);
 
-/* A process's view of the index at anchor; caches the directory. No I/O. NULL: no memory. */
+/* A process's view of the index at anchor; caches the directory. No I/O. NULL: no memory.
+ * *mem is copied; mem->arg is borrowed until close. Close when no call is under way any more. */
 struct idx_hash *idx_hash_open(net_addr anchor, const struct idx_memory *mem);
 void idx_hash_close(struct idx_hash *ix);
 
@@ -85,6 +86,7 @@ nam_status idx_lookup(struct net_worker *w, struct idx_probe *p, unsigned n, str
  * filled and whose candidates the caller has ruled out. Per probe: NAM_OK: it
  * is in. NAM_DUPLICATE: a candidate appeared that the lookup had not shown; hit[]
  * and hits are fresh; compare, then call again for those. NAM_FULL: no memory.
+ * NAM_BUSY: who splits that table seems to be dead (idx_hash_recover).
  * Never two entries for one key when all inserters compare. One round trip when nobody interferes.
  */
 nam_status idx_insert(struct net_worker *w, struct idx_probe *p, unsigned n, struct net_counts *acct);

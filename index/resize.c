@@ -20,9 +20,8 @@
 
 enum {
 	TABLE_SLOTS = IDX_BUCKETS * IDX_SLOTS,
-	/* With so few entries, and so many tombs, a table is rewritten, not split. */
+	/* With so few entries a table is rewritten if that makes room, not split. */
 	REWRITE_LIVE_MAX = TABLE_SLOTS * 2 / 5,
-	REWRITE_TOMBS_MIN = TABLE_SLOTS / 4,
 	OPS = 64,
 	COPY = 64 << 10
 };
@@ -309,7 +308,16 @@ replace(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_a
 			tombs += wk->old[b].slot[i] == IDX_TOMB;
 		}
 	}
-	unsigned parts = live <= REWRITE_LIVE_MAX && tombs >= REWRITE_TOMBS_MIN ? 1 : 2;
+	unsigned parts = 2, home = idx_home(hash);
+	if (live <= REWRITE_LIVE_MAX && tombs > 0) {
+		/* Try: a bucket's length is what its last slot says (H1). */
+		table_init(wk->new_[0], ix->tag, depth, hash);
+		if (!distribute(wk, wk->new_[0], -1, 0))
+			return NAM_CORRUPT;
+		if (wk->new_[0][home].slot[IDX_SLOTS - 1] == 0 ||
+		    wk->new_[0][(home + 1) % IDX_BUCKETS].slot[IDX_SLOTS - 1] == 0)
+			parts = 1;
+	}
 	if (parts == 2 && depth == IDX_DEPTH_MAX) {
 		if (tombs == 0)
 			return NAM_FULL;
@@ -384,8 +392,7 @@ resize_locked(struct net_worker *w, struct idx_hash *ix, uint64_t owner, uint64_
 	if ((st = net_read1(w, at, &now, 8, acct)) != NAM_OK)
 		goto unlock;
 	if (now == word) {
-		/* What was finished above is cleared before something new begins: `old` is still set, and is
-		 * overwritten only after new_ would have been. */
+		/* H6: `old` is cleared before new[] is written again. */
 		if (clear && (st = net_write1(w, IDX_AT(ix->anchor, old), &nothing, 8, acct)) != NAM_OK)
 			goto unlock;
 		clear = false;
@@ -437,10 +444,16 @@ nam_status
 idx_hash_create(struct net_worker *w, net_addr anchor, const struct idx_memory *mem)
 {
 	net_addr extent;
-	nam_status st = mem->take(mem->arg, w, 1, &extent);
+	uint64_t seen;
+	NAM_ASSERT((anchor.bits & 7) == 0);
+	nam_status st = net_read1(w, IDX_AT(anchor, root), &seen, 8, NULL);
 	if (st != NAM_OK)
 		return st;
-	if (!extent_is_sane(extent) || (anchor.bits & 7) != 0)
+	if (seen != 0)
+		return NAM_DUPLICATE;
+	if ((st = mem->take(mem->arg, w, 1, &extent)) != NAM_OK)
+		return st;
+	if (!extent_is_sane(extent))
 		return NAM_INVALID;
 	struct idx_bucket *t = malloc((size_t)2 * IDX_TABLE_BYTES);
 	if (t == NULL)
@@ -455,7 +468,7 @@ idx_hash_create(struct net_worker *w, net_addr anchor, const struct idx_memory *
 		.magic = IDX_MAGIC,
 		.spare = (extent.bits + UINT64_C(3) * IDX_TABLE_BYTES) | 1,
 	};
-	uint64_t seen = 0, root = idx_root(extent.bits, IDX_DIR_LOG2_FIRST, IDX_DEPTH_FIRST);
+	uint64_t root = idx_root(extent.bits, IDX_DIR_LOG2_FIRST, IDX_DEPTH_FIRST);
 	struct net_op ops[3];
 	struct net_batch b;
 	net_batch_init(&b, w, ops, 3, NULL);
@@ -465,11 +478,7 @@ idx_hash_create(struct net_worker *w, net_addr anchor, const struct idx_memory *
 	free(t);
 	if (st != NAM_OK)
 		return st;
-	/* The root word decides who created it; what else the anchor says must be there before. */
-	if ((st = net_read1(w, IDX_AT(anchor, root), &seen, 8, NULL)) != NAM_OK)
-		return st;
-	if (seen != 0)
-		return NAM_DUPLICATE;
+	/* What the anchor says is there before the root word, which decides who created the index. */
 	net_write(&b, anchor, &a.magic, 8);
 	net_write(&b, IDX_AT(anchor, spare), &a.spare, 8);
 	net_cas(&b, IDX_AT(anchor, root), 0, root);
