@@ -416,6 +416,42 @@ hasty_write(struct lab *lab)
 	net_conf_start(lab, 0, 1, 1, 0, hasty_write_co);
 }
 
+/* Believes that one WRITE shows its bytes in order, so that its last word proves the rest. */
+static void
+self_proof_writer_co(struct job *j)
+{
+	uint64_t a[WORDS];
+	for (uint64_t i = 1; i <= PUBLISHED; i++) {
+		set_all(a, WORDS, i);
+		CHECK(j->lab, net_write1(j->w, at(1, 0), a, sizeof a, NULL) == NAM_OK);
+	}
+}
+
+static void
+self_proof_reader_co(struct job *j)
+{
+	uint64_t got[WORDS], seen = 0, end = deadline(j->w);
+	while (seen < PUBLISHED && net_now_ns(j->w) < end) {
+		/* An atomic and its completion, and still the WRITE it saw may be under way. */
+		CHECK(j->lab, net_faa1(j->w, at(1, 8 * (WORDS - 1)), 0, &seen, NULL) == NAM_OK);
+		CHECK(j->lab, net_read1(j->w, at(1, 0), got, sizeof got, NULL) == NAM_OK);
+		for (unsigned i = 0; i < WORDS; i++)
+			if (got[i] < seen) {
+				atomic_fetch_add(&j->lab->fooled, 1);
+				break;
+			}
+		nam_co_yield();
+	}
+	CHECK(j->lab, seen == PUBLISHED);
+}
+
+static void
+self_proof(struct lab *lab)
+{
+	net_conf_start(lab, 0, 1, 1, 0, self_proof_writer_co);
+	net_conf_start(lab, 1, 2, 6, 1, self_proof_reader_co);
+}
+
 /* Two nodes are two queue pairs: what one shows says nothing about the other. */
 static void
 two_nodes_writer_co(struct job *j)
@@ -512,6 +548,7 @@ const struct net_conf_test net_conf_order_tests[] = {
 	{ "words are never torn", 1, 3, tearing, must_be_fooled },
 	{ "wrong twin: buffer used again at once", 1, 1, hasty_buffer, must_be_fooled },
 	{ "wrong twin: WRITE behind a READ", 1, 1, hasty_write, must_be_fooled },
+	{ "wrong twin: a WRITE proves itself", 1, 3, self_proof, must_be_fooled },
 	{ "wrong twin: order between nodes", 2, 3, two_nodes, must_be_fooled },
 	{ "a crowd of coroutines", 3, 2, crowd, NULL },
 	{ 0 },

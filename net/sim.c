@@ -8,6 +8,7 @@
 enum {
 	START_NS = 1000000000, /* virtual time at open: not 0, as no real clock is */
 	ROUNDS_MAX = 16,       /* of the ready queue without an event: somebody spins */
+	EVERYBODY = 32,        /* rounds of idle hooks between two for all workers */
 	SPIN_NS = 100,         /* time that passes for spinners when nothing else happens */
 };
 
@@ -215,7 +216,7 @@ play(struct net_sim *s, const struct sim_event *e)
 	case SIM_TIMER: {
 		struct sim_timer *t = e->what;
 		t->fired = true;
-		s->touched = true;
+		net_sim_touch(t->worker);
 		nam_co_wake(t->co);
 	}
 	}
@@ -224,30 +225,39 @@ play(struct net_sim *s, const struct sim_event *e)
 static void
 idle(struct net_sim *s)
 {
-	s->touched = false;
-	for (struct sim_worker *sw = s->worker; sw != NULL; sw = sw->next)
-		if (sw->w != NULL)
+	bool everybody = ++s->since_all >= EVERYBODY;
+	struct sim_worker *sw = everybody ? s->worker : s->touched;
+	if (everybody)
+		s->since_all = 0;
+	s->touched = NULL;
+	for (struct sim_worker *next; sw != NULL; sw = next) {
+		next = everybody ? sw->next : sw->next_touched;
+		sw->touched = false;
+		if (sw->w != NULL && sw->w->hooks != 0)
 			net_worker_idle(sw->w);
+	}
 }
 
 bool
 net_sim_run(struct net_sim *s, bool (*until)(void *arg), void *arg)
 {
 	unsigned rounds = 0;
-	s->touched = true;
+	bool ran = true;
+	s->since_all = EVERYBODY; /* anybody may have been given something meanwhile */
 	for (;;) {
 		if (until != NULL && until(arg))
 			return true;
 		if (nam_sched_ready(s->sched)) {
-			s->touched = true;
 			nam_sched_run(s->sched);
+			ran = true;
 			if (++rounds < ROUNDS_MAX)
 				continue;
 			/* Somebody yields in a circle: let time pass for him. */
 			if (s->queue.n == 0)
 				s->now += SPIN_NS;
 		}
-		if (s->touched) {
+		if (ran || s->touched != NULL) {
+			ran = false;
 			idle(s);
 			if (nam_sched_ready(s->sched) && rounds < ROUNDS_MAX)
 				continue;
@@ -256,10 +266,14 @@ net_sim_run(struct net_sim *s, bool (*until)(void *arg), void *arg)
 			return true;
 		rounds = 0;
 		struct sim_event e;
-		if (net_sim_queue_pop(&s->queue, &e))
+		if (net_sim_queue_pop(&s->queue, &e)) {
 			play(s, &e);
-		else if (!nam_sched_ready(s->sched))
-			return false;
+		} else if (!nam_sched_ready(s->sched)) {
+			s->since_all = EVERYBODY; /* look everywhere before giving up */
+			idle(s);
+			if (s->queue.n == 0 && !nam_sched_ready(s->sched) && !(until != NULL && until(arg)))
+				return false;
+		}
 	}
 }
 

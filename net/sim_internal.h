@@ -100,7 +100,8 @@ struct sim_worker {
 	struct net_sim *sim;
 	struct net_worker *w; /* NULL once closed */
 	unsigned id;
-	struct sim_worker *next;
+	bool touched; /* in the list below */
+	struct sim_worker *next, *next_touched;
 };
 
 struct net_sim {
@@ -115,7 +116,13 @@ struct net_sim {
 	struct sim_verb *free;
 	struct sim_slab *slab;
 	unsigned workers;
-	bool touched; /* something ran, so idle hooks may have something to send */
+	/*
+	 * Idle hooks are called for workers to which something happened, so that a
+	 * thousand idle ones cost nothing; and for all of them every so often and when
+	 * nothing else is left to do, because a coroutine may wake another worker's.
+	 */
+	struct sim_worker *touched;
+	unsigned since_all; /* rounds of hooks since everybody's were called */
 	uint64_t hash;
 	struct net_sim_stats stats;
 };
@@ -126,6 +133,16 @@ void net_sim_wire_arrive(struct net_sim *s, struct sim_verb *v);
 void net_sim_wire_execute(struct net_sim *s, struct sim_verb *v);
 void net_sim_wire_done(struct net_sim *s, struct sim_verb *v);
 void net_sim_wire_free(struct net_sim *s);
+
+static inline void
+net_sim_touch(struct sim_worker *sw)
+{
+	if (sw->touched)
+		return;
+	sw->touched = true;
+	sw->next_touched = sw->sim->touched;
+	sw->sim->touched = sw;
+}
 
 static inline void
 sim_note(struct net_sim *s, uint64_t a, uint64_t b)

@@ -66,6 +66,14 @@ chance(struct net_sim *s, uint32_t permille)
 	return permille != 0 && nam_rng_below(&s->rng, 1000) < permille;
 }
 
+/* How long a READ is late or a torn verb takes: mostly about a round trip, sometimes several. */
+static inline uint64_t
+lag_ns(struct net_sim *s)
+{
+	uint64_t most = nam_rng_below(&s->rng, 8) == 0 ? 16 : 2;
+	return 1 + nam_rng_below(&s->rng, most * s->cfg.latency_ns);
+}
+
 /* READs and atomics: what a fence waits for. */
 static inline bool
 answers(uint8_t code)
@@ -163,7 +171,7 @@ net_sim_wire_done(struct net_sim *s, struct sim_verb *v)
 	if (op != NULL)
 		op->seen = v->seen;
 	verb_give(s, v);
-	s->touched = true;
+	net_sim_touch(qp->worker);
 	if (b != NULL)
 		net_op_done(qp->ep, b, op, lost ? NAM_GONE : NAM_OK);
 	else if (lost)
@@ -286,7 +294,7 @@ net_sim_wire_arrive(struct net_sim *s, struct sim_verb *v)
 	node->verb_free = start + s->cfg.verb_ns;
 	start = later(start, qp->order_free); /* S2 */
 	if (read && chance(s, s->cfg.reorder_permille))
-		start += 1 + nam_rng_below(&s->rng, 2 * s->cfg.latency_ns);
+		start += lag_ns(s);
 
 	/* The link carries one verb's bytes after the other's. */
 	uint64_t carried = start;
@@ -301,7 +309,7 @@ net_sim_wire_arrive(struct net_sim *s, struct sim_verb *v)
 	    chance(s, s->cfg.tear_permille)) {
 		cut(s, v);
 		first = start;
-		v->finish = later(carried, start + 1 + nam_rng_below(&s->rng, 2 * s->cfg.latency_ns));
+		v->finish = later(carried, start + lag_ns(s));
 		if (read)
 			s->stats.reads_torn++;
 		else
