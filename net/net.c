@@ -97,7 +97,7 @@ net_add_node(struct net *n, const struct net_provider *p, const struct net_node_
 	if (node == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for a node");
 	node->info = *info;
-	node->info.lost = false;
+	atomic_init(&node->info.lost, false);
 	node->p = p;
 	node->control_fd = -1;
 	node->net = n;
@@ -150,8 +150,7 @@ net_node_of(const struct net *n, unsigned region)
 void
 net_node_set_lost(struct net_node *node)
 {
-	atomic_store_explicit(&node->lost, true, memory_order_relaxed);
-	__atomic_store_n(&node->info.lost, true, __ATOMIC_RELAXED);
+	atomic_store_explicit(&node->info.lost, true, memory_order_relaxed);
 }
 
 void

@@ -107,7 +107,7 @@ struct net_node_info {
 	uint64_t size;
 	uint64_t incarnation;
 	char name[128]; /* as the user wrote it */
-	bool lost;      /* the connection broke, or it was declared lost */
+	_Atomic bool lost; /* the connection broke, or it was declared lost */
 };
 /* The nodes, ordered by region id. The one with the lowest id is `home`. */
 unsigned net_node_count(const struct net *n);
@@ -256,7 +256,7 @@ nam_status net_wait(struct net_batch *b);
 nam_status net_run(struct net_batch *b);
 /* Post; done(b) is called on the worker's thread when all has completed: maybe
  * before this returns, never inside another coroutine's turn on an op it waits for.
- * Nobody waits, so it counts no round trip. */
+ * b->n is 0 again then, and b may be used anew. Nobody waits, so it counts no round trip. */
 void net_post_then(struct net_batch *b, void (*done)(struct net_batch *b));
 
 /* One-op shorthands: run at once, in a coroutine. */

@@ -51,13 +51,13 @@ struct net_provider {
 
 /* One storage node as this process sees it. */
 struct net_node {
-	struct net_node_info info; /* i  but info.lost: set once, atomically */
+	struct net_node_info
+	    info; /* i  but info.lost: a, relaxed: a late reader does one op more, as on a wire */
 	const struct net_provider *p;
-	atomic_bool lost; /* a  relaxed: a late reader does one op more, as on a wire */
-	void *base;       /* i  shm: the mapping */
-	bool mapped;      /* i  base is ours to unmap */
-	int control_fd;   /* i  the connection whose end means the node is gone; -1: none */
-	char host[112];   /* i  for more connections */
+	void *base;     /* i  shm: the mapping */
+	bool mapped;    /* i  base is ours to unmap */
+	int control_fd; /* i  the connection whose end means the node is gone; -1: none */
+	char host[112]; /* i  for more connections */
 	char port[16];
 	void *priv; /* provider's */
 	struct net *net;
@@ -135,7 +135,7 @@ void net_worker_idle(struct net_worker *w);
 static inline bool
 net_node_lost(const struct net_node *node)
 {
-	return atomic_load_explicit(&node->lost, memory_order_relaxed);
+	return atomic_load_explicit(&node->info.lost, memory_order_relaxed);
 }
 void net_node_set_lost(struct net_node *node);
 
