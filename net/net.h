@@ -106,7 +106,7 @@ struct net_node_info {
 	enum net_kind kind;
 	uint64_t size;
 	uint64_t incarnation;
-	char name[128]; /* as the user wrote it */
+	char name[128];    /* as the user wrote it */
 	_Atomic bool lost; /* the connection broke, or it was declared lost */
 };
 /* The nodes, ordered by region id. The one with the lowest id is `home`. */
