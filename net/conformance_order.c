@@ -192,7 +192,7 @@ fences(struct lab *lab)
 
 /* ---- publishing: data, then a word; readers poll the word ------------------- */
 
-enum { PUBLISHED = 250, FLAG = 8192 };
+enum { PUBLISHED = 250, SELF_PROOFS = 1000, FLAG = 8192 };
 
 /* Alternates one doorbell, two posts, and quiet ones: WRITE then WRITE is in order all the same. */
 static void
@@ -421,7 +421,7 @@ static void
 self_proof_writer_co(struct job *j)
 {
 	uint64_t a[WORDS];
-	for (uint64_t i = 1; i <= PUBLISHED; i++) {
+	for (uint64_t i = 1; i <= SELF_PROOFS; i++) {
 		set_all(a, WORDS, i);
 		CHECK(j->lab, net_write1(j->w, at(1, 0), a, sizeof a, NULL) == NAM_OK);
 	}
@@ -431,7 +431,7 @@ static void
 self_proof_reader_co(struct job *j)
 {
 	uint64_t got[WORDS], seen = 0, end = deadline(j->w);
-	while (seen < PUBLISHED && net_now_ns(j->w) < end) {
+	while (seen < SELF_PROOFS && net_now_ns(j->w) < end) {
 		/* An atomic and its completion, and still the WRITE it saw may be under way. */
 		CHECK(j->lab, net_faa1(j->w, at(1, 8 * (WORDS - 1)), 0, &seen, NULL) == NAM_OK);
 		CHECK(j->lab, net_read1(j->w, at(1, 0), got, sizeof got, NULL) == NAM_OK);
@@ -442,7 +442,7 @@ self_proof_reader_co(struct job *j)
 			}
 		nam_co_yield();
 	}
-	CHECK(j->lab, seen == PUBLISHED);
+	CHECK(j->lab, seen == SELF_PROOFS);
 }
 
 static void
