@@ -1,0 +1,433 @@
+"""house.py -- starts the real program: storage nodes, shells, and the clocks that watch them.
+
+A test file defines functions test_*; house.main() runs each in order, prints one
+line per test, and exits 0, 1 (a test failed) or 77 (all were skipped). Names on the
+command line choose tests. NAMDB names the program (else build/namdb).
+Only processes started here are ever signalled, by their id.
+"""
+import csv
+import fcntl
+import io
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+import traceback
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+NAMDB = os.environ.get("NAMDB", os.path.join(ROOT, "build", "namdb"))
+SANITIZE = os.environ.get("NAM_SANITIZE", "")
+# How much slower a sanitizer build may be.
+SLOW = {"": 1, "address,undefined": 4, "thread": 12}.get(SANITIZE, 4)
+DATA = os.path.join(os.path.dirname(ROOT), "shared", "data")
+
+
+class Skip(Exception):
+    pass
+
+
+def skip(why):
+    raise Skip(why)
+
+
+def check(ok, what="", *more):
+    if not ok:
+        raise AssertionError(" ".join([str(what)] + [str(m) for m in more]))
+
+
+def same(got, want, what=""):
+    if got != want:
+        raise AssertionError("%s got %r, want %r" % (what, got, want))
+
+
+def contains(text, *parts):
+    for p in parts:
+        if p not in text:
+            raise AssertionError("%r is not in:\n%s" % (p, text))
+
+
+def until(predicate, seconds, what):
+    """Waits for predicate() to be true, at most seconds (longer under sanitizers)."""
+    end = time.monotonic() + seconds * SLOW
+    while True:
+        got = predicate()
+        if got:
+            return got
+        if time.monotonic() > end:
+            raise AssertionError("%s: not within %.1f s" % (what, seconds * SLOW))
+        time.sleep(0.02)
+
+
+class Result:
+    def __init__(self, args, rc, out, err):
+        self.args, self.rc, self.out, self.err = args, rc, out, err
+
+    def __str__(self):
+        return "%s\nexit %s\n-- stdout --\n%s\n-- stderr --\n%s" % (
+            " ".join(self.args)[:500], self.rc, self.out[-4000:], self.err[-4000:])
+
+    def ok(self):
+        check(self.rc == 0, "expected success:", self)
+        return self
+
+    def fails(self, code=1):
+        check(self.rc == code, "expected exit %d:" % code, self)
+        return self
+
+    def rows(self):
+        """CSV output without its header line."""
+        return [tuple(r) for r in csv.reader(io.StringIO(self.out))][1:]
+
+    def value(self):
+        self.ok()
+        rows = self.rows()
+        check(len(rows) == 1 and len(rows[0]) == 1, "expected one value:", self)
+        return rows[0][0]
+
+    def sqlstate(self):
+        m = re.search(r"ERROR:\s+([0-9A-Z]{5}):", self.err + self.out)
+        check(m is not None, "expected an ERROR with its SQLSTATE:", self)
+        return m.group(1)
+
+
+def clean_env(extra=None):
+    env = dict(os.environ)
+    env.setdefault("LC_ALL", "C.UTF-8")
+    env["ASAN_OPTIONS"] = "detect_leaks=1:abort_on_error=0:exitcode=99:" + env.get("ASAN_OPTIONS", "")
+    env["UBSAN_OPTIONS"] = "print_stacktrace=1:" + env.get("UBSAN_OPTIONS", "")
+    env["TSAN_OPTIONS"] = "exitcode=98:" + env.get("TSAN_OPTIONS", "")
+    env.update(extra or {})
+    return env
+
+
+def run(*args, stdin="", timeout=60, env=None, cwd=None):
+    """namdb ARGS to its end. stdin: text or bytes."""
+    args = [NAMDB] + [str(a) for a in args]
+    if isinstance(stdin, str):
+        stdin = stdin.encode()
+    try:
+        p = subprocess.run(args, input=stdin, capture_output=True, timeout=timeout * SLOW,
+                           env=clean_env(env), cwd=cwd)
+    except subprocess.TimeoutExpired as e:
+        raise AssertionError("%s did not end in %d s\n%s\n%s" % (
+            " ".join(args)[:300], timeout * SLOW, (e.stdout or b"")[-2000:], (e.stderr or b"")[-2000:]))
+    r = Result(args, p.returncode, p.stdout.decode("utf-8", "replace"), p.stderr.decode("utf-8", "replace"))
+    no_sanitizer_report(r.err)
+    return r
+
+
+def no_sanitizer_report(text):
+    for word in ("ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "WARNING: ThreadSanitizer", "runtime error:",
+                 "FATAL: ThreadSanitizer", "namdb: bug at "):
+        if word in text:
+            at = text.index(word)
+            raise AssertionError("the program reported on itself:\n" + text[at:at + 6000])
+
+
+class Node:
+    """One storage node process."""
+
+    def __init__(self, house, id, size="64m", listen="127.0.0.1:0", cluster=None, secret=None, expect=True,
+                 more=()):
+        self.house, self.id = house, id
+        args = [NAMDB, "storage", "--id", str(id), "--size", size, "--listen", listen,
+                "--secret-file", secret or house.secret] + list(more)
+        if cluster:
+            args += ["--cluster", cluster]
+        self.log_path = os.path.join(house.dir, "node-%s-%d.log" % (id, len(house.nodes)))
+        self.log = open(self.log_path, "w+b")
+        self.p = subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
+                                  env=clean_env(house.env))
+        house.nodes.append(self)
+        self.address = None
+        if expect:
+            until(lambda: self.ready() or self.p.poll() is not None, 20, "storage node %s" % id)
+            check(self.p.poll() is None, "storage node ended at once:", self.text())
+            self.address = re.search(r" at ([0-9.]+:[0-9]+)", self.text()).group(1)
+
+    def text(self):
+        with open(self.log_path, errors="replace") as f:
+            return f.read()
+
+    def ready(self):
+        return "\nready\n" in self.text()
+
+    def port(self):
+        return int(self.address.rsplit(":", 1)[1])
+
+    def kill(self):
+        if self.p.poll() is None:
+            self.p.kill()
+        self.p.wait()
+
+    def terminate(self, seconds=5):
+        """SIGTERM; its exit code."""
+        self.p.send_signal(signal.SIGTERM)
+        try:
+            rc = self.p.wait(timeout=seconds * SLOW)
+        except subprocess.TimeoutExpired:
+            raise AssertionError("storage node %s ignores SIGTERM" % self.id)
+        no_sanitizer_report(self.text())
+        return rc
+
+
+class Shell:
+    """A session of `namdb sql` on pipes: one statement at a time, the session stays open."""
+
+    def __init__(self, house, *args, fabric="shm", storage=None):
+        self.args = [NAMDB, "sql", "--storage", storage or house.storage(), "--fabric", fabric, "--secret-file",
+                     house.secret, "--csv"] + [str(a) for a in args]
+        self.p = subprocess.Popen(self.args, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, env=clean_env(house.env))
+        house.shells.append(self)
+        self.n = 0
+        self.rest = b""
+        self.history = ""
+
+    def send(self, text):
+        self.p.stdin.write(text.encode() + b"\n")
+        self.p.stdin.flush()
+
+    def read_until(self, mark, seconds):
+        end = time.monotonic() + seconds * SLOW
+        while mark not in self.rest:
+            left = end - time.monotonic()
+            if left <= 0 or not select.select([self.p.stdout], [], [], left)[0]:
+                raise AssertionError("the shell said nothing more within %d s; so far: %r" % (
+                    seconds * SLOW, self.rest[-2000:]))
+            got = os.read(self.p.stdout.fileno(), 65536)
+            if got == b"":
+                raise AssertionError("the shell ended; it said: %r" % self.rest[-4000:])
+            self.rest += got
+        text, self.rest = self.rest.split(mark, 1)
+        return text.decode("utf-8", "replace")
+
+    def do(self, sql, timeout=30):
+        """Runs sql; gives what was printed, errors included."""
+        self.n += 1
+        mark = "mark-%d-%d" % (os.getpid(), self.n)
+        # \echo is not a statement, so it works in a failed transaction too.
+        self.send(sql.rstrip() + ("" if sql.rstrip().endswith(";") or sql.startswith("\\") else ";"))
+        self.send("\\echo " + mark)
+        out = self.read_until(mark.encode() + b"\n", timeout)
+        self.history = (self.history + out)[-5000:]
+        no_sanitizer_report(out)
+        return out
+
+    def ok(self, sql, timeout=30):
+        out = self.do(sql, timeout)
+        check("ERROR" not in out, "%s:\n%s" % (sql, out))
+        return out
+
+    def value(self, sql, timeout=30):
+        out = self.ok(sql, timeout)
+        rows = list(csv.reader(io.StringIO(out)))
+        check(len(rows) == 2 and len(rows[1]) == 1, "expected one value from %s:\n%s" % (sql, out))
+        return rows[1][0]
+
+    def fails(self, sql, state, timeout=30):
+        out = self.do(sql, timeout)
+        m = re.search(r"ERROR:\s+([0-9A-Z]{5}):", out)
+        check(m is not None, "%s: expected %s:\n%s" % (sql, state, out))
+        same(m.group(1), state, sql + ": " + out)
+        return out
+
+    def close(self, code=None):
+        if self.p.poll() is None:
+            try:
+                self.p.stdin.close()
+            except OSError:
+                pass
+            try:
+                self.p.wait(timeout=20 * SLOW)
+            except subprocess.TimeoutExpired:
+                self.p.kill()
+                self.p.wait()
+                raise AssertionError("the shell did not end with its input")
+        self.rest += self.p.stdout.read()
+        self.p.stdout.close()
+        no_sanitizer_report(self.rest.decode("utf-8", "replace"))
+        if code is not None:
+            same(self.p.returncode, code, "shell's exit code")
+
+    def drop(self):
+        if self.p.poll() is None:
+            self.p.kill()
+            self.p.wait()
+
+
+class Terminal:
+    """The program at a terminal of its own."""
+
+    def __init__(self, *args, env=None):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.execve(NAMDB, [NAMDB] + [str(a) for a in args], clean_env(dict(env or {}, TERM="xterm")))
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+        self.said = ""
+        self.code = None
+
+    def send(self, text):
+        os.write(self.fd, text.encode())
+
+    def expect(self, pattern, seconds=20):
+        """Waits until what came since the last match matches pattern; gives that text."""
+        end = time.monotonic() + seconds * SLOW
+        while True:
+            plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\r", "", self.said)
+            m = re.search(pattern, plain)
+            if m:
+                self.said = plain[m.end():]
+                return plain[:m.end()]
+            left = end - time.monotonic()
+            if left <= 0:
+                raise AssertionError("waited for %r at the terminal; it shows: %r" % (pattern, plain[-3000:]))
+            if not select.select([self.fd], [], [], min(left, 0.5))[0]:
+                continue
+            try:
+                got = os.read(self.fd, 65536)
+            except OSError:
+                got = b""
+            if got == b"":
+                raise AssertionError("waited for %r; the program ended: %r" % (pattern, plain[-3000:]))
+            self.said += got.decode("utf-8", "replace")
+
+    def end(self, seconds=20):
+        """Waits for the end; gives the exit code."""
+        deadline = time.monotonic() + seconds * SLOW
+        while True:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.code = os.waitstatus_to_exitcode(status)
+                break
+            if time.monotonic() > deadline:
+                self.kill()
+                raise AssertionError("the program at the terminal does not end: %r" % self.said[-2000:])
+            if select.select([self.fd], [], [], 0.05)[0]:
+                try:
+                    self.said += os.read(self.fd, 65536).decode("utf-8", "replace")
+                except OSError:
+                    pass
+        os.close(self.fd)
+        no_sanitizer_report(self.said)
+        return self.code
+
+    def kill(self):
+        if self.code is None:
+            try:
+                os.kill(self.pid, signal.SIGKILL)
+                os.waitpid(self.pid, 0)
+            except (ProcessLookupError, ChildProcessError):
+                pass
+            self.code = -9
+
+
+class House:
+    """A run directory, a secret, and everything started in it; all gone at the end."""
+
+    def __init__(self, nodes=0, size="64m"):
+        self.dir = tempfile.mkdtemp(prefix="namdb-test-")
+        self.secret = self.file("secret", "a secret of this test %d\n" % os.getpid())
+        os.chmod(self.secret, 0o600)
+        self.env = {"HOME": self.dir}
+        self.nodes, self.shells, self.terminals = [], [], []
+        for i in range(nodes):
+            Node(self, i + 1, size)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        for s in self.shells:
+            s.drop()
+        for t in self.terminals:
+            t.kill()
+        for n in self.nodes:
+            n.kill()
+            n.log.close()
+            if kind is not None:
+                sys.stdout.write("-- log of storage node %s --\n%s" % (n.id, n.text()[-3000:]))
+        try:
+            for n in self.nodes:
+                if kind is None:
+                    no_sanitizer_report(n.text())
+        finally:
+            shutil.rmtree(self.dir, ignore_errors=True)
+
+    def file(self, name, text):
+        path = os.path.join(self.dir, name)
+        with open(path, "wb") as f:
+            f.write(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    def node(self, id, **more):
+        return Node(self, id, **more)
+
+    def storage(self):
+        return ",".join(n.address for n in self.nodes if n.address and n.p.poll() is None)
+
+    def sql(self, *args, stdin="", fabric="shm", storage=None, timeout=60, secret=None, csv=True):
+        """`namdb sql` to its end."""
+        return run("sql", "--storage", storage or self.storage(), "--fabric", fabric, "--secret-file",
+                   secret or self.secret, *(["--csv"] if csv else []), *args, stdin=stdin, timeout=timeout,
+                   env=self.env)
+
+    def do(self, text, **more):
+        """One text through -c."""
+        return self.sql("-c", text, **more)
+
+    def shell(self, *args, **more):
+        return Shell(self, *args, **more)
+
+    def terminal(self, *args):
+        t = Terminal(*args, env=self.env)
+        self.terminals.append(t)
+        return t
+
+    def status(self):
+        """region id -> what `namdb status --json` says of it."""
+        r = run("status", "--storage", self.storage(), "--secret-file", self.secret, "--json", env=self.env).ok()
+        return {n["id"]: n for n in json.loads(r.out)}
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def main():
+    module = sys.modules["__main__"]
+    tests = [(n, f) for n, f in vars(module).items() if n.startswith("test_") and callable(f)]
+    wanted = sys.argv[1:]
+    if not os.access(NAMDB, os.X_OK):
+        print("namdb is not built: %s" % NAMDB)
+        sys.exit(1)
+    failed = skipped = passed = 0
+    for name, f in tests:
+        if wanted and name not in wanted and name[5:] not in wanted:
+            continue
+        t0 = time.monotonic()
+        try:
+            f()
+        except Skip as e:
+            skipped += 1
+            print("skip: %s: %s" % (name, e), flush=True)
+        except Exception:
+            failed += 1
+            print("FAILED %s\n%s" % (name, traceback.format_exc()), flush=True)
+        else:
+            passed += 1
+            print("ok %s (%.1f s)" % (name, time.monotonic() - t0), flush=True)
+    print("%d passed, %d failed, %d skipped" % (passed, failed, skipped))
+    sys.exit(1 if failed else 77 if skipped and not passed else 0)

@@ -1,0 +1,433 @@
+#!/usr/bin/env python3
+"""Storage nodes that are absent, wrong, killed, doubled, back from the dead; and noise at their door."""
+import os
+import random
+import signal
+import socket
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import house
+from house import House, check, contains, free_port, run, same, until
+
+
+def one_line(r, *parts):
+    lines = [l for l in r.err.splitlines() if l.strip()]
+    same(len(lines), 1, "one line that says what to do: " + r.err)
+    contains(r.err, *parts)
+    same(r.out, "")
+
+
+def test_nobody_there():
+    with House() as h:
+        port = free_port()
+        for fabric in ("shm", "tcp", "auto"):
+            t0 = time.monotonic()
+            r = h.do("SELECT 1", storage="127.0.0.1:%d" % port, fabric=fabric).fails(1)
+            one_line(r, "127.0.0.1:%d" % port)
+            check(time.monotonic() - t0 < 10 * house.SLOW, "it says so soon")
+        r = run("status", "--storage", "127.0.0.1:%d" % port, "--secret-file", h.secret, env=h.env)
+        check(r.rc == 1, r)
+        one_line(h.do("SELECT 1", storage="no-such-host.invalid:7411").fails(1), "no-such-host.invalid")
+        one_line(h.do("SELECT 1", storage="127.0.0.1:notaport").fails(1), "notaport")
+
+
+def test_one_of_two_is_missing():
+    with House(nodes=1) as h:
+        r = h.do("SELECT 1", storage=h.storage() + ",127.0.0.1:%d" % free_port()).fails(1)
+        one_line(r)
+
+
+def test_wrong_secret():
+    with House(nodes=1) as h:
+        wrong = h.file("wrong", "another secret\n")
+        os.chmod(wrong, 0o600)
+        for fabric in ("shm", "tcp"):
+            one_line(h.do("SELECT 1", secret=wrong, fabric=fabric).fails(1), "secret")
+        r = run("status", "--storage", h.storage(), "--secret-file", wrong, env=h.env)
+        check(r.rc == 1, r)
+        contains(r.out + r.err, "secret")
+        one_line(h.do("SELECT 1", secret=os.path.join(h.dir, "not-there")).fails(1), "not-there")
+        same(h.do("SELECT 1").value(), "1", "with the right one it works")
+
+
+def test_wrong_cluster():
+    with House() as h:
+        h.node(1, cluster="blue")
+        r = h.do("SELECT 1").fails(1)
+        one_line(r, "cluster")
+        same(h.sql("--cluster", "blue", "-c", "SELECT 1").value(), "1")
+
+
+class Proxy:
+    """Passes bytes between a peer and a node, and changes what the peer sends, or what it hears."""
+
+    def __init__(self, node, to_node=None, to_peer=None):
+        self.node, self.to_node, self.to_peer = node, to_node, to_peer
+        self.door = socket.create_server(("127.0.0.1", 0))
+        self.address = "127.0.0.1:%d" % self.door.getsockname()[1]
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                peer, _ = self.door.accept()
+            except OSError:
+                return
+            node = socket.create_connection(("127.0.0.1", self.node.port()))
+            threading.Thread(target=self.pump, args=(peer, node, self.to_node), daemon=True).start()
+            threading.Thread(target=self.pump, args=(node, peer, self.to_peer), daemon=True).start()
+
+    @staticmethod
+    def pump(src, dst, change):
+        first = True
+        try:
+            while True:
+                got = src.recv(65536)
+                if not got:
+                    break
+                if first and change:
+                    got = change(bytearray(got))
+                first = False
+                dst.sendall(got)
+        except OSError:
+            pass
+        for s in (src, dst):
+            try:
+                s.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def close(self):
+        self.door.close()
+
+
+def flip(offset):
+    def change(data):
+        if len(data) > offset:
+            data[offset] ^= 0x55
+        return data
+    return change
+
+
+def test_another_layout():
+    """A peer whose formats differ is refused by the node, kindly; so is a node by a peer."""
+    with House(nodes=1) as h:
+        layout = 16  # net_hello.layout and net_welcome.layout both lie there, see net/wire.h
+        p = Proxy(h.nodes[0], to_node=flip(layout))
+        r = h.do("SELECT 1", storage=p.address, fabric="tcp").fails(1)
+        one_line(r, "layout")
+        p.close()
+        p = Proxy(h.nodes[0], to_peer=flip(layout))
+        one_line(h.do("SELECT 1", storage=p.address, fabric="tcp").fails(1))
+        p.close()
+        p = Proxy(h.nodes[0], to_node=flip(8))  # the version
+        one_line(h.do("SELECT 1", storage=p.address, fabric="tcp").fails(1), "version")
+        p.close()
+        p = Proxy(h.nodes[0])  # untouched, it works
+        same(h.do("SELECT 1", storage=p.address, fabric="tcp").value(), "1")
+        p.close()
+
+
+def test_somebody_else_at_that_port():
+    """A server of another kind, and one that says nothing."""
+    with House() as h:
+        for answer in (b"HTTP/1.1 400 Bad Request\r\n\r\n" + b"x" * 200, b"", None):
+            door = socket.create_server(("127.0.0.1", 0))
+
+            def serve(door=door, answer=answer):
+                held = []
+                while True:
+                    try:
+                        s, _ = door.accept()
+                    except OSError:
+                        return
+                    if answer is None:
+                        held.append(s)  # holds its tongue
+                    else:
+                        s.sendall(answer)
+                        s.close()
+            threading.Thread(target=serve, daemon=True).start()
+            t0 = time.monotonic()
+            one_line(h.do("SELECT 1", storage="127.0.0.1:%d" % door.getsockname()[1]).fails(1))
+            check(time.monotonic() - t0 < 15 * house.SLOW, "it gives up soon")
+            door.close()
+
+
+def test_second_node_with_the_same_id():
+    with House() as h:
+        h.node(1)
+        h.node(1)
+        one_line(h.do("SELECT 1").fails(1), "id")
+        r = run("status", "--storage", h.storage(), "--secret-file", h.secret, env=h.env)
+        check(r.rc == 1, r)
+
+
+def test_port_in_use():
+    with House(nodes=1) as h:
+        n = h.node(2, listen="127.0.0.1:%d" % h.nodes[0].port(), expect=False)
+        rc = n.p.wait(timeout=20 * house.SLOW)
+        same(rc, 1)
+        contains(n.text(), "%d" % h.nodes[0].port(), "in use")
+        same(len(n.text().splitlines()), 1, "one line: " + n.text())
+        same(h.do("SELECT 1").value(), "1", "the first one goes on")
+
+
+def test_bad_command_lines():
+    with House() as h:
+        for args in (["storage"], ["storage", "--id", "0"], ["storage", "--id", "64"],
+                     ["storage", "--id", "1", "--size", "lots"], ["storage", "--id", "1", "extra"],
+                     ["storage", "--id", "1", "--frobnicate"], ["sql", "--fabric", "pigeon"],
+                     ["status", "--nonsense"], ["nonsense"], ["sql", "--frobnicate"]):
+            r = run(*args, env=h.env, timeout=20)
+            check(r.rc == 2, "bad usage is exit 2:", r)
+            check(0 < len(r.err.splitlines()) <= 30, "it says what is wrong:", r)
+        for verb in ("storage", "sql", "status", "demo", "bench"):
+            r = run(verb, "--help", env=h.env, timeout=20).ok()
+            contains(r.out, "usage")
+        contains(run("--help", env=h.env).ok().out, "storage", "sql", "demo", "status")
+        r = run("storage", "--id", "1", "--listen", "127.0.0.1:0", "--size", "400t", "--secret-file", h.secret,
+                env=h.env, timeout=20)
+        check(r.rc in (1, 2), "memory that is not there:", r)
+
+
+def test_garbage_at_the_control_port():
+    with House(nodes=1) as h:
+        node = h.nodes[0]
+        dice = random.Random(int(os.environ.get("NAM_SEED", "7")))
+        h.do("CREATE TABLE t (id integer PRIMARY KEY); INSERT INTO t VALUES (1)").ok()
+        magic = b"NAMDBNET"
+        noise = [b"", b"\0", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", magic, magic + b"\xff" * 56, b"\xff" * 4096,
+                 magic + b"\1\0\0\0\3\0\0\0" + b"\0" * 48, b"\0" * 64, magic + b"\1\0\0\0" + b"\xff" * 52 + b"\0" * 32]
+        noise += [dice.randbytes(dice.randrange(1, 5000)) for _ in range(60)]
+        noise += [magic + b"\1\0\0\0" + bytes([dice.randrange(5)]) + b"\0\0\0" + dice.randbytes(dice.randrange(48, 2000))
+                  for _ in range(60)]
+        silent = []
+        for i, bytes_ in enumerate(noise):
+            s = socket.create_connection(("127.0.0.1", node.port()))
+            s.settimeout(2)
+            try:
+                s.sendall(bytes_)
+                if i % 3 == 0:
+                    s.recv(4096)
+            except (OSError, socket.timeout):
+                pass
+            if i % 7 == 0:
+                silent.append(s)  # stays connected, says nothing more
+            else:
+                s.close()
+        check(node.p.poll() is None, "the node lives:", node.text())
+        same(h.do("SELECT count(*) FROM t").value(), "1")
+        same(h.do("SELECT count(*) FROM t", fabric="tcp").value(), "1")
+        for s in silent:
+            s.close()
+        same(node.terminate(), 0)
+
+
+def test_garbage_after_a_good_handshake():
+    """A peer that knows the secret may still be broken: bad frames drop it, and nothing else."""
+    with House(nodes=1) as h:
+        h.do("CREATE TABLE t (id integer PRIMARY KEY); INSERT INTO t VALUES (1)").ok()
+        dice = random.Random(11)
+
+        for round_ in range(12):
+            state = {"n": 0}
+            door = socket.create_server(("127.0.0.1", 0))
+
+            def serve():
+                while True:
+                    try:
+                        peer, _ = door.accept()
+                    except OSError:
+                        return
+                    up = socket.create_connection(("127.0.0.1", h.nodes[0].port()))
+                    threading.Thread(target=Proxy.pump, args=(up, peer, None), daemon=True).start()
+                    threading.Thread(target=corrupt, args=(peer, up), daemon=True).start()
+
+            def corrupt(peer, up):
+                total = 0
+                try:
+                    while True:
+                        got = bytearray(peer.recv(65536))
+                        if not got:
+                            break
+                        # 96 bytes are the handshake; behind them, now and then, a byte changes.
+                        for i in range(len(got)):
+                            if total + i >= 96 and dice.random() < 0.01:
+                                got[i] ^= 1 << dice.randrange(8)
+                                state["n"] += 1
+                        total += len(got)
+                        up.sendall(got)
+                except OSError:
+                    pass
+                for s in (peer, up):
+                    try:
+                        s.shutdown(socket.SHUT_RDWR)
+                    except OSError:
+                        pass
+            threading.Thread(target=serve, daemon=True).start()
+            try:
+                # Only reads are sent: a flipped bit in a WRITE is a write like any other.
+                run("status", "--storage", "127.0.0.1:%d" % door.getsockname()[1], "--fabric", "tcp",
+                    "--secret-file", h.secret, env=h.env, timeout=15)
+            except AssertionError as e:
+                check("did not end" in str(e), e)
+            door.close()
+            check(h.nodes[0].p.poll() is None, "the node lives:", h.nodes[0].text())
+        same(h.do("SELECT 1").value(), "1", "the node serves others")
+
+
+def killed_node(fabric):
+    with House(nodes=2) as h:
+        s = h.shell(fabric=fabric)
+        s.ok("CREATE TABLE t (id integer PRIMARY KEY, v text)")
+        path = h.file("r.csv", "".join("%d,%s\n" % (i, "k" * 200) for i in range(20000)))
+        s.ok("COPY t FROM '%s' WITH (FORMAT csv)" % path, timeout=60)
+        same(s.value("SELECT count(*) FROM t"), "20000")
+        h.nodes[1].kill()
+        t0 = time.monotonic()
+        s.fails("SELECT count(v) FROM t", "58030", timeout=30)
+        took = time.monotonic() - t0
+        print("  %s: 58030 after %.2f s" % (fabric, took))
+        check(took < 20 * house.SLOW, "it does not hang")
+        same(s.value("SELECT 1 + 1"), "2", "a statement without tables needs nobody")
+        s.fails("SELECT count(v) FROM t", "58030")
+        s.do("ROLLBACK")
+        s.close()
+
+
+def test_kill_9_of_a_storage_node_shm():
+    killed_node("shm")
+
+
+def test_kill_9_of_a_storage_node_tcp():
+    killed_node("tcp")
+
+
+def test_kill_9_in_the_middle_of_a_copy():
+    with House(nodes=2, size="256m") as h:
+        s = h.shell(fabric="tcp")
+        s.ok("CREATE TABLE t (id integer PRIMARY KEY, v text)")
+        path = h.file("r.csv", "".join("%d,%s\n" % (i, "k" * 100) for i in range(300000)))
+        timer = threading.Timer(0.3 * house.SLOW, h.nodes[1].kill)
+        timer.start()
+        out = s.do("COPY t FROM '%s' WITH (FORMAT csv)" % path, timeout=120)
+        timer.join()
+        check("58030" in out or "COPY 300000" in out, out)
+        s.fails("SELECT count(v) FROM t", "58030")
+        s.close()
+
+
+def test_home_node_killed():
+    with House(nodes=1) as h:
+        s = h.shell()
+        s.ok("CREATE TABLE t (id integer PRIMARY KEY); INSERT INTO t VALUES (1)")
+        h.nodes[0].kill()
+        s.fails("SELECT * FROM t", "58030", timeout=40)
+        s.fails("INSERT INTO t VALUES (2)", "58030", timeout=40)
+        s.close()
+
+
+def came_back_empty(fabric):
+    with House(nodes=2) as h:
+        storage = h.storage()
+        s = h.shell(fabric=fabric)
+        s.ok("CREATE TABLE t (id integer PRIMARY KEY, v text)")
+        path = h.file("r.csv", "".join("%d,%s\n" % (i, "k" * 200) for i in range(20000)))
+        s.ok("COPY t FROM '%s' WITH (FORMAT csv)" % path, timeout=60)
+        old = h.nodes[1]
+        old.kill()
+        back = h.node(2, listen=old.address)
+        s.fails("SELECT count(v) FROM t", "58030", timeout=40)
+        # A new process may start or refuse to; what it must not do is answer from the empty node.
+        r = h.do("SELECT count(v) FROM t", storage=storage, fabric=fabric)
+        check(r.rc == 1, "refused:", r)
+        check("58030" in r.err or "incarnation" in r.err or "empty" in r.err, "it says why:", r)
+        same(r.out, "")
+        # And the reverse: the home node back, empty, under its old id.
+        s.close()
+        h.nodes[0].kill()
+        check(back.p.poll() is None, "the node lives")
+
+
+def test_node_back_empty_shm():
+    came_back_empty("shm")
+
+
+def test_node_back_empty_tcp():
+    came_back_empty("tcp")
+
+
+def test_home_back_empty_is_noticed_by_who_knew_it():
+    with House(nodes=2) as h:
+        s = h.shell()
+        s.ok("CREATE TABLE t (id integer PRIMARY KEY)")
+        old = h.nodes[0]
+        old.kill()
+        h.node(1, listen=old.address)
+        s.fails("SELECT * FROM t", "58030", timeout=40)
+        s.fails("INSERT INTO t VALUES (1)", "58030", timeout=40)
+        s.close()
+
+
+def test_sigterm_is_a_clean_end():
+    for sig in (signal.SIGTERM, signal.SIGINT):
+        with House(nodes=1) as h:
+            h.do("CREATE TABLE t (id integer PRIMARY KEY); INSERT INTO t VALUES (1)").ok()
+            shm, tcp = h.shell(fabric="shm"), h.shell(fabric="tcp")
+            same(shm.value("SELECT count(*) FROM t"), "1")
+            same(tcp.value("SELECT count(*) FROM t"), "1")
+            node = h.nodes[0]
+            node.p.send_signal(sig)
+            same(node.p.wait(timeout=10 * house.SLOW), 0, "exit code with peers connected")
+            shm.fails("SELECT count(*) FROM t", "58030", timeout=40)
+            tcp.fails("SELECT count(*) FROM t", "58030", timeout=40)
+            shm.close()
+            tcp.close()
+            # The address is free again at once.
+            again = h.node(1, listen=node.address)
+            same(again.terminate(), 0)
+
+
+def test_sigterm_ends_a_shell_and_the_cluster_goes_on():
+    with House(nodes=1) as h:
+        s, other = h.shell(), h.shell()
+        s.ok("CREATE TABLE t (id integer PRIMARY KEY, n integer)")
+        s.ok("INSERT INTO t VALUES (1, 0)")
+        until(lambda: "ERROR" not in other.do("SELECT * FROM t"), 2, "the table is seen")
+        s.ok("BEGIN; UPDATE t SET n = 1 WHERE id = 1")
+        s.p.send_signal(signal.SIGTERM)
+        s.p.wait(timeout=20 * house.SLOW)
+        check(s.p.returncode in (0, 1, 143, -signal.SIGTERM), "exit", s.p.returncode)
+        other.ok("UPDATE t SET n = n + 10 WHERE id = 1", timeout=30)
+        same(other.value("SELECT n FROM t"), "10", "its transaction was rolled back")
+        other.close(0)
+
+
+def test_a_killed_shell_harms_nobody_else():
+    """kill -9 of a compute process that holds no lock: others read and write on."""
+    with House(nodes=1) as h:
+        s, other = h.shell(), h.shell()
+        s.ok("CREATE TABLE t (id integer PRIMARY KEY, n integer)")
+        s.ok("INSERT INTO t VALUES (1, 0)")
+        until(lambda: "ERROR" not in other.do("SELECT * FROM t"), 2, "the table is seen")
+        s.p.kill()
+        s.p.wait()
+        for i in range(10):
+            other.ok("UPDATE t SET n = n + 1 WHERE id = 1", timeout=30)
+        same(other.value("SELECT n FROM t"), "10")
+        other.close(0)
+
+
+def test_nodes_outlive_many_peers():
+    with House(nodes=1) as h:
+        h.do("CREATE TABLE t (id integer PRIMARY KEY); INSERT INTO t VALUES (1)").ok()
+        for i in range(12 if house.SLOW == 1 else 4):
+            same(h.do("SELECT count(*) FROM t", fabric=("shm", "tcp")[i % 2]).value(), "1")
+        until(lambda: h.status()[1]["peers"] <= 1, 5, "peers that left are forgotten")
+
+
+if __name__ == "__main__":
+    house.main()
