@@ -161,6 +161,12 @@ tso_join(struct net_worker *w, net_addr anchor, struct tso **out)
 	return NAM_OK;
 }
 
+net_addr
+tso_log_at(const struct tso *t, unsigned owner)
+{
+	return net_plus(slot_at(t, owner), offsetof(struct tso_owner_slot, log));
+}
+
 nam_status
 tso_set_log(struct net_worker *w, struct tso *t, net_addr log)
 {

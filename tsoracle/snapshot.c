@@ -55,6 +55,7 @@ snap_done(struct net_batch *b)
 	while (wt != NULL) {
 		struct tso_waiter *next = wt->next;
 		wt->status = b->status;
+		wt->done = true;
 		nam_co_wake(wt->co);
 		wt = next;
 	}
@@ -98,15 +99,23 @@ on_idle(void *arg)
 	}
 }
 
+/* The waiter lies on its coroutine's stack, and that coroutine stays in tso_refresh until the list has let it go. */
+static __attribute__((noinline)) void
+ask(struct tso_worker *tw, struct tso_waiter *wt)
+{
+	*tw->asking_end = wt;
+	tw->asking_end = &wt->next;
+}
+
 nam_status
 tso_refresh(struct tso_worker *tw, struct net_counts *acct)
 {
 	struct tso_waiter wt = { .co = nam_co_self(), .acct = acct };
-	*tw->asking_end = &wt;
-	tw->asking_end = &wt.next;
+	ask(tw, &wt);
 	if (acct)
 		acct->round_trips++;
-	nam_co_park();
+	while (!wt.done)
+		nam_co_park();
 	return wt.status;
 }
 

@@ -64,6 +64,7 @@ struct tso_waiter {
 	struct tso_waiter *next;
 	struct net_counts *acct;
 	nam_status status;
+	bool done;
 };
 
 /* One FETCH_ADD for several claims. */

@@ -53,6 +53,8 @@ void tso_close(struct tso *t);
 
 unsigned tso_owner(const struct tso *t); /* slot number 0..TSO_OWNERS-1 */
 unsigned tso_epoch(const struct tso *t); /* 13 bits, never 0 */
+/* Where an owner slot keeps the address given to tso_set_log. */
+net_addr tso_log_at(const struct tso *t, unsigned owner);
 
 /* A worker's part: hooks itself to the worker's idle loop, so that snapshots and claims asked for
  * by several coroutines travel as one. */

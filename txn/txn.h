@@ -29,6 +29,7 @@ struct txn;        /* one transaction */
 struct txn_config {
 	uint32_t vector;          /* used when this process formats the cluster; 0 = 1 Mi marks */
 	enum tso_scheme scheme;   /* likewise */
+	unsigned clients;         /* likewise, for TSO_PREASSIGNED */
 	size_t ptr_cache_entries; /* 0 = 1 Mi (16 MiB) */
 	uint32_t tick_us;         /* heartbeat, 0 = 2000 */
 };
@@ -108,6 +109,8 @@ nam_status txn_statement(struct txn *t);
 tso_cid txn_snapshot(const struct txn *t);
 /* The CID of the last commit on this transaction (0: it wrote nothing). Valid until freed. */
 tso_cid txn_cid(const struct txn *t);
+/* The worker it runs on. */
+struct txn_worker *txn_worker_of(const struct txn *t);
 
 struct txn_limits {
 	uint64_t lock_wait_ns; /* READ COMMITTED: waiting for a lock; 0 = for ever (deadlocks are found) */
@@ -133,9 +136,10 @@ struct txn_row {
 	net_addr at; /* its block */
 	const void *bytes;
 	uint32_t len;
-	bool changed;   /* set by txn_lock: not the version the snapshot showed */
-	tso_cid cid;    /* of the version, 0: written by this transaction */
-	tso_cid newest; /* newest CID its block lists: what a lock expects */
+	bool changed;      /* set by txn_lock: not the version the snapshot showed */
+	tso_cid cid;       /* of the version, 0: written by this transaction */
+	tso_cid newest;    /* newest CID its block lists: what a lock expects */
+	const void *block; /* txn's own: the block as it was READ */
 };
 
 /* One key to find, or to insert under. Caller's memory; key borrowed for the call. */

@@ -1,0 +1,780 @@
+/*
+ * commit.c -- begin, commit, abort: the protocol of design §5 from the writer's side.
+ *
+ *	step 1   all CASes, the claim, the write set      one doorbell per node, one wait
+ *	         (SERIALIZABLE: claim after the locks, then validate)
+ *	step 2   versions, blobs, archives, commit line   one doorbell per node, one wait: decided, answer
+ *	step 3   directories, then words; then the mark   behind the answer
+ *
+ * So two round trips from COMMIT to the answer. A record that is updated twice
+ * within the watermark's lag after a cold spell costs two more, once (archive_late).
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "txn_internal.h"
+
+enum { LOCK_TRIES = 6 };
+
+/* ---- begin and end ---- */
+
+static struct txn *
+txn_new(struct txn_worker *tw)
+{
+	struct txn *t = tw->txn_pool;
+	if (t != NULL) {
+		tw->txn_pool = t->next;
+		return t;
+	}
+	t = calloc(1, sizeof *t);
+	if (t != NULL)
+		nam_arena_init(&t->arena, 32 << 10);
+	return t;
+}
+
+static void
+txn_recycle(struct txn *t)
+{
+	struct txn_worker *tw = t->tw;
+	if (t->pinned)
+		tso_unpin(tw->tso, &t->pin);
+	if (t->intent) {
+		t->intent->next = tw->intent_free;
+		tw->intent_free = t->intent;
+		/* A generation that would come round again retires the intent (trap 29). */
+		if (t->intent->generation == UINT32_MAX) {
+			tw->intent_free = t->intent->next;
+			free(t->intent);
+		}
+	}
+	nam_arena_reset(&t->arena);
+	t->intent = NULL;
+	t->lock = 0;
+	t->pinned = t->claimed = t->settled = t->decided = t->head_written = t->cluster_visible = false;
+	t->nwr = t->nblobs = t->nreads = t->nabsent = t->nscanned = 0;
+	t->note = 0;
+	t->waiter = NULL;
+	t->more.bits = 0;
+	t->limits = (struct txn_limits){ 0 };
+	t->next = tw->txn_pool;
+	tw->txn_pool = t;
+	tw->open--;
+}
+
+nam_status
+txn_begin(struct txn_worker *tw, enum txn_iso iso, struct txn **out)
+{
+	struct txn *t = txn_new(tw);
+	if (t == NULL)
+		return NAM_NOMEM;
+	tw->open++;
+	t->tw = tw;
+	t->iso = iso;
+	t->cid = 0;
+	memset(&t->counts, 0, sizeof t->counts);
+	nam_status st = tso_snapshot(tw->tso, &t->pin, &t->counts);
+	t->pinned = st == NAM_OK;
+	if (st != NAM_OK) {
+		txn_recycle(t);
+		return st;
+	}
+	*out = t;
+	return NAM_OK;
+}
+
+nam_status
+txn_statement(struct txn *t)
+{
+	if (t->iso != TXN_READ_COMMITTED)
+		return NAM_OK;
+	tso_unpin(t->tw->tso, &t->pin);
+	t->pinned = false;
+	nam_status st = tso_snapshot(t->tw->tso, &t->pin, &t->counts);
+	t->pinned = st == NAM_OK;
+	return st;
+}
+
+tso_cid
+txn_snapshot(const struct txn *t)
+{
+	return t->pin.at;
+}
+
+tso_cid
+txn_cid(const struct txn *t)
+{
+	return t->cid;
+}
+
+const struct net_counts *
+txn_counts(const struct txn *t)
+{
+	return &t->counts;
+}
+
+void
+txn_set_limits(struct txn *t, const struct txn_limits *l)
+{
+	t->limits = *l;
+}
+
+void
+txn_set_note(struct txn *t, unsigned note)
+{
+	t->note |= note;
+}
+
+void
+txn_set_cluster_visible(struct txn *t, bool on)
+{
+	t->cluster_visible = on;
+}
+
+/* ---- batches that may be longer than one doorbell ---- */
+
+static nam_status
+room(struct txn *t, unsigned ops)
+{
+	return t->batch.n + ops <= t->batch.cap ? NAM_OK : net_run(&t->batch);
+}
+
+static nam_status
+flush(struct txn *t)
+{
+	return t->batch.n > 0 ? net_run(&t->batch) : NAM_OK;
+}
+
+static void
+batch_open(struct txn *t)
+{
+	net_batch_init(&t->batch, t->tw->w, t->op, TXN_OPS, &t->counts);
+}
+
+static net_addr
+intent_line(const struct txn *t, unsigned offset)
+{
+	return net_plus(t->intent->at, offset);
+}
+
+static bool
+writes(const struct txn_write *w)
+{
+	return w->kind != WR_LOCK;
+}
+
+/* ---- step 1 ---- */
+
+static nam_status
+archives_take(struct txn *t)
+{
+	nam_status st = NAM_OK;
+	for (uint32_t i = 0; st == NAM_OK && i < t->nwr; i++) {
+		struct txn_write *w = t->wr[i];
+		if (w->arch && w->arch_at.bits == 0 && writes(w))
+			st = txn_archive_take(t->tw, w->view, &w->arch_at);
+		if (st == NAM_OK && w->late && w->late_at.bits == 0 && writes(w))
+			st = txn_archive_take(t->tw, w->view, &w->late_at);
+	}
+	return st;
+}
+
+/* Builds the write set in the arena: head, then entries, as they will lie in the intent. */
+static struct txn_intent_head *
+write_set(struct txn *t, uint32_t *n_out)
+{
+	struct txn_intent_head *h =
+	    nam_arena_take(&t->arena, sizeof *h + t->nwr * sizeof(struct txn_intent_entry));
+	if (h == NULL)
+		return NULL;
+	struct txn_intent_entry *e = (void *)(h + 1);
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < t->nwr; i++) {
+		const struct txn_write *w = t->wr[i];
+		if (!writes(w))
+			continue;
+		e[n++] = (struct txn_intent_entry){ w->at.bits, w->expect,
+			w->target | (w->slot->meta & REC_DELETED), w->arch_at.bits };
+	}
+	*h = (struct txn_intent_head){ .lock = t->lock, .n = n };
+	h->check = nam_fold(nam_fold(nam_hash(e, n * sizeof *e, 0), t->lock), n) | 1;
+	*n_out = n;
+	return h;
+}
+
+/* A write set that does not fit its intent lies in extents of its own. */
+static nam_status
+write_set_long(struct txn *t, struct txn_intent_head *h, uint32_t n)
+{
+	struct txn_db *db = t->tw->db;
+	uint64_t bytes = n * sizeof(struct txn_intent_entry);
+	t->more_extents = (unsigned)((bytes + NET_EXTENT - 1) / NET_EXTENT);
+	nam_status st = NAM_FULL;
+	for (unsigned i = 0; st == NAM_FULL && i < db->nregions; i++)
+		st = net_extent_take(
+		    t->tw->w, db->regions[(t->tw->rr + i) % db->nregions], t->more_extents, &t->more);
+	if (st != NAM_OK) {
+		t->more.bits = 0;
+		return st;
+	}
+	h->more = t->more.bits;
+	for (uint64_t done = 0; st == NAM_OK && done < bytes; done += NET_EXTENT) {
+		uint64_t part = bytes - done < NET_EXTENT ? bytes - done : NET_EXTENT;
+		if ((st = room(t, 1)) == NAM_OK)
+			net_write(&t->batch, net_plus(t->more, done), (char *)(h + 1) + done, (uint32_t)part);
+	}
+	return st;
+}
+
+/* Posts the CASes of what is not locked yet. NAM_CONFLICT: lost to another version; NAM_BUSY: to a lock. */
+static nam_status
+lock_round(struct txn *t, bool claim, bool with_intent, struct txn_intent_head *h, uint32_t n)
+{
+	nam_status st, worst = NAM_OK;
+	uint32_t i = 0;
+	bool first = true;
+	do {
+		uint32_t from = i;
+		batch_open(t);
+		unsigned skip = 0;
+		if (first && with_intent) {
+			if (n > TXN_INTENT_ENTRIES && (st = write_set_long(t, h, n)) != NAM_OK)
+				return st;
+			if ((st = room(t, 2)) != NAM_OK)
+				return st;
+			net_write(&t->batch, intent_line(t, 64), h,
+			    (uint32_t)(sizeof *h + (h->more ? 0 : n * sizeof(struct txn_intent_entry))));
+			skip = t->batch.n;
+		}
+		for (; i < t->nwr && t->batch.n < t->batch.cap; i++)
+			if (writes(t->wr[i]) && !t->wr[i]->locked)
+				net_cas(&t->batch, t->wr[i]->at, t->wr[i]->expect, t->lock);
+		if (first && claim) {
+			tso_cid floor = 0;
+			if (t->nwr <= TXN_SMALL)
+				for (uint32_t k = 0; k < t->nwr; k++)
+					if (t->wr[k]->expect > floor && !(t->wr[k]->expect & REC_LOCK))
+						floor = t->wr[k]->expect;
+			if (t->nwr > TXN_SMALL)
+				for (uint32_t k = 0; k < t->nwr; k++)
+					floor = t->wr[k]->expect > floor ? t->wr[k]->expect : floor;
+			tso_claim_start(t->tw->tso, &t->claim, floor, &t->counts);
+			t->claimed = true;
+		}
+		first = false;
+		st = t->batch.n > 0 ? net_run(&t->batch) : NAM_OK;
+		if (st != NAM_OK)
+			worst = st;
+		/* Each CAS says for itself whether it was executed; a failed node's were not, or we cannot know:
+		 * abort then tries to free them all the same. */
+		unsigned op = skip;
+		for (uint32_t k = from; k < i; k++) {
+			struct txn_write *w = t->wr[k];
+			if (!writes(w) || w->locked)
+				continue;
+			const struct net_op *o = &t->op[op++];
+			if (o->status != NAM_OK)
+				continue;
+			if (o->seen == w->expect)
+				w->locked = true;
+			else if ((o->seen & REC_LOCK) == 0 && (w->lost = true))
+				worst = worst == NAM_OK || worst == NAM_BUSY ? NAM_CONFLICT : worst;
+			else if (worst == NAM_OK)
+				worst = NAM_BUSY;
+		}
+	} while (i < t->nwr && worst == NAM_OK);
+	return worst;
+}
+
+/* ---- SERIALIZABLE: nothing we met has changed ---- */
+
+static nam_status
+validate_reads(struct txn *t)
+{
+	nam_status st = NAM_OK;
+	uint64_t *word = nam_arena_take(&t->arena, TXN_OPS * sizeof *word);
+	if (word == NULL)
+		return NAM_NOMEM;
+	for (uint32_t i = 0; i < t->nreads;) {
+		uint32_t from = i;
+		batch_open(t);
+		for (; i < t->nreads && t->batch.n < t->batch.cap; i++)
+			net_read(&t->batch, t->read[i].at, &word[i - from], 8);
+		if ((st = net_run(&t->batch)) != NAM_OK)
+			return st;
+		for (uint32_t k = from; k < i; k++) {
+			const struct txn_write *own = txn_own(t, t->read[k].at);
+			if (t->read[k].newest > t->pin.at && (own == NULL || !own->locked))
+				return NAM_CONFLICT; /* it was newer than our snapshot when we met it */
+			if (own != NULL && own->locked && word[k - from] == t->lock)
+				continue;
+			if (word[k - from] != t->read[k].newest)
+				return NAM_CONFLICT;
+		}
+	}
+	return NAM_OK;
+}
+
+/* Does this block hold, or may it come to hold, something our snapshot did not show? */
+static bool
+block_news(struct txn *t, const struct txn_table_view *v, const uint64_t *img, net_addr at)
+{
+	const struct txn_write *own = txn_own(t, at);
+	if (own != NULL && (own->locked || !writes(own)))
+		return false;
+	if (img[REC_WORD] & REC_LOCK)
+		return true;
+	if (!rec_dir_whole(v, img, at))
+		return true;
+	unsigned n = rec_newest(v, img);
+	return n != 255 && (img[REC_CID + n] & ~REC_ARCHIVED) > t->pin.at;
+}
+
+static nam_status
+validate_absent(struct txn *t)
+{
+	for (uint32_t i = 0; i < t->nabsent; i++) {
+		struct txn_absent *a = &t->absent[i];
+		const struct txn_table_view *v = a->table->view;
+		struct idx_probe p = { .ix = v->index, .hash = a->hash };
+		nam_status st = idx_lookup(t->tw->w, &p, 1, &t->counts);
+		if (st != NAM_OK)
+			return st;
+		uint64_t *img = nam_arena_take(&t->arena, v->block_bytes);
+		if (img == NULL)
+			return NAM_NOMEM;
+		for (unsigned h = 0; h < p.hits; h++) {
+			st = net_read1(t->tw->w, p.hit[h], img, v->block_bytes, &t->counts);
+			if (st != NAM_OK)
+				return st;
+			if (block_news(t, v, img, p.hit[h]))
+				return NAM_CONFLICT;
+		}
+	}
+	return NAM_OK;
+}
+
+/* Until ranges have leaves to validate, a scanned table counts as one range: nothing in it may be newer. */
+static nam_status
+validate_scans(struct txn *t)
+{
+	for (uint32_t i = 0; i < t->nscanned; i++) {
+		const struct txn_table_view *v = t->scanned[i]->view;
+		char *ext = aligned_alloc(64, NET_EXTENT);
+		uint64_t at;
+		nam_status st = ext ? NAM_OK : NAM_NOMEM;
+		if (st == NAM_OK)
+			st = net_read1(t->tw->w, net_plus(v->anchor, offsetof(struct txn_anchor, blocks)),
+			    &at, 8, &t->counts);
+		while (st == NAM_OK && at != 0) {
+			st = net_read1(t->tw->w, (net_addr){ at }, ext, NET_EXTENT, &t->counts);
+			for (uint32_t k = 0; st == NAM_OK && k < v->per_extent; k++) {
+				uint64_t off = sizeof(struct txn_extent) + (uint64_t)k * v->block_bytes;
+				if (block_news(t, v, (uint64_t *)(void *)(ext + off), (net_addr){ at + off }))
+					st = NAM_CONFLICT;
+			}
+			at = ((struct txn_extent *)(void *)ext)->next;
+		}
+		free(ext);
+		if (st != NAM_OK)
+			return st;
+	}
+	return NAM_OK;
+}
+
+static nam_status
+validate(struct txn *t)
+{
+	nam_status st = validate_reads(t);
+	if (st == NAM_OK)
+		st = validate_absent(t);
+	if (st == NAM_OK)
+		st = validate_scans(t);
+	return st;
+}
+
+/* ---- R4 for a record that became hot: archive and link what step 2 will overwrite ---- */
+
+static nam_status
+archive_late(struct txn *t)
+{
+	bool any = false;
+	nam_status st = NAM_OK;
+	batch_open(t);
+	for (uint32_t i = 0; st == NAM_OK && i < t->nwr; i++) {
+		struct txn_write *w = t->wr[i];
+		if (!w->late || !writes(w))
+			continue;
+		any = true;
+		w->late->prev = w->link;
+		uint32_t len = (uint32_t)w->late->meta;
+		w->late->check = rec_archive_check(nam_hash(w->late->payload, len, 0), w->late);
+		if ((st = room(t, 1)) == NAM_OK)
+			net_write(&t->batch, w->late_at, w->late, (uint32_t)sizeof *w->late + len);
+		t->tw->stats.archived_late++;
+	}
+	if (!any)
+		return NAM_OK;
+	if (st == NAM_OK)
+		st = flush(t);
+	for (uint32_t i = 0; st == NAM_OK && i < t->nwr; i++) {
+		struct txn_write *w = t->wr[i];
+		if (!w->late || !writes(w))
+			continue;
+		unsigned n = w->view->slots;
+		w->link = w->late_at.bits;
+		w->cid[w->target] |= REC_ARCHIVED;
+		w->dir[REC_IDENT] = w->ident;
+		w->dir[REC_LINK] = w->link;
+		memcpy(&w->dir[REC_CID], w->cid, n * 8u);
+		w->dir[REC_CID + n] = rec_dir_check(w->dir, n, w->at.bits);
+		w->late_linked = true;
+		if ((st = room(t, 1)) == NAM_OK)
+			net_write(&t->batch, net_plus(w->at, 8), &w->dir[1], 8 * (3 + n));
+	}
+	return st == NAM_OK ? flush(t) : st;
+}
+
+/* ---- step 2 ---- */
+
+static nam_status
+write_versions(struct txn *t, uint64_t entries_check)
+{
+	nam_status st = NAM_OK;
+	struct txn_commit_line line = { .cid = t->cid,
+		.check = txn_commit_check(entries_check, t->lock, t->cid) };
+	batch_open(t);
+	for (uint32_t i = 0; st == NAM_OK && i < t->nwr; i++) {
+		struct txn_write *w = t->wr[i];
+		if (!writes(w))
+			continue;
+		const struct txn_table_view *v = w->view;
+		struct rec_slot *s = w->slot;
+		uint32_t len = (uint32_t)s->meta;
+		s->cid = t->cid;
+		s->check = rec_slot_check(w->payload_hash, s->cid, s->meta, w->at.bits);
+		if ((st = room(t, 2)) != NAM_OK)
+			break;
+		net_write(&t->batch, net_plus(w->at, v->head_bytes + w->target * v->slot_bytes), s,
+		    (uint32_t)sizeof *s + len);
+		if (w->arch) {
+			w->arch->prev = w->link;
+			uint32_t alen = (uint32_t)w->arch->meta;
+			w->arch->check = rec_archive_check(nam_hash(w->arch->payload, alen, 0), w->arch);
+			net_write(&t->batch, w->arch_at, w->arch, (uint32_t)sizeof *w->arch + alen);
+			t->tw->stats.archived++;
+		}
+	}
+	for (uint32_t i = 0; st == NAM_OK && i < t->nblobs; i++)
+		for (uint32_t done = 0; st == NAM_OK && done < t->blob[i].len;) {
+			uint32_t part = t->blob[i].len - done < (1u << 20) ? t->blob[i].len - done : 1u << 20;
+			if ((st = room(t, 1)) == NAM_OK)
+				net_write(&t->batch, net_plus(t->blob[i].at, done),
+				    (const char *)t->blob[i].bytes + done, part);
+			done += part;
+		}
+	/* The commit line goes with the last doorbell: nothing decided before the rest is out. I2 asks for both. */
+	if (st == NAM_OK && (st = room(t, 1)) == NAM_OK) {
+		struct net_op *op = net_write(&t->batch, intent_line(t, 0), &line, 16);
+		op->flags = NET_INLINE;
+		st = net_run(&t->batch);
+	}
+	return st;
+}
+
+/* ---- step 3 ---- */
+
+static void
+add_directory(struct txn *t, struct txn_write *w)
+{
+	unsigned n = w->view->slots;
+	w->dir[REC_WORD] = t->cid;
+	w->dir[REC_IDENT] = w->ident;
+	memcpy(&w->dir[REC_CID], w->cid, n * 8u);
+	if (w->arch) {
+		for (unsigned k = 0; k < n; k++)
+			if (w->dir[REC_CID + k] == w->arch->cid)
+				w->dir[REC_CID + k] |= REC_ARCHIVED;
+		w->link = w->arch_at.bits;
+	}
+	w->dir[REC_LINK] = w->link;
+	w->dir[REC_CID + w->target] = t->cid;
+	w->dir[REC_CID + n] = rec_dir_check(w->dir, n, w->at.bits);
+	net_write(&t->batch, net_plus(w->at, 8), &w->dir[1], 8 * (3 + n));
+	struct net_op *op = net_write(&t->batch, w->at, &w->dir[0], 8);
+	op->flags = NET_INLINE;
+}
+
+/* What was replaced may be freed when no snapshot needs it any more. */
+static void
+junk_of_commit(struct txn *t)
+{
+	struct txn_worker *tw = t->tw;
+	for (uint32_t i = 0; i < t->nwr; i++) {
+		struct txn_write *w = t->wr[i];
+		if (!writes(w))
+			continue;
+		struct txn_junk j = { .cid = t->cid, .view = w->view };
+		if (w->arch) {
+			j.kind = JUNK_ARCHIVE;
+			j.at = w->arch_at;
+			txn_junk_add(tw, j);
+		}
+		if (w->late) {
+			j.kind = JUNK_ARCHIVE;
+			j.at = w->late_at;
+			txn_junk_add(tw, j);
+		}
+		for (unsigned k = 0; k < w->old_blobs_n; k++) {
+			j.kind = JUNK_BLOB;
+			j.at = w->old_blobs[k].at;
+			j.len = w->old_blobs[k].len;
+			txn_junk_add(tw, j);
+		}
+		if (w->slot->meta & REC_DELETED) {
+			j.kind = JUNK_TOMB;
+			j.at = w->at;
+			j.aux = w->ident;
+			txn_junk_add(tw, j);
+		}
+	}
+}
+
+static void
+marked(void *arg)
+{
+	struct txn *t = arg;
+	t->settled = true;
+	if (t->waiter)
+		nam_co_wake(t->waiter);
+	else
+		txn_recycle(t);
+}
+
+/* Directories and words are in: the mark may follow (T1). A node lost on the way changes nothing of the decision. */
+static void
+installed(struct net_batch *b)
+{
+	struct txn *t = b->tag;
+	junk_of_commit(t);
+	tso_mark(t->tw->tso, &t->claim, t->note, marked, t);
+}
+
+/* ---- abort ---- */
+
+static nam_status
+free_locks(struct txn *t)
+{
+	nam_status worst = NAM_OK;
+	for (uint32_t i = 0; i < t->nwr;) {
+		batch_open(t);
+		for (; i < t->nwr && t->batch.n < t->batch.cap; i++)
+			if (t->wr[i]->locked) {
+				net_cas(&t->batch, t->wr[i]->at, t->lock, t->wr[i]->expect);
+				t->wr[i]->locked = false;
+			}
+		nam_status st = flush(t);
+		if (st != NAM_OK)
+			worst = st;
+	}
+	return worst;
+}
+
+static void
+junk_of_abort(struct txn *t)
+{
+	struct txn_worker *tw = t->tw;
+	for (uint32_t i = 0; i < t->nwr; i++) {
+		struct txn_write *w = t->wr[i];
+		if (w->arch_at.bits)
+			txn_archive_give(tw, w->view, w->arch_at);
+		if (w->late_at.bits && !w->late_linked)
+			txn_archive_give(tw, w->view, w->late_at);
+		if (w->late_at.bits && w->late_linked)
+			txn_junk_add(tw,
+			    (struct txn_junk){
+				.cid = w->expect, .kind = JUNK_ARCHIVE, .view = w->view, .at = w->late_at });
+		if (w->fresh && w->indexed)
+			txn_junk_add(
+			    tw, (struct txn_junk){
+				    .kind = JUNK_EMPTY, .view = w->view, .at = w->at, .aux = w->ident });
+		else if (w->fresh)
+			txn_block_give(tw, w->view, w->at, w->expect);
+	}
+	for (uint32_t i = 0; i < t->nblobs; i++)
+		txn_blob_give(tw, t->blob[i].view, t->blob[i].at, t->blob[i].len);
+}
+
+static void
+give_more(struct txn *t)
+{
+	for (unsigned i = 0; t->more.bits != 0 && i < t->more_extents; i++)
+		net_extent_give(t->tw->w, net_plus(t->more, i * NET_EXTENT));
+	t->more.bits = 0;
+}
+
+/* Every verb posted has completed when this is called. line: step 2 has begun. */
+static void
+roll_back(struct txn *t, bool line)
+{
+	static const struct txn_commit_line none;
+	if (line && t->intent)
+		net_write1(t->tw->w, intent_line(t, 0), &none, sizeof none, &t->counts);
+	free_locks(t);
+	give_more(t);
+	junk_of_abort(t);
+	t->tw->stats.aborts++;
+	if (t->claimed && t->claim.ready && t->claim.status == NAM_OK)
+		tso_mark(t->tw->tso, &t->claim, 0, marked, t);
+	else
+		txn_recycle(t);
+}
+
+void
+txn_abort(struct txn *t)
+{
+	roll_back(t, false);
+}
+
+/* ---- commit ---- */
+
+/* An insert that lost its block to a live row of the same key has a duplicate, not a conflict. */
+static nam_status
+name_conflict(struct txn *t)
+{
+	nam_status st = NAM_CONFLICT;
+	for (uint32_t i = 0; i < t->nwr; i++) {
+		const struct txn_write *w = t->wr[i];
+		if (w->lost && w->kind != WR_INSERT)
+			return NAM_CONFLICT;
+		if (!w->lost || !w->indexed)
+			continue;
+		uint64_t *img = nam_arena_take(&t->arena, w->view->block_bytes);
+		if (img == NULL ||
+		    net_read1(t->tw->w, w->at, img, w->view->block_bytes, &t->counts) != NAM_OK ||
+		    !rec_dir_whole(w->view, img, w->at) || img[REC_IDENT] != w->ident)
+			return NAM_CONFLICT;
+		unsigned k = rec_newest(w->view, img);
+		const struct rec_slot *s = k == 255 ? NULL : rec_slot_of(w->view, img, k);
+		if (s == NULL || !rec_slot_whole(w->view, s, img[REC_CID + k] & ~REC_ARCHIVED, w->at) ||
+		    (s->meta & REC_DELETED))
+			return NAM_CONFLICT;
+		st = NAM_DUPLICATE;
+	}
+	return st;
+}
+
+nam_status
+txn_commit(struct txn *t, tso_cid *cid_out)
+{
+	struct txn_worker *tw = t->tw;
+	uint64_t trips = t->counts.round_trips;
+	bool any = false;
+	nam_status st = NAM_OK;
+	uint32_t n = 0;
+	bool serial = t->iso == TXN_SERIALIZABLE, line = false;
+
+	if (cid_out)
+		*cid_out = 0;
+	for (uint32_t i = 0; i < t->nwr; i++)
+		any = any || writes(t->wr[i]);
+	if (!any) {
+		if (t->lock != 0)
+			free_locks(t);
+		junk_of_abort(t);
+		tw->last_round_trips = (uint32_t)(t->counts.round_trips - trips);
+		txn_recycle(t);
+		return NAM_OK;
+	}
+
+	/* Step 1. */
+	if ((st = txn_ensure_lock(t)) != NAM_OK || (st = archives_take(t)) != NAM_OK)
+		goto fail;
+	struct txn_intent_head *h = write_set(t, &n);
+	if (h == NULL) {
+		st = NAM_NOMEM;
+		goto fail;
+	}
+	st = lock_round(t, !serial, true, h, n);
+	for (unsigned tries = 1; st == NAM_BUSY && tries < LOCK_TRIES; tries++) {
+		net_sleep(tw->w, 1000u << tries);
+		st = lock_round(t, false, false, h, n);
+	}
+	if (st == NAM_BUSY)
+		st = NAM_CONFLICT;
+	if (serial && st == NAM_OK) {
+		tso_claim_start(tw->tso, &t->claim, h->n ? t->wr[0]->expect & ~REC_LOCK : 0, &t->counts);
+		t->claimed = true;
+	}
+	if (t->claimed) {
+		nam_status cst = tso_claim_wait(tw->tso, &t->claim);
+		if (serial)
+			t->counts.round_trips++;
+		if (st == NAM_OK)
+			st = cst;
+		t->cid = t->claim.cid;
+	}
+	if (st == NAM_OK && serial)
+		st = validate(t);
+	if (st == NAM_OK)
+		st = archive_late(t);
+	if (st != NAM_OK)
+		goto fail;
+
+	/* Step 2. */
+	line = true;
+	st = write_versions(t, h->check);
+	if (st != NAM_OK)
+		goto fail;
+	t->decided = true;
+	tso_answered(tw->db->tso, t->cid);
+	tw->stats.commits++;
+	tw->last_round_trips = (uint32_t)(t->counts.round_trips - trips);
+	if (cid_out)
+		*cid_out = t->cid;
+
+	/* Step 3. A long write set is finished here and now; READ COMMITTED's bare locks go too. */
+	uint64_t cid = t->cid;
+	bool wait = t->cluster_visible || t->nwr > TXN_ASYNC_MAX;
+	batch_open(t);
+	for (uint32_t i = 0; i < t->nwr; i++) {
+		if (t->batch.n + 2 > t->batch.cap)
+			flush(t);
+		if (writes(t->wr[i])) {
+			add_directory(t, t->wr[i]);
+			t->wr[i]->locked = false;
+		} else if (t->wr[i]->locked) {
+			net_cas(&t->batch, t->wr[i]->at, t->lock, t->wr[i]->expect);
+		}
+	}
+	if (!wait) {
+		t->batch.tag = t;
+		net_post_then(&t->batch, installed); /* t is not ours any more */
+		return NAM_OK;
+	}
+	flush(t);
+	give_more(t);
+	t->waiter = nam_co_self();
+	junk_of_commit(t);
+	tso_mark(tw->tso, &t->claim, t->note, marked, t);
+	while (!t->settled)
+		nam_co_park();
+	t->waiter = NULL;
+	bool cluster = t->cluster_visible;
+	txn_recycle(t);
+	if (cluster)
+		tso_wait_for(tw->tso, cid);
+	return NAM_OK;
+
+fail:
+	if (st == NAM_CONFLICT) {
+		tw->stats.conflicts++;
+		st = name_conflict(t);
+	}
+	roll_back(t, line);
+	return st;
+}
+
+uint32_t
+txn_last_commit_round_trips(const struct txn_worker *tw)
+{
+	return tw->last_round_trips;
+}

@@ -1,0 +1,379 @@
+/* db.c -- a compute process joins a cluster, or makes one out of empty storage nodes. */
+#include <net/region_format.h>
+#include <stdlib.h>
+#include <string.h>
+#include "txn_internal.h"
+
+/*
+ * The cluster record lies on the home node (the lowest region id); root word 0 of
+ * home leads to it: 0 = empty memory, 1 = being made. Root word 1 of every node is
+ * stamped with the cluster's number and its home, so that nobody makes a second cluster out of
+ * half the nodes of the first.
+ */
+#define CLUSTER_MAGIC UINT64_C(0x314c435458544e00)
+enum { ROOT_CLUSTER = 0, ROOT_STAMP = 1, ROOT_MAKING = 1, ROOTS_ABOVE = 8 };
+
+struct cluster_node {
+	uint64_t region;
+	uint64_t incarnation;
+};
+
+struct cluster_record {
+	uint64_t magic;
+	uint64_t stamp; /* random << 8 | home region */
+	uint64_t oracle;
+	uint64_t nodes;
+	uint64_t pad[4];
+	uint64_t root[ROOTS_ABOVE];
+	struct cluster_node node[NET_REGIONS];
+};
+static_assert(offsetof(struct cluster_record, root) == 64, "roots have a line of their own");
+
+__attribute__((constructor)) static void
+fold_layout(void)
+{
+	net_layout_fold("txn.record", sizeof(struct rec_slot) << 16 | sizeof(struct rec_archive) << 8 | 2);
+	net_layout_fold("txn.anchor", sizeof(struct txn_anchor) << 16 | TXN_ANCHOR_LEDGER);
+	net_layout_fold("txn.intent", TXN_INTENT_BYTES << 8 | sizeof(struct txn_intent_entry));
+	net_layout_fold("txn.cluster", sizeof(struct cluster_record));
+}
+
+static net_addr
+root_at(unsigned region, unsigned i)
+{
+	return net_at(region, offsetof(struct net_super, root) + 8u * i);
+}
+
+static nam_status
+make_cluster(struct net_worker *w, const struct txn_config *cfg, unsigned home, net_addr *at)
+{
+	struct net *n = net_worker_net(w);
+	struct cluster_record *r = calloc(1, sizeof *r);
+	if (r == NULL)
+		return NAM_NOMEM;
+	net_addr oracle;
+	nam_status st = tso_format(w, home, cfg->vector, cfg->scheme, cfg->clients, &oracle);
+	if (st == NAM_OK)
+		st = net_extent_take(w, home, 1, at);
+	r->magic = CLUSTER_MAGIC;
+	r->stamp = nam_rng_next(net_rng(w)) << 8 | home;
+	r->oracle = oracle.bits;
+	r->nodes = net_node_count(n);
+	for (unsigned i = 0; st == NAM_OK && i < r->nodes; i++) {
+		const struct net_node_info *info = net_node(n, i);
+		r->node[i] = (struct cluster_node){ info->region, info->incarnation };
+		st = net_write1(w, root_at(info->region, ROOT_STAMP), &r->stamp, 8, NULL);
+	}
+	if (st == NAM_OK)
+		st = net_write1(w, *at, r, sizeof *r, NULL);
+	if (st == NAM_OK)
+		st = net_write1(w, root_at(home, ROOT_CLUSTER), &at->bits, 8, NULL);
+	free(r);
+	return st;
+}
+
+/* Finds the cluster's record, making it if all nodes are empty. */
+static nam_status
+find_cluster(struct net_worker *w, const struct txn_config *cfg, net_addr *at, struct nam_err *err)
+{
+	struct net *n = net_worker_net(w);
+	unsigned home = net_node(n, 0)->region;
+	for (unsigned i = 1; i < net_node_count(n); i++) {
+		uint64_t stamp = 0;
+		const struct net_node_info *info = net_node(n, i);
+		nam_status st = net_read1(w, root_at(info->region, ROOT_STAMP), &stamp, 8, NULL);
+		if (st == NAM_OK && stamp != 0 && (stamp & 0xff) != home)
+			return nam_fail(err, NAM_REFUSED,
+			    "storage node %u (%s) belongs to a cluster whose home is node %u: name that node "
+			    "in "
+			    "--storage too",
+			    info->region, info->name, (unsigned)(stamp & 0xff));
+		uint64_t root = 0;
+		if (st == NAM_OK && stamp != 0)
+			st = net_read1(w, root_at(home, ROOT_CLUSTER), &root, 8, NULL);
+		if (st == NAM_OK && stamp != 0 && root == 0)
+			return nam_fail(err, NAM_GONE,
+			    "storage node %u (%s), the cluster's home, came back empty: the cluster's data "
+			    "is lost; "
+			    "restart all its storage nodes",
+			    home, net_node(n, 0)->name);
+		if (st != NAM_OK && st != NAM_GONE)
+			return nam_fail(err, st, "storage node %u (%s): %s", info->region, info->name,
+			    nam_status_text(st));
+	}
+	uint64_t word = 0;
+	nam_status st = net_cas1(w, root_at(home, ROOT_CLUSTER), 0, ROOT_MAKING, &word, NULL);
+	if (st == NAM_OK && word == 0) {
+		st = make_cluster(w, cfg, home, at);
+		if (st == NAM_OK)
+			return st;
+		uint64_t seen;
+		net_cas1(w, root_at(home, ROOT_CLUSTER), ROOT_MAKING, 0, &seen, NULL);
+		return nam_fail(
+		    err, st, "cannot make a cluster out of these storage nodes: %s", nam_status_text(st));
+	}
+	for (unsigned tries = 0; st == NAM_OK && word == ROOT_MAKING && tries < 5000; tries++) {
+		net_sleep(w, 2000000);
+		st = net_read1(w, root_at(home, ROOT_CLUSTER), &word, 8, NULL);
+	}
+	if (st != NAM_OK)
+		return nam_fail(
+		    err, st, "storage node %u (%s): %s", home, net_node(n, 0)->name, nam_status_text(st));
+	if (word == 0 || word == ROOT_MAKING)
+		return nam_fail(err, NAM_REFUSED,
+		    "another process began to make this cluster and did not finish: restart the storage "
+		    "nodes");
+	*at = (net_addr){ word };
+	return NAM_OK;
+}
+
+/* The nodes we are connected to must be those the cluster was made of, with their memory. */
+static nam_status
+check_nodes(struct net *n, const struct cluster_record *r, struct nam_err *err)
+{
+	for (unsigned i = 0; i < r->nodes; i++) {
+		const struct net_node_info *info = net_node_of(n, (unsigned)r->node[i].region);
+		if (info == NULL)
+			return nam_fail(err, NAM_REFUSED,
+			    "the cluster has a storage node %u that --storage does not name",
+			    (unsigned)r->node[i].region);
+		if (info->incarnation != r->node[i].incarnation) {
+			net_declare_lost(n, info->region);
+			nam_fail(err, NAM_OK,
+			    "storage node %u (%s) came back empty: what lay there is lost, statements that "
+			    "need it fail",
+			    info->region, info->name);
+		}
+	}
+	for (unsigned i = 0; i < net_node_count(n); i++) {
+		bool member = false;
+		for (unsigned k = 0; k < r->nodes; k++)
+			member = member || r->node[k].region == net_node(n, i)->region;
+		if (!member)
+			return nam_fail(err, NAM_REFUSED,
+			    "storage node %u (%s) is not part of this cluster: leave it out",
+			    net_node(n, i)->region, net_node(n, i)->name);
+	}
+	return NAM_OK;
+}
+
+nam_status
+txn_db_open(struct net_worker *w, const struct txn_config *cfg, struct txn_db **out, struct nam_err *err)
+{
+	struct net *n = net_worker_net(w);
+	struct txn_db *db = calloc(1, sizeof *db);
+	struct cluster_record *r = malloc(sizeof *r);
+	nam_status st = NAM_NOMEM;
+	if (err)
+		*err = (struct nam_err){ .status = NAM_OK };
+	if (db == NULL || r == NULL) {
+		st = nam_fail(err, NAM_NOMEM, "out of memory");
+		goto fail;
+	}
+	db->net = n;
+	db->tick_us = cfg->tick_us ? cfg->tick_us : 2000;
+	db->ptrs = idx_ptrs_open(cfg->ptr_cache_entries ? cfg->ptr_cache_entries : 1u << 20);
+	if (db->ptrs == NULL) {
+		st = nam_fail(err, NAM_NOMEM, "out of memory");
+		goto fail;
+	}
+	st = find_cluster(w, cfg, &db->cluster, err);
+	if (st != NAM_OK)
+		goto fail;
+	st = net_read1(w, db->cluster, r, sizeof *r, NULL);
+	if (st == NAM_OK && (r->magic != CLUSTER_MAGIC || r->nodes == 0 || r->nodes > NET_REGIONS))
+		st = NAM_CORRUPT;
+	if (st != NAM_OK) {
+		nam_fail(err, st, "cannot read the cluster's record: %s", nam_status_text(st));
+		goto fail;
+	}
+	if ((st = check_nodes(n, r, err)) != NAM_OK)
+		goto fail;
+	for (unsigned i = 0; i < net_node_count(n); i++)
+		if (!net_node(n, i)->lost)
+			db->regions[db->nregions++] = net_node(n, i)->region;
+	st = tso_join(w, (net_addr){ r->oracle }, &db->tso);
+	if (st != NAM_OK) {
+		nam_fail(err, st, "cannot join the cluster: %s",
+		    st == NAM_FULL ? "all owner slots are taken by other compute processes"
+				   : nam_status_text(st));
+		goto fail;
+	}
+	/* The log directory: where recovery finds this process's intents. */
+	st = NAM_FULL;
+	for (unsigned i = 0; st == NAM_FULL && i < db->nregions; i++)
+		st = net_extent_take(w, db->regions[(tso_owner(db->tso) + i) % db->nregions], 1, &db->log);
+	if (st == NAM_OK)
+		st = tso_set_log(w, db->tso, db->log);
+	if (st != NAM_OK) {
+		nam_fail(err, st, "no memory for this process's log: %s", nam_status_text(st));
+		tso_leave(w, db->tso);
+		goto fail;
+	}
+	free(r);
+	*out = db;
+	return NAM_OK;
+fail:
+	if (db != NULL) {
+		if (db->tso)
+			tso_close(db->tso);
+		if (db->ptrs)
+			idx_ptrs_close(db->ptrs);
+	}
+	free(r);
+	free(db);
+	return st;
+}
+
+void
+txn_db_close(struct net_worker *w, struct txn_db *db)
+{
+	/* Nothing is open, so no intent is needed any more: their extents go back, the directory last. */
+	unsigned chunks = atomic_load(&db->intents);
+	for (unsigned i = 0; i < chunks && i < 64; i++) {
+		uint64_t at = 0;
+		if (net_read1(w, net_plus(db->log, i * 8u), &at, 8, NULL) == NAM_OK && at != 0)
+			net_extent_give(w, (net_addr){ at });
+	}
+	net_addr none = { 0 };
+	if (tso_set_log(w, db->tso, none) == NAM_OK)
+		net_extent_give(w, db->log);
+	tso_leave(w, db->tso);
+	tso_close(db->tso);
+	idx_ptrs_close(db->ptrs);
+	for (struct txn_table_view *v = atomic_load(&db->views), *next; v != NULL; v = next) {
+		next = v->next;
+		if (v->index)
+			idx_hash_close(v->index);
+		free(v);
+	}
+	free(db);
+}
+
+struct tso *
+txn_db_oracle(struct txn_db *db)
+{
+	return db->tso;
+}
+
+net_addr
+txn_db_root(struct txn_db *db, unsigned i)
+{
+	NAM_ASSERT(i < ROOTS_ABOVE);
+	return net_plus(db->cluster, offsetof(struct cluster_record, root) + 8u * i);
+}
+
+unsigned
+txn_db_regions(const struct txn_db *db, unsigned *regions, unsigned max)
+{
+	unsigned n = db->nregions < max ? db->nregions : max;
+	memcpy(regions, db->regions, n * sizeof *regions);
+	return n;
+}
+
+/* ---- workers ---- */
+
+static void
+heartbeat(void *worker)
+{
+	struct txn_worker *tw = worker;
+	struct txn_db *db = tw->db;
+	unsigned quiet = 0;
+	while (!tw->no_heart) {
+		nam_status st = tso_tick(tw->tso);
+		if (st != NAM_OK) {
+			atomic_store(&db->failed, (int)st);
+			if (st == NAM_GONE)
+				break;
+		}
+		/* Nothing going on: beat slowly, the lease is a thousand times longer than a busy beat. */
+		quiet = tw->open == 0 && tw->junk_n == 0 ? quiet + 1 : 0;
+		net_sleep(tw->w, (quiet > 100 ? 5 : 1) * (uint64_t)db->tick_us * 1000);
+	}
+	tw->helpers--;
+}
+
+nam_status
+txn_worker_open(struct txn_db *db, struct net_worker *w, struct txn_worker **out)
+{
+	struct txn_worker *tw = calloc(1, sizeof *tw);
+	if (tw == NULL)
+		return NAM_NOMEM;
+	tw->db = db;
+	tw->w = w;
+	tw->number = atomic_fetch_add(&db->workers, 1);
+	tw->rr = (unsigned)nam_rng_below(net_rng(w), NET_REGIONS);
+	if (tw->number >= TXN_WORKERS_MAX) {
+		free(tw);
+		return NAM_FULL;
+	}
+	nam_status st = tso_worker_open(db->tso, w, &tw->tso);
+	if (st != NAM_OK) {
+		free(tw);
+		return st;
+	}
+	struct nam_sched *s = net_worker_sched(w);
+	bool beats = tw->number == 0;
+	if (nam_co_start(s, txn_gc, tw, 0) != NULL)
+		tw->helpers++;
+	if (beats && nam_co_start(s, heartbeat, tw, 0) != NULL)
+		tw->helpers++;
+	*out = tw;
+	return NAM_OK;
+}
+
+void
+txn_worker_close(struct txn_worker *tw)
+{
+	while (tw->open > 0)
+		net_sleep(tw->w, 100000);
+	tw->stopping = true;
+	while (tw->helpers > (tw->number == 0 ? 1 : 0) && !atomic_load(&tw->db->failed))
+		net_sleep(tw->w, 100000);
+	tw->no_heart = true;
+	while (tw->helpers > 0)
+		net_sleep(tw->w, 100000);
+	txn_tables_settle(tw);
+	tso_worker_close(tw->tso);
+	for (struct txn *t = tw->txn_pool, *next; t != NULL; t = next) {
+		next = t->next;
+		nam_arena_fini(&t->arena);
+		free(t->wr);
+		free(t->map);
+		free(t->blob);
+		free(t->read);
+		free(t->absent);
+		free(t->scanned);
+		free(t);
+	}
+	for (struct txn_intent *in = tw->intent_free, *next; in != NULL; in = next) {
+		next = in->next;
+		free(in);
+	}
+	free(tw->junk);
+	free(tw);
+}
+
+struct net_worker *
+txn_worker_net(struct txn_worker *tw)
+{
+	return tw->w;
+}
+
+struct tso_worker *
+txn_worker_tso(struct txn_worker *tw)
+{
+	return tw->tso;
+}
+
+struct txn_db *
+txn_worker_db(struct txn_worker *tw)
+{
+	return tw->db;
+}
+
+void
+txn_worker_stats(const struct txn_worker *tw, struct txn_stats *out)
+{
+	*out = tw->stats;
+}

@@ -1,0 +1,220 @@
+/* read.c -- finds rows by key: pointer cache, index, blocks; and reads blobs. */
+#include <string.h>
+#include "txn_internal.h"
+
+enum { CHUNK = 32 };
+
+void
+txn_met(struct txn *t, net_addr at, uint64_t newest)
+{
+	if (t->iso != TXN_SERIALIZABLE)
+		return;
+	NAM_ASSERT(txn_grow((void **)&t->read, t->nreads, &t->reads_cap, sizeof *t->read));
+	t->read[t->nreads++] = (struct txn_read_mark){ at, newest };
+}
+
+void
+txn_met_absent(struct txn *t, const struct txn_get *g)
+{
+	if (t->iso != TXN_SERIALIZABLE)
+		return;
+	NAM_ASSERT(txn_grow((void **)&t->absent, t->nabsent, &t->absent_cap, sizeof *t->absent));
+	t->absent[t->nabsent++] = (struct txn_absent){ g->table,
+		nam_arena_copy(&t->arena, g->key, g->key_len), g->key_len, g->hash };
+}
+
+static bool
+same_key(const struct txn_table *tab, const void *row, uint32_t len, const struct txn_get *g)
+{
+	return tab->same_key(tab, row, len, g->key, g->key_len);
+}
+
+/*
+ * Judges the block at `at` for one key. True: the question is answered (row or
+ * absent). False: this block is another key's.
+ */
+static bool
+judge(
+    struct txn *t, struct txn_get *g, net_addr at, uint64_t *img, struct nam_arena *arena, nam_status *fatal)
+{
+	const struct txn_table_view *v = g->table->view;
+	const struct txn_write *own = t->nwr ? txn_own(t, at) : NULL;
+	if (own != NULL && own->kind != WR_LOCK) {
+		if (!same_key(g->table, own->slot->payload, (uint32_t)own->slot->meta, g))
+			return false;
+		g->status = own->slot->meta & REC_DELETED ? NAM_ABSENT : NAM_OK;
+		g->row = (struct txn_row){
+			.at = at, .bytes = own->slot->payload, .len = (uint32_t)own->slot->meta
+		};
+		return true;
+	}
+	unsigned k = 0;
+	const struct rec_slot *s = NULL;
+	enum rec_found f = rec_resolve(v, img, at, t->pin.at, &k);
+	if (__builtin_expect(f == REC_HERE, 1)) {
+		s = rec_slot_of(v, img, k);
+	} else if (f != REC_NONE) {
+		nam_status st = rec_fetch(t, v, img, at, t->pin.at, &s, arena);
+		if (st != NAM_OK && st != NAM_ABSENT) {
+			*fatal = st;
+			return true;
+		}
+	}
+	unsigned n = rec_newest(v, img);
+	uint64_t newest = n == 255 ? img[REC_WORD] : img[REC_CID + n] & ~REC_ARCHIVED;
+	if (s == NULL) {
+		/* Nothing visible. Is it at least this key's block? A version too new to see tells. */
+		txn_met(t, at, newest);
+		if (n == 255)
+			return false;
+		const struct rec_slot *x = rec_slot_of(v, img, n);
+		if (!rec_slot_whole(v, x, newest, at) ||
+		    !same_key(g->table, x->payload, (uint32_t)x->meta, g))
+			return false;
+		g->status = NAM_ABSENT;
+		return true;
+	}
+	if (!same_key(g->table, s->payload, (uint32_t)s->meta, g))
+		return false;
+	txn_met(t, at, newest);
+	g->status = s->meta & REC_DELETED ? NAM_ABSENT : NAM_OK;
+	g->row = (struct txn_row){ .at = at,
+		.bytes = s->payload,
+		.len = (uint32_t)s->meta,
+		.cid = s->cid,
+		.newest = newest,
+		.block = img };
+	return true;
+}
+
+static nam_status
+get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
+{
+	struct txn_db *db = t->tw->db;
+	struct net_batch *b = &t->batch;
+	net_addr at[CHUNK];
+	uint64_t *img[CHUNK];
+	uint8_t miss[CHUNK];
+	unsigned misses = 0;
+	nam_status st, fatal = NAM_OK;
+
+	/* What the pointer cache knows: one READ each, all in one doorbell. */
+	net_batch_init(b, t->tw->w, t->op, TXN_OPS, &t->counts);
+	for (unsigned i = 0; i < n; i++) {
+		uint8_t hint;
+		at[i].bits = 0;
+		g[i].status = NAM_INVALID;
+		if (!g[i].table->has_key || g[i].table->view == NULL)
+			return NAM_INVALID;
+		if (!idx_ptrs_get(db->ptrs, g[i].hash, &at[i], &hint)) {
+			at[i].bits = 0;
+			miss[misses++] = (uint8_t)i;
+			continue;
+		}
+		img[i] = nam_arena_take(arena, g[i].table->view->block_bytes);
+		if (img[i] == NULL)
+			return NAM_NOMEM;
+		net_read(b, at[i], img[i], g[i].table->view->block_bytes);
+	}
+	if (b->n > 0 && (st = net_run(b)) != NAM_OK)
+		return st;
+	for (unsigned i = 0; i < n; i++) {
+		if (at[i].bits == 0)
+			continue;
+		if (!judge(t, &g[i], at[i], img[i], arena, &fatal)) {
+			idx_ptrs_drop(db->ptrs, g[i].hash);
+			miss[misses++] = (uint8_t)i;
+		}
+		if (fatal != NAM_OK)
+			return fatal;
+	}
+	if (misses == 0)
+		return NAM_OK;
+
+	/* The rest goes through the indexes. */
+	struct idx_probe probe[CHUNK];
+	for (unsigned m = 0; m < misses; m++)
+		probe[m] = (struct idx_probe){ .ix = g[miss[m]].table->view->index, .hash = g[miss[m]].hash };
+	st = idx_lookup(t->tw->w, probe, misses, &t->counts);
+	if (st != NAM_OK)
+		return st;
+	net_batch_init(b, t->tw->w, t->op, TXN_OPS, &t->counts);
+	uint64_t *cand[CHUNK][IDX_HITS_MAX];
+	for (unsigned m = 0; m < misses; m++) {
+		uint32_t bytes = g[miss[m]].table->view->block_bytes;
+		if (probe[m].status != NAM_OK && probe[m].status != NAM_ABSENT)
+			return probe[m].status;
+		for (unsigned h = 0; h < probe[m].hits; h++) {
+			cand[m][h] = nam_arena_take(arena, bytes);
+			if (cand[m][h] == NULL)
+				return NAM_NOMEM;
+			if (b->n == b->cap && (st = net_run(b)) != NAM_OK)
+				return st;
+			net_read(b, probe[m].hit[h], cand[m][h], bytes);
+		}
+	}
+	if (b->n > 0 && (st = net_run(b)) != NAM_OK)
+		return st;
+	for (unsigned m = 0; m < misses; m++) {
+		struct txn_get *q = &g[miss[m]];
+		bool done = false;
+		for (unsigned h = 0; !done && h < probe[m].hits; h++) {
+			done = judge(t, q, probe[m].hit[h], cand[m][h], arena, &fatal);
+			if (fatal != NAM_OK)
+				return fatal;
+			if (done)
+				idx_ptrs_put(db->ptrs, q->hash, probe[m].hit[h], 0);
+		}
+		if (!done)
+			q->status = NAM_ABSENT;
+		if (!done)
+			txn_met_absent(t, q);
+	}
+	return NAM_OK;
+}
+
+nam_status
+txn_get(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
+{
+	for (unsigned i = 0; i < n; i += CHUNK) {
+		nam_status st = get_chunk(t, g + i, n - i < CHUNK ? n - i : CHUNK, arena);
+		if (st != NAM_OK)
+			return st;
+	}
+	return NAM_OK;
+}
+
+nam_status
+txn_blob_get(
+    struct txn *t, const struct txn_blob *blob, unsigned n, const void **out, struct nam_arena *arena)
+{
+	struct net_batch *b = &t->batch;
+	net_batch_init(b, t->tw->w, t->op, TXN_OPS, &t->counts);
+	nam_status st = NAM_OK;
+	for (unsigned i = 0; i < n; i++) {
+		out[i] = NULL;
+		/* Our own, not written yet? */
+		for (unsigned k = 0; k < t->nblobs && out[i] == NULL; k++)
+			if (t->blob[k].at.bits == blob[i].at.bits && t->blob[k].len == blob[i].len)
+				out[i] = t->blob[k].bytes;
+		if (out[i] != NULL)
+			continue;
+		void *p = nam_arena_take(arena, blob[i].len);
+		if (p == NULL)
+			return NAM_NOMEM;
+		out[i] = p;
+		for (uint32_t done = 0; done < blob[i].len;) {
+			uint32_t part = blob[i].len - done < (1u << 20) ? blob[i].len - done : 1u << 20;
+			if (b->n == b->cap && (st = net_run(b)) != NAM_OK)
+				return st;
+			net_read(b, net_plus(blob[i].at, done), (char *)p + done, part);
+			done += part;
+		}
+	}
+	if (b->n > 0 && (st = net_run(b)) != NAM_OK)
+		return st;
+	for (unsigned i = 0; i < n; i++)
+		if ((uint32_t)nam_hash(out[i], blob[i].len, blob[i].at.bits) != blob[i].check)
+			return NAM_TORN;
+	return NAM_OK;
+}

@@ -1,0 +1,141 @@
+/* record.c -- decides what a block image shows at a snapshot, and fetches what it cannot show. */
+#include <string.h>
+#include "txn_internal.h"
+
+enum { FETCH_TRIES = 20000 };
+
+bool
+rec_dir_whole(const struct txn_table_view *v, const uint64_t *img, net_addr at)
+{
+	uint64_t check = img[REC_CID + v->slots];
+	if (__builtin_expect(check != 0, 1))
+		return check == rec_dir_check(img, v->slots, at.bits);
+	/* Never written, or emptied: all zero. */
+	uint64_t any = img[REC_IDENT] | img[REC_LINK];
+	for (unsigned k = 0; k < v->slots; k++)
+		any |= img[REC_CID + k];
+	return any == 0;
+}
+
+unsigned
+rec_newest(const struct txn_table_view *v, const uint64_t *img)
+{
+	unsigned best = 255;
+	uint64_t cid = 0;
+	for (unsigned k = 0; k < v->slots; k++) {
+		uint64_t c = img[REC_CID + k] & ~REC_ARCHIVED;
+		if (c > cid) {
+			cid = c;
+			best = k;
+		}
+	}
+	return best;
+}
+
+bool
+rec_slot_whole(const struct txn_table_view *v, const struct rec_slot *s, uint64_t cid, net_addr at)
+{
+	if (s->cid != cid)
+		return false;
+	uint64_t len = s->meta & UINT32_MAX;
+	if (len > v->row_max || (s->meta & ~(UINT64_C(0xffffffff) | REC_DELETED)) != 0)
+		return false;
+	return s->check == rec_slot_check(nam_hash(s->payload, len, 0), cid, s->meta, at.bits);
+}
+
+enum rec_found
+rec_resolve(
+    const struct txn_table_view *v, const uint64_t *img, net_addr at, uint64_t snapshot, unsigned *slot)
+{
+	if (!rec_dir_whole(v, img, at))
+		return REC_TORN;
+	uint64_t best = 0;
+	for (unsigned k = 0; k < v->slots; k++) {
+		uint64_t c = img[REC_CID + k] & ~REC_ARCHIVED;
+		if (c <= snapshot && c > best) {
+			best = c;
+			*slot = k;
+		}
+	}
+	if (best == 0)
+		return img[REC_LINK] != 0 ? REC_OLDER : REC_NONE;
+	if (__builtin_expect(rec_slot_whole(v, rec_slot_of(v, img, *slot), best, at), 1))
+		return REC_HERE;
+	return img[REC_LINK] != 0 ? REC_OLDER : REC_TORN;
+}
+
+/* Looks along the chain for the newest version at or below the snapshot. NAM_ABSENT: the chain ends before
+ * one. NAM_TORN: a link proves nothing (its memory went to another version). */
+static nam_status
+walk_chain(struct txn *t, const struct txn_table_view *v, uint64_t link, net_addr home, uint64_t snapshot,
+    uint64_t want, struct rec_archive *a, const struct rec_slot **out, struct nam_arena *arena)
+{
+	uint64_t above = UINT64_MAX;
+	while (link != 0) {
+		nam_status st = net_read1(t->tw->w, (net_addr){ link }, a, v->archive_bytes, &t->counts);
+		if (st != NAM_OK)
+			return st;
+		uint64_t len = a->meta & UINT32_MAX;
+		if (a->home != home.bits || len > v->row_max || a->cid >= above ||
+		    a->check != rec_archive_check(nam_hash(a->payload, len, 0), a))
+			return NAM_TORN;
+		if (a->cid <= snapshot) {
+			if (want != 0 && a->cid != want)
+				return NAM_TORN; /* the directory lists a newer one: read the block again */
+			struct rec_slot *s = nam_arena_take(arena, sizeof *s + len);
+			if (s == NULL)
+				return NAM_NOMEM;
+			s->cid = a->cid;
+			s->meta = a->meta;
+			memcpy(s->payload, a->payload, len);
+			*out = s;
+			return NAM_OK;
+		}
+		above = a->cid;
+		link = a->prev;
+	}
+	return want != 0 ? NAM_TORN : NAM_ABSENT;
+}
+
+nam_status
+rec_fetch(struct txn *t, const struct txn_table_view *v, uint64_t *img, net_addr at, uint64_t snapshot,
+    const struct rec_slot **out, struct nam_arena *arena)
+{
+	struct rec_archive *a = nam_arena_take(arena, v->archive_bytes);
+	if (a == NULL)
+		return NAM_NOMEM;
+	for (unsigned tries = 0; tries < FETCH_TRIES; tries++) {
+		unsigned slot = 0;
+		nam_status st = NAM_TORN;
+		switch (rec_resolve(v, img, at, snapshot, &slot)) {
+		case REC_HERE:
+			*out = rec_slot_of(v, img, slot);
+			return NAM_OK;
+		case REC_NONE:
+			return NAM_ABSENT;
+		case REC_TORN:
+			break;
+		case REC_OLDER: {
+			uint64_t want = 0;
+			for (unsigned k = 0; k < v->slots; k++) {
+				uint64_t c = img[REC_CID + k] & ~REC_ARCHIVED;
+				if (c <= snapshot && c > want)
+					want = c;
+			}
+			st = walk_chain(t, v, img[REC_LINK], at, snapshot, want, a, out, arena);
+			break;
+		}
+		}
+		if (st != NAM_TORN)
+			return st;
+		t->tw->stats.rereads++;
+		if (tries >= 4)
+			net_sleep(t->tw->w, tries < 64 ? 1000 : 100000);
+		if (t->limits.cancel && atomic_load_explicit(t->limits.cancel, memory_order_relaxed))
+			return NAM_CANCELLED;
+		st = net_read1(t->tw->w, at, img, v->block_bytes, &t->counts);
+		if (st != NAM_OK)
+			return st;
+	}
+	return NAM_CORRUPT;
+}

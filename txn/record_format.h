@@ -1,0 +1,137 @@
+/*
+ * record_format.h -- the bytes of a record block, an old version, and a table's anchor.
+ *
+ * A block holds one record: its word, its directory, n slots. One READ brings it all.
+ *
+ *   0       8        16       24            24+8n   32+8n
+ *   +-------+--------+--------+-- - - - - --+-------+--------------+- - - - -+
+ *   | word  | ident  |  link  | cid[0..n)   | check |    slot 0    | slot n-1|
+ *   +-------+--------+--------+-- - - - - --+-------+--------------+- - - - -+
+ *            <------------ directory ------------->
+ *   slot:  cid 8 | meta 8 | check 8 | payload, row_max rounded up to 8
+ *   meta:  63..33 zero | 32 deleted | 31..0 payload length
+ *   cid[k] of the directory: bit 63 = this version is also archived behind link.
+ *
+ *   word   63: lock   62..55 owner slot   54..42 owner epoch   41..0 sequence
+ *          unlocked: the newest version's CID (of an empty block: 0, or the CID that emptied it)
+ *
+ *   archive (an old version):  home 8 | cid 8 | prev 8 | meta 8 | check 8 | payload
+ *
+ * Who may touch it
+ *   word       any worker, by CAS; the holder of the lock may WRITE it to unlock after a commit,
+ *              having seen its CAS succeed.
+ *   directory  the holder of the lock.
+ *   a slot     the holder of the lock, and only a slot whose version R4 lets go.
+ *   readers    anyone, any time, no lock: one READ of the whole block.
+ *
+ * Always true
+ *   R1  A version exists iff a whole directory lists its CID, or the chain behind link leads to it.
+ *       What lies in a slot that is not listed does not exist.
+ *   R2  A listed CID's bytes are those of its slot if cid, length and check there agree, else those
+ *       of the archive that carries this block's address and that CID.
+ *   R3  CIDs of a record rise with every commit; the word, unlocked, is the greatest listed.
+ *   R4  A slot is overwritten only if its version is archived and linked by a directory that has
+ *       landed, or its successor's CID is at or below the watermark.
+ *   R5  The directory changes only under the lock; between two equal words it lists the same CIDs.
+ *   R6  A block that is emptied gets a fresh CID as its word: a word never returns to an old value.
+ *   R7  An archive is reused only when its successor's CID is at or below the watermark.
+ */
+#ifndef NAM_TXN_RECORD_FORMAT_H
+#define NAM_TXN_RECORD_FORMAT_H
+
+#include <assert.h>
+#include <base/hash.h>
+#include <net/net.h>
+#include <net/region_format.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { REC_SLOTS_MAX = 8, REC_WORD = 0, REC_IDENT = 1, REC_LINK = 2, REC_CID = 3 };
+
+#define REC_LOCK     (UINT64_C(1) << 63)
+#define REC_ARCHIVED (UINT64_C(1) << 63)
+#define REC_DELETED  (UINT64_C(1) << 32)
+
+struct rec_slot {
+	uint64_t cid;
+	uint64_t meta;
+	uint64_t check;
+	unsigned char payload[];
+};
+static_assert(sizeof(struct rec_slot) == 24, "a slot's head is layout");
+
+struct rec_archive {
+	uint64_t home;
+	uint64_t cid;
+	uint64_t prev;
+	uint64_t meta;
+	uint64_t check;
+	unsigned char payload[];
+};
+static_assert(sizeof(struct rec_archive) == 40, "an archive's head is layout");
+
+/* The sum of a version: payload's hash, made one with whose and which version it is. */
+static inline uint64_t
+rec_slot_check(uint64_t payload_hash, uint64_t cid, uint64_t meta, uint64_t at)
+{
+	return nam_fold(nam_fold(payload_hash, cid), meta ^ nam_mix(at)) | 1;
+}
+
+static inline uint64_t
+rec_archive_check(uint64_t payload_hash, const struct rec_archive *a)
+{
+	return nam_fold(nam_fold(nam_fold(payload_hash, a->cid), a->home), a->meta ^ nam_mix(a->prev)) | 1;
+}
+
+/* Sum over the directory in w (a block image), n slots; never 0. */
+static inline uint64_t
+rec_dir_check(const uint64_t *w, unsigned n, uint64_t at)
+{
+	return nam_fold_words(w + REC_IDENT, n + 2, at) | 1;
+}
+
+/* ---- a table's anchor: the first bytes of an extent of its own --------------------------------
+ *
+ *   0     64                  256        384   512            1024
+ *   +-----+--------+----------+----------+-----+- - - - - - - +- - - - - - - - - - - - - -+
+ *   | id  | heads  |          | index    |     |              | ledger: {address, extents} |
+ *   +-----+--------+----------+----------+-----+- - - - - - - +- - - - - - - - - - - - - -+
+ *
+ * blocks     newest extent of record blocks; each extent's head names the one before. CAS.
+ * partial    extents of blocks given back half used: pushed by CAS, taken all at once by CAS to 0.
+ * free       emptied blocks given back: likewise; a block names the next one in its slot area.
+ * used       entries of the ledger handed out, by FETCH_ADD. An entry is written after the memory
+ *            was taken and before it is used: what a crash leaves between is lost until restart.
+ */
+#define TXN_ANCHOR_MAGIC UINT64_C(0x31304341584e5400)
+enum { TXN_ANCHOR_INDEX = 256, TXN_ANCHOR_LEDGER = 1024 };
+enum { TXN_LEDGER_ENTRIES = (NET_EXTENT - TXN_ANCHOR_LEDGER) / 16 - 1 };
+
+struct txn_anchor {
+	uint64_t magic;
+	uint64_t table;
+	uint64_t pad0[6];
+	uint64_t blocks;
+	uint64_t partial;
+	uint64_t free;
+	uint64_t used;
+	uint64_t pad1[4];
+};
+static_assert(sizeof(struct txn_anchor) == 128, "anchor is layout");
+
+struct txn_ledger_entry {
+	uint64_t at;
+	uint64_t extents;
+};
+
+/* The head of an extent of blocks; the first block follows at byte 64. */
+struct txn_extent {
+	uint64_t next; /* the extent linked before this one; never changes once linked */
+	uint64_t table;
+	uint64_t used;    /* when on the partial list: first free byte */
+	uint64_t partial; /* when on the partial list: the next one there */
+	uint64_t pad[4];
+};
+static_assert(sizeof(struct txn_extent) == 64, "extent head is a line");
+
+#endif

@@ -1,0 +1,247 @@
+/* txn_internal.h -- what the files of txn share. No other room includes it. */
+#ifndef NAM_TXN_INTERNAL_H
+#define NAM_TXN_INTERNAL_H
+
+#include <base/assert.h>
+#include <stdatomic.h>
+#include <txn/intent_format.h>
+#include <txn/record_format.h>
+#include <txn/txn.h>
+
+enum {
+	TXN_WORKERS_MAX = 64,
+	TXN_OPS = 128,         /* ops of one doorbell at most */
+	TXN_SMALL = 8,         /* writes found by looking at all of them */
+	TXN_ASYNC_MAX = 48,    /* writes whose last step runs behind the answer */
+	TXN_BLOB_CLASSES = 10, /* 64 B .. 32 KiB */
+};
+
+/* ---- memory of a table, as one worker holds it ---- */
+
+struct txn_stretch {
+	uint64_t at, end; /* net_addr bits; at == end: nothing */
+};
+
+struct txn_free {
+	uint64_t *item; /* blocks: pairs (address, word); else addresses */
+	uint32_t n, cap;
+};
+
+struct txn_alloc {
+	struct txn_stretch block[NET_REGIONS];
+	struct txn_stretch *spare; /* further stretches of blocks */
+	uint32_t spares, spares_cap;
+	struct txn_stretch aux;
+	struct txn_free blocks, archives, blob[TXN_BLOB_CLASSES];
+	bool looked;    /* the anchor's partial and free lists were taken */
+	uint64_t chain; /* rest of the free chain taken from the anchor */
+};
+
+struct txn_table_view {
+	struct txn_db *db;
+	uint32_t table;
+	net_addr anchor;
+	uint16_t slots;
+	uint32_t row_max;
+	uint32_t head_bytes;    /* word and directory */
+	uint32_t slot_bytes;    /* head and payload room */
+	uint32_t block_bytes;   /* a multiple of 64 */
+	uint32_t archive_bytes; /* a multiple of 64 */
+	uint32_t per_extent;
+	bool has_key;
+	atomic_bool dead; /* closed: nothing is freed into it any more */
+	struct idx_hash *index;
+	struct idx_memory memory;
+	/* A copy of the descriptor's callback, and a descriptor to call it with, that outlive the owner's. */
+	unsigned (*blobs)(
+	    const struct txn_table *t, const void *row, uint32_t len, struct txn_blob *out, unsigned max);
+	struct txn_table blob_table;
+	struct txn_alloc *alloc[TXN_WORKERS_MAX]; /* by worker; its thread only */
+	struct txn_table_view *next;              /* in the process's list */
+};
+
+/* ---- intents ---- */
+
+struct txn_intent {
+	net_addr at;
+	unsigned number;
+	uint32_t generation;
+	struct txn_intent *next;
+};
+
+/* ---- the process ---- */
+
+struct txn_db {
+	struct net *net;
+	struct tso *tso;
+	net_addr cluster; /* the cluster record */
+	net_addr log;     /* the log directory */
+	struct idx_ptrs *ptrs;
+	unsigned regions[NET_REGIONS], nregions; /* up, rising */
+	_Atomic unsigned workers;                /* opened so far: worker numbers */
+	_Atomic unsigned intents;                /* chunks of intents handed out */
+	_Atomic(struct txn_table_view *) views;  /* all ever opened; freed at close */
+	uint32_t tick_us;
+	_Atomic int failed; /* the heartbeat cannot reach home any more */
+};
+
+/* ---- garbage: what may be freed when the watermark has passed a CID ---- */
+
+enum txn_junk_kind { JUNK_ARCHIVE, JUNK_BLOB, JUNK_TOMB, JUNK_EMPTY, JUNK_BLOCK, JUNK_TABLE };
+
+struct txn_junk {
+	tso_cid cid;
+	enum txn_junk_kind kind;
+	uint32_t len; /* of a blob */
+	struct txn_table_view *view;
+	net_addr at;
+	uint64_t aux; /* key hash (TOMB, EMPTY), word (BLOCK, EMPTY) */
+};
+
+struct txn_worker {
+	struct txn_db *db;
+	struct net_worker *w;
+	struct tso_worker *tso;
+	unsigned number;
+	unsigned rr; /* next region to allocate from */
+	struct txn_intent *intent_free;
+	struct txn *txn_pool;
+	int open;              /* transactions begun and not ended, finishing commits included */
+	struct txn_junk *junk; /* ring */
+	uint32_t junk_head, junk_n, junk_cap;
+	bool stopping, no_heart;
+	int helpers; /* coroutines of our own */
+	uint32_t gc_generation;
+	uint32_t last_round_trips;
+	struct txn_stats stats;
+};
+
+/* ---- a transaction ---- */
+
+enum txn_kind { WR_LOCK, WR_INSERT, WR_UPDATE, WR_DELETE };
+
+struct txn_write {
+	struct txn_table *table;
+	struct txn_table_view *view;
+	net_addr at;
+	uint64_t expect; /* the word we lock from */
+	uint64_t ident;  /* the key's hash; of a table without keys: of its id */
+	uint64_t link;
+	uint64_t cid[REC_SLOTS_MAX];
+	enum txn_kind kind;
+	bool locked;
+	bool fresh;            /* the block is ours alone: allocated here */
+	bool indexed;          /* our index entry leads to it */
+	bool lost;             /* its CAS met another version */
+	uint8_t target;        /* slot to be written, 255: not chosen */
+	uint8_t newest;        /* slot of the newest version, 255: none */
+	struct rec_slot *slot; /* the new version, cid and check still open */
+	uint64_t payload_hash;
+	struct rec_archive *arch; /* copy of the newest version, or NULL; arch_at when memory is taken */
+	struct rec_archive *late; /* copy of the version in target, to be archived before it is overwritten */
+	net_addr arch_at, late_at;
+	struct txn_blob *old_blobs; /* of the version replaced */
+	uint16_t old_blobs_n;
+	bool late_linked;                /* the directory that links late has been written */
+	uint64_t dir[4 + REC_SLOTS_MAX]; /* word and directory to be written, until they have landed */
+};
+
+struct txn_new_blob {
+	struct txn_table_view *view;
+	net_addr at;
+	const void *bytes;
+	uint32_t len;
+};
+
+struct txn_read_mark {
+	net_addr at;
+	uint64_t newest; /* CID (or empty block's word) met; validated by SERIALIZABLE */
+};
+struct txn_absent {
+	struct txn_table *table;
+	const void *key;
+	uint32_t key_len;
+	uint64_t hash;
+};
+
+struct txn {
+	struct txn_worker *tw;
+	enum txn_iso iso;
+	struct tso_pin pin;
+	bool pinned;
+	struct nam_arena arena;
+	struct txn_limits limits;
+	unsigned note;
+	bool cluster_visible;
+	struct txn_intent *intent;
+	uint64_t lock; /* this attempt's lock word, 0: none yet */
+	bool head_written;
+	struct txn_write **wr;
+	uint32_t nwr, wr_cap;
+	uint32_t *map; /* address -> wr index + 1, when nwr > TXN_SMALL */
+	uint32_t map_cap;
+	struct txn_new_blob *blob;
+	uint32_t nblobs, blobs_cap;
+	struct txn_read_mark *read;
+	uint32_t nreads, reads_cap;
+	struct txn_absent *absent;
+	uint32_t nabsent, absent_cap;
+	struct txn_table **scanned;
+	uint32_t nscanned, scanned_cap;
+	struct tso_claim claim;
+	bool claimed;
+	tso_cid cid;
+	struct nam_co *waiter; /* visibility = cluster, or a synchronous finish */
+	bool settled;
+	bool decided;
+	net_addr more; /* extents of a long write set */
+	unsigned more_extents;
+	struct net_counts counts;
+	struct txn *next;
+	struct net_batch batch;
+	struct net_op op[TXN_OPS];
+};
+
+/* record.c */
+enum rec_found { REC_HERE, REC_NONE, REC_OLDER, REC_TORN };
+/* Judges a block image at snapshot S. REC_HERE: *slot. REC_OLDER: look along the chain. */
+enum rec_found rec_resolve(
+    const struct txn_table_view *v, const uint64_t *img, net_addr at, uint64_t snapshot, unsigned *slot);
+bool rec_dir_whole(const struct txn_table_view *v, const uint64_t *img, net_addr at);
+/* The slot of the newest listed CID (255: none is listed). */
+unsigned rec_newest(const struct txn_table_view *v, const uint64_t *img);
+bool rec_slot_whole(const struct txn_table_view *v, const struct rec_slot *s, uint64_t cid, net_addr at);
+static inline const struct rec_slot *
+rec_slot_of(const struct txn_table_view *v, const uint64_t *img, unsigned k)
+{
+	return (const struct rec_slot *)(const void *)((const char *)img + v->head_bytes + k * v->slot_bytes);
+}
+/* Finds the version visible at the snapshot when the block alone cannot show it; re-READs as needed. img is
+ * updated. REC_HERE: *out, *len, *cid, *meta. In a coroutine. */
+nam_status rec_fetch(struct txn *t, const struct txn_table_view *v, uint64_t *img, net_addr at,
+    uint64_t snapshot, const struct rec_slot **out, struct nam_arena *arena);
+
+/* table.c */
+nam_status txn_block_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at, uint64_t *word);
+void txn_block_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at, uint64_t word);
+nam_status txn_archive_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at);
+void txn_archive_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at);
+nam_status txn_blob_take(struct txn_worker *tw, struct txn_table_view *v, uint32_t len, net_addr *at);
+void txn_blob_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at, uint32_t len);
+void txn_tables_settle(struct txn_worker *tw);
+nam_status txn_table_release(struct txn_worker *tw, net_addr anchor);
+
+/* write.c */
+struct txn_write *txn_own(const struct txn *t, net_addr at);
+nam_status txn_ensure_lock(struct txn *t);
+bool txn_grow(void **array, uint32_t n, uint32_t *cap, size_t item);
+
+/* gc.c */
+void txn_junk_add(struct txn_worker *tw, struct txn_junk j);
+void txn_gc(void *worker);
+
+/* read.c */
+void txn_met(struct txn *t, net_addr at, uint64_t newest);
+void txn_met_absent(struct txn *t, const struct txn_get *g);
+
+#endif

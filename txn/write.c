@@ -1,0 +1,801 @@
+/* write.c -- what a transaction wants to write: buffered versions, and the locks READ COMMITTED takes at once. */
+#include <stdlib.h>
+#include <string.h>
+#include "txn_internal.h"
+
+enum { CHUNK = 32 };
+
+/* ---- own writes, by block address ---- */
+
+static uint32_t
+map_slot(const struct txn *t, net_addr at)
+{
+	uint32_t mask = t->map_cap - 1, i = (uint32_t)nam_mix(at.bits) & mask;
+	while (t->map[i] != 0 && t->wr[t->map[i] - 1]->at.bits != at.bits)
+		i = (i + 1) & mask;
+	return i;
+}
+
+struct txn_write *
+txn_own(const struct txn *t, net_addr at)
+{
+	if (t->nwr <= TXN_SMALL) {
+		for (uint32_t i = 0; i < t->nwr; i++)
+			if (t->wr[i]->at.bits == at.bits)
+				return t->wr[i];
+		return NULL;
+	}
+	uint32_t i = map_slot(t, at);
+	return t->map[i] ? t->wr[t->map[i] - 1] : NULL;
+}
+
+static bool
+map_add(struct txn *t)
+{
+	if (t->nwr <= TXN_SMALL)
+		return true;
+	if (t->nwr == TXN_SMALL + 1 || t->nwr * 2 > t->map_cap) {
+		uint32_t cap = t->map_cap ? t->map_cap : 64;
+		while (cap < t->nwr * 4)
+			cap *= 2;
+		if (cap > t->map_cap) {
+			free(t->map);
+			t->map = malloc(cap * sizeof *t->map);
+			if (t->map == NULL) {
+				t->map_cap = 0;
+				return false;
+			}
+			t->map_cap = cap;
+		}
+		memset(t->map, 0, t->map_cap * sizeof *t->map);
+		for (uint32_t i = 0; i < t->nwr; i++)
+			t->map[map_slot(t, t->wr[i]->at)] = i + 1;
+		return true;
+	}
+	t->map[map_slot(t, t->wr[t->nwr - 1]->at)] = t->nwr;
+	return true;
+}
+
+static struct txn_write *
+write_add(struct txn *t, struct txn_table *table, net_addr at, enum txn_kind kind)
+{
+	struct txn_write *w = nam_arena_zero(&t->arena, sizeof *w);
+	if (w == NULL || !txn_grow((void **)&t->wr, t->nwr, &t->wr_cap, sizeof *t->wr))
+		return NULL;
+	w->table = table;
+	w->view = table->view;
+	w->at = at;
+	w->kind = kind;
+	w->target = w->newest = 255;
+	t->wr[t->nwr++] = w;
+	if (!map_add(t)) {
+		t->nwr--;
+		return NULL;
+	}
+	return w;
+}
+
+/* ---- versions ---- */
+
+/* Blobs that only the version being replaced named, and that this transaction made: never written. */
+static void
+drop_new_blobs(struct txn *t, const struct txn_write *w)
+{
+	struct txn_blob found[TXN_BLOBS_MAX];
+	if (w->slot == NULL || t->nblobs == 0 || w->table->blobs == NULL || (w->slot->meta & REC_DELETED))
+		return;
+	unsigned n =
+	    w->table->blobs(w->table, w->slot->payload, (uint32_t)w->slot->meta, found, TXN_BLOBS_MAX);
+	for (unsigned i = 0; i < n; i++)
+		for (uint32_t k = 0; k < t->nblobs; k++)
+			if (t->blob[k].at.bits == found[i].at.bits) {
+				txn_blob_give(t->tw, t->blob[k].view, t->blob[k].at, t->blob[k].len);
+				t->blob[k] = t->blob[--t->nblobs];
+				break;
+			}
+}
+
+/* The payload that will become a version; its CID is filled in at commit. */
+static nam_status
+version_set(struct txn *t, struct txn_write *w, const void *bytes, uint32_t len, bool deleted)
+{
+	if (len > w->view->row_max)
+		return NAM_INVALID;
+	struct rec_slot *s = nam_arena_take(&t->arena, sizeof *s + len);
+	if (s == NULL)
+		return NAM_NOMEM;
+	memcpy(s->payload, bytes, len);
+	s->meta = len | (deleted ? REC_DELETED : 0);
+	if (!deleted)
+		drop_new_blobs(t, w);
+	w->payload_hash = nam_hash(s->payload, len, 0);
+	w->slot = s;
+	return NAM_OK;
+}
+
+static struct rec_archive *
+archive_copy(struct txn *t, const struct txn_write *w, const uint64_t *img, unsigned slot)
+{
+	const struct rec_slot *s = rec_slot_of(w->view, img, slot);
+	uint64_t cid = img[REC_CID + slot] & ~REC_ARCHIVED;
+	if (!rec_slot_whole(w->view, s, cid, w->at))
+		return NULL;
+	uint32_t len = (uint32_t)s->meta;
+	struct rec_archive *a = nam_arena_take(&t->arena, sizeof *a + len);
+	if (a == NULL)
+		return NULL;
+	a->home = w->at.bits;
+	a->cid = cid;
+	a->meta = s->meta;
+	memcpy(a->payload, s->payload, len);
+	return a;
+}
+
+/*
+ * Takes over what the block shows: its directory, the word expected, and copies
+ * of versions that may have to be archived (R4). A version written above the
+ * watermark marks a hot record: the next commit will want to overwrite it before the
+ * watermark has passed us, so this commit archives it in its second step. For a
+ * cold record nothing is copied; should the guess be wrong, the next commit pays
+ * one round trip more (`late`).
+ */
+static nam_status
+image_set(struct txn *t, struct txn_write *w, const uint64_t *img)
+{
+	const struct txn_table_view *v = w->view;
+	uint64_t watermark = tso_watermark(t->tw->db->tso);
+	unsigned newest = rec_newest(v, img);
+	w->ident = img[REC_IDENT];
+	w->link = img[REC_LINK];
+	memcpy(w->cid, img + REC_CID, v->slots * 8u);
+	w->arch = w->late = NULL;
+	w->newest = (uint8_t)newest;
+	/* Once locked, what we locked from stands: the image shows our lock. Another's lock is never expected. */
+	if (!w->locked && newest == 255)
+		w->expect = img[REC_WORD] & REC_LOCK ? 0 : img[REC_WORD];
+	else if (!w->locked)
+		w->expect = w->cid[newest] & ~REC_ARCHIVED;
+	if (newest == 255) {
+		w->target = 0;
+		return NAM_OK;
+	}
+	/* The slot to go: an empty one, else the oldest. Its successor tells whether it may. */
+	unsigned oldest = newest;
+	uint64_t low = UINT64_MAX;
+	for (unsigned k = 0; k < v->slots; k++) {
+		uint64_t c = w->cid[k] & ~REC_ARCHIVED;
+		if (c < low) {
+			low = c;
+			oldest = k;
+		}
+	}
+	w->target = (uint8_t)oldest;
+	if (low != 0 && (w->cid[oldest] & REC_ARCHIVED) == 0) {
+		uint64_t successor = UINT64_MAX;
+		for (unsigned k = 0; k < v->slots; k++) {
+			uint64_t c = w->cid[k] & ~REC_ARCHIVED;
+			if (c > low && c < successor)
+				successor = c;
+		}
+		/* A slot that does not prove its version was overwritten by somebody R4 allowed it; if he
+		 * is still at it, our CAS will fail. Either way there is nothing left to archive. */
+		if (successor > watermark)
+			w->late = archive_copy(t, w, img, oldest);
+	}
+	/* Archive what the next commit will overwrite: with two slots the newest, with more the second oldest. */
+	if (v->slots == 2 && (w->cid[newest] & ~REC_ARCHIVED) > watermark &&
+	    !(w->cid[newest] & REC_ARCHIVED) && (w->arch = archive_copy(t, w, img, newest)) == NULL)
+		return NAM_CONFLICT;
+	if (v->slots > 2 && low != 0) {
+		unsigned next = 255, after = 255; /* the version overwritten next, and its successor */
+		uint64_t c1 = UINT64_MAX, c2 = UINT64_MAX;
+		for (unsigned k = 0; k < v->slots; k++) {
+			uint64_t c = w->cid[k] & ~REC_ARCHIVED;
+			if (k != oldest && c < c1) {
+				c2 = c1;
+				after = next;
+				c1 = c;
+				next = k;
+			} else if (k != oldest && c < c2) {
+				c2 = c;
+				after = k;
+			}
+		}
+		if (next != 255 && !(w->cid[next] & REC_ARCHIVED) && (after == 255 || c2 > watermark) &&
+		    (w->arch = archive_copy(t, w, img, next)) == NULL)
+			return NAM_CONFLICT;
+	}
+	return NAM_OK;
+}
+
+static nam_status
+old_blobs(struct txn *t, struct txn_write *w, const void *bytes, uint32_t len)
+{
+	if (w->table->blobs == NULL || w->old_blobs != NULL)
+		return NAM_OK;
+	struct txn_blob found[TXN_BLOBS_MAX];
+	unsigned n = w->table->blobs(w->table, bytes, len, found, TXN_BLOBS_MAX);
+	if (n > 0 && (w->old_blobs = nam_arena_copy(&t->arena, found, n * sizeof *found)) == NULL)
+		return NAM_NOMEM;
+	w->old_blobs_n = (uint16_t)n;
+	return NAM_OK;
+}
+
+/* ---- this attempt's lock word ---- */
+
+static nam_status
+more_intents(struct txn_worker *tw)
+{
+	struct txn_db *db = tw->db;
+	enum { PER = NET_EXTENT / TXN_INTENT_BYTES };
+	unsigned chunk = atomic_fetch_add(&db->intents, 1);
+	if ((chunk + 1) * PER > TXN_INTENTS + 1)
+		return NAM_FULL;
+	net_addr at;
+	nam_status st = net_extent_take(tw->w, db->regions[chunk % db->nregions], 1, &at);
+	if (st == NAM_OK)
+		st = net_write1(tw->w, net_plus(db->log, chunk * 8u), &at.bits, 8, NULL);
+	for (unsigned i = 0; st == NAM_OK && i < PER; i++) {
+		struct txn_intent *in = calloc(1, sizeof *in);
+		if (in == NULL)
+			return NAM_NOMEM;
+		in->at = net_plus(at, i * TXN_INTENT_BYTES);
+		in->number = chunk * PER + i;
+		if (in->number == TXN_INTENT_GC) {
+			free(in);
+			continue;
+		}
+		in->next = tw->intent_free;
+		tw->intent_free = in;
+	}
+	return st;
+}
+
+nam_status
+txn_ensure_lock(struct txn *t)
+{
+	struct txn_worker *tw = t->tw;
+	if (t->lock != 0)
+		return NAM_OK;
+	while (tw->intent_free == NULL) {
+		nam_status st = more_intents(tw);
+		if (st == NAM_FULL && tw->intent_free == NULL) {
+			net_sleep(tw->w, 100000); /* 1,023 writers at once: wait for one to end */
+			if (t->limits.cancel && atomic_load(t->limits.cancel))
+				return NAM_CANCELLED;
+			continue;
+		}
+		if (st != NAM_OK)
+			return st;
+	}
+	t->intent = tw->intent_free;
+	tw->intent_free = t->intent->next;
+	t->lock = txn_lock_word(
+	    tso_owner(tw->db->tso), tso_epoch(tw->db->tso), t->intent->number, ++t->intent->generation);
+	t->head_written = false;
+	return NAM_OK;
+}
+
+/* ---- waiting for somebody's lock ---- */
+
+static bool
+cancelled(const struct txn *t)
+{
+	return t->limits.cancel != NULL && atomic_load_explicit(t->limits.cancel, memory_order_relaxed) != 0;
+}
+
+/* Says in our intent whom we wait for, so that others can follow the chain. */
+static nam_status
+publish_wait(struct txn *t, uint64_t lock)
+{
+	struct txn_intent_head h = { .lock = t->lock, .waits_for = lock };
+	t->head_written = true;
+	return net_write1(t->tw->w, net_plus(t->intent->at, 64), &h, sizeof h, &t->counts);
+}
+
+/* Follows who waits for whom from `lock`. NAM_DEADLOCK: the chain comes back to us, and we are the one to give
+ * way: the greatest lock word of the cycle, so that exactly one does. */
+static nam_status
+deadlock(struct txn *t, uint64_t lock)
+{
+	struct net_worker *w = t->tw->w;
+	uint64_t greatest = t->lock;
+	for (unsigned hops = 0; hops < 64 && lock != 0; hops++) {
+		if (lock == t->lock)
+			return greatest == t->lock ? NAM_DEADLOCK : NAM_OK;
+		if (lock > greatest)
+			greatest = lock;
+		uint64_t log, chunk;
+		unsigned in = txn_lock_intent(lock);
+		struct txn_intent_head h;
+		nam_status st =
+		    net_read1(w, tso_log_at(t->tw->db->tso, txn_lock_owner(lock)), &log, 8, &t->counts);
+		if (st != NAM_OK || log == 0)
+			return st;
+		st = net_read1(w, (net_addr){ log + in / 16 * 8u }, &chunk, 8, &t->counts);
+		if (st != NAM_OK || chunk == 0)
+			return st;
+		st = net_read1(
+		    w, (net_addr){ chunk + in % 16 * TXN_INTENT_BYTES + 64 }, &h, sizeof h, &t->counts);
+		if (st != NAM_OK || h.lock != lock)
+			return st;
+		lock = h.waits_for;
+	}
+	return NAM_OK;
+}
+
+/*
+ * Locks w's block from whatever its newest version is, waiting for others. img gets the
+ * block as it is under the lock. The CAS and the READ share a doorbell; a READ
+ * behind an atomic on one queue pair sees what the atomic left.
+ */
+static nam_status
+lock_wait(struct txn *t, struct txn_write *w, uint64_t *img)
+{
+	struct txn_worker *tw = t->tw;
+	struct net_batch *b = &t->batch;
+	uint64_t began = 0, waiting_for = 0;
+	for (unsigned tries = 0;; tries++) {
+		net_batch_init(b, tw->w, t->op, TXN_OPS, &t->counts);
+		net_cas(b, w->at, w->expect, t->lock);
+		net_read(b, w->at, img, w->view->block_bytes);
+		nam_status st = net_run(b);
+		if (st != NAM_OK)
+			return st;
+		uint64_t seen = t->op[0].seen;
+		if (seen == w->expect) {
+			w->locked = true;
+			if (waiting_for)
+				st = publish_wait(t, 0);
+			return st;
+		}
+		if ((seen & REC_LOCK) == 0) {
+			w->expect = seen; /* a newer version: try from that one */
+			continue;
+		}
+		tw->stats.lock_waits += tries == 0;
+		uint64_t now = net_now_ns(tw->w);
+		if (began == 0)
+			began = now;
+		if (cancelled(t))
+			return NAM_CANCELLED;
+		if (t->limits.lock_wait_ns != 0 && now - began > t->limits.lock_wait_ns)
+			return NAM_TIMEOUT;
+		if (now - began > 10000000) {
+			if (waiting_for != seen && (st = publish_wait(t, seen)) != NAM_OK)
+				return st;
+			waiting_for = seen;
+			if ((st = deadlock(t, seen)) != NAM_OK)
+				return st;
+		}
+		if (tries < 8)
+			nam_co_yield();
+		else
+			net_sleep(tw->w, tries < 64 ? 2000 : tries < 256 ? 50000 : 1000000);
+	}
+}
+
+/* Frees a lock that turned out to be useless; the write becomes a nothing. */
+static nam_status
+unlock_now(struct txn *t, struct txn_write *w)
+{
+	uint64_t seen;
+	nam_status st = net_cas1(t->tw->w, w->at, t->lock, w->expect, &seen, &t->counts);
+	w->locked = false;
+	return st;
+}
+
+/* Under the lock: what does the block say now? *s: its newest version, NULL when it has none. */
+static nam_status
+newest_locked(struct txn *t, struct txn_write *w, uint64_t *img, const struct rec_slot **s)
+{
+	*s = NULL;
+	/* The directory changes under the lock only, and it is ours: a torn image is our own READ's doing. */
+	for (unsigned tries = 0;; tries++) {
+		if (rec_dir_whole(w->view, img, w->at)) {
+			unsigned n = rec_newest(w->view, img);
+			if (n == 255)
+				return NAM_OK;
+			uint64_t cid = img[REC_CID + n] & ~REC_ARCHIVED;
+			if (rec_slot_whole(w->view, rec_slot_of(w->view, img, n), cid, w->at)) {
+				*s = rec_slot_of(w->view, img, n);
+				return NAM_OK;
+			}
+		}
+		if (tries == 1000)
+			return NAM_CORRUPT;
+		nam_status st = net_read1(t->tw->w, w->at, img, w->view->block_bytes, &t->counts);
+		if (st != NAM_OK)
+			return st;
+	}
+}
+
+nam_status
+txn_lock_many(struct txn *t, struct txn_table *table, struct txn_row *row, nam_status *out, unsigned n,
+    struct nam_arena *arena)
+{
+	(void)arena; /* locked rows stay with the transaction: their images may have to be archived */
+	if (t->iso != TXN_READ_COMMITTED) {
+		for (unsigned i = 0; i < n; i++) {
+			row[i].changed = false;
+			out[i] = row[i].cid == 0 || row[i].cid == row[i].newest ? NAM_OK : NAM_CONFLICT;
+		}
+		return NAM_OK;
+	}
+	nam_status st = txn_ensure_lock(t);
+	if (st != NAM_OK)
+		return st;
+	for (unsigned i = 0; i < n; i++) {
+		struct txn_row *r = &row[i];
+		struct txn_write *w = txn_own(t, r->at);
+		r->changed = false;
+		out[i] = NAM_OK;
+		if (w != NULL)
+			continue; /* ours already, locked or inserted */
+		w = write_add(t, table, r->at, WR_LOCK);
+		uint64_t *img = nam_arena_take(&t->arena, table->view->block_bytes);
+		if (w == NULL || img == NULL)
+			return NAM_NOMEM;
+		w->expect = r->newest;
+		const struct rec_slot *s = NULL;
+		st = lock_wait(t, w, img);
+		if (st == NAM_OK)
+			st = newest_locked(t, w, img, &s);
+		if (st != NAM_OK)
+			return out[i] = st;
+		if (s == NULL || (s->meta & REC_DELETED)) {
+			if ((st = unlock_now(t, w)) != NAM_OK)
+				return st;
+			t->nwr--; /* it was the last one added */
+			if (t->nwr >= TXN_SMALL) {
+				t->nwr++;
+				w->at.bits = UINT64_MAX; /* keep the map whole: an address nobody asks for */
+			}
+			out[i] = NAM_ABSENT;
+			continue;
+		}
+		w->ident = img[REC_IDENT];
+		r->changed = s->cid != r->cid;
+		*r = (struct txn_row){ .at = w->at,
+			.bytes = s->payload,
+			.len = (uint32_t)s->meta,
+			.changed = r->changed,
+			.cid = s->cid,
+			.newest = s->cid,
+			.block = img };
+		if ((st = image_set(t, w, img)) != NAM_OK)
+			return st;
+	}
+	return NAM_OK;
+}
+
+nam_status
+txn_lock(struct txn *t, struct txn_table *table, struct txn_row *row, struct nam_arena *arena)
+{
+	nam_status out = NAM_OK, st = txn_lock_many(t, table, row, &out, 1, arena);
+	return st != NAM_OK ? st : out;
+}
+
+/* ---- update, delete ---- */
+
+static nam_status
+change(struct txn *t, struct txn_table *table, const struct txn_row *row, const void *bytes, uint32_t len,
+    bool deleted)
+{
+	struct txn_write *w = txn_own(t, row->at);
+	nam_status st = NAM_OK;
+	if (w == NULL) {
+		if (row->block == NULL || row->cid != row->newest)
+			return NAM_CONFLICT;
+		w = write_add(t, table, row->at, WR_LOCK);
+		if (w == NULL)
+			return NAM_NOMEM;
+		if ((st = image_set(t, w, row->block)) != NAM_OK)
+			return st;
+	}
+	if (w->kind == WR_LOCK) {
+		if (!deleted && (st = old_blobs(t, w, row->bytes, row->len)) != NAM_OK)
+			return st;
+		w->kind = deleted ? WR_DELETE : WR_UPDATE;
+	} else if (w->kind == WR_DELETE) {
+		return NAM_ABSENT;
+	} else if (deleted && w->kind == WR_UPDATE) {
+		w->kind = WR_DELETE;
+	}
+	return version_set(t, w, bytes, len, deleted);
+}
+
+nam_status
+txn_update(struct txn *t, struct txn_table *table, const struct txn_row *row, const void *bytes, uint32_t len)
+{
+	return change(t, table, row, bytes, len, false);
+}
+
+nam_status
+txn_delete(struct txn *t, struct txn_table *table, const struct txn_row *row)
+{
+	return change(t, table, row, row->bytes, row->len, true);
+}
+
+/* ---- insert ---- */
+
+struct candidate {
+	uint64_t *img;
+	net_addr at;
+};
+
+/* What a candidate block means for an insert. */
+enum verdict { V_OTHER_KEY, V_TAKEN, V_USE, V_WAIT };
+
+static nam_status
+weigh(struct txn *t, const struct txn_put *p, struct candidate *c, enum verdict *out)
+{
+	const struct txn_table_view *v = p->table->view;
+	const struct txn_write *own = txn_own(t, c->at);
+	*out = V_OTHER_KEY;
+	if (own != NULL && own->kind != WR_LOCK) {
+		if (p->table->same_key(
+			p->table, own->slot->payload, (uint32_t)own->slot->meta, p->key, p->key_len))
+			*out = own->slot->meta & REC_DELETED ? V_USE : V_TAKEN;
+		return NAM_OK;
+	}
+	for (unsigned tries = 0; tries < 1000; tries++) {
+		if (rec_dir_whole(v, c->img, c->at)) {
+			unsigned n = rec_newest(v, c->img);
+			if (n == 255) {
+				/* No version: another's insert under way or undone, maybe of this key. */
+				*out = c->img[REC_WORD] & REC_LOCK ? V_WAIT : V_USE;
+				return NAM_OK;
+			}
+			const struct rec_slot *s = rec_slot_of(v, c->img, n);
+			if (rec_slot_whole(v, s, c->img[REC_CID + n] & ~REC_ARCHIVED, c->at)) {
+				if (p->table->same_key(
+					p->table, s->payload, (uint32_t)s->meta, p->key, p->key_len))
+					*out = s->meta & REC_DELETED ? V_USE : V_TAKEN;
+				return NAM_OK;
+			}
+		}
+		nam_status st = net_read1(t->tw->w, c->at, c->img, v->block_bytes, &t->counts);
+		if (st != NAM_OK)
+			return st;
+	}
+	return NAM_CORRUPT;
+}
+
+/* Goes through a probe's candidates. NAM_OK with *c: that block is to be used; NAM_ABSENT: none is the key's. */
+static nam_status
+pick(struct txn *t, const struct txn_put *p, const struct idx_probe *probe, struct candidate *use, bool *wait)
+{
+	uint32_t bytes = p->table->view->block_bytes;
+	*wait = false;
+	use->img = NULL;
+	nam_status st;
+	struct candidate c[IDX_HITS_MAX];
+	net_batch_init(&t->batch, t->tw->w, t->op, TXN_OPS, &t->counts);
+	for (unsigned h = 0; h < probe->hits; h++) {
+		c[h] = (struct candidate){ nam_arena_take(&t->arena, bytes), probe->hit[h] };
+		if (c[h].img == NULL)
+			return NAM_NOMEM;
+		net_read(&t->batch, c[h].at, c[h].img, bytes);
+	}
+	if (probe->hits > 0 && (st = net_run(&t->batch)) != NAM_OK)
+		return st;
+	for (unsigned h = 0; h < probe->hits; h++) {
+		enum verdict v;
+		if ((st = weigh(t, p, &c[h], &v)) != NAM_OK)
+			return st;
+		if (v == V_TAKEN)
+			return NAM_DUPLICATE;
+		if (v == V_WAIT)
+			*wait = true;
+		if (v == V_USE || v == V_WAIT) {
+			*use = c[h];
+			return NAM_OK;
+		}
+	}
+	return NAM_ABSENT;
+}
+
+/* The write that puts p's row into the block given. */
+static nam_status
+put_write(struct txn *t, const struct txn_put *p, struct candidate *c, bool fresh, uint64_t word)
+{
+	struct txn_write *w = txn_own(t, c->at);
+	nam_status st = NAM_OK;
+	if (w != NULL) { /* deleted by us before */
+		w->kind = w->kind == WR_DELETE ? WR_UPDATE : WR_INSERT;
+		if (w->kind == WR_UPDATE &&
+		    (st = old_blobs(t, w, w->slot->payload, (uint32_t)w->slot->meta)) != NAM_OK)
+			return st;
+		return version_set(t, w, p->bytes, p->len, false);
+	}
+	w = write_add(t, p->table, c->at, WR_INSERT);
+	if (w == NULL)
+		return NAM_NOMEM;
+	w->ident = p->key ? p->hash : nam_mix(p->table->id) | 1;
+	w->fresh = fresh;
+	w->indexed = p->key != NULL;
+	if (fresh) {
+		w->expect = word;
+		w->target = 0;
+	} else {
+		if ((st = image_set(t, w, c->img)) != NAM_OK)
+			return st;
+		w->ident = p->hash;
+		if (w->newest != 255) { /* over a deletion */
+			const struct rec_slot *s = rec_slot_of(w->view, c->img, w->newest);
+			if ((st = old_blobs(t, w, s->payload, (uint32_t)s->meta)) != NAM_OK)
+				return st;
+		}
+	}
+	return version_set(t, w, p->bytes, p->len, false);
+}
+
+/* READ COMMITTED locks at once, so that a second inserter of the key waits for our end. */
+static nam_status
+lock_inserted(struct txn *t, uint32_t from)
+{
+	struct net_batch *b = &t->batch;
+	nam_status st = txn_ensure_lock(t);
+	for (uint32_t i = from; st == NAM_OK && i < t->nwr;) {
+		uint32_t first = i;
+		net_batch_init(b, t->tw->w, t->op, TXN_OPS, &t->counts);
+		for (; i < t->nwr && b->n < b->cap; i++)
+			net_cas(b, t->wr[i]->at, t->wr[i]->expect, t->lock);
+		st = net_run(b);
+		for (uint32_t k = first; st == NAM_OK && k < i; k++)
+			t->wr[k]->locked = t->op[k - first].seen == t->wr[k]->expect;
+	}
+	return st;
+}
+
+static nam_status
+insert_chunk(struct txn *t, struct txn_put *p, unsigned n)
+{
+	struct txn_worker *tw = t->tw;
+	struct idx_probe probe[CHUNK];
+	uint8_t of[CHUNK];
+	unsigned probes = 0;
+	nam_status st;
+	uint32_t first_wr = t->nwr;
+
+	for (unsigned i = 0; i < n; i++) {
+		p[i].status = NAM_OK;
+		if (p[i].key == NULL) {
+			struct candidate c = { NULL, { 0 } };
+			uint64_t word;
+			if ((st = txn_block_take(tw, p[i].table->view, &c.at, &word)) != NAM_OK)
+				return p[i].status = st;
+			if ((st = put_write(t, &p[i], &c, true, word)) != NAM_OK)
+				return p[i].status = st;
+			continue;
+		}
+		of[probes] = (uint8_t)i;
+		probe[probes++] = (struct idx_probe){ .ix = p[i].table->view->index, .hash = p[i].hash };
+	}
+	if (probes > 0 && (st = idx_lookup(tw->w, probe, probes, &t->counts)) != NAM_OK)
+		return st;
+	for (unsigned rounds = 0; probes > 0; rounds++) {
+		unsigned fresh = 0;
+		struct idx_probe ins[CHUNK];
+		uint8_t ins_of[CHUNK];
+		uint64_t word[CHUNK];
+		for (unsigned k = 0; k < probes; k++) {
+			struct txn_put *q = &p[of[k]];
+			struct candidate c;
+			bool wait;
+			if (probe[k].status != NAM_OK && probe[k].status != NAM_ABSENT &&
+			    probe[k].status != NAM_DUPLICATE)
+				return q->status = probe[k].status;
+			st = pick(t, q, &probe[k], &c, &wait);
+			if (st != NAM_OK && st != NAM_ABSENT)
+				return q->status = st;
+			if (st == NAM_OK) {
+				if (wait && t->iso != TXN_READ_COMMITTED)
+					return q->status = NAM_CONFLICT;
+				if ((st = put_write(t, q, &c, false, 0)) != NAM_OK)
+					return q->status = st;
+				continue;
+			}
+			net_addr at;
+			if ((st = txn_block_take(tw, q->table->view, &at, &word[fresh])) != NAM_OK)
+				return q->status = st;
+			ins[fresh] = probe[k];
+			ins[fresh].block = at;
+			ins_of[fresh++] = of[k];
+		}
+		if (fresh == 0)
+			break;
+		if ((st = idx_insert(tw->w, ins, fresh, &t->counts)) != NAM_OK)
+			return st;
+		probes = 0;
+		for (unsigned k = 0; k < fresh; k++) {
+			struct txn_put *q = &p[ins_of[k]];
+			struct candidate c = { NULL, ins[k].block };
+			if (ins[k].status == NAM_OK) {
+				if ((st = put_write(t, q, &c, true, word[k])) != NAM_OK)
+					return q->status = st;
+				continue;
+			}
+			txn_block_give(tw, q->table->view, ins[k].block, word[k]);
+			if (ins[k].status != NAM_DUPLICATE)
+				return q->status = ins[k].status;
+			of[probes] = ins_of[k]; /* somebody was there first: look at what he put */
+			probe[probes++] = ins[k];
+		}
+	}
+	if (t->iso != TXN_READ_COMMITTED)
+		return NAM_OK;
+	if ((st = lock_inserted(t, first_wr)) != NAM_OK)
+		return st;
+	/* Those that somebody else holds, or changed: wait, then look again. */
+	for (uint32_t i = first_wr; i < t->nwr; i++) {
+		struct txn_write *w = t->wr[i];
+		if (w->locked || w->kind != WR_INSERT)
+			continue;
+		uint64_t *img = nam_arena_take(&t->arena, w->view->block_bytes);
+		if (img == NULL)
+			return NAM_NOMEM;
+		const struct rec_slot *s;
+		st = lock_wait(t, w, img);
+		if (st == NAM_OK)
+			st = newest_locked(t, w, img, &s);
+		if (st != NAM_OK)
+			return st;
+		if (s != NULL) {
+			/* Is it our key at all? If not, or if it lives, this insert fails; the caller rolls back. */
+			bool ours = false;
+			for (unsigned k = 0; k < n; k++)
+				if (p[k].key != NULL && p[k].hash == w->ident &&
+				    p[k].table->same_key(
+					p[k].table, s->payload, (uint32_t)s->meta, p[k].key, p[k].key_len)) {
+					ours = true;
+					if (!(s->meta & REC_DELETED))
+						p[k].status = NAM_DUPLICATE;
+				}
+			if (!ours)
+				return NAM_CONFLICT;
+			if (!(s->meta & REC_DELETED))
+				return NAM_DUPLICATE;
+			if ((st = old_blobs(t, w, s->payload, (uint32_t)s->meta)) != NAM_OK)
+				return st;
+		}
+		uint64_t ident = w->ident;
+		if ((st = image_set(t, w, img)) != NAM_OK)
+			return st;
+		w->ident = ident;
+	}
+	return NAM_OK;
+}
+
+nam_status
+txn_insert(struct txn *t, struct txn_put *p, unsigned n)
+{
+	for (unsigned i = 0; i < n; i += CHUNK) {
+		unsigned m = n - i < CHUNK ? n - i : CHUNK;
+		nam_status st = insert_chunk(t, p + i, m);
+		if (st != NAM_OK)
+			return st;
+	}
+	return NAM_OK;
+}
+
+nam_status
+txn_blob_put(struct txn *t, struct txn_table *table, const void *bytes, uint32_t len, struct txn_blob *out)
+{
+	if (!txn_grow((void **)&t->blob, t->nblobs, &t->blobs_cap, sizeof *t->blob))
+		return NAM_NOMEM;
+	struct txn_new_blob *b = &t->blob[t->nblobs];
+	nam_status st = txn_blob_take(t->tw, table->view, len, &b->at);
+	if (st != NAM_OK)
+		return st;
+	b->view = table->view;
+	b->len = len;
+	b->bytes = nam_arena_copy(&t->arena, bytes, len);
+	if (b->bytes == NULL)
+		return NAM_NOMEM;
+	t->nblobs++;
+	*out =
+	    (struct txn_blob){ .at = b->at, .len = len, .check = (uint32_t)nam_hash(bytes, len, b->at.bits) };
+	return NAM_OK;
+}
