@@ -1,5 +1,4 @@
 /* claim.c -- hands out CIDs, several for one FETCH_ADD, and marks them when all is done. */
-#include <base/assert.h>
 #include "tso_internal.h"
 
 /* Publishes the lowest CID this worker holds or may get (the `open` promise of its process). */
@@ -14,17 +13,23 @@ open_publish(struct tso_worker *tw)
 		atomic_store(&tw->open, low);
 }
 
+/* Into its place by CID: completions of two flights may come in any order, though rarely do. */
 static void
 claim_append(struct tso_worker *tw, struct tso_claim *c)
 {
-	c->next = NULL;
-	c->prev = tw->claim_last;
-	NAM_ASSERT(c->prev == NULL || c->prev->cid < c->cid);
-	if (tw->claim_last)
-		tw->claim_last->next = c;
+	struct tso_claim *after = tw->claim_last;
+	while (after != NULL && after->cid > c->cid)
+		after = after->prev;
+	c->prev = after;
+	c->next = after ? after->next : tw->claim_first;
+	if (c->next)
+		c->next->prev = c;
+	else
+		tw->claim_last = c;
+	if (after)
+		after->next = c;
 	else
 		tw->claim_first = c;
-	tw->claim_last = c;
 }
 
 static void
@@ -44,8 +49,7 @@ flight_done(struct net_batch *b)
 	uint64_t cid = f->op.seen;
 	struct tso_claim *c = f->first;
 	f->busy = false;
-	/* Appending keeps the claims of this flight in order and next to each other, so ->next still
-	 * leads from one to the next. Waking only makes coroutines ready: none runs before we are done. */
+	/* Waking only makes coroutines ready: none runs before we are done. */
 	for (unsigned i = 0; i < f->n; i++) {
 		struct tso_claim *next = c->next;
 		if (b->status == NAM_OK) {
@@ -65,7 +69,6 @@ tso_claims_flush(struct tso_worker *tw)
 {
 	if (tw->claim_asking == NULL)
 		return;
-	/* One flight at a time per slot of the ring, so that results come in the order of posting. */
 	struct tso_flight *f = &tw->flight[tw->flight_at];
 	if (f->busy)
 		return;
