@@ -28,7 +28,9 @@ static const char usage[] =
     "  --peers N           connections allowed at once (default 1024)\n"
     "  --help              this text\n"
     "\n"
-    "The data lives as long as this process. SIGTERM or SIGINT ends it.\n";
+    "The data lives as long as this process. SIGTERM or SIGINT ends it.\n"
+    "Peers prove that they know the secret, but nothing is encrypted: listen inside a trusted network "
+    "only.\n";
 
 static struct sn_server *server; /* for the signal handler */
 

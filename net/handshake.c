@@ -296,8 +296,15 @@ net_dial(
 		}
 		why = connect_until(fd, a->ai_addr, a->ai_addrlen, deadline_ns);
 		if (why == 0) {
-			int on = 1;
+			int on = 1, idle = 5, every = 2, times = 3;
+			unsigned unheard_ms = 11000;
 			setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+			/* A host that vanished without a word is noticed within about ten seconds. */
+			setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+			setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+			setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof every);
+			setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
+			setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unheard_ms, sizeof unheard_ms);
 			freeaddrinfo(list);
 			*out = fd;
 			return NAM_OK;

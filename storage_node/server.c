@@ -37,6 +37,7 @@ enum {
 	BEAT_NS = 10000000,
 	LOG_PER_SECOND = 10,
 	EVENTS = 64,
+	TURNS_MAX = 16,          /* buffers sent to one peer at a time */
 	LOOKS_BEFORE_SLEEP = 16, /* after work: more is likely to come within microseconds */
 };
 
@@ -339,8 +340,12 @@ serve(struct sn_server *s, struct sn_conn *c, uint32_t events)
 		if (n > 0)
 			st->in_len += (uint32_t)n;
 	}
-	for (;;) {
+	bool more = false;
+	for (int turn = 0;; turn++) {
 		const char *why = NULL;
+		/* A fast reader of long READs could keep us here; the others have their turn first. */
+		if ((more = turn == TURNS_MAX))
+			break;
 		if (sn_stream_work(s, st, &why) == SN_GARBAGE) {
 			drop(s, c, why);
 			return;
@@ -360,9 +365,9 @@ serve(struct sn_server *s, struct sn_conn *c, uint32_t events)
 		if (!st->busy && st->in_len < sizeof(struct net_ask))
 			break;
 	}
-	/* With answers stuck, asking for more would only fill our buffer. */
+	/* With answers stuck, hearing more asks would only fill our buffer. */
 	bool stuck = st->out_pos < st->out_len;
-	watch(s, c, stuck ? EPOLLOUT : EPOLLIN);
+	watch(s, c, stuck || more ? EPOLLOUT : EPOLLIN);
 }
 
 /* ---- the loop ----------------------------------------------------------------- */
