@@ -5,6 +5,12 @@
 #ifndef NAM_CLI_CLI_H
 #define NAM_CLI_CLI_H
 
+#define NAMDB_VERSION "0.1.0"
+
+int cli_demo(int argc, char **argv); /* storage nodes as children, sample data, the shell */
+int cli_sql(int argc, char **argv);  /* a compute node with the shell */
+/* Measurements. Weak: a build without them has no such command. */
+int cli_bench(int argc, char **argv) __attribute__((weak));
 int cli_storage(int argc, char **argv); /* a storage node, until SIGTERM */
 int cli_status(int argc, char **argv);  /* what storage nodes say of themselves */
 

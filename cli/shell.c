@@ -1,0 +1,547 @@
+/* shell.c -- the shell's loop: cuts text into statements, runs them, prints what they answer. */
+#include "shell.h"
+
+#include <base/clock.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- results ---------------------------------------------------------------------- */
+
+static bool
+is_number(enum cat_type t)
+{
+	return t == CAT_INT4 || t == CAT_INT8 || t == CAT_FLOAT8 || t == CAT_NUMERIC;
+}
+
+static void
+end_progress(struct shell *sh)
+{
+	if (sh->progress_shown && isatty(2))
+		fputc('\n', stderr);
+	sh->progress_shown = false;
+}
+
+static bool
+on_begin(void *arg, const struct sql_column *col, unsigned n)
+{
+	struct shell *sh = arg;
+	nam_arena_reset(&sh->arena);
+	const char **name = nam_arena_take(&sh->arena, (n + 1) * sizeof *name);
+	bool *right = nam_arena_take(&sh->arena, (n + 1) * sizeof *right);
+	if (name == NULL || right == NULL)
+		return false;
+	for (unsigned i = 0; i < n; i++) {
+		name[i] = col[i].name;
+		right[i] = is_number(col[i].type);
+	}
+	sh->rows_shown = true;
+	return cn_print_begin(sh->print, n, name, right);
+}
+
+static bool
+on_rows(void *arg, const struct sql_batch_view *b)
+{
+	struct shell *sh = arg;
+	for (unsigned k = 0; k < b->n; k++) {
+		nam_arena_reset(&sh->arena);
+		for (unsigned i = 0; i < b->cols; i++) {
+			const struct cat_vec *v = &b->col[i];
+			bool null = v->null[k];
+			struct cat_str s = { "", 0 };
+			if (!null)
+				s = v->type == CAT_TEXT
+					? v->s[k]
+					: cat_value_out(v->type, cat_vec_at(v, k), &sh->arena);
+			if (!cn_print_cell(sh->print, s.p, s.len, null)) {
+				fprintf(stderr, "namdb: the result does not fit into memory: add a LIMIT, or "
+						"use --csv\n");
+				return false;
+			}
+		}
+	}
+	return !ferror(stdout);
+}
+
+static bool
+on_done(void *arg, const char *tag, uint64_t rows)
+{
+	struct shell *sh = arg;
+	(void)rows;
+	end_progress(sh);
+	bool answered = sh->rows_shown;
+	sh->rows_shown = false;
+	if (answered)
+		cn_print_end(sh->print, true);
+	if (!sh->opt.quiet && (!answered || strncmp(tag, "INSERT", 6) == 0 ||
+				  strncmp(tag, "UPDATE", 6) == 0 || strncmp(tag, "DELETE", 6) == 0))
+		printf("%s\n", tag);
+	fflush(stdout);
+	return !ferror(stdout);
+}
+
+static void
+on_notice(void *arg, const char *severity, const char *sqlstate, const char *text)
+{
+	struct shell *sh = arg;
+	end_progress(sh);
+	fflush(stdout);
+	fprintf(stderr, "%s:  %s: %s\n", severity, sqlstate, text);
+}
+
+static bool
+on_copy_in(void *arg, const char **bytes, size_t *len)
+{
+	struct shell *sh = arg;
+	if (!sh->copying && sh->source != NULL && sh->source->terminal)
+		fputs("Enter data to be copied followed by a newline.\n"
+		      "End with a backslash and a period on a line by itself, or an EOF signal.\n",
+		    stdout);
+	sh->copying = true;
+	if (shell_interrupted || !source_copy(sh, sh->source, bytes, len))
+		return false;
+	if (*len == 0)
+		sh->copying = false;
+	return true;
+}
+
+static void
+on_progress(void *arg, uint64_t bytes, uint64_t total, uint64_t rows)
+{
+	struct shell *sh = arg;
+	sh->progress_bytes = bytes;
+	sh->progress_rows = rows;
+	if (!isatty(2))
+		return;
+	sh->progress_shown = true;
+	if (total > 0)
+		fprintf(stderr, "\rCOPY %3.0f %%  %.1f of %.1f MiB  %llu rows ",
+		    100.0 * (double)bytes / (double)total, (double)bytes / (1 << 20),
+		    (double)total / (1 << 20), (unsigned long long)rows);
+	else
+		fprintf(stderr, "\rCOPY %.1f MiB  %llu rows ", (double)bytes / (1 << 20),
+		    (unsigned long long)rows);
+}
+
+/* ---- errors ----------------------------------------------------------------------- */
+
+/* The line of text that holds character `position` (from 1), and a caret under it. */
+static void
+show_position(const char *text, size_t len, int position)
+{
+	enum { SHOWN = 70, BEFORE = 50 };
+	size_t at = 0;
+	for (int c = 1; c < position && at < len; c++)
+		do
+			at++;
+		while (at < len && ((unsigned char)text[at] & 0xc0) == 0x80);
+	size_t from = at, to = at;
+	while (from > 0 && text[from - 1] != '\n')
+		from--;
+	while (to < len && text[to] != '\n')
+		to++;
+	unsigned line = 1;
+	for (size_t i = 0; i < from; i++)
+		line += text[i] == '\n';
+	const char *left = "", *right = "";
+	if (at - from > BEFORE && to - from > SHOWN) {
+		from = at - BEFORE;
+		left = "...";
+		while (from < at && ((unsigned char)text[from] & 0xc0) == 0x80)
+			from++;
+	}
+	if (to - from > SHOWN) {
+		to = from + SHOWN;
+		right = "...";
+		while (to > at && ((unsigned char)text[to] & 0xc0) == 0x80)
+			to--;
+	}
+	char head[40], *shown = strndup(text + from, to - from);
+	if (shown == NULL)
+		return;
+	for (char *p = shown; *p; p++)
+		if (*p == '\t' || *p == '\r')
+			*p = ' ';
+	snprintf(head, sizeof head, "LINE %u: %s", line, left);
+	size_t indent = strlen(head) + cn_print_width(shown, at - from);
+	fprintf(stderr, "%s%s%s\n%*s^\n", head, shown, right, (int)indent, "");
+	free(shown);
+}
+
+void
+shell_error(const struct cat_err *err, const char *text, size_t len)
+{
+	fflush(stdout);
+	fprintf(stderr, "ERROR:  %s: %s\n", err->sqlstate, err->text);
+	if (err->position > 0 && text != NULL)
+		show_position(text, len, err->position);
+	if (err->detail[0])
+		fprintf(stderr, "DETAIL:  %s\n", err->detail);
+	if (err->hint[0])
+		fprintf(stderr, "HINT:  %s\n", err->hint);
+}
+
+/* ---- running ---------------------------------------------------------------------- */
+
+bool
+shell_exec(struct shell *sh, const char *text, size_t len)
+{
+	const struct sql_sink sink = {
+		.arg = sh,
+		.begin = on_begin,
+		.rows = on_rows,
+		.done = on_done,
+		.notice = on_notice,
+		.copy_in = on_copy_in,
+		.progress = on_progress,
+	};
+	struct cat_err err = { 0 };
+	struct net_counts before, after;
+	sh->copying = sh->rows_shown = false;
+	sh->progress_bytes = 0;
+	cn_session_counts(sh->session, &before);
+	uint64_t start = nam_clock_ns();
+	shell_interrupted = 0;
+	shell_running(sh->session);
+	bool ok = cn_exec(sh->session, text, len, &sink, &err);
+	shell_running(NULL);
+	uint64_t took = nam_clock_ns() - start;
+	end_progress(sh);
+	if (!ok) {
+		cn_print_drop(sh->print);
+		shell_error(&err, text, len);
+		sh->failed = true;
+	}
+	/* Input meant for a COPY that failed is not SQL. */
+	while (sh->copying && !shell_interrupted) {
+		const char *p;
+		size_t n;
+		if (!source_copy(sh, sh->source, &p, &n) || n == 0)
+			sh->copying = false;
+	}
+	if (ok && sh->progress_bytes > 0 && !isatty(2) && !sh->opt.quiet)
+		fprintf(stderr, "COPY %.1f MiB, %llu rows in %.1f s\n",
+		    (double)sh->progress_bytes / (1 << 20), (unsigned long long)sh->progress_rows,
+		    (double)took / 1e9);
+	if (sh->timing)
+		printf("Time: %.3f ms\n", (double)took / 1e6);
+	fflush(stdout);
+	if (sh->opt.verbose) {
+		cn_session_counts(sh->session, &after);
+		fprintf(stderr,
+		    "fabric: %llu verbs, %llu round trips, %llu bytes out, %llu bytes in, %.3f ms\n",
+		    (unsigned long long)(net_counts_verbs(&after) - net_counts_verbs(&before)),
+		    (unsigned long long)(after.round_trips - before.round_trips),
+		    (unsigned long long)(after.bytes_out - before.bytes_out),
+		    (unsigned long long)(after.bytes_in - before.bytes_in), (double)took / 1e6);
+	}
+	if (ferror(stdout)) {
+		sh->failed = sh->quit = true;
+		ok = false;
+	}
+	return ok;
+}
+
+/* ---- statements out of a source ----------------------------------------------------- */
+
+static void
+forget_statement(struct shell *sh)
+{
+	cn_split_init(&sh->split);
+	sh->stmt_len = 0;
+	sh->stmt_over = false;
+}
+
+static bool
+keep(struct shell *sh, const char *p, size_t n)
+{
+	size_t max = sh->opt.statement_max;
+	if (sh->stmt_over)
+		return true;
+	if (sh->stmt_len + n > max) {
+		sh->stmt_over = true;
+		sh->stmt_len = 0;
+		return true;
+	}
+	if (sh->stmt_len + n > sh->stmt_cap) {
+		size_t cap = sh->stmt_cap ? sh->stmt_cap * 2 : 4096;
+		while (cap < sh->stmt_len + n)
+			cap *= 2;
+		char *more = realloc(sh->stmt, cap);
+		if (more == NULL)
+			return false;
+		sh->stmt = more;
+		sh->stmt_cap = cap;
+	}
+	memcpy(sh->stmt + sh->stmt_len, p, n);
+	sh->stmt_len += n;
+	return true;
+}
+
+/* Runs what has been gathered. */
+static bool
+run_statement(struct shell *sh)
+{
+	bool ok = true;
+	if (sh->stmt_over) {
+		struct cat_err err = { .sqlstate = "54000" };
+		snprintf(
+		    err.text, sizeof err.text, "statement is longer than %zu bytes", sh->opt.statement_max);
+		snprintf(err.hint, sizeof err.hint,
+		    "Split it, use COPY to load data, or start the shell with a larger --max-statement.");
+		shell_error(&err, NULL, 0);
+		sh->failed = true;
+		ok = false;
+	} else if (!sh->split.blank) {
+		if (sh->editing)
+			shell_history_add(sh->stmt, sh->stmt_len);
+		/* The buffer is the statement's until it is done; a COPY's input is elsewhere. */
+		ok = shell_exec(sh, sh->stmt, sh->stmt_len);
+	}
+	forget_statement(sh);
+	return ok;
+}
+
+static bool
+is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
+}
+
+/* A \command: to the end of its line. */
+static bool
+run_meta(struct shell *sh, struct source *src, const char *p, size_t n)
+{
+	enum { META_MAX = 8000 };
+	char line[META_MAX];
+	size_t len = 0;
+	for (bool whole = false; !whole;) {
+		whole = n > 0 && p[n - 1] == '\n';
+		if (len + n < sizeof line)
+			memcpy(line + len, p, n);
+		len += n;
+		if (!whole && !source_piece(sh, src, "", &p, &n))
+			break;
+	}
+	if (len >= sizeof line) {
+		fprintf(stderr, "namdb: a \\command is longer than %d bytes\n", META_MAX);
+		sh->failed = true;
+		return false;
+	}
+	while (len > 0 && is_space(line[len - 1]))
+		len--;
+	if (sh->editing && src->terminal)
+		shell_history_add(line, len);
+	line[len] = 0;
+	bool ok = shell_meta(sh, line, len);
+	if (!ok)
+		sh->failed = true;
+	return ok;
+}
+
+/* p is not in the source's buffer: a COPY reads on from there. */
+static bool
+run_piece(struct shell *sh, struct source *src, const char *p, size_t n)
+{
+	bool ok = true;
+	while (n > 0 && !sh->quit) {
+		if (sh->stmt_len == 0 && !sh->stmt_over && cn_split_where(&sh->split) == '=') {
+			while (n > 0 && is_space(*p))
+				p++, n--;
+			if (n > 0 && *p == '\\')
+				return run_meta(sh, src, p, n) && ok;
+		}
+		bool end;
+		size_t used = cn_split_feed(&sh->split, p, n, &end);
+		if (!keep(sh, p, used)) {
+			fprintf(stderr, "namdb: no memory for the statement\n");
+			sh->failed = sh->quit = true;
+			return false;
+		}
+		p += used;
+		n -= used;
+		if (!end)
+			continue;
+		ok &= run_statement(sh);
+		if (!ok && sh->opt.stop_on_error && !sh->editing)
+			return false;
+	}
+	return ok;
+}
+
+static void
+prompt_text(const struct shell *sh, char out[40])
+{
+	char state = cn_session_state(sh->session), where = cn_split_where(&sh->split);
+	if (where == '=' && sh->stmt_len > 0)
+		where = '-';
+	snprintf(out, 40, "namdb%c%s> ", where, state == 'T' ? "*" : state == 'E' ? "!" : "");
+}
+
+bool
+shell_source(struct shell *sh, struct source *src)
+{
+	bool ok = true;
+	src->outer = sh->source;
+	sh->source = src;
+	while (!sh->quit && !shell_ended()) {
+		char prompt[40];
+		const char *p;
+		size_t n;
+		prompt_text(sh, prompt);
+		shell_interrupted = 0;
+		if (!source_piece(sh, src, prompt, &p, &n)) {
+			if (src->eof || shell_ended())
+				break;
+			if (!src->terminal) { /* ^C ends a script */
+				sh->quit = sh->failed = true;
+				ok = false;
+				break;
+			}
+			forget_statement(sh);
+			continue;
+		}
+		char *copy = malloc(n);
+		if (copy == NULL) {
+			fprintf(stderr, "namdb: no memory for a line\n");
+			sh->failed = true;
+			ok = false;
+			break;
+		}
+		memcpy(copy, p, n);
+		ok &= run_piece(sh, src, copy, n);
+		free(copy);
+		if (!ok && sh->opt.stop_on_error && !src->terminal)
+			break;
+		if (shell_interrupted && !src->terminal) {
+			sh->quit = true;
+			ok = false;
+		}
+	}
+	if (src->broken) {
+		fprintf(stderr, "namdb: cannot read the input: %s\n", strerror(errno));
+		sh->failed = true;
+		ok = false;
+	}
+	/* What a script's last line holds is run even without its `;`. */
+	if (!src->terminal && !sh->quit && !shell_ended() && (ok || !sh->opt.stop_on_error) &&
+	    (sh->stmt_over || !sh->split.blank))
+		ok &= run_statement(sh);
+	forget_statement(sh);
+	sh->source = src->outer;
+	return ok && !shell_ended();
+}
+
+bool
+shell_string(struct shell *sh, const char *text)
+{
+	struct source in; /* a COPY in it reads the program's input */
+	if (text[0] == '\\')
+		return shell_meta(sh, text, strlen(text));
+	if (strlen(text) > sh->opt.statement_max) {
+		sh->stmt_over = true;
+		return run_statement(sh);
+	}
+	source_init(&in, 0, false);
+	struct source *outer = sh->source;
+	sh->source = &in;
+	bool ok = shell_exec(sh, text, strlen(text));
+	sh->source = outer;
+	source_fini(&in);
+	return ok;
+}
+
+bool
+shell_file(struct shell *sh, const char *path)
+{
+	struct source src;
+	if (strcmp(path, "-") == 0)
+		return shell_stdin(sh, NULL);
+	if (sh->depth >= 32) {
+		fprintf(stderr, "namdb: %s: files include each other more than 32 deep\n", path);
+		return false;
+	}
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		fprintf(stderr, "namdb: %s: %s\n", path, strerror(errno));
+		sh->failed = true;
+		return false;
+	}
+	source_init(&src, fd, false);
+	bool editing = sh->editing;
+	sh->editing = false;
+	sh->depth++;
+	bool ok = shell_source(sh, &src);
+	sh->depth--;
+	sh->editing = editing;
+	source_fini(&src);
+	close(fd);
+	return ok;
+}
+
+bool
+shell_stdin(struct shell *sh, const char *banner)
+{
+	struct source src;
+	bool terminal = isatty(0) && isatty(1);
+	source_init(&src, 0, terminal);
+	if (terminal) {
+		if (banner != NULL && !sh->opt.quiet)
+			fputs(banner, stdout);
+		sh->editing = true;
+		shell_history_open();
+	}
+	bool ok = shell_source(sh, &src);
+	if (terminal) {
+		if (!sh->quit)
+			puts("\\q");
+		shell_history_close();
+		sh->editing = false;
+		ok = true; /* whoever types has seen the errors */
+		sh->failed = false;
+	}
+	source_fini(&src);
+	return ok;
+}
+
+struct shell *
+shell_open(struct cn *cn, const struct shell_options *opt, struct nam_err *err)
+{
+	struct shell *sh = calloc(1, sizeof *sh);
+	nam_status st = NAM_NOMEM;
+	if (sh == NULL)
+		goto fail;
+	sh->cn = cn;
+	sh->opt = *opt;
+	if (sh->opt.statement_max == 0)
+		sh->opt.statement_max = 1 << 20;
+	nam_arena_init(&sh->arena, 64 << 10);
+	cn_split_init(&sh->split);
+	if ((sh->print = cn_print_open(stdout, opt->csv ? CN_CSV : CN_ALIGNED)) == NULL)
+		goto fail;
+	if ((st = cn_session_open(cn, UINT_MAX, &sh->session)) != NAM_OK)
+		goto fail;
+	return sh;
+fail:
+	nam_fail(err, st, "cannot open a session: %s", nam_status_text(st));
+	if (sh != NULL)
+		cn_print_close(sh->print);
+	free(sh);
+	return NULL;
+}
+
+void
+shell_close(struct shell *sh)
+{
+	if (sh == NULL)
+		return;
+	cn_session_close(sh->session);
+	cn_print_close(sh->print);
+	nam_arena_fini(&sh->arena);
+	free(sh->stmt);
+	free(sh);
+}

@@ -1,0 +1,132 @@
+/* shell.h -- the SQL shell's parts: shell.c runs statements, shell_input.c reads, shell_meta.c knows \commands. */
+#ifndef NAM_CLI_SHELL_H
+#define NAM_CLI_SHELL_H
+
+#include <compute_node/cn.h>
+#include <compute_node/print.h>
+#include <compute_node/split.h>
+
+#include <setjmp.h>
+#include <signal.h>
+
+struct shell_options {
+	bool csv;           /* results as CSV */
+	bool quiet;         /* no command tags, no banner */
+	bool verbose;       /* what each statement cost on the fabric, on stderr */
+	bool stop_on_error; /* a script ends at its first error */
+	size_t statement_max;
+	const char *about; /* for \conninfo; borrowed */
+};
+
+/* Where text comes from: a file, a pipe, a terminal. */
+struct source {
+	int fd;
+	bool terminal; /* lines through the line editor */
+	bool eof, broken;
+	bool line_start; /* the next byte begins a line */
+	char *buf;
+	size_t at, len, cap;
+	struct source *outer; /* \i */
+};
+
+struct shell {
+	struct shell_options opt;
+	struct cn *cn;
+	struct cn_session *session;
+	struct cn_print *print;
+	struct source *source;  /* what is being read now; NULL: -c */
+	struct nam_arena arena; /* of one batch being printed */
+	bool timing, failed, quit, editing;
+	bool rows_shown; /* the running statement has answered rows */
+	bool copying;    /* it has asked for input, and the end was not given */
+	bool progress_shown;
+	uint64_t progress_bytes, progress_rows;
+	char *stmt;
+	size_t stmt_len, stmt_cap;
+	bool stmt_over; /* longer than allowed: its text is not kept */
+	struct cn_split split;
+	unsigned depth; /* of \i */
+};
+
+/* Signals: block before threads are started (so that they go to this thread), open when ready. */
+void shell_signals_block(void);
+void shell_signals_open(void);
+/* The session that ^C cancels; NULL: none. */
+void shell_running(struct cn_session *s);
+/* A signal asked the program to end. */
+bool shell_ended(void);
+
+struct shell *shell_open(struct cn *cn, const struct shell_options *opt, struct nam_err *err);
+void shell_close(struct shell *sh);
+/* Each is true when every statement succeeded. */
+bool shell_string(struct shell *sh, const char *text);
+bool shell_file(struct shell *sh, const char *path);
+bool shell_stdin(struct shell *sh, const char *banner);
+
+/* ---- shell.c */
+/* Runs text (one or more statements) and prints what it answers. */
+bool shell_exec(struct shell *sh, const char *text, size_t len);
+/* Runs all of a source. */
+bool shell_source(struct shell *sh, struct source *src);
+/* ERROR, LINE, caret, DETAIL, HINT. */
+void shell_error(const struct cat_err *err, const char *text, size_t len);
+
+/* ---- shell_input.c */
+enum { SOURCE_PIECE = 64 << 10 };
+void source_init(struct source *src, int fd, bool terminal);
+void source_fini(struct source *src);
+/* The next bytes, up to the end of a line or SOURCE_PIECE. false: the end. Valid until the next call. */
+bool source_piece(struct shell *sh, struct source *src, const char *prompt, const char **p, size_t *n);
+/* COPY's input: bytes up to a line that is \. or the end. *n == 0: no more. */
+bool source_copy(struct shell *sh, struct source *src, const char **p, size_t *n);
+void shell_history_open(void);
+void shell_history_add(const char *text, size_t len);
+void shell_history_close(void);
+
+/* ^C while reading: the reader is left by a jump. Set only around a blocking read. */
+extern sigjmp_buf shell_jump;
+extern volatile sig_atomic_t shell_reading;
+/* ^C since this was last cleared. */
+extern volatile sig_atomic_t shell_interrupted;
+
+/* ---- shell_meta.c */
+/* A line that begins with a backslash, without its end. false: it failed. */
+bool shell_meta(struct shell *sh, const char *line, size_t len);
+
+/* ---- shell_main.c: what `namdb sql` and `namdb demo` share */
+enum { SHELL_ACTIONS = 256 };
+struct shell_args {
+	struct shell_options opt;
+	struct {
+		bool file;
+		const char *text;
+	} action[SHELL_ACTIONS]; /* -c and -f, in order */
+	unsigned actions;
+};
+/* Options that both know: returns true when o was one of them (*bad: its value makes no sense). */
+#define SHELL_SHORT "c:f:vq"
+#define SHELL_LONG                                                                                           \
+	{ "command", required_argument, NULL, 'c' }, { "file", required_argument, NULL, 'f' },               \
+	    { "verbose", no_argument, NULL, 'v' }, { "quiet", no_argument, NULL, 'q' },                      \
+	    { "csv", no_argument, NULL, 1001 }, { "max-statement", required_argument, NULL, 1002 },          \
+	{                                                                                                    \
+		"stop-on-error", no_argument, NULL, 1003                                                     \
+	}
+#define SHELL_USAGE                                                                                          \
+	"  -c, --command SQL   run this and leave; may be said more than once\n"                             \
+	"  -f, --file F        run statements from a file (-: standard input)\n"                             \
+	"  --csv               results as CSV\n"                                                             \
+	"  -v, --verbose       say what each statement cost on the fabric\n"                                 \
+	"  -q, --quiet         results only: no command tags, no banner\n"                                   \
+	"  --stop-on-error     a script ends at its first error (default: it goes on; the exit code "        \
+	"tells)\n"                                                                                           \
+	"  --max-statement S   longest statement (default 1m)\n"                                             \
+	"  --help              this text\n"
+bool shell_option(struct shell_args *a, int o, const char *value, const char **bad);
+/* "512m" -> bytes. */
+bool shell_size(const char *text, uint64_t *out);
+bool shell_fabric(const char *text, enum net_kind *out);
+/* Runs what args say on an open compute node: the exit code. */
+int shell_run(struct cn *cn, const struct shell_args *a, const char *banner);
+
+#endif

@@ -1,0 +1,287 @@
+/* shell_input.c -- where the shell's text comes from: files and pipes in bounded pieces, terminals through libedit. */
+#include "shell.h"
+
+#include <editline/readline.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+sigjmp_buf shell_jump;
+volatile sig_atomic_t shell_reading;
+volatile sig_atomic_t shell_interrupted;
+static volatile sig_atomic_t ended;
+static struct cn_session *volatile running; /* what ^C cancels */
+static char history_path[4096];
+
+/* ---- signals -------------------------------------------------------------------- */
+
+void
+shell_running(struct cn_session *s)
+{
+	running = s;
+}
+
+static void
+on_signal(int sig)
+{
+	shell_interrupted = 1;
+	if (sig != SIGINT)
+		ended = 1;
+	struct cn_session *s = running;
+	if (s != NULL)
+		cn_cancel(s);
+	if (shell_reading) {
+		shell_reading = 0;
+		siglongjmp(shell_jump, 1);
+	}
+}
+
+static void
+signal_set(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGHUP);
+}
+
+void
+shell_signals_block(void)
+{
+	sigset_t set;
+	signal_set(&set);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+void
+shell_signals_open(void)
+{
+	struct sigaction on = { .sa_handler = on_signal };
+	sigset_t set;
+	sigaction(SIGINT, &on, NULL);
+	sigaction(SIGTERM, &on, NULL);
+	sigaction(SIGHUP, &on, NULL);
+	signal_set(&set);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+bool
+shell_ended(void)
+{
+	return ended;
+}
+
+/* ---- sources -------------------------------------------------------------------- */
+
+void
+source_init(struct source *src, int fd, bool terminal)
+{
+	*src = (struct source){ .fd = fd, .terminal = terminal, .line_start = true };
+}
+
+void
+source_fini(struct source *src)
+{
+	free(src->buf);
+}
+
+/* Makes room for more bytes behind those not yet used. */
+static bool
+make_room(struct source *src, size_t more)
+{
+	if (src->at > 0) {
+		memmove(src->buf, src->buf + src->at, src->len - src->at);
+		src->len -= src->at;
+		src->at = 0;
+	}
+	if (src->len + more <= src->cap)
+		return true;
+	char *buf = realloc(src->buf, src->len + more);
+	if (buf == NULL)
+		return false;
+	src->buf = buf;
+	src->cap = src->len + more;
+	return true;
+}
+
+/* One line from the terminal into the buffer. */
+static bool
+edit_line(struct source *src, const char *prompt)
+{
+	char *volatile line = NULL;
+	if (sigsetjmp(shell_jump, 1) != 0) {
+		fputc('\n', stdout);
+		return false; /* interrupted; the caller looks */
+	}
+	shell_reading = 1;
+	if (!ended)
+		line = readline(prompt);
+	shell_reading = 0;
+	if (line == NULL) {
+		src->eof = true;
+		return false;
+	}
+	size_t n = strlen(line);
+	bool ok = make_room(src, n + 1);
+	if (ok) {
+		memcpy(src->buf + src->len, line, n);
+		src->buf[src->len + n] = '\n';
+		src->len += n + 1;
+	}
+	free(line);
+	return ok;
+}
+
+/* Reads more. false: the end, an error, or ^C. */
+static bool
+fill(struct shell *sh, struct source *src, const char *prompt)
+{
+	if (src->eof)
+		return false;
+	if (src->terminal)
+		return edit_line(src, prompt);
+	(void)sh;
+	if (!make_room(src, SOURCE_PIECE)) {
+		src->eof = src->broken = true;
+		return false;
+	}
+	ssize_t n;
+	if (sigsetjmp(shell_jump, 1) != 0)
+		return false;
+	shell_reading = 1;
+	if (ended || shell_interrupted) {
+		shell_reading = 0;
+		return false;
+	}
+	do
+		n = read(src->fd, src->buf + src->len, SOURCE_PIECE);
+	while (n < 0 && errno == EINTR);
+	shell_reading = 0;
+	if (n <= 0) {
+		src->eof = true;
+		src->broken = n < 0;
+		return false;
+	}
+	src->len += (size_t)n;
+	return true;
+}
+
+bool
+source_piece(struct shell *sh, struct source *src, const char *prompt, const char **p, size_t *n)
+{
+	if (src->at == src->len && !fill(sh, src, prompt))
+		return false;
+	const char *from = src->buf + src->at;
+	size_t have = src->len - src->at;
+	const char *end = memchr(from, '\n', have);
+	*p = from;
+	*n = end != NULL ? (size_t)(end - from) + 1 : have;
+	src->at += *n;
+	src->line_start = end != NULL;
+	return true;
+}
+
+/* Does a line \. begin here? 1 yes (*skip: its bytes), 0 no, -1 more bytes are needed to tell. */
+static int
+end_mark(const char *p, size_t n, bool eof, size_t *skip)
+{
+	static const char *const mark[] = { "\\.\n", "\\.\r\n" };
+	for (int i = 0; i < 2; i++) {
+		size_t len = strlen(mark[i]), k = n < len ? n : len;
+		if (memcmp(p, mark[i], k) != 0)
+			continue;
+		if (k == len || (eof && k >= 2)) {
+			*skip = k;
+			return 1;
+		}
+		if (!eof)
+			return -1;
+	}
+	return 0;
+}
+
+bool
+source_copy(struct shell *sh, struct source *src, const char **p, size_t *n)
+{
+	*p = "";
+	*n = 0;
+	for (;;) {
+		const char *from = src->buf + src->at;
+		size_t have = src->len - src->at, i = 0;
+		bool start = src->line_start, wait = false;
+		while (i < have) {
+			size_t skip = 0;
+			int mark = start ? end_mark(from + i, have - i, src->eof, &skip) : 0;
+			if (mark > 0) {
+				/* All before it first; the mark itself when nothing is left before it. */
+				if (i > 0)
+					break;
+				src->at += skip;
+				src->line_start = true;
+				return true;
+			}
+			if (mark < 0) {
+				wait = true;
+				break;
+			}
+			const char *nl = memchr(from + i, '\n', have - i);
+			start = nl != NULL;
+			i = nl != NULL ? (size_t)(nl - from) + 1 : have;
+		}
+		if (i > 0) {
+			*p = from;
+			*n = i;
+			src->at += i;
+			src->line_start = from[i - 1] == '\n';
+			return true;
+		}
+		if (!wait && src->eof)
+			return !src->broken;
+		if (!fill(sh, src, ">> ") && !src->eof)
+			return false; /* ^C */
+	}
+}
+
+/* ---- history -------------------------------------------------------------------- */
+
+void
+shell_history_open(void)
+{
+	const char *home = getenv("HOME");
+	rl_readline_name = (char *)(uintptr_t) "namdb";
+	rl_initialize();
+	using_history();
+	stifle_history(1000);
+	if (home == NULL || (size_t)snprintf(history_path, sizeof history_path, "%s/.namdb_history", home) >=
+				sizeof history_path)
+		history_path[0] = 0;
+	if (history_path[0])
+		read_history(history_path);
+}
+
+void
+shell_history_add(const char *text, size_t len)
+{
+	while (len > 0 && (text[len - 1] == '\n' || text[len - 1] == ' '))
+		len--;
+	if (len == 0 || len > 64 << 10)
+		return;
+	char *copy = strndup(text, len);
+	if (copy != NULL)
+		add_history(copy);
+	free(copy);
+}
+
+void
+shell_history_close(void)
+{
+	if (!history_path[0])
+		return;
+	mode_t old = umask(077); /* statements may hold secrets */
+	write_history(history_path);
+	umask(old);
+}

@@ -1,0 +1,123 @@
+/* shell_main.c -- the options that `namdb sql` and `namdb demo` share, and what they do with them. */
+#include "shell.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool
+shell_size(const char *text, uint64_t *out)
+{
+	char *end;
+	errno = 0;
+	unsigned long long n = strtoull(text, &end, 10);
+	unsigned shift = 0;
+	if (!isdigit((unsigned char)*text) || errno != 0)
+		return false;
+	switch (tolower((unsigned char)*end)) {
+	case 'g':
+		shift = 30;
+		break;
+	case 'm':
+		shift = 20;
+		break;
+	case 'k':
+		shift = 10;
+		break;
+	case 0:
+		break;
+	default:
+		return false;
+	}
+	if (shift != 0)
+		end++;
+	if (*end != 0 || n > (UINT64_C(1) << 47) >> shift)
+		return false;
+	*out = (uint64_t)n << shift;
+	return true;
+}
+
+bool
+shell_fabric(const char *text, enum net_kind *out)
+{
+	if (strcmp(text, "auto") == 0)
+		*out = NET_AUTO;
+	else if (strcmp(text, "shm") == 0)
+		*out = NET_SHM;
+	else if (strcmp(text, "tcp") == 0)
+		*out = NET_TCP;
+	else
+		return false;
+	return true;
+}
+
+bool
+shell_option(struct shell_args *a, int o, const char *value, const char **bad)
+{
+	uint64_t n;
+	*bad = NULL;
+	switch (o) {
+	case 'c':
+	case 'f':
+		if (a->actions == SHELL_ACTIONS) {
+			*bad = "too many -c and -f; put the statements into a file";
+			return true;
+		}
+		a->action[a->actions].file = o == 'f';
+		a->action[a->actions++].text = value;
+		return true;
+	case 'v':
+		a->opt.verbose = true;
+		return true;
+	case 'q':
+		a->opt.quiet = true;
+		return true;
+	case 1001:
+		a->opt.csv = true;
+		return true;
+	case 1002:
+		if (!shell_size(value, &n) || n < 1024 || n > UINT64_C(1) << 30) {
+			*bad = "--max-statement is a size from 1k to 1g";
+			return true;
+		}
+		a->opt.statement_max = n;
+		return true;
+	case 1003:
+		a->opt.stop_on_error = true;
+		return true;
+	default:
+		return false;
+	}
+}
+
+int
+shell_run(struct cn *cn, const struct shell_args *a, const char *banner)
+{
+	struct nam_err err;
+	bool ok = true;
+	/* Widths of characters need a locale that knows UTF-8. */
+	if (setlocale(LC_CTYPE, "") == NULL || strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
+		setlocale(LC_CTYPE, "C.UTF-8");
+	struct shell *sh = shell_open(cn, &a->opt, &err);
+	if (sh == NULL) {
+		fprintf(stderr, "namdb: %s\n", err.text);
+		return 1;
+	}
+	for (unsigned i = 0; i < a->actions && !sh->quit && !shell_ended(); i++) {
+		ok &= a->action[i].file ? shell_file(sh, a->action[i].text)
+					: shell_string(sh, a->action[i].text);
+		if (!ok && a->opt.stop_on_error)
+			break;
+	}
+	if (a->actions == 0)
+		ok = shell_stdin(sh, banner);
+	ok = ok && !sh->failed;
+	shell_close(sh);
+	if (fflush(stdout) != 0 || ferror(stdout))
+		ok = false;
+	return ok && !shell_ended() ? 0 : 1;
+}

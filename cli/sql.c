@@ -1,0 +1,111 @@
+/* sql.c -- `namdb sql`: a compute node with the SQL shell on it. */
+#include "cli.h"
+#include "shell.h"
+
+#include <net/secret.h>
+
+#include <getopt.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: namdb sql [--storage LIST] [options]\n"
+    "Joins a cluster as a compute node and runs SQL: from -c, -f, standard input, or a terminal.\n"
+    "\n"
+    "  --storage LIST      storage nodes, comma-separated (default 127.0.0.1:7411)\n"
+    "  --fabric F          auto, shm or tcp (default auto)\n"
+    "  --cluster NAME      cluster they belong to (default namdb)\n"
+    "  --secret-file F     shared secret (default $NAMDB_SECRET_FILE, else ~/.namdb/secret)\n"
+    "  --workers N         worker threads (default 1)\n" SHELL_USAGE "\n"
+    "Exit code 0: every statement succeeded; 1: one did not, or no cluster; 2: bad usage.\n";
+
+static int
+misuse(const char *what)
+{
+	fprintf(stderr, "namdb sql: %s; see namdb sql --help\n", what);
+	return 2;
+}
+
+int
+cli_sql(int argc, char **argv)
+{
+	static const struct option known[] = {
+		SHELL_LONG,
+		{ "storage", required_argument, NULL, 's' },
+		{ "fabric", required_argument, NULL, 'k' },
+		{ "cluster", required_argument, NULL, 'n' },
+		{ "secret-file", required_argument, NULL, 'p' },
+		{ "workers", required_argument, NULL, 'w' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	static struct shell_args args;
+	struct cn_config cfg = { .storage = "127.0.0.1:7411", .fabric = NET_AUTO, .workers = 1 };
+	const char *secret_file = NULL, *bad;
+	uint64_t n;
+	char line[300];
+	optind = 0;
+	opterr = 0;
+	for (int o; (o = getopt_long(argc, argv, ":" SHELL_SHORT, known, NULL)) != -1;) {
+		if (shell_option(&args, o, optarg, &bad)) {
+			if (bad != NULL)
+				return misuse(bad);
+			continue;
+		}
+		switch (o) {
+		case 's':
+			cfg.storage = optarg;
+			break;
+		case 'k':
+			if (!shell_fabric(optarg, &cfg.fabric))
+				return misuse("--fabric is auto, shm or tcp");
+			break;
+		case 'n':
+			cfg.cluster = optarg;
+			break;
+		case 'p':
+			secret_file = optarg;
+			break;
+		case 'w':
+			if (!shell_size(optarg, &n) || n < 1 || n > 64)
+				return misuse("--workers is a number from 1 to 64");
+			cfg.workers = (unsigned)n;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return 0;
+		default:
+			snprintf(line, sizeof line, "%s %.60s",
+			    o == ':' ? "a value is missing after" : "unknown option", argv[optind - 1]);
+			return misuse(line);
+		}
+	}
+	if (optind < argc) {
+		snprintf(line, sizeof line, "what is %.60s? SQL goes behind -c", argv[optind]);
+		return misuse(line);
+	}
+	struct nam_err err;
+	uint8_t secret[NET_SECRET_LEN];
+	if (net_secret_load(secret_file, secret, &cfg.secret_len, &err) != NAM_OK) {
+		fprintf(stderr, "namdb sql: %s\n", err.text);
+		return 1;
+	}
+	cfg.secret = secret;
+	cfg.statement_max = args.opt.statement_max;
+	shell_signals_block();
+	struct cn *cn;
+	nam_status st = cn_open(&cn, &cfg, &err);
+	memset(secret, 0, sizeof secret);
+	if (st != NAM_OK) {
+		fprintf(stderr, "namdb sql: %s\n", err.text);
+		return 1;
+	}
+	if (err.text[0])
+		fprintf(stderr, "namdb sql: warning: %s\n", err.text);
+	snprintf(line, sizeof line, "Connected to cluster \"%.60s\", storage %.150s (%s).",
+	    cfg.cluster ? cfg.cluster : "namdb", cfg.storage, net_kind_name(net_node(cn_net(cn), 0)->kind));
+	args.opt.about = line;
+	shell_signals_open();
+	int code = shell_run(cn, &args, "namdb " NAMDB_VERSION "; \\? for help.\n\n");
+	cn_close(cn);
+	return code;
+}
