@@ -1,0 +1,81 @@
+/* bind.h -- names to columns: what bind*.c and plan.c share while they make a plan. Inside of sql. */
+#ifndef NAM_SQL_BIND_H
+#define NAM_SQL_BIND_H
+
+#include <sql/plan.h>
+
+struct bind_table {
+	const struct cat_table *tab;
+	const struct ast_table *ast;
+	unsigned base;
+	uint8_t *used;   /* per column */
+	uint8_t *hidden; /* per column: merged into another one by USING */
+};
+
+/* One condition of WHERE or ON. */
+struct bind_cond {
+	struct sql_expr *e;
+	uint64_t mask; /* tables it speaks of */
+	/* l = r, as written and as unified; NULL: it is nothing of that kind */
+	struct sql_expr *l, *r, *ul, *ur;
+	uint64_t lmask, rmask;
+	/* in[0] IN (in[1..]) */
+	struct sql_expr **in, **uin;
+	unsigned ins;
+	bool used;
+};
+
+struct bind {
+	struct nam_arena *a;
+	struct cat_err *err;
+	const struct sql_bind_in *in;
+	struct sql_plan *plan;
+	struct bind_table table[SQL_TABLES_MAX];
+	unsigned tables, lo, hi; /* visible: lo <= k < hi */
+	unsigned width;
+	struct bind_cond *cond;
+	unsigned conds, cond_cap;
+	unsigned nodes; /* bound so far: a budget, for shared subtrees multiply */
+
+	/* aggregation */
+	const char *no_agg; /* "WHERE": no aggregates here */
+	bool grouped, in_agg;
+	const struct ast_expr **group;
+	struct sql_expr **group_key;
+	unsigned groups, group_cap;
+	struct sql_agg *agg;
+	unsigned aggs, agg_cap;
+};
+
+void *bind_take(struct bind *b, size_t n);
+struct sql_expr *bind_expr(struct bind *b, const struct ast_expr *e);
+/* The same, and a parameter without a type gets this one; an untyped literal stays as it is. */
+struct sql_expr *bind_expr_as(struct bind *b, const struct ast_expr *e, enum cat_type type);
+void bind_fix_param(struct bind *b, struct sql_expr *e, enum cat_type type);
+bool bind_conds(struct bind *b, const struct ast_expr *e);
+bool bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr *r, int position);
+bool bind_add_table(struct bind *b, const struct ast_table *t);
+/* Where is it? qual may be NULL. false: *err says so. */
+bool bind_find_column(
+    struct bind *b, const char *qual, const char *name, int position, unsigned *table, unsigned *column);
+bool bind_locate(struct bind *b, const struct ast_expr *e, unsigned *table, unsigned *column);
+bool bind_same(struct bind *b, const struct ast_expr *x, const struct ast_expr *y);
+bool bind_has_agg(struct bind *b, const struct ast_expr *e);
+uint64_t bind_tables_of(const struct bind *b, const struct sql_expr *e);
+const char *bind_column_name(const struct bind_table *t, unsigned column);
+bool bind_fail(struct bind *b, int position, const char *sqlstate, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+/* An AST node for a column that is already found. */
+struct ast_expr *bind_ast_column(struct bind *b, unsigned table, unsigned column, int position);
+
+/* bind_select.c: FROM .. LIMIT; adds columns of the answer to the plan unless quiet. */
+struct sql_node *bind_select(struct bind *b, const struct ast_select *q, bool quiet);
+/* plan.c: the operators that answer FROM and WHERE. */
+struct sql_node *plan_from(struct bind *b);
+struct sql_node *plan_node(struct bind *b, enum sql_node_kind kind, struct sql_node *child, unsigned cols);
+/* bind_dml.c */
+bool bind_insert(struct bind *b, const struct ast_stmt *st);
+bool bind_update(struct bind *b, const struct ast_stmt *st);
+bool bind_delete(struct bind *b, const struct ast_stmt *st);
+
+#endif

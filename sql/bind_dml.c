@@ -1,0 +1,244 @@
+/* bind_dml.c -- INSERT, UPDATE, DELETE: what each column of the new row is. */
+#include "bind.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static bool
+target(struct bind *b, const struct ast_table *t)
+{
+	if (!bind_add_table(b, t))
+		return false;
+	b->lo = 0;
+	b->hi = 1;
+	b->plan->tab = b->table[0].tab;
+	b->plan->arena_base = b->plan->arenas;
+	b->plan->arenas += 3;
+	if (b->plan->tab->system)
+		return bind_fail(
+		    b, t->position, "42501", "permission denied for table %s", b->plan->tab->name);
+	return true;
+}
+
+static bool
+returning(struct bind *b, const struct ast_stmt *st)
+{
+	if (st->returnings == 0)
+		return true;
+	struct sql_plan *p = b->plan;
+	unsigned cap = 0, n = 0;
+	for (unsigned i = 0; i < st->returnings; i++)
+		cap += st->returning[i].e->kind == AST_STAR ? p->tab->columns : 1;
+	p->returning = bind_take(b, cap * sizeof *p->returning);
+	p->column = bind_take(b, cap * sizeof *p->column);
+	if (p->returning == NULL || p->column == NULL)
+		return false;
+	b->no_agg = "RETURNING";
+	for (unsigned i = 0; i < st->returnings; i++) {
+		const struct ast_target *t = &st->returning[i];
+		bool star = t->e->kind == AST_STAR;
+		if (star && t->e->qual && strcmp(t->e->qual, b->table[0].ast->alias) != 0)
+			return bind_fail(b, t->e->position, "42P01",
+			    "missing FROM-clause entry for table \"%s\"", t->e->qual);
+		for (unsigned c = 0; c < (star ? p->tab->columns : 1); c++) {
+			const struct ast_expr *e = star ? bind_ast_column(b, 0, c, t->e->position) : t->e;
+			struct sql_expr *x = e ? bind_expr_as(b, e, CAT_TEXT) : NULL;
+			if (x == NULL || (x = sql_expr_settle(b->a, x, b->err)) == NULL)
+				return false;
+			const char *name = t->name                                        ? t->name
+					   : e->kind == AST_COLUMN || e->kind == AST_FUNC ? e->text
+											  : "?column?";
+			p->returning[n] = x;
+			p->column[n].type = x->type;
+			p->column[n].typmod = x->typmod;
+			snprintf(p->column[n].name, sizeof p->column[n].name, "%s", name);
+			n++;
+		}
+	}
+	p->columns = n;
+	return true;
+}
+
+static bool
+column_of(struct bind *b, const char *name, int position, unsigned *out)
+{
+	const struct cat_table *t = b->plan->tab;
+	for (unsigned c = 0; c < t->columns; c++)
+		if (strcmp(t->column[c].name, name) == 0) {
+			*out = c;
+			return true;
+		}
+	return bind_fail(
+	    b, position, "42703", "column \"%s\" of relation \"%s\" does not exist", name, t->name);
+}
+
+/* INSERT (a, b): which column each value goes to. */
+static uint16_t *
+targets(struct bind *b, const struct ast_stmt *st, unsigned *n)
+{
+	const struct cat_table *t = b->plan->tab;
+	*n = st->nnames ? st->nnames : t->columns;
+	uint16_t *map = bind_take(b, *n * sizeof *map);
+	uint8_t *seen = bind_take(b, t->columns);
+	if (map == NULL || seen == NULL)
+		return NULL;
+	for (unsigned i = 0; i < *n; i++) {
+		unsigned c = i;
+		if (st->nnames && !column_of(b, st->names[i], st->name_at[i], &c))
+			return NULL;
+		if (seen[c]++) {
+			bind_fail(b, st->name_at[i], "42701", "column \"%s\" specified more than once",
+			    t->column[c].name);
+			return NULL;
+		}
+		map[i] = (uint16_t)c;
+	}
+	return map;
+}
+
+static bool
+value_count(struct bind *b, const struct ast_stmt *st, unsigned have, unsigned want, int position)
+{
+	if (have > want)
+		return bind_fail(b, position, "42601", "INSERT has more expressions than target columns");
+	if (have < want && st->nnames)
+		return bind_fail(b, position, "42601", "INSERT has more target columns than expressions");
+	return true;
+}
+
+static struct sql_expr *
+assigned(struct bind *b, struct sql_expr *x, unsigned c, int position)
+{
+	const struct cat_column *col = &b->plan->tab->column[c];
+	bind_fix_param(b, x, col->type);
+	if (x == NULL)
+		return NULL;
+	struct sql_expr *e = sql_expr_assign(b->a, x, col->type, col->typmod, col->name, position, b->err);
+	if (e == NULL && b->err->position == 0)
+		b->err->position = position;
+	return e;
+}
+
+bool
+bind_insert(struct bind *b, const struct ast_stmt *st)
+{
+	struct sql_plan *p = b->plan;
+	if (!target(b, &st->table))
+		return false;
+	unsigned n;
+	uint16_t *map = targets(b, st, &n);
+	if (map == NULL)
+		return false;
+	const struct ast_select *q = st->select;
+	unsigned columns = p->tab->columns;
+	b->no_agg = "VALUES";
+	if (q->rows > 0 && q->orders == 0 && q->limit == NULL && q->offset == NULL) {
+		if (!value_count(b, st, q->cols, n, q->values[q->cols > n ? n : 0]->position))
+			return false;
+		p->rows = q->rows;
+		p->value = bind_take(b, (size_t)p->rows * columns * sizeof *p->value);
+		if (p->value == NULL)
+			return false;
+		b->hi = 0; /* values see no columns */
+		for (unsigned r = 0; r < q->rows; r++)
+			for (unsigned i = 0; i < q->cols; i++) {
+				const struct ast_expr *e = q->values[(size_t)r * q->cols + i];
+				if (e->kind == AST_DEFAULT)
+					continue;
+				struct sql_expr *x = assigned(b, bind_expr(b, e), map[i], e->position);
+				if (x == NULL)
+					return false;
+				p->value[(size_t)r * columns + map[i]] = x;
+			}
+		b->hi = 1;
+		return returning(b, st);
+	}
+	/* INSERT ... SELECT: a query of its own, and one row of expressions over its answer */
+	struct bind *sub = bind_take(b, sizeof *sub);
+	if (sub == NULL)
+		return false;
+	sub->a = b->a;
+	sub->err = b->err;
+	sub->in = b->in;
+	sub->plan = p;
+	if ((p->root = bind_select(sub, q, false)) == NULL)
+		return false;
+	unsigned cols = p->columns;
+	if (!value_count(b, st, cols, n, 0))
+		return false;
+	p->value = bind_take(b, columns * sizeof *p->value);
+	if (p->value == NULL)
+		return false;
+	for (unsigned i = 0; i < cols; i++) {
+		struct sql_expr *x = sql_expr_column(b->a, i, p->column[i].type, p->column[i].typmod, 0);
+		if (x == NULL || (x = assigned(b, x, map[i], 0)) == NULL)
+			return false;
+		p->value[map[i]] = x;
+	}
+	p->rows = 1;
+	p->columns = 0;
+	p->column = NULL;
+	return returning(b, st);
+}
+
+/* The rows that an UPDATE or DELETE means. */
+static bool
+victims(struct bind *b, const struct ast_expr *where, bool all_columns)
+{
+	b->no_agg = "WHERE";
+	if (where != NULL && !bind_conds(b, where))
+		return false;
+	struct sql_expr **e = bind_take(b, (b->conds + 1) * sizeof *e);
+	if (e == NULL)
+		return false;
+	for (unsigned i = 0; i < b->conds; i++)
+		e[i] = b->cond[i].e;
+	if (b->conds > 0) {
+		b->plan->recheck =
+		    b->conds == 1 ? e[0] : sql_expr_make(b->a, SQL_AND, e, b->conds, false, 0, b->err);
+		if (b->plan->recheck == NULL)
+			return false;
+	}
+	if (all_columns)
+		memset(b->table[0].used, 1, b->plan->tab->columns);
+	return (b->plan->root = plan_from(b)) != NULL;
+}
+
+bool
+bind_update(struct bind *b, const struct ast_stmt *st)
+{
+	struct sql_plan *p = b->plan;
+	if (!target(b, &st->table))
+		return false;
+	p->sets = st->sets;
+	p->set = bind_take(b, p->sets * sizeof *p->set);
+	p->value = bind_take(b, p->sets * sizeof *p->value);
+	if (p->set == NULL || p->value == NULL)
+		return false;
+	b->no_agg = "UPDATE";
+	for (unsigned i = 0; i < st->sets; i++) {
+		unsigned c;
+		if (!column_of(b, st->set[i].name, st->set[i].position, &c))
+			return false;
+		for (unsigned k = 0; k < i; k++)
+			if (p->set[k] == c)
+				return bind_fail(b, st->set[i].position, "42601",
+				    "multiple assignments to same column \"%s\"", st->set[i].name);
+		p->set[i] = (uint16_t)c;
+		for (unsigned k = 0; k < p->tab->keys; k++)
+			if (p->tab->key[k] == c)
+				p->sets_key = true;
+		if (st->set[i].e->kind == AST_DEFAULT)
+			continue;
+		p->value[i] = assigned(b, bind_expr(b, st->set[i].e), c, st->set[i].e->position);
+		if (p->value[i] == NULL)
+			return false;
+	}
+	return returning(b, st) && victims(b, st->where, true);
+}
+
+bool
+bind_delete(struct bind *b, const struct ast_stmt *st)
+{
+	return target(b, &st->table) && returning(b, st) && victims(b, st->where, false);
+}

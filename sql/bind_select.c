@@ -1,0 +1,645 @@
+/* bind_select.c -- SELECT and VALUES: stars, joins, groups, order, limits; and the operators above FROM. */
+#include "bind.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- FROM ------------------------------------------------------------------------ */
+
+static bool
+join_using(struct bind *b, const struct ast_join *j, const char *name)
+{
+	unsigned lt, lc, rt, rc;
+	b->lo = j->first;
+	b->hi = j->mid;
+	if (!bind_find_column(b, NULL, name, 0, &lt, &lc))
+		return strcmp(b->err->sqlstate, "42703") != 0
+			   ? false
+			   : bind_fail(b, 0, "42703",
+				 "column \"%s\" specified in USING clause does not exist in left table",
+				 name);
+	b->lo = j->mid;
+	b->hi = j->last + 1;
+	if (!bind_find_column(b, NULL, name, 0, &rt, &rc))
+		return strcmp(b->err->sqlstate, "42703") != 0
+			   ? false
+			   : bind_fail(b, 0, "42703",
+				 "column \"%s\" specified in USING clause does not exist in right table",
+				 name);
+	struct ast_expr *l = bind_ast_column(b, lt, lc, 0), *r = bind_ast_column(b, rt, rc, 0);
+	if (l == NULL || r == NULL || !bind_cond_eq(b, l, r, 0))
+		return false;
+	b->table[rt].hidden[rc] = 1;
+	return true;
+}
+
+static bool
+join_natural(struct bind *b, const struct ast_join *j)
+{
+	for (unsigned k = j->mid; k <= j->last; k++)
+		for (unsigned c = 0; c < b->table[k].tab->columns; c++) {
+			if (b->table[k].hidden[c])
+				continue;
+			const char *name = bind_column_name(&b->table[k], c);
+			unsigned lt, lc;
+			struct cat_err keep = *b->err;
+			b->lo = j->first;
+			b->hi = j->mid;
+			bool there = bind_find_column(b, NULL, name, 0, &lt, &lc);
+			if (!there && strcmp(b->err->sqlstate, "42702") == 0)
+				return false;
+			*b->err = keep;
+			if (there && !join_using(b, j, name))
+				return false;
+		}
+	return true;
+}
+
+static bool
+from(struct bind *b, const struct ast_select *q)
+{
+	for (unsigned k = 0; k < q->tables; k++)
+		if (!bind_add_table(b, &q->table[k]))
+			return false;
+	for (unsigned k = 0; k < q->joins; k++) {
+		const struct ast_join *j = &q->join[k];
+		for (unsigned u = 0; u < j->usings; u++)
+			if (!join_using(b, j, j->using_[u]))
+				return false;
+		if (j->natural && !join_natural(b, j))
+			return false;
+		b->lo = j->first;
+		b->hi = j->last + 1;
+		b->no_agg = "JOIN conditions";
+		if (j->on != NULL && !bind_conds(b, j->on))
+			return false;
+	}
+	b->lo = 0;
+	b->hi = b->tables;
+	b->no_agg = "WHERE";
+	return q->where == NULL || bind_conds(b, q->where);
+}
+
+/* ---- the select list ---------------------------------------------------------------- */
+
+struct list {
+	struct ast_target *t;
+	unsigned n, cap;
+};
+
+static bool
+push(struct bind *b, struct list *l, struct ast_expr *e, const char *name)
+{
+	if (e == NULL)
+		return false;
+	if (l->n == CAT_COLUMNS_MAX)
+		return bind_fail(b, 0, "54011", "target lists can have at most %d entries", CAT_COLUMNS_MAX);
+	if (l->n == l->cap) {
+		unsigned cap = l->cap ? l->cap * 2 : 16;
+		struct ast_target *more = bind_take(b, cap * sizeof *more);
+		if (more == NULL)
+			return false;
+		if (l->n)
+			memcpy(more, l->t, l->n * sizeof *more);
+		l->t = more;
+		l->cap = cap;
+	}
+	l->t[l->n++] = (struct ast_target){ .e = e, .name = name, .position = e->position };
+	return true;
+}
+
+static bool
+push_table(struct bind *b, struct list *l, unsigned k, bool all, int position)
+{
+	for (unsigned c = 0; c < b->table[k].tab->columns; c++)
+		if ((all || !b->table[k].hidden[c]) &&
+		    !push(b, l, bind_ast_column(b, k, c, position), bind_column_name(&b->table[k], c)))
+			return false;
+	return true;
+}
+
+/* `*`: of each FROM item, first the columns merged by USING, then the others. */
+static bool
+push_star(struct bind *b, const struct ast_select *q, struct list *l, int position)
+{
+	if (b->tables == 0)
+		return bind_fail(b, position, "42601", "SELECT * with no tables specified is not valid");
+	for (unsigned k = 0; k < b->tables;) {
+		unsigned last = k;
+		for (unsigned j = 0; j < q->joins; j++)
+			if (q->join[j].first == k && q->join[j].last > last)
+				last = q->join[j].last;
+		unsigned from_here = l->n;
+		for (unsigned j = q->joins; j-- > 0;) {
+			if (q->join[j].first < k || q->join[j].last > last)
+				continue;
+			for (unsigned u = 0; u < q->join[j].usings; u++) {
+				unsigned t, c;
+				b->lo = q->join[j].first;
+				b->hi = q->join[j].mid;
+				bool ok = bind_find_column(b, NULL, q->join[j].using_[u], position, &t, &c);
+				b->lo = 0;
+				b->hi = b->tables;
+				if (!ok)
+					return false;
+				bool twice = b->table[t].hidden[c];
+				for (unsigned x = from_here; x < l->n; x++)
+					if (l->t[x].e->len == t + 1 && l->t[x].e->i == c)
+						twice = true;
+				if (!twice && !push(b, l, bind_ast_column(b, t, c, position),
+						  bind_column_name(&b->table[t], c)))
+					return false;
+			}
+		}
+		unsigned merged = l->n;
+		for (unsigned t = k; t <= last; t++)
+			for (unsigned c = 0; c < b->table[t].tab->columns; c++) {
+				bool twice = b->table[t].hidden[c];
+				for (unsigned x = from_here; x < merged; x++)
+					if (l->t[x].e->len == t + 1 && l->t[x].e->i == c)
+						twice = true;
+				if (!twice && !push(b, l, bind_ast_column(b, t, c, position),
+						  bind_column_name(&b->table[t], c)))
+					return false;
+			}
+		k = last + 1;
+	}
+	return true;
+}
+
+static const char *
+name_of(const struct ast_expr *e)
+{
+	switch (e->kind) {
+	case AST_COLUMN:
+		return e->text;
+	case AST_FUNC:
+		return e->text;
+	case AST_CASE:
+		return e->nargs % 2 == 1 && e->args[e->nargs - 1]->kind == AST_COLUMN
+			   ? e->args[e->nargs - 1]->text
+			   : "case";
+	case AST_COALESCE:
+		return "coalesce";
+	case AST_BOOL:
+		return "bool";
+	case AST_CAST: {
+		const char *inner = name_of(e->args[0]);
+		if (strcmp(inner, "?column?") != 0)
+			return inner;
+		switch (e->type) {
+		case CAT_INT4:
+			return "int4";
+		case CAT_INT8:
+			return "int8";
+		case CAT_FLOAT8:
+			return "float8";
+		case CAT_NUMERIC:
+			return "numeric";
+		case CAT_BOOL:
+			return "bool";
+		case CAT_DATE:
+			return "date";
+		case CAT_TIMESTAMP:
+			return "timestamp";
+		default:
+			return "text";
+		}
+	}
+	default:
+		return "?column?";
+	}
+}
+
+static bool
+select_list(struct bind *b, const struct ast_select *q, struct list *l)
+{
+	for (unsigned i = 0; i < q->targets; i++) {
+		const struct ast_target *t = &q->target[i];
+		if (t->e->kind != AST_STAR) {
+			if (!push(b, l, t->e, t->name ? t->name : name_of(t->e)))
+				return false;
+			continue;
+		}
+		if (t->e->qual == NULL) {
+			if (!push_star(b, q, l, t->e->position))
+				return false;
+			continue;
+		}
+		unsigned k = 0;
+		while (k < b->tables && strcmp(b->table[k].ast->alias, t->e->qual) != 0)
+			k++;
+		if (k == b->tables)
+			return bind_fail(b, t->e->position, "42P01",
+			    "missing FROM-clause entry for table \"%s\"", t->e->qual);
+		if (!push_table(b, l, k, true, t->e->position))
+			return false;
+	}
+	return true;
+}
+
+/* ---- GROUP BY ------------------------------------------------------------------------ */
+
+static bool
+add_group(struct bind *b, const struct ast_expr *e)
+{
+	for (unsigned g = 0; g < b->groups; g++)
+		if (bind_same(b, b->group[g], e))
+			return true;
+	if (b->groups == b->group_cap) {
+		unsigned cap = b->group_cap ? b->group_cap * 2 : 16;
+		const struct ast_expr **more = bind_take(b, cap * sizeof *more);
+		struct sql_expr **keys = bind_take(b, cap * sizeof *keys);
+		if (more == NULL || keys == NULL)
+			return false;
+		if (b->groups) {
+			memcpy(more, b->group, b->groups * sizeof *more);
+			memcpy(keys, b->group_key, b->groups * sizeof *keys);
+		}
+		b->group = more;
+		b->group_key = keys;
+		b->group_cap = cap;
+	}
+	struct sql_expr *k = bind_expr(b, e);
+	bind_fix_param(b, k, CAT_TEXT);
+	if (k == NULL || (k = sql_expr_settle(b->a, k, b->err)) == NULL)
+		return false;
+	b->group[b->groups] = e;
+	b->group_key[b->groups++] = k;
+	return true;
+}
+
+/* Grouped by a whole primary key, the table's other columns depend on it: those spoken of come along. */
+static bool
+depend(struct bind *b, const struct ast_expr *e, uint64_t tables)
+{
+	if (e == NULL)
+		return true;
+	if (++b->nodes > 1000000)
+		return bind_fail(b, e->position, "54001", "statement too complex");
+	if (e->kind == AST_COLUMN) {
+		unsigned t, c;
+		struct cat_err keep = *b->err;
+		bool there = bind_locate(b, e, &t, &c);
+		*b->err = keep; /* it may be a name of the output */
+		return !there || !(tables >> t & 1) || add_group(b, e);
+	}
+	for (unsigned i = 0; i < e->nargs; i++)
+		if (!depend(b, e->args[i], tables))
+			return false;
+	return true;
+}
+
+static bool
+add_dependent(struct bind *b, const struct ast_select *q, const struct list *l)
+{
+	uint64_t tables = 0;
+	for (unsigned k = 0; k < b->tables; k++) {
+		const struct bind_table *t = &b->table[k];
+		unsigned have = 0;
+		for (unsigned i = 0; i < t->tab->keys; i++)
+			for (unsigned g = 0; g < b->groups; g++)
+				if (b->group_key[g]->kind == SQL_COLUMN &&
+				    b->group_key[g]->index == t->base + t->tab->key[i]) {
+					have++;
+					break;
+				}
+		if (t->tab->keys > 0 && have == t->tab->keys)
+			tables |= UINT64_C(1) << k;
+	}
+	if (tables == 0)
+		return true;
+	for (unsigned i = 0; i < l->n; i++)
+		if (!depend(b, l->t[i].e, tables))
+			return false;
+	for (unsigned i = 0; i < q->orders; i++)
+		if (!depend(b, q->order[i].e, tables))
+			return false;
+	return depend(b, q->having, tables);
+}
+
+static bool
+groups(struct bind *b, const struct ast_select *q, const struct list *l)
+{
+	b->no_agg = "GROUP BY";
+	for (unsigned i = 0; i < q->groups; i++) {
+		const struct ast_expr *e = q->group[i];
+		if (e->kind == AST_INT) {
+			if (e->i < 1 || e->i > l->n)
+				return bind_fail(b, e->position, "42P10",
+				    "GROUP BY position %lld is not in select list", (long long)e->i);
+			e = l->t[e->i - 1].e;
+		} else if (e->kind == AST_COLUMN && e->qual == NULL && e->len == 0) {
+			/* a column of the input first, then a name of the output */
+			unsigned t, c;
+			struct cat_err keep = *b->err;
+			if (!bind_find_column(b, NULL, e->text, e->position, &t, &c) &&
+			    strcmp(b->err->sqlstate, "42703") == 0)
+				for (unsigned k = 0; k < l->n; k++)
+					if (l->t[k].name && strcmp(l->t[k].name, e->text) == 0) {
+						e = l->t[k].e;
+						break;
+					}
+			*b->err = keep;
+		}
+		if (bind_has_agg(b, e))
+			return bind_fail(
+			    b, e->position, "42803", "aggregate functions are not allowed in GROUP BY");
+		if (!add_group(b, e))
+			return false;
+	}
+	return true;
+}
+
+/* ---- putting it together ---------------------------------------------------------------- */
+
+struct out {
+	struct sql_expr **e; /* project list, hidden ones behind */
+	unsigned n, cap;
+};
+
+static bool
+out_push(struct bind *b, struct out *o, struct sql_expr *e)
+{
+	if (o->n == o->cap) {
+		unsigned cap = o->cap ? o->cap * 2 : 16;
+		struct sql_expr **more = bind_take(b, cap * sizeof *more);
+		if (more == NULL)
+			return false;
+		if (o->n)
+			memcpy(more, o->e, o->n * sizeof *more);
+		o->e = more;
+		o->cap = cap;
+	}
+	o->e[o->n++] = e;
+	return true;
+}
+
+static struct sql_expr *
+settled(struct bind *b, struct sql_expr *e)
+{
+	bind_fix_param(b, e, CAT_TEXT);
+	return e ? sql_expr_settle(b->a, e, b->err) : NULL;
+}
+
+static bool
+order_by(struct bind *b, const struct ast_select *q, const struct list *l, struct out *o,
+    struct sql_sort_key *keys)
+{
+	b->no_agg = "ORDER BY";
+	for (unsigned i = 0; i < q->orders; i++) {
+		const struct ast_expr *e = q->order[i].e;
+		struct sql_sort_key *k = &keys[i];
+		*k = (struct sql_sort_key){
+			.col = UINT32_MAX, .desc = q->order[i].desc, .nulls_first = q->order[i].nulls_first
+		};
+		if (e->kind == AST_INT) {
+			if (e->i < 1 || e->i > l->n)
+				return bind_fail(b, e->position, "42P10",
+				    "ORDER BY position %lld is not in select list", (long long)e->i);
+			k->col = (unsigned)e->i - 1;
+			continue;
+		}
+		if (e->kind == AST_STRING || e->kind == AST_NUMBER)
+			return bind_fail(b, e->position, "42601", "non-integer constant in ORDER BY");
+		if (e->kind == AST_COLUMN && e->qual == NULL)
+			for (unsigned t = 0; t < l->n; t++) {
+				if (l->t[t].name == NULL || strcmp(l->t[t].name, e->text) != 0)
+					continue;
+				if (k->col != UINT32_MAX && !bind_same(b, l->t[k->col].e, l->t[t].e))
+					return bind_fail(
+					    b, e->position, "42702", "ORDER BY \"%s\" is ambiguous", e->text);
+				k->col = k->col == UINT32_MAX ? t : k->col;
+			}
+		for (unsigned t = 0; t < l->n && k->col == UINT32_MAX; t++)
+			if (bind_same(b, l->t[t].e, e))
+				k->col = t;
+		if (k->col != UINT32_MAX)
+			continue;
+		if (q->rows > 0)
+			return bind_fail(b, e->position, "0A000",
+			    "ORDER BY expressions over VALUES are not supported yet");
+		if (q->distinct)
+			return bind_fail(b, e->position, "42P10",
+			    "for SELECT DISTINCT, ORDER BY expressions must appear in select list");
+		struct sql_expr *x = settled(b, bind_expr(b, e));
+		k->col = o->n;
+		if (x == NULL || !out_push(b, o, x))
+			return false;
+	}
+	return true;
+}
+
+static struct sql_expr *
+row_count(struct bind *b, const struct ast_expr *e, const char *what)
+{
+	if (bind_has_agg(b, e)) {
+		bind_fail(b, e->position, "42803", "aggregate functions are not allowed in %s", what);
+		return NULL;
+	}
+	unsigned lo = b->lo, hi = b->hi;
+	bool grouped = b->grouped;
+	b->lo = b->hi = 0;
+	b->grouped = false;
+	struct sql_expr *x = bind_expr_as(b, e, CAT_INT8);
+	b->lo = lo;
+	b->hi = hi;
+	b->grouped = grouped;
+	if (x == NULL) {
+		if (strcmp(b->err->sqlstate, "42703") == 0)
+			bind_fail(b, e->position, "42P10", "argument of %s must not contain variables", what);
+		return NULL;
+	}
+	return sql_expr_assign(b->a, x, CAT_INT8, -1, what, e->position, b->err);
+}
+
+static bool
+answer_columns(struct bind *b, const struct list *l, const struct out *o)
+{
+	struct sql_plan *p = b->plan;
+	p->columns = l->n;
+	if ((p->column = bind_take(b, l->n * sizeof *p->column)) == NULL)
+		return false;
+	for (unsigned i = 0; i < l->n; i++) {
+		struct sql_column *c = &p->column[i];
+		snprintf(c->name, sizeof c->name, "%s", l->t[i].name ? l->t[i].name : "?column?");
+		c->type = o->e[i]->type;
+		c->typmod = o->e[i]->typmod;
+	}
+	return true;
+}
+
+static struct sql_node *
+values(struct bind *b, const struct ast_select *q, struct list *l, struct out *o)
+{
+	struct sql_expr **e = bind_take(b, (size_t)q->rows * q->cols * sizeof *e);
+	struct sql_expr **col = bind_take(b, q->rows * sizeof *col);
+	struct sql_node *n = plan_node(b, SQL_NODE_VALUES, NULL, q->cols);
+	if (e == NULL || col == NULL || n == NULL)
+		return NULL;
+	for (unsigned c = 0; c < q->cols; c++) {
+		enum cat_type type = CAT_UNKNOWN;
+		for (unsigned r = 0; r < q->rows; r++) {
+			if ((col[r] = bind_expr(b, q->values[(size_t)r * q->cols + c])) == NULL)
+				return NULL;
+			if (type == CAT_UNKNOWN)
+				type = col[r]->type;
+		}
+		for (unsigned r = 0; r < q->rows; r++)
+			bind_fix_param(b, col[r], type == CAT_UNKNOWN ? CAT_TEXT : type);
+		if (q->rows > 1 ? !sql_expr_unify(b->a, col, q->rows, "VALUES", b->err)
+				: (col[0] = settled(b, col[0])) == NULL)
+			return NULL;
+		for (unsigned r = 0; r < q->rows; r++)
+			if ((e[(size_t)r * q->cols + c] = settled(b, col[r])) == NULL)
+				return NULL;
+		struct ast_expr *name = bind_take(b, sizeof *name);
+		char *text = nam_arena_printf(b->a, "column%u", c + 1);
+		if (name == NULL || text == NULL)
+			return NULL;
+		*name = (struct ast_expr){ .kind = AST_DEFAULT, .text = text };
+		struct sql_expr *x = sql_expr_column(b->a, c, col[0]->type, -1, 0);
+		if (!push(b, l, name, text) || x == NULL || !out_push(b, o, x))
+			return NULL;
+	}
+	n->e = e;
+	n->es = q->cols;
+	n->rows = q->rows;
+	n->est = q->rows;
+	return n;
+}
+
+static struct sql_node *
+aggregated(struct bind *b, struct sql_node *child, struct sql_expr *having)
+{
+	/* Only the group keys somebody uses above are wanted, but all are compared. */
+	struct sql_node *n = plan_node(b, SQL_NODE_AGG, child, b->groups + b->aggs);
+	if (n == NULL)
+		return NULL;
+	n->key = b->group_key;
+	n->keys = b->groups;
+	n->agg = b->agg;
+	n->aggs = b->aggs;
+	n->filter = having;
+	n->est = b->groups == 0 ? 1 : child->est / 4 + 1;
+	return n;
+}
+
+static struct sql_node *
+distinct(struct bind *b, struct sql_node *child, const struct out *o)
+{
+	struct sql_node *n = plan_node(b, SQL_NODE_AGG, child, o->n);
+	if (n == NULL || (n->key = bind_take(b, o->n * sizeof *n->key)) == NULL)
+		return NULL;
+	for (unsigned i = 0; i < o->n; i++)
+		if ((n->key[i] = sql_expr_column(b->a, i, o->e[i]->type, o->e[i]->typmod, 0)) == NULL)
+			return NULL;
+	n->keys = o->n;
+	n->est = child->est / 4 + 1;
+	return n;
+}
+
+static bool
+is_grouped(struct bind *b, const struct ast_select *q)
+{
+	if (q->groups > 0 || q->having != NULL)
+		return true;
+	for (unsigned i = 0; i < q->targets; i++)
+		if (bind_has_agg(b, q->target[i].e))
+			return true;
+	for (unsigned i = 0; i < q->orders; i++)
+		if (bind_has_agg(b, q->order[i].e))
+			return true;
+	return false;
+}
+
+struct sql_node *
+bind_select(struct bind *b, const struct ast_select *q, bool quiet)
+{
+	struct list l = { 0 };
+	struct out o = { 0 };
+	struct sql_expr *having = NULL, *limit = NULL, *offset = NULL;
+	struct sql_sort_key *keys = bind_take(b, q->orders * sizeof *keys);
+	struct sql_node *n, *source = NULL;
+	if (keys == NULL)
+		return NULL;
+	if (q->rows > 0) {
+		if ((source = values(b, q, &l, &o)) == NULL)
+			return NULL;
+	} else {
+		if (!from(b, q) || !select_list(b, q, &l))
+			return NULL;
+		bool grouped = is_grouped(b, q);
+		if (!groups(b, q, &l) || !add_dependent(b, q, &l))
+			return NULL;
+		b->grouped = grouped;
+		for (unsigned i = 0; i < l.n; i++) {
+			b->no_agg = "the select list";
+			struct sql_expr *e = settled(b, bind_expr(b, l.t[i].e));
+			if (e == NULL || !out_push(b, &o, e))
+				return NULL;
+		}
+		if (q->having != NULL) {
+			having = bind_expr_as(b, q->having, CAT_BOOL);
+			if (having == NULL)
+				return NULL;
+			if (having->type != CAT_BOOL) {
+				bind_fail(b, q->having->position, "42804",
+				    "argument of HAVING must be type boolean, not type %s",
+				    cat_type_name(having->type));
+				return NULL;
+			}
+		}
+	}
+	if (!quiet && !answer_columns(b, &l, &o))
+		return NULL;
+	unsigned shown = o.n;
+	if (!order_by(b, q, &l, &o, keys))
+		return NULL;
+	if ((q->limit && q->limit->kind != AST_NULL && (limit = row_count(b, q->limit, "LIMIT")) == NULL) ||
+	    (q->offset && (offset = row_count(b, q->offset, "OFFSET")) == NULL))
+		return NULL;
+	if (source != NULL) {
+		n = source;
+	} else {
+		if ((n = plan_from(b)) == NULL)
+			return NULL;
+		if (b->grouped && (n = aggregated(b, n, having)) == NULL)
+			return NULL;
+		struct sql_node *p = plan_node(b, SQL_NODE_PROJECT, n, o.n);
+		if (p == NULL)
+			return NULL;
+		p->e = o.e;
+		p->es = o.n;
+		p->est = n->est;
+		n = p;
+	}
+	if (q->distinct && (n = distinct(b, n, &o)) == NULL)
+		return NULL;
+	if (q->orders > 0) {
+		struct sql_node *s = plan_node(b, SQL_NODE_SORT, n, o.n);
+		if (s == NULL || (s->types = bind_take(b, o.n * sizeof *s->types)) == NULL)
+			return NULL;
+		for (unsigned i = 0; i < o.n; i++)
+			s->types[i] = o.e[i]->type;
+		s->width = o.n;
+		s->order = keys;
+		s->orders = q->orders;
+		s->limit = limit;
+		s->offset = offset;
+		s->est = n->est;
+		n = s;
+	}
+	if (limit != NULL || offset != NULL) {
+		struct sql_node *m = plan_node(b, SQL_NODE_LIMIT, n, n->out.cols);
+		if (m == NULL)
+			return NULL;
+		m->limit = limit;
+		m->offset = offset;
+		m->est = n->est;
+		n = m;
+	}
+	if (shown < n->out.cols)
+		n->out.cols = shown; /* hidden sort keys stay behind */
+	return n;
+}

@@ -1,0 +1,594 @@
+/*
+ * dml.c -- INSERT, UPDATE, DELETE: rows checked, encoded and handed to txn.
+ *
+ * An UPDATE or DELETE first finds its rows, all of them, and only then touches
+ * one: so it never meets what it wrote itself. Then it locks them together; a
+ * row that had changed meanwhile (READ COMMITTED) is read anew and asked again
+ * whether it is meant.
+ */
+#include "exec.h"
+#include <sql/rowset.h>
+
+#include <stdio.h>
+
+/* ---- errors that quote a row ------------------------------------------------------- */
+
+static void
+quote_row(struct sql_exec *x, const struct cat_table *tab, const union cat_val *v, const bool *null,
+    struct nam_arena *arena)
+{
+	char *out = x->err->detail;
+	size_t max = sizeof x->err->detail, at = (size_t)snprintf(out, max, "Failing row contains (");
+	for (unsigned c = 0; c < tab->columns && at < max; c++) {
+		struct cat_str s = { "null", 4 };
+		if (!null[c])
+			s = cat_value_out(tab->column[c].type, v[c], arena);
+		bool cut = s.len > 64;
+		at += (size_t)snprintf(out + at, max - at, "%s%.*s%s", c ? ", " : "", cut ? 64 : (int)s.len,
+		    s.p, cut ? "..." : "");
+	}
+	if (at < max)
+		snprintf(out + at, max - at, ").");
+}
+
+static bool
+duplicate(struct sql_exec *x, const struct cat_table *tab, const union cat_val *v, struct nam_arena *arena)
+{
+	cat_error(x->err, "23505", "duplicate key value violates unique constraint \"%s_pkey\"", tab->name);
+	char *out = x->err->detail;
+	size_t max = sizeof x->err->detail, at = (size_t)snprintf(out, max, "Key (");
+	for (unsigned k = 0; k < tab->keys && at < max; k++)
+		at += (size_t)snprintf(
+		    out + at, max - at, "%s%s", k ? ", " : "", tab->column[tab->key[k]].name);
+	if (at < max)
+		at += (size_t)snprintf(out + at, max - at, ")=(");
+	for (unsigned k = 0; k < tab->keys && at < max; k++) {
+		struct cat_str s = cat_value_out(tab->column[tab->key[k]].type, v[tab->key[k]], arena);
+		at += (size_t)snprintf(
+		    out + at, max - at, "%s%.*s", k ? ", " : "", s.len > 100 ? 100 : (int)s.len, s.p);
+	}
+	if (at < max)
+		snprintf(out + at, max - at, ") already exists.");
+	return false;
+}
+
+/* ---- one row, from vectors to bytes -------------------------------------------------- */
+
+struct row {
+	union cat_val *v;
+	bool *null;
+};
+
+static bool
+is_key(const struct cat_table *tab, unsigned c)
+{
+	for (unsigned k = 0; k < tab->keys; k++)
+		if (tab->key[k] == c)
+			return true;
+	return false;
+}
+
+/* Takes row k of a batch of all columns into r, with its checks; only columns of `check` (NULL: all) need any. */
+static bool
+take_row(struct sql_exec *x, const struct cat_table *tab, const struct cat_vec *col, unsigned k,
+    struct row *r, const uint16_t *check, unsigned checks, struct nam_arena *arena)
+{
+	for (unsigned c = 0; c < tab->columns; c++) {
+		r->null[c] = col[c].null[k];
+		r->v[c] = cat_vec_at(&col[c], k);
+	}
+	for (unsigned i = 0; i < checks; i++) {
+		unsigned c = check ? check[i] : i;
+		const struct cat_column *d = &tab->column[c];
+		if (r->null[c]) {
+			if (!d->not_null && !is_key(tab, c))
+				continue;
+			cat_error(x->err, "23502",
+			    "null value in column \"%s\" of relation \"%s\" violates not-null constraint",
+			    d->name, tab->name);
+			quote_row(x, tab, r->v, r->null, arena);
+			return false;
+		}
+		if (d->typmod != -1 && !cat_value_fit(d->type, d->typmod, &r->v[c], arena, x->err))
+			return false;
+	}
+	return true;
+}
+
+static bool
+encode_row(struct sql_exec *x, const struct cat_table *tab, const struct row *r, struct cat_str *out,
+    struct nam_arena *arena)
+{
+	nam_status st = cat_row_encode(tab, x->t, r->v, r->null, out, arena);
+	if (st == NAM_INVALID)
+		return cat_error(x->err, "54000", "row is too big: it does not fit table \"%s\"", tab->name);
+	return st == NAM_OK || sql_status(x->err, st, tab);
+}
+
+static bool
+encode_key(struct sql_exec *x, const struct cat_table *tab, const struct row *r, struct cat_str *out,
+    uint64_t *hash, struct nam_arena *arena)
+{
+	union cat_val key[CAT_KEY_MAX];
+	for (unsigned k = 0; k < tab->keys; k++)
+		key[k] = r->v[tab->key[k]];
+	nam_status st = cat_key_encode(tab, key, out, hash, arena);
+	return st == NAM_OK || sql_status(x->err, st, tab);
+}
+
+static bool
+new_row(struct sql_exec *x, const struct cat_table *tab, struct row *r, struct nam_arena *arena)
+{
+	r->v = nam_arena_take(arena, tab->columns * sizeof *r->v);
+	r->null = nam_arena_take(arena, tab->columns * sizeof *r->null);
+	return (r->v != NULL && r->null != NULL) || sql_no_memory(x->err);
+}
+
+/* ---- INSERT ---------------------------------------------------------------------------- */
+
+static bool
+put(struct sql_exec *x, const struct cat_table *tab, const struct row *r, struct txn_put *p,
+    struct nam_arena *arena)
+{
+	struct cat_str bytes, key = { NULL, 0 };
+	*p = (struct txn_put){ .table = (struct txn_table *)&tab->store };
+	if (!encode_row(x, tab, r, &bytes, arena) ||
+	    (tab->keys > 0 && !encode_key(x, tab, r, &key, &p->hash, arena)))
+		return false;
+	p->bytes = bytes.p;
+	p->len = bytes.len;
+	p->key = key.p;
+	p->key_len = key.len;
+	return true;
+}
+
+static bool
+put_all(struct sql_exec *x, const struct cat_table *tab, struct txn_put *p, const struct row *r, unsigned n,
+    struct nam_arena *arena)
+{
+	nam_status st = txn_insert(x->t, p, n);
+	if (st == NAM_OK)
+		return true;
+	for (unsigned k = 0; k < n && st == NAM_DUPLICATE; k++)
+		if (p[k].status == NAM_DUPLICATE)
+			return duplicate(x, tab, r[k].v, arena);
+	return sql_status(x->err, st, tab);
+}
+
+bool
+sql_insert_batch(
+    struct sql_exec *x, const struct cat_table *tab, const struct sql_batch *b, struct nam_arena *arena)
+{
+	struct txn_put *p = nam_arena_take(arena, b->n * sizeof *p);
+	struct row *r = nam_arena_take(arena, b->n * sizeof *r);
+	if (p == NULL || r == NULL)
+		return sql_no_memory(x->err);
+	for (unsigned k = 0; k < b->n; k++)
+		if (!new_row(x, tab, &r[k], arena) ||
+		    !take_row(x, tab, b->col, k, &r[k], NULL, tab->columns, arena) ||
+		    !put(x, tab, &r[k], &p[k], arena))
+			return false;
+	return put_all(x, tab, p, r, b->n, arena);
+}
+
+static bool
+answer(struct sql_exec *x, struct sql_plan *p, struct sql_batch *b, const uint16_t *sel, unsigned n,
+    struct nam_arena *arena)
+{
+	if (p->columns == 0 || n == 0)
+		return true;
+	struct sql_batch out = { .cols = p->columns, .n = b->n };
+	if ((out.col = nam_arena_take(arena, p->columns * sizeof *out.col)) == NULL)
+		return sql_no_memory(x->err);
+	x->env.arena = arena;
+	for (unsigned c = 0; c < p->columns; c++)
+		if (!sql_eval(p->returning[c], b, sel, n, &x->env, &out.col[c]))
+			return false;
+	return sql_send(x, &out, sel, n, arena);
+}
+
+static bool
+value_of(struct sql_exec *x, const struct sql_expr *e, struct cat_vec *v, unsigned k)
+{
+	struct cat_datum d;
+	if (e == NULL) {
+		v->null[k] = 1;
+		if (cat_type_is_str(v->type))
+			v->s[k] = (struct cat_str){ "", 0 };
+		else
+			v->i[k] = 0;
+		return true;
+	}
+	if (e->kind == SQL_CONST)
+		d = e->value;
+	else if (e->kind == SQL_PARAM && e->index < x->env.params)
+		d = x->env.param[e->index];
+	else if (!sql_eval_one(e, &x->env, &d))
+		return false;
+	cat_vec_set(v, k, d.v, d.null);
+	return true;
+}
+
+static bool
+insert_values(struct sql_exec *x, struct sql_plan *p, uint64_t *count)
+{
+	const struct cat_table *tab = p->tab;
+	struct nam_arena *arena = x->arena[p->arena_base];
+	for (unsigned at = 0; at < p->rows;) {
+		unsigned n = p->rows - at < SQL_INSERT_ROWS ? p->rows - at : SQL_INSERT_ROWS;
+		nam_arena_reset(arena);
+		struct sql_batch b = { .cols = tab->columns, .n = n };
+		if ((b.col = nam_arena_take(arena, tab->columns * sizeof *b.col)) == NULL)
+			return sql_no_memory(x->err);
+		x->env.arena = arena;
+		for (unsigned c = 0; c < tab->columns; c++) {
+			if (!cat_vec_take(&b.col[c], tab->column[c].type, n, arena))
+				return sql_no_memory(x->err);
+			struct sql_expr **e = p->value + (size_t)at * tab->columns + c;
+			for (unsigned k = 0; k < n; k++)
+				if (!value_of(x, e[(size_t)k * tab->columns], &b.col[c], k))
+					return false;
+		}
+		if (!sql_insert_batch(x, tab, &b, arena) || !answer(x, p, &b, NULL, n, arena))
+			return false;
+		at += n;
+		*count += n;
+		if (at < p->rows && !sql_go_on(x))
+			return false;
+	}
+	return true;
+}
+
+static bool
+insert_select(struct sql_exec *x, struct sql_plan *p, uint64_t *count)
+{
+	/* All rows first: the query must not meet what it inserts. */
+	const struct cat_table *tab = p->tab;
+	struct nam_arena *arena = x->arena[p->arena_base], *keep = x->arena[p->arena_base + 1];
+	enum cat_type *type = nam_arena_take(keep, tab->columns * sizeof *type);
+	const struct cat_vec **col = nam_arena_take(keep, tab->columns * sizeof *col);
+	struct cat_vec *v = nam_arena_take(keep, tab->columns * sizeof *v);
+	if (type == NULL || col == NULL || v == NULL)
+		return sql_no_memory(x->err);
+	for (unsigned c = 0; c < tab->columns; c++)
+		type[c] = tab->column[c].type;
+	struct sql_rowset *rs = sql_rowset_open(keep, type, tab->columns);
+	if (rs == NULL)
+		return sql_no_memory(x->err);
+	int rows;
+	while ((rows = sql_next(x, p->root)) > 0) {
+		const struct sql_node *from = p->root;
+		nam_arena_reset(arena);
+		x->env.arena = arena;
+		for (unsigned c = 0; c < tab->columns; c++) {
+			col[c] = &v[c];
+			if (p->value[c] != NULL) {
+				if (!sql_eval(
+					p->value[c], &from->out, from->sel, (unsigned)rows, &x->env, &v[c]))
+					return false;
+				continue;
+			}
+			if (!cat_vec_take(&v[c], type[c], from->out.n, arena))
+				return sql_no_memory(x->err);
+			for (unsigned k = 0; k < from->out.n; k++)
+				value_of(x, NULL, &v[c], k);
+		}
+		if (!sql_rowset_add(rs, col, sql_sel(from), (unsigned)rows))
+			return sql_no_memory(x->err);
+	}
+	if (rows < 0)
+		return false;
+	uint32_t index[SQL_INSERT_ROWS];
+	for (uint32_t at = 0; at < rs->rows;) {
+		unsigned n = rs->rows - at < SQL_INSERT_ROWS ? rs->rows - at : SQL_INSERT_ROWS;
+		nam_arena_reset(arena);
+		for (unsigned k = 0; k < n; k++)
+			index[k] = at + k;
+		struct sql_batch b = { .col = v, .cols = tab->columns, .n = n };
+		for (unsigned c = 0; c < tab->columns; c++)
+			if (!sql_rowset_gather(rs, c, index, n, &v[c], arena))
+				return sql_no_memory(x->err);
+		if (!sql_insert_batch(x, tab, &b, arena) || !answer(x, p, &b, NULL, n, arena) ||
+		    !sql_go_on(x))
+			return false;
+		at += n;
+		*count += n;
+	}
+	return true;
+}
+
+/* ---- UPDATE, DELETE ---------------------------------------------------------------------- */
+
+/* Rows whose key changes: deleted at once, inserted when all are deleted. */
+struct moved {
+	struct moved *next;
+	struct row r;
+};
+
+struct change {
+	struct sql_exec *x;
+	struct sql_plan *p;
+	struct moved *moved, **last;
+	uint64_t count;
+};
+
+static bool
+decode(struct sql_exec *x, struct sql_plan *p, const struct txn_row *rows, unsigned n, struct cat_vec *col,
+    struct nam_arena *arena)
+{
+	const struct sql_access *a = &p->root->acc;
+	struct cat_vec *tmp = nam_arena_take(arena, (a->wants + 1) * sizeof *tmp);
+	if (tmp == NULL)
+		return sql_no_memory(x->err);
+	nam_status st = cat_rows_decode(p->tab, x->t, rows, n, a->want, a->wants, tmp, arena);
+	if (st != NAM_OK)
+		return sql_status(x->err, st, p->tab);
+	for (unsigned j = 0; j < a->wants; j++)
+		col[a->want[j]] = tmp[j];
+	return true;
+}
+
+/* Locks rows[live[0..*n)] and takes out of live those that are gone, or changed and no longer meant. */
+static bool
+lock(struct change *c, struct txn_row *rows, unsigned total, struct sql_batch *b, uint16_t *live, unsigned *n,
+    struct nam_arena *arena)
+{
+	struct sql_exec *x = c->x;
+	struct txn_table *table = (struct txn_table *)&c->p->tab->store;
+	unsigned m = *n, out = 0;
+	bool changed = false;
+	if (m == 1) {
+		nam_status st = txn_lock(x->t, table, &rows[live[0]], arena);
+		if (st == NAM_ABSENT) {
+			*n = 0;
+			return true;
+		}
+		if (st != NAM_OK)
+			return sql_status(x->err, st, c->p->tab);
+		changed = rows[live[0]].changed;
+	} else {
+		nam_status *st = nam_arena_take(arena, m * sizeof *st);
+		struct txn_row *r = nam_arena_take(arena, m * sizeof *r);
+		if (st == NULL || r == NULL)
+			return sql_no_memory(x->err);
+		for (unsigned k = 0; k < m; k++) {
+			r[k] = rows[live[k]];
+			st[k] = NAM_OK;
+		}
+		nam_status all = txn_lock_many(x->t, table, r, st, m, arena);
+		for (unsigned k = 0; k < m; k++) {
+			if (st[k] == NAM_ABSENT)
+				continue;
+			if (st[k] != NAM_OK)
+				return sql_status(x->err, st[k], c->p->tab);
+			rows[live[k]] = r[k];
+			changed |= r[k].changed;
+			live[out++] = live[k];
+		}
+		if (all != NAM_OK && all != NAM_ABSENT)
+			return sql_status(x->err, all, c->p->tab);
+		*n = out;
+	}
+	if (!changed)
+		return true;
+	/* A row that is gone still has the bytes that were found: decoding them is harmless. */
+	if (!decode(x, c->p, rows, total, b->col, arena))
+		return false;
+	if (c->p->recheck == NULL)
+		return true;
+	x->env.arena = arena;
+	int kept = sql_filter(c->p->recheck, b, live, *n, &x->env, live);
+	if (kept < 0)
+		return false;
+	*n = (unsigned)kept;
+	return true;
+}
+
+static bool
+delete_rows(struct change *c, const struct txn_row *rows, const uint16_t *live, unsigned n)
+{
+	for (unsigned k = 0; k < n; k++) {
+		nam_status st = txn_delete(c->x->t, (struct txn_table *)&c->p->tab->store, &rows[live[k]]);
+		if (st != NAM_OK)
+			return sql_status(c->x->err, st, c->p->tab);
+	}
+	c->count += n;
+	return true;
+}
+
+static bool
+move_row(struct change *c, const struct row *r)
+{
+	struct nam_arena *keep = c->x->arena[c->p->arena_base + 1];
+	const struct cat_table *tab = c->p->tab;
+	struct moved *m = nam_arena_take(keep, sizeof *m);
+	if (m == NULL || !new_row(c->x, tab, &m->r, keep))
+		return sql_no_memory(c->x->err);
+	for (unsigned i = 0; i < tab->columns; i++) {
+		m->r.null[i] = r->null[i];
+		m->r.v[i] = r->v[i];
+		if (!r->null[i])
+			m->r.v[i] = cat_value_copy(tab->column[i].type, r->v[i], keep);
+	}
+	m->next = NULL;
+	*c->last = m;
+	c->last = &m->next;
+	return true;
+}
+
+static bool
+update_rows(struct change *c, struct sql_batch *b, const struct txn_row *rows, const uint16_t *live,
+    unsigned n, struct nam_arena *arena)
+{
+	struct sql_exec *x = c->x;
+	struct sql_plan *p = c->p;
+	const struct cat_table *tab = p->tab;
+	struct sql_batch nb = { .cols = tab->columns, .n = b->n };
+	struct row r;
+	if ((nb.col = nam_arena_copy(arena, b->col, tab->columns * sizeof *nb.col)) == NULL ||
+	    !new_row(x, tab, &r, arena))
+		return sql_no_memory(x->err);
+	x->env.arena = arena;
+	for (unsigned i = 0; i < p->sets; i++) {
+		struct cat_vec *v = &nb.col[p->set[i]];
+		if (p->value[i] != NULL) {
+			if (!sql_eval(p->value[i], b, live, n, &x->env, v))
+				return false;
+			continue;
+		}
+		if (!cat_vec_take(v, tab->column[p->set[i]].type, b->n, arena))
+			return sql_no_memory(x->err);
+		for (unsigned k = 0; k < n; k++)
+			value_of(x, NULL, v, live[k]);
+	}
+	for (unsigned k = 0; k < n; k++) {
+		struct cat_str bytes;
+		if (!take_row(x, tab, nb.col, live[k], &r, p->set, p->sets, arena))
+			return false;
+		if (p->sets_key) {
+			struct row old;
+			struct cat_str was, is;
+			uint64_t hw, hi;
+			if (!new_row(x, tab, &old, arena) ||
+			    !take_row(x, tab, b->col, live[k], &old, NULL, 0, arena) ||
+			    !encode_key(x, tab, &old, &was, &hw, arena) ||
+			    !encode_key(x, tab, &r, &is, &hi, arena))
+				return false;
+			if (hw != hi || was.len != is.len || memcmp(was.p, is.p, is.len) != 0) {
+				nam_status st =
+				    txn_delete(x->t, (struct txn_table *)&tab->store, &rows[live[k]]);
+				if (st != NAM_OK)
+					return sql_status(x->err, st, tab);
+				if (!move_row(c, &r))
+					return false;
+				continue;
+			}
+		}
+		if (!encode_row(x, tab, &r, &bytes, arena))
+			return false;
+		nam_status st =
+		    txn_update(x->t, (struct txn_table *)&tab->store, &rows[live[k]], bytes.p, bytes.len);
+		if (st != NAM_OK)
+			return sql_status(x->err, st, tab);
+	}
+	c->count += n;
+	return answer(x, p, &nb, live, n, arena);
+}
+
+/* One chunk of found rows; b holds the wanted columns of all `total`, the selected ones are live. */
+static bool
+apply(struct change *c, struct sql_batch *b, struct txn_row *rows, unsigned total, uint16_t *live, unsigned n,
+    struct nam_arena *arena)
+{
+	if (!lock(c, rows, total, b, live, &n, arena))
+		return false;
+	if (n == 0)
+		return true;
+	if (c->p->kind == AST_UPDATE)
+		return update_rows(c, b, rows, live, n, arena);
+	return delete_rows(c, rows, live, n) && answer(c->x, c->p, b, live, n, arena);
+}
+
+/* Rows found by a scan, kept until all are found. */
+struct found {
+	struct found *next;
+	unsigned n;
+	struct txn_row row[SQL_INSERT_ROWS];
+};
+
+static bool
+keep_rows(struct sql_exec *x, const struct sql_node *from, struct found **last, struct nam_arena *keep)
+{
+	const uint16_t *sel = sql_sel(from);
+	for (unsigned k = 0; k < from->nsel; k++) {
+		if ((*last)->n == SQL_INSERT_ROWS) {
+			struct found *f = nam_arena_take(keep, sizeof *f);
+			if (f == NULL)
+				return sql_no_memory(x->err);
+			f->next = NULL;
+			f->n = 0;
+			(*last)->next = f;
+			*last = f;
+		}
+		const struct txn_row *r = &from->acc.rows[sel[k]];
+		struct txn_row *to = &(*last)->row[(*last)->n++];
+		*to = *r;
+		if ((to->bytes = nam_arena_copy(keep, r->bytes, r->len)) == NULL)
+			return sql_no_memory(x->err);
+	}
+	return true;
+}
+
+static bool
+change_scanned(struct change *c)
+{
+	struct sql_exec *x = c->x;
+	struct sql_plan *p = c->p;
+	struct nam_arena *arena = x->arena[p->arena_base], *keep = x->arena[p->arena_base + 2];
+	struct found *first = nam_arena_take(keep, sizeof *first), *last = first;
+	struct cat_vec *col = nam_arena_zero(keep, p->tab->columns * sizeof *col);
+	if (first == NULL || col == NULL)
+		return sql_no_memory(x->err);
+	first->next = NULL;
+	first->n = 0;
+	int rows;
+	while ((rows = sql_next(x, p->root)) > 0)
+		if (!keep_rows(x, p->root, &last, keep))
+			return false;
+	if (rows < 0)
+		return false;
+	sql_close(x, p->root);
+	for (struct found *f = first; f != NULL && f->n > 0; f = f->next) {
+		nam_arena_reset(arena);
+		uint16_t live[SQL_INSERT_ROWS];
+		struct sql_batch b = { .col = col, .cols = p->tab->columns, .n = f->n };
+		memcpy(live, sql_ident(), f->n * sizeof *live);
+		if (!sql_go_on(x) || !decode(x, p, f->row, f->n, col, arena) ||
+		    !apply(c, &b, f->row, f->n, live, f->n, arena))
+			return false;
+	}
+	return true;
+}
+
+static bool
+change_rows(struct sql_exec *x, struct sql_plan *p, uint64_t *count)
+{
+	struct change c = { .x = x, .p = p };
+	struct sql_node *n = p->root;
+	struct nam_arena *arena = x->arena[p->arena_base];
+	c.last = &c.moved;
+	bool ok;
+	if (n->kind == SQL_NODE_GET && n->probes <= CAT_BATCH) {
+		/* all that is meant is in the first batch */
+		int rows = sql_next(x, n);
+		ok = rows >= 0;
+		if (rows > 0) {
+			uint16_t *live = n->selbuf;
+			if (n->sel == NULL)
+				memcpy(live, sql_ident(), (unsigned)rows * sizeof *live);
+			nam_arena_reset(arena);
+			ok = apply(&c, &n->out, n->acc.rows, n->out.n, live, (unsigned)rows, arena);
+		}
+	} else {
+		ok = change_scanned(&c);
+	}
+	nam_arena_reset(arena);
+	for (struct moved *m = c.moved; ok && m != NULL; m = m->next) {
+		struct txn_put q;
+		ok = put(x, p->tab, &m->r, &q, arena) && put_all(x, p->tab, &q, &m->r, 1, arena);
+	}
+	*count = c.count;
+	return ok;
+}
+
+bool
+sql_dml(struct sql_exec *x, struct sql_plan *p, uint64_t *rows)
+{
+	*rows = 0;
+	if (p->kind == AST_INSERT && p->root == NULL)
+		return insert_values(x, p, rows);
+	if (!sql_open(x, p->root))
+		return false;
+	bool ok = p->kind == AST_INSERT ? insert_select(x, p, rows) : change_rows(x, p, rows);
+	return ok;
+}

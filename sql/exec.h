@@ -1,0 +1,69 @@
+/*
+ * exec.h -- running a plan: operators are opened, then pulled for batches until one comes back empty.
+ *
+ * sql_next answers how many rows are selected in n->out (0: the end, -1: *x->err
+ * says why not). A batch stays valid until the next call on the same operator.
+ * Inside of sql.
+ */
+#ifndef NAM_SQL_EXEC_H
+#define NAM_SQL_EXEC_H
+
+#include <sql/plan.h>
+
+struct sql_exec {
+	struct txn *t;
+	struct cat_err *err;
+	struct sql_env env;
+	struct nam_arena **arena; /* one per number the plan gave out */
+	const _Atomic int *cancel;
+	struct net_worker *net;
+	uint64_t deadline_ns; /* 0: none */
+	const struct sql_sink *sink;
+	uint64_t sent; /* rows given to the sink: then nothing can be tried again */
+	void (*saw)(void *arg, uint32_t table, uint64_t rows);
+	void *saw_arg;
+};
+
+bool sql_open(struct sql_exec *x, struct sql_node *n);
+int sql_next(struct sql_exec *x, struct sql_node *n);
+void sql_close(struct sql_exec *x, struct sql_node *n);
+
+/* Cancelled, or too late? Then false. */
+bool sql_go_on(struct sql_exec *x);
+/* One table of statuses and SQLSTATEs. what: the table it was about, or NULL. Returns false. */
+bool sql_status(struct cat_err *err, nam_status st, const struct cat_table *tab);
+bool sql_no_memory(struct cat_err *err);
+
+/* Gives the selected rows of a batch to the sink, compact. arena: for what must be moved. */
+bool sql_send(
+    struct sql_exec *x, const struct sql_batch *b, const uint16_t *sel, unsigned n, struct nam_arena *arena);
+/* dst[k] = src[idx[k]] */
+bool sql_gather(
+    struct cat_vec *dst, const struct cat_vec *src, const uint16_t *idx, unsigned n, struct nam_arena *arena);
+/* 0, 1, 2, ... CAT_BATCH-1 */
+const uint16_t *sql_ident(void);
+static inline const uint16_t *
+sql_sel(const struct sql_node *n)
+{
+	return n->sel ? n->sel : sql_ident();
+}
+/* Applies n->filter to the batch just made of n rows; answers how many stay, -1 on error. */
+int sql_keep(struct sql_exec *x, struct sql_node *n);
+
+/* exec_join.c, exec_agg.c, exec_sort.c */
+int sql_join_next(struct sql_exec *x, struct sql_node *n);
+int sql_agg_next(struct sql_exec *x, struct sql_node *n);
+int sql_sort_next(struct sql_exec *x, struct sql_node *n);
+bool sql_row_count(struct sql_exec *x, struct sql_node *n); /* LIMIT and OFFSET into left and skip */
+
+/* dml.c: INSERT, UPDATE, DELETE. */
+bool sql_dml(struct sql_exec *x, struct sql_plan *p, uint64_t *rows);
+/* Inserts n rows of all columns of tab; batch_arena is emptied by the caller. */
+bool sql_insert_batch(struct sql_exec *x, const struct cat_table *tab, const struct sql_batch *b,
+    struct nam_arena *batch_arena);
+enum { SQL_INSERT_ROWS = 256 };
+
+/* copy.c */
+bool sql_copy(struct sql_exec *x, const struct ast_stmt *st, uint64_t *rows);
+
+#endif

@@ -1,0 +1,180 @@
+/* exec_agg.c -- GROUP BY and DISTINCT: a hash table of groups, their states beside them. */
+#include "exec.h"
+#include <sql/rowset.h>
+
+static bool
+add_state(struct sql_exec *x, struct sql_node *n, uint32_t group)
+{
+	if (n->aggs == 0)
+		return true;
+	struct nam_arena *keep = x->arena[n->arena + 1];
+	unsigned i = group / CAT_BATCH;
+	if (group % CAT_BATCH != 0)
+		return true;
+	if (i % 64 == 0) { /* room for 64 more chunks */
+		char **more = nam_arena_take(keep, (i + 64) * sizeof *more);
+		if (more == NULL)
+			return sql_no_memory(x->err);
+		if (i)
+			memcpy(more, n->state, i * sizeof *more);
+		n->state = more;
+	}
+	size_t bytes = (size_t)n->aggs * SQL_AGG_BYTES * (n->keys ? CAT_BATCH : 1);
+	if ((n->state[i] = nam_arena_zero(keep, bytes)) == NULL)
+		return sql_no_memory(x->err);
+	return true;
+}
+
+static void *
+state_of(const struct sql_node *n, uint32_t group, unsigned agg)
+{
+	return n->state[group / CAT_BATCH] + ((size_t)(group % CAT_BATCH) * n->aggs + agg) * SQL_AGG_BYTES;
+}
+
+static bool
+grow(struct sql_exec *x, struct sql_node *n)
+{
+	struct nam_arena *keep = x->arena[n->arena + 1];
+	unsigned size = n->buckets ? n->buckets * 2 : 256;
+	uint32_t *bucket = nam_arena_zero(keep, size * sizeof *bucket);
+	uint32_t *chain = nam_arena_take(keep, size * sizeof *chain);
+	uint64_t *hash = nam_arena_take(keep, size * sizeof *hash);
+	if (bucket == NULL || chain == NULL || hash == NULL)
+		return sql_no_memory(x->err);
+	if (n->groups)
+		memcpy(hash, n->hash, n->groups * sizeof *hash);
+	for (uint32_t g = 0; g < n->groups; g++) {
+		uint32_t *b = &bucket[hash[g] & (size - 1)];
+		chain[g] = *b;
+		*b = g + 1;
+	}
+	n->bucket = bucket;
+	n->chain = chain;
+	n->hash = hash;
+	n->buckets = size;
+	return true;
+}
+
+static bool
+find(struct sql_exec *x, struct sql_node *n, const struct cat_vec *key, uint16_t row, uint32_t *out)
+{
+	uint64_t h = sql_hash_row(key, n->keys, row);
+	for (uint32_t g = n->bucket[h & (n->buckets - 1)]; g != 0; g = n->chain[g - 1])
+		if (n->hash[g - 1] == h && sql_same_row(n->rs, g - 1, 0, key, n->keys, row)) {
+			*out = g - 1;
+			return true;
+		}
+	if (n->groups == n->buckets && !grow(x, n))
+		return false;
+	const struct cat_vec *col[64], **cols = col;
+	if (n->keys > 64 && (cols = nam_arena_take(x->arena[n->arena], n->keys * sizeof *cols)) == NULL)
+		return sql_no_memory(x->err);
+	for (unsigned k = 0; k < n->keys; k++)
+		cols[k] = &key[k];
+	uint32_t g = n->groups;
+	if (!add_state(x, n, g))
+		return false;
+	if (!sql_rowset_add(n->rs, cols, &row, 1))
+		return sql_no_memory(x->err);
+	n->groups++;
+	uint32_t *b = &n->bucket[h & (n->buckets - 1)];
+	n->hash[g] = h;
+	n->chain[g] = *b;
+	*b = g + 1;
+	*out = g;
+	return true;
+}
+
+static bool
+take_all(struct sql_exec *x, struct sql_node *n)
+{
+	struct nam_arena *keep = x->arena[n->arena + 1], *batch = x->arena[n->arena];
+	n->groups = n->buckets = 0;
+	n->hash = NULL;
+	enum cat_type *type = nam_arena_take(keep, (n->keys + 1) * sizeof *type);
+	struct cat_vec *key = nam_arena_take(keep, (n->keys + 1) * sizeof *key);
+	if (type == NULL || key == NULL)
+		return sql_no_memory(x->err);
+	for (unsigned k = 0; k < n->keys; k++)
+		type[k] = n->key[k]->type;
+	if ((n->rs = sql_rowset_open(keep, type, n->keys)) == NULL)
+		return sql_no_memory(x->err);
+	if (n->keys == 0) {
+		if (!add_state(x, n, 0))
+			return false;
+		n->groups = 1;
+	} else if (!grow(x, n)) {
+		return false;
+	}
+	int rows;
+	while ((rows = sql_next(x, n->child)) > 0) {
+		const struct sql_batch *in = &n->child->out;
+		const uint16_t *sel = sql_sel(n->child);
+		nam_arena_reset(batch);
+		uint32_t *group = nam_arena_zero(batch, (unsigned)rows * sizeof *group);
+		void **state = nam_arena_take(batch, (unsigned)rows * sizeof *state);
+		if (group == NULL || state == NULL)
+			return sql_no_memory(x->err);
+		x->env.arena = batch;
+		for (unsigned k = 0; k < n->keys; k++)
+			if (!sql_eval(n->key[k], in, n->child->sel, (unsigned)rows, &x->env, &key[k]))
+				return false;
+		for (int r = 0; n->keys > 0 && r < rows; r++)
+			if (!find(x, n, key, sel[r], &group[r]))
+				return false;
+		for (unsigned a = 0; a < n->aggs; a++) {
+			const struct sql_agg *g = &n->agg[a];
+			struct cat_vec arg;
+			if (g->arg != NULL &&
+			    !sql_eval(g->arg, in, n->child->sel, (unsigned)rows, &x->env, &arg))
+				return false;
+			for (int r = 0; r < rows; r++)
+				state[r] = state_of(n, group[r], a);
+			if (!sql_agg_add(g->kind, g->arg_type, g->arg ? &arg : NULL, sel, (unsigned)rows,
+				state, keep, x->err))
+				return false;
+		}
+		if (!sql_go_on(x))
+			return false;
+	}
+	return rows == 0;
+}
+
+int
+sql_agg_next(struct sql_exec *x, struct sql_node *n)
+{
+	if (!n->opened) {
+		if (!take_all(x, n))
+			return -1;
+		n->opened = true;
+		n->at = 0;
+	}
+	while (n->at < n->groups) {
+		struct nam_arena *batch = x->arena[n->arena];
+		nam_arena_reset(batch);
+		unsigned m = n->groups - n->at < CAT_BATCH ? n->groups - n->at : CAT_BATCH;
+		for (unsigned k = 0; k < n->keys; k++)
+			n->out.col[k] = n->rs->chunk[n->at / CAT_BATCH][k];
+		for (unsigned a = 0; a < n->aggs; a++) {
+			struct cat_vec *v = &n->out.col[n->keys + a];
+			const struct sql_agg *g = &n->agg[a];
+			if (!cat_vec_take(v, g->type, m, batch)) {
+				sql_no_memory(x->err);
+				return -1;
+			}
+			for (unsigned k = 0; k < m; k++) {
+				struct cat_datum d;
+				if (!sql_agg_result(
+					g->kind, g->arg_type, state_of(n, n->at + k, a), &d, batch, x->err))
+					return -1;
+				cat_vec_set(v, k, d.v, d.null);
+			}
+		}
+		n->at += m;
+		n->out.n = m;
+		int kept = sql_keep(x, n);
+		if (kept != 0)
+			return kept;
+	}
+	return 0;
+}

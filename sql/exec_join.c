@@ -1,0 +1,205 @@
+/* exec_join.c -- the inner hash join: one side is kept in a table, the other asks it; without keys, all pairs. */
+#include "exec.h"
+#include <sql/rowset.h>
+
+static bool
+build(struct sql_exec *x, struct sql_node *n)
+{
+	struct nam_arena *keep = x->arena[n->arena + 1];
+	unsigned cols = n->build_cols + n->keys;
+	if ((n->rs = sql_rowset_open(keep, n->build_type, cols)) == NULL)
+		return sql_no_memory(x->err);
+	struct cat_vec *key = nam_arena_take(keep, (n->keys + 1) * sizeof *key);
+	const struct cat_vec **col = nam_arena_take(keep, (cols + 1) * sizeof *col);
+	uint16_t *live = nam_arena_take(keep, CAT_BATCH * sizeof *live);
+	struct nam_arena *batch = x->arena[n->arena];
+	uint32_t cap = 0;
+	if (key == NULL || col == NULL || live == NULL)
+		return sql_no_memory(x->err);
+	int rows;
+	while ((rows = sql_next(x, n->build)) > 0) {
+		const struct sql_node *from = n->build;
+		nam_arena_reset(batch);
+		x->env.arena = batch;
+		for (unsigned k = 0; k < n->keys; k++)
+			if (!sql_eval(
+				n->build_key[k], &from->out, from->sel, (unsigned)rows, &x->env, &key[k]))
+				return false;
+		const uint16_t *sel = sql_sel(from);
+		unsigned m = 0;
+		for (int r = 0; r < rows; r++) {
+			bool null = false;
+			for (unsigned k = 0; k < n->keys; k++)
+				null |= key[k].null[sel[r]];
+			if (!null)
+				live[m++] = sel[r];
+		}
+		for (unsigned c = 0; c < n->build_cols; c++)
+			col[c] = &from->out.col[n->build_col[c]];
+		for (unsigned k = 0; k < n->keys; k++)
+			col[n->build_cols + k] = &key[k];
+		uint32_t at = n->rs->rows;
+		if (cap < at + m) {
+			cap = cap ? cap * 2 : CAT_BATCH;
+			while (cap < at + m)
+				cap *= 2;
+			uint64_t *more = nam_arena_take(keep, cap * sizeof *more);
+			if (more == NULL)
+				return sql_no_memory(x->err);
+			if (at)
+				memcpy(more, n->hash, at * sizeof *more);
+			n->hash = more;
+		}
+		for (unsigned k = 0; n->keys > 0 && k < m; k++)
+			n->hash[at + k] = sql_hash_row(key, n->keys, live[k]);
+		if (!sql_rowset_add(n->rs, col, live, m))
+			return sql_no_memory(x->err);
+	}
+	if (rows < 0)
+		return false;
+	if (n->keys == 0)
+		return true;
+	uint64_t size = 16;
+	while (size < n->rs->rows)
+		size *= 2;
+	n->mask = size - 1;
+	n->bucket = nam_arena_zero(keep, size * sizeof *n->bucket);
+	n->chain = nam_arena_take(keep, (n->rs->rows + 1) * sizeof *n->chain);
+	if (n->bucket == NULL || n->chain == NULL)
+		return sql_no_memory(x->err);
+	for (uint32_t r = n->rs->rows; r-- > 0;) {
+		uint32_t *b = &n->bucket[n->hash[r] & n->mask];
+		n->chain[r] = *b;
+		*b = r + 1;
+	}
+	return true;
+}
+
+/* State over the current batch of the probe side: lives in the batch arena. */
+struct probe {
+	struct cat_vec *key;
+	uint64_t *hash;
+	unsigned n;
+};
+
+static int
+probe_batch(struct sql_exec *x, struct sql_node *n, struct probe **out)
+{
+	int rows = sql_next(x, n->child);
+	if (rows <= 0)
+		return rows;
+	struct nam_arena *batch = x->arena[n->arena];
+	nam_arena_reset(batch);
+	x->env.arena = batch;
+	struct probe *p = nam_arena_zero(batch, sizeof *p);
+	if (p == NULL || (p->key = nam_arena_take(batch, (n->keys + 1) * sizeof *p->key)) == NULL ||
+	    (p->hash = nam_arena_take(batch, (unsigned)rows * sizeof *p->hash)) == NULL) {
+		sql_no_memory(x->err);
+		return -1;
+	}
+	p->n = (unsigned)rows;
+	const uint16_t *sel = sql_sel(n->child);
+	for (unsigned k = 0; k < n->keys; k++)
+		if (!sql_eval(n->key[k], &n->child->out, n->child->sel, (unsigned)rows, &x->env, &p->key[k]))
+			return -1;
+	for (int r = 0; n->keys > 0 && r < rows; r++)
+		p->hash[r] = sql_hash_row(p->key, n->keys, sel[r]);
+	n->probe_at = 0;
+	n->match = 0;
+	*out = p;
+	return rows;
+}
+
+/* The next build row (+1) that equals the current probe row, from n->match on; 0: none. */
+static uint32_t
+next_match(struct sql_node *n, const struct probe *p, unsigned row, bool first)
+{
+	if (n->keys == 0) {
+		uint32_t r = first ? 0 : n->match;
+		return r < n->rs->rows ? r + 1 : 0;
+	}
+	uint32_t r = first ? n->bucket[p->hash[n->probe_at] & n->mask] : n->chain[n->match - 1];
+	for (; r != 0; r = n->chain[r - 1])
+		if (n->hash[r - 1] == p->hash[n->probe_at] &&
+		    sql_same_row(n->rs, r - 1, n->build_cols, p->key, n->keys, row))
+			return r;
+	return 0;
+}
+
+static bool
+null_key(const struct sql_node *n, const struct probe *p, unsigned row)
+{
+	for (unsigned k = 0; k < n->keys; k++)
+		if (p->key[k].null[row])
+			return true;
+	return false;
+}
+
+int
+sql_join_next(struct sql_exec *x, struct sql_node *n)
+{
+	struct nam_arena *answer = x->arena[n->arena + 2];
+	if (!n->opened) {
+		if (!build(x, n))
+			return -1;
+		n->opened = true;
+		n->state = NULL;
+	}
+	if (n->rs->rows == 0)
+		return 0;
+	while (true) {
+		struct probe *p = (void *)n->state;
+		if (p == NULL || n->probe_at == p->n) {
+			int rows = probe_batch(x, n, &p);
+			n->state = rows > 0 ? (void *)p : NULL;
+			if (rows <= 0)
+				return rows;
+		}
+		if (!sql_go_on(x))
+			return -1;
+		nam_arena_reset(answer);
+		uint16_t *left = nam_arena_take(answer, CAT_BATCH * sizeof *left);
+		uint32_t *right = nam_arena_take(answer, CAT_BATCH * sizeof *right);
+		if (left == NULL || right == NULL) {
+			sql_no_memory(x->err);
+			return -1;
+		}
+		const uint16_t *sel = sql_sel(n->child);
+		unsigned pairs = 0;
+		while (pairs < CAT_BATCH && n->probe_at < p->n) {
+			unsigned row = sel[n->probe_at];
+			uint32_t m = null_key(n, p, row) ? 0 : next_match(n, p, row, n->match == 0);
+			if (m == 0) {
+				n->probe_at++;
+				n->match = 0;
+				continue;
+			}
+			n->match = m;
+			left[pairs] = (uint16_t)row;
+			right[pairs++] = m - 1;
+		}
+		if (pairs == 0)
+			continue;
+		for (unsigned c = 0; c < n->probe_cols; c++) {
+			unsigned i = n->probe_col[c];
+			if (!sql_gather(&n->out.col[i], &n->child->out.col[i], left, pairs, answer)) {
+				sql_no_memory(x->err);
+				return -1;
+			}
+		}
+		for (unsigned c = 0; c < n->build_cols; c++)
+			if (!sql_rowset_gather(
+				n->rs, c, right, pairs, &n->out.col[n->build_col[c]], answer)) {
+				sql_no_memory(x->err);
+				return -1;
+			}
+		n->out.n = pairs;
+		/* the filter's scratch must not go into the batch arena: the probe lives there */
+		unsigned own = n->arena;
+		n->arena += 2;
+		int kept = sql_keep(x, n);
+		n->arena = own;
+		if (kept != 0)
+			return kept;
+	}
+}

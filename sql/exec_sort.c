@@ -1,0 +1,138 @@
+/* exec_sort.c -- ORDER BY: all rows kept and sorted; under a LIMIT only the best ones are kept. */
+#include "exec.h"
+#include <sql/rowset.h>
+
+#include <stdlib.h>
+
+struct order {
+	const struct sql_rowset *rs;
+	const struct sql_sort_key *key;
+	unsigned keys;
+};
+
+static int
+compare(const void *pa, const void *pb, void *arg)
+{
+	const struct order *o = arg;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+	for (unsigned k = 0; k < o->keys; k++) {
+		const struct sql_sort_key *key = &o->key[k];
+		const struct cat_vec *va = sql_rowset_col(o->rs, a, key->col);
+		const struct cat_vec *vb = sql_rowset_col(o->rs, b, key->col);
+		unsigned ra = a % CAT_BATCH, rb = b % CAT_BATCH;
+		if (va->null[ra] != vb->null[rb])
+			return va->null[ra] == key->nulls_first ? -1 : 1;
+		if (va->null[ra])
+			continue;
+		int c;
+		if (cat_type_is_str(va->type) || va->type == CAT_FLOAT8)
+			c = cat_value_cmp(va->type, cat_vec_at(va, ra), cat_vec_at(vb, rb));
+		else
+			c = va->i[ra] < vb->i[rb] ? -1 : va->i[ra] > vb->i[rb];
+		if (c != 0)
+			return key->desc ? -c : c;
+	}
+	return a < b ? -1 : a > b;
+}
+
+static bool
+sort(struct sql_exec *x, struct sql_node *n, struct nam_arena *arena)
+{
+	n->perm = nam_arena_take(arena, (n->rs->rows + 1) * sizeof *n->perm);
+	if (n->perm == NULL)
+		return sql_no_memory(x->err);
+	for (uint32_t r = 0; r < n->rs->rows; r++)
+		n->perm[r] = r;
+	struct order o = { .rs = n->rs, .key = n->order, .keys = n->orders };
+	qsort_r(n->perm, n->rs->rows, sizeof *n->perm, compare, &o);
+	return true;
+}
+
+/* Keeps the first `keep` rows, in the other arena, and empties this one. */
+static bool
+shrink(struct sql_exec *x, struct sql_node *n, uint64_t keep, unsigned *arena)
+{
+	if (!sort(x, n, x->arena[*arena]))
+		return false;
+	unsigned other = *arena == n->arena + 1 ? n->arena + 2 : n->arena + 1;
+	struct nam_arena *to = x->arena[other], *batch = x->arena[n->arena];
+	nam_arena_reset(to);
+	struct sql_rowset *rs = sql_rowset_open(to, n->types, n->width);
+	if (rs == NULL)
+		return sql_no_memory(x->err);
+	for (uint64_t at = 0; at < keep; at += CAT_BATCH) {
+		unsigned m = keep - at < CAT_BATCH ? (unsigned)(keep - at) : CAT_BATCH;
+		nam_arena_reset(batch);
+		struct cat_vec *v = nam_arena_take(batch, (n->width + 1) * sizeof *v);
+		const struct cat_vec **col = nam_arena_take(batch, (n->width + 1) * sizeof *col);
+		if (v == NULL || col == NULL)
+			return sql_no_memory(x->err);
+		for (unsigned c = 0; c < n->width; c++) {
+			if (!sql_rowset_gather(n->rs, c, n->perm + at, m, &v[c], batch))
+				return sql_no_memory(x->err);
+			col[c] = &v[c];
+		}
+		if (!sql_rowset_add(rs, col, sql_ident(), m))
+			return sql_no_memory(x->err);
+	}
+	nam_arena_reset(x->arena[*arena]);
+	*arena = other;
+	n->rs = rs;
+	return true;
+}
+
+static bool
+take_all(struct sql_exec *x, struct sql_node *n)
+{
+	if (!sql_row_count(x, n))
+		return false;
+	uint64_t keep = n->left > UINT64_MAX - n->skip ? UINT64_MAX : n->left + n->skip;
+	unsigned arena = n->arena + 1;
+	nam_arena_reset(x->arena[arena]);
+	if ((n->rs = sql_rowset_open(x->arena[arena], n->types, n->width)) == NULL)
+		return sql_no_memory(x->err);
+	const struct cat_vec *few[64], **col = few;
+	if (n->width > 64 && (col = malloc(n->width * sizeof *col)) == NULL)
+		return sql_no_memory(x->err);
+	int rows;
+	bool ok = true;
+	while (ok && (rows = sql_next(x, n->child)) > 0) {
+		for (unsigned c = 0; c < n->width; c++)
+			col[c] = &n->child->out.col[c];
+		if (!sql_rowset_add(n->rs, col, sql_sel(n->child), (unsigned)rows))
+			ok = sql_no_memory(x->err);
+		else if (keep < 50000 && n->rs->rows > 2 * keep + 8 * CAT_BATCH)
+			ok = shrink(x, n, keep, &arena);
+		if (ok)
+			ok = sql_go_on(x);
+	}
+	if (col != few)
+		free(col);
+	return ok && rows == 0 && sort(x, n, x->arena[arena]);
+}
+
+int
+sql_sort_next(struct sql_exec *x, struct sql_node *n)
+{
+	if (!n->opened) {
+		if (!take_all(x, n))
+			return -1;
+		n->opened = true;
+		n->at = 0;
+	}
+	if (n->at >= n->rs->rows)
+		return 0;
+	struct nam_arena *batch = x->arena[n->arena];
+	nam_arena_reset(batch);
+	unsigned m = n->rs->rows - n->at < CAT_BATCH ? n->rs->rows - n->at : CAT_BATCH;
+	for (unsigned c = 0; c < n->width; c++)
+		if (!sql_rowset_gather(n->rs, c, n->perm + n->at, m, &n->out.col[c], batch)) {
+			sql_no_memory(x->err);
+			return -1;
+		}
+	n->at += m;
+	n->out.n = m;
+	n->sel = NULL;
+	n->nsel = m;
+	return (int)m;
+}

@@ -1,0 +1,166 @@
+/*
+ * plan.h -- a bound statement as a tree of operators, with the room they work in.
+ *
+ * Columns: every table of a FROM list has its columns at base .. base+columns-1
+ * of one wide batch, and an operator fills only the ones that somebody uses. So an
+ * expression bound once means the same below and above a join. Aggregation and
+ * projection begin a new, narrow batch.
+ *
+ * A plan belongs to one session and runs one execution at a time; operators keep
+ * their state in it, and take memory that dies with the statement or the batch
+ * from the session's arenas (node->arena, ...).
+ */
+#ifndef NAM_SQL_PLAN_H
+#define NAM_SQL_PLAN_H
+
+#include <sql/ast.h>
+#include <sql/expr.h>
+#include <sql/sql.h>
+
+enum { SQL_TABLES_MAX = 60 };
+
+enum sql_node_kind {
+	SQL_NODE_ONE,    /* one row without columns */
+	SQL_NODE_VALUES, /* rows of expressions */
+	SQL_NODE_SCAN,
+	SQL_NODE_GET, /* by primary key: from expressions, or for each row of the child */
+	SQL_NODE_JOIN,
+	SQL_NODE_AGG,
+	SQL_NODE_PROJECT,
+	SQL_NODE_SORT,
+	SQL_NODE_LIMIT,
+};
+
+struct sql_rowset; /* rows kept: rowset.h */
+
+/* Which columns of a table come out, and where. */
+struct sql_access {
+	const struct cat_table *tab;
+	const char *alias;
+	unsigned base;
+	uint16_t *want; /* column numbers */
+	unsigned wants;
+	struct cat_vec *tmp;  /* wants vectors, as decoded */
+	struct txn_row *rows; /* of the current batch */
+	uint64_t seen;        /* rows read in this execution */
+};
+
+struct sql_node {
+	enum sql_node_kind kind;
+	struct sql_node *child;
+	struct sql_expr *filter; /* only rows for which it is true come out */
+	unsigned arena;          /* batch arena; + 1: lives as long as the statement; + 2: a join's answers */
+	double est;
+
+	/* the current batch: valid until the next call of sql_next */
+	struct sql_batch out;
+	uint16_t *sel; /* NULL: all n rows */
+	unsigned nsel;
+	uint16_t *selbuf; /* CAT_BATCH */
+
+	struct sql_access acc; /* SCAN, GET */
+	struct txn_scan *scan;
+
+	/* GET: probes x keys expressions; with a child there is one probe */
+	struct sql_expr **key;
+	unsigned keys, probes, at;
+	unsigned *pass; /* columns of the child that are used above */
+	unsigned passes;
+
+	/* JOIN: child is the probe side */
+	struct sql_node *build;
+	struct sql_expr **build_key;
+	unsigned *build_col, *probe_col;
+	enum cat_type *build_type;
+	unsigned build_cols, probe_cols;
+	struct sql_rowset *rs; /* JOIN: build side. AGG: keys. SORT: all */
+	uint32_t *bucket, *chain;
+	uint64_t *hash;
+	uint64_t mask;
+	unsigned probe_at; /* position in the probe side's selection */
+	uint32_t match;    /* next build row + 1 to look at */
+	bool opened, ended;
+
+	/* AGG: groups come out as keys, then results */
+	struct sql_agg *agg;
+	unsigned aggs;
+	unsigned buckets, groups;
+	char **state; /* chunks of CAT_BATCH states; JOIN: its probe */
+
+	struct sql_expr **e; /* PROJECT, VALUES (rows x es) */
+	unsigned es, rows;
+
+	struct sql_sort_key *order; /* SORT */
+	unsigned orders;
+	uint32_t *perm;
+	unsigned width; /* SORT: columns it keeps */
+	enum cat_type *types;
+
+	struct sql_expr *limit, *offset; /* LIMIT; SORT: then only so many matter */
+	uint64_t left, skip;
+};
+
+struct sql_agg {
+	enum sql_agg_kind kind;
+	struct sql_expr *arg; /* NULL: count(*) */
+	enum cat_type arg_type, type;
+	const struct ast_expr *ast;
+};
+
+struct sql_sort_key {
+	unsigned col;
+	bool desc, nulls_first;
+};
+
+struct sql_plan {
+	struct nam_arena arena;
+	enum ast_stmt_kind kind;
+	const struct ast_stmt *ast;
+	struct sql_node *root;
+	unsigned arenas;
+	struct sql_column *column; /* the answer's; NULL: no rows come */
+	unsigned columns;
+	enum cat_type *param;
+	unsigned params;
+	bool uses_now;
+
+	/* INSERT, UPDATE, DELETE: the target's columns are 0 .. columns-1 */
+	const struct cat_table *tab;
+	struct sql_expr *
+	    *value; /* INSERT: rows x tab->columns, NULL: null; from SELECT: one row over its columns.
+				    UPDATE: one per set */
+	unsigned rows;
+	uint16_t *set;
+	unsigned sets;
+	bool sets_key;
+	struct sql_expr *recheck; /* WHERE in all, for a row that has changed */
+	struct sql_expr **returning;
+	unsigned arena_base; /* of the statement itself: batch, rows, keys */
+};
+
+/* How many rows tables had when last scanned. */
+struct sql_hint {
+	uint32_t table;
+	uint64_t rows;
+};
+
+/* What the binder must know. */
+struct sql_bind_in {
+	struct cat *cat;
+	struct txn *t;
+	/* Tests put their own here; NULL: cat_find */
+	nam_status (*find)(void *arg, const char *name, const struct cat_table **out);
+	void *find_arg;
+	const enum cat_type *types; /* of parameters, as far as given */
+	unsigned ntypes;
+	const struct sql_hint *hint;
+	unsigned hints;
+};
+
+/* Binds and plans SELECT, INSERT, UPDATE, DELETE, TRUNCATE. NULL and *err when it cannot (position in bytes). */
+struct sql_plan *sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct cat_err *err);
+void sql_plan_free(struct sql_plan *p);
+/* The tree in words, one line per operator, for EXPLAIN. */
+unsigned sql_plan_text(const struct sql_plan *p, struct cat_str *line, unsigned max, struct nam_arena *arena);
+
+#endif

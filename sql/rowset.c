@@ -1,0 +1,147 @@
+/* rowset.c -- rows kept by joins, groups and sorts. */
+#include <sql/rowset.h>
+
+#include <base/hash.h>
+
+struct sql_rowset *
+sql_rowset_open(struct nam_arena *arena, const enum cat_type *type, unsigned cols)
+{
+	struct sql_rowset *rs = nam_arena_zero(arena, sizeof *rs);
+	if (rs == NULL)
+		return NULL;
+	rs->arena = arena;
+	rs->type = type;
+	rs->cols = cols;
+	return rs;
+}
+
+static struct cat_vec *
+chunk_for(struct sql_rowset *rs)
+{
+	unsigned i = rs->rows / CAT_BATCH;
+	if (i < rs->chunks)
+		return rs->chunk[i];
+	if (rs->rows >= UINT32_C(1) << 31)
+		return NULL;
+	if (rs->chunks == rs->cap) {
+		unsigned cap = rs->cap ? rs->cap * 2 : 4;
+		struct cat_vec **more = nam_arena_take(rs->arena, cap * sizeof *more);
+		if (more == NULL)
+			return NULL;
+		if (rs->chunks)
+			memcpy(more, rs->chunk, rs->chunks * sizeof *more);
+		rs->chunk = more;
+		rs->cap = cap;
+	}
+	struct cat_vec *v = nam_arena_take(rs->arena, (rs->cols + 1) * sizeof *v);
+	if (v == NULL)
+		return NULL;
+	for (unsigned c = 0; c < rs->cols; c++)
+		if (!cat_vec_take(&v[c], rs->type[c], CAT_BATCH, rs->arena))
+			return NULL;
+	return rs->chunk[rs->chunks++] = v;
+}
+
+static bool
+add_strs(struct sql_rowset *rs, struct cat_vec *to, unsigned at, const struct cat_vec *v, const uint16_t *sel,
+    unsigned n)
+{
+	size_t bytes = 0;
+	for (unsigned k = 0; k < n; k++)
+		bytes += v->null[sel[k]] ? 0 : v->s[sel[k]].len;
+	char *p = nam_arena_take(rs->arena, bytes);
+	if (p == NULL)
+		return false;
+	for (unsigned k = 0; k < n; k++) {
+		unsigned r = sel[k];
+		to->null[at + k] = v->null[r];
+		uint32_t len = v->null[r] ? 0 : v->s[r].len;
+		if (len > 0)
+			memcpy(p, v->s[r].p, len);
+		to->s[at + k] = (struct cat_str){ p, len };
+		p += len;
+	}
+	return true;
+}
+
+bool
+sql_rowset_add(struct sql_rowset *rs, const struct cat_vec *const *col, const uint16_t *sel, unsigned n)
+{
+	while (n > 0) {
+		struct cat_vec *to = chunk_for(rs);
+		if (to == NULL)
+			return false;
+		unsigned at = rs->rows % CAT_BATCH, m = CAT_BATCH - at < n ? CAT_BATCH - at : n;
+		for (unsigned c = 0; c < rs->cols; c++) {
+			const struct cat_vec *v = col[c];
+			if (cat_type_is_str(rs->type[c])) {
+				if (!add_strs(rs, &to[c], at, v, sel, m))
+					return false;
+				continue;
+			}
+			for (unsigned k = 0; k < m; k++) {
+				to[c].null[at + k] = v->null[sel[k]];
+				to[c].i[at + k] = v->i[sel[k]]; /* a double's bits, too */
+			}
+		}
+		rs->rows += m;
+		sel += m;
+		n -= m;
+	}
+	return true;
+}
+
+bool
+sql_rowset_gather(const struct sql_rowset *rs, unsigned col, const uint32_t *row, unsigned n,
+    struct cat_vec *out, struct nam_arena *arena)
+{
+	if (!cat_vec_take(out, rs->type[col], n, arena))
+		return false;
+	bool str = cat_type_is_str(rs->type[col]);
+	for (unsigned k = 0; k < n; k++) {
+		const struct cat_vec *v = sql_rowset_col(rs, row[k], col);
+		unsigned r = row[k] % CAT_BATCH;
+		out->null[k] = v->null[r];
+		if (str)
+			out->s[k] = v->s[r];
+		else
+			out->i[k] = v->i[r];
+	}
+	return true;
+}
+
+uint64_t
+sql_hash_row(const struct cat_vec *key, unsigned n, unsigned k)
+{
+	uint64_t h = UINT64_C(0x9e3779b97f4a7c15);
+	for (unsigned c = 0; c < n; c++) {
+		if (key[c].null[k])
+			h = nam_mix(h + 1);
+		else if (cat_type_is_str(key[c].type) || key[c].type == CAT_FLOAT8)
+			h = cat_value_hash(key[c].type, cat_vec_at(&key[c], k), h);
+		else
+			h = nam_mix(h ^ (uint64_t)key[c].i[k]);
+	}
+	return h;
+}
+
+bool
+sql_same_row(const struct sql_rowset *rs, uint32_t r, unsigned first, const struct cat_vec *key, unsigned n,
+    unsigned k)
+{
+	for (unsigned c = 0; c < n; c++) {
+		const struct cat_vec *v = sql_rowset_col(rs, r, first + c);
+		unsigned at = r % CAT_BATCH;
+		if (v->null[at] != key[c].null[k])
+			return false;
+		if (v->null[at])
+			continue;
+		if (cat_type_is_str(v->type) || v->type == CAT_FLOAT8) {
+			if (cat_value_cmp(v->type, cat_vec_at(v, at), cat_vec_at(&key[c], k)) != 0)
+				return false;
+		} else if (v->i[at] != key[c].i[k]) {
+			return false;
+		}
+	}
+	return true;
+}
