@@ -105,6 +105,12 @@ txn_cid(const struct txn *t)
 	return t->cid;
 }
 
+struct txn_worker *
+txn_worker_of(const struct txn *t)
+{
+	return t->tw;
+}
+
 const struct net_counts *
 txn_counts(const struct txn *t)
 {
