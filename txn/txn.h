@@ -200,6 +200,8 @@ struct txn_scan;
 nam_status txn_scan_open(struct txn *t, struct txn_table *table, struct txn_scan **out);
 nam_status txn_scan_next(struct txn_scan *s, struct txn_row *rows, unsigned max, unsigned *n);
 void txn_scan_close(struct txn_scan *s);
+/* Makes a row of a scan (or of a txn_get) independent of it: what it points to is copied into arena. */
+nam_status txn_row_keep(const struct txn_table *table, struct txn_row *row, struct nam_arena *arena);
 
 /* ---- figures ---------------------------------------------------------------- */
 
