@@ -98,6 +98,7 @@ idx_hash_open(net_addr anchor, const struct idx_memory *mem)
 	ix->tag = idx_tag(anchor);
 	ix->mem = *mem;
 	atomic_init(&ix->owner, owner);
+	atomic_flag_clear(&ix->left_busy);
 	return ix;
 }
 
@@ -118,6 +119,12 @@ idx_hash_set_owner(struct idx_hash *ix, uint64_t owner)
 {
 	NAM_ASSERT(owner != 0);
 	atomic_store_explicit(&ix->owner, owner, memory_order_relaxed);
+}
+
+void
+idx_hash_set_reclaim(struct idx_hash *ix, const struct idx_reclaim *r)
+{
+	ix->reclaim = *r;
 }
 
 void

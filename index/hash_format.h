@@ -71,7 +71,9 @@
  * A READ may mix old and new words: slots only go 0 -> entry -> TOMB, so the argument holds word by word.
  *
  * Why stale is harmless: a stale directory word leads to a frozen table, which says so (H3). Tables
- * left behind are never used for anything else, while the index lives. An entry removed from a table
+ * left behind are not used again before everybody who may be looking at them is through
+ * (idx_reclaim in index.h; without it: never). After that a stale word meets a header with another prefix or
+ * depth, or a table that is current after all. An entry removed from a table
  * after it was copied would come back: so who removes looks at the bucket behind its CAS, and if it is
  * frozen removes the copy, too. Should the splitter be dead, the copy stays: a hint to a block whose key is another.
  *

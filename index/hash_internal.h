@@ -40,12 +40,22 @@ struct idx_dir {
 	_Atomic uint64_t word[]; /* a  0: not known */
 };
 
+/* Sub-tables this process left behind, oldest first, until idx_reclaim.passed. A full ring forgets. */
+enum { IDX_LEFT = 256 };
+struct idx_left {
+	uint64_t table, stamp;
+};
+
 struct idx_hash {
-	net_addr anchor;               /* i */
-	uint64_t tag;                  /* i  16 bits that all bucket headers of this index carry */
-	struct idx_memory mem;         /* i  a copy; mem.arg is borrowed until close */
-	_Atomic(struct idx_dir *) dir; /* a  release / acquire; NULL: cold */
-	_Atomic uint64_t owner;        /* a  relaxed; what the resize lock will say */
+	net_addr anchor;                /* i */
+	uint64_t tag;                   /* i  16 bits that all bucket headers of this index carry */
+	struct idx_memory mem;          /* i  a copy; mem.arg is borrowed until close */
+	_Atomic(struct idx_dir *) dir;  /* a  release / acquire; NULL: cold */
+	struct idx_reclaim reclaim;     /* i  now == NULL: nothing is reclaimed */
+	atomic_flag left_busy;          /* a  who holds the resize lock spins for it, so nobody ever does */
+	uint32_t left_first, left_n;    /* with left_busy */
+	struct idx_left left[IDX_LEFT]; /* with left_busy */
+	_Atomic uint64_t owner;         /* a  relaxed; what the resize lock will say */
 	_Atomic uint64_t
 	    rest_until; /* a  relaxed; no memory was to be had: no early splits before this time */
 };

@@ -36,15 +36,18 @@ struct actor {
 	struct net_worker *w;
 	struct idx_hash *ix;
 	unsigned number;
+	uint64_t since; /* stamp at the begin of its step */
 };
+enum { ACTORS_MAX = 32 };
 
 struct model_config {
 	uint64_t seed;
 	unsigned keys, actors, steps;
-	unsigned insert_percent, remove_percent; /* the rest looks up */
-	uint64_t hash_mask;                      /* bits of the hash that differ */
-	bool lockstep;                           /* all actors insert all keys in the same order */
-	unsigned extents_max;                    /* memory; 0: all there is */
+	unsigned insert_percent, remove_percent;   /* the rest looks up */
+	uint64_t hash_mask;                        /* bits of the hash that differ */
+	bool lockstep;                             /* all actors insert all keys in the same order */
+	unsigned extents_max;                      /* memory; 0: all there is */
+	enum { KEEP, REUSE, REUSE_AT_ONCE } reuse; /* of tables left behind; the last one is wrong */
 };
 
 struct model {
@@ -60,6 +63,8 @@ struct model {
 	uint32_t *block_key; /* whose block that is */
 	uint8_t *block_seen; /* by the walk */
 	uint32_t blocks;
+	uint64_t clock;
+	struct actor *actor[ACTORS_MAX]; /* alive */
 	struct nam_rng rng;
 	struct idx_shape shape;
 	uint64_t lookups, inserted, removed, duplicates, full;
@@ -108,6 +113,24 @@ model_take(void *arg, struct net_worker *w, unsigned extents, net_addr *out)
 		return NAM_FULL;
 	m->extents += extents;
 	return net_extent_take(w, 1 + m->extents % net_node_count(net_worker_net(w)), extents, out);
+}
+
+/* The watermark: nobody is in a step that began before the stamp. */
+static uint64_t
+model_now(void *arg, struct net_worker *w)
+{
+	(void)w;
+	return ((struct model *)arg)->clock;
+}
+static bool
+model_passed(void *arg, struct net_worker *w, uint64_t stamp)
+{
+	const struct model *m = arg;
+	(void)w;
+	for (unsigned i = 0; i < ACTORS_MAX && m->cfg.reuse != REUSE_AT_ONCE; i++)
+		if (m->actor[i] != NULL && m->actor[i]->since <= stamp)
+			return false;
+	return true;
 }
 
 /* ---- one step each --------------------------------------------------------- */
@@ -169,6 +192,9 @@ insert(struct actor *a, const uint32_t *key, unsigned n)
 		m->key[key[i]].busy++;
 		m->key[key[i]].stamp++;
 	}
+	/* Some are slow, so that what they saw is stale. */
+	if (!m->cfg.lockstep && nam_rng_below(&m->rng, 20) == 0)
+		net_sleep(a->w, nam_rng_below(&m->rng, 400000));
 	while (n > 0) {
 		/* Leave out what exists. */
 		unsigned left = 0;
@@ -247,6 +273,7 @@ act(void *arg)
 	unsigned total = c->lockstep ? (c->keys + BATCH - 1) / BATCH : c->steps;
 	for (unsigned step = 0; step < total && m->broken[0] == 0; step++) {
 		uint32_t key[BATCH];
+		a->since = ++m->clock;
 		unsigned n = 1 + (unsigned)nam_rng_below(&m->rng, BATCH);
 		unsigned dice = (unsigned)nam_rng_below(&m->rng, 100);
 		if (c->lockstep) {
@@ -267,6 +294,7 @@ act(void *arg)
 		else
 			look(a, p, key, n);
 	}
+	m->actor[a->number] = NULL;
 	free(a);
 }
 
@@ -357,8 +385,12 @@ model_start(struct model *m, const struct model_config *cfg)
 	}
 	nam_co_start(net_worker_sched(m->w[0][0]), model_boot, m, 0);
 	model_play(m);
-	for (unsigned p = 0; p < PROCS; p++)
+	const struct idx_reclaim reclaim = { model_now, model_passed, m };
+	for (unsigned p = 0; p < PROCS; p++) {
 		m->ix[p] = idx_hash_open(m->anchor, &m->mem);
+		if (cfg->reuse != KEEP)
+			idx_hash_set_reclaim(m->ix[p], &reclaim);
+	}
 }
 
 /* All actors do their steps; then the walk. */
@@ -368,7 +400,8 @@ model_run(struct model *m)
 	for (unsigned i = 0; i < m->cfg.actors; i++) {
 		struct actor *a = malloc(sizeof *a);
 		unsigned p = i % PROCS;
-		*a = (struct actor){ m, m->w[p][i / PROCS % WORKERS], m->ix[p], i };
+		*a = (struct actor){ m, m->w[p][i / PROCS % WORKERS], m->ix[p], i, 0 };
+		m->actor[i] = a;
 		nam_co_start(net_worker_sched(a->w), act, a, 0);
 	}
 	model_play(m);
@@ -410,7 +443,8 @@ model_world(enum model_kind kind, uint64_t seed)
 			.steps = 500,
 			.insert_percent = 60,
 			.remove_percent = 8,
-			.hash_mask = seed & 1 ? UINT64_MAX : narrow };
+			.hash_mask = seed & 1 ? UINT64_MAX : narrow,
+			.reuse = seed & 2 ? REUSE : KEEP };
 	case MODEL_CHURN:
 		return (struct model_config){ .seed = seed,
 			.keys = 1500,
@@ -418,7 +452,8 @@ model_world(enum model_kind kind, uint64_t seed)
 			.steps = 1000,
 			.insert_percent = 40,
 			.remove_percent = 45,
-			.hash_mask = UINT64_MAX };
+			.hash_mask = UINT64_MAX,
+			.reuse = seed & 1 ? REUSE : KEEP };
 	default:
 		return (struct model_config){ .seed = seed,
 			.keys = 4000,

@@ -19,7 +19,8 @@ number(const char *name, uint64_t otherwise)
 static void
 worlds(enum model_kind kind, const char *name)
 {
-	uint64_t seed = number("IDX_SEED", 1), n = number("IDX_SEEDS", 4);
+	uint64_t seed = number("IDX_SEED", 1), n = number("IDX_SEEDS", 8);
+	unsigned reused = 0; /* runs that took less memory than the tables they made */
 	for (uint64_t end = seed + n; seed < end; seed++) {
 		struct model m;
 		struct model_config cfg = model_world(kind, seed);
@@ -28,10 +29,12 @@ worlds(enum model_kind kind, const char *name)
 		if (seed + 1 == end || m.broken[0] != 0)
 			printf("%s, seed %" PRIu64 ": %" PRIu64 " lookups, %" PRIu64 " inserted, %" PRIu64
 			       " removed, %" PRIu64 " duplicates; %" PRIu64 " tables, depth %u, %" PRIu64
-			       " splits, %" PRIu64 " rewrites, load %.2f %s\n",
+			       " splits, %" PRIu64 " rewrites, load %.2f, %u extents %s\n",
 			    name, seed, m.lookups, m.inserted, m.removed, m.duplicates, m.shape.tables,
 			    m.shape.depth, m.shape.splits, m.shape.rewrites,
-			    (double)m.shape.live / ((double)m.shape.slots + 1e-9), m.broken);
+			    (double)m.shape.live / ((double)m.shape.slots + 1e-9), m.extents, m.broken);
+		if (cfg.reuse == REUSE)
+			reused += 4 * m.extents < 2 + 2 * m.shape.splits + m.shape.rewrites;
 		assert_string_equal(m.broken, "");
 		if (kind == MODEL_GROW)
 			assert_true(m.shape.splits >= 3);
@@ -41,6 +44,7 @@ worlds(enum model_kind kind, const char *name)
 			assert_true(m.duplicates > 0);
 		model_end(&m);
 	}
+	assert_true(kind == MODEL_RACE || reused > 0);
 }
 
 static void

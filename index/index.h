@@ -48,12 +48,31 @@ void idx_hash_set_owner(struct idx_hash *ix, uint64_t owner);
 nam_status idx_hash_recover(
     struct net_worker *w, struct idx_hash *ix, uint64_t dead_owner, struct net_counts *acct);
 
+/*
+ * A split leaves a sub-table of 16 KiB behind, which others may still look at. Without the following
+ * it stays unused as long as the index lives: as much again as the index, and more
+ * with every 14 or so inserts and removes of one key. With it, the process that split uses it again.
+ *
+ *	now     a stamp
+ *	passed  true when nobody, in no process, still uses what he saw of this index before
+ *	        that stamp was taken: no call of this room is under way that began before, and no probe is
+ *	        kept from then. A transaction system's watermark is such a thing.
+ * Both are called with the resize lock held, must not park, and may say false for ever.
+ */
+struct idx_reclaim {
+	uint64_t (*now)(void *arg, struct net_worker *w);
+	bool (*passed)(void *arg, struct net_worker *w, uint64_t stamp);
+	void *arg;
+};
+/* Copied; arg is borrowed until close. Before ix is used. */
+void idx_hash_set_reclaim(struct idx_hash *ix, const struct idx_reclaim *r);
+
 /* How the index lies in memory. */
 struct idx_shape {
 	uint64_t tables, slots, live, tombs; /* sub-tables reachable; their slots, entries, removed entries */
-	uint64_t splits, rewrites; /* since it was created: each left one sub-table of 16 KiB behind */
-	uint64_t holder;           /* of the resize lock; 0: nobody */
-	unsigned depth;            /* the directory has 2^depth words */
+	uint64_t splits, rewrites;           /* since it was created */
+	uint64_t holder;                     /* of the resize lock; 0: nobody */
+	unsigned depth;                      /* the directory has 2^depth words */
 };
 nam_status idx_hash_shape(struct net_worker *w, struct idx_hash *ix, struct idx_shape *out);
 /* Folds this room's formats into net_layout(). Call once, before net_open. */

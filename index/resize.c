@@ -121,6 +121,52 @@ extent_is_sane(net_addr a)
 	       (a.bits & (IDX_EXTENT_BYTES - 1)) == 0;
 }
 
+/*
+ * What was left behind and may be used again. The resize lock keeps others away, but it lies in remote
+ * memory: left_busy is there so that threads of this process see each other's writes.
+ */
+static void
+left_lock(struct idx_hash *ix)
+{
+	while (atomic_flag_test_and_set_explicit(&ix->left_busy, memory_order_acquire))
+		;
+}
+static void
+left_unlock(struct idx_hash *ix)
+{
+	atomic_flag_clear_explicit(&ix->left_busy, memory_order_release);
+}
+
+/* A table that cannot be reached any more since before `stamp`. */
+static void
+left_put(struct idx_hash *ix, uint64_t table, uint64_t stamp)
+{
+	left_lock(ix);
+	if (ix->left_n < IDX_LEFT)
+		ix->left[(ix->left_first + ix->left_n++) % IDX_LEFT] = (struct idx_left){ table, stamp };
+	left_unlock(ix);
+}
+
+/* Up to n tables of which nobody knows any more. How many. */
+static unsigned
+left_take(struct net_worker *w, struct idx_hash *ix, net_addr *out, unsigned n)
+{
+	unsigned got = 0;
+	if (ix->reclaim.now == NULL)
+		return 0;
+	left_lock(ix);
+	while (got < n && ix->left_n > 0) {
+		const struct idx_left *l = &ix->left[ix->left_first];
+		if (!ix->reclaim.passed(ix->reclaim.arg, w, l->stamp))
+			break;
+		out[got++].bits = l->table;
+		ix->left_first = (ix->left_first + 1) % IDX_LEFT;
+		ix->left_n--;
+	}
+	left_unlock(ix);
+	return got;
+}
+
 /* Takes one unused sub-table; a->spare is the truth, in remote memory it follows with the intent. */
 static nam_status
 table_take(
@@ -323,12 +369,16 @@ replace(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_a
 			return NAM_FULL;
 		parts = 1;
 	}
-	for (unsigned i = 0; i < parts; i++)
-		if ((st = table_take(w, ix, a, &to[i], acct)) != NAM_OK)
-			return st;
-	if (parts == 2 && depth == idx_root_depth(a->root))
-		if ((st = dir_double(w, ix, a, acct)) != NAM_OK)
-			return st;
+	unsigned again = left_take(w, ix, to, parts); /* how many of to[] are used again */
+	for (unsigned i = again; i < parts && st == NAM_OK; i++)
+		st = table_take(w, ix, a, &to[i], acct);
+	if (st == NAM_OK && parts == 2 && depth == idx_root_depth(a->root))
+		st = dir_double(w, ix, a, acct);
+	if (st != NAM_OK) {
+		while (again > 0)
+			left_put(ix, to[--again].bits, 0);
+		return st;
+	}
 	if (IDX_TWIN != IDX_TWIN_NO_FREEZE) {
 		if ((st = freeze(w, wk, table, acct)) != NAM_OK ||
 		    (st = net_read1(w, table, wk->old, IDX_TABLE_BYTES, acct)) != NAM_OK)
@@ -362,7 +412,9 @@ replace(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_a
 	net_write(&b, IDX_AT(ix->anchor, old), &a->old, 8); /* last: H6 */
 	if ((st = net_run(&b)) != NAM_OK)
 		return st;
-	return publish(w, ix, wk, a, acct);
+	if ((st = publish(w, ix, wk, a, acct)) == NAM_OK && ix->reclaim.now != NULL)
+		left_put(ix, table.bits, ix->reclaim.now(ix->reclaim.arg, w));
+	return st;
 }
 
 /* With the lock held: what a dead splitter left, then the replacement, then unlock. word 0: only the former. */
