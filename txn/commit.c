@@ -414,7 +414,7 @@ archive_late(struct txn *t)
 		uint32_t len = (uint32_t)w->late->meta;
 		w->late->check = rec_archive_check(nam_hash(w->late->payload, len, 0), w->late);
 		if ((st = room(t, 1)) == NAM_OK)
-			net_write(&t->batch, w->late_at, w->late, (uint32_t)sizeof *w->late + len);
+			net_write(&t->batch, w->late_at, w->late, (uint32_t)sizeof *w->late + TXN_PAD(len));
 		t->tw->stats.archived_late++;
 	}
 	if (!any)
@@ -460,18 +460,18 @@ write_versions(struct txn *t, uint64_t entries_check)
 		if ((st = room(t, 2)) != NAM_OK)
 			break;
 		net_write(&t->batch, net_plus(w->at, v->head_bytes + w->target * v->slot_bytes), s,
-		    (uint32_t)sizeof *s + len);
+		    (uint32_t)sizeof *s + TXN_PAD(len));
 		if (w->arch) {
 			w->arch->prev = w->link;
 			uint32_t alen = (uint32_t)w->arch->meta;
 			w->arch->check = rec_archive_check(nam_hash(w->arch->payload, alen, 0), w->arch);
-			net_write(&t->batch, w->arch_at, w->arch, (uint32_t)sizeof *w->arch + alen);
+			net_write(&t->batch, w->arch_at, w->arch, (uint32_t)sizeof *w->arch + TXN_PAD(alen));
 			t->tw->stats.archived++;
 		}
 	}
 	for (uint32_t i = 0; st == NAM_OK && i < t->nblobs; i++)
-		for (uint32_t done = 0; st == NAM_OK && done < t->blob[i].len;) {
-			uint32_t part = t->blob[i].len - done < (1u << 20) ? t->blob[i].len - done : 1u << 20;
+		for (uint32_t done = 0, len = TXN_PAD(t->blob[i].len); st == NAM_OK && done < len;) {
+			uint32_t part = len - done < (1u << 20) ? len - done : 1u << 20;
 			if ((st = room(t, 1)) == NAM_OK)
 				net_write(&t->batch, net_plus(t->blob[i].at, done),
 				    (const char *)t->blob[i].bytes + done, part);

@@ -199,12 +199,12 @@ txn_blob_get(
 				out[i] = t->blob[k].bytes;
 		if (out[i] != NULL)
 			continue;
-		void *p = nam_arena_take(arena, blob[i].len);
+		void *p = nam_arena_take(arena, TXN_PAD(blob[i].len));
 		if (p == NULL)
 			return NAM_NOMEM;
 		out[i] = p;
-		for (uint32_t done = 0; done < blob[i].len;) {
-			uint32_t part = blob[i].len - done < (1u << 20) ? blob[i].len - done : 1u << 20;
+		for (uint32_t done = 0, len = TXN_PAD(blob[i].len); done < len;) {
+			uint32_t part = len - done < (1u << 20) ? len - done : 1u << 20;
 			if (b->n == b->cap && (st = net_run(b)) != NAM_OK)
 				return st;
 			net_read(b, net_plus(blob[i].at, done), (char *)p + done, part);

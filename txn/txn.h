@@ -203,6 +203,9 @@ void txn_scan_close(struct txn_scan *s);
 /* Makes a row of a scan (or of a txn_get) independent of it: what it points to is copied into arena. */
 nam_status txn_row_keep(const struct txn_table *table, struct txn_row *row, struct nam_arena *arena);
 
+/* How many blocks of the table are locked at this moment: for checks after a run. */
+nam_status txn_table_locks(struct txn *t, struct txn_table *table, uint64_t *locked);
+
 /* ---- figures ---------------------------------------------------------------- */
 
 /* Verbs, bytes, round trips of this transaction so far. */

@@ -16,6 +16,9 @@ enum {
 	TXN_BLOB_CLASSES = 10, /* 64 B .. 32 KiB */
 };
 
+/* Lengths on the wire are whole words: copies of words are the fast ones, and never cut one in two. */
+#define TXN_PAD(len) (((len) + 7u) & ~7u)
+
 /* ---- memory of a table, as one worker holds it ---- */
 
 struct txn_stretch {

@@ -101,10 +101,11 @@ version_set(struct txn *t, struct txn_write *w, const void *bytes, uint32_t len,
 {
 	if (len > w->view->row_max)
 		return NAM_INVALID;
-	struct rec_slot *s = nam_arena_take(&t->arena, sizeof *s + len);
+	struct rec_slot *s = nam_arena_take(&t->arena, sizeof *s + TXN_PAD(len));
 	if (s == NULL)
 		return NAM_NOMEM;
 	memcpy(s->payload, bytes, len);
+	memset(s->payload + len, 0, TXN_PAD(len) - len);
 	s->meta = len | (deleted ? REC_DELETED : 0);
 	if (!deleted)
 		drop_new_blobs(t, w);
@@ -121,9 +122,10 @@ archive_copy(struct txn *t, const struct txn_write *w, const uint64_t *img, unsi
 	if (!rec_slot_whole(w->view, s, cid, w->at))
 		return NULL;
 	uint32_t len = (uint32_t)s->meta;
-	struct rec_archive *a = nam_arena_take(&t->arena, sizeof *a + len);
+	struct rec_archive *a = nam_arena_take(&t->arena, sizeof *a + TXN_PAD(len));
 	if (a == NULL)
 		return NULL;
+	memset(a->payload + len, 0, TXN_PAD(len) - len);
 	a->home = w->at.bits;
 	a->cid = cid;
 	a->meta = s->meta;
@@ -791,9 +793,12 @@ txn_blob_put(struct txn *t, struct txn_table *table, const void *bytes, uint32_t
 		return st;
 	b->view = table->view;
 	b->len = len;
-	b->bytes = nam_arena_copy(&t->arena, bytes, len);
-	if (b->bytes == NULL)
+	char *copy = nam_arena_take(&t->arena, TXN_PAD(len));
+	if (copy == NULL)
 		return NAM_NOMEM;
+	memcpy(copy, bytes, len);
+	memset(copy + len, 0, TXN_PAD(len) - len);
+	b->bytes = copy;
 	t->nblobs++;
 	*out =
 	    (struct txn_blob){ .at = b->at, .len = len, .check = (uint32_t)nam_hash(bytes, len, b->at.bits) };
