@@ -273,7 +273,7 @@ news(const struct idx_probe *p, const net_addr *known, unsigned n)
 	return false;
 }
 
-/* The CAS was lost, or there was no slot to CAS. The result is in p->status; returned when the fabric failed. */
+/* The CAS was lost, or there was no slot to CAS. p->status says how it ended; returned: how the fabric is. */
 static nam_status
 insert_slow(struct net_worker *w, struct idx_probe *p, uint64_t entry, struct net_counts *acct)
 {

@@ -54,10 +54,11 @@
  *   H4  A table becomes reachable only when the one before it is completely frozen and copied.
  *       So of all tables for a hash at most one takes entries: the one the directory names.
  *   H5  Let a reader READ the root and the directory word for its hash, in any order, and find the root
- *       it used: then all that had been inserted for this hash before both READs began is in the table the word names.
- *       For this the words of a split are written from the highest index down: who still has a shorter directory (and so
- *       asks a word of lower index) learns of new tables later than who has the longer one, never
- *       earlier. And nobody concludes from a word what stands in a word of lower index.
+ *       it used: then all that had been inserted for this hash before both READs began is in the
+ *       table the word names. For this the words of a split are written from the highest index down:
+ *       who still has a shorter directory (and so asks a word of lower index) learns of new tables
+ *       later than who has the longer one, never earlier. And nobody concludes from a word what
+ *       stands in a word of lower index.
  *   H6  Between `old` set and `old` cleared, each directory word of that prefix is old or one of new[].
  *       new[], prefix and spare were written before `old` was set. So who finds `old` set under
  *       the lock can finish the work of a dead splitter, and must.
@@ -75,7 +76,8 @@
  * (idx_reclaim in index.h; without it: never). After that a stale word meets a header with another prefix or
  * depth, or a table that is current after all. An entry removed from a table
  * after it was copied would come back: so who removes looks at the bucket behind its CAS, and if it is
- * frozen removes the copy, too. Should the splitter be dead, the copy stays: a hint to a block whose key is another.
+ * frozen removes the copy, too. Should the splitter be dead, the copy stays: a hint to a block whose
+ * key is another.
  *
  * A worker that dies with the lock loses nothing: tables it froze are still read, at two round
  * trips; who must insert there gets NAM_BUSY until idx_hash_recover has freed the lock, and then

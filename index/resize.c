@@ -49,10 +49,10 @@ table_init(struct idx_bucket *t, uint64_t tag, unsigned depth, uint64_t prefix)
 
 /*
  * Puts the entries of wk->old whose bit `bit` of the hash is `side` (bit < 0: all) into the empty
- * table t, so that H1 and H2 hold: in the order of home buckets, each into the first bucket with room. What fitted
- * within four buckets of home in the old table, in whatever order it came, does so here:
- * serving the earliest home first is the order that keeps the farthest nearest. False: it did not, so
- * the bytes were not those of a table.
+ * table t, so that H1 and H2 hold: in the order of home buckets, each into the first bucket with
+ * room. What fitted within four buckets of home in the old table, in whatever order it came, does so
+ * here: serving the earliest home first is the order that keeps the farthest nearest. False: it did
+ * not, so the bytes were not those of a table.
  */
 static bool
 distribute(struct work *wk, struct idx_bucket *t, int bit, unsigned side)
