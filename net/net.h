@@ -90,7 +90,8 @@ struct net_config {
 	const void *secret;   /* shared secret of the handshake */
 	size_t secret_len;
 	struct net_local **local; /* in-process regions (embedded); NULL-terminated, or NULL */
-	uint32_t connect_ms;      /* 0 = 3000 */
+	uint32_t
+	    connect_ms; /* 0 = 3000; a tcp node with ops out and no progress for four times that is gone */
 };
 
 /*

@@ -15,6 +15,7 @@
 #include <net/wire.h>
 
 #include <base/assert.h>
+#include <base/clock.h>
 #include <base/log.h>
 #include <errno.h>
 #include <poll.h>
@@ -38,8 +39,10 @@ struct out_op {
 };
 
 struct tcp {
-	int fd;      /* -1: broken and closed */
-	bool broken; /* poll() tells everybody */
+	int fd;               /* -1: broken and closed */
+	bool broken;          /* poll() tells everybody */
+	uint64_t progress_ns; /* when the socket last took or gave bytes, or the first op went out */
+	uint64_t patience_ns; /* with ops out and no progress for so long the node is gone */
 	/* asks not sent yet: out[out_pos .. out_len) */
 	char *out;
 	size_t out_pos, out_len, out_cap;
@@ -85,6 +88,7 @@ tcp_open(struct net_endpoint *ep, struct nam_err *err)
 		free(t);
 		return st;
 	}
+	t->patience_ns = 4 * (uint64_t)ep->node->net->connect_ms * 1000000;
 	ep->priv = t;
 	return NAM_OK;
 }
@@ -115,9 +119,10 @@ tcp_flush(struct net_endpoint *ep)
 	while (t->out_pos < t->out_len && !t->broken) {
 		ssize_t n =
 		    send(t->fd, t->out + t->out_pos, t->out_len - t->out_pos, MSG_NOSIGNAL | MSG_DONTWAIT);
-		if (n >= 0)
+		if (n >= 0) {
 			t->out_pos += (size_t)n;
-		else if (errno == EAGAIN)
+			t->progress_ns = nam_clock_ns();
+		} else if (errno == EAGAIN)
 			return;
 		else if (errno != EINTR)
 			break_off(ep, strerror(errno));
@@ -207,6 +212,8 @@ tcp_post(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
 		put(t, op->buf, op->len);
 		put(t, zeros, net_pad8(op->len) - op->len);
 	}
+	if (!quiet && t->head == t->tail)
+		t->progress_ns = nam_clock_ns(); /* patience begins */
 	if (!quiet)
 		t->ring[t->tail++ & (t->ring_cap - 1)] = (struct out_op){ b, op };
 	if (t->out_len - t->out_pos >= SEND_EARLY)
@@ -299,11 +306,16 @@ tcp_poll(struct net_endpoint *ep)
 		char *into = direct ? (char *)op->buf + t->got : t->in + t->in_len;
 		size_t room = direct ? op->len - t->got : sizeof t->in - t->in_len;
 		ssize_t n = recv(t->fd, into, room, MSG_DONTWAIT);
+		if (n > 0)
+			t->progress_ns = nam_clock_ns();
 		if (n == 0) {
 			break_off(ep, "the connection was closed");
 		} else if (n < 0) {
-			if (errno == EAGAIN)
+			if (errno == EAGAIN) {
+				if (nam_clock_ns() - t->progress_ns > t->patience_ns)
+					break_off(ep, "it does not answer any more");
 				break;
+			}
 			if (errno != EINTR)
 				break_off(ep, strerror(errno));
 		} else if (direct) {

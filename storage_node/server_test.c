@@ -570,7 +570,10 @@ killed(void **state)
 	killed_over(NET_TCP);
 }
 
-/* A node that hangs is no broken connection; whoever finds out declares it lost, and waiters are freed. */
+/*
+ * A node that hangs breaks no connection. Whoever finds out declares it lost, and
+ * waiters are freed; if nobody does, patience ends.
+ */
 static void *
 declarer(void *arg)
 {
@@ -580,14 +583,13 @@ declarer(void *arg)
 }
 
 static void
-hung_node(void **state)
+hung(bool declare)
 {
-	(void)state;
 	char address[128];
 	pid_t pid = fork_node(address);
 	struct net *net;
 	struct nam_err err;
-	struct net_config nc = { .storage = address, .fabric = NET_TCP };
+	struct net_config nc = { .storage = address, .fabric = NET_TCP, .connect_ms = declare ? 0 : 200 };
 	assert_int_equal(net_open(&net, &nc, &err), NAM_OK);
 	assert_int_equal(net_worker_open(net, &kw, &err), NAM_OK);
 	kill(pid, SIGSTOP);
@@ -595,10 +597,16 @@ hung_node(void **state)
 	for (unsigned i = 0; i < 20; i++)
 		nam_co_start(net_worker_sched(kw), worker_until_gone, NULL, 0);
 	pthread_t t;
-	assert_int_equal(pthread_create(&t, NULL, declarer, net), 0);
+	uint64_t t0 = nam_clock_ns();
+	if (declare)
+		assert_int_equal(pthread_create(&t, NULL, declarer, net), 0);
 	net_worker_run(kw, NULL, NULL);
-	pthread_join(t, NULL);
+	if (declare)
+		pthread_join(t, NULL);
+	else
+		assert_true(nam_clock_ns() - t0 >= UINT64_C(800000000));
 	assert_int_equal(gone_count, 20);
+	assert_true(net_node_of(net, 9)->lost);
 	net_worker_close(kw);
 	net_close(net);
 	/* and a process that starts now is told, in time, that nobody answers */
@@ -610,6 +618,14 @@ hung_node(void **state)
 	char path[256];
 	snprintf(path, sizeof path, "%s/%s.sock", test_run_dir(), strrchr(address, ':') + 1);
 	unlink(path);
+}
+
+static void
+hung_node(void **state)
+{
+	(void)state;
+	hung(true);
+	hung(false);
 }
 
 static void
