@@ -1,0 +1,423 @@
+/* catalog_test.c -- definitions as transactions see them: own, others', old snapshots, two processes, races. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <catalog/catalog_internal.h>
+#include <net/sim.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PROCS = 3 };
+struct lab {
+	struct net_sim *sim;
+	struct net *net[PROCS];
+	struct net_worker *w[PROCS];
+	struct txn_db *db[PROCS];
+	struct txn_worker *tw[PROCS];
+	struct cat *cat[PROCS];
+	unsigned opened;
+	void (*body)(struct lab *);
+	bool ok;
+};
+
+struct opener {
+	struct lab *lab;
+	unsigned p;
+};
+
+static void
+open_one(void *arg)
+{
+	struct opener *o = arg;
+	struct lab *lab = o->lab;
+	struct txn_config cfg = { 0 };
+	struct nam_err err;
+	assert_int_equal(txn_db_open(lab->w[o->p], &cfg, &lab->db[o->p], &err), NAM_OK);
+	assert_int_equal(txn_worker_open(lab->db[o->p], lab->w[o->p], &lab->tw[o->p]), NAM_OK);
+	assert_int_equal(cat_open(lab->tw[o->p], &lab->cat[o->p]), NAM_OK);
+	lab->opened++;
+}
+
+static void
+main_co(void *arg)
+{
+	struct lab *lab = arg;
+	while (lab->opened < PROCS)
+		net_sleep(lab->w[0], 1000000);
+	lab->body(lab);
+	for (unsigned p = PROCS; p-- > 0;) {
+		cat_close(lab->cat[p]);
+		txn_worker_close(lab->tw[p]);
+		txn_db_close(lab->w[p], lab->db[p]);
+	}
+	lab->ok = true;
+}
+
+static void
+run_lab(uint64_t seed, void (*body)(struct lab *))
+{
+	struct lab *lab = calloc(1, sizeof *lab);
+	struct opener o[PROCS];
+	struct net_sim_config cfg = { .seed = seed,
+		.nodes = 2,
+		.region_bytes = 32 << 20,
+		.tear_permille = 200,
+		.reorder_permille = 200 };
+	lab->body = body;
+	assert_int_equal(net_sim_open(&lab->sim, &cfg), NAM_OK);
+	for (unsigned p = 0; p < PROCS; p++) {
+		assert_int_equal(net_sim_attach(lab->sim, &lab->net[p]), NAM_OK);
+		assert_int_equal(net_worker_open(lab->net[p], &lab->w[p], NULL), NAM_OK);
+		o[p] = (struct opener){ lab, p };
+		/* All at once: they race for the bootstrap. */
+		assert_non_null(nam_co_start(net_worker_sched(lab->w[p]), open_one, &o[p], 256 << 10));
+	}
+	assert_non_null(nam_co_start(net_worker_sched(lab->w[0]), main_co, lab, 512 << 10));
+	assert_true(net_sim_run(lab->sim, NULL, NULL));
+	assert_true(lab->ok);
+	for (unsigned p = 0; p < PROCS; p++) {
+		net_worker_close(lab->w[p]);
+		net_close(lab->net[p]);
+	}
+	net_sim_close(lab->sim);
+	free(lab);
+}
+
+static struct txn *
+begin(struct lab *lab, unsigned p, enum txn_iso iso)
+{
+	struct txn *t;
+	assert_int_equal(txn_begin(lab->tw[p], iso, &t), NAM_OK);
+	return t;
+}
+
+static nam_status
+commit(struct lab *lab, unsigned p, struct txn *t)
+{
+	tso_cid cid = 0;
+	nam_status st = txn_commit(t, &cid);
+	cat_settled(lab->cat[p], lab->tw[p], t, st == NAM_OK ? cid : 0);
+	return st;
+}
+
+static void
+abandon(struct lab *lab, unsigned p, struct txn *t)
+{
+	txn_abort(t);
+	cat_settled(lab->cat[p], lab->tw[p], t, 0);
+}
+
+static const struct cat_table *
+find(struct lab *lab, unsigned p, struct txn *t, const char *name)
+{
+	const struct cat_table *out;
+	assert_int_equal(cat_find(lab->cat[p], t, name, &out), NAM_OK);
+	return out;
+}
+
+static nam_status
+create(struct lab *lab, unsigned p, struct txn *t, const char *name)
+{
+	struct cat_column col[] = {
+		{ .name = "id", .type = CAT_INT8, .typmod = -1, .not_null = true },
+		{ .name = "price", .type = CAT_NUMERIC, .typmod = 10 << 16 | 2 },
+		{ .name = "Näme", .type = CAT_TEXT, .typmod = 20 },
+		{ .name = "part", .type = CAT_INT4, .typmod = -1, .not_null = true },
+	};
+	struct cat_table def = {
+		.columns = 4, .column = col, .keys = 2, .key = { 3, 0 }, .store = { .slots = 3 }
+	};
+	snprintf(def.name, sizeof def.name, "%s", name);
+	return cat_create(lab->cat[p], t, &def);
+}
+
+static void
+assert_def(const struct cat_table *t, const char *name)
+{
+	assert_non_null(t);
+	assert_string_equal(t->name, name);
+	assert_int_equal(t->columns, 4);
+	assert_string_equal(t->column[2].name, "Näme");
+	assert_int_equal(t->column[1].type, CAT_NUMERIC);
+	assert_int_equal(t->column[1].typmod, 10 << 16 | 2);
+	assert_int_equal(t->column[2].typmod, 20);
+	assert_true(t->column[0].not_null && t->column[3].not_null);
+	assert_false(t->column[1].not_null);
+	assert_int_equal(t->keys, 2);
+	assert_int_equal(t->key[0], 3);
+	assert_int_equal(t->key[1], 0);
+	assert_int_equal(t->store.slots, 3);
+	assert_true(t->store.has_key);
+	assert_true(t->store.id >= CAT_FIRST_ID);
+	assert_ptr_equal(t->store.owner, t);
+	assert_non_null(t->store.view);
+}
+
+/* Other processes see a commit when its mark has landed. */
+static void
+settle(struct lab *lab)
+{
+	net_sleep(lab->w[0], 5000000);
+}
+
+static void
+life(struct lab *lab)
+{
+	struct txn *old = begin(lab, 1, TXN_REPEATABLE_READ);
+	assert_null(find(lab, 1, old, "shop"));
+	assert_true(find(lab, 1, old, "nam_tables")->system);
+
+	/* Created: its own only, until it commits. */
+	struct txn *t = begin(lab, 0, TXN_READ_COMMITTED), *u = begin(lab, 0, TXN_READ_COMMITTED);
+	uint64_t v0 = cat_version(lab->cat[0], t);
+	assert_int_equal(v0, cat_version(lab->cat[0], u));
+	assert_int_equal(create(lab, 0, t, "shop"), NAM_OK);
+	assert_int_equal(create(lab, 0, t, "shop"), NAM_DUPLICATE);
+	assert_def(find(lab, 0, t, "shop"), "shop");
+	assert_null(find(lab, 0, u, "shop"));
+	assert_true(cat_version(lab->cat[0], t) != v0);
+	assert_int_equal(cat_version(lab->cat[0], u), v0);
+	assert_int_equal(commit(lab, 0, t), NAM_OK);
+	assert_int_equal(txn_statement(u), NAM_OK);
+	assert_def(find(lab, 0, u, "shop"), "shop");
+	assert_true(cat_version(lab->cat[0], u) != v0);
+	assert_int_equal(commit(lab, 0, u), NAM_OK);
+
+	/* Another process notices by itself, an old snapshot does not. */
+	settle(lab);
+	t = begin(lab, 2, TXN_READ_COMMITTED);
+	const struct cat_table *there = find(lab, 2, t, "shop");
+	assert_def(there, "shop");
+	assert_null(find(lab, 1, old, "shop"));
+	struct txn *mid = begin(lab, 1, TXN_REPEATABLE_READ);
+	const struct cat_table *held = find(lab, 1, mid, "shop");
+	assert_def(held, "shop");
+	assert_true(held != there); /* each process its own */
+	assert_null(find(lab, 1, old, "shop"));
+	assert_true(cat_version(lab->cat[1], old) != cat_version(lab->cat[1], mid));
+
+	/* Listed by name. */
+	struct nam_arena a;
+	nam_arena_init(&a, 0);
+	const struct cat_table **list;
+	unsigned n;
+	assert_int_equal(cat_list(lab->cat[2], t, &list, &n, &a), NAM_OK);
+	assert_int_equal(n, 3);
+	assert_string_equal(list[0]->name, "nam_columns");
+	assert_string_equal(list[2]->name, "shop");
+
+	/* Dropped by process 2: gone for it, still there for the older. */
+	assert_int_equal(cat_drop(lab->cat[2], t, there), NAM_OK);
+	assert_null(find(lab, 2, t, "shop"));
+	assert_int_equal(cat_list(lab->cat[2], t, &list, &n, &a), NAM_OK);
+	assert_int_equal(n, 2);
+	assert_int_equal(cat_drop(lab->cat[2], t, find(lab, 2, t, "nam_tables")), NAM_REFUSED);
+	assert_int_equal(commit(lab, 2, t), NAM_OK);
+	settle(lab);
+	t = begin(lab, 1, TXN_READ_COMMITTED);
+	assert_null(find(lab, 1, t, "shop"));
+	assert_ptr_equal(find(lab, 1, mid, "shop"), held);
+	assert_def(held, "shop");
+	assert_null(find(lab, 1, old, "shop"));
+	assert_int_equal(commit(lab, 1, t), NAM_OK);
+	assert_int_equal(commit(lab, 1, mid), NAM_OK);
+	assert_int_equal(commit(lab, 1, old), NAM_OK);
+
+	/* The name is free again, for another table. */
+	t = begin(lab, 0, TXN_READ_COMMITTED);
+	assert_int_equal(create(lab, 0, t, "shop"), NAM_OK);
+	assert_int_equal(commit(lab, 0, t), NAM_OK);
+	nam_arena_fini(&a);
+}
+
+static void
+test_life(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++)
+		run_lab(seed, life);
+}
+
+static void
+undone(struct lab *lab)
+{
+	struct txn *t = begin(lab, 0, TXN_READ_COMMITTED);
+	assert_int_equal(create(lab, 0, t, "a"), NAM_OK);
+	abandon(lab, 0, t);
+	t = begin(lab, 0, TXN_READ_COMMITTED);
+	assert_null(find(lab, 0, t, "a"));
+	assert_int_equal(atomic_load(&lab->cat[0]->overlays), 0);
+	/* Created and dropped in one. */
+	assert_int_equal(create(lab, 0, t, "a"), NAM_OK);
+	assert_int_equal(cat_drop(lab->cat[0], t, find(lab, 0, t, "a")), NAM_OK);
+	assert_null(find(lab, 0, t, "a"));
+	assert_int_equal(create(lab, 0, t, "a"), NAM_OK);
+	assert_def(find(lab, 0, t, "a"), "a");
+	assert_int_equal(commit(lab, 0, t), NAM_OK);
+	/* A drop that is undone. */
+	t = begin(lab, 0, TXN_READ_COMMITTED);
+	assert_int_equal(cat_drop(lab->cat[0], t, find(lab, 0, t, "a")), NAM_OK);
+	abandon(lab, 0, t);
+	t = begin(lab, 0, TXN_READ_COMMITTED);
+	assert_def(find(lab, 0, t, "a"), "a");
+	assert_int_equal(commit(lab, 0, t), NAM_OK);
+}
+
+static void
+test_undone(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 10; seed++)
+		run_lab(seed, undone);
+}
+
+/* Two processes make a table of one name: one wins. */
+static void
+race(struct lab *lab)
+{
+	struct txn *t = begin(lab, 0, TXN_REPEATABLE_READ), *u = begin(lab, 1, TXN_REPEATABLE_READ);
+	assert_int_equal(create(lab, 0, t, "a"), NAM_OK);
+	nam_status second = create(lab, 1, u, "a");
+	nam_status first = commit(lab, 0, t);
+	if (second == NAM_OK)
+		second = commit(lab, 1, u);
+	else
+		abandon(lab, 1, u);
+	assert_int_equal(first, NAM_OK);
+	assert_true(second == NAM_DUPLICATE || second == NAM_CONFLICT);
+	settle(lab);
+	for (unsigned p = 0; p < PROCS; p++) {
+		t = begin(lab, p, TXN_READ_COMMITTED);
+		assert_def(find(lab, p, t, "a"), "a");
+		assert_int_equal(commit(lab, p, t), NAM_OK);
+	}
+}
+
+static void
+test_race(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 10; seed++)
+		run_lab(seed, race);
+}
+
+/* Rows through the catalog's codec into txn and back, long values included. */
+static void
+rows(struct lab *lab)
+{
+	struct nam_arena a;
+	nam_arena_init(&a, 0);
+	struct txn *t = begin(lab, 0, TXN_READ_COMMITTED);
+	assert_int_equal(create(lab, 0, t, "a"), NAM_OK);
+	assert_int_equal(commit(lab, 0, t), NAM_OK);
+	char *text = nam_arena_take(&a, 100000);
+	for (unsigned i = 0; i < 100000; i++)
+		text[i] = (char)('a' + i % 26);
+	t = begin(lab, 0, TXN_READ_COMMITTED);
+	const struct cat_table *table = find(lab, 0, t, "a");
+	for (int i = 0; i < 20; i++) {
+		union cat_val v[4] = { { .i = i }, { .i = 0 }, { .s = { text, (uint32_t)i * 5000 } },
+			{ .i = -i } };
+		union cat_val key[2] = { { .i = -i }, { .i = i } };
+		bool null[4] = { false, true, i == 3, false };
+		struct cat_str k, row;
+		struct txn_put p = { .table = (struct txn_table *)(uintptr_t)&table->store };
+		assert_int_equal(cat_key_encode(table, key, &k, &p.hash, &a), NAM_OK);
+		assert_int_equal(cat_row_encode(table, t, v, null, &row, &a), NAM_OK);
+		p.key = k.p;
+		p.key_len = k.len;
+		p.bytes = row.p;
+		p.len = row.len;
+		assert_int_equal(txn_insert(t, &p, 1), NAM_OK);
+	}
+	assert_int_equal(commit(lab, 0, t), NAM_OK);
+	settle(lab);
+
+	t = begin(lab, 2, TXN_READ_COMMITTED);
+	table = find(lab, 2, t, "a");
+	struct txn_scan *scan;
+	struct txn_row r[64];
+	const uint16_t want[] = { 0, 2, 3, 1 };
+	struct cat_vec col[4];
+	unsigned n, seen = 0;
+	assert_int_equal(txn_scan_open(t, (struct txn_table *)(uintptr_t)&table->store, &scan), NAM_OK);
+	for (;;) {
+		assert_int_equal(txn_scan_next(scan, r, 64, &n), NAM_OK);
+		if (n == 0)
+			break;
+		assert_int_equal(cat_rows_decode(table, t, r, n, want, 4, col, &a), NAM_OK);
+		for (unsigned k = 0; k < n; k++, seen++) {
+			int64_t i = col[0].i[k];
+			assert_true(i >= 0 && i < 20);
+			assert_int_equal(col[2].i[k], -i);
+			assert_true(col[3].null[k]);
+			assert_int_equal(col[1].null[k], i == 3);
+			if (i != 3) {
+				assert_int_equal(col[1].s[k].len, i * 5000);
+				assert_memory_equal(col[1].s[k].p, text, (size_t)i * 5000);
+			}
+		}
+	}
+	txn_scan_close(scan);
+	assert_int_equal(seen, 20);
+	assert_int_equal(commit(lab, 2, t), NAM_OK);
+	nam_arena_fini(&a);
+}
+
+static void
+test_rows(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 5; seed++)
+		run_lab(seed, rows);
+}
+
+/* Many tables come and go; what a process keeps of them stays bounded. */
+static void
+churn(struct lab *lab)
+{
+	char name[20];
+	for (unsigned i = 0; i < 60; i++) {
+		struct txn *t = begin(lab, i % PROCS, TXN_READ_COMMITTED);
+		snprintf(name, sizeof name, "t%u", i % 5);
+		const struct cat_table *there = find(lab, i % PROCS, t, name);
+		if (there != NULL)
+			assert_int_equal(cat_drop(lab->cat[i % PROCS], t, there), NAM_OK);
+		else
+			assert_int_equal(create(lab, i % PROCS, t, name), NAM_OK);
+		assert_int_equal(commit(lab, i % PROCS, t), NAM_OK);
+		settle(lab);
+	}
+	settle(lab);
+	for (unsigned p = 0; p < PROCS; p++) {
+		unsigned shots = 0;
+		for (struct cat_shot *s = atomic_load(&lab->cat[p]->head); s != NULL; s = s->older)
+			shots++;
+		assert_in_range(shots, 1, 10);
+	}
+}
+
+static void
+test_churn(void **state)
+{
+	(void)state;
+	run_lab(7, churn);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_life),
+		cmocka_unit_test(test_undone),
+		cmocka_unit_test(test_race),
+		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_churn),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
