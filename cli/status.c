@@ -131,7 +131,7 @@ print_row(const struct report *r)
 {
 	char size[32], used[32], count[32], cpu[16], beat[32];
 	if (!r->answered) {
-		printf("%3s  %-22s  does not answer: %s\n", "?", r->address, r->err.text);
+		printf("%3s  %-22s  %s\n", "?", r->address, r->err.text);
 		return;
 	}
 	snprintf(count, sizeof count, "%llu%s", (unsigned long long)r->free_extents, r->free_more ? "+" : "");
