@@ -46,6 +46,9 @@ txn_recycle(struct txn *t)
 			free(t->intent);
 		}
 	}
+	if (t->sink)
+		net_counts_add(t->sink, &t->counts);
+	t->sink = NULL;
 	nam_arena_reset(&t->arena);
 	t->intent = NULL;
 	t->lock = 0;
@@ -115,6 +118,12 @@ const struct net_counts *
 txn_counts(const struct txn *t)
 {
 	return &t->counts;
+}
+
+void
+txn_set_counts_sink(struct txn *t, struct net_counts *into)
+{
+	t->sink = into;
 }
 
 void

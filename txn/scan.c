@@ -227,11 +227,13 @@ txn_table_locks(struct txn *t, struct txn_table *table, uint64_t *locked)
 	*locked = 0;
 	nam_status st = ext ? NAM_OK : NAM_NOMEM;
 	if (st == NAM_OK)
-		st = net_read1(t->tw->w, net_plus(v->anchor, offsetof(struct txn_anchor, blocks)), &at, 8, &t->counts);
+		st = net_read1(
+		    t->tw->w, net_plus(v->anchor, offsetof(struct txn_anchor, blocks)), &at, 8, &t->counts);
 	while (st == NAM_OK && at != 0) {
 		st = net_read1(t->tw->w, (net_addr){ at }, ext, NET_EXTENT, &t->counts);
 		for (uint32_t k = 0; st == NAM_OK && k < v->per_extent; k++) {
-			const uint64_t *img = (const void *)(ext + sizeof(struct txn_extent) + (uint64_t)k * v->block_bytes);
+			const uint64_t *img =
+			    (const void *)(ext + sizeof(struct txn_extent) + (uint64_t)k * v->block_bytes);
 			*locked += (img[REC_WORD] & REC_LOCK) != 0;
 		}
 		at = ((struct txn_extent *)(void *)ext)->next;

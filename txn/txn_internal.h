@@ -200,6 +200,7 @@ struct txn {
 	net_addr more; /* extents of a long write set */
 	unsigned more_extents;
 	struct net_counts counts;
+	struct net_counts *sink;
 	struct txn *next;
 	struct net_batch batch;
 	struct net_op op[TXN_OPS];

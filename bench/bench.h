@@ -1,0 +1,11 @@
+/*
+ * bench.h -- the drivers behind `namdb bench`. Each parses its own options and returns an exit code:
+ * 0 ran and its checks held, 1 it did not, 2 bad usage. Figures on stdout, progress on stderr.
+ */
+#ifndef NAM_BENCH_BENCH_H
+#define NAM_BENCH_BENCH_H
+
+/* TPC-W-like checkout (nam-end-of-slow-networks §4.3), with a memory floor and SQLite beside it. argv[0] is "tpcw". */
+int bench_tpcw(int argc, char **argv);
+
+#endif

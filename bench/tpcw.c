@@ -1,0 +1,568 @@
+/* tpcw.c -- runs the checkout, its memory floor and its peer side by side, and says what came out. */
+#include <base/clock.h>
+#include <bench/bench.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <net/region_format.h>
+#include <net/secret.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <storage_node/sn.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "tpcw_internal.h"
+
+enum { EMBEDDED_NODES = 3, RUNS_MAX = 99 };
+
+void
+tpcw_product_fill(struct tpcw_product *r, int64_t id)
+{
+	*r = (struct tpcw_product){ .id = id, .stock = TPCW_STOCK, .price_cents = 100 + id % 9900 };
+	memcpy(r->title, "product ", 8);
+	for (unsigned i = 0; i < TPCW_DESCRIPTION; i++)
+		r->description[i] = (char)('a' + (id + i) % 26);
+}
+
+void
+tpcw_cart_fill(struct tpcw_cart *c, struct nam_rng *r, const struct tpcw_params *p, int64_t order)
+{
+	c->order = order;
+	c->customer = (int64_t)nam_rng_below(r, 100000);
+	for (unsigned i = 0; i < TPCW_ITEMS; i++) {
+again:
+		c->product[i] = (int64_t)nam_rng_below(r, p->products);
+		for (unsigned k = 0; k < i; k++)
+			if (c->product[k] == c->product[i])
+				goto again;
+		c->quantity[i] = 1 + (int64_t)nam_rng_below(r, 3);
+	}
+}
+
+/* ---- coroutines on workers, and a thread that waits for them ---- */
+
+struct gate {
+	pthread_mutex_t mutex;
+	pthread_cond_t cond;
+	unsigned running;
+};
+
+struct job {
+	struct tpcw_side *side;
+	struct gate *gate;
+	enum { JOB_PREPARE, JOB_LOAD, JOB_CLIENT, JOB_CHECK, JOB_FINISH } what;
+	unsigned number;
+	uint64_t from, to;
+	_Atomic uint64_t *done;
+	const atomic_bool *stop;
+	struct tpcw_slice slice;
+	nam_status status;
+	uint64_t bad;
+};
+
+static void
+job_main(const struct cn_place *pl, void *arg)
+{
+	struct job *j = arg;
+	const struct tpcw_ops *ops = j->side->ops;
+	switch (j->what) {
+	case JOB_PREPARE:
+		j->status = ops->prepare(j->side, pl);
+		break;
+	case JOB_LOAD:
+		j->status = ops->load(j->side, pl, j->from, j->to, j->done);
+		break;
+	case JOB_CLIENT:
+		ops->client(j->side, pl, j->number, &j->slice, j->stop);
+		break;
+	case JOB_CHECK:
+		j->bad = ops->check(j->side, pl);
+		break;
+	case JOB_FINISH:
+		ops->finish(j->side, pl);
+		break;
+	}
+	pthread_mutex_lock(&j->gate->mutex);
+	if (--j->gate->running == 0)
+		pthread_cond_signal(&j->gate->cond);
+	pthread_mutex_unlock(&j->gate->mutex);
+}
+
+static nam_status
+start(struct cn *cn, struct gate *g, unsigned worker, struct job *j)
+{
+	j->gate = g;
+	pthread_mutex_lock(&g->mutex);
+	g->running++;
+	pthread_mutex_unlock(&g->mutex);
+	nam_status st = cn_start(cn, worker, job_main, j, 256 << 10);
+	if (st != NAM_OK) {
+		pthread_mutex_lock(&g->mutex);
+		g->running--;
+		pthread_mutex_unlock(&g->mutex);
+	}
+	return st;
+}
+
+/* Waits up to ms for all jobs; 0: for ever. True: all have ended. */
+static bool
+wait_all(struct gate *g, unsigned ms)
+{
+	struct timespec until;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += ms / 1000;
+	until.tv_nsec += ms % 1000 * 1000000L;
+	if (until.tv_nsec >= 1000000000L) {
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000L;
+	}
+	pthread_mutex_lock(&g->mutex);
+	int rc = 0;
+	while (g->running > 0 && rc != ETIMEDOUT)
+		rc = ms ? pthread_cond_timedwait(&g->cond, &g->mutex, &until)
+			: pthread_cond_wait(&g->cond, &g->mutex);
+	bool all = g->running == 0;
+	pthread_mutex_unlock(&g->mutex);
+	return all;
+}
+
+static nam_status
+one(struct cn *cn, struct gate *g, struct job *j)
+{
+	nam_status st = start(cn, g, 0, j);
+	if (st != NAM_OK)
+		return st;
+	wait_all(g, 0);
+	return j->status;
+}
+
+/* ---- a slice of the measurement ---- */
+
+static double
+slice(struct cn *cn, struct gate *g, struct tpcw_side *side, double seconds, struct tpcw_slice *sum)
+{
+	const struct tpcw_params *p = side->p;
+	unsigned n = p->workers * p->clients;
+	struct job *j = calloc(n, sizeof *j);
+	atomic_bool stop = false;
+	if (j == NULL)
+		return 0;
+	uint64_t begin = nam_clock_ns();
+	for (unsigned i = 0; i < n; i++) {
+		j[i] = (struct job){ .side = side, .what = JOB_CLIENT, .number = i, .stop = &stop };
+		if (start(cn, g, i % p->workers, &j[i]) != NAM_OK)
+			sum->errors++;
+	}
+	usleep((useconds_t)(seconds * 1e6));
+	atomic_store(&stop, true);
+	wait_all(g, 0);
+	double took = (double)(nam_clock_ns() - begin) / 1e9;
+	uint64_t commits = 0;
+	for (unsigned i = 0; i < n; i++) {
+		commits += j[i].slice.commits;
+		sum->commits += j[i].slice.commits;
+		sum->aborts += j[i].slice.aborts;
+		sum->errors += j[i].slice.errors;
+		nam_hist_merge(&sum->latency_ns, &j[i].slice.latency_ns);
+		net_counts_add(&sum->counts, &j[i].slice.counts);
+	}
+	free(j);
+	return (double)commits / took;
+}
+
+static int
+by_double(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return x < y ? -1 : x > y;
+}
+
+static double
+median(double *v, unsigned n)
+{
+	double t[RUNS_MAX];
+	memcpy(t, v, n * sizeof *t);
+	qsort(t, n, sizeof *t, by_double);
+	return n == 0 ? 0 : n % 2 ? t[n / 2] : (t[n / 2 - 1] + t[n / 2]) / 2;
+}
+
+/* ---- embedded storage ---- */
+
+struct embedded {
+	struct sn_region *region[EMBEDDED_NODES];
+	struct net_local *local[EMBEDDED_NODES + 1];
+};
+
+/* First touch costs a page fault each: done before the clock runs. */
+static void
+touch(const struct sn_region *r, uint64_t bytes, const char *what)
+{
+	uint64_t size = sn_region_size(r), step = 64 << 20;
+	bytes = bytes < size ? bytes : size;
+	for (uint64_t at = 0; at < bytes; at += step) {
+		uint64_t len = bytes - at < step ? bytes - at : step;
+		void *p = mmap(
+		    NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, sn_region_fd(r), (off_t)at);
+		if (p != MAP_FAILED)
+			munmap(p, len);
+		fprintf(stderr, "\r%s %3d %%", what, (int)((at + len) * 100 / bytes));
+	}
+	fprintf(stderr, "\n");
+}
+
+static nam_status
+embed(struct embedded *e, const struct tpcw_params *p, struct nam_err *err)
+{
+	/* Products take 2.1 KiB each (two versions), a checkout leaves 1.7 KiB; no core does more than 400,000 a second. */
+	double total =
+	    (double)p->products * 2300 + p->seconds * p->runs * p->workers * (p->sql ? 200e3 : 400e3) * 1700;
+	uint64_t size = ((uint64_t)(total / EMBEDDED_NODES) + (64u << 20)) / NET_EXTENT * NET_EXTENT;
+	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	if (size * EMBEDDED_NODES > memory / 10 * 6)
+		size = memory / 10 * 6 / EMBEDDED_NODES / NET_EXTENT * NET_EXTENT;
+	for (unsigned i = 0; i < EMBEDDED_NODES; i++) {
+		struct sn_region_config cfg = {
+			.id = i + 1, .size = size, .cluster = p->cluster, .numa = -1
+		};
+		nam_status st = sn_region_open(&e->region[i], &cfg, err);
+		if (st != NAM_OK)
+			return st;
+		e->local[i] = sn_local(e->region[i]);
+		char what[64];
+		snprintf(what, sizeof what, "storage node %u of %u: touching %.1f GiB", i + 1, EMBEDDED_NODES,
+		    (double)size / (1 << 30));
+		touch(e->region[i], size, what);
+	}
+	return NAM_OK;
+}
+
+/* ---- options ---- */
+
+static void
+usage(FILE *to)
+{
+	fprintf(to,
+	    "usage: namdb bench tpcw [options]\n"
+	    "The checkout of the NAM paper's section 4.3: read 3 products, insert 1 order and 3 lines, "
+	    "update 3 stocks.\n"
+	    "  --workers N      worker threads (default 1)\n"
+	    "  --clients N      clients (coroutines) on each worker (default 16)\n"
+	    "  --api native|sql transactions directly, or prepared SQL statements (default native)\n"
+	    "  --seconds S      length of each run (default 5)\n"
+	    "  --runs N         runs, interleaved with floor and peer; medians are reported (default 1)\n"
+	    "  --products N     products of about 1 KB (default 1000000)\n"
+	    "  --fabric P       auto, shm or tcp; with --storage (default auto)\n"
+	    "  --storage LIST   storage nodes host:port,...; default: three in this process\n"
+	    "  --cluster NAME, --secret-file F   as for namdb sql\n"
+	    "  --peer sqlite    the same transaction on SQLite in memory, in turn with ours\n"
+	    "  --json           one object on stdout\n");
+}
+
+static bool
+number(const char *s, double min, double max, double *out)
+{
+	char *end;
+	errno = 0;
+	*out = strtod(s, &end);
+	return errno == 0 && end != s && *end == 0 && *out >= min && *out <= max;
+}
+
+/* 0: go on; else exit code + 1. */
+static int
+options(int argc, char **argv, struct tpcw_params *p)
+{
+	enum {
+		O_WORKERS = 256,
+		O_CLIENTS,
+		O_API,
+		O_SECONDS,
+		O_RUNS,
+		O_PRODUCTS,
+		O_FABRIC,
+		O_STORAGE,
+		O_CLUSTER,
+		O_SECRET,
+		O_PEER,
+		O_JSON,
+		O_SEED
+	};
+	static const struct option opt[] = { { "workers", 1, NULL, O_WORKERS },
+		{ "clients", 1, NULL, O_CLIENTS }, { "api", 1, NULL, O_API },
+		{ "seconds", 1, NULL, O_SECONDS }, { "runs", 1, NULL, O_RUNS },
+		{ "products", 1, NULL, O_PRODUCTS }, { "fabric", 1, NULL, O_FABRIC },
+		{ "storage", 1, NULL, O_STORAGE }, { "cluster", 1, NULL, O_CLUSTER },
+		{ "secret-file", 1, NULL, O_SECRET }, { "peer", 1, NULL, O_PEER },
+		{ "json", 0, NULL, O_JSON }, { "seed", 1, NULL, O_SEED }, { "help", 0, NULL, 'h' }, { 0 } };
+	*p = (struct tpcw_params){ .workers = 1,
+		.clients = 16,
+		.runs = 1,
+		.seconds = 5,
+		.products = 1000000,
+		.fabric = NET_AUTO,
+		.seed = 1 };
+	optind = 0;
+	for (int c; (c = getopt_long(argc, argv, "h", opt, NULL)) != -1;) {
+		double x = 0;
+		bool ok = true;
+		switch (c) {
+		case 'h':
+			usage(stdout);
+			return 1;
+		case O_WORKERS:
+			ok = number(optarg, 1, 32, &x);
+			p->workers = (unsigned)x;
+			break;
+		case O_CLIENTS:
+			ok = number(optarg, 1, 256, &x);
+			p->clients = (unsigned)x;
+			break;
+		case O_SECONDS:
+			ok = number(optarg, 0.05, 86400, &p->seconds);
+			break;
+		case O_RUNS:
+			ok = number(optarg, 1, RUNS_MAX, &x);
+			p->runs = (unsigned)x;
+			break;
+		case O_PRODUCTS:
+			ok = number(optarg, 3, 1e9, &x);
+			p->products = (uint64_t)x;
+			break;
+		case O_SEED:
+			ok = number(optarg, 0, 1e15, &x);
+			p->seed = (uint64_t)x;
+			break;
+		case O_API:
+			p->sql = strcmp(optarg, "sql") == 0;
+			ok = p->sql || strcmp(optarg, "native") == 0;
+			break;
+		case O_FABRIC:
+			p->fabric = strcmp(optarg, "shm") == 0   ? NET_SHM
+				    : strcmp(optarg, "tcp") == 0 ? NET_TCP
+								 : NET_AUTO;
+			ok = p->fabric != NET_AUTO || strcmp(optarg, "auto") == 0;
+			break;
+		case O_PEER:
+			ok = p->peer_sqlite = strcmp(optarg, "sqlite") == 0;
+			break;
+		case O_STORAGE:
+			p->storage = optarg;
+			break;
+		case O_CLUSTER:
+			p->cluster = optarg;
+			break;
+		case O_SECRET:
+			p->secret_file = optarg;
+			break;
+		case O_JSON:
+			p->json = true;
+			break;
+		default:
+			return 3;
+		}
+		if (!ok) {
+			fprintf(stderr,
+			    "namdb bench: '%s' is not a value for this option; see namdb bench tpcw --help\n",
+			    optarg);
+			return 3;
+		}
+	}
+	if (optind < argc) {
+		fprintf(stderr, "namdb bench: unexpected '%s'; see namdb bench tpcw --help\n", argv[optind]);
+		return 3;
+	}
+	if (p->fabric == NET_TCP && p->storage == NULL) {
+		fprintf(stderr, "namdb bench: --fabric tcp needs --storage: embedded storage is memory of "
+				"this process\n");
+		return 3;
+	}
+	return 0;
+}
+
+/* ---- the report ---- */
+
+struct metric {
+	const char *name;
+	double value;
+	bool have;
+};
+
+static void
+report(const struct tpcw_params *p, const struct metric *m, unsigned n)
+{
+	const char *provider = p->storage ? net_kind_name(p->fabric) : "shm";
+	if (!p->json) {
+		printf(
+		    "tpcw checkout, %s, %s API, %u worker%s x %u clients, %llu products, %u run%s of %g s\n",
+		    p->storage ? provider : "embedded shm", p->sql ? "sql" : "native", p->workers,
+		    p->workers > 1 ? "s" : "", p->clients, (unsigned long long)p->products, p->runs,
+		    p->runs > 1 ? "s" : "", p->seconds);
+		for (unsigned i = 0; i < n; i++)
+			if (m[i].have)
+				printf("  %-20s %14.*f\n", m[i].name, m[i].value >= 1000 ? 0 : 3, m[i].value);
+		return;
+	}
+	printf("{\"bench\": \"tpcw\", \"provider\": \"%s\", \"params\": {\"workers\": %u, \"clients\": %u, "
+	       "\"api\": \"%s\", "
+	       "\"seconds\": %g, \"runs\": %u, \"products\": %llu, \"embedded\": %s}, \"metrics\": {",
+	    provider, p->workers, p->clients, p->sql ? "sql" : "native", p->seconds, p->runs,
+	    (unsigned long long)p->products, p->storage ? "false" : "true");
+	const char *comma = "";
+	for (unsigned i = 0; i < n; i++)
+		if (m[i].have) {
+			printf("%s\"%s\": %.6g", comma, m[i].name, m[i].value);
+			comma = ", ";
+		}
+	printf("}}\n");
+}
+
+/* ---- loading, with a line that shows it ---- */
+
+static nam_status
+load_all(struct cn *cn, struct gate *g, struct tpcw_side *side)
+{
+	const struct tpcw_params *p = side->p;
+	enum { PER_WORKER = 4 };
+	struct job j[32 * PER_WORKER];
+	_Atomic uint64_t done = 0;
+	unsigned n = p->workers * PER_WORKER;
+	for (unsigned i = 0; i < n; i++) {
+		j[i] = (struct job){ .side = side,
+			.what = JOB_LOAD,
+			.from = p->products * i / n,
+			.to = p->products * (i + 1) / n,
+			.done = &done };
+		nam_status st = start(cn, g, i % p->workers, &j[i]);
+		if (st != NAM_OK)
+			return st;
+	}
+	while (!wait_all(g, 200))
+		fprintf(stderr, "\rloading %llu products %3d %%", (unsigned long long)p->products,
+		    (int)(atomic_load(&done) * 100 / p->products));
+	fprintf(stderr, "\rloading %llu products 100 %%\n", (unsigned long long)p->products);
+	for (unsigned i = 0; i < n; i++)
+		if (j[i].status != NAM_OK)
+			return j[i].status;
+	return NAM_OK;
+}
+
+int
+bench_tpcw(int argc, char **argv)
+{
+	struct tpcw_params p;
+	struct nam_err err = { 0 };
+	struct embedded e = { 0 };
+	struct cn *cn = NULL;
+	struct gate g = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0 };
+	struct tpcw_floor fl = { 0 };
+	struct tpcw_sqlite *peer = NULL;
+	unsigned char secret[64];
+	size_t secret_len = 0;
+	int code = options(argc, argv, &p);
+	if (code != 0)
+		return code - 1;
+	code = 1;
+	nam_status st =
+	    p.storage ? net_secret_load(p.secret_file, secret, &secret_len, &err) : embed(&e, &p, &err);
+	if (st != NAM_OK)
+		goto out;
+	struct cn_config cfg = { .storage = p.storage,
+		.local = p.storage ? NULL : e.local,
+		.fabric = p.fabric,
+		.cluster = p.cluster,
+		.secret = secret,
+		.secret_len = secret_len,
+		.workers = p.workers,
+		.txn = { .ptr_cache_entries = p.products * 2 } };
+	if ((st = cn_open(&cn, &cfg, &err)) != NAM_OK)
+		goto out;
+	if (err.text[0])
+		fprintf(stderr, "namdb bench: warning: %s\n", err.text);
+
+	struct tpcw_side side = { .ops = p.sql ? &tpcw_sql : &tpcw_native, .p = &p, .next_order = 1 };
+	struct job j = { .side = &side, .what = JOB_PREPARE };
+	if ((st = one(cn, &g, &j)) != NAM_OK || (st = load_all(cn, &g, &side)) != NAM_OK) {
+		nam_fail(&err, st, "loading failed: %s", nam_status_text(st));
+		goto out;
+	}
+	if (p.storage == NULL) {
+		/* The floor's memory: of the same kind, touched, and nobody else's. */
+		fl.products = p.products;
+		fl.append_bytes = 512u << 20;
+		fl.product = mmap(NULL, fl.products * 1024 + fl.append_bytes, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+		if (fl.product == MAP_FAILED) {
+			nam_fail(&err, NAM_NOMEM, "no memory for the floor: use fewer --products");
+			goto out;
+		}
+		fl.append = fl.product + fl.products * 1024;
+	}
+	if (p.peer_sqlite && (peer = tpcw_sqlite_open(&p)) == NULL) {
+		nam_fail(&err, NAM_IO, "SQLite could not be set up");
+		goto out;
+	}
+
+	static struct tpcw_slice sum;
+	double tps[RUNS_MAX], floor_tps[RUNS_MAX], peer_tps[RUNS_MAX], floor_ratio[RUNS_MAX],
+	    peer_ratio[RUNS_MAX];
+	double pause = p.seconds < 1 ? p.seconds : 1;
+	{ /* One slice warms caches and pointer cache; it does not count. */
+		static struct tpcw_slice warm;
+		slice(cn, &g, &side, pause, &warm);
+		sum.errors += warm.errors;
+	}
+	for (unsigned i = 0; i < p.runs && sum.errors == 0; i++) {
+		floor_tps[i] = fl.product ? tpcw_floor_run(&fl, p.workers, pause) : 0;
+		tps[i] = slice(cn, &g, &side, p.seconds, &sum);
+		peer_tps[i] = peer ? tpcw_sqlite_run(peer, p.seconds) : 0;
+		floor_ratio[i] = floor_tps[i] > 0 ? tps[i] / floor_tps[i] : 0;
+		peer_ratio[i] = peer_tps[i] > 0 ? tps[i] / peer_tps[i] : 0;
+		fprintf(stderr, "run %u of %u: %.0f/s", i + 1, p.runs, tps[i]);
+		if (fl.product)
+			fprintf(stderr, ", floor %.0f/s (ratio %.3f)", floor_tps[i], floor_ratio[i]);
+		if (peer)
+			fprintf(stderr, ", sqlite %.0f/s (ratio %.2f)", peer_tps[i], peer_ratio[i]);
+		fprintf(stderr, "\n");
+	}
+	j = (struct job){ .side = &side, .what = JOB_CHECK };
+	one(cn, &g, &j);
+	uint64_t bad = j.bad + sum.errors + (peer ? tpcw_sqlite_check(peer) : 0);
+	unsigned runs = sum.errors ? 0 : p.runs;
+	double commits = sum.commits ? (double)sum.commits : 1;
+	const struct metric m[] = {
+		{ "throughput_tps", median(tps, runs), true },
+		{ "p50_us", (double)nam_hist_quantile(&sum.latency_ns, 0.5) / 1e3, true },
+		{ "p99_us", (double)nam_hist_quantile(&sum.latency_ns, 0.99) / 1e3, true },
+		{ "p999_us", (double)nam_hist_quantile(&sum.latency_ns, 0.999) / 1e3, true },
+		{ "aborts_per_txn", (double)sum.aborts / commits, true },
+		{ "verbs_per_txn", (double)net_counts_verbs(&sum.counts) / commits, true },
+		{ "round_trips_per_txn", (double)sum.counts.round_trips / commits, true },
+		{ "bytes_per_txn", (double)(sum.counts.bytes_in + sum.counts.bytes_out) / commits, true },
+		{ "floor_tps", median(floor_tps, runs), fl.product != NULL },
+		{ "floor_ratio", median(floor_ratio, runs), fl.product != NULL },
+		{ "peer_sqlite_tps", median(peer_tps, runs), peer != NULL },
+		{ "peer_sqlite_ratio", median(peer_ratio, runs), peer != NULL },
+		{ "check_errors", (double)bad, true },
+	};
+	report(&p, m, sizeof m / sizeof *m);
+	code = bad == 0 ? 0 : 1;
+	if (p.storage) {
+		j = (struct job){ .side = &side, .what = JOB_FINISH };
+		one(cn, &g, &j);
+	}
+out:
+	if (st != NAM_OK)
+		fprintf(stderr, "namdb bench: %s\n", err.text);
+	if (cn)
+		cn_close(cn);
+	if (peer)
+		tpcw_sqlite_close(peer);
+	if (fl.product && fl.product != MAP_FAILED)
+		munmap(fl.product, fl.products * 1024 + fl.append_bytes);
+	for (unsigned i = 0; i < EMBEDDED_NODES; i++)
+		if (e.region[i])
+			sn_region_close(e.region[i]);
+	return code;
+}

@@ -1,0 +1,103 @@
+/* tpcw_internal.h -- what the parts of the checkout bench share: its parameters and its rows. */
+#ifndef NAM_BENCH_TPCW_INTERNAL_H
+#define NAM_BENCH_TPCW_INTERNAL_H
+
+#include <base/hist.h>
+#include <compute_node/cn.h>
+#include <stdatomic.h>
+
+enum { TPCW_ITEMS = 3, TPCW_STOCK = 1000000, TPCW_DESCRIPTION = 960 };
+
+struct tpcw_product { /* 1,000 bytes */
+	int64_t id;
+	int64_t stock;
+	int64_t price_cents;
+	int64_t sold;
+	char title[8];
+	char description[TPCW_DESCRIPTION];
+};
+
+struct tpcw_order { /* 160 bytes */
+	int64_t id;
+	int64_t customer;
+	int64_t placed_us;
+	int64_t total_cents;
+	char ship_to[128];
+};
+
+struct tpcw_line { /* 80 bytes */
+	int64_t order;
+	int64_t number;
+	int64_t product;
+	int64_t quantity;
+	int64_t price_cents;
+	char comment[40];
+};
+
+struct tpcw_params {
+	unsigned workers, clients, runs;
+	bool sql;
+	double seconds;
+	uint64_t products;
+	enum net_kind fabric;
+	const char *storage; /* NULL: embedded */
+	const char *secret_file, *cluster;
+	bool peer_sqlite, json;
+	uint64_t seed;
+};
+
+/* What one slice of one worker did. */
+struct tpcw_slice {
+	uint64_t commits, aborts, errors;
+	struct nam_hist latency_ns;
+	struct net_counts counts;
+};
+
+/* One checkout as every implementation runs it. */
+struct tpcw_cart {
+	int64_t order, customer;
+	int64_t product[TPCW_ITEMS], quantity[TPCW_ITEMS];
+};
+void tpcw_cart_fill(struct tpcw_cart *c, struct nam_rng *r, const struct tpcw_params *p, int64_t order);
+void tpcw_product_fill(struct tpcw_product *r, int64_t id);
+
+/* floor.c: the memory traffic alone. area: `threads` x bytes of touched memory. Transactions per second of all threads. */
+struct tpcw_floor {
+	char *product; /* products x 1 KiB */
+	uint64_t products;
+	char *append; /* room for appends, used round and round */
+	uint64_t append_bytes;
+};
+double tpcw_floor_run(const struct tpcw_floor *f, unsigned threads, double seconds);
+
+/* peer_sqlite.c: SQLite in memory. open loads the products. */
+struct tpcw_sqlite;
+struct tpcw_sqlite *tpcw_sqlite_open(const struct tpcw_params *p);
+double tpcw_sqlite_run(struct tpcw_sqlite *s, double seconds);
+uint64_t tpcw_sqlite_check(struct tpcw_sqlite *s);
+void tpcw_sqlite_close(struct tpcw_sqlite *s);
+
+/* The two ways into namdb. Each runs in coroutines of the workers. */
+struct tpcw_side;
+struct tpcw_ops {
+	/* Makes tables and loads this worker's share of the products [from, to). First: makes the tables. */
+	nam_status (*prepare)(struct tpcw_side *s, const struct cn_place *pl);
+	nam_status (*load)(struct tpcw_side *s, const struct cn_place *pl, uint64_t from, uint64_t to,
+	    _Atomic uint64_t *done);
+	/* A client: checkouts until *stop. */
+	void (*client)(struct tpcw_side *s, const struct cn_place *pl, unsigned client,
+	    struct tpcw_slice *out, const atomic_bool *stop);
+	/* Counts what does not hold; prints each kind on stderr. */
+	uint64_t (*check)(struct tpcw_side *s, const struct cn_place *pl);
+	void (*finish)(struct tpcw_side *s, const struct cn_place *pl);
+};
+struct tpcw_side {
+	const struct tpcw_ops *ops;
+	const struct tpcw_params *p;
+	_Atomic int64_t next_order;            /* blocks of ids are handed to clients */
+	struct txn_table product, order, line; /* native */
+	bool opened;
+};
+extern const struct tpcw_ops tpcw_native, tpcw_sql;
+
+#endif
