@@ -40,6 +40,8 @@ struct sql_expr {
 	const struct sql_fn *fn;
 	struct cat_datum value; /* SQL_CONST */
 	bool pure;              /* no column, no parameter, no volatile function below */
+	bool rows;              /* a column below: differs from row to row */
+	const void *list;       /* SQL_IN: a long list of constants, sorted; expr_eval.c's */
 };
 
 /* ---- makers: NULL and *err (42883 no such function, 42804 type mismatch, 22P02 ...) when they cannot --- */
@@ -47,6 +49,7 @@ struct sql_expr {
 struct sql_expr *sql_expr_const(struct nam_arena *a, struct cat_datum d, int position);
 struct sql_expr *sql_expr_column(
     struct nam_arena *a, unsigned index, enum cat_type type, int32_t typmod, int position);
+/* CAT_UNKNOWN: the first place that uses the node decides, and writes the type into it. Use one node per parameter then. */
 struct sql_expr *sql_expr_param(struct nam_arena *a, unsigned index, enum cat_type type, int position);
 /* Operators by their PostgreSQL name: + - * / % ^ = <> != < <= > >= || ~~ (LIKE) !~~ ~~* !~~* ; left NULL: prefix. */
 struct sql_expr *sql_expr_op(struct nam_arena *a, const char *op, struct sql_expr *left,
@@ -107,11 +110,14 @@ bool sql_agg_find(const char *name, enum sql_agg_kind *out);
  * it does not exist. */
 bool sql_agg_type(
     enum sql_agg_kind k, enum cat_type arg, enum cat_type *out, int position, struct cat_err *err);
-/* State of one group: SQL_AGG_BYTES of zeroed memory; big states keep memory in state_arena. */
+/* State of one group: SQL_AGG_BYTES of zeroed memory, 8-aligned; big states keep memory in state_arena. */
 enum { SQL_AGG_BYTES = 32 };
-/* Adds row r of arg (NULL for count(*)) for each r in sel to state(group[k]). */
+/* Adds row sel[k] of arg (arg NULL for count(*)) to state[k], for each k < n. sel NULL: row k. */
 bool sql_agg_add(enum sql_agg_kind k, enum cat_type arg_type, const struct cat_vec *arg, const uint16_t *sel,
     unsigned n, void *const *state, struct nam_arena *state_arena, struct cat_err *err);
+/* The same when all rows belong to one group: no array of states, tighter loops. */
+bool sql_agg_add_all(enum sql_agg_kind k, enum cat_type arg_type, const struct cat_vec *arg,
+    const uint16_t *sel, unsigned n, void *state, struct nam_arena *state_arena, struct cat_err *err);
 bool sql_agg_result(enum sql_agg_kind k, enum cat_type arg_type, const void *state, struct cat_datum *out,
     struct nam_arena *arena, struct cat_err *err);
 

@@ -1,0 +1,206 @@
+/* expr_cast.c -- conversions between types: which there are, at which level, and how each is computed. */
+#include <sql/expr_internal.h>
+
+#include <catalog/datetime.h>
+#include <catalog/numeric.h>
+
+#include <math.h>
+#include <string.h>
+
+static bool
+int_to_float(struct sql_frame *f)
+{
+	const int64_t *x = f->arg[0].i;
+	double *o = f->out->f;
+	SQL_EACH(f, o[k] = (double)x[k]);
+	return true;
+}
+
+static bool
+int8_to_int4(struct sql_frame *f)
+{
+	const int64_t *x = f->arg[0].i;
+	const uint8_t *null = f->out->null;
+	int64_t *o = f->out->i, bad = 0;
+	SQL_EACH(f, o[k] = x[k]; bad |= (int)(x[k] != (int32_t)x[k]) & !null[k]);
+	return bad ? cat_error(f->env->err, "22003", "integer out of range") : true;
+}
+
+static bool
+int_to_numeric(struct sql_row *r)
+{
+	return cat_num_from_int(r->a[0].i, &r->out.s, r->env->arena, r->env->err);
+}
+
+static bool
+float_to_numeric(struct sql_row *r)
+{
+	return cat_num_from_double(r->a[0].f, &r->out.s, r->env->arena, r->env->err);
+}
+
+static bool
+numeric_to_float(struct sql_row *r)
+{
+	return cat_num_to_double(r->a[0].s, &r->out.f, r->env->arena, r->env->err);
+}
+
+static bool
+numeric_to_int(struct sql_row *r)
+{
+	return cat_num_to_int(r->a[0].s, r->e->type, &r->out.i, r->env->err);
+}
+
+static bool
+float_to_int(struct sql_row *r)
+{
+	double x = rint(r->a[0].f); /* half to even, as PostgreSQL */
+	bool four = r->e->type == CAT_INT4;
+	if (!(x >= (four ? -0x1p31 : -0x1p63) && x < (four ? 0x1p31 : 0x1p63)))
+		return cat_error(r->env->err, "22003", "%s out of range", cat_type_name(r->e->type));
+	r->out.i = (int64_t)x;
+	return true;
+}
+
+static bool
+int_to_bool(struct sql_row *r)
+{
+	r->out.i = r->a[0].i != 0;
+	return true;
+}
+
+static bool
+bool_to_text(struct sql_row *r)
+{
+	r->out.s = r->a[0].i ? (struct cat_str){ "true", 4 } : (struct cat_str){ "false", 5 };
+	return true;
+}
+
+static bool
+to_text(struct sql_row *r)
+{
+	r->out.s = cat_value_out(r->e->args[0]->type, r->a[0], r->env->arena);
+	return r->out.s.len > 0 || sql_oom(r->env->err); /* no value but a text is written as nothing */
+}
+
+static bool
+from_text(struct sql_row *r)
+{
+	return cat_value_in(r->e->type, -1, r->a[0].s, &r->out, r->env->arena, r->env->err);
+}
+
+static bool
+date_to_timestamp(struct sql_row *r)
+{
+	return cat_date_to_timestamp(r->a[0].i, &r->out.i, r->env->err);
+}
+
+static bool
+timestamp_to_date(struct sql_row *r)
+{
+	r->out.i = cat_timestamp_to_date(r->a[0].i);
+	return true;
+}
+
+static bool
+fit_assign(struct sql_row *r)
+{
+	r->out = r->a[0];
+	return cat_value_fit(r->e->type, r->e->typmod, &r->out, r->env->arena, r->env->err);
+}
+
+static bool
+fit_explicit(struct sql_row *r)
+{
+	r->out = r->a[0];
+	if (r->e->type != CAT_TEXT)
+		return cat_value_fit(r->e->type, r->e->typmod, &r->out, r->env->arena, r->env->err);
+	/* an explicit cast cuts */
+	struct cat_str s = r->out.s;
+	uint32_t k = 0;
+	for (int32_t n = 0; k < s.len && n < r->e->typmod; n++)
+		for (k++; k < s.len && ((uint8_t)s.p[k] & 0xc0) == 0x80; k++)
+			;
+	r->out.s.len = k;
+	return true;
+}
+
+#define ONE(id, f) static const struct sql_fn id = { .name = "cast", .nargs = 1, .row = f }
+#define VEC(id, f) static const struct sql_fn id = { .name = "cast", .nargs = 1, .vec = f }
+VEC(fn_int_to_float, int_to_float);
+VEC(fn_int8_to_int4, int8_to_int4);
+ONE(fn_int_to_numeric, int_to_numeric);
+ONE(fn_float_to_numeric, float_to_numeric);
+ONE(fn_numeric_to_float, numeric_to_float);
+ONE(fn_numeric_to_int, numeric_to_int);
+ONE(fn_float_to_int, float_to_int);
+ONE(fn_int_to_bool, int_to_bool);
+ONE(fn_bool_to_text, bool_to_text);
+ONE(fn_to_text, to_text);
+ONE(fn_from_text, from_text);
+ONE(fn_date_to_timestamp, date_to_timestamp);
+ONE(fn_timestamp_to_date, timestamp_to_date);
+static const struct sql_fn fn_same = { .name = "same" };
+
+const struct sql_fn sql_fn_fit_assign = { .name = "fit", .nargs = 1, .row = fit_assign };
+const struct sql_fn sql_fn_fit_explicit = { .name = "fit", .nargs = 1, .row = fit_explicit };
+
+struct cast {
+	const struct sql_fn *fn;
+	enum sql_cast_level level;
+};
+
+bool
+sql_cast_find(enum cat_type from, enum cat_type to, enum sql_cast_level level, const struct sql_fn **fn)
+{
+#define I SQL_CAST_IMPLICIT
+#define A SQL_CAST_ASSIGN
+#define E SQL_CAST_EXPLICIT
+	static const struct cast casts[CAT_TYPES][CAT_TYPES] = {
+		[CAT_BOOL] = { [CAT_INT4] = { &fn_same, E }, [CAT_TEXT] = { &fn_bool_to_text, A } },
+		[CAT_INT4] = { [CAT_BOOL] = { &fn_int_to_bool, E },
+		    [CAT_INT8] = { &fn_same, I },
+		    [CAT_FLOAT8] = { &fn_int_to_float, I },
+		    [CAT_NUMERIC] = { &fn_int_to_numeric, I },
+		    [CAT_TEXT] = { &fn_to_text, A } },
+		[CAT_INT8] = { [CAT_INT4] = { &fn_int8_to_int4, A },
+		    [CAT_FLOAT8] = { &fn_int_to_float, I },
+		    [CAT_NUMERIC] = { &fn_int_to_numeric, I },
+		    [CAT_TEXT] = { &fn_to_text, A } },
+		[CAT_FLOAT8] = { [CAT_INT4] = { &fn_float_to_int, A },
+		    [CAT_INT8] = { &fn_float_to_int, A },
+		    [CAT_NUMERIC] = { &fn_float_to_numeric, A },
+		    [CAT_TEXT] = { &fn_to_text, A } },
+		[CAT_NUMERIC] = { [CAT_INT4] = { &fn_numeric_to_int, A },
+		    [CAT_INT8] = { &fn_numeric_to_int, A },
+		    [CAT_FLOAT8] = { &fn_numeric_to_float, I },
+		    [CAT_TEXT] = { &fn_to_text, A } },
+		[CAT_TEXT] = { [CAT_BOOL] = { &fn_from_text, E },
+		    [CAT_INT4] = { &fn_from_text, E },
+		    [CAT_INT8] = { &fn_from_text, E },
+		    [CAT_FLOAT8] = { &fn_from_text, E },
+		    [CAT_NUMERIC] = { &fn_from_text, E },
+		    [CAT_DATE] = { &fn_from_text, E },
+		    [CAT_TIMESTAMP] = { &fn_from_text, E } },
+		[CAT_DATE] = { [CAT_TIMESTAMP] = { &fn_date_to_timestamp, I },
+		    [CAT_TEXT] = { &fn_to_text, A } },
+		[CAT_TIMESTAMP] = { [CAT_DATE] = { &fn_timestamp_to_date, A },
+		    [CAT_TEXT] = { &fn_to_text, A } },
+		/* a column that nobody has typed holds text */
+		[CAT_UNKNOWN] = { [CAT_BOOL] = { &fn_from_text, I },
+		    [CAT_INT4] = { &fn_from_text, I },
+		    [CAT_INT8] = { &fn_from_text, I },
+		    [CAT_FLOAT8] = { &fn_from_text, I },
+		    [CAT_NUMERIC] = { &fn_from_text, I },
+		    [CAT_TEXT] = { &fn_same, I },
+		    [CAT_DATE] = { &fn_from_text, I },
+		    [CAT_TIMESTAMP] = { &fn_from_text, I } },
+	};
+#undef I
+#undef A
+#undef E
+	const struct cast *c = &casts[from][to];
+	if (c->fn == NULL || c->level > level)
+		return false;
+	*fn = c->fn == &fn_same ? NULL : c->fn;
+	return true;
+}

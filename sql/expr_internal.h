@@ -1,0 +1,126 @@
+/* expr_internal.h -- what the files expr*.c share: the table of functions, and what a kernel gets. */
+#ifndef NAM_SQL_EXPR_INTERNAL_H
+#define NAM_SQL_EXPR_INTERNAL_H
+
+#include <sql/expr.h>
+
+enum { SQL_ARGS_INLINE = 4 };
+
+/* One argument of a batch: element k & mask belongs to row k, so mask 0 is one value for all rows. */
+struct sql_arg {
+	union {
+		const int64_t *i;
+		const double *f;
+		const struct cat_str *s;
+	};
+	const uint8_t *null;
+	unsigned mask;
+	bool str;
+};
+
+/* A call over rows. out->null is filled already for strict functions: null where any argument is. */
+struct sql_frame {
+	const struct sql_expr *e;
+	const struct sql_env *env;
+	const struct sql_arg *arg;
+	unsigned nargs;
+	const uint16_t *sel; /* NULL: rows 0..n-1 */
+	unsigned n;
+	struct cat_vec *out;
+};
+
+/* A call for one row. */
+struct sql_row {
+	const struct sql_expr *e;
+	const struct sql_env *env;
+	const union cat_val *a;
+	const bool *null; /* only functions with SQL_FN_NULLS see true here */
+	unsigned n;
+	union cat_val out;
+	bool out_null; /* false on entry */
+};
+
+typedef bool sql_vec_fn(struct sql_frame *f);
+typedef bool sql_row_fn(struct sql_row *r);
+
+enum {
+	SQL_FN_OP = 1,       /* an operator, found by its symbol */
+	SQL_FN_NULLS = 2,    /* called with NULL arguments, too */
+	SQL_FN_VOLATILE = 4, /* not a constant even over constants */
+	SQL_FN_ANY = 8,      /* any number (>= nargs) of arguments of any type, given as text */
+};
+
+struct sql_fn {
+	const char *name;
+	uint8_t flags, nargs;
+	uint8_t arg[3]; /* enum cat_type */
+	uint8_t ret;
+	sql_vec_fn *vec; /* one of the two */
+	sql_row_fn *row;
+};
+
+/* Tables, ended by a NULL name. */
+extern const struct sql_fn sql_fns_number[], sql_fns_compare[], sql_fns_text[], sql_fns_date[];
+
+/* ---- casts (expr_cast.c) ------------------------------------------------------ */
+
+enum sql_cast_level { SQL_CAST_IMPLICIT, SQL_CAST_ASSIGN, SQL_CAST_EXPLICIT };
+/* Is there a cast at that level? fn NULL afterwards: the same bytes serve. */
+bool sql_cast_find(enum cat_type from, enum cat_type to, enum sql_cast_level level, const struct sql_fn **fn);
+extern const struct sql_fn sql_fn_fit_assign, sql_fn_fit_explicit; /* typmod of the call */
+extern const struct sql_fn sql_fn_greatest, sql_fn_least;
+
+/* ---- building (expr.c) ------------------------------------------------------------ */
+
+struct sql_expr *sql_expr_call(struct nam_arena *a, const struct sql_fn *fn, struct sql_expr **args,
+    unsigned n, int position, struct cat_err *err);
+/* e as type `to`; the caller knows that it may. NULL: bad literal. */
+struct sql_expr *sql_expr_coerce(struct nam_arena *a, struct sql_expr *e, enum cat_type to,
+    enum sql_cast_level level, struct cat_err *err);
+struct sql_expr *sql_expr_fold(struct nam_arena *a, struct sql_expr *e);
+/* The list of SQL_IN, when it is long and constant. */
+bool sql_in_prepare(struct nam_arena *a, struct sql_expr *e);
+
+static inline bool
+sql_oom(struct cat_err *err)
+{
+	return cat_error(err, "53200", "out of memory");
+}
+
+/* expr_like.c */
+bool sql_like(struct cat_str text, struct cat_str pattern, bool *out, struct cat_err *err);
+/* expr_text.c: lower case or upper case; false: no memory. */
+bool sql_case(struct cat_str s, bool upper, struct cat_str *out, struct nam_arena *arena);
+
+/* ---- loops ---------------------------------------------------------------------------- */
+
+#define SQL_EACH(f, ...)                                                                                     \
+	do {                                                                                                 \
+		if ((f)->sel == NULL) {                                                                      \
+			for (unsigned k = 0; k < (f)->n; k++) {                                              \
+				__VA_ARGS__;                                                                 \
+			}                                                                                    \
+		} else {                                                                                     \
+			for (unsigned j_ = 0; j_ < (f)->n; j_++) {                                           \
+				unsigned k = (f)->sel[j_];                                                   \
+				__VA_ARGS__;                                                                 \
+			}                                                                                    \
+		}                                                                                            \
+	} while (0)
+
+/* x and y of every row, of type T, which member m of the arguments holds; a constant side stays in a register. */
+#define SQL_BINARY(f, T, m, ...)                                                                             \
+	do {                                                                                                 \
+		const T *pa_ = (f)->arg[0].m, *pb_ = (f)->arg[1].m;                                          \
+		if ((f)->arg[1].mask == 0) {                                                                 \
+			const T y = *pb_;                                                                    \
+			SQL_EACH(f, const T x = pa_[k]; __VA_ARGS__);                                        \
+		} else if ((f)->arg[0].mask == 0) {                                                          \
+			const T x = *pa_;                                                                    \
+			SQL_EACH(f, const T y = pb_[k]; __VA_ARGS__);                                        \
+		} else {                                                                                     \
+			SQL_EACH(f, const T x = pa_[k]; const T y = pb_[k]; __VA_ARGS__);                    \
+		}                                                                                            \
+	} while (0)
+
+#endif

@@ -1,0 +1,343 @@
+/* expr_resolve.c -- which overload a call means: PostgreSQL's rules for candidates, and its words when there is none. */
+#include <sql/expr_internal.h>
+
+#include <stdio.h>
+#include <string.h>
+
+enum { CANDIDATES_MAX = 64 };
+
+static char
+category(enum cat_type t)
+{
+	return "XBNNNNSDD"[t];
+}
+
+static bool
+preferred(enum cat_type t)
+{
+	return t == CAT_FLOAT8 || t == CAT_TEXT || t == CAT_BOOL;
+}
+
+static bool
+accepts(enum cat_type param, enum cat_type given)
+{
+	const struct sql_fn *fn;
+	return param == given || given == CAT_UNKNOWN || sql_cast_find(given, param, SQL_CAST_IMPLICIT, &fn);
+}
+
+struct search {
+	const struct sql_fn *c[CANDIDATES_MAX];
+	unsigned count;
+	const enum cat_type *type;
+	unsigned n;
+};
+
+/* Keeps the candidates with the highest score. */
+static void
+keep_best(struct search *s, unsigned (*score)(const struct sql_fn *, const struct search *))
+{
+	unsigned best = 0, m = 0;
+	for (unsigned k = 0; k < s->count; k++) {
+		unsigned v = score(s->c[k], s);
+		if (v > best || m == 0) {
+			best = v > best ? v : best;
+			if (v >= best)
+				m = 0;
+		}
+		if (v == best)
+			s->c[m++] = s->c[k];
+	}
+	s->count = m;
+}
+
+static unsigned
+exact(const struct sql_fn *f, const struct search *s)
+{
+	unsigned v = 0;
+	for (unsigned k = 0; k < s->n; k++)
+		v += s->type[k] != CAT_UNKNOWN && f->arg[k] == s->type[k];
+	return v;
+}
+
+static unsigned
+exact_or_preferred(const struct sql_fn *f, const struct search *s)
+{
+	unsigned v = 0;
+	for (unsigned k = 0; k < s->n; k++)
+		v += s->type[k] != CAT_UNKNOWN &&
+		     (f->arg[k] == s->type[k] ||
+			 (preferred(f->arg[k]) && category(f->arg[k]) == category(s->type[k])));
+	return v;
+}
+
+/* Untyped arguments: strings if any candidate takes one there, else the category on which all agree. */
+static void
+by_category(struct search *s)
+{
+	char want[3] = { 0 };
+	bool prefer[3] = { 0 };
+	for (unsigned k = 0; k < s->n; k++) {
+		if (s->type[k] != CAT_UNKNOWN)
+			continue;
+		char cat = category(s->c[0]->arg[k]);
+		for (unsigned j = 0; j < s->count; j++) {
+			if (category(s->c[j]->arg[k]) == 'S')
+				cat = 'S';
+			else if (category(s->c[j]->arg[k]) != cat && cat != 'S')
+				cat = '?';
+		}
+		if (cat == '?')
+			return;
+		want[k] = cat;
+		for (unsigned j = 0; j < s->count; j++)
+			prefer[k] |= category(s->c[j]->arg[k]) == cat && preferred(s->c[j]->arg[k]);
+	}
+	unsigned m = 0;
+	for (unsigned j = 0; j < s->count; j++) {
+		bool keep = true;
+		for (unsigned k = 0; k < s->n; k++)
+			if (want[k])
+				keep &= category(s->c[j]->arg[k]) == want[k] &&
+					(!prefer[k] || preferred(s->c[j]->arg[k]));
+		if (keep)
+			s->c[m++] = s->c[j];
+	}
+	if (m > 0)
+		s->count = m;
+}
+
+/* All known arguments of one type: the unknown ones are of that type, too. */
+static void
+by_company(struct search *s)
+{
+	enum cat_type t = CAT_UNKNOWN;
+	for (unsigned k = 0; k < s->n; k++) {
+		if (s->type[k] == CAT_UNKNOWN)
+			continue;
+		if (t != CAT_UNKNOWN && t != s->type[k])
+			return;
+		t = s->type[k];
+	}
+	if (t == CAT_UNKNOWN)
+		return;
+	const struct sql_fn *found = NULL;
+	for (unsigned j = 0; j < s->count; j++) {
+		bool all = true;
+		for (unsigned k = 0; k < s->n; k++)
+			all &= accepts(s->c[j]->arg[k], t);
+		if (all && found != NULL)
+			return;
+		if (all)
+			found = s->c[j];
+	}
+	if (found) {
+		s->c[0] = found;
+		s->count = 1;
+	}
+}
+
+/* The overload meant; NULL: *ambiguous says whether there were several. */
+static const struct sql_fn *
+find(const char *name, bool op, const enum cat_type *type, unsigned n, bool *ambiguous)
+{
+	static const struct sql_fn *const tables[] = { sql_fns_compare, sql_fns_number, sql_fns_text,
+		sql_fns_date };
+	struct search s = { .type = type, .n = n };
+	enum cat_type assume[3] = { CAT_UNKNOWN, CAT_UNKNOWN, CAT_UNKNOWN };
+	*ambiguous = false;
+	for (unsigned k = 0; k < n && k < 3; k++)
+		assume[k] = type[k];
+	if (op && n == 2 && (type[0] == CAT_UNKNOWN) != (type[1] == CAT_UNKNOWN))
+		assume[0] = assume[1] = type[0] == CAT_UNKNOWN ? type[1] : type[0];
+	for (unsigned t = 0; t < sizeof tables / sizeof *tables; t++) {
+		for (const struct sql_fn *f = tables[t]; f->name != NULL; f++) {
+			if (f->name[0] != name[0] || !!(f->flags & SQL_FN_OP) != op ||
+			    strcmp(f->name, name) != 0)
+				continue;
+			if (f->flags & SQL_FN_ANY) {
+				if (n >= f->nargs)
+					return f;
+				continue;
+			}
+			if (f->nargs != n)
+				continue;
+			bool same = true, can = true;
+			for (unsigned k = 0; k < n; k++) {
+				same &= f->arg[k] == assume[k];
+				can &= accepts(f->arg[k], type[k]);
+			}
+			if (same)
+				return f;
+			if (can && s.count < CANDIDATES_MAX)
+				s.c[s.count++] = f;
+		}
+	}
+	if (s.count == 0)
+		return NULL;
+	if (s.count > 1)
+		keep_best(&s, exact);
+	if (s.count > 1)
+		keep_best(&s, exact_or_preferred);
+	if (s.count > 1)
+		by_category(&s);
+	if (s.count > 1)
+		by_company(&s);
+	*ambiguous = s.count > 1;
+	return s.count == 1 ? s.c[0] : NULL;
+}
+
+static struct sql_expr *
+none(const char *what, bool op, const char *said, bool ambiguous, int position, struct cat_err *err)
+{
+	cat_error(err, ambiguous ? "42725" : "42883", "%s %s: %s", op ? "operator" : "function",
+	    ambiguous ? "is not unique" : "does not exist", said);
+	if (!op)
+		snprintf(err->text, sizeof err->text, "function %s %s", said,
+		    ambiguous ? "is not unique" : "does not exist");
+	snprintf(err->hint, sizeof err->hint,
+	    ambiguous ? "Could not choose a best candidate %s. You might need to add explicit type casts."
+		      : "No %s matches the given name and argument types. You might need to add explicit "
+			"type casts.",
+	    what);
+	err->position = position;
+	return NULL;
+}
+
+/* Arguments brought to the parameters' types, and the call. */
+static struct sql_expr *
+call(struct nam_arena *a, const struct sql_fn *f, struct sql_expr **args, unsigned n, int position,
+    struct cat_err *err)
+{
+	for (unsigned k = 0; k < n; k++) {
+		if (f->flags & SQL_FN_ANY)
+			continue;
+		if ((args[k] = sql_expr_coerce(a, args[k], f->arg[k], SQL_CAST_IMPLICIT, err)) == NULL)
+			return NULL;
+	}
+	return sql_expr_fold(a, sql_expr_call(a, f, args, n, position, err));
+}
+
+struct sql_expr *
+sql_expr_op(struct nam_arena *a, const char *op, struct sql_expr *left, struct sql_expr *right, int position,
+    struct cat_err *err)
+{
+	if (strcmp(op, "!=") == 0)
+		op = "<>";
+	struct sql_expr *args[2] = { left ? left : right, right };
+	unsigned n = left ? 2 : 1;
+	enum cat_type type[2] = { args[0]->type, args[1]->type };
+	if (n == 2 && strcmp(op, "||") == 0 && (type[0] == CAT_TEXT) != (type[1] == CAT_TEXT)) {
+		/* text || anything: as text */
+		unsigned k = type[0] == CAT_TEXT;
+		if ((args[k] = sql_expr_coerce(a, args[k], CAT_TEXT, SQL_CAST_EXPLICIT, err)) == NULL)
+			return NULL;
+		type[k] = CAT_TEXT;
+	}
+	bool ambiguous;
+	const struct sql_fn *f = find(op, true, type, n, &ambiguous);
+	if (f == NULL) {
+		char said[160];
+		if (n == 2)
+			snprintf(said, sizeof said, "%s %.60s %s", cat_type_name(type[0]), op,
+			    cat_type_name(type[1]));
+		else
+			snprintf(said, sizeof said, "%.60s %s", op, cat_type_name(type[0]));
+		return none("operator", true, said, ambiguous, position, err);
+	}
+	return call(a, f, args, n, position, err);
+}
+
+/* date(x), int4(x), text(x): a cast in the clothes of a function. */
+static bool
+type_by_name(const char *name, enum cat_type *t)
+{
+	static const struct {
+		const char *name;
+		enum cat_type t;
+	} types[] = { { "bool", CAT_BOOL }, { "int4", CAT_INT4 }, { "int8", CAT_INT8 },
+		{ "float8", CAT_FLOAT8 }, { "numeric", CAT_NUMERIC }, { "text", CAT_TEXT },
+		{ "varchar", CAT_TEXT }, { "date", CAT_DATE }, { "timestamp", CAT_TIMESTAMP } };
+	for (unsigned k = 0; k < sizeof types / sizeof *types; k++) {
+		if (strcmp(types[k].name, name) == 0) {
+			*t = types[k].t;
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct sql_expr *
+extreme(
+    struct nam_arena *a, bool greatest, struct sql_expr **args, unsigned n, int position, struct cat_err *err)
+{
+	if (n == 1)
+		return sql_expr_settle(a, args[0], err);
+	if (!sql_expr_unify(a, args, n, greatest ? "GREATEST" : "LEAST", err))
+		return NULL;
+	struct sql_expr *e =
+	    sql_expr_call(a, greatest ? &sql_fn_greatest : &sql_fn_least, args, n, position, err);
+	if (e == NULL)
+		return NULL;
+	e->type = args[0]->type;
+	return sql_expr_fold(a, e);
+}
+
+static struct sql_expr *
+null_if(struct nam_arena *a, struct sql_expr **args, int position, struct cat_err *err)
+{
+	struct sql_expr *three[3] = { sql_expr_op(a, "=", args[0], args[1], position, err) };
+	struct cat_datum null = { .type = CAT_UNKNOWN, .null = true };
+	if (three[0] == NULL)
+		return NULL;
+	three[1] = sql_expr_const(a, null, position);
+	three[2] = args[0];
+	if (three[1] == NULL) {
+		sql_oom(err);
+		return NULL;
+	}
+	return sql_expr_make(a, SQL_CASE, three, 3, false, position, err);
+}
+
+struct sql_expr *
+sql_expr_func(struct nam_arena *a, const char *name, struct sql_expr **in, unsigned n, int position,
+    struct cat_err *err)
+{
+	struct sql_expr *few[SQL_ARGS_INLINE], **args = few;
+	enum cat_type type[3] = { CAT_UNKNOWN, CAT_UNKNOWN, CAT_UNKNOWN };
+	if (n > SQL_ARGS_INLINE && (args = nam_arena_take(a, n * sizeof *args)) == NULL) {
+		sql_oom(err);
+		return NULL;
+	}
+	for (unsigned k = 0; k < n; k++) {
+		args[k] = in[k];
+		if (k < 3)
+			type[k] = in[k]->type;
+	}
+	if (n > 0 && (strcmp(name, "greatest") == 0 || strcmp(name, "least") == 0))
+		return extreme(a, name[0] == 'g', args, n, position, err);
+	if (n > 0 && strcmp(name, "coalesce") == 0)
+		return sql_expr_make(a, SQL_COALESCE, args, n, false, position, err);
+	if (n == 2 && strcmp(name, "nullif") == 0)
+		return null_if(a, args, position, err);
+	bool ambiguous;
+	const struct sql_fn *f = find(name, false, type, n, &ambiguous);
+	if (f != NULL && f->flags & SQL_FN_ANY) {
+		for (unsigned k = 0; k < n; k++)
+			if ((args[k] = sql_expr_settle(a, args[k], err)) == NULL)
+				return NULL;
+	}
+	if (f != NULL)
+		return call(a, f, args, n, position, err);
+	enum cat_type to;
+	const struct sql_fn *fn;
+	if (n == 1 && type_by_name(name, &to) &&
+	    (type[0] == to || type[0] == CAT_UNKNOWN || sql_cast_find(type[0], to, SQL_CAST_EXPLICIT, &fn)))
+		return sql_expr_cast(a, args[0], to, -1, position, err);
+	char said[300];
+	int at = snprintf(said, sizeof said, "%.100s(", name);
+	for (unsigned k = 0; k < n && at < 240; k++)
+		at += snprintf(
+		    said + at, sizeof said - (size_t)at, "%s%s", k ? ", " : "", cat_type_name(in[k]->type));
+	snprintf(said + at, sizeof said - (size_t)at, ")");
+	return none("function", false, said, ambiguous, position, err);
+}
