@@ -510,10 +510,9 @@ keep_rows(struct sql_exec *x, const struct sql_node *from, struct found **last, 
 			(*last)->next = f;
 			*last = f;
 		}
-		const struct txn_row *r = &from->acc.rows[sel[k]];
 		struct txn_row *to = &(*last)->row[(*last)->n++];
-		*to = *r;
-		if ((to->bytes = nam_arena_copy(keep, r->bytes, r->len)) == NULL)
+		*to = from->acc.rows[sel[k]];
+		if (txn_row_keep(&from->acc.tab->store, to, keep) != NAM_OK)
 			return sql_no_memory(x->err);
 	}
 	return true;

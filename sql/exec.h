@@ -64,6 +64,6 @@ bool sql_insert_batch(struct sql_exec *x, const struct cat_table *tab, const str
 enum { SQL_INSERT_ROWS = 256 };
 
 /* copy.c */
-bool sql_copy(struct sql_exec *x, const struct ast_stmt *st, uint64_t *rows);
+bool sql_copy(struct sql_exec *x, const struct ast_stmt *st, const struct cat_table *tab, uint64_t *rows);
 
 #endif

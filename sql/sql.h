@@ -73,6 +73,8 @@ bool sql_execute(
 bool sql_prepare(struct sql_session *s, const char *text, size_t len, const enum cat_type *types, unsigned n,
     struct sql_stmt **out, struct cat_err *err);
 unsigned sql_stmt_params(const struct sql_stmt *st, const enum cat_type **types);
+/* What it answers, as of its current plan; 0 columns and NULL: no rows. Valid until the next sql_run of st. */
+unsigned sql_stmt_columns(const struct sql_stmt *st, const struct sql_column **columns);
 bool sql_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
     const struct sql_sink *sink, struct cat_err *err);
 void sql_stmt_close(struct sql_stmt *st);

@@ -1,0 +1,576 @@
+/*
+ * copy.c -- COPY FROM: bytes to records, records to rows, rows to txn in chunks.
+ *
+ * CSV is RFC 4180 as PostgreSQL reads it: quotes may open anywhere in a field,
+ * hold delimiters and line ends, and double themselves; an unquoted field equal to
+ * the NULL string (by default the empty one) is NULL. Lines end in \n or \r\n. Text
+ * format has backslash escapes. All is one transaction: an error leaves nothing.
+ */
+#include "exec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PIECE = 256 << 10, RECORD_MAX = 64 << 20, BATCH_BYTES = 1 << 20 };
+
+struct field {
+	size_t at, len;
+	bool quoted, null;
+};
+
+struct copy {
+	struct sql_exec *x;
+	const struct cat_table *tab;
+	const struct ast_copy *o;
+	const struct sql_sink *sink;
+	unsigned *map, maps;     /* field -> column */
+	struct nam_arena *arena; /* of the batch */
+
+	/* input */
+	int fd; /* -1: STDIN */
+	char *piece;
+	const char *in, *end;
+	uint64_t bytes, total, told;
+	bool eof;
+
+	/* the record being read */
+	char *rec;
+	size_t len, cap;
+	struct field *field;
+	unsigned fields;
+	uint64_t line, record_line; /* lines read; where the record began */
+	uint8_t class[256];
+
+	/* the batch */
+	struct sql_batch b;
+	uint64_t first_line, rows;
+};
+
+enum { PLAIN, DELIM, QUOTE, ESCAPE, NEWLINE, RETURN };
+
+/* ---- errors ----------------------------------------------------------------------- */
+
+static void
+context(struct copy *c, uint64_t line, const char *column, const char *value, size_t len)
+{
+	struct cat_err *err = c->x->err;
+	size_t at = strlen(err->detail), max = sizeof err->detail;
+	int n = snprintf(err->detail + at, max - at, "%sCOPY %s, line %llu", at ? " " : "", c->tab->name,
+	    (unsigned long long)line);
+	at += n > 0 ? (size_t)n : 0;
+	if (column != NULL && at < max) {
+		n = snprintf(err->detail + at, max - at, ", column %s", column);
+		at += n > 0 ? (size_t)n : 0;
+	}
+	if (value != NULL && at < max) {
+		bool cut = len > 100;
+		snprintf(err->detail + at, max - at, ": \"%.*s%s\"", cut ? 100 : (int)len, value,
+		    cut ? "..." : "");
+	}
+}
+
+static bool
+bad(struct copy *c, const char *sqlstate, const char *text)
+{
+	cat_error(c->x->err, sqlstate, "%s", text);
+	size_t len = c->fields > 0 || c->len > 0 ? c->len : 0;
+	context(c, c->record_line, NULL, len ? c->rec : NULL, len);
+	return false;
+}
+
+static bool
+utf8(const char *s, size_t len, size_t *where)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	for (size_t i = 0; i < len;) {
+		unsigned ch = p[i];
+		if (ch < 0x80 && ch != 0) {
+			i++;
+			continue;
+		}
+		unsigned n = ch >= 0xf0 && ch < 0xf5   ? 3
+			     : ch >= 0xe0 && ch < 0xf0 ? 2
+			     : ch >= 0xc2 && ch < 0xe0 ? 1
+						       : 0;
+		uint32_t v = n == 3 ? ch & 7 : n == 2 ? ch & 15 : ch & 31;
+		bool ok = n > 0 && i + n < len;
+		for (unsigned k = 1; ok && k <= n; k++) {
+			ok = (p[i + k] & 0xc0) == 0x80;
+			v = v << 6 | (p[i + k] & 0x3f);
+		}
+		if (!ok || (n == 2 && (v < 0x800 || (v >= 0xd800 && v < 0xe000))) ||
+		    (n == 3 && (v < 0x10000 || v > 0x10ffff))) {
+			*where = i;
+			return false;
+		}
+		i += n + 1;
+	}
+	return true;
+}
+
+/* ---- input -------------------------------------------------------------------------- */
+
+static bool
+more(struct copy *c)
+{
+	struct sql_exec *x = c->x;
+	size_t n = 0;
+	if (c->bytes - c->told >= PIECE || c->eof) {
+		c->told = c->bytes;
+		if (c->sink->progress != NULL)
+			c->sink->progress(c->sink->arg, c->bytes, c->total, c->rows);
+	}
+	if (!sql_go_on(x))
+		return false;
+	if (c->fd < 0) {
+		const char *p = NULL;
+		if (c->sink->copy_in == NULL)
+			n = 0;
+		else if (!c->sink->copy_in(c->sink->arg, &p, &n))
+			return cat_error(x->err, "57014", "COPY from stdin failed: the client gave up");
+		c->in = p;
+	} else {
+		ssize_t got;
+		do
+			got = read(c->fd, c->piece, PIECE);
+		while (got < 0 && errno == EINTR);
+		if (got < 0)
+			return cat_error(
+			    x->err, "58030", "could not read from COPY file: %s", strerror(errno));
+		n = (size_t)got;
+		c->in = c->piece;
+	}
+	c->end = c->in + n;
+	c->bytes += n;
+	c->eof = n == 0;
+	return true;
+}
+
+static bool
+room(struct copy *c, size_t n)
+{
+	if (c->len + n <= c->cap)
+		return true;
+	if (c->len + n > RECORD_MAX)
+		return bad(c, "54000", "a record of COPY is longer than 64 MiB");
+	size_t cap = c->cap ? c->cap * 2 : 4096;
+	while (cap < c->len + n)
+		cap *= 2;
+	char *p = realloc(c->rec, cap);
+	if (p == NULL)
+		return sql_no_memory(c->x->err);
+	c->rec = p;
+	c->cap = cap;
+	return true;
+}
+
+static bool
+append(struct copy *c, const char *s, size_t n)
+{
+	if (!room(c, n))
+		return false;
+	memcpy(c->rec + c->len, s, n);
+	c->len += n;
+	return true;
+}
+
+/* ---- fields --------------------------------------------------------------------------- */
+
+static bool
+open_field(struct copy *c)
+{
+	if (c->fields > c->maps)
+		return true; /* one too many is enough to complain */
+	c->field[c->fields] = (struct field){ .at = c->len };
+	return true;
+}
+
+static void
+close_field(struct copy *c, bool quoted)
+{
+	if (c->fields <= c->maps) {
+		struct field *f = &c->field[c->fields];
+		f->len = c->len - f->at;
+		f->quoted = quoted;
+		f->null = !quoted && f->len == strlen(c->o->null) &&
+			  memcmp(c->rec + f->at, c->o->null, f->len) == 0;
+	}
+	c->fields++;
+}
+
+static int
+hex(char ch)
+{
+	return ch >= '0' && ch <= '9'   ? ch - '0'
+	       : ch >= 'a' && ch <= 'f' ? ch - 'a' + 10
+	       : ch >= 'A' && ch <= 'F' ? ch - 'A' + 10
+					: -1;
+}
+
+/* Text format: the escapes of one field, in place. */
+static void
+unescape(struct copy *c, struct field *f)
+{
+	char *to = c->rec + f->at, *p = to, *end = p + f->len;
+	while (p < end) {
+		if (*p != '\\' || p + 1 == end) {
+			*to++ = *p++;
+			continue;
+		}
+		char ch = *++p;
+		p++;
+		switch (ch) {
+		case 'b':
+			*to++ = '\b';
+			break;
+		case 'f':
+			*to++ = '\f';
+			break;
+		case 'n':
+			*to++ = '\n';
+			break;
+		case 'r':
+			*to++ = '\r';
+			break;
+		case 't':
+			*to++ = '\t';
+			break;
+		case 'v':
+			*to++ = '\v';
+			break;
+		case 'x':
+			if (p < end && hex(*p) >= 0) {
+				int v = hex(*p++);
+				if (p < end && hex(*p) >= 0)
+					v = v * 16 + hex(*p++);
+				*to++ = (char)v;
+			} else {
+				*to++ = 'x';
+			}
+			break;
+		default:
+			if (ch >= '0' && ch <= '7') {
+				int v = ch - '0';
+				for (int k = 0; k < 2 && p < end && *p >= '0' && *p <= '7'; k++)
+					v = v * 8 + (*p++ - '0');
+				*to++ = (char)v;
+			} else {
+				*to++ = ch;
+			}
+		}
+	}
+	f->len = (size_t)(to - (c->rec + f->at));
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
+
+static bool
+fresh_batch(struct copy *c)
+{
+	nam_arena_reset(c->arena);
+	c->b.n = 0;
+	c->b.cols = c->tab->columns;
+	c->b.col = nam_arena_take(c->arena, c->tab->columns * sizeof *c->b.col);
+	if (c->b.col == NULL)
+		return sql_no_memory(c->x->err);
+	for (unsigned k = 0; k < c->tab->columns; k++)
+		if (!cat_vec_take(&c->b.col[k], c->tab->column[k].type, SQL_INSERT_ROWS, c->arena))
+			return sql_no_memory(c->x->err);
+	return true;
+}
+
+static bool
+flush(struct copy *c)
+{
+	if (c->b.n == 0)
+		return true;
+	if (!sql_insert_batch(c->x, c->tab, &c->b, c->arena)) {
+		struct cat_err *err = c->x->err;
+		size_t at = strlen(err->detail), max = sizeof err->detail;
+		snprintf(err->detail + at, max - at, "%sCOPY %s, lines %llu to %llu", at ? " " : "",
+		    c->tab->name, (unsigned long long)c->first_line, (unsigned long long)c->record_line);
+		return false;
+	}
+	c->rows += c->b.n;
+	return fresh_batch(c);
+}
+
+static bool
+end_record(struct copy *c)
+{
+	struct sql_exec *x = c->x;
+	if (c->fields > c->maps)
+		return bad(c, "22P04", "extra data after last expected column");
+	if (c->fields < c->maps) {
+		cat_error(x->err, "22P04", "missing data for column \"%s\"",
+		    c->tab->column[c->map[c->fields]].name);
+		context(c, c->record_line, NULL, c->len ? c->rec : NULL, c->len);
+		return false;
+	}
+	if (c->b.n == 0)
+		c->first_line = c->record_line;
+	const char *bytes = nam_arena_copy(c->arena, c->rec, c->len + 1);
+	if (bytes == NULL)
+		return sql_no_memory(x->err);
+	unsigned k = c->b.n;
+	for (unsigned i = 0; i < c->tab->columns; i++) {
+		struct cat_vec *v = &c->b.col[i];
+		union cat_val zero = { .i = 0 };
+		cat_vec_set(v, k, zero, true);
+	}
+	for (unsigned i = 0; i < c->maps; i++) {
+		const struct field *f = &c->field[i];
+		const struct cat_column *col = &c->tab->column[c->map[i]];
+		if (f->null)
+			continue;
+		union cat_val v;
+		struct cat_str s = { bytes + f->at, (uint32_t)f->len };
+		size_t where;
+		if (!utf8(s.p, s.len, &where)) {
+			cat_error(x->err, "22021", "invalid byte sequence for encoding \"UTF8\": 0x%02x",
+			    (unsigned char)s.p[where]);
+			context(c, c->record_line, NULL, NULL, 0);
+			return false;
+		}
+		if (!cat_value_in(col->type, col->typmod, s, &v, c->arena, x->err)) {
+			x->err->position = 0;
+			context(c, c->record_line, col->name, s.p, s.len);
+			return false;
+		}
+		cat_vec_set(&c->b.col[c->map[i]], k, v, false);
+	}
+	c->b.n++;
+	if (c->b.n == SQL_INSERT_ROWS || c->arena->used > BATCH_BYTES)
+		return flush(c);
+	return true;
+}
+
+static bool
+start_record(struct copy *c)
+{
+	c->len = 0;
+	c->fields = 0;
+	c->record_line = c->line + 1;
+	return room(c, 1) && open_field(c);
+}
+
+/* A whole record is in. *stop: it was the end mark. */
+static bool
+finish(struct copy *c, bool quoted, bool *header, bool *stop)
+{
+	c->line++;
+	bool mark = c->fields == 0 && c->len == 2 && memcmp(c->rec, "\\.", 2) == 0 && !quoted;
+	close_field(c, quoted);
+	if (mark) {
+		*stop = true;
+		return true;
+	}
+	if (!room(c, 1))
+		return false;
+	c->rec[c->len] = 0;
+	if (*header) {
+		*header = false;
+	} else {
+		if (!c->o->csv)
+			for (unsigned i = 0; i < c->fields && i <= c->maps; i++)
+				if (!c->field[i].null)
+					unescape(c, &c->field[i]);
+		if (!end_record(c))
+			return false;
+	}
+	return start_record(c);
+}
+
+static bool
+read_all(struct copy *c)
+{
+	bool header = c->o->header, stop = false, any = false;
+	bool in_quote = false, quoted = false, after_quote = false, after_return = false, escaped = false;
+	if (!start_record(c))
+		return false;
+	while (true) {
+		if (c->in == c->end) {
+			if (!more(c))
+				return false;
+			if (c->eof)
+				break;
+			if (c->bytes == (uint64_t)(c->end - c->in) && c->end - c->in >= 3 &&
+			    memcmp(c->in, "\xef\xbb\xbf", 3) == 0)
+				c->in += 3;
+			continue;
+		}
+		char ch = *c->in;
+		if (after_return) { /* \r outside of quotes: \n must follow */
+			after_return = false;
+			if (ch != '\n')
+				return bad(c, "22P04", "unquoted carriage return found in data");
+		}
+		if (escaped) { /* text: whatever follows a backslash is not special */
+			escaped = false;
+			c->line += ch == '\n';
+			if (!append(c, c->in++, 1))
+				return false;
+			continue;
+		}
+		if (in_quote) {
+			const char *p = c->in;
+			while (p < c->end && *p != c->o->quote && *p != c->o->escape) {
+				c->line += *p == '\n';
+				p++;
+			}
+			if (!append(c, c->in, (size_t)(p - c->in)))
+				return false;
+			c->in = p;
+			if (p == c->end)
+				continue;
+			in_quote = false;
+			after_quote = true; /* its end, or the first half of an escape */
+			ch = *c->in++;
+			if (ch != c->o->quote) { /* a separate escape character */
+				after_quote = false;
+				in_quote = true;
+				if (c->in == c->end) {
+					if (!more(c))
+						return false;
+					if (c->eof)
+						break;
+				}
+				if (*c->in == c->o->quote || *c->in == c->o->escape)
+					ch = *c->in++;
+				if (!append(c, &ch, 1))
+					return false;
+			}
+			continue;
+		}
+		if (after_quote) {
+			after_quote = false;
+			if (ch == c->o->quote && c->o->escape == c->o->quote) {
+				in_quote = true;
+				c->in++;
+				if (!append(c, &ch, 1))
+					return false;
+				continue;
+			}
+		}
+		const char *p = c->in;
+		while (p < c->end && c->class[(unsigned char)*p] == PLAIN)
+			p++;
+		if (p > c->in) {
+			any = true;
+			if (!append(c, c->in, (size_t)(p - c->in)))
+				return false;
+			c->in = p;
+			continue;
+		}
+		any = true;
+		c->in++;
+		switch (c->class[(unsigned char)ch]) {
+		case DELIM:
+			close_field(c, quoted);
+			quoted = false;
+			if (!open_field(c))
+				return false;
+			break;
+		case QUOTE:
+			in_quote = quoted = true;
+			break;
+		case ESCAPE:
+			escaped = true;
+			if (!append(c, &ch, 1))
+				return false;
+			break;
+		case RETURN:
+			after_return = true;
+			break;
+		case NEWLINE:
+			if (!finish(c, quoted, &header, &stop))
+				return false;
+			quoted = any = false;
+			break;
+		}
+		if (stop)
+			return true;
+	}
+	if (in_quote)
+		return bad(c, "22P04", "unterminated CSV quoted field");
+	if (any && !finish(c, quoted, &header, &stop))
+		return false;
+	return true;
+}
+
+/* ---- the statement ------------------------------------------------------------------------ */
+
+static bool
+columns(struct copy *c, const struct ast_stmt *st, struct nam_arena *keep)
+{
+	c->maps = st->nnames ? st->nnames : c->tab->columns;
+	c->map = nam_arena_take(keep, c->maps * sizeof *c->map);
+	c->field = nam_arena_take(keep, (c->maps + 2) * sizeof *c->field);
+	if (c->map == NULL || c->field == NULL)
+		return sql_no_memory(c->x->err);
+	for (unsigned i = 0; i < c->maps; i++) {
+		unsigned k = st->nnames ? 0 : i;
+		while (st->nnames && k < c->tab->columns && strcmp(c->tab->column[k].name, st->names[i]) != 0)
+			k++;
+		if (k == c->tab->columns)
+			return cat_error(c->x->err, "42703",
+			    "column \"%s\" of relation \"%s\" does not exist", st->names[i], c->tab->name);
+		for (unsigned j = 0; j < i; j++)
+			if (c->map[j] == k)
+				return cat_error(c->x->err, "42701", "column \"%s\" specified more than once",
+				    st->names[i]);
+		c->map[i] = k;
+	}
+	return true;
+}
+
+static bool
+open_file(struct copy *c)
+{
+	struct sql_exec *x = c->x;
+	c->fd = open(c->o->file, O_RDONLY | O_CLOEXEC);
+	if (c->fd < 0)
+		return cat_error(x->err,
+		    errno == ENOENT   ? "58P01"
+		    : errno == EACCES ? "42501"
+				      : "58030",
+		    "could not open file \"%.200s\" for reading: %s", c->o->file, strerror(errno));
+	struct stat sb;
+	if (fstat(c->fd, &sb) == 0) {
+		if (S_ISDIR(sb.st_mode))
+			return cat_error(x->err, "42809", "\"%.200s\" is a directory", c->o->file);
+		if (S_ISREG(sb.st_mode))
+			c->total = (uint64_t)sb.st_size;
+	}
+	c->piece = malloc(PIECE);
+	return c->piece != NULL || sql_no_memory(x->err);
+}
+
+bool
+sql_copy(struct sql_exec *x, const struct ast_stmt *st, const struct cat_table *tab, uint64_t *rows)
+{
+	struct copy c = {
+		.x = x, .tab = tab, .o = &st->copy, .sink = x->sink, .fd = -1, .arena = x->arena[1]
+	};
+	c.class[(unsigned char)c.o->delimiter] = DELIM;
+	if (c.o->csv)
+		c.class[(unsigned char)c.o->quote] = QUOTE;
+	else
+		c.class[(unsigned char)'\\'] = ESCAPE;
+	c.class['\n'] = NEWLINE;
+	c.class['\r'] = RETURN;
+	bool ok = columns(&c, st, x->arena[2]) && (c.o->file == NULL || open_file(&c)) && fresh_batch(&c) &&
+		  read_all(&c) && flush(&c);
+	if (ok && c.sink->progress != NULL)
+		c.sink->progress(c.sink->arg, c.bytes, c.total, c.rows);
+	if (c.fd >= 0)
+		close(c.fd);
+	free(c.piece);
+	free(c.rec);
+	*rows = c.rows;
+	return ok;
+}

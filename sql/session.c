@@ -1,0 +1,456 @@
+/* session.c -- a user's session: its transaction, and texts of several statements. */
+#include "session_internal.h"
+
+#include <base/clock.h>
+#include <base/hash.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PG_EPOCH_S = 946684800 }; /* 2000-01-01 in Unix time */
+
+void
+sql_err_clear(struct cat_err *err)
+{
+	err->sqlstate[0] = err->text[0] = err->detail[0] = err->hint[0] = 0;
+	err->position = 0;
+}
+
+void
+sql_err_place(struct cat_err *err, const char *text, size_t len)
+{
+	int chars = 0;
+	if (err->position <= 0)
+		return;
+	for (size_t i = 0; i < len && i + 1 < (size_t)err->position; i++)
+		chars += ((unsigned char)text[i] & 0xc0) != 0x80;
+	err->position = chars + 1;
+}
+
+void
+sql_notice(const struct sql_sink *sink, const char *severity, const char *sqlstate, const char *fmt, ...)
+{
+	char text[300];
+	va_list ap;
+	if (sink->notice == NULL)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	sink->notice(sink->arg, severity, sqlstate, text);
+}
+
+/* ---- transactions ------------------------------------------------------------------ */
+
+static bool
+begin(struct sql_session *s, struct cat_err *err)
+{
+	nam_status st = txn_begin(s->cfg.tw, s->block == SQL_IDLE ? s->now.iso : s->iso, &s->t);
+	if (st != NAM_OK) {
+		s->t = NULL;
+		return sql_status(err, st, NULL);
+	}
+	s->now_us = 0;
+	if (s->now.cluster)
+		txn_set_cluster_visible(s->t, true);
+	return true;
+}
+
+bool
+sql_begin_statement(struct sql_session *s, struct cat_err *err)
+{
+	if (s->t == NULL) {
+		if (!begin(s, err))
+			return false;
+	} else {
+		nam_status st = txn_statement(s->t);
+		if (st != NAM_OK)
+			return sql_status(err, st, NULL);
+	}
+	struct txn_limits l = { .lock_wait_ns = s->now.lock_timeout_ms * UINT64_C(1000000),
+		.cancel = s->cfg.cancel };
+	uint64_t whole = s->now.statement_timeout_ms * UINT64_C(1000000);
+	if (whole != 0 && (l.lock_wait_ns == 0 || l.lock_wait_ns > whole))
+		l.lock_wait_ns = whole;
+	txn_set_limits(s->t, &l);
+	return true;
+}
+
+static void
+count(struct sql_session *s)
+{
+	net_counts_add(&s->counts, txn_counts(s->t));
+}
+
+static void
+ended(struct sql_session *s, struct txn *t, tso_cid cid)
+{
+	if (s->ddl)
+		cat_settled(s->cfg.cat, s->cfg.tw, t, cid);
+	s->ddl = false;
+	s->t = NULL;
+}
+
+bool
+sql_commit(struct sql_session *s, struct cat_err *err)
+{
+	struct txn *t = s->t;
+	tso_cid cid = 0;
+	nam_status st = NAM_OK;
+	if (t != NULL) {
+		count(s);
+		st = txn_commit(t, &cid);
+		ended(s, t, st == NAM_OK ? cid : 0);
+	}
+	if (s->block != SQL_IDLE) {
+		if (st == NAM_OK)
+			s->now = s->session;
+		else
+			s->now = s->session = s->before;
+	}
+	s->block = SQL_IDLE;
+	return st == NAM_OK || sql_status(err, st, NULL);
+}
+
+static void
+roll_back(struct sql_session *s)
+{
+	struct txn *t = s->t;
+	if (t != NULL) {
+		count(s);
+		txn_abort(t);
+		ended(s, t, 0);
+	}
+}
+
+void
+sql_abort(struct sql_session *s)
+{
+	roll_back(s);
+	if (s->block == SQL_BLOCK)
+		s->block = SQL_FAILED;
+	else if (s->block == SQL_IMPLICIT) {
+		s->now = s->session = s->before;
+		s->block = SQL_IDLE;
+	}
+}
+
+static void
+open_block(struct sql_session *s, enum sql_block kind)
+{
+	s->before = s->session;
+	s->iso = s->now.iso;
+	s->block = kind;
+}
+
+static enum txn_iso
+iso_of(enum ast_iso i)
+{
+	return i == AST_ISO_SER  ? TXN_SERIALIZABLE
+	       : i == AST_ISO_RR ? TXN_REPEATABLE_READ
+				 : TXN_READ_COMMITTED;
+}
+
+static bool
+done(const struct sql_sink *sink, const char *tag, struct cat_err *err)
+{
+	if (sink->done == NULL || sink->done(sink->arg, tag, 0))
+		return true;
+	return cat_error(err, "57014", "canceling statement due to user request");
+}
+
+static bool
+do_begin(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err)
+{
+	if (s->block == SQL_BLOCK)
+		sql_notice(sink, "WARNING", "25001", "there is already a transaction in progress");
+	else if (s->block == SQL_IMPLICIT)
+		s->block = SQL_BLOCK; /* what the text has done so far belongs to it */
+	else
+		open_block(s, SQL_BLOCK);
+	if (ast->iso != AST_ISO_NONE) {
+		if (s->t != NULL && iso_of(ast->iso) != s->iso)
+			return cat_error(
+			    err, "25001", "SET TRANSACTION ISOLATION LEVEL must be called before any query");
+		s->iso = iso_of(ast->iso);
+	}
+	return done(sink, ast->start ? "START TRANSACTION" : "BEGIN", err);
+}
+
+static bool
+do_commit(struct sql_session *s, const struct sql_sink *sink, struct cat_err *err)
+{
+	if (s->block == SQL_FAILED) {
+		s->now = s->session = s->before;
+		s->block = SQL_IDLE;
+		return done(sink, "ROLLBACK", err);
+	}
+	if (s->block != SQL_BLOCK)
+		sql_notice(sink, "WARNING", "25P01", "there is no transaction in progress");
+	return sql_commit(s, err) && done(sink, "COMMIT", err);
+}
+
+static bool
+do_rollback(struct sql_session *s, const struct sql_sink *sink, struct cat_err *err)
+{
+	if (s->block == SQL_IDLE || s->block == SQL_IMPLICIT)
+		sql_notice(sink, "WARNING", "25P01", "there is no transaction in progress");
+	roll_back(s);
+	if (s->block != SQL_IDLE)
+		s->now = s->session = s->before;
+	s->block = SQL_IDLE;
+	return done(sink, "ROLLBACK", err);
+}
+
+static bool
+do_set_transaction(
+    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err)
+{
+	if (ast->iso != AST_ISO_NONE && ast->session_default) {
+		s->now.iso = s->session.iso = iso_of(ast->iso);
+	} else if (ast->iso != AST_ISO_NONE) {
+		if (s->block == SQL_IDLE)
+			sql_notice(sink, "WARNING", "25P01",
+			    "SET TRANSACTION can only be used in transaction blocks");
+		else if (s->t != NULL && iso_of(ast->iso) != s->iso)
+			return cat_error(
+			    err, "25001", "SET TRANSACTION ISOLATION LEVEL must be called before any query");
+		else
+			s->iso = iso_of(ast->iso);
+	}
+	return done(sink, "SET", err);
+}
+
+/* ---- statements ------------------------------------------------------------------------ */
+
+struct nam_arena *
+sql_arena(struct sql_session *s, unsigned i)
+{
+	if (i >= s->arenas) {
+		unsigned n = i + 8;
+		struct nam_arena **more = realloc(s->arena, n * sizeof *more);
+		if (more == NULL)
+			return NULL;
+		s->arena = more;
+		for (; s->arenas < n; s->arenas++) {
+			if ((s->arena[s->arenas] = malloc(sizeof **more)) == NULL)
+				return NULL;
+			nam_arena_init(s->arena[s->arenas], 0);
+			s->arena[s->arenas]->limit = (size_t)4 << 30;
+		}
+	}
+	return s->arena[i];
+}
+
+static void
+saw(void *arg, uint32_t table, uint64_t rows)
+{
+	struct sql_session *s = arg;
+	s->hint[table % SQL_HINTS] = (struct sql_hint){ table, rows };
+}
+
+void
+sql_prepare_exec(struct sql_session *s, const struct sql_sink *sink, struct cat_err *err)
+{
+	struct sql_exec *x = &s->x;
+	x->t = s->t;
+	x->err = err;
+	x->arena = s->arena;
+	x->cancel = s->cfg.cancel;
+	x->net = s->net;
+	x->deadline_ns = s->now.statement_timeout_ms == 0
+			     ? 0
+			     : net_now_ns(s->net) + s->now.statement_timeout_ms * UINT64_C(1000000);
+	x->sink = sink;
+	x->sent = 0;
+	x->saw = saw;
+	x->saw_arg = s;
+	x->env = (struct sql_env){ .now_us = s->now_us, .err = err };
+}
+
+static bool
+plain(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err,
+    bool last)
+{
+	char tag[64] = "";
+	uint64_t rows = 0;
+	if (!sql_begin_statement(s, err) || !sql_utility(s, ast, sink, tag, sizeof tag, &rows, err)) {
+		sql_abort(s);
+		return false;
+	}
+	if ((s->block == SQL_IDLE || (s->block == SQL_IMPLICIT && last)) && !sql_commit(s, err))
+		return false;
+	if (sink->done == NULL || sink->done(sink->arg, tag, rows))
+		return true;
+	return cat_error(err, "57014", "canceling statement due to user request");
+}
+
+static bool
+one(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
+    const struct sql_sink *sink, struct cat_err *err, bool last)
+{
+	const struct ast_stmt *ast = st->ast;
+	bool ok;
+	if (s->block == SQL_FAILED && ast->kind != AST_COMMIT && ast->kind != AST_ROLLBACK)
+		return cat_error(err, "25P02",
+		    "current transaction is aborted, commands ignored until end of transaction block");
+	if (sql_has_plan(ast))
+		return sql_stmt_run(s, st, param, n, sink, err, last);
+	switch (ast->kind) {
+	case AST_BEGIN:
+		ok = do_begin(s, ast, sink, err);
+		break;
+	case AST_COMMIT:
+		return do_commit(s, sink, err);
+	case AST_ROLLBACK:
+		return do_rollback(s, sink, err);
+	case AST_SET_TRANSACTION:
+		ok = do_set_transaction(s, ast, sink, err);
+		break;
+	case AST_SET:
+		ok = sql_set(s, ast, sink, err);
+		break;
+	case AST_SHOW:
+		ok = sql_show(s, ast, sink, err);
+		break;
+	default:
+		return plain(s, ast, sink, err, last);
+	}
+	if (!ok)
+		sql_abort(s);
+	else if (s->block == SQL_IMPLICIT && last)
+		return sql_commit(s, err);
+	return ok;
+}
+
+bool
+sql_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
+    const struct sql_sink *sink, struct cat_err *err)
+{
+	sql_err_clear(err);
+	bool ok = one(s, st, param, n, sink, err, true);
+	if (!ok)
+		sql_err_place(err, st->parsed->text, st->parsed->len);
+	return ok;
+}
+
+/* ---- texts -------------------------------------------------------------------------------- */
+
+static struct sql_stmt *
+cached(struct sql_session *s, const char *text, size_t len, uint64_t hash)
+{
+	struct sql_stmt *st = s->cache[hash % SQL_CACHED];
+	if (st != NULL && st->hash == hash && st->parsed->len == len &&
+	    memcmp(st->parsed->text, text, len) == 0)
+		return st;
+	return NULL;
+}
+
+static bool
+several(struct sql_session *s, struct sql_parsed *p, const struct sql_sink *sink, struct cat_err *err)
+{
+	if (s->block == SQL_IDLE)
+		open_block(s, SQL_IMPLICIT);
+	for (unsigned i = 0; i < p->stmts; i++) {
+		bool last = i + 1 == p->stmts;
+		if (s->block == SQL_IDLE && !last)
+			open_block(s, SQL_IMPLICIT); /* after a COMMIT in the middle */
+		struct sql_stmt *st = sql_stmt_new(s, sql_parsed_hold(p), p->stmt[i], NULL, 0, err);
+		bool ok = st != NULL && one(s, st, NULL, 0, sink, err, last);
+		sql_stmt_close(st);
+		if (ok)
+			continue;
+		sql_abort(s);
+		return false;
+	}
+	return true;
+}
+
+bool
+sql_execute(
+    struct sql_session *s, const char *text, size_t len, const struct sql_sink *sink, struct cat_err *err)
+{
+	sql_err_clear(err);
+	uint64_t hash = len <= 4096 ? nam_hash(text, len, 0) : 0;
+	struct sql_stmt *st = hash ? cached(s, text, len, hash) : NULL;
+	bool ok;
+	if (st == NULL) {
+		struct sql_parsed *p;
+		if (!sql_parse(s->cfg.parser, text, len, &p, err)) {
+			sql_err_place(err, text, len);
+			sql_abort(s);
+			return false;
+		}
+		if (p->stmts != 1) {
+			ok = p->stmts == 0 || several(s, p, sink, err);
+			if (!ok)
+				sql_err_place(err, text, len);
+			sql_parsed_drop(p);
+			return ok;
+		}
+		if ((st = sql_stmt_new(s, p, p->stmt[0], NULL, 0, err)) == NULL)
+			return false;
+		if (hash != 0 && sql_has_plan(st->ast)) {
+			st->hash = hash;
+			sql_stmt_close(s->cache[hash % SQL_CACHED]);
+			s->cache[hash % SQL_CACHED] = st;
+		}
+	}
+	if (st->ast->params > 0) {
+		ok = cat_error(err, "42P02", "there is no parameter $%u", st->ast->params);
+		sql_abort(s);
+	} else {
+		ok = one(s, st, NULL, 0, sink, err, true);
+	}
+	if (!ok)
+		sql_err_place(err, text, len);
+	if (st->hash == 0)
+		sql_stmt_close(st);
+	return ok;
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+nam_status
+sql_session_open(const struct sql_session_config *cfg, struct sql_session **out)
+{
+	struct sql_session *s = calloc(1, sizeof *s);
+	if (s == NULL)
+		return NAM_NOMEM;
+	s->cfg = *cfg;
+	s->net = txn_worker_net(cfg->tw);
+	sql_settings_init(&s->session);
+	s->now = s->session;
+	*out = s;
+	return NAM_OK;
+}
+
+void
+sql_session_close(struct sql_session *s)
+{
+	if (s == NULL)
+		return;
+	roll_back(s);
+	for (unsigned i = 0; i < SQL_CACHED; i++)
+		sql_stmt_close(s->cache[i]);
+	for (unsigned i = 0; i < s->arenas; i++) {
+		nam_arena_fini(s->arena[i]);
+		free(s->arena[i]);
+	}
+	free(s->arena);
+	free(s);
+}
+
+char
+sql_session_state(const struct sql_session *s)
+{
+	return s->block == SQL_FAILED ? 'E' : s->block == SQL_BLOCK ? 'T' : 'I';
+}
+
+void
+sql_session_counts(const struct sql_session *s, struct net_counts *out)
+{
+	*out = s->counts;
+	if (s->t != NULL)
+		net_counts_add(out, txn_counts(s->t));
+}

@@ -1,0 +1,86 @@
+/*
+ * session_internal.h -- what session.c (transactions), stmt.c (plans) and utility.c (everything without a plan) share.
+ */
+#ifndef NAM_SQL_SESSION_INTERNAL_H
+#define NAM_SQL_SESSION_INTERNAL_H
+
+#include "exec.h"
+#include <sql/parse.h>
+
+enum { SQL_CACHED = 64, SQL_HINTS = 32, SQL_RETRIES = 20 };
+
+enum sql_block { SQL_IDLE, SQL_IMPLICIT, SQL_BLOCK, SQL_FAILED };
+
+struct sql_settings {
+	enum txn_iso iso;
+	bool cluster;
+	uint32_t lock_timeout_ms, statement_timeout_ms;
+	char application_name[64], client_min_messages[16], extra_float_digits[8];
+};
+
+struct sql_session {
+	struct sql_session_config cfg;
+	struct net_worker *net;
+	enum sql_block block;
+	struct txn *t;    /* NULL in a block: it has not begun, its first statement will */
+	enum txn_iso iso; /* of the block */
+	bool ddl;         /* t changed the catalog */
+	struct sql_settings now, session, before; /* in force; beyond the block; as the block found them */
+	int64_t now_us;                           /* start of t; 0: nobody asked yet */
+	struct nam_arena **arena;
+	unsigned arenas;
+	struct sql_exec x;
+	struct sql_hint hint[SQL_HINTS];
+	struct sql_stmt *cache[SQL_CACHED];
+	struct net_counts counts;
+};
+
+struct sql_stmt {
+	struct sql_session *s;
+	struct sql_parsed *parsed;
+	const struct ast_stmt *ast;
+	struct sql_plan *plan;
+	uint64_t version; /* of the catalog it was planned for */
+	enum cat_type *given, *types;
+	unsigned ngiven, params;
+	uint64_t hash;          /* of the text, in the session's cache */
+	struct nam_arena fixed; /* parameters converted for one execution */
+	struct cat_datum *param;
+};
+
+/* ---- session.c ---- */
+/* A transaction and snapshot for the next statement. */
+bool sql_begin_statement(struct sql_session *s, struct cat_err *err);
+/* Ends what sql_begin_statement began, when nothing else does (autocommit). */
+bool sql_commit(struct sql_session *s, struct cat_err *err);
+/* The statement failed: the block is failed, or the implicit transaction gone. */
+void sql_abort(struct sql_session *s);
+struct nam_arena *sql_arena(struct sql_session *s, unsigned i);
+void sql_prepare_exec(struct sql_session *s, const struct sql_sink *sink, struct cat_err *err);
+void sql_notice(const struct sql_sink *sink, const char *severity, const char *sqlstate, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+void sql_err_clear(struct cat_err *err);
+/* Byte position to character position. */
+void sql_err_place(struct cat_err *err, const char *text, size_t len);
+
+/* ---- stmt.c ---- */
+/* last: of its text, so an implicit transaction is committed before the answer "done". */
+bool sql_stmt_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
+    const struct sql_sink *sink, struct cat_err *err, bool last);
+struct sql_stmt *sql_stmt_new(struct sql_session *s, struct sql_parsed *parsed, const struct ast_stmt *ast,
+    const enum cat_type *types, unsigned n, struct cat_err *err);
+bool sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err);
+bool sql_has_plan(const struct ast_stmt *ast);
+
+/* ---- utility.c ---- */
+/* CREATE, DROP, COPY, EXPLAIN: inside a transaction. tag gets the command's. */
+bool sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, char *tag,
+    size_t max, uint64_t *rows, struct cat_err *err);
+/* SET, SHOW: no transaction needed. */
+bool sql_set(
+    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+bool sql_show(
+    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+void sql_settings_init(struct sql_settings *set);
+
+#endif

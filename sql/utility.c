@@ -1,0 +1,399 @@
+/* utility.c -- statements without a plan: CREATE, DROP, COPY, EXPLAIN, SET, SHOW. */
+#include "session_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+/* ---- DDL -------------------------------------------------------------------------- */
+
+static bool
+key_columns(struct cat_table *def, const struct ast_stmt *ast, struct cat_err *err)
+{
+	if (ast->nnames > CAT_KEY_MAX)
+		return cat_error(err, "54011", "cannot use more than %d columns in a key", CAT_KEY_MAX);
+	for (unsigned k = 0; ast->has_key && k < ast->nnames; k++) {
+		unsigned c = 0;
+		while (c < def->columns && strcmp(def->column[c].name, ast->names[k]) != 0)
+			c++;
+		if (c == def->columns)
+			return cat_error(
+			    err, "42703", "column \"%s\" named in key does not exist", ast->names[k]);
+		for (unsigned j = 0; j < k; j++)
+			if (def->key[j] == c)
+				return cat_error(err, "42701",
+				    "column \"%s\" appears twice in primary key constraint", ast->names[k]);
+		def->key[def->keys++] = (uint16_t)c;
+		def->column[c].not_null = true;
+	}
+	return true;
+}
+
+static bool
+create(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
+    struct nam_arena *arena, struct cat_err *err)
+{
+	struct cat_table *def = nam_arena_zero(arena, sizeof *def);
+	if (def == NULL ||
+	    (def->column = nam_arena_zero(arena, (ast->columns + 1) * sizeof *def->column)) == NULL)
+		return sql_no_memory(err);
+	if (strlen(ast->table.name) > CAT_NAME_MAX)
+		return cat_error(err, "42622", "identifier \"%.80s\" is too long", ast->table.name);
+	strcpy(def->name, ast->table.name);
+	const struct cat_table *there;
+	nam_status st = cat_find(s->cfg.cat, s->t, def->name, &there);
+	if (st != NAM_OK)
+		return sql_status(err, st, NULL);
+	if (there != NULL && ast->if_exists) {
+		sql_notice(sink, "NOTICE", "42P07", "relation \"%s\" already exists, skipping", def->name);
+		return true;
+	}
+	if (there != NULL)
+		return cat_error(err, "42P07", "relation \"%s\" already exists", def->name);
+	if (ast->columns == 0)
+		return cat_error(err, "0A000", "tables without columns are not supported yet");
+	if (ast->columns > CAT_COLUMNS_MAX)
+		return cat_error(err, "54011", "tables can have at most %d columns", CAT_COLUMNS_MAX);
+	def->columns = (uint16_t)ast->columns;
+	def->store.slots = (uint16_t)ast->versions;
+	for (unsigned i = 0; i < ast->columns; i++) {
+		const struct ast_column *a = &ast->column[i];
+		struct cat_column *c = &def->column[i];
+		if (strlen(a->name) > CAT_NAME_MAX)
+			return cat_error(err, "42622", "identifier \"%.80s\" is too long", a->name);
+		for (unsigned k = 0; k < i; k++)
+			if (strcmp(def->column[k].name, a->name) == 0) {
+				cat_error(err, "42701", "column \"%s\" specified more than once", a->name);
+				err->position = a->position;
+				return false;
+			}
+		strcpy(c->name, a->name);
+		c->type = a->type;
+		c->typmod = a->typmod;
+		c->not_null = a->not_null;
+	}
+	if (!key_columns(def, ast, err) || !cat_table_layout(def, err))
+		return false;
+	s->ddl = true;
+	st = cat_create(s->cfg.cat, s->t, def);
+	if (st == NAM_DUPLICATE)
+		return cat_error(err, "42P07", "relation \"%s\" already exists", def->name);
+	return st == NAM_OK || sql_status(err, st, NULL);
+}
+
+static bool
+drop(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err)
+{
+	for (unsigned i = 0; i < ast->nnames; i++) {
+		const struct cat_table *tab;
+		nam_status st = cat_find(s->cfg.cat, s->t, ast->names[i], &tab);
+		if (st != NAM_OK)
+			return sql_status(err, st, NULL);
+		if (tab == NULL) {
+			if (!ast->if_exists)
+				return cat_error(err, "42P01", "table \"%s\" does not exist", ast->names[i]);
+			sql_notice(
+			    sink, "NOTICE", "00000", "table \"%s\" does not exist, skipping", ast->names[i]);
+			continue;
+		}
+		if (tab->system)
+			return cat_error(
+			    err, "42501", "permission denied: \"%s\" is a system catalog", tab->name);
+		s->ddl = true;
+		if ((st = cat_drop(s->cfg.cat, s->t, tab)) != NAM_OK)
+			return sql_status(err, st, NULL);
+	}
+	return true;
+}
+
+/* ---- answers of one text column ------------------------------------------------------- */
+
+static bool
+text_rows(const struct sql_sink *sink, const char *name, const struct cat_str *line, unsigned n,
+    struct nam_arena *arena, struct cat_err *err)
+{
+	struct sql_column col = { .type = CAT_TEXT, .typmod = -1 };
+	struct cat_vec v;
+	snprintf(col.name, sizeof col.name, "%s", name);
+	if (!cat_vec_take(&v, CAT_TEXT, n, arena))
+		return sql_no_memory(err);
+	for (unsigned k = 0; k < n; k++) {
+		v.null[k] = 0;
+		v.s[k] = line[k];
+	}
+	struct sql_batch_view b = { .col = &v, .cols = 1, .n = n };
+	if ((sink->begin == NULL || sink->begin(sink->arg, &col, 1)) &&
+	    (sink->rows == NULL || sink->rows(sink->arg, &b)))
+		return true;
+	return cat_error(err, "57014", "canceling statement due to user request");
+}
+
+static bool
+explain(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
+    struct nam_arena *arena, struct cat_err *err)
+{
+	if (!sql_has_plan(ast->inner))
+		return cat_error(err, "0A000", "EXPLAIN of this kind of statement is not supported yet");
+	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .hint = s->hint, .hints = SQL_HINTS };
+	struct sql_plan *p = sql_plan_make(ast->inner, &in, err);
+	if (p == NULL)
+		return false;
+	struct cat_str line[200];
+	unsigned n = sql_plan_text(p, line, 200, arena);
+	bool ok = text_rows(sink, "QUERY PLAN", line, n, arena, err);
+	sql_plan_free(p);
+	return ok;
+}
+
+static bool
+copy(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, uint64_t *rows,
+    struct cat_err *err)
+{
+	const struct cat_table *tab;
+	nam_status st = cat_find(s->cfg.cat, s->t, ast->table.name, &tab);
+	if (st != NAM_OK)
+		return sql_status(err, st, NULL);
+	if (tab == NULL) {
+		cat_error(err, "42P01", "relation \"%s\" does not exist", ast->table.name);
+		err->position = ast->table.position;
+		return false;
+	}
+	if (tab->system)
+		return cat_error(err, "42501", "permission denied for table %s", tab->name);
+	sql_prepare_exec(s, sink, err);
+	return sql_copy(&s->x, ast, tab, rows);
+}
+
+bool
+sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, char *tag,
+    size_t max, uint64_t *rows, struct cat_err *err)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		struct nam_arena *a = sql_arena(s, i);
+		if (a == NULL)
+			return sql_no_memory(err);
+		nam_arena_reset(a);
+	}
+	bool ok;
+	switch (ast->kind) {
+	case AST_CREATE_TABLE:
+		snprintf(tag, max, "CREATE TABLE");
+		return create(s, ast, sink, s->arena[0], err);
+	case AST_DROP_TABLE:
+		snprintf(tag, max, "DROP TABLE");
+		return drop(s, ast, sink, err);
+	case AST_EXPLAIN:
+		snprintf(tag, max, "EXPLAIN");
+		return explain(s, ast, sink, s->arena[0], err);
+	case AST_COPY:
+		ok = copy(s, ast, sink, rows, err);
+		snprintf(tag, max, "COPY %llu", (unsigned long long)*rows);
+		return ok;
+	default:
+		snprintf(tag, max, "%s", "");
+		return true;
+	}
+}
+
+/* ---- settings --------------------------------------------------------------------------- */
+
+void
+sql_settings_init(struct sql_settings *set)
+{
+	*set = (struct sql_settings){ .iso = TXN_READ_COMMITTED };
+	strcpy(set->client_min_messages, "notice");
+	strcpy(set->extra_float_digits, "1");
+}
+
+static const char *const iso_name[] = { "read committed", "repeatable read", "serializable" };
+
+static bool
+parse_ms(const char *name, const char *v, uint32_t *out, struct cat_err *err)
+{
+	char *end;
+	double x = strtod(v, &end);
+	while (*end == ' ')
+		end++;
+	double unit = *end == 0 || strcmp(end, "ms") == 0 ? 1
+		      : strcmp(end, "us") == 0            ? 0.001
+		      : strcmp(end, "s") == 0             ? 1000
+		      : strcmp(end, "min") == 0           ? 60000
+		      : strcmp(end, "h") == 0             ? 3600000
+		      : strcmp(end, "d") == 0             ? 86400000
+							  : 0;
+	if (end == v || unit == 0)
+		return cat_error(err, "22023", "invalid value for parameter \"%s\": \"%.100s\"", name, v);
+	x *= unit;
+	if (!(x >= 0 && x <= 2147483647))
+		return cat_error(err, "22023",
+		    "%.100s is outside the valid range for parameter \"%s\" (0 .. 2147483647)", v, name);
+	*out = (uint32_t)(x + 0.5);
+	return true;
+}
+
+static bool
+invalid(const char *name, const char *v, struct cat_err *err)
+{
+	return cat_error(err, "22023", "invalid value for parameter \"%s\": \"%.100s\"", name, v);
+}
+
+/* One setting into set. v NULL: its default. */
+static bool
+assign(struct sql_session *s, struct sql_settings *set, const char *name, const char *v, struct cat_err *err)
+{
+	struct sql_settings fresh;
+	sql_settings_init(&fresh);
+	if (strcasecmp(name, "namdb.visibility") == 0) {
+		if (v != NULL && strcasecmp(v, "session") != 0 && strcasecmp(v, "cluster") != 0)
+			return invalid(name, v, err);
+		set->cluster = v != NULL && strcasecmp(v, "cluster") == 0;
+		if (s->t != NULL)
+			txn_set_cluster_visible(s->t, set->cluster);
+		return true;
+	}
+	bool deflt = strcasecmp(name, "default_transaction_isolation") == 0;
+	if (deflt || strcasecmp(name, "transaction_isolation") == 0) {
+		enum txn_iso iso = TXN_READ_COMMITTED;
+		if (v != NULL && strcasecmp(v, iso_name[1]) == 0)
+			iso = TXN_REPEATABLE_READ;
+		else if (v != NULL && strcasecmp(v, iso_name[2]) == 0)
+			iso = TXN_SERIALIZABLE;
+		else if (v != NULL && strcasecmp(v, iso_name[0]) != 0 &&
+			 strcasecmp(v, "read uncommitted") != 0)
+			return invalid(name, v, err);
+		if (deflt) {
+			set->iso = iso;
+			return true;
+		}
+		if (s->t != NULL && iso != s->iso)
+			return cat_error(
+			    err, "25001", "SET TRANSACTION ISOLATION LEVEL must be called before any query");
+		s->iso = iso;
+		return true;
+	}
+	if (strcasecmp(name, "lock_timeout") == 0)
+		return v == NULL ? (set->lock_timeout_ms = 0, true)
+				 : parse_ms("lock_timeout", v, &set->lock_timeout_ms, err);
+	if (strcasecmp(name, "statement_timeout") == 0)
+		return v == NULL ? (set->statement_timeout_ms = 0, true)
+				 : parse_ms("statement_timeout", v, &set->statement_timeout_ms, err);
+	if (strcasecmp(name, "application_name") == 0) {
+		snprintf(set->application_name, sizeof set->application_name, "%.63s", v ? v : "");
+		return true;
+	}
+	if (strcasecmp(name, "client_min_messages") == 0) {
+		snprintf(set->client_min_messages, sizeof set->client_min_messages, "%.15s",
+		    v ? v : fresh.client_min_messages);
+		return true;
+	}
+	if (strcasecmp(name, "extra_float_digits") == 0) {
+		snprintf(set->extra_float_digits, sizeof set->extra_float_digits, "%.7s",
+		    v ? v : fresh.extra_float_digits);
+		return true;
+	}
+	/* Known, but with one value only. */
+	static const struct {
+		const char *name, *value, *also;
+	} fixed[] = {
+		{ "client_encoding", "UTF8", "utf-8" },
+		{ "datestyle", "ISO", "ISO, MDY" },
+		{ "timezone", "UTC", "GMT" },
+		{ "standard_conforming_strings", "on", "true" },
+	};
+	for (unsigned i = 0; i < sizeof fixed / sizeof *fixed; i++) {
+		if (strcasecmp(name, fixed[i].name) != 0)
+			continue;
+		if (v == NULL || strcasecmp(v, fixed[i].value) == 0 || strcasecmp(v, fixed[i].also) == 0)
+			return true;
+		return cat_error(
+		    err, "0A000", "%s other than %s is not supported yet", fixed[i].name, fixed[i].value);
+	}
+	return cat_error(err, "42704", "unrecognized configuration parameter \"%.63s\"", name);
+}
+
+bool
+sql_set(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err)
+{
+	if (ast->var == NULL) {
+		enum txn_iso iso = s->iso;
+		sql_settings_init(&s->session);
+		s->now = s->session;
+		s->iso = iso;
+	} else {
+		if (ast->local && s->block == SQL_IDLE)
+			sql_notice(
+			    sink, "WARNING", "25P01", "SET LOCAL can only be used in transaction blocks");
+		struct sql_settings next = s->now;
+		if (!assign(s, &next, ast->var, ast->value, err))
+			return false;
+		if (!ast->local) {
+			assign(s, &s->session, ast->var, ast->value, err);
+			s->now = next;
+		} else if (s->block != SQL_IDLE) {
+			s->now = next;
+		}
+	}
+	if (sink->done == NULL || sink->done(sink->arg, ast->reset ? "RESET" : "SET", 0))
+		return true;
+	return cat_error(err, "57014", "canceling statement due to user request");
+}
+
+static const char *
+value_of(struct sql_session *s, const char *name, char *buf, size_t max)
+{
+	const struct sql_settings *set = &s->now;
+	if (strcasecmp(name, "namdb.visibility") == 0)
+		return set->cluster ? "cluster" : "session";
+	if (strcasecmp(name, "default_transaction_isolation") == 0)
+		return iso_name[set->iso];
+	if (strcasecmp(name, "transaction_isolation") == 0)
+		return iso_name[s->block == SQL_IDLE ? set->iso : s->iso];
+	if (strcasecmp(name, "lock_timeout") == 0 || strcasecmp(name, "statement_timeout") == 0) {
+		uint32_t ms =
+		    strcasecmp(name, "lock_timeout") == 0 ? set->lock_timeout_ms : set->statement_timeout_ms;
+		if (ms == 0)
+			return "0";
+		if (ms % 60000 == 0)
+			snprintf(buf, max, "%umin", ms / 60000);
+		else if (ms % 1000 == 0)
+			snprintf(buf, max, "%us", ms / 1000);
+		else
+			snprintf(buf, max, "%ums", ms);
+		return buf;
+	}
+	if (strcasecmp(name, "application_name") == 0)
+		return set->application_name;
+	if (strcasecmp(name, "client_min_messages") == 0)
+		return set->client_min_messages;
+	if (strcasecmp(name, "extra_float_digits") == 0)
+		return set->extra_float_digits;
+	static const char *const fixed[][2] = { { "client_encoding", "UTF8" }, { "server_encoding", "UTF8" },
+		{ "datestyle", "ISO, MDY" }, { "timezone", "UTC" }, { "standard_conforming_strings", "on" },
+		{ "integer_datetimes", "on" }, { "server_version", "15.0 (namdb)" },
+		{ "server_version_num", "150000" }, { "transaction_read_only", "off" } };
+	for (unsigned i = 0; i < sizeof fixed / sizeof *fixed; i++)
+		if (strcasecmp(name, fixed[i][0]) == 0)
+			return fixed[i][1];
+	return NULL;
+}
+
+bool
+sql_show(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err)
+{
+	char buf[32];
+	struct nam_arena *a = sql_arena(s, 0);
+	if (a == NULL)
+		return sql_no_memory(err);
+	nam_arena_reset(a);
+	if (strcasecmp(ast->var, "all") == 0)
+		return cat_error(err, "0A000", "SHOW ALL is not supported yet");
+	const char *v = value_of(s, ast->var, buf, sizeof buf);
+	if (v == NULL)
+		return cat_error(err, "42704", "unrecognized configuration parameter \"%.63s\"", ast->var);
+	struct cat_str line = { v, (uint32_t)strlen(v) };
+	if (!text_rows(sink, ast->var, &line, 1, a, err))
+		return false;
+	if (sink->done == NULL || sink->done(sink->arg, "SHOW", 1))
+		return true;
+	return cat_error(err, "57014", "canceling statement due to user request");
+}
