@@ -1,4 +1,5 @@
 /* tpcw_native.c -- the checkout on txn's own interface: rows are structs, no SQL above. */
+#include <base/hash.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -151,10 +151,11 @@ tso_tick(struct tso_worker *tw)
 		t->high = (unsigned)a.high;
 	/* The numbers first ... */
 	uint64_t prefix = atomic_load(&t->prefix), counter = a.counter;
+	atomic_store(&t->counters[(atomic_load(&t->beat) + 1) % 64], counter);
 	/* ... then the pins. */
 	unsigned slot = t->slot;
 	struct tso_promises p = {
-		.beat = ++t->beat,
+		.beat = atomic_load(&t->beat) + 1,
 		.oldest = lowest(t, offsetof(struct tso_worker, oldest), prefix),
 		.open = lowest(t, offsetof(struct tso_worker, open), counter),
 		.seen = lowest(t, offsetof(struct tso_worker, reading), prefix),
@@ -182,6 +183,7 @@ tso_tick(struct tso_worker *tw)
 	for (unsigned i = 0; i < t->high; i++)
 		if (i != slot)
 			all = judge(t, w, i, &slots[i], &min) && all;
+	atomic_store(&t->beat, p.beat);
 	if (all) {
 		tso_raise(&t->watermark, min.oldest);
 		tso_raise(&t->min_seen, min.seen);
@@ -200,9 +202,23 @@ tso_tick(struct tso_worker *tw)
 		if (st == NAM_OK)
 			st = tso_refresh(tw, NULL);
 	}
-	if (st == NAM_OK && t->beat % HINT_EVERY == 0)
+	if (st == NAM_OK && p.beat % HINT_EVERY == 0)
 		st = tso_hint_raise(w, t);
 	if (st == NAM_OK)
 		st = maybe_idle(t, w);
 	return st;
+}
+
+uint64_t
+tso_stamp(const struct tso *t)
+{
+	return atomic_load(&t->beat);
+}
+
+/* A beat that began after the stamp READ a counter above every snapshot taken before it. */
+bool
+tso_passed(const struct tso *t, uint64_t stamp)
+{
+	return atomic_load(&t->beat) >= stamp + 2 &&
+	    atomic_load(&t->watermark) + 1 >= atomic_load(&t->counters[(stamp + 2) % 64]);
 }

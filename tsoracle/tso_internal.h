@@ -51,7 +51,8 @@ struct tso {
 	_Atomic unsigned workers;   /* a  published after worker[] */
 	_Atomic(struct tso_worker *) worker[TSO_WORKERS];
 	struct tso_seen seen[TSO_OWNERS]; /* t */
-	uint64_t beat;                    /* t */
+	_Atomic uint64_t beat;            /* a  written by tick only */
+	_Atomic uint64_t counters[64];    /* a  the counter as beat i mod 64 READ it; a later one is safe too */
 	uint64_t quiet_since;             /* t  when the last pin was seen */
 	struct tso_promises mine;         /* t  the last line written */
 	struct tso_owner_slot *slots;     /* t  where the slots are READ into */

@@ -116,6 +116,14 @@ tso_cid tso_watermark(const struct tso *t);
 /* The prefix this process has seen. */
 tso_cid tso_prefix(const struct tso *t);
 
+/*
+ * "Has everything that was under way, in any process, come to an end?" Take a
+ * stamp; later tso_passed says true when every transaction that any process had
+ * open at that moment is over. Neither parks; any thread.
+ */
+uint64_t tso_stamp(const struct tso *t);
+bool tso_passed(const struct tso *t, uint64_t stamp);
+
 /* One heartbeat: publishes promises, reads everybody's, raises the watermark, marks CIDs that are
  * nobody's. Called every few ms by one coroutine of the process. */
 nam_status tso_tick(struct tso_worker *tw);

@@ -32,6 +32,7 @@ static_assert(offsetof(struct cluster_record, root) == 64, "roots have a line of
 __attribute__((constructor)) static void
 fold_layout(void)
 {
+	idx_layout_fold();
 	net_layout_fold("txn.record", sizeof(struct rec_slot) << 16 | sizeof(struct rec_archive) << 8 | 2);
 	net_layout_fold("txn.anchor", sizeof(struct txn_anchor) << 16 | TXN_ANCHOR_LEDGER);
 	net_layout_fold("txn.intent", TXN_INTENT_BYTES << 8 | sizeof(struct txn_intent_entry));

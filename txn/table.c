@@ -67,6 +67,20 @@ index_memory(void *arg, struct net_worker *w, unsigned extents, net_addr *out)
 	return take_extents(arg, w, extents, (unsigned)nam_rng_below(net_rng(w), NET_REGIONS), out);
 }
 
+static uint64_t
+index_now(void *arg, struct net_worker *w)
+{
+	(void)w;
+	return tso_stamp(((struct txn_table_view *)arg)->db->tso);
+}
+
+static bool
+index_passed(void *arg, struct net_worker *w, uint64_t stamp)
+{
+	(void)w;
+	return tso_passed(((struct txn_table_view *)arg)->db->tso, stamp);
+}
+
 /* ---- making, opening, closing ---- */
 
 nam_status
@@ -113,6 +127,10 @@ txn_table_open(struct txn_db *db, struct txn_table *t)
 	    (v->index = idx_hash_open(net_plus(t->anchor, TXN_ANCHOR_INDEX), &v->memory)) == NULL) {
 		free(v);
 		return NAM_NOMEM;
+	}
+	if (v->index) {
+		struct idx_reclaim r = { index_now, index_passed, v };
+		idx_hash_set_reclaim(v->index, &r);
 	}
 	v->next = atomic_load(&db->views);
 	while (!atomic_compare_exchange_weak(&db->views, &v->next, v))
