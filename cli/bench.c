@@ -1,5 +1,6 @@
 /* bench.c -- `namdb bench`: picks the measurement. */
 #include <bench/bench.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include "cli.h"
