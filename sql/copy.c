@@ -47,7 +47,8 @@ struct copy {
 
 	/* the batch */
 	struct sql_batch b;
-	uint64_t first_line, rows;
+	uint64_t lines[SQL_INSERT_ROWS]; /* where each row began */
+	uint64_t rows;
 };
 
 enum { PLAIN, DELIM, QUOTE, ESCAPE, NEWLINE, RETURN };
@@ -73,12 +74,33 @@ context(struct copy *c, uint64_t line, const char *column, const char *value, si
 	}
 }
 
+/* The record so far, its fields joined again. */
+static void
+record_context(struct copy *c)
+{
+	char text[120];
+	size_t at = 0;
+	unsigned n = c->fields <= c->maps ? c->fields : c->maps;
+	for (unsigned i = 0; i < n && at < sizeof text; i++) {
+		if (i > 0)
+			text[at++] = c->o->delimiter;
+		size_t len = c->field[i].len;
+		len = len < sizeof text - at ? len : sizeof text - at;
+		memcpy(text + at, c->rec + c->field[i].at, len);
+		at += len;
+	}
+	if (n == 0 && c->len > 0) {
+		at = c->len < sizeof text ? c->len : sizeof text;
+		memcpy(text, c->rec, at);
+	}
+	context(c, c->record_line, NULL, at ? text : NULL, at);
+}
+
 static bool
 bad(struct copy *c, const char *sqlstate, const char *text)
 {
 	cat_error(c->x->err, sqlstate, "%s", text);
-	size_t len = c->fields > 0 || c->len > 0 ? c->len : 0;
-	context(c, c->record_line, NULL, len ? c->rec : NULL, len);
+	record_context(c);
 	return false;
 }
 
@@ -289,10 +311,7 @@ flush(struct copy *c)
 	if (c->b.n == 0)
 		return true;
 	if (!sql_insert_batch(c->x, c->tab, &c->b, c->arena)) {
-		struct cat_err *err = c->x->err;
-		size_t at = strlen(err->detail), max = sizeof err->detail;
-		snprintf(err->detail + at, max - at, "%sCOPY %s, lines %llu to %llu", at ? " " : "",
-		    c->tab->name, (unsigned long long)c->first_line, (unsigned long long)c->record_line);
+		context(c, c->lines[c->x->bad_row < c->b.n ? c->x->bad_row : 0], NULL, NULL, 0);
 		return false;
 	}
 	c->rows += c->b.n;
@@ -308,11 +327,10 @@ end_record(struct copy *c)
 	if (c->fields < c->maps) {
 		cat_error(x->err, "22P04", "missing data for column \"%s\"",
 		    c->tab->column[c->map[c->fields]].name);
-		context(c, c->record_line, NULL, c->len ? c->rec : NULL, c->len);
+		record_context(c);
 		return false;
 	}
-	if (c->b.n == 0)
-		c->first_line = c->record_line;
+	c->lines[c->b.n] = c->record_line;
 	const char *bytes = nam_arena_copy(c->arena, c->rec, c->len + 1);
 	if (bytes == NULL)
 		return sql_no_memory(x->err);

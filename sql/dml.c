@@ -150,8 +150,10 @@ put_all(struct sql_exec *x, const struct cat_table *tab, struct txn_put *p, cons
 	if (st == NAM_OK)
 		return true;
 	for (unsigned k = 0; k < n && st == NAM_DUPLICATE; k++)
-		if (p[k].status == NAM_DUPLICATE)
+		if (p[k].status == NAM_DUPLICATE) {
+			x->bad_row = k;
 			return duplicate(x, tab, r[k].v, arena);
+		}
 	return sql_status(x->err, st, tab);
 }
 
@@ -163,11 +165,13 @@ sql_insert_batch(
 	struct row *r = nam_arena_take(arena, b->n * sizeof *r);
 	if (p == NULL || r == NULL)
 		return sql_no_memory(x->err);
-	for (unsigned k = 0; k < b->n; k++)
+	for (unsigned k = 0; k < b->n; k++) {
+		x->bad_row = k;
 		if (!new_row(x, tab, &r[k], arena) ||
 		    !take_row(x, tab, b->col, k, &r[k], NULL, tab->columns, arena) ||
 		    !put(x, tab, &r[k], &p[k], arena))
 			return false;
+	}
 	return put_all(x, tab, p, r, b->n, arena);
 }
 

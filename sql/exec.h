@@ -19,7 +19,8 @@ struct sql_exec {
 	struct net_worker *net;
 	uint64_t deadline_ns; /* 0: none */
 	const struct sql_sink *sink;
-	uint64_t sent; /* rows given to the sink: then nothing can be tried again */
+	uint64_t sent;    /* rows given to the sink: then nothing can be tried again */
+	unsigned bad_row; /* sql_insert_batch: the row of the batch that its error is about */
 	void (*saw)(void *arg, uint32_t table, uint64_t rows);
 	void *saw_arg;
 };
