@@ -12,11 +12,10 @@
 #include <stdlib.h>
 #include <storage_node/sn.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 #include "tpcw_internal.h"
 
-enum { EMBEDDED_NODES = 3, RUNS_MAX = 99 };
+enum { EMBEDDED_NODES = 3, RUNS_MAX = 99, FLOOR_APPEND = 512 << 20 };
 
 void
 tpcw_product_fill(struct tpcw_product *r, int64_t id)
@@ -53,7 +52,8 @@ struct gate {
 struct job {
 	struct tpcw_side *side;
 	struct gate *gate;
-	enum { JOB_PREPARE, JOB_LOAD, JOB_CLIENT, JOB_CHECK, JOB_FINISH } what;
+	enum { JOB_PREPARE, JOB_LOAD, JOB_CLIENT, JOB_CHECK, JOB_FINISH, JOB_FLOOR } what;
+	struct tpcw_floor *floor;
 	unsigned number;
 	uint64_t from, to;
 	_Atomic uint64_t *done;
@@ -62,6 +62,32 @@ struct job {
 	nam_status status;
 	uint64_t bad;
 };
+
+/* The floor runs on memory of the storage nodes themselves, where it is mapped here. No memory, no floor. */
+static nam_status
+floor_memory(struct tpcw_floor *f, const struct cn_place *pl, const struct tpcw_params *p)
+{
+	uint64_t product = (p->products * 1024 + NET_EXTENT - 1) / NET_EXTENT,
+		 append = FLOOR_APPEND / NET_EXTENT;
+	net_addr at[2];
+	unsigned region[NET_REGIONS], n = txn_db_regions(txn_worker_db(pl->txn), region, NET_REGIONS);
+	nam_status st = net_extent_take(pl->net, region[0], (unsigned)product, &at[0]);
+	if (st == NAM_OK)
+		st = net_extent_take(pl->net, region[n - 1], (unsigned)append, &at[1]);
+	if (st != NAM_OK)
+		return st;
+	f->product = (char *)(uintptr_t)net_direct(pl->net, at[0], product * NET_EXTENT);
+	f->append = (char *)(uintptr_t)net_direct(pl->net, at[1], append * NET_EXTENT);
+	if (f->product == NULL || f->append == NULL) {
+		f->product = NULL;
+		return NAM_UNSUPPORTED;
+	}
+	f->products = p->products;
+	f->append_bytes = append * NET_EXTENT;
+	memset(f->product, 1, product * NET_EXTENT);
+	memset(f->append, 1, append * NET_EXTENT);
+	return NAM_OK;
+}
 
 static void
 job_main(const struct cn_place *pl, void *arg)
@@ -83,6 +109,9 @@ job_main(const struct cn_place *pl, void *arg)
 		break;
 	case JOB_FINISH:
 		ops->finish(j->side, pl);
+		break;
+	case JOB_FLOOR:
+		j->status = floor_memory(j->floor, pl, j->side->p);
 		break;
 	}
 	pthread_mutex_lock(&j->gate->mutex);
@@ -198,19 +227,14 @@ struct embedded {
 
 /* First touch costs a page fault each: done before the clock runs. */
 static void
-touch(const struct sn_region *r, uint64_t bytes, const char *what)
+touch(struct sn_region *r, const char *what)
 {
 	uint64_t size = sn_region_size(r), step = 64 << 20;
-	bytes = bytes < size ? bytes : size;
-	for (uint64_t at = 0; at < bytes; at += step) {
-		uint64_t len = bytes - at < step ? bytes - at : step;
-		void *p = mmap(
-		    NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, sn_region_fd(r), (off_t)at);
-		if (p != MAP_FAILED)
-			munmap(p, len);
-		fprintf(stderr, "\r%s %3d %%", what, (int)((at + len) * 100 / bytes));
+	for (uint64_t at = 0; at < size; at += step) {
+		sn_region_touch(r, at, step);
+		fprintf(stderr, "\r%s %3d %%", what, (int)(at * 100 / size));
 	}
-	fprintf(stderr, "\n");
+	fprintf(stderr, "\r%s 100 %%\n", what);
 }
 
 static nam_status
@@ -219,7 +243,10 @@ embed(struct embedded *e, const struct tpcw_params *p, struct nam_err *err)
 	/* Products take 2.1 KiB each (two versions), a checkout leaves 1.7 KiB; no core does more than 400,000 a second. */
 	double total =
 	    (double)p->products * 2300 + p->seconds * p->runs * p->workers * (p->sql ? 200e3 : 400e3) * 1700;
-	uint64_t size = ((uint64_t)(total / EMBEDDED_NODES) + (64u << 20)) / NET_EXTENT * NET_EXTENT;
+	/* The floor's products lie on one node. */
+	uint64_t size =
+	    ((uint64_t)(total / EMBEDDED_NODES) + p->products * 1024 + FLOOR_APPEND / 2 + (64u << 20)) /
+	    NET_EXTENT * NET_EXTENT;
 	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 	if (size * EMBEDDED_NODES > memory / 10 * 6)
 		size = memory / 10 * 6 / EMBEDDED_NODES / NET_EXTENT * NET_EXTENT;
@@ -234,7 +261,7 @@ embed(struct embedded *e, const struct tpcw_params *p, struct nam_err *err)
 		char what[64];
 		snprintf(what, sizeof what, "storage node %u of %u: touching %.1f GiB", i + 1, EMBEDDED_NODES,
 		    (double)size / (1 << 30));
-		touch(e->region[i], size, what);
+		touch(e->region[i], what);
 	}
 	return NAM_OK;
 }
@@ -487,18 +514,9 @@ bench_tpcw(int argc, char **argv)
 		nam_fail(&err, st, "loading failed: %s", nam_status_text(st));
 		goto out;
 	}
-	if (p.storage == NULL) {
-		/* The floor's memory: of the same kind, touched, and nobody else's. */
-		fl.products = p.products;
-		fl.append_bytes = 512u << 20;
-		fl.product = mmap(NULL, fl.products * 1024 + fl.append_bytes, PROT_READ | PROT_WRITE,
-		    MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-		if (fl.product == MAP_FAILED) {
-			nam_fail(&err, NAM_NOMEM, "no memory for the floor: use fewer --products");
-			goto out;
-		}
-		fl.append = fl.product + fl.products * 1024;
-	}
+	j = (struct job){ .side = &side, .what = JOB_FLOOR, .floor = &fl };
+	if (one(cn, &g, &j) != NAM_OK)
+		fprintf(stderr, "no floor: the storage nodes have no mapped memory to spare for it\n");
 	if (p.peer_sqlite && (peer = tpcw_sqlite_open(&p)) == NULL) {
 		nam_fail(&err, NAM_IO, "SQLite could not be set up");
 		goto out;
@@ -559,8 +577,6 @@ out:
 		cn_close(cn);
 	if (peer)
 		tpcw_sqlite_close(peer);
-	if (fl.product && fl.product != MAP_FAILED)
-		munmap(fl.product, fl.products * 1024 + fl.append_bytes);
 	for (unsigned i = 0; i < EMBEDDED_NODES; i++)
 		if (e.region[i])
 			sn_region_close(e.region[i]);

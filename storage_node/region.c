@@ -95,7 +95,26 @@ sn_region_open(struct sn_region **out, const struct sn_region_config *cfg, struc
 		return nam_fail(err, NAM_NOMEM, "no memory for a region");
 
 	void *base = MAP_FAILED;
-	if (cfg->huge != SN_HUGE_OFF) {
+	r->fd = -1;
+	if (cfg->embedded) {
+		/* Nobody else will map it, so it need not be a file: anonymous memory gets transparent huge pages
+		 * on most systems, shared memory on few. Aligned, or the first and last stay small. */
+		size = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+		char *wide = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (wide != MAP_FAILED) {
+			char *at = (char *)(((uintptr_t)wide + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
+			if (at > wide)
+				munmap(wide, (size_t)(at - wide));
+			if (wide + HUGE_PAGE > at)
+				munmap(at + size, (size_t)(wide + HUGE_PAGE - at));
+			base = at;
+			bool asked = cfg->huge != SN_HUGE_OFF && madvise(base, size, MADV_HUGEPAGE) == 0;
+			r->pages =
+			    asked ? "transparent huge pages where the system grants them" : "4 KiB pages";
+		}
+	}
+	if (base == MAP_FAILED && cfg->huge != SN_HUGE_OFF) {
 		uint64_t whole = size / HUGE_PAGE * HUGE_PAGE;
 		if (whole >= HUGE_PAGE)
 			base = make_memory(whole, MFD_HUGETLB | MFD_HUGE_2MB, &r->fd);
@@ -128,7 +147,8 @@ sn_region_open(struct sn_region **out, const struct sn_region_config *cfg, struc
 		nam_status st = bind_memory(base, size, cfg->numa, err);
 		if (st != NAM_OK) {
 			munmap(base, size);
-			close(r->fd);
+			if (r->fd >= 0)
+				close(r->fd);
 			free(r);
 			return st;
 		}
@@ -157,7 +177,8 @@ sn_region_close(struct sn_region *r)
 	if (r == NULL)
 		return;
 	munmap(r->local.base, r->local.size);
-	close(r->fd);
+	if (r->fd >= 0)
+		close(r->fd);
 	free(r);
 }
 
@@ -214,4 +235,16 @@ sn_region_beat(struct sn_region *r, unsigned peers)
 	__atomic_store_n(&s->peers, peers, __ATOMIC_RELAXED);
 	__atomic_store_n(&s->beat_wall_us, (uint64_t)nam_clock_wall_us(), __ATOMIC_RELAXED);
 	__atomic_store_n(&s->beat, ++r->beats, __ATOMIC_RELEASE);
+}
+
+void
+sn_region_touch(struct sn_region *r, uint64_t from, uint64_t len)
+{
+	uint64_t size = sn_region_size(r);
+	if (from >= size)
+		return;
+	if (len > size - from)
+		len = size - from;
+	/* Where the kernel does not know the advice, pages come at first touch, as ever. */
+	madvise((char *)r->local.base + from, len, MADV_POPULATE_WRITE);
 }

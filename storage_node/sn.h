@@ -29,6 +29,7 @@ struct sn_region_config {
 	const char *cluster; /* NULL or "": "namdb" */
 	enum sn_huge huge;   /* AUTO: reserved huge pages if there are, else transparent ones */
 	int numa;            /* memory node to bind to; -1: none */
+	bool embedded;       /* only for this process, by sn_local: no server can be opened on it */
 };
 
 /* Makes a region with a fresh incarnation; its memory reads as zeros. NAM_INVALID: id or size; NAM_NOMEM. */
@@ -40,10 +41,12 @@ struct net_local *sn_local(struct sn_region *r);
 uint64_t sn_region_size(const struct sn_region *r);
 uint64_t sn_region_incarnation(const struct sn_region *r);
 unsigned sn_region_id(const struct sn_region *r);
-/* The memory's file; borrowed. */
+/* The memory's file; borrowed. -1: embedded, there is none. */
 int sn_region_fd(const struct sn_region *r);
 /* "2 MiB pages" and the like. */
 const char *sn_region_pages(const struct sn_region *r);
+/* Brings the pages of a range in now, so that their first use is not slow later. About 1 GB/s. */
+void sn_region_touch(struct sn_region *r, uint64_t from, uint64_t len);
 /* One heartbeat (the server does it every 10 ms; an embedder may, from one thread). */
 void sn_region_beat(struct sn_region *r, unsigned peers);
 
