@@ -195,6 +195,11 @@ tso_tick(struct tso_worker *tw)
 		uint64_t hole = atomic_load(&t->prefix) + 1;
 		if (t->scheme != TSO_CLAIM || hole >= counter || hole >= min.open)
 			break;
+		/* The prefix may be older than the promises: a CID that was marked between the two looks
+		 * like a hole, and marking it again would wipe out its note. Look again, after them. */
+		st = tso_refresh(tw, NULL);
+		if (st != NAM_OK || atomic_load(&t->prefix) + 1 != hole)
+			continue;
 		uint8_t mark = tso_lap(hole, t->vector);
 		st = net_write1(
 		    w, net_plus(t->vector_at, hole & TSO_COUNT_MASK & (t->vector - 1)), &mark, 1, NULL);
