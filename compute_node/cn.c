@@ -19,8 +19,13 @@ open_worker(struct cn_worker *w, struct nam_err *err)
 		return st;
 	if ((st = txn_worker_open(cn->db, w->place.net, &w->place.txn)) != NAM_OK)
 		return nam_fail(err, st, "cannot open a transaction worker: %s", nam_status_text(st));
-	if (cn->cat == NULL && (st = cat_open(w->place.txn, &cn->cat)) != NAM_OK)
-		return nam_fail(err, st, "cannot open the catalog: %s", nam_status_text(st));
+	if (cn->cat == NULL && (st = cat_open(w->place.txn, &cn->cat)) != NAM_OK) {
+		err->status = st;
+		/* A node that came back empty has been named already, and is the reason. */
+		return st == NAM_GONE && err->text[0] != 0
+			   ? st
+			   : nam_fail(err, st, "cannot open the catalog: %s", nam_status_text(st));
+	}
 	w->place.cat = cn->cat;
 	w->place.parser = cn->parser;
 	return NAM_OK;

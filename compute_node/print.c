@@ -17,6 +17,7 @@ struct cn_print {
 	FILE *out;
 	enum cn_print_form form;
 	bool busy;
+	bool headed; /* CSV: the line of names is out */
 	unsigned columns;
 	bool *right;
 	size_t *width;
@@ -211,6 +212,22 @@ csv_cell(FILE *out, const char *s, size_t len)
 
 /* ---- a table ----------------------------------------------------------------- */
 
+/* The names go out with the first row, or at the end of none: a statement that fails first answers nothing. */
+static void
+csv_head(struct cn_print *p)
+{
+	if (p->headed)
+		return;
+	p->headed = true;
+	for (unsigned i = 0; i < p->columns; i++) {
+		if (i > 0)
+			fputc(',', p->out);
+		csv_cell(p->out, p->head[i].p, p->head[i].len);
+	}
+	if (p->columns > 0)
+		fputc('\n', p->out);
+}
+
 bool
 cn_print_begin(struct cn_print *p, unsigned columns, const char *const *name, const bool *right)
 {
@@ -220,14 +237,18 @@ cn_print_begin(struct cn_print *p, unsigned columns, const char *const *name, co
 	p->title = title;
 	p->busy = true;
 	p->columns = columns;
+	p->headed = false;
 	if (p->form == CN_CSV) {
-		for (unsigned i = 0; i < columns; i++) {
-			if (i > 0)
-				fputc(',', p->out);
-			csv_cell(p->out, name[i], strlen(name[i]));
+		p->head = nam_arena_take(&p->arena, columns * sizeof *p->head);
+		for (unsigned i = 0; p->head != NULL && i < columns; i++) {
+			size_t n = strlen(name[i]);
+			p->head[i] =
+			    (struct cell){ .p = nam_arena_str(&p->arena, name[i], n), .len = (uint32_t)n };
+			if (p->head[i].p == NULL)
+				goto bad;
 		}
-		if (columns > 0)
-			fputc('\n', p->out);
+		if (p->head == NULL)
+			goto bad;
 		return true;
 	}
 	p->right = nam_arena_copy(&p->arena, right, columns * sizeof *right);
@@ -261,6 +282,7 @@ cn_print_cell(struct cn_print *p, const char *s, size_t len, bool null)
 		return false;
 	if (p->form == CN_CSV) {
 		unsigned column = (unsigned)(p->cells++ % p->columns);
+		csv_head(p);
 		if (column > 0)
 			fputc(',', p->out);
 		if (!null)
@@ -345,6 +367,7 @@ cn_print_end(struct cn_print *p, bool footer)
 	if (!p->busy)
 		return;
 	if (p->form == CN_CSV) {
+		csv_head(p);
 		cn_print_drop(p);
 		return;
 	}
