@@ -4,6 +4,7 @@ A table is (name, [(column, type)], key, csv path). A question is (kinds, SQL[, 
 one letter per answer column says how it is compared:
   t text, exactly     i integer, exactly    n exact number (trailing zeros do not count)
   f approximate number (relative 1e-9)      b boolean (SQLite: 0 and 1)
+  s timestamp (SQLite keeps the text, with its trailing zeros)
 A question with an ORDER BY that is total ends in "!" in its kinds: then order counts.
 """
 import csv
@@ -65,6 +66,8 @@ def normal(kind, v):
         return None
     if kind == "t":
         return str(v)
+    if kind == "s":
+        return v.rstrip("0").rstrip(".") if "." in v else v
     if kind == "b":
         return {"t": True, "f": False, 1: True, 0: False}[v]
     if kind == "i":
@@ -113,7 +116,7 @@ def ask_both(shell, db, questions):
         try:
             want = db.execute(theirs).fetchall()
             out = shell.ok(ours, timeout=120)
-            got = list(csv.reader(out.splitlines(keepends=True)))[1:]
+            got = [r or [""] for r in csv.reader(out.splitlines(keepends=True))][1:]  # a lone NULL is an empty line
             compare("question %d" % n, kinds, got, want)
             check(want or "EMPTY" in ours, "question %d asks about nothing" % n)
         except (AssertionError, sqlite3.Error, KeyError, ValueError) as e:

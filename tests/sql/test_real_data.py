@@ -68,7 +68,7 @@ QUESTIONS = [
     ("tt!", "SELECT c.name, t.name FROM countries c JOIN cities t ON t.country = c.cca2 AND t.name = c.capital "
      "WHERE c.region = 'Europe' ORDER BY c.name, t.id"),
     ("i", "SELECT count(*) FROM cities a JOIN cities b ON a.name = b.name AND a.country < b.country WHERE a.country = 'GB'"),
-    ("ii", "SELECT count(DISTINCT country), count(DISTINCT admin1) FROM cities"),
+    ("i!", "SELECT DISTINCT length(country || admin1) AS n FROM cities WHERE admin1 IS NOT NULL ORDER BY n"),
     # movies
     ("iiii", "SELECT count(*), count(us_gross), count(rotten_tomatoes), count(distributor) FROM movies"),
     ("tii!", "SELECT major_genre, count(*), sum(worldwide_gross) FROM movies GROUP BY major_genre ORDER BY major_genre NULLS LAST"),
@@ -97,9 +97,9 @@ QUESTIONS = [
     ("if", "SELECT count(speed_knots), avg(speed_knots) FROM birdstrikes WHERE phase IN ('Climb', 'Approach') AND speed_knots > 0"),
     # earthquakes
     ("iff", "SELECT count(*), min(mag), max(mag) FROM earthquakes WHERE mag < 0 OR mag >= 4"),
-    ("ttf!", "SELECT id, time, mag FROM earthquakes WHERE mag >= 5 ORDER BY mag DESC, id"),
+    ("tsf!", "SELECT id, time, mag FROM earthquakes WHERE mag >= 5 ORDER BY mag DESC, id"),
     ("tif!", "SELECT mag_type, count(*), avg(depth_km) FROM earthquakes GROUP BY mag_type ORDER BY mag_type NULLS LAST"),
-    ("tt!", "SELECT id, time FROM earthquakes WHERE time >= '2018-02-03 00:00:00' AND time < '2018-02-03 06:00:00' ORDER BY time, id"),
+    ("ts!", "SELECT id, time FROM earthquakes WHERE time >= '2018-02-03 00:00:00' AND time < '2018-02-03 06:00:00' ORDER BY time, id"),
     ("t!", "SELECT place FROM earthquakes WHERE place LIKE '%Alaska' AND mag > 3 ORDER BY place, id"),
     # weather, airports
     ("tinnf!", "SELECT weather, count(*), max(temp_max), min(temp_min), avg(wind) FROM weather GROUP BY weather ORDER BY weather"),
