@@ -771,7 +771,7 @@ cat_date_trunc(struct cat_str name, int64_t v, int64_t *out, struct cat_err *err
 {
 	enum part p = part_find(name);
 	if (p == P_NONE || p > P_MILLENNIUM)
-		return bad_part(name, p != P_NONE, "timestamp without time zone", err);
+		return bad_part(name, false, "timestamp without time zone", err);
 	*out = v;
 	if (cat_time_infinite(v))
 		return true;

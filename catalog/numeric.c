@@ -412,7 +412,7 @@ cat_num_to_double(struct cat_str s, double *out, struct nam_arena *arena, struct
 		return num_oom(err);
 	*out = strtod(z, NULL);
 	if (*out == __builtin_inf() || *out == -__builtin_inf())
-		return cat_error(err, "22003", "\"%.100s\" is out of range for type double precision", z);
+		return cat_error(err, "22003", "\"%.300s\" is out of range for type double precision", z);
 	return true;
 }
 

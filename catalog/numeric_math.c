@@ -55,7 +55,11 @@ fix_mul(struct fix *f, BIGNUM *r, const BIGNUM *a, const BIGNUM *b)
 static bool
 fix_div(struct fix *f, BIGNUM *r, const BIGNUM *a, const BIGNUM *b)
 {
-	return BN_mul(r, a, f->one, f->ctx) && BN_div(r, NULL, r, b, f->ctx);
+	BN_CTX_start(f->ctx);
+	BIGNUM *t = BN_CTX_get(f->ctx); /* r may be b */
+	bool ok = t != NULL && BN_mul(t, a, f->one, f->ctx) && BN_div(r, NULL, t, b, f->ctx);
+	BN_CTX_end(f->ctx);
+	return ok;
 }
 
 /* r = floor(sqrt(n)), by Newton from above. r is not n. */

@@ -217,6 +217,12 @@ call(struct nam_arena *a, const struct sql_fn *f, struct sql_expr **args, unsign
 	return sql_expr_fold(a, sql_expr_call(a, f, args, n, position, err));
 }
 
+static bool
+stringy(enum cat_type t)
+{
+	return t == CAT_TEXT || t == CAT_UNKNOWN;
+}
+
 struct sql_expr *
 sql_expr_op(struct nam_arena *a, const char *op, struct sql_expr *left, struct sql_expr *right, int position,
     struct cat_err *err)
@@ -226,12 +232,13 @@ sql_expr_op(struct nam_arena *a, const char *op, struct sql_expr *left, struct s
 	struct sql_expr *args[2] = { left ? left : right, right };
 	unsigned n = left ? 2 : 1;
 	enum cat_type type[2] = { args[0]->type, args[1]->type };
-	if (n == 2 && strcmp(op, "||") == 0 && (type[0] == CAT_TEXT) != (type[1] == CAT_TEXT)) {
+	if (n == 2 && strcmp(op, "||") == 0 && (stringy(type[0]) || stringy(type[1]))) {
 		/* text || anything: as text */
-		unsigned k = type[0] == CAT_TEXT;
-		if ((args[k] = sql_expr_coerce(a, args[k], CAT_TEXT, SQL_CAST_EXPLICIT, err)) == NULL)
-			return NULL;
-		type[k] = CAT_TEXT;
+		for (unsigned k = 0; k < 2; k++) {
+			if ((args[k] = sql_expr_coerce(a, args[k], CAT_TEXT, SQL_CAST_EXPLICIT, err)) == NULL)
+				return NULL;
+			type[k] = CAT_TEXT;
+		}
 	}
 	bool ambiguous;
 	const struct sql_fn *f = find(op, true, type, n, &ambiguous);

@@ -561,7 +561,7 @@ k_chr(struct sql_row *r)
 {
 	int64_t c = r->a[0].i;
 	if (c < 0)
-		return cat_error(r->env->err, "54000", "character number must be positive");
+		return cat_error(r->env->err, "22023", "character number must be positive");
 	if (c == 0)
 		return cat_error(r->env->err, "54000", "null character not permitted");
 	if (c > 0x10ffff)
