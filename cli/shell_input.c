@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 
 sigjmp_buf shell_jump;
@@ -15,6 +16,8 @@ volatile sig_atomic_t shell_interrupted;
 static volatile sig_atomic_t ended;
 static struct cn_session *volatile running; /* what ^C cancels */
 static char history_path[4096];
+static struct termios terminal_was; /* to be put back at the end, whatever was interrupted */
+static bool terminal_known;
 
 /* ---- signals -------------------------------------------------------------------- */
 
@@ -113,6 +116,12 @@ static bool
 edit_line(struct source *src, const char *prompt)
 {
 	char *volatile line = NULL;
+	struct termios raw;
+	/* The editor shows the prompt before it leaves line mode: ^D typed in between would be lost. */
+	if (tcgetattr(src->fd, &raw) == 0) {
+		raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+		tcsetattr(src->fd, TCSADRAIN, &raw);
+	}
 	if (sigsetjmp(shell_jump, 1) != 0) {
 		fputc('\n', stdout);
 		return false; /* interrupted; the caller looks */
@@ -252,6 +261,7 @@ void
 shell_history_open(void)
 {
 	const char *home = getenv("HOME");
+	terminal_known = tcgetattr(0, &terminal_was) == 0;
 	rl_readline_name = (char *)(uintptr_t) "namdb";
 	rl_initialize();
 	using_history();
@@ -279,6 +289,8 @@ shell_history_add(const char *text, size_t len)
 void
 shell_history_close(void)
 {
+	if (terminal_known)
+		tcsetattr(0, TCSADRAIN, &terminal_was);
 	if (!history_path[0])
 		return;
 	mode_t old = umask(077); /* statements may hold secrets */
