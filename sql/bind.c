@@ -248,9 +248,9 @@ number(struct bind *b, const struct ast_expr *e)
 		return sql_expr_const(b->a, d, e->position);
 	}
 	/* a whole number beyond int4 is int8, beyond that numeric */
-	if (strpbrk(e->text, ".eExXnN") == NULL && strlen(e->text) < 20) {
+	bool neg = e->text[0] == '-';
+	if (strpbrk(e->text, ".eExXnN") == NULL && strlen(e->text + neg) < 20) {
 		__int128 v = 0;
-		bool neg = e->text[0] == '-';
 		for (const char *s = e->text + neg; *s >= '0' && *s <= '9'; s++)
 			v = v * 10 + (*s - '0');
 		if (neg)
