@@ -7,7 +7,7 @@
 #include <sql/ast.h>
 #include <sql/sql.h>
 
-enum { SQL_DEPTH_MAX = 500 };
+enum { SQL_DEPTH_MAX = 300 };
 
 /* All statements of one text. Shared between sessions, counted. */
 struct sql_parsed {

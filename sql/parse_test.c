@@ -66,7 +66,7 @@ nested(void **state)
 	assert_string_equal(parse_many("select 1", "+1", 100000, ""), "54001");
 	assert_string_equal(parse_many("select 1", "+1", 40000, ""), "54001");
 	assert_string_equal(parse_many("select 1", "+1", 5000, ""), "54001");
-	assert_string_equal(parse_many("select 1", "+1", 400, ""), "ok");
+	assert_string_equal(parse_many("select 1", "+1", 290, ""), "ok");
 	assert_string_equal(parse_many("select ", "- ", 100000, "1"), "54001");
 	assert_string_equal(parse_many("select ", "not ", 100000, "true"), "54001");
 	assert_string_equal(parse_many("select ", "(", 100000, "1"), "54001");

@@ -3,7 +3,8 @@
  *
  * Runs in a coroutine of a worker; parsing goes to a thread with a large stack
  * and parks the coroutine. A struct sql_session is one user's session: its open
- * transaction, its settings, its prepared statements. One coroutine at a time.
+ * transaction, its settings, its prepared statements. One coroutine at a time,
+ * with at least 1 MiB of stack: expressions may be nested 300 deep.
  */
 #ifndef NAM_SQL_SQL_H
 #define NAM_SQL_SQL_H
