@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MIN_SIG = 16, SCALE_MAX = 1000, GUARD = 12 };
+enum { MIN_SIG = 16, SCALE_MAX = 1000, GUARD = 12, EXP_MAX = 6000 /* e^6000 has 2606 digits */ };
 
 /* One computation: numbers are integers that count units of 10^-places. */
 struct fix {
@@ -233,7 +233,7 @@ cat_num_exp(struct cat_str s, struct cat_str *out, struct nam_arena *arena, stru
 	double val;
 	if (!cat_num_to_double(s, &val, arena, err))
 		val = a.neg ? -1e300 : 1e300;
-	if (val >= 6000)
+	if (val >= EXP_MAX)
 		return num_overflow(err);
 	val *= 0.434294481903252;
 	val = val < -2000 ? -2000 : val > 2000 ? 2000 : val;
@@ -359,52 +359,61 @@ cat_num_log(
 	return ok;
 }
 
-/* base^n for a whole n; base is finite and not zero. */
+/* A long floating number: m * 10^e, cut to about `digits` digits. */
+struct wide {
+	BIGNUM *m;
+	int64_t e;
+};
+
+static bool
+wide_mul(struct wide *r, const struct wide *b, unsigned digits, BN_CTX *ctx)
+{
+	if (!BN_mul(r->m, r->m, b->m, ctx))
+		return false;
+	r->e += b->e;
+	int64_t have = (int64_t)BN_num_bits(r->m) * 30103 / 100000; /* digits, or one fewer */
+	if (have <= (int64_t)digits + 1)
+		return true;
+	unsigned cut = (unsigned)(have - digits);
+	r->e += cut;
+	return bn_scale_down(r->m, cut, true, ctx);
+}
+
+/* base^n for a whole n; base is finite and not zero. Squares and multiplies; exact while the digits fit. */
 static bool
 whole_power(const struct num *a, int64_t n, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
 {
 	int scale = clamp_scale(MIN_SIG, a->scale, 0);
 	bool neg = a->neg && n % 2 != 0;
-	double size = rough_log10(a) * (double)n; /* digits of the result */
+	double size = rough_log10(a) * (double)n; /* digits of the result in front of the point */
 	if (size > CAT_NUM_DIGITS_MAX)
 		return num_overflow(err);
 	if (n != 0 && size < -scale - 1)
 		return num_store(false, 0, (unsigned)scale, out, arena, err);
-	uint64_t k = n < 0 ? -(uint64_t)n : (uint64_t)n;
+	/* each of at most 62 products loses half a unit in the last digit, and a squaring doubles what was lost */
+	unsigned digits = (unsigned)scale + (size > 0 ? (unsigned)size : 0) + GUARD + 12;
 	BN_CTX *ctx = BN_CTX_new();
-	BIGNUM *x = BN_new(), *e = BN_new(), *p = BN_new();
-	bool ok = ctx != NULL && x != NULL && e != NULL && p != NULL && bn_load(a, x);
-	if (ok && k * a->scale <= 4000 && (double)BN_num_bits(x) * (double)k < 2e6) {
-		/* exact: m^k / 10^(scale k), or its reciprocal */
-		unsigned s = (unsigned)(k * a->scale);
-		ok = BN_set_word(e, k) && BN_exp(x, x, e, ctx);
-		if (ok && n >= 0)
-			ok = s >= (unsigned)scale ? bn_scale_down(x, s - (unsigned)scale, true, ctx)
-						  : bn_scale_up(x, (unsigned)scale - s, ctx);
-		else if (ok)
-			ok = bn_pow10(p, s + (unsigned)scale, ctx) && bn_div_round(x, p, x, ctx);
-		ok = ok ? num_store_bn(neg, x, (unsigned)scale, out, arena, err) : num_oom(err);
-	} else {
-		/* too long to write out: e^(n ln |a|), with places for the digits in front */
-		struct fix f;
-		unsigned places =
-		    (unsigned)(scale + (size > 0 ? 2 * (int)size : 2 * (int)-size)) + GUARD + 22;
-		struct num abs_a = *a;
-		abs_a.neg = false;
-		ok = ok && fix_open(&f, places) && fix_ln(&f, x, &abs_a) && BN_set_word(e, k) &&
-		     BN_mul(x, x, e, ctx);
-		if (ok) {
-			bool down = BN_is_negative(x) != (n < 0);
-			BN_set_negative(x, 0);
-			ok = fix_exp(&f, p, x) && (!down || fix_div(&f, p, f.one, p));
-		}
-		if (ok)
-			BN_set_negative(p, neg);
-		ok = ok ? fix_store(&f, p, (unsigned)scale, out, arena, err) : num_oom(err);
-		fix_close(&f);
+	struct wide r = { BN_new(), 0 }, x = { BN_new(), -(int64_t)a->scale };
+	BIGNUM *p = BN_new();
+	bool ok = ctx != NULL && r.m != NULL && x.m != NULL && p != NULL && BN_one(r.m) && bn_load(a, x.m);
+	for (uint64_t k = n < 0 ? -(uint64_t)n : (uint64_t)n; ok && k > 0; k >>= 1) {
+		if (k & 1)
+			ok = wide_mul(&r, &x, digits, ctx);
+		if (k > 1)
+			ok = ok && wide_mul(&x, &x, digits, ctx);
 	}
-	BN_free(x);
-	BN_free(e);
+	if (ok && n < 0) {
+		int64_t up = scale - r.e; /* 10^-e / m, in units of 10^-scale */
+		ok = up < 0 ? BN_set_word(r.m, 0)
+			    : bn_pow10(p, (unsigned)up, ctx) && bn_div_round(r.m, p, r.m, ctx);
+	} else if (ok) {
+		int64_t up = r.e + scale;
+		ok = up >= 0 ? bn_scale_up(r.m, (unsigned)up, ctx)
+			     : bn_scale_down(r.m, (unsigned)-up, true, ctx);
+	}
+	ok = ok ? num_store_bn(neg, r.m, (unsigned)scale, out, arena, err) : num_oom(err);
+	BN_free(r.m);
+	BN_free(x.m);
 	BN_free(p);
 	BN_CTX_free(ctx);
 	return ok;
@@ -489,7 +498,7 @@ cat_num_power(
 	if (!cat_num_to_double(sb, &e, arena, err))
 		return false;
 	size = e * rough_log10(&a);
-	if (size > 2 * CAT_NUM_DIGITS_MAX)
+	if (size * 2.302585092994046 >= EXP_MAX)
 		return num_overflow(err);
 	double shown = size > 2000 ? 2000 : size < -2000 ? -2000 : size;
 	int scale = clamp_scale(MIN_SIG - (int)shown, a.scale, b.scale);

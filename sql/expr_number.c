@@ -281,7 +281,7 @@ f_power(struct sql_row *r)
 	double x = r->a[0].f, y = r->a[1].f;
 	if (x == 0 && y < 0)
 		return cat_error(r->env->err, "2201F", "zero raised to a negative power is undefined");
-	if (x < 0 && !isinf(x) && y != floor(y) && !isnan(y))
+	if (x < 0 && y != floor(y) && !isnan(y))
 		return cat_error(r->env->err, "2201F",
 		    "a negative number raised to a non-integer power yields a complex result");
 	double v = pow(x, y);
