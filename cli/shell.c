@@ -277,7 +277,8 @@ keep(struct shell *sh, const char *p, size_t n)
 		sh->stmt = more;
 		sh->stmt_cap = cap;
 	}
-	memcpy(sh->stmt + sh->stmt_len, p, n);
+	if (n > 0)
+		memcpy(sh->stmt + sh->stmt_len, p, n);
 	sh->stmt_len += n;
 	return true;
 }
