@@ -380,7 +380,7 @@ long_values(void **state)
 
 struct prepared {
 	_Atomic int done;
-	char wrong[400];
+	char wrong[1000];
 };
 
 struct sum {
