@@ -1,0 +1,580 @@
+/* client.c -- one client: transactions of every kind by dice, each answer written into the history. */
+#include "sim_txn.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- rows ---- */
+
+static uint32_t
+fill_len(uint64_t value)
+{
+	return (uint32_t)(nam_mix(value) % (FILL_MAX + 1));
+}
+
+static unsigned char
+fill_byte(uint64_t value, uint32_t i)
+{
+	return (unsigned char)(nam_mix(value + i / 8) >> (i % 8 * 8));
+}
+
+uint32_t
+row_make(struct row *r, uint64_t key, uint64_t value, int64_t balance, const struct txn_blob *blob)
+{
+	memset(r, 0, sizeof *r);
+	r->key = key;
+	r->value = value;
+	r->balance = balance;
+	if (blob)
+		r->blob = *blob;
+	uint32_t n = fill_len(value);
+	for (uint32_t i = 0; i < n; i++)
+		r->fill[i] = fill_byte(value, i);
+	return ROW_HEAD + n;
+}
+
+bool
+row_true(const void *bytes, uint32_t len, struct row *out)
+{
+	if (len < ROW_HEAD || len > sizeof *out)
+		return false;
+	memset(out, 0, sizeof *out);
+	memcpy(out, bytes, len);
+	uint32_t n = fill_len(out->value);
+	if (len != ROW_HEAD + n)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (out->fill[i] != fill_byte(out->value, i))
+			return false;
+	return true;
+}
+
+bool
+row_same_key(const struct txn_table *t, const void *row, uint32_t len, const void *key, uint32_t key_len)
+{
+	(void)t;
+	return len >= 8 && key_len == 8 && memcmp(row, key, 8) == 0;
+}
+
+unsigned
+row_blobs(const struct txn_table *t, const void *row, uint32_t len, struct txn_blob *out, unsigned max)
+{
+	(void)t;
+	if (len < ROW_HEAD || max == 0)
+		return 0;
+	memcpy(out, (const char *)row + offsetof(struct row, blob), sizeof *out);
+	return out->len > 0;
+}
+
+struct txn_put
+row_put(struct txn_table *table, const struct row *r, uint32_t len)
+{
+	struct txn_put p = { .table = table, .bytes = r, .len = len };
+	if (table->has_key) {
+		p.key = &r->key;
+		p.key_len = 8;
+		p.hash = nam_hash(&r->key, 8, table->id);
+	}
+	return p;
+}
+
+/* ---- a session: one transaction at a time, and its record ---- */
+
+struct session {
+	struct run *run;
+	struct place *place;
+	struct net_worker *w;
+	struct txn_worker *tw;
+	struct txn *t;
+	struct hist_txn *h;
+	enum txn_iso iso;
+	uint64_t asked;
+	unsigned process;
+	struct nam_arena arena;
+};
+
+static uint64_t
+dice(struct session *s, uint64_t n)
+{
+	return nam_rng_below(net_rng(s->w), n);
+}
+
+static void
+note(struct session *s, enum hist_kind kind, unsigned table, uint64_t id, uint64_t value, uint64_t base,
+    int64_t aux)
+{
+	hist_add(s->h, (struct hist_op){ .kind = kind,
+			   .table = table,
+			   .id = id,
+			   .value = value,
+			   .base = base,
+			   .aux = aux,
+			   .snap = txn_snapshot(s->t),
+			   .asked = s->asked });
+}
+
+static void
+check_blob(struct session *s, const struct row *r)
+{
+	if (r->blob.len == 0)
+		return;
+	const void *bytes;
+	nam_status st = txn_blob_get(s->t, &r->blob, 1, &bytes, &s->arena);
+	if (st != NAM_OK) {
+		run_bad(s->run, "blob of a visible row (key %lu value %lx): %s", r->key, r->value,
+		    nam_status_name(st));
+		return;
+	}
+	for (uint32_t i = 0; i < r->blob.len; i++)
+		if (((const unsigned char *)bytes)[i] != fill_byte(r->value, i)) {
+			run_bad(s->run, "blob of key %lu value %lx has wrong bytes", r->key, r->value);
+			return;
+		}
+}
+
+/* One row as an answer showed it. */
+static bool
+decode(struct session *s, unsigned table, const struct txn_row *row, struct row *out)
+{
+	if (!row_true(row->bytes, row->len, out)) {
+		run_bad(s->run, "a row of table %u has bytes nobody wrote (snapshot %lx)", table,
+		    txn_snapshot(s->t));
+		return false;
+	}
+	if (table == KEYED)
+		s->run->block[out->key] = row->at;
+	return true;
+}
+
+/* Reads n keys at once and notes what they showed. */
+static nam_status
+get(struct session *s, const uint64_t *key, unsigned n, struct txn_get *g, struct row *out)
+{
+	for (unsigned i = 0; i < n; i++)
+		g[i] = (struct txn_get){ .table = &s->place->table[KEYED],
+			.key = &key[i],
+			.key_len = 8,
+			.hash = nam_hash(&key[i], 8, s->place->table[KEYED].id) };
+	nam_status st = txn_get(s->t, g, n, &s->arena);
+	if (st != NAM_OK)
+		return st;
+	for (unsigned i = 0; i < n; i++) {
+		memset(&out[i], 0, sizeof out[i]);
+		if (g[i].status == NAM_OK && !decode(s, KEYED, &g[i].row, &out[i]))
+			return NAM_CORRUPT;
+		if (g[i].status == NAM_OK && out[i].key != key[i])
+			run_bad(s->run, "asked for key %lu, got key %lu", key[i], out[i].key);
+		if (g[i].status != NAM_OK && g[i].status != NAM_ABSENT)
+			return g[i].status;
+		note(s, HIST_READ, KEYED, key[i], out[i].value, 0, out[i].balance);
+		if (dice(s, 2))
+			check_blob(s, &out[i]);
+	}
+	return NAM_OK;
+}
+
+static uint64_t
+new_value(struct session *s)
+{
+	return ++s->run->next_value << 4 | s->process | 1u << 3;
+}
+
+/* The bytes of a next version; now and then with a blob. */
+static nam_status
+make(struct session *s, unsigned table, uint64_t key, int64_t balance, struct row *r, uint32_t *len)
+{
+	uint64_t value = new_value(s);
+	struct txn_blob blob = { 0 };
+	if (dice(s, 5) == 0) {
+		uint32_t n = 1 + (uint32_t)dice(s, dice(s, 20) == 0 ? 70000 : 700);
+		unsigned char *b = malloc(n);
+		for (uint32_t i = 0; i < n; i++)
+			b[i] = fill_byte(value, i);
+		nam_status st = txn_blob_put(s->t, &s->place->table[table], b, n, &blob);
+		free(b);
+		if (st != NAM_OK)
+			return st;
+	}
+	*len = row_make(r, key, value, balance, &blob);
+	return NAM_OK;
+}
+
+/* Locks a row (READ COMMITTED: maybe finding a newer version). *r gets the version that will be replaced. */
+static nam_status
+lock(struct session *s, unsigned table, struct txn_row *row, struct row *r)
+{
+	nam_status st = txn_lock(s->t, &s->place->table[table], row, &s->arena);
+	if (st == NAM_ABSENT)
+		note(s, HIST_LOCKED, table, r->key, 0, 0, 0);
+	if (st != NAM_OK)
+		return st;
+	uint64_t key = r->key;
+	if (!decode(s, table, row, r))
+		return NAM_CORRUPT;
+	if (r->key != key)
+		run_bad(s->run, "locked the row of key %lu, got that of key %lu", key, r->key);
+	if (s->iso == TXN_READ_COMMITTED)
+		note(s, HIST_LOCKED, table, r->key, r->value, 0, r->balance);
+	return NAM_OK;
+}
+
+static nam_status
+replace(struct session *s, unsigned table, struct txn_row *row, const struct row *was, int64_t balance)
+{
+	struct row r;
+	uint32_t len;
+	nam_status st = make(s, table, was->key, balance, &r, &len);
+	if (st == NAM_OK)
+		st = txn_update(s->t, &s->place->table[table], row, &r, len);
+	if (st == NAM_OK)
+		note(s, HIST_WRITE, table, r.key, r.value, was->value, balance);
+	return st;
+}
+
+static nam_status
+erase(struct session *s, unsigned table, struct txn_row *row, const struct row *was)
+{
+	nam_status st = txn_delete(s->t, &s->place->table[table], row);
+	if (st == NAM_OK)
+		note(s, HIST_WRITE, table, was->key, 0, was->value, 0);
+	return st;
+}
+
+static nam_status
+insert(struct session *s, unsigned table, const uint64_t *key, unsigned n)
+{
+	struct row r[4];
+	struct txn_put p[4];
+	for (unsigned i = 0; i < n; i++) {
+		uint32_t len;
+		nam_status st = make(s, table, key[i], 0, &r[i], &len);
+		if (st != NAM_OK)
+			return st;
+		p[i] = row_put(&s->place->table[table], &r[i], len);
+	}
+	nam_status st = txn_insert(s->t, p, n);
+	for (unsigned i = 0; i < n; i++) {
+		if (st == NAM_OK)
+			note(s, HIST_WRITE, table, key[i], r[i].value, 0, 0);
+		else if (st == NAM_DUPLICATE && p[i].status == NAM_DUPLICATE)
+			note(s, HIST_EXISTS, table, key[i], 0, 0, 0);
+	}
+	return st;
+}
+
+/* ---- statements ---- */
+
+static unsigned
+some_keys(struct session *s, uint64_t *key, unsigned max)
+{
+	unsigned n = 1 + (unsigned)dice(s, max);
+	uint64_t first = dice(s, s->run->shape.keys), step = 1 + dice(s, 3);
+	for (unsigned i = 0; i < n; i++)
+		key[i] = (first + i * step) % s->run->shape.keys;
+	for (unsigned i = 1; i < n; i++)
+		for (unsigned k = 0; k < i; k++)
+			if (key[i] == key[k])
+				return i;
+	return n;
+}
+
+static nam_status
+do_read(struct session *s)
+{
+	uint64_t key[4];
+	struct txn_get g[4];
+	struct row r[4];
+	return get(s, key, some_keys(s, key, 4), g, r);
+}
+
+static uint64_t
+some_account(struct session *s)
+{
+	return s->run->shape.hot && dice(s, 4) ? dice(s, 2) : dice(s, ACCOUNTS);
+}
+
+/* A new version of an account that says the same: keeps hot rows moving. */
+static nam_status
+do_touch(struct session *s)
+{
+	uint64_t key = some_account(s);
+	struct txn_get g;
+	struct row r;
+	nam_status st = get(s, &key, 1, &g, &r);
+	if (st == NAM_OK)
+		st = lock(s, KEYED, &g.row, &r);
+	return st == NAM_OK ? replace(s, KEYED, &g.row, &r, r.balance) : st;
+}
+
+static nam_status
+do_transfer(struct session *s)
+{
+	uint64_t key[2] = { some_account(s), 0 };
+	key[1] = (key[0] + 1 + dice(s, ACCOUNTS - 1)) % ACCOUNTS;
+	struct txn_get g[2];
+	struct row r[2];
+	nam_status st = get(s, key, 2, g, r);
+	if (st != NAM_OK)
+		return st;
+	int64_t amount = 1 + (int64_t)dice(s, 50);
+	for (unsigned i = 0; i < 2; i++) {
+		if (g[i].status != NAM_OK) {
+			run_bad(s->run, "account %lu is gone at %lx", key[i], txn_snapshot(s->t));
+			return NAM_CORRUPT;
+		}
+		if ((st = lock(s, KEYED, &g[i].row, &r[i])) != NAM_OK)
+			return st;
+		if ((st = replace(s, KEYED, &g[i].row, &r[i], r[i].balance + (i ? amount : -amount))) !=
+		    NAM_OK)
+			return st;
+	}
+	return NAM_OK;
+}
+
+/* Writes one key that may come and go: whatever its state asks for. */
+static nam_status
+do_change(struct session *s)
+{
+	uint64_t key[4];
+	struct txn_get g[4];
+	struct row r[4];
+	unsigned n = 1 + (unsigned)dice(s, 2), m = 0;
+	nam_status st;
+	for (unsigned i = 0; i < n; i++)
+		key[i] = ACCOUNTS +
+			 (i * 3 + dice(s, s->run->shape.keys - ACCOUNTS)) % (s->run->shape.keys - ACCOUNTS);
+	if (n == 2 && key[0] == key[1])
+		n = 1;
+	if (dice(s, 4) == 0) /* blindly */
+		return insert(s, KEYED, key, n);
+	if ((st = get(s, key, n, g, r)) != NAM_OK)
+		return st;
+	uint64_t missing[4];
+	for (unsigned i = 0; i < n; i++) {
+		if (g[i].status == NAM_ABSENT) {
+			missing[m++] = key[i];
+			continue;
+		}
+		st = lock(s, KEYED, &g[i].row, &r[i]);
+		if (st == NAM_ABSENT)
+			continue; /* deleted meanwhile: READ COMMITTED updates nothing */
+		if (st != NAM_OK)
+			return st;
+		st = dice(s, 3) == 0 ? erase(s, KEYED, &g[i].row, &r[i])
+				     : replace(s, KEYED, &g[i].row, &r[i], r[i].balance);
+		if (st != NAM_OK)
+			return st;
+	}
+	return m > 0 ? insert(s, KEYED, missing, m) : NAM_OK;
+}
+
+/* A whole table; afterwards maybe changes one of the rows it showed. */
+static nam_status
+do_scan(struct session *s, unsigned table, bool change)
+{
+	struct txn_scan *scan;
+	struct txn_row rows[16];
+	struct txn_row pick = { .at = { 0 } };
+	struct row r, picked;
+	unsigned n, count = 0;
+	nam_status st = txn_scan_open(s->t, &s->place->table[table], &scan);
+	if (st != NAM_OK)
+		return st;
+	note(s, HIST_SCAN, table, 0, 0, 0, 0);
+	unsigned max = 1 + (unsigned)dice(s, 16);
+	while ((st = txn_scan_next(scan, rows, max, &n)) == NAM_OK && n > 0)
+		for (unsigned i = 0; i < n; i++) {
+			if (!decode(s, table, &rows[i], &r)) {
+				txn_scan_close(scan);
+				return NAM_CORRUPT;
+			}
+			note(s, HIST_ITEM, table, r.key, r.value, 0, r.balance);
+			if (table == KEYED && r.key < ACCOUNTS)
+				continue;
+			if (dice(s, ++count) == 0) {
+				pick = rows[i];
+				if (txn_row_keep(&s->place->table[table], &pick, &s->arena) != NAM_OK)
+					pick.at.bits = 0;
+				picked = r;
+			}
+		}
+	txn_scan_close(scan);
+	if (st != NAM_OK || !change || pick.at.bits == 0)
+		return st;
+	if (dice(s, 2))
+		check_blob(s, &picked);
+	st = lock(s, table, &pick, &picked);
+	if (st == NAM_ABSENT)
+		return NAM_OK;
+	if (st != NAM_OK)
+		return st;
+	if (dice(s, 2))
+		return erase(s, table, &pick, &picked);
+	return replace(s, table, &pick, &picked, picked.balance);
+}
+
+static nam_status
+do_bare_insert(struct session *s)
+{
+	uint64_t id[4];
+	unsigned n = 1 + (unsigned)dice(s, 3);
+	for (unsigned i = 0; i < n; i++)
+		id[i] = ++s->run->next_id;
+	return insert(s, BARE, id, n);
+}
+
+static nam_status
+statement(struct session *s)
+{
+	if (s->run->shape.hot && dice(s, 2))
+		return do_touch(s);
+	switch (dice(s, 16)) {
+	case 0:
+	case 1:
+	case 2:
+	case 3:
+		return do_read(s);
+	case 4:
+	case 5:
+	case 6:
+	case 7:
+		return do_transfer(s);
+	case 8:
+	case 9:
+	case 10:
+	case 11:
+		return do_change(s);
+	case 12:
+		return do_scan(s, KEYED, dice(s, 2));
+	case 13:
+	case 14:
+		return do_scan(s, BARE, true);
+	default:
+		return do_bare_insert(s);
+	}
+}
+
+/* ---- transactions ---- */
+
+static void
+end(struct session *s, bool commit, bool everywhere)
+{
+	tso_cid cid = 0;
+	nam_status st = NAM_CANCELLED;
+	s->h->everywhere = everywhere;
+	if (everywhere)
+		txn_set_cluster_visible(s->t, true);
+	if (commit)
+		st = txn_commit(s->t, &cid);
+	else
+		txn_abort(s->t);
+	s->run->done[1][st]++;
+	if (commit && st != NAM_OK && st != NAM_CONFLICT && st != NAM_DUPLICATE)
+		run_bad(s->run, "a commit ended with %s", nam_status_name(st));
+	hist_end(s->run->hist, s->h, st == NAM_OK ? HIST_COMMITTED : HIST_ABORTED, cid);
+}
+
+static bool
+begin(struct session *s, enum txn_iso iso)
+{
+	static const enum hist_iso of[] = {
+		[TXN_READ_COMMITTED] = HIST_RC, [TXN_REPEATABLE_READ] = HIST_RR, [TXN_SERIALIZABLE] = HIST_SER
+	};
+	nam_arena_reset(&s->arena);
+	s->iso = iso;
+	s->h = hist_begin(s->run->hist, s->process, 0, of[iso]);
+	s->asked = s->h->began;
+	nam_status st = txn_begin(s->tw, iso, &s->t);
+	if (st != NAM_OK) {
+		run_bad(s->run, "begin: %s", nam_status_name(st));
+		hist_end(s->run->hist, s->h, HIST_ABORTED, 0);
+	}
+	return st == NAM_OK;
+}
+
+static void
+transaction(struct session *s, unsigned number)
+{
+	static const enum txn_iso level[] = { TXN_READ_COMMITTED, TXN_REPEATABLE_READ, TXN_SERIALIZABLE };
+	unsigned iso = s->run->shape.iso;
+	bool reader = dice(s, 6) == 0; /* reads for long, changes nothing */
+	if (!begin(s, level[iso == 3 ? dice(s, 3) : iso]))
+		return;
+	s->h->client = number;
+	struct txn_limits limits = { .lock_wait_ns = dice(s, 4) ? 0 : 1000 + dice(s, 50000000) };
+	txn_set_limits(s->t, &limits);
+	nam_status st = NAM_OK;
+	unsigned n = reader ? 3 + (unsigned)dice(s, 6) : 1 + (unsigned)dice(s, 4);
+	for (unsigned i = 0; st == NAM_OK && i < n && !s->run->bad; i++) {
+		if (i > 0) {
+			if (s->iso == TXN_READ_COMMITTED)
+				s->asked = hist_now(s->run->hist);
+			if ((st = txn_statement(s->t)) != NAM_OK)
+				break;
+		}
+		if (!reader)
+			st = statement(s);
+		else
+			st = dice(s, 3) ? do_read(s) : do_scan(s, (unsigned)dice(s, 2), false);
+		s->run->done[0][st]++;
+		if (reader)
+			net_sleep(s->w, dice(s, dice(s, 8) ? 20000 : 4000000));
+	}
+	switch (st) {
+	case NAM_OK:
+	case NAM_CONFLICT:
+	case NAM_DUPLICATE:
+	case NAM_DEADLOCK:
+	case NAM_TIMEOUT:
+		break;
+	default:
+		run_bad(s->run, "a statement ended with %s", nam_status_name(st));
+	}
+	if (st == NAM_TIMEOUT && limits.lock_wait_ns == 0)
+		run_bad(s->run, "a wait without limit ended with a timeout");
+	end(s, st == NAM_OK && dice(s, 8) != 0, dice(s, 12) == 0);
+}
+
+void
+client_main(void *arg)
+{
+	struct client *c = arg;
+	struct run *r = c->run;
+	struct place *p = &r->place[c->process];
+	struct session s = {
+		.run = r, .place = p, .w = p->w[c->worker], .tw = p->tw[c->worker], .process = c->process
+	};
+	nam_arena_init(&s.arena, 0);
+	for (unsigned i = 0; i < r->shape.txns && !r->bad; i++) {
+		transaction(&s, c->number);
+		if (dice(&s, 4) == 0)
+			net_sleep(s.w, dice(&s, dice(&s, 10) ? 10000 : 3000000));
+	}
+	nam_arena_fini(&s.arena);
+	r->clients_left--;
+}
+
+void
+client_read_all(struct run *r, unsigned process)
+{
+	struct place *p = &r->place[process];
+	struct session s = { .run = r, .place = p, .w = p->w[0], .tw = p->tw[0], .process = process };
+	nam_arena_init(&s.arena, 0);
+	if (begin(&s, TXN_REPEATABLE_READ)) {
+		s.h->client = 100;
+		nam_status st = NAM_OK;
+		for (uint64_t k = 0; st == NAM_OK && k < r->shape.keys; k++) {
+			struct txn_get g;
+			struct row row;
+			st = get(&s, &k, 1, &g, &row);
+			if (st == NAM_OK)
+				check_blob(&s, &row);
+		}
+		for (unsigned table = 0; st == NAM_OK && table < 2; table++)
+			st = do_scan(&s, table, false);
+		if (st != NAM_OK)
+			run_bad(r, "the last look ended with %s", nam_status_name(st));
+		end(&s, true, false);
+	}
+	nam_arena_fini(&s.arena);
+}

@@ -1,0 +1,115 @@
+/* outside.c -- looks into the simulated memory when everybody has left: no lock, no hole, the last writers' rows. */
+#include "sim_txn.h"
+
+#include <net/region_format.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tsoracle/oracle_format.h>
+
+static const char *
+memory(struct run *r, uint64_t at)
+{
+	return (const char *)net_sim_memory(r->sim, net_region_of((net_addr){ at })) +
+	       net_offset_of((net_addr){ at });
+}
+
+/* One block: not locked, its directory whole, its newest version the one that history ends with. */
+static void
+judge_block(struct run *r, unsigned table, uint64_t at, size_t *live)
+{
+	const uint64_t *img = (const void *)memory(r, at);
+	unsigned n = r->shape.slots, newest = n;
+	uint64_t cid = 0, any = 0;
+	if (img[REC_WORD] & REC_LOCK) {
+		run_bad(r, "block %lx of table %u is still locked: %lx", at, table, img[REC_WORD]);
+		return;
+	}
+	for (unsigned k = 0; k < n; k++) {
+		uint64_t c = img[REC_CID + k] & ~REC_ARCHIVED;
+		any |= c;
+		if (c > cid) {
+			cid = c;
+			newest = k;
+		}
+	}
+	if (any == 0)
+		return; /* empty */
+	if (img[REC_CID + n] != rec_dir_check(img, n, at)) {
+		run_bad(r, "block %lx of table %u: its directory is not whole", at, table);
+		return;
+	}
+	if (img[REC_WORD] != cid)
+		run_bad(
+		    r, "block %lx of table %u: word %lx, newest listed %lx", at, table, img[REC_WORD], cid);
+	const struct rec_slot *s =
+	    (const void *)((const char *)img + head_bytes(r) + (size_t)newest * slot_bytes());
+	struct row row;
+	uint32_t len = (uint32_t)s->meta;
+	if (s->cid != cid || len > sizeof row ||
+	    s->check != rec_slot_check(nam_hash(s->payload, len, 0), s->cid, s->meta, at) ||
+	    !row_true(s->payload, len, &row)) {
+		run_bad(r, "block %lx of table %u: its newest version is not whole", at, table);
+		return;
+	}
+	uint64_t right = hist_value_at(r->hist, table, row.key, UINT64_MAX);
+	if (s->meta & REC_DELETED)
+		return; /* waits to be reclaimed, or is: another block may hold the key by now */
+	if (row.value != right)
+		run_bad(r, "block %lx of table %u holds %lx for object %lu, history ends with %lx", at, table,
+		    row.value, row.key, right);
+	++*live;
+}
+
+static void
+judge_table(struct run *r, unsigned table)
+{
+	const struct txn_anchor *a = (const void *)memory(r, r->place[0].table[table].anchor.bits);
+	unsigned per = (unsigned)((NET_EXTENT - sizeof(struct txn_extent)) / block_bytes(r));
+	size_t live = 0, right = 0;
+	uint64_t id;
+	for (uint64_t ext = a->blocks; ext != 0;
+	     ext = ((const struct txn_extent *)(const void *)memory(r, ext))->next)
+		for (unsigned k = 0; k < per; k++)
+			judge_block(
+			    r, table, ext + sizeof(struct txn_extent) + (uint64_t)k * block_bytes(r), &live);
+	for (size_t i = 0; hist_object(r->hist, table, i, &id); i++)
+		right += hist_value_at(r->hist, table, id, UINT64_MAX) != 0;
+	if (live != right)
+		run_bad(r, "memory holds %zu live rows of table %u, history %zu", live, table, right);
+}
+
+/* Every CID ever claimed is marked, as far as the vector reaches back. */
+static void
+judge_oracle(struct run *r)
+{
+	for (unsigned node = 1; node <= 3; node++) {
+		const char *mem = net_sim_memory(r->sim, node);
+		const struct net_super *super = (const void *)mem;
+		for (uint64_t off = NET_EXTENT; off < super->bump && off < super->size; off += NET_EXTENT) {
+			const struct tso_anchor *a = (const void *)(mem + off);
+			if (a->magic != TSO_MAGIC)
+				continue;
+			const uint8_t *mark = (const void *)memory(r, a->vector_at);
+			uint64_t first = (a->counter & ~TSO_COUNT_MASK) + 1;
+			if (a->counter > first + a->vector)
+				first = a->counter - a->vector;
+			for (uint64_t c = first; c < a->counter; c++)
+				if ((mark[(c & TSO_COUNT_MASK) & (a->vector - 1)] & ~TSO_NOTE_BIT) !=
+				    tso_lap(c, a->vector)) {
+					run_bad(r, "commit id %lx was claimed and never marked (next is %lx)",
+					    c, a->counter);
+					break;
+				}
+			return;
+		}
+	}
+	run_bad(r, "no oracle in the simulated memory");
+}
+
+void
+outside_judge(struct run *r)
+{
+	judge_table(r, KEYED);
+	judge_table(r, BARE);
+	judge_oracle(r);
+}

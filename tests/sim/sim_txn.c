@@ -1,0 +1,336 @@
+/*
+ * sim_txn.c -- many seeds of mixed transactions: 8 clients, 3 storage nodes, torn and reordered READs.
+ *
+ *	sim_txn [--seed N | --seeds A-B] [--twice] [--verbose] [--trace]
+ *
+ * One seed decides everything, so a failing one plays again exactly. Exit 1: a wrong answer,
+ * a lost one, or nobody was fooled who should have been.
+ */
+#include "sim_txn.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static bool trace, verbose;
+
+void
+run_bad(struct run *r, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	printf("  ");
+	vprintf(fmt, ap);
+	printf("\n");
+	va_end(ap);
+	r->bad = true;
+}
+
+static struct shape
+shape_of(uint64_t seed)
+{
+	struct nam_rng d;
+	nam_rng_init(&d, nam_mix(seed) ^ 0x5ea50);
+	struct shape s = {
+		.procs = 2 + (unsigned)nam_rng_below(&d, 3),
+		.workers = 1 + (nam_rng_below(&d, 3) == 0),
+		.slots = 2 + (unsigned)nam_rng_below(&d, 3),
+		.keys = ACCOUNTS + 2 + (unsigned)nam_rng_below(&d, KEYS_MAX - ACCOUNTS - 1),
+		.txns = 30 + (unsigned)nam_rng_below(&d, 80),
+		.vector = nam_rng_below(&d, 4) == 0 ? 64
+			  : nam_rng_below(&d, 2)    ? 256
+						    : 65536,
+		.tear = (uint32_t)nam_rng_below(&d, 1000),
+		.reorder = (uint32_t)nam_rng_below(&d, 1000),
+	};
+	unsigned iso = (unsigned)nam_rng_below(&d, 8);
+	s.iso = iso < 3 ? iso : 3;
+	s.hot = nam_rng_below(&d, 2);
+	return s;
+}
+
+/* The accounts, and half of the other keys. */
+static bool
+fill(struct run *r)
+{
+	struct place *p = &r->place[0];
+	struct hist_txn *h = hist_begin(r->hist, 0, 99, HIST_RR);
+	struct txn *t;
+	if (txn_begin(p->tw[0], TXN_REPEATABLE_READ, &t) != NAM_OK)
+		return false;
+	nam_status st = NAM_OK;
+	for (uint64_t k = 0; st == NAM_OK && k < r->shape.keys; k += k < ACCOUNTS ? 1 : 2) {
+		struct row row;
+		uint64_t value = ++r->next_value << 4;
+		int64_t balance = k < ACCOUNTS ? BALANCE : 0;
+		uint32_t len = row_make(&row, k, value, balance, NULL);
+		struct txn_put put = row_put(&p->table[KEYED], &row, len);
+		st = txn_insert(t, &put, 1);
+		hist_add(h, (struct hist_op){ .kind = HIST_WRITE,
+				.table = KEYED,
+				.id = k,
+				.value = value,
+				.aux = balance,
+				.snap = txn_snapshot(t),
+				.asked = h->began });
+	}
+	tso_cid cid = 0;
+	txn_set_cluster_visible(t, true);
+	h->everywhere = true;
+	if (st == NAM_OK)
+		st = txn_commit(t, &cid);
+	hist_end(r->hist, h, st == NAM_OK ? HIST_COMMITTED : HIST_ABORTED, cid);
+	return st == NAM_OK;
+}
+
+static bool
+open_all(struct run *r)
+{
+	struct txn_config cfg = { .vector = r->shape.vector, .ptr_cache_entries = 1024 };
+	for (unsigned i = 0; i < r->shape.procs; i++) {
+		struct place *p = &r->place[i];
+		struct nam_err err;
+		if (txn_db_open(p->w[0], &cfg, &p->db, &err) != NAM_OK) {
+			run_bad(r, "open: %s", err.text);
+			return false;
+		}
+		for (unsigned k = 0; k < r->shape.workers; k++)
+			if (txn_worker_open(p->db, p->w[k], &p->tw[k]) != NAM_OK)
+				return false;
+		for (unsigned k = 0; k < 2; k++) {
+			p->table[k] = (struct txn_table){ .id = 1 + k,
+				.slots = (uint16_t)r->shape.slots,
+				.row_max = sizeof(struct row),
+				.has_key = k == KEYED,
+				.same_key = row_same_key,
+				.blobs = row_blobs };
+			if (i == 0 && txn_table_create(p->tw[0], &p->table[k]) != NAM_OK)
+				return false;
+			p->table[k].anchor = r->place[0].table[k].anchor;
+			if (txn_table_open(p->db, &p->table[k]) != NAM_OK)
+				return false;
+		}
+	}
+	return true;
+}
+
+static void
+close_all(struct run *r)
+{
+	for (unsigned i = r->shape.procs; i-- > 0;) {
+		struct place *p = &r->place[i];
+		for (unsigned k = r->shape.workers; k-- > 0;)
+			txn_worker_close(p->tw[k]);
+		for (unsigned k = 0; k < 2; k++)
+			txn_table_close(p->db, &p->table[k]);
+		txn_db_close(p->w[0], p->db);
+	}
+}
+
+static void
+main_co(void *arg)
+{
+	struct run *r = arg;
+	struct client client[CLIENTS];
+	struct net_worker *w = r->place[0].w[0];
+	if (!open_all(r) || !fill(r)) {
+		run_bad(r, "the cluster did not come up");
+		return;
+	}
+	r->clients_left = CLIENTS;
+	for (unsigned i = 0; i < CLIENTS; i++) {
+		client[i] = (struct client){ .run = r,
+			.number = i,
+			.process = i % r->shape.procs,
+			.worker = i / r->shape.procs % r->shape.workers };
+		struct net_worker *cw = r->place[client[i].process].w[client[i].worker];
+		nam_co_start(net_worker_sched(cw), client_main, &client[i], 256 << 10);
+	}
+	nam_co_start(net_worker_sched(w), naive_main, r, 128 << 10);
+	while (r->clients_left > 0)
+		net_sleep(w, 100000);
+	r->naive_stop = true;
+	while (!r->naive_ended)
+		net_sleep(w, 100000);
+	net_sleep(w, 20000000); /* all marks have landed */
+	for (unsigned i = 0; i < r->shape.procs; i++)
+		client_read_all(r, i);
+	close_all(r);
+	r->complete = true;
+}
+
+struct total {
+	struct hist_figures hist;
+	struct naive naive[2];
+	struct net_sim_stats sim;
+	uint64_t done[2][32];
+};
+
+static bool
+run_seed(uint64_t seed, struct total *total, uint64_t *hash)
+{
+	struct run *r = calloc(1, sizeof *r);
+	if (r == NULL)
+		return false;
+	r->seed = seed;
+	r->shape = shape_of(seed);
+	r->hist = hist_open();
+	r->next_id = 1000;
+	struct net_sim_config cfg = { .seed = seed,
+		.nodes = 3,
+		.region_bytes = 32 << 20,
+		.tear_permille = r->shape.tear,
+		.reorder_permille = r->shape.reorder,
+		.trace = trace };
+	if (net_sim_open(&r->sim, &cfg) != NAM_OK)
+		return false;
+	for (unsigned i = 0; i < r->shape.procs; i++) {
+		struct place *p = &r->place[i];
+		bool ok = net_sim_attach(r->sim, &p->net) == NAM_OK;
+		for (unsigned k = 0; ok && k < r->shape.workers; k++)
+			ok = net_worker_open(p->net, &p->w[k], NULL) == NAM_OK;
+		if (!ok)
+			return false;
+	}
+	nam_co_start(net_worker_sched(r->place[0].w[0]), main_co, r, 256 << 10);
+	if (!net_sim_run(r->sim, NULL, NULL))
+		run_bad(r, "everybody waits and nothing can happen any more");
+	if (!r->complete)
+		run_bad(r, "the run did not come to its end");
+	struct hist_bank bank = {
+		.table = KEYED, .first = 0, .last = ACCOUNTS - 1, .total = (int64_t)ACCOUNTS * BALANCE
+	};
+	/* A run cut short is judged as far as it came. */
+	if (!hist_judge(r->hist, &bank, stdout))
+		r->bad = true;
+	if (r->complete)
+		outside_judge(r);
+	naive_judge(r, total->naive);
+	struct hist_figures f;
+	hist_figures(r->hist, &f);
+	struct net_sim_stats st;
+	net_sim_stats(r->sim, &st);
+	size_t *into = (size_t *)&total->hist, *from = (size_t *)&f;
+	for (size_t i = 0; i < sizeof f / sizeof *into; i++)
+		into[i] += from[i];
+	total->sim.events += st.events;
+	total->sim.verbs += st.verbs;
+	total->sim.reads_torn += st.reads_torn;
+	total->sim.writes_torn += st.writes_torn;
+	total->sim.reads_reordered += st.reads_reordered;
+	for (unsigned i = 0; i < 32; i++) {
+		total->done[0][i] += r->done[0][i];
+		total->done[1][i] += r->done[1][i];
+	}
+	*hash = net_sim_trace_hash(r->sim);
+	if (r->bad || verbose)
+		printf("%s: seed %lu (%u processes of %u, %u slots, vector %u, %u keys, level %u, tear %u, "
+		       "reorder %u%s), virtual %.1f ms, hash %016lx\n",
+		    r->bad ? "FAILED" : "ok", seed, r->shape.procs, r->shape.workers, r->shape.slots,
+		    r->shape.vector, r->shape.keys, r->shape.iso, r->shape.tear, r->shape.reorder,
+		    r->shape.hot ? ", hot" : "", (double)net_sim_now_ns(r->sim) / 1e6, *hash);
+	bool good = !r->bad, over = r->complete;
+	if (over) { /* else coroutines are parked in there: leave them */
+		for (unsigned i = 0; i < r->shape.procs; i++) {
+			for (unsigned k = 0; k < r->shape.workers; k++)
+				net_worker_close(r->place[i].w[k]);
+			net_close(r->place[i].net);
+		}
+		net_sim_close(r->sim);
+	}
+	hist_close(r->hist);
+	free(r->answer);
+	if (over)
+		free(r);
+	return good;
+}
+
+static void
+summary(uint64_t first, uint64_t last, uint64_t failed, const struct total *t, double seconds)
+{
+	printf("seeds %lu-%lu: %lu failed, %.1f s\n", first, last, failed, seconds);
+	printf("  %zu transactions (%zu committed, %zu not), %zu point reads and %zu scanned rows judged, "
+	       "%zu writes, %zu versions of %zu objects\n",
+	    t->hist.txns, t->hist.committed, t->hist.aborted, t->hist.reads - t->hist.items, t->hist.items,
+	    t->hist.writes, t->hist.versions, t->hist.objects);
+	printf("  %lu verbs, %lu READs torn, %lu WRITEs torn, %lu READs reordered\n", t->sim.verbs,
+	    t->sim.reads_torn, t->sim.writes_torn, t->sim.reads_reordered);
+	for (unsigned k = 0; k < 2; k++) {
+		printf("  %s:", k ? "transactions" : "statements");
+		for (unsigned i = 0; i < NAM_STATUS_COUNT; i++)
+			if (t->done[k][i])
+				printf(" %lu %s", t->done[k][i], nam_status_name((nam_status)i));
+		printf("\n");
+	}
+	static const char *const who[] = { "newest whole slot", "word not locked" };
+	for (unsigned k = 0; k < 2; k++)
+		printf("  naive reader (%s): %lu reads, %lu wrong versions, %lu torn, %lu found nothing\n",
+		    who[k], t->naive[k].reads, t->naive[k].wrong, t->naive[k].torn, t->naive[k].lost);
+}
+
+int
+main(int argc, char **argv)
+{
+	uint64_t first = 1, last = 1000;
+	bool twice = false;
+	for (int i = 1; i < argc; i++) {
+		char *rest;
+		if (strcmp(argv[i], "--trace") == 0) {
+			trace = true;
+		} else if (strcmp(argv[i], "--verbose") == 0) {
+			verbose = true;
+		} else if (strcmp(argv[i], "--twice") == 0) {
+			twice = true;
+		} else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc) {
+			first = last = strtoull(argv[++i], &rest, 10);
+			if (*rest != 0)
+				goto usage;
+		} else if (strcmp(argv[i], "--seeds") == 0 && i + 1 < argc) {
+			first = strtoull(argv[++i], &rest, 10);
+			if (*rest != '-')
+				goto usage;
+			last = strtoull(rest + 1, &rest, 10);
+			if (*rest != 0 || last < first)
+				goto usage;
+		} else {
+			goto usage;
+		}
+	}
+	printf("sim_txn: seeds %lu-%lu\n", first, last);
+	fflush(stdout);
+	struct total total = { 0 };
+	uint64_t failed = 0, first_failed = 0;
+	struct timespec a, b;
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	for (uint64_t seed = first; seed <= last; seed++) {
+		uint64_t hash, again;
+		bool good = run_seed(seed, &total, &hash);
+		struct total other = { 0 };
+		if (good && twice && (!run_seed(seed, &other, &again) || hash != again)) {
+			printf("FAILED: seed %lu played again differs: %016lx, %016lx\n", seed, hash, again);
+			good = false;
+		}
+		if (!good && failed++ == 0)
+			first_failed = seed;
+		fflush(stdout);
+		if (failed == 10)
+			break;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	summary(first, last, failed, &total,
+	    (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9);
+	if (failed > 0)
+		printf("first failing seed: %lu; play it again with: sim_txn --seed %lu\n", first_failed,
+		    first_failed);
+	if (last - first >= 99 &&
+	    (total.naive[0].wrong == 0 || total.naive[1].wrong + total.naive[1].torn == 0)) {
+		printf("FAILED: a reader without the directory's proof was never fooled, so this test proves "
+		       "nothing\n");
+		failed++;
+	}
+	return failed > 0;
+usage:
+	fprintf(stderr, "usage: sim_txn [--seed N | --seeds A-B] [--twice] [--verbose] [--trace]\n");
+	return 2;
+}

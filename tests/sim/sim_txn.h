@@ -1,0 +1,129 @@
+/* sim_txn.h -- what the files of sim_txn share: one simulated cluster and all that happens on it. */
+#ifndef NAM_TESTS_SIM_TXN_H
+#define NAM_TESTS_SIM_TXN_H
+
+#include "history.h"
+
+#include <base/arena.h>
+#include <base/co.h>
+#include <base/hash.h>
+#include <net/net.h>
+#include <net/sim.h>
+#include <tsoracle/tsoracle.h>
+#include <txn/record_format.h>
+#include <txn/txn.h>
+
+enum {
+	PROCS_MAX = 4,
+	WORKERS_MAX = 2, /* of a process */
+	CLIENTS = 8,
+	KEYED = 0, /* tables, as history numbers them */
+	BARE = 1,
+	ACCOUNTS = 6,   /* keys 0..5: never deleted, their balances are the bank */
+	KEYS_MAX = 16,  /* keys ACCOUNTS..: come and go */
+	BALANCE = 1000, /* each account's at first */
+	FILL_MAX = 200,
+};
+
+/* A row of either table. value decides how long fill is and what it says. */
+struct row {
+	uint64_t key; /* BARE: an identity, not found by */
+	uint64_t value;
+	int64_t balance;
+	struct txn_blob blob; /* len 0: none */
+	unsigned char fill[FILL_MAX];
+};
+enum { ROW_HEAD = offsetof(struct row, fill) };
+
+struct place {
+	struct net *net;
+	struct txn_db *db;
+	struct txn_table table[2];
+	struct net_worker *w[WORKERS_MAX];
+	struct txn_worker *tw[WORKERS_MAX];
+};
+
+/* What a run is like; all of it a function of the seed. */
+struct shape {
+	unsigned procs, workers, slots, keys, txns, iso; /* iso: 3 = mixed */
+	uint32_t vector;
+	uint32_t tear, reorder;
+	bool hot; /* two accounts get most of the writes */
+};
+
+struct naive {
+	uint64_t reads; /* questions asked */
+	uint64_t wrong; /* answered with a version that is not the right one */
+	uint64_t lost;  /* found nothing where a version was visible */
+	uint64_t torn;  /* answered with bytes that no version ever had */
+};
+
+struct naive_answer {
+	uint64_t id, value, snap;
+	bool garbage;
+	unsigned twin; /* 0: newest whole slot; 1: an unlocked word is enough */
+};
+
+struct run {
+	uint64_t seed;
+	struct shape shape;
+	struct net_sim *sim;
+	struct place place[PROCS_MAX];
+	struct hist *hist;
+	uint64_t next_value, next_id; /* both rise */
+	net_addr block[KEYS_MAX];     /* where a key's block was seen last, for the naive reader */
+	unsigned clients_left;
+	bool naive_stop, naive_ended;
+	struct naive_answer *answer;
+	size_t answers, answers_cap;
+	uint64_t done[2][32]; /* how statements (0) and transactions (1) ended, by status */
+	bool bad;
+	bool complete; /* the main coroutine came to its end */
+};
+
+/* Where things lie in a block of this run's tables, from record_format.h alone. */
+static inline uint32_t
+slot_bytes(void)
+{
+	return (uint32_t)(sizeof(struct rec_slot) + (sizeof(struct row) + 7) / 8 * 8);
+}
+static inline uint32_t
+head_bytes(const struct run *r)
+{
+	return 8 * (4 + r->shape.slots);
+}
+static inline uint32_t
+block_bytes(const struct run *r)
+{
+	return (head_bytes(r) + r->shape.slots * slot_bytes() + 63) / 64 * 64;
+}
+
+/* Says what is wrong and marks the run as failed. */
+void run_bad(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* client.c */
+struct client {
+	struct run *run;
+	unsigned number, process, worker;
+};
+void client_main(void *client);
+/* Makes the bytes of a row; returns its length. */
+uint32_t row_make(struct row *r, uint64_t key, uint64_t value, int64_t balance, const struct txn_blob *blob);
+/* Checks that bytes are those that row_make made. */
+bool row_true(const void *bytes, uint32_t len, struct row *out);
+bool row_same_key(
+    const struct txn_table *t, const void *row, uint32_t len, const void *key, uint32_t key_len);
+unsigned row_blobs(
+    const struct txn_table *t, const void *row, uint32_t len, struct txn_blob *out, unsigned max);
+struct txn_put row_put(struct txn_table *table, const struct row *r, uint32_t len);
+/* Reads all of both tables in one snapshot, as a client would. */
+void client_read_all(struct run *r, unsigned process);
+
+/* naive.c: readers who do without the directory's proof. */
+void naive_main(void *run);
+void naive_judge(struct run *r, struct naive out[2]);
+
+/* outside.c: looks into the simulated memory after everybody has left. */
+void outside_judge(struct run *r);
+
+#endif
