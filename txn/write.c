@@ -59,7 +59,10 @@ map_add(struct txn *t)
 static struct txn_write *
 write_add(struct txn *t, struct txn_table *table, net_addr at, enum txn_kind kind)
 {
-	struct txn_write *w = nam_arena_zero(&t->arena, sizeof *w);
+	/* The directory to be written is filled at commit; the rest begins as zeros. */
+	struct txn_write *w = nam_arena_take(&t->arena, sizeof *w);
+	if (w != NULL)
+		memset(w, 0, offsetof(struct txn_write, dir));
 	if (w == NULL || !txn_grow((void **)&t->wr, t->nwr, &t->wr_cap, sizeof *t->wr))
 		return NULL;
 	w->table = table;
@@ -109,7 +112,6 @@ version_set(struct txn *t, struct txn_write *w, const void *bytes, uint32_t len,
 	s->meta = len | (deleted ? REC_DELETED : 0);
 	if (!deleted)
 		drop_new_blobs(t, w);
-	w->payload_hash = nam_hash(s->payload, len, 0);
 	w->slot = s;
 	return NAM_OK;
 }
@@ -142,7 +144,7 @@ archive_copy(struct txn *t, const struct txn_write *w, const uint64_t *img, unsi
  * one round trip more (`late`).
  */
 static nam_status
-image_set(struct txn *t, struct txn_write *w, const uint64_t *img)
+image_set(struct txn *t, struct txn_write *w, const uint64_t *img, bool partial)
 {
 	const struct txn_table_view *v = w->view;
 	uint64_t watermark = tso_watermark(t->tw->db->tso);
@@ -181,6 +183,8 @@ image_set(struct txn *t, struct txn_write *w, const uint64_t *img)
 		}
 		/* A slot that does not prove its version was overwritten by somebody R4 allowed it; if he
 		 * is still at it, our CAS will fail. Either way there is nothing left to archive. */
+		if (successor > watermark && partial)
+			return NAM_TORN; /* that slot was not READ */
 		if (successor > watermark)
 			w->late = archive_copy(t, w, img, oldest);
 	}
@@ -203,8 +207,10 @@ image_set(struct txn *t, struct txn_write *w, const uint64_t *img)
 				after = k;
 			}
 		}
-		if (next != 255 && !(w->cid[next] & REC_ARCHIVED) && (after == 255 || c2 > watermark) &&
-		    (w->arch = archive_copy(t, w, img, next)) == NULL)
+		bool archive = next != 255 && !(w->cid[next] & REC_ARCHIVED) && (after == 255 || c2 > watermark);
+		if (archive && partial && next != newest)
+			return NAM_TORN;
+		if (archive && (w->arch = archive_copy(t, w, img, next)) == NULL)
 			return NAM_CONFLICT;
 	}
 	return NAM_OK;
@@ -465,7 +471,7 @@ txn_lock_many(struct txn *t, struct txn_table *table, struct txn_row *row, nam_s
 			.cid = s->cid,
 			.newest = s->cid,
 			.block = img };
-		if ((st = image_set(t, w, img)) != NAM_OK)
+		if ((st = image_set(t, w, img, false)) != NAM_OK)
 			return st;
 	}
 	return NAM_OK;
@@ -480,9 +486,9 @@ txn_lock(struct txn *t, struct txn_table *table, struct txn_row *row, struct nam
 
 /* ---- update, delete ---- */
 
+/* The write of a row found by this transaction, made now if need be. */
 static nam_status
-change(struct txn *t, struct txn_table *table, const struct txn_row *row, const void *bytes, uint32_t len,
-    bool deleted)
+change_begin(struct txn *t, struct txn_table *table, const struct txn_row *row, bool deleted, struct txn_write **out)
 {
 	struct txn_write *w = txn_own(t, row->at);
 	nam_status st = NAM_OK;
@@ -492,8 +498,26 @@ change(struct txn *t, struct txn_table *table, const struct txn_row *row, const 
 		w = write_add(t, table, row->at, WR_LOCK);
 		if (w == NULL)
 			return NAM_NOMEM;
-		if ((st = image_set(t, w, row->block)) != NAM_OK)
+		st = image_set(t, w, row->block, row->partial);
+		if (st == NAM_TORN) {
+			/* A hot record, of which only one slot was READ: the others have to be archived. */
+			uint64_t *img = nam_arena_take(&t->arena, table->view->block_bytes);
+			if (img == NULL)
+				return NAM_NOMEM;
+			st = net_read1(t->tw->w, row->at, img, table->view->block_bytes, &t->counts);
+			unsigned n = st == NAM_OK && rec_dir_whole(table->view, img, row->at) ?
+			    rec_newest(table->view, img) : 255;
+			if (st == NAM_OK && (n == 255 || (img[REC_CID + n] & ~REC_ARCHIVED) != row->cid))
+				st = NAM_CONFLICT;
+			if (st == NAM_OK)
+				st = image_set(t, w, img, false);
+		}
+		if (st != NAM_OK) {
+			w->at.bits = UINT64_MAX; /* stays a lock never taken, of an address nobody asks for */
 			return st;
+		}
+		net_hint(t->tw->w, net_plus(row->at, w->view->head_bytes + w->target * w->view->slot_bytes),
+		    sizeof(struct rec_slot) + row->len);
 	}
 	if (w->kind == WR_LOCK) {
 		if (!deleted && (st = old_blobs(t, w, row->bytes, row->len)) != NAM_OK)
@@ -504,13 +528,39 @@ change(struct txn *t, struct txn_table *table, const struct txn_row *row, const 
 	} else if (deleted && w->kind == WR_UPDATE) {
 		w->kind = WR_DELETE;
 	}
-	return version_set(t, w, bytes, len, deleted);
+	*out = w;
+	return NAM_OK;
+}
+
+static nam_status
+change(struct txn *t, struct txn_table *table, const struct txn_row *row, const void *bytes, uint32_t len,
+    bool deleted)
+{
+	struct txn_write *w;
+	nam_status st = change_begin(t, table, row, deleted, &w);
+	return st == NAM_OK ? version_set(t, w, bytes, len, deleted) : st;
 }
 
 nam_status
 txn_update(struct txn *t, struct txn_table *table, const struct txn_row *row, const void *bytes, uint32_t len)
 {
 	return change(t, table, row, bytes, len, false);
+}
+
+nam_status
+txn_edit(struct txn *t, struct txn_table *table, const struct txn_row *row, void **bytes)
+{
+	struct txn_write *w;
+	nam_status st = change_begin(t, table, row, false, &w);
+	if (st != NAM_OK)
+		return st;
+	/* The blobs are the same: neither the old version's go, nor any made here. */
+	w->old_blobs_n = 0;
+	if (w->slot == NULL || w->slot->payload != row->bytes)
+		st = version_set(t, w, row->bytes, row->len, false);
+	if (st == NAM_OK)
+		*bytes = w->slot->payload;
+	return st;
 }
 
 nam_status
@@ -620,10 +670,15 @@ put_write(struct txn *t, const struct txn_put *p, struct candidate *c, bool fres
 	if (fresh) {
 		w->expect = word;
 		w->target = 0;
+		net_hint(t->tw->w, w->at, w->view->head_bytes + sizeof(struct rec_slot) + p->len);
 	} else {
-		if ((st = image_set(t, w, c->img)) != NAM_OK)
+		if ((st = image_set(t, w, c->img, false)) != NAM_OK)
 			return st;
 		w->ident = p->hash;
+		/* Deleted by somebody our snapshot does not cover: he wrote the row first. */
+		if (t->iso != TXN_READ_COMMITTED && w->newest != 255 &&
+		    (w->cid[w->newest] & ~REC_ARCHIVED) > t->pin.at)
+			return NAM_CONFLICT;
 		if (w->newest != 255) { /* over a deletion */
 			const struct rec_slot *s = rec_slot_of(w->view, c->img, w->newest);
 			if ((st = old_blobs(t, w, s->payload, (uint32_t)s->meta)) != NAM_OK)
@@ -763,7 +818,7 @@ insert_chunk(struct txn *t, struct txn_put *p, unsigned n)
 				return st;
 		}
 		uint64_t ident = w->ident;
-		if ((st = image_set(t, w, img)) != NAM_OK)
+		if ((st = image_set(t, w, img, false)) != NAM_OK)
 			return st;
 		w->ident = ident;
 	}
