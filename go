@@ -134,7 +134,7 @@ run_tests() {
 	out=$(mktemp) || die "no temporary file"
 	echo "== $name =="
 	"${wrap[@]}" ctest --test-dir "$dir" -j "$jobs" --output-on-failure "$@" </dev/null 2>&1 | tee "$out" |
-		grep -v -e '^ *Start ' -e '^Internal ctest' -e '^Test project' -e '^$'
+		grep --line-buffered -v -e '^ *Start ' -e '^Internal ctest' -e '^Test project' -e '^$'
 	local p s all
 	all=$(grep -cE '^ *[0-9]+/[0-9]+ Test +#' "$out")
 	p=$(grep -cE '^ *[0-9]+/[0-9]+ Test +#.* Passed ' "$out")
