@@ -407,6 +407,45 @@ a_expr(struct sql_convert *c, const PgQuery__AExpr *x)
 	return op2(c, name, at, l, r);
 }
 
+/* x LIKE y ESCAPE z comes as x ~~ like_escape(y, z): y with z's replaced by backslashes. */
+static struct ast_expr *
+like_escape(struct sql_convert *c, struct ast_expr *e)
+{
+	const struct ast_expr *y = e->args[0], *z = e->args[1];
+	if (e->nargs != 2 || y->kind != AST_STRING || z->kind != AST_STRING)
+		return no(c, "LIKE ... ESCAPE with anything but constants is", e->position - 1);
+	size_t zlen = z->len;
+	unsigned chars = 0;
+	for (size_t i = 0; i < zlen; i++)
+		chars += ((unsigned char)z->text[i] & 0xc0) != 0x80;
+	if (chars > 1) {
+		cat_error(c->err, "22025", "invalid escape string");
+		snprintf(c->err->hint, sizeof c->err->hint, "Escape string must be empty or one character.");
+		c->err->position = z->position;
+		return NULL;
+	}
+	struct ast_expr *out = node(c, AST_STRING, y->position - 1, 0);
+	char *to = out ? sql_convert_take(c, (size_t)y->len * 2 + 1) : NULL;
+	if (to == NULL)
+		return NULL;
+	out->text = to;
+	bool after = false;
+	for (size_t i = 0; i < y->len;) {
+		if (zlen > 0 && !after && y->len - i >= zlen && memcmp(y->text + i, z->text, zlen) == 0) {
+			*to++ = '\\';
+			after = true;
+			i += zlen;
+			continue;
+		}
+		if (y->text[i] == '\\' && !after)
+			*to++ = '\\';
+		*to++ = y->text[i++];
+		after = false;
+	}
+	out->len = (uint32_t)(to - out->text);
+	return out;
+}
+
 static struct ast_expr *
 func(struct sql_convert *c, const PgQuery__FuncCall *f)
 {
@@ -430,7 +469,9 @@ func(struct sql_convert *c, const PgQuery__FuncCall *f)
 	for (size_t i = 0; i < f->n_args; i++)
 		if (f->args[i]->node_case == PG_QUERY__NODE__NODE_NAMED_ARG_EXPR)
 			return no(c, "named arguments are", at);
-	return sql_convert_exprs(c, f->args, f->n_args, &e->args, &e->nargs) ? e : NULL;
+	if (!sql_convert_exprs(c, f->args, f->n_args, &e->args, &e->nargs))
+		return NULL;
+	return strcmp(name, "like_escape") == 0 && e->nargs == 2 ? like_escape(c, e) : e;
 }
 
 static struct ast_expr *

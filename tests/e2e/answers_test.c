@@ -252,6 +252,10 @@ static const struct golden first[] = {
 };
 
 static const struct golden second[] = {
+	{ "select 'a%c' like 'a!%c' escape '!', 'abc' like 'a!%c' escape '!', 'a!' like 'a!!' escape '!'", "t|f|t; SELECT 1" },
+	{ "select 'a\\b' like 'a\\b' escape '', 'a\\b' like 'a\\\\b', 'x' like 'x' escape 'ab'",
+	    "ERROR 22025: invalid escape string" },
+	{ "select 'a\\b' like 'a\\b' escape '', 'a\\b' like 'a\\\\b'", "t|t; SELECT 1" },
 	{ "create table n (i int, j int, r text)",
 	    "CREATE TABLE" },
 	{ "insert into n select 1, 2, 'x'",
