@@ -8,7 +8,7 @@
 enum { NODES_MAX = 1500000 };
 
 void *
-bind_take(struct bind *b, size_t n)
+sql_bind_take(struct bind *b, size_t n)
 {
 	void *p = nam_arena_zero(b->a, n ? n : 1);
 	if (p == NULL)
@@ -17,7 +17,7 @@ bind_take(struct bind *b, size_t n)
 }
 
 bool
-bind_fail(struct bind *b, int position, const char *sqlstate, const char *fmt, ...)
+sql_bind_fail(struct bind *b, int position, const char *sqlstate, const char *fmt, ...)
 {
 	char text[sizeof b->err->text];
 	va_list ap;
@@ -32,7 +32,7 @@ bind_fail(struct bind *b, int position, const char *sqlstate, const char *fmt, .
 /* ---- names --------------------------------------------------------------------- */
 
 const char *
-bind_column_name(const struct bind_table *t, unsigned column)
+sql_bind_column_name(const struct bind_table *t, unsigned column)
 {
 	if (t->ast != NULL && column < t->ast->renames)
 		return t->ast->rename[column];
@@ -40,29 +40,31 @@ bind_column_name(const struct bind_table *t, unsigned column)
 }
 
 bool
-bind_add_table(struct bind *b, const struct ast_table *t)
+sql_bind_add_table(struct bind *b, const struct ast_table *t)
 {
 	if (b->tables == SQL_TABLES_MAX)
-		return bind_fail(b, t->position, "54011", "more than %d tables in a query", SQL_TABLES_MAX);
+		return sql_bind_fail(
+		    b, t->position, "54011", "more than %d tables in a query", SQL_TABLES_MAX);
 	const struct cat_table *tab = NULL;
 	nam_status st = b->in->find ? b->in->find(b->in->find_arg, t->name, &tab)
 				    : cat_find(b->in->cat, b->in->t, t->name, &tab);
 	if (st != NAM_OK)
-		return bind_fail(b, t->position, "58000", "cannot read the catalog: %s", nam_status_text(st));
+		return sql_bind_fail(
+		    b, t->position, "58000", "cannot read the catalog: %s", nam_status_text(st));
 	if (tab == NULL)
-		return bind_fail(b, t->position, "42P01", "relation \"%s\" does not exist", t->name);
+		return sql_bind_fail(b, t->position, "42P01", "relation \"%s\" does not exist", t->name);
 	for (unsigned k = 0; k < b->tables; k++)
 		if (strcmp(b->table[k].ast->alias, t->alias) == 0)
-			return bind_fail(
+			return sql_bind_fail(
 			    b, t->position, "42712", "table name \"%s\" specified more than once", t->alias);
 	if (t->renames > tab->columns)
-		return bind_fail(b, t->position, "42P10",
+		return sql_bind_fail(b, t->position, "42P10",
 		    "table \"%s\" has %u columns available but %u columns specified", t->alias, tab->columns,
 		    t->renames);
 	struct bind_table *bt = &b->table[b->tables];
 	*bt = (struct bind_table){ .tab = tab, .ast = t, .base = b->width };
-	bt->used = bind_take(b, tab->columns);
-	bt->hidden = bind_take(b, tab->columns);
+	bt->used = sql_bind_take(b, tab->columns);
+	bt->hidden = sql_bind_take(b, tab->columns);
 	if (bt->used == NULL || bt->hidden == NULL)
 		return false;
 	b->width += tab->columns;
@@ -71,7 +73,7 @@ bind_add_table(struct bind *b, const struct ast_table *t)
 }
 
 bool
-bind_find_column(
+sql_bind_find_column(
     struct bind *b, const char *qual, const char *name, int position, unsigned *table, unsigned *column)
 {
 	unsigned found = 0;
@@ -82,7 +84,7 @@ bind_find_column(
 			continue;
 		table_seen = true;
 		for (unsigned c = 0; c < t->tab->columns; c++) {
-			if (strcmp(bind_column_name(t, c), name) != 0 || (qual == NULL && t->hidden[c]))
+			if (strcmp(sql_bind_column_name(t, c), name) != 0 || (qual == NULL && t->hidden[c]))
 				continue;
 			*table = k;
 			*column = c;
@@ -92,41 +94,41 @@ bind_find_column(
 	if (found == 1)
 		return true;
 	if (found > 1)
-		return bind_fail(b, position, "42702", "column reference \"%s\" is ambiguous", name);
+		return sql_bind_fail(b, position, "42702", "column reference \"%s\" is ambiguous", name);
 	if (qual == NULL)
-		return bind_fail(b, position, "42703", "column \"%s\" does not exist", name);
+		return sql_bind_fail(b, position, "42703", "column \"%s\" does not exist", name);
 	if (table_seen)
-		return bind_fail(b, position, "42703", "column %s.%s does not exist", qual, name);
-	return bind_fail(b, position, "42P01", "missing FROM-clause entry for table \"%s\"", qual);
+		return sql_bind_fail(b, position, "42703", "column %s.%s does not exist", qual, name);
+	return sql_bind_fail(b, position, "42P01", "missing FROM-clause entry for table \"%s\"", qual);
 }
 
 struct ast_expr *
-bind_ast_column(struct bind *b, unsigned table, unsigned column, int position)
+sql_bind_ast_column(struct bind *b, unsigned table, unsigned column, int position)
 {
-	struct ast_expr *e = bind_take(b, sizeof *e);
+	struct ast_expr *e = sql_bind_take(b, sizeof *e);
 	if (e != NULL)
 		*e = (struct ast_expr){ .kind = AST_COLUMN,
 			.position = position,
 			.typmod = -1,
 			.len = table + 1,
 			.i = column,
-			.text = bind_column_name(&b->table[table], column) };
+			.text = sql_bind_column_name(&b->table[table], column) };
 	return e;
 }
 
 bool
-bind_locate(struct bind *b, const struct ast_expr *e, unsigned *table, unsigned *column)
+sql_bind_locate(struct bind *b, const struct ast_expr *e, unsigned *table, unsigned *column)
 {
 	if (e->len > 0) {
 		*table = e->len - 1;
 		*column = (unsigned)e->i;
 		return true;
 	}
-	return bind_find_column(b, e->qual, e->text, e->position, table, column);
+	return sql_bind_find_column(b, e->qual, e->text, e->position, table, column);
 }
 
 bool
-bind_same(struct bind *b, const struct ast_expr *x, const struct ast_expr *y)
+sql_bind_same(struct bind *b, const struct ast_expr *x, const struct ast_expr *y)
 {
 	if (x == y)
 		return true;
@@ -136,8 +138,8 @@ bind_same(struct bind *b, const struct ast_expr *x, const struct ast_expr *y)
 	case AST_COLUMN: {
 		unsigned tx, cx, ty, cy;
 		struct cat_err keep = *b->err;
-		bool same =
-		    bind_locate(b, x, &tx, &cx) && bind_locate(b, y, &ty, &cy) && tx == ty && cx == cy;
+		bool same = sql_bind_locate(b, x, &tx, &cx) && sql_bind_locate(b, y, &ty, &cy) && tx == ty &&
+			    cx == cy;
 		*b->err = keep;
 		return same;
 	}
@@ -156,13 +158,13 @@ bind_same(struct bind *b, const struct ast_expr *x, const struct ast_expr *y)
 	if (x->kind == AST_CAST && (x->type != y->type || x->typmod != y->typmod))
 		return false;
 	for (unsigned k = 0; k < x->nargs; k++)
-		if (!bind_same(b, x->args[k], y->args[k]))
+		if (!sql_bind_same(b, x->args[k], y->args[k]))
 			return false;
 	return true;
 }
 
 bool
-bind_has_agg(struct bind *b, const struct ast_expr *e)
+sql_bind_has_agg(struct bind *b, const struct ast_expr *e)
 {
 	enum sql_agg_kind k;
 	if (e == NULL || ++b->nodes > NODES_MAX)
@@ -170,13 +172,13 @@ bind_has_agg(struct bind *b, const struct ast_expr *e)
 	if (e->kind == AST_FUNC && (e->star || sql_agg_find(e->text, &k)))
 		return true;
 	for (unsigned i = 0; i < e->nargs; i++)
-		if (bind_has_agg(b, e->args[i]))
+		if (sql_bind_has_agg(b, e->args[i]))
 			return true;
 	return false;
 }
 
 uint64_t
-bind_tables_of(const struct bind *b, const struct sql_expr *e)
+sql_bind_tables_of(const struct bind *b, const struct sql_expr *e)
 {
 	uint64_t m = 0;
 	if (e->kind == SQL_COLUMN)
@@ -185,14 +187,14 @@ bind_tables_of(const struct bind *b, const struct sql_expr *e)
 			    e->index < b->table[k].base + b->table[k].tab->columns)
 				return UINT64_C(1) << k;
 	for (unsigned i = 0; i < e->nargs; i++)
-		m |= bind_tables_of(b, e->args[i]);
+		m |= sql_bind_tables_of(b, e->args[i]);
 	return m;
 }
 
 /* ---- parameters ------------------------------------------------------------------ */
 
 void
-bind_fix_param(struct bind *b, struct sql_expr *e, enum cat_type type)
+sql_bind_fix_param(struct bind *b, struct sql_expr *e, enum cat_type type)
 {
 	if (e == NULL || e->kind != SQL_PARAM || e->type != CAT_UNKNOWN || type == CAT_UNKNOWN)
 		return;
@@ -213,10 +215,10 @@ param_known(struct bind *b, struct sql_expr *e)
 {
 	if (!open_param(e))
 		return true;
-	bind_fix_param(b, e, b->plan->param[e->index]);
+	sql_bind_fix_param(b, e, b->plan->param[e->index]);
 	if (e->type != CAT_UNKNOWN)
 		return true;
-	return bind_fail(
+	return sql_bind_fail(
 	    b, e->position, "42P18", "could not determine data type of parameter $%u", e->index + 1);
 }
 
@@ -230,7 +232,7 @@ params_like(struct bind *b, struct sql_expr **e, unsigned n, unsigned step, enum
 	if (type == CAT_UNKNOWN)
 		type = otherwise;
 	for (unsigned i = 0; i < n; i += step) {
-		bind_fix_param(b, e[i], type);
+		sql_bind_fix_param(b, e[i], type);
 		if (!param_known(b, e[i]))
 			return false;
 	}
@@ -275,13 +277,13 @@ static struct sql_expr *
 column(struct bind *b, const struct ast_expr *e)
 {
 	unsigned k, c;
-	if (!bind_locate(b, e, &k, &c))
+	if (!sql_bind_locate(b, e, &k, &c))
 		return NULL;
 	struct bind_table *t = &b->table[k];
 	if (b->grouped && !b->in_agg) {
-		bind_fail(b, e->position, "42803",
+		sql_bind_fail(b, e->position, "42803",
 		    "column \"%s.%s\" must appear in the GROUP BY clause or be used in an aggregate function",
-		    t->ast->alias, bind_column_name(t, c));
+		    t->ast->alias, sql_bind_column_name(t, c));
 		return NULL;
 	}
 	t->used[c] = 1;
@@ -292,10 +294,10 @@ column(struct bind *b, const struct ast_expr *e)
 static bool
 args(struct bind *b, const struct ast_expr *e, struct sql_expr ***out)
 {
-	if ((*out = bind_take(b, e->nargs * sizeof **out)) == NULL)
+	if ((*out = sql_bind_take(b, e->nargs * sizeof **out)) == NULL)
 		return false;
 	for (unsigned i = 0; i < e->nargs; i++)
-		if (((*out)[i] = bind_expr(b, e->args[i])) == NULL)
+		if (((*out)[i] = sql_bind_expr(b, e->args[i])) == NULL)
 			return false;
 	return true;
 }
@@ -322,22 +324,22 @@ static bool
 op_params(struct bind *b, const char *op, struct sql_expr *l, struct sql_expr *r)
 {
 	if (open_param(l))
-		bind_fix_param(b, l, beside(op, r->type));
+		sql_bind_fix_param(b, l, beside(op, r->type));
 	if (open_param(r))
-		bind_fix_param(b, r, beside(op, l->type));
+		sql_bind_fix_param(b, r, beside(op, l->type));
 	/* a parameter beside an untyped literal: both text */
 	if (open_param(l) && !open_param(r))
-		bind_fix_param(b, l, CAT_TEXT);
+		sql_bind_fix_param(b, l, CAT_TEXT);
 	if (open_param(r) && !open_param(l))
-		bind_fix_param(b, r, CAT_TEXT);
+		sql_bind_fix_param(b, r, CAT_TEXT);
 	return param_known(b, l) && param_known(b, r);
 }
 
 static struct sql_expr *
 op(struct bind *b, const struct ast_expr *e)
 {
-	struct sql_expr *l = e->nargs == 2 ? bind_expr(b, e->args[0]) : NULL;
-	struct sql_expr *r = e->nargs == 2 && l == NULL ? NULL : bind_expr(b, e->args[e->nargs - 1]);
+	struct sql_expr *l = e->nargs == 2 ? sql_bind_expr(b, e->args[0]) : NULL;
+	struct sql_expr *r = e->nargs == 2 && l == NULL ? NULL : sql_bind_expr(b, e->args[e->nargs - 1]);
 	if (r == NULL)
 		return NULL;
 	if (l != NULL ? !op_params(b, e->text, l, r) : !param_known(b, r))
@@ -349,39 +351,39 @@ static struct sql_expr *
 aggregate(struct bind *b, const struct ast_expr *e, enum sql_agg_kind kind)
 {
 	if (b->in_agg) {
-		bind_fail(b, e->position, "42803", "aggregate function calls cannot be nested");
+		sql_bind_fail(b, e->position, "42803", "aggregate function calls cannot be nested");
 		return NULL;
 	}
 	if (!b->grouped) {
-		bind_fail(b, e->position, "42803", "aggregate functions are not allowed in %s",
+		sql_bind_fail(b, e->position, "42803", "aggregate functions are not allowed in %s",
 		    b->no_agg ? b->no_agg : "this place");
 		return NULL;
 	}
 	if (e->distinct) {
-		bind_fail(b, e->position, "0A000", "DISTINCT in aggregates is not supported yet");
+		sql_bind_fail(b, e->position, "0A000", "DISTINCT in aggregates is not supported yet");
 		return NULL;
 	}
 	if (e->star && kind != SQL_COUNT) {
-		bind_fail(b, e->position, "42883", "function %s() does not exist", e->text);
+		sql_bind_fail(b, e->position, "42883", "function %s() does not exist", e->text);
 		return NULL;
 	}
 	if (e->star)
 		kind = SQL_COUNT_STAR;
 	else if (e->nargs != 1) {
-		bind_fail(b, e->position, "42883", "aggregate %s takes one argument", e->text);
+		sql_bind_fail(b, e->position, "42883", "aggregate %s takes one argument", e->text);
 		return NULL;
 	}
 	for (unsigned k = 0; k < b->aggs; k++)
-		if (bind_same(b, b->agg[k].ast, e))
+		if (sql_bind_same(b, b->agg[k].ast, e))
 			return sql_expr_column(b->a, b->groups + k, b->agg[k].type, -1, e->position);
 	struct sql_agg g = { .kind = kind, .type = CAT_INT8, .ast = e };
 	if (kind != SQL_COUNT_STAR) {
 		b->in_agg = true;
-		g.arg = bind_expr(b, e->args[0]);
+		g.arg = sql_bind_expr(b, e->args[0]);
 		b->in_agg = false;
 		if (g.arg == NULL)
 			return NULL;
-		bind_fix_param(b, g.arg, kind == SQL_COUNT ? CAT_TEXT : CAT_UNKNOWN);
+		sql_bind_fix_param(b, g.arg, kind == SQL_COUNT ? CAT_TEXT : CAT_UNKNOWN);
 		if (!param_known(b, g.arg) || (g.arg = sql_expr_settle(b->a, g.arg, b->err)) == NULL)
 			return NULL;
 		g.arg_type = g.arg->type;
@@ -390,7 +392,7 @@ aggregate(struct bind *b, const struct ast_expr *e, enum sql_agg_kind kind)
 	}
 	if (b->aggs == b->agg_cap) {
 		unsigned cap = b->agg_cap ? b->agg_cap * 2 : 8;
-		struct sql_agg *more = bind_take(b, cap * sizeof *more);
+		struct sql_agg *more = sql_bind_take(b, cap * sizeof *more);
 		if (more == NULL)
 			return NULL;
 		if (b->aggs)
@@ -421,7 +423,7 @@ func(struct bind *b, const struct ast_expr *e)
 	if (sql_agg_find(e->text, &kind))
 		return aggregate(b, e, kind);
 	if (e->star || e->distinct) {
-		bind_fail(b, e->position, e->star ? "42883" : "0A000",
+		sql_bind_fail(b, e->position, e->star ? "42883" : "0A000",
 		    e->star ? "function %s() does not exist" : "DISTINCT in %s is not supported yet",
 		    e->text);
 		return NULL;
@@ -432,7 +434,7 @@ func(struct bind *b, const struct ast_expr *e)
 	enum cat_type want = func_param(e->text);
 	for (unsigned i = 0; i < e->nargs; i++) {
 		/* substring's and left's numbers */
-		bind_fix_param(b, a[i],
+		sql_bind_fix_param(b, a[i],
 		    want == CAT_TEXT && i > 0 && strcmp(e->text, "replace") != 0 &&
 			    strcmp(e->text, "concat") != 0 && strcmp(e->text, "position") != 0 &&
 			    strcmp(e->text, "strpos") != 0
@@ -457,18 +459,18 @@ many(struct bind *b, const struct ast_expr *e)
 	case AST_NOT:
 		kind = e->kind == AST_AND ? SQL_AND : e->kind == AST_OR ? SQL_OR : SQL_NOT;
 		for (unsigned i = 0; i < e->nargs; i++)
-			bind_fix_param(b, a[i], CAT_BOOL);
+			sql_bind_fix_param(b, a[i], CAT_BOOL);
 		if (e->nargs == 1 && e->kind != AST_NOT)
 			return a[0];
 		break;
 	case AST_IS_NULL:
 		kind = SQL_IS_NULL;
-		bind_fix_param(b, a[0], CAT_TEXT);
+		sql_bind_fix_param(b, a[0], CAT_TEXT);
 		break;
 	case AST_CASE:
 		kind = SQL_CASE;
 		for (unsigned i = 0; i + 1 < e->nargs; i += 2)
-			bind_fix_param(b, a[i], CAT_BOOL);
+			sql_bind_fix_param(b, a[i], CAT_BOOL);
 		{
 			/* results: 1, 3, ..., and the last */
 			enum cat_type type = CAT_UNKNOWN;
@@ -479,8 +481,8 @@ many(struct bind *b, const struct ast_expr *e)
 			if (type == CAT_UNKNOWN)
 				type = CAT_TEXT;
 			for (unsigned i = 1; i < e->nargs; i += 2)
-				bind_fix_param(b, a[i], type);
-			bind_fix_param(b, a[e->nargs - 1], type);
+				sql_bind_fix_param(b, a[i], type);
+			sql_bind_fix_param(b, a[e->nargs - 1], type);
 		}
 		break;
 	case AST_COALESCE:
@@ -507,15 +509,15 @@ param(struct bind *b, const struct ast_expr *e)
 }
 
 struct sql_expr *
-bind_expr(struct bind *b, const struct ast_expr *e)
+sql_bind_expr(struct bind *b, const struct ast_expr *e)
 {
 	if (++b->nodes > NODES_MAX) {
-		bind_fail(b, e->position, "54001", "statement too complex");
+		sql_bind_fail(b, e->position, "54001", "statement too complex");
 		return NULL;
 	}
 	if (b->grouped && !b->in_agg)
 		for (unsigned g = 0; g < b->groups; g++)
-			if (bind_same(b, b->group[g], e))
+			if (sql_bind_same(b, b->group[g], e))
 				return sql_expr_column(
 				    b->a, g, b->group_key[g]->type, b->group_key[g]->typmod, e->position);
 	struct cat_datum d = { 0 };
@@ -540,7 +542,7 @@ bind_expr(struct bind *b, const struct ast_expr *e)
 	case AST_COLUMN:
 		return column(b, e);
 	case AST_STAR:
-		bind_fail(b, e->position, "42601", "a star is not allowed here");
+		sql_bind_fail(b, e->position, "42601", "a star is not allowed here");
 		return NULL;
 	case AST_OP:
 		out = op(b, e);
@@ -549,13 +551,13 @@ bind_expr(struct bind *b, const struct ast_expr *e)
 		out = func(b, e);
 		break;
 	case AST_CAST:
-		if ((out = bind_expr(b, e->args[0])) == NULL)
+		if ((out = sql_bind_expr(b, e->args[0])) == NULL)
 			return NULL;
-		bind_fix_param(b, out, e->type);
+		sql_bind_fix_param(b, out, e->type);
 		out = sql_expr_cast(b->a, out, e->type, e->typmod, e->position, b->err);
 		break;
 	case AST_DEFAULT:
-		bind_fail(b, e->position, "42601", "DEFAULT is not allowed in this context");
+		sql_bind_fail(b, e->position, "42601", "DEFAULT is not allowed in this context");
 		return NULL;
 	default:
 		out = many(b, e);
@@ -566,10 +568,10 @@ bind_expr(struct bind *b, const struct ast_expr *e)
 }
 
 struct sql_expr *
-bind_expr_as(struct bind *b, const struct ast_expr *e, enum cat_type type)
+sql_bind_expr_as(struct bind *b, const struct ast_expr *e, enum cat_type type)
 {
-	struct sql_expr *x = bind_expr(b, e);
-	bind_fix_param(b, x, type);
+	struct sql_expr *x = sql_bind_expr(b, e);
+	sql_bind_fix_param(b, x, type);
 	return x;
 }
 
@@ -580,7 +582,7 @@ add_cond(struct bind *b)
 {
 	if (b->conds == b->cond_cap) {
 		unsigned cap = b->cond_cap ? b->cond_cap * 2 : 8;
-		struct bind_cond *more = bind_take(b, cap * sizeof *more);
+		struct bind_cond *more = sql_bind_take(b, cap * sizeof *more);
 		if (more == NULL)
 			return NULL;
 		if (b->conds)
@@ -594,15 +596,15 @@ add_cond(struct bind *b)
 }
 
 bool
-bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr *r, int position)
+sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr *r, int position)
 {
 	struct bind_cond c = { 0 };
-	if ((c.l = bind_expr(b, l)) == NULL || (c.r = bind_expr(b, r)) == NULL ||
+	if ((c.l = sql_bind_expr(b, l)) == NULL || (c.r = sql_bind_expr(b, r)) == NULL ||
 	    !op_params(b, "=", c.l, c.r) ||
 	    (c.e = sql_expr_op(b->a, "=", c.l, c.r, position, b->err)) == NULL)
 		return false;
-	c.lmask = bind_tables_of(b, c.l);
-	c.rmask = bind_tables_of(b, c.r);
+	c.lmask = sql_bind_tables_of(b, c.l);
+	c.rmask = sql_bind_tables_of(b, c.r);
 	c.mask = c.lmask | c.rmask;
 	struct sql_expr *pair[2] = { c.l, c.r };
 	struct cat_err ignored;
@@ -624,8 +626,8 @@ cond_in(struct bind *b, const struct ast_expr *e)
 	struct bind_cond c = { .ins = e->nargs };
 	if (!args(b, e, &c.in) || !params_like(b, c.in, e->nargs, 1, CAT_TEXT))
 		return false;
-	c.uin = bind_take(b, e->nargs * sizeof *c.uin);
-	struct sql_expr **own = bind_take(b, e->nargs * sizeof *own);
+	c.uin = sql_bind_take(b, e->nargs * sizeof *c.uin);
+	struct sql_expr **own = sql_bind_take(b, e->nargs * sizeof *own);
 	if (c.uin == NULL || own == NULL)
 		return false;
 	memcpy(c.uin, c.in, e->nargs * sizeof *c.uin);
@@ -636,8 +638,8 @@ cond_in(struct bind *b, const struct ast_expr *e)
 	if (!sql_expr_unify(b->a, c.uin, e->nargs, "IN", &ignored))
 		c.uin = NULL;
 	for (unsigned i = 0; i < e->nargs; i++) {
-		c.mask |= bind_tables_of(b, c.in[i]);
-		if (i > 0 && bind_tables_of(b, c.in[i]) != 0)
+		c.mask |= sql_bind_tables_of(b, c.in[i]);
+		if (i > 0 && sql_bind_tables_of(b, c.in[i]) != 0)
 			c.uin = NULL;
 	}
 	struct bind_cond *to = add_cond(b);
@@ -647,19 +649,19 @@ cond_in(struct bind *b, const struct ast_expr *e)
 }
 
 bool
-bind_conds(struct bind *b, const struct ast_expr *e)
+sql_bind_conds(struct bind *b, const struct ast_expr *e)
 {
 	if (e->kind == AST_AND) {
 		for (unsigned i = 0; i < e->nargs; i++)
-			if (!bind_conds(b, e->args[i]))
+			if (!sql_bind_conds(b, e->args[i]))
 				return false;
 		return true;
 	}
 	if (e->kind == AST_OP && e->nargs == 2 && strcmp(e->text, "=") == 0)
-		return bind_cond_eq(b, e->args[0], e->args[1], e->position);
+		return sql_bind_cond_eq(b, e->args[0], e->args[1], e->position);
 	if (e->kind == AST_IN && !e->negate)
 		return cond_in(b, e);
-	struct sql_expr *x = bind_expr_as(b, e, CAT_BOOL);
+	struct sql_expr *x = sql_bind_expr_as(b, e, CAT_BOOL);
 	if (x == NULL)
 		return false;
 	if (x->type == CAT_UNKNOWN)
@@ -667,12 +669,13 @@ bind_conds(struct bind *b, const struct ast_expr *e)
 	if (x == NULL)
 		return false;
 	if (x->type != CAT_BOOL)
-		return bind_fail(b, e->position, "42804", "argument of %s must be type boolean, not type %s",
-		    b->no_agg ? b->no_agg : "WHERE", cat_type_name(x->type));
+		return sql_bind_fail(b, e->position, "42804",
+		    "argument of %s must be type boolean, not type %s", b->no_agg ? b->no_agg : "WHERE",
+		    cat_type_name(x->type));
 	struct bind_cond *c = add_cond(b);
 	if (c == NULL)
 		return false;
 	c->e = x;
-	c->mask = bind_tables_of(b, x);
+	c->mask = sql_bind_tables_of(b, x);
 	return true;
 }

@@ -47,35 +47,36 @@ struct bind {
 	unsigned aggs, agg_cap;
 };
 
-void *bind_take(struct bind *b, size_t n);
-struct sql_expr *bind_expr(struct bind *b, const struct ast_expr *e);
+void *sql_bind_take(struct bind *b, size_t n);
+struct sql_expr *sql_bind_expr(struct bind *b, const struct ast_expr *e);
 /* The same, and a parameter without a type gets this one; an untyped literal stays as it is. */
-struct sql_expr *bind_expr_as(struct bind *b, const struct ast_expr *e, enum cat_type type);
-void bind_fix_param(struct bind *b, struct sql_expr *e, enum cat_type type);
-bool bind_conds(struct bind *b, const struct ast_expr *e);
-bool bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr *r, int position);
-bool bind_add_table(struct bind *b, const struct ast_table *t);
+struct sql_expr *sql_bind_expr_as(struct bind *b, const struct ast_expr *e, enum cat_type type);
+void sql_bind_fix_param(struct bind *b, struct sql_expr *e, enum cat_type type);
+bool sql_bind_conds(struct bind *b, const struct ast_expr *e);
+bool sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr *r, int position);
+bool sql_bind_add_table(struct bind *b, const struct ast_table *t);
 /* Where is it? qual may be NULL. false: *err says so. */
-bool bind_find_column(
+bool sql_bind_find_column(
     struct bind *b, const char *qual, const char *name, int position, unsigned *table, unsigned *column);
-bool bind_locate(struct bind *b, const struct ast_expr *e, unsigned *table, unsigned *column);
-bool bind_same(struct bind *b, const struct ast_expr *x, const struct ast_expr *y);
-bool bind_has_agg(struct bind *b, const struct ast_expr *e);
-uint64_t bind_tables_of(const struct bind *b, const struct sql_expr *e);
-const char *bind_column_name(const struct bind_table *t, unsigned column);
-bool bind_fail(struct bind *b, int position, const char *sqlstate, const char *fmt, ...)
+bool sql_bind_locate(struct bind *b, const struct ast_expr *e, unsigned *table, unsigned *column);
+bool sql_bind_same(struct bind *b, const struct ast_expr *x, const struct ast_expr *y);
+bool sql_bind_has_agg(struct bind *b, const struct ast_expr *e);
+uint64_t sql_bind_tables_of(const struct bind *b, const struct sql_expr *e);
+const char *sql_bind_column_name(const struct bind_table *t, unsigned column);
+bool sql_bind_fail(struct bind *b, int position, const char *sqlstate, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* An AST node for a column that is already found. */
-struct ast_expr *bind_ast_column(struct bind *b, unsigned table, unsigned column, int position);
+struct ast_expr *sql_bind_ast_column(struct bind *b, unsigned table, unsigned column, int position);
 
 /* bind_select.c: FROM .. LIMIT; adds columns of the answer to the plan unless quiet. */
-struct sql_node *bind_select(struct bind *b, const struct ast_select *q, bool quiet);
+struct sql_node *sql_bind_select(struct bind *b, const struct ast_select *q, bool quiet);
 /* plan.c: the operators that answer FROM and WHERE. */
-struct sql_node *plan_from(struct bind *b);
-struct sql_node *plan_node(struct bind *b, enum sql_node_kind kind, struct sql_node *child, unsigned cols);
+struct sql_node *sql_plan_from(struct bind *b);
+struct sql_node *sql_plan_node(
+    struct bind *b, enum sql_node_kind kind, struct sql_node *child, unsigned cols);
 /* bind_dml.c */
-bool bind_insert(struct bind *b, const struct ast_stmt *st);
-bool bind_update(struct bind *b, const struct ast_stmt *st);
-bool bind_delete(struct bind *b, const struct ast_stmt *st);
+bool sql_bind_insert(struct bind *b, const struct ast_stmt *st);
+bool sql_bind_update(struct bind *b, const struct ast_stmt *st);
+bool sql_bind_delete(struct bind *b, const struct ast_stmt *st);
 
 #endif

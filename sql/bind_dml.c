@@ -7,7 +7,7 @@
 static bool
 target(struct bind *b, const struct ast_table *t)
 {
-	if (!bind_add_table(b, t))
+	if (!sql_bind_add_table(b, t))
 		return false;
 	b->lo = 0;
 	b->hi = 1;
@@ -15,7 +15,7 @@ target(struct bind *b, const struct ast_table *t)
 	b->plan->arena_base = b->plan->arenas;
 	b->plan->arenas += 3;
 	if (b->plan->tab->system)
-		return bind_fail(
+		return sql_bind_fail(
 		    b, t->position, "42501", "permission denied for table %s", b->plan->tab->name);
 	return true;
 }
@@ -29,8 +29,8 @@ returning(struct bind *b, const struct ast_stmt *st)
 	unsigned cap = 0, n = 0;
 	for (unsigned i = 0; i < st->returnings; i++)
 		cap += st->returning[i].e->kind == AST_STAR ? p->tab->columns : 1;
-	p->returning = bind_take(b, cap * sizeof *p->returning);
-	p->column = bind_take(b, cap * sizeof *p->column);
+	p->returning = sql_bind_take(b, cap * sizeof *p->returning);
+	p->column = sql_bind_take(b, cap * sizeof *p->column);
 	if (p->returning == NULL || p->column == NULL)
 		return false;
 	b->no_agg = "RETURNING";
@@ -38,11 +38,11 @@ returning(struct bind *b, const struct ast_stmt *st)
 		const struct ast_target *t = &st->returning[i];
 		bool star = t->e->kind == AST_STAR;
 		if (star && t->e->qual && strcmp(t->e->qual, b->table[0].ast->alias) != 0)
-			return bind_fail(b, t->e->position, "42P01",
+			return sql_bind_fail(b, t->e->position, "42P01",
 			    "missing FROM-clause entry for table \"%s\"", t->e->qual);
 		for (unsigned c = 0; c < (star ? p->tab->columns : 1); c++) {
-			const struct ast_expr *e = star ? bind_ast_column(b, 0, c, t->e->position) : t->e;
-			struct sql_expr *x = e ? bind_expr_as(b, e, CAT_TEXT) : NULL;
+			const struct ast_expr *e = star ? sql_bind_ast_column(b, 0, c, t->e->position) : t->e;
+			struct sql_expr *x = e ? sql_bind_expr_as(b, e, CAT_TEXT) : NULL;
 			if (x == NULL || (x = sql_expr_settle(b->a, x, b->err)) == NULL)
 				return false;
 			const char *name = t->name                                        ? t->name
@@ -68,7 +68,7 @@ column_of(struct bind *b, const char *name, int position, unsigned *out)
 			*out = c;
 			return true;
 		}
-	return bind_fail(
+	return sql_bind_fail(
 	    b, position, "42703", "column \"%s\" of relation \"%s\" does not exist", name, t->name);
 }
 
@@ -78,8 +78,8 @@ targets(struct bind *b, const struct ast_stmt *st, unsigned *n)
 {
 	const struct cat_table *t = b->plan->tab;
 	*n = st->nnames ? st->nnames : t->columns;
-	uint16_t *map = bind_take(b, *n * sizeof *map);
-	uint8_t *seen = bind_take(b, t->columns);
+	uint16_t *map = sql_bind_take(b, *n * sizeof *map);
+	uint8_t *seen = sql_bind_take(b, t->columns);
 	if (map == NULL || seen == NULL)
 		return NULL;
 	for (unsigned i = 0; i < *n; i++) {
@@ -87,7 +87,7 @@ targets(struct bind *b, const struct ast_stmt *st, unsigned *n)
 		if (st->nnames && !column_of(b, st->names[i], st->name_at[i], &c))
 			return NULL;
 		if (seen[c]++) {
-			bind_fail(b, st->name_at[i], "42701", "column \"%s\" specified more than once",
+			sql_bind_fail(b, st->name_at[i], "42701", "column \"%s\" specified more than once",
 			    t->column[c].name);
 			return NULL;
 		}
@@ -100,9 +100,9 @@ static bool
 value_count(struct bind *b, const struct ast_stmt *st, unsigned have, unsigned want, int position)
 {
 	if (have > want)
-		return bind_fail(b, position, "42601", "INSERT has more expressions than target columns");
+		return sql_bind_fail(b, position, "42601", "INSERT has more expressions than target columns");
 	if (have < want && st->nnames)
-		return bind_fail(b, position, "42601", "INSERT has more target columns than expressions");
+		return sql_bind_fail(b, position, "42601", "INSERT has more target columns than expressions");
 	return true;
 }
 
@@ -110,7 +110,7 @@ static struct sql_expr *
 assigned(struct bind *b, struct sql_expr *x, unsigned c, int position)
 {
 	const struct cat_column *col = &b->plan->tab->column[c];
-	bind_fix_param(b, x, col->type);
+	sql_bind_fix_param(b, x, col->type);
 	if (x == NULL)
 		return NULL;
 	struct sql_expr *e = sql_expr_assign(b->a, x, col->type, col->typmod, col->name, position, b->err);
@@ -120,7 +120,7 @@ assigned(struct bind *b, struct sql_expr *x, unsigned c, int position)
 }
 
 bool
-bind_insert(struct bind *b, const struct ast_stmt *st)
+sql_bind_insert(struct bind *b, const struct ast_stmt *st)
 {
 	struct sql_plan *p = b->plan;
 	if (!target(b, &st->table))
@@ -136,7 +136,7 @@ bind_insert(struct bind *b, const struct ast_stmt *st)
 		if (!value_count(b, st, q->cols, n, q->values[q->cols > n ? n : 0]->position))
 			return false;
 		p->rows = q->rows;
-		p->value = bind_take(b, (size_t)p->rows * columns * sizeof *p->value);
+		p->value = sql_bind_take(b, (size_t)p->rows * columns * sizeof *p->value);
 		if (p->value == NULL)
 			return false;
 		b->hi = 0; /* values see no columns */
@@ -145,7 +145,7 @@ bind_insert(struct bind *b, const struct ast_stmt *st)
 				const struct ast_expr *e = q->values[(size_t)r * q->cols + i];
 				if (e->kind == AST_DEFAULT)
 					continue;
-				struct sql_expr *x = assigned(b, bind_expr(b, e), map[i], e->position);
+				struct sql_expr *x = assigned(b, sql_bind_expr(b, e), map[i], e->position);
 				if (x == NULL)
 					return false;
 				p->value[(size_t)r * columns + map[i]] = x;
@@ -154,19 +154,19 @@ bind_insert(struct bind *b, const struct ast_stmt *st)
 		return returning(b, st);
 	}
 	/* INSERT ... SELECT: a query of its own, and one row of expressions over its answer */
-	struct bind *sub = bind_take(b, sizeof *sub);
+	struct bind *sub = sql_bind_take(b, sizeof *sub);
 	if (sub == NULL)
 		return false;
 	sub->a = b->a;
 	sub->err = b->err;
 	sub->in = b->in;
 	sub->plan = p;
-	if ((p->root = bind_select(sub, q, false)) == NULL)
+	if ((p->root = sql_bind_select(sub, q, false)) == NULL)
 		return false;
 	unsigned cols = p->columns;
 	if (!value_count(b, st, cols, n, 0))
 		return false;
-	p->value = bind_take(b, columns * sizeof *p->value);
+	p->value = sql_bind_take(b, columns * sizeof *p->value);
 	if (p->value == NULL)
 		return false;
 	for (unsigned i = 0; i < cols; i++) {
@@ -186,9 +186,9 @@ static bool
 victims(struct bind *b, const struct ast_expr *where, bool all_columns)
 {
 	b->no_agg = "WHERE";
-	if (where != NULL && !bind_conds(b, where))
+	if (where != NULL && !sql_bind_conds(b, where))
 		return false;
-	struct sql_expr **e = bind_take(b, (b->conds + 1) * sizeof *e);
+	struct sql_expr **e = sql_bind_take(b, (b->conds + 1) * sizeof *e);
 	if (e == NULL)
 		return false;
 	for (unsigned i = 0; i < b->conds; i++)
@@ -201,18 +201,18 @@ victims(struct bind *b, const struct ast_expr *where, bool all_columns)
 	}
 	if (all_columns)
 		memset(b->table[0].used, 1, b->plan->tab->columns);
-	return (b->plan->root = plan_from(b)) != NULL;
+	return (b->plan->root = sql_plan_from(b)) != NULL;
 }
 
 bool
-bind_update(struct bind *b, const struct ast_stmt *st)
+sql_bind_update(struct bind *b, const struct ast_stmt *st)
 {
 	struct sql_plan *p = b->plan;
 	if (!target(b, &st->table))
 		return false;
 	p->sets = st->sets;
-	p->set = bind_take(b, p->sets * sizeof *p->set);
-	p->value = bind_take(b, p->sets * sizeof *p->value);
+	p->set = sql_bind_take(b, p->sets * sizeof *p->set);
+	p->value = sql_bind_take(b, p->sets * sizeof *p->value);
 	if (p->set == NULL || p->value == NULL)
 		return false;
 	b->no_agg = "UPDATE";
@@ -222,7 +222,7 @@ bind_update(struct bind *b, const struct ast_stmt *st)
 			return false;
 		for (unsigned k = 0; k < i; k++)
 			if (p->set[k] == c)
-				return bind_fail(b, st->set[i].position, "42601",
+				return sql_bind_fail(b, st->set[i].position, "42601",
 				    "multiple assignments to same column \"%s\"", st->set[i].name);
 		p->set[i] = (uint16_t)c;
 		for (unsigned k = 0; k < p->tab->keys; k++)
@@ -230,7 +230,7 @@ bind_update(struct bind *b, const struct ast_stmt *st)
 				p->sets_key = true;
 		if (st->set[i].e->kind == AST_DEFAULT)
 			continue;
-		p->value[i] = assigned(b, bind_expr(b, st->set[i].e), c, st->set[i].e->position);
+		p->value[i] = assigned(b, sql_bind_expr(b, st->set[i].e), c, st->set[i].e->position);
 		if (p->value[i] == NULL)
 			return false;
 	}
@@ -238,7 +238,7 @@ bind_update(struct bind *b, const struct ast_stmt *st)
 }
 
 bool
-bind_delete(struct bind *b, const struct ast_stmt *st)
+sql_bind_delete(struct bind *b, const struct ast_stmt *st)
 {
 	return target(b, &st->table) && returning(b, st) && victims(b, st->where, false);
 }

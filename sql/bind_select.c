@@ -12,22 +12,22 @@ join_using(struct bind *b, const struct ast_join *j, const char *name)
 	unsigned lt, lc, rt, rc;
 	b->lo = j->first;
 	b->hi = j->mid;
-	if (!bind_find_column(b, NULL, name, 0, &lt, &lc))
+	if (!sql_bind_find_column(b, NULL, name, 0, &lt, &lc))
 		return strcmp(b->err->sqlstate, "42703") != 0
 			   ? false
-			   : bind_fail(b, 0, "42703",
+			   : sql_bind_fail(b, 0, "42703",
 				 "column \"%s\" specified in USING clause does not exist in left table",
 				 name);
 	b->lo = j->mid;
 	b->hi = j->last + 1;
-	if (!bind_find_column(b, NULL, name, 0, &rt, &rc))
+	if (!sql_bind_find_column(b, NULL, name, 0, &rt, &rc))
 		return strcmp(b->err->sqlstate, "42703") != 0
 			   ? false
-			   : bind_fail(b, 0, "42703",
+			   : sql_bind_fail(b, 0, "42703",
 				 "column \"%s\" specified in USING clause does not exist in right table",
 				 name);
-	struct ast_expr *l = bind_ast_column(b, lt, lc, 0), *r = bind_ast_column(b, rt, rc, 0);
-	if (l == NULL || r == NULL || !bind_cond_eq(b, l, r, 0))
+	struct ast_expr *l = sql_bind_ast_column(b, lt, lc, 0), *r = sql_bind_ast_column(b, rt, rc, 0);
+	if (l == NULL || r == NULL || !sql_bind_cond_eq(b, l, r, 0))
 		return false;
 	b->table[rt].hidden[rc] = 1;
 	return true;
@@ -40,12 +40,12 @@ join_natural(struct bind *b, const struct ast_join *j)
 		for (unsigned c = 0; c < b->table[k].tab->columns; c++) {
 			if (b->table[k].hidden[c])
 				continue;
-			const char *name = bind_column_name(&b->table[k], c);
+			const char *name = sql_bind_column_name(&b->table[k], c);
 			unsigned lt, lc;
 			struct cat_err keep = *b->err;
 			b->lo = j->first;
 			b->hi = j->mid;
-			bool there = bind_find_column(b, NULL, name, 0, &lt, &lc);
+			bool there = sql_bind_find_column(b, NULL, name, 0, &lt, &lc);
 			if (!there && strcmp(b->err->sqlstate, "42702") == 0)
 				return false;
 			*b->err = keep;
@@ -59,7 +59,7 @@ static bool
 from(struct bind *b, const struct ast_select *q)
 {
 	for (unsigned k = 0; k < q->tables; k++)
-		if (!bind_add_table(b, &q->table[k]))
+		if (!sql_bind_add_table(b, &q->table[k]))
 			return false;
 	for (unsigned k = 0; k < q->joins; k++) {
 		const struct ast_join *j = &q->join[k];
@@ -71,13 +71,13 @@ from(struct bind *b, const struct ast_select *q)
 		b->lo = j->first;
 		b->hi = j->last + 1;
 		b->no_agg = "JOIN conditions";
-		if (j->on != NULL && !bind_conds(b, j->on))
+		if (j->on != NULL && !sql_bind_conds(b, j->on))
 			return false;
 	}
 	b->lo = 0;
 	b->hi = b->tables;
 	b->no_agg = "WHERE";
-	return q->where == NULL || bind_conds(b, q->where);
+	return q->where == NULL || sql_bind_conds(b, q->where);
 }
 
 /* ---- the select list ---------------------------------------------------------------- */
@@ -93,10 +93,11 @@ push(struct bind *b, struct list *l, struct ast_expr *e, const char *name)
 	if (e == NULL)
 		return false;
 	if (l->n == CAT_COLUMNS_MAX)
-		return bind_fail(b, 0, "54011", "target lists can have at most %d entries", CAT_COLUMNS_MAX);
+		return sql_bind_fail(
+		    b, 0, "54011", "target lists can have at most %d entries", CAT_COLUMNS_MAX);
 	if (l->n == l->cap) {
 		unsigned cap = l->cap ? l->cap * 2 : 16;
-		struct ast_target *more = bind_take(b, cap * sizeof *more);
+		struct ast_target *more = sql_bind_take(b, cap * sizeof *more);
 		if (more == NULL)
 			return false;
 		if (l->n)
@@ -112,8 +113,8 @@ static bool
 push_table(struct bind *b, struct list *l, unsigned k, bool all, int position)
 {
 	for (unsigned c = 0; c < b->table[k].tab->columns; c++)
-		if ((all || !b->table[k].hidden[c]) &&
-		    !push(b, l, bind_ast_column(b, k, c, position), bind_column_name(&b->table[k], c)))
+		if ((all || !b->table[k].hidden[c]) && !push(b, l, sql_bind_ast_column(b, k, c, position),
+							   sql_bind_column_name(&b->table[k], c)))
 			return false;
 	return true;
 }
@@ -123,7 +124,7 @@ static bool
 push_star(struct bind *b, const struct ast_select *q, struct list *l, int position)
 {
 	if (b->tables == 0)
-		return bind_fail(b, position, "42601", "SELECT * with no tables specified is not valid");
+		return sql_bind_fail(b, position, "42601", "SELECT * with no tables specified is not valid");
 	for (unsigned k = 0; k < b->tables;) {
 		unsigned last = k;
 		for (unsigned j = 0; j < q->joins; j++)
@@ -137,7 +138,8 @@ push_star(struct bind *b, const struct ast_select *q, struct list *l, int positi
 				unsigned t, c;
 				b->lo = q->join[j].first;
 				b->hi = q->join[j].mid;
-				bool ok = bind_find_column(b, NULL, q->join[j].using_[u], position, &t, &c);
+				bool ok =
+				    sql_bind_find_column(b, NULL, q->join[j].using_[u], position, &t, &c);
 				b->lo = 0;
 				b->hi = b->tables;
 				if (!ok)
@@ -146,8 +148,8 @@ push_star(struct bind *b, const struct ast_select *q, struct list *l, int positi
 				for (unsigned x = from_here; x < l->n; x++)
 					if (l->t[x].e->len == t + 1 && l->t[x].e->i == c)
 						twice = true;
-				if (!twice && !push(b, l, bind_ast_column(b, t, c, position),
-						  bind_column_name(&b->table[t], c)))
+				if (!twice && !push(b, l, sql_bind_ast_column(b, t, c, position),
+						  sql_bind_column_name(&b->table[t], c)))
 					return false;
 			}
 		}
@@ -158,8 +160,8 @@ push_star(struct bind *b, const struct ast_select *q, struct list *l, int positi
 				for (unsigned x = from_here; x < merged; x++)
 					if (l->t[x].e->len == t + 1 && l->t[x].e->i == c)
 						twice = true;
-				if (!twice && !push(b, l, bind_ast_column(b, t, c, position),
-						  bind_column_name(&b->table[t], c)))
+				if (!twice && !push(b, l, sql_bind_ast_column(b, t, c, position),
+						  sql_bind_column_name(&b->table[t], c)))
 					return false;
 			}
 		k = last + 1;
@@ -230,7 +232,7 @@ select_list(struct bind *b, const struct ast_select *q, struct list *l)
 		while (k < b->tables && strcmp(b->table[k].ast->alias, t->e->qual) != 0)
 			k++;
 		if (k == b->tables)
-			return bind_fail(b, t->e->position, "42P01",
+			return sql_bind_fail(b, t->e->position, "42P01",
 			    "missing FROM-clause entry for table \"%s\"", t->e->qual);
 		if (!push_table(b, l, k, true, t->e->position))
 			return false;
@@ -244,12 +246,12 @@ static bool
 add_group(struct bind *b, const struct ast_expr *e)
 {
 	for (unsigned g = 0; g < b->groups; g++)
-		if (bind_same(b, b->group[g], e))
+		if (sql_bind_same(b, b->group[g], e))
 			return true;
 	if (b->groups == b->group_cap) {
 		unsigned cap = b->group_cap ? b->group_cap * 2 : 16;
-		const struct ast_expr **more = bind_take(b, cap * sizeof *more);
-		struct sql_expr **keys = bind_take(b, cap * sizeof *keys);
+		const struct ast_expr **more = sql_bind_take(b, cap * sizeof *more);
+		struct sql_expr **keys = sql_bind_take(b, cap * sizeof *keys);
 		if (more == NULL || keys == NULL)
 			return false;
 		if (b->groups) {
@@ -260,8 +262,8 @@ add_group(struct bind *b, const struct ast_expr *e)
 		b->group_key = keys;
 		b->group_cap = cap;
 	}
-	struct sql_expr *k = bind_expr(b, e);
-	bind_fix_param(b, k, CAT_TEXT);
+	struct sql_expr *k = sql_bind_expr(b, e);
+	sql_bind_fix_param(b, k, CAT_TEXT);
 	if (k == NULL || (k = sql_expr_settle(b->a, k, b->err)) == NULL)
 		return false;
 	b->group[b->groups] = e;
@@ -276,11 +278,11 @@ depend(struct bind *b, const struct ast_expr *e, uint64_t tables)
 	if (e == NULL)
 		return true;
 	if (++b->nodes > 1000000)
-		return bind_fail(b, e->position, "54001", "statement too complex");
+		return sql_bind_fail(b, e->position, "54001", "statement too complex");
 	if (e->kind == AST_COLUMN) {
 		unsigned t, c;
 		struct cat_err keep = *b->err;
-		bool there = bind_locate(b, e, &t, &c);
+		bool there = sql_bind_locate(b, e, &t, &c);
 		*b->err = keep; /* it may be a name of the output */
 		return !there || !(tables >> t & 1) || add_group(b, e);
 	}
@@ -326,14 +328,14 @@ groups(struct bind *b, const struct ast_select *q, const struct list *l)
 		const struct ast_expr *e = q->group[i];
 		if (e->kind == AST_INT) {
 			if (e->i < 1 || e->i > l->n)
-				return bind_fail(b, e->position, "42P10",
+				return sql_bind_fail(b, e->position, "42P10",
 				    "GROUP BY position %lld is not in select list", (long long)e->i);
 			e = l->t[e->i - 1].e;
 		} else if (e->kind == AST_COLUMN && e->qual == NULL && e->len == 0) {
 			/* a column of the input first, then a name of the output */
 			unsigned t, c;
 			struct cat_err keep = *b->err;
-			if (!bind_find_column(b, NULL, e->text, e->position, &t, &c) &&
+			if (!sql_bind_find_column(b, NULL, e->text, e->position, &t, &c) &&
 			    strcmp(b->err->sqlstate, "42703") == 0)
 				for (unsigned k = 0; k < l->n; k++)
 					if (l->t[k].name && strcmp(l->t[k].name, e->text) == 0) {
@@ -342,8 +344,8 @@ groups(struct bind *b, const struct ast_select *q, const struct list *l)
 					}
 			*b->err = keep;
 		}
-		if (bind_has_agg(b, e))
-			return bind_fail(
+		if (sql_bind_has_agg(b, e))
+			return sql_bind_fail(
 			    b, e->position, "42803", "aggregate functions are not allowed in GROUP BY");
 		if (!add_group(b, e))
 			return false;
@@ -363,7 +365,7 @@ out_push(struct bind *b, struct out *o, struct sql_expr *e)
 {
 	if (o->n == o->cap) {
 		unsigned cap = o->cap ? o->cap * 2 : 16;
-		struct sql_expr **more = bind_take(b, cap * sizeof *more);
+		struct sql_expr **more = sql_bind_take(b, cap * sizeof *more);
 		if (more == NULL)
 			return false;
 		if (o->n)
@@ -378,7 +380,7 @@ out_push(struct bind *b, struct out *o, struct sql_expr *e)
 static struct sql_expr *
 settled(struct bind *b, struct sql_expr *e)
 {
-	bind_fix_param(b, e, CAT_TEXT);
+	sql_bind_fix_param(b, e, CAT_TEXT);
 	return e ? sql_expr_settle(b->a, e, b->err) : NULL;
 }
 
@@ -395,34 +397,34 @@ order_by(struct bind *b, const struct ast_select *q, const struct list *l, struc
 		};
 		if (e->kind == AST_INT) {
 			if (e->i < 1 || e->i > l->n)
-				return bind_fail(b, e->position, "42P10",
+				return sql_bind_fail(b, e->position, "42P10",
 				    "ORDER BY position %lld is not in select list", (long long)e->i);
 			k->col = (unsigned)e->i - 1;
 			continue;
 		}
 		if (e->kind == AST_STRING || e->kind == AST_NUMBER)
-			return bind_fail(b, e->position, "42601", "non-integer constant in ORDER BY");
+			return sql_bind_fail(b, e->position, "42601", "non-integer constant in ORDER BY");
 		if (e->kind == AST_COLUMN && e->qual == NULL)
 			for (unsigned t = 0; t < l->n; t++) {
 				if (l->t[t].name == NULL || strcmp(l->t[t].name, e->text) != 0)
 					continue;
-				if (k->col != UINT32_MAX && !bind_same(b, l->t[k->col].e, l->t[t].e))
-					return bind_fail(
+				if (k->col != UINT32_MAX && !sql_bind_same(b, l->t[k->col].e, l->t[t].e))
+					return sql_bind_fail(
 					    b, e->position, "42702", "ORDER BY \"%s\" is ambiguous", e->text);
 				k->col = k->col == UINT32_MAX ? t : k->col;
 			}
 		for (unsigned t = 0; t < l->n && k->col == UINT32_MAX; t++)
-			if (bind_same(b, l->t[t].e, e))
+			if (sql_bind_same(b, l->t[t].e, e))
 				k->col = t;
 		if (k->col != UINT32_MAX)
 			continue;
 		if (q->rows > 0)
-			return bind_fail(b, e->position, "0A000",
+			return sql_bind_fail(b, e->position, "0A000",
 			    "ORDER BY expressions over VALUES are not supported yet");
 		if (q->distinct)
-			return bind_fail(b, e->position, "42P10",
+			return sql_bind_fail(b, e->position, "42P10",
 			    "for SELECT DISTINCT, ORDER BY expressions must appear in select list");
-		struct sql_expr *x = settled(b, bind_expr(b, e));
+		struct sql_expr *x = settled(b, sql_bind_expr(b, e));
 		k->col = o->n;
 		if (x == NULL || !out_push(b, o, x))
 			return false;
@@ -433,21 +435,22 @@ order_by(struct bind *b, const struct ast_select *q, const struct list *l, struc
 static struct sql_expr *
 row_count(struct bind *b, const struct ast_expr *e, const char *what)
 {
-	if (bind_has_agg(b, e)) {
-		bind_fail(b, e->position, "42803", "aggregate functions are not allowed in %s", what);
+	if (sql_bind_has_agg(b, e)) {
+		sql_bind_fail(b, e->position, "42803", "aggregate functions are not allowed in %s", what);
 		return NULL;
 	}
 	unsigned lo = b->lo, hi = b->hi;
 	bool grouped = b->grouped;
 	b->lo = b->hi = 0;
 	b->grouped = false;
-	struct sql_expr *x = bind_expr_as(b, e, CAT_INT8);
+	struct sql_expr *x = sql_bind_expr_as(b, e, CAT_INT8);
 	b->lo = lo;
 	b->hi = hi;
 	b->grouped = grouped;
 	if (x == NULL) {
 		if (strcmp(b->err->sqlstate, "42703") == 0)
-			bind_fail(b, e->position, "42P10", "argument of %s must not contain variables", what);
+			sql_bind_fail(
+			    b, e->position, "42P10", "argument of %s must not contain variables", what);
 		return NULL;
 	}
 	return sql_expr_assign(b->a, x, CAT_INT8, -1, what, e->position, b->err);
@@ -458,7 +461,7 @@ answer_columns(struct bind *b, const struct list *l, const struct out *o)
 {
 	struct sql_plan *p = b->plan;
 	p->columns = l->n;
-	if ((p->column = bind_take(b, l->n * sizeof *p->column)) == NULL)
+	if ((p->column = sql_bind_take(b, l->n * sizeof *p->column)) == NULL)
 		return false;
 	for (unsigned i = 0; i < l->n; i++) {
 		struct sql_column *c = &p->column[i];
@@ -472,28 +475,28 @@ answer_columns(struct bind *b, const struct list *l, const struct out *o)
 static struct sql_node *
 values(struct bind *b, const struct ast_select *q, struct list *l, struct out *o)
 {
-	struct sql_expr **e = bind_take(b, (size_t)q->rows * q->cols * sizeof *e);
-	struct sql_expr **col = bind_take(b, q->rows * sizeof *col);
-	struct sql_node *n = plan_node(b, SQL_NODE_VALUES, NULL, q->cols);
+	struct sql_expr **e = sql_bind_take(b, (size_t)q->rows * q->cols * sizeof *e);
+	struct sql_expr **col = sql_bind_take(b, q->rows * sizeof *col);
+	struct sql_node *n = sql_plan_node(b, SQL_NODE_VALUES, NULL, q->cols);
 	if (e == NULL || col == NULL || n == NULL)
 		return NULL;
 	for (unsigned c = 0; c < q->cols; c++) {
 		enum cat_type type = CAT_UNKNOWN;
 		for (unsigned r = 0; r < q->rows; r++) {
-			if ((col[r] = bind_expr(b, q->values[(size_t)r * q->cols + c])) == NULL)
+			if ((col[r] = sql_bind_expr(b, q->values[(size_t)r * q->cols + c])) == NULL)
 				return NULL;
 			if (type == CAT_UNKNOWN)
 				type = col[r]->type;
 		}
 		for (unsigned r = 0; r < q->rows; r++)
-			bind_fix_param(b, col[r], type == CAT_UNKNOWN ? CAT_TEXT : type);
+			sql_bind_fix_param(b, col[r], type == CAT_UNKNOWN ? CAT_TEXT : type);
 		if (q->rows > 1 ? !sql_expr_unify(b->a, col, q->rows, "VALUES", b->err)
 				: (col[0] = settled(b, col[0])) == NULL)
 			return NULL;
 		for (unsigned r = 0; r < q->rows; r++)
 			if ((e[(size_t)r * q->cols + c] = settled(b, col[r])) == NULL)
 				return NULL;
-		struct ast_expr *name = bind_take(b, sizeof *name);
+		struct ast_expr *name = sql_bind_take(b, sizeof *name);
 		char *text = nam_arena_printf(b->a, "column%u", c + 1);
 		if (name == NULL || text == NULL)
 			return NULL;
@@ -513,7 +516,7 @@ static struct sql_node *
 aggregated(struct bind *b, struct sql_node *child, struct sql_expr *having)
 {
 	/* Only the group keys somebody uses above are wanted, but all are compared. */
-	struct sql_node *n = plan_node(b, SQL_NODE_AGG, child, b->groups + b->aggs);
+	struct sql_node *n = sql_plan_node(b, SQL_NODE_AGG, child, b->groups + b->aggs);
 	if (n == NULL)
 		return NULL;
 	n->key = b->group_key;
@@ -528,8 +531,8 @@ aggregated(struct bind *b, struct sql_node *child, struct sql_expr *having)
 static struct sql_node *
 distinct(struct bind *b, struct sql_node *child, const struct out *o)
 {
-	struct sql_node *n = plan_node(b, SQL_NODE_AGG, child, o->n);
-	if (n == NULL || (n->key = bind_take(b, o->n * sizeof *n->key)) == NULL)
+	struct sql_node *n = sql_plan_node(b, SQL_NODE_AGG, child, o->n);
+	if (n == NULL || (n->key = sql_bind_take(b, o->n * sizeof *n->key)) == NULL)
 		return NULL;
 	for (unsigned i = 0; i < o->n; i++)
 		if ((n->key[i] = sql_expr_column(b->a, i, o->e[i]->type, o->e[i]->typmod, 0)) == NULL)
@@ -545,21 +548,21 @@ is_grouped(struct bind *b, const struct ast_select *q)
 	if (q->groups > 0 || q->having != NULL)
 		return true;
 	for (unsigned i = 0; i < q->targets; i++)
-		if (bind_has_agg(b, q->target[i].e))
+		if (sql_bind_has_agg(b, q->target[i].e))
 			return true;
 	for (unsigned i = 0; i < q->orders; i++)
-		if (bind_has_agg(b, q->order[i].e))
+		if (sql_bind_has_agg(b, q->order[i].e))
 			return true;
 	return false;
 }
 
 struct sql_node *
-bind_select(struct bind *b, const struct ast_select *q, bool quiet)
+sql_bind_select(struct bind *b, const struct ast_select *q, bool quiet)
 {
 	struct list l = { 0 };
 	struct out o = { 0 };
 	struct sql_expr *having = NULL, *limit = NULL, *offset = NULL;
-	struct sql_sort_key *keys = bind_take(b, q->orders * sizeof *keys);
+	struct sql_sort_key *keys = sql_bind_take(b, q->orders * sizeof *keys);
 	struct sql_node *n, *source = NULL;
 	if (keys == NULL)
 		return NULL;
@@ -575,16 +578,16 @@ bind_select(struct bind *b, const struct ast_select *q, bool quiet)
 		b->grouped = grouped;
 		for (unsigned i = 0; i < l.n; i++) {
 			b->no_agg = "the select list";
-			struct sql_expr *e = settled(b, bind_expr(b, l.t[i].e));
+			struct sql_expr *e = settled(b, sql_bind_expr(b, l.t[i].e));
 			if (e == NULL || !out_push(b, &o, e))
 				return NULL;
 		}
 		if (q->having != NULL) {
-			having = bind_expr_as(b, q->having, CAT_BOOL);
+			having = sql_bind_expr_as(b, q->having, CAT_BOOL);
 			if (having == NULL)
 				return NULL;
 			if (having->type != CAT_BOOL) {
-				bind_fail(b, q->having->position, "42804",
+				sql_bind_fail(b, q->having->position, "42804",
 				    "argument of HAVING must be type boolean, not type %s",
 				    cat_type_name(having->type));
 				return NULL;
@@ -602,11 +605,11 @@ bind_select(struct bind *b, const struct ast_select *q, bool quiet)
 	if (source != NULL) {
 		n = source;
 	} else {
-		if ((n = plan_from(b)) == NULL)
+		if ((n = sql_plan_from(b)) == NULL)
 			return NULL;
 		if (b->grouped && (n = aggregated(b, n, having)) == NULL)
 			return NULL;
-		struct sql_node *p = plan_node(b, SQL_NODE_PROJECT, n, o.n);
+		struct sql_node *p = sql_plan_node(b, SQL_NODE_PROJECT, n, o.n);
 		if (p == NULL)
 			return NULL;
 		p->e = o.e;
@@ -617,8 +620,8 @@ bind_select(struct bind *b, const struct ast_select *q, bool quiet)
 	if (q->distinct && (n = distinct(b, n, &o)) == NULL)
 		return NULL;
 	if (q->orders > 0) {
-		struct sql_node *s = plan_node(b, SQL_NODE_SORT, n, o.n);
-		if (s == NULL || (s->types = bind_take(b, o.n * sizeof *s->types)) == NULL)
+		struct sql_node *s = sql_plan_node(b, SQL_NODE_SORT, n, o.n);
+		if (s == NULL || (s->types = sql_bind_take(b, o.n * sizeof *s->types)) == NULL)
 			return NULL;
 		for (unsigned i = 0; i < o.n; i++)
 			s->types[i] = o.e[i]->type;
@@ -631,7 +634,7 @@ bind_select(struct bind *b, const struct ast_select *q, bool quiet)
 		n = s;
 	}
 	if (limit != NULL || offset != NULL) {
-		struct sql_node *m = plan_node(b, SQL_NODE_LIMIT, n, n->out.cols);
+		struct sql_node *m = sql_plan_node(b, SQL_NODE_LIMIT, n, n->out.cols);
 		if (m == NULL)
 			return NULL;
 		m->limit = limit;

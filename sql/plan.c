@@ -7,9 +7,9 @@
 enum { ROWS_GUESS = 1000 };
 
 struct sql_node *
-plan_node(struct bind *b, enum sql_node_kind kind, struct sql_node *child, unsigned cols)
+sql_plan_node(struct bind *b, enum sql_node_kind kind, struct sql_node *child, unsigned cols)
 {
-	struct sql_node *n = bind_take(b, sizeof *n);
+	struct sql_node *n = sql_bind_take(b, sizeof *n);
 	if (n == NULL)
 		return NULL;
 	n->kind = kind;
@@ -17,8 +17,8 @@ plan_node(struct bind *b, enum sql_node_kind kind, struct sql_node *child, unsig
 	n->arena = b->plan->arenas;
 	b->plan->arenas += 3;
 	n->out.cols = cols;
-	n->out.col = bind_take(b, cols * sizeof *n->out.col);
-	n->selbuf = bind_take(b, CAT_BATCH * sizeof *n->selbuf);
+	n->out.col = sql_bind_take(b, cols * sizeof *n->out.col);
+	n->selbuf = sql_bind_take(b, CAT_BATCH * sizeof *n->selbuf);
 	n->est = 1;
 	return n->out.col && n->selbuf ? n : NULL;
 }
@@ -101,7 +101,7 @@ full_key(struct bind *b, unsigned k, uint64_t given, unsigned *probes)
 	}
 	struct sql_expr **out = NULL;
 	if (i == keys) {
-		if ((out = bind_take(b, keys * sizeof *out)) == NULL)
+		if ((out = sql_bind_take(b, keys * sizeof *out)) == NULL)
 			return NULL;
 		memcpy(out, found, keys * sizeof *out);
 		for (i = 0; i < keys; i++)
@@ -112,7 +112,7 @@ full_key(struct bind *b, unsigned k, uint64_t given, unsigned *probes)
 		return NULL;
 	enum cat_type type = t->tab->column[t->tab->key[0]].type;
 	struct bind_cond *c = key_list(b, t->base + t->tab->key[0], type);
-	if (c == NULL || (out = bind_take(b, (c->ins - 1) * sizeof *out)) == NULL)
+	if (c == NULL || (out = sql_bind_take(b, (c->ins - 1) * sizeof *out)) == NULL)
 		return NULL;
 	for (unsigned v = 1; v < c->ins; v++) {
 		enum cat_type vt = c->in[v]->type;
@@ -132,8 +132,8 @@ access_(struct bind *b, struct sql_node *n, unsigned k)
 	a->tab = t->tab;
 	a->alias = t->ast->alias;
 	a->base = t->base;
-	a->want = bind_take(b, t->tab->columns * sizeof *a->want);
-	a->tmp = bind_take(b, t->tab->columns * sizeof *a->tmp);
+	a->want = sql_bind_take(b, t->tab->columns * sizeof *a->want);
+	a->tmp = sql_bind_take(b, t->tab->columns * sizeof *a->tmp);
 	if (a->want == NULL || a->tmp == NULL)
 		return false;
 	for (unsigned c = 0; c < t->tab->columns; c++)
@@ -146,7 +146,7 @@ access_(struct bind *b, struct sql_node *n, unsigned k)
 static bool
 push_down(struct bind *b, struct sql_node *n, uint64_t tables, bool first)
 {
-	struct sql_expr **e = bind_take(b, (b->conds + 1) * sizeof *e);
+	struct sql_expr **e = sql_bind_take(b, (b->conds + 1) * sizeof *e);
 	unsigned count = 0;
 	if (e == NULL)
 		return false;
@@ -178,7 +178,7 @@ base_of(struct bind *b, unsigned k, bool first)
 {
 	unsigned probes;
 	struct sql_expr **key = full_key(b, k, 0, &probes);
-	struct sql_node *n = plan_node(b, key ? SQL_NODE_GET : SQL_NODE_SCAN, NULL, b->width);
+	struct sql_node *n = sql_plan_node(b, key ? SQL_NODE_GET : SQL_NODE_SCAN, NULL, b->width);
 	if (n == NULL || !access_(b, n, k))
 		return NULL;
 	n->key = key;
@@ -191,7 +191,7 @@ base_of(struct bind *b, unsigned k, bool first)
 static unsigned *
 columns_of(struct bind *b, uint64_t tables, unsigned *count)
 {
-	unsigned *out = bind_take(b, b->width * sizeof *out);
+	unsigned *out = sql_bind_take(b, b->width * sizeof *out);
 	*count = 0;
 	for (unsigned k = 0; out != NULL && k < b->tables; k++)
 		for (unsigned c = 0; (tables >> k & 1) && c < b->table[k].tab->columns; c++)
@@ -213,7 +213,7 @@ type_at(const struct bind *b, unsigned index)
 static struct sql_node *
 lookup(struct bind *b, struct sql_node *left, uint64_t have, unsigned k, struct sql_expr **key)
 {
-	struct sql_node *n = plan_node(b, SQL_NODE_GET, left, b->width);
+	struct sql_node *n = sql_plan_node(b, SQL_NODE_GET, left, b->width);
 	if (n == NULL || !access_(b, n, k))
 		return NULL;
 	n->key = key;
@@ -237,14 +237,14 @@ static struct sql_node *
 hash_join(struct bind *b, struct sql_node *left, uint64_t have, struct sql_node *right, unsigned k)
 {
 	uint64_t one = UINT64_C(1) << k;
-	struct sql_node *n = plan_node(b, SQL_NODE_JOIN, NULL, b->width);
+	struct sql_node *n = sql_plan_node(b, SQL_NODE_JOIN, NULL, b->width);
 	if (n == NULL)
 		return NULL;
 	bool build_right = right->est <= left->est;
 	n->child = build_right ? left : right;
 	n->build = build_right ? right : left;
-	n->key = bind_take(b, (b->conds + 1) * sizeof *n->key);
-	n->build_key = bind_take(b, (b->conds + 1) * sizeof *n->build_key);
+	n->key = sql_bind_take(b, (b->conds + 1) * sizeof *n->key);
+	n->build_key = sql_bind_take(b, (b->conds + 1) * sizeof *n->build_key);
 	if (n->key == NULL || n->build_key == NULL)
 		return NULL;
 	for (unsigned i = 0; i < b->conds; i++) {
@@ -259,7 +259,7 @@ hash_join(struct bind *b, struct sql_node *left, uint64_t have, struct sql_node 
 	}
 	n->probe_col = columns_of(b, build_right ? have : one, &n->probe_cols);
 	n->build_col = columns_of(b, build_right ? one : have, &n->build_cols);
-	n->build_type = bind_take(b, (n->build_cols + n->keys) * sizeof *n->build_type);
+	n->build_type = sql_bind_take(b, (n->build_cols + n->keys) * sizeof *n->build_type);
 	if (n->probe_col == NULL || n->build_col == NULL || n->build_type == NULL)
 		return NULL;
 	for (unsigned i = 0; i < n->build_cols; i++)
@@ -271,11 +271,11 @@ hash_join(struct bind *b, struct sql_node *left, uint64_t have, struct sql_node 
 }
 
 struct sql_node *
-plan_from(struct bind *b)
+sql_plan_from(struct bind *b)
 {
 	struct sql_node *base[SQL_TABLES_MAX] = { 0 }, *n;
 	if (b->tables == 0) {
-		if ((n = plan_node(b, SQL_NODE_ONE, NULL, 0)) == NULL)
+		if ((n = sql_plan_node(b, SQL_NODE_ONE, NULL, 0)) == NULL)
 			return NULL;
 		return push_down(b, n, 0, true) ? n : NULL;
 	}
@@ -339,23 +339,23 @@ sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct ca
 		b->err = err;
 		b->in = in;
 		b->plan = p;
-		ok = (p->param = bind_take(b, p->params * sizeof *p->param)) != NULL;
+		ok = (p->param = sql_bind_take(b, p->params * sizeof *p->param)) != NULL;
 	}
 	for (unsigned i = 0; ok && i < in->ntypes && i < p->params; i++)
 		p->param[i] = in->types[i];
 	if (ok)
 		switch (st->kind) {
 		case AST_SELECT:
-			ok = (p->root = bind_select(b, st->select, false)) != NULL;
+			ok = (p->root = sql_bind_select(b, st->select, false)) != NULL;
 			break;
 		case AST_INSERT:
-			ok = bind_insert(b, st);
+			ok = sql_bind_insert(b, st);
 			break;
 		case AST_UPDATE:
-			ok = bind_update(b, st);
+			ok = sql_bind_update(b, st);
 			break;
 		default:
-			ok = bind_delete(b, st);
+			ok = sql_bind_delete(b, st);
 		}
 	for (unsigned i = 0; ok && i < p->params; i++)
 		if (p->param[i] == CAT_UNKNOWN)
