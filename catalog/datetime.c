@@ -139,16 +139,19 @@ fraction(struct scan *c)
 {
 	int64_t us = 0;
 	unsigned n = 0;
-	int up = 0;
+	int next = 0; /* the seventh digit; 5 means a little more than half when others follow */
 	for (c->at++; digit(peek(c)); c->at++, n++) {
+		int d = peek(c) - '0';
 		if (n < 6)
-			us = us * 10 + (peek(c) - '0');
+			us = us * 10 + d;
 		else if (n == 6)
-			up = peek(c) >= '5';
+			next = d;
+		else if (next == 5 && d > 0)
+			next = 6;
 	}
 	for (; n < 6; n++)
 		us *= 10;
-	c->us = us + up;
+	c->us = us + (next > 5 || (next == 5 && us % 2 != 0)); /* half to even */
 }
 
 /* Hour is read; at ':' */
@@ -274,7 +277,7 @@ one_word(struct scan *c)
 		return c->has_time;
 	if (strcmp(w, "epoch") == 0)
 		c->special = 2;
-	else if (strcmp(w, "infinity") == 0 || strcmp(w, "inf") == 0)
+	else if (strcmp(w, "infinity") == 0)
 		c->special = start > 0 && c->s.p[start - 1] == '-' ? -1 : 1;
 	return c->special != 0;
 }
@@ -339,9 +342,6 @@ tokens(struct scan *c)
 			} else if ((ch == '-' || ch == '/' || ch == '.') && c->month == 0 && !c->has_date &&
 				   c->nums == 0) {
 				if (!separated_date(c, v, d))
-					return false;
-			} else if (d == 14) {
-				if (!packed_date(c, v / 1000000, 8) || !packed_time(c, v % 1000000, 6))
 					return false;
 			} else if ((d == 8 || d == 6) && !c->has_date && c->nums == 0 && c->month == 0 &&
 				   !c->has_julian) {
@@ -409,7 +409,7 @@ date_time(struct scan *c, struct cat_str whole, int64_t *days, int64_t *us, stru
 		}
 		if (c->bc && c->ad)
 			return bad(c, whole, err);
-		if (ydigits <= 2 && !c->bc && !c->ad)
+		if (ydigits <= 2 && !c->bc)
 			c->year += c->year < 70 ? 2000 : 1900;
 		if (c->year == 0)
 			return field_range(whole, false, err);

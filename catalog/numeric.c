@@ -521,13 +521,13 @@ cmp_big(const struct num *a, const struct num *b)
 	int c = 0;
 	if (ctx != NULL && x != NULL && y != NULL && bn_load(a, x) && bn_load(b, y) &&
 	    bn_scale_up(a->scale < b->scale ? x : y, (unsigned)abs((int)a->scale - (int)b->scale), ctx))
-		c = BN_ucmp(x, y);
+		c = BN_ucmp(x, y); /* any size */
 	else
 		abort(); /* no memory, and a comparison cannot say so */
 	BN_free(x);
 	BN_free(y);
 	BN_CTX_free(ctx);
-	return c;
+	return (c > 0) - (c < 0);
 }
 
 int

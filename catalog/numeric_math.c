@@ -495,8 +495,8 @@ cat_num_power(
 		    err, "2201F", "a negative number raised to a non-integer power yields a complex result");
 	/* e^(b ln |a|) */
 	double e, size;
-	if (!cat_num_to_double(sb, &e, arena, err))
-		return false;
+	if (!cat_num_to_double(sb, &e, arena, &ignore))
+		e = b.neg ? -1e300 : 1e300;
 	size = e * rough_log10(&a);
 	if (size * 2.302585092994046 >= EXP_MAX)
 		return num_overflow(err);

@@ -387,6 +387,8 @@ n_whole_div(struct sql_row *r)
 	struct cat_str m, d, q;
 	struct nam_arena *a = r->env->arena;
 	struct cat_err *err = r->env->err;
+	if (cat_num_is_inf(r->a[0].s))
+		return cat_num_div(r->a[0].s, r->a[1].s, &r->out.s, a, err);
 	return cat_num_mod(r->a[0].s, r->a[1].s, &m, a, err) && cat_num_sub(r->a[0].s, m, &d, a, err) &&
 	       cat_num_div(d, r->a[1].s, &q, a, err) && cat_num_trunc(q, 0, &r->out.s, a, err);
 }
