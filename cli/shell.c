@@ -18,6 +18,8 @@ is_number(enum cat_type t)
 	return t == CAT_INT4 || t == CAT_INT8 || t == CAT_FLOAT8 || t == CAT_NUMERIC;
 }
 
+enum { PROGRESS_NS = 300000000 }; /* what is done sooner needs no progress line */
+
 static void
 end_progress(struct shell *sh)
 {
@@ -115,7 +117,8 @@ on_progress(void *arg, uint64_t bytes, uint64_t total, uint64_t rows)
 	struct shell *sh = arg;
 	sh->progress_bytes = bytes;
 	sh->progress_rows = rows;
-	if (!isatty(2))
+	if (!isatty(2) || (sh->source != NULL && sh->source->terminal && sh->copying) ||
+	    nam_clock_ns() - sh->started < PROGRESS_NS)
 		return;
 	sh->progress_shown = true;
 	if (total > 0)
@@ -204,24 +207,24 @@ shell_exec(struct shell *sh, const char *text, size_t len)
 	sh->copying = sh->rows_shown = false;
 	sh->progress_bytes = 0;
 	cn_session_counts(sh->session, &before);
-	uint64_t start = nam_clock_ns();
+	uint64_t start = sh->started = nam_clock_ns();
 	shell_interrupted = 0;
 	shell_running(sh->session);
 	bool ok = cn_exec(sh->session, text, len, &sink, &err);
 	shell_running(NULL);
 	uint64_t took = nam_clock_ns() - start;
 	end_progress(sh);
-	if (!ok) {
-		cn_print_drop(sh->print);
-		shell_error(&err, text, len);
-		sh->failed = true;
-	}
 	/* Input meant for a COPY that failed is not SQL. */
 	while (sh->copying && !shell_interrupted) {
 		const char *p;
 		size_t n;
 		if (!source_copy(sh, sh->source, &p, &n) || n == 0)
 			sh->copying = false;
+	}
+	if (!ok) {
+		cn_print_drop(sh->print);
+		shell_error(&err, text, len);
+		sh->failed = true;
 	}
 	if (ok && sh->progress_bytes > 0 && !isatty(2) && !sh->opt.quiet)
 		fprintf(stderr, "COPY %.1f MiB, %llu rows in %.1f s\n",

@@ -41,6 +41,7 @@ struct shell {
 	bool copying;    /* it has asked for input, and the end was not given */
 	bool progress_shown;
 	uint64_t progress_bytes, progress_rows;
+	uint64_t started; /* the running statement, by the clock */
 	char *stmt;
 	size_t stmt_len, stmt_cap;
 	bool stmt_over; /* longer than allowed: its text is not kept */

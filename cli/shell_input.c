@@ -264,6 +264,7 @@ shell_history_open(void)
 	terminal_known = tcgetattr(0, &terminal_was) == 0;
 	rl_readline_name = (char *)(uintptr_t) "namdb";
 	rl_initialize();
+	rl_bind_key('\t', rl_insert); /* COPY's columns are separated by it */
 	using_history();
 	stifle_history(1000);
 	if (home == NULL || (size_t)snprintf(history_path, sizeof history_path, "%s/.namdb_history", home) >=
