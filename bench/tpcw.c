@@ -252,8 +252,7 @@ embed(struct embedded *e, const struct tpcw_params *p, struct nam_err *err)
 		size = memory / 10 * 6 / EMBEDDED_NODES / NET_EXTENT * NET_EXTENT;
 	for (unsigned i = 0; i < EMBEDDED_NODES; i++) {
 		struct sn_region_config cfg = {
-			.id = i + 1, .size = size, .cluster = p->cluster, .numa = -1,
-			.embedded = true
+			.id = i + 1, .size = size, .cluster = p->cluster, .numa = -1, .embedded = true
 		};
 		nam_status st = sn_region_open(&e->region[i], &cfg, err);
 		if (st != NAM_OK)

@@ -78,6 +78,31 @@ load(struct tpcw_side *s, const struct cn_place *pl, uint64_t from, uint64_t to,
 			txn_abort(t);
 		atomic_fetch_add_explicit(done, n, memory_order_relaxed);
 	}
+	/* Read once: what is measured later runs with a warm pointer cache. */
+	struct nam_arena a;
+	nam_arena_init(&a, 128 << 10);
+	for (uint64_t i = from; st == NAM_OK && i < to;) {
+		struct txn *t;
+		struct txn_get get[LOAD_BATCH];
+		int64_t id[LOAD_BATCH];
+		unsigned n = 0;
+		for (; n < LOAD_BATCH && i < to; n++, i++) {
+			id[n] = (int64_t)i;
+			get[n] = (struct txn_get){ .table = &s->product,
+				.key = &id[n],
+				.key_len = 8,
+				.hash = nam_hash(&id[n], 8, s->product.id) };
+		}
+		st = txn_begin(pl->txn, TXN_REPEATABLE_READ, &t);
+		if (st != NAM_OK)
+			break;
+		nam_arena_reset(&a);
+		st = txn_get(t, get, n, &a);
+		for (unsigned k = 0; st == NAM_OK && k < n; k++)
+			st = get[k].status;
+		txn_abort(t);
+	}
+	nam_arena_fini(&a);
 	free(row);
 	return st;
 }
@@ -108,14 +133,16 @@ checkout(struct tpcw_side *s, const struct cn_place *pl, const struct tpcw_cart 
 			st = NAM_CORRUPT; /* every product exists */
 			break;
 		}
-		struct tpcw_product p;
-		memcpy(&p, get[i].row.bytes, sizeof p);
-		p.stock -= c->quantity[i];
-		p.sold += c->quantity[i];
-		order.total_cents += p.price_cents * c->quantity[i];
-		line[i] = (struct tpcw_line){ c->order, i + 1, c->product[i], c->quantity[i], p.price_cents,
+		void *bytes;
+		st = txn_edit(t, &s->product, &get[i].row, &bytes);
+		if (st != NAM_OK)
+			break;
+		struct tpcw_product *p = bytes;
+		p->stock -= c->quantity[i];
+		p->sold += c->quantity[i];
+		order.total_cents += p->price_cents * c->quantity[i];
+		line[i] = (struct tpcw_line){ c->order, i + 1, c->product[i], c->quantity[i], p->price_cents,
 			"as ordered" };
-		st = txn_update(t, &s->product, &get[i].row, &p, sizeof p);
 		put[i + 1] = (struct txn_put){ .table = &s->line,
 			.key = &line[i],
 			.key_len = 16,

@@ -128,6 +128,8 @@ struct idx_ptrs;
 struct idx_ptrs *idx_ptrs_open(size_t entries); /* rounded up to a power of two; 16 bytes each */
 void idx_ptrs_close(struct idx_ptrs *c);
 bool idx_ptrs_get(struct idx_ptrs *c, uint64_t hash, net_addr *block, uint8_t *hint);
+/* Before several gets: brings the hash's line near. */
+void idx_ptrs_prefetch(struct idx_ptrs *c, uint64_t hash);
 void idx_ptrs_put(struct idx_ptrs *c, uint64_t hash, net_addr block, uint8_t hint);
 void idx_ptrs_drop(struct idx_ptrs *c, uint64_t hash);
 

@@ -81,6 +81,12 @@ store(struct way *y, uint64_t check, uint64_t data)
 	atomic_store_explicit(&y->data, data, memory_order_relaxed);
 }
 
+void
+idx_ptrs_prefetch(struct idx_ptrs *c, uint64_t hash)
+{
+	__builtin_prefetch(set_of(c, hash));
+}
+
 bool
 idx_ptrs_get(struct idx_ptrs *c, uint64_t hash, net_addr *block, uint8_t *hint)
 {

@@ -29,7 +29,7 @@ enum {
 struct work {
 	struct idx_bucket old[IDX_BUCKETS];
 	struct idx_bucket new_[2][IDX_BUCKETS];
-	uint64_t entry[TABLE_SLOTS];     /* of one side, by home bucket */
+	uint64_t entry[TABLE_SLOTS + 1]; /* of one side, by home bucket; one more for what is not wanted */
 	uint32_t first[IDX_BUCKETS + 1]; /* where a home bucket begins in entry[] */
 	uint8_t slot[IDX_BUCKETS];       /* freeze: the slot to try next */
 	uint8_t bucket_of_op[OPS];
@@ -57,18 +57,19 @@ table_init(struct idx_bucket *t, uint64_t tag, unsigned depth, uint64_t prefix)
 static bool
 distribute(struct work *wk, struct idx_bucket *t, int bit, unsigned side)
 {
-	uint32_t count[IDX_BUCKETS] = { 0 }, at[IDX_BUCKETS], total = 0;
+	uint32_t count[IDX_BUCKETS] = { 0 }, at[IDX_BUCKETS] = { 0 }, total = 0;
+	unsigned shift = bit < 0 ? 0 : (unsigned)bit, any = bit < 0;
 	for (unsigned pass = 0; pass < 2; pass++) {
 		for (unsigned b = 0; b < IDX_BUCKETS; b++) {
 			for (unsigned i = 0; i < IDX_SLOTS; i++) {
+				/* No branch on what is as good as random: what is not wanted goes behind the end. */
 				uint64_t e = wk->old[b].slot[i];
-				if (!idx_is_entry(e) || (bit >= 0 && (idx_entry_sig(e) >> bit & 1) != side))
-					continue;
+				unsigned mine = (unsigned)(idx_entry_sig(e) >> shift & 1) ^ side;
+				unsigned keep = (unsigned)idx_is_entry(e) & ((mine ^ 1) | any);
 				unsigned home = idx_home_of_entry(e, b);
-				if (pass == 0)
-					count[home]++;
-				else
-					wk->entry[at[home]++] = e;
+				if (pass == 1)
+					wk->entry[keep ? at[home] : TABLE_SLOTS] = e;
+				*(pass == 0 ? &count[home] : &at[home]) += keep;
 			}
 		}
 		if (pass == 0) {

@@ -316,6 +316,19 @@ net_direct(struct net_worker *w, net_addr at, size_t len)
 	return ep->base + off;
 }
 
+void
+net_hint(struct net_worker *w, net_addr at, size_t len)
+{
+	unsigned r = net_region_of(at);
+	uint64_t off = net_offset_of(at);
+	struct net_endpoint *ep = r < NET_REGIONS ? w->ep[r] : NULL;
+	if (ep == NULL || ep->base == NULL || len > ep->size || off > ep->size - len)
+		return;
+	const char *p = ep->base + off, *end = p + len;
+	for (p -= (uintptr_t)p % 64; p < end; p += 64)
+		__builtin_prefetch(p, 1);
+}
+
 /* ---- operations ------------------------------------------------------------- */
 
 /* True when the op makes sense on this endpoint. */

@@ -272,6 +272,9 @@ nam_status net_faa1(struct net_worker *w, net_addr at, uint64_t add, uint64_t *s
  * nature: check what you read, as after a READ. The range must lie in one region. */
 const void *net_direct(struct net_worker *w, net_addr at, size_t len);
 
+/* These bytes will be written soon: brings their lines near where the memory is mapped here; else nothing. */
+void net_hint(struct net_worker *w, net_addr at, size_t len);
+
 /* What this worker's endpoints did in all; per node with region, 0 = sum. Owner thread. */
 void net_worker_counts(struct net_worker *w, unsigned region, struct net_counts *out);
 

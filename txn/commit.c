@@ -465,7 +465,7 @@ write_versions(struct txn *t, uint64_t entries_check)
 		struct rec_slot *s = w->slot;
 		uint32_t len = (uint32_t)s->meta;
 		s->cid = t->cid;
-		s->check = rec_slot_check(w->payload_hash, s->cid, s->meta, w->at.bits);
+		s->check = rec_slot_check(nam_hash(s->payload, len, 0), s->cid, s->meta, w->at.bits);
 		if ((st = room(t, 2)) != NAM_OK)
 			break;
 		net_write(&t->batch, net_plus(w->at, v->head_bytes + w->target * v->slot_bytes), s,
@@ -528,6 +528,9 @@ junk_of_commit(struct txn *t)
 		if (!writes(w))
 			continue;
 		struct txn_junk j = { .cid = t->cid, .view = w->view };
+		/* The next reader of this process finds the version at once. Inserted rows wait for their first reader. */
+		if (w->kind == WR_UPDATE && w->view->has_key)
+			idx_ptrs_put(tw->db->ptrs, w->ident, w->at, (uint8_t)(w->target + 1));
 		if (w->arch) {
 			j.kind = JUNK_ARCHIVE;
 			j.at = w->arch_at;

@@ -2,7 +2,7 @@
 #include <string.h>
 #include "txn_internal.h"
 
-enum { CHUNK = 32 };
+enum { CHUNK = 32, WHOLE_MAX = 640 /* blocks up to this are READ whole */ };
 
 void
 txn_met(struct txn *t, net_addr at, uint64_t newest)
@@ -87,6 +87,31 @@ judge(
 	return true;
 }
 
+/* What the pointer cache remembers beside the block: 1 + the slot its newest version lies in. */
+static uint8_t
+hint_of(const struct txn_table_view *v, const struct txn_row *row)
+{
+	return (uint8_t)(1 + rec_newest(v, row->block));
+}
+
+/* READs the directory and one slot of a block into its image; the other slots say of themselves that they are not there. */
+static uint8_t
+read_hinted(struct net_batch *b, const struct txn_table_view *v, net_addr at, uint64_t *img, uint8_t hint)
+{
+	unsigned slot = hint - 1u;
+	for (unsigned k = 0; k < v->slots; k++)
+		if (k != slot)
+			((struct rec_slot *)(uintptr_t)rec_slot_of(v, img, k))->cid = 0;
+	uint32_t off = v->head_bytes + slot * v->slot_bytes;
+	if (slot == 0) {
+		net_read(b, at, img, v->head_bytes + v->slot_bytes);
+	} else {
+		net_read(b, at, img, v->head_bytes);
+		net_read(b, net_plus(at, off), (char *)img + off, v->slot_bytes);
+	}
+	return hint;
+}
+
 static nam_status
 get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 {
@@ -94,14 +119,18 @@ get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 	struct net_batch *b = &t->batch;
 	net_addr at[CHUNK];
 	uint64_t *img[CHUNK];
-	uint8_t miss[CHUNK];
+	uint8_t miss[CHUNK], hinted[CHUNK];
 	unsigned misses = 0;
 	nam_status st, fatal = NAM_OK;
 
-	/* What the pointer cache knows: one READ each, all in one doorbell. */
+	/* What the pointer cache knows: the directory and the slot that was newest when last seen, all in one
+	 * doorbell. The two READs prove nothing about each other; the directory says which CID, the slot proves it. */
+	for (unsigned i = 0; i < n; i++)
+		idx_ptrs_prefetch(db->ptrs, g[i].hash);
 	net_batch_init(b, t->tw->w, t->op, TXN_OPS, &t->counts);
 	for (unsigned i = 0; i < n; i++) {
 		uint8_t hint;
+		hinted[i] = 0;
 		at[i].bits = 0;
 		g[i].status = NAM_INVALID;
 		if (!g[i].table->has_key || g[i].table->view == NULL)
@@ -111,19 +140,44 @@ get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 			miss[misses++] = (uint8_t)i;
 			continue;
 		}
-		img[i] = nam_arena_take(arena, g[i].table->view->block_bytes);
+		const struct txn_table_view *v = g[i].table->view;
+		img[i] = nam_arena_take(arena, v->block_bytes);
 		if (img[i] == NULL)
 			return NAM_NOMEM;
-		net_read(b, at[i], img[i], g[i].table->view->block_bytes);
+		if (hint == 0 || hint > v->slots || v->block_bytes <= WHOLE_MAX)
+			net_read(b, at[i], img[i], v->block_bytes);
+		else
+			hinted[i] = read_hinted(b, v, at[i], img[i], hint);
+	}
+	if (b->n > 0 && (st = net_run(b)) != NAM_OK)
+		return st;
+	/* Where the hint was wrong, the whole block: one round trip more. */
+	for (unsigned i = 0; i < n; i++) {
+		unsigned k = 0;
+		if (at[i].bits == 0 || hinted[i] == 0)
+			continue;
+		const struct txn_table_view *v = g[i].table->view;
+		enum rec_found f = rec_resolve(v, img[i], at[i], t->pin.at, &k);
+		if (f == REC_HERE && rec_newest(v, img[i]) == k)
+			continue;
+		hinted[i] = 0;
+		if (f != REC_NONE)
+			net_read(b, at[i], img[i], v->block_bytes);
 	}
 	if (b->n > 0 && (st = net_run(b)) != NAM_OK)
 		return st;
 	for (unsigned i = 0; i < n; i++) {
 		if (at[i].bits == 0)
 			continue;
+		g[i].row.partial = false;
 		if (!judge(t, &g[i], at[i], img[i], arena, &fatal)) {
 			idx_ptrs_drop(db->ptrs, g[i].hash);
 			miss[misses++] = (uint8_t)i;
+		} else if (g[i].status == NAM_OK && g[i].row.block != NULL) {
+			g[i].row.partial = hinted[i] != 0;
+			if (hinted[i] == 0)
+				idx_ptrs_put(
+				    db->ptrs, g[i].hash, at[i], hint_of(g[i].table->view, &g[i].row));
 		}
 		if (fatal != NAM_OK)
 			return fatal;
@@ -163,7 +217,9 @@ get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 			if (fatal != NAM_OK)
 				return fatal;
 			if (done)
-				idx_ptrs_put(db->ptrs, q->hash, probe[m].hit[h], 0);
+				idx_ptrs_put(db->ptrs, q->hash, probe[m].hit[h],
+				    q->status == NAM_OK && q->row.block ? hint_of(q->table->view, &q->row)
+									: 0);
 		}
 		if (!done)
 			q->status = NAM_ABSENT;

@@ -140,6 +140,7 @@ struct txn_row {
 	tso_cid cid;       /* of the version, 0: written by this transaction */
 	tso_cid newest;    /* newest CID its block lists: what a lock expects */
 	const void *block; /* txn's own: the block as it was READ */
+	bool partial;      /* txn's own: only the directory and the version's slot were */
 };
 
 /* One key to find, or to insert under. Caller's memory; key borrowed for the call. */
@@ -184,6 +185,12 @@ nam_status txn_lock_many(struct txn *t, struct txn_table *table, struct txn_row 
  * commit. The payload is copied. */
 nam_status txn_update(
     struct txn *t, struct txn_table *table, const struct txn_row *row, const void *bytes, uint32_t len);
+/*
+ * The same without a copy of the caller's: gives the new version's bytes, for now
+ * those of the row (row->len of them), to be changed in place until the commit. Only
+ * for rows whose blobs stay as they are.
+ */
+nam_status txn_edit(struct txn *t, struct txn_table *table, const struct txn_row *row, void **bytes);
 nam_status txn_delete(struct txn *t, struct txn_table *table, const struct txn_row *row);
 
 /* Takes memory for a long value and keeps a copy to be written at commit. */

@@ -139,7 +139,6 @@ struct txn_write {
 	uint8_t target;        /* slot to be written, 255: not chosen */
 	uint8_t newest;        /* slot of the newest version, 255: none */
 	struct rec_slot *slot; /* the new version, cid and check still open */
-	uint64_t payload_hash;
 	struct rec_archive *arch; /* copy of the newest version, or NULL; arch_at when memory is taken */
 	struct rec_archive *late; /* copy of the version in target, to be archived before it is overwritten */
 	net_addr arch_at, late_at;

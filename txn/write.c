@@ -207,7 +207,8 @@ image_set(struct txn *t, struct txn_write *w, const uint64_t *img, bool partial)
 				after = k;
 			}
 		}
-		bool archive = next != 255 && !(w->cid[next] & REC_ARCHIVED) && (after == 255 || c2 > watermark);
+		bool archive =
+		    next != 255 && !(w->cid[next] & REC_ARCHIVED) && (after == 255 || c2 > watermark);
 		if (archive && partial && next != newest)
 			return NAM_TORN;
 		if (archive && (w->arch = archive_copy(t, w, img, next)) == NULL)
@@ -338,7 +339,7 @@ deadlock(struct txn *t, uint64_t lock)
  * behind an atomic on one queue pair sees what the atomic left.
  */
 static nam_status
-lock_wait(struct txn *t, struct txn_write *w, uint64_t *img)
+wait_turn(struct txn *t, struct txn_write *w, uint64_t *img, uint64_t *published)
 {
 	struct txn_worker *tw = t->tw;
 	struct net_batch *b = &t->batch;
@@ -353,8 +354,6 @@ lock_wait(struct txn *t, struct txn_write *w, uint64_t *img)
 		uint64_t seen = t->op[0].seen;
 		if (seen == w->expect) {
 			w->locked = true;
-			if (waiting_for)
-				st = publish_wait(t, 0);
 			return st;
 		}
 		if ((seen & REC_LOCK) == 0) {
@@ -372,7 +371,7 @@ lock_wait(struct txn *t, struct txn_write *w, uint64_t *img)
 		if (now - began > 10000000) {
 			if (waiting_for != seen && (st = publish_wait(t, seen)) != NAM_OK)
 				return st;
-			waiting_for = seen;
+			*published = waiting_for = seen;
 			if ((st = deadlock(t, seen)) != NAM_OK)
 				return st;
 		}
@@ -381,6 +380,16 @@ lock_wait(struct txn *t, struct txn_write *w, uint64_t *img)
 		else
 			net_sleep(tw->w, tries < 64 ? 2000 : tries < 256 ? 50000 : 1000000);
 	}
+}
+
+static nam_status
+lock_wait(struct txn *t, struct txn_write *w, uint64_t *img)
+{
+	uint64_t published = 0;
+	nam_status st = wait_turn(t, w, img, &published);
+	/* However it ended: who follows our chain later must not be led on. */
+	nam_status clear = published ? publish_wait(t, 0) : NAM_OK;
+	return st != NAM_OK ? st : clear;
 }
 
 /* Frees a lock that turned out to be useless; the write becomes a nothing. */
@@ -418,6 +427,31 @@ newest_locked(struct txn *t, struct txn_write *w, uint64_t *img, const struct re
 	}
 }
 
+/* A row this transaction locked before: shows the version it locked, whatever the statement's snapshot showed. */
+static nam_status
+relocked(struct txn *t, struct txn_write *w, struct txn_row *r)
+{
+	uint64_t *img = nam_arena_take(&t->arena, w->view->block_bytes);
+	const struct rec_slot *s;
+	if (img == NULL)
+		return NAM_NOMEM;
+	nam_status st = net_read1(t->tw->w, w->at, img, w->view->block_bytes, &t->counts);
+	if (st == NAM_OK)
+		st = newest_locked(t, w, img, &s);
+	if (st != NAM_OK)
+		return st;
+	if (s == NULL)
+		return NAM_CORRUPT;
+	*r = (struct txn_row){ .at = w->at,
+		.bytes = s->payload,
+		.len = (uint32_t)s->meta,
+		.changed = s->cid != r->cid,
+		.cid = s->cid,
+		.newest = s->cid,
+		.block = img };
+	return NAM_OK;
+}
+
 nam_status
 txn_lock_many(struct txn *t, struct txn_table *table, struct txn_row *row, nam_status *out, unsigned n,
     struct nam_arena *arena)
@@ -438,8 +472,14 @@ txn_lock_many(struct txn *t, struct txn_table *table, struct txn_row *row, nam_s
 		struct txn_write *w = txn_own(t, r->at);
 		r->changed = false;
 		out[i] = NAM_OK;
-		if (w != NULL)
+		if (w != NULL && (w->kind != WR_LOCK || r->cid == (w->cid[w->newest] & ~REC_ARCHIVED)))
 			continue; /* ours already, locked or inserted */
+		if (w != NULL) {
+			/* Locked by an earlier statement at a version this snapshot does not cover yet. */
+			if ((st = relocked(t, w, r)) != NAM_OK)
+				return out[i] = st;
+			continue;
+		}
 		w = write_add(t, table, r->at, WR_LOCK);
 		uint64_t *img = nam_arena_take(&t->arena, table->view->block_bytes);
 		if (w == NULL || img == NULL)
@@ -488,7 +528,8 @@ txn_lock(struct txn *t, struct txn_table *table, struct txn_row *row, struct nam
 
 /* The write of a row found by this transaction, made now if need be. */
 static nam_status
-change_begin(struct txn *t, struct txn_table *table, const struct txn_row *row, bool deleted, struct txn_write **out)
+change_begin(
+    struct txn *t, struct txn_table *table, const struct txn_row *row, bool deleted, struct txn_write **out)
 {
 	struct txn_write *w = txn_own(t, row->at);
 	nam_status st = NAM_OK;
@@ -505,8 +546,9 @@ change_begin(struct txn *t, struct txn_table *table, const struct txn_row *row, 
 			if (img == NULL)
 				return NAM_NOMEM;
 			st = net_read1(t->tw->w, row->at, img, table->view->block_bytes, &t->counts);
-			unsigned n = st == NAM_OK && rec_dir_whole(table->view, img, row->at) ?
-			    rec_newest(table->view, img) : 255;
+			unsigned n = st == NAM_OK && rec_dir_whole(table->view, img, row->at)
+					 ? rec_newest(table->view, img)
+					 : 255;
 			if (st == NAM_OK && (n == 255 || (img[REC_CID + n] & ~REC_ARCHIVED) != row->cid))
 				st = NAM_CONFLICT;
 			if (st == NAM_OK)
@@ -648,6 +690,43 @@ pick(struct txn *t, const struct txn_put *p, const struct idx_probe *probe, stru
 	return NAM_ABSENT;
 }
 
+/* Does the index still lead from p's key to this block? *probe is looked up anew. */
+static nam_status
+linked(struct txn *t, uint64_t hash, net_addr at, struct idx_probe *probe, bool *yes)
+{
+	*probe = (struct idx_probe){ .ix = probe->ix, .hash = hash };
+	nam_status st = idx_lookup(t->tw->w, probe, 1, &t->counts);
+	*yes = false;
+	for (unsigned h = 0; st == NAM_OK && h < probe->hits; h++)
+		*yes = *yes || probe->hit[h].bits == at.bits;
+	return st;
+}
+
+/*
+ * pick, but an empty block may have been taken out of the index between lookup and READ, and look
+ * just like one that waits for its row. Who takes it out locks it first and leaves another word: so when the index
+ * leads to it still, after the READ, our CAS of the word we saw decides.
+ */
+static nam_status
+pick_linked(
+    struct txn *t, const struct txn_put *p, struct idx_probe *probe, struct candidate *use, bool *wait)
+{
+	for (unsigned tries = 0; tries < 16; tries++) {
+		bool yes;
+		nam_status st = pick(t, p, probe, use, wait);
+		if (st != NAM_OK || *wait || txn_own(t, use->at) != NULL ||
+		    rec_newest(p->table->view, use->img) != 255)
+			return st;
+		if ((st = linked(t, p->hash, use->at, probe, &yes)) != NAM_OK)
+			return st;
+		if (probe->status != NAM_OK && probe->status != NAM_ABSENT)
+			return probe->status;
+		if (yes)
+			return NAM_OK;
+	}
+	return NAM_CONFLICT;
+}
+
 /* The write that puts p's row into the block given. */
 static nam_status
 put_write(struct txn *t, const struct txn_put *p, struct candidate *c, bool fresh, uint64_t word)
@@ -744,7 +823,7 @@ insert_chunk(struct txn *t, struct txn_put *p, unsigned n)
 			if (probe[k].status != NAM_OK && probe[k].status != NAM_ABSENT &&
 			    probe[k].status != NAM_DUPLICATE)
 				return q->status = probe[k].status;
-			st = pick(t, q, &probe[k], &c, &wait);
+			st = pick_linked(t, q, &probe[k], &c, &wait);
 			if (st != NAM_OK && st != NAM_ABSENT)
 				return q->status = st;
 			if (st == NAM_OK) {
@@ -799,6 +878,8 @@ insert_chunk(struct txn *t, struct txn_put *p, unsigned n)
 			st = newest_locked(t, w, img, &s);
 		if (st != NAM_OK)
 			return st;
+		w->old_blobs = NULL; /* of a deletion that may have been replaced while we waited */
+		w->old_blobs_n = 0;
 		if (s != NULL) {
 			/* Is it our key at all? If not, or if it lives, this insert fails; the caller rolls back. */
 			bool ours = false;
@@ -815,6 +896,15 @@ insert_chunk(struct txn *t, struct txn_put *p, unsigned n)
 			if (!(s->meta & REC_DELETED))
 				return NAM_DUPLICATE;
 			if ((st = old_blobs(t, w, s->payload, (uint32_t)s->meta)) != NAM_OK)
+				return st;
+		} else {
+			/* Nothing in it: while we waited it may have been taken out of the index. */
+			struct idx_probe again = { .ix = w->view->index };
+			bool yes;
+			st = linked(t, w->ident, w->at, &again, &yes);
+			if (st == NAM_OK && !yes && (st = unlock_now(t, w)) == NAM_OK)
+				st = NAM_CONFLICT;
+			if (st != NAM_OK)
 				return st;
 		}
 		uint64_t ident = w->ident;
