@@ -13,6 +13,21 @@ memory(struct run *r, uint64_t at)
 	       net_offset_of((net_addr){ at });
 }
 
+/* All that a person needs to see what went wrong in a block. */
+static void
+describe(struct run *r, const uint64_t *img)
+{
+	printf("    word %lx ident %lx link %lx\n", img[REC_WORD], img[REC_IDENT], img[REC_LINK]);
+	for (unsigned k = 0; k < r->shape.slots; k++) {
+		const struct rec_slot *s =
+		    (const void *)((const char *)img + head_bytes(r) + (size_t)k * slot_bytes());
+		const struct row *row = (const void *)s->payload;
+		printf("    listed %lx: slot has cid %lx meta %lx key %lu value %lx, history %lx at that cid\n",
+		    img[REC_CID + k], s->cid, s->meta, row->key, row->value,
+		    hist_value_at(r->hist, KEYED, row->key, s->cid));
+	}
+}
+
 /* One block: not locked, its directory whole, its newest version the one that history ends with. */
 static void
 judge_block(struct run *r, unsigned table, uint64_t at, size_t *live)
@@ -49,6 +64,7 @@ judge_block(struct run *r, unsigned table, uint64_t at, size_t *live)
 	    s->check != rec_slot_check(nam_hash(s->payload, len, 0), s->cid, s->meta, at) ||
 	    !row_true(s->payload, len, &row)) {
 		run_bad(r, "block %lx of table %u: its newest version is not whole", at, table);
+		describe(r, img);
 		return;
 	}
 	uint64_t right = hist_value_at(r->hist, table, row.key, UINT64_MAX);
