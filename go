@@ -206,9 +206,15 @@ verb_soak() {
 	build_in release build
 	end=$((SECONDS + minutes * 60))
 	while [ "$SECONDS" -lt "$end" ] && [ "$failed" = 0 ]; do
-		export NAM_SEED=$((RANDOM * 32768 + RANDOM))
-		echo "seed $NAM_SEED"
-		run_tests release build -L 'sim|process'
+		local from=$((RANDOM * 32768 + RANDOM + 1))
+		echo "== simulated clusters, seeds $from-$((from + 199)) =="
+		if build/tests/sim/sim_txn --seeds "$from-$((from + 199))"; then
+			passed=$((passed + 1))
+		else
+			failed=$((failed + 1))
+		fi
+		export NAM_SEED=$from # for the noise in tests/process
+		run_tests release build -L process
 	done
 	echo "$passed passed, $failed failed, $skipped skipped"
 	[ "$failed" = 0 ]
