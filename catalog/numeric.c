@@ -34,6 +34,19 @@ num_overflow(struct cat_err *err)
 	return cat_error(err, "22003", "value overflows numeric format");
 }
 
+/* n <= 8 bytes, without a call to memcpy and without a look beyond them. */
+static inline uint64_t
+load64(const uint8_t *p, unsigned n)
+{
+	if (n >= 4) {
+		uint32_t lo, hi; /* they may overlap, in equal bits */
+		memcpy(&lo, p, 4);
+		memcpy(&hi, p + n - 4, 4);
+		return lo | (uint64_t)hi << (8 * (n - 4));
+	}
+	return n == 0 ? 0 : p[0] | (uint64_t)p[n / 2] << (8 * (n / 2)) | (uint64_t)p[n - 1] << (8 * (n - 1));
+}
+
 struct num
 num_load(struct cat_str s)
 {
@@ -54,16 +67,10 @@ num_load(struct cat_str s)
 	}
 	while (a.len > 16 && a.p[a.len - 1] == 0) /* not ours, but a 128-bit value must take the fast path */
 		a.len--;
-	if (a.len <= 8) {
-		uint64_t lo = 0;
-		memcpy(&lo, a.p, a.len);
-		a.m = lo;
-	} else if (a.len <= 16) {
-		uint64_t lo, hi = 0;
-		memcpy(&lo, a.p, 8);
-		memcpy(&hi, a.p + 8, a.len - 8);
-		a.m = (u128)hi << 64 | lo;
-	}
+	if (a.len <= 8)
+		a.m = load64(a.p, a.len);
+	else if (a.len <= 16)
+		a.m = (u128)load64(a.p + 8, a.len - 8) << 64 | load64(a.p, 8);
 	if (a.len <= 16 && a.m == 0)
 		a.len = 0;
 	a.neg = head >> 14 == KIND_NEG && a.len > 0;

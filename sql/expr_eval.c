@@ -255,13 +255,7 @@ struct rows {
 	const struct sql_env *env;
 };
 
-#define EACH(r, ...)                                                                                         \
-	do {                                                                                                 \
-		for (unsigned j_ = 0; j_ < (r)->n; j_++) {                                                   \
-			unsigned k = (r)->sel ? (r)->sel[j_] : j_;                                           \
-			__VA_ARGS__;                                                                         \
-		}                                                                                            \
-	} while (0)
+#define EACH SQL_EACH /* struct rows has sel and n, too */
 
 /* A vector with room for every row of the batch. */
 static bool
