@@ -68,7 +68,8 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 	unsigned newest = rec_newest(v, img);
 	st = NAM_BUSY;
 	if (!rec_dir_whole(v, img, j->at) || (img[REC_WORD] & REC_LOCK))
-		goto out; /* somebody is at it: he, or the one after him, leaves it to his own queue */
+		goto out; /* somebody is at it; he may yet give it up */
+	st = NAM_OK;
 	if (j->kind == JUNK_TOMB) {
 		if (newest == 255 || (img[REC_CID + newest] & ~REC_ARCHIVED) != j->cid ||
 		    img[REC_IDENT] != j->aux)
@@ -91,7 +92,9 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 	if (v->has_key) {
 		st = idx_remove(w, v->index, j->aux, j->at, NULL);
 		idx_ptrs_drop(tw->db->ptrs, j->aux);
-		if (st != NAM_OK && st != NAM_ABSENT) {
+		/* An empty block that no entry leads to is another's already: its row lived, was deleted and
+		 * reclaimed since this insert was undone. */
+		if (st != NAM_OK && (st != NAM_ABSENT || j->kind == JUNK_EMPTY)) {
 			net_cas1(w, j->at, lock, expect, &seen, NULL);
 			goto out;
 		}
@@ -176,15 +179,18 @@ static bool
 round_of(struct txn_worker *tw)
 {
 	uint64_t watermark = tso_watermark(tw->db->tso);
-	unsigned did = 0;
-	while (did < GC_PER_ROUND && tw->junk_n > 0 && tw->junk[tw->junk_head].cid <= watermark) {
+	unsigned did = 0, most = tw->junk_n < GC_PER_ROUND ? tw->junk_n : GC_PER_ROUND, freed = 0;
+	while (did < most && tw->junk[tw->junk_head].cid <= watermark) {
 		struct txn_junk j = tw->junk[tw->junk_head];
 		tw->junk_head = (tw->junk_head + 1) & (tw->junk_cap - 1);
 		tw->junk_n--;
-		collect(tw, &j);
 		did++;
+		if (collect(tw, &j) == NAM_BUSY)
+			txn_junk_add(tw, j); /* another time */
+		else
+			freed++;
 	}
-	return did > 0;
+	return freed > 0;
 }
 
 void
