@@ -88,7 +88,7 @@ identities(void **state)
 		assert_int_equal(cat_num_cmp(a, b), cat_num_sign(two(cat_num_sub, a, b)));
 		if (cat_num_sign(b) != 0) {
 			/* a = trunc(a / b) b + a % b, and |a % b| < |b| */
-			struct cat_str m = two(cat_num_mod, a, b), am, ab;
+			struct cat_str m = two(cat_num_mod, a, b), am = m, ab = m;
 			struct cat_str q = two(cat_num_div, two(cat_num_sub, a, m), b), whole;
 			assert_true(cat_num_round(q, 0, &whole, &arena, &err));
 			assert_int_equal(cat_num_cmp(two(cat_num_add, two(cat_num_mul, whole, b), m), a), 0);
@@ -232,7 +232,7 @@ functions(void **state)
 		snprintf(t, sizeof t, "%u.%06u", (unsigned)nam_rng_below(&rng, 1000),
 		    1 + (unsigned)nam_rng_below(&rng, 999999));
 		struct cat_str x = num(t), l, e, r, back;
-		double fx, fe;
+		double fx = 0, fe = 0;
 		assert_true(cat_num_ln(x, &l, &arena, &err) && cat_num_exp(l, &e, &arena, &err));
 		assert_true(
 		    cat_num_to_double(x, &fx, &arena, &err) && cat_num_to_double(e, &fe, &arena, &err));
