@@ -23,13 +23,13 @@ p10(unsigned n)
 }
 
 bool
-num_oom(struct cat_err *err)
+cat_num_oom(struct cat_err *err)
 {
 	return cat_error(err, "53200", "out of memory");
 }
 
 bool
-num_overflow(struct cat_err *err)
+cat_num_overflow(struct cat_err *err)
 {
 	return cat_error(err, "22003", "value overflows numeric format");
 }
@@ -48,7 +48,7 @@ load64(const uint8_t *p, unsigned n)
 }
 
 struct num
-num_load(struct cat_str s)
+cat_num_load(struct cat_str s)
 {
 	struct num a = { 0 };
 	if (s.len < 2)
@@ -78,11 +78,12 @@ num_load(struct cat_str s)
 }
 
 bool
-num_store(bool neg, u128 m, unsigned scale, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
+cat_num_store(
+    bool neg, u128 m, unsigned scale, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
 {
 	uint8_t *p = nam_arena_take(arena, 18);
 	if (p == NULL)
-		return num_oom(err);
+		return cat_num_oom(err);
 	uint64_t lo = (uint64_t)m, hi = (uint64_t)(m >> 64);
 	unsigned len = hi   ? 16 - (unsigned)__builtin_clzll(hi) / 8
 		       : lo ? 8 - (unsigned)__builtin_clzll(lo) / 8
@@ -97,12 +98,12 @@ num_store(bool neg, u128 m, unsigned scale, struct cat_str *out, struct nam_aren
 }
 
 bool
-num_store_special(
+cat_num_store_special(
     enum num_special sp, bool neg, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
 {
 	uint8_t *p = nam_arena_take(arena, 2);
 	if (p == NULL)
-		return num_oom(err);
+		return cat_num_oom(err);
 	p[0] = sp == NUM_NAN ? 0 : neg ? 2 : 1;
 	p[1] = KIND_SPECIAL << 6;
 	*out = (struct cat_str){ (const char *)p, 2 };
@@ -110,16 +111,16 @@ num_store_special(
 }
 
 bool
-num_store_bn(bool neg, const BIGNUM *m, unsigned scale, struct cat_str *out, struct nam_arena *arena,
+cat_num_store_bn(bool neg, const BIGNUM *m, unsigned scale, struct cat_str *out, struct nam_arena *arena,
     struct cat_err *err)
 {
 	unsigned len = (unsigned)BN_num_bytes(m);
 	/* log2(10) = 3.3219...: exact enough, the limit is far away from any real number */
 	if ((uint64_t)BN_num_bits(m) * 100000 > (uint64_t)(CAT_NUM_DIGITS_MAX + scale) * 332193)
-		return num_overflow(err);
+		return cat_num_overflow(err);
 	uint8_t *p = nam_arena_take(arena, len + 2);
 	if (p == NULL)
-		return num_oom(err);
+		return cat_num_oom(err);
 	unsigned head = scale | (neg && len ? KIND_NEG << 14 : 0);
 	p[0] = (uint8_t)head;
 	p[1] = (uint8_t)(head >> 8);
@@ -146,13 +147,13 @@ digits128(u128 v)
 /* ---- BIGNUM helpers ---------------------------------------------------------- */
 
 bool
-bn_load(const struct num *a, BIGNUM *to)
+cat_bn_load(const struct num *a, BIGNUM *to)
 {
 	return BN_lebin2bn(a->p, (int)a->len, to) != NULL;
 }
 
 bool
-bn_pow10(BIGNUM *to, unsigned n, BN_CTX *ctx)
+cat_bn_pow10(BIGNUM *to, unsigned n, BN_CTX *ctx)
 {
 	if (n < 20)
 		return BN_set_word(to, pow10_64[n]);
@@ -164,19 +165,19 @@ bn_pow10(BIGNUM *to, unsigned n, BN_CTX *ctx)
 }
 
 bool
-bn_scale_up(BIGNUM *x, unsigned n, BN_CTX *ctx)
+cat_bn_scale_up(BIGNUM *x, unsigned n, BN_CTX *ctx)
 {
 	if (n == 0)
 		return true;
 	BN_CTX_start(ctx);
 	BIGNUM *p = BN_CTX_get(ctx);
-	bool ok = p != NULL && bn_pow10(p, n, ctx) && BN_mul(x, x, p, ctx);
+	bool ok = p != NULL && cat_bn_pow10(p, n, ctx) && BN_mul(x, x, p, ctx);
 	BN_CTX_end(ctx);
 	return ok;
 }
 
 bool
-bn_div_round(BIGNUM *q, const BIGNUM *a, const BIGNUM *b, BN_CTX *ctx)
+cat_bn_div_round(BIGNUM *q, const BIGNUM *a, const BIGNUM *b, BN_CTX *ctx)
 {
 	BN_CTX_start(ctx);
 	BIGNUM *r = BN_CTX_get(ctx), *quot = BN_CTX_get(ctx);
@@ -189,14 +190,14 @@ bn_div_round(BIGNUM *q, const BIGNUM *a, const BIGNUM *b, BN_CTX *ctx)
 }
 
 bool
-bn_scale_down(BIGNUM *x, unsigned n, bool round, BN_CTX *ctx)
+cat_bn_scale_down(BIGNUM *x, unsigned n, bool round, BN_CTX *ctx)
 {
 	if (n == 0)
 		return true;
 	BN_CTX_start(ctx);
 	BIGNUM *p = BN_CTX_get(ctx);
-	bool ok = p != NULL && bn_pow10(p, n, ctx) &&
-		  (round ? bn_div_round(x, x, p, ctx) : BN_div(x, NULL, x, p, ctx));
+	bool ok = p != NULL && cat_bn_pow10(p, n, ctx) &&
+		  (round ? cat_bn_div_round(x, x, p, ctx) : BN_div(x, NULL, x, p, ctx));
 	BN_CTX_end(ctx);
 	return ok;
 }
@@ -228,8 +229,9 @@ in_bn(const char *digits, unsigned n, bool neg, unsigned up, unsigned scale, str
 	char *z = nam_arena_str(arena, digits, n);
 	BN_CTX *ctx = BN_CTX_new();
 	BIGNUM *m = BN_new();
-	bool ok = z != NULL && ctx != NULL && m != NULL && BN_dec2bn(&m, z) > 0 && bn_scale_up(m, up, ctx);
-	ok = ok ? num_store_bn(neg, m, scale, out, arena, err) : num_oom(err);
+	bool ok =
+	    z != NULL && ctx != NULL && m != NULL && BN_dec2bn(&m, z) > 0 && cat_bn_scale_up(m, up, ctx);
+	ok = ok ? cat_num_store_bn(neg, m, scale, out, arena, err) : cat_num_oom(err);
 	BN_free(m);
 	BN_CTX_free(ctx);
 	return ok;
@@ -244,14 +246,14 @@ cat_num_in(struct cat_str text, struct cat_str *out, struct nam_arena *arena, st
 	while (s.len > 0 && space(s.p[s.len - 1]))
 		s.len--;
 	if (word(s, "nan"))
-		return num_store_special(NUM_NAN, false, out, arena, err);
+		return cat_num_store_special(NUM_NAN, false, out, arena, err);
 	bool neg = false;
 	if (s.len > 0 && (s.p[0] == '-' || s.p[0] == '+')) {
 		neg = s.p[0] == '-';
 		s.p++, s.len--;
 	}
 	if (word(s, "inf") || word(s, "infinity"))
-		return num_store_special(NUM_INF, neg, out, arena, err);
+		return cat_num_store_special(NUM_INF, neg, out, arena, err);
 	/* digits [. digits] [e exponent] */
 	u128 m = 0;
 	unsigned digits = 0, seen = 0, after = 0, k = 0;
@@ -295,17 +297,17 @@ cat_num_in(struct cat_str text, struct cat_str *out, struct nam_arena *arena, st
 	if (scale < 0)
 		scale = 0;
 	if (scale > CAT_NUM_SCALE_MAX)
-		return num_overflow(err);
+		return cat_num_overflow(err);
 	if (digits == 0)
-		return num_store(false, 0, (unsigned)scale, out, arena, err);
+		return cat_num_store(false, 0, (unsigned)scale, out, arena, err);
 	if ((uint64_t)digits + up > (uint64_t)CAT_NUM_DIGITS_MAX + (unsigned)scale)
-		return num_overflow(err);
+		return cat_num_overflow(err);
 	if (digits + up <= 38)
-		return num_store(neg, m * p10(up), (unsigned)scale, out, arena, err);
+		return cat_num_store(neg, m * p10(up), (unsigned)scale, out, arena, err);
 	/* too long: the digits without the point */
 	char *d = nam_arena_take(arena, body + 1);
 	if (d == NULL)
-		return num_oom(err);
+		return cat_num_oom(err);
 	unsigned n = 0;
 	for (unsigned j = 0; j < body; j++)
 		if (s.p[j] != '.')
@@ -333,7 +335,7 @@ put_digits(char *end, u128 m)
 struct cat_str
 cat_num_out(struct cat_str s, struct nam_arena *arena)
 {
-	struct num a = num_load(s);
+	struct num a = cat_num_load(s);
 	if (a.special == NUM_NAN)
 		return (struct cat_str){ "NaN", 3 };
 	if (a.special == NUM_INF)
@@ -380,14 +382,14 @@ cat_num_out(struct cat_str s, struct nam_arena *arena)
 bool
 cat_num_from_int(int64_t v, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
 {
-	return num_store(v < 0, v < 0 ? -(uint64_t)v : (uint64_t)v, 0, out, arena, err);
+	return cat_num_store(v < 0, v < 0 ? -(uint64_t)v : (uint64_t)v, 0, out, arena, err);
 }
 
 bool
 cat_num_from_int128(
     __int128 v, unsigned scale, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
 {
-	return num_store(v < 0, v < 0 ? -(u128)v : (u128)v, scale, out, arena, err);
+	return cat_num_store(v < 0, v < 0 ? -(u128)v : (u128)v, scale, out, arena, err);
 }
 
 bool
@@ -403,7 +405,7 @@ cat_num_to_double(struct cat_str s, double *out, struct nam_arena *arena, struct
 {
 	static const double p[23] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12,
 		1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
-	struct num a = num_load(s);
+	struct num a = cat_num_load(s);
 	if (a.special != NUM_FINITE) {
 		*out = a.special == NUM_NAN ? __builtin_nan("") : a.neg ? -__builtin_inf() : __builtin_inf();
 		return true;
@@ -416,7 +418,7 @@ cat_num_to_double(struct cat_str s, double *out, struct nam_arena *arena, struct
 	struct cat_str t = cat_num_out(s, arena);
 	char *z = t.len ? nam_arena_str(arena, t.p, t.len) : NULL;
 	if (z == NULL)
-		return num_oom(err);
+		return cat_num_oom(err);
 	*out = strtod(z, NULL);
 	if (*out == __builtin_inf() || *out == -__builtin_inf())
 		return cat_error(err, "22003", "\"%.300s\" is out of range for type double precision", z);
@@ -443,7 +445,7 @@ down(u128 m, unsigned n, bool round)
 bool
 cat_num_to_int(struct cat_str s, enum cat_type type, int64_t *out, struct cat_err *err)
 {
-	struct num a = num_load(s);
+	struct num a = cat_num_load(s);
 	const char *t = type == CAT_INT4 ? "integer" : "bigint";
 	if (a.special == NUM_NAN)
 		return cat_error(err, "0A000", "cannot convert NaN to %s", t);
@@ -454,12 +456,13 @@ cat_num_to_int(struct cat_str s, enum cat_type type, int64_t *out, struct cat_er
 		BIGNUM *x = BN_new();
 		BN_CTX *ctx = BN_CTX_new();
 		uint8_t b[16];
-		bool ok = x != NULL && ctx != NULL && bn_load(&a, x) && bn_scale_down(x, a.scale, true, ctx);
+		bool ok = x != NULL && ctx != NULL && cat_bn_load(&a, x) &&
+			  cat_bn_scale_down(x, a.scale, true, ctx);
 		bool fits = ok && BN_bn2lebinpad(x, b, 16) == 16;
 		BN_free(x);
 		BN_CTX_free(ctx);
 		if (!ok)
-			return num_oom(err);
+			return cat_num_oom(err);
 		if (!fits)
 			return cat_error(err, "22003", "%s out of range", t);
 		memcpy(&m, b, 16);
@@ -476,7 +479,7 @@ cat_num_to_int(struct cat_str s, enum cat_type type, int64_t *out, struct cat_er
 bool
 cat_num_to_int128(struct cat_str s, unsigned scale, __int128 *out)
 {
-	struct num a = num_load(s);
+	struct num a = cat_num_load(s);
 	u128 m = a.m;
 	if (a.special != NUM_FINITE || num_big(&a) || a.scale > scale)
 		return false;
@@ -495,25 +498,25 @@ cat_num_to_int128(struct cat_str s, unsigned scale, __int128 *out)
 bool
 cat_num_is_nan(struct cat_str n)
 {
-	return num_load(n).special == NUM_NAN;
+	return cat_num_load(n).special == NUM_NAN;
 }
 
 bool
 cat_num_is_inf(struct cat_str n)
 {
-	return num_load(n).special == NUM_INF;
+	return cat_num_load(n).special == NUM_INF;
 }
 
 unsigned
 cat_num_scale(struct cat_str n)
 {
-	return num_load(n).scale;
+	return cat_num_load(n).scale;
 }
 
 int
 cat_num_sign(struct cat_str n)
 {
-	struct num a = num_load(n);
+	struct num a = cat_num_load(n);
 	if (a.special == NUM_NAN || num_zero(&a))
 		return 0;
 	return a.neg ? -1 : 1;
@@ -526,8 +529,8 @@ cmp_big(const struct num *a, const struct num *b)
 	BN_CTX *ctx = BN_CTX_new();
 	BIGNUM *x = BN_new(), *y = BN_new();
 	int c = 0;
-	if (ctx != NULL && x != NULL && y != NULL && bn_load(a, x) && bn_load(b, y) &&
-	    bn_scale_up(a->scale < b->scale ? x : y, (unsigned)abs((int)a->scale - (int)b->scale), ctx))
+	if (ctx != NULL && x != NULL && y != NULL && cat_bn_load(a, x) && cat_bn_load(b, y) &&
+	    cat_bn_scale_up(a->scale < b->scale ? x : y, (unsigned)abs((int)a->scale - (int)b->scale), ctx))
 		c = BN_ucmp(x, y); /* any size */
 	else
 		abort(); /* no memory, and a comparison cannot say so */
@@ -540,7 +543,7 @@ cmp_big(const struct num *a, const struct num *b)
 int
 cat_num_cmp(struct cat_str sa, struct cat_str sb)
 {
-	struct num a = num_load(sa), b = num_load(sb);
+	struct num a = cat_num_load(sa), b = cat_num_load(sb);
 	if (a.special | b.special) {
 		/* -Infinity 0, finite 1, Infinity 2, NaN 3 */
 		int ra = a.special == NUM_NAN ? 3 : a.special == NUM_FINITE ? 1 : a.neg ? 0 : 2;
@@ -570,7 +573,7 @@ cat_num_cmp(struct cat_str sa, struct cat_str sb)
 uint64_t
 cat_num_hash(struct cat_str s, uint64_t seed)
 {
-	struct num a = num_load(s);
+	struct num a = cat_num_load(s);
 	if (a.special != NUM_FINITE)
 		return nam_mix(seed ^ (0x5eed + a.special * 2u + a.neg));
 	unsigned scale = a.scale;
@@ -615,14 +618,14 @@ add_big(const struct num *a, const struct num *b, bool bneg, struct cat_str *out
 	unsigned scale = a->scale > b->scale ? a->scale : b->scale;
 	BN_CTX *ctx = BN_CTX_new();
 	BIGNUM *x = BN_new(), *y = BN_new();
-	bool ok = ctx != NULL && x != NULL && y != NULL && bn_load(a, x) && bn_load(b, y) &&
-		  bn_scale_up(x, scale - a->scale, ctx) && bn_scale_up(y, scale - b->scale, ctx);
+	bool ok = ctx != NULL && x != NULL && y != NULL && cat_bn_load(a, x) && cat_bn_load(b, y) &&
+		  cat_bn_scale_up(x, scale - a->scale, ctx) && cat_bn_scale_up(y, scale - b->scale, ctx);
 	if (ok) {
 		BN_set_negative(x, a->neg);
 		BN_set_negative(y, bneg);
 		ok = BN_add(x, x, y);
 	}
-	ok = ok ? num_store_bn(BN_is_negative(x), x, scale, out, arena, err) : num_oom(err);
+	ok = ok ? cat_num_store_bn(BN_is_negative(x), x, scale, out, arena, err) : cat_num_oom(err);
 	BN_free(x);
 	BN_free(y);
 	BN_CTX_free(ctx);
@@ -636,8 +639,8 @@ add(const struct num *a, const struct num *b, bool bneg, struct cat_str *out, st
 	if (__builtin_expect(a->special | b->special, 0)) {
 		if (a->special == NUM_NAN || b->special == NUM_NAN ||
 		    (a->special && b->special && a->neg != bneg))
-			return num_store_special(NUM_NAN, false, out, arena, err);
-		return num_store_special(NUM_INF, a->special ? a->neg : bneg, out, arena, err);
+			return cat_num_store_special(NUM_NAN, false, out, arena, err);
+		return cat_num_store_special(NUM_INF, a->special ? a->neg : bneg, out, arena, err);
 	}
 	if (num_big(a) || num_big(b))
 		return add_big(a, b, bneg, out, arena, err);
@@ -656,17 +659,17 @@ add(const struct num *a, const struct num *b, bool bneg, struct cat_str *out, st
 	if (a->neg == bneg) {
 		if (__builtin_add_overflow(x, y, &r))
 			return add_big(a, b, bneg, out, arena, err);
-		return num_store(bneg, r, scale, out, arena, err);
+		return cat_num_store(bneg, r, scale, out, arena, err);
 	}
-	return x >= y ? num_store(a->neg, x - y, scale, out, arena, err)
-		      : num_store(bneg, y - x, scale, out, arena, err);
+	return x >= y ? cat_num_store(a->neg, x - y, scale, out, arena, err)
+		      : cat_num_store(bneg, y - x, scale, out, arena, err);
 }
 
 bool
 cat_num_add(
     struct cat_str sa, struct cat_str sb, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
 {
-	struct num a = num_load(sa), b = num_load(sb);
+	struct num a = cat_num_load(sa), b = cat_num_load(sb);
 	return add(&a, &b, b.neg, out, arena, err);
 }
 
@@ -674,7 +677,7 @@ bool
 cat_num_sub(
     struct cat_str sa, struct cat_str sb, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
 {
-	struct num a = num_load(sa), b = num_load(sb);
+	struct num a = cat_num_load(sa), b = cat_num_load(sb);
 	return add(&a, &b, !b.neg, out, arena, err);
 }
 
@@ -684,27 +687,27 @@ bool
 cat_num_mul(
     struct cat_str sa, struct cat_str sb, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
 {
-	struct num a = num_load(sa), b = num_load(sb);
+	struct num a = cat_num_load(sa), b = cat_num_load(sb);
 	bool neg = a.neg != b.neg;
 	if (a.special | b.special) {
 		if (a.special == NUM_NAN || b.special == NUM_NAN || num_zero(&a) || num_zero(&b))
-			return num_store_special(NUM_NAN, false, out, arena, err);
-		return num_store_special(NUM_INF, neg, out, arena, err);
+			return cat_num_store_special(NUM_NAN, false, out, arena, err);
+		return cat_num_store_special(NUM_INF, neg, out, arena, err);
 	}
 	unsigned scale = (unsigned)a.scale + b.scale;
 	u128 r;
 	if (!num_big(&a) && !num_big(&b) && scale <= CAT_NUM_SCALE_MAX &&
 	    !__builtin_mul_overflow(a.m, b.m, &r))
-		return num_store(neg, r, scale, out, arena, err);
+		return cat_num_store(neg, r, scale, out, arena, err);
 	BN_CTX *ctx = BN_CTX_new();
 	BIGNUM *x = BN_new(), *y = BN_new();
-	bool ok =
-	    ctx != NULL && x != NULL && y != NULL && bn_load(&a, x) && bn_load(&b, y) && BN_mul(x, x, y, ctx);
+	bool ok = ctx != NULL && x != NULL && y != NULL && cat_bn_load(&a, x) && cat_bn_load(&b, y) &&
+		  BN_mul(x, x, y, ctx);
 	if (ok && scale > CAT_NUM_SCALE_MAX) {
-		ok = bn_scale_down(x, scale - CAT_NUM_SCALE_MAX, true, ctx);
+		ok = cat_bn_scale_down(x, scale - CAT_NUM_SCALE_MAX, true, ctx);
 		scale = CAT_NUM_SCALE_MAX;
 	}
-	ok = ok ? num_store_bn(neg, x, scale, out, arena, err) : num_oom(err);
+	ok = ok ? cat_num_store_bn(neg, x, scale, out, arena, err) : cat_num_oom(err);
 	BN_free(x);
 	BN_free(y);
 	BN_CTX_free(ctx);
@@ -720,7 +723,7 @@ floor4(int e)
 }
 
 void
-num_weight(const struct num *a, int *weight, int *first)
+cat_num_weight(const struct num *a, int *weight, int *first)
 {
 	*weight = *first = 0;
 	if (a->special || num_zero(a))
@@ -748,20 +751,20 @@ bool
 cat_num_div(
     struct cat_str sa, struct cat_str sb, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
 {
-	struct num a = num_load(sa), b = num_load(sb);
+	struct num a = cat_num_load(sa), b = cat_num_load(sb);
 	bool neg = a.neg != b.neg;
 	if (a.special == NUM_NAN || b.special == NUM_NAN || (a.special && b.special))
-		return num_store_special(NUM_NAN, false, out, arena, err);
+		return cat_num_store_special(NUM_NAN, false, out, arena, err);
 	if (num_zero(&b))
 		return cat_error(err, "22012", "division by zero");
 	if (a.special)
-		return num_store_special(NUM_INF, neg, out, arena, err);
+		return cat_num_store_special(NUM_INF, neg, out, arena, err);
 	if (b.special)
-		return num_store(false, 0, 0, out, arena, err);
+		return cat_num_store(false, 0, 0, out, arena, err);
 	/* At least 16 significant digits, and no fewer places than either side shows. */
 	int wa, fa, wb, fb;
-	num_weight(&a, &wa, &fa);
-	num_weight(&b, &wb, &fb);
+	cat_num_weight(&a, &wa, &fa);
+	cat_num_weight(&b, &wb, &fb);
 	int scale = MIN_SIG - 4 * (wa - wb - (fa <= fb));
 	scale = scale > a.scale ? scale : a.scale;
 	scale = scale > b.scale ? scale : b.scale;
@@ -778,13 +781,13 @@ cat_num_div(
 			q = x / b.m;
 			r = x - q * b.m;
 		}
-		return num_store(neg, q + (r >= b.m - r), (unsigned)scale, out, arena, err);
+		return cat_num_store(neg, q + (r >= b.m - r), (unsigned)scale, out, arena, err);
 	}
 	BN_CTX *ctx = BN_CTX_new();
 	BIGNUM *n = BN_new(), *d = BN_new();
-	bool ok = ctx != NULL && n != NULL && d != NULL && bn_load(&a, n) && bn_load(&b, d) &&
-		  bn_scale_up(up >= 0 ? n : d, (unsigned)abs(up), ctx) && bn_div_round(n, n, d, ctx);
-	ok = ok ? num_store_bn(neg, n, (unsigned)scale, out, arena, err) : num_oom(err);
+	bool ok = ctx != NULL && n != NULL && d != NULL && cat_bn_load(&a, n) && cat_bn_load(&b, d) &&
+		  cat_bn_scale_up(up >= 0 ? n : d, (unsigned)abs(up), ctx) && cat_bn_div_round(n, n, d, ctx);
+	ok = ok ? cat_num_store_bn(neg, n, (unsigned)scale, out, arena, err) : cat_num_oom(err);
 	BN_free(n);
 	BN_free(d);
 	BN_CTX_free(ctx);
@@ -795,13 +798,13 @@ bool
 cat_num_mod(
     struct cat_str sa, struct cat_str sb, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
 {
-	struct num a = num_load(sa), b = num_load(sb);
+	struct num a = cat_num_load(sa), b = cat_num_load(sb);
 	if (a.special == NUM_NAN || b.special == NUM_NAN)
-		return num_store_special(NUM_NAN, false, out, arena, err);
+		return cat_num_store_special(NUM_NAN, false, out, arena, err);
 	if (num_zero(&b))
 		return cat_error(err, "22012", "division by zero");
 	if (a.special)
-		return num_store_special(NUM_NAN, false, out, arena, err);
+		return cat_num_store_special(NUM_NAN, false, out, arena, err);
 	if (b.special) {
 		*out = sa;
 		return true;
@@ -810,12 +813,12 @@ cat_num_mod(
 	u128 x = a.m, y = b.m;
 	if (!num_big(&a) && !num_big(&b) && da <= 38 && db <= 38 && !__builtin_mul_overflow(x, p10(da), &x) &&
 	    !__builtin_mul_overflow(y, p10(db), &y))
-		return num_store(a.neg, x % y, scale, out, arena, err);
+		return cat_num_store(a.neg, x % y, scale, out, arena, err);
 	BN_CTX *ctx = BN_CTX_new();
 	BIGNUM *n = BN_new(), *d = BN_new();
-	bool ok = ctx != NULL && n != NULL && d != NULL && bn_load(&a, n) && bn_load(&b, d) &&
-		  bn_scale_up(n, da, ctx) && bn_scale_up(d, db, ctx) && BN_mod(n, n, d, ctx);
-	ok = ok ? num_store_bn(a.neg, n, scale, out, arena, err) : num_oom(err);
+	bool ok = ctx != NULL && n != NULL && d != NULL && cat_bn_load(&a, n) && cat_bn_load(&b, d) &&
+		  cat_bn_scale_up(n, da, ctx) && cat_bn_scale_up(d, db, ctx) && BN_mod(n, n, d, ctx);
+	ok = ok ? cat_num_store_bn(a.neg, n, scale, out, arena, err) : cat_num_oom(err);
 	BN_free(n);
 	BN_free(d);
 	BN_CTX_free(ctx);
@@ -827,17 +830,17 @@ cat_num_mod(
 static bool
 with_sign(struct cat_str s, int what, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
 {
-	struct num a = num_load(s);
+	struct num a = cat_num_load(s);
 	bool neg = what == 0 ? false : !a.neg;
 	if (a.special)
-		return num_store_special(a.special, neg, out, arena, err);
+		return cat_num_store_special(a.special, neg, out, arena, err);
 	if (neg == a.neg || num_zero(&a)) {
 		*out = s;
 		return true;
 	}
 	char *p = nam_arena_copy(arena, s.p, s.len);
 	if (p == NULL)
-		return num_oom(err);
+		return cat_num_oom(err);
 	p[1] = (char)((p[1] & 0x3f) | (neg ? KIND_NEG << 6 : 0));
 	*out = (struct cat_str){ p, s.len };
 	return true;
@@ -859,7 +862,7 @@ static bool
 places(struct cat_str s, int scale, bool round, struct cat_str *out, struct nam_arena *arena,
     struct cat_err *err)
 {
-	struct num a = num_load(s);
+	struct num a = cat_num_load(s);
 	if (a.special || scale == a.scale) {
 		*out = s;
 		return true;
@@ -872,26 +875,26 @@ places(struct cat_str s, int scale, bool round, struct cat_str *out, struct nam_
 		if (scale < a.scale) {
 			u128 q = down(a.m, (unsigned)(a.scale - scale), round);
 			if (scale >= 0 || q == 0)
-				return num_store(a.neg, q, shown, out, arena, err);
+				return cat_num_store(a.neg, q, shown, out, arena, err);
 			if (-scale <= 38 && !__builtin_mul_overflow(q, p10((unsigned)-scale), &q))
-				return num_store(a.neg, q, 0, out, arena, err);
+				return cat_num_store(a.neg, q, 0, out, arena, err);
 		} else if (a.m == 0) {
-			return num_store(false, 0, shown, out, arena, err);
+			return cat_num_store(false, 0, shown, out, arena, err);
 		} else if (scale - a.scale <= 38) {
 			u128 m;
 			if (!__builtin_mul_overflow(a.m, p10((unsigned)(scale - a.scale)), &m))
-				return num_store(a.neg, m, shown, out, arena, err);
+				return cat_num_store(a.neg, m, shown, out, arena, err);
 		}
 	}
 	BN_CTX *ctx = BN_CTX_new();
 	BIGNUM *m = BN_new();
-	bool ok = ctx != NULL && m != NULL && bn_load(&a, m);
+	bool ok = ctx != NULL && m != NULL && cat_bn_load(&a, m);
 	if (ok && scale > a.scale)
-		ok = bn_scale_up(m, (unsigned)(scale - a.scale), ctx);
+		ok = cat_bn_scale_up(m, (unsigned)(scale - a.scale), ctx);
 	else if (ok)
-		ok = bn_scale_down(m, (unsigned)(a.scale - scale), round, ctx) &&
-		     bn_scale_up(m, scale < 0 ? (unsigned)-scale : 0, ctx);
-	ok = ok ? num_store_bn(a.neg, m, shown, out, arena, err) : num_oom(err);
+		ok = cat_bn_scale_down(m, (unsigned)(a.scale - scale), round, ctx) &&
+		     cat_bn_scale_up(m, scale < 0 ? (unsigned)-scale : 0, ctx);
+	ok = ok ? cat_num_store_bn(a.neg, m, shown, out, arena, err) : cat_num_oom(err);
 	BN_free(m);
 	BN_CTX_free(ctx);
 	return ok;
@@ -915,7 +918,7 @@ to_whole(struct cat_str s, bool up, struct cat_str *out, struct nam_arena *arena
 	struct cat_str t, one;
 	if (!places(s, 0, false, &t, arena, err))
 		return false;
-	struct num a = num_load(s);
+	struct num a = cat_num_load(s);
 	if (a.special || a.neg == up || cat_num_cmp(s, t) == 0) {
 		*out = t;
 		return true;
@@ -943,7 +946,7 @@ cat_num_fit(
 	if (typmod < 0)
 		return true;
 	int precision = typmod >> 16, scale = (int16_t)(typmod & 0xffff);
-	struct num a = num_load(s);
+	struct num a = cat_num_load(s);
 	if (a.special == NUM_NAN)
 		return true;
 	if (a.special == NUM_INF) {
@@ -954,14 +957,14 @@ cat_num_fit(
 	}
 	if (a.scale != scale && !places(s, scale, true, out, arena, err))
 		return false;
-	struct num r = num_load(*out);
+	struct num r = cat_num_load(*out);
 	int whole = precision - scale; /* digits allowed before the point; negative: zeros after it */
 	bool over;
 	if (num_zero(&r)) {
 		over = false;
 	} else if (num_big(&r)) {
 		int weight, first;
-		num_weight(&r, &weight, &first);
+		cat_num_weight(&r, &weight, &first);
 		int digits = 4 * weight + (int)digits64((uint64_t)first);
 		over = digits > whole;
 	} else {

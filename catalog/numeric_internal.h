@@ -19,7 +19,7 @@ struct num {
 	u128 m;
 };
 
-struct num num_load(struct cat_str s);
+struct num cat_num_load(struct cat_str s);
 static inline bool
 num_big(const struct num *a)
 {
@@ -31,24 +31,24 @@ num_zero(const struct num *a)
 	return a->special == NUM_FINITE && a->len == 0;
 }
 
-bool num_oom(struct cat_err *err);
-bool num_overflow(struct cat_err *err);
-bool num_store(
+bool cat_num_oom(struct cat_err *err);
+bool cat_num_overflow(struct cat_err *err);
+bool cat_num_store(
     bool neg, u128 m, unsigned scale, struct cat_str *out, struct nam_arena *arena, struct cat_err *err);
-bool num_store_special(
+bool cat_num_store_special(
     enum num_special sp, bool neg, struct cat_str *out, struct nam_arena *arena, struct cat_err *err);
 /* Checks PostgreSQL's limit of digits. Sign from neg, not from m. */
-bool num_store_bn(bool neg, const BIGNUM *m, unsigned scale, struct cat_str *out, struct nam_arena *arena,
+bool cat_num_store_bn(bool neg, const BIGNUM *m, unsigned scale, struct cat_str *out, struct nam_arena *arena,
     struct cat_err *err);
 
 /* Weight and first digit in base 10000: what PostgreSQL's rules for result scales look at. */
-void num_weight(const struct num *a, int *weight, int *first);
+void cat_num_weight(const struct num *a, int *weight, int *first);
 
 /* BIGNUM helpers; false: no memory. Magnitudes only, except where said. */
-bool bn_load(const struct num *a, BIGNUM *to);
-bool bn_pow10(BIGNUM *to, unsigned n, BN_CTX *ctx);
-bool bn_scale_up(BIGNUM *x, unsigned n, BN_CTX *ctx);                        /* x *= 10^n */
-bool bn_div_round(BIGNUM *q, const BIGNUM *a, const BIGNUM *b, BN_CTX *ctx); /* half away from zero */
-bool bn_scale_down(BIGNUM *x, unsigned n, bool round, BN_CTX *ctx);          /* x /= 10^n */
+bool cat_bn_load(const struct num *a, BIGNUM *to);
+bool cat_bn_pow10(BIGNUM *to, unsigned n, BN_CTX *ctx);
+bool cat_bn_scale_up(BIGNUM *x, unsigned n, BN_CTX *ctx);                        /* x *= 10^n */
+bool cat_bn_div_round(BIGNUM *q, const BIGNUM *a, const BIGNUM *b, BN_CTX *ctx); /* half away from zero */
+bool cat_bn_scale_down(BIGNUM *x, unsigned n, bool round, BN_CTX *ctx);          /* x /= 10^n */
 
 #endif

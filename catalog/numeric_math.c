@@ -25,7 +25,7 @@ fix_open(struct fix *f, unsigned places)
 	f->places = places;
 	f->ctx = BN_CTX_new();
 	f->one = BN_new();
-	return f->ctx != NULL && f->one != NULL && bn_pow10(f->one, places, f->ctx);
+	return f->ctx != NULL && f->one != NULL && cat_bn_pow10(f->one, places, f->ctx);
 }
 
 static void
@@ -38,9 +38,9 @@ fix_close(struct fix *f)
 static bool
 fix_load(struct fix *f, const struct num *a, BIGNUM *to)
 {
-	if (!bn_load(a, to) ||
-	    !(f->places >= a->scale ? bn_scale_up(to, f->places - a->scale, f->ctx)
-				    : bn_scale_down(to, a->scale - f->places, true, f->ctx)))
+	if (!cat_bn_load(a, to) ||
+	    !(f->places >= a->scale ? cat_bn_scale_up(to, f->places - a->scale, f->ctx)
+				    : cat_bn_scale_down(to, a->scale - f->places, true, f->ctx)))
 		return false;
 	BN_set_negative(to, a->neg);
 	return true;
@@ -162,10 +162,10 @@ fix_ln(struct fix *f, BIGNUM *r, const struct num *a)
 	int scale = (int)a->scale + e;
 	BN_CTX_start(f->ctx);
 	BIGNUM *x = BN_CTX_get(f->ctx), *ten = BN_CTX_get(f->ctx), *l = BN_CTX_get(f->ctx);
-	bool ok = l != NULL && bn_load(&m, x);
+	bool ok = l != NULL && cat_bn_load(&m, x);
 	int up = (int)f->places - scale;
-	ok = ok &&
-	     (up >= 0 ? bn_scale_up(x, (unsigned)up, f->ctx) : bn_scale_down(x, (unsigned)-up, true, f->ctx));
+	ok = ok && (up >= 0 ? cat_bn_scale_up(x, (unsigned)up, f->ctx)
+			    : cat_bn_scale_down(x, (unsigned)-up, true, f->ctx));
 	ok = ok && fix_ln_near(f, r, x);
 	if (ok && e != 0)
 		ok = BN_copy(ten, f->one) && BN_mul_word(ten, 10) && fix_ln_near(f, l, ten) &&
@@ -181,9 +181,9 @@ fix_store(struct fix *f, BIGNUM *x, unsigned scale, struct cat_str *out, struct 
 {
 	bool neg = BN_is_negative(x);
 	BN_set_negative(x, 0);
-	bool ok = scale <= f->places ? bn_scale_down(x, f->places - scale, true, f->ctx)
-				     : bn_scale_up(x, scale - f->places, f->ctx);
-	return ok ? num_store_bn(neg, x, scale, out, arena, err) : num_oom(err);
+	bool ok = scale <= f->places ? cat_bn_scale_down(x, f->places - scale, true, f->ctx)
+				     : cat_bn_scale_up(x, scale - f->places, f->ctx);
+	return ok ? cat_num_store_bn(neg, x, scale, out, arena, err) : cat_num_oom(err);
 }
 
 static int
@@ -197,7 +197,7 @@ clamp_scale(int scale, int at_least, int at_least2)
 bool
 cat_num_sqrt(struct cat_str s, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
 {
-	struct num a = num_load(s);
+	struct num a = cat_num_load(s);
 	if (a.special == NUM_NAN || (a.special && !a.neg)) {
 		*out = s;
 		return true;
@@ -205,15 +205,15 @@ cat_num_sqrt(struct cat_str s, struct cat_str *out, struct nam_arena *arena, str
 	if (a.neg)
 		return cat_error(err, "2201F", "cannot take square root of a negative number");
 	int weight, first;
-	num_weight(&a, &weight, &first);
+	cat_num_weight(&a, &weight, &first);
 	int scale = clamp_scale(MIN_SIG - ((weight + 1) * 4 / 2 - 1), a.scale, 0);
 	if (num_zero(&a))
-		return num_store(false, 0, (unsigned)scale, out, arena, err);
+		return cat_num_store(false, 0, (unsigned)scale, out, arena, err);
 	struct fix f;
 	BIGNUM *r = BN_new(), *x = BN_new();
 	unsigned places = (unsigned)(scale > a.scale ? scale : a.scale) + 2;
 	bool ok = fix_open(&f, places) && r != NULL && x != NULL && fix_load(&f, &a, x) && fix_sqrt(&f, r, x);
-	ok = ok ? fix_store(&f, r, (unsigned)scale, out, arena, err) : num_oom(err);
+	ok = ok ? fix_store(&f, r, (unsigned)scale, out, arena, err) : cat_num_oom(err);
 	fix_close(&f);
 	BN_free(r);
 	BN_free(x);
@@ -223,10 +223,10 @@ cat_num_sqrt(struct cat_str s, struct cat_str *out, struct nam_arena *arena, str
 bool
 cat_num_exp(struct cat_str s, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
 {
-	struct num a = num_load(s);
+	struct num a = cat_num_load(s);
 	if (a.special) {
 		if (a.special == NUM_INF && a.neg)
-			return num_store(false, 0, 0, out, arena, err);
+			return cat_num_store(false, 0, 0, out, arena, err);
 		*out = s;
 		return true;
 	}
@@ -234,12 +234,12 @@ cat_num_exp(struct cat_str s, struct cat_str *out, struct nam_arena *arena, stru
 	if (!cat_num_to_double(s, &val, arena, err))
 		val = a.neg ? -1e300 : 1e300;
 	if (val >= EXP_MAX)
-		return num_overflow(err);
+		return cat_num_overflow(err);
 	val *= 0.434294481903252;
 	val = val < -2000 ? -2000 : val > 2000 ? 2000 : val;
 	int scale = clamp_scale(MIN_SIG - (int)val, a.scale, 0);
 	if (a.neg && val <= -1100)
-		return num_store(false, 0, (unsigned)scale, out, arena, err);
+		return cat_num_store(false, 0, (unsigned)scale, out, arena, err);
 	struct fix f;
 	BIGNUM *r = BN_new(), *x = BN_new();
 	unsigned size = (unsigned)fabs(rough_log10(&a) < 0 || num_zero(&a) ? 0 : (a.neg ? -val : val)) + 2;
@@ -252,7 +252,7 @@ cat_num_exp(struct cat_str s, struct cat_str *out, struct nam_arena *arena, stru
 	}
 	if (ok && a.neg)
 		ok = fix_div(&f, r, f.one, r);
-	ok = ok ? fix_store(&f, r, (unsigned)scale, out, arena, err) : num_oom(err);
+	ok = ok ? fix_store(&f, r, (unsigned)scale, out, arena, err) : cat_num_oom(err);
 	fix_close(&f);
 	BN_free(r);
 	BN_free(x);
@@ -271,23 +271,23 @@ ln_weight(const struct num *a, struct nam_arena *arena)
 	if (x > -0.0458 && x < 0.0414) {
 		/* 0.9 to 1.1: what matters is how far it is from 1 */
 		int weight, first;
-		if (!num_store(false, 1, 0, &one, arena, &ignore))
+		if (!cat_num_store(false, 1, 0, &one, arena, &ignore))
 			return 0;
 		if (num_big(a)) {
 			BIGNUM *m = BN_lebin2bn(a->p, (int)a->len, NULL);
-			bool ok = m != NULL && num_store_bn(false, m, a->scale, &v, arena, &ignore);
+			bool ok = m != NULL && cat_num_store_bn(false, m, a->scale, &v, arena, &ignore);
 			BN_free(m);
 			if (!ok)
 				return 0;
-		} else if (!num_store(false, a->m, a->scale, &v, arena, &ignore)) {
+		} else if (!cat_num_store(false, a->m, a->scale, &v, arena, &ignore)) {
 			return 0;
 		}
 		if (!cat_num_sub(v, one, &d, arena, &ignore))
 			return 0;
-		struct num diff = num_load(d);
+		struct num diff = cat_num_load(d);
 		if (num_zero(&diff))
 			return 0;
-		num_weight(&diff, &weight, &first);
+		cat_num_weight(&diff, &weight, &first);
 		return weight * 4 + (int)log10(first);
 	}
 	return (int)log10(fabs(x * 2.302585092994046));
@@ -306,7 +306,7 @@ positive(const struct num *a, struct cat_err *err)
 bool
 cat_num_ln(struct cat_str s, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
 {
-	struct num a = num_load(s);
+	struct num a = cat_num_load(s);
 	if (a.special == NUM_NAN) {
 		*out = s;
 		return true;
@@ -321,7 +321,7 @@ cat_num_ln(struct cat_str s, struct cat_str *out, struct nam_arena *arena, struc
 	struct fix f;
 	BIGNUM *r = BN_new();
 	bool ok = fix_open(&f, (unsigned)scale + GUARD + 8) && r != NULL && fix_ln(&f, r, &a);
-	ok = ok ? fix_store(&f, r, (unsigned)scale, out, arena, err) : num_oom(err);
+	ok = ok ? fix_store(&f, r, (unsigned)scale, out, arena, err) : cat_num_oom(err);
 	fix_close(&f);
 	BN_free(r);
 	return ok;
@@ -331,17 +331,17 @@ bool
 cat_num_log(
     struct cat_str base, struct cat_str s, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
 {
-	struct num b = num_load(base), a = num_load(s);
+	struct num b = cat_num_load(base), a = cat_num_load(s);
 	if (b.special == NUM_NAN || a.special == NUM_NAN)
-		return num_store_special(NUM_NAN, false, out, arena, err);
+		return cat_num_store_special(NUM_NAN, false, out, arena, err);
 	if (!positive(&b, err) || !positive(&a, err))
 		return false;
 	if (b.special && a.special)
-		return num_store_special(NUM_NAN, false, out, arena, err);
+		return cat_num_store_special(NUM_NAN, false, out, arena, err);
 	if (b.special)
-		return num_store(false, 0, 0, out, arena, err);
+		return cat_num_store(false, 0, 0, out, arena, err);
 	if (a.special)
-		return num_store_special(NUM_INF, false, out, arena, err);
+		return cat_num_store_special(NUM_INF, false, out, arena, err);
 	int wb = ln_weight(&b, arena), wa = ln_weight(&a, arena);
 	int scale = clamp_scale(MIN_SIG - (wa - wb), a.scale, b.scale);
 	struct fix f;
@@ -352,7 +352,7 @@ cat_num_log(
 	ok = ok && !zero && fix_div(&f, x, x, y);
 	ok = ok     ? fix_store(&f, x, (unsigned)scale, out, arena, err)
 	     : zero ? cat_error(err, "22012", "division by zero")
-		    : num_oom(err);
+		    : cat_num_oom(err);
 	fix_close(&f);
 	BN_free(x);
 	BN_free(y);
@@ -376,7 +376,7 @@ wide_mul(struct wide *r, const struct wide *b, unsigned digits, BN_CTX *ctx)
 		return true;
 	unsigned cut = (unsigned)(have - digits);
 	r->e += cut;
-	return bn_scale_down(r->m, cut, true, ctx);
+	return cat_bn_scale_down(r->m, cut, true, ctx);
 }
 
 /* base^n for a whole n; base is finite and not zero. Squares and multiplies; exact while the digits fit. */
@@ -387,15 +387,16 @@ whole_power(const struct num *a, int64_t n, struct cat_str *out, struct nam_aren
 	bool neg = a->neg && n % 2 != 0;
 	double size = rough_log10(a) * (double)n; /* digits of the result in front of the point */
 	if (size > CAT_NUM_DIGITS_MAX)
-		return num_overflow(err);
+		return cat_num_overflow(err);
 	if (n != 0 && size < -scale - 1)
-		return num_store(false, 0, (unsigned)scale, out, arena, err);
+		return cat_num_store(false, 0, (unsigned)scale, out, arena, err);
 	/* each of at most 62 products loses half a unit in the last digit, and a squaring doubles what was lost */
 	unsigned digits = (unsigned)scale + (size > 0 ? (unsigned)size : 0) + GUARD + 12;
 	BN_CTX *ctx = BN_CTX_new();
 	struct wide r = { BN_new(), 0 }, x = { BN_new(), -(int64_t)a->scale };
 	BIGNUM *p = BN_new();
-	bool ok = ctx != NULL && r.m != NULL && x.m != NULL && p != NULL && BN_one(r.m) && bn_load(a, x.m);
+	bool ok =
+	    ctx != NULL && r.m != NULL && x.m != NULL && p != NULL && BN_one(r.m) && cat_bn_load(a, x.m);
 	for (uint64_t k = n < 0 ? -(uint64_t)n : (uint64_t)n; ok && k > 0; k >>= 1) {
 		if (k & 1)
 			ok = wide_mul(&r, &x, digits, ctx);
@@ -405,13 +406,13 @@ whole_power(const struct num *a, int64_t n, struct cat_str *out, struct nam_aren
 	if (ok && n < 0) {
 		int64_t up = scale - r.e; /* 10^-e / m, in units of 10^-scale */
 		ok = up < 0 ? BN_set_word(r.m, 0)
-			    : bn_pow10(p, (unsigned)up, ctx) && bn_div_round(r.m, p, r.m, ctx);
+			    : cat_bn_pow10(p, (unsigned)up, ctx) && cat_bn_div_round(r.m, p, r.m, ctx);
 	} else if (ok) {
 		int64_t up = r.e + scale;
-		ok = up >= 0 ? bn_scale_up(r.m, (unsigned)up, ctx)
-			     : bn_scale_down(r.m, (unsigned)-up, true, ctx);
+		ok = up >= 0 ? cat_bn_scale_up(r.m, (unsigned)up, ctx)
+			     : cat_bn_scale_down(r.m, (unsigned)-up, true, ctx);
 	}
-	ok = ok ? num_store_bn(neg, r.m, (unsigned)scale, out, arena, err) : num_oom(err);
+	ok = ok ? cat_num_store_bn(neg, r.m, (unsigned)scale, out, arena, err) : cat_num_oom(err);
 	BN_free(r.m);
 	BN_free(x.m);
 	BN_free(p);
@@ -424,14 +425,14 @@ special_power(const struct num *a, const struct num *b, struct cat_str sa, struc
     bool odd, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
 {
 	struct cat_str one;
-	if (!num_store(false, 1, 0, &one, arena, err))
+	if (!cat_num_store(false, 1, 0, &one, arena, err))
 		return false;
 	/* 1 to any power and anything to the power 0 are 1, even with NaN */
 	if (a->special == NUM_NAN || b->special == NUM_NAN) {
 		if (cat_num_cmp(sa, one) == 0 || num_zero(b))
 			*out = one;
 		else
-			return num_store_special(NUM_NAN, false, out, arena, err);
+			return cat_num_store_special(NUM_NAN, false, out, arena, err);
 		return true;
 	}
 	if (num_zero(b) || cat_num_cmp(sa, one) == 0) {
@@ -441,7 +442,7 @@ special_power(const struct num *a, const struct num *b, struct cat_str sa, struc
 	if (num_zero(a) && b->neg)
 		return cat_error(err, "2201F", "zero raised to a negative power is undefined");
 	if (num_zero(a))
-		return num_store(false, 0, 0, out, arena, err);
+		return cat_num_store(false, 0, 0, out, arena, err);
 	if (a->neg && b->special == NUM_FINITE && !whole)
 		return cat_error(
 		    err, "2201F", "a negative number raised to a non-integer power yields a complex result");
@@ -455,20 +456,20 @@ special_power(const struct num *a, const struct num *b, struct cat_str sa, struc
 			return true;
 		}
 		if ((c > 0) == !b->neg)
-			return num_store_special(NUM_INF, false, out, arena, err);
-		return num_store(false, 0, 0, out, arena, err);
+			return cat_num_store_special(NUM_INF, false, out, arena, err);
+		return cat_num_store(false, 0, 0, out, arena, err);
 	}
 	(void)sb;
 	if (b->neg)
-		return num_store(false, 0, 0, out, arena, err);
-	return num_store_special(NUM_INF, a->neg && odd, out, arena, err);
+		return cat_num_store(false, 0, 0, out, arena, err);
+	return cat_num_store_special(NUM_INF, a->neg && odd, out, arena, err);
 }
 
 bool
 cat_num_power(
     struct cat_str sa, struct cat_str sb, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
 {
-	struct num a = num_load(sa), b = num_load(sb);
+	struct num a = cat_num_load(sa), b = cat_num_load(sb);
 	struct cat_str t;
 	int64_t n = 0;
 	struct cat_err ignore;
@@ -484,7 +485,7 @@ cat_num_power(
 			return cat_error(err, "2201F", "zero raised to a negative power is undefined");
 		int scale = clamp_scale(MIN_SIG, a.scale, whole ? 0 : b.scale);
 		struct cat_str one;
-		if (!num_store(false, num_zero(&b), 0, &one, arena, err))
+		if (!cat_num_store(false, num_zero(&b), 0, &one, arena, err))
 			return false;
 		return cat_num_round(one, scale, out, arena, err);
 	}
@@ -499,15 +500,15 @@ cat_num_power(
 		e = b.neg ? -1e300 : 1e300;
 	size = e * rough_log10(&a);
 	if (size * 2.302585092994046 >= EXP_MAX)
-		return num_overflow(err);
+		return cat_num_overflow(err);
 	double shown = size > 2000 ? 2000 : size < -2000 ? -2000 : size;
 	int scale = clamp_scale(MIN_SIG - (int)shown, a.scale, b.scale);
 	if (size < -scale - 1)
-		return num_store(false, 0, (unsigned)scale, out, arena, err);
+		return cat_num_store(false, 0, (unsigned)scale, out, arena, err);
 	bool odd = false;
 	if (a.neg) {
 		struct cat_str two, r;
-		if (!num_store(false, 2, 0, &two, arena, err) || !cat_num_mod(sb, two, &r, arena, err))
+		if (!cat_num_store(false, 2, 0, &two, arena, err) || !cat_num_mod(sb, two, &r, arena, err))
 			return false;
 		odd = cat_num_sign(r) != 0;
 		a.neg = false;
@@ -524,7 +525,7 @@ cat_num_power(
 	}
 	if (ok)
 		BN_set_negative(y, odd);
-	ok = ok ? fix_store(&f, y, (unsigned)scale, out, arena, err) : num_oom(err);
+	ok = ok ? fix_store(&f, y, (unsigned)scale, out, arena, err) : cat_num_oom(err);
 	fix_close(&f);
 	BN_free(x);
 	BN_free(y);

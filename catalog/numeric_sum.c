@@ -28,7 +28,7 @@ spill(struct cat_num_sum *s, struct cat_str v, struct nam_arena *arena, struct c
 	if (s->big == NULL) {
 		s->big = nam_arena_zero(arena, sizeof *s->big);
 		if (s->big == NULL)
-			return num_oom(err);
+			return cat_num_oom(err);
 		s->big->total = (struct cat_str){ "", 0 };
 	}
 	struct cat_num_big *b = s->big;
@@ -46,7 +46,7 @@ spill(struct cat_num_sum *s, struct cat_str v, struct nam_arena *arena, struct c
 	uint32_t room = sum.len * 2 + 64;
 	char *p = nam_arena_take(arena, room);
 	if (p == NULL)
-		return num_oom(err);
+		return cat_num_oom(err);
 	memcpy(p, sum.p, sum.len);
 	b->total = (struct cat_str){ p, sum.len };
 	b->room = room;
@@ -83,7 +83,7 @@ cat_num_sum_add_int(struct cat_num_sum *s, int64_t v, struct nam_arena *arena, s
 bool
 cat_num_sum_add(struct cat_num_sum *s, struct cat_str v, struct nam_arena *arena, struct cat_err *err)
 {
-	struct num a = num_load(v);
+	struct num a = cat_num_load(v);
 	s->n++;
 	if (a.special) {
 		if (a.special == NUM_NAN)
@@ -126,9 +126,9 @@ cat_num_sum_get(
     const struct cat_num_sum *s, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
 {
 	if (s->nan || (s->plus_inf && s->minus_inf))
-		return num_store_special(NUM_NAN, false, out, arena, err);
+		return cat_num_store_special(NUM_NAN, false, out, arena, err);
 	if (s->plus_inf || s->minus_inf)
-		return num_store_special(NUM_INF, s->minus_inf, out, arena, err);
+		return cat_num_store_special(NUM_INF, s->minus_inf, out, arena, err);
 	if (!cat_num_from_int128(acc_get(s), s->scale, out, arena, err))
 		return false;
 	return s->big == NULL || cat_num_add(*out, s->big->total, out, arena, err);
