@@ -507,7 +507,8 @@ counters(struct lab *lab)
 
 /* ---- time ------------------------------------------------------------------- */
 
-enum { SLEEPERS = 20 };
+/* The step outlasts what a busy machine keeps a thread waiting between two looks at the clock. */
+enum { SLEEPERS = 20, STEP_NS = 30000000 };
 
 struct bedroom {
 	uint64_t dawn;
@@ -519,7 +520,7 @@ sleep_co(struct job *j)
 {
 	struct net_worker *w = j->w;
 	struct bedroom *room = j->lab->data;
-	uint64_t from = net_now_ns(w), up = room->dawn - (uint64_t)j->id * 1000000;
+	uint64_t from = net_now_ns(w), up = room->dawn - (uint64_t)j->id * STEP_NS;
 	uint64_t ns = up > from ? up - from : 0;
 	net_sleep(w, ns);
 	uint64_t to = net_now_ns(w);
@@ -536,7 +537,7 @@ sleeping(struct lab *lab)
 {
 	struct bedroom *room = calloc(1, sizeof *room);
 	lab->data = room;
-	room->dawn = net_now_ns(lab->w[0]) + 150000000;
+	room->dawn = net_now_ns(lab->w[0]) + SLEEPERS * (uint64_t)STEP_NS + 200000000;
 	net_conf_start(lab, 0, 1, SLEEPERS, 0, sleep_co);
 }
 
