@@ -37,7 +37,11 @@ function(nam_room name)
       target_link_libraries(${name}.${tn} PRIVATE nam_${u})
     endforeach()
     add_test(NAME ${name}.${tn} COMMAND ${name}.${tn})
-    set_tests_properties(${name}.${tn} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120 LABELS unit)
+    set(seconds 120)
+    if(NAM_SANITIZE) # up to fifteen times slower
+      set(seconds 600)
+    endif()
+    set_tests_properties(${name}.${tn} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${seconds} LABELS unit)
   endforeach()
 endfunction()
 
