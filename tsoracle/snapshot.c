@@ -205,6 +205,20 @@ tso_unpin(struct tso_worker *tw, struct tso_pin *pin)
 	pin_publish(tw);
 }
 
+void
+tso_hold(struct tso_worker *tw, struct tso_pin *pin, struct tso_pin *hold)
+{
+	*hold = *pin;
+	if (hold->prev)
+		hold->prev->next = hold;
+	else
+		tw->pin_first = hold;
+	if (hold->next)
+		hold->next->prev = hold;
+	else
+		tw->pin_last = hold;
+}
+
 tso_cid
 tso_noted(const struct tso *t)
 {

@@ -75,6 +75,8 @@ struct tso_pin {
  */
 nam_status tso_snapshot(struct tso_worker *tw, struct tso_pin *pin, struct net_counts *acct);
 void tso_unpin(struct tso_worker *tw, struct tso_pin *pin);
+/* hold takes pin's place (and is unpinned instead of it); pin is free for another snapshot. */
+void tso_hold(struct tso_worker *tw, struct tso_pin *pin, struct tso_pin *hold);
 /* The highest CID <= the process's prefix whose mark carried TSO_NOTE_CATALOG, as of now. */
 tso_cid tso_noted(const struct tso *t);
 

@@ -37,6 +37,9 @@ txn_recycle(struct txn *t)
 	struct txn_worker *tw = t->tw;
 	if (t->pinned)
 		tso_unpin(tw->tso, &t->pin);
+	if (t->held)
+		tso_unpin(tw->tso, &t->hold);
+	t->held = false;
 	if (t->intent) {
 		t->intent->next = tw->intent_free;
 		tw->intent_free = t->intent;
@@ -89,7 +92,14 @@ txn_statement(struct txn *t)
 {
 	if (t->iso != TXN_READ_COMMITTED)
 		return NAM_OK;
-	tso_unpin(t->tw->tso, &t->pin);
+	/* Once it has written, its first snapshot stays pinned: until it ends, no table it has
+	 * written may be given back (a DROP by others waits for the watermark). */
+	if (t->pinned && !t->held && (t->nwr > 0 || t->nblobs > 0)) {
+		tso_hold(t->tw->tso, &t->pin, &t->hold);
+		t->held = true;
+	} else if (t->pinned) {
+		tso_unpin(t->tw->tso, &t->pin);
+	}
 	t->pinned = false;
 	nam_status st = tso_snapshot(t->tw->tso, &t->pin, &t->counts);
 	t->pinned = st == NAM_OK;

@@ -170,6 +170,8 @@ struct txn {
 	struct txn_worker *tw;
 	enum txn_iso iso;
 	struct tso_pin pin;
+	struct tso_pin hold; /* READ COMMITTED: the snapshot of the first statement that wrote */
+	bool held;
 	bool pinned;
 	struct nam_arena arena;
 	struct txn_limits limits;
