@@ -17,9 +17,8 @@
  * never held while a coroutine parks.
  *
  * A table's struct is freed when no shot lists it, the watermark has passed
- * the drop (whoever found it had an older snapshot), and CAT_GRAVES tables have
- * been dropped since: a READ COMMITTED transaction may have written the table in
- * an earlier statement, and has moved on to a newer snapshot.
+ * the drop (whoever found or wrote it has an older snapshot pinned), and CAT_GRAVES
+ * more have been dropped: room for a plan that looks once too often.
  */
 
 static _Atomic unsigned next_reader;

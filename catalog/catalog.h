@@ -55,6 +55,7 @@ uint64_t cat_version(struct cat *c, struct txn *t);
 /* Creates a table: def->name, columns (name, type, typmod, not_null), keys, store.slots. NAM_DUPLICATE: the name is
  * taken. Visible to others when t commits. */
 nam_status cat_create(struct cat *c, struct txn *t, const struct cat_table *def);
+/* NAM_ABSENT: another transaction has dropped it meanwhile; NAM_REFUSED: a system table. */
 nam_status cat_drop(struct cat *c, struct txn *t, const struct cat_table *table);
 /* After commit of a transaction that changed the catalog (cid from txn_commit), or after its abort (cid 0). */
 void cat_settled(struct cat *c, struct txn_worker *tw, struct txn *t, tso_cid cid);

@@ -11,7 +11,7 @@ enum {
 	CAT_SYSTEM = 2,      /* nam_tables, nam_columns: ids 1, 2 */
 	CAT_FIRST_ID = 16,   /* of a user's table */
 	CAT_READERS = 64,    /* threads that find without a lock */
-	CAT_GRAVES = 4096,   /* dropped tables whose structs are kept */
+	CAT_GRAVES = 64,     /* dropped tables whose structs are kept */
 	CAT_ROOT_TABLES = 0, /* txn_db_root words: anchors of the two, next id */
 	CAT_ROOT_COLUMNS = 1,
 	CAT_ROOT_NEXT_ID = 2,

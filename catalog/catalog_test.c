@@ -377,6 +377,94 @@ test_rows(void **state)
 		run_lab(seed, rows);
 }
 
+static nam_status
+insert_one(struct txn *t, const struct cat_table *table, int i, struct nam_arena *a)
+{
+	union cat_val v[4] = { { .i = i }, { .i = 0 }, { .s = { "some text", 9 } }, { .i = -i } };
+	union cat_val key[2] = { { .i = -i }, { .i = i } };
+	bool null[4] = { false, true, false, false };
+	struct cat_str k, row;
+	struct txn_put p = { .table = (struct txn_table *)(uintptr_t)&table->store };
+	assert_int_equal(cat_key_encode(table, key, &k, &p.hash, a), NAM_OK);
+	assert_int_equal(cat_row_encode(table, t, v, null, &row, a), NAM_OK);
+	p.key = k.p;
+	p.key_len = k.len;
+	p.bytes = row.p;
+	p.len = row.len;
+	return txn_insert(t, &p, 1);
+}
+
+static unsigned
+count_rows(struct lab *lab, unsigned p, const char *name)
+{
+	struct txn *t = begin(lab, p, TXN_READ_COMMITTED);
+	const struct cat_table *table = find(lab, p, t, name);
+	struct txn_scan *scan;
+	struct txn_row r[64];
+	unsigned n, sum = 0;
+	assert_non_null(table);
+	assert_int_equal(txn_scan_open(t, (struct txn_table *)(uintptr_t)&table->store, &scan), NAM_OK);
+	do {
+		assert_int_equal(txn_scan_next(scan, r, 64, &n), NAM_OK);
+		sum += n;
+	} while (n > 0);
+	txn_scan_close(scan);
+	assert_int_equal(commit(lab, p, t), NAM_OK);
+	return sum;
+}
+
+/*
+ * A table is dropped, and its memory used again, while a READ COMMITTED transaction that has
+ * written it goes on with newer snapshots: what that commits must not land in the other's memory.
+ */
+static void
+late_writer(struct lab *lab)
+{
+	struct nam_arena a;
+	nam_arena_init(&a, 0);
+	struct txn *t = begin(lab, 0, TXN_READ_COMMITTED);
+	assert_int_equal(create(lab, 0, t, "old"), NAM_OK);
+	assert_int_equal(commit(lab, 0, t), NAM_OK);
+	settle(lab);
+	struct txn *late = begin(lab, 1, TXN_READ_COMMITTED);
+	const struct cat_table *old = find(lab, 1, late, "old");
+	for (int i = 0; i < 500; i++)
+		assert_int_equal(insert_one(late, old, i, &a), NAM_OK);
+	t = begin(lab, 0, TXN_READ_COMMITTED);
+	assert_int_equal(cat_drop(lab->cat[0], t, find(lab, 0, t, "old")), NAM_OK);
+	assert_int_equal(commit(lab, 0, t), NAM_OK);
+	for (int i = 0; i < 20; i++) {
+		settle(lab);
+		assert_int_equal(txn_statement(late), NAM_OK);
+	}
+	for (int k = 0; k < 3; k++) {
+		char name[8];
+		snprintf(name, sizeof name, "new%d", k);
+		t = begin(lab, 0, TXN_READ_COMMITTED);
+		assert_int_equal(create(lab, 0, t, name), NAM_OK);
+		const struct cat_table *fresh = find(lab, 0, t, name);
+		for (int i = 0; i < 500; i++)
+			assert_int_equal(insert_one(t, fresh, i, &a), NAM_OK);
+		assert_int_equal(commit(lab, 0, t), NAM_OK);
+	}
+	commit(lab, 1, late); /* it may succeed or not; but then it is over */
+	settle(lab);
+	for (int k = 0; k < 3; k++) {
+		char name[8];
+		snprintf(name, sizeof name, "new%d", k);
+		assert_int_equal(count_rows(lab, 2, name), 500);
+	}
+	nam_arena_fini(&a);
+}
+
+static void
+test_late_writer(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 3; seed++)
+		run_lab(seed, late_writer);
+}
+
 /* Many tables come and go; what a process keeps of them stays bounded. */
 static void
 churn(struct lab *lab)
@@ -418,6 +506,7 @@ main(void)
 		cmocka_unit_test(test_race),
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_churn),
+		cmocka_unit_test(test_late_writer),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,7 +100,10 @@ drop(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *s
 			return cat_error(
 			    err, "42501", "permission denied: \"%s\" is a system catalog", tab->name);
 		s->ddl = true;
-		if ((st = cat_drop(s->cfg.cat, s->t, tab)) != NAM_OK)
+		st = cat_drop(s->cfg.cat, s->t, tab);
+		if (st == NAM_ABSENT) /* another transaction was faster */
+			return cat_error(err, "42P01", "table \"%s\" does not exist", ast->names[i]);
+		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
 	}
 	return true;
