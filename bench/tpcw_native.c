@@ -110,7 +110,7 @@ load(struct tpcw_side *s, const struct cn_place *pl, uint64_t from, uint64_t to,
 /* One checkout. */
 static nam_status
 checkout(struct tpcw_side *s, const struct cn_place *pl, const struct tpcw_cart *c, struct nam_arena *a,
-    struct net_counts *counts)
+    struct net_counts *counts, int64_t now_ns)
 {
 	struct txn *t;
 	nam_status st = txn_begin(pl->txn, TXN_REPEATABLE_READ, &t);
@@ -125,7 +125,7 @@ checkout(struct tpcw_side *s, const struct cn_place *pl, const struct tpcw_cart 
 	st = txn_get(t, get, TPCW_ITEMS, a);
 	struct tpcw_line line[TPCW_ITEMS];
 	struct tpcw_order order = {
-		.id = c->order, .customer = c->customer, .placed_us = (int64_t)net_now_ns(pl->net)
+		.id = c->order, .customer = c->customer, .placed_us = now_ns
 	};
 	struct txn_put put[TPCW_ITEMS + 1];
 	for (unsigned i = 0; st == NAM_OK && i < TPCW_ITEMS; i++) {
@@ -189,7 +189,7 @@ client(struct tpcw_side *s, const struct cn_place *pl, unsigned number, struct t
 		uint64_t began = net_now_ns(pl->net);
 		for (;;) {
 			nam_arena_reset(&a);
-			nam_status st = checkout(s, pl, &c, &a, &out->counts);
+			nam_status st = checkout(s, pl, &c, &a, &out->counts, (int64_t)began);
 			if (st == NAM_OK)
 				break;
 			if (st != NAM_CONFLICT) {

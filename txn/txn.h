@@ -186,9 +186,9 @@ nam_status txn_lock_many(struct txn *t, struct txn_table *table, struct txn_row 
 nam_status txn_update(
     struct txn *t, struct txn_table *table, const struct txn_row *row, const void *bytes, uint32_t len);
 /*
- * The same without a copy of the caller's: gives the new version's bytes, for now
- * those of the row (row->len of them), to be changed in place until the commit. Only
- * for rows whose blobs stay as they are.
+ * The same without any copy: *bytes is row->bytes, to be changed in place, its
+ * length kept, until the commit; so the arena the row was read into must live until
+ * t has ended. Not for rows of a scan. Only for rows whose blobs stay as they are.
  */
 nam_status txn_edit(struct txn *t, struct txn_table *table, const struct txn_row *row, void **bytes);
 nam_status txn_delete(struct txn *t, struct txn_table *table, const struct txn_row *row);

@@ -130,7 +130,6 @@ struct txn_write {
 	uint64_t expect; /* the word we lock from */
 	uint64_t ident;  /* the key's hash; of a table without keys: of its id */
 	uint64_t link;
-	uint64_t cid[REC_SLOTS_MAX];
 	enum txn_kind kind;
 	bool locked;
 	bool fresh;            /* the block is ours alone: allocated here */
@@ -144,7 +143,9 @@ struct txn_write {
 	net_addr arch_at, late_at;
 	struct txn_blob *old_blobs; /* of the version replaced */
 	uint16_t old_blobs_n;
-	bool late_linked;                /* the directory that links late has been written */
+	bool late_linked; /* the directory that links late has been written */
+	/* from here on not cleared when a write begins */
+	uint64_t cid[REC_SLOTS_MAX];     /* the directory's, as READ */
 	uint64_t dir[4 + REC_SLOTS_MAX]; /* word and directory to be written, until they have landed */
 };
 

@@ -59,10 +59,9 @@ map_add(struct txn *t)
 static struct txn_write *
 write_add(struct txn *t, struct txn_table *table, net_addr at, enum txn_kind kind)
 {
-	/* The directory to be written is filled at commit; the rest begins as zeros. */
 	struct txn_write *w = nam_arena_take(&t->arena, sizeof *w);
 	if (w != NULL)
-		memset(w, 0, offsetof(struct txn_write, dir));
+		memset(w, 0, offsetof(struct txn_write, cid));
 	if (w == NULL || !txn_grow((void **)&t->wr, t->nwr, &t->wr_cap, sizeof *t->wr))
 		return NULL;
 	w->table = table;
@@ -598,11 +597,12 @@ txn_edit(struct txn *t, struct txn_table *table, const struct txn_row *row, void
 		return st;
 	/* The blobs are the same: neither the old version's go, nor any made here. */
 	w->old_blobs_n = 0;
-	if (w->slot == NULL || w->slot->payload != row->bytes)
-		st = version_set(t, w, row->bytes, row->len, false);
-	if (st == NAM_OK)
-		*bytes = w->slot->payload;
-	return st;
+	/* A row is found as a slot of a block's image (or a copy made like one): it becomes the new version as it
+	 * lies there, and only its CID and sum are still to be filled in. */
+	w->slot = (struct rec_slot *)((uintptr_t)row->bytes - offsetof(struct rec_slot, payload));
+	w->slot->meta &= ~REC_DELETED;
+	*bytes = w->slot->payload;
+	return NAM_OK;
 }
 
 nam_status
@@ -749,6 +749,7 @@ put_write(struct txn *t, const struct txn_put *p, struct candidate *c, bool fres
 	if (fresh) {
 		w->expect = word;
 		w->target = 0;
+		memset(w->cid, 0, w->view->slots * 8u);
 		net_hint(t->tw->w, w->at, w->view->head_bytes + sizeof(struct rec_slot) + p->len);
 	} else {
 		if ((st = image_set(t, w, c->img, false)) != NAM_OK)
