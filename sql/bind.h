@@ -37,6 +37,11 @@ struct bind {
 	unsigned conds, cond_cap;
 	unsigned nodes; /* bound so far: a budget, for shared subtrees multiply */
 
+	/* INSERT ... SELECT: the columns that an untyped literal or parameter of the select list goes to */
+	const struct cat_table *into;
+	const uint16_t *into_map;
+	unsigned into_maps;
+
 	/* aggregation */
 	const char *no_agg; /* "WHERE": no aggregates here */
 	bool grouped, in_agg;

@@ -161,6 +161,9 @@ sql_bind_insert(struct bind *b, const struct ast_stmt *st)
 	sub->err = b->err;
 	sub->in = b->in;
 	sub->plan = p;
+	sub->into = p->tab;
+	sub->into_map = map;
+	sub->into_maps = n;
 	if ((p->root = sql_bind_select(sub, q, false)) == NULL)
 		return false;
 	unsigned cols = p->columns;

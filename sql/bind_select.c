@@ -578,7 +578,14 @@ sql_bind_select(struct bind *b, const struct ast_select *q, bool quiet)
 		b->grouped = grouped;
 		for (unsigned i = 0; i < l.n; i++) {
 			b->no_agg = "the select list";
-			struct sql_expr *e = settled(b, sql_bind_expr(b, l.t[i].e));
+			struct sql_expr *e = sql_bind_expr(b, l.t[i].e);
+			if (e != NULL && e->type == CAT_UNKNOWN && i < b->into_maps && !q->distinct) {
+				const struct cat_column *c = &b->into->column[b->into_map[i]];
+				sql_bind_fix_param(b, e, c->type);
+				e = sql_expr_assign(
+				    b->a, e, c->type, c->typmod, c->name, l.t[i].e->position, b->err);
+			}
+			e = settled(b, e);
 			if (e == NULL || !out_push(b, &o, e))
 				return NULL;
 		}

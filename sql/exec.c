@@ -417,6 +417,7 @@ static int
 limit_next(struct sql_exec *x, struct sql_node *n)
 {
 	while (n->left > 0) {
+		nam_arena_reset(x->arena[n->arena]); /* where sql_send puts what it moves */
 		int rows = sql_next(x, n->child);
 		if (rows <= 0)
 			return rows;

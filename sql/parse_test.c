@@ -18,7 +18,7 @@ static struct sql_parser *parser;
 static const char *
 parse(const char *text, size_t len)
 {
-	static struct cat_err err;
+	static _Thread_local struct cat_err err;
 	struct sql_parsed *p = NULL;
 	if (!sql_parse(parser, text, len, &p, &err)) {
 		assert_int_equal(strlen(err.sqlstate), 5);
