@@ -347,9 +347,9 @@ block_news(struct txn *t, const struct txn_table_view *v, const uint64_t *img, n
 		return false;
 	if (img[REC_WORD] & REC_LOCK)
 		return true;
-	if (!rec_dir_whole(v, img, at))
+	if (!txn_rec_dir_whole(v, img, at))
 		return true;
-	unsigned n = rec_newest(v, img);
+	unsigned n = txn_rec_newest(v, img);
 	return n != 255 && (img[REC_CID + n] & ~REC_ARCHIVED) > t->pin.at;
 }
 
@@ -678,11 +678,11 @@ name_conflict(struct txn *t)
 		uint64_t *img = nam_arena_take(&t->arena, w->view->block_bytes);
 		if (img == NULL ||
 		    net_read1(t->tw->w, w->at, img, w->view->block_bytes, &t->counts) != NAM_OK ||
-		    !rec_dir_whole(w->view, img, w->at) || img[REC_IDENT] != w->ident)
+		    !txn_rec_dir_whole(w->view, img, w->at) || img[REC_IDENT] != w->ident)
 			return NAM_CONFLICT;
-		unsigned k = rec_newest(w->view, img);
+		unsigned k = txn_rec_newest(w->view, img);
 		const struct rec_slot *s = k == 255 ? NULL : rec_slot_of(w->view, img, k);
-		if (s == NULL || !rec_slot_whole(w->view, s, img[REC_CID + k] & ~REC_ARCHIVED, w->at) ||
+		if (s == NULL || !txn_rec_slot_whole(w->view, s, img[REC_CID + k] & ~REC_ARCHIVED, w->at) ||
 		    (s->meta & REC_DELETED))
 			return NAM_CONFLICT;
 		st = NAM_DUPLICATE;

@@ -65,9 +65,9 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 	uint64_t expect = 0, seen;
 	if (st != NAM_OK)
 		goto out;
-	unsigned newest = rec_newest(v, img);
+	unsigned newest = txn_rec_newest(v, img);
 	st = NAM_BUSY;
-	if (!rec_dir_whole(v, img, j->at) || (img[REC_WORD] & REC_LOCK))
+	if (!txn_rec_dir_whole(v, img, j->at) || (img[REC_WORD] & REC_LOCK))
 		goto out; /* somebody is at it; he may yet give it up */
 	st = NAM_OK;
 	if (j->kind == JUNK_TOMB) {
@@ -120,7 +120,7 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 	while (!m.done)
 		nam_co_park();
 	if (st == NAM_OK) {
-		if (s != NULL && v->blobs != NULL && rec_slot_whole(v, s, j->cid, j->at)) {
+		if (s != NULL && v->blobs != NULL && txn_rec_slot_whole(v, s, j->cid, j->at)) {
 			struct txn_blob blobs[TXN_BLOBS_MAX];
 			unsigned n =
 			    v->blobs(&v->blob_table, s->payload, (uint32_t)s->meta, blobs, TXN_BLOBS_MAX);

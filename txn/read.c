@@ -50,17 +50,17 @@ judge(
 	}
 	unsigned k = 0;
 	const struct rec_slot *s = NULL;
-	enum rec_found f = rec_resolve(v, img, at, t->pin.at, &k);
+	enum rec_found f = txn_rec_resolve(v, img, at, t->pin.at, &k);
 	if (__builtin_expect(f == REC_HERE, 1)) {
 		s = rec_slot_of(v, img, k);
 	} else if (f != REC_NONE) {
-		nam_status st = rec_fetch(t, v, img, at, t->pin.at, &s, arena);
+		nam_status st = txn_rec_fetch(t, v, img, at, t->pin.at, &s, arena);
 		if (st != NAM_OK && st != NAM_ABSENT) {
 			*fatal = st;
 			return true;
 		}
 	}
-	unsigned n = rec_newest(v, img);
+	unsigned n = txn_rec_newest(v, img);
 	uint64_t newest = n == 255 ? img[REC_WORD] : img[REC_CID + n] & ~REC_ARCHIVED;
 	if (s == NULL) {
 		/* Nothing visible. Is it at least this key's block? A version too new to see tells. */
@@ -68,7 +68,7 @@ judge(
 		if (n == 255)
 			return false;
 		const struct rec_slot *x = rec_slot_of(v, img, n);
-		if (!rec_slot_whole(v, x, newest, at) ||
+		if (!txn_rec_slot_whole(v, x, newest, at) ||
 		    !same_key(g->table, x->payload, (uint32_t)x->meta, g))
 			return false;
 		g->status = NAM_ABSENT;
@@ -91,7 +91,7 @@ judge(
 static uint8_t
 hint_of(const struct txn_table_view *v, const struct txn_row *row)
 {
-	return (uint8_t)(1 + rec_newest(v, row->block));
+	return (uint8_t)(1 + txn_rec_newest(v, row->block));
 }
 
 /* READs the directory and one slot of a block into its image; the other slots say of themselves that they are not there. */
@@ -159,8 +159,8 @@ get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 		if (at[i].bits == 0 || hinted[i] == 0)
 			continue;
 		const struct txn_table_view *v = g[i].table->view;
-		enum rec_found f = rec_resolve(v, img[i], at[i], t->pin.at, &k);
-		if (f == REC_HERE && rec_newest(v, img[i]) == k)
+		enum rec_found f = txn_rec_resolve(v, img[i], at[i], t->pin.at, &k);
+		if (f == REC_HERE && txn_rec_newest(v, img[i]) == k)
 			continue;
 		hinted[i] = 0;
 		if (f != REC_NONE)

@@ -5,7 +5,7 @@
 enum { FETCH_TRIES = 20000 };
 
 bool
-rec_dir_whole(const struct txn_table_view *v, const uint64_t *img, net_addr at)
+txn_rec_dir_whole(const struct txn_table_view *v, const uint64_t *img, net_addr at)
 {
 	uint64_t check = img[REC_CID + v->slots];
 	if (__builtin_expect(check != 0, 1))
@@ -18,7 +18,7 @@ rec_dir_whole(const struct txn_table_view *v, const uint64_t *img, net_addr at)
 }
 
 unsigned
-rec_newest(const struct txn_table_view *v, const uint64_t *img)
+txn_rec_newest(const struct txn_table_view *v, const uint64_t *img)
 {
 	unsigned best = 255;
 	uint64_t cid = 0;
@@ -33,7 +33,7 @@ rec_newest(const struct txn_table_view *v, const uint64_t *img)
 }
 
 bool
-rec_slot_whole(const struct txn_table_view *v, const struct rec_slot *s, uint64_t cid, net_addr at)
+txn_rec_slot_whole(const struct txn_table_view *v, const struct rec_slot *s, uint64_t cid, net_addr at)
 {
 	if (s->cid != cid)
 		return false;
@@ -44,10 +44,10 @@ rec_slot_whole(const struct txn_table_view *v, const struct rec_slot *s, uint64_
 }
 
 enum rec_found
-rec_resolve(
+txn_rec_resolve(
     const struct txn_table_view *v, const uint64_t *img, net_addr at, uint64_t snapshot, unsigned *slot)
 {
-	if (!rec_dir_whole(v, img, at))
+	if (!txn_rec_dir_whole(v, img, at))
 		return REC_TORN;
 	uint64_t best = 0;
 	for (unsigned k = 0; k < v->slots; k++) {
@@ -59,7 +59,7 @@ rec_resolve(
 	}
 	if (best == 0)
 		return img[REC_LINK] != 0 ? REC_OLDER : REC_NONE;
-	if (__builtin_expect(rec_slot_whole(v, rec_slot_of(v, img, *slot), best, at), 1))
+	if (__builtin_expect(txn_rec_slot_whole(v, rec_slot_of(v, img, *slot), best, at), 1))
 		return REC_HERE;
 	return img[REC_LINK] != 0 ? REC_OLDER : REC_TORN;
 }
@@ -98,7 +98,7 @@ walk_chain(struct txn *t, const struct txn_table_view *v, uint64_t link, net_add
 }
 
 nam_status
-rec_fetch(struct txn *t, const struct txn_table_view *v, uint64_t *img, net_addr at, uint64_t snapshot,
+txn_rec_fetch(struct txn *t, const struct txn_table_view *v, uint64_t *img, net_addr at, uint64_t snapshot,
     const struct rec_slot **out, struct nam_arena *arena)
 {
 	struct rec_archive *a = nam_arena_take(arena, v->archive_bytes);
@@ -107,7 +107,7 @@ rec_fetch(struct txn *t, const struct txn_table_view *v, uint64_t *img, net_addr
 	for (unsigned tries = 0; tries < FETCH_TRIES; tries++) {
 		unsigned slot = 0;
 		nam_status st = NAM_TORN;
-		switch (rec_resolve(v, img, at, snapshot, &slot)) {
+		switch (txn_rec_resolve(v, img, at, snapshot, &slot)) {
 		case REC_HERE:
 			*out = rec_slot_of(v, img, slot);
 			return NAM_OK;

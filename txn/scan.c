@@ -135,11 +135,11 @@ show(struct txn_scan *s, uint64_t *img, net_addr at, struct txn_row *row, nam_st
 		};
 		return (own->slot->meta & REC_DELETED) == 0;
 	}
-	if (img[REC_CID + v->slots] == 0 && rec_dir_whole(v, img, at))
+	if (img[REC_CID + v->slots] == 0 && txn_rec_dir_whole(v, img, at))
 		return false; /* nothing was ever committed here */
 	unsigned k = 0;
 	const struct rec_slot *x = NULL;
-	enum rec_found f = rec_resolve(v, img, at, t->pin.at, &k);
+	enum rec_found f = txn_rec_resolve(v, img, at, t->pin.at, &k);
 	if (f == REC_NONE)
 		return false;
 	if (f == REC_HERE) {
@@ -153,7 +153,7 @@ show(struct txn_scan *s, uint64_t *img, net_addr at, struct txn_row *row, nam_st
 		}
 		memcpy(copy, img, v->block_bytes);
 		img = copy;
-		nam_status st = rec_fetch(t, v, img, at, t->pin.at, &x, &s->arena);
+		nam_status st = txn_rec_fetch(t, v, img, at, t->pin.at, &x, &s->arena);
 		if (st != NAM_OK && st != NAM_ABSENT)
 			*fatal = st;
 		if (st != NAM_OK)
@@ -161,7 +161,7 @@ show(struct txn_scan *s, uint64_t *img, net_addr at, struct txn_row *row, nam_st
 	}
 	if (x->meta & REC_DELETED)
 		return false;
-	unsigned n = rec_newest(v, img);
+	unsigned n = txn_rec_newest(v, img);
 	*row = (struct txn_row){ .at = at,
 		.bytes = x->payload,
 		.len = (uint32_t)x->meta,

@@ -132,12 +132,12 @@ struct txn_write {
 	uint64_t link;
 	enum txn_kind kind;
 	bool locked;
-	bool fresh;            /* the block is ours alone: allocated here */
-	bool indexed;          /* our index entry leads to it */
-	bool lost;             /* its CAS met another version */
-	uint8_t target;        /* slot to be written, 255: not chosen */
-	uint8_t newest;        /* slot of the newest version, 255: none */
-	struct rec_slot *slot; /* the new version, cid and check still open */
+	bool fresh;               /* the block is ours alone: allocated here */
+	bool indexed;             /* our index entry leads to it */
+	bool lost;                /* its CAS met another version */
+	uint8_t target;           /* slot to be written, 255: not chosen */
+	uint8_t newest;           /* slot of the newest version, 255: none */
+	struct rec_slot *slot;    /* the new version, cid and check still open */
 	struct rec_archive *arch; /* copy of the newest version, or NULL; arch_at when memory is taken */
 	struct rec_archive *late; /* copy of the version in target, to be archived before it is overwritten */
 	net_addr arch_at, late_at;
@@ -211,12 +211,12 @@ struct txn {
 /* record.c */
 enum rec_found { REC_HERE, REC_NONE, REC_OLDER, REC_TORN };
 /* Judges a block image at snapshot S. REC_HERE: *slot. REC_OLDER: look along the chain. */
-enum rec_found rec_resolve(
+enum rec_found txn_rec_resolve(
     const struct txn_table_view *v, const uint64_t *img, net_addr at, uint64_t snapshot, unsigned *slot);
-bool rec_dir_whole(const struct txn_table_view *v, const uint64_t *img, net_addr at);
+bool txn_rec_dir_whole(const struct txn_table_view *v, const uint64_t *img, net_addr at);
 /* The slot of the newest listed CID (255: none is listed). */
-unsigned rec_newest(const struct txn_table_view *v, const uint64_t *img);
-bool rec_slot_whole(const struct txn_table_view *v, const struct rec_slot *s, uint64_t cid, net_addr at);
+unsigned txn_rec_newest(const struct txn_table_view *v, const uint64_t *img);
+bool txn_rec_slot_whole(const struct txn_table_view *v, const struct rec_slot *s, uint64_t cid, net_addr at);
 static inline const struct rec_slot *
 rec_slot_of(const struct txn_table_view *v, const uint64_t *img, unsigned k)
 {
@@ -224,7 +224,7 @@ rec_slot_of(const struct txn_table_view *v, const uint64_t *img, unsigned k)
 }
 /* Finds the version visible at the snapshot when the block alone cannot show it; re-READs as needed. img is
  * updated. REC_HERE: *out, *len, *cid, *meta. In a coroutine. */
-nam_status rec_fetch(struct txn *t, const struct txn_table_view *v, uint64_t *img, net_addr at,
+nam_status txn_rec_fetch(struct txn *t, const struct txn_table_view *v, uint64_t *img, net_addr at,
     uint64_t snapshot, const struct rec_slot **out, struct nam_arena *arena);
 
 /* table.c */

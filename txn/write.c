@@ -120,7 +120,7 @@ archive_copy(struct txn *t, const struct txn_write *w, const uint64_t *img, unsi
 {
 	const struct rec_slot *s = rec_slot_of(w->view, img, slot);
 	uint64_t cid = img[REC_CID + slot] & ~REC_ARCHIVED;
-	if (!rec_slot_whole(w->view, s, cid, w->at))
+	if (!txn_rec_slot_whole(w->view, s, cid, w->at))
 		return NULL;
 	uint32_t len = (uint32_t)s->meta;
 	struct rec_archive *a = nam_arena_take(&t->arena, sizeof *a + TXN_PAD(len));
@@ -147,7 +147,7 @@ image_set(struct txn *t, struct txn_write *w, const uint64_t *img, bool partial)
 {
 	const struct txn_table_view *v = w->view;
 	uint64_t watermark = tso_watermark(t->tw->db->tso);
-	unsigned newest = rec_newest(v, img);
+	unsigned newest = txn_rec_newest(v, img);
 	w->ident = img[REC_IDENT];
 	w->link = img[REC_LINK];
 	memcpy(w->cid, img + REC_CID, v->slots * 8u);
@@ -408,12 +408,12 @@ newest_locked(struct txn *t, struct txn_write *w, uint64_t *img, const struct re
 	*s = NULL;
 	/* The directory changes under the lock only, and it is ours: a torn image is our own READ's doing. */
 	for (unsigned tries = 0;; tries++) {
-		if (rec_dir_whole(w->view, img, w->at)) {
-			unsigned n = rec_newest(w->view, img);
+		if (txn_rec_dir_whole(w->view, img, w->at)) {
+			unsigned n = txn_rec_newest(w->view, img);
 			if (n == 255)
 				return NAM_OK;
 			uint64_t cid = img[REC_CID + n] & ~REC_ARCHIVED;
-			if (rec_slot_whole(w->view, rec_slot_of(w->view, img, n), cid, w->at)) {
+			if (txn_rec_slot_whole(w->view, rec_slot_of(w->view, img, n), cid, w->at)) {
 				*s = rec_slot_of(w->view, img, n);
 				return NAM_OK;
 			}
@@ -545,8 +545,8 @@ change_begin(
 			if (img == NULL)
 				return NAM_NOMEM;
 			st = net_read1(t->tw->w, row->at, img, table->view->block_bytes, &t->counts);
-			unsigned n = st == NAM_OK && rec_dir_whole(table->view, img, row->at)
-					 ? rec_newest(table->view, img)
+			unsigned n = st == NAM_OK && txn_rec_dir_whole(table->view, img, row->at)
+					 ? txn_rec_newest(table->view, img)
 					 : 255;
 			if (st == NAM_OK && (n == 255 || (img[REC_CID + n] & ~REC_ARCHIVED) != row->cid))
 				st = NAM_CONFLICT;
@@ -634,15 +634,15 @@ weigh(struct txn *t, const struct txn_put *p, struct candidate *c, enum verdict 
 		return NAM_OK;
 	}
 	for (unsigned tries = 0; tries < 1000; tries++) {
-		if (rec_dir_whole(v, c->img, c->at)) {
-			unsigned n = rec_newest(v, c->img);
+		if (txn_rec_dir_whole(v, c->img, c->at)) {
+			unsigned n = txn_rec_newest(v, c->img);
 			if (n == 255) {
 				/* No version: another's insert under way or undone, maybe of this key. */
 				*out = c->img[REC_WORD] & REC_LOCK ? V_WAIT : V_USE;
 				return NAM_OK;
 			}
 			const struct rec_slot *s = rec_slot_of(v, c->img, n);
-			if (rec_slot_whole(v, s, c->img[REC_CID + n] & ~REC_ARCHIVED, c->at)) {
+			if (txn_rec_slot_whole(v, s, c->img[REC_CID + n] & ~REC_ARCHIVED, c->at)) {
 				if (p->table->same_key(
 					p->table, s->payload, (uint32_t)s->meta, p->key, p->key_len))
 					*out = s->meta & REC_DELETED ? V_USE : V_TAKEN;
@@ -715,7 +715,7 @@ pick_linked(
 		bool yes;
 		nam_status st = pick(t, p, probe, use, wait);
 		if (st != NAM_OK || *wait || txn_own(t, use->at) != NULL ||
-		    rec_newest(p->table->view, use->img) != 255)
+		    txn_rec_newest(p->table->view, use->img) != 255)
 			return st;
 		if ((st = linked(t, p->hash, use->at, probe, &yes)) != NAM_OK)
 			return st;
