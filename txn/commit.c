@@ -349,8 +349,10 @@ block_news(struct txn *t, const struct txn_table_view *v, const uint64_t *img, n
 		return true;
 	if (!txn_rec_dir_whole(v, img, at))
 		return true;
+	/* A READ that met a commit may show its word and not yet its directory. */
 	unsigned n = txn_rec_newest(v, img);
-	return n != 255 && (img[REC_CID + n] & ~REC_ARCHIVED) > t->pin.at;
+	uint64_t newest = n == 255 ? img[REC_WORD] : img[REC_CID + n] & ~REC_ARCHIVED;
+	return newest > t->pin.at || newest != img[REC_WORD];
 }
 
 static nam_status

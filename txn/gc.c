@@ -89,6 +89,14 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 		st = NAM_BUSY;
 		goto out;
 	}
+	if (j->kind == JUNK_EMPTY) {
+		/* The READ may have met a commit: its word, but no directory yet. Under the lock it is plain. */
+		st = net_read1(w, j->at, img, v->head_bytes, NULL);
+		if (st != NAM_OK || !txn_rec_dir_whole(v, img, j->at) || txn_rec_newest(v, img) != 255) {
+			net_cas1(w, j->at, lock, expect, &seen, NULL);
+			goto out;
+		}
+	}
 	if (v->has_key) {
 		st = idx_remove(w, v->index, j->aux, j->at, NULL);
 		idx_ptrs_drop(tw->db->ptrs, j->aux);

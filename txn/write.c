@@ -703,9 +703,10 @@ linked(struct txn *t, uint64_t hash, net_addr at, struct idx_probe *probe, bool 
 }
 
 /*
- * pick, but an empty block may have been taken out of the index between lookup and READ, and look
- * just like one that waits for its row. Who takes it out locks it first and leaves another word: so when the index
- * leads to it still, after the READ, our CAS of the word we saw decides.
+ * pick, but an empty block proves nothing at first sight: it may have been taken out of the index between lookup
+ * and READ, or the READ may have met a commit (the new word, the directory still empty). Who takes it out
+ * locks it first and leaves another word; who commits writes the directory before the word. So when, after the
+ * READ, the index leads to it still and the directory is still empty, our CAS of the word we saw decides.
  */
 static nam_status
 pick_linked(
@@ -721,7 +722,14 @@ pick_linked(
 			return st;
 		if (probe->status != NAM_OK && probe->status != NAM_ABSENT)
 			return probe->status;
-		if (yes)
+		if (!yes)
+			continue;
+		uint64_t word = use->img[REC_WORD];
+		st = net_read1(t->tw->w, use->at, use->img, p->table->view->head_bytes, &t->counts);
+		if (st != NAM_OK)
+			return st;
+		if (use->img[REC_WORD] == word && txn_rec_dir_whole(p->table->view, use->img, use->at) &&
+		    txn_rec_newest(p->table->view, use->img) == 255)
 			return NAM_OK;
 	}
 	return NAM_CONFLICT;

@@ -1,0 +1,247 @@
+/* lab.h -- a simulated cluster for txn's tests: compute processes, two tables, rows, and helpers that assert. */
+#ifndef NAM_TXN_LAB_H
+#define NAM_TXN_LAB_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+/* cmocka after the four above */
+#include <cmocka.h>
+#include <net/region_format.h>
+#include <net/sim.h>
+#include "txn_internal.h"
+
+struct row {
+	uint64_t key;
+	int64_t value;
+	struct txn_blob blob;
+	unsigned char fill[32];
+};
+
+enum { PROCS = 4 };
+struct lab {
+	struct net_sim *sim;
+	struct net *net[PROCS];
+	struct net_worker *w[PROCS];
+	struct txn_db *db[PROCS];
+	struct txn_worker *tw[PROCS];
+	struct txn_table tab[PROCS], bare[PROCS];
+	unsigned procs;
+	unsigned slots;
+	uint32_t vector;
+	uint64_t region_bytes;
+	void (*body)(struct lab *);
+	struct nam_arena a;
+	bool ok;
+};
+
+static inline bool
+row_same_key(const struct txn_table *t, const void *row, uint32_t len, const void *key, uint32_t key_len)
+{
+	(void)t;
+	return len >= 8 && key_len == 8 && memcmp(row, key, 8) == 0;
+}
+
+static inline unsigned
+row_blobs(const struct txn_table *t, const void *row, uint32_t len, struct txn_blob *out, unsigned max)
+{
+	(void)t;
+	if (len < sizeof(struct row) || max == 0)
+		return 0;
+	memcpy(out, (const char *)row + offsetof(struct row, blob), sizeof *out);
+	return out->len > 0;
+}
+
+static inline struct row
+mk(uint64_t key, int64_t value)
+{
+	struct row r = { .key = key, .value = value };
+	memset(r.fill, (int)(value & 0xff), sizeof r.fill);
+	return r;
+}
+
+static inline struct txn *
+begin(struct lab *lab, unsigned p, enum txn_iso iso)
+{
+	struct txn *t = NULL;
+	assert_int_equal(txn_begin(lab->tw[p], iso, &t), NAM_OK);
+	return t;
+}
+
+static inline nam_status
+insert_row(struct txn *t, struct txn_table *tab, const struct row *r)
+{
+	struct txn_put p = { .table = tab, .bytes = r, .len = sizeof *r };
+	if (tab->has_key) {
+		p.key = &r->key;
+		p.key_len = 8;
+		p.hash = nam_hash(&r->key, 8, tab->id);
+	}
+	return txn_insert(t, &p, 1);
+}
+
+static inline nam_status
+insert(struct txn *t, struct txn_table *tab, uint64_t key, int64_t value)
+{
+	struct row r = mk(key, value);
+	return insert_row(t, tab, &r);
+}
+
+static inline nam_status
+get(struct lab *lab, struct txn *t, struct txn_table *tab, uint64_t key, struct txn_row *row, struct row *out)
+{
+	struct txn_get g = { .table = tab, .key = &key, .key_len = 8, .hash = nam_hash(&key, 8, tab->id) };
+	nam_status st = txn_get(t, &g, 1, &lab->a);
+	if (st != NAM_OK)
+		return st;
+	if (g.status == NAM_OK) {
+		assert_int_equal(g.row.len, sizeof *out);
+		memcpy(out, g.row.bytes, sizeof *out);
+		assert_int_equal(out->key, key);
+		for (unsigned i = 0; i < sizeof out->fill; i++)
+			assert_int_equal(out->fill[i], (unsigned char)out->value);
+		*row = g.row;
+	}
+	return g.status;
+}
+
+/* The value of a key, or -1 when there is none. */
+static inline int64_t
+value_of(struct lab *lab, struct txn *t, struct txn_table *tab, uint64_t key)
+{
+	struct txn_row row;
+	struct row r;
+	nam_status st = get(lab, t, tab, key, &row, &r);
+	assert_true(st == NAM_OK || st == NAM_ABSENT);
+	return st == NAM_OK ? r.value : -1;
+}
+
+static inline nam_status
+set(struct lab *lab, struct txn *t, struct txn_table *tab, uint64_t key, int64_t value)
+{
+	struct txn_row row;
+	struct row r;
+	nam_status st = get(lab, t, tab, key, &row, &r);
+	if (st == NAM_OK)
+		st = txn_lock(t, tab, &row, &lab->a);
+	r = mk(key, value);
+	return st == NAM_OK ? txn_update(t, tab, &row, &r, sizeof r) : st;
+}
+
+static inline nam_status
+del(struct lab *lab, struct txn *t, struct txn_table *tab, uint64_t key)
+{
+	struct txn_row row;
+	struct row r;
+	nam_status st = get(lab, t, tab, key, &row, &r);
+	if (st == NAM_OK)
+		st = txn_lock(t, tab, &row, &lab->a);
+	return st == NAM_OK ? txn_delete(t, tab, &row) : st;
+}
+
+/* Commits so that everybody sees it. */
+static inline void
+commit_all(struct txn *t)
+{
+	txn_set_cluster_visible(t, true);
+	assert_int_equal(txn_commit(t, NULL), NAM_OK);
+}
+
+/* Keys 0..n-1 with value v, seen by everybody. */
+static inline void
+fill(struct lab *lab, uint64_t n, int64_t v)
+{
+	struct txn *t = begin(lab, 0, TXN_REPEATABLE_READ);
+	for (uint64_t k = 0; k < n; k++)
+		assert_int_equal(insert(t, &lab->tab[0], k, v), NAM_OK);
+	commit_all(t);
+}
+
+static inline void
+lab_main(void *arg)
+{
+	struct lab *lab = arg;
+	struct txn_config cfg = { .vector = lab->vector, .ptr_cache_entries = 4096 };
+	for (unsigned p = 0; p < lab->procs; p++) {
+		struct nam_err err;
+		assert_int_equal(txn_db_open(lab->w[p], &cfg, &lab->db[p], &err), NAM_OK);
+		assert_int_equal(txn_worker_open(lab->db[p], lab->w[p], &lab->tw[p]), NAM_OK);
+	}
+	lab->tab[0] = (struct txn_table){ .id = 1,
+		.slots = (uint16_t)lab->slots,
+		.row_max = sizeof(struct row),
+		.has_key = true,
+		.same_key = row_same_key,
+		.blobs = row_blobs };
+	lab->bare[0] = (struct txn_table){ .id = 2, .row_max = sizeof(struct row) };
+	assert_int_equal(txn_table_create(lab->tw[0], &lab->tab[0]), NAM_OK);
+	assert_int_equal(txn_table_create(lab->tw[0], &lab->bare[0]), NAM_OK);
+	for (unsigned p = 0; p < lab->procs; p++) {
+		lab->tab[p] = lab->tab[0];
+		lab->bare[p] = lab->bare[0];
+	}
+	for (unsigned p = 0; p < lab->procs; p++) {
+		assert_int_equal(txn_table_open(lab->db[p], &lab->tab[p]), NAM_OK);
+		assert_int_equal(txn_table_open(lab->db[p], &lab->bare[p]), NAM_OK);
+	}
+	lab->body(lab);
+	for (unsigned p = lab->procs; p-- > 0;) {
+		txn_worker_close(lab->tw[p]);
+		txn_table_close(lab->db[p], &lab->tab[p]);
+		txn_table_close(lab->db[p], &lab->bare[p]);
+		txn_db_close(lab->w[p], lab->db[p]);
+	}
+	lab->ok = true;
+}
+
+static inline void
+run_sized(unsigned procs, unsigned slots, uint64_t seed, uint64_t region_bytes, void (*body)(struct lab *))
+{
+	struct lab *lab = calloc(1, sizeof *lab);
+	assert_non_null(lab);
+	lab->procs = procs;
+	lab->slots = slots;
+	lab->body = body;
+	lab->vector = region_bytes < 4 << 20 ? 1024 : 0;
+	nam_arena_init(&lab->a, 0);
+	struct net_sim_config cfg = { .seed = seed,
+		.nodes = 3,
+		.region_bytes = region_bytes,
+		.tear_permille = 300,
+		.reorder_permille = 300 };
+	assert_int_equal(net_sim_open(&lab->sim, &cfg), NAM_OK);
+	for (unsigned p = 0; p < procs; p++) {
+		assert_int_equal(net_sim_attach(lab->sim, &lab->net[p]), NAM_OK);
+		assert_int_equal(net_worker_open(lab->net[p], &lab->w[p], NULL), NAM_OK);
+	}
+	assert_non_null(nam_co_start(net_worker_sched(lab->w[0]), lab_main, lab, 256 << 10));
+	assert_true(net_sim_run(lab->sim, NULL, NULL));
+	assert_true(lab->ok);
+	for (unsigned p = 0; p < procs; p++) {
+		net_worker_close(lab->w[p]);
+		net_close(lab->net[p]);
+	}
+	net_sim_close(lab->sim);
+	nam_arena_fini(&lab->a);
+	free(lab);
+}
+
+static inline void
+run(unsigned procs, unsigned slots, uint64_t seed, void (*body)(struct lab *))
+{
+	run_sized(procs, slots, seed, 16 << 20, body);
+}
+
+/* Bodies on several seeds and slot counts. */
+static inline void
+run_some(unsigned procs, void (*body)(struct lab *))
+{
+	for (uint64_t seed = 1; seed <= 6; seed++)
+		run(procs, 2 + (unsigned)seed % 3, seed, body);
+}
+
+#endif
