@@ -95,6 +95,10 @@ sql_bind_find_column(
 		return true;
 	if (found > 1)
 		return sql_bind_fail(b, position, "42702", "column reference \"%s\" is ambiguous", name);
+	for (unsigned k = b->lo; qual == NULL && k < b->hi; k++)
+		if (strcmp(b->table[k].ast->alias, name) == 0)
+			return sql_bind_fail(
+			    b, position, "0A000", "whole-row references are not supported yet");
 	if (qual == NULL)
 		return sql_bind_fail(b, position, "42703", "column \"%s\" does not exist", name);
 	if (table_seen)

@@ -226,7 +226,8 @@ execute(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *para
 	if (given == NULL)
 		return false;
 	for (unsigned i = 0; i < p->arenas; i++)
-		nam_arena_reset(s->arena[i]);
+		if (s->arena[i]->used > 0)
+			nam_arena_reset(s->arena[i]);
 	if (p->uses_now && s->now_us == 0)
 		s->now_us = nam_clock_wall_us() - INT64_C(946684800000000);
 	sql_prepare_exec(s, sink, err);

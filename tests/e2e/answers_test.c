@@ -252,6 +252,14 @@ static const struct golden first[] = {
 };
 
 static const struct golden second[] = {
+	{ "select count(*), sum(2)", "1|2; SELECT 1" },
+	{ "select 1 where false", "SELECT 0" },
+	{ "select nam_tables from nam_tables", "ERROR 0A000: whole-row references are not supported yet" },
+	{ "create table lit (d date, v varchar(3)); insert into lit select '2024-02-29', 'abc'; select * from lit; drop table lit",
+	    "CREATE TABLE INSERT 0 12024-02-29|abc; SELECT 1 DROP TABLE" },
+	{ "explain select 1 where 1 = 2", "Project  (rows=1);  -> Result  (rows=1)  Filter: yes; EXPLAIN" },
+	{ "explain create table x (a int)",
+	    "ERROR 42601: syntax error at or near \"int\"" },
 	{ "select 'a%c' like 'a!%c' escape '!', 'abc' like 'a!%c' escape '!', 'a!' like 'a!!' escape '!'", "t|f|t; SELECT 1" },
 	{ "select 'a\\b' like 'a\\b' escape '', 'a\\b' like 'a\\\\b', 'x' like 'x' escape 'ab'",
 	    "ERROR 22025: invalid escape string" },
