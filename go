@@ -189,6 +189,8 @@ verb_check() {
 	build_in release build
 	tests/rooms.sh build || bad=1
 	say "static analysis ..."
+	# Tests are left out: they do wrong things on purpose.
+	mapfile -t files < <(printf '%s\n' "${files[@]}" | grep -v -e '_test\.c$' -e '^./tests/' -e 'conformance')
 	cppcheck --quiet --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 \
 		--suppressions-list=tests/cppcheck.txt -j "$jobs" -I build/view/base "${files[@]}" || bad=1
 	build_in clang build-clang

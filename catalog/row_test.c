@@ -272,6 +272,7 @@ corrupt_rows(void **state)
 				if (cat_type_is_str(columns[i].type))
 					for (uint32_t x = 0; x < col[i].s[0].len; x++)
 						sum += (unsigned char)col[i].s[0].p[x];
+			(void)sum; /* touched, that is all */
 			if (t.store.blobs)
 				assert_true(t.store.blobs(&t.store, row.bytes, row.len, named, 3) <= 3);
 			t.store.same_key(&t.store, row.bytes, row.len, k.p, k.len);

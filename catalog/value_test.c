@@ -167,7 +167,7 @@ order(void **state)
 	for (unsigned k = 0; k < sizeof cases / sizeof *cases; k++) {
 		for (int a = 0; a < 6 && cases[k].up[a]; a++) {
 			for (int b = 0; b < 6 && cases[k].up[b]; b++) {
-				union cat_val x, y;
+				union cat_val x = { 0 }, y = { 0 };
 				assert_true(
 				    in(cases[k].t, cases[k].up[a], &x) && in(cases[k].t, cases[k].up[b], &y));
 				assert_int_equal(cat_value_cmp(cases[k].t, x, y), (a > b) - (a < b));

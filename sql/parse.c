@@ -15,6 +15,7 @@
 #include <base/hash.h>
 #include <pg_query.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -242,14 +243,14 @@ parse(const char *text, size_t len, uint64_t hash, struct cat_err *err)
 struct sql_parsed *
 sql_parsed_hold(struct sql_parsed *p)
 {
-	__atomic_add_fetch(&p->refs, 1, __ATOMIC_RELAXED);
+	atomic_fetch_add_explicit(&p->refs, 1, memory_order_relaxed);
 	return p;
 }
 
 void
 sql_parsed_drop(struct sql_parsed *p)
 {
-	if (p == NULL || __atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL) != 0)
+	if (p == NULL || atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) != 1)
 		return;
 	nam_arena_fini(&p->arena);
 	free(p);

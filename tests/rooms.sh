@@ -3,7 +3,7 @@
 set -u
 dir=${1:?usage: tests/rooms.sh BUILD_DIR}
 declare -A prefix=([base]=nam_ [net]=net_ [index]=idx_ [tsoracle]=tso_ [storage_node]=sn_ [txn]=txn_
-	[catalog]=cat_ [sql]=sql_ [compute_node]=cn_ [bench]=bench_ [olap]=olap_)
+	[catalog]=cat_ [sql]=sql_ [compute_node]=cn_ [bench]='(bench|tpcw)_' [olap]=olap_)
 bad=0 seen=0
 for lib in "$dir"/libnam_*.a; do
 	room=${lib##*/libnam_}
@@ -17,9 +17,9 @@ for lib in "$dir"/libnam_*.a; do
 	seen=$((seen + 1))
 	# Names with two underscores in front belong to compilers and sanitizers.
 	strangers=$(nm -g --defined-only "$lib" 2>/dev/null | awk 'NF == 3 { print $3 }' |
-		grep -v "^$want" | grep -v '^nam_' | grep -v '^__' | sort -u)
+		grep -Ev "^$want" | grep -v '^nam_' | grep -v '^__' | sort -u)
 	if [ -n "$strangers" ]; then
-		echo "rooms: $room exports names without its prefix $want; make them static or rename them:"
+		echo "rooms: $room exports names without its prefix ($want); make them static or rename them:"
 		echo "$strangers" | sed 's/^/  /'
 		bad=1
 	fi
