@@ -196,6 +196,10 @@ archives_take(struct txn *t)
 		struct txn_write *w = t->wr[i];
 		if (w->arch && w->arch_at.bits == 0 && writes(w))
 			st = txn_archive_take(t->tw, w->view, &w->arch_at);
+		if (st == NAM_FULL) { /* whoever overwrites that version next archives it first, or waits */
+			w->arch = NULL;
+			st = NAM_OK;
+		}
 		if (st == NAM_OK && w->late && w->late_at.bits == 0 && writes(w))
 			st = txn_archive_take(t->tw, w->view, &w->late_at);
 	}
