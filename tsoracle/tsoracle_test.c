@@ -1,0 +1,606 @@
+/* tsoracle_test.c -- the oracle's promises on the simulated fabric: prefixes, claims, wrapping, idle owners, budgets. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+/* cmocka after the four above */
+#include <cmocka.h>
+#include <base/hash.h>
+#include <net/region_format.h>
+#include <net/sim.h>
+#include "tso_internal.h"
+
+enum { PROCS = 6, CIDS_MAX = 1 << 16, TICK_NS = 2000000 };
+
+#define FIRST ((UINT64_C(1) << TSO_COUNT_BITS) + 1)
+
+struct proc {
+	struct net *net;
+	struct net_worker *w;
+	struct tso *tso;
+	struct tso_worker *tw;
+	bool stop, stall, ended, joined; /* of its heartbeat */
+};
+
+struct lab {
+	struct net_sim *sim;
+	struct proc p[PROCS];
+	unsigned procs;
+	uint32_t vector;
+	enum tso_scheme scheme;
+	unsigned clients;
+	net_addr anchor;
+	void (*body)(struct lab *);
+	bool ok;
+	/* What really happened, by count of CID. */
+	uint8_t claimed[CIDS_MAX], marked[CIDS_MAX];
+	uint64_t marked_up_to; /* all CIDs below FIRST + this were marked: their marks had been posted */
+};
+
+static uint64_t
+count_of(tso_cid cid)
+{
+	assert_true(cid >= FIRST && cid - FIRST < CIDS_MAX);
+	return cid - FIRST;
+}
+
+static void
+heart(void *arg)
+{
+	struct proc *p = arg;
+	while (!p->stop) {
+		if (!p->stall)
+			assert_int_equal(tso_tick(p->tw), NAM_OK);
+		net_sleep(p->w, TICK_NS);
+	}
+	p->ended = true;
+}
+
+static void
+join(struct lab *lab, unsigned i)
+{
+	struct proc *p = &lab->p[i];
+	assert_int_equal(tso_join(p->w, lab->anchor, &p->tso), NAM_OK);
+	assert_int_equal(tso_worker_open(p->tso, p->w, &p->tw), NAM_OK);
+	p->stop = p->stall = p->ended = false;
+	p->joined = true;
+	assert_non_null(nam_co_start(net_worker_sched(p->w), heart, p, 128 << 10));
+}
+
+static void
+leave(struct lab *lab, unsigned i)
+{
+	struct proc *p = &lab->p[i];
+	p->stop = true;
+	while (!p->ended)
+		net_sleep(p->w, 100000);
+	tso_worker_close(p->tw);
+	assert_int_equal(tso_leave(p->w, p->tso), NAM_OK);
+	tso_close(p->tso);
+	p->joined = false;
+}
+
+static void
+main_co(void *arg)
+{
+	struct lab *lab = arg;
+	assert_int_equal(
+	    tso_format(lab->p[0].w, 1, lab->vector, lab->scheme, lab->clients, &lab->anchor), NAM_OK);
+	for (unsigned i = 0; i < lab->procs; i++)
+		join(lab, i);
+	lab->body(lab);
+	for (unsigned i = 0; i < lab->procs; i++)
+		if (lab->p[i].joined)
+			leave(lab, i);
+	lab->ok = true;
+}
+
+static void
+run_scheme(unsigned procs, uint32_t vector, uint64_t seed, enum tso_scheme scheme, unsigned clients,
+    void (*body)(struct lab *))
+{
+	struct lab *lab = calloc(1, sizeof *lab);
+	assert_non_null(lab);
+	lab->procs = procs;
+	lab->vector = vector;
+	lab->scheme = scheme;
+	lab->clients = clients;
+	lab->body = body;
+	struct net_sim_config cfg = { .seed = seed,
+		.nodes = 1,
+		.region_bytes = 4 << 20,
+		.tear_permille = 300,
+		.reorder_permille = 300 };
+	assert_int_equal(net_sim_open(&lab->sim, &cfg), NAM_OK);
+	for (unsigned i = 0; i < PROCS; i++) {
+		assert_int_equal(net_sim_attach(lab->sim, &lab->p[i].net), NAM_OK);
+		assert_int_equal(net_worker_open(lab->p[i].net, &lab->p[i].w, NULL), NAM_OK);
+	}
+	assert_non_null(nam_co_start(net_worker_sched(lab->p[0].w), main_co, lab, 256 << 10));
+	assert_true(net_sim_run(lab->sim, NULL, NULL));
+	assert_true(lab->ok);
+	for (unsigned i = 0; i < PROCS; i++) {
+		net_worker_close(lab->p[i].w);
+		net_close(lab->p[i].net);
+	}
+	net_sim_close(lab->sim);
+	free(lab);
+}
+
+static void
+run(unsigned procs, uint32_t vector, uint64_t seed, void (*body)(struct lab *))
+{
+	run_scheme(procs, vector, seed, TSO_CLAIM, 0, body);
+}
+
+/* ---- one "commit": claim, work, mark ---- */
+
+static tso_cid
+claim(struct lab *lab, unsigned i, struct tso_claim *c, tso_cid floor)
+{
+	struct proc *p = &lab->p[i];
+	tso_claim_start(p->tw, c, floor, NULL);
+	assert_int_equal(tso_claim_wait(p->tw, c), NAM_OK);
+	uint64_t n = count_of(c->cid);
+	assert_int_equal(lab->claimed[n], 0); /* never given twice */
+	lab->claimed[n] = 1;
+	return c->cid;
+}
+
+struct marker {
+	struct nam_co *co;
+	bool done;
+};
+static void
+marked(void *arg)
+{
+	struct marker *m = arg;
+	m->done = true;
+	nam_co_wake(m->co);
+}
+/* Marks and waits until the mark has landed. */
+static void
+mark(struct lab *lab, unsigned i, struct tso_claim *c, unsigned note)
+{
+	struct marker m = { .co = nam_co_self() };
+	lab->marked[count_of(c->cid)] = 1;
+	tso_mark(lab->p[i].tw, c, note, marked, &m);
+	while (!m.done)
+		nam_co_park();
+}
+
+struct client {
+	struct lab *lab;
+	unsigned p, n;
+	unsigned *left;
+	uint64_t last; /* snapshot before */
+};
+
+/* Snapshots rise, cover what was answered here, and never cover what nobody marked. */
+static void
+client_main(void *arg)
+{
+	struct client *c = arg;
+	struct lab *lab = c->lab;
+	struct proc *p = &lab->p[c->p];
+	struct nam_rng *d = net_rng(p->w);
+	for (unsigned i = 0; i < c->n; i++) {
+		struct tso_pin pin;
+		uint64_t answered = atomic_load(&p->tso->answered);
+		assert_int_equal(tso_snapshot(p->tw, &pin, NULL), NAM_OK);
+		assert_true(pin.at >= c->last && pin.at >= answered);
+		c->last = pin.at;
+		for (uint64_t k = FIRST; k <= pin.at; k++)
+			assert_true(lab->marked[count_of(k)]); /* the prefix has no hole */
+		assert_true(tso_watermark(p->tso) <= pin.at);
+		if (nam_rng_below(d, 3)) {
+			struct tso_claim cl;
+			tso_cid cid = claim(lab, c->p, &cl, pin.at);
+			assert_true(cid > pin.at);
+			if (nam_rng_below(d, 4) == 0)
+				net_sleep(p->w, nam_rng_below(d, 30000));
+			/* While it is not marked, nobody's snapshot covers it. */
+			for (unsigned k = 0; k < lab->procs; k++)
+				assert_true(tso_prefix(lab->p[k].tso) < cid);
+			mark(lab, c->p, &cl, 0);
+			tso_answered(p->tso, cid);
+		} else if (nam_rng_below(d, 8) == 0) {
+			net_sleep(p->w, nam_rng_below(d, 5000000));
+		}
+		/* However old, it is pinned: no watermark passes it. */
+		for (unsigned k = 0; k < lab->procs; k++)
+			assert_true(tso_watermark(lab->p[k].tso) <= pin.at);
+		tso_unpin(p->tw, &pin);
+	}
+	--*c->left;
+}
+
+static void
+busy(struct lab *lab, unsigned clients, unsigned n)
+{
+	struct client c[32];
+	unsigned left = clients;
+	assert_true(clients <= 32);
+	for (unsigned i = 0; i < clients; i++) {
+		c[i] = (struct client){ .lab = lab, .p = i % lab->procs, .n = n, .left = &left };
+		assert_non_null(
+		    nam_co_start(net_worker_sched(lab->p[c[i].p].w), client_main, &c[i], 64 << 10));
+	}
+	while (left > 0)
+		net_sleep(lab->p[0].w, 100000);
+}
+
+/* When all is quiet everybody's snapshot covers everything, and the watermark follows. */
+static void
+settled(struct lab *lab)
+{
+	uint64_t last = FIRST - 1;
+	for (uint64_t k = FIRST; count_of(k) < CIDS_MAX - 1 && lab->claimed[count_of(k)]; k++)
+		last = k;
+	for (unsigned i = 0; i < lab->procs; i++) {
+		struct tso_pin pin;
+		assert_int_equal(tso_snapshot(lab->p[i].tw, &pin, NULL), NAM_OK);
+		assert_true(pin.at >= last);
+		tso_unpin(lab->p[i].tw, &pin);
+	}
+	net_sleep(lab->p[0].w, 10 * TICK_NS);
+	for (unsigned i = 0; i < lab->procs; i++)
+		assert_true(tso_watermark(lab->p[i].tso) >= last);
+}
+
+static void
+laws(struct lab *lab)
+{
+	busy(lab, 12, 30);
+	settled(lab);
+}
+
+static void
+test_laws(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 15; seed++)
+		run(1 + (unsigned)seed % 4, 4096, seed, laws);
+}
+
+/* ---- wrap-around ---- */
+
+static void
+wraps(struct lab *lab)
+{
+	busy(lab, 12, 60); /* about 480 CIDs: 7 laps of 64 */
+	settled(lab);
+	struct tso_stats s;
+	uint64_t waits = 0;
+	for (unsigned i = 0; i < lab->procs; i++) {
+		tso_stats(lab->p[i].tso, &s);
+		waits += s.wrap_waits;
+	}
+	assert_true(waits > 0); /* it was really tight */
+}
+
+static void
+test_wraps(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 12; seed++)
+		run(1 + (unsigned)seed % 4, 64, seed, wraps);
+}
+
+/* A vector of 64, and processes that come and go all the time. */
+struct busy_arg {
+	struct lab *lab;
+	bool stop;
+	unsigned left;
+	uint64_t done;
+};
+static void
+goer_main(void *arg)
+{
+	struct busy_arg *b = arg;
+	struct lab *lab = b->lab;
+	while (!b->stop) {
+		struct tso_claim cl;
+		struct tso_pin pin;
+		assert_int_equal(tso_snapshot(lab->p[0].tw, &pin, NULL), NAM_OK);
+		claim(lab, 0, &cl, pin.at);
+		mark(lab, 0, &cl, 0);
+		tso_unpin(lab->p[0].tw, &pin);
+		b->done++;
+	}
+	b->left--;
+}
+static void
+come_and_go(struct lab *lab)
+{
+	struct busy_arg b = { .lab = lab, .left = 4 };
+	for (unsigned i = 0; i < 4; i++)
+		assert_non_null(nam_co_start(net_worker_sched(lab->p[0].w), goer_main, &b, 64 << 10));
+	for (unsigned round = 0; round < 25; round++) {
+		unsigned i = 1 + round % 3;
+		struct tso_pin pin;
+		join(lab, i);
+		uint64_t floor = tso_prefix(lab->p[0].tso);
+		assert_int_equal(tso_snapshot(lab->p[i].tw, &pin, NULL), NAM_OK);
+		/* A newcomer is not behind: marks that were visible to others before it asked are visible to it. */
+		assert_true(pin.at >= floor);
+		net_sleep(lab->p[i].w, 3 * TICK_NS);
+		for (unsigned k = 0; k <= 3; k++)
+			if (lab->p[k].joined)
+				assert_true(tso_watermark(lab->p[k].tso) <= pin.at);
+		tso_unpin(lab->p[i].tw, &pin);
+		leave(lab, i);
+	}
+	b.stop = true;
+	while (b.left > 0)
+		net_sleep(lab->p[0].w, 100000);
+	assert_true(b.done > 300);
+}
+static void
+test_come_and_go(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 12; seed++)
+		run(1, 64, seed, come_and_go);
+}
+
+/* ---- holes: CIDs that are nobody's ---- */
+
+static void
+holes(struct lab *lab)
+{
+	/* Somebody took five CIDs and is gone: nobody holds them, nobody will mark them. */
+	uint64_t seen;
+	assert_int_equal(net_faa1(lab->p[0].w, net_plus(lab->anchor, offsetof(struct tso_anchor, counter)), 5,
+			     &seen, NULL),
+	    NAM_OK);
+	for (uint64_t k = 0; k < 5; k++)
+		lab->claimed[count_of(seen + k)] = lab->marked[count_of(seen + k)] = 1;
+	struct tso_claim cl;
+	tso_cid cid = claim(lab, 0, &cl, 0);
+	mark(lab, 0, &cl, 0);
+	/* A claim that is held is no hole, however long it takes. */
+	struct tso_claim slow;
+	tso_cid held = claim(lab, lab->procs - 1, &slow, 0);
+	net_sleep(lab->p[0].w, 50 * TICK_NS);
+	struct tso_pin pin;
+	for (unsigned i = 0; i < lab->procs; i++) {
+		assert_int_equal(tso_snapshot(lab->p[i].tw, &pin, NULL), NAM_OK);
+		assert_true(pin.at >= cid && pin.at < held);
+		tso_unpin(lab->p[i].tw, &pin);
+	}
+	uint64_t filled = 0;
+	for (unsigned i = 0; i < lab->procs; i++) {
+		struct tso_stats s;
+		tso_stats(lab->p[i].tso, &s);
+		filled += s.holes_marked;
+	}
+	assert_true(filled >= 5);
+	mark(lab, lab->procs - 1, &slow, 0);
+	assert_int_equal(tso_wait_for(lab->p[0].tw, held), NAM_OK);
+}
+static void
+test_holes(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 8; seed++)
+		run(1 + (unsigned)seed % 3, 256, seed, holes);
+}
+
+/* ---- idle owners ---- */
+
+static void
+idle_and_sealed(struct lab *lab)
+{
+	struct proc *q = &lab->p[1];
+	unsigned slot = tso_owner(q->tso), epoch = tso_epoch(q->tso);
+	struct tso_pin pin;
+	assert_int_equal(tso_snapshot(q->tw, &pin, NULL), NAM_OK);
+	uint64_t seen_then = pin.at;
+	tso_unpin(q->tw, &pin);
+	net_sleep(q->w, 200000000); /* nothing to do for long: it is idle */
+	assert_int_equal(atomic_load(&q->tso->idle), IDLE_YES);
+	/* Idle and ticking: it is not sealed, and wakes in its own slot. */
+	net_sleep(q->w, 3000000000);
+	assert_int_equal(tso_snapshot(q->tw, &pin, NULL), NAM_OK);
+	tso_unpin(q->tw, &pin);
+	assert_int_equal(tso_epoch(q->tso), epoch);
+	net_sleep(q->w, 200000000);
+	q->stall = true; /* stopped by its machine, say */
+	busy(lab, 1, 40);
+	net_sleep(q->w, 1500000000);
+	struct tso_stats s;
+	tso_stats(lab->p[0].tso, &s);
+	assert_int_equal(s.seals, 1);
+	/* The others went on: many laps of 64, watermark and all. */
+	busy(lab, 1, 200);
+	net_sleep(lab->p[0].w, 10 * TICK_NS);
+	assert_true(tso_watermark(lab->p[0].tso) > seen_then + 64);
+	/* Another process takes the slot that is free now. */
+	join(lab, 2);
+	assert_int_equal(tso_owner(lab->p[2].tso), slot);
+	unsigned epoch2 = tso_epoch(lab->p[2].tso);
+	assert_int_not_equal(epoch2, epoch);
+	/* The sealed one wakes: elsewhere, anew, and up to date. */
+	uint64_t floor = tso_prefix(lab->p[0].tso);
+	q->stall = false;
+	assert_int_equal(tso_snapshot(q->tw, &pin, NULL), NAM_OK);
+	assert_true(pin.at >= floor);
+	assert_int_not_equal(tso_owner(q->tso), slot);
+	net_sleep(q->w, 10 * TICK_NS);
+	for (unsigned i = 0; i < 3; i++)
+		assert_true(tso_watermark(lab->p[i].tso) <= pin.at);
+	tso_unpin(q->tw, &pin);
+	lab->procs = 3;
+	busy(lab, 9, 40);
+	settled(lab);
+	/* Its owner is another, though the worker is the same: same slot would need another epoch. */
+	assert_true(tso_owner(q->tso) != slot || tso_epoch(q->tso) != epoch);
+	assert_int_equal(tso_epoch(lab->p[2].tso), epoch2);
+}
+static void
+test_idle_and_sealed(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 6; seed++)
+		run(2, 64, seed, idle_and_sealed);
+}
+
+/* ---- the baseline: CIDs dealt out beforehand ---- */
+
+static void
+work(struct lab *lab, unsigned i)
+{
+	struct tso_pin pin;
+	struct tso_claim cl;
+	assert_int_equal(tso_snapshot(lab->p[i].tw, &pin, NULL), NAM_OK);
+	claim(lab, i, &cl, 0);
+	mark(lab, i, &cl, 0);
+	tso_unpin(lab->p[i].tw, &pin);
+}
+
+static void
+one_is_idle(struct lab *lab)
+{
+	for (unsigned round = 0; round < 20; round++)
+		for (unsigned i = 0; i < 4; i++)
+			work(lab, i);
+	struct tso_pin pin;
+	assert_int_equal(tso_snapshot(lab->p[0].tw, &pin, NULL), NAM_OK);
+	tso_cid all = pin.at;
+	tso_unpin(lab->p[0].tw, &pin);
+	assert_true(all >= FIRST + 79); /* all four at work: the snapshot keeps up */
+	for (unsigned round = 0; round < 20; round++)
+		for (unsigned i = 0; i < 3; i++)
+			work(lab, i);
+	net_sleep(lab->p[0].w, 500000000);
+	assert_int_equal(tso_snapshot(lab->p[0].tw, &pin, NULL), NAM_OK);
+	if (lab->scheme == TSO_PREASSIGNED)
+		assert_true(pin.at <= all + 4); /* one idle client freezes everybody */
+	else
+		assert_true(pin.at >= all + 60); /* an idle client costs nothing */
+	tso_unpin(lab->p[0].tw, &pin);
+}
+static void
+test_preassigned(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 5; seed++) {
+		run_scheme(4, 4096, seed, TSO_PREASSIGNED, 4, one_is_idle);
+		run_scheme(4, 4096, seed, TSO_CLAIM, 4, one_is_idle);
+	}
+}
+
+/* ---- notes ---- */
+
+static void
+notes(struct lab *lab)
+{
+	struct tso_claim cl;
+	struct tso_pin pin;
+	tso_cid before = tso_noted(lab->p[1].tso);
+	work(lab, 0);
+	tso_cid cid = claim(lab, 0, &cl, 0);
+	mark(lab, 0, &cl, TSO_NOTE_CATALOG);
+	work(lab, 0);
+	assert_int_equal(tso_snapshot(lab->p[1].tw, &pin, NULL), NAM_OK);
+	assert_true(pin.at >= cid);
+	assert_int_equal(tso_noted(lab->p[1].tso), cid);
+	assert_true(before < cid);
+	tso_unpin(lab->p[1].tw, &pin);
+}
+static void
+test_notes(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 5; seed++)
+		run(2, 64, seed, notes);
+}
+
+/* ---- budgets ---- */
+
+static void
+asker_main(void *arg)
+{
+	struct client *c = arg;
+	for (unsigned i = 0; i < c->n; i++) {
+		struct tso_pin pin;
+		struct net_counts counts = { 0 };
+		assert_int_equal(tso_snapshot(c->lab->p[0].tw, &pin, &counts), NAM_OK);
+		assert_true(counts.round_trips <= 1);
+		tso_unpin(c->lab->p[0].tw, &pin);
+	}
+	--*c->left;
+}
+static void
+asker_alone(struct lab *lab, unsigned clients, struct tso_stats *used)
+{
+	struct client c[16];
+	unsigned left = clients;
+	struct tso_stats before;
+	net_sleep(lab->p[0].w, 3 * TICK_NS / 2);
+	tso_stats(lab->p[0].tso, &before);
+	for (unsigned i = 0; i < clients; i++) {
+		c[i] = (struct client){ .lab = lab, .n = 400, .left = &left };
+		assert_non_null(nam_co_start(net_worker_sched(lab->p[0].w), asker_main, &c[i], 64 << 10));
+	}
+	uint64_t began = net_now_ns(lab->p[0].w);
+	while (left > 0)
+		net_sleep(lab->p[0].w, 1000);
+	uint64_t ticks = (net_now_ns(lab->p[0].w) - began) / TICK_NS + 2;
+	tso_stats(lab->p[0].tso, used);
+	used->snapshots -= before.snapshots;
+	used->snapshot_reads -= before.snapshot_reads + ticks; /* a heartbeat reads, too */
+}
+static void
+budgets(struct lab *lab)
+{
+	struct tso_stats used;
+	asker_alone(lab, 1, &used);
+	assert_int_equal(used.snapshots, 400);
+	assert_true(used.snapshot_reads <= used.snapshots);
+	asker_alone(lab, 16, &used);
+	assert_int_equal(used.snapshots, 16 * 400);
+	assert_true(used.snapshot_reads * 8 <= used.snapshots);
+	/* Sixteen claims at once: one FETCH_ADD. */
+	struct tso_claim cl[16];
+	struct tso_stats before;
+	tso_stats(lab->p[0].tso, &before);
+	for (unsigned i = 0; i < 16; i++)
+		tso_claim_start(lab->p[0].tw, &cl[i], 0, NULL);
+	for (unsigned i = 0; i < 16; i++) {
+		assert_int_equal(tso_claim_wait(lab->p[0].tw, &cl[i]), NAM_OK);
+		assert_int_equal(cl[i].cid, cl[0].cid + i);
+	}
+	tso_stats(lab->p[0].tso, &used);
+	assert_int_equal(used.claim_faas - before.claim_faas, 1);
+	for (unsigned i = 16; i-- > 0;) /* marked in any order */
+		mark(lab, 0, &cl[i], 0);
+	assert_int_equal(tso_wait_for(lab->p[0].tw, cl[15].cid), NAM_OK);
+}
+static void
+test_budgets(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 5; seed++)
+		run(1, 4096, seed, budgets);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_laws),
+		cmocka_unit_test(test_wraps),
+		cmocka_unit_test(test_come_and_go),
+		cmocka_unit_test(test_holes),
+		cmocka_unit_test(test_idle_and_sealed),
+		cmocka_unit_test(test_preassigned),
+		cmocka_unit_test(test_notes),
+		cmocka_unit_test(test_budgets),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
