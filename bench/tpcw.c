@@ -487,6 +487,7 @@ bench_tpcw(int argc, char **argv)
 	struct tpcw_sqlite *peer = NULL;
 	unsigned char secret[64];
 	size_t secret_len = 0;
+	struct net_counts *counts = NULL;
 	int code = options(argc, argv, &p);
 	if (code != 0)
 		return code - 1;
@@ -508,7 +509,13 @@ bench_tpcw(int argc, char **argv)
 	if (err.text[0])
 		fprintf(stderr, "namdb bench: warning: %s\n", err.text);
 
-	struct tpcw_side side = { .ops = p.sql ? &tpcw_sql : &tpcw_native, .p = &p, .next_order = 1 };
+	if ((counts = calloc((size_t)p.workers * p.clients, sizeof *counts)) == NULL) {
+		st = nam_fail(&err, NAM_NOMEM, "no memory");
+		goto out;
+	}
+	struct tpcw_side side = {
+		.ops = p.sql ? &tpcw_sql : &tpcw_native, .p = &p, .next_order = 1, .counts = counts
+	};
 	struct job j = { .side = &side, .what = JOB_PREPARE };
 	if ((st = one(cn, &g, &j)) != NAM_OK || (st = load_all(cn, &g, &side)) != NAM_OK) {
 		nam_fail(&err, st, "loading failed: %s", nam_status_text(st));
@@ -575,6 +582,7 @@ out:
 		fprintf(stderr, "namdb bench: %s\n", err.text);
 	if (cn)
 		cn_close(cn);
+	free(counts); /* only now has the last commit been finished */
 	if (peer)
 		tpcw_sqlite_close(peer);
 	for (unsigned i = 0; i < EMBEDDED_NODES; i++)

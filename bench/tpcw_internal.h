@@ -96,6 +96,8 @@ struct tpcw_side {
 	const struct tpcw_params *p;
 	_Atomic int64_t next_order;            /* blocks of ids are handed to clients */
 	struct txn_table product, order, line; /* native */
+	struct net_counts
+	    *counts; /* one a client; commits are finished behind their answers, and count then */
 	bool opened;
 };
 extern const struct tpcw_ops tpcw_native, tpcw_sql;

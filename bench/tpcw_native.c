@@ -124,9 +124,7 @@ checkout(struct tpcw_side *s, const struct cn_place *pl, const struct tpcw_cart 
 			.hash = nam_hash(&c->product[i], 8, s->product.id) };
 	st = txn_get(t, get, TPCW_ITEMS, a);
 	struct tpcw_line line[TPCW_ITEMS];
-	struct tpcw_order order = {
-		.id = c->order, .customer = c->customer, .placed_us = now_ns
-	};
+	struct tpcw_order order = { .id = c->order, .customer = c->customer, .placed_us = now_ns };
 	struct txn_put put[TPCW_ITEMS + 1];
 	for (unsigned i = 0; st == NAM_OK && i < TPCW_ITEMS; i++) {
 		if (get[i].status != NAM_OK) {
@@ -179,6 +177,8 @@ client(struct tpcw_side *s, const struct cn_place *pl, unsigned number, struct t
 	nam_arena_init(&a, 32 << 10);
 	nam_rng_init(&r, s->p->seed + number * 7919u + (uint64_t)atomic_load(&s->next_order));
 	int64_t next = 0, end = 0;
+	struct net_counts *counts = &s->counts[number];
+	*counts = (struct net_counts){ 0 };
 	while (!atomic_load_explicit(stop, memory_order_relaxed)) {
 		if (next == end) {
 			next = atomic_fetch_add(&s->next_order, 4096);
@@ -189,7 +189,7 @@ client(struct tpcw_side *s, const struct cn_place *pl, unsigned number, struct t
 		uint64_t began = net_now_ns(pl->net);
 		for (;;) {
 			nam_arena_reset(&a);
-			nam_status st = checkout(s, pl, &c, &a, &out->counts, (int64_t)began);
+			nam_status st = checkout(s, pl, &c, &a, counts, (int64_t)began);
 			if (st == NAM_OK)
 				break;
 			if (st != NAM_CONFLICT) {
@@ -203,6 +203,7 @@ client(struct tpcw_side *s, const struct cn_place *pl, unsigned number, struct t
 		nam_hist_add(&out->latency_ns, net_now_ns(pl->net) - began);
 	}
 done:
+	out->counts = *counts;
 	nam_arena_fini(&a);
 }
 
