@@ -36,10 +36,11 @@ close_worker(struct cn_worker *w)
 {
 	struct cn *cn = w->cn;
 	bool last = w->place.worker == 0;
-	if (last && cn->cat != NULL)
-		cat_close(cn->cat);
 	if (w->place.txn != NULL)
 		txn_worker_close(w->place.txn);
+	/* After the garbage collectors: they ask the catalog's tables which blobs a row names. */
+	if (last && cn->cat != NULL)
+		cat_close(cn->cat);
 	if (last && cn->db != NULL)
 		txn_db_close(w->place.net, cn->db);
 }
