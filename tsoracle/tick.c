@@ -183,7 +183,26 @@ tso_tick(struct tso_worker *tw)
 	for (unsigned i = 0; i < t->high; i++)
 		if (i != slot)
 			all = judge(t, w, i, &slots[i], &min) && all;
+	bool known = all;
 	atomic_store(&t->beat, p.beat);
+	/*
+	 * A slot may have been taken behind our look at it, and its owner may have read all promises before
+	 * we read the last of them: then our minimum can be above the snapshot he begins with. So conclusions are
+	 * drawn from what the round before had read in full: whoever took a slot after that read promises no lower
+	 * than those; whoever took it earlier is among the slots of this round.
+	 */
+	struct tso_promises now = min;
+	uint64_t counter_now = counter;
+	if (t->before_known) {
+		min.oldest = t->before.oldest < min.oldest ? t->before.oldest : min.oldest;
+		min.open = t->before.open < min.open ? t->before.open : min.open;
+		min.seen = t->before.seen < min.seen ? t->before.seen : min.seen;
+		counter = t->before_counter;
+	}
+	all = all && t->before_known;
+	t->before = now;
+	t->before_counter = counter_now;
+	t->before_known = known;
 	if (all) {
 		tso_raise(&t->watermark, min.oldest);
 		tso_raise(&t->min_seen, min.seen);
