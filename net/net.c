@@ -558,7 +558,7 @@ net_post_then(struct net_batch *b, void (*done)(struct net_batch *b))
 	post(b, false);
 }
 
-enum { LINE = 64, PREFETCH_LINES = 64 };
+enum { LINE = 64, PREFETCH_LINES = 64, AHEAD = 8 * LINE };
 
 /*
  * Cache misses are this fabric's latency: ask for every line the batch will
@@ -584,7 +584,8 @@ prefetch(struct net_batch *b)
 			lines++;
 			continue;
 		}
-		const char *last = at + op->len;
+		/* The first lines of each; the CPU's own prefetcher sees a stream and goes on. */
+		const char *last = at + (op->len < AHEAD ? op->len : AHEAD);
 		reads++;
 		for (at = (const char *)((uintptr_t)at & ~(uintptr_t)(LINE - 1));
 		     at < last && lines < PREFETCH_LINES; at += LINE, lines++, read_lines++)
