@@ -97,31 +97,33 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 			goto out;
 		}
 	}
+	/*
+	 * First empty, then unlink: as soon as the index does not lead here, the key may be inserted into
+	 * another block, and who still comes here (by a pointer cache) must not be shown the deletion.
+	 */
+	uint64_t zero[3 + REC_SLOTS_MAX] = { 0 };
+	if (j->kind == JUNK_TOMB &&
+	    (st = net_write1(w, net_plus(j->at, 8), zero, 8 * (3u + v->slots), NULL)) != NAM_OK)
+		goto out;
 	if (v->has_key) {
 		st = idx_remove(w, v->index, j->aux, j->at, NULL);
 		idx_ptrs_drop(tw->db->ptrs, j->aux);
 		/* An empty block that no entry leads to is another's already: its row lived, was deleted and
 		 * reclaimed since this insert was undone. */
 		if (st != NAM_OK && (st != NAM_ABSENT || j->kind == JUNK_EMPTY)) {
+			if (j->kind == JUNK_TOMB)
+				net_write1(w, net_plus(j->at, 8), img + 1, 8 * (3u + v->slots), NULL);
 			net_cas1(w, j->at, lock, expect, &seen, NULL);
 			goto out;
 		}
 	}
 	struct tso_claim c;
 	st = fresh_cid(tw, &c, expect);
-	if (st != NAM_OK) {
-		net_cas1(w, j->at, lock, expect, &seen, NULL);
+	if (st != NAM_OK) /* home is gone: the block stays locked, as all does */
 		goto out;
-	}
 	/* The deletion's payload may name blobs: nobody can ask for them any more. */
 	const struct rec_slot *s = newest == 255 ? NULL : rec_slot_of(v, img, newest);
-	uint64_t zero[3 + REC_SLOTS_MAX] = { 0 };
-	struct net_op op[2];
-	struct net_batch b;
-	net_batch_init(&b, w, op, 2, NULL);
-	net_write(&b, net_plus(j->at, 8), zero, 8 * (3u + v->slots));
-	net_write(&b, j->at, &c.cid, 8);
-	st = net_run(&b);
+	st = net_write1(w, j->at, &c.cid, 8, NULL);
 	struct gc_mark m = { .co = nam_co_self() };
 	uint64_t cid = c.cid;
 	tso_mark(tw->tso, &c, 0, gc_marked, &m);
