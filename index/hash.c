@@ -12,7 +12,7 @@
 enum {
 	CHUNK = 32,    /* probes per doorbell: what fits the stack of a coroutine */
 	TRIES = 64,    /* looks at a directory that changes each time */
-	EARLY_STEP = 2 /* who had to go so far from home makes the table be split: lookups READ 2 buckets */
+	EARLY_STEP = 3 /* who had to go so far from home makes the table be split: lookups READ 2 buckets */
 };
 #define INSERT_WAIT_NS UINT64_C(1000000000)
 #define REMOVE_WAIT_NS UINT64_C(50000000)
