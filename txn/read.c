@@ -87,6 +87,27 @@ judge(
 	return true;
 }
 
+/*
+ * Our own insert of this key, when the index does not lead to its block any more: it was an empty
+ * one, and somebody's garbage. Our commit will find out; until then we see what we wrote.
+ */
+static bool
+inserted_here(struct txn *t, struct txn_get *g)
+{
+	for (uint32_t i = 0; i < t->nwr; i++) {
+		const struct txn_write *w = t->wr[i];
+		if (w->kind != WR_INSERT || w->ident != g->hash || w->table != g->table ||
+		    !same_key(g->table, w->slot->payload, (uint32_t)w->slot->meta, g))
+			continue;
+		g->status = w->slot->meta & REC_DELETED ? NAM_ABSENT : NAM_OK;
+		g->row = (struct txn_row){
+			.at = w->at, .bytes = w->slot->payload, .len = (uint32_t)w->slot->meta
+		};
+		return true;
+	}
+	return false;
+}
+
 /* What the pointer cache remembers beside the block: 1 + the slot its newest version lies in. */
 static uint8_t
 hint_of(const struct txn_table_view *v, const struct txn_row *row)
@@ -223,10 +244,10 @@ get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 				    q->status == NAM_OK && q->row.block ? hint_of(q->table->view, &q->row)
 									: 0);
 		}
-		if (!done)
+		if (!done && !inserted_here(t, q)) {
 			q->status = NAM_ABSENT;
-		if (!done)
 			txn_met_absent(t, q);
+		}
 	}
 	return NAM_OK;
 }
