@@ -2,7 +2,7 @@
  * naive.c -- readers who do without the directory's proof, in the same runs as the real ones.
  *
  * Both take an honest snapshot, READ the block that holds a key, and look at its slots alone:
- *	twin 0  the newest whole slot (its checksum holds) with CID <= S
+ *	twin 0  READs one slot after the other; takes the newest whole one (its sum holds) with CID <= S
  *	twin 1  READs until the word is not locked, then takes the newest slot with CID <= S as it lies there
  * The history says afterwards how often they were wrong.
  */
@@ -59,7 +59,7 @@ naive_main(void *arg)
 	struct run *r = arg;
 	struct place *p = &r->place[r->seed % r->shape.procs];
 	struct net_worker *w = p->w[0];
-	enum { DEEP = 8 };
+	enum { DEEP = 4 };
 	struct net_op op[DEEP];
 	struct net_batch b;
 	char *img = malloc((size_t)DEEP * block_bytes(r));
@@ -73,16 +73,25 @@ naive_main(void *arg)
 			net_addr at = r->block[key];
 			if (at.bits == 0)
 				continue;
+			nam_status st = NAM_OK;
+			for (unsigned n = 0; st == NAM_OK && n < r->shape.slots; n++) {
+				uint32_t off = head_bytes(r) + n * slot_bytes();
+				st = net_read1(w, net_plus(at, off), img + off, slot_bytes(), NULL);
+				if (nam_rng_below(net_rng(w), 4) == 0) /* its thread was not running */
+					net_sleep(w, 1 + nam_rng_below(net_rng(w), 40000));
+			}
+			if (st != NAM_OK)
+				continue;
+			look(r, (const void *)img, at, key, pin.at, 0);
 			net_batch_init(&b, w, op, DEEP, NULL);
 			for (unsigned k = 0; k < DEEP; k++)
-				net_read(&b, at, img + k * block_bytes(r), block_bytes(r));
+				net_read(&b, at, img + (size_t)k * block_bytes(r), block_bytes(r));
 			if (net_run(&b) != NAM_OK)
 				continue;
 			for (unsigned k = 0; k < DEEP; k++) {
-				const uint64_t *one = (const void *)(img + k * block_bytes(r));
-				look(r, one, at, key, pin.at, 0);
-				if (!(one[REC_WORD] & REC_LOCK))
-					look(r, one, at, key, pin.at, 1);
+				const uint64_t *whole = (const void *)(img + (size_t)k * block_bytes(r));
+				if (!(whole[REC_WORD] & REC_LOCK))
+					look(r, whole, at, key, pin.at, 1);
 			}
 			if (nam_rng_below(net_rng(w), 6) == 0)
 				net_sleep(w, 1 + nam_rng_below(net_rng(w), 10000));

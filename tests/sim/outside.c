@@ -22,7 +22,8 @@ describe(struct run *r, const uint64_t *img)
 		const struct rec_slot *s =
 		    (const void *)((const char *)img + head_bytes(r) + (size_t)k * slot_bytes());
 		const struct row *row = (const void *)s->payload;
-		printf("    listed %lx: slot has cid %lx meta %lx key %lu value %lx, history %lx at that cid\n",
+		printf(
+		    "    listed %lx: slot has cid %lx meta %lx key %lu value %lx, history %lx at that cid\n",
 		    img[REC_CID + k], s->cid, s->meta, row->key, row->value,
 		    hist_value_at(r->hist, KEYED, row->key, s->cid));
 	}
