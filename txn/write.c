@@ -60,15 +60,21 @@ static struct txn_write *
 write_add(struct txn *t, struct txn_table *table, net_addr at, enum txn_kind kind)
 {
 	struct txn_write *w = nam_arena_take(&t->arena, sizeof *w);
-	if (w != NULL)
-		memset(w, 0, offsetof(struct txn_write, cid));
 	if (w == NULL || !txn_grow((void **)&t->wr, t->nwr, &t->wr_cap, sizeof *t->wr))
 		return NULL;
+	/* Field by field: a memset of this size is slower than all of these stores. */
 	w->table = table;
 	w->view = table->view;
 	w->at = at;
+	w->expect = w->ident = w->link = 0;
 	w->kind = kind;
+	w->locked = w->fresh = w->indexed = w->lost = w->late_linked = false;
 	w->target = w->newest = 255;
+	w->slot = NULL;
+	w->arch = w->late = NULL;
+	w->arch_at.bits = w->late_at.bits = 0;
+	w->old_blobs = NULL;
+	w->old_blobs_n = 0;
 	t->wr[t->nwr++] = w;
 	if (!map_add(t)) {
 		t->nwr--;
