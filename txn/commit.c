@@ -529,6 +529,7 @@ add_directory(struct txn *t, struct txn_write *w)
 	w->dir[REC_LINK] = w->link;
 	w->dir[REC_CID + w->target] = t->cid;
 	w->dir[REC_CID + n] = rec_dir_check(w->dir, n, w->at.bits);
+	w->tomb = (w->slot->meta & REC_DELETED) != 0;
 	net_write(&t->batch, net_plus(w->at, 8), &w->dir[1], 8 * (3 + n));
 	struct net_op *op = net_write(&t->batch, w->at, &w->dir[0], 8);
 	op->flags = NET_INLINE;
@@ -563,7 +564,7 @@ junk_of_commit(struct txn *t)
 			j.len = w->old_blobs[k].len;
 			txn_junk_add(tw, j);
 		}
-		if (w->slot->meta & REC_DELETED) {
+		if (w->tomb) {
 			j.kind = JUNK_TOMB;
 			j.at = w->at;
 			j.aux = w->ident;

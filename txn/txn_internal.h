@@ -144,6 +144,7 @@ struct txn_write {
 	struct txn_blob *old_blobs; /* of the version replaced */
 	uint16_t old_blobs_n;
 	bool late_linked; /* the directory that links late has been written */
+	bool tomb;        /* the version is a deletion; asked behind the answer, when slot may be gone */
 	/* from here on not cleared when a write begins */
 	uint64_t cid[REC_SLOTS_MAX];     /* the directory's, as READ */
 	uint64_t dir[4 + REC_SLOTS_MAX]; /* word and directory to be written, until they have landed */
