@@ -107,7 +107,7 @@ def compare(name, kinds, got, want):
               "%s: row %d: ours %r, SQLite's %r" % (name, i, g, w))
 
 
-def ask_both(shell, db, questions):
+def ask_both(shell, db, questions, fresh=True):
     """Asks every question; reports all that differ, not only the first."""
     wrong = []
     for n, q in enumerate(questions, 1):
@@ -118,7 +118,7 @@ def ask_both(shell, db, questions):
             out = shell.ok(ours, timeout=120)
             got = [r or [""] for r in csv.reader(out.splitlines(keepends=True))][1:]  # a lone NULL is an empty line
             compare("question %d" % n, kinds, got, want)
-            check(want or "EMPTY" in ours, "question %d asks about nothing" % n)
+            check(want or not fresh, "question %d asks about nothing" % n)
         except (AssertionError, sqlite3.Error, KeyError, ValueError) as e:
             wrong.append("question %d: %s\n    %s" % (n, ours, str(e)[:1500]))
     print("  %d of %d questions answered as SQLite does" % (len(questions) - len(wrong), len(questions)))
