@@ -184,13 +184,21 @@ collect(struct txn_worker *tw, const struct txn_junk *j)
 	return st;
 }
 
+/* A worker that closes collects for a while, not for ever: what is left then stays taken until the storage
+ * nodes end, as after a crash. */
+static bool
+out_of_time(struct txn_worker *tw)
+{
+	return tw->stopping && net_now_ns(tw->w) > tw->gc_end;
+}
+
 /* Frees what may be freed. Returns false when nothing was there to do. */
 static bool
 round_of(struct txn_worker *tw)
 {
 	uint64_t watermark = tso_watermark(tw->db->tso);
 	unsigned did = 0, most = tw->junk_n < GC_PER_ROUND ? tw->junk_n : GC_PER_ROUND, freed = 0;
-	while (did < most && tw->junk[tw->junk_head].cid <= watermark) {
+	while (did < most && tw->junk[tw->junk_head].cid <= watermark && !out_of_time(tw)) {
 		struct txn_junk j = tw->junk[tw->junk_head];
 		tw->junk_head = (tw->junk_head + 1) & (tw->junk_cap - 1);
 		tw->junk_n--;
@@ -211,6 +219,8 @@ txn_gc(void *worker)
 	unsigned last = 0;
 	while (!tw->stopping || (tw->junk_n > 0 && last < 20)) {
 		net_sleep(tw->w, GC_EVERY_NS);
+		if (out_of_time(tw))
+			break;
 		if (tw->stopping && !round_of(tw))
 			last++;
 		else if (!tw->stopping)

@@ -113,6 +113,7 @@ struct txn_worker {
 	struct txn_junk *junk; /* ring */
 	uint32_t junk_head, junk_n, junk_cap;
 	bool stopping, no_heart;
+	uint64_t gc_end; /* when stopping: junk is collected until then */
 	int helpers; /* coroutines of our own */
 	uint32_t gc_generation;
 	uint32_t last_round_trips;
