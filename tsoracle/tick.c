@@ -244,5 +244,5 @@ bool
 tso_passed(const struct tso *t, uint64_t stamp)
 {
 	return atomic_load(&t->beat) >= stamp + 2 &&
-	    atomic_load(&t->watermark) + 1 >= atomic_load(&t->counters[(stamp + 2) % 64]);
+	       atomic_load(&t->watermark) + 1 >= atomic_load(&t->counters[(stamp + 2) % 64]);
 }

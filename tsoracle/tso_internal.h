@@ -52,14 +52,14 @@ struct tso {
 	_Atomic(struct tso_worker *) worker[TSO_WORKERS];
 	struct tso_seen seen[TSO_OWNERS]; /* t */
 	_Atomic uint64_t beat;            /* a  written by tick only */
-	_Atomic uint64_t counters[64];    /* a  the counter as beat i mod 64 READ it; a later one is safe too */
-	uint64_t quiet_since;             /* t  when the last pin was seen */
-	struct tso_promises mine;         /* t  the last line written */
-	struct tso_promises before;       /* t  the minimum that the tick before read ... */
-	uint64_t before_counter;          /* t  ... and the counter it read before that */
-	bool before_known;                /* t  every live slot was known to it */
-	struct tso_owner_slot *slots;     /* t  where the slots are READ into */
-	unsigned high;                    /* t */
+	_Atomic uint64_t counters[64]; /* a  the counter as beat i mod 64 READ it; a later one is safe too */
+	uint64_t quiet_since;          /* t  when the last pin was seen */
+	struct tso_promises mine;      /* t  the last line written */
+	struct tso_promises before;    /* t  the minimum that the tick before read ... */
+	uint64_t before_counter;       /* t  ... and the counter it read before that */
+	bool before_known;             /* t  every live slot was known to it */
+	struct tso_owner_slot *slots;  /* t  where the slots are READ into */
+	unsigned high;                 /* t */
 	_Atomic uint64_t n_holes, n_seals;
 };
 

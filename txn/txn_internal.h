@@ -114,7 +114,7 @@ struct txn_worker {
 	uint32_t junk_head, junk_n, junk_cap;
 	bool stopping, no_heart;
 	uint64_t gc_end; /* when stopping: junk is collected until then */
-	int helpers; /* coroutines of our own */
+	int helpers;     /* coroutines of our own */
 	uint32_t gc_generation;
 	uint32_t last_round_trips;
 	struct txn_stats stats;
