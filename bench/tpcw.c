@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <storage_node/sn.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include "tpcw_internal.h"
 
@@ -171,6 +172,15 @@ one(struct cn *cn, struct gate *g, struct job *j)
 /* ---- a slice of the measurement ---- */
 
 static double
+cpu_seconds(void)
+{
+	struct rusage u;
+	getrusage(RUSAGE_SELF, &u);
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
+static double
 slice(struct cn *cn, struct gate *g, struct tpcw_side *side, double seconds, struct tpcw_slice *sum)
 {
 	const struct tpcw_params *p = side->p;
@@ -179,6 +189,7 @@ slice(struct cn *cn, struct gate *g, struct tpcw_side *side, double seconds, str
 	atomic_bool stop = false;
 	if (j == NULL)
 		return 0;
+	double cpu = cpu_seconds();
 	uint64_t begin = nam_clock_ns();
 	for (unsigned i = 0; i < n; i++) {
 		j[i] = (struct job){ .side = side, .what = JOB_CLIENT, .number = i, .stop = &stop };
@@ -189,6 +200,7 @@ slice(struct cn *cn, struct gate *g, struct tpcw_side *side, double seconds, str
 	atomic_store(&stop, true);
 	wait_all(g, 0);
 	double took = (double)(nam_clock_ns() - begin) / 1e9;
+	sum->cpu_seconds += cpu_seconds() - cpu;
 	uint64_t commits = 0;
 	for (unsigned i = 0; i < n; i++) {
 		commits += j[i].slice.commits;
@@ -565,6 +577,7 @@ bench_tpcw(int argc, char **argv)
 		{ "verbs_per_txn", (double)net_counts_verbs(&sum.counts) / commits, true },
 		{ "round_trips_per_txn", (double)sum.counts.round_trips / commits, true },
 		{ "bytes_per_txn", (double)(sum.counts.bytes_in + sum.counts.bytes_out) / commits, true },
+		{ "cpu_us_per_txn", sum.cpu_seconds * 1e6 / commits, true },
 		{ "floor_tps", median(floor_tps, runs), fl.product != NULL },
 		{ "floor_ratio", median(floor_ratio, runs), fl.product != NULL },
 		{ "peer_sqlite_tps", median(peer_tps, runs), peer != NULL },

@@ -49,6 +49,7 @@ struct tpcw_params {
 /* What one slice of one worker did. */
 struct tpcw_slice {
 	uint64_t commits, aborts, errors;
+	double cpu_seconds; /* of the whole process, while it ran */
 	struct nam_hist latency_ns;
 	struct net_counts counts;
 };

@@ -558,7 +558,7 @@ net_post_then(struct net_batch *b, void (*done)(struct net_batch *b))
 	post(b, false);
 }
 
-enum { LINE = 64, PREFETCH_LINES = 64, AHEAD = 8 * LINE };
+enum { LINE = 64, PREFETCH_LINES = 64, AHEAD = 8 * LINE, YIELD_LINES = 16 };
 
 /*
  * Cache misses are this fabric's latency: ask for every line the batch will
@@ -591,6 +591,9 @@ prefetch(struct net_batch *b)
 		     at < last && lines < PREFETCH_LINES; at += LINE, lines++, read_lines++)
 			__builtin_prefetch(at, 0);
 	}
+	/* Long READs overlap by themselves while they are copied: leaving their lines to go cold is not worth a switch. */
+	if (read_lines > YIELD_LINES)
+		return;
 	if ((reads >= 2 || read_lines >= 2) && nam_co_self() != NULL && nam_sched_ready(w->sched))
 		nam_co_yield();
 }

@@ -148,8 +148,6 @@ get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 	 * doorbell. The two READs prove nothing about each other; the directory says which CID, the slot proves it. */
 	for (unsigned i = 0; i < n; i++)
 		idx_ptrs_prefetch(db->ptrs, g[i].hash);
-	if (n > 1 && nam_sched_ready(net_worker_sched(t->tw->w)))
-		nam_co_yield(); /* the lines arrive meanwhile */
 	net_batch_init(b, t->tw->w, t->op, TXN_OPS, &t->counts);
 	for (unsigned i = 0; i < n; i++) {
 		uint8_t hint;
