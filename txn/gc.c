@@ -52,6 +52,20 @@ gc_marked(void *arg)
 	nam_co_wake(m->co);
 }
 
+/* The blobs a deletion's payload names. The owner may be freed as soon as the table is closed: closing waits for us. */
+static unsigned
+blobs_of(struct txn_table_view *v, const struct rec_slot *s, uint64_t cid, net_addr at, struct txn_blob *out)
+{
+	unsigned n = 0;
+	if (v->blobs == NULL || !txn_rec_slot_whole(v, s, cid, at))
+		return 0;
+	atomic_fetch_add(&v->asking, 1);
+	if (!atomic_load(&v->dead))
+		n = v->blobs(&v->blob_table, s->payload, (uint32_t)s->meta, out, TXN_BLOBS_MAX);
+	atomic_fetch_sub(&v->asking, 1);
+	return n;
+}
+
 /* Takes a block that holds nothing but a deletion (or nothing at all) out of the index and empties it. */
 static nam_status
 reclaim(struct txn_worker *tw, const struct txn_junk *j)
@@ -63,6 +77,8 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 		return NAM_NOMEM;
 	nam_status st = net_read1(w, j->at, img, v->block_bytes, NULL);
 	uint64_t expect = 0, seen;
+	struct txn_blob blobs[TXN_BLOBS_MAX];
+	unsigned n = 0;
 	if (st != NAM_OK)
 		goto out;
 	unsigned newest = txn_rec_newest(v, img);
@@ -75,6 +91,7 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 		    img[REC_IDENT] != j->aux)
 			goto out; /* inserted again */
 		expect = j->cid;
+		n = blobs_of(v, rec_slot_of(v, img, newest), j->cid, j->at, blobs);
 	} else {
 		if (newest != 255)
 			goto out;
@@ -121,8 +138,6 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 	st = fresh_cid(tw, &c, expect);
 	if (st != NAM_OK) /* home is gone: the block stays locked, as all does */
 		goto out;
-	/* The deletion's payload may name blobs: nobody can ask for them any more. */
-	const struct rec_slot *s = newest == 255 ? NULL : rec_slot_of(v, img, newest);
 	st = net_write1(w, j->at, &c.cid, 8, NULL);
 	struct gc_mark m = { .co = nam_co_self() };
 	uint64_t cid = c.cid;
@@ -130,14 +145,10 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 	while (!m.done)
 		nam_co_park();
 	if (st == NAM_OK) {
-		if (s != NULL && v->blobs != NULL && txn_rec_slot_whole(v, s, j->cid, j->at)) {
-			struct txn_blob blobs[TXN_BLOBS_MAX];
-			unsigned n =
-			    v->blobs(&v->blob_table, s->payload, (uint32_t)s->meta, blobs, TXN_BLOBS_MAX);
-			for (unsigned i = 0; i < n; i++) {
-				txn_blob_give(tw, v, blobs[i].at, blobs[i].len);
-				tw->stats.blobs_freed++;
-			}
+		/* Nobody can ask for the blobs that the deletion's payload names any more. */
+		for (unsigned i = 0; i < n; i++) {
+			txn_blob_give(tw, v, blobs[i].at, blobs[i].len);
+			tw->stats.blobs_freed++;
 		}
 		txn_junk_add(tw,
 		    (struct txn_junk){ .cid = cid, .kind = JUNK_BLOCK, .view = v, .at = j->at, .aux = cid });

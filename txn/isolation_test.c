@@ -389,6 +389,80 @@ test_duplicate_races(void **state)
 	run_some(3, races);
 }
 
+/*
+ * Keys deleted a moment ago are inserted again while the collector takes their blocks away. Nobody else is there:
+ * no insert at READ COMMITTED may meet a conflict.
+ */
+enum { AGAIN_KEYS = 96, AGAIN_BY = 8 };
+static void
+again_one(struct lab *lab, unsigned p, uint64_t first, int64_t value, enum txn_iso iso, nam_status *st)
+{
+	struct row r[AGAIN_BY];
+	struct txn_put put[AGAIN_BY];
+	for (unsigned i = 0; i < AGAIN_BY; i++) {
+		r[i] = mk(first + i, value);
+		put[i] = (struct txn_put){ .table = &lab->tab[p],
+			.bytes = &r[i],
+			.len = sizeof r[i],
+			.key = &r[i].key,
+			.key_len = 8,
+			.hash = nam_hash(&r[i].key, 8, lab->tab[p].id) };
+	}
+	struct txn *t = begin(lab, p, iso);
+	assert_int_equal(txn_insert(t, put, AGAIN_BY), NAM_OK); /* at no level: it waits for the collector */
+	*st = txn_commit(t, NULL);
+}
+static void
+again_at(struct lab *lab, enum txn_iso iso)
+{
+	struct nam_rng *rng = net_rng(lab->w[0]);
+	fill(lab, AGAIN_KEYS, 0);
+	for (int64_t round = 1; round <= 6; round++) {
+		struct txn *t = begin(lab, 0, TXN_READ_COMMITTED);
+		for (uint64_t k = 0; k < AGAIN_KEYS; k++)
+			assert_int_equal(del(lab, t, &lab->tab[0], k), NAM_OK);
+		commit_all(t);
+		/* The collector comes within some milliseconds, and takes its time. */
+		net_sleep(lab->w[0], nam_rng_below(rng, 16000000));
+		for (uint64_t k = 0; k < AGAIN_KEYS; k += AGAIN_BY) {
+			unsigned p = (unsigned)(k / AGAIN_BY + (uint64_t)round) % lab->procs;
+			nam_status st;
+			do
+				again_one(lab, p, k, round, iso, &st);
+			while (iso != TXN_READ_COMMITTED && st == NAM_CONFLICT);
+			assert_int_equal(st, NAM_OK);
+		}
+		net_sleep(lab->w[0], 20000000);
+		for (unsigned p = 0; p < lab->procs; p++) {
+			t = begin(lab, p, TXN_REPEATABLE_READ);
+			for (uint64_t k = 0; k < AGAIN_KEYS; k++)
+				assert_int_equal(value_of(lab, t, &lab->tab[p], k), round);
+			assert_int_equal(count(t, &lab->tab[p]), AGAIN_KEYS);
+			txn_abort(t);
+		}
+		nam_arena_reset(&lab->a);
+	}
+}
+static void
+again_rc(struct lab *lab)
+{
+	again_at(lab, TXN_READ_COMMITTED);
+}
+static void
+again_rr(struct lab *lab)
+{
+	again_at(lab, TXN_REPEATABLE_READ);
+}
+static void
+test_deleted_and_again(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		run(1 + (unsigned)seed % 3, 2 + (unsigned)seed % 3, seed, again_rc);
+		run(1 + (unsigned)seed % 3, 2 + (unsigned)seed % 3, seed, again_rr);
+	}
+}
+
 /* ---- waiting ---- */
 
 struct waiter {
@@ -792,6 +866,7 @@ main(void)
 		cmocka_unit_test(test_phantoms),
 		cmocka_unit_test(test_blind_over_deletion),
 		cmocka_unit_test(test_duplicate_races),
+		cmocka_unit_test(test_deleted_and_again),
 		cmocka_unit_test(test_deadlock),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_cluster_visible),

@@ -1,4 +1,5 @@
 /* table.c -- where a table's memory comes from and goes back to. */
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include "txn_internal.h"
@@ -143,8 +144,11 @@ void
 txn_table_close(struct txn_db *db, struct txn_table *t)
 {
 	(void)db;
-	if (t->view)
+	if (t->view) {
 		atomic_store(&t->view->dead, true); /* the view stays for garbage that still names it */
+		while (atomic_load(&t->view->asking) > 0)
+			sched_yield(); /* the owner may go once we return; a callback never parks */
+	}
 	t->view = NULL;
 }
 

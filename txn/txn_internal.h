@@ -52,7 +52,8 @@ struct txn_table_view {
 	uint32_t archive_bytes; /* a multiple of 64 */
 	uint32_t per_extent;
 	bool has_key;
-	atomic_bool dead; /* closed: nothing is freed into it any more */
+	atomic_bool dead;  /* closed: nothing is freed into it any more */
+	atomic_int asking; /* collectors inside the owner's callback: closing waits for them */
 	struct idx_hash *index;
 	struct idx_memory memory;
 	/* A copy of the descriptor's callback, and a descriptor to call it with, that outlive the owner's. */
@@ -243,6 +244,11 @@ nam_status txn_table_release(struct txn_worker *tw, net_addr anchor);
 struct txn_write *txn_own(const struct txn *t, net_addr at);
 nam_status txn_ensure_lock(struct txn *t);
 bool txn_grow(void **array, uint32_t n, uint32_t *cap, size_t item);
+
+/* wait.c */
+bool txn_cancelled(const struct txn *t);
+/* Locks w's block from whatever its newest version is, waiting for others; img gets the block under the lock. */
+nam_status txn_lock_wait(struct txn *t, struct txn_write *w, uint64_t *img);
 
 /* gc.c */
 void txn_junk_add(struct txn_worker *tw, struct txn_junk j);

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "txn_internal.h"
 
-enum { CHUNK = 32 };
+enum { CHUNK = 32, LOOKS = 16 };
 
 /* ---- own writes, by block address ---- */
 
@@ -290,112 +290,7 @@ txn_ensure_lock(struct txn *t)
 	return NAM_OK;
 }
 
-/* ---- waiting for somebody's lock ---- */
-
-static bool
-cancelled(const struct txn *t)
-{
-	return t->limits.cancel != NULL && atomic_load_explicit(t->limits.cancel, memory_order_relaxed) != 0;
-}
-
-/* Says in our intent whom we wait for, so that others can follow the chain. */
-static nam_status
-publish_wait(struct txn *t, uint64_t lock)
-{
-	struct txn_intent_head h = { .lock = t->lock, .waits_for = lock };
-	t->head_written = true;
-	return net_write1(t->tw->w, net_plus(t->intent->at, 64), &h, sizeof h, &t->counts);
-}
-
-/* Follows who waits for whom from `lock`. NAM_DEADLOCK: the chain comes back to us, and we are the one to give
- * way: the greatest lock word of the cycle, so that exactly one does. */
-static nam_status
-deadlock(struct txn *t, uint64_t lock)
-{
-	struct net_worker *w = t->tw->w;
-	uint64_t greatest = t->lock;
-	for (unsigned hops = 0; hops < 64 && lock != 0; hops++) {
-		if (lock == t->lock)
-			return greatest == t->lock ? NAM_DEADLOCK : NAM_OK;
-		if (lock > greatest)
-			greatest = lock;
-		uint64_t log, chunk;
-		unsigned in = txn_lock_intent(lock);
-		struct txn_intent_head h;
-		nam_status st =
-		    net_read1(w, tso_log_at(t->tw->db->tso, txn_lock_owner(lock)), &log, 8, &t->counts);
-		if (st != NAM_OK || log == 0)
-			return st;
-		st = net_read1(w, (net_addr){ log + in / 16 * 8u }, &chunk, 8, &t->counts);
-		if (st != NAM_OK || chunk == 0)
-			return st;
-		st = net_read1(
-		    w, (net_addr){ chunk + in % 16 * TXN_INTENT_BYTES + 64 }, &h, sizeof h, &t->counts);
-		if (st != NAM_OK || h.lock != lock)
-			return st;
-		lock = h.waits_for;
-	}
-	return NAM_OK;
-}
-
-/*
- * Locks w's block from whatever its newest version is, waiting for others. img gets the
- * block as it is under the lock. The CAS and the READ share a doorbell; a READ
- * behind an atomic on one queue pair sees what the atomic left.
- */
-static nam_status
-wait_turn(struct txn *t, struct txn_write *w, uint64_t *img, uint64_t *published)
-{
-	struct txn_worker *tw = t->tw;
-	struct net_batch *b = &t->batch;
-	uint64_t began = 0, waiting_for = 0;
-	for (unsigned tries = 0;; tries++) {
-		net_batch_init(b, tw->w, t->op, TXN_OPS, &t->counts);
-		net_cas(b, w->at, w->expect, t->lock);
-		net_read(b, w->at, img, w->view->block_bytes);
-		nam_status st = net_run(b);
-		if (st != NAM_OK)
-			return st;
-		uint64_t seen = t->op[0].seen;
-		if (seen == w->expect) {
-			w->locked = true;
-			return st;
-		}
-		if ((seen & REC_LOCK) == 0) {
-			w->expect = seen; /* a newer version: try from that one */
-			continue;
-		}
-		tw->stats.lock_waits += tries == 0;
-		uint64_t now = net_now_ns(tw->w);
-		if (began == 0)
-			began = now;
-		if (cancelled(t))
-			return NAM_CANCELLED;
-		if (t->limits.lock_wait_ns != 0 && now - began > t->limits.lock_wait_ns)
-			return NAM_TIMEOUT;
-		if (now - began > 10000000) {
-			if (waiting_for != seen && (st = publish_wait(t, seen)) != NAM_OK)
-				return st;
-			*published = waiting_for = seen;
-			if ((st = deadlock(t, seen)) != NAM_OK)
-				return st;
-		}
-		if (tries < 8)
-			nam_co_yield();
-		else
-			net_sleep(tw->w, tries < 64 ? 2000 : tries < 256 ? 50000 : 1000000);
-	}
-}
-
-static nam_status
-lock_wait(struct txn *t, struct txn_write *w, uint64_t *img)
-{
-	uint64_t published = 0;
-	nam_status st = wait_turn(t, w, img, &published);
-	/* However it ended: who follows our chain later must not be led on. */
-	nam_status clear = published ? publish_wait(t, 0) : NAM_OK;
-	return st != NAM_OK ? st : clear;
-}
+/* ---- a block we have locked ---- */
 
 /* Frees a lock that turned out to be useless; the write becomes a nothing. */
 static nam_status
@@ -491,7 +386,7 @@ txn_lock_many(struct txn *t, struct txn_table *table, struct txn_row *row, nam_s
 			return NAM_NOMEM;
 		w->expect = r->newest;
 		const struct rec_slot *s = NULL;
-		st = lock_wait(t, w, img);
+		st = txn_lock_wait(t, w, img);
 		if (st == NAM_OK)
 			st = newest_locked(t, w, img, &s);
 		if (st != NAM_OK)
@@ -563,7 +458,7 @@ change_begin(
 			w->at.bits = UINT64_MAX; /* stays a lock never taken, of an address nobody asks for */
 			return st;
 		}
-		net_hint(t->tw->w, net_plus(row->at, w->view->head_bytes + w->target * w->view->slot_bytes),
+		if (!getenv("WH")) net_hint(t->tw->w, net_plus(row->at, w->view->head_bytes + w->target * w->view->slot_bytes),
 		    sizeof(struct rec_slot) + row->len);
 	}
 	if (w->kind == WR_LOCK) {
@@ -625,7 +520,14 @@ struct candidate {
 };
 
 /* What a candidate block means for an insert. */
-enum verdict { V_OTHER_KEY, V_TAKEN, V_USE, V_WAIT };
+enum verdict { V_OTHER_KEY, V_TAKEN, V_USE, V_WAIT, V_GOING };
+
+/* The collector has it: soon the index does not lead to it any more, or it is as it was. */
+static bool
+collected(const uint64_t *img)
+{
+	return (img[REC_WORD] & REC_LOCK) && txn_lock_intent(img[REC_WORD]) == TXN_INTENT_GC;
+}
 
 static nam_status
 weigh(struct txn *t, const struct txn_put *p, struct candidate *c, enum verdict *out)
@@ -644,14 +546,18 @@ weigh(struct txn *t, const struct txn_put *p, struct candidate *c, enum verdict 
 			unsigned n = txn_rec_newest(v, c->img);
 			if (n == 255) {
 				/* No version: another's insert under way or undone, maybe of this key. */
-				*out = c->img[REC_WORD] & REC_LOCK ? V_WAIT : V_USE;
+				*out = collected(c->img)             ? V_GOING
+				       : c->img[REC_WORD] & REC_LOCK ? V_WAIT
+								     : V_USE;
 				return NAM_OK;
 			}
 			const struct rec_slot *s = rec_slot_of(v, c->img, n);
 			if (txn_rec_slot_whole(v, s, c->img[REC_CID + n] & ~REC_ARCHIVED, c->at)) {
 				if (p->table->same_key(
 					p->table, s->payload, (uint32_t)s->meta, p->key, p->key_len))
-					*out = s->meta & REC_DELETED ? V_USE : V_TAKEN;
+					*out = !(s->meta & REC_DELETED) ? V_TAKEN
+					       : collected(c->img)      ? V_GOING
+									: V_USE;
 				return NAM_OK;
 			}
 		}
@@ -664,10 +570,11 @@ weigh(struct txn *t, const struct txn_put *p, struct candidate *c, enum verdict 
 
 /* Goes through a probe's candidates. NAM_OK with *c: that block is to be used; NAM_ABSENT: none is the key's. */
 static nam_status
-pick(struct txn *t, const struct txn_put *p, const struct idx_probe *probe, struct candidate *use, bool *wait)
+pick(struct txn *t, const struct txn_put *p, const struct idx_probe *probe, struct candidate *use, bool *wait,
+    bool *going)
 {
 	uint32_t bytes = p->table->view->block_bytes;
-	*wait = false;
+	*wait = *going = false;
 	use->img = NULL;
 	nam_status st;
 	struct candidate c[IDX_HITS_MAX];
@@ -686,9 +593,9 @@ pick(struct txn *t, const struct txn_put *p, const struct idx_probe *probe, stru
 			return st;
 		if (v == V_TAKEN)
 			return NAM_DUPLICATE;
-		if (v == V_WAIT)
-			*wait = true;
-		if (v == V_USE || v == V_WAIT) {
+		*going = v == V_GOING;
+		*wait = v == V_WAIT || v == V_GOING;
+		if (v == V_USE || *wait) {
 			*use = c[h];
 			return NAM_OK;
 		}
@@ -713,14 +620,27 @@ linked(struct txn *t, uint64_t hash, net_addr at, struct idx_probe *probe, bool 
  * and READ, or the READ may have met a commit (the new word, the directory still empty). Who takes it out
  * locks it first and leaves another word; who commits writes the directory before the word. So when, after the
  * READ, the index leads to it still and the directory is still empty, our CAS of the word we saw decides.
+ * A block that the collector holds is given some milliseconds to go; then it is one to wait for, like any locked.
  */
 static nam_status
 pick_linked(
     struct txn *t, const struct txn_put *p, struct idx_probe *probe, struct candidate *use, bool *wait)
 {
-	for (unsigned tries = 0; tries < 16; tries++) {
-		bool yes;
-		nam_status st = pick(t, p, probe, use, wait);
+	uint64_t nap = 2000;
+	for (unsigned tries = 0; tries < LOOKS; tries++) {
+		bool yes, going;
+		nam_status st = pick(t, p, probe, use, wait, &going);
+		if (st == NAM_OK && going && tries + 1 < LOOKS) {
+			net_sleep(t->tw->w, nap);
+			nap = nap < 1000000 ? nap * 2 : nap;
+			if (txn_cancelled(t))
+				return NAM_CANCELLED;
+			if ((st = linked(t, p->hash, use->at, probe, &yes)) != NAM_OK)
+				return st;
+			if (probe->status != NAM_OK && probe->status != NAM_ABSENT)
+				return probe->status;
+			continue;
+		}
 		if (st != NAM_OK || *wait || txn_own(t, use->at) != NULL ||
 		    txn_rec_newest(p->table->view, use->img) != 255)
 			return st;
@@ -766,7 +686,11 @@ put_write(struct txn *t, const struct txn_put *p, struct candidate *c, bool fres
 		memset(w->cid, 0, w->view->slots * 8u);
 		net_hint(t->tw->w, w->at, w->view->head_bytes + sizeof(struct rec_slot) + p->len);
 	} else {
-		if ((st = image_set(t, w, c->img, false)) != NAM_OK)
+		st = image_set(t, w, c->img, false);
+		if (st == NAM_CONFLICT && t->iso == TXN_READ_COMMITTED)
+			w->expect =
+			    0; /* somebody is at it: no CAS succeeds from here, we wait and look again */
+		else if (st != NAM_OK)
 			return st;
 		w->ident = p->hash;
 		/* Deleted by somebody our snapshot does not cover: he wrote the row first. */
@@ -800,25 +724,46 @@ lock_inserted(struct txn *t, uint32_t from)
 	return st;
 }
 
+/* The puts of one chunk that are still to be made, and whose each write is. */
+struct chunk {
+	struct txn_put *p;
+	uint8_t of[CHUNK]; /* puts to be made */
+	unsigned n;
+	uint32_t first;       /* the first write made by this round */
+	uint8_t owner[CHUNK]; /* by write, from first on: its put */
+};
+
 static nam_status
-insert_chunk(struct txn *t, struct txn_put *p, unsigned n)
+put_one(struct txn *t, struct chunk *ch, unsigned put, struct candidate *c, bool fresh, uint64_t word)
+{
+	uint32_t was = t->nwr;
+	nam_status st = put_write(t, &ch->p[put], c, fresh, word);
+	if (t->nwr > was)
+		ch->owner[was - ch->first] = (uint8_t)put;
+	return ch->p[put].status = st;
+}
+
+/* Finds or takes the block of every put of the chunk. */
+static nam_status
+place(struct txn *t, struct chunk *ch)
 {
 	struct txn_worker *tw = t->tw;
+	struct txn_put *p = ch->p;
 	struct idx_probe probe[CHUNK];
 	uint8_t of[CHUNK];
 	unsigned probes = 0;
 	nam_status st;
-	uint32_t first_wr = t->nwr;
 
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned k = 0; k < ch->n; k++) {
+		unsigned i = ch->of[k];
 		p[i].status = NAM_OK;
 		if (p[i].key == NULL) {
 			struct candidate c = { NULL, { 0 } };
 			uint64_t word;
 			if ((st = txn_block_take(tw, p[i].table->view, &c.at, &word)) != NAM_OK)
 				return p[i].status = st;
-			if ((st = put_write(t, &p[i], &c, true, word)) != NAM_OK)
-				return p[i].status = st;
+			if ((st = put_one(t, ch, i, &c, true, word)) != NAM_OK)
+				return st;
 			continue;
 		}
 		of[probes] = (uint8_t)i;
@@ -826,7 +771,7 @@ insert_chunk(struct txn *t, struct txn_put *p, unsigned n)
 	}
 	if (probes > 0 && (st = idx_lookup(tw->w, probe, probes, &t->counts)) != NAM_OK)
 		return st;
-	for (unsigned rounds = 0; probes > 0; rounds++) {
+	while (probes > 0) {
 		unsigned fresh = 0;
 		struct idx_probe ins[CHUNK];
 		uint8_t ins_of[CHUNK];
@@ -844,8 +789,8 @@ insert_chunk(struct txn *t, struct txn_put *p, unsigned n)
 			if (st == NAM_OK) {
 				if (wait && t->iso != TXN_READ_COMMITTED)
 					return q->status = NAM_CONFLICT;
-				if ((st = put_write(t, q, &c, false, 0)) != NAM_OK)
-					return q->status = st;
+				if ((st = put_one(t, ch, of[k], &c, false, 0)) != NAM_OK)
+					return st;
 				continue;
 			}
 			net_addr at;
@@ -864,8 +809,8 @@ insert_chunk(struct txn *t, struct txn_put *p, unsigned n)
 			struct txn_put *q = &p[ins_of[k]];
 			struct candidate c = { NULL, ins[k].block };
 			if (ins[k].status == NAM_OK) {
-				if ((st = put_write(t, q, &c, true, word[k])) != NAM_OK)
-					return q->status = st;
+				if ((st = put_one(t, ch, ins_of[k], &c, true, word[k])) != NAM_OK)
+					return st;
 				continue;
 			}
 			txn_block_give(tw, q->table->view, ins[k].block, word[k]);
@@ -875,59 +820,94 @@ insert_chunk(struct txn *t, struct txn_put *p, unsigned n)
 			probe[probes++] = ins[k];
 		}
 	}
-	if (t->iso != TXN_READ_COMMITTED)
-		return NAM_OK;
-	if ((st = lock_inserted(t, first_wr)) != NAM_OK)
-		return st;
-	/* Those that somebody else holds, or changed: wait, then look again. */
-	for (uint32_t i = first_wr; i < t->nwr; i++) {
-		struct txn_write *w = t->wr[i];
-		if (w->locked || w->kind != WR_INSERT)
-			continue;
-		uint64_t *img = nam_arena_take(&t->arena, w->view->block_bytes);
-		if (img == NULL)
-			return NAM_NOMEM;
-		const struct rec_slot *s;
-		st = lock_wait(t, w, img);
-		if (st == NAM_OK)
-			st = newest_locked(t, w, img, &s);
-		if (st != NAM_OK)
-			return st;
-		w->old_blobs = NULL; /* of a deletion that may have been replaced while we waited */
-		w->old_blobs_n = 0;
-		if (s != NULL) {
-			/* Is it our key at all? If not, or if it lives, this insert fails; the caller rolls back. */
-			bool ours = false;
-			for (unsigned k = 0; k < n; k++)
-				if (p[k].key != NULL && p[k].hash == w->ident &&
-				    p[k].table->same_key(
-					p[k].table, s->payload, (uint32_t)s->meta, p[k].key, p[k].key_len)) {
-					ours = true;
-					if (!(s->meta & REC_DELETED))
-						p[k].status = NAM_DUPLICATE;
-				}
-			if (!ours)
-				return NAM_CONFLICT;
-			if (!(s->meta & REC_DELETED))
-				return NAM_DUPLICATE;
-			if ((st = old_blobs(t, w, s->payload, (uint32_t)s->meta)) != NAM_OK)
-				return st;
-		} else {
-			/* Nothing in it: while we waited it may have been taken out of the index. */
-			struct idx_probe again = { .ix = w->view->index };
-			bool yes;
-			st = linked(t, w->ident, w->at, &again, &yes);
-			if (st == NAM_OK && !yes && (st = unlock_now(t, w)) == NAM_OK)
-				st = NAM_CONFLICT;
-			if (st != NAM_OK)
-				return st;
-		}
-		uint64_t ident = w->ident;
-		if ((st = image_set(t, w, img, false)) != NAM_OK)
-			return st;
-		w->ident = ident;
-	}
 	return NAM_OK;
+}
+
+/* The block is another's, or nobody's: the write becomes a lock never taken, of an address nobody asks for. */
+static nam_status
+put_undo(struct txn *t, struct txn_write *w)
+{
+	nam_status st = unlock_now(t, w);
+	w->kind = WR_LOCK;
+	w->at.bits = UINT64_MAX;
+	w->fresh = w->indexed = false;
+	w->arch = w->late = NULL;
+	w->old_blobs = NULL;
+	w->old_blobs_n = 0;
+	w->slot = NULL; /* its new blobs stay: the row is put elsewhere */
+	return st;
+}
+
+/*
+ * Waits for a block that somebody else holds, or changed, then looks again. *gone: while we waited it was taken
+ * out of the index, or came to hold another key: the write is undone, the key to be looked up anew.
+ */
+static nam_status
+insert_wait(struct txn *t, struct txn_put *p, struct txn_write *w, bool *gone)
+{
+	uint64_t *img = nam_arena_take(&t->arena, w->view->block_bytes);
+	if (img == NULL)
+		return NAM_NOMEM;
+	const struct rec_slot *s;
+	nam_status st = txn_lock_wait(t, w, img);
+	if (st == NAM_OK)
+		st = newest_locked(t, w, img, &s);
+	if (st != NAM_OK)
+		return st;
+	w->old_blobs = NULL; /* of a deletion that may have been replaced while we waited */
+	w->old_blobs_n = 0;
+	*gone = false;
+	if (s != NULL && p->key != NULL) {
+		*gone = !p->table->same_key(p->table, s->payload, (uint32_t)s->meta, p->key, p->key_len);
+		if (!*gone && !(s->meta & REC_DELETED))
+			return p->status = NAM_DUPLICATE;
+		if (!*gone && (st = old_blobs(t, w, s->payload, (uint32_t)s->meta)) != NAM_OK)
+			return st;
+	} else if (p->key != NULL) {
+		struct idx_probe again = { .ix = w->view->index };
+		bool yes;
+		if ((st = linked(t, w->ident, w->at, &again, &yes)) != NAM_OK)
+			return st;
+		if (again.status != NAM_OK && again.status != NAM_ABSENT)
+			return again.status;
+		*gone = !yes;
+	} else if (s != NULL) {
+		return NAM_CORRUPT; /* a block of ours alone */
+	}
+	if (*gone)
+		return put_undo(t, w);
+	uint64_t ident = w->ident;
+	st = image_set(t, w, img, false);
+	w->ident = ident;
+	return st;
+}
+
+static nam_status
+insert_chunk(struct txn *t, struct txn_put *p, unsigned n)
+{
+	struct chunk ch = { .p = p, .n = n };
+	for (unsigned i = 0; i < n; i++)
+		ch.of[i] = (uint8_t)i;
+	for (unsigned tries = 0; tries < LOOKS; tries++) {
+		ch.first = t->nwr;
+		nam_status st = place(t, &ch);
+		if (st != NAM_OK || t->iso != TXN_READ_COMMITTED)
+			return st;
+		if ((st = lock_inserted(t, ch.first)) != NAM_OK)
+			return st;
+		ch.n = 0;
+		for (uint32_t i = ch.first; i < t->nwr; i++) {
+			bool gone = false;
+			unsigned put = ch.owner[i - ch.first];
+			if (!t->wr[i]->locked && (st = insert_wait(t, &p[put], t->wr[i], &gone)) != NAM_OK)
+				return st;
+			if (gone)
+				ch.of[ch.n++] = (uint8_t)put;
+		}
+		if (ch.n == 0)
+			return NAM_OK;
+	}
+	return NAM_CONFLICT;
 }
 
 nam_status

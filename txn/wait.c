@@ -1,0 +1,107 @@
+/* wait.c -- waiting for somebody's lock, and finding out that he waits for us. */
+#include "txn_internal.h"
+
+bool
+txn_cancelled(const struct txn *t)
+{
+	return t->limits.cancel != NULL && atomic_load_explicit(t->limits.cancel, memory_order_relaxed) != 0;
+}
+
+/* Says in our intent whom we wait for, so that others can follow the chain. */
+static nam_status
+publish_wait(struct txn *t, uint64_t lock)
+{
+	struct txn_intent_head h = { .lock = t->lock, .waits_for = lock };
+	t->head_written = true;
+	return net_write1(t->tw->w, net_plus(t->intent->at, 64), &h, sizeof h, &t->counts);
+}
+
+/* Follows who waits for whom from `lock`. NAM_DEADLOCK: the chain comes back to us, and we are the one to give
+ * way: the greatest lock word of the cycle, so that exactly one does. */
+static nam_status
+deadlock(struct txn *t, uint64_t lock)
+{
+	struct net_worker *w = t->tw->w;
+	uint64_t greatest = t->lock;
+	for (unsigned hops = 0; hops < 64 && lock != 0; hops++) {
+		if (lock == t->lock)
+			return greatest == t->lock ? NAM_DEADLOCK : NAM_OK;
+		if (lock > greatest)
+			greatest = lock;
+		uint64_t log, chunk;
+		unsigned in = txn_lock_intent(lock);
+		struct txn_intent_head h;
+		nam_status st =
+		    net_read1(w, tso_log_at(t->tw->db->tso, txn_lock_owner(lock)), &log, 8, &t->counts);
+		if (st != NAM_OK || log == 0)
+			return st;
+		st = net_read1(w, (net_addr){ log + in / 16 * 8u }, &chunk, 8, &t->counts);
+		if (st != NAM_OK || chunk == 0)
+			return st;
+		st = net_read1(
+		    w, (net_addr){ chunk + in % 16 * TXN_INTENT_BYTES + 64 }, &h, sizeof h, &t->counts);
+		if (st != NAM_OK || h.lock != lock)
+			return st;
+		lock = h.waits_for;
+	}
+	return NAM_OK;
+}
+
+/*
+ * Locks w's block from whatever its newest version is, waiting for others. img gets the
+ * block as it is under the lock. The CAS and the READ share a doorbell; a READ
+ * behind an atomic on one queue pair sees what the atomic left.
+ */
+static nam_status
+wait_turn(struct txn *t, struct txn_write *w, uint64_t *img, uint64_t *published)
+{
+	struct txn_worker *tw = t->tw;
+	struct net_batch *b = &t->batch;
+	uint64_t began = 0, waiting_for = 0;
+	for (unsigned tries = 0;; tries++) {
+		net_batch_init(b, tw->w, t->op, TXN_OPS, &t->counts);
+		net_cas(b, w->at, w->expect, t->lock);
+		net_read(b, w->at, img, w->view->block_bytes);
+		nam_status st = net_run(b);
+		if (st != NAM_OK)
+			return st;
+		uint64_t seen = t->op[0].seen;
+		if (seen == w->expect) {
+			w->locked = true;
+			return st;
+		}
+		if ((seen & REC_LOCK) == 0) {
+			w->expect = seen; /* a newer version: try from that one */
+			continue;
+		}
+		tw->stats.lock_waits += tries == 0;
+		uint64_t now = net_now_ns(tw->w);
+		if (began == 0)
+			began = now;
+		if (txn_cancelled(t))
+			return NAM_CANCELLED;
+		if (t->limits.lock_wait_ns != 0 && now - began > t->limits.lock_wait_ns)
+			return NAM_TIMEOUT;
+		if (now - began > 10000000) {
+			if (waiting_for != seen && (st = publish_wait(t, seen)) != NAM_OK)
+				return st;
+			*published = waiting_for = seen;
+			if ((st = deadlock(t, seen)) != NAM_OK)
+				return st;
+		}
+		if (tries < 8)
+			nam_co_yield();
+		else
+			net_sleep(tw->w, tries < 64 ? 2000 : tries < 256 ? 50000 : 1000000);
+	}
+}
+
+nam_status
+txn_lock_wait(struct txn *t, struct txn_write *w, uint64_t *img)
+{
+	uint64_t published = 0;
+	nam_status st = wait_turn(t, w, img, &published);
+	/* However it ended: who follows our chain later must not be led on. */
+	nam_status clear = published ? publish_wait(t, 0) : NAM_OK;
+	return st != NAM_OK ? st : clear;
+}
