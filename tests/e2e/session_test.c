@@ -218,8 +218,7 @@ copy_stdin(void **state)
 	says(&t, "create table cp (id int primary key, a text, b numeric(6,2))", "CREATE TABLE");
 	const char *data = "\xef\xbb\xbfid,a,b\r\n1,\"x, \"\"y\"\"\r\nz\",1.005\r\n2,,\r\n3,\"\",-7\n";
 	for (size_t piece = 3; piece < 60; piece += 2) { /* a torn byte order mark is not looked for */
-		says(&t, "drop table cp; create table cp (id int primary key, a text, b numeric(6,2))",
-		    "DROP TABLE CREATE TABLE");
+		says(&t, "delete from cp", piece == 3 ? "DELETE 0" : "DELETE 3"); /* the same keys, at once */
 		assert_string_equal(copy(&t, "copy cp from stdin csv header", data, piece), "COPY 3");
 		says(&t, "select * from cp order by id", "1|x, \"y\"\r\nz|1.01;2|~|~;3||-7.00; SELECT 3");
 	}
@@ -228,8 +227,7 @@ copy_stdin(void **state)
 	for (size_t piece = 1; piece < 30; piece++) {
 		assert_string_equal(copy(&t, "copy cp from stdin", text, piece), "COPY 2");
 		says(&t, "select * from cp order by id", "1|a\tb\\N|~;2|~|3.00; SELECT 2");
-		says(&t, "drop table cp; create table cp (id int primary key, a text, b numeric(6,2))",
-		    "DROP TABLE CREATE TABLE");
+		says(&t, "delete from cp", "DELETE 2");
 	}
 	static const struct {
 		const char *data, *answer, *detail;
