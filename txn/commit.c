@@ -546,7 +546,7 @@ junk_of_commit(struct txn *t)
 			continue;
 		struct txn_junk j = { .cid = t->cid, .view = w->view };
 		/* The next reader of this process finds the version at once. Inserted rows wait for their first reader. */
-		if (!getenv("WH") && w->kind == WR_UPDATE && w->view->has_key)
+		if (w->kind == WR_UPDATE && w->view->has_key)
 			idx_ptrs_put(tw->db->ptrs, w->ident, w->at, (uint8_t)(w->target + 1));
 		if (w->arch) {
 			j.kind = JUNK_ARCHIVE;

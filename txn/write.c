@@ -458,7 +458,7 @@ change_begin(
 			w->at.bits = UINT64_MAX; /* stays a lock never taken, of an address nobody asks for */
 			return st;
 		}
-		if (!getenv("WH")) net_hint(t->tw->w, net_plus(row->at, w->view->head_bytes + w->target * w->view->slot_bytes),
+		net_hint(t->tw->w, net_plus(row->at, w->view->head_bytes + w->target * w->view->slot_bytes),
 		    sizeof(struct rec_slot) + row->len);
 	}
 	if (w->kind == WR_LOCK) {
