@@ -296,6 +296,7 @@ usage(FILE *to)
 	    "  --fabric P       auto, shm or tcp; with --storage (default auto)\n"
 	    "  --storage LIST   storage nodes host:port,...; default: three in this process\n"
 	    "  --cluster NAME, --secret-file F   as for namdb sql\n"
+	    "  --seed N         of the carts (default 1)\n"
 	    "  --peer sqlite    the same transaction on SQLite in memory, in turn with ours\n"
 	    "  --json           one object on stdout\n");
 }

@@ -179,6 +179,7 @@ client(struct tpcw_side *s, const struct cn_place *pl, unsigned number, struct t
 	int64_t next = 0, end = 0;
 	struct net_counts *counts = &s->counts[number];
 	*counts = (struct net_counts){ 0 };
+	uint64_t ended = net_now_ns(pl->net);
 	while (!atomic_load_explicit(stop, memory_order_relaxed)) {
 		if (next == end) {
 			next = atomic_fetch_add(&s->next_order, 4096);
@@ -186,7 +187,7 @@ client(struct tpcw_side *s, const struct cn_place *pl, unsigned number, struct t
 		}
 		struct tpcw_cart c;
 		tpcw_cart_fill(&c, &r, s->p, next++);
-		uint64_t began = net_now_ns(pl->net);
+		uint64_t began = ended; /* closed loop: the next begins when the last has been answered */
 		for (;;) {
 			nam_arena_reset(&a);
 			nam_status st = checkout(s, pl, &c, &a, counts, (int64_t)began);
@@ -200,7 +201,8 @@ client(struct tpcw_side *s, const struct cn_place *pl, unsigned number, struct t
 			out->aborts++;
 		}
 		out->commits++;
-		nam_hist_add(&out->latency_ns, net_now_ns(pl->net) - began);
+		ended = net_now_ns(pl->net);
+		nam_hist_add(&out->latency_ns, ended - began);
 	}
 done:
 	out->counts = *counts;

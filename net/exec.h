@@ -75,6 +75,9 @@ net_copy_is_plain(const void *a, const void *b, size_t len)
 	return (((uintptr_t)a | (uintptr_t)b | len) & 7) == 0 && !NET_EXEC_WORDS;
 }
 
+/* Up to here words are moved one by one in place of a call: directories, words, commit lines. */
+enum { NET_COPY_SHORT = 64 };
+
 /* READ: region -> private memory. */
 static inline void
 net_copy_out(void *into, const void *region, size_t len)
@@ -83,10 +86,12 @@ net_copy_out(void *into, const void *region, size_t len)
 		net_copy_out_slow(into, region, len);
 		return;
 	}
-	if (len == 8)
-		*(uint64_t *)into = __atomic_load_n((const uint64_t *)region, __ATOMIC_RELAXED);
-	else
+	if (len > NET_COPY_SHORT) {
 		memcpy(into, region, len);
+		return;
+	}
+	for (size_t i = 0; i < len / 8; i++)
+		((uint64_t *)into)[i] = __atomic_load_n((const uint64_t *)region + i, __ATOMIC_RELAXED);
 }
 
 /* WRITE: private memory -> region. Earlier stores of this thread are seen before an aligned word. */
@@ -104,7 +109,12 @@ net_copy_in(void *region, const void *from, size_t len)
 		return;
 	}
 	net_fence_stores_before_stores();
-	memcpy(region, from, len);
+	if (len > NET_COPY_SHORT) {
+		memcpy(region, from, len);
+		return;
+	}
+	for (size_t i = 0; i < len / 8; i++)
+		__atomic_store_n((uint64_t *)region + i, ((const uint64_t *)from)[i], __ATOMIC_RELAXED);
 }
 
 static inline uint64_t

@@ -372,15 +372,20 @@ op_count(struct net_counts *c, const struct net_op *op)
 	}
 }
 
-/* The verb itself, on memory that is mapped here. */
+/* The verb itself, on memory that is mapped here, and its figures: one look at what it is serves both. */
 static inline void
-op_execute(struct net_worker *w, struct net_endpoint *ep, struct net_op *op)
+op_execute(struct net_worker *w, struct net_endpoint *ep, struct net_counts *acct, struct net_op *op)
 {
 	char *at = ep->base + net_offset_of(op->at);
+	struct net_counts *c = &ep->counts;
 	if (op->flags & NET_FENCE)
 		net_fence_loads_before_all();
 	switch (op->code) {
 	case NET_READ:
+		c->verbs[NET_READ]++;
+		acct->verbs[NET_READ]++;
+		c->bytes_in += op->len;
+		acct->bytes_in += op->len;
 		/* The wire executes a WRITE before a READ posted after it; a CPU's store buffer would not. */
 		if (w->dirty) {
 			net_fence_stores_before_loads();
@@ -390,16 +395,24 @@ op_execute(struct net_worker *w, struct net_endpoint *ep, struct net_op *op)
 		break;
 	case NET_WRITE:
 	case NET_WRITE_IMM:
+		c->verbs[op->code]++;
+		acct->verbs[op->code]++;
+		c->bytes_out += op->len;
+		acct->bytes_out += op->len;
 		net_copy_in(at, op->buf, op->len);
 		w->dirty = true;
 		break;
 	case NET_CAS:
+		op_count(c, op);
+		op_count(acct, op);
 		op->seen = net_exec_cas(at, op->arg, op->want);
 #ifdef __x86_64__
 		w->dirty = false; /* a locked instruction empties the store buffer */
 #endif
 		break;
 	default:
+		op_count(c, op);
+		op_count(acct, op);
 		op->seen = net_exec_faa(at, op->arg);
 #ifdef __x86_64__
 		w->dirty = false;
@@ -490,8 +503,6 @@ post(struct net_batch *b, bool waited)
 			b->status = NAM_GONE;
 			continue;
 		}
-		op_count(&ep->counts, op);
-		op_count(acct, op);
 		if (!(bells >> r & 1)) {
 			bells |= UINT64_C(1) << r;
 			ep->counts.doorbells++;
@@ -499,8 +510,10 @@ post(struct net_batch *b, bool waited)
 		}
 		if (ep->base != NULL) {
 			reads |= op->code == NET_READ;
-			op_execute(w, ep, op);
+			op_execute(w, ep, acct, op);
 		} else {
+			op_count(&ep->counts, op);
+			op_count(acct, op);
 			op->status = NAM_OK;
 			if (!(op->flags & NET_QUIET)) {
 				b->pending++;
@@ -623,16 +636,17 @@ run1(struct net_worker *w, struct net_op *op, struct net_counts *acct)
 		b.n = 1;
 		return net_run(&b);
 	}
-	op_count(&ep->counts, op);
+	struct net_counts none;
+	if (acct == NULL) {
+		none = (struct net_counts){ 0 };
+		acct = &none;
+	}
 	ep->counts.doorbells++;
 	ep->counts.round_trips++;
 	w->round_trips++;
-	if (acct != NULL) {
-		op_count(acct, op);
-		acct->doorbells++;
-		acct->round_trips++;
-	}
-	op_execute(w, ep, op);
+	acct->doorbells++;
+	acct->round_trips++;
+	op_execute(w, ep, acct, op);
 	net_fence_loads_before_all();
 	return NAM_OK;
 }

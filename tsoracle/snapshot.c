@@ -1,5 +1,6 @@
 /* snapshot.c -- reads marks, moves the prefix, and pins snapshots. */
 #include <base/assert.h>
+#include <base/log.h>
 #include <stdlib.h>
 #include "tso_internal.h"
 
@@ -154,15 +155,31 @@ pin_publish(struct tso_worker *tw)
 		atomic_store(&tw->oldest, now);
 }
 
+/* The prefix stands still this long only when somebody was killed between claim and mark. */
+enum { STUCK_NS = 1000000000, STUCK_TIMES = 60 };
+
 nam_status
 tso_wait_for(struct tso_worker *tw, tso_cid cid)
 {
+	uint64_t last = 0, since = 0;
 	for (unsigned tries = 0; atomic_load(&tw->t->prefix) < cid; tries++) {
 		nam_status st = tso_refresh(tw, NULL);
 		if (st != NAM_OK)
 			return st;
-		if (atomic_load(&tw->t->prefix) >= cid)
+		uint64_t now = atomic_load(&tw->t->prefix);
+		if (now >= cid)
 			break;
+		if (tries >= 64 && now != last) {
+			last = now;
+			since = net_now_ns(tw->w);
+		} else if (tries >= 256 && net_now_ns(tw->w) - since > (uint64_t)STUCK_NS * STUCK_TIMES) {
+			nam_log(NAM_LOG_WARN,
+			    "no snapshot for %d s: a compute process was killed in the middle of a commit, "
+			    "and dead "
+			    "owners are not recovered yet; restart the storage nodes",
+			    STUCK_TIMES);
+			return NAM_TIMEOUT;
+		}
 		if (tries < 64)
 			nam_co_yield();
 		else

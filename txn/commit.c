@@ -304,9 +304,12 @@ lock_round(struct txn *t, bool claim, bool with_intent, struct txn_intent_head *
 				continue;
 			if (o->seen == w->expect)
 				w->locked = true;
-			else if ((o->seen & REC_LOCK) == 0 && (w->lost = true))
+			else if ((o->seen & REC_LOCK) == 0) {
+				w->lost = true;
+				tso_answered(
+				    t->tw->db->tso, o->seen); /* a retry's snapshot covers it (trap 24) */
 				worst = worst == NAM_OK || worst == NAM_BUSY ? NAM_CONFLICT : worst;
-			else if (worst == NAM_OK)
+			} else if (worst == NAM_OK)
 				worst = NAM_BUSY;
 		}
 	} while (i < t->nwr && worst == NAM_OK);

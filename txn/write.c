@@ -434,8 +434,11 @@ change_begin(
 	struct txn_write *w = txn_own(t, row->at);
 	nam_status st = NAM_OK;
 	if (w == NULL) {
-		if (row->block == NULL || row->cid != row->newest)
+		if (row->block == NULL || row->cid != row->newest) {
+			tso_answered(
+			    t->tw->db->tso, row->newest); /* a retry's snapshot covers it (trap 24) */
 			return NAM_CONFLICT;
+		}
 		w = write_add(t, table, row->at, WR_LOCK);
 		if (w == NULL)
 			return NAM_NOMEM;
