@@ -33,7 +33,7 @@ __attribute__((constructor)) static void
 fold_layout(void)
 {
 	idx_layout_fold();
-	net_layout_fold("txn.record", sizeof(struct rec_slot) << 16 | sizeof(struct rec_archive) << 8 | 2);
+	net_layout_fold("txn.record", sizeof(struct rec_slot) << 16 | sizeof(struct rec_archive) << 8 | 3);
 	net_layout_fold("txn.anchor", sizeof(struct txn_anchor) << 16 | TXN_ANCHOR_LEDGER);
 	net_layout_fold("txn.intent", TXN_INTENT_BYTES << 8 | sizeof(struct txn_intent_entry));
 	net_layout_fold("txn.cluster", sizeof(struct cluster_record));
@@ -288,7 +288,7 @@ heartbeat(void *worker)
 				break;
 		}
 		/* Nothing going on: beat slowly, the lease is a thousand times longer than a busy beat. */
-		quiet = tw->open == 0 && tw->junk_n == 0 ? quiet + 1 : 0;
+		quiet = tw->open == 0 && tw->junk[0].n + tw->junk[1].n == 0 ? quiet + 1 : 0;
 		net_sleep(tw->w, (quiet > 100 ? 5 : 1) * (uint64_t)db->tick_us * 1000);
 	}
 	tw->helpers--;
@@ -352,7 +352,8 @@ txn_worker_close(struct txn_worker *tw)
 		next = in->next;
 		free(in);
 	}
-	free(tw->junk);
+	free(tw->junk[0].item);
+	free(tw->junk[1].item);
 	free(tw);
 }
 

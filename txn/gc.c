@@ -11,24 +11,32 @@
 #include <string.h>
 #include "txn_internal.h"
 
-enum { GC_EVERY_NS = 5000000, GC_PER_ROUND = 4096 };
+enum { GC_EVERY_NS = 5000000, GC_PER_ROUND = 4096, GC_SLOW_PER_ROUND = 256 };
+
+/* Blocks to be emptied, and tables, take round trips; they must not hold up what is freed by a push. */
+static bool
+is_slow(const struct txn_junk *j)
+{
+	return j->kind == JUNK_TOMB || j->kind == JUNK_EMPTY || j->kind == JUNK_TABLE;
+}
 
 void
 txn_junk_add(struct txn_worker *tw, struct txn_junk j)
 {
-	if (tw->junk_n == tw->junk_cap) {
-		uint32_t cap = tw->junk_cap ? tw->junk_cap * 2 : 1024;
+	struct txn_junk_queue *q = &tw->junk[is_slow(&j)];
+	if (q->n == q->cap) {
+		uint32_t cap = q->cap ? q->cap * 2 : 1024;
 		struct txn_junk *ring = malloc(cap * sizeof *ring);
 		if (ring == NULL)
 			return; /* that memory stays lost until its table goes */
-		for (uint32_t i = 0; i < tw->junk_n; i++)
-			ring[i] = tw->junk[(tw->junk_head + i) & (tw->junk_cap - 1)];
-		free(tw->junk);
-		tw->junk = ring;
-		tw->junk_cap = cap;
-		tw->junk_head = 0;
+		for (uint32_t i = 0; i < q->n; i++)
+			ring[i] = q->item[(q->head + i) & (q->cap - 1)];
+		free(q->item);
+		q->item = ring;
+		q->cap = cap;
+		q->head = 0;
 	}
-	tw->junk[(tw->junk_head + tw->junk_n++) & (tw->junk_cap - 1)] = j;
+	q->item[(q->head + q->n++) & (q->cap - 1)] = j;
 }
 
 /* A fresh CID for a word that must never return to an old value. In a coroutine, with a snapshot pinned. */
@@ -179,15 +187,9 @@ collect(struct txn_worker *tw, const struct txn_junk *j)
 		tw->stats.blocks_freed++;
 		break;
 	case JUNK_TOMB:
-	case JUNK_EMPTY: {
-		struct tso_pin pin;
-		st = tso_snapshot(tw->tso, &pin, NULL);
-		if (st != NAM_OK)
-			break;
+	case JUNK_EMPTY:
 		st = reclaim(tw, j);
-		tso_unpin(tw->tso, &pin);
 		break;
-	}
 	case JUNK_TABLE:
 		st = txn_table_release(tw, j->at);
 		break;
@@ -203,23 +205,41 @@ out_of_time(struct txn_worker *tw)
 	return tw->stopping && net_now_ns(tw->w) > tw->gc_end;
 }
 
-/* Frees what may be freed. Returns false when nothing was there to do. */
-static bool
-round_of(struct txn_worker *tw)
+/* Frees what may be freed of one queue. Returns how many were. */
+static unsigned
+round_of(struct txn_worker *tw, struct txn_junk_queue *q, unsigned most)
 {
 	uint64_t watermark = tso_watermark(tw->db->tso);
-	unsigned did = 0, most = tw->junk_n < GC_PER_ROUND ? tw->junk_n : GC_PER_ROUND, freed = 0;
-	while (did < most && tw->junk[tw->junk_head].cid <= watermark && !out_of_time(tw)) {
-		struct txn_junk j = tw->junk[tw->junk_head];
-		tw->junk_head = (tw->junk_head + 1) & (tw->junk_cap - 1);
-		tw->junk_n--;
+	unsigned did = 0, freed = 0;
+	most = q->n < most ? q->n : most;
+	while (did < most && q->item[q->head].cid <= watermark && !out_of_time(tw)) {
+		struct txn_junk j = q->item[q->head];
+		q->head = (q->head + 1) & (q->cap - 1);
+		q->n--;
 		did++;
 		if (collect(tw, &j) == NAM_BUSY)
 			txn_junk_add(tw, j); /* another time */
 		else
 			freed++;
 	}
-	return freed > 0;
+	return freed;
+}
+
+/* Both queues. The slow one runs under a snapshot: emptying a block claims a CID. True: there is more to do at once. */
+static bool
+round_of_both(struct txn_worker *tw, unsigned *freed)
+{
+	struct txn_junk_queue *slow = &tw->junk[1];
+	*freed = round_of(tw, &tw->junk[0], GC_PER_ROUND);
+	if (slow->n == 0 || slow->item[slow->head].cid > tso_watermark(tw->db->tso))
+		return false;
+	struct tso_pin pin;
+	if (tso_snapshot(tw->tso, &pin, NULL) != NAM_OK)
+		return false;
+	unsigned n = round_of(tw, slow, GC_SLOW_PER_ROUND);
+	tso_unpin(tw->tso, &pin);
+	*freed += n;
+	return n == GC_SLOW_PER_ROUND;
 }
 
 void
@@ -227,15 +247,18 @@ txn_gc(void *worker)
 {
 	struct txn_worker *tw = worker;
 	/* When the worker closes, what can be freed soon is: the watermark lags by a heartbeat or two. */
-	unsigned last = 0;
-	while (!tw->stopping || (tw->junk_n > 0 && last < 20)) {
-		net_sleep(tw->w, GC_EVERY_NS);
+	unsigned last = 0, freed;
+	bool more = false;
+	while (!tw->stopping || (tw->junk[0].n + tw->junk[1].n > 0 && last < 20)) {
+		if (more)
+			nam_co_yield();
+		else
+			net_sleep(tw->w, GC_EVERY_NS);
 		if (out_of_time(tw))
 			break;
-		if (tw->stopping && !round_of(tw))
+		more = round_of_both(tw, &freed);
+		if (tw->stopping && freed == 0)
 			last++;
-		else if (!tw->stopping)
-			round_of(tw);
 	}
 	tw->helpers--;
 }

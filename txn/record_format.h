@@ -8,6 +8,7 @@
  *   | word  | ident  |  link  | cid[0..n)   | check |    slot 0    | slot n-1|
  *   +-------+--------+--------+-- - - - - --+-------+--------------+- - - - -+
  *            <------------ directory ------------->
+ *   (slots of 512 bytes and more: head and slots are padded to whole cache lines)
  *   slot:  cid 8 | meta 8 | check 8 | payload, row_max rounded up to 8
  *   meta:  63..33 zero | 32 deleted | 31..0 payload length
  *   cid[k] of the directory: bit 63 = this version is also archived behind link.

@@ -26,6 +26,11 @@ sizes(struct txn_table_view *v, const struct txn_table *t)
 	uint32_t payload = (t->row_max + 7) & ~7u;
 	v->head_bytes = 8 * (4 + v->slots);
 	v->slot_bytes = (uint32_t)sizeof(struct rec_slot) + payload;
+	/* Long slots begin on a cache line: none is fetched for the sake of a neighbour's last bytes. */
+	if (v->slot_bytes >= TXN_LINE_SLOTS) {
+		v->head_bytes = (v->head_bytes + 63) & ~63u;
+		v->slot_bytes = (v->slot_bytes + 63) & ~63u;
+	}
 	v->block_bytes = (v->head_bytes + v->slots * v->slot_bytes + 63) & ~63u;
 	v->archive_bytes = ((uint32_t)sizeof(struct rec_archive) + payload + 63) & ~63u;
 	v->per_extent = (uint32_t)((NET_EXTENT - sizeof(struct txn_extent)) / v->block_bytes);

@@ -13,6 +13,7 @@ enum {
 	TXN_OPS = 128,         /* ops of one doorbell at most */
 	TXN_SMALL = 8,         /* writes found by looking at all of them */
 	TXN_ASYNC_MAX = 48,    /* writes whose last step runs behind the answer */
+	TXN_LINE_SLOTS = 512,  /* slots of this size and more are whole cache lines */
 	TXN_BLOB_CLASSES = 10, /* 64 B .. 32 KiB */
 };
 
@@ -102,6 +103,11 @@ struct txn_junk {
 	uint64_t aux; /* key hash (TOMB, EMPTY), word (BLOCK, EMPTY) */
 };
 
+struct txn_junk_queue {
+	struct txn_junk *item; /* ring, a power of two long */
+	uint32_t head, n, cap;
+};
+
 struct txn_worker {
 	struct txn_db *db;
 	struct net_worker *w;
@@ -110,9 +116,8 @@ struct txn_worker {
 	unsigned rr; /* next region to allocate from */
 	struct txn_intent *intent_free;
 	struct txn *txn_pool;
-	int open;              /* transactions begun and not ended, finishing commits included */
-	struct txn_junk *junk; /* ring */
-	uint32_t junk_head, junk_n, junk_cap;
+	int open;                      /* transactions begun and not ended, finishing commits included */
+	struct txn_junk_queue junk[2]; /* what is freed at once; what takes round trips to free */
 	bool stopping, no_heart;
 	uint64_t gc_end; /* when stopping: junk is collected until then */
 	int helpers;     /* coroutines of our own */
