@@ -206,6 +206,12 @@ verb_soak() {
 	need_build
 	need python3
 	build_in release build
+	echo "== simulated clusters, seeds 1-1000 =="
+	if build/tests/sim/sim_txn --seeds 1-1000; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+	fi
 	end=$((SECONDS + minutes * 60))
 	while [ "$SECONDS" -lt "$end" ] && [ "$failed" = 0 ]; do
 		local from=$((RANDOM * 32768 + RANDOM + 1))
