@@ -586,6 +586,7 @@ bench_tpcw(int argc, char **argv)
 		{ "check_errors", (double)bad, true },
 	};
 	report(&p, m, sizeof m / sizeof *m);
+	fflush(stdout); /* the figures are out, whatever closing may meet */
 	code = bad == 0 ? 0 : 1;
 	if (p.storage) {
 		j = (struct job){ .side = &side, .what = JOB_FINISH };
