@@ -177,7 +177,7 @@ nam_status txn_insert(struct txn *t, struct txn_put *p, unsigned n);
  * NAM_CONFLICT if a newer version exists, no I/O. NAM_DEADLOCK, NAM_TIMEOUT, NAM_CANCELLED.
  */
 nam_status txn_lock(struct txn *t, struct txn_table *table, struct txn_row *row, struct nam_arena *arena);
-/* The same for n rows of one table in one doorbell where possible. status per row in st[]. */
+/* The same for n rows of one table, one after the other: a round trip each. status per row in st[]. */
 nam_status txn_lock_many(struct txn *t, struct txn_table *table, struct txn_row *row, nam_status *st,
     unsigned n, struct nam_arena *arena);
 
