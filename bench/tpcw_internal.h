@@ -100,6 +100,7 @@ struct tpcw_side {
 	struct net_counts
 	    *counts; /* one a client; commits are finished behind their answers, and count then */
 	bool opened;
+	atomic_bool full; /* a checkout found no memory: all clients stop */
 };
 extern const struct tpcw_ops tpcw_native, tpcw_sql;
 

@@ -113,15 +113,22 @@ checkout(struct tpcw_side *s, const struct cn_place *pl, const struct tpcw_cart 
     struct net_counts *counts, int64_t now_ns)
 {
 	struct txn *t;
-	nam_status st = txn_begin(pl->txn, TXN_REPEATABLE_READ, &t);
-	if (st != NAM_OK)
-		return st;
 	struct txn_get get[TPCW_ITEMS];
-	for (unsigned i = 0; i < TPCW_ITEMS; i++)
+	uint64_t line_hash[TPCW_ITEMS], order_hash = nam_hash(&c->order, 8, s->order.id);
+	txn_expect(pl->txn, &s->order, order_hash, true);
+	for (unsigned i = 0; i < TPCW_ITEMS; i++) {
+		int64_t key[2] = { c->order, i + 1 };
+		line_hash[i] = nam_hash(key, sizeof key, s->line.id);
+		txn_expect(pl->txn, &s->line, line_hash[i], true);
 		get[i] = (struct txn_get){ .table = &s->product,
 			.key = &c->product[i],
 			.key_len = 8,
 			.hash = nam_hash(&c->product[i], 8, s->product.id) };
+		txn_expect(pl->txn, &s->product, get[i].hash, false);
+	}
+	nam_status st = txn_begin(pl->txn, TXN_REPEATABLE_READ, &t);
+	if (st != NAM_OK)
+		return st;
 	st = txn_get(t, get, TPCW_ITEMS, a);
 	struct tpcw_line line[TPCW_ITEMS];
 	struct tpcw_order order = { .id = c->order, .customer = c->customer, .placed_us = now_ns };
@@ -144,7 +151,7 @@ checkout(struct tpcw_side *s, const struct cn_place *pl, const struct tpcw_cart 
 		put[i + 1] = (struct txn_put){ .table = &s->line,
 			.key = &line[i],
 			.key_len = 16,
-			.hash = nam_hash(&line[i], 16, s->line.id),
+			.hash = line_hash[i],
 			.bytes = &line[i],
 			.len = sizeof line[i] };
 	}
@@ -152,7 +159,7 @@ checkout(struct tpcw_side *s, const struct cn_place *pl, const struct tpcw_cart 
 	put[0] = (struct txn_put){ .table = &s->order,
 		.key = &order.id,
 		.key_len = 8,
-		.hash = nam_hash(&order.id, 8, s->order.id),
+		.hash = order_hash,
 		.bytes = &order,
 		.len = sizeof order };
 	if (st == NAM_OK)
@@ -180,7 +187,8 @@ client(struct tpcw_side *s, const struct cn_place *pl, unsigned number, struct t
 	struct net_counts *counts = &s->counts[number];
 	*counts = (struct net_counts){ 0 };
 	uint64_t ended = net_now_ns(pl->net);
-	while (!atomic_load_explicit(stop, memory_order_relaxed)) {
+	while (!atomic_load_explicit(stop, memory_order_relaxed) &&
+	       !atomic_load_explicit(&s->full, memory_order_relaxed)) {
 		if (next == end) {
 			next = atomic_fetch_add(&s->next_order, 4096);
 			end = next + 4096;
@@ -193,6 +201,10 @@ client(struct tpcw_side *s, const struct cn_place *pl, unsigned number, struct t
 			nam_status st = checkout(s, pl, &c, &a, counts, (int64_t)began);
 			if (st == NAM_OK)
 				break;
+			if (st == NAM_FULL) {
+				atomic_store(&s->full, true);
+				goto done;
+			}
 			if (st != NAM_CONFLICT) {
 				if (out->errors++ == 0)
 					fprintf(stderr, "namdb bench: checkout: %s\n", nam_status_text(st));

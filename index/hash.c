@@ -254,6 +254,14 @@ idx_lookup(struct net_worker *w, struct idx_probe *p, unsigned n, struct net_cou
 	return worst;
 }
 
+void
+idx_hash_prefetch(struct idx_hash *ix, uint64_t hash)
+{
+	struct idx_dir *dir = atomic_load_explicit(&ix->dir, memory_order_acquire);
+	if (dir != NULL)
+		__builtin_prefetch((const void *)&dir->word[hash & dir->mask]);
+}
+
 /* ---- insert -------------------------------------------------------------------- */
 
 /* Are there candidates in the probe that known[0..n) does not account for, one by one? */

@@ -92,6 +92,9 @@ struct idx_probe {
 	uint64_t priv[4];
 };
 
+/* A lookup of this hash is near: brings this process's word of the directory into the cache. No verb. */
+void idx_hash_prefetch(struct idx_hash *ix, uint64_t hash);
+
 /*
  * Looks n probes up (several indexes may mix), all READs in one doorbell per
  * node. Each probe's status: NAM_OK (hits >= 1), NAM_ABSENT, or an error; the
@@ -120,12 +123,12 @@ nam_status idx_walk(
 
 /* ---- the remote-pointer cache of a compute process (hydradb-kv §4.2.2) ------
  *
- * hash -> block, plus 8 bits of hint (which slot was newest). Fixed size, lossy,
- * shared by all workers without locks: an entry is two words written and read
- * with relaxed atomics, and a mix of two entries only leads to a block whose
- * key does not match. Callers check the key, then idx_ptr_drop a liar. */
+ * hash -> block, plus a small hint (which slot was newest). Fixed size, lossy, shared by
+ * all workers without locks: an entry is one word, written and read with relaxed
+ * atomics. Seldom it is another key's: callers check the key, then drop a liar. */
 struct idx_ptrs;
-struct idx_ptrs *idx_ptrs_open(size_t entries); /* rounded up to a power of two; 16 bytes each */
+enum { IDX_HINT_MAX = 15 };
+struct idx_ptrs *idx_ptrs_open(size_t entries); /* rounded up to a power of two; 8 bytes each */
 void idx_ptrs_close(struct idx_ptrs *c);
 bool idx_ptrs_get(struct idx_ptrs *c, uint64_t hash, net_addr *block, uint8_t *hint);
 /* Before several gets: brings the hash's line near. */

@@ -1,17 +1,16 @@
 /*
  * ptrs.c -- the remote-pointer cache: where a key's block was when this process last looked.
  *
- * Four ways to a cache line. A way is two words:
+ * Eight ways to a cache line, each one word:
  *
- *	data   63 .. 56  55 .... 48  47 ................ 0
- *	      +--------+-----------+---------------------+   0: empty
- *	      |  hint  |     0     | region 6, offset/64 |
- *	      +--------+-----------+---------------------+
- *	check  hash ^ data
+ *	63 .......... 44  43 .. 40  39 ..... 34  33 ....... 0
+ *	+----------------+---------+------------+------------+   0: empty
+ *	|  top of hash   |  hint   |   region   | offset / 64|   the top is 1 where the hash says 0
+ *	+----------------+---------+------------+------------+
  *
- * P1  A pair of words from two different puts says a hash that nobody asks for, but with chance
- *     2^-64: check ^ data must be the hash asked for. So words need no order and no lock.
- * P2  A way that is lost, or holds an old block, costs the caller one lookup; he compares the key anyway.
+ * P1  A word is whole: a put or a drop is one store, so no order and no lock is needed.
+ * P2  A way may be lost, hold an old block, or (once in 2^20) belong to another key of the same line: it costs
+ *     the caller one lookup; he compares the key anyway.
  */
 #include <base/assert.h>
 #include <index/index.h>
@@ -19,15 +18,11 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { WAYS = 4 };
-
-struct way {
-	_Atomic uint64_t check, data; /* relaxed: P1 */
-};
+enum { WAYS = 8, TOP_SHIFT = 44, HINT_SHIFT = 40, REGION_SHIFT = 34 };
 
 struct idx_ptrs {
-	struct way *way;
-	uint64_t set_mask; /* sets - 1 */
+	_Atomic uint64_t *way; /* relaxed: P1 */
+	uint64_t set_mask;     /* sets - 1 */
 	size_t bytes;
 };
 
@@ -42,7 +37,7 @@ idx_ptrs_open(size_t entries)
 	struct idx_ptrs *c = malloc(sizeof *c);
 	if (c == NULL)
 		return NULL;
-	c->bytes = n * sizeof(struct way);
+	c->bytes = n * sizeof *c->way;
 	c->set_mask = n / WAYS - 1;
 	c->way =
 	    mmap(NULL, c->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -63,75 +58,84 @@ idx_ptrs_close(struct idx_ptrs *c)
 	free(c);
 }
 
-/* The directory and the buckets use the low 30 bits; any bits would do here. */
-static inline struct way *
+/* The directory and the buckets use the low 30 bits, the top tells the ways of a set apart. */
+static inline _Atomic uint64_t *
 set_of(struct idx_ptrs *c, uint64_t hash)
 {
 	return c->way + (hash >> 20 & c->set_mask) * WAYS;
 }
 static inline uint64_t
-load(const _Atomic uint64_t *word)
+top_of(uint64_t hash)
 {
-	return atomic_load_explicit(word, memory_order_relaxed);
+	uint64_t top = hash >> TOP_SHIFT;
+	return top + (top == 0);
+}
+static inline uint64_t
+load(const _Atomic uint64_t *way)
+{
+	return atomic_load_explicit(way, memory_order_relaxed);
 }
 static inline void
-store(struct way *y, uint64_t check, uint64_t data)
+store(_Atomic uint64_t *way, uint64_t word)
 {
-	atomic_store_explicit(&y->check, check, memory_order_relaxed);
-	atomic_store_explicit(&y->data, data, memory_order_relaxed);
+	atomic_store_explicit(way, word, memory_order_relaxed);
+}
+
+/* Which ways of the set carry this top: a bit each. No branch, so none is foretold wrongly. */
+static inline unsigned
+ways_of(const _Atomic uint64_t *set, uint64_t top)
+{
+	unsigned found = 0;
+	for (unsigned i = 0; i < WAYS; i++)
+		found |= (unsigned)(load(&set[i]) >> TOP_SHIFT == top) << i;
+	return found;
 }
 
 void
 idx_ptrs_prefetch(struct idx_ptrs *c, uint64_t hash)
 {
-	__builtin_prefetch(set_of(c, hash));
+	__builtin_prefetch((const void *)set_of(c, hash));
 }
 
 bool
 idx_ptrs_get(struct idx_ptrs *c, uint64_t hash, net_addr *block, uint8_t *hint)
 {
-	struct way *y = set_of(c, hash);
-	for (unsigned i = 0; i < WAYS; i++, y++) {
-		uint64_t data = load(&y->data);
-		if ((load(&y->check) ^ data) == hash && data != 0) {
-			*block = net_at((unsigned)(data >> 42) & 63, (data & ((UINT64_C(1) << 42) - 1)) << 6);
-			*hint = (uint8_t)(data >> 56);
-			return true;
-		}
-	}
-	return false;
+	_Atomic uint64_t *set = set_of(c, hash);
+	uint64_t top = top_of(hash);
+	unsigned found = ways_of(set, top);
+	if (found == 0)
+		return false;
+	uint64_t word = load(&set[__builtin_ctz(found)]);
+	if (word >> TOP_SHIFT != top)
+		return false; /* replaced this moment */
+	*block = net_at((unsigned)(word >> REGION_SHIFT) & (NET_REGIONS - 1),
+	    (word & ((UINT64_C(1) << REGION_SHIFT) - 1)) << 6);
+	*hint = (uint8_t)(word >> HINT_SHIFT & IDX_HINT_MAX);
+	return true;
 }
 
 void
 idx_ptrs_put(struct idx_ptrs *c, uint64_t hash, net_addr block, uint8_t hint)
 {
-	uint64_t region = net_region_of(block), off = net_offset_of(block);
-	NAM_ASSERT(region > 0 && region < NET_REGIONS && (off & 63) == 0);
-	uint64_t data = (uint64_t)hint << 56 | region << 42 | off >> 6;
-	struct way *set = set_of(c, hash), *into = NULL;
-	for (unsigned i = 0; i < WAYS; i++) {
-		uint64_t old = load(&set[i].data);
-		if ((load(&set[i].check) ^ old) == hash && old != 0) {
-			into = &set[i]; /* before an empty one: a key has one way */
-			if (old == data)
-				return; /* do not dirty the line */
-			break;
-		}
-		if (old == 0 && into == NULL)
-			into = &set[i];
-	}
-	if (into == NULL)
-		into = &set[hash >> 62]; /* any: a cache this full should be larger */
-	store(into, hash ^ data, data);
+	uint64_t region = net_region_of(block), off = net_offset_of(block), top = top_of(hash);
+	NAM_ASSERT(region > 0 && region < NET_REGIONS && (off & 63) == 0 && hint <= IDX_HINT_MAX);
+	if (off >> 6 >> REGION_SHIFT != 0)
+		return; /* no index leads that far either */
+	uint64_t word = top << TOP_SHIFT | (uint64_t)hint << HINT_SHIFT | region << REGION_SHIFT | off >> 6;
+	_Atomic uint64_t *set = set_of(c, hash);
+	unsigned into = ways_of(set, top); /* before an empty one: a key has one way */
+	if (into == 0)
+		into = ways_of(set, 0);
+	unsigned i = into != 0 ? (unsigned)__builtin_ctz(into)
+			       : hash >> 41 & (WAYS - 1); /* any: a cache this full should be larger */
+	if (load(&set[i]) != word)                        /* do not dirty the line */
+		store(&set[i], word);
 }
 
 void
 idx_ptrs_drop(struct idx_ptrs *c, uint64_t hash)
 {
-	struct way *y = set_of(c, hash);
-	for (unsigned i = 0; i < WAYS; i++, y++) {
-		uint64_t data = load(&y->data);
-		if ((load(&y->check) ^ data) == hash && data != 0)
-			store(y, 0, 0);
-	}
+	_Atomic uint64_t *set = set_of(c, hash);
+	for (unsigned found = ways_of(set, top_of(hash)); found != 0; found &= found - 1)
+		store(&set[__builtin_ctz(found)], 0);
 }

@@ -78,6 +78,9 @@ net_copy_is_plain(const void *a, const void *b, size_t len)
 /* Up to here words are moved one by one in place of a call: directories, words, commit lines. */
 enum { NET_COPY_SHORT = 64 };
 
+/* Pairs of words, for as long as there are two: a CPU moves them as one vector or as two, never as less than words. */
+typedef uint64_t net_pair __attribute__((vector_size(16), aligned(8), may_alias));
+
 /* READ: region -> private memory. */
 static inline void
 net_copy_out(void *into, const void *region, size_t len)
@@ -90,8 +93,13 @@ net_copy_out(void *into, const void *region, size_t len)
 		memcpy(into, region, len);
 		return;
 	}
-	for (size_t i = 0; i < len / 8; i++)
-		((uint64_t *)into)[i] = __atomic_load_n((const uint64_t *)region + i, __ATOMIC_RELAXED);
+	size_t i = 0;
+	for (; i + 16 <= len; i += 16)
+		*(net_pair *)(void *)((char *)into + i) =
+		    *(const volatile net_pair *)(const void *)((const char *)region + i);
+	if (i < len)
+		*(uint64_t *)(void *)((char *)into + i) = __atomic_load_n(
+		    (const uint64_t *)(const void *)((const char *)region + i), __ATOMIC_RELAXED);
 }
 
 /* WRITE: private memory -> region. Earlier stores of this thread are seen before an aligned word. */
@@ -113,8 +121,13 @@ net_copy_in(void *region, const void *from, size_t len)
 		memcpy(region, from, len);
 		return;
 	}
-	for (size_t i = 0; i < len / 8; i++)
-		__atomic_store_n((uint64_t *)region + i, ((const uint64_t *)from)[i], __ATOMIC_RELAXED);
+	size_t i = 0;
+	for (; i + 16 <= len; i += 16)
+		*(volatile net_pair *)(void *)((char *)region + i) =
+		    *(const net_pair *)(const void *)((const char *)from + i);
+	if (i < len)
+		__atomic_store_n((uint64_t *)(void *)((char *)region + i),
+		    *(const uint64_t *)(const void *)((const char *)from + i), __ATOMIC_RELAXED);
 }
 
 static inline uint64_t

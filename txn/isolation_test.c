@@ -809,6 +809,51 @@ test_full(void **state)
 	run_sized(2, 4, 2, 1 << 20, full);
 }
 
+/* How many extents can still be had, counted by having them. */
+static unsigned
+extents_left(struct lab *lab)
+{
+	enum { MOST = 8192 };
+	net_addr *at = malloc(MOST * sizeof *at);
+	unsigned n = 0;
+	assert_non_null(at);
+	for (unsigned r = 1; r <= 3; r++)
+		while (n < MOST && net_extent_take(lab->w[0], r, 1, &at[n]) == NAM_OK)
+			n++;
+	assert_true(n < MOST);
+	for (unsigned i = 0; i < n; i++)
+		assert_int_equal(net_extent_give(lab->w[0], at[i]), NAM_OK);
+	free(at);
+	return n;
+}
+
+/* A table with more extents than its anchor has room to name; all come back when it goes. */
+static void
+many_extents(struct lab *lab)
+{
+	struct txn_table big = {
+		.id = 9, .row_max = sizeof(struct row), .has_key = true, .same_key = row_same_key
+	};
+	unsigned before = extents_left(lab);
+	assert_int_equal(txn_table_create(lab->tw[0], &big), NAM_OK);
+	assert_int_equal(txn_table_open(lab->db[0], &big), NAM_OK);
+	for (unsigned i = 0; i < TXN_LEDGER_INLINE + 100; i++) {
+		net_addr at;
+		assert_int_equal(txn_blob_take(lab->tw[0], big.view, 60000, &at), NAM_OK);
+	}
+	assert_true(extents_left(lab) < before - TXN_LEDGER_INLINE - 100);
+	net_addr anchor = big.anchor;
+	txn_table_close(lab->db[0], &big);
+	assert_int_equal(txn_table_release(lab->tw[0], anchor), NAM_OK);
+	assert_int_equal(extents_left(lab), before);
+}
+static void
+test_many_extents(void **state)
+{
+	(void)state;
+	run_sized(1, 2, 1, 64 << 20, many_extents);
+}
+
 /* A storage node is gone: clean errors for what needs it, right answers for the rest. */
 static void
 node_lost(struct lab *lab)
@@ -874,6 +919,7 @@ main(void)
 		cmocka_unit_test(test_reclaimed),
 		cmocka_unit_test(test_pinned),
 		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_many_extents),
 		cmocka_unit_test(test_node_lost),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,12 +30,12 @@ same_key(const struct txn_table *tab, const void *row, uint32_t len, const struc
 }
 
 /*
- * Judges the block at `at` for one key. True: the question is answered (row or
- * absent). False: this block is another key's.
+ * Judges the block at `at` for one key. slot: where txn_rec_resolve has just found the version, 255: not
+ * asked yet. True: the question is answered (row or absent). False: this block is another key's.
  */
 static bool
-judge(
-    struct txn *t, struct txn_get *g, net_addr at, uint64_t *img, struct nam_arena *arena, nam_status *fatal)
+judge(struct txn *t, struct txn_get *g, net_addr at, uint64_t *img, unsigned slot, struct nam_arena *arena,
+    nam_status *fatal)
 {
 	const struct txn_table_view *v = g->table->view;
 	const struct txn_write *own = t->nwr ? txn_own(t, at) : NULL;
@@ -48,9 +48,9 @@ judge(
 		};
 		return true;
 	}
-	unsigned k = 0;
+	unsigned k = slot;
 	const struct rec_slot *s = NULL;
-	enum rec_found f = txn_rec_resolve(v, img, at, t->pin.at, &k);
+	enum rec_found f = slot == 255 ? txn_rec_resolve(v, img, at, t->pin.at, &k) : REC_HERE;
 	if (__builtin_expect(f == REC_HERE, 1)) {
 		s = rec_slot_of(v, img, k);
 	} else if (f != REC_NONE) {
@@ -140,7 +140,7 @@ get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 	struct net_batch *b = &t->batch;
 	net_addr at[CHUNK];
 	uint64_t *img[CHUNK];
-	uint8_t miss[CHUNK], hinted[CHUNK];
+	uint8_t miss[CHUNK], hinted[CHUNK], slot[CHUNK];
 	unsigned misses = 0;
 	nam_status st, fatal = NAM_OK;
 
@@ -152,6 +152,7 @@ get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 	for (unsigned i = 0; i < n; i++) {
 		uint8_t hint;
 		hinted[i] = 0;
+		slot[i] = 255;
 		at[i].bits = 0;
 		g[i].status = NAM_INVALID;
 		if (!g[i].table->has_key || g[i].table->view == NULL)
@@ -179,8 +180,10 @@ get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 			continue;
 		const struct txn_table_view *v = g[i].table->view;
 		enum rec_found f = txn_rec_resolve(v, img[i], at[i], t->pin.at, &k);
-		if (f == REC_HERE && txn_rec_newest(v, img[i]) == k)
+		if (f == REC_HERE && txn_rec_newest(v, img[i]) == k) {
+			slot[i] = (uint8_t)k;
 			continue;
+		}
 		hinted[i] = 0;
 		if (f != REC_NONE)
 			net_read(b, at[i], img[i], v->block_bytes);
@@ -191,7 +194,7 @@ get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 		if (at[i].bits == 0)
 			continue;
 		g[i].row.partial = false;
-		if (!judge(t, &g[i], at[i], img[i], arena, &fatal)) {
+		if (!judge(t, &g[i], at[i], img[i], slot[i], arena, &fatal)) {
 			idx_ptrs_drop(db->ptrs, g[i].hash);
 			miss[misses++] = (uint8_t)i;
 		} else if (g[i].status == NAM_OK && g[i].row.block != NULL) {
@@ -234,7 +237,7 @@ get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 		struct txn_get *q = &g[miss[m]];
 		bool done = false;
 		for (unsigned h = 0; !done && h < probe[m].hits; h++) {
-			done = judge(t, q, probe[m].hit[h], cand[m][h], arena, &fatal);
+			done = judge(t, q, probe[m].hit[h], cand[m][h], 255, arena, &fatal);
 			if (fatal != NAM_OK)
 				return fatal;
 			if (done)
@@ -294,4 +297,15 @@ txn_blob_get(
 		if ((uint32_t)nam_hash(out[i], blob[i].len, blob[i].at.bits) != blob[i].check)
 			return NAM_TORN;
 	return NAM_OK;
+}
+
+void
+txn_expect(struct txn_worker *tw, const struct txn_table *t, uint64_t hash, bool insert)
+{
+	if (t->view == NULL || t->view->index == NULL)
+		return;
+	if (insert)
+		idx_hash_prefetch(t->view->index, hash);
+	else
+		idx_ptrs_prefetch(tw->db->ptrs, hash);
 }

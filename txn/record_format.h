@@ -93,20 +93,26 @@ rec_dir_check(const uint64_t *w, unsigned n, uint64_t at)
 
 /* ---- a table's anchor: the first bytes of an extent of its own --------------------------------
  *
- *   0     64                  256        384   512            1024
- *   +-----+--------+----------+----------+-----+- - - - - - - +- - - - - - - - - - - - - -+
- *   | id  | heads  |          | index    |     |              | ledger: {address, extents} |
- *   +-----+--------+----------+----------+-----+- - - - - - - +- - - - - - - - - - - - - -+
+ *   0     64       256        384   1024                         33 Ki
+ *   +-----+--------+----------+-----+----------------------------+- - - - - - - - - -+
+ *   | id  | heads  | index    |     | ledger: {address, extents} | ledger pages       |
+ *   +-----+--------+----------+-----+----------------------------+- - - - - - - - - -+
  *
  * blocks     newest extent of record blocks; each extent's head names the one before. CAS.
  * partial    extents of blocks given back half used: pushed by CAS, taken all at once by CAS to 0.
  * free       emptied blocks given back: likewise; a block names the next one in its slot area.
  * used       entries of the ledger handed out, by FETCH_ADD. An entry is written after the memory
  *            was taken and before it is used: what a crash leaves between is lost until restart.
+ * pages      where the ledger goes on: each word, by CAS from 0, names an extent full of entries. They
+ *            are enough for 16 Mi entries.
  */
-#define TXN_ANCHOR_MAGIC UINT64_C(0x31304341584e5400)
-enum { TXN_ANCHOR_INDEX = 256, TXN_ANCHOR_LEDGER = 1024 };
-enum { TXN_LEDGER_ENTRIES = (NET_EXTENT - TXN_ANCHOR_LEDGER) / 16 - 1 };
+#define TXN_ANCHOR_MAGIC UINT64_C(0x32304341584e5400)
+enum { TXN_ANCHOR_INDEX = 256, TXN_ANCHOR_LEDGER = 1024, TXN_ANCHOR_PAGES = TXN_ANCHOR_LEDGER + (32 << 10) };
+enum {
+	TXN_LEDGER_INLINE = (TXN_ANCHOR_PAGES - TXN_ANCHOR_LEDGER) / 16,
+	TXN_LEDGER_PAGE = NET_EXTENT / 16,
+	TXN_LEDGER_PAGES = (NET_EXTENT - TXN_ANCHOR_PAGES) / 8
+};
 
 struct txn_anchor {
 	uint64_t magic;

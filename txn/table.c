@@ -38,32 +38,70 @@ sizes(struct txn_table_view *v, const struct txn_table *t)
 
 /* ---- the ledger: every extent that is not a link of the blocks' chain ---- */
 
+/* An extent from any node, round from start. */
 static nam_status
-ledger_add(struct net_worker *w, net_addr anchor, net_addr at, unsigned extents)
+any_extents(struct txn_db *db, struct net_worker *w, unsigned n, unsigned start, net_addr *out)
+{
+	nam_status st = NAM_FULL;
+	for (unsigned i = 0; i < db->nregions; i++) {
+		st = net_extent_take(w, db->regions[(start + i) % db->nregions], n, out);
+		if (st == NAM_OK || (st != NAM_FULL && st != NAM_GONE))
+			return st;
+	}
+	return st;
+}
+
+/* Where entry i lies. make: its page is made if it is not there. *at is 0 where there is none. */
+static nam_status
+ledger_at(struct txn_db *db, struct net_worker *w, net_addr anchor, uint64_t i, bool make, net_addr *at)
+{
+	at->bits = 0;
+	if (i < TXN_LEDGER_INLINE) {
+		*at = net_plus(anchor, TXN_ANCHOR_LEDGER + i * sizeof(struct txn_ledger_entry));
+		return NAM_OK;
+	}
+	uint64_t page = (i - TXN_LEDGER_INLINE) / TXN_LEDGER_PAGE, seen = 0;
+	if (page >= TXN_LEDGER_PAGES)
+		return NAM_FULL;
+	net_addr word = net_plus(anchor, TXN_ANCHOR_PAGES + 8 * page), fresh;
+	nam_status st = net_read1(w, word, &seen, 8, NULL);
+	if (st == NAM_OK && seen == 0 && make) {
+		if ((st = any_extents(db, w, 1, (unsigned)page, &fresh)) != NAM_OK)
+			return st;
+		st = net_cas1(w, word, 0, fresh.bits, &seen, NULL);
+		if (st == NAM_OK && seen != 0)
+			net_extent_give(w, fresh); /* another worker's page was first */
+		else
+			seen = fresh.bits;
+	}
+	if (st == NAM_OK && seen != 0)
+		*at = net_plus((net_addr){ seen },
+		    (i - TXN_LEDGER_INLINE) % TXN_LEDGER_PAGE * sizeof(struct txn_ledger_entry));
+	return st;
+}
+
+static nam_status
+ledger_add(struct txn_db *db, struct net_worker *w, net_addr anchor, net_addr extent, unsigned extents)
 {
 	uint64_t i;
+	net_addr at;
 	nam_status st = net_faa1(w, net_plus(anchor, offsetof(struct txn_anchor, used)), 1, &i, NULL);
+	if (st == NAM_OK)
+		st = ledger_at(db, w, anchor, i, true, &at);
 	if (st != NAM_OK)
 		return st;
-	if (i >= TXN_LEDGER_ENTRIES)
-		return NAM_FULL;
-	struct txn_ledger_entry e = { at.bits, extents };
-	return net_write1(w, net_plus(anchor, TXN_ANCHOR_LEDGER + i * sizeof e), &e, sizeof e, NULL);
+	struct txn_ledger_entry e = { extent.bits, extents };
+	return net_write1(w, at, &e, sizeof e, NULL);
 }
 
 /* n extents in a row from any node, entered in the ledger. */
 static nam_status
 take_extents(struct txn_table_view *v, struct net_worker *w, unsigned n, unsigned start, net_addr *out)
 {
-	struct txn_db *db = v->db;
-	nam_status st = NAM_FULL;
-	for (unsigned i = 0; i < db->nregions; i++) {
-		st = net_extent_take(w, db->regions[(start + i) % db->nregions], n, out);
-		if (st == NAM_OK)
-			return ledger_add(w, v->anchor, *out, n);
-		if (st != NAM_FULL && st != NAM_GONE)
-			return st;
-	}
+	nam_status st = any_extents(v->db, w, n, start, out);
+	if (st == NAM_OK && (st = ledger_add(v->db, w, v->anchor, *out, n)) != NAM_OK)
+		for (unsigned i = 0; i < n; i++)
+			net_extent_give(w, net_plus(*out, i * NET_EXTENT));
 	return st;
 }
 
@@ -180,12 +218,23 @@ txn_table_release(struct txn_worker *tw, net_addr anchor)
 			st = net_extent_give(w, (net_addr){ at });
 		at = next;
 	}
-	uint64_t used = a.used < TXN_LEDGER_ENTRIES ? a.used : TXN_LEDGER_ENTRIES;
-	for (uint64_t i = 0; st == NAM_OK && i < used; i++) {
-		struct txn_ledger_entry e;
-		st = net_read1(w, net_plus(anchor, TXN_ANCHOR_LEDGER + i * sizeof e), &e, sizeof e, NULL);
+	for (uint64_t i = 0; st == NAM_OK && i < a.used; i++) {
+		struct txn_ledger_entry e = { 0 };
+		net_addr entry;
+		st = ledger_at(tw->db, w, anchor, i, false, &entry);
+		if (st == NAM_FULL) {
+			st = NAM_OK; /* handed out and turned down */
+			break;
+		}
+		if (st == NAM_OK && entry.bits != 0)
+			st = net_read1(w, entry, &e, sizeof e, NULL);
 		for (uint64_t k = 0; st == NAM_OK && e.at != 0 && k < e.extents; k++)
 			st = net_extent_give(w, (net_addr){ e.at + k * NET_EXTENT });
+	}
+	for (uint64_t i = TXN_LEDGER_INLINE; st == NAM_OK && i < a.used; i += TXN_LEDGER_PAGE) {
+		net_addr page;
+		if (ledger_at(tw->db, w, anchor, i, false, &page) == NAM_OK && page.bits != 0)
+			st = net_extent_give(w, page);
 	}
 	uint64_t zero = 0;
 	if (st == NAM_OK)

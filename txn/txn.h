@@ -30,7 +30,7 @@ struct txn_config {
 	uint32_t vector;          /* used when this process formats the cluster; 0 = 1 Mi marks */
 	enum tso_scheme scheme;   /* likewise */
 	unsigned clients;         /* likewise, for TSO_PREASSIGNED */
-	size_t ptr_cache_entries; /* 0 = 1 Mi (16 MiB) */
+	size_t ptr_cache_entries; /* 0 = 1 Mi (8 MiB) */
 	uint32_t tick_us;         /* heartbeat, 0 = 2000 */
 };
 
@@ -142,6 +142,12 @@ struct txn_row {
 	const void *block; /* txn's own: the block as it was READ */
 	bool partial;      /* txn's own: only the directory and the version's slot were */
 };
+
+/*
+ * A transaction of this worker is about to look for this key, or to insert it: what the process knows of its whereabouts
+ * comes into the cache while txn_begin waits for its snapshot. A hint: no verb, no promise, any time.
+ */
+void txn_expect(struct txn_worker *tw, const struct txn_table *t, uint64_t hash, bool insert);
 
 /* One key to find, or to insert under. Caller's memory; key borrowed for the call. */
 struct txn_get {

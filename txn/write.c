@@ -770,14 +770,14 @@ place(struct txn *t, struct chunk *ch)
 			continue;
 		}
 		of[probes] = (uint8_t)i;
-		probe[probes++] = (struct idx_probe){ .ix = p[i].table->view->index, .hash = p[i].hash };
+		probe[probes].ix = p[i].table->view->index;
+		probe[probes++].hash = p[i].hash;
 	}
 	if (probes > 0 && (st = idx_lookup(tw->w, probe, probes, &t->counts)) != NAM_OK)
 		return st;
 	while (probes > 0) {
-		unsigned fresh = 0;
-		struct idx_probe ins[CHUNK];
-		uint8_t ins_of[CHUNK];
+		unsigned fresh =
+		    0; /* probes that go on to be inserted move to the front, and of[] with them */
 		uint64_t word[CHUNK];
 		for (unsigned k = 0; k < probes; k++) {
 			struct txn_put *q = &p[of[k]];
@@ -786,7 +786,7 @@ place(struct txn *t, struct chunk *ch)
 			if (probe[k].status != NAM_OK && probe[k].status != NAM_ABSENT &&
 			    probe[k].status != NAM_DUPLICATE)
 				return q->status = probe[k].status;
-			st = pick_linked(t, q, &probe[k], &c, &wait);
+			st = probe[k].hits == 0 ? NAM_ABSENT : pick_linked(t, q, &probe[k], &c, &wait);
 			if (st != NAM_OK && st != NAM_ABSENT)
 				return q->status = st;
 			if (st == NAM_OK) {
@@ -799,28 +799,31 @@ place(struct txn *t, struct chunk *ch)
 			net_addr at;
 			if ((st = txn_block_take(tw, q->table->view, &at, &word[fresh])) != NAM_OK)
 				return q->status = st;
-			ins[fresh] = probe[k];
-			ins[fresh].block = at;
-			ins_of[fresh++] = of[k];
+			if (fresh < k)
+				probe[fresh] = probe[k];
+			probe[fresh].block = at;
+			of[fresh++] = of[k];
 		}
 		if (fresh == 0)
 			break;
-		if ((st = idx_insert(tw->w, ins, fresh, &t->counts)) != NAM_OK)
+		if ((st = idx_insert(tw->w, probe, fresh, &t->counts)) != NAM_OK)
 			return st;
 		probes = 0;
 		for (unsigned k = 0; k < fresh; k++) {
-			struct txn_put *q = &p[ins_of[k]];
-			struct candidate c = { NULL, ins[k].block };
-			if (ins[k].status == NAM_OK) {
-				if ((st = put_one(t, ch, ins_of[k], &c, true, word[k])) != NAM_OK)
+			struct txn_put *q = &p[of[k]];
+			struct candidate c = { NULL, probe[k].block };
+			if (probe[k].status == NAM_OK) {
+				if ((st = put_one(t, ch, of[k], &c, true, word[k])) != NAM_OK)
 					return st;
 				continue;
 			}
-			txn_block_give(tw, q->table->view, ins[k].block, word[k]);
-			if (ins[k].status != NAM_DUPLICATE)
-				return q->status = ins[k].status;
-			of[probes] = ins_of[k]; /* somebody was there first: look at what he put */
-			probe[probes++] = ins[k];
+			txn_block_give(tw, q->table->view, probe[k].block, word[k]);
+			if (probe[k].status != NAM_DUPLICATE)
+				return q->status = probe[k].status;
+			of[probes] = of[k]; /* somebody was there first: look at what he put */
+			if (probes < k)
+				probe[probes] = probe[k];
+			probes++;
 		}
 	}
 	return NAM_OK;
