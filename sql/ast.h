@@ -85,6 +85,17 @@ struct ast_select {
 	bool distinct;
 };
 
+/* ON CONFLICT. Neither names nor a constraint: any conflict. */
+struct ast_conflict {
+	int position;
+	const char **name, *constraint;
+	unsigned names;
+	bool update;
+	struct ast_target *set;
+	unsigned sets;
+	struct ast_expr *where;
+};
+
 struct ast_column {
 	const char *name;
 	enum cat_type type;
@@ -133,7 +144,9 @@ struct ast_stmt {
 	unsigned nnames;
 	struct ast_target *set; /* UPDATE */
 	unsigned sets;
-	struct ast_expr *where; /* UPDATE, DELETE */
+	struct ast_expr *where;        /* UPDATE, DELETE */
+	struct ast_select *from;       /* UPDATE ... FROM, DELETE ... USING: its tables and joins */
+	struct ast_conflict *conflict; /* INSERT */
 	struct ast_target *returning;
 	unsigned returnings;
 	struct ast_column *column; /* CREATE TABLE */

@@ -119,6 +119,115 @@ assigned(struct bind *b, struct sql_expr *x, unsigned c, int position)
 	return e;
 }
 
+/* SET a = x, ...: the columns, and what they become. */
+static bool
+sets_of(struct bind *b, const struct ast_target *set, unsigned n, struct sql_sets *out)
+{
+	const struct cat_table *tab = b->plan->tab;
+	out->sets = n;
+	out->set = sql_bind_take(b, n * sizeof *out->set);
+	out->value = sql_bind_take(b, n * sizeof *out->value);
+	if (out->set == NULL || out->value == NULL)
+		return false;
+	b->no_agg = "UPDATE";
+	for (unsigned i = 0; i < n; i++) {
+		unsigned c;
+		if (!column_of(b, set[i].name, set[i].position, &c))
+			return false;
+		for (unsigned k = 0; k < i; k++)
+			if (out->set[k] == c)
+				return sql_bind_fail(b, set[i].position, "42601",
+				    "multiple assignments to same column \"%s\"", set[i].name);
+		out->set[i] = (uint16_t)c;
+		for (unsigned k = 0; k < tab->keys; k++)
+			if (tab->key[k] == c)
+				out->key = true;
+		if (set[i].e->kind == AST_DEFAULT)
+			continue;
+		out->value[i] = assigned(b, sql_bind_expr(b, set[i].e), c, set[i].e->position);
+		if (out->value[i] == NULL)
+			return false;
+	}
+	return true;
+}
+
+/* WHERE in one piece; what it consists of is in b->cond. */
+static bool
+condition(struct bind *b, const struct ast_expr *where, struct sql_expr **out)
+{
+	b->no_agg = "WHERE";
+	if (where != NULL && !sql_bind_conds(b, where))
+		return false;
+	struct sql_expr **e = sql_bind_take(b, (b->conds + 1) * sizeof *e);
+	if (e == NULL)
+		return false;
+	for (unsigned i = 0; i < b->conds; i++)
+		e[i] = b->cond[i].e;
+	if (b->conds > 0)
+		*out = b->conds == 1 ? e[0] : sql_expr_make(b->a, SQL_AND, e, b->conds, false, 0, b->err);
+	return b->conds == 0 || *out != NULL;
+}
+
+/* ON CONFLICT (a, b): are these the primary key's columns? */
+static bool
+arbiter(struct bind *b, const struct ast_conflict *q)
+{
+	const struct cat_table *tab = b->plan->tab;
+	bool same = tab->keys > 0;
+	if (q->constraint != NULL) {
+		char name[CAT_NAME_MAX + 8];
+		snprintf(name, sizeof name, "%s_pkey", tab->name);
+		return (same && strcmp(name, q->constraint) == 0) ||
+		       sql_bind_fail(b, 0, "42704", "constraint \"%s\" for table \"%s\" does not exist",
+			   q->constraint, tab->name);
+	}
+	for (unsigned i = 0; i < q->names; i++) {
+		unsigned c;
+		if (!sql_bind_find_column(b, NULL, q->name[i], q->position, &(unsigned){ 0 }, &c))
+			return false;
+		bool in = false;
+		for (unsigned k = 0; k < tab->keys; k++)
+			in |= tab->key[k] == c;
+		same &= in;
+	}
+	for (unsigned k = 0; same && q->names > 0 && k < tab->keys; k++) {
+		bool named = false;
+		for (unsigned i = 0; i < q->names; i++)
+			named |= strcmp(q->name[i], tab->column[tab->key[k]].name) == 0;
+		same = named;
+	}
+	return same || q->names == 0 ||
+	       sql_bind_fail(b, 0, "42P10",
+		   "there is no unique or exclusion constraint matching the ON CONFLICT specification");
+}
+
+/* Both rows side by side: the one that is there, then the one that was to be inserted. */
+static bool
+conflict(struct bind *b, const struct ast_stmt *st)
+{
+	const struct ast_conflict *q = st->conflict;
+	struct sql_conflict *to;
+	if (q == NULL)
+		return true;
+	b->lo = 0;
+	b->hi = 1;
+	if (!arbiter(b, q) || (to = sql_bind_take(b, sizeof *to)) == NULL)
+		return false;
+	b->plan->conflict = to;
+	if (!(to->update = q->update))
+		return true;
+	struct ast_table *excluded = sql_bind_take(b, sizeof *excluded);
+	if (excluded == NULL)
+		return false;
+	*excluded = (struct ast_table){ .name = st->table.name, .alias = "excluded" };
+	if (!sql_bind_add_table(b, excluded))
+		return false;
+	b->hi = 2;
+	bool ok = sets_of(b, q->set, q->sets, &to->sets) && condition(b, q->where, &to->where);
+	b->hi = 1;
+	return ok;
+}
+
 bool
 sql_bind_insert(struct bind *b, const struct ast_stmt *st)
 {
@@ -151,7 +260,7 @@ sql_bind_insert(struct bind *b, const struct ast_stmt *st)
 				p->value[(size_t)r * columns + map[i]] = x;
 			}
 		b->hi = 1;
-		return returning(b, st);
+		return conflict(b, st) && returning(b, st);
 	}
 	/* INSERT ... SELECT: a query of its own, and one row of expressions over its answer */
 	struct bind *sub = sql_bind_take(b, sizeof *sub);
@@ -181,27 +290,15 @@ sql_bind_insert(struct bind *b, const struct ast_stmt *st)
 	p->rows = 1;
 	p->columns = 0;
 	p->column = NULL;
-	return returning(b, st);
+	return conflict(b, st) && returning(b, st);
 }
 
 /* The rows that an UPDATE or DELETE means. */
 static bool
 victims(struct bind *b, const struct ast_expr *where, bool all_columns)
 {
-	b->no_agg = "WHERE";
-	if (where != NULL && !sql_bind_conds(b, where))
+	if (!condition(b, where, &b->plan->recheck))
 		return false;
-	struct sql_expr **e = sql_bind_take(b, (b->conds + 1) * sizeof *e);
-	if (e == NULL)
-		return false;
-	for (unsigned i = 0; i < b->conds; i++)
-		e[i] = b->cond[i].e;
-	if (b->conds > 0) {
-		b->plan->recheck =
-		    b->conds == 1 ? e[0] : sql_expr_make(b->a, SQL_AND, e, b->conds, false, 0, b->err);
-		if (b->plan->recheck == NULL)
-			return false;
-	}
 	if (all_columns)
 		memset(b->table[0].used, 1, b->plan->tab->columns);
 	return (b->plan->root = sql_plan_from(b)) != NULL;
@@ -210,34 +307,8 @@ victims(struct bind *b, const struct ast_expr *where, bool all_columns)
 bool
 sql_bind_update(struct bind *b, const struct ast_stmt *st)
 {
-	struct sql_plan *p = b->plan;
-	if (!target(b, &st->table))
-		return false;
-	p->sets = st->sets;
-	p->set = sql_bind_take(b, p->sets * sizeof *p->set);
-	p->value = sql_bind_take(b, p->sets * sizeof *p->value);
-	if (p->set == NULL || p->value == NULL)
-		return false;
-	b->no_agg = "UPDATE";
-	for (unsigned i = 0; i < st->sets; i++) {
-		unsigned c;
-		if (!column_of(b, st->set[i].name, st->set[i].position, &c))
-			return false;
-		for (unsigned k = 0; k < i; k++)
-			if (p->set[k] == c)
-				return sql_bind_fail(b, st->set[i].position, "42601",
-				    "multiple assignments to same column \"%s\"", st->set[i].name);
-		p->set[i] = (uint16_t)c;
-		for (unsigned k = 0; k < p->tab->keys; k++)
-			if (p->tab->key[k] == c)
-				p->sets_key = true;
-		if (st->set[i].e->kind == AST_DEFAULT)
-			continue;
-		p->value[i] = assigned(b, sql_bind_expr(b, st->set[i].e), c, st->set[i].e->position);
-		if (p->value[i] == NULL)
-			return false;
-	}
-	return returning(b, st) && victims(b, st->where, true);
+	return target(b, &st->table) && sets_of(b, st->set, st->sets, &b->plan->sets) && returning(b, st) &&
+	       victims(b, st->where, true);
 }
 
 bool

@@ -261,8 +261,8 @@ insert(struct sql_convert *c, const PgQuery__InsertStmt *s, struct ast_stmt *st)
 	st->kind = AST_INSERT;
 	if (s->with_clause != NULL)
 		return sql_convert_no(c, "WITH is", -1);
-	if (s->on_conflict_clause != NULL)
-		return sql_convert_no(c, "ON CONFLICT is", s->on_conflict_clause->location);
+	if (s->on_conflict_clause != NULL && !sql_convert_conflict(c, s->on_conflict_clause, &st->conflict))
+		return false;
 	if (s->override > PG_QUERY__OVERRIDING_KIND__OVERRIDING_NOT_SET)
 		return sql_convert_no(c, "OVERRIDING is", -1);
 	if (!sql_convert_range(c, s->relation, &st->table) || !names(c, s->cols, s->n_cols, st))
@@ -283,7 +283,7 @@ update(struct sql_convert *c, const PgQuery__UpdateStmt *s, struct ast_stmt *st)
 	if (s->n_from_clause > 0)
 		return sql_convert_no(c, "UPDATE ... FROM is", -1);
 	if (!sql_convert_range(c, s->relation, &st->table) ||
-	    !targets(c, s->target_list, s->n_target_list, &st->set, &st->sets))
+	    !sql_convert_sets(c, s->target_list, s->n_target_list, &st->set, &st->sets))
 		return false;
 	if (s->where_clause != NULL && (st->where = sql_convert_expr(c, s->where_clause)) == NULL)
 		return false;

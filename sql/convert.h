@@ -15,6 +15,12 @@ struct ast_stmt *sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 struct ast_select *sql_convert_select(struct sql_convert *c, const PgQuery__SelectStmt *s);
 bool sql_convert_ddl(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st);
 bool sql_convert_copy(struct sql_convert *c, const PgQuery__CopyStmt *s, struct ast_stmt *st);
+/* convert_dml.c */
+bool sql_convert_sets(
+    struct sql_convert *c, PgQuery__Node *const *list, size_t n, struct ast_target **out, unsigned *count);
+bool sql_convert_conflict(
+    struct sql_convert *c, const PgQuery__OnConflictClause *s, struct ast_conflict **out);
+struct ast_select *sql_convert_from(struct sql_convert *c, PgQuery__Node **list, size_t n);
 bool sql_convert_range(struct sql_convert *c, const PgQuery__RangeVar *r, struct ast_table *out);
 
 /* "<feature> not supported yet" with 0A000. */

@@ -6,7 +6,7 @@
  * row that had changed meanwhile (READ COMMITTED) is read anew and asked again
  * whether it is meant.
  */
-#include "exec.h"
+#include "dml.h"
 #include <sql/rowset.h>
 
 #include <stdio.h>
@@ -54,11 +54,6 @@ duplicate(struct sql_exec *x, const struct cat_table *tab, const union cat_val *
 
 /* ---- one row, from vectors to bytes -------------------------------------------------- */
 
-struct row {
-	union cat_val *v;
-	bool *null;
-};
-
 static bool
 is_key(const struct cat_table *tab, unsigned c)
 {
@@ -69,9 +64,9 @@ is_key(const struct cat_table *tab, unsigned c)
 }
 
 /* Takes row k of a batch of all columns into r, with its checks; only columns of `check` (NULL: all) need any. */
-static bool
-take_row(struct sql_exec *x, const struct cat_table *tab, const struct cat_vec *col, unsigned k,
-    struct row *r, const uint16_t *check, unsigned checks, struct nam_arena *arena)
+bool
+sql_dml_take(struct sql_exec *x, const struct cat_table *tab, const struct cat_vec *col, unsigned k,
+    struct sql_row *r, const uint16_t *check, unsigned checks, struct nam_arena *arena)
 {
 	for (unsigned c = 0; c < tab->columns; c++) {
 		r->null[c] = col[c].null[k];
@@ -95,8 +90,8 @@ take_row(struct sql_exec *x, const struct cat_table *tab, const struct cat_vec *
 	return true;
 }
 
-static bool
-encode_row(struct sql_exec *x, const struct cat_table *tab, const struct row *r, struct cat_str *out,
+bool
+sql_dml_row(struct sql_exec *x, const struct cat_table *tab, const struct sql_row *r, struct cat_str *out,
     struct nam_arena *arena)
 {
 	nam_status st = cat_row_encode(tab, x->t, r->v, r->null, out, arena);
@@ -105,8 +100,8 @@ encode_row(struct sql_exec *x, const struct cat_table *tab, const struct row *r,
 	return st == NAM_OK || sql_status(x->err, st, tab);
 }
 
-static bool
-encode_key(struct sql_exec *x, const struct cat_table *tab, const struct row *r, struct cat_str *out,
+bool
+sql_dml_key(struct sql_exec *x, const struct cat_table *tab, const struct sql_row *r, struct cat_str *out,
     uint64_t *hash, struct nam_arena *arena)
 {
 	union cat_val key[CAT_KEY_MAX];
@@ -116,8 +111,8 @@ encode_key(struct sql_exec *x, const struct cat_table *tab, const struct row *r,
 	return st == NAM_OK || sql_status(x->err, st, tab);
 }
 
-static bool
-new_row(struct sql_exec *x, const struct cat_table *tab, struct row *r, struct nam_arena *arena)
+bool
+sql_dml_new(struct sql_exec *x, const struct cat_table *tab, struct sql_row *r, struct nam_arena *arena)
 {
 	r->v = nam_arena_take(arena, tab->columns * sizeof *r->v);
 	r->null = nam_arena_take(arena, tab->columns * sizeof *r->null);
@@ -126,14 +121,14 @@ new_row(struct sql_exec *x, const struct cat_table *tab, struct row *r, struct n
 
 /* ---- INSERT ---------------------------------------------------------------------------- */
 
-static bool
-put(struct sql_exec *x, const struct cat_table *tab, const struct row *r, struct txn_put *p,
+bool
+sql_dml_put(struct sql_exec *x, const struct cat_table *tab, const struct sql_row *r, struct txn_put *p,
     struct nam_arena *arena)
 {
 	struct cat_str bytes, key = { NULL, 0 };
 	*p = (struct txn_put){ .table = (struct txn_table *)&tab->store };
-	if (!encode_row(x, tab, r, &bytes, arena) ||
-	    (tab->keys > 0 && !encode_key(x, tab, r, &key, &p->hash, arena)))
+	if (!sql_dml_row(x, tab, r, &bytes, arena) ||
+	    (tab->keys > 0 && !sql_dml_key(x, tab, r, &key, &p->hash, arena)))
 		return false;
 	p->bytes = bytes.p;
 	p->len = bytes.len;
@@ -142,9 +137,9 @@ put(struct sql_exec *x, const struct cat_table *tab, const struct row *r, struct
 	return true;
 }
 
-static bool
-put_all(struct sql_exec *x, const struct cat_table *tab, struct txn_put *p, const struct row *r, unsigned n,
-    struct nam_arena *arena)
+bool
+sql_dml_insert(struct sql_exec *x, const struct cat_table *tab, struct txn_put *p, const struct sql_row *r,
+    unsigned n, struct nam_arena *arena)
 {
 	nam_status st = txn_insert(x->t, p, n);
 	if (st == NAM_OK)
@@ -162,21 +157,21 @@ sql_insert_batch(
     struct sql_exec *x, const struct cat_table *tab, const struct sql_batch *b, struct nam_arena *arena)
 {
 	struct txn_put *p = nam_arena_take(arena, b->n * sizeof *p);
-	struct row *r = nam_arena_take(arena, b->n * sizeof *r);
+	struct sql_row *r = nam_arena_take(arena, b->n * sizeof *r);
 	if (p == NULL || r == NULL)
 		return sql_no_memory(x->err);
 	for (unsigned k = 0; k < b->n; k++) {
 		x->bad_row = k;
-		if (!new_row(x, tab, &r[k], arena) ||
-		    !take_row(x, tab, b->col, k, &r[k], NULL, tab->columns, arena) ||
-		    !put(x, tab, &r[k], &p[k], arena))
+		if (!sql_dml_new(x, tab, &r[k], arena) ||
+		    !sql_dml_take(x, tab, b->col, k, &r[k], NULL, tab->columns, arena) ||
+		    !sql_dml_put(x, tab, &r[k], &p[k], arena))
 			return false;
 	}
-	return put_all(x, tab, p, r, b->n, arena);
+	return sql_dml_insert(x, tab, p, r, b->n, arena);
 }
 
-static bool
-answer(struct sql_exec *x, struct sql_plan *p, struct sql_batch *b, const uint16_t *sel, unsigned n,
+bool
+sql_dml_answer(struct sql_exec *x, struct sql_plan *p, struct sql_batch *b, const uint16_t *sel, unsigned n,
     struct nam_arena *arena)
 {
 	if (p->columns == 0 || n == 0)
@@ -191,8 +186,8 @@ answer(struct sql_exec *x, struct sql_plan *p, struct sql_batch *b, const uint16
 	return sql_send(x, &out, sel, n, arena);
 }
 
-static bool
-value_of(struct sql_exec *x, const struct sql_expr *e, struct cat_vec *v, unsigned k)
+bool
+sql_dml_value(struct sql_exec *x, const struct sql_expr *e, struct cat_vec *v, unsigned k)
 {
 	struct cat_datum d;
 	if (e == NULL) {
@@ -213,11 +208,25 @@ value_of(struct sql_exec *x, const struct sql_expr *e, struct cat_vec *v, unsign
 	return true;
 }
 
+/* A batch of rows to be inserted, and what RETURNING says of them. */
+static bool
+insert_rows(struct sql_exec *x, struct sql_plan *p, struct sql_seen *seen, struct sql_batch *b,
+    struct nam_arena *arena, uint64_t *count)
+{
+	if (p->conflict != NULL && p->tab->keys > 0)
+		return sql_conflict_batch(x, p, seen, b, arena, count);
+	*count += b->n;
+	return sql_insert_batch(x, p->tab, b, arena) && sql_dml_answer(x, p, b, NULL, b->n, arena);
+}
+
 static bool
 insert_values(struct sql_exec *x, struct sql_plan *p, uint64_t *count)
 {
 	const struct cat_table *tab = p->tab;
 	struct nam_arena *arena = x->arena[p->arena_base];
+	struct sql_seen *seen = NULL;
+	if (p->conflict != NULL && p->rows > 1 && !sql_conflict_open(x, p, &seen))
+		return false;
 	for (unsigned at = 0; at < p->rows;) {
 		unsigned n = p->rows - at < SQL_INSERT_ROWS ? p->rows - at : SQL_INSERT_ROWS;
 		nam_arena_reset(arena);
@@ -230,13 +239,12 @@ insert_values(struct sql_exec *x, struct sql_plan *p, uint64_t *count)
 				return sql_no_memory(x->err);
 			struct sql_expr **e = p->value + (size_t)at * tab->columns + c;
 			for (unsigned k = 0; k < n; k++)
-				if (!value_of(x, e[(size_t)k * tab->columns], &b.col[c], k))
+				if (!sql_dml_value(x, e[(size_t)k * tab->columns], &b.col[c], k))
 					return false;
 		}
-		if (!sql_insert_batch(x, tab, &b, arena) || !answer(x, p, &b, NULL, n, arena))
+		if (!insert_rows(x, p, seen, &b, arena, count))
 			return false;
 		at += n;
-		*count += n;
 		if (at < p->rows && !sql_go_on(x))
 			return false;
 	}
@@ -275,12 +283,15 @@ insert_select(struct sql_exec *x, struct sql_plan *p, uint64_t *count)
 			if (!cat_vec_take(&v[c], type[c], from->out.n, arena))
 				return sql_no_memory(x->err);
 			for (unsigned k = 0; k < from->out.n; k++)
-				value_of(x, NULL, &v[c], k);
+				sql_dml_value(x, NULL, &v[c], k);
 		}
 		if (!sql_rowset_add(rs, col, sql_sel(from), (unsigned)rows))
 			return sql_no_memory(x->err);
 	}
 	if (rows < 0)
+		return false;
+	struct sql_seen *seen = NULL;
+	if (p->conflict != NULL && !sql_conflict_open(x, p, &seen))
 		return false;
 	uint32_t index[SQL_INSERT_ROWS];
 	for (uint32_t at = 0; at < rs->rows;) {
@@ -292,29 +303,14 @@ insert_select(struct sql_exec *x, struct sql_plan *p, uint64_t *count)
 		for (unsigned c = 0; c < tab->columns; c++)
 			if (!sql_rowset_gather(rs, c, index, n, &v[c], arena))
 				return sql_no_memory(x->err);
-		if (!sql_insert_batch(x, tab, &b, arena) || !answer(x, p, &b, NULL, n, arena) ||
-		    !sql_go_on(x))
+		if (!insert_rows(x, p, seen, &b, arena, count) || !sql_go_on(x))
 			return false;
 		at += n;
-		*count += n;
 	}
 	return true;
 }
 
 /* ---- UPDATE, DELETE ---------------------------------------------------------------------- */
-
-/* Rows whose key changes: deleted at once, inserted when all are deleted. */
-struct moved {
-	struct moved *next;
-	struct row r;
-};
-
-struct change {
-	struct sql_exec *x;
-	struct sql_plan *p;
-	struct moved *moved, **last;
-	uint64_t count;
-};
 
 static bool
 decode(struct sql_exec *x, struct sql_plan *p, const struct txn_row *rows, unsigned n, struct cat_vec *col,
@@ -334,8 +330,8 @@ decode(struct sql_exec *x, struct sql_plan *p, const struct txn_row *rows, unsig
 
 /* Locks rows[live[0..*n)] and takes out of live those that are gone, or changed and no longer meant. */
 static bool
-lock(struct change *c, struct txn_row *rows, unsigned total, struct sql_batch *b, uint16_t *live, unsigned *n,
-    struct nam_arena *arena)
+lock(struct sql_change *c, struct txn_row *rows, unsigned total, struct sql_batch *b, uint16_t *live,
+    unsigned *n, struct nam_arena *arena)
 {
 	struct sql_exec *x = c->x;
 	struct txn_table *table = (struct txn_table *)&c->p->tab->store;
@@ -388,8 +384,8 @@ lock(struct change *c, struct txn_row *rows, unsigned total, struct sql_batch *b
 	return true;
 }
 
-static bool
-delete_rows(struct change *c, const struct txn_row *rows, const uint16_t *live, unsigned n)
+bool
+sql_dml_delete(struct sql_change *c, const struct txn_row *rows, const uint16_t *live, unsigned n)
 {
 	for (unsigned k = 0; k < n; k++) {
 		nam_status st = txn_delete(c->x->t, (struct txn_table *)&c->p->tab->store, &rows[live[k]]);
@@ -401,12 +397,12 @@ delete_rows(struct change *c, const struct txn_row *rows, const uint16_t *live, 
 }
 
 static bool
-move_row(struct change *c, const struct row *r)
+move_row(struct sql_change *c, const struct sql_row *r)
 {
 	struct nam_arena *keep = c->x->arena[c->p->arena_base + 1];
 	const struct cat_table *tab = c->p->tab;
-	struct moved *m = nam_arena_take(keep, sizeof *m);
-	if (m == NULL || !new_row(c->x, tab, &m->r, keep))
+	struct sql_moved *m = nam_arena_take(keep, sizeof *m);
+	if (m == NULL || !sql_dml_new(c->x, tab, &m->r, keep))
 		return sql_no_memory(c->x->err);
 	for (unsigned i = 0; i < tab->columns; i++) {
 		m->r.null[i] = r->null[i];
@@ -420,43 +416,43 @@ move_row(struct change *c, const struct row *r)
 	return true;
 }
 
-static bool
-update_rows(struct change *c, struct sql_batch *b, const struct txn_row *rows, const uint16_t *live,
-    unsigned n, struct nam_arena *arena)
+bool
+sql_dml_update(struct sql_change *c, const struct sql_batch *b, const struct txn_row *rows,
+    const uint16_t *live, unsigned n, struct sql_batch *nb, struct nam_arena *arena)
 {
 	struct sql_exec *x = c->x;
-	struct sql_plan *p = c->p;
-	const struct cat_table *tab = p->tab;
-	struct sql_batch nb = { .cols = tab->columns, .n = b->n };
-	struct row r;
-	if ((nb.col = nam_arena_copy(arena, b->col, tab->columns * sizeof *nb.col)) == NULL ||
-	    !new_row(x, tab, &r, arena))
+	const struct sql_sets *s = c->sets;
+	const struct cat_table *tab = c->p->tab;
+	struct sql_row r;
+	*nb = (struct sql_batch){ .cols = b->cols, .n = b->n };
+	if ((nb->col = nam_arena_copy(arena, b->col, b->cols * sizeof *nb->col)) == NULL ||
+	    !sql_dml_new(x, tab, &r, arena))
 		return sql_no_memory(x->err);
 	x->env.arena = arena;
-	for (unsigned i = 0; i < p->sets; i++) {
-		struct cat_vec *v = &nb.col[p->set[i]];
-		if (p->value[i] != NULL) {
-			if (!sql_eval(p->value[i], b, live, n, &x->env, v))
+	for (unsigned i = 0; i < s->sets; i++) {
+		struct cat_vec *v = &nb->col[s->set[i]];
+		if (s->value[i] != NULL) {
+			if (!sql_eval(s->value[i], b, live, n, &x->env, v))
 				return false;
 			continue;
 		}
-		if (!cat_vec_take(v, tab->column[p->set[i]].type, b->n, arena))
+		if (!cat_vec_take(v, tab->column[s->set[i]].type, b->n, arena))
 			return sql_no_memory(x->err);
 		for (unsigned k = 0; k < n; k++)
-			value_of(x, NULL, v, live[k]);
+			sql_dml_value(x, NULL, v, live[k]);
 	}
 	for (unsigned k = 0; k < n; k++) {
 		struct cat_str bytes;
-		if (!take_row(x, tab, nb.col, live[k], &r, p->set, p->sets, arena))
+		if (!sql_dml_take(x, tab, nb->col, live[k], &r, s->set, s->sets, arena))
 			return false;
-		if (p->sets_key) {
-			struct row old;
+		if (s->key) {
+			struct sql_row old;
 			struct cat_str was, is;
 			uint64_t hw, hi;
-			if (!new_row(x, tab, &old, arena) ||
-			    !take_row(x, tab, b->col, live[k], &old, NULL, 0, arena) ||
-			    !encode_key(x, tab, &old, &was, &hw, arena) ||
-			    !encode_key(x, tab, &r, &is, &hi, arena))
+			if (!sql_dml_new(x, tab, &old, arena) ||
+			    !sql_dml_take(x, tab, b->col, live[k], &old, NULL, 0, arena) ||
+			    !sql_dml_key(x, tab, &old, &was, &hw, arena) ||
+			    !sql_dml_key(x, tab, &r, &is, &hi, arena))
 				return false;
 			if (hw != hi || was.len != is.len || memcmp(was.p, is.p, is.len) != 0) {
 				nam_status st =
@@ -468,7 +464,7 @@ update_rows(struct change *c, struct sql_batch *b, const struct txn_row *rows, c
 				continue;
 			}
 		}
-		if (!encode_row(x, tab, &r, &bytes, arena))
+		if (!sql_dml_row(x, tab, &r, &bytes, arena))
 			return false;
 		nam_status st =
 		    txn_update(x->t, (struct txn_table *)&tab->store, &rows[live[k]], bytes.p, bytes.len);
@@ -476,21 +472,23 @@ update_rows(struct change *c, struct sql_batch *b, const struct txn_row *rows, c
 			return sql_status(x->err, st, tab);
 	}
 	c->count += n;
-	return answer(x, p, &nb, live, n, arena);
+	return true;
 }
 
 /* One chunk of found rows; b holds the wanted columns of all `total`, the selected ones are live. */
 static bool
-apply(struct change *c, struct sql_batch *b, struct txn_row *rows, unsigned total, uint16_t *live, unsigned n,
-    struct nam_arena *arena)
+apply(struct sql_change *c, struct sql_batch *b, struct txn_row *rows, unsigned total, uint16_t *live,
+    unsigned n, struct nam_arena *arena)
 {
 	if (!lock(c, rows, total, b, live, &n, arena))
 		return false;
 	if (n == 0)
 		return true;
-	if (c->p->kind == AST_UPDATE)
-		return update_rows(c, b, rows, live, n, arena);
-	return delete_rows(c, rows, live, n) && answer(c->x, c->p, b, live, n, arena);
+	struct sql_batch nb = *b;
+	if (c->p->kind == AST_UPDATE ? !sql_dml_update(c, b, rows, live, n, &nb, arena)
+				     : !sql_dml_delete(c, rows, live, n))
+		return false;
+	return sql_dml_answer(c->x, c->p, &nb, live, n, arena);
 }
 
 /* Rows found by a scan, kept until all are found. */
@@ -523,7 +521,7 @@ keep_rows(struct sql_exec *x, const struct sql_node *from, struct found **last, 
 }
 
 static bool
-change_scanned(struct change *c)
+change_scanned(struct sql_change *c)
 {
 	struct sql_exec *x = c->x;
 	struct sql_plan *p = c->p;
@@ -553,10 +551,22 @@ change_scanned(struct change *c)
 	return true;
 }
 
+bool
+sql_dml_settle(struct sql_change *c, struct nam_arena *arena)
+{
+	for (struct sql_moved *m = c->moved; m != NULL; m = m->next) {
+		struct txn_put q;
+		if (!sql_dml_put(c->x, c->p->tab, &m->r, &q, arena) ||
+		    !sql_dml_insert(c->x, c->p->tab, &q, &m->r, 1, arena))
+			return false;
+	}
+	return true;
+}
+
 static bool
 change_rows(struct sql_exec *x, struct sql_plan *p, uint64_t *count)
 {
-	struct change c = { .x = x, .p = p };
+	struct sql_change c = { .x = x, .p = p, .sets = &p->sets };
 	struct sql_node *n = p->root;
 	struct nam_arena *arena = x->arena[p->arena_base];
 	c.last = &c.moved;
@@ -576,10 +586,7 @@ change_rows(struct sql_exec *x, struct sql_plan *p, uint64_t *count)
 		ok = change_scanned(&c);
 	}
 	nam_arena_reset(arena);
-	for (struct moved *m = c.moved; ok && m != NULL; m = m->next) {
-		struct txn_put q;
-		ok = put(x, p->tab, &m->r, &q, arena) && put_all(x, p->tab, &q, &m->r, 1, arena);
-	}
+	ok = ok && sql_dml_settle(&c, arena);
 	*count = c.count;
 	return ok;
 }

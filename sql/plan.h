@@ -112,6 +112,21 @@ struct sql_sort_key {
 	bool desc, nulls_first;
 };
 
+/* SET: columns, and what they become. NULL: null. */
+struct sql_sets {
+	struct sql_expr **value;
+	uint16_t *set;
+	unsigned sets;
+	bool key; /* a column of the primary key among them */
+};
+
+/* ON CONFLICT. Expressions see the row that is there, then the one that was to be inserted. */
+struct sql_conflict {
+	bool update;
+	struct sql_sets sets;
+	struct sql_expr *where;
+};
+
 struct sql_plan {
 	struct nam_arena arena;
 	enum ast_stmt_kind kind;
@@ -126,13 +141,11 @@ struct sql_plan {
 
 	/* INSERT, UPDATE, DELETE: the target's columns are 0 .. columns-1 */
 	const struct cat_table *tab;
-	struct sql_expr *
-	    *value; /* INSERT: rows x tab->columns, NULL: null; from SELECT: one row over its columns.
-				    UPDATE: one per set */
+	struct sql_expr **value; /* INSERT: rows x tab->columns, NULL: null; from SELECT: one row over its
+				    columns */
 	unsigned rows;
-	uint16_t *set;
-	unsigned sets;
-	bool sets_key;
+	struct sql_conflict *conflict;
+	struct sql_sets sets;
 	struct sql_expr *recheck; /* WHERE in all, for a row that has changed */
 	struct sql_expr **returning;
 	unsigned arena_base; /* of the statement itself: batch, rows, keys */

@@ -1,0 +1,159 @@
+/* dml_test.c -- ON CONFLICT, UPDATE ... FROM, DELETE ... USING: statement and answer, line by line. */
+#include "embedded.h"
+
+struct golden {
+	const char *text, *answer;
+};
+
+static const struct golden conflicts[] = {
+	{ "create table k (id int primary key, a int, b text not null)", "CREATE TABLE" },
+	{ "create table k2 (x int, y text, v int, primary key (x, y))", "CREATE TABLE" },
+	{ "create table heap (a int)", "CREATE TABLE" },
+	{ "insert into k values (1, 10, 'one'), (2, 20, 'two')", "INSERT 0 2" },
+	{ "insert into k values (1, 11, 'uno') on conflict do nothing", "INSERT 0 0" },
+	{ "insert into k values (1, 11, 'uno') on conflict (id) do nothing", "INSERT 0 0" },
+	{ "insert into k values (1, 11, 'uno') on conflict on constraint k_pkey do nothing", "INSERT 0 0" },
+	{ "insert into k values (1, 1, 'x'), (3, 30, 'three'), (3, 31, 'again') on conflict do nothing "
+	  "returning *",
+	    "3|30|three; INSERT 0 1" },
+	{ "insert into k values (1, 11, 'uno') on conflict (id) do update set a = excluded.a, b = excluded.b "
+	  "returning id, a, b",
+	    "1|11|uno; INSERT 0 1" },
+	{ "insert into k values (1, 5, 'x') on conflict (id) do update set a = k.a + excluded.a returning *",
+	    "1|16|uno; INSERT 0 1" },
+	{ "insert into k as t values (1, 5, 'x') on conflict (id) do update set a = t.a * 2 returning t.a",
+	    "32; INSERT 0 1" },
+	{ "insert into k values (1, 1, 'x'), (9, 90, 'nine'), (2, 2, 'y') on conflict (id) do update set a = "
+	  "excluded.a, b = k.b || excluded.b returning *",
+	    "1|1|unox;9|90|nine;2|2|twoy; INSERT 0 3" },
+	{ "insert into k values (1, 100, 'x'), (2, 200, 'y') on conflict (id) do update set a = excluded.a "
+	  "where k.a > 1 returning *",
+	    "2|200|twoy; INSERT 0 1" },
+	{ "insert into k values (1, 1, 'x') on conflict (id) do update set a = 0 where false", "INSERT 0 0" },
+	{ "insert into k values (4, 1, 'x'), (4, 2, 'y') on conflict (id) do update set a = excluded.a",
+	    "ERROR 21000: ON CONFLICT DO UPDATE command cannot affect row a second time" },
+	{ "insert into k values (1, 1, 'x'), (1, 2, 'y') on conflict (id) do update set a = excluded.a",
+	    "ERROR 21000: ON CONFLICT DO UPDATE command cannot affect row a second time" },
+	{ "select * from k order by id", "1|1|unox;2|200|twoy;3|30|three;9|90|nine; SELECT 4" },
+	{ "insert into k values (1, 1, null) on conflict (id) do nothing",
+	    "ERROR 23502: null value in column \"b\" of relation \"k\" violates not-null constraint" },
+	{ "insert into k values (1, 1, 'x') on conflict (id) do update set b = null",
+	    "ERROR 23502: null value in column \"b\" of relation \"k\" violates not-null constraint" },
+	{ "insert into k values (null, 1, 'x') on conflict do nothing",
+	    "ERROR 23502: null value in column \"id\" of relation \"k\" violates not-null constraint" },
+	{ "insert into k values (1, 1, 'x') on conflict do update set a = 1",
+	    "ERROR 42601: ON CONFLICT DO UPDATE requires inference specification or constraint name" },
+	{ "insert into k values (1, 1, 'x') on conflict (a) do nothing",
+	    "ERROR 42P10: there is no unique or exclusion constraint matching the ON CONFLICT "
+	    "specification" },
+	{ "insert into k values (1, 1, 'x') on conflict (id, a) do nothing",
+	    "ERROR 42P10: there is no unique or exclusion constraint matching the ON CONFLICT "
+	    "specification" },
+	{ "insert into k values (1, 1, 'x') on conflict (zz) do nothing",
+	    "ERROR 42703: column \"zz\" does not exist" },
+	{ "insert into k values (1, 1, 'x') on conflict on constraint nope do nothing",
+	    "ERROR 42704: constraint \"nope\" for table \"k\" does not exist" },
+	{ "insert into k values (1, 1, 'x') on conflict (id) do update set zz = 1",
+	    "ERROR 42703: column \"zz\" of relation \"k\" does not exist" },
+	{ "insert into k values (1, 1, 'x') on conflict (id) do update set a = a + 1",
+	    "ERROR 42702: column reference \"a\" is ambiguous" },
+	{ "insert into k values (1, 1, 'x') on conflict (id) do update set a = 'q'",
+	    "ERROR 22P02: invalid input syntax for type integer: \"q\"" },
+	{ "insert into k values (1, 1, 'x') on conflict (id) do update set a = 1, a = 2",
+	    "ERROR 42601: multiple assignments to same column \"a\"" },
+	{ "insert into k values (1, 1, 'x') on conflict (id) do update set (a, b) = (7, 'seven') returning *",
+	    "1|7|seven; INSERT 0 1" },
+	{ "insert into k values (1, 1, 'x') on conflict (id) do update set (a, b) = (7)",
+	    "ERROR 0A000: source for a multiple-column UPDATE item must be a sub-SELECT or ROW() "
+	    "expression" },
+	{ "insert into k values (1, 1, 'x') on conflict (id) do update set (a, b) = (7, 'q', 3)",
+	    "ERROR 42601: number of columns does not match number of values" },
+	{ "insert into k values (1, 1, 'x') on conflict (id) do update set id = 50", "INSERT 0 1" },
+	{ "insert into k values (2, 1, 'x') on conflict (id) do update set id = 3",
+	    "ERROR 23505: duplicate key value violates unique constraint \"k_pkey\"" },
+	{ "insert into k (id, b) select id + 1, b || '+' from k where id < 10 on conflict (id) do update set "
+	  "b = "
+	  "excluded.b",
+	    "INSERT 0 3" },
+	{ "select * from k order by id",
+	    "2|200|twoy;3|30|twoy+;4|~|three+;9|90|nine;10|~|nine+;50|7|seven; SELECT 6" },
+	{ "insert into k (id, b) select id, 'z' from k on conflict do nothing", "INSERT 0 0" },
+	{ "insert into k select id, a, b from k where false on conflict do nothing", "INSERT 0 0" },
+	{ "insert into k2 values (1, 'a', 1), (1, 'b', 2)", "INSERT 0 2" },
+	{ "insert into k2 values (1, 'b', 5), (2, 'a', 7) on conflict (y, x) do update set v = k2.v + "
+	  "excluded.v returning v",
+	    "7;7; INSERT 0 2" },
+	{ "insert into k2 values (1, 'b', 5) on conflict (x) do nothing",
+	    "ERROR 42P10: there is no unique or exclusion constraint matching the ON CONFLICT "
+	    "specification" },
+	{ "insert into heap values (1), (1) on conflict do nothing", "INSERT 0 2" },
+	{ "insert into heap values (1) on conflict (a) do nothing",
+	    "ERROR 42P10: there is no unique or exclusion constraint matching the ON CONFLICT "
+	    "specification" },
+	/* in a transaction: own rows count */
+	{ "begin; insert into k values (70, 1, 'n'); insert into k values (70, 2, 'm') on conflict (id) do "
+	  "update set a = k.a + excluded.a returning a; commit",
+	    "BEGIN INSERT 0 13; INSERT 0 1 COMMIT" },
+	{ "begin; delete from k where id = 70; insert into k values (70, 5, 'back') on conflict (id) do "
+	  "nothing; commit; select * from k where id = 70",
+	    "BEGIN DELETE 1 INSERT 0 1 COMMIT70|5|back; SELECT 1" },
+	{ "begin isolation level repeatable read; insert into k values (70, 1, 'n'), (71, 1, 'o') on "
+	  "conflict "
+	  "(id) do update set a = 99 returning *; commit",
+	    "BEGIN70|99|back;71|1|o; INSERT 0 2 COMMIT" },
+	{ "explain insert into k values (1, 1, 'x') on conflict do nothing", "Insert on k; EXPLAIN" },
+};
+
+static unsigned
+all(struct teller *t, const struct golden *g, size_t n)
+{
+	unsigned wrong = 0;
+	for (size_t i = 0; i < n; i++) {
+		const char *a = ask(t, g[i].text);
+		if (strcmp(a, g[i].answer) == 0)
+			continue;
+		wrong++;
+		fprintf(stderr, "%s\n  is     %s\n  should %s\n", g[i].text, a, g[i].answer);
+	}
+	return wrong;
+}
+
+static void
+on_conflict(void **state)
+{
+	(void)state;
+	struct embedded e;
+	struct teller t;
+	embedded_open(&e, 256u << 20, 1);
+	teller_open(&t, &e, 0);
+	assert_int_equal(all(&t, conflicts, sizeof conflicts / sizeof *conflicts), 0);
+	/* more rows than one batch, keys coming twice in different batches */
+	ask(&t, "create table big (id int primary key, n int)");
+	assert_string_equal(
+	    ask(&t, "insert into big select k.id * 0 + t.id, 1 from k, k as t on conflict do nothing"),
+	    "INSERT 0 8");
+	char *text = malloc(1 << 16);
+	size_t at = (size_t)sprintf(text, "insert into big values (0, 1)");
+	for (int i = 1; i < 1000; i++)
+		at += (size_t)sprintf(text + at, ", (%d, 2)", i + 1000);
+	strcpy(text + at, " on conflict (id) do update set n = big.n + excluded.n");
+	assert_string_equal(ask(&t, text), "INSERT 0 1000");
+	assert_string_equal(ask(&t, text), "INSERT 0 1000");
+	assert_string_equal(
+	    ask(&t, "select count(*), sum(n) from big where id > 1000"), "999|3996; SELECT 1");
+	strcpy(text + at, ", (1001, 3) on conflict (id) do update set n = big.n + excluded.n");
+	assert_string_equal(
+	    ask(&t, text), "ERROR 21000: ON CONFLICT DO UPDATE command cannot affect row a second time");
+	strcpy(text + at, ", (1001, 3), (3000, 3), (3000, 4) on conflict (id) do nothing");
+	assert_string_equal(ask(&t, text), "INSERT 0 1");
+	free(text);
+	teller_close(&t);
+	embedded_close(&e);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(on_conflict) };
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
