@@ -71,7 +71,25 @@ char cn_session_state(const struct cn_session *s);
  */
 bool cn_exec(
     struct cn_session *s, const char *text, size_t len, const struct sql_sink *sink, struct cat_err *err);
-/* The running cn_exec ends soon, with 57014. Any thread; from a signal handler too. */
+/* One statement, kept until cn_forget or the session's end. NULL and false: *err says why. */
+bool cn_prepare(
+    struct cn_session *s, const char *text, size_t len, struct sql_stmt **out, struct cat_err *err);
+void cn_forget(struct cn_session *s, struct sql_stmt *st);
+
+/*
+ * Runs a prepared statement whose rows are pulled: cn_run says what (nothing is copied: param,
+ * sink and err live until the end), each cn_next brings a batch, valid until the next one, until
+ * it says CN_DONE or CN_FAILED (then *err says why). Between them the statement stands still, so nothing
+ * else may be asked of the session. Of the sink all but rows is called, on the calling
+ * thread; rows must not be NULL. cn_stop ends it early: an open block goes on as if all had been read.
+ */
+enum cn_next { CN_ROWS, CN_DONE, CN_FAILED };
+void cn_run(struct cn_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
+    const struct sql_sink *sink, struct cat_err *err);
+enum cn_next cn_next(struct cn_session *s, const struct sql_batch_view **rows);
+enum cn_next cn_stop(struct cn_session *s);
+
+/* The running cn_exec or cn_next ends soon, with 57014. Any thread; from a signal handler too. */
 void cn_cancel(struct cn_session *s);
 /* Verbs, bytes, round trips of the session so far. Between calls of cn_exec. */
 void cn_session_counts(struct cn_session *s, struct net_counts *out);

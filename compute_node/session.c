@@ -16,29 +16,33 @@
  * copied, the worker never waits for a slow reader, and a reader may block.
  */
 enum baton { CALLER, COROUTINE, COROUTINE_CALLER_SLEEPS };
-enum request { REQ_OPEN, REQ_EXEC, REQ_CLOSE };
+enum request { REQ_OPEN, REQ_EXEC, REQ_PREPARE, REQ_RUN, REQ_FORGET, REQ_CLOSE };
 enum event { EV_BEGIN, EV_ROWS, EV_DONE, EV_NOTICE, EV_COPY_IN, EV_PROGRESS, EV_END };
 enum { SPINS = 2000 };
 
 struct cn_session {
-	struct cn *cn;               /* i */
-	struct nam_co *co;           /* i  once open */
-	struct sql_session *sql;     /* baton */
-	_Atomic uint32_t baton;      /* a  enum baton */
-	_Atomic int cancel;          /* a */
-	atomic_bool posted;          /* a  the caller is done with co */
-	enum request request;        /* baton */
-	const char *text;            /* baton */
-	size_t len;                  /* baton */
-	const struct sql_sink *sink; /* baton */
-	struct cat_err *err;         /* baton */
-	nam_status status;           /* baton  of REQ_OPEN */
-	bool ok;                     /* baton  of REQ_EXEC */
-	char state;                  /* baton */
-	struct net_counts counts;    /* baton */
-	enum event event;            /* baton */
-	bool answer;                 /* baton  what the sink said */
-	union {                      /* baton  arguments of the event */
+	struct cn *cn;                 /* i */
+	struct nam_co *co;             /* i  once open */
+	struct sql_session *sql;       /* baton */
+	_Atomic uint32_t baton;        /* a  enum baton */
+	_Atomic int cancel;            /* a */
+	atomic_bool posted;            /* a  the caller is done with co */
+	enum request request;          /* baton */
+	const char *text;              /* baton */
+	size_t len;                    /* baton */
+	const struct sql_sink *sink;   /* baton */
+	struct cat_err *err;           /* baton */
+	nam_status status;             /* baton  of REQ_OPEN */
+	struct sql_stmt *stmt;         /* baton  of REQ_PREPARE, REQ_RUN, REQ_FORGET */
+	const struct cat_datum *param; /* baton */
+	unsigned params;               /* baton */
+	bool running;                  /* the caller's  between cn_run and the last cn_next */
+	bool ok;                       /* baton  of REQ_EXEC, REQ_PREPARE, REQ_RUN */
+	char state;                    /* baton */
+	struct net_counts counts;      /* baton */
+	enum event event;              /* baton */
+	bool answer;                   /* baton  what the sink said */
+	union {                        /* baton  arguments of the event */
 		struct {
 			const struct sql_column *col;
 			unsigned n;
@@ -155,6 +159,26 @@ on_progress(void *arg, uint64_t bytes, uint64_t total, uint64_t rows)
 		emit(s, EV_PROGRESS);
 }
 
+static bool
+serve(struct cn_session *s, const struct sql_sink *sink)
+{
+	switch (s->request) {
+	case REQ_EXEC:
+		return sql_execute(s->sql, s->text, s->len, sink, s->err);
+	case REQ_PREPARE:
+		return sql_prepare(s->sql, s->text, s->len, NULL, 0, &s->stmt, s->err);
+	case REQ_RUN:
+		return sql_run(s->sql, s->stmt, s->param, s->params, sink, s->err);
+	case REQ_FORGET:
+		sql_stmt_close(s->stmt);
+		return true;
+	case REQ_OPEN:
+	case REQ_CLOSE:
+		break;
+	}
+	return false;
+}
+
 static void
 session_main(const struct cn_place *place, void *arg)
 {
@@ -182,8 +206,8 @@ session_main(const struct cn_place *place, void *arg)
 	give(s);
 	while (open) {
 		take(s);
-		if (s->request == REQ_EXEC) {
-			s->ok = sql_execute(s->sql, s->text, s->len, &sink, s->err);
+		if (s->request != REQ_CLOSE) {
+			s->ok = serve(s, &sink);
 			s->state = sql_session_state(s->sql);
 			sql_session_counts(s->sql, &s->counts);
 		} else {
@@ -329,4 +353,89 @@ cn_exec(struct cn_session *s, const char *text, size_t len, const struct sql_sin
 	for (turn(s); s->event != EV_END; turn(s))
 		deliver(s, sink);
 	return s->ok;
+}
+
+/* ---- prepared statements, and rows that are pulled ---------------------------------- */
+
+bool
+cn_prepare(struct cn_session *s, const char *text, size_t len, struct sql_stmt **out, struct cat_err *err)
+{
+	static const struct sql_sink none;
+	NAM_ASSERT(!s->running);
+	s->request = REQ_PREPARE;
+	s->text = text;
+	s->len = len;
+	s->sink = &none;
+	s->err = err;
+	s->stmt = NULL;
+	atomic_store_explicit(&s->cancel, 0, memory_order_relaxed);
+	turn(s);
+	*out = s->stmt;
+	return s->ok;
+}
+
+void
+cn_forget(struct cn_session *s, struct sql_stmt *st)
+{
+	NAM_ASSERT(!s->running);
+	s->request = REQ_FORGET;
+	s->stmt = st;
+	turn(s);
+}
+
+void
+cn_run(struct cn_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
+    const struct sql_sink *sink, struct cat_err *err)
+{
+	NAM_ASSERT(!s->running && sink->rows != NULL);
+	s->request = REQ_RUN;
+	s->stmt = st;
+	s->param = param;
+	s->params = n;
+	s->sink = sink;
+	s->err = err;
+	s->running = true;
+	atomic_store_explicit(&s->cancel, 0, memory_order_relaxed);
+}
+
+enum cn_next
+cn_next(struct cn_session *s, const struct sql_batch_view **rows)
+{
+	NAM_ASSERT(s->running);
+	for (turn(s); s->event != EV_END; turn(s)) {
+		if (s->event == EV_ROWS) {
+			*rows = s->rows;
+			s->answer = true;
+			return CN_ROWS;
+		}
+		deliver(s, s->sink);
+	}
+	s->running = false;
+	return s->ok ? CN_DONE : CN_FAILED;
+}
+
+enum cn_next
+cn_stop(struct cn_session *s)
+{
+	const struct sql_batch_view *rows;
+	enum cn_next n = CN_DONE;
+	bool begun = s->event == EV_ROWS;
+	if (!s->running)
+		return CN_DONE;
+	/* In a block a statement that is cut short would fail it: there the rest is read and dropped. */
+	if (begun && s->state == 'I')
+		s->answer = false;
+	while (begun && s->running)
+		if (s->answer) {
+			n = cn_next(s, &rows);
+		} else {
+			for (turn(s); s->event != EV_END; turn(s))
+				if (s->event == EV_ROWS)
+					s->answer = false;
+				else
+					deliver(s, s->sink);
+			s->running = false;
+		}
+	s->running = false;
+	return n;
 }

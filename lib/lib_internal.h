@@ -1,0 +1,52 @@
+/* lib_internal.h -- the inside of libnamdb: handles, and the compute nodes they share. */
+#ifndef NAM_LIB_INTERNAL_H
+#define NAM_LIB_INTERNAL_H
+
+#include <compute_node/cn.h>
+#include <lib/namdb.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* A cluster as this process knows it: one compute node, and with memory: the regions too. Counted. */
+struct lib_place;
+/* Finds or opens it. NULL: err says why. */
+struct lib_place *lib_place_open(const char *where, struct nam_err *err);
+void lib_place_close(struct lib_place *p);
+struct cn *lib_place_cn(struct lib_place *p);
+
+/*
+ * A handle outlives its close as long as statements or batches point to it (refs), so that a late call
+ * finds a closed handle and not freed memory.
+ */
+struct namdb {
+	_Atomic int busy;           /* a thread is inside */
+	unsigned refs;              /* with busy: itself while open, statements, batches */
+	bool open;                  /* with busy */
+	bool closed;                /* namdb_close has been here */
+	struct lib_place *place;    /* with busy, while open */
+	struct cn_session *s;       /* likewise */
+	struct namdb_stmt *stmts;   /* with busy */
+	struct namdb_stmt *running; /* its rows are still with the executor */
+	struct namdb_batch *batch;  /* whose rows the COPY under way takes */
+	struct cat_err err;
+	uint64_t changes;
+	int (*progress)(void *arg, uint64_t bytes, uint64_t total, uint64_t rows);
+	void *progress_arg;
+	void (*notice)(void *arg, const char *severity, const char *sqlstate, const char *text);
+	void *notice_arg;
+};
+
+/* Goes in. false: another thread is inside, or it is closed: NAMDB_MISUSE. */
+bool lib_enter(struct namdb *db);
+void lib_leave(struct namdb *db);
+/* Drops a reference; frees the last. Not inside. */
+void lib_drop(struct namdb *db);
+/* For cn_exec and cn_run: everything but rows. */
+void lib_sink(struct namdb *db, struct sql_sink *out);
+void lib_clear(struct namdb *db);
+/* The session is needed for something else: a statement that is under way gets its other rows into its own memory. */
+void lib_settle(struct namdb *db);
+/* The session is about to end: no statement has a plan any more. */
+void lib_forget_all(struct namdb *db);
+
+#endif

@@ -1,0 +1,162 @@
+/*
+ * namdb.h -- namdb as a library: open a cluster, run SQL, take rows.
+ *
+ *	namdb *db;
+ *	namdb_stmt *st;
+ *	if (namdb_open("memory:", &db) != NAMDB_OK)
+ *		die(namdb_message(db));
+ *	namdb_prepare(db, "SELECT name FROM people WHERE id = $1", &st);
+ *	namdb_bind_int64(st, 1, 7);
+ *	while (namdb_step(st) == NAMDB_ROW)
+ *		puts(namdb_column_text(st, 0));
+ *	namdb_finalize(st);
+ *	namdb_close(db);
+ *
+ * Where. One string says which cluster:
+ *
+ *	memory:                  storage in this process, ours alone, gone at close
+ *	memory:NAME              the same, shared by all handles of this process that say NAME
+ *	HOST:PORT[,HOST:PORT...] storage nodes (also namdb://HOST:PORT,...)
+ *
+ * with options behind a question mark, name=value, separated by &: size=512m and nodes=3 (memory), fabric=auto|shm|tcp,
+ * cluster=NAME, secret=FILE, connect_ms=N (nodes), workers=N (threads of this process; default 1; the first handle decides).
+ *
+ * Results. Calls answer NAMDB_OK, NAMDB_ROW, NAMDB_DONE, NAMDB_ERROR or NAMDB_MISUSE. After NAMDB_ERROR
+ * namdb_sqlstate, namdb_message, namdb_detail, namdb_hint and namdb_position say what was wrong, in
+ * PostgreSQL's codes. NAMDB_MISUSE: the call itself makes no sense (see below); nothing has happened.
+ *
+ * Transactions. A statement by itself is one. BEGIN, COMMIT and ROLLBACK are statements, or namdb_begin
+ * and so on. After an error inside BEGIN ... everything but ROLLBACK answers 25P02.
+ *
+ * Threads. A handle and its statements are one thread's at a time; a call that finds another
+ * thread inside answers NAMDB_MISUSE. namdb_cancel may be called from any thread, and from a signal handler, while
+ * the handle is open. Handles are independent of each other. A child made by fork must not use its parent's.
+ *
+ * Memory. Strings and bytes that calls return belong to the handle or statement: column values live until
+ * the next call that steps, runs or prepares something on the handle, error texts until the next call.
+ *
+ * Several statements of a handle may be under way: when a second one runs, the rows that the first still has to
+ * give are kept in memory. To read two large results side by side, open two handles.
+ */
+#ifndef NAMDB_H
+#define NAMDB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define NAMDB_VERSION "0.1.0"
+
+typedef struct namdb namdb;
+typedef struct namdb_stmt namdb_stmt;
+typedef struct namdb_batch namdb_batch;
+
+enum { NAMDB_OK = 0, NAMDB_ROW = 1, NAMDB_DONE = 2, NAMDB_ERROR = 3, NAMDB_MISUSE = 4 };
+
+/* What a value is, as far as C sees it. Everything else (numeric, date, ...) is NAMDB_TEXT. */
+enum { NAMDB_NULL = 0, NAMDB_BOOL = 1, NAMDB_INT64 = 2, NAMDB_DOUBLE = 3, NAMDB_TEXT = 4 };
+
+/* The library's version, as in NAMDB_VERSION. */
+const char *namdb_version(void);
+
+/* On NAMDB_ERROR *out is a handle that knows the error and must be closed, or NULL when there was no memory. */
+int namdb_open(const char *where, namdb **out);
+/* Rolls back an open transaction. Statements and batches that are still there answer NAMDB_MISUSE from now
+ * on, and must still be finalized. NULL is fine. */
+void namdb_close(namdb *db);
+
+/* ---- errors of the last call on this handle or its statements -------------------- */
+
+const char *namdb_sqlstate(const namdb *db); /* five characters; "00000": none */
+const char *namdb_message(const namdb *db);
+const char *namdb_detail(const namdb *db); /* "" when there is none; hint likewise */
+const char *namdb_hint(const namdb *db);
+int namdb_position(const namdb *db); /* character of the statement, from 1; 0: none */
+
+/* ---- statements ------------------------------------------------------------------- */
+
+/* Runs one or several statements; rows are dropped. Stops at the first error. */
+int namdb_exec(namdb *db, const char *sql);
+
+/* One statement. Parameters are $1, $2, ...; their types follow from where they stand. */
+int namdb_prepare(namdb *db, const char *sql, namdb_stmt **out);
+/* Stops it if it runs. NULL is fine. */
+void namdb_finalize(namdb_stmt *st);
+
+unsigned namdb_param_count(const namdb_stmt *st);
+/* i from 1. Values stay bound until bound anew. Bytes are copied. len -1: up to the 0. A value that does not
+ * fit its parameter's type is an error of the first step. */
+int namdb_bind_null(namdb_stmt *st, unsigned i);
+int namdb_bind_bool(namdb_stmt *st, unsigned i, int value);
+int namdb_bind_int64(namdb_stmt *st, unsigned i, int64_t value);
+int namdb_bind_double(namdb_stmt *st, unsigned i, double value);
+int namdb_bind_text(namdb_stmt *st, unsigned i, const char *text, ptrdiff_t len);
+
+/* The next row: NAMDB_ROW; NAMDB_DONE: there are no more, the statement has run. A step after that runs it again. */
+int namdb_step(namdb_stmt *st);
+/* Ends a run early; the next step begins anew. Bound values stay. */
+int namdb_reset(namdb_stmt *st);
+/* Rows changed or answered by the last finished run; exec: by its last statement. */
+uint64_t namdb_changes(const namdb *db);
+
+/* Columns, from 0. Out of range: NULL, 0, NAMDB_NULL. */
+unsigned namdb_column_count(const namdb_stmt *st);
+const char *namdb_column_name(const namdb_stmt *st, unsigned i);
+const char *namdb_column_typename(const namdb_stmt *st, unsigned i); /* "bigint" */
+/* Of the current row. */
+int namdb_column_kind(const namdb_stmt *st, unsigned i);
+int64_t namdb_column_int64(
+    const namdb_stmt *st, unsigned i); /* 0 when it is none and does not read like one */
+double namdb_column_double(const namdb_stmt *st, unsigned i);
+/* As text, with a 0 behind it. NULL: a NULL, or no memory. */
+const char *namdb_column_text(namdb_stmt *st, unsigned i);
+/* The same without a copy where the value is text: *len bytes, no 0 behind them. */
+const char *namdb_column_bytes(namdb_stmt *st, unsigned i, size_t *len);
+
+/* ---- transactions --------------------------------------------------------------------- */
+
+int namdb_begin(namdb *db);
+int namdb_commit(namdb *db);
+int namdb_rollback(namdb *db);
+/* 'I' none open, 'T' one is, 'E' one is and has failed. */
+char namdb_state(const namdb *db);
+
+/* ---- many rows at once ------------------------------------------------------------------- */
+
+/*
+ * Fills a table much faster than INSERT: rows go in as one COPY, all or nothing. columns: "a, b", or NULL
+ * for all; both as they stand in SQL. Fields are added one by one, then the row is ended; all of it is kept in memory until
+ * namdb_batch_end sends it (NAMDB_OK: all rows are in). That or namdb_batch_abort frees the batch. NULL is fine for abort.
+ */
+int namdb_batch_begin(namdb *db, const char *table, const char *columns, namdb_batch **out);
+int namdb_batch_null(namdb_batch *b);
+int namdb_batch_int64(namdb_batch *b, int64_t value);
+int namdb_batch_double(namdb_batch *b, double value);
+int namdb_batch_text(namdb_batch *b, const char *text, ptrdiff_t len);
+int namdb_batch_row(namdb_batch *b);
+int namdb_batch_end(namdb_batch *b);
+void namdb_batch_abort(namdb_batch *b);
+
+/* ---- while it runs ---------------------------------------------------------------------- */
+
+/* The running call ends soon with 57014. */
+void namdb_cancel(namdb *db);
+/* Called now and then by a COPY: bytes so far, in all (0: unknown), rows. Not 0: stop. NULL: nobody. */
+int namdb_progress(namdb *db, int (*fn)(void *arg, uint64_t bytes, uint64_t total, uint64_t rows), void *arg);
+/* NOTICE and WARNING. NULL: nobody. */
+int namdb_notice(namdb *db,
+    void (*fn)(void *arg, const char *severity, const char *sqlstate, const char *text), void *arg);
+
+/* Verbs, round trips and bytes of this handle so far: what it asked of the storage nodes. */
+struct namdb_counts {
+	uint64_t verbs, round_trips, bytes_in, bytes_out;
+};
+int namdb_counts(namdb *db, struct namdb_counts *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

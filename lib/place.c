@@ -1,0 +1,218 @@
+/* place.c -- "memory:..." or "host:port,...": what the string means, and one compute node for all who say the same. */
+#include "lib_internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <net/secret.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <storage_node/sn.h>
+#include <string.h>
+
+enum { NODES_MAX = 16, WHERE_MAX = 1024 };
+
+struct lib_place {
+	struct lib_place *next; /* with `all` */
+	unsigned refs;          /* with `all` */
+	char *key;              /* "": nobody else's */
+	struct cn *cn;
+	struct sn_region *region[NODES_MAX];
+};
+
+static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER; /* also held while one opens or closes */
+static struct lib_place *all;
+
+struct wish {
+	char text[WHERE_MAX];
+	bool memory;
+	const char *name; /* memory:NAME, or the list of nodes */
+	uint64_t size;
+	unsigned nodes, workers;
+	uint32_t connect_ms;
+	enum net_kind fabric;
+	const char *cluster, *secret;
+};
+
+static bool
+number(const char *s, uint64_t min, uint64_t max, bool size, uint64_t *out)
+{
+	char *end;
+	errno = 0;
+	unsigned long long n = strtoull(s, &end, 10);
+	if (!isdigit((unsigned char)*s) || errno != 0)
+		return false;
+	if (size && *end != 0) {
+		const char *unit = strchr("kmg", tolower((unsigned char)*end));
+		if (unit == NULL || end[1] != 0 || n > UINT64_C(1) << 33)
+			return false;
+		static const unsigned shift[] = { 10, 20, 30 };
+		n <<= shift["kmg"[0] == *unit ? 0 : "kmg"[1] == *unit ? 1 : 2];
+		end++;
+	}
+	*out = n;
+	return *end == 0 && n >= min && n <= max;
+}
+
+static bool
+option(struct wish *w, char *item, struct nam_err *err)
+{
+	char *value = strchr(item, '=');
+	uint64_t n;
+	if (value == NULL) {
+		nam_fail(err, NAM_INVALID, "option \"%.60s\" has no value: write name=value", item);
+		return false;
+	}
+	*value++ = 0;
+	if (strcmp(item, "size") == 0 && w->memory && number(value, 1 << 20, UINT64_C(1) << 45, true, &n)) {
+		w->size = n;
+	} else if (strcmp(item, "nodes") == 0 && w->memory && number(value, 1, NODES_MAX, false, &n)) {
+		w->nodes = (unsigned)n;
+	} else if (strcmp(item, "workers") == 0 && number(value, 1, 64, false, &n)) {
+		w->workers = (unsigned)n;
+	} else if (strcmp(item, "connect_ms") == 0 && !w->memory && number(value, 1, 3600000, false, &n)) {
+		w->connect_ms = (uint32_t)n;
+	} else if (strcmp(item, "fabric") == 0 && !w->memory &&
+		   (strcmp(value, "auto") == 0 || strcmp(value, "shm") == 0 || strcmp(value, "tcp") == 0)) {
+		w->fabric = *value == 'a' ? NET_AUTO : *value == 's' ? NET_SHM : NET_TCP;
+	} else if (strcmp(item, "cluster") == 0 && !w->memory) {
+		w->cluster = value;
+	} else if (strcmp(item, "secret") == 0 && !w->memory) {
+		w->secret = value;
+	} else {
+		nam_fail(err, NAM_INVALID,
+		    "option %.60s=%.60s is not known for %s, or its value makes no sense", item, value,
+		    w->memory ? "memory:" : "storage nodes");
+		return false;
+	}
+	return true;
+}
+
+static bool
+understand(struct wish *w, const char *where, struct nam_err *err)
+{
+	if (where == NULL || strlen(where) >= sizeof w->text) {
+		nam_fail(err, NAM_INVALID, "say where: \"memory:\", or \"host:port,...\" of storage nodes");
+		return false;
+	}
+	*w = (struct wish){ .size = 256 << 20, .nodes = 1, .workers = 1, .fabric = NET_AUTO };
+	memcpy(w->text, where, strlen(where) + 1);
+	char *at = w->text, *options = strchr(at, '?');
+	if (options != NULL)
+		*options++ = 0;
+	if (strncmp(at, "namdb://", 8) == 0)
+		at += 8;
+	w->memory = strncmp(at, "memory:", 7) == 0;
+	w->name = w->memory ? at + 7 : at;
+	if (!w->memory && strchr(at, ':') == NULL) {
+		nam_fail(err, NAM_INVALID,
+		    "\"%.60s\" is not a place: \"memory:\", or \"host:port,...\" of storage nodes", at);
+		return false;
+	}
+	for (char *rest, *item = options; item != NULL && *item != 0; item = rest) {
+		if ((rest = strchr(item, '&')) != NULL)
+			*rest++ = 0;
+		if (!option(w, item, err))
+			return false;
+	}
+	return true;
+}
+
+static void
+release(struct lib_place *p)
+{
+	if (p->cn != NULL)
+		cn_close(p->cn);
+	for (unsigned i = 0; i < NODES_MAX; i++)
+		if (p->region[i] != NULL)
+			sn_region_close(p->region[i]);
+	free(p->key);
+	free(p);
+}
+
+static nam_status
+open_up(struct lib_place *p, const struct wish *w, struct nam_err *err)
+{
+	struct net_local *local[NODES_MAX + 1] = { NULL };
+	uint8_t secret[NET_SECRET_LEN];
+	struct cn_config cfg = { .workers = w->workers, .fabric = w->fabric };
+	nam_status st = NAM_OK;
+	if (w->memory) {
+		for (unsigned i = 0; st == NAM_OK && i < w->nodes; i++) {
+			struct sn_region_config rc = {
+				.id = i + 1, .size = w->size, .numa = -1, .embedded = true
+			};
+			st = sn_region_open(&p->region[i], &rc, err);
+			if (st == NAM_OK)
+				local[i] = sn_local(p->region[i]);
+		}
+		cfg.local = local;
+	} else {
+		st = net_secret_load(w->secret, secret, &cfg.secret_len, err);
+		cfg.secret = secret;
+		cfg.storage = w->name;
+		cfg.cluster = w->cluster;
+		cfg.connect_ms = w->connect_ms;
+	}
+	if (st != NAM_OK)
+		return st;
+	/* Our threads take no signals: they are the program's. */
+	sigset_t every, was;
+	sigfillset(&every);
+	pthread_sigmask(SIG_SETMASK, &every, &was);
+	st = cn_open(&p->cn, &cfg, err);
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
+	return st;
+}
+
+struct lib_place *
+lib_place_open(const char *where, struct nam_err *err)
+{
+	struct wish w;
+	if (!understand(&w, where, err))
+		return NULL;
+	const char *key = w.memory && w.name[0] == 0 ? "" : where;
+	pthread_mutex_lock(&all_lock);
+	for (struct lib_place *p = all; p != NULL && key[0] != 0; p = p->next)
+		if (strcmp(p->key, key) == 0) {
+			p->refs++;
+			pthread_mutex_unlock(&all_lock);
+			return p;
+		}
+	struct lib_place *p = calloc(1, sizeof *p);
+	if (p == NULL || (p->key = strdup(key)) == NULL) {
+		free(p);
+		p = NULL;
+		nam_fail(err, NAM_NOMEM, "out of memory");
+	} else if (open_up(p, &w, err) != NAM_OK) {
+		release(p);
+		p = NULL;
+	} else {
+		p->refs = 1;
+		p->next = all;
+		all = p;
+	}
+	pthread_mutex_unlock(&all_lock);
+	return p;
+}
+
+void
+lib_place_close(struct lib_place *p)
+{
+	pthread_mutex_lock(&all_lock);
+	if (--p->refs == 0) {
+		struct lib_place **link = &all;
+		while (*link != p)
+			link = &(*link)->next;
+		*link = p->next;
+		release(p);
+	}
+	pthread_mutex_unlock(&all_lock);
+}
+
+struct cn *
+lib_place_cn(struct lib_place *p)
+{
+	return p->cn;
+}
