@@ -59,7 +59,8 @@ struct ast_order {
 
 struct ast_table {
 	const char *name, *alias;
-	const char **rename; /* alias(a, b, ...) */
+	const struct ast_select *sub; /* a query in parentheses: then there is no name */
+	const char **rename;          /* alias(a, b, ...) */
 	unsigned renames;
 	int position;
 };

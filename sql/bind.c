@@ -39,20 +39,10 @@ sql_bind_column_name(const struct bind_table *t, unsigned column)
 	return t->tab->column[column].name;
 }
 
-bool
-sql_bind_add_table(struct bind *b, const struct ast_table *t)
+/* The next FROM item, for a table of the catalog or one like it. */
+static bool
+add(struct bind *b, const struct ast_table *t, const struct cat_table *tab, struct sql_node *sub)
 {
-	if (b->tables == SQL_TABLES_MAX)
-		return sql_bind_fail(
-		    b, t->position, "54011", "more than %d tables in a query", SQL_TABLES_MAX);
-	const struct cat_table *tab = NULL;
-	nam_status st = b->in->find ? b->in->find(b->in->find_arg, t->name, &tab)
-				    : cat_find(b->in->cat, b->in->t, t->name, &tab);
-	if (st != NAM_OK)
-		return sql_bind_fail(
-		    b, t->position, "58000", "cannot read the catalog: %s", nam_status_text(st));
-	if (tab == NULL)
-		return sql_bind_fail(b, t->position, "42P01", "relation \"%s\" does not exist", t->name);
 	for (unsigned k = 0; k < b->tables; k++)
 		if (strcmp(b->table[k].ast->alias, t->alias) == 0)
 			return sql_bind_fail(
@@ -62,7 +52,7 @@ sql_bind_add_table(struct bind *b, const struct ast_table *t)
 		    "table \"%s\" has %u columns available but %u columns specified", t->alias, tab->columns,
 		    t->renames);
 	struct bind_table *bt = &b->table[b->tables];
-	*bt = (struct bind_table){ .tab = tab, .ast = t, .base = b->width };
+	*bt = (struct bind_table){ .tab = tab, .ast = t, .sub = sub, .base = b->width };
 	bt->used = sql_bind_take(b, tab->columns);
 	bt->hidden = sql_bind_take(b, tab->columns);
 	if (bt->used == NULL || bt->hidden == NULL)
@@ -70,6 +60,42 @@ sql_bind_add_table(struct bind *b, const struct ast_table *t)
 	b->width += tab->columns;
 	b->tables++;
 	return true;
+}
+
+bool
+sql_bind_add_source(struct bind *b, const struct ast_table *t, struct sql_node *sub,
+    const struct sql_column *column, unsigned n)
+{
+	struct cat_table *tab = sql_bind_take(b, sizeof *tab);
+	if (tab == NULL || (tab->column = sql_bind_take(b, n * sizeof *tab->column)) == NULL)
+		return false;
+	snprintf(tab->name, sizeof tab->name, "%s", t->alias);
+	tab->columns = (uint16_t)n;
+	for (unsigned i = 0; i < n; i++) {
+		tab->column[i].type = column[i].type;
+		tab->column[i].typmod = column[i].typmod;
+		memcpy(tab->column[i].name, column[i].name, sizeof tab->column[i].name);
+	}
+	return add(b, t, tab, sub);
+}
+
+bool
+sql_bind_add_table(struct bind *b, const struct ast_table *t)
+{
+	if (b->tables == SQL_TABLES_MAX)
+		return sql_bind_fail(
+		    b, t->position, "54011", "more than %d tables in a query", SQL_TABLES_MAX);
+	if (t->sub != NULL)
+		return sql_bind_add_derived(b, t);
+	const struct cat_table *tab = NULL;
+	nam_status st = b->in->find ? b->in->find(b->in->find_arg, t->name, &tab)
+				    : cat_find(b->in->cat, b->in->t, t->name, &tab);
+	if (st != NAM_OK)
+		return sql_bind_fail(
+		    b, t->position, "58000", "cannot read the catalog: %s", nam_status_text(st));
+	if (tab == NULL)
+		return sql_bind_fail(b, t->position, "42P01", "relation \"%s\" does not exist", t->name);
+	return add(b, t, tab, NULL);
 }
 
 bool

@@ -5,8 +5,9 @@
 #include <sql/plan.h>
 
 struct bind_table {
-	const struct cat_table *tab;
+	const struct cat_table *tab; /* of a derived table: made up, without keys, for its columns */
 	const struct ast_table *ast;
+	struct sql_node *sub; /* derived: the plan that makes its rows, in a narrow batch of its own */
 	unsigned base;
 	uint8_t *used;   /* per column */
 	uint8_t *hidden; /* per column: merged into another one by USING */
@@ -36,6 +37,11 @@ struct bind {
 	struct bind_cond *cond;
 	unsigned conds, cond_cap;
 	unsigned nodes; /* bound so far: a budget, for shared subtrees multiply */
+	unsigned level; /* queries around this one */
+
+	/* sql_bind_select: the columns of its answer */
+	struct sql_column *column;
+	unsigned columns;
 
 	/* INSERT ... SELECT: the columns that an untyped literal or parameter of the select list goes to */
 	const struct cat_table *into;
@@ -72,6 +78,14 @@ bool sql_bind_fail(struct bind *b, int position, const char *sqlstate, const cha
     __attribute__((format(printf, 4, 5)));
 /* An AST node for a column that is already found. */
 struct ast_expr *sql_bind_ast_column(struct bind *b, unsigned table, unsigned column, int position);
+
+/* bind_from.c: the binder of a query inside of b's, which sees nothing of b's FROM list; and such a query bound. */
+struct bind *sql_bind_child(struct bind *b, int position);
+struct sql_node *sql_bind_child_select(struct bind *b, struct bind *child, const struct ast_select *q);
+bool sql_bind_add_derived(struct bind *b, const struct ast_table *t);
+/* A FROM item whose rows come from sub: n columns called that (an alias's names go before). */
+bool sql_bind_add_source(struct bind *b, const struct ast_table *t, struct sql_node *sub,
+    const struct sql_column *column, unsigned n);
 
 /* bind_select.c: FROM .. LIMIT; adds columns of the answer to the plan unless quiet. */
 struct sql_node *sql_bind_select(struct bind *b, const struct ast_select *q, bool quiet);

@@ -457,14 +457,17 @@ row_count(struct bind *b, const struct ast_expr *e, const char *what)
 }
 
 static bool
-answer_columns(struct bind *b, const struct list *l, const struct out *o)
+answer_columns(struct bind *b, const struct list *l, const struct out *o, bool quiet)
 {
-	struct sql_plan *p = b->plan;
-	p->columns = l->n;
-	if ((p->column = sql_bind_take(b, l->n * sizeof *p->column)) == NULL)
+	b->columns = l->n;
+	if ((b->column = sql_bind_take(b, l->n * sizeof *b->column)) == NULL)
 		return false;
+	if (!quiet) {
+		b->plan->columns = b->columns;
+		b->plan->column = b->column;
+	}
 	for (unsigned i = 0; i < l->n; i++) {
-		struct sql_column *c = &p->column[i];
+		struct sql_column *c = &b->column[i];
 		snprintf(c->name, sizeof c->name, "%s", l->t[i].name ? l->t[i].name : "?column?");
 		c->type = o->e[i]->type;
 		c->typmod = o->e[i]->typmod;
@@ -601,7 +604,7 @@ sql_bind_select(struct bind *b, const struct ast_select *q, bool quiet)
 			}
 		}
 	}
-	if (!quiet && !answer_columns(b, &l, &o))
+	if (!answer_columns(b, &l, &o, quiet))
 		return NULL;
 	unsigned shown = o.n;
 	if (!order_by(b, q, &l, &o, keys))

@@ -5,6 +5,24 @@
 #include <stdlib.h>
 #include <strings.h>
 
+enum { SELECT_DEPTH = 3 };
+
+static bool
+alias(struct sql_convert *c, const PgQuery__Alias *a, struct ast_table *out)
+{
+	if (a == NULL)
+		return true;
+	out->alias = sql_convert_str(c, a->aliasname);
+	out->renames = (unsigned)a->n_colnames;
+	out->rename = sql_convert_take(c, out->renames * sizeof *out->rename);
+	if (out->alias == NULL || out->rename == NULL)
+		return false;
+	for (unsigned i = 0; i < out->renames; i++)
+		if ((out->rename[i] = sql_convert_str(c, sql_convert_word(a->colnames[i]))) == NULL)
+			return false;
+	return true;
+}
+
 bool
 sql_convert_range(struct sql_convert *c, const PgQuery__RangeVar *r, struct ast_table *out)
 {
@@ -24,18 +42,20 @@ sql_convert_range(struct sql_convert *c, const PgQuery__RangeVar *r, struct ast_
 	out->name = out->alias = sql_convert_str(c, r->relname);
 	if (out->name == NULL)
 		return false;
-	if (r->alias != NULL) {
-		out->alias = sql_convert_str(c, r->alias->aliasname);
-		out->renames = (unsigned)r->alias->n_colnames;
-		out->rename = sql_convert_take(c, out->renames * sizeof *out->rename);
-		if (out->alias == NULL || out->rename == NULL)
-			return false;
-		for (unsigned i = 0; i < out->renames; i++)
-			if ((out->rename[i] = sql_convert_str(c, sql_convert_word(r->alias->colnames[i]))) ==
-			    NULL)
-				return false;
-	}
-	return true;
+	return alias(c, r->alias, out);
+}
+
+static bool
+subselect(struct sql_convert *c, const PgQuery__RangeSubselect *s, struct ast_table *out)
+{
+	*out = (struct ast_table){ .position = s->alias ? 0 : 1, .name = "", .alias = "" };
+	if (s->lateral)
+		return sql_convert_no(c, "LATERAL is", -1);
+	if (s->subquery->node_case != PG_QUERY__NODE__NODE_SELECT_STMT)
+		return sql_convert_no(c, "this kind of subquery in FROM is", -1);
+	if (!alias(c, s->alias, out))
+		return false;
+	return (out->sub = sql_convert_select(c, s->subquery->select_stmt)) != NULL;
 }
 
 struct from {
@@ -73,7 +93,7 @@ from_item(struct sql_convert *c, struct from *f, const PgQuery__Node *n)
 	case PG_QUERY__NODE__NODE_RANGE_VAR:
 		return sql_convert_range(c, n->range_var, &f->table[f->tables++]);
 	case PG_QUERY__NODE__NODE_RANGE_SUBSELECT:
-		return sql_convert_no(c, "subqueries in FROM are", -1);
+		return subselect(c, n->range_subselect, &f->table[f->tables++]);
 	case PG_QUERY__NODE__NODE_RANGE_FUNCTION:
 		return sql_convert_no(c, "functions in FROM are", -1);
 	case PG_QUERY__NODE__NODE_RANGE_TABLE_SAMPLE:
@@ -174,8 +194,8 @@ values(struct sql_convert *c, const PgQuery__SelectStmt *s, struct ast_select *q
 	return true;
 }
 
-struct ast_select *
-sql_convert_select(struct sql_convert *c, const PgQuery__SelectStmt *s)
+static struct ast_select *
+select_(struct sql_convert *c, const PgQuery__SelectStmt *s)
 {
 	struct ast_select *q = sql_convert_take(c, sizeof *q);
 	if (q == NULL)
@@ -227,6 +247,20 @@ sql_convert_select(struct sql_convert *c, const PgQuery__SelectStmt *s)
 	    (s->limit_count && (q->limit = sql_convert_expr(c, s->limit_count)) == NULL) ||
 	    (s->limit_offset && (q->offset = sql_convert_expr(c, s->limit_offset)) == NULL))
 		return NULL;
+	return q;
+}
+
+struct ast_select *
+sql_convert_select(struct sql_convert *c, const PgQuery__SelectStmt *s)
+{
+	/* a query takes more stack than an operator */
+	c->depth += SELECT_DEPTH;
+	struct ast_select *q = NULL;
+	if (c->depth > SQL_DEPTH_MAX)
+		cat_error(c->err, "54001", "stack depth limit exceeded");
+	else
+		q = select_(c, s);
+	c->depth -= SELECT_DEPTH;
 	return q;
 }
 

@@ -501,6 +501,8 @@ sql_next(struct sql_exec *x, struct sql_node *n)
 		return sql_sort_next(x, n);
 	case SQL_NODE_LIMIT:
 		return limit_next(x, n);
+	case SQL_NODE_DERIVED:
+		return sql_derived_next(x, n);
 	}
 	return 0;
 }

@@ -55,6 +55,8 @@ int sql_keep(struct sql_exec *x, struct sql_node *n);
 int sql_join_next(struct sql_exec *x, struct sql_node *n);
 int sql_agg_next(struct sql_exec *x, struct sql_node *n);
 int sql_sort_next(struct sql_exec *x, struct sql_node *n);
+/* exec_from.c */
+int sql_derived_next(struct sql_exec *x, struct sql_node *n);
 bool sql_row_count(struct sql_exec *x, struct sql_node *n); /* LIMIT and OFFSET into left and skip */
 
 /* dml.c: INSERT, UPDATE, DELETE. */

@@ -163,6 +163,18 @@ push_down(struct bind *b, struct sql_node *n, uint64_t tables, bool first)
 	return filter(b, n, e, count);
 }
 
+/* A query in FROM: its batch takes its place in the wide one. */
+static struct sql_node *
+derived(struct bind *b, unsigned k, bool first)
+{
+	const struct bind_table *t = &b->table[k];
+	struct sql_node *n = sql_plan_node(b, SQL_NODE_DERIVED, t->sub, b->width);
+	if (n == NULL || !access_(b, n, k))
+		return NULL;
+	n->est = t->sub->est;
+	return push_down(b, n, UINT64_C(1) << k, first) ? n : NULL;
+}
+
 static double
 rows_of(const struct bind *b, unsigned k)
 {
@@ -177,6 +189,8 @@ static struct sql_node *
 base_of(struct bind *b, unsigned k, bool first)
 {
 	unsigned probes;
+	if (b->table[k].sub != NULL)
+		return derived(b, k, first);
 	struct sql_expr **key = full_key(b, k, 0, &probes);
 	struct sql_node *n = sql_plan_node(b, key ? SQL_NODE_GET : SQL_NODE_SCAN, NULL, b->width);
 	if (n == NULL || !access_(b, n, k))
@@ -401,7 +415,7 @@ static void
 tree(struct text *t, const struct sql_node *n, unsigned depth)
 {
 	static const char *const name[] = { "Result", "Values", "Seq Scan", "Key Lookup", "Hash Join",
-		"Aggregate", "Project", "Sort", "Limit" };
+		"Aggregate", "Project", "Sort", "Limit", [SQL_NODE_DERIVED] = "Subquery Scan" };
 	const char *what = name[n->kind];
 	if (n->kind == SQL_NODE_JOIN && n->keys == 0)
 		what = "Nested Product";

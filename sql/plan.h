@@ -29,6 +29,7 @@ enum sql_node_kind {
 	SQL_NODE_PROJECT,
 	SQL_NODE_SORT,
 	SQL_NODE_LIMIT,
+	SQL_NODE_DERIVED, /* the child's narrow batch at acc.base of a wide one */
 };
 
 struct sql_rowset; /* rows kept: rowset.h */

@@ -1,0 +1,93 @@
+/*
+ * from_test.c -- what may stand in FROM besides tables, and queries made of queries: rows with '|' and ';', ~
+ * for NULL, then the command's tag; or the SQLSTATE and message. Compared with PostgreSQL 15, line by line.
+ */
+#include "embedded.h"
+
+struct golden {
+	const char *text, *answer;
+};
+
+#define TABLES                                                                                               \
+	{ "create table a (id int primary key, v text)", "CREATE TABLE" },                                   \
+	    { "create table e (x int)", "CREATE TABLE" },                                                    \
+	{                                                                                                    \
+		"insert into a values (1, 'one'), (2, 'two'), (3, null)", "INSERT 0 3"                       \
+	}
+
+static const struct golden derived[] = {
+	TABLES,
+	{ "select * from (select 1) x", "1; SELECT 1" },
+	{ "select x.c, y.b from (select id, v from a) as x(b, c), (values (1, 'p'), (2, 'q')) y(a, b) "
+	  "where x.b = y.a order by 1",
+	    "one|p;two|q; SELECT 2" },
+	{ "select * from (values (1, null), (2, 'a')) v order by 1 desc", "2|a;1|~; SELECT 2" },
+	{ "select column2 from (values (1, null), (2, 'a')) v where column1 = 2", "a; SELECT 1" },
+	{ "select count(*), max(q) from (select id * 2 as q from a where id > 1 limit 10) z where q > 4",
+	    "1|6; SELECT 1" },
+	{ "select a.id, s.n from a join (select v, count(*) n from a group by v) s on s.v = a.v order by 1",
+	    "1|1;2|1; SELECT 2" },
+	{ "select a.id, s.n from a join (select id, count(*) n from a group by id) s using (id) order by 1",
+	    "1|1;2|1;3|1; SELECT 3" },
+	{ "select * from a natural join (select 2 as id) s", "2|two; SELECT 1" },
+	{ "select * from (select * from (select * from a) b) c where id = 2", "2|two; SELECT 1" },
+	{ "select * from (select 1 as a, 2 as a) x", "1|2; SELECT 1" },
+	{ "select a from (select 1 as a, 2 as a) x", "ERROR 42702: column reference \"a\" is ambiguous" },
+	{ "select * from (select 1) x(a, b)",
+	    "ERROR 42P10: table \"x\" has 1 columns available but 2 columns specified" },
+	{ "select x.z from (select 1) x(a)", "ERROR 42703: column x.z does not exist" },
+	{ "select * from (select null) x, (select '5') y", "~|5; SELECT 1" },
+	{ "select id from a, (select id from a) q", "ERROR 42702: column reference \"id\" is ambiguous" },
+	{ "select * from (select 1) x, (select 2) x",
+	    "ERROR 42712: table name \"x\" specified more than once" },
+	{ "select * from (select id from a order by id desc limit 2) x order by id", "2;3; SELECT 2" },
+	{ "select * from (select 1)", "ERROR 42601: subquery in FROM must have an alias" },
+	{ "select count(*) from (select from a) x", "3; SELECT 1" },
+	{ "select * from (select x from e) q", "SELECT 0" },
+	{ "select count(*), sum(x) from (select x from e where x > 1) q", "0|~; SELECT 1" },
+	{ "select * from (select sum(id) from a) q(s) where s > 100", "SELECT 0" },
+	{ "select s + 1 from (select sum(id) from a) q(s)", "7; SELECT 1" },
+	{ "select * from (select 1 / 0) q", "ERROR 22012: division by zero" },
+	{ "select count(*) from (select id from a) p, (select id from a) q where p.id < q.id",
+	    "3; SELECT 1" },
+	{ "select v, count(*) from (select v from a) s group by v order by v", "one|1;two|1;~|1; SELECT 3" },
+	{ "select v from (select v, id from a) s group by id",
+	    "ERROR 42803: column \"s.v\" must appear in the GROUP BY clause or be used in an aggregate "
+	    "function" },
+	{ "insert into a select x + 10, 'n' from (values (1), (2)) t(x)", "INSERT 0 2" },
+	{ "select count(*) from a", "5; SELECT 1" },
+};
+
+static void
+all(const struct golden *g, size_t n)
+{
+	struct embedded e;
+	struct teller t;
+	embedded_open(&e, 256u << 20, 1);
+	teller_open(&t, &e, 0);
+	unsigned wrong = 0;
+	for (size_t i = 0; i < n; i++) {
+		const char *a = ask(&t, g[i].text);
+		if (strcmp(a, g[i].answer) == 0)
+			continue;
+		wrong++;
+		fprintf(stderr, "%s\n  is     %s\n  should %s\n", g[i].text, a, g[i].answer);
+	}
+	teller_close(&t);
+	embedded_close(&e);
+	assert_int_equal(wrong, 0);
+}
+
+static void
+derived_tables(void **state)
+{
+	(void)state;
+	all(derived, sizeof derived / sizeof *derived);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(derived_tables) };
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
