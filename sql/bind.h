@@ -97,5 +97,12 @@ struct sql_node *sql_plan_node(
 bool sql_bind_insert(struct bind *b, const struct ast_stmt *st);
 bool sql_bind_update(struct bind *b, const struct ast_stmt *st);
 bool sql_bind_delete(struct bind *b, const struct ast_stmt *st);
+bool sql_bind_target(struct bind *b, const struct ast_table *t);
+bool sql_bind_returning(struct bind *b, const struct ast_stmt *st);
+bool sql_bind_set_columns(struct bind *b, const struct ast_target *set, unsigned n, struct sql_sets *out);
+/* x as a value for column c of the target. */
+struct sql_expr *sql_bind_assigned(struct bind *b, struct sql_expr *x, unsigned c, int position);
+/* bind_dml_from.c */
+bool sql_bind_dml_from(struct bind *b, const struct ast_stmt *st);
 
 #endif

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool
-target(struct bind *b, const struct ast_table *t)
+bool
+sql_bind_target(struct bind *b, const struct ast_table *t)
 {
 	if (!sql_bind_add_table(b, t))
 		return false;
@@ -21,14 +21,30 @@ target(struct bind *b, const struct ast_table *t)
 }
 
 static bool
-returning(struct bind *b, const struct ast_stmt *st)
+returns(struct bind *b, const struct ast_expr *e, const char *name, unsigned *n)
+{
+	struct sql_column *to = &b->plan->column[*n];
+	struct sql_expr *x = e ? sql_bind_expr_as(b, e, CAT_TEXT) : NULL;
+	if (x == NULL || (x = sql_expr_settle(b->a, x, b->err)) == NULL)
+		return false;
+	if (name == NULL)
+		name = e->kind == AST_COLUMN || e->kind == AST_FUNC ? e->text : "?column?";
+	b->plan->returning[(*n)++] = x;
+	to->type = x->type;
+	to->typmod = x->typmod;
+	snprintf(to->name, sizeof to->name, "%s", name);
+	return true;
+}
+
+bool
+sql_bind_returning(struct bind *b, const struct ast_stmt *st)
 {
 	if (st->returnings == 0)
 		return true;
 	struct sql_plan *p = b->plan;
 	unsigned cap = 0, n = 0;
 	for (unsigned i = 0; i < st->returnings; i++)
-		cap += st->returning[i].e->kind == AST_STAR ? p->tab->columns : 1;
+		cap += st->returning[i].e->kind == AST_STAR ? b->width : 1;
 	p->returning = sql_bind_take(b, cap * sizeof *p->returning);
 	p->column = sql_bind_take(b, cap * sizeof *p->column);
 	if (p->returning == NULL || p->column == NULL)
@@ -36,24 +52,23 @@ returning(struct bind *b, const struct ast_stmt *st)
 	b->no_agg = "RETURNING";
 	for (unsigned i = 0; i < st->returnings; i++) {
 		const struct ast_target *t = &st->returning[i];
-		bool star = t->e->kind == AST_STAR;
-		if (star && t->e->qual && strcmp(t->e->qual, b->table[0].ast->alias) != 0)
+		if (t->e->kind != AST_STAR) {
+			if (!returns(b, t->e, t->name, &n))
+				return false;
+			continue;
+		}
+		bool any = false;
+		for (unsigned k = b->lo; k < b->hi; k++) {
+			if (t->e->qual && strcmp(t->e->qual, b->table[k].ast->alias) != 0)
+				continue;
+			any = true;
+			for (unsigned c = 0; c < b->table[k].tab->columns; c++)
+				if (!returns(b, sql_bind_ast_column(b, k, c, t->e->position), NULL, &n))
+					return false;
+		}
+		if (!any)
 			return sql_bind_fail(b, t->e->position, "42P01",
 			    "missing FROM-clause entry for table \"%s\"", t->e->qual);
-		for (unsigned c = 0; c < (star ? p->tab->columns : 1); c++) {
-			const struct ast_expr *e = star ? sql_bind_ast_column(b, 0, c, t->e->position) : t->e;
-			struct sql_expr *x = e ? sql_bind_expr_as(b, e, CAT_TEXT) : NULL;
-			if (x == NULL || (x = sql_expr_settle(b->a, x, b->err)) == NULL)
-				return false;
-			const char *name = t->name                                        ? t->name
-					   : e->kind == AST_COLUMN || e->kind == AST_FUNC ? e->text
-											  : "?column?";
-			p->returning[n] = x;
-			p->column[n].type = x->type;
-			p->column[n].typmod = x->typmod;
-			snprintf(p->column[n].name, sizeof p->column[n].name, "%s", name);
-			n++;
-		}
 	}
 	p->columns = n;
 	return true;
@@ -106,8 +121,8 @@ value_count(struct bind *b, const struct ast_stmt *st, unsigned have, unsigned w
 	return true;
 }
 
-static struct sql_expr *
-assigned(struct bind *b, struct sql_expr *x, unsigned c, int position)
+struct sql_expr *
+sql_bind_assigned(struct bind *b, struct sql_expr *x, unsigned c, int position)
 {
 	const struct cat_column *col = &b->plan->tab->column[c];
 	sql_bind_fix_param(b, x, col->type);
@@ -119,9 +134,8 @@ assigned(struct bind *b, struct sql_expr *x, unsigned c, int position)
 	return e;
 }
 
-/* SET a = x, ...: the columns, and what they become. */
-static bool
-sets_of(struct bind *b, const struct ast_target *set, unsigned n, struct sql_sets *out)
+bool
+sql_bind_set_columns(struct bind *b, const struct ast_target *set, unsigned n, struct sql_sets *out)
 {
 	const struct cat_table *tab = b->plan->tab;
 	out->sets = n;
@@ -129,7 +143,6 @@ sets_of(struct bind *b, const struct ast_target *set, unsigned n, struct sql_set
 	out->value = sql_bind_take(b, n * sizeof *out->value);
 	if (out->set == NULL || out->value == NULL)
 		return false;
-	b->no_agg = "UPDATE";
 	for (unsigned i = 0; i < n; i++) {
 		unsigned c;
 		if (!column_of(b, set[i].name, set[i].position, &c))
@@ -142,9 +155,22 @@ sets_of(struct bind *b, const struct ast_target *set, unsigned n, struct sql_set
 		for (unsigned k = 0; k < tab->keys; k++)
 			if (tab->key[k] == c)
 				out->key = true;
+	}
+	return true;
+}
+
+/* SET a = x, ...: the columns, and what they become. */
+static bool
+sets_of(struct bind *b, const struct ast_target *set, unsigned n, struct sql_sets *out)
+{
+	if (!sql_bind_set_columns(b, set, n, out))
+		return false;
+	b->no_agg = "UPDATE";
+	for (unsigned i = 0; i < n; i++) {
 		if (set[i].e->kind == AST_DEFAULT)
 			continue;
-		out->value[i] = assigned(b, sql_bind_expr(b, set[i].e), c, set[i].e->position);
+		out->value[i] =
+		    sql_bind_assigned(b, sql_bind_expr(b, set[i].e), out->set[i], set[i].e->position);
 		if (out->value[i] == NULL)
 			return false;
 	}
@@ -232,7 +258,7 @@ bool
 sql_bind_insert(struct bind *b, const struct ast_stmt *st)
 {
 	struct sql_plan *p = b->plan;
-	if (!target(b, &st->table))
+	if (!sql_bind_target(b, &st->table))
 		return false;
 	unsigned n;
 	uint16_t *map = targets(b, st, &n);
@@ -254,13 +280,14 @@ sql_bind_insert(struct bind *b, const struct ast_stmt *st)
 				const struct ast_expr *e = q->values[(size_t)r * q->cols + i];
 				if (e->kind == AST_DEFAULT)
 					continue;
-				struct sql_expr *x = assigned(b, sql_bind_expr(b, e), map[i], e->position);
+				struct sql_expr *x =
+				    sql_bind_assigned(b, sql_bind_expr(b, e), map[i], e->position);
 				if (x == NULL)
 					return false;
 				p->value[(size_t)r * columns + map[i]] = x;
 			}
 		b->hi = 1;
-		return conflict(b, st) && returning(b, st);
+		return conflict(b, st) && sql_bind_returning(b, st);
 	}
 	/* INSERT ... SELECT: a query of its own, and one row of expressions over its answer */
 	struct bind *sub = sql_bind_take(b, sizeof *sub);
@@ -283,14 +310,14 @@ sql_bind_insert(struct bind *b, const struct ast_stmt *st)
 		return false;
 	for (unsigned i = 0; i < cols; i++) {
 		struct sql_expr *x = sql_expr_column(b->a, i, p->column[i].type, p->column[i].typmod, 0);
-		if (x == NULL || (x = assigned(b, x, map[i], 0)) == NULL)
+		if (x == NULL || (x = sql_bind_assigned(b, x, map[i], 0)) == NULL)
 			return false;
 		p->value[map[i]] = x;
 	}
 	p->rows = 1;
 	p->columns = 0;
 	p->column = NULL;
-	return conflict(b, st) && returning(b, st);
+	return conflict(b, st) && sql_bind_returning(b, st);
 }
 
 /* The rows that an UPDATE or DELETE means. */
@@ -307,12 +334,16 @@ victims(struct bind *b, const struct ast_expr *where, bool all_columns)
 bool
 sql_bind_update(struct bind *b, const struct ast_stmt *st)
 {
-	return target(b, &st->table) && sets_of(b, st->set, st->sets, &b->plan->sets) && returning(b, st) &&
-	       victims(b, st->where, true);
+	if (st->from != NULL)
+		return sql_bind_dml_from(b, st);
+	return sql_bind_target(b, &st->table) && sets_of(b, st->set, st->sets, &b->plan->sets) &&
+	       sql_bind_returning(b, st) && victims(b, st->where, true);
 }
 
 bool
 sql_bind_delete(struct bind *b, const struct ast_stmt *st)
 {
-	return target(b, &st->table) && returning(b, st) && victims(b, st->where, false);
+	if (st->from != NULL)
+		return sql_bind_dml_from(b, st);
+	return sql_bind_target(b, &st->table) && sql_bind_returning(b, st) && victims(b, st->where, false);
 }

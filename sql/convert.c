@@ -314,8 +314,9 @@ update(struct sql_convert *c, const PgQuery__UpdateStmt *s, struct ast_stmt *st)
 	st->kind = AST_UPDATE;
 	if (s->with_clause != NULL)
 		return sql_convert_no(c, "WITH is", -1);
-	if (s->n_from_clause > 0)
-		return sql_convert_no(c, "UPDATE ... FROM is", -1);
+	if (s->n_from_clause > 0 &&
+	    (st->from = sql_convert_from(c, s->from_clause, s->n_from_clause)) == NULL)
+		return false;
 	if (!sql_convert_range(c, s->relation, &st->table) ||
 	    !sql_convert_sets(c, s->target_list, s->n_target_list, &st->set, &st->sets))
 		return false;
@@ -330,8 +331,9 @@ delete_(struct sql_convert *c, const PgQuery__DeleteStmt *s, struct ast_stmt *st
 	st->kind = AST_DELETE;
 	if (s->with_clause != NULL)
 		return sql_convert_no(c, "WITH is", -1);
-	if (s->n_using_clause > 0)
-		return sql_convert_no(c, "DELETE ... USING is", -1);
+	if (s->n_using_clause > 0 &&
+	    (st->from = sql_convert_from(c, s->using_clause, s->n_using_clause)) == NULL)
+		return false;
 	if (!sql_convert_range(c, s->relation, &st->table))
 		return false;
 	if (s->where_clause != NULL && (st->where = sql_convert_expr(c, s->where_clause)) == NULL)

@@ -599,6 +599,7 @@ sql_dml(struct sql_exec *x, struct sql_plan *p, uint64_t *rows)
 		return insert_values(x, p, rows);
 	if (!sql_open(x, p->root))
 		return false;
-	bool ok = p->kind == AST_INSERT ? insert_select(x, p, rows) : change_rows(x, p, rows);
-	return ok;
+	if (p->from != NULL)
+		return sql_dml_from(x, p, rows);
+	return p->kind == AST_INSERT ? insert_select(x, p, rows) : change_rows(x, p, rows);
 }

@@ -54,5 +54,7 @@ struct sql_seen; /* keys this command has written */
 bool sql_conflict_open(struct sql_exec *x, struct sql_plan *p, struct sql_seen **out);
 bool sql_conflict_batch(struct sql_exec *x, struct sql_plan *p, struct sql_seen *seen, struct sql_batch *b,
     struct nam_arena *arena, uint64_t *count);
+/* dml_from.c */
+bool sql_dml_from(struct sql_exec *x, struct sql_plan *p, uint64_t *count);
 
 #endif

@@ -128,6 +128,13 @@ struct sql_conflict {
 	struct sql_expr *where;
 };
 
+/* UPDATE ... FROM, DELETE ... USING: what the query answers. First the target's key; the rest goes to wide[]. */
+struct sql_from {
+	unsigned cols;
+	enum cat_type *type;
+	unsigned *wide, width;
+};
+
 struct sql_plan {
 	struct nam_arena arena;
 	enum ast_stmt_kind kind;
@@ -146,6 +153,7 @@ struct sql_plan {
 				    columns */
 	unsigned rows;
 	struct sql_conflict *conflict;
+	struct sql_from *from;
 	struct sql_sets sets;
 	struct sql_expr *recheck; /* WHERE in all, for a row that has changed */
 	struct sql_expr **returning;
