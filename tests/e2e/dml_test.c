@@ -147,8 +147,13 @@ static const struct golden joins[] = {
 	{ "update t set a = 1, a = 2 from u", "ERROR 42601: multiple assignments to same column \"a\"" },
 	{ "update heap set a = u.n from u",
 	    "ERROR 0A000: UPDATE ... FROM on a table without a primary key is not supported yet" },
-	{ "update t set a = t2.a from t as t2 where t.id = t2.id + 1 returning t.id, t.a", "4|~;102|1; UPDATE 2" },
+	{ "update t set a = t2.a from t as t2 where t.id = t2.id + 1 returning t.id, t.a",
+	    "4|~;102|1; UPDATE 2" },
 	{ "insert into t values (1, 1, 'a'), (2, 2, 'b')", "INSERT 0 2" },
+	{ "update t set a = s.total from (select t_id, sum(n) as total from u group by t_id) as s where "
+	  "s.t_id = "
+	  "t.id returning t.id, a, s.total",
+	    "1|100|100;2|200|200; UPDATE 2" },
 	{ "delete from t using u where t.id = u.t_id and u.n = 200 returning t.id, u.s", "2|y; DELETE 1" },
 	{ "delete from t using u where u.t_id = t.id", "DELETE 1" },
 	{ "delete from v using v as w where v.x = w.x and v.y > w.y returning *", "1|2|1|1; DELETE 1" },
