@@ -7,5 +7,7 @@
 
 /* TPC-W-like checkout (nam-end-of-slow-networks §4.3), with a memory floor and SQLite beside it. argv[0] is "tpcw". */
 int bench_tpcw(int argc, char **argv);
+/* Questions over real CSV files, beside SQLite in memory. argv[0] is "sql". */
+int bench_sql(int argc, char **argv);
 
 #endif

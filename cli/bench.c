@@ -10,9 +10,12 @@ cli_bench(int argc, char **argv)
 {
 	if (argc >= 2 && strcmp(argv[1], "tpcw") == 0)
 		return bench_tpcw(argc - 1, argv + 1);
+	if (argc >= 2 && strcmp(argv[1], "sql") == 0)
+		return bench_sql(argc - 1, argv + 1);
 	bool help = argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
-	fprintf(help ? stdout : stderr, "usage: namdb bench tpcw [options]\n"
+	fprintf(help ? stdout : stderr, "usage: namdb bench tpcw|sql [options]\n"
 					"  tpcw   checkout transactions beside a memory floor and SQLite\n"
+					"  sql    questions over CSV files beside SQLite\n"
 					"namdb bench tpcw --help lists its options\n");
 	return help ? 0 : 2;
 }
