@@ -446,7 +446,7 @@ bool
 cat_num_to_int(struct cat_str s, enum cat_type type, int64_t *out, struct cat_err *err)
 {
 	struct num a = cat_num_load(s);
-	const char *t = type == CAT_INT4 ? "integer" : "bigint";
+	const char *t = cat_type_name(type);
 	if (a.special == NUM_NAN)
 		return cat_error(err, "0A000", "cannot convert NaN to %s", t);
 	if (a.special == NUM_INF)
@@ -469,7 +469,7 @@ cat_num_to_int(struct cat_str s, enum cat_type type, int64_t *out, struct cat_er
 	} else if (a.scale > 0) {
 		m = down(m, a.scale, true);
 	}
-	u128 most = type == CAT_INT4 ? (u128)INT32_MAX : (u128)INT64_MAX;
+	u128 most = type == CAT_INT2 ? INT16_MAX : type == CAT_INT4 ? INT32_MAX : (u128)INT64_MAX;
 	if (m > most + a.neg)
 		return cat_error(err, "22003", "%s out of range", t);
 	*out = a.neg ? (int64_t)(0 - (uint64_t)m) : (int64_t)m;

@@ -25,7 +25,10 @@ cell_bytes(enum cat_type t)
 	switch (t) {
 	case CAT_BOOL:
 		return 1;
+	case CAT_INT2:
+		return 2;
 	case CAT_INT4:
+	case CAT_FLOAT4:
 		return 4;
 	default:
 		return 8;
@@ -35,7 +38,7 @@ cell_bytes(enum cat_type t)
 static bool
 is_var(enum cat_type t)
 {
-	return t == CAT_TEXT || t == CAT_NUMERIC;
+	return cat_type_is_str(t);
 }
 
 static bool
@@ -62,7 +65,7 @@ cat_table_layout(struct cat_table *t, struct cat_err *err)
 		var = true;
 		unsigned spill = is_key(t, i) ? CAT_SPILL_KEY : CAT_SPILL;
 		unsigned want = CAT_INLINE_TEXT;
-		if (c->type == CAT_TEXT && c->typmod > 0)
+		if ((c->type == CAT_TEXT || c->type == CAT_BPCHAR) && c->typmod > 0)
 			want = c->typmod < CAT_INLINE_MAX ? (unsigned)c->typmod : CAT_INLINE_MAX;
 		least += spill;
 		room += want > spill ? want : spill;
@@ -87,24 +90,6 @@ cat_table_layout(struct cat_table *t, struct cat_err *err)
 }
 
 /* ---- encoding ---------------------------------------------------------------- */
-
-/* The numeric without trailing zeros of its fraction: equal numbers, equal bytes. */
-static bool
-canonical(struct cat_str n, struct cat_str *out, struct nam_arena *arena)
-{
-	struct cat_err err;
-	*out = n;
-	if (cat_num_is_nan(n) || cat_num_is_inf(n) || cat_num_scale(n) == 0)
-		return true;
-	struct cat_str text = cat_num_out(n, arena);
-	if (text.len == 0)
-		return false;
-	while (text.p[text.len - 1] == '0')
-		text.len--;
-	if (text.p[text.len - 1] == '.')
-		text.len--;
-	return cat_num_in(text, out, arena, &err);
-}
 
 /* What same_key compares when the value itself is elsewhere: over the bytes that a key holds. */
 static void
@@ -151,8 +136,18 @@ put_fixed(char *cell, enum cat_type type, union cat_val v)
 	case CAT_BOOL:
 		*cell = v.i != 0;
 		break;
+	case CAT_INT2: {
+		int16_t x = (int16_t)v.i;
+		memcpy(cell, &x, sizeof x);
+		break;
+	}
 	case CAT_INT4: {
 		int32_t x = (int32_t)v.i;
+		memcpy(cell, &x, sizeof x);
+		break;
+	}
+	case CAT_FLOAT4: {
+		float x = (float)v.f;
 		memcpy(cell, &x, sizeof x);
 		break;
 	}
@@ -209,7 +204,7 @@ cat_row_encode(const struct cat_table *table, struct txn *t, const union cat_val
 			cell.len = CAT_SPILL | CAT_SPILLED;
 			if (is_key(table, i)) {
 				struct cat_str k = v[i].s;
-				if (c->type == CAT_NUMERIC && !canonical(k, &k, arena))
+				if (!cat_value_canonical(c->type, k, &k, arena))
 					return NAM_NOMEM;
 				digest(k.p, k.len, (unsigned char *)row + at + CAT_SPILL);
 				cell.len = CAT_SPILL_KEY | CAT_SPILLED;
@@ -298,6 +293,24 @@ decode_fixed(const struct cat_table *table, unsigned column, const struct txn_ro
 			const unsigned char *row = rows[k].bytes;
 			out->null[k] = row[byte] >> bit & 1;
 			out->i[k] = row[off] != 0;
+		}
+		break;
+	case CAT_INT2:
+		for (unsigned k = 0; k < n; k++) {
+			const unsigned char *row = rows[k].bytes;
+			int16_t x;
+			memcpy(&x, row + off, sizeof x);
+			out->null[k] = row[byte] >> bit & 1;
+			out->i[k] = x;
+		}
+		break;
+	case CAT_FLOAT4:
+		for (unsigned k = 0; k < n; k++) {
+			const unsigned char *row = rows[k].bytes;
+			float x;
+			memcpy(&x, row + off, sizeof x);
+			out->null[k] = row[byte] >> bit & 1;
+			out->f[k] = (double)x;
 		}
 		break;
 	case CAT_INT4:
@@ -412,7 +425,7 @@ cat_key_encode(const struct cat_table *table, const union cat_val *v, struct cat
 		enum cat_type type = table->column[table->key[i]].type;
 		if (is_var(type)) {
 			struct cat_str x = v[i].s;
-			if (type == CAT_NUMERIC && !canonical(x, &x, arena))
+			if (!cat_value_canonical(type, x, &x, arena))
 				return NAM_NOMEM;
 			NAM_ASSERT(x.len <= v[i].s.len);
 			memcpy(key + at, &x.len, 4);
@@ -422,7 +435,7 @@ cat_key_encode(const struct cat_table *table, const union cat_val *v, struct cat
 			continue;
 		}
 		int64_t x = v[i].i;
-		if (type == CAT_FLOAT8)
+		if (cat_type_is_float(type))
 			x = float_bits(v[i].f);
 		else if (type == CAT_BOOL)
 			x = x != 0;
@@ -442,6 +455,16 @@ get_fixed(const char *row, const struct cat_column *c)
 		int32_t y;
 		memcpy(&y, row + c->offset, sizeof y);
 		return y;
+	}
+	if (c->type == CAT_INT2) {
+		int16_t y;
+		memcpy(&y, row + c->offset, sizeof y);
+		return y;
+	}
+	if (c->type == CAT_FLOAT4) {
+		float y;
+		memcpy(&y, row + c->offset, sizeof y);
+		return float_bits((double)y);
 	}
 	if (c->type == CAT_BOOL)
 		return row[c->offset] != 0;
@@ -468,9 +491,10 @@ same_var(const struct cat_table *t, const char *row, uint32_t len, const struct 
 		digest(key, n, d);
 		return memcmp(d, row + cell.where + CAT_SPILL, CAT_DIGEST) == 0;
 	}
-	if (c->type == CAT_NUMERIC)
-		return cat_num_cmp(
-			   (struct cat_str){ row + cell.where, cell.len }, (struct cat_str){ key, n }) == 0;
+	if (c->type == CAT_NUMERIC || c->type == CAT_BPCHAR) {
+		union cat_val mine = { .s = { row + cell.where, cell.len } }, its = { .s = { key, n } };
+		return cat_value_cmp(c->type, mine, its) == 0;
+	}
 	return cell.len == n && memcmp(row + cell.where, key, n) == 0;
 }
 

@@ -316,6 +316,8 @@ type_text(const struct cat_column *c, char out[41])
 {
 	if (c->type == CAT_TEXT && c->typmod > 0)
 		snprintf(out, 41, "character varying(%d)", c->typmod);
+	else if (c->type == CAT_BPCHAR && c->typmod >= 0)
+		snprintf(out, 41, "character(%d)", c->typmod);
 	else if (c->type == CAT_NUMERIC && c->typmod >= 0)
 		snprintf(out, 41, "numeric(%d,%d)", c->typmod >> 16, c->typmod & 0xffff);
 	else

@@ -11,12 +11,56 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const struct {
+	const char *name, *word;
+	char category;
+	bool preferred;
+} types[CAT_TYPES] = {
+	[CAT_UNKNOWN] = { "unknown", "unknown", 'X', false },
+	[CAT_BOOL] = { "boolean", "bool", 'B', true },
+	[CAT_INT2] = { "smallint", "int2", 'N', false },
+	[CAT_INT4] = { "integer", "int4", 'N', false },
+	[CAT_INT8] = { "bigint", "int8", 'N', false },
+	[CAT_FLOAT4] = { "real", "float4", 'N', false },
+	[CAT_FLOAT8] = { "double precision", "float8", 'N', true },
+	[CAT_NUMERIC] = { "numeric", "numeric", 'N', false },
+	[CAT_TEXT] = { "text", "text", 'S', true },
+	[CAT_BPCHAR] = { "character", "bpchar", 'S', false },
+	[CAT_DATE] = { "date", "date", 'D', false },
+	[CAT_TIMESTAMP] = { "timestamp without time zone", "timestamp", 'D', false },
+};
+
 const char *
 cat_type_name(enum cat_type t)
 {
-	static const char *const name[CAT_TYPES] = { "unknown", "boolean", "integer", "bigint",
-		"double precision", "numeric", "text", "date", "timestamp without time zone" };
-	return (unsigned)t < CAT_TYPES ? name[t] : "?";
+	return (unsigned)t < CAT_TYPES ? types[t].name : "?";
+}
+
+const char *
+cat_type_word(enum cat_type t)
+{
+	return (unsigned)t < CAT_TYPES ? types[t].word : "?";
+}
+
+enum cat_type
+cat_type_find(const char *word)
+{
+	for (int t = CAT_UNKNOWN + 1; t < CAT_TYPES; t++)
+		if (strcmp(types[t].word, word) == 0)
+			return (enum cat_type)t;
+	return strcmp(word, "varchar") == 0 ? CAT_TEXT : CAT_UNKNOWN;
+}
+
+char
+cat_type_category(enum cat_type t)
+{
+	return (unsigned)t < CAT_TYPES ? types[t].category : 'X';
+}
+
+bool
+cat_type_preferred(enum cat_type t)
+{
+	return (unsigned)t < CAT_TYPES && types[t].preferred;
 }
 
 bool
@@ -99,7 +143,8 @@ int_in(enum cat_type type, struct cat_str in, union cat_val *out, struct cat_err
 	}
 	if (s.len == 0)
 		return bad(type, in, err);
-	uint64_t v = 0, most = (type == CAT_INT4 ? (uint64_t)INT32_MAX : (uint64_t)INT64_MAX) + neg;
+	uint64_t v = 0, most = type == CAT_INT2 ? INT16_MAX : type == CAT_INT4 ? INT32_MAX : INT64_MAX;
+	most += neg;
 	for (uint32_t k = 0; k < s.len; k++) {
 		unsigned d = (unsigned)(unsigned char)s.p[k] - '0';
 		if (d > 9)
@@ -114,7 +159,8 @@ int_in(enum cat_type type, struct cat_str in, union cat_val *out, struct cat_err
 }
 
 static bool
-float_in(struct cat_str in, union cat_val *out, struct nam_arena *arena, struct cat_err *err)
+float_in(
+    enum cat_type type, struct cat_str in, union cat_val *out, struct nam_arena *arena, struct cat_err *err)
 {
 	struct cat_str s = strip(in);
 	char small[64];
@@ -126,14 +172,15 @@ float_in(struct cat_str in, union cat_val *out, struct nam_arena *arena, struct 
 		return cat_error(err, "53200", "out of memory");
 	}
 	if (s.len == 0)
-		return bad(CAT_FLOAT8, in, err);
+		return bad(type, in, err);
 	char *end;
 	errno = 0;
-	out->f = strtod(z, &end);
+	out->f = type == CAT_FLOAT4 ? (double)strtof(z, &end) : strtod(z, &end);
 	if (end != z + s.len || memchr(z, '(', s.len) != NULL)
-		return bad(CAT_FLOAT8, in, err);
+		return bad(type, in, err);
 	if (errno == ERANGE && (out->f == 0 || isinf(out->f)))
-		return cat_error(err, "22003", "\"%.200s\" is out of range for type double precision", z);
+		return cat_error(
+		    err, "22003", "\"%.200s\" is out of range for type %s", z, cat_type_name(type));
 	return true;
 }
 
@@ -214,15 +261,25 @@ cat_value_fit(
 		return true;
 	if (type == CAT_NUMERIC)
 		return cat_num_fit(v->s, typmod, &v->s, arena, err);
-	if (type != CAT_TEXT || v->s.len <= (uint32_t)typmod)
+	bool pads = type == CAT_BPCHAR;
+	if (!pads && (type != CAT_TEXT || v->s.len <= (uint32_t)typmod))
 		return true;
-	uint32_t bytes;
-	chars_up_to(v->s, (uint32_t)typmod, &bytes);
+	uint32_t bytes, chars = chars_up_to(v->s, (uint32_t)typmod, &bytes);
+	if (pads && chars < (uint32_t)typmod) {
+		uint32_t more = (uint32_t)typmod - chars;
+		char *p = nam_arena_take(arena, v->s.len + (size_t)more);
+		if (p == NULL)
+			return cat_error(err, "53200", "out of memory");
+		memcpy(p, v->s.p, v->s.len);
+		memset(p + v->s.len, ' ', more);
+		v->s = (struct cat_str){ p, v->s.len + more };
+		return true;
+	}
 	/* Spaces too many go silently. */
 	for (uint32_t k = bytes; k < v->s.len; k++)
 		if (v->s.p[k] != ' ')
-			return cat_error(
-			    err, "22001", "value too long for type character varying(%d)", (int)typmod);
+			return cat_error(err, "22001", "value too long for type character%s(%d)",
+			    pads ? "" : " varying", (int)typmod);
 	v->s.len = bytes;
 	return true;
 }
@@ -234,14 +291,17 @@ cat_value_in(enum cat_type type, int32_t typmod, struct cat_str in, union cat_va
 	switch (type) {
 	case CAT_BOOL:
 		return bool_in(in, out, err);
+	case CAT_INT2:
 	case CAT_INT4:
 	case CAT_INT8:
 		return int_in(type, in, out, err);
+	case CAT_FLOAT4:
 	case CAT_FLOAT8:
-		return float_in(in, out, arena, err);
+		return float_in(type, in, out, arena, err);
 	case CAT_NUMERIC:
 		return cat_num_in(in, &out->s, arena, err) && cat_value_fit(type, typmod, out, arena, err);
 	case CAT_TEXT:
+	case CAT_BPCHAR:
 	case CAT_UNKNOWN:
 		return text_in(in, out, err) && cat_value_fit(type, typmod, out, arena, err);
 	case CAT_DATE:
@@ -273,8 +333,17 @@ int_out(int64_t v, char *to)
 
 /* Does text read back as v, and not only because a tie was broken kindly? */
 static bool
-reads_back(const char *t, double v)
+reads_back(const char *t, double v, bool four)
 {
+	if (four) {
+		float f = (float)v;
+		if (strtof(t, NULL) != f)
+			return false;
+		/* halfway between two floats is a double */
+		double near = strtod(t, NULL);
+		return near == v || (near != (v + (double)nextafterf(f, INFINITY)) / 2 &&
+					near != (v + (double)nextafterf(f, -INFINITY)) / 2);
+	}
 	if (strtod(t, NULL) != v)
 		return false;
 	/* Halfway to a neighbour fits a long double exactly. Such a text is ambiguous for other readers. */
@@ -285,13 +354,14 @@ reads_back(const char *t, double v)
 
 /* Shortest digits that read back as v > 0: writes them and their exponent (d.ddd * 10^e). */
 static unsigned
-shortest(double v, char digits[24], int *exp)
+shortest(double v, bool four, char digits[24], int *exp)
 {
 	char t[40];
-	int p = v < 2.3e-308 ? 1 : 15; /* 15 digits are unique, except where a double has fewer bits */
-	for (; p < 17; p++) {
+	/* 15 digits (6 of a float) are unique, except where a double has fewer bits */
+	int p = v < (four ? 1.2e-38 : 2.3e-308) ? 1 : four ? 6 : 15, most = four ? 9 : 17;
+	for (; p < most; p++) {
 		snprintf(t, sizeof t, "%.*e", p - 1, v);
-		if (reads_back(t, v))
+		if (reads_back(t, v, four))
 			break;
 		/* At a power of two the gap above is twice the gap below: the text just above may do. */
 		int ignore;
@@ -301,15 +371,15 @@ shortest(double v, char digits[24], int *exp)
 			int last = p == 1 ? 0 : p;
 			if (up[last] < '9') {
 				up[last]++;
-				if (reads_back(up, v)) {
+				if (reads_back(up, v, four)) {
 					memcpy(t, up, sizeof up);
 					break;
 				}
 			}
 		}
 	}
-	if (p == 17)
-		snprintf(t, sizeof t, "%.16e", v);
+	if (p == most)
+		snprintf(t, sizeof t, "%.*e", most - 1, v);
 	unsigned n = 0;
 	char *e = strchr(t, 'e');
 	for (char *c = t; c < e; c++)
@@ -322,8 +392,9 @@ shortest(double v, char digits[24], int *exp)
 }
 
 static unsigned
-float_out(double v, char *to)
+float_out(double v, bool four, char *to)
 {
+	int plain = four ? 6 : 15; /* digits before the point without an exponent */
 	if (isnan(v)) {
 		memcpy(to, "NaN", 3);
 		return 3;
@@ -337,12 +408,12 @@ float_out(double v, char *to)
 		to[n++] = '-';
 		v = -v;
 	}
-	if (v < 1e15 && v == (double)(int64_t)v)
+	if (v < (four ? 1e6 : 1e15) && v == (double)(int64_t)v)
 		return n + int_out((int64_t)v, to + n);
 	char d[24];
 	int e;
-	unsigned count = shortest(v, d, &e);
-	if (e >= -4 && e < 15) {
+	unsigned count = shortest(v, four, d, &e);
+	if (e >= -4 && e < plain) {
 		if (e < 0) {
 			to[n++] = '0';
 			to[n++] = '.';
@@ -372,7 +443,7 @@ cat_value_out(enum cat_type type, union cat_val v, struct nam_arena *arena)
 {
 	if (type == CAT_BOOL)
 		return (struct cat_str){ v.i ? "t" : "f", 1 };
-	if (type == CAT_TEXT || type == CAT_UNKNOWN)
+	if (type == CAT_TEXT || type == CAT_BPCHAR || type == CAT_UNKNOWN)
 		return v.s;
 	if (type == CAT_NUMERIC)
 		return cat_num_out(v.s, arena);
@@ -381,12 +452,14 @@ cat_value_out(enum cat_type type, union cat_val v, struct nam_arena *arena)
 		return (struct cat_str){ "", 0 };
 	unsigned n = 0;
 	switch (type) {
+	case CAT_INT2:
 	case CAT_INT4:
 	case CAT_INT8:
 		n = int_out(v.i, p);
 		break;
+	case CAT_FLOAT4:
 	case CAT_FLOAT8:
-		n = float_out(v.f, p);
+		n = float_out(v.f, type == CAT_FLOAT4, p);
 		break;
 	case CAT_DATE:
 		n = cat_date_out(v.i, p);
@@ -402,16 +475,62 @@ cat_value_out(enum cat_type type, union cat_val v, struct nam_arena *arena)
 
 /* ---- order, hash, copy ---------------------------------------------------------------- */
 
+static struct cat_str
+without_blanks(struct cat_str s)
+{
+	while (s.len > 0 && s.p[s.len - 1] == ' ')
+		s.len--;
+	return s;
+}
+
+/* The numeric without trailing zeros of its fraction: equal numbers, equal bytes. */
+static bool
+numeric_canonical(struct cat_str n, struct cat_str *out, struct nam_arena *arena)
+{
+	struct cat_err err;
+	*out = n;
+	if (cat_num_is_nan(n) || cat_num_is_inf(n) || cat_num_scale(n) == 0)
+		return true;
+	struct cat_str text = cat_num_out(n, arena);
+	if (text.len == 0)
+		return false;
+	while (text.p[text.len - 1] == '0')
+		text.len--;
+	if (text.p[text.len - 1] == '.')
+		text.len--;
+	return cat_num_in(text, out, arena, &err);
+}
+
+bool
+cat_value_canonical(enum cat_type type, struct cat_str s, struct cat_str *out, struct nam_arena *arena)
+{
+	switch (type) {
+	case CAT_NUMERIC:
+		return numeric_canonical(s, out, arena);
+	case CAT_BPCHAR:
+		*out = without_blanks(s);
+		return true;
+	default:
+		*out = s;
+		return true;
+	}
+}
+
 int
 cat_value_cmp(enum cat_type type, union cat_val a, union cat_val b)
 {
 	switch (type) {
+	case CAT_FLOAT4:
 	case CAT_FLOAT8:
 		if (isnan(a.f) || isnan(b.f))
 			return (int)!!isnan(a.f) - (int)!!isnan(b.f);
 		return (a.f > b.f) - (a.f < b.f);
 	case CAT_NUMERIC:
 		return cat_num_cmp(a.s, b.s);
+	case CAT_BPCHAR:
+		a.s = without_blanks(a.s);
+		b.s = without_blanks(b.s);
+		/* fall through */
 	case CAT_TEXT:
 	case CAT_UNKNOWN: {
 		uint32_t n = a.s.len < b.s.len ? a.s.len : b.s.len;
@@ -429,6 +548,7 @@ uint64_t
 cat_value_hash(enum cat_type type, union cat_val v, uint64_t seed)
 {
 	switch (type) {
+	case CAT_FLOAT4:
 	case CAT_FLOAT8:
 		if (v.f == 0)
 			v.f = 0;
@@ -437,6 +557,9 @@ cat_value_hash(enum cat_type type, union cat_val v, uint64_t seed)
 		return nam_mix((uint64_t)v.i ^ seed) + seed;
 	case CAT_NUMERIC:
 		return cat_num_hash(v.s, seed);
+	case CAT_BPCHAR:
+		v.s = without_blanks(v.s);
+		/* fall through */
 	case CAT_TEXT:
 	case CAT_UNKNOWN:
 		return nam_hash(v.s.p, v.s.len, seed);

@@ -5,10 +5,12 @@
  *
  *	type        in memory
  *	BOOL        int64 0/1
- *	INT4, INT8  int64
+ *	INT2, INT4, INT8  int64
  *	FLOAT8      double
+ *	FLOAT4      double that a float holds
  *	NUMERIC     str: bytes that only catalog/numeric.h looks into
  *	TEXT        str: UTF-8, not 0-terminated, no 0 byte inside. varchar(n) is TEXT with typmod n
+ *	BPCHAR      str: char(n), padded with spaces to n characters; they do not count when it is compared
  *	DATE        int64 days since 2000-01-01; INT64_MAX / INT64_MIN = infinity / -infinity
  *	TIMESTAMP   int64 microseconds since 2000-01-01 00:00; same infinities
  *	UNKNOWN     str: an untyped literal before the binder has decided; never stored
@@ -31,16 +33,48 @@ enum cat_type {
 	CAT_TEXT = 6,
 	CAT_DATE = 7,
 	CAT_TIMESTAMP = 8,
+	CAT_INT2 = 9,
+	CAT_FLOAT4 = 10,
+	CAT_BPCHAR = 11,
 	CAT_TYPES
 };
 
 /* "integer", "bigint", "double precision", "numeric", "text", "boolean", "date", "timestamp without time zone" */
 const char *cat_type_name(enum cat_type t);
+/* PostgreSQL's own word for it: "int4", "bpchar", "timestamptz" */
+const char *cat_type_word(enum cat_type t);
+/* The type of such a word, varchar being TEXT; CAT_UNKNOWN: none of ours. */
+enum cat_type cat_type_find(const char *word);
+/* PostgreSQL's typcategory (N, S, D ...; X: unknown) and typispreferred. */
+char cat_type_category(enum cat_type t);
+bool cat_type_preferred(enum cat_type t);
 
+/* cat_val.s holds it, and a row keeps it among its variable bytes. */
 static inline bool
 cat_type_is_str(enum cat_type t)
 {
-	return t == CAT_TEXT || t == CAT_NUMERIC || t == CAT_UNKNOWN;
+	return (UINT32_C(1) << t &
+		   (1u << CAT_TEXT | 1u << CAT_NUMERIC | 1u << CAT_UNKNOWN | 1u << CAT_BPCHAR)) != 0;
+}
+
+/* cat_val.f holds it. */
+static inline bool
+cat_type_is_float(enum cat_type t)
+{
+	return t == CAT_FLOAT8 || t == CAT_FLOAT4;
+}
+
+static inline bool
+cat_type_is_int(enum cat_type t)
+{
+	return t == CAT_INT4 || t == CAT_INT8 || t == CAT_INT2;
+}
+
+/* Does an integer type hold x? */
+static inline bool
+cat_int_fits(enum cat_type t, int64_t x)
+{
+	return t == CAT_INT2 ? x == (int16_t)x : t == CAT_INT4 ? x == (int32_t)x : true;
 }
 
 /* Bytes somewhere: who owns them is said by whoever hands them over (usually an arena). */
@@ -82,7 +116,7 @@ static inline union cat_val
 cat_vec_at(const struct cat_vec *v, unsigned k)
 {
 	union cat_val out;
-	if (v->type == CAT_FLOAT8)
+	if (cat_type_is_float(v->type))
 		out.f = v->f[k];
 	else if (cat_type_is_str(v->type))
 		out.s = v->s[k];
@@ -94,7 +128,7 @@ static inline void
 cat_vec_set(struct cat_vec *v, unsigned k, union cat_val x, bool null)
 {
 	v->null[k] = null;
-	if (v->type == CAT_FLOAT8)
+	if (cat_type_is_float(v->type))
 		v->f[k] = x.f;
 	else if (cat_type_is_str(v->type))
 		v->s[k] = null ? (struct cat_str){ "", 0 } : x.s;
@@ -120,7 +154,7 @@ bool cat_value_in(enum cat_type type, int32_t typmod, struct cat_str in, union c
     struct nam_arena *arena, struct cat_err *err);
 /* Value to text, as psql shows it (bool t/f, float8 shortest round trip, dates ISO). */
 struct cat_str cat_value_out(enum cat_type type, union cat_val v, struct nam_arena *arena);
-/* Applies varchar(n) (22001) and numeric(p,s) (rounding; 22003) to a value about to be stored. */
+/* Applies varchar(n) and char(n) (22001; char pads) and numeric(p,s) (rounding; 22003) to a value about to be stored. */
 bool cat_value_fit(
     enum cat_type type, int32_t typmod, union cat_val *v, struct nam_arena *arena, struct cat_err *err);
 /* -1, 0, 1. Text by bytes; NaN greater than all and equal to itself; same type both. */
@@ -130,6 +164,10 @@ uint64_t cat_value_hash(enum cat_type type, union cat_val v, uint64_t seed);
 /* Copies what a value points to. */
 union cat_val cat_value_copy(enum cat_type type, union cat_val v, struct nam_arena *arena);
 
-/* typmods: varchar(n): n. numeric(p,s): p << 16 | s. */
+/* A str without what does not count in a comparison: trailing zeros of a numeric, trailing spaces of char(n). Equal
+ * values become equal bytes, never longer. false: no memory. */
+bool cat_value_canonical(enum cat_type type, struct cat_str s, struct cat_str *out, struct nam_arena *arena);
+
+/* typmods: varchar(n), char(n): n. numeric(p,s): p << 16 | s. */
 
 #endif

@@ -15,7 +15,7 @@
 static bool
 is_number(enum cat_type t)
 {
-	return t == CAT_INT4 || t == CAT_INT8 || t == CAT_FLOAT8 || t == CAT_NUMERIC;
+	return cat_type_category(t) == 'N';
 }
 
 enum { PROGRESS_NS = 300000000 }; /* what is done sooner needs no progress line */

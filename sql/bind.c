@@ -638,6 +638,11 @@ sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr
 	c.mask = c.lmask | c.rmask;
 	struct sql_expr *pair[2] = { c.l, c.r };
 	struct cat_err ignored;
+	if (c.e->kind == SQL_CALL && c.e->nargs == 2) {
+		/* what the operator compares, which is not always of the common type: text and char(n), real and numeric */
+		pair[0] = c.e->args[0];
+		pair[1] = c.e->args[1];
+	}
 	if (sql_expr_unify(b->a, pair, 2, "=", &ignored)) {
 		c.ul = pair[0];
 		c.ur = pair[1];

@@ -189,24 +189,7 @@ name_of(const struct ast_expr *e)
 		const char *inner = name_of(e->args[0]);
 		if (strcmp(inner, "?column?") != 0)
 			return inner;
-		switch (e->type) {
-		case CAT_INT4:
-			return "int4";
-		case CAT_INT8:
-			return "int8";
-		case CAT_FLOAT8:
-			return "float8";
-		case CAT_NUMERIC:
-			return "numeric";
-		case CAT_BOOL:
-			return "bool";
-		case CAT_DATE:
-			return "date";
-		case CAT_TIMESTAMP:
-			return "timestamp";
-		default:
-			return "text";
-		}
+		return cat_type_word(e->type);
 	}
 	default:
 		return "?column?";

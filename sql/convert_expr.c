@@ -190,20 +190,6 @@ typmod_at(const PgQuery__TypeName *t, size_t i)
 bool
 sql_convert_type(struct sql_convert *c, const PgQuery__TypeName *t, enum cat_type *type, int32_t *typmod)
 {
-	static const struct {
-		const char *name;
-		enum cat_type type;
-	} known[] = {
-		{ "int4", CAT_INT4 },
-		{ "int8", CAT_INT8 },
-		{ "float8", CAT_FLOAT8 },
-		{ "numeric", CAT_NUMERIC },
-		{ "bool", CAT_BOOL },
-		{ "text", CAT_TEXT },
-		{ "varchar", CAT_TEXT },
-		{ "date", CAT_DATE },
-		{ "timestamp", CAT_TIMESTAMP },
-	};
 	*typmod = -1;
 	const char *name = t->n_names ? sql_convert_word(t->names[t->n_names - 1]) : NULL;
 	if (name == NULL)
@@ -213,23 +199,16 @@ sql_convert_type(struct sql_convert *c, const PgQuery__TypeName *t, enum cat_typ
 		return sql_convert_no(c, "arrays are", t->location);
 	if (t->setof || t->pct_type)
 		return sql_convert_no(c, "SETOF and %TYPE are", t->location);
-	*type = CAT_UNKNOWN;
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (strcmp(name, known[i].name) == 0)
-			*type = known[i].type;
+	*type = cat_type_find(name);
 	if (*type == CAT_UNKNOWN) {
-		static const char *const others[] = { "int2", "float4", "bpchar", "char", "timestamptz",
-			"time", "timetz", "interval", "bytea", "json", "jsonb", "uuid", "money", "xml", "bit",
-			"varbit", "oid", "name", "regclass", "inet", "cidr", "point", "serial", "bigserial",
-			"smallserial", "serial4", "serial8", "tsvector", "tsquery" };
+		static const char *const others[] = { "char", "timestamptz", "time", "timetz", "interval",
+			"bytea", "json", "jsonb", "uuid", "money", "xml", "bit", "varbit", "oid", "name",
+			"regclass", "inet", "cidr", "point", "serial", "bigserial", "smallserial", "serial4",
+			"serial8", "tsvector", "tsquery" };
 		for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
 			if (strcmp(name, others[i]) != 0)
 				continue;
-			const char *say = i == 0   ? "smallint"
-					  : i == 1 ? "real"
-					  : i == 2 ? "character"
-					  : i == 4 ? "timestamp with time zone"
-						   : name;
+			const char *say = i == 0 ? "\"char\"" : i == 1 ? "timestamp with time zone" : name;
 			snprintf(what, sizeof what, "type %s is", say);
 			return sql_convert_no(c, what, t->location);
 		}
@@ -240,11 +219,12 @@ sql_convert_type(struct sql_convert *c, const PgQuery__TypeName *t, enum cat_typ
 	if (t->n_typmods == 0)
 		return true;
 	int32_t a = typmod_at(t, 0), b = t->n_typmods > 1 ? typmod_at(t, 1) : 0;
-	if (strcmp(name, "varchar") == 0 && t->n_typmods == 1) {
+	if ((strcmp(name, "varchar") == 0 || *type == CAT_BPCHAR) && t->n_typmods == 1) {
+		const char *said = *type == CAT_BPCHAR ? "char" : name;
 		if (a < 1)
-			cat_error(c->err, "22023", "length for type varchar must be at least 1");
+			cat_error(c->err, "22023", "length for type %s must be at least 1", said);
 		else if (a > 10485760)
-			cat_error(c->err, "22023", "length for type varchar cannot exceed 10485760");
+			cat_error(c->err, "22023", "length for type %s cannot exceed 10485760", said);
 		else {
 			*typmod = a;
 			return true;

@@ -25,7 +25,7 @@ compare(const void *pa, const void *pb, void *arg)
 		if (va->null[ra])
 			continue;
 		int c;
-		if (cat_type_is_str(va->type) || va->type == CAT_FLOAT8)
+		if (cat_type_is_str(va->type) || cat_type_is_float(va->type))
 			c = cat_value_cmp(va->type, cat_vec_at(va, ra), cat_vec_at(vb, rb));
 		else
 			c = va->i[ra] < vb->i[rb] ? -1 : va->i[ra] > vb->i[rb];

@@ -167,11 +167,17 @@ sql_expr_coerce(
 	return sql_expr_fold(a, c);
 }
 
+static bool
+has_typmod(enum cat_type t)
+{
+	return t == CAT_TEXT || t == CAT_NUMERIC || t == CAT_BPCHAR;
+}
+
 /* Applies a typmod to an expression that has the type already. */
 static struct sql_expr *
 fit(struct nam_arena *a, struct sql_expr *e, const struct sql_fn *fn, int32_t typmod, struct cat_err *err)
 {
-	if (typmod < 0 || e->typmod == typmod || (e->type != CAT_TEXT && e->type != CAT_NUMERIC))
+	if (typmod < 0 || e->typmod == typmod || !has_typmod(e->type))
 		return e;
 	struct sql_expr *c = sql_expr_call(a, fn, &e, 1, e->position, err);
 	if (c == NULL)
@@ -220,12 +226,6 @@ sql_expr_settle(struct nam_arena *a, struct sql_expr *e, struct cat_err *err)
 
 /* ---- common types ------------------------------------------------------------------ */
 
-static char
-category(enum cat_type t)
-{
-	return "XBNNNNSDD"[t];
-}
-
 bool
 sql_expr_unify(struct nam_arena *a, struct sql_expr **e, unsigned n, const char *what, struct cat_err *err)
 {
@@ -238,11 +238,12 @@ sql_expr_unify(struct nam_arena *a, struct sql_expr **e, unsigned n, const char 
 			continue;
 		if (t == CAT_UNKNOWN) {
 			t = u;
-		} else if (category(t) != category(u)) {
+		} else if (cat_type_category(t) != cat_type_category(u)) {
 			cat_error(err, "42804", "%s types %s and %s cannot be matched", what,
 			    cat_type_name(t), cat_type_name(u));
 			return fail(err, e[k]->position);
-		} else if (sql_cast_find(t, u, SQL_CAST_IMPLICIT, &fn)) {
+		} else if (!cat_type_preferred(t) && sql_cast_find(t, u, SQL_CAST_IMPLICIT, &fn) &&
+			   !sql_cast_find(u, t, SQL_CAST_IMPLICIT, &fn)) {
 			t = u;
 		}
 	}

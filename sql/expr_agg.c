@@ -49,18 +49,25 @@ sql_agg_find(const char *name, enum sql_agg_kind *out)
 	return false;
 }
 
+static bool
+small_int(enum cat_type t)
+{
+	return t == CAT_INT4 || t == CAT_INT2;
+}
+
 bool
 sql_agg_type(enum sql_agg_kind k, enum cat_type arg, enum cat_type *out, int position, struct cat_err *err)
 {
 	static const char *const name[] = { "count", "count", "sum", "avg", "min", "max" };
-	bool number = arg == CAT_INT4 || arg == CAT_INT8 || arg == CAT_NUMERIC || arg == CAT_FLOAT8;
+	bool number = cat_type_category(arg) == 'N';
 	if (k == SQL_COUNT || k == SQL_COUNT_STAR) {
 		*out = CAT_INT8;
 		return true;
 	}
 	if ((k == SQL_SUM || k == SQL_AVG) && number) {
-		*out = arg == CAT_FLOAT8                 ? CAT_FLOAT8
-		       : arg == CAT_INT4 && k == SQL_SUM ? CAT_INT8
+		*out = arg == CAT_FLOAT4 && k == SQL_SUM ? CAT_FLOAT4
+		       : cat_type_is_float(arg)          ? CAT_FLOAT8
+		       : small_int(arg) && k == SQL_SUM  ? CAT_INT8
 							 : CAT_NUMERIC;
 		return true;
 	}
@@ -160,12 +167,17 @@ add(enum sql_agg_kind kind, enum cat_type type, const struct cat_vec *arg, const
 		return true;
 	case SQL_SUM:
 	case SQL_AVG:
-		if (type == CAT_INT4 && kind == SQL_SUM) {
+		if (small_int(type) && kind == SQL_SUM) {
 			ROWS(struct tally *t = p; t->n++;
 			     if (__builtin_add_overflow(t->i, arg->i[k], &t->i)) return range8(err));
-		} else if (type == CAT_INT4 || type == CAT_INT8) {
+		} else if (cat_type_is_int(type)) {
 			ROWS(if (!cat_num_sum_add_int(p, arg->i[k], arena, err)) return false);
-		} else if (type == CAT_FLOAT8) {
+		} else if (type == CAT_FLOAT4 && kind == SQL_SUM) {
+			/* PostgreSQL adds reals as reals */
+			ROWS(struct tally *t = p; double was = t->f; t->n++;
+			     t->f = (double)(float)(t->f + arg->f[k]);
+			     if (overflow(t->f, was, arg->f[k])) return float_over(err));
+		} else if (cat_type_is_float(type)) {
 			ROWS(struct tally *t = p; double was = t->f; t->n++; t->f += arg->f[k];
 			     if (overflow(t->f, was, arg->f[k])) return float_over(err));
 		} else {
@@ -179,7 +191,7 @@ add(enum sql_agg_kind kind, enum cat_type type, const struct cat_vec *arg, const
 	int sign = kind == SQL_MAX ? 1 : -1;
 	if (cat_type_is_str(type))
 		ROWS(if (!better_str(type, p, arg->s[k], sign, arena, err)) return false)
-	else if (type == CAT_FLOAT8)
+	else if (cat_type_is_float(type))
 		ROWS(struct best *b = p; double x = arg->f[k];
 		     if (!b->seen || (sign > 0 ? float_less(b->f, x) : float_less(x, b->f))) {
 			     b->f = x;
@@ -229,10 +241,10 @@ sql_agg_add_all(enum sql_agg_kind kind, enum cat_type type, const struct cat_vec
 	NAM_ASSERT(arg != NULL || kind == SQL_COUNT_STAR);
 	__int128 sum;
 	uint64_t count;
-	if ((kind == SQL_SUM || kind == SQL_AVG) && (type == CAT_INT4 || type == CAT_INT8)) {
+	if ((kind == SQL_SUM || kind == SQL_AVG) && cat_type_is_int(type)) {
 		if (!add_ints(arg, sel, n, &sum, &count))
 			return true;
-		if (type == CAT_INT4 && kind == SQL_SUM) {
+		if (small_int(type) && kind == SQL_SUM) {
 			struct tally *t = state;
 			t->n += (int64_t)count;
 			return __builtin_add_overflow(t->i, (int64_t)sum, &t->i) ? range8(err) : true;
@@ -267,9 +279,9 @@ sql_agg_result(enum sql_agg_kind kind, enum cat_type type, const void *state, st
 		return true;
 	case SQL_SUM:
 	case SQL_AVG:
-		if (type == CAT_FLOAT8 || (type == CAT_INT4 && kind == SQL_SUM)) {
+		if (cat_type_is_float(type) || (small_int(type) && kind == SQL_SUM)) {
 			out->null = t->n == 0;
-			if (type == CAT_FLOAT8)
+			if (cat_type_is_float(type))
 				out->v.f = kind == SQL_AVG ? t->f / (double)t->n : t->f;
 			else
 				out->v.i = t->i;

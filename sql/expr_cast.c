@@ -5,6 +5,7 @@
 #include <catalog/numeric.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool
@@ -54,11 +55,66 @@ static bool
 float_to_int(struct sql_row *r)
 {
 	double x = rint(r->a[0].f); /* half to even, as PostgreSQL */
-	bool four = r->e->type == CAT_INT4;
-	if (!(x >= (four ? -0x1p31 : -0x1p63) && x < (four ? 0x1p31 : 0x1p63)))
+	double end = r->e->type == CAT_INT2 ? 0x1p15 : r->e->type == CAT_INT4 ? 0x1p31 : 0x1p63;
+	if (!(x >= -end && x < end))
 		return cat_error(r->env->err, "22003", "%s out of range", cat_type_name(r->e->type));
 	r->out.i = (int64_t)x;
 	return true;
+}
+
+static bool
+int_to_int2(struct sql_row *r)
+{
+	r->out = r->a[0];
+	return cat_int_fits(CAT_INT2, r->out.i) || cat_error(r->env->err, "22003", "smallint out of range");
+}
+
+static bool
+int_to_real(struct sql_row *r)
+{
+	r->out.f = (double)(float)r->a[0].i;
+	return true;
+}
+
+/* x was, and should be a float: not by becoming zero or infinite. */
+static bool
+real_of(double x, union cat_val *out, struct cat_err *err)
+{
+	out->f = (double)(float)x;
+	if (isinf(out->f) && !isinf(x))
+		return cat_error(err, "22003", "value out of range: overflow");
+	return out->f != 0 || x == 0 || cat_error(err, "22003", "value out of range: underflow");
+}
+
+static bool
+float_to_real(struct sql_row *r)
+{
+	return real_of(r->a[0].f, &r->out, r->env->err);
+}
+
+static bool
+numeric_to_real(struct sql_row *r)
+{
+	struct cat_str s = cat_num_out(r->a[0].s, r->env->arena);
+	return s.len == 0 ? sql_oom(r->env->err)
+			  : cat_value_in(CAT_FLOAT4, -1, s, &r->out, r->env->arena, r->env->err);
+}
+
+/* The six digits that any real has. */
+static bool
+real_to_numeric(struct sql_row *r)
+{
+	char t[32];
+	if (!isfinite(r->a[0].f))
+		return cat_num_from_double(r->a[0].f, &r->out.s, r->env->arena, r->env->err);
+	int n = snprintf(t, sizeof t, "%.6g", r->a[0].f);
+	return cat_num_in((struct cat_str){ t, (uint32_t)n }, &r->out.s, r->env->arena, r->env->err);
+}
+
+static bool
+bpchar_to_text(struct sql_row *r)
+{
+	return cat_value_canonical(CAT_BPCHAR, r->a[0].s, &r->out.s, r->env->arena);
 }
 
 static bool
@@ -112,7 +168,7 @@ static bool
 fit_explicit(struct sql_row *r)
 {
 	r->out = r->a[0];
-	if (r->e->type != CAT_TEXT)
+	if (r->e->type != CAT_TEXT && r->e->type != CAT_BPCHAR)
 		return cat_value_fit(r->e->type, r->e->typmod, &r->out, r->env->arena, r->env->err);
 	/* an explicit cast cuts */
 	struct cat_str s = r->out.s;
@@ -121,7 +177,7 @@ fit_explicit(struct sql_row *r)
 		for (k++; k < s.len && ((uint8_t)s.p[k] & 0xc0) == 0x80; k++)
 			;
 	r->out.s.len = k;
-	return true;
+	return cat_value_fit(r->e->type, r->e->typmod, &r->out, r->env->arena, r->env->err);
 }
 
 #define ONE(id, f) static const struct sql_fn id = { .name = "cast", .nargs = 1, .row = f }
@@ -134,6 +190,12 @@ ONE(fn_numeric_to_float, numeric_to_float);
 ONE(fn_numeric_to_int, numeric_to_int);
 ONE(fn_float_to_int, float_to_int);
 ONE(fn_int_to_bool, int_to_bool);
+ONE(fn_int_to_int2, int_to_int2);
+ONE(fn_int_to_real, int_to_real);
+ONE(fn_float_to_real, float_to_real);
+ONE(fn_numeric_to_real, numeric_to_real);
+ONE(fn_real_to_numeric, real_to_numeric);
+ONE(fn_bpchar_to_text, bpchar_to_text);
 ONE(fn_bool_to_text, bool_to_text);
 ONE(fn_to_text, to_text);
 ONE(fn_from_text, from_text);
@@ -156,50 +218,62 @@ sql_cast_find(enum cat_type from, enum cat_type to, enum sql_cast_level level, c
 #define A SQL_CAST_ASSIGN
 #define E SQL_CAST_EXPLICIT
 	static const struct cast casts[CAT_TYPES][CAT_TYPES] = {
-		[CAT_BOOL] = { [CAT_INT4] = { &fn_same, E }, [CAT_TEXT] = { &fn_bool_to_text, A } },
-		[CAT_INT4] = { [CAT_BOOL] = { &fn_int_to_bool, E },
+		[CAT_BOOL] = { [CAT_INT4] = { &fn_same, E },
+		    [CAT_TEXT] = { &fn_bool_to_text, A },
+		    [CAT_BPCHAR] = { &fn_bool_to_text, A } },
+		[CAT_INT2] = { [CAT_INT4] = { &fn_same, I },
 		    [CAT_INT8] = { &fn_same, I },
+		    [CAT_FLOAT4] = { &fn_int_to_float, I },
 		    [CAT_FLOAT8] = { &fn_int_to_float, I },
-		    [CAT_NUMERIC] = { &fn_int_to_numeric, I },
-		    [CAT_TEXT] = { &fn_to_text, A } },
-		[CAT_INT8] = { [CAT_INT4] = { &fn_int8_to_int4, A },
+		    [CAT_NUMERIC] = { &fn_int_to_numeric, I } },
+		[CAT_INT4] = { [CAT_BOOL] = { &fn_int_to_bool, E },
+		    [CAT_INT2] = { &fn_int_to_int2, A },
+		    [CAT_INT8] = { &fn_same, I },
+		    [CAT_FLOAT4] = { &fn_int_to_real, I },
 		    [CAT_FLOAT8] = { &fn_int_to_float, I },
-		    [CAT_NUMERIC] = { &fn_int_to_numeric, I },
-		    [CAT_TEXT] = { &fn_to_text, A } },
-		[CAT_FLOAT8] = { [CAT_INT4] = { &fn_float_to_int, A },
+		    [CAT_NUMERIC] = { &fn_int_to_numeric, I } },
+		[CAT_INT8] = { [CAT_INT2] = { &fn_int_to_int2, A },
+		    [CAT_INT4] = { &fn_int8_to_int4, A },
+		    [CAT_FLOAT4] = { &fn_int_to_real, I },
+		    [CAT_FLOAT8] = { &fn_int_to_float, I },
+		    [CAT_NUMERIC] = { &fn_int_to_numeric, I } },
+		[CAT_FLOAT4] = { [CAT_INT2] = { &fn_float_to_int, A },
+		    [CAT_INT4] = { &fn_float_to_int, A },
 		    [CAT_INT8] = { &fn_float_to_int, A },
-		    [CAT_NUMERIC] = { &fn_float_to_numeric, A },
-		    [CAT_TEXT] = { &fn_to_text, A } },
-		[CAT_NUMERIC] = { [CAT_INT4] = { &fn_numeric_to_int, A },
+		    [CAT_FLOAT8] = { &fn_same, I },
+		    [CAT_NUMERIC] = { &fn_real_to_numeric, A } },
+		[CAT_FLOAT8] = { [CAT_INT2] = { &fn_float_to_int, A },
+		    [CAT_INT4] = { &fn_float_to_int, A },
+		    [CAT_INT8] = { &fn_float_to_int, A },
+		    [CAT_FLOAT4] = { &fn_float_to_real, A },
+		    [CAT_NUMERIC] = { &fn_float_to_numeric, A } },
+		[CAT_NUMERIC] = { [CAT_INT2] = { &fn_numeric_to_int, A },
+		    [CAT_INT4] = { &fn_numeric_to_int, A },
 		    [CAT_INT8] = { &fn_numeric_to_int, A },
-		    [CAT_FLOAT8] = { &fn_numeric_to_float, I },
-		    [CAT_TEXT] = { &fn_to_text, A } },
-		[CAT_TEXT] = { [CAT_BOOL] = { &fn_from_text, E },
-		    [CAT_INT4] = { &fn_from_text, E },
-		    [CAT_INT8] = { &fn_from_text, E },
-		    [CAT_FLOAT8] = { &fn_from_text, E },
-		    [CAT_NUMERIC] = { &fn_from_text, E },
-		    [CAT_DATE] = { &fn_from_text, E },
-		    [CAT_TIMESTAMP] = { &fn_from_text, E } },
-		[CAT_DATE] = { [CAT_TIMESTAMP] = { &fn_date_to_timestamp, I },
-		    [CAT_TEXT] = { &fn_to_text, A } },
-		[CAT_TIMESTAMP] = { [CAT_DATE] = { &fn_timestamp_to_date, A },
-		    [CAT_TEXT] = { &fn_to_text, A } },
-		/* a column that nobody has typed holds text */
-		[CAT_UNKNOWN] = { [CAT_BOOL] = { &fn_from_text, I },
-		    [CAT_INT4] = { &fn_from_text, I },
-		    [CAT_INT8] = { &fn_from_text, I },
-		    [CAT_FLOAT8] = { &fn_from_text, I },
-		    [CAT_NUMERIC] = { &fn_from_text, I },
-		    [CAT_TEXT] = { &fn_same, I },
-		    [CAT_DATE] = { &fn_from_text, I },
-		    [CAT_TIMESTAMP] = { &fn_from_text, I } },
+		    [CAT_FLOAT4] = { &fn_numeric_to_real, I },
+		    [CAT_FLOAT8] = { &fn_numeric_to_float, I } },
+		[CAT_TEXT] = { [CAT_BPCHAR] = { &fn_same, I } },
+		[CAT_BPCHAR] = { [CAT_TEXT] = { &fn_bpchar_to_text, I } },
+		[CAT_DATE] = { [CAT_TIMESTAMP] = { &fn_date_to_timestamp, I } },
+		[CAT_TIMESTAMP] = { [CAT_DATE] = { &fn_timestamp_to_date, A } },
+		[CAT_UNKNOWN] = { [CAT_TEXT] = { &fn_same, I }, [CAT_BPCHAR] = { &fn_same, I } },
 	};
+	/* by way of the text: any type to text, text to any type; a column that nobody has typed holds text */
+	static const struct cast out = { &fn_to_text, A }, in = { &fn_from_text, E },
+				 open = { &fn_from_text, I };
+	const struct cast *c = &casts[from][to];
+	if (c->fn == NULL && from != to) {
+		if (from == CAT_UNKNOWN)
+			c = &open;
+		else if (cat_type_category(to) == 'S')
+			c = &out;
+		else if (cat_type_category(from) == 'S')
+			c = &in;
+	}
 #undef I
 #undef A
 #undef E
-	const struct cast *c = &casts[from][to];
-	if (c->fn == NULL || c->level > level)
+	if (c->fn == NULL || to == CAT_UNKNOWN || c->level > level)
 		return false;
 	*fn = c->fn == &fn_same ? NULL : c->fn;
 	return true;

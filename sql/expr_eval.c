@@ -564,7 +564,7 @@ eval_in(const struct sql_expr *e, const struct rows *r, struct cat_vec *out)
 		if (!eval_arg(e->args[a], r, &y, &dy, &ny))
 			return false;
 		/* a NULL in the list marks with 2: unknown unless another hits */
-		if (!x.str && type != CAT_FLOAT8)
+		if (!x.str && !cat_type_is_float(type))
 			EACH(r, unsigned at = k & y.mask;
 			     out->i[k] |= (x.i[k & x.mask] == y.i[at]) & !y.null[at];
 			     out->null[k] |= (uint8_t)(y.null[at] << 1));

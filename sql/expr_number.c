@@ -401,9 +401,13 @@ n_whole_div(struct sql_row *r)
 	}
 #define INTS(op, f4, f8)                                                                                     \
 	OP2V(op, CAT_INT4, CAT_INT4, CAT_INT4, f4), OP2V(op, CAT_INT8, CAT_INT8, CAT_INT8, f8),              \
+	    OP2V(op, CAT_INT2, CAT_INT4, CAT_INT4, f4), OP2V(op, CAT_INT4, CAT_INT2, CAT_INT4, f4),          \
+	    OP2V(op, CAT_INT2, CAT_INT8, CAT_INT8, f8), OP2V(op, CAT_INT8, CAT_INT2, CAT_INT8, f8),          \
 	    OP2V(op, CAT_INT4, CAT_INT8, CAT_INT8, f8), OP2V(op, CAT_INT8, CAT_INT4, CAT_INT8, f8)
 #define NUMS(op, f4, f8, ff, fn)                                                                             \
 	INTS(op, f4, f8), OP2V(op, CAT_FLOAT8, CAT_FLOAT8, CAT_FLOAT8, ff),                                  \
+	    OP2V(op, CAT_FLOAT4, CAT_FLOAT8, CAT_FLOAT8, ff),                                                \
+	    OP2V(op, CAT_FLOAT8, CAT_FLOAT4, CAT_FLOAT8, ff),                                                \
 	    OP2V(op, CAT_NUMERIC, CAT_NUMERIC, CAT_NUMERIC, fn)
 #define OP1V(op, t, f)                                                                                       \
 	{                                                                                                    \
@@ -436,7 +440,8 @@ const struct sql_fn sql_fns_number[] = {
 	NUMS("-", sub4, sub8, sub_f, n_sub),
 	NUMS("*", mul4, mul8, mul_f, n_mul),
 	NUMS("/", div4, div8, div_f, n_div),
-	INTS("%", mod_int, mod_int),
+	OP2V("%", CAT_INT4, CAT_INT4, CAT_INT4, mod_int),
+	OP2V("%", CAT_INT8, CAT_INT8, CAT_INT8, mod_int),
 	OP2V("%", CAT_NUMERIC, CAT_NUMERIC, CAT_NUMERIC, n_mod),
 	{ "^", SQL_FN_OP, 2, { CAT_FLOAT8, CAT_FLOAT8 }, CAT_FLOAT8, NULL, f_power },
 	{ "^", SQL_FN_OP, 2, { CAT_NUMERIC, CAT_NUMERIC }, CAT_NUMERIC, NULL, n_power },

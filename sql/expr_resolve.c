@@ -6,18 +6,6 @@
 
 enum { CANDIDATES_MAX = 64 };
 
-static char
-category(enum cat_type t)
-{
-	return "XBNNNNSDD"[t];
-}
-
-static bool
-preferred(enum cat_type t)
-{
-	return t == CAT_FLOAT8 || t == CAT_TEXT || t == CAT_BOOL;
-}
-
 static bool
 accepts(enum cat_type param, enum cat_type given)
 {
@@ -66,7 +54,8 @@ exact_or_preferred(const struct sql_fn *f, const struct search *s)
 	for (unsigned k = 0; k < s->n; k++)
 		v += s->type[k] != CAT_UNKNOWN &&
 		     (f->arg[k] == s->type[k] ||
-			 (preferred(f->arg[k]) && category(f->arg[k]) == category(s->type[k])));
+			 (cat_type_preferred(f->arg[k]) &&
+			     cat_type_category(f->arg[k]) == cat_type_category(s->type[k])));
 	return v;
 }
 
@@ -79,26 +68,27 @@ by_category(struct search *s)
 	for (unsigned k = 0; k < s->n; k++) {
 		if (s->type[k] != CAT_UNKNOWN)
 			continue;
-		char cat = category(s->c[0]->arg[k]);
+		char cat = cat_type_category(s->c[0]->arg[k]);
 		for (unsigned j = 0; j < s->count; j++) {
-			if (category(s->c[j]->arg[k]) == 'S')
+			if (cat_type_category(s->c[j]->arg[k]) == 'S')
 				cat = 'S';
-			else if (category(s->c[j]->arg[k]) != cat && cat != 'S')
+			else if (cat_type_category(s->c[j]->arg[k]) != cat && cat != 'S')
 				cat = '?';
 		}
 		if (cat == '?')
 			return;
 		want[k] = cat;
 		for (unsigned j = 0; j < s->count; j++)
-			prefer[k] |= category(s->c[j]->arg[k]) == cat && preferred(s->c[j]->arg[k]);
+			prefer[k] |=
+			    cat_type_category(s->c[j]->arg[k]) == cat && cat_type_preferred(s->c[j]->arg[k]);
 	}
 	unsigned m = 0;
 	for (unsigned j = 0; j < s->count; j++) {
 		bool keep = true;
 		for (unsigned k = 0; k < s->n; k++)
 			if (want[k])
-				keep &= category(s->c[j]->arg[k]) == want[k] &&
-					(!prefer[k] || preferred(s->c[j]->arg[k]));
+				keep &= cat_type_category(s->c[j]->arg[k]) == want[k] &&
+					(!prefer[k] || cat_type_preferred(s->c[j]->arg[k]));
 		if (keep)
 			s->c[m++] = s->c[j];
 	}
@@ -141,7 +131,7 @@ static const struct sql_fn *
 find(const char *name, bool op, const enum cat_type *type, unsigned n, bool *ambiguous)
 {
 	static const struct sql_fn *const tables[] = { sql_fns_compare, sql_fns_number, sql_fns_text,
-		sql_fns_date };
+		sql_fns_date, sql_fns_small };
 	struct search s = { .type = type, .n = n };
 	enum cat_type assume[3] = { CAT_UNKNOWN, CAT_UNKNOWN, CAT_UNKNOWN };
 	*ambiguous = false;
@@ -220,7 +210,7 @@ call(struct nam_arena *a, const struct sql_fn *f, struct sql_expr **args, unsign
 static bool
 stringy(enum cat_type t)
 {
-	return t == CAT_TEXT || t == CAT_UNKNOWN;
+	return t == CAT_TEXT || t == CAT_BPCHAR || t == CAT_UNKNOWN;
 }
 
 struct sql_expr *
@@ -252,25 +242,6 @@ sql_expr_op(struct nam_arena *a, const char *op, struct sql_expr *left, struct s
 		return none("operator", true, said, ambiguous, position, err);
 	}
 	return call(a, f, args, n, position, err);
-}
-
-/* date(x), int4(x), text(x): a cast in the clothes of a function. */
-static bool
-type_by_name(const char *name, enum cat_type *t)
-{
-	static const struct {
-		const char *name;
-		enum cat_type t;
-	} types[] = { { "bool", CAT_BOOL }, { "int4", CAT_INT4 }, { "int8", CAT_INT8 },
-		{ "float8", CAT_FLOAT8 }, { "numeric", CAT_NUMERIC }, { "text", CAT_TEXT },
-		{ "varchar", CAT_TEXT }, { "date", CAT_DATE }, { "timestamp", CAT_TIMESTAMP } };
-	for (unsigned k = 0; k < sizeof types / sizeof *types; k++) {
-		if (strcmp(types[k].name, name) == 0) {
-			*t = types[k].t;
-			return true;
-		}
-	}
-	return false;
 }
 
 static struct sql_expr *
@@ -337,7 +308,8 @@ sql_expr_func(struct nam_arena *a, const char *name, struct sql_expr **in, unsig
 		return call(a, f, args, n, position, err);
 	enum cat_type to;
 	const struct sql_fn *fn;
-	if (n == 1 && type_by_name(name, &to) &&
+	/* date(x), int4(x), text(x): a cast in the clothes of a function */
+	if (n == 1 && (to = cat_type_find(name)) != CAT_UNKNOWN &&
 	    (type[0] == to || type[0] == CAT_UNKNOWN || sql_cast_find(type[0], to, SQL_CAST_EXPLICIT, &fn)))
 		return sql_expr_cast(a, args[0], to, -1, position, err);
 	char said[300];

@@ -46,8 +46,7 @@ key_value(const struct bind_cond *c, unsigned index, enum cat_type type, uint64_
 			continue;
 		if (v->type == type)
 			return v;
-		bool ints =
-		    (v->type == CAT_INT4 || v->type == CAT_INT8) && (type == CAT_INT4 || type == CAT_INT8);
+		bool ints = cat_type_is_int(v->type) && cat_type_is_int(type);
 		if (ints)
 			return v;
 		if (uv->type == type)
@@ -67,8 +66,7 @@ key_list(struct bind *b, unsigned index, enum cat_type type)
 		bool ok = true;
 		for (unsigned k = 1; k < c->ins && ok; k++) {
 			enum cat_type t = c->in[k]->type;
-			bool ints =
-			    (t == CAT_INT4 || t == CAT_INT8) && (type == CAT_INT4 || type == CAT_INT8);
+			bool ints = cat_type_is_int(t) && cat_type_is_int(type);
 			ok = t == type || ints || c->uin[k]->type == type;
 		}
 		if (ok)
@@ -116,7 +114,7 @@ full_key(struct bind *b, unsigned k, uint64_t given, unsigned *probes)
 		return NULL;
 	for (unsigned v = 1; v < c->ins; v++) {
 		enum cat_type vt = c->in[v]->type;
-		bool ints = (vt == CAT_INT4 || vt == CAT_INT8) && (type == CAT_INT4 || type == CAT_INT8);
+		bool ints = cat_type_is_int(vt) && cat_type_is_int(type);
 		out[v - 1] = vt == type || ints ? c->in[v] : c->uin[v];
 	}
 	*probes = c->ins - 1;

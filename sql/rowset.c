@@ -117,7 +117,7 @@ sql_hash_row(const struct cat_vec *key, unsigned n, unsigned k)
 	for (unsigned c = 0; c < n; c++) {
 		if (key[c].null[k])
 			h = nam_mix(h + 1);
-		else if (cat_type_is_str(key[c].type) || key[c].type == CAT_FLOAT8)
+		else if (cat_type_is_str(key[c].type) || cat_type_is_float(key[c].type))
 			h = cat_value_hash(key[c].type, cat_vec_at(&key[c], k), h);
 		else
 			h = nam_mix(h ^ (uint64_t)key[c].i[k]);
@@ -136,7 +136,7 @@ sql_same_row(const struct sql_rowset *rs, uint32_t r, unsigned first, const stru
 			return false;
 		if (v->null[at])
 			continue;
-		if (cat_type_is_str(v->type) || v->type == CAT_FLOAT8) {
+		if (cat_type_is_str(v->type) || cat_type_is_float(v->type)) {
 			if (cat_value_cmp(v->type, cat_vec_at(v, at), cat_vec_at(&key[c], k)) != 0)
 				return false;
 		} else if (v->i[at] != key[c].i[k]) {

@@ -162,8 +162,8 @@ convert(struct sql_stmt *st, const struct cat_datum *param, unsigned n, struct c
 				d->v.s = (struct cat_str){ "", 0 };
 			continue;
 		}
-		bool ints = (have == CAT_INT4 || have == CAT_INT8) && (want == CAT_INT4 || want == CAT_INT8);
-		if (ints && (want == CAT_INT8 || (d->v.i >= INT32_MIN && d->v.i <= INT32_MAX)))
+		bool ints = cat_type_is_int(have) && cat_type_is_int(want);
+		if (ints && cat_int_fits(want, d->v.i))
 			continue;
 		/* anything else by way of its text */
 		struct cat_str s =

@@ -257,7 +257,7 @@ static const struct golden second[] = {
 	    "ERROR 42P16: multiple primary keys for table \"bad\" are not allowed" },
 	{ "create table bad (a int, primary key (z))",
 	    "ERROR 42703: column \"z\" named in key does not exist" },
-	{ "create table bad (a smallint)", "ERROR 0A000: type smallint is not supported yet" },
+	{ "create table bad (a money)", "ERROR 0A000: type money is not supported yet" },
 	{ "create table bad (a nosuch)", "ERROR 42704: type \"nosuch\" does not exist" },
 	{ "create table bad (a numeric(2000))",
 	    "ERROR 22023: NUMERIC precision 2000 must be between 1 and 1000" },
