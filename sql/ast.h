@@ -31,7 +31,10 @@ enum ast_kind {
 	AST_COALESCE,
 	AST_IN,      /* args[0] in args[1..]; negate */
 	AST_DEFAULT, /* in VALUES and SET only */
+	AST_WINDOW,  /* text over a window: see struct ast_window */
 };
+
+struct ast_window;
 
 struct ast_expr {
 	enum ast_kind kind;
@@ -44,6 +47,7 @@ struct ast_expr {
 	int64_t i;
 	const char *text, *qual;
 	struct ast_expr **args;
+	struct ast_window *over; /* AST_WINDOW */
 };
 
 struct ast_target {
@@ -65,6 +69,26 @@ struct ast_table {
 	int position;
 };
 
+enum ast_frame { AST_FRAME_RANGE, AST_FRAME_ROWS, AST_FRAME_GROUPS };
+enum ast_bound {
+	AST_BOUND_FIRST, /* UNBOUNDED PRECEDING */
+	AST_BOUND_PRECEDING,
+	AST_BOUND_CURRENT,
+	AST_BOUND_FOLLOWING,
+	AST_BOUND_LAST,
+};
+
+/* The args of an AST_WINDOW: the function's, PARTITION BY, ORDER BY, then the frame's offsets. A definition has no function. */
+struct ast_window {
+	const char *name; /* of a definition */
+	unsigned fargs, parts, orders;
+	struct ast_order *order;
+	enum ast_frame mode;
+	enum ast_bound start, end;
+	bool framed; /* a frame was written */
+	int position;
+};
+
 /* A JOIN over tables [first, last] of the FROM list; the right side begins at mid. */
 struct ast_join {
 	unsigned first, mid, last;
@@ -81,8 +105,9 @@ struct ast_select {
 	struct ast_expr *where, *having, *limit, *offset;
 	struct ast_expr **group;
 	struct ast_order *order;
+	struct ast_expr **window; /* definitions of the WINDOW clause */
 	struct ast_expr **values; /* VALUES: rows x cols, row by row; then there are no targets */
-	unsigned targets, tables, joins, groups, orders, rows, cols;
+	unsigned targets, tables, joins, groups, orders, windows, rows, cols;
 	bool distinct;
 };
 

@@ -185,6 +185,8 @@ sql_bind_same(struct bind *b, const struct ast_expr *x, const struct ast_expr *y
 	}
 	if (x->i != y->i || x->negate != y->negate || x->star != y->star || x->distinct != y->distinct)
 		return false;
+	if (x->kind == AST_WINDOW && !sql_window_same(x->over, y->over))
+		return false;
 	if (x->kind == AST_CAST && (x->type != y->type || x->typmod != y->typmod))
 		return false;
 	for (unsigned k = 0; k < x->nargs; k++)
@@ -452,6 +454,10 @@ func(struct bind *b, const struct ast_expr *e)
 	enum sql_agg_kind kind;
 	if (sql_agg_find(e->text, &kind))
 		return aggregate(b, e, kind);
+	if (sql_window_function(e->text)) {
+		sql_bind_fail(b, e->position, "42809", "window function %s requires an OVER clause", e->text);
+		return NULL;
+	}
 	if (e->star || e->distinct) {
 		sql_bind_fail(b, e->position, e->star ? "42883" : "0A000",
 		    e->star ? "function %s() does not exist" : "DISTINCT in %s is not supported yet",
@@ -586,6 +592,8 @@ sql_bind_expr(struct bind *b, const struct ast_expr *e)
 		sql_bind_fix_param(b, out, e->type);
 		out = sql_expr_cast(b->a, out, e->type, e->typmod, e->position, b->err);
 		break;
+	case AST_WINDOW:
+		return sql_bind_window(b, e);
 	case AST_DEFAULT:
 		sql_bind_fail(b, e->position, "42601", "DEFAULT is not allowed in this context");
 		return NULL;

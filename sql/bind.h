@@ -56,6 +56,11 @@ struct bind {
 	unsigned groups, group_cap;
 	struct sql_agg *agg;
 	unsigned aggs, agg_cap;
+
+	/* windows */
+	struct sql_window *win; /* NULL: none yet */
+	bool win_ok;            /* here they may be called */
+	const char *win_where;  /* inside of a call: what a call there is told */
 };
 
 void *sql_bind_take(struct bind *b, size_t n);
@@ -89,6 +94,15 @@ bool sql_bind_add_source(struct bind *b, const struct ast_table *t, struct sql_n
 
 /* bind_select.c: FROM .. LIMIT; adds columns of the answer to the plan unless quiet. */
 struct sql_node *sql_bind_select(struct bind *b, const struct ast_select *q, bool quiet);
+/* bind_window.c: a call becomes a column; definitions nobody uses; the operator, when there were calls. */
+struct sql_expr *sql_bind_window(struct bind *b, const struct ast_expr *e);
+bool sql_bind_window_defs(struct bind *b, const struct ast_select *q);
+struct sql_node *sql_bind_window_node(struct bind *b, struct sql_node *child);
+bool sql_window_function(const char *name);
+bool sql_window_same(const struct ast_window *x, const struct ast_window *y);
+/* plan.c: columns of the FROM list that somebody uses, and what type one has. */
+unsigned *sql_plan_columns(struct bind *b, unsigned *count);
+enum cat_type sql_plan_column_type(const struct bind *b, unsigned index);
 /* plan.c: the operators that answer FROM and WHERE. */
 struct sql_node *sql_plan_from(struct bind *b);
 struct sql_node *sql_plan_node(

@@ -176,6 +176,7 @@ name_of(const struct ast_expr *e)
 	case AST_COLUMN:
 		return e->text;
 	case AST_FUNC:
+	case AST_WINDOW:
 		return e->text;
 	case AST_CASE:
 		return e->nargs % 2 == 1 && e->args[e->nargs - 1]->kind == AST_COLUMN
@@ -300,6 +301,9 @@ add_dependent(struct bind *b, const struct ast_select *q, const struct list *l)
 	for (unsigned i = 0; i < q->orders; i++)
 		if (!depend(b, q->order[i].e, tables))
 			return false;
+	for (unsigned i = 0; i < q->windows; i++)
+		if (!depend(b, q->window[i], tables))
+			return false;
 	return depend(b, q->having, tables);
 }
 
@@ -407,7 +411,9 @@ order_by(struct bind *b, const struct ast_select *q, const struct list *l, struc
 		if (q->distinct)
 			return sql_bind_fail(b, e->position, "42P10",
 			    "for SELECT DISTINCT, ORDER BY expressions must appear in select list");
+		b->win_ok = true;
 		struct sql_expr *x = settled(b, sql_bind_expr(b, e));
+		b->win_ok = false;
 		k->col = o->n;
 		if (x == NULL || !out_push(b, o, x))
 			return false;
@@ -426,6 +432,7 @@ row_count(struct bind *b, const struct ast_expr *e, const char *what)
 	bool grouped = b->grouped;
 	b->lo = b->hi = 0;
 	b->grouped = false;
+	b->no_agg = what;
 	struct sql_expr *x = sql_bind_expr_as(b, e, CAT_INT8);
 	b->lo = lo;
 	b->hi = hi;
@@ -466,6 +473,7 @@ values(struct bind *b, const struct ast_select *q, struct list *l, struct out *o
 	struct sql_node *n = sql_plan_node(b, SQL_NODE_VALUES, NULL, q->cols);
 	if (e == NULL || col == NULL || n == NULL)
 		return NULL;
+	b->no_agg = "VALUES";
 	for (unsigned c = 0; c < q->cols; c++) {
 		enum cat_type type = CAT_UNKNOWN;
 		for (unsigned r = 0; r < q->rows; r++) {
@@ -539,6 +547,9 @@ is_grouped(struct bind *b, const struct ast_select *q)
 	for (unsigned i = 0; i < q->orders; i++)
 		if (sql_bind_has_agg(b, q->order[i].e))
 			return true;
+	for (unsigned i = 0; i < q->windows; i++)
+		if (sql_bind_has_agg(b, q->window[i]))
+			return true;
 	return false;
 }
 
@@ -564,7 +575,9 @@ sql_bind_select(struct bind *b, const struct ast_select *q, bool quiet)
 		b->grouped = grouped;
 		for (unsigned i = 0; i < l.n; i++) {
 			b->no_agg = "the select list";
+			b->win_ok = true;
 			struct sql_expr *e = sql_bind_expr(b, l.t[i].e);
+			b->win_ok = false;
 			if (e != NULL && e->type == CAT_UNKNOWN && i < b->into_maps && !q->distinct) {
 				const struct cat_column *c = &b->into->column[b->into_map[i]];
 				sql_bind_fix_param(b, e, c->type);
@@ -576,6 +589,7 @@ sql_bind_select(struct bind *b, const struct ast_select *q, bool quiet)
 				return NULL;
 		}
 		if (q->having != NULL) {
+			b->no_agg = "HAVING";
 			having = sql_bind_expr_as(b, q->having, CAT_BOOL);
 			if (having == NULL)
 				return NULL;
@@ -590,7 +604,7 @@ sql_bind_select(struct bind *b, const struct ast_select *q, bool quiet)
 	if (!answer_columns(b, &l, &o, quiet))
 		return NULL;
 	unsigned shown = o.n;
-	if (!order_by(b, q, &l, &o, keys))
+	if (!order_by(b, q, &l, &o, keys) || !sql_bind_window_defs(b, q))
 		return NULL;
 	if ((q->limit && q->limit->kind != AST_NULL && (limit = row_count(b, q->limit, "LIMIT")) == NULL) ||
 	    (q->offset && (offset = row_count(b, q->offset, "OFFSET")) == NULL))
@@ -601,6 +615,8 @@ sql_bind_select(struct bind *b, const struct ast_select *q, bool quiet)
 		if ((n = sql_plan_from(b)) == NULL)
 			return NULL;
 		if (b->grouped && (n = aggregated(b, n, having)) == NULL)
+			return NULL;
+		if ((n = sql_bind_window_node(b, n)) == NULL)
 			return NULL;
 		struct sql_node *p = sql_plan_node(b, SQL_NODE_PROJECT, n, o.n);
 		if (p == NULL)

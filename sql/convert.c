@@ -152,15 +152,12 @@ targets(struct sql_convert *c, PgQuery__Node *const *list, size_t n, struct ast_
 	return true;
 }
 
-static bool
-order(struct sql_convert *c, const PgQuery__SelectStmt *s, struct ast_select *q)
+bool
+sql_convert_order(struct sql_convert *c, PgQuery__Node *const *list, unsigned n, struct ast_order *out)
 {
-	q->orders = (unsigned)s->n_sort_clause;
-	if ((q->order = sql_convert_take(c, q->orders * sizeof *q->order)) == NULL)
-		return false;
-	for (unsigned i = 0; i < q->orders; i++) {
-		const PgQuery__SortBy *b = s->sort_clause[i]->sort_by;
-		struct ast_order *o = &q->order[i];
+	for (unsigned i = 0; i < n; i++) {
+		const PgQuery__SortBy *b = list[i]->sort_by;
+		struct ast_order *o = &out[i];
 		if (b->sortby_dir == PG_QUERY__SORT_BY_DIR__SORTBY_USING)
 			return sql_convert_no(c, "ORDER BY ... USING is", b->location);
 		o->desc = b->sortby_dir == PG_QUERY__SORT_BY_DIR__SORTBY_DESC;
@@ -170,6 +167,15 @@ order(struct sql_convert *c, const PgQuery__SelectStmt *s, struct ast_select *q)
 			return false;
 	}
 	return true;
+}
+
+static bool
+order(struct sql_convert *c, const PgQuery__SelectStmt *s, struct ast_select *q)
+{
+	q->orders = (unsigned)s->n_sort_clause;
+	if ((q->order = sql_convert_take(c, q->orders * sizeof *q->order)) == NULL)
+		return false;
+	return sql_convert_order(c, s->sort_clause, q->orders, q->order);
 }
 
 static bool
@@ -210,8 +216,6 @@ select_(struct sql_convert *c, const PgQuery__SelectStmt *s)
 		what = "WITH is";
 	else if (s->into_clause != NULL)
 		what = "SELECT INTO is";
-	else if (s->n_window_clause > 0)
-		what = "window functions are";
 	else if (s->n_locking_clause > 0)
 		what = "SELECT ... FOR UPDATE and FOR SHARE are";
 	else if (s->limit_option == PG_QUERY__LIMIT_OPTION__LIMIT_OPTION_WITH_TIES)
@@ -236,6 +240,10 @@ select_(struct sql_convert *c, const PgQuery__SelectStmt *s)
 	q->tables = f.tables;
 	q->join = f.join;
 	q->joins = f.joins;
+	if (!sql_convert_windows(c, s->window_clause, s->n_window_clause))
+		return NULL;
+	q->window = c->window;
+	q->windows = c->windows;
 	if (!targets(c, s->target_list, s->n_target_list, &q->target, &q->targets))
 		return NULL;
 	if (!sql_convert_exprs(c, s->group_clause, s->n_group_clause, &q->group, &q->groups))
@@ -253,6 +261,10 @@ select_(struct sql_convert *c, const PgQuery__SelectStmt *s)
 struct ast_select *
 sql_convert_select(struct sql_convert *c, const PgQuery__SelectStmt *s)
 {
+	/* the windows of a SELECT are nobody else's */
+	struct ast_expr **window = c->window;
+	unsigned windows = c->windows;
+	c->windows = 0;
 	/* a query takes more stack than an operator */
 	c->depth += SELECT_DEPTH;
 	struct ast_select *q = NULL;
@@ -261,6 +273,8 @@ sql_convert_select(struct sql_convert *c, const PgQuery__SelectStmt *s)
 	else
 		q = select_(c, s);
 	c->depth -= SELECT_DEPTH;
+	c->window = window;
+	c->windows = windows;
 	return q;
 }
 

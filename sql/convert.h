@@ -23,6 +23,12 @@ bool sql_convert_conflict(
 struct ast_select *sql_convert_from(struct sql_convert *c, PgQuery__Node **list, size_t n);
 bool sql_convert_range(struct sql_convert *c, const PgQuery__RangeVar *r, struct ast_table *out);
 
+bool sql_convert_order(struct sql_convert *c, PgQuery__Node *const *list, unsigned n, struct ast_order *out);
+/* convert_window.c: a WINDOW clause into c->window; a function call over a window. */
+bool sql_convert_windows(struct sql_convert *c, PgQuery__Node *const *list, size_t n);
+struct ast_expr *sql_convert_over(
+    struct sql_convert *c, const struct ast_expr *f, const PgQuery__WindowDef *d);
+
 /* "<feature> not supported yet" with 0A000. */
 bool sql_convert_no(struct sql_convert *c, const char *feature, int location);
 void *sql_convert_take(struct sql_convert *c, size_t n);

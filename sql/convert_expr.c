@@ -433,8 +433,6 @@ func(struct sql_convert *c, const PgQuery__FuncCall *f)
 	const char *name = f->n_funcname ? sql_convert_word(f->funcname[f->n_funcname - 1]) : NULL;
 	if (name == NULL)
 		return no(c, "this kind of function name is", at);
-	if (f->over != NULL)
-		return no(c, "window functions are", at);
 	if (f->agg_filter != NULL)
 		return no(c, "FILTER in aggregates is", at);
 	if (f->agg_within_group || f->n_agg_order > 0)
@@ -451,6 +449,8 @@ func(struct sql_convert *c, const PgQuery__FuncCall *f)
 			return no(c, "named arguments are", at);
 	if (!sql_convert_exprs(c, f->args, f->n_args, &e->args, &e->nargs))
 		return NULL;
+	if (f->over != NULL)
+		return sql_convert_over(c, e, f->over);
 	return strcmp(name, "like_escape") == 0 && e->nargs == 2 ? like_escape(c, e) : e;
 }
 

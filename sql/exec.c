@@ -503,6 +503,8 @@ sql_next(struct sql_exec *x, struct sql_node *n)
 		return limit_next(x, n);
 	case SQL_NODE_DERIVED:
 		return sql_derived_next(x, n);
+	case SQL_NODE_WINDOW:
+		return sql_window_next(x, n);
 	}
 	return 0;
 }

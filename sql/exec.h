@@ -57,6 +57,13 @@ int sql_agg_next(struct sql_exec *x, struct sql_node *n);
 int sql_sort_next(struct sql_exec *x, struct sql_node *n);
 /* exec_from.c */
 int sql_derived_next(struct sql_exec *x, struct sql_node *n);
+int sql_window_next(struct sql_exec *x, struct sql_node *n); /* exec_window.c */
+/* Rows a and b of a rowset: -1, 0, 1 by n keys; all rows by the keys, then by where they were in perm. */
+struct sql_rowset;
+int sql_sort_cmp(
+    const struct sql_rowset *rs, const struct sql_sort_key *key, unsigned n, uint32_t a, uint32_t b);
+bool sql_sort_perm(struct sql_exec *x, const struct sql_rowset *rs, const struct sql_sort_key *key,
+    unsigned n, uint32_t *perm, struct nam_arena *scratch);
 bool sql_row_count(struct sql_exec *x, struct sql_node *n); /* LIMIT and OFFSET into left and skip */
 
 /* dml.c: INSERT, UPDATE, DELETE. */

@@ -8,17 +8,16 @@ struct order {
 	const struct sql_rowset *rs;
 	const struct sql_sort_key *key;
 	unsigned keys;
+	const uint32_t *was;
 };
 
-static int
-compare(const void *pa, const void *pb, void *arg)
+int
+sql_sort_cmp(const struct sql_rowset *rs, const struct sql_sort_key *keys, unsigned n, uint32_t a, uint32_t b)
 {
-	const struct order *o = arg;
-	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-	for (unsigned k = 0; k < o->keys; k++) {
-		const struct sql_sort_key *key = &o->key[k];
-		const struct cat_vec *va = sql_rowset_col(o->rs, a, key->col);
-		const struct cat_vec *vb = sql_rowset_col(o->rs, b, key->col);
+	for (unsigned k = 0; k < n; k++) {
+		const struct sql_sort_key *key = &keys[k];
+		const struct cat_vec *va = sql_rowset_col(rs, a, key->col);
+		const struct cat_vec *vb = sql_rowset_col(rs, b, key->col);
 		unsigned ra = a % CAT_BATCH, rb = b % CAT_BATCH;
 		if (va->null[ra] != vb->null[rb])
 			return va->null[ra] == key->nulls_first ? -1 : 1;
@@ -32,7 +31,42 @@ compare(const void *pa, const void *pb, void *arg)
 		if (c != 0)
 			return key->desc ? -c : c;
 	}
-	return a < b ? -1 : a > b;
+	return 0;
+}
+
+static int
+compare(const void *pa, const void *pb, void *arg)
+{
+	const struct order *o = arg;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+	int c = sql_sort_cmp(o->rs, o->key, o->keys, a, b);
+	return c != 0 ? c : a < b ? -1 : a > b;
+}
+
+static int
+compare_places(const void *pa, const void *pb, void *arg)
+{
+	const struct order *o = arg;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+	int c = sql_sort_cmp(o->rs, o->key, o->keys, o->was[a], o->was[b]);
+	return c != 0 ? c : a < b ? -1 : a > b;
+}
+
+bool
+sql_sort_perm(struct sql_exec *x, const struct sql_rowset *rs, const struct sql_sort_key *key, unsigned n,
+    uint32_t *perm, struct nam_arena *scratch)
+{
+	uint32_t *was = nam_arena_take(scratch, ((size_t)rs->rows + 1) * sizeof *was);
+	if (was == NULL)
+		return sql_no_memory(x->err);
+	memcpy(was, perm, rs->rows * sizeof *was);
+	for (uint32_t k = 0; k < rs->rows; k++)
+		perm[k] = k;
+	struct order o = { .rs = rs, .key = key, .keys = n, .was = was };
+	qsort_r(perm, rs->rows, sizeof *perm, compare_places, &o);
+	for (uint32_t k = 0; k < rs->rows; k++)
+		perm[k] = was[perm[k]];
+	return true;
 }
 
 static bool

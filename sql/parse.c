@@ -219,8 +219,13 @@ parse(const char *text, size_t len, uint64_t hash, struct cat_err *err)
 		PgQueryProtobufParseResult r = pg_query_parse_protobuf(p->text);
 		if (r.error != NULL) {
 			bool deep = strstr(r.error->message, "memory exhausted") != NULL;
-			cat_error(err, deep ? "54001" : "42601", "%s",
-			    deep ? "stack depth limit exceeded" : r.error->message);
+			bool frame =
+			    strncmp(r.error->message, "frame ", 6) == 0; /* the grammar's own checks */
+			cat_error(err,
+			    deep    ? "54001"
+			    : frame ? "42P20"
+				    : "42601",
+			    "%s", deep ? "stack depth limit exceeded" : r.error->message);
 			err->position = r.error->cursorpos > 0 ? r.error->cursorpos : 0;
 			ok = false;
 		} else {

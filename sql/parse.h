@@ -38,6 +38,8 @@ struct sql_convert {
 	struct nam_arena *arena;
 	struct cat_err *err;
 	unsigned depth, deepest, params;
+	struct ast_expr **window; /* of the SELECT at hand */
+	unsigned windows;
 	const char *text;
 };
 

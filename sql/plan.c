@@ -221,6 +221,18 @@ type_at(const struct bind *b, unsigned index)
 	return b->table[k].tab->column[index - b->table[k].base].type;
 }
 
+unsigned *
+sql_plan_columns(struct bind *b, unsigned *count)
+{
+	return columns_of(b, UINT64_MAX, count);
+}
+
+enum cat_type
+sql_plan_column_type(const struct bind *b, unsigned index)
+{
+	return type_at(b, index);
+}
+
 /* Rows of `left` find their rows of table k by its primary key. */
 static struct sql_node *
 lookup(struct bind *b, struct sql_node *left, uint64_t have, unsigned k, struct sql_expr **key)
@@ -413,7 +425,8 @@ static void
 tree(struct text *t, const struct sql_node *n, unsigned depth)
 {
 	static const char *const name[] = { "Result", "Values", "Seq Scan", "Key Lookup", "Hash Join",
-		"Aggregate", "Project", "Sort", "Limit", [SQL_NODE_DERIVED] = "Subquery Scan" };
+		"Aggregate", "Project", "Sort", "Limit", [SQL_NODE_DERIVED] = "Subquery Scan",
+		[SQL_NODE_WINDOW] = "WindowAgg" };
 	const char *what = name[n->kind];
 	if (n->kind == SQL_NODE_JOIN && n->keys == 0)
 		what = "Nested Product";

@@ -30,8 +30,10 @@ enum sql_node_kind {
 	SQL_NODE_SORT,
 	SQL_NODE_LIMIT,
 	SQL_NODE_DERIVED, /* the child's narrow batch at acc.base of a wide one */
+	SQL_NODE_WINDOW,
 };
 
+struct sql_window;
 struct sql_rowset; /* rows kept: rowset.h */
 
 /* Which columns of a table come out, and where. */
@@ -96,6 +98,8 @@ struct sql_node {
 	uint32_t *perm;
 	unsigned width; /* SORT: columns it keeps */
 	enum cat_type *types;
+
+	struct sql_window *win; /* WINDOW: window.h */
 
 	struct sql_expr *limit, *offset; /* LIMIT; SORT: then only so many matter */
 	uint64_t left, skip;
