@@ -425,8 +425,8 @@ static void
 tree(struct text *t, const struct sql_node *n, unsigned depth)
 {
 	static const char *const name[] = { "Result", "Values", "Seq Scan", "Key Lookup", "Hash Join",
-		"Aggregate", "Project", "Sort", "Limit", [SQL_NODE_DERIVED] = "Subquery Scan",
-		[SQL_NODE_WINDOW] = "WindowAgg" };
+		"Aggregate", "Project", "Sort",
+		"Limit", [SQL_NODE_DERIVED] = "Subquery Scan", [SQL_NODE_WINDOW] = "WindowAgg" };
 	const char *what = name[n->kind];
 	if (n->kind == SQL_NODE_JOIN && n->keys == 0)
 		what = "Nested Product";

@@ -24,16 +24,16 @@ static const struct golden all[] = {
 	{ "select id, lag(v) over (order by id), lead(v) over (order by id), lag(v,2) over (order by id), "
 	  "lead(v,-1,99) over (order by id), lag(v,1,-1) over (partition by g order by id), lag(g,0) over "
 	  "(order by id), lag(v,null) over (order by id) from w order by id",
-	    "1|/var/lib/postgresql|20|/var/lib/postgresql|99|-1|a|/var/lib/postgresql;2|10|20|/var/lib/"
-	    "postgresql|10|10|a|/var/lib/postgresql;3|20|/var/lib/postgresql|10|20|-1|b|/var/lib/"
-	    "postgresql;4|20|10|20|20|20|b|/var/lib/postgresql;5|/var/lib/postgresql|7|20|/var/lib/"
-	    "postgresql|20|a|/var/lib/postgresql;6|10|/var/lib/postgresql|/var/lib/postgresql|10|-1|/var/lib/"
-	    "postgresql|/var/lib/postgresql; SELECT 6" },
+	    "1|~|20|~|99|-1|a|~;2|10|20|/var/lib/"
+	    "postgresql|10|10|a|~;3|20|~|10|20|-1|b|/var/lib/"
+	    "postgresql;4|20|10|20|20|20|b|~;5|~|7|20|/var/lib/"
+	    "postgresql|20|a|~;6|10|~|~|10|-1|/var/lib/"
+	    "postgresql|~; SELECT 6" },
 	{ "select id, first_value(g) over w1, last_value(v) over w1, nth_value(v,2) over w1, nth_value(v,id) "
 	  "over w1, nth_value(v,null) over w1 from w window w1 as (order by id) order by id",
-	    "1|a|10|/var/lib/postgresql|10|/var/lib/postgresql;2|a|20|20|20|/var/lib/"
-	    "postgresql;3|a|20|20|20|/var/lib/postgresql;4|a|/var/lib/postgresql|20|/var/lib/postgresql|/var/"
-	    "lib/postgresql;5|a|10|20|10|/var/lib/postgresql;6|a|7|20|7|/var/lib/postgresql; SELECT 6" },
+	    "1|a|10|~|10|~;2|a|20|20|20|/var/lib/"
+	    "postgresql;3|a|20|20|20|~;4|a|~|20|~|/var/"
+	    "lib/postgresql;5|a|10|20|10|~;6|a|7|20|7|~; SELECT 6" },
 	{ "select id, sum(v) over (order by id rows 1 preceding), avg(v) over (order by id rows between 1 "
 	  "preceding and 1 following), min(v) over (order by id rows between 1 following and 2 following), "
 	  "max(n) over (order by id rows between 2 preceding and 1 preceding), sum(f) over (order by id rows "
@@ -51,23 +51,23 @@ static const struct golden all[] = {
 	{ "select id, sum(v) over (order by v groups 1 preceding), sum(v) over (order by v groups between 1 "
 	  "following and 2 following), count(*) over (order by v groups between current row and current row) "
 	  "from w order by id",
-	    "1|27|40|2;2|60|/var/lib/postgresql|2;3|60|/var/lib/postgresql|2;4|40|/var/lib/"
+	    "1|27|40|2;2|60|~|2;3|60|~|2;4|40|/var/lib/"
 	    "postgresql|1;5|27|40|2;6|7|60|1; SELECT 6" },
 	{ "select id, v, sum(v) over (order by v range 10 preceding), sum(v) over (order by v range between "
 	  "3 following and 10 following), count(*) over (order by v desc range between 5 preceding and 10 "
 	  "following), count(*) over (order by v nulls first range between 5 preceding and 10 "
 	  "following),count(*) over (order by v desc nulls last range between unbounded preceding and 10 "
 	  "preceding) from w order by id",
-	    "1|10|27|40|3|5|2;2|20|60|/var/lib/postgresql|4|2|0;3|20|60|/var/lib/postgresql|4|2|0;4|/var/lib/"
-	    "postgresql|/var/lib/postgresql|/var/lib/postgresql|1|1|6;5|10|27|40|3|5|2;6|7|7|20|3|3|2; "
+	    "1|10|27|40|3|5|2;2|20|60|~|4|2|0;3|20|60|~|4|2|0;4|/var/lib/"
+	    "postgresql|~|~|1|1|6;5|10|27|40|3|5|2;6|7|7|20|3|3|2; "
 	    "SELECT 6" },
 	{ "select id, f, sum(f) over (order by f range between 1 preceding and 0.5 following), sum(n) over "
 	  "(order by n range between 1.1 preceding and 1 following) from w order by id",
-	    "1|1.5|3|2.10;2|/var/lib/postgresql|/var/lib/postgresql|3.30;3|2.5|4|/var/lib/"
+	    "1|1.5|3|2.10;2|~|~|3.30;3|2.5|4|/var/lib/"
 	    "postgresql;4|3.5|6|4;5|0.5|1.5|5.55;6|1|3|2.10; SELECT 6" },
 	{ "select g, sum(sum(v)) over (order by g), rank() over (order by count(*)), count(*) from w group "
 	  "by g order by g",
-	    "a|40|3|3;b|60|2|2;/var/lib/postgresql|67|1|1; SELECT 3" },
+	    "a|40|3|3;b|60|2|2;~|67|1|1; SELECT 3" },
 	{ "select g, count(*) c, row_number() over (order by count(*) desc, g) + 1 as rn from w group by g "
 	  "having count(*) > 1 order by rn",
 	    "a|3|2;b|2|3; SELECT 2" },
@@ -78,7 +78,7 @@ static const struct golden all[] = {
 	    "2;3;1;5;6;4; SELECT 6" },
 	{ "select sum(v) over (w1 rows 1 preceding), sum(v) over (w2 order by id desc) from w window w1 as "
 	  "(order by id), w2 as (partition by g) order by w.id",
-	    "10|40;30|30;40|20;20|/var/lib/postgresql;10|10;17|7; SELECT 6" },
+	    "10|40;30|30;40|20;20|~;10|10;17|7; SELECT 6" },
 	{ "select row_number() over () from w where id > 100", "SELECT 0" },
 	{ "select id, case when row_number() over (order by id) % 2 = 0 then 'even' else 'odd' end p, "
 	  "(lag(v) over (order by id)) is null from w order by id",
@@ -88,30 +88,30 @@ static const struct golden all[] = {
 	    "1|1|2;1|5|1;2|2|2;2|3|1;3|2|2;3|3|1;5|1|2;5|5|1;6|6|1; SELECT 9" },
 	{ "select max(g) over (order by id rows between 1 preceding and current row), min(g) over (partition "
 	  "by v order by id) from w order by id",
-	    "a|a;a|a;b|a;b|b;b|a;a|/var/lib/postgresql; SELECT 6" },
+	    "a|a;a|a;b|a;b|b;b|a;a|~; SELECT 6" },
 	{ "select sum(v) over (order by id rows between 3 following and 1 following), count(*) over (order "
 	  "by id rows between 3 following and 1 following) from w order by id",
-	    "/var/lib/postgresql|0;/var/lib/postgresql|0;/var/lib/postgresql|0;/var/lib/postgresql|0;/var/"
-	    "lib/postgresql|0;/var/lib/postgresql|0; SELECT 6" },
+	    "~|0;~|0;~|0;~|0;/var/"
+	    "lib/postgresql|0;~|0; SELECT 6" },
 	{ "select count(*), sum(count(*)) over () from w", "6|6; SELECT 1" },
 	{ "select g, v, count(*), sum(count(*)) over (partition by g order by v) from w group by g, v order "
 	  "by 1,2",
-	    "a|10|2|2;a|20|1|3;b|20|1|1;b|/var/lib/postgresql|1|2;/var/lib/postgresql|7|1|1; SELECT 5" },
+	    "a|10|2|2;a|20|1|3;b|20|1|1;b|~|1|2;~|7|1|1; SELECT 5" },
 	{ "select row_number() over w from w window w as (partition by g order by v desc, id) order by id",
 	    "2;1;2;1;3;1; SELECT 6" },
 	{ "select id, g, v, row_number() over (partition by g order by id) from w",
-	    "1|a|10|1;2|a|20|2;5|a|10|3;3|b|20|1;4|b|/var/lib/postgresql|2;6|/var/lib/postgresql|7|1; SELECT "
+	    "1|a|10|1;2|a|20|2;5|a|10|3;3|b|20|1;4|b|~|2;6|~|7|1; SELECT "
 	    "6" },
 	{ "select * , row_number() over (order by id desc) rn from w order by rn",
-	    "6|/var/lib/postgresql|7|1|1|1;5|a|10|0.5|5.55|2;4|b|/var/lib/postgresql|3.5|4|3;3|b|20|2.5|/var/"
-	    "lib/postgresql|4;2|a|20|/var/lib/postgresql|2.2|5;1|a|10|1.5|1.10|6; SELECT 6" },
+	    "6|~|7|1|1|1;5|a|10|0.5|5.55|2;4|b|~|3.5|4|3;3|b|20|2.5|/var/"
+	    "lib/postgresql|4;2|a|20|~|2.2|5;1|a|10|1.5|1.10|6; SELECT 6" },
 	{ "select avg(v) over (order by id), min(f) over (order by id), max(f) over (order by f desc) from w "
 	  "order by id",
 	    "10.0000000000000000|1.5|3.5;15.0000000000000000|1.5|/var/lib/"
 	    "postgresql;16.6666666666666667|1.5|3.5;16.6666666666666667|1.5|3.5;15.0000000000000000|0.5|3.5;"
 	    "13.4000000000000000|0.5|3.5; SELECT 6" },
 	{ "select lag(id) over (order by id) + lead(id) over (order by id) from w order by id",
-	    "/var/lib/postgresql;4;6;8;10;/var/lib/postgresql; SELECT 6" },
+	    "~;4;6;8;10;~; SELECT 6" },
 	{ "select sum(9223372036854775807) over (order by id), sum(2147483647) over (order by id) from w "
 	  "order by id",
 	    "9223372036854775807|2147483647;18446744073709551614|4294967294;27670116110564327421|6442450941;"
@@ -176,7 +176,7 @@ static const struct golden all[] = {
 	    "ERROR 22016: argument of nth_value must be greater than zero" },
 	{ "select lag(v,'x') over () from w", "ERROR 22P02: invalid input syntax for type integer: \"x\"" },
 	{ "select lag(v,1,'x') over () from w", "ERROR 22P02: invalid input syntax for type integer: \"x\"" },
-	{ "select lag(v,1,1.5) over (order by id) from w", "1.5;10;20;20;/var/lib/postgresql;10; SELECT 6" },
+	{ "select lag(v,1,1.5) over (order by id) from w", "1.5;10;20;20;~;10; SELECT 6" },
 	{ "select lag() over () from w", "ERROR 42883: function lag() does not exist" },
 	{ "select count(distinct v) over () from w",
 	    "ERROR 0A000: DISTINCT is not implemented for window functions" },
@@ -196,7 +196,7 @@ static const struct golden all[] = {
 	    "function" },
 	{ "select g, sum(sum(v)) over (order by g), rank() over (order by count(*)) from w group by g order "
 	  "by g",
-	    "a|40|3;b|60|2;/var/lib/postgresql|67|1; SELECT 3" },
+	    "a|40|3;b|60|2;~|67|1; SELECT 3" },
 	{ "update w set v = row_number() over ()",
 	    "ERROR 42P20: window functions are not allowed in UPDATE" },
 	{ "delete from w returning row_number() over ()",
@@ -214,7 +214,7 @@ static const struct golden all[] = {
 	    "0|0.16666666666666666|1;0.2|0.5|1;0.2|0.5|2;0.6|0.8333333333333334|2;0.6|0.8333333333333334|3;1|"
 	    "1|4; SELECT 6" },
 	{ "select sum(v) over (order by id range between 1 preceding and 1 preceding) from w order by id",
-	    "/var/lib/postgresql;10;20;20;/var/lib/postgresql;10; SELECT 6" },
+	    "~;10;20;20;~;10; SELECT 6" },
 	{ "select count(*) over (order by f range between 'NaN' preceding and current row) from w",
 	    "ERROR 22013: invalid preceding or following size in window function" },
 	{ "select count(*) over (order by id range -1 preceding) from w",
