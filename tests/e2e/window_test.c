@@ -24,24 +24,19 @@ static const struct golden all[] = {
 	{ "select id, lag(v) over (order by id), lead(v) over (order by id), lag(v,2) over (order by id), "
 	  "lead(v,-1,99) over (order by id), lag(v,1,-1) over (partition by g order by id), lag(g,0) over "
 	  "(order by id), lag(v,null) over (order by id) from w order by id",
-	    "1|~|20|~|99|-1|a|~;2|10|20|/var/lib/"
-	    "postgresql|10|10|a|~;3|20|~|10|20|-1|b|/var/lib/"
-	    "postgresql;4|20|10|20|20|20|b|~;5|~|7|20|/var/lib/"
-	    "postgresql|20|a|~;6|10|~|~|10|-1|/var/lib/"
-	    "postgresql|~; SELECT 6" },
+	    "1|~|20|~|99|-1|a|~;2|10|20|~|10|10|a|~;3|20|~|10|20|-1|b|~;4|20|10|20|20|20|b|~;5|~|7|20|~|20|a|"
+	    "~;6|10|~|~|10|-1|~|~; SELECT 6" },
 	{ "select id, first_value(g) over w1, last_value(v) over w1, nth_value(v,2) over w1, nth_value(v,id) "
 	  "over w1, nth_value(v,null) over w1 from w window w1 as (order by id) order by id",
-	    "1|a|10|~|10|~;2|a|20|20|20|/var/lib/"
-	    "postgresql;3|a|20|20|20|~;4|a|~|20|~|/var/"
-	    "lib/postgresql;5|a|10|20|10|~;6|a|7|20|7|~; SELECT 6" },
+	    "1|a|10|~|10|~;2|a|20|20|20|~;3|a|20|20|20|~;4|a|~|20|~|~;5|a|10|20|10|~;6|a|7|20|7|~; SELECT "
+	    "6" },
 	{ "select id, sum(v) over (order by id rows 1 preceding), avg(v) over (order by id rows between 1 "
 	  "preceding and 1 following), min(v) over (order by id rows between 1 following and 2 following), "
 	  "max(n) over (order by id rows between 2 preceding and 1 preceding), sum(f) over (order by id rows "
 	  "between current row and unbounded following) from w order by id",
-	    "1|10|15.0000000000000000|20|/var/lib/"
-	    "postgresql|9;2|30|16.6666666666666667|20|1.10|7.5;3|40|20.0000000000000000|10|2.2|7.5;4|20|15."
-	    "0000000000000000|7|2.2|5;5|10|8.5000000000000000|7|4|1.5;6|17|8.5000000000000000|/var/lib/"
-	    "postgresql|5.55|1; SELECT 6" },
+	    "1|10|15.0000000000000000|20|~|9;2|30|16.6666666666666667|20|1.10|7.5;3|40|20.0000000000000000|"
+	    "10|2.2|7.5;4|20|15.0000000000000000|7|2.2|5;5|10|8.5000000000000000|7|4|1.5;6|17|8."
+	    "5000000000000000|~|5.55|1; SELECT 6" },
 	{ "select id, sum(n) over (order by id rows 1 preceding), avg(n) over (order by id rows between 1 "
 	  "preceding and 1 following), avg(f) over (order by id rows 2 preceding), count(f) over (order by "
 	  "id rows 2 preceding) from w order by id",
@@ -51,20 +46,17 @@ static const struct golden all[] = {
 	{ "select id, sum(v) over (order by v groups 1 preceding), sum(v) over (order by v groups between 1 "
 	  "following and 2 following), count(*) over (order by v groups between current row and current row) "
 	  "from w order by id",
-	    "1|27|40|2;2|60|~|2;3|60|~|2;4|40|/var/lib/"
-	    "postgresql|1;5|27|40|2;6|7|60|1; SELECT 6" },
+	    "1|27|40|2;2|60|~|2;3|60|~|2;4|40|~|1;5|27|40|2;6|7|60|1; SELECT 6" },
 	{ "select id, v, sum(v) over (order by v range 10 preceding), sum(v) over (order by v range between "
 	  "3 following and 10 following), count(*) over (order by v desc range between 5 preceding and 10 "
 	  "following), count(*) over (order by v nulls first range between 5 preceding and 10 "
 	  "following),count(*) over (order by v desc nulls last range between unbounded preceding and 10 "
 	  "preceding) from w order by id",
-	    "1|10|27|40|3|5|2;2|20|60|~|4|2|0;3|20|60|~|4|2|0;4|/var/lib/"
-	    "postgresql|~|~|1|1|6;5|10|27|40|3|5|2;6|7|7|20|3|3|2; "
+	    "1|10|27|40|3|5|2;2|20|60|~|4|2|0;3|20|60|~|4|2|0;4|~|~|~|1|1|6;5|10|27|40|3|5|2;6|7|7|20|3|3|2; "
 	    "SELECT 6" },
 	{ "select id, f, sum(f) over (order by f range between 1 preceding and 0.5 following), sum(n) over "
 	  "(order by n range between 1.1 preceding and 1 following) from w order by id",
-	    "1|1.5|3|2.10;2|~|~|3.30;3|2.5|4|/var/lib/"
-	    "postgresql;4|3.5|6|4;5|0.5|1.5|5.55;6|1|3|2.10; SELECT 6" },
+	    "1|1.5|3|2.10;2|~|~|3.30;3|2.5|4|~;4|3.5|6|4;5|0.5|1.5|5.55;6|1|3|2.10; SELECT 6" },
 	{ "select g, sum(sum(v)) over (order by g), rank() over (order by count(*)), count(*) from w group "
 	  "by g order by g",
 	    "a|40|3|3;b|60|2|2;~|67|1|1; SELECT 3" },
@@ -91,8 +83,7 @@ static const struct golden all[] = {
 	    "a|a;a|a;b|a;b|b;b|a;a|~; SELECT 6" },
 	{ "select sum(v) over (order by id rows between 3 following and 1 following), count(*) over (order "
 	  "by id rows between 3 following and 1 following) from w order by id",
-	    "~|0;~|0;~|0;~|0;/var/"
-	    "lib/postgresql|0;~|0; SELECT 6" },
+	    "~|0;~|0;~|0;~|0;~|0;~|0; SELECT 6" },
 	{ "select count(*), sum(count(*)) over () from w", "6|6; SELECT 1" },
 	{ "select g, v, count(*), sum(count(*)) over (partition by g order by v) from w group by g, v order "
 	  "by 1,2",
@@ -100,16 +91,14 @@ static const struct golden all[] = {
 	{ "select row_number() over w from w window w as (partition by g order by v desc, id) order by id",
 	    "2;1;2;1;3;1; SELECT 6" },
 	{ "select id, g, v, row_number() over (partition by g order by id) from w",
-	    "1|a|10|1;2|a|20|2;5|a|10|3;3|b|20|1;4|b|~|2;6|~|7|1; SELECT "
-	    "6" },
+	    "1|a|10|1;2|a|20|2;5|a|10|3;3|b|20|1;4|b|~|2;6|~|7|1; SELECT 6" },
 	{ "select * , row_number() over (order by id desc) rn from w order by rn",
-	    "6|~|7|1|1|1;5|a|10|0.5|5.55|2;4|b|~|3.5|4|3;3|b|20|2.5|/var/"
-	    "lib/postgresql|4;2|a|20|~|2.2|5;1|a|10|1.5|1.10|6; SELECT 6" },
+	    "6|~|7|1|1|1;5|a|10|0.5|5.55|2;4|b|~|3.5|4|3;3|b|20|2.5|~|4;2|a|20|~|2.2|5;1|a|10|1.5|1.10|6; "
+	    "SELECT 6" },
 	{ "select avg(v) over (order by id), min(f) over (order by id), max(f) over (order by f desc) from w "
 	  "order by id",
-	    "10.0000000000000000|1.5|3.5;15.0000000000000000|1.5|/var/lib/"
-	    "postgresql;16.6666666666666667|1.5|3.5;16.6666666666666667|1.5|3.5;15.0000000000000000|0.5|3.5;"
-	    "13.4000000000000000|0.5|3.5; SELECT 6" },
+	    "10.0000000000000000|1.5|3.5;15.0000000000000000|1.5|~;16.6666666666666667|1.5|3.5;16."
+	    "6666666666666667|1.5|3.5;15.0000000000000000|0.5|3.5;13.4000000000000000|0.5|3.5; SELECT 6" },
 	{ "select lag(id) over (order by id) + lead(id) over (order by id) from w order by id",
 	    "~;4;6;8;10;~; SELECT 6" },
 	{ "select sum(9223372036854775807) over (order by id), sum(2147483647) over (order by id) from w "
