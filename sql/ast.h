@@ -89,8 +89,11 @@ struct ast_window {
 	int position;
 };
 
+enum ast_join_kind { AST_JOIN_INNER, AST_JOIN_LEFT, AST_JOIN_RIGHT, AST_JOIN_FULL };
+
 /* A JOIN over tables [first, last] of the FROM list; the right side begins at mid. */
 struct ast_join {
+	enum ast_join_kind kind;
 	unsigned first, mid, last;
 	struct ast_expr *on; /* or NULL */
 	const char **using_;

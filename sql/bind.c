@@ -117,6 +117,14 @@ sql_bind_find_column(
 			found++;
 		}
 	}
+	for (unsigned m = 0; qual == NULL && m < b->mergeds; m++) {
+		const struct bind_merged *g = &b->merged[m];
+		if (g->hidden || g->first < b->lo || g->last >= b->hi || strcmp(g->name, name) != 0)
+			continue;
+		*table = SQL_TABLES_MAX + m;
+		*column = 0;
+		found++;
+	}
 	if (found == 1)
 		return true;
 	if (found > 1)
@@ -142,7 +150,8 @@ sql_bind_ast_column(struct bind *b, unsigned table, unsigned column, int positio
 			.typmod = -1,
 			.len = table + 1,
 			.i = column,
-			.text = sql_bind_column_name(&b->table[table], column) };
+			.text = table < SQL_TABLES_MAX ? sql_bind_column_name(&b->table[table], column)
+						       : b->merged[table - SQL_TABLES_MAX].name };
 	return e;
 }
 
@@ -311,6 +320,8 @@ column(struct bind *b, const struct ast_expr *e)
 	unsigned k, c;
 	if (!sql_bind_locate(b, e, &k, &c))
 		return NULL;
+	if (k >= SQL_TABLES_MAX)
+		return sql_bind_expr(b, b->merged[k - SQL_TABLES_MAX].e);
 	struct bind_table *t = &b->table[k];
 	if (b->grouped && !b->in_agg) {
 		sql_bind_fail(b, e->position, "42803",
@@ -629,14 +640,14 @@ add_cond(struct bind *b)
 		b->cond_cap = cap;
 	}
 	struct bind_cond *c = &b->cond[b->conds++];
-	*c = (struct bind_cond){ 0 };
+	*c = (struct bind_cond){ .home = b->home };
 	return c;
 }
 
 bool
 sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr *r, int position)
 {
-	struct bind_cond c = { 0 };
+	struct bind_cond c = { .home = b->home };
 	if ((c.l = sql_bind_expr(b, l)) == NULL || (c.r = sql_bind_expr(b, r)) == NULL ||
 	    !op_params(b, "=", c.l, c.r) ||
 	    (c.e = sql_expr_op(b->a, "=", c.l, c.r, position, b->err)) == NULL)
@@ -666,7 +677,7 @@ sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr
 static bool
 cond_in(struct bind *b, const struct ast_expr *e)
 {
-	struct bind_cond c = { .ins = e->nargs };
+	struct bind_cond c = { .ins = e->nargs, .home = b->home };
 	if (!args(b, e, &c.in) || !params_like(b, c.in, e->nargs, 1, CAT_TEXT))
 		return false;
 	c.uin = sql_bind_take(b, e->nargs * sizeof *c.uin);
@@ -713,7 +724,10 @@ sql_bind_conds(struct bind *b, const struct ast_expr *e)
 		return false;
 	if (x->type != CAT_BOOL)
 		return sql_bind_fail(b, e->position, "42804",
-		    "argument of %s must be type boolean, not type %s", b->no_agg ? b->no_agg : "WHERE",
+		    "argument of %s must be type boolean, not type %s",
+		    b->no_agg == NULL                           ? "WHERE"
+		    : strcmp(b->no_agg, "JOIN conditions") == 0 ? "JOIN/ON"
+								: b->no_agg,
 		    cat_type_name(x->type));
 	struct bind_cond *c = add_cond(b);
 	if (c == NULL)

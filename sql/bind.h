@@ -23,7 +23,31 @@ struct bind_cond {
 	/* in[0] IN (in[1..]) */
 	struct sql_expr **in, **uin;
 	unsigned ins;
+	unsigned home; /* region of the FROM clause that it filters: see bind_join.c */
 	bool used;
+};
+
+/* A JOIN as bound. Its columns named by USING or NATURAL: where they are on the left, right, and merged. */
+struct bind_join {
+	const struct ast_join *ast;
+	struct bind_using {
+		unsigned lt, lc, rt, rc, mt;
+	} * use;
+	unsigned uses;
+};
+
+/* COALESCE(l, r) of a FULL JOIN ... USING: as a "table" its number is SQL_TABLES_MAX + its own. */
+struct bind_merged {
+	const char *name;
+	struct ast_expr *e;
+	unsigned first, last;
+	bool hidden;
+};
+
+/* An outer join. Its regions: 1 + 3 n the left side, 2 + 3 n the right side, 3 + 3 n the ON condition. */
+struct bind_outer {
+	enum ast_join_kind kind; /* may become AST_JOIN_INNER: then it is none any more */
+	unsigned first, mid, last;
 };
 
 struct bind {
@@ -36,6 +60,11 @@ struct bind {
 	unsigned width;
 	struct bind_cond *cond;
 	unsigned conds, cond_cap;
+	unsigned home; /* of the conditions bound now */
+	struct bind_join *join;
+	struct bind_outer *outer;
+	struct bind_merged *merged;
+	unsigned joins, outers, mergeds;
 	unsigned nodes; /* bound so far: a budget, for shared subtrees multiply */
 	unsigned level; /* queries around this one */
 
@@ -91,6 +120,17 @@ bool sql_bind_add_derived(struct bind *b, const struct ast_table *t);
 /* A FROM item whose rows come from sub: n columns called that (an alias's names go before). */
 bool sql_bind_add_source(struct bind *b, const struct ast_table *t, struct sql_node *sub,
     const struct sql_column *column, unsigned n);
+
+/* bind_join.c: all of FROM and its conditions; then which columns `*` is. */
+bool sql_bind_from(struct bind *b, const struct ast_select *q);
+struct bind_ref {
+	unsigned table, column;
+};
+bool sql_bind_star(struct bind *b, struct bind_ref **out, unsigned *n);
+/* The region that table `first` to `last` belong to, besides outer join `but`. */
+unsigned sql_bind_region(const struct bind *b, unsigned first, unsigned last, unsigned but);
+/* Tables without which (all NULL) the condition is not true. */
+uint64_t sql_bind_rejects(const struct bind *b, const struct sql_expr *e);
 
 /* bind_select.c: FROM .. LIMIT; adds columns of the answer to the plan unless quiet. */
 struct sql_node *sql_bind_select(struct bind *b, const struct ast_select *q, bool quiet);

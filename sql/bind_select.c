@@ -4,82 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- FROM ------------------------------------------------------------------------ */
-
-static bool
-join_using(struct bind *b, const struct ast_join *j, const char *name)
-{
-	unsigned lt, lc, rt, rc;
-	b->lo = j->first;
-	b->hi = j->mid;
-	if (!sql_bind_find_column(b, NULL, name, 0, &lt, &lc))
-		return strcmp(b->err->sqlstate, "42703") != 0
-			   ? false
-			   : sql_bind_fail(b, 0, "42703",
-				 "column \"%s\" specified in USING clause does not exist in left table",
-				 name);
-	b->lo = j->mid;
-	b->hi = j->last + 1;
-	if (!sql_bind_find_column(b, NULL, name, 0, &rt, &rc))
-		return strcmp(b->err->sqlstate, "42703") != 0
-			   ? false
-			   : sql_bind_fail(b, 0, "42703",
-				 "column \"%s\" specified in USING clause does not exist in right table",
-				 name);
-	struct ast_expr *l = sql_bind_ast_column(b, lt, lc, 0), *r = sql_bind_ast_column(b, rt, rc, 0);
-	if (l == NULL || r == NULL || !sql_bind_cond_eq(b, l, r, 0))
-		return false;
-	b->table[rt].hidden[rc] = 1;
-	return true;
-}
-
-static bool
-join_natural(struct bind *b, const struct ast_join *j)
-{
-	for (unsigned k = j->mid; k <= j->last; k++)
-		for (unsigned c = 0; c < b->table[k].tab->columns; c++) {
-			if (b->table[k].hidden[c])
-				continue;
-			const char *name = sql_bind_column_name(&b->table[k], c);
-			unsigned lt, lc;
-			struct cat_err keep = *b->err;
-			b->lo = j->first;
-			b->hi = j->mid;
-			bool there = sql_bind_find_column(b, NULL, name, 0, &lt, &lc);
-			if (!there && strcmp(b->err->sqlstate, "42702") == 0)
-				return false;
-			*b->err = keep;
-			if (there && !join_using(b, j, name))
-				return false;
-		}
-	return true;
-}
-
-static bool
-from(struct bind *b, const struct ast_select *q)
-{
-	for (unsigned k = 0; k < q->tables; k++)
-		if (!sql_bind_add_table(b, &q->table[k]))
-			return false;
-	for (unsigned k = 0; k < q->joins; k++) {
-		const struct ast_join *j = &q->join[k];
-		for (unsigned u = 0; u < j->usings; u++)
-			if (!join_using(b, j, j->using_[u]))
-				return false;
-		if (j->natural && !join_natural(b, j))
-			return false;
-		b->lo = j->first;
-		b->hi = j->last + 1;
-		b->no_agg = "JOIN conditions";
-		if (j->on != NULL && !sql_bind_conds(b, j->on))
-			return false;
-	}
-	b->lo = 0;
-	b->hi = b->tables;
-	b->no_agg = "WHERE";
-	return q->where == NULL || sql_bind_conds(b, q->where);
-}
-
 /* ---- the select list ---------------------------------------------------------------- */
 
 struct list {
@@ -119,52 +43,19 @@ push_table(struct bind *b, struct list *l, unsigned k, bool all, int position)
 	return true;
 }
 
-/* `*`: of each FROM item, first the columns merged by USING, then the others. */
 static bool
-push_star(struct bind *b, const struct ast_select *q, struct list *l, int position)
+push_star(struct bind *b, struct list *l, int position)
 {
 	if (b->tables == 0)
 		return sql_bind_fail(b, position, "42601", "SELECT * with no tables specified is not valid");
-	for (unsigned k = 0; k < b->tables;) {
-		unsigned last = k;
-		for (unsigned j = 0; j < q->joins; j++)
-			if (q->join[j].first == k && q->join[j].last > last)
-				last = q->join[j].last;
-		unsigned from_here = l->n;
-		for (unsigned j = q->joins; j-- > 0;) {
-			if (q->join[j].first < k || q->join[j].last > last)
-				continue;
-			for (unsigned u = 0; u < q->join[j].usings; u++) {
-				unsigned t, c;
-				b->lo = q->join[j].first;
-				b->hi = q->join[j].mid;
-				bool ok =
-				    sql_bind_find_column(b, NULL, q->join[j].using_[u], position, &t, &c);
-				b->lo = 0;
-				b->hi = b->tables;
-				if (!ok)
-					return false;
-				bool twice = b->table[t].hidden[c];
-				for (unsigned x = from_here; x < l->n; x++)
-					if (l->t[x].e->len == t + 1 && l->t[x].e->i == c)
-						twice = true;
-				if (!twice && !push(b, l, sql_bind_ast_column(b, t, c, position),
-						  sql_bind_column_name(&b->table[t], c)))
-					return false;
-			}
-		}
-		unsigned merged = l->n;
-		for (unsigned t = k; t <= last; t++)
-			for (unsigned c = 0; c < b->table[t].tab->columns; c++) {
-				bool twice = b->table[t].hidden[c];
-				for (unsigned x = from_here; x < merged; x++)
-					if (l->t[x].e->len == t + 1 && l->t[x].e->i == c)
-						twice = true;
-				if (!twice && !push(b, l, sql_bind_ast_column(b, t, c, position),
-						  sql_bind_column_name(&b->table[t], c)))
-					return false;
-			}
-		k = last + 1;
+	struct bind_ref *ref;
+	unsigned n;
+	if (!sql_bind_star(b, &ref, &n))
+		return false;
+	for (unsigned k = 0; k < n; k++) {
+		struct ast_expr *e = sql_bind_ast_column(b, ref[k].table, ref[k].column, position);
+		if (e == NULL || !push(b, l, e, e->text))
+			return false;
 	}
 	return true;
 }
@@ -208,7 +99,7 @@ select_list(struct bind *b, const struct ast_select *q, struct list *l)
 			continue;
 		}
 		if (t->e->qual == NULL) {
-			if (!push_star(b, q, l, t->e->position))
+			if (!push_star(b, l, t->e->position))
 				return false;
 			continue;
 		}
@@ -268,7 +159,7 @@ depend(struct bind *b, const struct ast_expr *e, uint64_t tables)
 		struct cat_err keep = *b->err;
 		bool there = sql_bind_locate(b, e, &t, &c);
 		*b->err = keep; /* it may be a name of the output */
-		return !there || !(tables >> t & 1) || add_group(b, e);
+		return !there || t >= SQL_TABLES_MAX || !(tables >> t & 1) || add_group(b, e);
 	}
 	for (unsigned i = 0; i < e->nargs; i++)
 		if (!depend(b, e->args[i], tables))
@@ -567,7 +458,7 @@ sql_bind_select(struct bind *b, const struct ast_select *q, bool quiet)
 		if ((source = values(b, q, &l, &o)) == NULL)
 			return NULL;
 	} else {
-		if (!from(b, q) || !select_list(b, q, &l))
+		if (!sql_bind_from(b, q) || !select_list(b, q, &l))
 			return NULL;
 		bool grouped = is_grouped(b, q);
 		if (!groups(b, q, &l) || !add_dependent(b, q, &l))

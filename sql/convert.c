@@ -104,13 +104,15 @@ from_item(struct sql_convert *c, struct from *f, const PgQuery__Node *n)
 		return sql_convert_no(c, "this kind of FROM item is", -1);
 	}
 	const PgQuery__JoinExpr *x = n->join_expr;
-	if (x->jointype != PG_QUERY__JOIN_TYPE__JOIN_INNER)
-		return sql_convert_no(c, "outer joins are", -1);
+	enum ast_join_kind kind = x->jointype == PG_QUERY__JOIN_TYPE__JOIN_LEFT    ? AST_JOIN_LEFT
+				  : x->jointype == PG_QUERY__JOIN_TYPE__JOIN_RIGHT ? AST_JOIN_RIGHT
+				  : x->jointype == PG_QUERY__JOIN_TYPE__JOIN_FULL  ? AST_JOIN_FULL
+										   : AST_JOIN_INNER;
 	if (x->alias != NULL || x->join_using_alias != NULL)
 		return sql_convert_no(c, "aliases of joins are", -1);
 	if (++c->depth > SQL_DEPTH_MAX)
 		return cat_error(c->err, "54001", "stack depth limit exceeded");
-	struct ast_join j = { .first = f->tables, .natural = x->is_natural };
+	struct ast_join j = { .kind = kind, .first = f->tables, .natural = x->is_natural };
 	if (!from_item(c, f, x->larg))
 		return false;
 	j.mid = f->tables;

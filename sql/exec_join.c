@@ -1,4 +1,9 @@
-/* exec_join.c -- the inner hash join: one side is kept in a table, the other asks it; without keys, all pairs. */
+/*
+ * exec_join.c -- the hash join: one side is kept in a table, the other asks it; without keys, all pairs.
+ *
+ * Outer joins: a batch's probe rows without a partner follow when the batch is done,
+ * build rows without one when the probe side is.
+ */
 #include "exec.h"
 #include <sql/rowset.h>
 
@@ -31,7 +36,7 @@ build(struct sql_exec *x, struct sql_node *n)
 			bool null = false;
 			for (unsigned k = 0; k < n->keys; k++)
 				null |= key[k].null[sel[r]];
-			if (!null)
+			if (!null || n->keep_build)
 				live[m++] = sel[r];
 		}
 		for (unsigned c = 0; c < n->build_cols; c++)
@@ -57,6 +62,8 @@ build(struct sql_exec *x, struct sql_node *n)
 	}
 	if (rows < 0)
 		return false;
+	if (n->keep_build && (n->matched = nam_arena_zero(keep, n->rs->rows + 1)) == NULL)
+		return sql_no_memory(x->err);
 	if (n->keys == 0)
 		return true;
 	uint64_t size = 16;
@@ -68,6 +75,11 @@ build(struct sql_exec *x, struct sql_node *n)
 	if (n->bucket == NULL || n->chain == NULL)
 		return sql_no_memory(x->err);
 	for (uint32_t r = n->rs->rows; r-- > 0;) {
+		bool null = false;
+		for (unsigned k = 0; n->keep_build && k < n->keys; k++)
+			null |= sql_rowset_null(n->rs, r, n->build_cols + k);
+		if (null)
+			continue;
 		uint32_t *b = &n->bucket[n->hash[r] & n->mask];
 		n->chain[r] = *b;
 		*b = r + 1;
@@ -80,6 +92,8 @@ struct probe {
 	struct cat_vec *key;
 	uint64_t *hash;
 	unsigned n;
+	uint8_t *matched; /* keep_probe: by row of the batch */
+	bool told;        /* its rows without a partner are out */
 };
 
 static int
@@ -93,7 +107,8 @@ probe_batch(struct sql_exec *x, struct sql_node *n, struct probe **out)
 	x->env.arena = batch;
 	struct probe *p = nam_arena_zero(batch, sizeof *p);
 	if (p == NULL || (p->key = nam_arena_take(batch, (n->keys + 1) * sizeof *p->key)) == NULL ||
-	    (p->hash = nam_arena_take(batch, (unsigned)rows * sizeof *p->hash)) == NULL) {
+	    (p->hash = nam_arena_take(batch, (unsigned)rows * sizeof *p->hash)) == NULL ||
+	    (n->keep_probe && (p->matched = nam_arena_zero(batch, CAT_BATCH)) == NULL)) {
 		sql_no_memory(x->err);
 		return -1;
 	}
@@ -135,6 +150,132 @@ null_key(const struct sql_node *n, const struct probe *p, unsigned row)
 	return false;
 }
 
+static int
+no_memory(struct sql_exec *x)
+{
+	sql_no_memory(x->err);
+	return -1;
+}
+
+/* A column of NULLs. */
+static bool
+nulls(struct cat_vec *v, enum cat_type type, unsigned n, struct nam_arena *arena)
+{
+	if (!cat_vec_take(v, type, n, arena))
+		return false;
+	memset(v->null, 1, n);
+	if (cat_type_is_str(type))
+		for (unsigned k = 0; k < n; k++)
+			v->s[k] = (struct cat_str){ "", 0 };
+	else
+		memset(v->i, 0, n * sizeof *v->i);
+	return true;
+}
+
+/* Columns of both sides: probe rows left[0..m) (NULL: none) beside build rows right[0..m) (NULL: none). */
+static bool
+beside(struct sql_exec *x, struct sql_node *n, const uint16_t *left, const uint32_t *right, unsigned m)
+{
+	struct nam_arena *answer = x->arena[n->arena + 2];
+	for (unsigned c = 0; c < n->probe_cols; c++) {
+		unsigned i = n->probe_col[c];
+		if (!(left ? sql_gather(&n->out.col[i], &n->child->out.col[i], left, m, answer)
+			   : nulls(&n->out.col[i], n->probe_type[c], m, answer)))
+			return sql_no_memory(x->err);
+	}
+	for (unsigned c = 0; c < n->build_cols; c++) {
+		struct cat_vec *v = &n->out.col[n->build_col[c]];
+		if (!(right ? sql_rowset_gather(n->rs, c, right, m, v, answer)
+			    : nulls(v, n->build_type[c], m, answer)))
+			return sql_no_memory(x->err);
+	}
+	n->out.n = m;
+	return true;
+}
+
+/* Applies the filter. Its scratch must not go into the batch arena: the probe lives there. */
+static int
+keep(struct sql_exec *x, struct sql_node *n)
+{
+	unsigned own = n->arena;
+	n->arena += 2;
+	int kept = sql_keep(x, n);
+	n->arena = own;
+	return kept;
+}
+
+/* Pairs that ON lets pass; marks their rows. */
+static int
+match(struct sql_exec *x, struct sql_node *n, const struct probe *p, const uint16_t *left,
+    const uint32_t *right, unsigned pairs)
+{
+	const uint16_t *sel = sql_ident();
+	int m = (int)pairs;
+	x->env.arena = x->arena[n->arena + 2];
+	if (n->on != NULL) {
+		if ((m = sql_filter(n->on, &n->out, NULL, pairs, &x->env, n->selbuf)) < 0)
+			return -1;
+		sel = n->selbuf;
+	}
+	for (int k = 0; k < m; k++) {
+		if (n->keep_probe)
+			p->matched[left[sel[k]]] = 1;
+		if (n->keep_build)
+			n->matched[right[sel[k]]] = 1;
+	}
+	if (n->on == NULL)
+		return keep(x, n);
+	if (n->filter != NULL && m > 0 &&
+	    (m = sql_filter(n->filter, &n->out, n->selbuf, (unsigned)m, &x->env, n->selbuf)) < 0)
+		return -1;
+	n->sel = n->selbuf;
+	n->nsel = (unsigned)m;
+	return m;
+}
+
+/* The batch's probe rows that found no partner. */
+static int
+alone(struct sql_exec *x, struct sql_node *n, struct probe *p)
+{
+	p->told = true;
+	const uint16_t *sel = sql_sel(n->child);
+	nam_arena_reset(x->arena[n->arena + 2]);
+	uint16_t *left = nam_arena_take(x->arena[n->arena + 2], CAT_BATCH * sizeof *left);
+	if (left == NULL)
+		return no_memory(x);
+	unsigned m = 0;
+	for (unsigned k = 0; k < p->n; k++)
+		if (!p->matched[sel[k]])
+			left[m++] = sel[k];
+	if (m == 0)
+		return 0;
+	return beside(x, n, left, NULL, m) ? keep(x, n) : -1;
+}
+
+/* Build rows that nobody asked for: the last ones to come. */
+static int
+left_over(struct sql_exec *x, struct sql_node *n)
+{
+	while (n->at < n->rs->rows) {
+		nam_arena_reset(x->arena[n->arena + 2]);
+		uint32_t *right = nam_arena_take(x->arena[n->arena + 2], CAT_BATCH * sizeof *right);
+		if (right == NULL)
+			return no_memory(x);
+		unsigned m = 0;
+		for (; n->at < n->rs->rows && m < CAT_BATCH; n->at++)
+			if (!n->matched[n->at])
+				right[m++] = n->at;
+		if (m == 0)
+			return 0;
+		if (!sql_go_on(x) || !beside(x, n, NULL, right, m))
+			return -1;
+		int kept = keep(x, n);
+		if (kept != 0)
+			return kept;
+	}
+	return 0;
+}
+
 int
 sql_join_next(struct sql_exec *x, struct sql_node *n)
 {
@@ -145,25 +286,32 @@ sql_join_next(struct sql_exec *x, struct sql_node *n)
 		n->opened = true;
 		n->state = NULL;
 	}
-	if (n->rs->rows == 0)
+	if (n->rs->rows == 0 && !n->keep_probe)
 		return 0;
-	while (true) {
+	while (!n->ended) {
 		struct probe *p = (void *)n->state;
+		if (p != NULL && n->probe_at == p->n && n->keep_probe && !p->told) {
+			int kept = alone(x, n, p);
+			if (kept != 0)
+				return kept;
+		}
 		if (p == NULL || n->probe_at == p->n) {
 			int rows = probe_batch(x, n, &p);
 			n->state = rows > 0 ? (void *)p : NULL;
-			if (rows <= 0)
+			if (rows < 0)
 				return rows;
+			if (rows == 0) {
+				n->ended = true;
+				break;
+			}
 		}
 		if (!sql_go_on(x))
 			return -1;
 		nam_arena_reset(answer);
 		uint16_t *left = nam_arena_take(answer, CAT_BATCH * sizeof *left);
 		uint32_t *right = nam_arena_take(answer, CAT_BATCH * sizeof *right);
-		if (left == NULL || right == NULL) {
-			sql_no_memory(x->err);
-			return -1;
-		}
+		if (left == NULL || right == NULL)
+			return no_memory(x);
 		const uint16_t *sel = sql_sel(n->child);
 		unsigned pairs = 0;
 		while (pairs < CAT_BATCH && n->probe_at < p->n) {
@@ -180,26 +328,11 @@ sql_join_next(struct sql_exec *x, struct sql_node *n)
 		}
 		if (pairs == 0)
 			continue;
-		for (unsigned c = 0; c < n->probe_cols; c++) {
-			unsigned i = n->probe_col[c];
-			if (!sql_gather(&n->out.col[i], &n->child->out.col[i], left, pairs, answer)) {
-				sql_no_memory(x->err);
-				return -1;
-			}
-		}
-		for (unsigned c = 0; c < n->build_cols; c++)
-			if (!sql_rowset_gather(
-				n->rs, c, right, pairs, &n->out.col[n->build_col[c]], answer)) {
-				sql_no_memory(x->err);
-				return -1;
-			}
-		n->out.n = pairs;
-		/* the filter's scratch must not go into the batch arena: the probe lives there */
-		unsigned own = n->arena;
-		n->arena += 2;
-		int kept = sql_keep(x, n);
-		n->arena = own;
+		if (!beside(x, n, left, right, pairs))
+			return -1;
+		int kept = match(x, n, p, left, right, pairs);
 		if (kept != 0)
 			return kept;
 	}
+	return n->keep_build ? left_over(x, n) : 0;
 }

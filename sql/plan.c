@@ -1,5 +1,6 @@
 /* plan.c -- which way to the rows: keys before scans, small tables first, conditions as low as they go. */
 #include "bind.h"
+#include "plan_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +24,8 @@ sql_plan_node(struct bind *b, enum sql_node_kind kind, struct sql_node *child, u
 	return n->out.col && n->selbuf ? n : NULL;
 }
 
-static bool
-filter(struct bind *b, struct sql_node *n, struct sql_expr **e, unsigned count)
+bool
+sql_plan_filter(struct bind *b, struct sql_node *n, struct sql_expr **e, unsigned count)
 {
 	if (count == 0)
 		return true;
@@ -36,7 +37,7 @@ filter(struct bind *b, struct sql_node *n, struct sql_expr **e, unsigned count)
 static struct sql_expr *
 key_value(const struct bind_cond *c, unsigned index, enum cat_type type, uint64_t given)
 {
-	if (c->used || c->l == NULL)
+	if (c->l == NULL)
 		return NULL;
 	for (int side = 0; side < 2; side++) {
 		const struct sql_expr *col = side ? c->r : c->l;
@@ -61,7 +62,8 @@ key_list(struct bind *b, unsigned index, enum cat_type type)
 {
 	for (unsigned i = 0; i < b->conds; i++) {
 		struct bind_cond *c = &b->cond[i];
-		if (c->used || c->uin == NULL || c->in[0]->kind != SQL_COLUMN || c->in[0]->index != index)
+		if (!sql_plan_open(b, c) || c->uin == NULL || c->in[0]->kind != SQL_COLUMN ||
+		    c->in[0]->index != index)
 			continue;
 		bool ok = true;
 		for (unsigned k = 1; k < c->ins && ok; k++) {
@@ -91,6 +93,8 @@ full_key(struct bind *b, unsigned k, uint64_t given, unsigned *probes)
 		unsigned col = t->tab->key[i];
 		found[i] = NULL;
 		for (unsigned c = 0; c < b->conds && found[i] == NULL; c++) {
+			if (!sql_plan_open(b, &b->cond[c]))
+				continue;
 			found[i] = key_value(&b->cond[c], t->base + col, t->tab->column[col].type, given);
 			by[i] = &b->cond[c];
 		}
@@ -141,8 +145,8 @@ access_(struct bind *b, struct sql_node *n, unsigned k)
 }
 
 /* Conditions over these tables alone go into n's filter. first: also those over no table at all. */
-static bool
-push_down(struct bind *b, struct sql_node *n, uint64_t tables, bool first)
+bool
+sql_plan_push_down(struct bind *b, struct sql_node *n, uint64_t tables, bool first)
 {
 	struct sql_expr **e = sql_bind_take(b, (b->conds + 1) * sizeof *e);
 	unsigned count = 0;
@@ -150,7 +154,7 @@ push_down(struct bind *b, struct sql_node *n, uint64_t tables, bool first)
 		return false;
 	for (unsigned i = 0; i < b->conds; i++) {
 		struct bind_cond *c = &b->cond[i];
-		if (c->used || (c->mask & ~tables) != 0 || (c->mask == 0 && !first))
+		if (!sql_plan_open(b, c) || (c->mask & ~tables) != 0 || (c->mask == 0 && !first))
 			continue;
 		c->used = true;
 		e[count++] = c->e;
@@ -158,7 +162,7 @@ push_down(struct bind *b, struct sql_node *n, uint64_t tables, bool first)
 	}
 	if (n->est < 1)
 		n->est = 1;
-	return filter(b, n, e, count);
+	return sql_plan_filter(b, n, e, count);
 }
 
 /* A query in FROM: its batch takes its place in the wide one. */
@@ -170,7 +174,7 @@ derived(struct bind *b, unsigned k, bool first)
 	if (n == NULL || !access_(b, n, k))
 		return NULL;
 	n->est = t->sub->est;
-	return push_down(b, n, UINT64_C(1) << k, first) ? n : NULL;
+	return sql_plan_push_down(b, n, UINT64_C(1) << k, first) ? n : NULL;
 }
 
 static double
@@ -197,11 +201,11 @@ base_of(struct bind *b, unsigned k, bool first)
 	n->keys = b->table[k].tab->keys;
 	n->probes = probes;
 	n->est = key ? probes : rows_of(b, k);
-	return push_down(b, n, UINT64_C(1) << k, first) ? n : NULL;
+	return sql_plan_push_down(b, n, UINT64_C(1) << k, first) ? n : NULL;
 }
 
-static unsigned *
-columns_of(struct bind *b, uint64_t tables, unsigned *count)
+unsigned *
+sql_plan_columns_of(struct bind *b, uint64_t tables, unsigned *count)
 {
 	unsigned *out = sql_bind_take(b, b->width * sizeof *out);
 	*count = 0;
@@ -212,25 +216,19 @@ columns_of(struct bind *b, uint64_t tables, unsigned *count)
 	return out;
 }
 
-static enum cat_type
-type_at(const struct bind *b, unsigned index)
-{
-	unsigned k = 0;
-	while (index >= b->table[k].base + b->table[k].tab->columns)
-		k++;
-	return b->table[k].tab->column[index - b->table[k].base].type;
-}
-
 unsigned *
 sql_plan_columns(struct bind *b, unsigned *count)
 {
-	return columns_of(b, UINT64_MAX, count);
+	return sql_plan_columns_of(b, UINT64_MAX, count);
 }
 
 enum cat_type
 sql_plan_column_type(const struct bind *b, unsigned index)
 {
-	return type_at(b, index);
+	unsigned k = 0;
+	while (index >= b->table[k].base + b->table[k].tab->columns)
+		k++;
+	return b->table[k].tab->column[index - b->table[k].base].type;
 }
 
 /* Rows of `left` find their rows of table k by its primary key. */
@@ -244,101 +242,88 @@ lookup(struct bind *b, struct sql_node *left, uint64_t have, unsigned k, struct 
 	n->keys = b->table[k].tab->keys;
 	n->probes = 1;
 	n->est = left->est;
-	n->pass = columns_of(b, have, &n->passes);
-	return n->pass && push_down(b, n, have | UINT64_C(1) << k, false) ? n : NULL;
+	n->pass = sql_plan_columns_of(b, have, &n->passes);
+	return n->pass && sql_plan_push_down(b, n, have | UINT64_C(1) << k, false) ? n : NULL;
 }
 
-static bool
-joinable(const struct bind_cond *c, uint64_t have, uint64_t one)
-{
-	if (c->used || c->l == NULL || c->lmask == 0 || c->rmask == 0)
-		return false;
-	return ((c->lmask & ~have) == 0 && (c->rmask & ~one) == 0) ||
-	       ((c->rmask & ~have) == 0 && (c->lmask & ~one) == 0);
-}
-
+/* Joins the items of a region, the smallest first, then those tied to them by an equality. */
 static struct sql_node *
-hash_join(struct bind *b, struct sql_node *left, uint64_t have, struct sql_node *right, unsigned k)
+greedy(struct bind *b, const struct plan_item *item, unsigned items, uint64_t *have)
 {
-	uint64_t one = UINT64_C(1) << k;
-	struct sql_node *n = sql_plan_node(b, SQL_NODE_JOIN, NULL, b->width);
-	if (n == NULL)
-		return NULL;
-	bool build_right = right->est <= left->est;
-	n->child = build_right ? left : right;
-	n->build = build_right ? right : left;
-	n->key = sql_bind_take(b, (b->conds + 1) * sizeof *n->key);
-	n->build_key = sql_bind_take(b, (b->conds + 1) * sizeof *n->build_key);
-	if (n->key == NULL || n->build_key == NULL)
-		return NULL;
-	for (unsigned i = 0; i < b->conds; i++) {
-		struct bind_cond *c = &b->cond[i];
-		if (!joinable(c, have, one))
-			continue;
-		bool l_is_left = (c->lmask & ~have) == 0;
-		struct sql_expr *le = l_is_left ? c->ul : c->ur, *re = l_is_left ? c->ur : c->ul;
-		n->key[n->keys] = build_right ? le : re;
-		n->build_key[n->keys++] = build_right ? re : le;
-		c->used = true;
+	unsigned start = 0;
+	for (unsigned k = 1; k < items; k++)
+		if (item[k].node->est < item[start].node->est)
+			start = k;
+	struct sql_node *n = item[start].node;
+	*have = item[start].mask;
+	for (unsigned joined = 1; joined < items; joined++) {
+		unsigned best = items;
+		bool best_tied = false;
+		for (unsigned k = 0; k < items; k++) {
+			if (*have & item[k].mask)
+				continue;
+			bool tied = false;
+			for (unsigned i = 0; i < b->conds && !tied; i++)
+				tied = sql_plan_joinable(b, &b->cond[i], *have, item[k].mask);
+			if (best == items || (tied && !best_tied) ||
+			    (tied == best_tied && item[k].node->est < item[best].node->est)) {
+				best = k;
+				best_tied = tied;
+			}
+		}
+		const struct plan_item *it = &item[best];
+		struct sql_expr **key = NULL;
+		unsigned probes;
+		/* A few rows look their partners up; many are better hashed. */
+		if (it->node->kind == SQL_NODE_SCAN && it->node->filter == NULL && n->est * 4 < it->node->est)
+			key = full_key(b, it->table, *have, &probes);
+		n = key ? lookup(b, n, *have, it->table, key)
+			: sql_plan_hash_join(b, n, *have, it->node, it->mask, AST_JOIN_INNER);
+		if (n == NULL)
+			return NULL;
+		*have |= it->mask;
 	}
-	n->probe_col = columns_of(b, build_right ? have : one, &n->probe_cols);
-	n->build_col = columns_of(b, build_right ? one : have, &n->build_cols);
-	n->build_type = sql_bind_take(b, (n->build_cols + n->keys) * sizeof *n->build_type);
-	if (n->probe_col == NULL || n->build_col == NULL || n->build_type == NULL)
-		return NULL;
-	for (unsigned i = 0; i < n->build_cols; i++)
-		n->build_type[i] = type_at(b, n->build_col[i]);
-	for (unsigned i = 0; i < n->keys; i++)
-		n->build_type[n->build_cols + i] = n->build_key[i]->type;
-	n->est = n->keys == 0 ? left->est * right->est : left->est > right->est ? left->est : right->est;
-	return push_down(b, n, have | one, false) ? n : NULL;
+	return n;
+}
+
+struct sql_node *
+sql_plan_region(struct bind *b, unsigned first, unsigned end, uint64_t *have)
+{
+	struct plan_item item[SQL_TABLES_MAX];
+	unsigned items = 0, region = b->home;
+	for (unsigned k = first; k < end;) {
+		struct plan_item *it = &item[items++];
+		unsigned outer = sql_plan_outer_at(b, k, end);
+		if (outer == b->outers) {
+			it->table = k;
+			it->mask = UINT64_C(1) << k;
+			it->node = base_of(b, k, k == first);
+			k++;
+		} else {
+			it->node = sql_plan_outer(b, outer, k == first, &it->mask);
+			it->table = SQL_TABLES_MAX;
+			k = b->outer[outer].last + 1;
+		}
+		if (it->node == NULL)
+			return NULL;
+		b->home = region;
+	}
+	return greedy(b, item, items, have);
 }
 
 struct sql_node *
 sql_plan_from(struct bind *b)
 {
-	struct sql_node *base[SQL_TABLES_MAX] = { 0 }, *n;
+	struct sql_node *n;
+	uint64_t have;
+	b->home = 0;
 	if (b->tables == 0) {
 		if ((n = sql_plan_node(b, SQL_NODE_ONE, NULL, 0)) == NULL)
 			return NULL;
-		return push_down(b, n, 0, true) ? n : NULL;
+		return sql_plan_push_down(b, n, 0, true) ? n : NULL;
 	}
-	for (unsigned k = 0; k < b->tables; k++)
-		if ((base[k] = base_of(b, k, k == 0)) == NULL)
-			return NULL;
-	unsigned start = 0;
-	for (unsigned k = 1; k < b->tables; k++)
-		if (base[k]->est < base[start]->est)
-			start = k;
-	n = base[start];
-	uint64_t have = UINT64_C(1) << start;
-	for (unsigned joined = 1; joined < b->tables; joined++) {
-		unsigned best = SQL_TABLES_MAX;
-		bool best_tied = false;
-		for (unsigned k = 0; k < b->tables; k++) {
-			if (have >> k & 1)
-				continue;
-			bool tied = false;
-			for (unsigned i = 0; i < b->conds && !tied; i++)
-				tied = joinable(&b->cond[i], have, UINT64_C(1) << k);
-			if (best == SQL_TABLES_MAX || (tied && !best_tied) ||
-			    (tied == best_tied && base[k]->est < base[best]->est)) {
-				best = k;
-				best_tied = tied;
-			}
-		}
-		struct sql_expr **key = NULL;
-		unsigned probes;
-		/* A few rows look their partners up; many are better hashed. */
-		if (base[best]->kind == SQL_NODE_SCAN && base[best]->filter == NULL &&
-		    n->est * 4 < base[best]->est)
-			key = full_key(b, best, have, &probes);
-		n = key ? lookup(b, n, have, best, key) : hash_join(b, n, have, base[best], best);
-		if (n == NULL)
-			return NULL;
-		have |= UINT64_C(1) << best;
-	}
-	return n;
+	sql_plan_reduce(b);
+	return sql_plan_region(b, 0, b->tables, &have);
 }
 
 /* ---- the whole -------------------------------------------------------------------- */
@@ -430,6 +415,11 @@ tree(struct text *t, const struct sql_node *n, unsigned depth)
 	const char *what = name[n->kind];
 	if (n->kind == SQL_NODE_JOIN && n->keys == 0)
 		what = "Nested Product";
+	if (n->kind == SQL_NODE_JOIN && (n->keep_probe || n->keep_build))
+		what = !n->keep_build   ? n->keys ? "Hash Left Join" : "Nested Left Join"
+		       : !n->keep_probe ? n->keys ? "Hash Right Join" : "Nested Right Join"
+		       : n->keys        ? "Hash Full Join"
+					: "Nested Full Join";
 	if (n->kind == SQL_NODE_AGG)
 		what = n->keys == 0 ? "Aggregate" : n->aggs ? "HashAggregate" : "Distinct";
 	if (n->kind == SQL_NODE_SORT && n->limit != NULL)

@@ -74,7 +74,7 @@ struct sql_node {
 	struct sql_node *build;
 	struct sql_expr **build_key;
 	unsigned *build_col, *probe_col;
-	enum cat_type *build_type;
+	enum cat_type *build_type, *probe_type;
 	unsigned build_cols, probe_cols;
 	struct sql_rowset *rs; /* JOIN: build side. AGG: keys. SORT: all */
 	uint32_t *bucket, *chain;
@@ -83,6 +83,9 @@ struct sql_node {
 	unsigned probe_at; /* position in the probe side's selection */
 	uint32_t match;    /* next build row + 1 to look at */
 	bool opened, ended;
+	struct sql_expr *on;         /* JOIN: what a pair must fulfil besides equal keys */
+	bool keep_probe, keep_build; /* JOIN: rows of that side without a partner come with NULLs */
+	uint8_t *matched;            /* JOIN: per build row */
 
 	/* AGG: groups come out as keys, then results */
 	struct sql_agg *agg;

@@ -1,0 +1,38 @@
+/* plan_internal.h -- what plan.c and plan_join.c share. */
+#ifndef NAM_SQL_PLAN_INTERNAL_H
+#define NAM_SQL_PLAN_INTERNAL_H
+
+#include "bind.h"
+
+/* One operand of a region's inner joins: a table, or an outer join (then table is SQL_TABLES_MAX). */
+struct plan_item {
+	struct sql_node *node;
+	uint64_t mask;
+	unsigned table;
+};
+
+/* Conditions of the region b->home that nobody has taken yet. */
+static inline bool
+sql_plan_open(const struct bind *b, const struct bind_cond *c)
+{
+	return !c->used && c->home == b->home;
+}
+
+/* plan.c */
+bool sql_plan_filter(struct bind *b, struct sql_node *n, struct sql_expr **e, unsigned count);
+bool sql_plan_push_down(struct bind *b, struct sql_node *n, uint64_t tables, bool first);
+unsigned *sql_plan_columns_of(struct bind *b, uint64_t tables, unsigned *count);
+/* Tables first..end-1 of region b->home, joined. */
+struct sql_node *sql_plan_region(struct bind *b, unsigned first, unsigned end, uint64_t *have);
+
+/* plan_join.c */
+bool sql_plan_joinable(const struct bind *b, const struct bind_cond *c, uint64_t have, uint64_t one);
+struct sql_node *sql_plan_hash_join(struct bind *b, struct sql_node *left, uint64_t lmask,
+    struct sql_node *right, uint64_t rmask, enum ast_join_kind kind);
+/* Outer joins whose NULLs a condition rejects become inner joins. */
+void sql_plan_reduce(struct bind *b);
+/* The widest outer join that begins at table `first` and ends before `end`; b->outers: none. */
+unsigned sql_plan_outer_at(const struct bind *b, unsigned first, unsigned end);
+struct sql_node *sql_plan_outer(struct bind *b, unsigned outer, bool first, uint64_t *mask);
+
+#endif

@@ -1,0 +1,191 @@
+/* plan_join.c -- hash joins, and where conditions go around an outer join: down to the side they may filter, no further. */
+#include "plan_internal.h"
+
+bool
+sql_plan_joinable(const struct bind *b, const struct bind_cond *c, uint64_t have, uint64_t one)
+{
+	if (!sql_plan_open(b, c) || c->l == NULL || c->lmask == 0 || c->rmask == 0)
+		return false;
+	return ((c->lmask & ~have) == 0 && (c->rmask & ~one) == 0) ||
+	       ((c->rmask & ~have) == 0 && (c->lmask & ~one) == 0);
+}
+
+struct sql_node *
+sql_plan_hash_join(struct bind *b, struct sql_node *left, uint64_t lmask, struct sql_node *right,
+    uint64_t rmask, enum ast_join_kind kind)
+{
+	struct sql_node *n = sql_plan_node(b, SQL_NODE_JOIN, NULL, b->width);
+	if (n == NULL)
+		return NULL;
+	bool build_right = right->est <= left->est;
+	bool keep_left = kind == AST_JOIN_LEFT || kind == AST_JOIN_FULL;
+	bool keep_right = kind == AST_JOIN_RIGHT || kind == AST_JOIN_FULL;
+	n->child = build_right ? left : right;
+	n->build = build_right ? right : left;
+	n->keep_probe = build_right ? keep_left : keep_right;
+	n->keep_build = build_right ? keep_right : keep_left;
+	n->key = sql_bind_take(b, (b->conds + 1) * sizeof *n->key);
+	n->build_key = sql_bind_take(b, (b->conds + 1) * sizeof *n->build_key);
+	if (n->key == NULL || n->build_key == NULL)
+		return NULL;
+	for (unsigned i = 0; i < b->conds; i++) {
+		struct bind_cond *c = &b->cond[i];
+		if (!sql_plan_joinable(b, c, lmask, rmask))
+			continue;
+		bool l_is_left = (c->lmask & ~lmask) == 0;
+		struct sql_expr *le = l_is_left ? c->ul : c->ur, *re = l_is_left ? c->ur : c->ul;
+		n->key[n->keys] = build_right ? le : re;
+		n->build_key[n->keys++] = build_right ? re : le;
+		c->used = true;
+	}
+	n->probe_col = sql_plan_columns_of(b, build_right ? lmask : rmask, &n->probe_cols);
+	n->build_col = sql_plan_columns_of(b, build_right ? rmask : lmask, &n->build_cols);
+	n->build_type = sql_bind_take(b, (n->build_cols + n->keys) * sizeof *n->build_type);
+	n->probe_type = sql_bind_take(b, n->probe_cols * sizeof *n->probe_type);
+	if (n->probe_col == NULL || n->build_col == NULL || n->build_type == NULL || n->probe_type == NULL)
+		return NULL;
+	for (unsigned i = 0; i < n->probe_cols; i++)
+		n->probe_type[i] = sql_plan_column_type(b, n->probe_col[i]);
+	for (unsigned i = 0; i < n->build_cols; i++)
+		n->build_type[i] = sql_plan_column_type(b, n->build_col[i]);
+	for (unsigned i = 0; i < n->keys; i++)
+		n->build_type[n->build_cols + i] = n->build_key[i]->type;
+	n->est = n->keys == 0 ? left->est * right->est : left->est > right->est ? left->est : right->est;
+	if (!sql_plan_push_down(b, n, lmask | rmask, false))
+		return NULL;
+	if (kind != AST_JOIN_INNER) { /* the rest of ON says which pairs match, not which rows come out */
+		n->on = n->filter;
+		n->filter = NULL;
+		if (keep_left && n->est < left->est)
+			n->est = left->est;
+		if (keep_right && n->est < right->est)
+			n->est = right->est;
+	}
+	return n;
+}
+
+/* ---- outer joins ----------------------------------------------------------------- */
+
+static uint64_t
+tables(unsigned first, unsigned end)
+{
+	return (UINT64_C(1) << end) - (UINT64_C(1) << first);
+}
+
+/* Tables that a condition of outer join o's surroundings rejects when they are NULL. */
+static uint64_t
+rejected(const struct bind *b, unsigned o)
+{
+	uint64_t m = 0;
+	while (true) {
+		const struct bind_outer *j = &b->outer[o];
+		unsigned region = sql_bind_region(b, j->first, j->last, o);
+		for (unsigned i = 0; i < b->conds; i++)
+			if (b->cond[i].home == region)
+				m |= sql_bind_rejects(b, b->cond[i].e);
+		if (region == 0)
+			return m;
+		/* the join around it: what is above filters the side it preserves, its ON the other side */
+		unsigned around = (region - 1) / 3;
+		bool right = (region - 1) % 3 == 1;
+		enum ast_join_kind kind = b->outer[around].kind;
+		if (kind == AST_JOIN_FULL)
+			return m;
+		if (right == (kind == AST_JOIN_LEFT)) {
+			for (unsigned i = 0; i < b->conds; i++)
+				if (b->cond[i].home == 3 + 3 * around)
+					m |= sql_bind_rejects(b, b->cond[i].e);
+			return m;
+		}
+		o = around;
+	}
+}
+
+void
+sql_plan_reduce(struct bind *b)
+{
+	for (bool again = b->outers > 0; again;) {
+		again = false;
+		for (unsigned k = 0; k < b->outers; k++) {
+			struct bind_outer *o = &b->outer[k];
+			if (o->kind == AST_JOIN_INNER)
+				continue;
+			uint64_t m = rejected(b, k);
+			bool left = (m & tables(o->first, o->mid)) != 0;
+			bool right = (m & tables(o->mid, o->last + 1)) != 0;
+			enum ast_join_kind was = o->kind;
+			if (o->kind == AST_JOIN_FULL && left)
+				o->kind = right ? AST_JOIN_INNER : AST_JOIN_LEFT;
+			else if (o->kind == AST_JOIN_FULL && right)
+				o->kind = AST_JOIN_RIGHT;
+			else if ((o->kind == AST_JOIN_LEFT && right) || (o->kind == AST_JOIN_RIGHT && left))
+				o->kind = AST_JOIN_INNER;
+			if (o->kind == was)
+				continue;
+			again = true;
+			if (o->kind != AST_JOIN_INNER)
+				continue;
+			unsigned region = sql_bind_region(b, o->first, o->last, k);
+			for (unsigned i = 0; i < b->conds; i++)
+				if (b->cond[i].home > 3 * k && b->cond[i].home <= 3 * k + 3)
+					b->cond[i].home = region;
+		}
+	}
+}
+
+unsigned
+sql_plan_outer_at(const struct bind *b, unsigned first, unsigned end)
+{
+	unsigned best = b->outers;
+	for (unsigned k = 0; k < b->outers; k++) {
+		const struct bind_outer *o = &b->outer[k];
+		if (o->kind == AST_JOIN_INNER || o->first != first || o->last >= end)
+			continue;
+		if (best == b->outers || o->last > b->outer[best].last)
+			best = k;
+	}
+	return best;
+}
+
+/* Conditions of one region that speak of these tables only go to another. constant: those of no table, too. */
+static void
+move(struct bind *b, unsigned from, unsigned to, uint64_t only, bool constant)
+{
+	for (unsigned i = 0; i < b->conds; i++) {
+		struct bind_cond *c = &b->cond[i];
+		if (c->home == from && !c->used && (c->mask & ~only) == 0 && (c->mask != 0 || constant))
+			c->home = to;
+	}
+}
+
+struct sql_node *
+sql_plan_outer(struct bind *b, unsigned outer, bool first, uint64_t *mask)
+{
+	const struct bind_outer *o = &b->outer[outer];
+	unsigned around = b->home, left = 1 + 3 * outer, right = left + 1, on = left + 2;
+	uint64_t lt = tables(o->first, o->mid), rt = tables(o->mid, o->last + 1), have;
+	if (o->kind == AST_JOIN_LEFT) {
+		move(b, around, left, lt, first);
+		move(b, on, right, rt, true);
+	} else if (o->kind == AST_JOIN_RIGHT) {
+		move(b, around, right, rt, first);
+		move(b, on, left, lt, true);
+	}
+	struct sql_node *l, *r, *n;
+	b->home = left;
+	if ((l = sql_plan_region(b, o->first, o->mid, &have)) == NULL)
+		return NULL;
+	b->home = right;
+	if ((r = sql_plan_region(b, o->mid, o->last + 1, &have)) == NULL)
+		return NULL;
+	/* all of ON: keys, or what pairs must fulfil; a condition over no table counts among the latter */
+	b->home = on;
+	for (unsigned i = 0; i < b->conds; i++)
+		if (b->cond[i].home == on && b->cond[i].mask == 0)
+			b->cond[i].mask = lt;
+	if ((n = sql_plan_hash_join(b, l, lt, r, rt, o->kind)) == NULL)
+		return NULL;
+	b->home = around;
+	*mask = lt | rt;
+	return sql_plan_push_down(b, n, *mask, first) ? n : NULL;
+}

@@ -1,0 +1,234 @@
+/*
+ * joins_test.c -- outer joins: rows without a partner, where conditions may go, merged columns. The answers are
+ * PostgreSQL 15's.
+ */
+#include "embedded.h"
+
+struct golden {
+	const char *text, *answer;
+};
+
+static const struct golden joins[] = {
+	{ "create table t1 (id int primary key, a int, s text)", "CREATE TABLE" },
+	{ "create table t2 (id int primary key, t1 int, v text)", "CREATE TABLE" },
+	{ "create table t3 (k int, t2 int, w text)", "CREATE TABLE" },
+	{ "create table none (id int, t1 int)", "CREATE TABLE" },
+	{ "insert into t1 values (1,10,'x'),(2,20,'y'),(3,null,'z'),(4,40,'u')", "INSERT 0 4" },
+	{ "insert into t2 values (1,1,'p'),(2,1,'q'),(3,3,'r'),(5,9,'s'),(6,null,'n')", "INSERT 0 5" },
+	{ "insert into t3 values (1,1,'A'),(2,5,'B'),(null,null,'C'),(4,3,'D')", "INSERT 0 4" },
+	{ "select * from t1 left join t2 on t1.id = t2.t1 order by 1,4",
+	    "1|10|x|1|1|p;1|10|x|2|1|q;2|20|y|~|~|~;3|~|z|3|3|r;4|40|u|~|~|~; SELECT 5" },
+	{ "select * from t1 left outer join t2 on t1.id = t2.t1 and t2.v <> 'p' order by 1,4",
+	    "1|10|x|2|1|q;2|20|y|~|~|~;3|~|z|3|3|r;4|40|u|~|~|~; SELECT 4" },
+	{ "select * from t1 left join t2 on t1.id = t2.t1 and t1.s <> 'x' order by 1,4",
+	    "1|10|x|~|~|~;2|20|y|~|~|~;3|~|z|3|3|r;4|40|u|~|~|~; SELECT 4" },
+	{ "select * from t1 right join t2 on t1.id = t2.t1 order by 4",
+	    "1|10|x|1|1|p;1|10|x|2|1|q;3|~|z|3|3|r;~|~|~|5|9|s;~|~|~|6|~|n; SELECT 5" },
+	{ "select * from t1 right join t2 on t1.id = t2.t1 and t1.s = 'z' order by 4",
+	    "~|~|~|1|1|p;~|~|~|2|1|q;3|~|z|3|3|r;~|~|~|5|9|s;~|~|~|6|~|n; SELECT 5" },
+	{ "select * from t1 right join t2 on t1.id = t2.t1 and t2.v > 'p' order by 4",
+	    "~|~|~|1|1|p;1|10|x|2|1|q;3|~|z|3|3|r;~|~|~|5|9|s;~|~|~|6|~|n; SELECT 5" },
+	{ "select * from t1 full join t2 on t1.id = t2.t1 order by 1,4",
+	    "1|10|x|1|1|p;1|10|x|2|1|q;2|20|y|~|~|~;3|~|z|3|3|r;4|40|u|~|~|~;~|~|~|5|9|s;~|~|~|6|~|n; SELECT "
+	    "7" },
+	{ "select * from t1 full join t2 on t1.id = t2.t1 and t1.a > 15 order by 1,4",
+	    "1|10|x|~|~|~;2|20|y|~|~|~;3|~|z|~|~|~;4|40|u|~|~|~;~|~|~|1|1|p;~|~|~|2|1|q;~|~|~|3|3|r;~|~|~|5|"
+	    "9|s;~|~|~|6|~|n; SELECT 9" },
+	{ "select * from t1 full join t2 on t1.id = t2.t1 and t2.v = 'r' and t1.s <> t2.v order by 1,4",
+	    "1|10|x|~|~|~;2|20|y|~|~|~;3|~|z|3|3|r;4|40|u|~|~|~;~|~|~|1|1|p;~|~|~|2|1|q;~|~|~|5|9|s;~|~|~|6|~"
+	    "|n; SELECT 8" },
+	{ "select * from t1 left join t2 on t1.id = t2.t1 where t2.v is null order by 1,4",
+	    "2|20|y|~|~|~;4|40|u|~|~|~; SELECT 2" },
+	{ "select * from t1 left join t2 on t1.id = t2.t1 where t2.v is not null order by 1,4",
+	    "1|10|x|1|1|p;1|10|x|2|1|q;3|~|z|3|3|r; SELECT 3" },
+	{ "select * from t1 left join t2 on t1.id = t2.t1 where coalesce(t2.v, 'none') > 'm' order by 1,4",
+	    "1|10|x|1|1|p;1|10|x|2|1|q;2|20|y|~|~|~;3|~|z|3|3|r;4|40|u|~|~|~; SELECT 5" },
+	{ "select * from t1 left join t2 on t1.id = t2.t1 where t2.v = 'q' or t2.v is null order by 1,4",
+	    "1|10|x|2|1|q;2|20|y|~|~|~;4|40|u|~|~|~; SELECT 3" },
+	{ "select * from t1 left join t2 on t1.id = t2.t1 where t2.v = 'q' or t1.a = 20 order by 1,4",
+	    "1|10|x|2|1|q;2|20|y|~|~|~; SELECT 2" },
+	{ "select * from t1 left join t2 on t1.id = t2.t1 where not (t2.v = 'q') order by 1,4",
+	    "1|10|x|1|1|p;3|~|z|3|3|r; SELECT 2" },
+	{ "select * from t1 left join t2 on t1.id = t2.t1 where t1.id in (1, 2) order by 1,4",
+	    "1|10|x|1|1|p;1|10|x|2|1|q;2|20|y|~|~|~; SELECT 3" },
+	{ "select * from t1 left join t2 on t1.id = t2.t1 where t1.id = 1 order by 4",
+	    "1|10|x|1|1|p;1|10|x|2|1|q; SELECT 2" },
+	{ "select * from t1 right join t2 on t1.id = t2.t1 where t1.id = 1 order by 4",
+	    "1|10|x|1|1|p;1|10|x|2|1|q; SELECT 2" },
+	{ "select * from t1 full join t2 on t1.id = t2.t1 where t1.a = 10 order by 4",
+	    "1|10|x|1|1|p;1|10|x|2|1|q; SELECT 2" },
+	{ "select * from t1 full join t2 on t1.id = t2.t1 where t2.v > 'p' order by 4",
+	    "1|10|x|2|1|q;3|~|z|3|3|r;~|~|~|5|9|s; SELECT 3" },
+	{ "select * from t1 full join t2 on t1.id = t2.t1 where t1.a > 0 and t2.v > 'p' order by 4",
+	    "1|10|x|2|1|q; SELECT 1" },
+	{ "select * from t1 full join t2 on t1.id = t2.t1 where t1.a is null or t2.t1 is null order by 1,4",
+	    "2|20|y|~|~|~;3|~|z|3|3|r;4|40|u|~|~|~;~|~|~|5|9|s;~|~|~|6|~|n; SELECT 5" },
+	{ "select * from t1 left join t2 on t1.id < t2.t1 order by 1,4",
+	    "1|10|x|3|3|r;1|10|x|5|9|s;2|20|y|3|3|r;2|20|y|5|9|s;3|~|z|5|9|s;4|40|u|5|9|s; SELECT 6" },
+	{ "select * from t1 right join t2 on t1.id > t2.t1 order by 4,1",
+	    "2|20|y|1|1|p;3|~|z|1|1|p;4|40|u|1|1|p;2|20|y|2|1|q;3|~|z|2|1|q;4|40|u|2|1|q;4|40|u|3|3|r;~|~|~|"
+	    "5|9|s;~|~|~|6|~|n; SELECT 9" },
+	{ "select * from t1 left join t2 on t1.id between t2.id and t2.t1 order by 1,4",
+	    "1|10|x|1|1|p;2|20|y|~|~|~;3|~|z|3|3|r;4|40|u|~|~|~; SELECT 4" },
+	{ "select * from t1 left join t2 on t1.id = t2.t1 and t1.s < t2.v order by 1,4",
+	    "1|10|x|~|~|~;2|20|y|~|~|~;3|~|z|~|~|~;4|40|u|~|~|~; SELECT 4" },
+	{ "select * from t1 left join t2 on false order by 1",
+	    "1|10|x|~|~|~;2|20|y|~|~|~;3|~|z|~|~|~;4|40|u|~|~|~; SELECT 4" },
+	{ "select * from t1 right join t2 on false order by 4",
+	    "~|~|~|1|1|p;~|~|~|2|1|q;~|~|~|3|3|r;~|~|~|5|9|s;~|~|~|6|~|n; SELECT 5" },
+	{ "select * from t1 full join t2 on false order by 1,4",
+	    "1|10|x|~|~|~;2|20|y|~|~|~;3|~|z|~|~|~;4|40|u|~|~|~;~|~|~|1|1|p;~|~|~|2|1|q;~|~|~|3|3|r;~|~|~|5|"
+	    "9|s;~|~|~|6|~|n; SELECT 9" },
+	{ "select * from t1 left join t2 on null order by 1",
+	    "1|10|x|~|~|~;2|20|y|~|~|~;3|~|z|~|~|~;4|40|u|~|~|~; SELECT 4" },
+	{ "select * from t1 left join t2 on true where t1.id = 1 order by 4",
+	    "1|10|x|1|1|p;1|10|x|2|1|q;1|10|x|3|3|r;1|10|x|5|9|s;1|10|x|6|~|n; SELECT 5" },
+	{ "select * from t1 left join t2 on t1.id = 2 order by 1,4",
+	    "1|10|x|~|~|~;2|20|y|1|1|p;2|20|y|2|1|q;2|20|y|3|3|r;2|20|y|5|9|s;2|20|y|6|~|n;3|~|z|~|~|~;4|40|"
+	    "u|~|~|~; SELECT 8" },
+	{ "select * from t1 left join t2 on t2.id = 2 order by 1",
+	    "1|10|x|2|1|q;2|20|y|2|1|q;3|~|z|2|1|q;4|40|u|2|1|q; SELECT 4" },
+	{ "select * from t1 left join t2 on t1.id = t2.t1 where false", "SELECT 0" },
+	{ "select count(*), count(t2.id), sum(t2.id) from t1 left join t2 on t1.id = t2.t1",
+	    "5|3|6; SELECT 1" },
+	{ "select t1.id, count(t2.id) from t1 left join t2 on t1.id = t2.t1 group by t1.id order by 1",
+	    "1|2;2|0;3|1;4|0; SELECT 4" },
+	{ "select t1.id, t1.s, count(t2.id) n from t1 left join t2 on t1.id = t2.t1 group by t1.id having "
+	  "count(t2.id) = 0 order by 1",
+	    "2|y|0;4|u|0; SELECT 2" },
+	{ "select * from t1 left join t2 using (id) order by 1",
+	    "1|10|x|1|p;2|20|y|1|q;3|~|z|3|r;4|40|u|~|~; SELECT 4" },
+	{ "select * from t1 right join t2 using (id) order by 1",
+	    "1|10|x|1|p;2|20|y|1|q;3|~|z|3|r;5|~|~|9|s;6|~|~|~|n; SELECT 5" },
+	{ "select * from t1 full join t2 using (id) order by 1",
+	    "1|10|x|1|p;2|20|y|1|q;3|~|z|3|r;4|40|u|~|~;5|~|~|9|s;6|~|~|~|n; SELECT 6" },
+	{ "select id, t1.id, t2.id from t1 full join t2 using (id) order by id",
+	    "ERROR 42702: ORDER BY \"id\" is ambiguous" },
+	{ "select id, t1.id, t2.id from t1 right join t2 using (id) order by id",
+	    "ERROR 42702: ORDER BY \"id\" is ambiguous" },
+	{ "select id, count(*), min(s) from t1 full join t2 using (id) group by id order by id",
+	    "1|1|x;2|1|y;3|1|z;4|1|u;5|1|~;6|1|~; SELECT 6" },
+	{ "select id + 1 from t1 full join t2 using (id) where id > 3 order by id desc", "7;6;5; SELECT 3" },
+	{ "select id from t1 full join t2 using (id) where t1.id is null order by 1", "5;6; SELECT 2" },
+	{ "select t1.*, t2.* from t1 full join t2 using (id) order by t1.id, t2.id",
+	    "1|10|x|1|1|p;2|20|y|2|1|q;3|~|z|3|3|r;4|40|u|~|~|~;~|~|~|5|9|s;~|~|~|6|~|n; SELECT 6" },
+	{ "select * from t1 natural left join t2 order by 1",
+	    "1|10|x|1|p;2|20|y|1|q;3|~|z|3|r;4|40|u|~|~; SELECT 4" },
+	{ "select * from t1 natural full join t2 order by 1",
+	    "1|10|x|1|p;2|20|y|1|q;3|~|z|3|r;4|40|u|~|~;5|~|~|9|s;6|~|~|~|n; SELECT 6" },
+	{ "select * from t3 natural left join t1 order by 1,2,4",
+	    "1|1|A|1|10|x;1|1|A|2|20|y;1|1|A|3|~|z;1|1|A|4|40|u;2|5|B|1|10|x;2|5|B|2|20|y;2|5|B|3|~|z;2|5|B|"
+	    "4|40|u;4|3|D|1|10|x;4|3|D|2|20|y;4|3|D|3|~|z;4|3|D|4|40|u;~|~|C|1|10|x;~|~|C|2|20|y;~|~|C|3|~|z;"
+	    "~|~|C|4|40|u; SELECT 16" },
+	{ "select * from t1 left join t2 using (id) left join t3 on t3.k = id order by 1",
+	    "1|10|x|1|p|1|1|A;2|20|y|1|q|2|5|B;3|~|z|3|r|~|~|~;4|40|u|~|~|4|3|D; SELECT 4" },
+	{ "select * from t1 full join t2 using (id) full join none using (id) order by 1",
+	    "1|10|x|1|p|~;2|20|y|1|q|~;3|~|z|3|r|~;4|40|u|~|~|~;5|~|~|9|s|~;6|~|~|~|n|~; SELECT 6" },
+	{ "select id from t1 full join t2 using (id) full join none using (id) where id > 2 order by 1",
+	    "3;4;5;6; SELECT 4" },
+	{ "select * from t1 full join t2 using (id, s)",
+	    "ERROR 42703: column \"s\" specified in USING clause does not exist in right table" },
+	{ "select * from t1 left join t2 using (nope)",
+	    "ERROR 42703: column \"nope\" specified in USING clause does not exist in left table" },
+	{ "select * from t1 left join t2 using (id, id)",
+	    "ERROR 42701: column name \"id\" appears more than once in USING clause" },
+	{ "select id from t1 left join t2 on t1.id = t2.id",
+	    "ERROR 42702: column reference \"id\" is ambiguous" },
+	{ "select * from t1 left join (t2 left join t3 on t3.t2 = t2.id) on t2.t1 = t1.id order by 1,4,7",
+	    "1|10|x|1|1|p|1|1|A;1|10|x|2|1|q|~|~|~;2|20|y|~|~|~|~|~|~;3|~|z|3|3|r|4|3|D;4|40|u|~|~|~|~|~|~; "
+	    "SELECT 5" },
+	{ "select * from (t1 left join t2 on t2.t1 = t1.id) left join t3 on t3.t2 = t2.id order by 1,4,7",
+	    "1|10|x|1|1|p|1|1|A;1|10|x|2|1|q|~|~|~;2|20|y|~|~|~|~|~|~;3|~|z|3|3|r|4|3|D;4|40|u|~|~|~|~|~|~; "
+	    "SELECT 5" },
+	{ "select * from t1 left join (t2 join t3 on t3.t2 = t2.id) on t2.t1 = t1.id order by 1,4,7",
+	    "1|10|x|1|1|p|1|1|A;2|20|y|~|~|~|~|~|~;3|~|z|3|3|r|4|3|D;4|40|u|~|~|~|~|~|~; SELECT 4" },
+	{ "select * from t1 left join t2 on t2.t1 = t1.id join t3 on t3.t2 = t2.id order by 1,4,7",
+	    "1|10|x|1|1|p|1|1|A;3|~|z|3|3|r|4|3|D; SELECT 2" },
+	{ "select * from t1 left join t2 on t2.t1 = t1.id right join t3 on t3.t2 = t2.id order by 7,1",
+	    "1|10|x|1|1|p|1|1|A;~|~|~|~|~|~|2|5|B;3|~|z|3|3|r|4|3|D;~|~|~|~|~|~|~|~|C; SELECT 4" },
+	{ "select * from t3 right join (t1 left join t2 on t2.t1 = t1.id) on t3.t2 = t2.id order by 4,7",
+	    "1|1|A|1|10|x|1|1|p;~|~|~|1|10|x|2|1|q;~|~|~|2|20|y|~|~|~;4|3|D|3|~|z|3|3|r;~|~|~|4|40|u|~|~|~; "
+	    "SELECT 5" },
+	{ "select * from t3, t1 left join t2 on t2.t1 = t1.id where t3.k = t1.id order by 1,4,7",
+	    "1|1|A|1|10|x|1|1|p;1|1|A|1|10|x|2|1|q;2|5|B|2|20|y|~|~|~;4|3|D|4|40|u|~|~|~; SELECT 4" },
+	{ "select * from t3, t1 left join t2 on t2.t1 = t1.id where t3.t2 = t2.id order by 1,4,7",
+	    "1|1|A|1|10|x|1|1|p;4|3|D|3|~|z|3|3|r; SELECT 2" },
+	{ "select * from t1 left join t2 on t2.t1 = t1.id, t3 where t3.k = t1.id and t2.id is null order by "
+	  "1,4,7",
+	    "2|20|y|~|~|~|2|5|B;4|40|u|~|~|~|4|3|D; SELECT 2" },
+	{ "select * from t1 cross join t3 left join t2 on t2.t1 = t1.id and t2.id = t3.t2 where t3.k > 1 "
+	  "order by 1,4,7",
+	    "1|10|x|2|5|B|~|~|~;1|10|x|4|3|D|~|~|~;2|20|y|2|5|B|~|~|~;2|20|y|4|3|D|~|~|~;3|~|z|2|5|B|~|~|~;3|"
+	    "~|z|4|3|D|3|3|r;4|40|u|2|5|B|~|~|~;4|40|u|4|3|D|~|~|~; SELECT 8" },
+	{ "select x.id, y.id, z.id from t1 x left join t1 y on y.id = x.id + 1 left join t1 z on z.id = y.id "
+	  "+ 1 order by 1",
+	    "1|2|3;2|3|4;3|4|~;4|~|~; SELECT 4" },
+	{ "select x.id, y.id, z.id from t1 x full join t1 y on y.id = x.id + 1 full join t1 z on z.id = y.id "
+	  "+ 1 order by 1,2,3",
+	    "1|2|3;2|3|4;3|4|~;4|~|~;~|1|2;~|~|1; SELECT 6" },
+	{ "select x.id, y.id, z.id from t1 x left join (t1 y right join t1 z on z.id = y.id + 2) on z.id = "
+	  "x.id and y.id is null order by 1,2,3",
+	    "1|~|1;2|~|2;3|~|~;4|~|~; SELECT 4" },
+	{ "select * from t1 left join none on none.t1 = t1.id order by 1",
+	    "1|10|x|~|~;2|20|y|~|~;3|~|z|~|~;4|40|u|~|~; SELECT 4" },
+	{ "select * from none left join t1 on none.t1 = t1.id order by 1", "SELECT 0" },
+	{ "select * from none right join t1 on none.t1 = t1.id order by 3",
+	    "~|~|1|10|x;~|~|2|20|y;~|~|3|~|z;~|~|4|40|u; SELECT 4" },
+	{ "select * from none full join t1 on none.t1 = t1.id order by 3",
+	    "~|~|1|10|x;~|~|2|20|y;~|~|3|~|z;~|~|4|40|u; SELECT 4" },
+	{ "select * from none full join none n2 on none.t1 = n2.id", "SELECT 0" },
+	{ "select * from t1 left join t2 on t1.id = t2.t1 and t1.s = 'x' and t2.v = 'q' and t1.a + t2.id = "
+	  "12 order by 1",
+	    "1|10|x|2|1|q;2|20|y|~|~|~;3|~|z|~|~|~;4|40|u|~|~|~; SELECT 4" },
+	{ "select * from t1 left join t2 on t1.id = t2.t1 and t1.s = t2.v order by 1",
+	    "1|10|x|~|~|~;2|20|y|~|~|~;3|~|z|~|~|~;4|40|u|~|~|~; SELECT 4" },
+	{ "select * from t1 left join t3 on t1.id = t3.k and t1.s = t3.w or t1.id = t3.t2 order by 1",
+	    "1|10|x|1|1|A;2|20|y|~|~|~;3|~|z|4|3|D;4|40|u|~|~|~; SELECT 4" },
+	{ "select * from t1 left join t2 on t1.id = t2.nope", "ERROR 42703: column t2.nope does not exist" },
+	{ "select * from t1 left join t2 on t1.id",
+	    "ERROR 42804: argument of JOIN/ON must be type boolean, not type integer" },
+	{ "select * from t1 left join t2 on count(*) = 1",
+	    "ERROR 42803: aggregate functions are not allowed in JOIN conditions" },
+	{ "select t1.id from t1 left join t2 on t1.id / (t2.id - 1) = 1 order by 1",
+	    "ERROR 22012: division by zero" },
+	{ "select t1.id, t2.id from t1 left join t2 on t2.id > 1 and t1.id / (t2.id - 1) = 1 where t2.id is "
+	  "null or t2.id = 2 order by 1,2",
+	    "1|2; SELECT 1" },
+	{ "select distinct t2.t1 is null from t1 full join t2 on t1.id = t2.t1 order by 1", "f;t; SELECT 2" },
+	{ "select t1.id from t1 left join t2 on t1.id = t2.t1 order by t2.v nulls first, t1.id limit 3",
+	    "2;4;1; SELECT 3" },
+};
+
+static void
+all(const struct golden *g, size_t n)
+{
+	struct embedded e;
+	struct teller t;
+	embedded_open(&e, 256u << 20, 1);
+	teller_open(&t, &e, 0);
+	unsigned wrong = 0;
+	for (size_t i = 0; i < n; i++) {
+		const char *a = ask(&t, g[i].text);
+		if (strcmp(a, g[i].answer) == 0)
+			continue;
+		wrong++;
+		fprintf(stderr, "%s\n  is     %s\n  should %s\n", g[i].text, a, g[i].answer);
+	}
+	teller_close(&t);
+	embedded_close(&e);
+	assert_int_equal(wrong, 0);
+}
+
+static void
+outer_joins(void **state)
+{
+	(void)state;
+	all(joins, sizeof joins / sizeof *joins);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(outer_joins) };
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
