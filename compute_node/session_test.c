@@ -185,6 +185,41 @@ sql_execute(
 	return k->done(k->arg, "SELECT", (uint64_t)batches * 4);
 }
 
+/* A prepared statement is its text. */
+struct sql_stmt {
+	char text[16];
+	size_t len;
+};
+
+bool
+sql_prepare(struct sql_session *s, const char *text, size_t len, const enum cat_type *types, unsigned n,
+    struct sql_stmt **out, struct cat_err *err)
+{
+	(void)s, (void)types, (void)n;
+	if (len >= sizeof(*out)->text) {
+		strcpy(err->sqlstate, "54000");
+		return false;
+	}
+	*out = calloc(1, sizeof **out);
+	memcpy((*out)->text, text, len);
+	(*out)->len = len;
+	return true;
+}
+
+bool
+sql_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
+    const struct sql_sink *k, struct cat_err *err)
+{
+	(void)param, (void)n;
+	return sql_execute(s, st->text, st->len, k, err);
+}
+
+void
+sql_stmt_close(struct sql_stmt *st)
+{
+	free(st);
+}
+
 /* ---- tests ---- */
 
 struct seen {
@@ -360,12 +395,57 @@ many(void **state)
 	assert_int_equal(atomic_load(&fake_cn()->sessions), 0);
 }
 
+/* Rows that are pulled: all of them, some of them, none of them. */
+static void
+pulled(void **state)
+{
+	(void)state;
+	struct cn_session *s;
+	struct cat_err err = { 0 };
+	struct seen x;
+	struct sql_sink k = sink(&x);
+	struct sql_stmt *st = NULL;
+	const struct sql_batch_view *b;
+	assert_int_equal(cn_session_open(fake_cn(), UINT_MAX, &s), NAM_OK);
+	assert_false(cn_prepare(s, "much longer than that", 21, &st, &err));
+	assert_null(st);
+	assert_true(cn_prepare(s, "4", 1, &st, &err));
+	for (int most = 0; most <= 5; most++) {
+		int64_t sum = 0;
+		enum cn_next next = CN_ROWS;
+		int got = 0;
+		cn_run(s, st, NULL, 0, &k, &err);
+		for (; got < most && (next = cn_next(s, &b)) == CN_ROWS; got++)
+			for (unsigned i = 0; i < b->n; i++)
+				sum += b->col[0].i[i];
+		assert_int_equal(got, most < 4 ? most : 4);
+		assert_int_equal(sum, 8 * got * got - 2 * got);
+		assert_int_equal(next, most == 5 ? CN_DONE : CN_ROWS);
+		cn_stop(s); /* nothing, where it has ended */
+		assert_true(cn_exec(s, "1", 1, &k, &err));
+	}
+	/* In a block the rest is read: the statement must not fail. */
+	assert_true(cn_exec(s, "begin", 5, &k, &err));
+	cn_run(s, st, NULL, 0, &k, &err);
+	assert_int_equal(cn_next(s, &b), CN_ROWS);
+	assert_int_equal(cn_stop(s), CN_DONE);
+	struct sql_stmt *bad = NULL;
+	assert_true(cn_prepare(s, "fail", 4, &bad, &err));
+	cn_run(s, bad, NULL, 0, &k, &err);
+	assert_int_equal(cn_next(s, &b), CN_FAILED);
+	assert_string_equal(err.sqlstate, "42601");
+	cn_forget(s, bad);
+	cn_forget(s, st);
+	cn_session_close(s);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers),
 		cmocka_unit_test(cancel),
+		cmocka_unit_test(pulled),
 		cmocka_unit_test(many),
 	};
 	fake_cn()->workers = THREADS;

@@ -316,6 +316,21 @@ net_direct(struct net_worker *w, net_addr at, size_t len)
 	return ep->base + off;
 }
 
+const void *
+net_read_direct(struct net_worker *w, net_addr at, uint32_t len, struct net_counts *acct)
+{
+	const void *p = net_direct(w, at, len);
+	if (p == NULL)
+		return NULL;
+	struct net_counts one = { .bytes_in = len, .doorbells = 1, .round_trips = 1 };
+	one.verbs[NET_READ] = 1;
+	net_counts_add(&w->ep[net_region_of(at)]->counts, &one);
+	if (acct != NULL)
+		net_counts_add(acct, &one);
+	w->round_trips++;
+	return p;
+}
+
 void
 net_hint(struct net_worker *w, net_addr at, size_t len)
 {

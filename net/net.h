@@ -271,6 +271,8 @@ nam_status net_faa1(struct net_worker *w, net_addr at, uint64_t add, uint64_t *s
 /* A pointer to remote memory where it is mapped here (shm), else NULL. Racy by
  * nature: check what you read, as after a READ. The range must lie in one region. */
 const void *net_direct(struct net_worker *w, net_addr at, size_t len);
+/* The same, and counted as the READ that it spares. */
+const void *net_read_direct(struct net_worker *w, net_addr at, uint32_t len, struct net_counts *acct);
 
 /* These bytes will be written soon: brings their lines near where the memory is mapped here; else nothing. */
 void net_hint(struct net_worker *w, net_addr at, size_t len);

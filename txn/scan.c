@@ -1,4 +1,8 @@
-/* scan.c -- reads a table extent by extent, one READ each, the next one under way. */
+/*
+ * scan.c -- reads a table extent by extent: one READ each, the next one under way. Where the region is mapped
+ * here, an extent is looked at in place, and of a block only the directory and the version are copied out.
+ */
+#include <net/exec.h>
 #include <stdlib.h>
 #include <string.h>
 #include "txn_internal.h"
@@ -20,7 +24,10 @@ struct txn_scan {
 	unsigned cur;   /* the buffer being read from */
 	unsigned block; /* next block in it */
 	uint64_t next;  /* extent after the last one asked for; 0: the end */
-	bool open;      /* buf[cur] holds an extent */
+	bool open;      /* buf[cur] holds an extent; direct: there is one at next */
+	bool direct;
+	const char *here; /* direct: the extent being looked at, in the region or in buf[0] */
+	net_addr here_at;
 	struct nam_co *waiter;
 	struct nam_arena arena; /* rows that had to be fetched from elsewhere */
 };
@@ -96,10 +103,10 @@ txn_scan_open(struct txn *t, struct txn_table *table, struct txn_scan **out)
 		return st;
 	}
 	s->next = a.blocks;
-	if (s->next != 0) {
+	s->open = s->next != 0;
+	s->direct = s->open && net_direct(t->tw->w, (net_addr){ s->next }, NET_EXTENT) != NULL;
+	if (s->open && !s->direct)
 		ask(s, &s->buf[0], s->next);
-		s->open = true;
-	}
 	*out = s;
 	return NAM_OK;
 }
@@ -171,12 +178,134 @@ show(struct txn_scan *s, uint64_t *img, net_addr at, struct txn_row *row, nam_st
 	return true;
 }
 
+/* ---- in place -------------------------------------------------------------------- */
+
+enum { AHEAD = 6, LINE = 64 };
+
+/* The way out: the whole block by a READ. */
+static bool
+show_read(struct txn_scan *s, net_addr at, struct txn_row *row, nam_status *fatal)
+{
+	uint64_t *img = nam_arena_take(&s->arena, s->v->block_bytes);
+	*fatal = img == NULL ? NAM_NOMEM : net_read1(s->t->tw->w, at, img, s->v->block_bytes, &s->t->counts);
+	return *fatal == NAM_OK && show(s, img, at, row, fatal);
+}
+
+/*
+ * What the block at p shows. Others write there meanwhile: the directory is copied and proven, then the version
+ * it names is copied and proven, as two READs would bring them.
+ */
+static bool
+show_direct(struct txn_scan *s, const char *p, net_addr at, struct txn_row *row, nam_status *fatal)
+{
+	struct txn *t = s->t;
+	const struct txn_table_view *v = s->v;
+	uint64_t head[REC_CID + REC_SLOTS_MAX + 1], hdr[3];
+	const struct txn_write *own = t->nwr ? txn_own(t, at) : NULL;
+	if (own != NULL && own->kind != WR_LOCK)
+		return show(s, NULL, at, row, fatal);
+	net_copy_out(head, p, 8 * (REC_CID + v->slots + 1));
+	if (!txn_rec_dir_whole(v, head, at))
+		return show_read(s, at, row, fatal);
+	uint64_t best = 0, newest = 0;
+	unsigned slot = 0;
+	for (unsigned k = 0; k < v->slots; k++) {
+		uint64_t c = head[REC_CID + k] & ~REC_ARCHIVED;
+		if (c <= t->pin.at && c > best) {
+			best = c;
+			slot = k;
+		}
+		newest = c > newest ? c : newest;
+	}
+	if (best == 0)
+		return head[REC_LINK] != 0 && show_read(s, at, row, fatal);
+	const char *from = p + v->head_bytes + slot * v->slot_bytes;
+	net_copy_out(hdr, from, sizeof hdr);
+	uint32_t len = (uint32_t)hdr[1];
+	if (hdr[0] != best || len > v->row_max)
+		return show_read(s, at, row, fatal);
+	uint64_t *img = nam_arena_take(&s->arena, v->block_bytes);
+	if (img == NULL) {
+		*fatal = NAM_NOMEM;
+		return false;
+	}
+	for (unsigned k = 0; k < v->slots; k++) /* the others are not there, and say so */
+		((struct rec_slot *)(uintptr_t)rec_slot_of(v, img, k))->cid = 0;
+	struct rec_slot *x = (struct rec_slot *)(uintptr_t)rec_slot_of(v, img, slot);
+	memcpy(img, head, 8 * (REC_CID + v->slots + 1));
+	memcpy(x, hdr, sizeof hdr);
+	net_copy_out(x->payload, from + sizeof hdr, TXN_PAD(len));
+	if (!txn_rec_slot_whole(v, x, best, at))
+		return show_read(s, at, row, fatal);
+	if (x->meta & REC_DELETED)
+		return false;
+	*row = (struct txn_row){ .at = at,
+		.bytes = x->payload,
+		.len = len,
+		.cid = best,
+		.newest = newest,
+		.block = img,
+		.partial = true };
+	return true;
+}
+
+static nam_status
+open_here(struct txn_scan *s)
+{
+	struct net_worker *w = s->t->tw->w;
+	uint32_t bytes =
+	    (uint32_t)(sizeof(struct txn_extent) + (uint64_t)s->v->per_extent * s->v->block_bytes);
+	struct txn_extent e;
+	nam_status st = NAM_OK;
+	s->here_at.bits = s->next;
+	s->here = net_read_direct(w, s->here_at, bytes, &s->t->counts);
+	if (s->here == NULL) {
+		st = net_read1(w, s->here_at, s->buf[0].bytes, bytes, &s->t->counts);
+		s->here = s->buf[0].bytes;
+	}
+	if (st != NAM_OK)
+		return st;
+	net_copy_out(&e, s->here, sizeof e);
+	if (e.table != s->v->table)
+		return NAM_CORRUPT;
+	s->next = e.next;
+	s->block = 0;
+	return NAM_OK;
+}
+
+static nam_status
+next_direct(struct txn_scan *s, struct txn_row *rows, unsigned max, unsigned *n)
+{
+	const struct txn_table_view *v = s->v;
+	nam_status st = NAM_OK;
+	while (s->open && *n < max) {
+		if (s->here == NULL && (st = open_here(s)) != NAM_OK)
+			return st;
+		for (; s->block < v->per_extent && *n < max; s->block++) {
+			uint64_t off = sizeof(struct txn_extent) + (uint64_t)s->block * v->block_bytes;
+			const char *p = s->here + off;
+			for (unsigned i = 0; i < 3; i++)
+				__builtin_prefetch(p + (size_t)AHEAD * v->block_bytes + i * LINE, 0, 2);
+			*n += show_direct(s, p, net_plus(s->here_at, off), &rows[*n], &st);
+			if (st != NAM_OK)
+				return st;
+		}
+		if (s->block == v->per_extent) {
+			s->here = NULL;
+			s->open = s->next != 0;
+		}
+	}
+	return NAM_OK;
+}
+
 nam_status
 txn_scan_next(struct txn_scan *s, struct txn_row *rows, unsigned max, unsigned *n)
 {
 	nam_status st = NAM_OK;
 	*n = 0;
 	nam_arena_reset(&s->arena);
+	if (s->direct)
+		return next_direct(s, rows, max, n);
 	while (*n == 0 && s->open) {
 		struct scan_buffer *buf = &s->buf[s->cur];
 		if (s->block == 0 || buf->busy) {
