@@ -111,6 +111,13 @@ on_copy_in(void *arg, const char **bytes, size_t *len)
 	return true;
 }
 
+static bool
+on_copy_out(void *arg, const char *bytes, size_t len)
+{
+	(void)arg;
+	return !shell_interrupted && fwrite(bytes, 1, len, stdout) == len;
+}
+
 static void
 on_progress(void *arg, uint64_t bytes, uint64_t total, uint64_t rows)
 {
@@ -200,6 +207,7 @@ shell_exec(struct shell *sh, const char *text, size_t len)
 		.done = on_done,
 		.notice = on_notice,
 		.copy_in = on_copy_in,
+		.copy_out = on_copy_out,
 		.progress = on_progress,
 	};
 	struct cat_err err = { 0 };

@@ -17,7 +17,17 @@
  */
 enum baton { CALLER, COROUTINE, COROUTINE_CALLER_SLEEPS };
 enum request { REQ_OPEN, REQ_EXEC, REQ_PREPARE, REQ_RUN, REQ_FORGET, REQ_CLOSE };
-enum event { EV_BEGIN, EV_ROWS, EV_DONE, EV_NOTICE, EV_COPY_IN, EV_PROGRESS, EV_END };
+enum event {
+	EV_BEGIN,
+	EV_ROWS,
+	EV_DONE,
+	EV_NOTICE,
+	EV_COPY_IN,
+	EV_COPY_BEGIN,
+	EV_COPY_OUT,
+	EV_PROGRESS,
+	EV_END
+};
 enum { SPINS = 2000 };
 
 struct cn_session {
@@ -59,6 +69,10 @@ struct cn_session {
 			const char *bytes;
 			size_t len;
 		} copy;
+		struct {
+			bool out;
+			unsigned columns;
+		} copying;
 		struct {
 			uint64_t bytes, total, rows;
 		} progress;
@@ -148,6 +162,24 @@ on_copy_in(void *arg, const char **bytes, size_t *len)
 	return ok;
 }
 
+static bool
+on_copy_begin(void *arg, bool out, unsigned columns)
+{
+	struct cn_session *s = arg;
+	s->copying.out = out;
+	s->copying.columns = columns;
+	return s->sink->copy_begin == NULL || emit(s, EV_COPY_BEGIN);
+}
+
+static bool
+on_copy_out(void *arg, const char *bytes, size_t len)
+{
+	struct cn_session *s = arg;
+	s->copy.bytes = bytes;
+	s->copy.len = len;
+	return s->sink->copy_out == NULL || emit(s, EV_COPY_OUT);
+}
+
 static void
 on_progress(void *arg, uint64_t bytes, uint64_t total, uint64_t rows)
 {
@@ -196,6 +228,8 @@ session_main(const struct cn_place *place, void *arg)
 		.done = on_done,
 		.notice = on_notice,
 		.copy_in = on_copy_in,
+		.copy_begin = on_copy_begin,
+		.copy_out = on_copy_out,
 		.progress = on_progress,
 	};
 	s->co = nam_co_self();
@@ -332,6 +366,12 @@ deliver(struct cn_session *s, const struct sql_sink *k)
 		s->copy.bytes = "";
 		s->copy.len = 0;
 		s->answer = k->copy_in(k->arg, &s->copy.bytes, &s->copy.len);
+		break;
+	case EV_COPY_BEGIN:
+		s->answer = k->copy_begin(k->arg, s->copying.out, s->copying.columns);
+		break;
+	case EV_COPY_OUT:
+		s->answer = k->copy_out(k->arg, s->copy.bytes, s->copy.len);
 		break;
 	case EV_PROGRESS:
 		k->progress(k->arg, s->progress.bytes, s->progress.total, s->progress.rows);

@@ -282,7 +282,12 @@ static struct sql_sink
 sink(struct seen *x)
 {
 	*x = (struct seen){ .caller = pthread_self() };
-	return (struct sql_sink){ x, on_begin, on_rows, on_done, on_notice, on_copy_in, NULL };
+	return (struct sql_sink){ .arg = x,
+		.begin = on_begin,
+		.rows = on_rows,
+		.done = on_done,
+		.notice = on_notice,
+		.copy_in = on_copy_in };
 }
 
 static struct cn *

@@ -228,7 +228,12 @@ prepare(struct namdb *db, const char *sql, namdb_stmt **out)
 	}
 	for (unsigned i = 0; i < st->params; i++)
 		st->param[i] = (struct cat_datum){ .type = CAT_UNKNOWN, .null = true, .v.s = { "", 0 } };
-	st->sink = (struct sql_sink){ st, on_begin, on_rows, on_done, on_notice, NULL, on_progress };
+	st->sink = (struct sql_sink){ .arg = st,
+		.begin = on_begin,
+		.rows = on_rows,
+		.done = on_done,
+		.notice = on_notice,
+		.progress = on_progress };
 	db->refs++;
 	st->next = db->stmts;
 	if (st->next != NULL)

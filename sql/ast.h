@@ -154,11 +154,19 @@ enum ast_stmt_kind {
 
 enum ast_iso { AST_ISO_NONE = 0, AST_ISO_RC, AST_ISO_RR, AST_ISO_SER };
 
+/* Columns an option is about. */
+struct ast_force {
+	const char **name;
+	unsigned names;
+	bool all;
+};
+
 struct ast_copy {
-	const char *file; /* NULL: STDIN */
-	bool csv, header;
+	const char *file; /* NULL: STDIN, STDOUT */
+	bool to, csv, header, match;
 	char delimiter, quote, escape;
 	const char *null;
+	struct ast_force force_quote, force_null, force_not_null;
 };
 
 struct ast_stmt {
@@ -188,7 +196,7 @@ struct ast_stmt {
 	bool session_default;   /* SET SESSION CHARACTERISTICS */
 	const char *var;        /* SET, SHOW */
 	const char *value;      /* SET; NULL: DEFAULT */
-	struct ast_stmt *inner; /* EXPLAIN */
+	struct ast_stmt *inner; /* EXPLAIN; COPY TO: what makes the rows */
 };
 
 #endif

@@ -28,6 +28,7 @@ struct copy {
 	const struct ast_copy *o;
 	const struct sql_sink *sink;
 	unsigned *map, maps;     /* field -> column */
+	uint8_t *force;          /* per field: FORCE_... */
 	struct nam_arena *arena; /* of the batch */
 
 	/* input */
@@ -51,6 +52,7 @@ struct copy {
 	uint64_t rows;
 };
 
+enum { FORCE_NULL = 1, FORCE_NOT_NULL = 2 };
 enum { PLAIN, DELIM, QUOTE, ESCAPE, NEWLINE, RETURN };
 
 /* ---- errors ----------------------------------------------------------------------- */
@@ -218,8 +220,9 @@ close_field(struct copy *c, bool quoted)
 		struct field *f = &c->field[c->fields];
 		f->len = c->len - f->at;
 		f->quoted = quoted;
-		f->null = !quoted && f->len == strlen(c->o->null) &&
-			  memcmp(c->rec + f->at, c->o->null, f->len) == 0;
+		uint8_t force = c->fields < c->maps ? c->force[c->fields] : 0;
+		f->null = f->len == strlen(c->o->null) && memcmp(c->rec + f->at, c->o->null, f->len) == 0 &&
+			  (quoted ? (force & FORCE_NULL) != 0 : !(force & FORCE_NOT_NULL));
 	}
 	c->fields++;
 }
@@ -367,6 +370,37 @@ end_record(struct copy *c)
 	return true;
 }
 
+/* HEADER MATCH: the first line names the columns. */
+static bool
+header_matches(struct copy *c)
+{
+	struct cat_err *err = c->x->err;
+	if (c->fields != c->maps) {
+		cat_error(err, "22P04", "wrong number of fields in header line: got %u, expected %u",
+		    c->fields, c->maps);
+		context(c, c->record_line, NULL, NULL, 0);
+		return false;
+	}
+	for (unsigned i = 0; i < c->maps; i++) {
+		const struct field *f = &c->field[i];
+		const char *name = c->tab->column[c->map[i]].name;
+		if (!f->null && f->len == strlen(name) && memcmp(c->rec + f->at, name, f->len) == 0)
+			continue;
+		if (f->null)
+			cat_error(err, "22P04",
+			    "column name mismatch in header line field %u: got null value (\"%s\"), expected "
+			    "\"%s\"",
+			    i + 1, c->o->null, name);
+		else
+			cat_error(err, "22P04",
+			    "column name mismatch in header line field %u: got \"%.*s\", expected \"%s\"",
+			    i + 1, f->len < 64 ? (int)f->len : 64, c->rec + f->at, name);
+		context(c, c->record_line, NULL, NULL, 0);
+		return false;
+	}
+	return true;
+}
+
 static bool
 start_record(struct copy *c)
 {
@@ -390,16 +424,13 @@ finish(struct copy *c, bool quoted, bool *header, bool *stop)
 	if (!room(c, 1))
 		return false;
 	c->rec[c->len] = 0;
-	if (*header) {
-		*header = false;
-	} else {
-		if (!c->o->csv)
-			for (unsigned i = 0; i < c->fields && i <= c->maps; i++)
-				if (!c->field[i].null)
-					unescape(c, &c->field[i]);
-		if (!end_record(c))
-			return false;
-	}
+	if (!c->o->csv && (!*header || c->o->match))
+		for (unsigned i = 0; i < c->fields && i <= c->maps; i++)
+			if (!c->field[i].null)
+				unescape(c, &c->field[i]);
+	if (*header ? c->o->match && !header_matches(c) : !end_record(c))
+		return false;
+	*header = false;
 	return start_record(c);
 }
 
@@ -523,25 +554,32 @@ read_all(struct copy *c)
 /* ---- the statement ------------------------------------------------------------------------ */
 
 static bool
+names(const struct ast_force *f, const char *name)
+{
+	for (unsigned i = 0; i < f->names; i++)
+		if (strcmp(f->name[i], name) == 0)
+			return true;
+	return f->all;
+}
+
+static bool
 columns(struct copy *c, const struct ast_stmt *st, struct nam_arena *keep)
 {
 	c->maps = st->nnames ? st->nnames : c->tab->columns;
 	c->map = nam_arena_take(keep, c->maps * sizeof *c->map);
 	c->field = nam_arena_take(keep, (c->maps + 2) * sizeof *c->field);
-	if (c->map == NULL || c->field == NULL)
+	c->force = nam_arena_zero(keep, c->maps + 1);
+	if (c->map == NULL || c->field == NULL || c->force == NULL)
 		return sql_no_memory(c->x->err);
 	for (unsigned i = 0; i < c->maps; i++) {
 		unsigned k = st->nnames ? 0 : i;
-		while (st->nnames && k < c->tab->columns && strcmp(c->tab->column[k].name, st->names[i]) != 0)
-			k++;
-		if (k == c->tab->columns)
-			return cat_error(c->x->err, "42703",
-			    "column \"%s\" of relation \"%s\" does not exist", st->names[i], c->tab->name);
-		for (unsigned j = 0; j < i; j++)
-			if (c->map[j] == k)
-				return cat_error(c->x->err, "42701", "column \"%s\" specified more than once",
-				    st->names[i]);
+		while (st->nnames && strcmp(c->tab->column[k].name, st->names[i]) != 0)
+			k++; /* it has been looked for before */
 		c->map[i] = k;
+		if (names(&c->o->force_null, c->tab->column[k].name))
+			c->force[i] |= FORCE_NULL;
+		if (names(&c->o->force_not_null, c->tab->column[k].name))
+			c->force[i] |= FORCE_NOT_NULL;
 	}
 	return true;
 }
@@ -568,6 +606,13 @@ open_file(struct copy *c)
 	return c->piece != NULL || sql_no_memory(x->err);
 }
 
+static bool
+begin_input(struct copy *c)
+{
+	return c->sink->copy_begin == NULL || c->sink->copy_begin(c->sink->arg, false, c->maps) ||
+	       cat_error(c->x->err, "57014", "canceling statement due to user request");
+}
+
 bool
 sql_copy(struct sql_exec *x, const struct ast_stmt *st, const struct cat_table *tab, uint64_t *rows)
 {
@@ -581,8 +626,8 @@ sql_copy(struct sql_exec *x, const struct ast_stmt *st, const struct cat_table *
 		c.class[(unsigned char)'\\'] = ESCAPE;
 	c.class['\n'] = NEWLINE;
 	c.class['\r'] = RETURN;
-	bool ok = columns(&c, st, x->arena[2]) && (c.o->file == NULL || open_file(&c)) && fresh_batch(&c) &&
-		  read_all(&c) && flush(&c);
+	bool ok = columns(&c, st, x->arena[2]) && (c.o->file == NULL ? begin_input(&c) : open_file(&c)) &&
+		  fresh_batch(&c) && read_all(&c) && flush(&c);
 	if (ok && c.sink->progress != NULL)
 		c.sink->progress(c.sink->arg, c.bytes, c.total, c.rows);
 	if (c.fd >= 0)

@@ -70,12 +70,19 @@ bool sql_stmt_run(struct sql_session *s, struct sql_stmt *st, const struct cat_d
 struct sql_stmt *sql_stmt_new(struct sql_session *s, struct sql_parsed *parsed, const struct ast_stmt *ast,
     const enum cat_type *types, unsigned n, struct cat_err *err);
 bool sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err);
+/* now() of the transaction, if the plan asks for it: before sql_prepare_exec. */
+void sql_take_now(struct sql_session *s, const struct sql_plan *p);
+/* Runs a plan that sql_prepare_exec has been called for, its arenas empty. */
+bool sql_plan_run(struct sql_session *s, struct sql_plan *p, uint64_t *rows);
 bool sql_has_plan(const struct ast_stmt *ast);
 
 /* ---- utility.c ---- */
 /* CREATE, DROP, COPY, EXPLAIN: inside a transaction. tag gets the command's. */
 bool sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, char *tag,
     size_t max, uint64_t *rows, struct cat_err *err);
+/* copy_to.c */
+bool sql_copy_to(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
+    uint64_t *rows, struct cat_err *err);
 /* SET, SHOW: no transaction needed. */
 bool sql_set(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);

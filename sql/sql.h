@@ -58,13 +58,17 @@ struct sql_sink {
 	void (*notice)(void *arg, const char *severity, const char *sqlstate, const char *text);
 	/* COPY FROM STDIN: the next piece of input; *len == 0: the end. false: the user gave up. */
 	bool (*copy_in)(void *arg, const char **bytes, size_t *len);
+	/* COPY ... STDIN and STDOUT begin: rows of so many columns come out or go in. May be NULL. */
+	bool (*copy_begin)(void *arg, bool out, unsigned columns);
+	/* COPY TO STDOUT: some whole lines. May be NULL. */
+	bool (*copy_out)(void *arg, const char *bytes, size_t len);
 	/* COPY progress: bytes read so far, bytes in all (0 unknown), rows. May be NULL. */
 	void (*progress)(void *arg, uint64_t bytes, uint64_t total, uint64_t rows);
 };
 /*
  * Runs all statements of text, in PostgreSQL's way (several statements in one
  * text are one implicit transaction unless they say BEGIN/COMMIT). Stops at the first error: false,
- * *err says SQLSTATE, text and position. COPY ... FROM 'file' reads the file in this process.
+ * *err says SQLSTATE, text and position. COPY reads and writes files in this process.
  */
 bool sql_execute(
     struct sql_session *s, const char *text, size_t len, const struct sql_sink *sink, struct cat_err *err);

@@ -215,6 +215,24 @@ query(struct sql_exec *x, struct sql_plan *p, uint64_t *rows)
 	return n == 0;
 }
 
+void
+sql_take_now(struct sql_session *s, const struct sql_plan *p)
+{
+	if (p->uses_now && s->now_us == 0)
+		s->now_us = nam_clock_wall_us() - INT64_C(946684800000000);
+}
+
+bool
+sql_plan_run(struct sql_session *s, struct sql_plan *p, uint64_t *rows)
+{
+	if (p->kind == AST_SELECT)
+		return query(&s->x, p, rows);
+	bool ok = sql_dml(&s->x, p, rows);
+	if (p->root != NULL)
+		sql_close(&s->x, p->root);
+	return ok;
+}
+
 static bool
 execute(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
     const struct sql_sink *sink, struct cat_err *err, uint64_t *rows, bool *begun)
@@ -228,8 +246,7 @@ execute(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *para
 	for (unsigned i = 0; i < p->arenas; i++)
 		if (s->arena[i]->used > 0)
 			nam_arena_reset(s->arena[i]);
-	if (p->uses_now && s->now_us == 0)
-		s->now_us = nam_clock_wall_us() - INT64_C(946684800000000);
+	sql_take_now(s, p);
 	sql_prepare_exec(s, sink, err);
 	s->x.env.param = given;
 	s->x.env.params = st->params;
@@ -238,12 +255,7 @@ execute(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *para
 			return cat_error(err, "57014", "canceling statement due to user request");
 		*begun = true;
 	}
-	if (p->kind == AST_SELECT)
-		return query(&s->x, p, rows);
-	bool ok = sql_dml(&s->x, p, rows);
-	if (p->root != NULL)
-		sql_close(&s->x, p->root);
-	return ok;
+	return sql_plan_run(s, p, rows);
 }
 
 bool

@@ -149,10 +149,54 @@ explain(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink
 }
 
 static bool
+names_column(const struct cat_table *tab, const char *name, struct cat_err *err)
+{
+	for (unsigned k = 0; k < tab->columns; k++)
+		if (strcmp(tab->column[k].name, name) == 0)
+			return true;
+	return cat_error(err, "42703", "column \"%s\" of relation \"%s\" does not exist", name, tab->name);
+}
+
+/* The columns that a COPY names: in its list, and in FORCE_...: these must be in the list, too. */
+static bool
+copy_columns(const struct cat_table *tab, const struct ast_stmt *ast, struct cat_err *err)
+{
+	const struct ast_copy *k = &ast->copy;
+	const struct {
+		const struct ast_force *f;
+		const char *name;
+	} force[] = { { &k->force_quote, "FORCE_QUOTE" }, { &k->force_not_null, "FORCE_NOT_NULL" },
+		{ &k->force_null, "FORCE_NULL" } };
+	for (unsigned i = 0; i < ast->nnames; i++) {
+		if (!names_column(tab, ast->names[i], err))
+			return false;
+		for (unsigned j = 0; j < i; j++)
+			if (strcmp(ast->names[j], ast->names[i]) == 0)
+				return cat_error(
+				    err, "42701", "column \"%s\" specified more than once", ast->names[i]);
+	}
+	for (unsigned f = 0; f < sizeof force / sizeof *force; f++)
+		for (unsigned i = 0; i < force[f].f->names; i++) {
+			const char *name = force[f].f->name[i];
+			bool in = ast->nnames == 0;
+			if (!names_column(tab, name, err))
+				return false;
+			for (unsigned j = 0; j < ast->nnames; j++)
+				in |= strcmp(ast->names[j], name) == 0;
+			if (!in)
+				return cat_error(err, "42P10", "%s column \"%s\" not referenced by COPY",
+				    force[f].name, name);
+		}
+	return true;
+}
+
+static bool
 copy(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, uint64_t *rows,
     struct cat_err *err)
 {
 	const struct cat_table *tab;
+	if (ast->copy.to && ast->table.name == NULL)
+		return sql_copy_to(s, ast, sink, rows, err);
 	nam_status st = cat_find(s->cfg.cat, s->t, ast->table.name, &tab);
 	if (st != NAM_OK)
 		return sql_status(err, st, NULL);
@@ -161,6 +205,10 @@ copy(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *s
 		err->position = ast->table.position;
 		return false;
 	}
+	if (!copy_columns(tab, ast, err))
+		return false;
+	if (ast->copy.to)
+		return sql_copy_to(s, ast, sink, rows, err);
 	if (tab->system)
 		return cat_error(err, "42501", "permission denied for table %s", tab->name);
 	sql_prepare_exec(s, sink, err);

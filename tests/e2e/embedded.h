@@ -138,6 +138,13 @@ tell_copy(void *arg, const char **bytes, size_t *len)
 	return true;
 }
 
+static bool
+tell_copied(void *arg, const char *bytes, size_t len)
+{
+	tell(arg, bytes, len);
+	return true;
+}
+
 static void
 teller_open(struct teller *t, struct embedded *e, unsigned worker)
 {
@@ -157,7 +164,13 @@ teller_close(struct teller *t)
 static const char *
 ask(struct teller *t, const char *text)
 {
-	struct sql_sink sink = { t, tell_begin, tell_rows, tell_done, tell_notice, tell_copy, NULL };
+	struct sql_sink sink = { .arg = t,
+		.begin = tell_begin,
+		.rows = tell_rows,
+		.done = tell_done,
+		.notice = tell_notice,
+		.copy_in = tell_copy,
+		.copy_out = tell_copied };
 	t->len = 0;
 	t->notice[0] = 0;
 	tell(t, "", 0);
