@@ -67,6 +67,21 @@ struct ast_table {
 	const char **rename;          /* alias(a, b, ...) */
 	unsigned renames;
 	int position;
+	bool schema; /* written with one: then it is no name of WITH */
+};
+
+/* WITH name(a, b) AS [NOT MATERIALIZED] (q), ... */
+struct ast_cte {
+	const char *name, **rename;
+	unsigned renames;
+	bool materialize, inlined; /* as written */
+	const struct ast_select *q;
+	int position;
+};
+struct ast_with {
+	struct ast_cte *cte;
+	unsigned n;
+	bool recursive;
 };
 
 enum ast_frame { AST_FRAME_RANGE, AST_FRAME_ROWS, AST_FRAME_GROUPS };
@@ -102,6 +117,7 @@ struct ast_join {
 };
 
 struct ast_select {
+	const struct ast_with *with; /* or NULL */
 	struct ast_target *target;
 	struct ast_table *table;
 	struct ast_join *join; /* inner ones before outer ones */
@@ -171,9 +187,10 @@ struct ast_copy {
 
 struct ast_stmt {
 	enum ast_stmt_kind kind;
-	unsigned params;  /* highest $n */
-	unsigned depth;   /* nesting of its expressions */
-	unsigned at, len; /* its part of the text, bytes */
+	unsigned params;             /* highest $n */
+	unsigned depth;              /* nesting of its expressions */
+	unsigned at, len;            /* its part of the text, bytes */
+	const struct ast_with *with; /* INSERT, UPDATE, DELETE; a SELECT has its own */
 	struct ast_select *select;
 	struct ast_table table; /* INSERT, UPDATE, DELETE, COPY, CREATE */
 	const char **names;     /* INSERT, COPY: columns; DROP, TRUNCATE: tables; CREATE: key columns */

@@ -87,6 +87,9 @@ sql_bind_add_table(struct bind *b, const struct ast_table *t)
 		    b, t->position, "54011", "more than %d tables in a query", SQL_TABLES_MAX);
 	if (t->sub != NULL)
 		return sql_bind_add_derived(b, t);
+	bool ok;
+	if (sql_bind_add_cte(b, t, &ok))
+		return ok;
 	const struct cat_table *tab = NULL;
 	nam_status st = b->in->find ? b->in->find(b->in->find_arg, t->name, &tab)
 				    : cat_find(b->in->cat, b->in->t, t->name, &tab);

@@ -13,6 +13,15 @@ struct bind_table {
 	uint8_t *hidden; /* per column: merged into another one by USING */
 };
 
+/* A query of WITH, bound where it is written. The last ones come first; children see those of their parents. */
+struct bind_cte {
+	struct bind_cte *next;
+	const char *name;
+	struct sql_cte *run;
+	struct sql_column *column;
+	unsigned columns, deep;
+};
+
 /* One condition of WHERE or ON. */
 struct bind_cond {
 	struct sql_expr *e;
@@ -67,6 +76,8 @@ struct bind {
 	unsigned joins, outers, mergeds;
 	unsigned nodes; /* bound so far: a budget, for shared subtrees multiply */
 	unsigned level; /* queries around this one */
+	unsigned deep;  /* queries inside of this one, one in the other */
+	struct bind_cte *cte;
 
 	/* sql_bind_select: the columns of its answer */
 	struct sql_column *column;
@@ -116,6 +127,15 @@ struct ast_expr *sql_bind_ast_column(struct bind *b, unsigned table, unsigned co
 /* bind_from.c: the binder of a query inside of b's, which sees nothing of b's FROM list; and such a query bound. */
 struct bind *sql_bind_child(struct bind *b, int position);
 struct sql_node *sql_bind_child_select(struct bind *b, struct bind *child, const struct ast_select *q);
+bool sql_bind_deeper(struct bind *b, unsigned deep, int position);
+/*
+ * WITH: b and its children see the names from here on. sql_bind_with_done, when all that may use them is
+ * bound: root is where it is executed (or NULL), and takes care of the queries used more than once.
+ */
+bool sql_bind_with(struct bind *b, const struct ast_with *w);
+bool sql_bind_with_done(struct bind *b, const struct ast_with *w, struct sql_node *root);
+/* Is that name one of WITH? Then a FROM item is added, or *err says why not (*ok). */
+bool sql_bind_add_cte(struct bind *b, const struct ast_table *t, bool *ok);
 bool sql_bind_add_derived(struct bind *b, const struct ast_table *t);
 /* A FROM item whose rows come from sub: n columns called that (an alias's names go before). */
 bool sql_bind_add_source(struct bind *b, const struct ast_table *t, struct sql_node *sub,

@@ -245,7 +245,7 @@ conflict(struct bind *b, const struct ast_stmt *st)
 	struct ast_table *excluded = sql_bind_take(b, sizeof *excluded);
 	if (excluded == NULL)
 		return false;
-	*excluded = (struct ast_table){ .name = st->table.name, .alias = "excluded" };
+	*excluded = (struct ast_table){ .name = st->table.name, .alias = "excluded", .schema = true };
 	if (!sql_bind_add_table(b, excluded))
 		return false;
 	b->hi = 2;
@@ -290,13 +290,9 @@ sql_bind_insert(struct bind *b, const struct ast_stmt *st)
 		return conflict(b, st) && sql_bind_returning(b, st);
 	}
 	/* INSERT ... SELECT: a query of its own, and one row of expressions over its answer */
-	struct bind *sub = sql_bind_take(b, sizeof *sub);
+	struct bind *sub = sql_bind_child(b, 0);
 	if (sub == NULL)
 		return false;
-	sub->a = b->a;
-	sub->err = b->err;
-	sub->in = b->in;
-	sub->plan = p;
 	sub->into = p->tab;
 	sub->into_map = map;
 	sub->into_maps = n;

@@ -20,7 +20,17 @@ sql_bind_child(struct bind *b, int position)
 	child->in = b->in;
 	child->plan = b->plan;
 	child->level = b->level + 1;
+	child->cte = b->cte;
 	return child;
+}
+
+/* Queries inside of queries are executed by recursion, wherever they were written: so their height has a limit, too. */
+bool
+sql_bind_deeper(struct bind *b, unsigned deep, int position)
+{
+	if (deep + 1 > b->deep)
+		b->deep = deep + 1;
+	return b->deep < LEVELS_MAX || sql_bind_fail(b, position, "54001", "stack depth limit exceeded");
 }
 
 struct sql_node *
@@ -29,7 +39,7 @@ sql_bind_child_select(struct bind *b, struct bind *child, const struct ast_selec
 	child->nodes = b->nodes;
 	struct sql_node *n = sql_bind_select(child, q, true);
 	b->nodes = child->nodes;
-	return n;
+	return n != NULL && sql_bind_deeper(b, child->deep, 0) ? n : NULL;
 }
 
 bool

@@ -452,7 +452,7 @@ sql_bind_select(struct bind *b, const struct ast_select *q, bool quiet)
 	struct sql_expr *having = NULL, *limit = NULL, *offset = NULL;
 	struct sql_sort_key *keys = sql_bind_take(b, q->orders * sizeof *keys);
 	struct sql_node *n, *source = NULL;
-	if (keys == NULL)
+	if (keys == NULL || !sql_bind_with(b, q->with))
 		return NULL;
 	if (q->rows > 0) {
 		if ((source = values(b, q, &l, &o)) == NULL)
@@ -544,5 +544,5 @@ sql_bind_select(struct bind *b, const struct ast_select *q, bool quiet)
 	}
 	if (shown < n->out.cols)
 		n->out.cols = shown; /* hidden sort keys stay behind */
-	return n;
+	return sql_bind_with_done(b, q->with, n) ? n : NULL;
 }

@@ -39,6 +39,7 @@ sql_convert_range(struct sql_convert *c, const PgQuery__RangeVar *r, struct ast_
 	}
 	if (r->relpersistence != NULL && r->relpersistence[0] == 't')
 		return sql_convert_no(c, "temporary tables are", r->location);
+	out->schema = r->schemaname != NULL && r->schemaname[0];
 	out->name = out->alias = sql_convert_str(c, r->relname);
 	if (out->name == NULL)
 		return false;
@@ -214,8 +215,6 @@ select_(struct sql_convert *c, const PgQuery__SelectStmt *s)
 		what = s->op == PG_QUERY__SET_OPERATION__SETOP_UNION    ? "UNION is"
 		       : s->op == PG_QUERY__SET_OPERATION__SETOP_EXCEPT ? "EXCEPT is"
 									: "INTERSECT is";
-	else if (s->with_clause != NULL)
-		what = "WITH is";
 	else if (s->into_clause != NULL)
 		what = "SELECT INTO is";
 	else if (s->n_locking_clause > 0)
@@ -231,6 +230,8 @@ select_(struct sql_convert *c, const PgQuery__SelectStmt *s)
 		sql_convert_no(c, what, -1);
 		return NULL;
 	}
+	if (!sql_convert_with(c, s->with_clause, &q->with))
+		return NULL;
 	q->distinct = s->n_distinct_clause > 0;
 	if (s->n_values_lists > 0 && !values(c, s, q))
 		return NULL;
@@ -305,17 +306,26 @@ names(struct sql_convert *c, PgQuery__Node *const *list, size_t n, struct ast_st
 	return true;
 }
 
+/* The table that is changed: never a name of WITH. */
+static bool
+target(struct sql_convert *c, const PgQuery__RangeVar *r, struct ast_stmt *st)
+{
+	bool ok = sql_convert_range(c, r, &st->table);
+	st->table.schema = true;
+	return ok;
+}
+
 static bool
 insert(struct sql_convert *c, const PgQuery__InsertStmt *s, struct ast_stmt *st)
 {
 	st->kind = AST_INSERT;
-	if (s->with_clause != NULL)
-		return sql_convert_no(c, "WITH is", -1);
+	if (!sql_convert_with(c, s->with_clause, &st->with) || !target(c, s->relation, st))
+		return false;
 	if (s->on_conflict_clause != NULL && !sql_convert_conflict(c, s->on_conflict_clause, &st->conflict))
 		return false;
 	if (s->override > PG_QUERY__OVERRIDING_KIND__OVERRIDING_NOT_SET)
 		return sql_convert_no(c, "OVERRIDING is", -1);
-	if (!sql_convert_range(c, s->relation, &st->table) || !names(c, s->cols, s->n_cols, st))
+	if (!names(c, s->cols, s->n_cols, st))
 		return false;
 	if (s->select_stmt == NULL)
 		return sql_convert_no(c, "INSERT ... DEFAULT VALUES is", -1);
@@ -328,13 +338,12 @@ static bool
 update(struct sql_convert *c, const PgQuery__UpdateStmt *s, struct ast_stmt *st)
 {
 	st->kind = AST_UPDATE;
-	if (s->with_clause != NULL)
-		return sql_convert_no(c, "WITH is", -1);
+	if (!sql_convert_with(c, s->with_clause, &st->with) || !target(c, s->relation, st))
+		return false;
 	if (s->n_from_clause > 0 &&
 	    (st->from = sql_convert_from(c, s->from_clause, s->n_from_clause)) == NULL)
 		return false;
-	if (!sql_convert_range(c, s->relation, &st->table) ||
-	    !sql_convert_sets(c, s->target_list, s->n_target_list, &st->set, &st->sets))
+	if (!sql_convert_sets(c, s->target_list, s->n_target_list, &st->set, &st->sets))
 		return false;
 	if (s->where_clause != NULL && (st->where = sql_convert_expr(c, s->where_clause)) == NULL)
 		return false;
@@ -345,12 +354,10 @@ static bool
 delete_(struct sql_convert *c, const PgQuery__DeleteStmt *s, struct ast_stmt *st)
 {
 	st->kind = AST_DELETE;
-	if (s->with_clause != NULL)
-		return sql_convert_no(c, "WITH is", -1);
+	if (!sql_convert_with(c, s->with_clause, &st->with) || !target(c, s->relation, st))
+		return false;
 	if (s->n_using_clause > 0 &&
 	    (st->from = sql_convert_from(c, s->using_clause, s->n_using_clause)) == NULL)
-		return false;
-	if (!sql_convert_range(c, s->relation, &st->table))
 		return false;
 	if (s->where_clause != NULL && (st->where = sql_convert_expr(c, s->where_clause)) == NULL)
 		return false;

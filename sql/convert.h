@@ -13,6 +13,8 @@ bool sql_convert_type(
     struct sql_convert *c, const PgQuery__TypeName *t, enum cat_type *type, int32_t *typmod);
 struct ast_stmt *sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n);
 struct ast_select *sql_convert_select(struct sql_convert *c, const PgQuery__SelectStmt *s);
+/* NULL stays NULL. false: c->err. */
+bool sql_convert_with(struct sql_convert *c, const PgQuery__WithClause *w, const struct ast_with **out);
 bool sql_convert_ddl(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st);
 bool sql_convert_copy(struct sql_convert *c, const PgQuery__CopyStmt *s, struct ast_stmt *st);
 /* convert_dml.c */

@@ -451,6 +451,8 @@ sql_open(struct sql_exec *x, struct sql_node *n)
 	n->rs = NULL;
 	n->scan = NULL;
 	n->acc.seen = 0;
+	for (struct sql_cte *c = n->with; c != NULL; c = c->next)
+		c->rs = NULL;
 	if (n->kind == SQL_NODE_SCAN) {
 		struct sql_access *a = &n->acc;
 		a->rows = nam_arena_take(x->arena[n->arena + 1], CAT_BATCH * sizeof *a->rows);
@@ -477,6 +479,8 @@ sql_close(struct sql_exec *x, struct sql_node *n)
 		sql_close(x, n->child);
 	if (n->build != NULL)
 		sql_close(x, n->build);
+	for (struct sql_cte *c = n->with; c != NULL; c = c->next)
+		sql_close(x, c->plan);
 }
 
 int
@@ -501,6 +505,8 @@ sql_next(struct sql_exec *x, struct sql_node *n)
 		return sql_sort_next(x, n);
 	case SQL_NODE_LIMIT:
 		return limit_next(x, n);
+	case SQL_NODE_CTE:
+		return sql_cte_next(x, n);
 	case SQL_NODE_DERIVED:
 		return sql_derived_next(x, n);
 	case SQL_NODE_WINDOW:

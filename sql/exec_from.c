@@ -1,5 +1,6 @@
 /* exec_from.c -- FROM items that are no tables of the catalog. */
 #include "exec.h"
+#include <sql/rowset.h>
 
 int
 sql_derived_next(struct sql_exec *x, struct sql_node *n)
@@ -31,4 +32,47 @@ sql_derived_next(struct sql_exec *x, struct sql_node *n)
 		if (!sql_go_on(x))
 			return -1;
 	}
+}
+
+/* Runs the query of WITH, and keeps its rows for all who read them. */
+static bool
+fill(struct sql_exec *x, struct sql_cte *c)
+{
+	struct nam_arena *keep = x->arena[c->arena];
+	nam_arena_reset(keep);
+	const struct cat_vec **col = nam_arena_take(keep, (c->columns + 1) * sizeof *col);
+	struct sql_rowset *rs = sql_rowset_open(keep, c->type, c->columns);
+	if (col == NULL || rs == NULL)
+		return sql_no_memory(x->err);
+	if (!sql_open(x, c->plan))
+		return false;
+	int rows;
+	while ((rows = sql_next(x, c->plan)) > 0) {
+		for (unsigned k = 0; k < c->columns; k++)
+			col[k] = &c->plan->out.col[k];
+		if (!sql_rowset_add(rs, col, sql_sel(c->plan), (unsigned)rows))
+			return sql_no_memory(x->err);
+		if (!sql_go_on(x))
+			return false;
+	}
+	c->rs = rs;
+	return rows == 0;
+}
+
+int
+sql_cte_next(struct sql_exec *x, struct sql_node *n)
+{
+	struct sql_cte *c = n->cte;
+	if (c->rs == NULL && !fill(x, c))
+		return -1;
+	if (n->at >= c->rs->rows)
+		return 0;
+	unsigned m = c->rs->rows - n->at < CAT_BATCH ? c->rs->rows - n->at : CAT_BATCH;
+	for (unsigned k = 0; k < c->columns; k++)
+		n->out.col[k] = c->rs->chunk[n->at / CAT_BATCH][k];
+	n->at += m;
+	n->out.n = m;
+	n->sel = NULL;
+	n->nsel = m;
+	return (int)m;
 }

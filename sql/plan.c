@@ -352,6 +352,7 @@ sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct ca
 	}
 	for (unsigned i = 0; ok && i < in->ntypes && i < p->params; i++)
 		p->param[i] = in->types[i];
+	ok = ok && sql_bind_with(b, st->with);
 	if (ok)
 		switch (st->kind) {
 		case AST_SELECT:
@@ -366,6 +367,7 @@ sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct ca
 		default:
 			ok = sql_bind_delete(b, st);
 		}
+	ok = ok && sql_bind_with_done(b, st->with, p->root);
 	for (unsigned i = 0; ok && i < p->params; i++)
 		if (p->param[i] == CAT_UNKNOWN)
 			ok = cat_error(err, "42P18", "could not determine data type of parameter $%u", i + 1);
@@ -409,9 +411,20 @@ say(struct text *t, unsigned depth, const char *what, const struct sql_node *n, 
 static void
 tree(struct text *t, const struct sql_node *n, unsigned depth)
 {
-	static const char *const name[] = { "Result", "Values", "Seq Scan", "Key Lookup", "Hash Join",
-		"Aggregate", "Project", "Sort",
-		"Limit", [SQL_NODE_DERIVED] = "Subquery Scan", [SQL_NODE_WINDOW] = "WindowAgg" };
+	static const char *const name[] = {
+		"Result",
+		"Values",
+		"Seq Scan",
+		"Key Lookup",
+		"Hash Join",
+		"Aggregate",
+		"Project",
+		"Sort",
+		"Limit",
+		[SQL_NODE_CTE] = "CTE Scan",
+		[SQL_NODE_DERIVED] = "Subquery Scan",
+		[SQL_NODE_WINDOW] = "WindowAgg",
+	};
 	const char *what = name[n->kind];
 	if (n->kind == SQL_NODE_JOIN && n->keys == 0)
 		what = "Nested Product";
@@ -424,6 +437,13 @@ tree(struct text *t, const struct sql_node *n, unsigned depth)
 		what = n->keys == 0 ? "Aggregate" : n->aggs ? "HashAggregate" : "Distinct";
 	if (n->kind == SQL_NODE_SORT && n->limit != NULL)
 		what = "Top-N Sort";
+	for (const struct sql_cte *c = n->with; c != NULL; c = c->next) {
+		char *s = nam_arena_printf(
+		    t->arena, "%*s%sCTE %s", (int)(depth * 2), "", depth ? "-> " : "", c->name);
+		if (s != NULL && t->n < t->max)
+			t->line[t->n++] = (struct cat_str){ s, (uint32_t)strlen(s) };
+		tree(t, c->plan, depth + 1);
+	}
 	say(t, depth, what, n, n->filter ? "  Filter: yes" : "");
 	if (n->child != NULL)
 		tree(t, n->child, depth + 1);

@@ -29,12 +29,23 @@ enum sql_node_kind {
 	SQL_NODE_PROJECT,
 	SQL_NODE_SORT,
 	SQL_NODE_LIMIT,
+	SQL_NODE_CTE,     /* reads what cte keeps */
 	SQL_NODE_DERIVED, /* the child's narrow batch at acc.base of a wide one */
 	SQL_NODE_WINDOW,
 };
 
 struct sql_window;
 struct sql_rowset; /* rows kept: rowset.h */
+
+/* A query of WITH that is used more than once: run when somebody asks first, its rows kept. */
+struct sql_cte {
+	struct sql_cte *next; /* at the node that owns it */
+	struct sql_node *plan, *reader;
+	enum cat_type *type;
+	const char *name;
+	unsigned columns, refs, arena;
+	struct sql_rowset *rs; /* NULL: not run yet */
+};
 
 /* Which columns of a table come out, and where. */
 struct sql_access {
@@ -61,7 +72,10 @@ struct sql_node {
 	unsigned nsel;
 	uint16_t *selbuf; /* CAT_BATCH */
 
-	struct sql_access acc; /* SCAN, GET */
+	struct sql_cte *with; /* those that begin and end with this node, NULL: none */
+	struct sql_cte *cte;  /* CTE */
+
+	struct sql_access acc; /* SCAN, GET, DERIVED */
 	struct txn_scan *scan;
 
 	/* GET: probes x keys expressions; with a child there is one probe */

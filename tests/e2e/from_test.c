@@ -58,6 +58,46 @@ static const struct golden derived[] = {
 	{ "select count(*) from a", "5; SELECT 1" },
 };
 
+static const struct golden with[] = {
+	TABLES,
+	{ "with x as (select 1) select * from x", "1; SELECT 1" },
+	{ "with x(p, q) as (select * from a), y as (select p from x where p > 1) select * from y, x where "
+	  "x.p "
+	  "= y.p order by 1",
+	    "2|2|two;3|3|~; SELECT 2" },
+	{ "with x as (select * from a) select count(*) from x p, x q", "9; SELECT 1" },
+	{ "with x as (select * from e) select count(*) from x p, x q", "0; SELECT 1" },
+	{ "with x as (select 1 / 0) select 2", "2; SELECT 1" },
+	{ "with x as (select 1 / 0 as z) select p.z from x p, x q", "ERROR 22012: division by zero" },
+	{ "with x as (select nope) select 2", "ERROR 42703: column \"nope\" does not exist" },
+	{ "with x as (select 1), x as (select 2) select 3",
+	    "ERROR 42712: WITH query name \"x\" specified more than once" },
+	{ "with x(a, b) as (select 1) select 3",
+	    "ERROR 42P10: WITH query \"x\" has 1 columns available but 2 columns specified" },
+	{ "with a as (select 7 as id) select * from a", "7; SELECT 1" },
+	{ "with a as (select 7 as id) select id from public.a order by 1", "1;2;3; SELECT 3" },
+	{ "with a as (select * from a) select count(*) from a", "3; SELECT 1" },
+	{ "with x as (select 1), y as (select * from z), z as (select 2) select * from y",
+	    "ERROR 42P01: relation \"z\" does not exist" },
+	{ "select * from (with x as (select 5 as f) select f, f + 1 from x) z", "5|6; SELECT 1" },
+	{ "with x as (select 1 as q) select * from (with x as (select 2 as q) select * from x) y, x",
+	    "2|1; SELECT 1" },
+	{ "with x as (select 1 as q) select * from (select * from x) y, x", "1|1; SELECT 1" },
+	{ "with x as materialized (select 3 as e) select e from x", "3; SELECT 1" },
+	{ "with x as not materialized (select 3 as e) select p.e from x p, x q", "3; SELECT 1" },
+	{ "with x as (select id from a order by id desc limit 1) select * from x, x y", "3|3; SELECT 1" },
+	{ "with x as (values (10, 't'), (11, 'e')) insert into a select * from x", "INSERT 0 2" },
+	{ "with a as (select 20, 'zz') insert into a select * from a", "INSERT 0 1" },
+	{ "insert into a with q as (select 30) select *, 'w' from q", "INSERT 0 1" },
+	{ "with q as (select 40 as n) insert into a select p.n + q.n, 'v' from q p, q returning *",
+	    "80|v; INSERT 0 1" },
+	{ "with q as (select 1) update a set v = 'upd' where id = 1 returning *", "1|upd; UPDATE 1" },
+	{ "with a as (select 1) delete from a where id = 1", "DELETE 1" },
+	{ "select * from a order by 1", "2|two;3|~;10|t;11|e;20|zz;30|w;80|v; SELECT 7" },
+	{ "with x as (insert into a values (5) returning *) select * from x",
+	    "ERROR 0A000: data-modifying statements in WITH are not supported yet" },
+};
+
 static void
 all(const struct golden *g, size_t n)
 {
@@ -85,9 +125,17 @@ derived_tables(void **state)
 	all(derived, sizeof derived / sizeof *derived);
 }
 
+static void
+with_queries(void **state)
+{
+	(void)state;
+	all(with, sizeof with / sizeof *with);
+}
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(derived_tables) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(derived_tables),
+		cmocka_unit_test(with_queries) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
