@@ -26,17 +26,46 @@ static _Thread_local unsigned reader = UINT32_MAX;
 
 /* ---- tables ------------------------------------------------------------------- */
 
+/* Copies a text behind the entry. */
+static const char *
+keep_text(char **at, const char *text)
+{
+	size_t n = text ? strlen(text) + 1 : 0;
+	char *to = *at;
+	if (text == NULL)
+		return NULL;
+	memcpy(to, text, n);
+	*at += n;
+	return to;
+}
+
 struct cat_entry *
 cat_entry_new(const struct cat_table *def)
 {
-	struct cat_entry *e = calloc(1, sizeof *e + def->columns * sizeof(struct cat_column));
+	size_t columns = def->columns * sizeof(struct cat_column);
+	size_t checks = def->checks * sizeof(struct cat_check);
+	size_t texts = def->view ? strlen(def->view) + 1 : 0;
+	for (unsigned i = 0; i < def->columns; i++)
+		texts += def->column[i].dflt ? strlen(def->column[i].dflt) + 1 : 0;
+	for (unsigned i = 0; i < def->checks; i++)
+		texts += strlen(def->check[i].text) + 1;
+	struct cat_entry *e = calloc(1, sizeof *e + columns + checks + texts);
 	if (e == NULL)
 		return NULL;
 	e->def = *def;
 	e->def.column = e->columns;
 	e->def.next = NULL;
 	e->def.store.view = NULL;
-	memcpy(e->columns, def->column, def->columns * sizeof *def->column);
+	memcpy(e->columns, def->column, columns);
+	e->def.check = (struct cat_check *)((char *)e->columns + columns);
+	if (def->checks > 0)
+		memcpy(e->def.check, def->check, checks);
+	char *at = (char *)e->def.check + checks;
+	for (unsigned i = 0; i < def->columns; i++)
+		e->columns[i].dflt = keep_text(&at, def->column[i].dflt);
+	for (unsigned i = 0; i < def->checks; i++)
+		e->def.check[i].text = keep_text(&at, def->check[i].text);
+	e->def.view = keep_text(&at, def->view);
 	return e;
 }
 
@@ -463,7 +492,7 @@ cat_close(struct cat *c)
 	}
 	for (struct cat_entry *e = c->buried; e != NULL; e = next) {
 		next = e->next;
-		bool system = e == c->system[0] || e == c->system[1];
+		bool system = e->def.system;
 		if (!system)
 			entry_free(c, e);
 	}

@@ -1,7 +1,7 @@
 /*
  * catalog.h -- names to tables: definitions kept as rows in remote memory, changed by transactions.
  *
- * catalog is txn's first customer: its tables (nam_tables, nam_columns) are
+ * catalog is txn's first customer: its tables (nam_tables, nam_columns, nam_extras) are
  * tables. A process caches definitions; a commit that changes the catalog puts
  * a note on its mark in the oracle's vector, so every snapshot that covers the
  * change also knows about it, without a round trip of its own.
@@ -20,6 +20,26 @@ struct cat_column {
 	int32_t typmod;
 	bool not_null;
 	uint16_t offset; /* of its fixed part in a row, set by cat_table_layout */
+	char identity;     /* 'a': GENERATED ALWAYS AS IDENTITY, 'd': BY DEFAULT; 0 */
+	const char *dflt;  /* DEFAULT: an expression's text, or NULL */
+};
+
+/* A CHECK constraint: the text of its condition. */
+struct cat_check {
+	char name[CAT_NAME_MAX + 1];
+	const char *text;
+};
+
+/* What a name stands for. Only tables have rows of their own. */
+enum cat_kind { CAT_TABLE = 0, CAT_VIEW, CAT_SEQUENCE };
+
+/* A sequence. Its next value is a word in remote memory, which everybody moves by FETCH_ADD. */
+struct cat_sequence {
+	int64_t start, step, min, max, cache;
+	bool cycle;
+	enum cat_type type;
+	net_addr word;
+	uint32_t owner; /* id of the table whose column it feeds: dropped with it; 0: nobody's */
 };
 
 struct cat_table {
@@ -29,7 +49,13 @@ struct cat_table {
 	uint16_t keys;             /* columns of the primary key; 0: none */
 	uint16_t key[CAT_KEY_MAX]; /* column numbers, in key order */
 	uint16_t fixed;            /* bytes of the fixed part of a row */
-	bool system;               /* nam_tables, nam_columns: SQL may read them, only catalog writes */
+	bool system;               /* nam_tables, ...: SQL may read them, only catalog writes */
+	enum cat_kind kind;
+	unsigned checks;
+	struct cat_check *check; /* by name */
+	char key_name[CAT_NAME_MAX + 1]; /* of the primary key's constraint; "": table_pkey */
+	const char *view;                /* CAT_VIEW: its query's text */
+	struct cat_sequence seq;         /* CAT_SEQUENCE */
 	struct txn_table store;    /* .owner is this table */
 	struct cat_table *next;    /* catalog's */
 };
@@ -55,6 +81,8 @@ uint64_t cat_version(struct cat *c, struct txn *t);
 /* Creates a table: def->name, columns (name, type, typmod, not_null), keys, store.slots. NAM_DUPLICATE: the name is
  * taken. Visible to others when t commits. */
 nam_status cat_create(struct cat *c, struct txn *t, const struct cat_table *def);
+/* A word of its own for a new sequence, holding its first value. NAM_FULL: there have been too many. */
+nam_status cat_sequence_word(struct cat *c, struct txn_worker *tw, int64_t first, net_addr *out);
 /* NAM_ABSENT: another transaction has dropped it meanwhile; NAM_REFUSED: a system table. */
 nam_status cat_drop(struct cat *c, struct txn *t, const struct cat_table *table);
 /* After commit of a transaction that changed the catalog (cid from txn_commit), or after its abort (cid 0). */

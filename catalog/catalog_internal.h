@@ -8,13 +8,16 @@
 #include <stdatomic.h>
 
 enum {
-	CAT_SYSTEM = 2,      /* nam_tables, nam_columns: ids 1, 2 */
+	CAT_SYSTEM = 3,      /* nam_tables, nam_columns, nam_extras: ids 1, 2, 3 */
 	CAT_FIRST_ID = 16,   /* of a user's table */
 	CAT_READERS = 64,    /* threads that find without a lock */
 	CAT_GRAVES = 64,     /* dropped tables whose structs are kept */
 	CAT_ROOT_TABLES = 0, /* txn_db_root words: anchors of the two, next id */
 	CAT_ROOT_COLUMNS = 1,
 	CAT_ROOT_NEXT_ID = 2,
+	CAT_ROOT_EXTRAS = 3,
+	CAT_ROOT_NEXT_WORD = 4, /* words of sequences given out */
+	CAT_ROOT_WORDS = 5,     /* where they lie: an extent */
 };
 
 /* One table, as this process holds it. */

@@ -99,7 +99,8 @@ cat_create(struct cat *c, struct txn *t, const struct cat_table *def)
 	nam_arena_init(&arena, 64 << 10);
 	if (e == NULL)
 		return NAM_NOMEM;
-	if (!cat_table_layout(&e->def, &err)) {
+	bool rows = def->kind == CAT_TABLE;
+	if (rows && !cat_table_layout(&e->def, &err)) {
 		st = NAM_INVALID;
 		goto fail;
 	}
@@ -111,16 +112,18 @@ cat_create(struct cat *c, struct txn *t, const struct cat_table *def)
 		goto fail;
 	}
 	e->def.store.id = (uint32_t)id + CAT_FIRST_ID;
-	if ((st = txn_table_create(tw, &e->def.store)) != NAM_OK)
+	if (rows && (st = txn_table_create(tw, &e->def.store)) != NAM_OK)
 		goto fail;
 	if ((st = cat_write(c, t, &e->def, &arena)) == NAM_DUPLICATE ||
 	    (st == NAM_OK && (st = cat_entry_open(c, e)) != NAM_OK)) {
-		txn_table_free(tw, &e->def.store, 0);
+		if (rows)
+			txn_table_free(tw, &e->def.store, 0);
 		goto fail;
 	}
 	nam_status noted = note(c, t, e, false);
 	if (noted != NAM_OK) {
-		txn_table_free(tw, &e->def.store, 0);
+		if (rows)
+			txn_table_free(tw, &e->def.store, 0);
 		if (e->def.store.view != NULL)
 			txn_table_close(c->db, &e->def.store);
 		free(e);
@@ -192,7 +195,7 @@ cat_settled(struct cat *c, struct txn_worker *tw, struct txn *t, tso_cid cid)
 			for (struct cat_change *y = x->next; y != NULL; y = y->next)
 				if (!y->drop && y->entry == x->entry)
 					dropped = false; /* made and dropped here: freed as lost */
-		if (lost || dropped)
+		if ((lost || dropped) && x->entry->def.kind == CAT_TABLE)
 			txn_table_free(tw, &x->entry->def.store, lost ? 0 : cid);
 	}
 	pthread_mutex_lock(&c->lock);

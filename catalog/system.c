@@ -1,8 +1,9 @@
-/* system.c -- nam_tables and nam_columns: the catalog's own tables, and how a definition becomes their rows. */
+/* system.c -- nam_tables, nam_columns and nam_extras: the catalog's own tables, and how a definition becomes their rows. */
 #include <catalog/catalog_internal.h>
 
 #include <base/assert.h>
 #include <base/log.h>
+#include <net/region_format.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,11 @@
 enum { T_NAME, T_ID, T_COLUMNS, T_SLOTS, T_ROW_BYTES, T_ANCHOR, T_ALL };
 enum { C_TABLE, C_NUMBER, C_NAME, C_TYPE, C_NOT_NULL, C_KEY, C_KIND, C_TYPMOD, C_ALL };
 
-enum { WIDEST = C_ALL };
+/* What only some tables have: kind 'd' DEFAULT of column number, 'i' IDENTITY of it, 'c' CHECK, 'k' name of the
+ * primary key, 'v' query of a view, 's' a sequence. */
+enum { X_TABLE, X_KIND, X_NUMBER, X_NAME, X_TEXT, X_ALL };
+
+enum { WIDEST = C_ALL, KEY_WIDEST = 3 };
 
 #define COLUMN(n, t, m)                                                                                      \
 	{                                                                                                    \
@@ -40,14 +45,22 @@ static const struct cat_column columns_columns[C_ALL] = {
 	[C_KIND] = COLUMN("kind", CAT_INT4, -1),
 	[C_TYPMOD] = COLUMN("typmod", CAT_INT4, -1),
 };
+static const struct cat_column extras_columns[X_ALL] = {
+	[X_TABLE] = COLUMN("table_id", CAT_INT8, -1),
+	[X_KIND] = COLUMN("kind", CAT_INT4, -1),
+	[X_NUMBER] = COLUMN("number", CAT_INT4, -1),
+	[X_NAME] = COLUMN("name", CAT_TEXT, CAT_NAME_MAX),
+	[X_TEXT] = COLUMN("text", CAT_TEXT, -1),
+};
 static const struct {
 	const char *name;
 	const struct cat_column *column;
-	uint16_t columns, keys, key[2];
+	uint16_t columns, keys, key[KEY_WIDEST];
 	unsigned root;
 } system_table[CAT_SYSTEM] = {
 	{ "nam_tables", tables_columns, T_ALL, 1, { T_NAME }, CAT_ROOT_TABLES },
 	{ "nam_columns", columns_columns, C_ALL, 2, { C_TABLE, C_NUMBER }, CAT_ROOT_COLUMNS },
+	{ "nam_extras", extras_columns, X_ALL, 3, { X_TABLE, X_KIND, X_NUMBER }, CAT_ROOT_EXTRAS },
 };
 
 static nam_status
@@ -58,7 +71,7 @@ bootstrap_one(struct cat *c, struct txn_worker *tw, unsigned i)
 		.columns = system_table[i].columns,
 		.column = (struct cat_column *)(uintptr_t)system_table[i].column,
 		.keys = system_table[i].keys,
-		.key = { system_table[i].key[0], system_table[i].key[1] },
+		.key = { system_table[i].key[0], system_table[i].key[1], system_table[i].key[2] },
 		.system = true,
 		.store = { .id = i + 1, .slots = 2 },
 	};
@@ -109,6 +122,8 @@ nam_status
 cat_entry_open(struct cat *c, struct cat_entry *e)
 {
 	e->def.store.owner = &e->def;
+	if (e->def.kind != CAT_TABLE)
+		return NAM_OK;
 	return txn_table_open(c->db, &e->def.store);
 }
 
@@ -166,8 +181,19 @@ each_row(struct txn *t, struct cat_entry *e,
 	return st;
 }
 
+/* One row of nam_extras. */
+struct extra {
+	uint64_t table;
+	char kind;
+	uint32_t number;
+	char name[CAT_NAME_MAX + 1];
+	const char *text;
+};
+
 struct reading {
 	struct nam_arena *arena;
+	struct extra *extra;
+	unsigned extras, extras_max;
 	struct cat_table *table;
 	unsigned n, max;
 	struct column_row **column;
@@ -233,6 +259,107 @@ on_column(void *arg, const struct cat_vec *col, unsigned k)
 	return NAM_OK;
 }
 
+static nam_status
+on_extra(void *arg, const struct cat_vec *col, unsigned k)
+{
+	struct reading *r = arg;
+	r->extra = grown(r->arena, r->extra, r->extras, &r->extras_max, sizeof *r->extra);
+	if (r->extra == NULL)
+		return NAM_NOMEM;
+	struct extra *x = &r->extra[r->extras++];
+	struct cat_str name = col[X_NAME].s[k], text = col[X_TEXT].s[k];
+	*x = (struct extra){ .table = (uint64_t)col[X_TABLE].i[k],
+		.kind = (char)col[X_KIND].i[k],
+		.number = (uint32_t)col[X_NUMBER].i[k] };
+	if (name.len > 0 && !copy_name(x->name, name))
+		return NAM_CORRUPT;
+	x->text = nam_arena_str(r->arena, text.p, text.len);
+	return x->text ? NAM_OK : NAM_NOMEM;
+}
+
+static int
+by_table_kind_number(const void *a, const void *b)
+{
+	const struct extra *x = a, *y = b;
+	if (x->table != y->table)
+		return x->table < y->table ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static int
+checks_by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct cat_check *)a)->name, ((const struct cat_check *)b)->name);
+}
+
+static bool
+read_sequence(const char *text, struct cat_sequence *q)
+{
+	unsigned type, cycle, owner;
+	unsigned long long word;
+	long long start, step, min, max, cache;
+	if (sscanf(text, "%u %lld %lld %lld %lld %lld %u %u %llx", &type, &start, &step, &min, &max, &cache,
+		&cycle, &owner, &word) != 9 ||
+	    (type != CAT_INT4 && type != CAT_INT8) || step == 0 || cache < 1 || min > max)
+		return false;
+	*q = (struct cat_sequence){ start, step, min, max, cache, cycle != 0, (enum cat_type)type, { word },
+		owner };
+	return true;
+}
+
+/* Gives a table what nam_extras says of it, from extra[*at] on. */
+static nam_status
+decorate(struct cat_table *t, struct reading *r, unsigned *at)
+{
+	while (*at < r->extras && r->extra[*at].table < t->store.id)
+		++*at;
+	unsigned n = *at;
+	while (n < r->extras && r->extra[n].table == t->store.id)
+		n++;
+	if (n == *at)
+		return NAM_OK;
+	if ((t->check = nam_arena_zero(r->arena, (n - *at) * sizeof *t->check)) == NULL)
+		return NAM_NOMEM;
+	for (; *at < n; ++*at) {
+		const struct extra *x = &r->extra[*at];
+		bool column = x->number >= 1 && x->number <= t->columns;
+		switch (x->kind) {
+		case 'd':
+			if (!column)
+				return NAM_CORRUPT;
+			t->column[x->number - 1].dflt = x->text;
+			break;
+		case 'i':
+			if (!column)
+				return NAM_CORRUPT;
+			t->column[x->number - 1].identity = x->text[0];
+			break;
+		case 'c':
+			memcpy(t->check[t->checks].name, x->name, sizeof x->name);
+			t->check[t->checks++].text = x->text;
+			break;
+		case 'k':
+			memcpy(t->key_name, x->name, sizeof x->name);
+			break;
+		case 'v':
+			t->kind = CAT_VIEW;
+			t->view = x->text;
+			break;
+		case 's':
+			t->kind = CAT_SEQUENCE;
+			if (!read_sequence(x->text, &t->seq))
+				return NAM_CORRUPT;
+			break;
+		default:
+			return NAM_CORRUPT;
+		}
+	}
+	qsort(t->check, t->checks, sizeof *t->check, checks_by_name);
+	return NAM_OK;
+}
+
 static int
 by_table_and_number(const void *a, const void *b)
 {
@@ -251,7 +378,7 @@ by_id(const void *a, const void *b)
 
 /* Gives a table its columns, from column[*at] on. */
 static nam_status
-assemble(struct cat_table *t, struct reading *r, unsigned *at)
+assemble(struct cat_table *t, struct reading *r, unsigned *at, unsigned *extra_at)
 {
 	uint32_t row_max = t->store.row_max;
 	struct cat_err err;
@@ -272,6 +399,9 @@ assemble(struct cat_table *t, struct reading *r, unsigned *at)
 				t->keys = (uint16_t)x->key;
 		}
 	}
+	nam_status st = decorate(t, r, extra_at);
+	if (st != NAM_OK || t->kind != CAT_TABLE)
+		return st;
 	if (!cat_table_layout(t, &err) || row_max < t->fixed || row_max > TXN_ROW_MAX)
 		return NAM_CORRUPT;
 	t->store.row_max = row_max; /* what its slots were made for, whatever we would choose today */
@@ -285,15 +415,19 @@ cat_read_all(struct cat *c, struct txn *t, struct cat_rows *out, struct nam_aren
 	nam_status st = each_row(t, c->system[0], on_table, &r);
 	if (st == NAM_OK)
 		st = each_row(t, c->system[1], on_column, &r);
+	if (st == NAM_OK)
+		st = each_row(t, c->system[2], on_extra, &r);
 	if (st != NAM_OK)
 		return st;
 	if (r.columns > 0)
 		qsort(r.column, r.columns, sizeof *r.column, by_table_and_number);
 	if (r.n > 0)
 		qsort(r.table, r.n, sizeof *r.table, by_id);
-	unsigned at = 0;
+	if (r.extras > 0)
+		qsort(r.extra, r.extras, sizeof *r.extra, by_table_kind_number);
+	unsigned at = 0, extra_at = 0;
 	for (unsigned i = 0; i < r.n; i++)
-		if ((st = assemble(&r.table[i], &r, &at)) != NAM_OK) {
+		if ((st = assemble(&r.table[i], &r, &at, &extra_at)) != NAM_OK) {
 			nam_log(NAM_LOG_ERROR, "catalog: table %s: its rows contradict each other",
 			    r.table[i].name);
 			return st;
@@ -329,7 +463,7 @@ fill_put(const struct cat_table *sys, struct txn *t, const union cat_val *v, str
     struct nam_arena *arena)
 {
 	static const bool null[WIDEST];
-	union cat_val key[2];
+	union cat_val key[KEY_WIDEST];
 	struct cat_str k, row;
 	for (unsigned i = 0; i < sys->keys; i++)
 		key[i] = v[sys->key[i]];
@@ -344,6 +478,75 @@ fill_put(const struct cat_table *sys, struct txn *t, const union cat_val *v, str
 	p->bytes = row.p;
 	p->len = row.len;
 	return NAM_OK;
+}
+
+/* The rows of nam_extras that say the rest of a definition. */
+static nam_status
+extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct nam_arena *arena)
+{
+	struct extra *x = nam_arena_zero(arena, (2u * def->columns + def->checks + 3) * sizeof *x);
+	*out = x;
+	*n = 0;
+	if (x == NULL)
+		return NAM_NOMEM;
+	for (unsigned i = 0; i < def->columns; i++) {
+		const struct cat_column *k = &def->column[i];
+		if (k->dflt != NULL)
+			x[(*n)++] = (struct extra){ .kind = 'd', .number = i + 1, .text = k->dflt };
+		if (k->identity != 0)
+			x[(*n)++] = (struct extra){ .kind = 'i',
+				.number = i + 1,
+				.text = k->identity == 'a' ? "a" : "d" };
+	}
+	for (unsigned i = 0; i < def->checks; i++) {
+		struct extra *to = &x[(*n)++];
+		*to = (struct extra){ .kind = 'c', .number = i + 1, .text = def->check[i].text };
+		memcpy(to->name, def->check[i].name, sizeof to->name);
+	}
+	if (def->key_name[0] != 0) {
+		struct extra *to = &x[(*n)++];
+		*to = (struct extra){ .kind = 'k', .text = "" };
+		memcpy(to->name, def->key_name, sizeof to->name);
+	}
+	if (def->kind == CAT_VIEW)
+		x[(*n)++] = (struct extra){ .kind = 'v', .text = def->view };
+	if (def->kind == CAT_SEQUENCE) {
+		const struct cat_sequence *q = &def->seq;
+		char *text = nam_arena_printf(arena, "%u %lld %lld %lld %lld %lld %u %u %llx",
+		    (unsigned)q->type, (long long)q->start, (long long)q->step, (long long)q->min,
+		    (long long)q->max, (long long)q->cache, (unsigned)q->cycle, q->owner,
+		    (unsigned long long)q->word.bits);
+		if (text == NULL)
+			return NAM_NOMEM;
+		x[(*n)++] = (struct extra){ .kind = 's', .text = text };
+	}
+	return NAM_OK;
+}
+
+static nam_status
+write_extras(struct cat *c, struct txn *t, const struct cat_table *def, struct nam_arena *arena)
+{
+	struct extra *x;
+	unsigned n;
+	nam_status st = extras_of(def, &x, &n, arena);
+	if (st != NAM_OK || n == 0)
+		return st;
+	struct txn_put *p = nam_arena_zero(arena, n * sizeof *p);
+	if (p == NULL)
+		return NAM_NOMEM;
+	for (unsigned i = 0; i < n; i++) {
+		const union cat_val v[X_ALL] = {
+			[X_TABLE].i = def->store.id,
+			[X_KIND].i = x[i].kind,
+			[X_NUMBER].i = x[i].number,
+			[X_NAME].s = str(x[i].name),
+			[X_TEXT].s = str(x[i].text),
+		};
+		if ((st = fill_put(&c->system[2]->def, t, v, &p[i], arena)) != NAM_OK)
+			return st;
+	}
+	st = txn_insert(t, p, n);
+	return st == NAM_DUPLICATE ? NAM_CORRUPT : st;
 }
 
 nam_status
@@ -384,41 +587,76 @@ cat_write(struct cat *c, struct txn *t, const struct cat_table *def, struct nam_
 		if ((st = fill_put(&c->system[1]->def, t, cv, &p[i + 1], arena)) != NAM_OK)
 			return st;
 	}
-	if (def->columns == 0)
-		return NAM_OK;
-	st = txn_insert(t, p + 1, def->columns);
-	return st == NAM_DUPLICATE ? NAM_CORRUPT : st; /* ids are given once */
+	if (def->columns > 0 && (st = txn_insert(t, p + 1, def->columns)) != NAM_OK)
+		return st == NAM_DUPLICATE ? NAM_CORRUPT : st; /* ids are given once */
+	return write_extras(c, t, def, arena);
 }
 
 nam_status
 cat_erase(struct cat *c, struct txn *t, const struct cat_table *def, struct nam_arena *arena)
 {
-	unsigned n = def->columns + 1u;
+	struct extra *x;
+	unsigned extras, rows = def->columns + 1u;
+	nam_status st = extras_of(def, &x, &extras, arena);
+	if (st != NAM_OK)
+		return st;
+	unsigned n = rows + extras;
 	struct txn_get *g = nam_arena_zero(arena, n * sizeof *g);
 	if (g == NULL)
 		return NAM_NOMEM;
 	for (unsigned i = 0; i < n; i++) {
-		struct cat_table *sys = &c->system[i > 0]->def;
-		union cat_val key[2];
+		struct cat_table *sys = &c->system[i == 0 ? 0 : i < rows ? 1 : 2]->def;
+		union cat_val key[KEY_WIDEST];
 		struct cat_str k;
 		if (i == 0) {
 			key[0].s = str(def->name);
-		} else {
+		} else if (i < rows) {
 			key[0].i = def->store.id;
 			key[1].i = i;
+		} else {
+			key[0].i = def->store.id;
+			key[1].i = x[i - rows].kind;
+			key[2].i = x[i - rows].number;
 		}
-		nam_status st = cat_key_encode(sys, key, &k, &g[i].hash, arena);
-		if (st != NAM_OK)
+		if ((st = cat_key_encode(sys, key, &k, &g[i].hash, arena)) != NAM_OK)
 			return st;
 		g[i].table = &sys->store;
 		g[i].key = k.p;
 		g[i].key_len = k.len;
 	}
-	nam_status st = txn_get(t, g, n, arena);
+	st = txn_get(t, g, n, arena);
 	for (unsigned i = 0; st == NAM_OK && i < n; i++) {
 		if ((st = g[i].status) == NAM_OK &&
 		    (st = txn_lock(t, g[i].table, &g[i].row, arena)) == NAM_OK)
 			st = txn_delete(t, g[i].table, &g[i].row);
 	}
 	return st;
+}
+
+nam_status
+cat_sequence_word(struct cat *c, struct txn_worker *tw, int64_t first, net_addr *out)
+{
+	enum { WORD_BYTES = 32, EXTENTS = 16 };
+	struct net_worker *w = txn_worker_net(tw);
+	net_addr root = txn_db_root(c->db, CAT_ROOT_WORDS), fresh;
+	uint64_t extent = 0, i;
+	nam_status st = net_read1(w, root, &extent, sizeof extent, NULL);
+	if (st == NAM_OK && extent == 0) {
+		if ((st = net_extent_take(w, net_region_of(root), EXTENTS, &fresh)) != NAM_OK)
+			return st;
+		st = net_cas1(w, root, 0, fresh.bits, &extent, NULL);
+		if (st == NAM_OK && extent != 0)
+			for (unsigned k = 0; k < EXTENTS; k++) /* another process was faster */
+				net_extent_give(w, net_plus(fresh, k * NET_EXTENT));
+		else
+			extent = fresh.bits;
+	}
+	if (st == NAM_OK)
+		st = net_faa1(w, txn_db_root(c->db, CAT_ROOT_NEXT_WORD), 1, &i, NULL);
+	if (st != NAM_OK)
+		return st;
+	if (i >= EXTENTS * NET_EXTENT / WORD_BYTES)
+		return NAM_FULL;
+	*out = net_plus((net_addr){ extent }, i * WORD_BYTES);
+	return net_write1(w, *out, &first, sizeof first, NULL);
 }
