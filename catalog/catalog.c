@@ -4,6 +4,7 @@
 #include <base/assert.h>
 #include <base/hash.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /*
@@ -84,6 +85,15 @@ entry_bury(struct cat *c, struct cat_entry *e, tso_cid gone)
 	e->gone = gone;
 	e->next = c->buried;
 	c->buried = e;
+}
+
+const char *
+cat_key_name(const struct cat_table *t, char buf[CAT_NAME_MAX + 8])
+{
+	if (t->key_name[0] != 0)
+		return t->key_name;
+	snprintf(buf, CAT_NAME_MAX + 8, "%s_pkey", t->name);
+	return buf;
 }
 
 /* ---- shots -------------------------------------------------------------------- */

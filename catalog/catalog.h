@@ -19,9 +19,9 @@ struct cat_column {
 	enum cat_type type;
 	int32_t typmod;
 	bool not_null;
-	uint16_t offset; /* of its fixed part in a row, set by cat_table_layout */
-	char identity;     /* 'a': GENERATED ALWAYS AS IDENTITY, 'd': BY DEFAULT; 0 */
-	const char *dflt;  /* DEFAULT: an expression's text, or NULL */
+	uint16_t offset;  /* of its fixed part in a row, set by cat_table_layout */
+	char identity;    /* 'a': GENERATED ALWAYS AS IDENTITY, 'd': BY DEFAULT; 0 */
+	const char *dflt; /* DEFAULT: an expression's text, or NULL */
 };
 
 /* A CHECK constraint: the text of its condition. */
@@ -52,13 +52,16 @@ struct cat_table {
 	bool system;               /* nam_tables, ...: SQL may read them, only catalog writes */
 	enum cat_kind kind;
 	unsigned checks;
-	struct cat_check *check; /* by name */
+	struct cat_check *check;         /* by name */
 	char key_name[CAT_NAME_MAX + 1]; /* of the primary key's constraint; "": table_pkey */
 	const char *view;                /* CAT_VIEW: its query's text */
 	struct cat_sequence seq;         /* CAT_SEQUENCE */
-	struct txn_table store;    /* .owner is this table */
-	struct cat_table *next;    /* catalog's */
+	struct txn_table store;          /* .owner is this table */
+	struct cat_table *next;          /* catalog's */
 };
+
+/* The name of its primary key's constraint. */
+const char *cat_key_name(const struct cat_table *t, char buf[CAT_NAME_MAX + 8]);
 
 struct cat;
 

@@ -494,9 +494,9 @@ extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct n
 		if (k->dflt != NULL)
 			x[(*n)++] = (struct extra){ .kind = 'd', .number = i + 1, .text = k->dflt };
 		if (k->identity != 0)
-			x[(*n)++] = (struct extra){ .kind = 'i',
-				.number = i + 1,
-				.text = k->identity == 'a' ? "a" : "d" };
+			x[(*n)++] = (struct extra){
+				.kind = 'i', .number = i + 1, .text = k->identity == 'a' ? "a" : "d"
+			};
 	}
 	for (unsigned i = 0; i < def->checks; i++) {
 		struct extra *to = &x[(*n)++];
@@ -512,10 +512,10 @@ extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct n
 		x[(*n)++] = (struct extra){ .kind = 'v', .text = def->view };
 	if (def->kind == CAT_SEQUENCE) {
 		const struct cat_sequence *q = &def->seq;
-		char *text = nam_arena_printf(arena, "%u %lld %lld %lld %lld %lld %u %u %llx",
-		    (unsigned)q->type, (long long)q->start, (long long)q->step, (long long)q->min,
-		    (long long)q->max, (long long)q->cache, (unsigned)q->cycle, q->owner,
-		    (unsigned long long)q->word.bits);
+		char *text =
+		    nam_arena_printf(arena, "%u %lld %lld %lld %lld %lld %u %u %llx", (unsigned)q->type,
+			(long long)q->start, (long long)q->step, (long long)q->min, (long long)q->max,
+			(long long)q->cache, (unsigned)q->cycle, q->owner, (unsigned long long)q->word.bits);
 		if (text == NULL)
 			return NAM_NOMEM;
 		x[(*n)++] = (struct extra){ .kind = 's', .text = text };

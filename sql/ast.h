@@ -147,6 +147,15 @@ struct ast_column {
 	int32_t typmod;
 	bool not_null;
 	int position;
+	struct ast_expr *dflt; /* DEFAULT, and its text */
+	const char *dflt_text;
+};
+
+/* CHECK (e). column: it stands beside that one. */
+struct ast_check {
+	const char *name, *column, *text;
+	struct ast_expr *e;
+	int position;
 };
 
 enum ast_stmt_kind {
@@ -205,6 +214,9 @@ struct ast_stmt {
 	unsigned returnings;
 	struct ast_column *column; /* CREATE TABLE */
 	unsigned columns;
+	struct ast_check *check;
+	unsigned checks, check_cap;
+	const char *key_name;
 	unsigned versions; /* CREATE TABLE ... WITH (versions = n) */
 	bool if_exists;    /* IF [NOT] EXISTS */
 	bool has_key, start, reset, local;

@@ -168,6 +168,10 @@ struct sql_node *sql_plan_from(struct bind *b);
 struct sql_node *sql_plan_node(
     struct bind *b, enum sql_node_kind kind, struct sql_node *child, unsigned cols);
 /* bind_dml.c */
+/* bind_rules.c: defaults and checks of the target, NULL when it has none of either. */
+bool sql_bind_rules(struct bind *b, const struct cat_table *tab, struct sql_rules **out);
+/* The statement that a text of the catalog says; lives as long as the plan. */
+const struct ast_stmt *sql_bind_text(struct bind *b, const char *prefix, const char *text);
 bool sql_bind_insert(struct bind *b, const struct ast_stmt *st);
 bool sql_bind_update(struct bind *b, const struct ast_stmt *st);
 bool sql_bind_delete(struct bind *b, const struct ast_stmt *st);

@@ -167,8 +167,10 @@ sets_of(struct bind *b, const struct ast_target *set, unsigned n, struct sql_set
 		return false;
 	b->no_agg = "UPDATE";
 	for (unsigned i = 0; i < n; i++) {
-		if (set[i].e->kind == AST_DEFAULT)
+		if (set[i].e->kind == AST_DEFAULT) {
+			out->value[i] = b->plan->rules ? b->plan->rules->dflt[out->set[i]] : NULL;
 			continue;
+		}
 		out->value[i] =
 		    sql_bind_assigned(b, sql_bind_expr(b, set[i].e), out->set[i], set[i].e->position);
 		if (out->value[i] == NULL)
@@ -202,8 +204,7 @@ arbiter(struct bind *b, const struct ast_conflict *q)
 	bool same = tab->keys > 0;
 	if (q->constraint != NULL) {
 		char name[CAT_NAME_MAX + 8];
-		snprintf(name, sizeof name, "%s_pkey", tab->name);
-		return (same && strcmp(name, q->constraint) == 0) ||
+		return (same && strcmp(cat_key_name(tab, name), q->constraint) == 0) ||
 		       sql_bind_fail(b, 0, "42704", "constraint \"%s\" for table \"%s\" does not exist",
 			   q->constraint, tab->name);
 	}
@@ -258,7 +259,7 @@ bool
 sql_bind_insert(struct bind *b, const struct ast_stmt *st)
 {
 	struct sql_plan *p = b->plan;
-	if (!sql_bind_target(b, &st->table))
+	if (!sql_bind_target(b, &st->table) || !sql_bind_rules(b, p->tab, &p->rules))
 		return false;
 	unsigned n;
 	uint16_t *map = targets(b, st, &n);
@@ -268,13 +269,15 @@ sql_bind_insert(struct bind *b, const struct ast_stmt *st)
 	unsigned columns = p->tab->columns;
 	b->no_agg = "VALUES";
 	if (q->rows > 0 && q->orders == 0 && q->limit == NULL && q->offset == NULL) {
-		if (!value_count(b, st, q->cols, n, q->values[q->cols > n ? n : 0]->position))
+		if (!value_count(b, st, q->cols, n, q->cols ? q->values[q->cols > n ? n : 0]->position : 0))
 			return false;
 		p->rows = q->rows;
 		p->value = sql_bind_take(b, (size_t)p->rows * columns * sizeof *p->value);
 		if (p->value == NULL)
 			return false;
 		b->hi = 0; /* values see no columns */
+		for (unsigned r = 0; p->rules != NULL && r < q->rows; r++)
+			memcpy(p->value + (size_t)r * columns, p->rules->dflt, columns * sizeof *p->value);
 		for (unsigned r = 0; r < q->rows; r++)
 			for (unsigned i = 0; i < q->cols; i++) {
 				const struct ast_expr *e = q->values[(size_t)r * q->cols + i];
@@ -304,6 +307,8 @@ sql_bind_insert(struct bind *b, const struct ast_stmt *st)
 	p->value = sql_bind_take(b, columns * sizeof *p->value);
 	if (p->value == NULL)
 		return false;
+	if (p->rules != NULL)
+		memcpy(p->value, p->rules->dflt, columns * sizeof *p->value);
 	for (unsigned i = 0; i < cols; i++) {
 		struct sql_expr *x = sql_expr_column(b->a, i, p->column[i].type, p->column[i].typmod, 0);
 		if (x == NULL || (x = sql_bind_assigned(b, x, map[i], 0)) == NULL)
@@ -332,8 +337,9 @@ sql_bind_update(struct bind *b, const struct ast_stmt *st)
 {
 	if (st->from != NULL)
 		return sql_bind_dml_from(b, st);
-	return sql_bind_target(b, &st->table) && sets_of(b, st->set, st->sets, &b->plan->sets) &&
-	       sql_bind_returning(b, st) && victims(b, st->where, true);
+	return sql_bind_target(b, &st->table) && sql_bind_rules(b, b->plan->tab, &b->plan->rules) &&
+	       sets_of(b, st->set, st->sets, &b->plan->sets) && sql_bind_returning(b, st) &&
+	       victims(b, st->where, true);
 }
 
 bool

@@ -49,8 +49,10 @@ set_columns(struct bind *b, const struct ast_stmt *st, struct query *k)
 	if (!sql_bind_set_columns(b, st->set, st->sets, s))
 		return false;
 	for (unsigned i = 0; i < st->sets; i++) {
-		if (st->set[i].e->kind == AST_DEFAULT)
+		if (st->set[i].e->kind == AST_DEFAULT) {
+			s->value[i] = b->plan->rules ? b->plan->rules->dflt[s->set[i]] : NULL;
 			continue;
+		}
 		if (sql_bind_has_agg(b, st->set[i].e))
 			return sql_bind_fail(b, st->set[i].e->position, "42803",
 			    "aggregate functions are not allowed in UPDATE");
@@ -98,7 +100,8 @@ sql_bind_dml_from(struct bind *b, const struct ast_stmt *st)
 	struct sql_plan *p = b->plan;
 	struct sql_from *f = sql_bind_take(b, sizeof *f);
 	struct query k = { .q = *st->from };
-	if (f == NULL || !sql_bind_target(b, &st->table))
+	if (f == NULL || !sql_bind_target(b, &st->table) ||
+	    (st->kind == AST_UPDATE && !sql_bind_rules(b, p->tab, &p->rules)))
 		return false;
 	if (p->tab->keys == 0)
 		return sql_bind_fail(b, st->table.position, "0A000",

@@ -327,10 +327,13 @@ insert(struct sql_convert *c, const PgQuery__InsertStmt *s, struct ast_stmt *st)
 		return sql_convert_no(c, "OVERRIDING is", -1);
 	if (!names(c, s->cols, s->n_cols, st))
 		return false;
-	if (s->select_stmt == NULL)
-		return sql_convert_no(c, "INSERT ... DEFAULT VALUES is", -1);
-	if ((st->select = sql_convert_select(c, s->select_stmt->select_stmt)) == NULL)
+	if (s->select_stmt == NULL) { /* DEFAULT VALUES: a row of nothing */
+		if ((st->select = sql_convert_take(c, sizeof *st->select)) == NULL)
+			return false;
+		st->select->rows = 1;
+	} else if ((st->select = sql_convert_select(c, s->select_stmt->select_stmt)) == NULL) {
 		return false;
+	}
 	return targets(c, s->returning_list, s->n_returning_list, &st->returning, &st->returnings);
 }
 

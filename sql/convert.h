@@ -30,6 +30,9 @@ bool sql_convert_order(struct sql_convert *c, PgQuery__Node *const *list, unsign
 bool sql_convert_windows(struct sql_convert *c, PgQuery__Node *const *list, size_t n);
 struct ast_expr *sql_convert_over(
     struct sql_convert *c, const struct ast_expr *f, const PgQuery__WindowDef *d);
+/* The text of an expression, of a query; for the catalog. */
+const char *sql_convert_text(struct sql_convert *c, const PgQuery__Node *expr);
+const char *sql_convert_query_text(struct sql_convert *c, const PgQuery__Node *query);
 
 /* "<feature> not supported yet" with 0A000. */
 bool sql_convert_no(struct sql_convert *c, const char *feature, int location);

@@ -16,6 +16,8 @@ key(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt *st, co
 	}
 	if (k->deferrable)
 		return sql_convert_no(c, "DEFERRABLE constraints are", k->location);
+	if (k->conname != NULL && k->conname[0] && (st->key_name = sql_convert_str(c, k->conname)) == NULL)
+		return false;
 	if (k->n_including > 0)
 		return sql_convert_no(c, "INCLUDE in a primary key is", k->location);
 	st->has_key = true;
@@ -27,6 +29,44 @@ key(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt *st, co
 		if ((st->names[i] = only ? only : sql_convert_str(c, sql_convert_word(k->keys[i]))) == NULL)
 			return false;
 	return true;
+}
+
+static bool
+check(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt *st, const char *column)
+{
+	if (st->checks == st->check_cap) {
+		unsigned cap = st->check_cap ? st->check_cap * 2 : 8;
+		struct ast_check *more = sql_convert_take(c, cap * sizeof *more);
+		if (more == NULL)
+			return false;
+		if (st->checks > 0)
+			memcpy(more, st->check, st->checks * sizeof *more);
+		st->check = more;
+		st->check_cap = cap;
+	}
+	struct ast_check *to = &st->check[st->checks];
+	*to = (struct ast_check){ .column = column, .position = k->location + 1 };
+	if (k->conname != NULL && k->conname[0] && (to->name = sql_convert_str(c, k->conname)) == NULL)
+		return false;
+	if ((to->e = sql_convert_expr(c, k->raw_expr)) == NULL ||
+	    (to->text = sql_convert_text(c, k->raw_expr)) == NULL)
+		return false;
+	st->checks++;
+	return true;
+}
+
+static bool
+dflt(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt *st, struct ast_column *col)
+{
+	if (col->dflt != NULL) {
+		cat_error(c->err, "42601",
+		    "multiple default values specified for column \"%.63s\" of table \"%.63s\"", col->name,
+		    st->table.name);
+		c->err->position = k->location + 1;
+		return false;
+	}
+	return (col->dflt = sql_convert_expr(c, k->raw_expr)) != NULL &&
+	       (col->dflt_text = sql_convert_text(c, k->raw_expr)) != NULL;
 }
 
 static bool
@@ -42,14 +82,12 @@ constraint(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt 
 			col->not_null = true;
 		return true;
 	case PG_QUERY__CONSTR_TYPE__CONSTR_DEFAULT:
-		if (k->raw_expr != NULL && k->raw_expr->node_case == PG_QUERY__NODE__NODE_A_CONST &&
-		    k->raw_expr->a_const->isnull)
-			return true;
-		return sql_convert_no(c, "DEFAULT values of columns are", k->location);
+		return col ? dflt(c, k, st, col)
+			   : sql_convert_no(c, "this kind of constraint is", k->location);
 	case PG_QUERY__CONSTR_TYPE__CONSTR_UNIQUE:
 		return sql_convert_no(c, "UNIQUE constraints are", k->location);
 	case PG_QUERY__CONSTR_TYPE__CONSTR_CHECK:
-		return sql_convert_no(c, "CHECK constraints are", k->location);
+		return check(c, k, st, col ? col->name : NULL);
 	case PG_QUERY__CONSTR_TYPE__CONSTR_FOREIGN:
 		return sql_convert_no(c, "foreign keys are", k->location);
 	case PG_QUERY__CONSTR_TYPE__CONSTR_IDENTITY:

@@ -6,7 +6,7 @@
  * the NULL string (by default the empty one) is NULL. Lines end in \n or \r\n. Text
  * format has backslash escapes. All is one transaction: an error leaves nothing.
  */
-#include "exec.h"
+#include "dml.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +29,7 @@ struct copy {
 	const struct sql_sink *sink;
 	unsigned *map, maps;     /* field -> column */
 	uint8_t *force;          /* per field: FORCE_... */
+	uint8_t *given;          /* per column: some field's */
 	struct nam_arena *arena; /* of the batch */
 
 	/* input */
@@ -341,7 +342,12 @@ end_record(struct copy *c)
 	for (unsigned i = 0; i < c->tab->columns; i++) {
 		struct cat_vec *v = &c->b.col[i];
 		union cat_val zero = { .i = 0 };
-		cat_vec_set(v, k, zero, true);
+		const struct sql_expr *d = c->given[i] || x->rules == NULL ? NULL : x->rules->dflt[i];
+		x->env.arena = c->arena;
+		if (d == NULL)
+			cat_vec_set(v, k, zero, true);
+		else if (!sql_dml_value(x, d, v, k))
+			return false;
 	}
 	for (unsigned i = 0; i < c->maps; i++) {
 		const struct field *f = &c->field[i];
@@ -569,7 +575,9 @@ columns(struct copy *c, const struct ast_stmt *st, struct nam_arena *keep)
 	c->map = nam_arena_take(keep, c->maps * sizeof *c->map);
 	c->field = nam_arena_take(keep, (c->maps + 2) * sizeof *c->field);
 	c->force = nam_arena_zero(keep, c->maps + 1);
-	if (c->map == NULL || c->field == NULL || c->force == NULL)
+
+	c->given = nam_arena_zero(keep, c->tab->columns);
+	if (c->map == NULL || c->field == NULL || c->force == NULL || c->given == NULL)
 		return sql_no_memory(c->x->err);
 	for (unsigned i = 0; i < c->maps; i++) {
 		unsigned k = st->nnames ? 0 : i;
@@ -580,6 +588,7 @@ columns(struct copy *c, const struct ast_stmt *st, struct nam_arena *keep)
 			c->force[i] |= FORCE_NULL;
 		if (names(&c->o->force_not_null, c->tab->column[k].name))
 			c->force[i] |= FORCE_NOT_NULL;
+		c->given[k] = 1;
 	}
 	return true;
 }

@@ -13,8 +13,8 @@
 
 /* ---- errors that quote a row ------------------------------------------------------- */
 
-static void
-quote_row(struct sql_exec *x, const struct cat_table *tab, const union cat_val *v, const bool *null,
+void
+sql_quote_row(struct sql_exec *x, const struct cat_table *tab, const union cat_val *v, const bool *null,
     struct nam_arena *arena)
 {
 	char *out = x->err->detail;
@@ -34,7 +34,9 @@ quote_row(struct sql_exec *x, const struct cat_table *tab, const union cat_val *
 static bool
 duplicate(struct sql_exec *x, const struct cat_table *tab, const union cat_val *v, struct nam_arena *arena)
 {
-	cat_error(x->err, "23505", "duplicate key value violates unique constraint \"%s_pkey\"", tab->name);
+	char name[CAT_NAME_MAX + 8];
+	cat_error(x->err, "23505", "duplicate key value violates unique constraint \"%s\"",
+	    cat_key_name(tab, name));
 	char *out = x->err->detail;
 	size_t max = sizeof x->err->detail, at = (size_t)snprintf(out, max, "Key (");
 	for (unsigned k = 0; k < tab->keys && at < max; k++)
@@ -81,7 +83,7 @@ sql_dml_take(struct sql_exec *x, const struct cat_table *tab, const struct cat_v
 			cat_error(x->err, "23502",
 			    "null value in column \"%s\" of relation \"%s\" violates not-null constraint",
 			    d->name, tab->name);
-			quote_row(x, tab, r->v, r->null, arena);
+			sql_quote_row(x, tab, r->v, r->null, arena);
 			return false;
 		}
 		if (d->typmod != -1 && !cat_value_fit(d->type, d->typmod, &r->v[c], arena, x->err))
@@ -160,6 +162,8 @@ sql_insert_batch(
 	struct sql_row *r = nam_arena_take(arena, b->n * sizeof *r);
 	if (p == NULL || r == NULL)
 		return sql_no_memory(x->err);
+	if (!sql_check_rows(x, tab, b, NULL, b->n, arena))
+		return false;
 	for (unsigned k = 0; k < b->n; k++) {
 		x->bad_row = k;
 		if (!sql_dml_new(x, tab, &r[k], arena) ||
@@ -441,6 +445,8 @@ sql_dml_update(struct sql_change *c, const struct sql_batch *b, const struct txn
 		for (unsigned k = 0; k < n; k++)
 			sql_dml_value(x, NULL, v, live[k]);
 	}
+	if (!sql_check_rows(x, tab, nb, live, n, arena))
+		return false;
 	for (unsigned k = 0; k < n; k++) {
 		struct cat_str bytes;
 		if (!sql_dml_take(x, tab, nb->col, live[k], &r, s->set, s->sets, arena))
@@ -595,6 +601,7 @@ bool
 sql_dml(struct sql_exec *x, struct sql_plan *p, uint64_t *rows)
 {
 	*rows = 0;
+	x->rules = p->rules;
 	if (p->kind == AST_INSERT && p->root == NULL)
 		return insert_values(x, p, rows);
 	if (!sql_open(x, p->root))

@@ -277,6 +277,8 @@ sql_conflict_batch(struct sql_exec *x, struct sql_plan *p, struct sql_seen *seen
 		return sql_no_memory(x->err);
 	r.change = (struct sql_change){ .x = x, .p = p, .sets = &p->conflict->sets };
 	r.change.last = &r.change.moved;
+	if (!sql_check_rows(x, tab, b, NULL, n, arena))
+		return false;
 	for (unsigned k = 0; k < n; k++) {
 		todo[k] = (uint16_t)k;
 		if (!sql_dml_new(x, tab, &r.row[k], arena) ||

@@ -35,8 +35,9 @@ sql_status(struct cat_err *err, nam_status st, const struct cat_table *tab)
 {
 	if (st <= NAM_OK || st >= NAM_STATUS_COUNT || say[st].sqlstate == NULL)
 		return cat_error(err, "XX000", "internal error: status %d", (int)st);
+	char name[CAT_NAME_MAX + 8];
 	if (st == NAM_DUPLICATE && tab != NULL)
-		cat_error(err, say[st].sqlstate, "%s \"%s_pkey\"", say[st].text, tab->name);
+		cat_error(err, say[st].sqlstate, "%s \"%s\"", say[st].text, cat_key_name(tab, name));
 	else
 		cat_error(err, say[st].sqlstate, "%s", say[st].text);
 	snprintf(err->hint, sizeof err->hint, "%s", say[st].hint);

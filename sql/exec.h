@@ -19,8 +19,9 @@ struct sql_exec {
 	struct net_worker *net;
 	uint64_t deadline_ns; /* 0: none */
 	const struct sql_sink *sink;
-	uint64_t sent;    /* rows given to the sink: then nothing can be tried again */
-	unsigned bad_row; /* sql_insert_batch: the row of the batch that its error is about */
+	const struct sql_rules *rules; /* of the table that is written; NULL: none */
+	uint64_t sent;                 /* rows given to the sink: then nothing can be tried again */
+	unsigned bad_row;              /* sql_insert_batch: the row of the batch that its error is about */
 	void (*saw)(void *arg, uint32_t table, uint64_t rows);
 	void *saw_arg;
 };
@@ -66,6 +67,13 @@ bool sql_sort_perm(struct sql_exec *x, const struct sql_rowset *rs, const struct
     unsigned n, uint32_t *perm, struct nam_arena *scratch);
 int sql_cte_next(struct sql_exec *x, struct sql_node *n);
 bool sql_row_count(struct sql_exec *x, struct sql_node *n); /* LIMIT and OFFSET into left and skip */
+
+/* rules.c: do rows sel[0..n) of a batch, of all columns of tab, hold what CHECK constraints say? */
+bool sql_check_rows(struct sql_exec *x, const struct cat_table *tab, const struct sql_batch *b,
+    const uint16_t *sel, unsigned n, struct nam_arena *arena);
+/* "Failing row contains (...)." */
+void sql_quote_row(struct sql_exec *x, const struct cat_table *tab, const union cat_val *v, const bool *null,
+    struct nam_arena *arena);
 
 /* dml.c: INSERT, UPDATE, DELETE. */
 bool sql_dml(struct sql_exec *x, struct sql_plan *p, uint64_t *rows);

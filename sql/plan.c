@@ -1,6 +1,7 @@
 /* plan.c -- which way to the rows: keys before scans, small tables first, conditions as low as they go. */
 #include "bind.h"
 #include "plan_internal.h"
+#include <sql/parse.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -384,6 +385,8 @@ sql_plan_free(struct sql_plan *p)
 {
 	if (p == NULL)
 		return;
+	for (struct sql_kept *k = p->kept; k != NULL; k = k->next)
+		sql_parsed_drop(k->parsed);
 	nam_arena_fini(&p->arena);
 	free(p);
 }

@@ -156,8 +156,22 @@ struct sql_from {
 	unsigned *wide, width;
 };
 
+/* What a table asks of its rows besides types and NOT NULL. */
+struct sql_rules {
+	struct sql_expr **dflt;  /* per column; NULL: null */
+	struct sql_expr **check; /* as tab->check; over all columns of a row */
+	unsigned checks;
+};
+
+/* A text of the catalog, parsed. */
+struct sql_kept {
+	struct sql_parsed *parsed;
+	struct sql_kept *next;
+};
+
 struct sql_plan {
 	struct nam_arena arena;
+	struct sql_kept *kept; /* texts whose trees the plan points into */
 	enum ast_stmt_kind kind;
 	const struct ast_stmt *ast;
 	struct sql_node *root;
@@ -173,6 +187,7 @@ struct sql_plan {
 	struct sql_expr **value; /* INSERT: rows x tab->columns, NULL: null; from SELECT: one row over its
 				    columns */
 	unsigned rows;
+	struct sql_rules *rules; /* INSERT, UPDATE */
 	struct sql_conflict *conflict;
 	struct sql_from *from;
 	struct sql_sets sets;
@@ -191,6 +206,7 @@ struct sql_hint {
 struct sql_bind_in {
 	struct cat *cat;
 	struct txn *t;
+	struct sql_parser *parser; /* for defaults, checks and views */
 	/* Tests put their own here; NULL: cat_find */
 	nam_status (*find)(void *arg, const char *name, const struct cat_table **out);
 	void *find_arg;
@@ -202,6 +218,12 @@ struct sql_bind_in {
 
 /* Binds and plans SELECT, INSERT, UPDATE, DELETE, TRUNCATE. NULL and *err when it cannot (position in bytes). */
 struct sql_plan *sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct cat_err *err);
+/* No operators, only the rules of a table: for COPY, and to see whether a definition makes sense. */
+struct sql_plan *sql_plan_rules(
+    const struct cat_table *tab, const struct sql_bind_in *in, struct cat_err *err);
+/* As they are written in CREATE and ALTER TABLE: can they be bound? def has its columns. */
+bool sql_plan_try(const struct cat_table *def, const struct ast_column *column, unsigned columns,
+    const struct ast_check *check, unsigned checks, const struct sql_bind_in *in, struct cat_err *err);
 void sql_plan_free(struct sql_plan *p);
 /* The tree in words, one line per operator, for EXPLAIN. */
 unsigned sql_plan_text(const struct sql_plan *p, struct cat_str *line, unsigned max, struct nam_arena *arena);

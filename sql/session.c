@@ -262,6 +262,7 @@ sql_prepare_exec(struct sql_session *s, const struct sql_sink *sink, struct cat_
 			     ? 0
 			     : net_now_ns(s->net) + s->now.statement_timeout_ms * UINT64_C(1000000);
 	x->sink = sink;
+	x->rules = NULL;
 	x->sent = 0;
 	x->saw = saw;
 	x->saw_arg = s;

@@ -76,6 +76,15 @@ void sql_take_now(struct sql_session *s, const struct sql_plan *p);
 bool sql_plan_run(struct sql_session *s, struct sql_plan *p, uint64_t *rows);
 bool sql_has_plan(const struct ast_stmt *ast);
 
+/* ---- ddl.c ---- */
+bool sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
+    struct nam_arena *arena, struct cat_err *err);
+bool sql_drop_table(
+    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+/* The name of a CHECK constraint that def does not have yet. */
+bool sql_check_name(struct cat_table *def, const struct ast_check *k, char out[CAT_NAME_MAX + 1],
+    struct nam_arena *arena, struct cat_err *err);
+
 /* ---- utility.c ---- */
 /* CREATE, DROP, COPY, EXPLAIN: inside a transaction. tag gets the command's. */
 bool sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, char *tag,

@@ -76,6 +76,7 @@ sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err)
 	sql_plan_free(st->plan);
 	struct sql_bind_in in = { .cat = s->cfg.cat,
 		.t = s->t,
+		.parser = s->cfg.parser,
 		.types = st->given,
 		.ntypes = st->ngiven,
 		.hint = s->hint,

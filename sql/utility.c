@@ -1,113 +1,10 @@
 /* utility.c -- statements without a plan: CREATE, DROP, COPY, EXPLAIN, SET, SHOW. */
 #include "session_internal.h"
 
+#include <base/clock.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
-
-/* ---- DDL -------------------------------------------------------------------------- */
-
-static bool
-key_columns(struct cat_table *def, const struct ast_stmt *ast, struct cat_err *err)
-{
-	if (ast->nnames > CAT_KEY_MAX)
-		return cat_error(err, "54011", "cannot use more than %d columns in a key", CAT_KEY_MAX);
-	for (unsigned k = 0; ast->has_key && k < ast->nnames; k++) {
-		unsigned c = 0;
-		while (c < def->columns && strcmp(def->column[c].name, ast->names[k]) != 0)
-			c++;
-		if (c == def->columns)
-			return cat_error(
-			    err, "42703", "column \"%s\" named in key does not exist", ast->names[k]);
-		for (unsigned j = 0; j < k; j++)
-			if (def->key[j] == c)
-				return cat_error(err, "42701",
-				    "column \"%s\" appears twice in primary key constraint", ast->names[k]);
-		def->key[def->keys++] = (uint16_t)c;
-		def->column[c].not_null = true;
-	}
-	return true;
-}
-
-static bool
-create(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
-    struct nam_arena *arena, struct cat_err *err)
-{
-	struct cat_table *def = nam_arena_zero(arena, sizeof *def);
-	if (def == NULL ||
-	    (def->column = nam_arena_zero(arena, (ast->columns + 1) * sizeof *def->column)) == NULL)
-		return sql_no_memory(err);
-	if (strlen(ast->table.name) > CAT_NAME_MAX)
-		return cat_error(err, "42622", "identifier \"%.80s\" is too long", ast->table.name);
-	strcpy(def->name, ast->table.name);
-	const struct cat_table *there;
-	nam_status st = cat_find(s->cfg.cat, s->t, def->name, &there);
-	if (st != NAM_OK)
-		return sql_status(err, st, NULL);
-	if (there != NULL && ast->if_exists) {
-		sql_notice(sink, "NOTICE", "42P07", "relation \"%s\" already exists, skipping", def->name);
-		return true;
-	}
-	if (there != NULL)
-		return cat_error(err, "42P07", "relation \"%s\" already exists", def->name);
-	if (ast->columns == 0)
-		return cat_error(err, "0A000", "tables without columns are not supported yet");
-	if (ast->columns > CAT_COLUMNS_MAX)
-		return cat_error(err, "54011", "tables can have at most %d columns", CAT_COLUMNS_MAX);
-	def->columns = (uint16_t)ast->columns;
-	def->store.slots = (uint16_t)ast->versions;
-	for (unsigned i = 0; i < ast->columns; i++) {
-		const struct ast_column *a = &ast->column[i];
-		struct cat_column *c = &def->column[i];
-		if (strlen(a->name) > CAT_NAME_MAX)
-			return cat_error(err, "42622", "identifier \"%.80s\" is too long", a->name);
-		for (unsigned k = 0; k < i; k++)
-			if (strcmp(def->column[k].name, a->name) == 0) {
-				cat_error(err, "42701", "column \"%s\" specified more than once", a->name);
-				err->position = a->position;
-				return false;
-			}
-		strcpy(c->name, a->name);
-		c->type = a->type;
-		c->typmod = a->typmod;
-		c->not_null = a->not_null;
-	}
-	if (!key_columns(def, ast, err) || !cat_table_layout(def, err))
-		return false;
-	s->ddl = true;
-	st = cat_create(s->cfg.cat, s->t, def);
-	if (st == NAM_DUPLICATE)
-		return cat_error(err, "42P07", "relation \"%s\" already exists", def->name);
-	return st == NAM_OK || sql_status(err, st, NULL);
-}
-
-static bool
-drop(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err)
-{
-	for (unsigned i = 0; i < ast->nnames; i++) {
-		const struct cat_table *tab;
-		nam_status st = cat_find(s->cfg.cat, s->t, ast->names[i], &tab);
-		if (st != NAM_OK)
-			return sql_status(err, st, NULL);
-		if (tab == NULL) {
-			if (!ast->if_exists)
-				return cat_error(err, "42P01", "table \"%s\" does not exist", ast->names[i]);
-			sql_notice(
-			    sink, "NOTICE", "00000", "table \"%s\" does not exist, skipping", ast->names[i]);
-			continue;
-		}
-		if (tab->system)
-			return cat_error(
-			    err, "42501", "permission denied: \"%s\" is a system catalog", tab->name);
-		s->ddl = true;
-		st = cat_drop(s->cfg.cat, s->t, tab);
-		if (st == NAM_ABSENT) /* another transaction was faster */
-			return cat_error(err, "42P01", "table \"%s\" does not exist", ast->names[i]);
-		if (st != NAM_OK)
-			return sql_status(err, st, NULL);
-	}
-	return true;
-}
 
 /* ---- answers of one text column ------------------------------------------------------- */
 
@@ -137,7 +34,9 @@ explain(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink
 {
 	if (!sql_has_plan(ast->inner))
 		return cat_error(err, "0A000", "EXPLAIN of this kind of statement is not supported yet");
-	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .hint = s->hint, .hints = SQL_HINTS };
+	struct sql_bind_in in = {
+		.cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser, .hint = s->hint, .hints = SQL_HINTS
+	};
 	struct sql_plan *p = sql_plan_make(ast->inner, &in, err);
 	if (p == NULL)
 		return false;
@@ -211,8 +110,17 @@ copy(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *s
 		return sql_copy_to(s, ast, sink, rows, err);
 	if (tab->system)
 		return cat_error(err, "42501", "permission denied for table %s", tab->name);
+	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser };
+	struct sql_plan *rules = sql_plan_rules(tab, &in, err);
+	if (rules == NULL)
+		return false;
+	if (rules->uses_now && s->now_us == 0)
+		s->now_us = nam_clock_wall_us() - INT64_C(946684800000000);
 	sql_prepare_exec(s, sink, err);
-	return sql_copy(&s->x, ast, tab, rows);
+	s->x.rules = rules->rules;
+	bool ok = sql_copy(&s->x, ast, tab, rows);
+	sql_plan_free(rules);
+	return ok;
 }
 
 bool
@@ -229,10 +137,10 @@ sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 	switch (ast->kind) {
 	case AST_CREATE_TABLE:
 		snprintf(tag, max, "CREATE TABLE");
-		return create(s, ast, sink, s->arena[0], err);
+		return sql_create_table(s, ast, sink, s->arena[0], err);
 	case AST_DROP_TABLE:
 		snprintf(tag, max, "DROP TABLE");
-		return drop(s, ast, sink, err);
+		return sql_drop_table(s, ast, sink, err);
 	case AST_EXPLAIN:
 		snprintf(tag, max, "EXPLAIN");
 		return explain(s, ast, sink, s->arena[0], err);

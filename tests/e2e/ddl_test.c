@@ -1,0 +1,163 @@
+/*
+ * ddl_test.c -- what definitions do to rows: DEFAULT, CHECK, sequences, views, ALTER TABLE. Statement and answer, as in
+ * answers_test.c; the answers are PostgreSQL 15's.
+ */
+#include "embedded.h"
+
+struct golden {
+	const char *text, *answer;
+};
+
+static const struct golden defaults[] = {
+	{ "create table d (id int primary key, a int default 7, b text default 'x' || 'y', c numeric(6,2) "
+	  "default 1.555, e timestamp default now(), f bool default true, g date default '2024-02-29', h "
+	  "int)",
+	    "CREATE TABLE" },
+	{ "insert into d (id) values (1)", "INSERT 0 1" },
+	{ "select id, a, b, c, e is not null, f, g, h from d", "1|7|xy|1.56|t|t|2024-02-29|~; SELECT 1" },
+	{ "insert into d (id, a, b) values (2, default, default), (3, null, default), (4, 8, null) returning "
+	  "id, a, b",
+	    "2|7|xy;3|~|xy;4|8|~; INSERT 0 3" },
+	{ "insert into d (id, h) select id + 10, 1 from d where id < 3", "INSERT 0 2" },
+	{ "select id, a, b, f, h from d where id > 10 order by id", "11|7|xy|t|1;12|7|xy|t|1; SELECT 2" },
+	{ "update d set a = default, h = default where id = 4 returning a, h", "7|~; UPDATE 1" },
+	{ "update d set a = d.id, b = default from (select 11 as k) q where d.id = q.k returning a, b",
+	    "11|xy; UPDATE 1" },
+	{ "insert into d default values",
+	    "ERROR 23502: null value in column \"id\" of relation \"d\" violates not-null constraint" },
+	{ "create table dv (a int default 3, b text default null)", "CREATE TABLE" },
+	{ "insert into dv default values returning *", "3|~; INSERT 0 1" },
+	{ "insert into dv (a) select 1 where false", "INSERT 0 0" },
+	{ "create table dw (a int default b, b int)",
+	    "ERROR 0A000: cannot use column reference in DEFAULT expression" },
+	{ "create table dw (a int default count(*))",
+	    "ERROR 42803: aggregate functions are not allowed in DEFAULT expressions" },
+	{ "create table dw (a int default true)",
+	    "ERROR 42804: column \"a\" is of type integer but default expression is of type boolean" },
+	{ "create table dw (a int default 'abc')",
+	    "ERROR 22P02: invalid input syntax for type integer: \"abc\"" },
+	{ "create table dw (a int default 1 default 2)",
+	    "ERROR 42601: multiple default values specified for column \"a\" of table \"dw\"" },
+	{ "create table dw (a int default 1/0)", "CREATE TABLE" },
+	{ "insert into dw values (1)", "INSERT 0 1" },
+	{ "insert into dw values (default)", "ERROR 22012: division by zero" },
+	{ "begin; create table dx (a int default 5, b int); insert into dx (b) values (1); select * from dx; "
+	  "rollback",
+	    "BEGIN CREATE TABLE INSERT 0 15|1; SELECT 1 ROLLBACK" },
+	{ "create table dx (a int default 6, b int)", "CREATE TABLE" },
+	{ "insert into dx (b) values (1) returning *", "6|1; INSERT 0 1" },
+	{ "drop table dx; create table dx (a int, b int); insert into dx (b) values (1) returning *",
+	    "DROP TABLE CREATE TABLE~|1; INSERT 0 1" },
+};
+
+static const struct golden checks[] = {
+	{ "create table p (id int primary key, price numeric check (price > 0), q int constraint few check "
+	  "(q < "
+	  "10) not null, note text, check (price < 1000 or note is not null), constraint named check (id <> "
+	  "q))",
+	    "CREATE TABLE" },
+	{ "insert into p values (1, 5, 2), (2, null, 3)", "INSERT 0 2" },
+	{ "insert into p values (3, 0, 2)",
+	    "ERROR 23514: new row for relation \"p\" violates check constraint \"p_price_check\"" },
+	{ "insert into p values (3, 5, 20)",
+	    "ERROR 23514: new row for relation \"p\" violates check constraint \"few\"" },
+	{ "insert into p values (4, 5000, 2)",
+	    "ERROR 23514: new row for relation \"p\" violates check constraint \"p_check\"" },
+	{ "insert into p values (4, 5000, 2, 'dear')", "INSERT 0 1" },
+	{ "insert into p values (5, 5, 5)",
+	    "ERROR 23514: new row for relation \"p\" violates check constraint \"named\"" },
+	{ "insert into p values (6, -1, null)",
+	    "ERROR 23502: null value in column \"q\" of relation \"p\" violates not-null constraint" },
+	{ "insert into p values (6, 1, 1), (7, -1, 1), (8, 1, null)",
+	    "ERROR 23514: new row for relation \"p\" violates check constraint \"p_price_check\"" },
+	{ "update p set price = price - 5 where id = 1",
+	    "ERROR 23514: new row for relation \"p\" violates check constraint \"p_price_check\"" },
+	{ "update p set id = q",
+	    "ERROR 23514: new row for relation \"p\" violates check constraint \"named\"" },
+	{ "update p set price = null, note = 'n' where id = 1", "UPDATE 1" },
+	{ "insert into p values (1, 5, 2) on conflict (id) do update set price = -1",
+	    "ERROR 23514: new row for relation \"p\" violates check constraint \"p_price_check\"" },
+	{ "insert into p select id + 100, -5, 1 from p",
+	    "ERROR 23514: new row for relation \"p\" violates check constraint \"p_price_check\"" },
+	{ "select id, price, q from p order by id", "1|~|2;2|~|3;4|5000|2; SELECT 3" },
+	{ "create table pp (a int check (b > 1))", "ERROR 42703: column \"b\" does not exist" },
+	{ "create table pp (a int check (a))",
+	    "ERROR 42804: argument of CHECK must be type boolean, not type integer" },
+	{ "create table pp (a int check (sum(a) > 1))",
+	    "ERROR 42803: aggregate functions are not allowed in check constraints" },
+	{ "create table pp (a int constraint c check (a > 1) constraint c check (a > 2))",
+	    "ERROR 42710: constraint \"c\" for relation \"pp\" already exists" },
+	{ "create table pp (a int check (a > 1) check (a < 9), check (a <> 5))", "CREATE TABLE" },
+	{ "insert into pp values (1)",
+	    "ERROR 23514: new row for relation \"pp\" violates check constraint \"pp_a_check\"" },
+	{ "insert into pp values (10)",
+	    "ERROR 23514: new row for relation \"pp\" violates check constraint \"pp_a_check1\"" },
+	{ "insert into pp values (5)",
+	    "ERROR 23514: new row for relation \"pp\" violates check constraint \"pp_a_check2\"" },
+	{ "create table pk (a int, b int, constraint mine primary key (a))", "CREATE TABLE" },
+	{ "insert into pk values (1, 1), (1, 2)",
+	    "ERROR 23505: duplicate key value violates unique constraint \"mine\"" },
+	{ "insert into pk values (1, 1)", "INSERT 0 1" },
+	{ "insert into pk values (1, 2) on conflict on constraint mine do update set b = 3 returning *",
+	    "1|3; INSERT 0 1" },
+};
+
+static void
+all(const struct golden *g, size_t n)
+{
+	struct embedded e;
+	struct teller t;
+	embedded_open(&e, 256u << 20, 1);
+	teller_open(&t, &e, 0);
+	unsigned wrong = 0;
+	for (size_t i = 0; i < n; i++) {
+		const char *a = ask(&t, g[i].text);
+		if (strcmp(a, g[i].answer) == 0)
+			continue;
+		wrong++;
+		fprintf(stderr, "%s\n  is     %s\n  should %s\n", g[i].text, a, g[i].answer);
+	}
+	teller_close(&t);
+	embedded_close(&e);
+	assert_int_equal(wrong, 0);
+}
+
+#define GOLDEN(name, of)                                                                                     \
+	static void name(void **state)                                                                       \
+	{                                                                                                    \
+		(void)state;                                                                                 \
+		all(of, sizeof of / sizeof *of);                                                             \
+	}
+
+GOLDEN(test_defaults, defaults)
+GOLDEN(test_checks, checks)
+
+/* COPY fills in what the file does not give, and checks what it does. */
+static void
+test_copy(void **state)
+{
+	(void)state;
+	struct embedded e;
+	struct teller t;
+	embedded_open(&e, 256u << 20, 1);
+	teller_open(&t, &e, 0);
+	ask(&t, "create table c (a int primary key, b int default 4 check (b < 10), s text default 'z')");
+	t.copy = "1\n2\n";
+	t.copy_len = strlen(t.copy);
+	assert_string_equal(ask(&t, "copy c (a) from stdin"), "COPY 2");
+	t.copy = "3\t9\n4\t10\n";
+	t.copy_len = strlen(t.copy);
+	assert_string_equal(ask(&t, "copy c (a, b) from stdin"),
+	    "ERROR 23514: new row for relation \"c\" violates check constraint \"c_b_check\"");
+	assert_string_equal(ask(&t, "select * from c order by a"), "1|4|z;2|4|z; SELECT 2");
+	teller_close(&t);
+	embedded_close(&e);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_defaults), cmocka_unit_test(test_checks),
+		cmocka_unit_test(test_copy) };
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
