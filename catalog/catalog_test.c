@@ -215,7 +215,7 @@ life(struct lab *lab)
 	assert_int_equal(cat_drop(lab->cat[2], t, there), NAM_OK);
 	assert_null(find(lab, 2, t, "shop"));
 	assert_int_equal(cat_list(lab->cat[2], t, &list, &n, &a), NAM_OK);
-	assert_int_equal(n, 2);
+	assert_int_equal(n, 3);
 	assert_int_equal(cat_drop(lab->cat[2], t, find(lab, 2, t, "nam_tables")), NAM_REFUSED);
 	assert_int_equal(commit(lab, 2, t), NAM_OK);
 	settle(lab);
