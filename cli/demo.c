@@ -293,6 +293,8 @@ cli_demo(int argc, char **argv)
 			return complain(2, line);
 		}
 	}
+	while (optind < argc && shell_assign(&args, argv[optind]))
+		optind++;
 	if (optind < argc) {
 		snprintf(line, sizeof line, "what is %.60s? see namdb demo --help", argv[optind]);
 		return complain(2, line);

@@ -66,7 +66,7 @@ on_rows(void *arg, const struct sql_batch_view *b)
 			}
 		}
 	}
-	return !ferror(stdout);
+	return !ferror(sh->out);
 }
 
 static bool
@@ -78,12 +78,12 @@ on_done(void *arg, const char *tag, uint64_t rows)
 	bool answered = sh->rows_shown;
 	sh->rows_shown = false;
 	if (answered)
-		cn_print_end(sh->print, true);
+		shell_print_end(sh, true);
 	if (!sh->opt.quiet && (!answered || strncmp(tag, "INSERT", 6) == 0 ||
 				  strncmp(tag, "UPDATE", 6) == 0 || strncmp(tag, "DELETE", 6) == 0))
-		printf("%s\n", tag);
-	fflush(stdout);
-	return !ferror(stdout);
+		fprintf(sh->out, "%s\n", tag);
+	fflush(sh->out);
+	return !ferror(sh->out);
 }
 
 static void
@@ -250,7 +250,7 @@ shell_exec(struct shell *sh, const char *text, size_t len)
 		    (unsigned long long)(after.bytes_out - before.bytes_out),
 		    (unsigned long long)(after.bytes_in - before.bytes_in), (double)took / 1e6);
 	}
-	if (ferror(stdout)) {
+	if (ferror(stdout) || ferror(sh->out)) {
 		sh->failed = sh->quit = true;
 		ok = false;
 	}
@@ -259,8 +259,8 @@ shell_exec(struct shell *sh, const char *text, size_t len)
 
 /* ---- statements out of a source ----------------------------------------------------- */
 
-static void
-forget_statement(struct shell *sh)
+void
+shell_forget(struct shell *sh)
 {
 	cn_split_init(&sh->split);
 	sh->stmt_len = 0;
@@ -314,8 +314,26 @@ run_statement(struct shell *sh)
 		/* The buffer is the statement's until it is done; a COPY's input is elsewhere. */
 		ok = shell_exec(sh, sh->stmt, sh->stmt_len);
 	}
-	forget_statement(sh);
+	if (!sh->stmt_over && !sh->split.blank) { /* the buffers change places */
+		char *p = sh->last;
+		size_t cap = sh->last_cap;
+		sh->last = sh->stmt;
+		sh->last_cap = sh->stmt_cap;
+		sh->last_len = sh->stmt_len;
+		sh->stmt = p;
+		sh->stmt_cap = cap;
+	}
+	shell_forget(sh);
 	return ok;
+}
+
+bool
+shell_go(struct shell *sh)
+{
+	if (sh->stmt_over || !sh->split.blank)
+		return run_statement(sh);
+	shell_forget(sh);
+	return sh->last_len == 0 || shell_exec(sh, sh->last, sh->last_len);
 }
 
 static bool
@@ -352,6 +370,11 @@ run_meta(struct shell *sh, struct source *src, const char *p, size_t n)
 	bool ok = shell_meta(sh, line, len);
 	if (!ok)
 		sh->failed = true;
+	bool end;
+	if (sh->stmt_len > 0) { /* the statement goes on in another line */
+		cn_split_feed(&sh->split, "\n", 1, &end);
+		ok &= keep(sh, "\n", 1);
+	}
 	return ok;
 }
 
@@ -361,14 +384,15 @@ run_piece(struct shell *sh, struct source *src, const char *p, size_t n)
 {
 	bool ok = true;
 	while (n > 0 && !sh->quit) {
-		if (sh->stmt_len == 0 && !sh->stmt_over && cn_split_where(&sh->split) == '=') {
+		if (sh->stmt_len == 0 && !sh->stmt_over && cn_split_where(&sh->split) == '=')
 			while (n > 0 && is_space(*p))
 				p++, n--;
-			if (n > 0 && *p == '\\')
-				return run_meta(sh, src, p, n) && ok;
-		}
+		if (n > 0 && *p == '\\' && !sh->stmt_over && cn_split_plain(&sh->split))
+			return run_meta(sh, src, p, n) && ok;
+		/* up to the next backslash, which may begin a command */
 		bool end;
-		size_t used = cn_split_feed(&sh->split, p, n, &end);
+		const char *slash = n > 1 ? memchr(p + 1, '\\', n - 1) : NULL;
+		size_t used = cn_split_feed(&sh->split, p, slash != NULL ? (size_t)(slash - p) : n, &end);
 		if (!keep(sh, p, used)) {
 			fprintf(stderr, "namdb: no memory for the statement\n");
 			sh->failed = sh->quit = true;
@@ -381,6 +405,20 @@ run_piece(struct shell *sh, struct source *src, const char *p, size_t n)
 		ok &= run_statement(sh);
 		if (!ok && sh->opt.stop_on_error && !sh->editing)
 			return false;
+	}
+	return ok;
+}
+
+bool
+shell_typed(struct shell *sh, const char *text, size_t len)
+{
+	bool ok = true;
+	while (len > 0 && sh->source != NULL && !sh->quit) {
+		const char *nl = memchr(text, '\n', len);
+		size_t n = nl != NULL ? (size_t)(nl - text) + 1 : len;
+		ok &= run_piece(sh, sh->source, text, n);
+		text += n;
+		len -= n;
 	}
 	return ok;
 }
@@ -414,7 +452,7 @@ shell_source(struct shell *sh, struct source *src)
 				ok = false;
 				break;
 			}
-			forget_statement(sh);
+			shell_forget(sh);
 			continue;
 		}
 		char *copy = malloc(n);
@@ -443,7 +481,7 @@ shell_source(struct shell *sh, struct source *src)
 	if (!src->terminal && !sh->quit && !shell_ended() && (ok || !sh->opt.stop_on_error) &&
 	    (sh->stmt_over || !sh->split.blank))
 		ok &= run_statement(sh);
-	forget_statement(sh);
+	shell_forget(sh);
 	sh->source = src->outer;
 	return ok && !shell_ended();
 }
@@ -533,6 +571,7 @@ shell_open(struct cn *cn, const struct shell_options *opt, struct nam_err *err)
 		sh->opt.statement_max = 1 << 20;
 	nam_arena_init(&sh->arena, 64 << 10);
 	cn_split_init(&sh->split);
+	sh->out = stdout;
 	if ((sh->print = cn_print_open(stdout, opt->csv ? CN_CSV : CN_ALIGNED)) == NULL)
 		goto fail;
 	if ((st = cn_session_open(cn, UINT_MAX, &sh->session)) != NAM_OK)
@@ -552,8 +591,10 @@ shell_close(struct shell *sh)
 	if (sh == NULL)
 		return;
 	cn_session_close(sh->session);
+	shell_out(sh, NULL);
 	cn_print_close(sh->print);
 	nam_arena_fini(&sh->arena);
 	free(sh->stmt);
+	free(sh->last);
 	free(sh);
 }

@@ -36,6 +36,8 @@ struct shell {
 	struct cn_print *print;
 	struct source *source;  /* what is being read now; NULL: -c */
 	struct nam_arena arena; /* of one batch being printed */
+	FILE *out;              /* answers */
+	bool out_pipe, expanded;
 	bool timing, failed, quit, editing;
 	bool rows_shown; /* the running statement has answered rows */
 	bool copying;    /* it has asked for input, and the end was not given */
@@ -44,6 +46,8 @@ struct shell {
 	uint64_t started; /* the running statement, by the clock */
 	char *stmt;
 	size_t stmt_len, stmt_cap;
+	char *last; /* the statement before: \g, \e */
+	size_t last_len, last_cap;
 	bool stmt_over; /* longer than allowed: its text is not kept */
 	struct cn_split split;
 	unsigned depth; /* of \i */
@@ -71,6 +75,26 @@ bool shell_exec(struct shell *sh, const char *text, size_t len);
 bool shell_source(struct shell *sh, struct source *src);
 /* ERROR, LINE, caret, DETAIL, HINT. */
 void shell_error(const struct cat_err *err, const char *text, size_t len);
+
+/* Runs the statement gathered so far, or else the last one. */
+bool shell_go(struct shell *sh);
+/* Forgets what was gathered. */
+void shell_forget(struct shell *sh);
+/* Text as if it were typed. */
+bool shell_typed(struct shell *sh, const char *text, size_t len);
+
+/* ---- shell_out.c */
+/* A file, |program, or NULL: stdout. */
+bool shell_out(struct shell *sh, const char *where);
+/* cn_print_end, through $PAGER when it is long and somebody looks. */
+void shell_print_end(struct shell *sh, bool footer);
+
+/* ---- shell_edit.c */
+/* Text through $EDITOR: *out is freed by the caller. file NULL or "": one that is gone afterwards. */
+bool shell_edit(
+    struct shell *sh, const char *file, const char *text, size_t len, char **out, size_t *out_len);
+/* \copy: what follows it. */
+bool shell_copy(struct shell *sh, const char *arg);
 
 /* ---- shell_input.c */
 enum { SOURCE_PIECE = 64 << 10 };
@@ -124,6 +148,8 @@ struct shell_args {
 	"  --max-statement S   longest statement (default 1m)\n"                                             \
 	"  --help              this text\n"
 bool shell_option(struct shell_args *a, int o, const char *value, const char **bad);
+/* NAME=VALUE, as behind psql's -v: true when it was one. */
+bool shell_assign(struct shell_args *a, const char *text);
 /* "512m" -> bytes. */
 bool shell_size(const char *text, uint64_t *out);
 bool shell_fabric(const char *text, enum net_kind *out);

@@ -7,6 +7,7 @@
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 bool
@@ -92,6 +93,18 @@ shell_option(struct shell_args *a, int o, const char *value, const char **bad)
 	default:
 		return false;
 	}
+}
+
+bool
+shell_assign(struct shell_args *a, const char *text)
+{
+	static const char name[] = "ON_ERROR_STOP=";
+	if (strncmp(text, name, strlen(name)) != 0)
+		return false;
+	text += strlen(name);
+	a->opt.stop_on_error = strcmp(text, "0") != 0 && strcasecmp(text, "off") != 0 && text[0] != 0;
+	a->opt.verbose = false; /* -v NAME=VALUE is what psql has for it */
+	return true;
 }
 
 int

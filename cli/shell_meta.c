@@ -15,6 +15,18 @@ static const char help[] =
     "  \\set [NAME VALUE]     ON_ERROR_STOP on: a script ends at its first error\n"
     "  \\echo TEXT            print text\n"
     "  \\i FILE               run statements from a file\n"
+    "  \\copy TABLE FROM FILE [OPTIONS]\n"
+    "                        load a file, as COPY ... FROM STDIN does\n"
+    "\n"
+    "Statements\n"
+    "  \\g [FILE or |CMD]      run what was typed, or the last statement again\n"
+    "  \\e [FILE]             edit it with $EDITOR, then run it\n"
+    "  \\p                    print it\n"
+    "  \\r                    forget it\n"
+    "\n"
+    "Answers\n"
+    "  \\o [FILE or |CMD]      send answers there (nothing: back to here)\n"
+    "  \\x [on|off]           a line for each value\n"
     "\n"
     "Tables\n"
     "  \\d or \\dt             list tables\n"
@@ -89,7 +101,7 @@ print_cells(struct shell *sh, const char *title, unsigned cols, const char *cons
 		return;
 	for (unsigned i = 0; i < cells; i++)
 		cn_print_cell(sh->print, cell[i], strlen(cell[i]), false);
-	cn_print_end(sh->print, footer);
+	shell_print_end(sh, footer);
 }
 
 /* ---- \d ------------------------------------------------------------------------------ */
@@ -183,11 +195,11 @@ describe(struct shell *sh, const char *what)
 	for (unsigned k = 1; k <= CAT_KEY_MAX; k++)
 		for (unsigned i = 0; i < rows; i++)
 			if ((unsigned)atoi(a.cell[(size_t)i * COLS + KEY]) == k) {
-				printf(
-				    "%s%s", key ? ", " : "Primary key: (", a.cell[(size_t)i * COLS + NAME]);
+				fprintf(sh->out, "%s%s", key ? ", " : "Primary key: (",
+				    a.cell[(size_t)i * COLS + NAME]);
 				key = true;
 			}
-	puts(key ? ")\n" : "");
+	fputs(key ? ")\n\n" : "\n", sh->out);
 	answer_free(&a);
 	return true;
 }
@@ -221,6 +233,55 @@ set(struct shell *sh, char *text)
 	return false;
 }
 
+static bool
+expanded(struct shell *sh, const char *arg)
+{
+	sh->expanded = is_on(arg, sh->expanded);
+	if (sh->opt.csv)
+		return true;
+	cn_print_as(sh->print, sh->expanded ? CN_EXPANDED : CN_ALIGNED);
+	if (!sh->opt.quiet)
+		printf("Expanded display is %s.\n", sh->expanded ? "on" : "off");
+	return true;
+}
+
+static bool
+go(struct shell *sh, const char *where)
+{
+	if (where[0] == 0)
+		return shell_go(sh);
+	FILE *was = sh->out;
+	bool pipe = sh->out_pipe;
+	sh->out = stdout; /* so that it stays open */
+	sh->out_pipe = false;
+	bool ok = shell_out(sh, where) && shell_go(sh);
+	shell_out(sh, NULL);
+	sh->out = was;
+	sh->out_pipe = pipe;
+	cn_print_to(sh->print, was);
+	return ok;
+}
+
+static bool
+edited(struct shell *sh, const char *file)
+{
+	char *text;
+	size_t len;
+	bool typed = sh->stmt_len > 0;
+	if (sh->source == NULL) {
+		fprintf(stderr, "namdb: \\e is for scripts and terminals\n");
+		return false;
+	}
+	if (!shell_edit(
+		sh, file, typed ? sh->stmt : sh->last, typed ? sh->stmt_len : sh->last_len, &text, &len))
+		return false;
+	shell_forget(sh);
+	fwrite(text, 1, len, stdout);
+	bool ok = shell_typed(sh, text, len);
+	free(text);
+	return ok;
+}
+
 bool
 shell_meta(struct shell *sh, const char *line, size_t len)
 {
@@ -251,6 +312,24 @@ shell_meta(struct shell *sh, const char *line, size_t len)
 		printf("%s\n", arg);
 	} else if (strcmp(text, "i") == 0 && n > 0) {
 		ok = shell_file(sh, arg);
+	} else if (strcmp(text, "g") == 0) {
+		ok = go(sh, arg);
+	} else if (strcmp(text, "e") == 0 || strcmp(text, "edit") == 0) {
+		ok = edited(sh, arg);
+	} else if (strcmp(text, "p") == 0) {
+		bool typed = sh->stmt_len > 0;
+		printf("%.*s\n", (int)(typed ? sh->stmt_len : sh->last_len),
+		    typed      ? sh->stmt
+		    : sh->last ? sh->last
+			       : "");
+	} else if (strcmp(text, "r") == 0) {
+		shell_forget(sh);
+	} else if (strcmp(text, "o") == 0) {
+		ok = shell_out(sh, arg);
+	} else if (strcmp(text, "x") == 0) {
+		ok = expanded(sh, arg);
+	} else if (strcmp(text, "copy") == 0) {
+		ok = shell_copy(sh, arg);
 	} else if (strcmp(text, "set") == 0) {
 		ok = set(sh, arg);
 	} else if (strcmp(text, "conninfo") == 0) {

@@ -79,6 +79,8 @@ cli_sql(int argc, char **argv)
 			return misuse(line);
 		}
 	}
+	while (optind < argc && shell_assign(&args, argv[optind]))
+		optind++;
 	if (optind < argc) {
 		snprintf(line, sizeof line, "what is %.60s? SQL goes behind -c", argv[optind]);
 		return misuse(line);

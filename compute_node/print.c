@@ -55,6 +55,26 @@ cn_print_close(struct cn_print *p)
 	free(p);
 }
 
+void
+cn_print_to(struct cn_print *p, FILE *out)
+{
+	p->out = out;
+}
+
+void
+cn_print_as(struct cn_print *p, enum cn_print_form form)
+{
+	p->form = form;
+}
+
+size_t
+cn_print_lines(const struct cn_print *p)
+{
+	if (!p->busy || p->form == CN_CSV || p->columns == 0)
+		return 0;
+	return p->form == CN_EXPANDED ? p->cells + p->cells / p->columns + 1 : p->cells / p->columns + 4;
+}
+
 bool
 cn_print_busy(const struct cn_print *p)
 {
@@ -361,6 +381,71 @@ show_row(struct cn_print *p, size_t at)
 	}
 }
 
+/* "-[ RECORD 1 ]-+----": the bar stands above those of the lines below, unless the words are longer. */
+static void
+record_line(FILE *out, size_t number, size_t name, size_t value)
+{
+	char text[40];
+	size_t n = (size_t)snprintf(text, sizeof text, "-[ RECORD %zu ]", number);
+	size_t all = name + 3 + value;
+	fputs(text, out);
+	for (; n < all; n++)
+		fputc(n == name + 1 ? '+' : '-', out);
+	fputc('\n', out);
+}
+
+/* The lines of one value, its name before the first. */
+static void
+show_value(struct cn_print *p, const struct cell *head, size_t name, const struct cell *c, size_t value)
+{
+	FILE *out = p->out;
+	size_t used, at = 0;
+	show_line(out, head->p, head->len, &used);
+	spaces(out, name - head->width);
+	for (bool more = true; more;) {
+		const char *s = c->p + at;
+		size_t n = c->len - at;
+		fputs(" | ", out);
+		size_t width = show_line(out, s, n, &used);
+		more = used > 0 && s[used - 1] == '\n';
+		at += used;
+		if (more) {
+			spaces(out, value - width);
+			fputc('+', out);
+		}
+		fputc('\n', out);
+		if (more)
+			spaces(out, name);
+	}
+}
+
+static void
+show_expanded(struct cn_print *p, bool footer)
+{
+	size_t name = 0, value = 0, rows = p->columns ? p->cells / p->columns : 0;
+	for (unsigned j = 0; j < p->columns; j++)
+		if (p->head[j].width > name)
+			name = p->head[j].width;
+	for (size_t k = 0; k < p->cells; k++)
+		if (p->chunk[k / CHUNK][k % CHUNK].width > value)
+			value = p->chunk[k / CHUNK][k % CHUNK].width;
+	size_t least = (size_t)snprintf(NULL, 0, "-[ RECORD %zu ]", rows);
+	if (value + name + 4 < least)
+		value = least - name - 4;
+	if (p->title != NULL)
+		fprintf(p->out, "%s\n", p->title);
+	for (size_t r = 0; r < rows; r++) {
+		record_line(p->out, r + 1, name, value);
+		for (unsigned j = 0; j < p->columns; j++) {
+			size_t k = r * p->columns + j;
+			show_value(p, &p->head[j], name, &p->chunk[k / CHUNK][k % CHUNK], value);
+		}
+	}
+	if (rows == 0 && footer)
+		fputs("(0 rows)\n", p->out);
+	fputc('\n', p->out);
+}
+
 void
 cn_print_end(struct cn_print *p, bool footer)
 {
@@ -368,6 +453,11 @@ cn_print_end(struct cn_print *p, bool footer)
 		return;
 	if (p->form == CN_CSV) {
 		csv_head(p);
+		cn_print_drop(p);
+		return;
+	}
+	if (p->form == CN_EXPANDED) {
+		show_expanded(p, footer);
 		cn_print_drop(p);
 		return;
 	}

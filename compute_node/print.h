@@ -14,12 +14,17 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum cn_print_form { CN_ALIGNED, CN_CSV };
+enum cn_print_form { CN_ALIGNED, CN_CSV, CN_EXPANDED /* a line for each value */ };
 
 struct cn_print;
 /* NULL: no memory. out is borrowed until close. */
 struct cn_print *cn_print_open(FILE *out, enum cn_print_form form);
 void cn_print_close(struct cn_print *p);
+/* Between tables: another stream; aligned or expanded. */
+void cn_print_to(struct cn_print *p, FILE *out);
+void cn_print_as(struct cn_print *p, enum cn_print_form form);
+/* Lines that cn_print_end would write, more or less (values of several lines count as one). */
+size_t cn_print_lines(const struct cn_print *p);
 
 /* One table: begin, cells row by row, end. right[i]: align right. false: no memory (the table is dropped). */
 bool cn_print_begin(struct cn_print *p, unsigned columns, const char *const *name, const bool *right);

@@ -195,3 +195,9 @@ cn_split_where(const struct cn_split *s)
 		return s->blank ? '=' : '-';
 	}
 }
+
+bool
+cn_split_plain(const struct cn_split *s)
+{
+	return s->state == PLAIN || s->state == DASH || s->state == SLASH || s->state == QUOTE_END;
+}

@@ -25,5 +25,7 @@ void cn_split_init(struct cn_split *s);
 size_t cn_split_feed(struct cn_split *s, const char *p, size_t n, bool *end);
 /* For the prompt: '=' nothing yet, '-' in a statement, '\'' or '"' in quotes, '$' in a dollar quote, '*' in a comment. */
 char cn_split_where(const struct cn_split *s);
+/* Not in quotes, nor in a comment. */
+bool cn_split_plain(const struct cn_split *s);
 
 #endif
