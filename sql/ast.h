@@ -32,9 +32,12 @@ enum ast_kind {
 	AST_IN,      /* args[0] in args[1..]; negate */
 	AST_DEFAULT, /* in VALUES and SET only */
 	AST_WINDOW,  /* text over a window: see struct ast_window */
+	AST_SUB,     /* a subquery: select, sub; args: what ANY and ALL compare, by operator text */
 };
 
 struct ast_window;
+
+enum ast_sub { AST_SUB_SCALAR, AST_SUB_EXISTS, AST_SUB_ANY, AST_SUB_ALL };
 
 struct ast_expr {
 	enum ast_kind kind;
@@ -48,6 +51,8 @@ struct ast_expr {
 	const char *text, *qual;
 	struct ast_expr **args;
 	struct ast_window *over; /* AST_WINDOW */
+	enum ast_sub sub;
+	struct ast_select *select; /* AST_SUB */
 };
 
 struct ast_target {

@@ -98,6 +98,7 @@ sql_bind_add_table(struct bind *b, const struct ast_table *t)
 		    b, t->position, "58000", "cannot read the catalog: %s", nam_status_text(st));
 	if (tab == NULL)
 		return sql_bind_fail(b, t->position, "42P01", "relation \"%s\" does not exist", t->name);
+	sql_bind_sub_reads(b, tab);
 	return add(b, t, tab, NULL);
 }
 
@@ -190,6 +191,7 @@ sql_bind_same(struct bind *b, const struct ast_expr *x, const struct ast_expr *y
 			return false;
 		break;
 	case AST_STAR:
+	case AST_SUB:
 		return false;
 	default:
 		if ((x->text == NULL) != (y->text == NULL) || (x->text && strcmp(x->text, y->text) != 0))
@@ -317,15 +319,29 @@ number(struct bind *b, const struct ast_expr *e)
 	return sql_expr_const(b->a, d, e->position);
 }
 
+/* Was the error that there is no such column here? */
+static bool
+unknown(const struct bind *b)
+{
+	const char *s = b->err->sqlstate;
+	return strcmp(s, "42703") == 0 || strcmp(s, "42P01") == 0 || strcmp(s, "0A000") == 0;
+}
+
 static struct sql_expr *
 column(struct bind *b, const struct ast_expr *e)
 {
 	unsigned k, c;
 	if (!sql_bind_locate(b, e, &k, &c))
-		return NULL;
+		return b->up != NULL && unknown(b) ? sql_bind_outer(b, e) : NULL;
 	if (k >= SQL_TABLES_MAX)
 		return sql_bind_expr(b, b->merged[k - SQL_TABLES_MAX].e);
 	struct bind_table *t = &b->table[k];
+	if (b->grouped && !b->in_agg && b->asked) {
+		sql_bind_fail(b, e->position, "42803",
+		    "subquery uses ungrouped column \"%s.%s\" from outer query", t->ast->alias,
+		    sql_bind_column_name(t, c));
+		return NULL;
+	}
 	if (b->grouped && !b->in_agg) {
 		sql_bind_fail(b, e->position, "42803",
 		    "column \"%s.%s\" must appear in the GROUP BY clause or be used in an aggregate function",
@@ -393,6 +409,30 @@ op(struct bind *b, const struct ast_expr *e)
 	return sql_expr_op(b->a, e->text, l, r, e->position, b->err);
 }
 
+/* An aggregate over columns of a query outside would be that query's. True: *b->err says so. */
+static bool
+outside_only(struct bind *b, const struct sql_expr *arg)
+{
+	if (arg->rows || !sql_bind_speaks_of_outer(arg))
+		return false;
+	sql_bind_fail(
+	    b, arg->position, "0A000", "aggregates over columns of an outer query are not supported yet");
+	return true;
+}
+
+static bool
+of_outside(struct bind *b, const struct ast_expr *e)
+{
+	struct cat_err keep = *b->err;
+	b->in_agg = true;
+	struct sql_expr *arg = e->nargs == 1 ? sql_bind_expr(b, e->args[0]) : NULL;
+	b->in_agg = false;
+	if (arg != NULL && outside_only(b, arg))
+		return true;
+	*b->err = keep;
+	return false;
+}
+
 static struct sql_expr *
 aggregate(struct bind *b, const struct ast_expr *e, enum sql_agg_kind kind)
 {
@@ -400,6 +440,8 @@ aggregate(struct bind *b, const struct ast_expr *e, enum sql_agg_kind kind)
 		sql_bind_fail(b, e->position, "42803", "aggregate function calls cannot be nested");
 		return NULL;
 	}
+	if (!b->grouped && b->up != NULL && of_outside(b, e))
+		return NULL;
 	if (!b->grouped) {
 		sql_bind_fail(b, e->position, "42803", "aggregate functions are not allowed in %s",
 		    b->no_agg ? b->no_agg : "this place");
@@ -427,7 +469,7 @@ aggregate(struct bind *b, const struct ast_expr *e, enum sql_agg_kind kind)
 		b->in_agg = true;
 		g.arg = sql_bind_expr(b, e->args[0]);
 		b->in_agg = false;
-		if (g.arg == NULL)
+		if (g.arg == NULL || (b->up != NULL && outside_only(b, g.arg)))
 			return NULL;
 		sql_bind_fix_param(b, g.arg, kind == SQL_COUNT ? CAT_TEXT : CAT_UNKNOWN);
 		if (!param_known(b, g.arg) || (g.arg = sql_expr_settle(b->a, g.arg, b->err)) == NULL)
@@ -594,6 +636,9 @@ sql_bind_expr(struct bind *b, const struct ast_expr *e)
 	case AST_STAR:
 		sql_bind_fail(b, e->position, "42601", "a star is not allowed here");
 		return NULL;
+	case AST_SUB:
+		out = sql_bind_sub(b, e, false);
+		break;
 	case AST_OP:
 		out = op(b, e);
 		break;
@@ -718,7 +763,7 @@ sql_bind_conds(struct bind *b, const struct ast_expr *e)
 		return sql_bind_cond_eq(b, e->args[0], e->args[1], e->position);
 	if (e->kind == AST_IN && !e->negate)
 		return cond_in(b, e);
-	struct sql_expr *x = sql_bind_expr_as(b, e, CAT_BOOL);
+	struct sql_expr *x = e->kind == AST_SUB ? sql_bind_sub(b, e, true) : sql_bind_expr_as(b, e, CAT_BOOL);
 	if (x == NULL)
 		return false;
 	if (x->type == CAT_UNKNOWN)

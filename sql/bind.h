@@ -20,6 +20,7 @@ struct bind_cte {
 	struct sql_cte *run;
 	struct sql_column *column;
 	unsigned columns, deep;
+	struct sql_sub *sub; /* the subquery that its WITH stands in */
 };
 
 /* One condition of WHERE or ON. */
@@ -78,6 +79,14 @@ struct bind {
 	unsigned level; /* queries around this one */
 	unsigned deep;  /* queries inside of this one, one in the other */
 	struct bind_cte *cte;
+
+	/* of a subquery in an expression: the query outside, whose columns are seen, too */
+	struct bind *up;
+	struct sql_sub *sub;
+	unsigned sub_level;
+	const char *no_sub; /* "DEFAULT expression": no subqueries here */
+	bool unnest;        /* equalities with columns outside may become keys of a hash table */
+	bool asked;         /* a query inside asks for a column */
 
 	/* sql_bind_select: the columns of its answer */
 	struct sql_column *column;
@@ -151,6 +160,20 @@ bool sql_bind_star(struct bind *b, struct bind_ref **out, unsigned *n);
 unsigned sql_bind_region(const struct bind *b, unsigned first, unsigned last, unsigned but);
 /* Tables without which (all NULL) the condition is not true. */
 uint64_t sql_bind_rejects(const struct bind *b, const struct sql_expr *e);
+
+/* bind_sub.c: two: NULL is as good as false here. */
+struct sql_expr *sql_bind_sub(struct bind *b, const struct ast_expr *e, bool two);
+/* A column of a query outside. */
+struct sql_expr *sql_bind_outer(struct bind *b, const struct ast_expr *e);
+bool sql_bind_speaks_of_outer(const struct sql_expr *e);
+/* b's FROM list has that table. */
+void sql_bind_sub_reads(struct bind *b, const struct cat_table *tab);
+/*
+ * If all that ties b's query to the outside are equalities: they are no conditions any more, but n
+ * keys, columns of its answer behind the first *keep.
+ */
+bool sql_bind_sub_keys(
+    struct bind *b, const struct ast_select *q, unsigned *keep, struct sql_expr ***keys, unsigned *n);
 
 /* bind_select.c: FROM .. LIMIT; adds columns of the answer to the plan unless quiet. */
 struct sql_node *sql_bind_select(struct bind *b, const struct ast_select *q, bool quiet);

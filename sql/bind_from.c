@@ -21,6 +21,10 @@ sql_bind_child(struct bind *b, int position)
 	child->plan = b->plan;
 	child->level = b->level + 1;
 	child->cte = b->cte;
+	/* it sees what b's query sees outside of itself */
+	child->up = b->up;
+	child->sub = b->sub;
+	child->sub_level = b->sub_level;
 	return child;
 }
 

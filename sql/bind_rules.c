@@ -84,6 +84,7 @@ dflt(struct bind *s, const struct cat_table *tab, unsigned c, const struct ast_e
 	}
 	s->lo = s->hi = 0;
 	s->no_agg = "DEFAULT expressions";
+	s->no_sub = "DEFAULT expression";
 	struct sql_expr *x = sql_bind_expr(s, e);
 	if (x == NULL)
 		return NULL;
@@ -105,6 +106,7 @@ check(struct bind *s, const struct ast_expr *e)
 	s->lo = 0;
 	s->hi = 1;
 	s->no_agg = "check constraints";
+	s->no_sub = "check constraint";
 	struct sql_expr *x = sql_bind_expr_as(s, e, CAT_BOOL);
 	if (x != NULL && x->type == CAT_UNKNOWN)
 		x = sql_expr_cast(s->a, x, CAT_BOOL, -1, e->position, s->err);

@@ -75,6 +75,13 @@ name_of(const struct ast_expr *e)
 			   : "case";
 	case AST_COALESCE:
 		return "coalesce";
+	case AST_SUB:
+		if (e->sub == AST_SUB_EXISTS)
+			return "exists";
+		if (e->sub == AST_SUB_SCALAR && e->select->targets == 1)
+			return e->select->target[0].name ? e->select->target[0].name
+							 : name_of(e->select->target[0].e);
+		return "?column?";
 	case AST_BOOL:
 		return "bool";
 	case AST_CAST: {
@@ -147,6 +154,8 @@ add_group(struct bind *b, const struct ast_expr *e)
 }
 
 /* Grouped by a whole primary key, the table's other columns depend on it: those spoken of come along. */
+static bool depend_sub(struct bind *b, const struct ast_select *q, uint64_t tables);
+
 static bool
 depend(struct bind *b, const struct ast_expr *e, uint64_t tables)
 {
@@ -161,10 +170,42 @@ depend(struct bind *b, const struct ast_expr *e, uint64_t tables)
 		*b->err = keep; /* it may be a name of the output */
 		return !there || t >= SQL_TABLES_MAX || !(tables >> t & 1) || add_group(b, e);
 	}
+	if (e->kind == AST_SUB && !depend_sub(b, e->select, tables))
+		return false;
 	for (unsigned i = 0; i < e->nargs; i++)
 		if (!depend(b, e->args[i], tables))
 			return false;
 	return true;
+}
+
+static bool
+depend_all(struct bind *b, struct ast_expr *const *e, unsigned n, uint64_t tables)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (!depend(b, e[i], tables))
+			return false;
+	return true;
+}
+
+/* What a subquery says of the columns: names of its own may come along for nothing, which changes no group. */
+static bool
+depend_sub(struct bind *b, const struct ast_select *q, uint64_t tables)
+{
+	for (unsigned i = 0; i < q->targets; i++)
+		if (!depend(b, q->target[i].e, tables))
+			return false;
+	for (unsigned i = 0; i < q->orders; i++)
+		if (!depend(b, q->order[i].e, tables))
+			return false;
+	for (unsigned i = 0; i < q->joins; i++)
+		if (!depend(b, q->join[i].on, tables))
+			return false;
+	for (unsigned i = 0; i < q->tables; i++)
+		if (q->table[i].sub != NULL && !depend_sub(b, q->table[i].sub, tables))
+			return false;
+	return depend(b, q->where, tables) && depend(b, q->having, tables) &&
+	       depend_all(b, q->group, q->groups, tables) &&
+	       depend_all(b, q->values, q->rows * q->cols, tables);
 }
 
 static bool
@@ -500,6 +541,19 @@ sql_bind_select(struct bind *b, const struct ast_select *q, bool quiet)
 	if ((q->limit && q->limit->kind != AST_NULL && (limit = row_count(b, q->limit, "LIMIT")) == NULL) ||
 	    (q->offset && (offset = row_count(b, q->offset, "OFFSET")) == NULL))
 		return NULL;
+	unsigned ties = 0, orders = q->orders;
+	struct sql_expr **tie = NULL;
+	if (source == NULL && b->unnest) {
+		if (!sql_bind_sub_keys(b, q, &o.n, &tie, &ties))
+			return NULL;
+		for (unsigned i = 0; i < ties; i++)
+			if (!out_push(b, &o, tie[i]))
+				return NULL;
+		if (ties > 0) { /* a set has no order */
+			shown = o.n;
+			orders = 0;
+		}
+	}
 	if (source != NULL) {
 		n = source;
 	} else {
@@ -519,7 +573,7 @@ sql_bind_select(struct bind *b, const struct ast_select *q, bool quiet)
 	}
 	if (q->distinct && (n = distinct(b, n, &o)) == NULL)
 		return NULL;
-	if (q->orders > 0) {
+	if (orders > 0) {
 		struct sql_node *s = sql_plan_node(b, SQL_NODE_SORT, n, o.n);
 		if (s == NULL || (s->types = sql_bind_take(b, o.n * sizeof *s->types)) == NULL)
 			return NULL;

@@ -29,6 +29,7 @@ one(struct bind *b, const struct ast_cte *c)
 	out->column = child->column;
 	out->columns = r->columns = child->columns;
 	out->deep = child->deep;
+	out->sub = b->sub;
 	if (!rename_columns(b, c, out))
 		return NULL;
 	if ((r->type = sql_bind_take(b, r->columns * sizeof *r->type)) == NULL)
@@ -93,7 +94,7 @@ sql_bind_add_cte(struct bind *b, const struct ast_table *t, bool *ok)
 	n->cte = c->run;
 	n->est = c->run->plan->est;
 	c->run->reader = n;
-	c->run->refs++;
+	c->run->refs += c->sub == b->sub ? 1 : 2; /* a subquery may run often: this one shall not */
 	*ok = sql_bind_deeper(b, c->deep, t->position) && sql_bind_add_source(b, t, n, c->column, c->columns);
 	return true;
 }

@@ -540,21 +540,55 @@ bool_expr(struct sql_convert *c, const PgQuery__BoolExpr *b)
 	return sql_convert_exprs(c, b->args, b->n_args, &e->args, &e->nargs) ? e : NULL;
 }
 
-static const char *
-link_name(const PgQuery__SubLink *s)
+/* A subquery in an expression. x NOT IN (...) comes as NOT (x = ANY (...)). */
+static struct ast_expr *
+sub_link(struct sql_convert *c, const PgQuery__SubLink *s)
 {
+	struct ast_expr *e = node(c, AST_SUB, s->location, 0);
+	if (e == NULL)
+		return NULL;
 	switch (s->sub_link_type) {
 	case PG_QUERY__SUB_LINK_TYPE__EXISTS_SUBLINK:
-		return "EXISTS subqueries are";
+		e->sub = AST_SUB_EXISTS;
+		break;
 	case PG_QUERY__SUB_LINK_TYPE__ANY_SUBLINK:
-		return "IN and ANY subqueries are";
+		e->sub = AST_SUB_ANY;
+		break;
 	case PG_QUERY__SUB_LINK_TYPE__ALL_SUBLINK:
-		return "ALL subqueries are";
+		e->sub = AST_SUB_ALL;
+		break;
+	case PG_QUERY__SUB_LINK_TYPE__EXPR_SUBLINK:
+		e->sub = AST_SUB_SCALAR;
+		break;
 	case PG_QUERY__SUB_LINK_TYPE__ARRAY_SUBLINK:
-		return "ARRAY subqueries are";
+		return no(c, "ARRAY subqueries are", s->location);
 	default:
-		return "scalar subqueries are";
+		return no(c, "this kind of subquery is", s->location);
 	}
+	if (s->testexpr != NULL) {
+		const PgQuery__Node *t = s->testexpr;
+		if (t->node_case == PG_QUERY__NODE__NODE_ROW_EXPR) {
+			if (!sql_convert_exprs(
+				c, t->row_expr->args, t->row_expr->n_args, &e->args, &e->nargs))
+				return NULL;
+		} else {
+			struct ast_expr *x = sql_convert_expr(c, t);
+			if (x == NULL || (e->args = sql_convert_take(c, sizeof *e->args)) == NULL)
+				return NULL;
+			e->args[0] = x;
+			e->nargs = 1;
+		}
+		const char *op = "=";
+		if (s->n_oper_name > 0 &&
+		    (s->n_oper_name != 1 || (op = sql_convert_word(s->oper_name[0])) == NULL))
+			return no(c, "operators with a schema are", s->location);
+		e->text = strcmp(op, "!=") == 0 ? "<>" : sql_convert_str(c, op);
+		if (e->text == NULL)
+			return NULL;
+	}
+	if (s->subselect == NULL || s->subselect->node_case != PG_QUERY__NODE__NODE_SELECT_STMT)
+		return no(c, "this kind of subquery is", s->location);
+	return (e->select = sql_convert_select(c, s->subselect->select_stmt)) ? e : NULL;
 }
 
 static struct ast_expr *
@@ -608,7 +642,7 @@ convert(struct sql_convert *c, const PgQuery__Node *n)
 	case PG_QUERY__NODE__NODE_SET_TO_DEFAULT:
 		return node(c, AST_DEFAULT, n->set_to_default->location, 0);
 	case PG_QUERY__NODE__NODE_SUB_LINK:
-		return no(c, link_name(n->sub_link), n->sub_link->location);
+		return sub_link(c, n->sub_link);
 	case PG_QUERY__NODE__NODE_MIN_MAX_EXPR:
 		return no(c, "GREATEST and LEAST are", n->min_max_expr->location);
 	case PG_QUERY__NODE__NODE_ROW_EXPR:

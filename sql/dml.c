@@ -602,10 +602,10 @@ sql_dml(struct sql_exec *x, struct sql_plan *p, uint64_t *rows)
 {
 	*rows = 0;
 	x->rules = p->rules;
+	if ((p->root != NULL && !sql_open(x, p->root)) || !sql_sub_early(x, p))
+		return false;
 	if (p->kind == AST_INSERT && p->root == NULL)
 		return insert_values(x, p, rows);
-	if (!sql_open(x, p->root))
-		return false;
 	if (p->from != NULL)
 		return sql_dml_from(x, p, rows);
 	return p->kind == AST_INSERT ? insert_select(x, p, rows) : change_rows(x, p, rows);

@@ -22,6 +22,7 @@ struct sql_exec {
 	const struct sql_rules *rules; /* of the table that is written; NULL: none */
 	uint64_t sent;                 /* rows given to the sink: then nothing can be tried again */
 	unsigned bad_row;              /* sql_insert_batch: the row of the batch that its error is about */
+	struct cat_datum *outer;       /* the plan's; env's, too */
 	void (*saw)(void *arg, uint32_t table, uint64_t rows);
 	void *saw_arg;
 };
@@ -74,6 +75,11 @@ bool sql_check_rows(struct sql_exec *x, const struct cat_table *tab, const struc
 /* "Failing row contains (...)." */
 void sql_quote_row(struct sql_exec *x, const struct cat_table *tab, const union cat_val *v, const bool *null,
     struct nam_arena *arena);
+
+/* exec_sub.c: for a plan about to run; and, before it changes rows, what must not see the changes. */
+void sql_sub_start(struct sql_exec *x, const struct sql_plan *p);
+bool sql_sub_early(struct sql_exec *x, const struct sql_plan *p);
+bool sql_sub_eval(void *arg, const struct sql_expr *e, const struct cat_datum *v, struct cat_datum *out);
 
 /* dml.c: INSERT, UPDATE, DELETE. */
 bool sql_dml(struct sql_exec *x, struct sql_plan *p, uint64_t *rows);

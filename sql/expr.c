@@ -91,6 +91,30 @@ over(struct nam_arena *a, enum sql_expr_kind kind, enum cat_type type, struct sq
 	return e;
 }
 
+struct sql_expr *
+sql_expr_outer(struct nam_arena *a, unsigned index, enum cat_type type, int32_t typmod, int position)
+{
+	struct sql_expr *e = node(a, SQL_OUTER, type, position);
+	if (e == NULL)
+		return NULL;
+	e->index = index;
+	e->typmod = typmod;
+	return e;
+}
+
+struct sql_expr *
+sql_expr_sub(struct nam_arena *a, void *sub, enum cat_type type, int32_t typmod, struct sql_expr **args,
+    unsigned n, int position, struct cat_err *err)
+{
+	struct sql_expr *e = over(a, SQL_SUB, type, args, n, position, err);
+	if (e == NULL)
+		return NULL;
+	e->sub = sub;
+	e->typmod = typmod;
+	e->pure = false;
+	return e;
+}
+
 /* An expression of constants becomes one. If it cannot be computed it stays, and says so when it is reached. */
 struct sql_expr *
 sql_expr_fold(struct nam_arena *a, struct sql_expr *e)

@@ -23,7 +23,9 @@ enum sql_expr_kind {
 	SQL_IS_NULL, /* negate: IS NOT NULL */
 	SQL_CASE,    /* args: when, then, when, then, ..., else (always there) */
 	SQL_COALESCE,
-	SQL_IN, /* args[0] IN (args[1..]) ; negate: NOT IN */
+	SQL_IN,    /* args[0] IN (args[1..]) ; negate: NOT IN */
+	SQL_OUTER, /* a value of the row outside: env->outer[index] */
+	SQL_SUB,   /* a subquery over the values of args: env->sub knows */
 };
 
 struct sql_fn; /* one overload of one function or operator; expr_fn.c's table */
@@ -42,6 +44,7 @@ struct sql_expr {
 	bool pure;              /* no column, no parameter, no volatile function below */
 	bool rows;              /* a column below: differs from row to row */
 	const void *list;       /* SQL_IN: a long list of constants, sorted; expr_eval.c's */
+	void *sub;              /* SQL_SUB: env->sub's */
 };
 
 /* ---- makers: NULL and *err (42883 no such function, 42804 type mismatch, 22P02 ...) when they cannot --- */
@@ -51,6 +54,12 @@ struct sql_expr *sql_expr_column(
     struct nam_arena *a, unsigned index, enum cat_type type, int32_t typmod, int position);
 /* CAT_UNKNOWN: the first place that uses the node decides, and writes the type into it. Use one node per parameter then. */
 struct sql_expr *sql_expr_param(struct nam_arena *a, unsigned index, enum cat_type type, int position);
+/* A value that env->outer[index] holds while it is evaluated. */
+struct sql_expr *sql_expr_outer(
+    struct nam_arena *a, unsigned index, enum cat_type type, int32_t typmod, int position);
+/* A subquery: env->sub is asked for its value, given those of args. NULL: no memory, or too many arguments. */
+struct sql_expr *sql_expr_sub(struct nam_arena *a, void *sub, enum cat_type type, int32_t typmod,
+    struct sql_expr **args, unsigned n, int position, struct cat_err *err);
 /* Operators by their PostgreSQL name: + - * / % ^ = <> != < <= > >= || ~~ (LIKE) !~~ ~~* !~~* ; left NULL: prefix. */
 struct sql_expr *sql_expr_op(struct nam_arena *a, const char *op, struct sql_expr *left,
     struct sql_expr *right, int position, struct cat_err *err);
@@ -86,6 +95,10 @@ struct sql_env {
 	int64_t now_us;          /* start of transaction, microseconds since 2000-01-01, for now() */
 	struct nam_arena *arena; /* batch arena: results live here */
 	struct cat_err *err;
+	const struct cat_datum *outer; /* SQL_OUTER */
+	/* The value of SQL_SUB e over n argument values v: lives in the arena that env has when it is called. May park. */
+	bool (*sub)(void *arg, const struct sql_expr *e, const struct cat_datum *v, struct cat_datum *out);
+	void *sub_arg;
 };
 /*
  * Evaluates e for the rows in sel (n of them) of the batch; *out gets a vector

@@ -153,6 +153,20 @@ one_in(const struct sql_expr *e, const struct sql_env *env, struct cat_datum *ou
 }
 
 static bool
+one_sub(const struct sql_expr *e, const struct sql_env *env, struct cat_datum *out)
+{
+	struct cat_datum few[SQL_ARGS_INLINE], *d = few;
+	if (e->nargs > SQL_ARGS_INLINE && (d = nam_arena_take(env->arena, e->nargs * sizeof *d)) == NULL)
+		return sql_oom(env->err);
+	for (unsigned k = 0; k < e->nargs; k++)
+		if (!one(e->args[k], env, &d[k]))
+			return false;
+	if (env->sub == NULL)
+		return cat_error(env->err, "0A000", "cannot use subquery in this place");
+	return env->sub(env->sub_arg, e, d, out);
+}
+
+static bool
 one(const struct sql_expr *e, const struct sql_env *env, struct cat_datum *out)
 {
 	switch (e->kind) {
@@ -203,6 +217,12 @@ one(const struct sql_expr *e, const struct sql_env *env, struct cat_datum *out)
 		return true;
 	case SQL_IN:
 		return one_in(e, env, out);
+	case SQL_OUTER:
+		*out = env->outer[e->index];
+		out->type = e->type;
+		return true;
+	case SQL_SUB:
+		return one_sub(e, env, out);
 	case SQL_COLUMN:
 		break;
 	}
@@ -586,6 +606,41 @@ eval_in(const struct sql_expr *e, const struct rows *r, struct cat_vec *out)
 }
 
 static bool
+eval_sub(const struct sql_expr *e, const struct rows *r, struct cat_vec *out)
+{
+	unsigned n = e->nargs;
+	struct sql_arg *arg = nam_arena_take(r->env->arena, n * sizeof *arg);
+	struct cat_datum *d = nam_arena_take(r->env->arena, n * sizeof *d);
+	struct cat_datum *fixed = nam_arena_take(r->env->arena, n * sizeof *fixed);
+	uint8_t *null = nam_arena_take(r->env->arena, n);
+	if (arg == NULL || d == NULL || fixed == NULL || null == NULL)
+		return sql_oom(r->env->err);
+	if (r->env->sub == NULL)
+		return cat_error(r->env->err, "0A000", "cannot use subquery in this place");
+	for (unsigned k = 0; k < n; k++)
+		if (!eval_arg(e->args[k], r, &arg[k], &fixed[k], &null[k]))
+			return false;
+	if (!room(out, e->type, r))
+		return false;
+	for (unsigned j = 0; j < r->n; j++) {
+		unsigned row = r->sel ? r->sel[j] : j;
+		for (unsigned k = 0; k < n; k++) {
+			unsigned at = row & arg[k].mask;
+			d[k] = (struct cat_datum){ .type = e->args[k]->type, .null = arg[k].null[at] };
+			if (arg[k].str)
+				d[k].v.s = arg[k].s[at];
+			else
+				d[k].v.i = arg[k].i[at];
+		}
+		struct cat_datum v;
+		if (!r->env->sub(r->env->sub_arg, e, d, &v))
+			return false;
+		cat_vec_set(out, row, v.v, v.null);
+	}
+	return true;
+}
+
+static bool
 eval(const struct sql_expr *e, const struct rows *r, struct cat_vec *out)
 {
 	if (!e->rows) {
@@ -628,6 +683,8 @@ eval(const struct sql_expr *e, const struct rows *r, struct cat_vec *out)
 		return eval_coalesce(e, r, out);
 	case SQL_IN:
 		return eval_in(e, r, out);
+	case SQL_SUB:
+		return eval_sub(e, r, out);
 	default:
 		return cat_error(r->env->err, "XX000", "expression of kind %d over rows", (int)e->kind);
 	}

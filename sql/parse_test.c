@@ -122,7 +122,7 @@ features(void **state)
 {
 	(void)state;
 	static const char *const no[] = { "create view v as select 1", "select * from t for update",
-		"select a[1] from t", "select array[1]", "select exists (select 1)", "grant all on t to x",
+		"select a[1] from t", "select array[1]", "select array(select 1)", "grant all on t to x",
 		"vacuum", "delete from t where current of c",
 		"merge into t using u on true when matched then delete", "create table t (a int unique)",
 		"create table t (a serial)", "copy t from program 'ls'", "lock table t",

@@ -2,6 +2,7 @@
 #include "bind.h"
 #include "plan_internal.h"
 #include <sql/parse.h>
+#include <sql/sub.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -372,6 +373,8 @@ sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct ca
 	for (unsigned i = 0; ok && i < p->params; i++)
 		if (p->param[i] == CAT_UNKNOWN)
 			ok = cat_error(err, "42P18", "could not determine data type of parameter $%u", i + 1);
+	if (ok && p->outers > 0)
+		ok = (p->outer = sql_bind_take(b, p->outers * sizeof *p->outer)) != NULL;
 	if (ok)
 		return p;
 	if (err->sqlstate[0] == 0)
@@ -471,5 +474,14 @@ sql_plan_text(const struct sql_plan *p, struct cat_str *line, unsigned max, stru
 	}
 	if (p->root != NULL)
 		tree(&t, p->root, depth);
+	for (const struct sql_sub *s = p->subs; s != NULL && t.n < max; s = s->next) {
+		char *w = nam_arena_printf(arena, "%*sSubPlan (%s)", (int)depth * 2 + 2, "",
+		    s->hashed ? "hashed"
+		    : s->once ? "once"
+			      : "per row");
+		if (w != NULL)
+			line[t.n++] = (struct cat_str){ w, (uint32_t)strlen(w) };
+		tree(&t, s->root, depth + 2);
+	}
 	return t.n;
 }

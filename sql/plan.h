@@ -36,6 +36,7 @@ enum sql_node_kind {
 
 struct sql_window;
 struct sql_rowset; /* rows kept: rowset.h */
+struct sql_sub;    /* subqueries of expressions: sub.h */
 
 /* A query of WITH that is used more than once: run when somebody asks first, its rows kept. */
 struct sql_cte {
@@ -181,6 +182,9 @@ struct sql_plan {
 	enum cat_type *param;
 	unsigned params;
 	bool uses_now;
+	struct sql_sub *subs;
+	struct cat_datum *outer; /* what subqueries see of the rows outside */
+	unsigned outers;
 
 	/* INSERT, UPDATE, DELETE: the target's columns are 0 .. columns-1 */
 	const struct cat_table *tab;
