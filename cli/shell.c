@@ -543,7 +543,7 @@ shell_stdin(struct shell *sh, const char *banner)
 		if (banner != NULL && !sh->opt.quiet)
 			fputs(banner, stdout);
 		sh->editing = true;
-		shell_history_open();
+		shell_history_open(sh);
 	}
 	bool ok = shell_source(sh, &src);
 	if (terminal) {

@@ -104,9 +104,14 @@ void source_fini(struct source *src);
 bool source_piece(struct shell *sh, struct source *src, const char *prompt, const char **p, size_t *n);
 /* COPY's input: bytes up to a line that is \. or the end. *n == 0: no more. */
 bool source_copy(struct shell *sh, struct source *src, const char **p, size_t *n);
-void shell_history_open(void);
+void shell_history_open(struct shell *sh);
 void shell_history_add(const char *text, size_t len);
 void shell_history_close(void);
+
+/* ---- shell_complete.c: the tab key, after shell_history_open; on: it completes, else it is a tab. */
+void shell_complete_open(struct shell *sh);
+void shell_complete_key(bool on);
+void shell_complete_close(void);
 
 /* ^C while reading: the reader is left by a jump. Set only around a blocking read. */
 extern sigjmp_buf shell_jump;

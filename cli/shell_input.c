@@ -113,7 +113,7 @@ make_room(struct source *src, size_t more)
 
 /* One line from the terminal into the buffer. */
 static bool
-edit_line(struct source *src, const char *prompt)
+edit_line(struct source *src, const char *prompt, bool complete)
 {
 	char *volatile line = NULL;
 	struct termios raw;
@@ -126,6 +126,7 @@ edit_line(struct source *src, const char *prompt)
 		fputc('\n', stdout);
 		return false; /* interrupted; the caller looks */
 	}
+	shell_complete_key(complete);
 	shell_reading = 1;
 	if (!ended)
 		line = readline(prompt);
@@ -152,8 +153,7 @@ fill(struct shell *sh, struct source *src, const char *prompt)
 	if (src->eof)
 		return false;
 	if (src->terminal)
-		return edit_line(src, prompt);
-	(void)sh;
+		return edit_line(src, prompt, !sh->copying); /* a COPY's columns are separated by tabs */
 	if (!make_room(src, SOURCE_PIECE)) {
 		src->eof = src->broken = true;
 		return false;
@@ -258,13 +258,13 @@ source_copy(struct shell *sh, struct source *src, const char **p, size_t *n)
 /* ---- history -------------------------------------------------------------------- */
 
 void
-shell_history_open(void)
+shell_history_open(struct shell *sh)
 {
 	const char *home = getenv("HOME");
 	terminal_known = tcgetattr(0, &terminal_was) == 0;
 	rl_readline_name = (char *)(uintptr_t) "namdb";
 	rl_initialize();
-	rl_bind_key('\t', rl_insert); /* COPY's columns are separated by it */
+	shell_complete_open(sh);
 	using_history();
 	stifle_history(1000);
 	if (home == NULL || (size_t)snprintf(history_path, sizeof history_path, "%s/.namdb_history", home) >=
@@ -290,6 +290,7 @@ shell_history_add(const char *text, size_t len)
 void
 shell_history_close(void)
 {
+	shell_complete_close();
 	if (terminal_known)
 		tcsetattr(0, TCSADRAIN, &terminal_was);
 	if (!history_path[0])

@@ -94,6 +94,55 @@ def test_stop_on_error():
     same(h.sql(stdin="\\set ON_ERROR_STOP on\nSELECT 1/0;\nSELECT 5 AS x;\n").fails(1).out, "")
 
 
+def test_tab_completes_names():
+    h = cluster()
+    h.do("CREATE TABLE elephants (trunk_length integer PRIMARY KEY)").ok()
+    t = h.terminal("sql", "--storage", h.storage(), "--secret-file", h.secret)
+    t.expect(r"=> ?$")
+    t.send("sel\ttrunk\tfr\teleph\t;\n")
+    t.expect(r"sel\x07?ect trunk\x07?_length fr\x07?om eleph\x07?ants")
+    t.expect(r"\(0 rows\)")
+    t.expect(r"=> ?$")
+    t.send("\\d ele\t\n")
+    t.expect(r"integer")
+    t.expect(r"=> ?$")
+    # What is copied has its tabs.
+    t.send("COPY t FROM STDIN;\n")
+    t.expect(r">> ?$")
+    t.send("10\tten\n\\.\n")
+    t.expect(r"COPY 1")
+    t.expect(r"=> ?$")
+    # Within a transaction only what is known already; nothing is asked.
+    t.send("BEGIN;\n")
+    t.expect(r"> ?$")
+    t.send("SELECT tr\t\x15SELECT name FROM t WHERE id = 10;\n")
+    t.expect(r"ten")
+    t.expect(r"> ?$")
+    t.send("\\q\n")
+    same(t.end(), 0)
+
+
+def test_pager():
+    h = cluster()
+    h.do("CREATE TABLE long_one (id integer PRIMARY KEY)").ok()
+    h.do("INSERT INTO long_one VALUES %s" % ", ".join("(%d)" % i for i in range(100))).ok()
+    h.env["PAGER"] = "sed 's/^/paged:/'"
+    t = h.terminal("sql", "--storage", h.storage(), "--secret-file", h.secret)
+    t.expect(r"=> ?$")
+    t.send("SELECT id FROM long_one ORDER BY id;\n")
+    t.expect(r"paged: 99\n")
+    t.expect(r"paged:\(100 rows\)")
+    t.expect(r"=> ?$")
+    t.send("SELECT 'a ' || 'few' AS x;\n")
+    t.expect(r"\n a few\n")
+    t.expect(r"=> ?$")
+    t.send("\\q\n")
+    same(t.end(), 0)
+    # No terminal, no pager.
+    check("paged" not in h.sql(stdin="SELECT id FROM long_one;\n", csv=False).ok().out)
+    del h.env["PAGER"]
+
+
 if __name__ == "__main__":
     try:
         house.main()
