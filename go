@@ -163,7 +163,7 @@ wrap=(env)
 verb_test() {
 	local t0=$SECONDS
 	need_build
-	need python3 pkg-config
+	need python3 pkg-config postgresql
 	build_in release build
 	run_tests release build "$@"
 	build_in asan build-asan

@@ -214,7 +214,8 @@ spaces(FILE *out, size_t n)
 static void
 csv_cell(FILE *out, const char *s, size_t len)
 {
-	bool quote = len == 2 && s[0] == '\\' && s[1] == '.';
+	/* an empty text is not a NULL, which is nothing at all */
+	bool quote = len == 0 || (len == 2 && s[0] == '\\' && s[1] == '.');
 	for (size_t i = 0; i < len && !quote; i++)
 		quote = s[i] == ',' || s[i] == '"' || s[i] == '\n' || s[i] == '\r';
 	if (!quote) {

@@ -60,39 +60,55 @@ push_star(struct bind *b, struct list *l, int position)
 	return true;
 }
 
+/* strength 2: a name of its own; 1: what stands in for one; 0: none. A cast and a CASE give way to a 2 inside of them. */
 static const char *
-name_of(const struct ast_expr *e)
+name_in(const struct ast_expr *e, int *strength)
 {
+	const char *inner;
+	*strength = 2;
 	switch (e->kind) {
 	case AST_COLUMN:
-		return e->text;
 	case AST_FUNC:
 	case AST_WINDOW:
 		return e->text;
 	case AST_CASE:
-		return e->nargs % 2 == 1 && e->args[e->nargs - 1]->kind == AST_COLUMN
-			   ? e->args[e->nargs - 1]->text
-			   : "case";
+		if (e->text != NULL)
+			return e->text;
+		inner = name_in(e->args[e->nargs - 1], strength);
+		if (*strength == 2)
+			return inner;
+		*strength = 1;
+		return "case";
 	case AST_COALESCE:
-		return "coalesce";
+		return e->text ? e->text : "coalesce";
 	case AST_SUB:
 		if (e->sub == AST_SUB_EXISTS)
 			return "exists";
 		if (e->sub == AST_SUB_SCALAR && e->select->targets == 1)
 			return e->select->target[0].name ? e->select->target[0].name
-							 : name_of(e->select->target[0].e);
+							 : name_in(e->select->target[0].e, strength);
+		*strength = 0;
 		return "?column?";
 	case AST_BOOL:
+		*strength = 1;
 		return "bool";
-	case AST_CAST: {
-		const char *inner = name_of(e->args[0]);
-		if (strcmp(inner, "?column?") != 0)
+	case AST_CAST:
+		inner = name_in(e->args[0], strength);
+		if (*strength == 2)
 			return inner;
-		return cat_type_word(e->type);
-	}
+		*strength = 1;
+		return e->text ? e->text : cat_type_word(e->type);
 	default:
+		*strength = 0;
 		return "?column?";
 	}
+}
+
+static const char *
+name_of(const struct ast_expr *e)
+{
+	int strength;
+	return name_in(e, &strength);
 }
 
 static bool

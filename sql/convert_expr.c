@@ -262,8 +262,11 @@ cast(struct sql_convert *c, const PgQuery__TypeCast *t)
 	if (e != NULL) {
 		e->type = type;
 		e->typmod = typmod;
+		/* the column's name, when it has no other */
+		e->text =
+		    sql_convert_str(c, sql_convert_word(t->type_name->names[t->type_name->n_names - 1]));
 	}
-	return e;
+	return e && e->text ? e : NULL;
 }
 
 static struct ast_expr *
@@ -277,6 +280,7 @@ distinct_from(struct sql_convert *c, int at, struct ast_expr *a, struct ast_expr
 	if (!e || !an || !bn || !bnn || !t || !ne)
 		return NULL;
 	bnn->negate = distinct;
+	e->text = "?column?";
 	e->args[0] = an;
 	e->args[1] = bnn;
 	e->args[2] = bn;
@@ -285,8 +289,10 @@ distinct_from(struct sql_convert *c, int at, struct ast_expr *a, struct ast_expr
 	return e;
 }
 
+/* a between lo and hi, or outside; symmetric: or between hi and lo. */
 static struct ast_expr *
-between(struct sql_convert *c, int at, struct ast_expr *a, const PgQuery__Node *range, bool inside)
+between(struct sql_convert *c, int at, struct ast_expr *a, const PgQuery__Node *range, bool inside,
+    bool symmetric)
 {
 	if (range == NULL || range->node_case != PG_QUERY__NODE__NODE_LIST || range->list->n_items != 2)
 		return no(c, "this kind of BETWEEN is", at);
@@ -294,9 +300,14 @@ between(struct sql_convert *c, int at, struct ast_expr *a, const PgQuery__Node *
 	struct ast_expr *hi = lo ? sql_convert_expr(c, range->list->items[1]) : NULL;
 	if (hi == NULL)
 		return NULL;
-	struct ast_expr *l = op2(c, inside ? ">=" : "<", at, a, lo);
-	struct ast_expr *h = l ? op2(c, inside ? "<=" : ">", at, a, hi) : NULL;
-	return h ? node2(c, inside ? AST_AND : AST_OR, at, l, h) : NULL;
+	struct ast_expr *way[2] = { NULL, NULL };
+	for (unsigned k = 0; k < (symmetric ? 2 : 1); k++) {
+		struct ast_expr *l = op2(c, inside ? ">=" : "<", at, a, k ? hi : lo);
+		struct ast_expr *h = l ? op2(c, inside ? "<=" : ">", at, a, k ? lo : hi) : NULL;
+		if (h == NULL || (way[k] = node2(c, inside ? AST_AND : AST_OR, at, l, h)) == NULL)
+			return NULL;
+	}
+	return symmetric ? node2(c, inside ? AST_OR : AST_AND, at, way[0], way[1]) : way[0];
 }
 
 static struct ast_expr *
@@ -310,9 +321,6 @@ a_expr(struct sql_convert *c, const PgQuery__AExpr *x)
 		return no(c, "ANY and ALL over arrays are", at);
 	case PG_QUERY__A__EXPR__KIND__AEXPR_SIMILAR:
 		return no(c, "SIMILAR TO is", at);
-	case PG_QUERY__A__EXPR__KIND__AEXPR_BETWEEN_SYM:
-	case PG_QUERY__A__EXPR__KIND__AEXPR_NOT_BETWEEN_SYM:
-		return no(c, "BETWEEN SYMMETRIC is", at);
 	default:
 		break;
 	}
@@ -335,9 +343,18 @@ a_expr(struct sql_convert *c, const PgQuery__AExpr *x)
 				return NULL;
 		return e;
 	}
-	if (x->kind == PG_QUERY__A__EXPR__KIND__AEXPR_BETWEEN ||
-	    x->kind == PG_QUERY__A__EXPR__KIND__AEXPR_NOT_BETWEEN)
-		return between(c, at, l, x->rexpr, x->kind == PG_QUERY__A__EXPR__KIND__AEXPR_BETWEEN);
+	switch (x->kind) {
+	case PG_QUERY__A__EXPR__KIND__AEXPR_BETWEEN:
+		return between(c, at, l, x->rexpr, true, false);
+	case PG_QUERY__A__EXPR__KIND__AEXPR_NOT_BETWEEN:
+		return between(c, at, l, x->rexpr, false, false);
+	case PG_QUERY__A__EXPR__KIND__AEXPR_BETWEEN_SYM:
+		return between(c, at, l, x->rexpr, true, true);
+	case PG_QUERY__A__EXPR__KIND__AEXPR_NOT_BETWEEN_SYM:
+		return between(c, at, l, x->rexpr, false, true);
+	default:
+		break;
+	}
 	struct ast_expr *r = sql_convert_expr(c, x->rexpr);
 	if (r == NULL)
 		return NULL;
@@ -352,6 +369,7 @@ a_expr(struct sql_convert *c, const PgQuery__AExpr *x)
 		    (e->args[1] = node(c, AST_NULL, at, 0)) == NULL)
 			return NULL;
 		e->args[2] = l;
+		e->text = "nullif";
 		return e;
 	}
 	case PG_QUERY__A__EXPR__KIND__AEXPR_OP:
@@ -506,6 +524,8 @@ bool_test(struct sql_convert *c, const PgQuery__BooleanTest *b)
 	}
 	struct ast_expr *k = boolean(c, at, value);
 	e = k ? node2(c, AST_COALESCE, at, a, k) : NULL;
+	if (e != NULL)
+		e->text = "?column?";
 	return e && negate ? node1(c, AST_NOT, at, e) : e;
 }
 
@@ -644,7 +664,13 @@ convert(struct sql_convert *c, const PgQuery__Node *n)
 	case PG_QUERY__NODE__NODE_SUB_LINK:
 		return sub_link(c, n->sub_link);
 	case PG_QUERY__NODE__NODE_MIN_MAX_EXPR:
-		return no(c, "GREATEST and LEAST are", n->min_max_expr->location);
+		if ((e = node(c, AST_FUNC, n->min_max_expr->location, 0)) == NULL)
+			return NULL;
+		e->text = n->min_max_expr->op == PG_QUERY__MIN_MAX_OP__IS_GREATEST ? "greatest" : "least";
+		return sql_convert_exprs(
+			   c, n->min_max_expr->args, n->min_max_expr->n_args, &e->args, &e->nargs)
+			   ? e
+			   : NULL;
 	case PG_QUERY__NODE__NODE_ROW_EXPR:
 		return no(c, "row values are", n->row_expr->location);
 	case PG_QUERY__NODE__NODE_A_ARRAY_EXPR:

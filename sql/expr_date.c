@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 static bool
 move(struct sql_row *r, int64_t days, int64_t by)
@@ -45,10 +46,50 @@ k_date_diff(struct sql_row *r)
 	return true;
 }
 
+/* A time's parts of its zone: known words, but a timestamp has none. */
+static bool
+of_zone(struct sql_row *r)
+{
+	static const char *const words[] = { "timezone", "timezone_h", "timezone_hour", "timezone_m",
+		"timezone_minute" };
+	struct cat_str s = r->a[0].s;
+	for (unsigned k = 0; k < sizeof words / sizeof *words; k++)
+		if (s.len == strlen(words[k]) && strncasecmp(s.p, words[k], s.len) == 0)
+			return true;
+	return false;
+}
+
+static bool
+no_zone(struct sql_row *r, enum cat_type type)
+{
+	return cat_error(r->env->err, "0A000", "unit \"%.*s\" not supported for type %s", (int)r->a[0].s.len,
+	    r->a[0].s.p, cat_type_name(type));
+}
+
+/* Days since 4714 BC, and the fraction of the day as a quotient of numerics. */
+static bool
+julian(struct sql_row *r)
+{
+	struct nam_arena *a = r->env->arena;
+	struct cat_err *err = r->env->err;
+	struct cat_str day, us, unit, part;
+	int64_t t = r->a[1].i, days = cat_timestamp_to_date(t);
+	return cat_num_from_int(days + 2451545, &day, a, err) &&
+	       cat_num_from_int(t - days * CAT_US_PER_DAY, &us, a, err) &&
+	       cat_num_from_int(CAT_US_PER_DAY, &unit, a, err) && cat_num_div(us, unit, &part, a, err) &&
+	       cat_num_add(day, part, &r->out.s, a, err);
+}
+
 static bool
 k_extract(struct sql_row *r)
 {
 	struct cat_part p;
+	enum cat_type type = r->e->args[1]->type;
+	if (of_zone(r))
+		return no_zone(r, type);
+	if (type == CAT_TIMESTAMP && !cat_time_infinite(r->a[1].i) && r->a[0].s.len == 6 &&
+	    strncasecmp(r->a[0].s.p, "julian", 6) == 0)
+		return julian(r);
 	if (!cat_extract(r->e->args[1]->type, r->a[1].i, r->a[0].s, &p, r->env->err))
 		return false;
 	r->out_null = p.null;
@@ -65,6 +106,8 @@ static bool
 k_date_part(struct sql_row *r)
 {
 	struct cat_part p;
+	if (of_zone(r))
+		return no_zone(r, CAT_TIMESTAMP);
 	if (!cat_extract(CAT_TIMESTAMP, r->a[1].i, r->a[0].s, &p, r->env->err))
 		return false;
 	r->out_null = p.null;
@@ -76,6 +119,8 @@ k_date_part(struct sql_row *r)
 static bool
 k_date_trunc(struct sql_row *r)
 {
+	if (of_zone(r))
+		return no_zone(r, CAT_TIMESTAMP);
 	return cat_date_trunc(r->a[0].s, r->a[1].i, &r->out.i, r->env->err);
 }
 

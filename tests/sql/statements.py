@@ -1,0 +1,366 @@
+"""statements.py -- SQL for two databases to answer alike: (feature, statement), the same list for the same seed.
+
+Values come from pools with the edges in them; templates put them together. Whatever is not certain to have one
+answer (the order of rows, the time, randomness) stays out.
+"""
+import random
+
+INTS = ["0", "1", "-1", "2", "7", "-7", "10", "42", "100", "32767", "65536", "2147483647", "-2147483648", "NULL::int"]
+BIGS = ["0::bigint", "3::bigint", "-3::bigint", "4294967296", "9223372036854775807", "-9223372036854775808",
+        "1000000007::bigint", "NULL::bigint"]
+FLOATS = ["0::float8", "'-0'::float8", "1.5::float8", "-2.5::float8", "0.1::float8", "1e100::float8", "1e-300::float8",
+          "'NaN'::float8", "'Infinity'::float8", "'-Infinity'::float8", "123456.789::float8", "2::float8", "NULL::float8"]
+NUMERICS = ["0.0", "1.0", "-1.50", "2.5", "0.5", "-0.5", "3.14159", "123456789012345678901234567890.123", "0.0000001",
+            "99.995", "1e10", "'NaN'::numeric", "100::numeric", "7.00", "NULL::numeric"]
+TEXTS = ["''", "'a'", "'abc'", "'ABC'", "'Hello, World'", "'  lead and trail  '", "'aXbXc'", "'über Straße'", "'日本語テキスト'",
+         "'a,b,,c'", "'100%'", "'under_score'", "'tab\there'", "'xxabcxx'", "'The quick brown fox'", "NULL::text",
+         "'back\\slash'", "'12345'", "'😀 ok'"]
+BOOLS = ["true", "false", "NULL::boolean"]
+DATES = ["DATE '2000-01-01'", "DATE '2024-02-29'", "DATE '1999-12-31'", "DATE '1970-01-01'", "DATE '0001-01-01'",
+         "DATE '9999-12-31'", "DATE '2023-07-04'", "DATE '1900-03-01'", "DATE '2020-12-28'", "NULL::date"]
+STAMPS = ["TIMESTAMP '2000-01-01 00:00:00'", "TIMESTAMP '2024-02-29 23:59:59.999999'", "TIMESTAMP '1969-07-20 20:17:40'",
+          "TIMESTAMP '2023-07-04 12:34:56.789'", "TIMESTAMP '1999-12-31 11:00:01'", "TIMESTAMP '2010-05-15 00:30:00'",
+          "NULL::timestamp"]
+NUMBERS = INTS + BIGS + FLOATS + NUMERICS
+POOLS = {"int": INTS, "bigint": BIGS, "float8": FLOATS, "numeric": NUMERICS, "text": TEXTS, "boolean": BOOLS,
+         "date": DATES, "timestamp": STAMPS}
+
+# The table every query may use: rows with NULLs, ties and edges.
+SETUP = [
+    "CREATE TABLE t (id integer PRIMARY KEY, i integer, l bigint, f double precision, n numeric, m numeric(8,2), "
+    "s text, v varchar(12), b boolean, d date, ts timestamp)",
+    "CREATE TABLE u (k integer PRIMARY KEY, i integer, s text)",
+    "CREATE TABLE e (x integer, y text)",
+]
+
+
+def table_rows(dice):
+    rows = []
+    for k in range(1, 41):
+        def maybe(v):
+            return "NULL" if dice.random() < 0.15 else v
+        rows.append("(%d, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)" % (
+            k, maybe(str(dice.choice([0, 1, 2, 3, 5, -4, 10, 100, 2147483647]))),
+            maybe(str(dice.choice([0, 7, -7, 2 ** 40, 12]))), maybe(dice.choice(["0", "1.5", "-2.25", "1e10", "0.1"])),
+            maybe(dice.choice(["0", "1.10", "-3.333", "100", "2.5", "12345.678"])),
+            maybe("%.2f" % dice.uniform(-999, 999)),
+            maybe(dice.choice(["'apple'", "'Apple'", "'banana'", "'cherry pie'", "''", "'über'", "'a_b'", "'50%'"])),
+            maybe(dice.choice(["'x'", "'yy'", "'zzz'", "'Long enough'"])), maybe(dice.choice(["true", "false"])),
+            maybe("'%04d-%02d-%02d'" % (dice.choice([1999, 2000, 2024]), dice.randrange(1, 13), dice.randrange(1, 29))),
+            maybe("'2020-%02d-%02d %02d:%02d:00'" % (dice.randrange(1, 13), dice.randrange(1, 29), dice.randrange(24),
+                                                     dice.randrange(60)))))
+    more = ["(%d, %s, %s)" % (k, dice.choice(["0", "1", "2", "3", "9", "NULL"]),
+                              dice.choice(["'apple'", "'banana'", "'x'", "NULL"])) for k in range(1, 16)]
+    return ["INSERT INTO t VALUES " + ", ".join(rows), "INSERT INTO u VALUES " + ", ".join(more)]
+
+
+class Maker:
+    def __init__(self, seed):
+        self.dice = random.Random(seed)
+        self.out, self.seen = [], set()
+
+    def add(self, feature, text):
+        if text in self.seen:
+            return False
+        self.seen.add(text)
+        self.out.append((feature, text))
+        return True
+
+    def some(self, feature, n, make):
+        """n different statements; fewer when there are no more."""
+        tries = 0
+        while n > 0 and tries < 40 * n + 400:
+            tries += 1
+            if self.add(feature, make(self.dice.choice)):
+                n -= 1
+
+    def calls(self, feature, n, name, *pools):
+        self.some(feature, n, lambda pick: "SELECT %s(%s)" % (name, ", ".join(pick(p) for p in pools)))
+
+
+def arithmetic(m):
+    for a in ("int", "bigint", "float8", "numeric"):
+        for b in ("int", "bigint", "float8", "numeric"):
+            m.some("arithmetic", 14, lambda pick: "SELECT %s %s %s" % (
+                pick(POOLS[a]), pick(["+", "-", "*", "/"]), pick(POOLS[b])))
+    for a in ("int", "bigint", "numeric"):
+        for b in ("int", "bigint", "numeric"):
+            m.some("modulo", 6, lambda pick: "SELECT %s %% %s" % (pick(POOLS[a]), pick(POOLS[b])))
+    small = ["0", "1", "2", "3", "-2", "0.5", "2.5", "-1.5", "10", "2::float8", "0.5::float8", "-3::float8"]
+    m.some("power", 40, lambda pick: "SELECT %s ^ %s" % (pick(small), pick(small)))
+    m.some("unary", 30, lambda pick: "SELECT %s (%s)" % (pick(["-", "+", "@ "]), pick(NUMBERS)))
+    m.some("precedence", 40, lambda pick: "SELECT %s %s %s %s %s" % (
+        pick(["2", "3.5", "7"]), pick("+-*/%"), pick(["4", "1.5", "9"]), pick("+-*/%^"), pick(["2", "3", "0.5"])))
+
+
+def bits(m):
+    small = ["0", "1", "5", "12", "-1", "255", "2147483647", "-2147483648", "6::bigint", "1099511627776", "NULL::int"]
+    m.some("bits", 60, lambda pick: "SELECT %s %s %s" % (pick(small), pick(["&", "|", "#"]), pick(small)))
+    m.some("bits", 30, lambda pick: "SELECT %s %s %s" % (pick(small), pick(["<<", ">>"]), pick(["0", "1", "4", "31", "33"])))
+    m.some("bits", 8, lambda pick: "SELECT ~ (%s)" % pick(small))
+
+
+def comparisons(m):
+    ops = ["=", "<>", "<", "<=", ">", ">=", "!="]
+    for kind, pool in POOLS.items():
+        m.some("compare", 16, lambda pick: "SELECT %s %s %s" % (pick(pool), pick(ops), pick(pool)))
+        m.some("distinct from", 6, lambda pick: "SELECT %s IS %sDISTINCT FROM %s" % (
+            pick(pool), pick(["", "NOT "]), pick(pool)))
+        m.some("between", 6, lambda pick: "SELECT %s %sBETWEEN %s%s AND %s" % (
+            pick(pool), pick(["", "NOT "]), pick(["", "", "SYMMETRIC "]), pick(pool), pick(pool)))
+        m.some("in", 6, lambda pick: "SELECT %s %sIN (%s, %s, %s)" % (
+            pick(pool), pick(["", "NOT "]), pick(pool), pick(pool), pick(pool)))
+        m.some("is null", 2, lambda pick: "SELECT (%s) IS %sNULL" % (pick(pool), pick(["", "NOT "])))
+        m.some("greatest", 8, lambda pick: "SELECT %s(%s, %s, %s)" % (
+            pick(["greatest", "least"]), pick(pool), pick(pool), pick(pool)))
+        m.some("coalesce", 4, lambda pick: "SELECT coalesce(%s, %s), nullif(%s, %s)" % (
+            pick(pool), pick(pool), pick(pool), pick(pool)))
+    m.some("compare", 60, lambda pick: "SELECT %s %s %s" % (pick(NUMBERS), pick(ops), pick(NUMBERS)))
+    m.some("compare mixed", 40, lambda pick: "SELECT %s %s %s" % (
+        pick(POOLS[pick(list(POOLS))]), pick(ops), pick(POOLS[pick(list(POOLS))])))
+    m.some("greatest", 20, lambda pick: "SELECT greatest(%s, %s), least(%s, %s, %s)" % tuple(pick(NUMBERS) for _ in range(5)))
+    m.some("logic", 60, lambda pick: "SELECT %s %s %s %s NOT %s" % (
+        pick(BOOLS), pick(["AND", "OR"]), pick(BOOLS), pick(["AND", "OR"]), pick(BOOLS)))
+    m.some("logic", 15, lambda pick: "SELECT (%s) IS %s%s" % (pick(BOOLS), pick(["", "NOT "]), pick(["TRUE", "FALSE", "UNKNOWN"])))
+    m.some("case", 30, lambda pick: "SELECT CASE WHEN %s THEN %s WHEN %s THEN %s ELSE %s END" % (
+        pick(BOOLS), pick(NUMBERS), pick(BOOLS), pick(NUMBERS), pick(NUMBERS)))
+    m.some("case", 16, lambda pick: "SELECT CASE %s WHEN %s THEN 'one' WHEN %s THEN %s END" % (
+        pick(INTS), pick(INTS), pick(INTS), pick(TEXTS)))
+
+
+LITERALS = {
+    "int": ["1", " 42 ", "-7", "+7", "2147483648", "1.5", "abc", "", "1e3", "0x10", "--1", "1 2"],
+    "bigint": ["9223372036854775807", "9223372036854775808", "-9223372036854775808", " 5", "5x"],
+    "float8": ["1e5", "nan", "inf", "-infinity", "1e400", "1e-400", ".5", "5.", "x", "1.5e", " 2.5 ", "123456789.123456789"],
+    "numeric": ["1.50", "1e5", "NaN", "infinity", "1.2.3", "", ".5", "5.", "1e-5", "000.100", "-0"],
+    "numeric(5,2)": ["123.456", "999.995", "1234", "-0.005", "1e2", "NaN"],
+    "text": ["plain", ""],
+    "varchar(3)": ["abcdef", "ab", "日本語テ"],
+    "boolean": ["t", "true", "YES", "on", "0", "1", "2", "fal", "of", "o", " f ", "", "tru"],
+    "date": ["2024-02-29", "2023-02-29", "2024-13-01", "20240115", "Jan 5 2021", "5 January 2021", "1/2/2003", "2024-1-5",
+             "infinity", "-infinity", "epoch", "bogus", "", "0044-03-15 BC", "99-01-01", "2024-02-30", "January 8, 1999",
+             "1999.008", "J2451187", "2024-060"],
+    "timestamp": ["2024-02-29 12:34:56", "2024-02-29T12:34:56.5", "2024-02-29 24:00:00", "2024-02-29 25:00:00",
+                  "2024-02-29 12:60:00", "2024-02-29", "20240229 123456", "2024-02-29 1:02 PM", "infinity", "x",
+                  "2024-02-29 12:34:56.1234567", "2024-02-29 12:34", "0001-01-01 00:00:00 BC", "epoch",
+                  "2024-02-29 12:34:56+02"],
+}
+
+
+def casts(m):
+    for to, texts in LITERALS.items():
+        for t in texts:
+            m.add("literals", "SELECT '%s'::%s" % (t, to))
+            m.add("cast text", "SELECT CAST(CAST('%s' AS text) AS %s)" % (t, to))
+    for a, pool in POOLS.items():
+        for b in list(POOLS) + ["varchar(4)", "numeric(6,1)"]:
+            m.some("cast", 6, lambda pick: "SELECT CAST(%s AS %s)" % (pick(pool), b))
+    m.some("cast", 60, lambda pick: "SELECT (%s)::%s" % (
+        pick(["0.5", "1.5", "2.5", "-0.5", "-1.5", "2147483647.4", "2147483647.5", "9e18", "1e19", "0.49999999", "1e-20"]) +
+        pick(["", "::float8", "::numeric"]), pick(["int", "bigint", "float8", "numeric", "text", "numeric(4,1)", "boolean"])))
+    m.some("unknown literals", 40, lambda pick: "SELECT %s %s %s" % (
+        pick(["'1'", "'abc'", "'2024-01-01'", "'1.5'", "NULL"]), pick(["=", "<", "+", "||", "-", "*"]),
+        pick(["1", "1.5", "'x'", "DATE '2024-01-01'", "'abc'::text", "2::bigint", "NULL", "true"])))
+
+
+def strings(m):
+    small = ["0", "1", "2", "3", "5", "-1", "-2", "100", "NULL::int"]
+    bits_ = ["''", "'a'", "'b'", "'X'", "'xx'", "'abc'", "'o'", "','", "' '", "'ü'", "'本'", "NULL::text"]
+    for f in ("length", "char_length", "octet_length", "bit_length", "upper", "lower", "initcap", "reverse", "md5", "ascii",
+              "btrim", "ltrim", "rtrim", "quote_literal", "quote_ident", "quote_nullable"):
+        for v in TEXTS:
+            m.add(f, "SELECT %s(%s)" % (f, v))
+    for f in ("left", "right", "repeat", "substr"):
+        m.calls(f, 20, f, TEXTS, small)
+    m.calls("substr", 30, "substr", TEXTS, small, small)
+    m.some("substring", 30, lambda pick: "SELECT substring(%s from %s for %s)" % (pick(TEXTS), pick(small), pick(small)))
+    m.some("substring", 12, lambda pick: "SELECT substring(%s %s %s)" % (pick(TEXTS), pick(["from", "for"]), pick(small)))
+    m.some("position", 25, lambda pick: "SELECT position(%s in %s), strpos(%s, %s)" % (
+        pick(bits_), pick(TEXTS), pick(TEXTS), pick(bits_)))
+    for f in ("lpad", "rpad"):
+        m.calls(f, 14, f, TEXTS, small)
+        m.calls(f, 20, f, TEXTS, ["0", "3", "7", "12", "20", "-1"], bits_)
+    for f in ("btrim", "ltrim", "rtrim"):
+        m.calls(f, 10, f, TEXTS, bits_)
+    m.some("trim", 25, lambda pick: "SELECT trim(%s %s from %s)" % (pick(["both", "leading", "trailing", ""]), pick(bits_), pick(TEXTS)))
+    m.calls("replace", 30, "replace", TEXTS, bits_, bits_)
+    m.calls("translate", 25, "translate", TEXTS, ["'abc'", "'lo'", "'xX'", "''", "'üß本'"], ["'123'", "'1'", "''", "'本x'"])
+    m.calls("split_part", 30, "split_part", TEXTS, bits_, ["1", "2", "3", "-1", "-2", "0"])
+    m.calls("starts_with", 15, "starts_with", TEXTS, bits_)
+    m.calls("chr", 14, "chr", ["65", "0", "-1", "228", "8364", "128512", "1114112", "55296", "10", "NULL::int"])
+    m.calls("to_hex", 12, "to_hex", ["0", "255", "-1", "2147483647", "4294967296", "-1::bigint", "NULL::int"])
+    m.some("overlay", 25, lambda pick: "SELECT overlay(%s placing %s from %s%s)" % (
+        pick(TEXTS), pick(bits_), pick(["1", "2", "4", "0", "-1", "50"]), pick(["", " for 0", " for 2", " for 99", " for -1"])))
+    anything = TEXTS + ["1", "2.50", "true", "NULL", "DATE '2024-01-02'", "1.5::float8"]
+    m.some("concat", 30, lambda pick: "SELECT concat(%s, %s, %s)" % (pick(anything), pick(anything), pick(anything)))
+    m.some("concat_ws", 25, lambda pick: "SELECT concat_ws(%s, %s, %s, %s)" % (
+        pick(["','", "''", "'--'", "NULL"]), pick(anything), pick(anything), pick(anything)))
+    m.some("||", 40, lambda pick: "SELECT %s || %s" % (pick(anything), pick(TEXTS)))
+    m.some("format", 50, lambda pick: "SELECT format(%s, %s, %s)" % (
+        pick(["'%s and %s'", "'%2$s %1$s'", "'%I %L'", "'[%10s] [%-10s]'", "'%%'", "'%s'", "'%L'", "'%3$s'", "'%x'", "'%'",
+              "'%1$s %s'", "'%*s|%s'", "'%-5s|%I'", "'plain'", "NULL", "'%0$s'", "'%-*s'"]), pick(anything), pick(anything)))
+
+
+def patterns(m):
+    pats = ["'%'", "'a%'", "'%c'", "'_'", "'___'", "'%b%'", "''", "'A%'", "'%\\%'", "'%\\_%'", "'_b_'", "'%日%'", "'Hello%'",
+            "'%x%x%'", "NULL::text", "'a\\'", "'über%'"]
+    m.some("like", 60, lambda pick: "SELECT %s %s %s" % (pick(TEXTS), pick(["LIKE", "NOT LIKE"]), pick(pats)))
+    m.some("ilike", 40, lambda pick: "SELECT %s %s %s" % (pick(TEXTS), pick(["ILIKE", "NOT ILIKE"]), pick(pats)))
+    m.some("like escape", 25, lambda pick: "SELECT %s LIKE %s ESCAPE %s" % (
+        pick(TEXTS), pick(["'100!%'", "'%!_%'", "'a%'", "'%\\%'", "'!!'", "'a#%'"]), pick(["'!'", "''", "'#'", "'ab'", "'%'"])))
+    m.some("similar to", 50, lambda pick: "SELECT %s %s %s" % (
+        pick(TEXTS), pick(["SIMILAR TO", "NOT SIMILAR TO"]),
+        pick(["'abc'", "'a%'", "'%(b|d)%'", "'[a-z]+'", "'_{3}'", "'(a|b|c)+'", "'%[0-9]%'", "'[^a-z]*'", "'a.c'", "'ABC|abc'",
+              "'100\\%'", "'x*abcx{2}'", "''", "NULL::text"])))
+    res = ["'b'", "'^a'", "'c$'", "'^abc$'", "'[a-c]+'", "'[0-9]{2,}'", "'(quick|slow)'", "'x*'", "'^$'", "'.'", "'a.c'",
+           "'[[:digit:]]+'", "'[^a-z]'", "'l+'", "'(a)(b)?'", "'\\\\'", "'o.*o'", "NULL::text", "''", "'a|b|'", "'\\d+'",
+           "'\\w+\\s'", "'[[:upper:]]'", "'('", "'[a'", "'a{2'", "'*a'"]
+    m.some("regex ~", 100, lambda pick: "SELECT %s %s %s" % (pick(TEXTS), pick(["~", "~*", "!~", "!~*"]), pick(res)))
+    m.some("regexp_replace", 60, lambda pick: "SELECT regexp_replace(%s, %s, %s%s)" % (
+        pick(TEXTS), pick(res), pick(["''", "'_'", "'<\\&>'", "'[\\1]'", "'\\\\'", "'$1'"]),
+        pick(["", ", 'g'", ", 'i'", ", 'gi'", ", 'q'"])))
+    m.some("substring regex", 25, lambda pick: "SELECT substring(%s from %s)" % (pick(TEXTS), pick(res)))
+    m.some("regexp_like", 20, lambda pick: "SELECT regexp_like(%s, %s%s)" % (pick(TEXTS), pick(res), pick(["", ", 'i'"])))
+    m.some("regexp_count", 20, lambda pick: "SELECT regexp_count(%s, %s)" % (pick(TEXTS), pick(res)))
+    m.some("regexp_substr", 20, lambda pick: "SELECT regexp_substr(%s, %s)" % (pick(TEXTS), pick(res)))
+    m.some("regexp_instr", 20, lambda pick: "SELECT regexp_instr(%s, %s)" % (pick(TEXTS), pick(res)))
+
+
+def maths(m):
+    for f in ("abs", "ceil", "ceiling", "floor", "round", "trunc", "sign", "sqrt", "cbrt", "exp", "ln", "log", "log10",
+              "degrees", "radians", "sin", "cos", "tan", "cot", "asin", "acos", "atan", "sinh", "cosh", "tanh", "scale",
+              "min_scale", "trim_scale", "factorial", "asinh", "acosh", "atanh", "sind", "cosd", "tand"):
+        m.calls(f, 16, f, [v for v in NUMBERS if f not in ("exp", "factorial") or len(v) < 8])
+    m.some("round to", 40, lambda pick: "SELECT %s(%s, %s)" % (
+        pick(["round", "trunc"]), pick(NUMERICS + ["1234.5678", "-0.05", "15", "25"]), pick(["0", "1", "2", "-1", "-2", "5"])))
+    small = ["0", "1", "2", "3", "-2", "0.5", "2.5", "10", "2::float8", "-1.5::float8", "NULL::numeric", "4::bigint"]
+    for f in ("power", "mod", "div", "gcd", "lcm", "atan2", "log", "pow"):
+        m.calls(f, 20, f, small, small)
+    m.calls("gcd", 10, "gcd", INTS + BIGS, INTS + BIGS)
+    m.calls("lcm", 10, "lcm", INTS + BIGS, INTS + BIGS)
+    m.calls("width_bucket", 25, "width_bucket", ["5", "0", "10", "-3", "3.5", "5::float8", "'NaN'::float8", "NULL::numeric"],
+            ["0", "10", "1.0", "2::float8"], ["10", "0", "20.0", "10::float8"], ["5", "1", "0", "-1"])
+    m.add("pi", "SELECT pi()")
+
+
+FIELDS = ["year", "month", "day", "hour", "minute", "second", "quarter", "week", "dow", "isodow", "doy", "isoyear", "century",
+          "decade", "millennium", "epoch", "milliseconds", "microseconds", "julian", "bogus", "timezone"]
+
+
+def dates(m):
+    for f in FIELDS:
+        m.some("extract", 4, lambda pick: "SELECT extract(%s from %s)" % (f, pick(STAMPS)))
+        m.some("extract", 3, lambda pick: "SELECT extract(%s from %s)" % (f, pick(DATES)))
+        m.some("date_part", 3, lambda pick: "SELECT date_part('%s', %s)" % (f, pick(STAMPS)))
+        m.some("date_trunc", 4, lambda pick: "SELECT date_trunc('%s', %s)" % (f, pick(STAMPS)))
+    m.some("date arithmetic", 40, lambda pick: "SELECT %s %s %s" % (pick(DATES), pick("+-"), pick(["0", "1", "-1", "31", "365", "100000"])))
+    m.some("date arithmetic", 20, lambda pick: "SELECT %s - %s" % (pick(DATES), pick(DATES)))
+    m.calls("make_date", 16, "make_date", ["2024", "2023", "0", "-44", "1"], ["2", "12", "13", "0"], ["29", "28", "31", "0"])
+    m.calls("make_timestamp", 16, "make_timestamp", ["2024", "2023", "0"], ["2", "12", "13"], ["28", "29"], ["0", "23", "24", "25"],
+            ["0", "59", "60"], ["0", "59.999999", "60", "1.5", "61", "-1"])
+    m.some("isfinite", 6, lambda pick: "SELECT isfinite(%s)" % pick(DATES + STAMPS + ["DATE 'infinity'", "TIMESTAMP '-infinity'"]))
+    fmts = ["YYYY-MM-DD", "DD/MM/YY", "HH24:MI:SS", "HH12:MI AM", "Month", "FMMonth DD, YYYY", "Mon", "MON", "mon", "Day", "FMDay",
+            "DY", "Dy", "D", "DDD", "WW", "IW", "IYYY", "ID", "Q", "J", "CC", "YYYY-MM-DD HH24:MI:SS.MS", "US", "SSSS", "\"Year: \"YYYY",
+            "Y,YYY", "RM", "FMDDth", "a.m.", "HH:MI:SS pm", "YYYYMMDD", "\"it is\" DD", "YYY Y", "MONTH", "month", "DAY", "day",
+            "FF3", "IYY", "BC", "FMHH24:FMMI", "W"]
+    for f in fmts:
+        m.some("to_char date", 3, lambda pick: "SELECT to_char(%s, '%s')" % (pick(STAMPS), f))
+    for t, f in [("2024-02-29", "YYYY-MM-DD"), ("29/02/24", "DD/MM/YY"), ("20240229", "YYYYMMDD"), ("29 Feb 2024", "DD Mon YYYY"),
+                 ("February 29, 2024", "Month DD, YYYY"), ("2024-13-01", "YYYY-MM-DD"), ("2023-02-29", "YYYY-MM-DD"), ("x", "YYYY"),
+                 ("2024", "YYYY"), ("2024-060", "YYYY-DDD"), ("1 3 2020", "DD MM YYYY"), ("70-01-01", "YY-MM-DD"),
+                 ("2024/02/29", "YYYY-MM-DD"), ("", "YYYY-MM-DD"), ("5-1-2", "YYYY-MM-DD")]:
+        m.add("to_date", "SELECT to_date('%s', '%s')" % (t, f))
+
+
+def number_formats(m):
+    for f in ["999", "9999.99", "0000", "9,999,999.00", "FM999.99", "S999", "999MI", "$999.99", "99.9", "FM0.00", "L99", "999PR", "9.99EEEE",
+              "RN", "FM9,999", "000.000", "SG99", "99V99", "FM990.0099", "9G999D99"]:
+        m.some("to_char number", 5, lambda pick: "SELECT to_char(%s, '%s')" % (
+            pick(["0", "1", "-1", "12", "123.456", "-1234.5", "0.5", "1234567.891", "NULL::numeric", "99.95", "-0.1"]), f))
+
+
+COLUMNS = {"i": INTS, "l": ["0", "7", "-7"], "f": ["0", "1.5"], "n": ["1.1", "100"], "m": ["0", "10.5"], "s": ["'apple'", "'b'", "''"],
+           "v": ["'x'", "'yy'"], "b": ["true"], "d": ["'2000-06-01'", "DATE '2024-01-01'"], "ts": ["'2020-06-01'"]}
+
+
+def condition(pick):
+    c = pick(list(COLUMNS))
+    return pick(["%s %s %s" % (c, pick(["=", "<>", "<", ">", "<=", ">="]), pick(COLUMNS[c])), "%s IS NULL" % c, "%s IS NOT NULL" % c,
+                 "%s IN (%s, %s)" % (c, pick(COLUMNS[c]), pick(COLUMNS[c])), "s LIKE '%a%'", "NOT b", "i + l > 3", "length(s) > 4",
+                 "coalesce(i, 0) = 0", "m BETWEEN -100 AND 100", "id % 3 = 1", "d < ts", "s < v"])
+
+
+def queries(m):
+    m.some("where", 150, lambda pick: "SELECT id FROM t WHERE %s%s ORDER BY id" % (
+        condition(pick), pick(["", " AND " + condition(pick), " OR " + condition(pick), " AND NOT (%s)" % condition(pick)])))
+    m.some("order by", 60, lambda pick: "SELECT id, %s FROM t ORDER BY %s %s %s, id %s LIMIT %d OFFSET %d" % (
+        ", ".join(c for c in ("i", "s")), pick(list(COLUMNS)), pick(["", "DESC", "ASC"]), pick(["", "NULLS FIRST", "NULLS LAST"]),
+        pick(["", "DESC"]), pick([0, 1, 5, 100]), pick([0, 2, 50])))
+    for c in COLUMNS:
+        m.add("columns", "SELECT id, %s FROM t ORDER BY id" % c)
+        m.add("distinct", "SELECT DISTINCT %s FROM t ORDER BY %s" % (c, c))
+        m.add("group by", "SELECT %s, count(*), count(i), min(id), max(id) FROM t GROUP BY %s ORDER BY %s" % (c, c, c))
+        for f in ("count", "min", "max", "sum", "avg"):
+            m.add("aggregates", "SELECT %s(%s) FROM t" % (f, c))
+            m.add("aggregates", "SELECT %s(%s) FROM t WHERE id > 1000" % (f, c))
+        m.add("aggregates", "SELECT b, sum(i), avg(n), max(%s) FROM t GROUP BY b ORDER BY b" % c)
+        for f in ("bool_and", "bool_or", "every", "stddev", "variance", "stddev_pop", "var_pop", "var_samp", "bit_and", "bit_or"):
+            m.add("more aggregates", "SELECT %s(%s) FROM t WHERE f IS NULL OR f < 1e5" % (f, c))
+        m.add("more aggregates", "SELECT count(DISTINCT %s) FROM t" % c)
+        m.add("more aggregates", "SELECT string_agg(%s::text, ',' ORDER BY id) FROM t" % c)
+    m.some("having", 30, lambda pick: "SELECT i, count(*), sum(m) FROM t GROUP BY i HAVING %s %s %s ORDER BY i" % (
+        pick(["count(*)", "sum(m)", "max(id)", "avg(f)"]), pick(["<", ">", "="]), pick(["1", "4", "20"])))
+    m.some("joins", 60, lambda pick: "SELECT t.id, u.k FROM t %sJOIN u ON %s%s ORDER BY t.id NULLS FIRST, u.k NULLS FIRST" % (
+        pick(["", "", "INNER ", "LEFT ", "RIGHT ", "FULL "]), pick(["t.i = u.i", "t.s = u.s", "t.id = u.k"]),
+        pick(["", " AND t.b", " AND u.k > 4", " AND t.m > 0 AND u.i < 3"])))
+    m.some("subqueries", 30, lambda pick: "SELECT id FROM t WHERE %s ORDER BY id" % pick([
+        "i IN (SELECT i FROM u)", "i NOT IN (SELECT i FROM u WHERE i IS NOT NULL)", "i NOT IN (SELECT i FROM u)",
+        "EXISTS (SELECT 1 FROM u WHERE u.k = t.id)", "NOT EXISTS (SELECT 1 FROM u WHERE u.s = t.s)", "i > (SELECT avg(i) FROM u)",
+        "i = (SELECT max(i) FROM u WHERE u.k < t.id)", "i = ANY (SELECT i FROM u)", "i > ALL (SELECT i FROM u WHERE k < 3)",
+        "s = (SELECT s FROM u)", "(SELECT count(*) FROM e) = 0", "i IN (SELECT x FROM e)", "i NOT IN (SELECT x FROM e)"]))
+    m.some("derived tables", 16, lambda pick: "SELECT * FROM (SELECT %s AS g, count(*) AS n FROM t GROUP BY 1) q WHERE n %s ORDER BY 1" % (
+        pick(["i", "b", "s", "id % 4", "d"]), pick(["> 1", "= 1", "< 10"])))
+    m.some("set operations", 30, lambda pick: "SELECT %s FROM t WHERE id < 20 %s SELECT %s FROM u ORDER BY 1" % (
+        *(("i",) if pick([1, 0]) else ("s",)), pick(["UNION", "UNION ALL", "INTERSECT", "EXCEPT", "EXCEPT ALL", "INTERSECT ALL"]),
+        pick(["i", "s", "k"])))
+    m.some("with", 10, lambda pick: "WITH q AS (SELECT i, s FROM t WHERE %s) SELECT * FROM q ORDER BY i, s" % condition(pick))
+    m.some("windows", 40, lambda pick: "SELECT id, %s OVER (%s ORDER BY id) FROM t ORDER BY id" % (
+        pick(["row_number()", "rank()", "dense_rank()", "sum(i)", "count(*)", "lag(i)", "lead(s)", "first_value(m)", "last_value(id)",
+              "max(d)", "ntile(4)", "percent_rank()", "cume_dist()", "nth_value(i, 2)", "avg(n)", "lag(i, 2, 0)"]),
+        pick(["", "PARTITION BY b", "PARTITION BY i", "PARTITION BY s"])))
+    m.some("from nothing", 16, lambda pick: "SELECT %s(%s) FROM e" % (pick(["count", "sum", "min", "max", "avg"]), pick(["x", "y", "1", "NULL"])))
+    for c in COLUMNS:
+        for f in ("abs(%s)", "length(%s)", "upper(%s)", "-%s", "%s || ''", "%s + 1", "%s::text", "%s::int", "round(%s)",
+                  "NOT %s", "%s = '1'", "coalesce(%s, 0)", "to_hex(%s)", "%s LIKE '1%%'", "date_trunc('month', %s)"):
+            m.add("over columns", "SELECT id, %s AS x FROM t ORDER BY id LIMIT 12" % (f % c))
+
+
+ERRORS = """SELECT nothing FROM t|SELECT * FROM missing|SELECT t.nothing FROM t|SELECT x.id FROM t|SELECT i FROM t, u
+SELECT id, count(*) FROM t|SELECT i FROM t GROUP BY s|SELECT count(*) FROM t WHERE count(*) > 1|SELECT sum(count(*)) FROM t
+SELECT nofunction(1)|SELECT abs('x'::text)|SELECT 1 +|SELECT 1 FROM|FROM t|SELECT 'a' + 1|SELECT true + 1|SELECT -true
+SELECT 1 = 'a'::text|SELECT id FROM t WHERE i|SELECT id FROM t WHERE 1|SELECT id FROM t WHERE 'maybe'|SELECT id FROM t LIMIT -1
+SELECT id FROM t OFFSET -1|SELECT id FROM t LIMIT 'x'|SELECT id FROM t ORDER BY 9|SELECT id FROM t GROUP BY 9|SELECT id FROM t ORDER BY 'a'
+SELECT CASE WHEN 1 THEN 2 END|SELECT CASE WHEN true THEN 1 ELSE 'x' END|SELECT coalesce(1, 'x')|SELECT coalesce(1, true)|SELECT greatest(1, true)
+SELECT 1 IN ('a')|SELECT 1 IN (true)|SELECT NOT 1|SELECT 1 AND true|SELECT CAST(1 AS nosuchtype)|SELECT CAST(true AS date)|SELECT 1::date
+SELECT DATE '2024-01-01' + DATE '2024-01-01'|SELECT substring(1 from 2)|SELECT upper(1)|SELECT length(12)|SELECT sum(s) FROM t|SELECT avg(b) FROM t
+SELECT min(b) FROM t|SELECT 1/0 FROM t WHERE false|SELECT 1/0 FROM e|SELECT id FROM t WHERE id = 1/0|SELECT CASE WHEN id > 0 THEN 1 ELSE 1/0 END FROM t LIMIT 1
+SELECT DISTINCT id FROM t ORDER BY i|SELECT id AS a FROM t WHERE a = 1|SELECT id AS i FROM t ORDER BY i LIMIT 3|SELECT 2147483647 + 1|SELECT 9223372036854775807 + 1
+INSERT INTO u VALUES (1, 1, 'x')|INSERT INTO u VALUES (100)|INSERT INTO u (k, k) VALUES (1, 2)|INSERT INTO u (zz) VALUES (1)|INSERT INTO u VALUES (NULL, 1, 'x')
+INSERT INTO u VALUES (1, 2, 3, 4)|UPDATE u SET k = 'x'|UPDATE u SET zz = 1|UPDATE missing SET a = 1|DELETE FROM missing|INSERT INTO u VALUES ('a', 1, 'x')
+CREATE TABLE t (a int)|DROP TABLE missing|CREATE TABLE z (a int, a int)|CREATE TABLE z (a nosuchtype)|TRUNCATE missing|INSERT INTO t (id, v) VALUES (999, 'much too long a text')
+INSERT INTO t (id, m) VALUES (999, 12345678)|INSERT INTO t (id, i) VALUES (999, 3000000000)|INSERT INTO t (id, d) VALUES (999, 5)|INSERT INTO t (id, b) VALUES (999, 1)
+SELECT round(1.5::float8, 1)|SELECT abs()|SELECT abs(1, 2)|SELECT mod(5.5::float8, 2)|SELECT pi(1)|SELECT repeat('x', 2000000000)|SELECT chr(-5)
+SELECT "Id" FROM t|SELECT t FROM missing t2|SELECT a.id FROM t b|SELECT * FROM t a, t a|SELECT * FROM t JOIN u|SELECT * FROM t JOIN u USING (nothing)
+SELECT 1 LIKE 'a'|SELECT 'a' LIKE 1|SELECT 5 ~ 'a'|SELECT extract(year from 5)|SELECT extract(year from 'x')|SELECT 1 ORDER BY x|SELECT max(1, 2)""".replace("\n", "|").split("|")
+
+
+def errors(m):
+    for text in ERRORS:
+        m.add("errors", text)
+
+
+def make(seed=15):
+    m = Maker(seed)
+    for part in (arithmetic, bits, comparisons, casts, strings, patterns, maths, dates, number_formats, queries, errors):
+        part(m)
+    return SETUP + table_rows(random.Random(seed)), m.out

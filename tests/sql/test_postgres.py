@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""The judge: thousands of statements, answered by namdb and by a real PostgreSQL 15; rows, or SQLSTATEs, must be equal.
+
+What namdb says it cannot do yet (0A000) is counted, not failed. A PostgreSQL of its own runs in a temporary
+directory, reached by a unix socket only. NAM_DIFFS=1 prints every difference instead of the first ones.
+"""
+import collections
+import glob
+import os
+import pwd
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import statements
+import peer  # noqa: F401 (the path to house)
+import house
+from house import check, skip
+
+MARK = "~~statement "
+
+# Where an answer may differ, and why: (statement, reason).
+UNLIKE = [
+    (r"1/0", "a division of constants that no row asks for is an error for PostgreSQL's planner only"),
+    (r"date_trunc\('\w+', (DATE|NULL::date|d\))", "of a date it is a timestamp with time zone in PostgreSQL"),
+    (r"^SELECT substring\(.* from ('|NULL::text)", "substring by a pattern is not there"),
+    (r"(sum|avg)\(NULL\)", "our error is 42883"),
+]
+# Functions that are not there: 42883 where PostgreSQL has them.
+NOT_THERE = set("""acos acosh asin asinh atan2 atanh cosd cosh cot factorial gcd lcm min_scale trim_scale sind sinh tand
+tanh width_bucket format overlay quote_ident quote_literal quote_nullable regexp_replace regexp_like regexp_count
+regexp_substr regexp_instr to_char to_date make_timestamp bool_and bool_or every stddev variance stddev_pop var_pop
+var_samp bit_and bit_or string_agg""".split())
+
+
+def not_there(state, said):
+    if state == "0A000":
+        return said
+    m = re.match(r"(?:function (\w+)\(|operator does not exist: \S+ (!?~\*?) )", said) if state == "42883" else None
+    if m and (m.group(2) or m.group(1) in NOT_THERE):
+        return "function %s" % m.group(1) if m.group(1) else "operator %s" % m.group(2)
+    return None
+
+
+def tools():
+    """Where PostgreSQL 15's programs lie."""
+    for d in ("/usr/lib/postgresql/15/bin", "/usr/pgsql-15/bin", "/usr/local/pgsql/bin"):
+        if os.access(d + "/initdb", os.X_OK) and os.access(d + "/psql", os.X_OK):
+            v = subprocess.run([d + "/postgres", "--version"], capture_output=True, text=True).stdout
+            if re.search(r"\b15\.\d", v):
+                return d
+    others = glob.glob("/usr/lib/postgresql/*/bin/initdb")
+    skip("no PostgreSQL 15 on this machine" + (" (only %s)" % ", ".join(others) if others else ""))
+
+
+class Postgres:
+    def __init__(self):
+        self.bin = tools()
+        self.who = {}
+        self.dir = tempfile.mkdtemp(prefix="nam-pg-")
+        try:
+            if os.geteuid() == 0:
+                try:
+                    p = pwd.getpwnam("postgres")
+                except KeyError:
+                    skip("PostgreSQL does not run as root, and there is no user postgres")
+                self.who = {"user": p.pw_uid, "group": p.pw_gid, "extra_groups": []}
+                os.chown(self.dir, p.pw_uid, p.pw_gid)
+            self.data = self.dir + "/data"
+            # C.UTF-8's idea of upper and lower case, the bytes' idea of order
+            self.run("initdb", "-D", self.data, "-U", "judge", "-A", "trust", "-E", "UTF8", "--lc-collate=C",
+                     "--lc-ctype=C.UTF-8", "--lc-messages=C", "--no-sync")
+            self.run("pg_ctl", "-D", self.data, "-w", "-l", self.dir + "/log", "-o",
+                     "-c listen_addresses= -c unix_socket_directories=%s -c fsync=off -c timezone=UTC -c autovacuum=off "
+                     "-c shared_buffers=16MB -c max_connections=10" % self.dir, "start")
+        except BaseException:
+            shutil.rmtree(self.dir, ignore_errors=True)
+            raise
+
+    def run(self, program, *args):
+        p = subprocess.run([self.bin + "/" + program] + list(args), capture_output=False, stdin=subprocess.DEVNULL,
+                           stdout=open(self.dir + "/out", "ab"), stderr=subprocess.STDOUT, cwd="/",
+                           env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"}, timeout=120, **self.who)
+        check(p.returncode == 0, "%s failed:" % program, open(self.dir + "/out", errors="replace").read()[-2000:])
+
+    def script(self, texts):
+        """[(rows with the header, or None; SQLSTATE or None)] in order."""
+        lines = ["\\set VERBOSITY sqlstate", "\\pset format csv", "\\pset null '\\\\N'", "SET client_min_messages = error;"]
+        for n, t in enumerate(texts):
+            lines += ["\\echo '%s%d'" % (MARK, n), t.rstrip(";") + " ;", "\\echo '%sstate' :SQLSTATE" % MARK]
+        p = subprocess.run([self.bin + "/psql", "-X", "-q", "-h", self.dir, "-U", "judge", "-d", "postgres", "-f", "-"],
+                           input=("\n".join(lines) + "\n").encode(), capture_output=True, timeout=300, cwd="/",
+                           env={"LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin", "PGCLIENTENCODING": "UTF8"}, **self.who)
+        answers = []
+        for part in pieces(p.stdout.decode(), len(texts)):
+            body, _, state = part.rpartition(MARK + "state ")
+            state = state.strip()
+            answers.append((records(body, "\\N"), None) if state == "00000" else (None, state))
+        return answers
+
+    def close(self):
+        try:
+            self.run("pg_ctl", "-D", self.data, "-m", "immediate", "-w", "stop")
+        finally:
+            shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def pieces(out, n):
+    """What came after each mark."""
+    parts = re.split("^" + re.escape(MARK) + r"\d+\n", out, flags=re.M)
+    check(len(parts) == n + 1, "%d answers to %d statements; the last: %r" % (len(parts) - 1, n, parts[-1][-1500:]))
+    return parts[1:]
+
+
+def records(text, null):
+    """CSV that knows NULL from '': [[value or None]]. null: how an unquoted NULL is written."""
+    rows, row, at = [], [], 0
+    while at < len(text):
+        if text[at] == '"':
+            end = at + 1
+            while True:
+                end = text.index('"', end)
+                if text[end:end + 2] != '""':
+                    break
+                end += 2
+            row.append(text[at + 1:end].replace('""', '"'))
+            at = end + 1
+        else:
+            end = at
+            while end < len(text) and text[end] not in ",\n":
+                end += 1
+            row.append(None if text[at:end] == null else text[at:end])
+            at = end
+        if at < len(text) and text[at] == ",":
+            at += 1
+            if at == len(text) or text[at] == "\n":
+                row.append(None if null == "" else "")
+        if at >= len(text) or text[at] == "\n":
+            rows.append(row)
+            row = []
+            at += 1
+    return rows
+
+
+def ask_namdb(texts):
+    """The same list from namdb: its shell prints errors between rows, so both go into one pipe."""
+    lines = []
+    for n, t in enumerate(texts):
+        lines += ["\\echo %s%d" % (MARK, n), t.rstrip(";") + " ;"]
+    p = subprocess.run([house.NAMDB, "demo", "--empty", "--nodes", "1", "--csv", "-q"],
+                       input=("\n".join(lines + ["\\echo %s%d" % (MARK, len(texts))]) + "\n").encode(),
+                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120 * house.SLOW, env=house.clean_env())
+    out = p.stdout.decode("utf-8", "replace")
+    house.no_sanitizer_report(out)
+    answers = []
+    for part in pieces(out, len(texts) + 1)[:-1]:
+        m = re.search(r"^ERROR:  ([0-9A-Z]{5}): (.*)", part, re.M)
+        answers.append((None, m.group(1), m.group(2)) if m else (records(part, ""), None, ""))
+    return answers
+
+
+def shown(rows, state):
+    return "error " + state if state else "%s" % (rows if len(str(rows)) < 400 else str(rows)[:400] + " ...")
+
+
+def test_postgres():
+    setup, asked = statements.make()
+    check(len(asked) >= 2000, "only %d statements" % len(asked))
+    texts = setup + [t for _, t in asked]
+    t0 = time.monotonic()
+    pg = Postgres()
+    try:
+        want = pg.script(texts)
+    finally:
+        pg.close()
+    t1 = time.monotonic()
+    got = ask_namdb(texts)
+    t2 = time.monotonic()
+    for k, t in enumerate(setup):
+        check(want[k][1] is None and got[k][1] is None, "setting up: %s: %s %s" % (t[:200], want[k][1], got[k][1:]))
+    table = collections.defaultdict(lambda: [0, 0, 0, 0])  # same rows, same error, not there yet, different
+    wrong, missing = [], collections.Counter()
+    for (feature, text), (rows, state), (our_rows, our_state, said) in zip(asked, want[len(setup):], got[len(setup):]):
+        if our_state != state and not_there(our_state, said):
+            table[feature][2] += 1
+            missing[not_there(our_state, said)] += 1
+        elif our_state == state and our_rows == rows:
+            table[feature][1 if state else 0] += 1
+        elif any(re.search(p, text) for p, _ in UNLIKE):
+            table[feature][2] += 1
+            missing["known to differ"] += 1
+        else:
+            table[feature][3] += 1
+            wrong.append("%s: %s\n    namdb      %s\n    PostgreSQL %s" % (
+                feature, text, shown(our_rows, our_state) + (" " + said if our_state else ""), shown(rows, state)))
+    print("  %-20s %6s %6s %8s %6s" % ("", "rows", "error", "not yet", "differ"))
+    for feature, row in sorted(table.items()):
+        print("  %-20s %6d %6d %8d %6d" % (feature, *row))
+    print("  %-20s %6d %6d %8d %6d" % ("all %d" % len(asked), *(sum(r[k] for r in table.values()) for k in range(4))))
+    for said, n in missing.most_common():
+        print("  not yet, %d times: %s" % (n, said))
+    print("  PostgreSQL %.1f s, namdb %.1f s" % (t1 - t0, t2 - t1), flush=True)
+    most = len(wrong) if os.environ.get("NAM_DIFFS") else 20
+    check(not wrong, "%d of %d answers differ:\n%s" % (len(wrong), len(asked), "\n".join(wrong[:most])))
+
+
+if __name__ == "__main__":
+    house.main()
