@@ -132,7 +132,7 @@ csv(void **state)
 							    "2,\n"
 							    "3,\"two\nlines\"\n"
 							    "4,plain\n"
-							    "5,\n");
+							    "5,\"\"\n");
 }
 
 /* Feeds text in pieces of `piece` bytes; returns the ends found as "5,12". */
