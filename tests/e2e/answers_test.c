@@ -70,7 +70,7 @@ static const struct golden first[] = {
 	    "11.5|one!;NaN|three!; SELECT 2" },
 	{ "select case when id = 1 then 'first' when id = 2 then 'second' else 'other' end, coalesce(y, 0), "
 	  "nullif(id, 2) from a order by id",
-	    "first|1.5|1;other|NaN|3;second|0|~; SELECT 3" },
+	    "first|1.5|1;second|0|~;other|NaN|3; SELECT 3" },
 	{ "select id from a where id between 2 and 3 order by id", "2;3; SELECT 2" },
 	{ "select id from a where id not between 2 and 3", "1; SELECT 1" },
 	{ "select id from a where d > '2024-01-01'", "1; SELECT 1" },
