@@ -196,8 +196,29 @@ verb_check() {
 	build_in clang build-clang
 	run_tests clang build-clang -L unit
 	[ "$failed" = 0 ] || bad=1
+	fuzz 120 || bad=1
 	[ "$bad" = 0 ] && echo "check: all is well"
 	return $bad
+}
+
+# fuzz SECONDS: hurtful SQL against a whole embedded cluster, with clang's libFuzzer and both sanitizers.
+fuzz() {
+	local dir
+	quietly "configuring build-fuzz" cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER=clang \
+		-DCMAKE_BUILD_TYPE=RelWithDebInfo -DNAM_SANITIZE=fuzzer-no-link,address,undefined
+	quietly "building build-fuzz" cmake --build build-fuzz -j "$jobs" --target sql_fuzz
+	dir=$(mktemp -d) || die "no temporary directory"
+	mkdir "$dir/corpus" "$dir/seeds"
+	split -l 1 -a 4 tests/fuzz/seeds.sql "$dir/seeds/"
+	say "fuzzing SQL for $1 s ..."
+	if ! build-fuzz/tests/fuzz/sql_fuzz -dict=tests/fuzz/words.dict -max_len=2000 -max_total_time="$1" -timeout=30 \
+		-rss_limit_mb=4000 -artifact_prefix="$dir/found-" "$dir/corpus" "$dir/seeds" >"$dir/log" 2>&1; then
+		tail -n 60 "$dir/log" >&2
+		say "go: the text that did it: $dir/found-*"
+		return 1
+	fi
+	tail -n 1 "$dir/log"
+	rm -rf "$dir"
 }
 
 verb_soak() {

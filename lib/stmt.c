@@ -450,9 +450,11 @@ namdb_column_kind(const namdb_stmt *st, unsigned i)
 	switch (v->type) {
 	case CAT_BOOL:
 		return NAMDB_BOOL;
+	case CAT_INT2:
 	case CAT_INT4:
 	case CAT_INT8:
 		return NAMDB_INT64;
+	case CAT_FLOAT4:
 	case CAT_FLOAT8:
 		return NAMDB_DOUBLE;
 	default:
