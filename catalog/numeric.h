@@ -56,6 +56,10 @@ typedef bool cat_num_unary(
     struct cat_str a, struct cat_str *out, struct nam_arena *arena, struct cat_err *err);
 cat_num_unary cat_num_neg, cat_num_abs, cat_num_ceil, cat_num_floor, cat_num_sqrt, cat_num_exp, cat_num_ln;
 
+/* The square root to that many digits after the point. */
+bool cat_num_sqrt_to(
+    struct cat_str a, unsigned scale, struct cat_str *out, struct nam_arena *arena, struct cat_err *err);
+
 /* scale may be negative: round(1234, -2) = 1200. */
 bool cat_num_round(
     struct cat_str a, int scale, struct cat_str *out, struct nam_arena *arena, struct cat_err *err);

@@ -194,8 +194,9 @@ clamp_scale(int scale, int at_least, int at_least2)
 	return scale < 0 ? 0 : scale > SCALE_MAX ? SCALE_MAX : scale;
 }
 
-bool
-cat_num_sqrt(struct cat_str s, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
+/* scale < 0: PostgreSQL's choice for sqrt() */
+static bool
+square_root(struct cat_str s, int scale, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
 {
 	struct num a = cat_num_load(s);
 	if (a.special == NUM_NAN || (a.special && !a.neg)) {
@@ -206,7 +207,8 @@ cat_num_sqrt(struct cat_str s, struct cat_str *out, struct nam_arena *arena, str
 		return cat_error(err, "2201F", "cannot take square root of a negative number");
 	int weight, first;
 	cat_num_weight(&a, &weight, &first);
-	int scale = clamp_scale(MIN_SIG - ((weight + 1) * 4 / 2 - 1), a.scale, 0);
+	if (scale < 0)
+		scale = clamp_scale(MIN_SIG - ((weight + 1) * 4 / 2 - 1), a.scale, 0);
 	if (num_zero(&a))
 		return cat_num_store(false, 0, (unsigned)scale, out, arena, err);
 	struct fix f;
@@ -218,6 +220,19 @@ cat_num_sqrt(struct cat_str s, struct cat_str *out, struct nam_arena *arena, str
 	BN_free(r);
 	BN_free(x);
 	return ok;
+}
+
+bool
+cat_num_sqrt(struct cat_str s, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
+{
+	return square_root(s, -1, out, arena, err);
+}
+
+bool
+cat_num_sqrt_to(
+    struct cat_str s, unsigned scale, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
+{
+	return square_root(s, (int)scale, out, arena, err);
 }
 
 bool

@@ -53,6 +53,14 @@ struct ast_expr {
 	struct ast_window *over; /* AST_WINDOW */
 	enum ast_sub sub;
 	struct ast_select *select; /* AST_SUB */
+	struct ast_agg *agg;       /* AST_FUNC: what else an aggregate's call says; NULL: nothing */
+};
+
+/* The args of such an AST_FUNC: the function's, ORDER BY, then FILTER's condition. */
+struct ast_agg {
+	unsigned fargs, orders;
+	struct ast_order *order;
+	bool filter;
 };
 
 struct ast_target {

@@ -199,7 +199,8 @@ sql_bind_same(struct bind *b, const struct ast_expr *x, const struct ast_expr *y
 	}
 	if (x->i != y->i || x->negate != y->negate || x->star != y->star || x->distinct != y->distinct)
 		return false;
-	if (x->kind == AST_WINDOW && !sql_window_same(x->over, y->over))
+	if (!sql_bind_same_agg(x->agg, y->agg) ||
+	    (x->kind == AST_WINDOW && !sql_window_same(x->over, y->over)))
 		return false;
 	if (x->kind == AST_CAST && (x->type != y->type || x->typmod != y->typmod))
 		return false;
@@ -256,8 +257,8 @@ open_param(const struct sql_expr *e)
 	return e->kind == SQL_PARAM && e->type == CAT_UNKNOWN;
 }
 
-static bool
-param_known(struct bind *b, struct sql_expr *e)
+bool
+sql_bind_param_known(struct bind *b, struct sql_expr *e)
 {
 	if (!open_param(e))
 		return true;
@@ -279,7 +280,7 @@ params_like(struct bind *b, struct sql_expr **e, unsigned n, unsigned step, enum
 		type = otherwise;
 	for (unsigned i = 0; i < n; i += step) {
 		sql_bind_fix_param(b, e[i], type);
-		if (!param_known(b, e[i]))
+		if (!sql_bind_param_known(b, e[i]))
 			return false;
 	}
 	return true;
@@ -394,7 +395,7 @@ op_params(struct bind *b, const char *op, struct sql_expr *l, struct sql_expr *r
 		sql_bind_fix_param(b, l, CAT_TEXT);
 	if (open_param(r) && !open_param(l))
 		sql_bind_fix_param(b, r, CAT_TEXT);
-	return param_known(b, l) && param_known(b, r);
+	return sql_bind_param_known(b, l) && sql_bind_param_known(b, r);
 }
 
 static struct sql_expr *
@@ -404,92 +405,9 @@ op(struct bind *b, const struct ast_expr *e)
 	struct sql_expr *r = e->nargs == 2 && l == NULL ? NULL : sql_bind_expr(b, e->args[e->nargs - 1]);
 	if (r == NULL)
 		return NULL;
-	if (l != NULL ? !op_params(b, e->text, l, r) : !param_known(b, r))
+	if (l != NULL ? !op_params(b, e->text, l, r) : !sql_bind_param_known(b, r))
 		return NULL;
 	return sql_expr_op(b->a, e->text, l, r, e->position, b->err);
-}
-
-/* An aggregate over columns of a query outside would be that query's. True: *b->err says so. */
-static bool
-outside_only(struct bind *b, const struct sql_expr *arg)
-{
-	if (arg->rows || !sql_bind_speaks_of_outer(arg))
-		return false;
-	sql_bind_fail(
-	    b, arg->position, "0A000", "aggregates over columns of an outer query are not supported yet");
-	return true;
-}
-
-static bool
-of_outside(struct bind *b, const struct ast_expr *e)
-{
-	struct cat_err keep = *b->err;
-	b->in_agg = true;
-	struct sql_expr *arg = e->nargs == 1 ? sql_bind_expr(b, e->args[0]) : NULL;
-	b->in_agg = false;
-	if (arg != NULL && outside_only(b, arg))
-		return true;
-	*b->err = keep;
-	return false;
-}
-
-static struct sql_expr *
-aggregate(struct bind *b, const struct ast_expr *e, enum sql_agg_kind kind)
-{
-	if (b->in_agg) {
-		sql_bind_fail(b, e->position, "42803", "aggregate function calls cannot be nested");
-		return NULL;
-	}
-	if (!b->grouped && b->up != NULL && of_outside(b, e))
-		return NULL;
-	if (!b->grouped) {
-		sql_bind_fail(b, e->position, "42803", "aggregate functions are not allowed in %s",
-		    b->no_agg ? b->no_agg : "this place");
-		return NULL;
-	}
-	if (e->distinct) {
-		sql_bind_fail(b, e->position, "0A000", "DISTINCT in aggregates is not supported yet");
-		return NULL;
-	}
-	if (e->star && kind != SQL_COUNT) {
-		sql_bind_fail(b, e->position, "42883", "function %s() does not exist", e->text);
-		return NULL;
-	}
-	if (e->star)
-		kind = SQL_COUNT_STAR;
-	else if (e->nargs != 1) {
-		sql_bind_fail(b, e->position, "42883", "aggregate %s takes one argument", e->text);
-		return NULL;
-	}
-	for (unsigned k = 0; k < b->aggs; k++)
-		if (sql_bind_same(b, b->agg[k].ast, e))
-			return sql_expr_column(b->a, b->groups + k, b->agg[k].type, -1, e->position);
-	struct sql_agg g = { .kind = kind, .type = CAT_INT8, .ast = e };
-	if (kind != SQL_COUNT_STAR) {
-		b->in_agg = true;
-		g.arg = sql_bind_expr(b, e->args[0]);
-		b->in_agg = false;
-		if (g.arg == NULL || (b->up != NULL && outside_only(b, g.arg)))
-			return NULL;
-		sql_bind_fix_param(b, g.arg, kind == SQL_COUNT ? CAT_TEXT : CAT_UNKNOWN);
-		if (!param_known(b, g.arg) || (g.arg = sql_expr_settle(b->a, g.arg, b->err)) == NULL)
-			return NULL;
-		g.arg_type = g.arg->type;
-		if (!sql_agg_type(kind, g.arg_type, &g.type, e->position, b->err))
-			return NULL;
-	}
-	if (b->aggs == b->agg_cap) {
-		unsigned cap = b->agg_cap ? b->agg_cap * 2 : 8;
-		struct sql_agg *more = sql_bind_take(b, cap * sizeof *more);
-		if (more == NULL)
-			return NULL;
-		if (b->aggs)
-			memcpy(more, b->agg, b->aggs * sizeof *more);
-		b->agg = more;
-		b->agg_cap = cap;
-	}
-	b->agg[b->aggs++] = g;
-	return sql_expr_column(b->a, b->groups + b->aggs - 1, g.type, -1, e->position);
 }
 
 static enum cat_type
@@ -509,18 +427,22 @@ func(struct bind *b, const struct ast_expr *e)
 {
 	enum sql_agg_kind kind;
 	if (sql_agg_find(e->text, &kind))
-		return aggregate(b, e, kind);
+		return sql_bind_aggregate(b, e, kind);
 	if (sql_window_function(e->text)) {
 		sql_bind_fail(b, e->position, "42809", "window function %s requires an OVER clause", e->text);
 		return NULL;
 	}
-	if (e->star || e->distinct) {
-		sql_bind_fail(b, e->position, e->star ? "42883" : "0A000",
-		    e->star ? "function %s() does not exist" : "DISTINCT in %s is not supported yet",
-		    e->text);
+	if (e->star) {
+		sql_bind_fail(b, e->position, "42883", "function %s() does not exist", e->text);
 		return NULL;
 	}
 	struct sql_expr **a;
+	if (e->distinct || e->agg != NULL) {
+		const char *what = e->distinct ? "DISTINCT" : e->agg->orders ? "ORDER BY" : "FILTER";
+		sql_bind_fail(b, e->position, "42809", "%s specified, but %s is not an aggregate function",
+		    what, e->text);
+		return NULL;
+	}
 	if (!args(b, e, &a))
 		return NULL;
 	enum cat_type want = func_param(e->text);
@@ -588,7 +510,7 @@ many(struct bind *b, const struct ast_expr *e)
 			return NULL;
 	}
 	for (unsigned i = 0; i < e->nargs; i++)
-		if (!param_known(b, a[i]))
+		if (!sql_bind_param_known(b, a[i]))
 			return NULL;
 	return sql_expr_make(b->a, kind, a, e->nargs, e->negate, e->position, b->err);
 }

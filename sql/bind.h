@@ -117,6 +117,8 @@ struct sql_expr *sql_bind_expr(struct bind *b, const struct ast_expr *e);
 /* The same, and a parameter without a type gets this one; an untyped literal stays as it is. */
 struct sql_expr *sql_bind_expr_as(struct bind *b, const struct ast_expr *e, enum cat_type type);
 void sql_bind_fix_param(struct bind *b, struct sql_expr *e, enum cat_type type);
+/* An untyped parameter takes the type it has elsewhere; 42P18 when there is none. */
+bool sql_bind_param_known(struct bind *b, struct sql_expr *e);
 bool sql_bind_conds(struct bind *b, const struct ast_expr *e);
 bool sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr *r, int position);
 bool sql_bind_add_table(struct bind *b, const struct ast_table *t);
@@ -149,6 +151,10 @@ bool sql_bind_add_derived(struct bind *b, const struct ast_table *t);
 /* A FROM item whose rows come from sub: n columns called that (an alias's names go before). */
 bool sql_bind_add_source(struct bind *b, const struct ast_table *t, struct sql_node *sub,
     const struct sql_column *column, unsigned n);
+
+/* bind_agg.c: the column of the aggregation's answer that a call is. */
+struct sql_expr *sql_bind_aggregate(struct bind *b, const struct ast_expr *e, enum sql_agg_kind kind);
+bool sql_bind_same_agg(const struct ast_agg *x, const struct ast_agg *y);
 
 /* bind_join.c: all of FROM and its conditions; then which columns `*` is. */
 bool sql_bind_from(struct bind *b, const struct ast_select *q);

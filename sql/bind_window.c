@@ -253,6 +253,9 @@ call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f)
 			f->agg = SQL_COUNT_STAR;
 			return true;
 		}
+		if (f->agg == SQL_STRING_AGG)
+			return sql_bind_fail(
+			    b, e->position, "0A000", "string_agg as a window function is not supported yet");
 		if (n != 1)
 			return no_function(b, e, arg, n);
 		if ((arg[0] = sql_expr_settle(b->a, arg[0], b->err)) == NULL)

@@ -444,6 +444,32 @@ like_escape(struct sql_convert *c, struct ast_expr *e)
 	return out;
 }
 
+/* ORDER BY and FILTER of an aggregate, behind its arguments. */
+static bool
+agg_more(struct sql_convert *c, const PgQuery__FuncCall *f, struct ast_expr *e)
+{
+	struct ast_agg *g = sql_convert_take(c, sizeof *g);
+	unsigned orders = (unsigned)f->n_agg_order, n = e->nargs + orders + (f->agg_filter != NULL);
+	struct ast_expr **args = sql_convert_take(c, n * sizeof *args);
+	if (g == NULL || args == NULL || (g->order = sql_convert_take(c, orders * sizeof *g->order)) == NULL)
+		return false;
+	if (e->nargs)
+		memcpy(args, e->args, e->nargs * sizeof *args);
+	g->fargs = e->nargs;
+	g->orders = orders;
+	g->filter = f->agg_filter != NULL;
+	if (!sql_convert_order(c, f->agg_order, orders, g->order))
+		return false;
+	for (unsigned k = 0; k < orders; k++)
+		args[g->fargs + k] = g->order[k].e;
+	if (g->filter && (args[n - 1] = sql_convert_expr(c, f->agg_filter)) == NULL)
+		return false;
+	e->agg = g;
+	e->args = args;
+	e->nargs = n;
+	return true;
+}
+
 static struct ast_expr *
 func(struct sql_convert *c, const PgQuery__FuncCall *f)
 {
@@ -451,10 +477,10 @@ func(struct sql_convert *c, const PgQuery__FuncCall *f)
 	const char *name = f->n_funcname ? sql_convert_word(f->funcname[f->n_funcname - 1]) : NULL;
 	if (name == NULL)
 		return no(c, "this kind of function name is", at);
-	if (f->agg_filter != NULL)
-		return no(c, "FILTER in aggregates is", at);
-	if (f->agg_within_group || f->n_agg_order > 0)
-		return no(c, "ORDER BY in aggregates is", at);
+	if (f->over != NULL && (f->agg_filter != NULL || f->n_agg_order > 0))
+		return no(c, "FILTER and ORDER BY in window functions are", at);
+	if (f->agg_within_group)
+		return no(c, "WITHIN GROUP is", at);
 	if (f->func_variadic)
 		return no(c, "VARIADIC is", at);
 	struct ast_expr *e = node(c, AST_FUNC, at, 0);
@@ -466,6 +492,8 @@ func(struct sql_convert *c, const PgQuery__FuncCall *f)
 		if (f->args[i]->node_case == PG_QUERY__NODE__NODE_NAMED_ARG_EXPR)
 			return no(c, "named arguments are", at);
 	if (!sql_convert_exprs(c, f->args, f->n_args, &e->args, &e->nargs))
+		return NULL;
+	if ((f->agg_filter != NULL || f->n_agg_order > 0) && !agg_more(c, f, e))
 		return NULL;
 	if (f->over != NULL)
 		return sql_convert_over(c, e, f->over);

@@ -86,6 +86,104 @@ find(struct sql_exec *x, struct sql_node *n, const struct cat_vec *key, uint16_t
 }
 
 static bool
+add(struct sql_exec *x, const struct sql_agg *g, const struct cat_vec *arg, const struct cat_vec *separator,
+    const uint16_t *sel, unsigned n, void **state, struct nam_arena *keep)
+{
+	if (g->kind == SQL_STRING_AGG)
+		return sql_agg_add_text(arg, separator, sel, n, state, keep, x->err);
+	return sql_agg_add(g->kind, g->arg_type, arg, sel, n, state, keep, x->err);
+}
+
+/* Rows sel[0..rows) of the child's batch, in these groups, for aggregate a. */
+static bool
+add_rows(struct sql_exec *x, struct sql_node *n, unsigned a, const uint16_t *sel, unsigned rows,
+    const uint32_t *group, void **state)
+{
+	const struct sql_agg *g = &n->agg[a];
+	const struct sql_batch *in = &n->child->out;
+	struct nam_arena *keep = x->arena[n->arena + 1], *batch = x->arena[n->arena];
+	if (g->filter != NULL) {
+		uint16_t *pass = nam_arena_take(batch, rows * sizeof *pass);
+		uint32_t *mine = nam_arena_take(batch, rows * sizeof *mine);
+		if (pass == NULL || mine == NULL)
+			return sql_no_memory(x->err);
+		int m = sql_filter(g->filter, in, sel, rows, &x->env, pass);
+		if (m < 0)
+			return false;
+		for (unsigned k = 0, r = 0; k < (unsigned)m; k++, r++) {
+			while (sel[r] != pass[k])
+				r++;
+			mine[k] = group[r];
+		}
+		sel = pass;
+		group = mine;
+		rows = (unsigned)m;
+		if (rows == 0)
+			return true;
+	}
+	if (g->later) {
+		struct cat_vec *v = nam_arena_take(batch, (g->cols + 1) * sizeof *v);
+		const struct cat_vec **col = nam_arena_take(batch, (g->cols + 1) * sizeof *col);
+		if (v == NULL || col == NULL || !cat_vec_take(&v[0], CAT_INT8, CAT_BATCH, batch))
+			return sql_no_memory(x->err);
+		for (unsigned k = 0; k < rows; k++) {
+			v[0].i[sel[k]] = group[k];
+			v[0].null[sel[k]] = 0;
+		}
+		for (unsigned c = 0; c < g->cols; c++)
+			if (!sql_eval(g->col[c], in, sel, rows, &x->env, &v[c + 1]))
+				return false;
+		for (unsigned c = 0; c <= g->cols; c++)
+			col[c] = &v[c];
+		return sql_rowset_add(g->rs, col, sel, rows) || sql_no_memory(x->err);
+	}
+	struct cat_vec arg, separator;
+	if ((g->arg != NULL && !sql_eval(g->arg, in, sel, rows, &x->env, &arg)) ||
+	    (g->separator != NULL && !sql_eval(g->separator, in, sel, rows, &x->env, &separator)))
+		return false;
+	for (unsigned r = 0; r < rows; r++)
+		state[r] = state_of(n, group[r], a);
+	return add(x, g, g->arg ? &arg : NULL, &separator, sel, rows, state, keep);
+}
+
+/* DISTINCT and ORDER BY: the rows kept, sorted by group and then by what was asked; of equal ones the first. */
+static bool
+add_later(struct sql_exec *x, struct sql_node *n, unsigned a)
+{
+	const struct sql_agg *g = &n->agg[a];
+	struct nam_arena *keep = x->arena[n->arena + 1], *batch = x->arena[n->arena];
+	uint32_t *perm, *row = nam_arena_take(keep, CAT_BATCH * sizeof *row), last = UINT32_MAX;
+	void **state = nam_arena_take(keep, CAT_BATCH * sizeof *state);
+	perm = nam_arena_take(keep, ((size_t)g->rs->rows + 1) * sizeof *perm);
+	if (row == NULL || state == NULL || perm == NULL)
+		return sql_no_memory(x->err);
+	for (uint32_t r = 0; r < g->rs->rows; r++)
+		perm[r] = r;
+	if (!sql_sort_perm(x, g->rs, g->key, g->keys, perm, keep))
+		return false;
+	for (uint32_t at = 0; at < g->rs->rows;) {
+		unsigned m = 0;
+		for (; at < g->rs->rows && m < CAT_BATCH; at++) {
+			uint32_t r = perm[at];
+			if (g->distinct && last != UINT32_MAX &&
+			    sql_sort_cmp(g->rs, g->key, g->keys, last, r) == 0)
+				continue;
+			last = r;
+			state[m] = state_of(n, (uint32_t)sql_rowset_at(g->rs, r, 0).i, a);
+			row[m++] = r;
+		}
+		nam_arena_reset(batch);
+		struct cat_vec arg, separator;
+		if (!sql_rowset_gather(g->rs, 1, row, m, &arg, batch) ||
+		    (g->separator != NULL && !sql_rowset_gather(g->rs, 2, row, m, &separator, batch)))
+			return sql_no_memory(x->err);
+		if (!add(x, g, &arg, &separator, sql_ident(), m, state, keep) || !sql_go_on(x))
+			return false;
+	}
+	return true;
+}
+
+static bool
 take_all(struct sql_exec *x, struct sql_node *n)
 {
 	struct nam_arena *keep = x->arena[n->arena + 1], *batch = x->arena[n->arena];
@@ -106,6 +204,10 @@ take_all(struct sql_exec *x, struct sql_node *n)
 	} else if (!grow(x, n)) {
 		return false;
 	}
+	for (unsigned a = 0; a < n->aggs; a++)
+		if (n->agg[a].later &&
+		    (n->agg[a].rs = sql_rowset_open(keep, n->agg[a].types, n->agg[a].cols + 1)) == NULL)
+			return sql_no_memory(x->err);
 	int rows;
 	while ((rows = sql_next(x, n->child)) > 0) {
 		const struct sql_batch *in = &n->child->out;
@@ -122,21 +224,15 @@ take_all(struct sql_exec *x, struct sql_node *n)
 		for (int r = 0; n->keys > 0 && r < rows; r++)
 			if (!find(x, n, key, sel[r], &group[r]))
 				return false;
-		for (unsigned a = 0; a < n->aggs; a++) {
-			const struct sql_agg *g = &n->agg[a];
-			struct cat_vec arg;
-			if (g->arg != NULL &&
-			    !sql_eval(g->arg, in, n->child->sel, (unsigned)rows, &x->env, &arg))
+		for (unsigned a = 0; a < n->aggs; a++)
+			if (!add_rows(x, n, a, sel, (unsigned)rows, group, state))
 				return false;
-			for (int r = 0; r < rows; r++)
-				state[r] = state_of(n, group[r], a);
-			if (!sql_agg_add(g->kind, g->arg_type, g->arg ? &arg : NULL, sel, (unsigned)rows,
-				state, keep, x->err))
-				return false;
-		}
 		if (!sql_go_on(x))
 			return false;
 	}
+	for (unsigned a = 0; rows == 0 && a < n->aggs; a++)
+		if (n->agg[a].later && !add_later(x, n, a))
+			return false;
 	return rows == 0;
 }
 

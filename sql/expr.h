@@ -116,7 +116,24 @@ bool sql_eval_one(const struct sql_expr *e, const struct sql_env *env, struct ca
 
 /* ---- aggregates -------------------------------------------------------------- */
 
-enum sql_agg_kind { SQL_COUNT_STAR, SQL_COUNT, SQL_SUM, SQL_AVG, SQL_MIN, SQL_MAX };
+enum sql_agg_kind {
+	SQL_COUNT_STAR,
+	SQL_COUNT,
+	SQL_SUM,
+	SQL_AVG,
+	SQL_MIN,
+	SQL_MAX,
+	SQL_BOOL_AND, /* from here on: expr_agg_more.c */
+	SQL_BOOL_OR,
+	SQL_BIT_AND,
+	SQL_BIT_OR,
+	SQL_BIT_XOR,
+	SQL_VAR_POP,
+	SQL_VAR_SAMP,
+	SQL_STDDEV_POP,
+	SQL_STDDEV_SAMP,
+	SQL_STRING_AGG, /* of two arguments: sql_agg_add_text */
+};
 /* Which aggregate is that? false: not one. */
 bool sql_agg_find(const char *name, enum sql_agg_kind *out);
 /* The type of its result over an argument type (sum(int4) = int8, sum(int8) = numeric, avg(int) = numeric ...); 42883 when
@@ -131,6 +148,9 @@ bool sql_agg_add(enum sql_agg_kind k, enum cat_type arg_type, const struct cat_v
 /* The same when all rows belong to one group: no array of states, tighter loops. */
 bool sql_agg_add_all(enum sql_agg_kind k, enum cat_type arg_type, const struct cat_vec *arg,
     const uint16_t *sel, unsigned n, void *state, struct nam_arena *state_arena, struct cat_err *err);
+/* string_agg: with the separators beside the texts. */
+bool sql_agg_add_text(const struct cat_vec *text, const struct cat_vec *separator, const uint16_t *sel,
+    unsigned n, void *const *state, struct nam_arena *state_arena, struct cat_err *err);
 bool sql_agg_result(enum sql_agg_kind k, enum cat_type arg_type, const void *state, struct cat_datum *out,
     struct nam_arena *arena, struct cat_err *err);
 

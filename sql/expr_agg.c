@@ -39,7 +39,12 @@ sql_agg_find(const char *name, enum sql_agg_kind *out)
 		const char *name;
 		enum sql_agg_kind kind;
 	} all[] = { { "count", SQL_COUNT }, { "sum", SQL_SUM }, { "avg", SQL_AVG }, { "min", SQL_MIN },
-		{ "max", SQL_MAX } };
+		{ "max", SQL_MAX }, { "bool_and", SQL_BOOL_AND }, { "every", SQL_BOOL_AND },
+		{ "bool_or", SQL_BOOL_OR }, { "bit_and", SQL_BIT_AND }, { "bit_or", SQL_BIT_OR },
+		{ "bit_xor", SQL_BIT_XOR }, { "var_pop", SQL_VAR_POP }, { "var_samp", SQL_VAR_SAMP },
+		{ "variance", SQL_VAR_SAMP }, { "stddev_pop", SQL_STDDEV_POP },
+		{ "stddev_samp", SQL_STDDEV_SAMP }, { "stddev", SQL_STDDEV_SAMP },
+		{ "string_agg", SQL_STRING_AGG } };
 	for (unsigned k = 0; k < sizeof all / sizeof *all; k++) {
 		if (strcmp(name, all[k].name) == 0) {
 			*out = all[k].kind;
@@ -58,7 +63,9 @@ small_int(enum cat_type t)
 bool
 sql_agg_type(enum sql_agg_kind k, enum cat_type arg, enum cat_type *out, int position, struct cat_err *err)
 {
-	static const char *const name[] = { "count", "count", "sum", "avg", "min", "max" };
+	static const char *const name[] = { "count", "count", "sum", "avg", "min", "max", "bool_and",
+		"bool_or", "bit_and", "bit_or", "bit_xor", "var_pop", "var_samp", "stddev_pop", "stddev_samp",
+		"string_agg" };
 	bool number = cat_type_category(arg) == 'N';
 	if (k == SQL_COUNT || k == SQL_COUNT_STAR) {
 		*out = CAT_INT8;
@@ -75,7 +82,9 @@ sql_agg_type(enum sql_agg_kind k, enum cat_type arg, enum cat_type *out, int pos
 		*out = arg == CAT_UNKNOWN ? CAT_TEXT : arg;
 		return true;
 	}
-	bool several = arg == CAT_UNKNOWN;
+	if (k > SQL_MAX && sql_agg_more_type(k, arg, out))
+		return true;
+	bool several = arg == CAT_UNKNOWN && k != SQL_BOOL_AND && k != SQL_BOOL_OR;
 	cat_error(err, several ? "42725" : "42883", "function %s(%s) %s", name[k], cat_type_name(arg),
 	    several ? "is not unique" : "does not exist");
 	snprintf(err->hint, sizeof err->hint,
@@ -187,6 +196,8 @@ add(enum sql_agg_kind kind, enum cat_type type, const struct cat_vec *arg, const
 	case SQL_MIN:
 	case SQL_MAX:
 		break;
+	default:
+		return sql_agg_more_add(kind, type, arg, sel, n, state, step, arena, err);
 	}
 	int sign = kind == SQL_MAX ? 1 : -1;
 	if (cat_type_is_str(type))
@@ -302,6 +313,8 @@ sql_agg_result(enum sql_agg_kind kind, enum cat_type type, const void *state, st
 	case SQL_MIN:
 	case SQL_MAX:
 		break;
+	default:
+		return sql_agg_more_result(kind, type, state, out, arena, err);
 	}
 	out->null = !b->seen;
 	if (cat_type_is_str(type)) {

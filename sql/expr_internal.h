@@ -82,6 +82,15 @@ struct sql_expr *sql_expr_fold(struct nam_arena *a, struct sql_expr *e);
 /* The list of SQL_IN, when it is long and constant. */
 bool sql_in_prepare(struct nam_arena *a, struct sql_expr *e);
 
+/* ---- the rarer aggregates (expr_agg_more.c) ------------------------------------------- */
+
+bool sql_agg_more_type(enum sql_agg_kind k, enum cat_type arg, enum cat_type *out);
+bool sql_agg_more_add(enum sql_agg_kind kind, enum cat_type type, const struct cat_vec *arg,
+    const uint16_t *sel, unsigned n, void *const *state, unsigned step, struct nam_arena *arena,
+    struct cat_err *err);
+bool sql_agg_more_result(enum sql_agg_kind kind, enum cat_type type, const void *state, struct cat_datum *out,
+    struct nam_arena *arena, struct cat_err *err);
+
 static inline bool
 sql_oom(struct cat_err *err)
 {

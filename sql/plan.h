@@ -126,8 +126,19 @@ struct sql_node {
 struct sql_agg {
 	enum sql_agg_kind kind;
 	struct sql_expr *arg; /* NULL: count(*) */
+	struct sql_expr *separator;
+	struct sql_expr *filter;
 	enum cat_type arg_type, type;
 	const struct ast_expr *ast;
+
+	/* DISTINCT or ORDER BY: rows are kept (group, arguments, what to sort by) and added when all are there */
+	bool later, distinct;
+	struct sql_expr **col; /* behind the group */
+	unsigned cols;
+	struct sql_sort_key *key;
+	unsigned keys;
+	enum cat_type *types;
+	struct sql_rowset *rs;
 };
 
 struct sql_sort_key {
