@@ -114,8 +114,8 @@ on_copy_in(void *arg, const char **bytes, size_t *len)
 static bool
 on_copy_out(void *arg, const char *bytes, size_t len)
 {
-	(void)arg;
-	return !shell_interrupted && fwrite(bytes, 1, len, stdout) == len;
+	struct shell *sh = arg;
+	return !shell_interrupted && fwrite(bytes, 1, len, sh->copy_to ? sh->copy_to : sh->out) == len;
 }
 
 static void

@@ -37,6 +37,7 @@ struct shell {
 	struct source *source;  /* what is being read now; NULL: -c */
 	struct nam_arena arena; /* of one batch being printed */
 	FILE *out;              /* answers */
+	FILE *copy_to;          /* \copy ... TO; NULL: out */
 	bool out_pipe, expanded;
 	bool timing, failed, quit, editing;
 	bool rows_shown; /* the running statement has answered rows */

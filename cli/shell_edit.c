@@ -135,7 +135,8 @@ shell_copy(struct shell *sh, const char *arg)
 	}
 	const char *name = word != NULL ? blanks(end) : "", *rest = *name ? skip(name) : name;
 	if (*name == 0 || word == arg) {
-		fprintf(stderr, "namdb: usage: \\copy TABLE [(COLUMNS)] FROM FILE | STDIN [OPTIONS]\n");
+		fprintf(
+		    stderr, "namdb: usage: \\copy TABLE [(COLUMNS)] | (QUERY) FROM | TO FILE [OPTIONS]\n");
 		return false;
 	}
 	bool from = word[0] == 'f' || word[0] == 'F';
@@ -149,11 +150,15 @@ shell_copy(struct shell *sh, const char *arg)
 		path[len - 2] = 0;
 	}
 	bool same = ok && !quoted && strcasecmp(path, "stdin") == 0;
-	if (ok && !from) { /* this process is the server: it writes the file itself */
-		snprintf(text, room, "COPY %.*s TO '%s'%s", (int)(word - arg), arg, path, rest);
-		ok = strchr(path, '\'') == NULL;
-		if (!ok)
-			fprintf(stderr, "namdb: %s: no quotes in names of files, please\n", path);
+	if (ok && !from) {
+		bool own = !quoted && (strcasecmp(path, "stdout") == 0 || strcasecmp(path, "pstdout") == 0);
+		snprintf(text, room, "COPY %.*sTO STDOUT%s", (int)(word - arg), arg, rest);
+		if (own) {
+			sh->copy_to = stdout;
+		} else if ((sh->copy_to = fopen(path, "we")) == NULL) {
+			fprintf(stderr, "namdb: %s: %s\n", path, strerror(errno));
+			ok = false;
+		}
 	} else if (ok) {
 		snprintf(text, room, "COPY %.*sFROM STDIN%s", (int)(word - arg), arg, rest);
 		if (!same) {
@@ -178,6 +183,12 @@ shell_copy(struct shell *sh, const char *arg)
 	}
 	if (fd >= 0)
 		close(fd);
+	if (sh->copy_to != NULL && sh->copy_to != stdout &&
+	    (ferror(sh->copy_to) | fclose(sh->copy_to)) != 0) {
+		fprintf(stderr, "namdb: cannot write to %s\n", path);
+		ok = false;
+	}
+	sh->copy_to = NULL;
 	free(text);
 	free(path);
 	return ok;

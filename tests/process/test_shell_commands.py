@@ -70,6 +70,20 @@ def test_copy_of_files():
     contains(r.out, "n\n5\n")
 
 
+def test_copy_to_files():
+    h = cluster()
+    path, other = h.file("to.csv", ""), h.file("to.tsv", "")
+    r = h.sql(stdin="\\copy (SELECT id, name FROM t WHERE id < 3 ORDER BY id) to %s with (format csv, header)\n"
+              "\\copy t (id) to '%s'\n\\copy (SELECT 5) to stdout\n\\o %s.2\nCOPY (SELECT 6) TO STDOUT;\n"
+              "\\copy nope to /dev/null\n" % (path, other, path)).fails(1)
+    same(open(path).read(), "id,name\n1,one\n2,\n")
+    check(open(other).read().startswith("1\n2\n"), open(other).read())
+    contains(r.out, "COPY 2\n", "5\nCOPY 1\n")
+    contains(open(path + ".2").read(), "6\n")
+    contains(r.err, "42P01")
+    contains(h.sql(stdin="\\copy t to /nowhere/at/all\n").fails(1).err, "/nowhere/at/all")
+
+
 def test_editor():
     h = cluster()
     editor = h.file("editor", "#!/bin/sh\nsed -i 's/seven/7/' \"$1\"\necho 'SELECT 8 AS b;' >> \"$1\"\n")
