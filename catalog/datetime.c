@@ -1,5 +1,6 @@
 /* datetime.c -- calendar arithmetic, and the forms in which people write dates. */
 #include <catalog/datetime.h>
+#include <catalog/interval.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -71,7 +72,9 @@ struct scan {
 	int64_t year, hour, minute, second, us;
 	int mon, day;
 	int64_t julian;
-	bool has_julian;
+	bool has_julian, has_zone;
+	int64_t zone; /* seconds east of Greenwich */
+	bool zone_range;
 };
 
 static bool
@@ -274,7 +277,7 @@ one_word(struct scan *c)
 	if (strcmp(w, "ad") == 0)
 		return c->ad = true;
 	if (strcmp(w, "z") == 0 || strcmp(w, "zulu") == 0 || strcmp(w, "utc") == 0 || strcmp(w, "gmt") == 0)
-		return c->has_time;
+		return c->has_time && !c->has_zone && (c->has_zone = true);
 	if (strcmp(w, "epoch") == 0)
 		c->special = 2;
 	else if (strcmp(w, "infinity") == 0)
@@ -314,6 +317,37 @@ separated_date(struct scan *c, int64_t v, unsigned d)
 		c->julian = cat_days(c->num[0], 1, 1) + c->num[1] - 1 + EPOCH_JULIAN;
 		c->nums = 0;
 	}
+	return true;
+}
+
+/* Behind the sign: hh, hhmm, hhmmss, hh:mm, hh:mm:ss. */
+static bool
+zone(struct scan *c, bool west)
+{
+	int64_t h, m = 0, s = 0;
+	unsigned d;
+	if (c->has_zone || !number(c, &h, &d))
+		return false;
+	if (peek(c) == ':') {
+		c->at++;
+		if (d > 2 || !number(c, &m, &d) || d > 2)
+			return false;
+		if (peek(c) == ':') {
+			c->at++;
+			if (!number(c, &s, &d) || d > 2)
+				return false;
+		}
+	} else if (d > 4) {
+		s = h % 100;
+		m = h / 100 % 100;
+		h /= 10000;
+	} else if (d > 2) {
+		m = h % 100;
+		h /= 100;
+	}
+	c->has_zone = true;
+	c->zone_range = h > 15 || m > 59 || s > 59;
+	c->zone = ((h * 60 + m) * 60 + s) * (west ? -1 : 1);
 	return true;
 }
 
@@ -360,14 +394,33 @@ tokens(struct scan *c)
 			c->at++;
 			if (letter(peek(c)))
 				continue; /* -infinity: one_word looks back */
-			if (!c->has_time || !digit(peek(c)))
+			if (!c->has_time || !zone(c, ch == '-'))
 				return false;
-			while (digit(peek(c)) || peek(c) == ':')
-				c->at++; /* a zone: without meaning for a timestamp without one */
 		} else {
 			return false;
 		}
 	}
+	return true;
+}
+
+/* Brings AM and PM into the hour, and microseconds of the day together. */
+static bool
+time_of_day(struct scan *c, struct cat_str whole, int64_t *us, struct cat_err *err)
+{
+	if (c->am || c->pm) {
+		if (!c->has_time)
+			return bad(c, whole, err);
+		if (c->hour > 12 || (c->am && c->pm))
+			return field_range(whole, false, err);
+		c->hour = c->hour % 12 + (c->pm ? 12 : 0);
+	}
+	if (c->hour > 24 || c->minute > 59 || c->second > 60 ||
+	    (c->hour == 24 && (c->minute || c->second || c->us)))
+		return field_range(whole, false, err);
+	if (c->zone_range)
+		return cat_error(err, "22009", "time zone displacement out of range: \"%.*s\"",
+		    (int)(whole.len > 200 ? 200 : whole.len), whole.p);
+	*us = ((c->hour * 60 + c->minute) * 60 + c->second) * 1000000 + c->us;
 	return true;
 }
 
@@ -424,18 +477,17 @@ date_time(struct scan *c, struct cat_str whole, int64_t *days, int64_t *us, stru
 		else
 			*days = cat_days(c->year, c->mon, c->day);
 	}
-	if (c->am || c->pm) {
-		if (!c->has_time)
-			return bad(c, whole, err);
-		if (c->hour > 12 || (c->am && c->pm))
-			return field_range(whole, false, err);
-		c->hour = c->hour % 12 + (c->pm ? 12 : 0);
-	}
-	if (c->hour > 24 || c->minute > 59 || c->second > 60 ||
-	    (c->hour == 24 && (c->minute || c->second || c->us)))
-		return field_range(whole, false, err);
-	*us = ((c->hour * 60 + c->minute) * 60 + c->second) * 1000000 + c->us;
-	return true;
+	return time_of_day(c, whole, us, err);
+}
+
+bool
+cat_time_in(struct cat_str text, int64_t *us, struct cat_err *err)
+{
+	struct scan c = { .s = text, .type = "time", .after_t = memchr(text.p, ':', text.len) == NULL };
+	if (!tokens(&c) || !c.has_time || c.special ||
+	    (c.nums != 0 && c.nums != 3 && !(c.month && c.nums == 2)))
+		return bad(&c, text, err);
+	return time_of_day(&c, text, us, err);
 }
 
 bool
@@ -456,10 +508,10 @@ cat_date_in(struct cat_str text, int64_t *days, struct cat_err *err)
 	return true;
 }
 
-bool
-cat_timestamp_in(struct cat_str text, int64_t *out, struct cat_err *err)
+static bool
+moment_in(struct cat_str text, bool zoned, int64_t *out, struct cat_err *err)
 {
-	struct scan c = { .type = "timestamp" };
+	struct scan c = { .type = zoned ? "timestamp with time zone" : "timestamp" };
 	int64_t d, us;
 	if (!date_time(&c, text, &d, &us, err))
 		return false;
@@ -467,12 +519,26 @@ cat_timestamp_in(struct cat_str text, int64_t *out, struct cat_err *err)
 		*out = c.special == 1 ? INT64_MAX : INT64_MIN;
 		return true;
 	}
+	if (zoned)
+		us -= c.zone * 1000000;
 	if (!cat_date_valid(d) || d >= TS_END / CAT_US_PER_DAY ||
 	    !cat_timestamp_valid(d * CAT_US_PER_DAY + us))
 		return cat_error(err, "22008", "timestamp out of range: \"%.*s\"",
 		    (int)(text.len > 200 ? 200 : text.len), text.p);
 	*out = d * CAT_US_PER_DAY + us;
 	return true;
+}
+
+bool
+cat_timestamp_in(struct cat_str text, int64_t *us, struct cat_err *err)
+{
+	return moment_in(text, false, us, err);
+}
+
+bool
+cat_timestamptz_in(struct cat_str text, int64_t *us, struct cat_err *err)
+{
+	return moment_in(text, true, us, err);
 }
 
 /* ---- out ---------------------------------------------------------------------------- */
@@ -542,15 +608,12 @@ cat_date_out(int64_t days, char *to)
 }
 
 unsigned
-cat_timestamp_out(int64_t us, char *to)
+cat_time_out(int64_t us, char *to)
 {
-	if (cat_time_infinite(us))
-		return put_infinity(us, to);
-	int64_t days = floor_div(us, CAT_US_PER_DAY), rest = us - days * CAT_US_PER_DAY;
-	bool bc;
-	unsigned n = put_date(days, to, &bc);
-	int sec = (int)(rest / 1000000), frac = (int)(rest % 1000000);
-	to[n++] = ' ';
+	unsigned n = 0;
+	uint64_t u =
+	    (uint64_t)us % (uint64_t)(CAT_US_PER_DAY + 1); /* only bytes that were not ours are more */
+	int sec = (int)(u / 1000000), frac = (int)(u % 1000000);
 	n += put2(to + n, sec / 3600);
 	to[n++] = ':';
 	n += put2(to + n, sec / 60 % 60);
@@ -563,7 +626,32 @@ cat_timestamp_out(int64_t us, char *to)
 			frac %= unit;
 		}
 	}
+	return n;
+}
+
+unsigned
+cat_timestamp_out(int64_t us, char *to)
+{
+	if (cat_time_infinite(us))
+		return put_infinity(us, to);
+	int64_t days = floor_div(us, CAT_US_PER_DAY), rest = us - days * CAT_US_PER_DAY;
+	bool bc;
+	unsigned n = put_date(days, to, &bc);
+	to[n++] = ' ';
+	n += cat_time_out(rest, to + n);
 	return n + put_bc(to + n, bc);
+}
+
+unsigned
+cat_timestamptz_out(int64_t us, char *to)
+{
+	unsigned n = cat_timestamp_out(us, to);
+	if (cat_time_infinite(us))
+		return n;
+	bool bc = to[n - 1] == 'C';
+	n -= bc ? 3 : 0;
+	memcpy(to + n, "+00", 3);
+	return n + 3 + put_bc(to + n + 3, bc);
 }
 
 /* ---- conversions and parts --------------------------------------------------------------- */
@@ -682,6 +770,13 @@ cat_extract(enum cat_type type, int64_t v, struct cat_str name, struct cat_part 
 		return bad_part(name, false, tname, err);
 	if (date && p >= P_MICROSECONDS && p <= P_HOUR)
 		return bad_part(name, true, tname, err);
+	if (type == CAT_TIME && !(p >= P_MICROSECONDS && p <= P_HOUR) && p != P_EPOCH)
+		return bad_part(name, true, tname, err);
+	if (type == CAT_TIME && p == P_EPOCH) {
+		out->value = v;
+		out->scale = 6;
+		return true;
+	}
 	if (cat_time_infinite(v)) {
 		out->inf = v == INT64_MAX ? 1 : -1;
 		out->null = !(p == P_YEAR || p == P_DECADE || p == P_CENTURY || p == P_MILLENNIUM ||
@@ -763,6 +858,92 @@ cat_extract(enum cat_type type, int64_t v, struct cat_str name, struct cat_part 
 		break;
 	}
 	out->value = r;
+	return true;
+}
+
+bool
+cat_extract_interval(struct cat_interval v, struct cat_str name, struct cat_part *out, struct cat_err *err)
+{
+	enum part p = part_find(name);
+	const char *tname = cat_type_name(CAT_INTERVAL);
+	*out = (struct cat_part){ 0 };
+	int year = v.months / 12, mon = v.months % 12;
+	switch (p) {
+	case P_NONE:
+		return bad_part(name, false, tname, err);
+	case P_MICROSECONDS:
+	case P_MILLISECONDS:
+	case P_SECOND:
+		out->value = v.us % 60000000;
+		out->scale = p == P_SECOND ? 6 : p == P_MILLISECONDS ? 3 : 0;
+		return true;
+	case P_MINUTE:
+		out->value = v.us / 60000000 % 60;
+		return true;
+	case P_HOUR:
+		out->value = v.us / 3600000000;
+		return true;
+	case P_DAY:
+		out->value = v.days;
+		return true;
+	case P_MONTH:
+		out->value = mon;
+		return true;
+	case P_QUARTER:
+		out->value = mon / 3 + 1;
+		return true;
+	case P_YEAR:
+		out->value = year;
+		return true;
+	case P_DECADE:
+		out->value = year / 10;
+		return true;
+	case P_CENTURY:
+		out->value = year / 100;
+		return true;
+	case P_MILLENNIUM:
+		out->value = year / 1000;
+		return true;
+	case P_EPOCH: {
+		/* a year is 365.25 days, a month 30 */
+		__int128 us = (__int128)year * 31557600 + ((int64_t)mon * 30 + v.days) * INT64_C(86400);
+		us = us * 1000000 + v.us;
+		out->scale = us == (int64_t)us ? 6 : 0;
+		out->value = (int64_t)(us == (int64_t)us ? us : us / 1000000);
+		return true;
+	}
+	default:
+		return bad_part(name, true, tname, err);
+	}
+}
+
+bool
+cat_interval_trunc(struct cat_str name, struct cat_interval v, struct cat_interval *out, struct cat_err *err)
+{
+	enum part p = part_find(name);
+	static const int64_t us[] = { [P_MICROSECONDS] = 1,
+		[P_MILLISECONDS] = 1000,
+		[P_SECOND] = 1000000,
+		[P_MINUTE] = 60000000,
+		[P_HOUR] = 3600000000 };
+	static const int months[] = { [P_MONTH] = 1,
+		[P_QUARTER] = 3,
+		[P_YEAR] = 12,
+		[P_DECADE] = 120,
+		[P_CENTURY] = 1200,
+		[P_MILLENNIUM] = 12000 };
+	if (p == P_NONE || p == P_WEEK || p > P_MILLENNIUM)
+		return bad_part(name, p != P_NONE, cat_type_name(CAT_INTERVAL), err);
+	*out = v;
+	if (p <= P_HOUR) {
+		out->us -= v.us % us[p];
+		return true;
+	}
+	out->us = 0;
+	if (p != P_DAY) {
+		out->days = 0;
+		out->months -= v.months % months[p];
+	}
 	return true;
 }
 

@@ -1,5 +1,6 @@
 /* row.c -- rows as bytes: layout of a table, encoding, decoding a column at a time, keys. */
 #include <catalog/catalog.h>
+#include <catalog/interval.h>
 #include <catalog/numeric.h>
 #include <catalog/row_format.h>
 
@@ -494,6 +495,11 @@ same_var(const struct cat_table *t, const char *row, uint32_t len, const struct 
 	if (c->type == CAT_NUMERIC || c->type == CAT_BPCHAR) {
 		union cat_val mine = { .s = { row + cell.where, cell.len } }, its = { .s = { key, n } };
 		return cat_value_cmp(c->type, mine, its) == 0;
+	}
+	if (c->type == CAT_INTERVAL) {
+		__int128 mine =
+		    cat_interval_span(cat_interval_load((struct cat_str){ row + cell.where, cell.len }));
+		return n == sizeof mine && memcmp(&mine, key, n) == 0;
 	}
 	return cell.len == n && memcmp(row + cell.where, key, n) == 0;
 }

@@ -7,7 +7,7 @@
  *        | bit k: column k | at column.offset      | in column order  |
  *        +-----------------+-----------------------+- - - - - - - - - +
  *
- *   cell of BOOL 1 byte, INT2 2, INT4 FLOAT4 4, INT8 FLOAT8 DATE TIMESTAMP 8, little-endian, not aligned;
+ *   cell of BOOL 1 byte, INT2 2, INT4 FLOAT4 4, INT8 FLOAT8 DATE TIME and timestamps 8, little-endian, not aligned;
  *   of TEXT, NUMERIC and every other str 8:
  *
  *        | where: 32, from byte 0 of the row | how long: 31 | spilled: 1 (top bit) |
@@ -19,7 +19,8 @@
  *
  * A key, as cat_key_encode makes it and txn hashes it: per key column 8 bytes
  * (numbers; -0.0 as 0.0, any NaN as one), or 32-bit length and bytes (TEXT;
- * NUMERIC without trailing zeros of its fraction, so 1.0 and 1.00 are one key; BPCHAR without trailing spaces).
+ * NUMERIC without trailing zeros of its fraction, so 1.0 and 1.00 are one key; BPCHAR without trailing spaces; an INTERVAL's
+ * length as an int128).
  *
  * Always true
  *   C1  The place of a column's cell depends on the table only: any column of any row is O(1) away.

@@ -1,5 +1,6 @@
 /* value.c -- values of every type: text in, text out, order, hash, fit. */
 #include <catalog/datetime.h>
+#include <catalog/interval.h>
 #include <catalog/numeric.h>
 
 #include <base/hash.h>
@@ -27,6 +28,9 @@ static const struct {
 	[CAT_TEXT] = { "text", "text", 'S', true },
 	[CAT_BPCHAR] = { "character", "bpchar", 'S', false },
 	[CAT_DATE] = { "date", "date", 'D', false },
+	[CAT_TIMESTAMPTZ] = { "timestamp with time zone", "timestamptz", 'D', true },
+	[CAT_INTERVAL] = { "interval", "interval", 'T', true },
+	[CAT_TIME] = { "time without time zone", "time", 'D', false },
 	[CAT_TIMESTAMP] = { "timestamp without time zone", "timestamp", 'D', false },
 };
 
@@ -261,6 +265,9 @@ cat_value_fit(
 		return true;
 	if (type == CAT_NUMERIC)
 		return cat_num_fit(v->s, typmod, &v->s, arena, err);
+	if (type == CAT_INTERVAL)
+		return cat_interval_store(
+		    cat_interval_fit(cat_interval_load(v->s), typmod), &v->s, arena, err);
 	bool pads = type == CAT_BPCHAR;
 	if (!pads && (type != CAT_TEXT || v->s.len <= (uint32_t)typmod))
 		return true;
@@ -308,6 +315,14 @@ cat_value_in(enum cat_type type, int32_t typmod, struct cat_str in, union cat_va
 		return cat_date_in(in, &out->i, err);
 	case CAT_TIMESTAMP:
 		return cat_timestamp_in(in, &out->i, err);
+	case CAT_TIMESTAMPTZ:
+		return cat_timestamptz_in(in, &out->i, err);
+	case CAT_TIME:
+		return cat_time_in(in, &out->i, err);
+	case CAT_INTERVAL: {
+		struct cat_interval v;
+		return cat_interval_in(in, typmod, &v, err) && cat_interval_store(v, &out->s, arena, err);
+	}
 	default:
 		return cat_error(err, "XX000", "unknown type %d", (int)type);
 	}
@@ -447,7 +462,7 @@ cat_value_out(enum cat_type type, union cat_val v, struct nam_arena *arena)
 		return v.s;
 	if (type == CAT_NUMERIC)
 		return cat_num_out(v.s, arena);
-	char *p = nam_arena_take(arena, CAT_DATETIME_CHARS);
+	char *p = nam_arena_take(arena, type == CAT_INTERVAL ? CAT_INTERVAL_CHARS : CAT_DATETIME_CHARS);
 	if (p == NULL)
 		return (struct cat_str){ "", 0 };
 	unsigned n = 0;
@@ -466,6 +481,15 @@ cat_value_out(enum cat_type type, union cat_val v, struct nam_arena *arena)
 		break;
 	case CAT_TIMESTAMP:
 		n = cat_timestamp_out(v.i, p);
+		break;
+	case CAT_TIMESTAMPTZ:
+		n = cat_timestamptz_out(v.i, p);
+		break;
+	case CAT_TIME:
+		n = cat_time_out(v.i, p);
+		break;
+	case CAT_INTERVAL:
+		n = cat_interval_out(cat_interval_load(v.s), p);
 		break;
 	default:
 		break;
@@ -510,6 +534,12 @@ cat_value_canonical(enum cat_type type, struct cat_str s, struct cat_str *out, s
 	case CAT_BPCHAR:
 		*out = without_blanks(s);
 		return true;
+	case CAT_INTERVAL: {
+		__int128 span = cat_interval_span(cat_interval_load(s));
+		const char *p = nam_arena_copy(arena, &span, sizeof span);
+		*out = (struct cat_str){ p, s.len };
+		return p != NULL;
+	}
 	default:
 		*out = s;
 		return true;
@@ -527,6 +557,11 @@ cat_value_cmp(enum cat_type type, union cat_val a, union cat_val b)
 		return (a.f > b.f) - (a.f < b.f);
 	case CAT_NUMERIC:
 		return cat_num_cmp(a.s, b.s);
+	case CAT_INTERVAL: {
+		__int128 x = cat_interval_span(cat_interval_load(a.s));
+		__int128 y = cat_interval_span(cat_interval_load(b.s));
+		return (x > y) - (x < y);
+	}
 	case CAT_BPCHAR:
 		a.s = without_blanks(a.s);
 		b.s = without_blanks(b.s);
@@ -557,6 +592,10 @@ cat_value_hash(enum cat_type type, union cat_val v, uint64_t seed)
 		return nam_mix((uint64_t)v.i ^ seed) + seed;
 	case CAT_NUMERIC:
 		return cat_num_hash(v.s, seed);
+	case CAT_INTERVAL: {
+		__int128 span = cat_interval_span(cat_interval_load(v.s));
+		return nam_hash(&span, sizeof span, seed);
+	}
 	case CAT_BPCHAR:
 		v.s = without_blanks(v.s);
 		/* fall through */

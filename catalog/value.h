@@ -13,6 +13,9 @@
  *	BPCHAR      str: char(n), padded with spaces to n characters; they do not count when it is compared
  *	DATE        int64 days since 2000-01-01; INT64_MAX / INT64_MIN = infinity / -infinity
  *	TIMESTAMP   int64 microseconds since 2000-01-01 00:00; same infinities
+ *	TIMESTAMPTZ int64 as TIMESTAMP, in UTC
+ *	TIME        int64 microseconds since midnight
+ *	INTERVAL    str: 16 bytes, see catalog/interval.h
  *	UNKNOWN     str: an untyped literal before the binder has decided; never stored
  */
 #ifndef NAM_CATALOG_VALUE_H
@@ -36,6 +39,9 @@ enum cat_type {
 	CAT_INT2 = 9,
 	CAT_FLOAT4 = 10,
 	CAT_BPCHAR = 11,
+	CAT_TIMESTAMPTZ = 12,
+	CAT_INTERVAL = 13,
+	CAT_TIME = 14,
 	CAT_TYPES
 };
 
@@ -53,8 +59,8 @@ bool cat_type_preferred(enum cat_type t);
 static inline bool
 cat_type_is_str(enum cat_type t)
 {
-	return (UINT32_C(1) << t &
-		   (1u << CAT_TEXT | 1u << CAT_NUMERIC | 1u << CAT_UNKNOWN | 1u << CAT_BPCHAR)) != 0;
+	return (UINT32_C(1) << t & (1u << CAT_TEXT | 1u << CAT_NUMERIC | 1u << CAT_UNKNOWN |
+				       1u << CAT_BPCHAR | 1u << CAT_INTERVAL)) != 0;
 }
 
 /* cat_val.f holds it. */
@@ -166,8 +172,9 @@ union cat_val cat_value_copy(enum cat_type type, union cat_val v, struct nam_are
 
 /* A str without what does not count in a comparison: trailing zeros of a numeric, trailing spaces of char(n). Equal
  * values become equal bytes, never longer. false: no memory. */
+/* An interval becomes the 16 bytes of its length. */
 bool cat_value_canonical(enum cat_type type, struct cat_str s, struct cat_str *out, struct nam_arena *arena);
 
-/* typmods: varchar(n), char(n): n. numeric(p,s): p << 16 | s. */
+/* typmods: varchar(n), char(n): n. numeric(p,s): p << 16 | s. interval: its fields. */
 
 #endif

@@ -380,6 +380,10 @@ beside(const char *op, enum cat_type other)
 		return CAT_TEXT;
 	if (other == CAT_DATE && strcmp(op, "+") == 0)
 		return CAT_INT4;
+	if ((other == CAT_TIMESTAMP || other == CAT_TIMESTAMPTZ || other == CAT_TIME) && strcmp(op, "+") == 0)
+		return CAT_INTERVAL;
+	if (other == CAT_INTERVAL && (strcmp(op, "*") == 0 || strcmp(op, "/") == 0))
+		return CAT_FLOAT8;
 	return other;
 }
 

@@ -1,6 +1,8 @@
 /* convert_expr.c -- libpg_query's expressions to ours, said with fewer kinds of words. */
 #include "convert.h"
 
+#include <catalog/interval.h>
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,14 +203,13 @@ sql_convert_type(struct sql_convert *c, const PgQuery__TypeName *t, enum cat_typ
 		return sql_convert_no(c, "SETOF and %TYPE are", t->location);
 	*type = cat_type_find(name);
 	if (*type == CAT_UNKNOWN) {
-		static const char *const others[] = { "char", "timestamptz", "time", "timetz", "interval",
-			"bytea", "json", "jsonb", "uuid", "money", "xml", "bit", "varbit", "oid", "name",
-			"regclass", "inet", "cidr", "point", "serial", "bigserial", "smallserial", "serial4",
-			"serial8", "tsvector", "tsquery" };
+		static const char *const others[] = { "char", "timetz", "bytea", "json", "jsonb", "uuid",
+			"money", "xml", "bit", "varbit", "oid", "name", "regclass", "inet", "cidr", "point",
+			"serial", "bigserial", "smallserial", "serial4", "serial8", "tsvector", "tsquery" };
 		for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
 			if (strcmp(name, others[i]) != 0)
 				continue;
-			const char *say = i == 0 ? "\"char\"" : i == 1 ? "timestamp with time zone" : name;
+			const char *say = i == 0 ? "\"char\"" : i == 1 ? "time with time zone" : name;
 			snprintf(what, sizeof what, "type %s is", say);
 			return sql_convert_no(c, what, t->location);
 		}
@@ -240,8 +241,13 @@ sql_convert_type(struct sql_convert *c, const PgQuery__TypeName *t, enum cat_typ
 			*typmod = a << 16 | b;
 			return true;
 		}
-	} else if (*type == CAT_TIMESTAMP) {
+	} else if (*type == CAT_TIMESTAMP || *type == CAT_TIMESTAMPTZ || *type == CAT_TIME) {
 		return a == 6 || sql_convert_no(c, "timestamp precisions other than 6 are", t->location);
+	} else if (*type == CAT_INTERVAL) {
+		if (t->n_typmods > 1 && b != 6)
+			return sql_convert_no(c, "interval precisions other than 6 are", t->location);
+		*typmod = a == CAT_FIELD_ALL ? -1 : a;
+		return true;
 	} else {
 		cat_error(c->err, "42601", "type modifier is not allowed for type \"%.63s\"", name);
 	}
@@ -564,13 +570,16 @@ sql_value(struct sql_convert *c, const PgQuery__SQLValueFunction *f)
 	if (now == NULL)
 		return NULL;
 	now->text = "now";
+	if (f->op == PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIMESTAMP)
+		now->text = "localtimestamp";
 	if (f->op == PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIMESTAMP ||
 	    f->op == PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIMESTAMP)
 		return now;
-	if (f->op == PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_DATE) {
+	bool date = f->op == PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_DATE;
+	if (date || f->op == PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIME) {
 		struct ast_expr *e = node1(c, AST_CAST, f->location, now);
 		if (e != NULL)
-			e->type = CAT_DATE;
+			e->type = date ? CAT_DATE : CAT_TIME;
 		return e;
 	}
 	return no(c, "CURRENT_TIME, CURRENT_USER and the like are", f->location);

@@ -194,7 +194,7 @@ sql_expr_coerce(
 static bool
 has_typmod(enum cat_type t)
 {
-	return t == CAT_TEXT || t == CAT_NUMERIC || t == CAT_BPCHAR;
+	return t == CAT_TEXT || t == CAT_NUMERIC || t == CAT_BPCHAR || t == CAT_INTERVAL;
 }
 
 /* Applies a typmod to an expression that has the type already. */
@@ -211,6 +211,24 @@ fit(struct nam_arena *a, struct sql_expr *e, const struct sql_fn *fn, int32_t ty
 	return sql_expr_fold(a, c);
 }
 
+/* INTERVAL '1' DAY: the fields say what the number means. */
+static bool
+is_span(const struct sql_expr *e, enum cat_type to, int32_t typmod)
+{
+	return to == CAT_INTERVAL && typmod >= 0 && e->kind == SQL_CONST && e->type == CAT_UNKNOWN &&
+	       !e->value.null;
+}
+
+static struct sql_expr *
+span(struct nam_arena *a, const struct sql_expr *e, int32_t fields, struct cat_err *err)
+{
+	struct cat_datum d = { .type = CAT_INTERVAL };
+	if (!cat_value_in(CAT_INTERVAL, fields, e->value.v.s, &d.v, a, err))
+		return fail(err, e->position);
+	struct sql_expr *c = sql_expr_const(a, d, e->position);
+	return c ? c : no_memory(err);
+}
+
 struct sql_expr *
 sql_expr_cast(struct nam_arena *a, struct sql_expr *e, enum cat_type to, int32_t typmod, int position,
     struct cat_err *err)
@@ -221,6 +239,8 @@ sql_expr_cast(struct nam_arena *a, struct sql_expr *e, enum cat_type to, int32_t
 		    err, "42846", "cannot cast type %s to %s", cat_type_name(e->type), cat_type_name(to));
 		return fail(err, position);
 	}
+	if (is_span(e, to, typmod))
+		return span(a, e, typmod, err);
 	e = sql_expr_coerce(a, e, to, SQL_CAST_EXPLICIT, err);
 	return e ? fit(a, e, &sql_fn_fit_explicit, typmod, err) : NULL;
 }
@@ -238,6 +258,8 @@ sql_expr_assign(struct nam_arena *a, struct sql_expr *e, enum cat_type to, int32
 		snprintf(err->hint, sizeof err->hint, "You will need to rewrite or cast the expression.");
 		return fail(err, e->position ? e->position : position);
 	}
+	if (is_span(e, to, typmod))
+		return span(a, e, typmod, err);
 	e = sql_expr_coerce(a, e, to, SQL_CAST_ASSIGN, err);
 	return e ? fit(a, e, &sql_fn_fit_assign, typmod, err) : NULL;
 }

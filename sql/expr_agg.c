@@ -1,6 +1,7 @@
 /* expr_agg.c -- count, sum, avg, min, max: 32 bytes of state a group. */
 #include <sql/expr_internal.h>
 
+#include <catalog/interval.h>
 #include <catalog/numeric.h>
 
 #include <base/assert.h>
@@ -18,6 +19,12 @@ struct tally {
 	};
 };
 
+/* sum and avg of intervals */
+struct spans {
+	int64_t n;
+	struct cat_interval sum;
+};
+
 /* min, max */
 struct best {
 	uint64_t seen;
@@ -30,6 +37,7 @@ struct best {
 };
 
 _Static_assert(sizeof(struct tally) <= SQL_AGG_BYTES, "fits");
+_Static_assert(sizeof(struct spans) <= SQL_AGG_BYTES, "fits");
 _Static_assert(sizeof(struct best) <= SQL_AGG_BYTES, "fits");
 
 bool
@@ -76,6 +84,10 @@ sql_agg_type(enum sql_agg_kind k, enum cat_type arg, enum cat_type *out, int pos
 		       : cat_type_is_float(arg)          ? CAT_FLOAT8
 		       : small_int(arg) && k == SQL_SUM  ? CAT_INT8
 							 : CAT_NUMERIC;
+		return true;
+	}
+	if ((k == SQL_SUM || k == SQL_AVG) && arg == CAT_INTERVAL) {
+		*out = arg;
 		return true;
 	}
 	if ((k == SQL_MIN || k == SQL_MAX) && arg != CAT_BOOL) {
@@ -179,6 +191,10 @@ add(enum sql_agg_kind kind, enum cat_type type, const struct cat_vec *arg, const
 		if (small_int(type) && kind == SQL_SUM) {
 			ROWS(struct tally *t = p; t->n++;
 			     if (__builtin_add_overflow(t->i, arg->i[k], &t->i)) return range8(err));
+		} else if (type == CAT_INTERVAL) {
+			ROWS(struct spans *v = p; v->n++;
+			     if (!cat_interval_add(
+				     v->sum, cat_interval_load(arg->s[k]), &v->sum, err)) return false);
 		} else if (cat_type_is_int(type)) {
 			ROWS(if (!cat_num_sum_add_int(p, arg->i[k], arena, err)) return false);
 		} else if (type == CAT_FLOAT4 && kind == SQL_SUM) {
@@ -297,6 +313,16 @@ sql_agg_result(enum sql_agg_kind kind, enum cat_type type, const void *state, st
 			else
 				out->v.i = t->i;
 			return true;
+		}
+		if (type == CAT_INTERVAL) {
+			const struct spans *v = state;
+			struct cat_interval x = v->sum;
+			out->null = v->n == 0;
+			out->v.s = (struct cat_str){ "", 0 };
+			if (out->null)
+				return true;
+			return (kind == SQL_SUM || cat_interval_scale(x, (double)v->n, true, &x, err)) &&
+			       cat_interval_store(x, &out->v.s, arena, err);
 		}
 		out->null = s->n == 0;
 		out->v.s = (struct cat_str){ "", 0 };

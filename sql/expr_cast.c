@@ -2,6 +2,7 @@
 #include <sql/expr_internal.h>
 
 #include <catalog/datetime.h>
+#include <catalog/interval.h>
 #include <catalog/numeric.h>
 
 #include <math.h>
@@ -158,6 +159,30 @@ timestamp_to_date(struct sql_row *r)
 }
 
 static bool
+timestamp_to_time(struct sql_row *r)
+{
+	int64_t day = cat_timestamp_to_date(r->a[0].i);
+	r->out_null = cat_time_infinite(day);
+	r->out.i = r->out_null ? 0 : r->a[0].i - day * CAT_US_PER_DAY;
+	return true;
+}
+
+static bool
+time_to_interval(struct sql_row *r)
+{
+	struct cat_interval v = { .us = r->a[0].i };
+	return cat_interval_store(v, &r->out.s, r->env->arena, r->env->err);
+}
+
+static bool
+interval_to_time(struct sql_row *r)
+{
+	int64_t us = cat_interval_load(r->a[0].s).us % CAT_US_PER_DAY;
+	r->out.i = us < 0 ? us + CAT_US_PER_DAY : us;
+	return true;
+}
+
+static bool
 fit_assign(struct sql_row *r)
 {
 	r->out = r->a[0];
@@ -201,6 +226,9 @@ ONE(fn_to_text, to_text);
 ONE(fn_from_text, from_text);
 ONE(fn_date_to_timestamp, date_to_timestamp);
 ONE(fn_timestamp_to_date, timestamp_to_date);
+ONE(fn_timestamp_to_time, timestamp_to_time);
+ONE(fn_time_to_interval, time_to_interval);
+ONE(fn_interval_to_time, interval_to_time);
 static const struct sql_fn fn_same = { .name = "same" };
 
 const struct sql_fn sql_fn_fit_assign = { .name = "fit", .nargs = 1, .row = fit_assign };
@@ -254,8 +282,16 @@ sql_cast_find(enum cat_type from, enum cat_type to, enum sql_cast_level level, c
 		    [CAT_FLOAT8] = { &fn_numeric_to_float, I } },
 		[CAT_TEXT] = { [CAT_BPCHAR] = { &fn_same, I } },
 		[CAT_BPCHAR] = { [CAT_TEXT] = { &fn_bpchar_to_text, I } },
-		[CAT_DATE] = { [CAT_TIMESTAMP] = { &fn_date_to_timestamp, I } },
-		[CAT_TIMESTAMP] = { [CAT_DATE] = { &fn_timestamp_to_date, A } },
+		[CAT_DATE] = { [CAT_TIMESTAMP] = { &fn_date_to_timestamp, I },
+		    [CAT_TIMESTAMPTZ] = { &fn_date_to_timestamp, I } },
+		[CAT_TIMESTAMP] = { [CAT_DATE] = { &fn_timestamp_to_date, A },
+		    [CAT_TIMESTAMPTZ] = { &fn_same, I },
+		    [CAT_TIME] = { &fn_timestamp_to_time, A } },
+		[CAT_TIMESTAMPTZ] = { [CAT_DATE] = { &fn_timestamp_to_date, A },
+		    [CAT_TIMESTAMP] = { &fn_same, A },
+		    [CAT_TIME] = { &fn_timestamp_to_time, A } },
+		[CAT_TIME] = { [CAT_INTERVAL] = { &fn_time_to_interval, I } },
+		[CAT_INTERVAL] = { [CAT_TIME] = { &fn_interval_to_time, A } },
 		[CAT_UNKNOWN] = { [CAT_TEXT] = { &fn_same, I }, [CAT_BPCHAR] = { &fn_same, I } },
 	};
 	/* by way of the text: any type to text, text to any type; a column that nobody has typed holds text */

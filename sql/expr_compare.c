@@ -191,7 +191,8 @@ const struct sql_fn sql_fn_least = { .name = "least", .flags = SQL_FN_NULLS, .ro
 	    CMP(op, CAT_INT8, CAT_INT8, i), CMP(op, CAT_INT4, CAT_INT8, i), CMP(op, CAT_INT8, CAT_INT4, i),  \
 	    CMP(op, CAT_TEXT, CAT_TEXT, t), CMP(op, CAT_FLOAT8, CAT_FLOAT8, f),                              \
 	    CMP(op, CAT_NUMERIC, CAT_NUMERIC, n), CMP(op, CAT_DATE, CAT_DATE, i),                            \
-	    CMP(op, CAT_TIMESTAMP, CAT_TIMESTAMP, i), CMP(op, CAT_BOOL, CAT_BOOL, i)
+	    CMP(op, CAT_TIMESTAMP, CAT_TIMESTAMP, i), CMP(op, CAT_TIMESTAMPTZ, CAT_TIMESTAMPTZ, i),          \
+	    CMP(op, CAT_TIME, CAT_TIME, i), CMP(op, CAT_BOOL, CAT_BOOL, i)
 
 const struct sql_fn sql_fns_compare[] = {
 	ALL("=", i_eq, f_eq, t_eq, n_eq),

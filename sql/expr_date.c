@@ -1,4 +1,4 @@
-/* expr_date.c -- functions and operators on dates and timestamps. There are no intervals. */
+/* expr_date.c -- functions and operators on dates and timestamps; with intervals: expr_interval.c. */
 #include <sql/expr_internal.h>
 
 #include <catalog/datetime.h>
@@ -166,9 +166,10 @@ k_isfinite(struct sql_row *r)
 
 #define D  CAT_DATE
 #define TS CAT_TIMESTAMP
+#define TZ CAT_TIMESTAMPTZ
 #define NOW(name)                                                                                            \
 	{                                                                                                    \
-		name, SQL_FN_VOLATILE, 0, { 0 }, TS, NULL, k_now                                             \
+		name, SQL_FN_VOLATILE, 0, { 0 }, TZ, NULL, k_now                                             \
 	}
 
 const struct sql_fn sql_fns_date[] = {
@@ -178,6 +179,10 @@ const struct sql_fn sql_fns_date[] = {
 	{ "-", SQL_FN_OP, 2, { D, D }, CAT_INT4, NULL, k_date_diff },
 	{ "extract", 0, 2, { CAT_TEXT, D }, CAT_NUMERIC, NULL, k_extract },
 	{ "extract", 0, 2, { CAT_TEXT, TS }, CAT_NUMERIC, NULL, k_extract },
+	{ "extract", 0, 2, { CAT_TEXT, TZ }, CAT_NUMERIC, NULL, k_extract },
+	{ "date_part", 0, 2, { CAT_TEXT, TZ }, CAT_FLOAT8, NULL, k_date_part },
+	{ "date_trunc", 0, 2, { CAT_TEXT, TZ }, TZ, NULL, k_date_trunc },
+	{ "isfinite", 0, 1, { TZ }, CAT_BOOL, NULL, k_isfinite },
 	{ "date_part", 0, 2, { CAT_TEXT, TS }, CAT_FLOAT8, NULL, k_date_part },
 	{ "date_trunc", 0, 2, { CAT_TEXT, TS }, TS, NULL, k_date_trunc },
 	{ "make_date", 0, 3, { CAT_INT4, CAT_INT4, CAT_INT4 }, D, NULL, k_make_date },
@@ -185,7 +190,7 @@ const struct sql_fn sql_fns_date[] = {
 	{ "isfinite", 0, 1, { TS }, CAT_BOOL, NULL, k_isfinite },
 	NOW("now"),
 	NOW("current_timestamp"),
-	NOW("localtimestamp"),
+	{ "localtimestamp", SQL_FN_VOLATILE, 0, { 0 }, TS, NULL, k_now },
 	NOW("transaction_timestamp"),
 	NOW("statement_timestamp"),
 	{ "current_date", SQL_FN_VOLATILE, 0, { 0 }, D, NULL, k_today },

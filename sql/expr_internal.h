@@ -61,7 +61,7 @@ struct sql_fn {
 
 /* Tables, ended by a NULL name. */
 extern const struct sql_fn sql_fns_number[], sql_fns_compare[], sql_fns_text[], sql_fns_date[],
-    sql_fns_small[];
+    sql_fns_small[], sql_fns_interval[];
 
 /* ---- casts (expr_cast.c) ------------------------------------------------------ */
 

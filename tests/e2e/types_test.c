@@ -116,6 +116,136 @@ static const struct golden character[] = {
 	{ NULL, NULL },
 };
 
+static const struct golden interval[] = {
+	{ "create table v (k interval primary key, t time, z timestamptz, f interval day to minute)",
+	    "CREATE TABLE" },
+	{ "insert into v values ('1 month', '10:00', '2024-01-01 00:00+01', '1 2:03:04'), ('1 day', '09:00', "
+	  "'2023-01-01', '5'), ('-1 hour', null, null, null)",
+	    "INSERT 0 3" },
+	{ "insert into v values ('30 days')",
+	    "ERROR 23505: duplicate key value violates unique constraint \"v_pkey\"" },
+	{ "select * from v order by k", "-01:00:00|~|~|~;1 day|09:00:00|2023-01-01 00:00:00+00|00:05:00;1 "
+					"mon|10:00:00|2023-12-31 23:00:00+00|1 "
+					"day 02:03:00; SELECT 3" },
+	{ "select k from v where k = '720 hours'", "1 mon; SELECT 1" },
+	{ "select k from v where k in ('24:00', '30 days') order by k desc", "1 mon;1 day; SELECT 2" },
+	{ "select sum(k), avg(k), min(k), max(k), count(k), max(z), min(t) from v",
+	    "1 mon 1 day -01:00:00|10 days 07:40:00|-01:00:00|1 mon|3|2023-12-31 23:00:00+00|09:00:00; "
+	    "SELECT 1" },
+	{ "select sum(k), avg(k), max(k) from v where k > '1 year'", "~|~|~; SELECT 1" },
+	{ "select k, count(*) from v group by k order by k desc", "1 mon|1;1 day|1;-01:00:00|1; SELECT 3" },
+	{ "select count(*) from v a join v b on a.k = b.k", "3; SELECT 1" },
+	{ "update v set z = z + '1 day', t = t + '1 hour' where k = '1 day'", "UPDATE 1" },
+	{ "select z, t from v where z < '2023-06-01'", "2023-01-02 00:00:00+00|10:00:00; SELECT 1" },
+	{ "select interval '1 year 2 months 3 days 04:05:06.789', interval '-1 year 2 mons -3 days 04:05:06'",
+	    "1 year 2 mons 3 days 04:05:06.789|-10 mons -3 days +04:05:06; SELECT 1" },
+	{ "select interval '1 day ago', interval '@ 1 minute', interval 'P1Y2M3DT4H5M6.5S', interval '1-2', "
+	  "interval '3 4:05:06'",
+	    "-1 days|00:01:00|1 year 2 mons 3 days 04:05:06.5|1 year 2 mons|3 days 04:05:06; SELECT 1" },
+	{ "select interval '1.5 days', interval '1.5 months', interval '1.5 years', interval '1.5 weeks', "
+	  "interval '0'",
+	    "1 day 12:00:00|1 mon 15 days|1 year 6 mons|10 days 12:00:00|00:00:00; SELECT 1" },
+	{ "select interval '1' day, interval '90' minute, interval '1 2:03:04' day to hour, interval '3 "
+	  "years 2 months' year",
+	    "1 day|01:30:00|1 day 02:00:00|3 years; SELECT 1" },
+	{ "select interval 'x'", "ERROR 22007: invalid input syntax for type interval: \"x\"" },
+	{ "select interval ''", "ERROR 22007: invalid input syntax for type interval: \"\"" },
+	{ "select interval '1 day 2 day'",
+	    "ERROR 22007: invalid input syntax for type interval: \"1 day 2 day\"" },
+	{ "select interval '99999999999 years'",
+	    "ERROR 22015: interval field value out of range: \"99999999999 years\"" },
+	{ "select interval '2147483647 days' + interval '1 day'", "ERROR 22008: interval out of range" },
+	{ "select interval '1 month' = interval '30 days', interval '1 day' < interval '25 hours', interval "
+	  "'1 mon' > '29 days'",
+	    "t|t|t; SELECT 1" },
+	{ "select date '2024-01-31' + interval '1 month', timestamp '2024-03-31 10:00' - interval '1 mon 1 "
+	  "day 1 hour'",
+	    "2024-02-29 00:00:00|2024-02-28 09:00:00; SELECT 1" },
+	{ "select timestamp '2024-01-01' - timestamp '2023-12-30 12:00:00', timestamptz '2024-01-01' + "
+	  "interval '1 mon'",
+	    "1 day 12:00:00|2024-02-01 00:00:00+00; SELECT 1" },
+	{ "select interval '1 day' * 1.5, 2 * interval '1 mon 1 day', interval '1 month' / 2, interval '10 "
+	  "days' * 0.33, "
+	  "interval '1 mon' / 7",
+	    "1 day 12:00:00|2 mons 2 days|15 days|3 days 07:12:00|4 days 06:51:25.6896; SELECT 1" },
+	{ "select interval '1 day' / 0", "ERROR 22012: division by zero" },
+	{ "select timestamp '294276-12-31' + interval '1 day'", "ERROR 22008: timestamp out of range" },
+	{ "select age(timestamp '2024-03-01', timestamp '2023-01-31'), age(date '2001-04-10', date "
+	  "'1957-06-13')",
+	    "1 year 1 mon 1 day|43 years 9 mons 27 days; SELECT 1" },
+	{ "select justify_hours('27 hours'), justify_days('35 days'), justify_interval('1 mon -1 hour')",
+	    "1 day 03:00:00|1 mon 5 days|29 days 23:00:00; SELECT 1" },
+	{ "select extract(epoch from interval '1 year 2 months 3 days 4:05:06.7'), extract(hour from "
+	  "interval '100 hours'), "
+	  "date_part('second', interval '1:02:03.5')",
+	    "37015506.700000|100|3.5; SELECT 1" },
+	{ "select extract(dow from interval '1 day')",
+	    "ERROR 0A000: unit \"dow\" not supported for type interval" },
+	{ "select date_trunc('hour', interval '1 day 2:03:04')", "1 day 02:00:00; SELECT 1" },
+	{ "select date '2024-01-01' + '1 day'", "ERROR 42725: operator is not unique: date + unknown" },
+	{ "select 1::interval", "ERROR 42846: cannot cast type integer to interval" },
+	{ "select interval '1 day' + null, coalesce(null, interval '1 day'), '1 day'::text::interval",
+	    "~|1 day|1 day; SELECT 1" },
+	{ NULL, NULL },
+};
+
+static const struct golden moment[] = {
+	{ "create table m (z timestamptz primary key, t time)", "CREATE TABLE" },
+	{ "insert into m values ('2024-01-01 12:00:00+02', '04:05:06.789'), ('2024-01-01 10:00', '24:00'), "
+	  "('infinity', null)",
+	    "ERROR 23505: duplicate key value violates unique constraint \"m_pkey\"" },
+	{ "insert into m values ('2024-01-01 12:00:00+02', '04:05:06.789'), ('2024-01-01 11:00', '24:00'), "
+	  "('infinity', null)",
+	    "INSERT 0 3" },
+	{ "select * from m order by z",
+	    "2024-01-01 10:00:00+00|04:05:06.789;2024-01-01 11:00:00+00|24:00:00;infinity|~; SELECT 3" },
+	{ "select t from m where z = '2024-01-01 05:00-05'", "04:05:06.789; SELECT 1" },
+	{ "select t from m where z = timestamp '2024-01-01 11:00'", "24:00:00; SELECT 1" },
+	{ "select count(*) from m where z > date '2024-01-01' and z < now() + interval '100 years'",
+	    "2; SELECT 1" },
+	{ "select min(z), max(z), min(t), max(t) from m",
+	    "2024-01-01 10:00:00+00|infinity|04:05:06.789|24:00:00; SELECT 1" },
+	{ "select timestamptz '2024-01-01 00:00-05:30', '2024-01-01T00:00:00Z'::timestamptz, timestamptz "
+	  "'0044-03-15 BC', "
+	  "'2024-01-01 01:02:03.5+0130'::timestamptz",
+	    "2024-01-01 05:30:00+00|2024-01-01 00:00:00+00|0044-03-15 00:00:00+00 BC|2023-12-31 "
+	    "23:32:03.5+00; SELECT 1" },
+	{ "select timestamptz '2024-01-01 00:00:00+20'",
+	    "ERROR 22009: time zone displacement out of range: \"2024-01-01 00:00:00+20\"" },
+	{ "select timestamptz 'hello'",
+	    "ERROR 22007: invalid input syntax for type timestamp with time zone: \"hello\"" },
+	{ "select timestamptz '2024-13-01'",
+	    "ERROR 22008: date/time field value out of range: \"2024-13-01\"" },
+	{ "select timestamptz '2024-01-01'::timestamp, timestamp '2024-01-01'::timestamptz, timestamptz "
+	  "'2024-01-01 05:00'::date, "
+	  "timestamptz '2024-01-01 05:06:07'::time",
+	    "2024-01-01 00:00:00|2024-01-01 00:00:00+00|2024-01-01|05:06:07; SELECT 1" },
+	{ "select timestamp '2024-01-01 12:00' at time zone 'UTC', timestamptz '2024-01-01 12:00' at time "
+	  "zone interval '2 hours', "
+	  "timestamptz '2024-01-01 12:00' at time zone '-05:30'",
+	    "2024-01-01 12:00:00+00|2024-01-01 14:00:00|2024-01-01 17:30:00; SELECT 1" },
+	{ "select timestamptz '2024-01-01 12:00' at time zone 'nowhere'",
+	    "ERROR 22023: time zone \"nowhere\" not recognized" },
+	{ "select now() - now(), now() = current_timestamp, localtimestamp = now()",
+	    "00:00:00|t|t; SELECT 1" },
+	{ "select time '04:05', time '040506', time '04:05 PM', time '12:00 am', '04:05:06+02'::time, time "
+	  "'2024-01-01 03:04:05'",
+	    "04:05:00|04:05:06|16:05:00|00:00:00|04:05:06|03:04:05; SELECT 1" },
+	{ "select time '25:00'", "ERROR 22008: date/time field value out of range: \"25:00\"" },
+	{ "select time 'noon?'", "ERROR 22007: invalid input syntax for type time: \"noon?\"" },
+	{ "select time '04:05' + interval '25 hours', time '04:05' - interval '5 hours', time '04:05' - time "
+	  "'05:00', "
+	  "date '2024-01-01' + time '04:05', make_time(8, 15, 23.5)",
+	    "05:05:00|23:05:00|-00:55:00|2024-01-01 04:05:00|08:15:23.5; SELECT 1" },
+	{ "select extract(hour from time '04:05:06'), extract(epoch from time '01:00:00.5')",
+	    "4|3600.500000; SELECT 1" },
+	{ "select extract(day from time '04:05')",
+	    "ERROR 0A000: unit \"day\" not supported for type time without time zone" },
+	{ "select type from nam_columns where name in ('z', 't') order by name",
+	    "time without time zone;timestamp with time zone; SELECT 2" },
+	{ NULL, NULL },
+};
+
 static void
 run(const struct golden *g)
 {
@@ -157,6 +287,20 @@ characters(void **state)
 	run(character);
 }
 
+static void
+intervals(void **state)
+{
+	(void)state;
+	run(interval);
+}
+
+static void
+moments(void **state)
+{
+	(void)state;
+	run(moment);
+}
+
 int
 main(void)
 {
@@ -164,6 +308,8 @@ main(void)
 		cmocka_unit_test(smallints),
 		cmocka_unit_test(reals),
 		cmocka_unit_test(characters),
+		cmocka_unit_test(intervals),
+		cmocka_unit_test(moments),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
