@@ -129,8 +129,18 @@ struct ast_join {
 	bool natural;
 };
 
+/* q0 op1 q1 op2 q2 ..., from left to right; INTERSECT that binds tighter is a query of its own. */
+enum ast_setop { AST_UNION, AST_INTERSECT, AST_EXCEPT };
+struct ast_set {
+	enum ast_setop op; /* before q; of the first one: nothing */
+	bool all;
+	const struct ast_select *q;
+};
+
 struct ast_select {
 	const struct ast_with *with; /* or NULL */
+	struct ast_set *set;         /* then there are ORDER BY and LIMIT, and nothing else */
+	unsigned sets;
 	struct ast_target *target;
 	struct ast_table *table;
 	struct ast_join *join; /* inner ones before outer ones */

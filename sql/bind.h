@@ -91,6 +91,9 @@ struct bind {
 	/* sql_bind_select: the columns of its answer */
 	struct sql_column *column;
 	unsigned columns;
+	bool keep_unknown; /* literals and parameters of the select list without a type keep none */
+	struct bind_query *query;
+	struct sql_expr **output; /* after sql_bind_select_begin: the select list */
 
 	/* INSERT ... SELECT: the columns that an untyped literal or parameter of the select list goes to */
 	const struct cat_table *into;
@@ -192,6 +195,12 @@ bool sql_window_same(const struct ast_window *x, const struct ast_window *y);
 /* plan.c: columns of the FROM list that somebody uses, and what type one has. */
 unsigned *sql_plan_columns(struct bind *b, unsigned *count);
 enum cat_type sql_plan_column_type(const struct bind *b, unsigned index);
+/* The same in two steps, for those who want to change what the select list comes to between them. */
+bool sql_bind_select_begin(struct bind *b, const struct ast_select *q);
+struct sql_node *sql_bind_select_end(struct bind *b, const struct ast_select *q, bool quiet);
+/* bind_set.c: the whole without ORDER BY and LIMIT, and what its columns are. */
+struct sql_node *sql_bind_set(
+    struct bind *b, const struct ast_select *q, struct sql_column **column, unsigned *columns);
 /* plan.c: the operators that answer FROM and WHERE. */
 struct sql_node *sql_plan_from(struct bind *b);
 struct sql_node *sql_plan_node(

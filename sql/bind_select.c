@@ -353,6 +353,16 @@ order_by(struct bind *b, const struct ast_select *q, const struct list *l, struc
 				k->col = t;
 		if (k->col != UINT32_MAX)
 			continue;
+		if (q->sets > 0 && e->kind == AST_COLUMN)
+			return sql_bind_find_column(
+			    b, e->qual, e->text, e->position, &(unsigned){ 0 }, &(unsigned){ 0 });
+		if (q->sets > 0) {
+			sql_bind_fail(
+			    b, e->position, "0A000", "invalid UNION/INTERSECT/EXCEPT ORDER BY clause");
+			snprintf(b->err->detail, sizeof b->err->detail,
+			    "Only result column names can be used, not expressions or functions.");
+			return false;
+		}
 		if (q->rows > 0)
 			return sql_bind_fail(b, e->position, "0A000",
 			    "ORDER BY expressions over VALUES are not supported yet");
@@ -501,54 +511,99 @@ is_grouped(struct bind *b, const struct ast_select *q)
 	return false;
 }
 
-struct sql_node *
-sql_bind_select(struct bind *b, const struct ast_select *q, bool quiet)
+/* A query between its two steps. */
+struct bind_query {
+	struct list l;
+	struct out o;
+	struct sql_expr *having;
+	struct sql_node *source; /* of VALUES and set operations: the rows as they are */
+};
+
+static struct sql_node *
+set(struct bind *b, const struct ast_select *q, struct list *l, struct out *o)
 {
-	struct list l = { 0 };
-	struct out o = { 0 };
-	struct sql_expr *having = NULL, *limit = NULL, *offset = NULL;
-	struct sql_sort_key *keys = sql_bind_take(b, q->orders * sizeof *keys);
-	struct sql_node *n, *source = NULL;
-	if (keys == NULL || !sql_bind_with(b, q->with))
-		return NULL;
-	if (q->rows > 0) {
-		if ((source = values(b, q, &l, &o)) == NULL)
+	struct sql_column *col;
+	unsigned n;
+	struct sql_node *source = sql_bind_set(b, q, &col, &n);
+	for (unsigned i = 0; source != NULL && i < n; i++) {
+		struct ast_expr *name = sql_bind_take(b, sizeof *name);
+		struct sql_expr *x = sql_expr_column(b->a, i, col[i].type, col[i].typmod, 0);
+		if (name == NULL || x == NULL)
 			return NULL;
+		*name = (struct ast_expr){ .kind = AST_DEFAULT, .text = col[i].name, .i = i };
+		if (!push(b, l, name, name->text) || !out_push(b, o, x))
+			return NULL;
+	}
+	return source;
+}
+
+bool
+sql_bind_select_begin(struct bind *b, const struct ast_select *q)
+{
+	struct bind_query *w = sql_bind_take(b, sizeof *w);
+	if (w == NULL || !sql_bind_with(b, q->with))
+		return false;
+	b->query = w;
+	if (q->sets > 0) {
+		if ((w->source = set(b, q, &w->l, &w->o)) == NULL)
+			return false;
+	} else if (q->rows > 0) {
+		if ((w->source = values(b, q, &w->l, &w->o)) == NULL)
+			return false;
 	} else {
-		if (!sql_bind_from(b, q) || !select_list(b, q, &l))
-			return NULL;
+		if (!sql_bind_from(b, q) || !select_list(b, q, &w->l))
+			return false;
 		bool grouped = is_grouped(b, q);
-		if (!groups(b, q, &l) || !add_dependent(b, q, &l))
-			return NULL;
+		if (!groups(b, q, &w->l) || !add_dependent(b, q, &w->l))
+			return false;
 		b->grouped = grouped;
-		for (unsigned i = 0; i < l.n; i++) {
+		for (unsigned i = 0; i < w->l.n; i++) {
 			b->no_agg = "the select list";
 			b->win_ok = true;
-			struct sql_expr *e = sql_bind_expr(b, l.t[i].e);
+			struct sql_expr *e = sql_bind_expr(b, w->l.t[i].e);
 			b->win_ok = false;
 			if (e != NULL && e->type == CAT_UNKNOWN && i < b->into_maps && !q->distinct) {
 				const struct cat_column *c = &b->into->column[b->into_map[i]];
 				sql_bind_fix_param(b, e, c->type);
 				e = sql_expr_assign(
-				    b->a, e, c->type, c->typmod, c->name, l.t[i].e->position, b->err);
+				    b->a, e, c->type, c->typmod, c->name, w->l.t[i].e->position, b->err);
 			}
-			e = settled(b, e);
-			if (e == NULL || !out_push(b, &o, e))
-				return NULL;
+			if (e == NULL || e->type != CAT_UNKNOWN || !b->keep_unknown)
+				e = settled(b, e);
+			if (e == NULL || !out_push(b, &w->o, e))
+				return false;
 		}
 		if (q->having != NULL) {
 			b->no_agg = "HAVING";
-			having = sql_bind_expr_as(b, q->having, CAT_BOOL);
-			if (having == NULL)
-				return NULL;
-			if (having->type != CAT_BOOL) {
+			w->having = sql_bind_expr_as(b, q->having, CAT_BOOL);
+			if (w->having == NULL)
+				return false;
+			if (w->having->type != CAT_BOOL) {
 				sql_bind_fail(b, q->having->position, "42804",
 				    "argument of HAVING must be type boolean, not type %s",
-				    cat_type_name(having->type));
-				return NULL;
+				    cat_type_name(w->having->type));
+				return false;
 			}
 		}
 	}
+	b->columns = w->l.n;
+	b->output = w->o.e;
+	return true;
+}
+
+struct sql_node *
+sql_bind_select_end(struct bind *b, const struct ast_select *q, bool quiet)
+{
+	struct list l = b->query->l;
+	struct out o = b->query->o;
+	struct sql_expr *having = b->query->having, *limit = NULL, *offset = NULL;
+	struct sql_sort_key *keys = sql_bind_take(b, q->orders * sizeof *keys);
+	struct sql_node *n, *source = b->query->source;
+	if (keys == NULL)
+		return NULL;
+	for (unsigned i = 0; i < o.n; i++)
+		if (o.e[i]->type == CAT_UNKNOWN && (o.e[i] = settled(b, o.e[i])) == NULL)
+			return NULL;
 	if (!answer_columns(b, &l, &o, quiet))
 		return NULL;
 	unsigned shown = o.n;
@@ -615,4 +670,10 @@ sql_bind_select(struct bind *b, const struct ast_select *q, bool quiet)
 	if (shown < n->out.cols)
 		n->out.cols = shown; /* hidden sort keys stay behind */
 	return sql_bind_with_done(b, q->with, n) ? n : NULL;
+}
+
+struct sql_node *
+sql_bind_select(struct bind *b, const struct ast_select *q, bool quiet)
+{
+	return sql_bind_select_begin(b, q) ? sql_bind_select_end(b, q, quiet) : NULL;
 }

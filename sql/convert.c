@@ -210,12 +210,7 @@ select_(struct sql_convert *c, const PgQuery__SelectStmt *s)
 	if (q == NULL)
 		return NULL;
 	const char *what = NULL;
-	if (s->op != PG_QUERY__SET_OPERATION__SETOP_NONE &&
-	    s->op != PG_QUERY__SET_OPERATION__SET_OPERATION_UNDEFINED)
-		what = s->op == PG_QUERY__SET_OPERATION__SETOP_UNION    ? "UNION is"
-		       : s->op == PG_QUERY__SET_OPERATION__SETOP_EXCEPT ? "EXCEPT is"
-									: "INTERSECT is";
-	else if (s->into_clause != NULL)
+	if (s->into_clause != NULL)
 		what = "SELECT INTO is";
 	else if (s->n_locking_clause > 0)
 		what = "SELECT ... FOR UPDATE and FOR SHARE are";
@@ -231,6 +226,8 @@ select_(struct sql_convert *c, const PgQuery__SelectStmt *s)
 		return NULL;
 	}
 	if (!sql_convert_with(c, s->with_clause, &q->with))
+		return NULL;
+	if (sql_convert_is_set(s) && !sql_convert_set(c, s, q))
 		return NULL;
 	q->distinct = s->n_distinct_clause > 0;
 	if (s->n_values_lists > 0 && !values(c, s, q))
@@ -271,10 +268,13 @@ sql_convert_select(struct sql_convert *c, const PgQuery__SelectStmt *s)
 	/* a query takes more stack than an operator */
 	c->depth += SELECT_DEPTH;
 	struct ast_select *q = NULL;
+	struct sql_convert around = *c;
 	if (c->depth > SQL_DEPTH_MAX)
 		cat_error(c->err, "54001", "stack depth limit exceeded");
 	else
 		q = select_(c, s);
+	c->window = around.window; /* an inner query's names end with it */
+	c->windows = around.windows;
 	c->depth -= SELECT_DEPTH;
 	c->window = window;
 	c->windows = windows;

@@ -15,6 +15,9 @@ struct ast_stmt *sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 struct ast_select *sql_convert_select(struct sql_convert *c, const PgQuery__SelectStmt *s);
 /* NULL stays NULL. false: c->err. */
 bool sql_convert_with(struct sql_convert *c, const PgQuery__WithClause *w, const struct ast_with **out);
+/* convert_with.c: UNION, INTERSECT, EXCEPT */
+bool sql_convert_is_set(const PgQuery__SelectStmt *s);
+bool sql_convert_set(struct sql_convert *c, const PgQuery__SelectStmt *s, struct ast_select *q);
 bool sql_convert_ddl(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st);
 bool sql_convert_copy(struct sql_convert *c, const PgQuery__CopyStmt *s, struct ast_stmt *st);
 /* convert_dml.c */

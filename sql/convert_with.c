@@ -1,5 +1,7 @@
-/* convert_with.c -- WITH. */
+/* convert_with.c -- queries made of queries: WITH; UNION, INTERSECT and EXCEPT. */
 #include "convert.h"
+
+enum { SETS_MAX = 1000 };
 
 bool
 sql_convert_with(struct sql_convert *c, const PgQuery__WithClause *w, const struct ast_with **out)
@@ -35,5 +37,47 @@ sql_convert_with(struct sql_convert *c, const PgQuery__WithClause *w, const stru
 			return false;
 	}
 	*out = with;
+	return true;
+}
+
+bool
+sql_convert_is_set(const PgQuery__SelectStmt *s)
+{
+	return s->op == PG_QUERY__SET_OPERATION__SETOP_UNION ||
+	       s->op == PG_QUERY__SET_OPERATION__SETOP_INTERSECT ||
+	       s->op == PG_QUERY__SET_OPERATION__SETOP_EXCEPT;
+}
+
+/* One more of the same chain, as without parentheses? */
+static bool
+goes_on(const PgQuery__SelectStmt *s)
+{
+	return sql_convert_is_set(s) && s->with_clause == NULL && s->n_sort_clause == 0 &&
+	       s->limit_count == NULL && s->limit_offset == NULL && s->n_locking_clause == 0;
+}
+
+bool
+sql_convert_set(struct sql_convert *c, const PgQuery__SelectStmt *s, struct ast_select *q)
+{
+	unsigned n = 2;
+	for (const PgQuery__SelectStmt *l = s->larg; goes_on(l); l = l->larg)
+		n++;
+	if (n > SETS_MAX)
+		return cat_error(c->err, "54001", "stack depth limit exceeded");
+	const PgQuery__SelectStmt **part = sql_convert_take(c, n * sizeof *part);
+	if (part == NULL || (q->set = sql_convert_take(c, n * sizeof *q->set)) == NULL)
+		return false;
+	q->sets = n;
+	for (unsigned i = n; i-- > 1; s = s->larg) {
+		part[i] = s->rarg;
+		part[0] = s->larg;
+		q->set[i].all = s->all;
+		q->set[i].op = s->op == PG_QUERY__SET_OPERATION__SETOP_UNION       ? AST_UNION
+			       : s->op == PG_QUERY__SET_OPERATION__SETOP_INTERSECT ? AST_INTERSECT
+										   : AST_EXCEPT;
+	}
+	for (unsigned i = 0; i < n; i++)
+		if ((q->set[i].q = sql_convert_select(c, part[i])) == NULL)
+			return false;
 	return true;
 }

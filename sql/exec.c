@@ -479,6 +479,8 @@ sql_close(struct sql_exec *x, struct sql_node *n)
 		sql_close(x, n->child);
 	if (n->build != NULL)
 		sql_close(x, n->build);
+	for (unsigned i = 0; i < n->kids; i++)
+		sql_close(x, n->kid[i]);
 	for (struct sql_cte *c = n->with; c != NULL; c = c->next)
 		sql_close(x, c->plan);
 }
@@ -505,6 +507,10 @@ sql_next(struct sql_exec *x, struct sql_node *n)
 		return sql_sort_next(x, n);
 	case SQL_NODE_LIMIT:
 		return limit_next(x, n);
+	case SQL_NODE_APPEND:
+		return sql_append_next(x, n);
+	case SQL_NODE_SETOP:
+		return sql_setop_next(x, n);
 	case SQL_NODE_CTE:
 		return sql_cte_next(x, n);
 	case SQL_NODE_DERIVED:

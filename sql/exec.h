@@ -66,6 +66,9 @@ int sql_sort_cmp(
     const struct sql_rowset *rs, const struct sql_sort_key *key, unsigned n, uint32_t a, uint32_t b);
 bool sql_sort_perm(struct sql_exec *x, const struct sql_rowset *rs, const struct sql_sort_key *key,
     unsigned n, uint32_t *perm, struct nam_arena *scratch);
+/* exec_set.c */
+int sql_append_next(struct sql_exec *x, struct sql_node *n);
+int sql_setop_next(struct sql_exec *x, struct sql_node *n);
 int sql_cte_next(struct sql_exec *x, struct sql_node *n);
 bool sql_row_count(struct sql_exec *x, struct sql_node *n); /* LIMIT and OFFSET into left and skip */
 

@@ -427,6 +427,8 @@ tree(struct text *t, const struct sql_node *n, unsigned depth)
 		"Project",
 		"Sort",
 		"Limit",
+		[SQL_NODE_APPEND] = "Append",
+		[SQL_NODE_SETOP] = "SetOp",
 		[SQL_NODE_CTE] = "CTE Scan",
 		[SQL_NODE_DERIVED] = "Subquery Scan",
 		[SQL_NODE_WINDOW] = "WindowAgg",
@@ -441,6 +443,10 @@ tree(struct text *t, const struct sql_node *n, unsigned depth)
 					: "Nested Full Join";
 	if (n->kind == SQL_NODE_AGG)
 		what = n->keys == 0 ? "Aggregate" : n->aggs ? "HashAggregate" : "Distinct";
+	if (n->kind == SQL_NODE_SETOP)
+		what = n->op == AST_EXCEPT ? n->all ? "Except All" : "Except"
+		       : n->all            ? "Intersect All"
+					   : "Intersect";
 	if (n->kind == SQL_NODE_SORT && n->limit != NULL)
 		what = "Top-N Sort";
 	for (const struct sql_cte *c = n->with; c != NULL; c = c->next) {
@@ -455,6 +461,8 @@ tree(struct text *t, const struct sql_node *n, unsigned depth)
 		tree(t, n->child, depth + 1);
 	if (n->build != NULL)
 		tree(t, n->build, depth + 1);
+	for (unsigned i = 0; i < n->kids; i++)
+		tree(t, n->kid[i], depth + 1);
 }
 
 unsigned

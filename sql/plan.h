@@ -29,6 +29,8 @@ enum sql_node_kind {
 	SQL_NODE_PROJECT,
 	SQL_NODE_SORT,
 	SQL_NODE_LIMIT,
+	SQL_NODE_APPEND,  /* the rows of one kid after the other */
+	SQL_NODE_SETOP,   /* INTERSECT and EXCEPT: child, without or with build */
 	SQL_NODE_CTE,     /* reads what cte keeps */
 	SQL_NODE_DERIVED, /* the child's narrow batch at acc.base of a wide one */
 	SQL_NODE_WINDOW,
@@ -72,6 +74,12 @@ struct sql_node {
 	uint16_t *sel; /* NULL: all n rows */
 	unsigned nsel;
 	uint16_t *selbuf; /* CAT_BATCH */
+
+	struct sql_node **kid; /* APPEND */
+	unsigned kids;
+	enum ast_setop op; /* SETOP */
+	bool all;
+	uint32_t *count; /* SETOP: how often each row of rs was there */
 
 	struct sql_cte *with; /* those that begin and end with this node, NULL: none */
 	struct sql_cte *cte;  /* CTE */

@@ -98,6 +98,80 @@ static const struct golden with[] = {
 	    "ERROR 0A000: data-modifying statements in WITH are not supported yet" },
 };
 
+static const struct golden sets[] = {
+	TABLES,
+	{ "select 1 union select 2 order by 1", "1;2; SELECT 2" },
+	{ "select 1 as q union all select 1 union all select 2 order by q desc", "2;1;1; SELECT 3" },
+	{ "select 1 union all select 1 union select 1", "1; SELECT 1" },
+	{ "select 1 union select 1 union all select 1", "1;1; SELECT 2" },
+	{ "select id, v from a union select id, null from a order by 1, 2",
+	    "1|one;1|~;2|two;2|~;3|~; SELECT 5" },
+	{ "select v from a union select null order by 1", "one;two;~; SELECT 3" },
+	{ "select null union select 1", "~;1; SELECT 2" },
+	{ "select 1 union select null order by 1", "1;~; SELECT 2" },
+	{ "select null union select null union select 1",
+	    "ERROR 42804: UNION types text and integer cannot be matched" },
+	{ "select '1' union select 2 order by 1", "1;2; SELECT 2" },
+	{ "select 'x' union select 2", "ERROR 22P02: invalid input syntax for type integer: \"x\"" },
+	{ "select 1 union select 2.5 order by 1", "1;2.5; SELECT 2" },
+	{ "select 1 union select 2.5 union select 'a'::text",
+	    "ERROR 42804: UNION types numeric and text cannot be matched" },
+	{ "select id from a union select v from a",
+	    "ERROR 42804: UNION types integer and text cannot be matched" },
+	{ "select id, v from a union select id from a",
+	    "ERROR 42601: each UNION query must have the same number of columns" },
+	{ "select id from a except select 2 order by 1", "1;3; SELECT 2" },
+	{ "select id from a intersect select 2", "2; SELECT 1" },
+	{ "select 1 union all select 1 intersect select 1", "1;1; SELECT 2" },
+	{ "(select 1 union all select 1) intersect all select 1", "1; SELECT 1" },
+	{ "(values (1),(1),(1),(2)) except all (values (1),(3)) order by 1", "1;1;2; SELECT 3" },
+	{ "(values (1),(1),(1),(2)) intersect all (values (1),(1),(3)) order by 1", "1;1; SELECT 2" },
+	{ "(values (1),(1),(null),(null)) except (values (3)) order by 1", "1;~; SELECT 2" },
+	{ "(values (1),(1),(null),(null)) intersect (values (1),(null)) order by 1", "1;~; SELECT 2" },
+	{ "select x from e union select x from e", "SELECT 0" },
+	{ "select x from e except select 1", "SELECT 0" },
+	{ "select 1 except select x from e", "1; SELECT 1" },
+	{ "select id as n from a union select 9 order by n desc limit 2 offset 1", "3;2; SELECT 2" },
+	{ "(select id from a order by id desc limit 1) union all (select id from a order by id limit 1)",
+	    "3;1; SELECT 2" },
+	{ "select id from a union select 5 order by id + 1",
+	    "ERROR 0A000: invalid UNION/INTERSECT/EXCEPT ORDER BY clause" },
+	{ "select id from a union select 5 order by nope", "ERROR 42703: column \"nope\" does not exist" },
+	{ "select id from a union select 5 order by a.id",
+	    "ERROR 42P01: missing FROM-clause entry for table \"a\"" },
+	{ "select id as a, id as a from a union select 1, 2 order by a",
+	    "ERROR 42702: ORDER BY \"a\" is ambiguous" },
+	{ "select id from a union select 5 order by 3",
+	    "ERROR 42P10: ORDER BY position 3 is not in select list" },
+	{ "select * from (select id from a union all select 7) u where id > 2 order by 1", "3;7; SELECT 2" },
+	{ "with u as (select 1 as k union select 2) select count(*), sum(p.k) from u p, u q",
+	    "4|6; SELECT 1" },
+	{ "insert into e select 1 union all select 2", "INSERT 0 2" },
+	{ "select x::bigint from e union all select 3 order by 1", "1;2;3; SELECT 3" },
+	{ "select 1::numeric(5,2) union all select 2::numeric(5,2)", "1.00;2.00; SELECT 2" },
+	{ "select 1.5 union all select 1::double precision order by 1", "1;1.5; SELECT 2" },
+	{ "select date '2024-01-01' union select '2023-05-05' order by 1",
+	    "2023-05-05;2024-01-01; SELECT 2" },
+	{ "select distinct 'a' union select 'b' order by 1", "a;b; SELECT 2" },
+	{ "select count(*) from a union all select count(*) from e order by 1", "2;3; SELECT 2" },
+	{ "select id from a union all select id from a group by id having id > 2 order by 1",
+	    "1;2;3;3; SELECT 4" },
+	{ "select 1 union select 1/0", "ERROR 22012: division by zero" },
+	{ "select true union select 1", "ERROR 42804: UNION types boolean and integer cannot be matched" },
+	{ "select 1 limit 1 union select 2", "ERROR 42601: syntax error at or near \"union\"" },
+	{ "table a union all select 4, 'four' order by 1", "1|one;2|two;3|~;4|four; SELECT 4" },
+	{ "select id from a where id = 1 union (select id from a where id = 2 except select 2) order by 1",
+	    "1; SELECT 1" },
+	{ "select 1 as x union select nope from a", "ERROR 42703: column \"nope\" does not exist" },
+	{ "select 1 union select * from a",
+	    "ERROR 42601: each UNION query must have the same number of columns" },
+	{ "select sum(s) from (select 1 s union all select 2 union all select 3) t", "6; SELECT 1" },
+	{ "select 1 union select 2 intersect select 3 order by 1", "1; SELECT 1" },
+	{ "explain select 1 union all select 2",
+	    "Append  (rows=2);  -> Project  (rows=1);    -> Result  (rows=1);  -> Project  (rows=1);    -> "
+	    "Result  (rows=1); EXPLAIN" },
+};
+
 static void
 all(const struct golden *g, size_t n)
 {
@@ -132,10 +206,17 @@ with_queries(void **state)
 	all(with, sizeof with / sizeof *with);
 }
 
+static void
+set_operations(void **state)
+{
+	(void)state;
+	all(sets, sizeof sets / sizeof *sets);
+}
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(derived_tables),
-		cmocka_unit_test(with_queries) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(derived_tables), cmocka_unit_test(with_queries),
+		cmocka_unit_test(set_operations) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,202 @@
+/* bind_set.c -- UNION, INTERSECT, EXCEPT: from left to right, each pair of columns brought to one type. */
+#include "bind.h"
+
+static const char *
+name_of(enum ast_setop op)
+{
+	return op == AST_UNION ? "UNION" : op == AST_EXCEPT ? "EXCEPT" : "INTERSECT";
+}
+
+/* What the queries so far come to. */
+struct so_far {
+	struct sql_node **kid; /* to be put one after the other */
+	unsigned kids;
+	bool distinct; /* and then each row once */
+	struct sql_column *col;
+	unsigned cols;
+};
+
+static struct sql_node *
+project(struct bind *b, struct sql_node *child, struct sql_expr **e, unsigned n)
+{
+	struct sql_node *p = sql_plan_node(b, SQL_NODE_PROJECT, child, n);
+	if (p == NULL)
+		return NULL;
+	p->e = e;
+	p->es = n;
+	p->est = child->est;
+	return p;
+}
+
+static struct sql_node *
+once(struct bind *b, struct sql_node *child, const struct sql_column *col, unsigned n)
+{
+	struct sql_node *d = sql_plan_node(b, SQL_NODE_AGG, child, n);
+	if (d == NULL || (d->key = sql_bind_take(b, n * sizeof *d->key)) == NULL)
+		return NULL;
+	for (unsigned i = 0; i < n; i++)
+		if ((d->key[i] = sql_expr_column(b->a, i, col[i].type, col[i].typmod, 0)) == NULL)
+			return NULL;
+	d->keys = n;
+	d->est = child->est / 2 + 1;
+	return d;
+}
+
+/* All so far as one node. */
+static struct sql_node *
+whole(struct bind *b, struct so_far *s)
+{
+	struct sql_node *n = s->kid[0];
+	if (s->kids > 1) {
+		if (!sql_bind_deeper(b, b->deep, 0) ||
+		    (n = sql_plan_node(b, SQL_NODE_APPEND, NULL, s->cols)) == NULL ||
+		    (n->kid = sql_bind_take(b, s->kids * sizeof *n->kid)) == NULL)
+			return NULL;
+		memcpy(n->kid, s->kid, s->kids * sizeof *n->kid);
+		n->kids = s->kids;
+		n->est = 0;
+		for (unsigned i = 0; i < s->kids; i++)
+			n->est += s->kid[i]->est;
+	}
+	if (s->distinct && (n = once(b, n, s->col, s->cols)) == NULL)
+		return NULL;
+	s->kid[0] = n;
+	s->kids = 1;
+	s->distinct = false;
+	return n;
+}
+
+static struct bind *
+begin(struct bind *b, const struct ast_select *q)
+{
+	struct bind *c = sql_bind_child(b, 0);
+	if (c == NULL)
+		return NULL;
+	c->nodes = b->nodes;
+	c->keep_unknown = true;
+	bool ok = sql_bind_select_begin(c, q);
+	b->nodes = c->nodes;
+	return ok ? c : NULL;
+}
+
+static struct sql_node *
+end(struct bind *b, struct bind *c, const struct ast_select *q)
+{
+	c->nodes = b->nodes;
+	struct sql_node *n = sql_bind_select_end(c, q, true);
+	b->nodes = c->nodes;
+	return n != NULL && sql_bind_deeper(b, c->deep, 0) ? n : NULL;
+}
+
+/*
+ * Column i of both sides in one type. A literal without a type is made over where it stands, any other
+ * expression is cast above its query (*cast: is that so?).
+ */
+static bool
+match(struct bind *b, struct so_far *s, struct bind *left, struct bind *right, unsigned i, const char *what,
+    struct sql_expr **le, struct sql_expr **re, bool *lcast, bool *rcast)
+{
+	struct sql_expr *l = left ? left->output[i] : NULL, *r = right->output[i];
+	int at = l ? l->position : 0;
+	enum cat_type lt = l ? l->type : s->col[i].type, rt = r->type;
+	int32_t ltm = l ? l->typmod : s->col[i].typmod;
+	if (l != NULL)
+		sql_bind_fix_param(b, l, rt == CAT_UNKNOWN ? CAT_TEXT : rt);
+	sql_bind_fix_param(b, r, lt == CAT_UNKNOWN ? CAT_TEXT : lt);
+	lt = l ? l->type : lt;
+	rt = r->type;
+	struct sql_expr *pair[2] = { l, r };
+	if (lt != CAT_UNKNOWN)
+		pair[0] = sql_expr_column(b->a, i, lt, ltm, at);
+	if (rt != CAT_UNKNOWN)
+		pair[1] = sql_expr_column(b->a, i, rt, r->typmod, r->position);
+	if (pair[0] == NULL || pair[1] == NULL || !sql_expr_unify(b->a, pair, 2, what, b->err))
+		return false;
+	s->col[i].type = pair[0]->type;
+	s->col[i].typmod = lt == rt && lt != CAT_UNKNOWN && ltm == r->typmod ? ltm : -1;
+	if (lt == CAT_UNKNOWN)
+		left->output[i] = pair[0];
+	if (rt == CAT_UNKNOWN)
+		right->output[i] = pair[1];
+	*lcast |= lt != CAT_UNKNOWN && pair[0]->kind != SQL_COLUMN;
+	*rcast |= rt != CAT_UNKNOWN && pair[1]->kind != SQL_COLUMN;
+	le[i] = lt != CAT_UNKNOWN ? pair[0] : sql_expr_column(b->a, i, pair[0]->type, -1, 0);
+	re[i] = rt != CAT_UNKNOWN ? pair[1] : sql_expr_column(b->a, i, pair[1]->type, -1, 0);
+	return le[i] != NULL && re[i] != NULL;
+}
+
+static bool
+combine(struct bind *b, struct so_far *s, const struct ast_set *op, struct sql_node *right)
+{
+	if (op->op == AST_UNION) {
+		/* a distinct end makes the steps before it superfluous */
+		if (op->all && s->distinct && whole(b, s) == NULL)
+			return false;
+		s->distinct |= !op->all;
+		s->kid[s->kids++] = right;
+		return true;
+	}
+	struct sql_node *left = whole(b, s);
+	if (left == NULL || !sql_bind_deeper(b, b->deep, 0))
+		return false;
+	struct sql_node *n = sql_plan_node(b, SQL_NODE_SETOP, left, s->cols);
+	if (n == NULL || (n->types = sql_bind_take(b, s->cols * sizeof *n->types)) == NULL)
+		return false;
+	for (unsigned i = 0; i < s->cols; i++)
+		n->types[i] = s->col[i].type;
+	n->build = right;
+	n->op = op->op;
+	n->all = op->all;
+	n->keys = s->cols;
+	n->est = op->op == AST_INTERSECT && right->est < left->est ? right->est : left->est;
+	s->kid[0] = n;
+	return true;
+}
+
+struct sql_node *
+sql_bind_set(struct bind *b, const struct ast_select *q, struct sql_column **column, unsigned *columns)
+{
+	struct so_far s = { .kid = sql_bind_take(b, q->sets * sizeof *s.kid) };
+	struct bind *first = begin(b, q->set[0].q);
+	if (s.kid == NULL || first == NULL)
+		return NULL;
+	s.cols = first->columns;
+	if ((s.col = sql_bind_take(b, s.cols * sizeof *s.col)) == NULL)
+		return NULL;
+	for (unsigned k = 1; k < q->sets; k++) {
+		const struct ast_set *op = &q->set[k];
+		struct bind *next = begin(b, op->q);
+		if (next == NULL)
+			return NULL;
+		if (next->columns != s.cols) {
+			sql_bind_fail(b, next->columns > 0 ? next->output[0]->position : 0, "42601",
+			    "each %s query must have the same number of columns", name_of(op->op));
+			return NULL;
+		}
+		struct sql_expr **le = sql_bind_take(b, s.cols * sizeof *le);
+		struct sql_expr **re = sql_bind_take(b, s.cols * sizeof *re);
+		bool lcast = false, rcast = false;
+		if (le == NULL || re == NULL)
+			return NULL;
+		for (unsigned i = 0; i < s.cols; i++)
+			if (!match(b, &s, k == 1 ? first : NULL, next, i, name_of(op->op), le, re, &lcast,
+				&rcast))
+				return NULL;
+		if (k == 1) {
+			if ((s.kid[s.kids++] = end(b, first, q->set[0].q)) == NULL)
+				return NULL;
+			for (unsigned i = 0; i < s.cols; i++)
+				memcpy(s.col[i].name, first->column[i].name, sizeof s.col[i].name);
+		}
+		struct sql_node *right = end(b, next, op->q);
+		if (right == NULL || (rcast && (right = project(b, right, re, s.cols)) == NULL))
+			return NULL;
+		if (lcast && (whole(b, &s) == NULL || (s.kid[0] = project(b, s.kid[0], le, s.cols)) == NULL))
+			return NULL;
+		if (!combine(b, &s, op, right))
+			return NULL;
+	}
+	*column = s.col;
+	*columns = s.cols;
+	return whole(b, &s);
+}
