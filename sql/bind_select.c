@@ -357,10 +357,15 @@ order_by(struct bind *b, const struct ast_select *q, const struct list *l, struc
 			return sql_bind_find_column(
 			    b, e->qual, e->text, e->position, &(unsigned){ 0 }, &(unsigned){ 0 });
 		if (q->sets > 0) {
+			while (e->kind == AST_OP && e->nargs == 2)
+				e = e->args[0];
 			sql_bind_fail(
 			    b, e->position, "0A000", "invalid UNION/INTERSECT/EXCEPT ORDER BY clause");
 			snprintf(b->err->detail, sizeof b->err->detail,
 			    "Only result column names can be used, not expressions or functions.");
+			snprintf(b->err->hint, sizeof b->err->hint,
+			    "Add the expression/function to every SELECT, or move the UNION into a FROM "
+			    "clause.");
 			return false;
 		}
 		if (q->rows > 0)
