@@ -302,7 +302,7 @@ read_sequence(const char *text, struct cat_sequence *q)
 	long long start, step, min, max, cache;
 	if (sscanf(text, "%u %lld %lld %lld %lld %lld %u %u %llx", &type, &start, &step, &min, &max, &cache,
 		&cycle, &owner, &word) != 9 ||
-	    (type != CAT_INT4 && type != CAT_INT8) || step == 0 || cache < 1 || min > max)
+	    type >= CAT_TYPES || !cat_type_is_int((enum cat_type)type) || step == 0 || cache < 1 || min > max)
 		return false;
 	*q = (struct cat_sequence){ start, step, min, max, cache, cycle != 0, (enum cat_type)type, { word },
 		owner };

@@ -172,6 +172,17 @@ struct ast_column {
 	int position;
 	struct ast_expr *dflt; /* DEFAULT, and its text */
 	const char *dflt_text;
+	char identity;       /* 'a' ALWAYS, 'd' BY DEFAULT */
+	struct ast_seq *seq; /* serial, identity */
+};
+
+/* What a sequence is told to be. */
+struct ast_seq {
+	enum cat_type type; /* CAT_UNKNOWN: bigint */
+	bool has_start, has_min, has_max, cycle;
+	int64_t start, step, min, max, cache; /* step 0: none given; cache 0: 1 */
+	bool zero_step;
+	const char *owner, *owner_column; /* OWNED BY */
 };
 
 /* CHECK (e). column: it stands beside that one. */
@@ -190,6 +201,8 @@ enum ast_stmt_kind {
 	AST_TRUNCATE,
 	AST_CREATE_TABLE,
 	AST_DROP_TABLE,
+	AST_CREATE_SEQUENCE,
+	AST_DROP_SEQUENCE,
 	AST_COPY,
 	AST_BEGIN,
 	AST_COMMIT,
@@ -240,8 +253,11 @@ struct ast_stmt {
 	struct ast_check *check;
 	unsigned checks, check_cap;
 	const char *key_name;
-	unsigned versions; /* CREATE TABLE ... WITH (versions = n) */
-	bool if_exists;    /* IF [NOT] EXISTS */
+	struct ast_seq *seq; /* CREATE SEQUENCE */
+	char overriding;     /* INSERT ... OVERRIDING: 's' SYSTEM, 'u' USER VALUE */
+	bool cascade;        /* DROP */
+	unsigned versions;   /* CREATE TABLE ... WITH (versions = n) */
+	bool if_exists;      /* IF [NOT] EXISTS */
 	bool has_key, start, reset, local;
 	struct ast_copy copy;
 	enum ast_iso iso;       /* BEGIN, SET TRANSACTION */

@@ -98,6 +98,13 @@ sql_bind_add_table(struct bind *b, const struct ast_table *t)
 		    b, t->position, "58000", "cannot read the catalog: %s", nam_status_text(st));
 	if (tab == NULL)
 		return sql_bind_fail(b, t->position, "42P01", "relation \"%s\" does not exist", t->name);
+	if (tab->kind == CAT_SEQUENCE) {
+		bool dml = b->plan->kind != AST_SELECT && b->tables == 0;
+		return sql_bind_fail(b, t->position, dml ? "42809" : "0A000",
+		    dml ? "cannot change sequence \"%s\""
+			: "reading sequence \"%s\" as a table is not supported yet",
+		    tab->name);
+	}
 	sql_bind_sub_reads(b, tab);
 	return add(b, t, tab, NULL);
 }

@@ -111,6 +111,21 @@ targets(struct bind *b, const struct ast_stmt *st, unsigned *n)
 	return map;
 }
 
+/* May this value go to an identity column? *dflt: its default goes there instead. */
+static bool
+identity(struct bind *b, const struct ast_stmt *st, unsigned c, bool *dflt)
+{
+	const struct cat_column *col = &b->plan->tab->column[c];
+	*dflt = col->identity != 0 && st->overriding == 'u';
+	if (col->identity != 'a' || st->overriding != 0)
+		return true;
+	sql_bind_fail(b, 0, "428C9", "cannot insert a non-DEFAULT value into column \"%s\"", col->name);
+	snprintf(b->err->detail, sizeof b->err->detail,
+	    "Column \"%s\" is an identity column defined as GENERATED ALWAYS.", col->name);
+	snprintf(b->err->hint, sizeof b->err->hint, "Use OVERRIDING SYSTEM VALUE to override.");
+	return false;
+}
+
 static bool
 value_count(struct bind *b, const struct ast_stmt *st, unsigned have, unsigned want, int position)
 {
@@ -167,6 +182,13 @@ sets_of(struct bind *b, const struct ast_target *set, unsigned n, struct sql_set
 		return false;
 	b->no_agg = "UPDATE";
 	for (unsigned i = 0; i < n; i++) {
+		if (set[i].e->kind != AST_DEFAULT && b->plan->tab->column[out->set[i]].identity == 'a') {
+			const char *name = b->plan->tab->column[out->set[i]].name;
+			sql_bind_fail(b, 0, "428C9", "column \"%s\" can only be updated to DEFAULT", name);
+			snprintf(b->err->detail, sizeof b->err->detail,
+			    "Column \"%s\" is an identity column defined as GENERATED ALWAYS.", name);
+			return false;
+		}
 		if (set[i].e->kind == AST_DEFAULT) {
 			out->value[i] = b->plan->rules ? b->plan->rules->dflt[out->set[i]] : NULL;
 			continue;
@@ -281,7 +303,10 @@ sql_bind_insert(struct bind *b, const struct ast_stmt *st)
 		for (unsigned r = 0; r < q->rows; r++)
 			for (unsigned i = 0; i < q->cols; i++) {
 				const struct ast_expr *e = q->values[(size_t)r * q->cols + i];
-				if (e->kind == AST_DEFAULT)
+				bool dflt = e->kind == AST_DEFAULT;
+				if (!dflt && !identity(b, st, map[i], &dflt))
+					return false;
+				if (dflt)
 					continue;
 				struct sql_expr *x =
 				    sql_bind_assigned(b, sql_bind_expr(b, e), map[i], e->position);
@@ -310,6 +335,11 @@ sql_bind_insert(struct bind *b, const struct ast_stmt *st)
 	if (p->rules != NULL)
 		memcpy(p->value, p->rules->dflt, columns * sizeof *p->value);
 	for (unsigned i = 0; i < cols; i++) {
+		bool dflt;
+		if (!identity(b, st, map[i], &dflt))
+			return false;
+		if (dflt)
+			continue;
 		struct sql_expr *x = sql_expr_column(b->a, i, p->column[i].type, p->column[i].typmod, 0);
 		if (x == NULL || (x = sql_bind_assigned(b, x, map[i], 0)) == NULL)
 			return false;

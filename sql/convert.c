@@ -323,8 +323,10 @@ insert(struct sql_convert *c, const PgQuery__InsertStmt *s, struct ast_stmt *st)
 		return false;
 	if (s->on_conflict_clause != NULL && !sql_convert_conflict(c, s->on_conflict_clause, &st->conflict))
 		return false;
-	if (s->override > PG_QUERY__OVERRIDING_KIND__OVERRIDING_NOT_SET)
-		return sql_convert_no(c, "OVERRIDING is", -1);
+	if (s->override == PG_QUERY__OVERRIDING_KIND__OVERRIDING_USER_VALUE)
+		st->overriding = 'u';
+	else if (s->override == PG_QUERY__OVERRIDING_KIND__OVERRIDING_SYSTEM_VALUE)
+		st->overriding = 's';
 	if (!names(c, s->cols, s->n_cols, st))
 		return false;
 	if (s->select_stmt == NULL) { /* DEFAULT VALUES: a row of nothing */
@@ -466,6 +468,8 @@ static bool
 truncate_(struct sql_convert *c, const PgQuery__TruncateStmt *s, struct ast_stmt *st)
 {
 	st->kind = AST_TRUNCATE;
+	if (s->restart_seqs)
+		return sql_convert_no(c, "TRUNCATE ... RESTART IDENTITY is", -1);
 	if (s->n_relations != 1)
 		return sql_convert_no(c, "TRUNCATE of more than one table is", -1);
 	return sql_convert_range(c, s->relations[0]->range_var, &st->table);
@@ -501,9 +505,8 @@ feature(PgQuery__Node__NodeCase k)
 		return "ALTER is";
 	case PG_QUERY__NODE__NODE_CREATE_TABLE_AS_STMT:
 		return "CREATE TABLE AS is";
-	case PG_QUERY__NODE__NODE_CREATE_SEQ_STMT:
 	case PG_QUERY__NODE__NODE_ALTER_SEQ_STMT:
-		return "sequences are";
+		return "ALTER SEQUENCE is";
 	case PG_QUERY__NODE__NODE_CREATE_FUNCTION_STMT:
 	case PG_QUERY__NODE__NODE_DO_STMT:
 	case PG_QUERY__NODE__NODE_CALL_STMT:
@@ -585,6 +588,7 @@ sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 		break;
 	case PG_QUERY__NODE__NODE_CREATE_STMT:
 	case PG_QUERY__NODE__NODE_DROP_STMT:
+	case PG_QUERY__NODE__NODE_CREATE_SEQ_STMT:
 		ok = sql_convert_ddl(c, n, st);
 		break;
 	case PG_QUERY__NODE__NODE_TRANSACTION_STMT:

@@ -70,6 +70,137 @@ dflt(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt *st, s
 }
 
 static bool
+whole(struct sql_convert *c, const PgQuery__DefElem *d, int64_t *out)
+{
+	const PgQuery__Node *n = d->arg;
+	if (n != NULL && n->node_case == PG_QUERY__NODE__NODE_INTEGER) {
+		*out = n->integer->ival;
+		return true;
+	}
+	if (n != NULL && n->node_case == PG_QUERY__NODE__NODE_FLOAT) {
+		union cat_val v;
+		struct cat_str s = { n->float_->fval, (uint32_t)strlen(n->float_->fval) };
+		if (!cat_value_in(CAT_INT8, -1, s, &v, c->arena, c->err))
+			return false;
+		*out = v.i;
+		return true;
+	}
+	return cat_error(c->err, "42601", "%.63s requires a numeric value", d->defname);
+}
+
+static bool
+sequence(struct sql_convert *c, PgQuery__Node *const *list, size_t n, struct ast_seq *q)
+{
+	int32_t typmod;
+	for (size_t i = 0; i < n; i++) {
+		const PgQuery__DefElem *d = list[i]->def_elem;
+		const char *name = d->defname;
+		if (strcmp(name, "as") == 0) {
+			if (!sql_convert_type(c, d->arg->type_name, &q->type, &typmod))
+				return false;
+			if (!cat_type_is_int(q->type))
+				return cat_error(
+				    c->err, "22023", "sequence type must be smallint, integer, or bigint");
+		} else if (strcmp(name, "increment") == 0) {
+			if (!whole(c, d, &q->step))
+				return false;
+			if (q->step == 0)
+				return cat_error(c->err, "22023", "INCREMENT must not be zero");
+		} else if (strcmp(name, "start") == 0) {
+			if (!whole(c, d, &q->start))
+				return false;
+			q->has_start = true;
+		} else if (strcmp(name, "minvalue") == 0) {
+			if (d->arg != NULL && !whole(c, d, &q->min))
+				return false;
+			q->has_min = d->arg != NULL;
+		} else if (strcmp(name, "maxvalue") == 0) {
+			if (d->arg != NULL && !whole(c, d, &q->max))
+				return false;
+			q->has_max = d->arg != NULL;
+		} else if (strcmp(name, "cache") == 0) {
+			if (!whole(c, d, &q->cache))
+				return false;
+			if (q->cache <= 0)
+				return cat_error(c->err, "22023", "CACHE (%lld) must be greater than zero",
+				    (long long)q->cache);
+		} else if (strcmp(name, "cycle") == 0) {
+			q->cycle = d->arg != NULL && d->arg->node_case == PG_QUERY__NODE__NODE_BOOLEAN &&
+				   d->arg->boolean->boolval;
+		} else if (strcmp(name, "owned_by") == 0 && d->arg != NULL &&
+			   d->arg->node_case == PG_QUERY__NODE__NODE_LIST) {
+			const PgQuery__List *l = d->arg->list;
+			if (l->n_items == 1)
+				continue; /* NONE */
+			q->owner = sql_convert_str(c, sql_convert_word(l->items[l->n_items - 2]));
+			q->owner_column = sql_convert_str(c, sql_convert_word(l->items[l->n_items - 1]));
+			if (q->owner == NULL || q->owner_column == NULL)
+				return false;
+		} else {
+			return sql_convert_no(c, "this option of a sequence is", d->location);
+		}
+	}
+	return true;
+}
+
+static bool
+create_sequence(struct sql_convert *c, const PgQuery__CreateSeqStmt *s, struct ast_stmt *st)
+{
+	st->kind = AST_CREATE_SEQUENCE;
+	st->if_exists = s->if_not_exists;
+	return sql_convert_range(c, s->sequence, &st->table) &&
+	       (st->seq = sql_convert_take(c, sizeof *st->seq)) != NULL &&
+	       sequence(c, s->options, s->n_options, st->seq);
+}
+
+static bool
+identity(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt *st, struct ast_column *col)
+{
+	if (col == NULL)
+		return sql_convert_no(c, "this kind of constraint is", k->location);
+	if (col->identity != 0) {
+		cat_error(c->err, "42601",
+		    "multiple identity specifications for column \"%.63s\" of table \"%.63s\"", col->name,
+		    st->table.name);
+		c->err->position = k->location + 1;
+		return false;
+	}
+	if (!cat_type_is_int(col->type))
+		return cat_error(
+		    c->err, "22023", "identity column type must be smallint, integer, or bigint");
+	col->identity = k->generated_when[0] == 'a' ? 'a' : 'd';
+	col->not_null = true;
+	if ((col->seq = sql_convert_take(c, sizeof *col->seq)) == NULL ||
+	    !sequence(c, k->options, k->n_options, col->seq))
+		return false;
+	col->seq->type = col->type;
+	return true;
+}
+
+/* serial, bigserial: a type with a sequence. */
+static bool
+serial(struct sql_convert *c, const PgQuery__TypeName *t, struct ast_column *col)
+{
+	const char *w = t->n_names == 1 ? sql_convert_word(t->names[0]) : NULL;
+	if (w == NULL || t->n_array_bounds > 0)
+		return true;
+	if (strcmp(w, "serial") == 0 || strcmp(w, "serial4") == 0)
+		col->type = CAT_INT4;
+	else if (strcmp(w, "smallserial") == 0 || strcmp(w, "serial2") == 0)
+		col->type = CAT_INT2;
+	else if (strcmp(w, "bigserial") == 0 || strcmp(w, "serial8") == 0)
+		col->type = CAT_INT8;
+	else
+		return true;
+	col->typmod = -1;
+	col->not_null = true;
+	if ((col->seq = sql_convert_take(c, sizeof *col->seq)) == NULL)
+		return false;
+	col->seq->type = col->type;
+	return true;
+}
+
+static bool
 constraint(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt *st, struct ast_column *col)
 {
 	switch (k->contype) {
@@ -91,7 +222,7 @@ constraint(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt 
 	case PG_QUERY__CONSTR_TYPE__CONSTR_FOREIGN:
 		return sql_convert_no(c, "foreign keys are", k->location);
 	case PG_QUERY__CONSTR_TYPE__CONSTR_IDENTITY:
-		return sql_convert_no(c, "identity columns are", k->location);
+		return identity(c, k, st, col);
 	case PG_QUERY__CONSTR_TYPE__CONSTR_GENERATED:
 		return sql_convert_no(c, "generated columns are", k->location);
 	default:
@@ -115,12 +246,22 @@ element(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st)
 		return sql_convert_no(c, "COLLATE is", d->location);
 	if (d->type_name == NULL)
 		return sql_convert_no(c, "a column without a type is", d->location);
-	if (!sql_convert_type(c, d->type_name, &col->type, &col->typmod))
+	if (!serial(c, d->type_name, col) ||
+	    (col->seq == NULL && !sql_convert_type(c, d->type_name, &col->type, &col->typmod)))
 		return false;
 	for (size_t i = 0; i < d->n_constraints; i++)
 		if (d->constraints[i]->node_case == PG_QUERY__NODE__NODE_CONSTRAINT &&
 		    !constraint(c, d->constraints[i]->constraint, st, col))
 			return false;
+	if (col->seq != NULL && col->dflt != NULL) {
+		if (col->identity)
+			return cat_error(c->err, "42601",
+			    "both default and identity specified for column \"%.63s\" of table \"%.63s\"",
+			    col->name, st->table.name);
+		return cat_error(c->err, "42601",
+		    "multiple default values specified for column \"%.63s\" of table \"%.63s\"", col->name,
+		    st->table.name);
+	}
 	return true;
 }
 
@@ -174,8 +315,11 @@ static bool
 drop(struct sql_convert *c, const PgQuery__DropStmt *s, struct ast_stmt *st)
 {
 	st->kind = AST_DROP_TABLE;
-	if (s->remove_type != PG_QUERY__OBJECT_TYPE__OBJECT_TABLE)
-		return sql_convert_no(c, "DROP of anything but tables is", -1);
+	if (s->remove_type == PG_QUERY__OBJECT_TYPE__OBJECT_SEQUENCE)
+		st->kind = AST_DROP_SEQUENCE;
+	else if (s->remove_type != PG_QUERY__OBJECT_TYPE__OBJECT_TABLE)
+		return sql_convert_no(c, "DROP of this kind of object is", -1);
+	st->cascade = s->behavior == PG_QUERY__DROP_BEHAVIOR__DROP_CASCADE;
 	st->if_exists = s->missing_ok;
 	st->nnames = (unsigned)s->n_objects;
 	if ((st->names = sql_convert_take(c, st->nnames * sizeof *st->names)) == NULL)
@@ -199,5 +343,7 @@ sql_convert_ddl(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *
 {
 	if (n->node_case == PG_QUERY__NODE__NODE_CREATE_STMT)
 		return create(c, n->create_stmt, st);
+	if (n->node_case == PG_QUERY__NODE__NODE_CREATE_SEQ_STMT)
+		return create_sequence(c, n->create_seq_stmt, st);
 	return drop(c, n->drop_stmt, st);
 }

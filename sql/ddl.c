@@ -152,13 +152,48 @@ sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct
 		c->typmod = a->typmod;
 		c->not_null = a->not_null;
 		c->dflt = a->dflt_text;
+		c->identity = a->identity;
 	}
 	if (!key_columns(def, ast, err) || !rules(s, def, ast, arena, err) || !cat_table_layout(def, err))
 		return false;
 	s->ddl = true;
+	char(*seq)[CAT_NAME_MAX + 1] = nam_arena_zero(arena, ast->columns * sizeof *seq);
+	if (seq == NULL)
+		return sql_no_memory(err);
+	for (unsigned i = 0; i < ast->columns; i++)
+		if (ast->column[i].seq != NULL && !sql_sequence_name(s, def->name, def->column[i].name,
+						      seq[i], &def->column[i].dflt, arena, err))
+			return false;
 	st = cat_create(s->cfg.cat, s->t, def);
 	if (st == NAM_DUPLICATE)
 		return cat_error(err, "42P07", "relation \"%s\" already exists", def->name);
+	if (st == NAM_OK)
+		st = cat_find(s->cfg.cat, s->t, def->name, &there);
+	if (st != NAM_OK)
+		return sql_status(err, st, NULL);
+	for (unsigned i = 0; i < ast->columns; i++)
+		if (ast->column[i].seq != NULL &&
+		    !sql_make_sequence(s, seq[i], ast->column[i].seq, there->store.id, err))
+			return false;
+	return true;
+}
+
+/* Those that feed a column of tab. */
+static bool
+drop_sequences(struct sql_session *s, const struct cat_table *tab, struct cat_err *err)
+{
+	const struct cat_table **list;
+	unsigned n;
+	struct nam_arena *arena = sql_arena(s, 1);
+	bool any = false;
+	for (unsigned c = 0; c < tab->columns; c++)
+		any |= tab->column[c].dflt != NULL;
+	if (!any)
+		return true;
+	nam_status st = arena ? cat_list(s->cfg.cat, s->t, &list, &n, arena) : NAM_NOMEM;
+	for (unsigned i = 0; st == NAM_OK && i < n; i++)
+		if (list[i]->kind == CAT_SEQUENCE && list[i]->seq.owner == tab->store.id)
+			st = cat_drop(s->cfg.cat, s->t, list[i]);
 	return st == NAM_OK || sql_status(err, st, NULL);
 }
 
@@ -181,7 +216,11 @@ sql_drop_table(
 		if (tab->system)
 			return cat_error(
 			    err, "42501", "permission denied: \"%s\" is a system catalog", tab->name);
+		if (tab->kind != CAT_TABLE)
+			return cat_error(err, "42809", "\"%s\" is not a table", tab->name);
 		s->ddl = true;
+		if (!drop_sequences(s, tab, err))
+			return false;
 		st = cat_drop(s->cfg.cat, s->t, tab);
 		if (st == NAM_ABSENT) /* another transaction was faster */
 			return cat_error(err, "42P01", "table \"%s\" does not exist", ast->names[i]);

@@ -144,6 +144,8 @@ sql_expr_call(struct nam_arena *a, const struct sql_fn *fn, struct sql_expr **ar
 	e->fn = fn;
 	if (fn->flags & SQL_FN_VOLATILE)
 		e->pure = false;
+	if (fn->flags & SQL_FN_EACH)
+		e->rows = true;
 	return e;
 }
 

@@ -89,7 +89,9 @@ struct sql_batch {
 	unsigned cols;
 	unsigned n; /* rows in the vectors, <= CAT_BATCH */
 };
+struct sql_session;
 struct sql_env {
+	struct sql_session *session; /* for nextval and the like; NULL while constants are folded */
 	const struct cat_datum *param;
 	unsigned params;
 	int64_t now_us;          /* start of transaction, microseconds since 2000-01-01, for now() */

@@ -47,6 +47,7 @@ enum {
 	SQL_FN_OP = 1,       /* an operator, found by its symbol */
 	SQL_FN_NULLS = 2,    /* called with NULL arguments, too */
 	SQL_FN_VOLATILE = 4, /* not a constant even over constants */
+	SQL_FN_EACH = 16,    /* called for every row, even over constants */
 	SQL_FN_ANY = 8,      /* any number (>= nargs) of arguments of any type, given as text */
 };
 
@@ -61,7 +62,7 @@ struct sql_fn {
 
 /* Tables, ended by a NULL name. */
 extern const struct sql_fn sql_fns_number[], sql_fns_compare[], sql_fns_text[], sql_fns_date[],
-    sql_fns_small[], sql_fns_interval[];
+    sql_fns_small[], sql_fns_sequence[], sql_fns_interval[];
 
 /* ---- casts (expr_cast.c) ------------------------------------------------------ */
 

@@ -266,7 +266,7 @@ sql_prepare_exec(struct sql_session *s, const struct sql_sink *sink, struct cat_
 	x->sent = 0;
 	x->saw = saw;
 	x->saw_arg = s;
-	x->env = (struct sql_env){ .now_us = s->now_us, .err = err };
+	x->env = (struct sql_env){ .session = s, .now_us = s->now_us, .err = err };
 }
 
 static bool
@@ -439,6 +439,7 @@ sql_session_close(struct sql_session *s)
 		free(s->arena[i]);
 	}
 	free(s->arena);
+	free(s->sequence);
 	free(s);
 }
 

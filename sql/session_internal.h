@@ -33,6 +33,17 @@ struct sql_session {
 	struct sql_hint hint[SQL_HINTS];
 	struct sql_stmt *cache[SQL_CACHED];
 	struct net_counts counts;
+	struct sql_drawn *sequence; /* of which nextval has drawn here */
+	unsigned sequences;
+	uint32_t last_sequence; /* lastval's; 0: none */
+};
+
+/* What this session knows of a sequence. */
+struct sql_drawn {
+	uint32_t id;
+	bool any;
+	int64_t last;
+	int64_t left; /* values after last that are ours already */
 };
 
 struct sql_stmt {
@@ -81,6 +92,16 @@ bool sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const s
     struct nam_arena *arena, struct cat_err *err);
 bool sql_drop_table(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+bool sql_create_sequence(
+    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+bool sql_drop_sequence(
+    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+/* sequence.c: a sequence's entry in the catalog. owner: the table it feeds, or 0. */
+bool sql_make_sequence(
+    struct sql_session *s, const char *name, const struct ast_seq *q, uint32_t owner, struct cat_err *err);
+/* The name of the sequence of a column of a new table, and the default that draws from it. */
+bool sql_sequence_name(struct sql_session *s, const char *table, const char *column,
+    char out[CAT_NAME_MAX + 1], const char **dflt, struct nam_arena *arena, struct cat_err *err);
 /* The name of a CHECK constraint that def does not have yet. */
 bool sql_check_name(struct cat_table *def, const struct ast_check *k, char out[CAT_NAME_MAX + 1],
     struct nam_arena *arena, struct cat_err *err);

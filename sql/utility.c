@@ -108,6 +108,9 @@ copy(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *s
 		return false;
 	if (ast->copy.to)
 		return sql_copy_to(s, ast, sink, rows, err);
+	if (tab->kind != CAT_TABLE)
+		return cat_error(err, "42809", "cannot copy to %s \"%s\"",
+		    tab->kind == CAT_VIEW ? "view" : "sequence", tab->name);
 	if (tab->system)
 		return cat_error(err, "42501", "permission denied for table %s", tab->name);
 	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser };
@@ -141,6 +144,12 @@ sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 	case AST_DROP_TABLE:
 		snprintf(tag, max, "DROP TABLE");
 		return sql_drop_table(s, ast, sink, err);
+	case AST_CREATE_SEQUENCE:
+		snprintf(tag, max, "CREATE SEQUENCE");
+		return sql_create_sequence(s, ast, sink, err);
+	case AST_DROP_SEQUENCE:
+		snprintf(tag, max, "DROP SEQUENCE");
+		return sql_drop_sequence(s, ast, sink, err);
 	case AST_EXPLAIN:
 		snprintf(tag, max, "EXPLAIN");
 		return explain(s, ast, sink, s->arena[0], err);

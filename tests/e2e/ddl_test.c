@@ -102,6 +102,94 @@ static const struct golden checks[] = {
 	    "1|3; INSERT 0 1" },
 };
 
+static const struct golden sequences[] = {
+	{ "create sequence s", "CREATE SEQUENCE" },
+	{ "create sequence s", "ERROR 42P07: relation \"s\" already exists" },
+	{ "create sequence if not exists s", "CREATE SEQUENCE" },
+	{ "create table s (a int)", "ERROR 42P07: relation \"s\" already exists" },
+	{ "select currval('s')",
+	    "ERROR 55000: currval of sequence \"s\" is not yet defined in this session" },
+	{ "select lastval()", "ERROR 55000: lastval is not yet defined in this session" },
+	{ "select nextval('s'), nextval('public.S')", "1|2; SELECT 1" },
+	{ "select currval('s'), lastval(), nextval(null)", "2|2|~; SELECT 1" },
+	{ "select nextval('nope')", "ERROR 42P01: relation \"nope\" does not exist" },
+	{ "begin; select nextval('s'); rollback; select nextval('s')",
+	    "BEGIN3; SELECT 1 ROLLBACK4; SELECT 1" },
+	{ "select setval('s', 10), nextval('s')", "10|11; SELECT 1" },
+	{ "select setval('s', 20, false), nextval('s')", "20|20; SELECT 1" },
+	{ "select setval('s', 0)",
+	    "ERROR 22003: setval: value 0 is out of bounds for sequence \"s\" (1..9223372036854775807)" },
+	{ "create table few (a int)", "CREATE TABLE" },
+	{ "insert into few values (1), (2), (3)", "INSERT 0 3" },
+	{ "select nextval('s') from few", "21;22;23; SELECT 3" },
+	{ "select nextval('few')", "ERROR 42809: \"few\" is not a sequence" },
+	{ "create sequence down increment -2 minvalue -5", "CREATE SEQUENCE" },
+	{ "select nextval('down') from few", "-1;-3;-5; SELECT 3" },
+	{ "select nextval('down')", "ERROR 2200H: nextval: reached minimum value of sequence \"down\" (-5)" },
+	{ "select nextval('down')", "ERROR 2200H: nextval: reached minimum value of sequence \"down\" (-5)" },
+	{ "create sequence round minvalue 5 maxvalue 8 increment 2 start 7 cycle", "CREATE SEQUENCE" },
+	{ "select nextval('round'), nextval('round'), nextval('round'), nextval('round')",
+	    "7|5|7|5; SELECT 1" },
+	{ "create sequence many cache 10 maxvalue 12", "CREATE SEQUENCE" },
+	{ "select nextval('many'), nextval('many') from few", "1|4;2|5;3|6; SELECT 3" },
+	{ "select nextval('many'), nextval('many') from few", "7|10;8|11;9|12; SELECT 3" },
+	{ "select nextval('many')", "ERROR 2200H: nextval: reached maximum value of sequence \"many\" (12)" },
+	{ "create sequence top start 9223372036854775807", "CREATE SEQUENCE" },
+	{ "select nextval('top')", "9223372036854775807; SELECT 1" },
+	{ "select nextval('top')",
+	    "ERROR 2200H: nextval: reached maximum value of sequence \"top\" (9223372036854775807)" },
+	{ "create sequence bad increment 0", "ERROR 22023: INCREMENT must not be zero" },
+	{ "create sequence bad minvalue 5 maxvalue 4",
+	    "ERROR 22023: MINVALUE (5) must be less than MAXVALUE (4)" },
+	{ "create sequence bad start 0", "ERROR 22023: START value (0) cannot be less than MINVALUE (1)" },
+	{ "create sequence bad cache 0", "ERROR 22023: CACHE (0) must be greater than zero" },
+	{ "create sequence bad as text", "ERROR 22023: sequence type must be smallint, integer, or bigint" },
+	{ "create sequence bad as smallint maxvalue 40000",
+	    "ERROR 22023: MAXVALUE (40000) is out of range for sequence data type smallint" },
+	{ "create table t (id serial primary key, n bigserial, v text)", "CREATE TABLE" },
+	{ "insert into t (v) values ('a'), ('b') returning id, n", "1|1;2|2; INSERT 0 2" },
+	{ "insert into t (v) select 'c' from few", "INSERT 0 3" },
+	{ "select * from t order by id", "1|1|a;2|2|b;3|3|c;4|4|c;5|5|c; SELECT 5" },
+	{ "select currval('t_id_seq'), lastval()", "5|5; SELECT 1" },
+	{ "insert into t values (default, 9, 'd') returning id, n", "6|9; INSERT 0 1" },
+	{ "insert into t (id) values (null)",
+	    "ERROR 23502: null value in column \"id\" of relation \"t\" violates not-null constraint" },
+	{ "drop sequence t_id_seq",
+	    "ERROR 2BP01: cannot drop sequence t_id_seq because other objects depend on it" },
+	{ "drop table t", "DROP TABLE" },
+	{ "select nextval('t_id_seq')", "ERROR 42P01: relation \"t_id_seq\" does not exist" },
+	{ "create table t (id int generated always as identity (start with 10 increment by 5), j int "
+	  "generated "
+	  "by default as identity, v text)",
+	    "CREATE TABLE" },
+	{ "insert into t (v) values ('a'), ('b') returning id, j", "10|1;15|2; INSERT 0 2" },
+	{ "insert into t (id) values (1)",
+	    "ERROR 428C9: cannot insert a non-DEFAULT value into column \"id\"" },
+	{ "insert into t (id) values (default) returning id", "20; INSERT 0 1" },
+	{ "insert into t (id, j) overriding system value values (1, 77) returning id, j",
+	    "1|77; INSERT 0 1" },
+	{ "insert into t (id, j) overriding user value values (1, 77) returning id, j", "25|4; INSERT 0 1" },
+	{ "insert into t (id) select 1",
+	    "ERROR 428C9: cannot insert a non-DEFAULT value into column \"id\"" },
+	{ "update t set id = 5", "ERROR 428C9: column \"id\" can only be updated to DEFAULT" },
+	{ "update t set id = default where id = 1 returning id", "30; UPDATE 1" },
+	{ "create table u (a text generated always as identity)",
+	    "ERROR 22023: identity column type must be smallint, integer, or bigint" },
+	{ "create table u (a serial default 5)",
+	    "ERROR 42601: multiple default values specified for column \"a\" of table \"u\"" },
+	{ "create table \"Odd'\"\"Name\" (\"Id\" serial, b int)", "CREATE TABLE" },
+	{ "insert into \"Odd'\"\"Name\" (b) values (1) returning *", "1|1; INSERT 0 1" },
+	{ "drop table s", "ERROR 42809: \"s\" is not a table" },
+	{ "insert into s values (1)", "ERROR 42809: cannot change sequence \"s\"" },
+	{ "select * from s", "ERROR 0A000: reading sequence \"s\" as a table is not supported yet" },
+	{ "begin; create sequence mine; select nextval('mine'); rollback; select nextval('mine')",
+	    "BEGIN CREATE SEQUENCE1; SELECT 1 ROLLBACK ERROR 42P01: relation \"mine\" does not exist" },
+	{ "drop sequence s, nope", "ERROR 42P01: sequence \"nope\" does not exist" },
+	{ "drop sequence few", "ERROR 42809: \"few\" is not a sequence" },
+	{ "drop sequence if exists s, nope", "DROP SEQUENCE" },
+	{ "select nextval('s')", "ERROR 42P01: relation \"s\" does not exist" },
+};
+
 static void
 all(const struct golden *g, size_t n)
 {
@@ -131,6 +219,7 @@ all(const struct golden *g, size_t n)
 
 GOLDEN(test_defaults, defaults)
 GOLDEN(test_checks, checks)
+GOLDEN(test_sequences, sequences)
 
 /* COPY fills in what the file does not give, and checks what it does. */
 static void
@@ -158,6 +247,6 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_defaults), cmocka_unit_test(test_checks),
-		cmocka_unit_test(test_copy) };
+		cmocka_unit_test(test_sequences), cmocka_unit_test(test_copy) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
