@@ -161,11 +161,11 @@ offset_of(
 			return sql_bind_fail(b, e->position, "0A000",
 			    "RANGE with offset PRECEDING/FOLLOWING over type %s is not supported yet",
 			    cat_type_name(key));
-		if (key != CAT_INT4 && key != CAT_INT8 && key != CAT_FLOAT8 && key != CAT_NUMERIC)
+		if (!cat_type_is_int(key) && !cat_type_is_float(key) && key != CAT_NUMERIC)
 			return sql_bind_fail(b, e->position, "0A000",
 			    "RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s",
 			    cat_type_name(key));
-		type = key == CAT_INT4 ? CAT_INT8 : key;
+		type = cat_type_is_int(key) ? CAT_INT8 : cat_type_is_float(key) ? CAT_FLOAT8 : key;
 	}
 	unsigned lo = b->lo, hi = b->hi;
 	bool grouped = b->grouped;
@@ -213,7 +213,7 @@ frame_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f)
 static struct sql_expr *
 whole(struct bind *b, struct sql_expr *x)
 {
-	if (x->type != CAT_UNKNOWN)
+	if (x->type != CAT_UNKNOWN && x->type != CAT_INT2)
 		return x;
 	return sql_expr_cast(b->a, x, CAT_INT4, -1, x->position, b->err);
 }
@@ -253,18 +253,22 @@ call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f)
 			f->agg = SQL_COUNT_STAR;
 			return true;
 		}
-		if (f->agg == SQL_STRING_AGG)
-			return sql_bind_fail(
-			    b, e->position, "0A000", "string_agg as a window function is not supported yet");
-		if (n != 1)
+		bool strings = f->agg == SQL_STRING_AGG;
+		if (n != (strings ? 2 : 1))
 			return no_function(b, e, arg, n);
+		for (unsigned k = 0; strings && k < n; k++)
+			if (arg[k]->type != CAT_UNKNOWN && cat_type_category(arg[k]->type) != 'S')
+				return no_function(b, e, arg, n);
+			else if (arg[k]->type != CAT_TEXT && (arg[k] = sql_expr_cast(b->a, arg[k], CAT_TEXT,
+								  -1, arg[k]->position, b->err)) == NULL)
+				return false;
 		if ((arg[0] = sql_expr_settle(b->a, arg[0], b->err)) == NULL)
 			return false;
 		f->arg_type = arg[0]->type;
 		if (!sql_agg_type(f->agg, f->arg_type, &f->type, e->position, b->err))
 			return false;
-		f->args = 1;
-		return slot_of(b, arg[0], &f->arg[0]);
+		f->args = n;
+		return slot_of(b, arg[0], &f->arg[0]) && (n == 1 || slot_of(b, arg[1], &f->arg[1]));
 	}
 	if (n < least || n > most)
 		return no_function(b, e, arg, n);
@@ -285,7 +289,8 @@ call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f)
 	case SQL_WIN_FIRST:
 	case SQL_WIN_LAST:
 	case SQL_WIN_NTH:
-		if (n > 1 && arg[1]->type != CAT_INT4 && arg[1]->type != CAT_UNKNOWN)
+		if (n > 1 && arg[1]->type != CAT_INT4 && arg[1]->type != CAT_INT2 &&
+		    arg[1]->type != CAT_UNKNOWN)
 			return no_function(b, e, arg, n);
 		if (arg[0]->type == CAT_UNKNOWN && (n < 3 || arg[2]->type == CAT_UNKNOWN))
 			return sql_bind_fail(b, n < 3 ? 0 : e->position, "42804",

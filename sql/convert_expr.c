@@ -483,8 +483,6 @@ func(struct sql_convert *c, const PgQuery__FuncCall *f)
 	const char *name = f->n_funcname ? sql_convert_word(f->funcname[f->n_funcname - 1]) : NULL;
 	if (name == NULL)
 		return no(c, "this kind of function name is", at);
-	if (f->over != NULL && (f->agg_filter != NULL || f->n_agg_order > 0))
-		return no(c, "FILTER and ORDER BY in window functions are", at);
 	if (f->agg_within_group)
 		return no(c, "WITHIN GROUP is", at);
 	if (f->func_variadic)
@@ -499,10 +497,10 @@ func(struct sql_convert *c, const PgQuery__FuncCall *f)
 			return no(c, "named arguments are", at);
 	if (!sql_convert_exprs(c, f->args, f->n_args, &e->args, &e->nargs))
 		return NULL;
-	if ((f->agg_filter != NULL || f->n_agg_order > 0) && !agg_more(c, f, e))
+	if (f->over == NULL && (f->agg_filter != NULL || f->n_agg_order > 0) && !agg_more(c, f, e))
 		return NULL;
 	if (f->over != NULL)
-		return sql_convert_over(c, e, f->over);
+		return sql_convert_over(c, e, f);
 	return strcmp(name, "like_escape") == 0 && e->nargs == 2 ? like_escape(c, e) : e;
 }
 

@@ -1,5 +1,6 @@
 /* convert_window.c -- OVER and WINDOW: names of windows are looked up here, so that what follows sees none. */
 #include "convert.h"
+#include <sql/expr.h>
 
 #include <stdio.h>
 
@@ -162,10 +163,47 @@ sql_convert_windows(struct sql_convert *c, PgQuery__Node *const *list, size_t n)
 	return true;
 }
 
-struct ast_expr *
-sql_convert_over(struct sql_convert *c, const struct ast_expr *f, const PgQuery__WindowDef *d)
+/* Aggregates pass over NULLs: f(x) FILTER (WHERE w) is f(CASE WHEN w THEN x END). */
+static bool
+filter(struct sql_convert *c, struct ast_expr *f, const PgQuery__Node *where)
 {
+	struct ast_expr *e = sql_convert_take(c, sizeof *e), *one = sql_convert_take(c, sizeof *one);
+	struct ast_expr *none = sql_convert_take(c, sizeof *none);
+	struct ast_expr **args = sql_convert_take(c, 3 * sizeof *args);
+	struct ast_expr **fargs = sql_convert_take(c, (f->nargs + 1) * sizeof *fargs);
+	if (e == NULL || one == NULL || none == NULL || args == NULL || fargs == NULL)
+		return false;
+	*one = (struct ast_expr){ .kind = AST_INT, .i = 1, .typmod = -1, .position = f->position };
+	*none = (struct ast_expr){ .kind = AST_NULL, .typmod = -1, .position = f->position };
+	*e = (struct ast_expr){ .kind = AST_CASE, .typmod = -1, .nargs = 3, .args = args };
+	if (f->nargs > 0)
+		memcpy(fargs, f->args, f->nargs * sizeof *fargs);
+	args[1] = f->star ? one : f->nargs > 0 ? fargs[0] : none;
+	args[2] = none;
+	if ((args[0] = sql_convert_expr(c, where)) == NULL)
+		return false;
+	e->position = args[0]->position;
+	fargs[0] = e;
+	f->nargs = f->nargs > 0 ? f->nargs : 1;
+	f->args = fargs;
+	f->star = false;
+	return true;
+}
+
+struct ast_expr *
+sql_convert_over(struct sql_convert *c, struct ast_expr *f, const PgQuery__FuncCall *call)
+{
+	const PgQuery__WindowDef *d = call->over;
 	const struct ast_expr *def;
+	enum sql_agg_kind agg;
+	if (call->n_agg_order > 0)
+		return fail(c, call->location, "0A000",
+		    "aggregate ORDER BY is not implemented for window functions%s", "");
+	if (call->agg_filter != NULL && !sql_agg_find(f->text, &agg))
+		return fail(c, call->location, "0A000",
+		    "FILTER is not implemented for non-aggregate window functions%s", "");
+	if (call->agg_filter != NULL && !filter(c, f, call->agg_filter))
+		return NULL;
 	if (d->name != NULL && d->name[0]) {
 		if ((def = named(c, d->name)) == NULL)
 			return fail(c, d->location, "42704", "window \"%.63s\" does not exist", d->name);

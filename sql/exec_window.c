@@ -120,12 +120,12 @@ lies(struct run *r, enum cat_type type, union cat_val x, union cat_val base, uni
 		if (!(add ? cat_num_add : cat_num_sub)(base.s, by.s, &sum, a, r->x->err))
 			return false;
 		*out = cat_num_cmp(x.s, sum);
-	} else if (type == CAT_FLOAT8) {
+	} else if (cat_type_is_float(type)) {
 		union cat_val sum = { .f = add ? base.f + by.f : base.f - by.f };
 		if (isnan(sum.f) && !isnan(base.f)) /* an infinity less itself: everything is near enough */
 			*out = isnan(x.f) ? 1 : 0;
 		else
-			*out = cat_value_cmp(type, x, sum);
+			*out = cat_value_cmp(CAT_FLOAT8, x, sum);
 	} else {
 		__int128 sum = (__int128)base.i + (add ? (__int128)by.i : -(__int128)by.i);
 		*out = x.i < sum ? -1 : x.i > sum;
@@ -235,7 +235,7 @@ static bool
 exact(const struct run *r, struct part p, enum cat_type type, unsigned *scale)
 {
 	*scale = 0;
-	if (type == CAT_INT4 || type == CAT_INT8)
+	if (cat_type_is_int(type))
 		return true;
 	if (type != CAT_NUMERIC)
 		return false;
@@ -284,7 +284,7 @@ sums(struct run *r, struct part p, const struct sql_win_fn *f, unsigned scale)
 			put_int(r, pos, n);
 			continue;
 		}
-		if (f->arg_type == CAT_INT4 && f->agg == SQL_SUM) {
+		if (f->type == CAT_INT8) { /* of integers up to 4 bytes */
 			if (sum > INT64_MAX || sum < INT64_MIN)
 				return cat_error(r->x->err, "22003", "bigint out of range");
 			d = (struct cat_datum){ .type = CAT_INT8, .null = n == 0, .v.i = (int64_t)sum };
@@ -333,9 +333,21 @@ add_rows(struct run *r, const struct sql_win_fn *f, uint32_t from, uint32_t to, 
 	struct cat_vec v = r->arg[0];
 	if (from == to)
 		return true;
+	if (f->agg == SQL_STRING_AGG) {
+		struct cat_vec sep = r->arg[1];
+		for (; from < to; from++) {
+			struct cat_vec one = { .type = CAT_TEXT, .null = v.null + from, .s = v.s + from };
+			struct cat_vec by = { .type = CAT_TEXT, .null = sep.null + from, .s = sep.s + from };
+			if (!sql_agg_add_text(
+				&one, &by, sql_ident(), 1, &state, r->x->arena[r->n->arena], r->x->err) ||
+			    !go_on(r, 1))
+				return false;
+		}
+		return true;
+	}
 	if (f->args > 0) {
 		v.null += from;
-		if (v.type == CAT_FLOAT8)
+		if (cat_type_is_float(v.type))
 			v.f += from;
 		else if (cat_type_is_str(v.type))
 			v.s += from;

@@ -225,6 +225,84 @@ static const struct golden all[] = {
 	    "ERROR 42703: column \"nope\" does not exist" },
 	{ "select count(*) over (order by id rows 1 following) from w",
 	    "ERROR 42P20: frame starting from following row cannot end with current row" },
+	{ "select id, row_number() over (order by id desc), (select count(*) from w b where b.id <= a.id) "
+	  "from w a order by id",
+	    "1|6|1;2|5|2;3|4|3;4|3|4;5|2|5;6|1|6; SELECT 6" },
+	{ "select id, sum((select max(v) from w b where b.id = a.id)) over (order by id) from w a order by "
+	  "id",
+	    "1|10;2|30;3|50;4|50;5|60;6|67; SELECT 6" },
+	{ "select id, (select x from (select row_number() over (order by id desc) x, id from w) q where q.id "
+	  "= a.id) from w a order by id",
+	    "1|6;2|5;3|4;4|3;5|2;6|1; SELECT 6" },
+	{ "select id, rank() over (partition by (select g from w b where b.id = a.id) order by id) from w a "
+	  "order by id",
+	    "1|1;2|2;3|1;4|2;5|3;6|1; SELECT 6" },
+	{ "select * from (select id, row_number() over (partition by g order by id) rn from w) x where rn = "
+	  "1 order by id",
+	    "1|1;3|1;6|1; SELECT 3" },
+	{ "with x as (select id, sum(v) over (order by id) s from w) select a.id, a.s, b.s from x a left "
+	  "join x b on a.id = b.id + 1 order by 1",
+	    "1|10|~;2|30|10;3|50|30;4|50|50;5|60|50;6|67|60; SELECT 6" },
+	{ "select a.id, b.id, count(b.id) over (partition by a.g order by a.id) from w a left join w b on "
+	  "a.id = b.v order by 1",
+	    "1|~|0;2|~|0;3|~|0;4|~|0;5|~|0;6|~|0; SELECT 6" },
+	{ "select id from w a where exists (select row_number() over () from w b where b.id = a.id + 1) "
+	  "order by 1",
+	    "1;2;3;4;5; SELECT 5" },
+	{ "select id from w where id in (select rank() over (order by id) from w b where b.id < 3) order by "
+	  "1",
+	    "1;2; SELECT 2" },
+	{ "select id, (select row_number() over (order by a.id)) from w a order by id",
+	    "1|1;2|1;3|1;4|1;5|1;6|1; SELECT 6" },
+	{ "select (select sum(a.v) over ()) from w a order by a.id", "10;20;20;~;10;7; SELECT 6" },
+	{ "select id, lag(id) over (order by id) = (select max(id) from w) from w order by id",
+	    "1|~;2|f;3|f;4|f;5|f;6|f; SELECT 6" },
+	{ "select g, sum(count(*)) over (order by g), (select max(id) from w b where b.g = a.g) from w a "
+	  "group by g order by g",
+	    "a|3|5;b|5|4;~|6|~; SELECT 3" },
+	{ "select id, count(*) over (order by id rows (select 1) preceding) from w order by id",
+	    "1|1;2|2;3|2;4|2;5|2;6|2; SELECT 6" },
+	{ "select id, v::smallint as s2, sum(v::smallint) over (order by id rows 1 preceding), "
+	  "avg(v::smallint) over (order by id rows 1 preceding), sum(f::real) over (order by id rows 2 "
+	  "preceding), min(v::smallint) over (order by id rows 2 preceding) from w order by id",
+	    "1|10|10|10.0000000000000000|1.5|10;2|20|30|15.0000000000000000|1.5|10;3|20|40|20."
+	    "0000000000000000|4|10;4|~|20|20.0000000000000000|6|20;5|10|10|10.0000000000000000|6.5|10;6|7|17|"
+	    "8.5000000000000000|5|7; SELECT 6" },
+	{ "select id, sum(v) over (order by v::smallint range 1 preceding), count(*) over (order by f::real "
+	  "range 1 preceding) from w order by id",
+	    "1|20|3;2|40|1;3|40|2;4|~|2;5|20|1;6|7|2; SELECT 6" },
+	{ "select id, ntile(2::smallint) over (order by id), lag(v, 1::smallint) over (order by id), "
+	  "nth_value(v, 2::smallint) over (order by id) from w order by id",
+	    "1|1|~|~;2|1|10|20;3|1|20|20;4|2|20|20;5|2|~|20;6|2|10|20; SELECT 6" },
+	{ "select id, ntile(2::bigint) over (order by id) from w",
+	    "ERROR 42883: function ntile(bigint) does not exist" },
+	{ "select id, lag(g::char(3), 1, 'zz') over (order by id), min(g::char(3)) over (order by id) from w "
+	  "order by id",
+	    "1|zz|a  ;2|a  |a  ;3|a  |a  ;4|b  |a  ;5|b  |a  ;6|a  |a  ; SELECT 6" },
+	{ "select row_number() over (order by id) from w full join (values (1),(99)) x(y) on y = id order by "
+	  "1",
+	    "1;2;3;4;5;6;7; SELECT 7" },
+	{ "select string_agg(g, ',') over (order by id) from w order by id",
+	    "a;a,a;a,a,b;a,a,b,b;a,a,b,b,a;a,a,b,b,a; SELECT 6" },
+	{ "select bool_and(v > 5) over (order by id rows 1 preceding) from w order by id",
+	    "t;t;t;t;t;t; SELECT 6" },
+	{ "select id, sum(v) filter (where g = 'a') over (order by id), count(*) filter (where v > 10) over "
+	  "(order by id rows 1 preceding), min(f) filter (where false) over () from w order by id",
+	    "1|10|0|~;2|30|1|~;3|30|2|~;4|30|1|~;5|40|0|~;6|40|0|~; SELECT 6" },
+	{ "select row_number() filter (where true) over () from w",
+	    "ERROR 0A000: FILTER is not implemented for non-aggregate window functions" },
+	{ "select string_agg(g, '-') filter (where v = 20) over (order by id rows 2 preceding), "
+	  "string_agg(g, g) over (partition by v order by id) from w order by id",
+	    "~|a;a|a;a-b|abb;a-b|b;b|aaa;~|~; SELECT 6" },
+	{ "select sum(v order by id) over () from w",
+	    "ERROR 0A000: aggregate ORDER BY is not implemented for window functions" },
+	{ "select string_agg(v, ',') over () from w",
+	    "ERROR 42883: function string_agg(integer, unknown) does not exist" },
+	{ "select stddev_pop(v) over (order by id rows 1 preceding), bit_or(v) over (order by id) from w "
+	  "order by id",
+	    "0|10;5.0000000000000000|30;0|30;0|30;0|30;1.5000000000000000|31; SELECT 6" },
+	{ "select string_agg('x', ',') over (order by id) from w order by id",
+	    "x;x,x;x,x,x;x,x,x,x;x,x,x,x,x;x,x,x,x,x,x; SELECT 6" },
 	{ "select count(*) over (order by d range 1 preceding) from (select date '2024-01-01' as d) x",
 	    "ERROR 0A000: RANGE with offset PRECEDING/FOLLOWING over type date is not supported yet" },
 	{ "select count(*) over (order by id rows 1 preceding exclude ties) from w",
