@@ -56,6 +56,7 @@ txn_recycle(struct txn *t)
 	t->intent = NULL;
 	t->lock = 0;
 	t->pinned = t->claimed = t->settled = t->decided = t->head_written = t->cluster_visible = false;
+	txn_marks_end(t);
 	t->nwr = t->nblobs = t->nreads = t->nabsent = t->nscanned = 0;
 	t->note = 0;
 	t->waiter = NULL;

@@ -343,6 +343,8 @@ txn_worker_close(struct txn_worker *tw)
 		free(t->wr);
 		free(t->map);
 		free(t->blob);
+		free(t->undo);
+		free(t->gone);
 		free(t->read);
 		free(t->absent);
 		free(t->scanned);

@@ -131,6 +131,16 @@ void txn_set_cluster_visible(struct txn *t, bool on);
 nam_status txn_commit(struct txn *t, tso_cid *cid);
 void txn_abort(struct txn *t);
 
+/*
+ * A place inside of t to come back to, as often as one likes; a mark costs nothing. No mark is ever 0.
+ * txn_rollback_to undoes all that was written since (0: all there is), and frees the locks taken since; what was
+ * read since stays read. No scan may be open. Not OK: only txn_abort is left. Do not use txn_edit with marks.
+ */
+uint32_t txn_mark(struct txn *t);
+nam_status txn_rollback_to(struct txn *t, uint32_t mark);
+/* This process's next snapshot covers that commit: for whoever tries again after he met it. */
+void txn_cover(struct txn *t, tso_cid cid);
+
 /* A row as found: payload bytes in memory of the arena given to the call. */
 struct txn_row {
 	net_addr at; /* its block */

@@ -150,8 +150,9 @@ struct txn_write {
 	net_addr arch_at, late_at;
 	struct txn_blob *old_blobs; /* of the version replaced */
 	uint16_t old_blobs_n;
-	bool late_linked; /* the directory that links late has been written */
-	bool tomb;        /* the version is a deletion; asked behind the answer, when slot may be gone */
+	bool late_linked;       /* the directory that links late has been written */
+	uint32_t born, stretch; /* mark.c: made in, and last copied aside or made in */
+	bool tomb; /* the version is a deletion; asked behind the answer, when slot may be gone */
 	/* from here on not cleared when a write begins */
 	uint64_t cid[REC_SLOTS_MAX];     /* the directory's, as READ */
 	uint64_t dir[4 + REC_SLOTS_MAX]; /* word and directory to be written, until they have landed */
@@ -162,6 +163,14 @@ struct txn_new_blob {
 	net_addr at;
 	const void *bytes;
 	uint32_t len;
+	uint32_t born; /* mark.c */
+};
+
+/* What a mark may want back: a write as it was, or (write NULL) a blob nothing names any more. */
+struct txn_undo {
+	uint32_t stretch;
+	struct txn_write *write, *was;
+	struct txn_new_blob blob;
 };
 
 struct txn_read_mark {
@@ -201,6 +210,11 @@ struct txn {
 	uint32_t nabsent, absent_cap;
 	struct txn_table **scanned;
 	uint32_t nscanned, scanned_cap;
+	uint32_t clock; /* marks so far */
+	struct txn_undo *undo;
+	uint32_t nundo, undo_cap;
+	struct txn_junk *gone; /* blocks of undone inserts, for the collector when we have ended */
+	uint32_t ngone, gone_cap;
 	struct tso_claim claim;
 	bool claimed;
 	tso_cid cid;
@@ -249,6 +263,16 @@ nam_status txn_table_release(struct txn_worker *tw, net_addr anchor);
 struct txn_write *txn_own(const struct txn *t, net_addr at);
 nam_status txn_ensure_lock(struct txn *t);
 bool txn_grow(void **array, uint32_t n, uint32_t *cap, size_t item);
+
+void txn_map_again(struct txn *t); /* writes have been taken off the end */
+
+/* mark.c */
+/* Before a write is changed. false: out of memory. */
+bool txn_keep_write(struct txn *t, struct txn_write *w);
+/* A blob is about to be forgotten. true: a mark may want it back, do not give it. */
+bool txn_keep_blob(struct txn *t, const struct txn_new_blob *b);
+/* The transaction has ended, one way or the other. */
+void txn_marks_end(struct txn *t);
 
 /* wait.c */
 bool txn_cancelled(const struct txn *t);

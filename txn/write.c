@@ -56,6 +56,16 @@ map_add(struct txn *t)
 	return true;
 }
 
+void
+txn_map_again(struct txn *t)
+{
+	if (t->nwr <= TXN_SMALL)
+		return;
+	memset(t->map, 0, t->map_cap * sizeof *t->map);
+	for (uint32_t i = 0; i < t->nwr; i++)
+		t->map[map_slot(t, t->wr[i]->at)] = i + 1;
+}
+
 static struct txn_write *
 write_add(struct txn *t, struct txn_table *table, net_addr at, enum txn_kind kind)
 {
@@ -75,6 +85,7 @@ write_add(struct txn *t, struct txn_table *table, net_addr at, enum txn_kind kin
 	w->arch_at.bits = w->late_at.bits = 0;
 	w->old_blobs = NULL;
 	w->old_blobs_n = 0;
+	w->born = w->stretch = t->clock;
 	t->wr[t->nwr++] = w;
 	if (!map_add(t)) {
 		t->nwr--;
@@ -97,7 +108,8 @@ drop_new_blobs(struct txn *t, const struct txn_write *w)
 	for (unsigned i = 0; i < n; i++)
 		for (uint32_t k = 0; k < t->nblobs; k++)
 			if (t->blob[k].at.bits == found[i].at.bits) {
-				txn_blob_give(t->tw, t->blob[k].view, t->blob[k].at, t->blob[k].len);
+				if (!txn_keep_blob(t, &t->blob[k]))
+					txn_blob_give(t->tw, t->blob[k].view, t->blob[k].at, t->blob[k].len);
 				t->blob[k] = t->blob[--t->nblobs];
 				break;
 			}
@@ -464,6 +476,8 @@ change_begin(
 		net_hint(t->tw->w, net_plus(row->at, w->view->head_bytes + w->target * w->view->slot_bytes),
 		    sizeof(struct rec_slot) + row->len);
 	}
+	if (!txn_keep_write(t, w))
+		return NAM_NOMEM;
 	if (w->kind == WR_LOCK) {
 		if (!deleted && (st = old_blobs(t, w, row->bytes, row->len)) != NAM_OK)
 			return st;
@@ -671,6 +685,8 @@ put_write(struct txn *t, const struct txn_put *p, struct candidate *c, bool fres
 	struct txn_write *w = txn_own(t, c->at);
 	nam_status st = NAM_OK;
 	if (w != NULL) { /* deleted by us before */
+		if (!txn_keep_write(t, w))
+			return NAM_NOMEM;
 		w->kind = w->kind == WR_DELETE ? WR_UPDATE : WR_INSERT;
 		if (w->kind == WR_UPDATE &&
 		    (st = old_blobs(t, w, w->slot->payload, (uint32_t)w->slot->meta)) != NAM_OK)
@@ -939,6 +955,7 @@ txn_blob_put(struct txn *t, struct txn_table *table, const void *bytes, uint32_t
 		return st;
 	b->view = table->view;
 	b->len = len;
+	b->born = t->clock;
 	char *copy = nam_arena_take(&t->arena, TXN_PAD(len));
 	if (copy == NULL)
 		return NAM_NOMEM;

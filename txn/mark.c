@@ -1,0 +1,133 @@
+/*
+ * mark.c -- going back to a place inside of a transaction: what was written since is undone, what was locked since is free.
+ *
+ * Every mark begins a new stretch of the transaction, numbered by `clock`. A write and a blob know the stretch
+ * they were born in; a write of an older stretch is copied aside before it is changed. So a
+ * transaction without marks pays one comparison per write.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "txn_internal.h"
+
+uint32_t
+txn_mark(struct txn *t)
+{
+	return ++t->clock;
+}
+
+bool
+txn_keep_write(struct txn *t, struct txn_write *w)
+{
+	if (w->stretch == t->clock)
+		return true;
+	struct txn_write *was = nam_arena_copy(&t->arena, w, sizeof *w);
+	if (was == NULL || !txn_grow((void **)&t->undo, t->nundo, &t->undo_cap, sizeof *t->undo))
+		return false;
+	t->undo[t->nundo++] = (struct txn_undo){ .stretch = t->clock, .write = w, .was = was };
+	w->stretch = t->clock;
+	return true;
+}
+
+bool
+txn_keep_blob(struct txn *t, const struct txn_new_blob *b)
+{
+	if (b->born == t->clock)
+		return false;
+	/* Without memory to remember it, it stays: written for nothing, and lost until its table goes. */
+	if (txn_grow((void **)&t->undo, t->nundo, &t->undo_cap, sizeof *t->undo))
+		t->undo[t->nundo++] = (struct txn_undo){ .stretch = t->clock, .blob = *b };
+	return true;
+}
+
+/* Old states come back, the newest first. */
+static nam_status
+restore(struct txn *t, uint32_t mark)
+{
+	while (t->nundo > 0 && t->undo[t->nundo - 1].stretch >= mark) {
+		const struct txn_undo *u = &t->undo[t->nundo - 1];
+		if (u->write == NULL) {
+			if (!txn_grow((void **)&t->blob, t->nblobs, &t->blobs_cap, sizeof *t->blob))
+				return NAM_NOMEM;
+			t->blob[t->nblobs++] = u->blob;
+		} else {
+			/* The lock is what it is now. */
+			bool locked = u->write->locked;
+			uint64_t expect = u->write->expect;
+			*u->write = *u->was;
+			u->write->locked = locked;
+			u->write->expect = expect;
+		}
+		t->nundo--;
+	}
+	return NAM_OK;
+}
+
+static nam_status
+unlock_from(struct txn *t, uint32_t from)
+{
+	nam_status st = NAM_OK;
+	for (uint32_t i = from; st == NAM_OK && i < t->nwr;) {
+		net_batch_init(&t->batch, t->tw->w, t->op, TXN_OPS, &t->counts);
+		for (; i < t->nwr && t->batch.n < t->batch.cap; i++)
+			if (t->wr[i]->locked) {
+				net_cas(&t->batch, t->wr[i]->at, t->lock, t->wr[i]->expect);
+				t->wr[i]->locked = false;
+			}
+		if (t->batch.n > 0)
+			st = net_run(&t->batch);
+	}
+	return st;
+}
+
+nam_status
+txn_rollback_to(struct txn *t, uint32_t mark)
+{
+	nam_status st = restore(t, mark);
+	if (st != NAM_OK)
+		return st;
+	for (uint32_t i = 0; i < t->nblobs;)
+		if (t->blob[i].born >= mark) {
+			txn_blob_give(t->tw, t->blob[i].view, t->blob[i].at, t->blob[i].len);
+			t->blob[i] = t->blob[--t->nblobs];
+		} else {
+			i++;
+		}
+	uint32_t from = t->nwr;
+	while (from > 0 && t->wr[from - 1]->born >= mark)
+		from--;
+	if ((st = unlock_from(t, from)) != NAM_OK)
+		return st;
+	for (uint32_t i = from; i < t->nwr; i++) {
+		struct txn_write *w = t->wr[i];
+		if (!w->fresh)
+			continue;
+		/* An index entry leads to it: the collector empties it, but not before we have ended, for this
+		 * transaction may insert the key again, and would find this block. */
+		if (w->indexed && txn_grow((void **)&t->gone, t->ngone, &t->gone_cap, sizeof *t->gone))
+			t->gone[t->ngone++] = (struct txn_junk){
+				.kind = JUNK_EMPTY, .view = w->view, .at = w->at, .aux = w->ident
+			};
+		else if (!w->indexed)
+			txn_block_give(t->tw, w->view, w->at, w->expect);
+	}
+	t->nwr = from;
+	txn_map_again(t);
+	return NAM_OK;
+}
+
+void
+txn_marks_end(struct txn *t)
+{
+	for (uint32_t i = 0; i < t->nundo; i++)
+		if (t->undo[i].write == NULL)
+			txn_blob_give(t->tw, t->undo[i].blob.view, t->undo[i].blob.at, t->undo[i].blob.len);
+	for (uint32_t i = 0; i < t->ngone; i++)
+		txn_junk_add(t->tw, t->gone[i]);
+	t->nundo = t->ngone = t->clock = 0;
+}
+
+void
+txn_cover(struct txn *t, tso_cid cid)
+{
+	tso_answered(t->tw->db->tso, cid);
+}
