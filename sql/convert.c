@@ -413,9 +413,14 @@ transaction(struct sql_convert *c, const PgQuery__TransactionStmt *s, struct ast
 		st->kind = AST_ROLLBACK;
 		return true;
 	case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_SAVEPOINT:
+		st->kind = AST_SAVEPOINT;
+		return (st->var = sql_convert_str(c, s->savepoint_name)) != NULL;
 	case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_RELEASE:
+		st->kind = AST_RELEASE;
+		return (st->var = sql_convert_str(c, s->savepoint_name)) != NULL;
 	case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_ROLLBACK_TO:
-		return sql_convert_no(c, "savepoints are", -1);
+		st->kind = AST_ROLLBACK_TO;
+		return (st->var = sql_convert_str(c, s->savepoint_name)) != NULL;
 	default:
 		return sql_convert_no(c, "two-phase commit by PREPARE TRANSACTION is", -1);
 	}

@@ -114,6 +114,8 @@ lock(struct from *f, uint32_t at, unsigned n)
 	if (st == NAM_OK)
 		st = txn_lock_many(x->t, (struct txn_table *)&tab->store, f->row + at, each, n, f->keep);
 	for (unsigned i = 0; i < n; i++) {
+		if (f->row[at + i].changed)
+			txn_cover(x->t, f->row[at + i].newest);
 		if (each[i] == NAM_ABSENT || f->row[at + i].changed)
 			return lost_race(x);
 		if (each[i] != NAM_OK)

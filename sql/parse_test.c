@@ -127,10 +127,10 @@ features(void **state)
 		"merge into t using u on true when matched then delete", "create table t (a int unique)",
 		"copy t from program 'ls'", "lock table t", "declare c cursor for select 1", "listen x",
 		"create function f() returns int language sql as ''", "select * from generate_series(1,2)",
-		"select * from t tablesample system (1)", "select a collate \"C\" from t", "savepoint s",
-		"prepare transaction 'x'", "select money '1'", "select current_user",
-		"select row(1,2)", "explain analyze select 1", "select distinct on (a) a from t",
-		"select 1 into x", "select b'1'", "select x'1f'", "commit and chain", "begin read only",
+		"select * from t tablesample system (1)", "select a collate \"C\" from t",
+		"prepare transaction 'x'", "select money '1'", "select current_user", "select row(1,2)",
+		"explain analyze select 1", "select distinct on (a) a from t", "select 1 into x",
+		"select b'1'", "select x'1f'", "commit and chain", "begin read only",
 		"create table s.t (a int)", "create unlogged table t (a int) partition by hash (a)",
 		"create table t (like u)" };
 	for (size_t i = 0; i < sizeof no / sizeof *no; i++) {

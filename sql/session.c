@@ -112,8 +112,8 @@ sql_commit(struct sql_session *s, struct cat_err *err)
 	return st == NAM_OK || sql_status(err, st, NULL);
 }
 
-static void
-roll_back(struct sql_session *s)
+void
+sql_roll_back(struct sql_session *s)
 {
 	struct txn *t = s->t;
 	if (t != NULL) {
@@ -126,7 +126,10 @@ roll_back(struct sql_session *s)
 void
 sql_abort(struct sql_session *s)
 {
-	roll_back(s);
+	if (s->block == SQL_FAILED)
+		return; /* a savepoint may still want the transaction */
+	if (s->block != SQL_BLOCK || !sql_save_failed(s))
+		sql_roll_back(s);
 	if (s->block == SQL_BLOCK)
 		s->block = SQL_FAILED;
 	else if (s->block == SQL_IMPLICIT) {
@@ -140,6 +143,8 @@ open_block(struct sql_session *s, enum sql_block kind)
 {
 	s->before = s->session;
 	s->iso = s->now.iso;
+	s->saves = 0;
+	s->save_lost = false;
 	s->block = kind;
 }
 
@@ -181,6 +186,7 @@ static bool
 do_commit(struct sql_session *s, const struct sql_sink *sink, struct cat_err *err)
 {
 	if (s->block == SQL_FAILED) {
+		sql_roll_back(s);
 		s->now = s->session = s->before;
 		s->block = SQL_IDLE;
 		return done(sink, "ROLLBACK", err);
@@ -195,7 +201,7 @@ do_rollback(struct sql_session *s, const struct sql_sink *sink, struct cat_err *
 {
 	if (s->block == SQL_IDLE || s->block == SQL_IMPLICIT)
 		sql_notice(sink, "WARNING", "25P01", "there is no transaction in progress");
-	roll_back(s);
+	sql_roll_back(s);
 	if (s->block != SQL_IDLE)
 		s->now = s->session = s->before;
 	s->block = SQL_IDLE;
@@ -206,6 +212,9 @@ static bool
 do_set_transaction(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err)
 {
+	if (s->saves > 0 && ast->iso != AST_ISO_NONE && !ast->session_default && iso_of(ast->iso) != s->iso)
+		return cat_error(
+		    err, "25001", "SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction");
 	if (ast->iso != AST_ISO_NONE && ast->session_default) {
 		s->now.iso = s->session.iso = iso_of(ast->iso);
 	} else if (ast->iso != AST_ISO_NONE) {
@@ -292,7 +301,7 @@ one(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, u
 {
 	const struct ast_stmt *ast = st->ast;
 	bool ok;
-	if (s->block == SQL_FAILED && ast->kind != AST_COMMIT && ast->kind != AST_ROLLBACK)
+	if (s->block == SQL_FAILED && !sql_may_end(ast->kind))
 		return cat_error(err, "25P02",
 		    "current transaction is aborted, commands ignored until end of transaction block");
 	if (sql_has_plan(ast))
@@ -305,6 +314,11 @@ one(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, u
 		return do_commit(s, sink, err);
 	case AST_ROLLBACK:
 		return do_rollback(s, sink, err);
+	case AST_SAVEPOINT:
+	case AST_RELEASE:
+	case AST_ROLLBACK_TO:
+		ok = sql_savepoint(s, ast, sink, err);
+		break;
 	case AST_SET_TRANSACTION:
 		ok = do_set_transaction(s, ast, sink, err);
 		break;
@@ -431,7 +445,7 @@ sql_session_close(struct sql_session *s)
 {
 	if (s == NULL)
 		return;
-	roll_back(s);
+	sql_roll_back(s);
 	for (unsigned i = 0; i < SQL_CACHED; i++)
 		sql_stmt_close(s->cache[i]);
 	for (unsigned i = 0; i < s->arenas; i++) {
@@ -440,6 +454,7 @@ sql_session_close(struct sql_session *s)
 	}
 	free(s->arena);
 	free(s->sequence);
+	free(s->save);
 	free(s);
 }
 

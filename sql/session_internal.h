@@ -18,6 +18,13 @@ struct sql_settings {
 	char application_name[64], client_min_messages[16], extra_float_digits[8];
 };
 
+struct sql_savepoint {
+	char name[CAT_NAME_MAX + 1];
+	uint32_t mark; /* 0: the transaction had not begun */
+	uint64_t ddl;  /* its own version of the catalog, 0: none */
+	struct sql_settings now, session;
+};
+
 struct sql_session {
 	struct sql_session_config cfg;
 	struct net_worker *net;
@@ -26,7 +33,11 @@ struct sql_session {
 	enum txn_iso iso; /* of the block */
 	bool ddl;         /* t changed the catalog */
 	struct sql_settings now, session, before; /* in force; beyond the block; as the block found them */
-	int64_t now_us;                           /* start of t; 0: nobody asked yet */
+	struct sql_savepoint *save;               /* of the block, oldest first */
+	unsigned saves, save_cap;
+	bool save_lost;     /* a failure after DDL took the whole transaction */
+	uint32_t stmt_mark; /* where the running statement began, 0: not marked */
+	int64_t now_us;     /* start of t; 0: nobody asked yet */
 	struct nam_arena **arena;
 	unsigned arenas;
 	struct sql_exec x;
@@ -64,6 +75,8 @@ struct sql_stmt {
 bool sql_begin_statement(struct sql_session *s, struct cat_err *err);
 /* Ends what sql_begin_statement began, when nothing else does (autocommit). */
 bool sql_commit(struct sql_session *s, struct cat_err *err);
+/* Ends the transaction, nothing of it stays. */
+void sql_roll_back(struct sql_session *s);
 /* The statement failed: the block is failed, or the implicit transaction gone. */
 void sql_abort(struct sql_session *s);
 struct nam_arena *sql_arena(struct sql_session *s, unsigned i);
@@ -110,6 +123,17 @@ bool sql_check_name(struct cat_table *def, const struct ast_check *k, char out[C
 /* CREATE, DROP, COPY, EXPLAIN: inside a transaction. tag gets the command's. */
 bool sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, char *tag,
     size_t max, uint64_t *rows, struct cat_err *err);
+/* What may be said in a failed block. */
+static inline bool
+sql_may_end(enum ast_stmt_kind k)
+{
+	return k == AST_COMMIT || k == AST_ROLLBACK || k == AST_ROLLBACK_TO;
+}
+/* savepoint.c */
+bool sql_savepoint(
+    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+/* A statement of the block failed. true: the transaction stands, back at its last savepoint. */
+bool sql_save_failed(struct sql_session *s);
 /* copy_to.c */
 bool sql_copy_to(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
     uint64_t *rows, struct cat_err *err);

@@ -111,7 +111,7 @@ sql_prepare(struct sql_session *s, const char *text, size_t len, const enum cat_
 	if (st == NULL)
 		return false;
 	bool ok = true;
-	if (s->block == SQL_FAILED && st->ast->kind != AST_COMMIT && st->ast->kind != AST_ROLLBACK) {
+	if (s->block == SQL_FAILED && !sql_may_end(st->ast->kind)) {
 		ok = cat_error(err, "25P02",
 		    "current transaction is aborted, commands ignored until end of transaction block");
 	} else if (sql_has_plan(st->ast)) {
@@ -249,6 +249,7 @@ execute(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *para
 			nam_arena_reset(s->arena[i]);
 	sql_take_now(s, p);
 	sql_prepare_exec(s, sink, err);
+	s->stmt_mark = s->block != SQL_IDLE && (p->conflict || p->from) ? txn_mark(s->t) : 0;
 	s->x.env.param = given;
 	s->x.env.params = st->params;
 	sql_sub_start(&s->x, p);
@@ -260,6 +261,17 @@ execute(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *para
 	return sql_plan_run(s, p, rows);
 }
 
+/* In a block: a statement that lost a race, and of which nobody has seen anything, is undone and may run again. */
+static bool
+once_more(struct sql_session *s, struct cat_err *err)
+{
+	if (s->x.sent > 0 || s->iso != TXN_READ_COMMITTED || strcmp(err->sqlstate, "40001") != 0 ||
+	    txn_rollback_to(s->t, s->stmt_mark) != NAM_OK)
+		return false;
+	sql_err_clear(err);
+	return true;
+}
+
 bool
 sql_stmt_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
     const struct sql_sink *sink, struct cat_err *err, bool last)
@@ -268,7 +280,10 @@ sql_stmt_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum 
 	bool begun = false;
 	bool alone = s->block == SQL_IDLE;
 	for (unsigned tries = 0;; tries++) {
+		s->stmt_mark = 0;
 		bool ok = execute(s, st, param, n, sink, err, &rows, &begun);
+		if (!ok && s->stmt_mark != 0 && tries < SQL_RETRIES && once_more(s, err))
+			continue;
 		if (!ok)
 			sql_abort(s);
 		else if (alone || (s->block == SQL_IMPLICIT && last))

@@ -571,10 +571,13 @@ weigh(struct txn *t, const struct txn_put *p, struct candidate *c, enum verdict 
 			const struct rec_slot *s = rec_slot_of(v, c->img, n);
 			if (txn_rec_slot_whole(v, s, c->img[REC_CID + n] & ~REC_ARCHIVED, c->at)) {
 				if (p->table->same_key(
-					p->table, s->payload, (uint32_t)s->meta, p->key, p->key_len))
+					p->table, s->payload, (uint32_t)s->meta, p->key, p->key_len)) {
+					if (s->cid > t->pin.at)
+						txn_cover(t, s->cid);
 					*out = !(s->meta & REC_DELETED) ? V_TAKEN
 					       : collected(c->img)      ? V_GOING
 									: V_USE;
+				}
 				return NAM_OK;
 			}
 		}
@@ -881,8 +884,10 @@ insert_wait(struct txn *t, struct txn_put *p, struct txn_write *w, bool *gone)
 	*gone = false;
 	if (s != NULL && p->key != NULL) {
 		*gone = !p->table->same_key(p->table, s->payload, (uint32_t)s->meta, p->key, p->key_len);
-		if (!*gone && !(s->meta & REC_DELETED))
+		if (!*gone && !(s->meta & REC_DELETED)) {
+			txn_cover(t, s->cid);
 			return p->status = NAM_DUPLICATE;
+		}
 		if (!*gone && (st = old_blobs(t, w, s->payload, (uint32_t)s->meta)) != NAM_OK)
 			return st;
 	} else if (p->key != NULL) {

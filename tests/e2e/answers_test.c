@@ -148,7 +148,7 @@ static const struct golden first[] = {
 	{ "select row_number() over () from a", "SELECT 0" },
 	{ "alter table a add z int", "ERROR 0A000: ALTER is not supported yet" },
 	{ "create index i on a (x)", "ERROR 0A000: CREATE INDEX is not supported yet" },
-	{ "savepoint x", "ERROR 0A000: savepoints are not supported yet" },
+	{ "savepoint x", "ERROR 25P01: SAVEPOINT can only be used in transaction blocks" },
 	{ "select 'a' = 1", "ERROR 22P02: invalid input syntax for type integer: \"a\"" },
 	{ "select 1 + true", "ERROR 42883: operator does not exist: integer + boolean" },
 	{ "select foo(1)", "ERROR 42883: function foo(integer) does not exist" },
