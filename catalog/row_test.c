@@ -95,9 +95,21 @@ random_value(struct nam_rng *r, enum cat_type type, uint32_t longest, struct nam
 	case CAT_BOOL:
 		v.i = (int64_t)nam_rng_below(r, 2);
 		break;
+	case CAT_INT2:
+		v.i = (int16_t)nam_rng_next(r);
+		break;
 	case CAT_INT4:
 		v.i = (int32_t)nam_rng_next(r);
 		break;
+	case CAT_FLOAT4:
+		v.f = (float)(int64_t)nam_rng_next(r) / 1024;
+		break;
+	case CAT_INTERVAL: {
+		const char *s = nam_arena_printf(a, "%d mons %d days %d secs", (int)nam_rng_below(r, 90),
+		    (int)nam_rng_below(r, 90), (int)nam_rng_below(r, 90000));
+		assert_true(cat_value_in(type, -1, (struct cat_str){ s, (uint32_t)strlen(s) }, &v, a, &err));
+		break;
+	}
 	case CAT_FLOAT8:
 		v.f = (double)(int64_t)nam_rng_next(r) / 1024;
 		break;
@@ -105,6 +117,7 @@ random_value(struct nam_rng *r, enum cat_type type, uint32_t longest, struct nam
 		assert_true(cat_num_from_int128(
 		    (__int128)(int64_t)nam_rng_next(r), (unsigned)nam_rng_below(r, 9), &v.s, a, &err));
 		break;
+	case CAT_BPCHAR:
 	case CAT_TEXT: {
 		uint32_t n = (uint32_t)nam_rng_below(r, nam_rng_below(r, 4) ? 20 : longest);
 		char *p = nam_arena_take(a, n + 1);
@@ -123,7 +136,7 @@ random_value(struct nam_rng *r, enum cat_type type, uint32_t longest, struct nam
 static void
 assert_same(enum cat_type type, union cat_val a, union cat_val b)
 {
-	if (type == CAT_TEXT || type == CAT_NUMERIC) {
+	if (cat_type_is_str(type)) {
 		assert_int_equal(a.s.len, b.s.len);
 		if (a.s.len > 0)
 			assert_memory_equal(a.s.p, b.s.p, a.s.len);
