@@ -76,6 +76,8 @@ struct ast_order {
 
 struct ast_table {
 	const char *name, *alias;
+	const struct ast_expr *func; /* generate_series(...) */
+	bool ordinality;
 	const struct ast_select *sub; /* a query in parentheses: then there is no name */
 	const char **rename;          /* alias(a, b, ...) */
 	unsigned renames;

@@ -87,6 +87,8 @@ sql_bind_add_table(struct bind *b, const struct ast_table *t)
 		    b, t->position, "54011", "more than %d tables in a query", SQL_TABLES_MAX);
 	if (t->sub != NULL)
 		return sql_bind_add_derived(b, t);
+	if (t->func != NULL)
+		return sql_bind_add_function(b, t);
 	bool ok;
 	if (sql_bind_add_cte(b, t, &ok))
 		return ok;

@@ -150,6 +150,7 @@ bool sql_bind_with(struct bind *b, const struct ast_with *w);
 bool sql_bind_with_done(struct bind *b, const struct ast_with *w, struct sql_node *root);
 /* Is that name one of WITH? Then a FROM item is added, or *err says why not (*ok). */
 bool sql_bind_add_cte(struct bind *b, const struct ast_table *t, bool *ok);
+bool sql_bind_add_function(struct bind *b, const struct ast_table *t);
 bool sql_bind_add_derived(struct bind *b, const struct ast_table *t);
 /* A FROM item whose rows come from sub: n columns called that (an alias's names go before). */
 bool sql_bind_add_source(struct bind *b, const struct ast_table *t, struct sql_node *sub,

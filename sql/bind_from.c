@@ -1,4 +1,4 @@
-/* bind_from.c -- FROM items that are no tables of the catalog: queries in parentheses. */
+/* bind_from.c -- FROM items that are no tables of the catalog: queries in parentheses, generate_series. */
 #include "bind.h"
 
 #include <stdio.h>
@@ -54,4 +54,78 @@ sql_bind_add_derived(struct bind *b, const struct ast_table *t)
 		return false;
 	struct sql_node *n = sql_bind_child_select(b, child, t->sub);
 	return n != NULL && sql_bind_add_source(b, t, n, child->column, child->columns);
+}
+
+static struct sql_node *
+series(struct bind *b, const struct ast_expr *f, unsigned cols)
+{
+	struct sql_node *n = sql_plan_node(b, SQL_NODE_SERIES, NULL, cols);
+	if (n == NULL || (n->e = sql_bind_take(b, (f->nargs + 1) * sizeof *n->e)) == NULL)
+		return NULL;
+	b->no_agg = "functions in FROM";
+	for (unsigned i = 0; i < f->nargs; i++)
+		if ((n->e[i] = sql_bind_expr_as(b, f->args[i], CAT_INT4)) == NULL)
+			return NULL;
+	bool ok = f->nargs == 2 || f->nargs == 3;
+	enum cat_type type = CAT_INT4;
+	for (unsigned i = 0; ok && i < f->nargs; i++) {
+		enum cat_type t = n->e[i]->type;
+		if (t == CAT_NUMERIC || t == CAT_TIMESTAMP || t == CAT_TIMESTAMPTZ || t == CAT_DATE) {
+			sql_bind_fail(b, f->position, "0A000", "generate_series over %s is not supported yet",
+			    cat_type_name(t));
+			return NULL;
+		}
+		type = t == CAT_INT8 ? t : type;
+		ok = t == CAT_INT8 || t == CAT_INT4 || t == CAT_INT2 || t == CAT_UNKNOWN;
+	}
+	if (!ok) {
+		char types[200] = "";
+		for (unsigned i = 0; i < f->nargs && i < 4; i++) {
+			size_t at = strlen(types);
+			snprintf(types + at, sizeof types - at, "%s%s", i ? ", " : "",
+			    cat_type_name(n->e[i]->type));
+		}
+		sql_bind_fail(b, f->position, "42883", "function generate_series(%s) does not exist", types);
+		return NULL;
+	}
+	n->es = f->nargs;
+	for (unsigned i = 0; i < f->nargs; i++)
+		if (n->e[i]->type != type &&
+		    (n->e[i] = sql_expr_cast(b->a, n->e[i], type, -1, f->position, b->err)) == NULL)
+			return NULL;
+	n->types = sql_bind_take(b, sizeof *n->types);
+	if (n->types == NULL)
+		return NULL;
+	n->types[0] = type;
+	n->est = 1000;
+	if (n->e[0]->kind == SQL_CONST && n->e[1]->kind == SQL_CONST && f->nargs == 2) {
+		n->est = (double)n->e[1]->value.v.i - (double)n->e[0]->value.v.i + 1;
+		n->est = n->est < 1 ? 1 : n->est;
+	}
+	return n;
+}
+
+bool
+sql_bind_add_function(struct bind *b, const struct ast_table *t)
+{
+	struct sql_column col[2] = { { .typmod = -1 },
+		{ .name = "ordinality", .type = CAT_INT8, .typmod = -1 } };
+	/* It sees nothing of the FROM list beside it. */
+	struct bind *in = sql_bind_child(b, t->position);
+	if (in == NULL)
+		return false;
+	in->nodes = b->nodes;
+	struct sql_node *n = series(in, t->func, t->ordinality ? 2 : 1);
+	b->nodes = in->nodes;
+	if (n == NULL) {
+		if (b->tables > 0 &&
+		    (strcmp(b->err->sqlstate, "42P01") == 0 || strcmp(b->err->sqlstate, "42703") == 0))
+			sql_bind_fail(b, t->position, "0A000",
+			    "functions in FROM over columns of other FROM items are not supported yet");
+		return false;
+	}
+	col[0].type = n->types[0];
+	snprintf(
+	    col[0].name, sizeof col[0].name, "%s", strcmp(t->alias, t->name) == 0 ? t->func->text : t->alias);
+	return sql_bind_add_source(b, t, n, col, t->ordinality ? 2 : 1);
 }

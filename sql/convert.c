@@ -59,6 +59,27 @@ subselect(struct sql_convert *c, const PgQuery__RangeSubselect *s, struct ast_ta
 	return (out->sub = sql_convert_select(c, s->subquery->select_stmt)) != NULL;
 }
 
+/* generate_series(a, b) [WITH ORDINALITY] */
+static bool
+function(struct sql_convert *c, const PgQuery__RangeFunction *r, struct ast_table *out)
+{
+	*out = (struct ast_table){ .ordinality = r->ordinality };
+	const PgQuery__List *item = r->n_functions == 1 ? r->functions[0]->list : NULL;
+	if (item == NULL || r->is_rowsfrom || r->n_coldeflist > 0)
+		return sql_convert_no(c, "ROWS FROM and column definition lists are", -1);
+	if (item->items[0]->node_case != PG_QUERY__NODE__NODE_FUNC_CALL)
+		return sql_convert_no(c, "this kind of function in FROM is", -1);
+	const struct ast_expr *f = sql_convert_expr(c, item->items[0]);
+	if (f == NULL)
+		return false;
+	if (f->kind != AST_FUNC || strcmp(f->text, "generate_series") != 0)
+		return sql_convert_no(c, "functions in FROM other than generate_series are", f->position - 1);
+	out->func = f;
+	out->name = out->alias = f->text;
+	out->position = f->position;
+	return alias(c, r->alias, out);
+}
+
 struct from {
 	struct ast_table *table;
 	struct ast_join *join;
@@ -96,7 +117,7 @@ from_item(struct sql_convert *c, struct from *f, const PgQuery__Node *n)
 	case PG_QUERY__NODE__NODE_RANGE_SUBSELECT:
 		return subselect(c, n->range_subselect, &f->table[f->tables++]);
 	case PG_QUERY__NODE__NODE_RANGE_FUNCTION:
-		return sql_convert_no(c, "functions in FROM are", -1);
+		return function(c, n->range_function, &f->table[f->tables++]);
 	case PG_QUERY__NODE__NODE_RANGE_TABLE_SAMPLE:
 		return sql_convert_no(c, "TABLESAMPLE is", -1);
 	case PG_QUERY__NODE__NODE_JOIN_EXPR:
@@ -203,6 +224,39 @@ values(struct sql_convert *c, const PgQuery__SelectStmt *s, struct ast_select *q
 	return true;
 }
 
+/* A select list with one generate_series comes to a product with it. */
+static bool
+series(struct sql_convert *c, struct ast_select *q, struct from *f)
+{
+	unsigned found = 0, at = 0;
+	bool star = false;
+	for (unsigned i = 0; i < q->targets; i++) {
+		const struct ast_expr *e = q->target[i].e;
+		star |= e->kind == AST_STAR && e->qual == NULL;
+		if (e->kind == AST_FUNC && strcmp(e->text, "generate_series") == 0) {
+			at = i;
+			found++;
+		}
+	}
+	if (found == 0)
+		return true;
+	if (found > 1 || star)
+		return sql_convert_no(
+		    c, "generate_series beside another one or * is", q->target[at].e->position - 1);
+	struct ast_expr *e = sql_convert_take(c, sizeof *e);
+	if (e == NULL || !grow(c, f))
+		return false;
+	*e = (struct ast_expr){ .kind = AST_COLUMN,
+		.position = q->target[at].e->position,
+		.text = "generate_series",
+		.qual = "generate_series()" };
+	f->table[f->tables++] = (struct ast_table){
+		.name = e->qual, .alias = e->qual, .func = q->target[at].e, .position = e->position
+	};
+	q->target[at].e = e;
+	return true;
+}
+
 static struct ast_select *
 select_(struct sql_convert *c, const PgQuery__SelectStmt *s)
 {
@@ -236,16 +290,16 @@ select_(struct sql_convert *c, const PgQuery__SelectStmt *s)
 	for (size_t i = 0; i < s->n_from_clause; i++)
 		if (!from_item(c, &f, s->from_clause[i]))
 			return NULL;
-	q->table = f.table;
-	q->tables = f.tables;
-	q->join = f.join;
-	q->joins = f.joins;
 	if (!sql_convert_windows(c, s->window_clause, s->n_window_clause))
 		return NULL;
 	q->window = c->window;
 	q->windows = c->windows;
-	if (!targets(c, s->target_list, s->n_target_list, &q->target, &q->targets))
+	if (!targets(c, s->target_list, s->n_target_list, &q->target, &q->targets) || !series(c, q, &f))
 		return NULL;
+	q->table = f.table;
+	q->tables = f.tables;
+	q->join = f.join;
+	q->joins = f.joins;
 	if (!sql_convert_exprs(c, s->group_clause, s->n_group_clause, &q->group, &q->groups))
 		return NULL;
 	if (!order(c, s, q))

@@ -511,6 +511,8 @@ sql_next(struct sql_exec *x, struct sql_node *n)
 		return sql_append_next(x, n);
 	case SQL_NODE_SETOP:
 		return sql_setop_next(x, n);
+	case SQL_NODE_SERIES:
+		return sql_series_next(x, n);
 	case SQL_NODE_CTE:
 		return sql_cte_next(x, n);
 	case SQL_NODE_DERIVED:

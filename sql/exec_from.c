@@ -76,3 +76,54 @@ sql_cte_next(struct sql_exec *x, struct sql_node *n)
 	n->nsel = m;
 	return (int)m;
 }
+
+static bool
+series_open(struct sql_exec *x, struct sql_node *n)
+{
+	int64_t v[3] = { 0, 0, 1 };
+	x->env.arena = x->arena[n->arena];
+	for (unsigned k = 0; k < n->es; k++) {
+		struct cat_datum d;
+		if (!sql_eval_one(n->e[k], &x->env, &d))
+			return false;
+		if (d.null)
+			n->ended = true;
+		v[k] = d.v.i;
+	}
+	n->next = v[0];
+	n->stop = v[1];
+	n->step = v[2];
+	n->ordinal = 0;
+	n->opened = true;
+	return n->ended || n->step != 0 || cat_error(x->err, "22023", "step size cannot equal zero");
+}
+
+int
+sql_series_next(struct sql_exec *x, struct sql_node *n)
+{
+	struct nam_arena *batch = x->arena[n->arena];
+	nam_arena_reset(batch);
+	if (!n->opened && !series_open(x, n))
+		return -1;
+	if (n->ended || !sql_go_on(x))
+		return n->ended ? 0 : -1;
+	if (!cat_vec_take(&n->out.col[0], n->types[0], CAT_BATCH, batch) ||
+	    (n->out.cols > 1 && !cat_vec_take(&n->out.col[1], CAT_INT8, CAT_BATCH, batch))) {
+		sql_no_memory(x->err);
+		return -1;
+	}
+	unsigned m = 0;
+	while (m < CAT_BATCH && !n->ended && (n->step > 0 ? n->next <= n->stop : n->next >= n->stop)) {
+		cat_vec_set(&n->out.col[0], m, (union cat_val){ .i = n->next }, false);
+		if (n->out.cols > 1)
+			cat_vec_set(&n->out.col[1], m, (union cat_val){ .i = (int64_t)++n->ordinal }, false);
+		m++;
+		if (__builtin_add_overflow(n->next, n->step, &n->next))
+			n->ended = true;
+	}
+	n->ended |= m < CAT_BATCH;
+	n->out.n = m;
+	n->sel = NULL;
+	n->nsel = m;
+	return (int)m;
+}

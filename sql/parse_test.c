@@ -126,7 +126,7 @@ features(void **state)
 		"vacuum", "delete from t where current of c",
 		"merge into t using u on true when matched then delete", "create table t (a int unique)",
 		"copy t from program 'ls'", "lock table t", "declare c cursor for select 1", "listen x",
-		"create function f() returns int language sql as ''", "select * from generate_series(1,2)",
+		"create function f() returns int language sql as ''", "select * from unnest(1)",
 		"select * from t tablesample system (1)", "select a collate \"C\" from t",
 		"prepare transaction 'x'", "select money '1'", "select current_user", "select row(1,2)",
 		"explain analyze select 1", "select distinct on (a) a from t", "select 1 into x",

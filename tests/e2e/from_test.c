@@ -172,6 +172,69 @@ static const struct golden sets[] = {
 	    "Result  (rows=1); EXPLAIN" },
 };
 
+static const struct golden series[] = {
+	TABLES,
+	{ "select * from generate_series(1, 3)", "1;2;3; SELECT 3" },
+	{ "select g from generate_series(1, 3) g where g > 1", "2;3; SELECT 2" },
+	{ "select x.y from generate_series(5, 1, -2) as x(y)", "5;3;1; SELECT 3" },
+	{ "select count(*), sum(g), min(g), max(g) from generate_series(1, 100000) g",
+	    "100000|5000050000|1|100000; SELECT 1" },
+	{ "select * from generate_series(1, 3) with ordinality", "1|1;2|2;3|3; SELECT 3" },
+	{ "select * from generate_series(10, 30, 10) with ordinality as t(a, b) where b = 2",
+	    "20|2; SELECT 1" },
+	{ "select * from generate_series(1, 0)", "SELECT 0" },
+	{ "select * from generate_series(1, null)", "SELECT 0" },
+	{ "select * from generate_series(1, 2, 0)", "ERROR 22023: step size cannot equal zero" },
+	{ "select * from generate_series('a'::text, 'b')",
+	    "ERROR 42883: function generate_series(text, unknown) does not exist" },
+	{ "select * from generate_series(1)",
+	    "ERROR 42883: function generate_series(integer) does not exist" },
+	{ "select max(g) from generate_series(9223372036854775806, 9223372036854775807) g",
+	    "9223372036854775807; SELECT 1" },
+	{ "select a.id, g from a, generate_series(1, 2) g order by 1, 2",
+	    "1|1;1|2;2|1;2|2;3|1;3|2; SELECT 6" },
+	{ "select a.id, g.g from a left join generate_series(2, 9) g on g.g = a.id order by 1",
+	    "1|~;2|2;3|3; SELECT 3" },
+	{ "select generate_series(1, 3)", "1;2;3; SELECT 3" },
+	{ "select generate_series(1, 2) as n, id from a order by 1, 2", "1|1;1|2;1|3;2|1;2|2;2|3; SELECT 6" },
+	{ "insert into e select generate_series(1, 5000)", "INSERT 0 5000" },
+	{ "select count(*), sum(x) from e", "5000|12502500; SELECT 1" },
+	{ "insert into a select g, 'n' || g from generate_series(100, 102) g", "INSERT 0 3" },
+	{ "select * from a where id >= 100 order by id", "100|n100;101|n101;102|n102; SELECT 3" },
+	{ "select generate_series(1, 3) union all select 9 order by 1 desc", "9;3;2;1; SELECT 4" },
+	{ "select g from generate_series(1, 10) g order by g desc limit 2", "10;9; SELECT 2" },
+	{ "select g % 3 as m, count(*) from generate_series(1, 10) g group by m order by 1",
+	    "0|3;1|4;2|3; SELECT 3" },
+	{ "select (select sum(g) from generate_series(1, a.id) g) from a where id < 5 order by 1",
+	    "1;3;6; SELECT 3" },
+};
+
+static const struct golden inside[] = {
+	TABLES,
+	{ "with c as (select max(id) m from a) select id from a where id = (select m from c) ",
+	    "3; SELECT 1" },
+	{ "with c as (select id, count(*) n from a group by id) select a.id, (select n + a.id from c where "
+	  "c.id = a.id) from a order by 1",
+	    "1|2;2|3;3|4; SELECT 3" },
+	{ "select id, (select count(*) from (select 1 union all select 2 union select a.id) u) from a order "
+	  "by 1",
+	    "1|2;2|2;3|3; SELECT 3" },
+	{ "select id from a where id in (select 1 union select 3 union all select null) order by 1",
+	    "1;3; SELECT 2" },
+	{ "select id from a where exists (select 1 where a.id = 1 union all select 2 where a.id = 3) order "
+	  "by 1",
+	    "1;3; SELECT 2" },
+	{ "select id, (with w as (select a.id * 10 as z) select p.z + q.z from w p, w q) from a order by 1",
+	    "1|20;2|40;3|60; SELECT 3" },
+	{ "select id, (select s from (select a.id + 1 as s) d) from a order by 1", "1|2;2|3;3|4; SELECT 3" },
+	{ "select id from a where id in (select id from a except select 2) order by 1", "1;3; SELECT 2" },
+	{ "select (select 1 union select 2)",
+	    "ERROR 21000: more than one row returned by a subquery used as an expression" },
+	{ "with c as (select 1 as one) insert into e select one from c where one in (select one from c)",
+	    "INSERT 0 1" },
+	{ "select x from e", "1; SELECT 1" },
+};
+
 static void
 all(const struct golden *g, size_t n)
 {
@@ -213,10 +276,25 @@ set_operations(void **state)
 	all(sets, sizeof sets / sizeof *sets);
 }
 
+static void
+series_in_from(void **state)
+{
+	(void)state;
+	all(series, sizeof series / sizeof *series);
+}
+
+static void
+inside_expressions(void **state)
+{
+	(void)state;
+	all(inside, sizeof inside / sizeof *inside);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(derived_tables), cmocka_unit_test(with_queries),
-		cmocka_unit_test(set_operations) };
+		cmocka_unit_test(set_operations), cmocka_unit_test(series_in_from),
+		cmocka_unit_test(inside_expressions) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
