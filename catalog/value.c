@@ -1,4 +1,5 @@
 /* value.c -- values of every type: text in, text out, order, hash, fit. */
+#include <catalog/binary.h>
 #include <catalog/datetime.h>
 #include <catalog/interval.h>
 #include <catalog/numeric.h>
@@ -31,6 +32,8 @@ static const struct {
 	[CAT_TIMESTAMPTZ] = { "timestamp with time zone", "timestamptz", 'D', true },
 	[CAT_INTERVAL] = { "interval", "interval", 'T', true },
 	[CAT_TIME] = { "time without time zone", "time", 'D', false },
+	[CAT_BYTEA] = { "bytea", "bytea", 'U', false },
+	[CAT_UUID] = { "uuid", "uuid", 'U', false },
 	[CAT_TIMESTAMP] = { "timestamp without time zone", "timestamp", 'D', false },
 };
 
@@ -317,6 +320,10 @@ cat_value_in(enum cat_type type, int32_t typmod, struct cat_str in, union cat_va
 		return cat_timestamp_in(in, &out->i, err);
 	case CAT_TIMESTAMPTZ:
 		return cat_timestamptz_in(in, &out->i, err);
+	case CAT_BYTEA:
+		return cat_bytea_in(in, &out->s, arena, err);
+	case CAT_UUID:
+		return cat_uuid_in(in, &out->s, arena, err);
 	case CAT_TIME:
 		return cat_time_in(in, &out->i, err);
 	case CAT_INTERVAL: {
@@ -462,6 +469,8 @@ cat_value_out(enum cat_type type, union cat_val v, struct nam_arena *arena)
 		return v.s;
 	if (type == CAT_NUMERIC)
 		return cat_num_out(v.s, arena);
+	if (type == CAT_BYTEA)
+		return cat_bytea_out(v.s, arena);
 	char *p = nam_arena_take(arena, type == CAT_INTERVAL ? CAT_INTERVAL_CHARS : CAT_DATETIME_CHARS);
 	if (p == NULL)
 		return (struct cat_str){ "", 0 };
@@ -484,6 +493,10 @@ cat_value_out(enum cat_type type, union cat_val v, struct nam_arena *arena)
 		break;
 	case CAT_TIMESTAMPTZ:
 		n = cat_timestamptz_out(v.i, p);
+		break;
+	case CAT_UUID:
+		cat_uuid_out(v.s, p);
+		n = CAT_UUID_CHARS;
 		break;
 	case CAT_TIME:
 		n = cat_time_out(v.i, p);
@@ -567,6 +580,8 @@ cat_value_cmp(enum cat_type type, union cat_val a, union cat_val b)
 		b.s = without_blanks(b.s);
 		/* fall through */
 	case CAT_TEXT:
+	case CAT_BYTEA:
+	case CAT_UUID:
 	case CAT_UNKNOWN: {
 		uint32_t n = a.s.len < b.s.len ? a.s.len : b.s.len;
 		int c = n ? memcmp(a.s.p, b.s.p, n) : 0;
@@ -600,6 +615,8 @@ cat_value_hash(enum cat_type type, union cat_val v, uint64_t seed)
 		v.s = without_blanks(v.s);
 		/* fall through */
 	case CAT_TEXT:
+	case CAT_BYTEA:
+	case CAT_UUID:
 	case CAT_UNKNOWN:
 		return nam_hash(v.s.p, v.s.len, seed);
 	default:

@@ -16,6 +16,8 @@
  *	TIMESTAMPTZ int64 as TIMESTAMP, in UTC
  *	TIME        int64 microseconds since midnight
  *	INTERVAL    str: 16 bytes, see catalog/interval.h
+ *	BYTEA       str: any bytes
+ *	UUID        str: 16 bytes
  *	UNKNOWN     str: an untyped literal before the binder has decided; never stored
  */
 #ifndef NAM_CATALOG_VALUE_H
@@ -42,6 +44,8 @@ enum cat_type {
 	CAT_TIMESTAMPTZ = 12,
 	CAT_INTERVAL = 13,
 	CAT_TIME = 14,
+	CAT_BYTEA = 15,
+	CAT_UUID = 16,
 	CAT_TYPES
 };
 
@@ -59,8 +63,9 @@ bool cat_type_preferred(enum cat_type t);
 static inline bool
 cat_type_is_str(enum cat_type t)
 {
-	return (UINT32_C(1) << t & (1u << CAT_TEXT | 1u << CAT_NUMERIC | 1u << CAT_UNKNOWN |
-				       1u << CAT_BPCHAR | 1u << CAT_INTERVAL)) != 0;
+	return (UINT32_C(1) << t &
+		   (1u << CAT_TEXT | 1u << CAT_NUMERIC | 1u << CAT_UNKNOWN | 1u << CAT_BPCHAR |
+		       1u << CAT_INTERVAL | 1u << CAT_BYTEA | 1u << CAT_UUID)) != 0;
 }
 
 /* cat_val.f holds it. */

@@ -90,7 +90,7 @@ sql_agg_type(enum sql_agg_kind k, enum cat_type arg, enum cat_type *out, int pos
 		*out = arg;
 		return true;
 	}
-	if ((k == SQL_MIN || k == SQL_MAX) && arg != CAT_BOOL) {
+	if ((k == SQL_MIN || k == SQL_MAX) && arg != CAT_BOOL && cat_type_category(arg) != 'U') {
 		*out = arg == CAT_UNKNOWN ? CAT_TEXT : arg;
 		return true;
 	}

@@ -131,7 +131,8 @@ static const struct sql_fn *
 find(const char *name, bool op, const enum cat_type *type, unsigned n, bool *ambiguous)
 {
 	static const struct sql_fn *const tables[] = { sql_fns_compare, sql_fns_number, sql_fns_text,
-		sql_fns_date, sql_fns_small, sql_fns_sequence, sql_fns_interval };
+		sql_fns_date, sql_fns_small, sql_fns_sequence, sql_fns_interval,
+		sql_fns_binary };
 	struct search s = { .type = type, .n = n };
 	enum cat_type assume[3] = { CAT_UNKNOWN, CAT_UNKNOWN, CAT_UNKNOWN };
 	*ambiguous = false;
@@ -222,7 +223,9 @@ sql_expr_op(struct nam_arena *a, const char *op, struct sql_expr *left, struct s
 	struct sql_expr *args[2] = { left ? left : right, right };
 	unsigned n = left ? 2 : 1;
 	enum cat_type type[2] = { args[0]->type, args[1]->type };
-	if (n == 2 && strcmp(op, "||") == 0 && (stringy(type[0]) || stringy(type[1]))) {
+	bool bytes = n == 2 && (type[0] == CAT_BYTEA || type[1] == CAT_BYTEA) &&
+		     (type[0] == CAT_UNKNOWN || type[1] == CAT_UNKNOWN);
+	if (n == 2 && strcmp(op, "||") == 0 && !bytes && (stringy(type[0]) || stringy(type[1]))) {
 		/* text || anything: as text */
 		for (unsigned k = 0; k < 2; k++) {
 			if ((args[k] = sql_expr_coerce(a, args[k], CAT_TEXT, SQL_CAST_EXPLICIT, err)) == NULL)

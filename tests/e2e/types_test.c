@@ -246,6 +246,45 @@ static const struct golden moment[] = {
 	{ NULL, NULL },
 };
 
+static const struct golden binary[] = {
+	{ "create table b (k bytea primary key, u uuid)", "CREATE TABLE" },
+	{ "insert into b values ('\\x0001ff', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'), ('abc\\\\d\\000', "
+	  "'{A0EEBC999C0B4EF8BB6D6BB9BD380A12}'), ('', null)",
+	    "INSERT 0 3" },
+	{ "insert into b values ('\\x00 01 FF')",
+	    "ERROR 23505: duplicate key value violates unique constraint \"b_pkey\"" },
+	{ "select * from b order by k", "\\x|~;\\x0001ff|a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11;"
+					"\\x6162635c6400|a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12; "
+					"SELECT 3" },
+	{ "select u from b where k = '\\x0001ff'", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11; SELECT 1" },
+	{ "select k from b where u > 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'", "\\x6162635c6400; SELECT 1" },
+	{ "select u, count(*) from b group by u order by u desc limit 1", "~|1; SELECT 1" },
+	{ "select count(*) from b x join b y on x.u = y.u", "2; SELECT 1" },
+	{ "select '\\xzz'::bytea", "ERROR 22023: invalid hexadecimal digit: \"z\"" },
+	{ "select '\\xabc'::bytea", "ERROR 22023: invalid hexadecimal data: odd number of digits" },
+	{ "select 'a\\b'::bytea", "ERROR 22P02: invalid input syntax for type bytea" },
+	{ "select 'x'::uuid", "ERROR 22P02: invalid input syntax for type uuid: \"x\"" },
+	{ "select 'a0ee-bc99-9c0b-4ef8-bb6d-6bb9-bd38-0a11'::uuid",
+	    "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11; SELECT 1" },
+	{ "select length('\\x0102'::bytea), '\\x01'::bytea || '\\x02', substring('\\x01020304'::bytea from 2 "
+	  "for 2), "
+	  "position('\\x02'::bytea in '\\x0102'::bytea), get_byte('\\x01ff'::bytea, 1)",
+	    "2|\\x0102|\\x0203|2|255; SELECT 1" },
+	{ "select get_byte('\\x01'::bytea, 1)", "ERROR 2202E: index 1 out of valid range, 0..0" },
+	{ "select encode('\\x01ff', 'hex'), decode('01ff', 'hex'), md5('abc'::bytea)",
+	    "01ff|\\x01ff|900150983cd24fb0d6963f7d28e17f72; SELECT 1" },
+	{ "select max(k) from b", "ERROR 42883: function max(bytea) does not exist" },
+	{ "select max(u) from b", "ERROR 42883: function max(uuid) does not exist" },
+	{ "select '\\x01'::bytea::text || 'x', 'abc'::text::bytea, u::text from b where k = ''",
+	    "\\x01x|\\x616263|~; SELECT 1" },
+	{ "select 1::bytea", "ERROR 42846: cannot cast type integer to bytea" },
+	{ "select length(gen_random_uuid()::text), gen_random_uuid() = gen_random_uuid()", "36|f; SELECT 1" },
+	{ "create table u (id uuid primary key, k bytea)", "CREATE TABLE" },
+	{ "insert into u select gen_random_uuid(), k from b", "INSERT 0 3" },
+	{ "select count(distinct id), count(k) from u", "3|3; SELECT 1" },
+	{ NULL, NULL },
+};
+
 static void
 run(const struct golden *g)
 {
@@ -301,6 +340,13 @@ moments(void **state)
 	run(moment);
 }
 
+static void
+binaries(void **state)
+{
+	(void)state;
+	run(binary);
+}
+
 int
 main(void)
 {
@@ -310,6 +356,7 @@ main(void)
 		cmocka_unit_test(characters),
 		cmocka_unit_test(intervals),
 		cmocka_unit_test(moments),
+		cmocka_unit_test(binaries),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
