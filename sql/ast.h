@@ -149,9 +149,10 @@ struct ast_select {
 	struct ast_expr *where, *having, *limit, *offset;
 	struct ast_expr **group;
 	struct ast_order *order;
+	struct ast_expr **on;     /* DISTINCT ON */
 	struct ast_expr **window; /* definitions of the WINDOW clause */
 	struct ast_expr **values; /* VALUES: rows x cols, row by row; then there are no targets */
-	unsigned targets, tables, joins, groups, orders, windows, rows, cols;
+	unsigned targets, tables, joins, groups, orders, ons, windows, rows, cols;
 	bool distinct;
 };
 

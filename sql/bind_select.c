@@ -291,7 +291,8 @@ groups(struct bind *b, const struct ast_select *q, const struct list *l)
 /* ---- putting it together ---------------------------------------------------------------- */
 
 struct out {
-	struct sql_expr **e; /* project list, hidden ones behind */
+	struct sql_expr **e;         /* project list, hidden ones behind */
+	const struct ast_expr **ast; /* of hidden ones that ORDER BY or DISTINCT ON made */
 	unsigned n, cap;
 };
 
@@ -303,8 +304,14 @@ out_push(struct bind *b, struct out *o, struct sql_expr *e)
 		struct sql_expr **more = sql_bind_take(b, cap * sizeof *more);
 		if (more == NULL)
 			return false;
-		if (o->n)
+		const struct ast_expr **ast = sql_bind_take(b, cap * sizeof *ast);
+		if (ast == NULL)
+			return false;
+		if (o->n) {
 			memcpy(more, o->e, o->n * sizeof *more);
+			memcpy(ast, o->ast, o->n * sizeof *ast);
+		}
+		o->ast = ast;
 		o->e = more;
 		o->cap = cap;
 	}
@@ -319,67 +326,125 @@ settled(struct bind *b, struct sql_expr *e)
 	return e ? sql_expr_settle(b->a, e, b->err) : NULL;
 }
 
+/* The column of the projection that an item of ORDER BY or DISTINCT ON is; maybe a new, hidden one. */
+static bool
+sort_column(struct bind *b, const struct ast_select *q, const struct list *l, struct out *o,
+    const struct ast_expr *e, const char *what, unsigned *col)
+{
+	*col = UINT32_MAX;
+	if (e->kind == AST_INT) {
+		if (e->i < 1 || e->i > l->n)
+			return sql_bind_fail(b, e->position, "42P10",
+			    "%s position %lld is not in select list", what, (long long)e->i);
+		*col = (unsigned)e->i - 1;
+		return true;
+	}
+	if (e->kind == AST_STRING || e->kind == AST_NUMBER)
+		return sql_bind_fail(b, e->position, "42601", "non-integer constant in %s", what);
+	if (e->kind == AST_COLUMN && e->qual == NULL)
+		for (unsigned t = 0; t < l->n; t++) {
+			if (l->t[t].name == NULL || strcmp(l->t[t].name, e->text) != 0)
+				continue;
+			if (*col != UINT32_MAX && !sql_bind_same(b, l->t[*col].e, l->t[t].e))
+				return sql_bind_fail(
+				    b, e->position, "42702", "%s \"%s\" is ambiguous", what, e->text);
+			*col = *col == UINT32_MAX ? t : *col;
+		}
+	for (unsigned t = 0; t < l->n && *col == UINT32_MAX; t++)
+		if (sql_bind_same(b, l->t[t].e, e))
+			*col = t;
+	for (unsigned t = l->n; t < o->n && *col == UINT32_MAX; t++)
+		if (o->ast[t] != NULL && sql_bind_same(b, o->ast[t], e))
+			*col = t;
+	if (*col != UINT32_MAX)
+		return true;
+	if (q->sets > 0 && e->kind == AST_COLUMN)
+		return sql_bind_find_column(
+		    b, e->qual, e->text, e->position, &(unsigned){ 0 }, &(unsigned){ 0 });
+	if (q->sets > 0) {
+		while (e->kind == AST_OP && e->nargs == 2)
+			e = e->args[0];
+		sql_bind_fail(b, e->position, "0A000", "invalid UNION/INTERSECT/EXCEPT ORDER BY clause");
+		snprintf(b->err->detail, sizeof b->err->detail,
+		    "Only result column names can be used, not expressions or functions.");
+		snprintf(b->err->hint, sizeof b->err->hint,
+		    "Add the expression/function to every SELECT, or move the UNION into a FROM "
+		    "clause.");
+		return false;
+	}
+	if (q->rows > 0)
+		return sql_bind_fail(
+		    b, e->position, "0A000", "%s expressions over VALUES are not supported yet", what);
+	if (q->distinct)
+		return sql_bind_fail(b, e->position, "42P10",
+		    "for SELECT DISTINCT, ORDER BY expressions must appear in select list");
+	b->win_ok = true;
+	struct sql_expr *x = settled(b, sql_bind_expr(b, e));
+	b->win_ok = false;
+	*col = o->n;
+	if (x == NULL || !out_push(b, o, x))
+		return false;
+	o->ast[*col] = e;
+	return true;
+}
+
 static bool
 order_by(struct bind *b, const struct ast_select *q, const struct list *l, struct out *o,
     struct sql_sort_key *keys)
 {
 	b->no_agg = "ORDER BY";
 	for (unsigned i = 0; i < q->orders; i++) {
-		const struct ast_expr *e = q->order[i].e;
 		struct sql_sort_key *k = &keys[i];
-		*k = (struct sql_sort_key){
-			.col = UINT32_MAX, .desc = q->order[i].desc, .nulls_first = q->order[i].nulls_first
-		};
-		if (e->kind == AST_INT) {
-			if (e->i < 1 || e->i > l->n)
-				return sql_bind_fail(b, e->position, "42P10",
-				    "ORDER BY position %lld is not in select list", (long long)e->i);
-			k->col = (unsigned)e->i - 1;
-			continue;
-		}
-		if (e->kind == AST_STRING || e->kind == AST_NUMBER)
-			return sql_bind_fail(b, e->position, "42601", "non-integer constant in ORDER BY");
-		if (e->kind == AST_COLUMN && e->qual == NULL)
-			for (unsigned t = 0; t < l->n; t++) {
-				if (l->t[t].name == NULL || strcmp(l->t[t].name, e->text) != 0)
-					continue;
-				if (k->col != UINT32_MAX && !sql_bind_same(b, l->t[k->col].e, l->t[t].e))
-					return sql_bind_fail(
-					    b, e->position, "42702", "ORDER BY \"%s\" is ambiguous", e->text);
-				k->col = k->col == UINT32_MAX ? t : k->col;
-			}
-		for (unsigned t = 0; t < l->n && k->col == UINT32_MAX; t++)
-			if (sql_bind_same(b, l->t[t].e, e))
-				k->col = t;
-		if (k->col != UINT32_MAX)
-			continue;
-		if (q->sets > 0 && e->kind == AST_COLUMN)
-			return sql_bind_find_column(
-			    b, e->qual, e->text, e->position, &(unsigned){ 0 }, &(unsigned){ 0 });
-		if (q->sets > 0) {
-			while (e->kind == AST_OP && e->nargs == 2)
-				e = e->args[0];
-			sql_bind_fail(
-			    b, e->position, "0A000", "invalid UNION/INTERSECT/EXCEPT ORDER BY clause");
-			snprintf(b->err->detail, sizeof b->err->detail,
-			    "Only result column names can be used, not expressions or functions.");
-			snprintf(b->err->hint, sizeof b->err->hint,
-			    "Add the expression/function to every SELECT, or move the UNION into a FROM "
-			    "clause.");
+		*k =
+		    (struct sql_sort_key){ .desc = q->order[i].desc, .nulls_first = q->order[i].nulls_first };
+		if (!sort_column(b, q, l, o, q->order[i].e, "ORDER BY", &k->col))
 			return false;
-		}
-		if (q->rows > 0)
-			return sql_bind_fail(b, e->position, "0A000",
-			    "ORDER BY expressions over VALUES are not supported yet");
-		if (q->distinct)
-			return sql_bind_fail(b, e->position, "42P10",
-			    "for SELECT DISTINCT, ORDER BY expressions must appear in select list");
-		b->win_ok = true;
-		struct sql_expr *x = settled(b, sql_bind_expr(b, e));
-		b->win_ok = false;
-		k->col = o->n;
-		if (x == NULL || !out_push(b, o, x))
+	}
+	return true;
+}
+
+/* DISTINCT ON: its columns come first in the order, so rows alike in them come one after the other. */
+static bool
+distinct_on(struct bind *b, const struct ast_select *q, const struct list *l, struct out *o,
+    struct sql_sort_key *keys, unsigned *orders, unsigned **on, unsigned *ons)
+{
+	b->no_agg = "DISTINCT ON";
+	*orders = q->orders;
+	*ons = 0;
+	if ((*on = sql_bind_take(b, q->ons * sizeof **on)) == NULL)
+		return false;
+	for (unsigned i = 0; i < q->ons; i++) {
+		unsigned col, k = 0;
+		if (!sort_column(b, q, l, o, q->on[i], "DISTINCT ON", &col))
 			return false;
+		while (k < *ons && (*on)[k] != col)
+			k++;
+		if (k == *ons)
+			(*on)[(*ons)++] = col;
+	}
+	unsigned found = 0;
+	bool other = false, late = false;
+	for (unsigned k = 0; k < q->orders; k++) {
+		bool in = false, before = false;
+		for (unsigned i = 0; i < *ons; i++)
+			in |= (*on)[i] == keys[k].col;
+		for (unsigned j = 0; j < k; j++)
+			before |= keys[j].col == keys[k].col;
+		if (before)
+			continue;
+		late |= in && other;
+		found += in;
+		other |= !in;
+	}
+	if (late || (other && found < *ons))
+		return sql_bind_fail(b, q->on[0]->position, "42P10",
+		    "SELECT DISTINCT ON expressions must match initial ORDER BY expressions");
+	for (unsigned i = 0; i < *ons; i++) {
+		bool there = false;
+		for (unsigned k = 0; k < *orders; k++)
+			there |= keys[k].col == (*on)[i];
+		if (!there)
+			keys[(*orders)++] = (struct sql_sort_key){ .col = (*on)[i] };
 	}
 	return true;
 }
@@ -602,7 +667,7 @@ sql_bind_select_end(struct bind *b, const struct ast_select *q, bool quiet)
 	struct list l = b->query->l;
 	struct out o = b->query->o;
 	struct sql_expr *having = b->query->having, *limit = NULL, *offset = NULL;
-	struct sql_sort_key *keys = sql_bind_take(b, q->orders * sizeof *keys);
+	struct sql_sort_key *keys = sql_bind_take(b, ((size_t)q->orders + q->ons) * sizeof *keys);
 	struct sql_node *n, *source = b->query->source;
 	if (keys == NULL)
 		return NULL;
@@ -617,7 +682,9 @@ sql_bind_select_end(struct bind *b, const struct ast_select *q, bool quiet)
 	if ((q->limit && q->limit->kind != AST_NULL && (limit = row_count(b, q->limit, "LIMIT")) == NULL) ||
 	    (q->offset && (offset = row_count(b, q->offset, "OFFSET")) == NULL))
 		return NULL;
-	unsigned ties = 0, orders = q->orders;
+	unsigned ties = 0, orders = q->orders, *on = NULL, ons = 0;
+	if (q->ons > 0 && !distinct_on(b, q, &l, &o, keys, &orders, &on, &ons))
+		return NULL;
 	struct sql_expr **tie = NULL;
 	if (source == NULL && b->unnest) {
 		if (!sql_bind_sub_keys(b, q, &o.n, &tie, &ties))
@@ -657,11 +724,22 @@ sql_bind_select_end(struct bind *b, const struct ast_select *q, bool quiet)
 			s->types[i] = o.e[i]->type;
 		s->width = o.n;
 		s->order = keys;
-		s->orders = q->orders;
-		s->limit = limit;
-		s->offset = offset;
+		s->orders = orders;
+		s->limit = ons ? NULL : limit;
+		s->offset = ons ? NULL : offset;
 		s->est = n->est;
 		n = s;
+	}
+	if (ons > 0) {
+		struct sql_node *u = sql_plan_node(b, SQL_NODE_UNIQUE, n, n->out.cols);
+		if (u == NULL || (u->types = sql_bind_take(b, ons * sizeof *u->types)) == NULL)
+			return NULL;
+		u->pass = on;
+		u->passes = ons;
+		for (unsigned i = 0; i < ons; i++)
+			u->types[i] = o.e[on[i]]->type;
+		u->est = n->est / 4 + 1;
+		n = u;
 	}
 	if (limit != NULL || offset != NULL) {
 		struct sql_node *m = sql_plan_node(b, SQL_NODE_LIMIT, n, n->out.cols);

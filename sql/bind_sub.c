@@ -130,7 +130,7 @@ sql_bind_sub_keys(
 {
 	struct sql_sub *s = b->sub;
 	*n = 0;
-	if (!b->unnest || s->ties == 0 || b->grouped || b->win != NULL || q->limit != NULL ||
+	if (!b->unnest || s->ties == 0 || q->ons > 0 || b->grouped || b->win != NULL || q->limit != NULL ||
 	    q->offset != NULL)
 		return true;
 	bool *seen = sql_bind_take(b, s->ties * sizeof *seen);

@@ -270,9 +270,6 @@ select_(struct sql_convert *c, const PgQuery__SelectStmt *s)
 		what = "SELECT ... FOR UPDATE and FOR SHARE are";
 	else if (s->limit_option == PG_QUERY__LIMIT_OPTION__LIMIT_OPTION_WITH_TIES)
 		what = "FETCH ... WITH TIES is";
-	else if (s->n_distinct_clause > 0 && s->distinct_clause[0] != NULL &&
-		 s->distinct_clause[0]->node_case != PG_QUERY__NODE__NODE__NOT_SET)
-		what = "DISTINCT ON is";
 	else if (s->group_distinct)
 		what = "GROUP BY DISTINCT is";
 	if (what != NULL) {
@@ -284,6 +281,12 @@ select_(struct sql_convert *c, const PgQuery__SelectStmt *s)
 	if (sql_convert_is_set(s) && !sql_convert_set(c, s, q))
 		return NULL;
 	q->distinct = s->n_distinct_clause > 0;
+	if (q->distinct && s->distinct_clause[0] != NULL &&
+	    s->distinct_clause[0]->node_case != PG_QUERY__NODE__NODE__NOT_SET) {
+		q->distinct = false;
+		if (!sql_convert_exprs(c, s->distinct_clause, s->n_distinct_clause, &q->on, &q->ons))
+			return NULL;
+	}
 	if (s->n_values_lists > 0 && !values(c, s, q))
 		return NULL;
 	struct from f = { 0 };

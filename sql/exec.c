@@ -505,6 +505,8 @@ sql_next(struct sql_exec *x, struct sql_node *n)
 		return project_next(x, n);
 	case SQL_NODE_SORT:
 		return sql_sort_next(x, n);
+	case SQL_NODE_UNIQUE:
+		return sql_unique_next(x, n);
 	case SQL_NODE_LIMIT:
 		return limit_next(x, n);
 	case SQL_NODE_APPEND:

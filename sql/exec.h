@@ -57,6 +57,7 @@ int sql_keep(struct sql_exec *x, struct sql_node *n);
 int sql_join_next(struct sql_exec *x, struct sql_node *n);
 int sql_agg_next(struct sql_exec *x, struct sql_node *n);
 int sql_sort_next(struct sql_exec *x, struct sql_node *n);
+int sql_unique_next(struct sql_exec *x, struct sql_node *n);
 /* exec_from.c */
 int sql_derived_next(struct sql_exec *x, struct sql_node *n);
 int sql_window_next(struct sql_exec *x, struct sql_node *n); /* exec_window.c */

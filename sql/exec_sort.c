@@ -170,3 +170,55 @@ sql_sort_next(struct sql_exec *x, struct sql_node *n)
 	n->nsel = m;
 	return (int)m;
 }
+
+/* ---- DISTINCT ON ------------------------------------------------------------------- */
+
+/* Are rows r of a and k of b the same? NULL equals NULL. */
+static bool
+same(const struct cat_vec *a, unsigned r, const struct cat_vec *b, unsigned k)
+{
+	if (a->null[r] || b->null[k])
+		return a->null[r] && b->null[k];
+	if (cat_type_is_str(a->type) || cat_type_is_float(a->type))
+		return cat_value_cmp(a->type, cat_vec_at(a, r), cat_vec_at(b, k)) == 0;
+	return a->i[r] == b->i[k];
+}
+
+int
+sql_unique_next(struct sql_exec *x, struct sql_node *n)
+{
+	struct nam_arena *keep = x->arena[n->arena + 1];
+	int rows;
+	while ((rows = sql_next(x, n->child)) > 0) {
+		const uint16_t *sel = sql_sel(n->child);
+		struct cat_vec *in = n->child->out.col;
+		memcpy(n->out.col, in, n->out.cols * sizeof *in);
+		n->out.n = n->child->out.n;
+		unsigned m = 0;
+		for (int r = 0; r < rows; r++) {
+			bool alike = r > 0 || n->rs != NULL;
+			for (unsigned c = 0; c < n->passes && alike; c++)
+				alike = r > 0 ? same(&in[n->pass[c]], sel[r - 1], &in[n->pass[c]], sel[r])
+					      : same(sql_rowset_col(n->rs, 0, c), 0, &in[n->pass[c]], sel[r]);
+			if (!alike)
+				n->selbuf[m++] = sel[r];
+		}
+		nam_arena_reset(keep);
+		const struct cat_vec **col = nam_arena_take(keep, (n->passes + 1) * sizeof *col);
+		if (col == NULL || (n->rs = sql_rowset_open(keep, n->types, n->passes)) == NULL) {
+			sql_no_memory(x->err);
+			return -1;
+		}
+		for (unsigned c = 0; c < n->passes; c++)
+			col[c] = &in[n->pass[c]];
+		if (!sql_rowset_add(n->rs, col, &sel[rows - 1], 1)) {
+			sql_no_memory(x->err);
+			return -1;
+		}
+		n->sel = n->selbuf;
+		n->nsel = m;
+		if (m > 0)
+			return (int)m;
+	}
+	return rows;
+}

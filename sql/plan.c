@@ -433,6 +433,7 @@ tree(struct text *t, const struct sql_node *n, unsigned depth)
 		[SQL_NODE_CTE] = "CTE Scan",
 		[SQL_NODE_DERIVED] = "Subquery Scan",
 		[SQL_NODE_WINDOW] = "WindowAgg",
+		[SQL_NODE_UNIQUE] = "Unique",
 	};
 	const char *what = name[n->kind];
 	if (n->kind == SQL_NODE_JOIN && n->keys == 0)

@@ -35,6 +35,7 @@ enum sql_node_kind {
 	SQL_NODE_CTE,     /* reads what cte keeps */
 	SQL_NODE_DERIVED, /* the child's narrow batch at acc.base of a wide one */
 	SQL_NODE_WINDOW,
+	SQL_NODE_UNIQUE, /* DISTINCT ON: of sorted rows alike in columns pass[0..passes) the first */
 };
 
 struct sql_window;

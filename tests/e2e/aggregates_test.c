@@ -1,5 +1,5 @@
 /*
- * aggregates_test.c -- DISTINCT, FILTER and ORDER BY in aggregates, and the rarer ones. The answers are
+ * aggregates_test.c -- DISTINCT, FILTER and ORDER BY in aggregates, and the rarer ones; DISTINCT ON. The answers are
  * PostgreSQL 15's.
  */
 #include "embedded.h"
@@ -148,6 +148,51 @@ static const struct golden aggregates[] = {
 	    "ERROR 42P10: in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list" },
 };
 
+static const struct golden distinct_on[] = {
+	{ "create table d (id int primary key, k int, v text, n numeric)", "CREATE TABLE" },
+	{ "insert into d values "
+	  "(1,1,'b',1.0),(2,1,'a',1.00),(3,2,'c',2),(4,null,'x',null),(5,null,'w',3),(6,2,'c',1),(7,3,'z',0)",
+	    "INSERT 0 7" },
+	{ "select distinct on (k) k, v from d order by k, v", "1|a;2|c;3|z;~|w; SELECT 4" },
+	{ "select distinct on (k) k, v from d order by k desc, v desc", "~|x;3|z;2|c;1|b; SELECT 4" },
+	{ "select distinct on (k) k, v from d order by k nulls first, id desc", "~|w;1|a;2|c;3|z; SELECT 4" },
+	{ "select distinct on (k) id from d order by k, id", "1;3;7;4; SELECT 4" },
+	{ "select distinct on (k % 2) id, k from d order by k % 2, id desc", "6|2;7|3;5|~; SELECT 3" },
+	{ "select distinct on (k, v) id, k, v from d order by v, k, id",
+	    "2|1|a;1|1|b;3|2|c;5|~|w;4|~|x;7|3|z; SELECT 6" },
+	{ "select distinct on (v, k) id, k, v from d order by v desc, k, id",
+	    "7|3|z;4|~|x;5|~|w;3|2|c;1|1|b;2|1|a; SELECT 6" },
+	{ "select distinct on (k) k from d", "1;2;3;~; SELECT 4" },
+	{ "select distinct on (1) k, v from d order by 1, 2", "1|a;2|c;3|z;~|w; SELECT 4" },
+	{ "select distinct on (n) n, id from d order by n, id", "0|7;1.0|1;2|3;3|5;~|4; SELECT 5" },
+	{ "select distinct on (k) k, v from d order by k, v limit 2", "1|a;2|c; SELECT 2" },
+	{ "select distinct on (k) k, v from d order by k, v limit 2 offset 1", "2|c;3|z; SELECT 2" },
+	{ "select distinct on (k) k, v from d order by v",
+	    "ERROR 42P10: SELECT DISTINCT ON expressions must match initial ORDER BY expressions" },
+	{ "select distinct on (k) k, v from d order by v, k",
+	    "ERROR 42P10: SELECT DISTINCT ON expressions must match initial ORDER BY expressions" },
+	{ "select distinct on (k, v) id from d order by k, id",
+	    "ERROR 42P10: SELECT DISTINCT ON expressions must match initial ORDER BY expressions" },
+	{ "select distinct on (k, v) id from d order by k, id, v",
+	    "ERROR 42P10: SELECT DISTINCT ON expressions must match initial ORDER BY expressions" },
+	{ "select distinct on (k, k) k, id from d order by k, k, id", "1|1;2|3;3|7;~|4; SELECT 4" },
+	{ "select distinct on (3) k, v from d", "ERROR 42P10: DISTINCT ON position 3 is not in select list" },
+	{ "select distinct on ('x') k, v from d order by 1",
+	    "ERROR 42601: non-integer constant in DISTINCT ON" },
+	{ "select distinct on (nope) k from d", "ERROR 42703: column \"nope\" does not exist" },
+	{ "select distinct on (k) k as v, v as k from d order by k, v", "1|a;1|b;2|c;~|w;~|x;3|z; SELECT 6" },
+	{ "select distinct on (count(*)) k, count(*) from d group by k order by count(*), k",
+	    "3|1;1|2; SELECT 2" },
+	{ "select distinct on (k) k, row_number() over (order by id) r from d order by k, r desc",
+	    "1|2;2|6;3|7;~|5; SELECT 4" },
+	{ "select count(*) from (select distinct on (k) k, v from d order by k, v) x", "4; SELECT 1" },
+	{ "select distinct on (k) * from d where false", "SELECT 0" },
+	{ "select distinct on (k) k, sum(id) over (partition by k) from d order by k",
+	    "1|3;2|9;3|7;~|9; SELECT 4" },
+	{ "select id from d where id in (select distinct on (k) id from d order by k, id) order by id",
+	    "1;3;4;7; SELECT 4" },
+};
+
 static void
 all(const struct golden *g, size_t n)
 {
@@ -175,9 +220,17 @@ the_aggregates(void **state)
 	all(aggregates, sizeof aggregates / sizeof *aggregates);
 }
 
+static void
+the_first_of_each(void **state)
+{
+	(void)state;
+	all(distinct_on, sizeof distinct_on / sizeof *distinct_on);
+}
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(the_aggregates) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(the_aggregates),
+		cmocka_unit_test(the_first_of_each) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
