@@ -2,6 +2,7 @@
 #include <base/arena.h>
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,6 +13,46 @@ struct nam_chunk {
 	size_t size; /* bytes after this head */
 	_Alignas(16) char bytes[];
 };
+
+/* Takes n bytes from b and from the whole it is part of, which other threads take from, too. */
+static bool
+charge(struct nam_budget *b, size_t n, bool must)
+{
+	if (b == NULL)
+		return true;
+	if (!must && b->limit != 0 && (n > b->limit || b->used > b->limit - n))
+		return false;
+	if (b->whole != NULL) {
+		size_t was = __atomic_fetch_add(&b->whole->used, n, __ATOMIC_RELAXED);
+		size_t limit = __atomic_load_n(&b->whole->limit, __ATOMIC_RELAXED);
+		if (!must && limit != 0 && (n > limit || was > limit - n)) {
+			__atomic_fetch_sub(&b->whole->used, n, __ATOMIC_RELAXED);
+			return false;
+		}
+	}
+	b->used += n;
+	return true;
+}
+
+static void
+give_back(struct nam_budget *b, size_t n)
+{
+	if (b == NULL)
+		return;
+	b->used -= n;
+	if (b->whole != NULL)
+		__atomic_fetch_sub(&b->whole->used, n, __ATOMIC_RELAXED);
+}
+
+void
+nam_arena_charge(struct nam_arena *a, struct nam_budget *b)
+{
+	for (const struct nam_chunk *c = a->head; c != NULL; c = c->next) {
+		give_back(a->budget, c->size);
+		charge(b, c->size, true);
+	}
+	a->budget = b;
+}
 
 void
 nam_arena_init(struct nam_arena *a, size_t chunk_bytes)
@@ -24,6 +65,7 @@ nam_arena_fini(struct nam_arena *a)
 {
 	for (struct nam_chunk *c = a->head, *next; c != NULL; c = next) {
 		next = c->next;
+		give_back(a->budget, c->size);
 		free(c);
 	}
 	nam_arena_init(a, a->chunk_bytes);
@@ -51,6 +93,7 @@ nam_arena_reset(struct nam_arena *a)
 	}
 	for (struct nam_chunk *c = *link, *next; c != NULL; c = next) {
 		next = c->next;
+		give_back(a->budget, c->size);
 		free(c);
 	}
 	*link = NULL;
@@ -68,9 +111,13 @@ nam_arena_slow(struct nam_arena *a, size_t n)
 	struct nam_chunk *next = a->current ? a->current->next : a->head;
 	if (next == NULL || next->size < n) {
 		size_t size = n > a->chunk_bytes ? n : a->chunk_bytes;
-		struct nam_chunk *c = malloc(sizeof *c + size);
-		if (c == NULL)
+		if (!charge(a->budget, size, false))
 			return NULL;
+		struct nam_chunk *c = malloc(sizeof *c + size);
+		if (c == NULL) {
+			give_back(a->budget, size);
+			return NULL;
+		}
 		c->size = size;
 		c->next = next;
 		if (a->current)

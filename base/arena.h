@@ -12,13 +12,19 @@
 #include <string.h>
 
 struct nam_chunk;
+/* What several arenas may take from malloc together. Each one's changes are its thread's; whole is everybody's. */
+struct nam_budget {
+	size_t used, limit;       /* 0 = none. Used by the arenas of one thread */
+	struct nam_budget *whole; /* a greater one that this one is part of, or NULL */
+};
 struct nam_arena {
 	char *at, *end;         /* free part of the current chunk */
 	struct nam_chunk *head; /* all chunks, oldest first */
 	struct nam_chunk *current;
-	size_t chunk_bytes; /* size of an ordinary chunk */
-	size_t used;        /* bytes handed out since the last reset */
-	size_t limit;       /* 0 = none; beyond it nam_arena_take returns NULL */
+	size_t chunk_bytes;        /* size of an ordinary chunk */
+	size_t used;               /* bytes handed out since the last reset */
+	size_t limit;              /* 0 = none; beyond it nam_arena_take returns NULL */
+	struct nam_budget *budget; /* of its chunks, or NULL; nam_arena_charge sets it */
 };
 
 /* chunk_bytes 0 = 64 KiB. Allocates nothing yet. */
@@ -26,6 +32,8 @@ void nam_arena_init(struct nam_arena *a, size_t chunk_bytes);
 void nam_arena_fini(struct nam_arena *a);
 /* Forgets everything taken; keeps the first chunks (up to 1 MiB, or one chunk_bytes) for the next use. */
 void nam_arena_reset(struct nam_arena *a);
+/* From now on b (or NULL: nobody) is charged for the chunks, those there are included: what is kept never fails. */
+void nam_arena_charge(struct nam_arena *a, struct nam_budget *b);
 /* The way out of nam_arena_take when the current chunk is too small. n is rounded already. */
 void *nam_arena_slow(struct nam_arena *a, size_t n);
 

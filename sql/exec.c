@@ -20,7 +20,9 @@ bool
 sql_no_memory(struct cat_err *err)
 {
 	cat_error(err, "53200", "out of memory");
-	snprintf(err->hint, sizeof err->hint, "The statement keeps too many rows at once.");
+	snprintf(err->hint, sizeof err->hint,
+	    "The statement keeps too many rows at once: see namdb.statement_memory and "
+	    "namdb.process_memory.");
 	return false;
 }
 
@@ -488,6 +490,8 @@ sql_close(struct sql_exec *x, struct sql_node *n)
 int
 sql_next(struct sql_exec *x, struct sql_node *n)
 {
+	if (!sql_go_on(x))
+		return -1;
 	switch (n->kind) {
 	case SQL_NODE_ONE:
 		return one_next(x, n);

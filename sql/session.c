@@ -68,7 +68,9 @@ sql_begin_statement(struct sql_session *s, struct cat_err *err)
 			return sql_status(err, st, NULL);
 	}
 	struct txn_limits l = { .lock_wait_ns = s->now.lock_timeout_ms * UINT64_C(1000000),
-		.cancel = s->cfg.cancel };
+		.cancel = s->cfg.cancel,
+		.budget = &s->budget };
+	s->budget.limit = (size_t)s->now.memory_kb << 10;
 	uint64_t whole = s->now.statement_timeout_ms * UINT64_C(1000000);
 	if (whole != 0 && (l.lock_wait_ns == 0 || l.lock_wait_ns > whole))
 		l.lock_wait_ns = whole;
@@ -246,6 +248,7 @@ sql_arena(struct sql_session *s, unsigned i)
 				return NULL;
 			nam_arena_init(s->arena[s->arenas], 0);
 			s->arena[s->arenas]->limit = (size_t)4 << 30;
+			nam_arena_charge(s->arena[s->arenas], &s->budget);
 		}
 	}
 	return s->arena[i];
@@ -434,6 +437,7 @@ sql_session_open(const struct sql_session_config *cfg, struct sql_session **out)
 		return NAM_NOMEM;
 	s->cfg = *cfg;
 	s->net = txn_worker_net(cfg->tw);
+	s->budget.whole = &sql_process_memory;
 	sql_settings_init(&s->session);
 	s->now = s->session;
 	*out = s;

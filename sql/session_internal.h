@@ -15,6 +15,7 @@ struct sql_settings {
 	enum txn_iso iso;
 	bool cluster;
 	uint32_t lock_timeout_ms, statement_timeout_ms;
+	uint64_t memory_kb; /* namdb.statement_memory */
 	char application_name[64], client_min_messages[16], extra_float_digits[8];
 };
 
@@ -35,9 +36,10 @@ struct sql_session {
 	struct sql_settings now, session, before; /* in force; beyond the block; as the block found them */
 	struct sql_savepoint *save;               /* of the block, oldest first */
 	unsigned saves, save_cap;
-	bool save_lost;     /* a failure after DDL took the whole transaction */
-	uint32_t stmt_mark; /* where the running statement began, 0: not marked */
-	int64_t now_us;     /* start of t; 0: nobody asked yet */
+	bool save_lost;           /* a failure after DDL took the whole transaction */
+	uint32_t stmt_mark;       /* where the running statement began, 0: not marked */
+	int64_t now_us;           /* start of t; 0: nobody asked yet */
+	struct nam_budget budget; /* of the arenas and of t, part of the process's */
 	struct nam_arena **arena;
 	unsigned arenas;
 	struct sql_exec x;
@@ -143,5 +145,10 @@ bool sql_set(
 bool sql_show(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
 void sql_settings_init(struct sql_settings *set);
+/* memory.c: of all sessions of the process. */
+extern struct nam_budget sql_process_memory;
+/* "64MB" to KiB and back. */
+bool sql_parse_kb(const char *name, const char *v, uint64_t *kb, struct cat_err *err);
+const char *sql_kb_text(uint64_t kb, char *buf, size_t max);
 
 #endif

@@ -168,7 +168,7 @@ sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 void
 sql_settings_init(struct sql_settings *set)
 {
-	*set = (struct sql_settings){ .iso = TXN_READ_COMMITTED };
+	*set = (struct sql_settings){ .iso = TXN_READ_COMMITTED, .memory_kb = 4u << 20 };
 	strcpy(set->client_min_messages, "notice");
 	strcpy(set->extra_float_digits, "1");
 }
@@ -245,6 +245,16 @@ assign(struct sql_session *s, struct sql_settings *set, const char *name, const 
 	if (strcasecmp(name, "statement_timeout") == 0)
 		return v == NULL ? (set->statement_timeout_ms = 0, true)
 				 : parse_ms("statement_timeout", v, &set->statement_timeout_ms, err);
+	if (strcasecmp(name, "namdb.statement_memory") == 0)
+		return v == NULL ? (set->memory_kb = fresh.memory_kb, true)
+				 : sql_parse_kb("namdb.statement_memory", v, &set->memory_kb, err);
+	if (strcasecmp(name, "namdb.process_memory") == 0) {
+		uint64_t kb = 0;
+		if (v != NULL && !sql_parse_kb("namdb.process_memory", v, &kb, err))
+			return false;
+		__atomic_store_n(&sql_process_memory.limit, (size_t)kb << 10, __ATOMIC_RELAXED);
+		return true;
+	}
 	if (strcasecmp(name, "application_name") == 0) {
 		snprintf(set->application_name, sizeof set->application_name, "%.63s", v ? v : "");
 		return true;
@@ -316,6 +326,11 @@ value_of(struct sql_session *s, const char *name, char *buf, size_t max)
 		return iso_name[set->iso];
 	if (strcasecmp(name, "transaction_isolation") == 0)
 		return iso_name[s->block == SQL_IDLE ? set->iso : s->iso];
+	if (strcasecmp(name, "namdb.statement_memory") == 0)
+		return sql_kb_text(set->memory_kb, buf, max);
+	if (strcasecmp(name, "namdb.process_memory") == 0)
+		return sql_kb_text(
+		    __atomic_load_n(&sql_process_memory.limit, __ATOMIC_RELAXED) >> 10, buf, max);
 	if (strcasecmp(name, "lock_timeout") == 0 || strcasecmp(name, "statement_timeout") == 0) {
 		uint32_t ms =
 		    strcasecmp(name, "lock_timeout") == 0 ? set->lock_timeout_ms : set->statement_timeout_ms;

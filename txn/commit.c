@@ -57,6 +57,8 @@ txn_recycle(struct txn *t)
 	t->lock = 0;
 	t->pinned = t->claimed = t->settled = t->decided = t->head_written = t->cluster_visible = false;
 	txn_marks_end(t);
+	if (t->arena.budget != NULL)
+		nam_arena_charge(&t->arena, NULL);
 	t->nwr = t->nblobs = t->nreads = t->nabsent = t->nscanned = 0;
 	t->note = 0;
 	t->waiter = NULL;
@@ -141,6 +143,8 @@ void
 txn_set_limits(struct txn *t, const struct txn_limits *l)
 {
 	t->limits = *l;
+	if (t->arena.budget != l->budget)
+		nam_arena_charge(&t->arena, l->budget);
 }
 
 void
@@ -655,6 +659,8 @@ static void
 roll_back(struct txn *t, bool line)
 {
 	static const struct txn_commit_line none;
+	if (t->arena.budget != NULL)
+		nam_arena_charge(&t->arena, NULL);
 	if (line && t->intent)
 		net_write1(t->tw->w, intent_line(t, 0), &none, sizeof none, &t->counts);
 	free_locks(t);
@@ -709,6 +715,9 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 	bool any = false;
 	nam_status st = NAM_OK;
 	uint32_t n = 0;
+	/* The budget's owner may be gone before the last step ends. */
+	if (t->arena.budget != NULL)
+		nam_arena_charge(&t->arena, NULL);
 	bool serial = t->iso == TXN_SERIALIZABLE, line = false;
 
 	if (cid_out)

@@ -115,6 +115,7 @@ struct txn_worker *txn_worker_of(const struct txn *t);
 struct txn_limits {
 	uint64_t lock_wait_ns; /* READ COMMITTED: waiting for a lock; 0 = for ever (deadlocks are found) */
 	const _Atomic int *cancel; /* when it becomes non-zero, waits end with NAM_CANCELLED; may be NULL */
+	struct nam_budget *budget; /* for what it wants to write, until it commits or aborts; may be NULL */
 };
 void txn_set_limits(struct txn *t, const struct txn_limits *l);
 /* The commit's mark carries this note (TSO_NOTE_CATALOG): for whoever changes the catalog. */
