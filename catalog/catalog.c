@@ -45,12 +45,13 @@ cat_entry_new(const struct cat_table *def)
 {
 	size_t columns = def->columns * sizeof(struct cat_column);
 	size_t checks = def->checks * sizeof(struct cat_check);
+	size_t uses = def->uses * sizeof *def->use;
 	size_t texts = def->view ? strlen(def->view) + 1 : 0;
 	for (unsigned i = 0; i < def->columns; i++)
 		texts += def->column[i].dflt ? strlen(def->column[i].dflt) + 1 : 0;
 	for (unsigned i = 0; i < def->checks; i++)
 		texts += strlen(def->check[i].text) + 1;
-	struct cat_entry *e = calloc(1, sizeof *e + columns + checks + texts);
+	struct cat_entry *e = calloc(1, sizeof *e + columns + checks + uses + texts);
 	if (e == NULL)
 		return NULL;
 	e->def = *def;
@@ -62,6 +63,10 @@ cat_entry_new(const struct cat_table *def)
 	if (def->checks > 0)
 		memcpy(e->def.check, def->check, checks);
 	char *at = (char *)e->def.check + checks;
+	e->def.use = (char(*)[CAT_NAME_MAX + 1]) at;
+	if (def->uses > 0)
+		memcpy(at, def->use, uses);
+	at += uses;
 	for (unsigned i = 0; i < def->columns; i++)
 		e->columns[i].dflt = keep_text(&at, def->column[i].dflt);
 	for (unsigned i = 0; i < def->checks; i++)

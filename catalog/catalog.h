@@ -55,9 +55,11 @@ struct cat_table {
 	struct cat_check *check;         /* by name */
 	char key_name[CAT_NAME_MAX + 1]; /* of the primary key's constraint; "": table_pkey */
 	const char *view;                /* CAT_VIEW: its query's text */
-	struct cat_sequence seq;         /* CAT_SEQUENCE */
-	struct txn_table store;          /* .owner is this table */
-	struct cat_table *next;          /* catalog's */
+	unsigned uses;                   /* CAT_VIEW: tables and views it reads */
+	char (*use)[CAT_NAME_MAX + 1];
+	struct cat_sequence seq; /* CAT_SEQUENCE */
+	struct txn_table store;  /* .owner is this table */
+	struct cat_table *next;  /* catalog's */
 };
 
 /* The name of its primary key's constraint. */

@@ -18,7 +18,7 @@ enum { T_NAME, T_ID, T_COLUMNS, T_SLOTS, T_ROW_BYTES, T_ANCHOR, T_ALL };
 enum { C_TABLE, C_NUMBER, C_NAME, C_TYPE, C_NOT_NULL, C_KEY, C_KIND, C_TYPMOD, C_ALL };
 
 /* What only some tables have: kind 'd' DEFAULT of column number, 'i' IDENTITY of it, 'c' CHECK, 'k' name of the
- * primary key, 'v' query of a view, 's' a sequence. */
+ * primary key, 'v' query of a view, 'u' a table it reads, 's' a sequence. */
 enum { X_TABLE, X_KIND, X_NUMBER, X_NAME, X_TEXT, X_ALL };
 
 enum { WIDEST = C_ALL, KEY_WIDEST = 3 };
@@ -320,7 +320,8 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 		n++;
 	if (n == *at)
 		return NAM_OK;
-	if ((t->check = nam_arena_zero(r->arena, (n - *at) * sizeof *t->check)) == NULL)
+	t->use = nam_arena_zero(r->arena, (n - *at) * sizeof *t->use);
+	if (t->use == NULL || (t->check = nam_arena_zero(r->arena, (n - *at) * sizeof *t->check)) == NULL)
 		return NAM_NOMEM;
 	for (; *at < n; ++*at) {
 		const struct extra *x = &r->extra[*at];
@@ -346,6 +347,9 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 		case 'v':
 			t->kind = CAT_VIEW;
 			t->view = x->text;
+			break;
+		case 'u':
+			memcpy(t->use[t->uses++], x->name, sizeof x->name);
 			break;
 		case 's':
 			t->kind = CAT_SEQUENCE;
@@ -484,7 +488,8 @@ fill_put(const struct cat_table *sys, struct txn *t, const union cat_val *v, str
 static nam_status
 extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct nam_arena *arena)
 {
-	struct extra *x = nam_arena_zero(arena, (2u * def->columns + def->checks + 3) * sizeof *x);
+	struct extra *x =
+	    nam_arena_zero(arena, (2u * def->columns + def->checks + def->uses + 3) * sizeof *x);
 	*out = x;
 	*n = 0;
 	if (x == NULL)
@@ -510,6 +515,11 @@ extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct n
 	}
 	if (def->kind == CAT_VIEW)
 		x[(*n)++] = (struct extra){ .kind = 'v', .text = def->view };
+	for (unsigned i = 0; i < def->uses; i++) {
+		struct extra *to = &x[(*n)++];
+		*to = (struct extra){ .kind = 'u', .number = i + 1, .text = "" };
+		memcpy(to->name, def->use[i], sizeof to->name);
+	}
 	if (def->kind == CAT_SEQUENCE) {
 		const struct cat_sequence *q = &def->seq;
 		char *text =

@@ -206,6 +206,8 @@ enum ast_stmt_kind {
 	AST_DROP_TABLE,
 	AST_CREATE_SEQUENCE,
 	AST_DROP_SEQUENCE,
+	AST_CREATE_VIEW,
+	AST_DROP_VIEW,
 	AST_COPY,
 	AST_BEGIN,
 	AST_COMMIT,
@@ -262,6 +264,8 @@ struct ast_stmt {
 	struct ast_seq *seq; /* CREATE SEQUENCE */
 	char overriding;     /* INSERT ... OVERRIDING: 's' SYSTEM, 'u' USER VALUE */
 	bool cascade;        /* DROP */
+	bool replace;        /* CREATE OR REPLACE VIEW: select, names, and */
+	const char *text;    /* its query */
 	unsigned versions;   /* CREATE TABLE ... WITH (versions = n) */
 	bool if_exists;      /* IF [NOT] EXISTS */
 	bool has_key, start, reset, local;

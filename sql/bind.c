@@ -100,8 +100,20 @@ sql_bind_add_table(struct bind *b, const struct ast_table *t)
 		    b, t->position, "58000", "cannot read the catalog: %s", nam_status_text(st));
 	if (tab == NULL)
 		return sql_bind_fail(b, t->position, "42P01", "relation \"%s\" does not exist", t->name);
+	if (b->plan->in_view == 0) {
+		struct sql_use *u = sql_bind_take(b, sizeof *u);
+		if (u == NULL)
+			return false;
+		*u = (struct sql_use){ tab->name, b->plan->use };
+		b->plan->use = u;
+	}
+	bool dml = b->plan->kind != AST_SELECT && b->plan->tab == NULL && b->level == 0;
+	if (tab->kind == CAT_VIEW && dml)
+		return sql_bind_fail(b, t->position, "0A000",
+		    "changing rows through view \"%s\" is not supported yet", tab->name);
+	if (tab->kind == CAT_VIEW)
+		return sql_bind_add_view(b, t, tab);
 	if (tab->kind == CAT_SEQUENCE) {
-		bool dml = b->plan->kind != AST_SELECT && b->tables == 0;
 		return sql_bind_fail(b, t->position, dml ? "42809" : "0A000",
 		    dml ? "cannot change sequence \"%s\""
 			: "reading sequence \"%s\" as a table is not supported yet",

@@ -209,6 +209,8 @@ struct sql_node *sql_plan_node(
 /* bind_dml.c */
 /* bind_rules.c: defaults and checks of the target, NULL when it has none of either. */
 bool sql_bind_rules(struct bind *b, const struct cat_table *tab, struct sql_rules **out);
+/* A view in FROM: its text as a derived table. */
+bool sql_bind_add_view(struct bind *b, const struct ast_table *t, const struct cat_table *view);
 /* The statement that a text of the catalog says; lives as long as the plan. */
 const struct ast_stmt *sql_bind_text(struct bind *b, const char *prefix, const char *text);
 bool sql_bind_insert(struct bind *b, const struct ast_stmt *st);

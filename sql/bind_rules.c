@@ -36,6 +36,40 @@ text_expr(struct bind *b, const char *text)
 	return st && st->select->targets == 1 ? st->select->target[0].e : NULL;
 }
 
+bool
+sql_bind_add_view(struct bind *b, const struct ast_table *t, const struct cat_table *view)
+{
+	const struct ast_stmt *st = sql_bind_text(b, "", view->view);
+	struct ast_table *as = sql_bind_take(b, sizeof *as);
+	struct bind *child = st && as ? sql_bind_child(b, t->position) : NULL;
+	if (child == NULL)
+		return false;
+	*as = *t;
+	if (t->renames > view->columns)
+		return sql_bind_fail(b, t->position, "42P10",
+		    "table \"%s\" has %u columns available but %u columns specified", t->alias, view->columns,
+		    t->renames);
+	as->renames = view->columns;
+	if ((as->rename = sql_bind_take(b, view->columns * sizeof *as->rename)) == NULL)
+		return false;
+	for (unsigned i = 0; i < view->columns; i++)
+		as->rename[i] = i < t->renames ? t->rename[i] : view->column[i].name;
+	/* A view sees nothing of the query it stands in. */
+	child->cte = NULL;
+	child->up = NULL;
+	b->plan->in_view++;
+	struct sql_node *n = sql_bind_child_select(b, child, st->select);
+	b->plan->in_view--;
+	if (n == NULL) {
+		b->err->position = t->position;
+		return false;
+	}
+	if (child->columns != view->columns)
+		return sql_bind_fail(
+		    b, t->position, "0A000", "view \"%s\" does not fit its tables any more", view->name);
+	return sql_bind_add_source(b, as, n, child->column, child->columns);
+}
+
 /* A binder of its own, over the columns of the table. */
 static struct bind *
 over(struct bind *b, const struct cat_table *tab)

@@ -560,8 +560,6 @@ feature(PgQuery__Node__NodeCase k)
 	switch (k) {
 	case PG_QUERY__NODE__NODE_INDEX_STMT:
 		return "CREATE INDEX is";
-	case PG_QUERY__NODE__NODE_VIEW_STMT:
-		return "views are";
 	case PG_QUERY__NODE__NODE_ALTER_TABLE_STMT:
 	case PG_QUERY__NODE__NODE_RENAME_STMT:
 		return "ALTER is";
@@ -651,6 +649,7 @@ sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 	case PG_QUERY__NODE__NODE_CREATE_STMT:
 	case PG_QUERY__NODE__NODE_DROP_STMT:
 	case PG_QUERY__NODE__NODE_CREATE_SEQ_STMT:
+	case PG_QUERY__NODE__NODE_VIEW_STMT:
 		ok = sql_convert_ddl(c, n, st);
 		break;
 	case PG_QUERY__NODE__NODE_TRANSACTION_STMT:

@@ -317,6 +317,8 @@ drop(struct sql_convert *c, const PgQuery__DropStmt *s, struct ast_stmt *st)
 	st->kind = AST_DROP_TABLE;
 	if (s->remove_type == PG_QUERY__OBJECT_TYPE__OBJECT_SEQUENCE)
 		st->kind = AST_DROP_SEQUENCE;
+	else if (s->remove_type == PG_QUERY__OBJECT_TYPE__OBJECT_VIEW)
+		st->kind = AST_DROP_VIEW;
 	else if (s->remove_type != PG_QUERY__OBJECT_TYPE__OBJECT_TABLE)
 		return sql_convert_no(c, "DROP of this kind of object is", -1);
 	st->cascade = s->behavior == PG_QUERY__DROP_BEHAVIOR__DROP_CASCADE;
@@ -338,6 +340,28 @@ drop(struct sql_convert *c, const PgQuery__DropStmt *s, struct ast_stmt *st)
 	return true;
 }
 
+static bool
+create_view(struct sql_convert *c, const PgQuery__ViewStmt *s, struct ast_stmt *st)
+{
+	st->kind = AST_CREATE_VIEW;
+	st->replace = s->replace;
+	if (s->with_check_option > PG_QUERY__VIEW_CHECK_OPTION__NO_CHECK_OPTION)
+		return sql_convert_no(c, "WITH CHECK OPTION is", -1);
+	if (s->n_options > 0)
+		return sql_convert_no(c, "options of a view are", -1);
+	if (s->query->node_case != PG_QUERY__NODE__NODE_SELECT_STMT)
+		return sql_convert_no(c, "this kind of view is", -1);
+	st->nnames = (unsigned)s->n_aliases;
+	if (!sql_convert_range(c, s->view, &st->table) ||
+	    (st->names = sql_convert_take(c, st->nnames * sizeof *st->names)) == NULL)
+		return false;
+	for (unsigned i = 0; i < st->nnames; i++)
+		if ((st->names[i] = sql_convert_str(c, sql_convert_word(s->aliases[i]))) == NULL)
+			return false;
+	return (st->select = sql_convert_select(c, s->query->select_stmt)) != NULL &&
+	       (st->text = sql_convert_query_text(c, s->query)) != NULL;
+}
+
 bool
 sql_convert_ddl(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st)
 {
@@ -345,5 +369,7 @@ sql_convert_ddl(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *
 		return create(c, n->create_stmt, st);
 	if (n->node_case == PG_QUERY__NODE__NODE_CREATE_SEQ_STMT)
 		return create_sequence(c, n->create_seq_stmt, st);
+	if (n->node_case == PG_QUERY__NODE__NODE_VIEW_STMT)
+		return create_view(c, n->view_stmt, st);
 	return drop(c, n->drop_stmt, st);
 }

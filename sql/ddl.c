@@ -219,7 +219,7 @@ sql_drop_table(
 		if (tab->kind != CAT_TABLE)
 			return cat_error(err, "42809", "\"%s\" is not a table", tab->name);
 		s->ddl = true;
-		if (!drop_sequences(s, tab, err))
+		if (!sql_drop_dependents(s, tab, ast, sink, err) || !drop_sequences(s, tab, err))
 			return false;
 		st = cat_drop(s->cfg.cat, s->t, tab);
 		if (st == NAM_ABSENT) /* another transaction was faster */

@@ -187,6 +187,11 @@ struct sql_rules {
 	unsigned checks;
 };
 
+struct sql_use {
+	const char *name;
+	struct sql_use *next;
+};
+
 /* A text of the catalog, parsed. */
 struct sql_kept {
 	struct sql_parsed *parsed;
@@ -195,6 +200,8 @@ struct sql_kept {
 
 struct sql_plan {
 	struct nam_arena arena;
+	struct sql_use *use;   /* tables and views its text names, not those that views read */
+	unsigned in_view;      /* while binding: views around what is bound now */
 	struct sql_kept *kept; /* texts whose trees the plan points into */
 	enum ast_stmt_kind kind;
 	const struct ast_stmt *ast;

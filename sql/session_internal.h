@@ -111,6 +111,13 @@ bool sql_create_sequence(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
 bool sql_drop_sequence(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+bool sql_create_view(
+    struct sql_session *s, const struct ast_stmt *ast, struct nam_arena *arena, struct cat_err *err);
+bool sql_drop_view(
+    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+/* Views that read tab, those named in ast aside: an error, or, with CASCADE, dropped. */
+bool sql_drop_dependents(struct sql_session *s, const struct cat_table *tab, const struct ast_stmt *ast,
+    const struct sql_sink *sink, struct cat_err *err);
 /* sequence.c: a sequence's entry in the catalog. owner: the table it feeds, or 0. */
 bool sql_make_sequence(
     struct sql_session *s, const char *name, const struct ast_seq *q, uint32_t owner, struct cat_err *err);

@@ -150,6 +150,12 @@ sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 	case AST_DROP_SEQUENCE:
 		snprintf(tag, max, "DROP SEQUENCE");
 		return sql_drop_sequence(s, ast, sink, err);
+	case AST_CREATE_VIEW:
+		snprintf(tag, max, "CREATE VIEW");
+		return sql_create_view(s, ast, s->arena[0], err);
+	case AST_DROP_VIEW:
+		snprintf(tag, max, "DROP VIEW");
+		return sql_drop_view(s, ast, sink, err);
 	case AST_EXPLAIN:
 		snprintf(tag, max, "EXPLAIN");
 		return explain(s, ast, sink, s->arena[0], err);

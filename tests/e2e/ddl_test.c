@@ -190,6 +190,54 @@ static const struct golden sequences[] = {
 	{ "select nextval('s')", "ERROR 42P01: relation \"s\" does not exist" },
 };
 
+static const struct golden views[] = {
+	{ "create table t (id int primary key, a int, b text)", "CREATE TABLE" },
+	{ "insert into t values (1, 10, 'x'), (2, 20, 'y'), (3, null, null)", "INSERT 0 3" },
+	{ "create view v as select id, a * 2 as twice from t where a is not null", "CREATE VIEW" },
+	{ "select * from v order by id", "1|20;2|40; SELECT 2" },
+	{ "select w.twice, t.b from v w join t using (id) where w.id = 2", "40|y; SELECT 1" },
+	{ "select count(*), sum(twice) from v", "2|60; SELECT 1" },
+	{ "select q from v as w (p, q) where p = 1", "20; SELECT 1" },
+	{ "create view vv (k, n) as select twice, count(*) from v group by twice", "CREATE VIEW" },
+	{ "select * from vv order by k", "20|1;40|1; SELECT 2" },
+	{ "select n, k from vv where k > 20", "1|40; SELECT 1" },
+	{ "create table u (id int)", "CREATE TABLE" },
+	{ "insert into u select id from v", "INSERT 0 2" },
+	{ "select count(*) from u where id in (select id from v)", "2; SELECT 1" },
+	{ "with t as (select 7 as id, 8 as a) select count(*) from v, t", "2; SELECT 1" },
+	{ "create view v as select 1", "ERROR 42P07: relation \"v\" already exists" },
+	{ "create or replace view v as select id, a * 3 as twice, b from t", "CREATE VIEW" },
+	{ "select * from v order by id", "1|30|x;2|60|y;3|~|~; SELECT 3" },
+	{ "create or replace view v as select id from t", "ERROR 42P16: cannot drop columns from view" },
+	{ "create or replace view v as select id, a * 3 as thrice, b from t",
+	    "ERROR 42P16: cannot change name of view column \"twice\" to \"thrice\"" },
+	{ "create or replace view v as select id, b as twice, b from t",
+	    "ERROR 42P16: cannot change data type of view column \"twice\" from integer to text" },
+	{ "create or replace view t as select 1", "ERROR 42809: \"t\" is not a view" },
+	{ "create view w as select nope from t", "ERROR 42703: column \"nope\" does not exist" },
+	{ "create view w as select id, id from t", "ERROR 42701: column \"id\" specified more than once" },
+	{ "create view w (a, b) as select 1",
+	    "ERROR 42601: CREATE VIEW specifies more column names than columns" },
+	{ "create view w as select 'lit' as l, null as n", "CREATE VIEW" },
+	{ "select l || 'x', n from w", "litx|~; SELECT 1" },
+	{ "drop table t", "ERROR 2BP01: cannot drop table t because other objects depend on it" },
+	{ "drop view v", "ERROR 2BP01: cannot drop view v because other objects depend on it" },
+	{ "drop table v", "ERROR 42809: \"v\" is not a table" },
+	{ "drop view t", "ERROR 42809: \"t\" is not a view" },
+	{ "drop view nope", "ERROR 42P01: view \"nope\" does not exist" },
+	{ "drop view if exists nope", "DROP VIEW" },
+	{ "insert into v values (1)", "ERROR 0A000: changing rows through view \"v\" is not supported yet" },
+	{ "update v set id = 1", "ERROR 0A000: changing rows through view \"v\" is not supported yet" },
+	{ "delete from v", "ERROR 0A000: changing rows through view \"v\" is not supported yet" },
+	{ "begin; drop table t cascade; rollback; select count(*) from vv",
+	    "BEGIN DROP TABLE ROLLBACK3; SELECT 1" },
+	{ "drop view v, vv", "DROP VIEW" },
+	{ "select * from v", "ERROR 42P01: relation \"v\" does not exist" },
+	{ "create view v as select * from t; create view vv as select * from v", "CREATE VIEW CREATE VIEW" },
+	{ "drop table t cascade", "DROP TABLE" },
+	{ "select * from vv", "ERROR 42P01: relation \"vv\" does not exist" },
+};
+
 static void
 all(const struct golden *g, size_t n)
 {
@@ -219,6 +267,7 @@ all(const struct golden *g, size_t n)
 
 GOLDEN(test_defaults, defaults)
 GOLDEN(test_checks, checks)
+GOLDEN(test_views, views)
 GOLDEN(test_sequences, sequences)
 
 /* COPY fills in what the file does not give, and checks what it does. */
@@ -247,6 +296,6 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_defaults), cmocka_unit_test(test_checks),
-		cmocka_unit_test(test_sequences), cmocka_unit_test(test_copy) };
+		cmocka_unit_test(test_sequences), cmocka_unit_test(test_views), cmocka_unit_test(test_copy) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
