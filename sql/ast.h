@@ -274,6 +274,7 @@ struct ast_stmt {
 	bool session_default;   /* SET SESSION CHARACTERISTICS */
 	const char *var;        /* SET, SHOW */
 	const char *value;      /* SET; NULL: DEFAULT */
+	bool analyze, no_timing, no_summary; /* EXPLAIN */
 	struct ast_stmt *inner; /* EXPLAIN; COPY TO: what makes the rows */
 };
 

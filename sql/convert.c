@@ -537,20 +537,56 @@ truncate_(struct sql_convert *c, const PgQuery__TruncateStmt *s, struct ast_stmt
 	return sql_convert_range(c, s->relations[0]->range_var, &st->table);
 }
 
+/* An option's value, PostgreSQL's way: nothing is true. */
+static bool
+option_bool(struct sql_convert *c, const PgQuery__DefElem *d, bool *out)
+{
+	const char *w = sql_convert_word(d->arg);
+	*out = true;
+	if (d->arg == NULL || (w != NULL && (strcasecmp(w, "true") == 0 || strcasecmp(w, "on") == 0)))
+		return true;
+	*out = false;
+	if (w != NULL && (strcasecmp(w, "false") == 0 || strcasecmp(w, "off") == 0))
+		return true;
+	const PgQuery__Node *a = d->arg;
+	int number = a->node_case == PG_QUERY__NODE__NODE_INTEGER ? a->integer->ival
+		     : a->node_case == PG_QUERY__NODE__NODE_A_CONST &&
+			     a->a_const->val_case == PG_QUERY__A__CONST__VAL_IVAL
+			 ? a->a_const->ival->ival
+			 : -1;
+	*out = number == 1;
+	return number == 0 || number == 1 ||
+	       cat_error(c->err, "42601", "%.63s requires a Boolean value", d->defname);
+}
+
 static bool
 explain(struct sql_convert *c, const PgQuery__ExplainStmt *s, struct ast_stmt *st)
 {
+	bool timing = false, timing_said = false, summary = true, value;
 	st->kind = AST_EXPLAIN;
 	for (size_t i = 0; i < s->n_options; i++) {
 		const PgQuery__DefElem *d = s->options[i]->def_elem;
 		const char *w = sql_convert_word(d->arg);
-		if (strcmp(d->defname, "analyze") == 0)
-			return sql_convert_no(c, "EXPLAIN ANALYZE is", -1);
-		if (strcmp(d->defname, "costs") == 0 || strcmp(d->defname, "verbose") == 0 ||
-		    (strcmp(d->defname, "format") == 0 && w != NULL && strcasecmp(w, "text") == 0))
+		if (strcmp(d->defname, "format") == 0 && w != NULL && strcasecmp(w, "text") == 0)
 			continue;
-		return sql_convert_no(c, "this option of EXPLAIN is", d->location);
+		bool analyze = strcmp(d->defname, "analyze") == 0, time = strcmp(d->defname, "timing") == 0;
+		bool sum = strcmp(d->defname, "summary") == 0;
+		if (!analyze && !time && !sum && strcmp(d->defname, "costs") != 0 &&
+		    strcmp(d->defname, "verbose") != 0)
+			return sql_convert_no(c, "this option of EXPLAIN is", d->location);
+		if (!option_bool(c, d, &value))
+			return false;
+		if (analyze)
+			st->analyze = value;
+		else if (time)
+			timing = value, timing_said = true;
+		else if (sum)
+			summary = value;
 	}
+	if (timing && !st->analyze)
+		return cat_error(c->err, "22023", "EXPLAIN option TIMING requires ANALYZE");
+	st->no_timing = timing_said && !timing;
+	st->no_summary = !summary;
 	return (st->inner = sql_convert_stmt(c, s->query)) != NULL;
 }
 

@@ -3,6 +3,7 @@
 #include <sql/rowset.h>
 
 #include <base/assert.h>
+#include <base/clock.h>
 #include <stdio.h>
 
 const uint16_t *
@@ -448,6 +449,7 @@ bool
 sql_open(struct sql_exec *x, struct sql_node *n)
 {
 	n->opened = n->ended = false;
+	n->opens++;
 	n->at = 0;
 	n->sel = NULL;
 	n->rs = NULL;
@@ -487,8 +489,8 @@ sql_close(struct sql_exec *x, struct sql_node *n)
 		sql_close(x, c->plan);
 }
 
-int
-sql_next(struct sql_exec *x, struct sql_node *n)
+static int
+next(struct sql_exec *x, struct sql_node *n)
 {
 	if (!sql_go_on(x))
 		return -1;
@@ -527,4 +529,18 @@ sql_next(struct sql_exec *x, struct sql_node *n)
 		return sql_window_next(x, n);
 	}
 	return 0;
+}
+
+int
+sql_next(struct sql_exec *x, struct sql_node *n)
+{
+	if (!x->measure)
+		return next(x, n);
+	uint64_t start = x->clock ? nam_clock_ns() : 0;
+	int rows = next(x, n);
+	if (x->clock)
+		n->took += nam_clock_ns() - start;
+	if (rows > 0)
+		n->gave += (unsigned)rows;
+	return rows;
 }

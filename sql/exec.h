@@ -18,6 +18,7 @@ struct sql_exec {
 	const _Atomic int *cancel;
 	struct net_worker *net;
 	uint64_t deadline_ns; /* 0: none */
+	bool measure, clock;  /* EXPLAIN ANALYZE: count rows, look at the clock */
 	const struct sql_sink *sink;
 	const struct sql_rules *rules; /* of the table that is written; NULL: none */
 	uint64_t sent;                 /* rows given to the sink: then nothing can be tried again */

@@ -400,16 +400,33 @@ struct text {
 	struct cat_str *line;
 	unsigned n, max;
 	struct nam_arena *arena;
+	const struct sql_plan *p;
 };
+
+/* What an operator did, all its executions together. */
+static const char *
+measured(const struct text *t, const struct sql_node *n)
+{
+	if (!t->p->measured)
+		return "";
+	if (n->opens == 0)
+		return " (never executed)";
+	const char *s = t->p->timed ? nam_arena_printf(t->arena, " (actual time=%.3f rows=%llu loops=%llu)",
+					  (double)n->took / 1e6, (unsigned long long)n->gave,
+					  (unsigned long long)n->opens)
+				    : nam_arena_printf(t->arena, " (actual rows=%llu loops=%llu)",
+					  (unsigned long long)n->gave, (unsigned long long)n->opens);
+	return s ? s : "";
+}
 
 static void
 say(struct text *t, unsigned depth, const char *what, const struct sql_node *n, const char *more)
 {
 	if (t->n == t->max)
 		return;
-	char *s =
-	    nam_arena_printf(t->arena, "%*s%s%s%s%s  (rows=%.0f)%s", (int)(depth * 2), "", depth ? "-> " : "",
-		what, n->acc.tab ? " on " : "", n->acc.tab ? n->acc.tab->name : "", n->est, more);
+	char *s = nam_arena_printf(t->arena, "%*s%s%s%s%s  (rows=%.0f)%s%s", (int)(depth * 2), "",
+	    depth ? "-> " : "", what, n->acc.tab ? " on " : "", n->acc.tab ? n->acc.tab->name : "", n->est,
+	    measured(t, n), more);
 	if (s != NULL)
 		t->line[t->n++] = (struct cat_str){ s, (uint32_t)strlen(s) };
 }
@@ -470,7 +487,7 @@ tree(struct text *t, const struct sql_node *n, unsigned depth)
 unsigned
 sql_plan_text(const struct sql_plan *p, struct cat_str *line, unsigned max, struct nam_arena *arena)
 {
-	struct text t = { .line = line, .max = max, .arena = arena };
+	struct text t = { .line = line, .max = max, .arena = arena, .p = p };
 	unsigned depth = 0;
 	if (p->kind != AST_SELECT) {
 		char *s = nam_arena_printf(arena, "%s on %s",

@@ -70,6 +70,7 @@ struct sql_node {
 	struct sql_expr *filter; /* only rows for which it is true come out */
 	unsigned arena;          /* batch arena; + 1: lives as long as the statement; + 2: a join's answers */
 	double est;
+	uint64_t took, gave, opens; /* EXPLAIN ANALYZE: nanoseconds with all below, rows, times opened */
 
 	/* the current batch: valid until the next call of sql_next */
 	struct sql_batch out;
@@ -212,6 +213,7 @@ struct sql_plan {
 	enum cat_type *param;
 	unsigned params;
 	bool uses_now;
+	bool measured, timed; /* EXPLAIN ANALYZE: it has run, the text says how */
 	struct sql_sub *subs;
 	struct cat_datum *outer; /* what subqueries see of the rows outside */
 	unsigned outers;

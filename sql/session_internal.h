@@ -143,6 +143,11 @@ bool sql_savepoint(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
 /* A statement of the block failed. true: the transaction stands, back at its last savepoint. */
 bool sql_save_failed(struct sql_session *s);
+bool sql_text_rows(const struct sql_sink *sink, const char *name, const struct cat_str *line, unsigned n,
+    struct nam_arena *arena, struct cat_err *err);
+/* explain.c */
+bool sql_explain(
+    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
 /* copy_to.c */
 bool sql_copy_to(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
     uint64_t *rows, struct cat_err *err);

@@ -8,8 +8,8 @@
 
 /* ---- answers of one text column ------------------------------------------------------- */
 
-static bool
-text_rows(const struct sql_sink *sink, const char *name, const struct cat_str *line, unsigned n,
+bool
+sql_text_rows(const struct sql_sink *sink, const char *name, const struct cat_str *line, unsigned n,
     struct nam_arena *arena, struct cat_err *err)
 {
 	struct sql_column col = { .type = CAT_TEXT, .typmod = -1 };
@@ -26,25 +26,6 @@ text_rows(const struct sql_sink *sink, const char *name, const struct cat_str *l
 	    (sink->rows == NULL || sink->rows(sink->arg, &b)))
 		return true;
 	return cat_error(err, "57014", "canceling statement due to user request");
-}
-
-static bool
-explain(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
-    struct nam_arena *arena, struct cat_err *err)
-{
-	if (!sql_has_plan(ast->inner))
-		return cat_error(err, "0A000", "EXPLAIN of this kind of statement is not supported yet");
-	struct sql_bind_in in = {
-		.cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser, .hint = s->hint, .hints = SQL_HINTS
-	};
-	struct sql_plan *p = sql_plan_make(ast->inner, &in, err);
-	if (p == NULL)
-		return false;
-	struct cat_str line[200];
-	unsigned n = sql_plan_text(p, line, 200, arena);
-	bool ok = text_rows(sink, "QUERY PLAN", line, n, arena, err);
-	sql_plan_free(p);
-	return ok;
 }
 
 static bool
@@ -158,7 +139,7 @@ sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 		return sql_drop_view(s, ast, sink, err);
 	case AST_EXPLAIN:
 		snprintf(tag, max, "EXPLAIN");
-		return explain(s, ast, sink, s->arena[0], err);
+		return sql_explain(s, ast, sink, err);
 	case AST_COPY:
 		ok = copy(s, ast, sink, rows, err);
 		snprintf(tag, max, "COPY %llu", (unsigned long long)*rows);
@@ -380,7 +361,7 @@ sql_show(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sin
 	if (v == NULL)
 		return cat_error(err, "42704", "unrecognized configuration parameter \"%.63s\"", ast->var);
 	struct cat_str line = { v, (uint32_t)strlen(v) };
-	if (!text_rows(sink, ast->var, &line, 1, a, err))
+	if (!sql_text_rows(sink, ast->var, &line, 1, a, err))
 		return false;
 	if (sink->done == NULL || sink->done(sink->arg, "SHOW", 1))
 		return true;
