@@ -325,8 +325,6 @@ a_expr(struct sql_convert *c, const PgQuery__AExpr *x)
 	case PG_QUERY__A__EXPR__KIND__AEXPR_OP_ANY:
 	case PG_QUERY__A__EXPR__KIND__AEXPR_OP_ALL:
 		return no(c, "ANY and ALL over arrays are", at);
-	case PG_QUERY__A__EXPR__KIND__AEXPR_SIMILAR:
-		return no(c, "SIMILAR TO is", at);
 	default:
 		break;
 	}
@@ -381,6 +379,7 @@ a_expr(struct sql_convert *c, const PgQuery__AExpr *x)
 	case PG_QUERY__A__EXPR__KIND__AEXPR_OP:
 	case PG_QUERY__A__EXPR__KIND__AEXPR_LIKE:
 	case PG_QUERY__A__EXPR__KIND__AEXPR_ILIKE:
+	case PG_QUERY__A__EXPR__KIND__AEXPR_SIMILAR: /* x ~ similar_to_escape(y) */
 		break;
 	default:
 		return no(c, "this kind of expression is", at);

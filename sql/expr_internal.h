@@ -4,7 +4,7 @@
 
 #include <sql/expr.h>
 
-enum { SQL_ARGS_INLINE = 4 };
+enum { SQL_ARGS_INLINE = 4, SQL_FN_ARGS = 6 };
 
 /* One argument of a batch: element k & mask belongs to row k, so mask 0 is one value for all rows. */
 struct sql_arg {
@@ -48,13 +48,14 @@ enum {
 	SQL_FN_NULLS = 2,    /* called with NULL arguments, too */
 	SQL_FN_VOLATILE = 4, /* not a constant even over constants */
 	SQL_FN_EACH = 16,    /* called for every row, even over constants */
+	SQL_FN_REGEX = 32,   /* the second argument is a pattern: prepared when it is a constant */
 	SQL_FN_ANY = 8,      /* any number (>= nargs) of arguments of any type, given as text */
 };
 
 struct sql_fn {
 	const char *name;
 	uint8_t flags, nargs;
-	uint8_t arg[3]; /* enum cat_type */
+	uint8_t arg[SQL_FN_ARGS]; /* enum cat_type */
 	uint8_t ret;
 	sql_vec_fn *vec; /* one of the two */
 	sql_row_fn *row;
@@ -62,7 +63,7 @@ struct sql_fn {
 
 /* Tables, ended by a NULL name. */
 extern const struct sql_fn sql_fns_number[], sql_fns_compare[], sql_fns_text[], sql_fns_date[],
-    sql_fns_small[], sql_fns_sequence[], sql_fns_interval[], sql_fns_binary[];
+    sql_fns_small[], sql_fns_sequence[], sql_fns_interval[], sql_fns_binary[], sql_fns_regex[];
 
 /* ---- casts (expr_cast.c) ------------------------------------------------------ */
 
@@ -100,6 +101,29 @@ sql_oom(struct cat_err *err)
 
 /* expr_like.c */
 bool sql_like(struct cat_str text, struct cat_str pattern, bool *out, struct cat_err *err);
+/* expr_text.c: characters */
+uint32_t sql_utf8_get(struct cat_str s, uint32_t *k); /* the one at byte *k; *k: behind it */
+unsigned sql_utf8_put(uint32_t c, char *to);          /* bytes: 1 to 4 */
+uint32_t sql_char_case(uint32_t c, bool upper);
+enum sql_char_class {
+	SQL_CHAR_ALPHA,
+	SQL_CHAR_DIGIT,
+	SQL_CHAR_ALNUM,
+	SQL_CHAR_UPPER,
+	SQL_CHAR_LOWER,
+	SQL_CHAR_SPACE,
+	SQL_CHAR_BLANK,
+	SQL_CHAR_PUNCT,
+	SQL_CHAR_PRINT,
+	SQL_CHAR_GRAPH,
+	SQL_CHAR_CNTRL,
+	SQL_CHAR_XDIGIT,
+	SQL_CHAR_WORD,
+	SQL_CHAR_CLASSES
+};
+bool sql_char_is(uint32_t c, enum sql_char_class k);
+/* expr_regex.c: a constant pattern of call e, compiled ahead; what is wrong with it is said when a row asks. */
+void sql_regex_prepare(struct nam_arena *a, struct sql_expr *e);
 /* expr_text.c: lower case or upper case; false: no memory. */
 bool sql_case(struct cat_str s, bool upper, struct cat_str *out, struct nam_arena *arena);
 

@@ -63,8 +63,8 @@ exact_or_preferred(const struct sql_fn *f, const struct search *s)
 static void
 by_category(struct search *s)
 {
-	char want[3] = { 0 };
-	bool prefer[3] = { 0 };
+	char want[SQL_FN_ARGS] = { 0 };
+	bool prefer[SQL_FN_ARGS] = { 0 };
 	for (unsigned k = 0; k < s->n; k++) {
 		if (s->type[k] != CAT_UNKNOWN)
 			continue;
@@ -131,12 +131,12 @@ static const struct sql_fn *
 find(const char *name, bool op, const enum cat_type *type, unsigned n, bool *ambiguous)
 {
 	static const struct sql_fn *const tables[] = { sql_fns_compare, sql_fns_number, sql_fns_text,
-		sql_fns_date, sql_fns_small, sql_fns_sequence, sql_fns_interval,
-		sql_fns_binary };
+		sql_fns_date, sql_fns_small, sql_fns_sequence, sql_fns_interval, sql_fns_binary,
+		sql_fns_regex };
 	struct search s = { .type = type, .n = n };
-	enum cat_type assume[3] = { CAT_UNKNOWN, CAT_UNKNOWN, CAT_UNKNOWN };
+	enum cat_type assume[SQL_FN_ARGS] = { CAT_UNKNOWN, CAT_UNKNOWN, CAT_UNKNOWN };
 	*ambiguous = false;
-	for (unsigned k = 0; k < n && k < 3; k++)
+	for (unsigned k = 0; k < n && k < SQL_FN_ARGS; k++)
 		assume[k] = type[k];
 	if (op && n == 2 && (type[0] == CAT_UNKNOWN) != (type[1] == CAT_UNKNOWN))
 		assume[0] = assume[1] = type[0] == CAT_UNKNOWN ? type[1] : type[0];
@@ -205,7 +205,10 @@ call(struct nam_arena *a, const struct sql_fn *f, struct sql_expr **args, unsign
 		if ((args[k] = sql_expr_coerce(a, args[k], f->arg[k], SQL_CAST_IMPLICIT, err)) == NULL)
 			return NULL;
 	}
-	return sql_expr_fold(a, sql_expr_call(a, f, args, n, position, err));
+	struct sql_expr *e = sql_expr_call(a, f, args, n, position, err);
+	if (e != NULL && f->flags & SQL_FN_REGEX)
+		sql_regex_prepare(a, e);
+	return sql_expr_fold(a, e);
 }
 
 static bool
@@ -284,14 +287,14 @@ sql_expr_func(struct nam_arena *a, const char *name, struct sql_expr **in, unsig
     struct cat_err *err)
 {
 	struct sql_expr *few[SQL_ARGS_INLINE], **args = few;
-	enum cat_type type[3] = { CAT_UNKNOWN, CAT_UNKNOWN, CAT_UNKNOWN };
+	enum cat_type type[SQL_FN_ARGS] = { CAT_UNKNOWN, CAT_UNKNOWN, CAT_UNKNOWN };
 	if (n > SQL_ARGS_INLINE && (args = nam_arena_take(a, n * sizeof *args)) == NULL) {
 		sql_oom(err);
 		return NULL;
 	}
 	for (unsigned k = 0; k < n; k++) {
 		args[k] = in[k];
-		if (k < 3)
+		if (k < SQL_FN_ARGS)
 			type[k] = in[k]->type;
 	}
 	if (n > 0 && (strcmp(name, "greatest") == 0 || strcmp(name, "least") == 0))

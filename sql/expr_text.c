@@ -45,8 +45,8 @@ offset(struct cat_str s, int64_t n)
 	return k;
 }
 
-static uint32_t
-decode(struct cat_str s, uint32_t *k)
+uint32_t
+sql_utf8_get(struct cat_str s, uint32_t *k)
 {
 	uint8_t c = (uint8_t)s.p[*k];
 	unsigned n = c < 0x80 ? 0 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : 3;
@@ -56,8 +56,8 @@ decode(struct cat_str s, uint32_t *k)
 	return v;
 }
 
-static unsigned
-encode(uint32_t c, char *to)
+unsigned
+sql_utf8_put(uint32_t c, char *to)
 {
 	if (c < 0x80) {
 		to[0] = (char)c;
@@ -100,8 +100,8 @@ utf8_open(void)
 	utf8_locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
 }
 
-static uint32_t
-change(uint32_t c, bool upper)
+uint32_t
+sql_char_case(uint32_t c, bool upper)
 {
 	if (c < 0x80)
 		return upper ? (c >= 'a' && c <= 'z' ? c - 32 : c) : (c >= 'A' && c <= 'Z' ? c + 32 : c);
@@ -109,6 +109,19 @@ change(uint32_t c, bool upper)
 	if (utf8_locale == (locale_t)0)
 		return c;
 	return (uint32_t)(upper ? towupper_l((wint_t)c, utf8_locale) : towlower_l((wint_t)c, utf8_locale));
+}
+
+bool
+sql_char_is(uint32_t c, enum sql_char_class k)
+{
+	static const char *const names[SQL_CHAR_CLASSES] = { "alpha", "digit", "alnum", "upper", "lower",
+		"space", "blank", "punct", "print", "graph", "cntrl", "xdigit", "alnum" };
+	if (k == SQL_CHAR_WORD && c == '_')
+		return true;
+	pthread_once(&utf8_once, utf8_open);
+	if (utf8_locale == (locale_t)0)
+		return c < 0x80 && iswctype((wint_t)c, wctype(names[k]));
+	return iswctype_l((wint_t)c, wctype_l(names[k], utf8_locale), utf8_locale);
 }
 
 bool
@@ -120,9 +133,9 @@ sql_case(struct cat_str s, bool upper, struct cat_str *out, struct nam_arena *ar
 	uint32_t n = 0;
 	for (uint32_t k = 0; k < s.len;) {
 		if ((uint8_t)s.p[k] < 0x80)
-			p[n++] = (char)change((uint8_t)s.p[k++], upper);
+			p[n++] = (char)sql_char_case((uint8_t)s.p[k++], upper);
 		else
-			n += encode(change(decode(s, &k), upper), p + n);
+			n += sql_utf8_put(sql_char_case(sql_utf8_get(s, &k), upper), p + n);
 	}
 	*out = (struct cat_str){ p, n };
 	return true;
@@ -150,8 +163,8 @@ k_initcap(struct sql_row *r)
 	uint32_t n = 0;
 	bool inside = false;
 	for (uint32_t k = 0; k < s.len;) {
-		uint32_t c = decode(s, &k);
-		n += encode(change(c, !inside), p + n);
+		uint32_t c = sql_utf8_get(s, &k);
+		n += sql_utf8_put(sql_char_case(c, !inside), p + n);
 		pthread_once(&utf8_once, utf8_open);
 		inside = c < 0x80 ? (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 				  : utf8_locale != (locale_t)0 && iswalnum_l((wint_t)c, utf8_locale);
@@ -489,17 +502,17 @@ k_translate(struct sql_row *r)
 		return false;
 	uint32_t n = 0;
 	for (uint32_t k = 0; k < s.len;) {
-		uint32_t c = decode(s, &k), j = 0, which = 0;
+		uint32_t c = sql_utf8_get(s, &k), j = 0, which = 0;
 		bool found = false;
-		while (j < from.len && !(found = decode(from, &j) == c))
+		while (j < from.len && !(found = sql_utf8_get(from, &j) == c))
 			which++;
 		if (!found) {
-			n += encode(c, p + n);
+			n += sql_utf8_put(c, p + n);
 			continue;
 		}
 		uint32_t at = offset(to, which);
 		if (at < to.len)
-			n += encode(decode(to, &at), p + n);
+			n += sql_utf8_put(sql_utf8_get(to, &at), p + n);
 	}
 	r->out.s = (struct cat_str){ p, n };
 	return true;
@@ -573,7 +586,7 @@ k_chr(struct sql_row *r)
 	char *p = room(r, 4);
 	if (p == NULL)
 		return false;
-	r->out.s = (struct cat_str){ p, encode((uint32_t)c, p) };
+	r->out.s = (struct cat_str){ p, sql_utf8_put((uint32_t)c, p) };
 	return true;
 }
 
@@ -581,7 +594,7 @@ static bool
 k_ascii(struct sql_row *r)
 {
 	uint32_t k = 0;
-	r->out.i = r->a[0].s.len ? decode(r->a[0].s, &k) : 0;
+	r->out.i = r->a[0].s.len ? sql_utf8_get(r->a[0].s, &k) : 0;
 	return true;
 }
 
