@@ -179,11 +179,10 @@ bool sql_bind_speaks_of_outer(const struct sql_expr *e);
 /* b's FROM list has that table. */
 void sql_bind_sub_reads(struct bind *b, const struct cat_table *tab);
 /*
- * If all that ties b's query to the outside are equalities: they are no conditions any more, but n
- * keys, columns of its answer behind the first *keep.
+ * If all that ties b's query, bound and planned, to the outside are equalities: a second plan, that
+ * finds the answers to all rows outside at once. out: its select list.
  */
-bool sql_bind_sub_keys(
-    struct bind *b, const struct ast_select *q, unsigned *keep, struct sql_expr ***keys, unsigned *n);
+bool sql_bind_sub_set(struct bind *b, const struct ast_select *q, struct sql_expr **out, unsigned n);
 
 /* bind_select.c: FROM .. LIMIT; adds columns of the answer to the plan unless quiet. */
 struct sql_node *sql_bind_select(struct bind *b, const struct ast_select *q, bool quiet);

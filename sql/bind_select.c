@@ -682,21 +682,9 @@ sql_bind_select_end(struct bind *b, const struct ast_select *q, bool quiet)
 	if ((q->limit && q->limit->kind != AST_NULL && (limit = row_count(b, q->limit, "LIMIT")) == NULL) ||
 	    (q->offset && (offset = row_count(b, q->offset, "OFFSET")) == NULL))
 		return NULL;
-	unsigned ties = 0, orders = q->orders, *on = NULL, ons = 0;
+	unsigned orders = q->orders, *on = NULL, ons = 0;
 	if (q->ons > 0 && !distinct_on(b, q, &l, &o, keys, &orders, &on, &ons))
 		return NULL;
-	struct sql_expr **tie = NULL;
-	if (source == NULL && b->unnest) {
-		if (!sql_bind_sub_keys(b, q, &o.n, &tie, &ties))
-			return NULL;
-		for (unsigned i = 0; i < ties; i++)
-			if (!out_push(b, &o, tie[i]))
-				return NULL;
-		if (ties > 0) { /* a set has no order */
-			shown = o.n;
-			orders = 0;
-		}
-	}
 	if (source != NULL) {
 		n = source;
 	} else {
@@ -752,6 +740,8 @@ sql_bind_select_end(struct bind *b, const struct ast_select *q, bool quiet)
 	}
 	if (shown < n->out.cols)
 		n->out.cols = shown; /* hidden sort keys stay behind */
+	if (b->unnest && source == NULL && !sql_bind_sub_set(b, q, o.e, l.n))
+		return NULL;
 	return sql_bind_with_done(b, q->with, n) ? n : NULL;
 }
 

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Rows outside that are answered one by one before all answers are found at once: by keys, by scans. */
+enum { PATIENT = 256, IMPATIENT = 4 };
+
 /* ---- columns of the queries around ------------------------------------------------- */
 
 static bool
@@ -124,46 +127,99 @@ is_tie(const struct bind_cond *c)
 	return sql_bind_speaks_of_outer(out) && !sql_bind_speaks_of_outer(in);
 }
 
+/* Can it be read by keys alone? */
+static bool
+lookups(const struct sql_node *n)
+{
+	if (n == NULL)
+		return true;
+	return n->kind != SQL_NODE_SCAN && n->kind != SQL_NODE_CTE && lookups(n->child) && lookups(n->build);
+}
+
+/* The rows of all keys: operators as sql_bind_select would make them, n columns and then the keys. */
+static struct sql_node *
+all_rows(struct bind *b, struct sql_expr **out, unsigned n, struct sql_expr **key, unsigned keys)
+{
+	struct sql_node *from = sql_plan_from(b), *p;
+	struct sql_expr **e = sql_bind_take(b, (b->aggs + n + keys) * sizeof *e);
+	if (from == NULL || e == NULL)
+		return NULL;
+	if (b->grouped) {
+		struct sql_node *g = sql_plan_node(b, SQL_NODE_AGG, from, keys + b->aggs);
+		if (g == NULL)
+			return NULL;
+		g->key = key;
+		g->keys = keys;
+		g->agg = b->agg;
+		g->aggs = b->aggs;
+		g->est = from->est / 4 + 1;
+		/* what is made of aggregates was bound as if there were no keys: so these go behind */
+		struct sql_expr **turn = sql_bind_take(b, (b->aggs + keys) * sizeof *turn);
+		if (turn == NULL || (from = sql_plan_node(b, SQL_NODE_PROJECT, g, b->aggs + keys)) == NULL)
+			return NULL;
+		for (unsigned i = 0; i < b->aggs + keys; i++) {
+			bool agg = i < b->aggs;
+			turn[i] = sql_expr_column(b->a, agg ? keys + i : i - b->aggs,
+			    agg ? b->agg[i].type : key[i - b->aggs]->type, -1, 0);
+			if (turn[i] == NULL)
+				return NULL;
+		}
+		from->e = turn;
+		from->es = b->aggs + keys;
+		from->est = g->est;
+	}
+	if ((p = sql_plan_node(b, SQL_NODE_PROJECT, from, n + keys)) == NULL)
+		return NULL;
+	memcpy(e, out, n * sizeof *e);
+	for (unsigned i = 0; i < keys; i++) {
+		e[n + i] = b->grouped ? sql_expr_column(b->a, b->aggs + i, key[i]->type, -1, 0) : key[i];
+		if (e[n + i] == NULL)
+			return NULL;
+	}
+	p->e = e;
+	p->es = n + keys;
+	p->est = from->est;
+	return p;
+}
+
 bool
-sql_bind_sub_keys(
-    struct bind *b, const struct ast_select *q, unsigned *keep, struct sql_expr ***keys, unsigned *n)
+sql_bind_sub_set(struct bind *b, const struct ast_select *q, struct sql_expr **out, unsigned n)
 {
 	struct sql_sub *s = b->sub;
-	*n = 0;
-	if (!b->unnest || s->ties == 0 || q->ons > 0 || b->grouped || b->win != NULL || q->limit != NULL ||
-	    q->offset != NULL)
+	bool scalar = s->kind == AST_SUB_SCALAR;
+	if (s->ties == 0 || b->outers > 0 || b->win != NULL || q->with != NULL || q->groups > 0 ||
+	    q->ons > 0 || q->having != NULL || q->limit != NULL || q->offset != NULL ||
+	    b->grouped != scalar || b->groups > 0 || n + b->conds > SQL_SUB_KEYS)
 		return true;
 	bool *seen = sql_bind_take(b, s->ties * sizeof *seen);
 	struct sql_expr **left = sql_bind_take(b, (b->conds + 1) * sizeof *left);
-	struct sql_expr **right = sql_bind_take(b, (b->conds + 1) * sizeof *right);
-	if (seen == NULL || left == NULL || right == NULL)
+	struct sql_expr **key = sql_bind_take(b, (b->conds + 1) * sizeof *key);
+	if (seen == NULL || left == NULL || key == NULL)
 		return false;
-	unsigned found = 0, count = 0;
+	unsigned found = 0, keys = 0;
 	for (unsigned i = 0; i < b->conds; i++) {
-		const struct bind_cond *c = &b->cond[i];
+		struct bind_cond *c = &b->cond[i];
+		c->used = false;
 		if (!is_tie(c))
 			continue;
 		found += ties_in(s, c->l, seen) + ties_in(s, c->r, seen);
-		left[count] = c->lmask == 0 ? c->ul : c->ur;
-		right[count++] = c->lmask == 0 ? c->ur : c->ul;
+		left[keys] = c->lmask == 0 ? c->ul : c->ur;
+		key[keys++] = c->lmask == 0 ? c->ur : c->ul;
 	}
-	if (found < s->ties || count + 1 > SQL_SUB_KEYS)
+	if (found < s->ties)
 		return true;
 	for (unsigned i = 0; i < b->conds; i++)
-		if (is_tie(&b->cond[i]))
-			b->cond[i].used = true;
+		b->cond[i].used = is_tie(&b->cond[i]);
 	if (s->kind == AST_SUB_EXISTS)
-		*keep = 0;
-	if ((s->right = sql_bind_take(b, count * sizeof *s->right)) == NULL)
+		n = 0;
+	if ((s->set = all_rows(b, out, n, key, keys)) == NULL ||
+	    (s->right = sql_bind_take(b, keys * sizeof *s->right)) == NULL)
 		return false;
-	for (unsigned i = 0; i < count; i++)
-		if ((s->right[i] = sql_expr_column(b->a, *keep + i, right[i]->type, -1, 0)) == NULL)
+	for (unsigned i = 0; i < keys; i++)
+		if ((s->right[i] = sql_expr_column(b->a, n + i, key[i]->type, -1, 0)) == NULL)
 			return cat_error(b->err, "53200", "out of memory");
 	s->left = left;
-	s->keys = count;
-	s->once = s->hashed = true;
-	*keys = right;
-	*n = count;
+	s->keys = keys;
 	return true;
 }
 
@@ -206,7 +262,8 @@ comparison(struct bind *b, struct sql_sub *s, const struct ast_expr *e, struct s
 	struct sql_expr **right = sql_bind_take(b, (s->keys + e->nargs) * sizeof *right);
 	if (one == NULL || left == NULL || right == NULL)
 		return NULL;
-	bool hash = s->once && ((eq && s->kind == AST_SUB_ANY) || (ne && s->kind == AST_SUB_ALL)) &&
+	bool hash = (s->once || s->set) &&
+		    ((eq && s->kind == AST_SUB_ANY) || (ne && s->kind == AST_SUB_ALL)) &&
 		    e->nargs + s->keys <= SQL_SUB_KEYS;
 	for (unsigned i = 0; i < e->nargs; i++) {
 		struct sql_expr *l = test[i], *r = sql_expr_column(b->a, i, col[i].type, col[i].typmod, 0);
@@ -240,10 +297,8 @@ comparison(struct bind *b, struct sql_sub *s, const struct ast_expr *e, struct s
 		left[e->nargs + i] = s->left[i];
 		right[e->nargs + i] = s->right[i];
 	}
-	if (s->hashed && !hash) {
-		sql_bind_fail(b, e->position, "0A000", "this kind of correlated IN is not supported yet");
-		return NULL;
-	}
+	if (!hash)
+		s->set = NULL;
 	s->hashed = hash;
 	s->negate = ne;
 	s->left = left;
@@ -262,8 +317,8 @@ place(struct bind *b, struct sql_sub *s, int position)
 		return true;
 	if (b->no_agg != NULL && strcmp(b->no_agg, "WHERE") == 0)
 		return true;
-	s->early = s->once;
-	return s->once ||
+	s->early = s->once || s->set != NULL;
+	return s->early ||
 	       sql_bind_fail(b, position, "0A000",
 		   "correlated subqueries over the table that is changed are not supported here yet");
 }
@@ -292,13 +347,13 @@ sql_bind_sub(struct bind *b, const struct ast_expr *e, bool two)
 	in->up = b;
 	in->sub = s;
 	in->sub_level = b->sub_level + 1;
-	in->unnest =
-	    s->kind == AST_SUB_EXISTS || (two && s->kind == AST_SUB_ANY && strcmp(e->text, "=") == 0);
+	in->unnest = s->kind == AST_SUB_EXISTS || s->kind == AST_SUB_SCALAR ||
+		     (two && s->kind == AST_SUB_ANY && strcmp(e->text, "=") == 0);
 	s->two = in->unnest;
 	unsigned from = b->plan->arenas;
 	if ((s->root = sql_bind_child_select(b, in, e->select)) == NULL)
 		return NULL;
-	s->once |= s->ties == 0;
+	s->once = s->ties == 0;
 	if (!own_arenas(b, s, from))
 		return NULL;
 	s->arena = b->plan->arenas;
@@ -323,6 +378,9 @@ sql_bind_sub(struct bind *b, const struct ast_expr *e, bool two)
 		if ((s->cmp = comparison(b, s, e, test, in->column)) == NULL)
 			return NULL;
 	}
+	if (s->set != NULL && s->kind != AST_SUB_ANY)
+		s->hashed = true;
+	s->patience = lookups(s->root) ? PATIENT : IMPATIENT;
 	if (!place(b, s, e->position))
 		return NULL;
 	return sql_expr_sub(b->a, s, type, typmod, s->tied, s->slots, e->position, b->err);

@@ -4,14 +4,14 @@
 #include <sql/sub.h>
 
 static bool
-start(struct sql_exec *x, struct sql_sub *s)
+start(struct sql_exec *x, struct sql_sub *s, struct sql_node *n)
 {
 	for (unsigned i = 0; i < s->narenas; i++)
 		if (x->arena[s->arenas[i]]->used > 0)
 			nam_arena_reset(x->arena[s->arenas[i]]);
-	if (sql_open(x, s->root))
+	if (sql_open(x, n))
 		return true;
-	sql_close(x, s->root);
+	sql_close(x, n);
 	return false;
 }
 
@@ -22,7 +22,7 @@ scalar(struct sql_exec *x, struct sql_sub *s, struct nam_arena *arena, struct ca
 	uint64_t total = 0;
 	int rows;
 	*out = (struct cat_datum){ .null = true };
-	if (!start(x, s))
+	if (!start(x, s, s->root))
 		return false;
 	while ((rows = sql_next(x, n)) > 0) {
 		total += (unsigned)rows;
@@ -53,7 +53,7 @@ scalar(struct sql_exec *x, struct sql_sub *s, struct nam_arena *arena, struct ca
 static bool
 exists(struct sql_exec *x, struct sql_sub *s, struct cat_datum *out)
 {
-	int rows = start(x, s) ? sql_next(x, s->root) : -1;
+	int rows = start(x, s, s->root) ? sql_next(x, s->root) : -1;
 	if (rows >= 0)
 		*out = (struct cat_datum){ .type = CAT_BOOL, .v.i = rows > 0 };
 	sql_close(x, s->root);
@@ -91,7 +91,7 @@ stream(struct sql_exec *x, struct sql_sub *s, struct cat_datum *out)
 	bool end = false;
 	int rows = -1;
 	*out = (struct cat_datum){ .type = CAT_BOOL, .v.i = s->kind == AST_SUB_ALL };
-	if (!start(x, s))
+	if (!start(x, s, s->root))
 		return false;
 	while (!end && (rows = sql_next(x, s->root)) > 0)
 		if (!compare(x, s, &s->root->out, s->root->sel, (unsigned)rows, out, &end)) {
@@ -109,7 +109,9 @@ static bool
 keep(struct sql_exec *x, struct sql_sub *s)
 {
 	struct nam_arena *arena = x->arena[s->arena + 1], *batch = x->arena[s->arena];
-	unsigned cols = s->hashed ? s->keys : s->root->out.cols;
+	struct sql_node *n = s->set ? s->set : s->root;
+	/* of a scalar: the keys, then the value */
+	unsigned keys = s->keys, cols = !s->hashed ? n->out.cols : keys + (s->kind == AST_SUB_SCALAR);
 	enum cat_type *type = nam_arena_take(arena, (cols + 1) * sizeof *type);
 	struct cat_vec *key = nam_arena_take(arena, (cols + 1) * sizeof *key);
 	const struct cat_vec **col = nam_arena_take(arena, (cols + 1) * sizeof *col);
@@ -120,29 +122,29 @@ keep(struct sql_exec *x, struct sql_sub *s)
 	if (type == NULL || key == NULL || col == NULL || live == NULL)
 		return sql_no_memory(x->err);
 	int rows;
-	while ((rows = sql_next(x, s->root)) > 0) {
-		const struct sql_batch *b = &s->root->out;
-		const uint16_t *sel = sql_sel(s->root);
+	while ((rows = sql_next(x, n)) > 0) {
+		const struct sql_batch *b = &n->out;
+		const uint16_t *sel = sql_sel(n);
 		unsigned m = 0;
 		nam_arena_reset(batch);
 		x->env.arena = batch;
 		for (unsigned c = 0; c < cols; c++) {
-			if (!s->hashed)
-				key[c] = b->col[c];
-			else if (!sql_eval(s->right[c], b, s->root->sel, (unsigned)rows, &x->env, &key[c]))
+			if (!s->hashed || c == keys)
+				key[c] = b->col[s->hashed ? 0 : c];
+			else if (!sql_eval(s->right[c], b, n->sel, (unsigned)rows, &x->env, &key[c]))
 				return false;
 			col[c] = &key[c];
-			type[c] = s->hashed ? s->right[c]->type : key[c].type;
+			type[c] = s->hashed && c < keys ? s->right[c]->type : key[c].type;
 		}
 		if (s->rs == NULL && (s->rs = sql_rowset_open(arena, type, cols)) == NULL)
 			return sql_no_memory(x->err);
 		s->any = true;
 		for (int r = 0; r < rows; r++) {
 			bool null = false;
-			for (unsigned c = 0; s->hashed && c < cols; c++)
+			for (unsigned c = 0; s->hashed && c < keys; c++)
 				null |= key[c].null[sel[r]];
 			s->nulls |= null;
-			if (!null || (!s->two && cols > 1))
+			if (!null || (!s->two && keys > 1))
 				live[m++] = sel[r];
 		}
 		uint32_t at = s->rs->rows;
@@ -158,7 +160,7 @@ keep(struct sql_exec *x, struct sql_sub *s)
 			s->hash = more;
 		}
 		for (unsigned k = 0; s->hashed && k < m; k++)
-			s->hash[at + k] = sql_hash_row(key, cols, live[k]);
+			s->hash[at + k] = sql_hash_row(key, keys, live[k]);
 		if (!sql_rowset_add(s->rs, col, live, m))
 			return sql_no_memory(x->err);
 	}
@@ -191,11 +193,11 @@ fill(struct sql_exec *x, struct sql_sub *s)
 	if (s->done)
 		return true;
 	nam_arena_reset(x->arena[s->arena + 1]);
-	bool ok = start(x, s);
-	if (!ok)
+	struct sql_node *n = s->set ? s->set : s->root;
+	if (!start(x, s, n))
 		return false;
-	ok = keep(x, s);
-	sql_close(x, s->root);
+	bool ok = keep(x, s);
+	sql_close(x, n);
 	if (!ok || (s->hashed && s->rs != NULL && !index_(x, s)))
 		return false;
 	s->done = true;
@@ -232,14 +234,16 @@ maybe(const struct sql_sub *s, const struct cat_vec *key)
 	return false;
 }
 
+/* The row (+1) of the set whose keys are those of the row outside; 0: none. */
 static bool
-probe(struct sql_exec *x, struct sql_sub *s, struct cat_datum *out)
+find(struct sql_exec *x, struct sql_sub *s, uint32_t *row, bool *unsure)
 {
 	struct cat_datum d[SQL_SUB_KEYS];
 	struct cat_vec key[SQL_SUB_KEYS];
 	uint8_t null[SQL_SUB_KEYS];
-	bool any_null = false, hit = false;
-	*out = (struct cat_datum){ .type = CAT_BOOL, .v.i = s->negate };
+	bool any_null = false;
+	*row = 0;
+	*unsure = false;
 	if (!s->any)
 		return true;
 	for (unsigned c = 0; c < s->keys; c++) {
@@ -256,17 +260,63 @@ probe(struct sql_exec *x, struct sql_sub *s, struct cat_datum *out)
 	}
 	if (!any_null) {
 		uint64_t h = sql_hash_row(key, s->keys, 0);
-		for (uint32_t r = s->bucket[h & s->mask]; r != 0 && !hit; r = s->chain[r - 1])
-			hit = s->hash[r - 1] == h && sql_same_row(s->rs, r - 1, 0, key, s->keys, 0);
+		uint32_t r = s->bucket[h & s->mask];
+		while (r != 0 && (s->hash[r - 1] != h || !sql_same_row(s->rs, r - 1, 0, key, s->keys, 0)))
+			r = s->chain[r - 1];
+		*row = r;
 	}
-	out->v.i = hit != s->negate;
-	if (hit || s->two)
-		return true;
-	if (s->keys == 1)
-		out->null = any_null || s->nulls;
-	else
-		out->null = (any_null || s->nulls) && maybe(s, key);
+	if (*row == 0 && !s->two)
+		*unsure = (any_null || s->nulls) && (s->keys == 1 || maybe(s, key));
 	return true;
+}
+
+static bool
+probe(struct sql_exec *x, struct sql_sub *s, struct cat_datum *out)
+{
+	uint32_t row;
+	bool unsure;
+	if (!find(x, s, &row, &unsure))
+		return false;
+	if (s->kind != AST_SUB_SCALAR) {
+		*out = (struct cat_datum){ .type = CAT_BOOL, .null = unsure, .v.i = (row != 0) != s->negate };
+		return true;
+	}
+	if (row != 0) {
+		out->null = sql_rowset_null(s->rs, row - 1, s->keys);
+		out->v = sql_rowset_at(s->rs, row - 1, s->keys);
+		return true;
+	}
+	/* no row has these keys: all such answers are the same, and the one for keys that are NULL */
+	if (!s->have_none) {
+		for (unsigned i = 0; i < s->slots; i++)
+			x->outer[s->slot[i]].null = true;
+		if (!scalar(x, s, x->arena[s->arena + 2], &s->value))
+			return false;
+		s->have_none = true;
+	}
+	*out = s->value;
+	return true;
+}
+
+/* Is it time to find all answers at once, and did that work? A row nobody asks for must not make an error. */
+static bool
+all_at_once(struct sql_exec *x, struct sql_sub *s, bool *ok)
+{
+	*ok = true;
+	if (s->set == NULL || s->failed)
+		return false;
+	if (s->done)
+		return true;
+	if (s->asked++ < s->patience)
+		return false;
+	if (fill(x, s))
+		return true;
+	*ok = !s->early && memcmp(x->err->sqlstate, "22", 2) == 0;
+	if (*ok) {
+		*x->err = (struct cat_err){ 0 };
+		s->failed = true;
+	}
+	return false;
 }
 
 /* ---- all -------------------------------------------------------------------------------------- */
@@ -280,25 +330,27 @@ sql_sub_eval(void *arg, const struct sql_expr *e, const struct cat_datum *v, str
 	bool ok;
 	for (unsigned i = 0; i < s->slots; i++)
 		x->outer[s->slot[i]] = v[i];
-	if (s->kind == AST_SUB_SCALAR || (s->kind == AST_SUB_EXISTS && !s->hashed)) {
-		ok = true;
-		if (!s->done) {
-			struct nam_arena *to = s->once ? x->arena[s->arena + 1] : arena;
-			ok = s->kind == AST_SUB_SCALAR ? scalar(x, s, to, out) : exists(x, s, out);
-			if (ok && s->once) {
-				s->value = *out;
-				s->done = true;
-			}
-		} else {
-			*out = s->value;
-		}
-	} else if (!s->once) {
-		ok = stream(x, s, out);
-	} else {
+	if (all_at_once(x, s, &ok)) {
+		x->env.arena = arena;
+		ok = probe(x, s, out);
+	} else if (!ok) {
+		return false;
+	} else if (s->once && s->cmp != NULL) {
 		ok = fill(x, s);
 		x->env.arena = arena;
 		if (ok)
 			ok = s->hashed ? probe(x, s, out) : scan_kept(x, s, out);
+	} else if (s->once) {
+		ok = s->done;
+		if (!ok)
+			ok = s->done = s->kind == AST_SUB_SCALAR
+					   ? scalar(x, s, x->arena[s->arena + 1], &s->value)
+					   : exists(x, s, &s->value);
+		*out = s->value;
+	} else {
+		ok = s->kind == AST_SUB_SCALAR   ? scalar(x, s, arena, out)
+		     : s->kind == AST_SUB_EXISTS ? exists(x, s, out)
+						 : stream(x, s, out);
 	}
 	x->env.arena = arena;
 	out->type = e->type;
@@ -312,8 +364,10 @@ sql_sub_start(struct sql_exec *x, const struct sql_plan *p)
 	x->env.outer = p->outer;
 	x->env.sub = sql_sub_eval;
 	x->env.sub_arg = x;
-	for (struct sql_sub *s = p->subs; s != NULL; s = s->next)
-		s->done = false;
+	for (struct sql_sub *s = p->subs; s != NULL; s = s->next) {
+		s->done = s->failed = s->have_none = false;
+		s->asked = 0;
+	}
 }
 
 bool
@@ -323,16 +377,11 @@ sql_sub_early(struct sql_exec *x, const struct sql_plan *p)
 		if (!s->early || s->done)
 			continue;
 		x->env.arena = x->arena[s->arena];
-		bool ok;
-		if (s->kind == AST_SUB_SCALAR || (s->kind == AST_SUB_EXISTS && !s->hashed)) {
-			ok = s->kind == AST_SUB_SCALAR ? scalar(x, s, x->arena[s->arena + 1], &s->value)
-						       : exists(x, s, &s->value);
-			s->done = ok;
-		} else {
-			ok = fill(x, s);
-		}
-		if (!ok)
+		if (s->cmp != NULL || s->set != NULL ? !fill(x, s)
+		    : s->kind == AST_SUB_SCALAR      ? !scalar(x, s, x->arena[s->arena + 1], &s->value)
+						     : !exists(x, s, &s->value))
 			return false;
+		s->done = true;
 	}
 	return true;
 }

@@ -503,12 +503,15 @@ sql_plan_text(const struct sql_plan *p, struct cat_str *line, unsigned max, stru
 		tree(&t, p->root, depth);
 	for (const struct sql_sub *s = p->subs; s != NULL && t.n < max; s = s->next) {
 		char *w = nam_arena_printf(arena, "%*sSubPlan (%s)", (int)depth * 2 + 2, "",
-		    s->hashed ? "hashed"
-		    : s->once ? "once"
-			      : "per row");
+		    s->set      ? "per row, then hashed"
+		    : s->hashed ? "hashed"
+		    : s->once   ? "once"
+				: "per row");
 		if (w != NULL)
 			line[t.n++] = (struct cat_str){ w, (uint32_t)strlen(w) };
 		tree(&t, s->root, depth + 2);
+		if (s->set != NULL)
+			tree(&t, s->set, depth + 2);
 	}
 	return t.n;
 }

@@ -16,7 +16,10 @@ struct sql_sub {
 	struct sql_sub *next, *up; /* of the plan; around this one, or NULL */
 	enum ast_sub kind;
 	struct sql_node *root;
-	unsigned *slot; /* where argument i goes */
+	/* Tied to the outside by equalities alone: all answers at once, their keys behind. NULL: it is not. */
+	struct sql_node *set;
+	unsigned patience; /* so many rows outside are answered one by one first */
+	unsigned *slot;    /* where argument i goes */
 	unsigned slots, slot_cap;
 	unsigned arena;            /* batch arena of its own; + 1: what is kept */
 	unsigned *arenas, narenas; /* its operators' */
@@ -38,6 +41,9 @@ struct sql_sub {
 
 	/* one execution */
 	bool done, any, nulls;
+	bool failed,
+	    have_none; /* the set could not be made; value is the answer for keys that are not in it */
+	unsigned asked;
 	struct cat_datum value;
 	struct sql_rowset *rs;
 	uint32_t *bucket, *chain;
