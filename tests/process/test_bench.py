@@ -51,6 +51,21 @@ def test_on_storage_nodes_over_tcp():
         same(got["provider"], "tcp")
 
 
+def test_questions_beside_sqlite():
+    """As many rows as SQLite, question by question; where the real files are."""
+    if not os.path.isdir(house.DATA):
+        house.skip("the CSV files are not there: " + house.DATA)
+    with House() as h:
+        r = run("bench", "sql", "--data", house.DATA, "--runs", "1", "--json", timeout=300, env=h.env)
+        check(r.rc == 0, r)
+        got = json.loads(r.out)
+        same(got["metrics"]["check_errors"], 0, r.err)
+        same(len(got["questions"]), 20)
+        check(all(q["ratio"] > 0 and q["rows"] > 0 for q in got["questions"]), r.out)
+        for args in ((), ("--data", "/nowhere"), ("--data", house.DATA, "--runs", "0")):
+            same(run("bench", "sql", *args, timeout=20, env=h.env).rc, 2, str(args))
+
+
 def test_bad_arguments():
     with House() as h:
         for args in (("--workers", "0"), ("--api", "pigeon"), ("--seconds", "x"), ("--nonsense",), ("more",)):
