@@ -18,6 +18,12 @@ struct bind_cte {
 	struct bind_cte *next;
 	const char *name;
 	struct sql_cte *run;
+	bool
+	    recursing; /* its own recursive term is being bound, or a query that may not speak of itself: then */
+	const char *why; /* says why not */
+	int position;
+	bool order; /* because of its ORDER BY or LIMIT */
+	unsigned selves;
 	struct sql_column *column;
 	unsigned columns, deep;
 	struct sql_sub *sub; /* the subquery that its WITH stands in */
@@ -146,6 +152,9 @@ bool sql_bind_deeper(struct bind *b, unsigned deep, int position);
  * WITH: b and its children see the names from here on. sql_bind_with_done, when all that may use them is
  * bound: root is where it is executed (or NULL), and takes care of the queries used more than once.
  */
+/* Into s->arenas: those given out since `from` that are emptied when what uses them begins anew. */
+bool sql_bind_own_arenas(struct bind *b, struct sql_sub *s, unsigned from);
+bool sql_bind_cte_names(struct bind *b, const struct ast_cte *c, struct bind_cte *out);
 bool sql_bind_with(struct bind *b, const struct ast_with *w);
 bool sql_bind_with_done(struct bind *b, const struct ast_with *w, struct sql_node *root);
 /* Is that name one of WITH? Then a FROM item is added, or *err says why not (*ok). */
@@ -199,6 +208,9 @@ enum cat_type sql_plan_column_type(const struct bind *b, unsigned index);
 bool sql_bind_select_begin(struct bind *b, const struct ast_select *q);
 struct sql_node *sql_bind_select_end(struct bind *b, const struct ast_select *q, bool quiet);
 /* bind_set.c: the whole without ORDER BY and LIMIT, and what its columns are. */
+/* WITH RECURSIVE: the last query of q over what the ones before it, and itself, found last. self: as seen by it. */
+struct sql_node *sql_bind_recursive(struct bind *b, const struct ast_cte *c, struct bind_cte *self,
+    struct sql_column **column, unsigned *columns);
 struct sql_node *sql_bind_set(
     struct bind *b, const struct ast_select *q, struct sql_column **column, unsigned *columns);
 /* plan.c: the operators that answer FROM and WHERE. */

@@ -226,8 +226,8 @@ sql_bind_sub_set(struct bind *b, const struct ast_select *q, struct sql_expr **o
 /* ---- a subquery ---------------------------------------------------------------------------- */
 
 /* The operators' arenas: those given out since `from`, but for what subqueries inside keep. */
-static bool
-own_arenas(struct bind *b, struct sql_sub *s, unsigned from)
+bool
+sql_bind_own_arenas(struct bind *b, struct sql_sub *s, unsigned from)
 {
 	unsigned n = b->plan->arenas - from;
 	uint8_t *other = sql_bind_take(b, n);
@@ -354,7 +354,7 @@ sql_bind_sub(struct bind *b, const struct ast_expr *e, bool two)
 	if ((s->root = sql_bind_child_select(b, in, e->select)) == NULL)
 		return NULL;
 	s->once = s->ties == 0;
-	if (!own_arenas(b, s, from))
+	if (!sql_bind_own_arenas(b, s, from))
 		return NULL;
 	s->arena = b->plan->arenas;
 	b->plan->arenas += 3;

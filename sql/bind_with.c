@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-static bool
-rename_columns(struct bind *b, const struct ast_cte *c, struct bind_cte *out)
+bool
+sql_bind_cte_names(struct bind *b, const struct ast_cte *c, struct bind_cte *out)
 {
 	if (c->renames > out->columns)
 		return sql_bind_fail(b, c->position, "42P10",
@@ -15,23 +15,64 @@ rename_columns(struct bind *b, const struct ast_cte *c, struct bind_cte *out)
 	return true;
 }
 
+static struct sql_node *
+query(struct bind *b, const struct ast_cte *c, struct bind_cte *out)
+{
+	struct bind *child = sql_bind_child(b, c->position);
+	struct sql_node *n = child ? sql_bind_child_select(b, child, c->q) : NULL;
+	if (n == NULL)
+		return NULL;
+	out->column = child->column;
+	out->columns = child->columns;
+	out->deep = child->deep;
+	return n;
+}
+
+/* A query that may speak of itself. */
+static struct sql_node *
+recursive(struct bind *b, const struct ast_cte *c, struct bind_cte *out)
+{
+	const struct ast_select *q = c->q;
+	struct bind_cte *self = sql_bind_take(b, sizeof *self);
+	struct sql_node *n;
+	if (self == NULL)
+		return NULL;
+	*self =
+	    (struct bind_cte){ .name = c->name, .position = c->position, .sub = b->sub, .recursing = true };
+	bool form = q->sets > 1 && q->set[q->sets - 1].op == AST_UNION;
+	self->order = form && (q->orders > 0 || q->limit != NULL || q->offset != NULL);
+	if (form && !self->order && q->with == NULL) {
+		unsigned deep = b->deep;
+		b->deep = 0;
+		n = sql_bind_recursive(b, c, self, &out->column, &out->columns);
+		out->deep = b->deep;
+		b->deep = deep > b->deep ? deep : b->deep;
+		return n;
+	}
+	self->why = !self->order    ? "does not have the form non-recursive-term UNION [ALL] recursive-term"
+		    : q->orders > 0 ? "ORDER BY"
+		    : q->limit != NULL ? "LIMIT"
+				       : "OFFSET";
+	self->next = b->cte;
+	b->cte = self;
+	n = query(b, c, out);
+	b->cte = self->next;
+	return n;
+}
+
 static struct bind_cte *
-one(struct bind *b, const struct ast_cte *c)
+one(struct bind *b, const struct ast_cte *c, bool may_recurse)
 {
 	struct bind_cte *out = sql_bind_take(b, sizeof *out);
-	struct bind *child = sql_bind_child(b, c->position);
-	if (out == NULL || child == NULL || (out->run = sql_bind_take(b, sizeof *out->run)) == NULL)
+	if (out == NULL || (out->run = sql_bind_take(b, sizeof *out->run)) == NULL)
 		return NULL;
 	struct sql_cte *r = out->run;
 	out->name = r->name = c->name;
-	if ((r->plan = sql_bind_child_select(b, child, c->q)) == NULL)
-		return NULL;
-	out->column = child->column;
-	out->columns = r->columns = child->columns;
-	out->deep = child->deep;
 	out->sub = b->sub;
-	if (!rename_columns(b, c, out))
+	if ((r->plan = may_recurse ? recursive(b, c, out) : query(b, c, out)) == NULL ||
+	    !sql_bind_cte_names(b, c, out))
 		return NULL;
+	r->columns = out->columns;
 	if ((r->type = sql_bind_take(b, r->columns * sizeof *r->type)) == NULL)
 		return NULL;
 	for (unsigned i = 0; i < r->columns; i++)
@@ -49,7 +90,7 @@ sql_bind_with(struct bind *b, const struct ast_with *w)
 			if (strcmp(w->cte[k].name, c->name) == 0)
 				return sql_bind_fail(b, c->position, "42712",
 				    "WITH query name \"%s\" specified more than once", c->name);
-		struct bind_cte *made = one(b, c);
+		struct bind_cte *made = one(b, c, w->recursive);
 		if (made == NULL)
 			return false;
 		if (c->materialize)
@@ -79,6 +120,23 @@ sql_bind_with_done(struct bind *b, const struct ast_with *w, struct sql_node *ro
 	return true;
 }
 
+/* A recursive query speaks of itself. */
+static bool
+may_speak(struct bind *b, struct bind_cte *c, int position)
+{
+	if (c->order)
+		return sql_bind_fail(
+		    b, position, "0A000", "%s in a recursive query is not implemented", c->why);
+	if (c->why != NULL)
+		return sql_bind_fail(b, c->position, "42P19", "recursive query \"%s\" %s", c->name, c->why);
+	const char *where = c->run == NULL     ? "within its non-recursive term"
+			    : b->sub != c->sub ? "within a subquery"
+			    : c->selves++ > 0  ? "more than once"
+					       : NULL;
+	return where == NULL || sql_bind_fail(b, position, "42P19",
+				    "recursive reference to query \"%s\" must not appear %s", c->name, where);
+}
+
 bool
 sql_bind_add_cte(struct bind *b, const struct ast_table *t, bool *ok)
 {
@@ -87,8 +145,10 @@ sql_bind_add_cte(struct bind *b, const struct ast_table *t, bool *ok)
 		c = c->next;
 	if (c == NULL)
 		return false;
-	struct sql_node *n = sql_plan_node(b, SQL_NODE_CTE, NULL, c->columns);
 	*ok = false;
+	if (c->recursing && !may_speak(b, c, t->position))
+		return true;
+	struct sql_node *n = sql_plan_node(b, SQL_NODE_CTE, NULL, c->columns);
 	if (n == NULL)
 		return true;
 	n->cte = c->run;

@@ -8,8 +8,6 @@ sql_convert_with(struct sql_convert *c, const PgQuery__WithClause *w, const stru
 {
 	if (w == NULL)
 		return true;
-	if (w->recursive)
-		return sql_convert_no(c, "WITH RECURSIVE is", w->location);
 	struct ast_with *with = sql_convert_take(c, sizeof *with);
 	if (with == NULL || (with->cte = sql_convert_take(c, w->n_ctes * sizeof *with->cte)) == NULL)
 		return false;

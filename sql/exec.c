@@ -470,7 +470,8 @@ sql_open(struct sql_exec *x, struct sql_node *n)
 	}
 	if (n->kind == SQL_NODE_LIMIT && !sql_row_count(x, n))
 		return false;
-	return (n->child == NULL || sql_open(x, n->child)) && (n->build == NULL || sql_open(x, n->build));
+	return (n->child == NULL || sql_open(x, n->child)) &&
+	       (n->build == NULL || n->kind == SQL_NODE_RECURSE || sql_open(x, n->build));
 }
 
 void
@@ -521,6 +522,8 @@ next(struct sql_exec *x, struct sql_node *n)
 		return sql_setop_next(x, n);
 	case SQL_NODE_SERIES:
 		return sql_series_next(x, n);
+	case SQL_NODE_RECURSE:
+		return sql_recurse_next(x, n);
 	case SQL_NODE_CTE:
 		return sql_cte_next(x, n);
 	case SQL_NODE_DERIVED:

@@ -72,6 +72,7 @@ bool sql_sort_perm(struct sql_exec *x, const struct sql_rowset *rs, const struct
 int sql_append_next(struct sql_exec *x, struct sql_node *n);
 int sql_setop_next(struct sql_exec *x, struct sql_node *n);
 int sql_series_next(struct sql_exec *x, struct sql_node *n);
+int sql_recurse_next(struct sql_exec *x, struct sql_node *n);
 int sql_cte_next(struct sql_exec *x, struct sql_node *n);
 bool sql_row_count(struct sql_exec *x, struct sql_node *n); /* LIMIT and OFFSET into left and skip */
 

@@ -84,7 +84,7 @@ add(struct sql_exec *x, struct sql_node *n, const struct cat_vec *col, uint16_t 
 }
 
 static bool
-take_right(struct sql_exec *x, struct sql_node *n)
+begin(struct sql_exec *x, struct sql_node *n)
 {
 	struct nam_arena *keep = x->arena[n->arena + 1];
 	nam_arena_reset(keep);
@@ -93,7 +93,13 @@ take_right(struct sql_exec *x, struct sql_node *n)
 	n->state = nam_arena_take(keep, (n->keys + 1) * sizeof(void *));
 	if (n->rs == NULL || n->state == NULL)
 		return sql_no_memory(x->err);
-	if (!grow(x, n))
+	return grow(x, n);
+}
+
+static bool
+take_right(struct sql_exec *x, struct sql_node *n)
+{
+	if (!begin(x, n))
 		return false;
 	int rows;
 	while ((rows = sql_next(x, n->build)) > 0) {
@@ -156,4 +162,86 @@ sql_setop_next(struct sql_exec *x, struct sql_node *n)
 		n->nsel = m;
 		return (int)m;
 	}
+}
+
+/* ---- WITH RECURSIVE --------------------------------------------------------------------- */
+
+/* Those found become those read; the other arena takes the next ones. */
+static bool
+next_round(struct sql_exec *x, struct sql_node *n)
+{
+	struct nam_arena *to = x->arena[n->cte->arena + (n->at & 1)];
+	n->cte->rs = n->fresh;
+	nam_arena_reset(to);
+	if ((n->fresh = sql_rowset_open(to, n->types, n->keys)) == NULL)
+		return sql_no_memory(x->err);
+	if (n->at++ == 0)
+		return true;
+	sql_close(x, n->build);
+	for (unsigned k = 0; k < n->owns; k++)
+		nam_arena_reset(x->arena[n->own[k]]);
+	return sql_open(x, n->build);
+}
+
+/* Rows that were there before come once. */
+static int
+only_new(
+    struct sql_exec *x, struct sql_node *n, const struct cat_vec *col, const uint16_t *sel, unsigned rows)
+{
+	unsigned m = 0;
+	for (unsigned r = 0; r < rows; r++) {
+		uint64_t h = sql_hash_row(col, n->keys, sel[r]);
+		if (find(n, col, sel[r], h) != 0)
+			continue;
+		if (!add(x, n, col, sel[r], h))
+			return -1;
+		n->selbuf[m++] = sel[r];
+	}
+	return (int)m;
+}
+
+int
+sql_recurse_next(struct sql_exec *x, struct sql_node *n)
+{
+	if (!n->opened) {
+		n->at = 0;
+		n->opened = true;
+		if (!begin(x, n) || !next_round(x, n))
+			return -1;
+	}
+	const struct cat_vec **p = (const struct cat_vec **)(void *)n->state;
+	while (!n->ended) {
+		/* the first round is the base */
+		struct sql_node *from = n->at == 1 ? n->child : n->build;
+		int rows = sql_next(x, from);
+		if (rows < 0 || !sql_go_on(x))
+			return -1;
+		if (rows == 0) {
+			n->ended = (n->at > 1 && n->rows == 0) || (n->fresh->rows == 0 && n->rows != 0);
+			if (!n->ended && !next_round(x, n))
+				return -1;
+			continue;
+		}
+		const uint16_t *sel = sql_sel(from);
+		const struct cat_vec *col = from->out.col;
+		if (!n->all) {
+			if ((rows = only_new(x, n, col, sel, (unsigned)rows)) < 0)
+				return -1;
+			sel = n->selbuf;
+		}
+		if (rows == 0)
+			continue;
+		for (unsigned k = 0; k < n->keys; k++)
+			p[k] = &col[k];
+		if (!sql_rowset_add(n->fresh, p, sel, (unsigned)rows)) {
+			sql_no_memory(x->err);
+			return -1;
+		}
+		memcpy(n->out.col, col, n->out.cols * sizeof *n->out.col);
+		n->out.n = from->out.n;
+		n->sel = n->all ? from->sel : n->selbuf;
+		n->nsel = (unsigned)rows;
+		return rows;
+	}
+	return 0;
 }

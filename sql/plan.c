@@ -447,6 +447,7 @@ tree(struct text *t, const struct sql_node *n, unsigned depth)
 		[SQL_NODE_APPEND] = "Append",
 		[SQL_NODE_SETOP] = "SetOp",
 		[SQL_NODE_SERIES] = "Series",
+		[SQL_NODE_RECURSE] = "Recursive Union",
 		[SQL_NODE_CTE] = "CTE Scan",
 		[SQL_NODE_DERIVED] = "Subquery Scan",
 		[SQL_NODE_WINDOW] = "WindowAgg",

@@ -32,6 +32,7 @@ enum sql_node_kind {
 	SQL_NODE_APPEND,  /* the rows of one kid after the other */
 	SQL_NODE_SETOP,   /* INTERSECT and EXCEPT: child, without or with build */
 	SQL_NODE_SERIES,  /* generate_series over e[0 .. es-1] */
+	SQL_NODE_RECURSE, /* child's rows, then build's over those that came last */
 	SQL_NODE_CTE,     /* reads what cte keeps */
 	SQL_NODE_DERIVED, /* the child's narrow batch at acc.base of a wide one */
 	SQL_NODE_WINDOW,
@@ -82,6 +83,8 @@ struct sql_node {
 	unsigned kids;
 	enum ast_setop op; /* SETOP */
 	bool all;
+	struct sql_rowset *fresh; /* RECURSE: found in this round; rows: does it go on? */
+	unsigned *own, owns;      /* arenas of the recursive term */
 	int64_t next, stop, step; /* SERIES */
 	uint64_t ordinal;
 	uint32_t *count; /* SETOP: how often each row of rs was there */

@@ -235,6 +235,86 @@ static const struct golden inside[] = {
 	{ "select x from e", "1; SELECT 1" },
 };
 
+static const struct golden recursive[] = {
+	TABLES,
+	{ "create table t (id int primary key, up int, name text)", "CREATE TABLE" },
+	{ "insert into t values (1,null,'root'),(2,1,'l'),(3,1,'r'),(4,2,'ll'),(5,4,'lll')", "INSERT 0 5" },
+	{ "with recursive n(i) as (select 1 union all select i + 1 from n where i < 10) select count(*), "
+	  "sum(i) from n",
+	    "10|55; SELECT 1" },
+	{ "with recursive n(i) as (select 1 union all select i + 1 from n) select i from n limit 5",
+	    "1;2;3;4;5; SELECT 5" },
+	{ "with recursive n as (values (1) union select (column1 * 2) % 7 from n) select * from n order by 1",
+	    "1;2;4; SELECT 3" },
+	{ "with recursive s(id, path) as (select id, name from t where up is null union all select t.id, "
+	  "s.path || '/' || t.name from t join s on t.up = s.id) select * from s order by id",
+	    "1|root;2|root/l;3|root/r;4|root/l/ll;5|root/l/ll/lll; SELECT 5" },
+	{ "with recursive s as (select id, up, 0 as d from t where id = 5 union all select t.id, t.up, d + 1 "
+	  "from t, s where s.up = t.id) select id, d from s order by d",
+	    "5|0;4|1;2|2;1|3; SELECT 4" },
+	{ "with recursive f(a, b) as (select 0, 1 union all select b, a + b from f where b < 100) select a "
+	  "from f order by a",
+	    "0;1;1;2;3;5;8;13;21;34;55;89; SELECT 12" },
+	{ "with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000) select count(*), "
+	  "max(i) from n",
+	    "5000|5000; SELECT 1" },
+	{ "with recursive n(i) as (select 1 union all select i + 1 from n where i < 3) select p.i, q.i from "
+	  "n p, n q where p.i = q.i order by 1",
+	    "1|1;2|2;3|3; SELECT 3" },
+	{ "with recursive x as (select 1 as a union all select 2), y as (select * from x) select * from y "
+	  "order by 1",
+	    "1;2; SELECT 2" },
+	{ "with recursive x as (select 1 as a union all select 2.5) select * from x order by 1",
+	    "1;2.5; SELECT 2" },
+	{ "with recursive x as (select 7 as a) select * from x", "7; SELECT 1" },
+	{ "with recursive x as (select 1 from x) select * from x",
+	    "ERROR 42P19: recursive query \"x\" does not have the form non-recursive-term UNION [ALL] "
+	    "recursive-term" },
+	{ "with recursive x(a) as (select 1 union all select p.a from x p, x q) select * from x",
+	    "ERROR 42P19: recursive reference to query \"x\" must not appear more than once" },
+	{ "with recursive x(a) as (select 1 union all select 1 where 1 in (select a from x)) select * from x",
+	    "ERROR 42P19: recursive reference to query \"x\" must not appear within a subquery" },
+	{ "with recursive x(a) as (select 1 union all select max(a) from x) select * from x",
+	    "ERROR 42P19: aggregate functions are not allowed in a recursive query's recursive term" },
+	{ "with recursive x(a) as (select 1 union all select a + 1.5 from x) select * from x",
+	    "ERROR 42804: recursive query \"x\" column 1 has type integer in non-recursive term but type "
+	    "numeric overall" },
+	{ "with recursive x(a) as (select 1 union all select a, 2 from x) select * from x",
+	    "ERROR 42601: each UNION query must have the same number of columns" },
+	{ "with recursive x(a) as (select 1 union all select a + 1 from x order by 1) select * from x",
+	    "ERROR 0A000: ORDER BY in a recursive query is not implemented" },
+	{ "with recursive x(a) as (select 1 intersect select a + 1 from x) select * from x",
+	    "ERROR 42P19: recursive query \"x\" does not have the form non-recursive-term UNION [ALL] "
+	    "recursive-term" },
+	{ "with recursive x(a) as (select 1 where false union all select a + 1 from x) select * from x",
+	    "SELECT 0" },
+	{ "with recursive x(a) as (select 'a'::text union all select a || 'b' from x where length(a) < 4) "
+	  "select * from x order by a",
+	    "a;ab;abb;abbb; SELECT 4" },
+	{ "with recursive x(a) as (select 1 union all select 5 union all select a + 10 from x where a < 30) "
+	  "select * from x order by a",
+	    "1;5;11;15;21;25;31;35; SELECT 8" },
+	{ "select id, (with recursive u(i, p) as (select t.id, t.up union all select z.id, z.up from t z, u "
+	  "where z.id = u.p) select count(*) from u) from t order by id",
+	    "1|1;2|2;3|2;4|3;5|4; SELECT 5" },
+	{ "with recursive n(i) as (select 1 union all select i + 1 from n where i < 4) insert into e select "
+	  "i from n",
+	    "INSERT 0 4" },
+	{ "select x from e order by x", "1;2;3;4; SELECT 4" },
+	{ "with recursive n(i) as (select 1 union select i + 1 from n where i < (select max(id) from a)) "
+	  "select * from n order by 1",
+	    "1;2;3; SELECT 3" },
+	{ "with recursive x as (select 1 as a union all select 2.5) select a + 1 from x order by 1",
+	    "2;3.5; SELECT 2" },
+	{ "with recursive n(i) as (select 1 union all select 1 from n union all select i from n) select i "
+	  "from n",
+	    "ERROR 42P19: recursive reference to query \"n\" must not appear within its non-recursive term" },
+	{ "set statement_timeout = 200", "SET" },
+	{ "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n",
+	    "ERROR 57014: canceling statement due to statement timeout" },
+	{ "reset statement_timeout", "RESET" },
+};
+
 static void
 all(const struct golden *g, size_t n)
 {
@@ -290,11 +370,18 @@ inside_expressions(void **state)
 	all(inside, sizeof inside / sizeof *inside);
 }
 
+static void
+recursive_queries(void **state)
+{
+	(void)state;
+	all(recursive, sizeof recursive / sizeof *recursive);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(derived_tables), cmocka_unit_test(with_queries),
 		cmocka_unit_test(set_operations), cmocka_unit_test(series_in_from),
-		cmocka_unit_test(inside_expressions) };
+		cmocka_unit_test(inside_expressions), cmocka_unit_test(recursive_queries) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
