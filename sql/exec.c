@@ -261,12 +261,51 @@ get_consts(struct sql_exec *x, struct sql_node *n)
 	return 0;
 }
 
+/* Rows bucket[0..groups) of the child's batch, which found no row: they come with NULLs. */
+static int
+get_nothing(struct sql_exec *x, struct sql_node *n)
+{
+	struct sql_access *a = &n->acc;
+	struct nam_arena *batch = x->arena[n->arena];
+	const uint16_t *src = (void *)n->bucket;
+	unsigned m = n->groups;
+	n->groups = 0;
+	if (m == 0)
+		return 0;
+	nam_arena_reset(batch);
+	bool ok = true;
+	for (unsigned k = 0; ok && k < n->passes; k++)
+		ok = sql_gather(&n->out.col[n->pass[k]], &n->child->out.col[n->pass[k]], src, m, batch);
+	for (unsigned j = 0; ok && j < a->wants; j++)
+		ok = sql_nulls(&n->out.col[a->base + a->want[j]], a->tab->column[a->want[j]].type, m, batch);
+	if (!ok) {
+		sql_no_memory(x->err);
+		return -1;
+	}
+	n->out.n = m;
+	return sql_keep(x, n);
+}
+
 static int
 get_child(struct sql_exec *x, struct sql_node *n)
 {
 	struct sql_access *a = &n->acc;
 	struct nam_arena *batch = x->arena[n->arena];
+	if (!n->opened && n->keep_probe) {
+		n->opened = true;
+		n->groups = 0;
+		n->bucket = nam_arena_take(x->arena[n->arena + 1], CAT_BATCH * sizeof(uint16_t));
+		if (n->bucket == NULL) {
+			sql_no_memory(x->err);
+			return -1;
+		}
+	}
 	while (true) {
+		if (n->keep_probe) {
+			int kept = get_nothing(x, n);
+			if (kept != 0)
+				return kept;
+		}
 		int rows = sql_next(x, n->child);
 		if (rows <= 0)
 			return rows;
@@ -293,8 +332,11 @@ get_child(struct sql_exec *x, struct sql_node *n)
 				null |= key[k].null[sel[r]];
 				v[k] = cat_vec_at(&key[k], sel[r]);
 			}
-			if (null)
+			if (null) {
+				if (n->keep_probe)
+					((uint16_t *)(void *)n->bucket)[n->groups++] = sel[r];
 				continue;
+			}
 			struct cat_str bytes;
 			nam_status st = cat_key_encode(a->tab, v, &bytes, &g[m].hash, batch);
 			if (st != NAM_OK) {
@@ -314,6 +356,8 @@ get_child(struct sql_exec *x, struct sql_node *n)
 			if (g[k].status == NAM_OK) {
 				a->rows[found] = g[k].row;
 				src[found++] = src[k];
+			} else if (n->keep_probe) {
+				((uint16_t *)(void *)n->bucket)[n->groups++] = src[k];
 			}
 		if (found == 0)
 			continue;

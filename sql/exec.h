@@ -44,6 +44,8 @@ bool sql_send(
 /* dst[k] = src[idx[k]] */
 bool sql_gather(
     struct cat_vec *dst, const struct cat_vec *src, const uint16_t *idx, unsigned n, struct nam_arena *arena);
+/* A column of NULLs. */
+bool sql_nulls(struct cat_vec *v, enum cat_type type, unsigned n, struct nam_arena *arena);
 /* 0, 1, 2, ... CAT_BATCH-1 */
 const uint16_t *sql_ident(void);
 static inline const uint16_t *

@@ -157,9 +157,8 @@ no_memory(struct sql_exec *x)
 	return -1;
 }
 
-/* A column of NULLs. */
-static bool
-nulls(struct cat_vec *v, enum cat_type type, unsigned n, struct nam_arena *arena)
+bool
+sql_nulls(struct cat_vec *v, enum cat_type type, unsigned n, struct nam_arena *arena)
 {
 	if (!cat_vec_take(v, type, n, arena))
 		return false;
@@ -180,13 +179,13 @@ beside(struct sql_exec *x, struct sql_node *n, const uint16_t *left, const uint3
 	for (unsigned c = 0; c < n->probe_cols; c++) {
 		unsigned i = n->probe_col[c];
 		if (!(left ? sql_gather(&n->out.col[i], &n->child->out.col[i], left, m, answer)
-			   : nulls(&n->out.col[i], n->probe_type[c], m, answer)))
+			   : sql_nulls(&n->out.col[i], n->probe_type[c], m, answer)))
 			return sql_no_memory(x->err);
 	}
 	for (unsigned c = 0; c < n->build_cols; c++) {
 		struct cat_vec *v = &n->out.col[n->build_col[c]];
 		if (!(right ? sql_rowset_gather(n->rs, c, right, m, v, answer)
-			    : nulls(v, n->build_type[c], m, answer)))
+			    : sql_nulls(v, n->build_type[c], m, answer)))
 			return sql_no_memory(x->err);
 	}
 	n->out.n = m;

@@ -80,8 +80,8 @@ key_list(struct bind *b, unsigned index, enum cat_type type)
 }
 
 /* Keys for table k out of conditions over given tables. Marks the conditions used. NULL: no full key. */
-static struct sql_expr **
-full_key(struct bind *b, unsigned k, uint64_t given, unsigned *probes)
+struct sql_expr **
+sql_plan_full_key(struct bind *b, unsigned k, uint64_t given, unsigned *probes)
 {
 	const struct bind_table *t = &b->table[k];
 	unsigned keys = t->tab->keys;
@@ -195,7 +195,7 @@ base_of(struct bind *b, unsigned k, bool first)
 	unsigned probes;
 	if (b->table[k].sub != NULL)
 		return derived(b, k, first);
-	struct sql_expr **key = full_key(b, k, 0, &probes);
+	struct sql_expr **key = sql_plan_full_key(b, k, 0, &probes);
 	struct sql_node *n = sql_plan_node(b, key ? SQL_NODE_GET : SQL_NODE_SCAN, NULL, b->width);
 	if (n == NULL || !access_(b, n, k))
 		return NULL;
@@ -234,8 +234,8 @@ sql_plan_column_type(const struct bind *b, unsigned index)
 }
 
 /* Rows of `left` find their rows of table k by its primary key. */
-static struct sql_node *
-lookup(struct bind *b, struct sql_node *left, uint64_t have, unsigned k, struct sql_expr **key)
+struct sql_node *
+sql_plan_lookup(struct bind *b, struct sql_node *left, uint64_t have, unsigned k, struct sql_expr **key)
 {
 	struct sql_node *n = sql_plan_node(b, SQL_NODE_GET, left, b->width);
 	if (n == NULL || !access_(b, n, k))
@@ -278,8 +278,8 @@ greedy(struct bind *b, const struct plan_item *item, unsigned items, uint64_t *h
 		unsigned probes;
 		/* A few rows look their partners up; many are better hashed. */
 		if (it->node->kind == SQL_NODE_SCAN && it->node->filter == NULL && n->est * 4 < it->node->est)
-			key = full_key(b, it->table, *have, &probes);
-		n = key ? lookup(b, n, *have, it->table, key)
+			key = sql_plan_full_key(b, it->table, *have, &probes);
+		n = key ? sql_plan_lookup(b, n, *have, it->table, key)
 			: sql_plan_hash_join(b, n, *have, it->node, it->mask, AST_JOIN_INNER);
 		if (n == NULL)
 			return NULL;
@@ -456,6 +456,8 @@ tree(struct text *t, const struct sql_node *n, unsigned depth)
 	const char *what = name[n->kind];
 	if (n->kind == SQL_NODE_JOIN && n->keys == 0)
 		what = "Nested Product";
+	if (n->kind == SQL_NODE_GET && n->keep_probe)
+		what = "Left Key Lookup";
 	if (n->kind == SQL_NODE_JOIN && (n->keep_probe || n->keep_build))
 		what = !n->keep_build   ? n->keys ? "Hash Left Join" : "Nested Left Join"
 		       : !n->keep_probe ? n->keys ? "Hash Right Join" : "Nested Right Join"

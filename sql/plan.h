@@ -115,7 +115,7 @@ struct sql_node {
 	uint32_t match;    /* next build row + 1 to look at */
 	bool opened, ended;
 	struct sql_expr *on;         /* JOIN: what a pair must fulfil besides equal keys */
-	bool keep_probe, keep_build; /* JOIN: rows of that side without a partner come with NULLs */
+	bool keep_probe, keep_build; /* JOIN, GET: rows of that side without a partner come with NULLs */
 	uint8_t *matched;            /* JOIN: per build row */
 
 	/* AGG: groups come out as keys, then results */

@@ -25,6 +25,11 @@ unsigned *sql_plan_columns_of(struct bind *b, uint64_t tables, unsigned *count);
 /* Tables first..end-1 of region b->home, joined. */
 struct sql_node *sql_plan_region(struct bind *b, unsigned first, unsigned end, uint64_t *have);
 
+/* Keys for table k out of conditions over given tables, which count as used then. NULL: no full key. */
+struct sql_expr **sql_plan_full_key(struct bind *b, unsigned k, uint64_t given, unsigned *probes);
+struct sql_node *sql_plan_lookup(
+    struct bind *b, struct sql_node *left, uint64_t have, unsigned k, struct sql_expr **key);
+
 /* plan_join.c */
 bool sql_plan_joinable(const struct bind *b, const struct bind_cond *c, uint64_t have, uint64_t one);
 struct sql_node *sql_plan_hash_join(struct bind *b, struct sql_node *left, uint64_t lmask,

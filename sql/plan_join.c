@@ -158,6 +158,24 @@ move(struct bind *b, unsigned from, unsigned to, uint64_t only, bool constant)
 	}
 }
 
+/* Few rows of the side that stays look up the other side's by primary key, when that is all that ON says. */
+static struct sql_node *
+outer_lookup(struct bind *b, struct sql_node *stay, uint64_t mask, struct sql_node *other, unsigned table)
+{
+	if (other->kind != SQL_NODE_SCAN || other->filter != NULL || stay->est * 4 >= other->est)
+		return NULL;
+	unsigned conds = 0, probes;
+	for (unsigned i = 0; i < b->conds; i++)
+		conds += sql_plan_open(b, &b->cond[i]);
+	if (conds != b->table[table].tab->keys)
+		return NULL;
+	struct sql_expr **key = sql_plan_full_key(b, table, mask, &probes);
+	struct sql_node *n = key ? sql_plan_lookup(b, stay, mask, table, key) : NULL;
+	if (n != NULL)
+		n->keep_probe = true;
+	return n;
+}
+
 struct sql_node *
 sql_plan_outer(struct bind *b, unsigned outer, bool first, uint64_t *mask)
 {
@@ -171,7 +189,7 @@ sql_plan_outer(struct bind *b, unsigned outer, bool first, uint64_t *mask)
 		move(b, around, right, rt, first);
 		move(b, on, left, lt, true);
 	}
-	struct sql_node *l, *r, *n;
+	struct sql_node *l, *r, *n = NULL;
 	b->home = left;
 	if ((l = sql_plan_region(b, o->first, o->mid, &have)) == NULL)
 		return NULL;
@@ -183,7 +201,11 @@ sql_plan_outer(struct bind *b, unsigned outer, bool first, uint64_t *mask)
 	for (unsigned i = 0; i < b->conds; i++)
 		if (b->cond[i].home == on && b->cond[i].mask == 0)
 			b->cond[i].mask = lt;
-	if ((n = sql_plan_hash_join(b, l, lt, r, rt, o->kind)) == NULL)
+	if (o->kind == AST_JOIN_LEFT && o->mid == o->last)
+		n = outer_lookup(b, l, lt, r, o->mid);
+	else if (o->kind == AST_JOIN_RIGHT && o->first + 1 == o->mid)
+		n = outer_lookup(b, r, rt, l, o->first);
+	if (n == NULL && (n = sql_plan_hash_join(b, l, lt, r, rt, o->kind)) == NULL)
 		return NULL;
 	b->home = around;
 	*mask = lt | rt;
