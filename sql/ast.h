@@ -108,6 +108,8 @@ enum ast_bound {
 	AST_BOUND_LAST,
 };
 
+enum ast_exclude { AST_EXCLUDE_NONE, AST_EXCLUDE_CURRENT, AST_EXCLUDE_GROUP, AST_EXCLUDE_TIES };
+
 /* The args of an AST_WINDOW: the function's, PARTITION BY, ORDER BY, then the frame's offsets. A definition has no function. */
 struct ast_window {
 	const char *name; /* of a definition */
@@ -115,6 +117,7 @@ struct ast_window {
 	struct ast_order *order;
 	enum ast_frame mode;
 	enum ast_bound start, end;
+	enum ast_exclude exclude;
 	bool framed; /* a frame was written */
 	int position;
 };
@@ -270,12 +273,12 @@ struct ast_stmt {
 	bool if_exists;      /* IF [NOT] EXISTS */
 	bool has_key, start, reset, local;
 	struct ast_copy copy;
-	enum ast_iso iso;       /* BEGIN, SET TRANSACTION */
-	bool session_default;   /* SET SESSION CHARACTERISTICS */
-	const char *var;        /* SET, SHOW */
-	const char *value;      /* SET; NULL: DEFAULT */
+	enum ast_iso iso;                    /* BEGIN, SET TRANSACTION */
+	bool session_default;                /* SET SESSION CHARACTERISTICS */
+	const char *var;                     /* SET, SHOW */
+	const char *value;                   /* SET; NULL: DEFAULT */
 	bool analyze, no_timing, no_summary; /* EXPLAIN */
-	struct ast_stmt *inner; /* EXPLAIN; COPY TO: what makes the rows */
+	struct ast_stmt *inner;              /* EXPLAIN; COPY TO: what makes the rows */
 };
 
 #endif

@@ -63,7 +63,7 @@ bool
 sql_window_same(const struct ast_window *x, const struct ast_window *y)
 {
 	if (x->fargs != y->fargs || x->parts != y->parts || x->orders != y->orders || x->mode != y->mode ||
-	    x->start != y->start || x->end != y->end)
+	    x->start != y->start || x->end != y->end || x->exclude != y->exclude)
 		return false;
 	for (unsigned i = 0; i < x->orders; i++)
 		if (x->order[i].desc != y->order[i].desc ||
@@ -197,6 +197,7 @@ frame_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f)
 	f->mode = o->mode;
 	f->start.kind = o->start;
 	f->end.kind = o->end;
+	f->exclude = o->exclude;
 	enum cat_type key = CAT_UNKNOWN;
 	if (o->orders > 0) {
 		const struct sql_win_spec *s = &b->win->spec[f->spec];

@@ -18,7 +18,9 @@ enum {
 	FRAME_END_PRECEDING = 0x1000,
 	FRAME_START_FOLLOWING = 0x2000,
 	FRAME_END_FOLLOWING = 0x4000,
-	FRAME_EXCLUDE = 0x8000 | 0x10000 | 0x20000,
+	FRAME_EXCLUDE_CURRENT = 0x8000,
+	FRAME_EXCLUDE_GROUP = 0x10000,
+	FRAME_EXCLUDE_TIES = 0x20000,
 };
 
 static struct ast_expr *
@@ -64,6 +66,10 @@ frame(struct ast_window *w, int o)
 		   : o & FRAME_START_FOLLOWING ? AST_BOUND_FOLLOWING
 		   : o & FRAME_START_LAST      ? AST_BOUND_LAST
 					       : AST_BOUND_FIRST;
+	w->exclude = o & FRAME_EXCLUDE_CURRENT ? AST_EXCLUDE_CURRENT
+		     : o & FRAME_EXCLUDE_GROUP ? AST_EXCLUDE_GROUP
+		     : o & FRAME_EXCLUDE_TIES  ? AST_EXCLUDE_TIES
+					       : AST_EXCLUDE_NONE;
 	w->end = o & FRAME_END_FIRST       ? AST_BOUND_FIRST
 		 : o & FRAME_END_PRECEDING ? AST_BOUND_PRECEDING
 		 : o & FRAME_END_FOLLOWING ? AST_BOUND_FOLLOWING
@@ -103,10 +109,6 @@ definition(struct sql_convert *c, const PgQuery__WindowDef *d)
 				    "Omit the parentheses in this OVER clause.");
 			return NULL;
 		}
-	}
-	if (d->frame_options & FRAME_EXCLUDE) {
-		sql_convert_no(c, "EXCLUDE in frames of windows is", d->location);
-		return NULL;
 	}
 	unsigned parts = ref ? r->parts : (unsigned)d->n_partition_clause;
 	unsigned orders = ref && r->orders ? r->orders : (unsigned)d->n_order_clause;

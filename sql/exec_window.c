@@ -221,6 +221,27 @@ frames(struct run *r, struct part p, const struct sql_win_fn *f)
 	return go_on(r, p.to - p.from);
 }
 
+/* What EXCLUDE leaves of a frame: up to three runs of positions. */
+static unsigned
+left(const struct run *r, const struct sql_win_fn *f, uint32_t pos, struct part out[3])
+{
+	struct part frame = { r->lo[pos], r->hi[pos] }, gone = { pos, pos + 1 };
+	unsigned n = 0;
+	if (f->exclude == AST_EXCLUDE_NONE) {
+		out[n++] = frame;
+		return n;
+	}
+	if (f->exclude != AST_EXCLUDE_CURRENT)
+		gone = (struct part){ r->first[r->group[pos]], r->first[r->group[pos] + 1] };
+	if (frame.from < gone.from)
+		out[n++] = (struct part){ frame.from, frame.to < gone.from ? frame.to : gone.from };
+	if (f->exclude == AST_EXCLUDE_TIES && frame.from <= pos && pos < frame.to)
+		out[n++] = (struct part){ pos, pos + 1 };
+	if (gone.to < frame.to)
+		out[n++] = (struct part){ frame.from > gone.to ? frame.from : gone.to, frame.to };
+	return n;
+}
+
 /* ---- aggregates -------------------------------------------------------------------- */
 
 static bool
@@ -386,10 +407,33 @@ again(struct run *r, struct part p, const struct sql_win_fn *f)
 	return true;
 }
 
+/* With rows left out of its middle, a frame is added up for each row. */
+static bool
+holed(struct run *r, struct part p, const struct sql_win_fn *f)
+{
+	struct nam_arena *scratch = r->x->arena[r->n->arena];
+	for (uint32_t pos = p.from; pos < p.to; pos++) {
+		uint64_t state[SQL_AGG_BYTES / 8] = { 0 };
+		struct part run[3];
+		struct cat_datum d;
+		unsigned n = left(r, f, pos, run);
+		nam_arena_reset(scratch);
+		for (unsigned k = 0; k < n; k++)
+			if (!add_rows(r, f, run[k].from, run[k].to, state))
+				return false;
+		if (!sql_agg_result(f->agg, f->arg_type, state, &d, keep_arena(r), r->x->err))
+			return false;
+		put(r, pos, &d);
+	}
+	return true;
+}
+
 static bool
 aggregate(struct run *r, struct part p, const struct sql_win_fn *f, uint32_t *queue)
 {
 	unsigned scale = 0;
+	if (f->exclude != AST_EXCLUDE_NONE)
+		return holed(r, p, f);
 	bool count = f->agg == SQL_COUNT || f->agg == SQL_COUNT_STAR;
 	if (count || ((f->agg == SQL_SUM || f->agg == SQL_AVG) && exact(r, p, f->arg_type, &scale)))
 		return sums(r, p, f, scale);
@@ -472,21 +516,29 @@ static bool
 nth(struct run *r, struct part p, const struct sql_win_fn *f)
 {
 	for (uint32_t pos = p.from; pos < p.to; pos++) {
-		int64_t at = f->kind == SQL_WIN_LAST ? (int64_t)r->hi[pos] - 1 : r->lo[pos];
+		struct part run[3];
+		unsigned n = left(r, f, pos, run), k = 0;
+		int64_t rows = 0, want = 1;
+		for (unsigned m = 0; m < n; m++)
+			rows += run[m].to - run[m].from;
+		if (f->kind == SQL_WIN_LAST)
+			want = rows;
 		if (f->kind == SQL_WIN_NTH) {
 			if (r->arg[1].null[pos]) {
 				put_null(r, pos);
 				continue;
 			}
-			if (r->arg[1].i[pos] <= 0)
+			if ((want = r->arg[1].i[pos]) <= 0)
 				return cat_error(
 				    r->x->err, "22016", "argument of nth_value must be greater than zero");
-			at += r->arg[1].i[pos] - 1;
 		}
-		if (at >= (int64_t)r->lo[pos] && at < (int64_t)r->hi[pos])
-			put_arg(r, pos, 0, (uint32_t)at);
-		else
+		if (want < 1 || want > rows) {
 			put_null(r, pos);
+			continue;
+		}
+		for (; want > (int64_t)(run[k].to - run[k].from); k++)
+			want -= run[k].to - run[k].from;
+		put_arg(r, pos, 0, run[k].from + (uint32_t)want - 1);
 	}
 	return go_on(r, p.to - p.from);
 }

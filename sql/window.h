@@ -34,6 +34,7 @@ struct sql_win_fn {
 	unsigned spec;
 	enum ast_frame mode;
 	struct sql_win_bound start, end;
+	enum ast_exclude exclude;
 	const struct ast_expr *ast;
 };
 

@@ -135,9 +135,9 @@ def test_division_by_zero():
 
 def test_not_supported_says_its_name():
     for sql, word in (
-            ("CREATE VIEW v AS SELECT 1", "VIEW"),
+            ("CREATE MATERIALIZED VIEW v AS SELECT 1", None),
             ("CREATE FUNCTION f() RETURNS integer LANGUAGE sql AS 'SELECT 1'", "FUNCTION"),
-            ("SELECT count(*) OVER (ORDER BY id ROWS 1 PRECEDING EXCLUDE TIES) FROM t", "EXCLUDE"),
+            ("SELECT id FROM t WHERE CURRENT_USER = 'x'", None),
             ("CREATE TABLE a (x integer[])", None),
             ("LISTEN x", "LISTEN"),
             ("VACUUM", "VACUUM")):
