@@ -2,6 +2,7 @@
 #include <catalog/binary.h>
 #include <catalog/datetime.h>
 #include <catalog/interval.h>
+#include <catalog/json.h>
 #include <catalog/numeric.h>
 
 #include <base/hash.h>
@@ -34,6 +35,7 @@ static const struct {
 	[CAT_TIME] = { "time without time zone", "time", 'D', false },
 	[CAT_BYTEA] = { "bytea", "bytea", 'U', false },
 	[CAT_UUID] = { "uuid", "uuid", 'U', false },
+	[CAT_JSON] = { "json", "json", 'U', false },
 	[CAT_TIMESTAMP] = { "timestamp without time zone", "timestamp", 'D', false },
 };
 
@@ -320,6 +322,8 @@ cat_value_in(enum cat_type type, int32_t typmod, struct cat_str in, union cat_va
 		return cat_timestamp_in(in, &out->i, err);
 	case CAT_TIMESTAMPTZ:
 		return cat_timestamptz_in(in, &out->i, err);
+	case CAT_JSON:
+		return text_in(in, out, err) && cat_json_check(in, err);
 	case CAT_BYTEA:
 		return cat_bytea_in(in, &out->s, arena, err);
 	case CAT_UUID:
@@ -465,7 +469,7 @@ cat_value_out(enum cat_type type, union cat_val v, struct nam_arena *arena)
 {
 	if (type == CAT_BOOL)
 		return (struct cat_str){ v.i ? "t" : "f", 1 };
-	if (type == CAT_TEXT || type == CAT_BPCHAR || type == CAT_UNKNOWN)
+	if (type == CAT_TEXT || type == CAT_JSON || type == CAT_BPCHAR || type == CAT_UNKNOWN)
 		return v.s;
 	if (type == CAT_NUMERIC)
 		return cat_num_out(v.s, arena);
@@ -582,6 +586,7 @@ cat_value_cmp(enum cat_type type, union cat_val a, union cat_val b)
 	case CAT_TEXT:
 	case CAT_BYTEA:
 	case CAT_UUID:
+	case CAT_JSON:
 	case CAT_UNKNOWN: {
 		uint32_t n = a.s.len < b.s.len ? a.s.len : b.s.len;
 		int c = n ? memcmp(a.s.p, b.s.p, n) : 0;
@@ -617,6 +622,7 @@ cat_value_hash(enum cat_type type, union cat_val v, uint64_t seed)
 	case CAT_TEXT:
 	case CAT_BYTEA:
 	case CAT_UUID:
+	case CAT_JSON:
 	case CAT_UNKNOWN:
 		return nam_hash(v.s.p, v.s.len, seed);
 	default:

@@ -18,6 +18,7 @@
  *	INTERVAL    str: 16 bytes, see catalog/interval.h
  *	BYTEA       str: any bytes
  *	UUID        str: 16 bytes
+ *	JSON        str: text that catalog/json.h has checked; nothing compares it
  *	UNKNOWN     str: an untyped literal before the binder has decided; never stored
  */
 #ifndef NAM_CATALOG_VALUE_H
@@ -46,6 +47,7 @@ enum cat_type {
 	CAT_TIME = 14,
 	CAT_BYTEA = 15,
 	CAT_UUID = 16,
+	CAT_JSON = 17,
 	CAT_TYPES
 };
 
@@ -65,7 +67,14 @@ cat_type_is_str(enum cat_type t)
 {
 	return (UINT32_C(1) << t &
 		   (1u << CAT_TEXT | 1u << CAT_NUMERIC | 1u << CAT_UNKNOWN | 1u << CAT_BPCHAR |
-		       1u << CAT_INTERVAL | 1u << CAT_BYTEA | 1u << CAT_UUID)) != 0;
+		       1u << CAT_INTERVAL | 1u << CAT_BYTEA | 1u << CAT_UUID | 1u << CAT_JSON)) != 0;
+}
+
+/* Is there = and < for it? */
+static inline bool
+cat_type_is_ordered(enum cat_type t)
+{
+	return t != CAT_JSON;
 }
 
 /* cat_val.f holds it. */

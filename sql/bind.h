@@ -128,6 +128,8 @@ struct sql_expr *sql_bind_expr_as(struct bind *b, const struct ast_expr *e, enum
 void sql_bind_fix_param(struct bind *b, struct sql_expr *e, enum cat_type type);
 /* An untyped parameter takes the type it has elsewhere; 42P18 when there is none. */
 bool sql_bind_param_known(struct bind *b, struct sql_expr *e);
+/* 42883 when values of that type cannot be told apart; what: "equality", "ordering". */
+bool sql_bind_ordered(struct bind *b, enum cat_type t, const char *what, int position);
 bool sql_bind_conds(struct bind *b, const struct ast_expr *e);
 bool sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr *r, int position);
 bool sql_bind_add_table(struct bind *b, const struct ast_table *t);

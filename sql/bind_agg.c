@@ -181,6 +181,8 @@ later(struct bind *b, const struct ast_expr *e, struct sql_agg *g)
 			.desc = e->agg->order[k].desc,
 			.nulls_first = e->agg->order[k].nulls_first };
 	}
+	if (e->distinct && !sql_bind_ordered(b, g->arg->type, "equality", e->position))
+		return false;
 	g->distinct = e->distinct && number_counts(g);
 	for (unsigned c = 1; g->distinct && c <= args; c++) {
 		bool there = false;

@@ -164,6 +164,8 @@ add_group(struct bind *b, const struct ast_expr *e)
 	sql_bind_fix_param(b, k, CAT_TEXT);
 	if (k == NULL || (k = sql_expr_settle(b->a, k, b->err)) == NULL)
 		return false;
+	if (!sql_bind_ordered(b, k->type, "equality", e->position))
+		return false;
 	b->group[b->groups] = e;
 	b->group_key[b->groups++] = k;
 	return true;
@@ -326,6 +328,19 @@ settled(struct bind *b, struct sql_expr *e)
 	return e ? sql_expr_settle(b->a, e, b->err) : NULL;
 }
 
+bool
+sql_bind_ordered(struct bind *b, enum cat_type t, const char *what, int position)
+{
+	if (cat_type_is_ordered(t))
+		return true;
+	sql_bind_fail(
+	    b, position, "42883", "could not identify an %s operator for type %s", what, cat_type_name(t));
+	if (what[0] == 'o')
+		snprintf(b->err->hint, sizeof b->err->hint,
+		    "Use an explicit ordering operator or modify the query.");
+	return false;
+}
+
 /* The column of the projection that an item of ORDER BY or DISTINCT ON is; maybe a new, hidden one. */
 static bool
 sort_column(struct bind *b, const struct ast_select *q, const struct list *l, struct out *o,
@@ -398,6 +413,9 @@ order_by(struct bind *b, const struct ast_select *q, const struct list *l, struc
 		*k =
 		    (struct sql_sort_key){ .desc = q->order[i].desc, .nulls_first = q->order[i].nulls_first };
 		if (!sort_column(b, q, l, o, q->order[i].e, "ORDER BY", &k->col))
+			return false;
+		if (k->col < o->n &&
+		    !sql_bind_ordered(b, o->e[k->col]->type, "ordering", q->order[i].e->position))
 			return false;
 	}
 	return true;
@@ -557,7 +575,8 @@ distinct(struct bind *b, struct sql_node *child, const struct out *o)
 	if (n == NULL || (n->key = sql_bind_take(b, o->n * sizeof *n->key)) == NULL)
 		return NULL;
 	for (unsigned i = 0; i < o->n; i++)
-		if ((n->key[i] = sql_expr_column(b->a, i, o->e[i]->type, o->e[i]->typmod, 0)) == NULL)
+		if (!sql_bind_ordered(b, o->e[i]->type, "equality", o->e[i]->position) ||
+		    (n->key[i] = sql_expr_column(b->a, i, o->e[i]->type, o->e[i]->typmod, 0)) == NULL)
 			return NULL;
 	n->keys = o->n;
 	n->est = child->est / 4 + 1;

@@ -203,9 +203,9 @@ sql_convert_type(struct sql_convert *c, const PgQuery__TypeName *t, enum cat_typ
 		return sql_convert_no(c, "SETOF and %TYPE are", t->location);
 	*type = cat_type_find(name);
 	if (*type == CAT_UNKNOWN) {
-		static const char *const others[] = { "char", "timetz", "json", "jsonb", "money", "xml",
-			"bit", "varbit", "oid", "name", "regclass", "inet", "cidr", "point", "serial",
-			"bigserial", "smallserial", "serial4", "serial8", "tsvector", "tsquery" };
+		static const char *const others[] = { "char", "timetz", "jsonb", "money", "xml", "bit",
+			"varbit", "oid", "name", "regclass", "inet", "cidr", "point", "serial", "bigserial",
+			"smallserial", "serial4", "serial8", "tsvector", "tsquery" };
 		for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
 			if (strcmp(name, others[i]) != 0)
 				continue;

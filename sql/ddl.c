@@ -20,6 +20,10 @@ key_columns(struct cat_table *def, const struct ast_stmt *ast, struct cat_err *e
 			if (def->key[j] == c)
 				return cat_error(err, "42701",
 				    "column \"%s\" appears twice in primary key constraint", ast->names[k]);
+		if (!cat_type_is_ordered(def->column[c].type))
+			return cat_error(err, "42704",
+			    "data type %s has no default operator class for access method \"btree\"",
+			    cat_type_name(def->column[c].type));
 		def->key[def->keys++] = (uint16_t)c;
 		def->column[c].not_null = true;
 	}

@@ -385,9 +385,10 @@ sql_expr_make(struct nam_arena *a, enum sql_expr_kind kind, struct sql_expr **in
 	default: {
 		NAM_ASSERT(kind == SQL_IN && n >= 2);
 		struct cat_err no;
-		if (sql_expr_unify(a, args, n, "IN", &no))
+		bool common = sql_expr_unify(a, args, n, "IN", &no);
+		if (common && cat_type_is_ordered(args[0]->type))
 			break;
-		if (strcmp(no.sqlstate, "42804") != 0) {
+		if (!common && strcmp(no.sqlstate, "42804") != 0) {
 			*err = no;
 			return NULL;
 		}

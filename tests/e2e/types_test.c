@@ -285,6 +285,59 @@ static const struct golden binary[] = {
 	{ NULL, NULL },
 };
 
+static const struct golden json[] = {
+	{ "create table j (id int primary key, d json)", "CREATE TABLE" },
+	{ "create table jk (d json primary key)",
+	    "ERROR 42704: data type json has no default operator class for access method \"btree\"" },
+	{ "insert into j values (1, '{\"a\": 1, \"b\": [1, 2, {\"c\": \"x\\ny\"}], \"a\": \"last\", \"n\": "
+	  "null}'), "
+	  "(2, '[1, \"two\", null, [3]]'), (3, '  \"str\"  '), (4, 'null'), (5, null), (6, '{}'), (7, '[]')",
+	    "INSERT 0 7" },
+	{ "select d from j where id in (2, 3, 6) order by id",
+	    "[1, \"two\", null, [3]];  \"str\"  ;{}; SELECT 3" },
+	{ "select d -> 'a', d ->> 'a', d -> 'n', d ->> 'n', d -> 'zz', d -> 0 from j where id = 1",
+	    "\"last\"|last|null|~|~|~; SELECT 1" },
+	{ "select d -> 0, d ->> 1, d -> -1, d ->> 2, d -> 'a', d -> 9 from j where id = 2",
+	    "1|two|[3]|~|~|~; SELECT 1" },
+	{ "select d #> '{b,2,c}', d #>> '{b,1}', d #>> '{b,-2}', d #> '{b,x}', d #> '{b,\"0\"}' from j where "
+	  "id = 1",
+	    "\"x\\ny\"|2|2|~|1; SELECT 1" },
+	{ "select d #> 'a' from j where id = 1", "ERROR 22P02: malformed array literal: \"a\"" },
+	{ "select id, json_typeof(d) from j order by id",
+	    "1|object;2|array;3|string;4|null;5|~;6|object;7|array; SELECT 7" },
+	{ "select json_array_length(d) from j where id in (2, 7) order by id", "4;0; SELECT 2" },
+	{ "select json_array_length(d) from j where id = 6",
+	    "ERROR 22023: cannot get array length of a non-array" },
+	{ "select json_array_length(d) from j where id = 3",
+	    "ERROR 22023: cannot get array length of a scalar" },
+	{ "select '{a:1}'::json", "ERROR 22P02: invalid input syntax for type json" },
+	{ "insert into j values (9, '[1,]')", "ERROR 22P02: invalid input syntax for type json" },
+	{ "insert into j values (9, '')", "ERROR 22P02: invalid input syntax for type json" },
+	{ "insert into j values (9, '01')", "ERROR 22P02: invalid input syntax for type json" },
+	{ "insert into j values (9, '[}')", "ERROR 22P02: invalid input syntax for type json" },
+	{ "insert into j values (9, '\"\\u12\"')", "ERROR 22P02: invalid input syntax for type json" },
+	{ "select '[\"\\u0000\"]'::json ->> 0", "ERROR 22P05: unsupported Unicode escape sequence" },
+	{ "select '[\"\\ud83d\\ude00\\u00e9\"]'::json ->> 0", "\xf0\x9f\x98\x80\xc3\xa9; SELECT 1" },
+	{ "select repeat('[', 7000)::json", "ERROR 54001: stack depth limit exceeded" },
+	{ "select json_array_length((repeat('[', 5000) || repeat(']', 5000))::json)", "1; SELECT 1" },
+	{ "select d = d from j", "ERROR 42883: operator does not exist: json = json" },
+	{ "select d from j order by d",
+	    "ERROR 42883: could not identify an ordering operator for type json" },
+	{ "select distinct d from j", "ERROR 42883: could not identify an equality operator for type json" },
+	{ "select d, count(*) from j group by d",
+	    "ERROR 42883: could not identify an equality operator for type json" },
+	{ "select count(distinct d) from j",
+	    "ERROR 42883: could not identify an equality operator for type json" },
+	{ "select max(d) from j", "ERROR 42883: function max(json) does not exist" },
+	{ "select 1::json", "ERROR 42846: cannot cast type integer to json" },
+	{ "select '{\"a\":1}'::text::json -> 'a', '[1]'::json::text || 'x', count(d) from j",
+	    "1|[1]x|6; SELECT 1" },
+	{ "update j set d = '{\"z\": true}' where d ->> 'a' = 'last'", "UPDATE 1" },
+	{ "select d ->> 'z' from j where id = 1", "true; SELECT 1" },
+	{ "select '{}'::jsonb", "ERROR 0A000: type jsonb is not supported yet" },
+	{ NULL, NULL },
+};
+
 static void
 run(const struct golden *g)
 {
@@ -347,6 +400,53 @@ binaries(void **state)
 	run(binary);
 }
 
+static void
+jsons(void **state)
+{
+	(void)state;
+	run(json);
+}
+
+/* Every type by COPY, NULLs too, and what it says about a bad one. */
+static void
+copies(void **state)
+{
+	(void)state;
+	struct embedded e;
+	struct teller t;
+	embedded_open(&e, 64 << 20, 1);
+	teller_open(&t, &e, 0);
+	assert_string_equal(
+	    ask(&t, "create table c (a smallint, r real, k char(3), z timestamptz, v interval, t "
+		    "time, b bytea, u uuid, j json)"),
+	    "CREATE TABLE");
+	t.copy =
+	    "1,1.5,ab,2024-01-01 00:00+01,1 day,10:00,\\x01ff,a0eebc999c0b4ef8bb6d6bb9bd380a11,\"[1,2]\"\n"
+	    ",,,,,,,,\n";
+	t.copy_len = strlen(t.copy);
+	assert_string_equal(ask(&t, "copy c from stdin (format csv)"), "COPY 2");
+	assert_string_equal(ask(&t, "select * from c order by a"),
+	    "1|1.5|ab |2023-12-31 23:00:00+00|1 "
+	    "day|10:00:00|\\x01ff|a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11|[1,2];"
+	    "~|~|~|~|~|~|~|~|~; SELECT 2");
+	static const struct golden bad[] = {
+		{ "40000,,,,,,,,", "ERROR 22003: value \"40000\" is out of range for type smallint" },
+		{ ",1e99,,,,,,,", "ERROR 22003: \"1e99\" is out of range for type real" },
+		{ ",,abcd,,,,,,", "ERROR 22001: value too long for type character(3)" },
+		{ ",,,,day,,,,", "ERROR 22007: invalid input syntax for type interval: \"day\"" },
+		{ ",,,,,,\\x0,,", "ERROR 22023: invalid hexadecimal data: odd number of digits" },
+		{ ",,,,,,,x,", "ERROR 22P02: invalid input syntax for type uuid: \"x\"" },
+		{ ",,,,,,,,{", "ERROR 22P02: invalid input syntax for type json" },
+	};
+	for (unsigned k = 0; k < sizeof bad / sizeof *bad; k++) {
+		t.copy = bad[k].text;
+		t.copy_len = strlen(t.copy);
+		assert_string_equal(ask(&t, "copy c from stdin (format csv)"), bad[k].answer);
+	}
+	teller_close(&t);
+	embedded_close(&e);
+}
+
 int
 main(void)
 {
@@ -357,6 +457,8 @@ main(void)
 		cmocka_unit_test(intervals),
 		cmocka_unit_test(moments),
 		cmocka_unit_test(binaries),
+		cmocka_unit_test(jsons),
+		cmocka_unit_test(copies),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
