@@ -64,7 +64,7 @@ struct sql_fn {
 /* Tables, ended by a NULL name. */
 extern const struct sql_fn sql_fns_number[], sql_fns_compare[], sql_fns_text[], sql_fns_date[],
     sql_fns_small[], sql_fns_sequence[], sql_fns_interval[], sql_fns_binary[], sql_fns_regex[],
-    sql_fns_json[];
+    sql_fns_json[], sql_fns_more[];
 
 /* ---- casts (expr_cast.c) ------------------------------------------------------ */
 

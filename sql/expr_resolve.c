@@ -132,7 +132,7 @@ find(const char *name, bool op, const enum cat_type *type, unsigned n, bool *amb
 {
 	static const struct sql_fn *const tables[] = { sql_fns_compare, sql_fns_number, sql_fns_text,
 		sql_fns_date, sql_fns_small, sql_fns_sequence, sql_fns_interval, sql_fns_binary,
-		sql_fns_regex, sql_fns_json };
+		sql_fns_regex, sql_fns_json, sql_fns_more };
 	struct search s = { .type = type, .n = n };
 	enum cat_type assume[SQL_FN_ARGS] = { CAT_UNKNOWN, CAT_UNKNOWN, CAT_UNKNOWN };
 	*ambiguous = false;

@@ -59,6 +59,30 @@ static const struct golden patterns[] = {
 	{ "select greatest(1, null, 3), least('b', 'a'), greatest(null, null)", "3|a|~; SELECT 1" },
 };
 
+static const struct golden others[] = {
+	{ "select gcd(12, -18), gcd(0, 0), lcm(4, 6), lcm(0, 5), gcd(9223372036854775807, 7)",
+	    "6|0|12|0|7; SELECT 1" },
+	{ "select gcd(-2147483648, 0)", "ERROR 22003: integer out of range" },
+	{ "select gcd((-9223372036854775807 - 1), 0)", "ERROR 22003: bigint out of range" },
+	{ "select lcm(2147483647, 2147483646)", "ERROR 22003: integer out of range" },
+	{ "select gcd(null, 4), lcm(4, null)", "~|~; SELECT 1" },
+	{ "select asin(1) = pi() / 2, acos(1), sinh(0), cosh(0), tanh(0), atan2(0, 1), acosh(1), atanh(0)",
+	    "t|0|0|1|0|0|0|0; SELECT 1" },
+	{ "select asin(1.5)", "ERROR 22003: input is out of range" },
+	{ "select acosh(0.5)", "ERROR 22003: input is out of range" },
+	{ "select cot('infinity'::float8)", "ERROR 22003: input is out of range" },
+	{ "select overlay('Txxxxas' placing 'hom' from 2 for 4), overlay('abc' placing 'ü' from 2), "
+	  "overlay('abc' placing 'x' from 9), overlay('abc' placing '' from 1 for 99), overlay(null placing "
+	  "'a' "
+	  "from 1)",
+	    "Thomas|aüc|abcx||~; SELECT 1" },
+	{ "select overlay('abc' placing 'x' from 0)", "ERROR 22011: negative substring length not allowed" },
+	{ "select overlay('abc' placing 'x' from 2147483647 for 2147483647)",
+	    "ERROR 22003: integer out of range" },
+	{ "select quote_literal('it''s'), quote_literal('a\\b'), quote_nullable(null), quote_literal(null)",
+	    "'it''s'|E'a\\\\b'|NULL|~; SELECT 1" },
+};
+
 static void
 all(const struct golden *g, size_t n)
 {
@@ -86,9 +110,17 @@ regular_expressions(void **state)
 	all(patterns, sizeof patterns / sizeof *patterns);
 }
 
+static void
+rarer_functions(void **state)
+{
+	(void)state;
+	all(others, sizeof others / sizeof *others);
+}
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(regular_expressions) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(regular_expressions),
+		cmocka_unit_test(rarer_functions) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
