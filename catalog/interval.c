@@ -167,7 +167,8 @@ put(struct scan *c, struct number n, enum unit u)
 	c->seen |= 1u << u;
 	switch (u) {
 	case U_US:
-		return add_us(c, n.whole + (int64_t)rint(n.fraction), 1);
+		r = add_us(c, n.whole, 1);
+		return r != FINE ? r : add_us(c, (int64_t)rint(n.fraction), 1);
 	case U_MS:
 		r = add_us(c, n.whole, 1000);
 		return r != FINE ? r : part_us(c, n.fraction, 1000);
@@ -598,9 +599,10 @@ cat_timestamp_add(int64_t us, struct cat_interval by, int64_t *out, struct cat_e
 		if (!cat_timestamp_valid(us))
 			return ts_range(err);
 	}
-	if (__builtin_add_overflow(us, by.days * CAT_US_PER_DAY, &us) || !cat_timestamp_valid(us) ||
-	    cat_time_infinite(us) || __builtin_add_overflow(us, by.us, &us) || !cat_timestamp_valid(us) ||
-	    cat_time_infinite(us))
+	int64_t days_us;
+	if (__builtin_mul_overflow((int64_t)by.days, CAT_US_PER_DAY, &days_us) ||
+	    __builtin_add_overflow(us, days_us, &us) || !cat_timestamp_valid(us) || cat_time_infinite(us) ||
+	    __builtin_add_overflow(us, by.us, &us) || !cat_timestamp_valid(us) || cat_time_infinite(us))
 		return ts_range(err);
 	*out = us;
 	return true;

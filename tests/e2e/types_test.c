@@ -169,6 +169,10 @@ static const struct golden interval[] = {
 	  "interval '1 mon' / 7",
 	    "1 day 12:00:00|2 mons 2 days|15 days|3 days 07:12:00|4 days 06:51:25.6896; SELECT 1" },
 	{ "select interval '1 day' / 0", "ERROR 22012: division by zero" },
+	{ "select timestamp '2024-01-01' + interval '2147483647 days'",
+	    "ERROR 22008: timestamp out of range" },
+	{ "select interval '9223372036854775807.9 us'",
+	    "ERROR 22015: interval field value out of range: \"9223372036854775807.9 us\"" },
 	{ "select timestamp '294276-12-31' + interval '1 day'", "ERROR 22008: timestamp out of range" },
 	{ "select age(timestamp '2024-03-01', timestamp '2023-01-31'), age(date '2001-04-10', date "
 	  "'1957-06-13')",
