@@ -215,7 +215,10 @@ enum ast_stmt_kind {
 	AST_BEGIN,
 	AST_COMMIT,
 	AST_ROLLBACK,
-	AST_SAVEPOINT, /* var */
+	AST_PREPARE,    /* var, types, inner */
+	AST_EXECUTE,    /* var, args */
+	AST_DEALLOCATE, /* var, NULL: all */
+	AST_SAVEPOINT,  /* var */
 	AST_RELEASE,
 	AST_ROLLBACK_TO,
 	AST_SET,
@@ -273,6 +276,9 @@ struct ast_stmt {
 	bool if_exists;      /* IF [NOT] EXISTS */
 	bool has_key, start, reset, local;
 	struct ast_copy copy;
+	enum cat_type *types;   /* PREPARE: of its parameters, as far as given */
+	struct ast_expr **args; /* EXECUTE */
+	unsigned ntypes, nargs;
 	enum ast_iso iso;                    /* BEGIN, SET TRANSACTION */
 	bool session_default;                /* SET SESSION CHARACTERISTICS */
 	const char *var;                     /* SET, SHOW */

@@ -626,10 +626,6 @@ feature(PgQuery__Node__NodeCase k)
 	case PG_QUERY__NODE__NODE_COMPOSITE_TYPE_STMT:
 	case PG_QUERY__NODE__NODE_CREATE_DOMAIN_STMT:
 		return "types of your own are";
-	case PG_QUERY__NODE__NODE_PREPARE_STMT:
-	case PG_QUERY__NODE__NODE_EXECUTE_STMT:
-	case PG_QUERY__NODE__NODE_DEALLOCATE_STMT:
-		return "PREPARE, EXECUTE and DEALLOCATE in SQL are";
 	case PG_QUERY__NODE__NODE_DECLARE_CURSOR_STMT:
 	case PG_QUERY__NODE__NODE_FETCH_STMT:
 	case PG_QUERY__NODE__NODE_CLOSE_PORTAL_STMT:
@@ -697,6 +693,20 @@ sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 	case PG_QUERY__NODE__NODE_VARIABLE_SHOW_STMT:
 		st->kind = AST_SHOW;
 		ok = (st->var = sql_convert_str(c, n->variable_show_stmt->name)) != NULL;
+		break;
+	case PG_QUERY__NODE__NODE_PREPARE_STMT:
+		ok = sql_convert_prepare(c, n->prepare_stmt, st);
+		break;
+	case PG_QUERY__NODE__NODE_EXECUTE_STMT:
+		st->kind = AST_EXECUTE;
+		ok = (st->var = sql_convert_str(c, n->execute_stmt->name)) != NULL &&
+		     sql_convert_exprs(
+			 c, n->execute_stmt->params, n->execute_stmt->n_params, &st->args, &st->nargs);
+		break;
+	case PG_QUERY__NODE__NODE_DEALLOCATE_STMT:
+		st->kind = AST_DEALLOCATE;
+		ok = n->deallocate_stmt->name == NULL || n->deallocate_stmt->name[0] == 0 ||
+		     (st->var = sql_convert_str(c, n->deallocate_stmt->name)) != NULL;
 		break;
 	case PG_QUERY__NODE__NODE_EXPLAIN_STMT:
 		ok = explain(c, n->explain_stmt, st);

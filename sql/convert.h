@@ -25,6 +25,7 @@ bool sql_convert_sets(
     struct sql_convert *c, PgQuery__Node *const *list, size_t n, struct ast_target **out, unsigned *count);
 bool sql_convert_conflict(
     struct sql_convert *c, const PgQuery__OnConflictClause *s, struct ast_conflict **out);
+bool sql_convert_prepare(struct sql_convert *c, const PgQuery__PrepareStmt *s, struct ast_stmt *st);
 struct ast_select *sql_convert_from(struct sql_convert *c, PgQuery__Node **list, size_t n);
 bool sql_convert_range(struct sql_convert *c, const PgQuery__RangeVar *r, struct ast_table *out);
 

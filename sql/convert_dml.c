@@ -107,3 +107,28 @@ sql_convert_from(struct sql_convert *c, PgQuery__Node **list, size_t n)
 	s.n_from_clause = n;
 	return sql_convert_select(c, &s);
 }
+
+bool
+sql_convert_prepare(struct sql_convert *c, const PgQuery__PrepareStmt *s, struct ast_stmt *st)
+{
+	st->kind = AST_PREPARE;
+	st->ntypes = (unsigned)s->n_argtypes;
+	if ((st->var = sql_convert_str(c, s->name)) == NULL ||
+	    (st->types = sql_convert_take(c, st->ntypes * sizeof *st->types)) == NULL)
+		return false;
+	for (unsigned i = 0; i < st->ntypes; i++) {
+		int32_t typmod;
+		if (s->argtypes[i]->node_case != PG_QUERY__NODE__NODE_TYPE_NAME)
+			return sql_convert_no(c, "this kind of type is", -1);
+		if (!sql_convert_type(c, s->argtypes[i]->type_name, &st->types[i], &typmod))
+			return false;
+	}
+	/* Its parameters are its own. */
+	unsigned params = c->params;
+	c->params = 0;
+	if ((st->inner = sql_convert_stmt(c, s->query)) == NULL)
+		return false;
+	st->inner->params = c->params > st->ntypes ? c->params : st->ntypes;
+	c->params = params;
+	return true;
+}

@@ -282,12 +282,16 @@ sql_prepare_exec(struct sql_session *s, const struct sql_sink *sink, struct cat_
 }
 
 static bool
-plain(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err,
+plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *sink, struct cat_err *err,
     bool last)
 {
+	const struct ast_stmt *ast = st->ast;
+	bool named = ast->kind == AST_PREPARE || ast->kind == AST_DEALLOCATE;
 	char tag[64] = "";
 	uint64_t rows = 0;
-	if (!sql_begin_statement(s, err) || !sql_utility(s, ast, sink, tag, sizeof tag, &rows, err)) {
+	if (!sql_begin_statement(s, err) ||
+	    !(named ? sql_named(s, st, tag, sizeof tag, err)
+		    : sql_utility(s, ast, sink, tag, sizeof tag, &rows, err))) {
 		sql_abort(s);
 		return false;
 	}
@@ -317,6 +321,8 @@ one(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, u
 		return do_commit(s, sink, err);
 	case AST_ROLLBACK:
 		return do_rollback(s, sink, err);
+	case AST_EXECUTE:
+		return sql_named_execute(s, st, sink, err, last);
 	case AST_SAVEPOINT:
 	case AST_RELEASE:
 	case AST_ROLLBACK_TO:
@@ -332,7 +338,7 @@ one(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, u
 		ok = sql_show(s, ast, sink, err);
 		break;
 	default:
-		return plain(s, ast, sink, err, last);
+		return plain(s, st, sink, err, last);
 	}
 	if (!ok)
 		sql_abort(s);
@@ -459,6 +465,7 @@ sql_session_close(struct sql_session *s)
 	free(s->arena);
 	free(s->sequence);
 	free(s->save);
+	sql_forget_named(s);
 	free(s);
 }
 

@@ -37,6 +37,7 @@ struct sql_session {
 	struct sql_savepoint *save;               /* of the block, oldest first */
 	unsigned saves, save_cap;
 	bool save_lost;           /* a failure after DDL took the whole transaction */
+	struct sql_named *named;  /* PREPARE */
 	uint32_t stmt_mark;       /* where the running statement began, 0: not marked */
 	int64_t now_us;           /* start of t; 0: nobody asked yet */
 	struct nam_budget budget; /* of the arenas and of t, part of the process's */
@@ -148,6 +149,11 @@ bool sql_text_rows(const struct sql_sink *sink, const char *name, const struct c
 /* explain.c */
 bool sql_explain(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+/* named.c: PREPARE and DEALLOCATE, inside a transaction; EXECUTE. */
+bool sql_named(struct sql_session *s, const struct sql_stmt *st, char *tag, size_t max, struct cat_err *err);
+bool sql_named_execute(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *sink,
+    struct cat_err *err, bool last);
+void sql_forget_named(struct sql_session *s);
 /* copy_to.c */
 bool sql_copy_to(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
     uint64_t *rows, struct cat_err *err);
