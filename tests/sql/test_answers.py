@@ -172,6 +172,22 @@ QUESTIONS = [
     ("iti!", "SELECT p.id, p.name, o.qty FROM people p JOIN orders o ON p.id = o.person AND o.line = 1 AND o.item = 'bolt' "
      "ORDER BY o.qty DESC NULLS LAST, p.id LIMIT 20"),
     ("i", "SELECT count(*) FROM orders WHERE item LIKE '%Ø%' OR item LIKE '%!%%' ESCAPE '!'"),
+    # outer joins, subqueries, queries in FROM, windows
+    ("iti!", "SELECT p.id, p.name, o.line FROM people p LEFT JOIN orders o ON p.id = o.person ORDER BY p.id, o.line NULLS LAST"),
+    ("iii!", "SELECT p.id, count(o.line), sum(o.qty) FROM people p LEFT JOIN orders o ON p.id = o.person AND o.qty > 5 "
+     "GROUP BY p.id ORDER BY p.id"),
+    ("i", "SELECT count(*) FROM people p LEFT JOIN orders o ON p.id = o.person WHERE o.person IS NULL"),
+    ("i!", "SELECT id FROM people WHERE id IN (SELECT person FROM orders WHERE qty > 30) ORDER BY id"),
+    ("i!", "SELECT id FROM people WHERE id NOT IN (SELECT person FROM orders) ORDER BY id"),
+    ("i!", "SELECT id FROM people p WHERE EXISTS (SELECT 1 FROM orders o WHERE o.person = p.id AND o.item = 'nut') ORDER BY id"),
+    ("i", "SELECT count(*) FROM people p WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.person = p.id)"),
+    ("in!", "SELECT id, balance FROM people WHERE balance > (SELECT avg(balance) FROM people) ORDER BY id"),
+    ("ii!", "SELECT id, (SELECT count(*) FROM orders o WHERE o.person = p.id) FROM people p ORDER BY id"),
+    ("ti!", "SELECT city, n FROM (SELECT city, count(*) AS n FROM people GROUP BY city) q WHERE n > 50 ORDER BY n DESC, city NULLS LAST"),
+    ("iii!", "SELECT person, line, row_number() OVER (PARTITION BY person ORDER BY line DESC) FROM orders ORDER BY person, line"),
+    ("iii!", "SELECT person, line, sum(qty) OVER (PARTITION BY person ORDER BY line) FROM orders ORDER BY person, line"),
+    ("iti!", "SELECT id, city, rank() OVER (PARTITION BY city ORDER BY name) FROM people ORDER BY id"),
+    ("iii!", "SELECT id, lag(id) OVER (ORDER BY id), lead(id, 2) OVER (ORDER BY id) FROM people ORDER BY id"),
 ]
 
 
