@@ -239,15 +239,15 @@ sweep(struct cat *c)
 
 /* A table this process knows already, by name and id. Under lock. */
 static struct cat_entry *
-known(struct cat *c, const char *name, uint32_t id)
+known(struct cat *c, const char *name, uint32_t id, uint32_t generation)
 {
 	for (struct cat_shot *s = atomic_load(&c->head); s != NULL; s = s->older) {
 		struct cat_entry *e = shot_find(s, name);
-		if (e != NULL && e->def.store.id == id)
+		if (e != NULL && e->def.store.id == id && e->def.generation == generation)
 			return e;
 	}
 	for (struct cat_entry *e = c->fresh; e != NULL; e = e->next)
-		if (e->def.store.id == id)
+		if (e->def.store.id == id && e->def.generation == generation)
 			return e;
 	return NULL;
 }
@@ -322,7 +322,7 @@ reload(struct cat *c, struct txn_worker *tw, struct txn *t)
 		shot_add(s, c->system[i]);
 	for (unsigned i = 0; i < rows.n; i++) {
 		struct cat_table *def = &rows.table[i];
-		struct cat_entry *e = known(c, def->name, def->store.id);
+		struct cat_entry *e = known(c, def->name, def->store.id, def->generation);
 		if (e == NULL) {
 			e = cat_entry_new(def);
 			if (e == NULL || (st = cat_entry_open(c, e)) != NAM_OK) {

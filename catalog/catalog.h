@@ -51,6 +51,7 @@ struct cat_table {
 	uint16_t fixed;            /* bytes of the fixed part of a row */
 	bool system;               /* nam_tables, ...: SQL may read them, only catalog writes */
 	enum cat_kind kind;
+	uint32_t generation; /* of this id's definition: rises with ALTER */
 	unsigned checks;
 	struct cat_check *check;         /* by name */
 	char key_name[CAT_NAME_MAX + 1]; /* of the primary key's constraint; "": table_pkey */
@@ -90,6 +91,10 @@ nam_status cat_create(struct cat *c, struct txn *t, const struct cat_table *def)
 nam_status cat_sequence_word(struct cat *c, struct txn_worker *tw, int64_t first, net_addr *out);
 /* NAM_ABSENT: another transaction has dropped it meanwhile; NAM_REFUSED: a system table. */
 nam_status cat_drop(struct cat *c, struct txn *t, const struct cat_table *table);
+/* Another definition for the rows of a table: the same columns as to type and place, under other names, with other
+ * rules. NAM_ABSENT, NAM_CONFLICT: another transaction has been there. */
+nam_status cat_alter(
+    struct cat *c, struct txn *t, const struct cat_table *table, const struct cat_table *def);
 /* After commit of a transaction that changed the catalog (cid from txn_commit), or after its abort (cid 0). */
 void cat_settled(struct cat *c, struct txn_worker *tw, struct txn *t, tso_cid cid);
 

@@ -49,6 +49,7 @@ struct cat_hazard {
 /* What one transaction has changed, newest first. */
 struct cat_change {
 	bool drop;
+	bool keep; /* ALTER: the rows stay, whatever becomes of this definition */
 	struct cat_entry *entry;
 	struct cat_change *next;
 };

@@ -52,7 +52,7 @@ cat_overlay_drops(const struct cat_overlay *o, const struct cat_entry *e)
 
 /* Remembers a change of t. */
 static nam_status
-note(struct cat *c, struct txn *t, struct cat_entry *e, bool drop)
+note(struct cat *c, struct txn *t, struct cat_entry *e, bool drop, bool keep)
 {
 	struct cat_change *x = malloc(sizeof *x);
 	struct cat_overlay *fresh = calloc(1, sizeof *fresh);
@@ -71,7 +71,7 @@ note(struct cat *c, struct txn *t, struct cat_entry *e, bool drop)
 		c->overlay = o;
 		atomic_fetch_add_explicit(&c->overlays, 1, memory_order_release);
 	}
-	*x = (struct cat_change){ .drop = drop, .entry = e, .next = o->list };
+	*x = (struct cat_change){ .drop = drop, .keep = keep, .entry = e, .next = o->list };
 	o->list = x;
 	o->stamp = ++c->stamp;
 	e->changes++;
@@ -120,7 +120,7 @@ cat_create(struct cat *c, struct txn *t, const struct cat_table *def)
 			txn_table_free(tw, &e->def.store, 0);
 		goto fail;
 	}
-	nam_status noted = note(c, t, e, false);
+	nam_status noted = note(c, t, e, false, false);
 	if (noted != NAM_OK) {
 		if (rows)
 			txn_table_free(tw, &e->def.store, 0);
@@ -147,7 +147,44 @@ cat_drop(struct cat *c, struct txn *t, const struct cat_table *table)
 	nam_arena_init(&arena, 64 << 10);
 	nam_status st = cat_erase(c, t, table, &arena);
 	nam_arena_fini(&arena);
-	return st == NAM_OK ? note(c, t, e, true) : st;
+	return st == NAM_OK ? note(c, t, e, true, false) : st;
+}
+
+nam_status
+cat_alter(struct cat *c, struct txn *t, const struct cat_table *table, const struct cat_table *def)
+{
+	struct cat_entry *was = (struct cat_entry *)(uintptr_t)table;
+	struct nam_arena arena;
+	struct cat_err err;
+	if (table->system || table->kind != CAT_TABLE)
+		return NAM_REFUSED;
+	struct cat_entry *e = cat_entry_new(def);
+	if (e == NULL)
+		return NAM_NOMEM;
+	bool opened = false;
+	e->def.store = table->store;
+	e->def.store.view = NULL;
+	e->def.generation = table->generation + 1;
+	nam_arena_init(&arena, 64 << 10);
+	nam_status st = cat_table_layout(&e->def, &err) ? NAM_OK : NAM_INVALID;
+	e->def.store.row_max = table->store.row_max;
+	if (st == NAM_OK)
+		st = cat_erase(c, t, table, &arena);
+	if (st == NAM_OK)
+		st = cat_write(c, t, &e->def, &arena);
+	if (st == NAM_OK)
+		opened = (st = cat_entry_open(c, e)) == NAM_OK;
+	if (st == NAM_OK)
+		st = note(c, t, was, true, true);
+	if (st == NAM_OK)
+		st = note(c, t, e, false, true);
+	if (st != NAM_OK) {
+		if (opened)
+			txn_table_close(c->db, &e->def.store);
+		free(e);
+	}
+	nam_arena_fini(&arena);
+	return st;
 }
 
 /* Under lock: t's overlay leaves the list. */
@@ -189,14 +226,12 @@ cat_settled(struct cat *c, struct txn_worker *tw, struct txn *t, tso_cid cid)
 		return;
 	/* Still named by `changes`, so nothing is freed under our feet while these calls park. */
 	for (struct cat_change *x = o->list; x != NULL; x = x->next) {
-		bool lost = !x->drop && (cid == 0 || cat_overlay_drops(o, x->entry));
-		bool dropped = x->drop && cid != 0 && x->entry->def.store.view != NULL;
-		if (x->drop && dropped)
-			for (struct cat_change *y = x->next; y != NULL; y = y->next)
-				if (!y->drop && y->entry == x->entry)
-					dropped = false; /* made and dropped here: freed as lost */
-		if ((lost || dropped) && x->entry->def.kind == CAT_TABLE)
-			txn_table_free(tw, &x->entry->def.store, lost ? 0 : cid);
+		/* What was dropped goes when nobody can see it; what was made in vain, at once. */
+		bool dead = x->drop && x->entry->def.store.view == NULL;
+		if (x->keep || x->entry->def.kind != CAT_TABLE || dead)
+			continue;
+		if (x->drop == (cid != 0))
+			txn_table_free(tw, &x->entry->def.store, cid);
 	}
 	pthread_mutex_lock(&c->lock);
 	for (struct cat_change *x = o->list, *next; x != NULL; x = next) {

@@ -18,7 +18,7 @@ enum { T_NAME, T_ID, T_COLUMNS, T_SLOTS, T_ROW_BYTES, T_ANCHOR, T_ALL };
 enum { C_TABLE, C_NUMBER, C_NAME, C_TYPE, C_NOT_NULL, C_KEY, C_KIND, C_TYPMOD, C_ALL };
 
 /* What only some tables have: kind 'd' DEFAULT of column number, 'i' IDENTITY of it, 'c' CHECK, 'k' name of the
- * primary key, 'v' query of a view, 'u' a table it reads, 's' a sequence. */
+ * primary key, 'v' query of a view, 'u' a table it reads, 's' a sequence, 'g' how often it was altered. */
 enum { X_TABLE, X_KIND, X_NUMBER, X_NAME, X_TEXT, X_ALL };
 
 enum { WIDEST = C_ALL, KEY_WIDEST = 3 };
@@ -351,6 +351,9 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 		case 'u':
 			memcpy(t->use[t->uses++], x->name, sizeof x->name);
 			break;
+		case 'g':
+			t->generation = x->number;
+			break;
 		case 's':
 			t->kind = CAT_SEQUENCE;
 			if (!read_sequence(x->text, &t->seq))
@@ -489,7 +492,7 @@ static nam_status
 extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct nam_arena *arena)
 {
 	struct extra *x =
-	    nam_arena_zero(arena, (2u * def->columns + def->checks + def->uses + 3) * sizeof *x);
+	    nam_arena_zero(arena, (2u * def->columns + def->checks + def->uses + 4) * sizeof *x);
 	*out = x;
 	*n = 0;
 	if (x == NULL)
@@ -513,6 +516,8 @@ extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct n
 		*to = (struct extra){ .kind = 'k', .text = "" };
 		memcpy(to->name, def->key_name, sizeof to->name);
 	}
+	if (def->generation != 0)
+		x[(*n)++] = (struct extra){ .kind = 'g', .number = def->generation, .text = "" };
 	if (def->kind == CAT_VIEW)
 		x[(*n)++] = (struct extra){ .kind = 'v', .text = def->view };
 	for (unsigned i = 0; i < def->uses; i++) {

@@ -211,6 +211,7 @@ enum ast_stmt_kind {
 	AST_DROP_SEQUENCE,
 	AST_CREATE_VIEW,
 	AST_DROP_VIEW,
+	AST_ALTER_TABLE,
 	AST_COPY,
 	AST_BEGIN,
 	AST_COMMIT,
@@ -244,6 +245,24 @@ struct ast_copy {
 	struct ast_force force_quote, force_null, force_not_null;
 };
 
+enum ast_alter_kind {
+	AST_SET_DEFAULT, /* e, text; NULL: DROP DEFAULT */
+	AST_SET_NOT_NULL,
+	AST_DROP_NOT_NULL,
+	AST_ADD_CHECK, /* the next of the statement's checks */
+	AST_DROP_CONSTRAINT,
+	AST_RENAME_COLUMN,
+	AST_RENAME_TABLE,
+};
+
+struct ast_alter {
+	enum ast_alter_kind kind;
+	const char *name, *to;
+	struct ast_expr *e;
+	const char *text;
+	bool if_exists;
+};
+
 struct ast_stmt {
 	enum ast_stmt_kind kind;
 	unsigned params;             /* highest $n */
@@ -267,13 +286,15 @@ struct ast_stmt {
 	struct ast_check *check;
 	unsigned checks, check_cap;
 	const char *key_name;
-	struct ast_seq *seq; /* CREATE SEQUENCE */
-	char overriding;     /* INSERT ... OVERRIDING: 's' SYSTEM, 'u' USER VALUE */
-	bool cascade;        /* DROP */
-	bool replace;        /* CREATE OR REPLACE VIEW: select, names, and */
-	const char *text;    /* its query */
-	unsigned versions;   /* CREATE TABLE ... WITH (versions = n) */
-	bool if_exists;      /* IF [NOT] EXISTS */
+	struct ast_seq *seq;     /* CREATE SEQUENCE */
+	char overriding;         /* INSERT ... OVERRIDING: 's' SYSTEM, 'u' USER VALUE */
+	bool cascade;            /* DROP */
+	struct ast_alter *alter; /* ALTER TABLE */
+	unsigned alters;
+	bool replace;      /* CREATE OR REPLACE VIEW: select, names, and */
+	const char *text;  /* its query */
+	unsigned versions; /* CREATE TABLE ... WITH (versions = n) */
+	bool if_exists;    /* IF [NOT] EXISTS */
 	bool has_key, start, reset, local;
 	struct ast_copy copy;
 	enum cat_type *types;   /* PREPARE: of its parameters, as far as given */

@@ -596,9 +596,6 @@ feature(PgQuery__Node__NodeCase k)
 	switch (k) {
 	case PG_QUERY__NODE__NODE_INDEX_STMT:
 		return "CREATE INDEX is";
-	case PG_QUERY__NODE__NODE_ALTER_TABLE_STMT:
-	case PG_QUERY__NODE__NODE_RENAME_STMT:
-		return "ALTER is";
 	case PG_QUERY__NODE__NODE_CREATE_TABLE_AS_STMT:
 		return "CREATE TABLE AS is";
 	case PG_QUERY__NODE__NODE_ALTER_SEQ_STMT:
@@ -682,6 +679,8 @@ sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 	case PG_QUERY__NODE__NODE_DROP_STMT:
 	case PG_QUERY__NODE__NODE_CREATE_SEQ_STMT:
 	case PG_QUERY__NODE__NODE_VIEW_STMT:
+	case PG_QUERY__NODE__NODE_ALTER_TABLE_STMT:
+	case PG_QUERY__NODE__NODE_RENAME_STMT:
 		ok = sql_convert_ddl(c, n, st);
 		break;
 	case PG_QUERY__NODE__NODE_TRANSACTION_STMT:

@@ -362,6 +362,79 @@ create_view(struct sql_convert *c, const PgQuery__ViewStmt *s, struct ast_stmt *
 	       (st->text = sql_convert_query_text(c, s->query)) != NULL;
 }
 
+static bool
+alter_one(struct sql_convert *c, const PgQuery__AlterTableCmd *k, struct ast_stmt *st)
+{
+	struct ast_alter *to = &st->alter[st->alters++];
+	to->if_exists = k->missing_ok;
+	if (k->name != NULL && k->name[0] && (to->name = sql_convert_str(c, k->name)) == NULL)
+		return false;
+	switch (k->subtype) {
+	case PG_QUERY__ALTER_TABLE_TYPE__AT_ColumnDefault:
+		to->kind = AST_SET_DEFAULT;
+		return k->def == NULL || ((to->e = sql_convert_expr(c, k->def)) != NULL &&
+					     (to->text = sql_convert_text(c, k->def)) != NULL);
+	case PG_QUERY__ALTER_TABLE_TYPE__AT_SetNotNull:
+		to->kind = AST_SET_NOT_NULL;
+		return true;
+	case PG_QUERY__ALTER_TABLE_TYPE__AT_DropNotNull:
+		to->kind = AST_DROP_NOT_NULL;
+		return true;
+	case PG_QUERY__ALTER_TABLE_TYPE__AT_AddConstraint:
+		to->kind = AST_ADD_CHECK;
+		if (k->def->constraint->contype != PG_QUERY__CONSTR_TYPE__CONSTR_CHECK)
+			return sql_convert_no(c, "ADD CONSTRAINT of anything but CHECK is", -1);
+		if (k->def->constraint->skip_validation)
+			return sql_convert_no(c, "NOT VALID is", -1);
+		return check(c, k->def->constraint, st, NULL);
+	case PG_QUERY__ALTER_TABLE_TYPE__AT_DropConstraint:
+		to->kind = AST_DROP_CONSTRAINT;
+		return true;
+	case PG_QUERY__ALTER_TABLE_TYPE__AT_AddColumn:
+		return sql_convert_no(c, "ALTER TABLE ... ADD COLUMN is", -1);
+	case PG_QUERY__ALTER_TABLE_TYPE__AT_DropColumn:
+		return sql_convert_no(c, "ALTER TABLE ... DROP COLUMN is", -1);
+	case PG_QUERY__ALTER_TABLE_TYPE__AT_AlterColumnType:
+		return sql_convert_no(c, "ALTER TABLE ... ALTER COLUMN TYPE is", -1);
+	default:
+		return sql_convert_no(c, "this kind of ALTER TABLE is", -1);
+	}
+}
+
+static bool
+alter(struct sql_convert *c, const PgQuery__AlterTableStmt *s, struct ast_stmt *st)
+{
+	st->kind = AST_ALTER_TABLE;
+	st->if_exists = s->missing_ok;
+	if (s->objtype != PG_QUERY__OBJECT_TYPE__OBJECT_TABLE)
+		return sql_convert_no(c, "ALTER of anything but tables is", -1);
+	if (!sql_convert_range(c, s->relation, &st->table) ||
+	    (st->alter = sql_convert_take(c, s->n_cmds * sizeof *st->alter)) == NULL)
+		return false;
+	for (size_t i = 0; i < s->n_cmds; i++)
+		if (!alter_one(c, s->cmds[i]->alter_table_cmd, st))
+			return false;
+	return true;
+}
+
+static bool
+rename_(struct sql_convert *c, const PgQuery__RenameStmt *s, struct ast_stmt *st)
+{
+	st->kind = AST_ALTER_TABLE;
+	st->if_exists = s->missing_ok;
+	bool table = s->rename_type == PG_QUERY__OBJECT_TYPE__OBJECT_TABLE;
+	if (!table && (s->rename_type != PG_QUERY__OBJECT_TYPE__OBJECT_COLUMN ||
+			  s->relation_type != PG_QUERY__OBJECT_TYPE__OBJECT_TABLE))
+		return sql_convert_no(c, "renaming anything but tables and their columns is", -1);
+	if (!sql_convert_range(c, s->relation, &st->table) ||
+	    (st->alter = sql_convert_take(c, sizeof *st->alter)) == NULL)
+		return false;
+	struct ast_alter *to = &st->alter[st->alters++];
+	to->kind = table ? AST_RENAME_TABLE : AST_RENAME_COLUMN;
+	return (table || (to->name = sql_convert_str(c, s->subname)) != NULL) &&
+	       (to->to = sql_convert_str(c, s->newname)) != NULL;
+}
+
 bool
 sql_convert_ddl(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st)
 {
@@ -369,6 +442,10 @@ sql_convert_ddl(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *
 		return create(c, n->create_stmt, st);
 	if (n->node_case == PG_QUERY__NODE__NODE_CREATE_SEQ_STMT)
 		return create_sequence(c, n->create_seq_stmt, st);
+	if (n->node_case == PG_QUERY__NODE__NODE_ALTER_TABLE_STMT)
+		return alter(c, n->alter_table_stmt, st);
+	if (n->node_case == PG_QUERY__NODE__NODE_RENAME_STMT)
+		return rename_(c, n->rename_stmt, st);
 	if (n->node_case == PG_QUERY__NODE__NODE_VIEW_STMT)
 		return create_view(c, n->view_stmt, st);
 	return drop(c, n->drop_stmt, st);

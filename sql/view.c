@@ -157,6 +157,20 @@ dependents(struct sql_session *s, const struct cat_table *tab, const struct ast_
 }
 
 bool
+sql_has_dependents(struct sql_session *s, const struct cat_table *tab, bool *out, struct cat_err *err)
+{
+	const struct cat_table **list;
+	unsigned n;
+	struct nam_arena *arena = sql_arena(s, 1);
+	nam_status st = arena ? cat_list(s->cfg.cat, s->t, &list, &n, arena) : NAM_NOMEM;
+	*out = false;
+	for (unsigned i = 0; st == NAM_OK && i < n; i++)
+		for (unsigned k = 0; list[i]->kind == CAT_VIEW && k < list[i]->uses; k++)
+			*out |= strcmp(list[i]->use[k], tab->name) == 0;
+	return st == NAM_OK || sql_status(err, st, NULL);
+}
+
+bool
 sql_drop_dependents(struct sql_session *s, const struct cat_table *tab, const struct ast_stmt *ast,
     const struct sql_sink *sink, struct cat_err *err)
 {

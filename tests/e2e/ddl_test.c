@@ -238,6 +238,86 @@ static const struct golden views[] = {
 	{ "select * from vv", "ERROR 42P01: relation \"vv\" does not exist" },
 };
 
+static const struct golden alters[] = {
+	{ "create table t (id int primary key, a int, b text)", "CREATE TABLE" },
+	{ "insert into t values (1, 10, 'x'), (2, null, 'y')", "INSERT 0 2" },
+	{ "alter table t alter a set default 5, alter column b set default 'z'", "ALTER TABLE" },
+	{ "insert into t (id) values (3) returning *", "3|5|z; INSERT 0 1" },
+	{ "alter table t alter a drop default", "ALTER TABLE" },
+	{ "insert into t (id) values (4) returning *", "4|~|z; INSERT 0 1" },
+	{ "alter table t alter a set default 'q'",
+	    "ERROR 22P02: invalid input syntax for type integer: \"q\"" },
+	{ "alter table t alter nope drop default",
+	    "ERROR 42703: column \"nope\" of relation \"t\" does not exist" },
+	{ "alter table t alter a set not null",
+	    "ERROR 23502: column \"a\" of relation \"t\" contains null values" },
+	{ "update t set a = 0 where a is null", "UPDATE 2" },
+	{ "alter table t alter a set not null", "ALTER TABLE" },
+	{ "insert into t (id, a) values (5, null)",
+	    "ERROR 23502: null value in column \"a\" of relation \"t\" violates not-null constraint" },
+	{ "alter table t alter a drop not null", "ALTER TABLE" },
+	{ "insert into t values (5, null, 'n')", "INSERT 0 1" },
+	{ "alter table t alter id drop not null", "ERROR 42P16: column \"id\" is in a primary key" },
+	{ "alter table t add constraint pos check (a > 0)",
+	    "ERROR 23514: check constraint \"pos\" of relation \"t\" is violated by some row" },
+	{ "alter table t add constraint pos check (a >= 0), add check (b <> 'bad')", "ALTER TABLE" },
+	{ "insert into t values (6, -1, 'n')",
+	    "ERROR 23514: new row for relation \"t\" violates check constraint \"pos\"" },
+	{ "insert into t values (6, 1, 'bad')",
+	    "ERROR 23514: new row for relation \"t\" violates check constraint \"t_b_check\"" },
+	{ "alter table t add constraint pos check (a > 1)",
+	    "ERROR 42710: constraint \"pos\" for relation \"t\" already exists" },
+	{ "alter table t drop constraint pos", "ALTER TABLE" },
+	{ "alter table t drop constraint pos",
+	    "ERROR 42704: constraint \"pos\" of relation \"t\" does not exist" },
+	{ "alter table t drop constraint if exists pos", "ALTER TABLE" },
+	{ "insert into t values (6, -1, 'n')", "INSERT 0 1" },
+	{ "alter table t rename a to amount", "ALTER TABLE" },
+	{ "select amount from t where id = 1", "10; SELECT 1" },
+	{ "select a from t", "ERROR 42703: column \"a\" does not exist" },
+	{ "alter table t rename amount to b", "ERROR 42701: column \"b\" of relation \"t\" already exists" },
+	{ "alter table t rename b to c",
+	    "ERROR 0A000: renaming a column that a CHECK constraint reads is not supported yet" },
+	{ "alter table t rename to s", "ALTER TABLE" },
+	{ "select * from t", "ERROR 42P01: relation \"t\" does not exist" },
+	{ "select count(*), sum(amount) from s", "6|14; SELECT 1" },
+	{ "insert into s values (1, 1, 'x')",
+	    "ERROR 23505: duplicate key value violates unique constraint \"t_pkey\"" },
+	{ "begin; insert into s values (7, 7, 'x'); alter table s rename to r; update r set amount = 70 "
+	  "where id "
+	  "= 7; insert into r values (8, 8, 'y'); select id, amount from r where id > 6 order by id; delete "
+	  "from "
+	  "r where id = 8; commit",
+	    "BEGIN INSERT 0 1 ALTER TABLE UPDATE 1 INSERT 0 17|70;8|8; SELECT 2 DELETE 1 COMMIT" },
+	{ "select id, amount from r where id > 5 order by id", "6|-1;7|70; SELECT 2" },
+	{ "select * from s", "ERROR 42P01: relation \"s\" does not exist" },
+	{ "begin; alter table r rename to q; alter table q alter b set default 'w'; insert into q (id) "
+	  "values (9); "
+	  "rollback",
+	    "BEGIN ALTER TABLE ALTER TABLE INSERT 0 1 ROLLBACK" },
+	{ "select count(*) from r", "7; SELECT 1" },
+	{ "begin; create table n (a int); alter table n alter a set default 3; insert into n default values; "
+	  "alter "
+	  "table n rename to m; commit",
+	    "BEGIN CREATE TABLE ALTER TABLE INSERT 0 1 ALTER TABLE COMMIT" },
+	{ "select * from m", "3; SELECT 1" },
+	{ "begin; create table n (a int); alter table n rename to o; drop table o; commit; select * from n",
+	    "BEGIN CREATE TABLE ALTER TABLE DROP TABLE COMMIT ERROR 42P01: relation \"n\" does not exist" },
+	{ "begin; alter table m rename to n; drop table n; commit", "BEGIN ALTER TABLE DROP TABLE COMMIT" },
+	{ "create table m (b text); insert into m values ('new'); select * from m",
+	    "CREATE TABLE INSERT 0 1new; SELECT 1" },
+	{ "create view v as select * from m", "CREATE VIEW" },
+	{ "alter table m rename to n", "ERROR 0A000: renaming what a view reads is not supported yet" },
+	{ "alter table m alter b set default 'k'; insert into m default values; select * from v order by 1",
+	    "ALTER TABLE INSERT 0 1k;new; SELECT 2" },
+	{ "alter table m rename to r", "ERROR 42P07: relation \"r\" already exists" },
+	{ "alter table nope rename to r2", "ERROR 42P01: relation \"nope\" does not exist" },
+	{ "alter table if exists nope rename to r2", "ALTER TABLE" },
+	{ "alter table v alter b set default 1", "ERROR 42809: \"v\" is not a table" },
+	{ "alter table m add column c int", "ERROR 0A000: ALTER TABLE ... ADD COLUMN is not supported yet" },
+	{ "drop table r", "DROP TABLE" },
+};
+
 static void
 all(const struct golden *g, size_t n)
 {
@@ -267,6 +347,7 @@ all(const struct golden *g, size_t n)
 
 GOLDEN(test_defaults, defaults)
 GOLDEN(test_checks, checks)
+GOLDEN(test_alters, alters)
 GOLDEN(test_views, views)
 GOLDEN(test_sequences, sequences)
 
@@ -296,6 +377,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_defaults), cmocka_unit_test(test_checks),
-		cmocka_unit_test(test_sequences), cmocka_unit_test(test_views), cmocka_unit_test(test_copy) };
+		cmocka_unit_test(test_sequences), cmocka_unit_test(test_views), cmocka_unit_test(test_alters),
+		cmocka_unit_test(test_copy) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
