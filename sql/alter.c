@@ -157,7 +157,7 @@ rename_(struct sql_session *s, const struct cat_table *tab, struct cat_table *de
     struct cat_err *err)
 {
 	const struct cat_table *there = NULL;
-	unsigned c;
+	unsigned c = 0;
 	bool read;
 	if (strlen(a->to) > CAT_NAME_MAX)
 		return cat_error(err, "42622", "identifier \"%.80s\" is too long", a->to);

@@ -253,6 +253,8 @@ static struct sql_node *
 greedy(struct bind *b, const struct plan_item *item, unsigned items, uint64_t *have)
 {
 	unsigned start = 0;
+	if (items == 0)
+		return NULL;
 	for (unsigned k = 1; k < items; k++)
 		if (item[k].node->est < item[start].node->est)
 			start = k;

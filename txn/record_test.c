@@ -75,13 +75,13 @@ commit(struct life *l, uint64_t cid, bool aborted)
 		dir[2 + v->slots] = rec_dir_check(img, v->slots, l->at.bits);
 		write_words(l, REC_IDENT, dir, (3 + v->slots) * 8u);
 	}
-	struct {
-		struct rec_slot head;
-		unsigned char payload[PAYLOAD];
-	} s = { .head = { .cid = cid, .meta = PAYLOAD } };
-	payload_of(cid, s.payload);
-	s.head.check = rec_slot_check(nam_hash(s.payload, PAYLOAD, 0), cid, s.head.meta, l->at.bits);
-	write_words(l, (v->head_bytes + target * v->slot_bytes) / 8, &s, sizeof s);
+	uint64_t raw[(sizeof(struct rec_slot) + PAYLOAD) / 8] = { 0 };
+	struct rec_slot *s = (struct rec_slot *)(void *)raw;
+	s->cid = cid;
+	s->meta = PAYLOAD;
+	payload_of(cid, s->payload);
+	s->check = rec_slot_check(nam_hash(s->payload, PAYLOAD, 0), cid, s->meta, l->at.bits);
+	write_words(l, (v->head_bytes + target * v->slot_bytes) / 8, raw, sizeof raw);
 	if (aborted) {
 		write_words(l, REC_WORD, &before, 8);
 		return;

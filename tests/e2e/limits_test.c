@@ -8,16 +8,17 @@ static const char *const long_ones[] = {
 	"select x.i, count(*) from b x, b y where x.s = y.s group by 1",
 	"select count(*) from (select distinct x.i + y.i from b x, b y where x.s = y.s) q",
 	"update b set s = c.s from b c where c.i + b.i = -1",
-	"insert into b select x.i * 100000 + y.i + 1000000, 'x' from b x, b y where x.s = y.s on conflict do "
-	"nothing",
+	("insert into b select x.i * 100000 + y.i + 1000000, 'x' from b x, b y where x.s = y.s on conflict "
+	 "do "
+	 "nothing"),
 	"copy (select x.i from b x, b y where x.s = y.s) to stdout",
 };
 static const char *const large_ones[] = {
 	"select x.s || y.s from b x join b y on x.s = y.s order by 1, x.i",
 	"select x.i, y.i, count(*) from b x, b y where x.s = y.s group by 1, 2",
 	"select count(*) from (select distinct x.i + y.i * 100000 from b x, b y where x.s = y.s) q",
-	"select count(*) from b x join b y on x.s = y.s join b z on z.i = x.i + y.i where x.i > 0 group by "
-	"x.i, y.i",
+	("select count(*) from b x join b y on x.s = y.s join b z on z.i = x.i + y.i where x.i > 0 group by "
+	 "x.i, y.i"),
 	"insert into b select x.i * 100000 + y.i + 1000000, 'x' from b x, b y where x.s = y.s",
 	"select x.i, row_number() over (order by x.s) from b x, b y where x.s = y.s",
 };
