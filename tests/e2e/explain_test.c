@@ -26,8 +26,13 @@ static const struct golden all[] = {
 	{ QUIET "select a.id, (select max(b.v) from w b where b.id = a.id) from w a where a.id in (1,2,77)",
 	    "Project  (rows=3) (actual rows=2 loops=1);  -> Key Lookup on w  (rows=3) (actual rows=2 "
 	    "loops=1);  "
-	    "SubPlan (per row);    -> Project  (rows=1) (actual rows=2 loops=2);      -> Aggregate  (rows=1) "
-	    "(actual rows=2 loops=2);        -> Key Lookup on w  (rows=1) (actual rows=2 loops=2); EXPLAIN" },
+	    "SubPlan (per row, then hashed);    -> Project  (rows=1) (actual rows=2 loops=2);      -> "
+	    "Aggregate  "
+	    "(rows=1) (actual rows=2 loops=2);        -> Key Lookup on w  (rows=1) (actual rows=2 loops=2);  "
+	    "  -> "
+	    "Project  (rows=3) (never executed);      -> Project  (rows=3) (never executed);        -> "
+	    "HashAggregate  (rows=3) (never executed);          -> Seq Scan on w  (rows=7) (never executed); "
+	    "EXPLAIN" },
 	{ QUIET "select * from w where id = 99", "Project  (rows=1) (actual rows=0 loops=1);  -> Key Lookup "
 						 "on w  (rows=1) (actual rows=0 loops=1); "
 						 "EXPLAIN" },
