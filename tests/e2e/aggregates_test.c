@@ -2,11 +2,7 @@
  * aggregates_test.c -- DISTINCT, FILTER and ORDER BY in aggregates, and the rarer ones; DISTINCT ON. The answers are
  * PostgreSQL 15's.
  */
-#include "embedded.h"
-
-struct golden {
-	const char *text, *answer;
-};
+#include "golden.h"
 
 static const struct golden aggregates[] = {
 	{ "create table g (id int primary key, k int, i int, b bigint, f double precision, n numeric, s "
@@ -194,37 +190,17 @@ static const struct golden distinct_on[] = {
 };
 
 static void
-all(const struct golden *g, size_t n)
-{
-	struct embedded e;
-	struct teller t;
-	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
-	unsigned wrong = 0;
-	for (size_t i = 0; i < n; i++) {
-		const char *a = ask(&t, g[i].text);
-		if (strcmp(a, g[i].answer) == 0)
-			continue;
-		wrong++;
-		fprintf(stderr, "%s\n  is     %s\n  should %s\n", g[i].text, a, g[i].answer);
-	}
-	teller_close(&t);
-	embedded_close(&e);
-	assert_int_equal(wrong, 0);
-}
-
-static void
 the_aggregates(void **state)
 {
 	(void)state;
-	all(aggregates, sizeof aggregates / sizeof *aggregates);
+	golden_all(aggregates);
 }
 
 static void
 the_first_of_each(void **state)
 {
 	(void)state;
-	all(distinct_on, sizeof distinct_on / sizeof *distinct_on);
+	golden_all(distinct_on);
 }
 
 int

@@ -2,11 +2,7 @@
  * answers_test.c -- what SQL statements answer, end to end: rows with '|' and ';', ~ for NULL, then the
  * command's tag; or the SQLSTATE and message. Checked against PostgreSQL 15's rules by hand, line by line.
  */
-#include "embedded.h"
-
-struct golden {
-	const char *text, *answer;
-};
+#include "golden.h"
 
 static const struct golden first[] = {
 	{ "create table a (id int primary key, x bigint not null, y double precision, s varchar(5), d date, "
@@ -302,37 +298,17 @@ static const struct golden second[] = {
 };
 
 static void
-all(const struct golden *g, size_t n)
-{
-	struct embedded e;
-	struct teller t;
-	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
-	unsigned wrong = 0;
-	for (size_t i = 0; i < n; i++) {
-		const char *a = ask(&t, g[i].text);
-		if (strcmp(a, g[i].answer) == 0)
-			continue;
-		wrong++;
-		fprintf(stderr, "%s\n  is     %s\n  should %s\n", g[i].text, a, g[i].answer);
-	}
-	teller_close(&t);
-	embedded_close(&e);
-	assert_int_equal(wrong, 0);
-}
-
-static void
 answers(void **state)
 {
 	(void)state;
-	all(first, sizeof first / sizeof *first);
+	golden_all(first);
 }
 
 static void
 more_answers(void **state)
 {
 	(void)state;
-	all(second, sizeof second / sizeof *second);
+	golden_all(second);
 }
 
 int

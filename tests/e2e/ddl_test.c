@@ -2,11 +2,7 @@
  * ddl_test.c -- what definitions do to rows: DEFAULT, CHECK, sequences, views, ALTER TABLE. Statement and answer, as in
  * answers_test.c; the answers are PostgreSQL 15's.
  */
-#include "embedded.h"
-
-struct golden {
-	const char *text, *answer;
-};
+#include "golden.h"
 
 static const struct golden defaults[] = {
 	{ "create table d (id int primary key, a int default 7, b text default 'x' || 'y', c numeric(6,2) "
@@ -318,31 +314,11 @@ static const struct golden alters[] = {
 	{ "drop table r", "DROP TABLE" },
 };
 
-static void
-all(const struct golden *g, size_t n)
-{
-	struct embedded e;
-	struct teller t;
-	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
-	unsigned wrong = 0;
-	for (size_t i = 0; i < n; i++) {
-		const char *a = ask(&t, g[i].text);
-		if (strcmp(a, g[i].answer) == 0)
-			continue;
-		wrong++;
-		fprintf(stderr, "%s\n  is     %s\n  should %s\n", g[i].text, a, g[i].answer);
-	}
-	teller_close(&t);
-	embedded_close(&e);
-	assert_int_equal(wrong, 0);
-}
-
 #define GOLDEN(name, of)                                                                                     \
 	static void name(void **state)                                                                       \
 	{                                                                                                    \
 		(void)state;                                                                                 \
-		all(of, sizeof of / sizeof *of);                                                             \
+		golden_all(of);                                                                              \
 	}
 
 GOLDEN(test_defaults, defaults)

@@ -1,9 +1,5 @@
 /* dml_test.c -- ON CONFLICT, UPDATE ... FROM, DELETE ... USING: statement and answer, line by line. */
-#include "embedded.h"
-
-struct golden {
-	const char *text, *answer;
-};
+#include "golden.h"
 
 static const struct golden conflicts[] = {
 	{ "create table k (id int primary key, a int, b text not null)", "CREATE TABLE" },
@@ -176,20 +172,6 @@ static const struct golden joins[] = {
 	{ "delete from t as q where q.id = 7 returning q.*", "7|8|eight; DELETE 1" },
 };
 
-static unsigned
-all(struct teller *t, const struct golden *g, size_t n)
-{
-	unsigned wrong = 0;
-	for (size_t i = 0; i < n; i++) {
-		const char *a = ask(t, g[i].text);
-		if (strcmp(a, g[i].answer) == 0)
-			continue;
-		wrong++;
-		fprintf(stderr, "%s\n  is     %s\n  should %s\n", g[i].text, a, g[i].answer);
-	}
-	return wrong;
-}
-
 static void
 on_conflict(void **state)
 {
@@ -198,7 +180,7 @@ on_conflict(void **state)
 	struct teller t;
 	embedded_open(&e, 256u << 20, 1);
 	teller_open(&t, &e, 0);
-	assert_int_equal(all(&t, conflicts, sizeof conflicts / sizeof *conflicts), 0);
+	assert_int_equal(golden_wrong(&t, conflicts, sizeof conflicts / sizeof *conflicts), 0);
 	/* more rows than one batch, keys coming twice in different batches */
 	ask(&t, "create table big (id int primary key, n int)");
 	assert_string_equal(
@@ -231,7 +213,7 @@ from_and_using(void **state)
 	struct teller t;
 	embedded_open(&e, 256u << 20, 1);
 	teller_open(&t, &e, 0);
-	assert_int_equal(all(&t, joins, sizeof joins / sizeof *joins), 0);
+	assert_int_equal(golden_wrong(&t, joins, sizeof joins / sizeof *joins), 0);
 	/* many rows: several batches, and many partners for each */
 	ask(&t, "create table n (i int primary key, a int); create table m (i int primary key, n int)");
 	char *text = malloc(1 << 16);

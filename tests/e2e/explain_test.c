@@ -1,11 +1,7 @@
 /* explain_test.c -- EXPLAIN ANALYZE: it runs the statement, counts what every operator gave, and shows nothing of the answer. */
-#include "embedded.h"
+#include "golden.h"
 
 #include <ctype.h>
-
-struct golden {
-	const char *text, *answer;
-};
 
 #define QUIET "explain (analyze, timing off, summary off) "
 
@@ -65,14 +61,7 @@ answers(void **state)
 	struct teller t;
 	embedded_open(&e, 256u << 20, 1);
 	teller_open(&t, &e, 0);
-	unsigned wrong = 0;
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-		const char *a = ask(&t, all[i].text);
-		if (strcmp(a, all[i].answer) == 0)
-			continue;
-		wrong++;
-		fprintf(stderr, "%s\n  is     %s\n  should %s\n", all[i].text, a, all[i].answer);
-	}
+	unsigned wrong = golden_wrong(&t, all, sizeof all / sizeof *all);
 	assert_int_equal(wrong, 0);
 	/* The whole form: times and the fabric. Numbers become N. */
 	char shape[1000];

@@ -3,11 +3,7 @@
  * for NULL, then the command's tag; or the SQLSTATE and message. Set operations, recursion and series are as PostgreSQL 15
  * answers them; derived tables and plain WITH were worked out by hand.
  */
-#include "embedded.h"
-
-struct golden {
-	const char *text, *answer;
-};
+#include "golden.h"
 
 #define TABLES                                                                                               \
 	{ "create table a (id int primary key, v text)", "CREATE TABLE" },                                   \
@@ -317,65 +313,45 @@ static const struct golden recursive[] = {
 };
 
 static void
-all(const struct golden *g, size_t n)
-{
-	struct embedded e;
-	struct teller t;
-	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
-	unsigned wrong = 0;
-	for (size_t i = 0; i < n; i++) {
-		const char *a = ask(&t, g[i].text);
-		if (strcmp(a, g[i].answer) == 0)
-			continue;
-		wrong++;
-		fprintf(stderr, "%s\n  is     %s\n  should %s\n", g[i].text, a, g[i].answer);
-	}
-	teller_close(&t);
-	embedded_close(&e);
-	assert_int_equal(wrong, 0);
-}
-
-static void
 derived_tables(void **state)
 {
 	(void)state;
-	all(derived, sizeof derived / sizeof *derived);
+	golden_all(derived);
 }
 
 static void
 with_queries(void **state)
 {
 	(void)state;
-	all(with, sizeof with / sizeof *with);
+	golden_all(with);
 }
 
 static void
 set_operations(void **state)
 {
 	(void)state;
-	all(sets, sizeof sets / sizeof *sets);
+	golden_all(sets);
 }
 
 static void
 series_in_from(void **state)
 {
 	(void)state;
-	all(series, sizeof series / sizeof *series);
+	golden_all(series);
 }
 
 static void
 inside_expressions(void **state)
 {
 	(void)state;
-	all(inside, sizeof inside / sizeof *inside);
+	golden_all(inside);
 }
 
 static void
 recursive_queries(void **state)
 {
 	(void)state;
-	all(recursive, sizeof recursive / sizeof *recursive);
+	golden_all(recursive);
 }
 
 int

@@ -2,11 +2,7 @@
  * functions_test.c -- functions and operators whose corners tests/sql/test_postgres.py may not meet: rows with '|'
  * and ';', ~ for NULL, then the command's tag; or the SQLSTATE and message. As PostgreSQL 15 answers.
  */
-#include "embedded.h"
-
-struct golden {
-	const char *text, *answer;
-};
+#include "golden.h"
 
 static const struct golden patterns[] = {
 	{ "create table t (id int primary key, s text, p text)", "CREATE TABLE" },
@@ -84,37 +80,17 @@ static const struct golden others[] = {
 };
 
 static void
-all(const struct golden *g, size_t n)
-{
-	struct embedded e;
-	struct teller t;
-	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
-	unsigned wrong = 0;
-	for (size_t i = 0; i < n; i++) {
-		const char *a = ask(&t, g[i].text);
-		if (strcmp(a, g[i].answer) == 0)
-			continue;
-		wrong++;
-		fprintf(stderr, "%s\n  is     %s\n  should %s\n", g[i].text, a, g[i].answer);
-	}
-	teller_close(&t);
-	embedded_close(&e);
-	assert_int_equal(wrong, 0);
-}
-
-static void
 regular_expressions(void **state)
 {
 	(void)state;
-	all(patterns, sizeof patterns / sizeof *patterns);
+	golden_all(patterns);
 }
 
 static void
 rarer_functions(void **state)
 {
 	(void)state;
-	all(others, sizeof others / sizeof *others);
+	golden_all(others);
 }
 
 int

@@ -2,11 +2,7 @@
  * joins_test.c -- outer joins: rows without a partner, where conditions may go, merged columns. The answers are
  * PostgreSQL 15's.
  */
-#include "embedded.h"
-
-struct golden {
-	const char *text, *answer;
-};
+#include "golden.h"
 
 static const struct golden joins[] = {
 	{ "create table t1 (id int primary key, a int, s text)", "CREATE TABLE" },
@@ -236,30 +232,10 @@ static const struct golden lookups[] = {
 };
 
 static void
-all(const struct golden *g, size_t n)
-{
-	struct embedded e;
-	struct teller t;
-	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
-	unsigned wrong = 0;
-	for (size_t i = 0; i < n; i++) {
-		const char *a = ask(&t, g[i].text);
-		if (strcmp(a, g[i].answer) == 0)
-			continue;
-		wrong++;
-		fprintf(stderr, "%s\n  is     %s\n  should %s\n", g[i].text, a, g[i].answer);
-	}
-	teller_close(&t);
-	embedded_close(&e);
-	assert_int_equal(wrong, 0);
-}
-
-static void
 outer_joins(void **state)
 {
 	(void)state;
-	all(joins, sizeof joins / sizeof *joins);
+	golden_all(joins);
 }
 
 /* The tables were counted before, so a few rows look their partners up by key. */
@@ -267,7 +243,7 @@ static void
 looked_up(void **state)
 {
 	(void)state;
-	all(lookups, sizeof lookups / sizeof *lookups);
+	golden_all(lookups);
 }
 
 int

@@ -1,9 +1,5 @@
 /* named_test.c -- PREPARE, EXECUTE, DEALLOCATE. */
-#include "embedded.h"
-
-struct golden {
-	const char *text, *answer;
-};
+#include "golden.h"
 
 static const struct golden list[] = {
 	{ "create table t (id int primary key, a text, n numeric)", "CREATE TABLE" },
@@ -56,21 +52,7 @@ static void
 named(void **state)
 {
 	(void)state;
-	struct embedded e;
-	struct teller t;
-	unsigned wrong = 0;
-	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
-	for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
-		const char *a = ask(&t, list[i].text);
-		if (strcmp(a, list[i].answer) == 0)
-			continue;
-		wrong++;
-		fprintf(stderr, "%s\n  is     %s\n  should %s\n", list[i].text, a, list[i].answer);
-	}
-	teller_close(&t);
-	embedded_close(&e);
-	assert_int_equal(wrong, 0);
+	golden_all(list);
 }
 
 int

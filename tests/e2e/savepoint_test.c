@@ -1,9 +1,5 @@
 /* savepoint_test.c -- SAVEPOINT, RELEASE, ROLLBACK TO; races of ON CONFLICT and UPDATE ... FROM inside of blocks. */
-#include "embedded.h"
-
-struct golden {
-	const char *text, *answer;
-};
+#include "golden.h"
 
 static const struct golden list[] = {
 	{ "create table t (id int primary key, a int)", "CREATE TABLE" },
@@ -118,21 +114,7 @@ static void
 savepoints(void **state)
 {
 	(void)state;
-	struct embedded e;
-	struct teller t;
-	unsigned wrong = 0;
-	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
-	for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
-		const char *a = ask(&t, list[i].text);
-		if (strcmp(a, list[i].answer) == 0)
-			continue;
-		wrong++;
-		fprintf(stderr, "%s\n  is     %s\n  should %s\n", list[i].text, a, list[i].answer);
-	}
-	teller_close(&t);
-	embedded_close(&e);
-	assert_int_equal(wrong, 0);
+	golden_all(list);
 }
 
 /* Two sessions: what ROLLBACK TO gives up is another's at once. */

@@ -2,11 +2,7 @@
  * subquery_test.c -- subqueries in expressions, wherever an expression may stand: rows with '|' and ';', ~ for
  * NULL, then the command's tag; or the SQLSTATE and message. The answers are PostgreSQL 15's.
  */
-#include "embedded.h"
-
-struct golden {
-	const char *text, *answer;
-};
+#include "golden.h"
 
 static const struct golden places[] = {
 	{ "create table t (id int primary key, k int, v text)", "CREATE TABLE" },
@@ -305,37 +301,17 @@ static const struct golden correlated[] = {
 };
 
 static void
-all(const struct golden *g, size_t n)
-{
-	struct embedded e;
-	struct teller t;
-	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
-	unsigned wrong = 0;
-	for (size_t i = 0; i < n; i++) {
-		const char *a = ask(&t, g[i].text);
-		if (strcmp(a, g[i].answer) == 0)
-			continue;
-		wrong++;
-		fprintf(stderr, "%s\n  is     %s\n  should %s\n", g[i].text, a, g[i].answer);
-	}
-	teller_close(&t);
-	embedded_close(&e);
-	assert_int_equal(wrong, 0);
-}
-
-static void
 places_test(void **state)
 {
 	(void)state;
-	all(places, sizeof places / sizeof *places);
+	golden_all(places);
 }
 
 static void
 correlated_test(void **state)
 {
 	(void)state;
-	all(correlated, sizeof correlated / sizeof *correlated);
+	golden_all(correlated);
 }
 
 int

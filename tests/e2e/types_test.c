@@ -1,11 +1,7 @@
 /*
  * types_test.c -- what each type reads, writes, converts, compares and computes. The answers are PostgreSQL 15's.
  */
-#include "embedded.h"
-
-struct golden {
-	const char *text, *answer;
-};
+#include "golden.h"
 
 static const struct golden smallint[] = {
 	{ "create table s (a smallint primary key, b smallint)", "CREATE TABLE" },
@@ -43,7 +39,6 @@ static const struct golden smallint[] = {
 	{ "update s set b = a * 2 where a = 2", "UPDATE 1" },
 	{ "select b from s where a = 2.0", "4; SELECT 1" },
 	{ "select type from nam_columns where name = 'b'", "smallint; SELECT 1" },
-	{ NULL, NULL },
 };
 
 static const struct golden real[] = {
@@ -81,7 +76,6 @@ static const struct golden real[] = {
 	    "1.5|-2.5|1|2|2; SELECT 1" },
 	{ "select coalesce(null, 1.1::real, 2), case when true then 1::real else 2.5 end",
 	    "1.1|1; SELECT 1" },
-	{ NULL, NULL },
 };
 
 static const struct golden character[] = {
@@ -113,7 +107,6 @@ static const struct golden character[] = {
 	{ "select 'a'::char(2) = 'a '::char(5), 'a'::char(2) < 'b', 'a'::char(2) = 'a'", "t|t|t; SELECT 1" },
 	{ "select 'abc'::char(0)", "ERROR 22023: length for type char must be at least 1" },
 	{ "select type from nam_columns where name = 'k'", "character(3); SELECT 1" },
-	{ NULL, NULL },
 };
 
 static const struct golden interval[] = {
@@ -190,7 +183,6 @@ static const struct golden interval[] = {
 	{ "select 1::interval", "ERROR 42846: cannot cast type integer to interval" },
 	{ "select interval '1 day' + null, coalesce(null, interval '1 day'), '1 day'::text::interval",
 	    "~|1 day|1 day; SELECT 1" },
-	{ NULL, NULL },
 };
 
 static const struct golden moment[] = {
@@ -247,7 +239,6 @@ static const struct golden moment[] = {
 	    "ERROR 0A000: unit \"day\" not supported for type time without time zone" },
 	{ "select type from nam_columns where name in ('z', 't') order by name",
 	    "time without time zone;timestamp with time zone; SELECT 2" },
-	{ NULL, NULL },
 };
 
 static const struct golden binary[] = {
@@ -286,7 +277,6 @@ static const struct golden binary[] = {
 	{ "create table u (id uuid primary key, k bytea)", "CREATE TABLE" },
 	{ "insert into u select gen_random_uuid(), k from b", "INSERT 0 3" },
 	{ "select count(distinct id), count(k) from u", "3|3; SELECT 1" },
-	{ NULL, NULL },
 };
 
 static const struct golden json[] = {
@@ -339,76 +329,55 @@ static const struct golden json[] = {
 	{ "update j set d = '{\"z\": true}' where d ->> 'a' = 'last'", "UPDATE 1" },
 	{ "select d ->> 'z' from j where id = 1", "true; SELECT 1" },
 	{ "select '{}'::jsonb", "ERROR 0A000: type jsonb is not supported yet" },
-	{ NULL, NULL },
 };
-
-static void
-run(const struct golden *g)
-{
-	struct embedded e;
-	struct teller t;
-	unsigned bad = 0;
-	embedded_open(&e, 64 << 20, 1);
-	teller_open(&t, &e, 0);
-	for (; g->text != NULL; g++) {
-		const char *got = ask(&t, g->text);
-		if (strcmp(got, g->answer) != 0) {
-			fprintf(stderr, "%s\n  want %s\n  got  %s\n", g->text, g->answer, got);
-			bad++;
-		}
-	}
-	teller_close(&t);
-	embedded_close(&e);
-	assert_int_equal(bad, 0);
-}
 
 static void
 smallints(void **state)
 {
 	(void)state;
-	run(smallint);
+	golden_all(smallint);
 }
 
 static void
 reals(void **state)
 {
 	(void)state;
-	run(real);
+	golden_all(real);
 }
 
 static void
 characters(void **state)
 {
 	(void)state;
-	run(character);
+	golden_all(character);
 }
 
 static void
 intervals(void **state)
 {
 	(void)state;
-	run(interval);
+	golden_all(interval);
 }
 
 static void
 moments(void **state)
 {
 	(void)state;
-	run(moment);
+	golden_all(moment);
 }
 
 static void
 binaries(void **state)
 {
 	(void)state;
-	run(binary);
+	golden_all(binary);
 }
 
 static void
 jsons(void **state)
 {
 	(void)state;
-	run(json);
+	golden_all(json);
 }
 
 /* Every type by COPY, NULLs too, and what it says about a bad one. */

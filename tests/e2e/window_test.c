@@ -1,9 +1,5 @@
 /* window_test.c -- window functions, end to end. The answers are PostgreSQL 15's. */
-#include "embedded.h"
-
-struct golden {
-	const char *text, *answer;
-};
+#include "golden.h"
 
 static const struct golden all[] = {
 	{ "create table w(id int primary key, g text, v int, f float8, n numeric)", "CREATE TABLE" },
@@ -339,21 +335,7 @@ static void
 answers(void **state)
 {
 	(void)state;
-	struct embedded e;
-	struct teller t;
-	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
-	unsigned wrong = 0;
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-		const char *a = ask(&t, all[i].text);
-		if (strcmp(a, all[i].answer) == 0)
-			continue;
-		wrong++;
-		fprintf(stderr, "%s\n  is     %s\n  should %s\n", all[i].text, a, all[i].answer);
-	}
-	teller_close(&t);
-	embedded_close(&e);
-	assert_int_equal(wrong, 0);
+	golden_all(all);
 }
 
 /* Frames that slide over many rows: every way to keep a running state against adding it all up. */
