@@ -554,7 +554,7 @@ cat_interval_scale(
 	if (__builtin_add_overflow(out->days, (int)month_days, &out->days))
 		return too_big(err);
 	double us = rint((divide ? (double)a.us / by : (double)a.us * by) + seconds * 1e6);
-	if (!(us >= -0x1p63 && us < 0x1p63))
+	if (!(us >= -9223372036854775808.0 && us < 9223372036854775808.0))
 		return too_big(err);
 	out->us = (int64_t)us;
 	return true;

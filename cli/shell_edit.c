@@ -173,7 +173,7 @@ shell_copy(struct shell *sh, const char *arg)
 	if (ok) {
 		if (fd >= 0) {
 			source_init(&src, fd, false);
-			sh->source = &src;
+			sh->source = &src; // cppcheck-suppress autoVariables -- put back below
 		}
 		ok = shell_exec(sh, text, strlen(text));
 		if (fd >= 0) {

@@ -231,7 +231,7 @@ arbiter(struct bind *b, const struct ast_conflict *q)
 			   q->constraint, tab->name);
 	}
 	for (unsigned i = 0; i < q->names; i++) {
-		unsigned c;
+		unsigned c = 0;
 		if (!sql_bind_find_column(b, NULL, q->name[i], q->position, &(unsigned){ 0 }, &c))
 			return false;
 		bool in = false;

@@ -32,7 +32,7 @@ bool sql_convert_range(struct sql_convert *c, const PgQuery__RangeVar *r, struct
 bool sql_convert_order(struct sql_convert *c, PgQuery__Node *const *list, unsigned n, struct ast_order *out);
 /* convert_window.c: a WINDOW clause into c->window; a function call over a window. */
 bool sql_convert_windows(struct sql_convert *c, PgQuery__Node *const *list, size_t n);
-struct ast_expr *sql_convert_over(struct sql_convert *c, struct ast_expr *call, const PgQuery__FuncCall *f);
+struct ast_expr *sql_convert_over(struct sql_convert *c, struct ast_expr *f, const PgQuery__FuncCall *call);
 /* The text of an expression, of a query; for the catalog. */
 const char *sql_convert_text(struct sql_convert *c, const PgQuery__Node *expr);
 const char *sql_convert_query_text(struct sql_convert *c, const PgQuery__Node *query);

@@ -114,7 +114,7 @@ lies(struct run *r, enum cat_type type, union cat_val x, union cat_val base, uni
     int *out)
 {
 	if (type == CAT_NUMERIC) {
-		struct cat_str sum;
+		struct cat_str sum = { 0 };
 		struct nam_arena *a = r->x->arena[r->n->arena];
 		nam_arena_reset(a);
 		if (!(add ? cat_num_add : cat_num_sub)(base.s, by.s, &sum, a, r->x->err))
@@ -284,7 +284,7 @@ sums(struct run *r, struct part p, const struct sql_win_fn *f, unsigned scale)
 	bool count = star || f->agg == SQL_COUNT;
 	__int128 sum = 0, one = 0;
 	int64_t n = 0;
-	uint32_t lo = p.from, hi = p.from;
+	uint32_t lo = p.from, hi = lo;
 	struct cat_datum d = { 0 };
 	for (uint32_t pos = p.from; pos < p.to; pos++) {
 		bool moved = pos == p.from || lo != r->lo[pos] || hi != r->hi[pos];
@@ -386,7 +386,7 @@ again(struct run *r, struct part p, const struct sql_win_fn *f)
 {
 	uint64_t state[SQL_AGG_BYTES / 8] = { 0 };
 	struct nam_arena *scratch = r->x->arena[r->n->arena];
-	uint32_t lo = p.from, hi = p.from;
+	uint32_t lo = p.from, hi = lo;
 	struct cat_datum d = { 0 };
 	nam_arena_reset(scratch);
 	for (uint32_t pos = p.from; pos < p.to; pos++) {

@@ -11,7 +11,8 @@
 static int
 cmp(struct cat_str x, struct cat_str y)
 {
-	return cat_value_cmp(CAT_BYTEA, (union cat_val){ .s = x }, (union cat_val){ .s = y });
+	union cat_val a = { .s = x }, b = { .s = y };
+	return cat_value_cmp(CAT_BYTEA, a, b);
 }
 
 #define COMPARE(name, op)                                                                                    \
