@@ -26,3 +26,57 @@ SET lock_timeout = '2s'; SHOW transaction_isolation; RESET ALL
 SELECT a = ANY (SELECT a FROM u), a NOT IN (SELECT a FROM u WHERE a IS NOT NULL) FROM t
 SELECT count(DISTINCT b) FILTER (WHERE a > 1), string_agg(b, ',' ORDER BY a) FROM t
 PREPARE p AS SELECT $1::integer + 1; EXECUTE p(2); DEALLOCATE p
+SELECT t.a, l.x FROM t, LATERAL (SELECT t.a + g AS x FROM u WHERE u.a <= t.a) AS l LEFT JOIN LATERAL generate_series(1, l.x) AS s(n) ON true
+SELECT f, b, GROUPING(f, b), count(*) FROM t GROUP BY GROUPING SETS ((f), (b), ()) ORDER BY 1, 2
+SELECT x, y, sum(y) FROM m GROUP BY ROLLUP (x, y) HAVING sum(y) > 3
+SELECT x, z, count(*) FROM m GROUP BY CUBE (x, z), y % 2
+SELECT ARRAY[1, 2, NULL], ARRAY[[1, 2], [3, 4]], '{"a","b c",NULL}'::text[], (ARRAY[1, 2, 3])[2:3], ARRAY[1] || 2, 2 = ANY (ARRAY[1, 2])
+SELECT array_agg(a ORDER BY a DESC), array_length(array_agg(b), 1), array_to_string(array_agg(b), ',', '*') FROM t
+SELECT unnest(ARRAY[1, 2, 3]), v FROM unnest(ARRAY['x', 'y']) WITH ORDINALITY AS q(v, n)
+ALTER TABLE t ALTER b SET DEFAULT 'none'; ALTER TABLE t ALTER b DROP DEFAULT; ALTER TABLE u ALTER a SET NOT NULL
+ALTER TABLE t ADD CONSTRAINT pos CHECK (a > 0); ALTER TABLE t DROP CONSTRAINT pos; ALTER TABLE t RENAME b TO bb; ALTER TABLE t RENAME TO tt
+ALTER TABLE u ADD COLUMN w integer NOT NULL DEFAULT 7, DROP COLUMN a; SELECT * FROM u
+CREATE OR REPLACE VIEW v (x, y) AS SELECT a, count(*) OVER () FROM t WHERE a > 1; SELECT v.x FROM v JOIN t ON v.x = t.a; DROP VIEW v CASCADE
+CREATE VIEW v AS WITH c AS (SELECT * FROM m) SELECT x, (SELECT max(y) FROM c WHERE c.x = d.x) FROM c AS d; SELECT * FROM v; DROP TABLE m
+SELECT b ~ '^o(n|x)*e?$', b ~* '[[:alpha:]]{2,4}', b !~ '\d+', b SIMILAR TO '(o|d)%', regexp_replace(b, '(.)(.)', '\2\1', 'g') FROM t
+SELECT regexp_count(b, 'e'), regexp_instr(b, 'e', 1, 1), regexp_substr(b, '[a-f]+'), regexp_like(b, 'N', 'i'), substring(b FROM 'n.') FROM t
+SELECT o -> 'a', o -> 'a' -> 0, o #> '{a,1}', o #>> '{a,1,b}', o ->> 'a', '[1, {"x": "\u00e9"}]'::json -> 1 FROM j
+SELECT i + i, i * 2.5, z - i, extract(day FROM i), justify_days(i), m + i, date_trunc('hour', z), z AT TIME ZONE '+02', age(z, now()) FROM j
+COPY t (a, b, c) FROM STDIN (FORMAT csv, HEADER, NULL 'nil', FORCE_NOT_NULL (b))@@a,b,c
+COPY u FROM STDIN@@k1	5
+COPY j (id, y, v) FROM STDIN (FORMAT csv, DELIMITER ';', QUOTE '"', ESCAPE '!', FORCE_NULL (v))@@9;"!"x";abc
+COPY (SELECT a, b FROM t ORDER BY a) TO STDOUT (FORMAT csv, HEADER, FORCE_QUOTE *)
+COPY u TO STDOUT WITH (FORMAT text, DELIMITER '|', NULL '')
+SELECT x, rank() OVER w, dense_rank() OVER w, percent_rank() OVER w, cume_dist() OVER w, ntile(3) OVER w FROM m WINDOW w AS (PARTITION BY x ORDER BY z NULLS FIRST)
+SELECT lag(y, 2, -1) OVER (ORDER BY y), lead(z) OVER (ORDER BY y), first_value(y) OVER w, nth_value(y, 2) OVER w FROM m WINDOW w AS (ORDER BY x GROUPS BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE TIES)
+SELECT sum(y) OVER (ORDER BY y RANGE BETWEEN 3 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW), count(*) FILTER (WHERE z IS NOT NULL) OVER (PARTITION BY x) FROM m
+SELECT * FROM t WHERE (a, g) NOT IN (SELECT x, y FROM m) AND a <> ALL (SELECT x FROM m WHERE m.y = t.g) AND NOT EXISTS (SELECT FROM u WHERE u.a > t.a)
+SELECT (SELECT count(*) FROM m WHERE m.x = t.a AND m.y > (SELECT avg(a) FROM u WHERE u.a <= t.a)), CASE WHEN EXISTS (SELECT 1 FROM u) THEN a END FROM t
+WITH RECURSIVE r(n, s) AS (SELECT 1, 'x' UNION SELECT (n * 2) % 11, s || n FROM r JOIN m ON m.x = r.n WHERE length(s) < 6), q AS (SELECT * FROM r) SELECT * FROM q, r LIMIT 20
+WITH a AS MATERIALIZED (SELECT x, y FROM m), b AS (SELECT x FROM a GROUP BY x) INSERT INTO u SELECT x::text, x FROM b ON CONFLICT DO NOTHING RETURNING k
+WITH d AS (DELETE FROM m WHERE y > 50 RETURNING *), n AS (INSERT INTO u SELECT z || y, x FROM d RETURNING a) SELECT count(*) FROM n
+INSERT INTO m AS old VALUES (1, 1, 'q'), (1, 99, 'r') ON CONFLICT (x, y) DO UPDATE SET z = old.z || excluded.z, y = old.y + 100 WHERE old.x < 5 RETURNING old.*
+INSERT INTO m (x, y) SELECT x + 100, y FROM m ON CONFLICT ON CONSTRAINT m_pkey DO NOTHING
+UPDATE m SET (y, z) = (m.y + 1000, t.b), x = DEFAULT FROM t JOIN u USING (a) WHERE t.a = m.x RETURNING m.x, t.*
+UPDATE m SET x = x + 1 WHERE z = (SELECT max(z) FROM m); DELETE FROM m USING t WHERE t.a = m.x RETURNING *
+BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT * FROM t; SAVEPOINT a; DELETE FROM t; SAVEPOINT b; INSERT INTO t (a) VALUES (1); RELEASE b; ROLLBACK TO a; SELECT count(*) FROM t; COMMIT
+BEGIN; CREATE TABLE n (a integer); INSERT INTO n VALUES (1); PREPARE q AS SELECT * FROM n; EXECUTE q; DROP TABLE n; EXECUTE q
+PREPARE q (integer, text) AS SELECT $1 + a, $2 || b FROM t WHERE a = $1 OR b LIKE $2; EXECUTE q (1, 'o%'); EXECUTE q (NULL, NULL); ALTER TABLE t RENAME b TO c2; EXECUTE q (1, '')
+CREATE SEQUENCE sq AS smallint START 5 INCREMENT -2 MINVALUE -10 MAXVALUE 5 CYCLE CACHE 3; SELECT nextval('sq'), nextval('sq'), currval('sq'), lastval(), setval('sq', 1, false)
+CREATE TABLE n (i bigint GENERATED ALWAYS AS IDENTITY (START 9), s serial, d timestamp DEFAULT now()); INSERT INTO n DEFAULT VALUES RETURNING *; TRUNCATE n
+CREATE TABLE n AS SELECT a, b FROM t WITH NO DATA; INSERT INTO n SELECT 1, 'x'; SELECT * INTO p FROM n
+CREATE UNIQUE INDEX ON t (b); CREATE INDEX i ON m (z, x DESC); ANALYZE m; EXPLAIN (VERBOSE, COSTS OFF) SELECT * FROM m WHERE z = 'z1' ORDER BY z LIMIT 3
+ANALYZE; SELECT t.a, m.y, w.k FROM t, m, u AS w WHERE t.a = m.x AND w.a = m.x AND m.y BETWEEN 2 AND 40 ORDER BY m.y DESC, 1 LIMIT 5
+SELECT DISTINCT ON (x) x, y, z FROM m ORDER BY x, y DESC NULLS LAST FETCH FIRST 3 ROWS ONLY
+SELECT string_agg(DISTINCT z, '-' ORDER BY z DESC), bool_and(y > 0), bit_or(x), stddev(y), var_pop(x), every(z IS NULL), avg(i), sum(r), min(q::text) FROM m, j
+SELECT x FROM m INTERSECT ALL SELECT a FROM t UNION (SELECT a FROM u EXCEPT ALL VALUES (1), (NULL)) ORDER BY 1 NULLS FIRST LIMIT 3 OFFSET 1
+SELECT * FROM (t CROSS JOIN u) NATURAL LEFT JOIN (m AS t2 (a, yy) RIGHT JOIN (VALUES (1, 2)) AS v (p, q) ON yy = p) FULL JOIN e ON e.a = t.g
+SELECT '1.5e3'::numeric, 0.1::real, 'NaN'::numeric, 1e-130::numeric, 12345678901234567890::numeric % 7, (-7) / 2, -7 % 3, 5 # 3, ~5, 1 << 40, 2 ^ 0.5, |/ 4, @ -3
+SELECT '2024-02-30'::date, 'today'::date, make_date(2024, 2, 29), to_timestamp(0), '24:00'::time, '1 year 2 mons'::interval::text, 'epoch'::timestamptz
+SELECT 'x'::char(3) || 'y', 'abcdef'::varchar(3), U&'\00e9', E'\x41\101\n', $q$a'b$q$, B'101', X'1F', 'a' 'b', '\xDEADbeef'::bytea, encode('\x00', 'hex')
+SET namdb.statement_memory = '1MB'; SELECT string_agg(a.z, '') FROM m a, m b, m c ORDER BY 1
+SHOW ALL; SET extra_float_digits = 0; SET TIME ZONE 'UTC'; SHOW timezone; SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SET search_path = x
+DECLARE c CURSOR FOR SELECT * FROM t; COMMENT ON TABLE t IS 'x'; GRANT SELECT ON t TO x; CREATE SCHEMA s; LOCK TABLE t; DO $$BEGIN END$$
+MERGE INTO m USING t ON m.x = t.a WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT VALUES (t.a, 0, t.b)
+SELECT to_char(h, 'YYYY-MM-DD HH24:MI:SS.US'), to_char(c, 'FM999.00'), to_date('2024', 'YYYY'), format('%s %I %L', a, b, d), encode(y, 'base64') FROM t, j
+SELECT * FROM t WHERE a = 1 FOR UPDATE; SELECT * FROM t TABLESAMPLE system (50); SELECT t FROM t; SELECT (t).a FROM t; SELECT count(t) FROM t
