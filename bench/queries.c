@@ -6,6 +6,7 @@
  * text each time (the plan of a text is made anew, its parse is cached). Numbers of rows must agree.
  */
 #include <base/clock.h>
+#include <base/number.h>
 #include <bench/bench.h>
 #include <compute_node/cn.h>
 #include <errno.h>
@@ -281,16 +282,6 @@ usage(FILE *to)
 		    "  --json       one object on stdout\n");
 }
 
-static bool
-whole(const char *s, unsigned max, unsigned *out)
-{
-	char *end;
-	errno = 0;
-	unsigned long n = strtoul(s, &end, 10);
-	*out = (unsigned)n;
-	return errno == 0 && *end == 0 && n >= 1 && n <= max;
-}
-
 int
 bench_sql(int argc, char **argv)
 {
@@ -299,6 +290,7 @@ bench_sql(int argc, char **argv)
 	const char *dir = NULL;
 	char full[PATH_MAX];
 	unsigned runs = 5, only = 0;
+	uint64_t value = 0;
 	bool json = false;
 	optind = 0;
 	for (int c; (c = getopt_long(argc, argv, "h", opt, NULL)) != -1;) {
@@ -306,9 +298,9 @@ bench_sql(int argc, char **argv)
 		if (c == 'd')
 			dir = optarg;
 		else if (c == 'r')
-			ok = whole(optarg, RUNS_MAX, &runs);
+			ok = nam_number(optarg, 1, RUNS_MAX, &value), runs = (unsigned)value;
 		else if (c == 'o')
-			ok = whole(optarg, QUESTIONS, &only);
+			ok = nam_number(optarg, 1, QUESTIONS, &value), only = (unsigned)value;
 		else if (c == 'j')
 			json = true;
 		else if (c == 'h') {

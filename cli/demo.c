@@ -3,6 +3,7 @@
 #include "demo.h"
 #include "shell.h"
 
+#include <base/number.h>
 #include <base/rng.h>
 #include <net/secret.h>
 
@@ -271,12 +272,12 @@ cli_demo(int argc, char **argv)
 			empty = true;
 			break;
 		case 'n':
-			if (!shell_size(optarg, &n) || n < 1 || n > NODES_MAX)
+			if (!nam_number(optarg, 1, NODES_MAX, &n))
 				return complain(2, "--nodes is a number from 1 to 16");
 			nodes = (unsigned)n;
 			break;
 		case 's':
-			if (!shell_size(optarg, &n) || n < 16 << 20)
+			if (!nam_size(optarg, 16 << 20, UINT64_C(1) << 47, &n))
 				return complain(2, "--size is a size of at least 16m, such as 256m or 1g");
 			size = optarg;
 			break;

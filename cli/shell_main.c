@@ -1,46 +1,13 @@
 /* shell_main.c -- the options that `namdb sql` and `namdb demo` share, and what they do with them. */
 #include "shell.h"
 
-#include <ctype.h>
-#include <errno.h>
+#include <base/number.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
-
-bool
-shell_size(const char *text, uint64_t *out)
-{
-	char *end;
-	errno = 0;
-	unsigned long long n = strtoull(text, &end, 10);
-	unsigned shift = 0;
-	if (!isdigit((unsigned char)*text) || errno != 0)
-		return false;
-	switch (tolower((unsigned char)*end)) {
-	case 'g':
-		shift = 30;
-		break;
-	case 'm':
-		shift = 20;
-		break;
-	case 'k':
-		shift = 10;
-		break;
-	case 0:
-		break;
-	default:
-		return false;
-	}
-	if (shift != 0)
-		end++;
-	if (*end != 0 || n > (UINT64_C(1) << 47) >> shift)
-		return false;
-	*out = (uint64_t)n << shift;
-	return true;
-}
 
 bool
 shell_fabric(const char *text, enum net_kind *out)
@@ -81,7 +48,7 @@ shell_option(struct shell_args *a, int o, const char *value, const char **bad)
 		a->opt.csv = true;
 		return true;
 	case 1002:
-		if (!shell_size(value, &n) || n < 1024 || n > UINT64_C(1) << 30) {
+		if (!nam_size(value, 1024, UINT64_C(1) << 30, &n)) {
 			*bad = "--max-statement is a size from 1k to 1g";
 			return true;
 		}

@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "shell.h"
 
+#include <base/number.h>
 #include <net/secret.h>
 
 #include <getopt.h>
@@ -66,7 +67,7 @@ cli_sql(int argc, char **argv)
 			secret_file = optarg;
 			break;
 		case 'w':
-			if (!shell_size(optarg, &n) || n < 1 || n > 64)
+			if (!nam_number(optarg, 1, 64, &n))
 				return misuse("--workers is a number from 1 to 64");
 			cfg.workers = (unsigned)n;
 			break;

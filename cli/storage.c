@@ -1,12 +1,11 @@
 /* storage.c -- `namdb storage`: one storage node in the foreground. */
 #include "cli.h"
 
+#include <base/number.h>
 #include <base/status.h>
 #include <net/secret.h>
 #include <storage_node/sn.h>
 
-#include <ctype.h>
-#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -48,59 +47,6 @@ complain(int code, const char *what)
 	return code;
 }
 
-/* "512m" -> bytes. False when it is none. */
-static bool
-parse_size(const char *text, uint64_t *out)
-{
-	char *end;
-	errno = 0;
-	unsigned long long n = strtoull(text, &end, 10);
-	unsigned shift = 0;
-	if (!isdigit((unsigned char)*text) || errno != 0)
-		return false;
-	switch (tolower((unsigned char)*end)) {
-	case 't':
-		shift = 40;
-		break;
-	case 'g':
-		shift = 30;
-		break;
-	case 'm':
-		shift = 20;
-		break;
-	case 'k':
-		shift = 10;
-		break;
-	case '\0':
-		break;
-	default:
-		return false;
-	}
-	if (shift != 0) {
-		end++;
-		if (end[0] == 'i' || end[0] == 'I')
-			end++;
-		if (end[0] == 'b' || end[0] == 'B')
-			end++;
-	}
-	if (*end != '\0' || n > (UINT64_C(1) << 47) >> shift)
-		return false;
-	*out = (uint64_t)n << shift;
-	return true;
-}
-
-static bool
-parse_number(const char *text, long low, long high, long *out)
-{
-	char *end;
-	errno = 0;
-	long n = strtol(text, &end, 10);
-	if (end == text || *end != '\0' || errno != 0 || n < low || n > high)
-		return false;
-	*out = n;
-	return true;
-}
-
 int
 cli_storage(int argc, char **argv)
 {
@@ -120,14 +66,14 @@ cli_storage(int argc, char **argv)
 	struct sn_server_config sc = { .listen = "127.0.0.1:7411" };
 	const char *secret_file = NULL;
 	bool have_id = false;
-	long n;
+	uint64_t n;
 	optind = 0; /* GNU: begin anew */
 	opterr = 0;
 	for (int o; (o = getopt_long(argc, argv, ":", known, NULL)) != -1;) {
 		char line[256];
 		switch (o) {
 		case 'i':
-			if (!parse_number(optarg, 1, 63, &n)) {
+			if (!nam_number(optarg, 1, 63, &n)) {
 				snprintf(
 				    line, sizeof line, "--id %.60s is out of range; ids are 1..63", optarg);
 				return complain(2, line);
@@ -136,7 +82,7 @@ cli_storage(int argc, char **argv)
 			have_id = true;
 			break;
 		case 's':
-			if (!parse_size(optarg, &rc.size)) {
+			if (!nam_size(optarg, 0, UINT64_C(1) << 47, &rc.size)) {
 				snprintf(line, sizeof line, "--size %.60s is not a size, such as 512m or 4g",
 				    optarg);
 				return complain(2, line);
@@ -162,12 +108,12 @@ cli_storage(int argc, char **argv)
 				return complain(2, "--hugepages is auto, on or off");
 			break;
 		case 'n':
-			if (!parse_number(optarg, 0, 1023, &n))
+			if (!nam_number(optarg, 0, 1023, &n))
 				return complain(2, "--numa wants the number of a NUMA node, such as 0");
 			rc.numa = (int)n;
 			break;
 		case 'm':
-			if (!parse_number(optarg, 1, 1000000, &n))
+			if (!nam_number(optarg, 1, 1000000, &n))
 				return complain(2, "--peers wants a number from 1 to 1000000");
 			sc.peers_max = (unsigned)n;
 			break;

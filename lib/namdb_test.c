@@ -245,7 +245,22 @@ places(void **state)
 	assert_int_equal(one(other, "SELECT count(*) FROM t"), 2);
 	namdb_close(db);
 	assert_int_equal(one(other, "SELECT count(*) FROM t"), 2);
+	/* By the name, whatever else is said; another name is another place. */
+	assert_int_equal(namdb_open("memory:here", &db), NAMDB_OK);
+	assert_int_equal(one(db, "SELECT count(*) FROM t"), 2);
+	namdb_close(db);
+	assert_int_equal(namdb_open("namdb://memory:here?size=32m&workers=2", &db), NAMDB_OK);
+	assert_int_equal(one(db, "SELECT count(*) FROM t"), 2);
+	namdb_close(db);
+	assert_int_equal(namdb_open("memory:her?size=64m", &db), NAMDB_OK);
+	assert_int_equal(namdb_exec(db, "SELECT * FROM t"), NAMDB_ERROR);
+	namdb_close(db);
 	namdb_close(other);
+	/* When the last handle is closed, it is gone. */
+	assert_int_equal(namdb_open("memory:here?size=64m", &db), NAMDB_OK);
+	assert_int_equal(namdb_exec(db, "SELECT * FROM t"), NAMDB_ERROR);
+	assert_string_equal(namdb_sqlstate(db), "42P01");
+	namdb_close(db);
 	db = start();
 	assert_int_equal(namdb_exec(db, "SELECT * FROM t"), NAMDB_ERROR);
 	namdb_close(db);

@@ -1,8 +1,7 @@
 /* place.c -- "memory:..." or "host:port,...": what the string means, and one compute node for all who say the same. */
 #include "lib_internal.h"
 
-#include <ctype.h>
-#include <errno.h>
+#include <base/number.h>
 #include <net/secret.h>
 #include <pthread.h>
 #include <signal.h>
@@ -36,26 +35,6 @@ struct wish {
 };
 
 static bool
-number(const char *s, uint64_t min, uint64_t max, bool size, uint64_t *out)
-{
-	char *end;
-	errno = 0;
-	unsigned long long n = strtoull(s, &end, 10);
-	if (!isdigit((unsigned char)*s) || errno != 0)
-		return false;
-	if (size && *end != 0) {
-		const char *unit = strchr("kmg", tolower((unsigned char)*end));
-		if (unit == NULL || end[1] != 0 || n > UINT64_C(1) << 33)
-			return false;
-		static const unsigned shift[] = { 10, 20, 30 };
-		n <<= shift["kmg"[0] == *unit ? 0 : "kmg"[1] == *unit ? 1 : 2];
-		end++;
-	}
-	*out = n;
-	return *end == 0 && n >= min && n <= max;
-}
-
-static bool
 option(struct wish *w, char *item, struct nam_err *err)
 {
 	char *value = strchr(item, '=');
@@ -65,13 +44,13 @@ option(struct wish *w, char *item, struct nam_err *err)
 		return false;
 	}
 	*value++ = 0;
-	if (strcmp(item, "size") == 0 && w->memory && number(value, 1 << 20, UINT64_C(1) << 45, true, &n)) {
+	if (strcmp(item, "size") == 0 && w->memory && nam_size(value, 1 << 20, UINT64_C(1) << 45, &n)) {
 		w->size = n;
-	} else if (strcmp(item, "nodes") == 0 && w->memory && number(value, 1, NODES_MAX, false, &n)) {
+	} else if (strcmp(item, "nodes") == 0 && w->memory && nam_number(value, 1, NODES_MAX, &n)) {
 		w->nodes = (unsigned)n;
-	} else if (strcmp(item, "workers") == 0 && number(value, 1, 64, false, &n)) {
+	} else if (strcmp(item, "workers") == 0 && nam_number(value, 1, 64, &n)) {
 		w->workers = (unsigned)n;
-	} else if (strcmp(item, "connect_ms") == 0 && !w->memory && number(value, 1, 3600000, false, &n)) {
+	} else if (strcmp(item, "connect_ms") == 0 && !w->memory && nam_number(value, 1, 3600000, &n)) {
 		w->connect_ms = (uint32_t)n;
 	} else if (strcmp(item, "fabric") == 0 && !w->memory &&
 		   (strcmp(value, "auto") == 0 || strcmp(value, "shm") == 0 || strcmp(value, "tcp") == 0)) {
@@ -172,7 +151,12 @@ lib_place_open(const char *where, struct nam_err *err)
 	struct wish w;
 	if (!understand(&w, where, err))
 		return NULL;
-	const char *key = w.memory && w.name[0] == 0 ? "" : where;
+	/* Memory by its name alone: who names it again means the same, whatever else is said. */
+	char key[sizeof w.text + 8] = "";
+	if (w.memory && w.name[0] != 0)
+		snprintf(key, sizeof key, "memory:%s", w.name);
+	else if (!w.memory)
+		snprintf(key, sizeof key, "%s", where);
 	pthread_mutex_lock(&all_lock);
 	for (struct lib_place *p = all; p != NULL && key[0] != 0; p = p->next)
 		if (strcmp(p->key, key) == 0) {

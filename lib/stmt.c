@@ -2,8 +2,6 @@
 #include "lib_internal.h"
 
 #include <base/arena.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,10 +52,11 @@ columns_are(struct namdb_stmt *st, const struct sql_column *col, unsigned n)
 	return true;
 }
 
+/* The statement under way is the running one. */
 static bool
 on_begin(void *arg, const struct sql_column *col, unsigned n)
 {
-	struct namdb_stmt *st = arg;
+	struct namdb_stmt *st = ((struct namdb *)arg)->running;
 	st->nomem = !columns_are(st, col, n);
 	return !st->nomem;
 }
@@ -67,31 +66,6 @@ on_rows(void *arg, const struct sql_batch_view *b)
 {
 	(void)arg, (void)b; /* pulled: cn_next hands them over */
 	return true;
-}
-
-static bool
-on_done(void *arg, const char *tag, uint64_t rows)
-{
-	struct namdb_stmt *st = arg;
-	(void)tag;
-	st->db->changes = rows;
-	return true;
-}
-
-static void
-on_notice(void *arg, const char *severity, const char *sqlstate, const char *text)
-{
-	struct namdb *db = ((struct namdb_stmt *)arg)->db;
-	if (db->notice != NULL)
-		db->notice(db->notice_arg, severity, sqlstate, text);
-}
-
-static void
-on_progress(void *arg, uint64_t bytes, uint64_t total, uint64_t rows)
-{
-	struct namdb *db = ((struct namdb_stmt *)arg)->db;
-	if (db->progress != NULL && db->progress(db->progress_arg, bytes, total, rows) != 0)
-		cn_cancel(db->s);
 }
 
 static void
@@ -228,12 +202,9 @@ prepare(struct namdb *db, const char *sql, namdb_stmt **out)
 	}
 	for (unsigned i = 0; i < st->params; i++)
 		st->param[i] = (struct cat_datum){ .type = CAT_UNKNOWN, .null = true, .v.s = { "", 0 } };
-	st->sink = (struct sql_sink){ .arg = st,
-		.begin = on_begin,
-		.rows = on_rows,
-		.done = on_done,
-		.notice = on_notice,
-		.progress = on_progress };
+	lib_sink(db, &st->sink);
+	st->sink.begin = on_begin;
+	st->sink.rows = on_rows;
 	db->refs++;
 	st->next = db->stmts;
 	if (st->next != NULL)
@@ -369,8 +340,8 @@ step(namdb_stmt *st)
 		lib_clear(db);
 		drop_rows(st);
 		st->nomem = false;
-		cn_run(db->s, st->st, st->param, st->params, &st->sink, &db->err);
 		db->running = st;
+		cn_run(db->s, st->st, st->param, st->params, &st->sink, &db->err);
 		st->run = RUNNING;
 	}
 	enum cn_next next;
