@@ -1,5 +1,6 @@
 /* bind.c -- expressions: names to columns, types to parameters, aggregates out of expressions. */
 #include "bind.h"
+#include "postgres.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -458,10 +459,14 @@ func(struct bind *b, const struct ast_expr *e)
 		return NULL;
 	}
 	if (e->star) {
-		sql_bind_fail(b, e->position, "42883", "function %s() does not exist", e->text);
+		sql_bind_no_function(b, e, NULL, 0);
 		return NULL;
 	}
 	struct sql_expr **a;
+	if (sql_postgres_has(sql_postgres_aggregates, e->text)) {
+		sql_bind_fail(b, e->position, "0A000", "aggregate %s is not supported yet", e->text);
+		return NULL;
+	}
 	if (e->distinct || e->agg != NULL) {
 		const char *what = e->distinct ? "DISTINCT" : e->agg->orders ? "ORDER BY" : "FILTER";
 		sql_bind_fail(b, e->position, "42809", "%s specified, but %s is not an aggregate function",

@@ -168,6 +168,8 @@ bool sql_bind_add_source(struct bind *b, const struct ast_table *t, struct sql_n
     const struct sql_column *column, unsigned n);
 
 /* bind_agg.c: the column of the aggregation's answer that a call is. */
+/* No function of that name takes these arguments. Answers false. */
+bool sql_bind_no_function(struct bind *b, const struct ast_expr *e, struct sql_expr *const *arg, unsigned n);
 struct sql_expr *sql_bind_aggregate(struct bind *b, const struct ast_expr *e, enum sql_agg_kind kind);
 bool sql_bind_same_agg(const struct ast_agg *x, const struct ast_agg *y);
 

@@ -1,7 +1,6 @@
 /* bind_agg.c -- aggregates out of expressions: each call becomes a column of the aggregation's answer. */
 #include "bind.h"
-
-#include <stdio.h>
+#include "postgres.h"
 
 bool
 sql_bind_same_agg(const struct ast_agg *x, const struct ast_agg *y)
@@ -17,19 +16,15 @@ sql_bind_same_agg(const struct ast_agg *x, const struct ast_agg *y)
 	return true;
 }
 
-static bool
-no_function(struct bind *b, const struct ast_expr *e, struct sql_expr *const *arg, unsigned n)
+bool
+sql_bind_no_function(struct bind *b, const struct ast_expr *e, struct sql_expr *const *arg, unsigned n)
 {
-	char said[300];
-	int at = snprintf(said, sizeof said, "%.100s(", e->text);
-	for (unsigned k = 0; k < n && at < 240; k++)
-		at += snprintf(
-		    said + at, sizeof said - (size_t)at, "%s%s", k ? ", " : "", cat_type_name(arg[k]->type));
-	sql_bind_fail(b, e->position, "42883", "function %s) does not exist", said);
-	snprintf(b->err->hint, sizeof b->err->hint,
-	    "No function matches the given name and argument types. You might need to add explicit type "
-	    "casts.");
-	return false;
+	enum cat_type *type = sql_bind_take(b, (n + 1) * sizeof *type);
+	if (type == NULL)
+		return false;
+	for (unsigned k = 0; k < n; k++)
+		type[k] = arg[k]->type;
+	return sql_no_function(b->err, e->text, type, n, false, e->position);
 }
 
 /* An aggregate over columns of a query outside would be that query's. True: *b->err says so. */
@@ -76,7 +71,7 @@ arguments(struct bind *b, const struct ast_expr *e, struct sql_agg *g, struct sq
 {
 	if (e->star) {
 		if (g->kind != SQL_COUNT)
-			return no_function(b, e, arg, 0);
+			return sql_bind_no_function(b, e, arg, 0);
 		g->kind = SQL_COUNT_STAR;
 		return true;
 	}
@@ -92,14 +87,14 @@ arguments(struct bind *b, const struct ast_expr *e, struct sql_agg *g, struct sq
 	if (strings) {
 		for (unsigned k = 0; k < n; k++)
 			if (arg[k]->type != CAT_UNKNOWN && cat_type_category(arg[k]->type) != 'S')
-				return no_function(b, e, arg, n);
+				return sql_bind_no_function(b, e, arg, n);
 		if (n != 2)
-			return no_function(b, e, arg, n);
+			return sql_bind_no_function(b, e, arg, n);
 		if (!text(b, &arg[0]) || !text(b, &arg[1]))
 			return false;
 		g->separator = arg[1];
 	} else if (n != 1) {
-		return no_function(b, e, arg, n);
+		return sql_bind_no_function(b, e, arg, n);
 	}
 	if ((g->kind == SQL_BOOL_AND || g->kind == SQL_BOOL_OR) && arg[0]->type == CAT_UNKNOWN)
 		arg[0] = sql_expr_cast(b->a, arg[0], CAT_BOOL, -1, arg[0]->position, b->err);
@@ -111,7 +106,7 @@ arguments(struct bind *b, const struct ast_expr *e, struct sql_agg *g, struct sq
 	if (sql_agg_type(g->kind, g->arg_type, &g->type, e->position, b->err))
 		return true;
 	/* it may have been called by another of its names */
-	return strcmp(b->err->sqlstate, "42883") == 0 ? no_function(b, e, arg, 1) : false;
+	return strcmp(b->err->sqlstate, "42883") == 0 ? sql_bind_no_function(b, e, arg, 1) : false;
 }
 
 static bool

@@ -79,13 +79,7 @@ series(struct bind *b, const struct ast_expr *f, unsigned cols)
 		ok = t == CAT_INT8 || t == CAT_INT4 || t == CAT_INT2 || t == CAT_UNKNOWN;
 	}
 	if (!ok) {
-		char types[200] = "";
-		for (unsigned i = 0; i < f->nargs && i < 4; i++) {
-			size_t at = strlen(types);
-			snprintf(types + at, sizeof types - at, "%s%s", i ? ", " : "",
-			    cat_type_name(n->e[i]->type));
-		}
-		sql_bind_fail(b, f->position, "42883", "function generate_series(%s) does not exist", types);
+		sql_bind_no_function(b, f, n->e, f->nargs);
 		return NULL;
 	}
 	n->es = f->nargs;

@@ -6,9 +6,8 @@
  * their number then.
  */
 #include "bind.h"
+#include "postgres.h"
 #include "window.h"
-
-#include <stdio.h>
 
 /* Room for one more in an array of the arena. */
 static bool
@@ -70,21 +69,6 @@ sql_window_same(const struct ast_window *x, const struct ast_window *y)
 		    x->order[i].nulls_first != y->order[i].nulls_first)
 			return false;
 	return true;
-}
-
-static bool
-no_function(struct bind *b, const struct ast_expr *e, struct sql_expr *const *arg, unsigned n)
-{
-	char said[300];
-	int at = snprintf(said, sizeof said, "%.100s(", e->text);
-	for (unsigned k = 0; k < n && at < 240; k++)
-		at += snprintf(
-		    said + at, sizeof said - (size_t)at, "%s%s", k ? ", " : "", cat_type_name(arg[k]->type));
-	sql_bind_fail(b, e->position, "42883", "function %s) does not exist", said);
-	snprintf(b->err->hint, sizeof b->err->hint,
-	    "No function matches the given name and argument types. You might need to add explicit type "
-	    "casts.");
-	return false;
 }
 
 static bool
@@ -237,6 +221,8 @@ call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f)
 		if (arg[k] == NULL)
 			return false;
 	}
+	if (!agg && !win && sql_postgres_has(sql_postgres_aggregates, e->text))
+		return sql_bind_fail(b, e->position, "0A000", "aggregate %s is not supported yet", e->text);
 	if (!agg && !win) {
 		if (sql_expr_func(b->a, e->text, arg, n, e->position, b->err) == NULL)
 			return false;
@@ -250,16 +236,16 @@ call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f)
 		f->type = CAT_INT8;
 		if (e->star) {
 			if (f->agg != SQL_COUNT)
-				return no_function(b, e, arg, 0);
+				return sql_bind_no_function(b, e, arg, 0);
 			f->agg = SQL_COUNT_STAR;
 			return true;
 		}
 		bool strings = f->agg == SQL_STRING_AGG;
 		if (n != (strings ? 2 : 1))
-			return no_function(b, e, arg, n);
+			return sql_bind_no_function(b, e, arg, n);
 		for (unsigned k = 0; strings && k < n; k++)
 			if (arg[k]->type != CAT_UNKNOWN && cat_type_category(arg[k]->type) != 'S')
-				return no_function(b, e, arg, n);
+				return sql_bind_no_function(b, e, arg, n);
 			else if (arg[k]->type != CAT_TEXT && (arg[k] = sql_expr_cast(b->a, arg[k], CAT_TEXT,
 								  -1, arg[k]->position, b->err)) == NULL)
 				return false;
@@ -272,7 +258,7 @@ call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f)
 		return slot_of(b, arg[0], &f->arg[0]) && (n == 1 || slot_of(b, arg[1], &f->arg[1]));
 	}
 	if (n < least || n > most)
-		return no_function(b, e, arg, n);
+		return sql_bind_no_function(b, e, arg, n);
 	switch (f->kind) {
 	case SQL_WIN_PERCENT_RANK:
 	case SQL_WIN_CUME_DIST:
@@ -283,7 +269,7 @@ call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f)
 		if ((arg[0] = whole(b, arg[0])) == NULL)
 			return false;
 		if (arg[0]->type != CAT_INT4)
-			return no_function(b, e, arg, n);
+			return sql_bind_no_function(b, e, arg, n);
 		break;
 	case SQL_WIN_LAG:
 	case SQL_WIN_LEAD:
@@ -292,7 +278,7 @@ call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f)
 	case SQL_WIN_NTH:
 		if (n > 1 && arg[1]->type != CAT_INT4 && arg[1]->type != CAT_INT2 &&
 		    arg[1]->type != CAT_UNKNOWN)
-			return no_function(b, e, arg, n);
+			return sql_bind_no_function(b, e, arg, n);
 		if (arg[0]->type == CAT_UNKNOWN && (n < 3 || arg[2]->type == CAT_UNKNOWN))
 			return sql_bind_fail(b, n < 3 ? 0 : e->position, "42804",
 			    "could not determine polymorphic type because input has type unknown");
@@ -301,8 +287,9 @@ call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f)
 		if (n == 3) {
 			struct sql_expr *pair[2] = { arg[0], arg[2] };
 			if (!sql_expr_unify(b->a, pair, 2, e->text, b->err))
-				return strcmp(b->err->sqlstate, "42804") == 0 ? no_function(b, e, arg, n)
-									      : false;
+				return strcmp(b->err->sqlstate, "42804") == 0
+					   ? sql_bind_no_function(b, e, arg, n)
+					   : false;
 			arg[0] = pair[0];
 			arg[2] = pair[1];
 		}

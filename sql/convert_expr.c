@@ -1,5 +1,6 @@
 /* convert_expr.c -- libpg_query's expressions to ours, said with fewer kinds of words. */
 #include "convert.h"
+#include "postgres.h"
 
 #include <catalog/interval.h>
 
@@ -203,13 +204,10 @@ sql_convert_type(struct sql_convert *c, const PgQuery__TypeName *t, enum cat_typ
 		return sql_convert_no(c, "SETOF and %TYPE are", t->location);
 	*type = cat_type_find(name);
 	if (*type == CAT_UNKNOWN) {
-		static const char *const others[] = { "char", "timetz", "jsonb", "money", "xml", "bit",
-			"varbit", "oid", "name", "regclass", "inet", "cidr", "point", "serial", "bigserial",
-			"smallserial", "serial4", "serial8", "tsvector", "tsquery" };
-		for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-			if (strcmp(name, others[i]) != 0)
-				continue;
-			const char *say = i == 0 ? "\"char\"" : i == 1 ? "time with time zone" : name;
+		if (sql_postgres_has(sql_postgres_types, name)) {
+			const char *say = strcmp(name, "char") == 0     ? "\"char\""
+					  : strcmp(name, "timetz") == 0 ? "time with time zone"
+									: name;
 			snprintf(what, sizeof what, "type %s is", say);
 			return sql_convert_no(c, what, t->location);
 		}

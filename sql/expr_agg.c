@@ -1,4 +1,5 @@
 /* expr_agg.c -- count, sum, avg, min, max: 32 bytes of state a group. */
+#include "postgres.h"
 #include <sql/expr_internal.h>
 
 #include <catalog/interval.h>
@@ -97,14 +98,7 @@ sql_agg_type(enum sql_agg_kind k, enum cat_type arg, enum cat_type *out, int pos
 	if (k > SQL_MAX && sql_agg_more_type(k, arg, out))
 		return true;
 	bool several = arg == CAT_UNKNOWN && k != SQL_BOOL_AND && k != SQL_BOOL_OR;
-	cat_error(err, several ? "42725" : "42883", "function %s(%s) %s", name[k], cat_type_name(arg),
-	    several ? "is not unique" : "does not exist");
-	snprintf(err->hint, sizeof err->hint,
-	    several ? "Could not choose a best candidate function. You might need to add explicit type casts."
-		    : "No function matches the given name and argument types. You might need to add explicit "
-		      "type casts.");
-	err->position = position;
-	return false;
+	return sql_no_function(err, name[k], &arg, 1, several, position);
 }
 
 static bool

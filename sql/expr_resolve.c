@@ -1,4 +1,5 @@
 /* expr_resolve.c -- which overload a call means: PostgreSQL's rules for candidates, and its words when there is none. */
+#include "postgres.h"
 #include <sql/expr_internal.h>
 
 #include <stdio.h>
@@ -177,23 +178,6 @@ find(const char *name, bool op, const enum cat_type *type, unsigned n, bool *amb
 	return s.count == 1 ? s.c[0] : NULL;
 }
 
-static struct sql_expr *
-none(const char *what, bool op, const char *said, bool ambiguous, int position, struct cat_err *err)
-{
-	cat_error(err, ambiguous ? "42725" : "42883", "%s %s: %s", op ? "operator" : "function",
-	    ambiguous ? "is not unique" : "does not exist", said);
-	if (!op)
-		snprintf(err->text, sizeof err->text, "function %s %s", said,
-		    ambiguous ? "is not unique" : "does not exist");
-	snprintf(err->hint, sizeof err->hint,
-	    ambiguous ? "Could not choose a best candidate %s. You might need to add explicit type casts."
-		      : "No %s matches the given name and argument types. You might need to add explicit "
-			"type casts.",
-	    what);
-	err->position = position;
-	return NULL;
-}
-
 /* Arguments brought to the parameters' types, and the call. */
 static struct sql_expr *
 call(struct nam_arena *a, const struct sql_fn *f, struct sql_expr **args, unsigned n, int position,
@@ -239,13 +223,8 @@ sql_expr_op(struct nam_arena *a, const char *op, struct sql_expr *left, struct s
 	bool ambiguous;
 	const struct sql_fn *f = find(op, true, type, n, &ambiguous);
 	if (f == NULL) {
-		char said[160];
-		if (n == 2)
-			snprintf(said, sizeof said, "%s %.60s %s", cat_type_name(type[0]), op,
-			    cat_type_name(type[1]));
-		else
-			snprintf(said, sizeof said, "%.60s %s", op, cat_type_name(type[0]));
-		return none("operator", true, said, ambiguous, position, err);
+		sql_no_operator(err, op, type, n, ambiguous, position);
+		return NULL;
 	}
 	return call(a, f, args, n, position, err);
 }
@@ -318,11 +297,13 @@ sql_expr_func(struct nam_arena *a, const char *name, struct sql_expr **in, unsig
 	if (n == 1 && (to = cat_type_find(name)) != CAT_UNKNOWN &&
 	    (type[0] == to || type[0] == CAT_UNKNOWN || sql_cast_find(type[0], to, SQL_CAST_EXPLICIT, &fn)))
 		return sql_expr_cast(a, args[0], to, -1, position, err);
-	char said[300];
-	int at = snprintf(said, sizeof said, "%.100s(", name);
-	for (unsigned k = 0; k < n && at < 240; k++)
-		at += snprintf(
-		    said + at, sizeof said - (size_t)at, "%s%s", k ? ", " : "", cat_type_name(in[k]->type));
-	snprintf(said + at, sizeof said - (size_t)at, ")");
-	return none("function", false, said, ambiguous, position, err);
+	enum cat_type *said = n > SQL_FN_ARGS ? nam_arena_take(a, n * sizeof *said) : type;
+	if (said == NULL) {
+		sql_oom(err);
+		return NULL;
+	}
+	for (unsigned k = 0; k < n; k++)
+		said[k] = in[k]->type;
+	sql_no_function(err, name, said, n, ambiguous, position);
+	return NULL;
 }

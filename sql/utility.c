@@ -1,7 +1,9 @@
 /* utility.c -- statements without a plan: CREATE, DROP, COPY, EXPLAIN, SET, SHOW. */
+#include "postgres.h"
 #include "session_internal.h"
 
 #include <base/clock.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -195,6 +197,19 @@ invalid(const char *name, const char *v, struct cat_err *err)
 	return cat_error(err, "22023", "invalid value for parameter \"%s\": \"%.100s\"", name, v);
 }
 
+static bool
+unknown(const char *name, struct cat_err *err)
+{
+	char low[64];
+	size_t n = 0;
+	for (; name[n] && n + 1 < sizeof low; n++)
+		low[n] = (char)tolower((unsigned char)name[n]);
+	low[n] = 0;
+	if (sql_postgres_has(sql_postgres_settings, low))
+		return cat_error(err, "0A000", "parameter %s is not supported yet", low);
+	return cat_error(err, "42704", "unrecognized configuration parameter \"%.63s\"", name);
+}
+
 /* One setting into set. v NULL: its default. */
 static bool
 assign(struct sql_session *s, struct sql_settings *set, const char *name, const char *v, struct cat_err *err)
@@ -276,7 +291,7 @@ assign(struct sql_session *s, struct sql_settings *set, const char *name, const 
 		return cat_error(
 		    err, "0A000", "%s other than %s is not supported yet", fixed[i].name, fixed[i].value);
 	}
-	return cat_error(err, "42704", "unrecognized configuration parameter \"%.63s\"", name);
+	return unknown(name, err);
 }
 
 bool
@@ -362,7 +377,7 @@ sql_show(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sin
 		return cat_error(err, "0A000", "SHOW ALL is not supported yet");
 	const char *v = value_of(s, ast->var, buf, sizeof buf);
 	if (v == NULL)
-		return cat_error(err, "42704", "unrecognized configuration parameter \"%.63s\"", ast->var);
+		return unknown(ast->var, err);
 	struct cat_str line = { v, (uint32_t)strlen(v) };
 	if (!sql_text_rows(sink, ast->var, &line, 1, a, err))
 		return false;

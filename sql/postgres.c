@@ -1,0 +1,146 @@
+/* postgres.c -- is a name that we do not have one that PostgreSQL 15 has? */
+#include "postgres.h"
+
+#include <sql/expr_internal.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Where the word begins in the list, NULL: it does not stand there. open: what follows it. */
+static const char *
+find(const char *list, const char *word, char open)
+{
+	size_t n = strlen(word);
+	if (n == 0 || strpbrk(word, " (),") != NULL)
+		return NULL;
+	for (const char *p = list; (p = strstr(p, word)) != NULL; p++)
+		if (p[-1] == ' ' && p[n] == open) /* every list begins with a blank */
+			return p + n;
+	return NULL;
+}
+
+bool
+sql_postgres_has(const char *list, const char *word)
+{
+	return find(list, word, ' ') != NULL;
+}
+
+/* Is there a way from the type given to the parameter's, a name of PostgreSQL, without a cast that is written? */
+static bool
+accepts(const char *param, size_t len, enum cat_type given)
+{
+	static const char *const any[] = { "any", "anyelement", "anynonarray", "anycompatible",
+		"anycompatiblenonarray" };
+	char name[64];
+	const struct sql_fn *fn;
+	if (given == CAT_UNKNOWN)
+		return true;
+	if (len >= sizeof name)
+		return false;
+	memcpy(name, param, len);
+	name[len] = 0;
+	for (unsigned i = 0; i < sizeof any / sizeof *any; i++)
+		if (strcmp(name, any[i]) == 0)
+			return true;
+	enum cat_type t = cat_type_find(name);
+	return t == given || (t != CAT_UNKNOWN && sql_cast_find(given, t, SQL_CAST_IMPLICIT, &fn));
+}
+
+/* Do types go with each other where a polymorphic parameter wants them alike? */
+static bool
+alike(enum cat_type a, enum cat_type b, bool cast)
+{
+	const struct sql_fn *fn;
+	return a == b || a == CAT_UNKNOWN || b == CAT_UNKNOWN ||
+	       (cast && (sql_cast_find(a, b, SQL_CAST_IMPLICIT, &fn) ||
+			    sql_cast_find(b, a, SQL_CAST_IMPLICIT, &fn)));
+}
+
+/* One signature, "(int4,text?,any*)". */
+static bool
+takes(const char *p, const enum cat_type *type, unsigned n)
+{
+	unsigned k = 0;
+	enum cat_type same = CAT_UNKNOWN;
+	for (p++; *p != ')';) {
+		size_t len = strcspn(p, ",)?*");
+		const char *end = p + strcspn(p, ",)");
+		bool many = p[len] == '*', optional = p[len] == '?';
+		bool compatible = strncmp(p, "anycompatible", 13) == 0;
+		bool poly = compatible || strncmp(p, "anyelement", 10) == 0;
+		if (k == n && !optional)
+			return false;
+		do {
+			if (k == n)
+				break;
+			if (!accepts(p, len, type[k]) || (poly && !alike(same, type[k], compatible)))
+				return false;
+			if (poly && type[k] != CAT_UNKNOWN)
+				same = type[k];
+			k++;
+		} while (many && k < n);
+		p = end + (*end == ',');
+	}
+	return k == n;
+}
+
+bool
+sql_postgres_takes(const char *list, const char *name, const enum cat_type *type, unsigned n)
+{
+	const char *p = find(list, name, '(');
+	for (; p != NULL && *p == '('; p = strchr(p, ')') + 1)
+		if (takes(p, type, n))
+			return true;
+	return false;
+}
+
+/* The words for it; kind: "function" or "operator". */
+static bool
+none(struct cat_err *err, const char *kind, const char *said, bool has, bool several, int position)
+{
+	bool op = kind[0] == 'o';
+	const char *why = several ? "is not unique" : "does not exist";
+	if (has && !several)
+		cat_error(err, "0A000", "%s %s is not supported yet", kind, said);
+	else if (op)
+		cat_error(err, several ? "42725" : "42883", "%s %s: %s", kind, why, said);
+	else
+		cat_error(err, several ? "42725" : "42883", "%s %s %s", kind, said, why);
+	if (several)
+		snprintf(err->hint, sizeof err->hint,
+		    "Could not choose a best candidate %s. You might need to add explicit type casts.", kind);
+	else if (!has)
+		snprintf(err->hint, sizeof err->hint,
+		    "No %s matches the given name and argument types. You might need to add explicit type "
+		    "casts.",
+		    kind);
+	err->position = position;
+	return false;
+}
+
+bool
+sql_no_function(
+    struct cat_err *err, const char *name, const enum cat_type *type, unsigned n, bool several, int position)
+{
+	char said[300];
+	int at = snprintf(said, sizeof said, "%.100s(", name);
+	for (unsigned k = 0; k < n && at < 240; k++)
+		at += snprintf(
+		    said + at, sizeof said - (size_t)at, "%s%s", k ? ", " : "", cat_type_name(type[k]));
+	snprintf(said + at, sizeof said - (size_t)at, ")");
+	return none(err, "function", said, sql_postgres_takes(sql_postgres_functions, name, type, n), several,
+	    position);
+}
+
+bool
+sql_no_operator(
+    struct cat_err *err, const char *name, const enum cat_type *type, unsigned n, bool several, int position)
+{
+	char said[160];
+	if (n == 2)
+		snprintf(
+		    said, sizeof said, "%s %.60s %s", cat_type_name(type[0]), name, cat_type_name(type[1]));
+	else
+		snprintf(said, sizeof said, "%.60s %s", name, cat_type_name(type[0]));
+	return none(err, "operator", said, sql_postgres_takes(sql_postgres_operators, name, type, n), several,
+	    position);
+}
