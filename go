@@ -14,7 +14,8 @@ usage: ./go VERB [arguments]
   build          the release program: build/namdb
   test           every test: release, then address and undefined, then thread sanitizer builds
   check          layout of the code, the map of the rooms, a clang build, static analysis
-  bench [args]   build/namdb bench tpcw, or another bench by name; arguments are passed on
+  bench [args]   build/namdb bench tpcw, then bench sql where ../shared/data is; or one bench by name or by its
+                 arguments, which are passed on
   soak  [min]    the simulated and the process tests again and again with new seeds (default 30 minutes)
   help           this
 
@@ -263,6 +264,11 @@ demo)
 bench)
 	build_program
 	case ${1:--} in
+	-)
+		build/namdb bench tpcw || exit
+		data=../shared/data # not ours to bring along
+		[ ! -f $data/depends.csv ] || exec build/namdb bench sql --data $data --list all
+		;;
 	-*) exec build/namdb bench tpcw "$@" ;;
 	*) exec build/namdb bench "$@" ;;
 	esac

@@ -10,4 +10,8 @@ int bench_tpcw(int argc, char **argv);
 /* Questions over real CSV files, beside SQLite in memory. argv[0] is "sql". */
 int bench_sql(int argc, char **argv);
 
+enum { BENCH_RUNS_MAX = 99 };
+/* Of at most BENCH_RUNS_MAX values; of none 0. */
+double bench_median(const double *v, unsigned n);
+
 #endif

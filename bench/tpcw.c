@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include "tpcw_internal.h"
 
-enum { EMBEDDED_NODES = 3, RUNS_MAX = 99, FLOOR_APPEND = 512 << 20, WARM_SECONDS = 1 };
+enum { EMBEDDED_NODES = 3, FLOOR_APPEND = 512 << 20, WARM_SECONDS = 1 };
 
 void
 tpcw_product_fill(struct tpcw_product *r, int64_t id)
@@ -214,22 +214,6 @@ slice(struct cn *cn, struct gate *g, struct tpcw_side *side, double seconds, str
 	return (double)commits / took;
 }
 
-static int
-by_double(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return x < y ? -1 : x > y;
-}
-
-static double
-median(double *v, unsigned n)
-{
-	double t[RUNS_MAX];
-	memcpy(t, v, n * sizeof *t);
-	qsort(t, n, sizeof *t, by_double);
-	return n == 0 ? 0 : n % 2 ? t[n / 2] : (t[n / 2 - 1] + t[n / 2]) / 2;
-}
-
 /* ---- embedded storage ---- */
 
 struct embedded {
@@ -363,7 +347,7 @@ options(int argc, char **argv, struct tpcw_params *p)
 			ok = number(optarg, 0.05, 86400, &p->seconds);
 			break;
 		case O_RUNS:
-			ok = number(optarg, 1, RUNS_MAX, &x);
+			ok = number(optarg, 1, BENCH_RUNS_MAX, &x);
 			p->runs = (unsigned)x;
 			break;
 		case O_PRODUCTS:
@@ -543,8 +527,8 @@ bench_tpcw(int argc, char **argv)
 	}
 
 	static struct tpcw_slice sum;
-	double tps[RUNS_MAX], floor_tps[RUNS_MAX], peer_tps[RUNS_MAX], floor_ratio[RUNS_MAX],
-	    peer_ratio[RUNS_MAX];
+	double tps[BENCH_RUNS_MAX], floor_tps[BENCH_RUNS_MAX], peer_tps[BENCH_RUNS_MAX],
+	    floor_ratio[BENCH_RUNS_MAX], peer_ratio[BENCH_RUNS_MAX];
 	double pause = p.seconds < WARM_SECONDS ? p.seconds : WARM_SECONDS;
 	{ /* One slice warms caches and pointer cache; it does not count. */
 		static struct tpcw_slice warm;
@@ -581,7 +565,7 @@ bench_tpcw(int argc, char **argv)
 		runs = 0;
 	double commits = sum.commits ? (double)sum.commits : 1;
 	const struct metric m[] = {
-		{ "throughput_tps", median(tps, runs), true },
+		{ "throughput_tps", bench_median(tps, runs), true },
 		{ "p50_us", (double)nam_hist_quantile(&sum.latency_ns, 0.5) / 1e3, true },
 		{ "p99_us", (double)nam_hist_quantile(&sum.latency_ns, 0.99) / 1e3, true },
 		{ "p999_us", (double)nam_hist_quantile(&sum.latency_ns, 0.999) / 1e3, true },
@@ -590,10 +574,10 @@ bench_tpcw(int argc, char **argv)
 		{ "round_trips_per_txn", (double)sum.counts.round_trips / commits, true },
 		{ "bytes_per_txn", (double)(sum.counts.bytes_in + sum.counts.bytes_out) / commits, true },
 		{ "cpu_us_per_txn", sum.cpu_seconds * 1e6 / commits, true },
-		{ "floor_tps", median(floor_tps, runs), fl.product != NULL },
-		{ "floor_ratio", median(floor_ratio, runs), fl.product != NULL },
-		{ "peer_sqlite_tps", median(peer_tps, runs), peer != NULL },
-		{ "peer_sqlite_ratio", median(peer_ratio, runs), peer != NULL },
+		{ "floor_tps", bench_median(floor_tps, runs), fl.product != NULL },
+		{ "floor_ratio", bench_median(floor_ratio, runs), fl.product != NULL },
+		{ "peer_sqlite_tps", bench_median(peer_tps, runs), peer != NULL },
+		{ "peer_sqlite_ratio", bench_median(peer_ratio, runs), peer != NULL },
 		{ "check_errors", (double)bad, true },
 	};
 	report(&p, m, sizeof m / sizeof *m);

@@ -52,17 +52,19 @@ def test_on_storage_nodes_over_tcp():
 
 
 def test_questions_beside_sqlite():
-    """As many rows as SQLite, question by question; where the real files are."""
+    """SQLite's answers, question by question; where the real files are."""
     if not os.path.isdir(house.DATA):
         house.skip("the CSV files are not there: " + house.DATA)
     with House() as h:
-        r = run("bench", "sql", "--data", house.DATA, "--runs", "1", "--json", timeout=300, env=h.env)
+        r = run("bench", "sql", "--data", house.DATA, "--list", "all", "--runs", "1", "--json", timeout=300, env=h.env)
         check(r.rc == 0, r)
         got = json.loads(r.out)
-        same(got["metrics"]["check_errors"], 0, r.err)
-        same(len(got["questions"]), 20)
+        same([got["metrics"][l]["check_errors"] for l in ("joins", "singles")], [0, 0], r.err)
+        same(len([q for q in got["questions"] if q["list"] == "joins"]), 20)
+        same(got["metrics"]["joins"]["questions"], 20)
         check(all(q["ratio"] > 0 and q["rows"] > 0 for q in got["questions"]), r.out)
-        for args in ((), ("--data", "/nowhere"), ("--data", house.DATA, "--runs", "0")):
+        for args in ((), ("--data", "/nowhere"), ("--data", house.DATA, "--runs", "0"),
+                     ("--data", house.DATA, "--list", "some")):
             same(run("bench", "sql", *args, timeout=20, env=h.env).rc, 2, str(args))
 
 
