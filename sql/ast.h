@@ -206,6 +206,7 @@ enum ast_stmt_kind {
 	AST_DELETE,
 	AST_TRUNCATE,
 	AST_CREATE_TABLE,
+	AST_CREATE_AS, /* table, names: its columns; select */
 	AST_DROP_TABLE,
 	AST_CREATE_SEQUENCE,
 	AST_DROP_SEQUENCE,
@@ -295,6 +296,7 @@ struct ast_stmt {
 	const char *text;  /* its query */
 	unsigned versions; /* CREATE TABLE ... WITH (versions = n) */
 	bool if_exists;    /* IF [NOT] EXISTS */
+	bool no_data;      /* CREATE TABLE AS ... WITH NO DATA */
 	bool has_key, start, reset, local;
 	struct ast_copy copy;
 	enum cat_type *types;   /* PREPARE: of its parameters, as far as given */

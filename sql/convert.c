@@ -264,9 +264,11 @@ select_(struct sql_convert *c, const PgQuery__SelectStmt *s)
 	if (q == NULL)
 		return NULL;
 	const char *what = NULL;
-	if (s->into_clause != NULL)
-		what = "SELECT INTO is";
-	else if (s->n_locking_clause > 0)
+	if (s->into_clause != NULL && s->into_clause != c->into) {
+		sql_convert_no_into(c, s->into_clause);
+		return NULL;
+	}
+	if (s->n_locking_clause > 0)
 		what = "SELECT ... FOR UPDATE and FOR SHARE are";
 	else if (s->limit_option == PG_QUERY__LIMIT_OPTION__LIMIT_OPTION_WITH_TIES)
 		what = "FETCH ... WITH TIES is";
@@ -596,8 +598,6 @@ feature(PgQuery__Node__NodeCase k)
 	switch (k) {
 	case PG_QUERY__NODE__NODE_INDEX_STMT:
 		return "CREATE INDEX is";
-	case PG_QUERY__NODE__NODE_CREATE_TABLE_AS_STMT:
-		return "CREATE TABLE AS is";
 	case PG_QUERY__NODE__NODE_ALTER_SEQ_STMT:
 		return "ALTER SEQUENCE is";
 	case PG_QUERY__NODE__NODE_CREATE_FUNCTION_STMT:
@@ -657,8 +657,7 @@ sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 	bool ok;
 	switch (n->node_case) {
 	case PG_QUERY__NODE__NODE_SELECT_STMT:
-		st->kind = AST_SELECT;
-		ok = (st->select = sql_convert_select(c, n->select_stmt)) != NULL;
+		ok = sql_convert_query(c, n->select_stmt, st);
 		break;
 	case PG_QUERY__NODE__NODE_INSERT_STMT:
 		ok = insert(c, n->insert_stmt, st);
@@ -679,6 +678,7 @@ sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 	case PG_QUERY__NODE__NODE_DROP_STMT:
 	case PG_QUERY__NODE__NODE_CREATE_SEQ_STMT:
 	case PG_QUERY__NODE__NODE_VIEW_STMT:
+	case PG_QUERY__NODE__NODE_CREATE_TABLE_AS_STMT:
 	case PG_QUERY__NODE__NODE_ALTER_TABLE_STMT:
 	case PG_QUERY__NODE__NODE_RENAME_STMT:
 		ok = sql_convert_ddl(c, n, st);

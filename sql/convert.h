@@ -19,6 +19,13 @@ bool sql_convert_with(struct sql_convert *c, const PgQuery__WithClause *w, const
 bool sql_convert_is_set(const PgQuery__SelectStmt *s);
 bool sql_convert_set(struct sql_convert *c, const PgQuery__SelectStmt *s, struct ast_select *q);
 bool sql_convert_ddl(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st);
+/* convert_as.c: CREATE TABLE AS; a SELECT that is a statement; the INTO of a query, NULL: none; that it may have none. */
+bool sql_convert_create_as(struct sql_convert *c, const PgQuery__CreateTableAsStmt *s, struct ast_stmt *st);
+bool sql_convert_query(struct sql_convert *c, const PgQuery__SelectStmt *s, struct ast_stmt *st);
+const PgQuery__IntoClause *sql_convert_into_of(const PgQuery__SelectStmt *s);
+bool sql_convert_no_into(struct sql_convert *c, const PgQuery__IntoClause *into);
+/* An option of CREATE TABLE ... WITH. */
+bool sql_convert_table_option(struct sql_convert *c, const PgQuery__DefElem *d, struct ast_stmt *st);
 bool sql_convert_copy(struct sql_convert *c, const PgQuery__CopyStmt *s, struct ast_stmt *st);
 /* convert_dml.c */
 bool sql_convert_sets(

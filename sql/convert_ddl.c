@@ -265,8 +265,8 @@ element(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st)
 	return true;
 }
 
-static bool
-option(struct sql_convert *c, const PgQuery__DefElem *d, struct ast_stmt *st)
+bool
+sql_convert_table_option(struct sql_convert *c, const PgQuery__DefElem *d, struct ast_stmt *st)
 {
 	if (strcmp(d->defname, "fillfactor") == 0)
 		return true;
@@ -306,7 +306,7 @@ create(struct sql_convert *c, const PgQuery__CreateStmt *s, struct ast_stmt *st)
 		if (!element(c, s->table_elts[i], st))
 			return false;
 	for (size_t i = 0; i < s->n_options; i++)
-		if (!option(c, s->options[i]->def_elem, st))
+		if (!sql_convert_table_option(c, s->options[i]->def_elem, st))
 			return false;
 	return true;
 }
@@ -351,6 +351,8 @@ create_view(struct sql_convert *c, const PgQuery__ViewStmt *s, struct ast_stmt *
 		return sql_convert_no(c, "options of a view are", -1);
 	if (s->query->node_case != PG_QUERY__NODE__NODE_SELECT_STMT)
 		return sql_convert_no(c, "this kind of view is", -1);
+	if (sql_convert_into_of(s->query->select_stmt) != NULL)
+		return cat_error(c->err, "0A000", "views must not contain SELECT INTO");
 	st->nnames = (unsigned)s->n_aliases;
 	if (!sql_convert_range(c, s->view, &st->table) ||
 	    (st->names = sql_convert_take(c, st->nnames * sizeof *st->names)) == NULL)
@@ -442,6 +444,8 @@ sql_convert_ddl(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *
 		return create(c, n->create_stmt, st);
 	if (n->node_case == PG_QUERY__NODE__NODE_CREATE_SEQ_STMT)
 		return create_sequence(c, n->create_seq_stmt, st);
+	if (n->node_case == PG_QUERY__NODE__NODE_CREATE_TABLE_AS_STMT)
+		return sql_convert_create_as(c, n->create_table_as_stmt, st);
 	if (n->node_case == PG_QUERY__NODE__NODE_ALTER_TABLE_STMT)
 		return alter(c, n->alter_table_stmt, st);
 	if (n->node_case == PG_QUERY__NODE__NODE_RENAME_STMT)

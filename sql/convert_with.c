@@ -74,8 +74,16 @@ sql_convert_set(struct sql_convert *c, const PgQuery__SelectStmt *s, struct ast_
 			       : s->op == PG_QUERY__SET_OPERATION__SETOP_INTERSECT ? AST_INTERSECT
 										   : AST_EXCEPT;
 	}
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++) {
+		const PgQuery__IntoClause *into = i > 0 ? sql_convert_into_of(part[i]) : NULL;
+		if (into != NULL) {
+			cat_error(c->err, "42601",
+			    "INTO is only allowed on first SELECT of UNION/INTERSECT/EXCEPT");
+			c->err->position = into->rel->location >= 0 ? into->rel->location + 1 : 0;
+			return false;
+		}
 		if ((q->set[i].q = sql_convert_select(c, part[i])) == NULL)
 			return false;
+	}
 	return true;
 }

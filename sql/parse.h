@@ -41,6 +41,7 @@ struct sql_convert {
 	struct ast_expr **window; /* of the SELECT at hand */
 	unsigned windows;
 	const char *text;
+	const void *into; /* the INTO clause that is allowed: the statement's own */
 };
 
 #endif

@@ -106,6 +106,9 @@ bool sql_has_plan(const struct ast_stmt *ast);
 /* ---- ddl.c ---- */
 bool sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
     struct nam_arena *arena, struct cat_err *err);
+/* create_as.c: the tag says what became of it. */
+bool sql_create_as(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, char *tag,
+    size_t max, uint64_t *rows, struct cat_err *err);
 bool sql_drop_table(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
 bool sql_create_sequence(

@@ -124,6 +124,8 @@ sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 	case AST_CREATE_TABLE:
 		snprintf(tag, max, "CREATE TABLE");
 		return sql_create_table(s, ast, sink, s->arena[0], err);
+	case AST_CREATE_AS:
+		return sql_create_as(s, ast, sink, tag, max, rows, err);
 	case AST_DROP_TABLE:
 		snprintf(tag, max, "DROP TABLE");
 		return sql_drop_table(s, ast, sink, err);
