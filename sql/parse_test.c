@@ -129,8 +129,8 @@ features(void **state)
 		"create function f() returns int language sql as ''", "select * from unnest(1)",
 		"select * from t tablesample system (1)", "select a collate \"C\" from t",
 		"prepare transaction 'x'", "select money '1'", "select current_user", "select row(1,2)",
-		"explain (analyze, wal) select 1", "select 1 into x", "select b'1'", "select x'1f'",
-		"commit and chain", "begin read only", "create table s.t (a int)",
+		"explain (analyze, wal) select 1", "select b'1'", "select x'1f'", "commit and chain",
+		"begin read only", "create table s.t (a int)",
 		"create unlogged table t (a int) partition by hash (a)", "create table t (like u)" };
 	for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
 		const char *r = parse_s(no[i]);
