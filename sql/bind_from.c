@@ -91,10 +91,10 @@ series(struct bind *b, const struct ast_expr *f, unsigned cols)
 	if (n->types == NULL)
 		return NULL;
 	n->types[0] = type;
-	n->est = 1000;
+	n->est_rows = 1000;
 	if (n->e[0]->kind == SQL_CONST && n->e[1]->kind == SQL_CONST && f->nargs == 2) {
-		n->est = (double)n->e[1]->value.v.i - (double)n->e[0]->value.v.i + 1;
-		n->est = n->est < 1 ? 1 : n->est;
+		n->est_rows = (double)n->e[1]->value.v.i - (double)n->e[0]->value.v.i + 1;
+		n->est_rows = n->est_rows < 1 ? 1 : n->est_rows;
 	}
 	return n;
 }

@@ -12,7 +12,7 @@ project(struct bind *b, struct sql_node *child, struct sql_expr **e, unsigned n)
 		return NULL;
 	p->e = e;
 	p->es = n;
-	p->est = child->est;
+	p->est_rows = child->est_rows;
 	return p;
 }
 
@@ -148,6 +148,6 @@ sql_bind_recursive(struct bind *b, const struct ast_cte *c, struct bind_cte *sel
 	n->types = work->type;
 	n->own = own->arenas;
 	n->owns = own->narenas;
-	n->est = first->est * 10;
+	n->est_rows = first->est_rows * 10;
 	return n;
 }

@@ -548,7 +548,7 @@ values(struct bind *b, const struct ast_select *q, struct list *l, struct out *o
 	n->e = e;
 	n->es = q->cols;
 	n->rows = q->rows;
-	n->est = q->rows;
+	n->est_rows = q->rows;
 	return n;
 }
 
@@ -564,7 +564,7 @@ aggregated(struct bind *b, struct sql_node *child, struct sql_expr *having)
 	n->agg = b->agg;
 	n->aggs = b->aggs;
 	n->filter = having;
-	n->est = b->groups == 0 ? 1 : child->est / 4 + 1;
+	n->est_rows = b->groups == 0 ? 1 : child->est_rows / 4 + 1;
 	return n;
 }
 
@@ -579,7 +579,7 @@ distinct(struct bind *b, struct sql_node *child, const struct out *o)
 		    (n->key[i] = sql_expr_column(b->a, i, o->e[i]->type, o->e[i]->typmod, 0)) == NULL)
 			return NULL;
 	n->keys = o->n;
-	n->est = child->est / 4 + 1;
+	n->est_rows = child->est_rows / 4 + 1;
 	return n;
 }
 
@@ -718,7 +718,7 @@ sql_bind_select_end(struct bind *b, const struct ast_select *q, bool quiet)
 			return NULL;
 		p->e = o.e;
 		p->es = o.n;
-		p->est = n->est;
+		p->est_rows = n->est_rows;
 		n = p;
 	}
 	if (q->distinct && (n = distinct(b, n, &o)) == NULL)
@@ -734,7 +734,7 @@ sql_bind_select_end(struct bind *b, const struct ast_select *q, bool quiet)
 		s->orders = orders;
 		s->limit = ons ? NULL : limit;
 		s->offset = ons ? NULL : offset;
-		s->est = n->est;
+		s->est_rows = n->est_rows;
 		n = s;
 	}
 	if (ons > 0) {
@@ -745,7 +745,7 @@ sql_bind_select_end(struct bind *b, const struct ast_select *q, bool quiet)
 		u->passes = ons;
 		for (unsigned i = 0; i < ons; i++)
 			u->types[i] = o.e[on[i]]->type;
-		u->est = n->est / 4 + 1;
+		u->est_rows = n->est_rows / 4 + 1;
 		n = u;
 	}
 	if (limit != NULL || offset != NULL) {
@@ -754,7 +754,7 @@ sql_bind_select_end(struct bind *b, const struct ast_select *q, bool quiet)
 			return NULL;
 		m->limit = limit;
 		m->offset = offset;
-		m->est = n->est;
+		m->est_rows = n->est_rows;
 		n = m;
 	}
 	if (shown < n->out.cols)

@@ -24,7 +24,7 @@ project(struct bind *b, struct sql_node *child, struct sql_expr **e, unsigned n)
 		return NULL;
 	p->e = e;
 	p->es = n;
-	p->est = child->est;
+	p->est_rows = child->est_rows;
 	return p;
 }
 
@@ -38,7 +38,7 @@ once(struct bind *b, struct sql_node *child, const struct sql_column *col, unsig
 		if ((d->key[i] = sql_expr_column(b->a, i, col[i].type, col[i].typmod, 0)) == NULL)
 			return NULL;
 	d->keys = n;
-	d->est = child->est / 2 + 1;
+	d->est_rows = child->est_rows / 2 + 1;
 	return d;
 }
 
@@ -54,9 +54,9 @@ whole(struct bind *b, struct so_far *s)
 			return NULL;
 		memcpy(n->kid, s->kid, s->kids * sizeof *n->kid);
 		n->kids = s->kids;
-		n->est = 0;
+		n->est_rows = 0;
 		for (unsigned i = 0; i < s->kids; i++)
-			n->est += s->kid[i]->est;
+			n->est_rows += s->kid[i]->est_rows;
 	}
 	if (s->distinct && (n = once(b, n, s->col, s->cols)) == NULL)
 		return NULL;
@@ -148,7 +148,8 @@ combine(struct bind *b, struct so_far *s, const struct ast_set *op, struct sql_n
 	n->op = op->op;
 	n->all = op->all;
 	n->keys = s->cols;
-	n->est = op->op == AST_INTERSECT && right->est < left->est ? right->est : left->est;
+	n->est_rows =
+	    op->op == AST_INTERSECT && right->est_rows < left->est_rows ? right->est_rows : left->est_rows;
 	s->kid[0] = n;
 	return true;
 }

@@ -152,7 +152,7 @@ all_rows(struct bind *b, struct sql_expr **out, unsigned n, struct sql_expr **ke
 		g->keys = keys;
 		g->agg = b->agg;
 		g->aggs = b->aggs;
-		g->est = from->est / 4 + 1;
+		g->est_rows = from->est_rows / 4 + 1;
 		/* what is made of aggregates was bound as if there were no keys: so these go behind */
 		struct sql_expr **turn = sql_bind_take(b, (b->aggs + keys) * sizeof *turn);
 		if (turn == NULL || (from = sql_plan_node(b, SQL_NODE_PROJECT, g, b->aggs + keys)) == NULL)
@@ -166,7 +166,7 @@ all_rows(struct bind *b, struct sql_expr **out, unsigned n, struct sql_expr **ke
 		}
 		from->e = turn;
 		from->es = b->aggs + keys;
-		from->est = g->est;
+		from->est_rows = g->est_rows;
 	}
 	if ((p = sql_plan_node(b, SQL_NODE_PROJECT, from, n + keys)) == NULL)
 		return NULL;
@@ -178,7 +178,7 @@ all_rows(struct bind *b, struct sql_expr **out, unsigned n, struct sql_expr **ke
 	}
 	p->e = e;
 	p->es = n + keys;
-	p->est = from->est;
+	p->est_rows = from->est_rows;
 	return p;
 }
 

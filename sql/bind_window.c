@@ -421,6 +421,6 @@ sql_bind_window_node(struct bind *b, struct sql_node *child)
 	for (unsigned k = 0; k < w->refs; k++)
 		w->ref[k].e->index = width + w->ref[k].fn;
 	n->win = w;
-	n->est = child->est;
+	n->est_rows = child->est_rows;
 	return n;
 }

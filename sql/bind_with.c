@@ -152,7 +152,7 @@ sql_bind_add_cte(struct bind *b, const struct ast_table *t, bool *ok)
 	if (n == NULL)
 		return true;
 	n->cte = c->run;
-	n->est = c->run->plan->est;
+	n->est_rows = c->run->plan->est_rows;
 	c->run->reader = n;
 	c->run->refs += c->sub == b->sub ? 1 : 2; /* a subquery may run often: this one shall not */
 	*ok = sql_bind_deeper(b, c->deep, t->position) && sql_bind_add_source(b, t, n, c->column, c->columns);

@@ -1,5 +1,6 @@
 /* plan.c -- which way to the rows: keys before scans, small tables first, conditions as low as they go. */
 #include "bind.h"
+#include "cost.h"
 #include "plan_internal.h"
 #include <sql/parse.h>
 #include <sql/sub.h>
@@ -22,7 +23,7 @@ sql_plan_node(struct bind *b, enum sql_node_kind kind, struct sql_node *child, u
 	n->out.cols = cols;
 	n->out.col = sql_bind_take(b, cols * sizeof *n->out.col);
 	n->selbuf = sql_bind_take(b, CAT_BATCH * sizeof *n->selbuf);
-	n->est = 1;
+	n->est_rows = 1;
 	return n->out.col && n->selbuf ? n : NULL;
 }
 
@@ -154,16 +155,17 @@ sql_plan_push_down(struct bind *b, struct sql_node *n, uint64_t tables, bool fir
 	unsigned count = 0;
 	if (e == NULL)
 		return false;
+	n->est_seen = n->est_rows;
 	for (unsigned i = 0; i < b->conds; i++) {
 		struct bind_cond *c = &b->cond[i];
 		if (!sql_plan_open(b, c) || (c->mask & ~tables) != 0 || (c->mask == 0 && !first))
 			continue;
 		c->used = true;
 		e[count++] = c->e;
-		n->est = c->l != NULL ? n->est / 10 : n->est / 3;
+		n->est_rows = c->l != NULL ? n->est_rows / 10 : n->est_rows / 3;
 	}
-	if (n->est < 1)
-		n->est = 1;
+	if (n->est_rows < 1)
+		n->est_rows = 1;
 	return sql_plan_filter(b, n, e, count);
 }
 
@@ -175,7 +177,7 @@ derived(struct bind *b, unsigned k, bool first)
 	struct sql_node *n = sql_plan_node(b, SQL_NODE_DERIVED, t->sub, b->width);
 	if (n == NULL || !access_(b, n, k))
 		return NULL;
-	n->est = t->sub->est;
+	n->est_rows = t->sub->est_rows;
 	return sql_plan_push_down(b, n, UINT64_C(1) << k, first) ? n : NULL;
 }
 
@@ -202,7 +204,7 @@ base_of(struct bind *b, unsigned k, bool first)
 	n->key = key;
 	n->keys = b->table[k].tab->keys;
 	n->probes = probes;
-	n->est = key ? probes : rows_of(b, k);
+	n->est_rows = key ? probes : rows_of(b, k);
 	return sql_plan_push_down(b, n, UINT64_C(1) << k, first) ? n : NULL;
 }
 
@@ -243,7 +245,7 @@ sql_plan_lookup(struct bind *b, struct sql_node *left, uint64_t have, unsigned k
 	n->key = key;
 	n->keys = b->table[k].tab->keys;
 	n->probes = 1;
-	n->est = left->est;
+	n->est_rows = left->est_rows;
 	n->pass = sql_plan_columns_of(b, have, &n->passes);
 	return n->pass && sql_plan_push_down(b, n, have | UINT64_C(1) << k, false) ? n : NULL;
 }
@@ -256,7 +258,7 @@ greedy(struct bind *b, const struct plan_item *item, unsigned items, uint64_t *h
 	if (items == 0)
 		return NULL;
 	for (unsigned k = 1; k < items; k++)
-		if (item[k].node->est < item[start].node->est)
+		if (item[k].node->est_rows < item[start].node->est_rows)
 			start = k;
 	struct sql_node *n = item[start].node;
 	*have = item[start].mask;
@@ -270,7 +272,7 @@ greedy(struct bind *b, const struct plan_item *item, unsigned items, uint64_t *h
 			for (unsigned i = 0; i < b->conds && !tied; i++)
 				tied = sql_plan_joinable(b, &b->cond[i], *have, item[k].mask);
 			if (best == items || (tied && !best_tied) ||
-			    (tied == best_tied && item[k].node->est < item[best].node->est)) {
+			    (tied == best_tied && item[k].node->est_rows < item[best].node->est_rows)) {
 				best = k;
 				best_tied = tied;
 			}
@@ -279,7 +281,8 @@ greedy(struct bind *b, const struct plan_item *item, unsigned items, uint64_t *h
 		struct sql_expr **key = NULL;
 		unsigned probes;
 		/* A few rows look their partners up; many are better hashed. */
-		if (it->node->kind == SQL_NODE_SCAN && it->node->filter == NULL && n->est * 4 < it->node->est)
+		if (it->node->kind == SQL_NODE_SCAN && it->node->filter == NULL &&
+		    n->est_rows * 4 < it->node->est_rows)
 			key = sql_plan_full_key(b, it->table, *have, &probes);
 		n = key ? sql_plan_lookup(b, n, *have, it->table, key)
 			: sql_plan_hash_join(b, n, *have, it->node, it->mask, AST_JOIN_INNER);
@@ -332,6 +335,16 @@ sql_plan_from(struct bind *b)
 
 /* ---- the whole -------------------------------------------------------------------- */
 
+static void
+cost(struct sql_plan *p, const struct sql_costs *c)
+{
+	sql_cost_tree(c, p->root);
+	for (struct sql_sub *s = p->subs; s != NULL; s = s->next) {
+		sql_cost_tree(c, s->root);
+		sql_cost_tree(c, s->set);
+	}
+}
+
 struct sql_plan *
 sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct cat_err *err)
 {
@@ -377,8 +390,10 @@ sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct ca
 			ok = cat_error(err, "42P18", "could not determine data type of parameter $%u", i + 1);
 	if (ok && p->outers > 0)
 		ok = (p->outer = sql_bind_take(b, p->outers * sizeof *p->outer)) != NULL;
-	if (ok)
+	if (ok) {
+		cost(p, in->costs ? in->costs : &sql_costs_standard);
 		return p;
+	}
 	if (err->sqlstate[0] == 0)
 		cat_error(err, "53200", "out of memory");
 	sql_plan_free(p);
@@ -427,8 +442,8 @@ say(struct text *t, unsigned depth, const char *what, const struct sql_node *n, 
 	if (t->n == t->max)
 		return;
 	char *s = nam_arena_printf(t->arena, "%*s%s%s%s%s  (rows=%.0f)%s%s", (int)(depth * 2), "",
-	    depth ? "-> " : "", what, n->acc.tab ? " on " : "", n->acc.tab ? n->acc.tab->name : "", n->est,
-	    measured(t, n), more);
+	    depth ? "-> " : "", what, n->acc.tab ? " on " : "", n->acc.tab ? n->acc.tab->name : "",
+	    n->est_rows, measured(t, n), more);
 	if (s != NULL)
 		t->line[t->n++] = (struct cat_str){ s, (uint32_t)strlen(s) };
 }

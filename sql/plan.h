@@ -70,7 +70,10 @@ struct sql_node {
 	struct sql_node *child;
 	struct sql_expr *filter; /* only rows for which it is true come out */
 	unsigned arena;          /* batch arena; + 1: lives as long as the statement; + 2: a join's answers */
-	double est;
+	double est_rows,
+	    est_cost;       /* guessed: rows that come out; microseconds until the last, with all below */
+	unsigned est_width; /* guessed: bytes of such a row */
+	double est_seen;    /* guessed: rows that its filter is asked about */
 	uint64_t took, gave, opens; /* EXPLAIN ANALYZE: nanoseconds with all below, rows, times opened */
 
 	/* the current batch: valid until the next call of sql_next */
@@ -253,6 +256,7 @@ struct sql_bind_in {
 	unsigned ntypes;
 	const struct sql_hint *hint;
 	unsigned hints;
+	const struct sql_costs *costs; /* NULL: the standard ones; cost.h */
 };
 
 /* Binds and plans SELECT, INSERT, UPDATE, DELETE, TRUNCATE. NULL and *err when it cannot (position in bytes). */

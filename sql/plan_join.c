@@ -17,7 +17,7 @@ sql_plan_hash_join(struct bind *b, struct sql_node *left, uint64_t lmask, struct
 	struct sql_node *n = sql_plan_node(b, SQL_NODE_JOIN, NULL, b->width);
 	if (n == NULL)
 		return NULL;
-	bool build_right = right->est <= left->est;
+	bool build_right = right->est_rows <= left->est_rows;
 	bool keep_left = kind == AST_JOIN_LEFT || kind == AST_JOIN_FULL;
 	bool keep_right = kind == AST_JOIN_RIGHT || kind == AST_JOIN_FULL;
 	n->child = build_right ? left : right;
@@ -50,16 +50,18 @@ sql_plan_hash_join(struct bind *b, struct sql_node *left, uint64_t lmask, struct
 		n->build_type[i] = sql_plan_column_type(b, n->build_col[i]);
 	for (unsigned i = 0; i < n->keys; i++)
 		n->build_type[n->build_cols + i] = n->build_key[i]->type;
-	n->est = n->keys == 0 ? left->est * right->est : left->est > right->est ? left->est : right->est;
+	n->est_rows = n->keys == 0                       ? left->est_rows * right->est_rows
+		      : left->est_rows > right->est_rows ? left->est_rows
+							 : right->est_rows;
 	if (!sql_plan_push_down(b, n, lmask | rmask, false))
 		return NULL;
 	if (kind != AST_JOIN_INNER) { /* the rest of ON says which pairs match, not which rows come out */
 		n->on = n->filter;
 		n->filter = NULL;
-		if (keep_left && n->est < left->est)
-			n->est = left->est;
-		if (keep_right && n->est < right->est)
-			n->est = right->est;
+		if (keep_left && n->est_rows < left->est_rows)
+			n->est_rows = left->est_rows;
+		if (keep_right && n->est_rows < right->est_rows)
+			n->est_rows = right->est_rows;
 	}
 	return n;
 }
@@ -162,7 +164,7 @@ move(struct bind *b, unsigned from, unsigned to, uint64_t only, bool constant)
 static struct sql_node *
 outer_lookup(struct bind *b, struct sql_node *stay, uint64_t mask, struct sql_node *other, unsigned table)
 {
-	if (other->kind != SQL_NODE_SCAN || other->filter != NULL || stay->est * 4 >= other->est)
+	if (other->kind != SQL_NODE_SCAN || other->filter != NULL || stay->est_rows * 4 >= other->est_rows)
 		return NULL;
 	unsigned conds = 0, probes;
 	for (unsigned i = 0; i < b->conds; i++)
