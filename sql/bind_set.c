@@ -176,9 +176,11 @@ sql_bind_set(struct bind *b, const struct ast_select *q, struct sql_column **col
 		}
 		struct sql_expr **le = sql_bind_take(b, s.cols * sizeof *le);
 		struct sql_expr **re = sql_bind_take(b, s.cols * sizeof *re);
+		struct sql_column *was = sql_bind_take(b, s.cols * sizeof *was), *now = s.col;
 		bool lcast = false, rcast = false;
-		if (le == NULL || re == NULL)
+		if (le == NULL || re == NULL || was == NULL)
 			return NULL;
+		memcpy(was, now, s.cols * sizeof *was);
 		for (unsigned i = 0; i < s.cols; i++)
 			if (!match(b, &s, k == 1 ? first : NULL, next, i, name_of(op->op), le, re, &lcast,
 				&rcast))
@@ -192,8 +194,12 @@ sql_bind_set(struct bind *b, const struct ast_select *q, struct sql_column **col
 		struct sql_node *right = end(b, next, op->q);
 		if (right == NULL || (rcast && (right = project(b, right, re, s.cols)) == NULL))
 			return NULL;
-		if (lcast && (whole(b, &s) == NULL || (s.kid[0] = project(b, s.kid[0], le, s.cols)) == NULL))
-			return NULL;
+		if (lcast) {
+			s.col = was; /* below the casts rows are as they were */
+			if (whole(b, &s) == NULL || (s.kid[0] = project(b, s.kid[0], le, s.cols)) == NULL)
+				return NULL;
+			s.col = now;
+		}
 		if (!combine(b, &s, op, right))
 			return NULL;
 	}
