@@ -202,20 +202,32 @@ verb_check() {
 	return $bad
 }
 
-# fuzz SECONDS: hurtful SQL against a whole embedded cluster, with clang's libFuzzer and both sanitizers.
+# fuzz SECONDS: hurtful SQL, COPY's input, literals and frames, with clang's libFuzzer and both sanitizers; SQL gets half of
+# the time.
 fuzz() {
-	local dir
+	local bad=0
 	quietly "configuring build-fuzz" cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER=clang \
 		-DCMAKE_BUILD_TYPE=RelWithDebInfo -DNAM_SANITIZE=fuzzer-no-link,address,undefined
-	quietly "building build-fuzz" cmake --build build-fuzz -j "$jobs" --target sql_fuzz
+	quietly "building build-fuzz" cmake --build build-fuzz -j "$jobs" --target fuzzers
+	fuzz_one sql "$(($1 / 2))" tests/fuzz/seeds.sql -dict=tests/fuzz/words.dict -max_len=2000 || bad=1
+	fuzz_one copy "$(($1 / 6))" tests/fuzz/copy_seeds.txt -max_len=400 || bad=1
+	fuzz_one text "$(($1 / 6))" tests/fuzz/text_seeds.txt -max_len=400 || bad=1
+	fuzz_one wire "$(($1 / 6))" /dev/null -max_len=400 || bad=1
+	return $bad
+}
+
+# fuzz_one NAME SECONDS SEEDS [libFuzzer's options]: a seed is a line.
+fuzz_one() {
+	local name=$1 seconds=$2 seeds=$3 dir
+	shift 3
 	dir=$(mktemp -d) || die "no temporary directory"
 	mkdir "$dir/corpus" "$dir/seeds"
-	split -l 1 -a 4 tests/fuzz/seeds.sql "$dir/seeds/"
-	say "fuzzing SQL for $1 s ..."
-	if ! build-fuzz/tests/fuzz/sql_fuzz -dict=tests/fuzz/words.dict -max_len=2000 -max_total_time="$1" -timeout=30 \
-		-rss_limit_mb=4000 -artifact_prefix="$dir/found-" "$dir/corpus" "$dir/seeds" >"$dir/log" 2>&1; then
+	split -l 1 -a 4 "$seeds" "$dir/seeds/"
+	say "fuzzing $name for $seconds s ..."
+	if ! "build-fuzz/tests/fuzz/${name}_fuzz" "$@" -max_total_time="$seconds" -timeout=30 -rss_limit_mb=4000 \
+		-artifact_prefix="$dir/found-" "$dir/corpus" "$dir/seeds" >"$dir/log" 2>&1; then
 		tail -n 60 "$dir/log" >&2
-		say "go: the text that did it: $dir/found-*"
+		say "go: the input that did it: $dir/found-*"
 		return 1
 	fi
 	tail -n 1 "$dir/log"

@@ -54,7 +54,7 @@ flush(struct copy_to *c)
 static bool
 room(struct copy_to *c, size_t n)
 {
-	if (c->len + n <= c->cap)
+	if (c->buf != NULL && c->len + n <= c->cap)
 		return true;
 	size_t cap = c->cap ? c->cap * 2 : 2 * PIECE;
 	while (cap < c->len + n)

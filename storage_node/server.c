@@ -89,7 +89,9 @@ end_conn(struct sn_server *s, struct sn_conn *c)
 		list_remove(&s->strangers, c);
 		s->stranger_count--;
 	}
-	close(c->fd); /* epoll forgets it */
+	/* close alone would not do while a child that this process forks still has the descriptor. */
+	epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
+	close(c->fd);
 	free(c->stream);
 	free(c);
 }
