@@ -80,6 +80,7 @@ entry_free(struct cat *c, struct cat_entry *e)
 {
 	if (e->def.store.view != NULL)
 		txn_table_close(c->db, &e->def.store);
+	cat_pages_forget(c->pages, e->def.store.id);
 	free(e);
 }
 
@@ -479,7 +480,8 @@ cat_open(struct txn_worker *tw, struct cat **out)
 	pthread_mutex_init(&c->lock, NULL);
 	c->db = txn_worker_db(tw);
 	c->oracle = txn_db_oracle(c->db);
-	nam_status st = cat_bootstrap(c, tw);
+	c->pages = cat_pages_new();
+	nam_status st = c->pages != NULL ? cat_bootstrap(c, tw) : NAM_NOMEM;
 	if (st == NAM_OK)
 		st = reload(c, tw, NULL);
 	if (st != NAM_OK) {
@@ -514,6 +516,7 @@ cat_close(struct cat *c)
 	for (unsigned i = 0; i < CAT_SYSTEM; i++)
 		if (c->system[i] != NULL)
 			entry_free(c, c->system[i]);
+	cat_pages_free(c->pages);
 	pthread_mutex_destroy(&c->lock);
 	free(c);
 }

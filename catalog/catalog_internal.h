@@ -72,6 +72,7 @@ struct cat {
 	uint64_t stamp;                       /* lock */
 	struct cat_entry *fresh;              /* lock  created here, not yet in a shot */
 	struct cat_entry *buried;             /* lock */
+	struct cat_pages *pages;              /* i */
 };
 
 /* ---- catalog.c */
@@ -83,6 +84,12 @@ struct cat_overlay *cat_overlay_of(struct cat *c, const struct txn *t);
 /* A table t has created under that name, or NULL; *hides: t has dropped the one of that name. */
 const struct cat_entry *cat_overlay_find(struct cat *c, const struct txn *t, const char *name, bool *hides);
 bool cat_overlay_drops(const struct cat_overlay *o, const struct cat_entry *e);
+
+/* ---- pages.c */
+struct cat_pages *cat_pages_new(void);
+void cat_pages_free(struct cat_pages *p);
+/* The table is gone. */
+void cat_pages_forget(struct cat_pages *p, uint32_t table);
 
 /* ---- system.c */
 struct cat_rows {

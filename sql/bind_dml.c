@@ -359,7 +359,10 @@ victims(struct bind *b, const struct ast_expr *where, bool all_columns)
 		return false;
 	if (all_columns)
 		memset(b->table[0].used, 1, b->plan->tab->columns);
-	return (b->plan->root = sql_plan_from(b)) != NULL;
+	if ((b->plan->root = sql_plan_from(b)) == NULL)
+		return false;
+	b->plan->root->acc.identify = true;
+	return true;
 }
 
 bool

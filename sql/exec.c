@@ -1,5 +1,6 @@
 /* exec.c -- pulling batches through a plan: access to tables, projection, limits. */
 #include "exec.h"
+#include <catalog/pages.h>
 #include <sql/rowset.h>
 
 #include <base/assert.h>
@@ -73,15 +74,18 @@ sql_send(
 	return true;
 }
 
-int
-sql_keep(struct sql_exec *x, struct sql_node *n)
+/* The same for rows sel[0..m) of it; NULL: all. */
+static int
+keep(struct sql_exec *x, struct sql_node *n, const uint16_t *sel, unsigned m)
 {
 	n->sel = NULL;
-	n->nsel = n->out.n;
-	if (n->filter == NULL || n->nsel == 0)
-		return (int)n->nsel;
+	n->nsel = m;
+	if (sel != NULL)
+		n->sel = memcpy(n->selbuf, sel, m * sizeof *sel);
+	if (n->filter == NULL || m == 0)
+		return (int)m;
 	x->env.arena = x->arena[n->arena];
-	int kept = sql_filter(n->filter, &n->out, NULL, n->out.n, &x->env, n->selbuf);
+	int kept = sql_filter(n->filter, &n->out, n->sel, m, &x->env, n->selbuf);
 	if (kept < 0)
 		return -1;
 	n->nsel = (unsigned)kept;
@@ -90,7 +94,23 @@ sql_keep(struct sql_exec *x, struct sql_node *n)
 	return kept;
 }
 
+int
+sql_keep(struct sql_exec *x, struct sql_node *n)
+{
+	return keep(x, n, NULL, n->out.n);
+}
+
 /* ---- access ------------------------------------------------------------------------ */
+
+/* What was decoded into acc.tmp is the batch. */
+static void
+show(struct sql_node *n, unsigned rows)
+{
+	struct sql_access *a = &n->acc;
+	for (unsigned j = 0; j < a->wants; j++)
+		n->out.col[a->base + a->want[j]] = a->tmp[j];
+	n->out.n = rows;
+}
 
 static bool
 decode(struct sql_exec *x, struct sql_node *n, unsigned rows)
@@ -101,11 +121,30 @@ decode(struct sql_exec *x, struct sql_node *n, unsigned rows)
 		    a->tab, x->t, a->rows, rows, a->want, a->wants, a->tmp, x->arena[n->arena]);
 		if (st != NAM_OK)
 			return sql_status(x->err, st, a->tab);
-		for (unsigned j = 0; j < a->wants; j++)
-			n->out.col[a->base + a->want[j]] = a->tmp[j];
 	}
-	n->out.n = rows;
+	show(n, rows);
 	return true;
+}
+
+/* The next rows of a table, decoded: *got of them, of which *m count, in sel or all. */
+static nam_status
+scan_batch(struct sql_exec *x, struct sql_node *n, unsigned *got, const uint16_t **sel, unsigned *m)
+{
+	struct sql_access *a = &n->acc;
+	struct nam_arena *arena = x->arena[n->arena];
+	nam_status st;
+	if (n->read != NULL) {
+		st = cat_scan_next(n->read, a->tmp, got, sel, m, arena);
+	} else {
+		st = txn_scan_next(n->scan, a->rows, CAT_BATCH, got);
+		*sel = NULL;
+		*m = *got;
+		if (st == NAM_OK && a->wants > 0)
+			st = cat_rows_decode(a->tab, x->t, a->rows, *got, a->want, a->wants, a->tmp, arena);
+	}
+	if (st == NAM_OK && *got > 0)
+		show(n, *got);
+	return st;
 }
 
 static int
@@ -116,8 +155,9 @@ scan_next(struct sql_exec *x, struct sql_node *n)
 		if (!sql_go_on(x))
 			return -1;
 		nam_arena_reset(x->arena[n->arena]);
-		unsigned got = 0;
-		nam_status st = txn_scan_next(n->scan, a->rows, CAT_BATCH, &got);
+		unsigned got = 0, m = 0;
+		const uint16_t *sel = NULL;
+		nam_status st = scan_batch(x, n, &got, &sel, &m);
 		if (st != NAM_OK) {
 			sql_status(x->err, st, a->tab);
 			return -1;
@@ -128,10 +168,8 @@ scan_next(struct sql_exec *x, struct sql_node *n)
 				x->saw(x->saw_arg, a->tab->store.id, a->seen);
 			break;
 		}
-		a->seen += got;
-		if (!decode(x, n, got))
-			return -1;
-		int kept = sql_keep(x, n);
+		a->seen += m;
+		int kept = keep(x, n, sel, m);
 		if (kept != 0)
 			return kept;
 	}
@@ -498,17 +536,24 @@ sql_open(struct sql_exec *x, struct sql_node *n)
 	n->sel = NULL;
 	n->rs = NULL;
 	n->scan = NULL;
+	n->read = NULL;
 	n->acc.seen = 0;
 	for (struct sql_cte *c = n->with; c != NULL; c = c->next)
 		c->rs = NULL;
 	if (n->kind == SQL_NODE_SCAN) {
 		struct sql_access *a = &n->acc;
-		a->rows = nam_arena_take(x->arena[n->arena + 1], CAT_BATCH * sizeof *a->rows);
-		if (a->rows == NULL)
-			return sql_no_memory(x->err);
-		nam_status st = txn_scan_open(x->t, (struct txn_table *)&a->tab->store, &n->scan);
+		nam_status st;
+		if (a->identify) {
+			a->rows = nam_arena_take(x->arena[n->arena + 1], CAT_BATCH * sizeof *a->rows);
+			if (a->rows == NULL)
+				return sql_no_memory(x->err);
+			st = txn_scan_open(x->t, (struct txn_table *)&a->tab->store, &n->scan);
+		} else {
+			st = cat_scan_open(x->cat, x->t, a->tab, a->want, a->wants, &n->read);
+		}
 		if (st != NAM_OK) {
 			n->scan = NULL;
+			n->read = NULL;
 			return sql_status(x->err, st, a->tab);
 		}
 	}
@@ -523,7 +568,10 @@ sql_close(struct sql_exec *x, struct sql_node *n)
 {
 	if (n->scan != NULL)
 		txn_scan_close(n->scan);
+	if (n->read != NULL)
+		cat_scan_close(n->read);
 	n->scan = NULL;
+	n->read = NULL;
 	if (n->child != NULL)
 		sql_close(x, n->child);
 	if (n->build != NULL)

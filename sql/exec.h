@@ -12,6 +12,7 @@
 
 struct sql_exec {
 	struct txn *t;
+	struct cat *cat;
 	struct cat_err *err;
 	struct sql_env env;
 	struct nam_arena **arena; /* one per number the plan gave out */

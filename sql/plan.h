@@ -62,6 +62,7 @@ struct sql_access {
 	unsigned wants;
 	struct cat_vec *tmp;  /* wants vectors, as decoded */
 	struct txn_row *rows; /* of the current batch */
+	bool identify;        /* whoever asks a scan wants these, too */
 	uint64_t seen;        /* rows read in this execution */
 };
 
@@ -96,7 +97,8 @@ struct sql_node {
 	struct sql_cte *cte;  /* CTE */
 
 	struct sql_access acc; /* SCAN, GET, DERIVED */
-	struct txn_scan *scan;
+	struct txn_scan *scan; /* SCAN: one of the two is open */
+	struct cat_scan *read;
 
 	/* GET: probes x keys expressions; with a child there is one probe */
 	struct sql_expr **key;

@@ -266,6 +266,7 @@ sql_prepare_exec(struct sql_session *s, const struct sql_sink *sink, struct cat_
 {
 	struct sql_exec *x = &s->x;
 	x->t = s->t;
+	x->cat = s->cfg.cat;
 	x->err = err;
 	x->arena = s->arena;
 	x->cancel = s->cfg.cancel;

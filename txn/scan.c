@@ -180,7 +180,8 @@ show(struct txn_scan *s, uint64_t *img, net_addr at, struct txn_row *row, nam_st
 
 /* ---- in place -------------------------------------------------------------------- */
 
-enum { AHEAD = 6, LINE = 64 };
+enum { AHEAD = 6, AHEAD_WORDS = 24, LINE = 64 };
+#define NEVER UINT64_MAX /* no word is like this */
 
 /* The way out: the whole block by a READ. */
 static bool
@@ -191,19 +192,30 @@ show_read(struct txn_scan *s, net_addr at, struct txn_row *row, nam_status *fata
 	return *fatal == NAM_OK && show(s, img, at, row, fatal);
 }
 
+/* Was the word read before the directory? Of a block that was always empty it does not matter. */
+static bool
+in_order(const struct txn_scan *s, uint64_t word)
+{
+	return word == 0 || s->here != s->buf[0].bytes;
+}
+
 /*
  * What the block at p shows. Others write there meanwhile: the directory is copied and proven, then the version
  * it names is copied and proven, as two READs would bring them.
  */
 static bool
-show_direct(struct txn_scan *s, const char *p, net_addr at, struct txn_row *row, nam_status *fatal)
+show_direct(
+    struct txn_scan *s, const char *p, net_addr at, uint64_t *word, struct txn_row *row, nam_status *fatal)
 {
 	struct txn *t = s->t;
 	const struct txn_table_view *v = s->v;
 	uint64_t head[REC_CID + REC_SLOTS_MAX + 1], hdr[3];
 	const struct txn_write *own = t->nwr ? txn_own(t, at) : NULL;
+	*word = NEVER;
 	if (own != NULL && own->kind != WR_LOCK)
 		return show(s, NULL, at, row, fatal);
+	/* Before the directory: see txn_scan_differ. */
+	uint64_t first = __atomic_load_n((const uint64_t *)(const void *)p, __ATOMIC_ACQUIRE);
 	net_copy_out(head, p, 8 * (REC_CID + v->slots + 1));
 	if (!txn_rec_dir_whole(v, head, at))
 		return show_read(s, at, row, fatal);
@@ -217,6 +229,8 @@ show_direct(struct txn_scan *s, const char *p, net_addr at, struct txn_row *row,
 		}
 		newest = c > newest ? c : newest;
 	}
+	if (best == newest && (best != 0 ? first == best : head[REC_LINK] == 0 && in_order(s, first)))
+		*word = first;
 	if (best == 0)
 		return head[REC_LINK] != 0 && show_read(s, at, row, fatal);
 	const char *from = p + v->head_bytes + slot * v->slot_bytes;
@@ -284,9 +298,10 @@ next_direct(struct txn_scan *s, struct txn_row *rows, unsigned max, unsigned *n)
 		for (; s->block < v->per_extent && *n < max; s->block++) {
 			uint64_t off = sizeof(struct txn_extent) + (uint64_t)s->block * v->block_bytes;
 			const char *p = s->here + off;
+			uint64_t word;
 			for (unsigned i = 0; i < 3; i++)
 				__builtin_prefetch(p + (size_t)AHEAD * v->block_bytes + i * LINE, 0, 2);
-			*n += show_direct(s, p, net_plus(s->here_at, off), &rows[*n], &st);
+			*n += show_direct(s, p, net_plus(s->here_at, off), &word, &rows[*n], &st);
 			if (st != NAM_OK)
 				return st;
 		}
@@ -296,6 +311,96 @@ next_direct(struct txn_scan *s, struct txn_row *rows, unsigned max, unsigned *n)
 		}
 	}
 	return NAM_OK;
+}
+
+/* ---- an extent at a time ---------------------------------------------------------- */
+
+/*
+ * What a block shows at snapshot S is remembered with its word, read before its directory, provided that the word is
+ * free and names the newest version listed, which is the one S shows (or that nothing is listed). Whoever finds
+ * the same word again, free and at or below his own S, sees the same: between equal words a block lists the same
+ * versions (R5), a word never returns (R6), a version's bytes never change, and a commit at or below S has landed its
+ * words before its mark. A directory newer or older than the word read before it never passes: under a free word the
+ * newest CID listed is the word (R3), and a block that lists nothing gets another word when it changes.
+ */
+
+uint64_t
+txn_scan_where(const struct txn_scan *s)
+{
+	if (!s->direct || !s->open || s->t->nwr > 0 || (s->here != NULL && s->block != 0))
+		return 0;
+	return s->here != NULL ? s->here_at.bits : s->next;
+}
+
+nam_status
+txn_scan_extent(struct txn_scan *s, uint64_t at, unsigned *blocks, uint64_t *next)
+{
+	*blocks = s->v->per_extent;
+	s->next = at;
+	nam_status st = open_here(s);
+	*next = s->next;
+	return st;
+}
+
+void
+txn_scan_leave(struct txn_scan *s, uint64_t next)
+{
+	s->here = NULL;
+	s->block = 0;
+	s->next = next;
+	s->open = next != 0;
+}
+
+unsigned
+txn_scan_differ(struct txn_scan *s, const uint64_t *word, uint64_t *differ)
+{
+	const struct txn_table_view *v = s->v;
+	uint64_t snapshot = s->t->pin.at;
+	const char *p = s->here + sizeof(struct txn_extent);
+	unsigned n = 0;
+	for (unsigned k = 0; k < v->per_extent; k += 64) {
+		unsigned m = v->per_extent - k < 64 ? v->per_extent - k : 64;
+		uint64_t bits = 0;
+		for (unsigned i = 0; i < m; i++, p += v->block_bytes) {
+			__builtin_prefetch(p + (size_t)AHEAD_WORDS * v->block_bytes, 0, 2);
+			uint64_t w = __atomic_load_n((const uint64_t *)(const void *)p, __ATOMIC_RELAXED);
+			/* a lock's bit makes it greater than any snapshot */
+			bits |= (uint64_t)((w != word[k + i]) | (w > snapshot)) << i;
+		}
+		differ[k / 64] = bits;
+		n += (unsigned)__builtin_popcountll(bits);
+	}
+	return n;
+}
+
+nam_status
+txn_scan_blocks(struct txn_scan *s, const uint64_t *only, uint64_t *word, unsigned *block,
+    struct txn_row *rows, unsigned max, unsigned *n)
+{
+	const struct txn_table_view *v = s->v;
+	nam_status st = NAM_OK;
+	*n = 0;
+	nam_arena_reset(&s->arena);
+	for (unsigned k = *block; k < v->per_extent && *n < max; *block = ++k) {
+		uint64_t off = sizeof(struct txn_extent) + (uint64_t)k * v->block_bytes, w;
+		const char *p = s->here + off;
+		if (only != NULL && (only[k / 64] >> k % 64 & 1) == 0)
+			continue;
+		for (unsigned i = 0; i < 3; i++)
+			__builtin_prefetch(p + (size_t)AHEAD * v->block_bytes + i * LINE, 0, 2);
+		*n += show_direct(s, p, net_plus(s->here_at, off), &w, &rows[*n], &st);
+		if (st != NAM_OK)
+			return st;
+		if (word != NULL)
+			word[k] = w;
+	}
+	return NAM_OK;
+}
+
+unsigned
+txn_scan_block_of(const struct txn_scan *s, const struct txn_row *row)
+{
+	return (unsigned)((row->at.bits - s->here_at.bits - sizeof(struct txn_extent)) / s->v->block_bytes);
 }
 
 nam_status

@@ -224,6 +224,22 @@ struct txn_scan;
 nam_status txn_scan_open(struct txn *t, struct txn_table *table, struct txn_scan **out);
 nam_status txn_scan_next(struct txn_scan *s, struct txn_row *rows, unsigned max, unsigned *n);
 void txn_scan_close(struct txn_scan *s);
+/*
+ * A table that is mapped here can also be read an extent at a time, by one who remembers what it showed: where tells the
+ * extent that comes next (0: the end, or not so: txn_scan_next goes on), extent goes to one and tells the one behind it.
+ * What is behind an extent never changes. leave: the scan goes on at `next`.
+ */
+uint64_t txn_scan_where(const struct txn_scan *s);
+nam_status txn_scan_extent(struct txn_scan *s, uint64_t at, unsigned *blocks, uint64_t *next);
+void txn_scan_leave(struct txn_scan *s, uint64_t next);
+/* A bit for each block of the extent that may show something else than when word[] was taken; answers how many. */
+unsigned txn_scan_differ(struct txn_scan *s, const uint64_t *word, uint64_t *differ);
+/* Rows of the blocks of `only` (NULL: of all) from *block on, which moves; *n == 0: the end. word: what
+ * txn_scan_differ compares, or NULL. */
+nam_status txn_scan_blocks(struct txn_scan *s, const uint64_t *only, uint64_t *word, unsigned *block,
+    struct txn_row *rows, unsigned max, unsigned *n);
+/* Which block of the extent a row lies in. */
+unsigned txn_scan_block_of(const struct txn_scan *s, const struct txn_row *row);
 /* Makes a row of a scan (or of a txn_get) independent of it: what it points to is copied into arena. */
 nam_status txn_row_keep(const struct txn_table *table, struct txn_row *row, struct nam_arena *arena);
 
