@@ -182,18 +182,13 @@ sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct
 	return true;
 }
 
-/* Those that feed a column of tab. */
+/* Those that feed a column of tab, or are said to be owned by one. */
 static bool
 drop_sequences(struct sql_session *s, const struct cat_table *tab, struct cat_err *err)
 {
 	const struct cat_table **list;
 	unsigned n;
 	struct nam_arena *arena = sql_arena(s, 1);
-	bool any = false;
-	for (unsigned c = 0; c < tab->columns; c++)
-		any |= tab->column[c].dflt != NULL;
-	if (!any)
-		return true;
 	nam_status st = arena ? cat_list(s->cfg.cat, s->t, &list, &n, arena) : NAM_NOMEM;
 	for (unsigned i = 0; st == NAM_OK && i < n; i++)
 		if (list[i]->kind == CAT_SEQUENCE && list[i]->seq.owner == tab->store.id)

@@ -75,7 +75,8 @@ class Postgres:
         """[(rows with the header, or None; SQLSTATE or None)] in order."""
         lines = ["\\set VERBOSITY sqlstate", "\\pset format csv", "\\pset null '\\\\N'", "SET client_min_messages = error;"]
         for n, t in enumerate(texts):
-            lines += ["\\echo '%s%d'" % (MARK, n), t.rstrip(";") + " ;", "\\echo '%sstate' :SQLSTATE" % MARK]
+            end = "" if t.endswith("\\.\n") else " ;"  # the data of a COPY end themselves
+            lines += ["\\echo '%s%d'" % (MARK, n), t.rstrip("\n;") + end if end else t.rstrip("\n"), "\\echo '%sstate' :SQLSTATE" % MARK]
         p = subprocess.run([self.bin + "/psql", "-X", "-q", "-h", self.dir, "-U", "judge", "-d", "postgres", "-f", "-"],
                            input=("\n".join(lines) + "\n").encode(), capture_output=True, timeout=300, cwd="/",
                            env={"LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin", "PGCLIENTENCODING": "UTF8"}, **self.who)

@@ -1,0 +1,1151 @@
+-- docs.sql -- examples of every line of docs/SQL.md; how to read them: test_docs.py.
+
+-- [missing] namdb
+SELECT to_tsvector('a cat');
+--! 0A000
+CREATE INDEX i ON t (a);
+--! 0A000
+SELECT '10.0.0.1'::inet;
+--! 0A000
+SELECT 'a cat'::text @@ 'cat';
+--! 0A000
+SELECT nosuch(1);
+--! 42883
+SELECT '1'::nosuch;
+--! 42704
+
+-- [page] namdb
+--= tests/sql/test_docs.py has no example
+
+-- [type-boolean] pg
+SELECT true::boolean, 'f'::boolean, 'on'::bool, NULL::boolean;
+--> t,f,t,
+SELECT 'maybe'::boolean;
+--! 22P02
+
+-- [type-integer] pg
+SELECT 32767::smallint, (-2147483648)::integer, 9223372036854775807::bigint;
+--> 32767,-2147483648,9223372036854775807
+SELECT 32768::smallint;
+--! 22003
+SELECT 2147483647 + 1;
+--! 22003
+SELECT 9223372036854775807 + 1;
+--! 22003
+SELECT 1.5::integer, 2.5::integer, '7'::int8;
+--> 2,3,7
+
+-- [type-float] pg
+SELECT 0.1::real, 0.1::double precision + 0.2, '1e308'::float8, 'NaN'::float8, '-Infinity'::float8;
+--> 0.1,0.30000000000000004,1e+308,NaN,-Infinity
+SELECT 'NaN'::float8 = 'NaN', 'NaN'::float8 > 'Infinity';
+--> t,t
+SELECT 1e308::float8 * 10;
+--! 22003
+SELECT 1::float8 / 0;
+--! 22012
+
+-- [type-numeric] pg
+SELECT 1.10::numeric, 12345.678::numeric(7,1), 1.005::decimal(3,2), 'NaN'::numeric, 2::numeric / 3;
+--> 1.10,12345.7,1.01,NaN,0.66666666666666666667
+SELECT 12345678901234567890123456789012345678901234567890 * 10;
+--> 123456789012345678901234567890123456789012345678900
+SELECT 1000::numeric(3);
+--! 22003
+
+-- [type-text] pg
+SELECT 'it''s'::text, 'long'::varchar(2), 'x'::char(3) || '|', length('x  '::char(3)), 'x'::char(3) = 'x';
+--> it's,lo,x|,1,t
+CREATE TABLE tt (v varchar(2), c char(3));
+INSERT INTO tt VALUES ('ab   ', 'x');
+INSERT INTO tt VALUES ('abc', 'x');
+--! 22001
+SELECT v, c, length(c) FROM tt;
+--> ab,x  ,1
+
+-- [type-date] pg
+SELECT '2024-02-29'::date, '23:59:59.5'::time, '2024-02-29 12:00'::timestamp, '2024-02-29 12:00+02'::timestamp with time zone;
+--> 2024-02-29,23:59:59.5,2024-02-29 12:00:00,2024-02-29 10:00:00+00
+SELECT '1 year 2 days 03:04:05'::interval, '90 minutes'::interval hour to minute, '1-2'::interval year to month;
+--> 1 year 2 days 03:04:05,01:30:00,1 year 2 mons
+SELECT '2023-02-29'::date;
+--! 22008
+SELECT 'infinity'::date, '-infinity'::timestamp;
+--> infinity,-infinity
+SELECT 'infinity'::date > '9999-01-01', '-infinity'::timestamp;
+--> t,-infinity
+SELECT date '2024-01-31' + interval '1 month', timestamp '2024-03-01' - timestamp '2024-02-01';
+--> 2024-02-29 00:00:00,29 days
+
+-- [type-other] pg
+SELECT '\x00ff'::bytea, 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11'::uuid, '{"a": [1, 2]}'::json;
+--> \x00ff,a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11,"{""a"": [1, 2]}"
+SELECT 'x'::uuid;
+--! 22P02
+SELECT '{"a": '::json;
+--! 22P02
+
+-- [create-table] pg
+CREATE TABLE IF NOT EXISTS ct (a int, b text NOT NULL, c int DEFAULT 7 CHECK (c > 0), d int, PRIMARY KEY (a, b), CONSTRAINT small CHECK (d < 10));
+CREATE TABLE IF NOT EXISTS ct (z int);
+CREATE TABLE ct (z int);
+--! 42P07
+INSERT INTO ct (a, b) VALUES (1, 'x');
+INSERT INTO ct (a, b) VALUES (1, 'x');
+--! 23505
+INSERT INTO ct (a) VALUES (2);
+--! 23502
+INSERT INTO ct VALUES (3, 'y', 0, 1);
+--! 23514
+INSERT INTO ct VALUES (3, 'y', 1, 10);
+--! 23514
+SELECT * FROM ct;
+--> 1,x,7,
+CREATE TABLE ct2 (a int PRIMARY KEY);
+INSERT INTO ct2 VALUES (NULL);
+--! 23502
+
+-- [create-table-with] namdb
+CREATE TABLE ctw (a int PRIMARY KEY) WITH (versions = 8, fillfactor = 70);
+INSERT INTO ctw VALUES (1);
+SELECT a FROM ctw;
+--> 1
+CREATE TABLE ctx (a int) WITH (versions = 9);
+--! 22023
+CREATE TABLE ctx (a int) WITH (nosuch = 9);
+--! 22023
+
+-- [create-table-as] differ
+CREATE TABLE IF NOT EXISTS cta (x, y) AS SELECT 1, 'a' UNION SELECT 2, 'b';
+SELECT * FROM cta ORDER BY x;
+--> 1,a
+--> 2,b
+CREATE TABLE ctb AS SELECT y FROM cta WITH NO DATA;
+SELECT * FROM ctb;
+SELECT x + 1 AS z INTO ctc FROM cta;
+SELECT * FROM ctc ORDER BY z;
+--> 2
+--> 3
+DROP TABLE ctc;
+INSERT INTO cta VALUES (1, 'a');
+PREPARE five AS SELECT 5 AS a;
+CREATE TABLE ctd AS EXECUTE five;
+--! 0A000
+--pg> *
+CREATE TABLE cte WITH (versions = 4) AS SELECT 1 AS a;
+--pg! 22023
+
+-- [drop-table] pg
+CREATE TABLE dt1 (a int);
+CREATE TABLE dt2 (a int);
+CREATE VIEW dv AS SELECT a FROM dt1;
+DROP TABLE dt1;
+--! 2BP01
+DROP TABLE dt1, dt2 CASCADE;
+SELECT * FROM dv;
+--! 42P01
+DROP TABLE dt1;
+--! 42P01
+DROP TABLE IF EXISTS dt1;
+
+-- [view] pg
+CREATE TABLE vt (a int, b text);
+INSERT INTO vt VALUES (1, 'one'), (2, 'two');
+CREATE VIEW vv (n, word) AS SELECT a, b FROM vt WHERE a > 1;
+SELECT n, word FROM vv;
+--> 2,two
+INSERT INTO vt VALUES (3, 'three');
+SELECT n, word FROM vv ORDER BY n;
+--> 2,two
+--> 3,three
+CREATE OR REPLACE VIEW vv (n, word) AS SELECT a + 10, b FROM vt;
+SELECT n FROM vv ORDER BY 1;
+--> 11
+--> 12
+--> 13
+CREATE VIEW vw AS SELECT n FROM vv;
+DROP VIEW vv;
+--! 2BP01
+DROP VIEW IF EXISTS vv, nosuch CASCADE;
+SELECT * FROM vw;
+--! 42P01
+CREATE VIEW vx AS SELECT a FROM vt;
+DELETE FROM vx;
+--! 0A000
+
+-- [alter-table] pg
+CREATE TABLE at (a int, b int);
+INSERT INTO at VALUES (1, 1);
+ALTER TABLE at ALTER b SET DEFAULT 5;
+INSERT INTO at (a) VALUES (2);
+ALTER TABLE at ALTER b DROP DEFAULT;
+INSERT INTO at (a) VALUES (3);
+ALTER TABLE at ALTER b SET NOT NULL;
+--! 23502
+ALTER TABLE at ALTER a SET NOT NULL;
+INSERT INTO at VALUES (NULL, 1);
+--! 23502
+ALTER TABLE at ALTER a DROP NOT NULL;
+INSERT INTO at VALUES (NULL, 1);
+ALTER TABLE at ADD CONSTRAINT pos CHECK (b > 0);
+ALTER TABLE at ADD CHECK (a > 1);
+--! 23514
+INSERT INTO at VALUES (9, 0);
+--! 23514
+ALTER TABLE at DROP CONSTRAINT pos;
+INSERT INTO at VALUES (9, 0);
+ALTER TABLE at RENAME b TO c;
+ALTER TABLE at RENAME TO au;
+SELECT a, c FROM au ORDER BY a, c;
+--> 1,1
+--> 2,5
+--> 3,
+--> 9,0
+--> ,1
+--= tests/e2e/ddl_test.c alter table
+
+-- [sequence] pg
+CREATE SEQUENCE IF NOT EXISTS sq AS smallint START 3 INCREMENT 2 MINVALUE 1 MAXVALUE 6 CACHE 1 CYCLE;
+SELECT nextval('sq'), nextval('sq'), nextval('sq'), currval('sq'), lastval();
+--> 3,5,1,1,1
+SELECT setval('sq', 5);
+--> 5
+SELECT nextval('sq');
+--> 1
+CREATE TABLE sqt (a int);
+CREATE SEQUENCE sqo OWNED BY sqt.a;
+DROP TABLE sqt;
+SELECT nextval('sqo');
+--! 42P01
+DROP SEQUENCE sq;
+SELECT currval('nosuch');
+--! 42P01
+--= tests/e2e/ddl_test.c sequence
+
+-- [sequence-table] pg
+CREATE TABLE sr (a serial, b bigserial, c int GENERATED ALWAYS AS IDENTITY, d int GENERATED BY DEFAULT AS IDENTITY, e int);
+INSERT INTO sr (e) VALUES (10), (20);
+INSERT INTO sr (c, e) VALUES (5, 30);
+--! 428C9
+INSERT INTO sr (d, e) VALUES (7, 40);
+SELECT * FROM sr ORDER BY e;
+--> 1,1,1,1,10
+--> 2,2,2,2,20
+--> 3,3,3,7,40
+
+-- [insert] pg
+CREATE TABLE it (k int PRIMARY KEY, v int DEFAULT 1);
+INSERT INTO it VALUES (1, 10), (2, 20) RETURNING k, v + 1;
+--> 1,11
+--> 2,21
+INSERT INTO it AS x (k) SELECT k + 10 FROM it RETURNING *;
+--> 11,1
+--> 12,1
+INSERT INTO it VALUES (1, 11) ON CONFLICT DO NOTHING;
+INSERT INTO it VALUES (1, 11), (3, 30) ON CONFLICT (k) DO UPDATE SET v = excluded.v + it.v WHERE it.v < 100 RETURNING *;
+--> 1,21
+--> 3,30
+INSERT INTO it VALUES (1, 5) ON CONFLICT ON CONSTRAINT it_pkey DO UPDATE SET v = 0;
+INSERT INTO it VALUES (4, 1), (4, 2) ON CONFLICT (k) DO UPDATE SET v = 9;
+--! 21000
+SELECT * FROM it ORDER BY k;
+--> 1,0
+--> 2,20
+--> 3,30
+--> 11,1
+--> 12,1
+CREATE TABLE ide (a int DEFAULT 3, b text);
+INSERT INTO ide DEFAULT VALUES RETURNING *;
+--> 3,
+
+-- [update-delete] pg
+CREATE TABLE ut (k int PRIMARY KEY, a int, b int);
+CREATE TABLE uo (k int, x int);
+INSERT INTO ut VALUES (1, 1, 1), (2, 2, 2), (3, 3, 3);
+INSERT INTO uo VALUES (1, 100), (3, 300);
+UPDATE ut SET a = a * 10, (b, k) = (a, k + 10) WHERE k >= 2 RETURNING *;
+--> 12,20,2
+--> 13,30,3
+UPDATE ut SET a = x FROM uo WHERE uo.k = ut.k RETURNING ut.k, a, x;
+--> 1,100,100
+UPDATE ut SET k = 1 WHERE k = 12;
+--! 23505
+DELETE FROM ut USING uo WHERE ut.k = uo.k + 10 RETURNING ut.*;
+--> 13,30,3
+DELETE FROM ut WHERE a = 100 RETURNING k;
+--> 1
+SELECT * FROM ut;
+--> 12,20,2
+
+-- [update-needs-key] differ
+CREATE TABLE unk (a int);
+CREATE TABLE uno (a int);
+UPDATE unk SET a = 1 FROM uno WHERE uno.a = unk.a;
+--! 0A000
+--pg> *
+DELETE FROM unk USING uno WHERE uno.a = unk.a;
+--! 0A000
+--pg> *
+
+-- [truncate] pg
+CREATE TABLE tr (a int);
+INSERT INTO tr VALUES (1), (2);
+BEGIN;
+TRUNCATE tr;
+SELECT count(*) FROM tr;
+--> 0
+ROLLBACK;
+SELECT count(*) FROM tr;
+--> 2
+TRUNCATE tr;
+SELECT count(*) FROM tr;
+--> 0
+
+-- [copy-from] pg
+CREATE TABLE cf (a int, b text, c text);
+COPY cf FROM STDIN WITH (FORMAT csv, HEADER, NULL '-', DELIMITER ';', QUOTE '''', ESCAPE '!', FORCE_NULL (b), FORCE_NOT_NULL (c));
+a;b;c
+1;'it!'s';-
+2;'-';''
+\.
+COPY cf (a, b) FROM STDIN WITH (FORMAT text);
+3	tab\there
+4	\N
+\.
+COPY cf FROM STDIN CSV HEADER;
+a,b,c
+5,"five",
+\.
+COPY cf FROM STDIN WITH (FORMAT csv, HEADER MATCH);
+a,b,x
+6,,
+\.
+--! 22P04
+SELECT * FROM cf ORDER BY a;
+--> 1,it's,-
+--> 2,,""
+--> 3,tab	here,
+--> 4,,
+--> 5,five,
+COPY cf (a) FROM STDIN CSV;
+7
+x
+\.
+--! 22P02
+SELECT count(*) FROM cf;
+--> 5
+COPY cf TO '{dir}/cf.csv' CSV;
+COPY cf FROM '{dir}/cf.csv' CSV;
+SELECT count(*) FROM cf;
+--> 10
+
+-- [copy-to] pg
+CREATE TABLE co (a int, b text);
+INSERT INTO co VALUES (1, 'x,y'), (2, NULL);
+COPY (SELECT a, b FROM co ORDER BY a) TO '{dir}/co.csv' WITH (FORMAT csv, HEADER, FORCE_QUOTE (b));
+COPY co (a) TO '{dir}/co2.csv' WITH (FORMAT csv, FORCE_QUOTE *);
+COPY (DELETE FROM co WHERE a = 2 RETURNING a, b) TO '{dir}/co3.txt';
+CREATE TABLE cp (a text, b text);
+COPY cp FROM '{dir}/co.csv' CSV;
+COPY cp (a) FROM '{dir}/co2.csv' CSV;
+COPY cp FROM '{dir}/co3.txt';
+SELECT * FROM cp ORDER BY a, b;
+--> 1,"x,y"
+--> 1,
+--> 2,
+--> 2,
+--> 2,
+--> a,b
+COPY co TO 'co.csv';
+--! 42602
+--= tests/e2e/copy_test.c to stdout
+
+-- [select] pg
+CREATE TABLE se (a int, b text, c int);
+INSERT INTO se VALUES (1, 'x', 5), (2, 'x', 6), (3, 'y', 7), (4, NULL, 8);
+SELECT DISTINCT b FROM se ORDER BY b;
+--> x
+--> y
+--> ""
+SELECT DISTINCT ON (b) b, a FROM se ORDER BY b, a DESC;
+--> x,2
+--> y,3
+--> ,4
+SELECT b, sum(c) FROM se WHERE a > 1 GROUP BY b HAVING count(*) > 0 ORDER BY 2 DESC LIMIT 2 OFFSET 1;
+--> y,7
+--> x,6
+
+-- [values] pg
+VALUES (1, 'a'), (2, NULL), (3, 'c');
+--> 1,a
+--> 2,
+--> 3,c
+
+-- [set-operations] pg
+SELECT 1 UNION SELECT 2 UNION ALL SELECT 2 ORDER BY 1 LIMIT 5;
+--> 1
+--> 2
+--> 2
+(VALUES (1), (1), (2)) INTERSECT ALL (VALUES (1), (1), (3));
+--> 1
+--> 1
+(VALUES (1), (1), (2)) EXCEPT ALL (VALUES (1)) ORDER BY 1;
+--> 1
+--> 2
+(VALUES (1), (1), (2)) EXCEPT (VALUES (1));
+--> 2
+SELECT 1 UNION SELECT 2.5 ORDER BY 1;
+--> 1
+--> 2.5
+SELECT 1 UNION SELECT 'x'::text;
+--! 42804
+
+-- [with] pg
+WITH x (a, b) AS (SELECT 1, 2) SELECT a + b FROM x;
+--> 3
+WITH x AS NOT MATERIALIZED (SELECT 1 AS a), y AS MATERIALIZED (SELECT a + 1 AS b FROM x) SELECT * FROM x, y, y AS z;
+--> 1,2,2
+WITH RECURSIVE f (n, p) AS (VALUES (1, 1) UNION ALL SELECT n + 1, p * (n + 1) FROM f WHERE n < 5) SELECT p FROM f WHERE n = 5;
+--> 120
+CREATE TABLE wi (a int PRIMARY KEY);
+WITH x AS (VALUES (1), (2)) INSERT INTO wi SELECT * FROM x;
+WITH x AS (SELECT 2 AS a) UPDATE wi SET a = 20 WHERE a IN (SELECT a FROM x);
+WITH x AS (SELECT 1 AS a) DELETE FROM wi WHERE a IN (SELECT a FROM x);
+SELECT * FROM wi;
+--> 20
+
+-- [explain] namdb
+CREATE TABLE ex (a int PRIMARY KEY);
+EXPLAIN SELECT * FROM ex;
+--> *
+EXPLAIN ANALYZE INSERT INTO ex VALUES (1);
+--> *
+EXPLAIN (ANALYZE, TIMING off, SUMMARY off) SELECT 1 FROM ex WHERE a = 1;
+--> *
+EXPLAIN (TIMING) SELECT 1;
+--! 22023
+SELECT * FROM ex;
+--> 1
+--= tests/e2e/explain_test.c Fabric: N verbs
+
+-- [transactions] pg
+CREATE TABLE ta (a int);
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SHOW transaction_isolation;
+--> repeatable read
+INSERT INTO ta VALUES (1);
+COMMIT;
+START TRANSACTION;
+SET TRANSACTION ISOLATION LEVEL SERIALIZABLE;
+INSERT INTO ta VALUES (2);
+ROLLBACK;
+SELECT * FROM ta;
+--> 1
+SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL SERIALIZABLE;
+SHOW default_transaction_isolation;
+--> serializable
+BEGIN;
+SELECT 1 / 0;
+--! 22012
+SELECT 1;
+--! 25P02
+COMMIT;
+SELECT 1;
+--> 1
+
+-- [savepoints] pg
+CREATE TABLE sa (a int);
+BEGIN;
+INSERT INTO sa VALUES (1);
+SAVEPOINT s;
+INSERT INTO sa VALUES (2);
+SELECT 1 / 0;
+--! 22012
+ROLLBACK TO s;
+INSERT INTO sa VALUES (3);
+SAVEPOINT t;
+INSERT INTO sa VALUES (4);
+RELEASE SAVEPOINT t;
+COMMIT;
+SELECT * FROM sa ORDER BY a;
+--> 1
+--> 3
+--> 4
+
+-- [prepare] pg
+PREPARE p (int, text) AS SELECT $1 + 1, $2 || '!';
+EXECUTE p (41, 'x');
+--> 42,x!
+EXECUTE p ('41', 7::text);
+--> 42,7!
+EXECUTE p (1);
+--! 42601
+DEALLOCATE p;
+EXECUTE p (1, 'x');
+--! 26000
+PREPARE q AS SELECT 5;
+DEALLOCATE ALL;
+EXECUTE q;
+--! 26000
+
+-- [set-show] pg
+SET lock_timeout = 5000;
+SHOW lock_timeout;
+--> 5s
+BEGIN;
+SET LOCAL lock_timeout = '1min';
+SHOW lock_timeout;
+--> 1min
+COMMIT;
+SHOW lock_timeout;
+--> 5s
+RESET lock_timeout;
+SHOW lock_timeout;
+--> 0
+
+-- [select-list] pg
+CREATE TABLE sl (a int, b text);
+INSERT INTO sl VALUES (1, 'x');
+SELECT *, t.*, t.a + 1 AS next, t.n || '!' FROM sl AS t (a, n);
+--> 1,x,1,x,2,x!
+
+-- [joins] pg
+CREATE TABLE ja (k int, a text);
+CREATE TABLE jb (k int, b text);
+INSERT INTO ja VALUES (1, 'a1'), (2, 'a2'), (NULL, 'an');
+INSERT INTO jb VALUES (2, 'b2'), (3, 'b3'), (NULL, 'bn');
+SELECT a, b FROM ja, jb WHERE ja.k = jb.k;
+--> a2,b2
+SELECT a, b FROM ja INNER JOIN jb ON ja.k = jb.k;
+--> a2,b2
+SELECT a, b FROM ja JOIN jb ON ja.k < jb.k ORDER BY 1, 2;
+--> a1,b2
+--> a1,b3
+--> a2,b3
+SELECT a, b FROM ja LEFT JOIN jb USING (k) ORDER BY 1, 2;
+--> a1,
+--> a2,b2
+--> an,
+SELECT a, b FROM ja RIGHT JOIN jb USING (k) ORDER BY 1, 2;
+--> a2,b2
+--> ,b3
+--> ,bn
+SELECT k, a, b FROM ja FULL JOIN jb USING (k) ORDER BY 1, 2, 3;
+--> 1,a1,
+--> 2,a2,b2
+--> 3,,b3
+--> ,an,
+--> ,,bn
+SELECT * FROM ja NATURAL JOIN jb;
+--> 2,a2,b2
+SELECT count(*) FROM ja CROSS JOIN jb;
+--> 9
+SELECT x.a, b, y.a FROM ja x LEFT JOIN (jb JOIN ja y ON y.k = jb.k) ON x.k = jb.k ORDER BY 1;
+--> a1,,
+--> a2,b2,a2
+--> an,,
+
+-- [from] pg
+SELECT * FROM (SELECT 1, 2) AS x (a, b), (VALUES (3), (4)) AS v ORDER BY 3;
+--> 1,2,3
+--> 1,2,4
+SELECT * FROM generate_series(1, 5, 2) WITH ORDINALITY;
+--> 1,1
+--> 3,2
+--> 5,3
+SELECT generate_series(3, 1, -1);
+--> 3
+--> 2
+--> 1
+
+-- [aggregates] pg
+CREATE TABLE ag (g int, v int, t text);
+INSERT INTO ag VALUES (1, 5, 'x'), (1, 5, 'y'), (1, 8, 'z'), (2, NULL, 'w');
+SELECT g, count(*), count(v), sum(v), avg(v), min(t), max(t) FROM ag GROUP BY g ORDER BY g;
+--> 1,3,3,18,6.0000000000000000,x,z
+--> 2,1,0,,,w,w
+SELECT bool_and(v > 5), bool_or(v > 5), every(v > 0), bit_and(v), bit_or(v), bit_xor(v) FROM ag;
+--> f,t,t,0,13,8
+SELECT variance(v), var_pop(v), var_samp(v), stddev(v), stddev_pop(v), stddev_samp(v) FROM ag;
+--> 3.0000000000000000,2.0000000000000000,3.0000000000000000,1.7320508075688773,1.4142135623730950,1.7320508075688773
+SELECT string_agg(t, ',' ORDER BY t DESC), sum(DISTINCT v), count(*) FILTER (WHERE v = 5) FROM ag;
+--> "z,y,x,w",13,2
+
+-- [group-by] pg
+CREATE TABLE gb (k int PRIMARY KEY, a int, b text);
+INSERT INTO gb VALUES (1, 10, 'x'), (2, 10, 'y'), (3, 20, 'x');
+SELECT a / 10 AS tens, count(*) FROM gb GROUP BY tens HAVING count(*) > 1;
+--> 1,2
+SELECT a % 3, count(*) FROM gb GROUP BY 1 ORDER BY 1;
+--> 1,2
+--> 2,1
+SELECT a + 1, count(*) FROM gb GROUP BY a + 1 ORDER BY 1;
+--> 11,2
+--> 21,1
+SELECT k, b, count(*) FROM gb GROUP BY k ORDER BY k;
+--> 1,x,1
+--> 2,y,1
+--> 3,x,1
+SELECT b, a FROM gb GROUP BY a;
+--! 42803
+
+-- [order-by] pg
+CREATE TABLE ob (a int, b int);
+INSERT INTO ob VALUES (1, 3), (2, NULL), (3, 1), (4, 2);
+SELECT a FROM ob ORDER BY b NULLS FIRST;
+--> 2
+--> 3
+--> 4
+--> 1
+SELECT a, -b AS m FROM ob ORDER BY m NULLS LAST;
+--> 1,-3
+--> 4,-2
+--> 3,-1
+--> 2,
+SELECT a, b FROM ob ORDER BY 2 DESC LIMIT 2 OFFSET 1;
+--> 1,3
+--> 4,2
+SELECT a FROM ob ORDER BY a % 2, a FETCH FIRST 3 ROWS ONLY;
+--> 2
+--> 4
+--> 1
+
+-- [window] pg
+CREATE TABLE wn (g text, v int);
+INSERT INTO wn VALUES ('a', 1), ('a', 2), ('a', 2), ('b', 5), ('b', 7);
+SELECT v, row_number() OVER w, rank() OVER w, dense_rank() OVER w, percent_rank() OVER w, cume_dist() OVER w, ntile(2) OVER w FROM wn WINDOW w AS (ORDER BY v) ORDER BY 2;
+--> 1,1,1,1,0,0.2,1
+--> 2,2,2,2,0.25,0.6,1
+--> 2,3,2,2,0.25,0.6,1
+--> 5,4,4,3,0.75,0.8,2
+--> 7,5,5,4,1,1,2
+SELECT v, lag(v) OVER w, lead(v, 1, 0) OVER w, first_value(v) OVER w, last_value(v) OVER w, nth_value(v, 2) OVER w FROM wn WINDOW w AS (PARTITION BY g ORDER BY v) ORDER BY g, v, 2 NULLS FIRST;
+--> 1,,2,1,1,
+--> 2,1,2,1,2,2
+--> 2,2,0,1,2,2
+--> 5,,7,5,5,
+--> 7,5,0,5,7,7
+SELECT g, v, sum(v) OVER (PARTITION BY g ORDER BY v) FROM wn ORDER BY g, v;
+--> a,1,1
+--> a,2,5
+--> a,2,5
+--> b,5,5
+--> b,7,12
+
+-- [window-frames] pg
+CREATE TABLE wf (v int);
+INSERT INTO wf VALUES (1), (2), (2), (4);
+SELECT v, sum(v) OVER (ORDER BY v ROWS BETWEEN 1 PRECEDING AND CURRENT ROW), count(*) OVER (ORDER BY v GROUPS BETWEEN CURRENT ROW AND 1 FOLLOWING), count(*) OVER (ORDER BY v RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING) FROM wf ORDER BY 1, 2;
+--> 1,1,3,3
+--> 2,3,3,3
+--> 2,4,3,3
+--> 4,6,1,1
+SELECT v, sum(v) OVER (ORDER BY v ROWS UNBOUNDED PRECEDING EXCLUDE CURRENT ROW), count(*) FILTER (WHERE v > 1) OVER () FROM wf ORDER BY 1, 2;
+--> 1,,3
+--> 2,1,3
+--> 2,3,3
+--> 4,5,3
+
+-- [subqueries] pg
+CREATE TABLE sx (a int, b int);
+CREATE TABLE sy (a int, c int);
+INSERT INTO sx VALUES (1, 10), (2, 20), (3, NULL);
+INSERT INTO sy VALUES (1, 5), (1, 6), (NULL, 7);
+SELECT a, (SELECT max(c) FROM sy WHERE sy.a = sx.a) FROM sx ORDER BY a;
+--> 1,6
+--> 2,
+--> 3,
+SELECT a FROM sx WHERE EXISTS (SELECT 1 FROM sy WHERE sy.a = sx.a);
+--> 1
+SELECT a FROM sx WHERE NOT EXISTS (SELECT FROM sy WHERE sy.a = sx.a) ORDER BY a;
+--> 2
+--> 3
+SELECT a FROM sx WHERE a IN (SELECT a FROM sy);
+--> 1
+SELECT a FROM sx WHERE a NOT IN (SELECT a FROM sy);
+SELECT a FROM sx WHERE b > ANY (SELECT c FROM sy) ORDER BY a;
+--> 1
+--> 2
+SELECT a FROM sx WHERE b = SOME (VALUES (10), (30));
+--> 1
+SELECT a FROM sx WHERE b > ALL (SELECT c FROM sy) ORDER BY a;
+--> 1
+--> 2
+SELECT a FROM sx WHERE (a, b) IN (VALUES (1, 10), (2, 0));
+--> 1
+SELECT a FROM sx WHERE (a, b) NOT IN (VALUES (1, 10)) ORDER BY a;
+--> 2
+--> 3
+SELECT (SELECT a FROM sx);
+--! 21000
+
+-- [subquery-plans] pg
+CREATE TABLE sp (a int PRIMARY KEY, b int);
+INSERT INTO sp SELECT n, n % 10 FROM generate_series(1, 2000) AS n;
+SELECT count(*) FROM sp x WHERE EXISTS (SELECT 1 FROM sp y WHERE y.a = x.b);
+--> 1800
+SELECT count(*) FROM sp x WHERE b IN (SELECT y.b FROM sp y WHERE y.a = x.a);
+--> 2000
+SELECT sum((SELECT count(*) FROM sp y WHERE y.b = x.a)) FROM sp x;
+--> 1800
+--= tests/e2e/explain_test.c SubPlan (per row, then hashed)
+
+-- [operators] pg
+SELECT 7 + 2, 7 - 2, 7 * 2, 7 / 2, 7 % 2, 2 ^ 10, -7 / 2, -7 % 2;
+--> 9,5,14,3,1,1024,-3,-1
+SELECT 1 < 2, 1 <= 1, 1 = 2, 1 <> 2, 1 != 2, 2 >= 1, 2 > 1;
+--> t,t,f,t,t,t,t
+SELECT 12 & 10, 12 | 10, 12 # 10, ~ 12, 1 << 4, 256 >> 4, 'a' || 'b' || 3;
+--> 8,14,6,-13,16,16,ab3
+
+-- [conditions] pg
+SELECT NULL AND false, NULL OR true, NOT NULL::boolean;
+--> f,t,
+SELECT 1 IS NULL, 1 IS NOT NULL, (1 = 2) IS TRUE, (NULL = 2) IS NOT FALSE, (NULL = 1) IS UNKNOWN;
+--> f,t,f,t,t
+SELECT NULL IS DISTINCT FROM 1, NULL IS NOT DISTINCT FROM NULL;
+--> t,t
+SELECT 1 IN (1, 2), 3 NOT IN (1, NULL), 2 BETWEEN 1 AND 3, 2 BETWEEN SYMMETRIC 3 AND 1, 5 NOT BETWEEN 1 AND 3;
+--> t,,t,t,t
+SELECT CASE WHEN 1 = 2 THEN 'a' ELSE 'b' END, CASE 3 WHEN 3 THEN 'three' END;
+--> b,three
+SELECT COALESCE(NULL, 2), NULLIF(1, 1), GREATEST(1, NULL, 3), LEAST('b', 'a');
+--> 2,,3,a
+
+-- [patterns] pg
+SELECT 'abc' LIKE 'a%', 'abc' NOT LIKE '_b_', 'ABC' ILIKE 'a%', 'abc' SIMILAR TO '(a|x)b?c', 'a%c' LIKE 'a\%c';
+--> t,f,t,t,t
+SELECT 'abc' ~ '^a.c$', 'ABC' ~* 'b', 'abc' !~ 'x', 'ABC' !~* 'b';
+--> t,t,t,f
+SELECT 'a' ~ '(';
+--! 2201B
+
+-- [literals] pg
+SELECT CAST('7' AS int) + 1, '8'::int + 1, DATE '2024-02-29', TIMESTAMP '2024-02-29 01:02', INTERVAL '1 day';
+--> 8,9,2024-02-29,2024-02-29 01:02:00,1 day
+SELECT now() = CURRENT_TIMESTAMP, CURRENT_DATE = now()::date;
+--> t,t
+
+-- [functions-number] pg
+SELECT abs(-5), sign(-2.5), ceil(1.2), ceiling(1.2), floor(-1.2), round(2.567, 2), trunc(2.567, 1), mod(7, 3), div(7, 2), scale(1.230);
+--> 5,-1,2,2,-2,2.57,2.5,1,3,3
+SELECT sqrt(2.0::float8), cbrt(27), power(2, 3), pow(2.0, 0.5), exp(1.0), ln(10.0), log(100.0), log(2.0, 64.0), log10(1000.0);
+--> 1.4142135623730951,3.0000000000000004,8,1.4142135623730950,2.7182818284590452,2.3025850929940457,2.0000000000000000,6.0000000000000000,3.0000000000000000
+SELECT pi(), degrees(1), radians(180), sin(1), cos(1), tan(1), asin(0.5), acos(0.5), atan(1), atan2(1, 2), cot(1);
+--> 3.141592653589793,57.29577951308232,3.141592653589793,0.8414709848078965,0.5403023058681398,1.5574077246549023,0.5235987755982989,1.0471975511965979,0.7853981633974483,0.4636476090008061,0.6420926159343306
+SELECT sinh(1), cosh(1), tanh(1), asinh(1), acosh(2), atanh(0.5);
+--> 1.1752011936438014,1.5430806348152437,0.7615941559557649,0.881373587019543,1.3169578969248166,0.5493061443340548
+SELECT sqrt(-1);
+--! 2201F
+
+-- [functions-text] pg
+SELECT length('öl'), char_length('öl'), character_length('öl'), octet_length('öl'), bit_length('öl'), lower('ÖL'), upper('öl'), initcap('two words');
+--> 2,2,2,3,24,öl,ÖL,Two Words
+SELECT substr('abcdef', 2, 3), substring('abcdef' FROM 3), substring('abcdef' FROM '[c-e]+'), left('abc', 2), right('abc', -1);
+--> bcd,cdef,cde,ab,bc
+SELECT lpad('7', 3, '0'), rpad('x', 3) || '|', btrim('  a '), ltrim('xxa', 'x'), rtrim('axx', 'x'), trim(BOTH 'x' FROM 'xax');
+--> 007,x  |,a,a,a,a
+SELECT replace('aXbX', 'X', '-'), translate('abc', 'ab', 'x'), overlay('abcd' PLACING 'XX' FROM 2), position('b' IN 'abc'), strpos('abc', 'c'), starts_with('abc', 'ab');
+--> a-b-,xc,aXXd,2,3,t
+SELECT repeat('ab', 3), reverse('abc'), split_part('a,b,c', ',', 2), concat('a', NULL, 1), concat_ws('-', 'a', NULL, 'b');
+--> ababab,cba,b,a1,a-b
+SELECT chr(246), ascii('a'), to_hex(255), md5('a'), quote_literal('it''s'), quote_nullable(NULL);
+--> ö,97,ff,0cc175b9c0f1b6a831c399e269772661,'it''s',NULL
+SELECT regexp_count('abcabc', 'b'), regexp_instr('abcabc', 'c'), regexp_like('abc', 'B', 'i'), regexp_replace('abcabc', 'b', 'X', 'g'), regexp_substr('abc', '.c');
+--> 2,3,t,aXcaXc,bc
+
+-- [functions-date] pg
+SELECT age(timestamp '2024-03-01', timestamp '2023-01-31'), date_part('year', date '2024-02-29'), date_trunc('month', timestamp '2024-02-29 10:00');
+--> 1 year 1 mon 1 day,2024,2024-02-01 00:00:00
+SELECT extract(epoch FROM timestamp '1970-01-02'), isfinite(date 'infinity');
+--> 86400.000000,f
+SELECT justify_days(interval '35 days'), justify_hours(interval '27 hours'), justify_interval(interval '1 month -1 hour');
+--> 1 mon 5 days,1 day 03:00:00,29 days 23:00:00
+SELECT make_date(2024, 2, 29), make_time(1, 2, 3.5), timezone('UTC', timestamp '2024-01-01'), localtimestamp = now()::timestamp, current_date = now()::date;
+--> 2024-02-29,01:02:03.5,2024-01-01 00:00:00+00,t,t
+SELECT make_date(2023, 2, 29);
+--! 22008
+
+-- [functions-other] pg
+SELECT encode('\x00ff'::bytea, 'hex'), decode('00ff', 'hex'), get_byte('\x0102'::bytea, 1), set_byte('\x0102'::bytea, 0, 255);
+--> 00ff,\x00ff,2,\xff02
+SELECT encode(sha256('a'::bytea), 'hex'), length(sha512('a'::bytea)), length(gen_random_uuid()::text);
+--> ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb,64,36
+SELECT json_typeof('[1]'::json), json_array_length('[1, 2]'::json);
+--> array,2
+
+-- [set-visibility] namdb
+SHOW namdb.visibility;
+--> session
+SET namdb.visibility = cluster;
+SHOW namdb.visibility;
+--> cluster
+SET namdb.visibility = 'nowhere';
+--! 22023
+--= tests/process/test_bad_sql.py SET namdb.visibility = 'cluster'
+SET namdb.visibility = 'session';
+
+-- [set-isolation] pg
+SHOW default_transaction_isolation;
+--> read committed
+SET default_transaction_isolation = 'repeatable read';
+SHOW transaction_isolation;
+--> repeatable read
+SET default_transaction_isolation = 'serializable';
+BEGIN;
+SHOW transaction_isolation;
+--> serializable
+COMMIT;
+SET default_transaction_isolation = 'read committed';
+SHOW transaction_isolation;
+--> read committed
+SET default_transaction_isolation = 'chaos';
+--! 22023
+
+-- [set-timeouts] pg
+SHOW statement_timeout;
+--> 0
+SET lock_timeout = 1500;
+SHOW lock_timeout;
+--> 1500ms
+SET statement_timeout = '2s';
+SHOW statement_timeout;
+--> 2s
+SET statement_timeout = '1min';
+SHOW statement_timeout;
+--> 1min
+SET statement_timeout = '1 fortnight';
+--! 22023
+SET statement_timeout = 30;
+SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b;
+--! 57014
+
+-- [set-memory] namdb
+SHOW namdb.statement_memory;
+--> 4GB
+SET namdb.statement_memory = '64MB';
+SHOW namdb.statement_memory;
+--> 64MB
+SET namdb.statement_memory = '2GB';
+SHOW namdb.statement_memory;
+--> 2GB
+SET namdb.statement_memory = '1MB';
+SELECT count(*) FROM (SELECT a FROM generate_series(1, 1000000) AS a ORDER BY a DESC OFFSET 0) AS x;
+--! 53200
+SET namdb.statement_memory = 0;
+SELECT count(*) FROM (SELECT a FROM generate_series(1, 100000) AS a ORDER BY a DESC OFFSET 0) AS x;
+--> 100000
+
+-- [set-process-memory] namdb
+SHOW namdb.process_memory;
+--> 0
+SET namdb.process_memory = '1MB';
+SELECT count(*) FROM (SELECT a FROM generate_series(1, 1000000) AS a ORDER BY a DESC OFFSET 0) AS x;
+--! 53200
+SET namdb.process_memory = 0;
+
+-- [set-kept] pg
+SET application_name = 'me';
+SHOW application_name;
+--> me
+SET client_min_messages = 'error';
+SHOW client_min_messages;
+--> error
+SET extra_float_digits = 3;
+SHOW extra_float_digits;
+--> 3
+
+-- [set-fixed] differ
+SHOW client_encoding;
+--> UTF8
+SET client_encoding = 'UTF8';
+SET client_encoding = 'LATIN1';
+--! 0A000
+--pg> *
+SET client_encoding = 'UTF8';
+SET datestyle = 'ISO';
+SET datestyle = 'German';
+--! 0A000
+--pg> *
+SET timezone = 'UTC';
+SHOW timezone;
+--> UTC
+SET timezone = 'Europe/Rome';
+--! 0A000
+--pg> *
+SET standard_conforming_strings = on;
+SET standard_conforming_strings = off;
+--! 0A000
+--pg> *
+
+-- [set-others] differ
+SET work_mem = '64MB';
+--! 0A000
+--pg> *
+SHOW enable_seqscan;
+--! 0A000
+--pg> on
+SET nosuch = 1;
+--! 42704
+
+-- [limit-text] namdb
+SELECT length('{1000000 x a}');
+--> 1000000
+SELECT length('{1100000 x a}');
+--! 54000
+SELECT {290 x abs(}1{290 x )};
+--> 1
+SELECT {310 x abs(}1{310 x )};
+--! 54001
+CREATE TABLE lt (a int);
+SELECT count(*) FROM lt WHERE a = 0{24900 x  OR a = #};
+--> 0
+SELECT count(*) FROM lt WHERE a = 0{25100 x  OR a = #};
+--! 54001
+
+-- [limit-columns] namdb
+CREATE TABLE lc (z int{1599 x , c# int});
+SELECT count(*) FROM lc;
+--> 0
+CREATE TABLE lcb (z int{1600 x , c# int});
+--! 54011
+SELECT 1{1600 x , #};
+--! 54011
+CREATE TABLE lk (z int{31 x , c# int}, PRIMARY KEY (z{31 x , c#}));
+CREATE TABLE lkb (z int{32 x , c# int}, PRIMARY KEY (z{32 x , c#}));
+--! 54011
+SELECT count(*) FROM lk z{59 x , lk c#};
+--> 0
+SELECT count(*) FROM lk z{60 x , lk c#};
+--! 54011
+SELECT -1 IN (0{65533 x , #}), 65533 IN (0{65533 x , #});
+--> f,t
+SELECT -1 IN (0{65534 x , #});
+--! 54000
+
+-- [limit-memory] namdb
+SET namdb.statement_memory = '2MB';
+SELECT count(*) FROM (SELECT DISTINCT a FROM generate_series(1, 1000000) AS a) AS x;
+--! 53200
+
+-- [differ-text] pg
+SELECT 'B' < 'a', 'Z' < 'ä', upper('straße éa'), lower('ÉΑ'), 'ÉA' ILIKE 'éa';
+--> t,t,STRAßE ÉA,éα,t
+SELECT min(x), max(x) FROM (VALUES ('b'), ('A'), ('ä')) AS v (x);
+--> A,ä
+SELECT x FROM (VALUES ('b'), ('A'), ('ä'), ('a')) AS v (x) ORDER BY x;
+--> A
+--> a
+--> b
+--> ä
+
+-- [differ-zones] differ
+SHOW timezone;
+--> UTC
+SELECT timestamptz '2024-01-01 12:00 +02', timestamptz '2024-01-01 12:00-05:30', timestamp '2024-01-01 12:00' AT TIME ZONE 'UTC', timestamp '2024-01-01 12:00' AT TIME ZONE '+02';
+--> 2024-01-01 10:00:00+00,2024-01-01 17:30:00+00,2024-01-01 12:00:00+00,2024-01-01 14:00:00+00
+SELECT timestamp '2024-01-01 12:00' AT TIME ZONE 'Europe/Rome';
+--! 0A000
+--pg> 2024-01-01 11:00:00+00
+
+-- [differ-key-update] differ
+CREATE TABLE dk (id int PRIMARY KEY);
+INSERT INTO dk VALUES (1), (2), (3);
+UPDATE dk SET id = id + 1;
+--pg! 23505
+SELECT id FROM dk ORDER BY id;
+--> 2
+--> 3
+--> 4
+--pg> 1
+--pg> 2
+--pg> 3
+UPDATE dk SET id = 9;
+--! 23505
+
+-- [differ-transactions] differ
+BEGIN READ ONLY;
+--! 0A000
+--pg> *
+ROLLBACK;
+BEGIN;
+COMMIT AND CHAIN;
+--! 0A000
+--pg> *
+ROLLBACK;
+BEGIN;
+SAVEPOINT a;
+CREATE TABLE dtr (a int);
+ROLLBACK TO a;
+--! 0A000
+--pg> *
+ROLLBACK;
+CREATE TABLE dtu (a int UNIQUE);
+--! 0A000
+--pg> *
+CREATE TABLE dtf (a int PRIMARY KEY, b int REFERENCES dtf (a));
+--! 0A000
+--pg> *
+CREATE TABLE dtg (a int PRIMARY KEY, b int, FOREIGN KEY (b) REFERENCES dtg (a));
+--! 0A000
+--pg> *
+
+-- [differ-full-join] differ
+SELECT x, y FROM (VALUES (1), (2)) AS a (x) FULL JOIN (VALUES (2), (3)) AS b (y) ON x > y ORDER BY 1, 2;
+--> 1,
+--> 2,
+--> ,2
+--> ,3
+--pg! 0A000
+
+-- [differ-set] differ
+SET lock_timeout = 1;
+BEGIN;
+SET lock_timeout = 2;
+SELECT 1 / 0;
+--! 22012
+ROLLBACK;
+SHOW lock_timeout;
+--> 1ms
+SHOW ALL;
+--! 0A000
+--pg> *
+
+-- [differ-race] namdb
+--= tests/e2e/session_test.c 40001
+
+-- [differ-regex] differ
+SELECT 'abab' ~ '(ab)\1';
+--! 0A000
+--pg> t
+SELECT 'abc' ~ 'a(?=b)';
+--! 0A000
+--pg> t
+SELECT regexp_replace('aaa', 'a+?', 'x');
+--! 0A000
+--pg> xaa
+SELECT 'ABC' ~ '(?i)abc';
+--! 0A000
+--pg> t
+SELECT 'a' ~ '[[.a.]]';
+--! 0A000
+--pg> t
+SELECT repeat('a', 5000) ~ '(a*)*(a*)*(a*)*b';
+--> f
+--pg> *
+
+-- [differ-division] differ
+CREATE TABLE dd (a int);
+INSERT INTO dd VALUES (1);
+SELECT 1/0 FROM dd WHERE false;
+--pg! 22012
+SELECT 1/0 FROM dd;
+--! 22012
+
+-- [differ-nextval] differ
+CREATE SEQUENCE dn;
+SELECT nextval('dn'), nextval('dn') FROM generate_series(1, 2);
+--> 1,3
+--> 2,4
+--pg> 1,2
+--pg> 3,4
+
+-- [differ-copy-context] namdb
+CREATE TABLE dcc (a int, b int);
+COPY dcc FROM STDIN CSV;
+1,2
+3,x
+\.
+--! 22P02
+--= tests/e2e/copy_test.c COPY
+
+-- [differ-copy-end] pg
+CREATE TABLE dce (a text);
+COPY dce FROM STDIN;
+one
+\.
+SELECT * FROM dce;
+--> one
+
+-- [not-queries] namdb
+SELECT a, sum(1) FROM (VALUES (1)) AS v (a) GROUP BY GROUPING SETS ((a), ());
+--! 0A000
+SELECT a, sum(1) FROM (VALUES (1)) AS v (a) GROUP BY ROLLUP (a);
+--! 0A000
+SELECT a, sum(1) FROM (VALUES (1)) AS v (a) GROUP BY CUBE (a);
+--! 0A000
+SELECT * FROM (VALUES (1)) AS v (a), LATERAL (SELECT a) AS x;
+--! 0A000
+SELECT * FROM ((VALUES (1)) AS v (a) CROSS JOIN (VALUES (2)) AS w (b)) AS x;
+--! 0A000
+CREATE TABLE nq (a int);
+SELECT * FROM nq FOR UPDATE;
+--! 0A000
+SELECT ARRAY(SELECT 1);
+--! 0A000
+SELECT (SELECT sum(v.a) FROM nq) FROM (VALUES (1)) AS v (a);
+--! 0A000
+
+-- [not-with] namdb
+CREATE TABLE nw (a int PRIMARY KEY);
+WITH x AS (INSERT INTO nw VALUES (1) RETURNING a) SELECT * FROM x;
+--! 0A000
+WITH x AS (UPDATE nw SET a = 2 RETURNING a) SELECT * FROM x;
+--! 0A000
+WITH x AS (DELETE FROM nw RETURNING a) SELECT * FROM x;
+--! 0A000
+WITH RECURSIVE x AS (SELECT a FROM y), y AS (SELECT 1 AS a) SELECT * FROM x;
+--! 42P01
+WITH RECURSIVE x (a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM x WHERE a < 3) SEARCH DEPTH FIRST BY a SET o SELECT * FROM x;
+--! 0A000
+WITH RECURSIVE x (a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM x WHERE a < 3) CYCLE a SET c USING p SELECT * FROM x;
+--! 0A000
+
+-- [not-windows] namdb
+SELECT count(DISTINCT a) OVER () FROM (VALUES (1)) AS v (a);
+--! 0A000
+SELECT count(*) OVER (ORDER BY d RANGE '1 day' PRECEDING) FROM (VALUES (date '2024-01-01')) AS v (d);
+--! 0A000
+
+-- [not-changes] namdb
+CREATE TABLE nc (a int PRIMARY KEY, b int);
+UPDATE nc SET b = (SELECT max(x.b) FROM nc x WHERE x.a < nc.a);
+--! 0A000
+UPDATE nc SET b = (SELECT max(x.b) FROM nc x WHERE x.a = nc.a);
+DELETE FROM nc RETURNING (SELECT max(x.b) FROM nc x WHERE x.a < nc.a);
+--! 0A000
+
+-- [not-definitions] namdb
+CREATE TABLE ne (a int);
+ALTER TABLE ne ADD COLUMN b int;
+--! 0A000
+ALTER TABLE ne DROP COLUMN a;
+--! 0A000
+ALTER TABLE ne ALTER a TYPE bigint;
+--! 0A000
+ALTER TABLE ne ADD UNIQUE (a);
+--! 0A000
+ALTER TABLE ne ADD FOREIGN KEY (a) REFERENCES ne (a);
+--! 0A000
+CREATE INDEX ni ON ne (a);
+--! 0A000
+CREATE SCHEMA s;
+--! 0A000
+CREATE ROLE r;
+--! 0A000
+DECLARE c CURSOR FOR SELECT 1;
+--! 0A000
+SELECT * FROM pg_catalog.pg_class;
+--! 0A000
+
+-- [not-types] namdb
+SELECT '{}'::jsonb;
+--! 0A000
+SELECT '{1}'::int[];
+--! 0A000
+SELECT to_char(now(), 'YYYY');
+--! 0A000
+SELECT to_date('2024', 'YYYY');
+--! 0A000
+SELECT encode('a', 'base64');
+--! 0A000
