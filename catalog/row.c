@@ -58,7 +58,7 @@ cat_table_layout(struct cat_table *t, struct cat_err *err)
 	bool var = false;
 	for (unsigned i = 0; i < t->columns; i++) {
 		struct cat_column *c = &t->column[i];
-		NAM_ASSERT(c->type > CAT_UNKNOWN && c->type < CAT_TYPES);
+		NAM_ASSERT(cat_type_is_known(c->type));
 		c->offset = (uint16_t)(at < UINT16_MAX ? at : UINT16_MAX);
 		at += cell_bytes(c->type);
 		if (!is_var(c->type))
@@ -492,7 +492,7 @@ same_var(const struct cat_table *t, const char *row, uint32_t len, const struct 
 		digest(key, n, d);
 		return memcmp(d, row + cell.where + CAT_SPILL, CAT_DIGEST) == 0;
 	}
-	if (c->type == CAT_NUMERIC || c->type == CAT_BPCHAR) {
+	if (c->type == CAT_NUMERIC || c->type == CAT_BPCHAR || cat_type_is_array(c->type)) {
 		union cat_val mine = { .s = { row + cell.where, cell.len } }, its = { .s = { key, n } };
 		return cat_value_cmp(c->type, mine, its) == 0;
 	}

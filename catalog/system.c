@@ -247,7 +247,7 @@ on_column(void *arg, const struct cat_vec *col, unsigned k)
 		return NAM_NOMEM;
 	int64_t number = col[C_NUMBER].i[k], key = col[C_KEY].i[k], kind = col[C_KIND].i[k];
 	if (!copy_name(x->column.name, col[C_NAME].s[k]) || number < 1 || number > CAT_COLUMNS_MAX ||
-	    key < 0 || key > CAT_KEY_MAX || kind <= CAT_UNKNOWN || kind >= CAT_TYPES)
+	    key < 0 || key > CAT_KEY_MAX || !cat_type_is_known(kind))
 		return NAM_CORRUPT;
 	x->table = (uint64_t)col[C_TABLE].i[k];
 	x->number = (uint32_t)number;

@@ -1,4 +1,5 @@
 /* value.c -- values of every type: text in, text out, order, hash, fit. */
+#include <catalog/array.h>
 #include <catalog/binary.h>
 #include <catalog/datetime.h>
 #include <catalog/interval.h>
@@ -15,39 +16,48 @@
 #include <string.h>
 
 static const struct {
-	const char *name, *word;
+	const char *name, *word, *array_name, *array_word;
 	char category;
 	bool preferred;
 } types[CAT_TYPES] = {
-	[CAT_UNKNOWN] = { "unknown", "unknown", 'X', false },
-	[CAT_BOOL] = { "boolean", "bool", 'B', true },
-	[CAT_INT2] = { "smallint", "int2", 'N', false },
-	[CAT_INT4] = { "integer", "int4", 'N', false },
-	[CAT_INT8] = { "bigint", "int8", 'N', false },
-	[CAT_FLOAT4] = { "real", "float4", 'N', false },
-	[CAT_FLOAT8] = { "double precision", "float8", 'N', true },
-	[CAT_NUMERIC] = { "numeric", "numeric", 'N', false },
-	[CAT_TEXT] = { "text", "text", 'S', true },
-	[CAT_BPCHAR] = { "character", "bpchar", 'S', false },
-	[CAT_DATE] = { "date", "date", 'D', false },
-	[CAT_TIMESTAMPTZ] = { "timestamp with time zone", "timestamptz", 'D', true },
-	[CAT_INTERVAL] = { "interval", "interval", 'T', true },
-	[CAT_TIME] = { "time without time zone", "time", 'D', false },
-	[CAT_BYTEA] = { "bytea", "bytea", 'U', false },
-	[CAT_UUID] = { "uuid", "uuid", 'U', false },
-	[CAT_JSON] = { "json", "json", 'U', false },
-	[CAT_TIMESTAMP] = { "timestamp without time zone", "timestamp", 'D', false },
+#define TYPE(name, word, category, preferred)                                                                \
+	{                                                                                                    \
+		name, word, name "[]", "_" word, category, preferred                                         \
+	}
+	[CAT_UNKNOWN] = TYPE("unknown", "unknown", 'X', false),
+	[CAT_BOOL] = TYPE("boolean", "bool", 'B', true),
+	[CAT_INT2] = TYPE("smallint", "int2", 'N', false),
+	[CAT_INT4] = TYPE("integer", "int4", 'N', false),
+	[CAT_INT8] = TYPE("bigint", "int8", 'N', false),
+	[CAT_FLOAT4] = TYPE("real", "float4", 'N', false),
+	[CAT_FLOAT8] = TYPE("double precision", "float8", 'N', true),
+	[CAT_NUMERIC] = TYPE("numeric", "numeric", 'N', false),
+	[CAT_TEXT] = TYPE("text", "text", 'S', true),
+	[CAT_BPCHAR] = TYPE("character", "bpchar", 'S', false),
+	[CAT_DATE] = TYPE("date", "date", 'D', false),
+	[CAT_TIMESTAMPTZ] = TYPE("timestamp with time zone", "timestamptz", 'D', true),
+	[CAT_INTERVAL] = TYPE("interval", "interval", 'T', true),
+	[CAT_TIME] = TYPE("time without time zone", "time", 'D', false),
+	[CAT_BYTEA] = TYPE("bytea", "bytea", 'U', false),
+	[CAT_UUID] = TYPE("uuid", "uuid", 'U', false),
+	[CAT_JSON] = TYPE("json", "json", 'U', false),
+	[CAT_TIMESTAMP] = TYPE("timestamp without time zone", "timestamp", 'D', false),
+#undef TYPE
 };
 
 const char *
 cat_type_name(enum cat_type t)
 {
+	if (cat_type_is_array(t))
+		return cat_type_is_known(t) ? types[cat_type_element(t)].array_name : "?";
 	return (unsigned)t < CAT_TYPES ? types[t].name : "?";
 }
 
 const char *
 cat_type_word(enum cat_type t)
 {
+	if (cat_type_is_array(t))
+		return cat_type_is_known(t) ? types[cat_type_element(t)].array_word : "?";
 	return (unsigned)t < CAT_TYPES ? types[t].word : "?";
 }
 
@@ -57,13 +67,17 @@ cat_type_find(const char *word)
 	for (int t = CAT_UNKNOWN + 1; t < CAT_TYPES; t++)
 		if (strcmp(types[t].word, word) == 0)
 			return (enum cat_type)t;
-	return strcmp(word, "varchar") == 0 ? CAT_TEXT : CAT_UNKNOWN;
+		else if (strcmp(types[t].array_word, word) == 0)
+			return cat_type_array_of((enum cat_type)t);
+	return strcmp(word, "varchar") == 0    ? CAT_TEXT
+	       : strcmp(word, "_varchar") == 0 ? cat_type_array_of(CAT_TEXT)
+					       : CAT_UNKNOWN;
 }
 
 char
 cat_type_category(enum cat_type t)
 {
-	return (unsigned)t < CAT_TYPES ? types[t].category : 'X';
+	return cat_type_is_array(t) ? 'A' : (unsigned)t < CAT_TYPES ? types[t].category : 'X';
 }
 
 bool
@@ -268,6 +282,8 @@ cat_value_fit(
 {
 	if (typmod < 0)
 		return true;
+	if (cat_type_is_array(type))
+		return cat_array_fit(type, typmod, &v->s, arena, err);
 	if (type == CAT_NUMERIC)
 		return cat_num_fit(v->s, typmod, &v->s, arena, err);
 	if (type == CAT_INTERVAL)
@@ -300,6 +316,8 @@ bool
 cat_value_in(enum cat_type type, int32_t typmod, struct cat_str in, union cat_val *out,
     struct nam_arena *arena, struct cat_err *err)
 {
+	if (cat_type_is_array(type))
+		return cat_array_in(type, typmod, in, &out->s, arena, err);
 	switch (type) {
 	case CAT_BOOL:
 		return bool_in(in, out, err);
@@ -471,6 +489,8 @@ cat_value_out(enum cat_type type, union cat_val v, struct nam_arena *arena)
 		return (struct cat_str){ v.i ? "t" : "f", 1 };
 	if (type == CAT_TEXT || type == CAT_JSON || type == CAT_BPCHAR || type == CAT_UNKNOWN)
 		return v.s;
+	if (cat_type_is_array(type))
+		return cat_array_out(type, v.s, arena);
 	if (type == CAT_NUMERIC)
 		return cat_num_out(v.s, arena);
 	if (type == CAT_BYTEA)
@@ -545,6 +565,8 @@ numeric_canonical(struct cat_str n, struct cat_str *out, struct nam_arena *arena
 bool
 cat_value_canonical(enum cat_type type, struct cat_str s, struct cat_str *out, struct nam_arena *arena)
 {
+	if (cat_type_is_array(type))
+		return cat_array_canonical(type, s, out, arena);
 	switch (type) {
 	case CAT_NUMERIC:
 		return numeric_canonical(s, out, arena);
@@ -566,6 +588,8 @@ cat_value_canonical(enum cat_type type, struct cat_str s, struct cat_str *out, s
 int
 cat_value_cmp(enum cat_type type, union cat_val a, union cat_val b)
 {
+	if (cat_type_is_array(type))
+		return cat_array_cmp(type, a.s, b.s);
 	switch (type) {
 	case CAT_FLOAT4:
 	case CAT_FLOAT8:
@@ -602,6 +626,8 @@ cat_value_cmp(enum cat_type type, union cat_val a, union cat_val b)
 uint64_t
 cat_value_hash(enum cat_type type, union cat_val v, uint64_t seed)
 {
+	if (cat_type_is_array(type))
+		return cat_array_hash(type, v.s, seed);
 	switch (type) {
 	case CAT_FLOAT4:
 	case CAT_FLOAT8:

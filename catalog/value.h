@@ -20,6 +20,7 @@
  *	UUID        str: 16 bytes
  *	JSON        str: text that catalog/json.h has checked; nothing compares it
  *	UNKNOWN     str: an untyped literal before the binder has decided; never stored
+ *	ARRAY | t   str: see catalog/array.h; t is the elements' type
  */
 #ifndef NAM_CATALOG_VALUE_H
 #define NAM_CATALOG_VALUE_H
@@ -48,8 +49,31 @@ enum cat_type {
 	CAT_BYTEA = 15,
 	CAT_UUID = 16,
 	CAT_JSON = 17,
-	CAT_TYPES
+	CAT_TYPES,
+	CAT_ARRAY = 64 /* | type of its elements */
 };
+
+static inline bool
+cat_type_is_array(enum cat_type t)
+{
+	return t >= CAT_ARRAY;
+}
+static inline enum cat_type
+cat_type_element(enum cat_type array)
+{
+	return (enum cat_type)(array & ~CAT_ARRAY);
+}
+static inline enum cat_type
+cat_type_array_of(enum cat_type element)
+{
+	return (enum cat_type)(element | CAT_ARRAY);
+}
+/* Is it the number of a type, array or not, that a column may have? For what comes off a wire. */
+static inline bool
+cat_type_is_known(int64_t t)
+{
+	return t >= 0 && (t & ~(int64_t)CAT_ARRAY) > CAT_UNKNOWN && (t & ~(int64_t)CAT_ARRAY) < CAT_TYPES;
+}
 
 /* "integer", "bigint", "double precision", "numeric", "text", "boolean", "date", "timestamp without time zone" */
 const char *cat_type_name(enum cat_type t);
@@ -57,7 +81,7 @@ const char *cat_type_name(enum cat_type t);
 const char *cat_type_word(enum cat_type t);
 /* The type of such a word, varchar being TEXT; CAT_UNKNOWN: none of ours. */
 enum cat_type cat_type_find(const char *word);
-/* PostgreSQL's typcategory (N, S, D ...; X: unknown) and typispreferred. */
+/* PostgreSQL's typcategory (N, S, D ...; A: array; X: unknown) and typispreferred. */
 char cat_type_category(enum cat_type t);
 bool cat_type_preferred(enum cat_type t);
 
@@ -65,7 +89,8 @@ bool cat_type_preferred(enum cat_type t);
 static inline bool
 cat_type_is_str(enum cat_type t)
 {
-	return (UINT32_C(1) << t &
+	return cat_type_is_array(t) ||
+	       (UINT32_C(1) << t &
 		   (1u << CAT_TEXT | 1u << CAT_NUMERIC | 1u << CAT_UNKNOWN | 1u << CAT_BPCHAR |
 		       1u << CAT_INTERVAL | 1u << CAT_BYTEA | 1u << CAT_UUID | 1u << CAT_JSON)) != 0;
 }
@@ -74,7 +99,7 @@ cat_type_is_str(enum cat_type t)
 static inline bool
 cat_type_is_ordered(enum cat_type t)
 {
-	return t != CAT_JSON;
+	return cat_type_element(t) != CAT_JSON;
 }
 
 /* cat_val.f holds it. */
@@ -189,6 +214,6 @@ union cat_val cat_value_copy(enum cat_type type, union cat_val v, struct nam_are
 /* An interval becomes the 16 bytes of its length. */
 bool cat_value_canonical(enum cat_type type, struct cat_str s, struct cat_str *out, struct nam_arena *arena);
 
-/* typmods: varchar(n), char(n): n. numeric(p,s): p << 16 | s. interval: its fields. */
+/* typmods: varchar(n), char(n): n. numeric(p,s): p << 16 | s. interval: its fields. Of an array: that of its elements. */
 
 #endif

@@ -32,8 +32,14 @@ enum ast_kind {
 	AST_IN,      /* args[0] in args[1..]; negate */
 	AST_DEFAULT, /* in VALUES and SET only */
 	AST_WINDOW,  /* text over a window: see struct ast_window */
+	AST_ARRAY,   /* ARRAY[args] */
+	AST_INDEX,   /* args[0][args[1]], args[0][args[1]:args[2]]; i: AST_INDEX_* */
+	AST_ANY,     /* args[0] text ANY (args[1]), an array; negate: ALL */
 	AST_SUB,     /* a subquery: select, sub; args: what ANY and ALL compare, by operator text */
 };
+
+/* Which subscripts were written. */
+enum { AST_INDEX_LOWER = 1, AST_INDEX_UPPER = 2, AST_INDEX_SLICE = 4 };
 
 struct ast_window;
 

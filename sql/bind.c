@@ -291,16 +291,15 @@ sql_bind_param_known(struct bind *b, struct sql_expr *e)
 	    b, e->position, "42P18", "could not determine data type of parameter $%u", e->index + 1);
 }
 
-/* Untyped parameters among siblings take the type of the first that has one. */
-static bool
-params_like(struct bind *b, struct sql_expr **e, unsigned n, unsigned step, enum cat_type otherwise)
+bool
+sql_bind_params_like(struct bind *b, struct sql_expr **e, unsigned n, enum cat_type otherwise)
 {
 	enum cat_type type = CAT_UNKNOWN;
-	for (unsigned i = 0; i < n && type == CAT_UNKNOWN; i += step)
+	for (unsigned i = 0; i < n && type == CAT_UNKNOWN; i++)
 		type = e[i]->type;
 	if (type == CAT_UNKNOWN)
 		type = otherwise;
-	for (unsigned i = 0; i < n; i += step) {
+	for (unsigned i = 0; i < n; i++) {
 		sql_bind_fix_param(b, e[i], type);
 		if (!sql_bind_param_known(b, e[i]))
 			return false;
@@ -376,8 +375,8 @@ column(struct bind *b, const struct ast_expr *e)
 	return sql_expr_column(b->a, t->base + c, col->type, col->typmod, e->position);
 }
 
-static bool
-args(struct bind *b, const struct ast_expr *e, struct sql_expr ***out)
+bool
+sql_bind_args(struct bind *b, const struct ast_expr *e, struct sql_expr ***out)
 {
 	if ((*out = sql_bind_take(b, e->nargs * sizeof **out)) == NULL)
 		return false;
@@ -394,10 +393,11 @@ is_like(const char *op)
 	       strcmp(op, "~~*") == 0 || strcmp(op, "!~~*") == 0;
 }
 
-/* What a parameter beside an operand of that type is. */
-static enum cat_type
-beside(const char *op, enum cat_type other)
+enum cat_type
+sql_bind_beside(const char *op, enum cat_type other)
 {
+	if (cat_type_is_array(other))
+		return other;
 	if (is_like(op))
 		return CAT_TEXT;
 	if (other == CAT_DATE && strcmp(op, "+") == 0)
@@ -413,9 +413,9 @@ static bool
 op_params(struct bind *b, const char *op, struct sql_expr *l, struct sql_expr *r)
 {
 	if (open_param(l))
-		sql_bind_fix_param(b, l, beside(op, r->type));
+		sql_bind_fix_param(b, l, sql_bind_beside(op, r->type));
 	if (open_param(r))
-		sql_bind_fix_param(b, r, beside(op, l->type));
+		sql_bind_fix_param(b, r, sql_bind_beside(op, l->type));
 	/* a parameter beside an untyped literal: both text */
 	if (open_param(l) && !open_param(r))
 		sql_bind_fix_param(b, l, CAT_TEXT);
@@ -441,7 +441,8 @@ func_param(const char *name)
 {
 	static const char *const of_text[] = { "lower", "upper", "length", "char_length", "character_length",
 		"substring", "substr", "btrim", "ltrim", "rtrim", "trim", "position", "strpos", "replace",
-		"concat", "left", "right", "md5", "reverse", "octet_length", "starts_with", "lpad", "rpad" };
+		"concat", "left", "right", "md5", "reverse", "octet_length", "starts_with", "lpad", "rpad",
+		"string_to_array" };
 	for (unsigned i = 0; i < sizeof of_text / sizeof *of_text; i++)
 		if (strcmp(name, of_text[i]) == 0)
 			return CAT_TEXT;
@@ -473,15 +474,22 @@ func(struct bind *b, const struct ast_expr *e)
 		    what, e->text);
 		return NULL;
 	}
-	if (!args(b, e, &a))
+	if (!sql_bind_args(b, e, &a))
 		return NULL;
 	enum cat_type want = func_param(e->text);
-	for (unsigned i = 0; i < e->nargs; i++) {
+	bool array = sql_array_function(e->text);
+	for (unsigned i = 0; array && i < e->nargs; i++) {
+		sql_bind_fix_param(
+		    b, a[i], sql_array_param(e->text, (const struct sql_expr *const *)a, e->nargs, i));
+		if (!sql_bind_param_known(b, a[i]))
+			return NULL;
+	}
+	for (unsigned i = 0; !array && i < e->nargs; i++) {
 		/* substring's and left's numbers */
 		sql_bind_fix_param(b, a[i],
 		    want == CAT_TEXT && i > 0 && strcmp(e->text, "replace") != 0 &&
 			    strcmp(e->text, "concat") != 0 && strcmp(e->text, "position") != 0 &&
-			    strcmp(e->text, "strpos") != 0
+			    strcmp(e->text, "strpos") != 0 && strcmp(e->text, "string_to_array") != 0
 			? CAT_INT4
 			: want);
 	}
@@ -494,7 +502,7 @@ static struct sql_expr *
 many(struct bind *b, const struct ast_expr *e)
 {
 	struct sql_expr **a;
-	if (!args(b, e, &a))
+	if (!sql_bind_args(b, e, &a))
 		return NULL;
 	enum sql_expr_kind kind;
 	switch (e->kind) {
@@ -531,12 +539,12 @@ many(struct bind *b, const struct ast_expr *e)
 		break;
 	case AST_COALESCE:
 		kind = SQL_COALESCE;
-		if (!params_like(b, a, e->nargs, 1, CAT_TEXT))
+		if (!sql_bind_params_like(b, a, e->nargs, CAT_TEXT))
 			return NULL;
 		break;
 	default:
 		kind = SQL_IN;
-		if (!params_like(b, a, e->nargs, 1, CAT_TEXT))
+		if (!sql_bind_params_like(b, a, e->nargs, CAT_TEXT))
 			return NULL;
 	}
 	for (unsigned i = 0; i < e->nargs; i++)
@@ -598,10 +606,23 @@ sql_bind_expr(struct bind *b, const struct ast_expr *e)
 		out = func(b, e);
 		break;
 	case AST_CAST:
+		if (e->args[0]->kind == AST_ARRAY && cat_type_is_array(e->type)) {
+			out = sql_bind_array_as(b, e->args[0], e->type, e->typmod);
+			break;
+		}
 		if ((out = sql_bind_expr(b, e->args[0])) == NULL)
 			return NULL;
 		sql_bind_fix_param(b, out, e->type);
 		out = sql_expr_cast(b->a, out, e->type, e->typmod, e->position, b->err);
+		break;
+	case AST_ARRAY:
+		out = sql_bind_array(b, e);
+		break;
+	case AST_INDEX:
+		out = sql_bind_index(b, e);
+		break;
+	case AST_ANY:
+		out = sql_bind_any(b, e);
 		break;
 	case AST_WINDOW:
 		return sql_bind_window(b, e);
@@ -678,7 +699,7 @@ static bool
 cond_in(struct bind *b, const struct ast_expr *e)
 {
 	struct bind_cond c = { .ins = e->nargs, .home = b->home };
-	if (!args(b, e, &c.in) || !params_like(b, c.in, e->nargs, 1, CAT_TEXT))
+	if (!sql_bind_args(b, e, &c.in) || !sql_bind_params_like(b, c.in, e->nargs, CAT_TEXT))
 		return false;
 	c.uin = sql_bind_take(b, e->nargs * sizeof *c.uin);
 	struct sql_expr **own = sql_bind_take(b, e->nargs * sizeof *own);

@@ -128,6 +128,18 @@ struct sql_expr *sql_bind_expr_as(struct bind *b, const struct ast_expr *e, enum
 void sql_bind_fix_param(struct bind *b, struct sql_expr *e, enum cat_type type);
 /* An untyped parameter takes the type it has elsewhere; 42P18 when there is none. */
 bool sql_bind_param_known(struct bind *b, struct sql_expr *e);
+/* The arguments of e, bound. */
+bool sql_bind_args(struct bind *b, const struct ast_expr *e, struct sql_expr ***out);
+/* Untyped parameters among siblings take the type of the first that has one. */
+bool sql_bind_params_like(struct bind *b, struct sql_expr **e, unsigned n, enum cat_type otherwise);
+/* What a parameter beside an operand of that type is. */
+enum cat_type sql_bind_beside(const char *op, enum cat_type other);
+/* bind_array.c. _as: ARRAY[...] under a cast. */
+struct sql_expr *sql_bind_array(struct bind *b, const struct ast_expr *e);
+struct sql_expr *sql_bind_array_as(
+    struct bind *b, const struct ast_expr *e, enum cat_type type, int32_t typmod);
+struct sql_expr *sql_bind_index(struct bind *b, const struct ast_expr *e);
+struct sql_expr *sql_bind_any(struct bind *b, const struct ast_expr *e);
 /* 42883 when values of that type cannot be told apart; what: "equality", "ordering". */
 bool sql_bind_ordered(struct bind *b, enum cat_type t, const char *what, int position);
 bool sql_bind_conds(struct bind *b, const struct ast_expr *e);

@@ -81,6 +81,10 @@ name_in(const struct ast_expr *e, int *strength)
 		return "case";
 	case AST_COALESCE:
 		return e->text ? e->text : "coalesce";
+	case AST_ARRAY:
+		return "array";
+	case AST_INDEX:
+		return name_in(e->args[0], strength);
 	case AST_SUB:
 		if (e->sub == AST_SUB_EXISTS)
 			return "exists";

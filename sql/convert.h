@@ -11,6 +11,12 @@ bool sql_convert_exprs(
     struct sql_convert *c, PgQuery__Node *const *list, size_t n, struct ast_expr ***out, unsigned *count);
 bool sql_convert_type(
     struct sql_convert *c, const PgQuery__TypeName *t, enum cat_type *type, int32_t *typmod);
+/* A new node, with room for so many arguments. */
+struct ast_expr *sql_convert_node(struct sql_convert *c, enum ast_kind kind, int location, unsigned nargs);
+/* convert_array.c */
+struct ast_expr *sql_convert_array(struct sql_convert *c, const PgQuery__AArrayExpr *x);
+struct ast_expr *sql_convert_any(struct sql_convert *c, const PgQuery__AExpr *x, const char *op, bool all);
+struct ast_expr *sql_convert_indirection(struct sql_convert *c, const PgQuery__AIndirection *x);
 struct ast_stmt *sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n);
 struct ast_select *sql_convert_select(struct sql_convert *c, const PgQuery__SelectStmt *s);
 /* NULL stays NULL. false: c->err. */

@@ -54,8 +54,8 @@ sql_convert_word(const PgQuery__Node *n)
 	return NULL;
 }
 
-static struct ast_expr *
-node(struct sql_convert *c, enum ast_kind kind, int location, unsigned nargs)
+struct ast_expr *
+sql_convert_node(struct sql_convert *c, enum ast_kind kind, int location, unsigned nargs)
 {
 	struct ast_expr *e = sql_convert_take(c, sizeof *e);
 	if (e == NULL)
@@ -72,7 +72,7 @@ node(struct sql_convert *c, enum ast_kind kind, int location, unsigned nargs)
 static struct ast_expr *
 node1(struct sql_convert *c, enum ast_kind kind, int location, struct ast_expr *a)
 {
-	struct ast_expr *e = node(c, kind, location, 1);
+	struct ast_expr *e = sql_convert_node(c, kind, location, 1);
 	if (e != NULL)
 		e->args[0] = a;
 	return e;
@@ -81,7 +81,7 @@ node1(struct sql_convert *c, enum ast_kind kind, int location, struct ast_expr *
 static struct ast_expr *
 node2(struct sql_convert *c, enum ast_kind kind, int location, struct ast_expr *a, struct ast_expr *b)
 {
-	struct ast_expr *e = node(c, kind, location, 2);
+	struct ast_expr *e = sql_convert_node(c, kind, location, 2);
 	if (e != NULL) {
 		e->args[0] = a;
 		e->args[1] = b;
@@ -101,7 +101,7 @@ op2(struct sql_convert *c, const char *op, int location, struct ast_expr *a, str
 static struct ast_expr *
 boolean(struct sql_convert *c, int location, bool value)
 {
-	struct ast_expr *e = node(c, AST_BOOL, location, 0);
+	struct ast_expr *e = sql_convert_node(c, AST_BOOL, location, 0);
 	if (e != NULL)
 		e->i = value;
 	return e;
@@ -124,21 +124,21 @@ static struct ast_expr *
 constant(struct sql_convert *c, const PgQuery__AConst *k)
 {
 	if (k->isnull)
-		return node(c, AST_NULL, k->location, 0);
+		return sql_convert_node(c, AST_NULL, k->location, 0);
 	struct ast_expr *e;
 	switch (k->val_case) {
 	case PG_QUERY__A__CONST__VAL_IVAL:
-		if ((e = node(c, AST_INT, k->location, 0)) != NULL)
+		if ((e = sql_convert_node(c, AST_INT, k->location, 0)) != NULL)
 			e->i = k->ival->ival;
 		return e;
 	case PG_QUERY__A__CONST__VAL_FVAL:
-		if ((e = node(c, AST_NUMBER, k->location, 0)) != NULL)
+		if ((e = sql_convert_node(c, AST_NUMBER, k->location, 0)) != NULL)
 			e->text = sql_convert_str(c, k->fval->fval);
 		return e && e->text ? e : NULL;
 	case PG_QUERY__A__CONST__VAL_BOOLVAL:
 		return boolean(c, k->location, k->boolval->boolval);
 	case PG_QUERY__A__CONST__VAL_SVAL:
-		if ((e = node(c, AST_STRING, k->location, 0)) == NULL ||
+		if ((e = sql_convert_node(c, AST_STRING, k->location, 0)) == NULL ||
 		    (e->text = sql_convert_str(c, k->sval->sval)) == NULL)
 			return NULL;
 		e->len = (uint32_t)strlen(e->text);
@@ -146,7 +146,7 @@ constant(struct sql_convert *c, const PgQuery__AConst *k)
 	case PG_QUERY__A__CONST__VAL_BSVAL:
 		return no(c, "bit strings are", k->location);
 	default:
-		return node(c, AST_NULL, k->location, 0);
+		return sql_convert_node(c, AST_NULL, k->location, 0);
 	}
 }
 
@@ -170,7 +170,7 @@ column(struct sql_convert *c, const PgQuery__ColumnRef *r)
 	else if (n >= 3)
 		return no(c, "schemas are", r->location);
 	n -= from;
-	struct ast_expr *e = node(c, star ? AST_STAR : AST_COLUMN, r->location, 0);
+	struct ast_expr *e = sql_convert_node(c, star ? AST_STAR : AST_COLUMN, r->location, 0);
 	if (e == NULL)
 		return NULL;
 	if (n == 2 && (e->qual = sql_convert_str(c, part[from])) == NULL)
@@ -190,16 +190,16 @@ typmod_at(const PgQuery__TypeName *t, size_t i)
 	return INT32_MIN;
 }
 
-bool
-sql_convert_type(struct sql_convert *c, const PgQuery__TypeName *t, enum cat_type *type, int32_t *typmod)
+static bool
+element_type(struct sql_convert *c, const PgQuery__TypeName *t, enum cat_type *type, int32_t *typmod)
 {
 	*typmod = -1;
 	const char *name = t->n_names ? sql_convert_word(t->names[t->n_names - 1]) : NULL;
 	if (name == NULL)
 		return sql_convert_no(c, "this type is", t->location);
 	char what[120];
-	if (t->n_array_bounds > 0)
-		return sql_convert_no(c, "arrays are", t->location);
+	if (t->n_array_bounds > 1 || (t->n_array_bounds == 1 && name[0] == '_'))
+		return sql_convert_no(c, "arrays of more than one dimension are", t->location);
 	if (t->setof || t->pct_type)
 		return sql_convert_no(c, "SETOF and %TYPE are", t->location);
 	*type = cat_type_find(name);
@@ -253,6 +253,16 @@ sql_convert_type(struct sql_convert *c, const PgQuery__TypeName *t, enum cat_typ
 	return false;
 }
 
+bool
+sql_convert_type(struct sql_convert *c, const PgQuery__TypeName *t, enum cat_type *type, int32_t *typmod)
+{
+	if (!element_type(c, t, type, typmod))
+		return false;
+	if (t->n_array_bounds > 0)
+		*type = cat_type_array_of(*type);
+	return true;
+}
+
 static struct ast_expr *
 cast(struct sql_convert *c, const PgQuery__TypeCast *t)
 {
@@ -277,7 +287,7 @@ static struct ast_expr *
 distinct_from(struct sql_convert *c, int at, struct ast_expr *a, struct ast_expr *b, bool distinct)
 {
 	/* CASE WHEN a IS NULL THEN b IS NOT NULL WHEN b IS NULL THEN true ELSE a <> b END */
-	struct ast_expr *e = node(c, AST_CASE, at, 5);
+	struct ast_expr *e = sql_convert_node(c, AST_CASE, at, 5);
 	struct ast_expr *an = node1(c, AST_IS_NULL, at, a), *bn = node1(c, AST_IS_NULL, at, b);
 	struct ast_expr *bnn = node1(c, AST_IS_NULL, at, b), *t = boolean(c, at, distinct);
 	struct ast_expr *ne = op2(c, distinct ? "<>" : "=", at, a, b);
@@ -322,7 +332,7 @@ a_expr(struct sql_convert *c, const PgQuery__AExpr *x)
 	switch (x->kind) {
 	case PG_QUERY__A__EXPR__KIND__AEXPR_OP_ANY:
 	case PG_QUERY__A__EXPR__KIND__AEXPR_OP_ALL:
-		return no(c, "ANY and ALL over arrays are", at);
+		return sql_convert_any(c, x, op, x->kind == PG_QUERY__A__EXPR__KIND__AEXPR_OP_ALL);
 	default:
 		break;
 	}
@@ -335,7 +345,7 @@ a_expr(struct sql_convert *c, const PgQuery__AExpr *x)
 		if (x->rexpr == NULL || x->rexpr->node_case != PG_QUERY__NODE__NODE_LIST)
 			return no(c, "this kind of IN is", at);
 		const PgQuery__List *list = x->rexpr->list;
-		struct ast_expr *e = node(c, AST_IN, at, (unsigned)list->n_items + 1);
+		struct ast_expr *e = sql_convert_node(c, AST_IN, at, (unsigned)list->n_items + 1);
 		if (e == NULL)
 			return NULL;
 		e->negate = strcmp(op, "<>") == 0;
@@ -366,9 +376,9 @@ a_expr(struct sql_convert *c, const PgQuery__AExpr *x)
 	case PG_QUERY__A__EXPR__KIND__AEXPR_NOT_DISTINCT:
 		return distinct_from(c, at, l, r, false);
 	case PG_QUERY__A__EXPR__KIND__AEXPR_NULLIF: {
-		struct ast_expr *e = node(c, AST_CASE, at, 3);
+		struct ast_expr *e = sql_convert_node(c, AST_CASE, at, 3);
 		if (e == NULL || (e->args[0] = op2(c, "=", at, l, r)) == NULL ||
-		    (e->args[1] = node(c, AST_NULL, at, 0)) == NULL)
+		    (e->args[1] = sql_convert_node(c, AST_NULL, at, 0)) == NULL)
 			return NULL;
 		e->args[2] = l;
 		e->text = "nullif";
@@ -425,7 +435,7 @@ like_escape(struct sql_convert *c, struct ast_expr *e)
 		c->err->position = z->position;
 		return NULL;
 	}
-	struct ast_expr *out = node(c, AST_STRING, y->position - 1, 0);
+	struct ast_expr *out = sql_convert_node(c, AST_STRING, y->position - 1, 0);
 	char *to = out ? sql_convert_take(c, (size_t)y->len * 2 + 1) : NULL;
 	if (to == NULL)
 		return NULL;
@@ -484,7 +494,7 @@ func(struct sql_convert *c, const PgQuery__FuncCall *f)
 		return no(c, "WITHIN GROUP is", at);
 	if (f->func_variadic)
 		return no(c, "VARIADIC is", at);
-	struct ast_expr *e = node(c, AST_FUNC, at, 0);
+	struct ast_expr *e = sql_convert_node(c, AST_FUNC, at, 0);
 	if (e == NULL || (e->text = sql_convert_str(c, name)) == NULL)
 		return NULL;
 	e->star = f->agg_star;
@@ -508,7 +518,7 @@ case_expr(struct sql_convert *c, const PgQuery__CaseExpr *x)
 	struct ast_expr *arg = x->arg ? sql_convert_expr(c, x->arg) : NULL;
 	if (x->arg != NULL && arg == NULL)
 		return NULL;
-	struct ast_expr *e = node(c, AST_CASE, at, (unsigned)x->n_args * 2 + 1);
+	struct ast_expr *e = sql_convert_node(c, AST_CASE, at, (unsigned)x->n_args * 2 + 1);
 	if (e == NULL)
 		return NULL;
 	for (size_t i = 0; i < x->n_args; i++) {
@@ -520,7 +530,8 @@ case_expr(struct sql_convert *c, const PgQuery__CaseExpr *x)
 		if (when == NULL || (e->args[2 * i + 1] = sql_convert_expr(c, w->result)) == NULL)
 			return NULL;
 	}
-	struct ast_expr *last = x->defresult ? sql_convert_expr(c, x->defresult) : node(c, AST_NULL, at, 0);
+	struct ast_expr *last =
+	    x->defresult ? sql_convert_expr(c, x->defresult) : sql_convert_node(c, AST_NULL, at, 0);
 	e->args[e->nargs - 1] = last;
 	return last ? e : NULL;
 }
@@ -561,7 +572,7 @@ bool_test(struct sql_convert *c, const PgQuery__BooleanTest *b)
 static struct ast_expr *
 sql_value(struct sql_convert *c, const PgQuery__SQLValueFunction *f)
 {
-	struct ast_expr *now = node(c, AST_FUNC, f->location, 0);
+	struct ast_expr *now = sql_convert_node(c, AST_FUNC, f->location, 0);
 	if (now == NULL)
 		return NULL;
 	now->text = "now";
@@ -586,7 +597,7 @@ bool_expr(struct sql_convert *c, const PgQuery__BoolExpr *b)
 	enum ast_kind kind = b->boolop == PG_QUERY__BOOL_EXPR_TYPE__AND_EXPR  ? AST_AND
 			     : b->boolop == PG_QUERY__BOOL_EXPR_TYPE__OR_EXPR ? AST_OR
 									      : AST_NOT;
-	struct ast_expr *e = node(c, kind, b->location, 0);
+	struct ast_expr *e = sql_convert_node(c, kind, b->location, 0);
 	if (e == NULL)
 		return NULL;
 	return sql_convert_exprs(c, b->args, b->n_args, &e->args, &e->nargs) ? e : NULL;
@@ -596,7 +607,7 @@ bool_expr(struct sql_convert *c, const PgQuery__BoolExpr *b)
 static struct ast_expr *
 sub_link(struct sql_convert *c, const PgQuery__SubLink *s)
 {
-	struct ast_expr *e = node(c, AST_SUB, s->location, 0);
+	struct ast_expr *e = sql_convert_node(c, AST_SUB, s->location, 0);
 	if (e == NULL)
 		return NULL;
 	switch (s->sub_link_type) {
@@ -658,7 +669,7 @@ convert(struct sql_convert *c, const PgQuery__Node *n)
 			c->err->position = n->param_ref->location + 1;
 			return NULL;
 		}
-		if ((e = node(c, AST_PARAM, n->param_ref->location, 0)) == NULL)
+		if ((e = sql_convert_node(c, AST_PARAM, n->param_ref->location, 0)) == NULL)
 			return NULL;
 		e->i = n->param_ref->number;
 		if (c->params < (unsigned)e->i)
@@ -675,7 +686,7 @@ convert(struct sql_convert *c, const PgQuery__Node *n)
 	case PG_QUERY__NODE__NODE_CASE_EXPR:
 		return case_expr(c, n->case_expr);
 	case PG_QUERY__NODE__NODE_COALESCE_EXPR:
-		if ((e = node(c, AST_COALESCE, n->coalesce_expr->location, 0)) == NULL)
+		if ((e = sql_convert_node(c, AST_COALESCE, n->coalesce_expr->location, 0)) == NULL)
 			return NULL;
 		return sql_convert_exprs(
 			   c, n->coalesce_expr->args, n->coalesce_expr->n_args, &e->args, &e->nargs)
@@ -692,11 +703,11 @@ convert(struct sql_convert *c, const PgQuery__Node *n)
 	case PG_QUERY__NODE__NODE_SQLVALUE_FUNCTION:
 		return sql_value(c, n->sqlvalue_function);
 	case PG_QUERY__NODE__NODE_SET_TO_DEFAULT:
-		return node(c, AST_DEFAULT, n->set_to_default->location, 0);
+		return sql_convert_node(c, AST_DEFAULT, n->set_to_default->location, 0);
 	case PG_QUERY__NODE__NODE_SUB_LINK:
 		return sub_link(c, n->sub_link);
 	case PG_QUERY__NODE__NODE_MIN_MAX_EXPR:
-		if ((e = node(c, AST_FUNC, n->min_max_expr->location, 0)) == NULL)
+		if ((e = sql_convert_node(c, AST_FUNC, n->min_max_expr->location, 0)) == NULL)
 			return NULL;
 		e->text = n->min_max_expr->op == PG_QUERY__MIN_MAX_OP__IS_GREATEST ? "greatest" : "least";
 		return sql_convert_exprs(
@@ -706,9 +717,9 @@ convert(struct sql_convert *c, const PgQuery__Node *n)
 	case PG_QUERY__NODE__NODE_ROW_EXPR:
 		return no(c, "row values are", n->row_expr->location);
 	case PG_QUERY__NODE__NODE_A_ARRAY_EXPR:
-		return no(c, "arrays are", n->a_array_expr->location);
+		return sql_convert_array(c, n->a_array_expr);
 	case PG_QUERY__NODE__NODE_A_INDIRECTION:
-		return no(c, "subscripts and fields of values are", -1);
+		return sql_convert_indirection(c, n->a_indirection);
 	case PG_QUERY__NODE__NODE_COLLATE_CLAUSE:
 		return no(c, "COLLATE is", n->collate_clause->location);
 	case PG_QUERY__NODE__NODE_GROUPING_SET:

@@ -24,6 +24,9 @@ key_columns(struct cat_table *def, const struct ast_stmt *ast, struct cat_err *e
 			return cat_error(err, "42704",
 			    "data type %s has no default operator class for access method \"btree\"",
 			    cat_type_name(def->column[c].type));
+		if (def->column[c].type == cat_type_array_of(CAT_INTERVAL))
+			return cat_error(
+			    err, "0A000", "arrays of intervals in a primary key are not supported yet");
 		def->key[def->keys++] = (uint16_t)c;
 		def->column[c].not_null = true;
 	}

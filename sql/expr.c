@@ -1,5 +1,5 @@
 /* expr.c -- makers of expressions: nodes, casts into place, folding of constants. */
-#include <sql/expr_internal.h>
+#include <sql/expr_array.h>
 
 #include <base/assert.h>
 
@@ -186,6 +186,8 @@ sql_expr_coerce(
 	}
 	if (fn == NULL)
 		return relabel(a, e, to, err);
+	if (fn == &sql_fn_array_cast)
+		return sql_array_cast(a, e, to, level, err);
 	struct sql_expr *c = sql_expr_call(a, fn, &e, 1, e->position, err);
 	if (c == NULL)
 		return NULL;
@@ -196,6 +198,7 @@ sql_expr_coerce(
 static bool
 has_typmod(enum cat_type t)
 {
+	t = cat_type_element(t);
 	return t == CAT_TEXT || t == CAT_NUMERIC || t == CAT_BPCHAR || t == CAT_INTERVAL;
 }
 

@@ -43,8 +43,9 @@ struct sql_expr {
 	struct cat_datum value; /* SQL_CONST */
 	bool pure;              /* no column, no parameter, no volatile function below */
 	bool rows;              /* a column below: differs from row to row */
-	const void *list;       /* SQL_IN: a long list of constants, sorted; expr_eval.c's */
-	void *sub;              /* SQL_SUB: env->sub's */
+	const void
+	    *list; /* SQL_IN: a long list of constants, sorted; expr_eval.c's. SQL_CALL: what fn prepared */
+	void *sub; /* SQL_SUB: env->sub's */
 };
 
 /* ---- makers: NULL and *err (42883 no such function, 42804 type mismatch, 22P02 ...) when they cannot --- */
@@ -75,6 +76,23 @@ struct sql_expr *sql_expr_assign(struct nam_arena *a, struct sql_expr *e, enum c
 /* AND, OR (n >= 2), NOT (n == 1): arguments must be boolean (42804). IS_NULL, CASE, COALESCE, IN likewise with their rules. */
 struct sql_expr *sql_expr_make(struct nam_arena *a, enum sql_expr_kind kind, struct sql_expr **args,
     unsigned n, bool negate, int position, struct cat_err *err);
+/* ARRAY[args]; 42P18 without any. */
+struct sql_expr *sql_expr_array(
+    struct nam_arena *a, struct sql_expr **args, unsigned n, int position, struct cat_err *err);
+/* array[lower], or with slice array[lower:upper], of which either or both may be NULL: not written. */
+struct sql_expr *sql_expr_subscript(struct nam_arena *a, struct sql_expr *array, struct sql_expr *lower,
+    struct sql_expr *upper, bool slice, int position, struct cat_err *err);
+/* x op ANY (array), or ALL. */
+struct sql_expr *sql_expr_any(struct nam_arena *a, const char *op, struct sql_expr *x, struct sql_expr *array,
+    bool all, int position, struct cat_err *err);
+/* Is it x = ANY (array), where x and the elements are compared as they are? */
+bool sql_expr_is_any(const struct sql_expr *e);
+/* The array type with such elements; false: 0A000, they are arrays. */
+bool sql_array_of(enum cat_type element, enum cat_type *out, struct cat_err *err);
+/* Is it a function over arrays of any type, and of what type is an untyped parameter as its argument k? UNKNOWN: nobody
+ * says. */
+bool sql_array_function(const char *name);
+enum cat_type sql_array_param(const char *name, const struct sql_expr *const *args, unsigned n, unsigned k);
 /* Brings n expressions to one common type (CASE branches, IN lists, VALUES columns, join keys). */
 bool sql_expr_unify(
     struct nam_arena *a, struct sql_expr **e, unsigned n, const char *what, struct cat_err *err);

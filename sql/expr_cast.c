@@ -1,5 +1,5 @@
 /* expr_cast.c -- conversions between types: which there are, at which level, and how each is computed. */
-#include <sql/expr_internal.h>
+#include <sql/expr_array.h>
 
 #include <catalog/datetime.h>
 #include <catalog/interval.h>
@@ -189,20 +189,35 @@ fit_assign(struct sql_row *r)
 	return cat_value_fit(r->e->type, r->e->typmod, &r->out, r->env->arena, r->env->err);
 }
 
+/* An explicit cast cuts. */
+static bool
+cut(struct sql_row *r, enum cat_type type, union cat_val *v)
+{
+	int32_t typmod = r->e->typmod;
+	if (type == CAT_TEXT || type == CAT_BPCHAR) {
+		struct cat_str s = v->s;
+		uint32_t k = 0;
+		for (int32_t n = 0; k < s.len && n < typmod; n++)
+			for (k++; k < s.len && ((uint8_t)s.p[k] & 0xc0) == 0x80; k++)
+				;
+		v->s.len = k;
+	}
+	return cat_value_fit(type, typmod, v, r->env->arena, r->env->err);
+}
+
 static bool
 fit_explicit(struct sql_row *r)
 {
 	r->out = r->a[0];
-	if (r->e->type != CAT_TEXT && r->e->type != CAT_BPCHAR)
-		return cat_value_fit(r->e->type, r->e->typmod, &r->out, r->env->arena, r->env->err);
-	/* an explicit cast cuts */
-	struct cat_str s = r->out.s;
-	uint32_t k = 0;
-	for (int32_t n = 0; k < s.len && n < r->e->typmod; n++)
-		for (k++; k < s.len && ((uint8_t)s.p[k] & 0xc0) == 0x80; k++)
-			;
-	r->out.s.len = k;
-	return cat_value_fit(r->e->type, r->e->typmod, &r->out, r->env->arena, r->env->err);
+	if (!cat_type_is_array(r->e->type))
+		return cut(r, r->e->type, &r->out);
+	struct sql_elements x;
+	if (!sql_array_load(r->env, r->e->type, r->a[0].s, 0, &x))
+		return false;
+	for (uint32_t k = 0; k < x.a.n; k++)
+		if (!x.null[k] && !cut(r, x.a.elem, &x.v[k]))
+			return false;
+	return sql_array_store(r, x.a.lower, x.v, x.null, x.a.n, &r->out.s);
 }
 
 #define ONE(id, f) static const struct sql_fn id = { .name = "cast", .nargs = 1, .row = f }
@@ -297,7 +312,15 @@ sql_cast_find(enum cat_type from, enum cat_type to, enum sql_cast_level level, c
 	/* by way of the text: any type to text, text to any type; a column that nobody has typed holds text */
 	static const struct cast out = { &fn_to_text, A }, in = { &fn_from_text, E },
 				 open = { &fn_from_text, I };
-	const struct cast *c = &casts[from][to];
+	static const struct cast none = { NULL, SQL_CAST_IMPLICIT };
+	bool arrays = cat_type_is_array(from) || cat_type_is_array(to);
+	if (cat_type_is_array(from) && cat_type_is_array(to)) {
+		*fn = &sql_fn_array_cast;
+		const struct sql_fn *each;
+		return from == to ||
+		       sql_cast_find(cat_type_element(from), cat_type_element(to), level, &each);
+	}
+	const struct cast *c = arrays ? &none : &casts[from][to];
 	if (c->fn == NULL && from != to) {
 		if (from == CAT_UNKNOWN)
 			c = &open;

@@ -56,12 +56,13 @@ one_call(const struct sql_expr *e, const struct sql_env *env, struct cat_datum *
 		return true;
 	}
 	if (e->fn->vec) {
-		static const uint8_t no = 0;
-		uint8_t out_null = 0;
+		uint8_t out_null = 0, nulls[SQL_ARGS_INLINE];
 		struct sql_arg arg[SQL_ARGS_INLINE];
 		NAM_ASSERT(n <= SQL_ARGS_INLINE);
-		for (unsigned k = 0; k < n; k++)
-			arg[k] = arg_of(&d[k], &no, ~0u);
+		for (unsigned k = 0; k < n; k++) {
+			nulls[k] = d[k].null;
+			arg[k] = arg_of(&d[k], &nulls[k], ~0u);
+		}
 		struct cat_vec o = { .type = e->type, .null = &out_null };
 		if (cat_type_is_str(e->type))
 			o.s = &out->v.s;
@@ -107,14 +108,8 @@ one_logic(const struct sql_expr *e, const struct sql_env *env, struct cat_datum 
 	return true;
 }
 
-struct in_list {
-	unsigned n;
-	bool null;
-	union cat_val v[];
-};
-
-static bool
-in_search(const struct in_list *l, enum cat_type type, union cat_val x)
+bool
+sql_list_has(const struct sql_list *l, enum cat_type type, union cat_val x)
 {
 	unsigned lo = 0, hi = l->n;
 	while (lo < hi) {
@@ -138,8 +133,8 @@ one_in(const struct sql_expr *e, const struct sql_env *env, struct cat_datum *ou
 		return false;
 	bool hit = false, null = x.null;
 	if (e->list != NULL && !x.null) {
-		hit = in_search(e->list, x.type, x.v);
-		null = ((const struct in_list *)e->list)->null;
+		hit = sql_list_has(e->list, x.type, x.v);
+		null = ((const struct sql_list *)e->list)->null;
 	} else {
 		for (unsigned k = 1; k < e->nargs && !hit && !x.null; k++) {
 			if (!one(e->args[k], env, &y))
@@ -243,6 +238,12 @@ cmp_values(const void *a, const void *b, void *type)
 	return cat_value_cmp(*(enum cat_type *)type, *(const union cat_val *)a, *(const union cat_val *)b);
 }
 
+void
+sql_list_sort(struct sql_list *l, enum cat_type type)
+{
+	qsort_r(l->v, l->n, sizeof l->v[0], cmp_values, &type);
+}
+
 bool
 sql_in_prepare(struct nam_arena *a, struct sql_expr *e)
 {
@@ -251,7 +252,7 @@ sql_in_prepare(struct nam_arena *a, struct sql_expr *e)
 	for (unsigned k = 1; k < e->nargs; k++)
 		if (e->args[k]->kind != SQL_CONST)
 			return true;
-	struct in_list *l = nam_arena_zero(a, sizeof *l + e->nargs * sizeof l->v[0]);
+	struct sql_list *l = nam_arena_zero(a, sizeof *l + e->nargs * sizeof l->v[0]);
 	if (l == NULL)
 		return false;
 	for (unsigned k = 1; k < e->nargs; k++) {
@@ -260,8 +261,7 @@ sql_in_prepare(struct nam_arena *a, struct sql_expr *e)
 		else
 			l->v[l->n++] = e->args[k]->value.v;
 	}
-	enum cat_type type = e->args[0]->type;
-	qsort_r(l->v, l->n, sizeof l->v[0], cmp_values, &type);
+	sql_list_sort(l, e->args[0]->type);
 	e->list = l;
 	return true;
 }
@@ -565,7 +565,7 @@ eval_in(const struct sql_expr *e, const struct rows *r, struct cat_vec *out)
 	if (!eval_arg(e->args[0], r, &x, &dx, &nx) || !room(out, CAT_BOOL, r))
 		return false;
 	if (e->list != NULL) {
-		const struct in_list *l = e->list;
+		const struct sql_list *l = e->list;
 		for (unsigned j = 0; j < r->n; j++) {
 			unsigned k = r->sel ? r->sel[j] : j, at = k & x.mask;
 			union cat_val v;
@@ -573,7 +573,7 @@ eval_in(const struct sql_expr *e, const struct rows *r, struct cat_vec *out)
 				v.s = x.s[at];
 			else
 				v.i = x.i[at];
-			bool hit = !x.null[at] && in_search(l, type, v);
+			bool hit = !x.null[at] && sql_list_has(l, type, v);
 			out->null[k] = !hit && (x.null[at] || l->null);
 			out->i[k] = hit != e->negate;
 		}

@@ -64,7 +64,7 @@ struct sql_fn {
 /* Tables, ended by a NULL name. */
 extern const struct sql_fn sql_fns_number[], sql_fns_compare[], sql_fns_text[], sql_fns_date[],
     sql_fns_small[], sql_fns_sequence[], sql_fns_interval[], sql_fns_binary[], sql_fns_regex[],
-    sql_fns_json[], sql_fns_more[];
+    sql_fns_json[], sql_fns_more[], sql_fns_array[];
 
 /* ---- casts (expr_cast.c) ------------------------------------------------------ */
 
@@ -84,6 +84,15 @@ struct sql_expr *sql_expr_coerce(struct nam_arena *a, struct sql_expr *e, enum c
 struct sql_expr *sql_expr_fold(struct nam_arena *a, struct sql_expr *e);
 /* The list of SQL_IN, when it is long and constant. */
 bool sql_in_prepare(struct nam_arena *a, struct sql_expr *e);
+
+/* Values to look for, sorted; null: there was a NULL among them. */
+struct sql_list {
+	unsigned n;
+	bool null;
+	union cat_val v[];
+};
+void sql_list_sort(struct sql_list *l, enum cat_type type);
+bool sql_list_has(const struct sql_list *l, enum cat_type type, union cat_val x);
 
 /* ---- the rarer aggregates (expr_agg_more.c) ------------------------------------------- */
 

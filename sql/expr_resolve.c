@@ -1,6 +1,6 @@
 /* expr_resolve.c -- which overload a call means: PostgreSQL's rules for candidates, and its words when there is none. */
 #include "postgres.h"
-#include <sql/expr_internal.h>
+#include <sql/expr_array.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -133,7 +133,7 @@ find(const char *name, bool op, const enum cat_type *type, unsigned n, bool *amb
 {
 	static const struct sql_fn *const tables[] = { sql_fns_compare, sql_fns_number, sql_fns_text,
 		sql_fns_date, sql_fns_small, sql_fns_sequence, sql_fns_interval, sql_fns_binary,
-		sql_fns_regex, sql_fns_json, sql_fns_more };
+		sql_fns_regex, sql_fns_json, sql_fns_more, sql_fns_array };
 	struct search s = { .type = type, .n = n };
 	enum cat_type assume[SQL_FN_ARGS] = { CAT_UNKNOWN, CAT_UNKNOWN, CAT_UNKNOWN };
 	*ambiguous = false;
@@ -210,9 +210,17 @@ sql_expr_op(struct nam_arena *a, const char *op, struct sql_expr *left, struct s
 	struct sql_expr *args[2] = { left ? left : right, right };
 	unsigned n = left ? 2 : 1;
 	enum cat_type type[2] = { args[0]->type, args[1]->type };
+	bool ambiguous = false, array = n == 2 && (cat_type_is_array(type[0]) || cat_type_is_array(type[1]));
+	const struct sql_fn *f = NULL;
+	if (array) {
+		bool no_such;
+		struct sql_expr *e = sql_array_op(a, op, args, position, &no_such, err);
+		if (e != NULL || !no_such)
+			return e;
+	}
 	bool bytes = n == 2 && (type[0] == CAT_BYTEA || type[1] == CAT_BYTEA) &&
 		     (type[0] == CAT_UNKNOWN || type[1] == CAT_UNKNOWN);
-	if (n == 2 && strcmp(op, "||") == 0 && !bytes && (stringy(type[0]) || stringy(type[1]))) {
+	if (n == 2 && strcmp(op, "||") == 0 && !bytes && !array && (stringy(type[0]) || stringy(type[1]))) {
 		/* text || anything: as text */
 		for (unsigned k = 0; k < 2; k++) {
 			if ((args[k] = sql_expr_coerce(a, args[k], CAT_TEXT, SQL_CAST_EXPLICIT, err)) == NULL)
@@ -220,8 +228,8 @@ sql_expr_op(struct nam_arena *a, const char *op, struct sql_expr *left, struct s
 			type[k] = CAT_TEXT;
 		}
 	}
-	bool ambiguous;
-	const struct sql_fn *f = find(op, true, type, n, &ambiguous);
+	if (!array)
+		f = find(op, true, type, n, &ambiguous);
 	if (f == NULL) {
 		sql_no_operator(err, op, type, n, ambiguous, position);
 		return NULL;
@@ -282,7 +290,12 @@ sql_expr_func(struct nam_arena *a, const char *name, struct sql_expr **in, unsig
 		return sql_expr_make(a, SQL_COALESCE, args, n, false, position, err);
 	if (n == 2 && strcmp(name, "nullif") == 0)
 		return null_if(a, args, position, err);
-	bool ambiguous;
+	bool ambiguous, no_such;
+	if (sql_array_function(name)) {
+		struct sql_expr *e = sql_array_call(a, name, args, n, position, &no_such, err);
+		if (e != NULL || !no_such)
+			return e;
+	}
 	const struct sql_fn *f = find(name, false, type, n, &ambiguous);
 	if (f != NULL && f->flags & SQL_FN_ANY) {
 		for (unsigned k = 0; k < n; k++)

@@ -35,6 +35,36 @@ SELECT 9223372036854775807 + 1;
 SELECT 1.5::integer, 2.5::integer, '7'::int8;
 --> 2,3,7
 
+-- [type-array] pg
+SELECT '{1,NULL}'::integer[], '{a,"b c"}'::text ARRAY, '[2:3]={1,2}'::int8[];
+--> "{1,NULL}","{a,""b c""}","[2:3]={1,2}"
+CREATE TABLE tya (k int[] PRIMARY KEY, v varchar(3)[]);
+INSERT INTO tya VALUES ('{1,2}', '{abc}');
+INSERT INTO tya VALUES (ARRAY[1,2], NULL);
+--! 23505
+INSERT INTO tya VALUES ('{}', '{abcd}');
+--! 22001
+SELECT '{1,x}'::int[];
+--! 22P02
+
+-- [arrays] pg
+SELECT ARRAY[1,2], (ARRAY[1,2])[2], (ARRAY[1,2,3])[2:3], (ARRAY[1,2])[3];
+--> "{1,2}",2,"{2,3}",
+SELECT a = b, a <> b, a < b, a <= b, a > b, a >= b FROM (VALUES (ARRAY[1,2], ARRAY[1,3])) v(a, b);
+--> f,t,t,t,f,f
+SELECT ARRAY[1,2] @> ARRAY[2], ARRAY[1] <@ ARRAY[2,1], ARRAY[1] && ARRAY[2], ARRAY[1] || 2;
+--> t,t,f,"{1,2}"
+SELECT 1 = ANY (ARRAY[1,2]), 3 > SOME ('{5,2}'), 'ab' LIKE ALL ('{a%,%b}'), ARRAY['1']::int[];
+--> t,t,t,{1}
+
+-- [functions-array] pg
+SELECT array_append(ARRAY[1], 2), array_prepend(0, ARRAY[1]), array_cat(ARRAY[1], ARRAY[2]), array_remove(ARRAY[1,2,1], 1), array_replace(ARRAY[1,2], 1, 9);
+--> "{1,2}","{0,1}","{1,2}",{2},"{9,2}"
+SELECT array_position(ARRAY['a','b'], 'b'), array_positions(ARRAY[1,2,1], 1), array_length(ARRAY[1,2], 1), array_lower(ARRAY[1], 1), array_upper(ARRAY[1,2], 1);
+--> 2,"{1,3}",2,1,2
+SELECT array_ndims(ARRAY[1]), array_dims(ARRAY[1,2]), cardinality(ARRAY[1,2]), array_to_string(ARRAY[1,NULL,2], ',', '*'), string_to_array('a,b', ','), trim_array(ARRAY[1,2], 1), array_fill(7, ARRAY[2]);
+--> 1,[1:2],2,"1,*,2","{a,b}",{1},"{7,7}"
+
 -- [type-float] pg
 SELECT 0.1::real, 0.1::double precision + 0.2, '1e308'::float8, 'NaN'::float8, '-Infinity'::float8;
 --> 0.1,0.30000000000000004,1e+308,NaN,-Infinity
@@ -1141,7 +1171,12 @@ SELECT * FROM pg_catalog.pg_class;
 -- [not-types] namdb
 SELECT '{}'::jsonb;
 --! 0A000
-SELECT '{1}'::int[];
+SELECT '{{1}}'::int[];
+--! 0A000
+CREATE TABLE nti (k interval[] PRIMARY KEY);
+--! 0A000
+CREATE TABLE nta (i int, a int[]);
+UPDATE nta SET a[1] = 2;
 --! 0A000
 SELECT to_char(now(), 'YYYY');
 --! 0A000

@@ -1,0 +1,451 @@
+/*
+ * arrays_test.c -- arrays: what they read and write, their operators and functions, and as columns. The answers are
+ * PostgreSQL 15's.
+ */
+#include "golden.h"
+
+static const struct golden literals[] = {
+	{ "select '{1,2,3}'::int[], '{ 1 , -2 ,NULL}'::integer array, '{}'::int[], ' { } '::text[]",
+	    "{1,2,3}|{1,-2,NULL}|{}|{}; SELECT 1" },
+	{ "select '{a,\"b c\",NULL,\"NULL\",null,\"\",\"a\\\"b\",\"c\\\\d\",e\\ f,\\{}'::text[]",
+	    "{a,\"b c\",NULL,\"NULL\",NULL,\"\",\"a\\\"b\",\"c\\\\d\",\"e f\",\"{\"}; SELECT 1" },
+	{ "select '{a b ,  c  d,\"x, y\",\" z \"}'::text[]",
+	    "{\"a b\",\"c  d\",\"x, y\",\" z \"}; SELECT 1" },
+	{ "select '{t,f,NULL}'::boolean[], '{1.50,2}'::numeric[], '{1.5,NaN,-Infinity}'::float8[], "
+	  "'{1.1}'::real[], '{1,32767}'::int2[], '{9223372036854775807}'::int8[]",
+	    "{t,f,NULL}|{1.50,2}|{1.5,NaN,-Infinity}|{1.1}|{1,32767}|{9223372036854775807}; SELECT 1" },
+	{ "select '{2024-02-29,infinity}'::date[], '{\"2024-01-01 10:00:00\",epoch}'::timestamp[], "
+	  "'{10:30:00}'::time[], '{1 day,\"2 mons 3 days\"}'::interval[]",
+	    "{2024-02-29,infinity}|{\"2024-01-01 10:00:00\",\"1970-01-01 00:00:00\"}|{10:30:00}|{\"1 "
+	    "day\",\"2 mons 3 days\"}; SELECT 1" },
+	{ "select '{\"\\\\x01ff\"}'::bytea[], '{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}'::uuid[], "
+	  "'{\"{\\\"a\\\": 1}\",2}'::json[], '{ab,c}'::char(3)[], '{abcdef}'::varchar(3)[]",
+	    "{\"\\\\x01ff\"}|{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}|{\"{\\\"a\\\": 1}\",2}|{\"ab \",\"c  "
+	    "\"}|{abc}; SELECT 1" },
+	{ "select '{1.237,NULL}'::numeric(5,2)[], array[1.237,2]::numeric(5,1)[], "
+	  "array['abcd','e']::varchar(2)[], array['abcd','e']::char(2)[]",
+	    "{1.24,NULL}|{1.2,2.0}|{ab,e}|{ab,\"e \"}; SELECT 1" },
+	{ "select '[2:4]={1,2,3}'::int[], '[1:2]={1,2}'::int[], '[-1:0]={a,b}'::text[], "
+	  "'[3]={1,2,3}'::int[], '[ 2 : 3 ] = {1,2}'::int[]",
+	    "ERROR 22P02: malformed array literal: \"[ 2 : 3 ] = {1,2}\"" },
+	{ "select '[2:4] = {1,2,3}'::int[]", "[2:4]={1,2,3}; SELECT 1" },
+	{ "select '{1,2'::int[]", "ERROR 22P02: malformed array literal: \"{1,2\"" },
+	{ "select '1,2}'::int[]", "ERROR 22P02: malformed array literal: \"1,2}\"" },
+	{ "select ''::int[]", "ERROR 22P02: malformed array literal: \"\"" },
+	{ "select '{1,2}x'::int[]", "ERROR 22P02: malformed array literal: \"{1,2}x\"" },
+	{ "select '{1,,2}'::int[]", "ERROR 22P02: malformed array literal: \"{1,,2}\"" },
+	{ "select '{1,2,}'::int[]", "ERROR 22P02: malformed array literal: \"{1,2,}\"" },
+	{ "select '{,1}'::int[]", "ERROR 22P02: malformed array literal: \"{,1}\"" },
+	{ "select '{\"a\"b}'::text[]", "ERROR 22P02: malformed array literal: \"{\"a\"b}\"" },
+	{ "select '{a\"b\"}'::text[]", "ERROR 22P02: malformed array literal: \"{a\"b\"}\"" },
+	{ "select '{\"a'::text[]", "ERROR 22P02: malformed array literal: \"{\"a\"" },
+	{ "select '{a\\'::text[]", "ERROR 22P02: malformed array literal: \"{a\\\"" },
+	{ "select '{a{b}'::text[]", "ERROR 22P02: malformed array literal: \"{a{b}\"" },
+	{ "select '{1,x}'::int[]", "ERROR 22P02: invalid input syntax for type integer: \"x\"" },
+	{ "select '{1,99999999999}'::int[]",
+	    "ERROR 22003: value \"99999999999\" is out of range for type integer" },
+	{ "select '{2024-13-01}'::date[]",
+	    "ERROR 22008: date/time field value out of range: \"2024-13-01\"" },
+	{ "select '[2:3]={1,2,3}'::int[]", "ERROR 22P02: malformed array literal: \"[2:3]={1,2,3}\"" },
+	{ "select '[3:2]={1,2}'::int[]", "ERROR 2202E: upper bound cannot be less than lower bound" },
+	{ "select '[2:a]={1,2}'::int[]", "ERROR 22P02: malformed array literal: \"[2:a]={1,2}\"" },
+	{ "select '[2]{1,2}'::int[]", "ERROR 22P02: malformed array literal: \"[2]{1,2}\"" },
+	{ "select '[1:2]=1,2'::int[]", "ERROR 22P02: malformed array literal: \"[1:2]=1,2\"" },
+	{ "select '{abcd}'::varchar(3)[] = '{abc}', array['abcd']::varchar(3)[]", "t|{abc}; SELECT 1" },
+	{ "select _int4 '{1,2}', int[] '{3}', cast('{4}' as int[]), '{5}'::_text, '{6}'::int[3], '{7}'::int "
+	  "array[2]",
+	    "ERROR 42601: syntax error at or near \"]\"" },
+	{ "select array[1,2,3], array[1,2.5], array[1,null,3], array[null,'a'], array['a','b'], array[true], "
+	  "array[1::int8,2::int2]",
+	    "{1,2,3}|{1,2.5}|{1,NULL,3}|{NULL,a}|{a,b}|{t}|{1,2}; SELECT 1" },
+	{ "select array[date '2024-01-01', null], array[1,2]::text[], array['1','2']::int[], array[]::int[], "
+	  "array[]::text[], array[null], array[1.6,2.4]::int[]",
+	    "{2024-01-01,NULL}|{1,2}|{1,2}|{}|{}|{NULL}|{2,2}; SELECT 1" },
+	{ "select array[]", "ERROR 42P18: cannot determine type of empty array" },
+	{ "select array[1,'x']", "ERROR 22P02: invalid input syntax for type integer: \"x\"" },
+	{ "select array[1,true]", "ERROR 42804: ARRAY types integer and boolean cannot be matched" },
+	{ "select array[1, date '2024-01-01']",
+	    "ERROR 42804: ARRAY types integer and date cannot be matched" },
+	{ "select array[1,2]::int", "ERROR 42846: cannot cast type integer[] to integer" },
+	{ "select array[1,2]::boolean[]", "{t,t}; SELECT 1" },
+	{ "select array[true,false]::int[], array[1,0]::boolean[]", "{1,0}|{t,f}; SELECT 1" },
+	{ "select array[1,2]::date[]", "ERROR 42846: cannot cast type integer to date" },
+	{ "select array[date '2024-02-29']::timestamp[], array[1.5::float8,2]::int[], array[1,2]::int8[], "
+	  "'{1,2}'::text::int[], array[1,2]::text, array[1,null]::varchar",
+	    "{\"2024-02-29 00:00:00\"}|{2,2}|{1,2}|{1,2}|{1,2}|{1,NULL}; SELECT 1" },
+	{ "select array[1,100000]::int2[]", "ERROR 22003: smallint out of range" },
+	{ "select array['1','x']::int[]", "ERROR 22P02: invalid input syntax for type integer: \"x\"" },
+	{ "select array[1,2]::int[]::text[]::numeric[]", "{1,2}; SELECT 1" },
+	{ "select null::int[], null::int[] is null, array[null]::int[] is null, '{}'::int[] is null",
+	    "~|t|f|f; SELECT 1" },
+};
+
+static const struct golden subscripts[] = {
+	{ "select (array[1,2,3])[1], (array[1,2,3])[3], (array[1,2,3])[0], (array[1,2,3])[4], "
+	  "(array[1,2,3])[-1], (array[1,null])[2], (array['a','b'])[2]",
+	    "1|3|~|~|~|~|b; SELECT 1" },
+	{ "select (array[1,2,3])[null], (null::int[])[1], ('[5:6]={7,8}'::int[])[5], "
+	  "('[5:6]={7,8}'::int[])[1], (array[1,2,3])['2'], (array[1,2,3])[1.6], (array[1,2,3])[2::int8]",
+	    "~|~|7|~|2|2|2; SELECT 1" },
+	{ "select (array[1,2,3,4])[2:3], (array[1,2,3,4])[:2], (array[1,2,3,4])[3:], (array[1,2,3,4])[:], "
+	  "(array[1,2,3,4])[3:2], (array[1,2,3,4])[0:9], (array[1,2,3])[5:6]",
+	    "{2,3}|{1,2}|{3,4}|{1,2,3,4}|{}|{1,2,3,4}|{}; SELECT 1" },
+	{ "select ('[5:7]={7,8,9}'::int[])[6:], ('[5:7]={7,8,9}'::int[])[:5], (array[1,2,3])[null:2], "
+	  "(array[1,2,3])[1:null], (null::int[])[1:2], ('{}'::int[])[1:2]",
+	    "{8,9}|{7}|~|~|~|{}; SELECT 1" },
+	{ "select (array[array[1,2][1]+1, 5])[1], (string_to_array('x,y,z', ','))[2], (array['ab','cd'])[1] "
+	  "|| 'x'",
+	    "ERROR 42601: syntax error at or near \"[\"" },
+	{ "select (1)[1]",
+	    "ERROR 42804: cannot subscript type integer because it does not support subscripting" },
+	{ "select ('a'::text)[1]",
+	    "ERROR 42804: cannot subscript type text because it does not support subscripting" },
+	{ "select (array[1,2])['x']", "ERROR 22P02: invalid input syntax for type integer: \"x\"" },
+	{ "select (array[1,2])[true]", "ERROR 42804: array subscript must have type integer" },
+	{ "select x[2] as y, x[1:1], x from (values (array[1,2]), (array[3]), (null), ('{}')) v(x)",
+	    "2|{1}|{1,2};~|{3}|{3};~|~|~;~|{}|{}; SELECT 4" },
+	{ "select v.x[i] from (values (array[10,20,30], 1), (array[10,20,30], 3), (array[10], 2), "
+	  "(array[10], null)) v(x, i)",
+	    "10;30;~;~; SELECT 4" },
+};
+
+static const struct golden operators[] = {
+	{ "select array[1,2]=array[1,2], array[1,2]=array[1,3], array[1,2]<>array[2,1], "
+	  "array[1,2]<array[1,2,0], array[1,null]=array[1,null], array[null]::int[]>array[5], "
+	  "'{}'::int[]<array[1]",
+	    "t|f|t|t|t|t|t; SELECT 1" },
+	{ "select array[1,2]='{1,2}', '{1,2}'=array[1,2], array['a']>=array['b'], array[1.0]=array[1.00], "
+	  "array['ab']::char(5)[]=array['ab']::char(3)[], array[1]=null",
+	    "t|t|f|t|t|~; SELECT 1" },
+	{ "select '[2:3]={1,2}'::int[]=array[1,2], '[2:3]={1,2}'::int[]>array[1,2], "
+	  "array['NaN'::float8]=array['NaN'::float8], array[0.0::float8]=array['-0'::float8]",
+	    "f|t|t|t; SELECT 1" },
+	{ "select array[1,2]=array[1,2]::int8[]",
+	    "ERROR 42883: operator does not exist: integer[] = bigint[]" },
+	{ "select array[1]=array['a']", "ERROR 42883: operator does not exist: integer[] = text[]" },
+	{ "select array[1]=1", "ERROR 42883: operator does not exist: integer[] = integer" },
+	{ "select array[1]+array[2]", "ERROR 42883: operator does not exist: integer[] + integer[]" },
+	{ "select array[json '1']=array[json '1']",
+	    "ERROR 42883: could not identify an equality operator for type json" },
+	{ "select array[1,2,3]@>array[2], array[1,2]@>array[3], array[1,2]@>'{}', "
+	  "array[1,null]@>array[null]::int[], array[1,2]<@array[3,2,1], '{1}'<@array[1], "
+	  "array[1,2]&&array[2,3], array[1]&&array[2], array[null]::int[]&&array[null]::int[], "
+	  "'{}'::int[]&&'{}'",
+	    "t|f|t|f|t|t|t|f|f|f; SELECT 1" },
+	{ "select array[1,2,3,4,5,6,7,8,9,10]@>array[9,10,1,1,2,3,4,5,6,7,8], "
+	  "array['a','b']&&array['c','b'], array[1,2]@>null",
+	    "t|t|~; SELECT 1" },
+	{ "select array[1,2]||array[3], array[1,2]||3, 3||array[1,2], array[1,2]||'{3,4}', '{3}'||array[1], "
+	  "array[1]||null, null||array[1], array[1]||null::int[], null::int[]||null::int[], null::int[]||1",
+	    "{1,2,3}|{1,2,3}|{3,1,2}|{1,2,3,4}|{3,1}|{1}|{1}|{1}|~|{1}; SELECT 1" },
+	{ "select array[1,2]||2.5, 2.5||array[1,2], array[1]||array[2.5], array['a']||'{b}'::text[], "
+	  "array['a']||'b'::text, 'b'::text||array['a'], '[2:3]={1,2}'::int[]||3, 3||'[2:3]={1,2}'::int[], "
+	  "'[2:3]={1,2}'::int[]||array[9]",
+	    "{1,2,2.5}|{2.5,1,2}|{1,2.5}|{a,b}|{a,b}|{b,a}|[2:4]={1,2,3}|[2:4]={3,1,2}|[2:4]={1,2,9}; SELECT "
+	    "1" },
+	{ "select array['a']||'b'", "ERROR 22P02: malformed array literal: \"b\"" },
+	{ "select array[1]||'x'::text", "ERROR 42883: operator does not exist: integer[] || text" },
+	{ "select 'x'||array[1]", "ERROR 22P02: malformed array literal: \"x\"" },
+	{ "select 'a'::text||'b'||array['c']", "{ab,c}; SELECT 1" },
+	{ "select '{}'::int[]||'{}'::int[], '{}'::int[]||1, array[1,2]||'{}'::int[]",
+	    "{}|{1}|{1,2}; SELECT 1" },
+	{ "select array[date '2024-01-01']||'2024-01-02'::date, array[true]||false",
+	    "{2024-01-01,2024-01-02}|{t,f}; SELECT 1" },
+	{ "select array[1,2] is distinct from array[1,2], array[1] is not distinct from null::int[], "
+	  "nullif(array[1],array[1]), coalesce(null,array[1]), case when true then array[1] else '{2}' end, "
+	  "greatest(array[1,2],array[1,3]), least(array[2],array[1])",
+	    "f|f|~|{1}|{1}|{1,3}|{1}; SELECT 1" },
+	{ "select array[1,2] in (array[1,2]), array[3] in ('{1}','{2}'), array[2] between array[1] and "
+	  "array[3]",
+	    "t|f|t; SELECT 1" },
+};
+
+static const struct golden anyall[] = {
+	{ "select 1=any(array[1,2]), 3=any(array[1,2]), 3=any(array[1,null]), 1=any(array[1,null]), "
+	  "null=any(array[1]), 1=any('{}'::int[]), 1=any(null::int[]), null::int=any('{}')",
+	    "t|f|~|t|~|f|~|f; SELECT 1" },
+	{ "select 1<>all(array[2,3]), 2<>all(array[2,3]), 1<>all(array[2,null]), 2<>all(array[2,null]), "
+	  "1<>all('{}'::int[]), 1<>all(null::int[]), null::int<>all('{}'::int[])",
+	    "t|f|~|f|t|~|t; SELECT 1" },
+	{ "select 5>all(array[1,2]), 5>any(array[7,9]), 5<some(array[1,9]), 2<=all('{2,3}'), "
+	  "2>=any(array[3,null]), 2>=all(array[1,null])",
+	    "t|f|t|t|~|~; SELECT 1" },
+	{ "select 1=any('{1,2}'), 'b'=any('{a,b}'), 1.5=any('{1,1.50}'), 'b'::text=any(array['b']), date "
+	  "'2024-01-01'=any('{2024-01-01}'), 1=any(array[1.0,2.5]), 1.5=any(array[1,2]), "
+	  "1::int2=any(array[1::int8]), 'a '::char(2)=any(array['a'::char(1)])",
+	    "t|t|t|t|t|t|f|t|t; SELECT 1" },
+	{ "select 'abc' like any(array['x%','a%']), 'abc' not like all(array['x%','a%']), 'ABC' ilike "
+	  "any('{a%}'), 'abc' ~ any(array['^b','c$']), 'abc' ~ all('{a,b}'), 'abc' like all('{}'::text[])",
+	    "t|f|t|t|t|t; SELECT 1" },
+	{ "select 10=any('{1,2,3,4,5,6,7,8,9,10}'), 11=any('{1,2,3,4,5,6,7,8,9,10}'), "
+	  "11=any('{1,2,3,4,5,6,7,8,9,null}'), 11<>all('{1,2,3,4,5,6,7,8,9,10}'), "
+	  "10<>all('{1,2,3,4,5,6,7,8,9,10}'), 11<>all('{1,2,3,4,5,6,7,8,9,null}')",
+	    "t|f|~|t|f|~; SELECT 1" },
+	{ "select x, x=any('{2,4,6,8,10,12,14,16,18,20}') e, x<>all('{2,4,6,8,10,12,14,16,18,null}') n, "
+	  "x<any('{3}') l from (values (1),(2),(20),(null)) v(x)",
+	    "1|f|~|t;2|t|f|t;20|t|~|f;~|~|~|~; SELECT 4" },
+	{ "select x, 2=any(x), 2<>all(x), 3>all(x) from (values (array[1,2]), (array[3,null]), ('{}'), "
+	  "(null), (array[1])) v(x)",
+	    "{1,2}|t|f|t;{3,NULL}|~|~|f;{}|f|t|t;~|~|~|~;{1}|f|t|t; SELECT 5" },
+	{ "select 1=any(1)", "ERROR 42809: op ANY/ALL (array) requires array on right side" },
+	{ "select 1=any('x')", "ERROR 22P02: malformed array literal: \"x\"" },
+	{ "select 1=any('{x}')", "ERROR 22P02: invalid input syntax for type integer: \"x\"" },
+	{ "select 1+any(array[1])", "ERROR 42809: op ANY/ALL (array) requires operator to yield boolean" },
+	{ "select 1=any(array['a'])", "ERROR 42883: operator does not exist: integer = text" },
+	{ "select 'a'=any(array[1])", "ERROR 22P02: invalid input syntax for type integer: \"a\"" },
+	{ "select true=any(array[1=1,null]), not 1=any(array[1,2]), 1=any(array[2,3]) or 2=any('{2}')",
+	    "t|f|t; SELECT 1" },
+};
+
+static const struct golden functions[] = {
+	{ "select array_length(array[1,2,3],1), array_length(array[1],2), array_length('{}'::int[],1), "
+	  "array_length(null::int[],1), array_length(array[1],null), cardinality(array[1,2]), "
+	  "cardinality('{}'::int[]), cardinality(null::int[])",
+	    "3|~|~|~|~|2|0|~; SELECT 1" },
+	{ "select array_lower('[5:6]={1,2}'::int[],1), array_upper('[5:6]={1,2}'::int[],1), "
+	  "array_lower('{}'::int[],1), array_upper(array[1,2,3],1), array_upper(array[1],0), "
+	  "array_ndims(array[1]), array_ndims('{}'::int[]), array_dims(array[1,2]), "
+	  "array_dims('[5:6]={1,2}'::int[]), array_dims('{}'::text[])",
+	    "5|6|~|3|~|1|~|[1:2]|[5:6]|~; SELECT 1" },
+	{ "select array_append(array[1,2],3), array_append(null::int[],1), array_append('{}'::int[],null), "
+	  "array_append(array[1],2.5), array_prepend(0,array[1,2]), array_prepend(null,array[1]), "
+	  "array_prepend('a',array['b']), array_append('{1}',2)",
+	    "{1,2,3}|{1}|{NULL}|{1,2.5}|{0,1,2}|{NULL,1}|{a,b}|{1,2}; SELECT 1" },
+	{ "select array_cat(array[1],array[2,3]), array_cat(null,array[1]), array_cat(array[1],'{2}'), "
+	  "array_cat(array[1],array[2.5])",
+	    "{1,2,3}|{1}|{1,2}|{1,2.5}; SELECT 1" },
+	{ "select array_remove(array[1,2,1,null],1), array_remove(array[1,null,2],null), "
+	  "array_remove('{}'::int[],1), array_remove(null::int[],1), array_remove(array['a','b'],'b'), "
+	  "array_remove('[2:4]={1,2,1}'::int[],2)",
+	    "{2,NULL}|{1,2}|{}|~|{a}|[2:3]={1,1}; SELECT 1" },
+	{ "select array_replace(array[1,2,1],1,9), array_replace(array[1,null],null,0), "
+	  "array_replace(array[1,2],2,null), array_replace(null::int[],1,2), "
+	  "array_replace(array['a'],'a','b')",
+	    "{9,2,9}|{1,0}|{1,NULL}|~|{b}; SELECT 1" },
+	{ "select array_position(array['a','b','c'],'b'), array_position(array[1,2,1],1,2), "
+	  "array_position(array[1,null],null), array_position(array[1],9), "
+	  "array_position('[5:6]={7,8}'::int[],8), array_position(null::int[],1), "
+	  "array_position(array[1,2],2,-5)",
+	    "2|3|2|~|6|~|2; SELECT 1" },
+	{ "select array_position(array[1],1,null)", "ERROR 22004: initial position must not be null" },
+	{ "select array_positions(array[1,2,1],1), array_positions(array[1],9), "
+	  "array_positions(array[null,1,null]::int[],null), array_positions('[5:6]={7,7}'::int[],7)",
+	    "{1,3}|{}|{1,3}|{5,6}; SELECT 1" },
+	{ "select array_to_string(array[1,2,null,3],','), array_to_string(array[1,null],',','*'), "
+	  "array_to_string(array['a','b'],''), array_to_string('{}'::int[],','), "
+	  "array_to_string(null::int[],','), array_to_string(array[1],null), "
+	  "array_to_string(array[true,false],'|'), array_to_string(array[1.50,null],', ',null)",
+	    "1,2,3|1,*|ab||~|~|t|f|1.50; SELECT 1" },
+	{ "select string_to_array('a,b,,c',','), string_to_array('abc',null), string_to_array('abc',''), "
+	  "string_to_array('',','), string_to_array(null,','), string_to_array('a,x,b',',','x'), "
+	  "string_to_array('aXXbXX','XX'), string_to_array('äöü',null), string_to_array('1 2 3',' ')::int[]",
+	    "{a,b,\"\",c}|{a,b,c}|{abc}|{}|~|{a,NULL,b}|{a,b,\"\"}|{ä,ö,ü}|{1,2,3}; SELECT 1" },
+	{ "select trim_array(array[1,2,3],2), trim_array(array[1],1), trim_array('[3:5]={1,2,3}'::int[],1), "
+	  "array_fill(7,array[3]), array_fill('x'::text,array[2],array[5]), array_fill(null::int,array[2]), "
+	  "array_fill(1,'{}'::int[])",
+	    "{1}|{}|{1,2}|{7,7,7}|[5:6]={x,x}|{NULL,NULL}|{}; SELECT 1" },
+	{ "select trim_array(array[1],2)",
+	    "ERROR 2202E: number of elements to trim must be between 0 and 1" },
+	{ "select trim_array(array[1],-1)",
+	    "ERROR 2202E: number of elements to trim must be between 0 and 1" },
+	{ "select array_fill(1,null::int[])",
+	    "ERROR 22004: dimension array or low bound array cannot be null" },
+	{ "select array_length(array[1])", "ERROR 42883: function array_length(integer[]) does not exist" },
+	{ "select array_length(1,1)", "ERROR 42883: function array_length(integer, integer) does not exist" },
+	{ "select array_length(null,1)",
+	    "ERROR 42804: could not determine polymorphic type because input has type unknown" },
+	{ "select array_append(1,2)", "ERROR 42883: function array_append(integer, integer) does not exist" },
+	{ "select array_append(array[1],'x')", "ERROR 22P02: invalid input syntax for type integer: \"x\"" },
+	{ "select array_append(array[1],'x'::text)",
+	    "ERROR 42883: function array_append(integer[], text) does not exist" },
+	{ "select cardinality('x')",
+	    "ERROR 42804: could not determine polymorphic type because input has type unknown" },
+	{ "select array_position(array[json '1'],json '1')",
+	    "ERROR 42883: could not identify an equality operator for type json" },
+	{ "select upper(array['a'])", "ERROR 42883: function upper(text[]) does not exist" },
+	{ "select concat(array[1,2],'x'), concat_ws('-',array[1],2)", "{1,2}x|{1}-2; SELECT 1" },
+};
+static const struct golden columns[] = {
+	{ "create table t (id int primary key, a int[], b text[] default '{x}' not null, n numeric(5,2)[] "
+	  "check (cardinality(n) < 4), v varchar(3)[], d date array, j json[])",
+	    "CREATE TABLE" },
+	{ "insert into t values (1, '{1,2}', '{a,\"b c\",NULL}', '{1.234,2}', '{abc}', '{2024-01-01}', "
+	  "'{\"{\\\"k\\\": 1}\"}')",
+	    "INSERT 0 1" },
+	{ "insert into t values (2, array[3], default, null, array['x'], array[date '2024-02-02', null], "
+	  "null), (3, null, '{}', array[1,2], '{}', null, null), (4, array[1,2], array['z'], '{}', null, "
+	  "null, '{}')",
+	    "INSERT 0 3" },
+	{ "insert into t (id, b) values (5, null)",
+	    "ERROR 23502: null value in column \"b\" of relation \"t\" violates not-null constraint" },
+	{ "insert into t (id, n) values (5, '{1,2,3,4}')",
+	    "ERROR 23514: new row for relation \"t\" violates check constraint \"t_n_check\"" },
+	{ "insert into t (id, n) values (5, '{1000}')", "ERROR 22003: numeric field overflow" },
+	{ "insert into t (id, v) values (5, '{abcd}')",
+	    "ERROR 22001: value too long for type character varying(3)" },
+	{ "insert into t (id, a) values (5, array['x','y'])",
+	    "ERROR 42804: column \"a\" is of type integer[] but expression is of type text[]" },
+	{ "insert into t (id, a) values (5, 5)",
+	    "ERROR 42804: column \"a\" is of type integer[] but expression is of type integer" },
+	{ "insert into t (id, a) values (5, '{x}')",
+	    "ERROR 22P02: invalid input syntax for type integer: \"x\"" },
+	{ "insert into t (id, a) values (5, array['1','2']::text[])",
+	    "ERROR 42804: column \"a\" is of type integer[] but expression is of type text[]" },
+	{ "insert into t (id, a) values (5, array[1.5, 2.5]) returning id, a", "5|{2,3}; INSERT 0 1" },
+	{ "select * from t order by id",
+	    "1|{1,2}|{a,\"b c\",NULL}|{1.23,2.00}|{abc}|{2024-01-01}|{\"{\\\"k\\\": "
+	    "1}\"};2|{3}|{x}|~|{x}|{2024-02-02,NULL}|~;3|~|{}|{1.00,2.00}|{}|~|~;4|{1,2}|{z}|{}|~|~|{};5|{2,"
+	    "3}|{x}|~|~|~|~; SELECT 5" },
+	{ "select id from t where a = '{1,2}' order by id", "1;4; SELECT 2" },
+	{ "select id, a[1], b[2], a[2] + 10, n[1:1] from t order by id",
+	    "1|1|b c|12|{1.23};2|3|~|~|~;3|~|~|~|{1.00};4|1|~|12|{};5|2|~|13|~; SELECT 5" },
+	{ "select id from t where 2 = any(a) order by id", "1;4;5; SELECT 3" },
+	{ "select id from t where not (a && '{3}') order by id", "1;4; SELECT 2" },
+	{ "select a, count(*), min(id) from t group by a order by a",
+	    "{1,2}|2|1;{2,3}|1|5;{3}|1|2;~|1|3; SELECT 4" },
+	{ "select distinct a from t order by a desc nulls last", "{3};{2,3};{1,2};~; SELECT 4" },
+	{ "select x.id, y.id from t x join t y on x.a = y.a and x.id < y.id order by 1, 2", "1|4; SELECT 1" },
+	{ "select id from t where a in ('{1,2}', '{3}') order by id", "1;2;4; SELECT 3" },
+	{ "select id from t order by b, id", "3;1;2;5;4; SELECT 5" },
+	{ "select max(a), min(a), count(a), count(distinct a) from t", "{3}|{1,2}|4|3; SELECT 1" },
+	{ "select id, array_length(b, 1), cardinality(a), array_to_string(b, '-') from t order by 1",
+	    "1|3|2|a-b c;2|1|1|x;3|~|~|;4|1|2|z;5|1|2|x; SELECT 5" },
+	{ "update t set a = a || 7, b = array_append(b, 'new') where id in (1, 3) returning id, a, b",
+	    "1|{1,2,7}|{a,\"b c\",NULL,new};3|{7}|{new}; UPDATE 2" },
+	{ "update t set a = array_remove(a, 7) where 7 = any(a) returning id, a", "1|{1,2};3|{}; UPDATE 2" },
+	{ "delete from t where a @> '{3}' returning id", "2;5; DELETE 2" },
+	{ "select json '1' = any(j) from t", "ERROR 42883: operator does not exist: json = json" },
+	{ "select distinct j from t",
+	    "ERROR 42883: could not identify an equality operator for type json[]" },
+	{ "create table k (a int[] primary key, v text)", "CREATE TABLE" },
+	{ "insert into k values ('{1,2}', 'x'), ('{}', 'empty'), ('{1,NULL}', 'null'), ('[2:3]={1,2}', "
+	  "'shifted')",
+	    "INSERT 0 4" },
+	{ "insert into k values (array[1,2], 'again')",
+	    "ERROR 23505: duplicate key value violates unique constraint \"k_pkey\"" },
+	{ "insert into k values (null, 'x')",
+	    "ERROR 23502: null value in column \"a\" of relation \"k\" violates not-null constraint" },
+	{ "select * from k where a = '{1,2}'", "{1,2}|x; SELECT 1" },
+	{ "select v from k where a = array[1,null]::int[]", "null; SELECT 1" },
+	{ "select v from k where a in ('{}', '{1,2}', '{9}') order by v", "empty;x; SELECT 2" },
+	{ "update k set a = a || 1 where a = '{}' returning *", "{1}|empty; UPDATE 1" },
+	{ "create table f (a float8[], n numeric[], c char(4)[], primary key (a, n, c))", "CREATE TABLE" },
+	{ "insert into f values ('{0,NaN}', '{1.0}', '{ab}')", "INSERT 0 1" },
+	{ "insert into f values ('{-0,NaN}', '{1.00}', '{\"ab  \"}')",
+	    "ERROR 23505: duplicate key value violates unique constraint \"f_pkey\"" },
+	{ "select * from f where n = '{1}' and c = '{ab}' and a = '{0,nan}'",
+	    "{0,NaN}|{1.0}|{\"ab  \"}; SELECT 1" },
+	{ "select a, v from (select a, v from k union all select '{5}', 'u' union select array[6], 'w') s "
+	  "order by a",
+	    "{1}|empty;{1,2}|x;[2:3]={1,2}|shifted;{1,NULL}|null;{5}|u;{6}|w; SELECT 6" },
+	{ "select a from k intersect select array[1,2]", "{1,2}; SELECT 1" },
+	{ "with w as (select array[id] x from t) select x[1], x from w order by 1",
+	    "1|{1};3|{3};4|{4}; SELECT 3" },
+	{ "create view vw as select id, a[1] as first, b from t", "CREATE VIEW" },
+	{ "select * from vw order by id", "1|1|{a,\"b c\",NULL,new};3|~|{new};4|1|{z}; SELECT 3" },
+	{ "create table big (id int primary key, a int[], b text[])", "CREATE TABLE" },
+	{ "insert into big select g, array_fill(g, array[3000]), array_fill(repeat('x', 100), array[200]) "
+	  "from generate_series(1, 3) g",
+	    "INSERT 0 3" },
+	{ "select id, cardinality(a), a[3000], a[1], cardinality(b), length(b[200]), "
+	  "length(array_to_string(b, ',')) from big order by id",
+	    "1|3000|1|1|200|100|20199;2|3000|2|2|200|100|20199;3|3000|3|3|200|100|20199; SELECT 3" },
+};
+
+static const struct golden prepared[] = {
+	{ "create table p (id int primary key, name text, tags text[])", "CREATE TABLE" },
+	{ "insert into p values (1, 'one', '{a,b}'), (2, 'two', '{b}'), (3, 'three', null), (4, 'four', "
+	  "'{}')",
+	    "INSERT 0 4" },
+	{ "prepare byids (int[]) as select id, name from p where id = any ($1) order by id", "PREPARE" },
+	{ "execute byids ('{1,3,3,NULL,9}')", "1|one;3|three; SELECT 2" },
+	{ "execute byids (array[2,4])", "2|two;4|four; SELECT 2" },
+	{ "execute byids ('{}')", "SELECT 0" },
+	{ "execute byids (null)", "SELECT 0" },
+	{ "execute byids ('x')", "ERROR 22P02: malformed array literal: \"x\"" },
+	{ "prepare untyped as select id from p where name = any ($1) and id <> all ($2) order by id",
+	    "PREPARE" },
+	{ "execute untyped ('{one,two,\"three\"}', '{2}')", "1;3; SELECT 2" },
+	{ "execute untyped (array['one','four'], array[]::int[])", "1;4; SELECT 2" },
+	{ "prepare elem as select $1 = any (tags), id from p order by id", "PREPARE" },
+	{ "execute elem ('b')", "t|1;t|2;~|3;f|4; SELECT 4" },
+	{ "prepare sub as select $1[2], cardinality($1), array_append($1, $2), $1 || $2 from p where id = 1",
+	    "ERROR 42804: cannot subscript type unknown because it does not support subscripting" },
+	{ "prepare sub2 (int[], int) as select $1[2], cardinality($1), array_append($1, $2), $1 || $2, "
+	  "$1[1:$2] from p where id = 1",
+	    "PREPARE" },
+	{ "execute sub2 ('{5,6}', 1)", "6|2|{5,6,1}|{5,6,1}|{5}; SELECT 1" },
+	{ "prepare like_any as select id from p where name like any ($1) order by id", "PREPARE" },
+	{ "execute like_any ('{t%,%e}')", "1;2;3; SELECT 3" },
+	{ "prepare arr as select array[$1, 2], array[$2, 'x']", "PREPARE" },
+	{ "execute arr (1, 'y')", "{1,2}|{y,x}; SELECT 1" },
+	{ "prepare ins (int, text[]) as insert into p values ($1, 'n', $2) returning tags", "PREPARE" },
+	{ "execute ins (5, '{\"q r\",NULL}')", "{\"q r\",NULL}; INSERT 0 1" },
+	{ "prepare s2a as select string_to_array($1, $2), array_to_string($3::int[], $4), "
+	  "array_position(tags, $5) from p where id = 1",
+	    "PREPARE" },
+	{ "execute s2a ('1,2', ',', '{3,4}', '+', 'b')", "{1,2}|3+4|2; SELECT 1" },
+};
+static void
+test_literals(void **state)
+{
+	(void)state;
+	golden_all(literals);
+}
+
+static void
+test_subscripts(void **state)
+{
+	(void)state;
+	golden_all(subscripts);
+}
+
+static void
+test_operators(void **state)
+{
+	(void)state;
+	golden_all(operators);
+}
+
+static void
+test_anyall(void **state)
+{
+	(void)state;
+	golden_all(anyall);
+}
+
+static void
+test_functions(void **state)
+{
+	(void)state;
+	golden_all(functions);
+}
+
+static void
+test_columns(void **state)
+{
+	(void)state;
+	golden_all(columns);
+}
+
+static void
+test_prepared(void **state)
+{
+	(void)state;
+	golden_all(prepared);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_literals),
+		cmocka_unit_test(test_subscripts),
+		cmocka_unit_test(test_operators),
+		cmocka_unit_test(test_anyall),
+		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_prepared),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
