@@ -180,6 +180,7 @@ space(char c)
 struct reader {
 	struct cat_str in;
 	uint32_t at;
+	bool said; /* what is wrong */
 	struct cat_err *err;
 };
 
@@ -213,10 +214,11 @@ whole(struct reader *r, int64_t *out)
 	uint32_t from = r->at += neg || peek(r) == '+';
 	int64_t x = 0;
 	for (; peek(r) >= '0' && peek(r) <= '9'; r->at++)
-		if ((x = x * 10 + (peek(r) - '0')) > (int64_t)INT32_MAX + 1)
-			return cat_error(r->err, "22003", "array bound is out of integer range");
+		if (x <= INT32_MAX)
+			x = x * 10 + (peek(r) - '0');
 	*out = neg ? -x : x;
-	if (*out > INT32_MAX)
+	r->said = *out > INT32_MAX || *out < INT32_MIN;
+	if (r->said)
 		return cat_error(r->err, "22003", "array bound is out of integer range");
 	return r->at > from;
 }
@@ -225,7 +227,6 @@ whole(struct reader *r, int64_t *out)
 static bool
 bounds(struct reader *r, int64_t *lower, int64_t *upper)
 {
-	r->err->sqlstate[0] = 0;
 	r->at++;
 	*lower = 1;
 	bool ok = whole(r, upper);
@@ -235,7 +236,7 @@ bounds(struct reader *r, int64_t *lower, int64_t *upper)
 		ok = whole(r, upper);
 	}
 	if (!ok)
-		return r->err->sqlstate[0] ? false : malformed(r, "Missing array dimension value.", 0);
+		return r->said ? false : malformed(r, "Missing array dimension value.", 0);
 	if (peek(r) != ']')
 		return malformed(r, "Missing \"%c\" after array dimensions.", ']');
 	r->at++;
@@ -302,8 +303,7 @@ bool
 cat_array_in(enum cat_type type, int32_t typmod, struct cat_str in, struct cat_str *out,
     struct nam_arena *arena, struct cat_err *err)
 {
-	struct cat_err own;
-	struct reader r = { .in = in, .err = err ? err : &own };
+	struct reader r = { .in = in, .err = err };
 	enum cat_type elem = cat_type_element(type);
 	int64_t lower = 1, upper = 0;
 	uint32_t most = 1, n = 0;
