@@ -121,8 +121,8 @@ static void
 features(void **state)
 {
 	(void)state;
-	static const char *const no[] = { "select * from t for update", "select a[1] from t",
-		"select array[1]", "select array(select 1)", "grant all on t to x", "vacuum",
+	static const char *const no[] = { "select * from t for update", "select a[1][2] from t",
+		"select '{}'::int[][]", "select array(select 1)", "grant all on t to x", "vacuum",
 		"delete from t where current of c", "merge into t using u on true when matched then delete",
 		"create table t (a int unique)", "copy t from program 'ls'", "lock table t",
 		"declare c cursor for select 1", "listen x",

@@ -28,8 +28,9 @@ sql_postgres_has(const char *list, const char *word)
 static bool
 accepts(const char *param, size_t len, enum cat_type given)
 {
-	static const char *const any[] = { "any", "anyelement", "anynonarray", "anycompatible",
-		"anycompatiblenonarray" };
+	static const char *const any[] = { "any", "anyelement", "anycompatible" };
+	static const char *const no_array[] = { "anynonarray", "anycompatiblenonarray" };
+	static const char *const array[] = { "anyarray", "anycompatiblearray" };
 	char name[64];
 	const struct sql_fn *fn;
 	if (given == CAT_UNKNOWN)
@@ -41,6 +42,9 @@ accepts(const char *param, size_t len, enum cat_type given)
 	for (unsigned i = 0; i < sizeof any / sizeof *any; i++)
 		if (strcmp(name, any[i]) == 0)
 			return true;
+	for (unsigned i = 0; i < sizeof array / sizeof *array; i++)
+		if (strcmp(name, array[i]) == 0 || strcmp(name, no_array[i]) == 0)
+			return cat_type_is_array(given) == (strcmp(name, array[i]) == 0);
 	enum cat_type t = cat_type_find(name);
 	return t == given || (t != CAT_UNKNOWN && sql_cast_find(given, t, SQL_CAST_IMPLICIT, &fn));
 }
@@ -66,16 +70,18 @@ takes(const char *p, const enum cat_type *type, unsigned n)
 		const char *end = p + strcspn(p, ",)");
 		bool many = p[len] == '*', optional = p[len] == '?';
 		bool compatible = strncmp(p, "anycompatible", 13) == 0;
-		bool poly = compatible || strncmp(p, "anyelement", 10) == 0;
+		bool array = strncmp(p, "anyarray", 8) == 0 || strncmp(p, "anycompatiblearray", 18) == 0;
+		bool poly = compatible || array || strncmp(p, "anyelement", 10) == 0;
 		if (k == n && !optional)
 			return false;
 		do {
 			if (k == n)
 				break;
-			if (!accepts(p, len, type[k]) || (poly && !alike(same, type[k], compatible)))
+			enum cat_type t = array ? cat_type_element(type[k]) : type[k];
+			if (!accepts(p, len, type[k]) || (poly && !alike(same, t, compatible)))
 				return false;
-			if (poly && type[k] != CAT_UNKNOWN)
-				same = type[k];
+			if (poly && t != CAT_UNKNOWN)
+				same = t;
 			k++;
 		} while (many && k < n);
 		p = end + (*end == ',');
