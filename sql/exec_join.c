@@ -1,25 +1,38 @@
 /*
  * exec_join.c -- the hash join: one side is kept in a table, the other asks it; without keys, all pairs.
  *
- * Outer joins: a batch's probe rows without a partner follow when the batch is done,
- * build rows without one when the probe side is.
+ * Where no two rows of the kept side have the same keys, an answer is the probe side's own batch with columns
+ * of the other side put beside it; else pairs are gathered into new vectors. Outer joins: a batch's probe rows without a
+ * partner come with it, or follow when the batch is done; build rows without one when the probe side is.
  */
-#include "exec.h"
-#include <sql/rowset.h>
+#include <sql/join.h>
+
+/* Rows sel[0..rows) with no NULL among the keys, or all if they are wanted anyway. */
+static unsigned
+keyed(const struct sql_node *n, const struct cat_vec *key, const uint16_t *sel, unsigned rows, uint16_t *live)
+{
+	unsigned m = 0;
+	for (unsigned r = 0; r < rows; r++) {
+		bool null = false;
+		for (unsigned k = 0; k < n->keys && !n->keep_build; k++)
+			null |= key[k].null[sel[r]];
+		live[m] = sel[r];
+		m += !null;
+	}
+	return m;
+}
 
 static bool
 build(struct sql_exec *x, struct sql_node *n)
 {
 	struct nam_arena *keep = x->arena[n->arena + 1];
-	unsigned cols = n->build_cols + n->keys;
-	if ((n->rs = sql_rowset_open(keep, n->build_type, cols)) == NULL)
-		return sql_no_memory(x->err);
 	struct cat_vec *key = nam_arena_take(keep, (n->keys + 1) * sizeof *key);
-	const struct cat_vec **col = nam_arena_take(keep, (cols + 1) * sizeof *col);
+	const struct cat_vec **col = nam_arena_take(keep, (n->build_width + 1) * sizeof *col);
 	uint16_t *live = nam_arena_take(keep, CAT_BATCH * sizeof *live);
 	struct nam_arena *batch = x->arena[n->arena];
-	uint32_t cap = 0;
-	if (key == NULL || col == NULL || live == NULL)
+	n->table = nam_arena_zero(keep, sizeof *n->table);
+	n->rs = sql_rowset_open(keep, n->build_type, n->build_width);
+	if (key == NULL || col == NULL || live == NULL || n->table == NULL || n->rs == NULL)
 		return sql_no_memory(x->err);
 	int rows;
 	while ((rows = sql_next(x, n->build)) > 0) {
@@ -30,33 +43,11 @@ build(struct sql_exec *x, struct sql_node *n)
 			if (!sql_eval(
 				n->build_key[k], &from->out, from->sel, (unsigned)rows, &x->env, &key[k]))
 				return false;
-		const uint16_t *sel = sql_sel(from);
-		unsigned m = 0;
-		for (int r = 0; r < rows; r++) {
-			bool null = false;
-			for (unsigned k = 0; k < n->keys; k++)
-				null |= key[k].null[sel[r]];
-			if (!null || n->keep_build)
-				live[m++] = sel[r];
-		}
+		unsigned m = keyed(n, key, sql_sel(from), (unsigned)rows, live);
+		for (unsigned k = 0; k < n->keys; k++)
+			col[n->key_at[k]] = &key[k];
 		for (unsigned c = 0; c < n->build_cols; c++)
 			col[c] = &from->out.col[n->build_col[c]];
-		for (unsigned k = 0; k < n->keys; k++)
-			col[n->build_cols + k] = &key[k];
-		uint32_t at = n->rs->rows;
-		if (cap < at + m) {
-			cap = cap ? cap * 2 : CAT_BATCH;
-			while (cap < at + m)
-				cap *= 2;
-			uint64_t *more = nam_arena_take(keep, cap * sizeof *more);
-			if (more == NULL)
-				return sql_no_memory(x->err);
-			if (at)
-				memcpy(more, n->hash, at * sizeof *more);
-			n->hash = more;
-		}
-		for (unsigned k = 0; n->keys > 0 && k < m; k++)
-			n->hash[at + k] = sql_hash_row(key, n->keys, live[k]);
 		if (!sql_rowset_add(n->rs, col, live, m))
 			return sql_no_memory(x->err);
 	}
@@ -64,33 +55,17 @@ build(struct sql_exec *x, struct sql_node *n)
 		return false;
 	if (n->keep_build && (n->matched = nam_arena_zero(keep, n->rs->rows + 1)) == NULL)
 		return sql_no_memory(x->err);
-	if (n->keys == 0)
-		return true;
-	uint64_t size = 16;
-	while (size < n->rs->rows)
-		size *= 2;
-	n->mask = size - 1;
-	n->bucket = nam_arena_zero(keep, size * sizeof *n->bucket);
-	n->chain = nam_arena_take(keep, (n->rs->rows + 1) * sizeof *n->chain);
-	if (n->bucket == NULL || n->chain == NULL)
-		return sql_no_memory(x->err);
-	for (uint32_t r = n->rs->rows; r-- > 0;) {
-		bool null = false;
-		for (unsigned k = 0; n->keep_build && k < n->keys; k++)
-			null |= sql_rowset_null(n->rs, r, n->build_cols + k);
-		if (null)
-			continue;
-		uint32_t *b = &n->bucket[n->hash[r] & n->mask];
-		n->chain[r] = *b;
-		*b = r + 1;
-	}
-	return true;
+	n->table->rs = n->rs;
+	n->table->keys = n->keys;
+	n->table->key_at = n->key_at;
+	return n->keys == 0 || sql_join_index(n->table, keep) || sql_no_memory(x->err);
 }
 
 /* State over the current batch of the probe side: lives in the batch arena. */
 struct probe {
 	struct cat_vec *key;
-	uint64_t *hash;
+	uint64_t *hash;  /* of row k of the selection */
+	uint32_t *found; /* its first partner (+1), or 0 */
 	unsigned n;
 	uint8_t *matched; /* keep_probe: by row of the batch */
 	bool told;        /* its rows without a partner are out */
@@ -108,6 +83,7 @@ probe_batch(struct sql_exec *x, struct sql_node *n, struct probe **out)
 	struct probe *p = nam_arena_zero(batch, sizeof *p);
 	if (p == NULL || (p->key = nam_arena_take(batch, (n->keys + 1) * sizeof *p->key)) == NULL ||
 	    (p->hash = nam_arena_take(batch, (unsigned)rows * sizeof *p->hash)) == NULL ||
+	    (p->found = nam_arena_take(batch, (unsigned)rows * sizeof *p->found)) == NULL ||
 	    (n->keep_probe && (p->matched = nam_arena_zero(batch, CAT_BATCH)) == NULL)) {
 		sql_no_memory(x->err);
 		return -1;
@@ -117,37 +93,22 @@ probe_batch(struct sql_exec *x, struct sql_node *n, struct probe **out)
 	for (unsigned k = 0; k < n->keys; k++)
 		if (!sql_eval(n->key[k], &n->child->out, n->child->sel, (unsigned)rows, &x->env, &p->key[k]))
 			return -1;
-	for (int r = 0; n->keys > 0 && r < rows; r++)
-		p->hash[r] = sql_hash_row(p->key, n->keys, sel[r]);
+	if (n->keys > 0)
+		sql_join_find(n->table, p->key, sel, (unsigned)rows, p->hash, p->found);
 	n->probe_at = 0;
 	n->match = 0;
 	*out = p;
 	return rows;
 }
 
-/* The next build row (+1) that equals the current probe row, from n->match on; 0: none. */
+/* The next partner (+1) of the current probe row, after n->match; 0: none. */
 static uint32_t
-next_match(struct sql_node *n, const struct probe *p, unsigned row, bool first)
+next_match(struct sql_node *n, const struct probe *p, unsigned row)
 {
-	if (n->keys == 0) {
-		uint32_t r = first ? 0 : n->match;
-		return r < n->rs->rows ? r + 1 : 0;
-	}
-	uint32_t r = first ? n->bucket[p->hash[n->probe_at] & n->mask] : n->chain[n->match - 1];
-	for (; r != 0; r = n->chain[r - 1])
-		if (n->hash[r - 1] == p->hash[n->probe_at] &&
-		    sql_same_row(n->rs, r - 1, n->build_cols, p->key, n->keys, row))
-			return r;
-	return 0;
-}
-
-static bool
-null_key(const struct sql_node *n, const struct probe *p, unsigned row)
-{
-	for (unsigned k = 0; k < n->keys; k++)
-		if (p->key[k].null[row])
-			return true;
-	return false;
+	if (n->keys == 0)
+		return n->match < n->rs->rows ? n->match + 1 : 0;
+	return n->match == 0 ? p->found[n->probe_at]
+			     : sql_join_more(n->table, p->key, row, p->hash[n->probe_at], n->match);
 }
 
 static int
@@ -275,19 +236,99 @@ left_over(struct sql_exec *x, struct sql_node *n)
 	return 0;
 }
 
-int
-sql_join_next(struct sql_exec *x, struct sql_node *n)
+/* ---- at most one partner each ------------------------------------------------------ */
+
+/* A row of a batch that stays without partner, in place. */
+static void
+no_partner(struct sql_node *n, unsigned row)
+{
+	for (unsigned c = 0; c < n->build_cols; c++) {
+		struct cat_vec *v = &n->out.col[n->build_col[c]];
+		v->null[row] = 1;
+		if (cat_type_is_str(v->type))
+			v->s[row] = (struct cat_str){ "", 0 };
+		else
+			v->i[row] = 0;
+	}
+}
+
+/* ON over the pairs in n->selbuf; marks those it lets pass. */
+static int
+pass_on(struct sql_exec *x, struct sql_node *n, struct probe *p, const uint32_t *row, unsigned m)
+{
+	if (n->on != NULL) {
+		int passed = sql_filter(n->on, &n->out, n->selbuf, m, &x->env, n->selbuf);
+		if (passed < 0)
+			return -1;
+		m = (unsigned)passed;
+	}
+	for (unsigned k = 0; k < m; k++) {
+		if (n->keep_probe)
+			p->matched[n->selbuf[k]] = 1;
+		if (n->keep_build)
+			n->matched[row[n->selbuf[k]]] = 1;
+	}
+	return (int)m;
+}
+
+/* The next batch of the probe side, each of its rows beside its partner. */
+static int
+one_each(struct sql_exec *x, struct sql_node *n)
 {
 	struct nam_arena *answer = x->arena[n->arena + 2];
-	if (!n->opened) {
-		if (!build(x, n))
-			return -1;
-		n->opened = true;
-		n->state = NULL;
+	struct probe *p;
+	int rows;
+	while ((rows = probe_batch(x, n, &p)) > 0) {
+		const struct sql_batch *in = &n->child->out;
+		const uint16_t *sel = sql_sel(n->child);
+		nam_arena_reset(answer);
+		uint32_t *row = nam_arena_take(answer, CAT_BATCH * sizeof *row);
+		if (row == NULL)
+			return no_memory(x);
+		unsigned m = 0;
+		for (int k = 0; k < rows; k++) {
+			n->selbuf[m] = sel[k];
+			row[sel[k]] = p->found[k] - 1;
+			m += p->found[k] != 0;
+		}
+		if (m == 0 && !n->keep_probe)
+			continue;
+		for (unsigned c = 0; c < n->probe_cols; c++)
+			n->out.col[n->probe_col[c]] = in->col[n->probe_col[c]];
+		for (unsigned c = 0; c < n->build_cols; c++) {
+			struct cat_vec *v = &n->out.col[n->build_col[c]];
+			if (!cat_vec_take(v, n->build_type[c], in->n, answer))
+				return no_memory(x);
+			sql_rowset_place(n->rs, c, row, n->selbuf, m, v);
+		}
+		n->out.n = in->n;
+		x->env.arena = answer;
+		int kept = pass_on(x, n, p, row, m);
+		if (kept >= 0 && n->keep_probe) {
+			kept = rows;
+			for (int k = 0; k < rows; k++) {
+				if (!p->matched[sel[k]])
+					no_partner(n, sel[k]);
+				n->selbuf[k] = sel[k];
+			}
+		}
+		if (kept > 0 && n->filter != NULL)
+			kept = sql_filter(n->filter, &n->out, n->selbuf, (unsigned)kept, &x->env, n->selbuf);
+		n->nsel = kept > 0 ? (unsigned)kept : 0;
+		n->sel = n->nsel == in->n ? NULL : n->selbuf;
+		if (kept != 0)
+			return kept;
 	}
-	if (n->rs->rows == 0 && !n->keep_probe)
-		return 0;
-	while (!n->ended) {
+	return rows;
+}
+
+/* ---- any number of partners -------------------------------------------------------- */
+
+static int
+pairs(struct sql_exec *x, struct sql_node *n)
+{
+	struct nam_arena *answer = x->arena[n->arena + 2];
+	while (true) {
 		struct probe *p = (void *)n->state;
 		if (p != NULL && n->probe_at == p->n && n->keep_probe && !p->told) {
 			int kept = alone(x, n, p);
@@ -299,10 +340,8 @@ sql_join_next(struct sql_exec *x, struct sql_node *n)
 			n->state = rows > 0 ? (void *)p : NULL;
 			if (rows < 0)
 				return rows;
-			if (rows == 0) {
-				n->ended = true;
-				break;
-			}
+			if (rows == 0)
+				return 0;
 		}
 		if (!sql_go_on(x))
 			return -1;
@@ -312,26 +351,45 @@ sql_join_next(struct sql_exec *x, struct sql_node *n)
 		if (left == NULL || right == NULL)
 			return no_memory(x);
 		const uint16_t *sel = sql_sel(n->child);
-		unsigned pairs = 0;
-		while (pairs < CAT_BATCH && n->probe_at < p->n) {
+		unsigned found = 0;
+		while (found < CAT_BATCH && n->probe_at < p->n) {
 			unsigned row = sel[n->probe_at];
-			uint32_t m = null_key(n, p, row) ? 0 : next_match(n, p, row, n->match == 0);
+			uint32_t m = next_match(n, p, row);
 			if (m == 0) {
 				n->probe_at++;
 				n->match = 0;
 				continue;
 			}
 			n->match = m;
-			left[pairs] = (uint16_t)row;
-			right[pairs++] = m - 1;
+			left[found] = (uint16_t)row;
+			right[found++] = m - 1;
 		}
-		if (pairs == 0)
+		if (found == 0)
 			continue;
-		if (!beside(x, n, left, right, pairs))
+		if (!beside(x, n, left, right, found))
 			return -1;
-		int kept = match(x, n, p, left, right, pairs);
+		int kept = match(x, n, p, left, right, found);
 		if (kept != 0)
 			return kept;
+	}
+}
+
+int
+sql_join_next(struct sql_exec *x, struct sql_node *n)
+{
+	if (!n->opened) {
+		if (!build(x, n))
+			return -1;
+		n->opened = true;
+		n->state = NULL;
+	}
+	if (n->rs->rows == 0 && !n->keep_probe)
+		return 0;
+	if (!n->ended) {
+		int rows = n->table->unique ? one_each(x, n) : pairs(x, n);
+		if (rows != 0)
+			return rows;
+		n->ended = true;
 	}
 	return n->keep_build ? left_over(x, n) : 0;
 }

@@ -41,7 +41,8 @@ enum sql_node_kind {
 
 struct sql_window;
 struct sql_rowset; /* rows kept: rowset.h */
-struct sql_sub;    /* subqueries of expressions: sub.h */
+struct sql_join_table;
+struct sql_sub; /* subqueries of expressions: sub.h */
 
 /* A query of WITH that is used more than once: run when somebody asks first, its rows kept. */
 struct sql_cte {
@@ -112,6 +113,8 @@ struct sql_node {
 	unsigned *build_col, *probe_col;
 	enum cat_type *build_type, *probe_type;
 	unsigned build_cols, probe_cols;
+	unsigned build_width, *key_at; /* columns that are kept, and where among them the keys are */
+	struct sql_join_table *table;
 	struct sql_rowset *rs; /* JOIN: build side. AGG: keys. SORT: all */
 	uint32_t *bucket, *chain;
 	uint64_t *hash;

@@ -10,6 +10,28 @@ sql_plan_joinable(const struct bind *b, const struct bind_cond *c, uint64_t have
 	       ((c->rmask & ~have) == 0 && (c->lmask & ~one) == 0);
 }
 
+/* A key that is a column of the kept side is there already; others are kept beside it. */
+static bool
+place_keys(struct bind *b, struct sql_node *n)
+{
+	n->build_width = n->build_cols;
+	if ((n->key_at = sql_bind_take(b, (n->keys + 1) * sizeof *n->key_at)) == NULL)
+		return false;
+	for (unsigned k = 0; k < n->keys; k++) {
+		const struct sql_expr *e = n->build_key[k];
+		unsigned c = n->build_cols;
+		if (e->kind == SQL_COLUMN)
+			for (c = 0; c < n->build_cols && n->build_col[c] != e->index;)
+				c++;
+		if (c == n->build_cols) {
+			c = n->build_width++;
+			n->build_type[c] = e->type;
+		}
+		n->key_at[k] = c;
+	}
+	return true;
+}
+
 struct sql_node *
 sql_plan_hash_join(struct bind *b, struct sql_node *left, uint64_t lmask, struct sql_node *right,
     uint64_t rmask, enum ast_join_kind kind)
@@ -48,8 +70,8 @@ sql_plan_hash_join(struct bind *b, struct sql_node *left, uint64_t lmask, struct
 		n->probe_type[i] = sql_plan_column_type(b, n->probe_col[i]);
 	for (unsigned i = 0; i < n->build_cols; i++)
 		n->build_type[i] = sql_plan_column_type(b, n->build_col[i]);
-	for (unsigned i = 0; i < n->keys; i++)
-		n->build_type[n->build_cols + i] = n->build_key[i]->type;
+	if (!place_keys(b, n))
+		return NULL;
 	n->est_rows = n->keys == 0                       ? left->est_rows * right->est_rows
 		      : left->est_rows > right->est_rows ? left->est_rows
 							 : right->est_rows;

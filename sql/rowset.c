@@ -91,38 +91,124 @@ sql_rowset_add(struct sql_rowset *rs, const struct cat_vec *const *col, const ui
 	return true;
 }
 
+void
+sql_rowset_place(const struct sql_rowset *rs, unsigned col, const uint32_t *row, const uint16_t *sel,
+    unsigned n, struct cat_vec *out)
+{
+	struct cat_vec *const *chunk = rs->chunk;
+	if (cat_type_is_str(rs->type[col])) {
+		for (unsigned j = 0; j < n; j++) {
+			unsigned k = sel ? sel[j] : j, r = row[k] % CAT_BATCH;
+			const struct cat_vec *v = &chunk[row[k] / CAT_BATCH][col];
+			out->s[k] = v->s[r];
+			out->null[k] = v->null[r];
+		}
+		return;
+	}
+	for (unsigned j = 0; j < n; j++) {
+		unsigned k = sel ? sel[j] : j, r = row[k] % CAT_BATCH;
+		const struct cat_vec *v = &chunk[row[k] / CAT_BATCH][col];
+		out->i[k] = v->i[r]; /* a double's bits, too */
+		out->null[k] = v->null[r];
+	}
+}
+
 bool
 sql_rowset_gather(const struct sql_rowset *rs, unsigned col, const uint32_t *row, unsigned n,
     struct cat_vec *out, struct nam_arena *arena)
 {
 	if (!cat_vec_take(out, rs->type[col], n, arena))
 		return false;
-	bool str = cat_type_is_str(rs->type[col]);
-	for (unsigned k = 0; k < n; k++) {
-		const struct cat_vec *v = sql_rowset_col(rs, row[k], col);
-		unsigned r = row[k] % CAT_BATCH;
-		out->null[k] = v->null[r];
-		if (str)
-			out->s[k] = v->s[r];
-		else
-			out->i[k] = v->i[r];
-	}
+	sql_rowset_place(rs, col, row, NULL, n, out);
 	return true;
+}
+
+/* ---- hashes ---------------------------------------------------------------------- */
+
+static inline uint64_t
+load8(const char *p)
+{
+	uint64_t x;
+	memcpy(&x, p, 8);
+	return x;
+}
+
+static inline uint64_t
+load4(const char *p)
+{
+	uint32_t x;
+	memcpy(&x, p, 4);
+	return x;
+}
+
+/* What is added back keeps the other word when one makes its factor 0. */
+static inline uint64_t
+two_words(uint64_t h, uint64_t a, uint64_t b)
+{
+	return nam_fold(h ^ a, b) + (a ^ (b << 29 | b >> 35));
+}
+
+static inline uint64_t
+hash_bytes(const char *p, uint32_t n, uint64_t h)
+{
+	h ^= n * UINT64_C(0x9e3779b97f4a7c15);
+	if (n >= 16) {
+		const char *last = p + n - 16;
+		for (; p < last; p += 16)
+			h = two_words(h, load8(p), load8(p + 8));
+		return two_words(h, load8(last), load8(last + 8));
+	}
+	if (n >= 8)
+		return two_words(h, load8(p), load8(p + n - 8));
+	if (n >= 4)
+		return two_words(h, load4(p), load4(p + n - 4));
+	if (n == 0)
+		return nam_mix(h);
+	return two_words(
+	    h, (uint64_t)(unsigned char)p[0] << 8 | (unsigned char)p[n / 2], (unsigned char)p[n - 1]);
+}
+
+#define HASH_SEED UINT64_C(0x9e3779b97f4a7c15)
+
+static inline uint64_t
+hash_value(const struct cat_vec *v, unsigned k, uint64_t h)
+{
+	if (v->null[k])
+		return nam_mix(h + 1);
+	if (sql_by_bytes(v->type))
+		return hash_bytes(v->s[k].p, v->s[k].len, h);
+	if (cat_type_is_str(v->type) || cat_type_is_float(v->type))
+		return cat_value_hash(v->type, cat_vec_at(v, k), h);
+	return nam_mix(h ^ (uint64_t)v->i[k]);
 }
 
 uint64_t
 sql_hash_row(const struct cat_vec *key, unsigned n, unsigned k)
 {
-	uint64_t h = UINT64_C(0x9e3779b97f4a7c15);
-	for (unsigned c = 0; c < n; c++) {
-		if (key[c].null[k])
-			h = nam_mix(h + 1);
-		else if (cat_type_is_str(key[c].type) || cat_type_is_float(key[c].type))
-			h = cat_value_hash(key[c].type, cat_vec_at(&key[c], k), h);
-		else
-			h = nam_mix(h ^ (uint64_t)key[c].i[k]);
-	}
+	uint64_t h = HASH_SEED;
+	for (unsigned c = 0; c < n; c++)
+		h = hash_value(&key[c], k, h);
 	return h;
+}
+
+void
+sql_hash_rows(const struct cat_vec *key, unsigned n, const uint16_t *sel, unsigned rows, uint64_t *out)
+{
+	for (unsigned j = 0; j < rows; j++)
+		out[j] = HASH_SEED;
+	for (unsigned c = 0; c < n; c++) {
+		const struct cat_vec *v = &key[c];
+		if (sql_by_bytes(v->type)) {
+			for (unsigned j = 0; j < rows; j++) {
+				unsigned k = sel[j];
+				out[j] = v->null[k] ? nam_mix(out[j] + 1)
+						    : hash_bytes(v->s[k].p, v->s[k].len, out[j]);
+			}
+		} else {
+			for (unsigned j = 0; j < rows; j++)
+				out[j] = hash_value(v, sel[j], out[j]);
+		}
+	}
 }
 
 bool
@@ -136,7 +222,11 @@ sql_same_row(const struct sql_rowset *rs, uint32_t r, unsigned first, const stru
 			return false;
 		if (v->null[at])
 			continue;
-		if (cat_type_is_str(v->type) || cat_type_is_float(v->type)) {
+		if (sql_by_bytes(v->type)) {
+			const struct cat_str *s = &v->s[at], *t = &key[c].s[k];
+			if (s->len != t->len || !sql_same_bytes(s->p, t->p, s->len))
+				return false;
+		} else if (cat_type_is_str(v->type) || cat_type_is_float(v->type)) {
 			if (cat_value_cmp(v->type, cat_vec_at(v, at), cat_vec_at(&key[c], k)) != 0)
 				return false;
 		} else if (v->i[at] != key[c].i[k]) {

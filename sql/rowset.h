@@ -36,10 +36,50 @@ sql_rowset_at(const struct sql_rowset *rs, uint32_t row, unsigned col)
 /* Rows row[0..n) of one column as a vector. */
 bool sql_rowset_gather(const struct sql_rowset *rs, unsigned col, const uint32_t *row, unsigned n,
     struct cat_vec *out, struct nam_arena *arena);
-/* Hash of row k of n key vectors; NULLs hash alike. */
+/* Rows row[sel[k]] of one column go to sel[k], k < n; out has its memory. sel NULL: 0, 1, ... */
+void sql_rowset_place(const struct sql_rowset *rs, unsigned col, const uint32_t *row, const uint16_t *sel,
+    unsigned n, struct cat_vec *out);
+/* Hash of row k of n key vectors; NULLs hash alike. Good for tables in memory only. */
 uint64_t sql_hash_row(const struct cat_vec *key, unsigned n, unsigned k);
+/* out[j] = the hash of row sel[j], for j < rows. */
+void sql_hash_rows(const struct cat_vec *key, unsigned n, const uint16_t *sel, unsigned rows, uint64_t *out);
 /* Are row k of n vectors and row r of columns first..first+n-1 the same? NULL equals NULL. */
 bool sql_same_row(const struct sql_rowset *rs, uint32_t r, unsigned first, const struct cat_vec *key,
     unsigned n, unsigned k);
+
+/* Is a value of the type equal to another exactly if their bytes are? */
+static inline bool
+sql_by_bytes(enum cat_type t)
+{
+	return t == CAT_TEXT || t == CAT_BYTEA || t == CAT_UUID;
+}
+/* memcmp() == 0 for the short texts that keys are. */
+static inline bool
+sql_same_bytes(const char *a, const char *b, uint32_t n)
+{
+	uint64_t x, y;
+	uint32_t u, v;
+	if (n >= 8) {
+		for (uint32_t at = 0; at + 8 < n; at += 8) {
+			memcpy(&x, a + at, 8);
+			memcpy(&y, b + at, 8);
+			if (x != y)
+				return false;
+		}
+		memcpy(&x, a + n - 8, 8);
+		memcpy(&y, b + n - 8, 8);
+		return x == y;
+	}
+	if (n >= 4) {
+		memcpy(&u, a, 4);
+		memcpy(&v, b, 4);
+		if (u != v)
+			return false;
+		memcpy(&u, a + n - 4, 4);
+		memcpy(&v, b + n - 4, 4);
+		return u == v;
+	}
+	return n == 0 || (a[0] == b[0] && a[n - 1] == b[n - 1] && a[n / 2] == b[n / 2]);
+}
 
 #endif
