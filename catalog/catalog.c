@@ -48,7 +48,8 @@ cat_entry_new(const struct cat_table *def)
 	size_t uses = def->uses * sizeof *def->use;
 	size_t texts = def->view ? strlen(def->view) + 1 : 0;
 	for (unsigned i = 0; i < def->columns; i++)
-		texts += def->column[i].dflt ? strlen(def->column[i].dflt) + 1 : 0;
+		texts += (def->column[i].dflt ? strlen(def->column[i].dflt) + 1 : 0) +
+			 (def->column[i].stats ? strlen(def->column[i].stats) + 1 : 0);
 	for (unsigned i = 0; i < def->checks; i++)
 		texts += strlen(def->check[i].text) + 1;
 	struct cat_entry *e = calloc(1, sizeof *e + columns + checks + uses + texts);
@@ -67,8 +68,10 @@ cat_entry_new(const struct cat_table *def)
 	if (def->uses > 0)
 		memcpy(at, def->use, uses);
 	at += uses;
-	for (unsigned i = 0; i < def->columns; i++)
+	for (unsigned i = 0; i < def->columns; i++) {
 		e->columns[i].dflt = keep_text(&at, def->column[i].dflt);
+		e->columns[i].stats = keep_text(&at, def->column[i].stats);
+	}
 	for (unsigned i = 0; i < def->checks; i++)
 		e->def.check[i].text = keep_text(&at, def->check[i].text);
 	e->def.view = keep_text(&at, def->view);

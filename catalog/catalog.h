@@ -19,9 +19,10 @@ struct cat_column {
 	enum cat_type type;
 	int32_t typmod;
 	bool not_null;
-	uint16_t offset;  /* of its fixed part in a row, set by cat_table_layout */
-	char identity;    /* 'a': GENERATED ALWAYS AS IDENTITY, 'd': BY DEFAULT; 0 */
-	const char *dflt; /* DEFAULT: an expression's text, or NULL */
+	uint16_t offset;   /* of its fixed part in a row, set by cat_table_layout */
+	char identity;     /* 'a': GENERATED ALWAYS AS IDENTITY, 'd': BY DEFAULT; 0 */
+	const char *dflt;  /* DEFAULT: an expression's text, or NULL */
+	const char *stats; /* what ANALYZE found (stats.h), or NULL */
 };
 
 /* A CHECK constraint: the text of its condition. */
@@ -59,8 +60,10 @@ struct cat_table {
 	unsigned uses;                   /* CAT_VIEW: tables and views it reads */
 	char (*use)[CAT_NAME_MAX + 1];
 	struct cat_sequence seq; /* CAT_SEQUENCE */
-	struct txn_table store;  /* .owner is this table */
-	struct cat_table *next;  /* catalog's */
+	bool analyzed;
+	double rows;            /* as ANALYZE counted them */
+	struct txn_table store; /* .owner is this table */
+	struct cat_table *next; /* catalog's */
 };
 
 /* The name of its primary key's constraint. */

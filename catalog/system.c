@@ -18,7 +18,8 @@ enum { T_NAME, T_ID, T_COLUMNS, T_SLOTS, T_ROW_BYTES, T_ANCHOR, T_ALL };
 enum { C_TABLE, C_NUMBER, C_NAME, C_TYPE, C_NOT_NULL, C_KEY, C_KIND, C_TYPMOD, C_ALL };
 
 /* What only some tables have: kind 'd' DEFAULT of column number, 'i' IDENTITY of it, 'c' CHECK, 'k' name of the
- * primary key, 'v' query of a view, 'u' a table it reads, 's' a sequence, 'g' how often it was altered. */
+ * primary key, 'v' query of a view, 'u' a table it reads, 's' a sequence, 'g' how often it was altered, 'r' how many rows ANALYZE
+ * counted, 't' what it found in column number. */
 enum { X_TABLE, X_KIND, X_NUMBER, X_NAME, X_TEXT, X_ALL };
 
 enum { WIDEST = C_ALL, KEY_WIDEST = 3 };
@@ -354,6 +355,17 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 		case 'g':
 			t->generation = x->number;
 			break;
+		case 'r':
+			t->analyzed = true;
+			t->rows = strtod(x->text, NULL);
+			if (!(t->rows >= 0 && t->rows < 1e18))
+				return NAM_CORRUPT;
+			break;
+		case 't':
+			if (!column)
+				return NAM_CORRUPT;
+			t->column[x->number - 1].stats = x->text;
+			break;
 		case 's':
 			t->kind = CAT_SEQUENCE;
 			if (!read_sequence(x->text, &t->seq))
@@ -492,7 +504,7 @@ static nam_status
 extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct nam_arena *arena)
 {
 	struct extra *x =
-	    nam_arena_zero(arena, (2u * def->columns + def->checks + def->uses + 4) * sizeof *x);
+	    nam_arena_zero(arena, (3u * def->columns + def->checks + def->uses + 5) * sizeof *x);
 	*out = x;
 	*n = 0;
 	if (x == NULL)
@@ -505,6 +517,8 @@ extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct n
 			x[(*n)++] = (struct extra){
 				.kind = 'i', .number = i + 1, .text = k->identity == 'a' ? "a" : "d"
 			};
+		if (k->stats != NULL)
+			x[(*n)++] = (struct extra){ .kind = 't', .number = i + 1, .text = k->stats };
 	}
 	for (unsigned i = 0; i < def->checks; i++) {
 		struct extra *to = &x[(*n)++];
@@ -518,6 +532,12 @@ extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct n
 	}
 	if (def->generation != 0)
 		x[(*n)++] = (struct extra){ .kind = 'g', .number = def->generation, .text = "" };
+	if (def->analyzed) {
+		char *text = nam_arena_printf(arena, "%.0f", def->rows);
+		if (text == NULL)
+			return NAM_NOMEM;
+		x[(*n)++] = (struct extra){ .kind = 'r', .text = text };
+	}
 	if (def->kind == CAT_VIEW)
 		x[(*n)++] = (struct extra){ .kind = 'v', .text = def->view };
 	for (unsigned i = 0; i < def->uses; i++) {

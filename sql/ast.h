@@ -233,6 +233,7 @@ enum ast_stmt_kind {
 	AST_SHOW,
 	AST_SET_TRANSACTION,
 	AST_EXPLAIN,
+	AST_ANALYZE, /* names, of */
 };
 
 enum ast_iso { AST_ISO_NONE = 0, AST_ISO_RC, AST_ISO_RR, AST_ISO_SER };
@@ -314,6 +315,8 @@ struct ast_stmt {
 	const char *value;                   /* SET; NULL: DEFAULT */
 	bool analyze, no_timing, no_summary; /* EXPLAIN */
 	struct ast_stmt *inner;              /* EXPLAIN; COPY TO: what makes the rows */
+	struct ast_force *of;                /* ANALYZE: columns of each table; none: all */
+	bool verbose;                        /* ANALYZE */
 };
 
 #endif

@@ -99,6 +99,8 @@ sql_bind_add_table(struct bind *b, const struct ast_table *t)
 	if (st != NAM_OK)
 		return sql_bind_fail(
 		    b, t->position, "58000", "cannot read the catalog: %s", nam_status_text(st));
+	if (tab == NULL && strcmp(t->name, "nam_stats") == 0 && b->in->cat != NULL)
+		return sql_bind_add_stats(b, t);
 	if (tab == NULL)
 		return sql_bind_fail(b, t->position, "42P01", "relation \"%s\" does not exist", t->name);
 	if (b->plan->in_view == 0) {

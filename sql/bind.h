@@ -175,6 +175,8 @@ bool sql_bind_with_done(struct bind *b, const struct ast_with *w, struct sql_nod
 bool sql_bind_add_cte(struct bind *b, const struct ast_table *t, bool *ok);
 bool sql_bind_add_function(struct bind *b, const struct ast_table *t);
 bool sql_bind_add_derived(struct bind *b, const struct ast_table *t);
+/* bind_stats.c: what ANALYZE found, as a table. */
+bool sql_bind_add_stats(struct bind *b, const struct ast_table *t);
 /* A FROM item whose rows come from sub: n columns called that (an alias's names go before). */
 bool sql_bind_add_source(struct bind *b, const struct ast_table *t, struct sql_node *sub,
     const struct sql_column *column, unsigned n);

@@ -592,6 +592,48 @@ explain(struct sql_convert *c, const PgQuery__ExplainStmt *s, struct ast_stmt *s
 	return (st->inner = sql_convert_stmt(c, s->query)) != NULL;
 }
 
+static bool
+analyze(struct sql_convert *c, const PgQuery__VacuumStmt *s, struct ast_stmt *st)
+{
+	bool skip;
+	st->kind = AST_ANALYZE;
+	if (s->is_vacuumcmd)
+		return sql_convert_no(c, "VACUUM is (nothing needs it)", -1);
+	for (size_t i = 0; i < s->n_options; i++) {
+		const PgQuery__DefElem *d = s->options[i]->def_elem;
+		bool verbose = strcmp(d->defname, "verbose") == 0;
+		if (!verbose && strcmp(d->defname, "skip_locked") != 0) {
+			cat_error(c->err, "42601", "unrecognized ANALYZE option \"%.63s\"", d->defname);
+			c->err->position = d->location + 1;
+			return false;
+		}
+		if (!option_bool(c, d, verbose ? &st->verbose : &skip))
+			return false;
+	}
+	st->names = sql_convert_take(c, s->n_rels * sizeof *st->names);
+	st->name_at = sql_convert_take(c, s->n_rels * sizeof *st->name_at);
+	st->of = sql_convert_take(c, s->n_rels * sizeof *st->of);
+	if (st->names == NULL || st->name_at == NULL || st->of == NULL)
+		return false;
+	for (size_t i = 0; i < s->n_rels; i++) {
+		const PgQuery__VacuumRelation *r = s->rels[i]->vacuum_relation;
+		struct ast_table t;
+		struct ast_force *of = &st->of[i];
+		if (!sql_convert_range(c, r->relation, &t))
+			return false;
+		st->names[i] = t.name;
+		st->name_at[i] = t.position;
+		of->names = (unsigned)r->n_va_cols;
+		if ((of->name = sql_convert_take(c, r->n_va_cols * sizeof *of->name)) == NULL)
+			return false;
+		for (size_t k = 0; k < r->n_va_cols; k++)
+			if ((of->name[k] = sql_convert_str(c, sql_convert_word(r->va_cols[k]))) == NULL)
+				return false;
+	}
+	st->nnames = (unsigned)s->n_rels;
+	return true;
+}
+
 static const char *
 feature(PgQuery__Node__NodeCase k)
 {
@@ -633,8 +675,6 @@ feature(PgQuery__Node__NodeCase k)
 		return "LISTEN and NOTIFY are";
 	case PG_QUERY__NODE__NODE_LOCK_STMT:
 		return "LOCK is";
-	case PG_QUERY__NODE__NODE_VACUUM_STMT:
-		return "VACUUM and ANALYZE are (nothing needs them)";
 	case PG_QUERY__NODE__NODE_MERGE_STMT:
 		return "MERGE is";
 	case PG_QUERY__NODE__NODE_DISCARD_STMT:
@@ -709,6 +749,9 @@ sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 		break;
 	case PG_QUERY__NODE__NODE_EXPLAIN_STMT:
 		ok = explain(c, n->explain_stmt, st);
+		break;
+	case PG_QUERY__NODE__NODE_VACUUM_STMT:
+		ok = analyze(c, n->vacuum_stmt, st);
 		break;
 	default:
 		ok = sql_convert_no(c, feature(n->node_case), -1);

@@ -187,7 +187,7 @@ own(const struct sql_costs *c, struct sql_node *n)
 		n->est_width = width_of(n->e, n->es);
 		return filter + n->est_rows * values_of(n->e, n->es) * c->value / 1e3;
 	case SQL_NODE_VALUES:
-		n->est_width = width_of(n->e, n->es);
+		n->est_width = n->rows > 0 ? width_of(n->e, n->es) : 0;
 		return n->est_rows * n->es * c->value / 1e3;
 	case SQL_NODE_SERIES:
 		n->est_width = 8;

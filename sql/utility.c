@@ -147,6 +147,9 @@ sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 	case AST_EXPLAIN:
 		snprintf(tag, max, "EXPLAIN");
 		return sql_explain(s, ast, sink, err);
+	case AST_ANALYZE:
+		snprintf(tag, max, "ANALYZE");
+		return sql_analyze(s, ast, sink, err);
 	case AST_COPY:
 		ok = copy(s, ast, sink, rows, err);
 		snprintf(tag, max, "COPY %llu", (unsigned long long)*rows);

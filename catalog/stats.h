@@ -1,0 +1,33 @@
+/*
+ * stats.h -- what ANALYZE found out about a column: kept as a text beside its definition, read when a plan asks.
+ */
+#ifndef NAM_CATALOG_STATS_H
+#define NAM_CATALOG_STATS_H
+
+#include <catalog/value.h>
+
+enum {
+	CAT_STATS_MCVS = 100,   /* most common values at most */
+	CAT_STATS_BOUNDS = 101, /* of a histogram of 100 parts */
+	CAT_STATS_BYTES = 64,   /* of a value, longer ones are cut (texts) or left out */
+};
+
+struct cat_stats {
+	double null_frac;
+	double width;    /* average bytes of a value */
+	double distinct; /* so many values; < 0: times -1, that share of the rows; 0: nobody knows */
+	unsigned mcvs, bounds;
+	union cat_val *mcv; /* the most common first */
+	double *freq;       /* of them: shares of all rows */
+	/* Values that divide the rest, NULLs aside, into bounds - 1 parts of equally many rows: ascending. */
+	union cat_val *bound;
+};
+
+/* May a value of this type be cut to its first bytes, and still be where it was in the order? */
+bool cat_stats_may_cut(enum cat_type type);
+/* NULL: no memory. */
+char *cat_stats_write(const struct cat_stats *s, enum cat_type type, struct nam_arena *arena);
+/* NULL: it is no text of ours for that type (or no memory): then nothing is known of the column. */
+struct cat_stats *cat_stats_read(const char *text, enum cat_type type, struct nam_arena *arena);
+
+#endif

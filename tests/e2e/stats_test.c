@@ -1,0 +1,112 @@
+/* stats_test.c -- ANALYZE and nam_stats: what PostgreSQL 15's pg_stats says of the same rows. */
+#include "golden.h"
+
+#define STATS "select attname, null_frac, n_distinct, most_common_vals, most_common_freqs "
+
+static const struct golden all[] = {
+	{ "create table t (id int primary key, g text, d date, k int, h int)", "CREATE TABLE" },
+	{ "select count(*) from nam_stats", "0; SELECT 1" },
+	{ "analyze t", "ANALYZE" },
+	{ "select attname, table_rows, null_frac, n_distinct, histogram_bounds from nam_stats where attname "
+	  "= 'g'",
+	    "g|0|0|0|~; SELECT 1" },
+	{ "insert into t select i, case when i % 2 = 0 then 'even \"one' when i % 3 = 0 then null end, date "
+	  "'2020-01-01' + i % 3, i % 20, case when i % 4 = 0 then i when i % 4 = 1 then 7 else i % 40 end "
+	  "from "
+	  "generate_series(1, 1000) i",
+	    "INSERT 0 1000" },
+	{ "analyze verbose t", "ANALYZE" },
+	{ STATS "from nam_stats where tablename = 't' and attname in ('d', 'g', 'id') order by 1",
+	    "d|0|3|{2020-01-02,2020-01-01,2020-01-03}|{0.334,0.333,0.333};"
+	    "g|0.5|1|{\"even \\\"one\"}|{0.5};id|0|-1|~|~; SELECT 3" },
+	{ STATS "from nam_stats where attname in ('h', 'k') order by 1",
+	    "h|0|-0.27|{7,2,3,6,10,11,14,15,18,19,22,23,26,27,30,31,34,35,38,39}|{0.275,0.025,0.025,0.025,0."
+	    "025,"
+	    "0.025,0.025,0.025,0.025,0.025,0.025,0.025,0.025,0.025,0.025,0.025,0.025,0.025,0.025,0.025};"
+	    "k|0|20|{0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19}|{0.05,0.05,0.05,0.05,0.05,0.05,0.05,"
+	    "0.05,"
+	    "0.05,0.05,0.05,0.05,0.05,0.05,0.05,0.05,0.05,0.05,0.05,0.05}; SELECT 2" },
+	{ "select attname, substring(histogram_bounds from 1 for 15) from nam_stats where histogram_bounds "
+	  "is not "
+	  "null order by 1",
+	    "h|{4,12,20,32,40,;id|{1,10,20,30,40,; SELECT 2" },
+	{ "select attname, avg_width, table_rows from nam_stats order by 1",
+	    "d|4|1000;g|9|1000;h|4|1000;id|4|1000;k|4|1000; SELECT 5" },
+	/* transactional, as PostgreSQL's pg_statistic */
+	{ "begin", "BEGIN" },
+	{ "delete from t where k = 3", "DELETE 50" },
+	{ "analyze t (k)", "ANALYZE" },
+	{ "select attname, table_rows, n_distinct from nam_stats where attname in ('k', 'h') order by 1",
+	    "h|950|-0.27;k|950|19; SELECT 2" },
+	{ "rollback", "ROLLBACK" },
+	{ "select attname, table_rows, n_distinct from nam_stats where attname in ('k', 'h') order by 1",
+	    "h|1000|-0.27;k|1000|20; SELECT 2" },
+	/* ALTER TABLE keeps them; they go with the table */
+	{ "alter table t rename column k to kk", "ALTER TABLE" },
+	{ "select n_distinct from nam_stats where attname = 'kk'", "20; SELECT 1" },
+	{ "create view v as select * from t", "CREATE VIEW" },
+	{ "analyze v, nam_tables, t (kk, h)", "ANALYZE" },
+
+	{ "create table j (a json, b bytea, c text)", "CREATE TABLE" },
+	{ "insert into j values ('{}', '\\x00ff', repeat('x', 100)), ('[1]', '\\x00ff', repeat('x', 100)), "
+	  "(null, null, "
+	  "repeat('x', 99))",
+	    "INSERT 0 3" },
+	{ "analyze", "ANALYZE" },
+	{ STATS "from nam_stats where tablename = 'j' order by 1",
+	    "a|0.33333334|0|~|~;b|0.33333334|-0.33333334|{\"\\\\x00ff\"}|{0.6666667};c|0|-0.6666667|~|~; "
+	    "SELECT 3" },
+	{ "select length(histogram_bounds) from nam_stats where tablename = 'j' and attname = 'c'",
+	    "131; SELECT 1" },
+	{ "drop table t cascade", "DROP TABLE" },
+	{ "select count(*) from nam_stats where tablename <> 'j'", "0; SELECT 1" },
+	/* mistakes */
+	{ "analyze nope", "ERROR 42P01: relation \"nope\" does not exist" },
+	{ "analyze j (a, nope)", "ERROR 42703: column \"nope\" of relation \"j\" does not exist" },
+	{ "analyze j (a, b, a)", "ERROR 42701: column \"a\" of relation \"j\" appears more than once" },
+	{ "analyze (nope) j", "ERROR 42601: unrecognized ANALYZE option \"nope\"" },
+	{ "analyze (verbose maybe) j", "ERROR 42601: verbose requires a Boolean value" },
+	{ "analyze (verbose off, skip_locked) j", "ANALYZE" },
+	{ "insert into nam_stats values (1)", "ERROR 42501: permission denied for table nam_stats" },
+	{ "vacuum", "ERROR 0A000: VACUUM is (nothing needs it) not supported yet" },
+};
+
+static void
+answers(void **state)
+{
+	(void)state;
+	golden_all(all);
+}
+
+/* Beyond the sample's size: within what a sample of 30,000 may say of 60,000 rows. */
+static void
+sampled(void **state)
+{
+	(void)state;
+	static const struct golden list[] = {
+		{ "create table big (id int primary key, few int, many int, skew int)", "CREATE TABLE" },
+		{ "insert into big select i, i % 7, i % 5000, case when i % 4 = 0 then 0 else i end from "
+		  "generate_series(1, 60000) i",
+		    "INSERT 0 60000" },
+		{ "analyze big", "ANALYZE" },
+		{ "select attname, table_rows, n_distinct from nam_stats where attname in ('id', 'few') "
+		  "order by 1",
+		    "few|60000|7;id|60000|-1; SELECT 2" },
+		{ "select n_distinct between 4900 and 5100 from nam_stats where attname = 'many'",
+		    "t; SELECT 1" },
+		{ "select n_distinct between -0.85 and -0.65, most_common_vals = '{0}', "
+		  "most_common_freqs::text between '{0.24' and '{0.26' from nam_stats where attname = 'skew'",
+		    "t|t|t; SELECT 1" },
+	};
+	golden_all(list);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(answers),
+		cmocka_unit_test(sampled),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
