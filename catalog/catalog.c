@@ -335,6 +335,10 @@ reload(struct cat *c, struct txn_worker *tw, struct txn *t)
 				shot_free(c, s, at);
 				goto out_unlock;
 			}
+		} else if (e->def.store.guard.bits == 0) {
+			/* Made here: where its definition came to lie is known only now, and to nobody yet. */
+			e->def.store.guard = def->store.guard;
+			e->def.store.guard_word = def->store.guard_word;
 		}
 		shot_add(s, e);
 	}

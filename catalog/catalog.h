@@ -94,6 +94,10 @@ nam_status cat_create(struct cat *c, struct txn *t, const struct cat_table *def)
 nam_status cat_sequence_word(struct cat *c, struct txn_worker *tw, int64_t first, net_addr *out);
 /* NAM_ABSENT: another transaction has dropped it meanwhile; NAM_REFUSED: a system table. */
 nam_status cat_drop(struct cat *c, struct txn *t, const struct cat_table *table);
+/* Before a table's meaning changes: waits for those who are writing it, and keeps others from committing rows until t
+ * ends. READ COMMITTED gets a snapshot that covers all rows there are. NAM_CONFLICT: another transaction has changed
+ * or dropped it meanwhile, or, above READ COMMITTED, its rows; NAM_TIMEOUT. */
+nam_status cat_hold(struct cat *c, struct txn *t, const struct cat_table *table);
 /* Another definition for the rows of a table: the same columns as to type and place, under other names, with other
  * rules. NAM_ABSENT, NAM_CONFLICT: another transaction has been there. */
 nam_status cat_alter(

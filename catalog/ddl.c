@@ -151,6 +151,31 @@ cat_drop(struct cat *c, struct txn *t, const struct cat_table *table)
 }
 
 nam_status
+cat_hold(struct cat *c, struct txn *t, const struct cat_table *table)
+{
+	struct cat_table *sys = &c->system[0]->def;
+	if (table->store.guard.bits == 0) /* t's own definition */
+		return NAM_OK;
+	struct nam_arena arena;
+	nam_arena_init(&arena, 16 << 10);
+	struct txn_get g = { .table = &sys->store };
+	union cat_val name = { .s = { table->name, (uint32_t)strlen(table->name) } };
+	struct cat_str key;
+	nam_status st = cat_key_encode(sys, &name, &key, &g.hash, &arena);
+	g.key = key.p;
+	g.key_len = key.len;
+	if (st == NAM_OK && (st = txn_get(t, &g, 1, &arena)) == NAM_OK && (st = g.status) == NAM_OK)
+		st = txn_lock_now(t, &sys->store, &g.row, &arena);
+	if (st == NAM_OK &&
+	    (g.row.at.bits != table->store.guard.bits || g.row.cid != table->store.guard_word))
+		st = NAM_ABSENT;
+	if (st == NAM_OK)
+		st = txn_hold(t, (struct txn_table *)(uintptr_t)&table->store);
+	nam_arena_fini(&arena);
+	return st == NAM_ABSENT ? NAM_CONFLICT : st;
+}
+
+nam_status
 cat_alter(struct cat *c, struct txn *t, const struct cat_table *table, const struct cat_table *def)
 {
 	struct cat_entry *was = (struct cat_entry *)(uintptr_t)table;
@@ -164,6 +189,7 @@ cat_alter(struct cat *c, struct txn *t, const struct cat_table *table, const str
 	bool opened = false;
 	e->def.store = table->store;
 	e->def.store.view = NULL;
+	e->def.store.guard.bits = 0;
 	e->def.generation = table->generation + 1;
 	nam_arena_init(&arena, 64 << 10);
 	nam_status st = cat_table_layout(&e->def, &err) ? NAM_OK : NAM_INVALID;

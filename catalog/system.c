@@ -151,7 +151,8 @@ copy_name(char out[CAT_NAME_MAX + 1], struct cat_str s)
 /* Calls fn for every row of a system table, all columns decoded. */
 static nam_status
 each_row(struct txn *t, struct cat_entry *e,
-    nam_status (*fn)(void *arg, const struct cat_vec *col, unsigned k), void *arg)
+    nam_status (*fn)(void *arg, const struct cat_vec *col, const struct txn_row *row, unsigned k),
+    void *arg)
 {
 	enum { ROWS = 64 };
 	uint16_t want[WIDEST];
@@ -174,7 +175,7 @@ each_row(struct txn *t, struct cat_entry *e,
 			break;
 		st = cat_rows_decode(&e->def, t, rows, n, want, e->def.columns, col, &batch_arena);
 		for (unsigned k = 0; st == NAM_OK && k < n; k++)
-			st = fn(arg, col, k);
+			st = fn(arg, col, &rows[k], k);
 	}
 	free(rows);
 	txn_scan_close(scan);
@@ -217,7 +218,7 @@ grown(struct nam_arena *arena, void *old, unsigned n, unsigned *max, size_t size
 }
 
 static nam_status
-on_table(void *arg, const struct cat_vec *col, unsigned k)
+on_table(void *arg, const struct cat_vec *col, const struct txn_row *row, unsigned k)
 {
 	struct reading *r = arg;
 	r->table = grown(r->arena, r->table, r->n, &r->max, sizeof *r->table);
@@ -234,13 +235,16 @@ on_table(void *arg, const struct cat_vec *col, unsigned k)
 	t->store.slots = (uint16_t)slots;
 	t->store.row_max = (uint32_t)col[T_ROW_BYTES].i[k];
 	t->store.anchor = (net_addr){ (uint64_t)col[T_ANCHOR].i[k] };
+	t->store.guard = row->at;
+	t->store.guard_word = row->cid;
 	r->n++;
 	return NAM_OK;
 }
 
 static nam_status
-on_column(void *arg, const struct cat_vec *col, unsigned k)
+on_column(void *arg, const struct cat_vec *col, const struct txn_row *row, unsigned k)
 {
+	(void)row;
 	struct reading *r = arg;
 	r->column = grown(r->arena, r->column, r->columns, &r->columns_max, sizeof *r->column);
 	struct column_row *x = nam_arena_zero(r->arena, sizeof *x);
@@ -261,8 +265,9 @@ on_column(void *arg, const struct cat_vec *col, unsigned k)
 }
 
 static nam_status
-on_extra(void *arg, const struct cat_vec *col, unsigned k)
+on_extra(void *arg, const struct cat_vec *col, const struct txn_row *row, unsigned k)
 {
+	(void)row;
 	struct reading *r = arg;
 	r->extra = grown(r->arena, r->extra, r->extras, &r->extras_max, sizeof *r->extra);
 	if (r->extra == NULL)

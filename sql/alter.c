@@ -265,6 +265,9 @@ sql_alter_table(struct sql_session *s, const struct ast_stmt *ast, const struct 
 		return cat_error(err, "42501", "permission denied: \"%s\" is a system catalog", tab->name);
 	if (ast->params > 0)
 		return cat_error(err, "42P02", "there is no parameter $%u", ast->params);
+	s->ddl = true;
+	if ((st = cat_hold(s->cfg.cat, s->t, tab)) != NAM_OK)
+		return sql_status(err, st, NULL);
 	struct cat_table def = *tab;
 	def.column = nam_arena_copy(arena, tab->column, tab->columns * sizeof *def.column);
 	def.check = nam_arena_zero(arena, (tab->checks + ast->checks + 1) * sizeof *def.check);
@@ -276,7 +279,6 @@ sql_alter_table(struct sql_session *s, const struct ast_stmt *ast, const struct 
 		if (!one(s, tab, &def, &ast->alter[i], &next, sink, arena, err))
 			return false;
 	qsort(def.check, def.checks, sizeof *def.check, by_name);
-	s->ddl = true;
 	st = cat_alter(s->cfg.cat, s->t, tab, &def);
 	if (st == NAM_DUPLICATE)
 		return cat_error(err, "42P07", "relation \"%s\" already exists", def.name);

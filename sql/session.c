@@ -288,16 +288,27 @@ plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *s
 {
 	const struct ast_stmt *ast = st->ast;
 	bool named = ast->kind == AST_PREPARE || ast->kind == AST_DEALLOCATE;
-	char tag[64] = "";
-	uint64_t rows = 0;
-	if (!sql_begin_statement(s, err) ||
-	    !(named ? sql_named(s, st, tag, sizeof tag, err)
-		    : sql_utility(s, ast, sink, tag, sizeof tag, &rows, err))) {
-		sql_abort(s);
-		return false;
+	char tag[64];
+	uint64_t rows;
+	for (unsigned tries = 0;; tries++) {
+		bool alone = s->block == SQL_IDLE;
+		tag[0] = 0;
+		rows = 0;
+		bool ok = sql_begin_statement(s, err) &&
+			  (named ? sql_named(s, st, tag, sizeof tag, err)
+				 : sql_utility(s, ast, sink, tag, sizeof tag, &rows, err));
+		if (!ok)
+			sql_abort(s);
+		else if (alone || (s->block == SQL_IMPLICIT && last))
+			ok = sql_commit(s, err);
+		if (ok)
+			break;
+		/* An ALTER TABLE by itself that lost a race has shown nothing to anybody: it runs again. */
+		if (!alone || ast->kind != AST_ALTER_TABLE || tries == SQL_RETRIES ||
+		    s->now.iso != TXN_READ_COMMITTED || strcmp(err->sqlstate, "40001") != 0)
+			return false;
+		sql_err_clear(err);
 	}
-	if ((s->block == SQL_IDLE || (s->block == SQL_IMPLICIT && last)) && !sql_commit(s, err))
-		return false;
 	if (sink->done == NULL || sink->done(sink->arg, tag, rows))
 		return true;
 	return cat_error(err, "57014", "canceling statement due to user request");

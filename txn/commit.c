@@ -55,11 +55,12 @@ txn_recycle(struct txn *t)
 	nam_arena_reset(&t->arena);
 	t->intent = NULL;
 	t->lock = 0;
-	t->pinned = t->claimed = t->settled = t->decided = t->head_written = t->cluster_visible = false;
+	t->pinned = t->claimed = t->settled = t->decided = t->head_written = t->cluster_visible = t->holding =
+	    false;
 	txn_marks_end(t);
 	if (t->arena.budget != NULL)
 		nam_arena_charge(&t->arena, NULL);
-	t->nwr = t->nblobs = t->nreads = t->nabsent = t->nscanned = 0;
+	t->nwr = t->nblobs = t->nreads = t->nabsent = t->nscanned = t->nguards = 0;
 	t->note = 0;
 	t->waiter = NULL;
 	t->more.bits = 0;
@@ -185,12 +186,6 @@ intent_line(const struct txn *t, unsigned offset)
 	return net_plus(t->intent->at, offset);
 }
 
-static bool
-writes(const struct txn_write *w)
-{
-	return w->kind != WR_LOCK;
-}
-
 /* ---- step 1 ---- */
 
 static nam_status
@@ -199,13 +194,13 @@ archives_take(struct txn *t)
 	nam_status st = NAM_OK;
 	for (uint32_t i = 0; st == NAM_OK && i < t->nwr; i++) {
 		struct txn_write *w = t->wr[i];
-		if (w->arch && w->arch_at.bits == 0 && writes(w))
+		if (w->arch && w->arch_at.bits == 0 && txn_writes(w))
 			st = txn_archive_take(t->tw, w->view, &w->arch_at);
 		if (st == NAM_FULL) { /* whoever overwrites that version next archives it first, or waits */
 			w->arch = NULL;
 			st = NAM_OK;
 		}
-		if (st == NAM_OK && w->late && w->late_at.bits == 0 && writes(w))
+		if (st == NAM_OK && w->late && w->late_at.bits == 0 && txn_writes(w))
 			st = txn_archive_take(t->tw, w->view, &w->late_at);
 	}
 	return st;
@@ -223,12 +218,12 @@ write_set(struct txn *t, uint32_t *n_out)
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < t->nwr; i++) {
 		const struct txn_write *w = t->wr[i];
-		if (!writes(w))
+		if (!txn_writes(w))
 			continue;
 		e[n++] = (struct txn_intent_entry){ w->at.bits, w->expect,
 			w->target | (w->slot->meta & REC_DELETED), w->arch_at.bits };
 	}
-	*h = (struct txn_intent_head){ .lock = t->lock, .n = n };
+	*h = (struct txn_intent_head){ .lock = t->lock, .n = n, .holds = t->holding };
 	h->check = nam_fold(nam_fold(nam_hash(e, n * sizeof *e, 0), t->lock), n) | 1;
 	*n_out = n;
 	return h;
@@ -279,7 +274,7 @@ lock_round(struct txn *t, bool claim, bool with_intent, struct txn_intent_head *
 			skip = t->batch.n;
 		}
 		for (; i < t->nwr && t->batch.n < t->batch.cap; i++)
-			if (writes(t->wr[i]) && !t->wr[i]->locked)
+			if (txn_writes(t->wr[i]) && !t->wr[i]->locked)
 				net_cas(&t->batch, t->wr[i]->at, t->wr[i]->expect, t->lock);
 		if (first && claim) {
 			tso_cid floor = 0;
@@ -302,7 +297,7 @@ lock_round(struct txn *t, bool claim, bool with_intent, struct txn_intent_head *
 		unsigned op = skip;
 		for (uint32_t k = from; k < i; k++) {
 			struct txn_write *w = t->wr[k];
-			if (!writes(w) || w->locked)
+			if (!txn_writes(w) || w->locked)
 				continue;
 			const struct net_op *o = &t->op[op++];
 			if (o->status != NAM_OK)
@@ -321,115 +316,6 @@ lock_round(struct txn *t, bool claim, bool with_intent, struct txn_intent_head *
 	return worst;
 }
 
-/* ---- SERIALIZABLE: nothing we met has changed ---- */
-
-static nam_status
-validate_reads(struct txn *t)
-{
-	nam_status st = NAM_OK;
-	uint64_t *word = nam_arena_take(&t->arena, TXN_OPS * sizeof *word);
-	if (word == NULL)
-		return NAM_NOMEM;
-	for (uint32_t i = 0; i < t->nreads;) {
-		uint32_t from = i;
-		batch_open(t);
-		for (; i < t->nreads && t->batch.n < t->batch.cap; i++)
-			net_read(&t->batch, t->read[i].at, &word[i - from], 8);
-		if ((st = net_run(&t->batch)) != NAM_OK)
-			return st;
-		for (uint32_t k = from; k < i; k++) {
-			const struct txn_write *own = txn_own(t, t->read[k].at);
-			if (t->read[k].newest > t->pin.at && (own == NULL || !own->locked))
-				return NAM_CONFLICT; /* it was newer than our snapshot when we met it */
-			if (own != NULL && own->locked && word[k - from] == t->lock)
-				continue;
-			if (word[k - from] != t->read[k].newest)
-				return NAM_CONFLICT;
-		}
-	}
-	return NAM_OK;
-}
-
-/* Does this block hold, or may it come to hold, something our snapshot did not show? */
-static bool
-block_news(struct txn *t, const struct txn_table_view *v, const uint64_t *img, net_addr at)
-{
-	const struct txn_write *own = txn_own(t, at);
-	if (own != NULL && (own->locked || !writes(own)))
-		return false;
-	if (img[REC_WORD] & REC_LOCK)
-		return true;
-	if (!txn_rec_dir_whole(v, img, at))
-		return true;
-	/* A READ that met a commit may show its word and not yet its directory. */
-	unsigned n = txn_rec_newest(v, img);
-	uint64_t newest = n == 255 ? img[REC_WORD] : img[REC_CID + n] & ~REC_ARCHIVED;
-	return newest > t->pin.at || newest != img[REC_WORD];
-}
-
-static nam_status
-validate_absent(struct txn *t)
-{
-	for (uint32_t i = 0; i < t->nabsent; i++) {
-		struct txn_absent *a = &t->absent[i];
-		const struct txn_table_view *v = a->table->view;
-		struct idx_probe p = { .ix = v->index, .hash = a->hash };
-		nam_status st = idx_lookup(t->tw->w, &p, 1, &t->counts);
-		if (st != NAM_OK)
-			return st;
-		uint64_t *img = nam_arena_take(&t->arena, v->block_bytes);
-		if (img == NULL)
-			return NAM_NOMEM;
-		for (unsigned h = 0; h < p.hits; h++) {
-			st = net_read1(t->tw->w, p.hit[h], img, v->block_bytes, &t->counts);
-			if (st != NAM_OK)
-				return st;
-			if (block_news(t, v, img, p.hit[h]))
-				return NAM_CONFLICT;
-		}
-	}
-	return NAM_OK;
-}
-
-/* Until ranges have leaves to validate, a scanned table counts as one range: nothing in it may be newer. */
-static nam_status
-validate_scans(struct txn *t)
-{
-	for (uint32_t i = 0; i < t->nscanned; i++) {
-		const struct txn_table_view *v = t->scanned[i]->view;
-		char *ext = aligned_alloc(64, NET_EXTENT);
-		uint64_t at;
-		nam_status st = ext ? NAM_OK : NAM_NOMEM;
-		if (st == NAM_OK)
-			st = net_read1(t->tw->w, net_plus(v->anchor, offsetof(struct txn_anchor, blocks)),
-			    &at, 8, &t->counts);
-		while (st == NAM_OK && at != 0) {
-			st = net_read1(t->tw->w, (net_addr){ at }, ext, NET_EXTENT, &t->counts);
-			for (uint32_t k = 0; st == NAM_OK && k < v->per_extent; k++) {
-				uint64_t off = sizeof(struct txn_extent) + (uint64_t)k * v->block_bytes;
-				if (block_news(t, v, (uint64_t *)(void *)(ext + off), (net_addr){ at + off }))
-					st = NAM_CONFLICT;
-			}
-			at = ((struct txn_extent *)(void *)ext)->next;
-		}
-		free(ext);
-		if (st != NAM_OK)
-			return st;
-	}
-	return NAM_OK;
-}
-
-static nam_status
-validate(struct txn *t)
-{
-	nam_status st = validate_reads(t);
-	if (st == NAM_OK)
-		st = validate_absent(t);
-	if (st == NAM_OK)
-		st = validate_scans(t);
-	return st;
-}
-
 /* ---- R4 for a record that became hot: archive and link what step 2 will overwrite ---- */
 
 static nam_status
@@ -440,7 +326,7 @@ archive_late(struct txn *t)
 	batch_open(t);
 	for (uint32_t i = 0; st == NAM_OK && i < t->nwr; i++) {
 		struct txn_write *w = t->wr[i];
-		if (!w->late || !writes(w))
+		if (!w->late || !txn_writes(w))
 			continue;
 		any = true;
 		w->late->prev = w->link;
@@ -456,7 +342,7 @@ archive_late(struct txn *t)
 		st = flush(t);
 	for (uint32_t i = 0; st == NAM_OK && i < t->nwr; i++) {
 		struct txn_write *w = t->wr[i];
-		if (!w->late || !writes(w))
+		if (!w->late || !txn_writes(w))
 			continue;
 		unsigned n = w->view->slots;
 		w->link = w->late_at.bits;
@@ -483,7 +369,7 @@ write_versions(struct txn *t, uint64_t entries_check)
 	batch_open(t);
 	for (uint32_t i = 0; st == NAM_OK && i < t->nwr; i++) {
 		struct txn_write *w = t->wr[i];
-		if (!writes(w))
+		if (!txn_writes(w))
 			continue;
 		const struct txn_table_view *v = w->view;
 		struct rec_slot *s = w->slot;
@@ -510,6 +396,8 @@ write_versions(struct txn *t, uint64_t entries_check)
 				    (const char *)t->blob[i].bytes + done, part);
 			done += part;
 		}
+	if (st == NAM_OK)
+		st = txn_guards_post(t);
 	/* The commit line goes with the last doorbell: nothing decided before the rest is out. I2 asks for both. */
 	if (st == NAM_OK && (st = room(t, 1)) == NAM_OK) {
 		struct net_op *op = net_write(&t->batch, intent_line(t, 0), &line, 16);
@@ -550,7 +438,7 @@ junk_of_commit(struct txn *t)
 	struct txn_worker *tw = t->tw;
 	for (uint32_t i = 0; i < t->nwr; i++) {
 		struct txn_write *w = t->wr[i];
-		if (!writes(w))
+		if (!txn_writes(w))
 			continue;
 		struct txn_junk j = { .cid = t->cid, .view = w->view };
 		/* The next reader of this process finds the version at once. Inserted rows wait for their first reader. */
@@ -719,11 +607,13 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 	if (t->arena.budget != NULL)
 		nam_arena_charge(&t->arena, NULL);
 	bool serial = t->iso == TXN_SERIALIZABLE, line = false;
+	net_addr held = { 0 };
+	struct txn_limits limits = t->limits;
 
 	if (cid_out)
 		*cid_out = 0;
 	for (uint32_t i = 0; i < t->nwr; i++)
-		any = any || writes(t->wr[i]);
+		any = any || txn_writes(t->wr[i]);
 	if (!any) {
 		if (t->lock != 0)
 			free_locks(t);
@@ -761,7 +651,7 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 		t->cid = t->claim.cid;
 	}
 	if (st == NAM_OK && serial)
-		st = validate(t);
+		st = txn_validate(t);
 	if (st == NAM_OK)
 		st = archive_late(t);
 	if (st != NAM_OK)
@@ -770,6 +660,8 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 	/* Step 2. */
 	line = true;
 	st = write_versions(t, h->check);
+	if (st == NAM_OK)
+		st = txn_guards_judge(t, &held);
 	if (st != NAM_OK)
 		goto fail;
 	t->decided = true;
@@ -786,7 +678,7 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 	for (uint32_t i = 0; i < t->nwr; i++) {
 		if (t->batch.n + 2 > t->batch.cap)
 			flush(t);
-		if (writes(t->wr[i])) {
+		if (txn_writes(t->wr[i])) {
 			add_directory(t, t->wr[i]);
 			t->wr[i]->locked = false;
 		} else if (t->wr[i]->locked) {
@@ -818,6 +710,9 @@ fail:
 		st = name_conflict(t);
 	}
 	roll_back(t, line);
+	/* Whoever tries again had better not before the table is free. We hold nothing he could wait for. */
+	if (held.bits != 0)
+		txn_guard_wait(tw, held, &limits);
 	return st;
 }
 

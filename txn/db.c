@@ -348,6 +348,7 @@ txn_worker_close(struct txn_worker *tw)
 		free(t->read);
 		free(t->absent);
 		free(t->scanned);
+		free(t->guard);
 		free(t);
 	}
 	for (struct txn_intent *in = tw->intent_free, *next; in != NULL; in = next) {

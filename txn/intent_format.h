@@ -44,7 +44,8 @@ struct txn_intent_head {
 	uint64_t more;      /* entries beyond TXN_INTENT_ENTRIES: address of all of them, or 0 */
 	uint64_t check;     /* over lock, n and all entries */
 	uint64_t waits_for; /* the lock word this transaction waits for, or 0 (not covered by check) */
-	uint64_t pad[3];
+	uint64_t holds; /* 1: the tables whose guards it has locked are its alone (not covered by check) */
+	uint64_t pad[2];
 };
 
 struct txn_commit_line {

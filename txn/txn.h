@@ -84,6 +84,10 @@ struct txn_table {
 	/* The blobs a payload names: fills out[0..max), returns how many. NULL: the table has none. */
 	unsigned (*blobs)(
 	    const struct txn_table *t, const void *row, uint32_t len, struct txn_blob *out, unsigned max);
+	/* The record that says what this table is: a transaction that wrote rows commits only while its word is this
+	 * one, or locked by itself. 0: nobody minds. */
+	net_addr guard;
+	uint64_t guard_word;
 	void *owner;                 /* the caller's */
 	struct txn_table_view *view; /* set by txn_table_open: extents, index, free blocks */
 };
@@ -197,6 +201,12 @@ nam_status txn_lock(struct txn *t, struct txn_table *table, struct txn_row *row,
 /* The same for n rows of one table, one after the other: a round trip each. status per row in st[]. */
 nam_status txn_lock_many(struct txn *t, struct txn_table *table, struct txn_row *row, nam_status *st,
     unsigned n, struct nam_arena *arena);
+
+/* The same at once at any level; above READ COMMITTED a version newer than the snapshot is a NAM_CONFLICT. */
+nam_status txn_lock_now(struct txn *t, struct txn_table *table, struct txn_row *row, struct nam_arena *arena);
+/* With the record locked that is the table's guard: waits until no row is locked by others, and READ COMMITTED's
+ * snapshot covers all there are; nobody else commits one until t ends. NAM_CONFLICT: an older snapshot does not. */
+nam_status txn_hold(struct txn *t, struct txn_table *table);
 
 /* Writes a new version of a row got from this transaction (key columns unchanged); buffered until
  * commit. The payload is copied. */

@@ -184,6 +184,12 @@ struct txn_absent {
 	uint64_t hash;
 };
 
+/* The record that says what a table is, and its word as whoever wrote the table knew it. */
+struct txn_guard {
+	net_addr at;
+	uint64_t word, seen;
+};
+
 struct txn {
 	struct txn_worker *tw;
 	enum txn_iso iso;
@@ -210,6 +216,9 @@ struct txn {
 	uint32_t nabsent, absent_cap;
 	struct txn_table **scanned;
 	uint32_t nscanned, scanned_cap;
+	struct txn_guard *guard;
+	uint32_t nguards, guard_cap;
+	bool holding;   /* txn_hold: tables are ours alone */
 	uint32_t clock; /* marks so far */
 	struct txn_undo *undo;
 	uint32_t nundo, undo_cap;
@@ -229,6 +238,13 @@ struct txn {
 	struct net_batch batch;
 	struct net_op op[TXN_OPS];
 };
+
+/* A lock alone is no write. */
+static inline bool
+txn_writes(const struct txn_write *w)
+{
+	return w->kind != WR_LOCK;
+}
 
 /* record.c */
 enum rec_found { REC_HERE, REC_NONE, REC_OLDER, REC_TORN };
@@ -274,8 +290,24 @@ bool txn_keep_blob(struct txn *t, const struct txn_new_blob *b);
 /* The transaction has ended, one way or the other. */
 void txn_marks_end(struct txn *t);
 
+/* validate.c */
+/* SERIALIZABLE, with all locks held: has nothing we met changed? */
+nam_status txn_validate(struct txn *t);
+/* READs the guards of all tables written, in t's batch; when that has run: are they as they must be? NAM_CONFLICT, and
+ * *held: one that somebody has locked, 0: none. */
+nam_status txn_guards_post(struct txn *t);
+nam_status txn_guards_judge(struct txn *t, net_addr *held);
+/* Until it is not locked any more, the limits are reached, or its node is gone. */
+void txn_guard_wait(struct txn_worker *tw, net_addr at, const struct txn_limits *l);
+
 /* wait.c */
 bool txn_cancelled(const struct txn *t);
+/* What the intent says of the transaction that has this lock word: h->lock is another one when it has ended. */
+nam_status txn_read_head(struct txn *t, uint64_t lock, struct txn_intent_head *h);
+/* Says in our own whom we wait for (0: nobody), and whether we hold tables. */
+nam_status txn_publish(struct txn *t, uint64_t lock);
+/* NAM_DEADLOCK: who has that lock waits for us, by however many others, and we are the one to give way. */
+nam_status txn_deadlock(struct txn *t, uint64_t lock);
 /* Locks w's block from whatever its newest version is, waiting for others; img gets the block under the lock. */
 nam_status txn_lock_wait(struct txn *t, struct txn_write *w, uint64_t *img);
 

@@ -8,38 +8,43 @@ txn_cancelled(const struct txn *t)
 }
 
 /* Says in our intent whom we wait for, so that others can follow the chain. */
-static nam_status
-publish_wait(struct txn *t, uint64_t lock)
+nam_status
+txn_publish(struct txn *t, uint64_t lock)
 {
-	struct txn_intent_head h = { .lock = t->lock, .waits_for = lock };
+	struct txn_intent_head h = { .lock = t->lock, .waits_for = lock, .holds = t->holding };
 	t->head_written = true;
 	return net_write1(t->tw->w, net_plus(t->intent->at, 64), &h, sizeof h, &t->counts);
 }
 
-/* Follows who waits for whom from `lock`. NAM_DEADLOCK: the chain comes back to us, and we are the one to give
- * way: the greatest lock word of the cycle, so that exactly one does. */
-static nam_status
-deadlock(struct txn *t, uint64_t lock)
+nam_status
+txn_read_head(struct txn *t, uint64_t lock, struct txn_intent_head *h)
 {
 	struct net_worker *w = t->tw->w;
+	unsigned in = txn_lock_intent(lock);
+	uint64_t log, chunk;
+	h->lock = 0;
+	nam_status st = net_read1(w, tso_log_at(t->tw->db->tso, txn_lock_owner(lock)), &log, 8, &t->counts);
+	if (st != NAM_OK || log == 0)
+		return st;
+	st = net_read1(w, (net_addr){ log + in / 16 * 8u }, &chunk, 8, &t->counts);
+	if (st != NAM_OK || chunk == 0)
+		return st;
+	return net_read1(w, (net_addr){ chunk + in % 16 * TXN_INTENT_BYTES + 64 }, h, sizeof *h, &t->counts);
+}
+
+/* Follows who waits for whom from `lock`. NAM_DEADLOCK: the chain comes back to us, and we are the one to give
+ * way: the greatest lock word of the cycle, so that exactly one does. */
+nam_status
+txn_deadlock(struct txn *t, uint64_t lock)
+{
 	uint64_t greatest = t->lock;
 	for (unsigned hops = 0; hops < 64 && lock != 0; hops++) {
+		struct txn_intent_head h;
 		if (lock == t->lock)
 			return greatest == t->lock ? NAM_DEADLOCK : NAM_OK;
 		if (lock > greatest)
 			greatest = lock;
-		uint64_t log, chunk;
-		unsigned in = txn_lock_intent(lock);
-		struct txn_intent_head h;
-		nam_status st =
-		    net_read1(w, tso_log_at(t->tw->db->tso, txn_lock_owner(lock)), &log, 8, &t->counts);
-		if (st != NAM_OK || log == 0)
-			return st;
-		st = net_read1(w, (net_addr){ log + in / 16 * 8u }, &chunk, 8, &t->counts);
-		if (st != NAM_OK || chunk == 0)
-			return st;
-		st = net_read1(
-		    w, (net_addr){ chunk + in % 16 * TXN_INTENT_BYTES + 64 }, &h, sizeof h, &t->counts);
+		nam_status st = txn_read_head(t, lock, &h);
 		if (st != NAM_OK || h.lock != lock)
 			return st;
 		lock = h.waits_for;
@@ -83,10 +88,10 @@ wait_turn(struct txn *t, struct txn_write *w, uint64_t *img, uint64_t *published
 		if (t->limits.lock_wait_ns != 0 && now - began > t->limits.lock_wait_ns)
 			return NAM_TIMEOUT;
 		if (now - began > 10000000) {
-			if (waiting_for != seen && (st = publish_wait(t, seen)) != NAM_OK)
+			if (waiting_for != seen && (st = txn_publish(t, seen)) != NAM_OK)
 				return st;
 			*published = waiting_for = seen;
-			if ((st = deadlock(t, seen)) != NAM_OK)
+			if ((st = txn_deadlock(t, seen)) != NAM_OK)
 				return st;
 		}
 		if (tries < 8)
@@ -102,6 +107,6 @@ txn_lock_wait(struct txn *t, struct txn_write *w, uint64_t *img)
 	uint64_t published = 0;
 	nam_status st = wait_turn(t, w, img, &published);
 	/* However it ended: who follows our chain later must not be led on. */
-	nam_status clear = published ? publish_wait(t, 0) : NAM_OK;
+	nam_status clear = published ? txn_publish(t, 0) : NAM_OK;
 	return st != NAM_OK ? st : clear;
 }

@@ -364,18 +364,24 @@ relocked(struct txn *t, struct txn_write *w, struct txn_row *r)
 	return NAM_OK;
 }
 
-nam_status
-txn_lock_many(struct txn *t, struct txn_table *table, struct txn_row *row, nam_status *out, unsigned n,
-    struct nam_arena *arena)
+/* Gives back the lock just taken for the write just added. */
+static nam_status
+forget_lock(struct txn *t, struct txn_write *w)
 {
-	(void)arena; /* locked rows stay with the transaction: their images may have to be archived */
-	if (t->iso != TXN_READ_COMMITTED) {
-		for (unsigned i = 0; i < n; i++) {
-			row[i].changed = false;
-			out[i] = row[i].cid == 0 || row[i].cid == row[i].newest ? NAM_OK : NAM_CONFLICT;
-		}
-		return NAM_OK;
-	}
+	nam_status st = unlock_now(t, w);
+	if (st != NAM_OK)
+		return st;
+	if (t->nwr > TXN_SMALL)
+		w->at.bits = UINT64_MAX; /* keep the map whole: an address nobody asks for */
+	else
+		t->nwr--;
+	return NAM_OK;
+}
+
+/* Locked rows stay with the transaction: their images may have to be archived. */
+static nam_status
+lock_rows(struct txn *t, struct txn_table *table, struct txn_row *row, nam_status *out, unsigned n)
+{
 	nam_status st = txn_ensure_lock(t);
 	if (st != NAM_OK)
 		return st;
@@ -404,15 +410,15 @@ txn_lock_many(struct txn *t, struct txn_table *table, struct txn_row *row, nam_s
 		if (st != NAM_OK)
 			return out[i] = st;
 		if (s == NULL || (s->meta & REC_DELETED)) {
-			if ((st = unlock_now(t, w)) != NAM_OK)
+			if ((st = forget_lock(t, w)) != NAM_OK)
 				return st;
-			t->nwr--; /* it was the last one added */
-			if (t->nwr >= TXN_SMALL) {
-				t->nwr++;
-				w->at.bits = UINT64_MAX; /* keep the map whole: an address nobody asks for */
-			}
 			out[i] = NAM_ABSENT;
 			continue;
+		}
+		if (s->cid != r->cid && t->iso != TXN_READ_COMMITTED) {
+			txn_cover(t, s->cid); /* a retry's snapshot covers it (trap 24) */
+			st = forget_lock(t, w);
+			return out[i] = st == NAM_OK ? NAM_CONFLICT : st;
 		}
 		w->ident = img[REC_IDENT];
 		r->changed = s->cid != r->cid;
@@ -427,6 +433,28 @@ txn_lock_many(struct txn *t, struct txn_table *table, struct txn_row *row, nam_s
 			return st;
 	}
 	return NAM_OK;
+}
+
+nam_status
+txn_lock_many(struct txn *t, struct txn_table *table, struct txn_row *row, nam_status *out, unsigned n,
+    struct nam_arena *arena)
+{
+	(void)arena;
+	if (t->iso == TXN_READ_COMMITTED)
+		return lock_rows(t, table, row, out, n);
+	for (unsigned i = 0; i < n; i++) {
+		row[i].changed = false;
+		out[i] = row[i].cid == 0 || row[i].cid == row[i].newest ? NAM_OK : NAM_CONFLICT;
+	}
+	return NAM_OK;
+}
+
+nam_status
+txn_lock_now(struct txn *t, struct txn_table *table, struct txn_row *row, struct nam_arena *arena)
+{
+	(void)arena;
+	nam_status out = NAM_OK, st = lock_rows(t, table, row, &out, 1);
+	return st != NAM_OK ? st : out;
 }
 
 nam_status

@@ -1,12 +1,9 @@
 /* session_test.c -- sessions beside each other, COPY, prepared statements, cancelling, and statements built to hurt. */
-#include "embedded.h"
+#include "later.h"
 
-#include <pthread.h>
 #include <unistd.h>
 
 static struct embedded e;
-
-#define says(t, text, answer) assert_string_equal(ask(t, text), answer)
 
 static bool
 starts(const char *s, const char *with)
@@ -15,36 +12,6 @@ starts(const char *s, const char *with)
 }
 
 /* ---- two sessions ------------------------------------------------------------------ */
-
-struct later {
-	struct teller *t;
-	const char *text;
-	char answer[300];
-	pthread_t thread;
-};
-
-static void *
-run_later(void *arg)
-{
-	struct later *l = arg;
-	snprintf(l->answer, sizeof l->answer, "%s", ask(l->t, l->text));
-	return NULL;
-}
-
-static void
-start(struct later *l, struct teller *t, const char *text)
-{
-	l->t = t;
-	l->text = text;
-	pthread_create(&l->thread, NULL, run_later, l);
-}
-
-static const char *
-wait_for(struct later *l)
-{
-	pthread_join(l->thread, NULL);
-	return l->answer;
-}
 
 static void
 read_committed(void **state)

@@ -1,0 +1,272 @@
+/*
+ * validate.c -- what has to be as it was when the locks are held: all that SERIALIZABLE met, and the records that say
+ * what the tables written are (guards).
+ *
+ * A writer locks its rows and then READs the guard. Who changes a table's meaning (txn_hold) locks the guard's record,
+ * waits until no row is locked or newer than his snapshot, says in his intent that he holds the table, and looks at the
+ * rows once more. A writer that finds the guard locked asks the intent: not held yet, so it may go on, for it will be
+ * waited for; held, so it may not. Each side's own step has completed before it looks for the other's, so of two that
+ * meet at least one sees the other.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "txn_internal.h"
+
+static nam_status
+validate_reads(struct txn *t)
+{
+	nam_status st = NAM_OK;
+	uint64_t *word = nam_arena_take(&t->arena, TXN_OPS * sizeof *word);
+	if (word == NULL)
+		return NAM_NOMEM;
+	for (uint32_t i = 0; i < t->nreads;) {
+		uint32_t from = i;
+		net_batch_init(&t->batch, t->tw->w, t->op, TXN_OPS, &t->counts);
+		for (; i < t->nreads && t->batch.n < t->batch.cap; i++)
+			net_read(&t->batch, t->read[i].at, &word[i - from], 8);
+		if ((st = net_run(&t->batch)) != NAM_OK)
+			return st;
+		for (uint32_t k = from; k < i; k++) {
+			const struct txn_write *own = txn_own(t, t->read[k].at);
+			if (t->read[k].newest > t->pin.at && (own == NULL || !own->locked))
+				return NAM_CONFLICT; /* it was newer than our snapshot when we met it */
+			if (own != NULL && own->locked && word[k - from] == t->lock)
+				continue;
+			if (word[k - from] != t->read[k].newest)
+				return NAM_CONFLICT;
+		}
+	}
+	return NAM_OK;
+}
+
+/* Does this block hold, or may it come to hold, something our snapshot did not show? */
+static bool
+block_news(struct txn *t, const struct txn_table_view *v, const uint64_t *img, net_addr at)
+{
+	const struct txn_write *own = txn_own(t, at);
+	if (own != NULL && (own->locked || !txn_writes(own)))
+		return false;
+	if (img[REC_WORD] & REC_LOCK)
+		return true;
+	if (!txn_rec_dir_whole(v, img, at))
+		return true;
+	/* A READ that met a commit may show its word and not yet its directory. */
+	unsigned n = txn_rec_newest(v, img);
+	uint64_t newest = n == 255 ? img[REC_WORD] : img[REC_CID + n] & ~REC_ARCHIVED;
+	return newest > t->pin.at || newest != img[REC_WORD];
+}
+
+static nam_status
+validate_absent(struct txn *t)
+{
+	for (uint32_t i = 0; i < t->nabsent; i++) {
+		struct txn_absent *a = &t->absent[i];
+		const struct txn_table_view *v = a->table->view;
+		struct idx_probe p = { .ix = v->index, .hash = a->hash };
+		nam_status st = idx_lookup(t->tw->w, &p, 1, &t->counts);
+		if (st != NAM_OK)
+			return st;
+		uint64_t *img = nam_arena_take(&t->arena, v->block_bytes);
+		if (img == NULL)
+			return NAM_NOMEM;
+		for (unsigned h = 0; h < p.hits; h++) {
+			st = net_read1(t->tw->w, p.hit[h], img, v->block_bytes, &t->counts);
+			if (st != NAM_OK)
+				return st;
+			if (block_news(t, v, img, p.hit[h]))
+				return NAM_CONFLICT;
+		}
+	}
+	return NAM_OK;
+}
+
+/* Does a table hold anything that our snapshot did not show? NAM_BUSY: it may come to, *lock is on a block. */
+static nam_status
+table_news(struct txn *t, const struct txn_table_view *v, uint64_t *lock)
+{
+	char *ext = aligned_alloc(64, NET_EXTENT);
+	uint64_t at;
+	nam_status st = ext ? NAM_OK : NAM_NOMEM;
+	if (st == NAM_OK)
+		st = net_read1(
+		    t->tw->w, net_plus(v->anchor, offsetof(struct txn_anchor, blocks)), &at, 8, &t->counts);
+	while (st == NAM_OK && at != 0) {
+		st = net_read1(t->tw->w, (net_addr){ at }, ext, NET_EXTENT, &t->counts);
+		for (uint32_t k = 0; st == NAM_OK && k < v->per_extent; k++) {
+			uint64_t off = sizeof(struct txn_extent) + (uint64_t)k * v->block_bytes;
+			const uint64_t *img = (uint64_t *)(void *)(ext + off);
+			if (!block_news(t, v, img, (net_addr){ at + off }))
+				continue;
+			*lock = img[REC_WORD];
+			st = *lock & REC_LOCK ? NAM_BUSY : NAM_CONFLICT;
+		}
+		at = ((struct txn_extent *)(void *)ext)->next;
+	}
+	free(ext);
+	return st;
+}
+
+/* Until ranges have leaves to validate, a scanned table counts as one range: nothing in it may be newer. */
+static nam_status
+validate_scans(struct txn *t)
+{
+	nam_status st = NAM_OK;
+	uint64_t lock;
+	for (uint32_t i = 0; st == NAM_OK && i < t->nscanned; i++)
+		st = table_news(t, t->scanned[i]->view, &lock);
+	return st == NAM_BUSY ? NAM_CONFLICT : st;
+}
+
+nam_status
+txn_validate(struct txn *t)
+{
+	nam_status st = validate_reads(t);
+	if (st == NAM_OK)
+		st = validate_absent(t);
+	if (st == NAM_OK)
+		st = validate_scans(t);
+	return st;
+}
+
+/* ---- guards ---- */
+
+nam_status
+txn_guards_post(struct txn *t)
+{
+	const struct txn_table *last = NULL;
+	t->nguards = 0;
+	for (uint32_t i = 0; i < t->nwr; i++) {
+		const struct txn_write *w = t->wr[i];
+		if (!txn_writes(w) || w->table == last || w->table->guard.bits == 0)
+			continue;
+		last = w->table;
+		uint32_t g = 0;
+		while (g < t->nguards && t->guard[g].at.bits != last->guard.bits)
+			g++;
+		if (g < t->nguards) {
+			/* Rows of one table written under two definitions: one of them is not it any more. */
+			if (t->guard[g].word != last->guard_word)
+				t->guard[g].word = 0;
+			continue;
+		}
+		if (!txn_grow((void **)&t->guard, t->nguards, &t->guard_cap, sizeof *t->guard))
+			return NAM_NOMEM;
+		t->guard[t->nguards++] = (struct txn_guard){ .at = last->guard, .word = last->guard_word };
+	}
+	for (uint32_t g = 0; g < t->nguards; g++) {
+		if (t->batch.n == t->batch.cap) {
+			nam_status st = net_run(&t->batch);
+			if (st != NAM_OK)
+				return st;
+		}
+		net_read(&t->batch, t->guard[g].at, &t->guard[g].seen, 8);
+	}
+	return NAM_OK;
+}
+
+/* A guard that somebody has locked: does he hold the table? READs it again when he has ended meanwhile. */
+static nam_status
+holder(struct txn *t, struct txn_guard *k, bool *holds)
+{
+	struct txn_intent_head h;
+	nam_status st = NAM_OK;
+	*holds = false;
+	while (st == NAM_OK && (k->seen & REC_LOCK) && k->seen != t->lock) {
+		if ((st = txn_read_head(t, k->seen, &h)) != NAM_OK)
+			break;
+		if (h.lock == k->seen) {
+			*holds = h.holds != 0;
+			return NAM_OK;
+		}
+		/* No word in the intent yet, or he is gone. */
+		uint64_t before = k->seen;
+		if ((st = net_read1(t->tw->w, k->at, &k->seen, 8, &t->counts)) == NAM_OK && k->seen == before)
+			return NAM_OK;
+	}
+	return st;
+}
+
+nam_status
+txn_guards_judge(struct txn *t, net_addr *held)
+{
+	nam_status st = NAM_OK;
+	held->bits = 0;
+	for (uint32_t g = 0; g < t->nguards; g++) {
+		struct txn_guard *k = &t->guard[g];
+		bool holds;
+		nam_status asked = holder(t, k, &holds);
+		if (asked != NAM_OK)
+			return asked;
+		if (k->seen == t->lock || k->seen == k->word || ((k->seen & REC_LOCK) && !holds))
+			continue;
+		st = NAM_CONFLICT;
+		if (k->seen & REC_LOCK)
+			*held = k->at;
+		else
+			tso_answered(t->tw->db->tso, k->seen); /* a retry's snapshot covers it (trap 24) */
+	}
+	return st;
+}
+
+void
+txn_guard_wait(struct txn_worker *tw, net_addr at, const struct txn_limits *l)
+{
+	uint64_t began = net_now_ns(tw->w), word;
+	while (net_read1(tw->w, at, &word, sizeof word, NULL) == NAM_OK) {
+		if ((word & REC_LOCK) == 0) {
+			tso_answered(tw->db->tso, word);
+			return;
+		}
+		if ((l->cancel != NULL && atomic_load_explicit(l->cancel, memory_order_relaxed) != 0) ||
+		    (l->lock_wait_ns != 0 && net_now_ns(tw->w) - began > l->lock_wait_ns))
+			return;
+		net_sleep(tw->w, 200000);
+	}
+}
+
+/* *waits: the lock word that our intent says we wait for. */
+static nam_status
+hold(struct txn *t, const struct txn_table_view *v, uint64_t *waits)
+{
+	uint64_t began = net_now_ns(t->tw->w), lock = 0;
+	bool first = !t->holding; /* else of a table held before nobody may think that it is not */
+	while (true) {
+		nam_status st = table_news(t, v, &lock);
+		if (st == NAM_OK && t->holding)
+			return NAM_OK;
+		if (st != NAM_OK && st != NAM_BUSY && (st != NAM_CONFLICT || t->iso != TXN_READ_COMMITTED))
+			return st;
+		uint64_t now = net_now_ns(t->tw->w), blocker = st == NAM_BUSY ? lock : 0;
+		if (txn_cancelled(t))
+			return NAM_CANCELLED;
+		if (t->limits.lock_wait_ns != 0 && now - began > t->limits.lock_wait_ns)
+			return NAM_TIMEOUT;
+		bool holding = st != NAM_BUSY || !first;
+		if (holding != t->holding || blocker != *waits) {
+			t->holding = holding;
+			*waits = blocker;
+			if ((st = txn_publish(t, blocker)) != NAM_OK)
+				return st;
+		}
+		if (blocker != 0) {
+			if (now - began > 10000000 && (st = txn_deadlock(t, blocker)) != NAM_OK)
+				return st;
+			net_sleep(t->tw->w, now - began < 10000000 ? 50000 : 1000000);
+		}
+		if ((st = txn_statement(t)) != NAM_OK)
+			return st;
+	}
+}
+
+nam_status
+txn_hold(struct txn *t, struct txn_table *table)
+{
+	uint64_t waits = 0;
+	bool held = t->holding;
+	nam_status st = hold(t, table->view, &waits);
+	if (st != NAM_OK)
+		t->holding = held;
+	/* However it ended: who follows our chain later must not be led on. */
+	nam_status clear = waits != 0 || st != NAM_OK ? txn_publish(t, 0) : NAM_OK;
+	return st != NAM_OK ? st : clear;
+}
