@@ -151,8 +151,7 @@ copy_name(char out[CAT_NAME_MAX + 1], struct cat_str s)
 /* Calls fn for every row of a system table, all columns decoded. */
 static nam_status
 each_row(struct txn *t, struct cat_entry *e,
-    nam_status (*fn)(void *arg, const struct cat_vec *col, const struct txn_row *row, unsigned k),
-    void *arg)
+    nam_status (*fn)(void *arg, const struct cat_vec *col, const struct txn_row *row, unsigned k), void *arg)
 {
 	enum { ROWS = 64 };
 	uint16_t want[WIDEST];
