@@ -495,7 +495,7 @@ func(struct bind *b, const struct ast_expr *e)
 			? CAT_INT4
 			: want);
 	}
-	if (e->nargs == 0)
+	if (e->nargs == 0 || strcmp(e->text, "age") == 0)
 		b->plan->uses_now = true;
 	return sql_expr_func(b->a, e->text, a, e->nargs, e->position, b->err);
 }

@@ -588,7 +588,23 @@ sql_value(struct sql_convert *c, const PgQuery__SQLValueFunction *f)
 			e->type = date ? CAT_DATE : CAT_TIME;
 		return e;
 	}
-	return no(c, "CURRENT_TIME, CURRENT_USER and the like are", f->location);
+	static const struct {
+		PgQuery__SQLValueFunctionOp op;
+		const char *name;
+	} names[] = {
+		{ PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_ROLE, "current_role" },
+		{ PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_USER, "current_user" },
+		{ PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_USER, "user" },
+		{ PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_SESSION_USER, "session_user" },
+		{ PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_CATALOG, "current_catalog" },
+		{ PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_SCHEMA, "current_schema" },
+	};
+	for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+		if (f->op == names[k].op) {
+			now->text = names[k].name;
+			return now;
+		}
+	return no(c, "CURRENT_TIME is", f->location);
 }
 
 static struct ast_expr *

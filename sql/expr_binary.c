@@ -5,7 +5,6 @@
 
 #include <openssl/evp.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/random.h>
 
 static int
@@ -146,44 +145,6 @@ k_sha512(struct sql_row *r)
 }
 
 static bool
-is(struct cat_str s, const char *word)
-{
-	return s.len == strlen(word) && strncasecmp(s.p, word, s.len) == 0;
-}
-
-static bool
-no_encoding(struct sql_row *r)
-{
-	struct cat_str s = r->a[1].s;
-	bool known = is(s, "base64") || is(s, "escape");
-	return cat_error(r->env->err, known ? "0A000" : "22023",
-	    known ? "encoding \"%.*s\" is not supported yet" : "unrecognized encoding: \"%.*s\"",
-	    (int)(s.len > 60 ? 60 : s.len), s.p);
-}
-
-static bool
-k_encode(struct sql_row *r)
-{
-	struct cat_str s = r->a[0].s;
-	if (!is(r->a[1].s, "hex"))
-		return no_encoding(r);
-	char *p = nam_arena_take(r->env->arena, 2 * (size_t)s.len + 1);
-	if (p == NULL)
-		return sql_oom(r->env->err);
-	cat_hex_out(s.p, s.len, p);
-	r->out.s = (struct cat_str){ p, 2 * s.len };
-	return true;
-}
-
-static bool
-k_decode(struct sql_row *r)
-{
-	if (!is(r->a[1].s, "hex"))
-		return no_encoding(r);
-	return cat_hex_in(r->a[0].s, &r->out.s, r->env->arena, r->env->err);
-}
-
-static bool
 k_new_uuid(struct sql_row *r)
 {
 	unsigned char u[CAT_UUID_BYTES];
@@ -235,8 +196,6 @@ const struct sql_fn sql_fns_binary[] = {
 	FN("md5", 1, CAT_TEXT, k_md5, B),
 	FN("sha256", 1, B, k_sha256, B),
 	FN("sha512", 1, B, k_sha512, B),
-	FN("encode", 2, CAT_TEXT, k_encode, B, CAT_TEXT),
-	FN("decode", 2, B, k_decode, CAT_TEXT, CAT_TEXT),
 	{ "gen_random_uuid", SQL_FN_VOLATILE | SQL_FN_EACH, 0, { 0 }, U, NULL, k_new_uuid },
 	{ 0 },
 };

@@ -49,7 +49,9 @@ enum {
 	SQL_FN_VOLATILE = 4, /* not a constant even over constants */
 	SQL_FN_EACH = 16,    /* called for every row, even over constants */
 	SQL_FN_REGEX = 32,   /* the second argument is a pattern: prepared when it is a constant */
-	SQL_FN_ANY = 8,      /* any number (>= nargs) of arguments of any type, given as text */
+	SQL_FN_ANY = 8,      /* any number (>= nargs) of arguments of any type */
+	SQL_FN_EXACT = 64,   /* with SQL_FN_ANY: exactly nargs */
+	SQL_FN_TEXT1 = 128,  /* with SQL_FN_ANY: the first one is text */
 };
 
 struct sql_fn {
@@ -65,6 +67,7 @@ struct sql_fn {
 extern const struct sql_fn sql_fns_number[], sql_fns_compare[], sql_fns_text[], sql_fns_date[],
     sql_fns_small[], sql_fns_sequence[], sql_fns_interval[], sql_fns_binary[], sql_fns_regex[],
     sql_fns_json[], sql_fns_more[], sql_fns_array[];
+extern const struct sql_fn sql_fns_string[], sql_fns_math[], sql_fns_session[];
 
 /* ---- casts (expr_cast.c) ------------------------------------------------------ */
 
@@ -109,6 +112,33 @@ sql_oom(struct cat_err *err)
 	return cat_error(err, "53200", "out of memory");
 }
 
+/* Text that grows in env's arena; begins as { .env = env }. */
+struct sql_writer {
+	char *p;
+	size_t n, cap;
+	const struct sql_env *env;
+};
+/* 53200; 54000 when it gets too long. */
+bool sql_put(struct sql_writer *w, const char *p, size_t n);
+static inline bool
+sql_put_str(struct sql_writer *w, struct cat_str s)
+{
+	return sql_put(w, s.p, s.len);
+}
+static inline bool
+sql_put_char(struct sql_writer *w, char c)
+{
+	return sql_put(w, &c, 1);
+}
+static inline struct cat_str
+sql_written(const struct sql_writer *w)
+{
+	return (struct cat_str){ w->n ? w->p : "", (uint32_t)w->n };
+}
+/* expr_string.c: as an identifier, in double quotes where it must be. */
+bool sql_put_ident(struct sql_writer *w, struct cat_str s);
+/* As a literal, NULL too. */
+bool sql_put_literal(struct sql_writer *w, struct cat_str s);
 /* expr_like.c */
 bool sql_like(struct cat_str text, struct cat_str pattern, bool *out, struct cat_err *err);
 /* expr_text.c: characters */

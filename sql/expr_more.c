@@ -1,4 +1,4 @@
-/* expr_more.c -- the rarer functions: hyperbolic and inverse ones, gcd and lcm, overlay, quoting. */
+/* expr_more.c -- the rarer functions: hyperbolic and inverse ones, gcd and lcm, overlay. */
 #include <sql/expr_internal.h>
 
 #include <math.h>
@@ -137,35 +137,6 @@ k_overlay(struct sql_row *r)
 	return true;
 }
 
-static bool
-k_quote_literal(struct sql_row *r)
-{
-	struct cat_str s = r->a[0].s;
-	char *p = room(r, (uint64_t)s.len * 2 + 4), *q = p;
-	if (p == NULL)
-		return false;
-	if (memchr(s.p, '\\', s.len) != NULL)
-		*q++ = 'E';
-	*q++ = '\'';
-	for (uint32_t k = 0; k < s.len; k++) {
-		if (s.p[k] == '\'' || s.p[k] == '\\')
-			*q++ = s.p[k];
-		*q++ = s.p[k];
-	}
-	*q++ = '\'';
-	r->out.s = (struct cat_str){ p, (uint32_t)(q - p) };
-	return true;
-}
-
-static bool
-k_quote_nullable(struct sql_row *r)
-{
-	if (!r->null[0])
-		return k_quote_literal(r);
-	r->out.s = (struct cat_str){ "NULL", 4 };
-	return true;
-}
-
 #define T CAT_TEXT
 #define I CAT_INT4
 #define F1(name, f)                                                                                          \
@@ -194,7 +165,5 @@ const struct sql_fn sql_fns_more[] = {
 	F("lcm", 0, 2, CAT_INT8, k_lcm, CAT_INT8, CAT_INT8),
 	F("overlay", 0, 3, T, k_overlay, T, T, I),
 	F("overlay", 0, 4, T, k_overlay, T, T, I, I),
-	F("quote_literal", 0, 1, T, k_quote_literal, T),
-	F("quote_nullable", SQL_FN_NULLS, 1, T, k_quote_nullable, T),
 	{ 0 },
 };

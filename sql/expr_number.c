@@ -481,6 +481,8 @@ const struct sql_fn sql_fns_number[] = {
 	F2("trunc", CAT_NUMERIC, CAT_INT4, CAT_NUMERIC, n_trunc),
 	BOTH("sign", f_sign, n_sign),
 	BOTH("sqrt", f_sqrt, n_sqrt),
+	OP1("|/", CAT_FLOAT8, f_sqrt),
+	OP1("||/", CAT_FLOAT8, f_cbrt),
 	BOTH("exp", f_exp, n_exp),
 	BOTH("ln", f_ln, n_ln),
 	BOTH("log", f_log10, n_log10),

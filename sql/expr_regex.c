@@ -230,39 +230,14 @@ k_instr(struct sql_frame *f)
 	return true;
 }
 
-struct writer {
-	char *p;
-	size_t n, cap;
-	const struct sql_env *env;
-};
-
-static bool
-put(struct writer *w, const char *p, size_t n)
-{
-	if (w->n + n > w->cap) {
-		size_t cap = (w->n + n) * 2 + 16;
-		if (w->n + n > TEXT_MAX)
-			return cat_error(w->env->err, "54000", "requested length too large");
-		char *to = nam_arena_take(w->env->arena, cap);
-		if (to == NULL)
-			return sql_oom(w->env->err);
-		memcpy(to, w->p, w->n);
-		w->p = to;
-		w->cap = cap;
-	}
-	memcpy(w->p + w->n, p, n);
-	w->n += n;
-	return true;
-}
-
 /* \1 is a group, \& all of it, \\ a backslash, and a backslash before anything else is itself. */
 static bool
-put_replacement(struct writer *w, struct cat_str by, struct cat_str s, const struct sql_regex_span *span)
+put_replacement(struct sql_writer *w, struct cat_str by, struct cat_str s, const struct sql_regex_span *span)
 {
 	for (uint32_t k = 0; k < by.len;) {
 		const char *esc = memchr(by.p + k, '\\', by.len - k);
 		uint32_t to = esc ? (uint32_t)(esc - by.p) : by.len;
-		if (!put(w, by.p + k, to - k))
+		if (!sql_put(w, by.p + k, to - k))
 			return false;
 		if (esc == NULL)
 			return true;
@@ -271,11 +246,11 @@ put_replacement(struct writer *w, struct cat_str by, struct cat_str s, const str
 		unsigned g = c >= '1' && c <= '9' ? (unsigned)(c - '0') : 0;
 		if (g > 0 || c == '&') {
 			if (span[g].from >= 0 && span[g].to >= 0 &&
-			    !put(w, s.p + span[g].from, (size_t)(span[g].to - span[g].from)))
+			    !sql_put(w, s.p + span[g].from, (size_t)(span[g].to - span[g].from)))
 				return false;
 			continue;
 		}
-		if (!put(w, "\\", 1))
+		if (!sql_put(w, "\\", 1))
 			return false;
 		if (c != '\\')
 			k = to + 1;
@@ -286,20 +261,21 @@ put_replacement(struct writer *w, struct cat_str by, struct cat_str s, const str
 static bool
 replace(struct machine *m, struct cat_str s, struct cat_str by, struct cat_str *out)
 {
-	struct writer w = { .p = "", .env = m->frame->env };
+	struct sql_writer w = { .p = "", .env = m->frame->env };
 	struct sql_regex_span span[SQL_REGEX_GROUPS];
 	uint32_t done = 0;
 	bool any = false;
 	for (uint32_t at = 0; at <= s.len && sql_regex_find(m->run, &m->p->re, s, at, span);) {
 		any = true;
-		if (!put(&w, s.p + done, (uint32_t)span[0].from - done) || !put_replacement(&w, by, s, span))
+		if (!sql_put(&w, s.p + done, (uint32_t)span[0].from - done) ||
+		    !put_replacement(&w, by, s, span))
 			return false;
 		done = (uint32_t)span[0].to;
 		at = behind(s, span);
 		if (!m->p->f.all)
 			break;
 	}
-	if (any && !put(&w, s.p + done, s.len - done))
+	if (any && !sql_put(&w, s.p + done, s.len - done))
 		return false;
 	*out = any ? (struct cat_str){ w.p, (uint32_t)w.n } : s;
 	return true;
@@ -327,7 +303,7 @@ static bool
 k_similar(struct sql_row *r)
 {
 	struct cat_str s = r->a[0].s, esc = r->n > 1 ? r->a[1].s : (struct cat_str){ "\\", 1 };
-	struct writer w = { .p = "", .env = r->env };
+	struct sql_writer w = { .p = "", .env = r->env };
 	uint32_t one = 0;
 	if (esc.len > 0)
 		sql_utf8_get(esc, &one);
@@ -337,7 +313,7 @@ k_similar(struct sql_row *r)
 		cat_error(r->env->err, "22025", "invalid escape string");
 		return false;
 	}
-	if (!put(&w, "^(?:", 4))
+	if (!sql_put(&w, "^(?:", 4))
 		return false;
 	bool bracket = false;
 	for (uint32_t k = 0; k < s.len;) {
@@ -354,32 +330,32 @@ k_similar(struct sql_row *r)
 			if (s.p[at] == '"')
 				return cat_error(
 				    r->env->err, "0A000", "SUBSTRING ... SIMILAR is not supported yet");
-			if (!put(&w, "\\", 1) || !put(&w, s.p + at, k - at))
+			if (!sql_put(&w, "\\", 1) || !sql_put(&w, s.p + at, k - at))
 				return false;
 			continue;
 		}
 		bool ok;
 		if (bracket) {
 			bracket = *p != ']';
-			ok = (*p != '\\' || put(&w, "\\", 1)) && put(&w, p, n);
+			ok = (*p != '\\' || sql_put(&w, "\\", 1)) && sql_put(&w, p, n);
 		} else if (*p == '[') {
 			bracket = true;
-			ok = put(&w, p, 1);
+			ok = sql_put(&w, p, 1);
 		} else if (*p == '%') {
-			ok = put(&w, ".*", 2);
+			ok = sql_put(&w, ".*", 2);
 		} else if (*p == '_') {
-			ok = put(&w, ".", 1);
+			ok = sql_put(&w, ".", 1);
 		} else if (*p == '(') {
-			ok = put(&w, "(?:", 3);
+			ok = sql_put(&w, "(?:", 3);
 		} else if (*p == '\\' || *p == '.' || *p == '^' || *p == '$') {
-			ok = put(&w, "\\", 1) && put(&w, p, 1);
+			ok = sql_put(&w, "\\", 1) && sql_put(&w, p, 1);
 		} else {
-			ok = put(&w, p, n);
+			ok = sql_put(&w, p, n);
 		}
 		if (!ok)
 			return false;
 	}
-	if (!put(&w, ")$", 2))
+	if (!sql_put(&w, ")$", 2))
 		return false;
 	r->out.s = (struct cat_str){ w.p, (uint32_t)w.n };
 	return true;

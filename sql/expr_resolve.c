@@ -127,13 +127,20 @@ by_company(struct search *s)
 	}
 }
 
+static bool
+stringy(enum cat_type t)
+{
+	return t == CAT_TEXT || t == CAT_BPCHAR || t == CAT_UNKNOWN;
+}
+
 /* The overload meant; NULL: *ambiguous says whether there were several. */
 static const struct sql_fn *
 find(const char *name, bool op, const enum cat_type *type, unsigned n, bool *ambiguous)
 {
 	static const struct sql_fn *const tables[] = { sql_fns_compare, sql_fns_number, sql_fns_text,
 		sql_fns_date, sql_fns_small, sql_fns_sequence, sql_fns_interval, sql_fns_binary,
-		sql_fns_regex, sql_fns_json, sql_fns_more, sql_fns_array };
+		sql_fns_regex, sql_fns_json, sql_fns_more, sql_fns_array, sql_fns_string, sql_fns_math,
+		sql_fns_session };
 	struct search s = { .type = type, .n = n };
 	enum cat_type assume[SQL_FN_ARGS] = { CAT_UNKNOWN, CAT_UNKNOWN, CAT_UNKNOWN };
 	*ambiguous = false;
@@ -147,7 +154,8 @@ find(const char *name, bool op, const enum cat_type *type, unsigned n, bool *amb
 			    strcmp(f->name, name) != 0)
 				continue;
 			if (f->flags & SQL_FN_ANY) {
-				if (n >= f->nargs)
+				bool text = n == 0 || stringy(type[0]) || !(f->flags & SQL_FN_TEXT1);
+				if (text && (n == f->nargs || (n > f->nargs && !(f->flags & SQL_FN_EXACT))))
 					return f;
 				continue;
 			}
@@ -193,12 +201,6 @@ call(struct nam_arena *a, const struct sql_fn *f, struct sql_expr **args, unsign
 	if (e != NULL && f->flags & SQL_FN_REGEX)
 		sql_regex_prepare(a, e);
 	return sql_expr_fold(a, e);
-}
-
-static bool
-stringy(enum cat_type t)
-{
-	return t == CAT_TEXT || t == CAT_BPCHAR || t == CAT_UNKNOWN;
 }
 
 struct sql_expr *

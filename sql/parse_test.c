@@ -128,7 +128,7 @@ features(void **state)
 		"declare c cursor for select 1", "listen x",
 		"create function f() returns int language sql as ''", "select * from unnest(1)",
 		"select * from t tablesample system (1)", "select a collate \"C\" from t",
-		"prepare transaction 'x'", "select money '1'", "select current_user", "select row(1,2)",
+		"prepare transaction 'x'", "select money '1'", "select current_time", "select row(1,2)",
 		"explain (analyze, wal) select 1", "select b'1'", "select x'1f'", "commit and chain",
 		"begin read only", "create table s.t (a int)",
 		"create unlogged table t (a int) partition by hash (a)", "create table t (like u)" };

@@ -50,6 +50,7 @@ struct sql_session {
 	struct sql_drawn *sequence; /* of which nextval has drawn here */
 	unsigned sequences;
 	uint32_t last_sequence; /* lastval's; 0: none */
+	uint64_t dice[2];       /* random()'s state; zeros: not seeded */
 };
 
 /* What this session knows of a sequence. */
@@ -173,6 +174,8 @@ bool sql_set(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
 bool sql_show(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+/* A setting's value as SHOW says it, perhaps in buf; NULL: there is no such name. */
+const char *sql_setting(struct sql_session *s, const char *name, char *buf, size_t max);
 void sql_settings_init(struct sql_settings *set);
 /* memory.c: of all sessions of the process. */
 extern struct nam_budget sql_process_memory;

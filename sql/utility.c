@@ -326,8 +326,8 @@ sql_set(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink
 	return cat_error(err, "57014", "canceling statement due to user request");
 }
 
-static const char *
-value_of(struct sql_session *s, const char *name, char *buf, size_t max)
+const char *
+sql_setting(struct sql_session *s, const char *name, char *buf, size_t max)
 {
 	const struct sql_settings *set = &s->now;
 	if (strcasecmp(name, "namdb.visibility") == 0)
@@ -380,7 +380,7 @@ sql_show(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sin
 	nam_arena_reset(a);
 	if (strcasecmp(ast->var, "all") == 0)
 		return cat_error(err, "0A000", "SHOW ALL is not supported yet");
-	const char *v = value_of(s, ast->var, buf, sizeof buf);
+	const char *v = sql_setting(s, ast->var, buf, sizeof buf);
 	if (v == NULL)
 		return unknown(ast->var, err);
 	struct cat_str line = { v, (uint32_t)strlen(v) };

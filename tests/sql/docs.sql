@@ -1182,5 +1182,3 @@ SELECT to_char(now(), 'YYYY');
 --! 0A000
 SELECT to_date('2024', 'YYYY');
 --! 0A000
-SELECT encode('a', 'base64');
---! 0A000

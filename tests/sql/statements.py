@@ -3,6 +3,7 @@
 Values come from pools with the edges in them; templates put them together. Whatever is not certain to have one
 answer (the order of rows, the time, randomness) stays out.
 """
+import os
 import random
 
 INTS = ["0", "1", "-1", "2", "7", "-7", "10", "42", "100", "32767", "65536", "2147483647", "-2147483648", "NULL::int"]
@@ -359,8 +360,19 @@ def errors(m):
         m.add("errors", text)
 
 
+def asked(m):
+    """asked.sql: a statement per line, as it stands; "-- feature" above those of one."""
+    feature = None
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "asked.sql"), encoding="utf-8") as f:
+        for line in f.read().split("\n"):
+            if line.startswith("-- "):
+                feature = line[3:]
+            elif line:
+                m.add(feature, line)
+
+
 def make(seed=15):
     m = Maker(seed)
-    for part in (arithmetic, bits, comparisons, casts, strings, patterns, maths, dates, number_formats, queries, errors):
+    for part in (arithmetic, bits, comparisons, casts, strings, patterns, maths, dates, number_formats, queries, errors, asked):
         part(m)
     return SETUP + table_rows(random.Random(seed)), m.out
