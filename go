@@ -77,7 +77,7 @@ need() {
 
 need_build() {
 	need gcc libc6-dev cmake ninja-build libpg-query-dev libprotobuf-c-dev libboost-context-static \
-		libnuma-dev libssl-dev libedit-dev libcmocka-dev libsqlite3-dev libxxhash-dev
+		libnuma-dev libibverbs-dev librdmacm-dev libssl-dev libedit-dev libcmocka-dev libsqlite3-dev libxxhash-dev
 }
 
 # ---- building ----

@@ -277,7 +277,7 @@ usage(FILE *to)
 	    "  --seconds S      length of each run (default 5)\n"
 	    "  --runs N         runs, interleaved with floor and peer; medians are reported (default 1)\n"
 	    "  --products N     products of about 1 KB (default 1000000)\n"
-	    "  --fabric P       auto, shm or tcp; with --storage (default auto)\n"
+	    "  --fabric P       auto, shm, verbs or tcp; with --storage (default auto)\n"
 	    "  --storage LIST   storage nodes host:port,...; default: three in this process\n"
 	    "  --cluster NAME, --secret-file F   as for namdb sql\n"
 	    "  --seed N         of the carts (default 1)\n"
@@ -363,10 +363,7 @@ options(int argc, char **argv, struct tpcw_params *p)
 			ok = p->sql || strcmp(optarg, "native") == 0;
 			break;
 		case O_FABRIC:
-			p->fabric = strcmp(optarg, "shm") == 0   ? NET_SHM
-				    : strcmp(optarg, "tcp") == 0 ? NET_TCP
-								 : NET_AUTO;
-			ok = p->fabric != NET_AUTO || strcmp(optarg, "auto") == 0;
+			ok = net_kind_parse(optarg, &p->fabric);
 			break;
 		case O_PEER:
 			ok = p->peer_sqlite = strcmp(optarg, "sqlite") == 0;

@@ -282,7 +282,7 @@ cli_demo(int argc, char **argv)
 			size = optarg;
 			break;
 		case 'k':
-			if (!shell_fabric(optarg, &fabric))
+			if (!net_kind_parse(optarg, &fabric) || (fabric != NET_SHM && fabric != NET_TCP))
 				return complain(2, "--fabric is shm or tcp");
 			break;
 		case 'h':

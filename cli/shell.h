@@ -156,7 +156,6 @@ struct shell_args {
 bool shell_option(struct shell_args *a, int o, const char *value, const char **bad);
 /* NAME=VALUE, as behind psql's -v: true when it was one. */
 bool shell_assign(struct shell_args *a, const char *text);
-bool shell_fabric(const char *text, enum net_kind *out);
 /* Runs what args say on an open compute node: the exit code. */
 int shell_run(struct cn *cn, const struct shell_args *a, const char *banner);
 

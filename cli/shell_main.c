@@ -10,20 +10,6 @@
 #include <unistd.h>
 
 bool
-shell_fabric(const char *text, enum net_kind *out)
-{
-	if (strcmp(text, "auto") == 0)
-		*out = NET_AUTO;
-	else if (strcmp(text, "shm") == 0)
-		*out = NET_SHM;
-	else if (strcmp(text, "tcp") == 0)
-		*out = NET_TCP;
-	else
-		return false;
-	return true;
-}
-
-bool
 shell_option(struct shell_args *a, int o, const char *value, const char **bad)
 {
 	uint64_t n;

@@ -13,7 +13,7 @@ static const char usage[] =
     "Joins a cluster as a compute node and runs SQL: from -c, -f, standard input, or a terminal.\n"
     "\n"
     "  --storage LIST      storage nodes, comma-separated (default 127.0.0.1:7411)\n"
-    "  --fabric F          auto, shm or tcp (default auto)\n"
+    "  --fabric F          auto, shm, verbs or tcp (default auto)\n"
     "  --cluster NAME      cluster they belong to (default namdb)\n"
     "  --secret-file F     shared secret (default $NAMDB_SECRET_FILE, else ~/.namdb/secret)\n"
     "  --workers N         worker threads (default 1)\n" SHELL_USAGE "\n"
@@ -57,8 +57,8 @@ cli_sql(int argc, char **argv)
 			cfg.storage = optarg;
 			break;
 		case 'k':
-			if (!shell_fabric(optarg, &cfg.fabric))
-				return misuse("--fabric is auto, shm or tcp");
+			if (!net_kind_parse(optarg, &cfg.fabric))
+				return misuse("--fabric is auto, shm, verbs or tcp");
 			break;
 		case 'n':
 			cfg.cluster = optarg;

@@ -18,7 +18,7 @@ static const char usage[] =
     "  --storage LIST      addresses, comma-separated (default 127.0.0.1:7411)\n"
     "  --cluster NAME      cluster they belong to (default namdb)\n"
     "  --secret-file F     shared secret (default $NAMDB_SECRET_FILE, else ~/.namdb/secret)\n"
-    "  --fabric F          auto, shm or tcp (default auto)\n"
+    "  --fabric F          auto, shm, verbs or tcp (default auto)\n"
     "  --json              one JSON array instead of a table\n"
     "  --help              this text\n";
 
@@ -178,14 +178,8 @@ cli_status(int argc, char **argv)
 			secret_file = optarg;
 			break;
 		case 'k':
-			if (strcmp(optarg, "auto") == 0) {
-				cfg.fabric = NET_AUTO;
-			} else if (strcmp(optarg, "shm") == 0) {
-				cfg.fabric = NET_SHM;
-			} else if (strcmp(optarg, "tcp") == 0) {
-				cfg.fabric = NET_TCP;
-			} else {
-				fprintf(stderr, "namdb status: --fabric is auto, shm or tcp\n");
+			if (!net_kind_parse(optarg, &cfg.fabric)) {
+				fprintf(stderr, "namdb status: --fabric is auto, shm, verbs or tcp\n");
 				return 2;
 			}
 			break;

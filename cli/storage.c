@@ -20,6 +20,9 @@ static const char usage[] =
     "  --id N              which node this is, 1..63; every node has its own (needed)\n"
     "  --size S            memory to offer, such as 512m or 4g (default 1g)\n"
     "  --listen HOST:PORT  where to listen (default 127.0.0.1:7411; port 0: any free one)\n"
+    "  --rdma ADDRESS      offer RDMA at this address of a device; off; auto: where --listen is, if there is "
+    "one\n"
+    "                      and it is not loopback (default auto)\n"
     "  --cluster NAME      cluster it belongs to (default namdb)\n"
     "  --secret-file F     shared secret (default $NAMDB_SECRET_FILE, else ~/.namdb/secret)\n"
     "  --hugepages MODE    auto, on or off (default auto)\n"
@@ -54,6 +57,7 @@ cli_storage(int argc, char **argv)
 		{ "id", required_argument, NULL, 'i' },
 		{ "size", required_argument, NULL, 's' },
 		{ "listen", required_argument, NULL, 'l' },
+		{ "rdma", required_argument, NULL, 'r' },
 		{ "cluster", required_argument, NULL, 'c' },
 		{ "secret-file", required_argument, NULL, 'f' },
 		{ "hugepages", required_argument, NULL, 'p' },
@@ -90,6 +94,9 @@ cli_storage(int argc, char **argv)
 			break;
 		case 'l':
 			sc.listen = optarg;
+			break;
+		case 'r':
+			sc.rdma = optarg;
 			break;
 		case 'c':
 			rc.cluster = sc.cluster = optarg;
@@ -165,12 +172,15 @@ cli_storage(int argc, char **argv)
 	sigaction(SIGINT, &on, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	double mib = (double)sn_region_size(region) / (1 << 20);
+	char rdma[160];
+	sn_server_rdma(server, rdma);
 	fprintf(stderr,
-	    "storage node %u: %.1f %s at %s%s, incarnation %016llx, %s, data lives as long as this process: "
+	    "storage node %u: %.1f %s at %s%s%s%s, incarnation %016llx, %s, data lives as long as this "
+	    "process: "
 	    "there is no persistence yet\nready\n",
 	    rc.id, mib < 1024 ? mib : mib / 1024, mib < 1024 ? "MiB" : "GiB", sn_server_address(server),
-	    *sn_server_socket(server) ? " (and shm)" : "", (unsigned long long)sn_region_incarnation(region),
-	    sn_region_pages(region));
+	    *sn_server_socket(server) ? " (and shm)" : "", *rdma != '\0' ? ", " : "", rdma,
+	    (unsigned long long)sn_region_incarnation(region), sn_region_pages(region));
 	st = sn_server_run(server, &err);
 	sn_server_close(server);
 	sn_region_close(region);

@@ -18,7 +18,7 @@
  *	memory:NAME              the same, shared by all handles of this process that say NAME
  *	HOST:PORT[,HOST:PORT...] storage nodes (also namdb://HOST:PORT,...)
  *
- * with options behind a question mark, name=value, separated by &: size=512m and nodes=3 (memory), fabric=auto|shm|tcp,
+ * with options behind a question mark, name=value, separated by &: size=512m and nodes=3 (memory), fabric=auto|shm|verbs|tcp,
  * cluster=NAME, secret=FILE, connect_ms=N (nodes), workers=N (threads of this process; default 1). Handles that say the same
  * nodes and options share what they need of this process. What the first handle of memory:NAME said of it goes for all.
  *

@@ -52,9 +52,8 @@ option(struct wish *w, char *item, struct nam_err *err)
 		w->workers = (unsigned)n;
 	} else if (strcmp(item, "connect_ms") == 0 && !w->memory && nam_number(value, 1, 3600000, &n)) {
 		w->connect_ms = (uint32_t)n;
-	} else if (strcmp(item, "fabric") == 0 && !w->memory &&
-		   (strcmp(value, "auto") == 0 || strcmp(value, "shm") == 0 || strcmp(value, "tcp") == 0)) {
-		w->fabric = *value == 'a' ? NET_AUTO : *value == 's' ? NET_SHM : NET_TCP;
+	} else if (strcmp(item, "fabric") == 0 && !w->memory && net_kind_parse(value, &w->fabric)) {
+		;
 	} else if (strcmp(item, "cluster") == 0 && !w->memory) {
 		w->cluster = value;
 	} else if (strcmp(item, "secret") == 0 && !w->memory) {

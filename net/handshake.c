@@ -53,7 +53,7 @@ net_shake_welcome(const struct net_shake *me, const struct net_hello *hello, str
 		out->verdict = NET_NO_CLUSTER;
 	else if (hello->layout != me->layout)
 		out->verdict = NET_NO_LAYOUT;
-	else if (hello->role < NET_ROLE_CONTROL || hello->role > NET_ROLE_WORKER)
+	else if (hello->role < NET_ROLE_CONTROL || hello->role > NET_ROLE_VERBS)
 		out->verdict = NET_NO_ROLE;
 	nam_random_bytes(out->nonce, sizeof out->nonce);
 	mac(me, "namdb node", hello, out, offsetof(struct net_welcome, mac), out->mac);
@@ -239,6 +239,9 @@ shake(int fd, const struct net_shake *me, enum net_role role, const char *name, 
 	if (grant->verdict != NET_YES)
 		return refused(grant->verdict, name, err);
 	grant->shm[sizeof grant->shm - 1] = '\0';
+	grant->rdma[sizeof grant->rdma - 1] = '\0';
+	if (grant->rdma_port > 65535)
+		grant->rdma[0] = '\0';
 	if (role == NET_ROLE_SHM && memory != NULL && *memory < 0)
 		return nam_fail(err, NAM_REFUSED, "%s did not pass its memory on; try --fabric tcp", name);
 	return NAM_OK;

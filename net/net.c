@@ -12,8 +12,20 @@
 const char *
 net_kind_name(enum net_kind k)
 {
-	static const char *const name[] = { "auto", "shm", "tcp", "sim" };
+	static const char *const name[] = { "auto", "shm", "tcp", "sim", "verbs" };
 	return (unsigned)k < sizeof name / sizeof *name ? name[k] : "unknown";
+}
+
+bool
+net_kind_parse(const char *name, enum net_kind *out)
+{
+	static const enum net_kind real[] = { NET_AUTO, NET_SHM, NET_TCP, NET_VERBS };
+	for (unsigned i = 0; i < sizeof real / sizeof *real; i++)
+		if (strcmp(name, net_kind_name(real[i])) == 0) {
+			*out = real[i];
+			return true;
+		}
+	return false;
 }
 
 static struct {
@@ -215,6 +227,30 @@ net_worker_close(struct net_worker *w)
 	}
 	w->net->env->worker_close(w);
 	free(w);
+}
+
+nam_status
+net_worker_reconnect(struct net_worker *w, unsigned region, struct nam_err *err)
+{
+	struct net_endpoint *ep = region < NET_REGIONS ? w->ep[region] : NULL;
+	if (ep == NULL)
+		return nam_fail(err, NAM_INVALID, "there is no storage node %u", region);
+	if (ep->base != NULL || ep->p->poll == NULL)
+		return nam_fail(
+		    err, NAM_UNSUPPORTED, "storage node %u is not reached over a connection", region);
+	/* Whatever is out ends first, with NAM_GONE. */
+	net_node_set_lost(ep->node);
+	ep->p->poll(ep);
+	struct net_endpoint fresh = *ep;
+	fresh.priv = NULL;
+	nam_status st = ep->p->open(&fresh, err);
+	if (st != NAM_OK)
+		return st;
+	ep->p->close(ep);
+	ep->priv = fresh.priv;
+	ep->quiet_status = NAM_OK;
+	atomic_store_explicit(&ep->node->info.lost, false, memory_order_relaxed);
+	return NAM_OK;
 }
 
 struct net *

@@ -4,6 +4,7 @@
  * Modelled on verbs: what a room above may assume is what an RNIC with reliable
  * connections gives, never more. Providers behind this header pass the same
  * tests (net/conformance.c): `shm` (same host, mapped memory, CPU atomics),
+ * `verbs` (libibverbs and librdmacm: an RNIC, or a software one in the kernel),
  * `tcp` (a software RNIC in the storage node), `sim` (net/sim.h: one thread,
  * virtual time, one seed). Nothing above net can tell which.
  *
@@ -77,17 +78,20 @@ struct net;        /* one process's view: nodes, regions, connections to control
 struct net_worker; /* one thread's endpoints (a queue pair per node) */
 struct net_local;  /* a region in this very process: storage_node makes it, see sn_region */
 
-enum net_kind { NET_AUTO, NET_SHM, NET_TCP, NET_SIM };
+enum net_kind { NET_AUTO, NET_SHM, NET_TCP, NET_SIM, NET_VERBS };
 const char *net_kind_name(enum net_kind k);
+/* "auto", "shm", "tcp", "verbs": what --fabric and its kin take. False: another word. */
+bool net_kind_parse(const char *name, enum net_kind *out);
 
 struct net_config {
 	/* Comma-separated: "127.0.0.1:7411,127.0.0.1:7412". Each node answers the
 	 * control handshake there; a loopback node that also offers its UNIX
 	 * socket is reached by shm under NET_AUTO. */
 	const char *storage;
-	enum net_kind fabric; /* NET_AUTO: shm where possible, else tcp */
-	const char *cluster;  /* name; "" = "namdb" */
-	const void *secret;   /* shared secret of the handshake */
+	enum net_kind fabric;  /* NET_AUTO: per node shm where possible, else verbs, else tcp */
+	const char *rdma_from; /* local address of the RDMA device to use; NULL: as the route says */
+	const char *cluster;   /* name; "" = "namdb" */
+	const void *secret;    /* shared secret of the handshake */
 	size_t secret_len;
 	struct net_local **local; /* in-process regions (embedded); NULL-terminated, or NULL */
 	uint32_t
@@ -123,6 +127,12 @@ void net_declare_lost(struct net *n, unsigned region);
 /* Opens one endpoint per node. To be called on the thread that will use it, or before that thread starts. */
 nam_status net_worker_open(struct net *n, struct net_worker **out, struct nam_err *err);
 void net_worker_close(struct net_worker *w);
+/*
+ * After NAM_GONE from a tcp or verbs node: a new connection of this worker to the same incarnation.
+ * Blocks up to connect_ms, on the owner's thread. What was out when the old one broke may
+ * or may not have happened. NAM_GONE: nobody there, or the memory came back empty.
+ */
+nam_status net_worker_reconnect(struct net_worker *w, unsigned region, struct nam_err *err);
 struct net *net_worker_net(struct net_worker *w);
 struct nam_sched *net_worker_sched(struct net_worker *w);
 

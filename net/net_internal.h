@@ -99,6 +99,7 @@ struct net {
 	size_t secret_len;
 	uint64_t cluster; /* hash of the name */
 	uint32_t connect_ms;
+	char rdma_from[48]; /* "": as the route says */
 };
 
 struct net_timer; /* lives on the sleeping coroutine's stack */
@@ -148,7 +149,7 @@ nam_status net_add_node(struct net *n, const struct net_provider *p, const struc
     struct net_node **out, struct nam_err *err);
 
 extern const struct net_env net_env_real;
-extern const struct net_provider net_provider_shm, net_provider_tcp;
+extern const struct net_provider net_provider_shm, net_provider_tcp, net_provider_verbs;
 
 /* Real worlds only: the watch over control connections (monitor.c). */
 nam_status net_monitor_start(struct net *n, struct nam_err *err);

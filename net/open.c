@@ -92,9 +92,9 @@ add_remotes(struct net *n, const char *list, enum net_kind fabric, struct nam_er
 nam_status
 net_open(struct net **out, const struct net_config *cfg, struct nam_err *err)
 {
-	if (cfg->fabric != NET_AUTO && cfg->fabric != NET_SHM && cfg->fabric != NET_TCP)
+	if (cfg->fabric == NET_SIM || (unsigned)cfg->fabric > NET_VERBS)
 		return nam_fail(err, NAM_INVALID,
-		    "a net is opened over shm or tcp; simulated ones come from the simulator");
+		    "a net is opened over shm, verbs or tcp; simulated ones come from the simulator");
 	struct net *n = net_new(&net_env_real, NULL);
 	if (n == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for a net");
@@ -103,6 +103,9 @@ net_open(struct net **out, const struct net_config *cfg, struct nam_err *err)
 	nam_status st = NAM_OK;
 	if (cfg->secret_len > sizeof n->secret)
 		st = nam_fail(err, NAM_INVALID, "the secret is longer than %zu bytes", sizeof n->secret);
+	if (st == NAM_OK && cfg->rdma_from != NULL &&
+	    snprintf(n->rdma_from, sizeof n->rdma_from, "%s", cfg->rdma_from) >= (int)sizeof n->rdma_from)
+		st = nam_fail(err, NAM_INVALID, "\"%.40s...\" is too long for an address", cfg->rdma_from);
 	if (st == NAM_OK && cfg->secret_len > 0) {
 		memcpy(n->secret, cfg->secret, cfg->secret_len);
 		n->secret_len = cfg->secret_len;

@@ -1,4 +1,4 @@
-/* remote.c -- reaching a storage node of another process: control connection first, then shm if it is on this host, else tcp. */
+/* remote.c -- reaching a storage node of another process: control connection first, then shm, verbs or tcp. */
 #include <net/handshake.h>
 #include <net/remote.h>
 #include <net/remote_internal.h>
@@ -80,6 +80,61 @@ try_shm(struct net_node *node, const char *path, struct nam_err *err)
 	return NAM_OK;
 }
 
+/* True when a queue pair to the node can be made: one is, and given back. */
+static nam_status
+try_verbs(struct net_node *node, struct nam_err *err)
+{
+	struct net_endpoint probe = { .node = node, .size = node->info.size, .p = &net_provider_verbs };
+	nam_status st = net_provider_verbs.open(&probe, err);
+	if (st == NAM_OK)
+		net_provider_verbs.close(&probe);
+	return st;
+}
+
+static void
+use(struct net_node *node, const struct net_provider *p)
+{
+	node->p = p;
+	node->info.kind = p->kind;
+}
+
+/*
+ * Which fabric for this node, by what both ends have: its memory where it is mapped
+ * here, else queue pairs, else the stream. What was offered and does not work is told, once.
+ */
+static nam_status
+choose(struct net_node *node, const struct net_grant *grant, enum net_kind fabric, struct nam_err *err)
+{
+	struct nam_err why;
+	nam_status st;
+	bool shm = grant->shm[0] != '\0' && same_host(node->control_fd), verbs = grant->rdma[0] != '\0';
+	if (fabric == NET_SHM || (fabric == NET_AUTO && shm)) {
+		if (!shm)
+			return nam_fail(err, NAM_UNSUPPORTED,
+			    "%s does not offer shared memory to us; use --fabric tcp", node->info.name);
+		if ((st = try_shm(node, grant->shm, &why)) == NAM_OK) {
+			use(node, &net_provider_shm);
+			return NAM_OK;
+		}
+		if (fabric == NET_SHM)
+			return nam_fail(err, st, "%s", why.text);
+		nam_log(NAM_LOG_WARN, "no shared memory: %s", why.text);
+	}
+	if (fabric == NET_VERBS || (fabric == NET_AUTO && verbs)) {
+		if (!verbs)
+			return nam_fail(err, NAM_UNSUPPORTED,
+			    "%s does not offer RDMA (see its --rdma); use --fabric tcp", node->info.name);
+		if ((st = try_verbs(node, &why)) == NAM_OK) {
+			use(node, &net_provider_verbs);
+			return NAM_OK;
+		}
+		if (fabric == NET_VERBS)
+			return nam_fail(err, st, "%s", why.text);
+		nam_log(NAM_LOG_WARN, "going on over tcp: %s", why.text);
+	}
+	return NAM_OK;
+}
+
 nam_status
 net_remote_add(struct net *n, const char *address, enum net_kind fabric, struct nam_err *err)
 {
@@ -117,38 +172,21 @@ net_remote_add(struct net *n, const char *address, enum net_kind fabric, struct 
 	node->control_fd = fd;
 	strcpy(node->host, host);
 	strcpy(node->port, port);
-	if (fabric == NET_TCP)
-		return NAM_OK;
-	if (grant.shm[0] == '\0' || !same_host(fd)) {
-		if (fabric == NET_SHM)
-			return nam_fail(err, NAM_UNSUPPORTED,
-			    "%s does not offer shared memory to us; use --fabric tcp", address);
-		return NAM_OK;
-	}
-	struct nam_err why;
-	if ((st = try_shm(node, grant.shm, &why)) == NAM_OK) {
-		node->p = &net_provider_shm;
-		node->info.kind = NET_SHM;
-		return NAM_OK;
-	}
-	if (fabric == NET_SHM)
-		return nam_fail(err, st, "%s", why.text);
-	nam_log(NAM_LOG_WARN, "going on over tcp: %s", why.text);
-	return NAM_OK;
+	return choose(node, &grant, fabric, err);
 }
 
 nam_status
-net_remote_worker(struct net_node *node, int *out, struct nam_err *err)
+net_remote_connect(
+    struct net_node *node, enum net_role role, int *out, struct net_grant *grant, struct nam_err *err)
 {
 	struct net_shake me = shake_of(node->net);
 	struct net_welcome welcome;
-	struct net_grant grant;
 	uint64_t until = deadline(node->net);
 	int fd;
 	nam_status st = net_dial(node->host, node->port, node->info.name, until, &fd, err);
 	if (st != NAM_OK)
 		return st;
-	st = net_shake_hands(fd, &me, NET_ROLE_WORKER, node->info.name, until, &welcome, &grant, NULL, err);
+	st = net_shake_hands(fd, &me, role, node->info.name, until, &welcome, grant, NULL, err);
 	if (st == NAM_OK &&
 	    (welcome.incarnation != node->info.incarnation || welcome.region != node->info.region))
 		st = nam_fail(err, NAM_GONE,

@@ -4,7 +4,7 @@
 
 #include <net/net.h>
 
-/* Connects, shakes hands, chooses shm or tcp, adds the node. err says which node and what to do. */
+/* Connects, shakes hands, chooses shm, verbs or tcp, adds the node. err says which node and what to do. */
 nam_status net_remote_add(struct net *n, const char *address, enum net_kind fabric, struct nam_err *err);
 
 /* "host:port" or "[v6]:port". NAM_INVALID with the reason. */

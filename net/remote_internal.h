@@ -1,10 +1,12 @@
-/* remote_internal.h -- what tcp.c needs from remote.c. */
+/* remote_internal.h -- what tcp.c and verbs.c need from remote.c. */
 #ifndef NAM_NET_REMOTE_INTERNAL_H
 #define NAM_NET_REMOTE_INTERNAL_H
 
 #include <net/net_internal.h>
+#include <net/wire.h>
 
-/* One more connection to a known node, role WORKER, checked to be the same incarnation. */
-nam_status net_remote_worker(struct net_node *node, int *fd, struct nam_err *err);
+/* One more connection to a known node, in that role, checked to be the same incarnation. */
+nam_status net_remote_connect(
+    struct net_node *node, enum net_role role, int *fd, struct net_grant *grant, struct nam_err *err);
 
 #endif

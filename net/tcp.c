@@ -77,11 +77,12 @@ tcp_open(struct net_endpoint *ep, struct nam_err *err)
 		return nam_fail(err, NAM_NOMEM, "no memory for a connection");
 	t->out = malloc(t->out_cap = OUT_FIRST);
 	t->ring = malloc((t->ring_cap = RING_FIRST) * sizeof *t->ring);
+	struct net_grant grant;
 	nam_status st = NAM_NOMEM;
 	if (t->out == NULL || t->ring == NULL)
 		st = nam_fail(err, NAM_NOMEM, "no memory for a connection");
 	else
-		st = net_remote_worker(ep->node, &t->fd, err);
+		st = net_remote_connect(ep->node, NET_ROLE_WORKER, &t->fd, &grant, err);
 	if (st != NAM_OK) {
 		free(t->out);
 		free(t->ring);

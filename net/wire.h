@@ -5,7 +5,7 @@
  *               hello (64)          --->
  *                                   <---   welcome (128): who I am, my proof that I know the secret
  *               proof (32)          --->
- *                                   <---   grant (120); role SHM on a UNIX socket: with the memory's fd
+ *                                   <---   grant (192); role SHM on a UNIX socket: with the memory's fd
  *
  *   then, role WORKER only, both ways a stream of frames, answered in order:
  *
@@ -20,8 +20,8 @@
  *          +------+-------+--------+---------+- - - - - - - - -+
  *                                             READ: len, padded to 8; CAS, FAA: the word seen
  *
- * An ask with NET_QUIET has no answer. A CONTROL or SHM connection carries
- * nothing after the grant: its end is the news. A node drops a peer whose frame
+ * An ask with NET_QUIET has no answer. A CONTROL, SHM or VERBS connection carries
+ * nothing after the grant: its end is the news (verbs_format.h has what a VERBS peer does next). A node drops a peer whose frame
  * is not sound; a peer's own front end never sends such. Little-endian.
  *
  * Always true
@@ -36,9 +36,9 @@
 #include <stdint.h>
 
 #define NET_WIRE_MAGIC   UINT64_C(0x54454e42444d414e) /* "NAMDBNET" */
-#define NET_WIRE_VERSION 1u
+#define NET_WIRE_VERSION 2u
 
-enum net_role { NET_ROLE_CONTROL = 1, NET_ROLE_SHM = 2, NET_ROLE_WORKER = 3 };
+enum net_role { NET_ROLE_CONTROL = 1, NET_ROLE_SHM = 2, NET_ROLE_WORKER = 3, NET_ROLE_VERBS = 4 };
 
 enum net_verdict {
 	NET_YES,
@@ -78,11 +78,15 @@ struct net_grant {
 	uint32_t verdict;
 	uint32_t zero;
 	char shm[112]; /* the UNIX socket's path, for peers of this host; "" = none */
+	char rdma[48]; /* numeric address where librdmacm is answered; "" = nowhere */
+	uint32_t rdma_port;
+	uint32_t zero2;
+	uint8_t token[16]; /* role VERBS: who comes with it is this peer */
 };
 static_assert(sizeof(struct net_hello) == 64, "hello is wire format");
 static_assert(sizeof(struct net_welcome) == 128, "welcome is wire format");
 static_assert(sizeof(struct net_proof) == 32, "proof is wire format");
-static_assert(sizeof(struct net_grant) == 120, "grant is wire format");
+static_assert(sizeof(struct net_grant) == 192, "grant is wire format");
 
 struct net_ask {
 	uint8_t code;  /* enum net_code */

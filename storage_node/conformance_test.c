@@ -11,7 +11,8 @@ enum { NODES_MAX = 3 };
 
 struct world {
 	enum net_kind kind;
-	bool served; /* by a server thread; else embedded */
+	bool served;                           /* by a server thread; else embedded */
+	const struct sn_server_config *server; /* NULL: as it comes */
 	unsigned nodes;
 	struct sn_region *region[NODES_MAX];
 	struct test_node node[NODES_MAX];
@@ -29,7 +30,7 @@ world_open(void *arg, unsigned nodes, unsigned nets, struct net **out)
 	for (w->nodes = 0; w->nodes < nodes; w->nodes++) {
 		unsigned i = w->nodes;
 		if (w->served) {
-			test_node_start(&w->node[i], i + 1, NET_CONF_REGION, NULL);
+			test_node_start(&w->node[i], i + 1, NET_CONF_REGION, w->server);
 			used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ",",
 			    sn_server_address(w->node[i].server));
 			continue;
@@ -64,9 +65,9 @@ world_close(void *arg, struct net **net, unsigned nets)
 }
 
 static void
-conform(const char *name, enum net_kind kind, bool served)
+conform_with(const char *name, enum net_kind kind, bool served, const struct sn_server_config *server)
 {
-	struct world w = { .kind = kind, .served = served };
+	struct world w = { .kind = kind, .served = served, .server = server };
 	const struct net_conf_env env = { .name = name,
 		.kind = kind,
 		.arg = &w,
@@ -74,6 +75,27 @@ conform(const char *name, enum net_kind kind, bool served)
 		.close = world_close,
 		.run = net_conf_run_threads };
 	assert_int_equal(net_conformance(&env), 0);
+}
+
+static void
+conform(const char *name, enum net_kind kind, bool served)
+{
+	conform_with(name, kind, served, NULL);
+}
+
+/* NAMDB_TEST_RDMA names an address of an RDMA device here: tests/rdma_vm has one. */
+static void
+verbs(void **state)
+{
+	(void)state;
+	const char *at = getenv("NAMDB_TEST_RDMA");
+	if (at == NULL || *at == '\0')
+		skip();
+	char listen[64];
+	snprintf(listen, sizeof listen, "%s:0", at);
+	const struct sn_server_config server = { .listen = listen, .rdma = at };
+	conform_with("verbs", NET_VERBS, true, &server);
+	conform_with("tcp beside verbs", NET_TCP, true, &server);
 }
 
 static void
@@ -104,6 +126,7 @@ main(void)
 		cmocka_unit_test(embedded),
 		cmocka_unit_test(shm),
 		cmocka_unit_test(tcp),
+		cmocka_unit_test(verbs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include <storage_node/server_internal.h>
 
 #include <net/local.h>
+#include <net/rdma.h>
 #include <net/region_format.h>
 #include <net/remote.h>
 
@@ -92,13 +93,21 @@ end_conn(struct sn_server *s, struct sn_conn *c)
 	/* close alone would not do while a child that this process forks still has the descriptor. */
 	epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
 	close(c->fd);
+	if (c->qp != NULL)
+		sn_verbs_end(c);
 	free(c->stream);
 	free(c);
 }
 
+void
+sn_server_end(struct sn_server *s, struct sn_conn *c)
+{
+	end_conn(s, c);
+}
+
 /* What strangers do must not fill the log. */
-static void
-complain(struct sn_server *s, const struct sn_conn *c, const char *what)
+void
+sn_server_complain(struct sn_server *s, const char *peer, const char *what)
 {
 	uint64_t now = nam_clock_ns();
 	if (now - s->log_refill_ns >= 1000000000) {
@@ -108,14 +117,14 @@ complain(struct sn_server *s, const struct sn_conn *c, const char *what)
 	if (s->log_left == 0)
 		return;
 	s->log_left--;
-	nam_log(NAM_LOG_WARN, "storage node %u: dropped %s: %s%s", (unsigned)s->shake.region, c->name, what,
+	nam_log(NAM_LOG_WARN, "storage node %u: dropped %s: %s%s", (unsigned)s->shake.region, peer, what,
 	    s->log_left == 0 ? " (more such lines are left out for a second)" : "");
 }
 
 static void
 drop(struct sn_server *s, struct sn_conn *c, const char *why)
 {
-	complain(s, c, why);
+	sn_server_complain(s, c->name, why);
 	count_one(&s->count.dropped);
 	end_conn(s, c);
 }
@@ -235,7 +244,7 @@ verdict_words(uint32_t v)
 static void
 refuse(struct sn_server *s, struct sn_conn *c, uint32_t verdict)
 {
-	complain(s, c, verdict_words(verdict));
+	sn_server_complain(s, c->name, verdict_words(verdict));
 	count_one(&s->count.refused);
 	end_conn(s, c);
 }
@@ -266,10 +275,15 @@ take_proof(struct sn_server *s, struct sn_conn *c)
 		grant.verdict = NET_NO_ROOM;
 	else if (role == NET_ROLE_SHM && (!c->local || s->unix_fd < 0))
 		grant.verdict = NET_NO_ROLE;
+	else if (role == NET_ROLE_VERBS && s->verbs == NULL)
+		grant.verdict = NET_NO_ROLE;
 	else if (role == NET_ROLE_WORKER && (c->stream = calloc(1, sizeof *c->stream)) == NULL)
 		grant.verdict = NET_NO_ROOM;
 	if (grant.verdict == NET_YES)
 		strcpy(grant.shm, s->socket_path);
+	c->role = role;
+	if (grant.verdict == NET_YES)
+		sn_verbs_grant(s, c, &grant);
 	/* W2: the memory leaves only with a yes. */
 	int memory = grant.verdict == NET_YES && role == NET_ROLE_SHM ? sn_region_fd(s->region) : -1;
 	if (!say(c, &grant, sizeof grant, memory)) {
@@ -283,7 +297,6 @@ take_proof(struct sn_server *s, struct sn_conn *c)
 	list_remove(&s->strangers, c);
 	s->stranger_count--;
 	c->state = SN_OPEN;
-	c->role = role;
 	list_add(&s->peers, c);
 	count_peers(s, s->peer_count + 1);
 }
@@ -324,7 +337,7 @@ serve(struct sn_server *s, struct sn_conn *c, uint32_t events)
 {
 	struct sn_stream *st = c->stream;
 	if (st == NULL) {
-		/* CONTROL and SHM connections carry nothing: this is the end, or garbage. */
+		/* CONTROL, SHM and VERBS connections carry nothing: this is the end, or garbage. */
 		char byte;
 		ssize_t n = recv(c->fd, &byte, 1, 0);
 		if (n > 0)
@@ -423,13 +436,17 @@ sn_server_run(struct sn_server *s, struct nam_err *err)
 			}
 			continue;
 		}
-		bool tick = false, worked = false;
+		bool tick = false, worked = false, rdma = false, messages = false;
 		for (int i = 0; i < n; i++) {
 			void *p = ev[i].data.ptr;
 			if (p == &s->stop_fd)
 				return NAM_OK;
 			if (p == &s->timer_fd) {
 				tick = true;
+			} else if (p == &s->rdma_fd) {
+				rdma = true;
+			} else if (p == &s->rdma_done_fd) {
+				messages = true;
 			} else if (p == &s->tcp_fd || p == &s->unix_fd) {
 				accept_some(s, *(int *)p);
 				if (!s->accepting)
@@ -444,7 +461,12 @@ sn_server_run(struct sn_server *s, struct nam_err *err)
 				}
 			}
 		}
-		/* Last: it may end connections, and those must not be in ev[] any more. */
+		/* Last: they may end connections, and those must not be in ev[] any more. */
+		if (messages)
+			sn_verbs_completions(s);
+		if (rdma)
+			sn_verbs_events(s);
+		worked |= messages;
 		if (tick)
 			beat(s);
 		if (worked)
@@ -563,11 +585,59 @@ listen_unix(struct sn_server *s, const char *dir)
 	snprintf(s->socket_path, sizeof s->socket_path, "%s", at.sun_path);
 }
 
+/*
+ * RDMA: by name, or by itself where we do not listen on loopback and a device lies behind
+ * the address. By name it must work; by itself it is a convenience.
+ */
+static nam_status
+listen_rdma(struct sn_server *s, const char *rdma, struct nam_err *err)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+		struct sockaddr_storage room;
+	} is;
+	socklen_t len = sizeof is;
+	char host[NI_MAXHOST], address[48];
+	if (rdma != NULL && strcmp(rdma, "off") == 0)
+		return NAM_OK;
+	bool named = rdma != NULL && strcmp(rdma, "auto") != 0;
+	if (!named) {
+		if (getsockname(s->tcp_fd, &is.any, &len) != 0 ||
+		    getnameinfo(&is.any, len, host, sizeof host, NULL, 0, NI_NUMERICHOST) != 0)
+			return NAM_OK;
+		bool any = is.any.sa_family == AF_INET ? is.v4.sin_addr.s_addr == INADDR_ANY
+						       : IN6_IS_ADDR_UNSPECIFIED(&is.v6.sin6_addr);
+		bool loop = is.any.sa_family == AF_INET ? ntohl(is.v4.sin_addr.s_addr) >> 24 == 127
+							: IN6_IS_ADDR_LOOPBACK(&is.v6.sin6_addr);
+		rdma = any ? NULL : host;
+		if (loop)
+			return NAM_OK;
+	}
+	struct nam_err why;
+	nam_status st = net_rdma_address(rdma, address, &why);
+	if (st == NAM_OK)
+		st = sn_verbs_open(s, address, &why);
+	if (st == NAM_OK) {
+		s->rdma_fd = sn_verbs_event_fd(s);
+		s->rdma_done_fd = sn_verbs_completion_fd(s);
+		return NAM_OK;
+	}
+	if (named)
+		return nam_fail(err, st, "%s", why.text);
+	if (st != NAM_UNSUPPORTED)
+		nam_log(
+		    NAM_LOG_WARN, "storage node %u offers no RDMA: %s", (unsigned)s->shake.region, why.text);
+	return NAM_OK;
+}
+
 static bool
 watch_own(struct sn_server *s, int *fd)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.ptr = fd };
-	return *fd < 0 ? fd == &s->unix_fd : epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, *fd, &e) == 0;
+	return *fd < 0 ? fd != &s->tcp_fd && fd != &s->timer_fd && fd != &s->stop_fd
+		       : epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, *fd, &e) == 0;
 }
 
 nam_status
@@ -577,7 +647,7 @@ sn_server_open(
 	struct sn_server *s = calloc(1, sizeof *s);
 	if (s == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for a server");
-	s->tcp_fd = s->unix_fd = s->epoll_fd = s->timer_fd = s->stop_fd = -1;
+	s->tcp_fd = s->unix_fd = s->epoll_fd = s->timer_fd = s->stop_fd = s->rdma_fd = s->rdma_done_fd = -1;
 	s->region = r;
 	s->base = sn_local(r)->base;
 	s->size = sn_region_size(r);
@@ -605,7 +675,12 @@ sn_server_open(
 		.incarnation = sn_region_incarnation(r),
 		.size = s->size,
 	};
-	if (!cfg->no_shm)
+	if ((st = listen_rdma(s, cfg->rdma, err)) != NAM_OK) {
+		sn_server_close(s);
+		return st;
+	}
+	/* One atomics engine (verbs_format.h): where the device has them, no CPU of a peer may. */
+	if (!cfg->no_shm && !sn_verbs_device_atomics(s))
 		listen_unix(s, cfg->run_dir);
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	s->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
@@ -613,7 +688,8 @@ sn_server_open(
 	struct itimerspec every = { { 0, BEAT_NS }, { 0, BEAT_NS } };
 	if (s->epoll_fd < 0 || s->timer_fd < 0 || s->stop_fd < 0 ||
 	    timerfd_settime(s->timer_fd, 0, &every, NULL) != 0 || !watch_own(s, &s->tcp_fd) ||
-	    !watch_own(s, &s->unix_fd) || !watch_own(s, &s->timer_fd) || !watch_own(s, &s->stop_fd)) {
+	    !watch_own(s, &s->unix_fd) || !watch_own(s, &s->timer_fd) || !watch_own(s, &s->stop_fd) ||
+	    !watch_own(s, &s->rdma_fd) || !watch_own(s, &s->rdma_done_fd)) {
 		st = nam_fail(err, NAM_IO, "cannot make the event loop: %s", strerror(errno));
 		sn_server_close(s);
 		return st;
@@ -632,6 +708,7 @@ sn_server_close(struct sn_server *s)
 		end_conn(s, s->strangers);
 	while (s->peers != NULL)
 		end_conn(s, s->peers);
+	sn_verbs_close(s);
 	if (s->socket_path[0] != '\0')
 		unlink(s->socket_path);
 	const int fd[] = { s->tcp_fd, s->unix_fd, s->epoll_fd, s->timer_fd, s->stop_fd };
@@ -652,6 +729,13 @@ const char *
 sn_server_socket(const struct sn_server *s)
 {
 	return s->socket_path;
+}
+
+const char *
+sn_server_rdma(const struct sn_server *s, char out[160])
+{
+	out[0] = '\0';
+	return s->verbs != NULL ? sn_verbs_words(s, out) : out;
 }
 
 void

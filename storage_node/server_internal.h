@@ -1,4 +1,4 @@
-/* server_internal.h -- a connection of the storage node's event loop, shared by server.c and peer.c. */
+/* server_internal.h -- a connection of the storage node's event loop, shared by server.c, stream.c and verbs.c. */
 #ifndef NAM_STORAGE_NODE_SERVER_INTERNAL_H
 #define NAM_STORAGE_NODE_SERVER_INTERNAL_H
 
@@ -41,7 +41,9 @@ struct sn_conn {
 	struct net_hello hello;
 	struct net_welcome welcome;
 	struct sn_stream *stream;
-	char name[64]; /* for the log */
+	struct sn_qp *qp;  /* role VERBS, once it has come */
+	uint8_t token[16]; /* role VERBS: what it will come with */
+	char name[64];     /* for the log */
 };
 
 struct sn_server {
@@ -54,6 +56,8 @@ struct sn_server {
 	char address[128];
 	char socket_path[112];
 	int tcp_fd, unix_fd, epoll_fd, timer_fd, stop_fd;
+	struct sn_verbs *verbs; /* NULL: none is offered */
+	int rdma_fd, rdma_done_fd;
 	bool accepting; /* false while out of descriptors */
 	struct sn_conn *strangers, *peers;
 	unsigned stranger_count, peer_count, peers_max;
@@ -64,6 +68,32 @@ struct sn_server {
 		atomic_uint_fast64_t accepted, refused, dropped, peers, asks, immediates;
 	} count; /* a  relaxed; written by the loop only */
 };
+
+/* Ends a peer's connection, and its queue pair. c is gone. Not while c may lie in the loop's events. */
+void sn_server_end(struct sn_server *s, struct sn_conn *c);
+/* One line about a peer in the log, unless there were many. */
+void sn_server_complain(struct sn_server *s, const char *peer, const char *what);
+
+/* ---- verbs.c: queue pairs. All but open and words may be called with s->verbs == NULL where that makes sense ---- */
+
+/* Listens at that address of an RDMA device, registers the region. Sets s->verbs. NAM_UNSUPPORTED: no device there. */
+nam_status sn_verbs_open(struct sn_server *s, const char *address, struct nam_err *err);
+/* Every peer's queue pair must have ended. */
+void sn_verbs_close(struct sn_server *s);
+int sn_verbs_event_fd(const struct sn_server *s);
+int sn_verbs_completion_fd(const struct sn_server *s);
+/* Connection events, and messages. Both may end connections. */
+void sn_verbs_events(struct sn_server *s);
+void sn_verbs_completions(struct sn_server *s);
+/* Fills in where to come, and for role VERBS the token to come with. */
+void sn_verbs_grant(struct sn_server *s, struct sn_conn *c, struct net_grant *grant);
+void sn_verbs_end(struct sn_conn *c);
+/* True: the CPU must leave region words alone, and every atomic goes through ... */
+bool sn_verbs_device_atomics(const struct sn_server *s);
+/* ... this, on the device. False: it failed. */
+bool sn_verbs_atomic(
+    struct sn_server *s, uint8_t code, uint64_t offset, uint64_t arg, uint64_t want, uint64_t *seen);
+const char *sn_verbs_words(const struct sn_server *s, char out[160]);
 
 /* What the peer's half of the work says about a connection. */
 enum sn_verdict { SN_GO_ON, SN_END, SN_GARBAGE };

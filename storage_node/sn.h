@@ -57,8 +57,9 @@ struct sn_server_config {
 	const char *cluster; /* as the region's */
 	const void *secret;  /* copied; at most 64 bytes */
 	size_t secret_len;
-	const char *run_dir;   /* where the UNIX socket lies; NULL: $NAMDB_RUN, else /tmp/namdb-<uid> */
-	bool no_shm;           /* offer no shared memory */
+	const char *run_dir; /* where the UNIX socket lies; NULL: $NAMDB_RUN, else /tmp/namdb-<uid> */
+	bool no_shm;         /* offer no shared memory */
+	const char *rdma; /* an address of an RDMA device here; "off"; NULL or "auto": the one we listen at */
 	unsigned peers_max;    /* 0 = 1024 connections */
 	uint32_t handshake_ms; /* 0 = 5000: slower peers are dropped */
 };
@@ -75,6 +76,9 @@ void sn_server_close(struct sn_server *s);
 const char *sn_server_address(const struct sn_server *s);
 /* The UNIX socket's path, or "" when shared memory is not offered. Borrowed. */
 const char *sn_server_socket(const struct sn_server *s);
+
+/* "10.0.0.1 by mlx5_0, atomics by the device", in out, or "" when RDMA is not offered. */
+const char *sn_server_rdma(const struct sn_server *s, char out[160]);
 
 struct sn_server_counts {
 	uint64_t accepted; /* connections */

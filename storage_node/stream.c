@@ -117,6 +117,18 @@ read_some(struct sn_server *s, struct sn_stream *st)
 	return true;
 }
 
+/* V1 (net/verbs_format.h): by the device where that is the node's atomics engine, else here. */
+static bool
+atomic(struct sn_server *s, const struct net_ask *a, char *at, const uint64_t word[2], uint64_t *seen)
+{
+	if (sn_verbs_device_atomics(s)) {
+		net_fence_stores_before_loads(); /* earlier WRITEs of this peer come first */
+		return sn_verbs_atomic(s, a->code, (uint64_t)(at - s->base), word[0], word[1], seen);
+	}
+	*seen = a->code == NET_CAS ? net_exec_cas(at, word[0], word[1]) : net_exec_faa(at, word[0]);
+	return true;
+}
+
 enum sn_verdict
 sn_stream_work(struct sn_server *s, struct sn_stream *st, const char **why)
 {
@@ -156,12 +168,11 @@ sn_stream_work(struct sn_server *s, struct sn_stream *st, const char **why)
 				count_one(&s->count.immediates);
 			answer(st, NULL);
 			break;
-		case NET_CAS:
-			seen = net_exec_cas(at, st->word[0], st->word[1]);
-			answer(st, &seen);
-			break;
 		default:
-			seen = net_exec_faa(at, st->word[0]);
+			if (!atomic(s, &st->ask, at, st->word, &seen)) {
+				*why = "our RDMA device did not execute its atomic";
+				return SN_GARBAGE;
+			}
 			answer(st, &seen);
 		}
 		st->busy = false;

@@ -1,0 +1,49 @@
+/*
+ * rdma.h -- devices, addresses and connection events of librdmacm, for both ends of a queue pair and the doctor.
+ *
+ * Threads: any, on objects of their own.
+ */
+#ifndef NAM_NET_RDMA_H
+#define NAM_NET_RDMA_H
+
+#include <base/status.h>
+#include <rdma/rdma_cma.h>
+#include <stdbool.h>
+
+/* What matters to us of a device. */
+struct net_rdma_caps {
+	char device[64];
+	bool atomics;      /* it has some, atomic with each other */
+	bool imm;          /* WRITE_WITH_IMM */
+	bool early_writes; /* iWARP: a WRITE completes when it left, not when it arrived */
+	unsigned rd_out;   /* READs and atomics that it may have out, and ... */
+	unsigned rd_in;    /* ... take, at most, on one queue pair */
+	unsigned wr_max;   /* work requests of a queue pair */
+};
+
+/* False when it cannot be asked (it vanished). */
+bool net_rdma_caps(struct ibv_context *ctx, struct net_rdma_caps *out);
+
+/*
+ * The first address of this machine behind which an RDMA device with an active port
+ * lies, loopback left out (rdma_cm does not work there), as text. host == NULL: any
+ * address; else exactly that one. NAM_UNSUPPORTED: there is none, err says what is missing.
+ */
+nam_status net_rdma_address(const char *host, char out[48], struct nam_err *err);
+
+/* An id on ch, not blocking on its events. NULL with errno. */
+struct rdma_event_channel *net_rdma_channel(void);
+/*
+ * Waits for the next event and checks that it is the one wanted; else gives it back and says
+ * what came instead. The caller acknowledges *out. NAM_GONE: another event, or time is up.
+ */
+nam_status net_rdma_expect(struct rdma_event_channel *ch, enum rdma_cm_event_type want, uint64_t deadline_ns,
+    const char *name, struct rdma_cm_event **out, struct nam_err *err);
+/* Resolves address and route of a fresh id. from: local address to come from, or NULL. */
+nam_status net_rdma_resolve(struct rdma_event_channel *ch, struct rdma_cm_id *id, const char *from,
+    const char *host, const char *port, uint64_t deadline_ns, const char *name, struct nam_err *err);
+/* A peer that vanished is noticed within about a second, not never (retry_count 7 has no end on some). */
+enum { NET_RDMA_RETRY = 6, NET_RDMA_ACK_TIMEOUT = 14 };
+void net_rdma_patience(struct rdma_cm_id *id);
+
+#endif
