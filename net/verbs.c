@@ -445,7 +445,13 @@ static bool
 add_piece(struct verbs *v, struct chain *c, struct want *q)
 {
 	uint64_t there = v->base + net_offset_of((net_addr){ q->at }) + q->sent;
-	unsigned fence = q->flags & NET_FENCE ? IBV_SEND_FENCE : 0;
+	unsigned fence = q->flags & NET_FENCE && q->sent == 0 ? IBV_SEND_FENCE : 0;
+	/* Not by a flag where only READs complete in order: wait for them here. */
+	if (fence != 0 && v->caps.early_writes) {
+		if (v->rd_out != 0)
+			return false;
+		fence = 0;
+	}
 	struct fly f = { .op = q->op, .code = q->code, .quiet = q->b == NULL };
 	struct ibv_send_wr *wr;
 	bool atomic = q->code == NET_CAS || q->code == NET_FAA;
@@ -463,11 +469,14 @@ add_piece(struct verbs *v, struct chain *c, struct want *q)
 		wr->send_flags = fence;
 		v->asking = true;
 		v->replied = false;
-		signal_last(v, c);
+		/* Where completions of SENDs overtake those of READs, the reply proves all: it came by one stream. */
+		if (!v->caps.early_writes)
+			signal_last(v, c);
 		q->sent = q->len + 1; /* all of it */
 		return true;
 	}
-	if ((atomic || q->code == NET_READ) && v->rd_out >= v->rd_max)
+	/* Where WRITEs complete early each must be able to get a flush, which is a READ. */
+	if ((atomic || q->code == NET_READ || v->caps.early_writes) && v->rd_out >= v->rd_max)
 		return false;
 	if (atomic) {
 		char *at = stage_take(v, 8, &f.took);
@@ -553,13 +562,11 @@ static void
 verbs_ring(struct net_endpoint *ep)
 {
 	struct verbs *v = ep->priv;
-	/* One place and one READ are kept for the flush that early_writes needs. */
+	/* One place is kept for the flush that early_writes needs. */
 	unsigned spare = v->caps.early_writes ? 1 : 0;
 	while (!v->broken && !v->asking && v->head != v->tail) {
 		struct chain c;
 		c.n = 0;
-		if (spare && v->rd_out >= v->rd_max)
-			break;
 		bool stuck = false, owed = false;
 		while (!stuck && c.n < CHAIN && !v->asking && v->head != v->tail) {
 			uint64_t out = v->next - v->gone;
@@ -570,10 +577,7 @@ verbs_ring(struct net_endpoint *ep)
 				break;
 			}
 			struct want *q = &v->queue[v->head & (v->queue_cap - 1)];
-			v->rd_out += spare;
-			stuck = !add_piece(v, &c, q);
-			v->rd_out -= spare;
-			if (stuck)
+			if ((stuck = !add_piece(v, &c, q)))
 				break;
 			owed |= q->b != NULL;
 			if (q->sent > q->len)
@@ -585,7 +589,7 @@ verbs_ring(struct net_endpoint *ep)
 		if (c.n == 0)
 			break; /* completions will call again */
 		/* Quiet ops alone need no completion yet; but who is stuck lives on completions. */
-		if ((c.wr[c.n - 1].send_flags & IBV_SEND_SIGNALED) == 0 &&
+		if (!v->asking && (c.wr[c.n - 1].send_flags & IBV_SEND_SIGNALED) == 0 &&
 		    (owed || stuck || v->head != v->tail || v->caps.early_writes ||
 			v->unsignaled >= v->signal_every))
 			seal(v, &c);
@@ -739,9 +743,15 @@ take(struct net_endpoint *ep, const struct ibv_wc *wc, uint64_t *proven)
 		}
 		memcpy(&v->reply, v->stage + slot * RECV_BYTES, sizeof v->reply);
 		v->replied = true;
+		if (v->caps.early_writes) {
+			v->unsignaled = v->rd_unsignaled = 0;
+			*proven = v->next;
+			while (v->fly[v->gone % DEPTH].kind != FLY_ASK)
+				done += finish_first(ep, NAM_OK);
+		}
 		if (!post_recv(v, slot))
 			break_off(ep, "the device takes no more receives");
-		return 0;
+		return done;
 	}
 	if (wc->wr_id < v->gone || wc->wr_id >= v->next) {
 		break_off(ep, "the device completes what was not posted");

@@ -140,7 +140,9 @@ accept_peer(struct sn_server *s, struct sn_verbs *v, struct sn_qp *q, const stru
 		.incarnation = s->shake.incarnation,
 		.rkey = v->mr->rkey,
 		.device_atomics = v->device_atomics };
-	unsigned rd = asked->initiator_depth < v->caps.rd_in ? asked->initiator_depth : v->caps.rd_in;
+	unsigned rd = asked->initiator_depth; /* 0: this kind of device does not say */
+	if (rd == 0 || rd > v->caps.rd_in)
+		rd = v->caps.rd_in;
 	struct rdma_conn_param p = { .private_data = &offer,
 		.private_data_len = sizeof offer,
 		.responder_resources = (uint8_t)rd,
