@@ -1,9 +1,9 @@
-/* exec_agg.c -- GROUP BY and DISTINCT: a hash table of groups, their states beside them. */
+/* exec_agg.c -- GROUP BY and DISTINCT: groups (exec_group.c), their states beside them. */
 #include "exec.h"
 #include <sql/rowset.h>
 
-static bool
-add_state(struct sql_exec *x, struct sql_node *n, uint32_t group)
+bool
+sql_group_state(struct sql_exec *x, struct sql_node *n, uint32_t group)
 {
 	if (n->aggs == 0)
 		return true;
@@ -29,60 +29,6 @@ static void *
 state_of(const struct sql_node *n, uint32_t group, unsigned agg)
 {
 	return n->state[group / CAT_BATCH] + ((size_t)(group % CAT_BATCH) * n->aggs + agg) * SQL_AGG_BYTES;
-}
-
-static bool
-grow(struct sql_exec *x, struct sql_node *n)
-{
-	struct nam_arena *keep = x->arena[n->arena + 1];
-	unsigned size = n->buckets ? n->buckets * 2 : 256;
-	uint32_t *bucket = nam_arena_zero(keep, size * sizeof *bucket);
-	uint32_t *chain = nam_arena_take(keep, size * sizeof *chain);
-	uint64_t *hash = nam_arena_take(keep, size * sizeof *hash);
-	if (bucket == NULL || chain == NULL || hash == NULL)
-		return sql_no_memory(x->err);
-	if (n->groups)
-		memcpy(hash, n->hash, n->groups * sizeof *hash);
-	for (uint32_t g = 0; g < n->groups; g++) {
-		uint32_t *b = &bucket[hash[g] & (size - 1)];
-		chain[g] = *b;
-		*b = g + 1;
-	}
-	n->bucket = bucket;
-	n->chain = chain;
-	n->hash = hash;
-	n->buckets = size;
-	return true;
-}
-
-static bool
-find(struct sql_exec *x, struct sql_node *n, const struct cat_vec *key, uint16_t row, uint32_t *out)
-{
-	uint64_t h = sql_hash_row(key, n->keys, row);
-	for (uint32_t g = n->bucket[h & (n->buckets - 1)]; g != 0; g = n->chain[g - 1])
-		if (n->hash[g - 1] == h && sql_same_row(n->rs, g - 1, 0, key, n->keys, row)) {
-			*out = g - 1;
-			return true;
-		}
-	if (n->groups == n->buckets && !grow(x, n))
-		return false;
-	const struct cat_vec *col[64], **cols = col;
-	if (n->keys > 64 && (cols = nam_arena_take(x->arena[n->arena], n->keys * sizeof *cols)) == NULL)
-		return sql_no_memory(x->err);
-	for (unsigned k = 0; k < n->keys; k++)
-		cols[k] = &key[k];
-	uint32_t g = n->groups;
-	if (!add_state(x, n, g))
-		return false;
-	if (!sql_rowset_add(n->rs, cols, &row, 1))
-		return sql_no_memory(x->err);
-	n->groups++;
-	uint32_t *b = &n->bucket[h & (n->buckets - 1)];
-	n->hash[g] = h;
-	n->chain[g] = *b;
-	*b = g + 1;
-	*out = g;
-	return true;
 }
 
 static bool
@@ -187,8 +133,8 @@ static bool
 take_all(struct sql_exec *x, struct sql_node *n)
 {
 	struct nam_arena *keep = x->arena[n->arena + 1], *batch = x->arena[n->arena];
-	n->groups = n->buckets = 0;
-	n->hash = NULL;
+	if (!sql_group_start(x, n))
+		return false;
 	enum cat_type *type = nam_arena_take(keep, (n->keys + 1) * sizeof *type);
 	struct cat_vec *key = nam_arena_take(keep, (n->keys + 1) * sizeof *key);
 	if (type == NULL || key == NULL)
@@ -198,11 +144,9 @@ take_all(struct sql_exec *x, struct sql_node *n)
 	if ((n->rs = sql_rowset_open(keep, type, n->keys)) == NULL)
 		return sql_no_memory(x->err);
 	if (n->keys == 0) {
-		if (!add_state(x, n, 0))
+		if (!sql_group_state(x, n, 0))
 			return false;
 		n->groups = 1;
-	} else if (!grow(x, n)) {
-		return false;
 	}
 	for (unsigned a = 0; a < n->aggs; a++)
 		if (n->agg[a].later &&
@@ -221,9 +165,8 @@ take_all(struct sql_exec *x, struct sql_node *n)
 		for (unsigned k = 0; k < n->keys; k++)
 			if (!sql_eval(n->key[k], in, n->child->sel, (unsigned)rows, &x->env, &key[k]))
 				return false;
-		for (int r = 0; n->keys > 0 && r < rows; r++)
-			if (!find(x, n, key, sel[r], &group[r]))
-				return false;
+		if (n->keys > 0 && !sql_group_find(x, n, key, sel, (unsigned)rows, group))
+			return false;
 		for (unsigned a = 0; a < n->aggs; a++)
 			if (!add_rows(x, n, a, sel, (unsigned)rows, group, state))
 				return false;

@@ -132,6 +132,50 @@ sql_nulls(struct cat_vec *v, enum cat_type type, unsigned n, struct nam_arena *a
 	return true;
 }
 
+/* The probe side's columns come from where they came from. left: with these of its rows; NULL: as they are. */
+static bool
+pass_origins(struct sql_exec *x, struct sql_node *n, const uint16_t *left, unsigned m)
+{
+	const struct sql_origin *in = n->child->origin;
+	for (unsigned c = 0; c < n->probe_cols; c++) {
+		unsigned i = n->probe_col[c], same = 0;
+		n->origin[i] = in ? in[i] : (struct sql_origin){ 0 };
+		if (n->origin[i].row == NULL || left == NULL)
+			continue;
+		while (in[n->probe_col[same]].row != in[i].row)
+			same++;
+		if (same < c) {
+			n->origin[i].row = n->origin[n->probe_col[same]].row;
+			continue;
+		}
+		uint32_t *row = nam_arena_take(x->arena[n->arena + 2], m * sizeof *row);
+		if (row == NULL)
+			return sql_no_memory(x->err);
+		for (unsigned k = 0; k < m; k++)
+			row[k] = in[i].row[left[k]];
+		n->origin[i].row = row;
+	}
+	return true;
+}
+
+/* The kept side's columns come from these of its rows, and so does what was compared with its keys. */
+static void
+own_origins(struct sql_node *n, const uint32_t *row)
+{
+	const struct sql_origin o = { .rs = n->rs, .row = row };
+	for (unsigned c = 0; c < n->build_cols; c++)
+		n->origin[n->build_col[c]] = o;
+	for (unsigned k = 0; k < n->keys && row != NULL && !n->keep_probe; k++)
+		if (n->key[k]->kind == SQL_COLUMN && n->origin[n->key[k]->index].row == NULL)
+			n->origin[n->key[k]->index] = o;
+}
+
+static void
+no_origins(struct sql_node *n)
+{
+	memset(n->origin, 0, n->out.cols * sizeof *n->origin);
+}
+
 /* Columns of both sides: probe rows left[0..m) (NULL: none) beside build rows right[0..m) (NULL: none). */
 static bool
 beside(struct sql_exec *x, struct sql_node *n, const uint16_t *left, const uint32_t *right, unsigned m)
@@ -150,6 +194,12 @@ beside(struct sql_exec *x, struct sql_node *n, const uint16_t *left, const uint3
 			return sql_no_memory(x->err);
 	}
 	n->out.n = m;
+	no_origins(n);
+	if (left == NULL || right == NULL)
+		return true;
+	if (!pass_origins(x, n, left, m))
+		return false;
+	own_origins(n, right);
 	return true;
 }
 
@@ -288,7 +338,7 @@ one_each(struct sql_exec *x, struct sql_node *n)
 		unsigned m = 0;
 		for (int k = 0; k < rows; k++) {
 			n->selbuf[m] = sel[k];
-			row[sel[k]] = p->found[k] - 1;
+			row[sel[k]] = p->found[k] ? p->found[k] - 1 : n->rs->rows;
 			m += p->found[k] != 0;
 		}
 		if (m == 0 && !n->keep_probe)
@@ -302,13 +352,18 @@ one_each(struct sql_exec *x, struct sql_node *n)
 			sql_rowset_place(n->rs, c, row, n->selbuf, m, v);
 		}
 		n->out.n = in->n;
+		if (!pass_origins(x, n, NULL, 0))
+			return -1;
+		own_origins(n, row);
 		x->env.arena = answer;
 		int kept = pass_on(x, n, p, row, m);
 		if (kept >= 0 && n->keep_probe) {
 			kept = rows;
 			for (int k = 0; k < rows; k++) {
-				if (!p->matched[sel[k]])
+				if (!p->matched[sel[k]]) {
 					no_partner(n, sel[k]);
+					row[sel[k]] = n->rs->rows;
+				}
 				n->selbuf[k] = sel[k];
 			}
 		}

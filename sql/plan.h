@@ -42,6 +42,7 @@ enum sql_node_kind {
 struct sql_window;
 struct sql_rowset; /* rows kept: rowset.h */
 struct sql_join_table;
+struct sql_coded;
 struct sql_sub; /* subqueries of expressions: sub.h */
 
 /* A query of WITH that is used more than once: run when somebody asks first, its rows kept. */
@@ -52,6 +53,15 @@ struct sql_cte {
 	const char *name;
 	unsigned columns, refs, arena;
 	struct sql_rowset *rs; /* NULL: not run yet */
+};
+
+/*
+ * Which row of a join's kept side a column's values in a batch come from: the same row, the same value. row[k] for
+ * row k of the batch; rs->rows: from none, it is NULL.
+ */
+struct sql_origin {
+	const struct sql_rowset *rs;
+	const uint32_t *row; /* NULL: not known for this batch */
 };
 
 /* Which columns of a table come out, and where. */
@@ -115,7 +125,8 @@ struct sql_node {
 	unsigned build_cols, probe_cols;
 	unsigned build_width, *key_at; /* columns that are kept, and where among them the keys are */
 	struct sql_join_table *table;
-	struct sql_rowset *rs; /* JOIN: build side. AGG: keys. SORT: all */
+	struct sql_origin *origin; /* by column of out */
+	struct sql_rowset *rs;     /* JOIN: build side. AGG: keys. SORT: all */
 	uint32_t *bucket, *chain;
 	uint64_t *hash;
 	uint64_t mask;
@@ -130,7 +141,8 @@ struct sql_node {
 	struct sql_agg *agg;
 	unsigned aggs;
 	unsigned buckets, groups;
-	char **state; /* chunks of CAT_BATCH states; JOIN: its probe */
+	struct sql_coded *coded; /* exec_group.c's */
+	char **state;            /* chunks of CAT_BATCH states; JOIN: its probe */
 
 	struct sql_expr **e; /* PROJECT, VALUES (rows x es) */
 	unsigned es, rows;

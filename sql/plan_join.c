@@ -32,6 +32,38 @@ place_keys(struct bind *b, struct sql_node *n)
 	return true;
 }
 
+/* Can at most one of its rows have the same values of e[0..n)? */
+static bool
+unique(const struct sql_node *side, struct sql_expr **e, unsigned n)
+{
+	const struct cat_table *tab = side->acc.tab;
+	if (side->kind != SQL_NODE_SCAN || tab->keys == 0)
+		return false;
+	for (unsigned k = 0; k < tab->keys; k++) {
+		unsigned i = 0;
+		while (i < n && (e[i]->kind != SQL_COLUMN || e[i]->index != side->acc.base + tab->key[k]))
+			i++;
+		if (i == n)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Is the right side the one to keep? The smaller one; but where each row of the other side finds at most one partner,
+ * nothing has to be copied, which is worth keeping some more.
+ */
+static bool
+keeps_right(const struct sql_node *left, struct sql_expr **lkey, const struct sql_node *right,
+    struct sql_expr **rkey, unsigned keys)
+{
+	enum { WORTH = 4 };
+	bool l = unique(left, lkey, keys), r = unique(right, rkey, keys);
+	if (l == r || (left->est_rows <= CAT_BATCH && right->est_rows <= CAT_BATCH))
+		return right->est_rows <= left->est_rows;
+	return r ? right->est_rows <= left->est_rows * WORTH : right->est_rows * WORTH < left->est_rows;
+}
+
 struct sql_node *
 sql_plan_hash_join(struct bind *b, struct sql_node *left, uint64_t lmask, struct sql_node *right,
     uint64_t rmask, enum ast_join_kind kind)
@@ -39,27 +71,29 @@ sql_plan_hash_join(struct bind *b, struct sql_node *left, uint64_t lmask, struct
 	struct sql_node *n = sql_plan_node(b, SQL_NODE_JOIN, NULL, b->width);
 	if (n == NULL)
 		return NULL;
-	bool build_right = right->est_rows <= left->est_rows;
-	bool keep_left = kind == AST_JOIN_LEFT || kind == AST_JOIN_FULL;
-	bool keep_right = kind == AST_JOIN_RIGHT || kind == AST_JOIN_FULL;
-	n->child = build_right ? left : right;
-	n->build = build_right ? right : left;
-	n->keep_probe = build_right ? keep_left : keep_right;
-	n->keep_build = build_right ? keep_right : keep_left;
-	n->key = sql_bind_take(b, (b->conds + 1) * sizeof *n->key);
-	n->build_key = sql_bind_take(b, (b->conds + 1) * sizeof *n->build_key);
-	if (n->key == NULL || n->build_key == NULL)
+	struct sql_expr **lkey = sql_bind_take(b, (b->conds + 1) * sizeof *lkey);
+	struct sql_expr **rkey = sql_bind_take(b, (b->conds + 1) * sizeof *rkey);
+	n->origin = sql_bind_take(b, b->width * sizeof *n->origin);
+	if (lkey == NULL || rkey == NULL || n->origin == NULL)
 		return NULL;
 	for (unsigned i = 0; i < b->conds; i++) {
 		struct bind_cond *c = &b->cond[i];
 		if (!sql_plan_joinable(b, c, lmask, rmask))
 			continue;
 		bool l_is_left = (c->lmask & ~lmask) == 0;
-		struct sql_expr *le = l_is_left ? c->ul : c->ur, *re = l_is_left ? c->ur : c->ul;
-		n->key[n->keys] = build_right ? le : re;
-		n->build_key[n->keys++] = build_right ? re : le;
+		lkey[n->keys] = l_is_left ? c->ul : c->ur;
+		rkey[n->keys++] = l_is_left ? c->ur : c->ul;
 		c->used = true;
 	}
+	bool build_right = keeps_right(left, lkey, right, rkey, n->keys);
+	bool keep_left = kind == AST_JOIN_LEFT || kind == AST_JOIN_FULL;
+	bool keep_right = kind == AST_JOIN_RIGHT || kind == AST_JOIN_FULL;
+	n->child = build_right ? left : right;
+	n->build = build_right ? right : left;
+	n->keep_probe = build_right ? keep_left : keep_right;
+	n->keep_build = build_right ? keep_right : keep_left;
+	n->key = build_right ? lkey : rkey;
+	n->build_key = build_right ? rkey : lkey;
 	n->probe_col = sql_plan_columns_of(b, build_right ? lmask : rmask, &n->probe_cols);
 	n->build_col = sql_plan_columns_of(b, build_right ? rmask : lmask, &n->build_cols);
 	n->build_type = sql_bind_take(b, (n->build_cols + n->keys) * sizeof *n->build_type);
