@@ -257,7 +257,11 @@ enum ast_alter_kind {
 	AST_SET_DEFAULT, /* e, text; NULL: DROP DEFAULT */
 	AST_SET_NOT_NULL,
 	AST_DROP_NOT_NULL,
-	AST_ADD_CHECK, /* the next of the statement's checks */
+	AST_ALTER_TYPE, /* type, typmod; e: USING */
+	AST_DROP_COLUMN,
+	AST_ADD_COLUMN, /* index: of the statement's columns */
+	AST_ADD_KEY,    /* names, key_name of the statement */
+	AST_ADD_CHECK,  /* index: of the statement's checks */
 	AST_DROP_CONSTRAINT,
 	AST_RENAME_COLUMN,
 	AST_RENAME_TABLE,
@@ -268,7 +272,10 @@ struct ast_alter {
 	const char *name, *to;
 	struct ast_expr *e;
 	const char *text;
-	bool if_exists;
+	bool if_exists, cascade;
+	unsigned index;
+	enum cat_type type;
+	int32_t typmod;
 };
 
 struct ast_stmt {
@@ -289,7 +296,7 @@ struct ast_stmt {
 	struct ast_conflict *conflict; /* INSERT */
 	struct ast_target *returning;
 	unsigned returnings;
-	struct ast_column *column; /* CREATE TABLE */
+	struct ast_column *column; /* CREATE TABLE; ALTER TABLE: those added */
 	unsigned columns;
 	struct ast_check *check;
 	unsigned checks, check_cap;

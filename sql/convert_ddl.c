@@ -369,6 +369,7 @@ alter_one(struct sql_convert *c, const PgQuery__AlterTableCmd *k, struct ast_stm
 {
 	struct ast_alter *to = &st->alter[st->alters++];
 	to->if_exists = k->missing_ok;
+	to->cascade = k->behavior == PG_QUERY__DROP_BEHAVIOR__DROP_CASCADE;
 	if (k->name != NULL && k->name[0] && (to->name = sql_convert_str(c, k->name)) == NULL)
 		return false;
 	switch (k->subtype) {
@@ -383,9 +384,16 @@ alter_one(struct sql_convert *c, const PgQuery__AlterTableCmd *k, struct ast_stm
 		to->kind = AST_DROP_NOT_NULL;
 		return true;
 	case PG_QUERY__ALTER_TABLE_TYPE__AT_AddConstraint:
+		if (k->def->constraint->contype == PG_QUERY__CONSTR_TYPE__CONSTR_PRIMARY) {
+			to->kind = AST_ADD_KEY;
+			if (k->def->constraint->indexname != NULL && k->def->constraint->indexname[0])
+				return sql_convert_no(c, "ADD PRIMARY KEY USING INDEX is", -1);
+			return key(c, k->def->constraint, st, NULL);
+		}
 		to->kind = AST_ADD_CHECK;
+		to->index = st->checks;
 		if (k->def->constraint->contype != PG_QUERY__CONSTR_TYPE__CONSTR_CHECK)
-			return sql_convert_no(c, "ADD CONSTRAINT of anything but CHECK is", -1);
+			return constraint(c, k->def->constraint, st, NULL);
 		if (k->def->constraint->skip_validation)
 			return sql_convert_no(c, "NOT VALID is", -1);
 		return check(c, k->def->constraint, st, NULL);
@@ -393,11 +401,20 @@ alter_one(struct sql_convert *c, const PgQuery__AlterTableCmd *k, struct ast_stm
 		to->kind = AST_DROP_CONSTRAINT;
 		return true;
 	case PG_QUERY__ALTER_TABLE_TYPE__AT_AddColumn:
-		return sql_convert_no(c, "ALTER TABLE ... ADD COLUMN is", -1);
+		to->kind = AST_ADD_COLUMN;
+		to->index = st->columns;
+		return element(c, k->def, st);
 	case PG_QUERY__ALTER_TABLE_TYPE__AT_DropColumn:
-		return sql_convert_no(c, "ALTER TABLE ... DROP COLUMN is", -1);
-	case PG_QUERY__ALTER_TABLE_TYPE__AT_AlterColumnType:
-		return sql_convert_no(c, "ALTER TABLE ... ALTER COLUMN TYPE is", -1);
+		to->kind = AST_DROP_COLUMN;
+		return true;
+	case PG_QUERY__ALTER_TABLE_TYPE__AT_AlterColumnType: {
+		const PgQuery__ColumnDef *d = k->def->column_def;
+		to->kind = AST_ALTER_TYPE;
+		if (d->coll_clause != NULL)
+			return sql_convert_no(c, "COLLATE is", d->location);
+		return sql_convert_type(c, d->type_name, &to->type, &to->typmod) &&
+		       (d->raw_default == NULL || (to->e = sql_convert_expr(c, d->raw_default)) != NULL);
+	}
 	default:
 		return sql_convert_no(c, "this kind of ALTER TABLE is", -1);
 	}
@@ -411,7 +428,8 @@ alter(struct sql_convert *c, const PgQuery__AlterTableStmt *s, struct ast_stmt *
 	if (s->objtype != PG_QUERY__OBJECT_TYPE__OBJECT_TABLE)
 		return sql_convert_no(c, "ALTER of anything but tables is", -1);
 	if (!sql_convert_range(c, s->relation, &st->table) ||
-	    (st->alter = sql_convert_take(c, s->n_cmds * sizeof *st->alter)) == NULL)
+	    (st->alter = sql_convert_take(c, s->n_cmds * sizeof *st->alter)) == NULL ||
+	    (st->column = sql_convert_take(c, s->n_cmds * sizeof *st->column)) == NULL)
 		return false;
 	for (size_t i = 0; i < s->n_cmds; i++)
 		if (!alter_one(c, s->cmds[i]->alter_table_cmd, st))

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool
-key_columns(struct cat_table *def, const struct ast_stmt *ast, struct cat_err *err)
+bool
+sql_key_columns(struct cat_table *def, const struct ast_stmt *ast, struct cat_err *err)
 {
 	if (ast->nnames > CAT_KEY_MAX)
 		return cat_error(err, "54011", "cannot use more than %d columns in a key", CAT_KEY_MAX);
@@ -161,7 +161,7 @@ sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct
 		c->dflt = a->dflt_text;
 		c->identity = a->identity;
 	}
-	if (!key_columns(def, ast, err) || !rules(s, def, ast, arena, err) || !cat_table_layout(def, err))
+	if (!sql_key_columns(def, ast, err) || !rules(s, def, ast, arena, err) || !cat_table_layout(def, err))
 		return false;
 	s->ddl = true;
 	char(*seq)[CAT_NAME_MAX + 1] = nam_arena_zero(arena, ast->columns * sizeof *seq);

@@ -134,6 +134,8 @@ bool sql_make_sequence(
 /* The name of the sequence of a column of a new table, and the default that draws from it. */
 bool sql_sequence_name(struct sql_session *s, const char *table, const char *column,
     char out[CAT_NAME_MAX + 1], const char **dflt, struct nam_arena *arena, struct cat_err *err);
+/* The columns that a PRIMARY KEY names become def's key. */
+bool sql_key_columns(struct cat_table *def, const struct ast_stmt *ast, struct cat_err *err);
 /* The name of a CHECK constraint that def does not have yet. */
 bool sql_check_name(struct cat_table *def, const struct ast_check *k, char out[CAT_NAME_MAX + 1],
     struct nam_arena *arena, struct cat_err *err);

@@ -6,6 +6,12 @@
 
 static struct embedded e;
 
+static bool
+starts_with(const char *s, const char *with)
+{
+	return strncmp(s, with, strlen(with)) == 0;
+}
+
 #define LOST "ERROR 40001: could not serialize access due to concurrent update"
 
 /* Who writes first is waited for, and his rows are judged by the new rule. */
@@ -150,6 +156,206 @@ writers_wait(void **state)
 	teller_close(&b);
 }
 
+/* Rows that are written anew while others write: none is lost, and none comes twice. */
+static void
+rewritten(void **state)
+{
+	(void)state;
+	struct teller a, b;
+	struct later l;
+	teller_open(&a, &e, 0);
+	teller_open(&b, &e, 1);
+	says(&a, "create table r (id int primary key, v text); insert into r values (1, '1')",
+	    "CREATE TABLE INSERT 0 1");
+	says(&b, "begin; insert into r values (2, '2')", "BEGIN INSERT 0 1");
+	start(&l, &a, "alter table r alter v type int using v::int, add w int default 7");
+	usleep(20000);
+	says(&b, "update r set v = '10' where id = 1; commit", "UPDATE 1 COMMIT");
+	assert_string_equal(wait_for(&l), "ALTER TABLE");
+	says(&b, "select * from r order by id", "1|10|7;2|2|7; SELECT 2");
+	/* a snapshot of before shows what was then, and nothing of it can be changed */
+	says(&b, "begin isolation level repeatable read; select * from r where id = 1",
+	    "BEGIN1|10|7; SELECT 1");
+	says(&a, "alter table r drop w, alter v type text", "ALTER TABLE");
+	says(&a, "insert into r values (3, 'three')", "INSERT 0 1");
+	says(&b, "select * from r order by id", "1|10|7;2|2|7; SELECT 2");
+	says(&b, "update r set w = 8", "UPDATE 2");
+	says(&b, "commit", LOST);
+	says(&b, "select * from r order by id", "1|10;2|2;3|three; SELECT 3");
+	/* statements by themselves wait, and go by the new columns */
+	says(&a, "begin; alter table r add c int not null default 5", "BEGIN ALTER TABLE");
+	start(&l, &b, "insert into r values (4, 'four', 44)");
+	usleep(20000);
+	says(&a, "commit", "COMMIT");
+	const char *is = wait_for(&l);
+	if (strcmp(is, "INSERT 0 1") != 0) /* it was bound before the column was there */
+		assert_string_equal(is, "ERROR 42601: INSERT has more expressions than target columns");
+	says(&a, "begin; alter table r drop v", "BEGIN ALTER TABLE");
+	start(&l, &b, "update r set v = 'x'");
+	usleep(20000);
+	says(&a, "commit", "COMMIT");
+	assert_string_equal(wait_for(&l), "ERROR 42703: column \"v\" of relation \"r\" does not exist");
+	/* TRUNCATE against ALTER */
+	says(&a, "begin; truncate r; insert into r values (7, 7)", "BEGIN TRUNCATE TABLE INSERT 0 1");
+	start(&l, &b, "alter table r alter c type bigint, add d int default 1");
+	usleep(20000);
+	says(&a, "commit", "COMMIT");
+	assert_string_equal(wait_for(&l), "ALTER TABLE");
+	says(&a, "select * from r", "7|7|1; SELECT 1");
+	/* two that wait for each other */
+	says(&a, "create table q (id int primary key); insert into q values (1)", "CREATE TABLE INSERT 0 1");
+	says(&b, "begin; update q set id = 1", "BEGIN UPDATE 1");
+	says(&a, "begin; update r set c = 0", "BEGIN UPDATE 1");
+	start(&l, &b, "alter table r drop d");
+	usleep(20000);
+	char mine[300];
+	snprintf(mine, sizeof mine, "%s", ask(&a, "alter table q add x int"));
+	const char *his = wait_for(&l), *dead = "ERROR 40P01: deadlock detected";
+	assert_true((strcmp(mine, dead) == 0) + (strcmp(his, dead) == 0) == 1);
+	assert_true((strcmp(mine, "ALTER TABLE") == 0) + (strcmp(his, "ALTER TABLE") == 0) == 1);
+	ask(&a, "rollback");
+	ask(&b, "rollback");
+	says(&a, "drop table r, q", "DROP TABLE");
+	teller_close(&a);
+	teller_close(&b);
+}
+
+/* ---- everybody at once ----------------------------------------------------------------------- */
+
+struct busy {
+	struct teller t;
+	unsigned number;
+	long added, bad;
+	const char *(*next)(struct busy *b, unsigned i, char *buf, size_t max);
+	bool (*fine)(const char *answer);
+	pthread_t thread;
+};
+
+static atomic_bool over;
+
+static void *
+run_busy(void *arg)
+{
+	struct busy *b = arg;
+	char text[200];
+	for (unsigned i = 0; !atomic_load(&over); i++) {
+		const char *is = ask(&b->t, b->next(b, i, text, sizeof text));
+		if (strncmp(is, "INSERT 0 ", 9) == 0)
+			b->added += atol(is + 9);
+		else if (strncmp(is, "DELETE ", 7) == 0)
+			b->added -= atol(is + 7);
+		if (!b->fine(is)) {
+			fprintf(stderr, "%s\n  is %s\n", text, is);
+			b->bad++;
+		}
+	}
+	return NULL;
+}
+
+/* Never a wrong answer, nor an error without a name for what happened. */
+static bool
+clean(const char *is)
+{
+	static const char *const may[] = { "INSERT 0 1", "INSERT 0 3", "UPDATE ", "DELETE ", "ERROR 40001",
+		"ERROR 42P01", "ERROR 42703", "ERROR 42601: INSERT has more", "ERROR 40P01", "t; SELECT 1" };
+	for (unsigned i = 0; i < sizeof may / sizeof *may; i++)
+		if (starts_with(is, may[i]))
+			return true;
+	return false;
+}
+
+static const char *
+write_some(struct busy *b, unsigned i, char *buf, size_t max)
+{
+	unsigned id = b->number * 1000000 + i;
+	switch (i % 5) {
+	case 0:
+	case 1:
+		snprintf(buf, max, "insert into z (id, v) values (%u, %u)", id, id);
+		break;
+	case 2:
+		snprintf(buf, max, "insert into z (id, v) values (%u, %u), (%u, %u), (%u, %u)", id, id,
+		    id + 400000, id + 400000, id + 800000, id + 800000);
+		break;
+	case 3:
+		snprintf(buf, max, "update z set v = id where id = %u", b->number * 1000000 + i / 2);
+		break;
+	default:
+		snprintf(buf, max, "delete from z where id = %u", b->number * 1000000 + i / 3);
+	}
+	return buf;
+}
+
+static const char *
+read_all(struct busy *b, unsigned i, char *buf, size_t max)
+{
+	(void)b;
+	snprintf(buf, max,
+	    i % 2 ? "select count(*) = count(v) and sum(id) = sum(v) or count(*) = 0 from z"
+		  : "select coalesce(bool_and(id = v), true) from z where id %% 3 = 1");
+	return buf;
+}
+
+static void
+everybody(void **state)
+{
+	(void)state;
+	enum { WRITERS = 3, READERS = 1, ROUNDS = 12 };
+	static const char *const change[] = {
+		"alter table z add c int default 5",
+		"alter table z alter v type numeric",
+		"alter table z add constraint same check (id = v)",
+		"alter table z drop c, add d text default 'd'",
+		"alter table z drop constraint same, alter v type int",
+		"begin; alter table z add e int; update z set e = id; alter table z drop e; rollback",
+		"alter table z drop constraint z_pkey, add primary key (id)",
+		"alter table z alter v set not null, drop d",
+		"alter table z alter v drop not null",
+		"begin; drop table z; rollback",
+	};
+	struct busy b[WRITERS + READERS] = { 0 };
+	struct teller a;
+	long rows = 0, bad = 0;
+	unsigned done = 0;
+	teller_open(&a, &e, 0);
+	says(&a, "create table z (id int primary key, v int)", "CREATE TABLE");
+	atomic_store(&over, false);
+	for (unsigned i = 0; i < WRITERS + READERS; i++) {
+		b[i].number = i + 1;
+		b[i].next = i < WRITERS ? write_some : read_all;
+		b[i].fine = clean;
+		teller_open(&b[i].t, &e, i % 2);
+		pthread_create(&b[i].thread, NULL, run_busy, &b[i]);
+	}
+	for (unsigned r = 0; r < ROUNDS; r++)
+		for (unsigned i = 0; i < sizeof change / sizeof *change; i++) {
+			const char *is = ask(&a, change[i]);
+			bool ended = strstr(is, "ERROR") == NULL;
+			done += ended;
+			if (!ended && strstr(is, "ERROR 40") == NULL && strstr(is, "ERROR 42") == NULL) {
+				fprintf(stderr, "%s\n  is %s\n", change[i], is);
+				bad++;
+			}
+			ask(&a, "rollback");
+			usleep(2000);
+		}
+	atomic_store(&over, true);
+	for (unsigned i = 0; i < WRITERS + READERS; i++) {
+		pthread_join(b[i].thread, NULL);
+		rows += b[i].added;
+		bad += b[i].bad;
+		teller_close(&b[i].t);
+	}
+	char want[100];
+	snprintf(want, sizeof want, "%ld|%ld; SELECT 1", rows, rows);
+	says(&a, "select count(*), count(distinct id) from z where id = v", want);
+	assert_int_equal(bad, 0);
+	assert_true(rows > 100);
+	assert_true(done > ROUNDS * 5); /* busy writers do not keep definitions from changing */
+	says(&a, "drop table z", "DROP TABLE");
+	teller_close(&a);
+}
+
 static int
 setup(void **state)
 {
@@ -173,6 +379,8 @@ main(void)
 		cmocka_unit_test(alter_waits),
 		cmocka_unit_test(old_rules),
 		cmocka_unit_test(writers_wait),
+		cmocka_unit_test(rewritten),
+		cmocka_unit_test(everybody),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
