@@ -169,6 +169,38 @@ cat_array_make(enum cat_type elem, int32_t lower, const union cat_val *v, const 
 	return true;
 }
 
+bool
+cat_array_push(struct cat_array_build *b, enum cat_type elem, union cat_val v, bool null,
+    struct nam_arena *arena, struct cat_err *err)
+{
+	if (b->n == b->cap) {
+		uint32_t cap = b->cap ? b->cap * 2 : 8;
+		if (cap > CAT_VALUE_MAX)
+			return cat_error(err, "54000", "array size exceeds the maximum allowed (%d bytes)",
+			    (int)CAT_VALUE_MAX);
+		union cat_val *more = nam_arena_take(arena, cap * sizeof *more);
+		bool *nulls = nam_arena_take(arena, cap);
+		if (more == NULL || nulls == NULL)
+			return cat_error(err, "53200", "out of memory");
+		if (b->n > 0) {
+			memcpy(more, b->v, b->n * sizeof *more);
+			memcpy(nulls, b->null, b->n);
+		}
+		b->v = more;
+		b->null = nulls;
+		b->cap = cap;
+	}
+	b->null[b->n] = null;
+	b->v[b->n] = v;
+	if (!null && cat_type_is_str(elem)) {
+		b->v[b->n] = cat_value_copy(elem, v, arena);
+		if (v.s.len > 0 && b->v[b->n].s.len == 0)
+			return cat_error(err, "53200", "out of memory");
+	}
+	b->n++;
+	return true;
+}
+
 /* ---- text in ----------------------------------------------------------------------- */
 
 static bool

@@ -33,6 +33,15 @@ bool cat_array_at(const struct cat_array *a, uint32_t k, union cat_val *v);
 /* From n values of an element type; null may be NULL. 54000 when it would be too long. */
 bool cat_array_make(enum cat_type elem, int32_t lower, const union cat_val *v, const bool *null, uint32_t n,
     struct cat_str *out, struct nam_arena *arena, struct cat_err *err);
+/* Elements that are still coming. */
+struct cat_array_build {
+	union cat_val *v;
+	bool *null;
+	uint32_t n, cap;
+};
+/* A copy of v behind them. */
+bool cat_array_push(struct cat_array_build *b, enum cat_type elem, union cat_val v, bool null,
+    struct nam_arena *arena, struct cat_err *err);
 /* All elements of a into v and null, which have room for them. */
 void cat_array_all(const struct cat_array *a, union cat_val *v, bool *null);
 

@@ -43,7 +43,7 @@ enum { AST_INDEX_LOWER = 1, AST_INDEX_UPPER = 2, AST_INDEX_SLICE = 4 };
 
 struct ast_window;
 
-enum ast_sub { AST_SUB_SCALAR, AST_SUB_EXISTS, AST_SUB_ANY, AST_SUB_ALL };
+enum ast_sub { AST_SUB_SCALAR, AST_SUB_EXISTS, AST_SUB_ANY, AST_SUB_ALL, AST_SUB_ARRAY };
 
 struct ast_expr {
 	enum ast_kind kind;

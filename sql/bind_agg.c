@@ -96,6 +96,8 @@ arguments(struct bind *b, const struct ast_expr *e, struct sql_agg *g, struct sq
 	} else if (n != 1) {
 		return sql_bind_no_function(b, e, arg, n);
 	}
+	if (g->kind == SQL_ARRAY_AGG && arg[0]->type == CAT_UNKNOWN)
+		return sql_agg_type(g->kind, CAT_UNKNOWN, &g->type, e->position, b->err);
 	if ((g->kind == SQL_BOOL_AND || g->kind == SQL_BOOL_OR) && arg[0]->type == CAT_UNKNOWN)
 		arg[0] = sql_expr_cast(b->a, arg[0], CAT_BOOL, -1, arg[0]->position, b->err);
 	else
@@ -131,7 +133,7 @@ order_counts(const struct sql_agg *g)
 {
 	if (g->kind == SQL_COUNT || g->kind == SQL_COUNT_STAR || g->kind == SQL_MIN || g->kind == SQL_MAX)
 		return false;
-	return g->kind == SQL_STRING_AGG || cat_type_is_float(g->arg_type);
+	return g->kind == SQL_STRING_AGG || g->kind == SQL_ARRAY_AGG || cat_type_is_float(g->arg_type);
 }
 
 static bool

@@ -88,6 +88,8 @@ name_in(const struct ast_expr *e, int *strength)
 	case AST_SUB:
 		if (e->sub == AST_SUB_EXISTS)
 			return "exists";
+		if (e->sub == AST_SUB_ARRAY)
+			return "array";
 		if (e->sub == AST_SUB_SCALAR && e->select->targets == 1)
 			return e->select->target[0].name ? e->select->target[0].name
 							 : name_in(e->select->target[0].e, strength);

@@ -362,13 +362,17 @@ sql_bind_sub(struct bind *b, const struct ast_expr *e, bool two)
 	b->plan->subs = s;
 	enum cat_type type = CAT_BOOL;
 	int32_t typmod = -1;
-	if (s->kind == AST_SUB_SCALAR) {
+	if (s->kind == AST_SUB_SCALAR || s->kind == AST_SUB_ARRAY) {
 		if (in->columns != 1) {
 			sql_bind_fail(b, e->position, "42601", "subquery must return only one column");
 			return NULL;
 		}
 		type = in->column[0].type;
 		typmod = in->column[0].typmod;
+		if (s->kind == AST_SUB_ARRAY && !sql_array_of(type, &type, b->err)) {
+			b->err->position = e->position;
+			return NULL;
+		}
 	} else if (s->kind != AST_SUB_EXISTS) {
 		if (in->columns != e->nargs) {
 			sql_bind_fail(b, e->position, "42601", "subquery has too %s columns",

@@ -249,7 +249,7 @@ call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f)
 			else if (arg[k]->type != CAT_TEXT && (arg[k] = sql_expr_cast(b->a, arg[k], CAT_TEXT,
 								  -1, arg[k]->position, b->err)) == NULL)
 				return false;
-		if ((arg[0] = sql_expr_settle(b->a, arg[0], b->err)) == NULL)
+		if (f->agg != SQL_ARRAY_AGG && (arg[0] = sql_expr_settle(b->a, arg[0], b->err)) == NULL)
 			return false;
 		f->arg_type = arg[0]->type;
 		if (!sql_agg_type(f->agg, f->arg_type, &f->type, e->position, b->err))

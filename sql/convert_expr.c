@@ -640,7 +640,8 @@ sub_link(struct sql_convert *c, const PgQuery__SubLink *s)
 		e->sub = AST_SUB_SCALAR;
 		break;
 	case PG_QUERY__SUB_LINK_TYPE__ARRAY_SUBLINK:
-		return no(c, "ARRAY subqueries are", s->location);
+		e->sub = AST_SUB_ARRAY;
+		break;
 	default:
 		return no(c, "this kind of subquery is", s->location);
 	}

@@ -577,7 +577,7 @@ change_rows(struct sql_exec *x, struct sql_plan *p, uint64_t *count)
 	struct nam_arena *arena = x->arena[p->arena_base];
 	c.last = &c.moved;
 	bool ok;
-	if (n->kind == SQL_NODE_GET && n->probes <= CAT_BATCH) {
+	if (n->kind == SQL_NODE_GET && n->probes <= CAT_BATCH && n->each == 0) {
 		/* all that is meant is in the first batch */
 		int rows = sql_next(x, n);
 		ok = rows >= 0;

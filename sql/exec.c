@@ -1,5 +1,6 @@
 /* exec.c -- pulling batches through a plan: access to tables, projection, limits. */
 #include "exec.h"
+#include <catalog/array.h>
 #include <catalog/pages.h>
 #include <sql/rowset.h>
 
@@ -176,15 +177,18 @@ scan_next(struct sql_exec *x, struct sql_node *n)
 	return 0;
 }
 
+/* each: the value of key n->each - 1. */
 static bool
-get_key(struct sql_exec *x, struct sql_node *n, struct sql_expr **e, struct txn_get *g, bool *null,
-    struct nam_arena *arena)
+get_key(struct sql_exec *x, struct sql_node *n, struct sql_expr **e, const struct cat_datum *each,
+    struct txn_get *g, bool *null, struct nam_arena *arena)
 {
 	union cat_val v[CAT_KEY_MAX];
 	*null = false;
 	for (unsigned k = 0; k < n->keys; k++) {
 		struct cat_datum d;
-		if (e[k]->kind == SQL_CONST)
+		if (k + 1 == n->each)
+			d = *each;
+		else if (e[k]->kind == SQL_CONST)
 			d = e[k]->value;
 		else if (e[k]->kind == SQL_PARAM && e[k]->index < x->env.params)
 			d = x->env.param[e[k]->index];
@@ -245,36 +249,49 @@ unique(struct txn_get *g, unsigned m, struct nam_arena *arena)
 	return out;
 }
 
+/* Every key to look up, into n->bucket. */
+static bool
+get_open(struct sql_exec *x, struct sql_node *n, struct nam_arena *keep)
+{
+	struct cat_array each = { 0 };
+	struct cat_datum d = { .null = true };
+	unsigned probes = n->probes, m = 0;
+	x->env.arena = keep;
+	if (n->each != 0) {
+		if (!sql_eval_one(n->key[n->each - 1], &x->env, &d))
+			return false;
+		if (!d.null)
+			cat_array_open(n->key[n->each - 1]->type, d.v.s, &each);
+		probes = each.n;
+	}
+	struct txn_get *g = nam_arena_take(keep, probes * sizeof *g);
+	n->acc.rows = nam_arena_take(keep, (probes < CAT_BATCH ? probes : CAT_BATCH) * sizeof *n->acc.rows);
+	if (g == NULL || n->acc.rows == NULL)
+		return sql_no_memory(x->err);
+	for (unsigned p = 0; p < probes; p++) {
+		bool null;
+		if (n->each != 0)
+			d.null = !cat_array_at(&each, p, &d.v);
+		if (!get_key(x, n, n->key + (n->each ? 0 : (size_t)p * n->keys), &d, &g[m], &null, keep))
+			return false;
+		m += !null;
+	}
+	if (m > 1 && (m = unique(g, m, keep)) == UINT32_MAX)
+		return sql_no_memory(x->err);
+	n->bucket = (void *)g;
+	n->groups = m;
+	n->at = 0;
+	n->opened = true;
+	return true;
+}
+
 static int
 get_consts(struct sql_exec *x, struct sql_node *n)
 {
 	struct sql_access *a = &n->acc;
-	struct nam_arena *keep = x->arena[n->arena + 1], *batch = x->arena[n->arena];
-	if (!n->opened) {
-		struct txn_get *g = nam_arena_take(keep, n->probes * sizeof *g);
-		a->rows =
-		    nam_arena_take(keep, (n->probes < CAT_BATCH ? n->probes : CAT_BATCH) * sizeof *a->rows);
-		if (g == NULL || a->rows == NULL) {
-			sql_no_memory(x->err);
-			return -1;
-		}
-		unsigned m = 0;
-		x->env.arena = keep;
-		for (unsigned p = 0; p < n->probes; p++) {
-			bool null;
-			if (!get_key(x, n, n->key + (size_t)p * n->keys, &g[m], &null, keep))
-				return -1;
-			m += !null;
-		}
-		if (m > 1 && (m = unique(g, m, keep)) == UINT32_MAX) {
-			sql_no_memory(x->err);
-			return -1;
-		}
-		n->bucket = (void *)g;
-		n->groups = m; /* keys to look up */
-		n->at = 0;
-		n->opened = true;
-	}
+	struct nam_arena *batch = x->arena[n->arena];
+	if (!n->opened && !get_open(x, n, x->arena[n->arena + 1]))
+		return -1;
 	struct txn_get *g = (void *)n->bucket;
 	while (n->at < n->groups) {
 		nam_arena_reset(batch);

@@ -1,5 +1,6 @@
 /* exec_sub.c -- subqueries of expressions: run per row outside, or once and kept. */
 #include "exec.h"
+#include <catalog/array.h>
 #include <sql/rowset.h>
 #include <sql/sub.h>
 
@@ -50,6 +51,34 @@ scalar(struct sql_exec *x, struct sql_sub *s, struct nam_arena *arena, struct ca
 	return rows == 0;
 }
 
+/* ARRAY (SELECT ...) */
+static bool
+elements(struct sql_exec *x, struct sql_sub *s, struct nam_arena *arena, struct cat_datum *out)
+{
+	struct sql_node *n = s->root;
+	struct cat_array_build all = { 0 };
+	enum cat_type type = CAT_UNKNOWN;
+	int rows;
+	if (!start(x, s, s->root))
+		return false;
+	while ((rows = sql_next(x, n)) > 0) {
+		const struct cat_vec *v = &n->out.col[0];
+		const uint16_t *sel = sql_sel(n);
+		bool ok = true;
+		for (int r = 0; r < rows && ok; r++)
+			ok = cat_array_push(
+			    &all, v->type, cat_vec_at(v, sel[r]), v->null[sel[r]], arena, x->err);
+		if (!ok || !sql_go_on(x)) {
+			rows = -1;
+			break;
+		}
+		type = v->type;
+	}
+	sql_close(x, n);
+	*out = (struct cat_datum){ .type = cat_type_array_of(type) };
+	return rows == 0 && cat_array_make(type, 1, all.v, all.null, all.n, &out->v.s, arena, x->err);
+}
+
 static bool
 exists(struct sql_exec *x, struct sql_sub *s, struct cat_datum *out)
 {
@@ -58,6 +87,15 @@ exists(struct sql_exec *x, struct sql_sub *s, struct cat_datum *out)
 		*out = (struct cat_datum){ .type = CAT_BOOL, .v.i = rows > 0 };
 	sql_close(x, s->root);
 	return rows >= 0;
+}
+
+/* The one value of a subquery that is none of ANY and ALL. */
+static bool
+value(struct sql_exec *x, struct sql_sub *s, struct nam_arena *arena, struct cat_datum *out)
+{
+	return s->kind == AST_SUB_SCALAR  ? scalar(x, s, arena, out)
+	       : s->kind == AST_SUB_ARRAY ? elements(x, s, arena, out)
+					  : exists(x, s, out);
 }
 
 /* ---- ANY and ALL, row by row ------------------------------------------------------------ */
@@ -343,14 +381,10 @@ sql_sub_eval(void *arg, const struct sql_expr *e, const struct cat_datum *v, str
 	} else if (s->once) {
 		ok = s->done;
 		if (!ok)
-			ok = s->done = s->kind == AST_SUB_SCALAR
-					   ? scalar(x, s, x->arena[s->arena + 1], &s->value)
-					   : exists(x, s, &s->value);
+			ok = s->done = value(x, s, x->arena[s->arena + 1], &s->value);
 		*out = s->value;
 	} else {
-		ok = s->kind == AST_SUB_SCALAR   ? scalar(x, s, arena, out)
-		     : s->kind == AST_SUB_EXISTS ? exists(x, s, out)
-						 : stream(x, s, out);
+		ok = s->cmp == NULL ? value(x, s, arena, out) : stream(x, s, out);
 	}
 	x->env.arena = arena;
 	out->type = e->type;
@@ -378,8 +412,7 @@ sql_sub_early(struct sql_exec *x, const struct sql_plan *p)
 			continue;
 		x->env.arena = x->arena[s->arena];
 		if (s->cmp != NULL || s->set != NULL ? !fill(x, s)
-		    : s->kind == AST_SUB_SCALAR      ? !scalar(x, s, x->arena[s->arena + 1], &s->value)
-						     : !exists(x, s, &s->value))
+						     : !value(x, s, x->arena[s->arena + 1], &s->value))
 			return false;
 		s->done = true;
 	}

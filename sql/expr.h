@@ -153,6 +153,7 @@ enum sql_agg_kind {
 	SQL_STDDEV_POP,
 	SQL_STDDEV_SAMP,
 	SQL_STRING_AGG, /* of two arguments: sql_agg_add_text */
+	SQL_ARRAY_AGG,
 };
 /* Which aggregate is that? false: not one. */
 bool sql_agg_find(const char *name, enum sql_agg_kind *out);

@@ -53,7 +53,7 @@ sql_agg_find(const char *name, enum sql_agg_kind *out)
 		{ "bit_xor", SQL_BIT_XOR }, { "var_pop", SQL_VAR_POP }, { "var_samp", SQL_VAR_SAMP },
 		{ "variance", SQL_VAR_SAMP }, { "stddev_pop", SQL_STDDEV_POP },
 		{ "stddev_samp", SQL_STDDEV_SAMP }, { "stddev", SQL_STDDEV_SAMP },
-		{ "string_agg", SQL_STRING_AGG } };
+		{ "string_agg", SQL_STRING_AGG }, { "array_agg", SQL_ARRAY_AGG } };
 	for (unsigned k = 0; k < sizeof all / sizeof *all; k++) {
 		if (strcmp(name, all[k].name) == 0) {
 			*out = all[k].kind;
@@ -74,7 +74,7 @@ sql_agg_type(enum sql_agg_kind k, enum cat_type arg, enum cat_type *out, int pos
 {
 	static const char *const name[] = { "count", "count", "sum", "avg", "min", "max", "bool_and",
 		"bool_or", "bit_and", "bit_or", "bit_xor", "var_pop", "var_samp", "stddev_pop", "stddev_samp",
-		"string_agg" };
+		"string_agg", "array_agg" };
 	bool number = cat_type_category(arg) == 'N';
 	if (k == SQL_COUNT || k == SQL_COUNT_STAR) {
 		*out = CAT_INT8;
@@ -91,9 +91,15 @@ sql_agg_type(enum sql_agg_kind k, enum cat_type arg, enum cat_type *out, int pos
 		*out = arg;
 		return true;
 	}
-	if ((k == SQL_MIN || k == SQL_MAX) && arg != CAT_BOOL && cat_type_category(arg) != 'U') {
+	if ((k == SQL_MIN || k == SQL_MAX) && arg != CAT_BOOL && cat_type_category(arg) != 'U' &&
+	    cat_type_is_ordered(arg)) {
 		*out = arg == CAT_UNKNOWN ? CAT_TEXT : arg;
 		return true;
+	}
+	if (k == SQL_ARRAY_AGG && cat_type_is_array(arg)) {
+		cat_error(err, "0A000", "arrays of more than one dimension are not supported yet");
+		err->position = position;
+		return false;
 	}
 	if (k > SQL_MAX && sql_agg_more_type(k, arg, out))
 		return true;

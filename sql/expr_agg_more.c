@@ -1,6 +1,7 @@
 /* expr_agg_more.c -- the rarer aggregates: of booleans and bits, variances and deviations, string_agg. */
 #include <sql/expr_internal.h>
 
+#include <catalog/array.h>
 #include <catalog/numeric.h>
 
 #include <math.h>
@@ -29,6 +30,7 @@ struct joined {
 };
 
 _Static_assert(sizeof(struct spread) <= SQL_AGG_BYTES && sizeof(struct joined) <= SQL_AGG_BYTES, "fits");
+_Static_assert(sizeof(struct cat_array_build) <= SQL_AGG_BYTES, "fits");
 
 bool
 sql_agg_more_type(enum sql_agg_kind k, enum cat_type arg, enum cat_type *out)
@@ -43,6 +45,9 @@ sql_agg_more_type(enum sql_agg_kind k, enum cat_type arg, enum cat_type *out)
 	case SQL_BIT_XOR:
 		*out = arg;
 		return cat_type_is_int(arg);
+	case SQL_ARRAY_AGG:
+		*out = cat_type_array_of(arg);
+		return arg != CAT_UNKNOWN;
 	case SQL_STRING_AGG:
 		*out = CAT_TEXT;
 		return arg == CAT_TEXT;
@@ -130,6 +135,12 @@ sql_agg_more_add(enum sql_agg_kind kind, enum cat_type type, const struct cat_ve
 		return exact_add(type, arg, sel, n, state, step, arena, err);
 	for (unsigned j = 0; j < n; j++) {
 		unsigned k = sel ? sel[j] : j;
+		if (kind == SQL_ARRAY_AGG) {
+			if (!cat_array_push(
+				state[j & step], type, cat_vec_at(arg, k), arg->null[k], arena, err))
+				return false;
+			continue;
+		}
 		if (arg->null[k])
 			continue;
 		if (!spread)
@@ -212,6 +223,7 @@ sql_agg_more_result(enum sql_agg_kind kind, enum cat_type type, const void *stat
 {
 	const struct bits *b = state;
 	const struct joined *j = state;
+	const struct cat_array_build *all = state;
 	const struct spread *f = state;
 	const struct sums *s;
 	bool sample = kind == SQL_VAR_SAMP || kind == SQL_STDDEV_SAMP;
@@ -226,6 +238,10 @@ sql_agg_more_result(enum sql_agg_kind kind, enum cat_type type, const void *stat
 			out->v.s = (struct cat_str){ p, j->len };
 		}
 		return true;
+	case SQL_ARRAY_AGG:
+		out->null = all->n == 0;
+		out->v.s = (struct cat_str){ "", 0 };
+		return out->null || cat_array_make(type, 1, all->v, all->null, all->n, &out->v.s, arena, err);
 	case SQL_VAR_POP:
 	case SQL_VAR_SAMP:
 	case SQL_STDDEV_POP:

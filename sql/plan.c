@@ -2,13 +2,14 @@
 #include "bind.h"
 #include "cost.h"
 #include "plan_internal.h"
+#include <catalog/array.h>
 #include <sql/parse.h>
 #include <sql/sub.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROWS_GUESS = 1000 };
+enum { ROWS_GUESS = 1000, ELEMENTS_GUESS = 10 };
 
 struct sql_node *
 sql_plan_node(struct bind *b, enum sql_node_kind kind, struct sql_node *child, unsigned cols)
@@ -80,13 +81,32 @@ key_list(struct bind *b, unsigned index, enum cat_type type)
 	return NULL;
 }
 
-/* Keys for table k out of conditions over given tables. Marks the conditions used. NULL: no full key. */
+/* The array of a condition `key = ANY (array)`, NULL: none. */
+static struct sql_expr *
+key_each(struct bind *b, unsigned index, enum cat_type type, struct bind_cond **by)
+{
+	for (unsigned i = 0; i < b->conds; i++) {
+		struct bind_cond *c = &b->cond[i];
+		if (!sql_plan_open(b, c) || !sql_expr_is_any(c->e) || c->e->args[0]->kind != SQL_COLUMN ||
+		    c->e->args[0]->index != index || sql_bind_tables_of(b, c->e->args[1]) != 0)
+			continue;
+		enum cat_type t = cat_type_element(c->e->args[1]->type);
+		if (t != type && !(cat_type_is_int(t) && cat_type_is_int(type)))
+			continue;
+		*by = c;
+		return c->e->args[1];
+	}
+	return NULL;
+}
+
 struct sql_expr **
-sql_plan_full_key(struct bind *b, unsigned k, uint64_t given, unsigned *probes)
+sql_plan_full_key(struct bind *b, unsigned k, uint64_t given, unsigned *probes, unsigned *each)
 {
 	const struct bind_table *t = &b->table[k];
 	unsigned keys = t->tab->keys;
 	*probes = 1;
+	if (each != NULL)
+		*each = 0;
 	if (keys == 0)
 		return NULL;
 	struct sql_expr *found[CAT_KEY_MAX];
@@ -101,6 +121,9 @@ sql_plan_full_key(struct bind *b, unsigned k, uint64_t given, unsigned *probes)
 			found[i] = key_value(&b->cond[c], t->base + col, t->tab->column[col].type, given);
 			by[i] = &b->cond[c];
 		}
+		if (found[i] == NULL && each != NULL && *each == 0 &&
+		    (found[i] = key_each(b, t->base + col, t->tab->column[col].type, &by[i])) != NULL)
+			*each = i + 1;
 		if (found[i] == NULL)
 			break;
 	}
@@ -113,6 +136,8 @@ sql_plan_full_key(struct bind *b, unsigned k, uint64_t given, unsigned *probes)
 			by[i]->used = true;
 		return out;
 	}
+	if (each != NULL)
+		*each = 0;
 	if (keys != 1 || given != 0)
 		return NULL;
 	enum cat_type type = t->tab->column[t->tab->key[0]].type;
@@ -190,21 +215,32 @@ rows_of(const struct bind *b, unsigned k)
 	return ROWS_GUESS;
 }
 
+static double
+elements_of(const struct sql_expr *array)
+{
+	struct cat_array a;
+	if (array->kind != SQL_CONST || array->value.null)
+		return ELEMENTS_GUESS;
+	cat_array_open(array->type, array->value.v.s, &a);
+	return a.n + 1;
+}
+
 /* The access to one table alone. */
 static struct sql_node *
 base_of(struct bind *b, unsigned k, bool first)
 {
-	unsigned probes;
+	unsigned probes, each;
 	if (b->table[k].sub != NULL)
 		return derived(b, k, first);
-	struct sql_expr **key = sql_plan_full_key(b, k, 0, &probes);
+	struct sql_expr **key = sql_plan_full_key(b, k, 0, &probes, &each);
 	struct sql_node *n = sql_plan_node(b, key ? SQL_NODE_GET : SQL_NODE_SCAN, NULL, b->width);
 	if (n == NULL || !access_(b, n, k))
 		return NULL;
 	n->key = key;
 	n->keys = b->table[k].tab->keys;
 	n->probes = probes;
-	n->est_rows = key ? probes : rows_of(b, k);
+	n->each = each;
+	n->est_rows = each ? elements_of(key[each - 1]) : key ? probes : rows_of(b, k);
 	return sql_plan_push_down(b, n, UINT64_C(1) << k, first) ? n : NULL;
 }
 
@@ -283,7 +319,7 @@ greedy(struct bind *b, const struct plan_item *item, unsigned items, uint64_t *h
 		/* A few rows look their partners up; many are better hashed. */
 		if (it->node->kind == SQL_NODE_SCAN && it->node->filter == NULL &&
 		    n->est_rows * 4 < it->node->est_rows)
-			key = sql_plan_full_key(b, it->table, *have, &probes);
+			key = sql_plan_full_key(b, it->table, *have, &probes, NULL);
 		n = key ? sql_plan_lookup(b, n, *have, it->table, key)
 			: sql_plan_hash_join(b, n, *have, it->node, it->mask, AST_JOIN_INNER);
 		if (n == NULL)

@@ -114,6 +114,7 @@ struct sql_node {
 	/* GET: probes x keys expressions; with a child there is one probe */
 	struct sql_expr **key;
 	unsigned keys, probes, at;
+	unsigned each; /* GET: key[each - 1] is an array, and every element of it makes a probe; 0: none is */
 	unsigned *pass; /* columns of the child that are used above */
 	unsigned passes;
 

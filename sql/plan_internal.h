@@ -26,7 +26,10 @@ unsigned *sql_plan_columns_of(struct bind *b, uint64_t tables, unsigned *count);
 struct sql_node *sql_plan_region(struct bind *b, unsigned first, unsigned end, uint64_t *have);
 
 /* Keys for table k out of conditions over given tables, which count as used then. NULL: no full key. */
-struct sql_expr **sql_plan_full_key(struct bind *b, unsigned k, uint64_t given, unsigned *probes);
+/* Keys for table k out of conditions over given tables. Marks the conditions used. NULL: no full key. each (NULL: not wanted):
+ * the number + 1 of the key that is an array, each element of which makes a key; 0: none is. */
+struct sql_expr **sql_plan_full_key(
+    struct bind *b, unsigned k, uint64_t given, unsigned *probes, unsigned *each);
 struct sql_node *sql_plan_lookup(
     struct bind *b, struct sql_node *left, uint64_t have, unsigned k, struct sql_expr **key);
 

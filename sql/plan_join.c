@@ -227,7 +227,7 @@ outer_lookup(struct bind *b, struct sql_node *stay, uint64_t mask, struct sql_no
 		conds += sql_plan_open(b, &b->cond[i]);
 	if (conds != b->table[table].tab->keys)
 		return NULL;
-	struct sql_expr **key = sql_plan_full_key(b, table, mask, &probes);
+	struct sql_expr **key = sql_plan_full_key(b, table, mask, &probes, NULL);
 	struct sql_node *n = key ? sql_plan_lookup(b, stay, mask, table, key) : NULL;
 	if (n != NULL)
 		n->keep_probe = true;

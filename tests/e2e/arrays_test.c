@@ -386,6 +386,187 @@ static const struct golden prepared[] = {
 	    "PREPARE" },
 	{ "execute s2a ('1,2', ',', '{3,4}', '+', 'b')", "{1,2}|3+4|2; SELECT 1" },
 };
+static const struct golden aggregates[] = {
+	{ "create table t (id int primary key, g text, v int, s text)", "CREATE TABLE" },
+	{ "insert into t values "
+	  "(1,'a',10,'x'),(2,'a',null,'y'),(3,'b',20,null),(4,'b',10,'x'),(5,'c',30,'\"q\"'),(6,'a',10,'')",
+	    "INSERT 0 6" },
+	{ "select array_agg(id order by id), array_agg(v order by id), array_agg(s order by id desc), "
+	  "array_agg(v order by v desc nulls last, id) from t",
+	    "{1,2,3,4,5,6}|{10,NULL,20,10,30,10}|{\"\",\"\\\"q\\\"\",x,NULL,y,x}|{30,20,10,10,10,NULL}; "
+	    "SELECT 1" },
+	{ "select g, array_agg(id order by id desc), array_agg(distinct v), array_agg(id order by id) filter "
+	  "(where v = 10) from t group by g order by g",
+	    "a|{6,2,1}|{10,NULL}|{1,6};b|{4,3}|{10,20}|{4};c|{5}|{30}|~; SELECT 3" },
+	{ "select array_agg(distinct s order by s desc), array_agg(distinct v order by v nulls first) from t",
+	    "{NULL,y,x,\"\\\"q\\\"\",\"\"}|{NULL,10,20,30}; SELECT 1" },
+	{ "select array_agg(id) from t where false", "~; SELECT 1" },
+	{ "select array_agg(v order by v) filter (where v > 100), cardinality(array_agg(v)) from t",
+	    "~|6; SELECT 1" },
+	{ "select g from t group by g having array_agg(id order by id) @> array[3] order by g",
+	    "b; SELECT 1" },
+	{ "select array_agg(v::numeric / 4 order by id), array_agg((v > 15) order by id), array_agg(date "
+	  "'2024-01-01' + id order by id) from t where id < 4",
+	    "{2.5000000000000000,NULL,5.0000000000000000}|{f,NULL,t}|{2024-01-02,2024-01-03,2024-01-04}; "
+	    "SELECT 1" },
+	{ "select array_agg(*) from t", "ERROR 42883: function array_agg() does not exist" },
+	{ "select array_agg(id, v) from t",
+	    "ERROR 42883: function array_agg(integer, integer) does not exist" },
+	{ "select array_agg('x') from (values (1),(2)) w(a)",
+	    "ERROR 42725: function array_agg(unknown) is not unique" },
+	{ "select id, array_agg(id) over (order by id), array_agg(v) over (partition by g order by id) from "
+	  "t order by id",
+	    "1|{1}|{10};2|{1,2}|{10,NULL};3|{1,2,3}|{20};4|{1,2,3,4}|{20,10};5|{1,2,3,4,5}|{30};6|{1,2,3,4,5,"
+	    "6}|{10,NULL,10}; SELECT 6" },
+	{ "select id, array_agg(id) over (order by id rows between 1 preceding and 1 following) from t order "
+	  "by id",
+	    "1|{1,2};2|{1,2,3};3|{2,3,4};4|{3,4,5};5|{4,5,6};6|{5,6}; SELECT 6" },
+	{ "select min(a), max(a) from (values (array[2,1]), (array[1,9]), (null)) w(a)",
+	    "{1,9}|{2,1}; SELECT 1" },
+	{ "select array_agg(x order by x) from (select distinct v % 3 as x from t) q",
+	    "{0,1,2,NULL}; SELECT 1" },
+};
+
+static const struct golden subqueries[] = {
+	{ "create table t (id int primary key, p int)", "CREATE TABLE" },
+	{ "insert into t select n, n % 3 from generate_series(1, 9) n", "INSERT 0 9" },
+	{ "select array(select id from t order by id desc), array(select id from t where false), "
+	  "array(select null::int), array(select 'a'), array(select 'a' union all select 'b')",
+	    "{9,8,7,6,5,4,3,2,1}|{}|{NULL}|{a}|{a,b}; SELECT 1" },
+	{ "select p, array(select id from t i where i.p = o.p order by id) from (select distinct p from t) o "
+	  "order by p",
+	    "0|{3,6,9};1|{1,4,7};2|{2,5,8}; SELECT 3" },
+	{ "select id from t where id = any (array(select p from t)) order by id", "1;2; SELECT 2" },
+	{ "select id from t where id <> all (array(select p + 3 from t)) order by id",
+	    "1;2;6;7;8;9; SELECT 6" },
+	{ "select array(select id, p from t)", "ERROR 42601: subquery must return only one column" },
+	{ "select cardinality(array(select 1 from t a, t b)), (array(select id from t order by 1))[2:3]",
+	    "81|{2,3}; SELECT 1" },
+	{ "update t set p = cardinality(array(select 1 from t)) where id = 1 returning p", "9; UPDATE 1" },
+	{ "select array(select t.id from t i where i.id = 1) from t where id < 3 order by id",
+	    "{1};{2}; SELECT 2" },
+	{ "select id, array(select x.id from t x where x.id < t.id order by 1) @> '{1}' from t where id < 4 "
+	  "order by id",
+	    "1|f;2|t;3|t; SELECT 3" },
+	{ "select 1 = any (select 1), 1 = any ((select array[1,2])), 3 = any ((select array_agg(id) from t))",
+	    "ERROR 42883: operator does not exist: integer = integer[]" },
+};
+
+static const struct golden by_key[] = {
+	{ "create table t (id int primary key, v text)", "CREATE TABLE" },
+	{ "insert into t select g, 'v' || g from generate_series(1, 3000) g", "INSERT 0 3000" },
+	{ "select * from t where id = any ('{1,2,2,NULL,5000}') order by id", "1|v1;2|v2; SELECT 2" },
+	{ "select count(*), sum(id) from t where id = any (array(select g from generate_series(1, 2500) g))",
+	    "2500|3126250; SELECT 1" },
+	{ "select count(*) from t where id = any ('{}') or id = any (null)", "0; SELECT 1" },
+	{ "select count(*) from t where id = any (null::int[])", "0; SELECT 1" },
+	{ "prepare p as select id, v from t where id = any ($1) and v <> 'v3' order by id", "PREPARE" },
+	{ "execute p('{3,4,5}')", "4|v4;5|v5; SELECT 2" },
+	{ "execute p('{}')", "SELECT 0" },
+	{ "execute p(null)", "SELECT 0" },
+	{ "execute p('{5,5,4,99999,-1}')", "4|v4;5|v5; SELECT 2" },
+	{ "select id from t where id = any ('{1,2,3}'::bigint[]) order by id", "1;2;3; SELECT 3" },
+	{ "select id from t where id = any ('{1,2,3000000000}'::bigint[]) order by id", "1;2; SELECT 2" },
+	{ "select id from t where id = any ('{1,2.0,2.5}'::numeric[]) order by id", "1;2; SELECT 2" },
+	{ "select id from t where id = any ('{1,2}'::int2[]) and id = 2", "2; SELECT 1" },
+	{ "select id from t where 7 = any (array[id, length(v)]) and id < 10", "7; SELECT 1" },
+	{ "create table c (a int, b text, d int, primary key (a, b))", "CREATE TABLE" },
+	{ "insert into c values (1,'x',1),(1,'y',2),(2,'x',3),(2,'z',4)", "INSERT 0 4" },
+	{ "select * from c where b = any ('{x,y}') and a = 1 order by 1,2", "1|x|1;1|y|2; SELECT 2" },
+	{ "select * from c where a = any ('{1,2,2}'::bigint[]) and b = 'x' order by 1,2",
+	    "1|x|1;2|x|3; SELECT 2" },
+	{ "select * from c where a = any ('{1,2}') and b = any ('{x,z}') order by 1,2",
+	    "1|x|1;2|x|3;2|z|4; SELECT 3" },
+	{ "select * from c where a = any ('{1,2}') and b = any ('{x,z}') and d > 1 order by 1,2",
+	    "2|x|3;2|z|4; SELECT 2" },
+	{ "select o.id, (select count(*) from c where c.a = any (array[o.id, 2]) and c.b = 'x') from t o "
+	  "where o.id < 4 order by 1",
+	    "1|2;2|1;3|1; SELECT 3" },
+	{ "select t.id, c.b from t join c on c.a = t.id where t.id = any ('{1,2,3}') order by 1,2",
+	    "1|x;1|y;2|x;2|z; SELECT 4" },
+	{ "select t.id, c.b from t left join c on c.a = t.id where t.id = any ('{1,3}') order by 1,2",
+	    "1|x;1|y;3|~; SELECT 3" },
+	{ "update t set v = 'n' where id = any ('{7,8,8}') returning *", "7|n;8|n; UPDATE 2" },
+	{ "delete from t where id = any (array[7,8,9])", "DELETE 3" },
+	{ "update t set v = v || 'q' where id = any (array_fill(10, array[3000]))", "UPDATE 1" },
+	{ "select v from t where id = 10", "v10q; SELECT 1" },
+	{ "update t set v = id::text where id = any (array(select g from generate_series(11, 2000) g))",
+	    "UPDATE 1990" },
+	{ "select count(*) from t where v = id::text", "1990; SELECT 1" },
+	{ "delete from c where (a = 1 and b = 'x') or a = any ('{2}')", "DELETE 3" },
+	{ "select * from c", "1|y|2; SELECT 1" },
+	{ "with x as (select array[1,2] k) select t.id from t, x where t.id = any (x.k) order by 1",
+	    "1;2; SELECT 2" },
+};
+
+/* What PostgreSQL has and we have not. */
+static const struct golden refused[] = {
+	{ "select array[array[1]]", "ERROR 0A000: arrays of more than one dimension are not supported yet" },
+	{ "select array[array[1]]::int[]",
+	    "ERROR 0A000: arrays of more than one dimension are not supported yet" },
+	{ "select '{{1}}'::int[]", "ERROR 0A000: arrays of more than one dimension are not supported yet" },
+	{ "select '[1:1][1:1]={{1}}'::int[]",
+	    "ERROR 0A000: arrays of more than one dimension are not supported yet" },
+	{ "select null::int[][]", "ERROR 0A000: arrays of more than one dimension are not supported yet" },
+	{ "create table t (a int[][])",
+	    "ERROR 0A000: arrays of more than one dimension are not supported yet" },
+	{ "select (array[1])[1][1]",
+	    "ERROR 0A000: subscripts of more than one dimension are not supported yet" },
+	{ "select array_agg(array[1])",
+	    "ERROR 0A000: arrays of more than one dimension are not supported yet" },
+	{ "select array(select array[1])",
+	    "ERROR 0A000: arrays of more than one dimension are not supported yet" },
+	{ "select array_fill(1, array[2, 2])",
+	    "ERROR 0A000: arrays of more than one dimension are not supported yet" },
+	{ "select array[1] = any (array[1])", "ERROR 42883: operator does not exist: integer[] = integer" },
+	{ "create table t (a interval[] primary key)",
+	    "ERROR 0A000: arrays of intervals in a primary key are not supported yet" },
+	{ "create table t (a json[] primary key)",
+	    "ERROR 42704: data type json[] has no default operator class for access method \"btree\"" },
+	{ "select '[99999999999:2]={1}'::int[]", "ERROR 22003: array bound is out of integer range" },
+	{ "select (array[1]).x", "ERROR 0A000: fields of values are not supported yet" },
+};
+
+/* By keys, and by scans where that cannot be. */
+static void
+lookups(void **state)
+{
+	(void)state;
+	static const char *const keyed[] = { "select v from t where id = any ('{1,2}')",
+		"select v from t where id = any ('{1,2}'::bigint[]) and v > 'a'",
+		"select v from t where id = any (array(select 1))", "delete from t where id = any ('{1}')",
+		"update t set v = 'x' where id = any ('{1}')",
+		"select d from c where a = 1 and b = any ('{x}')",
+		"select d from c where a = any ('{1,2}') and b = 'x'" };
+	static const char *const scanned[] = { "select v from t where id <> all ('{1,2}')",
+		"select v from t where id < any ('{1,2}')",
+		"select v from t where id = any ('{1.5}'::numeric[])",
+		"select v from t where v = any ('{a}')", "select d from c where b = any ('{x}')",
+		"select v from t where not id = any ('{1}')", "select v from t where id = any (array[id, 2])",
+		"select d from c where a = any ('{1,2}') and b = any ('{x}')" };
+	struct embedded e;
+	struct teller t;
+	char text[200];
+	embedded_open(&e, 256u << 20, 1);
+	teller_open(&t, &e, 0);
+	ask(&t, "create table t (id int primary key, v text)");
+	ask(&t, "create table c (a int, b text, d int, primary key (a, b))");
+	for (unsigned k = 0; k < sizeof keyed / sizeof *keyed; k++) {
+		snprintf(text, sizeof text, "explain %s", keyed[k]);
+		const char *a = ask(&t, text);
+		if (strstr(a, "Key Lookup on ") == NULL || strstr(a, "Seq Scan") != NULL)
+			fail_msg("%s: %s", keyed[k], a);
+	}
+	for (unsigned k = 0; k < sizeof scanned / sizeof *scanned; k++) {
+		snprintf(text, sizeof text, "explain %s", scanned[k]);
+		const char *a = ask(&t, text);
+		if (strstr(a, "Key Lookup on ") != NULL || strstr(a, "Seq Scan") == NULL)
+			fail_msg("%s: %s", scanned[k], a);
+	}
+	teller_close(&t);
+	embedded_close(&e);
+}
+
 static void
 test_literals(void **state)
 {
@@ -435,6 +616,34 @@ test_prepared(void **state)
 	golden_all(prepared);
 }
 
+static void
+test_aggregates(void **state)
+{
+	(void)state;
+	golden_all(aggregates);
+}
+
+static void
+test_subqueries(void **state)
+{
+	(void)state;
+	golden_all(subqueries);
+}
+
+static void
+test_by_key(void **state)
+{
+	(void)state;
+	golden_all(by_key);
+}
+
+static void
+test_refused(void **state)
+{
+	(void)state;
+	golden_all(refused);
+}
+
 int
 main(void)
 {
@@ -446,6 +655,11 @@ main(void)
 		cmocka_unit_test(test_functions),
 		cmocka_unit_test(test_columns),
 		cmocka_unit_test(test_prepared),
+		cmocka_unit_test(test_aggregates),
+		cmocka_unit_test(test_subqueries),
+		cmocka_unit_test(test_by_key),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(lookups),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,6 +56,14 @@ SELECT ARRAY[1,2] @> ARRAY[2], ARRAY[1] <@ ARRAY[2,1], ARRAY[1] && ARRAY[2], ARR
 --> t,t,f,"{1,2}"
 SELECT 1 = ANY (ARRAY[1,2]), 3 > SOME ('{5,2}'), 'ab' LIKE ALL ('{a%,%b}'), ARRAY['1']::int[];
 --> t,t,t,{1}
+CREATE TABLE ark (id int PRIMARY KEY, v text);
+INSERT INTO ark VALUES (1, 'a'), (2, 'b'), (3, 'c');
+SELECT v FROM ark WHERE id = ANY ('{3,1,1,9}') ORDER BY v;
+--> a
+--> c
+SELECT v FROM ark WHERE id IN (3, 1) ORDER BY v;
+--> a
+--> c
 
 -- [functions-array] pg
 SELECT array_append(ARRAY[1], 2), array_prepend(0, ARRAY[1]), array_cat(ARRAY[1], ARRAY[2]), array_remove(ARRAY[1,2,1], 1), array_replace(ARRAY[1,2], 1, 9);
@@ -618,6 +626,8 @@ INSERT INTO ag VALUES (1, 5, 'x'), (1, 5, 'y'), (1, 8, 'z'), (2, NULL, 'w');
 SELECT g, count(*), count(v), sum(v), avg(v), min(t), max(t) FROM ag GROUP BY g ORDER BY g;
 --> 1,3,3,18,6.0000000000000000,x,z
 --> 2,1,0,,,w,w
+SELECT array_agg(v ORDER BY v DESC NULLS LAST), array_agg(DISTINCT g), array_agg(t) FILTER (WHERE t = 'x') FROM ag;
+--> "{8,5,5,NULL}","{1,2}",{x}
 SELECT bool_and(v > 5), bool_or(v > 5), every(v > 0), bit_and(v), bit_or(v), bit_xor(v) FROM ag;
 --> f,t,t,0,13,8
 SELECT variance(v), var_pop(v), var_samp(v), stddev(v), stddev_pop(v), stddev_samp(v) FROM ag;
@@ -705,6 +715,8 @@ CREATE TABLE sx (a int, b int);
 CREATE TABLE sy (a int, c int);
 INSERT INTO sx VALUES (1, 10), (2, 20), (3, NULL);
 INSERT INTO sy VALUES (1, 5), (1, 6), (NULL, 7);
+SELECT ARRAY(SELECT c FROM sy ORDER BY c);
+--> "{5,6,7}"
 SELECT a, (SELECT max(c) FROM sy WHERE sy.a = sx.a) FROM sx ORDER BY a;
 --> 1,6
 --> 2,
@@ -1134,8 +1146,6 @@ SELECT * FROM ((VALUES (1)) AS v (a) CROSS JOIN (VALUES (2)) AS w (b)) AS x;
 --! 0A000
 CREATE TABLE nq (a int);
 SELECT * FROM nq FOR UPDATE;
---! 0A000
-SELECT ARRAY(SELECT 1);
 --! 0A000
 SELECT (SELECT sum(v.a) FROM nq) FROM (VALUES (1)) AS v (a);
 --! 0A000
