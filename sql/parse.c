@@ -121,7 +121,8 @@ skip(const char *s, size_t len, size_t i)
 bool
 sql_text_too_deep(const char *s, size_t len)
 {
-	static _Thread_local struct level level[LEVELS_MAX];
+	struct level
+	    level[LEVELS_MAX]; /* 48 KB; thread-local they would keep libnamdb from being loaded by dlopen */
 	unsigned d = 0;
 	level[0] = (struct level){ 0 };
 	for (size_t i = 0; i < len;) {

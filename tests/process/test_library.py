@@ -77,6 +77,26 @@ def test_only_our_names_are_shown():
     same(sorted(n for n in names), want, "the library shows what the header says, and nothing else")
 
 
+def test_loaded_at_run_time():
+    """As bindings of other languages do it: dlopen gives a library little thread-local room."""
+    _, env = example(h)
+    code = """
+import ctypes, sys
+lib = ctypes.CDLL(sys.argv[1])
+db, st = ctypes.c_void_p(), ctypes.c_void_p()
+lib.namdb_column_text.restype = ctypes.c_char_p
+lib.namdb_column_text.argtypes = [ctypes.c_void_p, ctypes.c_uint]
+assert lib.namdb_open(b"memory:?size=64m", ctypes.byref(db)) == 0
+assert lib.namdb_prepare(db, b"SELECT 6 * 7", ctypes.byref(st)) == 0
+assert lib.namdb_step(st) == 1
+print(lib.namdb_column_text(st, 0).decode())
+lib.namdb_finalize(st)
+lib.namdb_close(db)
+"""
+    r = subprocess.run([sys.executable, "-c", code, made["lib"]], capture_output=True, text=True, env=env, timeout=60)
+    same((r.returncode, r.stdout, r.stderr), (0, "42\n", ""), "a library loaded by dlopen")
+
+
 def test_readme_shows_this_program():
     text = open(os.path.join(root, "README.md")).read()
     shown = [b for b in re.findall(r"```c\n(.*?)```", text, re.S) if "namdb_open" in b]
