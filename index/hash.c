@@ -62,7 +62,10 @@ scan(const struct idx_bucket *b, uint64_t head, uint64_t sig, struct idx_probe *
 			*slot = i;
 			if (IDX_TWIN == IDX_TWIN_ANY_SLOT)
 				*slot += idx_twin_dice() % (IDX_SLOTS - i);
-			return b->head == head ? OPEN : ALIEN;
+			if (__builtin_expect(b->head == head, 1))
+				return OPEN;
+			/* The READ mixed: this slot from before the bucket was full, the header from after that. */
+			return b->head == (head | IDX_MOVED) ? FROZEN : ALIEN;
 		}
 		if (e == IDX_FROZEN)
 			return b->head == head ? FROZEN : ALIEN;

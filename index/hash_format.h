@@ -70,6 +70,7 @@
  * inserted before the READ began lies in front of it (H1, H2). A frozen bucket proves nothing; then the
  * directory word is read as well, and if it still names this table H5 says the table has all.
  * A READ may mix old and new words: slots only go 0 -> entry -> TOMB, so the argument holds word by word.
+ * An old zero slot under a new header that says `moved` is taken for a frozen one.
  *
  * Why stale is harmless: a stale directory word leads to a frozen table, which says so (H3). Tables
  * left behind are not used again before everybody who may be looking at them is through

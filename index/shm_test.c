@@ -11,6 +11,7 @@
 
 #include <base/clock.h>
 #include <base/hash.h>
+#include <index/hash_format.h>
 #include <index/index.h>
 #include <inttypes.h>
 #include <net/local.h>
@@ -219,6 +220,56 @@ threads_and_one_entry_each(void **state)
 	munmap(local.base, local.size);
 }
 
+/* ---- a READ that mixed ---------------------------------------------------------------- */
+
+static struct idx_bucket *
+bucket_of(uint32_t key)
+{
+	const struct idx_anchor *a = (const void *)((const char *)local.base + net_offset_of(anchor));
+	uint64_t hash = hash_of(key), depth = idx_root_depth(a->root);
+	const uint64_t *dir =
+	    (const void *)((const char *)local.base + net_offset_of((net_addr){ idx_root_dir(a->root) }));
+	net_addr table = { idx_word_table(dir[hash & ((UINT64_C(1) << depth) - 1)]) };
+	return (struct idx_bucket *)(void *)((char *)local.base + net_offset_of(table)) + idx_home(hash);
+}
+
+static void
+two_keys(void *arg)
+{
+	struct idx_probe in = { .ix = view[0], .hash = hash_of(1), .block = block_of(1, 0) };
+	if (idx_lookup(arg, &in, 1, NULL) != NAM_OK || idx_insert(arg, &in, 1, NULL) != NAM_OK)
+		atomic_fetch_add(&errors, 1);
+	struct idx_probe q = { .ix = view[0], .hash = hash_of(1) };
+	struct idx_bucket *b = bucket_of(1);
+	for (int mixed = 0; mixed < 2; mixed++) {
+		/* Its zero slots from before it was full, its header from when its table was split. */
+		b->head |= mixed ? IDX_MOVED : 0;
+		if (idx_lookup(arg, &q, 1, NULL) != NAM_OK || q.status != NAM_OK || q.hits != 1)
+			atomic_fetch_add(&errors, 1);
+	}
+	b->head &= ~IDX_MOVED;
+}
+
+static void
+old_slots_under_a_new_header(void **state)
+{
+	(void)state;
+	struct nam_err err;
+	struct net_worker *w;
+	region_open(64 << 20);
+	assert_int_equal(net_worker_open(net, &w, &err), NAM_OK);
+	nam_co_start(net_worker_sched(w), create, w, 0);
+	net_worker_run(w, NULL, NULL);
+	view[0] = idx_hash_open(anchor, &memory);
+	nam_co_start(net_worker_sched(w), two_keys, w, 0);
+	net_worker_run(w, NULL, NULL);
+	assert_int_equal(errors, 0);
+	idx_hash_close(view[0]);
+	net_worker_close(w);
+	net_close(net);
+	munmap(local.base, local.size);
+}
+
 /* ---- how fast (one thread) ----------------------------------------------------------- */
 
 enum { BENCH_KEYS = 2000000, BENCH_OPS = 3000000 };
@@ -309,6 +360,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads_and_one_entry_each),
+		cmocka_unit_test(old_slots_under_a_new_header),
 		cmocka_unit_test(bench),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
