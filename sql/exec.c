@@ -40,6 +40,17 @@ sql_go_on(struct sql_exec *x)
 }
 
 bool
+sql_worked(void *arg, uint64_t work)
+{
+	enum { LOOK = 1 << 20 };
+	struct sql_exec *x = arg;
+	if ((x->work += work) < LOOK)
+		return true;
+	x->work = 0;
+	return sql_go_on(x);
+}
+
+bool
 sql_gather(
     struct cat_vec *dst, const struct cat_vec *src, const uint16_t *idx, unsigned n, struct nam_arena *arena)
 {

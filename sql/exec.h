@@ -22,6 +22,7 @@ struct sql_exec {
 	bool measure, clock;  /* EXPLAIN ANALYZE: count rows, look at the clock */
 	const struct sql_sink *sink;
 	const struct sql_rules *rules; /* of the table that is written; NULL: none */
+	uint64_t work;                 /* on long values, since the clock was last looked at */
 	uint64_t sent;                 /* rows given to the sink: then nothing can be tried again */
 	unsigned bad_row;              /* sql_insert_batch: the row of the batch that its error is about */
 	struct cat_datum *outer;       /* the plan's; env's, too */
@@ -35,6 +36,8 @@ void sql_close(struct sql_exec *x, struct sql_node *n);
 
 /* Cancelled, or too late? Then false. */
 bool sql_go_on(struct sql_exec *x);
+/* The same for env.go_on, now and then. arg: the sql_exec. */
+bool sql_worked(void *arg, uint64_t work);
 /* One table of statuses and SQLSTATEs. what: the table it was about, or NULL. Returns false. */
 bool sql_status(struct cat_err *err, nam_status st, const struct cat_table *tab);
 bool sql_no_memory(struct cat_err *err);

@@ -9,7 +9,20 @@ struct order {
 	const struct sql_sort_key *key;
 	unsigned keys;
 	const uint32_t *was;
+	struct sql_exec *x;
+	unsigned left; /* comparisons until the clock is looked at */
+	bool stopped;
 };
+
+/* qsort cannot be left in the middle: once it is too late all rows are equal, which ends it soon. */
+static bool
+late(struct order *o)
+{
+	enum { LOOK = 8192 };
+	o->stopped = o->stopped || !sql_go_on(o->x);
+	o->left = o->stopped ? 1 : LOOK;
+	return o->stopped;
+}
 
 int
 sql_sort_cmp(const struct sql_rowset *rs, const struct sql_sort_key *keys, unsigned n, uint32_t a, uint32_t b)
@@ -37,8 +50,10 @@ sql_sort_cmp(const struct sql_rowset *rs, const struct sql_sort_key *keys, unsig
 static int
 compare(const void *pa, const void *pb, void *arg)
 {
-	const struct order *o = arg;
+	struct order *o = arg;
 	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+	if (__builtin_expect(--o->left == 0, 0) && late(o))
+		return 0;
 	int c = sql_sort_cmp(o->rs, o->key, o->keys, a, b);
 	return c != 0 ? c : a < b ? -1 : a > b;
 }
@@ -46,8 +61,10 @@ compare(const void *pa, const void *pb, void *arg)
 static int
 compare_places(const void *pa, const void *pb, void *arg)
 {
-	const struct order *o = arg;
+	struct order *o = arg;
 	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+	if (__builtin_expect(--o->left == 0, 0) && late(o))
+		return 0;
 	int c = sql_sort_cmp(o->rs, o->key, o->keys, o->was[a], o->was[b]);
 	return c != 0 ? c : a < b ? -1 : a > b;
 }
@@ -62,8 +79,10 @@ sql_sort_perm(struct sql_exec *x, const struct sql_rowset *rs, const struct sql_
 	memcpy(was, perm, rs->rows * sizeof *was);
 	for (uint32_t k = 0; k < rs->rows; k++)
 		perm[k] = k;
-	struct order o = { .rs = rs, .key = key, .keys = n, .was = was };
+	struct order o = { .rs = rs, .key = key, .keys = n, .was = was, .x = x, .left = 1 };
 	qsort_r(perm, rs->rows, sizeof *perm, compare_places, &o);
+	if (o.stopped)
+		return false;
 	for (uint32_t k = 0; k < rs->rows; k++)
 		perm[k] = was[perm[k]];
 	return true;
@@ -77,9 +96,9 @@ sort(struct sql_exec *x, struct sql_node *n, struct nam_arena *arena)
 		return sql_no_memory(x->err);
 	for (uint32_t r = 0; r < n->rs->rows; r++)
 		n->perm[r] = r;
-	struct order o = { .rs = n->rs, .key = n->order, .keys = n->orders };
+	struct order o = { .rs = n->rs, .key = n->order, .keys = n->orders, .x = x, .left = 1 };
 	qsort_r(n->perm, n->rs->rows, sizeof *n->perm, compare, &o);
-	return true;
+	return !o.stopped;
 }
 
 /* Keeps the first `keep` rows, in the other arena, and empties this one. */

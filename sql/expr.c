@@ -115,6 +115,15 @@ sql_expr_sub(struct nam_arena *a, void *sub, enum cat_type type, int32_t typmod,
 	return e;
 }
 
+/* Constants are not computed for long before there is a statement that could time out. */
+static bool
+fold_on(void *arg, uint64_t work)
+{
+	uint64_t *left = arg;
+	*left -= work < *left ? work : *left;
+	return *left > 0;
+}
+
 /* An expression of constants becomes one. If it cannot be computed it stays, and says so when it is reached. */
 struct sql_expr *
 sql_expr_fold(struct nam_arena *a, struct sql_expr *e)
@@ -122,7 +131,8 @@ sql_expr_fold(struct nam_arena *a, struct sql_expr *e)
 	if (e == NULL || !e->pure || e->kind == SQL_CONST)
 		return e;
 	struct cat_err ignore;
-	struct sql_env env = { .arena = a, .err = &ignore };
+	uint64_t left = 1 << 20;
+	struct sql_env env = { .arena = a, .err = &ignore, .go_on = fold_on, .go_on_arg = &left };
 	struct cat_datum d;
 	if (!sql_eval_one(e, &env, &d))
 		return e;

@@ -119,6 +119,9 @@ struct sql_env {
 	/* The value of SQL_SUB e over n argument values v: lives in the arena that env has when it is called. May park. */
 	bool (*sub)(void *arg, const struct sql_expr *e, const struct cat_datum *v, struct cat_datum *out);
 	void *sub_arg;
+	/* Told of work on long values, in bytes: may it go on? false: *err says why not. NULL: nobody minds. */
+	bool (*go_on)(void *arg, uint64_t work);
+	void *go_on_arg;
 };
 /*
  * Evaluates e for the rows in sel (n of them) of the batch; *out gets a vector

@@ -106,9 +106,15 @@ like(struct sql_frame *f, bool negate)
 		SQL_EACH(f, o[k] = simple_match(a[0].s[k & a[0].mask], w, left, right) != negate);
 		return true;
 	}
-	SQL_EACH(f, bool hit = false; if (!null[k] && !sql_like(a[0].s[k & a[0].mask], a[1].s[k & a[1].mask],
-							  &hit, f->env->err)) return false;
-		 o[k] = hit != negate);
+	uint64_t work = 0;
+	SQL_EACH(
+	    f, struct cat_str x = a[0].s[k & a[0].mask]; bool hit = false;
+	    if (!null[k] && !sql_like(x, a[1].s[k & a[1].mask], &hit, f->env->err)) return false;
+	    o[k] = hit != negate; if ((work += x.len) >= SQL_WORK_PIECE) {
+		    if (!sql_work(f->env, work))
+			    return false;
+		    work = 0;
+	    });
 	return true;
 }
 

@@ -83,6 +83,9 @@ one_call(const struct sql_expr *e, const struct sql_env *env, struct cat_datum *
 		return false;
 	out->null = r.out_null;
 	out->v = r.out;
+	if (!r.out_null && cat_type_is_str(e->type) && r.out.s.len >= SQL_WORK_PIECE &&
+	    !sql_work(env, r.out.s.len))
+		return false;
 	if (r.out_null)
 		out->v.s = (struct cat_str){ "", 0 };
 	return true;
@@ -373,6 +376,7 @@ row_loop(const struct sql_expr *e, const struct sql_arg *arg, const struct rows 
 		memset(null, 0, n * sizeof *null);
 	}
 	struct sql_row row = { .e = e, .env = r->env, .a = v, .null = null, .n = n };
+	uint64_t work = 0;
 	for (unsigned j = 0; j < r->n; j++) {
 		unsigned k = r->sel ? r->sel[j] : j;
 		if (strict && out->null[k]) {
@@ -384,10 +388,12 @@ row_loop(const struct sql_expr *e, const struct sql_arg *arg, const struct rows 
 		}
 		for (unsigned a = 0; a < n; a++) {
 			unsigned at = k & arg[a].mask;
-			if (arg[a].str)
+			if (arg[a].str) {
 				v[a].s = arg[a].s[at];
-			else
+				work += v[a].s.len;
+			} else {
 				v[a].i = arg[a].i[at];
+			}
 			if (!strict)
 				null[a] = arg[a].null[at];
 		}
@@ -395,10 +401,17 @@ row_loop(const struct sql_expr *e, const struct sql_arg *arg, const struct rows 
 		if (!e->fn->row(&row))
 			return false;
 		out->null[k] = row.out_null;
-		if (str)
+		if (str) {
 			out->s[k] = row.out_null ? (struct cat_str){ "", 0 } : row.out.s;
-		else
+			work += out->s[k].len;
+		} else {
 			out->i[k] = row.out.i;
+		}
+		if (work >= SQL_WORK_PIECE) {
+			if (!sql_work(r->env, work))
+				return false;
+			work = 0;
+		}
 	}
 	return true;
 }

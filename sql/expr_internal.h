@@ -139,6 +139,15 @@ sql_written(const struct sql_writer *w)
 bool sql_put_ident(struct sql_writer *w, struct cat_str s);
 /* As a literal, NULL too. */
 bool sql_put_literal(struct sql_writer *w, struct cat_str s);
+
+/* A row's texts may be hundreds of megabytes: who works through them says so, so that a timeout is met on the way. */
+static inline bool
+sql_work(const struct sql_env *env, uint64_t bytes)
+{
+	return env->go_on == NULL || env->go_on(env->go_on_arg, bytes);
+}
+enum { SQL_WORK_PIECE = 64 << 10 }; /* less than this need not be told by itself */
+
 /* expr_like.c */
 bool sql_like(struct cat_str text, struct cat_str pattern, bool *out, struct cat_err *err);
 /* expr_text.c: characters */

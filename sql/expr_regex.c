@@ -113,6 +113,8 @@ static bool
 machine_for(struct machine *m, unsigned k)
 {
 	struct sql_frame *f = m->frame;
+	if (m->has && sql_regex_stopped(m->run))
+		return false;
 	if (m->has && f->e->list != NULL)
 		return true;
 	if (f->e->list != NULL) {
@@ -133,8 +135,18 @@ machine_for(struct machine *m, unsigned k)
 		m->flags = flags;
 		m->p = &m->own;
 	}
+	if ((m->run = sql_regex_room(&m->p->re, f->env->arena)) == NULL)
+		return sql_oom(f->env->err);
+	sql_regex_watch(m->run, f->env->go_on, f->env->go_on_arg);
 	m->has = true;
-	return (m->run = sql_regex_room(&m->p->re, f->env->arena)) != NULL || sql_oom(f->env->err);
+	return true;
+}
+
+/* Was the last row not stopped in the middle? */
+static bool
+complete(const struct machine *m)
+{
+	return !m->has || !sql_regex_stopped(m->run);
 }
 
 static bool
@@ -150,7 +162,7 @@ k_match(struct sql_frame *f)
 		    o[k] =
 			sql_regex_find(m.run, &m.p->re, f->arg[0].s[k & f->arg[0].mask], 0, NULL) != negate;
 	    });
-	return true;
+	return complete(&m);
 }
 
 static bool
@@ -177,7 +189,7 @@ k_substr(struct sql_frame *f)
 			    o[k] =
 				(struct cat_str){ s.p + span[g].from, (uint32_t)(span[g].to - span[g].from) };
 	    });
-	return true;
+	return complete(&m);
 }
 
 /* Where to look on after a match; beyond the end: nowhere. */
@@ -208,7 +220,7 @@ k_count(struct sql_frame *f)
 		    for (uint32_t at = 0; at <= s.len && sql_regex_find(m.run, &m.p->re, s, at, span); o[k]++)
 			    at = behind(s, span);
 	    });
-	return true;
+	return complete(&m);
 }
 
 static bool
@@ -227,7 +239,7 @@ k_instr(struct sql_frame *f)
 			    for (int32_t j = 0; j < span[0].from; j++)
 				    o[k] += ((uint8_t)s.p[j] & 0xc0) != 0x80;
 	    });
-	return true;
+	return complete(&m);
 }
 
 /* \1 is a group, \& all of it, \\ a backslash, and a backslash before anything else is itself. */
@@ -295,7 +307,7 @@ k_replace(struct sql_frame *f)
 			!replace(&m, f->arg[0].s[k & f->arg[0].mask], f->arg[2].s[k & f->arg[2].mask], &o[k]))
 			    return false;
 	    });
-	return true;
+	return complete(&m);
 }
 
 /* SIMILAR TO's pattern as a regular expression: % and _ are .* and ., the rest of SQL's signs are the same there. */

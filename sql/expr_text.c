@@ -83,6 +83,8 @@ room(struct sql_row *r, uint64_t n)
 		too_long(r);
 		return NULL;
 	}
+	if (n >= SQL_WORK_PIECE && !sql_work(r->env, n))
+		return NULL;
 	char *p = nam_arena_take(r->env->arena, n ? n : 1);
 	if (p == NULL)
 		sql_oom(r->env->err);
@@ -398,6 +400,7 @@ k_join(struct sql_frame *f)
 	const struct sql_arg *a = f->arg;
 	struct cat_str *o = f->out->s;
 	const uint8_t *null = f->out->null;
+	uint64_t work = 0;
 	SQL_EACH(
 	    f, struct cat_str x = a[0].s[k & a[0].mask]; struct cat_str y = a[1].s[k & a[1].mask];
 	    if (null[k]) {
@@ -411,6 +414,11 @@ k_join(struct sql_frame *f)
 		    memcpy(p, x.p, x.len);
 		    memcpy(p + x.len, y.p, y.len);
 		    o[k] = (struct cat_str){ p, x.len + y.len };
+		    if ((work += o[k].len) >= SQL_WORK_PIECE) {
+			    if (!sql_work(f->env, work))
+				    return false;
+			    work = 0;
+		    }
 	    });
 	return true;
 }
@@ -527,12 +535,14 @@ k_repeat(struct sql_row *r)
 		r->out.s = (struct cat_str){ "", 0 };
 		return true;
 	}
-	char *p = room(r, (uint64_t)times * s.len);
+	uint64_t all = (uint64_t)times * s.len;
+	char *p = room(r, all);
 	if (p == NULL)
 		return false;
-	for (int64_t k = 0; k < times; k++)
-		memcpy(p + k * s.len, s.p, s.len);
-	r->out.s = (struct cat_str){ p, (uint32_t)(times * s.len) };
+	memcpy(p, s.p, s.len);
+	for (uint64_t n = s.len; n < all; n *= 2)
+		memcpy(p + n, p, n < all - n ? n : all - n);
+	r->out.s = (struct cat_str){ p, (uint32_t)all };
 	return true;
 }
 

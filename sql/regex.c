@@ -578,7 +578,36 @@ struct sql_regex_run {
 	struct todo *todo;
 	int32_t cap[2 * SQL_REGEX_GROUPS], best[2 * SQL_REGEX_GROUPS];
 	unsigned caps;
+	uint64_t steps; /* of threads, since go_on was last asked */
+	bool stopped;
+	bool (*go_on)(void *arg, uint64_t work); /* or NULL */
+	void *arg;
 };
+
+void
+sql_regex_watch(struct sql_regex_run *r, bool (*go_on)(void *arg, uint64_t work), void *arg)
+{
+	r->go_on = go_on;
+	r->arg = arg;
+}
+
+bool
+sql_regex_stopped(const struct sql_regex_run *r)
+{
+	return r->stopped;
+}
+
+/* Every so many steps: a step costs as much as some 16 bytes elsewhere. */
+static bool
+still(struct sql_regex_run *r)
+{
+	enum { STEPS = 1 << 14 };
+	if (r->steps >= STEPS && !r->stopped) {
+		r->stopped = r->go_on != NULL && !r->go_on(r->arg, r->steps * 16);
+		r->steps = 0;
+	}
+	return !r->stopped;
+}
 
 struct sql_regex_run *
 sql_regex_room(const struct sql_regex *re, struct nam_arena *arena)
@@ -702,6 +731,9 @@ sql_regex_find(struct sql_regex_run *r, const struct sql_regex *re, struct cat_s
 	r->now.n = 0;
 	new_round(r, re);
 	for (uint32_t pos = from;;) {
+		r->steps += r->now.n + 1;
+		if (!still(r))
+			return false;
 		if (!found && !(anchored && pos > 0)) {
 			for (unsigned k = 0; k < r->caps; k++)
 				r->cap[k] = -1;

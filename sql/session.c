@@ -279,7 +279,9 @@ sql_prepare_exec(struct sql_session *s, const struct sql_sink *sink, struct cat_
 	x->sent = 0;
 	x->saw = saw;
 	x->saw_arg = s;
-	x->env = (struct sql_env){ .session = s, .now_us = s->now_us, .err = err };
+	x->env = (struct sql_env){
+		.session = s, .now_us = s->now_us, .err = err, .go_on = sql_worked, .go_on_arg = x
+	};
 }
 
 static bool
