@@ -376,7 +376,8 @@ row_loop(const struct sql_expr *e, const struct sql_arg *arg, const struct rows 
 		memset(null, 0, n * sizeof *null);
 	}
 	struct sql_row row = { .e = e, .env = r->env, .a = v, .null = null, .n = n };
-	uint64_t work = 0;
+	/* A numeric may take as long as kilobytes of text do: exp, ln, powers. */
+	uint64_t work = 0, each = e->type == CAT_NUMERIC ? 4096 : 0;
 	for (unsigned j = 0; j < r->n; j++) {
 		unsigned k = r->sel ? r->sel[j] : j;
 		if (strict && out->null[k]) {
@@ -407,7 +408,7 @@ row_loop(const struct sql_expr *e, const struct sql_arg *arg, const struct rows 
 		} else {
 			out->i[k] = row.out.i;
 		}
-		if (work >= SQL_WORK_PIECE) {
+		if ((work += each) >= SQL_WORK_PIECE) {
 			if (!sql_work(r->env, work))
 				return false;
 			work = 0;
