@@ -48,7 +48,8 @@ static const char *const endless[] = {
 	"select sum(g) from generate_series(1, 100000000000) as g",
 	"select generate_series(1, 100000000000)",
 	"with recursive r(n) as (select 1 union all select n + 1 from r) select count(*) from r",
-	"with recursive r(n) as (select 1::bigint union select (n * 7 + 1) % 1000000007 from r) select count(*) from "
+	"with recursive r(n) as (select 1::bigint union select (n * 7 + 1) % 1000000007 from r) select "
+	"count(*) from "
 	"r",
 	"with recursive r(n) as (select 1 union all select 1 from r) select n from r",
 	"with recursive r(n) as (select i from b union all select n from r) select max(n) from r",
