@@ -143,8 +143,10 @@ chain_read(struct net_worker *w, struct idx_hash *ix, uint64_t hash, struct chai
 				return st;
 			continue;
 		}
-		if (!idx_word_sane(word, idx_root_depth(root)))
+		if (!idx_word_sane(word, IDX_DEPTH_MAX))
 			return NAM_CORRUPT;
+		if (idx_word_depth(word) > idx_root_depth(root))
+			continue; /* the root is from before the directory grew, the word from after it */
 		if (word == c->word)
 			return NAM_OK;
 		idx_dir_learn(dir, hash, word);
