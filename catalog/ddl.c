@@ -165,7 +165,7 @@ cat_hold(struct cat *c, struct txn *t, const struct cat_table *table)
 	g.key = key.p;
 	g.key_len = key.len;
 	if (st == NAM_OK && (st = txn_get(t, &g, 1, &arena)) == NAM_OK && (st = g.status) == NAM_OK)
-		st = txn_lock_now(t, &sys->store, &g.row, &arena);
+		st = txn_lock_now(t, &sys->store, &g.row, true);
 	if (st == NAM_OK &&
 	    (g.row.at.bits != table->store.guard.bits || g.row.cid != table->store.guard_word))
 		st = NAM_ABSENT;

@@ -148,6 +148,15 @@ struct ast_set {
 	const struct ast_select *q;
 };
 
+/* FOR UPDATE [OF a, b] and its like: all lock as FOR UPDATE does. */
+struct ast_lock {
+	const char *what; /* as written */
+	const char **of;  /* none: all tables */
+	int *of_at;
+	unsigned ofs;
+	enum { AST_LOCK_WAIT, AST_LOCK_SKIP, AST_LOCK_NOWAIT } wait;
+};
+
 struct ast_select {
 	const struct ast_with *with; /* or NULL */
 	struct ast_set *set;         /* then there are ORDER BY and LIMIT, and nothing else */
@@ -160,6 +169,8 @@ struct ast_select {
 	struct ast_order *order;
 	struct ast_expr **on;     /* DISTINCT ON */
 	struct ast_expr **window; /* definitions of the WINDOW clause */
+	struct ast_lock *lock;
+	unsigned locks;
 	struct ast_expr **values; /* VALUES: rows x cols, row by row; then there are no targets */
 	unsigned targets, tables, joins, groups, orders, ons, windows, rows, cols;
 	bool distinct;

@@ -11,6 +11,8 @@ struct bind_table {
 	unsigned base;
 	uint8_t *used;   /* per column */
 	uint8_t *hidden; /* per column: merged into another one by USING */
+	bool view;
+	unsigned row_at; /* rows are to be locked: two columns of the wide batch say which; 0: none */
 };
 
 /* A query of WITH, bound where it is written. The last ones come first; children see those of their parents. */
@@ -106,6 +108,8 @@ struct bind {
 	const uint16_t *into_map;
 	unsigned into_maps;
 
+	unsigned lock_from; /* where those columns begin, 0: there are none */
+
 	/* aggregation */
 	const char *no_agg; /* "WHERE": no aggregates here */
 	bool grouped, in_agg;
@@ -144,6 +148,10 @@ struct sql_expr *sql_bind_any(struct bind *b, const struct ast_expr *e);
 bool sql_bind_ordered(struct bind *b, enum cat_type t, const char *what, int position);
 bool sql_bind_conds(struct bind *b, const struct ast_expr *e);
 bool sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr *r, int position);
+/* bind_lock.c: which tables' rows are locked, before sql_plan_from; whether they may be, and the operator, after. */
+bool sql_bind_locks(struct bind *b, const struct ast_select *q);
+struct sql_node *sql_bind_lock_node(
+    struct bind *b, const struct ast_select *q, struct sql_node *child, unsigned first);
 bool sql_bind_add_table(struct bind *b, const struct ast_table *t);
 /* Where is it? qual may be NULL. false: *err says so. */
 bool sql_bind_find_column(

@@ -67,7 +67,10 @@ sql_bind_add_view(struct bind *b, const struct ast_table *t, const struct cat_ta
 	if (child->columns != view->columns)
 		return sql_bind_fail(
 		    b, t->position, "0A000", "view \"%s\" does not fit its tables any more", view->name);
-	return sql_bind_add_source(b, as, n, child->column, child->columns);
+	if (!sql_bind_add_source(b, as, n, child->column, child->columns))
+		return false;
+	b->table[b->tables - 1].view = true;
+	return true;
 }
 
 /* A binder of its own, over the columns of the table. */

@@ -710,6 +710,14 @@ sql_bind_select_end(struct bind *b, const struct ast_select *q, bool quiet)
 	unsigned orders = q->orders, *on = NULL, ons = 0;
 	if (q->ons > 0 && !distinct_on(b, q, &l, &o, keys, &orders, &on, &ons))
 		return NULL;
+	unsigned rows_at = o.n;
+	if (source == NULL && !sql_bind_locks(b, q))
+		return NULL;
+	for (unsigned i = b->lock_from; i != 0 && i < b->width; i++) {
+		struct sql_expr *row = sql_expr_column(b->a, i, CAT_INT8, -1, 0);
+		if (row == NULL || !out_push(b, &o, row))
+			return NULL;
+	}
 	if (source != NULL) {
 		n = source;
 	} else {
@@ -738,8 +746,8 @@ sql_bind_select_end(struct bind *b, const struct ast_select *q, bool quiet)
 		s->width = o.n;
 		s->order = keys;
 		s->orders = orders;
-		s->limit = ons ? NULL : limit;
-		s->offset = ons ? NULL : offset;
+		s->limit = ons || b->lock_from ? NULL : limit;
+		s->offset = ons || b->lock_from ? NULL : offset;
 		s->est_rows = n->est_rows;
 		n = s;
 	}
@@ -754,7 +762,17 @@ sql_bind_select_end(struct bind *b, const struct ast_select *q, bool quiet)
 		u->est_rows = n->est_rows / 4 + 1;
 		n = u;
 	}
-	if (limit != NULL || offset != NULL) {
+	if (b->lock_from != 0) {
+		/* Only rows that come out are locked, and all of them before the first does. */
+		if ((n = sql_bind_lock_node(b, q, n, rows_at)) == NULL ||
+		    (n->types = sql_bind_take(b, o.n * sizeof *n->types)) == NULL)
+			return NULL;
+		for (unsigned i = 0; i < o.n; i++)
+			n->types[i] = o.e[i]->type;
+		n->width = o.n;
+		n->limit = limit;
+		n->offset = offset;
+	} else if (limit != NULL || offset != NULL) {
 		struct sql_node *m = sql_plan_node(b, SQL_NODE_LIMIT, n, n->out.cols);
 		if (m == NULL)
 			return NULL;

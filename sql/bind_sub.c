@@ -349,6 +349,7 @@ sql_bind_sub(struct bind *b, const struct ast_expr *e, bool two)
 	in->sub_level = b->sub_level + 1;
 	in->unnest = s->kind == AST_SUB_EXISTS || s->kind == AST_SUB_SCALAR ||
 		     (two && s->kind == AST_SUB_ANY && strcmp(e->text, "=") == 0);
+	in->unnest &= e->select->locks == 0; /* as many rows are locked as are asked about */
 	s->two = in->unnest;
 	unsigned from = b->plan->arenas;
 	if ((s->root = sql_bind_child_select(b, in, e->select)) == NULL)

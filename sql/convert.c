@@ -268,9 +268,7 @@ select_(struct sql_convert *c, const PgQuery__SelectStmt *s)
 		sql_convert_no_into(c, s->into_clause);
 		return NULL;
 	}
-	if (s->n_locking_clause > 0)
-		what = "SELECT ... FOR UPDATE and FOR SHARE are";
-	else if (s->limit_option == PG_QUERY__LIMIT_OPTION__LIMIT_OPTION_WITH_TIES)
+	if (s->limit_option == PG_QUERY__LIMIT_OPTION__LIMIT_OPTION_WITH_TIES)
 		what = "FETCH ... WITH TIES is";
 	else if (s->group_distinct)
 		what = "GROUP BY DISTINCT is";
@@ -299,12 +297,15 @@ select_(struct sql_convert *c, const PgQuery__SelectStmt *s)
 		return NULL;
 	q->window = c->window;
 	q->windows = c->windows;
+	unsigned listed = f.tables;
 	if (!targets(c, s->target_list, s->n_target_list, &q->target, &q->targets) || !series(c, q, &f))
 		return NULL;
 	q->table = f.table;
 	q->tables = f.tables;
 	q->join = f.join;
 	q->joins = f.joins;
+	if (!sql_convert_locks(c, s, q, f.tables > listed))
+		return NULL;
 	if (!sql_convert_exprs(c, s->group_clause, s->n_group_clause, &q->group, &q->groups))
 		return NULL;
 	if (!order(c, s, q))

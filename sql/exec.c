@@ -124,6 +124,26 @@ show(struct sql_node *n, unsigned rows)
 	n->out.n = rows;
 }
 
+/* For who locks them: which rows these are. */
+static bool
+name_rows(struct sql_exec *x, struct sql_node *n, unsigned rows)
+{
+	const struct sql_access *a = &n->acc;
+	if (a->row_at == 0)
+		return true;
+	struct cat_vec *at = &n->out.col[a->row_at];
+	for (unsigned i = 0; i < 2; i++)
+		if (!cat_vec_take(&at[i], CAT_INT8, rows, x->arena[n->arena]))
+			return sql_no_memory(x->err);
+	for (unsigned k = 0; k < rows; k++) {
+		at[0].i[k] = (int64_t)a->rows[k].at.bits;
+		at[1].i[k] = (int64_t)a->rows[k].cid;
+	}
+	memset(at[0].null, 0, rows);
+	memset(at[1].null, 0, rows);
+	return true;
+}
+
 static bool
 decode(struct sql_exec *x, struct sql_node *n, unsigned rows)
 {
@@ -135,7 +155,7 @@ decode(struct sql_exec *x, struct sql_node *n, unsigned rows)
 			return sql_status(x->err, st, a->tab);
 	}
 	show(n, rows);
-	return true;
+	return name_rows(x, n, rows);
 }
 
 /* The next rows of a table, decoded: *got of them, of which *m count, in sel or all. */
@@ -154,8 +174,11 @@ scan_batch(struct sql_exec *x, struct sql_node *n, unsigned *got, const uint16_t
 		if (st == NAM_OK && a->wants > 0)
 			st = cat_rows_decode(a->tab, x->t, a->rows, *got, a->want, a->wants, a->tmp, arena);
 	}
-	if (st == NAM_OK && *got > 0)
+	if (st == NAM_OK && *got > 0) {
 		show(n, *got);
+		if (!name_rows(x, n, *got))
+			st = NAM_NOMEM;
+	}
 	return st;
 }
 
@@ -632,6 +655,8 @@ next(struct sql_exec *x, struct sql_node *n)
 		return project_next(x, n);
 	case SQL_NODE_SORT:
 		return sql_sort_next(x, n);
+	case SQL_NODE_LOCK:
+		return sql_lock_next(x, n);
 	case SQL_NODE_UNIQUE:
 		return sql_unique_next(x, n);
 	case SQL_NODE_LIMIT:

@@ -17,6 +17,7 @@ struct sql_exec {
 	struct sql_env env;
 	struct nam_arena **arena; /* one per number the plan gave out */
 	const _Atomic int *cancel;
+	bool again; /* a row that was to be locked had changed: it is locked now, ask once more */
 	struct net_worker *net;
 	uint64_t deadline_ns; /* 0: none */
 	bool measure, clock;  /* EXPLAIN ANALYZE: count rows, look at the clock */
@@ -71,6 +72,7 @@ bool sql_group_find(struct sql_exec *x, struct sql_node *n, const struct cat_vec
     unsigned rows, uint32_t *group);
 /* exec_agg.c: room for the aggregates of a group. */
 bool sql_group_state(struct sql_exec *x, struct sql_node *n, uint32_t group);
+int sql_lock_next(struct sql_exec *x, struct sql_node *n); /* exec_lock.c */
 /* exec_from.c */
 int sql_derived_next(struct sql_exec *x, struct sql_node *n);
 int sql_window_next(struct sql_exec *x, struct sql_node *n); /* exec_window.c */

@@ -162,6 +162,8 @@ access_(struct bind *b, struct sql_node *n, unsigned k)
 	a->tab = t->tab;
 	a->alias = t->ast->alias;
 	a->base = t->base;
+	a->row_at = t->row_at;
+	a->identify = t->row_at != 0;
 	a->want = sql_bind_take(b, t->tab->columns * sizeof *a->want);
 	a->tmp = sql_bind_take(b, t->tab->columns * sizeof *a->tmp);
 	if (a->want == NULL || a->tmp == NULL)
@@ -253,6 +255,11 @@ sql_plan_columns_of(struct bind *b, uint64_t tables, unsigned *count)
 		for (unsigned c = 0; (tables >> k & 1) && c < b->table[k].tab->columns; c++)
 			if (b->table[k].used[c])
 				out[(*count)++] = b->table[k].base + c;
+	for (unsigned k = 0; out != NULL && k < b->tables; k++)
+		if ((tables >> k & 1) && b->table[k].row_at != 0) {
+			out[(*count)++] = b->table[k].row_at;
+			out[(*count)++] = b->table[k].row_at + 1;
+		}
 	return out;
 }
 
@@ -266,6 +273,8 @@ enum cat_type
 sql_plan_column_type(const struct bind *b, unsigned index)
 {
 	unsigned k = 0;
+	if (b->lock_from != 0 && index >= b->lock_from)
+		return CAT_INT8;
 	while (index >= b->table[k].base + b->table[k].tab->columns)
 		k++;
 	return b->table[k].tab->column[index - b->table[k].base].type;
@@ -505,6 +514,7 @@ tree(struct text *t, const struct sql_node *n, unsigned depth)
 		[SQL_NODE_DERIVED] = "Subquery Scan",
 		[SQL_NODE_WINDOW] = "WindowAgg",
 		[SQL_NODE_UNIQUE] = "Unique",
+		[SQL_NODE_LOCK] = "LockRows",
 	};
 	const char *what = name[n->kind];
 	if (n->kind == SQL_NODE_JOIN && n->keys == 0)

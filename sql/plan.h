@@ -36,6 +36,7 @@ enum sql_node_kind {
 	SQL_NODE_CTE,     /* reads what cte keeps */
 	SQL_NODE_DERIVED, /* the child's narrow batch at acc.base of a wide one */
 	SQL_NODE_WINDOW,
+	SQL_NODE_LOCK,   /* FOR UPDATE: all rows locked before the first comes out */
 	SQL_NODE_UNIQUE, /* DISTINCT ON: of sorted rows alike in columns pass[0..passes) the first */
 };
 
@@ -74,7 +75,15 @@ struct sql_access {
 	struct cat_vec *tmp;  /* wants vectors, as decoded */
 	struct txn_row *rows; /* of the current batch */
 	bool identify;        /* whoever asks a scan wants these, too */
+	unsigned row_at;      /* not 0: addresses and CIDs of its rows go to these two columns */
 	uint64_t seen;        /* rows read in this execution */
+};
+
+/* Rows to be locked: columns col and col + 1 of the batch say which. */
+struct sql_lock {
+	const struct cat_table *tab;
+	unsigned col;
+	uint8_t wait; /* AST_LOCK_WAIT, ... */
 };
 
 struct sql_node {
@@ -155,6 +164,9 @@ struct sql_node {
 	enum cat_type *types;
 
 	struct sql_window *win; /* WINDOW: window.h */
+
+	struct sql_lock *lock; /* LOCK */
+	unsigned locks;
 
 	struct sql_expr *limit, *offset; /* LIMIT; SORT: then only so many matter */
 	uint64_t left, skip;
@@ -237,6 +249,7 @@ struct sql_plan {
 	enum cat_type *param;
 	unsigned params;
 	bool uses_now;
+	bool locks;           /* FOR UPDATE somewhere */
 	bool measured, timed; /* EXPLAIN ANALYZE: it has run, the text says how */
 	struct sql_sub *subs;
 	struct cat_datum *outer; /* what subqueries see of the rows outside */

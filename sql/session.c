@@ -277,6 +277,7 @@ sql_prepare_exec(struct sql_session *s, const struct sql_sink *sink, struct cat_
 	x->sink = sink;
 	x->rules = NULL;
 	x->sent = 0;
+	x->again = false;
 	x->saw = saw;
 	x->saw_arg = s;
 	x->env = (struct sql_env){

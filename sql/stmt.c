@@ -249,7 +249,9 @@ execute(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *para
 			nam_arena_reset(s->arena[i]);
 	sql_take_now(s, p);
 	sql_prepare_exec(s, sink, err);
-	s->stmt_mark = s->block != SQL_IDLE && (p->conflict || p->from) ? txn_mark(s->t) : 0;
+	s->stmt_mark = s->block != SQL_IDLE && (p->conflict || p->from || (p->locks && p->kind != AST_SELECT))
+			   ? txn_mark(s->t)
+			   : 0;
 	s->x.env.param = given;
 	s->x.env.params = st->params;
 	sql_sub_start(&s->x, p);
@@ -284,6 +286,11 @@ sql_stmt_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum 
 		bool ok = execute(s, st, param, n, sink, err, &rows, &begun);
 		if (!ok && s->stmt_mark != 0 && tries < SQL_RETRIES && once_more(s, err))
 			continue;
+		if (!ok && s->x.again && st->plan != NULL && st->plan->kind == AST_SELECT && s->x.sent == 0 &&
+		    tries < SQL_RETRIES && strcmp(err->sqlstate, "40001") == 0) {
+			sql_err_clear(err); /* what was locked stays so */
+			continue;
+		}
 		if (!ok)
 			sql_abort(s);
 		else if (alone || (s->block == SQL_IMPLICIT && last))

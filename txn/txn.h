@@ -202,8 +202,9 @@ nam_status txn_lock(struct txn *t, struct txn_table *table, struct txn_row *row,
 nam_status txn_lock_many(struct txn *t, struct txn_table *table, struct txn_row *row, nam_status *st,
     unsigned n, struct nam_arena *arena);
 
-/* The same at once at any level; above READ COMMITTED a version newer than the snapshot is a NAM_CONFLICT. */
-nam_status txn_lock_now(struct txn *t, struct txn_table *table, struct txn_row *row, struct nam_arena *arena);
+/* The same at once at any level; above READ COMMITTED a version newer than the snapshot, or a deletion, is a
+ * NAM_CONFLICT. Only at, cid and newest of the row are asked for. Not to wait: NAM_BUSY, as if it had not been called. */
+nam_status txn_lock_now(struct txn *t, struct txn_table *table, struct txn_row *row, bool wait);
 /* With the record locked that is the table's guard: waits until no row is locked by others, and READ COMMITTED's
  * snapshot covers all there are; nobody else commits one until t ends. NAM_CONFLICT: an older snapshot does not. */
 nam_status txn_hold(struct txn *t, struct txn_table *table);

@@ -218,6 +218,7 @@ struct txn {
 	uint32_t nscanned, scanned_cap;
 	struct txn_guard *guard;
 	uint32_t nguards, guard_cap;
+	bool no_wait;   /* txn_lock_now: not for locks of transactions that may still end either way */
 	bool holding;   /* txn_hold: tables are ours alone */
 	uint32_t clock; /* marks so far */
 	struct txn_undo *undo;
@@ -302,6 +303,8 @@ void txn_guard_wait(struct txn_worker *tw, net_addr at, const struct txn_limits 
 
 /* wait.c */
 bool txn_cancelled(const struct txn *t);
+/* Has the transaction that has this lock word been decided? Then it is about to go. */
+nam_status txn_decided(struct txn *t, uint64_t lock, bool *yes);
 /* What the intent says of the transaction that has this lock word: h->lock is another one when it has ended. */
 nam_status txn_read_head(struct txn *t, uint64_t lock, struct txn_intent_head *h);
 /* Says in our own whom we wait for (0: nobody), and whether we hold tables. */

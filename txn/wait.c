@@ -16,20 +16,46 @@ txn_publish(struct txn *t, uint64_t lock)
 	return net_write1(t->tw->w, net_plus(t->intent->at, 64), &h, sizeof h, &t->counts);
 }
 
-nam_status
-txn_read_head(struct txn *t, uint64_t lock, struct txn_intent_head *h)
+/* *at: the intent, 0: none. */
+static nam_status
+read_head(struct txn *t, uint64_t lock, struct txn_intent_head *h, net_addr *at)
 {
 	struct net_worker *w = t->tw->w;
 	unsigned in = txn_lock_intent(lock);
 	uint64_t log, chunk;
-	h->lock = 0;
+	h->lock = at->bits = 0;
 	nam_status st = net_read1(w, tso_log_at(t->tw->db->tso, txn_lock_owner(lock)), &log, 8, &t->counts);
 	if (st != NAM_OK || log == 0)
 		return st;
 	st = net_read1(w, (net_addr){ log + in / 16 * 8u }, &chunk, 8, &t->counts);
 	if (st != NAM_OK || chunk == 0)
 		return st;
-	return net_read1(w, (net_addr){ chunk + in % 16 * TXN_INTENT_BYTES + 64 }, h, sizeof *h, &t->counts);
+	*at = (net_addr){ chunk + in % 16 * TXN_INTENT_BYTES };
+	return net_read1(w, net_plus(*at, 64), h, sizeof *h, &t->counts);
+}
+
+nam_status
+txn_read_head(struct txn *t, uint64_t lock, struct txn_intent_head *h)
+{
+	net_addr at;
+	return read_head(t, lock, h, &at);
+}
+
+nam_status
+txn_decided(struct txn *t, uint64_t lock, bool *yes)
+{
+	struct txn_intent_head h;
+	net_addr at;
+	nam_status st = read_head(t, lock, &h, &at);
+	*yes = false;
+	if (st != NAM_OK || at.bits == 0)
+		return st;
+	struct txn_commit_line line;
+	if (h.lock != lock || h.n == 0)
+		return NAM_OK;
+	st = net_read1(t->tw->w, at, &line, sizeof line, &t->counts);
+	*yes = st == NAM_OK && line.cid != 0 && line.check == txn_commit_check(h.check, lock, line.cid);
+	return st;
 }
 
 /* Follows who waits for whom from `lock`. NAM_DEADLOCK: the chain comes back to us, and we are the one to give
@@ -85,6 +111,13 @@ wait_turn(struct txn *t, struct txn_write *w, uint64_t *img, uint64_t *published
 			began = now;
 		if (txn_cancelled(t))
 			return NAM_CANCELLED;
+		if (t->no_wait && txn_lock_intent(seen) != TXN_INTENT_GC) {
+			bool going;
+			if ((st = txn_decided(t, seen, &going)) != NAM_OK)
+				return st;
+			if (!going && tries > 0) /* it may have ended while we asked: looked at twice */
+				return NAM_BUSY;
+		}
 		if (t->limits.lock_wait_ns != 0 && now - began > t->limits.lock_wait_ns)
 			return NAM_TIMEOUT;
 		if (now - began > 10000000) {

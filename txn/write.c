@@ -364,11 +364,11 @@ relocked(struct txn *t, struct txn_write *w, struct txn_row *r)
 	return NAM_OK;
 }
 
-/* Gives back the lock just taken for the write just added. */
+/* Gives back the lock just taken, or not, for the write just added. */
 static nam_status
 forget_lock(struct txn *t, struct txn_write *w)
 {
-	nam_status st = unlock_now(t, w);
+	nam_status st = w->locked ? unlock_now(t, w) : NAM_OK;
 	if (st != NAM_OK)
 		return st;
 	if (t->nwr > TXN_SMALL)
@@ -405,6 +405,12 @@ lock_rows(struct txn *t, struct txn_table *table, struct txn_row *row, nam_statu
 		w->expect = r->newest;
 		const struct rec_slot *s = NULL;
 		st = txn_lock_wait(t, w, img);
+		if (st == NAM_BUSY) {
+			out[i] = st;
+			if ((st = forget_lock(t, w)) != NAM_OK)
+				return st;
+			continue;
+		}
 		if (st == NAM_OK)
 			st = newest_locked(t, w, img, &s);
 		if (st != NAM_OK)
@@ -412,7 +418,7 @@ lock_rows(struct txn *t, struct txn_table *table, struct txn_row *row, nam_statu
 		if (s == NULL || (s->meta & REC_DELETED)) {
 			if ((st = forget_lock(t, w)) != NAM_OK)
 				return st;
-			out[i] = NAM_ABSENT;
+			out[i] = t->iso == TXN_READ_COMMITTED ? NAM_ABSENT : NAM_CONFLICT;
 			continue;
 		}
 		if (s->cid != r->cid && t->iso != TXN_READ_COMMITTED) {
@@ -450,10 +456,12 @@ txn_lock_many(struct txn *t, struct txn_table *table, struct txn_row *row, nam_s
 }
 
 nam_status
-txn_lock_now(struct txn *t, struct txn_table *table, struct txn_row *row, struct nam_arena *arena)
+txn_lock_now(struct txn *t, struct txn_table *table, struct txn_row *row, bool wait)
 {
-	(void)arena;
-	nam_status out = NAM_OK, st = lock_rows(t, table, row, &out, 1);
+	nam_status out = NAM_OK;
+	t->no_wait = !wait;
+	nam_status st = lock_rows(t, table, row, &out, 1);
+	t->no_wait = false;
 	return st != NAM_OK ? st : out;
 }
 

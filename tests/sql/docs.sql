@@ -236,6 +236,7 @@ INSERT INTO ac VALUES (1, 12);
 --! 23505
 
 -- [alter-table] pg
+--= tests/e2e/beside_test.c 40001
 CREATE TABLE at (a int, b int);
 INSERT INTO at VALUES (1, 1);
 ALTER TABLE at ALTER b SET DEFAULT 5;
@@ -436,6 +437,26 @@ SELECT DISTINCT ON (b) b, a FROM se ORDER BY b, a DESC;
 SELECT b, sum(c) FROM se WHERE a > 1 GROUP BY b HAVING count(*) > 0 ORDER BY 2 DESC LIMIT 2 OFFSET 1;
 --> y,7
 --> x,6
+
+-- [select-for-update] pg
+CREATE TABLE lk (a int PRIMARY KEY, b int);
+CREATE TABLE ll (a int PRIMARY KEY);
+INSERT INTO lk VALUES (1, 10), (2, 20);
+INSERT INTO ll VALUES (1);
+SELECT b FROM lk ORDER BY a FOR UPDATE;
+--> 10
+--> 20
+SELECT b FROM lk ORDER BY a LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
+--> 10
+SELECT lk.b FROM lk, ll WHERE lk.a = ll.a FOR SHARE OF lk, ll NOWAIT;
+--> 10
+SELECT b FROM lk WHERE a = 2 FOR KEY SHARE;
+--> 20
+UPDATE lk SET b = 0 WHERE a = (SELECT a FROM lk ORDER BY a DESC LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING a;
+--> 2
+SELECT count(*) FROM lk FOR UPDATE;
+--! 0A000
+--= tests/e2e/locking_test.c 55P03
 
 -- [values] pg
 VALUES (1, 'a'), (2, NULL), (3, 'c');
@@ -1145,8 +1166,6 @@ SELECT * FROM (VALUES (1)) AS v (a), LATERAL (SELECT a) AS x;
 SELECT * FROM ((VALUES (1)) AS v (a) CROSS JOIN (VALUES (2)) AS w (b)) AS x;
 --! 0A000
 CREATE TABLE nq (a int);
-SELECT * FROM nq FOR UPDATE;
---! 0A000
 SELECT (SELECT sum(v.a) FROM nq) FROM (VALUES (1)) AS v (a);
 --! 0A000
 
