@@ -102,6 +102,9 @@ nam_status cat_hold(struct cat *c, struct txn *t, const struct cat_table *table)
  * rules. NAM_ABSENT, NAM_CONFLICT: another transaction has been there. */
 nam_status cat_alter(
     struct cat *c, struct txn *t, const struct cat_table *table, const struct cat_table *def);
+/* The same for what is known of the rows, not what they are (statistics): whoever writes them need not mind. */
+nam_status cat_describe(
+    struct cat *c, struct txn *t, const struct cat_table *table, const struct cat_table *def);
 /* After commit of a transaction that changed the catalog (cid from txn_commit), or after its abort (cid 0). */
 void cat_settled(struct cat *c, struct txn_worker *tw, struct txn *t, tso_cid cid);
 

@@ -100,10 +100,12 @@ struct cat_rows {
 nam_status cat_bootstrap(struct cat *c, struct txn_worker *tw);
 /* Every table's definition as t sees it. */
 nam_status cat_read_all(struct cat *c, struct txn *t, struct cat_rows *out, struct nam_arena *arena);
-/* Writes a definition's rows in t; NAM_DUPLICATE before anything is written. */
-nam_status cat_write(struct cat *c, struct txn *t, const struct cat_table *def, struct nam_arena *arena);
+/* Writes a definition's rows in t; NAM_DUPLICATE before anything is written. extras: only those of nam_extras. */
+nam_status cat_write(
+    struct cat *c, struct txn *t, const struct cat_table *def, bool extras, struct nam_arena *arena);
 /* Deletes them. NAM_ABSENT: somebody else did. */
-nam_status cat_erase(struct cat *c, struct txn *t, const struct cat_table *def, struct nam_arena *arena);
+nam_status cat_erase(
+    struct cat *c, struct txn *t, const struct cat_table *def, bool extras, struct nam_arena *arena);
 /* Opens the process's part of a table. */
 nam_status cat_entry_open(struct cat *c, struct cat_entry *e);
 

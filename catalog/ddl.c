@@ -114,7 +114,7 @@ cat_create(struct cat *c, struct txn *t, const struct cat_table *def)
 	e->def.store.id = (uint32_t)id + CAT_FIRST_ID;
 	if (rows && (st = txn_table_create(tw, &e->def.store)) != NAM_OK)
 		goto fail;
-	if ((st = cat_write(c, t, &e->def, &arena)) == NAM_DUPLICATE ||
+	if ((st = cat_write(c, t, &e->def, false, &arena)) == NAM_DUPLICATE ||
 	    (st == NAM_OK && (st = cat_entry_open(c, e)) != NAM_OK)) {
 		if (rows)
 			txn_table_free(tw, &e->def.store, 0);
@@ -145,17 +145,16 @@ cat_drop(struct cat *c, struct txn *t, const struct cat_table *table)
 		return NAM_REFUSED;
 	struct nam_arena arena;
 	nam_arena_init(&arena, 64 << 10);
-	nam_status st = cat_erase(c, t, table, &arena);
+	nam_status st = cat_erase(c, t, table, false, &arena);
 	nam_arena_fini(&arena);
 	return st == NAM_OK ? note(c, t, e, true, false) : st;
 }
 
-nam_status
-cat_hold(struct cat *c, struct txn *t, const struct cat_table *table)
+/* Locks the row of nam_tables that defines a table. NAM_CONFLICT: it is another one by now. */
+static nam_status
+lock_definition(struct cat *c, struct txn *t, const struct cat_table *table)
 {
 	struct cat_table *sys = &c->system[0]->def;
-	if (table->store.guard.bits == 0) /* t's own definition */
-		return NAM_OK;
 	struct nam_arena arena;
 	nam_arena_init(&arena, 16 << 10);
 	struct txn_get g = { .table = &sys->store };
@@ -169,14 +168,22 @@ cat_hold(struct cat *c, struct txn *t, const struct cat_table *table)
 	if (st == NAM_OK &&
 	    (g.row.at.bits != table->store.guard.bits || g.row.cid != table->store.guard_word))
 		st = NAM_ABSENT;
-	if (st == NAM_OK)
-		st = txn_hold(t, (struct txn_table *)(uintptr_t)&table->store);
 	nam_arena_fini(&arena);
 	return st == NAM_ABSENT ? NAM_CONFLICT : st;
 }
 
 nam_status
-cat_alter(struct cat *c, struct txn *t, const struct cat_table *table, const struct cat_table *def)
+cat_hold(struct cat *c, struct txn *t, const struct cat_table *table)
+{
+	if (table->store.guard.bits == 0) /* t's own definition */
+		return NAM_OK;
+	nam_status st = lock_definition(c, t, table);
+	return st == NAM_OK ? txn_hold(t, (struct txn_table *)(uintptr_t)&table->store) : st;
+}
+
+/* extras: only what nam_extras says is another. */
+static nam_status
+alter(struct cat *c, struct txn *t, const struct cat_table *table, const struct cat_table *def, bool extras)
 {
 	struct cat_entry *was = (struct cat_entry *)(uintptr_t)table;
 	struct nam_arena arena;
@@ -195,9 +202,9 @@ cat_alter(struct cat *c, struct txn *t, const struct cat_table *table, const str
 	nam_status st = cat_table_layout(&e->def, &err) ? NAM_OK : NAM_INVALID;
 	e->def.store.row_max = table->store.row_max;
 	if (st == NAM_OK)
-		st = cat_erase(c, t, table, &arena);
+		st = cat_erase(c, t, table, extras, &arena);
 	if (st == NAM_OK)
-		st = cat_write(c, t, &e->def, &arena);
+		st = cat_write(c, t, &e->def, extras, &arena);
 	if (st == NAM_OK)
 		opened = (st = cat_entry_open(c, e)) == NAM_OK;
 	if (st == NAM_OK)
@@ -211,6 +218,21 @@ cat_alter(struct cat *c, struct txn *t, const struct cat_table *table, const str
 	}
 	nam_arena_fini(&arena);
 	return st;
+}
+
+nam_status
+cat_alter(struct cat *c, struct txn *t, const struct cat_table *table, const struct cat_table *def)
+{
+	return alter(c, t, table, def, false);
+}
+
+nam_status
+cat_describe(struct cat *c, struct txn *t, const struct cat_table *table, const struct cat_table *def)
+{
+	if (table->system || table->kind != CAT_TABLE)
+		return NAM_REFUSED;
+	nam_status st = table->store.guard.bits != 0 ? lock_definition(c, t, table) : NAM_OK;
+	return st == NAM_OK ? alter(c, t, table, def, true) : st;
 }
 
 /* Under lock: t's overlay leaves the list. */

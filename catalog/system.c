@@ -589,8 +589,10 @@ write_extras(struct cat *c, struct txn *t, const struct cat_table *def, struct n
 }
 
 nam_status
-cat_write(struct cat *c, struct txn *t, const struct cat_table *def, struct nam_arena *arena)
+cat_write(struct cat *c, struct txn *t, const struct cat_table *def, bool extras, struct nam_arena *arena)
 {
+	if (extras)
+		return write_extras(c, t, def, arena);
 	struct txn_put *p = nam_arena_zero(arena, (def->columns + 1u) * sizeof *p);
 	char(*type)[41] = nam_arena_take(arena, (def->columns + 1u) * sizeof *type);
 	if (p == NULL || type == NULL)
@@ -632,18 +634,19 @@ cat_write(struct cat *c, struct txn *t, const struct cat_table *def, struct nam_
 }
 
 nam_status
-cat_erase(struct cat *c, struct txn *t, const struct cat_table *def, struct nam_arena *arena)
+cat_erase(
+    struct cat *c, struct txn *t, const struct cat_table *def, bool extras_only, struct nam_arena *arena)
 {
 	struct extra *x;
 	unsigned extras, rows = def->columns + 1u;
 	nam_status st = extras_of(def, &x, &extras, arena);
 	if (st != NAM_OK)
 		return st;
-	unsigned n = rows + extras;
+	unsigned n = rows + extras, first = extras_only ? rows : 0;
 	struct txn_get *g = nam_arena_zero(arena, n * sizeof *g);
 	if (g == NULL)
 		return NAM_NOMEM;
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = first; i < n; i++) {
 		struct cat_table *sys = &c->system[i == 0 ? 0 : i < rows ? 1 : 2]->def;
 		union cat_val key[KEY_WIDEST];
 		struct cat_str k;
@@ -663,8 +666,8 @@ cat_erase(struct cat *c, struct txn *t, const struct cat_table *def, struct nam_
 		g[i].key = k.p;
 		g[i].key_len = k.len;
 	}
-	st = txn_get(t, g, n, arena);
-	for (unsigned i = 0; st == NAM_OK && i < n; i++) {
+	st = txn_get(t, g + first, n - first, arena);
+	for (unsigned i = first; st == NAM_OK && i < n; i++) {
 		if ((st = g[i].status) == NAM_OK &&
 		    (st = txn_lock(t, g[i].table, &g[i].row, arena)) == NAM_OK)
 			st = txn_delete(t, g[i].table, &g[i].row);

@@ -412,6 +412,7 @@ sql_alter_type(struct sql_alter *a, const struct ast_alter *k)
 	    a->arena, "You might need to specify \"USING %s::%s\".", k->name, cat_type_name(k->type));
 	const char *dflt = col->dflt;
 	col->dflt = NULL; /* of the old type still */
+	col->stats = NULL;
 	from->typed = true;
 	if (hint == NULL)
 		return sql_no_memory(a->err);

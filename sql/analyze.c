@@ -358,7 +358,7 @@ analyze_table(struct sql_session *s, const struct cat_table *tab, const struct a
 		    (unsigned long long)(sample.rows < sample.size ? sample.rows : sample.size));
 	s->x.saw(s->x.saw_arg, tab->store.id, sample.rows);
 	s->ddl = true;
-	nam_status st = cat_alter(s->cfg.cat, s->t, tab, &def);
+	nam_status st = cat_describe(s->cfg.cat, s->t, tab, &def);
 	return st == NAM_OK || sql_status(err, st, tab);
 }
 

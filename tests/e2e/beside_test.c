@@ -91,6 +91,11 @@ old_rules(void **state)
 		says(&a, "alter table o alter v set default 3; alter table o alter v drop default",
 		    "ALTER TABLE ALTER TABLE");
 		says(&b, "select v from o; commit", "1; SELECT 1 COMMIT");
+		/* nor is what ANALYZE finds out a new rule */
+		says(&b, begin, "BEGIN1; SELECT 1");
+		says(&b, "update o set v = 1", "UPDATE 1");
+		says(&a, "analyze o", "ANALYZE");
+		says(&b, "commit", "COMMIT");
 		/* nor is writing something else */
 		says(&a, "create table p (id int primary key)", "CREATE TABLE");
 		says(&b, begin, "BEGIN1; SELECT 1");
