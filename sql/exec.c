@@ -611,7 +611,7 @@ sql_open(struct sql_exec *x, struct sql_node *n)
 	if (n->kind == SQL_NODE_LIMIT && !sql_row_count(x, n))
 		return false;
 	return (n->child == NULL || sql_open(x, n->child)) &&
-	       (n->build == NULL || n->kind == SQL_NODE_RECURSE || sql_open(x, n->build));
+	       (n->build == NULL || n->share != NULL || n->kind == SQL_NODE_RECURSE || sql_open(x, n->build));
 }
 
 void

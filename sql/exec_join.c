@@ -46,8 +46,9 @@ build(struct sql_exec *x, struct sql_node *n)
 		unsigned m = keyed(n, key, sql_sel(from), (unsigned)rows, live);
 		for (unsigned k = 0; k < n->keys; k++)
 			col[n->key_at[k]] = &key[k];
-		for (unsigned c = 0; c < n->build_cols; c++)
-			col[c] = &from->out.col[n->build_col[c]];
+		for (unsigned c = 0; c < n->build_width; c++)
+			if (n->kept[c] != SQL_KEPT_KEY)
+				col[c] = &from->out.col[n->kept[c]];
 		if (!sql_rowset_add(n->rs, col, live, m))
 			return sql_no_memory(x->err);
 	}
@@ -189,7 +190,7 @@ beside(struct sql_exec *x, struct sql_node *n, const uint16_t *left, const uint3
 	}
 	for (unsigned c = 0; c < n->build_cols; c++) {
 		struct cat_vec *v = &n->out.col[n->build_col[c]];
-		if (!(right ? sql_rowset_gather(n->rs, c, right, m, v, answer)
+		if (!(right ? sql_rowset_gather(n->rs, n->build_at[c], right, m, v, answer)
 			    : sql_nulls(v, n->build_type[c], m, answer)))
 			return sql_no_memory(x->err);
 	}
@@ -349,7 +350,7 @@ one_each(struct sql_exec *x, struct sql_node *n)
 			struct cat_vec *v = &n->out.col[n->build_col[c]];
 			if (!cat_vec_take(v, n->build_type[c], in->n, answer))
 				return no_memory(x);
-			sql_rowset_place(n->rs, c, row, n->selbuf, m, v);
+			sql_rowset_place(n->rs, n->build_at[c], row, n->selbuf, m, v);
 		}
 		n->out.n = in->n;
 		if (!pass_origins(x, n, NULL, 0))
@@ -433,8 +434,11 @@ int
 sql_join_next(struct sql_exec *x, struct sql_node *n)
 {
 	if (!n->opened) {
-		if (!build(x, n))
+		struct sql_node *owner = n->share ? n->share : n;
+		if (owner->rs == NULL && !build(x, owner))
 			return -1;
+		n->rs = owner->rs;
+		n->table = owner->table;
 		n->opened = true;
 		n->state = NULL;
 	}

@@ -375,7 +375,8 @@ sql_plan_from(struct bind *b)
 		return sql_plan_push_down(b, n, 0, true) ? n : NULL;
 	}
 	sql_plan_reduce(b);
-	return sql_plan_region(b, 0, b->tables, &have);
+	n = sql_plan_region(b, 0, b->tables, &have);
+	return n != NULL && sql_plan_share(b, n) ? n : NULL;
 }
 
 /* ---- the whole -------------------------------------------------------------------- */

@@ -18,6 +18,7 @@
 #include <sql/sql.h>
 
 enum { SQL_TABLES_MAX = 60 };
+#define SQL_KEPT_KEY (~0u)
 
 enum sql_node_kind {
 	SQL_NODE_ONE,    /* one row without columns */
@@ -133,7 +134,9 @@ struct sql_node {
 	unsigned *build_col, *probe_col;
 	enum cat_type *build_type, *probe_type;
 	unsigned build_cols, probe_cols;
-	unsigned build_width, *key_at; /* columns that are kept, and where among them the keys are */
+	unsigned build_width, *kept; /* what is kept: columns of build's batch, or SQL_KEPT_KEY: a key */
+	unsigned *build_at, *key_at; /* where among that build_col and the keys are */
+	struct sql_node *share;      /* the join that keeps what this one asks, NULL: itself */
 	struct sql_join_table *table;
 	struct sql_origin *origin; /* by column of out */
 	struct sql_rowset *rs;     /* JOIN: build side. AGG: keys. SORT: all */

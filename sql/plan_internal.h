@@ -43,4 +43,7 @@ void sql_plan_reduce(struct bind *b);
 unsigned sql_plan_outer_at(const struct bind *b, unsigned first, unsigned end);
 struct sql_node *sql_plan_outer(struct bind *b, unsigned outer, bool first, uint64_t *mask);
 
+/* plan_share.c: joins of a FROM list that would keep the same rows. */
+bool sql_plan_share(struct bind *b, struct sql_node *n);
+
 #endif

@@ -10,13 +10,21 @@ sql_plan_joinable(const struct bind *b, const struct bind_cond *c, uint64_t have
 	       ((c->rmask & ~have) == 0 && (c->lmask & ~one) == 0);
 }
 
-/* A key that is a column of the kept side is there already; others are kept beside it. */
+/* What is kept of the other side: its columns, and keys that are none of them. */
 static bool
 place_keys(struct bind *b, struct sql_node *n)
 {
-	n->build_width = n->build_cols;
-	if ((n->key_at = sql_bind_take(b, (n->keys + 1) * sizeof *n->key_at)) == NULL)
+	size_t most = n->build_cols + n->keys + 1;
+	n->kept = sql_bind_take(b, most * sizeof *n->kept);
+	n->build_at = sql_bind_take(b, most * sizeof *n->build_at);
+	n->key_at = sql_bind_take(b, most * sizeof *n->key_at);
+	if (n->kept == NULL || n->build_at == NULL || n->key_at == NULL)
 		return false;
+	for (unsigned c = 0; c < n->build_cols; c++) {
+		n->kept[c] = n->build_col[c];
+		n->build_at[c] = c;
+	}
+	n->build_width = n->build_cols;
 	for (unsigned k = 0; k < n->keys; k++) {
 		const struct sql_expr *e = n->build_key[k];
 		unsigned c = n->build_cols;
@@ -25,6 +33,7 @@ place_keys(struct bind *b, struct sql_node *n)
 				c++;
 		if (c == n->build_cols) {
 			c = n->build_width++;
+			n->kept[c] = SQL_KEPT_KEY;
 			n->build_type[c] = e->type;
 		}
 		n->key_at[k] = c;
