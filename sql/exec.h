@@ -66,12 +66,9 @@ int sql_join_next(struct sql_exec *x, struct sql_node *n);
 int sql_agg_next(struct sql_exec *x, struct sql_node *n);
 int sql_sort_next(struct sql_exec *x, struct sql_node *n);
 int sql_unique_next(struct sql_exec *x, struct sql_node *n);
-/* exec_group.c: the groups of rows sel[0..rows), whose keys are the vectors key; a new group gets sql_agg_state. */
-bool sql_group_start(struct sql_exec *x, struct sql_node *n);
+/* exec_group.c: the groups of rows sel[0..rows), whose keys are the vectors key; new ones come into n->set. */
 bool sql_group_find(struct sql_exec *x, struct sql_node *n, const struct cat_vec *key, const uint16_t *sel,
     unsigned rows, uint32_t *group);
-/* exec_agg.c: room for the aggregates of a group. */
-bool sql_group_state(struct sql_exec *x, struct sql_node *n, uint32_t group);
 int sql_lock_next(struct sql_exec *x, struct sql_node *n); /* exec_lock.c */
 /* exec_from.c */
 int sql_derived_next(struct sql_exec *x, struct sql_node *n);

@@ -1,9 +1,9 @@
 /* exec_agg.c -- GROUP BY and DISTINCT: groups (exec_group.c), their states beside them. */
 #include "exec.h"
-#include <sql/rowset.h>
+#include <sql/groups.h>
 
-bool
-sql_group_state(struct sql_exec *x, struct sql_node *n, uint32_t group)
+static bool
+add_state(struct sql_exec *x, struct sql_node *n, uint32_t group)
 {
 	if (n->aggs == 0)
 		return true;
@@ -31,6 +31,16 @@ state_of(const struct sql_node *n, uint32_t group, unsigned agg)
 	return n->state[group / CAT_BATCH] + ((size_t)(group % CAT_BATCH) * n->aggs + agg) * SQL_AGG_BYTES;
 }
 
+/* States for all groups there are. */
+static bool
+add_states(struct sql_exec *x, struct sql_node *n)
+{
+	for (; n->groups < n->set->n; n->groups++)
+		if (!add_state(x, n, n->groups))
+			return false;
+	return true;
+}
+
 static bool
 add(struct sql_exec *x, const struct sql_agg *g, const struct cat_vec *arg, const struct cat_vec *separator,
     const uint16_t *sel, unsigned n, void **state, struct nam_arena *keep)
@@ -38,6 +48,51 @@ add(struct sql_exec *x, const struct sql_agg *g, const struct cat_vec *arg, cons
 	if (g->kind == SQL_STRING_AGG)
 		return sql_agg_add_text(arg, separator, sel, n, state, keep, x->err);
 	return sql_agg_add(g->kind, g->arg_type, arg, sel, n, state, keep, x->err);
+}
+
+/*
+ * DISTINCT where neither the order of values nor which of equal ones it was can show: a value is added when it is new.
+ * The sum of doubles depends on the order; that of integers does not.
+ */
+static bool
+may_add_new(const struct sql_agg *g)
+{
+	return g->distinct && g->cols > 0 &&
+	       (g->kind == SQL_COUNT ||
+		   ((g->kind == SQL_SUM || g->kind == SQL_AVG) && cat_type_is_int(g->arg_type)));
+}
+
+static bool
+add_new(struct sql_exec *x, struct sql_node *n, unsigned a, const uint16_t *sel, unsigned rows,
+    const uint32_t *group, void **state)
+{
+	const struct sql_agg *g = &n->agg[a];
+	struct nam_arena *batch = x->arena[n->arena];
+	struct cat_vec v[2];
+	uint16_t *some = nam_arena_take(batch, rows * sizeof *some);
+	uint32_t *id = nam_arena_take(batch, rows * sizeof *id), next = g->seen->n;
+	if (some == NULL || id == NULL || !cat_vec_take(&v[0], CAT_INT8, CAT_BATCH, batch))
+		return sql_no_memory(x->err);
+	if (!sql_eval(g->arg, &n->child->out, sel, rows, &x->env, &v[1]))
+		return false;
+	unsigned m = 0, fresh = 0;
+	for (unsigned k = 0; k < rows; k++) {
+		v[0].i[sel[k]] = group[k];
+		v[0].null[sel[k]] = 0;
+		some[m] = sel[k];
+		m += !v[1].null[sel[k]];
+	}
+	/* without groups the value alone is the key */
+	if (!sql_groups_find(g->seen, n->keys > 0 ? v : v + 1, some, m, id))
+		return sql_no_memory(x->err);
+	for (unsigned k = 0; k < m; k++) {
+		if (id[k] != next)
+			continue;
+		next++;
+		state[fresh] = state_of(n, (uint32_t)v[0].i[some[k]], a);
+		some[fresh++] = some[k];
+	}
+	return add(x, g, &v[1], NULL, some, fresh, state, x->arena[n->arena + 1]);
 }
 
 /* Rows sel[0..rows) of the child's batch, in these groups, for aggregate a. */
@@ -67,6 +122,8 @@ add_rows(struct sql_exec *x, struct sql_node *n, unsigned a, const uint16_t *sel
 		if (rows == 0)
 			return true;
 	}
+	if (g->later && g->seen != NULL)
+		return add_new(x, n, a, sel, rows, group, state);
 	if (g->later) {
 		struct cat_vec *v = nam_arena_take(batch, (g->cols + 1) * sizeof *v);
 		const struct cat_vec **col = nam_arena_take(batch, (g->cols + 1) * sizeof *col);
@@ -87,6 +144,9 @@ add_rows(struct sql_exec *x, struct sql_node *n, unsigned a, const uint16_t *sel
 	if ((g->arg != NULL && !sql_eval(g->arg, in, sel, rows, &x->env, &arg)) ||
 	    (g->separator != NULL && !sql_eval(g->separator, in, sel, rows, &x->env, &separator)))
 		return false;
+	if (n->keys == 0 && g->kind != SQL_STRING_AGG)
+		return sql_agg_add_all(
+		    g->kind, g->arg_type, g->arg ? &arg : NULL, sel, rows, state_of(n, 0, a), keep, x->err);
 	for (unsigned r = 0; r < rows; r++)
 		state[r] = state_of(n, group[r], a);
 	return add(x, g, g->arg ? &arg : NULL, &separator, sel, rows, state, keep);
@@ -130,28 +190,43 @@ add_later(struct sql_exec *x, struct sql_node *n, unsigned a)
 }
 
 static bool
+open_later(struct sql_exec *x, struct sql_node *n, struct sql_agg *g)
+{
+	struct nam_arena *keep = x->arena[n->arena + 1];
+	g->seen = NULL;
+	g->rs = NULL;
+	if (may_add_new(g)) {
+		g->seen = nam_arena_take(keep, sizeof *g->seen);
+		return (g->seen != NULL && sql_groups_open(g->seen, keep,
+					       n->keys > 0 ? g->types : g->types + 1, n->keys > 0 ? 2 : 1)) ||
+		       sql_no_memory(x->err);
+	}
+	return (g->rs = sql_rowset_open(keep, g->types, g->cols + 1)) != NULL || sql_no_memory(x->err);
+}
+
+static bool
 take_all(struct sql_exec *x, struct sql_node *n)
 {
 	struct nam_arena *keep = x->arena[n->arena + 1], *batch = x->arena[n->arena];
-	if (!sql_group_start(x, n))
-		return false;
+	n->groups = 0;
+	n->coded = NULL;
 	enum cat_type *type = nam_arena_take(keep, (n->keys + 1) * sizeof *type);
 	struct cat_vec *key = nam_arena_take(keep, (n->keys + 1) * sizeof *key);
 	if (type == NULL || key == NULL)
 		return sql_no_memory(x->err);
 	for (unsigned k = 0; k < n->keys; k++)
 		type[k] = n->key[k]->type;
-	if ((n->rs = sql_rowset_open(keep, type, n->keys)) == NULL)
+	if ((n->set = nam_arena_take(keep, sizeof *n->set)) == NULL ||
+	    !sql_groups_open(n->set, keep, type, n->keys))
 		return sql_no_memory(x->err);
 	if (n->keys == 0) {
-		if (!sql_group_state(x, n, 0))
+		if (!add_state(x, n, 0))
 			return false;
 		n->groups = 1;
 	}
 	for (unsigned a = 0; a < n->aggs; a++)
-		if (n->agg[a].later &&
-		    (n->agg[a].rs = sql_rowset_open(keep, n->agg[a].types, n->agg[a].cols + 1)) == NULL)
-			return sql_no_memory(x->err);
+		if (n->agg[a].later && !open_later(x, n, &n->agg[a]))
+			return false;
 	int rows;
 	while ((rows = sql_next(x, n->child)) > 0) {
 		const struct sql_batch *in = &n->child->out;
@@ -165,7 +240,8 @@ take_all(struct sql_exec *x, struct sql_node *n)
 		for (unsigned k = 0; k < n->keys; k++)
 			if (!sql_eval(n->key[k], in, n->child->sel, (unsigned)rows, &x->env, &key[k]))
 				return false;
-		if (n->keys > 0 && !sql_group_find(x, n, key, sel, (unsigned)rows, group))
+		if (n->keys > 0 &&
+		    !(sql_group_find(x, n, key, sel, (unsigned)rows, group) && add_states(x, n)))
 			return false;
 		for (unsigned a = 0; a < n->aggs; a++)
 			if (!add_rows(x, n, a, sel, (unsigned)rows, group, state))
@@ -174,7 +250,7 @@ take_all(struct sql_exec *x, struct sql_node *n)
 			return false;
 	}
 	for (unsigned a = 0; rows == 0 && a < n->aggs; a++)
-		if (n->agg[a].later && !add_later(x, n, a))
+		if (n->agg[a].later && n->agg[a].seen == NULL && !add_later(x, n, a))
 			return false;
 	return rows == 0;
 }
@@ -193,7 +269,7 @@ sql_agg_next(struct sql_exec *x, struct sql_node *n)
 		nam_arena_reset(batch);
 		unsigned m = n->groups - n->at < CAT_BATCH ? n->groups - n->at : CAT_BATCH;
 		for (unsigned k = 0; k < n->keys; k++)
-			n->out.col[k] = n->rs->chunk[n->at / CAT_BATCH][k];
+			n->out.col[k] = n->set->rs->chunk[n->at / CAT_BATCH][k];
 		for (unsigned a = 0; a < n->aggs; a++) {
 			struct cat_vec *v = &n->out.col[n->keys + a];
 			const struct sql_agg *g = &n->agg[a];

@@ -7,7 +7,7 @@
  */
 #include <base/hash.h>
 #include <sql/exec.h>
-#include <sql/rowset.h>
+#include <sql/groups.h>
 
 enum { CODED_MAX = 8 };
 
@@ -35,80 +35,10 @@ struct sql_coded {
 };
 
 static bool
-grow(struct sql_exec *x, struct sql_node *n)
+find(struct sql_exec *x, struct sql_node *n, const struct cat_vec *key, uint16_t row, uint32_t *out)
 {
-	struct nam_arena *keep = x->arena[n->arena + 1];
-	unsigned size = n->buckets ? n->buckets * 2 : 256;
-	uint32_t *bucket = nam_arena_zero(keep, size * sizeof *bucket);
-	uint32_t *chain = nam_arena_take(keep, size * sizeof *chain);
-	uint64_t *hash = nam_arena_take(keep, size * sizeof *hash);
-	if (bucket == NULL || chain == NULL || hash == NULL)
-		return sql_no_memory(x->err);
-	if (n->groups)
-		memcpy(hash, n->hash, n->groups * sizeof *hash);
-	for (uint32_t g = 0; g < n->groups; g++) {
-		uint32_t *b = &bucket[hash[g] & (size - 1)];
-		chain[g] = *b;
-		*b = g + 1;
-	}
-	n->bucket = bucket;
-	n->chain = chain;
-	n->hash = hash;
-	n->buckets = size;
-	return true;
-}
-
-bool
-sql_group_start(struct sql_exec *x, struct sql_node *n)
-{
-	n->groups = n->buckets = 0;
-	n->hash = NULL;
-	n->coded = NULL;
-	return n->keys == 0 || grow(x, n);
-}
-
-static bool
-find(struct sql_exec *x, struct sql_node *n, const struct cat_vec *key, uint16_t row, uint64_t h,
-    uint32_t *out)
-{
-	for (uint32_t g = n->bucket[h & (n->buckets - 1)]; g != 0; g = n->chain[g - 1])
-		if (n->hash[g - 1] == h && sql_same_row(n->rs, g - 1, 0, key, n->keys, row)) {
-			*out = g - 1;
-			return true;
-		}
-	if (n->groups == n->buckets && !grow(x, n))
-		return false;
-	const struct cat_vec *col[64], **cols = col;
-	if (n->keys > 64 && (cols = nam_arena_take(x->arena[n->arena], n->keys * sizeof *cols)) == NULL)
-		return sql_no_memory(x->err);
-	for (unsigned k = 0; k < n->keys; k++)
-		cols[k] = &key[k];
-	uint32_t g = n->groups;
-	if (!sql_group_state(x, n, g))
-		return false;
-	if (!sql_rowset_add(n->rs, cols, &row, 1))
-		return sql_no_memory(x->err);
-	n->groups++;
-	uint32_t *b = &n->bucket[h & (n->buckets - 1)];
-	n->hash[g] = h;
-	n->chain[g] = *b;
-	*b = g + 1;
-	*out = g;
-	return true;
-}
-
-static bool
-by_values(struct sql_exec *x, struct sql_node *n, const struct cat_vec *key, const uint16_t *sel,
-    unsigned rows, uint32_t *group)
-{
-	uint64_t *hash = nam_arena_take(x->arena[n->arena], rows * sizeof *hash);
-	if (hash == NULL)
-		return sql_no_memory(x->err);
-	sql_hash_rows(key, n->keys, sel, rows, hash);
-	for (unsigned r = 0; r < rows; r++)
-		if (!find(x, n, key, sel[r], hash[r], &group[r]))
-			return false;
-	return true;
+	return sql_groups_one(n->set, key, row, sql_hash_row(key, n->keys, row), out) ||
+	       sql_no_memory(x->err);
 }
 
 /* ---- by numbers ------------------------------------------------------------------ */
@@ -144,7 +74,7 @@ by_row(struct sql_exec *x, struct sql_node *n, const struct cat_vec *key, const 
 	for (unsigned r = 0; r < rows; r++) {
 		uint32_t *known = &c->group[o->row[sel[r]]];
 		if (*known == 0) {
-			if (!find(x, n, key, sel[r], sql_hash_row(key, n->keys, sel[r]), &group[r]))
+			if (!find(x, n, key, sel[r], &group[r]))
 				return false;
 			*known = group[r] + 1;
 		}
@@ -207,7 +137,8 @@ number_column(struct sql_exec *x, struct sql_node *n, unsigned c, const struct c
 {
 	struct dictionary *d = &n->coded->column[c];
 	const struct sql_origin *o = origin(n, c);
-	if (d->rs == NULL && (d->rs = sql_rowset_open(x->arena[n->arena + 1], &n->rs->type[c], 1)) == NULL)
+	if (d->rs == NULL &&
+	    (d->rs = sql_rowset_open(x->arena[n->arena + 1], &n->set->rs->type[c], 1)) == NULL)
 		return sql_no_memory(x->err);
 	if (o != NULL && d->from == NULL) {
 		d->from = o->rs;
@@ -254,7 +185,7 @@ new_tuple(struct sql_exec *x, struct sql_node *n, const struct cat_vec *key, uin
 	}
 	uint32_t at = (uint32_t)hash & c->t.mask, i = c->t.n;
 	*tuple = &c->tuple[(size_t)i * width];
-	if (!find(x, n, key, row, sql_hash_row(key, n->keys, row), &(*tuple)[n->keys]))
+	if (!find(x, n, key, row, &(*tuple)[n->keys]))
 		return false;
 	while (c->t.slot[at] != 0)
 		at = (at + 1) & c->t.mask;
@@ -323,12 +254,12 @@ sql_group_find(struct sql_exec *x, struct sql_node *n, const struct cat_vec *key
 		same += o != NULL && one != NULL && o->row == one->row;
 	}
 	if (with == 0 || n->keys > CODED_MAX)
-		return by_values(x, n, key, sel, rows, group);
+		return sql_groups_find(n->set, key, sel, rows, group) || sql_no_memory(x->err);
 	if (n->coded == NULL && (n->coded = nam_arena_zero(x->arena[n->arena + 1], sizeof *n->coded)) == NULL)
 		return sql_no_memory(x->err);
 	if (same < n->keys)
 		return by_numbers(x, n, key, sel, rows, group);
 	if (n->coded->from != NULL && n->coded->from != one->rs)
-		return by_values(x, n, key, sel, rows, group);
+		return sql_groups_find(n->set, key, sel, rows, group) || sql_no_memory(x->err);
 	return by_row(x, n, key, sel, rows, one, group);
 }

@@ -4,89 +4,7 @@
 
 #include <stdlib.h>
 
-struct order {
-	const struct sql_rowset *rs;
-	const struct sql_sort_key *key;
-	unsigned keys;
-	const uint32_t *was;
-	struct sql_exec *x;
-	unsigned left; /* comparisons until the clock is looked at */
-	bool stopped;
-};
-
-/* qsort cannot be left in the middle: once it is too late all rows are equal, which ends it soon. */
-static bool
-late(struct order *o)
-{
-	enum { LOOK = 8192 };
-	o->stopped = o->stopped || !sql_go_on(o->x);
-	o->left = o->stopped ? 1 : LOOK;
-	return o->stopped;
-}
-
-int
-sql_sort_cmp(const struct sql_rowset *rs, const struct sql_sort_key *keys, unsigned n, uint32_t a, uint32_t b)
-{
-	for (unsigned k = 0; k < n; k++) {
-		const struct sql_sort_key *key = &keys[k];
-		const struct cat_vec *va = sql_rowset_col(rs, a, key->col);
-		const struct cat_vec *vb = sql_rowset_col(rs, b, key->col);
-		unsigned ra = a % CAT_BATCH, rb = b % CAT_BATCH;
-		if (va->null[ra] != vb->null[rb])
-			return va->null[ra] == key->nulls_first ? -1 : 1;
-		if (va->null[ra])
-			continue;
-		int c;
-		if (cat_type_is_str(va->type) || cat_type_is_float(va->type))
-			c = cat_value_cmp(va->type, cat_vec_at(va, ra), cat_vec_at(vb, rb));
-		else
-			c = va->i[ra] < vb->i[rb] ? -1 : va->i[ra] > vb->i[rb];
-		if (c != 0)
-			return key->desc ? -c : c;
-	}
-	return 0;
-}
-
-static int
-compare(const void *pa, const void *pb, void *arg)
-{
-	struct order *o = arg;
-	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-	if (__builtin_expect(--o->left == 0, 0) && late(o))
-		return 0;
-	int c = sql_sort_cmp(o->rs, o->key, o->keys, a, b);
-	return c != 0 ? c : a < b ? -1 : a > b;
-}
-
-static int
-compare_places(const void *pa, const void *pb, void *arg)
-{
-	struct order *o = arg;
-	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-	if (__builtin_expect(--o->left == 0, 0) && late(o))
-		return 0;
-	int c = sql_sort_cmp(o->rs, o->key, o->keys, o->was[a], o->was[b]);
-	return c != 0 ? c : a < b ? -1 : a > b;
-}
-
-bool
-sql_sort_perm(struct sql_exec *x, const struct sql_rowset *rs, const struct sql_sort_key *key, unsigned n,
-    uint32_t *perm, struct nam_arena *scratch)
-{
-	uint32_t *was = nam_arena_take(scratch, ((size_t)rs->rows + 1) * sizeof *was);
-	if (was == NULL)
-		return sql_no_memory(x->err);
-	memcpy(was, perm, rs->rows * sizeof *was);
-	for (uint32_t k = 0; k < rs->rows; k++)
-		perm[k] = k;
-	struct order o = { .rs = rs, .key = key, .keys = n, .was = was, .x = x, .left = 1 };
-	qsort_r(perm, rs->rows, sizeof *perm, compare_places, &o);
-	if (o.stopped)
-		return false;
-	for (uint32_t k = 0; k < rs->rows; k++)
-		perm[k] = was[perm[k]];
-	return true;
-}
+enum { SORT_FEW = 50000 }; /* so many rows are kept by keeping the best */
 
 static bool
 sort(struct sql_exec *x, struct sql_node *n, struct nam_arena *arena)
@@ -96,9 +14,7 @@ sort(struct sql_exec *x, struct sql_node *n, struct nam_arena *arena)
 		return sql_no_memory(x->err);
 	for (uint32_t r = 0; r < n->rs->rows; r++)
 		n->perm[r] = r;
-	struct order o = { .rs = n->rs, .key = n->order, .keys = n->orders, .x = x, .left = 1 };
-	qsort_r(n->perm, n->rs->rows, sizeof *n->perm, compare, &o);
-	return !o.stopped;
+	return sql_sort_perm(x, n->rs, n->order, n->orders, n->perm, arena);
 }
 
 /* Keeps the first `keep` rows, in the other arena, and empties this one. */
@@ -134,6 +50,33 @@ shrink(struct sql_exec *x, struct sql_node *n, uint64_t keep, unsigned *arena)
 	return true;
 }
 
+/* Those of rows sel[0..rows) that are not behind row `last` of the rows kept, by the first key alone. */
+static unsigned
+not_behind(const struct sql_node *n, uint32_t last, const uint16_t *sel, unsigned rows, uint16_t *out)
+{
+	const struct sql_sort_key *key = &n->order[0];
+	const struct cat_vec *v = &n->child->out.col[key->col];
+	union cat_val limit = sql_rowset_at(n->rs, last, key->col);
+	bool null = sql_rowset_null(n->rs, last, key->col);
+	bool ints = !cat_type_is_str(v->type) && !cat_type_is_float(v->type);
+	unsigned m = 0;
+	for (unsigned k = 0; k < rows; k++) {
+		unsigned r = sel[k];
+		bool stays;
+		if (v->null[r] | null)
+			stays = v->null[r] == null || v->null[r] == key->nulls_first;
+		else if (ints)
+			stays = key->desc ? v->i[r] >= limit.i : v->i[r] <= limit.i;
+		else if (key->desc)
+			stays = cat_value_cmp(v->type, cat_vec_at(v, r), limit) >= 0;
+		else
+			stays = cat_value_cmp(v->type, cat_vec_at(v, r), limit) <= 0;
+		out[m] = (uint16_t)r;
+		m += stays;
+	}
+	return m;
+}
+
 static bool
 take_all(struct sql_exec *x, struct sql_node *n)
 {
@@ -144,22 +87,27 @@ take_all(struct sql_exec *x, struct sql_node *n)
 	nam_arena_reset(x->arena[arena]);
 	if ((n->rs = sql_rowset_open(x->arena[arena], n->types, n->width)) == NULL)
 		return sql_no_memory(x->err);
-	const struct cat_vec *few[64], **col = few;
+	const struct cat_vec *some[64], **col = some;
 	if (n->width > 64 && (col = malloc(n->width * sizeof *col)) == NULL)
 		return sql_no_memory(x->err);
 	int rows;
-	bool ok = true;
+	bool ok = true, few = keep > 0 && keep < SORT_FEW, full = false; /* full: the best so far are known */
 	while (ok && (rows = sql_next(x, n->child)) > 0) {
+		const uint16_t *sel = sql_sel(n->child);
 		for (unsigned c = 0; c < n->width; c++)
 			col[c] = &n->child->out.col[c];
-		if (!sql_rowset_add(n->rs, col, sql_sel(n->child), (unsigned)rows))
+		if (full && n->orders > 0) {
+			rows = (int)not_behind(n, (uint32_t)keep - 1, sel, (unsigned)rows, n->selbuf);
+			sel = n->selbuf;
+		}
+		if (!sql_rowset_add(n->rs, col, sel, (unsigned)rows))
 			ok = sql_no_memory(x->err);
-		else if (keep < 50000 && n->rs->rows > 2 * keep + 8 * CAT_BATCH)
-			ok = shrink(x, n, keep, &arena);
+		else if (few && n->rs->rows > 2 * keep + CAT_BATCH / 2)
+			ok = full = shrink(x, n, keep, &arena);
 		if (ok)
 			ok = sql_go_on(x);
 	}
-	if (col != few)
+	if (col != some)
 		free(col);
 	return ok && rows == 0 && sort(x, n, x->arena[arena]);
 }

@@ -45,7 +45,8 @@ struct sql_window;
 struct sql_rowset; /* rows kept: rowset.h */
 struct sql_join_table;
 struct sql_coded;
-struct sql_sub; /* subqueries of expressions: sub.h */
+struct sql_groups; /* rows that differ: groups.h */
+struct sql_sub;    /* subqueries of expressions: sub.h */
 
 /* A query of WITH that is used more than once: run when somebody asks first, its rows kept. */
 struct sql_cte {
@@ -139,7 +140,7 @@ struct sql_node {
 	struct sql_node *share;      /* the join that keeps what this one asks, NULL: itself */
 	struct sql_join_table *table;
 	struct sql_origin *origin; /* by column of out */
-	struct sql_rowset *rs;     /* JOIN: build side. AGG: keys. SORT: all */
+	struct sql_rowset *rs;     /* JOIN: build side. SORT: all */
 	uint32_t *bucket, *chain;
 	uint64_t *hash;
 	uint64_t mask;
@@ -151,6 +152,7 @@ struct sql_node {
 	uint8_t *matched;            /* JOIN: per build row */
 
 	/* AGG: groups come out as keys, then results */
+	struct sql_groups *set;
 	struct sql_agg *agg;
 	unsigned aggs;
 	unsigned buckets, groups;
@@ -191,6 +193,7 @@ struct sql_agg {
 	unsigned keys;
 	enum cat_type *types;
 	struct sql_rowset *rs;
+	struct sql_groups *seen; /* in place of rs: DISTINCT values, with their groups */
 };
 
 struct sql_sort_key {
