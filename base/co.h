@@ -49,7 +49,7 @@ bool nam_sched_ready(struct nam_sched *s);
 /* Coroutines that have not ended. */
 int nam_sched_live(struct nam_sched *s);
 
-/* One pointer per coroutine for the room that owns it (its session, its client). */
+/* One pointer per coroutine. net keeps in it who pays for verbs that have no account of their own (net_pay). */
 void nam_co_set_tag(struct nam_co *co, void *tag);
 void *nam_co_tag(struct nam_co *co);
 

@@ -80,6 +80,19 @@ net_counts_verbs(const struct net_counts *c)
 	return sum;
 }
 
+void
+net_pay(struct net_counts *payer)
+{
+	nam_co_set_tag(nam_co_self(), payer);
+}
+
+struct net_counts *
+net_payer(void)
+{
+	struct nam_co *co = nam_co_self();
+	return co != NULL ? nam_co_tag(co) : NULL;
+}
+
 /* ---- nodes ------------------------------------------------------------------ */
 
 struct net *
@@ -361,6 +374,8 @@ net_read_direct(struct net_worker *w, net_addr at, uint32_t len, struct net_coun
 	struct net_counts one = { .bytes_in = len, .doorbells = 1, .round_trips = 1 };
 	one.verbs[NET_READ] = 1;
 	net_counts_add(&w->ep[net_region_of(at)]->counts, &one);
+	if (acct == NULL)
+		acct = net_payer();
 	if (acct != NULL)
 		net_counts_add(acct, &one);
 	w->round_trips++;
@@ -520,7 +535,7 @@ post(struct net_batch *b, bool waited)
 {
 	NAM_ASSERT(!b->posted); /* one post at a time */
 	struct net_worker *w = b->w;
-	struct net_counts none, *acct = b->acct != NULL ? b->acct : &none;
+	struct net_counts none, *acct = b->acct != NULL ? b->acct : net_payer();
 	struct net_endpoint *ep = NULL;
 	struct net_op *op = b->op, *end = op + b->n;
 	uint64_t bells = 0, poison = 0;
@@ -530,8 +545,10 @@ post(struct net_batch *b, bool waited)
 	b->posted = true;
 	b->status = NAM_OK;
 	b->pending = 1; /* ours, until all is given */
-	if (b->acct == NULL)
+	if (acct == NULL) {
 		none = (struct net_counts){ 0 };
+		acct = &none;
+	}
 	for (; op < end; op++) {
 		unsigned r = net_region_of(op->at);
 		if (r != region) {
@@ -600,8 +617,9 @@ net_post(struct net_batch *b)
 nam_status
 net_wait(struct net_batch *b)
 {
-	if (b->acct != NULL && b->n != 0)
-		b->acct->round_trips++;
+	struct net_counts *acct = b->acct != NULL ? b->acct : net_payer();
+	if (acct != NULL && b->n != 0)
+		acct->round_trips++;
 	if (b->posted) {
 		b->waiter = nam_co_self();
 		NAM_ASSERT(b->waiter != NULL); /* only a coroutine may wait */
@@ -686,7 +704,7 @@ run1(struct net_worker *w, struct net_op *op, struct net_counts *acct)
 		return net_run(&b);
 	}
 	struct net_counts none;
-	if (acct == NULL) {
+	if (acct == NULL && (acct = net_payer()) == NULL) {
 		none = (struct net_counts){ 0 };
 		acct = &none;
 	}

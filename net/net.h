@@ -193,6 +193,14 @@ struct net_counts {
 void net_counts_add(struct net_counts *into, const struct net_counts *from);
 uint64_t net_counts_verbs(const struct net_counts *c);
 
+/*
+ * What the running coroutine posts without an account (acct NULL) is counted in payer from now on; NULL: nowhere
+ * again. payer lives until then. For whoever wants to know all that a piece of work cost.
+ */
+void net_pay(struct net_counts *payer);
+/* Who pays here; NULL: nobody. For rooms that post on behalf of a coroutine from elsewhere. */
+struct net_counts *net_payer(void);
+
 /* Operations that share a doorbell and a wait. Caller's memory; lives until done. */
 struct net_batch {
 	struct net_worker *w;

@@ -111,6 +111,8 @@ ask(struct tso_worker *tw, struct tso_waiter *wt)
 nam_status
 tso_refresh(struct tso_worker *tw, struct net_counts *acct)
 {
+	if (acct == NULL)
+		acct = net_payer(); /* it is posted elsewhere */
 	struct tso_waiter wt = { .co = nam_co_self(), .acct = acct };
 	ask(tw, &wt);
 	if (acct)

@@ -56,7 +56,7 @@ txn_recycle(struct txn *t)
 	t->intent = NULL;
 	t->lock = 0;
 	t->pinned = t->claimed = t->settled = t->decided = t->head_written = t->cluster_visible = t->holding =
-	    false;
+	    t->finish = false;
 	txn_marks_end(t);
 	if (t->arena.budget != NULL)
 		nam_arena_charge(&t->arena, NULL);
@@ -138,6 +138,12 @@ void
 txn_set_counts_sink(struct txn *t, struct net_counts *into)
 {
 	t->sink = into;
+}
+
+void
+txn_set_finish(struct txn *t, bool on)
+{
+	t->finish = on;
 }
 
 void
@@ -673,7 +679,7 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 
 	/* Step 3. A long write set is finished here and now; READ COMMITTED's bare locks go too. */
 	uint64_t cid = t->cid;
-	bool wait = t->cluster_visible || t->nwr > TXN_ASYNC_MAX;
+	bool wait = t->cluster_visible || t->finish || t->nwr > TXN_ASYNC_MAX;
 	batch_open(t);
 	for (uint32_t i = 0; i < t->nwr; i++) {
 		if (t->batch.n + 2 > t->batch.cap)

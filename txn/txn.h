@@ -261,6 +261,8 @@ nam_status txn_table_locks(struct txn *t, struct txn_table *table, uint64_t *loc
 
 /* Verbs, bytes, round trips of this transaction so far. */
 const struct net_counts *txn_counts(const struct txn *t);
+/* txn_commit comes back when all is through, also what else would follow behind the answer: for whoever counts it. */
+void txn_set_finish(struct txn *t, bool on);
 /* When t ends, its counters are added to *into (which must live until its commit has been finished). */
 void txn_set_counts_sink(struct txn *t, struct net_counts *into);
 /* Round trips from txn_commit's call to its answer, of the worker's last commit. */

@@ -235,6 +235,7 @@ struct txn {
 	unsigned more_extents;
 	struct net_counts counts;
 	struct net_counts *sink;
+	bool finish; /* txn_set_finish */
 	struct txn *next;
 	struct net_batch batch;
 	struct net_op op[TXN_OPS];
