@@ -289,6 +289,11 @@ struct ast_alter {
 	int32_t typmod;
 };
 
+/* EXPLAIN's options. buffers: what it did on the fabric and kept in memory; with ANALYZE unless said otherwise. */
+struct ast_explain {
+	bool analyze, verbose, costs, timing, summary, buffers, json;
+};
+
 struct ast_stmt {
 	enum ast_stmt_kind kind;
 	unsigned params;             /* highest $n */
@@ -327,14 +332,14 @@ struct ast_stmt {
 	enum cat_type *types;   /* PREPARE: of its parameters, as far as given */
 	struct ast_expr **args; /* EXECUTE */
 	unsigned ntypes, nargs;
-	enum ast_iso iso;                    /* BEGIN, SET TRANSACTION */
-	bool session_default;                /* SET SESSION CHARACTERISTICS */
-	const char *var;                     /* SET, SHOW */
-	const char *value;                   /* SET; NULL: DEFAULT */
-	bool analyze, no_timing, no_summary; /* EXPLAIN */
-	struct ast_stmt *inner;              /* EXPLAIN; COPY TO: what makes the rows */
-	struct ast_force *of;                /* ANALYZE: columns of each table; none: all */
-	bool verbose;                        /* ANALYZE */
+	enum ast_iso iso;     /* BEGIN, SET TRANSACTION */
+	bool session_default; /* SET SESSION CHARACTERISTICS */
+	const char *var;      /* SET, SHOW */
+	const char *value;    /* SET; NULL: DEFAULT */
+	struct ast_explain explain;
+	struct ast_stmt *inner; /* EXPLAIN; COPY TO: what makes the rows */
+	struct ast_force *of;   /* ANALYZE: columns of each table; none: all */
+	bool verbose;           /* ANALYZE */
 };
 
 #endif

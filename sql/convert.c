@@ -563,33 +563,60 @@ option_bool(struct sql_convert *c, const PgQuery__DefElem *d, bool *out)
 }
 
 static bool
+explain_format(struct sql_convert *c, const PgQuery__DefElem *d, struct ast_explain *e)
+{
+	const char *w = sql_convert_word(d->arg);
+	e->json = w != NULL && strcasecmp(w, "json") == 0;
+	if (e->json || (w != NULL && strcasecmp(w, "text") == 0))
+		return true;
+	if (w != NULL && (strcasecmp(w, "xml") == 0 || strcasecmp(w, "yaml") == 0))
+		return sql_convert_no(c, "EXPLAIN's FORMAT XML and YAML are", d->location);
+	cat_error(c->err, "22023", "unrecognized value for EXPLAIN option \"format\": \"%.63s\"", w ? w : "");
+	c->err->position = d->location >= 0 ? d->location + 1 : 0;
+	return false;
+}
+
+static bool
 explain(struct sql_convert *c, const PgQuery__ExplainStmt *s, struct ast_stmt *st)
 {
-	bool timing = false, timing_said = false, summary = true, value;
+	struct ast_explain *e = &st->explain;
+	bool timing = false, summary = false, buffers = false; /* said */
+	const struct {
+		const char *name;
+		bool *value, *said;
+	} option[] = { { "analyze", &e->analyze, NULL }, { "verbose", &e->verbose, NULL },
+		{ "costs", &e->costs, NULL }, { "timing", &e->timing, &timing },
+		{ "summary", &e->summary, &summary }, { "buffers", &e->buffers, &buffers } };
+	enum { OPTIONS = sizeof option / sizeof *option };
 	st->kind = AST_EXPLAIN;
+	e->costs = true;
 	for (size_t i = 0; i < s->n_options; i++) {
 		const PgQuery__DefElem *d = s->options[i]->def_elem;
-		const char *w = sql_convert_word(d->arg);
-		if (strcmp(d->defname, "format") == 0 && w != NULL && strcasecmp(w, "text") == 0)
+		unsigned k = 0;
+		if (strcmp(d->defname, "format") == 0) {
+			if (!explain_format(c, d, e))
+				return false;
 			continue;
-		bool analyze = strcmp(d->defname, "analyze") == 0, time = strcmp(d->defname, "timing") == 0;
-		bool sum = strcmp(d->defname, "summary") == 0;
-		if (!analyze && !time && !sum && strcmp(d->defname, "costs") != 0 &&
-		    strcmp(d->defname, "verbose") != 0)
+		}
+		if (strcmp(d->defname, "wal") == 0 || strcmp(d->defname, "settings") == 0)
 			return sql_convert_no(c, "this option of EXPLAIN is", d->location);
-		if (!option_bool(c, d, &value))
+		while (k < OPTIONS && strcmp(d->defname, option[k].name) != 0)
+			k++;
+		if (k == OPTIONS) {
+			cat_error(c->err, "42601", "unrecognized EXPLAIN option \"%.63s\"", d->defname);
+			c->err->position = d->location >= 0 ? d->location + 1 : 0;
 			return false;
-		if (analyze)
-			st->analyze = value;
-		else if (time)
-			timing = value, timing_said = true;
-		else if (sum)
-			summary = value;
+		}
+		if (!option_bool(c, d, option[k].value))
+			return false;
+		if (option[k].said != NULL)
+			*option[k].said = true;
 	}
-	if (timing && !st->analyze)
+	if (timing && e->timing && !e->analyze)
 		return cat_error(c->err, "22023", "EXPLAIN option TIMING requires ANALYZE");
-	st->no_timing = timing_said && !timing;
-	st->no_summary = !summary;
+	e->timing = timing ? e->timing : e->analyze;
+	e->summary = summary ? e->summary : e->analyze;
+	e->buffers = buffers ? e->buffers : e->analyze;
 	return (st->inner = sql_convert_stmt(c, s->query)) != NULL;
 }
 

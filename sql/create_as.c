@@ -105,6 +105,14 @@ create(struct sql_session *s, const struct ast_stmt *ast, struct sql_plan *p, co
 }
 
 bool
+sql_create_as_run(struct sql_session *s, const struct ast_stmt *ast, struct sql_plan *p,
+    const struct sql_sink *sink, uint64_t *rows, struct cat_err *err)
+{
+	bool made;
+	return create(s, ast, p, sink, &made, rows, err);
+}
+
+bool
 sql_create_as(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, char *tag,
     size_t max, uint64_t *rows, struct cat_err *err)
 {

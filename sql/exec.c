@@ -1,11 +1,11 @@
 /* exec.c -- pulling batches through a plan: access to tables, projection, limits. */
 #include "exec.h"
+#include "meter.h"
 #include <catalog/array.h>
 #include <catalog/pages.h>
 #include <sql/rowset.h>
 
 #include <base/assert.h>
-#include <base/clock.h>
 #include <stdio.h>
 
 const uint16_t *
@@ -100,6 +100,8 @@ keep(struct sql_exec *x, struct sql_node *n, const uint16_t *sel, unsigned m)
 	int kept = sql_filter(n->filter, &n->out, n->sel, m, &x->env, n->selbuf);
 	if (kept < 0)
 		return -1;
+	if (n->meter != NULL)
+		n->meter->removed += m - (unsigned)kept;
 	n->nsel = (unsigned)kept;
 	if (n->nsel < n->out.n)
 		n->sel = n->selbuf;
@@ -578,11 +580,10 @@ limit_next(struct sql_exec *x, struct sql_node *n)
 
 /* ---- all ----------------------------------------------------------------------------- */
 
-bool
-sql_open(struct sql_exec *x, struct sql_node *n)
+static bool
+open_node(struct sql_exec *x, struct sql_node *n)
 {
 	n->opened = n->ended = false;
-	n->opens++;
 	n->at = 0;
 	n->sel = NULL;
 	n->rs = NULL;
@@ -612,6 +613,28 @@ sql_open(struct sql_exec *x, struct sql_node *n)
 		return false;
 	return (n->child == NULL || sql_open(x, n->child)) &&
 	       (n->build == NULL || n->share != NULL || n->kind == SQL_NODE_RECURSE || sql_open(x, n->build));
+}
+
+/* The arenas that are this operator's own. */
+static size_t
+memory_of(const struct sql_exec *x, const struct sql_node *n)
+{
+	return x->arena[n->arena]->used + x->arena[n->arena + 1]->used + x->arena[n->arena + 2]->used;
+}
+
+bool
+sql_open(struct sql_exec *x, struct sql_node *n)
+{
+	struct sql_meter *m = n->meter;
+	if (m == NULL || x->gauge == NULL)
+		return open_node(x, n);
+	struct sql_span span;
+	sql_meter_enter(x->gauge, m, &span);
+	m->opens++;
+	m->fresh = true;
+	bool ok = open_node(x, n);
+	sql_meter_leave(x->gauge, m, &span);
+	return ok;
 }
 
 void
@@ -682,13 +705,18 @@ next(struct sql_exec *x, struct sql_node *n)
 int
 sql_next(struct sql_exec *x, struct sql_node *n)
 {
-	if (!x->measure)
+	struct sql_meter *m = n->meter;
+	if (m == NULL || x->gauge == NULL)
 		return next(x, n);
-	uint64_t start = x->clock ? nam_clock_ns() : 0;
+	struct sql_span span;
+	sql_meter_enter(x->gauge, m, &span);
 	int rows = next(x, n);
-	if (x->clock)
-		n->took += nam_clock_ns() - start;
+	sql_meter_leave(x->gauge, m, &span);
+	m->fresh = false;
 	if (rows > 0)
-		n->gave += (unsigned)rows;
+		m->gave += (unsigned)rows;
+	size_t used = memory_of(x, n);
+	if (used > m->peak)
+		m->peak = used;
 	return rows;
 }

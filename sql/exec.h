@@ -19,8 +19,8 @@ struct sql_exec {
 	const _Atomic int *cancel;
 	bool again; /* a row that was to be locked had changed: it is locked now, ask once more */
 	struct net_worker *net;
-	uint64_t deadline_ns; /* 0: none */
-	bool measure, clock;  /* EXPLAIN ANALYZE: count rows, look at the clock */
+	uint64_t deadline_ns;    /* 0: none */
+	struct sql_gauge *gauge; /* EXPLAIN ANALYZE; else NULL */
 	const struct sql_sink *sink;
 	const struct sql_rules *rules; /* of the table that is written; NULL: none */
 	uint64_t work;                 /* on long values, since the clock was last looked at */

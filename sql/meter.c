@@ -18,8 +18,8 @@ sum(const struct sql_gauge *g, struct net_counts *out)
 		net_counts_add(out, txn_counts(g->t));
 }
 
-static void
-minus(struct net_counts *c, const struct net_counts *b)
+void
+sql_meter_minus(struct net_counts *c, const struct net_counts *b)
 {
 	for (unsigned i = 0; i < NET_CODES; i++)
 		c->verbs[i] -= b->verbs[i];
@@ -33,7 +33,7 @@ static void
 add_between(struct net_counts *into, const struct net_counts *from, const struct net_counts *to)
 {
 	struct net_counts d = *to;
-	minus(&d, from);
+	sql_meter_minus(&d, from);
 	net_counts_add(into, &d);
 }
 
@@ -126,8 +126,8 @@ add(void *arg, struct sql_node *n)
 }
 
 void
-sql_meter_sum(const struct sql_plan *p, const struct sql_gauge *g, struct net_counts *out)
+sql_meter_sum(const struct sql_plan *p, struct net_counts *out)
 {
-	*out = g->statement.self;
+	*out = (struct net_counts){ 0 };
 	each_of_plan(p, add, out);
 }

@@ -11,7 +11,7 @@
 #include <sql/plan.h>
 
 struct sql_meter {
-	int kind; /* enum sql_node_kind, or SQL_METER_PHASE */
+	int kind;                      /* enum sql_node_kind, or SQL_METER_PHASE */
 	uint64_t opens, gave, removed; /* executions; rows out; rows that a filter took away */
 	uint64_t first_ns, took_ns;    /* until the first batch of every execution; in all, with all below */
 	uint64_t self_ns;              /* without what is below */
@@ -22,10 +22,10 @@ struct sql_meter {
 enum { SQL_METER_PHASE = -1 };
 
 struct sql_gauge {
-	struct sql_meter *now;         /* who is charged */
-	struct net_counts paid;        /* what is posted outside of the transaction's account */
-	const struct txn *t;           /* whose account it is; NULL: none is open */
-	struct net_counts at;          /* the sum at the last turn */
+	struct sql_meter *now;  /* who is charged */
+	struct net_counts paid; /* what is posted outside of the transaction's account */
+	const struct txn *t;    /* whose account it is; NULL: none is open */
+	struct net_counts at;   /* the sum at the last turn */
 	uint64_t at_ns;
 	bool clock; /* TIMING */
 	struct sql_meter begin, planning, statement, commit;
@@ -47,7 +47,8 @@ void sql_meter_leave(struct sql_gauge *g, struct sql_meter *m, const struct sql_
 
 /* A meter for every operator of the plan. false: no memory. */
 bool sql_meter_plan(struct sql_plan *p);
-/* Sum of self over all operators, and the statement itself. */
-void sql_meter_sum(const struct sql_plan *p, const struct sql_gauge *g, struct net_counts *out);
+/* What all its operators did by themselves. */
+void sql_meter_sum(const struct sql_plan *p, struct net_counts *out);
+void sql_meter_minus(struct net_counts *c, const struct net_counts *b);
 
 #endif

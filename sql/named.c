@@ -155,6 +155,23 @@ sql_named_execute(struct sql_session *s, const struct sql_stmt *st, const struct
 }
 
 bool
+sql_named_plan(struct sql_session *s, const struct ast_stmt *ast, struct sql_plan **plan,
+    const struct cat_datum **given, unsigned *n, struct cat_err *err)
+{
+	struct sql_named *p = *find(s, ast->var, err);
+	if (p == NULL || !arguments(s, p, ast, err))
+		return false;
+	if (!sql_has_plan(p->st->ast))
+		return cat_error(err, "0A000", "EXPLAIN of this kind of statement is not supported yet");
+	if (!sql_stmt_plan(s, p->st, err))
+		return false;
+	*plan = p->st->plan;
+	*given = p->given;
+	*n = p->st->params;
+	return true;
+}
+
+bool
 sql_named(struct sql_session *s, const struct sql_stmt *st, char *tag, size_t max, struct cat_err *err)
 {
 	const struct ast_stmt *ast = st->ast;

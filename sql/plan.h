@@ -42,6 +42,7 @@ enum sql_node_kind {
 };
 
 struct sql_window;
+struct sql_meter;  /* meter.h */
 struct sql_rowset; /* rows kept: rowset.h */
 struct sql_join_table;
 struct sql_coded;
@@ -97,7 +98,7 @@ struct sql_node {
 	    est_cost;       /* guessed: rows that come out; microseconds until the last, with all below */
 	unsigned est_width; /* guessed: bytes of such a row */
 	double est_seen;    /* guessed: rows that its filter is asked about */
-	uint64_t took, gave, opens; /* EXPLAIN ANALYZE: nanoseconds with all below, rows, times opened */
+	struct sql_meter *meter; /* EXPLAIN ANALYZE: what it did; NULL: nobody asks */
 
 	/* the current batch: valid until the next call of sql_next */
 	struct sql_batch out;
@@ -255,8 +256,7 @@ struct sql_plan {
 	enum cat_type *param;
 	unsigned params;
 	bool uses_now;
-	bool locks;           /* FOR UPDATE somewhere */
-	bool measured, timed; /* EXPLAIN ANALYZE: it has run, the text says how */
+	bool locks; /* FOR UPDATE somewhere */
 	struct sql_sub *subs;
 	struct cat_datum *outer; /* what subqueries see of the rows outside */
 	unsigned outers;
@@ -305,7 +305,5 @@ struct sql_plan *sql_plan_rules(
 bool sql_plan_try(const struct cat_table *def, const struct ast_column *column, unsigned columns,
     const struct ast_check *check, unsigned checks, const struct sql_bind_in *in, struct cat_err *err);
 void sql_plan_free(struct sql_plan *p);
-/* The tree in words, one line per operator, for EXPLAIN. */
-unsigned sql_plan_text(const struct sql_plan *p, struct cat_str *line, unsigned max, struct nam_arena *arena);
 
 #endif

@@ -278,6 +278,7 @@ sql_prepare_exec(struct sql_session *s, const struct sql_sink *sink, struct cat_
 	x->rules = NULL;
 	x->sent = 0;
 	x->again = false;
+	x->gauge = s->gauge;
 	x->saw = saw;
 	x->saw_arg = s;
 	x->env = (struct sql_env){
@@ -338,6 +339,8 @@ one(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, u
 		return do_rollback(s, sink, err);
 	case AST_EXECUTE:
 		return sql_named_execute(s, st, sink, err, last);
+	case AST_EXPLAIN:
+		return sql_explain(s, st, sink, err, last);
 	case AST_SAVEPOINT:
 	case AST_RELEASE:
 	case AST_ROLLBACK_TO:

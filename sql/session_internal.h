@@ -44,6 +44,7 @@ struct sql_session {
 	struct nam_arena **arena;
 	unsigned arenas;
 	struct sql_exec x;
+	struct sql_gauge *gauge; /* while EXPLAIN ANALYZE runs */
 	struct sql_hint hint[SQL_HINTS];
 	struct sql_stmt *cache[SQL_CACHED];
 	struct net_counts counts;
@@ -110,6 +111,9 @@ bool sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const s
 /* create_as.c: the tag says what became of it. */
 bool sql_create_as(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, char *tag,
     size_t max, uint64_t *rows, struct cat_err *err);
+/* The same of a query that is planned. */
+bool sql_create_as_run(struct sql_session *s, const struct ast_stmt *ast, struct sql_plan *p,
+    const struct sql_sink *sink, uint64_t *rows, struct cat_err *err);
 bool sql_drop_table(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
 bool sql_create_sequence(
@@ -160,14 +164,17 @@ bool sql_text_rows(const struct sql_sink *sink, const char *name, const struct c
 /* analyze.c */
 bool sql_analyze(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
-/* explain.c */
-bool sql_explain(
-    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+/* explain.c: with the transaction around it. */
+bool sql_explain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *sink,
+    struct cat_err *err, bool last);
 /* named.c: PREPARE and DEALLOCATE, inside a transaction; EXECUTE. */
 bool sql_named(struct sql_session *s, const struct sql_stmt *st, char *tag, size_t max, struct cat_err *err);
 bool sql_named_execute(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *sink,
     struct cat_err *err, bool last);
 void sql_forget_named(struct sql_session *s);
+/* For EXPLAIN EXECUTE: the plan, which stays the prepared statement's, and the arguments. */
+bool sql_named_plan(struct sql_session *s, const struct ast_stmt *ast, struct sql_plan **plan,
+    const struct cat_datum **given, unsigned *n, struct cat_err *err);
 /* copy_to.c */
 bool sql_copy_to(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
     uint64_t *rows, struct cat_err *err);

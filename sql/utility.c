@@ -144,9 +144,6 @@ sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 	case AST_ALTER_TABLE:
 		snprintf(tag, max, "ALTER TABLE");
 		return sql_alter_table(s, ast, sink, s->arena[0], err);
-	case AST_EXPLAIN:
-		snprintf(tag, max, "EXPLAIN");
-		return sql_explain(s, ast, sink, err);
 	case AST_ANALYZE:
 		snprintf(tag, max, "ANALYZE");
 		return sql_analyze(s, ast, sink, err);

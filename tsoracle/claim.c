@@ -124,7 +124,7 @@ tso_claim_start(struct tso_worker *tw, struct tso_claim *c, tso_cid floor, struc
 	c->ready = false;
 	c->waiter = NULL;
 	c->floor = floor;
-	c->acct = acct;
+	c->acct = acct != NULL ? acct : net_payer(); /* it is posted elsewhere */
 	c->done = NULL;
 	tw->stats.claims++;
 	if (tw->t->scheme == TSO_PREASSIGNED) {

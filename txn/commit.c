@@ -561,10 +561,19 @@ roll_back(struct txn *t, bool line)
 	give_more(t);
 	junk_of_abort(t);
 	t->tw->stats.aborts++;
-	if (t->claimed && t->claim.ready && t->claim.status == NAM_OK)
-		tso_mark(t->tw->tso, &t->claim, 0, marked, t);
-	else
+	if (!t->claimed || !t->claim.ready || t->claim.status != NAM_OK) {
 		txn_recycle(t);
+		return;
+	}
+	bool wait = t->finish;
+	t->waiter = wait ? nam_co_self() : NULL;
+	tso_mark(t->tw->tso, &t->claim, 0, marked, t);
+	if (!wait)
+		return; /* t is not ours any more */
+	while (!t->settled)
+		nam_co_park();
+	t->waiter = NULL;
+	txn_recycle(t);
 }
 
 void

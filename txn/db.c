@@ -280,6 +280,7 @@ heartbeat(void *worker)
 	struct txn_worker *tw = worker;
 	struct txn_db *db = tw->db;
 	unsigned quiet = 0;
+	net_pay(&tw->background);
 	while (!tw->no_heart) {
 		nam_status st = tso_tick(tw->tso);
 		if (st != NAM_OK) {
@@ -376,6 +377,12 @@ struct txn_db *
 txn_worker_db(struct txn_worker *tw)
 {
 	return tw->db;
+}
+
+void
+txn_worker_background(const struct txn_worker *tw, struct net_counts *out)
+{
+	*out = tw->background;
 }
 
 void

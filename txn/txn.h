@@ -265,6 +265,8 @@ const struct net_counts *txn_counts(const struct txn *t);
 void txn_set_finish(struct txn *t, bool on);
 /* When t ends, its counters are added to *into (which must live until its commit has been finished). */
 void txn_set_counts_sink(struct txn *t, struct net_counts *into);
+/* What the worker's heartbeat and its garbage collector did: with what transactions did, all there is. Owner thread. */
+void txn_worker_background(const struct txn_worker *tw, struct net_counts *out);
 /* Round trips from txn_commit's call to its answer, of the worker's last commit. */
 uint32_t txn_last_commit_round_trips(const struct txn_worker *tw);
 

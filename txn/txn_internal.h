@@ -119,8 +119,9 @@ struct txn_worker {
 	int open;                      /* transactions begun and not ended, finishing commits included */
 	struct txn_junk_queue junk[2]; /* what is freed at once; what takes round trips to free */
 	bool stopping, no_heart;
-	uint64_t gc_end; /* when stopping: junk is collected until then */
-	int helpers;     /* coroutines of our own */
+	uint64_t gc_end;              /* when stopping: junk is collected until then */
+	int helpers;                  /* coroutines of our own */
+	struct net_counts background; /* what those did */
 	uint32_t gc_generation;
 	uint32_t last_round_trips;
 	struct txn_stats stats;

@@ -3,7 +3,7 @@
 
 #include <ctype.h>
 
-#define QUIET "explain (analyze, timing off, summary off) "
+#define QUIET "explain (analyze, costs off, timing off, summary off, buffers off) "
 
 static const struct golden all[] = {
 	{ "create table w (id int primary key, g text, v int)", "CREATE TABLE" },
@@ -12,44 +12,79 @@ static const struct golden all[] = {
 	{ "select count(*) from w", "6; SELECT 1" },
 	{ QUIET "select g, sum(v), rank() over (order by sum(v)) from w where id > 1 group by g order by 1 "
 		"limit 2",
-	    "Limit  (rows=2) (actual rows=2 loops=1);  -> Top-N Sort  (rows=2) (actual rows=3 loops=1);    "
-	    "-> "
-	    "Project  (rows=2) (actual rows=3 loops=1);      -> WindowAgg  (rows=2) (actual rows=3 loops=1); "
-	    "     "
-	    "  -> HashAggregate  (rows=2) (actual rows=3 loops=1);          -> Seq Scan on w  (rows=2) "
-	    "(actual "
-	    "rows=5 loops=1)  Filter: yes; EXPLAIN" },
+	    "Limit (actual rows=2 loops=1);  -> Top-N Sort (actual rows=3 loops=1);    -> Project (actual "
+	    "rows=3 loops=1);      -> WindowAgg (actual rows=3 loops=1);        -> HashAggregate (actual "
+	    "rows=3 loops=1);          -> Seq Scan on w (actual rows=5 loops=1)  Filter: yes;               "
+	    "Rows Removed by Filter: 1; EXPLAIN" },
 	{ QUIET "select a.id, (select max(b.v) from w b where b.id = a.id) from w a where a.id in (1,2,77)",
-	    "Project  (rows=3) (actual rows=2 loops=1);  -> Key Lookup on w  (rows=3) (actual rows=2 "
-	    "loops=1);  "
-	    "SubPlan (per row, then hashed);    -> Project  (rows=1) (actual rows=2 loops=2);      -> "
-	    "Aggregate  "
-	    "(rows=1) (actual rows=2 loops=2);        -> Key Lookup on w  (rows=1) (actual rows=2 loops=2);  "
-	    "  -> "
-	    "Project  (rows=3) (never executed);      -> Project  (rows=3) (never executed);        -> "
-	    "HashAggregate  (rows=3) (never executed);          -> Seq Scan on w  (rows=7) (never executed); "
-	    "EXPLAIN" },
-	{ QUIET "select * from w where id = 99", "Project  (rows=1) (actual rows=0 loops=1);  -> Key Lookup "
-						 "on w  (rows=1) (actual rows=0 loops=1); "
-						 "EXPLAIN" },
-	{ QUIET "insert into w (id) values (100), (101) returning id", "Insert on w; EXPLAIN" },
+	    "Project (actual rows=2 loops=1);  -> Key Lookup on w (actual rows=2 loops=1);  SubPlan (per "
+	    "row, then hashed);    -> Project (actual rows=1 loops=2);      -> Aggregate (actual rows=1 "
+	    "loops=2);        -> Key Lookup on w (actual rows=1 loops=2);    -> Project (never executed);    "
+	    "  -> Project (never executed);        -> HashAggregate (never executed);          -> Seq Scan "
+	    "on w (never executed); EXPLAIN" },
+	{ QUIET "select * from w where id = 99",
+	    "Project (actual rows=0 loops=1);  -> Key Lookup on w (actual rows=0 loops=1); EXPLAIN" },
+	{ QUIET "insert into w (id) values (100), (101) returning id",
+	    "Insert on w (actual rows=2 loops=1); EXPLAIN" },
 	{ "select count(*) from w", "8; SELECT 1" },
 	{ QUIET "update w set v = 1 where id = 100",
-	    "Update on w;  -> Key Lookup on w  (rows=1) (actual rows=1 loops=1); EXPLAIN" },
+	    "Update on w (actual rows=0 loops=1);  -> Key Lookup on w (actual rows=1 loops=1); EXPLAIN" },
 	{ "select v from w where id = 100", "1; SELECT 1" },
 	{ "begin; " QUIET "delete from w where id in (100, 101); rollback",
-	    "BEGINDelete on w;  -> Key Lookup on w  (rows=2) (actual rows=2 loops=1); EXPLAIN ROLLBACK" },
+	    "BEGINDelete on w (actual rows=0 loops=1);  -> Key Lookup on w (actual rows=2 loops=1); EXPLAIN "
+	    "ROLLBACK" },
 	{ "select count(*) from w", "8; SELECT 1" },
 	{ QUIET "insert into w values (1)",
 	    "ERROR 23505: duplicate key value violates unique constraint \"w_pkey\"" },
 	{ QUIET "select 1/0", "ERROR 22012: division by zero" },
-	{ "explain (analyze off) select 1", "Project  (rows=1);  -> Result  (rows=1); EXPLAIN" },
-	{ "explain (analyze 0, verbose, costs on) select 1",
-	    "Project  (rows=1);  -> Result  (rows=1); EXPLAIN" },
+	{ "explain (analyze off, costs off) select 1", "Project;  -> Result; EXPLAIN" },
+	{ "explain (analyze 0, costs 0) select 1", "Project;  -> Result; EXPLAIN" },
 	{ "explain (timing) select 1", "ERROR 22023: EXPLAIN option TIMING requires ANALYZE" },
 	{ "explain (analyze maybe) select 1", "ERROR 42601: analyze requires a Boolean value" },
 	{ "explain (analyze 2) select 1", "ERROR 42601: analyze requires a Boolean value" },
-	{ "explain (analyze, buffers) select 1", "ERROR 0A000: this option of EXPLAIN is not supported yet" },
+	{ "explain (analyze, wal) select 1", "ERROR 0A000: this option of EXPLAIN is not supported yet" },
+	{ "explain (settings) select 1", "ERROR 0A000: this option of EXPLAIN is not supported yet" },
+	{ "explain (nosuch) select 1", "ERROR 42601: unrecognized EXPLAIN option \"nosuch\"" },
+	{ "explain (format xml) select 1",
+	    "ERROR 0A000: EXPLAIN's FORMAT XML and YAML are not supported yet" },
+	{ "explain (format csv) select 1",
+	    "ERROR 22023: unrecognized value for EXPLAIN option \"format\": \"csv\"" },
+	{ "explain (format text, buffers, costs off) select 1", "Project;  -> Result; EXPLAIN" },
+	{ "explain (format json, costs off) select 1",
+	    "[\n  {\n    \"Plan\": {\n      \"Node Type\": \"Project\",\n      \"Plans\": [\n        {\n     "
+	    "     \"Node Type\": \"Result\",\n          \"Parent Relationship\": \"Outer\"\n        }\n      "
+	    "]\n    }\n  }\n]; EXPLAIN" },
+	{ "prepare p (int) as select v from w where id = $1", "PREPARE" },
+	{ "explain (costs off) execute p (1)", "Project;  -> Key Lookup on w; EXPLAIN" },
+	{ QUIET "execute p (2)",
+	    "Project (actual rows=1 loops=1);  -> Key Lookup on w (actual rows=1 loops=1); EXPLAIN" },
+	{ QUIET "execute p (77)",
+	    "Project (actual rows=0 loops=1);  -> Key Lookup on w (actual rows=0 loops=1); EXPLAIN" },
+	{ "execute p (2)", "20; SELECT 1" },
+	{ "explain execute p", "ERROR 42601: wrong number of parameters for prepared statement \"p\"" },
+	{ "explain execute nosuch (1)", "ERROR 26000: prepared statement \"nosuch\" does not exist" },
+	{ "prepare i (int) as insert into w (id) values ($1)", "PREPARE" },
+	{ QUIET "execute i (200)", "Insert on w (actual rows=0 loops=1); EXPLAIN" },
+	{ "delete from w where id = 200", "DELETE 1" },
+	{ QUIET "create table made as select id from w where id < 3",
+	    "Project (actual rows=2 loops=1);  -> Seq Scan on w (actual rows=2 loops=1)  Filter: yes;       "
+	    "Rows Removed by Filter: 6; EXPLAIN" },
+	{ "select count(*) from made", "2; SELECT 1" },
+	{ "explain (costs off) create table never as select 1", "Project;  -> Result; EXPLAIN" },
+	{ "select * from never", "ERROR 42P01: relation \"never\" does not exist" },
+	{ QUIET "create table made as select 1", "ERROR 42P07: relation \"made\" already exists" },
+	{ QUIET "with x as (select id from w) select count(*) from x, x y where x.id = y.id",
+	    "CTE x;  -> Project (actual rows=8 loops=1);    -> Seq Scan on w (actual rows=8 loops=1);Project "
+	    "(actual rows=1 loops=1);  -> Aggregate (actual rows=1 loops=1);    -> Hash Join (actual rows=8 "
+	    "loops=1);      -> Subquery Scan on x (actual rows=8 loops=1);        -> CTE Scan on x (actual "
+	    "rows=8 loops=1);      -> Subquery Scan on y (actual rows=8 loops=1);        -> CTE Scan on x "
+	    "(actual rows=8 loops=1); EXPLAIN" },
+	{ "explain truncate w", "ERROR 42601: syntax error at or near \"truncate\"" },
+	{ "explain (analyze) insert into w values (1)",
+	    "ERROR 23505: duplicate key value violates unique constraint \"w_pkey\"" },
+	{ "begin; explain (analyze, buffers off, costs off, timing off, summary off) insert into w (id) "
+	  "values (300); select count(*) from w; rollback; select count(*) from w",
+	    "BEGINInsert on w (actual rows=0 loops=1); EXPLAIN9; SELECT 1 ROLLBACK8; SELECT 1" },
 	{ "explain analyze select $1", "ERROR 42P02: there is no parameter $1" },
 };
 
@@ -75,11 +110,12 @@ answers(void **state)
 			shape[n++] = 'N';
 	}
 	shape[n] = 0;
-	assert_string_equal(shape, "Project  (rows=N) (actual time=N rows=N loops=N);  -> Key Lookup on w  "
-				   "(rows=N) (actual time=N rows=N "
-				   "loops=N);Planning Time: N ms;Execution Time: N ms;Fabric: N verbs, N "
-				   "round trips, N bytes out, N bytes "
-				   "in; EXPLAIN");
+	assert_string_equal(
+	    shape, "Project  (cost=N rows=N width=N) (actual time=N rows=N loops=N);  -> Key Lookup on w  "
+		   "(cost=N rows=N width=N) (actual time=N rows=N loops=N);       Fabric: read=N round "
+		   "trips=N bytes in=N;       Memory: NkB;Planning Time: N ms;Execution Time: N ms;Fabric at "
+		   "begin: read=N round trips=N bytes in=N;Fabric of operators: read=N round trips=N bytes "
+		   "in=N;Fabric at commit: nothing;Fabric in all: read=N round trips=N bytes in=N; EXPLAIN");
 	teller_close(&t);
 	embedded_close(&e);
 }

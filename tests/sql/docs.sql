@@ -499,17 +499,32 @@ SELECT * FROM wi;
 
 -- [explain] namdb
 CREATE TABLE ex (a int PRIMARY KEY);
-EXPLAIN SELECT * FROM ex;
+EXPLAIN VERBOSE SELECT * FROM ex;
 --> *
 EXPLAIN ANALYZE INSERT INTO ex VALUES (1);
 --> *
-EXPLAIN (ANALYZE, TIMING off, SUMMARY off) SELECT 1 FROM ex WHERE a = 1;
+EXPLAIN (ANALYZE, VERBOSE, COSTS, TIMING, SUMMARY, BUFFERS, FORMAT JSON) UPDATE ex SET a = 2;
+--> *
+EXPLAIN (ANALYZE, FORMAT TEXT) DELETE FROM ex WHERE a = 3;
+--> *
+EXPLAIN (COSTS off) SELECT 1 FROM ex WHERE a = 1;
+--> Project
+-->   -> Key Lookup on ex
+EXPLAIN (ANALYZE, COSTS off, TIMING off, SUMMARY off, BUFFERS off) SELECT 1 FROM ex WHERE a = 2;
+--> Project (actual rows=1 loops=1)
+-->   -> Key Lookup on ex (actual rows=1 loops=1)
+PREPARE one AS SELECT 1;
+EXPLAIN EXECUTE one;
+--> *
+EXPLAIN CREATE TABLE never AS SELECT 1;
 --> *
 EXPLAIN (TIMING) SELECT 1;
 --! 22023
+EXPLAIN (FORMAT YAML) SELECT 1;
+--! 0A000
 SELECT * FROM ex;
---> 1
---= tests/e2e/explain_test.c Fabric: N verbs
+--> 2
+--= tests/e2e/explain_counts_test.c net_worker_counts
 
 -- [transactions] pg
 CREATE TABLE ta (a int);
@@ -775,7 +790,7 @@ SELECT count(*) FROM sp x WHERE b IN (SELECT y.b FROM sp y WHERE y.a = x.a);
 --> 2000
 SELECT sum((SELECT count(*) FROM sp y WHERE y.b = x.a)) FROM sp x;
 --> 1800
---= tests/e2e/explain_test.c SubPlan (per row, then hashed)
+--= tests/e2e/explain_test.c row, then hashed
 
 -- [operators] pg
 SELECT 7 + 2, 7 - 2, 7 * 2, 7 / 2, 7 % 2, 2 ^ 10, -7 / 2, -7 % 2;
