@@ -110,12 +110,12 @@ answers(void **state)
 			shape[n++] = 'N';
 	}
 	shape[n] = 0;
-	assert_string_equal(
-	    shape, "Project  (cost=N rows=N width=N) (actual time=N rows=N loops=N);  -> Key Lookup on w  "
-		   "(cost=N rows=N width=N) (actual time=N rows=N loops=N);       Fabric: read=N round "
-		   "trips=N bytes in=N;       Memory: NkB;Planning Time: N ms;Execution Time: N ms;Fabric at "
-		   "begin: read=N round trips=N bytes in=N;Fabric of operators: read=N round trips=N bytes "
-		   "in=N;Fabric at commit: nothing;Fabric in all: read=N round trips=N bytes in=N; EXPLAIN");
+	assert_string_equal(shape,
+	    "Project  (cost=N rows=N width=N) (actual time=N rows=N loops=N);  -> Key Lookup on w  "
+	    "(cost=N rows=N width=N) (actual time=N rows=N loops=N);       Fabric: read=N round "
+	    "trips=N bytes in=N;       Memory: NkB;Planning Time: N ms;Execution Time: N ms;Fabric at "
+	    "begin: read=N round trips=N bytes in=N;Fabric of operators: read=N round trips=N bytes "
+	    "in=N;Fabric at commit: nothing;Fabric in all: read=N round trips=N bytes in=N; EXPLAIN");
 	teller_close(&t);
 	embedded_close(&e);
 }

@@ -265,7 +265,7 @@ SELECT a, c FROM au ORDER BY a, c;
 --> 3,
 --> 9,0
 --> ,1
---= tests/e2e/ddl_test.c alter table
+--= tests/e2e/beside_test.c 40001
 
 -- [sequence] pg
 CREATE SEQUENCE IF NOT EXISTS sq AS smallint START 3 INCREMENT 2 MINVALUE 1 MAXVALUE 6 CACHE 1 CYCLE;
@@ -989,6 +989,19 @@ SHOW enable_seqscan;
 --pg> on
 SET nosuch = 1;
 --! 42704
+
+-- [statistics] namdb
+CREATE TABLE st (a int PRIMARY KEY, b text);
+INSERT INTO st SELECT n, CASE WHEN n <= 50 THEN 'x' END FROM generate_series(1, 100) AS n;
+ANALYZE st;
+SELECT attname, null_frac, n_distinct FROM nam_stats WHERE tablename = 'st' ORDER BY attname;
+--> a,0,-1
+--> b,0.5,1
+ANALYZE (VERBOSE, SKIP_LOCKED) st (b);
+VACUUM;
+--! 0A000
+-- shown as nam_stats, not as pg_stats
+--= tests/e2e/stats_test.c nam_stats
 
 -- [limit-text] namdb
 SELECT length('{1000000 x a}');
