@@ -252,7 +252,8 @@ text_in(struct cat_str in, union cat_val *out, struct cat_err *err)
 			 want = c < 0xc0   ? 1
 				: c < 0xe0 ? 2
 				: c < 0xf0 ? 3
-					   : 4;
+				: c < 0xf8 ? 4
+					   : 1;
 		for (unsigned j = 0; j < want && k + j < in.len; j++)
 			n += (unsigned)snprintf(
 			    hex + n, sizeof hex - n, "%s0x%02x", j ? " " : "", (unsigned char)in.p[k + j]);

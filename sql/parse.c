@@ -177,6 +177,31 @@ sql_text_too_deep(const char *s, size_t len)
 	return h > HEIGHT_MAX;
 }
 
+/*
+ * The lexer reads a run of operator characters to its end to find where a comment or a sign in it begins, each time
+ * anew: comments in comments take the square of their length. Too much of that is told from the text: quotes do not matter,
+ * nobody has that much of it in one.
+ */
+static bool
+too_slow(const char *s, size_t len)
+{
+	static const uint64_t STEPS_MAX = UINT64_C(1) << 28; /* a quarter of a second or so */
+	uint64_t steps = 0;
+	for (size_t i = 0; i < len; i++) {
+		uint64_t starts = 0, from = i;
+		bool dashes = false;
+		for (; i < len && strchr("~!@#^&|`?+-*/%<>=", s[i]) != NULL && s[i] != 0; i++) {
+			bool two = i + 1 < len;
+			dashes |= s[i] == '-' && two && s[i + 1] == '-';
+			starts += (s[i] == '/' && two && s[i + 1] == '*') ||
+				  (!dashes && (s[i] == '+' || s[i] == '-'));
+		}
+		if ((steps += starts * (i - from)) > STEPS_MAX)
+			return true;
+	}
+	return false;
+}
+
 /* ---- one text -------------------------------------------------------------------- */
 
 static bool
@@ -220,11 +245,14 @@ parse(const char *text, size_t len, uint64_t hash, struct cat_err *err)
 		PgQueryProtobufParseResult r = pg_query_parse_protobuf(p->text);
 		if (r.error != NULL) {
 			bool deep = strstr(r.error->message, "memory exhausted") != NULL;
+			bool bytes =
+			    strncmp(r.error->message, "invalid byte sequence", 21) == 0; /* E'\\xff' */
 			bool frame =
 			    strncmp(r.error->message, "frame ", 6) == 0; /* the grammar's own checks */
 			cat_error(err,
 			    deep    ? "54001"
 			    : frame ? "42P20"
+			    : bytes ? "22021"
 				    : "42601",
 			    "%s", deep ? "stack depth limit exceeded" : r.error->message);
 			err->position = r.error->cursorpos > 0 ? r.error->cursorpos : 0;
@@ -387,7 +415,10 @@ sql_parse(struct sql_parser *p, const char *text, size_t len, struct sql_parsed 
 		return true;
 	if (memchr(text, 0, len) != NULL)
 		return cat_error(err, "22021", "invalid byte sequence for encoding \"UTF8\": 0x00");
-	if (sql_text_too_deep(text, len)) {
+	union cat_val whole; /* stays where it is: only its characters are judged */
+	if (!cat_value_in(CAT_TEXT, -1, (struct cat_str){ text, (uint32_t)len }, &whole, NULL, err))
+		return false;
+	if (sql_text_too_deep(text, len) || too_slow(text, len)) {
 		cat_error(err, "54001", "stack depth limit exceeded");
 		snprintf(err->hint, sizeof err->hint, "Say it with fewer operators or parentheses.");
 		return false;

@@ -161,7 +161,8 @@ garbage(void **state)
 			size_t at = nam_rng_below(&rng, len);
 			switch (nam_rng_below(&rng, 3)) {
 			case 0:
-				buf[at] = (char)nam_rng_below(&rng, 256);
+				buf[at] =
+				    (char)nam_rng_below(&rng, 130); /* more is refused before it is parsed */
 				break;
 			case 1:
 				memmove(buf + at, buf + at + 1, len - at - 1);
@@ -179,7 +180,27 @@ garbage(void **state)
 	assert_string_equal(parse_s(""), "ok");
 	assert_string_equal(parse_s("  -- nothing\n"), "ok");
 	assert_string_equal(parse_s("'"), "42601");
-	assert_string_equal(parse_s("select \xff"), "ok"); /* a name; whoever looks it up will not find it */
+	/* As PostgreSQL: the whole text has to be UTF-8, names and comments too. */
+	assert_string_equal(parse_s("select \xff"), "22021");
+	assert_string_equal(parse_s("select 1 -- \xc3("), "22021");
+	assert_string_equal(parse_s("select 1 as \"\xed\xa0\x80\""), "22021");
+	assert_string_equal(parse_s("select \xc3\xa9"), "ok");
+	assert_string_equal(parse_s("select E'\\xff'"), "22021");
+	/* What the lexer would look at again and again; a long line or banner is nothing of that. */
+	static char text[1 << 19];
+	for (unsigned i = 0; i < sizeof text; i++)
+		text[i] = i % 2 ? '*' : '/';
+	assert_string_equal(parse(text, sizeof text), "54001");
+	for (unsigned i = 0; i < sizeof text; i++)
+		text[i] = "/**/"[i % 4];
+	assert_string_equal(parse(text, sizeof text), "54001");
+	memset(text, '-', sizeof text);
+	assert_string_equal(parse(text, sizeof text), "ok");
+	memcpy(text, "/*", 2);
+	memcpy(text + sizeof text - 2, "*/", 2);
+	assert_string_equal(parse(text, sizeof text), "ok");
+	memset(text + 2, '*', sizeof text - 4);
+	assert_string_equal(parse(text, sizeof text), "ok");
 }
 
 static void *
