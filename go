@@ -172,9 +172,69 @@ verb_test() {
 	build_in tsan build-tsan
 	without_aslr
 	run_tests tsan build-tsan "$@"
+	[ $# != 0 ] || rdma_tests
 	echo "took $((SECONDS - t0)) s"
 	echo "$passed passed, $failed failed, $skipped skipped"
 	[ "$failed" = 0 ]
+}
+
+# The RDMA tests boot a kernel with software RDMA devices; without QEMU, or without Debian's kernel, they are skipped.
+rdma_tests() {
+	local dir=build/rdma_vm out ok bad pids=() result t0=$SECONDS
+	echo "== rdma =="
+	if ! (need qemu-system-x86 busybox-static kmod cpio xz-utils make iproute2 rdma-core ibverbs-providers python3); then
+		echo "skip: no QEMU for the RDMA tests"
+		skipped=$((skipped + 1))
+		return
+	fi
+	mkdir -p $dir
+	say "kernel with RDMA devices ..."
+	if ! tests/rdma_vm/kernel.sh $dir >$dir/kernel.log 2>&1; then
+		grep '^skip: ' $dir/kernel.log || {
+			tail -n 5 $dir/kernel.log
+			echo "skip: no kernel for the RDMA tests"
+		}
+		skipped=$((skipped + 1))
+		return
+	fi
+	if ! tests/rdma_vm/image.sh $dir build/namdb build/storage_node.conformance_test; then
+		failed=$((failed + 1))
+		return
+	fi
+	out=$(mktemp -d) || die "no temporary directory"
+	tests/rdma_vm/vm.sh $dir rxe 600 ./in_one.sh >"$out/rxe" 2>&1 &
+	pids+=($!)
+	if [ -e $dir/siw.ko ]; then
+		tests/rdma_vm/vm.sh $dir siw 600 ./in_one.sh >"$out/siw" 2>&1 &
+		pids+=($!)
+	else
+		echo "skip: $(cat $dir/siw.none)"
+		skipped=$((skipped + 1))
+	fi
+	say "RDMA devices in virtual machines ..."
+	for result in "${pids[@]}"; do
+		wait "$result" || echo "a machine ended with code $?" >>"$out/odd"
+	done
+	tests/rdma_vm/vm.sh $dir rxe 400 ./in_two.sh ./in_two.sh >"$out/two" 2>&1 || echo "two machines ended with code $?" >>"$out/odd"
+	cat "$out"/* | tr -d '\r' | grep -v 'reboot: Restarting'
+	ok=$(cat "$out"/* | grep -cE '^(\[[01]\] )?ok ')
+	bad=$(cat "$out"/* | grep -cE '^(\[[01]\] )?not ok ')
+	# A machine that died before it could say so is a failure, too.
+	[ ! -e "$out/odd" ] || [ "$bad" != 0 ] || bad=1
+	[ "$ok" -gt 0 ] || bad=$((bad + 1))
+	rm -rf "$out"
+	passed=$((passed + ok))
+	failed=$((failed + bad))
+	echo "rdma: $ok passed, $bad failed, $((SECONDS - t0)) s"
+}
+
+verb_test_verbs() {
+	need_build
+	build_in release build namdb storage_node.conformance_test
+	rdma_tests
+	echo "$passed passed, $failed failed, $skipped skipped"
+	[ "$failed" = 0 ] || return 1
+	[ "$passed" != 0 ] || exit 77
 }
 
 verb_check() {
@@ -286,6 +346,7 @@ bench)
 	esac
 	;;
 test) verb_test "$@" ;;
+test-verbs) verb_test_verbs ;;
 check) verb_check "$@" ;;
 soak) verb_soak "$@" ;;
 help | -h | --help) usage ;;

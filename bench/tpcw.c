@@ -72,6 +72,8 @@ floor_memory(struct tpcw_floor *f, const struct cn_place *pl, const struct tpcw_
 		 append = FLOOR_APPEND / NET_EXTENT;
 	net_addr at[2];
 	unsigned region[NET_REGIONS], n = txn_db_regions(txn_worker_db(pl->txn), region, NET_REGIONS);
+	if (net_direct(pl->net, net_at(region[0], 0), 8) == NULL)
+		return NAM_UNSUPPORTED; /* before it takes memory that it cannot use */
 	nam_status st = net_extent_take(pl->net, region[0], (unsigned)product, &at[0]);
 	if (st == NAM_OK)
 		st = net_extent_take(pl->net, region[n - 1], (unsigned)append, &at[1]);
@@ -193,10 +195,13 @@ slice(struct cn *cn, struct gate *g, struct tpcw_side *side, double seconds, str
 	uint64_t begin = nam_clock_ns();
 	for (unsigned i = 0; i < n; i++) {
 		j[i] = (struct job){ .side = side, .what = JOB_CLIENT, .number = i, .stop = &stop };
+		j[i].slice.most =
+		    p->transactions != 0 ? p->transactions / n + (i < p->transactions % n) : UINT64_MAX;
 		if (start(cn, g, i % p->workers, &j[i]) != NAM_OK)
 			sum->errors++;
 	}
-	wait_all(g, (unsigned)(seconds * 1e3)); /* before that only when the memory is full */
+	/* By time, before that only when the memory is full; or when all have done their share. */
+	wait_all(g, p->transactions != 0 ? 0 : (unsigned)(seconds * 1e3));
 	atomic_store(&stop, true);
 	wait_all(g, 0);
 	double took = (double)(nam_clock_ns() - begin) / 1e9;
@@ -238,7 +243,9 @@ embed(struct embedded *e, const struct tpcw_params *p, struct nam_err *err)
 {
 	/* Products take 2.1 KiB each (two versions), a checkout leaves 1.7 KiB; no core does more than 500,000 a second. */
 	double seconds = p->seconds * p->runs + WARM_SECONDS;
-	double total = (double)p->products * 2300 + seconds * p->workers * (p->sql ? 200e3 : 500e3) * 1700;
+	double commits = p->transactions != 0 ? (double)p->transactions * (p->runs + 1)
+					      : seconds * p->workers * (p->sql ? 200e3 : 500e3);
+	double total = (double)p->products * 2300 + commits * 1700;
 	/* The floor's products lie on one node. */
 	uint64_t size =
 	    ((uint64_t)(total / EMBEDDED_NODES) + p->products * 1024 + FLOOR_APPEND / 2 + (64u << 20)) /
@@ -275,6 +282,7 @@ usage(FILE *to)
 	    "  --clients N      clients (coroutines) on each worker (default 16)\n"
 	    "  --api native|sql transactions directly, or prepared SQL statements (default native)\n"
 	    "  --seconds S      length of each run (default 5)\n"
+	    "  --transactions N a run ends when N have committed, however long that takes\n"
 	    "  --runs N         runs, interleaved with floor and peer; medians are reported (default 1)\n"
 	    "  --products N     products of about 1 KB (default 1000000)\n"
 	    "  --fabric P       auto, shm, verbs or tcp; with --storage (default auto)\n"
@@ -303,6 +311,7 @@ options(int argc, char **argv, struct tpcw_params *p)
 		O_CLIENTS,
 		O_API,
 		O_SECONDS,
+		O_TRANSACTIONS,
 		O_RUNS,
 		O_PRODUCTS,
 		O_FABRIC,
@@ -315,11 +324,12 @@ options(int argc, char **argv, struct tpcw_params *p)
 	};
 	static const struct option opt[] = { { "workers", 1, NULL, O_WORKERS },
 		{ "clients", 1, NULL, O_CLIENTS }, { "api", 1, NULL, O_API },
-		{ "seconds", 1, NULL, O_SECONDS }, { "runs", 1, NULL, O_RUNS },
-		{ "products", 1, NULL, O_PRODUCTS }, { "fabric", 1, NULL, O_FABRIC },
-		{ "storage", 1, NULL, O_STORAGE }, { "cluster", 1, NULL, O_CLUSTER },
-		{ "secret-file", 1, NULL, O_SECRET }, { "peer", 1, NULL, O_PEER },
-		{ "json", 0, NULL, O_JSON }, { "seed", 1, NULL, O_SEED }, { "help", 0, NULL, 'h' }, { 0 } };
+		{ "seconds", 1, NULL, O_SECONDS }, { "transactions", 1, NULL, O_TRANSACTIONS },
+		{ "runs", 1, NULL, O_RUNS }, { "products", 1, NULL, O_PRODUCTS },
+		{ "fabric", 1, NULL, O_FABRIC }, { "storage", 1, NULL, O_STORAGE },
+		{ "cluster", 1, NULL, O_CLUSTER }, { "secret-file", 1, NULL, O_SECRET },
+		{ "peer", 1, NULL, O_PEER }, { "json", 0, NULL, O_JSON }, { "seed", 1, NULL, O_SEED },
+		{ "help", 0, NULL, 'h' }, { 0 } };
 	*p = (struct tpcw_params){ .workers = 1,
 		.clients = 16,
 		.runs = 1,
@@ -345,6 +355,10 @@ options(int argc, char **argv, struct tpcw_params *p)
 			break;
 		case O_SECONDS:
 			ok = number(optarg, 0.05, 86400, &p->seconds);
+			break;
+		case O_TRANSACTIONS:
+			ok = number(optarg, 1, 1e12, &x);
+			p->transactions = (uint64_t)x;
 			break;
 		case O_RUNS:
 			ok = number(optarg, 1, BENCH_RUNS_MAX, &x);
@@ -562,6 +576,7 @@ bench_tpcw(int argc, char **argv)
 		runs = 0;
 	double commits = sum.commits ? (double)sum.commits : 1;
 	const struct metric m[] = {
+		{ "commits", (double)sum.commits, true },
 		{ "throughput_tps", bench_median(tps, runs), true },
 		{ "p50_us", (double)nam_hist_quantile(&sum.latency_ns, 0.5) / 1e3, true },
 		{ "p99_us", (double)nam_hist_quantile(&sum.latency_ns, 0.99) / 1e3, true },

@@ -38,6 +38,7 @@ struct tpcw_params {
 	unsigned workers, clients, runs;
 	bool sql;
 	double seconds;
+	uint64_t transactions; /* a run ends when so many have committed, whatever the time; 0: by time */
 	uint64_t products;
 	enum net_kind fabric;
 	const char *storage; /* NULL: embedded */
@@ -49,6 +50,7 @@ struct tpcw_params {
 /* What one slice of one worker did. */
 struct tpcw_slice {
 	uint64_t commits, aborts, errors;
+	uint64_t most;      /* commits wanted of this client; UINT64_MAX: as many as there is time for */
 	double cpu_seconds; /* of the whole process, while it ran */
 	struct nam_hist latency_ns;
 	struct net_counts counts;

@@ -194,7 +194,7 @@ client(struct tpcw_side *s, const struct cn_place *pl, unsigned number, struct t
 	struct net_counts *counts = &s->counts[number];
 	*counts = (struct net_counts){ 0 };
 	uint64_t ended = net_now_ns(pl->net);
-	while (!atomic_load_explicit(stop, memory_order_relaxed) &&
+	while (out->commits < out->most && !atomic_load_explicit(stop, memory_order_relaxed) &&
 	       !atomic_load_explicit(&s->full, memory_order_relaxed)) {
 		if (next == end) {
 			next = atomic_fetch_add(&s->next_order, 4096);

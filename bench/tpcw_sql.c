@@ -180,7 +180,7 @@ client(struct tpcw_side *side, const struct cn_place *pl, unsigned number, struc
 		ok = sql_prepare(s, text[i], strlen(text[i]), NULL, 0, &q[i], &err);
 	nam_rng_init(&r, side->p->seed + number * 7919u + (uint64_t)atomic_load(&side->next_order));
 	int64_t next = 0, end = 0;
-	while (ok && !atomic_load_explicit(stop, memory_order_relaxed) &&
+	while (ok && out->commits < out->most && !atomic_load_explicit(stop, memory_order_relaxed) &&
 	       !atomic_load_explicit(&side->full, memory_order_relaxed)) {
 		if (next == end) {
 			next = atomic_fetch_add(&side->next_order, 4096);

@@ -259,7 +259,8 @@ connect_queue_pair(struct verbs *v, struct net_node *node, const struct net_gran
 		.rnr_retry_count = 7 };
 	struct rdma_cm_event *e;
 	if (rdma_connect(v->id, &p) != 0)
-		return nam_fail(err, NAM_GONE, "%s: no RDMA connection: %s", name, strerror(errno));
+		return nam_fail(err, errno == EADDRINUSE ? NAM_BUSY : NAM_GONE, "%s: no RDMA connection: %s",
+		    name, strerror(errno));
 	if ((st = net_rdma_expect(v->ch, RDMA_CM_EVENT_ESTABLISHED, until, name, &e, err)) != NAM_OK)
 		return st;
 	struct net_verbs_offer offer = { 0 };
@@ -345,7 +346,7 @@ self_test(struct verbs *v, struct net_node *node, uint64_t until, struct nam_err
 }
 
 static nam_status
-verbs_open(struct net_endpoint *ep, struct nam_err *err)
+try_open(struct net_endpoint *ep, uint64_t until, struct nam_err *err)
 {
 	struct net_node *node = ep->node;
 	struct verbs *v = calloc(1, sizeof *v);
@@ -356,7 +357,6 @@ verbs_open(struct net_endpoint *ep, struct nam_err *err)
 	void *stage = mmap(NULL, STAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	v->stage = stage != MAP_FAILED ? stage : NULL;
 	struct net_grant grant;
-	uint64_t until = nam_clock_ns() + (uint64_t)node->net->connect_ms * 1000000;
 	nam_status st = NAM_OK;
 	if (v->queue == NULL || v->stage == NULL)
 		st = nam_fail(err, NAM_NOMEM, "no memory for a connection");
@@ -381,6 +381,19 @@ verbs_open(struct net_endpoint *ep, struct nam_err *err)
 	v->cap_since_ns = nam_clock_ns();
 	ep->priv = v;
 	return NAM_OK;
+}
+
+static nam_status
+verbs_open(struct net_endpoint *ep, struct nam_err *err)
+{
+	uint64_t until = nam_clock_ns() + (uint64_t)ep->node->net->connect_ms * 1000000;
+	nam_status st;
+	/* soft-iWARP takes a port of this host that somebody else may have got just before. */
+	while ((st = try_open(ep, until, err)) == NAM_BUSY && nam_clock_ns() < until) {
+		struct timespec nap = { 0, 5000000 };
+		nanosleep(&nap, NULL);
+	}
+	return st == NAM_BUSY ? NAM_GONE : st;
 }
 
 static void

@@ -1,0 +1,107 @@
+#!/bin/bash
+# in_one.sh -- inside one machine: everything that needs a device and no second host.
+. ./in_lib.sh
+
+conformance() { NAMDB_TEST_RDMA=$me ./storage_node.conformance_test; }
+
+offered() {
+	grep -q "rdma $me by ${DEVICE}0, atomics by the $1" /tmp/storage1.log || {
+		cat /tmp/storage1.log
+		return 1
+	}
+}
+
+# Every fabric sees what another has written.
+every_fabric() {
+	sql verbs "CREATE TABLE t (a int PRIMARY KEY, b text)" &&
+		sql verbs "INSERT INTO t SELECT i, repeat('x', i) FROM generate_series(1, 300) AS i" &&
+		sql tcp "UPDATE t SET b = b || 'y' WHERE a <= 100" &&
+		same "$(sql verbs "SELECT count(*), sum(length(b)) FROM t")" "300,45250" &&
+		same "$(sql auto "SELECT count(*) FROM t WHERE b LIKE '%y'")" "100" &&
+		sql verbs "DELETE FROM t WHERE a > 10" &&
+		same "$(sql tcp "SELECT count(*), max(b) FROM t")" "10,xy"
+}
+
+# Long values need several pieces, both ways.
+long_values() {
+	sql verbs "CREATE TABLE long (a int PRIMARY KEY, b text); INSERT INTO long SELECT i, repeat(chr(64 + i), 700000) FROM generate_series(1, 3) AS i" &&
+		same "$(sql verbs "SELECT sum(length(b)), min(left(b, 2)), max(right(b, 2)) FROM long")" "2100000,AA,CC"
+}
+
+# Increments from several processes at once: none is lost, whoever does the atomics.
+increments() {
+	local p=() fabric
+	sql verbs "CREATE TABLE counter (id int PRIMARY KEY, n int NOT NULL); INSERT INTO counter VALUES (1, 0)" || return 1
+	for fabric in verbs verbs tcp; do
+		for ((i = 0; i < 25; i++)); do
+			echo "UPDATE counter SET n = n + 1 WHERE id = 1;"
+		done | ./namdb sql --storage "$storage" --secret-file $secret --fabric $fabric -q &
+		p+=($!)
+	done
+	for one in "${p[@]}"; do wait "$one" || return 1; done
+	same "$(sql verbs "SELECT n FROM counter")" "75"
+}
+
+# The checkout and its final check: every sale is in the stock, the orders, and the lines.
+checkout() {
+	./namdb bench tpcw --storage "$storage" --secret-file $secret --fabric verbs --products 2000 --clients 8 \
+		--transactions 1000 --json >/tmp/tpcw || return 1
+	cat /tmp/tpcw
+	grep -q '"check_errors": 0' /tmp/tpcw && grep -qE '"commits": [0-9]{4,}' /tmp/tpcw
+}
+
+# A compute process dies in the middle of its work: the others go on.
+killed_compute() {
+	sql verbs "CREATE TABLE k (a int PRIMARY KEY)" || return 1
+	while :; do echo "SELECT count(*) FROM k;"; done |
+		./namdb sql --storage "$storage" --secret-file $secret --fabric verbs >/dev/null 2>&1 &
+	local victim=$!
+	sleep 1
+	kill -9 $victim
+	wait $victim
+	sql verbs "INSERT INTO k VALUES (1), (2)" && same "$(sql verbs "SELECT count(*) FROM k")" "2"
+}
+
+# A storage node dies under a process: a clear error, not a hang, not a wrong answer.
+killed_storage() {
+	(
+		echo "SELECT count(*) AS before FROM counter;"
+		sleep 3
+		echo "SELECT count(*) FROM t; SELECT count(*) FROM long;"
+	) | ./namdb sql --storage "$storage" --secret-file $secret --fabric verbs >/tmp/out 2>&1 &
+	local p=$!
+	sleep 2
+	kill -9 "${nodes[0]}" "${nodes[1]}"
+	wait $p
+	cat /tmp/out
+	grep -q before /tmp/out && grep -q "is gone" /tmp/out && grep -qE "ERROR: +[0-9A-Z]{5}" /tmp/out
+}
+
+wrong_secret() {
+	printf 'something else\n' >/tmp/other
+	chmod 600 /tmp/other
+	./namdb sql --storage "$storage" --secret-file /tmp/other --fabric verbs -c "SELECT 1" >/tmp/out 2>&1 && return 1
+	cat /tmp/out
+	grep -q secret /tmp/out
+}
+
+nothing_left() {
+	sleep 1
+	resources
+	resources | grep -q ' qp 1 .* mr 0 ' || resources | grep -q ' qp 0 .* mr 0 '
+}
+
+check "fabric conformance" conformance
+start_storage
+[ "$DEVICE" = rxe ] && by=device || by=CPU
+check "the node offers its device, atomics by the $by" offered $by
+check "one table through verbs, tcp and auto" every_fabric
+check "values of 700,000 bytes" long_values
+check "increments from three processes" increments
+check "TPC-W checkout, 2,000 products, 1,000 transactions" checkout
+check "a compute process is killed" killed_compute
+check "a wrong secret is refused" wrong_secret
+check "the storage nodes are killed" killed_storage
+stop_storage
+check "the kernel holds nothing of ours" nothing_left
+exit $failed
