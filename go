@@ -12,7 +12,8 @@ usage: ./go VERB [arguments]
   demo  [args]   build, start a small cluster with sample data, open the SQL shell
                  (SQL on stdin and -c 'SQL' work too; --empty for no data)
   build          the release program: build/namdb
-  test           every test: release, then address and undefined, then thread sanitizer builds
+  test           every test: release, then address and undefined, then thread sanitizer builds, then test-verbs
+  test-verbs     RDMA in virtual machines: Soft-RoCE, soft-iWARP, two hosts
   check          layout of the code, the map of the rooms, a clang build, static analysis
   bench [args]   build/namdb bench tpcw, then bench sql where ../shared/data is; or one bench by name or by its
                  arguments, which are passed on
@@ -197,7 +198,7 @@ rdma_tests() {
 		skipped=$((skipped + 1))
 		return
 	fi
-	if ! tests/rdma_vm/image.sh $dir build/namdb build/storage_node.conformance_test; then
+	if ! tests/rdma_vm/image.sh $dir build/namdb build/storage_node.conformance_test build/storage_node.cycles_test; then
 		failed=$((failed + 1))
 		return
 	fi
@@ -230,7 +231,7 @@ rdma_tests() {
 
 verb_test_verbs() {
 	need_build
-	build_in release build namdb storage_node.conformance_test
+	build_in release build namdb storage_node.conformance_test storage_node.cycles_test
 	rdma_tests
 	echo "$passed passed, $failed failed, $skipped skipped"
 	[ "$failed" = 0 ] || return 1

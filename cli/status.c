@@ -79,28 +79,13 @@ ask(struct report *r, struct net_config *cfg)
 }
 
 static void
-json_text(const char *s)
-{
-	putchar('"');
-	for (; *s != '\0'; s++) {
-		if (*s == '"' || *s == '\\')
-			printf("\\%c", *s);
-		else if ((unsigned char)*s < 32)
-			printf("\\u%04x", *s);
-		else
-			putchar(*s);
-	}
-	putchar('"');
-}
-
-static void
 print_json(const struct report *r, bool last)
 {
 	printf("  {\"address\": ");
-	json_text(r->address);
+	cli_json_text(r->address);
 	if (!r->answered) {
 		printf(", \"answered\": false, \"error\": ");
-		json_text(r->err.text);
+		cli_json_text(r->err.text);
 	} else {
 		printf(
 		    ", \"answered\": true, \"id\": %u, \"fabric\": \"%s\", \"size\": %llu, \"used\": %llu, "

@@ -23,6 +23,12 @@ net_rdma_caps(struct ibv_context *ctx, struct net_rdma_caps *out)
 	out->atomics = d.atomic_cap != IBV_ATOMIC_NONE;
 	out->imm = !iwarp;
 	out->early_writes = iwarp;
+	/*
+	 * Soft-RoCE (this is its vendor's number) sleeps for ever on a fenced request whose
+	 * READ completes while it looks (Linux 6.1, seen under load); soft-iWARP refuses some.
+	 */
+	enum { SOFT_ROCE = 0xffffff };
+	out->fences = !iwarp && d.vendor_id != SOFT_ROCE;
 	/* The wire has a byte for each. */
 	out->rd_out = d.max_qp_init_rd_atom < 1     ? 1
 		      : d.max_qp_init_rd_atom > 255 ? 255

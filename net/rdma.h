@@ -15,6 +15,7 @@ struct net_rdma_caps {
 	char device[64];
 	bool atomics;      /* it has some, atomic with each other */
 	bool imm;          /* WRITE_WITH_IMM */
+	bool fences;       /* a fence flag can be relied on */
 	bool early_writes; /* iWARP: a WRITE completes when it left, not when it arrived */
 	unsigned rd_out;   /* READs and atomics that it may have out, and ... */
 	unsigned rd_in;    /* ... take, at most, on one queue pair */

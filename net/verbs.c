@@ -459,8 +459,8 @@ add_piece(struct verbs *v, struct chain *c, struct want *q)
 {
 	uint64_t there = v->base + net_offset_of((net_addr){ q->at }) + q->sent;
 	unsigned fence = q->flags & NET_FENCE && q->sent == 0 ? IBV_SEND_FENCE : 0;
-	/* Not by a flag where only READs complete in order: wait for them here. */
-	if (fence != 0 && v->caps.early_writes) {
+	/* Where the device's fences cannot be relied on, what it would wait for is waited for here. */
+	if (fence != 0 && !v->caps.fences) {
 		if (v->rd_out != 0)
 			return false;
 		fence = 0;

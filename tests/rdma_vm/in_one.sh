@@ -42,6 +42,31 @@ increments() {
 	same "$(sql verbs "SELECT n FROM counter")" "75"
 }
 
+# Peers that come and go, and some that are killed, leave nothing behind in the kernel.
+cycles() {
+	local before after
+	before=$(resources)
+	NAMDB_TEST_RDMA=$me ./storage_node.cycles_test || return 1
+	sleep 1
+	after=$(resources)
+	same "$after" "$before"
+}
+
+doctor() {
+	./namdb doctor --json >/tmp/out || return 1
+	cat /tmp/out
+	grep -q '"ok": true' /tmp/out && grep -q "\"name\": \"${DEVICE}0\"" /tmp/out &&
+		grep -q "\"address\": \"$me\", \"ok\": true" /tmp/out
+}
+
+# A port that is down: said, and how to mend it; the last check, for it takes the network away.
+doctor_down() {
+	ip link set eth0 down
+	./namdb doctor >/tmp/out && return 1
+	cat /tmp/out
+	grep -q "is not active" /tmp/out && grep -q "ip link set eth0 up" /tmp/out
+}
+
 # The checkout and its final check: every sale is in the stock, the orders, and the lines.
 checkout() {
 	./namdb bench tpcw --storage "$storage" --secret-file $secret --fabric verbs --products 2000 --clients 8 \
@@ -91,6 +116,8 @@ nothing_left() {
 	resources | grep -q ' qp 1 .* mr 0 ' || resources | grep -q ' qp 0 .* mr 0 '
 }
 
+check "the doctor finds nothing wrong" doctor
+check "1,000 connections, 100 of them killed, leave nothing" cycles
 check "fabric conformance" conformance
 start_storage
 [ "$DEVICE" = rxe ] && by=device || by=CPU
@@ -104,4 +131,5 @@ check "a wrong secret is refused" wrong_secret
 check "the storage nodes are killed" killed_storage
 stop_storage
 check "the kernel holds nothing of ours" nothing_left
+check "the doctor sees a port that is down" doctor_down
 exit $failed
