@@ -83,7 +83,7 @@ cat_pages_new(void)
 	if (p == NULL)
 		return NULL;
 	pthread_mutex_init(&p->lock, NULL);
-	p->limit = (size_t)256 << 20;
+	p->limit = CAT_PAGES_BYTES;
 	return p;
 }
 
@@ -151,28 +151,25 @@ make_room(struct cat_pages *c, size_t bytes)
 	return c->bytes + bytes <= c->limit;
 }
 
-size_t
-cat_pages_used(struct cat *c)
-{
-	pthread_mutex_lock(&c->pages->lock);
-	size_t n = c->pages->bytes;
-	pthread_mutex_unlock(&c->pages->lock);
-	return n;
-}
-
 void
 cat_pages_limit(struct cat *c, size_t bytes)
 {
+	struct cat_pages *p = c->pages;
+	pthread_mutex_lock(&p->lock);
+	p->limit = bytes;
+	for (unsigned b = 0; b < BUCKETS; b++)
+		while (p->bytes > bytes && p->bucket[b] != NULL)
+			unlink_page(p, &p->bucket[b]);
+	pthread_mutex_unlock(&p->lock);
+}
+
+size_t
+cat_pages_limited(struct cat *c)
+{
 	pthread_mutex_lock(&c->pages->lock);
-	c->pages->limit = bytes;
+	size_t bytes = c->pages->limit;
 	pthread_mutex_unlock(&c->pages->lock);
-	if (bytes == 0)
-		for (unsigned b = 0; b < BUCKETS; b++) {
-			pthread_mutex_lock(&c->pages->lock);
-			while (c->pages->bucket[b] != NULL)
-				unlink_page(c->pages, &c->pages->bucket[b]);
-			pthread_mutex_unlock(&c->pages->lock);
-		}
+	return bytes;
 }
 
 static struct page **

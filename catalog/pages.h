@@ -24,8 +24,9 @@ nam_status cat_scan_next(struct cat_scan *s, struct cat_vec *col, unsigned *n, c
     unsigned *kept, struct nam_arena *arena);
 void cat_scan_close(struct cat_scan *s);
 
-/* How much memory pages take now, and how much they may take (0: none are kept). */
-size_t cat_pages_used(struct cat *c);
+/* How much memory pages may take: 0: none are kept. */
+#define CAT_PAGES_BYTES ((size_t)256 << 20)
 void cat_pages_limit(struct cat *c, size_t bytes);
+size_t cat_pages_limited(struct cat *c);
 
 #endif

@@ -1,6 +1,7 @@
 /* utility.c -- statements without a plan: CREATE, DROP, COPY, EXPLAIN, SET, SHOW. */
 #include "postgres.h"
 #include "session_internal.h"
+#include <catalog/pages.h>
 
 #include <base/clock.h>
 #include <ctype.h>
@@ -262,6 +263,13 @@ assign(struct sql_session *s, struct sql_settings *set, const char *name, const 
 		__atomic_store_n(&sql_process_memory.limit, (size_t)kb << 10, __ATOMIC_RELAXED);
 		return true;
 	}
+	if (strcasecmp(name, "namdb.scan_memory") == 0) {
+		uint64_t kb = CAT_PAGES_BYTES >> 10;
+		if (v != NULL && !sql_parse_kb("namdb.scan_memory", v, &kb, err))
+			return false;
+		cat_pages_limit(s->cfg.cat, (size_t)kb << 10);
+		return true;
+	}
 	if (strcasecmp(name, "application_name") == 0) {
 		snprintf(set->application_name, sizeof set->application_name, "%.63s", v ? v : "");
 		return true;
@@ -338,6 +346,8 @@ sql_setting(struct sql_session *s, const char *name, char *buf, size_t max)
 	if (strcasecmp(name, "namdb.process_memory") == 0)
 		return sql_kb_text(
 		    __atomic_load_n(&sql_process_memory.limit, __ATOMIC_RELAXED) >> 10, buf, max);
+	if (strcasecmp(name, "namdb.scan_memory") == 0)
+		return sql_kb_text(cat_pages_limited(s->cfg.cat) >> 10, buf, max);
 	if (strcasecmp(name, "lock_timeout") == 0 || strcasecmp(name, "statement_timeout") == 0) {
 		uint32_t ms =
 		    strcasecmp(name, "lock_timeout") == 0 ? set->lock_timeout_ms : set->statement_timeout_ms;

@@ -189,6 +189,45 @@ test_skew(void **state)
 	embedded_close(&e);
 }
 
+/* With hardly any memory for them, or none, or when that changes under a scan's feet. */
+static void
+test_memory(void **state)
+{
+	(void)state;
+	static const char *const limit[] = { "1MB", "0", "256MB", "1MB", "64MB" };
+	struct embedded e;
+	struct teller a;
+	embedded_open(&e, 64u << 20, 1);
+	teller_open(&a, &e, 0);
+	fill(&a);
+	for (int k = 0; k < 3; k++)
+		assert_string_equal(ask(&a, "insert into t select id + (select max(id) from t), v, s || "
+					    "repeat('-', 50) from t"),
+		    k == 0   ? "INSERT 0 4000"
+		    : k == 1 ? "INSERT 0 8000"
+			     : "INSERT 0 16000");
+	for (unsigned k = 0; k < 5; k++) {
+		assert_string_equal(askf(&a, "set namdb.scan_memory = '%s'", limit[k]), "SET");
+		char want[40];
+		snprintf(want, sizeof want, "%s; SHOW", limit[k]);
+		assert_string_equal(ask(&a, "show namdb.scan_memory"), want);
+		for (int i = 0; i < 4; i++) {
+			assert_string_equal(ask(&a, "select count(*), sum(v), sum(length(s)) from t"),
+			    "32000|64016000|2647144; SELECT 1");
+			assert_string_equal(
+			    ask(&a, "select count(*) from t x join t y on y.id = x.v where x.id <= 4000"),
+			    "4000; SELECT 1");
+		}
+	}
+	assert_string_equal(ask(&a, "set namdb.scan_memory = '1kB'"),
+	    "ERROR 22023: 1kB is outside the valid range for parameter \"namdb.scan_memory\" (0, 1MB .. "
+	    "8192TB)");
+	assert_string_equal(ask(&a, "reset namdb.scan_memory"), "RESET");
+	assert_string_equal(ask(&a, "show namdb.scan_memory"), "256MB; SHOW");
+	teller_close(&a);
+	embedded_close(&e);
+}
+
 /* NULLs, empty and long values, columns asked for one after the other, tables of the same name. */
 static void
 test_values(void **state)
@@ -246,6 +285,7 @@ main(void)
 		cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_own_writes),
 		cmocka_unit_test(test_skew),
+		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_values),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -946,6 +946,17 @@ SELECT count(*) FROM (SELECT a FROM generate_series(1, 1000000) AS a ORDER BY a 
 --! 53200
 SET namdb.process_memory = 0;
 
+-- [set-scan-memory] namdb
+SHOW namdb.scan_memory;
+--> 256MB
+SET namdb.scan_memory = '64MB';
+SHOW namdb.scan_memory;
+--> 64MB
+SET namdb.scan_memory = 0;
+SHOW namdb.scan_memory;
+--> 0
+RESET namdb.scan_memory;
+
 -- [set-kept] pg
 SET application_name = 'me';
 SHOW application_name;
