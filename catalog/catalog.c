@@ -40,19 +40,41 @@ keep_text(char **at, const char *text)
 	return to;
 }
 
-struct cat_entry *
-cat_entry_new(const struct cat_table *def)
+/* What rows without a place show, out of their texts; *bytes: what they point to. */
+static union cat_val *
+absent_values(const struct cat_table *def, size_t *bytes, struct nam_arena *arena)
+{
+	union cat_val *v = nam_arena_zero(arena, (def->columns + 1u) * sizeof *v);
+	struct cat_err err;
+	*bytes = 0;
+	for (unsigned i = 0; v != NULL && i < def->columns; i++) {
+		const struct cat_column *c = &def->column[i];
+		if (c->missing == NULL)
+			continue;
+		struct cat_str text = { c->missing, (uint32_t)strlen(c->missing) };
+		if (!cat_value_in(c->type, c->typmod, text, &v[i], arena, &err))
+			return NULL;
+		if (cat_type_is_str(c->type))
+			*bytes += v[i].s.len;
+	}
+	return v;
+}
+
+static struct cat_entry *
+entry_new(const struct cat_table *def, const union cat_val *absent, size_t absent_bytes)
 {
 	size_t columns = def->columns * sizeof(struct cat_column);
 	size_t checks = def->checks * sizeof(struct cat_check);
 	size_t uses = def->uses * sizeof *def->use;
-	size_t texts = def->view ? strlen(def->view) + 1 : 0;
+	size_t places = def->place ? def->places * sizeof *def->place : 0;
+	size_t texts = (def->view ? strlen(def->view) + 1 : 0) + absent_bytes;
 	for (unsigned i = 0; i < def->columns; i++)
 		texts += (def->column[i].dflt ? strlen(def->column[i].dflt) + 1 : 0) +
-			 (def->column[i].stats ? strlen(def->column[i].stats) + 1 : 0);
+			 (def->column[i].stats ? strlen(def->column[i].stats) + 1 : 0) +
+			 (def->column[i].missing ? strlen(def->column[i].missing) + 1 : 0);
 	for (unsigned i = 0; i < def->checks; i++)
 		texts += strlen(def->check[i].text) + 1;
-	struct cat_entry *e = calloc(1, sizeof *e + columns + checks + uses + texts);
+	struct cat_entry *e = calloc(1, sizeof *e + columns + checks + places + uses + texts);
 	if (e == NULL)
 		return NULL;
 	e->def = *def;
@@ -64,6 +86,9 @@ cat_entry_new(const struct cat_table *def)
 	if (def->checks > 0)
 		memcpy(e->def.check, def->check, checks);
 	char *at = (char *)e->def.check + checks;
+	if (def->place != NULL)
+		e->def.place = memcpy(at, def->place, places);
+	at += places;
 	e->def.use = (char(*)[CAT_NAME_MAX + 1]) at;
 	if (def->uses > 0)
 		memcpy(at, def->use, uses);
@@ -71,10 +96,28 @@ cat_entry_new(const struct cat_table *def)
 	for (unsigned i = 0; i < def->columns; i++) {
 		e->columns[i].dflt = keep_text(&at, def->column[i].dflt);
 		e->columns[i].stats = keep_text(&at, def->column[i].stats);
+		e->columns[i].missing = keep_text(&at, def->column[i].missing);
+		e->columns[i].absent = absent[i];
+		if (def->column[i].missing == NULL || !cat_type_is_str(def->column[i].type))
+			continue;
+		e->columns[i].absent.s.p = memcpy(at, absent[i].s.p, absent[i].s.len);
+		at += absent[i].s.len;
 	}
 	for (unsigned i = 0; i < def->checks; i++)
 		e->def.check[i].text = keep_text(&at, def->check[i].text);
 	e->def.view = keep_text(&at, def->view);
+	return e;
+}
+
+struct cat_entry *
+cat_entry_new(const struct cat_table *def)
+{
+	struct nam_arena arena;
+	size_t bytes;
+	nam_arena_init(&arena, 4 << 10);
+	const union cat_val *absent = absent_values(def, &bytes, &arena);
+	struct cat_entry *e = absent ? entry_new(def, absent, bytes) : NULL;
+	nam_arena_fini(&arena);
 	return e;
 }
 

@@ -19,16 +19,26 @@ struct cat_column {
 	enum cat_type type;
 	int32_t typmod;
 	bool not_null;
-	uint16_t offset;   /* of its fixed part in a row, set by cat_table_layout */
-	char identity;     /* 'a': GENERATED ALWAYS AS IDENTITY, 'd': BY DEFAULT; 0 */
-	const char *dflt;  /* DEFAULT: an expression's text, or NULL */
-	const char *stats; /* what ANALYZE found (stats.h), or NULL */
+	uint16_t offset;      /* of its fixed part in a row, set by cat_table_layout */
+	uint16_t place;       /* its number among the places of a row, likewise */
+	const char *missing;  /* what rows without that place show: a value's text; NULL: null */
+	union cat_val absent; /* the same, as cat_entry_new found it */
+	char identity;        /* 'a': GENERATED ALWAYS AS IDENTITY, 'd': BY DEFAULT; 0 */
+	const char *dflt;     /* DEFAULT: an expression's text, or NULL */
+	const char *stats;    /* what ANALYZE found (stats.h), or NULL */
 };
 
 /* A CHECK constraint: the text of its condition. */
 struct cat_check {
 	char name[CAT_NAME_MAX + 1];
 	const char *text;
+};
+
+/* A place in the rows of a table whose columns have been others: whose it is. */
+struct cat_place {
+	uint8_t type;
+	uint16_t column; /* 1 + number, 0: of a column that was dropped */
+	uint16_t offset; /* set by cat_table_layout */
 };
 
 /* What a name stands for. Only tables have rows of their own. */
@@ -50,7 +60,11 @@ struct cat_table {
 	uint16_t keys;             /* columns of the primary key; 0: none */
 	uint16_t key[CAT_KEY_MAX]; /* column numbers, in key order */
 	uint16_t fixed;            /* bytes of the fixed part of a row */
-	bool system;               /* nam_tables, ...: SQL may read them, only catalog writes */
+	uint16_t first;            /* places that every row has, and bytes of the fixed part up to there */
+	uint16_t first_fixed;
+	uint16_t places;         /* of all rows; more than first: ALTER TABLE has added some */
+	struct cat_place *place; /* NULL: column k has place k, and there are no others */
+	bool system;             /* nam_tables, ...: SQL may read them, only catalog writes */
 	enum cat_kind kind;
 	uint32_t generation; /* of this id's definition: rises with ALTER */
 	unsigned checks;
@@ -110,8 +124,10 @@ void cat_settled(struct cat *c, struct txn_worker *tw, struct txn *t, tso_cid ci
 
 /* ---- rows (catalog/row.c; drawing in catalog/row_format.h) ------------------- */
 
-/* Computes offsets, store.row_max, store.has_key and the callbacks. */
+/* Computes offsets, store.row_max, store.has_key and the callbacks; from place, first and places if there are any. */
 bool cat_table_layout(struct cat_table *t, struct cat_err *err);
+/* After that: is a slot of row_max bytes enough for its rows? */
+bool cat_table_fits(const struct cat_table *t, uint32_t row_max);
 
 /* Encodes one row (column k in v[k], null[k]); long values go to blobs of t. Result in arena. */
 nam_status cat_row_encode(const struct cat_table *table, struct txn *t, const union cat_val *v,

@@ -104,6 +104,9 @@ cat_create(struct cat *c, struct txn *t, const struct cat_table *def)
 		st = NAM_INVALID;
 		goto fail;
 	}
+	/* What a block has left is room for columns that ALTER TABLE adds. */
+	if (rows)
+		e->def.store.row_max = txn_row_room(e->def.store.slots, e->def.store.row_max);
 	st = net_faa1(txn_worker_net(tw), txn_db_root(c->db, CAT_ROOT_NEXT_ID), 1, &id, NULL);
 	if (st != NAM_OK)
 		goto fail;

@@ -51,26 +51,72 @@ is_key(const struct cat_table *t, unsigned column)
 	return false;
 }
 
-bool
-cat_table_layout(struct cat_table *t, struct cat_err *err)
+/* Where the cells of all places lie; false: beyond all limits. */
+static uint64_t
+lay_places(struct cat_table *t)
 {
-	uint64_t at = (t->columns + 7u) / 8, room = 0, least = 0;
-	bool var = false;
+	uint64_t at = t->first / 8 + 1u;
+	for (unsigned p = 0; p < t->places; p++) {
+		enum cat_type type = t->place ? (enum cat_type)t->place[p].type : t->column[p].type;
+		if (p == t->first) {
+			t->first_fixed = (uint16_t)(at < UINT16_MAX ? at : UINT16_MAX);
+			at += CAT_MORE;
+		}
+		at += p >= t->first;
+		uint16_t offset = (uint16_t)(at < UINT16_MAX ? at : UINT16_MAX);
+		at += cell_bytes(type);
+		unsigned column = t->place ? t->place[p].column : p + 1;
+		if (t->place != NULL)
+			t->place[p].offset = offset;
+		if (column != 0) {
+			t->column[column - 1].offset = offset;
+			t->column[column - 1].place = (uint16_t)p;
+		}
+	}
+	if (t->places == t->first)
+		t->first_fixed = (uint16_t)(at < UINT16_MAX ? at : UINT16_MAX);
+	return at;
+}
+
+/* What its variable values need at least, and what they should have. */
+static void
+var_room(const struct cat_table *t, uint64_t *least, uint64_t *room)
+{
+	*least = *room = 0;
 	for (unsigned i = 0; i < t->columns; i++) {
-		struct cat_column *c = &t->column[i];
-		NAM_ASSERT(cat_type_is_known(c->type));
-		c->offset = (uint16_t)(at < UINT16_MAX ? at : UINT16_MAX);
-		at += cell_bytes(c->type);
+		const struct cat_column *c = &t->column[i];
 		if (!is_var(c->type))
 			continue;
-		var = true;
 		unsigned spill = is_key(t, i) ? CAT_SPILL_KEY : CAT_SPILL;
 		unsigned want = CAT_INLINE_TEXT;
 		if ((c->type == CAT_TEXT || c->type == CAT_BPCHAR) && c->typmod > 0)
 			want = c->typmod < CAT_INLINE_MAX ? (unsigned)c->typmod : CAT_INLINE_MAX;
-		least += spill;
-		room += want > spill ? want : spill;
+		*least += spill;
+		*room += want > spill ? want : spill;
 	}
+}
+
+bool
+cat_table_fits(const struct cat_table *t, uint32_t row_max)
+{
+	uint64_t least, room;
+	var_room(t, &least, &room);
+	return t->fixed + least <= row_max;
+}
+
+bool
+cat_table_layout(struct cat_table *t, struct cat_err *err)
+{
+	uint64_t least, room;
+	bool var = false;
+	if (t->place == NULL)
+		t->first = t->places = t->columns;
+	for (unsigned i = 0; i < t->columns; i++)
+		NAM_ASSERT(t->column[i].type > CAT_UNKNOWN && t->column[i].type < CAT_TYPES);
+	uint64_t at = lay_places(t);
+	for (unsigned p = 0; p < t->places; p++)
+		var |= is_var(t->place ? (enum cat_type)t->place[p].type : t->column[p].type);
+	var_room(t, &least, &room);
 	if (at + least > TXN_ROW_MAX)
 		return cat_error(err, "54000",
 		    "row is too big: its fixed part needs %llu bytes, the limit is %d",
@@ -184,10 +230,17 @@ cat_row_encode(const struct cat_table *table, struct txn *t, const union cat_val
 		return NAM_NOMEM;
 	memset(row, 0, table->fixed);
 	uint32_t at = table->fixed;
+	if (table->places > table->first) {
+		row[table->first / 8] |= (char)(1u << table->first % 8);
+		memcpy(row + table->first_fixed, &table->places, sizeof table->places);
+	}
 	for (unsigned i = 0; i < table->columns; i++) {
 		const struct cat_column *c = &table->column[i];
 		if (null[i]) {
-			row[i / 8] |= (char)(1u << i % 8);
+			if (c->place < table->first)
+				row[c->place / 8] |= (char)(1u << c->place % 8);
+			else
+				row[c->offset - 1] = 1;
 			continue;
 		}
 		if (!is_var(c->type)) {
@@ -223,20 +276,35 @@ cat_row_encode(const struct cat_table *table, struct txn *t, const union cat_val
 
 /* ---- decoding ---------------------------------------------------------------- */
 
+/* Of a place that every row has. */
 static inline bool
-is_null(const char *row, unsigned column)
+is_null(const char *row, unsigned place)
 {
-	return (unsigned char)row[column / 8] >> column % 8 & 1;
+	return (unsigned char)row[place / 8] >> place % 8 & 1;
+}
+
+/* How many places the row has; 0: it contradicts itself. */
+static unsigned
+places_of(const struct cat_table *t, const char *row, uint32_t len)
+{
+	uint16_t n = t->first;
+	if (len < t->first_fixed)
+		return 0;
+	if (!is_null(row, t->first))
+		return n;
+	if (len < t->first_fixed + sizeof n)
+		return 0;
+	memcpy(&n, row + t->first_fixed, sizeof n);
+	return n;
 }
 
 /* C2, judged. */
 static inline bool
-cell_at(const struct cat_table *t, const char *row, uint32_t len, const struct cat_column *c,
-    struct cat_cell *out)
+cell_at(const struct cat_table *t, const char *row, uint32_t len, unsigned offset, struct cat_cell *out)
 {
-	memcpy(out, row + c->offset, sizeof *out);
+	memcpy(out, row + offset, sizeof *out);
 	uint32_t n = out->len & ~CAT_SPILLED;
-	if (out->where < t->fixed || (uint64_t)out->where + n > len)
+	if (out->where < t->first_fixed || (uint64_t)out->where + n > len)
 		return false;
 	return !(out->len & CAT_SPILLED) || n == CAT_SPILL || n == CAT_SPILL_KEY;
 }
@@ -248,6 +316,28 @@ struct spilled {
 	struct spilled *next;
 };
 
+/* A place that only some rows have: is it there in that row, and has it a value? What to show else is put into the vector. */
+static nam_status
+added(const struct cat_table *table, const struct cat_column *c, const struct txn_row *r, struct cat_vec *out,
+    unsigned k, bool *there)
+{
+	const char *row = r->bytes;
+	unsigned places = places_of(table, row, r->len);
+	*there = false;
+	if (places == 0)
+		return NAM_CORRUPT;
+	if (c->place >= places) {
+		cat_vec_set(out, k, c->absent, c->missing == NULL);
+		return NAM_OK;
+	}
+	if (r->len < (uint32_t)c->offset + cell_bytes(c->type))
+		return NAM_CORRUPT;
+	*there = row[c->offset - 1] == 0;
+	if (!*there)
+		cat_vec_set(out, k, (union cat_val){ .s = { "", 0 } }, true);
+	return NAM_OK;
+}
+
 static nam_status
 decode_strs(const struct cat_table *table, unsigned column, const struct txn_row *rows, unsigned n,
     struct cat_vec *out, struct spilled **list, unsigned *spills, struct nam_arena *arena)
@@ -256,12 +346,19 @@ decode_strs(const struct cat_table *table, unsigned column, const struct txn_row
 	for (unsigned k = 0; k < n; k++) {
 		const char *row = rows[k].bytes;
 		struct cat_cell cell;
-		out->null[k] = is_null(row, column);
-		if (out->null[k]) {
+		if (__builtin_expect(c->place >= table->first, 0)) {
+			bool there;
+			nam_status st = added(table, c, &rows[k], out, k, &there);
+			if (st != NAM_OK)
+				return st;
+			if (!there)
+				continue;
+			out->null[k] = 0;
+		} else if ((out->null[k] = is_null(row, c->place))) {
 			out->s[k] = (struct cat_str){ "", 0 };
 			continue;
 		}
-		if (!cell_at(table, row, rows[k].len, c, &cell))
+		if (!cell_at(table, row, rows[k].len, c->offset, &cell))
 			return NAM_CORRUPT;
 		if (__builtin_expect(!(cell.len & CAT_SPILLED), 1)) {
 			out->s[k] = (struct cat_str){ row + cell.where, cell.len };
@@ -287,7 +384,7 @@ decode_fixed(const struct cat_table *table, unsigned column, const struct txn_ro
     struct cat_vec *out)
 {
 	const struct cat_column *c = &table->column[column];
-	unsigned off = c->offset, byte = column / 8, bit = column % 8;
+	unsigned off = c->offset, byte = c->place / 8, bit = c->place % 8;
 	switch (c->type) {
 	case CAT_BOOL:
 		for (unsigned k = 0; k < n; k++) {
@@ -333,6 +430,42 @@ decode_fixed(const struct cat_table *table, unsigned column, const struct txn_ro
 	}
 }
 
+/* Of a place that only some rows have, row by row. */
+static nam_status
+decode_added(const struct cat_table *table, const struct cat_column *c, const struct txn_row *rows,
+    unsigned n, struct cat_vec *out)
+{
+	for (unsigned k = 0; k < n; k++) {
+		const char *cell = (const char *)rows[k].bytes + c->offset;
+		union cat_val v;
+		bool there;
+		nam_status st = added(table, c, &rows[k], out, k, &there);
+		if (st != NAM_OK)
+			return st;
+		if (!there)
+			continue;
+		if (c->type == CAT_BOOL) {
+			v.i = *cell != 0;
+		} else if (c->type == CAT_INT2) {
+			int16_t x;
+			memcpy(&x, cell, sizeof x);
+			v.i = x;
+		} else if (c->type == CAT_INT4) {
+			int32_t x;
+			memcpy(&x, cell, sizeof x);
+			v.i = x;
+		} else if (c->type == CAT_FLOAT4) {
+			float x;
+			memcpy(&x, cell, sizeof x);
+			v.f = (double)x;
+		} else {
+			memcpy(&v.i, cell, sizeof v.i);
+		}
+		cat_vec_set(out, k, v, false);
+	}
+	return NAM_OK;
+}
+
 static nam_status
 fetch_spilled(struct txn *t, struct spilled *list, unsigned n, struct nam_arena *arena)
 {
@@ -359,18 +492,21 @@ cat_rows_decode(const struct cat_table *table, struct txn *t, const struct txn_r
 	struct spilled *list = NULL;
 	unsigned spills = 0;
 	for (unsigned k = 0; k < n; k++)
-		if (rows[k].len < table->fixed)
+		if (rows[k].len < table->first_fixed)
 			return NAM_CORRUPT;
 	for (unsigned j = 0; j < wants; j++) {
 		NAM_ASSERT(want[j] < table->columns);
 		enum cat_type type = table->column[want[j]].type;
 		if (!cat_vec_take(&col[j], type, n, arena))
 			return NAM_NOMEM;
-		if (!is_var(type)) {
+		const struct cat_column *c = &table->column[want[j]];
+		if (!is_var(type) && c->place < table->first) {
 			decode_fixed(table, want[j], rows, n, &col[j]);
 			continue;
 		}
-		nam_status st = decode_strs(table, want[j], rows, n, &col[j], &list, &spills, arena);
+		nam_status st = !is_var(type)
+				    ? decode_added(table, c, rows, n, &col[j])
+				    : decode_strs(table, want[j], rows, n, &col[j], &list, &spills, arena);
 		if (st != NAM_OK)
 			return st;
 	}
@@ -382,13 +518,16 @@ blobs_of(const struct txn_table *tt, const void *bytes, uint32_t len, struct txn
 {
 	const struct cat_table *t = tt->owner;
 	const char *row = bytes;
-	unsigned n = 0;
-	if (len < t->fixed)
-		return 0;
-	for (unsigned i = 0; i < t->columns && n < max; i++) {
+	unsigned n = 0, places = places_of(t, row, len);
+	if (places > t->places)
+		places = t->places;
+	/* Those of dropped columns, too: their old values still have theirs. */
+	for (unsigned p = 0; p < places && n < max; p++) {
 		struct cat_cell cell;
-		if (!is_var(t->column[i].type) || is_null(row, i) ||
-		    !cell_at(t, row, len, &t->column[i], &cell) || !(cell.len & CAT_SPILLED))
+		unsigned offset = t->place ? t->place[p].offset : t->column[p].offset;
+		if (!is_var(t->place ? (enum cat_type)t->place[p].type : t->column[p].type) ||
+		    (p < t->first ? is_null(row, p) : offset + sizeof cell > len || row[offset - 1] != 0) ||
+		    !cell_at(t, row, len, offset, &cell) || !(cell.len & CAT_SPILLED))
 			continue;
 		memcpy(&out[n++], row + cell.where, sizeof *out);
 	}
@@ -483,7 +622,7 @@ same_var(const struct cat_table *t, const char *row, uint32_t len, const struct 
     const char *key, uint32_t n)
 {
 	struct cat_cell cell;
-	if (!cell_at(t, row, len, c, &cell))
+	if (!cell_at(t, row, len, c->offset, &cell))
 		return false;
 	if (cell.len & CAT_SPILLED) {
 		unsigned char d[CAT_DIGEST];
@@ -509,12 +648,12 @@ same_key(const struct txn_table *tt, const void *bytes, uint32_t len, const void
 {
 	const struct cat_table *t = tt->owner;
 	const char *row = bytes, *key = key_bytes;
-	if (len < t->fixed)
+	if (len < t->first_fixed)
 		return false;
-	uint32_t at = 0;
+	uint32_t at = 0; /* a key's columns are in every row: a new key has rows of its own */
 	for (unsigned i = 0; i < t->keys; i++) {
 		const struct cat_column *c = &t->column[t->key[i]];
-		if (is_null(row, t->key[i]))
+		if (is_null(row, c->place))
 			return false;
 		if (is_var(c->type)) {
 			uint32_t n;

@@ -7,6 +7,16 @@
  *        | bit k: column k | at column.offset      | in column order  |
  *        +-----------------+-----------------------+- - - - - - - - - +
  *
+ *   Bit number `first` of the bitmap says that the row goes on: places that ALTER TABLE added to the table follow.
+ *
+ *        first_fixed                                                   fixed (of that row)
+ *        +--------+- - - - - - - - - - - - - - - - - - - - - - - - - - - - - +
+ *        | places | is it NULL? 1 byte | cell | is it NULL? | cell | ...     |
+ *        +--------+- - - - - - - - - - - - - - - - - - - - - - - - - - - - - +
+ *
+ *   A row has the places that there were when it was written; of others a column shows its `missing`. Places of dropped
+ *   columns stay, zeros in rows written since.
+ *
  *   cell of BOOL 1 byte, INT2 2, INT4 FLOAT4 4, INT8 FLOAT8 DATE TIME and timestamps 8, little-endian, not aligned;
  *   of TEXT, NUMERIC and every other str 8:
  *
@@ -23,8 +33,8 @@
  * length as an int128).
  *
  * Always true
- *   C1  The place of a column's cell depends on the table only: any column of any row is O(1) away.
- *   C2  where >= fixed and where + length <= length of the row. A row that says otherwise is corrupt.
+ *   C1  Where a place's cell lies depends on the table only: any column of any row is O(1) away.
+ *   C2  where >= first_fixed and where + length <= length of the row. A row that says otherwise is corrupt.
  *   C3  The cell of a NULL is zeros.
  *   C4  A row never needs more than store.row_max bytes: what does not fit is spilled, the longest first,
  *       key columns last.
@@ -43,6 +53,7 @@ enum {
 	CAT_SPILL_KEY = CAT_SPILL + CAT_DIGEST, /* the same, of a key column */
 	CAT_INLINE_TEXT = 24,                   /* room for a value of unknown length */
 	CAT_INLINE_MAX = 1024,                  /* room for varchar(n) at most */
+	CAT_MORE = 2,                           /* bytes of `places` */
 	CAT_ROW_MIN = 16,
 	CAT_VALUE_MAX = 256 << 20, /* bytes of one value */
 };

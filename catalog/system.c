@@ -19,7 +19,7 @@ enum { C_TABLE, C_NUMBER, C_NAME, C_TYPE, C_NOT_NULL, C_KEY, C_KIND, C_TYPMOD, C
 
 /* What only some tables have: kind 'd' DEFAULT of column number, 'i' IDENTITY of it, 'c' CHECK, 'k' name of the
  * primary key, 'v' query of a view, 'u' a table it reads, 's' a sequence, 'g' how often it was altered, 'r' how many rows ANALYZE
- * counted, 't' what it found in column number. */
+ * counted, 't' what it found in column number, 'l' the places of its rows, 'm' what rows without a place for column number show. */
 enum { X_TABLE, X_KIND, X_NUMBER, X_NAME, X_TEXT, X_ALL };
 
 enum { WIDEST = C_ALL, KEY_WIDEST = 3 };
@@ -314,6 +314,34 @@ read_sequence(const char *text, struct cat_sequence *q)
 	return true;
 }
 
+/* What places_text has written. */
+static bool
+read_places(struct cat_table *t, const char *text, struct nam_arena *arena)
+{
+	unsigned first, places, type, column, used;
+	int skip;
+	if (sscanf(text, "%u %u%n", &first, &places, &skip) != 2 || first > places ||
+	    places > CAT_COLUMNS_MAX ||
+	    (t->place = nam_arena_zero(arena, (places + 1) * sizeof *t->place)) == NULL)
+		return false;
+	t->first = (uint16_t)first;
+	t->places = (uint16_t)places;
+	used = 0;
+	for (unsigned p = 0; p < places; p++) {
+		text += skip;
+		if (sscanf(text, " %u:%u%n", &type, &column, &skip) != 2 || type <= CAT_UNKNOWN ||
+		    type >= CAT_TYPES || column > t->columns ||
+		    (column > 0 && t->column[column - 1].type != (enum cat_type)type))
+			return false;
+		for (unsigned k = 0; column > 0 && k < t->keys; k++)
+			if (t->key[k] + 1u == column && p >= first)
+				return false;
+		t->place[p] = (struct cat_place){ .type = (uint8_t)type, .column = (uint16_t)column };
+		used += column > 0;
+	}
+	return used == t->columns;
+}
+
 /* Gives a table what nam_extras says of it, from extra[*at] on. */
 static nam_status
 decorate(struct cat_table *t, struct reading *r, unsigned *at)
@@ -336,6 +364,15 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 			if (!column)
 				return NAM_CORRUPT;
 			t->column[x->number - 1].dflt = x->text;
+			break;
+		case 'm':
+			if (!column)
+				return NAM_CORRUPT;
+			t->column[x->number - 1].missing = x->text;
+			break;
+		case 'l':
+			if (!read_places(t, x->text, r->arena))
+				return NAM_CORRUPT;
 			break;
 		case 'i':
 			if (!column)
@@ -503,12 +540,28 @@ fill_put(const struct cat_table *sys, struct txn *t, const union cat_val *v, str
 	return NAM_OK;
 }
 
+/* "first places type:column type:column ...": whose the places of a table's rows are. */
+static char *
+places_text(const struct cat_table *def, struct nam_arena *arena)
+{
+	enum { EACH = 12 };
+	size_t max = (def->places + 2u) * EACH, at;
+	char *text = nam_arena_take(arena, max);
+	if (text == NULL)
+		return NULL;
+	at = (size_t)snprintf(text, max, "%u %u", def->first, def->places);
+	for (unsigned p = 0; p < def->places; p++)
+		at +=
+		    (size_t)snprintf(text + at, max - at, " %u:%u", def->place[p].type, def->place[p].column);
+	return text;
+}
+
 /* The rows of nam_extras that say the rest of a definition. */
 static nam_status
 extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct nam_arena *arena)
 {
 	struct extra *x =
-	    nam_arena_zero(arena, (3u * def->columns + def->checks + def->uses + 5) * sizeof *x);
+	    nam_arena_zero(arena, (4u * def->columns + def->checks + def->uses + 6) * sizeof *x);
 	*out = x;
 	*n = 0;
 	if (x == NULL)
@@ -521,6 +574,8 @@ extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct n
 			x[(*n)++] = (struct extra){
 				.kind = 'i', .number = i + 1, .text = k->identity == 'a' ? "a" : "d"
 			};
+		if (k->missing != NULL)
+			x[(*n)++] = (struct extra){ .kind = 'm', .number = i + 1, .text = k->missing };
 		if (k->stats != NULL)
 			x[(*n)++] = (struct extra){ .kind = 't', .number = i + 1, .text = k->stats };
 	}
@@ -533,6 +588,11 @@ extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct n
 		struct extra *to = &x[(*n)++];
 		*to = (struct extra){ .kind = 'k', .text = "" };
 		memcpy(to->name, def->key_name, sizeof to->name);
+	}
+	if (def->place != NULL) {
+		x[*n] = (struct extra){ .kind = 'l', .text = places_text(def, arena) };
+		if (x[(*n)++].text == NULL)
+			return NAM_NOMEM;
 	}
 	if (def->generation != 0)
 		x[(*n)++] = (struct extra){ .kind = 'g', .number = def->generation, .text = "" };

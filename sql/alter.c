@@ -308,16 +308,36 @@ known_not_null(const struct sql_alter *a, unsigned c)
 	return f->was >= 0 && !f->typed && a->tab->column[f->was].not_null;
 }
 
+/* The definition in the catalog becomes that one. */
+static bool
+put(struct sql_alter *a, const struct cat_table *def, const struct cat_table **is)
+{
+	nam_status st = cat_alter(a->s->cfg.cat, a->s->t, *is, def);
+	if (st == NAM_DUPLICATE)
+		return cat_error(a->err, "42P07", "relation \"%s\" already exists", def->name);
+	if (st == NAM_OK)
+		st = cat_find(a->s->cfg.cat, a->s->t, def->name, is);
+	return st == NAM_OK || sql_status(a->err, st, NULL);
+}
+
 /* All is said: the rows are made what they are to be, and looked at. */
 static bool
 apply(struct sql_alter *a)
 {
-	struct cat_table *def = a->def, first = *def;
+	struct cat_table *def = a->def;
 	const struct cat_table *is = a->tab;
 	unsigned asked = 0;
 	if (def->columns == 0)
 		return cat_error(a->err, "0A000", "tables without columns are not supported yet");
+	if (a->reshape && !a->rewrite && !sql_alter_places(a))
+		return false;
+	if (a->rewrite) { /* rows of a new table have all places of their own */
+		def->place = NULL;
+		for (unsigned c = 0; c < def->columns; c++)
+			def->column[c].missing = NULL;
+	}
 	/* The new rules hold only once they have been asked. */
+	struct cat_table first = *def;
 	first.column = nam_arena_copy(a->arena, def->column, def->columns * sizeof *first.column);
 	first.check = nam_arena_zero(a->arena, (def->checks + 1) * sizeof *first.check);
 	if (first.column == NULL || first.check == NULL)
@@ -333,7 +353,10 @@ apply(struct sql_alter *a)
 			first.column[c].not_null = false;
 			asked++;
 		}
-	if (a->rewrite && (!sql_alter_views(a) || !sql_alter_rewrite(a, &first, &is)))
+	if ((a->reshape || a->rewrite) && !sql_alter_views(a))
+		return false;
+	if (a->rewrite ? !sql_alter_rewrite(a, &first, &is)
+		       : a->reshape && (!sql_alter_sequences(a) || !put(a, &first, &is)))
 		return false;
 	for (unsigned c = 0; c < def->columns; c++)
 		if (def->column[c].not_null && !first.column[c].not_null && !no_nulls(a, is, &def->column[c]))
@@ -341,12 +364,7 @@ apply(struct sql_alter *a)
 	for (unsigned i = 0; i < def->checks; i++)
 		if (!known_check(a, &def->check[i]) && !all_pass(a, is, &def->check[i]))
 			return false;
-	if (a->rewrite && asked == 0)
-		return true;
-	nam_status st = cat_alter(a->s->cfg.cat, a->s->t, is, def);
-	if (st == NAM_DUPLICATE)
-		return cat_error(a->err, "42P07", "relation \"%s\" already exists", def->name);
-	return st == NAM_OK || sql_status(a->err, st, NULL);
+	return ((a->reshape || a->rewrite) && asked == 0) || put(a, def, &is);
 }
 
 bool
@@ -410,8 +428,9 @@ sql_alter_table(struct sql_session *s, const struct ast_stmt *ast, const struct 
 	}
 	qsort(def.check, def.checks, sizeof *def.check, by_name);
 	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser };
-	struct sql_plan *p = a.rewrite ? sql_plan_rules(&def, &in, err) : NULL;
-	if (a.rewrite && p == NULL)
+	bool columns_are_others = a.rewrite || a.reshape;
+	struct sql_plan *p = columns_are_others ? sql_plan_rules(&def, &in, err) : NULL;
+	if (columns_are_others && p == NULL)
 		return false;
 	sql_plan_free(p);
 	return apply(&a);

@@ -19,7 +19,8 @@ struct sql_alter {
 	const struct cat_table *tab;    /* as it is */
 	struct cat_table *def;          /* as it is to be: room for all columns and checks of both */
 	struct sql_alter_from *from;    /* by column of def */
-	bool rewrite;                   /* the rows as they lie do not do */
+	bool reshape;                   /* columns come or go, */
+	bool rewrite;                   /* and the rows as they lie do not do */
 	char (*gone)[CAT_NAME_MAX + 1]; /* sequences of columns that are dropped */
 	unsigned gones;
 	const struct sql_sink *sink;
@@ -44,6 +45,10 @@ bool sql_alter_add(struct sql_alter *a, const struct ast_alter *k);
 bool sql_alter_drop(struct sql_alter *a, const struct ast_alter *k);
 bool sql_alter_type(struct sql_alter *a, const struct ast_alter *k);
 bool sql_alter_key(struct sql_alter *a);
+/* Gives def the places its rows have when those there are stay as they are; a->rewrite when that cannot be. */
+bool sql_alter_places(struct sql_alter *a);
+/* Sequences of columns that are gone go, too. */
+bool sql_alter_sequences(struct sql_alter *a);
 /* Do the views that read the table stand by the new definition? */
 bool sql_alter_views(struct sql_alter *a);
 /* A table of def's columns, under its name, with the rows as they become. *made: it. */

@@ -2,7 +2,8 @@
  * alter_column.c -- ALTER TABLE's ADD COLUMN, DROP COLUMN, ALTER COLUMN TYPE and primary keys: what depends on a
  * column, and the rows written anew.
  *
- * A table that is rewritten becomes another one under its name: INSERT INTO the new SELECT ... FROM the old, in the
+ * Rows stay as they are when columns come or go, as long as the new ones fit into the slots there are: see places in
+ * catalog/row_format.h. A table that is rewritten becomes another one under its name: INSERT INTO the new SELECT ... FROM the old, in the
  * transaction that asks. Whether the rest of the catalog can live without a column is found out by binding it
  * against a definition that does not have it.
  */
@@ -171,7 +172,8 @@ sql_alter_add(struct sql_alter *a, const struct ast_alter *k)
 		.identity = add->identity };
 	strcpy(c->name, add->name);
 	*from = (struct sql_alter_from){ .was = -1, .added = add };
-	a->rewrite = true;
+	a->reshape = true;
+	a->rewrite |= add->seq != NULL; /* each row gets another value */
 	if (!sql_plan_try(def, add, 1, NULL, 0, &in, a->err))
 		return false;
 	return add->seq == NULL ||
@@ -266,11 +268,12 @@ sql_alter_drop(struct sql_alter *a, const struct ast_alter *k)
 	if (key) {
 		def->keys = 0;
 		def->key_name[0] = 0;
+		a->rewrite = true;
 	}
 	memmove(def->column + c, def->column + c + 1, (def->columns - c - 1) * sizeof *def->column);
 	memmove(a->from + c, a->from + c + 1, (def->columns - c - 1u) * sizeof *a->from);
 	def->columns--;
-	a->rewrite = true;
+	a->reshape = true;
 	return true;
 }
 
@@ -481,6 +484,82 @@ sql_alter_key(struct sql_alter *a)
 			    "column \"%s\" of relation \"%s\" contains null values", col->name, def->name);
 	}
 	return true;
+}
+
+/* ---- places: rows that stay as they are ---------------------------------------------------- */
+
+/* What the rows there are show for an added column: its default, if that is the same for all. */
+static bool
+missing(struct sql_alter *a, const struct sql_plan *p, unsigned c)
+{
+	struct cat_column *col = &a->def->column[c];
+	const struct sql_expr *e = p->rules ? p->rules->dflt[c] : NULL;
+	struct cat_datum d;
+	col->missing = NULL;
+	if (e == NULL)
+		return true;
+	if (!e->pure) {
+		a->rewrite = true;
+		return true;
+	}
+	if (!sql_eval_one(e, &a->s->x.env, &d))
+		return false;
+	if (d.null)
+		return true;
+	if (col->typmod != -1 && !cat_value_fit(col->type, col->typmod, &d.v, a->arena, a->err))
+		return false;
+	struct cat_str text = cat_value_out(col->type, d.v, a->arena);
+	col->missing = nam_arena_str(a->arena, text.p, text.len);
+	return col->missing != NULL || sql_no_memory(a->err);
+}
+
+bool
+sql_alter_places(struct sql_alter *a)
+{
+	const struct cat_table *tab = a->tab;
+	struct cat_table *def = a->def;
+	unsigned places = tab->places;
+	def->place = nam_arena_zero(a->arena, ((size_t)tab->places + def->columns + 1) * sizeof *def->place);
+	if (def->place == NULL)
+		return sql_no_memory(a->err);
+	struct sql_bind_in in = { .cat = a->s->cfg.cat, .t = a->s->t, .parser = a->s->cfg.parser };
+	struct sql_plan *p = sql_plan_rules(def, &in, a->err);
+	if (p == NULL)
+		return false;
+	sql_prepare_exec(a->s, a->sink, a->err);
+	a->s->x.env.arena = a->arena;
+	for (unsigned k = 0; k < places; k++)
+		def->place[k].type = tab->place ? tab->place[k].type : (uint8_t)tab->column[k].type;
+	bool ok = true;
+	for (unsigned c = 0; ok && c < def->columns; c++) {
+		int was = a->from[c].was;
+		unsigned k = was >= 0 ? tab->column[was].place : places++;
+		def->place[k].type = (uint8_t)def->column[c].type;
+		def->place[k].column = (uint16_t)(c + 1);
+		ok = was >= 0 || missing(a, p, c);
+	}
+	sql_plan_free(p);
+	if (!ok)
+		return false;
+	def->first = tab->first;
+	def->places = (uint16_t)places;
+	struct cat_table probe = *def;
+	a->rewrite |= places > CAT_COLUMNS_MAX || !cat_table_layout(&probe, a->err) ||
+		      !cat_table_fits(&probe, tab->store.row_max);
+	sql_err_clear(a->err);
+	return true;
+}
+
+bool
+sql_alter_sequences(struct sql_alter *a)
+{
+	nam_status st = NAM_OK;
+	for (unsigned i = 0; st == NAM_OK && i < a->gones; i++) {
+		const struct cat_table *seq;
+		if ((st = cat_find(a->s->cfg.cat, a->s->t, a->gone[i], &seq)) == NAM_OK && seq != NULL)
+			st = cat_drop(a->s->cfg.cat, a->s->t, seq);
+	}
+	return st == NAM_OK || sql_status(a->err, st, NULL);
 }
 
 /* ---- the rows ------------------------------------------------------------------------------ */

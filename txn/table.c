@@ -36,6 +36,22 @@ sizes(struct txn_table_view *v, const struct txn_table *t)
 	v->per_extent = (uint32_t)((NET_EXTENT - sizeof(struct txn_extent)) / v->block_bytes);
 }
 
+uint32_t
+txn_row_room(uint16_t slots, uint32_t row_max)
+{
+	struct txn_table t = { .slots = slots, .row_max = row_max };
+	struct txn_table_view is, more;
+	sizes(&is, &t);
+	uint32_t room = (row_max + 7) & ~7u;
+	for (t.row_max = room + 8; t.row_max <= TXN_ROW_MAX; t.row_max += 8) {
+		sizes(&more, &t);
+		if (more.block_bytes != is.block_bytes)
+			break;
+		room = t.row_max;
+	}
+	return room <= TXN_ROW_MAX ? room : row_max;
+}
+
 /* ---- the ledger: every extent that is not a link of the blocks' chain ---- */
 
 /* An extent from any node, round from start. */

@@ -93,6 +93,8 @@ struct txn_table {
 };
 enum { TXN_ROW_MAX = 8000, TXN_BLOBS_MAX = 64 };
 
+/* Payload bytes that fit a slot when blocks are as long as they are for row_max: at least as many. */
+uint32_t txn_row_room(uint16_t slots, uint32_t row_max);
 /* Makes the remote part: anchor, index. In a coroutine. The table is empty. */
 nam_status txn_table_create(struct txn_worker *tw, struct txn_table *t);
 /* Opens/closes this process's view of it. open: no I/O. */

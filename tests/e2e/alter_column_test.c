@@ -202,6 +202,91 @@ static const struct golden typed[] = {
 	    "ALTER TABLE2|2; INSERT 0 1" },
 };
 
+/* Columns come and go, the rows stay where they are: the table keeps its number. */
+#define STAYS "select count(*) from was join nam_tables n using (id)", "1; SELECT 1"
+static const struct golden stays[] = {
+	{ "create table t (a int primary key, b text, c bool); insert into t values (1, 'one', true), (2, "
+	  "repeat('two', 1000), "
+	  "null), (3, null, false); create table was as select id from nam_tables where name = 't'",
+	    "CREATE TABLE INSERT 0 3 SELECT 1" },
+	{ "alter table t add d int default 4", "ALTER TABLE" },
+	{ STAYS },
+	{ "insert into t values (4, 'four', true, 44), (5, 'five', null, null); update t set c = true where "
+	  "a = 3",
+	    "INSERT 0 2 UPDATE 1" },
+	{ "select a, length(b), c, d from t order by a",
+	    "1|3|t|4;2|3000|~|4;3|~|t|4;4|4|t|44;5|4|~|~; SELECT 5" },
+	{ "alter table t alter d set default 7; insert into t (a) values (6)", "ALTER TABLE INSERT 0 1" },
+	{ "select d from t where a in (1, 4, 5, 6) order by a", "4;44;~;7; SELECT 4" },
+	{ "alter table t drop b", "ALTER TABLE" },
+	{ STAYS },
+	{ "select * from t order by a", "1|t|4;2|~|4;3|t|4;4|t|44;5|~|~;6|~|7; SELECT 6" },
+	{ "insert into t values (7, false, 77), (2, false, 1)",
+	    "ERROR 23505: duplicate key value violates unique constraint \"t_pkey\"" },
+	{ "update t set d = d + 1 where a < 3 returning *", "1|t|5;2|~|5; UPDATE 2" },
+	{ "delete from t where a = 2; insert into t values (2, true, 22)", "DELETE 1 INSERT 0 1" },
+	{ "alter table t add b bool default false", "ALTER TABLE" },
+	{ STAYS },
+	{ "select * from t order by a", "1|t|5|f;2|t|22|f;3|t|4|f;4|t|44|f;5|~|~|f;6|~|7|f; SELECT 6" },
+	{ "update t set b = null where a = 1; update t set b = true where a = 6; select a, b from t where b "
+	  "is not false",
+	    "UPDATE 1 UPDATE 11|~;6|t; SELECT 2" },
+	{ "create table k as select * from t", "SELECT 6" },
+	{ "analyze t; select count(*), count(b), count(d) from t", "ANALYZE6|5|5; SELECT 1" },
+	{ "begin; alter table t drop c, add e text default 'e'; insert into t values (8, 1, true, 'x'); "
+	  "select count(*), "
+	  "min(e), max(e) from t; rollback",
+	    "BEGIN ALTER TABLE INSERT 0 17|e|x; SELECT 1 ROLLBACK" },
+	{ STAYS },
+	{ "select * from t where a = 4", "4|t|44|f; SELECT 1" },
+	/* a default that is not the same for all, or another type: then they move */
+	{ "alter table t alter d type bigint", "ALTER TABLE" },
+	{ "select count(*) from was join nam_tables n using (id)", "0; SELECT 1" },
+	{ "select * from t order by a", "1|t|5|~;2|t|22|f;3|t|4|f;4|t|44|f;5|~|~|f;6|~|7|t; SELECT 6" },
+	/* long values among the new columns, and in rows whose columns are gone */
+	{ "create table l (a int primary key, b text, c text); insert into l select g, repeat('b', g * 100), "
+	  "repeat('c', g * "
+	  "50) from generate_series(1, 60) g",
+	    "CREATE TABLE INSERT 0 60" },
+	{ "truncate was; insert into was select id from nam_tables where name = 'l'",
+	    "TRUNCATE TABLE INSERT 0 1" },
+	{ "alter table l drop b; alter table l add d text default 'dd'; update l set d = repeat('d', a * "
+	  "100) where a > 30",
+	    "ALTER TABLE ALTER TABLE UPDATE 30" },
+	{ STAYS },
+	{ "select count(*), sum(length(c)), sum(length(d)), min(length(d)) from l",
+	    "60|91500|136560|2; SELECT 1" },
+	{ "delete from l where a % 2 = 0; alter table l drop c; insert into l select g, 'new' from "
+	  "generate_series(2, 60, 2) "
+	  "g; select count(*), sum(length(d)) from l",
+	    "DELETE 30 ALTER TABLE INSERT 0 3060|67620; SELECT 1" },
+	{ "select d from l where a = 7", "dd; SELECT 1" },
+	/* eight columns: the bitmap is full */
+	{ "create table e (a int, b int, c int, d int, e int, f int, g int, h int); insert into e values (1, "
+	  "null, 3, 4, 5, 6, "
+	  "7, null)",
+	    "CREATE TABLE INSERT 0 1" },
+	{ "alter table e add i bool; insert into e values (1, 2, 3, 4, 5, 6, 7, 8, true); alter table e drop "
+	  "a, add j bool "
+	  "default true; select * from e order by b",
+	    "ALTER TABLE INSERT 0 1 ALTER TABLE2|3|4|5|6|7|8|t|t;~|3|4|5|6|7|~|~|t; SELECT 2" },
+	/* no room any more, at some time */
+	{ "create table n (a int primary key, b int); insert into n values (0, 0)",
+	    "CREATE TABLE INSERT 0 1" },
+	{ "alter table n add c1 int default 1; insert into n (a) values (1); alter table n add c2 int "
+	  "default 2; insert into n "
+	  "(a) values (2); alter table n add c3 int default 3; insert into n (a) values (3); alter table n "
+	  "add c4 text "
+	  "default 'four'; insert into n (a) values (4); alter table n drop c1, add c5 numeric default 5.50",
+	    "ALTER TABLE INSERT 0 1 ALTER TABLE INSERT 0 1 ALTER TABLE INSERT 0 1 ALTER TABLE INSERT 0 1 "
+	    "ALTER TABLE" },
+	{ "select * from n order by a", "0|0|2|3|four|5.50;1|~|2|3|four|5.50;2|~|2|3|four|5.50;3|~|2|3|four|"
+					"5.50;4|~|2|3|four|5.50; SELECT 5" },
+	{ "alter table n drop b, drop c2, drop c3, drop c4; alter table n add b int; select * from n where a "
+	  "= 3",
+	    "ALTER TABLE ALTER TABLE3|5.50|~; SELECT 1" },
+};
+
 static const struct golden keys[] = {
 	{ "create table t (a int, b text, c int); insert into t values (1, 'x', null), (2, 'y', 1), (2, 'z', "
 	  "1)",
@@ -269,6 +354,7 @@ static const struct golden in_transactions[] = {
 GOLDEN(test_added, added)
 GOLDEN(test_dropped, dropped)
 GOLDEN(test_typed, typed)
+GOLDEN(test_stays, stays)
 GOLDEN(test_keys, keys)
 GOLDEN(test_in_transactions, in_transactions)
 
@@ -279,6 +365,7 @@ main(void)
 		cmocka_unit_test(test_added),
 		cmocka_unit_test(test_dropped),
 		cmocka_unit_test(test_typed),
+		cmocka_unit_test(test_stays),
 		cmocka_unit_test(test_keys),
 		cmocka_unit_test(test_in_transactions),
 	};

@@ -225,6 +225,58 @@ rewritten(void **state)
 	teller_close(&b);
 }
 
+/* Another process has only what lies in the catalog. */
+static void
+elsewhere(void **state)
+{
+	(void)state;
+	struct embedded other = { .region = e.region };
+	struct net_local *local[2] = { sn_local(e.region), NULL };
+	struct cn_config cfg = { .local = local, .workers = 1 };
+	struct nam_err err = { 0 };
+	struct teller a, b, c;
+	teller_open(&a, &e, 0);
+	says(&a, "create table x (id int primary key, v text, w int); insert into x values (1, 'one', 1)",
+	    "CREATE TABLE INSERT 0 1");
+	assert_int_equal(cn_open(&other.cn, &cfg, &err), NAM_OK);
+	teller_open(&b, &other, 0);
+	says(&b, "select * from x", "1|one|1; SELECT 1");
+	says(&a, "set namdb.visibility = cluster", "SET");
+	says(&b, "set namdb.visibility = cluster", "SET");
+	says(&a, "alter table x add d numeric default 1.50, drop v", "ALTER TABLE");
+	says(&b, "insert into x values (2, 2, 2.5)", "INSERT 0 1");
+	says(&b, "select * from x order by id", "1|1|1.50;2|2|2.5; SELECT 2");
+	says(&b, "alter table x add s text default 'long enough to be long', add constraint w check (w > 0)",
+	    "ALTER TABLE");
+	says(&a, "insert into x (id, w) values (3, 0)",
+	    "ERROR 23514: new row for relation \"x\" violates check constraint \"w\"");
+	says(&a, "insert into x (id, w) values (3, 3); update x set s = 'short' where id = 1",
+	    "INSERT 0 1 UPDATE 1");
+	says(&b, "select * from x order by id",
+	    "1|1|1.50|short;2|2|2.5|long enough to be long;3|3|1.50|long enough to be long; SELECT 3");
+	/* what one has begun, the other must not break */
+	says(&b, "begin isolation level repeatable read; select count(*) from x", "BEGIN3; SELECT 1");
+	says(&b, "insert into x (id, w) values (4, 4)", "INSERT 0 1");
+	says(&a, "alter table x drop d", "ALTER TABLE");
+	says(&b, "commit", LOST);
+	says(&b, "begin; insert into x (id, w) values (5, 5)", "BEGIN INSERT 0 1");
+	struct later l;
+	start(&l, &a, "alter table x add t int default 9");
+	usleep(20000);
+	says(&b, "commit", "COMMIT");
+	assert_string_equal(wait_for(&l), "ALTER TABLE");
+	teller_close(&b);
+	cn_close(other.cn);
+	/* and one that comes only now */
+	assert_int_equal(cn_open(&other.cn, &cfg, &err), NAM_OK);
+	teller_open(&c, &other, 0);
+	says(&c, "select id, w, t from x order by id", "1|1|9;2|2|9;3|3|9;5|5|9; SELECT 4");
+	teller_close(&c);
+	cn_close(other.cn);
+	says(&a, "drop table x", "DROP TABLE");
+	teller_close(&a);
+}
+
 /* ---- everybody at once ----------------------------------------------------------------------- */
 
 struct busy {
@@ -385,6 +437,7 @@ main(void)
 		cmocka_unit_test(old_rules),
 		cmocka_unit_test(writers_wait),
 		cmocka_unit_test(rewritten),
+		cmocka_unit_test(elsewhere),
 		cmocka_unit_test(everybody),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
