@@ -80,6 +80,24 @@ validate_absent(struct txn *t)
 	return NAM_OK;
 }
 
+/*
+ * A block without any version, whose word is newer than we are: emptied by the collector, or a commit that the READ met
+ * between directory and word. Of the latter, a second READ shows the directory. What the collector empties was
+ * deleted before our snapshot, or never there.
+ */
+static nam_status
+emptied(struct txn *t, const struct txn_table_view *v, const uint64_t *img, net_addr at, bool *yes)
+{
+	uint64_t again[4 + REC_SLOTS_MAX];
+	*yes = false;
+	if ((img[REC_WORD] & REC_LOCK) || !txn_rec_dir_whole(v, img, at) || txn_rec_newest(v, img) != 255)
+		return NAM_OK;
+	nam_status st = net_read1(t->tw->w, at, again, (4u + v->slots) * 8u, &t->counts);
+	*yes = st == NAM_OK && again[REC_WORD] == img[REC_WORD] && txn_rec_dir_whole(v, again, at) &&
+	       txn_rec_newest(v, again) == 255;
+	return st;
+}
+
 /* Does a table hold anything that our snapshot did not show? NAM_BUSY: it may come to, *lock is on a block. */
 static nam_status
 table_news(struct txn *t, const struct txn_table_view *v, uint64_t *lock)
@@ -97,6 +115,9 @@ table_news(struct txn *t, const struct txn_table_view *v, uint64_t *lock)
 			const uint64_t *img = (uint64_t *)(void *)(ext + off);
 			if (!block_news(t, v, img, (net_addr){ at + off }))
 				continue;
+			bool none;
+			if ((st = emptied(t, v, img, (net_addr){ at + off }, &none)) != NAM_OK || none)
+				continue;
 			*lock = img[REC_WORD];
 			st = *lock & REC_LOCK ? NAM_BUSY : NAM_CONFLICT;
 		}
@@ -106,14 +127,23 @@ table_news(struct txn *t, const struct txn_table_view *v, uint64_t *lock)
 	return st;
 }
 
-/* Until ranges have leaves to validate, a scanned table counts as one range: nothing in it may be newer. */
+/*
+ * Until ranges have leaves to validate, a scanned table counts as one range: nothing in it may be newer. A block that the
+ * collector holds is soon as it was, or empty.
+ */
 static nam_status
 validate_scans(struct txn *t)
 {
+	enum { LOOKS = 20 };
 	nam_status st = NAM_OK;
 	uint64_t lock;
 	for (uint32_t i = 0; st == NAM_OK && i < t->nscanned; i++)
-		st = table_news(t, t->scanned[i]->view, &lock);
+		for (unsigned tries = 0; tries < LOOKS; tries++) {
+			st = table_news(t, t->scanned[i]->view, &lock);
+			if (st != NAM_BUSY || txn_lock_intent(lock) != TXN_INTENT_GC)
+				break;
+			net_sleep(t->tw->w, 50000);
+		}
 	return st == NAM_BUSY ? NAM_CONFLICT : st;
 }
 
