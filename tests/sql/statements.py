@@ -360,6 +360,70 @@ def errors(m):
         m.add("errors", text)
 
 
+# Types of columns that come and go, with values they take.
+WALK = {"integer": ["1", "-7", "NULL"], "bigint": ["5000000000", "0"], "text": ["'x'", "'12'", "''"], "varchar(4)": ["'ab'", "'7'"],
+        "numeric(6,2)": ["1.555", "-2"], "boolean": ["true", "false"], "date": ["'2024-02-29'"], "float8": ["0.5"]}
+
+
+def alterations(m):
+    """A table whose columns come, go and change at random; after each step all of it is shown."""
+    pick = m.dice.choice
+
+    def column():
+        return "c%d" % m.dice.randrange(6)
+
+    def action():
+        kind, name = pick(list(WALK)), column()
+        value = pick(WALK[kind])
+        return pick([
+            lambda: "ADD COLUMN %s %s" % (name, kind),
+            lambda: "ADD %s %s DEFAULT %s" % (name, kind, value),
+            lambda: "ADD %s %s NOT NULL DEFAULT %s" % (name, kind, value),
+            lambda: "ADD COLUMN %s %s DEFAULT %s CHECK (%s IS NOT NULL)" % (name, kind, value, name),
+            lambda: "DROP COLUMN %s" % name,
+            lambda: "ALTER %s TYPE %s" % (name, kind),
+            lambda: "ALTER COLUMN %s TYPE %s USING %s" % (name, kind, value),
+            lambda: "ALTER %s TYPE text USING %s::text || '+'" % (name, name),
+            lambda: "ALTER %s SET DEFAULT %s" % (name, value),
+            lambda: "ALTER %s DROP DEFAULT" % name,
+            lambda: "ALTER %s %s NOT NULL" % (name, pick(["SET", "DROP"])),
+            lambda: pick(["DROP CONSTRAINT alt_pkey", "ADD PRIMARY KEY (id)", "ADD PRIMARY KEY (id, %s)" % name]),
+        ])()
+
+    m.add("alter", "CREATE TABLE alt (id integer PRIMARY KEY, c0 text)")
+    m.add("alter", "INSERT INTO alt VALUES (1, 'one'), (2, NULL)")
+    for step in range(3, 140):
+        m.add("alter", "ALTER TABLE alt %s" % action())  # of two errors in one statement either may be told
+        if step % 3 == 0:
+            m.add("alter", "INSERT INTO alt (id) VALUES (%d)" % step)
+        if step % 4 == 0:
+            m.add("alter", "UPDATE alt SET %s = DEFAULT WHERE id %% 5 = %d" % (column(), step % 5))
+        m.add("alter", "SELECT *, %d AS step FROM alt ORDER BY id" % step)
+    m.add("alter", "DROP TABLE alt")
+
+
+def locking(m):
+    strengths = ["FOR UPDATE", "FOR NO KEY UPDATE", "FOR SHARE", "FOR KEY SHARE"]
+    m.some("for update", 30, lambda pick: "SELECT %s FROM t %s ORDER BY id %s%s%s" % (
+        pick(["id, i", "*", "id, s || 'x'"]), pick(["", "WHERE i > 1", "WHERE id IN (1, 2, 3)", "WHERE id = 7"]),
+        pick(["", "LIMIT 3 ", "LIMIT 2 OFFSET 1 "]), pick(strengths), pick(["", " NOWAIT", " SKIP LOCKED", " OF t"])))
+    m.some("for update", 20, lambda pick: "SELECT t.id, u.k FROM t %s JOIN u ON t.i = u.i ORDER BY 1, 2 %s%s" % (
+        pick(["", "LEFT", "RIGHT"]), pick(strengths), pick(["", " OF t", " OF u", " OF t, u", " OF x"])))
+    m.some("for update", 12, lambda pick: pick([
+        "SELECT count(*) FROM t %s", "SELECT i FROM t GROUP BY i %s", "SELECT DISTINCT i FROM t %s", "VALUES (1) %s",
+        "SELECT i FROM t UNION SELECT k FROM u %s", "SELECT * FROM (SELECT id FROM t) q ORDER BY 1 %s",
+        "SELECT * FROM (SELECT count(*) FROM t) q %s"]) % pick(strengths))
+    m.add("create table as", "CREATE TABLE made AS SELECT id, s AS t2, m FROM t WHERE id < 9")
+    m.add("create table as", "SELECT * FROM made ORDER BY id")
+    m.add("create table as", "CREATE TABLE made AS SELECT 1")
+    m.add("create table as", "CREATE TABLE made2 (a, b) AS SELECT id, id FROM t WITH NO DATA")
+    m.add("create table as", "SELECT * FROM made2")
+    m.add("create table as", "CREATE TABLE made3 (a, b, c) AS SELECT 1, 2")
+    m.add("create table as", "SELECT v, n INTO made3 FROM t WHERE id = 3")
+    m.add("create table as", "SELECT * FROM made3")
+    m.add("create table as", "DROP TABLE made, made2, made3")
+
+
 def asked(m):
     """asked.sql: a statement per line, as it stands; "-- feature" above those of one."""
     feature = None
@@ -373,6 +437,7 @@ def asked(m):
 
 def make(seed=15):
     m = Maker(seed)
-    for part in (arithmetic, bits, comparisons, casts, strings, patterns, maths, dates, number_formats, queries, errors, asked):
+    for part in (arithmetic, bits, comparisons, casts, strings, patterns, maths, dates, number_formats, queries, errors, asked, alterations,
+                 locking):
         part(m)
     return SETUP + table_rows(random.Random(seed)), m.out
