@@ -18,13 +18,16 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/mman.h>
 
 enum {
 	TEXT_MAX = 1 << 20,
 	HEIGHT_MAX = 100000,
 	FRAME_MAX = 4 << 10, /* bytes of stack per level; 2.7 KiB were seen, sanitizers add to it */
-	LEVELS_MAX = 4000,   /* parentheses; the grammar itself stops at 5,000 to 10,000 */
+	COPIES_MAX =
+	    6000000,       /* of tokens that the parser makes of the right sides of SET (a, b, ...) = (...) */
+	LEVELS_MAX = 4000, /* parentheses; the grammar itself stops at 5,000 to 10,000 */
 	CACHE_SLOTS = 1024,
 	CACHE_TEXT_MAX = 16 << 10,
 };
@@ -200,6 +203,70 @@ too_slow(const char *s, size_t len)
 			return true;
 	}
 	return false;
+}
+
+/* ---- how often is a part of it multiplied? -------------------------------------------- */
+
+/*
+ * (a, b, ...) = (x, y, ...): in SET the parser gives each column a copy of the whole right side, some 230 bytes a
+ * token. So columns times tokens are counted before it sees the text; comparisons of rows, which look alike, with them.
+ */
+bool
+sql_text_too_wide(const char *s, size_t len)
+{
+	struct {
+		uint32_t commas, columns,
+		    from; /* columns: on the left of this parenthesis; from: tokens before it */
+	} level[LEVELS_MAX];
+	enum { NOTHING, CLOSED, EQUALS } after = NOTHING;
+	uint32_t tokens = 0, closed = 0;
+	uint64_t copies = 0;
+	unsigned d = 0;
+	level[0].commas = level[0].columns = level[0].from = 0;
+	for (size_t i = 0; i < len && d + 1 < LEVELS_MAX;) {
+		unsigned char ch = (unsigned char)s[i];
+		if (ch == ' ' || ch == '\t' || ch == '\n' || ch == '\r' || ch == '\f' || ch == '\v') {
+			i++;
+			continue;
+		}
+		if ((ch == '-' && i + 1 < len && s[i + 1] == '-') ||
+		    (ch == '/' && i + 1 < len && s[i + 1] == '*')) {
+			i = skip(s, len, i);
+			continue;
+		}
+		tokens++;
+		if (ch == '(' || ch == '[') {
+			d++;
+			level[d].commas = 0;
+			level[d].columns = after == EQUALS ? closed : 0;
+			level[d].from = tokens;
+			after = NOTHING;
+			i++;
+		} else if (ch == ')' || ch == ']') {
+			closed = level[d].commas + 1;
+			copies += (uint64_t)level[d].columns * (tokens - level[d].from);
+			d -= d > 0;
+			after = CLOSED;
+			i++;
+		} else if (ch == '=' && after == CLOSED) {
+			after = EQUALS;
+			i++;
+		} else if (ch == '\'' || ch == '"' || ch == '$') {
+			after = NOTHING;
+			i = skip(s, len, i);
+		} else if (word_char(ch)) {
+			size_t from = i;
+			while (i < len && word_char((unsigned char)s[i]))
+				i++;
+			if (after != EQUALS || i - from != 3 || strncasecmp(s + from, "row", 3) != 0)
+				after = NOTHING;
+		} else {
+			level[d].commas += ch == ',';
+			after = NOTHING;
+			i++;
+		}
+	}
+	return copies > COPIES_MAX;
 }
 
 /* ---- one text -------------------------------------------------------------------- */
@@ -421,6 +488,11 @@ sql_parse(struct sql_parser *p, const char *text, size_t len, struct sql_parsed 
 	if (sql_text_too_deep(text, len) || too_slow(text, len)) {
 		cat_error(err, "54001", "stack depth limit exceeded");
 		snprintf(err->hint, sizeof err->hint, "Say it with fewer operators or parentheses.");
+		return false;
+	}
+	if (sql_text_too_wide(text, len)) {
+		cat_error(err, "54001", "statement is too complex: it assigns too many columns at once");
+		snprintf(err->hint, sizeof err->hint, "Assign the columns one by one: SET a = x, b = y.");
 		return false;
 	}
 	struct request r = { .text = text, .len = len, .hash = hash, .err = err, .co = nam_co_self() };

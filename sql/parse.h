@@ -33,6 +33,9 @@ void sql_parsed_drop(struct sql_parsed *p);
 /* Could parsing this text need more stack than the parser has? Cheap: one pass, no allocation. */
 bool sql_text_too_deep(const char *text, size_t len);
 
+/* Would the parser multiply parts of it beyond measure? Likewise. */
+bool sql_text_too_wide(const char *text, size_t len);
+
 /* convert.c: on the parser's thread. */
 struct sql_convert {
 	struct nam_arena *arena;

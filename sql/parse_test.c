@@ -103,6 +103,47 @@ wide(void **state)
 	assert_string_equal(parse_many("select 1", ";select 1", 5000, ""), "ok");
 }
 
+/* update t set (a, a, ...) = row(1, 1, ...), n of them; and what stands between. */
+static const char *
+assign(unsigned n, const char *between)
+{
+	size_t cap = 40 + 4 * (size_t)n + strlen(between);
+	char *s = malloc(cap), *to = s;
+	assert_non_null(s);
+	to += sprintf(to, "update t set (a");
+	for (unsigned i = 1; i < n; i++)
+		to += sprintf(to, ",a");
+	to += sprintf(to, "%s1", between);
+	for (unsigned i = 1; i < n; i++)
+		to += sprintf(to, ",1");
+	sprintf(to, ")");
+	static char said[16];
+	snprintf(said, sizeof said, "%s", sql_text_too_wide(s, strlen(s)) ? "wide" : "fits");
+	free(s);
+	return said;
+}
+
+/* The parser copies the right side for each column on the left. */
+static void
+multiplied(void **state)
+{
+	(void)state;
+	assert_string_equal(assign(2, ")=("), "fits");
+	assert_string_equal(assign(1600, ")=("), "fits");
+	assert_string_equal(assign(5000, ")=("), "wide");
+	assert_string_equal(assign(5000, ") = ROW ("), "wide");
+	assert_string_equal(assign(5000, ")/* c */=--\n("), "wide");
+	assert_string_equal(assign(5000, ")=((select 1),"), "wide");
+	assert_string_equal(assign(50000, ") values ("), "fits");
+	char *many = malloc(400000), *to = many;
+	assert_non_null(many);
+	to += sprintf(to, "update t set a = 1");
+	for (unsigned i = 0; i < 10000; i++)
+		to += sprintf(to, ", (a, b) = (1, 2)");
+	assert_false(sql_text_too_wide(many, strlen(many)));
+	free(many);
+}
+
 static void
 too_long(void **state)
 {
@@ -272,7 +313,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(nested), cmocka_unit_test(wide),
-		cmocka_unit_test(too_long), cmocka_unit_test(features), cmocka_unit_test(garbage),
-		cmocka_unit_test(threads), cmocka_unit_test(tree) };
+		cmocka_unit_test(multiplied), cmocka_unit_test(too_long), cmocka_unit_test(features),
+		cmocka_unit_test(garbage), cmocka_unit_test(threads), cmocka_unit_test(tree) };
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
