@@ -425,7 +425,8 @@ sql_alter_type(struct sql_alter *a, const struct ast_alter *k)
 			"You might need to add an explicit cast."))
 			return false;
 		from->using_ = NULL;
-		if (dflt != NULL && strcmp(dflt, "NULL") != 0 && !assignable(a, k, c, "default for column", ""))
+		if (dflt != NULL && strcmp(dflt, "NULL") != 0 &&
+		    !assignable(a, k, c, "default for column", ""))
 			return false;
 		from->using_ = k->e;
 	} else if (!assignable(a, k, c, "column", hint)) {
