@@ -112,7 +112,7 @@ cat_table_layout(struct cat_table *t, struct cat_err *err)
 	if (t->place == NULL)
 		t->first = t->places = t->columns;
 	for (unsigned i = 0; i < t->columns; i++)
-		NAM_ASSERT(t->column[i].type > CAT_UNKNOWN && t->column[i].type < CAT_TYPES);
+		NAM_ASSERT(cat_type_is_known(t->column[i].type));
 	uint64_t at = lay_places(t);
 	for (unsigned p = 0; p < t->places; p++)
 		var |= is_var(t->place ? (enum cat_type)t->place[p].type : t->column[p].type);

@@ -329,9 +329,8 @@ read_places(struct cat_table *t, const char *text, struct nam_arena *arena)
 	used = 0;
 	for (unsigned p = 0; p < places; p++) {
 		text += skip;
-		if (sscanf(text, " %u:%u%n", &type, &column, &skip) != 2 || type <= CAT_UNKNOWN ||
-		    type >= CAT_TYPES || column > t->columns ||
-		    (column > 0 && t->column[column - 1].type != (enum cat_type)type))
+		if (sscanf(text, " %u:%u%n", &type, &column, &skip) != 2 || !cat_type_is_known(type) ||
+		    column > t->columns || (column > 0 && t->column[column - 1].type != (enum cat_type)type))
 			return false;
 		for (unsigned k = 0; column > 0 && k < t->keys; k++)
 			if (t->key[k] + 1u == column && p >= first)

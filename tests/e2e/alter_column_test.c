@@ -270,6 +270,13 @@ static const struct golden stays[] = {
 	  "a, add j bool "
 	  "default true; select * from e order by b",
 	    "ALTER TABLE INSERT 0 1 ALTER TABLE2|3|4|5|6|7|8|t|t;~|3|4|5|6|7|~|~|t; SELECT 2" },
+	/* arrays */
+	{ "create table y (a int primary key, b text); insert into y values (1, 'x'); alter table y add c "
+	  "int[] default "
+	  "'{1,2}', add d text[]; insert into y values (2, 'y', '{3}', '{a,b}'); alter table y drop b; "
+	  "select * from y order "
+	  "by a",
+	    "CREATE TABLE INSERT 0 1 ALTER TABLE INSERT 0 1 ALTER TABLE1|{1,2}|~;2|{3}|{a,b}; SELECT 2" },
 	/* no room any more, at some time */
 	{ "create table n (a int primary key, b int); insert into n values (0, 0)",
 	    "CREATE TABLE INSERT 0 1" },
