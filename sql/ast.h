@@ -83,7 +83,7 @@ struct ast_order {
 struct ast_table {
 	const char *name, *alias;
 	const struct ast_expr *func; /* generate_series(...) */
-	bool ordinality;
+	bool ordinality, lateral;
 	const struct ast_select *sub; /* a query in parentheses: then there is no name */
 	const char **rename;          /* alias(a, b, ...) */
 	unsigned renames;
@@ -138,6 +138,10 @@ struct ast_join {
 	const char **using_;
 	unsigned usings;
 	bool natural;
+	/* (a JOIN b ...) AS alias(rename, ...); JOIN ... USING (...) AS using_alias */
+	const char *alias, *using_alias, **rename;
+	unsigned renames;
+	int position;
 };
 
 /* q0 op1 q1 op2 q2 ..., from left to right; INTERSECT that binds tighter is a query of its own. */
@@ -166,14 +170,15 @@ struct ast_select {
 	struct ast_join *join; /* inner ones before outer ones */
 	struct ast_expr *where, *having, *limit, *offset;
 	struct ast_expr **group;
+	uint8_t *gset; /* GROUPING SETS and the like: gsets x groups, is it in that set? */
 	struct ast_order *order;
 	struct ast_expr **on;     /* DISTINCT ON */
 	struct ast_expr **window; /* definitions of the WINDOW clause */
 	struct ast_lock *lock;
 	unsigned locks;
 	struct ast_expr **values; /* VALUES: rows x cols, row by row; then there are no targets */
-	unsigned targets, tables, joins, groups, orders, ons, windows, rows, cols;
-	bool distinct;
+	unsigned targets, tables, joins, groups, orders, ons, windows, rows, cols, gsets;
+	bool distinct, gset_distinct, ties; /* ties: FETCH ... WITH TIES */
 };
 
 /* ON CONFLICT. Neither names nor a constraint: any conflict. */

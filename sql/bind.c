@@ -35,6 +35,8 @@ sql_bind_fail(struct bind *b, int position, const char *sqlstate, const char *fm
 const char *
 sql_bind_column_name(const struct bind_table *t, unsigned column)
 {
+	if (t->as != NULL)
+		return t->as[column];
 	if (t->ast != NULL && column < t->ast->renames)
 		return t->ast->rename[column];
 	return t->tab->column[column].name;
@@ -45,7 +47,7 @@ static bool
 add(struct bind *b, const struct ast_table *t, const struct cat_table *tab, struct sql_node *sub)
 {
 	for (unsigned k = 0; k < b->tables; k++)
-		if (strcmp(b->table[k].ast->alias, t->alias) == 0)
+		if (strcmp(b->table[k].alias, t->alias) == 0)
 			return sql_bind_fail(
 			    b, t->position, "42712", "table name \"%s\" specified more than once", t->alias);
 	if (t->renames > tab->columns)
@@ -53,7 +55,7 @@ add(struct bind *b, const struct ast_table *t, const struct cat_table *tab, stru
 		    "table \"%s\" has %u columns available but %u columns specified", t->alias, tab->columns,
 		    t->renames);
 	struct bind_table *bt = &b->table[b->tables];
-	*bt = (struct bind_table){ .tab = tab, .ast = t, .sub = sub, .base = b->width };
+	*bt = (struct bind_table){ .tab = tab, .ast = t, .alias = t->alias, .sub = sub, .base = b->width };
 	bt->used = sql_bind_take(b, tab->columns);
 	bt->hidden = sql_bind_take(b, tab->columns);
 	if (bt->used == NULL || bt->hidden == NULL)
@@ -134,31 +136,38 @@ sql_bind_find_column(
 	bool table_seen = false;
 	for (unsigned k = b->lo; k < b->hi; k++) {
 		const struct bind_table *t = &b->table[k];
-		if (qual != NULL && strcmp(qual, t->ast->alias) != 0)
+		if (qual != NULL && strcmp(qual, t->alias) != 0)
 			continue;
 		table_seen = true;
 		for (unsigned c = 0; c < t->tab->columns; c++) {
-			if (strcmp(sql_bind_column_name(t, c), name) != 0 || (qual == NULL && t->hidden[c]))
+			if (strcmp(sql_bind_column_name(t, c), name) != 0 ||
+			    ((qual == NULL || t->joined) && t->hidden[c]))
 				continue;
 			*table = k;
 			*column = c;
 			found++;
 		}
 	}
-	for (unsigned m = 0; qual == NULL && m < b->mergeds; m++) {
+	for (unsigned m = 0; m < b->mergeds; m++) {
 		const struct bind_merged *g = &b->merged[m];
+		if (qual != NULL && (g->alias == NULL || strcmp(g->alias, qual) != 0))
+			continue;
 		if (g->hidden || g->first < b->lo || g->last >= b->hi || strcmp(g->name, name) != 0)
 			continue;
 		*table = SQL_TABLES_MAX + m;
 		*column = 0;
 		found++;
 	}
+	bool using_ = false;
+	if (found == 0 && qual != NULL && sql_bind_using_column(b, qual, name, table, column, &using_))
+		found = 1;
+	table_seen |= using_;
 	if (found == 1)
 		return true;
 	if (found > 1)
 		return sql_bind_fail(b, position, "42702", "column reference \"%s\" is ambiguous", name);
 	for (unsigned k = b->lo; qual == NULL && k < b->hi; k++)
-		if (strcmp(b->table[k].ast->alias, name) == 0)
+		if (strcmp(b->table[k].alias, name) == 0)
 			return sql_bind_fail(
 			    b, position, "0A000", "whole-row references are not supported yet");
 	if (qual == NULL)
@@ -240,7 +249,7 @@ sql_bind_has_agg(struct bind *b, const struct ast_expr *e)
 	enum sql_agg_kind k;
 	if (e == NULL || ++b->nodes > NODES_MAX)
 		return false;
-	if (e->kind == AST_FUNC && (e->star || sql_agg_find(e->text, &k)))
+	if (e->kind == AST_FUNC && (e->star || sql_agg_find(e->text, &k) || strcmp(e->text, "grouping") == 0))
 		return true;
 	for (unsigned i = 0; i < e->nargs; i++)
 		if (sql_bind_has_agg(b, e->args[i]))
@@ -362,14 +371,14 @@ column(struct bind *b, const struct ast_expr *e)
 	struct bind_table *t = &b->table[k];
 	if (b->grouped && !b->in_agg && b->asked) {
 		sql_bind_fail(b, e->position, "42803",
-		    "subquery uses ungrouped column \"%s.%s\" from outer query", t->ast->alias,
+		    "subquery uses ungrouped column \"%s.%s\" from outer query", t->alias,
 		    sql_bind_column_name(t, c));
 		return NULL;
 	}
 	if (b->grouped && !b->in_agg) {
 		sql_bind_fail(b, e->position, "42803",
 		    "column \"%s.%s\" must appear in the GROUP BY clause or be used in an aggregate function",
-		    t->ast->alias, sql_bind_column_name(t, c));
+		    t->alias, sql_bind_column_name(t, c));
 		return NULL;
 	}
 	t->used[c] = 1;
@@ -457,6 +466,8 @@ func(struct bind *b, const struct ast_expr *e)
 	enum sql_agg_kind kind;
 	if (sql_agg_find(e->text, &kind))
 		return sql_bind_aggregate(b, e, kind);
+	if (strcmp(e->text, "grouping") == 0)
+		return sql_bind_grouping(b, e);
 	if (sql_window_function(e->text)) {
 		sql_bind_fail(b, e->position, "42809", "window function %s requires an OVER clause", e->text);
 		return NULL;

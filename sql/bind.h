@@ -7,7 +7,11 @@
 struct bind_table {
 	const struct cat_table *tab; /* of a derived table: made up, without keys, for its columns */
 	const struct ast_table *ast;
-	struct sql_node *sub; /* derived: the plan that makes its rows, in a narrow batch of its own */
+	const char *alias,
+	    **as;    /* its name, or that of the join it is in; names of its columns there, or NULL */
+	bool joined; /* in a join with an alias: only what that does not hide has a name */
+	struct sql_sub *lateral; /* sub speaks of the tables before it */
+	struct sql_node *sub;    /* derived: the plan that makes its rows, in a narrow batch of its own */
 	unsigned base;
 	uint8_t *used;   /* per column */
 	uint8_t *hidden; /* per column: merged into another one by USING */
@@ -60,6 +64,7 @@ struct bind_merged {
 	struct ast_expr *e;
 	unsigned first, last;
 	bool hidden;
+	const char *alias; /* of the join around it that has one */
 };
 
 /* An outer join. Its regions: 1 + 3 n the left side, 2 + 3 n the right side, 3 + 3 n the ON condition. */
@@ -116,6 +121,8 @@ struct bind {
 	const struct ast_expr **group;
 	struct sql_expr **group_key;
 	unsigned groups, group_cap;
+	const uint8_t *gset; /* gsets x (groups - 1): the last group is the set's number */
+	unsigned gsets;
 	struct sql_agg *agg;
 	unsigned aggs, agg_cap;
 
@@ -185,6 +192,9 @@ bool sql_bind_add_function(struct bind *b, const struct ast_table *t);
 bool sql_bind_add_derived(struct bind *b, const struct ast_table *t);
 /* bind_stats.c: what ANALYZE found, as a table. */
 bool sql_bind_add_stats(struct bind *b, const struct ast_table *t);
+/* bind_lateral.c: the binder of a query, or of a function's arguments, that sees b's tables so far; when they are bound. */
+struct bind *sql_bind_lateral_child(struct bind *b, int position, struct sql_sub **out);
+bool sql_bind_lateral_done(struct bind *b, struct sql_sub *s, struct sql_node *root, unsigned from);
 /* A FROM item whose rows come from sub: n columns called that (an alias's names go before). */
 bool sql_bind_add_source(struct bind *b, const struct ast_table *t, struct sql_node *sub,
     const struct sql_column *column, unsigned n);
@@ -195,12 +205,27 @@ bool sql_bind_no_function(struct bind *b, const struct ast_expr *e, struct sql_e
 struct sql_expr *sql_bind_aggregate(struct bind *b, const struct ast_expr *e, enum sql_agg_kind kind);
 bool sql_bind_same_agg(const struct ast_agg *x, const struct ast_agg *y);
 
+/*
+ * bind_group.c: the grouping sets of q, whose expression k is group leaf[k]; then the operator below the aggregation.
+ */
+bool sql_bind_gsets(struct bind *b, const struct ast_select *q, const unsigned *leaf);
+bool sql_bind_in_all_gsets(const struct ast_select *q, unsigned leaf);
+struct sql_node *sql_bind_gset_node(struct bind *b, struct sql_node *child);
+struct sql_expr *sql_bind_grouping(struct bind *b, const struct ast_expr *e);
+/* bind_select.c: one more group. */
+bool sql_bind_group_key(struct bind *b, const struct ast_expr *e, struct sql_expr *key);
+
 /* bind_join.c: all of FROM and its conditions; then which columns `*` is. */
 bool sql_bind_from(struct bind *b, const struct ast_select *q);
 struct bind_ref {
 	unsigned table, column;
 };
 bool sql_bind_star(struct bind *b, struct bind_ref **out, unsigned *n);
+/* The same of the join that is called that; *n == 0: there is none. */
+bool sql_bind_join_star(struct bind *b, const char *alias, struct bind_ref **out, unsigned *n);
+/* Is that a name of a join's USING clause, and one of its columns? */
+bool sql_bind_using_column(
+    struct bind *b, const char *alias, const char *name, unsigned *table, unsigned *column, bool *known);
 /* The region that table `first` to `last` belong to, besides outer join `but`. */
 unsigned sql_bind_region(const struct bind *b, unsigned first, unsigned last, unsigned but);
 /* Tables without which (all NULL) the condition is not true. */

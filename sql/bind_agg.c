@@ -76,9 +76,10 @@ arguments(struct bind *b, const struct ast_expr *e, struct sql_agg *g, struct sq
 		return true;
 	}
 	bool strings = g->kind == SQL_STRING_AGG;
+	bool json = g->kind == SQL_JSON_AGG || g->kind == SQL_JSON_OBJECT_AGG;
 	for (unsigned k = 0; k < n; k++) {
 		sql_bind_fix_param(b, arg[k],
-		    g->kind == SQL_COUNT || strings                     ? CAT_TEXT
+		    g->kind == SQL_COUNT || strings || json             ? CAT_TEXT
 		    : g->kind == SQL_BOOL_AND || g->kind == SQL_BOOL_OR ? CAT_BOOL
 									: CAT_UNKNOWN);
 		if (!sql_bind_param_known(b, arg[k]))
@@ -93,9 +94,13 @@ arguments(struct bind *b, const struct ast_expr *e, struct sql_agg *g, struct sq
 		if (!text(b, &arg[0]) || !text(b, &arg[1]))
 			return false;
 		g->separator = arg[1];
-	} else if (n != 1) {
+	} else if (n != (g->kind == SQL_JSON_OBJECT_AGG ? 2 : 1)) {
 		return sql_bind_no_function(b, e, arg, n);
 	}
+	if (json && e->distinct)
+		return sql_bind_fail(b, e->position, "0A000", "DISTINCT of %s is not supported yet", e->text);
+	if (json && (arg[0] = sql_expr_json_row(b->a, g->kind, arg, e->position, b->err)) == NULL)
+		return false;
 	if (g->kind == SQL_ARRAY_AGG && arg[0]->type == CAT_UNKNOWN)
 		return sql_agg_type(g->kind, CAT_UNKNOWN, &g->type, e->position, b->err);
 	if ((g->kind == SQL_BOOL_AND || g->kind == SQL_BOOL_OR) && arg[0]->type == CAT_UNKNOWN)
@@ -133,7 +138,8 @@ order_counts(const struct sql_agg *g)
 {
 	if (g->kind == SQL_COUNT || g->kind == SQL_COUNT_STAR || g->kind == SQL_MIN || g->kind == SQL_MAX)
 		return false;
-	return g->kind == SQL_STRING_AGG || g->kind == SQL_ARRAY_AGG || cat_type_is_float(g->arg_type);
+	return g->kind == SQL_STRING_AGG || g->kind == SQL_ARRAY_AGG || g->kind == SQL_JSON_AGG ||
+	       g->kind == SQL_JSON_OBJECT_AGG || cat_type_is_float(g->arg_type);
 }
 
 static bool
@@ -160,7 +166,9 @@ later(struct bind *b, const struct ast_expr *e, struct sql_agg *g)
 	g->key[g->keys++] = (struct sql_sort_key){ 0 };
 	for (unsigned k = 0; k < orders; k++) {
 		const struct ast_expr *o = e->args[fargs + k];
-		unsigned col = 0;
+		/* what json aggregates keep is made of their arguments already */
+		bool made = g->kind == SQL_JSON_AGG || g->kind == SQL_JSON_OBJECT_AGG;
+		unsigned col = made ? fargs : 0;
 		while (col < fargs && !sql_bind_same(b, e->args[col], o))
 			col++;
 		if (col == fargs) {

@@ -59,7 +59,7 @@ sql_bind_returning(struct bind *b, const struct ast_stmt *st)
 		}
 		bool any = false;
 		for (unsigned k = b->lo; k < b->hi; k++) {
-			if (t->e->qual && strcmp(t->e->qual, b->table[k].ast->alias) != 0)
+			if (t->e->qual && strcmp(t->e->qual, b->table[k].alias) != 0)
 				continue;
 			any = true;
 			for (unsigned c = 0; c < b->table[k].tab->columns; c++)

@@ -37,7 +37,7 @@ column(struct bind *b, unsigned table, unsigned c)
 	if (e != NULL)
 		*e = (struct ast_expr){ .kind = AST_COLUMN,
 			.typmod = -1,
-			.qual = b->table[table].ast->alias,
+			.qual = b->table[table].alias,
 			.text = sql_bind_column_name(&b->table[table], c) };
 	return e;
 }

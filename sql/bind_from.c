@@ -49,11 +49,30 @@ sql_bind_child_select(struct bind *b, struct bind *child, const struct ast_selec
 bool
 sql_bind_add_derived(struct bind *b, const struct ast_table *t)
 {
-	struct bind *child = sql_bind_child(b, t->position);
+	struct sql_sub *s;
+	unsigned from = b->plan->arenas;
+	struct bind *child =
+	    t->lateral ? sql_bind_lateral_child(b, t->position, &s) : sql_bind_child(b, t->position);
 	if (child == NULL)
 		return false;
 	struct sql_node *n = sql_bind_child_select(b, child, t->sub);
-	return n != NULL && sql_bind_add_source(b, t, n, child->column, child->columns);
+	return n != NULL && sql_bind_add_source(b, t, n, child->column, child->columns) &&
+	       (!t->lateral || sql_bind_lateral_done(b, s, n, from));
+}
+
+/* What it is a series of: the first of these that an end of it is. */
+static enum cat_type
+series_type(struct sql_expr *const *e, unsigned n)
+{
+	static const struct {
+		enum cat_type has, is;
+	} types[] = { { CAT_TIMESTAMPTZ, CAT_TIMESTAMPTZ }, { CAT_TIMESTAMP, CAT_TIMESTAMP },
+		{ CAT_DATE, CAT_TIMESTAMPTZ }, { CAT_NUMERIC, CAT_NUMERIC }, { CAT_INT8, CAT_INT8 } };
+	for (unsigned k = 0; k < sizeof types / sizeof *types; k++)
+		for (unsigned i = 0; i < n; i++)
+			if (e[i]->type == types[k].has)
+				return types[k].is;
+	return CAT_INT4;
 }
 
 static struct sql_node *
@@ -67,32 +86,37 @@ series(struct bind *b, const struct ast_expr *f, unsigned cols)
 		if ((n->e[i] = sql_bind_expr_as(b, f->args[i], CAT_INT4)) == NULL)
 			return NULL;
 	bool ok = f->nargs == 2 || f->nargs == 3;
-	enum cat_type type = CAT_INT4;
+	enum cat_type type = series_type(n->e, f->nargs);
 	for (unsigned i = 0; ok && i < f->nargs; i++) {
 		enum cat_type t = n->e[i]->type;
-		if (t == CAT_NUMERIC || t == CAT_TIMESTAMP || t == CAT_TIMESTAMPTZ || t == CAT_DATE) {
-			sql_bind_fail(b, f->position, "0A000", "generate_series over %s is not supported yet",
-			    cat_type_name(t));
-			return NULL;
-		}
-		type = t == CAT_INT8 ? t : type;
-		ok = t == CAT_INT8 || t == CAT_INT4 || t == CAT_INT2 || t == CAT_UNKNOWN;
+		if (type == CAT_TIMESTAMP || type == CAT_TIMESTAMPTZ)
+			ok =
+			    f->nargs == 3 &&
+			    (t == CAT_UNKNOWN || (i == 2 ? t == CAT_INTERVAL
+							 : t == CAT_DATE || t == CAT_TIMESTAMP || t == type));
+		else
+			ok = cat_type_is_int(t) || t == CAT_UNKNOWN || t == type;
 	}
 	if (!ok) {
 		sql_bind_no_function(b, f, n->e, f->nargs);
 		return NULL;
 	}
 	n->es = f->nargs;
-	for (unsigned i = 0; i < f->nargs; i++)
-		if (n->e[i]->type != type &&
-		    (n->e[i] = sql_expr_cast(b->a, n->e[i], type, -1, f->position, b->err)) == NULL)
+	bool times = type == CAT_TIMESTAMP || type == CAT_TIMESTAMPTZ;
+	for (unsigned i = 0; i < f->nargs; i++) {
+		enum cat_type to = times && i == 2 ? CAT_INTERVAL : type;
+		if (n->e[i]->type != to &&
+		    (n->e[i] = sql_expr_cast(b->a, n->e[i], to, -1, f->position, b->err)) == NULL)
 			return NULL;
+	}
+	if (!cat_type_is_int(type) && (n->held = sql_bind_take(b, 3 * sizeof *n->held)) == NULL)
+		return NULL;
 	n->types = sql_bind_take(b, sizeof *n->types);
 	if (n->types == NULL)
 		return NULL;
 	n->types[0] = type;
 	n->est_rows = 1000;
-	if (n->e[0]->kind == SQL_CONST && n->e[1]->kind == SQL_CONST && f->nargs == 2) {
+	if (n->held == NULL && n->e[0]->kind == SQL_CONST && n->e[1]->kind == SQL_CONST && f->nargs == 2) {
 		n->est_rows = (double)n->e[1]->value.v.i - (double)n->e[0]->value.v.i + 1;
 		n->est_rows = n->est_rows < 1 ? 1 : n->est_rows;
 	}
@@ -104,22 +128,19 @@ sql_bind_add_function(struct bind *b, const struct ast_table *t)
 {
 	struct sql_column col[2] = { { .typmod = -1 },
 		{ .name = "ordinality", .type = CAT_INT8, .typmod = -1 } };
-	/* It sees nothing of the FROM list beside it. */
-	struct bind *in = sql_bind_child(b, t->position);
+	struct sql_sub *s;
+	unsigned from = b->plan->arenas;
+	struct bind *in = sql_bind_lateral_child(b, t->position, &s);
 	if (in == NULL)
 		return false;
 	in->nodes = b->nodes;
 	struct sql_node *n = series(in, t->func, t->ordinality ? 2 : 1);
 	b->nodes = in->nodes;
-	if (n == NULL) {
-		if (b->tables > 0 &&
-		    (strcmp(b->err->sqlstate, "42P01") == 0 || strcmp(b->err->sqlstate, "42703") == 0))
-			sql_bind_fail(b, t->position, "0A000",
-			    "functions in FROM over columns of other FROM items are not supported yet");
+	if (n == NULL)
 		return false;
-	}
 	col[0].type = n->types[0];
 	snprintf(
 	    col[0].name, sizeof col[0].name, "%s", strcmp(t->alias, t->name) == 0 ? t->func->text : t->alias);
-	return sql_bind_add_source(b, t, n, col, t->ordinality ? 2 : 1);
+	return sql_bind_add_source(b, t, n, col, t->ordinality ? 2 : 1) &&
+	       sql_bind_lateral_done(b, s, n, from);
 }

@@ -212,6 +212,13 @@ natural(struct bind *b, struct bind_join *j)
 
 /* ---- the star -------------------------------------------------------------------------- */
 
+/* Where the column is that two became. */
+static struct bind_ref
+merged(const struct bind_using *u)
+{
+	return (struct bind_ref){ u->mt, u->mt == u->rt ? u->rc : u->mt == u->lt ? u->lc : 0 };
+}
+
 /* Of tables first..last, which are one table or one join: columns merged by it, then the left side's, the right's. */
 static bool
 columns(struct bind *b, unsigned first, unsigned last, struct bind_ref *out, unsigned *n)
@@ -228,21 +235,18 @@ columns(struct bind *b, unsigned first, unsigned last, struct bind_ref *out, uns
 	if (j == NULL)
 		return sql_bind_fail(b, 0, "XX000", "a join is missing");
 	for (unsigned k = 0; k < j->uses; k++)
-		out[(*n)++] = (struct bind_ref){ j->use[k].mt, j->use[k].mt == j->use[k].rt   ? j->use[k].rc
-							       : j->use[k].mt == j->use[k].lt ? j->use[k].lc
-											      : 0 };
+		out[(*n)++] = merged(&j->use[k]);
 	for (unsigned right = 0; right < 2; right++) {
 		unsigned from = *n, to = from;
 		if (!(right ? columns(b, j->ast->mid, last, out, n)
 			    : columns(b, first, j->ast->mid - 1, out, n)))
 			return false;
 		for (unsigned k = from; k < *n; k++) {
-			bool merged = false;
-			for (unsigned u = 0; u < j->uses && !merged; u++)
-				merged = right
-					     ? out[k].table == j->use[u].rt && out[k].column == j->use[u].rc
+			bool gone = false;
+			for (unsigned u = 0; u < j->uses && !gone; u++)
+				gone = right ? out[k].table == j->use[u].rt && out[k].column == j->use[u].rc
 					     : out[k].table == j->use[u].lt && out[k].column == j->use[u].lc;
-			if (!merged)
+			if (!gone)
 				out[to++] = out[k];
 		}
 		*n = to;
@@ -271,12 +275,112 @@ sql_bind_star(struct bind *b, struct bind_ref **out, unsigned *n)
 
 /* ---- FROM ------------------------------------------------------------------------------ */
 
+/* The tables of a join that has an alias are known by that one only; its columns may have new names. */
+static bool
+rename_join(struct bind *b, const struct ast_join *a)
+{
+	struct bind_ref *ref = sql_bind_take(b, ((size_t)b->width * 2 + b->mergeds) * sizeof *ref);
+	unsigned n = 0;
+	if (ref == NULL || !columns(b, a->first, a->last, ref, &n))
+		return false;
+	if (a->renames > n)
+		return sql_bind_fail(b, 0, "42P10",
+		    "join expression \"%s\" has %u columns available but %u columns specified", a->alias, n,
+		    a->renames);
+	for (unsigned k = 0; k < b->tables; k++)
+		if ((k < a->first || k > a->last) && strcmp(b->table[k].alias, a->alias) == 0)
+			return sql_bind_fail(
+			    b, 0, "42712", "table name \"%s\" specified more than once", a->alias);
+	for (unsigned k = a->first; k <= a->last; k++) {
+		struct bind_table *t = &b->table[k];
+		unsigned cols = t->tab->columns;
+		const char **as = sql_bind_take(b, cols * sizeof *as);
+		if (as == NULL)
+			return false;
+		for (unsigned c = 0; c < cols; c++)
+			as[c] = sql_bind_column_name(t, c);
+		t->as = as;
+		t->alias = a->alias;
+		t->joined = true;
+	}
+	for (unsigned m = 0; m < b->mergeds; m++)
+		if (b->merged[m].first >= a->first && b->merged[m].last <= a->last)
+			b->merged[m].alias = a->alias;
+	for (unsigned k = 0; k < a->renames; k++) {
+		if (ref[k].table >= SQL_TABLES_MAX)
+			b->merged[ref[k].table - SQL_TABLES_MAX].name = a->rename[k];
+		else
+			b->table[ref[k].table].as[ref[k].column] = a->rename[k];
+	}
+	return true;
+}
+
+bool
+sql_bind_join_star(struct bind *b, const char *alias, struct bind_ref **out, unsigned *n)
+{
+	*n = 0;
+	for (unsigned k = b->joins; k-- > 0;) {
+		const struct ast_join *a = b->join[k].ast;
+		bool own = a->alias != NULL && strcmp(a->alias, alias) == 0 &&
+			   strcmp(b->table[a->first].alias, alias) == 0;
+		bool of_using = a->using_alias != NULL && strcmp(a->using_alias, alias) == 0;
+		if (!own && !of_using)
+			continue;
+		if ((*out = sql_bind_take(b, ((size_t)b->width * 2 + b->mergeds) * sizeof **out)) == NULL)
+			return false;
+		if (own)
+			return columns(b, a->first, a->last, *out, n);
+		for (unsigned u = 0; u < b->join[k].uses; u++)
+			(*out)[(*n)++] = merged(&b->join[k].use[u]);
+		return true;
+	}
+	return true;
+}
+
+bool
+sql_bind_using_column(
+    struct bind *b, const char *alias, const char *name, unsigned *table, unsigned *column, bool *known)
+{
+	for (unsigned k = 0; k < b->joins; k++) {
+		const struct bind_join *j = &b->join[k];
+		if (j->ast->using_alias == NULL || strcmp(j->ast->using_alias, alias) != 0 ||
+		    b->table[j->ast->first].joined || j->ast->first < b->lo || j->ast->last >= b->hi)
+			continue;
+		*known = true;
+		for (unsigned u = 0; u < j->uses; u++) {
+			if (strcmp(j->ast->using_[u], name) != 0)
+				continue;
+			*table = merged(&j->use[u]).table;
+			*column = merged(&j->use[u]).column;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool
+join(struct bind *b, const struct ast_join *a, unsigned *outer)
+{
+	struct bind_join *j = &b->join[b->joins++];
+	j->ast = a;
+	b->home =
+	    a->kind != AST_JOIN_INNER ? 3 + 3 * (*outer)++ : sql_bind_region(b, a->first, a->last, NO_OUTER);
+	b->no_agg = "JOIN conditions";
+	if ((a->usings > 0 && !using_(b, j)) || (a->natural && !natural(b, j)))
+		return false;
+	b->lo = a->first;
+	b->hi = a->last + 1;
+	if (a->on != NULL && !sql_bind_conds(b, a->on))
+		return false;
+	b->lo = 0;
+	b->hi = b->tables;
+	b->home = 0;
+	return a->alias == NULL || rename_join(b, a);
+}
+
 bool
 sql_bind_from(struct bind *b, const struct ast_select *q)
 {
-	for (unsigned k = 0; k < q->tables; k++)
-		if (!sql_bind_add_table(b, &q->table[k]))
-			return false;
 	if ((b->join = sql_bind_take(b, q->joins * sizeof *b->join)) == NULL ||
 	    (b->outer = sql_bind_take(b, q->joins * sizeof *b->outer)) == NULL)
 		return false;
@@ -285,19 +389,14 @@ sql_bind_from(struct bind *b, const struct ast_select *q)
 		if (a->kind != AST_JOIN_INNER)
 			b->outer[b->outers++] = (struct bind_outer){ a->kind, a->first, a->mid, a->last };
 	}
-	for (unsigned k = 0, outer = 0; k < q->joins; k++) {
-		const struct ast_join *a = &q->join[k];
-		struct bind_join *j = &b->join[b->joins++];
-		j->ast = a;
-		b->home = a->kind != AST_JOIN_INNER ? 3 + 3 * outer++
-						    : sql_bind_region(b, a->first, a->last, NO_OUTER);
-		b->no_agg = "JOIN conditions";
-		if ((a->usings > 0 && !using_(b, j)) || (a->natural && !natural(b, j)))
+	/* a join as soon as its tables are there: what comes behind may speak of it */
+	unsigned joined = 0, outer = 0;
+	for (unsigned k = 0; k < q->tables; k++) {
+		if (!sql_bind_add_table(b, &q->table[k]))
 			return false;
-		b->lo = a->first;
-		b->hi = a->last + 1;
-		if (a->on != NULL && !sql_bind_conds(b, a->on))
-			return false;
+		for (; joined < q->joins && q->join[joined].last <= k; joined++)
+			if (!join(b, &q->join[joined], &outer))
+				return false;
 	}
 	b->lo = 0;
 	b->hi = b->tables;

@@ -86,7 +86,7 @@ over(struct bind *b, const struct cat_table *tab)
 	s->err = b->err;
 	s->in = b->in;
 	s->plan = b->plan;
-	s->table[0] = (struct bind_table){ .tab = tab, .ast = t };
+	s->table[0] = (struct bind_table){ .tab = tab, .ast = t, .alias = t->alias };
 	s->table[0].used = sql_bind_take(b, tab->columns);
 	s->table[0].hidden = sql_bind_take(b, tab->columns);
 	if (s->table[0].used == NULL || s->table[0].hidden == NULL)

@@ -44,20 +44,24 @@ push_table(struct bind *b, struct list *l, unsigned k, bool all, int position)
 }
 
 static bool
-push_star(struct bind *b, struct list *l, int position)
+push_refs(struct bind *b, struct list *l, const struct bind_ref *ref, unsigned n, int position)
 {
-	if (b->tables == 0)
-		return sql_bind_fail(b, position, "42601", "SELECT * with no tables specified is not valid");
-	struct bind_ref *ref;
-	unsigned n;
-	if (!sql_bind_star(b, &ref, &n))
-		return false;
 	for (unsigned k = 0; k < n; k++) {
 		struct ast_expr *e = sql_bind_ast_column(b, ref[k].table, ref[k].column, position);
 		if (e == NULL || !push(b, l, e, e->text))
 			return false;
 	}
 	return true;
+}
+
+static bool
+push_star(struct bind *b, struct list *l, int position)
+{
+	if (b->tables == 0)
+		return sql_bind_fail(b, position, "42601", "SELECT * with no tables specified is not valid");
+	struct bind_ref *ref;
+	unsigned n;
+	return sql_bind_star(b, &ref, &n) && push_refs(b, l, ref, n, position);
 }
 
 /* strength 2: a name of its own; 1: what stands in for one; 0: none. A cast and a CASE give way to a 2 inside of them. */
@@ -133,7 +137,16 @@ select_list(struct bind *b, const struct ast_select *q, struct list *l)
 			continue;
 		}
 		unsigned k = 0;
-		while (k < b->tables && strcmp(b->table[k].ast->alias, t->e->qual) != 0)
+		struct bind_ref *ref;
+		unsigned n;
+		if (!sql_bind_join_star(b, t->e->qual, &ref, &n))
+			return false;
+		if (n > 0) {
+			if (!push_refs(b, l, ref, n, t->e->position))
+				return false;
+			continue;
+		}
+		while (k < b->tables && (b->table[k].joined || strcmp(b->table[k].alias, t->e->qual) != 0))
 			k++;
 		if (k == b->tables)
 			return sql_bind_fail(b, t->e->position, "42P01",
@@ -146,12 +159,11 @@ select_list(struct bind *b, const struct ast_select *q, struct list *l)
 
 /* ---- GROUP BY ------------------------------------------------------------------------ */
 
-static bool
-add_group(struct bind *b, const struct ast_expr *e)
+bool
+sql_bind_group_key(struct bind *b, const struct ast_expr *e, struct sql_expr *key)
 {
-	for (unsigned g = 0; g < b->groups; g++)
-		if (sql_bind_same(b, b->group[g], e))
-			return true;
+	if (key == NULL)
+		return false;
 	if (b->groups == b->group_cap) {
 		unsigned cap = b->group_cap ? b->group_cap * 2 : 16;
 		const struct ast_expr **more = sql_bind_take(b, cap * sizeof *more);
@@ -166,15 +178,30 @@ add_group(struct bind *b, const struct ast_expr *e)
 		b->group_key = keys;
 		b->group_cap = cap;
 	}
+	b->group[b->groups] = e;
+	b->group_key[b->groups++] = key;
+	return true;
+}
+
+/* The group that e is: *at, if somebody asks. */
+static bool
+add_group(struct bind *b, const struct ast_expr *e, unsigned *at)
+{
+	for (unsigned g = 0; g < b->groups; g++)
+		if (sql_bind_same(b, b->group[g], e)) {
+			if (at != NULL)
+				*at = g;
+			return true;
+		}
 	struct sql_expr *k = sql_bind_expr(b, e);
 	sql_bind_fix_param(b, k, CAT_TEXT);
 	if (k == NULL || (k = sql_expr_settle(b->a, k, b->err)) == NULL)
 		return false;
 	if (!sql_bind_ordered(b, k->type, "equality", e->position))
 		return false;
-	b->group[b->groups] = e;
-	b->group_key[b->groups++] = k;
-	return true;
+	if (at != NULL)
+		*at = b->groups;
+	return sql_bind_group_key(b, e, k);
 }
 
 /* Grouped by a whole primary key, the table's other columns depend on it: those spoken of come along. */
@@ -192,7 +219,7 @@ depend(struct bind *b, const struct ast_expr *e, uint64_t tables)
 		struct cat_err keep = *b->err;
 		bool there = sql_bind_locate(b, e, &t, &c);
 		*b->err = keep; /* it may be a name of the output */
-		return !there || t >= SQL_TABLES_MAX || !(tables >> t & 1) || add_group(b, e);
+		return !there || t >= SQL_TABLES_MAX || !(tables >> t & 1) || add_group(b, e, NULL);
 	}
 	if (e->kind == AST_SUB && !depend_sub(b, e->select, tables))
 		return false;
@@ -233,16 +260,17 @@ depend_sub(struct bind *b, const struct ast_select *q, uint64_t tables)
 }
 
 static bool
-add_dependent(struct bind *b, const struct ast_select *q, const struct list *l)
+add_dependent(struct bind *b, const struct ast_select *q, const struct list *l, const unsigned *leaf)
 {
 	uint64_t tables = 0;
 	for (unsigned k = 0; k < b->tables; k++) {
 		const struct bind_table *t = &b->table[k];
 		unsigned have = 0;
 		for (unsigned i = 0; i < t->tab->keys; i++)
-			for (unsigned g = 0; g < b->groups; g++)
-				if (b->group_key[g]->kind == SQL_COLUMN &&
-				    b->group_key[g]->index == t->base + t->tab->key[i]) {
+			for (unsigned g = 0; g < q->groups; g++)
+				if (b->group_key[leaf[g]]->kind == SQL_COLUMN &&
+				    b->group_key[leaf[g]]->index == t->base + t->tab->key[i] &&
+				    sql_bind_in_all_gsets(q, g)) {
 					have++;
 					break;
 				}
@@ -264,7 +292,7 @@ add_dependent(struct bind *b, const struct ast_select *q, const struct list *l)
 }
 
 static bool
-groups(struct bind *b, const struct ast_select *q, const struct list *l)
+groups(struct bind *b, const struct ast_select *q, const struct list *l, unsigned *leaf)
 {
 	b->no_agg = "GROUP BY";
 	for (unsigned i = 0; i < q->groups; i++) {
@@ -290,7 +318,7 @@ groups(struct bind *b, const struct ast_select *q, const struct list *l)
 		if (sql_bind_has_agg(b, e))
 			return sql_bind_fail(
 			    b, e->position, "42803", "aggregate functions are not allowed in GROUP BY");
-		if (!add_group(b, e))
+		if (!add_group(b, e, &leaf[i]))
 			return false;
 	}
 	return true;
@@ -592,7 +620,7 @@ distinct(struct bind *b, struct sql_node *child, const struct out *o)
 static bool
 is_grouped(struct bind *b, const struct ast_select *q)
 {
-	if (q->groups > 0 || q->having != NULL)
+	if (q->groups > 0 || q->gsets > 0 || q->having != NULL)
 		return true;
 	for (unsigned i = 0; i < q->targets; i++)
 		if (sql_bind_has_agg(b, q->target[i].e))
@@ -649,7 +677,10 @@ sql_bind_select_begin(struct bind *b, const struct ast_select *q)
 		if (!sql_bind_from(b, q) || !select_list(b, q, &w->l))
 			return false;
 		bool grouped = is_grouped(b, q);
-		if (!groups(b, q, &w->l) || !add_dependent(b, q, &w->l))
+		unsigned *leaf = sql_bind_take(b, (q->groups + 1) * sizeof *leaf);
+		if (leaf == NULL || !groups(b, q, &w->l, leaf) || !add_dependent(b, q, &w->l, leaf))
+			return false;
+		if ((q->groups > 0 || q->gsets > 1) && q->gsets > 0 && !sql_bind_gsets(b, q, leaf))
 			return false;
 		b->grouped = grouped;
 		for (unsigned i = 0; i < w->l.n; i++) {
@@ -723,7 +754,8 @@ sql_bind_select_end(struct bind *b, const struct ast_select *q, bool quiet)
 	} else {
 		if ((n = sql_plan_from(b)) == NULL)
 			return NULL;
-		if (b->grouped && (n = aggregated(b, n, having)) == NULL)
+		if (b->grouped &&
+		    ((n = sql_bind_gset_node(b, n)) == NULL || (n = aggregated(b, n, having)) == NULL))
 			return NULL;
 		if ((n = sql_bind_window_node(b, n)) == NULL)
 			return NULL;
@@ -746,8 +778,8 @@ sql_bind_select_end(struct bind *b, const struct ast_select *q, bool quiet)
 		s->width = o.n;
 		s->order = keys;
 		s->orders = orders;
-		s->limit = ons || b->lock_from ? NULL : limit;
-		s->offset = ons || b->lock_from ? NULL : offset;
+		s->limit = ons || b->lock_from || q->ties ? NULL : limit;
+		s->offset = ons || b->lock_from || q->ties ? NULL : offset;
 		s->est_rows = n->est_rows;
 		n = s;
 	}
@@ -778,6 +810,12 @@ sql_bind_select_end(struct bind *b, const struct ast_select *q, bool quiet)
 			return NULL;
 		m->limit = limit;
 		m->offset = offset;
+		if ((m->ties = q->ties) &&
+		    ((m->pass = sql_bind_take(b, orders * sizeof *m->pass)) == NULL ||
+			(m->held = sql_bind_take(b, orders * sizeof *m->held)) == NULL))
+			return NULL;
+		for (; m->ties && m->passes < orders; m->passes++)
+			m->pass[m->passes] = keys[m->passes].col;
 		m->est_rows = n->est_rows;
 		n = m;
 	}

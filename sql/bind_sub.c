@@ -187,8 +187,8 @@ sql_bind_sub_set(struct bind *b, const struct ast_select *q, struct sql_expr **o
 {
 	struct sql_sub *s = b->sub;
 	bool scalar = s->kind == AST_SUB_SCALAR;
-	if (s->ties == 0 || b->outers > 0 || b->win != NULL || q->with != NULL || q->groups > 0 ||
-	    q->ons > 0 || q->having != NULL || q->limit != NULL || q->offset != NULL ||
+	if (s->ties == 0 || s->varies || b->outers > 0 || b->win != NULL || q->with != NULL ||
+	    q->groups > 0 || q->ons > 0 || q->having != NULL || q->limit != NULL || q->offset != NULL ||
 	    b->grouped != scalar || b->groups > 0 || n + b->conds > SQL_SUB_KEYS)
 		return true;
 	bool *seen = sql_bind_take(b, s->ties * sizeof *seen);
@@ -354,7 +354,7 @@ sql_bind_sub(struct bind *b, const struct ast_expr *e, bool two)
 	unsigned from = b->plan->arenas;
 	if ((s->root = sql_bind_child_select(b, in, e->select)) == NULL)
 		return NULL;
-	s->once = s->ties == 0;
+	s->once = s->ties == 0 && !s->varies;
 	if (!sql_bind_own_arenas(b, s, from))
 		return NULL;
 	s->arena = b->plan->arenas;

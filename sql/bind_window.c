@@ -9,6 +9,8 @@
 #include "postgres.h"
 #include "window.h"
 
+#include <stdio.h>
+
 /* Room for one more in an array of the arena. */
 static bool
 room(struct bind *b, void *array, unsigned n, unsigned *cap, size_t size)
@@ -130,6 +132,14 @@ spec_of(struct bind *b, const struct ast_expr *e, unsigned *out)
 	return true;
 }
 
+/* Are distances between its values intervals? */
+static bool
+spans(enum cat_type t)
+{
+	return t == CAT_DATE || t == CAT_TIMESTAMP || t == CAT_TIMESTAMPTZ || t == CAT_TIME ||
+	       t == CAT_INTERVAL;
+}
+
 static bool
 offset_of(
     struct bind *b, const struct ast_expr *e, enum ast_frame mode, enum cat_type key, struct sql_expr **out)
@@ -141,15 +151,14 @@ offset_of(
 		    b, e->position, "42803", "aggregate functions are not allowed in window %s", what);
 	enum cat_type type = CAT_INT8;
 	if (mode == AST_FRAME_RANGE) {
-		if (key == CAT_DATE || key == CAT_TIMESTAMP)
-			return sql_bind_fail(b, e->position, "0A000",
-			    "RANGE with offset PRECEDING/FOLLOWING over type %s is not supported yet",
-			    cat_type_name(key));
-		if (!cat_type_is_int(key) && !cat_type_is_float(key) && key != CAT_NUMERIC)
+		if (spans(key))
+			type = CAT_INTERVAL;
+		else if (!cat_type_is_int(key) && !cat_type_is_float(key) && key != CAT_NUMERIC)
 			return sql_bind_fail(b, e->position, "0A000",
 			    "RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s",
 			    cat_type_name(key));
-		type = cat_type_is_int(key) ? CAT_INT8 : cat_type_is_float(key) ? CAT_FLOAT8 : key;
+		else
+			type = cat_type_is_int(key) ? CAT_INT8 : cat_type_is_float(key) ? CAT_FLOAT8 : key;
 	}
 	unsigned lo = b->lo, hi = b->hi;
 	bool grouped = b->grouped;
@@ -166,6 +175,13 @@ offset_of(
 		return false;
 	}
 	enum cat_type was = x->type;
+	if (type == CAT_INTERVAL && was != CAT_UNKNOWN && was != CAT_INTERVAL) {
+		snprintf(b->err->hint, sizeof b->err->hint, "Cast the offset value to an appropriate type.");
+		return sql_bind_fail(b, e->position, "0A000",
+		    "RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s and offset "
+		    "type %s",
+		    cat_type_name(key), cat_type_name(was));
+	}
 	*out = sql_expr_assign(b->a, x, type, -1, what, e->position, b->err);
 	if (*out == NULL && strcmp(b->err->sqlstate, "42804") == 0)
 		sql_bind_fail(b, e->position, "42804", "argument of %s must be type %s, not type %s", what,
@@ -232,6 +248,9 @@ call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f)
 	if (e->distinct)
 		return sql_bind_fail(
 		    b, e->position, "0A000", "DISTINCT is not implemented for window functions");
+	if (agg && (f->agg == SQL_JSON_AGG || f->agg == SQL_JSON_OBJECT_AGG))
+		return sql_bind_fail(
+		    b, e->position, "0A000", "%s over a window is not supported yet", e->text);
 	if (agg) {
 		f->type = CAT_INT8;
 		if (e->star) {

@@ -1,5 +1,6 @@
 /* bind_with.c -- WITH: queries with names. Used once they go where their name stands; used more often they run once. */
 #include "bind.h"
+#include <sql/sub.h>
 
 #include <stdio.h>
 
@@ -154,6 +155,8 @@ sql_bind_add_cte(struct bind *b, const struct ast_table *t, bool *ok)
 	n->cte = c->run;
 	n->est_rows = c->run->plan->est_rows;
 	c->run->reader = n;
+	for (struct sql_sub *s = b->sub; s != NULL && s != c->sub; s = s->up)
+		s->varies |= c->sub != NULL && (c->sub->ties > 0 || c->sub->varies);
 	c->run->refs += c->sub == b->sub ? 1 : 2; /* a subquery may run often: this one shall not */
 	*ok = sql_bind_deeper(b, c->deep, t->position) && sql_bind_add_source(b, t, n, c->column, c->columns);
 	return true;

@@ -50,8 +50,7 @@ static bool
 subselect(struct sql_convert *c, const PgQuery__RangeSubselect *s, struct ast_table *out)
 {
 	*out = (struct ast_table){ .position = s->alias ? 0 : 1, .name = "", .alias = "" };
-	if (s->lateral)
-		return sql_convert_no(c, "LATERAL is", -1);
+	out->lateral = s->lateral;
 	if (s->subquery->node_case != PG_QUERY__NODE__NODE_SELECT_STMT)
 		return sql_convert_no(c, "this kind of subquery in FROM is", -1);
 	if (!alias(c, s->alias, out))
@@ -130,8 +129,6 @@ from_item(struct sql_convert *c, struct from *f, const PgQuery__Node *n)
 				  : x->jointype == PG_QUERY__JOIN_TYPE__JOIN_RIGHT ? AST_JOIN_RIGHT
 				  : x->jointype == PG_QUERY__JOIN_TYPE__JOIN_FULL  ? AST_JOIN_FULL
 										   : AST_JOIN_INNER;
-	if (x->alias != NULL || x->join_using_alias != NULL)
-		return sql_convert_no(c, "aliases of joins are", -1);
 	if (++c->depth > SQL_DEPTH_MAX)
 		return cat_error(c->err, "54001", "stack depth limit exceeded");
 	struct ast_join j = { .kind = kind, .first = f->tables, .natural = x->is_natural };
@@ -143,6 +140,15 @@ from_item(struct sql_convert *c, struct from *f, const PgQuery__Node *n)
 	c->depth--;
 	j.last = f->tables - 1;
 	if (x->quals != NULL && (j.on = sql_convert_expr(c, x->quals)) == NULL)
+		return false;
+	struct ast_table name = { 0 };
+	if (!alias(c, x->alias, &name))
+		return false;
+	j.alias = name.alias;
+	j.rename = name.rename;
+	j.renames = name.renames;
+	if (x->join_using_alias != NULL &&
+	    (j.using_alias = sql_convert_str(c, x->join_using_alias->aliasname)) == NULL)
 		return false;
 	j.usings = (unsigned)x->n_using_clause;
 	if ((j.using_ = sql_convert_take(c, j.usings * sizeof *j.using_)) == NULL)
@@ -263,23 +269,15 @@ select_(struct sql_convert *c, const PgQuery__SelectStmt *s)
 	struct ast_select *q = sql_convert_take(c, sizeof *q);
 	if (q == NULL)
 		return NULL;
-	const char *what = NULL;
 	if (s->into_clause != NULL && s->into_clause != c->into) {
 		sql_convert_no_into(c, s->into_clause);
-		return NULL;
-	}
-	if (s->limit_option == PG_QUERY__LIMIT_OPTION__LIMIT_OPTION_WITH_TIES)
-		what = "FETCH ... WITH TIES is";
-	else if (s->group_distinct)
-		what = "GROUP BY DISTINCT is";
-	if (what != NULL) {
-		sql_convert_no(c, what, -1);
 		return NULL;
 	}
 	if (!sql_convert_with(c, s->with_clause, &q->with))
 		return NULL;
 	if (sql_convert_is_set(s) && !sql_convert_set(c, s, q))
 		return NULL;
+	q->ties = s->limit_option == PG_QUERY__LIMIT_OPTION__LIMIT_OPTION_WITH_TIES;
 	q->distinct = s->n_distinct_clause > 0;
 	if (q->distinct && s->distinct_clause[0] != NULL &&
 	    s->distinct_clause[0]->node_case != PG_QUERY__NODE__NODE__NOT_SET) {
@@ -306,7 +304,7 @@ select_(struct sql_convert *c, const PgQuery__SelectStmt *s)
 	q->joins = f.joins;
 	if (!sql_convert_locks(c, s, q, f.tables > listed))
 		return NULL;
-	if (!sql_convert_exprs(c, s->group_clause, s->n_group_clause, &q->group, &q->groups))
+	if (!sql_convert_group(c, s, q))
 		return NULL;
 	if (!order(c, s, q))
 		return NULL;

@@ -21,6 +21,10 @@ struct ast_stmt *sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 struct ast_select *sql_convert_select(struct sql_convert *c, const PgQuery__SelectStmt *s);
 /* NULL stays NULL. false: c->err. */
 bool sql_convert_with(struct sql_convert *c, const PgQuery__WithClause *w, const struct ast_with **out);
+/* convert_named.c: the arguments of a call, in the order of its parameters. */
+bool sql_convert_args(struct sql_convert *c, const PgQuery__FuncCall *f, struct ast_expr *e);
+/* convert_group.c */
+bool sql_convert_group(struct sql_convert *c, const PgQuery__SelectStmt *s, struct ast_select *q);
 /* convert_with.c: UNION, INTERSECT, EXCEPT */
 bool sql_convert_is_set(const PgQuery__SelectStmt *s);
 bool sql_convert_set(struct sql_convert *c, const PgQuery__SelectStmt *s, struct ast_select *q);

@@ -499,10 +499,7 @@ func(struct sql_convert *c, const PgQuery__FuncCall *f)
 		return NULL;
 	e->star = f->agg_star;
 	e->distinct = f->agg_distinct;
-	for (size_t i = 0; i < f->n_args; i++)
-		if (f->args[i]->node_case == PG_QUERY__NODE__NODE_NAMED_ARG_EXPR)
-			return no(c, "named arguments are", at);
-	if (!sql_convert_exprs(c, f->args, f->n_args, &e->args, &e->nargs))
+	if (!sql_convert_args(c, f, e))
 		return NULL;
 	if (f->over == NULL && (f->agg_filter != NULL || f->n_agg_order > 0) && !agg_more(c, f, e))
 		return NULL;
@@ -742,7 +739,13 @@ convert(struct sql_convert *c, const PgQuery__Node *n)
 	case PG_QUERY__NODE__NODE_GROUPING_SET:
 		return no(c, "grouping sets are", n->grouping_set->location);
 	case PG_QUERY__NODE__NODE_GROUPING_FUNC:
-		return no(c, "GROUPING is", n->grouping_func->location);
+		if ((e = sql_convert_node(c, AST_FUNC, n->grouping_func->location, 0)) == NULL)
+			return NULL;
+		e->text = "grouping";
+		return sql_convert_exprs(
+			   c, n->grouping_func->args, n->grouping_func->n_args, &e->args, &e->nargs)
+			   ? e
+			   : NULL;
 	case PG_QUERY__NODE__NODE_CURRENT_OF_EXPR:
 		return no(c, "WHERE CURRENT OF is", -1);
 	case PG_QUERY__NODE__NODE_XML_EXPR:

@@ -204,6 +204,9 @@ sql_convert_over(struct sql_convert *c, struct ast_expr *f, const PgQuery__FuncC
 	if (call->agg_filter != NULL && !sql_agg_find(f->text, &agg))
 		return fail(c, call->location, "0A000",
 		    "FILTER is not implemented for non-aggregate window functions%s", "");
+	if (call->agg_filter != NULL && sql_agg_takes_nulls(agg))
+		return fail(
+		    c, call->location, "0A000", "FILTER of %s over a window is not supported yet", f->text);
 	if (call->agg_filter != NULL && !filter(c, f, call->agg_filter))
 		return NULL;
 	if (d->name != NULL && d->name[0]) {

@@ -612,7 +612,8 @@ open_node(struct sql_exec *x, struct sql_node *n)
 	if (n->kind == SQL_NODE_LIMIT && !sql_row_count(x, n))
 		return false;
 	return (n->child == NULL || sql_open(x, n->child)) &&
-	       (n->build == NULL || n->share != NULL || n->kind == SQL_NODE_RECURSE || sql_open(x, n->build));
+	       (n->build == NULL || n->share != NULL || n->kind == SQL_NODE_RECURSE ||
+		   n->kind == SQL_NODE_LATERAL || sql_open(x, n->build));
 }
 
 /* The arenas that are this operator's own. */
@@ -683,7 +684,7 @@ next(struct sql_exec *x, struct sql_node *n)
 	case SQL_NODE_UNIQUE:
 		return sql_unique_next(x, n);
 	case SQL_NODE_LIMIT:
-		return limit_next(x, n);
+		return n->ties ? sql_ties_next(x, n) : limit_next(x, n);
 	case SQL_NODE_APPEND:
 		return sql_append_next(x, n);
 	case SQL_NODE_SETOP:
@@ -694,6 +695,10 @@ next(struct sql_exec *x, struct sql_node *n)
 		return sql_recurse_next(x, n);
 	case SQL_NODE_CTE:
 		return sql_cte_next(x, n);
+	case SQL_NODE_LATERAL:
+		return sql_lateral_next(x, n);
+	case SQL_NODE_EXPAND:
+		return sql_expand_next(x, n);
 	case SQL_NODE_DERIVED:
 		return sql_derived_next(x, n);
 	case SQL_NODE_WINDOW:

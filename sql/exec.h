@@ -72,6 +72,10 @@ bool sql_group_find(struct sql_exec *x, struct sql_node *n, const struct cat_vec
 int sql_lock_next(struct sql_exec *x, struct sql_node *n); /* exec_lock.c */
 /* exec_from.c */
 int sql_derived_next(struct sql_exec *x, struct sql_node *n);
+int sql_lateral_next(struct sql_exec *x, struct sql_node *n); /* exec_lateral.c */
+int sql_expand_next(struct sql_exec *x, struct sql_node *n);  /* exec_expand.c */
+/* Is that set of an EXPAND the one without keys? */
+bool sql_expand_grand(const struct sql_node *n, unsigned set);
 int sql_window_next(struct sql_exec *x, struct sql_node *n); /* exec_window.c */
 /* Rows a and b of a rowset: -1, 0, 1 by n keys; all rows by the keys, then by where they were in perm. */
 struct sql_rowset;
@@ -82,6 +86,8 @@ bool sql_sort_perm(struct sql_exec *x, const struct sql_rowset *rs, const struct
 /* exec_set.c */
 int sql_append_next(struct sql_exec *x, struct sql_node *n);
 int sql_setop_next(struct sql_exec *x, struct sql_node *n);
+int sql_ties_next(struct sql_exec *x, struct sql_node *n);   /* exec_ties.c */
+int sql_series_more(struct sql_exec *x, struct sql_node *n); /* exec_series.c */
 int sql_series_next(struct sql_exec *x, struct sql_node *n);
 int sql_recurse_next(struct sql_exec *x, struct sql_node *n);
 int sql_cte_next(struct sql_exec *x, struct sql_node *n);

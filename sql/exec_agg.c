@@ -189,6 +189,26 @@ add_later(struct sql_exec *x, struct sql_node *n, unsigned a)
 	return true;
 }
 
+/* Of no rows there is still the group of each grouping set without keys. */
+static bool
+add_grand(struct sql_exec *x, struct sql_node *n, struct cat_vec *key)
+{
+	struct nam_arena *keep = x->arena[n->arena + 1];
+	uint32_t group;
+	for (unsigned k = 0; k + 1 < n->keys; k++)
+		if (!sql_nulls(&key[k], n->key[k]->type, 1, keep))
+			return sql_no_memory(x->err);
+	if (!cat_vec_take(&key[n->keys - 1], CAT_INT8, 1, keep))
+		return sql_no_memory(x->err);
+	for (unsigned s = 0; s < n->child->rows; s++) {
+		cat_vec_set(&key[n->keys - 1], 0, (union cat_val){ .i = s }, false);
+		if (sql_expand_grand(n->child, s) &&
+		    !(sql_group_find(x, n, key, sql_ident(), 1, &group) && add_states(x, n)))
+			return false;
+	}
+	return true;
+}
+
 static bool
 open_later(struct sql_exec *x, struct sql_node *n, struct sql_agg *g)
 {
@@ -249,6 +269,8 @@ take_all(struct sql_exec *x, struct sql_node *n)
 		if (!sql_go_on(x))
 			return false;
 	}
+	if (rows == 0 && n->groups == 0 && n->child->kind == SQL_NODE_EXPAND && !add_grand(x, n, key))
+		return false;
 	for (unsigned a = 0; rows == 0 && a < n->aggs; a++)
 		if (n->agg[a].later && n->agg[a].seen == NULL && !add_later(x, n, a))
 			return false;

@@ -102,6 +102,8 @@ int
 sql_series_next(struct sql_exec *x, struct sql_node *n)
 {
 	struct nam_arena *batch = x->arena[n->arena];
+	if (n->held != NULL)
+		return sql_series_more(x, n);
 	nam_arena_reset(batch);
 	if (!n->opened && !series_open(x, n))
 		return -1;

@@ -10,6 +10,8 @@
 #include "window.h"
 #include <sql/rowset.h>
 
+#include <catalog/datetime.h>
+#include <catalog/interval.h>
 #include <catalog/numeric.h>
 #include <math.h>
 
@@ -87,8 +89,15 @@ go_on(struct run *r, uint64_t work)
 
 /* ---- frames ------------------------------------------------------------------------ */
 
+/* Of a time of day only hours and less count. */
 static bool
-bound_value(struct run *r, struct sql_win_bound *b, const char *which, enum ast_frame mode)
+negative(struct cat_interval v, enum cat_type key)
+{
+	return key == CAT_TIME ? v.us < 0 : cat_interval_span(v) < 0;
+}
+
+static bool
+bound_value(struct run *r, struct sql_win_bound *b, const char *which, enum ast_frame mode, enum cat_type key)
 {
 	if (b->offset == NULL)
 		return true;
@@ -97,7 +106,8 @@ bound_value(struct run *r, struct sql_win_bound *b, const char *which, enum ast_
 		return false;
 	if (b->by.null)
 		return cat_error(r->x->err, "22004", "frame %s offset must not be null", which);
-	bool bad = b->offset->type == CAT_FLOAT8    ? !(b->by.v.f >= 0)
+	bool bad = b->offset->type == CAT_INTERVAL  ? negative(cat_interval_load(b->by.v.s), key)
+		   : b->offset->type == CAT_FLOAT8  ? !(b->by.v.f >= 0)
 		   : b->offset->type == CAT_NUMERIC ? cat_num_sign(b->by.v.s) < 0 || cat_num_is_nan(b->by.v.s)
 						    : b->by.v.i < 0;
 	if (!bad)
@@ -108,11 +118,50 @@ bound_value(struct run *r, struct sql_win_bound *b, const char *which, enum ast_
 	return cat_error(r->x->err, "22013", "frame %s offset must not be negative", which);
 }
 
+static int
+sign(__int128 v)
+{
+	return v < 0 ? -1 : v > 0;
+}
+
+/* lies() of dates, times and intervals. */
+static bool
+lies_in_time(struct run *r, enum cat_type type, union cat_val x, union cat_val base, struct cat_interval by,
+    bool add, int *out)
+{
+	struct cat_interval sum;
+	int64_t xt = x.i, bt = base.i, to;
+	if (type == CAT_TIME) {
+		__int128 end = (__int128)bt + (add ? (__int128)by.us : -(__int128)by.us);
+		*out = sign(xt - end);
+		return true;
+	}
+	if (!add && !cat_interval_negate(by, &by, r->x->err))
+		return false;
+	if (type == CAT_INTERVAL) {
+		if (!cat_interval_add(cat_interval_load(base.s), by, &sum, r->x->err))
+			return false;
+		*out = sign(cat_interval_span(cat_interval_load(x.s)) - cat_interval_span(sum));
+		return true;
+	}
+	if (type == CAT_DATE &&
+	    (!cat_date_to_timestamp(xt, &xt, r->x->err) || !cat_date_to_timestamp(bt, &bt, r->x->err)))
+		return false;
+	if (!cat_timestamp_add(bt, by, &to, r->x->err))
+		return false;
+	*out = sign((__int128)xt - to);
+	return true;
+}
+
 /* -1, 0, 1: how x lies to base + by (add), or base - by. Of numbers that are not NULL. */
 static bool
 lies(struct run *r, enum cat_type type, union cat_val x, union cat_val base, union cat_val by, bool add,
     int *out)
 {
+	if (type == CAT_DATE || type == CAT_TIMESTAMP || type == CAT_TIMESTAMPTZ || type == CAT_TIME ||
+	    type == CAT_INTERVAL) {
+		return lies_in_time(r, type, x, base, cat_interval_load(by.s), add, out);
+	}
 	if (type == CAT_NUMERIC) {
 		struct cat_str sum = { 0 };
 		struct nam_arena *a = r->x->arena[r->n->arena];
@@ -585,7 +634,9 @@ call(struct run *r, struct sql_win_fn *f)
 	const struct sql_win_spec *s = &r->w->spec[f->spec];
 	struct nam_arena *a = call_arena(r);
 	nam_arena_reset(a);
-	if (!bound_value(r, &f->start, "starting", f->mode) || !bound_value(r, &f->end, "ending", f->mode))
+	enum cat_type key = s->orders ? r->w->type[s->key[s->parts].col] : CAT_UNKNOWN;
+	if (!bound_value(r, &f->start, "starting", f->mode, key) ||
+	    !bound_value(r, &f->end, "ending", f->mode, key))
 		return false;
 	if (r->rows == 0)
 		return true;

@@ -157,9 +157,20 @@ enum sql_agg_kind {
 	SQL_STDDEV_SAMP,
 	SQL_STRING_AGG, /* of two arguments: sql_agg_add_text */
 	SQL_ARRAY_AGG,
+	SQL_JSON_AGG,        /* over sql_expr_json_row */
+	SQL_JSON_OBJECT_AGG, /* the same */
 };
+/* Is a NULL more to it than nothing? */
+static inline bool
+sql_agg_takes_nulls(enum sql_agg_kind k)
+{
+	return k == SQL_ARRAY_AGG || k == SQL_JSON_AGG || k == SQL_JSON_OBJECT_AGG;
+}
 /* Which aggregate is that? false: not one. */
 bool sql_agg_find(const char *name, enum sql_agg_kind *out);
+/* What json_agg(x), or json_object_agg(k, v), makes of one row. */
+struct sql_expr *sql_expr_json_row(
+    struct nam_arena *a, enum sql_agg_kind k, struct sql_expr **args, int position, struct cat_err *err);
 /* The type of its result over an argument type (sum(int4) = int8, sum(int8) = numeric, avg(int) = numeric ...); 42883 when
  * it does not exist. */
 bool sql_agg_type(

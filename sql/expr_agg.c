@@ -53,7 +53,8 @@ sql_agg_find(const char *name, enum sql_agg_kind *out)
 		{ "bit_xor", SQL_BIT_XOR }, { "var_pop", SQL_VAR_POP }, { "var_samp", SQL_VAR_SAMP },
 		{ "variance", SQL_VAR_SAMP }, { "stddev_pop", SQL_STDDEV_POP },
 		{ "stddev_samp", SQL_STDDEV_SAMP }, { "stddev", SQL_STDDEV_SAMP },
-		{ "string_agg", SQL_STRING_AGG }, { "array_agg", SQL_ARRAY_AGG } };
+		{ "string_agg", SQL_STRING_AGG }, { "array_agg", SQL_ARRAY_AGG },
+		{ "json_agg", SQL_JSON_AGG }, { "json_object_agg", SQL_JSON_OBJECT_AGG } };
 	for (unsigned k = 0; k < sizeof all / sizeof *all; k++) {
 		if (strcmp(name, all[k].name) == 0) {
 			*out = all[k].kind;
@@ -74,7 +75,7 @@ sql_agg_type(enum sql_agg_kind k, enum cat_type arg, enum cat_type *out, int pos
 {
 	static const char *const name[] = { "count", "count", "sum", "avg", "min", "max", "bool_and",
 		"bool_or", "bit_and", "bit_or", "bit_xor", "var_pop", "var_samp", "stddev_pop", "stddev_samp",
-		"string_agg", "array_agg" };
+		"string_agg", "array_agg", "json_agg", "json_object_agg" };
 	bool number = cat_type_category(arg) == 'N';
 	if (k == SQL_COUNT || k == SQL_COUNT_STAR) {
 		*out = CAT_INT8;

@@ -48,6 +48,10 @@ sql_agg_more_type(enum sql_agg_kind k, enum cat_type arg, enum cat_type *out)
 	case SQL_ARRAY_AGG:
 		*out = cat_type_array_of(arg);
 		return arg != CAT_UNKNOWN;
+	case SQL_JSON_AGG:
+	case SQL_JSON_OBJECT_AGG:
+		*out = CAT_JSON;
+		return arg == CAT_JSON;
 	case SQL_STRING_AGG:
 		*out = CAT_TEXT;
 		return arg == CAT_TEXT;
@@ -126,31 +130,6 @@ bits_add(enum sql_agg_kind kind, struct bits *b, int64_t x)
 	b->seen = 1;
 }
 
-bool
-sql_agg_more_add(enum sql_agg_kind kind, enum cat_type type, const struct cat_vec *arg, const uint16_t *sel,
-    unsigned n, void *const *state, unsigned step, struct nam_arena *arena, struct cat_err *err)
-{
-	bool spread = kind >= SQL_VAR_POP && kind <= SQL_STDDEV_SAMP;
-	if (spread && !cat_type_is_float(type))
-		return exact_add(type, arg, sel, n, state, step, arena, err);
-	for (unsigned j = 0; j < n; j++) {
-		unsigned k = sel ? sel[j] : j;
-		if (kind == SQL_ARRAY_AGG) {
-			if (!cat_array_push(
-				state[j & step], type, cat_vec_at(arg, k), arg->null[k], arena, err))
-				return false;
-			continue;
-		}
-		if (arg->null[k])
-			continue;
-		if (!spread)
-			bits_add(kind, state[j & step], arg->i[k]);
-		else if (!spread_add(state[j & step], arg->f[k], err))
-			return false;
-	}
-	return true;
-}
-
 static bool
 append(struct joined *j, struct cat_str s, struct nam_arena *arena, struct cat_err *err)
 {
@@ -172,6 +151,46 @@ append(struct joined *j, struct cat_str s, struct nam_arena *arena, struct cat_e
 	return true;
 }
 
+/* One more row of json_agg or json_object_agg. */
+static bool
+json_add(struct joined *j, struct cat_str s, struct nam_arena *arena, struct cat_err *err)
+{
+	if (j->seen && !append(j, (struct cat_str){ ", ", 2 }, arena, err))
+		return false;
+	j->seen = 1;
+	return append(j, s, arena, err);
+}
+
+bool
+sql_agg_more_add(enum sql_agg_kind kind, enum cat_type type, const struct cat_vec *arg, const uint16_t *sel,
+    unsigned n, void *const *state, unsigned step, struct nam_arena *arena, struct cat_err *err)
+{
+	bool spread = kind >= SQL_VAR_POP && kind <= SQL_STDDEV_SAMP;
+	if (spread && !cat_type_is_float(type))
+		return exact_add(type, arg, sel, n, state, step, arena, err);
+	for (unsigned j = 0; j < n; j++) {
+		unsigned k = sel ? sel[j] : j;
+		if (kind == SQL_ARRAY_AGG) {
+			if (!cat_array_push(
+				state[j & step], type, cat_vec_at(arg, k), arg->null[k], arena, err))
+				return false;
+			continue;
+		}
+		if (kind == SQL_JSON_AGG || kind == SQL_JSON_OBJECT_AGG) {
+			if (!json_add(state[j & step], arg->s[k], arena, err))
+				return false;
+			continue;
+		}
+		if (arg->null[k])
+			continue;
+		if (!spread)
+			bits_add(kind, state[j & step], arg->i[k]);
+		else if (!spread_add(state[j & step], arg->f[k], err))
+			return false;
+	}
+	return true;
+}
+
 bool
 sql_agg_add_text(const struct cat_vec *text, const struct cat_vec *separator, const uint16_t *sel, unsigned n,
     void *const *state, struct nam_arena *arena, struct cat_err *err)
@@ -187,6 +206,22 @@ sql_agg_add_text(const struct cat_vec *text, const struct cat_vec *separator, co
 			return false;
 		j->seen = 1;
 	}
+	return true;
+}
+
+static bool
+json_result(enum sql_agg_kind kind, const struct joined *j, struct cat_datum *out, struct nam_arena *arena,
+    struct cat_err *err)
+{
+	out->null = !j->seen;
+	out->v.s = (struct cat_str){ "", 0 };
+	if (out->null)
+		return true;
+	bool object = kind == SQL_JSON_OBJECT_AGG;
+	char *p = nam_arena_printf(arena, object ? "{ %.*s }" : "[%.*s]", (int)j->len, j->p);
+	if (p == NULL)
+		return sql_oom(err);
+	out->v.s = (struct cat_str){ p, j->len + (object ? 4 : 2) };
 	return true;
 }
 
@@ -238,6 +273,9 @@ sql_agg_more_result(enum sql_agg_kind kind, enum cat_type type, const void *stat
 			out->v.s = (struct cat_str){ p, j->len };
 		}
 		return true;
+	case SQL_JSON_AGG:
+	case SQL_JSON_OBJECT_AGG:
+		return json_result(kind, j, out, arena, err);
 	case SQL_ARRAY_AGG:
 		out->null = all->n == 0;
 		out->v.s = (struct cat_str){ "", 0 };

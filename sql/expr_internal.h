@@ -4,7 +4,7 @@
 
 #include <sql/expr.h>
 
-enum { SQL_ARGS_INLINE = 4, SQL_FN_ARGS = 6 };
+enum { SQL_ARGS_INLINE = 4, SQL_FN_ARGS = 7 };
 
 /* One argument of a batch: element k & mask belongs to row k, so mask 0 is one value for all rows. */
 struct sql_arg {
@@ -67,7 +67,8 @@ struct sql_fn {
 extern const struct sql_fn sql_fns_number[], sql_fns_compare[], sql_fns_text[], sql_fns_date[],
     sql_fns_small[], sql_fns_sequence[], sql_fns_interval[], sql_fns_binary[], sql_fns_regex[],
     sql_fns_json[], sql_fns_more[], sql_fns_array[];
-extern const struct sql_fn sql_fns_string[], sql_fns_math[], sql_fns_session[];
+extern const struct sql_fn sql_fns_string[], sql_fns_math[], sql_fns_session[], sql_fns_datefmt[],
+    sql_fns_datescan[], sql_fns_numfmt[], sql_fns_when[], sql_fns_json_make[];
 
 /* ---- casts (expr_cast.c) ------------------------------------------------------ */
 

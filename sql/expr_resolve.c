@@ -140,7 +140,8 @@ find(const char *name, bool op, const enum cat_type *type, unsigned n, bool *amb
 	static const struct sql_fn *const tables[] = { sql_fns_compare, sql_fns_number, sql_fns_text,
 		sql_fns_date, sql_fns_small, sql_fns_sequence, sql_fns_interval, sql_fns_binary,
 		sql_fns_regex, sql_fns_json, sql_fns_more, sql_fns_array, sql_fns_string, sql_fns_math,
-		sql_fns_session };
+		sql_fns_session, sql_fns_datefmt, sql_fns_datescan, sql_fns_numfmt, sql_fns_when,
+		sql_fns_json_make };
 	struct search s = { .type = type, .n = n };
 	enum cat_type assume[SQL_FN_ARGS] = { CAT_UNKNOWN, CAT_UNKNOWN, CAT_UNKNOWN };
 	*ambiguous = false;
@@ -299,6 +300,12 @@ sql_expr_func(struct nam_arena *a, const char *name, struct sql_expr **in, unsig
 			return e;
 	}
 	const struct sql_fn *f = find(name, false, type, n, &ambiguous);
+	if (f != NULL && f->flags & SQL_FN_ANY && type[0] == CAT_UNKNOWN && n == 1 &&
+	    strcmp(name, "to_json") == 0) {
+		cat_error(
+		    err, "42804", "could not determine polymorphic type because input has type unknown");
+		return NULL;
+	}
 	if (f != NULL && f->flags & SQL_FN_ANY) {
 		for (unsigned k = 0; k < n; k++)
 			if ((args[k] = sql_expr_settle(a, args[k], err)) == NULL)

@@ -154,8 +154,8 @@ sql_plan_full_key(struct bind *b, unsigned k, uint64_t given, unsigned *probes, 
 	return out;
 }
 
-static bool
-access_(struct bind *b, struct sql_node *n, unsigned k)
+bool
+sql_plan_access(struct bind *b, struct sql_node *n, unsigned k)
 {
 	const struct bind_table *t = &b->table[k];
 	struct sql_access *a = &n->acc;
@@ -202,7 +202,7 @@ derived(struct bind *b, unsigned k, bool first)
 {
 	const struct bind_table *t = &b->table[k];
 	struct sql_node *n = sql_plan_node(b, SQL_NODE_DERIVED, t->sub, b->width);
-	if (n == NULL || !access_(b, n, k))
+	if (n == NULL || !sql_plan_access(b, n, k))
 		return NULL;
 	n->est_rows = t->sub->est_rows;
 	return sql_plan_push_down(b, n, UINT64_C(1) << k, first) ? n : NULL;
@@ -236,7 +236,7 @@ base_of(struct bind *b, unsigned k, bool first)
 		return derived(b, k, first);
 	struct sql_expr **key = sql_plan_full_key(b, k, 0, &probes, &each);
 	struct sql_node *n = sql_plan_node(b, key ? SQL_NODE_GET : SQL_NODE_SCAN, NULL, b->width);
-	if (n == NULL || !access_(b, n, k))
+	if (n == NULL || !sql_plan_access(b, n, k))
 		return NULL;
 	n->key = key;
 	n->keys = b->table[k].tab->keys;
@@ -285,7 +285,7 @@ struct sql_node *
 sql_plan_lookup(struct bind *b, struct sql_node *left, uint64_t have, unsigned k, struct sql_expr **key)
 {
 	struct sql_node *n = sql_plan_node(b, SQL_NODE_GET, left, b->width);
-	if (n == NULL || !access_(b, n, k))
+	if (n == NULL || !sql_plan_access(b, n, k))
 		return NULL;
 	n->key = key;
 	n->keys = b->table[k].tab->keys;
@@ -344,8 +344,22 @@ sql_plan_region(struct bind *b, unsigned first, unsigned end, uint64_t *have)
 	struct plan_item item[SQL_TABLES_MAX];
 	unsigned items = 0, region = b->home;
 	for (unsigned k = first; k < end;) {
-		struct plan_item *it = &item[items++];
 		unsigned outer = sql_plan_outer_at(b, k, end);
+		if (outer == b->outers && b->table[k].lateral != NULL) {
+			/* it speaks of what is before it: that is joined first */
+			struct sql_node *left = items ? greedy(b, item, items, &item[0].mask)
+						      : sql_plan_node(b, SQL_NODE_ONE, NULL, b->width);
+			if (left == NULL ||
+			    (left = sql_plan_lateral(b, left, items ? item[0].mask : 0, k, false)) == NULL)
+				return NULL;
+			item[0] = (struct plan_item){ .node = left,
+				.mask = (items ? item[0].mask : 0) | UINT64_C(1) << k,
+				.table = SQL_TABLES_MAX };
+			items = 1;
+			k++;
+			continue;
+		}
+		struct plan_item *it = &item[items++];
 		if (outer == b->outers) {
 			it->table = k;
 			it->mask = UINT64_C(1) << k;

@@ -37,8 +37,10 @@ enum sql_node_kind {
 	SQL_NODE_CTE,     /* reads what cte keeps */
 	SQL_NODE_DERIVED, /* the child's narrow batch at acc.base of a wide one */
 	SQL_NODE_WINDOW,
-	SQL_NODE_LOCK,   /* FOR UPDATE: all rows locked before the first comes out */
-	SQL_NODE_UNIQUE, /* DISTINCT ON: of sorted rows alike in columns pass[0..passes) the first */
+	SQL_NODE_LOCK,    /* FOR UPDATE: all rows locked before the first comes out */
+	SQL_NODE_LATERAL, /* for each of the child's rows, those of build, which speaks of it: lateral.h */
+	SQL_NODE_EXPAND,  /* the child's rows, once for every grouping set, its keys behind */
+	SQL_NODE_UNIQUE,  /* DISTINCT ON: of sorted rows alike in columns pass[0..passes) the first */
 };
 
 struct sql_window;
@@ -46,6 +48,7 @@ struct sql_meter;  /* meter.h */
 struct sql_rowset; /* rows kept: rowset.h */
 struct sql_join_table;
 struct sql_coded;
+struct sql_lateral;
 struct sql_groups; /* rows that differ: groups.h */
 struct sql_sub;    /* subqueries of expressions: sub.h */
 
@@ -113,6 +116,8 @@ struct sql_node {
 	struct sql_rowset *fresh; /* RECURSE: found in this round; rows: does it go on? */
 	unsigned *own, owns;      /* arenas of the recursive term */
 	int64_t next, stop, step; /* SERIES */
+	struct cat_datum
+	    *held; /* SERIES of no integers: from, to, by; LIMIT WITH TIES: the last row's keys */
 	uint64_t ordinal;
 	uint32_t *count; /* SETOP: how often each row of rs was there */
 
@@ -160,6 +165,9 @@ struct sql_node {
 	struct sql_coded *coded; /* exec_group.c's */
 	char **state;            /* chunks of CAT_BATCH states; JOIN: its probe */
 
+	struct sql_lateral *lat; /* LATERAL */
+	const uint8_t *gset;     /* EXPAND: rows sets of e[0..es) */
+
 	struct sql_expr **e; /* PROJECT, VALUES (rows x es) */
 	unsigned es, rows;
 
@@ -176,6 +184,7 @@ struct sql_node {
 
 	struct sql_expr *limit, *offset; /* LIMIT; SORT: then only so many matter */
 	uint64_t left, skip;
+	bool ties; /* LIMIT: and all rows alike in columns pass[0..passes) with the last one */
 };
 
 struct sql_agg {

@@ -19,6 +19,11 @@ sql_plan_open(const struct bind *b, const struct bind_cond *c)
 }
 
 /* plan.c */
+/* n reads table k: the columns of it that somebody uses. */
+bool sql_plan_access(struct bind *b, struct sql_node *n, unsigned k);
+/* bind_lateral.c: rows of left beside what table k, which speaks of them, gives; keep_left: beside NULLs if it gives none. */
+struct sql_node *sql_plan_lateral(
+    struct bind *b, struct sql_node *left, uint64_t have, unsigned k, bool keep_left);
 bool sql_plan_filter(struct bind *b, struct sql_node *n, struct sql_expr **e, unsigned count);
 bool sql_plan_push_down(struct bind *b, struct sql_node *n, uint64_t tables, bool first);
 unsigned *sql_plan_columns_of(struct bind *b, uint64_t tables, unsigned *count);

@@ -249,9 +249,11 @@ sql_plan_outer(struct bind *b, unsigned outer, bool first, uint64_t *mask)
 	const struct bind_outer *o = &b->outer[outer];
 	unsigned around = b->home, left = 1 + 3 * outer, right = left + 1, on = left + 2;
 	uint64_t lt = tables(o->first, o->mid), rt = tables(o->mid, o->last + 1), have;
+	bool lateral = o->kind == AST_JOIN_LEFT && o->mid == o->last && b->table[o->mid].lateral != NULL;
 	if (o->kind == AST_JOIN_LEFT) {
 		move(b, around, left, lt, first);
-		move(b, on, right, rt, true);
+		if (!lateral)
+			move(b, on, right, rt, true);
 	} else if (o->kind == AST_JOIN_RIGHT) {
 		move(b, around, right, rt, first);
 		move(b, on, left, lt, true);
@@ -261,18 +263,22 @@ sql_plan_outer(struct bind *b, unsigned outer, bool first, uint64_t *mask)
 	if ((l = sql_plan_region(b, o->first, o->mid, &have)) == NULL)
 		return NULL;
 	b->home = right;
-	if ((r = sql_plan_region(b, o->mid, o->last + 1, &have)) == NULL)
+	if (lateral)
+		r = NULL;
+	else if ((r = sql_plan_region(b, o->mid, o->last + 1, &have)) == NULL)
 		return NULL;
 	/* all of ON: keys, or what pairs must fulfil; a condition over no table counts among the latter */
 	b->home = on;
 	for (unsigned i = 0; i < b->conds; i++)
 		if (b->cond[i].home == on && b->cond[i].mask == 0)
 			b->cond[i].mask = lt;
-	if (o->kind == AST_JOIN_LEFT && o->mid == o->last)
+	if (lateral)
+		n = sql_plan_lateral(b, l, lt, o->mid, true);
+	else if (o->kind == AST_JOIN_LEFT && o->mid == o->last)
 		n = outer_lookup(b, l, lt, r, o->mid);
 	else if (o->kind == AST_JOIN_RIGHT && o->first + 1 == o->mid)
 		n = outer_lookup(b, r, rt, l, o->first);
-	if (n == NULL && (n = sql_plan_hash_join(b, l, lt, r, rt, o->kind)) == NULL)
+	if (n == NULL && (lateral || (n = sql_plan_hash_join(b, l, lt, r, rt, o->kind)) == NULL))
 		return NULL;
 	b->home = around;
 	*mask = lt | rt;

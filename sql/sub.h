@@ -24,6 +24,7 @@ struct sql_sub {
 	unsigned arena;            /* batch arena of its own; + 1: what is kept */
 	unsigned *arenas, narenas; /* its operators' */
 	bool once;                 /* its rows depend on no slot */
+	bool varies;               /* a query of WITH that it reads depends on a row outside of that WITH */
 	bool reads_target;         /* the table that the statement changes is among its tables */
 	bool early;                /* found before the statement changes anything */
 

@@ -326,7 +326,8 @@ static const struct golden all[] = {
 	{ "select count(*) over (w1) from w window w1 as (order by id rows 1 preceding exclude ties)",
 	    "ERROR 42P20: cannot copy window \"w1\" because it has a frame clause" },
 	{ "select count(*) over (order by d range 1 preceding) from (select date '2024-01-01' as d) x",
-	    "ERROR 0A000: RANGE with offset PRECEDING/FOLLOWING over type date is not supported yet" },
+	    "ERROR 0A000: RANGE with offset PRECEDING/FOLLOWING is not supported for column type "
+	    "date and offset type integer" },
 	{ "insert into w select id + 10, 'z', row_number() over (order by id desc) from w", "INSERT 0 6" },
 	{ "select id, v from w where g = 'z' order by id", "11|6;12|5;13|4;14|3;15|2;16|1; SELECT 6" },
 };
