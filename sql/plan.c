@@ -389,8 +389,7 @@ sql_plan_from(struct bind *b)
 		return sql_plan_push_down(b, n, 0, true) ? n : NULL;
 	}
 	sql_plan_reduce(b);
-	n = sql_plan_region(b, 0, b->tables, &have);
-	return n != NULL && sql_plan_share(b, n) ? n : NULL;
+	return sql_plan_region(b, 0, b->tables, &have);
 }
 
 /* ---- the whole -------------------------------------------------------------------- */
@@ -444,7 +443,7 @@ sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct ca
 		default:
 			ok = sql_bind_delete(b, st);
 		}
-	ok = ok && sql_bind_with_done(b, st->with, p->root);
+	ok = ok && sql_bind_with_done(b, st->with, p->root) && sql_plan_narrow(b, p);
 	for (unsigned i = 0; ok && i < p->params; i++)
 		if (p->param[i] == CAT_UNKNOWN)
 			ok = cat_error(err, "42P18", "could not determine data type of parameter $%u", i + 1);

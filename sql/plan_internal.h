@@ -48,7 +48,11 @@ void sql_plan_reduce(struct bind *b);
 unsigned sql_plan_outer_at(const struct bind *b, unsigned first, unsigned end);
 struct sql_node *sql_plan_outer(struct bind *b, unsigned outer, bool first, uint64_t *mask);
 
+/* What is kept of a join's other side: its columns, and keys that are none of them. */
+bool sql_plan_place_keys(struct bind *b, struct sql_node *n);
 /* plan_share.c: joins of a FROM list that would keep the same rows. */
 bool sql_plan_share(struct bind *b, struct sql_node *n);
+/* plan_narrow.c: the last step, when all of a plan is there. */
+bool sql_plan_narrow(struct bind *b, struct sql_plan *p);
 
 #endif

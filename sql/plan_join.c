@@ -10,9 +10,8 @@ sql_plan_joinable(const struct bind *b, const struct bind_cond *c, uint64_t have
 	       ((c->rmask & ~have) == 0 && (c->lmask & ~one) == 0);
 }
 
-/* What is kept of the other side: its columns, and keys that are none of them. */
-static bool
-place_keys(struct bind *b, struct sql_node *n)
+bool
+sql_plan_place_keys(struct bind *b, struct sql_node *n)
 {
 	size_t most = n->build_cols + n->keys + 1;
 	n->kept = sql_bind_take(b, most * sizeof *n->kept);
@@ -113,7 +112,7 @@ sql_plan_hash_join(struct bind *b, struct sql_node *left, uint64_t lmask, struct
 		n->probe_type[i] = sql_plan_column_type(b, n->probe_col[i]);
 	for (unsigned i = 0; i < n->build_cols; i++)
 		n->build_type[i] = sql_plan_column_type(b, n->build_col[i]);
-	if (!place_keys(b, n))
+	if (!sql_plan_place_keys(b, n))
 		return NULL;
 	n->est_rows = n->keys == 0                       ? left->est_rows * right->est_rows
 		      : left->est_rows > right->est_rows ? left->est_rows
