@@ -9,7 +9,7 @@ static bool
 plain(const struct sql_node *n)
 {
 	const struct sql_node *s = n->build;
-	if (n->keep_build || n->keys == 0 || s->kind != SQL_NODE_SCAN || s->filter != NULL)
+	if (n->keep_build || n->keys == 0 || s->kind != SQL_NODE_SCAN || s->filter != NULL || s->acc.identify)
 		return false;
 	for (unsigned k = 0; k < n->keys; k++)
 		if (n->build_key[k]->kind != SQL_COLUMN || n->build_key[k]->index < s->acc.base ||
