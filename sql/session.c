@@ -90,6 +90,7 @@ ended(struct sql_session *s, struct txn *t, tso_cid cid)
 	if (s->ddl)
 		cat_settled(s->cfg.cat, s->cfg.tw, t, cid);
 	s->ddl = false;
+	s->upserts = false;
 	s->t = NULL;
 }
 
@@ -99,6 +100,7 @@ sql_commit(struct sql_session *s, struct cat_err *err)
 	struct txn *t = s->t;
 	tso_cid cid = 0;
 	nam_status st = NAM_OK;
+	bool upserts = s->upserts;
 	if (t != NULL) {
 		count(s);
 		st = txn_commit(t, &cid);
@@ -111,6 +113,9 @@ sql_commit(struct sql_session *s, struct cat_err *err)
 			s->now = s->session = s->before;
 	}
 	s->block = SQL_IDLE;
+	/* Who said ON CONFLICT has not met a duplicate, but one who was faster: run again, it will find that row. */
+	if (st == NAM_DUPLICATE && upserts)
+		st = NAM_CONFLICT;
 	return st == NAM_OK || sql_status(err, st, NULL);
 }
 

@@ -39,6 +39,7 @@ struct sql_session {
 	bool save_lost;           /* a failure after DDL took the whole transaction */
 	struct sql_named *named;  /* PREPARE */
 	uint32_t stmt_mark;       /* where the running statement began, 0: not marked */
+	bool upserts;             /* the transaction has an ON CONFLICT in it */
 	int64_t now_us;           /* start of t; 0: nobody asked yet */
 	struct nam_budget budget; /* of the arenas and of t, part of the process's */
 	struct nam_arena **arena;

@@ -252,6 +252,7 @@ execute(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *para
 	s->stmt_mark = s->block != SQL_IDLE && (p->conflict || p->from || (p->locks && p->kind != AST_SELECT))
 			   ? txn_mark(s->t)
 			   : 0;
+	s->upserts |= p->conflict != NULL;
 	s->x.env.param = given;
 	s->x.env.params = st->params;
 	sql_sub_start(&s->x, p);

@@ -21,6 +21,20 @@ static const char *const large_ones[] = {
 	 "x.i, y.i"),
 	"insert into b select x.i * 100000 + y.i + 1000000, 'x' from b x, b y where x.s = y.s",
 	"select x.i, row_number() over (order by x.s) from b x, b y where x.s = y.s",
+	"select 1 union select x.i * 100 + y.i from b x, b y where x.s = y.s",
+	"with recursive r(n) as (select 1 union select n + 1 from r) select count(*) from r",
+	"with recursive r(n, s) as (select 1, 'x' union all select n + 1, s || s from r) select max(n) from "
+	"r",
+	"select length(string_agg(x.s, ',')) from b x, b y where x.s = y.s",
+	"select x.s, string_agg(y.s, ',' order by y.i) from b x, b y where x.s = y.s group by 1",
+	"select g from generate_series(1, 100000000) as g order by 1 desc",
+	"select count(distinct x.i * 90 + y.i) from b x, b y where x.s = y.s",
+	"create table big as select x.i * 90 + y.i as k from b x, b y where x.s = y.s",
+	"select distinct on (y.s, x.i, y.i) x.i, y.i from b x, b y where x.s = y.s",
+	"select count(*) from b where i in (select x.i * 7 + y.i from b x, b y where x.s = y.s)",
+	"select repeat(s, 100000) from b order by 1",
+	"update b set s = repeat(s, 5000)",
+	"copy (select x.s from b x, b y where x.s = y.s order by x.i, y.i) to stdout",
 };
 
 static void
