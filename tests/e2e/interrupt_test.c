@@ -19,7 +19,7 @@ static struct embedded e;
 
 static const char *const endless[] = {
 	/* sorts, also inside of windows and aggregates */
-	"select i from b order by s, k desc, i desc",
+	"select i from b, generate_series(1, 9) order by s, k desc, i desc",
 	"select x.s || y.s from b x join b y on x.k = y.k order by 1 limit 1",
 	"select rank() over (partition by k % 2 order by s || i) from b, generate_series(1, 3)",
 	"select sum(i) over (order by s groups 9 preceding exclude ties) from b, generate_series(1, 50)",
