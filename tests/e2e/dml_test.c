@@ -148,8 +148,12 @@ static const struct golden joins[] = {
 	{ "insert into t values (1, 1, 'a'), (2, 2, 'b')", "INSERT 0 2" },
 	{ "update t set a = s.total from (select t_id, sum(n) as total from u group by t_id) as s where "
 	  "s.t_id = "
-	  "t.id returning t.id, a, s.total",
-	    "1|100|100;2|200|200; UPDATE 2" },
+	  "t.id",
+	    "UPDATE 2" },
+	{ "update t set b = b || s.total from (select t_id, sum(n) as total from u group by t_id) as s where "
+	  "s.t_id = t.id and t.id = 2 returning t.id, a, b, s.total",
+	    "2|200|b200|200; UPDATE 1" },
+	{ "select id, a from t where id < 3 order by id", "1|100;2|200; SELECT 2" },
 	{ "delete from t using u where t.id = u.t_id and u.n = 200 returning t.id, u.s", "2|y; DELETE 1" },
 	{ "delete from t using u where u.t_id = t.id", "DELETE 1" },
 	{ "delete from v using v as w where v.x = w.x and v.y > w.y returning *", "1|2|1|1; DELETE 1" },
