@@ -189,6 +189,24 @@ per_loop(uint64_t ns, uint64_t loops)
 	return loops == 0 ? 0 : (double)ns / 1e6 / (double)loops;
 }
 
+/*
+ * VERBOSE: the k-th column that comes out, NULL: there is none. Of the operator on top those of the answer, of one that
+ * reads a table those that it reads of it.
+ */
+static const char *
+output_of(const struct sql_report *r, const struct sql_node *n, unsigned k, char buf[2 * CAT_NAME_MAX + 2])
+{
+	if (!r->how->verbose)
+		return NULL;
+	if (n == r->plan->root && r->plan->kind == AST_SELECT)
+		return k < r->plan->columns ? r->plan->column[k].name : NULL;
+	if ((n->kind != SQL_NODE_SCAN && n->kind != SQL_NODE_GET) || k >= n->acc.wants)
+		return NULL;
+	snprintf(buf, 2 * CAT_NAME_MAX + 2, "%.*s.%s", CAT_NAME_MAX, n->acc.alias,
+	    n->acc.tab->column[n->acc.want[k]].name);
+	return buf;
+}
+
 /* ---- text ------------------------------------------------------------------------------------- */
 
 static void
@@ -264,6 +282,15 @@ tree_text(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 	costs_text(r, t, n);
 	actual_text(r, t, n->meter);
 	sql_text_add(t, "%s\n", n->filter ? "  Filter: yes" : "");
+	char buf[2 * CAT_NAME_MAX + 2];
+	const char *column;
+	for (unsigned k = 0; (column = output_of(r, n, k, buf)) != NULL; k++) {
+		if (k == 0)
+			detail(t, depth, "Output: ");
+		sql_text_add(t, "%s%s", k ? ", " : "", column);
+	}
+	if (output_of(r, n, 0, buf) != NULL)
+		sql_text_add(t, "\n");
 	details_text(r, t, n->meter, depth);
 	if (n->child != NULL)
 		tree_text(r, t, n->child, depth + 1);
@@ -419,6 +446,18 @@ tree_json(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 		sql_text_add(t, "\"Total Cost\": %.2f, \"Plan Rows\": %.0f, \"Plan Width\": %u", n->est_cost,
 		    n->est_rows, n->est_width);
 	}
+	char buf[2 * CAT_NAME_MAX + 2];
+	const char *column;
+	for (unsigned k = 0; (column = output_of(r, n, k, buf)) != NULL; k++) {
+		if (k == 0) {
+			indent(t, in);
+			sql_text_add(t, "\"Output\": [");
+		}
+		sql_text_add(t, k ? ", " : "");
+		quoted(t, column);
+	}
+	if (output_of(r, n, 0, buf) != NULL)
+		sql_text_add(t, "]");
 	actual_json(r, t, n->meter, n->filter != NULL, in);
 	for (const struct sql_cte *c = n->with; c != NULL; c = c->next) {
 		char name[CAT_NAME_MAX + 8];

@@ -54,6 +54,13 @@ static const struct golden all[] = {
 	    "[\n  {\n    \"Plan\": {\n      \"Node Type\": \"Project\",\n      \"Plans\": [\n        {\n     "
 	    "     \"Node Type\": \"Result\",\n          \"Parent Relationship\": \"Outer\"\n        }\n      "
 	    "]\n    }\n  }\n]; EXPLAIN" },
+	{ "explain (verbose, costs off) select x.v + 1 as next from w x where g = 'a'",
+	    "Project;  Output: next;  -> Seq Scan on w  Filter: yes;       Output: x.g, x.v; EXPLAIN" },
+	{ "explain (verbose, costs off, format json) select v as \"a \"\"b\" from w where id = 1",
+	    "[\n  {\n    \"Plan\": {\n      \"Node Type\": \"Project\",\n      \"Output\": [\"a \\\"b\"],\n  "
+	    "    \"Plans\": [\n        {\n          \"Node Type\": \"Key Lookup\",\n          \"Parent "
+	    "Relationship\": \"Outer\",\n          \"Relation Name\": \"w\",\n          \"Alias\": \"w\",\n  "
+	    "        \"Output\": [\"w.id\", \"w.v\"]\n        }\n      ]\n    }\n  }\n]; EXPLAIN" },
 	{ "prepare p (int) as select v from w where id = $1", "PREPARE" },
 	{ "explain (costs off) execute p (1)", "Project;  -> Key Lookup on w; EXPLAIN" },
 	{ QUIET "execute p (2)",
