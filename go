@@ -15,7 +15,7 @@ usage: ./go VERB [arguments]
   test           every test: release, then address and undefined, then thread sanitizer builds, then test-verbs
   test-verbs     RDMA in virtual machines: Soft-RoCE, soft-iWARP, two hosts
   check          layout of the code, the map of the rooms, a clang build, static analysis
-  bench [args]   build/namdb bench tpcw, then bench sql where ../shared/data is; or one bench by name or by its
+  bench [args]   build/namdb bench tpcw, then bench sql where ../shared/data is; or one bench (tpcw, sql, verbs) by name or by its
                  arguments, which are passed on
   soak  [min]    the simulated and the process tests again and again with new seeds (default 30 minutes)
   help           this

@@ -9,6 +9,8 @@
 int bench_tpcw(int argc, char **argv);
 /* Questions over real CSV files, beside SQLite in memory. argv[0] is "sql". */
 int bench_sql(int argc, char **argv);
+/* The fabric's verbs one by one, beside requests and responses over TCP. argv[0] is "verbs". */
+int bench_verbs(int argc, char **argv);
 
 enum { BENCH_RUNS_MAX = 99 };
 /* Of at most BENCH_RUNS_MAX values; of none 0. */

@@ -2,7 +2,12 @@
 """The bench runs, its figures are there, and the data is right at its end. Speed is not judged here."""
 import json
 import os
+import shutil
+import signal
+import subprocess
 import sys
+import tempfile
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import house
@@ -66,6 +71,112 @@ def test_questions_beside_sqlite():
         for args in ((), ("--data", "/nowhere"), ("--data", house.DATA, "--runs", "0"),
                      ("--data", house.DATA, "--list", "some")):
             same(run("bench", "sql", *args, timeout=20, env=h.env).rc, 2, str(args))
+
+
+OPS = ("read", "write", "cas", "fetch_add", "rpc")
+
+
+def verbs(h, *args, code=0):
+    r = run("bench", "verbs", "--seconds", "0.05", "--runs", "1", "--json", *args, timeout=120, env=h.env)
+    same(r.rc, code, r)
+    got = json.loads(r.out)
+    same(got["bench"], "verbs")
+    same(got["metrics"]["check_errors"], 0, r.out)
+    check(all(v > 0 for k, v in got["metrics"].items() if k != "check_errors"), r.out)
+    for p in got["points"]:
+        check(p["ops_per_s"] > 0 and p["client_ns_per_op"] > 0 and 0 < p["p50_us"] <= p["p99_us"], p)
+        check(abs(p["mb_per_s"] - p["ops_per_s"] * p["bytes"] / 1e6) <= 1e-3 * p["mb_per_s"], p)
+    return got
+
+
+def shape(got):
+    """What was measured, in this order."""
+    return [(p["op"], p["bytes"], p["depth"]) for p in got["points"]]
+
+
+def test_verbs():
+    """Every verb of every provider that needs no device; the answers of all are checked by the bench itself."""
+    small = [(op, 8, d) for d in (1, 16) for op in OPS]
+    large = [(op, 65536, d) for d in (1, 16) for op in ("read", "write", "rpc")]
+    with House() as h:
+        for args, provider, served in ((("--fabric", "tcp"), "tcp", True), (("--fabric", "shm"), "shm", True),
+                                       ((), "shm", True), (("--embedded",), "shm", False)):
+            got = verbs(h, "--size", "8,64k", *args)
+            same(got["provider"], provider)
+            same(shape(got), small + large)
+            for p in got["points"]:
+                same("server_ns_per_op" in p, served or p["op"] == "rpc", p)
+                check(p["op"] != "rpc" and provider != "tcp" or p["server_ns_per_op"] > 0, p)
+            same(("read8_%s_ratio" % provider) in got["metrics"], True, got)
+
+
+def test_verbs_longest():
+    """Longer than one verb may be, and so few at once that buffers stay of a sane size."""
+    with House() as h:
+        for fabric in ("tcp", "shm"):
+            got = verbs(h, "--size", "32m", "--op", "write,read,rpc", "--depth", "16", "--fabric", fabric)
+            same(shape(got), [("read", 32 << 20, 2), ("write", 32 << 20, 2), ("rpc", 32 << 20, 2)])
+            check("read32m_mb_per_s" in got["metrics"], got)
+
+
+def test_verbs_on_storage_nodes():
+    """Two nodes that are not ours: what they spend is not known, and the memory is given back."""
+    with House(nodes=2, size="256m") as h:
+        on = ("--storage", h.storage(), "--secret-file", h.secret, "--op", "read,cas", "--size", "8")
+        for _ in range(3):  # 128 MiB of each node's 256, each time
+            got = verbs(h, "--fabric", "tcp", *on)
+            same(got["provider"], "tcp")
+            same([("server_ns_per_op" in p) for p in got["points"]], [False] * 4)
+        r = run("bench", "verbs", "--storage", "127.0.0.1:1", "--secret-file", h.secret, timeout=20, env=h.env)
+        same((r.rc, r.out), (1, ""), r)
+        contains(r.err, "127.0.0.1:1")
+
+
+def test_verbs_interrupted():
+    """^C: what was measured is told, and told to be cut."""
+    with House() as h:
+        p = subprocess.Popen([house.NAMDB, "bench", "verbs", "--seconds", "0.02", "--runs", "99", "--json"],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=house.clean_env(h.env))
+        time.sleep(2 * house.SLOW)
+        p.send_signal(signal.SIGINT)
+        out, err = p.communicate(timeout=20)
+        same(p.returncode, 0, err)
+        got = json.loads(out)
+        same(got["params"]["interrupted"], True)
+        check(0 < len(got["points"]), out)
+        check(all(q["runs"] > 0 for q in got["points"]), out)
+
+
+def test_verbs_picture():
+    with House() as h, tempfile.TemporaryDirectory() as dir:
+        plot = os.path.join(dir, "it's.svg")
+        args = ("bench", "verbs", "--seconds", "0.01", "--size", "8,64", "--plot", plot)
+        r = run(*args, timeout=60, env=dict(h.env, PATH=dir))
+        same((r.rc, r.out), (1, ""), r)
+        contains(r.err, "gnuplot-nox")
+        if shutil.which("gnuplot") is None:
+            house.skip("gnuplot is not here")
+        for more, left in (((), ["it's.svg"]), (("--plot-data",), ["it's.svg", "it's.svg.dat"])):
+            r = run(*args, *more, timeout=60, env=h.env)
+            same(r.rc, 0, r)
+            same(sorted(os.listdir(dir)), left)
+            with open(plot, encoding="utf-8") as f:
+                contains(f.read(), "<svg", "fetch_add", "throughput, depth 16")
+            os.unlink(plot)
+        with open(plot + ".dat", encoding="utf-8") as f:
+            rows = [l.split() for l in f if l.strip() and not l.startswith("#")]
+        same([r[0] for r in rows], ["8", "64"] * 2 + ["8"] * 2 + ["8", "64"] + ["8", "64"] * 2 + ["8"] * 2 + ["8", "64"])
+
+
+def test_verbs_bad_arguments():
+    with House() as h:
+        for args in (("--op", "pigeon"), ("--op", ""), ("--size", "7"), ("--size", "12"), ("--size", "33m"),
+                     ("--size", "8,"), ("--depth", "0"), ("--depth", "1025"), ("--depth", "1,2,3,4,5,6,7,8,9"),
+                     ("--seconds", "x"), ("--seconds", "nan"), ("--runs", "0"), ("--fabric", "sim"),
+                     ("--pin", "0"), ("--pin", "0,1,2"), ("--plot", "a.gif"), ("--plot-data",), ("--nonsense",),
+                     ("more",), ("--embedded", "--fabric", "tcp"), ("--embedded", "--storage", "127.0.0.1:1")):
+            r = run("bench", "verbs", *args, timeout=20, env=h.env)
+            same((r.rc, r.out), (2, ""), str(r))
 
 
 def test_bad_arguments():

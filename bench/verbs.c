@@ -1,0 +1,591 @@
+/*
+ * verbs.c -- `namdb bench verbs`: what the fabric does, one kind of operation at a time, beside plain TCP.
+ *
+ * Each size has its runs; in each run its operations and the peer take turns, a slice each. So a machine that
+ * changes its mind hits all of them, and ratios are taken inside each run.
+ */
+#include <base/number.h>
+#include <bench/verbs_internal.h>
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POINTS_MAX = VERBS_OPS * VERBS_SIZES_MAX * VERBS_DEPTHS_MAX, WARM_PART = 5 };
+
+atomic_bool bench_verbs_stop;
+
+static const char *const op_names[VERBS_OPS] = { "read", "write", "cas", "fetch_add", "rpc" };
+
+const char *
+bench_verbs_op_name(enum verbs_op op)
+{
+	return op_names[op];
+}
+
+unsigned
+bench_verbs_depth(uint32_t size, unsigned depth)
+{
+	unsigned most = VERBS_OUT_MAX / size;
+	return depth < most ? depth : most;
+}
+
+struct bench {
+	struct verbs_params p;
+	struct verbs_fabric *f;
+	struct verbs_rpc *rpc;
+	struct verbs_point *pt;
+	unsigned n;
+	cpu_set_t client_cores, server_cores;
+	const char *provider;
+	bool functional; /* a software RDMA device: its figures say nothing about speed */
+};
+
+static void
+on_interrupt(int sig)
+{
+	(void)sig;
+	atomic_store(&bench_verbs_stop, true);
+}
+
+/* ---- options ---- */
+
+static void
+usage(FILE *to)
+{
+	fprintf(to,
+	    "usage: namdb bench verbs [options]\n"
+	    "What the fabric does: operations and bytes per second, latency, CPU time, for each verb and "
+	    "size, "
+	    "and for\nplain requests and responses over TCP (rpc) beside them.\n"
+	    "  --op LIST        of read, write, cas, fetch_add, rpc (default all)\n"
+	    "  --size LIST      bytes, with k or m: of 8 .. 32m (default 8, and by fours up to 32m)\n"
+	    "  --depth LIST     operations out at once, up to %u (default 1,16: latency, throughput)\n"
+	    "  --seconds S      length of each slice (default 0.2)\n"
+	    "  --runs N         runs of each size, in turn; medians are reported (default 3)\n"
+	    "  --fabric P       auto, shm, verbs or tcp (default auto)\n"
+	    "  --embedded       shm in this process, no storage node\n"
+	    "  --storage LIST   storage nodes host:port,...; default: one of our own\n"
+	    "  --cluster NAME, --secret-file F   as for namdb sql\n"
+	    "  --pin A,B        the client runs on core A, our servers on core B\n"
+	    "  --plot FILE      a picture, .png or .svg, by gnuplot; --plot-data keeps FILE.dat, too\n"
+	    "  --json           one object on stdout\n",
+	    VERBS_DEPTH_MAX);
+}
+
+/* Cuts the next word off a comma-separated list. NULL: no more. */
+static char *
+word_of(char **list)
+{
+	char *w = *list, *comma = w != NULL ? strchr(w, ',') : NULL;
+	*list = comma != NULL ? comma + 1 : NULL;
+	if (comma != NULL)
+		*comma = 0;
+	return w;
+}
+
+static bool
+take_ops(struct verbs_params *p, char *list)
+{
+	memset(p->op, 0, sizeof p->op);
+	for (char *w; (w = word_of(&list)) != NULL;) {
+		unsigned op = 0;
+		while (op < VERBS_OPS && strcmp(w, op_names[op]) != 0)
+			op++;
+		if (op == VERBS_OPS)
+			return false;
+		p->op[op] = true;
+	}
+	return true;
+}
+
+static bool
+take_sizes(struct verbs_params *p, char *list)
+{
+	p->sizes = 0;
+	for (char *w; (w = word_of(&list)) != NULL;) {
+		uint64_t x;
+		if (p->sizes == VERBS_SIZES_MAX || !nam_size(w, VERBS_SIZE_MIN, VERBS_SIZE_MAX, &x) ||
+		    x % 8 != 0)
+			return false;
+		p->size[p->sizes++] = (uint32_t)x;
+	}
+	return true;
+}
+
+static bool
+take_depths(struct verbs_params *p, char *list)
+{
+	p->depths = 0;
+	for (char *w; (w = word_of(&list)) != NULL;) {
+		uint64_t x;
+		if (p->depths == VERBS_DEPTHS_MAX || !nam_number(w, 1, VERBS_DEPTH_MAX, &x))
+			return false;
+		p->depth[p->depths++] = (unsigned)x;
+	}
+	return true;
+}
+
+static bool
+take_pin(struct verbs_params *p, char *list)
+{
+	uint64_t core[2];
+	char *a = word_of(&list), *b = word_of(&list);
+	if (b == NULL || list != NULL || !nam_number(a, 0, CPU_SETSIZE - 1, &core[0]) ||
+	    !nam_number(b, 0, CPU_SETSIZE - 1, &core[1]))
+		return false;
+	p->pin_client = (int)core[0];
+	p->pin_server = (int)core[1];
+	return true;
+}
+
+static bool
+take_seconds(struct verbs_params *p, const char *s)
+{
+	char *end;
+	p->seconds = strtod(s, &end);
+	return end != s && *end == 0 && p->seconds >= 0.001 && p->seconds <= 3600;
+}
+
+static bool
+is_picture(const char *name)
+{
+	size_t n = strlen(name);
+	return n > 4 && (strcmp(name + n - 4, ".png") == 0 || strcmp(name + n - 4, ".svg") == 0);
+}
+
+static int
+bad_use(const char *why)
+{
+	fprintf(stderr, "namdb bench: %s; see namdb bench verbs --help\n", why);
+	return 3;
+}
+
+/* 0: go on; else exit code + 1. */
+static int
+options(int argc, char **argv, struct verbs_params *p)
+{
+	static const struct option opt[] = { { "op", 1, NULL, 'o' }, { "size", 1, NULL, 's' },
+		{ "depth", 1, NULL, 'd' }, { "seconds", 1, NULL, 't' }, { "runs", 1, NULL, 'r' },
+		{ "fabric", 1, NULL, 'f' }, { "embedded", 0, NULL, 'e' }, { "storage", 1, NULL, 'S' },
+		{ "cluster", 1, NULL, 'c' }, { "secret-file", 1, NULL, 'k' }, { "pin", 1, NULL, 'p' },
+		{ "plot", 1, NULL, 'g' }, { "plot-data", 0, NULL, 'G' }, { "json", 0, NULL, 'j' },
+		{ "help", 0, NULL, 'h' }, { 0 } };
+	*p = (struct verbs_params){
+		.fabric = NET_AUTO, .runs = 3, .seconds = 0.2, .pin_client = -1, .pin_server = -1
+	};
+	memset(p->op, 1, sizeof p->op);
+	for (uint32_t s = VERBS_SIZE_MIN; s <= VERBS_SIZE_MAX; s *= 4)
+		p->size[p->sizes++] = s;
+	p->depth[p->depths++] = 1;
+	p->depth[p->depths++] = 16;
+	optind = 0;
+	for (int c; (c = getopt_long(argc, argv, "h", opt, NULL)) != -1;) {
+		bool ok = true;
+		uint64_t x = 0;
+		switch (c) {
+		case 'h':
+			usage(stdout);
+			return 1;
+		case 'o':
+			ok = take_ops(p, optarg);
+			break;
+		case 's':
+			ok = take_sizes(p, optarg);
+			break;
+		case 'd':
+			ok = take_depths(p, optarg);
+			break;
+		case 't':
+			ok = take_seconds(p, optarg);
+			break;
+		case 'r':
+			ok = nam_number(optarg, 1, BENCH_RUNS_MAX, &x);
+			p->runs = (unsigned)x;
+			break;
+		case 'f':
+			ok = net_kind_parse(optarg, &p->fabric);
+			break;
+		case 'e':
+			p->embedded = true;
+			break;
+		case 'S':
+			p->storage = optarg;
+			break;
+		case 'c':
+			p->cluster = optarg;
+			break;
+		case 'k':
+			p->secret_file = optarg;
+			break;
+		case 'p':
+			ok = take_pin(p, optarg);
+			break;
+		case 'g':
+			ok = is_picture(p->plot = optarg);
+			break;
+		case 'G':
+			p->plot_data = true;
+			break;
+		case 'j':
+			p->json = true;
+			break;
+		default:
+			return 3;
+		}
+		if (!ok)
+			return bad_use("that is not a value for this option");
+	}
+	if (optind < argc)
+		return bad_use("there is a word too many");
+	if (p->embedded && (p->storage != NULL || p->fabric == NET_TCP || p->fabric == NET_VERBS))
+		return bad_use("--embedded is memory of this process: no --storage, and no fabric but shm");
+	if (p->plot_data && p->plot == NULL)
+		return bad_use("--plot-data goes with --plot");
+	return 0;
+}
+
+/* ---- measuring ---- */
+
+static bool
+one_slice(struct bench *b, const struct verbs_point *pt, double seconds, struct nam_hist *h,
+    struct verbs_slice *s, struct nam_err *err)
+{
+	nam_status st = pt->op == VERBS_RPC
+			    ? bench_verbs_rpc_run(b->rpc, pt->size, pt->out, seconds, h, s, err)
+			    : bench_verbs_fabric_run(b->f, pt->op, pt->size, pt->out, seconds, h, s, err);
+	CPU_SET((unsigned)sched_getcpu(), &b->client_cores);
+	if (b->f != NULL)
+		bench_verbs_fabric_core(b->f, &b->server_cores);
+	return st == NAM_OK;
+}
+
+/* One turn of all that have this size and depth. False: an error, or ^C. */
+static bool
+turn(struct bench *b, struct verbs_point *pt, unsigned n, struct nam_err *err)
+{
+	static struct nam_hist warm; /* not looked at */
+	for (unsigned i = 0; i < n; i++) {
+		struct verbs_slice s;
+		if (pt[i].runs == 0 && !one_slice(b, &pt[i], b->p.seconds / WARM_PART, &warm, &s, err))
+			return false;
+		if (!one_slice(b, &pt[i], b->p.seconds, &pt[i].latency_ns, &s, err))
+			return false;
+		pt[i].wrong += s.wrong;
+		pt[i].ops += s.ops;
+		if (atomic_load(&bench_verbs_stop))
+			return false; /* the slice was cut: it does not count */
+		pt[i].rate[pt[i].runs] = (double)s.ops / s.seconds;
+		pt[i].client_ns[pt[i].runs] = (double)s.client_ns / (double)s.ops;
+		pt[i].server_ns[pt[i].runs] = (double)s.server_ns / (double)s.ops;
+		pt[i].runs++;
+	}
+	return true;
+}
+
+static bool
+measure(struct bench *b, struct nam_err *err)
+{
+	const struct verbs_params *p = &b->p;
+	for (unsigned s = 0; s < p->sizes; s++)
+		for (unsigned d = 0; d < p->depths; d++) {
+			struct verbs_point *pt = b->pt + b->n;
+			unsigned n = 0;
+			for (unsigned op = 0; op < VERBS_OPS; op++) {
+				bool word = op == VERBS_CAS || op == VERBS_FAA;
+				if (p->op[op] && (!word || p->size[s] == 8))
+					pt[n++] = (struct verbs_point){ .op = op,
+						.size = p->size[s],
+						.depth = p->depth[d],
+						.out = bench_verbs_depth(p->size[s], p->depth[d]) };
+			}
+			b->n += n;
+			fprintf(stderr, "\r%9u bytes, depth %-4u", p->size[s], p->depth[d]);
+			for (unsigned r = 0; r < p->runs; r++)
+				if (!turn(b, pt, n, err))
+					return atomic_load(&bench_verbs_stop);
+		}
+	return true;
+}
+
+/* ---- the report ---- */
+
+static void
+print_cores(const cpu_set_t *set, const char *open, const char *close)
+{
+	const char *comma = "";
+	printf("%s", open);
+	for (unsigned i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, set)) {
+			printf("%s%u", comma, i);
+			comma = ",";
+		}
+	printf("%s", close);
+}
+
+static bool
+server_known(const struct bench *b, const struct verbs_point *pt)
+{
+	return pt->op == VERBS_RPC || (b->f != NULL && bench_verbs_fabric_served(b->f));
+}
+
+static double
+us(const struct verbs_point *pt, double q)
+{
+	return (double)nam_hist_quantile(&pt->latency_ns, q) / 1e3;
+}
+
+static void
+table(const struct bench *b)
+{
+	printf(
+	    "operation     bytes depth         op/s       MB/s     p50 us     p99 us  client ns/op  server "
+	    "ns/op\n");
+	for (unsigned i = 0; i < b->n; i++) {
+		const struct verbs_point *pt = &b->pt[i];
+		double rate = bench_median(pt->rate, pt->runs);
+		if (pt->runs == 0)
+			continue;
+		printf("%-9s %9u %5u %12.0f %10.2f %10.2f %10.2f %13.0f", op_names[pt->op], pt->size, pt->out,
+		    rate, rate * pt->size / 1e6, us(pt, 0.5), us(pt, 0.99),
+		    bench_median(pt->client_ns, pt->runs));
+		if (server_known(b, pt))
+			printf(" %13.0f\n", bench_median(pt->server_ns, pt->runs));
+		else
+			printf(" %13s\n", "?");
+	}
+}
+
+static void
+points(const struct bench *b)
+{
+	const char *comma = "";
+	for (unsigned i = 0; i < b->n; i++) {
+		const struct verbs_point *pt = &b->pt[i];
+		double rate = bench_median(pt->rate, pt->runs);
+		if (pt->runs == 0)
+			continue;
+		printf("%s{\"op\": \"%s\", \"bytes\": %u, \"depth\": %u, \"runs\": %u, \"ops_per_s\": %.6g, "
+		       "\"mb_per_s\": %.6g, \"p50_us\": %.6g, \"p99_us\": %.6g, \"client_ns_per_op\": %.6g",
+		    comma, op_names[pt->op], pt->size, pt->out, pt->runs, rate, rate * pt->size / 1e6,
+		    us(pt, 0.5), us(pt, 0.99), bench_median(pt->client_ns, pt->runs));
+		if (server_known(b, pt))
+			printf(", \"server_ns_per_op\": %.6g", bench_median(pt->server_ns, pt->runs));
+		printf("}");
+		comma = ", ";
+	}
+}
+
+/* The point of that operation and size at the least or most depth; NULL: it was not measured. */
+static const struct verbs_point *
+find(const struct bench *b, enum verbs_op op, uint32_t size, bool deep)
+{
+	const struct verbs_point *best = NULL;
+	for (unsigned i = 0; i < b->n; i++) {
+		const struct verbs_point *pt = &b->pt[i];
+		if (pt->op == op && pt->size == size && pt->runs > 0 &&
+		    (best == NULL || (deep ? pt->depth > best->depth : pt->depth < best->depth)))
+			best = pt;
+	}
+	return best;
+}
+
+struct metrics {
+	bool json;
+	const char *comma;
+};
+
+static void
+metric(struct metrics *m, const char *name, double value)
+{
+	if (m->json)
+		printf("%s\"%s\": %.6g", m->comma, name, value);
+	else
+		printf("  %-28s %14.*f\n", name, value >= 1000 ? 0 : 3, value);
+	m->comma = ", ";
+}
+
+/* READs of 8 bytes beside the peer's answers of as many, run by run; over tcp that is what tcp.c is judged by. */
+static void
+ratio_metric(const struct bench *b, struct metrics *m)
+{
+	const struct verbs_point *r = find(b, VERBS_READ, 8, true), *q = find(b, VERBS_RPC, 8, true);
+	double ratio[BENCH_RUNS_MAX];
+	unsigned n = 0;
+	char name[48];
+	if (r == NULL || q == NULL)
+		return;
+	for (; n < r->runs && n < q->runs; n++)
+		ratio[n] = r->rate[n] / q->rate[n];
+	snprintf(name, sizeof name, "read8_%s_ratio", b->provider);
+	metric(m, name, bench_median(ratio, n));
+}
+
+/* "8", "4k", "32m": as --size has it. */
+static void
+size_word(uint32_t size, char out[16])
+{
+	unsigned unit = size % (1 << 20) == 0 ? 20 : size % (1 << 10) == 0 ? 10 : 0;
+	snprintf(out, 16, "%u%s", size >> unit, unit == 20 ? "m" : unit == 10 ? "k" : "");
+}
+
+static void
+metrics(const struct bench *b, bool json)
+{
+	struct metrics m = { json, "" };
+	uint32_t low = b->p.size[0], high = b->p.size[0];
+	uint64_t wrong = 0;
+	for (unsigned i = 0; i < b->p.sizes; i++) {
+		low = b->p.size[i] < low ? b->p.size[i] : low;
+		high = b->p.size[i] > high ? b->p.size[i] : high;
+	}
+	for (unsigned op = 0; op < VERBS_OPS; op++) {
+		const struct verbs_point *deep = find(b, op, low, true), *flat = find(b, op, low, false),
+					 *large = find(b, op, high, true);
+		char name[64], at[16];
+		if (deep == NULL)
+			continue;
+		size_word(low, at);
+		snprintf(name, sizeof name, "%s%s_ops_per_s", op_names[op], at);
+		metric(&m, name, bench_median(deep->rate, deep->runs));
+		snprintf(name, sizeof name, "%s%s_p50_us", op_names[op], at);
+		metric(&m, name, us(flat, 0.5));
+		snprintf(name, sizeof name, "%s%s_p99_us", op_names[op], at);
+		metric(&m, name, us(flat, 0.99));
+		if (large != NULL) {
+			size_word(high, at);
+			snprintf(name, sizeof name, "%s%s_mb_per_s", op_names[op], at);
+			metric(&m, name, bench_median(large->rate, large->runs) * high / 1e6);
+		}
+	}
+	ratio_metric(b, &m);
+	for (unsigned i = 0; i < b->n; i++)
+		wrong += b->pt[i].wrong;
+	metric(&m, "check_errors", (double)wrong);
+}
+
+static const char mark[] = "functional, not a performance figure";
+
+static void
+report(const struct bench *b)
+{
+	const struct verbs_params *p = &b->p;
+	bool served = b->f != NULL && bench_verbs_fabric_served(b->f);
+	const char *node = p->storage != NULL ? "storage" : p->embedded ? "embedded" : "own";
+	const char *provider = b->provider != NULL ? b->provider : "none";
+	bool cut = atomic_load(&bench_verbs_stop);
+	if (!p->json) {
+		printf("verbs over %s (%s node), %u run%s of %g s%s\n", provider, node, p->runs,
+		    p->runs == 1 ? "" : "s", p->seconds, cut ? ", interrupted" : "");
+		if (b->functional)
+			printf("A software RDMA device: %s.\n", mark);
+		table(b);
+		metrics(b, false);
+		print_cores(&b->client_cores, "client on core ", "");
+		if (served)
+			print_cores(&b->server_cores, ", storage node on core ", "");
+		printf(p->pin_client >= 0 ? ", pinned\n" : "\n");
+		return;
+	}
+	printf("{\"bench\": \"verbs\", \"provider\": \"%s\", \"params\": {\"node\": \"%s\", \"seconds\": %g, "
+	       "\"runs\": %u, \"interrupted\": %s, \"pinned\": %s, ",
+	    provider, node, p->seconds, p->runs, cut ? "true" : "false",
+	    p->pin_client >= 0 ? "true" : "false");
+	if (b->functional)
+		printf("\"mark\": \"%s\", ", mark);
+	print_cores(&b->client_cores, "\"client_cores\": [", "]");
+	if (served)
+		print_cores(&b->server_cores, ", \"server_cores\": [", "]");
+	printf("}, \"metrics\": {");
+	metrics(b, true);
+	printf("}, \"points\": [");
+	points(b);
+	printf("]}\n");
+}
+
+/* Software RDMA devices are called rxeN and siwN, as everybody makes them. */
+static bool
+software_device(void)
+{
+	DIR *d = opendir("/sys/class/infiniband");
+	bool found = false;
+	for (struct dirent *e; d != NULL && !found && (e = readdir(d)) != NULL;)
+		found = strncmp(e->d_name, "rxe", 3) == 0 || strncmp(e->d_name, "siw", 3) == 0;
+	if (d != NULL)
+		closedir(d);
+	return found;
+}
+
+static bool
+draw(const struct bench *b)
+{
+	const struct verbs_params *p = &b->p;
+	unsigned low = p->depth[0], high = p->depth[0];
+	char title[128];
+	for (unsigned i = 0; i < p->depths; i++) {
+		low = p->depth[i] < low ? p->depth[i] : low;
+		high = p->depth[i] > high ? p->depth[i] : high;
+	}
+	snprintf(title, sizeof title, "namdb bench verbs, %s%s%s", b->provider != NULL ? b->provider : "rpc",
+	    b->functional ? ": " : "", b->functional ? mark : "");
+	return bench_verbs_plot(p->plot, p->plot_data, title, b->pt, b->n, low, high);
+}
+
+static nam_status
+prepare(struct bench *b, struct nam_err *err)
+{
+	const struct verbs_params *p = &b->p;
+	bool fabric = false;
+	for (unsigned op = 0; op < VERBS_RPC; op++)
+		fabric |= p->op[op];
+	if ((b->pt = calloc(POINTS_MAX, sizeof *b->pt)) == NULL)
+		return nam_fail(err, NAM_NOMEM, "no memory");
+	nam_status st = fabric ? bench_verbs_fabric_open(&b->f, p, err) : NAM_OK;
+	if (st == NAM_OK && p->op[VERBS_RPC])
+		st = bench_verbs_rpc_open(&b->rpc, p, err);
+	if (st != NAM_OK)
+		return st;
+	if (b->f != NULL) {
+		b->provider = net_kind_name(bench_verbs_fabric_kind(b->f));
+		b->functional = bench_verbs_fabric_kind(b->f) == NET_VERBS && software_device();
+	}
+	/* Only now: the threads of net shall not share the core. */
+	if (p->pin_client >= 0 && !bench_verbs_pin(p->pin_client))
+		return nam_fail(err, NAM_INVALID, "core %d is not ours to run on: %m", p->pin_client);
+	return NAM_OK;
+}
+
+int
+bench_verbs(int argc, char **argv)
+{
+	static struct bench b;
+	struct nam_err err = { 0 };
+	int code = options(argc, argv, &b.p);
+	if (code != 0)
+		return code - 1;
+	if (b.p.plot != NULL && !bench_verbs_plot_ready())
+		return 1;
+	struct sigaction sa = { .sa_handler = on_interrupt, .sa_flags = SA_RESETHAND }, before;
+	sigaction(SIGINT, &sa, &before);
+	bool ok = prepare(&b, &err) == NAM_OK && measure(&b, &err);
+	fprintf(stderr, "\r%40s\r", "");
+	if (!ok)
+		fprintf(stderr, "namdb bench: %s\n", err.text);
+	if (b.n > 0) {
+		report(&b);
+		fflush(stdout);
+		ok &= b.p.plot == NULL || draw(&b);
+	}
+	for (unsigned i = 0; i < b.n; i++)
+		ok &= b.pt[i].wrong == 0;
+	if (b.rpc != NULL)
+		bench_verbs_rpc_close(b.rpc);
+	if (b.f != NULL)
+		bench_verbs_fabric_close(b.f);
+	free(b.pt);
+	sigaction(SIGINT, &before, NULL);
+	return ok ? 0 : 1;
+}

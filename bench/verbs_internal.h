@@ -1,0 +1,116 @@
+/* verbs_internal.h -- what the parts of `namdb bench verbs` share: what is asked for, and what one slice came to. */
+#ifndef NAM_BENCH_VERBS_INTERNAL_H
+#define NAM_BENCH_VERBS_INTERNAL_H
+
+#include <base/hist.h>
+#include <base/status.h>
+#include <bench/bench.h>
+#include <net/net.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	VERBS_SIZES_MAX = 32,
+	VERBS_DEPTHS_MAX = 8,
+	VERBS_DEPTH_MAX = 1024,
+	VERBS_SIZE_MIN = 8,
+	VERBS_SIZE_MAX = 32 << 20,
+	VERBS_OUT_MAX = 64 << 20, /* payload that may be out at once, so that buffers stay of a sane size */
+};
+
+/* RPC is the peer, not a verb: a request of 8 bytes over a TCP socket, answered with `size` bytes. */
+enum verbs_op { VERBS_READ, VERBS_WRITE, VERBS_CAS, VERBS_FAA, VERBS_RPC, VERBS_OPS };
+
+struct verbs_params {
+	enum net_kind fabric;
+	const char *storage; /* NULL: a node of our own */
+	const char *cluster, *secret_file;
+	bool embedded; /* the node's memory is mapped by nobody else */
+	unsigned runs;
+	double seconds;
+	bool op[VERBS_OPS];
+	uint32_t size[VERBS_SIZES_MAX];
+	unsigned sizes;
+	unsigned depth[VERBS_DEPTHS_MAX];
+	unsigned depths;
+	int pin_client, pin_server; /* cores; -1: where the kernel likes */
+	bool json, plot_data;
+	const char *plot;
+};
+
+/* One slice: an operation of one size at one depth, for a while. */
+struct verbs_slice {
+	uint64_t ops, wrong; /* done; of those with an answer that cannot be right */
+	double seconds;
+	uint64_t client_ns, server_ns; /* CPU time; server_ns is 0 where the server is not ours */
+};
+
+/* How much is out at most, given VERBS_OUT_MAX. */
+unsigned bench_verbs_depth(uint32_t size, unsigned depth);
+
+/* Set by the first ^C. What runs then ends at its next operation. */
+extern atomic_bool bench_verbs_stop;
+
+/* ---- verbs_fabric.c: through net.h ---- */
+
+struct verbs_fabric;
+nam_status bench_verbs_fabric_open(
+    struct verbs_fabric **out, const struct verbs_params *p, struct nam_err *err);
+void bench_verbs_fabric_close(struct verbs_fabric *f);
+/* shm, tcp, verbs; of several kinds of nodes the first one's. */
+enum net_kind bench_verbs_fabric_kind(const struct verbs_fabric *f);
+/* The storage node is a thread of this process: its CPU time and its core are known. */
+bool bench_verbs_fabric_served(const struct verbs_fabric *f);
+nam_status bench_verbs_fabric_run(struct verbs_fabric *f, enum verbs_op op, uint32_t size, unsigned depth,
+    double seconds, struct nam_hist *latency_ns, struct verbs_slice *out, struct nam_err *err);
+void bench_verbs_fabric_core(struct verbs_fabric *f, cpu_set_t *server);
+
+/* ---- verbs_rpc.c: plain request and response over a loopback socket ---- */
+
+struct verbs_rpc;
+nam_status bench_verbs_rpc_open(struct verbs_rpc **out, const struct verbs_params *p, struct nam_err *err);
+void bench_verbs_rpc_close(struct verbs_rpc *r);
+nam_status bench_verbs_rpc_run(struct verbs_rpc *r, uint32_t size, unsigned depth, double seconds,
+    struct nam_hist *latency_ns, struct verbs_slice *out, struct nam_err *err);
+
+/* ---- verbs_thread.c: a thread that serves, and where it runs ---- */
+
+struct verbs_thread {
+	pthread_t id;
+	void (*serve)(void *arg);
+	void *arg;
+	_Atomic int tid;
+	int pin;
+};
+/* Starts it without ^C: that belongs to the thread that measures. False: errno says why. */
+bool bench_verbs_thread_start(struct verbs_thread *t, void (*serve)(void *), void *arg, int pin);
+uint64_t bench_verbs_thread_cpu_ns(const struct verbs_thread *t);
+/* Adds the core on which it ran last. */
+void bench_verbs_thread_core(const struct verbs_thread *t, cpu_set_t *set);
+/* The calling thread's. */
+uint64_t bench_verbs_cpu_ns(void);
+bool bench_verbs_pin(int core);
+
+/* ---- verbs_plot.c: gnuplot ---- */
+
+struct verbs_point {
+	enum verbs_op op;
+	uint32_t size;
+	unsigned depth, out; /* as asked for, and what was out at most */
+	unsigned runs;
+	double rate[BENCH_RUNS_MAX];                                 /* operations per second, by run */
+	double client_ns[BENCH_RUNS_MAX], server_ns[BENCH_RUNS_MAX]; /* per operation */
+	uint64_t ops, wrong;
+	struct nam_hist latency_ns; /* of all runs */
+};
+const char *bench_verbs_op_name(enum verbs_op op);
+/* Is gnuplot there? Asked before anything is measured. */
+bool bench_verbs_plot_ready(void);
+/* Data beside `file`, a picture in it. False: said on stderr why. */
+bool bench_verbs_plot(const char *file, bool keep_data, const char *title, const struct verbs_point *pt,
+    unsigned n, unsigned depth_low, unsigned depth_high);
+
+#endif
