@@ -23,6 +23,11 @@ struct sql_text {
 };
 void sql_text_add(struct sql_text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* A condition of n at t's end, and what it is called. NULL: there is none of that kind, nothing was written. */
+enum sql_condition { SQL_CONDITION_KEYS, SQL_CONDITION_ON, SQL_CONDITION_FILTER, SQL_CONDITIONS };
+const char *sql_explain_condition(
+    const struct sql_report *r, struct sql_text *t, const struct sql_node *n, enum sql_condition which);
+
 /* The tree, while its tables are there for sure; then what is known at the very end. */
 void sql_explain_plan(const struct sql_report *r, struct sql_text *out);
 void sql_explain_end(const struct sql_report *r, struct sql_text *out);

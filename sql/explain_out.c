@@ -267,6 +267,25 @@ details_text(const struct sql_report *r, struct sql_text *t, const struct sql_me
 }
 
 static void
+conditions_text(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned depth)
+{
+	for (enum sql_condition c = 0; c < SQL_CONDITIONS; c++) {
+		struct sql_text text = { .arena = t->arena };
+		const char *name = sql_explain_condition(r, &text, n, c);
+		t->failed |= text.failed;
+		if (name == NULL || t->failed)
+			continue;
+		detail(t, depth, name);
+		sql_text_add(t, ": ");
+		/* a constant may have line ends, a line of the answer not */
+		for (size_t k = 0; k < text.n; k++)
+			if (text.p[k] == '\n')
+				text.p[k] = ' ';
+		sql_text_add(t, "%s\n", text.p);
+	}
+}
+
+static void
 tree_text(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned depth)
 {
 	for (const struct sql_cte *c = n->with; c != NULL; c = c->next) {
@@ -275,13 +294,15 @@ tree_text(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 		tree_text(r, t, c->plan, depth + 1);
 	}
 	line(t, depth, name_of(n));
+	bool named =
+	    n->acc.tab != NULL && n->acc.alias != NULL && strcmp(n->acc.alias, n->acc.tab->name) != 0;
 	if (n->acc.tab != NULL)
-		sql_text_add(t, " on %s", n->acc.tab->name);
+		sql_text_add(t, " on %s%s%s", n->acc.tab->name, named ? " " : "", named ? n->acc.alias : "");
 	else if (n->kind == SQL_NODE_CTE)
 		sql_text_add(t, " on %s", n->cte->name);
 	costs_text(r, t, n);
 	actual_text(r, t, n->meter);
-	sql_text_add(t, "%s\n", n->filter ? "  Filter: yes" : "");
+	sql_text_add(t, "\n");
 	char buf[2 * CAT_NAME_MAX + 2];
 	const char *column;
 	for (unsigned k = 0; (column = output_of(r, n, k, buf)) != NULL; k++) {
@@ -291,6 +312,7 @@ tree_text(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 	}
 	if (output_of(r, n, 0, buf) != NULL)
 		sql_text_add(t, "\n");
+	conditions_text(r, t, n, depth);
 	details_text(r, t, n->meter, depth);
 	if (n->child != NULL)
 		tree_text(r, t, n->child, depth + 1);
@@ -314,8 +336,9 @@ plan_text(const struct sql_report *r, struct sql_text *t)
 	}
 	if (p->root != NULL)
 		tree_text(r, t, p->root, depth);
+	unsigned number = 0;
 	for (const struct sql_sub *s = p->subs; s != NULL; s = s->next) {
-		sql_text_add(t, "%*sSubPlan (%s)\n", (int)depth * 2 + 2, "", way_of(s));
+		sql_text_add(t, "%*sSubPlan %u (%s)\n", (int)depth * 2 + 2, "", ++number, way_of(s));
 		if (r->how->buffers && kept_by(r, s) > 0)
 			sql_text_add(t, "%*sMemory: %llukB\n", (int)depth * 2 + 4, "", kb(kept_by(r, s)));
 		tree_text(r, t, s->root, depth + 2);
@@ -458,6 +481,13 @@ tree_json(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 	}
 	if (output_of(r, n, 0, buf) != NULL)
 		sql_text_add(t, "]");
+	for (enum sql_condition c = 0; c < SQL_CONDITIONS; c++) {
+		struct sql_text text = { .arena = t->arena };
+		const char *name = sql_explain_condition(r, &text, n, c);
+		t->failed |= text.failed;
+		if (!t->failed && name != NULL)
+			word(t, in, name, text.p);
+	}
 	actual_json(r, t, n->meter, n->filter != NULL, in);
 	for (const struct sql_cte *c = n->with; c != NULL; c = c->next) {
 		char name[CAT_NAME_MAX + 8];

@@ -87,6 +87,8 @@ struct sql_expr *sql_expr_any(struct nam_arena *a, const char *op, struct sql_ex
     bool all, int position, struct cat_err *err);
 /* Is it x = ANY (array), where x and the elements are compared as they are? */
 bool sql_expr_is_any(const struct sql_expr *e);
+/* The operator of x op ANY (array), or ALL; NULL: e is neither. */
+const char *sql_expr_any_op(const struct sql_expr *e, bool *all);
 /* The array type with such elements; false: 0A000, they are arrays. */
 bool sql_array_of(enum cat_type element, enum cat_type *out, struct cat_err *err);
 /* Is it a function over arrays of any type, and of what type is an untyped parameter as its argument k? UNKNOWN: nobody

@@ -111,6 +111,14 @@ sql_expr_is_any(const struct sql_expr *e)
 	return y != NULL && y->equal && !y->all;
 }
 
+const char *
+sql_expr_any_op(const struct sql_expr *e, bool *all)
+{
+	const struct any *y = e->kind == SQL_CALL && e->fn == &fn_any ? e->list : NULL;
+	*all = y != NULL && y->all;
+	return y == NULL ? NULL : y->op;
+}
+
 static bool
 wrong(struct cat_err *err, int position, const char *what)
 {

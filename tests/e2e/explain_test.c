@@ -14,25 +14,28 @@ static const struct golden all[] = {
 		"limit 2",
 	    "Limit (actual rows=2 loops=1);  -> Top-N Sort (actual rows=3 loops=1);    -> Project (actual "
 	    "rows=3 loops=1);      -> WindowAgg (actual rows=3 loops=1);        -> HashAggregate (actual "
-	    "rows=3 loops=1);          -> Seq Scan on w (actual rows=5 loops=1)  Filter: yes;               "
-	    "Rows Removed by Filter: 1; EXPLAIN" },
+	    "rows=3 loops=1);          -> Seq Scan on w (actual rows=5 loops=1);               Filter: (id > "
+	    "1);               Rows Removed by Filter: 1; EXPLAIN" },
 	{ QUIET "select a.id, (select max(b.v) from w b where b.id = a.id) from w a where a.id in (1,2,77)",
-	    "Project (actual rows=2 loops=1);  -> Key Lookup on w (actual rows=2 loops=1);  SubPlan (per "
-	    "row, then hashed);    -> Project (actual rows=1 loops=2);      -> Aggregate (actual rows=1 "
-	    "loops=2);        -> Key Lookup on w (actual rows=1 loops=2);    -> Project (never executed);    "
-	    "  -> Project (never executed);        -> HashAggregate (never executed);          -> Seq Scan "
-	    "on w (never executed); EXPLAIN" },
+	    "Project (actual rows=2 loops=1);  -> Key Lookup on w a (actual rows=2 loops=1);       Key Cond: "
+	    "((a.id = 1) OR (a.id = 2) OR (a.id = 77));  SubPlan 1 (per row, then hashed);    -> Project "
+	    "(actual rows=1 loops=2);      -> Aggregate (actual rows=1 loops=2);        -> Key Lookup on w b "
+	    "(actual rows=1 loops=2);             Key Cond: (b.id = (outer value 1));    -> Project (never "
+	    "executed);      -> Project (never executed);        -> HashAggregate (never executed);          "
+	    "-> Seq Scan on w b (never executed); EXPLAIN" },
 	{ QUIET "select * from w where id = 99",
-	    "Project (actual rows=0 loops=1);  -> Key Lookup on w (actual rows=0 loops=1); EXPLAIN" },
+	    "Project (actual rows=0 loops=1);  -> Key Lookup on w (actual rows=0 loops=1);       Key Cond: "
+	    "(id = 99); EXPLAIN" },
 	{ QUIET "insert into w (id) values (100), (101) returning id",
 	    "Insert on w (actual rows=2 loops=1); EXPLAIN" },
 	{ "select count(*) from w", "8; SELECT 1" },
 	{ QUIET "update w set v = 1 where id = 100",
-	    "Update on w (actual rows=0 loops=1);  -> Key Lookup on w (actual rows=1 loops=1); EXPLAIN" },
+	    "Update on w (actual rows=0 loops=1);  -> Key Lookup on w (actual rows=1 loops=1);       Key "
+	    "Cond: (id = 100); EXPLAIN" },
 	{ "select v from w where id = 100", "1; SELECT 1" },
 	{ "begin; " QUIET "delete from w where id in (100, 101); rollback",
-	    "BEGINDelete on w (actual rows=0 loops=1);  -> Key Lookup on w (actual rows=2 loops=1); EXPLAIN "
-	    "ROLLBACK" },
+	    "BEGINDelete on w (actual rows=0 loops=1);  -> Key Lookup on w (actual rows=2 loops=1);       "
+	    "Key Cond: ((id = 100) OR (id = 101)); EXPLAIN ROLLBACK" },
 	{ "select count(*) from w", "8; SELECT 1" },
 	{ QUIET "insert into w values (1)",
 	    "ERROR 23505: duplicate key value violates unique constraint \"w_pkey\"" },
@@ -55,18 +58,21 @@ static const struct golden all[] = {
 	    "     \"Node Type\": \"Result\",\n          \"Parent Relationship\": \"Outer\"\n        }\n      "
 	    "]\n    }\n  }\n]; EXPLAIN" },
 	{ "explain (verbose, costs off) select x.v + 1 as next from w x where g = 'a'",
-	    "Project;  Output: next;  -> Seq Scan on w  Filter: yes;       Output: x.g, x.v; EXPLAIN" },
+	    "Project;  Output: next;  -> Seq Scan on w x;       Output: x.g, x.v;       Filter: (x.g = "
+	    "'a'::text); EXPLAIN" },
 	{ "explain (verbose, costs off, format json) select v as \"a \"\"b\" from w where id = 1",
 	    "[\n  {\n    \"Plan\": {\n      \"Node Type\": \"Project\",\n      \"Output\": [\"a \\\"b\"],\n  "
 	    "    \"Plans\": [\n        {\n          \"Node Type\": \"Key Lookup\",\n          \"Parent "
 	    "Relationship\": \"Outer\",\n          \"Relation Name\": \"w\",\n          \"Alias\": \"w\",\n  "
-	    "        \"Output\": [\"w.id\", \"w.v\"]\n        }\n      ]\n    }\n  }\n]; EXPLAIN" },
+	    "        \"Output\": [\"w.id\", \"w.v\"],\n          \"Key Cond\": \"(w.id = 1)\"\n        }\n   "
+	    "   ]\n    }\n  }\n]; EXPLAIN" },
 	{ "prepare p (int) as select v from w where id = $1", "PREPARE" },
-	{ "explain (costs off) execute p (1)", "Project;  -> Key Lookup on w; EXPLAIN" },
-	{ QUIET "execute p (2)",
-	    "Project (actual rows=1 loops=1);  -> Key Lookup on w (actual rows=1 loops=1); EXPLAIN" },
-	{ QUIET "execute p (77)",
-	    "Project (actual rows=0 loops=1);  -> Key Lookup on w (actual rows=0 loops=1); EXPLAIN" },
+	{ "explain (costs off) execute p (1)",
+	    "Project;  -> Key Lookup on w;       Key Cond: (id = $1); EXPLAIN" },
+	{ QUIET "execute p (2)", "Project (actual rows=1 loops=1);  -> Key Lookup on w (actual rows=1 "
+				 "loops=1);       Key Cond: (id = $1); EXPLAIN" },
+	{ QUIET "execute p (77)", "Project (actual rows=0 loops=1);  -> Key Lookup on w (actual rows=0 "
+				  "loops=1);       Key Cond: (id = $1); EXPLAIN" },
 	{ "execute p (2)", "20; SELECT 1" },
 	{ "explain execute p", "ERROR 42601: wrong number of parameters for prepared statement \"p\"" },
 	{ "explain execute nosuch (1)", "ERROR 26000: prepared statement \"nosuch\" does not exist" },
@@ -74,8 +80,8 @@ static const struct golden all[] = {
 	{ QUIET "execute i (200)", "Insert on w (actual rows=0 loops=1); EXPLAIN" },
 	{ "delete from w where id = 200", "DELETE 1" },
 	{ QUIET "create table made as select id from w where id < 3",
-	    "Project (actual rows=2 loops=1);  -> Seq Scan on w (actual rows=2 loops=1)  Filter: yes;       "
-	    "Rows Removed by Filter: 6; EXPLAIN" },
+	    "Project (actual rows=2 loops=1);  -> Seq Scan on w (actual rows=2 loops=1);       Filter: (id < "
+	    "3);       Rows Removed by Filter: 6; EXPLAIN" },
 	{ "select count(*) from made", "2; SELECT 1" },
 	{ "explain (costs off) create table never as select 1", "Project;  -> Result; EXPLAIN" },
 	{ "select * from never", "ERROR 42P01: relation \"never\" does not exist" },
@@ -83,9 +89,9 @@ static const struct golden all[] = {
 	{ QUIET "with x as (select id from w) select count(*) from x, x y where x.id = y.id",
 	    "CTE x;  -> Project (actual rows=8 loops=1);    -> Seq Scan on w (actual rows=8 loops=1);Project "
 	    "(actual rows=1 loops=1);  -> Aggregate (actual rows=1 loops=1);    -> Hash Join (actual rows=8 "
-	    "loops=1);      -> Subquery Scan on x (actual rows=8 loops=1);        -> CTE Scan on x (actual "
-	    "rows=8 loops=1);      -> Subquery Scan on y (actual rows=8 loops=1);        -> CTE Scan on x "
-	    "(actual rows=8 loops=1); EXPLAIN" },
+	    "loops=1);         Hash Cond: (x.id = y.id);      -> Subquery Scan on x (actual rows=8 loops=1); "
+	    "       -> CTE Scan on x (actual rows=8 loops=1);      -> Subquery Scan on y (actual rows=8 "
+	    "loops=1);        -> CTE Scan on x (actual rows=8 loops=1); EXPLAIN" },
 	{ "explain truncate w", "ERROR 42601: syntax error at or near \"truncate\"" },
 	{ "explain (analyze) insert into w values (1)",
 	    "ERROR 23505: duplicate key value violates unique constraint \"w_pkey\"" },
@@ -119,7 +125,8 @@ answers(void **state)
 	shape[n] = 0;
 	assert_string_equal(shape,
 	    "Project  (cost=N rows=N width=N) (actual time=N rows=N loops=N);  -> Key Lookup on w  "
-	    "(cost=N rows=N width=N) (actual time=N rows=N loops=N);       Fabric: read=N round "
+	    "(cost=N rows=N width=N) (actual time=N rows=N loops=N);       Key Cond: (id = N);       Fabric: "
+	    "read=N round "
 	    "trips=N bytes in=N;       Memory: NkB;Planning Time: N ms;Execution Time: N ms;Fabric at "
 	    "begin: read=N round trips=N bytes in=N;Fabric of operators: read=N round trips=N bytes "
 	    "in=N;Fabric at commit: nothing;Fabric in all: read=N round trips=N bytes in=N; EXPLAIN");

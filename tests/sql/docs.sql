@@ -510,9 +510,19 @@ EXPLAIN (ANALYZE, FORMAT TEXT) DELETE FROM ex WHERE a = 3;
 EXPLAIN (COSTS off) SELECT 1 FROM ex WHERE a = 1;
 --> Project
 -->   -> Key Lookup on ex
+-->        Key Cond: (a = 1)
+EXPLAIN (COSTS off) SELECT 1 FROM ex x LEFT JOIN ex y ON x.a + 1 = y.a + 1 AND x.a < y.a WHERE x.a > 3;
+--> Project
+-->   -> Hash Right Join
+-->        Hash Cond: ((y.a + 1) = (x.a + 1))
+-->        Join Filter: (x.a < y.a)
+-->     -> Seq Scan on ex y
+-->     -> Seq Scan on ex x
+-->          Filter: (x.a > 3)
 EXPLAIN (ANALYZE, COSTS off, TIMING off, SUMMARY off, BUFFERS off) SELECT 1 FROM ex WHERE a = 2;
 --> Project (actual rows=1 loops=1)
 -->   -> Key Lookup on ex (actual rows=1 loops=1)
+-->        Key Cond: (a = 2)
 PREPARE one AS SELECT 1;
 EXPLAIN EXECUTE one;
 --> *
