@@ -347,4 +347,7 @@ struct ast_stmt {
 	bool verbose;           /* ANALYZE */
 };
 
+/* Does a function of that name answer rows? bind_unnest.c; generate_series is none of these. */
+bool sql_set_function(const char *name);
+
 #endif

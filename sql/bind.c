@@ -457,7 +457,7 @@ func_param(const char *name)
 	for (unsigned i = 0; i < sizeof of_text / sizeof *of_text; i++)
 		if (strcmp(name, of_text[i]) == 0)
 			return CAT_TEXT;
-	return CAT_FLOAT8;
+	return strncmp(name, "regexp_", 7) == 0 ? CAT_TEXT : CAT_FLOAT8;
 }
 
 static struct sql_expr *
@@ -468,6 +468,8 @@ func(struct bind *b, const struct ast_expr *e)
 		return sql_bind_aggregate(b, e, kind);
 	if (strcmp(e->text, "grouping") == 0)
 		return sql_bind_grouping(b, e);
+	if (sql_set_function(e->text) && b->srf_call != e)
+		return sql_bind_srf_call(b, e);
 	if (sql_window_function(e->text)) {
 		sql_bind_fail(b, e->position, "42809", "window function %s requires an OVER clause", e->text);
 		return NULL;
@@ -502,7 +504,8 @@ func(struct bind *b, const struct ast_expr *e)
 		sql_bind_fix_param(b, a[i],
 		    want == CAT_TEXT && i > 0 && strcmp(e->text, "replace") != 0 &&
 			    strcmp(e->text, "concat") != 0 && strcmp(e->text, "position") != 0 &&
-			    strcmp(e->text, "strpos") != 0 && strcmp(e->text, "string_to_array") != 0
+			    strcmp(e->text, "strpos") != 0 && strcmp(e->text, "string_to_array") != 0 &&
+			    strncmp(e->text, "regexp_", 7) != 0
 			? CAT_INT4
 			: want);
 	}

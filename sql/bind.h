@@ -3,6 +3,7 @@
 #define NAM_SQL_BIND_H
 
 #include <sql/plan.h>
+#include <sql/postgres.h>
 
 struct bind_table {
 	const struct cat_table *tab; /* of a derived table: made up, without keys, for its columns */
@@ -73,6 +74,12 @@ struct bind_outer {
 	unsigned first, mid, last;
 };
 
+/* Calls in a select list that answer rows: per item the array they make, and its element, which stands in the item. */
+struct bind_srf {
+	struct sql_expr **array, **row;
+	unsigned n, at, sets; /* items; the one that is bound now; how many of them have such a call */
+};
+
 struct bind {
 	struct nam_arena *a;
 	struct cat_err *err;
@@ -126,6 +133,9 @@ struct bind {
 	struct sql_agg *agg;
 	unsigned aggs, agg_cap;
 
+	struct bind_srf *srf, *srfs;     /* srf: here they may be called */
+	const struct ast_expr *srf_call; /* such a call, bound as the function of arrays behind it */
+
 	/* windows */
 	struct sql_window *win; /* NULL: none yet */
 	bool win_ok;            /* here they may be called */
@@ -151,6 +161,14 @@ struct sql_expr *sql_bind_array_as(
     struct bind *b, const struct ast_expr *e, enum cat_type type, int32_t typmod);
 struct sql_expr *sql_bind_index(struct bind *b, const struct ast_expr *e);
 struct sql_expr *sql_bind_any(struct bind *b, const struct ast_expr *e);
+/* bind_unnest.c: n items of a select list are to be bound, then b->srf->at is the one; is item e possible? */
+bool sql_bind_srf_begin(struct bind *b, unsigned n);
+bool sql_bind_srf_item(struct bind *b, const struct sql_expr *e, int position);
+struct sql_expr *sql_bind_srf_call(struct bind *b, const struct ast_expr *e);
+/* What takes the arrays apart that projection p of the list made; p when there are none. */
+struct sql_node *sql_bind_srf_node(struct bind *b, struct sql_node *p);
+/* f in FROM: n->types are its columns'. */
+struct sql_node *sql_bind_srf_source(struct bind *b, const struct ast_expr *f, bool ordinality);
 /* 42883 when values of that type cannot be told apart; what: "equality", "ordering". */
 bool sql_bind_ordered(struct bind *b, enum cat_type t, const char *what, int position);
 bool sql_bind_conds(struct bind *b, const struct ast_expr *e);

@@ -126,21 +126,29 @@ series(struct bind *b, const struct ast_expr *f, unsigned cols)
 bool
 sql_bind_add_function(struct bind *b, const struct ast_table *t)
 {
-	struct sql_column col[2] = { { .typmod = -1 },
-		{ .name = "ordinality", .type = CAT_INT8, .typmod = -1 } };
 	struct sql_sub *s;
 	unsigned from = b->plan->arenas;
 	struct bind *in = sql_bind_lateral_child(b, t->position, &s);
 	if (in == NULL)
 		return false;
 	in->nodes = b->nodes;
-	struct sql_node *n = series(in, t->func, t->ordinality ? 2 : 1);
+	struct sql_node *n = sql_set_function(t->func->text) ? sql_bind_srf_source(in, t->func, t->ordinality)
+							     : series(in, t->func, t->ordinality ? 2 : 1);
 	b->nodes = in->nodes;
 	if (n == NULL)
 		return false;
-	col[0].type = n->types[0];
-	snprintf(
-	    col[0].name, sizeof col[0].name, "%s", strcmp(t->alias, t->name) == 0 ? t->func->text : t->alias);
-	return sql_bind_add_source(b, t, n, col, t->ordinality ? 2 : 1) &&
-	       sql_bind_lateral_done(b, s, n, from);
+	unsigned cols = n->out.cols, own = cols - t->ordinality;
+	struct sql_column *col = sql_bind_take(b, cols * sizeof *col);
+	if (col == NULL)
+		return false;
+	for (unsigned k = 0; k < cols; k++) {
+		bool alias = own == 1 && strcmp(t->alias, t->name) != 0;
+		col[k].type = k < own ? n->types[k] : CAT_INT8;
+		col[k].typmod = -1;
+		snprintf(col[k].name, sizeof col[k].name, "%s",
+		    k == own ? "ordinality"
+		    : alias  ? t->alias
+			     : t->func->text);
+	}
+	return sql_bind_add_source(b, t, n, col, cols) && sql_bind_lateral_done(b, s, n, from);
 }

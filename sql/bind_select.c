@@ -683,11 +683,16 @@ sql_bind_select_begin(struct bind *b, const struct ast_select *q)
 		if ((q->groups > 0 || q->gsets > 1) && q->gsets > 0 && !sql_bind_gsets(b, q, leaf))
 			return false;
 		b->grouped = grouped;
+		if (!sql_bind_srf_begin(b, w->l.n))
+			return false;
 		for (unsigned i = 0; i < w->l.n; i++) {
 			b->no_agg = "the select list";
 			b->win_ok = true;
+			b->srf->at = i;
 			struct sql_expr *e = sql_bind_expr(b, w->l.t[i].e);
 			b->win_ok = false;
+			if (e != NULL && !sql_bind_srf_item(b, e, w->l.t[i].e->position))
+				return false;
 			if (e != NULL && e->type == CAT_UNKNOWN && i < b->into_maps && !q->distinct) {
 				const struct cat_column *c = &b->into->column[b->into_map[i]];
 				sql_bind_fix_param(b, e, c->type);
@@ -699,6 +704,7 @@ sql_bind_select_begin(struct bind *b, const struct ast_select *q)
 			if (e == NULL || !out_push(b, &w->o, e))
 				return false;
 		}
+		b->srf = NULL;
 		if (q->having != NULL) {
 			b->no_agg = "HAVING";
 			w->having = sql_bind_expr_as(b, q->having, CAT_BOOL);
@@ -765,7 +771,8 @@ sql_bind_select_end(struct bind *b, const struct ast_select *q, bool quiet)
 		p->e = o.e;
 		p->es = o.n;
 		p->est_rows = n->est_rows;
-		n = p;
+		if ((n = sql_bind_srf_node(b, p)) == NULL)
+			return NULL;
 	}
 	if (q->distinct && (n = distinct(b, n, &o)) == NULL)
 		return NULL;

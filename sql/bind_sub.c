@@ -187,9 +187,10 @@ sql_bind_sub_set(struct bind *b, const struct ast_select *q, struct sql_expr **o
 {
 	struct sql_sub *s = b->sub;
 	bool scalar = s->kind == AST_SUB_SCALAR;
-	if (s->ties == 0 || s->varies || b->outers > 0 || b->win != NULL || q->with != NULL ||
-	    q->groups > 0 || q->ons > 0 || q->having != NULL || q->limit != NULL || q->offset != NULL ||
-	    b->grouped != scalar || b->groups > 0 || n + b->conds > SQL_SUB_KEYS)
+	if (s->ties == 0 || s->varies || b->outers > 0 || b->win != NULL ||
+	    (b->srfs != NULL && b->srfs->sets > 0) || q->with != NULL || q->groups > 0 || q->ons > 0 ||
+	    q->having != NULL || q->limit != NULL || q->offset != NULL || b->grouped != scalar ||
+	    b->groups > 0 || n + b->conds > SQL_SUB_KEYS)
 		return true;
 	bool *seen = sql_bind_take(b, s->ties * sizeof *seen);
 	struct sql_expr **left = sql_bind_take(b, (b->conds + 1) * sizeof *left);

@@ -240,7 +240,8 @@ call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f)
 	if (!agg && !win && sql_postgres_has(sql_postgres_aggregates, e->text))
 		return sql_bind_fail(b, e->position, "0A000", "aggregate %s is not supported yet", e->text);
 	if (!agg && !win) {
-		if (sql_expr_func(b->a, e->text, arg, n, e->position, b->err) == NULL)
+		if (!sql_set_function(e->text) &&
+		    sql_expr_func(b->a, e->text, arg, n, e->position, b->err) == NULL)
 			return false;
 		return sql_bind_fail(b, e->position, "42809",
 		    "OVER specified, but %s is not a window function nor an aggregate function", e->text);

@@ -71,8 +71,9 @@ function(struct sql_convert *c, const PgQuery__RangeFunction *r, struct ast_tabl
 	const struct ast_expr *f = sql_convert_expr(c, item->items[0]);
 	if (f == NULL)
 		return false;
-	if (f->kind != AST_FUNC || strcmp(f->text, "generate_series") != 0)
-		return sql_convert_no(c, "functions in FROM other than generate_series are", f->position - 1);
+	if (f->kind != AST_FUNC || (strcmp(f->text, "generate_series") != 0 && !sql_set_function(f->text)))
+		return sql_convert_no(
+		    c, "functions in FROM that do not answer rows of one column are", f->position - 1);
 	out->func = f;
 	out->name = out->alias = f->text;
 	out->position = f->position;

@@ -689,6 +689,8 @@ next(struct sql_exec *x, struct sql_node *n)
 		return sql_append_next(x, n);
 	case SQL_NODE_SETOP:
 		return sql_setop_next(x, n);
+	case SQL_NODE_UNNEST:
+		return sql_unnest_next(x, n);
 	case SQL_NODE_SERIES:
 		return sql_series_next(x, n);
 	case SQL_NODE_RECURSE:

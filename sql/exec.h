@@ -71,6 +71,7 @@ bool sql_group_find(struct sql_exec *x, struct sql_node *n, const struct cat_vec
     unsigned rows, uint32_t *group);
 int sql_lock_next(struct sql_exec *x, struct sql_node *n); /* exec_lock.c */
 /* exec_from.c */
+int sql_unnest_next(struct sql_exec *x, struct sql_node *n); /* exec_unnest.c */
 int sql_derived_next(struct sql_exec *x, struct sql_node *n);
 int sql_lateral_next(struct sql_exec *x, struct sql_node *n); /* exec_lateral.c */
 int sql_expand_next(struct sql_exec *x, struct sql_node *n);  /* exec_expand.c */

@@ -125,6 +125,7 @@ name_of(const struct sql_node *n)
 		[SQL_NODE_WINDOW] = "WindowAgg",
 		[SQL_NODE_LATERAL] = "Nested Loop",
 		[SQL_NODE_EXPAND] = "Grouping Sets",
+		[SQL_NODE_UNNEST] = "ProjectSet",
 		[SQL_NODE_UNIQUE] = "Unique",
 		[SQL_NODE_LOCK] = "LockRows",
 	};

@@ -297,10 +297,7 @@ static const struct sql_fn fn_prepend = {
 
 /* ---- types of arguments ---------------------------------------------------------------------------- */
 
-/*
- * What a function takes and answers: A an array, E an element of its type, i an integer, t text, I integers; in
- * lower case behind the comma what it answers, B a boolean.
- */
+/* What a function takes and answers: A an array, E an element of its type, i an integer, t text, b a boolean, I integers. */
 struct shape {
 	const char *name, *args;
 	char ret;
@@ -326,6 +323,8 @@ static const struct shape shapes[] = {
 	{ "array_to_string", "At", 't', FN("array_to_string", sql_array_k_to_string, SQL_FN_NULLS) },
 	{ "array_to_string", "Att", 't', FN("array_to_string", sql_array_k_to_string, SQL_FN_NULLS) },
 	{ "trim_array", "Ai", 'A', FN("trim_array", sql_array_k_trim, 0) },
+	{ "generate_subscripts", "Ai", 'I', FN("generate_subscripts", sql_array_k_subscripts, 0) },
+	{ "generate_subscripts", "Aib", 'I', FN("generate_subscripts", sql_array_k_subscripts, 0) },
 	{ "array_fill", "EI", 'A', FN("array_fill", sql_array_k_fill, SQL_FN_NULLS) },
 	{ "array_fill", "EII", 'A', FN("array_fill", sql_array_k_fill, SQL_FN_NULLS) },
 };
@@ -333,7 +332,7 @@ static const struct shape shapes[] = {
 static enum cat_type
 fixed_type(char c)
 {
-	return c == 'i' ? CAT_INT4 : c == 't' ? CAT_TEXT : cat_type_array_of(CAT_INT4);
+	return c == 'i' ? CAT_INT4 : c == 't' ? CAT_TEXT : c == 'b' ? CAT_BOOL : cat_type_array_of(CAT_INT4);
 }
 
 bool

@@ -146,6 +146,21 @@ sql_array_k_trim(struct sql_row *r)
 	return sql_array_store(r, 1, x.v, x.null, x.a.n - (uint32_t)n, &r->out.s);
 }
 
+/* generate_subscripts(a, dimension [, reverse]) as an array */
+bool
+sql_array_k_subscripts(struct sql_row *r)
+{
+	struct cat_array a;
+	cat_array_open(r->e->args[0]->type, r->a[0].s, &a);
+	uint32_t n = r->a[1].i == 1 ? a.n : 0;
+	union cat_val *v = nam_arena_take(r->env->arena, n * sizeof *v);
+	if (v == NULL)
+		return sql_oom(r->env->err);
+	for (uint32_t k = 0; k < n; k++)
+		v[k].i = a.lower + (int64_t)(r->n > 2 && r->a[2].i ? n - 1 - k : k);
+	return sql_array_store(r, 1, v, NULL, n, &r->out.s);
+}
+
 /* array_fill(x, ARRAY[length] [, ARRAY[lower bound]]) */
 bool
 sql_array_k_fill(struct sql_row *r)

@@ -1,4 +1,5 @@
 /* expr_regex.c -- ~ and its kin, regexp_replace and the like, SIMILAR TO. A constant pattern is compiled once per plan. */
+#include <catalog/array.h>
 #include <sql/expr_internal.h>
 #include <sql/regex.h>
 
@@ -67,7 +68,7 @@ compile(const struct sql_expr *e, struct cat_str pattern, const struct cat_str *
     struct flags *f, struct nam_arena *arena, struct cat_err *err)
 {
 	const char *name = e->fn->name;
-	bool replace = strcmp(name, "regexp_replace") == 0;
+	bool replace = strcmp(name, "regexp_replace") == 0 || strcmp(name, "regexp_matches") == 0;
 	*f = (struct flags){ .fold = name[0] != 'r' && name[strlen(name) - 1] == '*' };
 	return (flags == NULL || read_flags(*flags, name, replace, f, err)) &&
 	       sql_regex_compile(re, pattern, f->fold, f->literal, arena, err);
@@ -373,8 +374,93 @@ k_similar(struct sql_row *r)
 	return true;
 }
 
+/* ---- arrays ---------------------------------------------------------------------------- */
+
+static struct cat_str
+part(struct cat_str s, int32_t from, int32_t to)
+{
+	return (struct cat_str){ s.p + from, (uint32_t)(to - from) };
+}
+
+/* The groups of a match, or all of it when there are none. */
+static bool
+groups(const struct machine *m, struct cat_str s, const struct sql_regex_span *span, struct cat_str *out)
+{
+	union cat_val v[SQL_REGEX_GROUPS];
+	bool null[SQL_REGEX_GROUPS];
+	const struct sql_env *env = m->frame->env;
+	unsigned first = m->p->re.groups > 1, n = 0;
+	if (m->p->re.groups > SQL_REGEX_GROUPS)
+		return cat_error(env->err, "0A000", "more than %d groups of a match are not supported yet",
+		    SQL_REGEX_GROUPS - 1);
+	for (unsigned g = first; g < m->p->re.groups; g++, n++) {
+		null[n] = span[g].from < 0 || span[g].to < 0;
+		if (!null[n])
+			v[n].s = part(s, span[g].from, span[g].to);
+	}
+	return cat_array_make(CAT_TEXT, 1, v, null, n, out, env->arena, env->err);
+}
+
+static bool
+k_groups(struct sql_frame *f)
+{
+	struct machine m = { .frame = f };
+	struct sql_regex_span span[SQL_REGEX_GROUPS];
+	struct cat_str *o = f->out->s;
+	SQL_EACH(
+	    f, struct cat_str s = f->arg[0].s[k & f->arg[0].mask]; o[k] = (struct cat_str){ "", 0 };
+	    if (!f->out->null[k]) {
+		    if (!machine_for(&m, k))
+			    return false;
+		    f->out->null[k] = !sql_regex_find(m.run, &m.p->re, s, 0, span);
+		    if (!f->out->null[k] && !groups(&m, s, span, &o[k]))
+			    return false;
+	    });
+	return true;
+}
+
+/* regexp_matches: an array for each match; regexp_split_to_array: what lies between matches. An empty match where the one
+ * before ended, or at either end, parts nothing. */
+static bool
+k_all(struct sql_frame *f)
+{
+	struct machine m = { .frame = f };
+	bool split = strcmp(f->e->fn->name, "regexp_split_to_array") == 0;
+	struct sql_regex_span span[SQL_REGEX_GROUPS];
+	struct nam_arena *arena = f->env->arena;
+	struct cat_str *o = f->out->s;
+	SQL_EACH(
+	    f, struct cat_str s = f->arg[0].s[k & f->arg[0].mask]; o[k] = (struct cat_str){ "", 0 };
+	    if (!f->out->null[k]) {
+		    struct cat_array_build all = { 0 };
+		    union cat_val v;
+		    int32_t done = 0;
+		    if (!machine_for(&m, k))
+			    return false;
+		    for (uint32_t at = 0; at <= s.len && sql_regex_find(m.run, &m.p->re, s, at, span);
+			 at = behind(s, span)) {
+			    bool empty = span[0].from == span[0].to;
+			    if (split && empty && (span[0].from == done || (uint32_t)span[0].from == s.len))
+				    continue;
+			    v.s = part(s, done, span[0].from);
+			    done = span[0].to;
+			    if ((!split && !groups(&m, s, span, &v.s)) ||
+				!cat_array_push(&all, CAT_TEXT, v, false, arena, f->env->err))
+				    return false;
+			    if (!split && !m.p->f.all)
+				    break;
+		    }
+		    v.s = part(s, done, (int32_t)s.len);
+		    if ((split && !cat_array_push(&all, CAT_TEXT, v, false, arena, f->env->err)) ||
+			!cat_array_make(CAT_TEXT, 1, all.v, all.null, all.n, &o[k], arena, f->env->err))
+			    return false;
+	    });
+	return true;
+}
+
 #define T CAT_TEXT
 #define B CAT_BOOL
+#define A (CAT_ARRAY | CAT_TEXT)
 #define MATCH(op)                                                                                            \
 	{                                                                                                    \
 		op, SQL_FN_OP | SQL_FN_REGEX, 2, { T, T }, B, k_match, NULL                                  \
@@ -395,6 +481,12 @@ const struct sql_fn sql_fns_regex[] = {
 	V("regexp_instr", 2, CAT_INT4, k_instr, T, T),
 	V("regexp_substr", 2, T, k_substr, T, T),
 	V("substring", 2, T, k_substr, T, T),
+	V("regexp_match", 2, A, k_groups, T, T),
+	V("regexp_match", 3, A, k_groups, T, T, T),
+	V("regexp_matches", 2, A, k_all, T, T),
+	V("regexp_matches", 3, A, k_all, T, T, T),
+	V("regexp_split_to_array", 2, A, k_all, T, T),
+	V("regexp_split_to_array", 3, A, k_all, T, T, T),
 	V("regexp_replace", 3, T, k_replace, T, T, T),
 	V("regexp_replace", 4, T, k_replace, T, T, T, T),
 	{ "similar_to_escape", 0, 1, { T }, T, NULL, k_similar },

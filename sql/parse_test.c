@@ -166,7 +166,7 @@ features(void **state)
 		"grant all on t to x", "vacuum", "delete from t where current of c",
 		"merge into t using u on true when matched then delete", "create table t (a int unique)",
 		"copy t from program 'ls'", "lock table t", "declare c cursor for select 1", "listen x",
-		"create function f() returns int language sql as ''", "select * from unnest(1)",
+		"create function f() returns int language sql as ''",
 		"select * from t tablesample system (1)", "select a collate \"C\" from t",
 		"prepare transaction 'x'", "select money '1'", "select current_time", "select row(1,2)",
 		"explain (analyze, wal) select 1", "select b'1'", "select x'1f'", "commit and chain",

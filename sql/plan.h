@@ -40,6 +40,7 @@ enum sql_node_kind {
 	SQL_NODE_LOCK,    /* FOR UPDATE: all rows locked before the first comes out */
 	SQL_NODE_LATERAL, /* for each of the child's rows, those of build, which speaks of it: lateral.h */
 	SQL_NODE_EXPAND,  /* the child's rows, once for every grouping set, its keys behind */
+	SQL_NODE_UNNEST,  /* the child's rows, with arrays taken apart */
 	SQL_NODE_UNIQUE,  /* DISTINCT ON: of sorted rows alike in columns pass[0..passes) the first */
 };
 
@@ -175,6 +176,8 @@ struct sql_node {
 	unsigned orders;
 	uint32_t *perm;
 	unsigned width; /* SORT: columns it keeps */
+	const uint8_t
+	    *apart; /* UNNEST: per column of the child, is it such an array? Its elements are of types[] */
 	enum cat_type *types;
 
 	struct sql_window *win; /* WINDOW: window.h */

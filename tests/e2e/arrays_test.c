@@ -498,6 +498,127 @@ static const struct golden by_key[] = {
 	{ "with x as (select array[1,2] k) select t.id from t, x where t.id = any (x.k) order by 1",
 	    "1;2; SELECT 2" },
 };
+static const struct golden unnest[] = {
+	{ "select unnest(array[1,2,3])", "1;2;3; SELECT 3" },
+	{ "select * from unnest(array['a','b',null]) with ordinality", "a|1;b|2;~|3; SELECT 3" },
+	{ "select * from unnest(array[1,2], array['x','y','z']) as t(a, b)", "1|x;2|y;~|z; SELECT 3" },
+	{ "select * from unnest(array[1,2,3]) as x(v) where v > 1", "2;3; SELECT 2" },
+	{ "select x, x + 1 from unnest('{5,6}'::int[]) x order by x desc", "6|7;5|6; SELECT 2" },
+	{ "select * from unnest('{}'::int[])", "SELECT 0" },
+	{ "select * from unnest(null::int[])", "SELECT 0" },
+	{ "select u.* from unnest(array[1.5, null]) with ordinality as u(v, n)", "1.5|1;~|2; SELECT 2" },
+	{ "select unnest(array[1,2,3]), unnest(array['a','b'])", "1|a;2|b;3|~; SELECT 3" },
+	{ "select 1 as k, unnest(array[7,8]) as v, 'x'", "1|7|x;1|8|x; SELECT 2" },
+	{ "create table t (id int primary key, a int[], b text[])", "CREATE TABLE" },
+	{ "insert into t values (1, '{10,20}', '{x}'), (2, '{}', '{y,z}'), (3, null, null), (4, '{30,NULL}', "
+	  "'{p,q,r}'), (5, '{40}', '{}')",
+	    "INSERT 0 5" },
+	{ "select id, unnest(a) from t order by id, 2", "1|10;1|20;4|30;4|~;5|40; SELECT 5" },
+	{ "select id, unnest(a) as x, unnest(b) as y from t order by id, x, y",
+	    "1|10|x;1|20|~;2|~|y;2|~|z;4|30|p;4|~|q;4|~|r;5|40|~; SELECT 8" },
+	{ "select unnest(a) + 1 from t order by 1", "11;21;31;41;~; SELECT 5" },
+	{ "select unnest(a)::text || '!' as s from t order by s", "10!;20!;30!;40!;~; SELECT 5" },
+	{ "select distinct unnest(a || 10) as v from t order by v", "10;20;30;40;~; SELECT 5" },
+	{ "select count(*), sum(x) from (select unnest(a) x from t) s", "5|100; SELECT 1" },
+	{ "select x, count(*) from (select unnest(array_cat(a, '{10}')) x from t) s group by x order by x",
+	    "10|6;20|1;30|1;40|1;~|1; SELECT 5" },
+	{ "select unnest(array_agg(id order by id desc)) from t", "5;4;3;2;1; SELECT 5" },
+	{ "select id, unnest(a) from t where id = any ('{1,4}') order by id desc, 2 limit 2",
+	    "4|30;4|~; SELECT 2" },
+	{ "select id from t where 20 in (select unnest(a))  order by id", "1; SELECT 1" },
+	{ "select id from t o where exists (select 1 from unnest(o.b) x where x > 'p') order by id",
+	    "1;2;4; SELECT 3" },
+	{ "select id, (select sum(x) from unnest(t.a) x), array(select x * 2 from unnest(t.a) x) from t "
+	  "order by id",
+	    "1|30|{20,40};2|~|{};3|~|{};4|30|{60,NULL};5|40|{80}; SELECT 5" },
+	{ "select id, (select string_agg(x, '-' order by x desc) from unnest(b) x) from t order by id",
+	    "1|x;2|z-y;3|~;4|r-q-p;5|~; SELECT 5" },
+	{ "select t.id, u.x from t join unnest(array[4, 1, 9]) with ordinality as u(x, n) on u.x = t.id "
+	  "order by u.n",
+	    "4|4;1|1; SELECT 2" },
+	{ "select u.x, t.id from unnest(array[4, 9]) u(x) left join t on t.id = u.x order by 1",
+	    "4|4;9|~; SELECT 2" },
+	{ "insert into t (id, b) select unnest(array[7,8]), array['new']", "INSERT 0 2" },
+	{ "select id, b from t where id > 5 order by id", "7|{new};8|{new}; SELECT 2" },
+	{ "insert into t (id, a) select * from unnest(array[11, 12], array[1, 2]) as v(i, x) where false",
+	    "ERROR 42804: column \"a\" is of type integer[] but expression is of type integer" },
+	{ "with r as (select unnest(array[3,1,2]) as v) select v from r order by v", "1;2;3; SELECT 3" },
+	{ "select unnest(array[1,2]) union select unnest(array[2,3]::bigint[]) order by 1",
+	    "1;2;3; SELECT 3" },
+	{ "select generate_subscripts(array[5,6,7], 1), generate_subscripts(array['a'], 1)",
+	    "1|1;2|~;3|~; SELECT 3" },
+	{ "select i, (array['x','y'])[i] from generate_subscripts(array['x','y'], 1) i order by i",
+	    "1|x;2|y; SELECT 2" },
+	{ "select i from generate_subscripts('[4:6]={1,2,3}'::int[], 1, true) i", "6;5;4; SELECT 3" },
+	{ "select * from string_to_table('a,b,,c', ',') x", "a;b;;c; SELECT 4" },
+	{ "select string_to_table('a1b', null), string_to_table('x y', ' ', 'y')", "a|x;1|~;b|~; SELECT 3" },
+	{ "select cardinality(array(select unnest(array_fill(1, array[5000])))), count(*) from "
+	  "unnest(array_fill('y'::text, array[3000])) x",
+	    "5000|3000; SELECT 1" },
+	{ "select g, unnest(array_fill(g, array[700])) from generate_series(1, 3) g order by 1 limit 1 "
+	  "offset 2099",
+	    "3|3; SELECT 1" },
+	{ "select unnest(1)", "ERROR 42883: function unnest(integer) does not exist" },
+	{ "select unnest(array[1], array[2])",
+	    "ERROR 42883: function unnest(integer[], integer[]) does not exist" },
+	{ "select unnest('{1}')", "ERROR 42725: function unnest(unknown) is not unique" },
+	{ "select unnest()", "ERROR 42883: function unnest() does not exist" },
+	{ "select 1 where unnest(array[true])",
+	    "ERROR 0A000: set-returning functions are not allowed in WHERE" },
+	{ "select sum(unnest(array[1]))",
+	    "ERROR 0A000: aggregate function calls cannot contain set-returning function calls" },
+	{ "select unnest(array[1]) over ()",
+	    "ERROR 42809: OVER specified, but unnest is not a window function nor an aggregate function" },
+	{ "select id from t group by id having unnest(array[true])",
+	    "ERROR 0A000: set-returning functions are not allowed in HAVING" },
+	{ "select case when true then unnest(array[1]) end",
+	    "ERROR 0A000: set-returning functions are not allowed in CASE" },
+	{ "select coalesce(unnest(array[1]), 2)",
+	    "ERROR 0A000: set-returning functions are not allowed in COALESCE" },
+	{ "update t set id = unnest(array[1])",
+	    "ERROR 0A000: set-returning functions are not allowed in UPDATE" },
+	{ "select distinct on (x) x, y from (select unnest(array[1,1,2]) x, unnest(array[5,4,3]) y) s order "
+	  "by x, y",
+	    "1|4;2|3; SELECT 2" },
+	{ "prepare un as select unnest($1::int[]) order by 1 desc", "PREPARE" },
+	{ "execute un ('{1,3,2}')", "3;2;1; SELECT 3" },
+	{ "execute un (null)", "SELECT 0" },
+	{ "prepare un2 as select * from unnest($1::int[], $2::text[]) as t(a, b) order by a", "PREPARE" },
+	{ "execute un2 ('{2,1}', '{x,y}')", "1|y;2|x; SELECT 2" },
+};
+
+static const struct golden patterns[] = {
+	{ "select regexp_split_to_array('a, b,c', ',\\s*'), regexp_split_to_array('abc', ''), "
+	  "regexp_split_to_array('', 'x'), regexp_split_to_array('xaxbx', 'x'), "
+	  "regexp_split_to_array('aXbxc', 'x', 'i'), regexp_split_to_array('the quick', '\\s+'), "
+	  "regexp_split_to_array(null, 'x')",
+	    "{a,b,c}|{a,b,c}|{\"\"}|{\"\",a,b,\"\"}|{a,b,c}|{the,quick}|~; SELECT 1" },
+	{ "select regexp_match('foobarbequebaz', '(bar)(beque)'), regexp_match('foobar', 'b.r'), "
+	  "regexp_match('foo', 'x'), regexp_match('foo', '(x)?o'), regexp_match('FOO', 'o', 'i'), "
+	  "regexp_match(null, 'x'), (regexp_match('a1', '\\d'))[1]",
+	    "{bar,beque}|{bar}|~|{NULL}|{O}|~|1; SELECT 1" },
+	{ "select regexp_match('abc', 'b', 'g')",
+	    "ERROR 22023: regexp_match() does not support the \"global\" option" },
+	{ "select regexp_matches('foobarbequebazilbarfbonk', '(b[^b]+)(b[^b]+)', 'g')",
+	    "{bar,beque};{bazil,barf}; SELECT 2" },
+	{ "select regexp_matches('foobarbequebaz', '(bar)(beque)')", "{bar,beque}; SELECT 1" },
+	{ "select regexp_matches('foo', 'x')", "SELECT 0" },
+	{ "select m[1] from regexp_matches('a1b22', '\\d+', 'g') m", "1;22; SELECT 2" },
+	{ "select x from regexp_split_to_table('one two  three', '\\s+') x", "one;two;three; SELECT 3" },
+	{ "select regexp_split_to_table('a-b', '-') as y, regexp_matches('xyz', '[xz]', 'g') as z",
+	    "a|{x};b|{z}; SELECT 2" },
+	{ "select regexp_split_to_array('äöü', 'ö'), regexp_split_to_array('a  b', ' '), "
+	  "regexp_split_to_array('aab', 'a*'), regexp_split_to_array('baac', 'a*')",
+	    "{ä,ü}|{a,\"\",b}|{\"\",b}|{b,c}; SELECT 1" },
+	{ "select regexp_split_to_array(s, p) from (values ('a,b', ','), ('a;b', ';'), (null, ',')) v(s, p)",
+	    "{a,b};{a,b};~; SELECT 3" },
+	{ "select regexp_split_to_array('a', '(')",
+	    "ERROR 2201B: invalid regular expression: parentheses () not balanced" },
+	{ "select regexp_split_to_array('a', 'a', 'g')",
+	    "ERROR 22023: regexp_split_to_array() does not support the \"global\" option" },
+	{ "prepare rx as select regexp_split_to_array($1, $2), regexp_match($1, $2)", "PREPARE" },
+	{ "execute rx ('1-2', '-')", "{1,2}|{-}; SELECT 1" },
+};
 
 /* What PostgreSQL has and we have not. */
 static const struct golden refused[] = {
@@ -524,6 +645,16 @@ static const struct golden refused[] = {
 	{ "create table t (a json[] primary key)",
 	    "ERROR 42704: data type json[] has no default operator class for access method \"btree\"" },
 	{ "select '[99999999999:2]={1}'::int[]", "ERROR 22003: array bound is out of integer range" },
+	{ "select 1 order by unnest(array[1])",
+	    "ERROR 0A000: set-returning functions are not allowed in ORDER BY" },
+	{ "select x + unnest(array[1]) from (values (1)) v(x)",
+	    "ERROR 0A000: set-returning functions beside columns in one expression are not supported yet" },
+	{ "select unnest(array[1]) + unnest(array[1])", "ERROR 0A000: set-returning functions beside each "
+							"other in one expression are not supported yet" },
+	{ "select unnest(array[unnest(array[1])])",
+	    "ERROR 0A000: set-returning functions are not allowed in the select list" },
+	{ "select regexp_match('abcdefghijk', '(a)(b)(c)(d)(e)(f)(g)(h)(i)(j)')",
+	    "ERROR 0A000: more than 9 groups of a match are not supported yet" },
 	{ "select (array[1]).x", "ERROR 0A000: fields of values are not supported yet" },
 };
 
@@ -638,6 +769,20 @@ test_by_key(void **state)
 }
 
 static void
+test_unnest(void **state)
+{
+	(void)state;
+	golden_all(unnest);
+}
+
+static void
+test_patterns(void **state)
+{
+	(void)state;
+	golden_all(patterns);
+}
+
+static void
 test_refused(void **state)
 {
 	(void)state;
@@ -658,6 +803,8 @@ main(void)
 		cmocka_unit_test(test_aggregates),
 		cmocka_unit_test(test_subqueries),
 		cmocka_unit_test(test_by_key),
+		cmocka_unit_test(test_unnest),
+		cmocka_unit_test(test_patterns),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(lookups),
 	};

@@ -65,7 +65,24 @@ SELECT v FROM ark WHERE id IN (3, 1) ORDER BY v;
 --> a
 --> c
 
+-- [unnest] pg
+SELECT * FROM unnest(ARRAY[1,2], ARRAY['a','b','c']) WITH ORDINALITY AS u (x, y, n);
+--> 1,a,1
+--> 2,b,2
+--> ,c,3
+SELECT unnest(ARRAY[1,2]) + 1, regexp_split_to_table('a b', ' ');
+--> 2,a
+--> 3,b
+SELECT i FROM generate_subscripts(ARRAY['a','b'], 1) i ORDER BY i;
+--> 1
+--> 2
+SELECT string_to_table('a,b', ','), regexp_matches('a1b2', '\d', 'g');
+--> a,{1}
+--> b,{2}
+
 -- [functions-array] pg
+SELECT regexp_match('abc', '(b)(x)?'), regexp_split_to_array('a, b', ',\s*');
+--> "{b,NULL}","{a,b}"
 SELECT array_append(ARRAY[1], 2), array_prepend(0, ARRAY[1]), array_cat(ARRAY[1], ARRAY[2]), array_remove(ARRAY[1,2,1], 1), array_replace(ARRAY[1,2], 1, 9);
 --> "{1,2}","{0,1}","{1,2}",{2},"{9,2}"
 SELECT array_position(ARRAY['a','b'], 'b'), array_positions(ARRAY[1,2,1], 1), array_length(ARRAY[1,2], 1), array_lower(ARRAY[1], 1), array_upper(ARRAY[1,2], 1);
