@@ -103,6 +103,9 @@ int namdb_reset(namdb_stmt *st);
 /* Rows changed or answered by the last finished run; exec: by its last statement. */
 uint64_t namdb_changes(const namdb *db);
 
+/* An array, parameter or column, is text as PostgreSQL writes it: {1,2,NULL}, {"a b","c\\"d"}. So namdb_bind_text(st, 1,
+ * "{3,1,4}", -1) is all that `id = ANY ($1)` wants, and its rows are looked up together. */
+
 /* Columns, from 0. Out of range: NULL, 0, NAMDB_NULL. */
 unsigned namdb_column_count(const namdb_stmt *st);
 const char *namdb_column_name(const namdb_stmt *st, unsigned i);

@@ -359,6 +359,64 @@ two_threads(void **state)
 	namdb_close(shared);
 }
 
+/* As text, in and out. */
+static void
+arrays(void **state)
+{
+	(void)state;
+	namdb *db = start();
+	namdb_stmt *st;
+	run(db, "CREATE TABLE a (id integer PRIMARY KEY, tags text[], n numeric(4,1)[])");
+	assert_int_equal(namdb_prepare(db, "INSERT INTO a VALUES ($1, $2, $3)", &st), NAMDB_OK);
+	static const char *const in[][2] = { { "{a,\"b c\",NULL}", "{1,2.25}" }, { "{}", NULL },
+		{ "{\"q\\\"r\"}", "{NULL}" } };
+	for (unsigned k = 0; k < 3; k++) {
+		namdb_bind_int64(st, 1, k);
+		namdb_bind_text(st, 2, in[k][0], -1);
+		if (in[k][1] != NULL)
+			namdb_bind_text(st, 3, in[k][1], -1);
+		else
+			namdb_bind_null(st, 3);
+		assert_int_equal(namdb_step(st), NAMDB_DONE);
+	}
+	namdb_bind_text(st, 2, "{a", -1);
+	fails(db, namdb_step(st), "22P02");
+	namdb_finalize(st);
+	assert_int_equal(
+	    namdb_prepare(db, "SELECT id, tags, n, tags[1] FROM a WHERE id = ANY ($1) ORDER BY id", &st),
+	    NAMDB_OK);
+	assert_int_equal(namdb_param_count(st), 1);
+	static const char *const out[][3] = { { "{a,\"b c\",NULL}", "{1.0,2.3}", "a" },
+		{ "{\"q\\\"r\"}", "{NULL}", "q\"r" } };
+	for (unsigned run_ = 0; run_ < 2; run_++) {
+		namdb_bind_text(st, 1, run_ ? "{2,0,2,7,NULL}" : "{9}", -1);
+		for (unsigned k = 0; k < 2 && run_; k++) {
+			assert_int_equal(namdb_step(st), NAMDB_ROW);
+			assert_int_equal(namdb_column_int64(st, 0), 2 * k);
+			assert_int_equal(namdb_column_kind(st, 1), NAMDB_TEXT);
+			for (unsigned c = 0; c < 3; c++)
+				assert_string_equal(namdb_column_text(st, c + 1), out[k][c]);
+		}
+		assert_int_equal(namdb_step(st), NAMDB_DONE);
+	}
+	assert_string_equal(namdb_column_typename(st, 1), "text[]");
+	assert_string_equal(namdb_column_typename(st, 2), "numeric[]");
+	namdb_bind_null(st, 1);
+	assert_int_equal(namdb_step(st), NAMDB_DONE);
+	namdb_bind_int64(st, 1, 5);
+	fails(db, namdb_step(st), "22P02");
+	namdb_finalize(st);
+	namdb_batch *b;
+	assert_int_equal(namdb_batch_begin(db, "a", NULL, &b), NAMDB_OK);
+	namdb_batch_int64(b, 7);
+	namdb_batch_text(b, "{x,y}", -1);
+	namdb_batch_text(b, "{5}", -1);
+	namdb_batch_row(b);
+	assert_int_equal(namdb_batch_end(b), NAMDB_OK);
+	assert_int_equal(one(db, "SELECT cardinality(tags) FROM a WHERE n = '{5}'"), 2);
+	namdb_close(db);
+}
+
 int
 main(void)
 {
@@ -366,6 +424,7 @@ main(void)
 		cmocka_unit_test(values_go_in_and_out),
 		cmocka_unit_test(statements_side_by_side),
 		cmocka_unit_test(errors_say_what),
+		cmocka_unit_test(arrays),
 		cmocka_unit_test(places),
 		cmocka_unit_test(misuse),
 		cmocka_unit_test(two_threads),

@@ -80,3 +80,9 @@ DECLARE c CURSOR FOR SELECT * FROM t; COMMENT ON TABLE t IS 'x'; GRANT SELECT ON
 MERGE INTO m USING t ON m.x = t.a WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT VALUES (t.a, 0, t.b)
 SELECT to_char(h, 'YYYY-MM-DD HH24:MI:SS.US'), to_char(c, 'FM999.00'), to_date('2024', 'YYYY'), format('%s %I %L', a, b, d), encode(y, 'base64') FROM t, j
 SELECT * FROM t WHERE a = 1 FOR UPDATE; SELECT * FROM t TABLESAMPLE system (50); SELECT t FROM t; SELECT (t).a FROM t; SELECT count(t) FROM t
+SELECT ARRAY[1,NULL] || '{2}', ('[2:4]={1,2,3}'::int[])[3:], '{a,"b c",NULL}'::text[] @> ARRAY['a'], 1 = ANY ('{1,2}'), 'x' LIKE ALL (ARRAY['%', NULL]), ARRAY[1.5]::int[]
+SELECT id, unnest(k), unnest(ARRAY['x', 'y']) FROM (SELECT array_agg(DISTINCT a ORDER BY a DESC) FILTER (WHERE a > 1) AS k, 1 AS id FROM t) s ORDER BY 1, 2 LIMIT 5
+SELECT * FROM unnest(ARRAY[1,2], '{a}'::text[]) WITH ORDINALITY AS u (x, y, n), string_to_table('a,b', ',') s, generate_subscripts(ARRAY[5,6], 1) g
+SELECT a FROM t WHERE a = ANY (ARRAY(SELECT x FROM m)) AND a <> ALL ('{5,NULL}') AND ARRAY[a] < '{9}' ORDER BY a; DELETE FROM t WHERE a = ANY ('{1,2,2}')
+CREATE TABLE ar (k int[] PRIMARY KEY, v varchar(3)[] DEFAULT '{x}', n numeric(4,1)[]); INSERT INTO ar VALUES ('{1}', DEFAULT, '{1.25}'); UPDATE ar SET k = k || 2 WHERE k = '{1}' RETURNING k[2], v || 'y'::text
+SELECT array_remove(ARRAY[1,2], 1), array_replace(ARRAY['a'], 'a', NULL), array_position('{1}', 1), array_fill(7, ARRAY[3], ARRAY[2]), trim_array(ARRAY[1,2], 1), array_to_string(ARRAY[1,NULL], '', '*'), regexp_matches('aXb', '(.)(x)?', 'gi'), regexp_split_to_array('a b', '')

@@ -158,7 +158,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		       left = { copy, (uint32_t)(cut ? (size_t)(cut - copy) : n) };
 	struct cat_str right = { cut ? cut + 2 : "", (uint32_t)(cut ? n - left.len - 2 : 0) };
 	struct cat_err err = { 0 };
-	/* 'A' json@@name, 'B' pattern@@text, 'C' statements; from 'D' on the types in their order */
+	/* 'A' json@@name, 'B' pattern@@text, 'C' statements; from 'D' on the types in their order, '1' behind it: arrays of them */
 	unsigned how = (data[0] - 'A' + 256u) % (CAT_TYPES + 2);
 	nam_arena_init(&a, 0);
 	if (how == 0) {
@@ -170,7 +170,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	} else if (how == 2) {
 		split(text.p, text.len, data[1] % 9 + 1u);
 	} else {
-		literal((enum cat_type)(how - 2), -1, text, &a);
+		enum cat_type type = (enum cat_type)(how - 2);
+		literal(data[1] & 1 ? cat_type_array_of(type) : type, -1, text, &a);
 	}
 	nam_arena_fini(&a);
 	free(copy);

@@ -355,6 +355,67 @@ SELECT "Id" FROM t|SELECT t FROM missing t2|SELECT a.id FROM t b|SELECT * FROM t
 SELECT 1 LIKE 'a'|SELECT 'a' LIKE 1|SELECT 5 ~ 'a'|SELECT extract(year from 5)|SELECT extract(year from 'x')|SELECT 1 ORDER BY x|SELECT max(1, 2)""".replace("\n", "|").split("|")
 
 
+INT_ARRAYS = ["'{}'::int[]", "'{1}'::int[]", "'{1,2,3}'::int[]", "'{3,NULL,1}'::int[]", "'{NULL}'::int[]", "'{2,2,7,-1}'::int[]",
+              "'[3:5]={1,2,3}'::int[]", "ARRAY[1, 2]", "ARRAY[7, 2147483647, -2147483648]", "NULL::int[]"]
+TEXT_ARRAYS = ["'{}'::text[]", "'{a,b,c}'::text[]", "'{\"a b\",NULL,\"\"}'::text[]", "'{\"x\\\\y\",\"q\\\"r\",null}'::text[]",
+               "ARRAY['NULL', 'null', '{}', ',']", "ARRAY['über', ' lead', 'tab\there']", "ARRAY['a']", "NULL::text[]"]
+OTHER_ARRAYS = ["'{1.5,NaN,-0}'::float8[]", "'{1.50,2}'::numeric[]", "'{t,f,NULL}'::boolean[]", "'{2024-02-29,infinity}'::date[]",
+                "'{\"2024-01-01 10:00:00\",epoch}'::timestamp[]", "'{1 day,\"2 mons 03:00\"}'::interval[]", "'{\"\\\\x01ff\"}'::bytea[]",
+                "'{ab,c}'::char(3)[]", "'{9223372036854775807}'::bigint[]", "'{1,32767}'::smallint[]"]
+ARRAY_TEXTS = ["'{1,2'", "'1,2}'", "'{1,,2}'", "'{1,2,}'", "'{,}'", "'{1}x'", "'{ 1 , 2 }'", "'  {3}  '", "'{\"1\"}'", "'{a}'", "'{1\"2\"}'",
+               "'[1:2]={1,2}'", "'[2:1]={}'", "'[1:1]={1,2}'", "'[-2:-1]={5,6}'", "'{NuLL}'", "'{99999999999}'", "''", "'{'", "'}'", "'{\\'"]
+
+
+def arrays(m):
+    pools = {"int": INT_ARRAYS, "text": TEXT_ARRAYS}
+    elements = {"int": ["1", "2", "7", "NULL::int", "-5"], "text": ["'a'::text", "'NULL'::text", "''::text", "NULL::text", "'q\"r'::text"]}
+    everything = INT_ARRAYS + TEXT_ARRAYS + OTHER_ARRAYS
+    m.some("array text", 40, lambda pick: "SELECT %s, %s::text" % (pick(everything), pick(everything)))
+    m.some("array text", 21, lambda pick: "SELECT %s::int[]" % pick(ARRAY_TEXTS))
+    m.some("array text", 10, lambda pick: "SELECT %s::text[]" % pick(ARRAY_TEXTS))
+    for kind, pool in pools.items():
+        one = elements[kind]
+        m.some("array compare", 40, lambda pick: "SELECT %s %s %s" % (
+            pick(pool), pick(["=", "<>", "<", "<=", ">", ">=", "@>", "<@", "&&", "||"]), pick(pool)))
+        m.some("array subscript", 12, lambda pick: "SELECT (%s)[%s]" % (pick(pool), pick(["1", "2", "0", "4", "-1", "NULL"])))
+        m.some("array slice", 20, lambda pick: "SELECT (%s)[%s:%s]" % (
+            pick(pool), pick(["", "1", "2", "0", "-3", "NULL"]), pick(["", "1", "2", "9", "0"])))
+        m.some("array concat", 16, lambda pick: "SELECT %s || %s, %s || %s" % (pick(pool), pick(one), pick(one), pick(pool)))
+        m.some("any and all", 50, lambda pick: "SELECT %s %s %s (%s)" % (
+            pick(one), pick(["=", "<>", "<", "<=", ">", ">="]), pick(["ANY", "ALL", "SOME"]), pick(pool)))
+        for name in ("array_append", "array_remove", "array_position", "array_positions"):
+            m.calls("array functions", 14, name, pool, one)
+        m.calls("array functions", 10, "array_prepend", one, pool)
+        m.calls("array functions", 14, "array_replace", pool, one, one)
+        m.calls("array functions", 14, "array_cat", pool, pool)
+        m.calls("array functions", 16, "array_to_string", pool, ["','", "''", "NULL", "' - '"], ["'*'", "''", "NULL"])
+        for name in ("cardinality", "array_ndims", "array_dims"):
+            m.calls("array functions", 10, name, pool)
+        for name in ("array_length", "array_lower", "array_upper"):
+            m.calls("array functions", 10, name, pool, ["1", "2", "0", "NULL"])
+        m.calls("array functions", 10, "trim_array", pool, ["0", "1", "2", "-1", "9"])
+        m.some("unnest", 10, lambda pick: "SELECT * FROM unnest(%s, %s) WITH ORDINALITY AS u (a, b, n)" % (pick(pool), pick(everything)))
+        m.some("unnest", 10, lambda pick: "SELECT unnest(%s), unnest(%s)" % (pick(pool), pick(everything)))
+    m.some("any patterns", 16, lambda pick: "SELECT %s %s %s ('{a%%,%%b,_c,NULL}')" % (
+        pick(TEXTS), pick(["LIKE", "NOT LIKE", "ILIKE"]), pick(["ANY", "ALL"])))
+    m.calls("split", 24, "string_to_array", TEXTS, ["','", "' '", "''", "NULL", "'ab'", "'X'"], ["'a'", "''", "NULL"])
+    m.calls("split", 20, "regexp_split_to_array", TEXTS, ["','", "'\\s+'", "''", "'[aeiou]+'", "'x*'", "'(a|b)'"])
+    m.calls("split", 20, "regexp_match", TEXTS, ["'b'", "'(\\w+) (\\w+)'", "'(x)?[a-c]'", "'^$'", "'[[:upper:]]+'"])
+    m.some("split", 16, lambda pick: "SELECT regexp_matches(%s, %s, 'g')" % (
+        pick(TEXTS), pick(["'[aeiou]'", "'(\\w)(\\w)'", "'x*'", "'b|c'"])))
+    for column in ("i", "s", "b", "d", "n", "l"):
+        m.some("array_agg", 6, lambda pick: "SELECT array_agg(%s%s ORDER BY %s %s%s)%s FROM t" % (
+            *pick([("DISTINCT ", column, column), ("", column, "id")]), pick(["", "DESC"]), pick(["", " NULLS FIRST", " NULLS LAST"]),
+            pick(["", " FILTER (WHERE id % 3 = 0)"])))
+        m.some("array_agg", 3, lambda pick: "SELECT v, array_agg(%s ORDER BY id), cardinality(array_agg(id)) FROM t GROUP BY v ORDER BY v" % column)
+    m.some("any over tables", 20, lambda pick: "SELECT id, i FROM t WHERE %s %s %s (%s) ORDER BY id" % (
+        pick(["id", "i"]), pick(["=", "<>", ">"]), pick(["ANY", "ALL"]), pick(INT_ARRAYS)))
+    m.some("any over tables", 8, lambda pick: "SELECT id FROM t WHERE id = ANY (ARRAY(SELECT k FROM u WHERE i %s 2)) ORDER BY id" % pick(
+        ["=", "<", ">", "<>"]))
+    m.some("any over tables", 6, lambda pick: "SELECT k, ARRAY(SELECT id FROM t WHERE t.i = u.i ORDER BY id %s) FROM u ORDER BY k" % pick(
+        ["", "DESC"]))
+
+
 def errors(m):
     for text in ERRORS:
         m.add("errors", text)
@@ -437,7 +498,7 @@ def asked(m):
 
 def make(seed=15):
     m = Maker(seed)
-    for part in (arithmetic, bits, comparisons, casts, strings, patterns, maths, dates, number_formats, queries, errors, asked, alterations,
+    for part in (arithmetic, bits, comparisons, casts, strings, patterns, maths, dates, number_formats, arrays, queries, errors, asked, alterations,
                  locking):
         part(m)
     return SETUP + table_rows(random.Random(seed)), m.out
