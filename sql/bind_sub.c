@@ -170,7 +170,8 @@ all_rows(struct bind *b, struct sql_expr **out, unsigned n, struct sql_expr **ke
 	}
 	if ((p = sql_plan_node(b, SQL_NODE_PROJECT, from, n + keys)) == NULL)
 		return NULL;
-	memcpy(e, out, n * sizeof *e);
+	if (n > 0) /* EXISTS keeps none */
+		memcpy(e, out, n * sizeof *e);
 	for (unsigned i = 0; i < keys; i++) {
 		e[n + i] = b->grouped ? sql_expr_column(b->a, b->aggs + i, key[i]->type, -1, 0) : key[i];
 		if (e[n + i] == NULL)
