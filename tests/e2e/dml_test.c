@@ -162,9 +162,10 @@ static const struct golden joins[] = {
 	{ "select count(*) from t", "0; SELECT 1" },
 	{ "delete from t using u where t.id = u.id", "DELETE 0" },
 	/* own rows, and a snapshot */
-	{ "begin; insert into t values (7, 1, 'n'); update t set a = n from u where t.id = 7 and u.id = 3; "
+	{ "begin; insert into t values (6, 1, 'n'); update t set a = n from u where t.id = 6 and u.id = 3; "
 	  "select * from t; rollback",
-	    "BEGIN INSERT 0 1 UPDATE 17|300|n; SELECT 1 ROLLBACK" },
+	    "BEGIN INSERT 0 1 UPDATE 16|300|n; SELECT 1 ROLLBACK" },
+	/* another key: the collector may be at work on that one, and SERIALIZABLE does not insert again by itself */
 	{ "begin isolation level serializable; insert into t values (7, 1, 'n'); update t set a = n from u "
 	  "where t.id = 7 and u.id = 3 returning a; commit",
 	    "BEGIN INSERT 0 1300; UPDATE 1 COMMIT" },
