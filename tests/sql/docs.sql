@@ -79,6 +79,10 @@ SELECT i FROM generate_subscripts(ARRAY['a','b'], 1) i ORDER BY i;
 SELECT string_to_table('a,b', ','), regexp_matches('a1b2', '\d', 'g');
 --> a,{1}
 --> b,{2}
+SELECT k, x, n FROM (VALUES (1, ARRAY[5,6]), (2, NULL)) AS t (k, a) LEFT JOIN unnest(t.a) WITH ORDINALITY AS u (x, n) ON true ORDER BY k, n;
+--> 1,5,1
+--> 1,6,2
+--> 2,,
 
 -- [functions-array] pg
 SELECT regexp_match('abc', '(b)(x)?'), regexp_split_to_array('a, b', ',\s*');

@@ -396,6 +396,8 @@ def arrays(m):
         m.calls("array functions", 10, "trim_array", pool, ["0", "1", "2", "-1", "9"])
         m.some("unnest", 10, lambda pick: "SELECT * FROM unnest(%s, %s) WITH ORDINALITY AS u (a, b, n)" % (pick(pool), pick(everything)))
         m.some("unnest", 10, lambda pick: "SELECT unnest(%s), unnest(%s)" % (pick(pool), pick(everything)))
+        m.some("unnest", 10, lambda pick: "SELECT u.n, v.m, v.y FROM unnest(%s) WITH ORDINALITY AS u (x, n) LEFT JOIN "
+               "unnest(array_append(%s, u.x)) WITH ORDINALITY AS v (y, m) ON true ORDER BY 1, 2" % (pick(pool), pick(pool)))
     m.some("any patterns", 16, lambda pick: "SELECT %s %s %s ('{a%%,%%b,_c,NULL}')" % (
         pick(TEXTS), pick(["LIKE", "NOT LIKE", "ILIKE"]), pick(["ANY", "ALL"])))
     m.calls("split", 24, "string_to_array", TEXTS, ["','", "' '", "''", "NULL", "'ab'", "'X'"], ["'a'", "''", "NULL"])
