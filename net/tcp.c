@@ -49,6 +49,7 @@ struct tcp {
 	/* ops whose answers are to come: ring[head .. tail), indexes modulo cap (a power of two) */
 	struct out_op *ring;
 	size_t head, tail, ring_cap;
+	size_t looked; /* tail, when poll() was last called */
 	/* answers not understood yet: in[in_pos .. in_len) */
 	size_t in_pos, in_len;
 	bool in_payload; /* the head of ring[head]'s answer is taken; */
@@ -300,7 +301,11 @@ tcp_poll(struct net_endpoint *ep)
 {
 	struct tcp *t = ep->priv;
 	int done = 0;
-	while (!t->broken && t->head != t->tail) {
+	/* Where all that is out was sent just now, no answer can be here yet: a system call is saved. We are called
+	 * again before the worker sleeps. */
+	bool look = t->head != t->looked;
+	t->looked = t->tail;
+	while (look && !t->broken && t->head != t->tail) {
 		struct net_op *op = t->ring[t->head & (t->ring_cap - 1)].op;
 		bool direct = t->in_payload && t->in_len == 0 && op->code == NET_READ && t->got < op->len &&
 			      op->len - t->got >= IN_DIRECT;
