@@ -411,7 +411,7 @@ bench_sql(int argc, char **argv)
 	bool ok = sn_region_open(&region, &rc, &err) == NAM_OK;
 	if (ok) {
 		struct net_local *local[2] = { sn_local(region), NULL };
-		const struct cn_config cfg = { .local = local, .workers = 1 };
+		const struct cn_config cfg = { .local = local, .workers = 1, .measure = true };
 		ok = cn_open(&cn, &cfg, &err) == NAM_OK && cn_session_open(cn, 0, &s.s) == NAM_OK;
 	}
 	if (!ok)

@@ -511,6 +511,7 @@ bench_tpcw(int argc, char **argv)
 		.secret = secret,
 		.secret_len = secret_len,
 		.workers = p.workers,
+		.measure = true,
 		.txn = { .ptr_cache_entries = p.products * 2 } };
 	if ((st = cn_open(&cn, &cfg, &err)) != NAM_OK)
 		goto out;

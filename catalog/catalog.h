@@ -101,6 +101,15 @@ nam_status cat_list(
  * Equal number at the start of a statement => same catalog for t. */
 uint64_t cat_version(struct cat *c, struct txn *t);
 
+/*
+ * How many rows tables have, as this process last heard: a full scan says so, and bulk changes move it. Nothing
+ * depends on its being right. false: nobody has looked. cat_drift rises when a count becomes quite another.
+ */
+bool cat_rows_seen(struct cat *c, const struct cat_table *table, double *rows);
+void cat_rows_saw(struct cat *c, uint32_t table_id, uint64_t rows);
+void cat_rows_moved(struct cat *c, const struct cat_table *table, int64_t by);
+uint64_t cat_drift(struct cat *c);
+
 /* Creates a table: def->name, columns (name, type, typmod, not_null), keys, store.slots. NAM_DUPLICATE: the name is
  * taken. Visible to others when t commits. */
 nam_status cat_create(struct cat *c, struct txn *t, const struct cat_table *def);

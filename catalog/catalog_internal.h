@@ -11,6 +11,7 @@ enum {
 	CAT_SYSTEM = 3,      /* nam_tables, nam_columns, nam_extras: ids 1, 2, 3 */
 	CAT_FIRST_ID = 16,   /* of a user's table */
 	CAT_READERS = 64,    /* threads that find without a lock */
+	CAT_SEEN = 1024,     /* row counts remembered */
 	CAT_GRAVES = 64,     /* dropped tables whose structs are kept */
 	CAT_ROOT_TABLES = 0, /* txn_db_root words: anchors of the two, next id */
 	CAT_ROOT_COLUMNS = 1,
@@ -63,9 +64,11 @@ struct cat_overlay {
 struct cat {
 	struct cat_hazard hazard[CAT_READERS]; /* a */
 	_Atomic(struct cat_shot *) head;       /* a  stored under lock */
-	_Atomic unsigned overlays; /* a  how many; stored under lock. A transaction sees its own. */
-	struct txn_db *db;         /* i */
-	struct tso *oracle;        /* i */
+	_Atomic unsigned overlays;       /* a  how many; stored under lock. A transaction sees its own. */
+	_Atomic uint64_t seen[CAT_SEEN]; /* a  by id: 24 bits of id, 40 of rows */
+	_Atomic uint64_t drift;          /* a */
+	struct txn_db *db;               /* i */
+	struct tso *oracle;              /* i */
 	struct cat_entry *system[CAT_SYSTEM]; /* i */
 	pthread_mutex_t lock;                 /* innermost; never held over I/O */
 	struct cat_overlay *overlay;          /* lock */

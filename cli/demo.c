@@ -214,6 +214,7 @@ run(struct demo *d, const struct shell_args *args, enum net_kind fabric, bool em
 		.fabric = fabric,
 		.cluster = d->cluster,
 		.workers = 1,
+		.measure = true,
 		.statement_max = args->opt.statement_max,
 	};
 	uint8_t secret[NET_SECRET_LEN];

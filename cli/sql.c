@@ -40,7 +40,9 @@ cli_sql(int argc, char **argv)
 		{ 0 },
 	};
 	static struct shell_args args;
-	struct cn_config cfg = { .storage = "127.0.0.1:7411", .fabric = NET_AUTO, .workers = 1 };
+	struct cn_config cfg = {
+		.storage = "127.0.0.1:7411", .fabric = NET_AUTO, .workers = 1, .measure = true
+	};
 	const char *secret_file = NULL, *bad;
 	uint64_t n;
 	char line[300];

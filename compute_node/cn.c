@@ -2,6 +2,7 @@
 #include <compute_node/cn_internal.h>
 
 #include <base/assert.h>
+#include <sql/cost.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,8 @@ open_worker(struct cn_worker *w, struct nam_err *err)
 			   ? st
 			   : nam_fail(err, st, "cannot open the catalog: %s", nam_status_text(st));
 	}
+	if (cn->measure && w->place.worker == 0)
+		sql_costs_measure(w->place.net, txn_db_root(cn->db, 0));
 	w->place.cat = cn->cat;
 	w->place.parser = cn->parser;
 	return NAM_OK;
@@ -184,6 +187,7 @@ cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
 	if (cn == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for a compute node");
 	cn->txn = cfg->txn;
+	cn->measure = cfg->measure;
 	const struct net_config nc = {
 		.storage = cfg->storage,
 		.fabric = cfg->fabric,

@@ -27,6 +27,7 @@ struct cn_config {
 	unsigned workers;      /* 0: one per core, at most 8 */
 	struct txn_config txn; /* zeros: defaults */
 	size_t statement_max;  /* longest statement; 0 = 1 MiB */
+	bool measure;          /* plans go by what fabric and processor take here: 10 ms to find out */
 };
 
 /*

@@ -37,6 +37,7 @@ struct cn_worker {
 struct cn {
 	struct net *net;
 	struct txn_config txn;
+	bool measure;
 	struct txn_db *db;
 	struct cat *cat;
 	struct sql_parser *parser;

@@ -114,7 +114,7 @@ open_up(struct lib_place *p, const struct wish *w, struct nam_err *err)
 {
 	struct net_local *local[NODES_MAX + 1] = { NULL };
 	uint8_t secret[NET_SECRET_LEN];
-	struct cn_config cfg = { .workers = w->workers, .fabric = w->fabric };
+	struct cn_config cfg = { .workers = w->workers, .fabric = w->fabric, .measure = true };
 	nam_status st = NAM_OK;
 	if (w->memory) {
 		for (unsigned i = 0; st == NAM_OK && i < w->nodes; i++) {

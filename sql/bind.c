@@ -663,8 +663,8 @@ sql_bind_expr_as(struct bind *b, const struct ast_expr *e, enum cat_type type)
 
 /* ---- conditions ---------------------------------------------------------------------- */
 
-static struct bind_cond *
-add_cond(struct bind *b)
+struct bind_cond *
+sql_bind_cond_add(struct bind *b)
 {
 	if (b->conds == b->cond_cap) {
 		unsigned cap = b->cond_cap ? b->cond_cap * 2 : 8;
@@ -705,7 +705,7 @@ sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr
 	} else {
 		c.l = c.r = NULL;
 	}
-	struct bind_cond *to = add_cond(b);
+	struct bind_cond *to = sql_bind_cond_add(b);
 	if (to != NULL)
 		*to = c;
 	return to != NULL;
@@ -733,7 +733,7 @@ cond_in(struct bind *b, const struct ast_expr *e)
 		if (i > 0 && sql_bind_tables_of(b, c.in[i]) != 0)
 			c.uin = NULL;
 	}
-	struct bind_cond *to = add_cond(b);
+	struct bind_cond *to = sql_bind_cond_add(b);
 	if (to != NULL)
 		*to = c;
 	return to != NULL;
@@ -766,7 +766,7 @@ sql_bind_conds(struct bind *b, const struct ast_expr *e)
 		    : strcmp(b->no_agg, "JOIN conditions") == 0 ? "JOIN/ON"
 								: b->no_agg,
 		    cat_type_name(x->type));
-	struct bind_cond *c = add_cond(b);
+	struct bind_cond *c = sql_bind_cond_add(b);
 	if (c == NULL)
 		return false;
 	c->e = x;

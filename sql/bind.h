@@ -13,6 +13,8 @@ struct bind_table {
 	bool joined; /* in a join with an alias: only what that does not hide has a name */
 	struct sql_sub *lateral; /* sub speaks of the tables before it */
 	struct sql_node *sub;    /* derived: the plan that makes its rows, in a narrow batch of its own */
+	struct bind *from;        /* derived: its binder, when sub is its answer as it is */
+	struct cat_stats **stats; /* per column, read when asked for; NULL: none yet */
 	unsigned base;
 	uint8_t *used;   /* per column */
 	uint8_t *hidden; /* per column: merged into another one by USING */
@@ -48,6 +50,7 @@ struct bind_cond {
 	unsigned ins;
 	unsigned home; /* region of the FROM clause that it filters: see bind_join.c */
 	bool used;
+	bool implied; /* by others: good as a key, but nobody needs to ask it */
 };
 
 /* A JOIN as bound. Its columns named by USING or NATURAL: where they are on the left, right, and merged. */
@@ -88,6 +91,8 @@ struct bind {
 	struct bind_table table[SQL_TABLES_MAX];
 	unsigned tables, lo, hi; /* visible: lo <= k < hi */
 	unsigned width;
+	struct nam_arena *scratch; /* gone when the plan is made */
+	unsigned *asked_left;      /* conditions that may still be asked of common values */
 	struct bind_cond *cond;
 	unsigned conds, cond_cap;
 	unsigned home; /* of the conditions bound now */
@@ -172,6 +177,7 @@ struct sql_node *sql_bind_srf_source(struct bind *b, const struct ast_expr *f, b
 /* 42883 when values of that type cannot be told apart; what: "equality", "ordering". */
 bool sql_bind_ordered(struct bind *b, enum cat_type t, const char *what, int position);
 bool sql_bind_conds(struct bind *b, const struct ast_expr *e);
+struct bind_cond *sql_bind_cond_add(struct bind *b);
 bool sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr *r, int position);
 /* bind_lock.c: which tables' rows are locked, before sql_plan_from; whether they may be, and the operator, after. */
 bool sql_bind_locks(struct bind *b, const struct ast_select *q);

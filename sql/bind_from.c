@@ -19,6 +19,8 @@ sql_bind_child(struct bind *b, int position)
 	child->err = b->err;
 	child->in = b->in;
 	child->plan = b->plan;
+	child->scratch = b->scratch;
+	child->asked_left = b->asked_left;
 	child->level = b->level + 1;
 	child->cte = b->cte;
 	/* it sees what b's query sees outside of itself */
@@ -56,8 +58,10 @@ sql_bind_add_derived(struct bind *b, const struct ast_table *t)
 	if (child == NULL)
 		return false;
 	struct sql_node *n = sql_bind_child_select(b, child, t->sub);
-	return n != NULL && sql_bind_add_source(b, t, n, child->column, child->columns) &&
-	       (!t->lateral || sql_bind_lateral_done(b, s, n, from));
+	if (n == NULL || !sql_bind_add_source(b, t, n, child->column, child->columns))
+		return false;
+	b->table[b->tables - 1].from = child;
+	return !t->lateral || sql_bind_lateral_done(b, s, n, from);
 }
 
 /* What it is a series of: the first of these that an end of it is. */

@@ -1,5 +1,6 @@
 /* bind_select.c -- SELECT and VALUES: stars, joins, groups, order, limits; and the operators above FROM. */
 #include "bind.h"
+#include "selectivity.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -598,7 +599,7 @@ aggregated(struct bind *b, struct sql_node *child, struct sql_expr *having)
 	n->agg = b->agg;
 	n->aggs = b->aggs;
 	n->filter = having;
-	n->est_rows = b->groups == 0 ? 1 : child->est_rows / 4 + 1;
+	n->est_rows = sql_sel_groups(b, b->group_key, b->groups, child->est_rows);
 	return n;
 }
 
@@ -613,7 +614,8 @@ distinct(struct bind *b, struct sql_node *child, const struct out *o)
 		    (n->key[i] = sql_expr_column(b->a, i, o->e[i]->type, o->e[i]->typmod, 0)) == NULL)
 			return NULL;
 	n->keys = o->n;
-	n->est_rows = child->est_rows / 4 + 1;
+	n->est_rows = b->grouped || b->tables == 0 ? child->est_rows / 4 + 1
+						   : sql_sel_groups(b, o->e, o->n, child->est_rows);
 	return n;
 }
 
@@ -723,6 +725,18 @@ sql_bind_select_begin(struct bind *b, const struct ast_select *q)
 	return true;
 }
 
+/* Rows that LIMIT and OFFSET leave, when they are constants. */
+static double
+limited(double rows, const struct sql_expr *limit, const struct sql_expr *offset)
+{
+	if (offset != NULL && offset->kind == SQL_CONST && !offset->value.null && offset->value.v.i > 0)
+		rows -= (double)offset->value.v.i;
+	if (limit != NULL && limit->kind == SQL_CONST && !limit->value.null &&
+	    rows > (double)limit->value.v.i)
+		rows = (double)limit->value.v.i;
+	return rows > 1 ? rows : 1;
+}
+
 struct sql_node *
 sql_bind_select_end(struct bind *b, const struct ast_select *q, bool quiet)
 {
@@ -787,7 +801,7 @@ sql_bind_select_end(struct bind *b, const struct ast_select *q, bool quiet)
 		s->orders = orders;
 		s->limit = ons || b->lock_from || q->ties ? NULL : limit;
 		s->offset = ons || b->lock_from || q->ties ? NULL : offset;
-		s->est_rows = n->est_rows;
+		s->est_rows = s->limit ? limited(n->est_rows, limit, NULL) : n->est_rows;
 		n = s;
 	}
 	if (ons > 0) {
@@ -823,7 +837,7 @@ sql_bind_select_end(struct bind *b, const struct ast_select *q, bool quiet)
 			return NULL;
 		for (; m->ties && m->passes < orders; m->passes++)
 			m->pass[m->passes] = keys[m->passes].col;
-		m->est_rows = n->est_rows;
+		m->est_rows = limited(n->est_rows, limit, offset);
 		n = m;
 	}
 	if (shown < n->out.cols)

@@ -1,5 +1,6 @@
 /* bind_sub.c -- subqueries in expressions: what they need of the row outside, and when they need nothing. */
 #include "bind.h"
+#include "selectivity.h"
 #include <sql/sub.h>
 
 #include <stdio.h>
@@ -152,7 +153,7 @@ all_rows(struct bind *b, struct sql_expr **out, unsigned n, struct sql_expr **ke
 		g->keys = keys;
 		g->agg = b->agg;
 		g->aggs = b->aggs;
-		g->est_rows = from->est_rows / 4 + 1;
+		g->est_rows = sql_sel_groups(b, key, keys, from->est_rows);
 		/* what is made of aggregates was bound as if there were no keys: so these go behind */
 		struct sql_expr **turn = sql_bind_take(b, (b->aggs + keys) * sizeof *turn);
 		if (turn == NULL || (from = sql_plan_node(b, SQL_NODE_PROJECT, g, b->aggs + keys)) == NULL)

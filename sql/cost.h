@@ -3,7 +3,7 @@
  *
  * After Binnig et al. 2016, §3.2 and §5.1: the cost of an access is w * |R| * c per byte, with one c for the
  * fabric and one for memory; here c also has a part per round trip and per row. The figures are
- * measured when a compute process starts (sql_costs_measure), so plans fit the fabric they run over.
+ * measured when a compute process starts, so plans fit the fabric they run over.
  */
 #ifndef NAM_SQL_COST_H
 #define NAM_SQL_COST_H
@@ -22,6 +22,10 @@ struct sql_costs {
 	double cache;     /* bytes it holds */
 };
 extern const struct sql_costs sql_costs_standard;
+/* Measures them, once in the life of a process: at is the start of some 128 KiB that may be read. In a coroutine. */
+void sql_costs_measure(struct net_worker *w, net_addr at);
+/* What was measured, or the standard ones. */
+const struct sql_costs *sql_costs_now(void);
 
 /* What a side of a join is, for the estimates below. cost: microseconds. */
 struct sql_cost_side {

@@ -117,9 +117,7 @@ sql_create_as(struct sql_session *s, const struct ast_stmt *ast, const struct sq
     size_t max, uint64_t *rows, struct cat_err *err)
 {
 	struct ast_stmt query = { .kind = AST_SELECT, .select = ast->select, .depth = ast->depth };
-	struct sql_bind_in in = {
-		.cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser, .hint = s->hint, .hints = SQL_HINTS
-	};
+	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser };
 	bool made = false;
 	if (ast->params > 0)
 		return cat_error(err, "42P02", "there is no parameter $%u", ast->params);

@@ -21,9 +21,11 @@ plan(struct sql_session *s, struct subject *j, struct cat_err *err)
 	const struct ast_stmt *ast = j->ast;
 	if (ast->kind == AST_EXECUTE)
 		return sql_named_plan(s, ast, &j->plan, &j->given, &j->ngiven, err);
-	struct sql_bind_in in = {
-		.cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser, .hint = s->hint, .hints = SQL_HINTS
-	};
+	struct sql_bind_in in = { .cat = s->cfg.cat,
+		.t = s->t,
+		.parser = s->cfg.parser,
+		.costs = sql_costs_of(s),
+		.join_order = s->now.join_order };
 	j->own = true;
 	if (ast->kind == AST_CREATE_AS) {
 		j->query =

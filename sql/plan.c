@@ -3,13 +3,14 @@
 #include "cost.h"
 #include "plan_internal.h"
 #include <catalog/array.h>
+#include "selectivity.h"
 #include <sql/parse.h>
 #include <sql/sub.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROWS_GUESS = 1000, ELEMENTS_GUESS = 10 };
+enum { ASKED_MAX = 200, ELEMENTS_GUESS = 10 };
 
 struct sql_node *
 sql_plan_node(struct bind *b, enum sql_node_kind kind, struct sql_node *child, unsigned cols)
@@ -99,6 +100,33 @@ key_each(struct bind *b, unsigned index, enum cat_type type, struct bind_cond **
 	return NULL;
 }
 
+/* May this condition give a key of table k? A constant may also if the table's scan has taken it already. */
+static bool
+may_give(const struct bind *b, const struct bind_cond *c, unsigned k)
+{
+	if (sql_plan_open(b, c))
+		return true;
+	if (c->home != b->home || c->l == NULL || c->mask != UINT64_C(1) << k)
+		return false;
+	const struct sql_expr *v = c->lmask == 0 ? c->l : c->r;
+	return v->kind == SQL_CONST || v->kind == SQL_PARAM;
+}
+
+bool
+sql_plan_has_key(const struct bind *b, unsigned k, uint64_t given)
+{
+	const struct bind_table *t = &b->table[k];
+	unsigned i = 0;
+	for (bool found = true; found && i < t->tab->keys; i += found) {
+		unsigned col = t->tab->key[i];
+		found = false;
+		for (unsigned c = 0; c < b->conds && !found; c++)
+			found = may_give(b, &b->cond[c], k) && key_value(&b->cond[c], t->base + col,
+								   t->tab->column[col].type, given) != NULL;
+	}
+	return i > 0 && i == t->tab->keys;
+}
+
 struct sql_expr **
 sql_plan_full_key(struct bind *b, unsigned k, uint64_t given, unsigned *probes, unsigned *each)
 {
@@ -116,7 +144,7 @@ sql_plan_full_key(struct bind *b, unsigned k, uint64_t given, unsigned *probes, 
 		unsigned col = t->tab->key[i];
 		found[i] = NULL;
 		for (unsigned c = 0; c < b->conds && found[i] == NULL; c++) {
-			if (!sql_plan_open(b, &b->cond[c]))
+			if (!may_give(b, &b->cond[c], k))
 				continue;
 			found[i] = key_value(&b->cond[c], t->base + col, t->tab->column[col].type, given);
 			by[i] = &b->cond[c];
@@ -188,9 +216,12 @@ sql_plan_push_down(struct bind *b, struct sql_node *n, uint64_t tables, bool fir
 		if (!sql_plan_open(b, c) || (c->mask & ~tables) != 0 || (c->mask == 0 && !first))
 			continue;
 		c->used = true;
+		if (c->implied)
+			continue;
 		e[count++] = c->e;
-		n->est_rows = c->l != NULL ? n->est_rows / 10 : n->est_rows / 3;
 	}
+	if (count > 0)
+		n->est_rows *= sql_sel_all(b, e, count);
 	if (n->est_rows < 1)
 		n->est_rows = 1;
 	return sql_plan_filter(b, n, e, count);
@@ -206,15 +237,6 @@ derived(struct bind *b, unsigned k, bool first)
 		return NULL;
 	n->est_rows = t->sub->est_rows;
 	return sql_plan_push_down(b, n, UINT64_C(1) << k, first) ? n : NULL;
-}
-
-static double
-rows_of(const struct bind *b, unsigned k)
-{
-	for (unsigned i = 0; i < b->in->hints; i++)
-		if (b->in->hint[i].table == b->table[k].tab->store.id)
-			return (double)b->in->hint[i].rows + 1;
-	return ROWS_GUESS;
 }
 
 static double
@@ -242,7 +264,7 @@ base_of(struct bind *b, unsigned k, bool first)
 	n->keys = b->table[k].tab->keys;
 	n->probes = probes;
 	n->each = each;
-	n->est_rows = each ? elements_of(key[each - 1]) : key ? probes : rows_of(b, k);
+	n->est_rows = each ? elements_of(key[each - 1]) : key ? probes : sql_sel_rows(b, k);
 	return sql_plan_push_down(b, n, UINT64_C(1) << k, first) ? n : NULL;
 }
 
@@ -295,54 +317,13 @@ sql_plan_lookup(struct bind *b, struct sql_node *left, uint64_t have, unsigned k
 	return n->pass && sql_plan_push_down(b, n, have | UINT64_C(1) << k, false) ? n : NULL;
 }
 
-/* Joins the items of a region, the smallest first, then those tied to them by an equality. */
-static struct sql_node *
-greedy(struct bind *b, const struct plan_item *item, unsigned items, uint64_t *have)
-{
-	unsigned start = 0;
-	if (items == 0)
-		return NULL;
-	for (unsigned k = 1; k < items; k++)
-		if (item[k].node->est_rows < item[start].node->est_rows)
-			start = k;
-	struct sql_node *n = item[start].node;
-	*have = item[start].mask;
-	for (unsigned joined = 1; joined < items; joined++) {
-		unsigned best = items;
-		bool best_tied = false;
-		for (unsigned k = 0; k < items; k++) {
-			if (*have & item[k].mask)
-				continue;
-			bool tied = false;
-			for (unsigned i = 0; i < b->conds && !tied; i++)
-				tied = sql_plan_joinable(b, &b->cond[i], *have, item[k].mask);
-			if (best == items || (tied && !best_tied) ||
-			    (tied == best_tied && item[k].node->est_rows < item[best].node->est_rows)) {
-				best = k;
-				best_tied = tied;
-			}
-		}
-		const struct plan_item *it = &item[best];
-		struct sql_expr **key = NULL;
-		unsigned probes;
-		/* A few rows look their partners up; many are better hashed. */
-		if (it->node->kind == SQL_NODE_SCAN && it->node->filter == NULL &&
-		    n->est_rows * 4 < it->node->est_rows)
-			key = sql_plan_full_key(b, it->table, *have, &probes, NULL);
-		n = key ? sql_plan_lookup(b, n, *have, it->table, key)
-			: sql_plan_hash_join(b, n, *have, it->node, it->mask, AST_JOIN_INNER);
-		if (n == NULL)
-			return NULL;
-		*have |= it->mask;
-	}
-	return n;
-}
-
 struct sql_node *
 sql_plan_region(struct bind *b, unsigned first, unsigned end, uint64_t *have)
 {
 	struct plan_item item[SQL_TABLES_MAX];
 	unsigned items = 0, region = b->home;
+	if (end - first > 1 && !sql_plan_derive(b))
+		return NULL;
 	for (unsigned k = first; k < end;) {
 		unsigned outer = sql_plan_outer_at(b, k, end);
 		if (outer == b->outers && b->table[k].lateral != NULL) {
@@ -374,7 +355,7 @@ sql_plan_region(struct bind *b, unsigned first, unsigned end, uint64_t *have)
 			return NULL;
 		b->home = region;
 	}
-	return greedy(b, item, items, have);
+	return sql_plan_order(b, item, items, have);
 }
 
 struct sql_node *
@@ -419,7 +400,12 @@ sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct ca
 	p->params = st->params;
 	struct bind *b = nam_arena_zero(&p->arena, sizeof *b);
 	bool ok = b != NULL;
+	struct nam_arena scratch;
+	unsigned asked_left = ASKED_MAX;
+	nam_arena_init(&scratch, 0);
 	if (ok) {
+		b->scratch = &scratch;
+		b->asked_left = &asked_left;
 		b->a = &p->arena;
 		b->err = err;
 		b->in = in;
@@ -449,6 +435,7 @@ sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct ca
 			ok = cat_error(err, "42P18", "could not determine data type of parameter $%u", i + 1);
 	if (ok && p->outers > 0)
 		ok = (p->outer = sql_bind_take(b, p->outers * sizeof *p->outer)) != NULL;
+	nam_arena_fini(&scratch);
 	if (ok) {
 		cost(p, in->costs ? in->costs : &sql_costs_standard);
 		return p;

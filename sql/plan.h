@@ -287,7 +287,7 @@ struct sql_plan {
 	unsigned arena_base; /* of the statement itself: batch, rows, keys */
 };
 
-/* How many rows tables had when last scanned. */
+/* How many rows a table has: for tests without a catalog. */
 struct sql_hint {
 	uint32_t table;
 	uint64_t rows;
@@ -306,6 +306,7 @@ struct sql_bind_in {
 	const struct sql_hint *hint;
 	unsigned hints;
 	const struct sql_costs *costs; /* NULL: the standard ones; cost.h */
+	uint64_t join_order;           /* 0: the best one; else dice with that seed, for tests */
 };
 
 /* Binds and plans SELECT, INSERT, UPDATE, DELETE, TRUNCATE. NULL and *err when it cannot (position in bytes). */

@@ -31,12 +31,17 @@ unsigned *sql_plan_columns_of(struct bind *b, uint64_t tables, unsigned *count);
 struct sql_node *sql_plan_region(struct bind *b, unsigned first, unsigned end, uint64_t *have);
 
 /* Keys for table k out of conditions over given tables, which count as used then. NULL: no full key. */
-/* Keys for table k out of conditions over given tables. Marks the conditions used. NULL: no full key. each (NULL: not wanted):
- * the number + 1 of the key that is an array, each element of which makes a key; 0: none is. */
+/* each (not NULL): the number + 1 of the key that is an array, each element of which makes a key; 0: none is. */
 struct sql_expr **sql_plan_full_key(
     struct bind *b, unsigned k, uint64_t given, unsigned *probes, unsigned *each);
+/* Is there one? Conditions on table k alone count even if its scan asks them. */
+bool sql_plan_has_key(const struct bind *b, unsigned k, uint64_t given);
 struct sql_node *sql_plan_lookup(
     struct bind *b, struct sql_node *left, uint64_t have, unsigned k, struct sql_expr **key);
+
+/* plan_order.c: what follows from the region's equalities: a = b AND b = 5: a = 5; then its operands joined. */
+bool sql_plan_derive(struct bind *b);
+struct sql_node *sql_plan_order(struct bind *b, const struct plan_item *item, unsigned items, uint64_t *have);
 
 /* plan_join.c */
 bool sql_plan_joinable(const struct bind *b, const struct bind_cond *c, uint64_t have, uint64_t one);

@@ -1,5 +1,7 @@
 /* plan_join.c -- hash joins, and where conditions go around an outer join: down to the side they may filter, no further. */
+#include "cost.h"
 #include "plan_internal.h"
+#include "selectivity.h"
 
 bool
 sql_plan_joinable(const struct bind *b, const struct bind_cond *c, uint64_t have, uint64_t one)
@@ -84,10 +86,13 @@ sql_plan_hash_join(struct bind *b, struct sql_node *left, uint64_t lmask, struct
 	n->origin = sql_bind_take(b, b->width * sizeof *n->origin);
 	if (lkey == NULL || rkey == NULL || n->origin == NULL)
 		return NULL;
-	for (unsigned i = 0; i < b->conds; i++) {
-		struct bind_cond *c = &b->cond[i];
-		if (!sql_plan_joinable(b, c, lmask, rmask))
+	double share = 1;
+	for (unsigned i = 0; i < 2 * b->conds; i++) {
+		/* those that are said, then, when there are none, those that follow */
+		struct bind_cond *c = &b->cond[i % b->conds];
+		if (!sql_plan_joinable(b, c, lmask, rmask) || c->implied != (i >= b->conds && n->keys == 0))
 			continue;
+		share *= sql_sel_join(b, c->l, c->r);
 		bool l_is_left = (c->lmask & ~lmask) == 0;
 		lkey[n->keys] = l_is_left ? c->ul : c->ur;
 		rkey[n->keys++] = l_is_left ? c->ur : c->ul;
@@ -114,9 +119,8 @@ sql_plan_hash_join(struct bind *b, struct sql_node *left, uint64_t lmask, struct
 		n->build_type[i] = sql_plan_column_type(b, n->build_col[i]);
 	if (!sql_plan_place_keys(b, n))
 		return NULL;
-	n->est_rows = n->keys == 0                       ? left->est_rows * right->est_rows
-		      : left->est_rows > right->est_rows ? left->est_rows
-							 : right->est_rows;
+	n->est_rows = left->est_rows * right->est_rows * share;
+	n->est_rows = n->est_rows < 1 ? 1 : n->est_rows;
 	if (!sql_plan_push_down(b, n, lmask | rmask, false))
 		return NULL;
 	if (kind != AST_JOIN_INNER) { /* the rest of ON says which pairs match, not which rows come out */
@@ -228,7 +232,15 @@ move(struct bind *b, unsigned from, unsigned to, uint64_t only, bool constant)
 static struct sql_node *
 outer_lookup(struct bind *b, struct sql_node *stay, uint64_t mask, struct sql_node *other, unsigned table)
 {
-	if (other->kind != SQL_NODE_SCAN || other->filter != NULL || stay->est_rows * 4 >= other->est_rows)
+	const struct sql_costs *c = b->in->costs ? b->in->costs : &sql_costs_standard;
+	if (other->kind != SQL_NODE_SCAN || other->filter != NULL)
+		return NULL;
+	sql_cost_tree(c, stay);
+	sql_cost_tree(c, other);
+	struct sql_cost_side l = { stay->est_rows, 0, stay->est_width };
+	struct sql_cost_side r = { other->est_rows, 0, other->est_width };
+	if (sql_cost_lookup(c, other->acc.tab, l.rows, other->acc.wants) >=
+	    other->est_cost + sql_cost_join(c, &l, &r, 1, l.rows))
 		return NULL;
 	unsigned conds = 0, probes;
 	for (unsigned i = 0; i < b->conds; i++)

@@ -153,7 +153,7 @@ joins(void **state)
 	is("select title from line join item on i_id = item.id where o_id = 1 and no = 2",
 	    "project get:item/2 get:line/3");
 	is("select title from line join item on i_id = item.id and title = 'x' where o_id = 1 and no = 2",
-	    "project join(scan?:item/2,get:line/3)");
+	    "project get?:item/2 get:line/3");
 	/* without an equality: pairs, the condition on top */
 	is("select 1 from item, note where item.id < note.id", "project join?(scan:item/1,scan:note/1)");
 	/* conditions go down */

@@ -263,7 +263,7 @@ static void
 saw(void *arg, uint32_t table, uint64_t rows)
 {
 	struct sql_session *s = arg;
-	s->hint[table % SQL_HINTS] = (struct sql_hint){ table, rows };
+	cat_rows_saw(s->cfg.cat, table, rows);
 }
 
 void

@@ -7,7 +7,7 @@
 #include "exec.h"
 #include <sql/parse.h>
 
-enum { SQL_CACHED = 64, SQL_HINTS = 32, SQL_RETRIES = 20 };
+enum { SQL_CACHED = 64, SQL_MANY = 16 /* rows whose coming or going is worth a note */, SQL_RETRIES = 20 };
 
 enum sql_block { SQL_IDLE, SQL_IMPLICIT, SQL_BLOCK, SQL_FAILED };
 
@@ -15,7 +15,9 @@ struct sql_settings {
 	enum txn_iso iso;
 	bool cluster;
 	uint32_t lock_timeout_ms, statement_timeout_ms;
-	uint64_t memory_kb; /* namdb.statement_memory */
+	uint64_t memory_kb;  /* namdb.statement_memory */
+	uint32_t join_order; /* namdb.join_order: 0: by cost; else dice, for tests */
+	bool standard_costs; /* namdb.costs */
 	char application_name[64], client_min_messages[16], extra_float_digits[8];
 };
 
@@ -46,7 +48,6 @@ struct sql_session {
 	unsigned arenas;
 	struct sql_exec x;
 	struct sql_gauge *gauge; /* while EXPLAIN ANALYZE runs */
-	struct sql_hint hint[SQL_HINTS];
 	struct sql_stmt *cache[SQL_CACHED];
 	struct net_counts counts;
 	struct sql_drawn *sequence; /* of which nextval has drawn here */
@@ -69,6 +70,7 @@ struct sql_stmt {
 	const struct ast_stmt *ast;
 	struct sql_plan *plan;
 	uint64_t version; /* of the catalog it was planned for */
+	uint64_t drift;   /* cat_drift then, and the settings that plans depend on */
 	enum cat_type *given, *types;
 	unsigned ngiven, params;
 	uint64_t hash;          /* of the text, in the session's cache */
@@ -99,6 +101,7 @@ bool sql_stmt_run(struct sql_session *s, struct sql_stmt *st, const struct cat_d
     const struct sql_sink *sink, struct cat_err *err, bool last);
 struct sql_stmt *sql_stmt_new(struct sql_session *s, struct sql_parsed *parsed, const struct ast_stmt *ast,
     const enum cat_type *types, unsigned n, struct cat_err *err);
+const struct sql_costs *sql_costs_of(const struct sql_session *s);
 bool sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err);
 /* now() of the transaction, if the plan asks for it: before sql_prepare_exec. */
 void sql_take_now(struct sql_session *s, const struct sql_plan *p);

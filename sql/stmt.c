@@ -1,4 +1,5 @@
 /* stmt.c -- prepared statements: plans kept, made anew when the catalog changed, and run. */
+#include "cost.h"
 #include "session_internal.h"
 
 #include <base/clock.h>
@@ -66,12 +67,20 @@ sql_stmt_params(const struct sql_stmt *st, const enum cat_type **types)
 	return st->params;
 }
 
+const struct sql_costs *
+sql_costs_of(const struct sql_session *s)
+{
+	return s->now.standard_costs ? &sql_costs_standard : sql_costs_now();
+}
+
 /* With s->t open: a plan for the catalog as t sees it. */
 bool
 sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err)
 {
 	uint64_t version = cat_version(s->cfg.cat, s->t);
-	if (st->plan != NULL && st->version == version)
+	uint64_t drift =
+	    cat_drift(s->cfg.cat) ^ (uint64_t)s->now.join_order << 31 ^ (uint64_t)s->now.standard_costs << 63;
+	if (st->plan != NULL && st->version == version && st->drift == drift)
 		return true;
 	sql_plan_free(st->plan);
 	struct sql_bind_in in = { .cat = s->cfg.cat,
@@ -79,12 +88,13 @@ sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err)
 		.parser = s->cfg.parser,
 		.types = st->given,
 		.ntypes = st->ngiven,
-		.hint = s->hint,
-		.hints = SQL_HINTS };
+		.costs = sql_costs_of(s),
+		.join_order = s->now.join_order };
 	if ((st->plan = sql_plan_make(st->ast, &in, err)) == NULL)
 		return false;
 	/* Reading the catalog may have brought a newer one to light; then the next execution plans again. */
 	st->version = version;
+	st->drift = drift;
 	for (unsigned i = 0; i < st->params; i++)
 		st->types[i] = st->plan->param[i];
 	return st->plan->arenas == 0 || sql_arena(s, st->plan->arenas - 1) != NULL || sql_no_memory(err);
@@ -229,6 +239,8 @@ sql_plan_run(struct sql_session *s, struct sql_plan *p, uint64_t *rows)
 	if (p->kind == AST_SELECT)
 		return query(&s->x, p, rows);
 	bool ok = sql_dml(&s->x, p, rows);
+	if (ok && *rows >= SQL_MANY && p->kind != AST_UPDATE)
+		cat_rows_moved(s->cfg.cat, p->tab, p->kind == AST_INSERT ? (int64_t)*rows : -(int64_t)*rows);
 	if (p->root != NULL)
 		sql_close(&s->x, p->root);
 	return ok;

@@ -106,6 +106,8 @@ copy(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *s
 	sql_prepare_exec(s, sink, err);
 	s->x.rules = rules->rules;
 	bool ok = sql_copy(&s->x, ast, tab, rows);
+	if (ok && *rows >= SQL_MANY)
+		cat_rows_moved(s->cfg.cat, tab, (int64_t)*rows);
 	sql_plan_free(rules);
 	return ok;
 }
@@ -270,6 +272,20 @@ assign(struct sql_session *s, struct sql_settings *set, const char *name, const 
 		cat_pages_limit(s->cfg.cat, (size_t)kb << 10);
 		return true;
 	}
+	if (strcasecmp(name, "namdb.join_order") == 0) {
+		char *end = "";
+		unsigned long n = v != NULL && strcasecmp(v, "cost") != 0 ? strtoul(v, &end, 10) : 0;
+		if (*end != 0 || n > UINT32_MAX || (v != NULL && (v[0] == 0 || v[0] == '-')))
+			return invalid(name, v, err);
+		set->join_order = (uint32_t)n;
+		return true;
+	}
+	if (strcasecmp(name, "namdb.costs") == 0) {
+		if (v != NULL && strcasecmp(v, "measured") != 0 && strcasecmp(v, "standard") != 0)
+			return invalid(name, v, err);
+		set->standard_costs = v != NULL && strcasecmp(v, "standard") == 0;
+		return true;
+	}
 	if (strcasecmp(name, "application_name") == 0) {
 		snprintf(set->application_name, sizeof set->application_name, "%.63s", v ? v : "");
 		return true;
@@ -348,6 +364,12 @@ sql_setting(struct sql_session *s, const char *name, char *buf, size_t max)
 		    __atomic_load_n(&sql_process_memory.limit, __ATOMIC_RELAXED) >> 10, buf, max);
 	if (strcasecmp(name, "namdb.scan_memory") == 0)
 		return sql_kb_text(cat_pages_limited(s->cfg.cat) >> 10, buf, max);
+	if (strcasecmp(name, "namdb.join_order") == 0) {
+		snprintf(buf, max, "%u", set->join_order);
+		return set->join_order ? buf : "cost";
+	}
+	if (strcasecmp(name, "namdb.costs") == 0)
+		return set->standard_costs ? "standard" : "measured";
 	if (strcasecmp(name, "lock_timeout") == 0 || strcasecmp(name, "statement_timeout") == 0) {
 		uint32_t ms =
 		    strcasecmp(name, "lock_timeout") == 0 ? set->lock_timeout_ms : set->statement_timeout_ms;

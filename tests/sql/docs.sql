@@ -1091,6 +1091,26 @@ SHOW namdb.scan_memory;
 --> 0
 RESET namdb.scan_memory;
 
+-- [set-join-order] namdb
+SHOW namdb.join_order;
+--> cost
+SET namdb.join_order = 7;
+SELECT count(*) FROM generate_series(1, 10) AS a, generate_series(1, 20) AS b, generate_series(5, 30) AS c WHERE a = b AND b = c;
+--> 6
+SET namdb.join_order = 'cost';
+SET namdb.join_order = 'best';
+--! 22023
+
+-- [set-costs] namdb
+SHOW namdb.costs;
+--> measured
+SET namdb.costs = 'standard';
+SHOW namdb.costs;
+--> standard
+SET namdb.costs = 'guessed';
+--! 22023
+RESET namdb.costs;
+
 -- [set-kept] pg
 SET application_name = 'me';
 SHOW application_name;
