@@ -11,8 +11,8 @@ struct bind_table {
 	const char *alias,
 	    **as;    /* its name, or that of the join it is in; names of its columns there, or NULL */
 	bool joined; /* in a join with an alias: only what that does not hide has a name */
-	struct sql_sub *lateral; /* sub speaks of the tables before it */
-	struct sql_node *sub;    /* derived: the plan that makes its rows, in a narrow batch of its own */
+	struct sql_sub *lateral;  /* sub speaks of the tables before it */
+	struct sql_node *sub;     /* derived: the plan that makes its rows, in a narrow batch of its own */
 	struct bind *from;        /* derived: its binder, when sub is its answer as it is */
 	struct cat_stats **stats; /* per column, read when asked for; NULL: none yet */
 	unsigned base;
