@@ -38,6 +38,12 @@ sql_cost_lookup(const struct sql_costs *c, const struct cat_table *t, double row
 	return (trips * c->trip + rows * (c->verb + bytes * c->byte + c->row + values * c->value)) / 1e3;
 }
 
+bool
+sql_cost_few(double rows, double of)
+{
+	return rows <= CAT_BATCH || rows * 4 < of;
+}
+
 /* One question to a hash table of so many rows. */
 static double
 probe(const struct sql_costs *c, double rows, double width)

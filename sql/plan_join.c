@@ -233,7 +233,8 @@ static struct sql_node *
 outer_lookup(struct bind *b, struct sql_node *stay, uint64_t mask, struct sql_node *other, unsigned table)
 {
 	const struct sql_costs *c = b->in->costs ? b->in->costs : &sql_costs_standard;
-	if (other->kind != SQL_NODE_SCAN || other->filter != NULL)
+	if (other->kind != SQL_NODE_SCAN || other->filter != NULL ||
+	    !sql_cost_few(stay->est_rows, other->est_rows))
 		return NULL;
 	sql_cost_tree(c, stay);
 	sql_cost_tree(c, other);
