@@ -138,7 +138,9 @@ static const struct golden first[] = {
 	{ "insert into c values (30,30,'vis')", "INSERT 0 1" },
 	{ "show namdb.visibility", "cluster; SHOW" },
 	{ "explain (costs off) select * from a join b on a.id = b.aid where a.id = 3 order by b.k limit 3",
-	    "Limit;  -> Top-N Sort;    -> Project;      -> Hash Join;           Hash Cond: (a.id = b.aid);        -> Key Lookup on a;             Key Cond: (a.id = 3);        -> Seq Scan on b;             Filter: (b.aid = 3); EXPLAIN" },
+	    "Limit;  -> Top-N Sort;    -> Project;      -> Hash Join;           Hash Cond: (a.id = b.aid);   "
+	    "     -> Key Lookup on a;             Key Cond: (a.id = 3);        -> Seq Scan on b;             "
+	    "Filter: (b.aid = 3); EXPLAIN" },
 	{ "values (1,'a'),(2,'b') order by 1 desc", "2|b;1|a; SELECT 2" },
 	{ "select row_number() over () from a", "SELECT 0" },
 	{ "alter table a add unique (x)", "ERROR 0A000: UNIQUE constraints are not supported yet" },
@@ -234,7 +236,8 @@ static const struct golden second[] = {
 	{ "select k.a, n.i from k join n on n.i = k.b + 1 where k.b = 1 order by k.a", "x|2;y|2; SELECT 2" },
 	{ "select n.i, k.c from n, k where k.b = n.i - 1 and k.a = 'x' order by 1", "2|t;3|~; SELECT 2" },
 	{ "explain (costs off) select n.i, k.c from n, k where k.b = n.i and k.a = n.r and n.i = 2",
-	    "Project;  -> Key Lookup on k; EXPLAIN" },
+	    "Project;  -> Key Lookup on k;       Key Cond: ((k.b = n.i) AND (k.a = n.r));       Filter: (k.b "
+	    "= 2);    -> Seq Scan on n;         Filter: (n.i = 2); EXPLAIN" },
 	{ "update k set b = 3 where a = 'x'",
 	    "ERROR 23505: duplicate key value violates unique constraint \"k_pkey\"" },
 	{ "update k set b = b + 10", "UPDATE 3" },
