@@ -107,13 +107,20 @@ letters(struct sql_text *t, struct cat_str s)
 	}
 }
 
+/* A type without a length: "character" alone would be character(1). */
+static const char *
+type_name(enum cat_type type)
+{
+	return type == CAT_BPCHAR ? cat_type_word(type) : cat_type_name(type);
+}
+
 static void
 constant(const struct place *at, const struct sql_expr *e)
 {
 	enum cat_type type = e->type;
 	struct cat_str s = { 0 };
 	if (e->value.null) {
-		sql_text_add(at->t, "NULL::%s", cat_type_name(type));
+		sql_text_add(at->t, "NULL::%s", type_name(type));
 		return;
 	}
 	s = cat_value_out(type, e->value.v, at->t->arena);
@@ -128,7 +135,7 @@ constant(const struct place *at, const struct sql_expr *e)
 	} else {
 		sql_text_add(at->t, "'");
 		letters(at->t, s);
-		sql_text_add(at->t, "'::%s", cat_type_name(type));
+		sql_text_add(at->t, "'::%s", type_name(type));
 	}
 }
 
@@ -197,7 +204,7 @@ in(const struct place *at, const struct sql_node *n, const struct sql_expr *e)
 			}
 			at->t->failed |= !element(at, e->args[k]);
 		}
-		sql_text_add(at->t, "}'::%s[]", cat_type_name(e->args[0]->type));
+		sql_text_add(at->t, "}'::%s[]", type_name(e->args[0]->type));
 	} else {
 		sql_text_add(at->t, "ARRAY[");
 		list(at, n, e->args + 1, e->nargs - 1u, ", ");
@@ -216,13 +223,15 @@ type_of(const struct place *at, const struct sql_expr *e)
 	else if (e->typmod >= 0 && e->type == CAT_NUMERIC)
 		sql_text_add(at->t, "numeric(%d,%d)", e->typmod >> 16, e->typmod & 0xffff);
 	else
-		sql_text_add(at->t, "%s", cat_type_name(e->type));
+		sql_text_add(at->t, "%s", type_name(e->type));
 }
 
 static void
 call(const struct place *at, const struct sql_node *n, const struct sql_expr *e)
 {
 	bool all, cast = strcmp(e->fn->name, "cast") == 0 || strcmp(e->fn->name, "fit") == 0;
+	/* Operators over arrays of any type are no SQL_FN_OP, but have the names of operators. */
+	bool symbol = (e->fn->flags & SQL_FN_OP) || strchr("+-*/<>=~!@#%^&|", e->fn->name[0]) != NULL;
 	const char *op = sql_expr_any_op(e, &all);
 	if (op != NULL) {
 		sql_text_add(at->t, "(");
@@ -235,13 +244,13 @@ call(const struct place *at, const struct sql_node *n, const struct sql_expr *e)
 		expr(at, n, e->args[0]);
 		sql_text_add(at->t, ")::");
 		type_of(at, e);
-	} else if ((e->fn->flags & SQL_FN_OP) && e->nargs == 2) {
+	} else if (symbol && e->nargs == 2) {
 		sql_text_add(at->t, "(");
 		expr(at, n, e->args[0]);
 		sql_text_add(at->t, " %s ", e->fn->name);
 		expr(at, n, e->args[1]);
 		sql_text_add(at->t, ")");
-	} else if ((e->fn->flags & SQL_FN_OP) && e->nargs == 1) {
+	} else if (symbol && e->nargs == 1) {
 		sql_text_add(at->t, "(%s ", e->fn->name);
 		expr(at, n, e->args[0]);
 		sql_text_add(at->t, ")");

@@ -47,6 +47,10 @@ static const struct golden all[] = {
 	    "Project;  -> Seq Scan on w;       Filter: (SubPlan 1);  SubPlan 1 (per row, then hashed);    -> "
 	    "Project;      -> Seq Scan on z;           Filter: ((z.a = (outer value 1)) AND (z.d IS NOT "
 	    "NULL));    -> Project;      -> Seq Scan on z;           Filter: (z.d IS NOT NULL); EXPLAIN" },
+	{ "create table y (bp char(3), ar int[])", "CREATE TABLE" },
+	{ PLAN "select 1 from y where bp = 'a' and ar = array[1,2]",
+	    "Project;  -> Seq Scan on y;       Filter: ((bp = 'a'::bpchar) AND (ar = '{1,2}'::integer[])); "
+	    "EXPLAIN" },
 	{ "prepare p (int, text) as select 1 from w where v = $1 and g = $2", "PREPARE" },
 	{ PLAN "execute p (1, 'x')",
 	    "Project;  -> Seq Scan on w;       Filter: ((v = $1) AND (g = $2)); EXPLAIN" },
