@@ -450,12 +450,12 @@ sql_alter_key(struct sql_alter *a)
 {
 	struct cat_table *def = a->def;
 	unsigned c;
-	if (def->keys > 0)
-		return cat_error(
-		    a->err, "42P16", "multiple primary keys for table \"%s\" are not allowed", def->name);
 	for (unsigned i = 0; i < a->ast->nnames; i++)
 		if (!sql_alter_column(def, a->ast->names[i], &c, a->err))
 			return false;
+	if (def->keys > 0)
+		return cat_error(
+		    a->err, "42P16", "multiple primary keys for table \"%s\" are not allowed", def->name);
 	for (unsigned i = 0; a->ast->key_name != NULL && i < def->checks; i++)
 		if (strcmp(def->check[i].name, a->ast->key_name) == 0)
 			return cat_error(a->err, "42710",

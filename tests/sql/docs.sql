@@ -1109,6 +1109,7 @@ SHOW namdb.costs;
 --> standard
 SET namdb.costs = 'guessed';
 --! 22023
+SET namdb.costs = 'measured';
 RESET namdb.costs;
 
 -- [set-kept] pg
