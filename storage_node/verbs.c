@@ -417,6 +417,40 @@ sn_verbs_atomic(
 
 /* ---- opening ---------------------------------------------------------------------------- */
 
+/* Binds a fresh listener to a port that the connection manager chooses. */
+static bool
+bind_listener(struct sn_verbs *v, const char *address)
+{
+	struct rdma_addrinfo hint = { .ai_port_space = RDMA_PS_TCP,
+		.ai_flags = RAI_NUMERICHOST | RAI_PASSIVE | RAI_NOROUTE },
+			     *at = NULL;
+	if (v->listener != NULL)
+		rdma_destroy_id(v->listener);
+	v->listener = NULL;
+	if (rdma_create_id(v->ch, &v->listener, NULL, RDMA_PS_TCP) != 0 ||
+	    rdma_getaddrinfo(address, NULL, &hint, &at) != 0)
+		return false;
+	bool bound = rdma_bind_addr(v->listener, at->ai_src_addr) == 0 && v->listener->verbs != NULL;
+	int why = errno;
+	rdma_freeaddrinfo(at);
+	errno = why;
+	return bound;
+}
+
+/* On iWARP the port is one of TCP's, and somebody else may have it: another one then. */
+static bool
+listen_somewhere(struct sn_verbs *v, const char *address)
+{
+	enum { TRIES = 20 };
+	for (unsigned i = 0; i < TRIES; i++) {
+		if (rdma_listen(v->listener, 64) == 0)
+			return true;
+		if (errno != EADDRINUSE || !bind_listener(v, address))
+			return false;
+	}
+	return false;
+}
+
 nam_status
 sn_verbs_open(struct sn_server *s, const char *address, struct nam_err *err)
 {
@@ -425,15 +459,10 @@ sn_verbs_open(struct sn_server *s, const char *address, struct nam_err *err)
 		return nam_fail(err, NAM_NOMEM, "no memory for RDMA");
 	s->verbs = v;
 	snprintf(v->address, sizeof v->address, "%s", address);
-	struct rdma_addrinfo hint = { .ai_port_space = RDMA_PS_TCP,
-		.ai_flags = RAI_NUMERICHOST | RAI_PASSIVE | RAI_NOROUTE },
-			     *at = NULL;
 	const char *what = NULL;
-	if ((v->ch = net_rdma_channel()) == NULL ||
-	    rdma_create_id(v->ch, &v->listener, NULL, RDMA_PS_TCP) != 0)
+	if ((v->ch = net_rdma_channel()) == NULL)
 		what = "no RDMA devices";
-	else if (rdma_getaddrinfo(address, NULL, &hint, &at) != 0 ||
-		 rdma_bind_addr(v->listener, at->ai_src_addr) != 0 || v->listener->verbs == NULL)
+	else if (!bind_listener(v, address))
 		what = "no RDMA device behind that address";
 	else if (!net_rdma_caps(v->listener->verbs, &v->caps))
 		what = "the device does not answer";
@@ -441,8 +470,6 @@ sn_verbs_open(struct sn_server *s, const char *address, struct nam_err *err)
 		 (v->done = ibv_create_comp_channel(v->listener->verbs)) == NULL)
 		what = "the device gives no protection domain";
 	int why = errno;
-	if (at != NULL)
-		rdma_freeaddrinfo(at);
 	nam_status st = NAM_OK;
 	if (what != NULL)
 		st = nam_fail(err, NAM_UNSUPPORTED, "--rdma %s: %s (%s); see namdb doctor", address, what,
@@ -457,7 +484,7 @@ sn_verbs_open(struct sn_server *s, const char *address, struct nam_err *err)
 		    "a "
 		    "smaller --size",
 		    v->caps.device, (unsigned long long)(s->size >> 20), strerror(errno));
-	if (st == NAM_OK && rdma_listen(v->listener, 64) != 0)
+	if (st == NAM_OK && !listen_somewhere(v, address))
 		st = nam_fail(err, NAM_IO, "cannot listen over RDMA at %s: %s", address, strerror(errno));
 	v->port = st == NAM_OK ? ntohs(rdma_get_src_port(v->listener)) : 0;
 	if (st == NAM_OK && v->device_atomics)

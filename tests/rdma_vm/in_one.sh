@@ -64,7 +64,7 @@ doctor_down() {
 	ip link set eth0 down
 	./namdb doctor >/tmp/out && return 1
 	cat /tmp/out
-	grep -q "is not active" /tmp/out && grep -q "ip link set eth0 up" /tmp/out
+	grep -q "is not active" /tmp/out && grep -q "ip link set .* up" /tmp/out
 }
 
 # The checkout and its final check: every sale is in the stock, the orders, and the lines.
