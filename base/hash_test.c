@@ -2,6 +2,7 @@
 #include <base/hash.h>
 #include <base/rng.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <setjmp.h>
@@ -78,11 +79,39 @@ mix_is_one_to_one(void **state)
 		assert_true(nam_mix(i) != 0 && nam_mix(i) != nam_mix(i - 1));
 }
 
+static int
+up(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Keys of small numbers under small seeds, as those of tables are: no two alike. */
+static void
+seeds_do_not_mix_with_input(void **state)
+{
+	(void)state;
+	static uint64_t h[32 * 24 * 24 * 2];
+	size_t n = 0;
+	for (uint64_t seed = 0; seed < 32; seed++)
+		for (uint64_t a = 0; a < 24; a++)
+			for (uint64_t b = 0; b < 24; b++) {
+				uint64_t key[2] = { a, b };
+				h[n++] = nam_hash(key, sizeof key, seed);
+				key[1] += UINT64_C(1) << 32;
+				h[n++] = nam_hash(key, sizeof key, seed);
+			}
+	qsort(h, n, sizeof *h, up);
+	for (size_t i = 1; i < n; i++)
+		assert_true(h[i] != h[i - 1]);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_byte_counts),
+		cmocka_unit_test(seeds_do_not_mix_with_input),
 		cmocka_unit_test(every_bit_of_every_word_counts),
 		cmocka_unit_test(order_counts),
 		cmocka_unit_test(mix_is_one_to_one),

@@ -125,7 +125,8 @@ nam_status idx_walk(
  *
  * hash -> block, plus a small hint (which slot was newest). Fixed size, lossy, shared by
  * all workers without locks: an entry is one word, written and read with relaxed
- * atomics. Seldom it is another key's: callers check the key, then drop a liar. */
+ * atomics. Seldom it is another key's, or another table's: callers look for the
+ * hash in the block before they read on, and drop a liar. */
 struct idx_ptrs;
 enum { IDX_HINT_MAX = 15 };
 struct idx_ptrs *idx_ptrs_open(size_t entries); /* rounded up to a power of two; 8 bytes each */

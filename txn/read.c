@@ -108,6 +108,20 @@ inserted_here(struct txn *t, struct txn_get *g)
 	return false;
 }
 
+/*
+ * Is what a remembered address leads to the block of this hash? The cache tells keys apart by some bits of their
+ * hashes only, and what it remembers may have become another table's block, of another shape, or no block at
+ * all: nothing but the ident may be asked of the image before this.
+ */
+static bool
+of_hash(const struct txn *t, const struct txn_get *g, net_addr at, const uint64_t *img)
+{
+	const struct txn_write *own = t->nwr ? txn_own(t, at) : NULL;
+	if (own != NULL)
+		return own->view == g->table->view && own->ident == g->hash;
+	return img[REC_IDENT] == g->hash;
+}
+
 /* What the pointer cache remembers beside the block: 1 + the slot its newest version lies in. */
 static uint8_t
 hint_of(const struct txn_table_view *v, const struct txn_row *row)
@@ -176,7 +190,15 @@ get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 	/* Where the hint was wrong, the whole block: one round trip more. */
 	for (unsigned i = 0; i < n; i++) {
 		unsigned k = 0;
-		if (at[i].bits == 0 || hinted[i] == 0)
+		if (at[i].bits == 0)
+			continue;
+		if (!of_hash(t, &g[i], at[i], img[i])) {
+			idx_ptrs_drop(db->ptrs, g[i].hash);
+			at[i].bits = 0;
+			miss[misses++] = (uint8_t)i;
+			continue;
+		}
+		if (hinted[i] == 0)
 			continue;
 		const struct txn_table_view *v = g[i].table->view;
 		enum rec_found f = txn_rec_resolve(v, img[i], at[i], t->pin.at, &k);

@@ -236,6 +236,68 @@ test_life_of_a_row(void **state)
 			run_lab(1, slots, 0, seed, life_of_a_row);
 }
 
+/* ---- the pointer cache, lied to: three tables, two of one shape, whose keys it cannot tell apart ---- */
+
+static void
+alike(struct lab *lab)
+{
+	enum { TABLES = 3, KEYS = 20 };
+	struct txn_table tab[TABLES];
+	unsigned char row[200];
+	struct nam_arena a;
+	nam_arena_init(&a, 0);
+	for (unsigned i = 0; i < TABLES; i++) {
+		tab[i] = (struct txn_table){ .id = 10 + i,
+			.slots = i == 1 ? 4 : 2,
+			.row_max = i == 1 ? sizeof row : 64,
+			.has_key = true,
+			.same_key = row_same_key };
+		assert_int_equal(txn_table_create(lab->tw[0], &tab[i]), NAM_OK);
+		assert_int_equal(txn_table_open(lab->db[0], &tab[i]), NAM_OK);
+	}
+	struct txn *t = begin(lab, 0, TXN_REPEATABLE_READ);
+	for (uint64_t k = 0; k < KEYS; k++)
+		for (unsigned i = 0; i < TABLES; i++) {
+			memset(row, (int)(50 + i), sizeof row);
+			memcpy(row, &k, 8);
+			struct txn_put p = { .table = &tab[i],
+				.key = &k,
+				.key_len = 8,
+				.hash = nam_mix(k + 1) ^ i, /* low bits: neither the set nor the tag */
+				.bytes = row,
+				.len = i == 1 ? sizeof row : 64 };
+			assert_int_equal(txn_insert(t, &p, 1), NAM_OK);
+		}
+	/* Once from its own writes, then from what lies there. */
+	for (int round = 0; round < 4; round++) {
+		for (uint64_t k = 0; k < KEYS; k++)
+			for (unsigned j = 0; j < 3 * TABLES; j++) {
+				unsigned i = (j * 7 + (unsigned)k) % TABLES;
+				struct txn_get g = {
+					.table = &tab[i], .key = &k, .key_len = 8, .hash = nam_mix(k + 1) ^ i
+				};
+				assert_int_equal(txn_get(t, &g, 1, &a), NAM_OK);
+				assert_int_equal(g.status, NAM_OK);
+				assert_int_equal(g.row.len, i == 1 ? sizeof row : 64);
+				assert_int_equal(((const unsigned char *)g.row.bytes)[9], 50 + i);
+			}
+		assert_int_equal(txn_commit(t, NULL), NAM_OK);
+		t = begin(lab, 0, TXN_REPEATABLE_READ);
+	}
+	txn_abort(t);
+	for (unsigned i = 0; i < TABLES; i++)
+		txn_table_close(lab->db[0], &tab[i]);
+	nam_arena_fini(&a);
+}
+
+static void
+test_alike(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 5; seed++)
+		run_lab(1, 2, 0, seed, alike);
+}
+
 /* ---- budgets ---- */
 
 static void
@@ -401,6 +463,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_life_of_a_row),
+		cmocka_unit_test(test_alike),
 		cmocka_unit_test(test_budgets),
 		cmocka_unit_test(test_increments),
 	};
