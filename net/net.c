@@ -4,6 +4,7 @@
 
 #include <base/assert.h>
 #include <base/hash.h>
+#include <base/log.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,6 +177,15 @@ void
 net_node_set_lost(struct net_node *node)
 {
 	atomic_store_explicit(&node->info.lost, true, memory_order_relaxed);
+}
+
+void
+net_node_broke(struct net_endpoint *ep, const char *why)
+{
+	if (!net_node_lost(ep->node))
+		nam_log(NAM_LOG_WARN, "storage node %u (%s) is gone: %s", ep->node->info.region,
+		    ep->node->info.name, why);
+	net_node_set_lost(ep->node);
 }
 
 void
@@ -528,6 +538,15 @@ net_quiet_failed(struct net_endpoint *ep, nam_status st)
 {
 	if (ep->quiet_status == NAM_OK)
 		ep->quiet_status = (uint16_t)st;
+}
+
+void
+net_op_refuse(struct net_endpoint *ep, struct net_batch *b, struct net_op *op, nam_status st)
+{
+	if (op->flags & NET_QUIET)
+		net_quiet_failed(ep, st);
+	else
+		net_op_done(ep, b, op, st);
 }
 
 static void

@@ -131,6 +131,10 @@ struct net_worker {
 void net_op_done(struct net_endpoint *ep, struct net_batch *b, struct net_op *op, nam_status st);
 /* A quiet op failed: the next signaled op of this endpoint ends with st. */
 void net_quiet_failed(struct net_endpoint *ep, nam_status st);
+/* An op that post() cannot take is over with st, quiet or not. */
+void net_op_refuse(struct net_endpoint *ep, struct net_batch *b, struct net_op *op, nam_status st);
+/* The connection of ep broke: the node is lost for all workers, and the log says why unless it was lost before. */
+void net_node_broke(struct net_endpoint *ep, const char *why);
 /* Calls every idle hook once (an environment's loop does this when the ready queue has run dry). */
 void net_worker_idle(struct net_worker *w);
 static inline bool

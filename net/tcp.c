@@ -16,7 +16,6 @@
 
 #include <base/assert.h>
 #include <base/clock.h>
-#include <base/log.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -64,10 +63,7 @@ break_off(struct net_endpoint *ep, const char *why)
 	if (t->broken)
 		return;
 	t->broken = true;
-	if (!net_node_lost(ep->node))
-		nam_log(NAM_LOG_WARN, "storage node %u (%s) is gone: %s", ep->node->info.region,
-		    ep->node->info.name, why);
-	net_node_set_lost(ep->node);
+	net_node_broke(ep, why);
 }
 
 static nam_status
@@ -197,10 +193,7 @@ tcp_post(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
 			: !make_room(t, need) || (!quiet && !make_slot(t)) ? NAM_NOMEM
 									   : NAM_OK;
 	if (st != NAM_OK) {
-		if (quiet)
-			net_quiet_failed(ep, st);
-		else
-			net_op_done(ep, b, op, st);
+		net_op_refuse(ep, b, op, st);
 		return;
 	}
 	struct net_ask ask = { .code = op->code, .flags = op->flags, .len = op->len, .at = op->at.bits };

@@ -20,7 +20,6 @@
 
 #include <base/assert.h>
 #include <base/clock.h>
-#include <base/log.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -115,10 +114,7 @@ break_off(struct net_endpoint *ep, const char *why)
 	if (v->broken)
 		return;
 	v->broken = true;
-	if (!net_node_lost(ep->node))
-		nam_log(NAM_LOG_WARN, "storage node %u (%s) is gone: %s", ep->node->info.region,
-		    ep->node->info.name, why);
-	net_node_set_lost(ep->node);
+	net_node_broke(ep, why);
 }
 
 /* ---- connecting ------------------------------------------------------------------ */
@@ -645,10 +641,7 @@ verbs_post(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
 			: v->tail - v->head == v->queue_cap && !queue_grow(v) ? NAM_NOMEM
 									      : NAM_OK;
 	if (st != NAM_OK) {
-		if (quiet)
-			net_quiet_failed(ep, st);
-		else
-			net_op_done(ep, b, op, st);
+		net_op_refuse(ep, b, op, st);
 		return;
 	}
 	struct want *q = &v->queue[v->tail++ & (v->queue_cap - 1)];
