@@ -3,7 +3,8 @@
  *
  * A shm peer notices nothing by itself when the storage process dies: its
  * mapping stays good. A storage node never speaks on a control connection after
- * the handshake, so whatever happens there means it is gone.
+ * the handshake, so whatever happens there means it is gone. A worker that has
+ * reconnected brings a new control connection along (net_monitor_renew).
  */
 #include <net/net_internal.h>
 
@@ -17,8 +18,25 @@
 
 struct monitor {
 	pthread_t thread;
-	int stop_fd;
+	pthread_mutex_t lock; /* over each node's control_fd and control_turn, and lost in step with them */
+	int wake_fd;
+	atomic_bool stop;
 };
+
+static void
+ended(struct monitor *m, struct net_node *node, unsigned turn)
+{
+	pthread_mutex_lock(&m->lock);
+	/* Of an older connection, while a worker has made a new one, it is no news. */
+	if (node->control_turn == turn) {
+		node->control_ended = true;
+		if (!net_node_lost(node))
+			nam_log(
+			    NAM_LOG_WARN, "storage node %u (%s) is gone", node->info.region, node->info.name);
+		net_node_set_lost(node);
+	}
+	pthread_mutex_unlock(&m->lock);
+}
 
 static void *
 watch(void *arg)
@@ -27,31 +45,55 @@ watch(void *arg)
 	struct monitor *m = n->monitor;
 	struct pollfd fd[1 + NET_REGIONS];
 	struct net_node *who[1 + NET_REGIONS];
-	nfds_t count = 0;
-	who[0] = NULL;
-	fd[count++] = (struct pollfd){ .fd = m->stop_fd, .events = POLLIN };
-	for (unsigned i = 0; i < n->count; i++) {
-		if (n->node[i]->control_fd < 0)
-			continue;
-		who[count] = n->node[i];
-		fd[count++] = (struct pollfd){ .fd = n->node[i]->control_fd, .events = POLLIN | POLLRDHUP };
-	}
+	unsigned turn[1 + NET_REGIONS];
 	for (;;) {
+		nfds_t count = 0;
+		fd[count++] = (struct pollfd){ .fd = m->wake_fd, .events = POLLIN };
+		pthread_mutex_lock(&m->lock);
+		for (unsigned i = 0; i < n->count; i++) {
+			if (n->node[i]->control_fd < 0 || n->node[i]->control_ended)
+				continue;
+			who[count] = n->node[i];
+			turn[count] = n->node[i]->control_turn;
+			fd[count++] =
+			    (struct pollfd){ .fd = n->node[i]->control_fd, .events = POLLIN | POLLRDHUP };
+		}
+		pthread_mutex_unlock(&m->lock);
 		if (poll(fd, count, -1) < 0)
 			continue;
-		if (fd[0].revents != 0)
-			return NULL;
-		for (nfds_t i = 1; i < count; i++) {
-			if (fd[i].revents == 0)
-				continue;
-			fd[i].fd = -1; /* poll skips it from now on */
-			fd[i].revents = 0;
-			if (!net_node_lost(who[i]))
-				nam_log(NAM_LOG_WARN, "storage node %u (%s) is gone", who[i]->info.region,
-				    who[i]->info.name);
-			net_node_set_lost(who[i]);
+		if (fd[0].revents != 0) {
+			uint64_t sink;
+			ssize_t got = read(m->wake_fd, &sink, sizeof sink);
+			(void)got;
+			if (atomic_load(&m->stop))
+				return NULL;
 		}
+		for (nfds_t i = 1; i < count; i++)
+			if (fd[i].revents != 0)
+				ended(m, who[i], turn[i]);
 	}
+}
+
+static void
+wake(struct monitor *m)
+{
+	uint64_t one = 1;
+	ssize_t put = write(m->wake_fd, &one, sizeof one);
+	(void)put;
+}
+
+void
+net_monitor_renew(struct net_node *node, int control_fd)
+{
+	struct monitor *m = node->net->monitor;
+	pthread_mutex_lock(&m->lock);
+	close(node->control_fd);
+	node->control_fd = control_fd;
+	node->control_turn++;
+	node->control_ended = false;
+	atomic_store_explicit(&node->info.lost, false, memory_order_relaxed);
+	pthread_mutex_unlock(&m->lock);
+	wake(m);
 }
 
 nam_status
@@ -65,12 +107,13 @@ net_monitor_start(struct net *n, struct nam_err *err)
 	struct monitor *m = calloc(1, sizeof *m);
 	if (m == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for the monitor");
-	m->stop_fd = eventfd(0, EFD_CLOEXEC);
+	m->wake_fd = eventfd(0, EFD_CLOEXEC);
+	pthread_mutex_init(&m->lock, NULL);
 	n->monitor = m;
-	if (m->stop_fd < 0 || pthread_create(&m->thread, NULL, watch, n) != 0) {
+	if (m->wake_fd < 0 || pthread_create(&m->thread, NULL, watch, n) != 0) {
 		n->monitor = NULL;
-		if (m->stop_fd >= 0)
-			close(m->stop_fd);
+		if (m->wake_fd >= 0)
+			close(m->wake_fd);
 		free(m);
 		return nam_fail(err, NAM_IO, "cannot start the monitor thread");
 	}
@@ -81,11 +124,11 @@ void
 net_monitor_stop(struct net *n)
 {
 	struct monitor *m = n->monitor;
-	uint64_t one = 1;
-	ssize_t put = write(m->stop_fd, &one, sizeof one);
-	(void)put;
+	atomic_store(&m->stop, true);
+	wake(m);
 	pthread_join(m->thread, NULL);
-	close(m->stop_fd);
+	close(m->wake_fd);
+	pthread_mutex_destroy(&m->lock);
 	free(m);
 	n->monitor = NULL;
 }

@@ -1,6 +1,6 @@
 /* net.c -- the front end: every op is checked and counted here, then executed in place or given to a provider. */
 #include <net/exec.h>
-#include <net/net_internal.h>
+#include <net/remote_internal.h>
 
 #include <base/assert.h>
 #include <base/hash.h>
@@ -269,10 +269,16 @@ net_worker_reconnect(struct net_worker *w, unsigned region, struct nam_err *err)
 	nam_status st = ep->p->open(&fresh, err);
 	if (st != NAM_OK)
 		return st;
+	struct net_grant grant;
+	int control;
+	if ((st = net_remote_connect(ep->node, NET_ROLE_CONTROL, &control, &grant, err)) != NAM_OK) {
+		ep->p->close(&fresh);
+		return st;
+	}
 	ep->p->close(ep);
 	ep->priv = fresh.priv;
 	ep->quiet_status = NAM_OK;
-	atomic_store_explicit(&ep->node->info.lost, false, memory_order_relaxed);
+	net_monitor_renew(ep->node, control);
 	return NAM_OK;
 }
 

@@ -128,7 +128,8 @@ void net_declare_lost(struct net *n, unsigned region);
 nam_status net_worker_open(struct net *n, struct net_worker **out, struct nam_err *err);
 void net_worker_close(struct net_worker *w);
 /*
- * After NAM_GONE from a tcp or verbs node: a new connection of this worker to the same incarnation.
+ * After NAM_GONE from a tcp or verbs node: a new connection of this worker to the same incarnation, and a new
+ * watch over the node; other workers whose connections broke do the same for themselves.
  * Blocks up to connect_ms, on the owner's thread. What was out when the old one broke may
  * or may not have happened. NAM_GONE: nobody there, or the memory came back empty.
  */

@@ -56,8 +56,10 @@ struct net_node {
 	const struct net_provider *p;
 	void *base;     /* i  shm: the mapping */
 	bool mapped;    /* i  base is ours to unmap */
-	int control_fd; /* i  the connection whose end means the node is gone; -1: none */
-	char host[112]; /* i  for more connections */
+	int control_fd; /* the connection whose end means the node is gone; -1: none. The monitor's, with: */
+	unsigned control_turn; /* how many have been */
+	bool control_ended;    /* seen, and told */
+	char host[112];        /* i  for more connections */
 	char port[16];
 	void *priv; /* provider's */
 	struct net *net;
@@ -158,5 +160,7 @@ extern const struct net_provider net_provider_shm, net_provider_tcp, net_provide
 /* Real worlds only: the watch over control connections (monitor.c). */
 nam_status net_monitor_start(struct net *n, struct nam_err *err);
 void net_monitor_stop(struct net *n);
+/* The node is there again: watches this control connection (takes it) instead of the old one, and takes back `lost`. */
+void net_monitor_renew(struct net_node *node, int control_fd);
 
 #endif

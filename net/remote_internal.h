@@ -1,4 +1,4 @@
-/* remote_internal.h -- what tcp.c and verbs.c need from remote.c. */
+/* remote_internal.h -- what net.c, tcp.c and verbs.c need from remote.c. */
 #ifndef NAM_NET_REMOTE_INTERNAL_H
 #define NAM_NET_REMOTE_INTERNAL_H
 

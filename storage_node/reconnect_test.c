@@ -131,6 +131,18 @@ breaker_main(void *arg)
 	return NULL;
 }
 
+/* With nothing out it is the monitor that tells. */
+static void
+wait_lost(const struct net *net)
+{
+	uint64_t until = nam_clock_ns() + UINT64_C(5000000000);
+	while (!net_node(net, 0)->lost && nam_clock_ns() < until) {
+		struct timespec nap = { 0, 1000000 };
+		nanosleep(&nap, NULL);
+	}
+	assert_true(net_node(net, 0)->lost);
+}
+
 static void
 open_all(struct test_node *node, enum net_kind kind, char address[128], struct net **net)
 {
@@ -201,6 +213,10 @@ breaks(enum net_kind kind)
 		look(other);
 		assert_int_equal(got_status, NAM_OK);
 	}
+	/* After all this an idle process is still told. */
+	server_down(&node);
+	wait_lost(net);
+	server_up(&node, address);
 	net_worker_close(other);
 	net_worker_close(t.w);
 	net_close(net);
