@@ -155,6 +155,24 @@ net_close(struct net *n)
 	free(n);
 }
 
+uint64_t
+net_identity(const struct net *n)
+{
+	return n->identity;
+}
+
+nam_status
+net_fence_process(struct net_worker *w, uint64_t identity, struct nam_err *err)
+{
+	NAM_ASSERT(nam_co_self() != NULL);
+	if (identity == 0 || identity >> NET_IDENTITY_BITS != 0)
+		return nam_fail(
+		    err, NAM_INVALID, "nobody has the identity %llx", (unsigned long long)identity);
+	if (identity == w->net->identity)
+		return nam_fail(err, NAM_INVALID, "a process does not shut itself out");
+	return w->net->env->fence(w, identity, err);
+}
+
 unsigned
 net_node_count(const struct net *n)
 {
@@ -271,14 +289,19 @@ net_worker_reconnect(struct net_worker *w, unsigned region, struct nam_err *err)
 		return st;
 	struct net_grant grant;
 	int control;
-	if ((st = net_remote_connect(ep->node, NET_ROLE_CONTROL, &control, &grant, err)) != NAM_OK) {
+	bool watched = w->net->monitor != NULL; /* else simulated: there is no connection to watch */
+	if (watched &&
+	    (st = net_remote_connect(ep->node, NET_ROLE_CONTROL, &control, &grant, err)) != NAM_OK) {
 		ep->p->close(&fresh);
 		return st;
 	}
 	ep->p->close(ep);
 	ep->priv = fresh.priv;
 	ep->quiet_status = NAM_OK;
-	net_monitor_renew(ep->node, control);
+	if (watched)
+		net_monitor_renew(ep->node, control);
+	else
+		atomic_store_explicit(&ep->node->info.lost, false, memory_order_relaxed);
 	return NAM_OK;
 }
 

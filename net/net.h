@@ -122,16 +122,38 @@ const struct net_node_info *net_node_of(const struct net *n, unsigned region);
 /* From now on every operation on that region ends with NAM_GONE (e.g. it came back empty). Any thread. */
 void net_declare_lost(struct net *n, unsigned region);
 
+/* ---- who we are, and who is shut out -------------------------------------- */
+
+/*
+ * Every connection of a struct net carries its identity: random, new for each
+ * struct net, 1 .. 2^48 - 1, so that it fits into a word beside other things. It is proved
+ * with the handshake, and told to the node before any verb can be posted: whoever has published
+ * it (in a word that one CAS makes his) before he posts what matters can be shut out by it.
+ */
+enum { NET_IDENTITY_BITS = 48 };
+uint64_t net_identity(const struct net *n);
+
+/*
+ * Shuts a process out, for ever. NAM_OK: on no storage node of this net can a verb of it execute any more,
+ * whenever it was posted; its connections are gone and it will not get new ones. Where the process has a
+ * node's memory mapped, it has been killed and has died. Any other status: not all nodes have answered so; some may
+ * have shut it out already, and it is right to call again. Idempotent; an identity that nobody has is shut
+ * out, too. Only who is not shut out himself can do this. In a coroutine; takes round trips, or what a process
+ * takes to die. NAM_UNSUPPORTED: it lives in a process that must not die of this (the storage node's own).
+ */
+nam_status net_fence_process(struct net_worker *w, uint64_t identity, struct nam_err *err);
+
 /* ---- workers ------------------------------------------------------------ */
 
 /* Opens one endpoint per node. To be called on the thread that will use it, or before that thread starts. */
 nam_status net_worker_open(struct net *n, struct net_worker **out, struct nam_err *err);
 void net_worker_close(struct net_worker *w);
 /*
- * After NAM_GONE from a tcp or verbs node: a new connection of this worker to the same incarnation, and a new
- * watch over the node; other workers whose connections broke do the same for themselves.
- * Blocks up to connect_ms, on the owner's thread. What was out when the old one broke may
- * or may not have happened. NAM_GONE: nobody there, or the memory came back empty.
+ * After NAM_GONE from a node that is reached over a connection: a new one of this worker to the same incarnation, and
+ * a new watch over the node; other workers whose connections broke do the same for themselves.
+ * Blocks up to connect_ms, on the owner's thread. What was out when the old one broke may or may not have
+ * happened. NAM_GONE: nobody there, or the memory came back empty. NAM_REFUSED: we are shut out (net_fence_process):
+ * all that this struct net held is somebody else's now; close it.
  */
 nam_status net_worker_reconnect(struct net_worker *w, unsigned region, struct nam_err *err);
 struct net *net_worker_net(struct net_worker *w);

@@ -88,6 +88,8 @@ struct net_env {
 	uint64_t (*now)(struct net_worker *w);
 	void (*sleep)(struct net_worker *w, uint64_t ns);
 	void (*net_close)(struct net *n); /* after the nodes' node_close; may be NULL */
+	/* In a coroutine; see net_fence_process. */
+	nam_status (*fence)(struct net_worker *w, uint64_t identity, struct nam_err *err);
 };
 
 struct net {
@@ -99,7 +101,8 @@ struct net {
 	void *monitor; /* monitor.c: watches control connections; NULL: none */
 	uint8_t secret[64];
 	size_t secret_len;
-	uint64_t cluster; /* hash of the name */
+	uint64_t cluster;  /* hash of the name */
+	uint64_t identity; /* i  net_identity() */
 	uint32_t connect_ms;
 	char rdma_from[48]; /* "": as the route says */
 };

@@ -5,6 +5,7 @@
 #include <net/shm.h>
 
 #include <base/hash.h>
+#include <base/rng.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,10 @@ net_open(struct net **out, const struct net_config *cfg, struct nam_err *err)
 		return nam_fail(err, NAM_NOMEM, "no memory for a net");
 	n->connect_ms = cfg->connect_ms != 0 ? cfg->connect_ms : 3000;
 	n->cluster = net_cluster_hash(cfg->cluster);
+	do {
+		nam_random_bytes(&n->identity, sizeof n->identity);
+		n->identity >>= 64 - NET_IDENTITY_BITS;
+	} while (n->identity == 0);
 	nam_status st = NAM_OK;
 	if (cfg->secret_len > sizeof n->secret)
 		st = nam_fail(err, NAM_INVALID, "the secret is longer than %zu bytes", sizeof n->secret);

@@ -17,11 +17,13 @@ enum {
 static nam_status
 env_worker_open(struct net_worker *w, struct nam_err *err)
 {
-	struct net_sim *s = w->net->env_priv;
+	struct sim_proc *p = w->net->env_priv;
+	struct net_sim *s = p->sim;
 	struct sim_worker *sw = calloc(1, sizeof *sw);
 	if (sw == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for a worker");
 	sw->sim = s;
+	sw->proc = p;
 	sw->w = w;
 	sw->id = s->workers++;
 	*s->worker_end = sw;
@@ -42,7 +44,7 @@ env_worker_close(struct net_worker *w)
 static void
 env_worker_run(struct net_worker *w, bool (*until)(void *), void *arg)
 {
-	(void)net_sim_run(w->net->env_priv, until, arg);
+	(void)net_sim_run(((struct sim_worker *)w->env_priv)->sim, until, arg);
 }
 
 static void
@@ -54,19 +56,24 @@ env_rouse(struct net_worker *w)
 static uint64_t
 env_now(struct net_worker *w)
 {
-	struct net_sim *s = w->net->env_priv;
-	return s->now;
+	return ((struct sim_worker *)w->env_priv)->sim->now;
 }
 
 static void
 env_sleep(struct net_worker *w, uint64_t ns)
 {
-	struct net_sim *s = w->net->env_priv;
+	struct net_sim *s = ((struct sim_worker *)w->env_priv)->sim;
 	struct sim_timer t = { .worker = w->env_priv, .co = nam_co_self() };
 	NAM_ASSERT(t.co != NULL); /* only a coroutine may sleep */
 	net_sim_queue_push(&s->queue, s->now + ns < s->now ? UINT64_MAX : s->now + ns, SIM_TIMER, &t);
 	while (!t.fired)
 		nam_co_park();
+}
+
+static void
+env_net_close(struct net *n)
+{
+	((struct sim_proc *)n->env_priv)->net = NULL;
 }
 
 static const struct net_env sim_env = {
@@ -76,6 +83,8 @@ static const struct net_env sim_env = {
 	.rouse = env_rouse,
 	.now = env_now,
 	.sleep = env_sleep,
+	.net_close = env_net_close,
+	.fence = net_sim_fence,
 };
 
 /* ---- opening ---------------------------------------------------------------- */
@@ -124,6 +133,7 @@ net_sim_open(struct net_sim **out, const struct net_sim_config *cfg)
 	s->now = START_NS;
 	s->hash = nam_mix(cfg->seed);
 	s->worker_end = &s->worker;
+	s->proc_end = &s->proc;
 	nam_rng_init(&s->rng, cfg->seed);
 	nam_status st = NAM_NOMEM;
 	s->sched = nam_sched_open();
@@ -159,6 +169,12 @@ net_sim_close(struct net_sim *s)
 		s->worker = sw->next;
 		free(sw);
 	}
+	while (s->proc != NULL) {
+		struct sim_proc *p = s->proc;
+		s->proc = p->next;
+		free(p);
+	}
+	net_sim_fault_free(s);
 	net_sim_wire_free(s);
 	net_sim_queue_close(&s->queue);
 	if (s->sched != NULL)
@@ -169,9 +185,20 @@ net_sim_close(struct net_sim *s)
 nam_status
 net_sim_attach(struct net_sim *s, struct net **out)
 {
-	struct net *n = net_new(&sim_env, s);
-	if (n == NULL)
+	struct sim_proc *p = calloc(1, sizeof *p);
+	struct net *n = p != NULL ? net_new(&sim_env, p) : NULL;
+	if (n == NULL) {
+		free(p);
 		return NAM_NOMEM;
+	}
+	p->sim = s;
+	p->net = n;
+	p->id = s->procs++;
+	p->identity = nam_mix(s->cfg.seed ^ nam_mix(p->id)) >> (64 - NET_IDENTITY_BITS);
+	p->identity += p->identity == 0;
+	n->identity = p->identity;
+	*s->proc_end = p;
+	s->proc_end = &p->next;
 	for (unsigned r = 1; r <= s->cfg.nodes; r++) {
 		const struct net_super *super = (const struct net_super *)(void *)s->node[r].mem;
 		struct net_node_info info = {
@@ -203,7 +230,7 @@ play(struct net_sim *s, const struct sim_event *e)
 	s->now = e->at;
 	s->stats.events++;
 	sim_note(s, e->at, e->order);
-	switch ((enum sim_kind)(e->order & 3)) {
+	switch ((enum sim_kind)(e->order & ((1 << SIM_KIND_BITS) - 1))) {
 	case SIM_ARRIVE:
 		net_sim_wire_arrive(s, e->what);
 		break;
@@ -217,7 +244,13 @@ play(struct net_sim *s, const struct sim_event *e)
 		struct sim_timer *t = e->what;
 		t->fired = true;
 		net_sim_touch(t->worker);
-		nam_co_wake(t->co);
+		if (t->co != NULL)
+			nam_co_wake(t->co);
+		break;
+	}
+	case SIM_CALL: {
+		struct sim_call *c = e->what;
+		c->fn(s, c);
 	}
 	}
 }

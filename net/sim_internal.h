@@ -24,12 +24,13 @@
 #include <net/net_internal.h>
 #include <net/sim.h>
 
-enum sim_kind { SIM_ARRIVE, SIM_EXECUTE, SIM_DONE, SIM_TIMER };
+enum sim_kind { SIM_ARRIVE, SIM_EXECUTE, SIM_DONE, SIM_TIMER, SIM_CALL };
+enum { SIM_KIND_BITS = 3, SIM_PATIENCE_NS = 50000000 }; /* patience: with who does not answer */
 
 struct sim_event {
 	uint64_t at;
-	uint64_t order; /* counter << 2 | enum sim_kind */
-	void *what;     /* struct sim_verb or struct sim_timer */
+	uint64_t order; /* counter << SIM_KIND_BITS | enum sim_kind */
+	void *what;     /* struct sim_verb, struct sim_timer or struct sim_call */
 };
 
 /* A min-heap of events by (at, order), four children each. Grows by doubling. */
@@ -44,10 +45,18 @@ void net_sim_queue_push(struct sim_queue *q, uint64_t at, enum sim_kind kind, vo
 /* False: empty. */
 bool net_sim_queue_pop(struct sim_queue *q, struct sim_event *out);
 
+struct net_sim;
+
+/* Something else that happens at a time; a member of what it is about. */
+struct sim_call {
+	void (*fn)(struct net_sim *s, struct sim_call *c);
+};
+
 enum { SIM_CHUNKS = 256 }; /* a torn verb is cut into at most so many pieces of whole words */
 
 struct sim_verb {
-	struct sim_verb *next; /* in qp.held, or the free list */
+	struct sim_verb *next;                /* in qp.held, or the free list */
+	struct sim_verb *out_prev, *out_next; /* in qp.out_first */
 	struct sim_qp *qp;
 	struct net_op *op;   /* the poster's; NULL once nobody waits for it */
 	struct net_batch *b; /* NULL: unsignaled */
@@ -55,6 +64,9 @@ struct sim_verb {
 	uint8_t code, flags;
 	uint8_t pieces; /* still to execute */
 	bool torn;
+	bool orphan;  /* its poster has been told, and buf may be gone */
+	bool dropped; /* it will not execute (any further); no event has it */
+	char *own;    /* an orphan's payload */
 	uint32_t len;
 	uint32_t grain; /* bytes of a chunk of a torn verb, a multiple of 8 */
 	uint32_t skew;  /* bytes the first chunk is short of a grain */
@@ -70,14 +82,32 @@ struct sim_verb {
 struct sim_qp {
 	struct sim_worker *worker;
 	struct sim_node *node;
-	struct net_endpoint *ep;
-	struct sim_qp *next;               /* all of the simulator's, until it closes */
-	bool cut;                          /* closed, or its process died: nothing of it happens any more */
-	struct sim_verb *held, **held_end; /* S3: a fence waits at the head */
-	uint32_t out;                      /* READs and atomics sent and not done */
-	uint64_t seq, executed;            /* verbs posted; the youngest that executed */
-	uint64_t last_arrive;              /* S1 */
-	uint64_t order_free;               /* S2 */
+	struct sim_qp *next; /* all of the simulator's, until it closes */
+	bool cut;            /* closed by its worker: nothing of it happens any more */
+	/*
+	 * A connection breaks in two steps, because its ends learn of it at different times. First the node does not
+	 * execute what was posted behind `last` (deaf). Then the poster knows: every verb that is out ends with NAM_GONE,
+	 * and so do all later ones (broken). What was executed and not told may be any verb up to `last`.
+	 */
+	bool deaf, breaking, broken;
+	uint64_t last;
+	struct sim_call tell;                  /* the second step */
+	struct sim_verb *out_first, *out_last; /* every verb of it that exists, in the order posted */
+	struct sim_verb *held, **held_end;     /* S3: a fence waits at the head */
+	uint32_t out;                          /* READs and atomics sent and not done */
+	uint64_t seq, executed;                /* verbs posted; the youngest that executed */
+	uint64_t last_arrive;                  /* S1 */
+	uint64_t order_free;                   /* S2 */
+};
+
+/* A compute process. Lives as long as the simulator. */
+struct sim_proc {
+	struct net_sim *sim;
+	struct net *net; /* NULL once closed */
+	unsigned id;
+	uint64_t identity;
+	uint64_t shut; /* by region: the node has shut it out */
+	struct sim_proc *next;
 };
 
 struct sim_node {
@@ -91,13 +121,14 @@ struct sim_node {
 /* On the stack of the sleeping coroutine. */
 struct sim_timer {
 	struct sim_worker *worker;
-	struct nam_co *co;
+	struct nam_co *co; /* NULL: it does not matter any more */
 	bool fired;
 };
 
 /* Somebody's worker. Lives as long as the simulator, because events name it. */
 struct sim_worker {
 	struct net_sim *sim;
+	struct sim_proc *proc;
 	struct net_worker *w; /* NULL once closed */
 	unsigned id;
 	bool touched; /* in the list below */
@@ -111,11 +142,13 @@ struct net_sim {
 	struct nam_rng rng; /* the wire's dice; every worker has its own */
 	struct nam_sched *sched;
 	struct sim_node node[NET_REGIONS]; /* by region */
+	struct sim_proc *proc, **proc_end;
 	struct sim_worker *worker, **worker_end;
+	struct sim_fence *fence;
 	struct sim_qp *qp;
 	struct sim_verb *free;
 	struct sim_slab *slab;
-	unsigned workers;
+	unsigned workers, procs;
 	/*
 	 * Idle hooks are called for workers to which something happened, so that a
 	 * thousand idle ones cost nothing; and for all of them every so often and when
@@ -133,6 +166,13 @@ void net_sim_wire_arrive(struct net_sim *s, struct sim_verb *v);
 void net_sim_wire_execute(struct net_sim *s, struct sim_verb *v);
 void net_sim_wire_done(struct net_sim *s, struct sim_verb *v);
 void net_sim_wire_free(struct net_sim *s);
+uint64_t net_sim_flight_ns(struct net_sim *s);
+/* Both steps of a broken connection (struct sim_qp). The second comes after delay_ns. */
+void net_sim_qp_break(struct net_sim *s, struct sim_qp *qp, uint64_t last, uint64_t delay_ns);
+
+/* sim_fault.c */
+nam_status net_sim_fence(struct net_worker *w, uint64_t identity, struct nam_err *err);
+void net_sim_fault_free(struct net_sim *s);
 
 static inline void
 net_sim_touch(struct sim_worker *sw)

@@ -33,7 +33,7 @@ net_sim_queue_push(struct sim_queue *q, uint64_t at, enum sim_kind kind, void *w
 		q->heap = more;
 		q->cap *= 2;
 	}
-	struct sim_event e = { at, q->made++ << 2 | kind, what };
+	struct sim_event e = { at, q->made++ << SIM_KIND_BITS | kind, what };
 	size_t i = q->n++;
 	while (i > 0) {
 		size_t up = (i - 1) / 4;

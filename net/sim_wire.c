@@ -21,6 +21,7 @@ verb_take(struct net_sim *s)
 		slab->next = s->slab;
 		s->slab = slab;
 		for (unsigned i = SLAB; i-- > 0;) {
+			slab->verb[i].own = NULL;
 			slab->verb[i].next = s->free;
 			s->free = &slab->verb[i];
 		}
@@ -33,6 +34,11 @@ verb_take(struct net_sim *s)
 static void
 verb_give(struct net_sim *s, struct sim_verb *v)
 {
+	struct sim_qp *qp = v->qp;
+	*(v->out_prev != NULL ? &v->out_prev->out_next : &qp->out_first) = v->out_next;
+	*(v->out_next != NULL ? &v->out_next->out_prev : &qp->out_last) = v->out_prev;
+	free(v->own);
+	v->own = NULL;
 	v->next = s->free;
 	s->free = v;
 }
@@ -40,6 +46,9 @@ verb_give(struct net_sim *s, struct sim_verb *v)
 void
 net_sim_wire_free(struct net_sim *s)
 {
+	for (struct sim_slab *slab = s->slab; slab != NULL; slab = slab->next)
+		for (unsigned i = 0; i < SLAB; i++)
+			free(slab->verb[i].own);
 	while (s->slab != NULL) {
 		struct sim_slab *slab = s->slab;
 		s->slab = slab->next;
@@ -54,8 +63,8 @@ later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static inline uint64_t
-flight_ns(struct net_sim *s)
+uint64_t
+net_sim_flight_ns(struct net_sim *s)
 {
 	return s->cfg.latency_ns + nam_rng_below(&s->rng, s->cfg.jitter_ns + 1);
 }
@@ -99,11 +108,17 @@ trace(const struct net_sim *s, const struct sim_verb *v, const char *what)
 
 /* ---- the poster's side ------------------------------------------------------ */
 
+static inline struct net_endpoint *
+qp_endpoint(const struct sim_qp *qp)
+{
+	return qp->worker->w->ep[qp->node->region];
+}
+
 static void
 leave(struct net_sim *s, struct sim_verb *v)
 {
 	struct sim_qp *qp = v->qp;
-	qp->last_arrive = later(qp->last_arrive, s->now + flight_ns(s)); /* S1 */
+	qp->last_arrive = later(qp->last_arrive, s->now + net_sim_flight_ns(s)); /* S1 */
 	if (answers(v->code))
 		qp->out++;
 	net_sim_queue_push(&s->queue, qp->last_arrive, SIM_ARRIVE, v);
@@ -114,16 +129,27 @@ wire_post(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
 {
 	struct sim_qp *qp = ep->priv;
 	struct net_sim *s = qp->worker->sim;
-	struct sim_verb *v = verb_take(s);
 	bool quiet = (op->flags & NET_QUIET) != 0;
+	if (qp->broken) {
+		if (quiet)
+			net_quiet_failed(ep, NAM_GONE);
+		else
+			net_op_done(ep, b, op, NAM_GONE);
+		return;
+	}
+	struct sim_verb *v = verb_take(s);
 	v->qp = qp;
 	v->next = NULL;
+	v->out_next = NULL;
+	v->out_prev = qp->out_last;
+	*(qp->out_last != NULL ? &qp->out_last->out_next : &qp->out_first) = v;
+	qp->out_last = v;
 	v->op = quiet ? NULL : op;
 	v->b = quiet ? NULL : b;
 	v->seq = ++qp->seq;
 	v->code = op->code;
 	v->flags = op->flags;
-	v->torn = false;
+	v->torn = v->orphan = v->dropped = false;
 	v->len = op->len;
 	v->off = net_offset_of(op->at);
 	v->buf = op->buf;
@@ -149,7 +175,7 @@ net_sim_wire_done(struct net_sim *s, struct sim_verb *v)
 	struct sim_qp *qp = v->qp;
 	struct net_op *op = v->op;
 	struct net_batch *b = v->b;
-	if (qp->cut) {
+	if (qp->cut || v->orphan) {
 		verb_give(s, v);
 		return;
 	}
@@ -167,15 +193,93 @@ net_sim_wire_done(struct net_sim *s, struct sim_verb *v)
 			leave(s, h);
 		}
 	}
-	bool lost = net_node_lost(qp->ep->node);
+	struct net_endpoint *ep = qp_endpoint(qp);
+	bool lost = net_node_lost(ep->node);
 	if (op != NULL)
 		op->seen = v->seen;
 	verb_give(s, v);
 	net_sim_touch(qp->worker);
 	if (b != NULL)
-		net_op_done(qp->ep, b, op, lost ? NAM_GONE : NAM_OK);
+		net_op_done(ep, b, op, lost ? NAM_GONE : NAM_OK);
 	else if (lost)
-		net_quiet_failed(qp->ep, NAM_GONE);
+		net_quiet_failed(ep, NAM_GONE);
+}
+
+/* ---- broken connections ------------------------------------------------------- */
+
+/* Its poster is told, or was never to be. What still may execute keeps a payload of its own. */
+static void
+orphan(struct net_sim *s, struct sim_verb *v)
+{
+	struct sim_qp *qp = v->qp;
+	v->op = NULL;
+	v->b = NULL;
+	if (v->dropped) {
+		verb_give(s, v);
+		return;
+	}
+	v->orphan = true;
+	if ((v->code != NET_WRITE && v->code != NET_WRITE_IMM) || v->buf == v->inl || v->len == 0 ||
+	    (qp->deaf && v->seq > qp->last))
+		return;
+	v->own = malloc(v->len);
+	NAM_ASSERT(v->own != NULL);
+	memcpy(v->own, v->buf, v->len);
+	v->buf = v->own;
+}
+
+/* Every verb that is out ends with NAM_GONE. */
+static void
+give_up(struct net_sim *s, struct sim_qp *qp)
+{
+	if (qp->broken || qp->cut)
+		return;
+	struct net_endpoint *ep = qp_endpoint(qp);
+	qp->broken = true;
+	for (struct sim_verb *v = qp->held; v != NULL; v = v->next)
+		v->dropped = true; /* it never left */
+	qp->held = NULL;
+	qp->held_end = &qp->held;
+	net_sim_touch(qp->worker);
+	/* Who is told may post, but nothing is added to the list of a broken one. */
+	for (struct sim_verb *v = qp->out_first, *next; v != NULL; v = next) {
+		next = v->out_next;
+		struct net_batch *b = v->b;
+		struct net_op *op = v->op;
+		if (b == NULL)
+			net_quiet_failed(ep, NAM_GONE);
+		orphan(s, v);
+		if (b != NULL)
+			net_op_done(ep, b, op, NAM_GONE);
+	}
+}
+
+/* One worker's broken connection makes the node lost for its whole process, as everywhere. */
+static void
+tell_poster(struct net_sim *s, struct sim_call *c)
+{
+	struct sim_qp *qp = (struct sim_qp *)(void *)((char *)c - offsetof(struct sim_qp, tell));
+	if (qp->cut || qp->broken)
+		return;
+	net_node_set_lost(qp_endpoint(qp)->node);
+	for (struct sim_qp *q = s->qp; q != NULL; q = q->next)
+		if (q->worker->proc == qp->worker->proc && q->node == qp->node)
+			give_up(s, q);
+}
+
+void
+net_sim_qp_break(struct net_sim *s, struct sim_qp *qp, uint64_t last, uint64_t delay_ns)
+{
+	if (qp->cut)
+		return;
+	if (!qp->deaf || last < qp->last)
+		qp->last = last;
+	qp->deaf = true;
+	if (qp->breaking || qp->broken)
+		return;
+	qp->breaking = true;
+	qp->tell.fn = tell_poster;
+	net_sim_queue_push(&s->queue, s->now + delay_ns, SIM_CALL, &qp->tell);
 }
 
 /* ---- the node's side -------------------------------------------------------- */
@@ -240,12 +344,28 @@ beat(struct net_sim *s, struct sim_node *node)
 	super->beat_wall_us = s->now / 1000;
 }
 
+/* True: the node does not execute it, or no more of it. */
+static bool
+unheard(struct net_sim *s, struct sim_verb *v)
+{
+	struct sim_qp *qp = v->qp;
+	if (!qp->cut && !(qp->deaf && v->seq > qp->last))
+		return false;
+	if (qp->cut || v->orphan || (v->b == NULL && !answers(v->code)))
+		verb_give(s, v);
+	else
+		v->dropped = true;
+	return true;
+}
+
 void
 net_sim_wire_execute(struct net_sim *s, struct sim_verb *v)
 {
 	struct sim_qp *qp = v->qp;
-	if (qp->cut) {
-		verb_give(s, v);
+	if (unheard(s, v))
+		return;
+	if (v->orphan && v->code == NET_READ) {
+		verb_give(s, v); /* into nowhere */
 		return;
 	}
 	if (v->code == NET_READ && v->off < sizeof(struct net_super))
@@ -274,7 +394,7 @@ net_sim_wire_execute(struct net_sim *s, struct sim_verb *v)
 	sim_note(s, v->off ^ (uint64_t)v->code << 56, v->seen);
 	if (s->cfg.trace)
 		trace(s, v, "execute");
-	if (v->b == NULL && !answers(v->code))
+	if (v->orphan || (v->b == NULL && !answers(v->code)))
 		verb_give(s, v); /* nobody waits, no fence counts it */
 	else
 		net_sim_queue_push(&s->queue, v->done_at, SIM_DONE, v);
@@ -285,10 +405,8 @@ net_sim_wire_arrive(struct net_sim *s, struct sim_verb *v)
 {
 	struct sim_qp *qp = v->qp;
 	struct sim_node *node = qp->node;
-	if (qp->cut) {
-		verb_give(s, v);
+	if (unheard(s, v))
 		return;
-	}
 	bool read = v->code == NET_READ, moves = read || !answers(v->code);
 	uint64_t start = later(s->now, node->verb_free);
 	node->verb_free = start + s->cfg.verb_ns;
@@ -317,7 +435,7 @@ net_sim_wire_arrive(struct net_sim *s, struct sim_verb *v)
 	}
 	if (!read)
 		qp->order_free = v->finish + 1; /* S2 */
-	v->done_at = later(carried, v->finish) + flight_ns(s);
+	v->done_at = later(carried, v->finish) + net_sim_flight_ns(s);
 	if (first == s->now)
 		net_sim_wire_execute(s, v);
 	else
@@ -330,15 +448,22 @@ static nam_status
 wire_open(struct net_endpoint *ep, struct nam_err *err)
 {
 	struct sim_worker *sw = ep->w->env_priv;
+	struct net_sim *s = sw->sim;
+	struct sim_node *node = ep->node->priv;
+	if (sw->proc->shut >> node->region & 1)
+		return nam_fail(err, NAM_REFUSED, "%s has shut this process out", ep->node->info.name);
 	struct sim_qp *qp = calloc(1, sizeof *qp);
 	if (qp == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for a queue pair");
+	/* Of the connection that this one replaces nothing executes any more. */
+	for (struct sim_qp *old = s->qp; old != NULL; old = old->next)
+		if (old->worker == sw && old->node == node)
+			net_sim_qp_break(s, old, 0, 0);
 	qp->worker = sw;
-	qp->node = ep->node->priv;
-	qp->ep = ep;
+	qp->node = node;
 	qp->held_end = &qp->held;
-	qp->next = sw->sim->qp;
-	sw->sim->qp = qp;
+	qp->next = s->qp;
+	s->qp = qp;
 	ep->priv = qp;
 	return NAM_OK;
 }
@@ -346,9 +471,17 @@ wire_open(struct net_endpoint *ep, struct nam_err *err)
 static void
 wire_close(struct net_endpoint *ep)
 {
+	((struct sim_qp *)ep->priv)->cut = true;
+}
+
+/* Events deliver completions; this is asked for only where a connection is given up. */
+static int
+wire_poll(struct net_endpoint *ep)
+{
 	struct sim_qp *qp = ep->priv;
-	qp->cut = true;
-	qp->ep = NULL;
+	if (net_node_lost(ep->node))
+		give_up(qp->worker->sim, qp);
+	return 0;
 }
 
 const struct net_provider net_sim_provider = {
@@ -356,4 +489,5 @@ const struct net_provider net_sim_provider = {
 	.open = wire_open,
 	.close = wire_close,
 	.post = wire_post,
+	.poll = wire_poll,
 };
