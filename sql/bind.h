@@ -13,7 +13,7 @@ struct bind_table {
 	bool joined; /* in a join with an alias: only what that does not hide has a name */
 	struct sql_sub *lateral;  /* sub speaks of the tables before it */
 	struct sql_node *sub;     /* derived: the plan that makes its rows, in a narrow batch of its own */
-	struct bind *from;        /* derived: its binder, when sub is its answer as it is */
+	struct bind *from;        /* derived: its binder; sub NULL: it has no operators yet */
 	struct cat_stats **stats; /* per column, read when asked for; NULL: none yet */
 	unsigned base;
 	uint8_t *used;   /* per column */
@@ -50,6 +50,7 @@ struct bind_cond {
 	unsigned ins;
 	unsigned home; /* region of the FROM clause that it filters: see bind_join.c */
 	bool used;
+	bool pushed;  /* into a query in FROM, which asks it for good */
 	bool implied; /* by others: good as a key, but nobody needs to ask it */
 };
 
@@ -81,6 +82,45 @@ struct bind_outer {
 struct bind_srf {
 	struct sql_expr **array, **row;
 	unsigned n, at, sets; /* items; the one that is bound now; how many of them have such a call */
+};
+
+/* A select list as written, stars resolved; and as bound, with what ORDER BY and the like need behind it. */
+struct bind_list {
+	struct ast_target *t;
+	unsigned n, cap;
+};
+struct bind_out {
+	struct sql_expr **e;
+	const struct ast_expr **ast; /* of hidden ones that ORDER BY or DISTINCT ON made */
+	unsigned n, cap;
+};
+
+/* A query, bound, before it has operators. */
+struct bind_query {
+	const struct ast_select *q;
+	struct bind_list l;
+	struct bind_out o;
+	struct sql_expr *having, *limit, *offset;
+	struct sql_sort_key *key; /* ORDER BY, then what DISTINCT ON adds */
+	unsigned *on;             /* DISTINCT ON: columns of o */
+	unsigned keys, ons, shown, rows_at;
+	struct sql_node *source; /* VALUES: its rows */
+	struct bind_set *set;    /* UNION and the like */
+};
+
+/* One query of a UNION or the like. Casts above what is left of it and above itself, lcast, rcast: are there any? */
+struct bind_branch {
+	struct bind *b;
+	const struct ast_set *op;
+	struct sql_expr **le, **re;
+	bool lcast, rcast;
+	struct sql_column *was, *now; /* the answer's columns before it, and with it */
+};
+struct bind_set {
+	struct bind_branch *branch;
+	unsigned branches;
+	const struct sql_column *col;
+	unsigned cols;
 };
 
 struct bind {
@@ -200,6 +240,9 @@ struct ast_expr *sql_bind_ast_column(struct bind *b, unsigned table, unsigned co
 /* bind_from.c: the binder of a query inside of b's, which sees nothing of b's FROM list; and such a query bound. */
 struct bind *sql_bind_child(struct bind *b, int position);
 struct sql_node *sql_bind_child_select(struct bind *b, struct bind *child, const struct ast_select *q);
+/* The same in two steps: bound, then with operators. */
+bool sql_bind_child_query(struct bind *b, struct bind *child, const struct ast_select *q);
+struct sql_node *sql_plan_child(struct bind *b, struct bind *child);
 bool sql_bind_deeper(struct bind *b, unsigned deep, int position);
 /*
  * WITH: b and its children see the names from here on. sql_bind_with_done, when all that may use them is
@@ -219,7 +262,8 @@ bool sql_bind_add_stats(struct bind *b, const struct ast_table *t);
 /* bind_lateral.c: the binder of a query, or of a function's arguments, that sees b's tables so far; when they are bound. */
 struct bind *sql_bind_lateral_child(struct bind *b, int position, struct sql_sub **out);
 bool sql_bind_lateral_done(struct bind *b, struct sql_sub *s, struct sql_node *root, unsigned from);
-/* A FROM item whose rows come from sub: n columns called that (an alias's names go before). */
+/* A FROM item whose rows come from sub (NULL: from the query of `from`): n columns called that (an alias's names go
+ * before). */
 bool sql_bind_add_source(struct bind *b, const struct ast_table *t, struct sql_node *sub,
     const struct sql_column *column, unsigned n);
 
@@ -281,13 +325,17 @@ unsigned *sql_plan_columns(struct bind *b, unsigned *count);
 enum cat_type sql_plan_column_type(const struct bind *b, unsigned index);
 /* The same in two steps, for those who want to change what the select list comes to between them. */
 bool sql_bind_select_begin(struct bind *b, const struct ast_select *q);
-struct sql_node *sql_bind_select_end(struct bind *b, const struct ast_select *q, bool quiet);
-/* bind_set.c: the whole without ORDER BY and LIMIT, and what its columns are. */
+struct sql_node *sql_bind_select_end(struct bind *b, bool quiet);
+/* The second step in two: all is bound, then (plan_select.c) there are operators. More conditions may come between them. */
+bool sql_bind_select_rest(struct bind *b, bool quiet);
+struct sql_node *sql_plan_select(struct bind *b);
 /* WITH RECURSIVE: the last query of q over what the ones before it, and itself, found last. self: as seen by it. */
 struct sql_node *sql_bind_recursive(struct bind *b, const struct ast_cte *c, struct bind_cte *self,
     struct sql_column **column, unsigned *columns);
-struct sql_node *sql_bind_set(
+/* bind_set.c: the whole without ORDER BY and LIMIT, and what its columns are; then its operators. */
+struct bind_set *sql_bind_set(
     struct bind *b, const struct ast_select *q, struct sql_column **column, unsigned *columns);
+struct sql_node *sql_plan_set(struct bind *b, struct bind_set *s);
 /* plan.c: the operators that answer FROM and WHERE. */
 struct sql_node *sql_plan_from(struct bind *b);
 struct sql_node *sql_plan_node(

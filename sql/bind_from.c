@@ -39,29 +39,55 @@ sql_bind_deeper(struct bind *b, unsigned deep, int position)
 	return b->deep < LEVELS_MAX || sql_bind_fail(b, position, "54001", "stack depth limit exceeded");
 }
 
+bool
+sql_bind_child_query(struct bind *b, struct bind *child, const struct ast_select *q)
+{
+	child->nodes = b->nodes;
+	bool ok = sql_bind_select_begin(child, q) && sql_bind_select_rest(child, true);
+	b->nodes = child->nodes;
+	return ok && sql_bind_deeper(b, child->deep, 0);
+}
+
+struct sql_node *
+sql_plan_child(struct bind *b, struct bind *child)
+{
+	child->nodes = b->nodes;
+	struct sql_node *n = sql_plan_select(child);
+	b->nodes = child->nodes;
+	return n != NULL && sql_bind_deeper(b, child->deep, 0) ? n : NULL;
+}
+
 struct sql_node *
 sql_bind_child_select(struct bind *b, struct bind *child, const struct ast_select *q)
 {
-	child->nodes = b->nodes;
-	struct sql_node *n = sql_bind_select(child, q, true);
-	b->nodes = child->nodes;
-	return n != NULL && sql_bind_deeper(b, child->deep, 0) ? n : NULL;
+	return sql_bind_child_query(b, child, q) ? sql_plan_child(b, child) : NULL;
+}
+
+/* LATERAL has its operators at once, for what it needs of the tables before it belongs to them. */
+static bool
+lateral(struct bind *b, const struct ast_table *t)
+{
+	struct sql_sub *s;
+	unsigned from = b->plan->arenas;
+	struct bind *child = sql_bind_lateral_child(b, t->position, &s);
+	struct sql_node *n = child ? sql_bind_child_select(b, child, t->sub) : NULL;
+	if (n == NULL || !sql_bind_add_source(b, t, n, child->column, child->columns))
+		return false;
+	b->table[b->tables - 1].from = child;
+	return sql_bind_lateral_done(b, s, n, from);
 }
 
 bool
 sql_bind_add_derived(struct bind *b, const struct ast_table *t)
 {
-	struct sql_sub *s;
-	unsigned from = b->plan->arenas;
-	struct bind *child =
-	    t->lateral ? sql_bind_lateral_child(b, t->position, &s) : sql_bind_child(b, t->position);
-	if (child == NULL)
-		return false;
-	struct sql_node *n = sql_bind_child_select(b, child, t->sub);
-	if (n == NULL || !sql_bind_add_source(b, t, n, child->column, child->columns))
+	if (t->lateral)
+		return lateral(b, t);
+	struct bind *child = sql_bind_child(b, t->position);
+	if (child == NULL || !sql_bind_child_query(b, child, t->sub) ||
+	    !sql_bind_add_source(b, t, NULL, child->column, child->columns))
 		return false;
 	b->table[b->tables - 1].from = child;
-	return !t->lateral || sql_bind_lateral_done(b, s, n, from);
+	return true;
 }
 
 /* What it is a series of: the first of these that an end of it is. */

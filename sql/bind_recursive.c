@@ -89,7 +89,7 @@ term(struct bind *b, const struct ast_cte *c, const struct ast_select *q, const 
 	for (unsigned i = 0; i < in->columns; i++)
 		if ((e[i] = match(b, c, in, i, self, &left[i])) == NULL)
 			return NULL;
-	struct sql_node *n = sql_bind_select_end(in, q, true);
+	struct sql_node *n = sql_bind_select_end(in, true);
 	b->nodes = in->nodes;
 	if (n == NULL || !sql_bind_deeper(b, in->deep, 0))
 		return NULL;

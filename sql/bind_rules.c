@@ -58,17 +58,18 @@ sql_bind_add_view(struct bind *b, const struct ast_table *t, const struct cat_ta
 	child->cte = NULL;
 	child->up = NULL;
 	b->plan->in_view++;
-	struct sql_node *n = sql_bind_child_select(b, child, st->select);
+	bool ok = sql_bind_child_query(b, child, st->select);
 	b->plan->in_view--;
-	if (n == NULL) {
+	if (!ok) {
 		b->err->position = t->position;
 		return false;
 	}
 	if (child->columns != view->columns)
 		return sql_bind_fail(
 		    b, t->position, "0A000", "view \"%s\" does not fit its tables any more", view->name);
-	if (!sql_bind_add_source(b, as, n, child->column, child->columns))
+	if (!sql_bind_add_source(b, as, NULL, child->column, child->columns))
 		return false;
+	b->table[b->tables - 1].from = child;
 	b->table[b->tables - 1].view = true;
 	return true;
 }

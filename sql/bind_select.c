@@ -1,19 +1,13 @@
-/* bind_select.c -- SELECT and VALUES: stars, joins, groups, order, limits; and the operators above FROM. */
+/* bind_select.c -- SELECT and VALUES: stars, joins, groups, order, limits. */
 #include "bind.h"
-#include "selectivity.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 /* ---- the select list ---------------------------------------------------------------- */
 
-struct list {
-	struct ast_target *t;
-	unsigned n, cap;
-};
-
 static bool
-push(struct bind *b, struct list *l, struct ast_expr *e, const char *name)
+push(struct bind *b, struct bind_list *l, struct ast_expr *e, const char *name)
 {
 	if (e == NULL)
 		return false;
@@ -35,7 +29,7 @@ push(struct bind *b, struct list *l, struct ast_expr *e, const char *name)
 }
 
 static bool
-push_table(struct bind *b, struct list *l, unsigned k, bool all, int position)
+push_table(struct bind *b, struct bind_list *l, unsigned k, bool all, int position)
 {
 	for (unsigned c = 0; c < b->table[k].tab->columns; c++)
 		if ((all || !b->table[k].hidden[c]) && !push(b, l, sql_bind_ast_column(b, k, c, position),
@@ -45,7 +39,7 @@ push_table(struct bind *b, struct list *l, unsigned k, bool all, int position)
 }
 
 static bool
-push_refs(struct bind *b, struct list *l, const struct bind_ref *ref, unsigned n, int position)
+push_refs(struct bind *b, struct bind_list *l, const struct bind_ref *ref, unsigned n, int position)
 {
 	for (unsigned k = 0; k < n; k++) {
 		struct ast_expr *e = sql_bind_ast_column(b, ref[k].table, ref[k].column, position);
@@ -56,7 +50,7 @@ push_refs(struct bind *b, struct list *l, const struct bind_ref *ref, unsigned n
 }
 
 static bool
-push_star(struct bind *b, struct list *l, int position)
+push_star(struct bind *b, struct bind_list *l, int position)
 {
 	if (b->tables == 0)
 		return sql_bind_fail(b, position, "42601", "SELECT * with no tables specified is not valid");
@@ -123,7 +117,7 @@ name_of(const struct ast_expr *e)
 }
 
 static bool
-select_list(struct bind *b, const struct ast_select *q, struct list *l)
+select_list(struct bind *b, const struct ast_select *q, struct bind_list *l)
 {
 	for (unsigned i = 0; i < q->targets; i++) {
 		const struct ast_target *t = &q->target[i];
@@ -261,7 +255,7 @@ depend_sub(struct bind *b, const struct ast_select *q, uint64_t tables)
 }
 
 static bool
-add_dependent(struct bind *b, const struct ast_select *q, const struct list *l, const unsigned *leaf)
+add_dependent(struct bind *b, const struct ast_select *q, const struct bind_list *l, const unsigned *leaf)
 {
 	uint64_t tables = 0;
 	for (unsigned k = 0; k < b->tables; k++) {
@@ -293,7 +287,7 @@ add_dependent(struct bind *b, const struct ast_select *q, const struct list *l, 
 }
 
 static bool
-groups(struct bind *b, const struct ast_select *q, const struct list *l, unsigned *leaf)
+groups(struct bind *b, const struct ast_select *q, const struct bind_list *l, unsigned *leaf)
 {
 	b->no_agg = "GROUP BY";
 	for (unsigned i = 0; i < q->groups; i++) {
@@ -327,14 +321,8 @@ groups(struct bind *b, const struct ast_select *q, const struct list *l, unsigne
 
 /* ---- putting it together ---------------------------------------------------------------- */
 
-struct out {
-	struct sql_expr **e;         /* project list, hidden ones behind */
-	const struct ast_expr **ast; /* of hidden ones that ORDER BY or DISTINCT ON made */
-	unsigned n, cap;
-};
-
 static bool
-out_push(struct bind *b, struct out *o, struct sql_expr *e)
+out_push(struct bind *b, struct bind_out *o, struct sql_expr *e)
 {
 	if (o->n == o->cap) {
 		unsigned cap = o->cap ? o->cap * 2 : 16;
@@ -378,7 +366,7 @@ sql_bind_ordered(struct bind *b, enum cat_type t, const char *what, int position
 
 /* The column of the projection that an item of ORDER BY or DISTINCT ON is; maybe a new, hidden one. */
 static bool
-sort_column(struct bind *b, const struct ast_select *q, const struct list *l, struct out *o,
+sort_column(struct bind *b, const struct ast_select *q, const struct bind_list *l, struct bind_out *o,
     const struct ast_expr *e, const char *what, unsigned *col)
 {
 	*col = UINT32_MAX;
@@ -439,7 +427,7 @@ sort_column(struct bind *b, const struct ast_select *q, const struct list *l, st
 }
 
 static bool
-order_by(struct bind *b, const struct ast_select *q, const struct list *l, struct out *o,
+order_by(struct bind *b, const struct ast_select *q, const struct bind_list *l, struct bind_out *o,
     struct sql_sort_key *keys)
 {
 	b->no_agg = "ORDER BY";
@@ -458,7 +446,7 @@ order_by(struct bind *b, const struct ast_select *q, const struct list *l, struc
 
 /* DISTINCT ON: its columns come first in the order, so rows alike in them come one after the other. */
 static bool
-distinct_on(struct bind *b, const struct ast_select *q, const struct list *l, struct out *o,
+distinct_on(struct bind *b, const struct ast_select *q, const struct bind_list *l, struct bind_out *o,
     struct sql_sort_key *keys, unsigned *orders, unsigned **on, unsigned *ons)
 {
 	b->no_agg = "DISTINCT ON";
@@ -528,7 +516,7 @@ row_count(struct bind *b, const struct ast_expr *e, const char *what)
 }
 
 static bool
-answer_columns(struct bind *b, const struct list *l, const struct out *o, bool quiet)
+answer_columns(struct bind *b, const struct bind_list *l, const struct bind_out *o, bool quiet)
 {
 	b->columns = l->n;
 	if ((b->column = sql_bind_take(b, l->n * sizeof *b->column)) == NULL)
@@ -547,7 +535,7 @@ answer_columns(struct bind *b, const struct list *l, const struct out *o, bool q
 }
 
 static struct sql_node *
-values(struct bind *b, const struct ast_select *q, struct list *l, struct out *o)
+values(struct bind *b, const struct ast_select *q, struct bind_list *l, struct bind_out *o)
 {
 	struct sql_expr **e = sql_bind_take(b, (size_t)q->rows * q->cols * sizeof *e);
 	struct sql_expr **col = sql_bind_take(b, q->rows * sizeof *col);
@@ -587,38 +575,6 @@ values(struct bind *b, const struct ast_select *q, struct list *l, struct out *o
 	return n;
 }
 
-static struct sql_node *
-aggregated(struct bind *b, struct sql_node *child, struct sql_expr *having)
-{
-	/* Only the group keys somebody uses above are wanted, but all are compared. */
-	struct sql_node *n = sql_plan_node(b, SQL_NODE_AGG, child, b->groups + b->aggs);
-	if (n == NULL)
-		return NULL;
-	n->key = b->group_key;
-	n->keys = b->groups;
-	n->agg = b->agg;
-	n->aggs = b->aggs;
-	n->filter = having;
-	n->est_rows = sql_sel_groups(b, b->group_key, b->groups, child->est_rows);
-	return n;
-}
-
-static struct sql_node *
-distinct(struct bind *b, struct sql_node *child, const struct out *o)
-{
-	struct sql_node *n = sql_plan_node(b, SQL_NODE_AGG, child, o->n);
-	if (n == NULL || (n->key = sql_bind_take(b, o->n * sizeof *n->key)) == NULL)
-		return NULL;
-	for (unsigned i = 0; i < o->n; i++)
-		if (!sql_bind_ordered(b, o->e[i]->type, "equality", o->e[i]->position) ||
-		    (n->key[i] = sql_expr_column(b->a, i, o->e[i]->type, o->e[i]->typmod, 0)) == NULL)
-			return NULL;
-	n->keys = o->n;
-	n->est_rows = b->grouped || b->tables == 0 ? child->est_rows / 4 + 1
-						   : sql_sel_groups(b, o->e, o->n, child->est_rows);
-	return n;
-}
-
 static bool
 is_grouped(struct bind *b, const struct ast_select *q)
 {
@@ -636,30 +592,23 @@ is_grouped(struct bind *b, const struct ast_select *q)
 	return false;
 }
 
-/* A query between its two steps. */
-struct bind_query {
-	struct list l;
-	struct out o;
-	struct sql_expr *having;
-	struct sql_node *source; /* of VALUES and set operations: the rows as they are */
-};
-
-static struct sql_node *
-set(struct bind *b, const struct ast_select *q, struct list *l, struct out *o)
+static bool
+set(struct bind *b, const struct ast_select *q, struct bind_query *w)
 {
 	struct sql_column *col;
 	unsigned n;
-	struct sql_node *source = sql_bind_set(b, q, &col, &n);
-	for (unsigned i = 0; source != NULL && i < n; i++) {
+	if ((w->set = sql_bind_set(b, q, &col, &n)) == NULL)
+		return false;
+	for (unsigned i = 0; i < n; i++) {
 		struct ast_expr *name = sql_bind_take(b, sizeof *name);
 		struct sql_expr *x = sql_expr_column(b->a, i, col[i].type, col[i].typmod, 0);
 		if (name == NULL || x == NULL)
-			return NULL;
+			return false;
 		*name = (struct ast_expr){ .kind = AST_DEFAULT, .text = col[i].name, .i = i };
-		if (!push(b, l, name, name->text) || !out_push(b, o, x))
-			return NULL;
+		if (!push(b, &w->l, name, name->text) || !out_push(b, &w->o, x))
+			return false;
 	}
-	return source;
+	return true;
 }
 
 bool
@@ -669,8 +618,9 @@ sql_bind_select_begin(struct bind *b, const struct ast_select *q)
 	if (w == NULL || !sql_bind_with(b, q->with))
 		return false;
 	b->query = w;
+	w->q = q;
 	if (q->sets > 0) {
-		if ((w->source = set(b, q, &w->l, &w->o)) == NULL)
+		if (!set(b, q, w))
 			return false;
 	} else if (q->rows > 0) {
 		if ((w->source = values(b, q, &w->l, &w->o)) == NULL)
@@ -725,130 +675,51 @@ sql_bind_select_begin(struct bind *b, const struct ast_select *q)
 	return true;
 }
 
-/* Rows that LIMIT and OFFSET leave, when they are constants. */
-static double
-limited(double rows, const struct sql_expr *limit, const struct sql_expr *offset)
+bool
+sql_bind_select_rest(struct bind *b, bool quiet)
 {
-	if (offset != NULL && offset->kind == SQL_CONST && !offset->value.null && offset->value.v.i > 0)
-		rows -= (double)offset->value.v.i;
-	if (limit != NULL && limit->kind == SQL_CONST && !limit->value.null &&
-	    rows > (double)limit->value.v.i)
-		rows = (double)limit->value.v.i;
-	return rows > 1 ? rows : 1;
+	struct bind_query *w = b->query;
+	const struct ast_select *q = w->q;
+	struct bind_out *o = &w->o;
+	if ((w->key = sql_bind_take(b, ((size_t)q->orders + q->ons) * sizeof *w->key)) == NULL)
+		return false;
+	for (unsigned i = 0; i < o->n; i++)
+		if (o->e[i]->type == CAT_UNKNOWN && (o->e[i] = settled(b, o->e[i])) == NULL)
+			return false;
+	if (!answer_columns(b, &w->l, o, quiet))
+		return false;
+	w->shown = o->n;
+	if (!order_by(b, q, &w->l, o, w->key) || !sql_bind_window_defs(b, q))
+		return false;
+	if ((q->limit && q->limit->kind != AST_NULL &&
+		(w->limit = row_count(b, q->limit, "LIMIT")) == NULL) ||
+	    (q->offset && (w->offset = row_count(b, q->offset, "OFFSET")) == NULL))
+		return false;
+	w->keys = q->orders;
+	if (q->ons > 0 && !distinct_on(b, q, &w->l, o, w->key, &w->keys, &w->on, &w->ons))
+		return false;
+	for (unsigned i = 0; q->distinct && i < o->n; i++)
+		if (!sql_bind_ordered(b, o->e[i]->type, "equality", o->e[i]->position))
+			return false;
+	w->rows_at = o->n;
+	if (w->source == NULL && w->set == NULL && !sql_bind_locks(b, q))
+		return false;
+	for (unsigned i = b->lock_from; i != 0 && i < b->width; i++) {
+		struct sql_expr *row = sql_expr_column(b->a, i, CAT_INT8, -1, 0);
+		if (row == NULL || !out_push(b, o, row))
+			return false;
+	}
+	return true;
 }
 
 struct sql_node *
-sql_bind_select_end(struct bind *b, const struct ast_select *q, bool quiet)
+sql_bind_select_end(struct bind *b, bool quiet)
 {
-	struct list l = b->query->l;
-	struct out o = b->query->o;
-	struct sql_expr *having = b->query->having, *limit = NULL, *offset = NULL;
-	struct sql_sort_key *keys = sql_bind_take(b, ((size_t)q->orders + q->ons) * sizeof *keys);
-	struct sql_node *n, *source = b->query->source;
-	if (keys == NULL)
-		return NULL;
-	for (unsigned i = 0; i < o.n; i++)
-		if (o.e[i]->type == CAT_UNKNOWN && (o.e[i] = settled(b, o.e[i])) == NULL)
-			return NULL;
-	if (!answer_columns(b, &l, &o, quiet))
-		return NULL;
-	unsigned shown = o.n;
-	if (!order_by(b, q, &l, &o, keys) || !sql_bind_window_defs(b, q))
-		return NULL;
-	if ((q->limit && q->limit->kind != AST_NULL && (limit = row_count(b, q->limit, "LIMIT")) == NULL) ||
-	    (q->offset && (offset = row_count(b, q->offset, "OFFSET")) == NULL))
-		return NULL;
-	unsigned orders = q->orders, *on = NULL, ons = 0;
-	if (q->ons > 0 && !distinct_on(b, q, &l, &o, keys, &orders, &on, &ons))
-		return NULL;
-	unsigned rows_at = o.n;
-	if (source == NULL && !sql_bind_locks(b, q))
-		return NULL;
-	for (unsigned i = b->lock_from; i != 0 && i < b->width; i++) {
-		struct sql_expr *row = sql_expr_column(b->a, i, CAT_INT8, -1, 0);
-		if (row == NULL || !out_push(b, &o, row))
-			return NULL;
-	}
-	if (source != NULL) {
-		n = source;
-	} else {
-		if ((n = sql_plan_from(b)) == NULL)
-			return NULL;
-		if (b->grouped &&
-		    ((n = sql_bind_gset_node(b, n)) == NULL || (n = aggregated(b, n, having)) == NULL))
-			return NULL;
-		if ((n = sql_bind_window_node(b, n)) == NULL)
-			return NULL;
-		struct sql_node *p = sql_plan_node(b, SQL_NODE_PROJECT, n, o.n);
-		if (p == NULL)
-			return NULL;
-		p->e = o.e;
-		p->es = o.n;
-		p->est_rows = n->est_rows;
-		if ((n = sql_bind_srf_node(b, p)) == NULL)
-			return NULL;
-	}
-	if (q->distinct && (n = distinct(b, n, &o)) == NULL)
-		return NULL;
-	if (orders > 0) {
-		struct sql_node *s = sql_plan_node(b, SQL_NODE_SORT, n, o.n);
-		if (s == NULL || (s->types = sql_bind_take(b, o.n * sizeof *s->types)) == NULL)
-			return NULL;
-		for (unsigned i = 0; i < o.n; i++)
-			s->types[i] = o.e[i]->type;
-		s->width = o.n;
-		s->order = keys;
-		s->orders = orders;
-		s->limit = ons || b->lock_from || q->ties ? NULL : limit;
-		s->offset = ons || b->lock_from || q->ties ? NULL : offset;
-		s->est_rows = s->limit ? limited(n->est_rows, limit, NULL) : n->est_rows;
-		n = s;
-	}
-	if (ons > 0) {
-		struct sql_node *u = sql_plan_node(b, SQL_NODE_UNIQUE, n, n->out.cols);
-		if (u == NULL || (u->types = sql_bind_take(b, ons * sizeof *u->types)) == NULL)
-			return NULL;
-		u->pass = on;
-		u->passes = ons;
-		for (unsigned i = 0; i < ons; i++)
-			u->types[i] = o.e[on[i]]->type;
-		u->est_rows = n->est_rows / 4 + 1;
-		n = u;
-	}
-	if (b->lock_from != 0) {
-		/* Only rows that come out are locked, and all of them before the first does. */
-		if ((n = sql_bind_lock_node(b, q, n, rows_at)) == NULL ||
-		    (n->types = sql_bind_take(b, o.n * sizeof *n->types)) == NULL)
-			return NULL;
-		for (unsigned i = 0; i < o.n; i++)
-			n->types[i] = o.e[i]->type;
-		n->width = o.n;
-		n->limit = limit;
-		n->offset = offset;
-	} else if (limit != NULL || offset != NULL) {
-		struct sql_node *m = sql_plan_node(b, SQL_NODE_LIMIT, n, n->out.cols);
-		if (m == NULL)
-			return NULL;
-		m->limit = limit;
-		m->offset = offset;
-		if ((m->ties = q->ties) &&
-		    ((m->pass = sql_bind_take(b, orders * sizeof *m->pass)) == NULL ||
-			(m->held = sql_bind_take(b, orders * sizeof *m->held)) == NULL))
-			return NULL;
-		for (; m->ties && m->passes < orders; m->passes++)
-			m->pass[m->passes] = keys[m->passes].col;
-		m->est_rows = limited(n->est_rows, limit, offset);
-		n = m;
-	}
-	if (shown < n->out.cols)
-		n->out.cols = shown; /* hidden sort keys stay behind */
-	if (b->unnest && source == NULL && !sql_bind_sub_set(b, q, o.e, l.n))
-		return NULL;
-	return sql_bind_with_done(b, q->with, n) ? n : NULL;
+	return sql_bind_select_rest(b, quiet) ? sql_plan_select(b) : NULL;
 }
 
 struct sql_node *
 sql_bind_select(struct bind *b, const struct ast_select *q, bool quiet)
 {
-	return sql_bind_select_begin(b, q) ? sql_bind_select_end(b, q, quiet) : NULL;
+	return sql_bind_select_begin(b, q) ? sql_bind_select_end(b, quiet) : NULL;
 }

@@ -12,7 +12,7 @@ struct so_far {
 	struct sql_node **kid; /* to be put one after the other */
 	unsigned kids;
 	bool distinct; /* and then each row once */
-	struct sql_column *col;
+	const struct sql_column *col;
 	unsigned cols;
 };
 
@@ -79,13 +79,13 @@ begin(struct bind *b, const struct ast_select *q)
 	return ok ? c : NULL;
 }
 
-static struct sql_node *
-end(struct bind *b, struct bind *c, const struct ast_select *q)
+static bool
+rest(struct bind *b, struct bind *c)
 {
 	c->nodes = b->nodes;
-	struct sql_node *n = sql_bind_select_end(c, q, true);
+	bool ok = sql_bind_select_rest(c, true);
 	b->nodes = c->nodes;
-	return n != NULL && sql_bind_deeper(b, c->deep, 0) ? n : NULL;
+	return ok && sql_bind_deeper(b, c->deep, 0);
 }
 
 /*
@@ -93,36 +93,37 @@ end(struct bind *b, struct bind *c, const struct ast_select *q)
  * expression is cast above its query (*cast: is that so?).
  */
 static bool
-match(struct bind *b, struct so_far *s, struct bind *left, struct bind *right, unsigned i, const char *what,
-    struct sql_expr **le, struct sql_expr **re, bool *lcast, bool *rcast)
+match(struct bind *b, struct sql_column *col, struct bind *left, struct bind_branch *r, unsigned i,
+    const char *what)
 {
-	struct sql_expr *l = left ? left->output[i] : NULL, *r = right->output[i];
+	struct bind *right = r->b;
+	struct sql_expr *l = left ? left->output[i] : NULL, *x = right->output[i];
 	int at = l ? l->position : 0;
-	enum cat_type lt = l ? l->type : s->col[i].type, rt = r->type;
-	int32_t ltm = l ? l->typmod : s->col[i].typmod;
+	enum cat_type lt = l ? l->type : col[i].type, rt = x->type;
+	int32_t ltm = l ? l->typmod : col[i].typmod;
 	if (l != NULL)
 		sql_bind_fix_param(b, l, rt == CAT_UNKNOWN ? CAT_TEXT : rt);
-	sql_bind_fix_param(b, r, lt == CAT_UNKNOWN ? CAT_TEXT : lt);
+	sql_bind_fix_param(b, x, lt == CAT_UNKNOWN ? CAT_TEXT : lt);
 	lt = l ? l->type : lt;
-	rt = r->type;
-	struct sql_expr *pair[2] = { l, r };
+	rt = x->type;
+	struct sql_expr *pair[2] = { l, x };
 	if (lt != CAT_UNKNOWN)
 		pair[0] = sql_expr_column(b->a, i, lt, ltm, at);
 	if (rt != CAT_UNKNOWN)
-		pair[1] = sql_expr_column(b->a, i, rt, r->typmod, r->position);
+		pair[1] = sql_expr_column(b->a, i, rt, x->typmod, x->position);
 	if (pair[0] == NULL || pair[1] == NULL || !sql_expr_unify(b->a, pair, 2, what, b->err))
 		return false;
-	s->col[i].type = pair[0]->type;
-	s->col[i].typmod = lt == rt && lt != CAT_UNKNOWN && ltm == r->typmod ? ltm : -1;
+	col[i].type = pair[0]->type;
+	col[i].typmod = lt == rt && lt != CAT_UNKNOWN && ltm == x->typmod ? ltm : -1;
 	if (lt == CAT_UNKNOWN)
 		left->output[i] = pair[0];
 	if (rt == CAT_UNKNOWN)
 		right->output[i] = pair[1];
-	*lcast |= lt != CAT_UNKNOWN && pair[0]->kind != SQL_COLUMN;
-	*rcast |= rt != CAT_UNKNOWN && pair[1]->kind != SQL_COLUMN;
-	le[i] = lt != CAT_UNKNOWN ? pair[0] : sql_expr_column(b->a, i, pair[0]->type, -1, 0);
-	re[i] = rt != CAT_UNKNOWN ? pair[1] : sql_expr_column(b->a, i, pair[1]->type, -1, 0);
-	return le[i] != NULL && re[i] != NULL;
+	r->lcast |= lt != CAT_UNKNOWN && pair[0]->kind != SQL_COLUMN;
+	r->rcast |= rt != CAT_UNKNOWN && pair[1]->kind != SQL_COLUMN;
+	r->le[i] = lt != CAT_UNKNOWN ? pair[0] : sql_expr_column(b->a, i, pair[0]->type, -1, 0);
+	r->re[i] = rt != CAT_UNKNOWN ? pair[1] : sql_expr_column(b->a, i, pair[1]->type, -1, 0);
+	return r->le[i] != NULL && r->re[i] != NULL;
 }
 
 static bool
@@ -154,56 +155,79 @@ combine(struct bind *b, struct so_far *s, const struct ast_set *op, struct sql_n
 	return true;
 }
 
-struct sql_node *
+struct bind_set *
 sql_bind_set(struct bind *b, const struct ast_select *q, struct sql_column **column, unsigned *columns)
 {
-	struct so_far s = { .kid = sql_bind_take(b, q->sets * sizeof *s.kid) };
+	struct bind_set *s = sql_bind_take(b, sizeof *s);
 	struct bind *first = begin(b, q->set[0].q);
-	if (s.kid == NULL || first == NULL)
+	if (s == NULL || first == NULL || (s->branch = sql_bind_take(b, q->sets * sizeof *s->branch)) == NULL)
 		return NULL;
-	s.cols = first->columns;
-	if ((s.col = sql_bind_take(b, s.cols * sizeof *s.col)) == NULL)
+	s->cols = first->columns;
+	s->branches = q->sets;
+	s->branch[0].b = first;
+	struct sql_column *col = sql_bind_take(b, s->cols * sizeof *col);
+	if (col == NULL)
 		return NULL;
 	for (unsigned k = 1; k < q->sets; k++) {
 		const struct ast_set *op = &q->set[k];
-		struct bind *next = begin(b, op->q);
+		struct bind_branch *r = &s->branch[k];
+		struct bind *next = r->b = begin(b, op->q);
 		if (next == NULL)
 			return NULL;
-		if (next->columns != s.cols) {
+		if (next->columns != s->cols) {
 			sql_bind_fail(b, next->columns > 0 ? next->output[0]->position : 0, "42601",
 			    "each %s query must have the same number of columns", name_of(op->op));
 			return NULL;
 		}
-		struct sql_expr **le = sql_bind_take(b, s.cols * sizeof *le);
-		struct sql_expr **re = sql_bind_take(b, s.cols * sizeof *re);
-		struct sql_column *was = sql_bind_take(b, s.cols * sizeof *was), *now = s.col;
-		bool lcast = false, rcast = false;
-		if (le == NULL || re == NULL || was == NULL)
+		r->op = op;
+		r->le = sql_bind_take(b, s->cols * sizeof *r->le);
+		r->re = sql_bind_take(b, s->cols * sizeof *r->re);
+		r->was = sql_bind_take(b, s->cols * sizeof *r->was);
+		r->now = sql_bind_take(b, s->cols * sizeof *r->now);
+		if (r->le == NULL || r->re == NULL || r->was == NULL || r->now == NULL)
 			return NULL;
-		memcpy(was, now, s.cols * sizeof *was);
-		for (unsigned i = 0; i < s.cols; i++)
-			if (!match(b, &s, k == 1 ? first : NULL, next, i, name_of(op->op), le, re, &lcast,
-				&rcast))
+		memcpy(r->was, col, s->cols * sizeof *col);
+		for (unsigned i = 0; i < s->cols; i++)
+			if (!match(b, col, k == 1 ? first : NULL, r, i, name_of(op->op)))
 				return NULL;
 		if (k == 1) {
-			if ((s.kid[s.kids++] = end(b, first, q->set[0].q)) == NULL)
+			if (!rest(b, first))
 				return NULL;
-			for (unsigned i = 0; i < s.cols; i++)
-				memcpy(s.col[i].name, first->column[i].name, sizeof s.col[i].name);
+			for (unsigned i = 0; i < s->cols; i++)
+				memcpy(col[i].name, first->column[i].name, sizeof col[i].name);
 		}
-		struct sql_node *right = end(b, next, op->q);
-		if (right == NULL || (rcast && (right = project(b, right, re, s.cols)) == NULL))
-			return NULL;
-		if (lcast) {
-			s.col = was; /* below the casts rows are as they were */
-			if (whole(b, &s) == NULL || (s.kid[0] = project(b, s.kid[0], le, s.cols)) == NULL)
-				return NULL;
-			s.col = now;
-		}
-		if (!combine(b, &s, op, right))
+		memcpy(r->now, col, s->cols * sizeof *col);
+		if (!rest(b, next))
 			return NULL;
 	}
-	*column = s.col;
-	*columns = s.cols;
+	s->col = *column = col;
+	*columns = s->cols;
+	return s;
+}
+
+struct sql_node *
+sql_plan_set(struct bind *b, struct bind_set *set)
+{
+	struct so_far s = { .kid = sql_bind_take(b, set->branches * sizeof *s.kid), .cols = set->cols };
+	if (s.kid == NULL)
+		return NULL;
+	for (unsigned k = 0; k < set->branches; k++) {
+		const struct bind_branch *r = &set->branch[k];
+		struct sql_node *right = sql_plan_child(b, r->b);
+		if (right == NULL || (r->rcast && (right = project(b, right, r->re, s.cols)) == NULL))
+			return NULL;
+		if (k == 0) {
+			s.kid[s.kids++] = right;
+			continue;
+		}
+		if (r->lcast) {
+			s.col = r->was; /* below the casts rows are as they were */
+			if (whole(b, &s) == NULL || (s.kid[0] = project(b, s.kid[0], r->le, s.cols)) == NULL)
+				return NULL;
+		}
+		s.col = r->now;
+		if (!combine(b, &s, r->op, right))
+			return NULL;
+	}
 	return whole(b, &s);
 }

@@ -202,7 +202,7 @@ sql_bind_sub_set(struct bind *b, const struct ast_select *q, struct sql_expr **o
 	unsigned found = 0, keys = 0;
 	for (unsigned i = 0; i < b->conds; i++) {
 		struct bind_cond *c = &b->cond[i];
-		c->used = false;
+		c->used = c->pushed;
 		if (!is_tie(c))
 			continue;
 		found += ties_in(s, c->l, seen) + ties_in(s, c->r, seen);
@@ -212,7 +212,7 @@ sql_bind_sub_set(struct bind *b, const struct ast_select *q, struct sql_expr **o
 	if (found < s->ties)
 		return true;
 	for (unsigned i = 0; i < b->conds; i++)
-		b->cond[i].used = is_tie(&b->cond[i]);
+		b->cond[i].used = b->cond[i].pushed || is_tie(&b->cond[i]);
 	if (s->kind == AST_SUB_EXISTS)
 		n = 0;
 	if ((s->set = all_rows(b, out, n, key, keys)) == NULL ||

@@ -412,6 +412,6 @@ sql_explain_condition(
 		if (n->filter == NULL)
 			return NULL;
 		expr(&at, n, n->filter);
-		return "Filter";
+		return n->kind == SQL_NODE_ONE ? "One-Time Filter" : "Filter";
 	}
 }

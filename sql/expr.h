@@ -101,6 +101,15 @@ bool sql_expr_unify(
 /* A literal nobody has typed becomes text (select-list rule). Returns e or a cast of it. */
 struct sql_expr *sql_expr_settle(struct nam_arena *a, struct sql_expr *e, struct cat_err *err);
 
+/* expr_put.c: e with with[0..n) in place of columns base..base+n-1, of the same types. NULL: no memory. */
+struct sql_expr *sql_expr_put(
+    struct nam_arena *a, struct sql_expr *e, unsigned base, unsigned n, struct sql_expr *const *with);
+/* Has it a subquery? A function that answers otherwise from row to row, or does something? */
+bool sql_expr_has_sub(const struct sql_expr *e);
+bool sql_expr_volatile(const struct sql_expr *e);
+/* A condition that cannot fail, and does not tell apart what = calls equal? */
+bool sql_expr_harmless(const struct sql_expr *e);
+
 /* ---- evaluation ------------------------------------------------------------ */
 
 /* Rows sel[0..n) of a batch (sel NULL: rows 0..n-1). */

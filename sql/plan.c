@@ -231,7 +231,9 @@ sql_plan_push_down(struct bind *b, struct sql_node *n, uint64_t tables, bool fir
 static struct sql_node *
 derived(struct bind *b, unsigned k, bool first)
 {
-	const struct bind_table *t = &b->table[k];
+	struct bind_table *t = &b->table[k];
+	if (t->sub == NULL && (!sql_plan_push_into(b, k) || (t->sub = sql_plan_child(b, t->from)) == NULL))
+		return NULL;
 	struct sql_node *n = sql_plan_node(b, SQL_NODE_DERIVED, t->sub, b->width);
 	if (n == NULL || !sql_plan_access(b, n, k))
 		return NULL;
@@ -254,7 +256,7 @@ static struct sql_node *
 base_of(struct bind *b, unsigned k, bool first)
 {
 	unsigned probes, each;
-	if (b->table[k].sub != NULL)
+	if (b->table[k].sub != NULL || b->table[k].from != NULL)
 		return derived(b, k, first);
 	struct sql_expr **key = sql_plan_full_key(b, k, 0, &probes, &each);
 	struct sql_node *n = sql_plan_node(b, key ? SQL_NODE_GET : SQL_NODE_SCAN, NULL, b->width);
@@ -358,6 +360,18 @@ sql_plan_region(struct bind *b, unsigned first, unsigned end, uint64_t *have)
 	return sql_plan_order(b, item, items, have);
 }
 
+/* Is it known that WHERE is true of no row? */
+static bool
+never(const struct bind *b)
+{
+	bool is = false;
+	for (unsigned i = 0; i < b->conds && !is; i++) {
+		const struct sql_expr *e = b->cond[i].e;
+		is = b->cond[i].home == 0 && e->kind == SQL_CONST && (e->value.null || e->value.v.i == 0);
+	}
+	return is;
+}
+
 struct sql_node *
 sql_plan_from(struct bind *b)
 {
@@ -366,6 +380,11 @@ sql_plan_from(struct bind *b)
 	b->home = 0;
 	if (b->tables == 0) {
 		if ((n = sql_plan_node(b, SQL_NODE_ONE, NULL, 0)) == NULL)
+			return NULL;
+		return sql_plan_push_down(b, n, 0, true) ? n : NULL;
+	}
+	if (never(b)) {
+		if ((n = sql_plan_node(b, SQL_NODE_ONE, NULL, b->width)) == NULL)
 			return NULL;
 		return sql_plan_push_down(b, n, 0, true) ? n : NULL;
 	}

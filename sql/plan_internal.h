@@ -55,6 +55,8 @@ struct sql_node *sql_plan_outer(struct bind *b, unsigned outer, bool first, uint
 
 /* What is kept of a join's other side: its columns, and keys that are none of them. */
 bool sql_plan_place_keys(struct bind *b, struct sql_node *n);
+/* plan_push.c: open conditions on table k alone, a query without operators yet, that it may ask itself: now it does. */
+bool sql_plan_push_into(struct bind *b, unsigned k);
 /* plan_share.c: joins of a FROM list that would keep the same rows. */
 bool sql_plan_share(struct bind *b, struct sql_node *n);
 /* plan_narrow.c: the last step, when all of a plan is there. */

@@ -40,6 +40,8 @@ sql_sel_rows(struct bind *b, unsigned k)
 	double rows;
 	if (t->sub != NULL)
 		return t->sub->est_rows;
+	if (t->from != NULL)
+		return ROWS_GUESS;
 	for (unsigned i = 0; i < b->in->hints; i++)
 		if (b->in->hint[i].table == t->tab->store.id)
 			return (double)b->in->hint[i].rows + 1;
@@ -550,22 +552,55 @@ sql_sel_join(struct bind *b, const struct sql_expr *l, const struct sql_expr *r)
 	return clamp(nulls / fmax(n, 1));
 }
 
+/* Does e speak of that column, and of no other? */
+static bool
+speaks_of_only(const struct sql_expr *e, unsigned index, bool *any)
+{
+	if (e->kind == SQL_COLUMN) {
+		*any = true;
+		return e->index == index;
+	}
+	for (unsigned k = 0; k < e->nargs; k++)
+		if (!speaks_of_only(e->args[k], index, any))
+			return false;
+	return true;
+}
+
+/* Of a column's values, the share that conditions on it alone leave. */
+static double
+left_of(struct bind *b, unsigned index)
+{
+	double share = 1;
+	for (unsigned i = 0; i < b->conds; i++) {
+		bool any = false;
+		if (speaks_of_only(b->cond[i].e, index, &any) && any && b->cond[i].home == 0)
+			share *= sql_sel_all(b, &b->cond[i].e, 1);
+	}
+	return share;
+}
+
 double
 sql_sel_groups(struct bind *b, struct sql_expr *const *e, unsigned n, double rows)
 {
-	double all = 1, of = 1;
+	double all = 1, of = 1, left = 1;
 	bool known = true;
 	for (unsigned i = 0; i < n; i++) {
 		double d = sql_sel_distinct(b, e[i]);
 		struct column c;
 		if (column_of(b, e[i], &c))
 			of = fmax(of, c.rows);
+		if (d > 0 && e[i]->kind == SQL_COLUMN) {
+			double share = left_of(b, e[i]->index);
+			left *= share;
+			d = fmax(d * share, 1);
+		}
 		known &= d > 0;
 		/* NULLs are a group of their own: one more does not matter */
 		if (d > 0)
 			all = fmin(all * d, 1e15);
 	}
 	/* values met when so many rows of a table are drawn, or so many out of any number */
+	of = fmax(of * left, 1);
 	double seen = all > of     ? all * -expm1(-rows / all)
 		      : rows >= of ? all
 				   : all * -expm1(of / all * log1p(-rows / of));

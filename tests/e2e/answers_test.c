@@ -169,7 +169,8 @@ static const struct golden second[] = {
 	{ "create table lit (d date, v varchar(3)); insert into lit select '2024-02-29', 'abc'; select * "
 	  "from lit; drop table lit",
 	    "CREATE TABLE INSERT 0 12024-02-29|abc; SELECT 1 DROP TABLE" },
-	{ "explain (costs off) select 1 where 1 = 2", "Project;  -> Result;       Filter: false; EXPLAIN" },
+	{ "explain (costs off) select 1 where 1 = 2",
+	    "Project;  -> Result;       One-Time Filter: false; EXPLAIN" },
 	{ "explain create table x (a int)", "ERROR 42601: syntax error at or near \"int\"" },
 	{ "select 'a%c' like 'a!%c' escape '!', 'abc' like 'a!%c' escape '!', 'a!' like 'a!!' escape '!'",
 	    "t|f|t; SELECT 1" },

@@ -336,6 +336,52 @@ def queries(m):
             m.add("over columns", "SELECT id, %s AS x FROM t ORDER BY id LIMIT 12" % (f % c))
 
 
+# Queries of three columns to stand in FROM, from those a condition goes into to those it must stay above.
+INNER = [
+    "SELECT id, s, i FROM t", "SELECT id, s, i % 7 FROM t WHERE b", "SELECT id, upper(s), 7 FROM t", "SELECT i, max(s), count(*) FROM t GROUP BY i",
+    "SELECT i, s, count(*) FROM t GROUP BY i, s HAVING count(*) < 3", "SELECT i % 7, s, sum(id) FROM t GROUP BY s, i % 7",
+    "SELECT i, s, count(*) FROM t GROUP BY ROLLUP (i, s)", "SELECT i, s, count(*) FROM t GROUP BY GROUPING SETS ((i), (s))",
+    "SELECT count(*), max(s), min(i) FROM t", "SELECT count(*), 'x', 3 FROM t HAVING count(*) > 1", "SELECT DISTINCT i, s, 1 FROM t",
+    "SELECT DISTINCT ON (i) i, s, id FROM t ORDER BY i, id", "SELECT DISTINCT ON (i, s) i, s, id FROM t ORDER BY i, s, id DESC",
+    "SELECT id, s, i FROM t ORDER BY id LIMIT 10", "SELECT id, s, i FROM t ORDER BY id DESC OFFSET 5",
+    "SELECT id, s, row_number() OVER (PARTITION BY i ORDER BY id) FROM t", "SELECT i, s, rank() OVER (PARTITION BY i ORDER BY id) FROM t",
+    "SELECT i, s, count(*) OVER (PARTITION BY i, s) + row_number() OVER (PARTITION BY i ORDER BY id) FROM t",
+    "SELECT i, max(s), count(*) OVER (PARTITION BY i) FROM t GROUP BY i", "SELECT i, s, id FROM t UNION ALL SELECT k, s, i FROM u",
+    "SELECT i, s, 1 FROM t UNION SELECT i, s, 1 FROM u", "SELECT i, s, 1 FROM t INTERSECT SELECT i, s, 1 FROM u",
+    "SELECT i, s, 1 FROM t INTERSECT ALL SELECT i, s, 1 FROM u", "SELECT i, s, 1 FROM t EXCEPT SELECT i, s, 1 FROM u",
+    "SELECT i, s, 1 FROM t EXCEPT ALL SELECT i, s, 1 FROM u", "SELECT id, 'p', 1 FROM t UNION ALL SELECT k, 'x', 2 FROM u",
+    "SELECT id, s, i FROM t UNION ALL SELECT l, s, id FROM t", "SELECT n, s, i FROM t UNION SELECT m, v, k FROM t, u WHERE k < 3",
+    "(SELECT i, s, id FROM t ORDER BY id LIMIT 4) UNION ALL SELECT k, s, i FROM u", "SELECT i, s, 1 FROM t UNION ALL VALUES (3, 'apple', 9), (1, NULL, 2)",
+    "SELECT t.id, u.s, u.i FROM t LEFT JOIN u ON u.k = t.id", "SELECT u.k, t.s, t.i FROM t RIGHT JOIN u ON u.i = t.i", "SELECT t.id, u.s, t.i FROM t JOIN u ON u.i = t.i",
+    "SELECT coalesce(t.id, u.k), u.s, t.i FROM t FULL JOIN u ON u.k = t.id", "SELECT id, (SELECT max(u.s) FROM u WHERE u.k = t.id), i FROM t",
+    "SELECT id, s, generate_series(1, 2) FROM t WHERE id < 6", "SELECT id, s, i FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.k = t.id)",
+    "SELECT x.id, x.s, x.y FROM (SELECT id, s, i % 7 AS y FROM t) x WHERE x.y > 0", "WITH w AS (SELECT id, s, i FROM t) SELECT * FROM w WHERE i > 0",
+    "WITH w AS (SELECT id, s, i FROM t) SELECT a.id, b.s, b.i FROM w a JOIN w b ON a.id = b.i", "SELECT 3, 'apple', 1", "VALUES (3, 'apple', 1), (NULL, 'x', 2), (1, NULL, NULL)",
+    "SELECT g, 'x', g * 2 FROM generate_series(1, 9) g", "SELECT id, s, i FROM t WHERE false", "SELECT x, y, x FROM e"]
+OUTER = [
+    "a = 3", "a = 3 AND c = 1", "a IN (1, 2, 5)", "a > 2 AND b = 'apple'", "b IS NULL", "b LIKE 'a%' OR a = 1", "c < 2", "a = c", "a IS NOT NULL AND b > 'b'", "b = 'x'",
+    "a + 1 = 4", "(SELECT count(*) FROM u WHERE u.i = a) > 1", "a = ANY (ARRAY[1, 3])", "a = (SELECT min(i) FROM u)", "false", "NULL", "a = 1 AND false",
+    "a IN (SELECT k FROM u WHERE k < 4)", "EXISTS (SELECT 1 FROM u WHERE u.k = a)", "coalesce(c, 0) = 0", "a BETWEEN 2 AND 6 AND NOT c = 5", "length(b) + a > 7", "a = 3 OR c IS NULL"]
+
+
+def pushed(m):
+    def place(pick):
+        q = pick(INNER)
+        return pick(["FROM (%s) q(a, b, c)" % q, "FROM inner%d" % INNER.index(q)])
+    m.some("conditions on queries", 420, lambda pick: "SELECT * %s WHERE %s ORDER BY 1, 2, 3" % (place(pick), pick(OUTER)))
+    m.some("columns of queries", 120, lambda pick: "SELECT %s %s WHERE %s" % (
+        pick(["count(*)", "count(a)", "min(b), max(b)", "sum(c)", "1 AS one"]), place(pick), pick(OUTER)))
+    m.some("with, conditions", 120, lambda pick: "WITH q(a, b, c) AS %s (%s) SELECT %s FROM q WHERE %s ORDER BY 1, 2, 3" % (
+        pick(["", "", "MATERIALIZED", "NOT MATERIALIZED"]), pick(INNER), pick(["a, b, c", "a + 1, b, c", "q.*"]), pick(OUTER)))
+    m.some("joins of queries", 160, lambda pick: "SELECT r.k, r.s, a, b, c %s %s u r ON %s%s ORDER BY 1, 2, 3, 4, 5" % (
+        place(pick), pick(["JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"]), pick(["r.k = a", "r.s = b", "r.i = c", "r.k = a AND r.i = c"]),
+        pick(["", " WHERE a = 3", " WHERE r.k = 2", " WHERE b IS NULL", " WHERE c > 1 AND r.k < 9", " WHERE a IS NULL OR r.k IS NULL"])))
+    m.some("queries beside queries", 60, lambda pick: "SELECT q.a, q.b, p.c FROM (%s) q(a, b, c), (%s) p(a, b, c) WHERE q.a = p.a AND %s ORDER BY 1, 2, 3" % (
+        pick(INNER), pick(INNER), pick(["p.a = 3", "q.b = p.b", "q.c = 1", "p.b IS NULL AND q.a < 4"])))
+    m.some("asked from outside", 60, lambda pick: "SELECT k, (SELECT %s FROM (%s) q(a, b, c) WHERE %s) FROM u ORDER BY k" % (
+        pick(["count(*)", "max(b)", "sum(c)"]), pick(INNER), pick(["a = u.k", "a = u.i AND c = 1", "b = u.s", "a > u.k"])))
+
+
 ERRORS = """SELECT nothing FROM t|SELECT * FROM missing|SELECT t.nothing FROM t|SELECT x.id FROM t|SELECT i FROM t, u
 SELECT id, count(*) FROM t|SELECT i FROM t GROUP BY s|SELECT count(*) FROM t WHERE count(*) > 1|SELECT sum(count(*)) FROM t
 SELECT nofunction(1)|SELECT abs('x'::text)|SELECT 1 +|SELECT 1 FROM|FROM t|SELECT 'a' + 1|SELECT true + 1|SELECT -true
@@ -501,6 +547,7 @@ def asked(m):
 def make(seed=15):
     m = Maker(seed)
     for part in (arithmetic, bits, comparisons, casts, strings, patterns, maths, dates, number_formats, arrays, queries, errors, asked, alterations,
-                 locking):
+                 locking, pushed):
         part(m)
-    return SETUP + table_rows(random.Random(seed)), m.out
+    views = ["CREATE VIEW inner%d (a, b, c) AS %s" % (k, q) for k, q in enumerate(INNER)]
+    return SETUP + table_rows(random.Random(seed)) + views, m.out
