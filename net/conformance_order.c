@@ -496,6 +496,47 @@ two_nodes(struct lab *lab)
 	net_conf_start(lab, 1, 2, 3, 1, two_nodes_reader_co);
 }
 
+/* ---- completion --------------------------------------------------------------- */
+
+enum { DONE_WRITES = 250 };
+
+/* A WRITE that is done is seen by whoever starts later, wherever he hears of it. */
+static void
+done_writer_co(struct job *j)
+{
+	uint64_t a[BIG / 8];
+	for (uint64_t i = 1; i <= DONE_WRITES; i++) {
+		set_all(a, BIG / 8, i);
+		CHECK(j->lab, net_write1(j->w, at(1, 0), a, sizeof a, NULL) == NAM_OK);
+		CHECK(j->lab, net_write1(j->w, at(2, 0), &i, 8, NULL) == NAM_OK);
+		nam_co_yield();
+	}
+}
+
+static void
+done_reader_co(struct job *j)
+{
+	uint64_t got[BIG / 8], done = 0, end = deadline(j->w);
+	while (done < DONE_WRITES && net_now_ns(j->w) < end) {
+		CHECK(j->lab, net_read1(j->w, at(2, 0), &done, 8, NULL) == NAM_OK);
+		CHECK(j->lab, net_read1(j->w, at(1, 0), got, sizeof got, NULL) == NAM_OK);
+		for (unsigned i = 0; i < BIG / 8; i++)
+			if (got[i] < done) {
+				CHECK(j->lab, got[i] >= done);
+				break;
+			}
+		nam_co_yield();
+	}
+	CHECK(j->lab, done == DONE_WRITES);
+}
+
+static void
+done_writes(struct lab *lab)
+{
+	net_conf_start(lab, 0, 1, 1, 0, done_writer_co);
+	net_conf_start(lab, 1, 2, 3, 1, done_reader_co);
+}
+
 /* ---- a crowd ---------------------------------------------------------------- */
 
 enum { CROWD = 200, CROWD_ROUNDS = 15, CROWD_BYTES = 192 };
@@ -550,6 +591,7 @@ const struct net_conf_test net_conf_order_tests[] = {
 	{ "wrong twin: WRITE behind a READ", 1, 1, hasty_write, must_be_fooled },
 	{ "wrong twin: a WRITE proves itself", 1, 3, self_proof, must_be_fooled },
 	{ "wrong twin: order between nodes", 2, 3, two_nodes, must_be_fooled },
+	{ "a WRITE that is done is seen by all", 2, 3, done_writes, NULL },
 	{ "a crowd of coroutines", 3, 2, crowd, NULL },
 	{ 0 },
 };

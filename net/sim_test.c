@@ -1,7 +1,6 @@
 /* sim_test.c -- the simulator: same seed same run, what it breaks it breaks, what it keeps it keeps. */
-#include <net/conformance.h>
+#include <net/conformance_sim.h>
 #include <net/region_format.h>
-#include <net/sim.h>
 
 #include <base/clock.h>
 #include <setjmp.h>
@@ -270,53 +269,11 @@ close_early(void **state)
 
 /* ---- conformance ------------------------------------------------------------ */
 
-struct world {
-	struct net_sim_config cfg;
-	struct net_sim *sim;
-};
-
-static nam_status
-world_open(void *arg, unsigned nodes, unsigned nets, struct net **out)
-{
-	struct world *w = arg;
-	w->cfg.nodes = nodes;
-	w->cfg.region_bytes = NET_CONF_REGION;
-	nam_status st = net_sim_open(&w->sim, &w->cfg);
-	for (unsigned i = 0; i < nets && st == NAM_OK; i++)
-		st = net_sim_attach(w->sim, &out[i]);
-	return st;
-}
-
-static void
-world_close(void *arg, struct net **net, unsigned nets)
-{
-	struct world *w = arg;
-	for (unsigned i = 0; i < nets; i++)
-		net_close(net[i]);
-	net_sim_close(w->sim);
-}
-
-static bool
-world_run(void *arg, struct net_worker **workers, unsigned n)
-{
-	struct world *w = arg;
-	(void)workers;
-	(void)n;
-	return net_sim_run(w->sim, NULL, NULL);
-}
-
 static int
 conform(struct net_sim_config cfg, bool breaks)
 {
-	struct world w = { .cfg = cfg };
-	const struct net_conf_env env = { .name = "sim",
-		.kind = NET_SIM,
-		.seed = cfg.seed,
-		.breaks = breaks,
-		.arg = &w,
-		.open = world_open,
-		.close = world_close,
-		.run = world_run };
+	struct sim_world w = { .cfg = cfg };
+	const struct net_conf_env env = sim_world_env(&w, "sim", breaks);
 	return net_conformance(&env);
 }
 
