@@ -64,8 +64,8 @@ net_conf_start(
 		}
 }
 
-static int
-run_test(const struct net_conf_env *env, const struct net_conf_test *t)
+int
+net_conf_run_test(const struct net_conf_env *env, const struct net_conf_test *t)
 {
 	struct lab lab = { .env = env, .test = t->name };
 	lab.nets = t->workers < NET_CONF_NETS ? t->workers : NET_CONF_NETS;
@@ -799,8 +799,8 @@ net_conformance(const struct net_conf_env *env)
 {
 	int failed = 0;
 	for (unsigned i = 0; i < sizeof tests / sizeof *tests; i++)
-		failed += run_test(env, &tests[i]);
+		failed += net_conf_run_test(env, &tests[i]);
 	for (const struct net_conf_test *t = net_conf_order_tests; t->name != NULL; t++)
-		failed += run_test(env, t);
+		failed += net_conf_run_test(env, t);
 	return failed;
 }

@@ -10,7 +10,7 @@
 #ifndef NAM_NET_CONFORMANCE_H
 #define NAM_NET_CONFORMANCE_H
 
-#include <net/net.h>
+#include <net/service.h>
 
 /* Every region of a cluster under test has at least this much, and nobody else uses it. */
 #define NET_CONF_REGION (UINT64_C(8) << 20)
@@ -32,6 +32,11 @@ struct net_conf_env {
 
 /* Returns how many checks failed: 0 is good. */
 int net_conformance(const struct net_conf_env *env);
+
+/* The part about service.h, on clusters whose nodes host these. */
+enum { NET_CONF_SERVICES = 5 };
+extern const struct net_service net_conf_service[NET_CONF_SERVICES];
+int net_conformance_services(const struct net_conf_env *env);
 
 /* A run() for real fabrics: a thread per worker, joined. */
 bool net_conf_run_threads(void *arg, struct net_worker **w, unsigned n);

@@ -54,6 +54,7 @@ struct net_conf_test {
 	void (*prepare)(struct lab *); /* starts coroutines; may look at the workers */
 	void (*after)(struct lab *);   /* when they have ended; may be NULL */
 };
+int net_conf_run_test(const struct net_conf_env *env, const struct net_conf_test *t);
 extern const struct net_conf_test net_conf_order_tests[]; /* conformance_order.c; ends with a NULL name */
 
 #endif

@@ -8,6 +8,7 @@
 struct sim_world {
 	struct net_sim_config cfg;
 	void (*attached)(struct net *n); /* may change its nodes' provider; NULL: nothing */
+	bool serves;                     /* its nodes host net_conf_service */
 	struct net_sim *sim;
 };
 
@@ -18,6 +19,8 @@ sim_world_open(void *arg, unsigned nodes, unsigned nets, struct net **out)
 	w->cfg.nodes = nodes;
 	w->cfg.region_bytes = NET_CONF_REGION;
 	nam_status st = net_sim_open(&w->sim, &w->cfg);
+	for (unsigned r = 1; w->serves && r <= nodes && st == NAM_OK; r++)
+		st = net_sim_serve(w->sim, r, net_conf_service, NET_CONF_SERVICES);
 	for (unsigned i = 0; i < nets && st == NAM_OK; i++) {
 		st = net_sim_attach(w->sim, &out[i]);
 		if (st == NAM_OK && w->attached != NULL)

@@ -53,7 +53,7 @@ net_shake_welcome(const struct net_shake *me, const struct net_hello *hello, str
 		out->verdict = NET_NO_CLUSTER;
 	else if (hello->layout != me->layout)
 		out->verdict = NET_NO_LAYOUT;
-	else if (hello->role < NET_ROLE_CONTROL || hello->role > NET_ROLE_VERBS)
+	else if (hello->role < NET_ROLE_CONTROL || hello->role >= NET_ROLES)
 		out->verdict = NET_NO_ROLE;
 	nam_random_bytes(out->nonce, sizeof out->nonce);
 	mac(me, "namdb node", hello, out, offsetof(struct net_welcome, mac), out->mac);
@@ -260,6 +260,16 @@ net_shake_hands(int fd, const struct net_shake *me, enum net_role role, const ch
 		*memory = -1;
 	}
 	return st;
+}
+
+nam_status
+net_exchange(int fd, const void *say, size_t say_len, void *hear, size_t hear_len, const char *name,
+    uint64_t deadline_ns, struct nam_err *err)
+{
+	enum io io = put_all(fd, say, say_len, deadline_ns);
+	if (io == IO_OK)
+		io = get_all(fd, hear, hear_len, deadline_ns, NULL);
+	return io == IO_OK ? NAM_OK : io_failed(io, name, err);
 }
 
 /* ---- dialling ------------------------------------------------------------------ */

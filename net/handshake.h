@@ -47,4 +47,8 @@ nam_status net_shake_hands(int fd, const struct net_shake *me, enum net_role rol
     uint64_t deadline_ns, struct net_welcome *welcome, struct net_grant *grant, int *memory,
     struct nam_err *err);
 
+/* Peer, after the grant: says something and waits for its answer, of that length. NAM_GONE or NAM_REFUSED, err in words. */
+nam_status net_exchange(int fd, const void *say, size_t say_len, void *hear, size_t hear_len,
+    const char *name, uint64_t deadline_ns, struct nam_err *err);
+
 #endif

@@ -54,7 +54,7 @@ verdicts(void **state)
 	h.cluster++;
 	net_shake_welcome(&node_side, &h, &w);
 	assert_int_equal(w.verdict, NET_NO_CLUSTER);
-	for (h = good, h.role = 0; h.role < 7; h.role += h.role == 0 ? 5 : 1) {
+	for (h = good, h.role = 0; h.role < NET_ROLES + 2; h.role += h.role == 0 ? NET_ROLES : 1) {
 		net_shake_welcome(&node_side, &h, &w);
 		assert_int_equal(w.verdict, NET_NO_ROLE);
 	}

@@ -1,4 +1,5 @@
 /* net.c -- the front end: every op is checked and counted here, then executed in place or given to a provider. */
+#include <net/channel.h>
 #include <net/exec.h>
 #include <net/remote_internal.h>
 
@@ -266,6 +267,7 @@ net_worker_close(struct net_worker *w)
 			w->ep[i]->p->close(w->ep[i]);
 		free(w->ep[i]);
 	}
+	net_channels_close(w);
 	w->net->env->worker_close(w);
 	free(w);
 }

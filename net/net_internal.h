@@ -19,6 +19,7 @@
 
 struct net_endpoint;
 struct net_node;
+struct net_channel; /* channel.h */
 
 /* The longest READ or WRITE: what a node buffers and what delays its other peers stays bounded. */
 enum { NET_LEN_MAX = 16 << 20, NET_HOOKS = 8 };
@@ -45,6 +46,9 @@ struct net_provider {
 	int (*poll)(struct net_endpoint *ep);
 	/* What to sleep on: a file descriptor and poll(2) events; -1: nothing. */
 	int (*fd)(struct net_endpoint *ep, short *events);
+	/* Opens rings to the node's services (channel.h). NULL: this fabric has none. */
+	nam_status (*channel)(
+	    struct net_channel *ch, unsigned service, uint64_t until_ns, struct nam_err *err);
 	/* The node itself, when the net closes. May be NULL. */
 	void (*node_close)(struct net_node *node);
 };
@@ -118,6 +122,12 @@ struct net_worker {
 	struct net *net;
 	struct nam_rng rng;
 	uint64_t round_trips; /* o */
+	/* rings to services (channel.c) */
+	struct net_channel *channels; /* o */
+	unsigned channel_count;       /* o */
+	unsigned calls_out;           /* o  sent, and not over */
+	uint64_t call_news_ns;        /* o  when one was last sent or ended */
+	uint64_t call_nap_ns;         /* o  how long to sleep while answers are polled for */
 	unsigned hooks;
 	struct {
 		void (*fn)(void *);

@@ -30,8 +30,10 @@ add_local(struct net *n, struct net_local *l, unsigned i, struct nam_err *err)
 	info.region = s->region;
 	info.incarnation = s->incarnation;
 	struct net_node *node;
-	if ((st = net_add_node(n, &net_provider_shm, &info, &node, err)) == NAM_OK)
+	if ((st = net_add_node(n, &net_provider_shm, &info, &node, err)) == NAM_OK) {
 		node->base = l->base;
+		node->priv = l;
+	}
 	return st;
 }
 

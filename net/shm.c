@@ -6,7 +6,7 @@
  * the monitor sees the control connection break and from then on the front end
  * refuses ops with NAM_GONE, as a wire would.
  */
-#include <net/net_internal.h>
+#include <net/channel.h>
 #include <net/shm.h>
 
 #include <errno.h>
@@ -36,6 +36,7 @@ shm_node_close(struct net_node *node)
 const struct net_provider net_provider_shm = {
 	.kind = NET_SHM,
 	.open = shm_open_endpoint,
+	.channel = net_channel_open_mapped,
 	.node_close = shm_node_close,
 };
 

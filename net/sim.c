@@ -156,8 +156,10 @@ net_sim_close(struct net_sim *s)
 	if (s == NULL)
 		return;
 	for (unsigned r = 1; r < NET_REGIONS; r++)
-		if (s->node[r].mem != NULL)
+		if (s->node[r].mem != NULL) {
+			net_sim_serve_free(&s->node[r]);
 			munmap(s->node[r].mem, s->node[r].size);
+		}
 	while (s->qp != NULL) {
 		struct sim_qp *qp = s->qp;
 		s->qp = qp->next;
@@ -177,6 +179,7 @@ net_sim_close(struct net_sim *s)
 	net_sim_fault_free(s);
 	net_sim_wire_free(s);
 	net_sim_queue_close(&s->queue);
+	free(s->desk);
 	if (s->sched != NULL)
 		nam_sched_close(s->sched);
 	free(s);

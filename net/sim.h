@@ -13,7 +13,7 @@
 #ifndef NAM_NET_SIM_H
 #define NAM_NET_SIM_H
 
-#include <net/net.h>
+#include <net/service.h>
 
 struct net_sim;
 
@@ -46,6 +46,14 @@ struct net_sim_stats {
 	uint64_t events, verbs, reads_torn, writes_torn, reads_reordered;
 };
 void net_sim_stats(const struct net_sim *sim, struct net_sim_stats *out);
+/*
+ * From now on that node hosts these services (service.h): one shard, in virtual time. Borrowed until the simulator closes;
+ * handlers run on the simulator's thread, and may not use its workers. NAM_INVALID: no such node, or too many.
+ */
+nam_status net_sim_serve(
+    struct net_sim *sim, unsigned region, const struct net_service *service, unsigned count);
+/* A node whose process is stopped: its memory goes on (the device serves it), its services do not. */
+void net_sim_pause(struct net_sim *sim, unsigned region, bool paused);
 /* Simulated memory, for checkers that look from outside. */
 void *net_sim_memory(struct net_sim *sim, unsigned region);
 

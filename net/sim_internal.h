@@ -116,6 +116,12 @@ struct sim_node {
 	uint64_t size;
 	uint64_t verb_free;         /* when the next verb may start */
 	uint64_t in_free, out_free; /* when the link is idle, each way */
+	/* sim_serve.c */
+	const struct net_service *service;
+	unsigned services, links;
+	bool paused;
+	struct sim_link *link;      /* clients' rings here */
+	struct sim_link *window_of; /* not a node, but a client's response ring */
 };
 
 /* On the stack of the sleeping coroutine. */
@@ -148,6 +154,7 @@ struct net_sim {
 	struct sim_qp *qp;
 	struct sim_verb *free;
 	struct sim_slab *slab;
+	struct net_desk *desk; /* of those who serve; NULL: nobody does */
 	unsigned workers, procs;
 	/*
 	 * Idle hooks are called for workers to which something happened, so that a
@@ -167,12 +174,20 @@ void net_sim_wire_execute(struct net_sim *s, struct sim_verb *v);
 void net_sim_wire_done(struct net_sim *s, struct sim_verb *v);
 void net_sim_wire_free(struct net_sim *s);
 uint64_t net_sim_flight_ns(struct net_sim *s);
+/* An unsignaled WRITE of a node; from is borrowed until it has executed or qp is cut. */
+void net_sim_wire_write(struct sim_qp *qp, uint64_t off, const char *from, uint32_t len, bool imm);
 /* Both steps of a broken connection (struct sim_qp). The second comes after delay_ns. */
 void net_sim_qp_break(struct net_sim *s, struct sim_qp *qp, uint64_t last, uint64_t delay_ns);
 
 /* sim_fault.c */
 nam_status net_sim_fence(struct net_worker *w, uint64_t identity, struct nam_err *err);
 void net_sim_fault_free(struct net_sim *s);
+
+/* sim_serve.c */
+nam_status net_sim_serve_open(struct net_channel *ch, unsigned service, uint64_t until, struct nam_err *err);
+/* A piece of a WRITE has executed. */
+void net_sim_serve_written(struct net_sim *s, const struct sim_verb *v, bool last);
+void net_sim_serve_free(struct sim_node *node);
 
 static inline void
 net_sim_touch(struct sim_worker *sw)

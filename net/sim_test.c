@@ -277,6 +277,14 @@ conform(struct net_sim_config cfg, bool breaks)
 	return net_conformance(&env);
 }
 
+static int
+conform_services(struct net_sim_config cfg)
+{
+	struct sim_world w = { .cfg = cfg, .serves = true };
+	const struct net_conf_env env = sim_world_env(&w, "sim", true);
+	return net_conformance_services(&env);
+}
+
 static struct net_sim_config
 harsh(uint64_t seed)
 {
@@ -289,6 +297,20 @@ conformance(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= 5; seed++)
 		assert_int_equal(conform(harsh(seed), true), 0);
+}
+
+static void
+services(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 5; seed++)
+		assert_int_equal(conform_services(harsh(seed)), 0);
+	assert_int_equal(conform_services((struct net_sim_config){ .seed = 9,
+			     .latency_ns = 5000,
+			     .jitter_ns = 50000,
+			     .tear_permille = 1000,
+			     .reorder_permille = 1000 }),
+	    0);
 }
 
 /* A wire that is slow, wild and always torn, and one that is nearly kind. */
@@ -339,6 +361,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(spinners),
 		cmocka_unit_test(superblock),
 		cmocka_unit_test(close_early),
+		cmocka_unit_test(services),
 		cmocka_unit_test(conformance),
 		cmocka_unit_test(conformance_extremes),
 	};

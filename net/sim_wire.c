@@ -125,6 +125,16 @@ leave(struct net_sim *s, struct sim_verb *v)
 }
 
 static void
+append(struct sim_qp *qp, struct sim_verb *v)
+{
+	v->qp = qp;
+	v->out_next = NULL;
+	v->out_prev = qp->out_last;
+	*(qp->out_last != NULL ? &qp->out_last->out_next : &qp->out_first) = v;
+	qp->out_last = v;
+}
+
+static void
 wire_post(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
 {
 	struct sim_qp *qp = ep->priv;
@@ -138,12 +148,8 @@ wire_post(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
 		return;
 	}
 	struct sim_verb *v = verb_take(s);
-	v->qp = qp;
 	v->next = NULL;
-	v->out_next = NULL;
-	v->out_prev = qp->out_last;
-	*(qp->out_last != NULL ? &qp->out_last->out_next : &qp->out_first) = v;
-	qp->out_last = v;
+	append(qp, v);
 	v->op = quiet ? NULL : op;
 	v->b = quiet ? NULL : b;
 	v->seq = ++qp->seq;
@@ -166,6 +172,21 @@ wire_post(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
 		qp->held_end = &v->next;
 		return;
 	}
+	leave(s, v);
+}
+
+void
+net_sim_wire_write(struct sim_qp *qp, uint64_t off, const char *from, uint32_t len, bool imm)
+{
+	struct net_sim *s = qp->worker->sim;
+	struct sim_verb *v = verb_take(s);
+	*v = (struct sim_verb){ .seq = ++qp->seq,
+		.code = imm ? NET_WRITE_IMM : NET_WRITE,
+		.len = len,
+		.off = off,
+		.buf = (char *)(uintptr_t)from };
+	append(qp, v);
+	s->stats.verbs++;
 	leave(s, v);
 }
 
@@ -358,6 +379,12 @@ unheard(struct net_sim *s, struct sim_verb *v)
 	return true;
 }
 
+static inline bool
+serves(const struct sim_node *node)
+{
+	return node->link != NULL || node->window_of != NULL;
+}
+
 void
 net_sim_wire_execute(struct net_sim *s, struct sim_verb *v)
 {
@@ -373,6 +400,8 @@ net_sim_wire_execute(struct net_sim *s, struct sim_verb *v)
 	if (v->torn) {
 		bool last = --v->pieces == 0;
 		move_some(s, v, last);
+		if (!answers(v->code) && serves(qp->node))
+			net_sim_serve_written(s, v, last);
 		if (!last) {
 			uint64_t next = v->finish;
 			if (v->pieces > 1)
@@ -384,6 +413,8 @@ net_sim_wire_execute(struct net_sim *s, struct sim_verb *v)
 		memcpy(v->buf, qp->node->mem + v->off, v->len);
 	} else if (v->code == NET_WRITE || v->code == NET_WRITE_IMM) {
 		memcpy(qp->node->mem + v->off, v->buf, v->len);
+		if (serves(qp->node))
+			net_sim_serve_written(s, v, true);
 	} else {
 		run_atomic(v);
 	}
@@ -489,5 +520,6 @@ const struct net_provider net_sim_provider = {
 	.open = wire_open,
 	.close = wire_close,
 	.post = wire_post,
+	.channel = net_sim_serve_open,
 	.poll = wire_poll,
 };

@@ -11,6 +11,7 @@
  * stay there (the buffer falls back after a huge WRITE), so the data path
  * allocates nothing once warm.
  */
+#include <net/channel.h>
 #include <net/remote_internal.h>
 #include <net/wire.h>
 
@@ -368,5 +369,6 @@ const struct net_provider net_provider_tcp = {
 	.flush = tcp_flush,
 	.poll = tcp_poll,
 	.fd = tcp_fd,
+	.channel = net_channel_open_stream,
 	.node_close = tcp_node_close,
 };

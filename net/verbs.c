@@ -14,6 +14,7 @@
  *
  * Allocates when a worker connects, and when more is queued than ever was before.
  */
+#include <net/channel.h>
 #include <net/rdma.h>
 #include <net/remote_internal.h>
 #include <net/verbs_format.h>
@@ -866,5 +867,6 @@ const struct net_provider net_provider_verbs = {
 	.ring = verbs_ring,
 	.poll = verbs_poll,
 	.fd = verbs_fd,
+	.channel = net_channel_open_stream,
 	.node_close = verbs_node_close,
 };

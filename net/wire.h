@@ -21,7 +21,8 @@
  *                                             READ: len, padded to 8; CAS, FAA: the word seen
  *
  * An ask with NET_QUIET has no answer. A CONTROL, SHM or VERBS connection carries
- * nothing after the grant: its end is the news (verbs_format.h has what a VERBS peer does next). A node drops a peer whose frame
+ * nothing after the grant: its end is the news (verbs_format.h has what a VERBS peer does next,
+ * ring_format.h what a RINGS one does). A node drops a peer whose frame
  * is not sound; a peer's own front end never sends such. Little-endian.
  *
  * Always true
@@ -36,9 +37,16 @@
 #include <stdint.h>
 
 #define NET_WIRE_MAGIC   UINT64_C(0x54454e42444d414e) /* "NAMDBNET" */
-#define NET_WIRE_VERSION 2u
+#define NET_WIRE_VERSION 3u
 
-enum net_role { NET_ROLE_CONTROL = 1, NET_ROLE_SHM = 2, NET_ROLE_WORKER = 3, NET_ROLE_VERBS = 4 };
+enum net_role {
+	NET_ROLE_CONTROL = 1,
+	NET_ROLE_SHM = 2,
+	NET_ROLE_WORKER = 3,
+	NET_ROLE_VERBS = 4,
+	NET_ROLE_RINGS = 5,
+	NET_ROLES, /* no role: one more than the last */
+};
 
 enum net_verdict {
 	NET_YES,

@@ -1,5 +1,5 @@
 /* worker.c -- the real world's worker: its loop, its clock, its timers and how it sleeps. */
-#include <net/net_internal.h>
+#include <net/channel.h>
 
 #include <base/assert.h>
 #include <base/clock.h>
@@ -154,12 +154,16 @@ turn_network(struct net_worker *w)
 	return done;
 }
 
-static void
+/* False: not yet, an answer may be here at any moment. */
+static bool
 sleep_until_something(struct net_worker *w, bool (*until)(void *), void *arg)
 {
-	struct pollfd fd[1 + NET_REGIONS];
+	struct pollfd fd[1 + NET_REGIONS + NET_CHANNELS];
+	uint64_t nap_ns = NAP_NS_MAX;
 	nfds_t n = 0;
 	fd[n++] = (struct pollfd){ .fd = w->wake_fd, .events = POLLIN };
+	if (w->channels != NULL && !net_channels_may_sleep(w, fd, &n, &nap_ns))
+		return false;
 	for (unsigned i = 0; i < w->async_count; i++) {
 		short events = POLLIN;
 		int f = w->async[i]->p->fd != NULL ? w->async[i]->p->fd(w->async[i], &events) : -1;
@@ -174,8 +178,8 @@ sleep_until_something(struct net_worker *w, bool (*until)(void *), void *arg)
 		if (ns / 1000000000 < 1000000)
 			wait = &ts;
 	}
-	if (n > 1 && (wait == NULL || ts.tv_sec > 0 || ts.tv_nsec > NAP_NS_MAX)) {
-		ts = (struct timespec){ .tv_nsec = NAP_NS_MAX };
+	if ((n > 1 || w->calls_out != 0) && (wait == NULL || ts.tv_sec > 0 || ts.tv_nsec > (long)nap_ns)) {
+		ts = (struct timespec){ .tv_nsec = (long)nap_ns };
 		wait = &ts;
 	}
 	atomic_store(&w->asleep, true);
@@ -188,6 +192,7 @@ sleep_until_something(struct net_worker *w, bool (*until)(void *), void *arg)
 		ssize_t got = read(w->wake_fd, &sink, sizeof sink);
 		(void)got;
 	}
+	return true;
 }
 
 static void
@@ -204,6 +209,8 @@ real_run(struct net_worker *w, bool (*until)(void *), void *arg)
 		}
 		if (w->async_count != 0)
 			did += turn_network(w);
+		if (w->channels != NULL)
+			did += net_channels_look(w);
 		bool ready = nam_sched_ready(w->sched);
 		if (!ready || ++round >= ROUNDS_PER_CLOCK) {
 			round = 0;
@@ -219,8 +226,10 @@ real_run(struct net_worker *w, bool (*until)(void *), void *arg)
 			sched_yield();
 			continue;
 		}
-		sleep_until_something(w, until, arg);
-		looks = 0;
+		if (!sleep_until_something(w, until, arg))
+			sched_yield();
+		else
+			looks = 0;
 	}
 	/* What was posted and is not waited for still has to leave. */
 	if (w->async_count != 0)

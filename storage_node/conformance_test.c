@@ -11,11 +11,16 @@ enum { NODES_MAX = 3 };
 
 struct world {
 	enum net_kind kind;
+	bool services;                         /* the nodes host some */
 	bool served;                           /* by a server thread; else embedded */
 	const struct sn_server_config *server; /* NULL: as it comes */
 	unsigned nodes;
 	struct sn_region *region[NODES_MAX];
 	struct test_node node[NODES_MAX];
+};
+
+static const struct sn_serve_config hosting = {
+	.service = net_conf_service, .services = NET_CONF_SERVICES, .ring_bytes = 2 << 20
 };
 
 static nam_status
@@ -30,13 +35,18 @@ world_open(void *arg, unsigned nodes, unsigned nets, struct net **out)
 	for (w->nodes = 0; w->nodes < nodes; w->nodes++) {
 		unsigned i = w->nodes;
 		if (w->served) {
-			test_node_start(&w->node[i], i + 1, NET_CONF_REGION, w->server);
+			test_node_start_serving(
+			    &w->node[i], i + 1, NET_CONF_REGION, w->server, w->services ? &hosting : NULL);
 			used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ",",
 			    sn_server_address(w->node[i].server));
 			continue;
 		}
 		const struct sn_region_config cfg = { .id = i + 1, .size = NET_CONF_REGION, .numa = -1 };
 		if ((st = sn_region_open(&w->region[i], &cfg, &err)) != NAM_OK) {
+			fprintf(stderr, "%s\n", err.text);
+			return st;
+		}
+		if (w->services && (st = sn_region_serve(w->region[i], &hosting, &err)) != NAM_OK) {
 			fprintf(stderr, "%s\n", err.text);
 			return st;
 		}
@@ -75,6 +85,8 @@ conform_with(const char *name, enum net_kind kind, bool served, const struct sn_
 		.close = world_close,
 		.run = net_conf_run_threads };
 	assert_int_equal(net_conformance(&env), 0);
+	w.services = true;
+	assert_int_equal(net_conformance_services(&env), 0);
 }
 
 static void

@@ -1,11 +1,12 @@
 /* region.c -- the memory of a storage node and its superblock. */
-#include <storage_node/sn.h>
+#include <storage_node/shard.h>
 
 #include <net/local.h>
 #include <net/net.h>
 #include <net/region_format.h>
 #include <net/remote.h>
 
+#include <base/assert.h>
 #include <base/clock.h>
 #include <base/log.h>
 #include <base/rng.h>
@@ -23,10 +24,11 @@
 enum { SIZE_MIN = 1 << 20, HUGE_PAGE = 2 << 20 };
 
 struct sn_region {
-	struct net_local local; /* i */
-	int fd;                 /* i */
-	unsigned id;            /* i */
-	const char *pages;      /* i */
+	struct net_local local;   /* i */
+	int fd;                   /* i */
+	unsigned id;              /* i */
+	const char *pages;        /* i */
+	struct sn_shards *shards; /* i  NULL: hosts nothing */
 	/* the beating thread's */
 	uint64_t beats;
 	uint64_t cpu_ns, cpu_at_ns;
@@ -153,7 +155,7 @@ sn_region_open(struct sn_region **out, const struct sn_region_config *cfg, struc
 			return st;
 		}
 	}
-	r->local = (struct net_local){ base, size };
+	r->local = (struct net_local){ .base = base, .size = size };
 	r->id = cfg->id;
 	r->cpu_ns = process_cpu_ns();
 	r->cpu_at_ns = nam_clock_ns();
@@ -176,10 +178,24 @@ sn_region_close(struct sn_region *r)
 {
 	if (r == NULL)
 		return;
+	sn_shards_close(r->shards);
 	munmap(r->local.base, r->local.size);
 	if (r->fd >= 0)
 		close(r->fd);
 	free(r);
+}
+
+nam_status
+sn_region_serve(struct sn_region *r, const struct sn_serve_config *cfg, struct nam_err *err)
+{
+	NAM_ASSERT(r->shards == NULL);
+	return sn_shards_open(&r->shards, r, cfg, err);
+}
+
+struct sn_shards *
+sn_region_shards(const struct sn_region *r)
+{
+	return r->shards;
 }
 
 struct net_local *

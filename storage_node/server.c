@@ -6,6 +6,7 @@
  * one line in the log; the others notice nothing.
  */
 #include <storage_node/server_internal.h>
+#include <storage_node/shard.h>
 
 #include <net/local.h>
 #include <net/rdma.h>
@@ -103,6 +104,15 @@ void
 sn_server_end(struct sn_server *s, struct sn_conn *c)
 {
 	end_conn(s, c);
+}
+
+void
+sn_server_immediate(struct sn_server *s, uint64_t number)
+{
+	struct sn_shards *shards = sn_region_shards(s->region);
+	count_one(&s->count.immediates);
+	if (shards != NULL)
+		sn_shards_rung(shards, number);
 }
 
 /* What strangers do must not fill the log. */
@@ -262,6 +272,16 @@ take_hello(struct sn_server *s, struct sn_conn *c)
 		refuse(s, c, c->welcome.verdict);
 }
 
+/* A shard has it from now on. */
+static void
+hand_over(struct sn_server *s, struct sn_conn *c)
+{
+	int fd = fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
+	if (fd >= 0)
+		sn_shards_take(sn_region_shards(s->region), fd, c->name);
+	end_conn(s, c);
+}
+
 static void
 take_proof(struct sn_server *s, struct sn_conn *c)
 {
@@ -276,6 +296,8 @@ take_proof(struct sn_server *s, struct sn_conn *c)
 	else if (role == NET_ROLE_SHM && (!c->local || s->unix_fd < 0))
 		grant.verdict = NET_NO_ROLE;
 	else if (role == NET_ROLE_VERBS && s->verbs == NULL)
+		grant.verdict = NET_NO_ROLE;
+	else if (role == NET_ROLE_RINGS && sn_region_shards(s->region) == NULL)
 		grant.verdict = NET_NO_ROLE;
 	else if (role == NET_ROLE_WORKER && (c->stream = calloc(1, sizeof *c->stream)) == NULL)
 		grant.verdict = NET_NO_ROOM;
@@ -292,6 +314,10 @@ take_proof(struct sn_server *s, struct sn_conn *c)
 	}
 	if (grant.verdict != NET_YES) {
 		refuse(s, c, grant.verdict);
+		return;
+	}
+	if (role == NET_ROLE_RINGS) {
+		hand_over(s, c);
 		return;
 	}
 	list_remove(&s->strangers, c);

@@ -71,6 +71,8 @@ struct sn_server {
 
 /* Ends a peer's connection, and its queue pair. c is gone. Not while c may lie in the loop's events. */
 void sn_server_end(struct sn_server *s, struct sn_conn *c);
+/* A WRITE_WITH_IMM has executed. */
+void sn_server_immediate(struct sn_server *s, uint64_t number);
 /* One line about a peer in the log, unless there were many. */
 void sn_server_complain(struct sn_server *s, const char *peer, const char *what);
 

@@ -50,6 +50,24 @@ void sn_region_touch(struct sn_region *r, uint64_t from, uint64_t len);
 /* One heartbeat (the server does it every 10 ms; an embedder may, from one thread). */
 void sn_region_beat(struct sn_region *r, unsigned peers);
 
+/* ---- services (net/service.h) --------------------------------------------------- */
+
+struct net_service;
+
+struct sn_serve_config {
+	const struct net_service *service; /* copied; what its arg points to must outlive the region */
+	unsigned services;                 /* at least 1 */
+	unsigned shards;                   /* threads; 0 = 1, at most 16 */
+	uint64_t
+	    ring_bytes; /* of the region, for the rings of all clients; 0 = a 64th of it, at most 64 MiB */
+	bool unpinned;  /* leave the shards where the system puts them */
+};
+/*
+ * From now on the region hosts these services, until it is closed. Once, and before it is shown to anybody
+ * (net_open, sn_server_open). Its handlers run on the shards. NAM_INVALID, NAM_FULL: no room for the rings, NAM_NOMEM, NAM_IO.
+ */
+nam_status sn_region_serve(struct sn_region *r, const struct sn_serve_config *cfg, struct nam_err *err);
+
 /* ---- the door ---------------------------------------------------------------- */
 
 struct sn_server_config {

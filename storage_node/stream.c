@@ -192,7 +192,7 @@ sn_stream_work(struct sn_server *s, struct sn_stream *st, const char **why)
 			if (!write_some(s, st))
 				goto out;
 			if (st->ask.code == NET_WRITE_IMM)
-				count_one(&s->count.immediates);
+				sn_server_immediate(s, st->word[0]);
 			answer(st, NULL);
 			break;
 		default:

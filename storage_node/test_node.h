@@ -40,9 +40,10 @@ test_run_dir(void)
 	return dir;
 }
 
-/* more may be NULL; its listen, run_dir are filled when missing. */
+/* more may be NULL; its listen, run_dir are filled when missing. hosting: services; NULL: none. */
 static inline void
-test_node_start(struct test_node *t, unsigned id, uint64_t size, const struct sn_server_config *more)
+test_node_start_serving(struct test_node *t, unsigned id, uint64_t size, const struct sn_server_config *more,
+    const struct sn_serve_config *hosting)
 {
 	struct nam_err err;
 	struct sn_region_config rc = {
@@ -54,11 +55,18 @@ test_node_start(struct test_node *t, unsigned id, uint64_t size, const struct sn
 	if (sc.run_dir == NULL)
 		sc.run_dir = test_run_dir();
 	if (sn_region_open(&t->region, &rc, &err) != NAM_OK ||
+	    (hosting != NULL && sn_region_serve(t->region, hosting, &err) != NAM_OK) ||
 	    sn_server_open(&t->server, t->region, &sc, &err) != NAM_OK ||
 	    pthread_create(&t->thread, NULL, test_node_main, t->server) != 0) {
 		fprintf(stderr, "%s\n", err.text);
 		abort();
 	}
+}
+
+static inline void
+test_node_start(struct test_node *t, unsigned id, uint64_t size, const struct sn_server_config *more)
+{
+	test_node_start_serving(t, id, size, more, NULL);
 }
 
 static inline void

@@ -260,7 +260,7 @@ execute(struct sn_server *s, const struct net_verbs_ask *a, uint64_t *seen)
 	if (net_region_of(at) != s->shake.region || off > s->size)
 		return false;
 	if (a->code == NET_WRITE_IMM) {
-		atomic_fetch_add_explicit(&s->count.immediates, 1, memory_order_relaxed);
+		sn_server_immediate(s, a->arg);
 		return true;
 	}
 	if (s->verbs->device_atomics || s->size - off < 8 || (off & 7) != 0)
@@ -285,7 +285,7 @@ hear(struct sn_server *s, struct sn_qp *q, const struct ibv_wc *wc)
 	if (wc->wr_id >= RECVS)
 		return false;
 	if (wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
-		atomic_fetch_add_explicit(&s->count.immediates, 1, memory_order_relaxed);
+		sn_server_immediate(s, ntohl(wc->imm_data));
 		return post_recv(q, wc->wr_id);
 	}
 	if (wc->byte_len != sizeof(struct net_verbs_ask))

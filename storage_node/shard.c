@@ -1,0 +1,719 @@
+/*
+ * shard.c -- the threads that serve message rings (net/service.h): each finds requests, calls handlers, sends answers.
+ *
+ * A connection of role RINGS is handed over by the door and belongs to one shard from then on, with its rings; its
+ * end is their end. Shard 0 hears what a fresh one wants and passes it on to the shard of the service.
+ *
+ * A shard looks into the rings of clients that poll, and of those that were announced: by an immediate
+ * (sn_shards_rung, from the door's thread) or a byte on the connection. With nothing to do it spins, yielding, as
+ * long as somebody polls; then it naps, longer and longer; with nobody polling it sleeps until it is roused.
+ *
+ * Rings lie in a reserve of the region that is taken before anybody sees the region. A ring given back rests for a while
+ * before it is used again: what its last client posted may still be under way. Should it come later all the same, it
+ * carries no seal of the new ring (G3), so at worst a connection ends.
+ */
+#include <storage_node/shard.h>
+
+#include <net/exec.h>
+#include <net/link.h>
+#include <net/local.h>
+#include <net/region_format.h>
+
+#include <base/clock.h>
+#include <base/log.h>
+#include <base/rng.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+	SHARDS_MAX = 16,
+	SLOTS = 4096, /* clients at once */
+	PAGE = 4096,  /* of the reserve */
+	RESERVE_MIN = 1 << 18,
+	RESERVE_MAX = 64 << 20,
+	RESERVE_PART = 64, /* of the region, unless said otherwise */
+	HELLO_NS = 2000000000,
+	REST_NS = 2000000000,
+	SPIN_NS = 50000,
+	NAP_NS_MIN = 10000,
+	NAP_NS_MAX = 1000000,
+	ROUNDS_PER_POLL = 32, /* busy: look at the connections every so many rounds */
+	EVENTS = 32,
+	STREAM_SEND = 256 << 10,
+};
+#define PAGE_USED UINT64_MAX
+
+/* A client, from the hand-over to its end. */
+struct client {
+	struct net_link link;
+	struct client *next;
+	struct sn_shard *shard; /* i  once it has one */
+	int fd;
+	bool open;   /* rings are there */
+	bool rung;   /* announced: look until nothing is there */
+	bool ending; /* something is wrong with it: the round ends it */
+	const char *why;
+	uint64_t deadline_ns; /* of the hello */
+	struct net_ring_hello hello;
+	struct net_ring_offer offer;
+	uint32_t got; /* bytes of hello */
+	unsigned slot;
+	/* STREAM: the frame that is being sent, and what waits behind it */
+	struct net_ring_frame frame;
+	uint32_t frame_sent; /* of head and payload; 0 with frame.len == 0: none */
+	struct net_ring_run wait[2];
+	unsigned waiting;
+	bool stuck; /* the socket takes no more: EPOLLOUT will say */
+	char name[64];
+};
+
+struct sn_shard {
+	struct sn_shards *all;
+	unsigned id;
+	pthread_t thread;
+	bool started;
+	int epoll_fd, wake_fd;
+	atomic_bool stop;
+	atomic_bool asleep; /* a  seq_cst: set before the last look, exchanged by who rouses */
+	atomic_bool any_rung;
+	atomic_uint_fast64_t rung[SLOTS / 64]; /* a  set by the door, taken by the shard */
+	pthread_mutex_t lock;                  /* of inbox */
+	struct client *inbox;
+	atomic_bool mail;
+	/* the shard's own */
+	struct client *clients;
+	struct client *slot[SLOTS];
+	struct net_desk *desk;
+};
+
+struct sn_shards {
+	struct sn_region *region;
+	char *base;
+	unsigned id; /* of the node */
+	struct net_service service[NET_SERVICES];
+	unsigned services, count;
+	bool pinned;
+	uint64_t reserve, pages; /* offset in the region, and how many pages */
+	pthread_mutex_t lock;    /* of the next two */
+	uint64_t *freed_ns;      /* per page: PAGE_USED, or since when it rests */
+	bool taken[SLOTS];
+	struct sn_shard shard[SHARDS_MAX];
+};
+
+/* ---- the reserve ------------------------------------------------------------------------ */
+
+/* Offset in the region of so many bytes that read as zeros; 0: there are none. */
+static uint64_t
+reserve_take(struct sn_shards *s, uint32_t bytes)
+{
+	uint64_t need = (bytes + PAGE - 1) / PAGE, run = 0, now = nam_clock_ns(), at = 0;
+	pthread_mutex_lock(&s->lock);
+	for (uint64_t i = 0; i < s->pages && at == 0; i++) {
+		bool rested =
+		    s->freed_ns[i] == 0 || (s->freed_ns[i] != PAGE_USED && now - s->freed_ns[i] > REST_NS);
+		run = rested ? run + 1 : 0;
+		if (run < need)
+			continue;
+		for (uint64_t k = i + 1 - need; k <= i; k++)
+			s->freed_ns[k] = PAGE_USED;
+		at = s->reserve + (i + 1 - need) * PAGE;
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (at != 0)
+		net_ring_empty(s->base + at, bytes);
+	return at;
+}
+
+static void
+reserve_give(struct sn_shards *s, uint64_t at, uint32_t bytes)
+{
+	if (at == 0)
+		return;
+	uint64_t first = (at - s->reserve) / PAGE, now = nam_clock_ns();
+	pthread_mutex_lock(&s->lock);
+	for (uint64_t i = 0; i < (bytes + PAGE - 1) / PAGE; i++)
+		s->freed_ns[first + i] = now;
+	pthread_mutex_unlock(&s->lock);
+}
+
+static unsigned
+slot_take(struct sn_shards *s)
+{
+	unsigned slot = 0;
+	pthread_mutex_lock(&s->lock);
+	while (slot < SLOTS && s->taken[slot])
+		slot++;
+	if (slot < SLOTS)
+		s->taken[slot] = true;
+	pthread_mutex_unlock(&s->lock);
+	return slot;
+}
+
+static void
+slot_give(struct sn_shards *s, unsigned slot)
+{
+	pthread_mutex_lock(&s->lock);
+	s->taken[slot] = false;
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- rousing ------------------------------------------------------------------------------ */
+
+static void
+rouse(struct sn_shard *sh)
+{
+	if (!atomic_exchange(&sh->asleep, false))
+		return;
+	uint64_t one = 1;
+	ssize_t n = write(sh->wake_fd, &one, sizeof one);
+	(void)n;
+}
+
+/* An immediate is SHARDS_MAX * slot + shard. */
+void
+sn_shards_rung(struct sn_shards *s, uint64_t number)
+{
+	unsigned id = (unsigned)(number % SHARDS_MAX);
+	uint64_t slot = number / SHARDS_MAX;
+	if (id >= s->count || slot >= SLOTS)
+		return;
+	struct sn_shard *sh = &s->shard[id];
+	atomic_fetch_or(&sh->rung[slot / 64], UINT64_C(1) << slot % 64);
+	atomic_store(&sh->any_rung, true);
+	rouse(sh);
+}
+
+static void
+post(struct sn_shard *sh, struct client *c)
+{
+	pthread_mutex_lock(&sh->lock);
+	c->next = sh->inbox;
+	sh->inbox = c;
+	pthread_mutex_unlock(&sh->lock);
+	atomic_store(&sh->mail, true);
+	rouse(sh);
+}
+
+void
+sn_shards_take(struct sn_shards *s, int fd, const char *name)
+{
+	struct client *c = calloc(1, sizeof *c);
+	if (c == NULL) {
+		close(fd);
+		return;
+	}
+	c->fd = fd;
+	c->slot = SLOTS;
+	c->deadline_ns = nam_clock_ns() + HELLO_NS;
+	snprintf(c->name, sizeof c->name, "%s", name);
+	post(&s->shard[0], c);
+}
+
+/* For clients of this very process. */
+static int
+take_local(void *arg)
+{
+	int fd[2];
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fd) != 0)
+		return -1;
+	sn_shards_take(arg, fd[1], "a peer of this process");
+	return fd[0];
+}
+
+/* ---- answers ------------------------------------------------------------------------------- */
+
+static void
+end_soon(struct client *c, const char *why)
+{
+	c->ending = true;
+	c->why = why;
+}
+
+static void
+watch(struct client *c, int op, uint32_t events)
+{
+	struct epoll_event e = { .events = events, .data.ptr = c };
+	if (epoll_ctl(c->shard->epoll_fd, op, c->fd, &e) != 0)
+		end_soon(c, "it cannot be waited for");
+}
+
+/* Sends frames as long as the socket takes them. */
+static void
+stream_send(struct client *c)
+{
+	while (!c->ending) {
+		if (c->frame.len == 0) {
+			if (c->waiting == 0)
+				break;
+			c->frame = (struct net_ring_frame){ c->wait[0].at, c->wait[0].len };
+			c->frame_sent = 0;
+			c->wait[0] = c->wait[1];
+			c->waiting--;
+		}
+		const uint32_t head = sizeof c->frame;
+		uint32_t in_head = c->frame_sent < head ? c->frame_sent : head,
+			 in_body = c->frame_sent - in_head;
+		struct iovec iov[2] = { { (char *)&c->frame + in_head, head - in_head },
+			{ c->link.out.mirror + c->frame.at + in_body, c->frame.len - in_body } };
+		struct msghdr m = { .msg_iov = iov, .msg_iovlen = 2 };
+		ssize_t n = sendmsg(c->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			if (errno != EAGAIN)
+				end_soon(c, NULL);
+			break;
+		}
+		c->frame_sent += (uint32_t)n;
+		if (c->frame_sent == head + c->frame.len)
+			c->frame.len = 0;
+	}
+	bool stuck = c->frame.len != 0;
+	if (stuck != c->stuck) {
+		c->stuck = stuck;
+		watch(c, EPOLL_CTL_MOD, stuck ? EPOLLIN | EPOLLOUT : EPOLLIN);
+	}
+}
+
+static void
+stream_write(struct net_link *l, struct net_ring_run run, bool announce)
+{
+	struct client *c = l->tag;
+	(void)announce; /* the stream does */
+	struct net_ring_run *last = c->waiting != 0 ? &c->wait[c->waiting - 1] : NULL;
+	if (last != NULL && last->at + last->len == run.at)
+		last->len += run.len;
+	else if (c->waiting < 2)
+		c->wait[c->waiting++] = run;
+	else
+		end_soon(c, "it asks for more answers than its ring holds");
+	stream_send(c);
+}
+
+static void
+mapped_write(struct net_link *l, struct net_ring_run run, bool announce)
+{
+	struct client *c = l->tag;
+	net_copy_in(c->shard->all->base + c->offer.response + run.at, l->out.mirror + run.at, run.len);
+	if (!announce)
+		return;
+	/* A socket full of bells rouses as well as one more. */
+	ssize_t n = send(c->fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	(void)n;
+}
+
+/* ---- clients --------------------------------------------------------------------------------- */
+
+static void
+client_free(struct sn_shards *s, struct client *c)
+{
+	if (c->slot < SLOTS)
+		slot_give(s, c->slot);
+	reserve_give(s, c->offer.request, c->hello.request_bytes);
+	reserve_give(s, c->offer.response, c->hello.response_bytes);
+	free(c->link.out.mirror);
+	close(c->fd);
+	free(c);
+}
+
+static void
+client_end(struct sn_shard *sh, struct client *c)
+{
+	if (c->why != NULL)
+		nam_log(NAM_LOG_WARN, "storage node %u: dropped the rings of %s: %s", sh->all->id, c->name,
+		    c->why);
+	for (struct client **p = &sh->clients; *p != NULL; p = &(*p)->next)
+		if (*p == c) {
+			*p = c->next;
+			break;
+		}
+	if (c->slot < SLOTS)
+		sh->slot[c->slot] = NULL;
+	epoll_ctl(sh->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
+	client_free(sh->all, c);
+}
+
+/* The hello is here: makes the rings, says where they are. On the shard that will serve them. */
+static void
+open_rings(struct sn_shard *sh, struct client *c)
+{
+	struct sn_shards *s = sh->all;
+	struct net_ring_offer *o = &c->offer;
+	bool mapped = c->hello.way == NET_RING_MAPPED;
+	*o = (struct net_ring_offer){ .magic = NET_RING_MAGIC, .shards = s->count, .shard = sh->id };
+	c->link.out.mirror = calloc(1, c->hello.response_bytes);
+	c->slot = slot_take(s);
+	o->request = reserve_take(s, c->hello.request_bytes);
+	if (mapped)
+		o->response = reserve_take(s, c->hello.response_bytes);
+	if (c->link.out.mirror == NULL)
+		o->status = NAM_NOMEM;
+	else if (c->slot == SLOTS || o->request == 0 || (mapped && o->response == 0))
+		o->status = NAM_FULL;
+	o->number = SHARDS_MAX * c->slot + sh->id;
+	nam_random_bytes(&o->seed, sizeof o->seed);
+	if (o->status == NAM_OK) {
+		c->link.service = s->service;
+		c->link.services = s->services;
+		c->link.shard = sh->id;
+		c->link.shards = s->count;
+		c->link.in = (struct net_ring_in){
+			.ring = s->base + o->request, .bytes = c->hello.request_bytes, .seed = o->seed
+		};
+		c->link.out.bytes = c->hello.response_bytes;
+		c->link.out.seed = o->seed;
+		c->link.write = mapped ? mapped_write : stream_write;
+		c->link.tag = c;
+		sh->slot[c->slot] = c;
+		c->open = true;
+	}
+	if (send(c->fd, o, sizeof *o, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)sizeof *o)
+		end_soon(c, "it does not take our offer");
+	if (o->status != NAM_OK)
+		end_soon(c, NULL);
+}
+
+/* A fresh connection speaks. True: it is another shard's now. */
+static bool
+hear_hello(struct sn_shard *sh, struct client *c)
+{
+	ssize_t n = recv(c->fd, (char *)&c->hello + c->got, sizeof c->hello - c->got, MSG_DONTWAIT);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (n <= 0) {
+		end_soon(c, NULL);
+		return false;
+	}
+	c->got += (uint32_t)n;
+	if (c->got < sizeof c->hello)
+		return false;
+	if (!net_link_sound(&c->hello) ||
+	    (c->hello.way != NET_RING_MAPPED && c->hello.way != NET_RING_STREAM)) {
+		memset(&c->hello, 0, sizeof c->hello);
+		end_soon(c, "it asks for rings that make no sense");
+		return false;
+	}
+	struct sn_shard *to = &sh->all->shard[c->hello.service % sh->all->count];
+	if (to == sh) {
+		open_rings(sh, c);
+		return false;
+	}
+	epoll_ctl(sh->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
+	for (struct client **p = &sh->clients; *p != NULL; p = &(*p)->next)
+		if (*p == c) {
+			*p = c->next;
+			break;
+		}
+	post(to, c);
+	return true;
+}
+
+/* Bells, or the end. */
+static void
+hear(struct client *c)
+{
+	char bells[64];
+	ssize_t n = recv(c->fd, bells, sizeof bells, MSG_DONTWAIT);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0)
+		end_soon(c, NULL);
+	else if (c->hello.way == NET_RING_MAPPED)
+		c->rung = true;
+	else
+		end_soon(c, "it speaks where nothing is to be said");
+}
+
+/* ---- the loop ----------------------------------------------------------------------------------- */
+
+static void
+take_mail(struct sn_shard *sh)
+{
+	if (!atomic_exchange(&sh->mail, false))
+		return;
+	pthread_mutex_lock(&sh->lock);
+	struct client *c = sh->inbox, *next;
+	sh->inbox = NULL;
+	pthread_mutex_unlock(&sh->lock);
+	for (; c != NULL; c = next) {
+		next = c->next;
+		c->shard = sh;
+		c->next = sh->clients;
+		sh->clients = c;
+		watch(c, EPOLL_CTL_ADD, EPOLLIN);
+		if (c->got == sizeof c->hello)
+			open_rings(sh, c);
+	}
+}
+
+static void
+take_rung(struct sn_shard *sh)
+{
+	if (!atomic_load_explicit(&sh->any_rung, memory_order_relaxed) ||
+	    !atomic_exchange(&sh->any_rung, false))
+		return;
+	for (unsigned i = 0; i < SLOTS / 64; i++) {
+		if (atomic_load_explicit(&sh->rung[i], memory_order_relaxed) == 0)
+			continue;
+		for (uint64_t bits = atomic_exchange(&sh->rung[i], 0); bits != 0; bits &= bits - 1) {
+			struct client *c = sh->slot[64 * i + (unsigned)__builtin_ctzll(bits)];
+			if (c != NULL)
+				c->rung = true;
+		}
+	}
+}
+
+/* What the connections have to say. Returns how many did. */
+static int
+take_events(struct sn_shard *sh)
+{
+	struct epoll_event ev[EVENTS];
+	int n = epoll_wait(sh->epoll_fd, ev, EVENTS, 0);
+	for (int i = 0; i < n; i++) {
+		struct client *c = ev[i].data.ptr;
+		if (c == NULL) {
+			uint64_t sink;
+			ssize_t got = read(sh->wake_fd, &sink, sizeof sink);
+			(void)got;
+			continue;
+		}
+		if (!c->open) {
+			hear_hello(sh, c);
+			continue;
+		}
+		if (ev[i].events & EPOLLOUT)
+			stream_send(c);
+		if (ev[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+			hear(c);
+	}
+	return n;
+}
+
+struct round {
+	bool served;   /* somebody */
+	bool polls;    /* somebody does not announce */
+	bool half;     /* something is under way */
+	bool stranger; /* somebody has a deadline */
+};
+
+static struct round
+serve_all(struct sn_shard *sh, uint64_t now)
+{
+	struct round r = { 0 };
+	for (struct client *c = sh->clients, *next; c != NULL; c = next) {
+		next = c->next;
+		if (!c->open && !c->ending) {
+			r.stranger = true;
+			if (now > c->deadline_ns)
+				end_soon(c, "it does not say what it wants");
+		}
+		if (c->open && !c->ending && (c->rung || c->link.polled))
+			switch (net_link_turn(&c->link, sh->desk, now)) {
+			case NET_LINK_SERVED:
+				r.served = true;
+				break;
+			case NET_LINK_UNDER_WAY:
+				r.half = true;
+				break;
+			case NET_LINK_NOTHING:
+				c->rung = false;
+				break;
+			case NET_LINK_RUBBISH:
+				end_soon(c, "what lies in its request ring is no message");
+				break;
+			}
+		r.polls |= c->open && c->link.polled;
+		if (c->ending)
+			client_end(sh, c);
+	}
+	return r;
+}
+
+static void
+sleep_ns(struct sn_shard *sh, uint64_t ns)
+{
+	struct pollfd p = { .fd = sh->epoll_fd, .events = POLLIN };
+	struct timespec ts = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+	atomic_store(&sh->asleep, true);
+	/* Who came before this store is seen here; who comes after it writes to wake_fd. */
+	if (!atomic_load(&sh->any_rung) && !atomic_load(&sh->mail) && !atomic_load(&sh->stop))
+		ppoll(&p, 1, ns == UINT64_MAX ? NULL : &ts, NULL);
+	atomic_store(&sh->asleep, false);
+}
+
+static void *
+shard_main(void *arg)
+{
+	struct sn_shard *sh = arg;
+	uint64_t news_ns = nam_clock_ns(), nap_ns = 0;
+	unsigned rounds = 0;
+	prctl(PR_SET_NAME, "namdb-shard", 0, 0, 0);
+	prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
+	while (!atomic_load_explicit(&sh->stop, memory_order_relaxed)) {
+		uint64_t now = nam_clock_ns();
+		take_mail(sh);
+		take_rung(sh);
+		struct round r = serve_all(sh, now);
+		bool news = r.served;
+		if (++rounds % ROUNDS_PER_POLL == 0)
+			news |= take_events(sh) > 0;
+		if (news) {
+			news_ns = now;
+			nap_ns = 0;
+			continue;
+		}
+		if ((r.polls || r.half) && now - news_ns < SPIN_NS) {
+			sched_yield();
+			continue;
+		}
+		/* Last look, then sleep. */
+		if (take_events(sh) > 0)
+			continue;
+		nap_ns = nap_ns == 0 ? NAP_NS_MIN : 2 * nap_ns < NAP_NS_MAX ? 2 * nap_ns : NAP_NS_MAX;
+		sleep_ns(sh, r.polls || r.half ? nap_ns : r.stranger ? HELLO_NS : UINT64_MAX);
+	}
+	return NULL;
+}
+
+/* ---- opening --------------------------------------------------------------------------------------- */
+
+/* Each on a core of its own, from the last one down: the first are where everybody else begins. */
+static void
+pin(struct sn_shard *sh)
+{
+	cpu_set_t may, one;
+	if (sched_getaffinity(0, sizeof may, &may) != 0 || CPU_COUNT(&may) < 2)
+		return;
+	int nth = CPU_COUNT(&may) - 1 - (int)sh->id % CPU_COUNT(&may), cpu = 0;
+	while (!CPU_ISSET(cpu, &may) || nth-- > 0)
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	pthread_setaffinity_np(sh->thread, sizeof one, &one);
+}
+
+static nam_status
+shard_open(struct sn_shards *s, unsigned id, struct nam_err *err)
+{
+	struct sn_shard *sh = &s->shard[id];
+	sh->all = s;
+	sh->id = id;
+	sh->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	sh->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	sh->desk = malloc(sizeof *sh->desk);
+	struct epoll_event e = { .events = EPOLLIN, .data.ptr = NULL };
+	if (sh->desk == NULL)
+		return nam_fail(err, NAM_NOMEM, "no memory for a shard");
+	if (sh->epoll_fd < 0 || sh->wake_fd < 0 ||
+	    epoll_ctl(sh->epoll_fd, EPOLL_CTL_ADD, sh->wake_fd, &e) != 0)
+		return nam_fail(err, NAM_IO, "cannot make a shard: %s", strerror(errno));
+	int rc = pthread_create(&sh->thread, NULL, shard_main, sh);
+	if (rc != 0)
+		return nam_fail(err, NAM_IO, "cannot start a shard: %s", strerror(rc));
+	sh->started = true;
+	if (s->pinned)
+		pin(sh);
+	return NAM_OK;
+}
+
+nam_status
+sn_shards_open(
+    struct sn_shards **out, struct sn_region *r, const struct sn_serve_config *cfg, struct nam_err *err)
+{
+	struct net_local *local = sn_local(r);
+	struct net_super *super = local->base;
+	unsigned count = cfg->shards != 0 ? cfg->shards : 1;
+	if (count > SHARDS_MAX || cfg->services == 0 || cfg->services > NET_SERVICES)
+		return nam_fail(err, NAM_INVALID, "%u services on %u shards: at most %d on %d", cfg->services,
+		    count, NET_SERVICES, SHARDS_MAX);
+	uint64_t bytes = cfg->ring_bytes;
+	if (bytes == 0)
+		bytes = local->size / RESERVE_PART < RESERVE_MAX ? local->size / RESERVE_PART : RESERVE_MAX;
+	if (bytes < RESERVE_MIN)
+		bytes = RESERVE_MIN;
+	bytes = (bytes + NET_EXTENT - 1) / NET_EXTENT * NET_EXTENT;
+	if (super->bump + bytes > local->size)
+		return nam_fail(err, NAM_FULL, "%llu KiB for message rings are more than the region has",
+		    (unsigned long long)bytes >> 10);
+	struct sn_shards *s = calloc(1, sizeof *s);
+	if (s == NULL)
+		return nam_fail(err, NAM_NOMEM, "no memory for shards");
+	s->region = r;
+	s->base = local->base;
+	s->id = sn_region_id(r);
+	s->count = count;
+	s->pinned = !cfg->unpinned;
+	s->services = cfg->services;
+	memcpy(s->service, cfg->service, cfg->services * sizeof *cfg->service);
+	s->reserve = super->bump;
+	s->pages = bytes / PAGE;
+	s->freed_ns = calloc(s->pages, sizeof *s->freed_ns);
+	pthread_mutex_init(&s->lock, NULL);
+	for (unsigned i = 0; i < count; i++) {
+		s->shard[i].epoll_fd = s->shard[i].wake_fd = -1;
+		pthread_mutex_init(&s->shard[i].lock, NULL);
+	}
+	nam_status st = s->freed_ns != NULL ? NAM_OK : nam_fail(err, NAM_NOMEM, "no memory for shards");
+	for (unsigned i = 0; i < count && st == NAM_OK; i++)
+		st = shard_open(s, i, err);
+	if (st != NAM_OK) {
+		sn_shards_close(s);
+		return st;
+	}
+	super->bump += bytes;
+	local->rings = take_local;
+	local->rings_arg = s;
+	*out = s;
+	return NAM_OK;
+}
+
+void
+sn_shards_close(struct sn_shards *s)
+{
+	if (s == NULL)
+		return;
+	struct net_local *local = sn_local(s->region);
+	local->rings = NULL;
+	for (unsigned i = 0; i < s->count; i++) {
+		struct sn_shard *sh = &s->shard[i];
+		if (sh->started) {
+			atomic_store(&sh->stop, true);
+			uint64_t one = 1;
+			ssize_t n = write(sh->wake_fd, &one, sizeof one);
+			(void)n;
+			pthread_join(sh->thread, NULL);
+		}
+	}
+	for (unsigned i = 0; i < s->count; i++) {
+		struct sn_shard *sh = &s->shard[i];
+		while (sh->clients != NULL) {
+			sh->clients->why = NULL;
+			client_end(sh, sh->clients);
+		}
+		while (sh->inbox != NULL) {
+			struct client *c = sh->inbox;
+			sh->inbox = c->next;
+			client_free(s, c);
+		}
+		if (sh->epoll_fd >= 0)
+			close(sh->epoll_fd);
+		if (sh->wake_fd >= 0)
+			close(sh->wake_fd);
+		pthread_mutex_destroy(&sh->lock);
+		free(sh->desk);
+	}
+	pthread_mutex_destroy(&s->lock);
+	free(s->freed_ns);
+	free(s);
+}

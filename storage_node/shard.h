@@ -1,0 +1,21 @@
+/* shard.h -- the threads of a storage node that serve message rings, as its door sees them (net/service.h, shard.c). */
+#ifndef NAM_STORAGE_NODE_SHARD_H
+#define NAM_STORAGE_NODE_SHARD_H
+
+#include <storage_node/sn.h>
+
+struct sn_shards;
+
+/* NULL: the region hosts no services. */
+struct sn_shards *sn_region_shards(const struct sn_region *r);
+
+nam_status sn_shards_open(
+    struct sn_shards **out, struct sn_region *r, const struct sn_serve_config *cfg, struct nam_err *err);
+/* Ends every connection and joins the threads. */
+void sn_shards_close(struct sn_shards *s);
+/* Takes a connection over whose peer has proven itself. name: for the log. Any thread. */
+void sn_shards_take(struct sn_shards *s, int fd, const char *name);
+/* An immediate has come: somebody's messages are there. Any number; any thread. */
+void sn_shards_rung(struct sn_shards *s, uint64_t number);
+
+#endif
