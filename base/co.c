@@ -75,6 +75,9 @@ struct nam_sched {
 	_Atomic(struct nam_co *) post_list; /* a  pushed by any thread, taken whole by the owner */
 	void (*rouse)(void *);
 	void *rouse_arg;
+	void (*ready)(void *);
+	void *ready_arg;
+	int *watched_live;
 #ifdef CO_ASAN
 	void *fake;
 	const void *bottom;
@@ -164,6 +167,8 @@ push_ready(struct nam_co *co)
 	else
 		s->head = co;
 	s->tail = co;
+	if (s->head == co && s->ready != NULL)
+		s->ready(s->ready_arg);
 }
 
 /* Leaves the coroutine for the scheduler's stack. `last` when it will never run again. */
@@ -257,6 +262,8 @@ nam_co_start(struct nam_sched *s, void (*fn)(void *), void *arg, size_t stack)
 	co->fiber = __tsan_create_fiber(0);
 #endif
 	s->live++;
+	if (s->watched_live != NULL)
+		++*s->watched_live;
 	push_ready(co);
 	return co;
 }
@@ -320,6 +327,18 @@ nam_sched_on_post(struct nam_sched *s, void (*rouse)(void *), void *arg)
 	s->rouse_arg = arg;
 }
 
+void
+nam_sched_watch(struct nam_sched *s, void (*ready)(void *arg), void *arg, int *live)
+{
+	s->ready = ready;
+	s->ready_arg = arg;
+	if (s->watched_live != NULL)
+		*s->watched_live -= s->live;
+	if (live != NULL)
+		*live += s->live;
+	s->watched_live = live;
+}
+
 static void
 resume(struct nam_sched *s, struct nam_co *co)
 {
@@ -350,6 +369,8 @@ resume(struct nam_sched *s, struct nam_co *co)
 	__tsan_destroy_fiber(co->fiber);
 #endif
 	s->live--;
+	if (s->watched_live != NULL)
+		--*s->watched_live;
 	/* A post that came too late still holds it: take_posts recycles it then. */
 	if (atomic_load_explicit(&co->posted, memory_order_acquire))
 		s->haunting++;

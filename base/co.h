@@ -48,6 +48,9 @@ int nam_sched_run(struct nam_sched *s);
 bool nam_sched_ready(struct nam_sched *s);
 /* Coroutines that have not ended. */
 int nam_sched_live(struct nam_sched *s);
+/* For who runs several schedulers on one thread: ready(arg) is called when one that had nothing to run has something,
+ * and its coroutines that have not ended are part of *live, until it is called again. Either may be NULL. Owner thread. */
+void nam_sched_watch(struct nam_sched *s, void (*ready)(void *arg), void *arg, int *live);
 
 /* One pointer per coroutine. net keeps in it who pays for verbs that have no account of their own (net_pay). */
 void nam_co_set_tag(struct nam_co *co, void *tag);

@@ -513,6 +513,38 @@ tag_is_per_coroutine(void **state)
 	nam_sched_close(s);
 }
 
+static void
+count_ready(void *arg)
+{
+	++*(int *)arg;
+}
+
+/* Whoever runs several schedulers hears once of each that got something to run, and counts what lives in all of them. */
+static void
+watched(void **state)
+{
+	(void)state;
+	struct nam_sched *a = nam_sched_open(), *b = nam_sched_open();
+	struct letters out = { .n = 0 };
+	struct writer w = { &out, 'a' };
+	int ready = 0, live = 0;
+	nam_co_start(b, write_three, &w, 0);
+	nam_sched_watch(a, count_ready, &ready, &live);
+	nam_sched_watch(b, count_ready, &ready, &live);
+	assert_int_equal(live, 1); /* it was there already */
+	nam_co_start(a, write_three, &w, 0);
+	nam_co_start(a, write_three, &w, 0);
+	assert_int_equal(ready, 1); /* the second found it ready */
+	assert_int_equal(live, 3);
+	nam_sched_watch(b, NULL, NULL, NULL);
+	assert_int_equal(live, 2);
+	drain(a);
+	drain(b);
+	assert_int_equal(live, 0);
+	nam_sched_close(a);
+	nam_sched_close(b);
+}
+
 int
 main(void)
 {
@@ -530,6 +562,7 @@ main(void)
 		cmocka_unit_test(a_post_carries_what_was_written_before),
 		cmocka_unit_test(a_coroutine_that_ends_while_posted_is_kept_until_the_list_is_read),
 		cmocka_unit_test(tag_is_per_coroutine),
+		cmocka_unit_test(watched),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

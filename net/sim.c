@@ -14,6 +14,30 @@ enum {
 
 /* ---- the world of a simulated worker ---------------------------------------- */
 
+void
+net_sim_ready(struct sim_worker *sw)
+{
+	struct net_sim *s = sw->sim;
+	if (sw->queued || !net_sim_runs(sw->proc))
+		return;
+	sw->queued = true;
+	sw->next_ready = NULL;
+	*s->ready_end = sw;
+	s->ready_end = &sw->next_ready;
+}
+
+static void
+ready(void *worker)
+{
+	net_sim_ready(worker);
+}
+
+void
+net_sim_count_live(struct sim_worker *sw, bool live)
+{
+	nam_sched_watch(sw->sched, ready, sw, live ? &sw->sim->live : NULL);
+}
+
 static nam_status
 env_worker_open(struct net_worker *w, struct nam_err *err)
 {
@@ -25,10 +49,17 @@ env_worker_open(struct net_worker *w, struct nam_err *err)
 	sw->sim = s;
 	sw->proc = p;
 	sw->w = w;
+	sw->sched = nam_sched_open();
+	if (sw->sched == NULL) {
+		free(sw);
+		return nam_fail(err, NAM_NOMEM, "no memory for a scheduler");
+	}
 	sw->id = s->workers++;
 	*s->worker_end = sw;
 	s->worker_end = &sw->next;
-	w->sched = s->sched;
+	net_sim_count_live(sw, !p->dead || p->buried);
+	nam_sched_on_post(sw->sched, ready, sw);
+	w->sched = sw->sched;
 	w->env_priv = sw;
 	nam_rng_init(&w->rng, nam_mix(s->cfg.seed + UINT64_C(0x9e3779b97f4a7c15) * (sw->id + 1)));
 	return NAM_OK;
@@ -133,15 +164,19 @@ net_sim_open(struct net_sim **out, const struct net_sim_config *cfg)
 	s->now = START_NS;
 	s->hash = nam_mix(cfg->seed);
 	s->worker_end = &s->worker;
+	s->ready_end = &s->ready;
+	s->faults = true;
 	s->proc_end = &s->proc;
 	nam_rng_init(&s->rng, cfg->seed);
-	nam_status st = NAM_NOMEM;
-	s->sched = nam_sched_open();
-	if (s->sched != NULL && net_sim_queue_open(&s->queue)) {
-		st = NAM_OK;
-		for (unsigned r = 1; r <= cfg->nodes && st == NAM_OK; r++)
-			st = node_open(s, r);
-	}
+	if (s->cfg.delay_ns == 0)
+		s->cfg.delay_ns = 50 * s->cfg.latency_ns;
+	if (s->cfg.pause_ns == 0)
+		s->cfg.pause_ns = 1000 * s->cfg.latency_ns;
+	if (s->cfg.part_ns == 0)
+		s->cfg.part_ns = 1000 * s->cfg.latency_ns;
+	nam_status st = net_sim_queue_open(&s->queue) ? NAM_OK : NAM_NOMEM;
+	for (unsigned r = 1; r <= cfg->nodes && st == NAM_OK; r++)
+		st = node_open(s, r);
 	if (st != NAM_OK) {
 		net_sim_close(s);
 		return st;
@@ -169,19 +204,19 @@ net_sim_close(struct net_sim *s)
 		struct sim_worker *sw = s->worker;
 		NAM_ASSERT(sw->w == NULL); /* close workers and nets first */
 		s->worker = sw->next;
+		nam_sched_close(sw->sched);
 		free(sw);
 	}
 	while (s->proc != NULL) {
 		struct sim_proc *p = s->proc;
 		s->proc = p->next;
+		free(p->owed);
 		free(p);
 	}
-	net_sim_fault_free(s);
+	net_sim_fence_free(s);
 	net_sim_wire_free(s);
 	net_sim_queue_close(&s->queue);
 	free(s->desk);
-	if (s->sched != NULL)
-		nam_sched_close(s->sched);
 	free(s);
 }
 
@@ -196,6 +231,7 @@ net_sim_attach(struct net_sim *s, struct net **out)
 	}
 	p->sim = s;
 	p->net = n;
+	p->deferred_end = &p->deferred;
 	p->id = s->procs++;
 	p->identity = nam_mix(s->cfg.seed ^ nam_mix(p->id)) >> (64 - NET_IDENTITY_BITS);
 	p->identity += p->identity == 0;
@@ -269,8 +305,26 @@ idle(struct net_sim *s)
 	for (struct sim_worker *next; sw != NULL; sw = next) {
 		next = everybody ? sw->next : sw->next_touched;
 		sw->touched = false;
-		if (sw->w != NULL && sw->w->hooks != 0)
+		if (sw->w != NULL && sw->w->hooks != 0 && net_sim_runs(sw->proc))
 			net_worker_idle(sw->w);
+	}
+}
+
+/* Each worker that has something to run, once, as its thread would. */
+static void
+run_ready(struct net_sim *s)
+{
+	struct sim_worker *sw = s->ready;
+	s->ready = NULL;
+	s->ready_end = &s->ready;
+	for (struct sim_worker *next; sw != NULL; sw = next) {
+		next = sw->next_ready;
+		sw->queued = false;
+		if (!net_sim_runs(sw->proc))
+			continue; /* stopped since; it is queued again when it goes on */
+		nam_sched_run(sw->sched);
+		if (nam_sched_ready(sw->sched))
+			net_sim_ready(sw);
 	}
 }
 
@@ -283,8 +337,8 @@ net_sim_run(struct net_sim *s, bool (*until)(void *arg), void *arg)
 	for (;;) {
 		if (until != NULL && until(arg))
 			return true;
-		if (nam_sched_ready(s->sched)) {
-			nam_sched_run(s->sched);
+		if (s->ready != NULL) {
+			run_ready(s);
 			ran = true;
 			if (++rounds < ROUNDS_MAX)
 				continue;
@@ -295,19 +349,19 @@ net_sim_run(struct net_sim *s, bool (*until)(void *arg), void *arg)
 		if (ran || s->touched != NULL) {
 			ran = false;
 			idle(s);
-			if (nam_sched_ready(s->sched) && rounds < ROUNDS_MAX)
+			if (s->ready != NULL && rounds < ROUNDS_MAX)
 				continue;
 		}
-		if (until == NULL && nam_sched_live(s->sched) == 0)
+		if (until == NULL && s->live == 0)
 			return true;
 		rounds = 0;
 		struct sim_event e;
 		if (net_sim_queue_pop(&s->queue, &e)) {
 			play(s, &e);
-		} else if (!nam_sched_ready(s->sched)) {
+		} else if (s->ready == NULL) {
 			s->since_all = EVERYBODY; /* look everywhere before giving up */
 			idle(s);
-			if (s->queue.n == 0 && !nam_sched_ready(s->sched) && !(until != NULL && until(arg)))
+			if (s->queue.n == 0 && s->ready == NULL && !(until != NULL && until(arg)))
 				return false;
 		}
 	}

@@ -2,8 +2,9 @@
  * sim.h -- a whole cluster's fabric in one OS thread: virtual time, one seed.
  *
  * The simulator is a provider behind net.h with storage nodes of its own. Every
- * compute process of the simulated cluster attaches and gets a struct net;
- * workers opened on it (net_worker_open) share one scheduler. net_sim_run()
+ * compute process of the simulated cluster attaches and gets a struct net; each
+ * worker opened on it (net_worker_open) has a scheduler of its own, and stands for a
+ * thread: a heartbeat is a coroutine on a worker of its own. net_sim_run()
  * plays events until done. Same seed, same binary: same run, same trace hash.
  *
  * It breaks on purpose what the wire does not promise (net.h): READs tear at
@@ -27,7 +28,22 @@ struct net_sim_config {
 	uint64_t verb_ns;          /* RNIC cost per verb; a node serves one verb start at a time. 0 = 10 */
 	uint32_t tear_permille;    /* READs and WRITEs executed in pieces spread over time */
 	uint32_t reorder_permille; /* READs that swap places with neighbours of their doorbell */
-	bool trace;                /* print each verb on stderr */
+	/*
+	 * Faults, each by its rate; see the calls below that do the same on request. They meet only
+	 * processes attached after the first `sheltered` ones, and only while faults are on (they are at first).
+	 */
+	uint32_t delay_permille; /* verbs and completions that are late, by up to ... */
+	uint64_t delay_ns;       /* ... 0 = 50 times latency_ns */
+	uint32_t lose_ppm;       /* verbs with which the connection breaks: done or not, nobody is told */
+	uint32_t pause_ppm;      /* verbs after which their process stands still, for up to ... */
+	uint64_t pause_ns;       /* ... 0 = 1000 times latency_ns */
+	uint32_t part_ppm;  /* verbs after which process and node do not reach each other, for up to ... */
+	uint64_t part_ns;   /* ... 0 = 1000 times latency_ns */
+	uint32_t crash_ppm; /* verbs with which their process dies */
+	uint32_t lose_node_ppm; /* verbs with which their storage node dies */
+	unsigned sheltered;
+	bool fence_kills; /* shutting out kills the process, as where it has mapped a node's memory */
+	bool trace;       /* print each verb and fault on stderr */
 };
 
 nam_status net_sim_open(struct net_sim **out, const struct net_sim_config *cfg);
@@ -44,6 +60,10 @@ uint64_t net_sim_now_ns(const struct net_sim *sim);
 uint64_t net_sim_trace_hash(const struct net_sim *sim);
 struct net_sim_stats {
 	uint64_t events, verbs, reads_torn, writes_torn, reads_reordered;
+	uint64_t delays, breaks, pauses, parts, crashes, nodes_lost; /* faults, however they came about */
+	uint64_t half_writes;      /* WRITEs of a broken connection that landed in part */
+	uint64_t fences;           /* connections that net_fence_process ended */
+	uint64_t reconnects, late; /* late: verbs executed whose poster had been told NAM_GONE, or was dead */
 };
 void net_sim_stats(const struct net_sim *sim, struct net_sim_stats *out);
 /*
@@ -56,5 +76,37 @@ nam_status net_sim_serve(
 void net_sim_pause(struct net_sim *sim, unsigned region, bool paused);
 /* Simulated memory, for checkers that look from outside. */
 void *net_sim_memory(struct net_sim *sim, unsigned region);
+
+/* ---- faults ----------------------------------------------------------------- */
+
+/* Rates have effect, or not: e.g. not while a cluster is built. */
+void net_sim_faults(struct net_sim *sim, bool on);
+
+/*
+ * A process dies, at once or with its verb number `verb` (1: the first it ever posts): its coroutines do not run any more.
+ * Of what it has posted, each connection still executes all, none, or a random part, to the word; then nothing.
+ * Nodes know nothing of it: who must be sure that nothing comes any more uses net_fence_process. To visit every
+ * verb of a piece of work, play it once to learn net_sim_verbs, then once for each.
+ */
+void net_sim_crash(struct net_sim *sim, struct net *n);
+void net_sim_crash_at(struct net_sim *sim, struct net *n, uint64_t verb);
+bool net_sim_crashed(const struct net *n);
+/* Verbs that the process has posted so far. */
+uint64_t net_sim_verbs(const struct net *n);
+/*
+ * For tests that want a dead process's memory back: its coroutines run again, as its ghost. Each verb ends with NAM_GONE at
+ * once and touches nothing, so all of them come to their ends (play on), and everything can be closed as ever.
+ */
+void net_sim_bury(struct net_sim *sim, struct net *n);
+
+/* Its workers stand still for so long. What it has posted goes on; completions wait for it. */
+void net_sim_freeze(struct net_sim *sim, struct net *n, uint64_t ns);
+/* Its connections to the node break now. Whatever is out may be executed or not, and ends with NAM_GONE, some time later. */
+void net_sim_break(struct net_sim *sim, struct net *n, unsigned region);
+/* The same, and there are no new ones for so long. UINT64_MAX: until net_sim_heal. */
+void net_sim_part(struct net_sim *sim, struct net *n, unsigned region, uint64_t ns);
+void net_sim_heal(struct net_sim *sim, struct net *n, unsigned region);
+/* The storage node and its memory are gone for everybody, for ever. */
+void net_sim_lose_node(struct net_sim *sim, unsigned region);
 
 #endif

@@ -13,6 +13,8 @@
  * All else is free, and the dice use that freedom: READs start late, and WRITEs
  * and READs of more than one word run in pieces of random words.
  *
+ * How a connection breaks is said at struct sim_qp, and what becomes of its verbs at struct sim_verb.
+ *
  * Two events at one time play in the order they were made (sim_event.order),
  * so that a run is a function of its seed.
  */
@@ -64,9 +66,9 @@ struct sim_verb {
 	uint8_t code, flags;
 	uint8_t pieces; /* still to execute */
 	bool torn;
-	bool orphan;  /* its poster has been told, and buf may be gone */
-	bool dropped; /* it will not execute (any further); no event has it */
-	char *own;    /* an orphan's payload */
+	bool orphan; /* its poster has been told or is dead, and buf may be gone */
+	bool idle;   /* no event has it: held, deferred, or never to execute */
+	char *own;   /* an orphan's payload */
 	uint32_t len;
 	uint32_t grain; /* bytes of a chunk of a torn verb, a multiple of 8 */
 	uint32_t skew;  /* bytes the first chunk is short of a grain */
@@ -86,10 +88,11 @@ struct sim_qp {
 	bool cut;            /* closed by its worker: nothing of it happens any more */
 	/*
 	 * A connection breaks in two steps, because its ends learn of it at different times. First the node does not
-	 * execute what was posted behind `last` (deaf). Then the poster knows: every verb that is out ends with NAM_GONE,
-	 * and so do all later ones (broken). What was executed and not told may be any verb up to `last`.
+	 * execute what was posted behind `last` (deaf), but for a part of a WRITE just behind it (half), and maybe does
+	 * not answer any more (mute). Then the poster knows: every verb that is out ends with NAM_GONE, and so do all later ones (broken). What was executed and not
+	 * told may be any verb up to `last`. A dead process's connections are broken at once, and nobody is told.
 	 */
-	bool deaf, breaking, broken;
+	bool deaf, half, mute, breaking, broken;
 	uint64_t last;
 	struct sim_call tell;                  /* the second step */
 	struct sim_verb *out_first, *out_last; /* every verb of it that exists, in the order posted */
@@ -106,12 +109,38 @@ struct sim_proc {
 	struct net *net; /* NULL once closed */
 	unsigned id;
 	uint64_t identity;
-	uint64_t shut; /* by region: the node has shut it out */
+	uint64_t shut;   /* by region: the node has shut it out */
+	uint64_t parted; /* by region: they do not reach each other */
+	struct sim_heal {
+		struct sim_call call;
+		struct sim_proc *proc;
+		unsigned region;
+		uint64_t at;
+	} heal[NET_REGIONS];
+	uint64_t verbs, crash_at;
+	bool paused, dead, buried;
+	uint64_t resume_at;
+	struct sim_call resume;
+	struct sim_verb *deferred, **deferred_end; /* completions that wait for the end of a pause */
+	struct sim_owed {
+		struct net_endpoint *ep;
+		struct net_batch *b;
+		struct net_op *op;
+	} * owed; /* dead: what its coroutines wait for */
+	size_t owed_n, owed_cap;
 	struct sim_proc *next;
 };
 
+/* Its code runs: it is neither paused nor dead. A ghost's runs, too. */
+static inline bool
+net_sim_runs(const struct sim_proc *p)
+{
+	return !p->paused && (!p->dead || p->buried);
+}
+
 struct sim_node {
 	unsigned region;
+	bool down;
 	char *mem;
 	uint64_t size;
 	uint64_t verb_free;         /* when the next verb may start */
@@ -136,9 +165,10 @@ struct sim_worker {
 	struct net_sim *sim;
 	struct sim_proc *proc;
 	struct net_worker *w; /* NULL once closed */
+	struct nam_sched *sched;
 	unsigned id;
-	bool touched; /* in the list below */
-	struct sim_worker *next, *next_touched;
+	bool touched, queued; /* in the lists below */
+	struct sim_worker *next, *next_touched, *next_ready;
 };
 
 struct net_sim {
@@ -146,10 +176,12 @@ struct net_sim {
 	uint64_t now;
 	struct sim_queue queue;
 	struct nam_rng rng; /* the wire's dice; every worker has its own */
-	struct nam_sched *sched;
+	int live;           /* coroutines of processes that are not dead */
+	bool faults;
 	struct sim_node node[NET_REGIONS]; /* by region */
 	struct sim_proc *proc, **proc_end;
 	struct sim_worker *worker, **worker_end;
+	struct sim_worker *ready, **ready_end; /* those that have something to run, and may */
 	struct sim_fence *fence;
 	struct sim_qp *qp;
 	struct sim_verb *free;
@@ -177,16 +209,35 @@ uint64_t net_sim_flight_ns(struct net_sim *s);
 /* An unsignaled WRITE of a node; from is borrowed until it has executed or qp is cut. */
 void net_sim_wire_write(struct sim_qp *qp, uint64_t off, const char *from, uint32_t len, bool imm);
 /* Both steps of a broken connection (struct sim_qp). The second comes after delay_ns. */
-void net_sim_qp_break(struct net_sim *s, struct sim_qp *qp, uint64_t last, uint64_t delay_ns);
+void net_sim_qp_break(struct net_sim *s, struct sim_qp *qp, uint64_t last, bool half, uint64_t delay_ns);
+/* Its process has died: what it waits for is written down in sim_proc.owed. */
+void net_sim_qp_orphan(struct net_sim *s, struct sim_qp *qp, uint64_t last, bool half);
+/* What waited for the end of a pause. */
+void net_sim_wire_resume(struct net_sim *s, struct sim_proc *p);
 
-/* sim_fault.c */
+/* sim.c */
+void net_sim_ready(struct sim_worker *sw);
+/* Its coroutines count as alive, or not. */
+void net_sim_count_live(struct sim_worker *sw, bool live);
+
+/* sim_fault.c: dice, and what they decide */
+void net_sim_fault_post(struct net_sim *s, struct sim_qp *qp);
+/* True: the connection breaks with this verb, which has just arrived. */
+bool net_sim_fault_arrive(struct net_sim *s, struct sim_verb *v);
+uint64_t net_sim_fault_delay_ns(struct net_sim *s, struct sim_qp *qp);
+/* A line of the trace. */
+void net_sim_say(const struct net_sim *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* sim_fence.c */
 nam_status net_sim_fence(struct net_worker *w, uint64_t identity, struct nam_err *err);
-void net_sim_fault_free(struct net_sim *s);
+void net_sim_fence_free(struct net_sim *s);
 
 /* sim_serve.c */
 nam_status net_sim_serve_open(struct net_channel *ch, unsigned service, uint64_t until, struct nam_err *err);
 /* A piece of a WRITE has executed. */
 void net_sim_serve_written(struct net_sim *s, const struct sim_verb *v, bool last);
+/* A process's code runs again: answers may have come. */
+void net_sim_serve_resume(struct net_sim *s, struct sim_proc *p);
 void net_sim_serve_free(struct sim_node *node);
 
 static inline void
@@ -197,6 +248,12 @@ net_sim_touch(struct sim_worker *sw)
 	sw->touched = true;
 	sw->next_touched = sw->sim->touched;
 	sw->sim->touched = sw;
+}
+
+static inline uint64_t
+sim_later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
 }
 
 static inline void

@@ -46,7 +46,9 @@ turn(struct net_sim *s, struct sim_call *c)
 {
 	struct sim_link *l = LINK_OF(c, look);
 	l->due = false;
-	if (l->ch == NULL || l->node->paused)
+	/* A process that is shut out is served no more, whatever it has put into its ring. */
+	if (l->ch == NULL || l->node->paused || l->node->down ||
+	    (l->back.worker->proc->shut >> l->node->region & 1))
 		return;
 	if (net_link_turn(&l->link, s->desk, s->now) == NET_LINK_SERVED)
 		look_at(l, SERVE_NS);
@@ -60,7 +62,8 @@ net_sim_serve_written(struct net_sim *s, const struct sim_verb *v, bool last)
 	if (node->link == NULL) {
 		/* A client's window. */
 		struct sim_link *l = node->window_of;
-		if (l->ch != NULL && (l->ch->mode == NET_POLLING || last)) {
+		if (l->ch != NULL && net_sim_runs(v->qp->worker->proc) &&
+		    (l->ch->mode == NET_POLLING || last)) {
 			net_sim_touch(v->qp->worker);
 			net_channel_look(l->ch);
 		}
@@ -90,8 +93,13 @@ patience(struct net_sim *s, struct sim_call *c)
 {
 	struct sim_link *l = LINK_OF(c, patience);
 	struct net_channel *ch = l->ch;
+	struct sim_proc *p = l->back.worker->proc;
+	if (p->paused) { /* its code does not run */
+		net_sim_queue_push(&s->queue, p->resume_at, SIM_CALL, &l->patience);
+		return;
+	}
 	l->patience_due = false;
-	if (ch == NULL || ch->out_first == NULL)
+	if (!net_sim_runs(p) || ch == NULL || ch->out_first == NULL)
 		return;
 	net_sim_touch(l->back.worker);
 	net_channel_look(ch);
@@ -99,6 +107,15 @@ patience(struct net_sim *s, struct sim_call *c)
 		l->patience_due = true;
 		net_sim_queue_push(&s->queue, ch->progress_ns + ch->patience_ns + 1, SIM_CALL, &l->patience);
 	}
+}
+
+void
+net_sim_serve_resume(struct net_sim *s, struct sim_proc *p)
+{
+	for (unsigned r = 1; r < NET_REGIONS; r++)
+		for (struct sim_link *l = s->node[r].link; l != NULL; l = l->next)
+			if (l->back.worker->proc == p && l->ch != NULL)
+				net_channel_look(l->ch);
 }
 
 /* A request was posted: virtual time has to reach the end of patience, if nothing else happens. */

@@ -57,12 +57,6 @@ net_sim_wire_free(struct net_sim *s)
 	s->free = NULL;
 }
 
-static inline uint64_t
-later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 uint64_t
 net_sim_flight_ns(struct net_sim *s)
 {
@@ -94,9 +88,9 @@ static void
 trace(const struct net_sim *s, const struct sim_verb *v, const char *what)
 {
 	static const char *const name[NET_CODES] = { "READ", "WRITE", "WRITE_IMM", "CAS", "FAA" };
-	fprintf(stderr, "%12llu w%u.%llu %-7s %s%s %u:%llx+%u", (unsigned long long)s->now, v->qp->worker->id,
-	    (unsigned long long)v->seq, what, name[v->code], v->torn ? " torn" : "", v->qp->node->region,
-	    (unsigned long long)v->off, v->len);
+	fprintf(stderr, "%12llu p%u w%u.%llu %-7s %s%s %u:%llx+%u", (unsigned long long)s->now,
+	    v->qp->worker->proc->id, v->qp->worker->id, (unsigned long long)v->seq, what, name[v->code],
+	    v->torn ? " torn" : "", v->qp->node->region, (unsigned long long)v->off, v->len);
 	if (v->code == NET_CAS)
 		fprintf(stderr, " %llx->%llx", (unsigned long long)v->arg, (unsigned long long)v->want);
 	if (v->code == NET_FAA)
@@ -108,6 +102,19 @@ trace(const struct net_sim *s, const struct sim_verb *v, const char *what)
 
 /* ---- the poster's side ------------------------------------------------------ */
 
+static void
+owe(struct sim_proc *p, struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
+{
+	if (p->owed_n == p->owed_cap) {
+		size_t cap = p->owed_cap != 0 ? 2 * p->owed_cap : 64;
+		struct sim_owed *more = realloc(p->owed, cap * sizeof *more);
+		NAM_ASSERT(more != NULL);
+		p->owed = more;
+		p->owed_cap = cap;
+	}
+	p->owed[p->owed_n++] = (struct sim_owed){ ep, b, op };
+}
+
 static inline struct net_endpoint *
 qp_endpoint(const struct sim_qp *qp)
 {
@@ -118,7 +125,9 @@ static void
 leave(struct net_sim *s, struct sim_verb *v)
 {
 	struct sim_qp *qp = v->qp;
-	qp->last_arrive = later(qp->last_arrive, s->now + net_sim_flight_ns(s)); /* S1 */
+	uint64_t there = s->now + net_sim_flight_ns(s) + net_sim_fault_delay_ns(s, qp);
+	qp->last_arrive = sim_later(qp->last_arrive, there); /* S1 */
+	v->idle = false;
 	if (answers(v->code))
 		qp->out++;
 	net_sim_queue_push(&s->queue, qp->last_arrive, SIM_ARRIVE, v);
@@ -139,7 +148,14 @@ wire_post(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
 {
 	struct sim_qp *qp = ep->priv;
 	struct net_sim *s = qp->worker->sim;
+	struct sim_proc *p = qp->worker->proc;
 	bool quiet = (op->flags & NET_QUIET) != 0;
+	if (p->dead && !p->buried) {
+		/* It is dead, and does not know it before its coroutines stop: nothing leaves any more. */
+		if (!quiet)
+			owe(p, ep, b, op);
+		return;
+	}
 	if (qp->broken) {
 		if (quiet)
 			net_quiet_failed(ep, NAM_GONE);
@@ -155,7 +171,7 @@ wire_post(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
 	v->seq = ++qp->seq;
 	v->code = op->code;
 	v->flags = op->flags;
-	v->torn = v->orphan = v->dropped = false;
+	v->torn = v->orphan = v->idle = false;
 	v->len = op->len;
 	v->off = net_offset_of(op->at);
 	v->buf = op->buf;
@@ -167,12 +183,46 @@ wire_post(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
 		v->buf = v->inl;
 	}
 	s->stats.verbs++;
+	p->verbs++;
 	if (qp->held != NULL || ((v->flags & NET_FENCE) && qp->out != 0)) { /* S3 */
 		*qp->held_end = v;
 		qp->held_end = &v->next;
+		v->idle = true;
+	} else {
+		leave(s, v);
+	}
+	net_sim_fault_post(s, qp);
+}
+
+/* The poster's process learns of it, when its code runs. */
+static void
+finish_or_defer(struct net_sim *s, struct sim_verb *v)
+{
+	struct sim_qp *qp = v->qp;
+	struct sim_proc *p = qp->worker->proc;
+	struct net_op *op = v->op;
+	struct net_batch *b = v->b;
+	if (qp->cut || v->orphan) {
+		verb_give(s, v);
 		return;
 	}
-	leave(s, v);
+	if (p->paused) {
+		v->idle = true;
+		v->next = NULL;
+		*p->deferred_end = v;
+		p->deferred_end = &v->next;
+		return;
+	}
+	struct net_endpoint *ep = qp_endpoint(qp);
+	bool lost = net_node_lost(ep->node);
+	if (op != NULL)
+		op->seen = v->seen;
+	verb_give(s, v);
+	net_sim_touch(qp->worker);
+	if (b != NULL)
+		net_op_done(ep, b, op, lost ? NAM_GONE : NAM_OK);
+	else if (lost)
+		net_quiet_failed(ep, NAM_GONE);
 }
 
 void
@@ -194,10 +244,12 @@ void
 net_sim_wire_done(struct net_sim *s, struct sim_verb *v)
 {
 	struct sim_qp *qp = v->qp;
-	struct net_op *op = v->op;
-	struct net_batch *b = v->b;
 	if (qp->cut || v->orphan) {
 		verb_give(s, v);
+		return;
+	}
+	if (qp->mute) {
+		v->idle = true;
 		return;
 	}
 	if (s->cfg.trace)
@@ -214,39 +266,83 @@ net_sim_wire_done(struct net_sim *s, struct sim_verb *v)
 			leave(s, h);
 		}
 	}
-	struct net_endpoint *ep = qp_endpoint(qp);
-	bool lost = net_node_lost(ep->node);
-	if (op != NULL)
-		op->seen = v->seen;
-	verb_give(s, v);
-	net_sim_touch(qp->worker);
-	if (b != NULL)
-		net_op_done(ep, b, op, lost ? NAM_GONE : NAM_OK);
-	else if (lost)
-		net_quiet_failed(ep, NAM_GONE);
+	finish_or_defer(s, v);
+}
+
+void
+net_sim_wire_resume(struct net_sim *s, struct sim_proc *p)
+{
+	struct sim_verb *v = p->deferred;
+	p->deferred = NULL;
+	p->deferred_end = &p->deferred;
+	for (struct sim_verb *d = v; d != NULL; d = d->next)
+		d->idle = false; /* we have them, even if the process dies of the first */
+	for (struct sim_verb *next; v != NULL; v = next) {
+		next = v->next;
+		finish_or_defer(s, v);
+	}
 }
 
 /* ---- broken connections ------------------------------------------------------- */
 
-/* Its poster is told, or was never to be. What still may execute keeps a payload of its own. */
+/* Nobody waits for it any more. What still may execute keeps a payload of its own. */
 static void
 orphan(struct net_sim *s, struct sim_verb *v)
 {
 	struct sim_qp *qp = v->qp;
 	v->op = NULL;
 	v->b = NULL;
-	if (v->dropped) {
+	if (v->idle) {
 		verb_give(s, v);
 		return;
 	}
 	v->orphan = true;
 	if ((v->code != NET_WRITE && v->code != NET_WRITE_IMM) || v->buf == v->inl || v->len == 0 ||
-	    (qp->deaf && v->seq > qp->last))
+	    (qp->deaf && v->seq > qp->last + qp->half))
 		return;
 	v->own = malloc(v->len);
 	NAM_ASSERT(v->own != NULL);
 	memcpy(v->own, v->buf, v->len);
 	v->buf = v->own;
+}
+
+/* The node's end. Never hears more than it did; of its answers none come any more, or those under way still do. */
+static void
+deafen(struct net_sim *s, struct sim_qp *qp, uint64_t last, bool half)
+{
+	if (!qp->deaf || last < qp->last) {
+		qp->last = last;
+		qp->half = half;
+	} else if (last == qp->last) {
+		qp->half &= half;
+	}
+	if (!qp->deaf)
+		qp->mute = nam_rng_below(&s->rng, 4) != 0;
+	qp->deaf = true;
+}
+
+/* What waits for a fence never left. */
+static void
+forget_held(struct sim_qp *qp)
+{
+	qp->held = NULL;
+	qp->held_end = &qp->held;
+}
+
+void
+net_sim_qp_orphan(struct net_sim *s, struct sim_qp *qp, uint64_t last, bool half)
+{
+	if (qp->cut || qp->broken)
+		return;
+	deafen(s, qp, last, half);
+	qp->broken = true;
+	forget_held(qp);
+	for (struct sim_verb *v = qp->out_first, *next; v != NULL; v = next) {
+		next = v->out_next;
+		if (v->b != NULL)
+			owe(qp->worker->proc, qp_endpoint(qp), v->b, v->op);
+		orphan(s, v);
+	}
 }
 
 /* Every verb that is out ends with NAM_GONE. */
@@ -257,10 +353,7 @@ give_up(struct net_sim *s, struct sim_qp *qp)
 		return;
 	struct net_endpoint *ep = qp_endpoint(qp);
 	qp->broken = true;
-	for (struct sim_verb *v = qp->held; v != NULL; v = v->next)
-		v->dropped = true; /* it never left */
-	qp->held = NULL;
-	qp->held_end = &qp->held;
+	forget_held(qp);
 	net_sim_touch(qp->worker);
 	/* Who is told may post, but nothing is added to the list of a broken one. */
 	for (struct sim_verb *v = qp->out_first, *next; v != NULL; v = next) {
@@ -282,20 +375,26 @@ tell_poster(struct net_sim *s, struct sim_call *c)
 	struct sim_qp *qp = (struct sim_qp *)(void *)((char *)c - offsetof(struct sim_qp, tell));
 	if (qp->cut || qp->broken)
 		return;
+	struct sim_proc *p = qp->worker->proc;
+	if (p->paused) { /* its code does not run */
+		net_sim_queue_push(&s->queue, p->resume_at, SIM_CALL, c);
+		return;
+	}
+	if (s->cfg.trace)
+		net_sim_say(s, "p%u w%u knows that its connection to node %u is broken", p->id,
+		    qp->worker->id, qp->node->region);
 	net_node_set_lost(qp_endpoint(qp)->node);
 	for (struct sim_qp *q = s->qp; q != NULL; q = q->next)
-		if (q->worker->proc == qp->worker->proc && q->node == qp->node)
+		if (q->worker->proc == p && q->node == qp->node)
 			give_up(s, q);
 }
 
 void
-net_sim_qp_break(struct net_sim *s, struct sim_qp *qp, uint64_t last, uint64_t delay_ns)
+net_sim_qp_break(struct net_sim *s, struct sim_qp *qp, uint64_t last, bool half, uint64_t delay_ns)
 {
 	if (qp->cut)
 		return;
-	if (!qp->deaf || last < qp->last)
-		qp->last = last;
-	qp->deaf = true;
+	deafen(s, qp, last, half);
 	if (qp->breaking || qp->broken)
 		return;
 	qp->breaking = true;
@@ -370,12 +469,12 @@ static bool
 unheard(struct net_sim *s, struct sim_verb *v)
 {
 	struct sim_qp *qp = v->qp;
-	if (!qp->cut && !(qp->deaf && v->seq > qp->last))
+	if (!qp->cut && !(qp->deaf && v->seq > qp->last + qp->half))
 		return false;
 	if (qp->cut || v->orphan || (v->b == NULL && !answers(v->code)))
 		verb_give(s, v);
 	else
-		v->dropped = true;
+		v->idle = true;
 	return true;
 }
 
@@ -383,6 +482,13 @@ static inline bool
 serves(const struct sim_node *node)
 {
 	return node->link != NULL || node->window_of != NULL;
+}
+
+static inline bool
+tearable(const struct sim_verb *v)
+{
+	return !(answers(v->code) && v->code != NET_READ) && v->len > 1 &&
+	       v->off >> 3 != (v->off + v->len - 1) >> 3;
 }
 
 void
@@ -393,6 +499,21 @@ net_sim_wire_execute(struct net_sim *s, struct sim_verb *v)
 		return;
 	if (v->orphan && v->code == NET_READ) {
 		verb_give(s, v); /* into nowhere */
+		return;
+	}
+	s->stats.late += v->orphan;
+	if (qp->deaf && v->seq > qp->last) {
+		/* The last that the connection carried, and not all of it. */
+		if (v->code != NET_READ && tearable(v)) {
+			if (!v->torn)
+				cut(s, v);
+			move_some(s, v, false);
+			if (serves(qp->node))
+				net_sim_serve_written(s, v, false);
+			s->stats.half_writes++;
+		}
+		qp->half = false;
+		(void)unheard(s, v);
 		return;
 	}
 	if (v->code == NET_READ && v->off < sizeof(struct net_super))
@@ -438,10 +559,16 @@ net_sim_wire_arrive(struct net_sim *s, struct sim_verb *v)
 	struct sim_node *node = qp->node;
 	if (unheard(s, v))
 		return;
+	if (net_sim_fault_arrive(s, v)) {
+		net_sim_qp_break(s, qp, v->seq - nam_rng_below(&s->rng, 2), nam_rng_below(&s->rng, 2),
+		    nam_rng_below(&s->rng, 20 * s->cfg.latency_ns));
+		if (unheard(s, v))
+			return;
+	}
 	bool read = v->code == NET_READ, moves = read || !answers(v->code);
-	uint64_t start = later(s->now, node->verb_free);
+	uint64_t start = sim_later(s->now, node->verb_free);
 	node->verb_free = start + s->cfg.verb_ns;
-	start = later(start, qp->order_free); /* S2 */
+	start = sim_later(start, qp->order_free); /* S2 */
 	if (read && chance(s, s->cfg.reorder_permille))
 		start += lag_ns(s);
 
@@ -449,16 +576,15 @@ net_sim_wire_arrive(struct net_sim *s, struct sim_verb *v)
 	uint64_t carried = start;
 	if (moves && v->len > 8) {
 		uint64_t *link = read ? &node->out_free : &node->in_free;
-		*link = later(*link, s->now) + v->len * s->cfg.byte_ps / 1000;
-		carried = later(start, *link);
+		*link = sim_later(*link, s->now) + v->len * s->cfg.byte_ps / 1000;
+		carried = sim_later(start, *link);
 	}
 	uint64_t first = read ? start : carried;
 	v->finish = first;
-	if (moves && v->len > 1 && v->off >> 3 != (v->off + v->len - 1) >> 3 &&
-	    chance(s, s->cfg.tear_permille)) {
+	if (tearable(v) && chance(s, s->cfg.tear_permille)) {
 		cut(s, v);
 		first = start;
-		v->finish = later(carried, start + lag_ns(s));
+		v->finish = sim_later(carried, start + lag_ns(s));
 		if (read)
 			s->stats.reads_torn++;
 		else
@@ -466,7 +592,7 @@ net_sim_wire_arrive(struct net_sim *s, struct sim_verb *v)
 	}
 	if (!read)
 		qp->order_free = v->finish + 1; /* S2 */
-	v->done_at = later(carried, v->finish) + net_sim_flight_ns(s);
+	v->done_at = sim_later(carried, v->finish) + net_sim_flight_ns(s) + net_sim_fault_delay_ns(s, qp);
 	if (first == s->now)
 		net_sim_wire_execute(s, v);
 	else
@@ -483,13 +609,17 @@ wire_open(struct net_endpoint *ep, struct nam_err *err)
 	struct sim_node *node = ep->node->priv;
 	if (sw->proc->shut >> node->region & 1)
 		return nam_fail(err, NAM_REFUSED, "%s has shut this process out", ep->node->info.name);
+	if (sw->proc->dead || node->down || (sw->proc->parted >> node->region & 1))
+		return nam_fail(err, NAM_GONE, "%s does not answer", ep->node->info.name);
 	struct sim_qp *qp = calloc(1, sizeof *qp);
 	if (qp == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for a queue pair");
 	/* Of the connection that this one replaces nothing executes any more. */
 	for (struct sim_qp *old = s->qp; old != NULL; old = old->next)
-		if (old->worker == sw && old->node == node)
-			net_sim_qp_break(s, old, 0, 0);
+		if (old->worker == sw && old->node == node) {
+			net_sim_qp_break(s, old, 0, false, 0);
+			s->stats.reconnects++;
+		}
 	qp->worker = sw;
 	qp->node = node;
 	qp->held_end = &qp->held;
