@@ -14,6 +14,7 @@ int cli_bench(int argc, char **argv) __attribute__((weak));
 int cli_storage(int argc, char **argv); /* a storage node, until SIGTERM */
 int cli_doctor(int argc, char **argv);  /* what this machine lacks, RDMA above all */
 int cli_status(int argc, char **argv);  /* what storage nodes say of themselves */
+int cli_check(int argc, char **argv);   /* judges recorded histories */
 
 /* A string in quotes, on stdout. */
 void cli_json_text(const char *s);

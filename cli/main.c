@@ -15,6 +15,7 @@ static const struct {
 	{ "sql", "run SQL: a shell, a script, or one statement", cli_sql },
 	{ "doctor", "look at this machine's RDMA devices and limits, and say what to mend", cli_doctor },
 	{ "bench", "measure", cli_bench },
+	{ "check", "judge a recorded history: does it hold at an isolation level?", cli_check },
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 

@@ -3,7 +3,7 @@
 set -u
 dir=${1:?usage: tests/rooms.sh BUILD_DIR}
 declare -A prefix=([base]=nam_ [net]=net_ [index]=idx_ [tsoracle]=tso_ [storage_node]=sn_ [txn]=txn_
-	[catalog]=cat_ [sql]=sql_ [compute_node]=cn_ [bench]='(bench|tpcw)_' [lib]='(lib|namdb)_' [olap]=olap_)
+	[catalog]=cat_ [sql]=sql_ [compute_node]=cn_ [bench]='(bench|tpcw)_' [check]=chk_ [lib]='(lib|namdb)_' [olap]=olap_)
 bad=0 seen=0
 for lib in "$dir"/libnam_*.a; do
 	room=${lib##*/libnam_}

@@ -1,0 +1,63 @@
+/*
+ * check.h -- a judge of recorded histories: is what clients saw possible at an isolation level?
+ *
+ *	struct chk_options opt = { .level = CHK_SNAPSHOT, .witnesses = 8 };
+ *	struct chk *c = chk_open();
+ *	enum chk_verdict v = chk_judge(c, "run.jsonl", bytes, len, &opt);
+ *	chk_print(c, stdout);
+ *	chk_close(c);
+ *
+ * It sees transactions, what they asked and what they got, and nothing of the database; README.md
+ * says how a history is written down and what is looked for. One thread per struct chk.
+ */
+#ifndef NAM_CHECK_CHECK_H
+#define NAM_CHECK_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* From weak to strong in each of two rows: snapshot isolation, and serializability. */
+enum chk_level {
+	CHK_READ_COMMITTED,
+	CHK_SNAPSHOT,
+	CHK_SESSION_SNAPSHOT,
+	CHK_STRONG_SNAPSHOT,
+	CHK_SERIALIZABLE,
+	CHK_SESSION_SERIALIZABLE,
+	CHK_STRICT_SERIALIZABLE,
+	CHK_LEVELS,
+	CHK_UNSAID = CHK_LEVELS, /* what the history's first line says, else CHK_SNAPSHOT */
+};
+
+enum chk_verdict { CHK_CLEAN, CHK_ANOMALY, CHK_BAD_INPUT };
+
+struct chk_options {
+	enum chk_level level;
+	unsigned witnesses; /* how many findings are told in full; 0: 8 */
+	bool partial;       /* a history without its last line is judged as far as it goes */
+};
+
+struct chk;
+/* NULL: no memory. */
+struct chk *chk_open(void);
+void chk_close(struct chk *c);
+/* Borrows bytes until chk_close; name is for messages. Once per struct chk. */
+enum chk_verdict chk_judge(
+    struct chk *c, const char *name, const char *bytes, size_t len, const struct chk_options *opt);
+
+/* What was found, for people or as one JSON object. Bad input: the line and what is wrong with it. */
+void chk_print(const struct chk *c, FILE *out);
+void chk_print_json(const struct chk *c, FILE *out);
+
+/* Does the history hold at this level? After chk_judge. False for bad input. */
+bool chk_holds(const struct chk *c, enum chk_level level);
+/* Names of the findings that break the level asked for, from 0; NULL behind the last. "lost update", "G1c", ... */
+const char *chk_finding(const struct chk *c, unsigned i);
+/* Bad input: what and where; else "". */
+const char *chk_error(const struct chk *c);
+
+const char *chk_level_name(enum chk_level level);
+bool chk_level_parse(const char *name, enum chk_level *out);
+
+#endif

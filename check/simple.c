@@ -1,0 +1,239 @@
+/* simple.c -- two cheap models: a bank whose sum is constant, and sets that only grow. */
+#include "check_internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* ---- bank: every snapshot of all accounts holds the total ---- */
+
+struct account {
+	uint32_t txn; /* + 1: the one being looked at */
+	bool has_base;
+	int64_t own, base; /* money added by this transaction; balance without it */
+	bool has_final;
+	int64_t final;
+};
+
+static int64_t
+minus(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+static void
+bank_txn(struct chk *c, struct account *account, uint32_t t)
+{
+	const struct chk_txn *x = &c->txns[t];
+	size_t seen = 0;
+	__int128 sum = 0;
+	for (size_t i = x->op; i < x->op + x->n; i++) {
+		const struct chk_op *op = &c->ops[i];
+		struct account *k = &account[op->key];
+		if (k->txn != t + 1) {
+			k->txn = t + 1;
+			k->has_base = false;
+			k->own = 0;
+		}
+		if (op->kind == OP_ADD) {
+			k->own = minus(k->own, minus(0, op->value));
+			continue;
+		}
+		int64_t base = minus(op->value, k->own);
+		if (k->has_base && k->base != base)
+			chk_fault(c, "non-repeatable read", "", BREAKS_SNAPSHOT, t, NONE,
+			    "%s read account %s twice: without its own transfers %" PRId64 ", then %" PRId64,
+			    chk_txn_text(c, t), chk_key_text(c, op->key), k->base, base);
+		if (!k->has_base) {
+			seen++;
+			sum += base;
+		}
+		k->has_base = true;
+		k->base = base;
+		if (x->final) {
+			k->has_final = true;
+			k->final = op->value;
+		}
+	}
+	if (seen == c->n_keys && seen > 0 && sum != c->total)
+		chk_fault(c, "wrong total", "", BREAKS_SNAPSHOT, t, NONE,
+		    "%s read all %zu accounts: they hold %" PRId64 ", right is %" PRId64, chk_txn_text(c, t),
+		    c->n_keys, (int64_t)sum, c->total);
+}
+
+void
+chk_bank(struct chk *c)
+{
+	struct account *account = chk_take(c, c->n_keys, sizeof *account);
+	__int128 sum = 0;
+	size_t finals = 0;
+	for (uint32_t t = 0; t < c->n; t++)
+		if (c->txns[t].committed)
+			bank_txn(c, account, t);
+	for (size_t i = 0; i < c->n_keys; i++) {
+		finals += account[i].has_final;
+		sum += account[i].final;
+	}
+	if (finals == c->n_keys && finals > 0 && sum != c->total)
+		chk_fault(c, "lost money", "", BREAKS_ALL, NONE, NONE,
+		    "at the end the accounts hold %" PRId64 ", right is %" PRId64, (int64_t)sum, c->total);
+}
+
+/* ---- set: what was added is there, for those who come after ---- */
+
+/* One read of a set by a committed transaction. */
+struct look {
+	uint32_t key, txn, n;
+	size_t list;
+};
+
+struct set_run {
+	struct chk *c;
+	struct look *look;
+	size_t looks, look_cap;
+	uint32_t stamp;
+};
+
+static int
+by_size(const void *a, const void *b)
+{
+	const struct look *x = a, *y = b;
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	if (x->n != y->n)
+		return x->n < y->n ? -1 : 1;
+	return x->txn < y->txn ? -1 : x->txn > y->txn;
+}
+
+/* Marks the elements of a read; says what cannot be one. */
+static void
+mark(struct set_run *r, const struct look *l, bool tell)
+{
+	struct chk *c = r->c;
+	r->stamp++;
+	for (uint32_t i = 0; i < l->n; i++) {
+		int64_t value = c->elems[l->list + i];
+		uint32_t w = chk_write_of(c, l->key, value);
+		if (w != NONE && c->writes[w].seen != r->stamp) {
+			c->writes[w].seen = r->stamp;
+			uint32_t by = c->writes[w].txn;
+			if (tell && c->txns[by].status == TXN_FAIL)
+				chk_fault(c, "aborted read", "G1a", BREAKS_ALL, l->txn, by,
+				    "%s found %" PRId64 " in set %s, of %s, which was rolled back",
+				    chk_txn_text(c, l->txn), value, chk_key_text(c, l->key),
+				    chk_txn_text(c, by));
+		} else if (tell) {
+			chk_fault(c, w == NONE ? "garbage" : "duplicate", "", BREAKS_ALL, l->txn, NONE,
+			    "%s found %" PRId64 " in set %s, %s", chk_txn_text(c, l->txn), value,
+			    chk_key_text(c, l->key),
+			    w == NONE ? "where nobody ever added it" : "and again in the same read");
+		}
+	}
+}
+
+/* Is w in the read marked last? */
+static bool
+marked(const struct set_run *r, uint32_t w)
+{
+	return r->c->writes[w].seen == r->stamp;
+}
+
+/* Of two reads of one moment each, one holds the other. Who added to the set itself has its own view. */
+static void
+nested(struct set_run *r)
+{
+	struct chk *c = r->c;
+	const struct look *small = NULL;
+	qsort(r->look, r->looks, sizeof *r->look, by_size);
+	for (size_t i = 0; i < r->looks; i++) {
+		const struct look *big = &r->look[i];
+		mark(r, big, true);
+		if (c->txns[big->txn].wrote)
+			continue;
+		for (uint32_t k = 0; small != NULL && small->key == big->key && k < small->n; k++) {
+			int64_t value = c->elems[small->list + k];
+			uint32_t w = chk_write_of(c, small->key, value);
+			if (w == NONE || marked(r, w) || c->txns[c->writes[w].txn].status == TXN_FAIL)
+				continue;
+			/* The other one is no smaller, so it holds something, too, that is not here. */
+			chk_fault(c, "long fork", "G-nonadjacent", BREAKS_SNAPSHOT, small->txn, big->txn,
+			    "%s and %s read set %s: each holds elements that the other does not, such as "
+			    "%" PRId64,
+			    chk_txn_text(c, small->txn), chk_txn_text(c, big->txn),
+			    chk_key_text(c, small->key), value);
+			break;
+		}
+		small = big;
+	}
+}
+
+struct added {
+	int64_t end;
+	uint32_t write;
+};
+
+static int
+by_end(const void *a, const void *b)
+{
+	const struct added *x = a, *y = b;
+	if (x->end != y->end)
+		return x->end < y->end ? -1 : 1;
+	return x->write < y->write ? -1 : x->write > y->write;
+}
+
+/* What was acknowledged before a read began is in it: always in the final one, in one's own session, in real time. */
+static void
+remembered(struct set_run *r)
+{
+	struct chk *c = r->c;
+	struct added *added = chk_take(c, c->n_writes, sizeof *added);
+	size_t n = 0;
+	for (uint32_t w = 0; w < c->n_writes; w++)
+		if (c->txns[c->writes[w].txn].status == TXN_OK)
+			added[n++] = (struct added){ c->txns[c->writes[w].txn].end, w };
+	qsort(added, n, sizeof *added, by_end);
+	for (size_t i = 0; i < r->looks; i++) {
+		const struct look *l = &r->look[i];
+		const struct chk_txn *t = &c->txns[l->txn];
+		bool told[3] = { false };
+		mark(r, l, false);
+		for (size_t k = 0; k < n && added[k].end < t->begin; k++) {
+			const struct chk_write *w = &c->writes[added[k].write];
+			if (w->key != l->key || marked(r, added[k].write))
+				continue;
+			unsigned how = t->final ? 0 : c->txns[w->txn].session == t->session ? 1 : 2;
+			static const char *const name[] = { "lost write", "session broken",
+				"real time broken" };
+			static const unsigned breaks[] = { BREAKS_ALL, BREAKS_SESSION, BREAKS_STRONG };
+			if (told[how])
+				continue;
+			told[how] = true;
+			chk_fault(c, name[how], "", breaks[how], w->txn, l->txn,
+			    "%s added %" PRId64
+			    " to set %s and was told so, but %s, which began after that%s, "
+			    "does not show it",
+			    chk_txn_text(c, w->txn), c->ops[w->op].value, chk_key_text(c, l->key),
+			    how == 0 ? "the final read" : chk_txn_text(c, l->txn),
+			    how == 1 ? " in the same session" : "");
+			if (how == 0)
+				told[1] = told[2] = true;
+		}
+	}
+	chk_drop(c, added);
+}
+
+void
+chk_set(struct chk *c)
+{
+	struct set_run r = { .c = c };
+	for (uint32_t t = 0; t < c->n; t++)
+		for (size_t i = c->txns[t].op; c->txns[t].committed && i < c->txns[t].op + c->txns[t].n;
+		     i++) {
+			const struct chk_op *op = &c->ops[i];
+			if (op->kind != OP_READ_LIST)
+				continue;
+			r.look = chk_grow(c, r.look, r.looks, &r.look_cap, sizeof *r.look);
+			r.look[r.looks++] = (struct look){ op->key, t, op->n, op->list };
+		}
+	nested(&r);
+	remembered(&r);
+}

@@ -1,0 +1,184 @@
+/* check.c -- `namdb check`: judges recorded histories. Knows nothing of the database; see check/README.md. */
+#include "cli.h"
+
+#include <base/number.h>
+#include <check/check.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: namdb check [options] FILE...\n"
+    "Judges histories: could an isolation level have shown the clients what they saw? FILE - is standard "
+    "input.\n"
+    "\n"
+    "  --level L           read-committed, snapshot, session-snapshot, strong-snapshot, serializable,\n"
+    "                      session-serializable or strict-serializable (default: what the file's first line\n"
+    "                      says, else snapshot). session: no session forgets what it saw; strong, strict: "
+    "nobody\n"
+    "                      does, in real time\n"
+    "  --witnesses N       findings told in full (default 8)\n"
+    "  --partial           judge a file that was cut off as far as it goes\n"
+    "  --json              one object a file on stdout\n"
+    "  --help              this text\n"
+    "\n"
+    "A history is JSON, one object a line: what it is, then a line for each transaction, then how many they "
+    "were.\n"
+    "\n"
+    "  {\"history\":1,\"model\":\"list-append\",\"level\":\"snapshot\"}\n"
+    "  "
+    "{\"id\":1,\"session\":0,\"begin\":100,\"end\":210,\"status\":\"ok\",\"ops\":[[\"append\",\"x\",1],["
+    "\"r\",\"y\",[]]]}\n"
+    "  "
+    "{\"id\":2,\"session\":1,\"begin\":105,\"end\":230,\"status\":\"ok\",\"ops\":[[\"r\",\"x\",[1]],["
+    "\"append\",\"y\",2]]}\n"
+    "  {\"end\":2}\n"
+    "\n"
+    "  model               operations (a key is a number or a text, a value a whole number)\n"
+    "  list-append         [\"append\",KEY,VALUE] [\"r\",KEY,[VALUE,...]]\n"
+    "  register            [\"w\",KEY,VALUE] [\"r\",KEY,VALUE] [\"l\",KEY,VALUE] (read under a lock); null: "
+    "absent\n"
+    "  bank                [\"add\",ACCOUNT,AMOUNT] [\"r\",ACCOUNT,BALANCE]; the first line has "
+    "\"total\":SUM\n"
+    "  set                 [\"add\",SET,VALUE] [\"r\",SET,[VALUE,...]]\n"
+    "\n"
+    "  Values are written once in the whole file to a key. begin and end: one clock for all, any unit. "
+    "status: ok; fail,\n"
+    "  rolled back; info, unknown (needs no end; its record may be said again, with the same id, when it is "
+    "known).\n"
+    "  Also: \"start_ts\" and \"commit_ts\", snapshot and commit as the server numbers them: then they are "
+    "checked,\n"
+    "  too; a read may have its own snapshot as fourth element. \"level\" of one transaction. "
+    "\"final\":true, its reads\n"
+    "  come after everything. \"note\", any text.\n"
+    "\n"
+    "Exit code 0: nothing wrong; 1: an anomaly, told with the transactions that show it; 2: bad usage, or "
+    "not a history\n"
+    "(FILE:LINE:COLUMN on standard error).\n";
+
+static int
+misuse(const char *what)
+{
+	fprintf(stderr, "namdb check: %s; see namdb check --help\n", what);
+	return 2;
+}
+
+/* All that can be read. NULL: errno says why. */
+static char *
+slurp(int fd, size_t *len)
+{
+	size_t cap = 1 << 16;
+	char *buf = malloc(cap);
+	*len = 0;
+	for (ssize_t got = 1; buf != NULL && got != 0;) {
+		if (*len == cap) {
+			char *more = realloc(buf, cap *= 2);
+			if (more == NULL) {
+				free(buf);
+				errno = ENOMEM;
+				return NULL;
+			}
+			buf = more;
+		}
+		got = read(fd, buf + *len, cap - *len);
+		if (got < 0 && errno != EINTR) {
+			int e = errno;
+			free(buf);
+			errno = e;
+			return NULL;
+		}
+		*len += got > 0 ? (size_t)got : 0;
+		got = got < 0 ? 1 : got;
+	}
+	return buf;
+}
+
+static int
+judge(const char *name, const struct chk_options *opt, bool json)
+{
+	bool in = strcmp(name, "-") == 0;
+	int fd = in ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+	size_t len = 0;
+	char *bytes = fd < 0 ? NULL : slurp(fd, &len);
+	if (bytes == NULL) {
+		fprintf(stderr, "namdb check: %s: %s\n", name, strerror(errno));
+		if (fd >= 0 && !in)
+			close(fd);
+		return 2;
+	}
+	if (!in)
+		close(fd);
+	struct chk *c = chk_open();
+	enum chk_verdict v = CHK_BAD_INPUT;
+	if (c == NULL) {
+		fputs("namdb check: not enough memory\n", stderr);
+	} else {
+		v = chk_judge(c, in ? "standard input" : name, bytes, len, opt);
+		if (json)
+			chk_print_json(c, stdout);
+		else
+			chk_print(c, v == CHK_BAD_INPUT ? stderr : stdout);
+	}
+	chk_close(c);
+	free(bytes);
+	return v == CHK_CLEAN ? 0 : v == CHK_ANOMALY ? 1 : 2;
+}
+
+int
+cli_check(int argc, char **argv)
+{
+	static const struct option known[] = {
+		{ "level", required_argument, NULL, 'l' },
+		{ "witnesses", required_argument, NULL, 'w' },
+		{ "partial", no_argument, NULL, 'p' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	struct chk_options opt = { .level = CHK_UNSAID };
+	bool json = false;
+	char line[300];
+	uint64_t n;
+	optind = 0;
+	opterr = 0;
+	for (int o; (o = getopt_long(argc, argv, ":", known, NULL)) != -1;)
+		switch (o) {
+		case 'l':
+			if (!chk_level_parse(optarg, &opt.level)) {
+				snprintf(line, sizeof line, "there is no level \"%.60s\"", optarg);
+				return misuse(line);
+			}
+			break;
+		case 'w':
+			if (!nam_number(optarg, 1, 1000, &n))
+				return misuse("--witnesses is a number from 1 to 1000");
+			opt.witnesses = (unsigned)n;
+			break;
+		case 'p':
+			opt.partial = true;
+			break;
+		case 'j':
+			json = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return 0;
+		default:
+			snprintf(line, sizeof line, "%s %.60s",
+			    o == ':' ? "a value is missing after" : "unknown option", argv[optind - 1]);
+			return misuse(line);
+		}
+	if (optind == argc)
+		return misuse("which history?");
+	int code = 0;
+	for (; optind < argc; optind++) {
+		int got = judge(argv[optind], &opt, json);
+		code = got > code ? got : code;
+	}
+	return code;
+}
