@@ -270,6 +270,17 @@ static const struct {
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 static const char *const model_names[] = { "list-append", "register", "bank", "set" };
 
+/* The name that has just been read. */
+static enum chk_kind
+kind_of(struct reader *r, const char *at)
+{
+	for (unsigned v = 0; v < VERBS; v++)
+		if (verbs[v].model == r->c->model && text_is(r, verbs[v].name))
+			return verbs[v].kind;
+	wrong(r, at, "a %s history has no operation \"%.*s\"", model_names[r->c->model], (int)r->text_len,
+	    r->text);
+}
+
 static void
 operation(struct reader *r)
 {
@@ -279,13 +290,7 @@ operation(struct reader *r)
 	const char *at = r->p;
 	want(r, '[');
 	string(r, "an operation's name");
-	unsigned v = 0;
-	while (v < VERBS && (verbs[v].model != c->model || !text_is(r, verbs[v].name)))
-		v++;
-	if (v == VERBS)
-		wrong(r, at, "a %s history has no operation \"%.*s\"", model_names[c->model],
-		    (int)r->text_len, r->text);
-	op.kind = (uint8_t)verbs[v].kind;
+	op.kind = (uint8_t)kind_of(r, at);
 	want(r, ',');
 	op.key = key(r);
 	want(r, ',');
