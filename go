@@ -263,8 +263,8 @@ verb_check() {
 	return $bad
 }
 
-# fuzz SECONDS: hurtful SQL, COPY's input, literals and frames, with clang's libFuzzer and both sanitizers; SQL gets half of
-# the time.
+# fuzz SECONDS: hurtful SQL, COPY's input, literals, histories and frames, with clang's libFuzzer and both sanitizers; SQL gets half
+# of the time.
 fuzz() {
 	local bad=0
 	quietly "configuring build-fuzz" cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER=clang \
@@ -273,7 +273,8 @@ fuzz() {
 	fuzz_one sql "$(($1 / 2))" tests/fuzz/seeds.sql -dict=tests/fuzz/words.dict -max_len=2000 || bad=1
 	fuzz_one copy "$(($1 / 6))" tests/fuzz/copy_seeds.txt -max_len=400 || bad=1
 	fuzz_one text "$(($1 / 6))" tests/fuzz/text_seeds.txt -max_len=400 || bad=1
-	fuzz_one wire "$(($1 / 6))" /dev/null -max_len=400 || bad=1
+	fuzz_one check "$(($1 / 12))" tests/fuzz/check_seeds.txt -max_len=1500 || bad=1
+	fuzz_one wire "$(($1 / 12))" /dev/null -max_len=400 || bad=1
 	return $bad
 }
 
@@ -293,6 +294,25 @@ fuzz_one() {
 	fi
 	tail -n 1 "$dir/log"
 	rm -rf "$dir"
+}
+
+# soak_histories SEED: each level over a fabric and with a workload by the seed, each history judged.
+soak_histories() {
+	local level args
+	for level in rc rr ser; do
+		args=(--seconds 20 --level "$level" --seed "$1" --keep build/history.jsonl)
+		[ $(($1 / 2 % 2)) = 0 ] || args+=(--fabric tcp)
+		[ $(($1 / 4 % 4)) != 0 ] || args+=(--workload bank)
+		[ $(($1 / 16 % 2)) = 0 ] || args+=(--cluster)
+		[ $(($1 / 32 % 2)) = 0 ] || args+=(--stops)
+		echo "== histories: ${args[*]} =="
+		if python3 -B tests/histories.py "${args[@]}"; then
+			passed=$((passed + 1))
+		else
+			failed=$((failed + 1))
+			mv build/history.jsonl "build/history-$level-$1.jsonl" && echo "its history: build/history-$level-$1.jsonl"
+		fi
+	done
 }
 
 verb_soak() {
@@ -318,6 +338,7 @@ verb_soak() {
 		fi
 		export NAM_SEED=$from # for the noise in tests/process
 		run_tests release build -L process
+		soak_histories "$from"
 	done
 	echo "$passed passed, $failed failed, $skipped skipped"
 	[ "$failed" = 0 ]

@@ -6,7 +6,7 @@
 
 #include <base/rng.h>
 
-enum { KEYS = 5, TXNS = 70, SESSIONS = 6, OPS = 5, LIST_MAX = TXNS * OPS + 2, SEEDS = 150 };
+enum { KEYS = 5, TXNS = 70, SESSIONS = 6, OPS = 5, LIST_MAX = TXNS * OPS + 2, SEEDS = 80 };
 
 enum rules {
 	SERIAL,   /* one after the other */

@@ -234,6 +234,8 @@ chk_set(struct chk *c)
 			r.look = chk_grow(c, r.look, r.looks, &r.look_cap, sizeof *r.look);
 			r.look[r.looks++] = (struct look){ op->key, t, op->n, op->list };
 		}
+	if (r.looks == 0)
+		return;
 	nested(&r);
 	remembered(&r);
 }

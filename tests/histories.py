@@ -1,0 +1,318 @@
+#!/usr/bin/env python3
+"""histories.py -- real processes under load, their history, and `namdb check` as its judge.
+
+usage: tests/histories.py [options]
+
+  --seconds S        how long (default 10)
+  --backend B        namdb, or postgres, which is started in a temporary directory (default namdb)
+  --fabric F         shm or tcp (default shm)
+  --workload W       list or bank (default list)
+  --level L          rc, rr or ser (default rr)
+  --cluster          namdb.visibility = cluster: a commit is answered when all see it
+  --processes N      compute processes (default 2)
+  --sessions N       clients of each (default 4)
+  --check L          the level it is judged by (default: what the backend promises)
+  --seed N           which keys, kinds, kills and stops (default: the time)
+  --kills            processes are killed at random, and others started
+  --stops            processes are stopped for a while at random
+  --keep FILE        leave the history there
+
+Exit code 0: it holds; 1: it does not; 2: it could not be run. With kills and stops it says how long others were held up:
+until a key that a dead process had its hands on is written again, and how far behind the snapshots of others were.
+
+tests/record/ is what runs in the processes. Each of them writes its own part; a process that is killed leaves what it was about to
+do as transactions of status info.
+"""
+import argparse
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import house
+from house import House, check
+
+RECORD = os.environ.get("NAM_RECORD", os.path.join(os.path.dirname(house.NAMDB), "tests", "record", "record"))
+BANK_KEYS, BALANCE, WINDOW_MS, HOT = 10, 100, 300, 8
+PROMISED = {  # (backend, level, cluster): what `namdb check` shall hold it to
+    ("namdb", "rc", False): "read-committed", ("namdb", "rc", True): "read-committed",
+    ("namdb", "rr", False): "session-snapshot", ("namdb", "rr", True): "strong-snapshot",
+    ("namdb", "ser", False): "session-serializable", ("namdb", "ser", True): "strict-serializable",
+    ("postgres", "rc", False): "read-committed", ("postgres", "rr", False): "strong-snapshot",
+    ("postgres", "ser", False): "serializable",
+}
+
+
+class Client:
+    """One process of tests/record."""
+
+    def __init__(self, run, number, seconds):
+        self.first = 1 + number * 100  # its sessions
+        self.part = os.path.join(run.dir, "part-%d" % number)
+        self.log = open(self.part + ".log", "w+b")
+        self.killed_at = None
+        self.stopped_until = None
+        self.p = subprocess.Popen(
+            run.command(self.part, "--sessions", run.sessions, "--first", self.first, "--ms", int(seconds * 1000)),
+            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=house.clean_env(run.env))
+
+    def running(self):
+        return self.p.poll() is None
+
+    def said(self):
+        self.log.seek(0)
+        return self.log.read().decode("utf-8", "replace")
+
+
+class Run:
+    """One workload against one database; `history` is where its parts were put together."""
+
+    def __init__(self, backend, where, directory, env, workload="list", level="rr", cluster=False, seconds=2, processes=2,
+                 sessions=4, seed=1):
+        self.backend, self.where, self.dir, self.env = backend, where, directory, env
+        self.workload, self.level, self.cluster = workload, level, cluster
+        self.seconds, self.processes, self.sessions, self.seed = seconds, processes, sessions, seed
+        self.keys = BANK_KEYS if workload == "bank" else HOT + int(seconds * 1000 / WINDOW_MS) + 1
+        self.start = time.monotonic_ns()
+        self.clients, self.stuck, self.kills, self.stops = [], 0, 0, 0
+        self.history = os.path.join(directory, "history.jsonl")
+
+    def command(self, part, *more):
+        return [RECORD, "--backend", self.backend, "--where", self.where, "--workload", self.workload, "--level", self.level,
+                "--keys", str(self.keys), "--seed", str(self.seed), "--start", str(self.start), "--out", part] + (
+                    ["--cluster"] if self.cluster else []) + [str(m) for m in more]
+
+    def once(self, what, number, timeout=60):
+        part = os.path.join(self.dir, "part-" + what)
+        p = subprocess.run(self.command(part, "--" + what, "--first", number), stdin=subprocess.DEVNULL, capture_output=True,
+                           timeout=timeout * house.SLOW, env=house.clean_env(self.env))
+        said = (p.stdout + p.stderr).decode("utf-8", "replace")
+        house.no_sanitizer_report(said)
+        check(p.returncode == 0, "record --%s:" % what, said[-2000:])
+        return part
+
+    def go(self, kills=False, stops=False):
+        dice = random.Random(self.seed)
+        self.once("setup", 0)
+        self.start = time.monotonic_ns()
+        end = time.monotonic() + self.seconds
+        for i in range(self.processes):
+            self.clients.append(Client(self, i, self.seconds))
+        while kills or stops:
+            time.sleep(dice.uniform(0.1, 0.8))
+            left = end - time.monotonic()
+            if left < 1:
+                break
+            self.disturb(dice, kills, stops, left)
+        self.wait(end)
+        parts = [c.part for c in self.clients]
+        parts.append(self.once("final", 1000000))
+        self.join(parts)
+
+    def disturb(self, dice, kills, stops, left):
+        for c in self.clients:
+            if c.stopped_until is not None and time.monotonic() > c.stopped_until:
+                c.p.send_signal(signal.SIGCONT)
+                c.stopped_until = None
+        running = [c for c in self.clients if c.running() and c.stopped_until is None]
+        # Somebody always goes on, so that there is somebody to be held up.
+        if len(running) < 2:
+            return
+        c = dice.choice(running)
+        if kills and (not stops or dice.random() < 0.5):
+            c.killed_at = time.monotonic_ns()
+            c.p.kill()
+            self.kills += 1
+            self.clients.append(Client(self, len(self.clients), left))
+        elif stops:
+            c.p.send_signal(signal.SIGSTOP)
+            c.stopped_until = time.monotonic() + dice.choice([0.05, 0.3, 1.5, 4])
+            self.stops += 1
+
+    def wait(self, end):
+        """Everybody comes to an end; who does not is counted as stuck, and killed."""
+        for c in self.clients:
+            if c.stopped_until is not None:
+                c.p.send_signal(signal.SIGCONT)
+        for c in self.clients:
+            try:
+                c.p.wait(timeout=max(1, end + 20 * house.SLOW - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                self.stuck += 1
+                c.p.kill()
+                c.p.wait()
+            said = c.said()
+            house.no_sanitizer_report(said)
+            check(c.killed_at is not None or c.p.returncode == 0 or self.stuck or self.stops, "a client failed:", said[-2000:])
+
+    def stop_all(self):
+        for c in self.clients:
+            if c.running():
+                c.p.kill()
+                c.p.wait()
+            c.log.close()
+
+    def join(self, parts):
+        lines = []
+        for part in parts:
+            text = open(part).read() if os.path.exists(part) else ""
+            lines += text[:text.rfind("\n") + 1].splitlines()  # who was killed may have left half a line
+        head = {"history": 1, "model": "bank" if self.workload == "bank" else "list-append",
+                "level": PROMISED[(self.backend, self.level, self.cluster)]}
+        if self.workload == "bank":
+            head["total"] = BANK_KEYS * BALANCE
+        with open(self.history, "w") as f:
+            f.write("\n".join([json.dumps(head)] + lines + [json.dumps({"end": len(lines)})]) + "\n")
+
+    def judge(self, level=None):
+        """What `namdb check` says of it: (exit code, its JSON, its words)."""
+        args = ["check"] + (["--level", level] if level else [])
+        said = house.run(*args, self.history, env=self.env, timeout=120)
+        check(said.rc in (0, 1), said)
+        return said.rc, json.loads(house.run(*args, "--json", self.history, env=self.env, timeout=120).out), said.out
+
+    def records(self):
+        """The last word on each transaction."""
+        last = {}
+        with open(self.history) as f:
+            for line in f.readlines()[1:-1]:
+                r = json.loads(line)
+                last[r["id"]] = r
+        return list(last.values())
+
+    def states(self):
+        """SQLSTATEs of those that did not commit: how often each."""
+        got = {}
+        for r in self.records():
+            if r.get("note"):
+                got[r["note"]] = got.get(r["note"], 0) + 1
+        return got
+
+    def figures(self):
+        """How long the dead held others up, and how old snapshots were; in ms. Of list histories."""
+        records = self.records()
+        writes = {}  # key -> ends of what others committed to it, with their session
+        ended = {}  # (key, value) -> end of an append that was answered
+        order = {}
+        for r in records:
+            for op in r["ops"]:
+                if op[0] == "append" and r["status"] == "ok":
+                    writes.setdefault(op[1], []).append((r["end"], r["session"]))
+                    ended[(op[1], op[2])] = r["end"]
+                elif op[0] == "r" and r["status"] == "ok" and len(op[2]) > len(order.get(op[1], [])):
+                    order[op[1]] = op[2]
+        free, never = [], 0
+        for c in self.clients:
+            if c.killed_at is None:
+                continue
+            mine = range(c.first, c.first + 100)
+            for r in records:
+                if r["session"] not in mine or r["status"] != "info" or "end" in r:
+                    continue
+                for key in {op[1] for op in r["ops"]}:
+                    later = [e for e, s in writes.get(key, []) if e > c.killed_at and s not in mine]
+                    if later:
+                        free.append((min(later) - c.killed_at) / 1e6)
+                    else:
+                        never += 1
+        ages = []
+        for r in records:
+            if r["status"] != "ok":
+                continue
+            for op in r["ops"]:
+                if op[0] == "r":
+                    missing = [ended[(op[1], v)] for v in order.get(op[1], [])[len(op[2]):] if (op[1], v) in ended]
+                    ages.append(max([r["begin"] - e for e in missing] + [0]) / 1e6)
+        ages.sort()
+        return {"locks_free_ms": sorted(free), "never_written_again": never,
+                "snapshot_age_ms": {"median": ages[len(ages) // 2], "99%": ages[len(ages) * 99 // 100],
+                                    "max": ages[-1]} if ages else {}}
+
+
+def with_namdb(fabric, use, nodes=2, size="64m", **how):
+    """Storage nodes, a run against them over fabric, and use(run) after it."""
+    disturb = {k: how.pop(k) for k in ("kills", "stops") if k in how}
+    with House(nodes=nodes, size=size) as h:
+        run = Run("namdb", "%s?fabric=%s&secret=%s&workers=2" % (h.storage(), fabric, h.secret), h.dir, h.env, **how)
+        try:
+            run.go(**disturb)
+            return use(run)
+        finally:
+            run.stop_all()
+
+
+def with_postgres(server, use, **how):
+    """The same against a server of tests/sql/test_postgres.py."""
+    with House() as h:
+        run = Run("postgres", "host=%s user=judge dbname=postgres" % server.dir, h.dir, h.env, **how)
+        try:
+            run.go()
+            return use(run)
+        finally:
+            run.stop_all()
+            server.run("psql", "-X", "-q", "-h", server.dir, "-U", "judge", "-d", "postgres", "-c",
+                       "DROP TABLE IF EXISTS la; DROP TABLE IF EXISTS acct")
+
+
+def main():
+    a = argparse.ArgumentParser(add_help=False, usage=__doc__.split("\n\n", 1)[1])
+    for name, kind, default in (("seconds", int, 10), ("processes", int, 2), ("sessions", int, 4), ("check", str, None),
+                                ("seed", int, int(time.time())), ("keep", str, None)):
+        a.add_argument("--" + name, type=kind, default=default)
+    for name, choices in (("backend", ["namdb", "postgres"]), ("fabric", ["shm", "tcp"]), ("workload", ["list", "bank"]),
+                          ("level", ["rr", "rc", "ser"])):
+        a.add_argument("--" + name, choices=choices, default=choices[0])
+    for name in ("cluster", "kills", "stops", "help"):
+        a.add_argument("--" + name, action="store_true")
+    o = a.parse_args()
+    if o.help:
+        print(__doc__)
+        return 0
+
+    def use(run):
+        rc, what, words = run.judge(o.check)
+        print("seed %d: %s, %s, %s, %s%s" % (o.seed, o.backend, o.fabric, o.workload, o.level,
+                                             ", cluster" if o.cluster else ""))
+        print(words, end="")
+        print("not committed:", run.states())
+        if o.kills or o.stops:
+            print("%d kills, %d stops, %d clients stuck" % (run.kills, run.stops, run.stuck))
+        if o.workload == "list":
+            f = run.figures()
+            free = f["locks_free_ms"]
+            if o.kills:
+                print("keys a dead process had its hands on: %d written again, the slowest after %.0f ms; %d never" % (
+                    len(free), free[-1] if free else 0, f["never_written_again"]))
+            print("age of snapshots, ms:", {k: round(v, 1) for k, v in f["snapshot_age_ms"].items()})
+        if o.keep:
+            with open(run.history, "rb") as src, open(o.keep, "wb") as to:
+                to.write(src.read())
+        return 1 if rc or run.stuck else 0
+
+    how = dict(workload=o.workload, level=o.level, cluster=o.cluster, seconds=o.seconds, processes=o.processes,
+               sessions=o.sessions, seed=o.seed)
+    try:
+        if o.backend == "namdb":
+            return with_namdb(o.fabric, use, kills=o.kills, stops=o.stops, **how)
+        if o.kills or o.stops or o.cluster:
+            print("--kills, --stops and --cluster are for namdb")
+            return 2
+        sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "sql"))
+        import test_postgres
+        server = test_postgres.Postgres()
+        try:
+            return with_postgres(server, use, **how)
+        finally:
+            server.close()
+    except (AssertionError, house.Skip) as e:
+        print("seed %d: %s" % (o.seed, e))
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
