@@ -40,13 +40,13 @@ struct chk_op {
 };
 
 struct chk_txn {
-	int64_t id, session, begin, end;
+	int64_t id, session, process, begin, end;
 	uint64_t start_ts, commit_ts;
 	size_t op; /* first one, in chk.ops */
 	uint32_t n;
 	uint32_t line;
 	uint8_t status, level;
-	bool has_end, has_start, has_commit, final;
+	bool has_end, has_start, has_commit, has_process, final;
 	bool replaced;  /* a later record of the same id says more */
 	bool committed; /* ok, or unknown and somebody saw it */
 	bool wrote;
@@ -139,6 +139,7 @@ struct chk {
 	unsigned broken; /* levels that do not hold, as bits */
 	uint64_t faults; /* all findings that break the level asked for, told or not */
 	bool stamps;     /* the timestamp check ran */
+	bool processes;  /* transactions say which process they were in: session order is that of processes */
 };
 
 /* ---- memory: all of it goes at chk_close; without it the judge stops with an error ---- */

@@ -26,6 +26,18 @@
 	"{'id':" #id ",'session':" #session ",'begin':" #begin ",'end':" #end                                \
 	",'status':'ok','start_ts':" #start ",'commit_ts':" #commit ",'ops':[" ops "]}\n"
 
+/* In a process. */
+#define IN(id, session, process, begin, end, ops)                                                            \
+	"{'id':" #id ",'session':" #session ",'process':" #process ",'begin':" #begin ",'end':" #end         \
+	",'status':'ok','ops':[" ops "]}\n"
+#define IN_AT(id, session, process, begin, end, start, commit, ops)                                          \
+	"{'id':" #id ",'session':" #session ",'process':" #process ",'begin':" #begin ",'end':" #end         \
+	",'status':'ok','start_ts':" #start ",'commit_ts':" #commit ",'ops':[" ops "]}\n"
+/* At a level of its own, all at the same time. */
+#define LEVEL(id, session, level, start, commit, ops)                                                        \
+	"{'id':" #id ",'session':" #session ",'begin':1,'end':9,'status':'ok','level':'" level               \
+	"','start_ts':" #start ",'commit_ts':" #commit ",'ops':[" ops "]}\n"
+
 #define A(k, v)   "['append'," #k "," #v "]"
 #define R(k, ...) "['r'," #k ",[" #__VA_ARGS__ "]]" /* list, set */
 #define W(k, v)   "['w'," #k "," #v "]"

@@ -121,7 +121,7 @@ session_order(struct chk *c)
 }
 
 struct moment {
-	int64_t at;
+	int64_t group, at;
 	uint32_t txn;
 };
 
@@ -129,36 +129,42 @@ static int
 by_moment(const void *a, const void *b)
 {
 	const struct moment *x = a, *y = b;
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
 	if (x->at != y->at)
 		return x->at < y->at ? -1 : 1;
 	return x->txn < y->txn ? -1 : x->txn > y->txn;
 }
 
+/* Who ended before another began, of all transactions or of those of each process. */
 static void
-real_time(struct chk *c)
+time_order(struct chk *c, bool by_process, enum chk_edge_type type)
 {
 	struct moment *end = chk_take(c, c->live, sizeof *end), *begin = chk_take(c, c->live, sizeof *begin);
 	uint32_t ends = 0, begins = 0;
 	for (size_t i = 0; i < c->live; i++) {
-		uint32_t t = c->by_session[i];
-		if (!c->txns[t].committed)
+		uint32_t n = c->by_session[i];
+		const struct chk_txn *t = &c->txns[n];
+		int64_t group = by_process ? t->process : 0;
+		if (!t->committed)
 			continue;
-		begin[begins++] = (struct moment){ c->txns[t].begin, t };
-		if (c->txns[t].status == TXN_OK)
-			end[ends++] = (struct moment){ c->txns[t].end, t };
+		begin[begins++] = (struct moment){ group, t->begin, n };
+		if (t->status == TXN_OK)
+			end[ends++] = (struct moment){ group, t->end, n };
 	}
 	qsort(end, ends, sizeof *end, by_moment);
 	qsort(begin, begins, sizeof *begin, by_moment);
 	uint32_t clock = helpers(c, ends), k = 0;
 	for (uint32_t i = 0; i < ends; i++) {
-		chk_edge(c, end[i].txn, clock + i, EDGE_RT, NONE);
-		if (i > 0)
+		chk_edge(c, end[i].txn, clock + i, type, NONE);
+		if (i > 0 && end[i - 1].group == end[i].group)
 			chk_edge(c, clock + i - 1, clock + i, EDGE_PASS, NONE);
 	}
 	for (uint32_t i = 0; i < begins; i++) {
-		while (k < ends && end[k].at < begin[i].at)
+		while (k < ends && (end[k].group < begin[i].group ||
+				       (end[k].group == begin[i].group && end[k].at < begin[i].at)))
 			k++;
-		if (k > 0)
+		if (k > 0 && end[k - 1].group == begin[i].group)
 			chk_edge(c, clock + k - 1, begin[i].txn, EDGE_PASS, NONE);
 	}
 	chk_drop(c, end);
@@ -525,7 +531,9 @@ void
 chk_cycles(struct chk *c)
 {
 	session_order(c);
-	real_time(c);
+	if (c->processes)
+		time_order(c, true, EDGE_SO);
+	time_order(c, false, EDGE_RT);
 	sort_edges(c);
 	/* Each class is a part of the next, each order of the next: a graph without cycles has no part with one. */
 	enum { UNKNOWN, ACYCLIC, CYCLIC } is[CLASSES][ORDERS] = { { UNKNOWN } };

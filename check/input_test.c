@@ -77,6 +77,8 @@ static const struct {
 	    "final reads are of status" },
 	{ HEAD "{'id':1,'session':0,'begin':1,'end':2,'status':'ok','start_ts':-1,'ops':[]}\n",
 	    "cannot be negative" },
+	{ HEAD OK(1, 0, 1, 2, "") IN(2, 1, 0, 1, 2, ""),
+	    "f:3:1: either all transactions say their \"process\" or none does" },
 	{ HEAD "{'id':1} x\n", "f:2:1: a transaction needs \"session\"" },
 	{ HEAD "{'end':0} x\n", "f:2:11: 'x' where the end of the line should stand" },
 };

@@ -64,7 +64,8 @@ print_step(const struct chk *c, const struct chk_step *s, FILE *out)
 	const char *from = chk_txn_text(c, s->from), *to = chk_txn_text(c, s->to);
 	fprintf(out, "   %s -> %s  %s: ", from, to, type_names[s->type]);
 	if (s->type == EDGE_SO) {
-		fprintf(out, "%s ended before %s began, in the same session\n", from, to);
+		fprintf(out, "%s ended before %s began, in the same %s\n", from, to,
+		    c->txns[s->from].session == c->txns[s->to].session ? "session" : "process");
 		return;
 	}
 	if (s->type == EDGE_RT) {

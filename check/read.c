@@ -329,12 +329,13 @@ enum field {
 	F_START_TS,
 	F_COMMIT_TS,
 	F_LEVEL,
+	F_PROCESS,
 	F_FINAL,
 	F_NOTE,
 	FIELDS
 };
 static const char *const field_names[] = { "id", "session", "begin", "end", "status", "ops", "start_ts",
-	"commit_ts", "level", "final", "note" };
+	"commit_ts", "level", "process", "final", "note" };
 
 static enum chk_level
 level(struct reader *r)
@@ -423,6 +424,10 @@ value_of(struct reader *r, unsigned f, struct chk_txn *t)
 	case F_LEVEL:
 		t->level = (uint8_t)level(r);
 		break;
+	case F_PROCESS:
+		t->process = number(r, "a process");
+		t->has_process = true;
+		break;
 	case F_FINAL:
 		t->final = yes_or_no(r);
 		break;
@@ -444,6 +449,8 @@ record_is_whole(struct reader *r, const char *at, const struct chk_txn *t, unsig
 		wrong(r, at, "it ends (%" PRId64 ") before it begins (%" PRId64 ")", t->end, t->begin);
 	if (t->has_commit && t->status == TXN_FAIL)
 		wrong(r, at, "a transaction that was rolled back has no commit_ts");
+	if (r->c->n > 0 && t->has_process != r->c->txns[0].has_process)
+		wrong(r, at, "either all transactions say their \"process\" or none does");
 	if (t->final && t->status != TXN_OK)
 		wrong(r, at, "the final reads are of status \"ok\"");
 }
@@ -476,6 +483,7 @@ record(struct reader *r)
 		wrong(r, start, "too many transactions");
 	c->txns = chk_grow(c, c->txns, c->n, &c->txns_cap, sizeof *c->txns);
 	c->txns[c->n++] = t;
+	c->processes = t.has_process;
 }
 
 static void

@@ -71,6 +71,13 @@ by_event_hidden(const void *a, const void *b)
 	return by_event(a, b);
 }
 
+/* Whoever says a level of its own is held to it, whatever is asked of the whole. */
+static unsigned
+breaks_for(const struct chk_txn *t, unsigned breaks)
+{
+	return t->level != CHK_UNSAID && (breaks >> t->level & 1) ? BREAKS_ALL : breaks;
+}
+
 /* ---- EXT ---- */
 
 static void
@@ -120,7 +127,7 @@ conflict(struct stamp_run *r, uint32_t txn, uint32_t key, const char *name, unsi
 	/* Only serializable transactions promise each other that what they read stays. */
 	if (breaks == BREAKS_SERIALIZABLE && level_of(c, &c->txns[k->last.txn]) < CHK_SERIALIZABLE)
 		return;
-	chk_fault(c, name, "NOCONFLICT", breaks, txn, k->last.txn,
+	chk_fault(c, name, "NOCONFLICT", breaks_for(t, breaks), txn, k->last.txn,
 	    "%s %s key %s (snapshot %" PRIu64 ", commit %" PRIu64 "), which %s wrote at %" PRIu64
 	    " in between",
 	    chk_txn_text(c, txn), breaks == BREAKS_SERIALIZABLE ? "read" : "wrote", chk_key_text(c, key),
@@ -258,7 +265,7 @@ sessions(struct chk *c)
 			who = NONE;
 		}
 		if (who != NONE && x->has_start && x->start_ts < most)
-			chk_fault(c, "session broken", "SESSION", BREAKS_SESSION, who, t,
+			chk_fault(c, "session broken", "SESSION", breaks_for(x, BREAKS_SESSION), who, t,
 			    "%s has snapshot %" PRIu64
 			    ", but %s of the same session had been told of %" PRIu64 " before it began",
 			    chk_txn_text(c, t), x->start_ts, chk_txn_text(c, who), most);
@@ -270,7 +277,7 @@ sessions(struct chk *c)
 }
 
 struct told {
-	int64_t at;
+	int64_t group, at;
 	uint32_t txn;
 };
 
@@ -278,13 +285,16 @@ static int
 by_told(const void *a, const void *b)
 {
 	const struct told *x = a, *y = b;
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
 	if (x->at != y->at)
 		return x->at < y->at ? -1 : 1;
 	return x->txn < y->txn ? -1 : x->txn > y->txn;
 }
 
+/* A snapshot covers every commit that was answered before its transaction began: by anybody, or by its own process. */
 static void
-everybody(struct chk *c)
+answered(struct chk *c, bool by_process)
 {
 	struct told *begin = chk_take(c, c->live, sizeof *begin), *end = chk_take(c, c->live, sizeof *end);
 	size_t begins = 0, ends = 0, k = 0;
@@ -292,25 +302,34 @@ everybody(struct chk *c)
 	uint32_t who = NONE;
 	for (size_t i = 0; i < c->live; i++) {
 		const struct chk_txn *t = &c->txns[c->by_session[i]];
+		int64_t group = by_process ? t->process : 0;
 		if (t->has_start)
-			begin[begins++] = (struct told){ t->begin, c->by_session[i] };
+			begin[begins++] = (struct told){ group, t->begin, c->by_session[i] };
 		if (t->status == TXN_OK && t->has_commit && t->wrote)
-			end[ends++] = (struct told){ t->end, c->by_session[i] };
+			end[ends++] = (struct told){ group, t->end, c->by_session[i] };
 	}
 	qsort(begin, begins, sizeof *begin, by_told);
 	qsort(end, ends, sizeof *end, by_told);
 	for (size_t i = 0; i < begins; i++) {
 		const struct chk_txn *t = &c->txns[begin[i].txn];
-		for (; k < ends && end[k].at < begin[i].at; k++)
+		if (i > 0 && begin[i - 1].group != begin[i].group) {
+			most = 0;
+			who = NONE;
+		}
+		while (k < ends && end[k].group < begin[i].group)
+			k++;
+		for (; k < ends && end[k].group == begin[i].group && end[k].at < begin[i].at; k++)
 			if (c->txns[end[k].txn].commit_ts > most) {
 				most = c->txns[end[k].txn].commit_ts;
 				who = end[k].txn;
 			}
 		if (who != NONE && t->start_ts < most)
-			chk_fault(c, "real time broken", "SESSION", BREAKS_STRONG, who, begin[i].txn,
-			    "%s began after %s had been answered (commit %" PRIu64
+			chk_fault(c, by_process ? "process behind itself" : "real time broken", "SESSION",
+			    breaks_for(t, by_process ? BREAKS_SESSION : BREAKS_STRONG), who, begin[i].txn,
+			    "%s began after %s had been answered%s (commit %" PRIu64
 			    "), but its snapshot is %" PRIu64,
-			    chk_txn_text(c, begin[i].txn), chk_txn_text(c, who), most, t->start_ts);
+			    chk_txn_text(c, begin[i].txn), chk_txn_text(c, who),
+			    by_process ? " in the same process" : "", most, t->start_ts);
 	}
 	chk_drop(c, begin);
 	chk_drop(c, end);
@@ -329,5 +348,7 @@ chk_stamps(struct chk *c)
 	r.key = chk_take(c, c->n_keys, sizeof *r.key);
 	replay(&r);
 	sessions(c);
-	everybody(c);
+	if (c->processes)
+		answered(c, true);
+	answered(c, false);
 }

@@ -123,7 +123,8 @@ static void
 write_record(struct session *s, uint64_t id, int64_t begin, int64_t end, const char *status, const char *note)
 {
 	s->line.n = 0;
-	say(&s->line, "{\"id\":%" PRIu64 ",\"session\":%u,\"begin\":%" PRId64, id, s->number, begin);
+	say(&s->line, "{\"id\":%" PRIu64 ",\"session\":%u,\"process\":%d,\"begin\":%" PRId64, id, s->number,
+	    (int)getpid(), begin);
 	if (end != 0)
 		say(&s->line, ",\"end\":%" PRId64, end);
 	if (cfg.final)

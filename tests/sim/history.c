@@ -467,3 +467,89 @@ hist_figures(const struct hist *h, struct hist_figures *out)
 {
 	*out = h->figures;
 }
+
+/* ---- for `namdb check` ---- */
+
+static const char *const promised[] = { "read-committed", "session-snapshot", "session-serializable" };
+
+static void
+write_op(const char *name, const struct hist_op *op, bool write, bool *first, FILE *out)
+{
+	fprintf(out, "%s[\"%s\",\"%u/%" PRIu64 "\",", *first ? "" : ",", name, op->table, op->id);
+	if (op->value == 0)
+		fputs("null", out);
+	else
+		fprintf(out, "%" PRIu64, op->value);
+	/* What is read under a lock is the newest, whatever the snapshot. */
+	if (!write && name[0] != 'l')
+		fprintf(out, ",%" PRIu64, op->snap);
+	fputc(']', out);
+	*first = false;
+}
+
+/* A scan is a read of each object it showed, and of each one of its table that it did not. */
+static size_t
+write_scan(struct hist *h, const struct hist_txn *t, size_t at, bool *first, FILE *out)
+{
+	size_t items = 0;
+	for (; at + items + 1 < t->n && t->op[at + items + 1].kind == HIST_ITEM; items++) {
+		const struct hist_op *op = &t->op[at + items + 1];
+		write_op("r", op, false, first, out);
+		object(h, op->table, op->id)->seen_in = &t->op[at];
+	}
+	for (size_t i = 0; i < h->objects; i++)
+		if (h->object[i]->table == t->op[at].table && h->object[i]->seen_in != &t->op[at]) {
+			struct hist_op none = {
+				.table = t->op[at].table, .id = h->object[i]->id, .snap = t->op[at].snap
+			};
+			write_op("r", &none, false, first, out);
+		}
+	return items;
+}
+
+static void
+write_txn(struct hist *h, size_t id, FILE *out)
+{
+	static const char *const status[] = { "info", "ok", "fail" };
+	const struct hist_txn *t = h->txn[id];
+	bool first = true;
+	fprintf(out, "{\"id\":%zu,\"session\":%u,\"process\":%u,\"begin\":%" PRIu64, id,
+	    t->client * 100 + t->process, t->process, t->began);
+	if (t->end != HIST_OPEN)
+		fprintf(out, ",\"end\":%" PRIu64, t->ended);
+	fprintf(out, ",\"status\":\"%s\",\"level\":\"%s\"", status[t->end], promised[t->iso]);
+	if (t->n > 0)
+		fprintf(out, ",\"start_ts\":%" PRIu64, t->op[0].snap);
+	if (t->end == HIST_COMMITTED && t->wrote)
+		fprintf(out, ",\"commit_ts\":%" PRIu64, t->cid);
+	fputs(",\"ops\":[", out);
+	for (size_t i = 0; i < t->n; i++)
+		switch (t->op[i].kind) {
+		case HIST_READ:
+			write_op("r", &t->op[i], false, &first, out);
+			break;
+		case HIST_LOCKED: /* a row that has gone is not kept locked */
+			if (t->op[i].value != 0)
+				write_op("l", &t->op[i], false, &first, out);
+			break;
+		case HIST_WRITE:
+			write_op("w", &t->op[i], true, &first, out);
+			break;
+		case HIST_SCAN:
+			i += write_scan(h, t, i, &first, out);
+			break;
+		case HIST_ITEM:
+		case HIST_EXISTS: /* says only that it was there at some time */
+			break;
+		}
+	fputs("]}\n", out);
+}
+
+void
+hist_write(struct hist *h, enum hist_iso weakest, FILE *out)
+{
+	fprintf(out, "{\"history\":1,\"model\":\"register\",\"level\":\"%s\"}\n", promised[weakest]);
+	for (size_t i = 0; i < h->n; i++)
+		write_txn(h, i, out);
+	fprintf(out, "{\"end\":%zu}\n", h->n);
+}

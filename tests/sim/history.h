@@ -70,6 +70,8 @@ struct hist_bank {
 /* Judges everything. Says on `out` what is wrong (at most a few lines); true when nothing is. */
 bool hist_judge(struct hist *h, const struct hist_bank *bank, FILE *out);
 
+/* After hist_judge: all of it as `namdb check` reads it. weakest: what goes for all; each transaction is held to its own, too. */
+void hist_write(struct hist *h, enum hist_iso weakest, FILE *out);
 /* After hist_judge: the state of an object at a snapshot (UINT64_MAX: the newest). */
 uint64_t hist_value_at(struct hist *h, unsigned table, uint64_t id, uint64_t snap);
 /* Objects of a table ever written: id of the i-th, false behind the last. */

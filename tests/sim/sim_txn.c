@@ -2,18 +2,21 @@
  * sim_txn.c -- many seeds of mixed transactions: 8 clients, 3 storage nodes, torn and reordered READs.
  *
  *	sim_txn [--seed N | --seeds A-B] [--twice] [--verbose] [--trace]
+ *	sim_txn --seed N --history FILE        what the clients saw, for `namdb check`
  *
  * One seed decides everything, so a failing one plays again exactly. Exit 1: a wrong answer,
  * a lost one, or nobody was fooled who should have been.
  */
 #include "sim_txn.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 static bool trace, verbose;
+static const char *history; /* file for it, or NULL */
 
 void
 run_bad(struct run *r, const char *fmt, ...)
@@ -204,6 +207,13 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 	/* A run cut short is judged as far as it came. */
 	if (!hist_judge(r->hist, &bank, stdout))
 		r->bad = true;
+	if (history != NULL) {
+		FILE *f = fopen(history, "w");
+		if (f != NULL)
+			hist_write(r->hist, r->shape.iso == 3 ? HIST_RC : (enum hist_iso)r->shape.iso, f);
+		if (f == NULL || fclose(f) != 0)
+			run_bad(r, "%s: %s", history, strerror(errno));
+	}
 	if (r->complete)
 		outside_judge(r);
 	naive_judge(r, total->naive);
@@ -282,6 +292,8 @@ main(int argc, char **argv)
 			verbose = true;
 		} else if (strcmp(argv[i], "--twice") == 0) {
 			twice = true;
+		} else if (strcmp(argv[i], "--history") == 0 && i + 1 < argc) {
+			history = argv[++i];
 		} else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc) {
 			first = last = strtoull(argv[++i], &rest, 10);
 			if (*rest != 0)
@@ -297,6 +309,8 @@ main(int argc, char **argv)
 			goto usage;
 		}
 	}
+	if (history != NULL && first != last)
+		goto usage; /* a history is of one run */
 	printf("sim_txn: seeds %lu-%lu\n", first, last);
 	fflush(stdout);
 	struct total total = { 0 };
@@ -331,6 +345,7 @@ main(int argc, char **argv)
 	}
 	return failed > 0;
 usage:
-	fprintf(stderr, "usage: sim_txn [--seed N | --seeds A-B] [--twice] [--verbose] [--trace]\n");
+	fprintf(stderr, "usage: sim_txn [--seed N | --seeds A-B] [--twice] [--verbose] [--trace]\n"
+			"       sim_txn --seed N --history FILE\n");
 	return 2;
 }
