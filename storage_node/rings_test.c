@@ -1,0 +1,446 @@
+/* rings_test.c -- message rings in bad company: rubbish, dead and stopped peers, no room left; and what idling costs. */
+#include <net/channel.h>
+#include <net/handshake.h>
+#include <net/remote_internal.h>
+#include <storage_node/test_node.h>
+
+#include <base/clock.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+/* ---- a storage node in a process of its own, and clients --------------------------- */
+
+static const struct net_service echo = { .id = NET_SERVICE_ECHO, .name = "echo", .fn = net_echo };
+
+struct daemon {
+	pid_t pid;
+	char address[128];
+};
+
+static void
+daemon_start(struct daemon *d, uint64_t ring_bytes, unsigned shards)
+{
+	int out[2];
+	const char *run_dir = test_run_dir();
+	assert_int_equal(pipe(out), 0);
+	d->pid = fork();
+	if (d->pid == 0) {
+		struct sn_region *r;
+		struct sn_server *s;
+		struct nam_err err;
+		const struct sn_region_config rc = { .id = 1, .size = 16 << 20, .numa = -1 };
+		const struct sn_serve_config vc = {
+			.service = &echo, .services = 1, .ring_bytes = ring_bytes, .shards = shards
+		};
+		const struct sn_server_config sc = { .listen = "127.0.0.1:0", .run_dir = run_dir };
+		if (sn_region_open(&r, &rc, &err) != NAM_OK || sn_region_serve(r, &vc, &err) != NAM_OK ||
+		    sn_server_open(&s, r, &sc, &err) != NAM_OK)
+			_exit(1);
+		char line[128] = "";
+		snprintf(line, sizeof line, "%s", sn_server_address(s));
+		if (write(out[1], line, sizeof line) != (ssize_t)sizeof line)
+			_exit(1);
+		sn_server_run(s, &err);
+		_exit(0);
+	}
+	assert_int_equal(read(out[0], d->address, sizeof d->address), (ssize_t)sizeof d->address);
+	close(out[0]);
+	close(out[1]);
+}
+
+static void
+daemon_end(struct daemon *d)
+{
+	kill(d->pid, SIGKILL);
+	assert_int_equal(waitpid(d->pid, NULL, 0), d->pid);
+}
+
+struct peer {
+	struct net *n;
+	struct net_worker *w;
+};
+
+static nam_status
+peer_try(struct peer *p, const struct daemon *d, enum net_kind kind)
+{
+	struct nam_err err;
+	const struct net_config cfg = { .storage = d->address, .fabric = kind, .connect_ms = 2000 };
+	p->n = NULL;
+	p->w = NULL;
+	nam_status st = net_open(&p->n, &cfg, &err);
+	if (st == NAM_OK)
+		st = net_worker_open(p->n, &p->w, &err);
+	if (st != NAM_OK)
+		fprintf(stderr, "%s\n", err.text);
+	return st;
+}
+
+static void
+peer_close(struct peer *p)
+{
+	net_worker_close(p->w);
+	net_close(p->n);
+}
+
+struct one {
+	struct peer *p;
+	nam_status st;
+	bool over;
+};
+
+static void
+one_co(void *arg)
+{
+	struct one *o = arg;
+	char from[300], back[300];
+	uint32_t got;
+	memset(from, 'a', sizeof from);
+	o->st = net_call(o->p->w, 1, NET_SERVICE_ECHO, from, sizeof from, back, sizeof back, &got);
+	if (o->st == NAM_OK && (got != sizeof back || memcmp(from, back, sizeof back) != 0))
+		o->st = NAM_CORRUPT;
+	o->over = true;
+}
+
+/* One echo. */
+static nam_status
+call(struct peer *p)
+{
+	struct one o = { .p = p };
+	nam_co_start(net_worker_sched(p->w), one_co, &o, 0);
+	net_worker_run(p->w, NULL, NULL);
+	assert_true(o.over);
+	return o.st;
+}
+
+static nam_status
+channel(struct peer *p, enum net_mode mode, uint32_t patience_ms)
+{
+	const struct net_call_config cfg = { .mode = mode, .patience_ms = patience_ms };
+	struct nam_err err;
+	return net_call_open(p->w, 1, NET_SERVICE_ECHO, &cfg, &err);
+}
+
+static void
+sleep_ms(unsigned ms)
+{
+	struct timespec ts = { ms / 1000, (long)(ms % 1000) * 1000000 };
+	nanosleep(&ts, NULL);
+}
+
+/* A WRITE that is no message, at a place of the request ring. */
+struct scrawl {
+	struct net_worker *w;
+	uint64_t at, bytes[4];
+	uint32_t len;
+};
+
+static void
+scrawl_co(void *arg)
+{
+	struct scrawl *s = arg;
+	struct net_channel *ch = s->w->channels;
+	struct net_op op[1];
+	struct net_batch b;
+	net_batch_init(&b, s->w, op, 1, NULL);
+	struct net_op *o = net_write(&b, net_plus(ch->ring, s->at), s->bytes, s->len);
+	o->code = NET_WRITE_IMM;
+	o->arg = ch->number;
+	assert_int_equal(net_run(&b), NAM_OK);
+	if (ch->ops->bell != NULL)
+		ch->ops->bell(ch);
+}
+
+static void
+scrawl(struct peer *p, uint64_t at, const uint64_t *words, uint32_t len)
+{
+	struct scrawl s = { .w = p->w, .at = at, .len = len };
+	memcpy(s.bytes, words, len);
+	nam_co_start(net_worker_sched(p->w), scrawl_co, &s, 0);
+	net_worker_run(p->w, NULL, NULL);
+}
+
+/* ---- rubbish ------------------------------------------------------------------------ */
+
+/* One client's ring holds no message: it loses its connection, within its patience; the other notices nothing. */
+static void
+rubbish_over(enum net_kind kind)
+{
+	struct daemon d;
+	struct peer bad[4], good;
+	daemon_start(&d, 4 << 20, 1);
+	assert_int_equal(peer_try(&good, &d, kind), NAM_OK);
+	assert_int_equal(call(&good), NAM_OK);
+	/* no mark; a length beyond the ring; another number; a sound head and a seal around nothing */
+	const uint64_t rubbish[][4] = { { 0x1111 }, { NET_RING_MARK << 56 | 0x800000 },
+		{ NET_RING_MARK << 56 | 7 << 24 }, { NET_RING_MARK << 56 | 8, 1, 2, 3 } };
+	for (unsigned i = 0; i < 4; i++) {
+		assert_int_equal(peer_try(&bad[i], &d, kind), NAM_OK);
+		assert_int_equal(channel(&bad[i], i % 2 == 0 ? NET_POLLING : NET_EVENTS, 20000), NAM_OK);
+		if (i >= 2) /* behind good ones */
+			assert_int_equal(call(&bad[i]), NAM_OK);
+		uint64_t words[4];
+		memcpy(words, rubbish[i], sizeof words);
+		if (i == 3) /* sound but for the seal */
+			words[0] |= (uint64_t)bad[i].w->channels->out.number << 24;
+		scrawl(&bad[i], bad[i].w->channels->out.pos, words, i == 3 ? 32 : 8);
+	}
+	uint64_t from = nam_clock_ns();
+	while (nam_clock_ns() - from < 1000000000) {
+		assert_int_equal(call(&good), NAM_OK);
+		sleep_ms(20);
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		/* What it asks now lies behind, or over, what cannot be understood. */
+		assert_int_equal(call(&bad[i]), NAM_GONE);
+		assert_int_equal(channel(&bad[i], NET_POLLING, 0), NAM_OK);
+		assert_int_equal(call(&bad[i]), NAM_OK);
+		peer_close(&bad[i]);
+	}
+	assert_true(nam_clock_ns() - from < 5000000000);
+	peer_close(&good);
+	daemon_end(&d);
+}
+
+static void
+rubbish(void **state)
+{
+	(void)state;
+	rubbish_over(NET_SHM);
+	rubbish_over(NET_TCP);
+}
+
+/* Connections of that role that ask for nonsense, say nothing, or go on talking. */
+static void
+bad_hellos(void **state)
+{
+	(void)state;
+	struct test_node t;
+	struct peer good;
+	struct daemon d = { 0 };
+	const struct sn_serve_config hosting = { .service = &echo, .services = 1, .ring_bytes = 1 << 20 };
+	test_node_start_serving(&t, 1, 16 << 20, NULL, &hosting);
+	snprintf(d.address, sizeof d.address, "%s", sn_server_address(t.server));
+	assert_int_equal(peer_try(&good, &d, NET_TCP), NAM_OK);
+	const struct net_ring_hello fine = { .magic = NET_RING_MAGIC,
+		.way = NET_RING_STREAM,
+		.service = 1,
+		.request_bytes = 4096,
+		.response_bytes = 4096 };
+	for (unsigned i = 0; i < 9; i++) {
+		struct net_ring_hello h = fine;
+		struct net_grant grant;
+		struct net_ring_offer offer;
+		struct nam_err err;
+		int fd;
+		h.magic += i == 0;
+		h.way += i == 1 ? 77 : 0;
+		h.service += i == 2 ? 65536 : 0;
+		h.request_bytes += i == 3 ? 8 : 0;
+		h.request_bytes *= i == 4 ? 1024 : 1;
+		h.response_bytes *= i == 5 ? 0 : 1;
+		h.response_bytes /= i == 6 ? 2 : 1;
+		assert_int_equal(
+		    net_remote_connect(good.n->node[0], NET_ROLE_RINGS, &fd, &grant, &err), NAM_OK);
+		uint64_t until = nam_clock_ns() + UINT64_C(10000000000);
+		nam_status st =
+		    net_exchange(fd, &h, i == 7 ? 5 : sizeof h, &offer, sizeof offer, "node", until, &err);
+		assert_int_equal(st, i == 8 ? NAM_OK : NAM_REFUSED);
+		if (i == 8) { /* sound; and then it says something on a stream */
+			assert_int_equal(offer.status, NAM_OK);
+			assert_int_equal(
+			    net_exchange(fd, "?", 1, &offer, 1, "node", until, &err), NAM_REFUSED);
+		}
+		close(fd);
+		assert_int_equal(call(&good), NAM_OK);
+	}
+	peer_close(&good);
+	test_node_stop(&t);
+}
+
+/* ---- no room, and nothing leaks --------------------------------------------------------- */
+
+/* 256 KiB hold four rings of 64: two peers by shm, four by tcp. Whoever leaves, or is killed in the middle, makes room. */
+static void
+room_over(enum net_kind kind, unsigned fit)
+{
+	struct daemon d;
+	struct peer p[5], late;
+	daemon_start(&d, 256 << 10, 3);
+	assert_int_equal(peer_try(&late, &d, kind), NAM_OK);
+	/* Children take all the room, write half a message and are killed. */
+	int ready[2];
+	pid_t child[5];
+	assert_int_equal(pipe(ready), 0);
+	for (unsigned i = 0; i < fit; i++)
+		if ((child[i] = fork()) == 0) {
+			struct peer mine;
+			if (peer_try(&mine, &d, kind) != NAM_OK || channel(&mine, NET_POLLING, 0) != NAM_OK ||
+			    call(&mine) != NAM_OK)
+				_exit(1);
+			struct net_channel *ch = mine.w->channels;
+			const uint64_t half = NET_RING_MARK << 56 | (uint64_t)ch->out.number << 24 | 100;
+			scrawl(&mine, ch->out.pos, &half, 8);
+			if (write(ready[1], "x", 1) != 1)
+				_exit(1);
+			for (;;)
+				pause();
+		}
+	char byte;
+	for (unsigned i = 0; i < fit; i++)
+		assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_int_equal(channel(&late, NET_POLLING, 0), NAM_FULL);
+	assert_int_equal(call(&late), NAM_FULL);
+	for (unsigned i = 0; i < fit; i++) {
+		kill(child[i], i % 2 == 0 ? SIGKILL : SIGTERM);
+		assert_int_equal(waitpid(child[i], NULL, 0), child[i]);
+	}
+	sleep_ms(2300); /* rings rest before they are used again */
+	for (unsigned i = 0; i < fit; i++) {
+		assert_int_equal(peer_try(&p[i], &d, kind), NAM_OK);
+		assert_int_equal(call(&p[i]), NAM_OK);
+	}
+	assert_int_equal(call(&late), NAM_FULL);
+	for (unsigned i = 0; i < fit; i++)
+		peer_close(&p[i]);
+	close(ready[0]);
+	close(ready[1]);
+	peer_close(&late);
+	daemon_end(&d);
+}
+
+static void
+room(void **state)
+{
+	(void)state;
+	room_over(NET_SHM, 2);
+	room_over(NET_TCP, 4);
+}
+
+/* ---- stopped and dead --------------------------------------------------------------------- */
+
+static void
+stop(const struct daemon *d)
+{
+	int how;
+	assert_int_equal(kill(d->pid, SIGSTOP), 0);
+	assert_int_equal(waitpid(d->pid, &how, WUNTRACED), d->pid);
+	assert_true(WIFSTOPPED(how));
+}
+
+static void
+stopped_over(enum net_kind kind, enum net_mode mode)
+{
+	struct daemon d;
+	struct peer p, idle;
+	daemon_start(&d, 1 << 20, 1);
+	assert_int_equal(peer_try(&p, &d, kind), NAM_OK);
+	assert_int_equal(peer_try(&idle, &d, kind), NAM_OK);
+	assert_int_equal(channel(&p, mode, 200), NAM_OK);
+	assert_int_equal(call(&p), NAM_OK);
+	/* Stopped: patience ends it. */
+	stop(&d);
+	uint64_t from = nam_clock_ns();
+	assert_int_equal(call(&p), NAM_GONE);
+	assert_in_range(nam_clock_ns() - from, 190000000, 2000000000);
+	assert_int_equal(call(&p), NAM_GONE);
+	assert_int_equal(kill(d.pid, SIGCONT), 0);
+	if (kind ==
+	    NET_SHM) { /* over tcp the verbs themselves were stopped, and the node may count as lost */
+		assert_int_equal(channel(&p, mode, 2000), NAM_OK);
+		assert_int_equal(call(&p), NAM_OK);
+	}
+	assert_int_equal(channel(&idle, mode, 20000), NAM_OK);
+	assert_int_equal(call(&idle), NAM_OK);
+	/* Dead: known at once, by whoever is waiting and by whoever comes later. */
+	stop(&d);
+	if (fork() == 0) {
+		sleep_ms(100);
+		kill(d.pid, SIGKILL);
+		_exit(0);
+	}
+	from = nam_clock_ns();
+	assert_int_equal(call(&idle), NAM_GONE);
+	assert_true(nam_clock_ns() - from < 5000000000);
+	assert_int_equal(call(&idle), NAM_GONE);
+	assert_int_not_equal(channel(&idle, mode, 100), NAM_OK);
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+	peer_close(&p);
+	peer_close(&idle);
+}
+
+static void
+stopped(void **state)
+{
+	(void)state;
+	stopped_over(NET_SHM, NET_POLLING);
+	stopped_over(NET_SHM, NET_EVENTS);
+	stopped_over(NET_TCP, NET_POLLING);
+	stopped_over(NET_TCP, NET_EVENTS);
+}
+
+/* ---- what idling costs ---------------------------------------------------------------------- */
+
+static uint64_t
+cpu_ticks(pid_t pid)
+{
+	char path[64], line[1024];
+	unsigned long user, sys;
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	FILE *f = fopen(path, "r");
+	assert_non_null(f);
+	assert_non_null(fgets(line, sizeof line, f));
+	fclose(f);
+	assert_int_equal(sscanf(strrchr(line, ')') + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
+			     &user, &sys),
+	    2);
+	return user + sys;
+}
+
+/* Clients in event mode, having said something once, cost the node less than a twentieth of a core. */
+static void
+idle(void **state)
+{
+	(void)state;
+	for (unsigned k = 0; k < 2; k++) {
+		struct daemon d;
+		struct peer p[4];
+		daemon_start(&d, 1 << 20, 1);
+		for (unsigned i = 0; i < 4; i++) {
+			assert_int_equal(peer_try(&p[i], &d, k == 0 ? NET_SHM : NET_TCP), NAM_OK);
+			/* One was polling before. */
+			assert_int_equal(channel(&p[i], i == 0 ? NET_POLLING : NET_EVENTS, 0), NAM_OK);
+			assert_int_equal(call(&p[i]), NAM_OK);
+		}
+		assert_int_equal(channel(&p[0], NET_EVENTS, 0), NAM_OK);
+		assert_int_equal(call(&p[0]), NAM_OK);
+		uint64_t before = cpu_ticks(d.pid), per_second = (uint64_t)sysconf(_SC_CLK_TCK);
+		sleep_ms(1000);
+		uint64_t used = cpu_ticks(d.pid) - before;
+		print_message("idle, event mode, 4 clients, %s: %.1f %% of a core\n", k == 0 ? "shm" : "tcp",
+		    100.0 * (double)used / (double)per_second);
+		assert_true(used * 20 < per_second);
+		for (unsigned i = 0; i < 4; i++)
+			peer_close(&p[i]);
+		daemon_end(&d);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rubbish),
+		cmocka_unit_test(bad_hellos),
+		cmocka_unit_test(room),
+		cmocka_unit_test(stopped),
+		cmocka_unit_test(idle),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
