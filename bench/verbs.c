@@ -6,7 +6,6 @@
  */
 #include <base/number.h>
 #include <bench/verbs_internal.h>
-#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -76,22 +75,11 @@ usage(FILE *to)
 	    VERBS_DEPTH_MAX);
 }
 
-/* Cuts the next word off a comma-separated list. NULL: no more. */
-static char *
-word_of(char **list)
-{
-	char *w = *list, *comma = w != NULL ? strchr(w, ',') : NULL;
-	*list = comma != NULL ? comma + 1 : NULL;
-	if (comma != NULL)
-		*comma = 0;
-	return w;
-}
-
 static bool
 take_ops(struct verbs_params *p, char *list)
 {
 	memset(p->op, 0, sizeof p->op);
-	for (char *w; (w = word_of(&list)) != NULL;) {
+	for (char *w; (w = bench_word_of(&list)) != NULL;) {
 		unsigned op = 0;
 		while (op < VERBS_OPS && strcmp(w, op_names[op]) != 0)
 			op++;
@@ -106,7 +94,7 @@ static bool
 take_sizes(struct verbs_params *p, char *list)
 {
 	p->sizes = 0;
-	for (char *w; (w = word_of(&list)) != NULL;) {
+	for (char *w; (w = bench_word_of(&list)) != NULL;) {
 		uint64_t x;
 		if (p->sizes == VERBS_SIZES_MAX || !nam_size(w, VERBS_SIZE_MIN, VERBS_SIZE_MAX, &x) ||
 		    x % 8 != 0)
@@ -120,7 +108,7 @@ static bool
 take_depths(struct verbs_params *p, char *list)
 {
 	p->depths = 0;
-	for (char *w; (w = word_of(&list)) != NULL;) {
+	for (char *w; (w = bench_word_of(&list)) != NULL;) {
 		uint64_t x;
 		if (p->depths == VERBS_DEPTHS_MAX || !nam_number(w, 1, VERBS_DEPTH_MAX, &x))
 			return false;
@@ -133,28 +121,13 @@ static bool
 take_pin(struct verbs_params *p, char *list)
 {
 	uint64_t core[2];
-	char *a = word_of(&list), *b = word_of(&list);
+	char *a = bench_word_of(&list), *b = bench_word_of(&list);
 	if (b == NULL || list != NULL || !nam_number(a, 0, CPU_SETSIZE - 1, &core[0]) ||
 	    !nam_number(b, 0, CPU_SETSIZE - 1, &core[1]))
 		return false;
 	p->pin_client = (int)core[0];
 	p->pin_server = (int)core[1];
 	return true;
-}
-
-static bool
-take_seconds(struct verbs_params *p, const char *s)
-{
-	char *end;
-	p->seconds = strtod(s, &end);
-	return end != s && *end == 0 && p->seconds >= 0.001 && p->seconds <= 3600;
-}
-
-static bool
-is_picture(const char *name)
-{
-	size_t n = strlen(name);
-	return n > 4 && (strcmp(name + n - 4, ".png") == 0 || strcmp(name + n - 4, ".svg") == 0);
 }
 
 static int
@@ -200,7 +173,7 @@ options(int argc, char **argv, struct verbs_params *p)
 			ok = take_depths(p, optarg);
 			break;
 		case 't':
-			ok = take_seconds(p, optarg);
+			ok = bench_take_seconds(optarg, &p->seconds);
 			break;
 		case 'r':
 			ok = nam_number(optarg, 1, BENCH_RUNS_MAX, &x);
@@ -225,7 +198,7 @@ options(int argc, char **argv, struct verbs_params *p)
 			ok = take_pin(p, optarg);
 			break;
 		case 'g':
-			ok = is_picture(p->plot = optarg);
+			ok = bench_is_picture(p->plot = optarg);
 			break;
 		case 'G':
 			p->plot_data = true;
@@ -393,24 +366,9 @@ find(const struct bench *b, enum verbs_op op, uint32_t size, bool deep)
 	return best;
 }
 
-struct metrics {
-	bool json;
-	const char *comma;
-};
-
-static void
-metric(struct metrics *m, const char *name, double value)
-{
-	if (m->json)
-		printf("%s\"%s\": %.6g", m->comma, name, value);
-	else
-		printf("  %-28s %14.*f\n", name, value >= 1000 ? 0 : 3, value);
-	m->comma = ", ";
-}
-
 /* READs of 8 bytes beside the peer's answers of as many, run by run; over tcp that is what tcp.c is judged by. */
 static void
-ratio_metric(const struct bench *b, struct metrics *m)
+ratio_metric(const struct bench *b, struct bench_metrics *m)
 {
 	const struct verbs_point *r = find(b, VERBS_READ, 8, true), *q = find(b, VERBS_RPC, 8, true);
 	double ratio[BENCH_RUNS_MAX];
@@ -421,7 +379,7 @@ ratio_metric(const struct bench *b, struct metrics *m)
 	for (; n < r->runs && n < q->runs; n++)
 		ratio[n] = r->rate[n] / q->rate[n];
 	snprintf(name, sizeof name, "read8_%s_ratio", b->provider);
-	metric(m, name, bench_median(ratio, n));
+	bench_metric(m, name, bench_median(ratio, n));
 }
 
 /* "8", "4k", "32m": as --size has it. */
@@ -435,7 +393,7 @@ size_word(uint32_t size, char out[16])
 static void
 metrics(const struct bench *b, bool json)
 {
-	struct metrics m = { json, "" };
+	struct bench_metrics m = { json, "" };
 	uint32_t low = b->p.size[0], high = b->p.size[0];
 	uint64_t wrong = 0;
 	for (unsigned i = 0; i < b->p.sizes; i++) {
@@ -450,21 +408,21 @@ metrics(const struct bench *b, bool json)
 			continue;
 		size_word(low, at);
 		snprintf(name, sizeof name, "%s%s_ops_per_s", op_names[op], at);
-		metric(&m, name, bench_median(deep->rate, deep->runs));
+		bench_metric(&m, name, bench_median(deep->rate, deep->runs));
 		snprintf(name, sizeof name, "%s%s_p50_us", op_names[op], at);
-		metric(&m, name, us(flat, 0.5));
+		bench_metric(&m, name, us(flat, 0.5));
 		snprintf(name, sizeof name, "%s%s_p99_us", op_names[op], at);
-		metric(&m, name, us(flat, 0.99));
+		bench_metric(&m, name, us(flat, 0.99));
 		if (large != NULL) {
 			size_word(high, at);
 			snprintf(name, sizeof name, "%s%s_mb_per_s", op_names[op], at);
-			metric(&m, name, bench_median(large->rate, large->runs) * high / 1e6);
+			bench_metric(&m, name, bench_median(large->rate, large->runs) * high / 1e6);
 		}
 	}
 	ratio_metric(b, &m);
 	for (unsigned i = 0; i < b->n; i++)
 		wrong += b->pt[i].wrong;
-	metric(&m, "check_errors", (double)wrong);
+	bench_metric(&m, "check_errors", (double)wrong);
 }
 
 static const char mark[] = "functional, not a performance figure";
@@ -506,19 +464,6 @@ report(const struct bench *b)
 	printf("]}\n");
 }
 
-/* Software RDMA devices are called rxeN and siwN, as everybody makes them. */
-static bool
-software_device(void)
-{
-	DIR *d = opendir("/sys/class/infiniband");
-	bool found = false;
-	for (struct dirent *e; d != NULL && !found && (e = readdir(d)) != NULL;)
-		found = strncmp(e->d_name, "rxe", 3) == 0 || strncmp(e->d_name, "siw", 3) == 0;
-	if (d != NULL)
-		closedir(d);
-	return found;
-}
-
 static bool
 draw(const struct bench *b)
 {
@@ -550,7 +495,7 @@ prepare(struct bench *b, struct nam_err *err)
 		return st;
 	if (b->f != NULL) {
 		b->provider = net_kind_name(bench_verbs_fabric_kind(b->f));
-		b->functional = bench_verbs_fabric_kind(b->f) == NET_VERBS && software_device();
+		b->functional = bench_verbs_fabric_kind(b->f) == NET_VERBS && bench_software_device();
 	}
 	/* Only now: the threads of net shall not share the core. */
 	if (p->pin_client >= 0 && !bench_verbs_pin(p->pin_client))
@@ -566,7 +511,7 @@ bench_verbs(int argc, char **argv)
 	int code = options(argc, argv, &b.p);
 	if (code != 0)
 		return code - 1;
-	if (b.p.plot != NULL && !bench_verbs_plot_ready())
+	if (b.p.plot != NULL && !bench_plot_ready())
 		return 1;
 	struct sigaction sa = { .sa_handler = on_interrupt, .sa_flags = SA_RESETHAND }, before;
 	sigaction(SIGINT, &sa, &before);

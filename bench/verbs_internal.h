@@ -107,8 +107,6 @@ struct verbs_point {
 	struct nam_hist latency_ns; /* of all runs */
 };
 const char *bench_verbs_op_name(enum verbs_op op);
-/* Is gnuplot there? Asked before anything is measured. */
-bool bench_verbs_plot_ready(void);
 /* Data beside `file`, a picture in it. False: said on stderr why. */
 bool bench_verbs_plot(const char *file, bool keep_data, const char *title, const struct verbs_point *pt,
     unsigned n, unsigned depth_low, unsigned depth_high);

@@ -8,31 +8,6 @@
 
 enum { PATH_LEN = 4096 };
 
-bool
-bench_verbs_plot_ready(void)
-{
-	const char *path = getenv("PATH");
-	char file[PATH_LEN];
-	for (size_t n; path != NULL && *path != 0; path += n + (path[n] == ':')) {
-		n = strcspn(path, ":");
-		snprintf(file, sizeof file, "%.*s/gnuplot", (int)n, path);
-		if (access(file, X_OK) == 0)
-			return true;
-	}
-	fprintf(stderr, "namdb bench: --plot needs gnuplot, which is not here: apt install gnuplot-nox\n");
-	return false;
-}
-
-/* As gnuplot has it between single quotes. */
-static void
-quote(FILE *to, const char *s)
-{
-	fputc('\'', to);
-	for (; *s; s++)
-		fprintf(to, *s == '\'' ? "''" : "%c", *s);
-	fputc('\'', to);
-}
-
 /* One block per operation and depth, two empty lines between them: gnuplot's index. Returns how many. */
 static unsigned
 write_data(FILE *to, const struct verbs_point *pt, unsigned n, unsigned depth, unsigned block)
@@ -71,9 +46,9 @@ write_curves(FILE *to, const char *data, const struct verbs_point *pt, unsigned 
 		if (!any)
 			continue;
 		fprintf(to, "%s", lead);
-		quote(to, data);
+		bench_quote(to, data);
 		fprintf(to, " index %u using 1:%u with linespoints title ", block++, column);
-		quote(to, bench_verbs_op_name(op));
+		bench_quote(to, bench_verbs_op_name(op));
 		lead = ", ";
 	}
 	fprintf(to, "\n");
@@ -100,9 +75,9 @@ bench_verbs_plot(const char *file, bool keep_data, const char *title, const stru
 	FILE *g = ok ? popen("gnuplot", "we") : NULL;
 	if (g != NULL) {
 		fprintf(g, "set terminal %s size 1100,450 noenhanced\nset output ", svg ? "svg" : "pngcairo");
-		quote(g, file);
+		bench_quote(g, file);
 		fprintf(g, "\nset multiplot layout 1,2 title ");
-		quote(g, title);
+		bench_quote(g, title);
 		fprintf(g,
 		    "\nset logscale xy\nset key left top\nset grid\nset xlabel 'bytes'\n"
 		    "set ylabel 'MB/s'\nset title 'throughput, depth %u'\n",

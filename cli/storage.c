@@ -4,6 +4,7 @@
 #include <base/number.h>
 #include <base/status.h>
 #include <net/secret.h>
+#include <net/service.h>
 #include <storage_node/sn.h>
 
 #include <getopt.h>
@@ -27,12 +28,19 @@ static const char usage[] =
     "  --secret-file F     shared secret (default $NAMDB_SECRET_FILE, else ~/.namdb/secret)\n"
     "  --hugepages MODE    auto, on or off (default auto)\n"
     "  --numa N            bind the memory to NUMA node N\n"
+    "  --rings S           of that memory, for message rings to services; 0: host none (default a 64th, at "
+    "most "
+    "64m)\n"
+    "  --shards N          threads that serve them, 1..16 (default 1)\n"
     "  --peers N           connections allowed at once (default 1024)\n"
     "  --help              this text\n"
     "\n"
     "The data lives as long as this process. SIGTERM or SIGINT ends it.\n"
     "Peers prove that they know the secret, but nothing is encrypted: listen inside a trusted network "
     "only.\n";
+
+/* What rooms above register to run on storage nodes; so far nobody but us. */
+static const struct net_service services[] = { { .id = NET_SERVICE_ECHO, .name = "echo", .fn = net_echo } };
 
 static struct sn_server *server; /* for the signal handler */
 
@@ -63,13 +71,17 @@ cli_storage(int argc, char **argv)
 		{ "hugepages", required_argument, NULL, 'p' },
 		{ "numa", required_argument, NULL, 'n' },
 		{ "peers", required_argument, NULL, 'm' },
+		{ "rings", required_argument, NULL, 'R' },
+		{ "shards", required_argument, NULL, 'S' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
 	struct sn_region_config rc = { .size = UINT64_C(1) << 30, .numa = -1 };
 	struct sn_server_config sc = { .listen = "127.0.0.1:7411" };
+	struct sn_serve_config serve = { .service = services,
+		.services = sizeof services / sizeof *services };
 	const char *secret_file = NULL;
-	bool have_id = false;
+	bool have_id = false, hosts = true;
 	uint64_t n;
 	optind = 0; /* GNU: begin anew */
 	opterr = 0;
@@ -124,6 +136,19 @@ cli_storage(int argc, char **argv)
 				return complain(2, "--peers wants a number from 1 to 1000000");
 			sc.peers_max = (unsigned)n;
 			break;
+		case 'R':
+			if (!nam_size(optarg, 0, UINT64_C(1) << 40, &serve.ring_bytes)) {
+				snprintf(
+				    line, sizeof line, "--rings %.60s is not a size, such as 16m", optarg);
+				return complain(2, line);
+			}
+			hosts = serve.ring_bytes != 0;
+			break;
+		case 'S':
+			if (!nam_number(optarg, 1, 16, &n))
+				return complain(2, "--shards wants a number from 1 to 16");
+			serve.shards = (unsigned)n;
+			break;
 		case 'h':
 			fputs(usage, stdout);
 			return 0;
@@ -161,7 +186,11 @@ cli_storage(int argc, char **argv)
 	nam_status st = sn_region_open(&region, &rc, &err);
 	if (st != NAM_OK)
 		return complain(st == NAM_INVALID ? 2 : 1, err.text);
-	if ((st = sn_server_open(&server, region, &sc, &err)) != NAM_OK) {
+	if (hosts)
+		st = sn_region_serve(region, &serve, &err);
+	if (st == NAM_OK)
+		st = sn_server_open(&server, region, &sc, &err);
+	if (st != NAM_OK) {
 		sn_region_close(region);
 		return complain(st == NAM_INVALID ? 2 : 1, err.text);
 	}

@@ -179,6 +179,46 @@ def test_verbs_bad_arguments():
             same((r.rc, r.out), (2, ""), str(r))
 
 
+def messages(h, *args):
+    r = run("bench", "messages", "--seconds", "0.05", "--runs", "1", "--json", *args, timeout=120, env=h.env)
+    same(r.rc, 0, r)
+    got = json.loads(r.out)
+    same((got["bench"], got["metrics"]["check_errors"]), ("messages", 0), r.out)
+    for p in got["points"]:
+        check(p["calls_per_s"] > 0 and 0 < p["p50_us"] <= p["p99_us"], p)
+    return got
+
+
+def test_messages():
+    with House() as h:
+        for fabric in ("shm", "tcp"):
+            got = messages(h, "--clients", "1,3", "--fabric", fabric, "--bytes", "16k", "--out", "4")
+            same(got["provider"], fabric)
+            same([(p["mode"], p["clients"]) for p in got["points"]],
+                 [("polling", 1), ("events", 1), ("polling", 3), ("events", 3)])
+            check(all(p["node_cores"] > 0 for p in got["points"]), got)
+            check(got["metrics"]["events_idle_node_cores"] < 0.05, got)
+        got = messages(h, "--clients", "2,16", "--mode", "polling")
+        check(got["metrics"]["polling_p50_16_over_2"] > 0 and "events_idle_node_cores" not in got["metrics"], got)
+
+
+def test_messages_on_a_storage_node():
+    """Daemons host the echo, unless they are told not to."""
+    with House(nodes=1, size="64m") as h:
+        for fabric in ("shm", "tcp"):
+            got = messages(h, "--storage", h.storage(), "--secret-file", h.secret, "--clients", "2", "--fabric", fabric)
+            check(all("node_cores" not in p for p in got["points"]), got)
+
+
+def test_messages_bad_arguments():
+    with House() as h:
+        for args in (("--clients", "0"), ("--clients", "65"), ("--clients", ""), ("--mode", "pigeon"), ("--bytes", "7"),
+                     ("--bytes", "17k"), ("--out", "0"), ("--out", "65"), ("--seconds", "x"), ("--runs", "0"),
+                     ("--fabric", "sim"), ("--plot", "a.gif"), ("--plot-data",), ("--nonsense",), ("more",)):
+            r = run("bench", "messages", *args, timeout=20, env=h.env)
+            same((r.rc, r.out), (2, ""), str(r))
+
+
 def test_bad_arguments():
     with House() as h:
         for args in (("--workers", "0"), ("--api", "pigeon"), ("--seconds", "x"), ("--nonsense",), ("more",)):

@@ -1,0 +1,692 @@
+/*
+ * messages.c -- `namdb bench messages`: an echo service on a storage node, called in polling and in event mode by more
+ * and more clients, past the cores there are (figure 6 of the Catfish paper).
+ *
+ * The node is a process of its own, so that its CPU time is known; a client is a thread with a worker, and so a channel,
+ * of its own. In each run both modes take a slice at each number of clients, one after the other. At the end nobody
+ * calls: what does it cost the node to wait?
+ */
+#include <base/clock.h>
+#include <base/hist.h>
+#include <base/number.h>
+#include <base/rng.h>
+#include <bench/bench.h>
+#include <errno.h>
+#include <getopt.h>
+#include <net/net.h>
+#include <net/rdma.h>
+#include <net/secret.h>
+#include <net/service.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <storage_node/sn.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CLIENTS_MAX = 64, STEPS_MAX = 16, BYTES_MAX = 16 << 10, OUT_MAX = 64, MODES = 2, WARM_PART = 5 };
+static const char *const mode_names[MODES] = { "polling", "events" };
+
+struct params {
+	enum net_kind fabric;
+	const char *storage, *cluster, *secret_file;
+	unsigned clients[STEPS_MAX], steps;
+	bool mode[MODES];
+	uint32_t bytes;
+	unsigned out, runs;
+	double seconds;
+	bool json, plot_data;
+	const char *plot;
+};
+
+struct point {
+	enum net_mode mode;
+	unsigned clients, runs;
+	double rate[BENCH_RUNS_MAX], node_cores[BENCH_RUNS_MAX];
+	struct nam_hist latency_ns; /* of all runs */
+};
+
+struct client {
+	struct bench *b;
+	pthread_t thread;
+	struct net_worker *w;
+	enum net_mode mode;
+	unsigned region;
+	uint64_t end_ns, calls, wrong;
+	nam_status status;
+	struct nam_hist latency_ns;
+};
+
+struct bench {
+	struct params p;
+	pid_t node; /* 0: not ours */
+	struct net *net;
+	enum net_kind kind;
+	struct client *client;
+	unsigned opened; /* clients that have a worker */
+	struct point pt[STEPS_MAX * MODES];
+	unsigned n;
+	uint64_t wrong;
+	double idle_cores[MODES];
+};
+
+static atomic_bool stopped;
+
+static void
+on_interrupt(int sig)
+{
+	(void)sig;
+	atomic_store(&stopped, true);
+}
+
+/* ---- options ---- */
+
+static void
+usage(FILE *to)
+{
+	fprintf(to,
+	    "usage: namdb bench messages [options]\n"
+	    "Calls of an echo service on a storage node by message rings: calls per second, latency and the "
+	    "node's CPU "
+	    "time,\nwhile the number of clients grows; polling beside events.\n"
+	    "  --clients LIST   threads that call, up to %d (default 1,2,4,8,16,32)\n"
+	    "  --mode LIST      of polling, events (default both)\n"
+	    "  --bytes N        of a request and its answer, 8 .. 16k (default 64)\n"
+	    "  --out N          calls that each client has out at once, up to %d (default 1)\n"
+	    "  --seconds S      length of each slice (default 0.3)\n"
+	    "  --runs N         runs, in turn; medians are reported (default 3)\n"
+	    "  --fabric P       auto, shm, verbs or tcp (default auto)\n"
+	    "  --storage LIST   storage nodes host:port,...: the first is called; default: one of our own\n"
+	    "  --cluster NAME, --secret-file F   as for namdb sql\n"
+	    "  --plot FILE      a picture, .png or .svg, by gnuplot; --plot-data keeps FILE.dat, too\n"
+	    "  --json           one object on stdout\n",
+	    CLIENTS_MAX, OUT_MAX);
+}
+
+static bool
+take_clients(struct params *p, char *list)
+{
+	p->steps = 0;
+	for (char *w; (w = bench_word_of(&list)) != NULL;) {
+		uint64_t x;
+		if (p->steps == STEPS_MAX || !nam_number(w, 1, CLIENTS_MAX, &x))
+			return false;
+		p->clients[p->steps++] = (unsigned)x;
+	}
+	return true;
+}
+
+static bool
+take_modes(struct params *p, char *list)
+{
+	memset(p->mode, 0, sizeof p->mode);
+	for (char *w; (w = bench_word_of(&list)) != NULL;) {
+		unsigned m = 0;
+		while (m < MODES && strcmp(w, mode_names[m]) != 0)
+			m++;
+		if (m == MODES)
+			return false;
+		p->mode[m] = true;
+	}
+	return true;
+}
+
+static int
+bad_use(const char *why)
+{
+	fprintf(stderr, "namdb bench: %s; see namdb bench messages --help\n", why);
+	return 3;
+}
+
+/* 0: go on; else exit code + 1. */
+static int
+options(int argc, char **argv, struct params *p)
+{
+	static const struct option opt[] = { { "clients", 1, NULL, 'n' }, { "mode", 1, NULL, 'm' },
+		{ "bytes", 1, NULL, 'b' }, { "out", 1, NULL, 'o' }, { "seconds", 1, NULL, 't' },
+		{ "runs", 1, NULL, 'r' }, { "fabric", 1, NULL, 'f' }, { "storage", 1, NULL, 'S' },
+		{ "cluster", 1, NULL, 'c' }, { "secret-file", 1, NULL, 'k' }, { "plot", 1, NULL, 'g' },
+		{ "plot-data", 0, NULL, 'G' }, { "json", 0, NULL, 'j' }, { "help", 0, NULL, 'h' }, { 0 } };
+	*p = (struct params){
+		.fabric = NET_AUTO, .bytes = 64, .out = 1, .runs = 3, .seconds = 0.3, .mode = { true, true }
+	};
+	for (unsigned n = 1; n <= 32; n *= 2)
+		p->clients[p->steps++] = n;
+	optind = 0;
+	for (int c; (c = getopt_long(argc, argv, "h", opt, NULL)) != -1;) {
+		bool ok = true;
+		uint64_t x = 0;
+		switch (c) {
+		case 'h':
+			usage(stdout);
+			return 1;
+		case 'n':
+			ok = take_clients(p, optarg);
+			break;
+		case 'm':
+			ok = take_modes(p, optarg);
+			break;
+		case 'b':
+			ok = nam_size(optarg, 8, BYTES_MAX, &x);
+			p->bytes = (uint32_t)x;
+			break;
+		case 'o':
+			ok = nam_number(optarg, 1, OUT_MAX, &x);
+			p->out = (unsigned)x;
+			break;
+		case 't':
+			ok = bench_take_seconds(optarg, &p->seconds);
+			break;
+		case 'r':
+			ok = nam_number(optarg, 1, BENCH_RUNS_MAX, &x);
+			p->runs = (unsigned)x;
+			break;
+		case 'f':
+			ok = net_kind_parse(optarg, &p->fabric);
+			break;
+		case 'S':
+			p->storage = optarg;
+			break;
+		case 'c':
+			p->cluster = optarg;
+			break;
+		case 'k':
+			p->secret_file = optarg;
+			break;
+		case 'g':
+			ok = bench_is_picture(p->plot = optarg);
+			break;
+		case 'G':
+			p->plot_data = true;
+			break;
+		case 'j':
+			p->json = true;
+			break;
+		default:
+			return 3;
+		}
+		if (!ok)
+			return bad_use("that is not a value for this option");
+	}
+	if (optind < argc)
+		return bad_use("there is a word too many");
+	if (p->plot_data && p->plot == NULL)
+		return bad_use("--plot-data goes with --plot");
+	return 0;
+}
+
+/* ---- the node ---- */
+
+/* In the child: a storage node that echoes, for as long as its parent lives. */
+static void
+be_node(const struct params *p, const unsigned char *secret, pid_t parent, int tell)
+{
+	static const struct net_service echo = { .id = NET_SERVICE_ECHO, .name = "echo", .fn = net_echo };
+	struct sn_region *r;
+	struct sn_server *s;
+	struct nam_err err;
+	char line[160] = "", host[48] = "127.0.0.1", listen[64];
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGINT, SIG_IGN);
+	if (getppid() != parent)
+		_exit(1);
+	const struct sn_region_config rc = { .id = 1, .size = 32 << 20, .cluster = p->cluster, .numa = -1 };
+	const struct sn_serve_config vc = { .service = &echo, .services = 1, .ring_bytes = 16 << 20 };
+	nam_status st = p->fabric == NET_VERBS ? net_rdma_address(NULL, host, &err) : NAM_OK;
+	snprintf(listen, sizeof listen, strchr(host, ':') ? "[%s]:0" : "%s:0", host);
+	const struct sn_server_config sc = { .listen = listen,
+		.cluster = p->cluster,
+		.secret = secret,
+		.secret_len = NET_SECRET_LEN,
+		.rdma = p->fabric == NET_VERBS ? NULL : "off" };
+	if (st == NAM_OK)
+		st = sn_region_open(&r, &rc, &err);
+	if (st == NAM_OK)
+		st = sn_region_serve(r, &vc, &err);
+	if (st == NAM_OK)
+		st = sn_server_open(&s, r, &sc, &err);
+	if (st == NAM_OK)
+		snprintf(line, sizeof line, "%s", sn_server_address(s));
+	else
+		fprintf(stderr, "namdb bench: %s\n", err.text);
+	if (write(tell, line, sizeof line) == (ssize_t)sizeof line && st == NAM_OK)
+		sn_server_run(s, &err);
+	_exit(st == NAM_OK ? 0 : 1);
+}
+
+static nam_status
+start_node(struct bench *b, const unsigned char *secret, char address[160], struct nam_err *err)
+{
+	int tell[2];
+	pid_t self = getpid();
+	if (pipe(tell) != 0)
+		return nam_fail(err, NAM_IO, "no pipe: %m");
+	fflush(NULL);
+	b->node = fork();
+	if (b->node < 0) {
+		b->node = 0;
+		return nam_fail(err, NAM_IO, "no process for a storage node: %m");
+	}
+	if (b->node == 0) {
+		close(tell[0]);
+		be_node(&b->p, secret, self, tell[1]);
+	}
+	close(tell[1]);
+	ssize_t n = read(tell[0], address, 160);
+	close(tell[0]);
+	if (n != 160 || address[0] == '\0')
+		return nam_fail(err, NAM_IO, "the storage node did not start");
+	return NAM_OK;
+}
+
+/* CPU time of the node's process; 0: it is not ours. */
+static uint64_t
+node_cpu_ns(const struct bench *b)
+{
+	clockid_t id;
+	struct timespec t = { 0 };
+	if (b->node != 0 && clock_getcpuclockid(b->node, &id) == 0)
+		clock_gettime(id, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* ---- clients ---- */
+
+struct caller {
+	struct client *c;
+	unsigned number;
+};
+
+static void
+call_on(void *arg)
+{
+	struct caller *me = arg;
+	struct client *c = me->c;
+	uint32_t bytes = c->b->p.bytes, got;
+	uint64_t from[BYTES_MAX / 8], back[BYTES_MAX / 8];
+	for (uint32_t i = 0; i < bytes / 8 + 1 && i < BYTES_MAX / 8; i++)
+		from[i] = i * UINT64_C(0x9e3779b97f4a7c15) + me->number;
+	for (uint64_t now = nam_clock_ns(), then; now < c->end_ns && !atomic_load(&stopped); now = then) {
+		from[0]++;
+		c->status = net_call(c->w, c->region, NET_SERVICE_ECHO, from, bytes, back, bytes, &got);
+		if (c->status != NAM_OK)
+			return;
+		then = nam_clock_ns();
+		nam_hist_add(&c->latency_ns, then - now);
+		c->calls++;
+		c->wrong += got != bytes || memcmp(from, back, bytes) != 0;
+	}
+}
+
+static void *
+client_main(void *arg)
+{
+	struct client *c = arg;
+	struct caller me[OUT_MAX];
+	const struct net_call_config cfg = { .mode = c->mode };
+	struct nam_err err;
+	c->status = net_call_open(c->w, c->region, NET_SERVICE_ECHO, &cfg, &err);
+	for (unsigned i = 0; i < c->b->p.out && c->status == NAM_OK; i++) {
+		me[i] = (struct caller){ c, i };
+		if (nam_co_start(net_worker_sched(c->w), call_on, &me[i], 128 << 10) == NULL)
+			c->status = NAM_NOMEM;
+	}
+	net_worker_run(c->w, NULL, NULL);
+	return NULL;
+}
+
+/* The first n clients call for a while. pt NULL: nobody looks. */
+static nam_status
+slice(struct bench *b, unsigned n, enum net_mode mode, double seconds, struct point *pt, struct nam_err *err)
+{
+	uint64_t cpu = node_cpu_ns(b), begin = nam_clock_ns(), calls = 0;
+	nam_status st = NAM_OK;
+	unsigned started = 0;
+	for (; started < n; started++) {
+		struct client *c = &b->client[started];
+		c->mode = mode;
+		c->end_ns = begin + (uint64_t)(seconds * 1e9);
+		c->calls = c->wrong = 0;
+		c->status = NAM_OK;
+		memset(&c->latency_ns, 0, sizeof c->latency_ns);
+		if (pthread_create(&c->thread, NULL, client_main, c) != 0) {
+			st = nam_fail(err, NAM_NOMEM, "no thread for a client");
+			break;
+		}
+	}
+	for (unsigned i = 0; i < started; i++) {
+		struct client *c = &b->client[i];
+		pthread_join(c->thread, NULL);
+		calls += c->calls;
+		b->wrong += c->wrong;
+		if (st == NAM_OK && c->status != NAM_OK)
+			st = nam_fail(err, c->status, "a call failed: %s", nam_status_text(c->status));
+		if (pt != NULL)
+			nam_hist_merge(&pt->latency_ns, &c->latency_ns);
+	}
+	double took = (double)(nam_clock_ns() - begin);
+	if (pt != NULL && st == NAM_OK && !atomic_load(&stopped)) {
+		pt->rate[pt->runs] = (double)calls / took * 1e9;
+		pt->node_cores[pt->runs++] = (double)(node_cpu_ns(b) - cpu) / took;
+	}
+	return st;
+}
+
+static nam_status
+measure(struct bench *b, struct nam_err *err)
+{
+	const struct params *p = &b->p;
+	nam_status st = NAM_OK;
+	for (unsigned s = 0; s < p->steps; s++)
+		for (unsigned m = 0; m < MODES; m++)
+			if (p->mode[m])
+				b->pt[b->n++] =
+				    (struct point){ .mode = (enum net_mode)m, .clients = p->clients[s] };
+	for (unsigned r = 0; r < p->runs && st == NAM_OK; r++)
+		for (unsigned i = 0; i < b->n && st == NAM_OK && !atomic_load(&stopped); i++) {
+			struct point *pt = &b->pt[i];
+			fprintf(
+			    stderr, "\rrun %u, %2u clients, %-8s", r + 1, pt->clients, mode_names[pt->mode]);
+			if (r == 0)
+				st = slice(b, pt->clients, pt->mode, p->seconds / WARM_PART, NULL, err);
+			if (st == NAM_OK)
+				st = slice(b, pt->clients, pt->mode, p->seconds, pt, err);
+		}
+	/* Everybody has said something once, and waits. */
+	for (unsigned m = 0; m < MODES && b->node != 0; m++) {
+		if (!p->mode[m] || st != NAM_OK || atomic_load(&stopped))
+			continue;
+		st = slice(b, b->opened, (enum net_mode)m, 0.01, NULL, err);
+		struct timespec half = { 0, 500000000 };
+		nanosleep(&half, NULL);
+		uint64_t cpu = node_cpu_ns(b), begin = nam_clock_ns();
+		nanosleep(&half, NULL);
+		b->idle_cores[m] = (double)(node_cpu_ns(b) - cpu) / (double)(nam_clock_ns() - begin);
+	}
+	return st;
+}
+
+/* ---- the report ---- */
+
+static double
+us(const struct point *pt, double q)
+{
+	return (double)nam_hist_quantile(&pt->latency_ns, q) / 1e3;
+}
+
+static void
+table(const struct bench *b)
+{
+	printf("mode     clients      calls/s     p50 us     p99 us  node cores\n");
+	for (unsigned i = 0; i < b->n; i++) {
+		const struct point *pt = &b->pt[i];
+		if (pt->runs == 0)
+			continue;
+		printf("%-8s %7u %12.0f %10.2f %10.2f", mode_names[pt->mode], pt->clients,
+		    bench_median(pt->rate, pt->runs), us(pt, 0.5), us(pt, 0.99));
+		if (b->node != 0)
+			printf("  %10.2f\n", bench_median(pt->node_cores, pt->runs));
+		else
+			printf("  %10s\n", "?");
+	}
+}
+
+static void
+points(const struct bench *b)
+{
+	const char *comma = "";
+	for (unsigned i = 0; i < b->n; i++) {
+		const struct point *pt = &b->pt[i];
+		if (pt->runs == 0)
+			continue;
+		printf("%s{\"mode\": \"%s\", \"clients\": %u, \"runs\": %u, \"calls_per_s\": %.6g, "
+		       "\"p50_us\": %.6g, "
+		       "\"p99_us\": %.6g",
+		    comma, mode_names[pt->mode], pt->clients, pt->runs, bench_median(pt->rate, pt->runs),
+		    us(pt, 0.5), us(pt, 0.99));
+		if (b->node != 0)
+			printf(", \"node_cores\": %.6g", bench_median(pt->node_cores, pt->runs));
+		printf("}");
+		comma = ", ";
+	}
+}
+
+static const struct point *
+find(const struct bench *b, enum net_mode mode, unsigned clients)
+{
+	for (unsigned i = 0; i < b->n; i++)
+		if (b->pt[i].mode == mode && b->pt[i].clients == clients && b->pt[i].runs > 0)
+			return &b->pt[i];
+	return NULL;
+}
+
+static void
+metrics(const struct bench *b, bool json)
+{
+	struct bench_metrics m = { json, "" };
+	const struct params *p = &b->p;
+	char name[64];
+	for (unsigned mode = 0; mode < MODES; mode++) {
+		const struct point *first = find(b, (enum net_mode)mode, p->clients[0]);
+		const struct point *last = find(b, (enum net_mode)mode, p->clients[p->steps - 1]);
+		const struct point *two = find(b, (enum net_mode)mode, 2),
+				   *many = find(b, (enum net_mode)mode, 16);
+		if (first != NULL) {
+			snprintf(name, sizeof name, "%s_%u_p50_us", mode_names[mode], first->clients);
+			bench_metric(&m, name, us(first, 0.5));
+		}
+		if (last != NULL) {
+			snprintf(name, sizeof name, "%s_%u_calls_per_s", mode_names[mode], last->clients);
+			bench_metric(&m, name, bench_median(last->rate, last->runs));
+		}
+		if (two != NULL && many != NULL) {
+			snprintf(name, sizeof name, "%s_p50_16_over_2", mode_names[mode]);
+			bench_metric(&m, name, us(many, 0.5) / us(two, 0.5));
+		}
+		if (p->mode[mode] && b->node != 0 && !atomic_load(&stopped)) {
+			snprintf(name, sizeof name, "%s_idle_node_cores", mode_names[mode]);
+			bench_metric(&m, name, b->idle_cores[mode]);
+		}
+	}
+	bench_metric(&m, "check_errors", (double)b->wrong);
+}
+
+static const char mark[] = "functional, not a performance figure";
+
+static bool
+functional(const struct bench *b)
+{
+	return b->kind == NET_VERBS && bench_software_device();
+}
+
+static void
+report(const struct bench *b)
+{
+	const struct params *p = &b->p;
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	bool cut = atomic_load(&stopped);
+	if (!p->json) {
+		printf("messages of %u bytes over %s (%s node), %u out per client, %ld cores, %u run%s of %g "
+		       "s%s\n",
+		    p->bytes, net_kind_name(b->kind), b->node != 0 ? "own" : "storage", p->out, cores,
+		    p->runs, p->runs == 1 ? "" : "s", p->seconds, cut ? ", interrupted" : "");
+		if (functional(b))
+			printf("A software RDMA device: %s.\n", mark);
+		table(b);
+		metrics(b, false);
+		return;
+	}
+	printf("{\"bench\": \"messages\", \"provider\": \"%s\", \"params\": {\"node\": \"%s\", \"bytes\": "
+	       "%u, \"out\": %u, "
+	       "\"seconds\": %g, \"runs\": %u, \"cores\": %ld, \"interrupted\": %s",
+	    net_kind_name(b->kind), b->node != 0 ? "own" : "storage", p->bytes, p->out, p->seconds, p->runs,
+	    cores, cut ? "true" : "false");
+	if (functional(b))
+		printf(", \"mark\": \"%s\"", mark);
+	printf("}, \"metrics\": {");
+	metrics(b, true);
+	printf("}, \"points\": [");
+	points(b);
+	printf("]}\n");
+}
+
+/* A block per mode, two empty lines between them: gnuplot's index. Returns how many. */
+static unsigned
+write_data(FILE *to, const struct bench *b, const char *title[MODES])
+{
+	unsigned blocks = 0;
+	for (unsigned m = 0; m < MODES; m++) {
+		unsigned rows = 0;
+		for (unsigned i = 0; i < b->n; i++) {
+			const struct point *pt = &b->pt[i];
+			if (pt->mode != (enum net_mode)m || pt->runs == 0)
+				continue;
+			if (rows++ == 0)
+				fprintf(to, "%s# %s\n# clients calls/s p50_us p99_us node_cores\n",
+				    blocks > 0 ? "\n\n" : "", mode_names[m]);
+			fprintf(to, "%u %.6g %.6g %.6g %.6g\n", pt->clients, bench_median(pt->rate, pt->runs),
+			    us(pt, 0.5), us(pt, 0.99), bench_median(pt->node_cores, pt->runs));
+		}
+		if (rows > 0)
+			title[blocks++] = mode_names[m];
+	}
+	return blocks;
+}
+
+static bool
+draw(const struct bench *b)
+{
+	static const struct {
+		unsigned column;
+		const char *what;
+		bool needs_node;
+	} panel[] = { { 3, "latency, median, us", false }, { 4, "latency, 99th percentile, us", false },
+		{ 2, "calls per second", false }, { 5, "cores busy in the node", true } };
+	char data[4096], title[160];
+	const char *name[MODES];
+	if ((size_t)snprintf(data, sizeof data, "%s.dat", b->p.plot) >= sizeof data) {
+		fprintf(stderr, "namdb bench: the name of --plot is too long\n");
+		return false;
+	}
+	FILE *d = fopen(data, "we");
+	if (d == NULL) {
+		fprintf(stderr, "namdb bench: %s: %m\n", data);
+		return false;
+	}
+	unsigned blocks = write_data(d, b, name);
+	bool ok = fclose(d) == 0, svg = strcmp(b->p.plot + strlen(b->p.plot) - 4, ".svg") == 0;
+	FILE *g = ok && blocks > 0 ? popen("gnuplot", "we") : NULL;
+	if (g != NULL) {
+		snprintf(title, sizeof title, "namdb bench messages, %u bytes over %s%s%s", b->p.bytes,
+		    net_kind_name(b->kind), functional(b) ? ": " : "", functional(b) ? mark : "");
+		fprintf(g, "set terminal %s size 1100,800 noenhanced\nset output ", svg ? "svg" : "pngcairo");
+		bench_quote(g, b->p.plot);
+		fprintf(g, "\nset multiplot layout 2,2 title ");
+		bench_quote(g, title);
+		fprintf(g, "\nset logscale x 2\nset grid\nset key left top\nset xlabel 'clients'\nset yrange "
+			   "[0:*]\n");
+		for (unsigned i = 0; i < sizeof panel / sizeof *panel; i++) {
+			if (panel[i].needs_node && b->node == 0)
+				continue;
+			fprintf(g, "set title '%s'\n", panel[i].what);
+			for (unsigned k = 0; k < blocks; k++) {
+				fprintf(g, k == 0 ? "plot " : ", ");
+				bench_quote(g, data);
+				fprintf(g, " index %u using 1:%u with linespoints title '%s'", k,
+				    panel[i].column, name[k]);
+			}
+			fprintf(g, "\n");
+		}
+		fprintf(g, "unset multiplot\n");
+		ok = pclose(g) == 0;
+	} else
+		ok = false;
+	if (!ok)
+		fprintf(stderr, "namdb bench: gnuplot made no %s\n", b->p.plot);
+	if (!b->p.plot_data)
+		unlink(data);
+	return ok;
+}
+
+/* ---- all ---- */
+
+static nam_status
+prepare(struct bench *b, struct nam_err *err)
+{
+	const struct params *p = &b->p;
+	unsigned char secret[NET_SECRET_LEN];
+	char address[160];
+	unsigned most = 0;
+	struct net_config cfg = { .storage = p->storage,
+		.fabric = p->fabric,
+		.cluster = p->cluster,
+		.secret = secret,
+		.secret_len = NET_SECRET_LEN };
+	nam_status st;
+	for (unsigned i = 0; i < p->steps; i++)
+		most = p->clients[i] > most ? p->clients[i] : most;
+	if ((b->client = calloc(most, sizeof *b->client)) == NULL)
+		return nam_fail(err, NAM_NOMEM, "no memory");
+	if (p->storage != NULL) {
+		st = net_secret_load(p->secret_file, secret, &cfg.secret_len, err);
+	} else {
+		nam_random_bytes(secret, sizeof secret);
+		st = start_node(b, secret, address, err);
+		cfg.storage = address;
+	}
+	if (st == NAM_OK)
+		st = net_open(&b->net, &cfg, err);
+	memset(secret, 0, sizeof secret);
+	for (; st == NAM_OK && b->opened < most; b->opened++) {
+		struct client *c = &b->client[b->opened];
+		c->b = b;
+		c->region = net_node(b->net, 0)->region;
+		if ((st = net_worker_open(b->net, &c->w, err)) == NAM_OK)
+			st = net_call_open(c->w, c->region, NET_SERVICE_ECHO, NULL, err);
+		if (st != NAM_OK && c->w != NULL)
+			net_worker_close(c->w);
+		if (st != NAM_OK)
+			return st;
+	}
+	if (st == NAM_OK)
+		b->kind = net_node(b->net, 0)->kind;
+	return st;
+}
+
+int
+bench_messages(int argc, char **argv)
+{
+	static struct bench b;
+	struct nam_err err = { 0 };
+	int code = options(argc, argv, &b.p);
+	if (code != 0)
+		return code - 1;
+	if (b.p.plot != NULL && !bench_plot_ready())
+		return 1;
+	struct sigaction sa = { .sa_handler = on_interrupt, .sa_flags = SA_RESETHAND }, before;
+	sigaction(SIGINT, &sa, &before);
+	bool ok = prepare(&b, &err) == NAM_OK && measure(&b, &err) == NAM_OK;
+	fprintf(stderr, "\r%40s\r", "");
+	if (!ok)
+		fprintf(stderr, "namdb bench: %s\n", err.text);
+	if (b.n > 0) {
+		report(&b);
+		fflush(stdout);
+		ok &= b.p.plot == NULL || draw(&b);
+	}
+	ok &= b.wrong == 0;
+	for (unsigned i = 0; i < b.opened; i++)
+		net_worker_close(b.client[i].w);
+	net_close(b.net);
+	if (b.node != 0) {
+		kill(b.node, SIGKILL);
+		waitpid(b.node, NULL, 0);
+	}
+	free(b.client);
+	sigaction(SIGINT, &before, NULL);
+	return ok ? 0 : 1;
+}
