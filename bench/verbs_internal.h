@@ -88,8 +88,8 @@ struct verbs_thread {
 /* Starts it without ^C: that belongs to the thread that measures. False: errno says why. */
 bool bench_verbs_thread_start(struct verbs_thread *t, void (*serve)(void *), void *arg, int pin);
 uint64_t bench_verbs_thread_cpu_ns(const struct verbs_thread *t);
-/* Adds the core on which it ran last. */
-void bench_verbs_thread_core(const struct verbs_thread *t, cpu_set_t *set);
+/* Adds the core on which that thread of ours ran last. */
+void bench_verbs_thread_core(int tid, cpu_set_t *set);
 /* The calling thread's. */
 uint64_t bench_verbs_cpu_ns(void);
 bool bench_verbs_pin(int core);

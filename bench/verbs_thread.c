@@ -63,10 +63,10 @@ bench_verbs_thread_cpu_ns(const struct verbs_thread *t)
 }
 
 void
-bench_verbs_thread_core(const struct verbs_thread *t, cpu_set_t *set)
+bench_verbs_thread_core(int tid, cpu_set_t *set)
 {
 	char path[64], line[1024];
-	snprintf(path, sizeof path, "/proc/self/task/%d/stat", atomic_load(&t->tid));
+	snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
 	FILE *f = fopen(path, "re");
 	if (f == NULL)
 		return;

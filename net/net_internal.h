@@ -30,7 +30,7 @@ struct net_provider {
 	nam_status (*open)(struct net_endpoint *ep, struct nam_err *err);
 	void (*close)(struct net_endpoint *ep);
 
-	/* The rest is for endpoints without base; any of flush, poll and fd may be NULL. */
+	/* The rest is for endpoints without base; any of flush, poll, wait and fd may be NULL. */
 
 	/*
 	 * Takes one checked op; net_op_done(ep, b, op, status) is owed, at once or later, once.
@@ -44,6 +44,12 @@ struct net_provider {
 	void (*flush)(struct net_endpoint *ep);
 	/* Finds completions, never blocks. Returns how many. */
 	int (*poll)(struct net_endpoint *ep);
+	/*
+	 * Blocks until a completion is there, for a few milliseconds at most, and returns how many there were: less
+	 * than fd and sleeping on it cost. Only while fd says POLLIN, and while no other endpoint has ops out.
+	 * -1: the last wait was for nothing; sleep on fd. May be NULL.
+	 */
+	int (*wait)(struct net_endpoint *ep);
 	/* What to sleep on: a file descriptor and poll(2) events; -1: nothing. */
 	int (*fd)(struct net_endpoint *ep, short *events);
 	/* Opens rings to the node's services (channel.h). NULL: this fabric has none. */

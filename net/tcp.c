@@ -18,10 +18,12 @@
 #include <base/assert.h>
 #include <base/clock.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 enum {
@@ -30,6 +32,8 @@ enum {
 	SEND_EARLY = 64 << 10, /* do not wait for the round's end with more than this */
 	RING_FIRST = 256,
 	IN_SIZE = 64 << 10,
+	WAIT_US =
+	    2000, /* how long posts from other threads may wait for a worker that waits for us, at most */
 	IN_DIRECT = 8 << 10, /* the rest of a READ this long goes straight into its buffer */
 };
 
@@ -41,6 +45,7 @@ struct out_op {
 struct tcp {
 	int fd;               /* -1: broken and closed */
 	bool broken;          /* poll() tells everybody */
+	bool stalled;         /* a wait was for nothing, and nothing has come since */
 	uint64_t progress_ns; /* when the socket last took or gave bytes, or the first op went out */
 	uint64_t patience_ns; /* with ops out and no progress for so long the node is gone */
 	/* asks not sent yet: out[out_pos .. out_len) */
@@ -67,6 +72,16 @@ break_off(struct net_endpoint *ep, const char *why)
 	net_node_broke(ep, why);
 }
 
+/* So that wait() can block, but not for long. All other calls say MSG_DONTWAIT. */
+static bool
+may_block(int fd)
+{
+	struct timeval most = { .tv_usec = WAIT_US };
+	int flags = fcntl(fd, F_GETFL);
+	return flags >= 0 && fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) == 0 &&
+	       setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most) == 0;
+}
+
 static nam_status
 tcp_open(struct net_endpoint *ep, struct nam_err *err)
 {
@@ -79,8 +94,11 @@ tcp_open(struct net_endpoint *ep, struct nam_err *err)
 	nam_status st = NAM_NOMEM;
 	if (t->out == NULL || t->ring == NULL)
 		st = nam_fail(err, NAM_NOMEM, "no memory for a connection");
-	else
-		st = net_remote_connect(ep->node, NET_ROLE_WORKER, &t->fd, &grant, err);
+	else if ((st = net_remote_connect(ep->node, NET_ROLE_WORKER, &t->fd, &grant, err)) == NAM_OK &&
+		 !may_block(t->fd)) {
+		st = nam_fail(err, NAM_IO, "cannot set up a connection: %s", strerror(errno));
+		close(t->fd);
+	}
 	if (st != NAM_OK) {
 		free(t->out);
 		free(t->ring);
@@ -290,28 +308,28 @@ take_answers(struct net_endpoint *ep)
 	return done;
 }
 
+/* Takes what has come; first waits for it if that is wished for. Returns how many ops ended. */
 static int
-tcp_poll(struct net_endpoint *ep)
+hear(struct net_endpoint *ep, bool wait)
 {
 	struct tcp *t = ep->priv;
 	int done = 0;
-	/* Where all that is out was sent just now, no answer can be here yet: a system call is saved. We are called
-	 * again before the worker sleeps. */
-	bool look = t->head != t->looked;
-	t->looked = t->tail;
-	while (look && !t->broken && t->head != t->tail) {
+	while (!t->broken && t->head != t->tail) {
 		struct net_op *op = t->ring[t->head & (t->ring_cap - 1)].op;
 		bool direct = t->in_payload && t->in_len == 0 && op->code == NET_READ && t->got < op->len &&
 			      op->len - t->got >= IN_DIRECT;
 		char *into = direct ? (char *)op->buf + t->got : t->in + t->in_len;
 		size_t room = direct ? op->len - t->got : sizeof t->in - t->in_len;
-		ssize_t n = recv(t->fd, into, room, MSG_DONTWAIT);
-		if (n > 0)
+		ssize_t n = recv(t->fd, into, room, wait ? 0 : MSG_DONTWAIT);
+		if (n > 0) {
 			t->progress_ns = nam_clock_ns();
+			t->stalled = wait = false;
+		}
 		if (n == 0) {
 			break_off(ep, "the connection was closed");
 		} else if (n < 0) {
 			if (errno == EAGAIN) {
+				t->stalled |= wait;
 				if (nam_clock_ns() - t->progress_ns > t->patience_ns)
 					break_off(ep, "it does not answer any more");
 				break;
@@ -331,21 +349,45 @@ tcp_poll(struct net_endpoint *ep)
 				break; /* the socket is empty most likely: no system call to learn it */
 		}
 	}
+	return done;
+}
+
+/* Nothing more will come: all that is out ends. */
+static int
+bury(struct net_endpoint *ep)
+{
+	struct tcp *t = ep->priv;
+	int done = 0;
+	if (t->fd >= 0) {
+		close(t->fd);
+		t->fd = -1;
+	}
+	for (; t->head != t->tail; done++)
+		finish_first(ep, NAM_GONE);
+	t->out_pos = t->out_len = 0;
+	return done;
+}
+
+static int
+tcp_poll(struct net_endpoint *ep)
+{
+	struct tcp *t = ep->priv;
+	/* Where all that is out was sent just now, no answer can be here yet: a system call is saved. We are called
+	 * again before the worker sleeps. */
+	bool look = t->head != t->looked;
+	t->looked = t->tail;
+	int done = look ? hear(ep, false) : 0;
 	/* A node that was declared lost answers no more, as far as we are concerned. */
 	if (!t->broken && net_node_lost(ep->node))
 		break_off(ep, "it was declared lost");
-	if (t->broken) {
-		if (t->fd >= 0) {
-			close(t->fd);
-			t->fd = -1;
-		}
-		while (t->head != t->tail) {
-			finish_first(ep, NAM_GONE);
-			done++;
-		}
-		t->out_pos = t->out_len = 0;
-	}
-	return done;
+	return t->broken ? done + bury(ep) : done;
+}
+
+static int
+tcp_wait(struct net_endpoint *ep)
+{
+	struct tcp *t = ep->priv;
+	return t->stalled ? -1 : hear(ep, true);
 }
 
 static int
@@ -368,6 +410,7 @@ const struct net_provider net_provider_tcp = {
 	.post = tcp_post,
 	.flush = tcp_flush,
 	.poll = tcp_poll,
+	.wait = tcp_wait,
 	.fd = tcp_fd,
 	.channel = net_channel_open_stream,
 	.node_close = tcp_node_close,

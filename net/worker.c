@@ -14,6 +14,7 @@ enum {
 	ROUNDS_PER_CLOCK = 16, /* busy: look at the clock every so many rounds */
 	ROUNDS_PER_IDLE = 8,   /* never dry: idle hooks still get their turn */
 	LOOKS_BEFORE_SLEEP = 8,
+	NEAR_NS = 100000,      /* a timer that is due so soon has to be slept for with care */
 	NAP_NS_MAX = 20000000, /* with ops out: a node may be declared lost while we sleep */
 };
 
@@ -154,6 +155,36 @@ turn_network(struct net_worker *w)
 	return done;
 }
 
+enum after { CAME, SLEEP, LOOK };
+
+/*
+ * Nothing is ready: how to wait for what is out? Over streams by blocking at once. To look again and again takes system
+ * calls there, and on a busy machine a yield costs a whole slice of time, while who sleeps is run as soon as something
+ * comes. What is out at one stream only is waited for right there: that spares asking the kernel what to look at. Who posts
+ * to us meanwhile waits until the next answer, or for what wait() takes at most, once.
+ */
+static enum after
+wait_for_answers(struct net_worker *w)
+{
+	struct net_endpoint *one = NULL;
+	bool many = false;
+	for (unsigned i = 0; i < w->async_count; i++) {
+		struct net_endpoint *ep = w->async[i];
+		short events = POLLIN;
+		if (ep->p->fd == NULL || ep->p->fd(ep, &events) < 0)
+			continue;
+		if (ep->p->wait == NULL)
+			return LOOK;
+		many |= one != NULL || events != POLLIN;
+		one = ep;
+	}
+	if (one == NULL)
+		return LOOK;
+	if (many || w->calls_out != 0 || (w->timers != NULL && w->timers->due < nam_clock_ns() + NEAR_NS))
+		return SLEEP;
+	return one->p->wait(one) >= 0 ? CAME : SLEEP;
+}
+
 /* False: not yet, an answer may be here at any moment. */
 static bool
 sleep_until_something(struct net_worker *w, bool (*until)(void *), void *arg)
@@ -195,34 +226,41 @@ sleep_until_something(struct net_worker *w, bool (*until)(void *), void *arg)
 	return true;
 }
 
+static bool
+over(struct net_worker *w, bool (*until)(void *), void *arg)
+{
+	return until != NULL ? until(arg) : nam_sched_live(w->sched) == 0;
+}
+
 static void
 real_run(struct net_worker *w, bool (*until)(void *), void *arg)
 {
 	unsigned round = 0, wet = 0, looks = 0;
-	for (;;) {
-		if (until != NULL ? until(arg) : nam_sched_live(w->sched) == 0)
-			break;
-		int did = nam_sched_run(w->sched);
+	while (!over(w, until, arg)) {
+		int ran = nam_sched_run(w->sched), came = 0;
 		if (!nam_sched_ready(w->sched) || ++wet >= ROUNDS_PER_IDLE) {
 			wet = 0;
 			net_worker_idle(w);
 		}
 		if (w->async_count != 0)
-			did += turn_network(w);
+			came = turn_network(w);
 		if (w->channels != NULL)
-			did += net_channels_look(w);
+			came += net_channels_look(w);
 		bool ready = nam_sched_ready(w->sched);
 		if (!ready || ++round >= ROUNDS_PER_CLOCK) {
 			round = 0;
 			fire_timers(w);
 			ready = nam_sched_ready(w->sched);
 		}
-		if (did != 0 || ready) {
+		enum after next = came != 0 || ready                           ? CAME
+				  : w->async_count == 0 || over(w, until, arg) ? LOOK
+									       : wait_for_answers(w);
+		if (next == CAME || (next == LOOK && ran != 0)) {
 			looks = 0;
 			continue;
 		}
 		/* Nothing to do: let others have the core, look a few times more, then sleep. */
-		if (looks++ < LOOKS_BEFORE_SLEEP) {
+		if (next == LOOK && looks++ < LOOKS_BEFORE_SLEEP) {
 			sched_yield();
 			continue;
 		}

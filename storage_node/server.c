@@ -1,5 +1,5 @@
 /*
- * server.c -- the storage node's door: one event loop that accepts, shakes hands, serves streams and beats.
+ * server.c -- the storage node's door: one event loop that accepts, shakes hands and beats. Streams have threads of their own (streams.c).
  *
  * A stranger costs one small struct until its proof was checked; strangers are
  * few and short-lived by limit. Whoever sends what is not sound is dropped with
@@ -39,8 +39,7 @@ enum {
 	BEAT_NS = 10000000,
 	LOG_PER_SECOND = 10,
 	EVENTS = 64,
-	TURNS_MAX = 16,          /* buffers sent to one peer at a time */
-	LOOKS_BEFORE_SLEEP = 16, /* after work: more is likely to come within microseconds */
+	LOOKS_BEFORE_SLEEP = 16, /* after a message: more is likely to come within microseconds */
 };
 
 static void
@@ -91,12 +90,13 @@ end_conn(struct sn_server *s, struct sn_conn *c)
 		list_remove(&s->strangers, c);
 		s->stranger_count--;
 	}
+	if (c->stream != NULL)
+		sn_stream_end(s, c);
 	/* close alone would not do while a child that this process forks still has the descriptor. */
 	epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
 	close(c->fd);
 	if (c->qp != NULL)
 		sn_verbs_end(c);
-	free(c->stream);
 	free(c);
 }
 
@@ -137,16 +137,6 @@ drop(struct sn_server *s, struct sn_conn *c, const char *why)
 	sn_server_complain(s, c->name, why);
 	count_one(&s->count.dropped);
 	end_conn(s, c);
-}
-
-static void
-watch(struct sn_server *s, struct sn_conn *c, uint32_t events)
-{
-	if (c->watched == events)
-		return;
-	struct epoll_event e = { .events = events, .data.ptr = c };
-	epoll_ctl(s->epoll_fd, EPOLL_CTL_MOD, c->fd, &e);
-	c->watched = events;
 }
 
 static void
@@ -202,7 +192,6 @@ accept_some(struct sn_server *s, int listener)
 			free(c);
 			continue;
 		}
-		c->watched = EPOLLIN;
 		list_add(&s->strangers, c);
 		s->stranger_count++;
 	}
@@ -299,7 +288,7 @@ take_proof(struct sn_server *s, struct sn_conn *c)
 		grant.verdict = NET_NO_ROLE;
 	else if (role == NET_ROLE_RINGS && sn_region_shards(s->region) == NULL)
 		grant.verdict = NET_NO_ROLE;
-	else if (role == NET_ROLE_WORKER && (c->stream = calloc(1, sizeof *c->stream)) == NULL)
+	else if (role == NET_ROLE_WORKER && !sn_stream_open(s, c))
 		grant.verdict = NET_NO_ROOM;
 	if (grant.verdict == NET_YES)
 		strcpy(grant.shm, s->socket_path);
@@ -325,6 +314,11 @@ take_proof(struct sn_server *s, struct sn_conn *c)
 	c->state = SN_OPEN;
 	list_add(&s->peers, c);
 	count_peers(s, s->peer_count + 1);
+	if (c->stream != NULL) {
+		/* Its thread hears it from now on. */
+		epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
+		sn_stream_go(c);
+	}
 }
 
 static void
@@ -356,59 +350,31 @@ hear_stranger(struct sn_server *s, struct sn_conn *c)
 		take_proof(s, c);
 }
 
-/* ---- streams ----------------------------------------------------------------- */
+/* CONTROL, SHM and VERBS connections carry nothing: what comes is the end, or garbage. */
+static void
+hear_peer(struct sn_server *s, struct sn_conn *c)
+{
+	char byte;
+	ssize_t n = recv(c->fd, &byte, 1, 0);
+	if (n > 0)
+		drop(s, c, "it speaks where nothing is to be said");
+	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+		end_conn(s, c);
+}
 
 static void
-serve(struct sn_server *s, struct sn_conn *c, uint32_t events)
+streams_over(struct sn_server *s)
 {
-	struct sn_stream *st = c->stream;
-	if (st == NULL) {
-		/* CONTROL, SHM and VERBS connections carry nothing: this is the end, or garbage. */
-		char byte;
-		ssize_t n = recv(c->fd, &byte, 1, 0);
-		if (n > 0)
-			drop(s, c, "it speaks where nothing is to be said");
-		else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-			end_conn(s, c);
-		return;
-	}
-	if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) && st->in_len < SN_BUFFER) {
-		ssize_t n = recv(c->fd, st->in + st->in_len, SN_BUFFER - st->in_len, 0);
-		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-			end_conn(s, c);
-			return;
-		}
-		if (n > 0)
-			st->in_len += (uint32_t)n;
-	}
-	bool more = false;
-	for (int turn = 0;; turn++) {
-		const char *why = NULL;
-		/* A fast reader of long READs could keep us here; the others have their turn first. */
-		if ((more = turn == TURNS_MAX))
-			break;
-		if (sn_stream_work(s, st, &why) == SN_GARBAGE) {
+	uint64_t times;
+	ssize_t n = read(s->over_fd, &times, sizeof times);
+	(void)n;
+	const char *why;
+	for (struct sn_conn *c; (c = sn_stream_over(s, &why)) != NULL;) {
+		if (why != NULL)
 			drop(s, c, why);
-			return;
-		}
-		if (st->out_len == 0)
-			break;
-		ssize_t n = send(c->fd, st->out + st->out_pos, st->out_len - st->out_pos, MSG_NOSIGNAL);
-		if (n < 0 && errno != EAGAIN && errno != EINTR) {
+		else
 			end_conn(s, c);
-			return;
-		}
-		if (n > 0)
-			st->out_pos += (uint32_t)n;
-		if (st->out_pos < st->out_len)
-			break;
-		st->out_pos = st->out_len = 0;
-		if (!st->busy && st->in_len < sizeof(struct net_ask))
-			break;
 	}
-	/* With answers stuck, hearing more asks would only fill our buffer. */
-	bool stuck = st->out_pos < st->out_len;
-	watch(s, c, stuck || more ? EPOLLOUT : EPOLLIN);
 }
 
 /* ---- the loop ----------------------------------------------------------------- */
@@ -462,13 +428,15 @@ sn_server_run(struct sn_server *s, struct nam_err *err)
 			}
 			continue;
 		}
-		bool tick = false, worked = false, rdma = false, messages = false;
+		bool tick = false, over = false, rdma = false, messages = false;
 		for (int i = 0; i < n; i++) {
 			void *p = ev[i].data.ptr;
 			if (p == &s->stop_fd)
 				return NAM_OK;
 			if (p == &s->timer_fd) {
 				tick = true;
+			} else if (p == &s->over_fd) {
+				over = true;
 			} else if (p == &s->rdma_fd) {
 				rdma = true;
 			} else if (p == &s->rdma_done_fd) {
@@ -479,12 +447,10 @@ sn_server_run(struct sn_server *s, struct nam_err *err)
 					stop_accepting(s);
 			} else {
 				struct sn_conn *c = p;
-				if (c->state == SN_OPEN) {
-					worked |= c->stream != NULL;
-					serve(s, c, ev[i].events);
-				} else {
+				if (c->state == SN_OPEN)
+					hear_peer(s, c);
+				else
 					hear_stranger(s, c);
-				}
 			}
 		}
 		/* Last: they may end connections, and those must not be in ev[] any more. */
@@ -492,10 +458,11 @@ sn_server_run(struct sn_server *s, struct nam_err *err)
 			sn_verbs_completions(s);
 		if (rdma)
 			sn_verbs_events(s);
-		worked |= messages;
+		if (over)
+			streams_over(s);
 		if (tick)
 			beat(s);
-		if (worked)
+		if (messages)
 			looks = LOOKS_BEFORE_SLEEP;
 	}
 }
@@ -673,7 +640,9 @@ sn_server_open(
 	struct sn_server *s = calloc(1, sizeof *s);
 	if (s == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for a server");
-	s->tcp_fd = s->unix_fd = s->epoll_fd = s->timer_fd = s->stop_fd = s->rdma_fd = s->rdma_done_fd = -1;
+	s->tcp_fd = s->unix_fd = s->epoll_fd = s->timer_fd = s->stop_fd = s->over_fd = s->rdma_fd =
+	    s->rdma_done_fd = -1;
+	pthread_mutex_init(&s->stream_lock, NULL);
 	s->region = r;
 	s->base = sn_local(r)->base;
 	s->size = sn_region_size(r);
@@ -711,11 +680,12 @@ sn_server_open(
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	s->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	s->stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	s->over_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	struct itimerspec every = { { 0, BEAT_NS }, { 0, BEAT_NS } };
-	if (s->epoll_fd < 0 || s->timer_fd < 0 || s->stop_fd < 0 ||
+	if (s->epoll_fd < 0 || s->timer_fd < 0 || s->stop_fd < 0 || s->over_fd < 0 ||
 	    timerfd_settime(s->timer_fd, 0, &every, NULL) != 0 || !watch_own(s, &s->tcp_fd) ||
 	    !watch_own(s, &s->unix_fd) || !watch_own(s, &s->timer_fd) || !watch_own(s, &s->stop_fd) ||
-	    !watch_own(s, &s->rdma_fd) || !watch_own(s, &s->rdma_done_fd)) {
+	    !watch_own(s, &s->over_fd) || !watch_own(s, &s->rdma_fd) || !watch_own(s, &s->rdma_done_fd)) {
 		st = nam_fail(err, NAM_IO, "cannot make the event loop: %s", strerror(errno));
 		sn_server_close(s);
 		return st;
@@ -737,11 +707,12 @@ sn_server_close(struct sn_server *s)
 	sn_verbs_close(s);
 	if (s->socket_path[0] != '\0')
 		unlink(s->socket_path);
-	const int fd[] = { s->tcp_fd, s->unix_fd, s->epoll_fd, s->timer_fd, s->stop_fd };
+	const int fd[] = { s->tcp_fd, s->unix_fd, s->epoll_fd, s->timer_fd, s->stop_fd, s->over_fd };
 	for (unsigned i = 0; i < sizeof fd / sizeof *fd; i++)
 		if (fd[i] >= 0)
 			close(fd[i]);
 	memset(s->secret, 0, sizeof s->secret);
+	pthread_mutex_destroy(&s->stream_lock);
 	free(s);
 }
 

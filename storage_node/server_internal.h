@@ -1,4 +1,4 @@
-/* server_internal.h -- a connection of the storage node's event loop, shared by server.c, stream.c and verbs.c. */
+/* server_internal.h -- a connection of the storage node's event loop, shared by server.c, stream.c, streams.c and verbs.c. */
 #ifndef NAM_STORAGE_NODE_SERVER_INTERNAL_H
 #define NAM_STORAGE_NODE_SERVER_INTERNAL_H
 
@@ -6,6 +6,8 @@
 
 #include <net/handshake.h>
 #include <net/net.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 
 enum { SN_BUFFER = 64 << 10 };
@@ -13,8 +15,19 @@ enum { SN_BUFFER = 64 << 10 };
 /* How a connection goes through its life; each state may only move to the next, or end. */
 enum sn_state { SN_HELLO, SN_PROOF, SN_OPEN };
 
-/* A worker's stream: only after the handshake, so strangers cost no buffers. */
+/* A worker's stream: only after the handshake, so strangers cost neither buffers nor a thread. */
 struct sn_stream {
+	pthread_t thread;
+	_Atomic int tid;
+	sem_t go;
+	struct sn_server *s;
+	struct sn_conn *conn;
+	/* under stream_lock */
+	struct sn_stream *prev, *next;
+	bool over;
+	const char *why; /* over: what it sent that is not sound; NULL: it left */
+	/* its thread's */
+	bool dirty;         /* stored plainly, no fence since */
 	struct net_ask ask; /* the one in work */
 	uint64_t word[2];   /* CAS, FAA, IMM: its words */
 	bool busy;          /* ask has begun */
@@ -28,7 +41,6 @@ struct sn_stream {
 struct sn_conn {
 	struct sn_conn *prev, *next; /* in the server's list of strangers or of peers */
 	int fd;
-	uint32_t watched; /* epoll events */
 	enum sn_state state;
 	enum net_role role;
 	bool local; /* over the UNIX socket */
@@ -50,12 +62,11 @@ struct sn_server {
 	struct sn_region *region;
 	char *base;
 	uint64_t size;
-	bool dirty; /* stored plainly, no fence since */
 	struct net_shake shake;
 	uint8_t secret[64];
 	char address[128];
 	char socket_path[112];
-	int tcp_fd, unix_fd, epoll_fd, timer_fd, stop_fd;
+	int tcp_fd, unix_fd, epoll_fd, timer_fd, stop_fd, over_fd;
 	struct sn_verbs *verbs; /* NULL: none is offered */
 	int rdma_fd, rdma_done_fd;
 	bool accepting; /* false while out of descriptors */
@@ -66,7 +77,9 @@ struct sn_server {
 	uint64_t log_refill_ns;
 	struct {
 		atomic_uint_fast64_t accepted, refused, dropped, peers, asks, immediates;
-	} count; /* a  relaxed; written by the loop only */
+	} count; /* a  relaxed */
+	pthread_mutex_t stream_lock;
+	struct sn_stream *streams; /* under stream_lock */
 };
 
 /* Ends a peer's connection, and its queue pair. c is gone. Not while c may lie in the loop's events. */
@@ -96,6 +109,18 @@ bool sn_verbs_device_atomics(const struct sn_server *s);
 bool sn_verbs_atomic(
     struct sn_server *s, uint8_t code, uint64_t offset, uint64_t arg, uint64_t want, uint64_t *seen);
 const char *sn_verbs_words(const struct sn_server *s, char out[160]);
+
+/* ---- streams.c: a thread per worker's stream. The loop's, but for what its thread does ---- */
+
+/* Makes c->stream and its thread, which touches nothing before sn_stream_go. False: no memory, or no thread. */
+bool sn_stream_open(struct sn_server *s, struct sn_conn *c);
+void sn_stream_go(struct sn_conn *c);
+/* Ends it at once, whatever it is doing. c->fd is still open, and of no use. */
+void sn_stream_end(struct sn_server *s, struct sn_conn *c);
+/* One whose thread is over (over_fd said so), or NULL. *why: what was not sound; NULL: it left. */
+struct sn_conn *sn_stream_over(struct sn_server *s, const char **why);
+
+/* ---- stream.c ---- */
 
 /* What the peer's half of the work says about a connection. */
 enum sn_verdict { SN_GO_ON, SN_END, SN_GARBAGE };

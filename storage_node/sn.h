@@ -3,11 +3,13 @@
  *
  * A region is the memory with its superblock (net/region_format.h). Embedded
  * use: open a region, give sn_local() to net_open, no sockets. A daemon adds a
- * server: one thread that answers handshakes, executes the verbs of tcp peers
- * with the same CPU atomics that shm peers use, and writes the heartbeat.
+ * server: a thread that answers handshakes and writes the heartbeat, and one per tcp
+ * worker that executes its verbs with the same CPU atomics that shm peers use.
  *
- * Threads: a server runs on the thread that calls sn_server_run; sn_server_stop
- * and the counters may be called from any thread (stop: from a signal handler too).
+ * Threads: a server runs on the thread that calls sn_server_run; those of the tcp
+ * workers are its own, begin with their peers and end with them, at the latest in
+ * sn_server_close. sn_server_stop, the counters and sn_server_streams may be called from
+ * any thread (stop: from a signal handler too).
  */
 #ifndef NAM_STORAGE_NODE_SN_H
 #define NAM_STORAGE_NODE_SN_H
@@ -107,5 +109,12 @@ struct sn_server_counts {
 	uint64_t immediates;
 };
 void sn_server_counts(const struct sn_server *s, struct sn_server_counts *out);
+
+/* The threads that execute the verbs of the tcp peers there are now: at most cap of them in out; how many there are. */
+struct sn_stream_use {
+	int tid; /* 0: it has not begun yet */
+	uint64_t cpu_ns;
+};
+unsigned sn_server_streams(struct sn_server *s, struct sn_stream_use *out, unsigned cap);
 
 #endif

@@ -61,6 +61,8 @@ struct sn_verbs {
 	struct rdma_cm_id *own_id;
 	struct ibv_cq *own_cq;
 	struct ibv_mr *own_mr;
+	/* tcp peers' threads take turns: guards own_word, own_end and gone */
+	pthread_mutex_t own_turn;
 	uint64_t *own_word;
 	struct sn_qp *own_end;
 };
@@ -197,10 +199,13 @@ take_request(struct sn_server *s, struct rdma_cm_event *e)
 			rdma_destroy_id(id);
 		return;
 	}
-	if (own)
+	if (own) {
+		pthread_mutex_lock(&v->own_turn);
 		v->own_end = q;
-	else
+		pthread_mutex_unlock(&v->own_turn);
+	} else {
 		c->qp = q;
+	}
 }
 
 void
@@ -233,7 +238,9 @@ sn_verbs_events(struct sn_server *s)
 				    "they come "
 				    "back",
 				    (unsigned)s->shake.region, v->caps.device);
+			pthread_mutex_lock(&v->own_turn);
 			v->gone = true;
+			pthread_mutex_unlock(&v->own_turn);
 			break;
 		default:
 			break;
@@ -241,8 +248,10 @@ sn_verbs_events(struct sn_server *s)
 		rdma_ack_cm_event(e);
 		/* Whatever else is said of a connection is its end; the TCP connection beside it ends too. */
 		if (q != NULL && q == v->own_end) {
+			pthread_mutex_lock(&v->own_turn);
 			qp_free(q);
 			v->own_end = NULL;
+			pthread_mutex_unlock(&v->own_turn);
 		} else if (q != NULL && q->conn != NULL) {
 			sn_server_end(s, q->conn);
 		}
@@ -382,9 +391,8 @@ connect_own(struct sn_server *s, struct sn_verbs *v, struct nam_err *err)
 	return st;
 }
 
-bool
-sn_verbs_atomic(
-    struct sn_server *s, uint8_t code, uint64_t offset, uint64_t arg, uint64_t want, uint64_t *seen)
+static bool
+own_atomic(struct sn_server *s, uint8_t code, uint64_t offset, uint64_t arg, uint64_t want, uint64_t *seen)
 {
 	struct sn_verbs *v = s->verbs;
 	struct ibv_sge at = { (uintptr_t)v->own_word, 8, v->own_mr->lkey };
@@ -413,6 +421,16 @@ sn_verbs_atomic(
 		return false;
 	*seen = *v->own_word;
 	return true;
+}
+
+bool
+sn_verbs_atomic(
+    struct sn_server *s, uint8_t code, uint64_t offset, uint64_t arg, uint64_t want, uint64_t *seen)
+{
+	pthread_mutex_lock(&s->verbs->own_turn);
+	bool ok = own_atomic(s, code, offset, arg, want, seen);
+	pthread_mutex_unlock(&s->verbs->own_turn);
+	return ok;
 }
 
 /* ---- opening ---------------------------------------------------------------------------- */
@@ -457,6 +475,7 @@ sn_verbs_open(struct sn_server *s, const char *address, struct nam_err *err)
 	struct sn_verbs *v = calloc(1, sizeof *v);
 	if (v == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for RDMA");
+	pthread_mutex_init(&v->own_turn, NULL);
 	s->verbs = v;
 	snprintf(v->address, sizeof v->address, "%s", address);
 	const char *what = NULL;
@@ -524,6 +543,7 @@ sn_verbs_close(struct sn_server *s)
 		rdma_destroy_id(v->listener);
 	if (v->ch != NULL)
 		rdma_destroy_event_channel(v->ch);
+	pthread_mutex_destroy(&v->own_turn);
 	free(v);
 }
 
