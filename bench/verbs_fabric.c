@@ -432,7 +432,9 @@ client(void *arg)
 	net_batch_init(
 	    &b, c->f->w, c->f->ops + (size_t)c->number * c->batch * chunks, c->batch * chunks, NULL);
 	uint64_t now = nam_clock_ns();
-	while (now < c->end_ns && !atomic_load_explicit(&bench_verbs_stop, memory_order_relaxed)) {
+	/* At least once: on a busy machine the time can be over before it began, and nothing has no rate. */
+	while ((now < c->end_ns || c->ops == 0) &&
+	       !atomic_load_explicit(&bench_verbs_stop, memory_order_relaxed)) {
 		for (unsigned i = 0; i < c->batch; i++)
 			(c->op >= VERBS_CAS ? add_words : add_bytes)(c, &b, i, &mark[i]);
 		if ((c->status = net_run(&b)) != NAM_OK)
