@@ -17,7 +17,9 @@ usage: ./go VERB [arguments]
   check          layout of the code, the map of the rooms, a clang build, static analysis
   bench [args]   build/namdb bench tpcw, then bench sql where ../shared/data is; or one bench (tpcw, sql, verbs) by name or by its
                  arguments, which are passed on
-  soak  [min]    the simulated and the process tests again and again with new seeds (default 30 minutes)
+  soak  [min] [--kills]
+                 the simulated and the process tests, and loads judged by their histories, again and again with new
+                 seeds (default 30 minutes); --kills: and compute nodes are killed in the middle of it
   help           this
 
 Missing Debian or Ubuntu packages are installed first (as root, or with sudo).
@@ -305,6 +307,7 @@ soak_histories() {
 		[ $(($1 / 4 % 4)) != 0 ] || args+=(--workload bank)
 		[ $(($1 / 16 % 2)) = 0 ] || args+=(--cluster)
 		[ $(($1 / 32 % 2)) = 0 ] || args+=(--stops)
+		[ -z "$kills" ] || args+=(--kills)
 		echo "== histories: ${args[*]} =="
 		if python3 -B tests/histories.py "${args[@]}"; then
 			passed=$((passed + 1))
@@ -316,7 +319,14 @@ soak_histories() {
 }
 
 verb_soak() {
-	local minutes=${1:-30} end
+	local minutes=30 end kills=''
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--kills) kills=yes ;;
+		*) minutes=$1 ;;
+		esac
+		shift
+	done
 	[[ $minutes =~ ^[0-9]+$ ]] || die "soak takes a number of minutes, not '$minutes'"
 	need_build
 	need python3

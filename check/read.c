@@ -174,6 +174,28 @@ put_rune(struct reader *r, const char *at, uint32_t u)
 	}
 }
 
+/* JSON is UTF-8: shortest forms only, no halves of surrogate pairs. */
+static bool
+is_utf8(const char *text, uint32_t n)
+{
+	static const uint32_t least[] = { 0, 0x80, 0x800, 0x10000 };
+	for (uint32_t i = 0; i < n;) {
+		uint32_t u = (unsigned char)text[i++];
+		unsigned more = u < 0x80 ? 0 : u < 0xc0 ? 4 : u < 0xe0 ? 1 : u < 0xf0 ? 2 : u < 0xf8 ? 3 : 4;
+		if (more == 4 || more > n - i)
+			return false;
+		u &= more ? 0x3fU >> more : 0x7f;
+		for (unsigned k = 0; k < more; k++, i++) {
+			if (((unsigned char)text[i] & 0xc0) != 0x80)
+				return false;
+			u = u << 6 | ((unsigned char)text[i] & 0x3f);
+		}
+		if (u < least[more] || u > 0x10ffff || (u >= 0xd800 && u <= 0xdfff))
+			return false;
+	}
+	return true;
+}
+
 /* A string into r->text. */
 static void
 string(struct reader *r, const char *what)
@@ -188,8 +210,10 @@ string(struct reader *r, const char *what)
 		if (r->p == r->end || *r->p == '\n')
 			wrong(r, at, "a text that does not end");
 		char ch = *r->p++;
-		if (ch == '"')
+		if (ch == '"' && is_utf8(r->text, r->text_len))
 			return;
+		if (ch == '"')
+			wrong(r, at, "a text that is not UTF-8");
 		if ((unsigned char)ch < 32)
 			wrong(r, r->p - 1, "a control character in a text");
 		if (ch != '\\') {

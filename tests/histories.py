@@ -38,7 +38,7 @@ import house
 from house import House, check
 
 RECORD = os.environ.get("NAM_RECORD", os.path.join(os.path.dirname(house.NAMDB), "tests", "record", "record"))
-BANK_KEYS, BALANCE, WINDOW_MS, HOT = 10, 100, 300, 8
+BANK_KEYS, BALANCE, HOT = 10, 100, 8
 PROMISED = {  # (backend, level, cluster): what `namdb check` shall hold it to
     ("namdb", "rc", False): "read-committed", ("namdb", "rc", True): "read-committed",
     ("namdb", "rr", False): "session-snapshot", ("namdb", "rr", True): "strong-snapshot",
@@ -73,18 +73,20 @@ class Run:
     """One workload against one database; `history` is where its parts were put together."""
 
     def __init__(self, backend, where, directory, env, workload="list", level="rr", cluster=False, seconds=2, processes=2,
-                 sessions=4, seed=1):
+                 sessions=4, seed=1, window_ms=300):
         self.backend, self.where, self.dir, self.env = backend, where, directory, env
         self.workload, self.level, self.cluster = workload, level, cluster
         self.seconds, self.processes, self.sessions, self.seed = seconds, processes, sessions, seed
-        self.keys = BANK_KEYS if workload == "bank" else HOT + int(seconds * 1000 / WINDOW_MS) + 1
+        self.window_ms = window_ms
+        self.keys = BANK_KEYS if workload == "bank" else HOT + int(seconds * 1000 / window_ms) + 1
         self.start = time.monotonic_ns()
         self.clients, self.stuck, self.kills, self.stops = [], 0, 0, 0
         self.history = os.path.join(directory, "history.jsonl")
 
     def command(self, part, *more):
         return [RECORD, "--backend", self.backend, "--where", self.where, "--workload", self.workload, "--level", self.level,
-                "--keys", str(self.keys), "--seed", str(self.seed), "--start", str(self.start), "--out", part] + (
+                "--keys", str(self.keys), "--seed", str(self.seed), "--start", str(self.start),
+                "--window", str(self.window_ms), "--out", part] + (
                     ["--cluster"] if self.cluster else []) + [str(m) for m in more]
 
     def once(self, what, number, timeout=60):
@@ -220,6 +222,8 @@ class Run:
                         free.append((min(later) - c.killed_at) / 1e6)
                     else:
                         never += 1
+        ends = sorted(e for w in writes.values() for e, s in w)
+        silence = max([b - a for a, b in zip(ends, ends[1:])] + [0]) / 1e6
         ages = []
         for r in records:
             if r["status"] != "ok":
@@ -229,7 +233,7 @@ class Run:
                     missing = [ended[(op[1], v)] for v in order.get(op[1], [])[len(op[2]):] if (op[1], v) in ended]
                     ages.append(max([r["begin"] - e for e in missing] + [0]) / 1e6)
         ages.sort()
-        return {"locks_free_ms": sorted(free), "never_written_again": never,
+        return {"locks_free_ms": sorted(free), "never_written_again": never, "silence_ms": silence,
                 "snapshot_age_ms": {"median": ages[len(ages) // 2], "99%": ages[len(ages) * 99 // 100],
                                     "max": ages[-1]} if ages else {}}
 
@@ -288,6 +292,7 @@ def main():
             if o.kills:
                 print("keys a dead process had its hands on: %d written again, the slowest after %.0f ms; %d never" % (
                     len(free), free[-1] if free else 0, f["never_written_again"]))
+            print("longest time without any commit: %.0f ms" % f["silence_ms"])
             print("age of snapshots, ms:", {k: round(v, 1) for k, v in f["snapshot_age_ms"].items()})
         if o.keep:
             with open(run.history, "rb") as src, open(o.keep, "wb") as to:
@@ -295,7 +300,9 @@ def main():
         return 1 if rc or run.stuck else 0
 
     how = dict(workload=o.workload, level=o.level, cluster=o.cluster, seconds=o.seconds, processes=o.processes,
-               sessions=o.sessions, seed=o.seed)
+               sessions=o.sessions, seed=o.seed,
+               # Keys stay longer where somebody may have to wait for one.
+               window_ms=2000 if o.kills or o.stops else 300)
     try:
         if o.backend == "namdb":
             return with_namdb(o.fabric, use, kills=o.kills, stops=o.stops, **how)

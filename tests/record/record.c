@@ -2,14 +2,14 @@
  * record.c -- clients that write down what they did and saw, for `namdb check`.
  *
  *	record --backend namdb|postgres --where STRING --workload list|bank --level rc|rr|ser
- *	       [--cluster] --sessions N --first N --ms N --start NS --keys N --seed N --out FILE
+ *	       [--cluster] --sessions N --first N --ms N --start NS --window MS --keys N --seed N --out FILE
  *	record ... --setup | --final
  *
  * Each session is a thread with a connection. Before a transaction is begun, a record of status info with all it may write
  * goes into FILE, with one write(2); when it has ended, another one with the same id, that says how. So whoever is
  * killed in between leaves the truth behind. FILE has neither first nor last line: histories.py puts parts together.
  *
- * Keys of `list` wander: at a time there are HOT of them, and the window moves on, so lists stay short.
+ * Keys of `list` wander: at a time there are HOT of them, and every --window ms they move on by one, so lists stay short.
  */
 #include "record.h"
 
@@ -29,7 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HOT = 8, WINDOW_MS = 300, OPS_MAX = 4, BALANCE = 100, LINE_MAX_BYTES = 1 << 20, SESSIONS_MAX = 64 };
+enum { HOT = 8, OPS_MAX = 4, BALANCE = 100, LINE_MAX_BYTES = 1 << 20, SESSIONS_MAX = 64 };
 
 static struct {
 	const struct backend *backend;
@@ -38,7 +38,7 @@ static struct {
 	const char *begin; /* BEGIN with its level */
 	const char *level; /* in SQL's words */
 	unsigned sessions, first, keys;
-	uint64_t ms, seed, start;
+	uint64_t ms, seed, start, window_ms;
 	int fd;
 } cfg;
 
@@ -206,7 +206,7 @@ plan(struct session *s, struct op *op, uint64_t id)
 		return 2;
 	}
 	unsigned n = 1 + dice(s, OPS_MAX);
-	unsigned window = (unsigned)((uint64_t)(now_ns() - (int64_t)cfg.start) / 1000000 / WINDOW_MS);
+	unsigned window = (unsigned)((uint64_t)(now_ns() - (int64_t)cfg.start) / 1000000 / cfg.window_ms);
 	for (unsigned i = 0; i < n; i++)
 		op[i] = (struct op){ .read = dice(s, 2),
 			.key = (window + dice(s, HOT)) % cfg.keys,
@@ -338,6 +338,7 @@ main(int argc, char **argv)
 		{ "first", required_argument, NULL, 'f' },
 		{ "ms", required_argument, NULL, 't' },
 		{ "start", required_argument, NULL, 'z' },
+		{ "window", required_argument, NULL, 'm' },
 		{ "keys", required_argument, NULL, 'n' },
 		{ "seed", required_argument, NULL, 'r' },
 		{ "out", required_argument, NULL, 'o' },
@@ -390,6 +391,9 @@ main(int argc, char **argv)
 		case 'z':
 			ok = nam_number(optarg, 0, INT64_MAX, &cfg.start);
 			break;
+		case 'm':
+			ok = nam_number(optarg, 1, 1000000000, &cfg.window_ms);
+			break;
 		case 'n':
 			ok = nam_number(optarg, 2, 1000000, &keys);
 			break;
@@ -411,8 +415,9 @@ main(int argc, char **argv)
 		if (!ok)
 			return usage(optarg);
 	}
-	if (cfg.backend == NULL || cfg.where == NULL || cfg.level == NULL || keys == 0 || cfg.out == NULL)
-		return usage("--backend, --where, --level, --keys and --out are needed");
+	if (cfg.backend == NULL || cfg.where == NULL || cfg.level == NULL || keys == 0 || cfg.out == NULL ||
+	    cfg.window_ms == 0)
+		return usage("--backend, --where, --level, --window, --keys and --out are needed");
 	cfg.sessions = cfg.setup || cfg.final ? 1 : (unsigned)sessions;
 	cfg.first = (unsigned)first;
 	cfg.keys = (unsigned)keys;
