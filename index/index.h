@@ -48,6 +48,9 @@ void idx_hash_set_owner(struct idx_hash *ix, uint64_t owner);
 nam_status idx_hash_recover(
     struct net_worker *w, struct idx_hash *ix, uint64_t dead_owner, struct net_counts *acct);
 
+/* Who holds the resize lock at this moment, 0: nobody. */
+nam_status idx_hash_holder(
+    struct net_worker *w, const struct idx_hash *ix, uint64_t *holder, struct net_counts *acct);
 /*
  * A split leaves a sub-table of 16 KiB behind, which others may still look at. Without the following
  * it stays unused as long as the index lives: as much again as the index, and more

@@ -491,6 +491,13 @@ idx_hash_recover(struct net_worker *w, struct idx_hash *ix, uint64_t dead_owner,
 	return resize_locked(w, ix, owner, 0, 0, acct);
 }
 
+nam_status
+idx_hash_holder(
+    struct net_worker *w, const struct idx_hash *ix, uint64_t *holder, struct net_counts *acct)
+{
+	return net_read1(w, IDX_AT(ix->anchor, lock), holder, sizeof *holder, acct);
+}
+
 /* ---- a new index ------------------------------------------------------------------- */
 
 nam_status

@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include "tso_internal.h"
 
+__attribute__((constructor)) static void
+fold_layout(void)
+{
+	net_layout_fold("tso.owner", sizeof(struct tso_owner_slot) << 8 | TSO_SEALED);
+}
+
 uint64_t
 tso_promises_check(const struct tso_promises *p, unsigned slot)
 {
@@ -13,7 +19,7 @@ tso_promises_check(const struct tso_promises *p, unsigned slot)
 
 nam_status
 tso_format(struct net_worker *w, unsigned region, uint32_t vector, enum tso_scheme scheme, unsigned clients,
-    net_addr *anchor)
+    uint32_t lease_ms, net_addr *anchor)
 {
 	uint64_t marks = vector ? vector : 1u << 20;
 	NAM_ASSERT(marks >= 64 && (marks & (marks - 1)) == 0);
@@ -30,6 +36,7 @@ tso_format(struct net_worker *w, unsigned region, uint32_t vector, enum tso_sche
 		.vector_at = net_plus(at, sizeof a + owners_bytes).bits,
 		.scheme = (uint64_t)scheme,
 		.clients = clients ? clients : 1,
+		.lease_ns = (lease_ms ? lease_ms : TSO_LEASE_MS) * UINT64_C(1000000),
 		.counter = (UINT64_C(1) << TSO_COUNT_BITS) + 1,
 		.hint = UINT64_C(1) << TSO_COUNT_BITS,
 	};
@@ -80,7 +87,7 @@ take_slot(struct net_worker *w, struct tso *t)
 again:
 	st = published(w, t, &a, slots, &prefix);
 	for (i = 0; st == NAM_OK && i < TSO_OWNERS; i++)
-		if (tso_word_state(slots[i].word) == TSO_FREE)
+		if (tso_word_state(slots[i].word) == TSO_FREE && tso_word_epoch(slots[i].word) < TSO_EPOCH_MAX)
 			break;
 	if (st == NAM_OK && i == TSO_OWNERS)
 		st = NAM_FULL;
@@ -94,11 +101,10 @@ again:
 		if (seen == expect)
 			break;
 	}
-	epoch = (tso_word_epoch(slots[i].word) + 1) & 0x1fff;
-	if (epoch == 0)
-		epoch = 1;
+	epoch = i < TSO_OWNERS ? tso_word_epoch(slots[i].word) + 1 : 0;
 	if (st == NAM_OK)
-		st = net_cas1(w, slot_at(t, i), slots[i].word, tso_word(TSO_ACTIVE, epoch), &seen, NULL);
+		st = net_cas1(
+		    w, slot_at(t, i), slots[i].word, tso_word(TSO_ACTIVE, epoch, t->identity), &seen, NULL);
 	if (st == NAM_OK && seen != slots[i].word)
 		goto again;
 	if (st != NAM_OK)
@@ -111,15 +117,14 @@ again:
 	first.check = tso_promises_check(&first, i);
 	st = net_write1(w, net_plus(slot_at(t, i), offsetof(struct tso_owner_slot, promises)), &first,
 	    sizeof first, NULL);
-	if (st == NAM_OK && t->log.bits)
-		st = net_write1(
-		    w, net_plus(slot_at(t, i), offsetof(struct tso_owner_slot, log)), &t->log, 8, NULL);
 	if (st == NAM_OK)
 		st = published(w, t, &a, slots, &prefix);
 	if (st != NAM_OK)
 		goto out;
 	atomic_store(&t->slot, i);
 	atomic_store(&t->epoch, epoch);
+	atomic_fetch_add(&t->joins, 1);
+	atomic_store(&t->homeless, false);
 	tso_raise(&t->prefix, prefix);
 	tso_raise(&t->next_low, prefix + 1);
 out:
@@ -134,7 +139,7 @@ tso_join(struct net_worker *w, net_addr anchor, struct tso **out)
 	nam_status st = net_read1(w, anchor, &a, sizeof a, NULL);
 	if (st != NAM_OK)
 		return st;
-	if (a.magic != TSO_MAGIC || a.vector < 64 || (a.vector & (a.vector - 1)) != 0)
+	if (a.magic != TSO_MAGIC || a.vector < 64 || (a.vector & (a.vector - 1)) != 0 || a.lease_ns == 0)
 		return NAM_CORRUPT;
 	struct tso *t = calloc(1, sizeof *t);
 	if (t == NULL)
@@ -150,6 +155,8 @@ tso_join(struct net_worker *w, net_addr anchor, struct tso **out)
 	t->vector = a.vector;
 	t->scheme = (enum tso_scheme)a.scheme;
 	t->clients = (unsigned)a.clients;
+	t->lease_ns = a.lease_ns;
+	t->identity = net_identity(net_worker_net(w));
 	st = take_slot(w, t);
 	if (st != NAM_OK) {
 		tso_close(t);
@@ -167,12 +174,23 @@ tso_log_at(const struct tso *t, unsigned owner)
 	return net_plus(slot_at(t, owner), offsetof(struct tso_owner_slot, log));
 }
 
-nam_status
-tso_set_log(struct net_worker *w, struct tso *t, net_addr log)
+void
+tso_on_attach(struct tso *t, nam_status (*fn)(void *arg, struct net_worker *w), void *arg)
 {
-	t->log = log;
-	return net_write1(
-	    w, net_plus(slot_at(t, t->slot), offsetof(struct tso_owner_slot, log)), &t->log, 8, NULL);
+	t->attach = fn;
+	t->attach_arg = arg;
+}
+
+uint64_t
+tso_lease_ns(const struct tso *t)
+{
+	return t->lease_ns;
+}
+
+unsigned
+tso_joins(const struct tso *t)
+{
+	return atomic_load(&t->joins);
 }
 
 /* Raises the published hint, so that a later joiner need not start from a lap long gone. */
@@ -197,8 +215,8 @@ tso_leave(struct net_worker *w, struct tso *t)
 	nam_status st = tso_hint_raise(w, t);
 	uint64_t seen;
 	for (unsigned state = TSO_ACTIVE; st == NAM_OK && state <= TSO_IDLE; state++)
-		st = net_cas1(w, slot_at(t, t->slot), tso_word(state, t->epoch), tso_word(TSO_FREE, t->epoch),
-		    &seen, NULL);
+		st = net_cas1(w, slot_at(t, t->slot), tso_word(state, t->epoch, t->identity),
+		    tso_word(TSO_FREE, t->epoch, 0), &seen, NULL);
 	return st;
 }
 
@@ -235,13 +253,12 @@ tso_wake(struct tso_worker *tw)
 			break;
 		net_sleep(tw->w, 1000); /* somebody else is at it */
 	}
-	unsigned slot = t->slot, epoch = t->epoch;
-	uint64_t seen;
+	uint64_t was = tso_word(TSO_IDLE, t->epoch, t->identity), seen = was;
 	nam_status st = net_cas1(
-	    tw->w, slot_at(t, slot), tso_word(TSO_IDLE, epoch), tso_word(TSO_ACTIVE, epoch), &seen, NULL);
-	/* Sealed while we slept: we held nothing, so we simply join anew, in another epoch. */
-	if (st == NAM_OK && seen != tso_word(TSO_IDLE, epoch))
-		st = take_slot(tw->w, t);
+	    tw->w, slot_at(t, t->slot), was, tso_word(TSO_ACTIVE, t->epoch, t->identity), &seen, NULL);
+	/* It was freed while we slept: we held nothing, so we simply join anew, in another epoch. */
+	if (st == NAM_OK && seen != was && (st = take_slot(tw->w, t)) == NAM_OK && t->attach != NULL)
+		st = t->attach(t->attach_arg, tw->w);
 	atomic_store(&t->idle, st == NAM_OK ? IDLE_NO : IDLE_YES);
 	return st;
 }
@@ -250,7 +267,7 @@ void
 tso_stats(const struct tso *t, struct tso_stats *out)
 {
 	*out =
-	    (struct tso_stats){ .holes_marked = atomic_load(&t->n_holes), .seals = atomic_load(&t->n_seals) };
+	    (struct tso_stats){ .holes_marked = atomic_load(&t->n_holes), .seals = atomic_load(&t->n_seals), .fenced = atomic_load(&t->n_fenced) };
 	unsigned n = atomic_load(&t->workers);
 	for (unsigned i = 0; i < n; i++) {
 		const struct tso_worker *tw = atomic_load(&t->worker[i]);

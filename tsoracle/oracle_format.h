@@ -9,10 +9,11 @@
  *                    +------+-------------+
  *   A byte that shows another lap than c's says: c is not marked yet. No byte is ever cleared.
  *
- *   owner word:   63..62    61..49    48..0
- *               +-------+----------+--------+
- *               | state |  epoch   |   0    |   state: 0 free, 1 active, 2 idle
- *               +-------+----------+--------+
+ *   owner word:   63..62    61..49    48    47..0
+ *               +-------+----------+---+----------+
+ *               | state |  epoch   | 0 | identity |   state: 0 free, 1 active, 2 idle, 3 sealed
+ *               +-------+----------+---+----------+
+ *   identity: net_identity() of the owner (active, idle) or of the one recoverer (sealed); 0 (free).
  *
  * Who may touch it
  *   counter    any process: FETCH_ADD.
@@ -20,7 +21,10 @@
  *   high       any process: CAS upwards; slots at or above it were never used.
  *   owner word CAS only. free -> active by a joiner (epoch + 1); active <-> idle by its owner;
  *              active -> free by its owner (leave); idle -> free by anybody, when the beat has
- *              not moved for a lease: an idle owner holds no lock, claim or snapshot.
+ *              not moved for a lease: an idle owner holds no lock, claim or snapshot;
+ *              active -> sealed by who has fenced the owner, sealed -> sealed by who has fenced the
+ *              recoverer that it names; sealed -> free by the recoverer it names, when all is settled.
+ *   log        belongs to the slot, for ever: who takes the slot takes over the log that is there.
  *   promises   the owner alone, one WRITE. check covers epoch and slot, so a line written by
  *              somebody who lost the slot meanwhile proves nothing and is ignored.
  *   vector     mark of c: whoever claimed c; or anybody when c is below every live `open`.
@@ -31,6 +35,8 @@
  *   T3  a snapshot is never below the owner's published `oldest`.
  *   T4  c is used only when c - V <= min(seen) over live slots: nobody reads or marks lap - 1 of it.
  *   T5  hint and `seen` of every live slot are prefixes: all CIDs up to them are marked.
+ *   T6  A sealed slot's owner is fenced: no verb of it executes any more, anywhere.
+ *   T7  An epoch of a slot comes once: a slot whose epochs are used up is not taken again.
  */
 #ifndef NAM_TSORACLE_ORACLE_FORMAT_H
 #define NAM_TSORACLE_ORACLE_FORMAT_H
@@ -49,7 +55,7 @@ struct tso_anchor {
 	uint64_t scheme;      /* enum tso_scheme */
 	uint64_t clients;     /* TSO_PREASSIGNED: how many share the CIDs */
 	uint64_t client_next; /* TSO_PREASSIGNED: FETCH_ADD hands out places */
-	uint64_t pad0;
+	uint64_t lease_ns;    /* an owner whose beat stands still for this long has lapsed */
 	uint64_t counter; /* next CID, view in the high bits */
 	uint64_t pad1[7];
 	uint64_t hint;
@@ -68,7 +74,7 @@ struct tso_promises {
 
 struct tso_owner_slot {
 	uint64_t word;
-	uint64_t log; /* net_addr bits of the owner's intents, for recovery */
+	uint64_t log; /* net_addr bits of the slot's log directory, 0: none yet */
 	uint64_t pad0[6];
 	struct tso_promises promises;
 	uint64_t pad1[2];
@@ -79,12 +85,17 @@ static_assert(sizeof(struct tso_owner_slot) == 128, "owner slot is a layout");
 #define TSO_COUNT_MASK ((UINT64_C(1) << TSO_COUNT_BITS) - 1)
 #define TSO_NOTE_BIT   0x80
 
-enum { TSO_FREE = 0, TSO_ACTIVE = 1, TSO_IDLE = 2 };
+enum { TSO_FREE = 0, TSO_ACTIVE = 1, TSO_IDLE = 2, TSO_SEALED = 3, TSO_EPOCH_MAX = 0x1fff };
 
 static inline uint64_t
-tso_word(unsigned state, unsigned epoch)
+tso_word(unsigned state, unsigned epoch, uint64_t identity)
 {
-	return (uint64_t)state << 62 | (uint64_t)(epoch & 0x1fff) << 49;
+	return (uint64_t)state << 62 | (uint64_t)(epoch & TSO_EPOCH_MAX) << 49 | identity;
+}
+static inline uint64_t
+tso_word_identity(uint64_t w)
+{
+	return w & ((UINT64_C(1) << 48) - 1);
 }
 static inline unsigned
 tso_word_state(uint64_t w)
@@ -94,7 +105,7 @@ tso_word_state(uint64_t w)
 static inline unsigned
 tso_word_epoch(uint64_t w)
 {
-	return (unsigned)(w >> 49) & 0x1fff;
+	return (unsigned)(w >> 49) & TSO_EPOCH_MAX;
 }
 static inline uint8_t
 tso_lap(uint64_t cid, uint64_t vector)

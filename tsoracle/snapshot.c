@@ -191,18 +191,22 @@ tso_wait_for(struct tso_worker *tw, tso_cid cid)
 }
 
 nam_status
+tso_pin_now(struct tso_worker *tw, struct tso_pin *pin)
+{
+	pin->at = atomic_load(&tw->t->prefix);
+	pin_append(tw, pin);
+	pin_publish(tw);
+	return atomic_load(&tw->t->idle) != IDLE_NO ? tso_wake(tw) : NAM_OK;
+}
+
+nam_status
 tso_snapshot(struct tso_worker *tw, struct tso_pin *pin, struct net_counts *acct)
 {
 	struct tso *t = tw->t;
 	tw->stats.snapshots++;
 	/* A placeholder at or below what we shall get goes first: whoever publishes `oldest`
 	 * after this sees it; whoever did before had read a prefix that ours will cover (T3). */
-	pin->at = atomic_load(&t->prefix);
-	pin_append(tw, pin);
-	pin_publish(tw);
-	nam_status st = NAM_OK;
-	if (atomic_load(&t->idle) != IDLE_NO)
-		st = tso_wake(tw);
+	nam_status st = tso_pin_now(tw, pin);
 	uint64_t need = atomic_load(&t->answered);
 	if (st == NAM_OK)
 		st = tso_refresh(tw, acct);

@@ -11,10 +11,11 @@
 #include "tso_internal.h"
 
 enum {
-	LEASE_NS = 1000000000,     /* an idle owner whose beat stands still this long is sealed */
 	IDLE_AFTER_NS = 100000000, /* no pin for this long: the slot goes idle */
 	HOLES_PER_TICK = 64,
 	HINT_EVERY = 256,
+	LOOKS_OF_A_LEASE = 4, /* one look counts for no more than a lease divided by this */
+	SEALED_LOOKS = 3,
 };
 
 static uint64_t
@@ -38,21 +39,24 @@ judge(
     struct tso *t, struct net_worker *w, unsigned i, const struct tso_owner_slot *s, struct tso_promises *min)
 {
 	struct tso_seen *k = &t->seen[i];
-	uint64_t now = net_now_ns(w);
-	if (k->word >> 49 << 49 != s->word >> 49 << 49) {
-		bool same_epoch = tso_word_epoch(k->word) == tso_word_epoch(s->word);
-		k->word = s->word;
-		k->since_ns = now;
-		k->warned = false;
-		if (!same_epoch)
+	uint64_t now = net_now_ns(w), passed = now - k->look_ns;
+	/* What we did not watch does not count: after a pause of our own everybody seems to have stood still. */
+	if (passed > t->lease_ns / LOOKS_OF_A_LEASE)
+		passed = t->lease_ns / LOOKS_OF_A_LEASE;
+	k->look_ns = now;
+	k->still_ns += passed;
+	if (k->word != s->word) {
+		if (tso_word_epoch(k->word) != tso_word_epoch(s->word))
 			k->known = false;
+		k->word = s->word;
+		k->still_ns = k->sealed_looks = 0;
 	}
 	if (tso_word_state(s->word) == TSO_FREE)
 		return true;
 	const struct tso_promises *p = &s->promises;
 	if (p->epoch == tso_word_epoch(s->word) && p->check == tso_promises_check(p, i)) {
 		if (!k->known || p->beat != k->beat)
-			k->since_ns = now;
+			k->still_ns = 0;
 		k->beat = p->beat;
 		/* Promises only rise (T2): a line seen earlier stays true. */
 		if (!k->known || p->oldest > k->last.oldest)
@@ -74,30 +78,56 @@ judge(
 	return true;
 }
 
-/* An idle owner that has not moved for a lease is sealed: it held nothing, so nothing is to be settled. */
+/* An idle owner that has not moved for a lease loses its slot: it held nothing, so nothing is to be settled. */
 static nam_status
 lapse(struct tso *t, struct net_worker *w, unsigned i)
 {
 	struct tso_seen *k = &t->seen[i];
-	unsigned state = tso_word_state(k->word);
-	if (i == t->slot || state == TSO_FREE || net_now_ns(w) - k->since_ns < LEASE_NS)
+	if (i == t->slot || tso_word_state(k->word) != TSO_IDLE || k->still_ns < t->lease_ns)
 		return NAM_OK;
-	if (state == TSO_ACTIVE) {
-		if (!k->warned)
-			nam_log(NAM_LOG_WARN,
-			    "compute process in owner slot %u has been silent for a second in the middle of "
-			    "work; what it locked stays locked",
-			    i);
-		k->warned = true;
-		return NAM_OK;
-	}
 	uint64_t seen;
 	nam_status st = net_cas1(w, net_plus(t->owners, i * sizeof(struct tso_owner_slot)), k->word,
-	    tso_word(TSO_FREE, tso_word_epoch(k->word)), &seen, NULL);
+	    tso_word(TSO_FREE, tso_word_epoch(k->word), 0), &seen, NULL);
 	if (st == NAM_OK && seen == k->word)
 		atomic_fetch_add(&t->n_seals, 1);
-	k->since_ns = net_now_ns(w);
+	k->still_ns = 0;
 	return st;
+}
+
+/*
+ * Sealed slots name a recoverer. Nobody by that identity has a slot: he has been recovered himself, or is gone. A
+ * recoverer is never idle, so he does not change slots; and the READ that misses him began after one that showed
+ * his seal, for only looks after the first count.
+ */
+static void
+watch_sealed(struct tso *t)
+{
+	for (unsigned i = 0; i < t->high; i++) {
+		struct tso_seen *k = &t->seen[i];
+		if (tso_word_state(k->word) != TSO_SEALED)
+			continue;
+		uint64_t by = tso_word_identity(k->word);
+		bool there = by == t->identity;
+		for (unsigned o = 0; o < t->high && !there; o++) {
+			unsigned state = tso_word_state(t->slots[o].word);
+			there = (state == TSO_ACTIVE || state == TSO_IDLE) &&
+				tso_word_identity(t->slots[o].word) == by;
+		}
+		k->sealed_looks = there ? 0 : k->sealed_looks + 1;
+	}
+}
+
+bool
+tso_lapsed(const struct tso *t, unsigned i, struct tso_lapse *out)
+{
+	const struct tso_seen *k = &t->seen[i];
+	unsigned state = tso_word_state(k->word);
+	if (i == t->slot || i >= t->high)
+		return false;
+	*out = (struct tso_lapse){ .slot = i, .epoch = tso_word_epoch(k->word), .word = k->word };
+	return (state == TSO_ACTIVE && k->still_ns >= t->lease_ns) ||
+	       (state == TSO_SEALED &&
+		   (tso_word_identity(k->word) == t->identity || k->sealed_looks >= SEALED_LOOKS));
 }
 
 static bool
@@ -123,8 +153,9 @@ maybe_idle(struct tso *t, struct net_worker *w)
 		return NAM_OK;
 	}
 	uint64_t seen;
+	uint64_t id = t->identity;
 	nam_status st = net_cas1(w, net_plus(t->owners, t->slot * sizeof(struct tso_owner_slot)),
-	    tso_word(TSO_ACTIVE, t->epoch), tso_word(TSO_IDLE, t->epoch), &seen, NULL);
+	    tso_word(TSO_ACTIVE, t->epoch, id), tso_word(TSO_IDLE, t->epoch, id), &seen, NULL);
 	atomic_store(&t->idle, st == NAM_OK ? IDLE_YES : IDLE_NO);
 	return st;
 }
@@ -169,8 +200,8 @@ tso_tick(struct tso_worker *tw)
 	}
 	p.check = tso_promises_check(&p, slot);
 	t->mine = p;
-	bool awake = atomic_load(&t->idle) != IDLE_WAKING; /* the slot may be changing: leave it alone */
-	if (awake)
+	/* The slot may be changing, or be another's: leave it alone. */
+	if (atomic_load(&t->idle) != IDLE_WAKING && !atomic_load(&t->homeless))
 		net_write(&b,
 		    net_plus(t->owners, slot * sizeof *slots + offsetof(struct tso_owner_slot, promises)), &p,
 		    sizeof p);
@@ -184,7 +215,13 @@ tso_tick(struct tso_worker *tw)
 		if (i != slot)
 			all = judge(t, w, i, &slots[i], &min) && all;
 	bool known = all;
+	watch_sealed(t);
 	atomic_store(&t->beat, p.beat);
+	/* Lost while idle: tso_wake will see it, too, and take another. */
+	uint64_t home = slot < t->high ? slots[slot].word : 0;
+	if (atomic_load(&t->idle) == IDLE_YES && slot == t->slot &&
+	    (tso_word_epoch(home) != p.epoch || tso_word_identity(home) != t->identity))
+		atomic_store(&t->homeless, true);
 	/*
 	 * A slot may have been taken behind our look at it, and its owner may have read all promises before
 	 * we read the last of them: then our minimum can be above the snapshot he begins with. So conclusions are

@@ -24,8 +24,9 @@ struct tso_seen {
 	struct tso_promises last; /* the last line that proved itself, of that word's epoch */
 	bool known;
 	uint64_t beat;
-	uint64_t since_ns; /* when the beat last moved */
-	bool warned;
+	uint64_t look_ns;  /* when we looked last */
+	uint64_t still_ns; /* how long we have been watching the beat stand still */
+	uint64_t sealed_looks; /* looks that found it sealed, and no slot of the recoverer it names */
 };
 
 /*
@@ -38,8 +39,13 @@ struct tso {
 	uint64_t vector;                    /* i  V */
 	enum tso_scheme scheme;             /* i */
 	unsigned clients;                   /* i */
-	_Atomic unsigned slot, epoch;       /* a  change only when an idle owner was sealed and rejoins */
-	net_addr log;
+	uint64_t identity;                  /* i  of this process's net */
+	uint64_t lease_ns;                  /* i */
+	nam_status (*attach)(void *arg, struct net_worker *w); /* i */
+	void *attach_arg;                                      /* i */
+	_Atomic unsigned slot, epoch; /* a  change only when an idle owner lost its slot and joins anew */
+	_Atomic unsigned joins;       /* a  how often a slot was taken */
+	atomic_bool homeless;         /* a  the slot is another's: no promise is written until we join anew */
 	_Atomic uint64_t prefix;    /* a  all CIDs up to here are marked; only rises */
 	_Atomic uint64_t noted;     /* a  highest catalog note at or below prefix; stored before prefix */
 	_Atomic uint64_t answered;  /* a  highest CID told to a client; read late = a snapshot waits less,
@@ -60,7 +66,7 @@ struct tso {
 	bool before_known;             /* t  every live slot was known to it */
 	struct tso_owner_slot *slots;  /* t  where the slots are READ into */
 	unsigned high;                 /* t */
-	_Atomic uint64_t n_holes, n_seals;
+	_Atomic uint64_t n_holes, n_seals, n_fenced;
 };
 
 struct tso_waiter {

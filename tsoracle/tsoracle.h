@@ -29,6 +29,7 @@ enum tso_scheme { TSO_CLAIM, TSO_PREASSIGNED };
 enum {
 	TSO_OWNERS = 256,     /* compute processes at one time */
 	TSO_NOTE_CATALOG = 1, /* this CID changed the catalog: caches older than it are stale */
+	TSO_LEASE_MS = 100,   /* of owners, unless the cluster was made with another */
 };
 
 struct tso;
@@ -36,24 +37,29 @@ struct tso_worker;
 
 /* Formats the oracle in fresh memory at home; *anchor is its address for the root word.
  * vector: marks, a power of two >= 64 (0 = 1 Mi). clients: only
- * for TSO_PREASSIGNED, how many workers share the CIDs, each one every clients-th. In a coroutine, by the cluster's first process. */
+ * for TSO_PREASSIGNED, how many workers share the CIDs, each one every clients-th. lease_ms: an owner whose heartbeat
+ * stands still for so long is taken for dead, 0 = TSO_LEASE_MS. In a coroutine, by the cluster's first process. */
 nam_status tso_format(struct net_worker *w, unsigned region, uint32_t vector, enum tso_scheme scheme,
-    unsigned clients, net_addr *anchor);
+    unsigned clients, uint32_t lease_ms, net_addr *anchor);
 
 /*
  * Joins: takes an owner slot, publishes its promises, reads the prefix. In a
- * coroutine. log: an address kept in the slot for recovery (the owner's intents).
- * NAM_FULL: all owner slots are taken.
+ * coroutine. NAM_FULL: all owner slots are taken.
  */
 nam_status tso_join(struct net_worker *w, net_addr anchor, struct tso **out);
-nam_status tso_set_log(struct net_worker *w, struct tso *t, net_addr log);
+/* fn(arg) is called, in a coroutine, each time this process has had to take another slot after its idle one was
+ * freed: before anybody goes on. */
+void tso_on_attach(struct tso *t, nam_status (*fn)(void *arg, struct net_worker *w), void *arg);
+uint64_t tso_lease_ns(const struct tso *t);
+/* How many slots this process has had so far. */
+unsigned tso_joins(const struct tso *t);
 /* Gives the slot back. Nothing may be open. In a coroutine. */
 nam_status tso_leave(struct net_worker *w, struct tso *t);
 void tso_close(struct tso *t);
 
 unsigned tso_owner(const struct tso *t); /* slot number 0..TSO_OWNERS-1 */
 unsigned tso_epoch(const struct tso *t); /* 13 bits, never 0 */
-/* Where an owner slot keeps the address given to tso_set_log. */
+/* Where an owner slot keeps a word for the room above (the log of whoever has the slot). It stays with the slot. */
 net_addr tso_log_at(const struct tso *t, unsigned owner);
 
 /* A worker's part: hooks itself to the worker's idle loop, so that snapshots and claims asked for
@@ -74,6 +80,8 @@ struct tso_pin {
  * visible at it is reclaimed. notes: the highest catalog note at or below it.
  */
 nam_status tso_snapshot(struct tso_worker *tw, struct tso_pin *pin, struct net_counts *acct);
+/* No snapshot, only a pin: at the prefix known here, without waiting for anything. Unpin it also when it is not NAM_OK. */
+nam_status tso_pin_now(struct tso_worker *tw, struct tso_pin *pin);
 void tso_unpin(struct tso_worker *tw, struct tso_pin *pin);
 /* hold takes pin's place (and is unpinned instead of it); pin is free for another snapshot. */
 void tso_hold(struct tso_worker *tw, struct tso_pin *pin, struct tso_pin *hold);
@@ -130,9 +138,31 @@ bool tso_passed(const struct tso *t, uint64_t stamp);
  * nobody's. Called every few ms by one coroutine of the process. */
 nam_status tso_tick(struct tso_worker *tw);
 
+/* ---- owners that have stopped (README: what a slot goes through) ---- */
+
+/* A slot whose owner, or whose recoverer, is to be shut out. */
+struct tso_lapse {
+	unsigned slot, epoch;
+	uint64_t word;
+};
+/* Is slot i such a one, as the last tick saw it? On the ticking thread. */
+bool tso_lapsed(const struct tso *t, unsigned i, struct tso_lapse *out);
+/*
+ * Shuts him out of every storage node and makes the slot ours to settle. NAM_CONFLICT: he moved, or somebody else was
+ * first; nothing is ours. Otherwise not NAM_OK: not done; call again. Needs a pin of this process, so
+ * that it does not go idle before tso_unseal. In a coroutine.
+ */
+nam_status tso_seal(struct tso_worker *tw, const struct tso_lapse *l);
+/* All that he left is settled: the slot is free. */
+nam_status tso_unseal(struct tso_worker *tw, const struct tso_lapse *l);
+/* Has (owner, epoch) come to its end, and all its intents been settled? */
+nam_status tso_ended(struct tso_worker *tw, unsigned owner, unsigned epoch, bool *yes);
+/* Marks a CID of an owner whose slot we have sealed, unless it is marked. All verbs of it have completed. */
+nam_status tso_mark_for(struct tso_worker *tw, tso_cid cid, unsigned note);
+
 /* Counters for tests and figures. */
 struct tso_stats {
-	uint64_t snapshots, snapshot_reads, claims, claim_faas, marks, holes_marked, wrap_waits, seals;
+	uint64_t snapshots, snapshot_reads, claims, claim_faas, marks, holes_marked, wrap_waits, seals, fenced;
 };
 void tso_stats(const struct tso *t, struct tso_stats *out);
 

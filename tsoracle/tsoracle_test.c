@@ -88,7 +88,7 @@ main_co(void *arg)
 {
 	struct lab *lab = arg;
 	assert_int_equal(
-	    tso_format(lab->p[0].w, 1, lab->vector, lab->scheme, lab->clients, &lab->anchor), NAM_OK);
+	    tso_format(lab->p[0].w, 1, lab->vector, lab->scheme, lab->clients, 0, &lab->anchor), NAM_OK);
 	for (unsigned i = 0; i < lab->procs; i++)
 		join(lab, i);
 	lab->body(lab);

@@ -1,13 +1,15 @@
 /*
  * commit.c -- begin, commit, abort: the protocol of design §5 from the writer's side.
  *
- *	step 1   all CASes, the claim, the write set      one doorbell per node, one wait
+ *	step 1   all CASes, the claim, blobs, the write set   one doorbell per node, one wait
  *	         (SERIALIZABLE: claim after the locks, then validate)
- *	step 2   versions, blobs, archives, commit line   one doorbell per node, one wait: decided, answer
+ *	step 2   versions, archives, commit line          one doorbell per node, one wait: decided, answer
  *	step 3   directories, then words; then the mark   behind the answer
  *
  * So two round trips from COMMIT to the answer. A record that is updated twice
  * within the watermark's lag after a cold spell costs two more, once (archive_late).
+ * Guards are READ when all locks are held, and judged before the commit line is out: in step 1 where all rows are
+ * locked already (READ COMMITTED), else in a round trip between.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -212,32 +214,9 @@ archives_take(struct txn *t)
 	return st;
 }
 
-/* Builds the write set in the arena: head, then entries, as they will lie in the intent. */
-static struct txn_intent_head *
-write_set(struct txn *t, uint32_t *n_out)
-{
-	struct txn_intent_head *h =
-	    nam_arena_take(&t->arena, sizeof *h + t->nwr * sizeof(struct txn_intent_entry));
-	if (h == NULL)
-		return NULL;
-	struct txn_intent_entry *e = (void *)(h + 1);
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < t->nwr; i++) {
-		const struct txn_write *w = t->wr[i];
-		if (!txn_writes(w))
-			continue;
-		e[n++] = (struct txn_intent_entry){ w->at.bits, w->expect,
-			w->target | (w->slot->meta & REC_DELETED), w->arch_at.bits };
-	}
-	*h = (struct txn_intent_head){ .lock = t->lock, .n = n, .holds = t->holding };
-	h->check = nam_fold(nam_fold(nam_hash(e, n * sizeof *e, 0), t->lock), n) | 1;
-	*n_out = n;
-	return h;
-}
-
 /* A write set that does not fit its intent lies in extents of its own. */
 static nam_status
-write_set_long(struct txn *t, struct txn_intent_head *h, uint32_t n)
+more_take(struct txn *t, uint32_t n)
 {
 	struct txn_db *db = t->tw->db;
 	uint64_t bytes = n * sizeof(struct txn_intent_entry);
@@ -246,11 +225,51 @@ write_set_long(struct txn *t, struct txn_intent_head *h, uint32_t n)
 	for (unsigned i = 0; st == NAM_FULL && i < db->nregions; i++)
 		st = net_extent_take(
 		    t->tw->w, db->regions[(t->tw->rr + i) % db->nregions], t->more_extents, &t->more);
-	if (st != NAM_OK) {
+	if (st != NAM_OK)
 		t->more.bits = 0;
-		return st;
+	return st;
+}
+
+/* Builds the write set in the arena: head, then entries, as they will lie in the intent. */
+static nam_status
+write_set(struct txn *t, struct txn_intent_head **out)
+{
+	struct txn_intent_head *h =
+	    nam_arena_take(&t->arena, sizeof *h + t->nwr * sizeof(struct txn_intent_entry));
+	if (h == NULL)
+		return NAM_NOMEM;
+	struct txn_intent_entry *e = (void *)(h + 1);
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < t->nwr; i++) {
+		const struct txn_write *w = t->wr[i];
+		if (!txn_writes(w))
+			continue;
+		e[n++] = (struct txn_intent_entry){
+			.at = w->at.bits,
+			.expect = w->expect,
+			.what = txn_what(w->target, w->view->slots, w->view->row_max,
+			    (w->slot->meta & REC_DELETED) != 0, w->fresh),
+			.archive = w->arch_at.bits,
+			.late = w->late_at.bits,
+			.ident = w->ident,
+		};
 	}
-	h->more = t->more.bits;
+	nam_status st = n > TXN_INTENT_ENTRIES ? more_take(t, n) : NAM_OK;
+	if (st != NAM_OK)
+		return st;
+	*h = (struct txn_intent_head){
+		.lock = t->lock, .n = n, .more = t->more.bits, .holds = t->holding, .note = t->note
+	};
+	h->check = txn_head_check(h, nam_hash(e, n * sizeof *e, 0));
+	*out = h;
+	return NAM_OK;
+}
+
+static nam_status
+more_write(struct txn *t, struct txn_intent_head *h)
+{
+	nam_status st = NAM_OK;
+	uint64_t bytes = h->n * sizeof(struct txn_intent_entry);
 	for (uint64_t done = 0; st == NAM_OK && done < bytes; done += NET_EXTENT) {
 		uint64_t part = bytes - done < NET_EXTENT ? bytes - done : NET_EXTENT;
 		if ((st = room(t, 1)) == NAM_OK)
@@ -259,9 +278,35 @@ write_set_long(struct txn *t, struct txn_intent_head *h, uint32_t n)
 	return st;
 }
 
-/* Posts the CASes of what is not locked yet. NAM_CONFLICT: lost to another version; NAM_BUSY: to a lock. */
+/* Nobody may ask for them yet. They go with step 1, so that the commit line need not prove them. */
 static nam_status
-lock_round(struct txn *t, bool claim, bool with_intent, struct txn_intent_head *h, uint32_t n)
+blobs_write(struct txn *t)
+{
+	nam_status st = NAM_OK;
+	for (uint32_t i = 0; st == NAM_OK && i < t->nblobs; i++)
+		for (uint32_t done = 0, len = TXN_PAD(t->blob[i].len); st == NAM_OK && done < len;) {
+			uint32_t part = len - done < (1u << 20) ? len - done : 1u << 20;
+			if ((st = room(t, 1)) == NAM_OK)
+				net_write(&t->batch, net_plus(t->blob[i].at, done),
+				    (const char *)t->blob[i].bytes + done, part);
+			done += part;
+		}
+	return st;
+}
+
+static bool
+all_locked(const struct txn *t)
+{
+	for (uint32_t i = 0; i < t->nwr; i++)
+		if (txn_writes(t->wr[i]) && !t->wr[i]->locked)
+			return false;
+	return true;
+}
+
+/* Posts the CASes of what is not locked yet. h: blobs and the write set go with them, and the guards where all is locked
+ * already. NAM_CONFLICT: lost to another version; NAM_BUSY: to a lock. */
+static nam_status
+lock_round(struct txn *t, bool claim, struct txn_intent_head *h, bool guards)
 {
 	nam_status st, worst = NAM_OK;
 	uint32_t i = 0;
@@ -270,13 +315,15 @@ lock_round(struct txn *t, bool claim, bool with_intent, struct txn_intent_head *
 		uint32_t from = i;
 		batch_open(t);
 		unsigned skip = 0;
-		if (first && with_intent) {
-			if (n > TXN_INTENT_ENTRIES && (st = write_set_long(t, h, n)) != NAM_OK)
+		if (first && h != NULL) {
+			if ((st = blobs_write(t)) != NAM_OK || (h->more && (st = more_write(t, h)) != NAM_OK))
 				return st;
-			if ((st = room(t, 2)) != NAM_OK)
+			if ((st = room(t, 1)) != NAM_OK)
 				return st;
 			net_write(&t->batch, intent_line(t, 64), h,
-			    (uint32_t)(sizeof *h + (h->more ? 0 : n * sizeof(struct txn_intent_entry))));
+			    (uint32_t)(sizeof *h + (h->more ? 0 : h->n * sizeof(struct txn_intent_entry))));
+			if (guards && (st = txn_guards_post(t)) != NAM_OK)
+				return st;
 			skip = t->batch.n;
 		}
 		for (; i < t->nwr && t->batch.n < t->batch.cap; i++)
@@ -315,21 +362,32 @@ lock_round(struct txn *t, bool claim, bool with_intent, struct txn_intent_head *
 				tso_answered(
 				    t->tw->db->tso, o->seen); /* a retry's snapshot covers it (trap 24) */
 				worst = worst == NAM_OK || worst == NAM_BUSY ? NAM_CONFLICT : worst;
-			} else if (worst == NAM_OK)
-				worst = NAM_BUSY;
+			} else {
+				w->met = o->seen;
+				worst = worst == NAM_OK ? NAM_BUSY : worst;
+			}
 		}
 	} while (i < t->nwr && worst == NAM_OK);
 	return worst;
 }
 
+/* Locks that our CASes met and that nobody will free any more. */
+static void
+free_dead(struct txn *t)
+{
+	for (uint32_t i = 0; i < t->nwr; i++)
+		if (txn_writes(t->wr[i]) && !t->wr[i]->locked && !t->wr[i]->lost)
+			txn_unlock_dead(t->tw, t->wr[i]->at, t->wr[i]->met);
+}
+
 /* ---- R4 for a record that became hot: archive and link what step 2 will overwrite ---- */
 
 static nam_status
-archive_late(struct txn *t)
+archive_late(struct txn *t, bool guards)
 {
 	bool any = false;
-	nam_status st = NAM_OK;
 	batch_open(t);
+	nam_status st = guards ? txn_guards_post(t) : NAM_OK;
 	for (uint32_t i = 0; st == NAM_OK && i < t->nwr; i++) {
 		struct txn_write *w = t->wr[i];
 		if (!w->late || !txn_writes(w))
@@ -342,10 +400,10 @@ archive_late(struct txn *t)
 			net_write(&t->batch, w->late_at, w->late, (uint32_t)sizeof *w->late + TXN_PAD(len));
 		t->tw->stats.archived_late++;
 	}
-	if (!any)
-		return NAM_OK;
 	if (st == NAM_OK)
 		st = flush(t);
+	if (!any)
+		return st;
 	for (uint32_t i = 0; st == NAM_OK && i < t->nwr; i++) {
 		struct txn_write *w = t->wr[i];
 		if (!w->late || !txn_writes(w))
@@ -394,16 +452,6 @@ write_versions(struct txn *t, uint64_t entries_check)
 			t->tw->stats.archived++;
 		}
 	}
-	for (uint32_t i = 0; st == NAM_OK && i < t->nblobs; i++)
-		for (uint32_t done = 0, len = TXN_PAD(t->blob[i].len); st == NAM_OK && done < len;) {
-			uint32_t part = len - done < (1u << 20) ? len - done : 1u << 20;
-			if ((st = room(t, 1)) == NAM_OK)
-				net_write(&t->batch, net_plus(t->blob[i].at, done),
-				    (const char *)t->blob[i].bytes + done, part);
-			done += part;
-		}
-	if (st == NAM_OK)
-		st = txn_guards_post(t);
 	/* The commit line goes with the last doorbell: nothing decided before the rest is out. I2 asks for both. */
 	if (st == NAM_OK && (st = room(t, 1)) == NAM_OK) {
 		struct net_op *op = net_write(&t->batch, intent_line(t, 0), &line, 16);
@@ -540,10 +588,15 @@ junk_of_abort(struct txn *t)
 		txn_blob_give(tw, t->blob[i].view, t->blob[i].at, t->blob[i].len);
 }
 
+/* First the head that leads to them: whoever settles after us must not give them back again. */
 static void
 give_more(struct txn *t)
 {
-	for (unsigned i = 0; t->more.bits != 0 && i < t->more_extents; i++)
+	static const struct txn_intent_head none;
+	if (t->more.bits == 0 ||
+	    net_write1(t->tw->w, intent_line(t, 64), &none, sizeof none, &t->counts) != NAM_OK)
+		return;
+	for (unsigned i = 0; i < t->more_extents; i++)
 		net_extent_give(t->tw->w, net_plus(t->more, i * NET_EXTENT));
 	t->more.bits = 0;
 }
@@ -617,7 +670,6 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 	uint64_t trips = t->counts.round_trips;
 	bool any = false;
 	nam_status st = NAM_OK;
-	uint32_t n = 0;
 	/* The budget's owner may be gone before the last step ends. */
 	if (t->arena.budget != NULL)
 		nam_arena_charge(&t->arena, NULL);
@@ -639,17 +691,17 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 	}
 
 	/* Step 1. */
-	if ((st = txn_ensure_lock(t)) != NAM_OK || (st = archives_take(t)) != NAM_OK)
+	struct txn_intent_head *h = NULL;
+	if ((st = txn_ensure_lock(t)) != NAM_OK || (st = archives_take(t)) != NAM_OK ||
+	    (st = write_set(t, &h)) != NAM_OK)
 		goto fail;
-	struct txn_intent_head *h = write_set(t, &n);
-	if (h == NULL) {
-		st = NAM_NOMEM;
-		goto fail;
-	}
-	st = lock_round(t, !serial, true, h, n);
+	bool early = all_locked(t);
+	st = lock_round(t, !serial, h, early);
 	for (unsigned tries = 1; st == NAM_BUSY && tries < LOCK_TRIES; tries++) {
 		net_sleep(tw->w, 1000u << tries);
-		st = lock_round(t, false, false, h, n);
+		if (tries == LOCK_TRIES / 2)
+			free_dead(t);
+		st = lock_round(t, false, NULL, false);
 	}
 	if (st == NAM_BUSY)
 		st = NAM_CONFLICT;
@@ -668,16 +720,15 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 	if (st == NAM_OK && serial)
 		st = txn_validate(t);
 	if (st == NAM_OK)
-		st = archive_late(t);
+		st = archive_late(t, !early);
+	if (st == NAM_OK)
+		st = txn_guards_judge(t, &held);
 	if (st != NAM_OK)
 		goto fail;
 
 	/* Step 2. */
 	line = true;
-	st = write_versions(t, h->check);
-	if (st == NAM_OK)
-		st = txn_guards_judge(t, &held);
-	if (st != NAM_OK)
+	if ((st = write_versions(t, h->check)) != NAM_OK)
 		goto fail;
 	t->decided = true;
 	tso_answered(tw->db->tso, t->cid);
@@ -706,13 +757,13 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 		return NAM_OK;
 	}
 	flush(t);
-	give_more(t);
 	t->waiter = nam_co_self();
 	junk_of_commit(t);
 	tso_mark(tw->tso, &t->claim, t->note, marked, t);
 	while (!t->settled)
 		nam_co_park();
 	t->waiter = NULL;
+	give_more(t);
 	bool cluster = t->cluster_visible;
 	txn_recycle(t);
 	if (cluster)

@@ -53,7 +53,7 @@ make_cluster(struct net_worker *w, const struct txn_config *cfg, unsigned home, 
 	if (r == NULL)
 		return NAM_NOMEM;
 	net_addr oracle;
-	nam_status st = tso_format(w, home, cfg->vector, cfg->scheme, cfg->clients, &oracle);
+	nam_status st = tso_format(w, home, cfg->vector, cfg->scheme, cfg->clients, cfg->lease_ms, &oracle);
 	if (st == NAM_OK)
 		st = net_extent_take(w, home, 1, at);
 	r->magic = CLUSTER_MAGIC;
@@ -158,6 +158,30 @@ check_nodes(struct net *n, const struct cluster_record *r, struct nam_err *err)
 	return NAM_OK;
 }
 
+/* The log of the slot we have: it was there, or is made now. Nothing of ours is open. */
+static nam_status
+attach(void *arg, struct net_worker *w)
+{
+	struct txn_db *db = arg;
+	net_addr at = tso_log_at(db->tso, tso_owner(db->tso)), log;
+	nam_status st = net_read1(w, at, &log.bits, sizeof log.bits, NULL);
+	if (st == NAM_OK && log.bits == 0) {
+		st = NAM_FULL;
+		for (unsigned i = 0; st == NAM_FULL && i < db->nregions; i++)
+			st = net_extent_take(
+			    w, db->regions[(tso_owner(db->tso) + i) % db->nregions], 1, &log);
+		if (st == NAM_OK)
+			st = net_write1(w, at, &log.bits, sizeof log.bits, NULL);
+	}
+	if (st != NAM_OK)
+		return st;
+	db->log = log;
+	atomic_store(&db->intents, 0);
+	for (struct txn_table_view *v = atomic_load(&db->views); v != NULL; v = v->next)
+		txn_index_owner(v);
+	return NAM_OK;
+}
+
 nam_status
 txn_db_open(struct net_worker *w, const struct txn_config *cfg, struct txn_db **out, struct nam_err *err)
 {
@@ -200,17 +224,12 @@ txn_db_open(struct net_worker *w, const struct txn_config *cfg, struct txn_db **
 				   : nam_status_text(st));
 		goto fail;
 	}
-	/* The log directory: where recovery finds this process's intents. */
-	st = NAM_FULL;
-	for (unsigned i = 0; st == NAM_FULL && i < db->nregions; i++)
-		st = net_extent_take(w, db->regions[(tso_owner(db->tso) + i) % db->nregions], 1, &db->log);
-	if (st == NAM_OK)
-		st = tso_set_log(w, db->tso, db->log);
-	if (st != NAM_OK) {
+	if ((st = attach(db, w)) != NAM_OK) {
 		nam_fail(err, st, "no memory for this process's log: %s", nam_status_text(st));
 		tso_leave(w, db->tso);
 		goto fail;
 	}
+	tso_on_attach(db->tso, attach, db);
 	free(r);
 	*out = db;
 	return NAM_OK;
@@ -229,16 +248,6 @@ fail:
 void
 txn_db_close(struct net_worker *w, struct txn_db *db)
 {
-	/* Nothing is open, so no intent is needed any more: their extents go back, the directory last. */
-	unsigned chunks = atomic_load(&db->intents);
-	for (unsigned i = 0; i < chunks && i < 64; i++) {
-		uint64_t at = 0;
-		if (net_read1(w, net_plus(db->log, i * 8u), &at, 8, NULL) == NAM_OK && at != 0)
-			net_extent_give(w, (net_addr){ at });
-	}
-	net_addr none = { 0 };
-	if (tso_set_log(w, db->tso, none) == NAM_OK)
-		net_extent_give(w, db->log);
 	tso_leave(w, db->tso);
 	tso_close(db->tso);
 	idx_ptrs_close(db->ptrs);
@@ -303,6 +312,7 @@ txn_worker_open(struct txn_db *db, struct net_worker *w, struct txn_worker **out
 		return NAM_NOMEM;
 	tw->db = db;
 	tw->w = w;
+	tw->joins = tso_joins(db->tso);
 	tw->number = atomic_fetch_add(&db->workers, 1);
 	tw->rr = (unsigned)nam_rng_below(net_rng(w), NET_REGIONS);
 	if (tw->number >= TXN_WORKERS_MAX) {
@@ -319,6 +329,8 @@ txn_worker_open(struct txn_db *db, struct net_worker *w, struct txn_worker **out
 	if (nam_co_start(s, txn_gc, tw, 0) != NULL)
 		tw->helpers++;
 	if (beats && nam_co_start(s, heartbeat, tw, 0) != NULL)
+		tw->helpers++;
+	if (beats && nam_co_start(s, txn_sweep, tw, 0) != NULL)
 		tw->helpers++;
 	*out = tw;
 	return NAM_OK;
@@ -352,10 +364,7 @@ txn_worker_close(struct txn_worker *tw)
 		free(t->guard);
 		free(t);
 	}
-	for (struct txn_intent *in = tw->intent_free, *next; in != NULL; in = next) {
-		next = in->next;
-		free(in);
-	}
+	txn_intents_drop(tw);
 	free(tw->junk[0].item);
 	free(tw->junk[1].item);
 	free(tw);

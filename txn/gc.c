@@ -39,14 +39,6 @@ txn_junk_add(struct txn_worker *tw, struct txn_junk j)
 	q->item[(q->head + q->n++) & (q->cap - 1)] = j;
 }
 
-/* A fresh CID for a word that must never return to an old value. In a coroutine, with a snapshot pinned. */
-static nam_status
-fresh_cid(struct txn_worker *tw, struct tso_claim *c, tso_cid floor)
-{
-	tso_claim_start(tw->tso, c, floor, NULL);
-	return tso_claim_wait(tw->tso, c);
-}
-
 struct gc_mark {
 	struct nam_co *co;
 	bool done;
@@ -58,6 +50,24 @@ gc_marked(void *arg)
 	struct gc_mark *m = arg;
 	m->done = true;
 	nam_co_wake(m->co);
+}
+
+nam_status
+txn_word_fresh(struct txn_worker *tw, net_addr at, uint64_t lock, tso_cid floor, tso_cid *cid)
+{
+	struct tso_claim c;
+	uint64_t seen;
+	tso_claim_start(tw->tso, &c, floor, NULL);
+	nam_status st = tso_claim_wait(tw->tso, &c);
+	if (st != NAM_OK)
+		return st;
+	st = net_cas1(tw->w, at, lock, c.cid, &seen, NULL);
+	struct gc_mark m = { .co = nam_co_self() };
+	*cid = c.cid;
+	tso_mark(tw->tso, &c, 0, gc_marked, &m);
+	while (!m.done)
+		nam_co_park();
+	return st;
 }
 
 /* The blobs a deletion's payload names. The owner may be freed as soon as the table is closed: closing waits for us. */
@@ -91,8 +101,11 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 		goto out;
 	unsigned newest = txn_rec_newest(v, img);
 	st = NAM_BUSY;
-	if (!txn_rec_dir_whole(v, img, j->at) || (img[REC_WORD] & REC_LOCK))
+	if (!txn_rec_dir_whole(v, img, j->at) || (img[REC_WORD] & REC_LOCK)) {
+		if (img[REC_WORD] & REC_LOCK)
+			txn_unlock_dead(tw, j->at, img[REC_WORD]);
 		goto out; /* somebody is at it; he may yet give it up */
+	}
 	st = NAM_OK;
 	if (j->kind == JUNK_TOMB) {
 		if (newest == 255 || (img[REC_CID + newest] & ~REC_ARCHIVED) != j->cid ||
@@ -142,16 +155,8 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 			goto out;
 		}
 	}
-	struct tso_claim c;
-	st = fresh_cid(tw, &c, expect);
-	if (st != NAM_OK) /* home is gone: the block stays locked, as all does */
-		goto out;
-	st = net_write1(w, j->at, &c.cid, 8, NULL);
-	struct gc_mark m = { .co = nam_co_self() };
-	uint64_t cid = c.cid;
-	tso_mark(tw->tso, &c, 0, gc_marked, &m);
-	while (!m.done)
-		nam_co_park();
+	tso_cid cid;
+	st = txn_word_fresh(tw, j->at, lock, expect, &cid); /* home gone: the block stays locked, as all does */
 	if (st == NAM_OK) {
 		/* Nobody can ask for the blobs that the deletion's payload names any more. */
 		for (unsigned i = 0; i < n; i++) {

@@ -1,51 +1,72 @@
 /*
  * intent_format.h -- what a transaction leaves in remote memory so that others can finish or undo it.
  *
- *   log directory (one extent a process, its address in the owner slot): address of the
- *   extent that holds intents 16i .. 16i+15, at word i.
+ *   log directory (one extent an owner slot, its address in the slot): address of the
+ *   extent that holds intents 16i .. 16i+15, at word i. It stays with the slot: who takes the slot takes it over.
  *
  *   intent (4 KiB):
- *   0             64                                128
- *   +-------------+---------------------------------+- - - - - - - - - - - - - - - - - - -+
- *   | cid, check  | lock, n, more, check, waits_for | entries: at, expect, slot, archive  |
- *   +-------------+---------------------------------+- - - - - - - - - - - - - - - - - - -+
+ *   0             64                                      128
+ *   +-------------+---------------------------------------+- - - - - - - - - - - - - - - - - - - - - - - -+
+ *   | cid, check  | lock, n, more, check, waits_for, note | entries: at, expect, what, archive, late, ident |
+ *   +-------------+---------------------------------------+- - - - - - - - - - - - - - - - - - - - - - - -+
  *    commit line    head, WRITTEN with the entries
+ *
+ *   what:   63..34 zero | 33 fresh | 32 deletion | 31..16 row_max | 15..8 slots of the block | 7..0 the slot written
  *
  *   A lock word's sequence is  41..32 intent number | 31..0 generation  so that who meets a lock
  *   finds the intent, and knows by comparing `lock` whether it is still about that attempt.
  *
  * Always true
- *   I1  Before any slot is written, head and entries have landed whole: check covers all of them.
+ *   I1  Before any slot is written, head and entries have landed whole: check covers all of them. So have the blobs of
+ *       the new versions, and the tables' guards have been found as they must be.
  *   I2  Decided iff the commit line carries this attempt's check, and (a listed word has left the
  *       lock, or every version and archive listed is whole).
  *   I3  An intent is reused only when the words of its last use have been written.
  *   I4  A commit line of an earlier use proves nothing: its check covers the lock, and that is new.
+ *   I5  Who undoes an attempt whose commit line is valid empties the line before any listed word leaves the lock.
+ *   I6  Entries, and the directory as it is, tell what the directory must become, also when a WRITE of it was cut
+ *       short: of each word it holds, it is known what it was and what it will be.
  */
 #ifndef NAM_TXN_INTENT_FORMAT_H
 #define NAM_TXN_INTENT_FORMAT_H
 
 #include <assert.h>
 #include <base/hash.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TXN_INTENT_BYTES = 4096, TXN_INTENTS = 1023, TXN_INTENT_ENTRIES = 124, TXN_INTENT_GC = 1023 };
+enum {
+	TXN_INTENT_BYTES = 4096,
+	TXN_INTENTS = 1022,
+	TXN_INTENT_ENTRIES = 82,
+	TXN_INTENT_GC = 1023,    /* no intent: the collector's locks */
+	TXN_INTENT_INDEX = 1022, /* no intent: an index is being resized */
+	TXN_INTENTS_A_CHUNK = 16, /* one extent */
+	TXN_CHUNKS = (TXN_INTENTS + 2) / TXN_INTENTS_A_CHUNK,
+};
+
+#define TXN_WHAT_DELETED (UINT64_C(1) << 32) /* the bit a version's meta has for it */
+#define TXN_WHAT_FRESH   (UINT64_C(1) << 33) /* an insert's block, of nobody before */
 
 struct txn_intent_entry {
 	uint64_t at;      /* the block */
 	uint64_t expect;  /* the word before the lock */
-	uint64_t slot;    /* the slot written | 1 << 32 if the version is a deletion */
-	uint64_t archive; /* where the version that was newest is archived, or 0 */
+	uint64_t what;    /* the slot written, and the shape of the block */
+	uint64_t archive; /* where the version overwritten next is archived in step 2, or 0 */
+	uint64_t late;    /* where the version in that slot is archived before step 2, or 0 */
+	uint64_t ident;   /* what the directory will say */
 };
 
 struct txn_intent_head {
 	uint64_t lock;      /* the lock word of this attempt */
 	uint64_t n;         /* entries */
 	uint64_t more;      /* entries beyond TXN_INTENT_ENTRIES: address of all of them, or 0 */
-	uint64_t check;     /* over lock, n and all entries */
+	uint64_t check;     /* over lock, n, more, note and all entries */
 	uint64_t waits_for; /* the lock word this transaction waits for, or 0 (not covered by check) */
 	uint64_t holds; /* 1: the tables whose guards it has locked are its alone (not covered by check) */
-	uint64_t pad[2];
+	uint64_t note;  /* what its mark carries */
+	uint64_t pad;
 };
 
 struct txn_commit_line {
@@ -71,6 +92,22 @@ static inline unsigned
 txn_lock_intent(uint64_t lock)
 {
 	return (unsigned)(lock >> 32) & 0x3ff;
+}
+static inline unsigned
+txn_lock_epoch(uint64_t lock)
+{
+	return (unsigned)(lock >> 42) & 0x1fff;
+}
+static inline uint64_t
+txn_what(unsigned target, unsigned slots, uint32_t row_max, bool deleted, bool fresh)
+{
+	return target | slots << 8 | (uint64_t)row_max << 16 | (deleted ? TXN_WHAT_DELETED : 0) |
+	       (fresh ? TXN_WHAT_FRESH : 0);
+}
+static inline uint64_t
+txn_head_check(const struct txn_intent_head *h, uint64_t entries_hash)
+{
+	return nam_fold(nam_fold(nam_fold(entries_hash, h->lock), h->n), h->more ^ nam_mix(h->note)) | 1;
 }
 static inline uint64_t
 txn_commit_check(uint64_t entries_check, uint64_t lock, uint64_t cid)

@@ -18,12 +18,12 @@ txn_grow(void **array, uint32_t n, uint32_t *cap, size_t item)
 	return true;
 }
 
-static void
-sizes(struct txn_table_view *v, const struct txn_table *t)
+void
+txn_view_sizes(struct txn_table_view *v, unsigned slots, uint32_t row_max)
 {
-	v->slots = t->slots ? t->slots : 2;
-	v->row_max = t->row_max;
-	uint32_t payload = (t->row_max + 7) & ~7u;
+	v->slots = (uint16_t)(slots ? slots : 2);
+	v->row_max = row_max;
+	uint32_t payload = (row_max + 7) & ~7u;
 	v->head_bytes = 8 * (4 + v->slots);
 	v->slot_bytes = (uint32_t)sizeof(struct rec_slot) + payload;
 	/* Long slots begin on a cache line: none is fetched for the sake of a neighbour's last bytes. */
@@ -39,15 +39,14 @@ sizes(struct txn_table_view *v, const struct txn_table *t)
 uint32_t
 txn_row_room(uint16_t slots, uint32_t row_max)
 {
-	struct txn_table t = { .slots = slots, .row_max = row_max };
 	struct txn_table_view is, more;
-	sizes(&is, &t);
+	txn_view_sizes(&is, slots, row_max);
 	uint32_t room = (row_max + 7) & ~7u;
-	for (t.row_max = room + 8; t.row_max <= TXN_ROW_MAX; t.row_max += 8) {
-		sizes(&more, &t);
+	for (uint32_t wide = room + 8; wide <= TXN_ROW_MAX; wide += 8) {
+		txn_view_sizes(&more, slots, wide);
 		if (more.block_bytes != is.block_bytes)
 			break;
-		room = t.row_max;
+		room = wide;
 	}
 	return room <= TXN_ROW_MAX ? room : row_max;
 }
@@ -169,6 +168,16 @@ txn_table_create(struct txn_worker *tw, struct txn_table *t)
 	return st;
 }
 
+/* The resize lock says whose it is as lock words do, so that who finds it held by the dead can tell. Nobody
+ * of this process is in there when its slot changes. */
+void
+txn_index_owner(struct txn_table_view *v)
+{
+	if (v->index)
+		idx_hash_set_owner(v->index,
+		    txn_lock_word(tso_owner(v->db->tso), tso_epoch(v->db->tso), TXN_INTENT_INDEX, 0));
+}
+
 nam_status
 txn_table_open(struct txn_db *db, struct txn_table *t)
 {
@@ -181,7 +190,7 @@ txn_table_open(struct txn_db *db, struct txn_table *t)
 	v->has_key = t->has_key;
 	v->blobs = t->blobs;
 	v->blob_table = *t;
-	sizes(v, t);
+	txn_view_sizes(v, t->slots, t->row_max);
 	v->memory = (struct idx_memory){ .take = index_memory, .arg = v };
 	if (t->has_key &&
 	    (v->index = idx_hash_open(net_plus(t->anchor, TXN_ANCHOR_INDEX), &v->memory)) == NULL) {
@@ -192,6 +201,7 @@ txn_table_open(struct txn_db *db, struct txn_table *t)
 		struct idx_reclaim r = { index_now, index_passed, v };
 		idx_hash_set_reclaim(v->index, &r);
 	}
+	txn_index_owner(v);
 	v->next = atomic_load(&db->views);
 	while (!atomic_compare_exchange_weak(&db->views, &v->next, v))
 		;

@@ -32,6 +32,7 @@ struct txn_config {
 	unsigned clients;         /* likewise, for TSO_PREASSIGNED */
 	size_t ptr_cache_entries; /* 0 = 1 Mi (8 MiB) */
 	uint32_t tick_us;         /* heartbeat, 0 = 2000 */
+	uint32_t lease_ms;        /* used when this process formats the cluster: see tso_format */
 };
 
 /*
@@ -275,6 +276,8 @@ uint32_t txn_last_commit_round_trips(const struct txn_worker *tw);
 struct txn_stats {
 	uint64_t commits, aborts, conflicts, lock_waits, archived, archived_late, blobs_freed, blocks_freed,
 	    archives_freed, rereads;
+	/* Owners that had stopped and were settled here; of their transactions: finished, undone. */
+	uint64_t recovered, finished, undone;
 };
 void txn_worker_stats(const struct txn_worker *tw, struct txn_stats *out);
 

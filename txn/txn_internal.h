@@ -80,7 +80,7 @@ struct txn_db {
 	struct net *net;
 	struct tso *tso;
 	net_addr cluster; /* the cluster record */
-	net_addr log;     /* the log directory */
+	net_addr log;     /* the log directory of our slot */
 	struct idx_ptrs *ptrs;
 	unsigned regions[NET_REGIONS], nregions; /* up, rising */
 	_Atomic unsigned workers;                /* opened so far: worker numbers */
@@ -115,6 +115,7 @@ struct txn_worker {
 	unsigned number;
 	unsigned rr; /* next region to allocate from */
 	struct txn_intent *intent_free;
+	unsigned joins; /* which slot's those are: tso_joins */
 	struct txn *txn_pool;
 	int open;                      /* transactions begun and not ended, finishing commits included */
 	struct txn_junk_queue junk[2]; /* what is freed at once; what takes round trips to free */
@@ -155,6 +156,7 @@ struct txn_write {
 	uint32_t born, stretch; /* mark.c: made in, and last copied aside or made in */
 	bool tomb; /* the version is a deletion; asked behind the answer, when slot may be gone */
 	/* from here on not cleared when a write begins */
+	uint64_t met; /* the lock its CAS met last */
 	uint64_t cid[REC_SLOTS_MAX];     /* the directory's, as READ */
 	uint64_t dir[4 + REC_SLOTS_MAX]; /* word and directory to be written, until they have landed */
 };
@@ -269,18 +271,22 @@ nam_status txn_rec_fetch(struct txn *t, const struct txn_table_view *v, uint64_t
     uint64_t snapshot, const struct rec_slot **out, struct nam_arena *arena);
 
 /* table.c */
+/* How blocks of so many slots (0: two) and such rows lie in memory. */
+void txn_view_sizes(struct txn_table_view *v, unsigned slots, uint32_t row_max);
 nam_status txn_block_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at, uint64_t *word);
 void txn_block_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at, uint64_t word);
 nam_status txn_archive_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at);
 void txn_archive_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at);
 nam_status txn_blob_take(struct txn_worker *tw, struct txn_table_view *v, uint32_t len, net_addr *at);
 void txn_blob_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at, uint32_t len);
+void txn_index_owner(struct txn_table_view *v);
 void txn_tables_settle(struct txn_worker *tw);
 nam_status txn_table_release(struct txn_worker *tw, net_addr anchor);
 
 /* write.c */
 struct txn_write *txn_own(const struct txn *t, net_addr at);
 nam_status txn_ensure_lock(struct txn *t);
+void txn_intents_drop(struct txn_worker *tw);
 bool txn_grow(void **array, uint32_t n, uint32_t *cap, size_t item);
 
 void txn_map_again(struct txn *t); /* writes have been taken off the end */
@@ -316,9 +322,22 @@ nam_status txn_deadlock(struct txn *t, uint64_t lock);
 /* Locks w's block from whatever its newest version is, waiting for others; img gets the block under the lock. */
 nam_status txn_lock_wait(struct txn *t, struct txn_write *w, uint64_t *img);
 
+/* recover.c */
+/*
+ * The block is locked by that word. Should its owner have come to its end, and all he decided been installed, this lock is of
+ * something that never will be: it is freed. NAM_OK: it was, look again; NAM_BUSY: he lives, or is not settled yet.
+ */
+nam_status txn_unlock_dead(struct txn_worker *tw, net_addr at, uint64_t lock);
+/* An insert got NAM_BUSY: should who resizes the index be dead, his work is finished and his lock freed. */
+void txn_index_unstick(struct txn_worker *tw, struct idx_hash *ix);
+/* Looks for owners that have stopped, and settles what they left. A coroutine of the worker that beats. */
+void txn_sweep(void *worker);
+
 /* gc.c */
 void txn_junk_add(struct txn_worker *tw, struct txn_junk j);
 void txn_gc(void *worker);
+/* A word that must never return to an old value: our lock there gives way to a fresh CID. In a coroutine, with a pin. */
+nam_status txn_word_fresh(struct txn_worker *tw, net_addr at, uint64_t lock, tso_cid floor, tso_cid *cid);
 
 /* read.c */
 void txn_met(struct txn *t, net_addr at, uint64_t newest);

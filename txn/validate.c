@@ -32,8 +32,11 @@ validate_reads(struct txn *t)
 				return NAM_CONFLICT; /* it was newer than our snapshot when we met it */
 			if (own != NULL && own->locked && word[k - from] == t->lock)
 				continue;
-			if (word[k - from] != t->read[k].newest)
-				return NAM_CONFLICT;
+			if (word[k - from] == t->read[k].newest)
+				continue;
+			if (word[k - from] & REC_LOCK) /* whoever tries again should not meet it once more */
+				txn_unlock_dead(t->tw, t->read[k].at, word[k - from]);
+			return NAM_CONFLICT;
 		}
 	}
 	return NAM_OK;
@@ -119,6 +122,8 @@ table_news(struct txn *t, const struct txn_table_view *v, uint64_t *lock)
 			if ((st = emptied(t, v, img, (net_addr){ at + off }, &none)) != NAM_OK || none)
 				continue;
 			*lock = img[REC_WORD];
+			if (*lock & REC_LOCK)
+				txn_unlock_dead(t->tw, (net_addr){ at + off }, *lock);
 			st = *lock & REC_LOCK ? NAM_BUSY : NAM_CONFLICT;
 		}
 		at = ((struct txn_extent *)(void *)ext)->next;
@@ -250,6 +255,8 @@ txn_guard_wait(struct txn_worker *tw, net_addr at, const struct txn_limits *l)
 		if ((l->cancel != NULL && atomic_load_explicit(l->cancel, memory_order_relaxed) != 0) ||
 		    (l->lock_wait_ns != 0 && net_now_ns(tw->w) - began > l->lock_wait_ns))
 			return;
+		if (txn_unlock_dead(tw, at, word) == NAM_OK)
+			continue;
 		net_sleep(tw->w, 200000);
 	}
 }

@@ -115,9 +115,13 @@ wait_turn(struct txn *t, struct txn_write *w, uint64_t *img, uint64_t *published
 			bool going;
 			if ((st = txn_decided(t, seen, &going)) != NAM_OK)
 				return st;
+			if (!going && tries > 0 && txn_unlock_dead(tw, w->at, seen) == NAM_OK)
+				continue;
 			if (!going && tries > 0) /* it may have ended while we asked: looked at twice */
 				return NAM_BUSY;
 		}
+		if (tries % 64 == 8 && txn_unlock_dead(tw, w->at, seen) == NAM_OK)
+			continue;
 		if (t->limits.lock_wait_ns != 0 && now - began > t->limits.lock_wait_ns)
 			return NAM_TIMEOUT;
 		if (now - began > 10000000) {

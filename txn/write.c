@@ -249,25 +249,28 @@ old_blobs(struct txn *t, struct txn_write *w, const void *bytes, uint32_t len)
 
 /* ---- this attempt's lock word ---- */
 
+/* Intents of one more extent of the log: one that whoever had the slot before us left there, or a new one. */
 static nam_status
 more_intents(struct txn_worker *tw)
 {
 	struct txn_db *db = tw->db;
-	enum { PER = NET_EXTENT / TXN_INTENT_BYTES };
 	unsigned chunk = atomic_fetch_add(&db->intents, 1);
-	if ((chunk + 1) * PER > TXN_INTENTS + 1)
+	if (chunk >= TXN_CHUNKS)
 		return NAM_FULL;
-	net_addr at;
-	nam_status st = net_extent_take(tw->w, db->regions[chunk % db->nregions], 1, &at);
-	if (st == NAM_OK)
-		st = net_write1(tw->w, net_plus(db->log, chunk * 8u), &at.bits, 8, NULL);
-	for (unsigned i = 0; st == NAM_OK && i < PER; i++) {
+	net_addr at, word = net_plus(db->log, chunk * 8u);
+	nam_status st = net_read1(tw->w, word, &at.bits, 8, NULL);
+	if (st == NAM_OK && at.bits == 0) {
+		st = net_extent_take(tw->w, db->regions[chunk % db->nregions], 1, &at);
+		if (st == NAM_OK)
+			st = net_write1(tw->w, word, &at.bits, 8, NULL);
+	}
+	for (unsigned i = 0; st == NAM_OK && i < TXN_INTENTS_A_CHUNK; i++) {
 		struct txn_intent *in = calloc(1, sizeof *in);
 		if (in == NULL)
 			return NAM_NOMEM;
 		in->at = net_plus(at, i * TXN_INTENT_BYTES);
-		in->number = chunk * PER + i;
-		if (in->number == TXN_INTENT_GC) {
+		in->number = chunk * TXN_INTENTS_A_CHUNK + i;
+		if (in->number >= TXN_INTENTS) {
 			free(in);
 			continue;
 		}
@@ -277,12 +280,28 @@ more_intents(struct txn_worker *tw)
 	return st;
 }
 
+void
+txn_intents_drop(struct txn_worker *tw)
+{
+	for (struct txn_intent *in = tw->intent_free, *next; in != NULL; in = next) {
+		next = in->next;
+		free(in);
+	}
+	tw->intent_free = NULL;
+}
+
 nam_status
 txn_ensure_lock(struct txn *t)
 {
 	struct txn_worker *tw = t->tw;
 	if (t->lock != 0)
 		return NAM_OK;
+	/* Another slot, another log. The old one is somebody else's by now. */
+	unsigned joins = tso_joins(tw->db->tso);
+	if (tw->joins != joins) {
+		txn_intents_drop(tw);
+		tw->joins = joins;
+	}
 	while (tw->intent_free == NULL) {
 		nam_status st = more_intents(tw);
 		if (st == NAM_FULL && tw->intent_free == NULL) {
@@ -845,8 +864,11 @@ place(struct txn *t, struct chunk *ch)
 			if (st != NAM_OK && st != NAM_ABSENT)
 				return q->status = st;
 			if (st == NAM_OK) {
-				if (wait && t->iso != TXN_READ_COMMITTED)
+				if (wait && t->iso != TXN_READ_COMMITTED) {
+					if (c.img[REC_WORD] & REC_LOCK)
+						txn_unlock_dead(tw, c.at, c.img[REC_WORD]);
 					return q->status = NAM_CONFLICT;
+				}
 				if ((st = put_one(t, ch, of[k], &c, false, 0)) != NAM_OK)
 					return st;
 				continue;
@@ -873,6 +895,8 @@ place(struct txn *t, struct chunk *ch)
 				continue;
 			}
 			txn_block_give(tw, q->table->view, probe[k].block, word[k]);
+			if (probe[k].status == NAM_BUSY)
+				txn_index_unstick(tw, q->table->view->index);
 			if (probe[k].status != NAM_DUPLICATE)
 				return q->status = probe[k].status;
 			of[probes] = of[k]; /* somebody was there first: look at what he put */

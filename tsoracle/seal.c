@@ -1,0 +1,83 @@
+/*
+ * seal.c -- takes over the slot of an owner that has stopped, and gives it back when all he left is settled.
+ *
+ * First shut out, then seal: so a sealed slot says that nothing of its owner can execute any more (T6), and whoever takes
+ * the slot over from a recoverer has only that recoverer to shut out. Who dies between the two leaves a slot that is
+ * active and lapsed, and the next one begins anew: shutting out twice is shutting out once.
+ */
+#include <base/log.h>
+#include "tso_internal.h"
+
+static net_addr
+slot_at(const struct tso *t, unsigned slot)
+{
+	return net_plus(t->owners, slot * sizeof(struct tso_owner_slot));
+}
+
+nam_status
+tso_seal(struct tso_worker *tw, const struct tso_lapse *l)
+{
+	struct tso *t = tw->t;
+	struct tso_owner_slot now;
+	uint64_t who = tso_word_identity(l->word), seen;
+	if (who == t->identity && tso_word_state(l->word) == TSO_SEALED)
+		return NAM_OK; /* ours already; we did not come to the end */
+	/* A last look: to shut out somebody who is only slow is allowed, and a pity. */
+	nam_status st = net_read1(tw->w, slot_at(t, l->slot), &now, sizeof now, NULL);
+	if (st != NAM_OK)
+		return st;
+	const struct tso_promises *p = &now.promises;
+	const struct tso_seen *k = &t->seen[l->slot];
+	if (now.word != l->word ||
+	    (tso_word_state(l->word) == TSO_ACTIVE && p->epoch == l->epoch &&
+		p->check == tso_promises_check(p, l->slot) && (!k->known || p->beat != k->beat)))
+		return NAM_CONFLICT;
+	struct nam_err err = { 0 };
+	if ((st = net_fence_process(tw->w, who, &err)) != NAM_OK)
+		return st;
+	atomic_fetch_add(&t->n_fenced, 1);
+	st = net_cas1(tw->w, slot_at(t, l->slot), l->word, tso_word(TSO_SEALED, l->epoch, t->identity), &seen,
+	    NULL);
+	if (st != NAM_OK)
+		return st;
+	if (seen != l->word)
+		return NAM_CONFLICT;
+	nam_log(NAM_LOG_INFO,
+	    "the compute process in owner slot %u has stopped; what it left is being settled", l->slot);
+	return NAM_OK;
+}
+
+nam_status
+tso_unseal(struct tso_worker *tw, const struct tso_lapse *l)
+{
+	struct tso *t = tw->t;
+	uint64_t sealed = tso_word(TSO_SEALED, l->epoch, t->identity), seen;
+	nam_status st =
+	    net_cas1(tw->w, slot_at(t, l->slot), sealed, tso_word(TSO_FREE, l->epoch, 0), &seen, NULL);
+	return st != NAM_OK ? st : seen == sealed ? NAM_OK : NAM_CONFLICT;
+}
+
+nam_status
+tso_ended(struct tso_worker *tw, unsigned owner, unsigned epoch, bool *yes)
+{
+	uint64_t word = 0;
+	nam_status st = net_read1(tw->w, slot_at(tw->t, owner), &word, sizeof word, NULL);
+	*yes = st == NAM_OK && (tso_word_epoch(word) != epoch || tso_word_state(word) == TSO_FREE);
+	return st;
+}
+
+nam_status
+tso_mark_for(struct tso_worker *tw, tso_cid cid, unsigned note)
+{
+	struct tso *t = tw->t;
+	/*
+	 * Marked long ago, maybe, and its place in the vector is another's by now: but then our prefix covers it. Where
+	 * it does not, our own `seen` is below cid, so nobody uses cid + V (T4), and the byte is cid's.
+	 */
+	nam_status st = tso_refresh(tw, NULL);
+	if (st != NAM_OK || atomic_load(&t->prefix) >= cid)
+		return st;
+	uint8_t mark = (uint8_t)(tso_lap(cid, t->vector) | (note & TSO_NOTE_CATALOG ? TSO_NOTE_BIT : 0));
+	return net_write1(
+	    tw->w, net_plus(t->vector_at, cid & TSO_COUNT_MASK & (t->vector - 1)), &mark, sizeof mark, NULL);
+}

@@ -1,0 +1,419 @@
+/*
+ * recover.c -- settles what a compute process left behind that has stopped (README, "Recovery").
+ *
+ * The owner is shut out of every storage node and its slot sealed with our name (tsoracle/seal.c) before anything here runs,
+ * so nobody but we changes what its locks hold. Each step can be done again by the next recoverer when we stop in
+ * it: a directory and a word come out the same however often they are written, and what decides (the commit line, the listed
+ * words, the versions) stays as it is until the last listed word has been freed.
+ */
+#include <base/log.h>
+#include <stdlib.h>
+#include <string.h>
+#include "txn_internal.h"
+
+enum {
+	SWEEP_NS = 5000000,
+	PART = 16, /* entries looked at together */
+	HEAD_WORDS = 4 + REC_SLOTS_MAX,
+	SLOT_BYTES = sizeof(struct rec_slot) + TXN_PAD(TXN_ROW_MAX),
+	ARCHIVE_BYTES = sizeof(struct rec_archive) + TXN_PAD(TXN_ROW_MAX),
+};
+
+/* One attempt being settled. */
+struct attempt {
+	struct txn_worker *tw;
+	net_addr intent;
+	struct txn_commit_line line;
+	struct txn_intent_head head;
+	struct txn_intent_entry *entry; /* NULL: the write set is not whole, so nothing is decided or listed */
+	bool valid;                     /* the commit line is this attempt's */
+	bool decided;
+	uint64_t locked; /* listed blocks still locked by it */
+	/* of the part being looked at */
+	struct net_batch batch;
+	struct net_op op[3 * PART];
+	struct txn_table_view shape;
+	uint64_t block[PART][HEAD_WORDS];
+	uint64_t slot[PART][SLOT_BYTES / 8];
+	uint64_t archive[PART][ARCHIVE_BYTES / 8];
+};
+
+/* ---- what is there ---- */
+
+static void
+shape_of(struct attempt *a, const struct txn_intent_entry *e)
+{
+	txn_view_sizes(&a->shape, (unsigned)(e->what >> 8) & 0xff, (uint32_t)(e->what >> 16) & 0xffff);
+}
+
+static unsigned
+target_of(const struct txn_intent_entry *e)
+{
+	return (unsigned)e->what & 0xff;
+}
+
+static bool
+entry_sane(const struct txn_intent_entry *e)
+{
+	unsigned slots = (unsigned)(e->what >> 8) & 0xff;
+	return slots >= 2 && slots <= REC_SLOTS_MAX && target_of(e) < slots &&
+	       ((e->what >> 16) & 0xffff) <= TXN_ROW_MAX && (e->expect & REC_LOCK) == 0;
+}
+
+/* The write set, if all of it has landed. */
+static nam_status
+read_entries(struct attempt *a)
+{
+	const struct txn_intent_head *h = &a->head;
+	struct net_worker *w = a->tw->w;
+	if (h->n == 0 || (h->more == 0 && h->n > TXN_INTENT_ENTRIES) || h->n > UINT32_MAX / 2)
+		return NAM_OK;
+	size_t bytes = h->n * sizeof *a->entry;
+	if ((a->entry = malloc(bytes)) == NULL)
+		return NAM_NOMEM;
+	net_addr at = h->more ? (net_addr){ h->more } : net_plus(a->intent, 128);
+	nam_status st = NAM_OK;
+	for (size_t done = 0; st == NAM_OK && done < bytes; done += NET_EXTENT) {
+		size_t part = bytes - done < NET_EXTENT ? bytes - done : NET_EXTENT;
+		st = net_read1(w, net_plus(at, done), (char *)a->entry + done, (uint32_t)part, NULL);
+	}
+	bool sound = st == NAM_OK && h->check == txn_head_check(h, nam_hash(a->entry, bytes, 0));
+	for (size_t i = 0; sound && i < h->n; i++)
+		sound = entry_sane(&a->entry[i]);
+	if (!sound) {
+		free(a->entry);
+		a->entry = NULL;
+	}
+	/* `more` of a head that never was whole may lead anywhere. */
+	return st == NAM_INVALID ? NAM_OK : st;
+}
+
+/* READs the blocks' heads of a part; deep: the slots written and the archives, too. */
+static nam_status
+read_part(struct attempt *a, size_t from, unsigned n, bool deep)
+{
+	nam_status st = NAM_OK;
+	net_batch_init(&a->batch, a->tw->w, a->op, 3 * PART, NULL);
+	for (unsigned i = 0; i < n; i++) {
+		const struct txn_intent_entry *e = &a->entry[from + i];
+		net_addr at = { e->at };
+		shape_of(a, e);
+		net_read(&a->batch, at, a->block[i], 8 * (4u + a->shape.slots));
+		if (deep)
+			net_read(&a->batch,
+			    net_plus(at, a->shape.head_bytes + target_of(e) * a->shape.slot_bytes), a->slot[i],
+			    (uint32_t)sizeof(struct rec_slot) + TXN_PAD(a->shape.row_max));
+		if (e->archive != 0)
+			net_read(&a->batch, (net_addr){ e->archive }, a->archive[i],
+			    (uint32_t)sizeof(struct rec_archive) + (deep ? TXN_PAD(a->shape.row_max) : 0));
+	}
+	st = net_run(&a->batch);
+	return st;
+}
+
+/* I2: are version and archive of this entry there, as they were to be written? */
+static bool
+entry_whole(struct attempt *a, const struct txn_intent_entry *e, unsigned i)
+{
+	const struct rec_slot *s = (const void *)a->slot[i];
+	shape_of(a, e);
+	if (!txn_rec_slot_whole(&a->shape, s, a->line.cid, (net_addr){ e->at }) ||
+	    (s->meta & REC_DELETED) != (e->what & TXN_WHAT_DELETED))
+		return false;
+	if (e->archive == 0)
+		return true;
+	const struct rec_archive *r = (const void *)a->archive[i];
+	uint32_t len = (uint32_t)r->meta;
+	return r->home == e->at && len <= a->shape.row_max &&
+	       r->check == rec_archive_check(nam_hash(r->payload, len, 0), r);
+}
+
+static nam_status
+decide(struct attempt *a)
+{
+	bool whole = true, left = false;
+	a->locked = 0;
+	for (size_t from = 0; from < a->head.n; from += PART) {
+		unsigned n = a->head.n - from < PART ? (unsigned)(a->head.n - from) : PART;
+		nam_status st = read_part(a, from, n, a->valid && whole && !left);
+		if (st != NAM_OK)
+			return st;
+		for (unsigned i = 0; i < n; i++) {
+			bool mine = a->block[i][REC_WORD] == a->head.lock;
+			a->locked += mine;
+			if (a->valid && whole && !left && mine)
+				whole = entry_whole(a, &a->entry[from + i], i);
+			left = left || !mine;
+		}
+	}
+	a->decided = a->valid && (left || whole);
+	return NAM_OK;
+}
+
+/* ---- what is to be done ---- */
+
+/* What the directory becomes (I6). img: as it is, maybe cut short in the middle of becoming so. */
+static void
+directory_of(struct attempt *a, const struct txn_intent_entry *e, unsigned i, uint64_t *img)
+{
+	unsigned n = a->shape.slots;
+	img[REC_IDENT] = e->ident;
+	if (e->late != 0)
+		img[REC_LINK] = e->late;
+	if (a->decided && e->archive != 0) {
+		const struct rec_archive *r = (const void *)a->archive[i];
+		for (unsigned k = 0; k < n; k++)
+			if ((img[REC_CID + k] & ~REC_ARCHIVED) == r->cid)
+				img[REC_CID + k] |= REC_ARCHIVED;
+		img[REC_LINK] = e->archive;
+	}
+	if (a->decided)
+		img[REC_CID + target_of(e)] = a->line.cid;
+	else if (e->late != 0)
+		img[REC_CID + target_of(e)] |= REC_ARCHIVED;
+	img[REC_CID + n] = rec_dir_check(img, n, e->at);
+}
+
+/* Directories, and behind each, on the same connection, its word. */
+static nam_status
+install_part(struct attempt *a, size_t from, unsigned n)
+{
+	nam_status st = read_part(a, from, n, false);
+	if (st != NAM_OK)
+		return st;
+	net_batch_init(&a->batch, a->tw->w, a->op, 3 * PART, NULL);
+	for (unsigned i = 0; i < n; i++) {
+		const struct txn_intent_entry *e = &a->entry[from + i];
+		uint64_t *img = a->block[i];
+		net_addr at = { e->at };
+		if (img[REC_WORD] != a->head.lock)
+			continue;
+		shape_of(a, e);
+		/* Undone: only a directory that was just being given its link is not as it was. */
+		bool torn = !txn_rec_dir_whole(&a->shape, img, at);
+		if (torn && !a->decided && e->late == 0)
+			return NAM_CORRUPT;
+		if (torn || a->decided) {
+			directory_of(a, e, i, img);
+			net_write(&a->batch, net_plus(at, 8), img + 1, 8 * (3u + a->shape.slots));
+		}
+		net_cas(&a->batch, at, a->head.lock, a->decided ? a->line.cid : e->expect);
+	}
+	return a->batch.n > 0 ? net_run(&a->batch) : NAM_OK;
+}
+
+/* Nobody will find this attempt any more: what it took can be given back, once. */
+static nam_status
+forget(struct attempt *a)
+{
+	static const struct txn_intent_head none;
+	nam_status st = net_write1(a->tw->w, net_plus(a->intent, 64), &none, sizeof none, NULL);
+	if (st != NAM_OK || a->entry == NULL || a->head.more == 0)
+		return st;
+	uint64_t bytes = a->head.n * sizeof *a->entry;
+	for (uint64_t done = 0; st == NAM_OK && done < bytes; done += NET_EXTENT)
+		st = net_extent_give(a->tw->w, (net_addr){ a->head.more + done });
+	return st;
+}
+
+static nam_status
+settle(struct attempt *a)
+{
+	static const struct txn_commit_line none;
+	nam_status st = read_entries(a);
+	if (st != NAM_OK)
+		return st;
+	if (a->entry == NULL) /* nothing of it was written but locks; whoever meets one frees it */
+		return forget(a);
+	a->valid = a->line.cid != 0 &&
+		   a->line.check == txn_commit_check(a->head.check, a->head.lock, a->line.cid);
+	if ((st = decide(a)) != NAM_OK)
+		return st;
+	/* I5. Who comes after us would take a word that we free for the proof that all is decided. */
+	if (a->valid && !a->decided &&
+	    (st = net_write1(a->tw->w, a->intent, &none, sizeof none, NULL)) != NAM_OK)
+		return st;
+	for (size_t from = 0; a->locked > 0 && st == NAM_OK && from < a->head.n; from += PART)
+		st = install_part(a, from, a->head.n - from < PART ? (unsigned)(a->head.n - from) : PART);
+	if (st == NAM_OK && a->decided)
+		st = tso_mark_for(a->tw->tso, a->line.cid, (unsigned)a->head.note);
+	if (st != NAM_OK)
+		return st;
+	if (a->locked > 0 && a->decided)
+		a->tw->stats.finished++;
+	else if (a->locked > 0)
+		a->tw->stats.undone++;
+	return forget(a);
+}
+
+/* ---- all that an owner left ---- */
+
+/* The 16 intents of one extent of its log. */
+static nam_status
+settle_chunk(struct txn_worker *tw, const struct tso_lapse *l, net_addr chunk)
+{
+	struct net_op op[TXN_INTENTS_A_CHUNK];
+	struct net_batch b;
+	struct {
+		struct txn_commit_line line;
+		struct txn_intent_head head;
+	} lines[TXN_INTENTS_A_CHUNK];
+	net_batch_init(&b, tw->w, op, TXN_INTENTS_A_CHUNK, NULL);
+	for (unsigned i = 0; i < TXN_INTENTS_A_CHUNK; i++)
+		net_read(&b, net_plus(chunk, i * TXN_INTENT_BYTES), &lines[i], sizeof lines[i]);
+	nam_status st = net_run(&b);
+	for (unsigned i = 0; st == NAM_OK && i < TXN_INTENTS_A_CHUNK; i++) {
+		uint64_t lock = lines[i].head.lock;
+		if ((lock & REC_LOCK) == 0 || txn_lock_owner(lock) != l->slot ||
+		    txn_lock_epoch(lock) != l->epoch)
+			continue;
+		struct attempt *a = calloc(1, sizeof *a);
+		if (a == NULL)
+			return NAM_NOMEM;
+		a->tw = tw;
+		a->intent = net_plus(chunk, i * TXN_INTENT_BYTES);
+		a->line = lines[i].line;
+		a->head = lines[i].head;
+		st = settle(a);
+		free(a->entry);
+		free(a);
+	}
+	return st;
+}
+
+static nam_status
+settle_log(struct txn_worker *tw, const struct tso_lapse *l)
+{
+	net_addr log;
+	uint64_t chunk[TXN_CHUNKS];
+	nam_status st = net_read1(tw->w, tso_log_at(tw->db->tso, l->slot), &log.bits, sizeof log.bits, NULL);
+	if (st != NAM_OK || log.bits == 0)
+		return st;
+	st = net_read1(tw->w, log, chunk, sizeof chunk, NULL);
+	for (unsigned i = 0; st == NAM_OK && i < TXN_CHUNKS; i++)
+		if (chunk[i] != 0)
+			st = settle_chunk(tw, l, (net_addr){ chunk[i] });
+	return st;
+}
+
+/* Resize locks of the tables open here; of others, whoever needs them frees them. */
+static nam_status
+settle_indexes(struct txn_worker *tw, const struct tso_lapse *l)
+{
+	uint64_t dead = txn_lock_word(l->slot, l->epoch, TXN_INTENT_INDEX, 0);
+	nam_status st = NAM_OK;
+	for (struct txn_table_view *v = atomic_load(&tw->db->views); st == NAM_OK && v != NULL; v = v->next) {
+		if (v->index == NULL || atomic_load(&v->dead))
+			continue;
+		st = idx_hash_recover(tw->w, v->index, dead, NULL);
+		/* A table may be dropped under us, and then there is no index any more. */
+		if (st == NAM_ABSENT || st == NAM_CORRUPT)
+			st = NAM_OK;
+	}
+	return st;
+}
+
+static nam_status
+recover(struct txn_worker *tw, const struct tso_lapse *l)
+{
+	nam_status st = tso_seal(tw->tso, l);
+	if (st == NAM_OK)
+		st = settle_log(tw, l);
+	if (st == NAM_OK)
+		st = settle_indexes(tw, l);
+	if (st == NAM_OK)
+		st = tso_unseal(tw->tso, l);
+	if (st == NAM_OK)
+		tw->stats.recovered++;
+	return st;
+}
+
+void
+txn_sweep(void *worker)
+{
+	struct txn_worker *tw = worker;
+	struct tso *t = tw->db->tso;
+	uint64_t warned = 0;
+	net_pay(&tw->background);
+	while (!tw->stopping) {
+		net_sleep(tw->w, SWEEP_NS);
+		for (unsigned i = 0; i < TSO_OWNERS && !tw->stopping; i++) {
+			struct tso_lapse l;
+			struct tso_pin pin;
+			if (!tso_lapsed(t, i, &l))
+				continue;
+			/* Pinned, we are not idle, and so keep our own slot until we are through. No snapshot: it might
+			 * wait for what is to be settled here. */
+			nam_status st = tso_pin_now(tw->tso, &pin);
+			if (st == NAM_OK)
+				st = recover(tw, &l);
+			tso_unpin(tw->tso, &pin);
+			if (st != NAM_OK && st != NAM_CONFLICT && l.word != warned) {
+				warned = l.word;
+				nam_log(NAM_LOG_WARN,
+				    "the compute process in owner slot %u has stopped, and what it locked "
+				    "cannot be freed yet: %s",
+				    i, nam_status_text(st));
+			}
+		}
+	}
+	tw->helpers--;
+}
+
+/* ---- single locks ---- */
+
+/*
+ * Under a lock that no intent lists, or whose intent has been settled: the directory is as it was before the lock. Only the
+ * collector changes it under such a lock: it empties a block whose deletion nobody needs any more, and may have been
+ * cut short in that.
+ */
+nam_status
+txn_unlock_dead(struct txn_worker *tw, net_addr at, uint64_t lock)
+{
+	uint64_t img[HEAD_WORDS], seen;
+	bool ended;
+	nam_status st = tso_ended(tw->tso, txn_lock_owner(lock), txn_lock_epoch(lock), &ended);
+	if (st != NAM_OK || !ended)
+		return st != NAM_OK ? st : NAM_BUSY;
+	/* No block is shorter than this. How many slots it has shows in where its sum is right. */
+	if ((st = net_read1(tw->w, at, img, sizeof img, NULL)) != NAM_OK)
+		return st;
+	if (img[REC_WORD] != lock)
+		return NAM_OK;
+	struct txn_table_view shape;
+	uint64_t newest = 0;
+	bool whole = false;
+	for (unsigned n = 2; n <= REC_SLOTS_MAX && !whole; n++) {
+		shape.slots = (uint16_t)n;
+		if (img[REC_CID + n] == 0 || !txn_rec_dir_whole(&shape, img, at))
+			continue;
+		unsigned k = txn_rec_newest(&shape, img);
+		newest = k == 255 ? 0 : img[REC_CID + k] & ~REC_ARCHIVED;
+		whole = true;
+	}
+	if (newest != 0)
+		return net_cas1(tw->w, at, lock, newest, &seen, NULL);
+	bool empty = true;
+	for (unsigned k = REC_IDENT; k < REC_CID + 3; k++) /* of two slots, and no sum */
+		empty = empty && img[k] == 0;
+	if (!empty && txn_lock_intent(lock) != TXN_INTENT_GC)
+		return NAM_CORRUPT;
+	/* The longest directory there may be: behind a shorter one begins a slot, and none is listed any more. */
+	memset(img, 0, sizeof img);
+	if (!empty)
+		st = net_write1(tw->w, net_plus(at, 8), img + 1, sizeof img - 8, NULL);
+	tso_cid cid;
+	return st == NAM_OK ? txn_word_fresh(tw, at, lock, 0, &cid) : st;
+}
+
+void
+txn_index_unstick(struct txn_worker *tw, struct idx_hash *ix)
+{
+	uint64_t holder;
+	bool ended;
+	if (idx_hash_holder(tw->w, ix, &holder, NULL) != NAM_OK || (holder & REC_LOCK) == 0 ||
+	    txn_lock_intent(holder) != TXN_INTENT_INDEX)
+		return;
+	if (tso_ended(tw->tso, txn_lock_owner(holder), txn_lock_epoch(holder), &ended) == NAM_OK && ended)
+		idx_hash_recover(tw->w, ix, holder, NULL);
+}
