@@ -25,7 +25,8 @@
 	X(NAM_INVALID, DO_STOP, "the request makes no sense")                                                \
 	X(NAM_CANCELLED, DO_STOP, "cancelled on request")                                                    \
 	X(NAM_UNSUPPORTED, DO_STOP, "not supported here")                                                    \
-	X(NAM_IO, DO_STOP, "the operating system reported an error")
+	X(NAM_IO, DO_STOP, "the operating system reported an error")                                         \
+	X(NAM_UNSURE, DO_STOP, "it is not known whether the transaction was committed")
 
 enum nam_todo { DO_GO_ON, DO_RETRY, DO_SHED, DO_RECONNECT, DO_STOP };
 

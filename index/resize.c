@@ -492,8 +492,7 @@ idx_hash_recover(struct net_worker *w, struct idx_hash *ix, uint64_t dead_owner,
 }
 
 nam_status
-idx_hash_holder(
-    struct net_worker *w, const struct idx_hash *ix, uint64_t *holder, struct net_counts *acct)
+idx_hash_holder(struct net_worker *w, const struct idx_hash *ix, uint64_t *holder, struct net_counts *acct)
 {
 	return net_read1(w, IDX_AT(ix->anchor, lock), holder, sizeof *holder, acct);
 }

@@ -28,6 +28,8 @@ static const struct {
 	[NAM_CANCELLED] = { "57014", "canceling statement due to user request", "" },
 	[NAM_UNSUPPORTED] = { "0A000", "the storage nodes cannot do that", "" },
 	[NAM_IO] = { "58030", "the operating system reported an error", "" },
+	[NAM_UNSURE] = { "08007", "it is not known whether the transaction was committed",
+	    "This process was taken for dead and shut out of the cluster. Connect anew, and look." },
 };
 
 bool

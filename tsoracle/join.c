@@ -87,7 +87,8 @@ take_slot(struct net_worker *w, struct tso *t)
 again:
 	st = published(w, t, &a, slots, &prefix);
 	for (i = 0; st == NAM_OK && i < TSO_OWNERS; i++)
-		if (tso_word_state(slots[i].word) == TSO_FREE && tso_word_epoch(slots[i].word) < TSO_EPOCH_MAX)
+		if (tso_word_state(slots[i].word) == TSO_FREE &&
+		    tso_word_epoch(slots[i].word) < TSO_EPOCH_MAX)
 			break;
 	if (st == NAM_OK && i == TSO_OWNERS)
 		st = NAM_FULL;
@@ -187,6 +188,12 @@ tso_lease_ns(const struct tso *t)
 	return t->lease_ns;
 }
 
+void
+tso_abandon(struct tso *t)
+{
+	atomic_store(&t->abandoned, true);
+}
+
 unsigned
 tso_joins(const struct tso *t)
 {
@@ -212,6 +219,8 @@ tso_hint_raise(struct net_worker *w, struct tso *t)
 nam_status
 tso_leave(struct net_worker *w, struct tso *t)
 {
+	if (atomic_load(&t->abandoned))
+		return NAM_GONE; /* the slot is not ours to give */
 	nam_status st = tso_hint_raise(w, t);
 	uint64_t seen;
 	for (unsigned state = TSO_ACTIVE; st == NAM_OK && state <= TSO_IDLE; state++)
@@ -266,8 +275,9 @@ tso_wake(struct tso_worker *tw)
 void
 tso_stats(const struct tso *t, struct tso_stats *out)
 {
-	*out =
-	    (struct tso_stats){ .holes_marked = atomic_load(&t->n_holes), .seals = atomic_load(&t->n_seals), .fenced = atomic_load(&t->n_fenced) };
+	*out = (struct tso_stats){ .holes_marked = atomic_load(&t->n_holes),
+		.seals = atomic_load(&t->n_seals),
+		.fenced = atomic_load(&t->n_fenced) };
 	unsigned n = atomic_load(&t->workers);
 	for (unsigned i = 0; i < n; i++) {
 		const struct tso_worker *tw = atomic_load(&t->worker[i]);

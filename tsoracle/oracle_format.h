@@ -56,7 +56,7 @@ struct tso_anchor {
 	uint64_t clients;     /* TSO_PREASSIGNED: how many share the CIDs */
 	uint64_t client_next; /* TSO_PREASSIGNED: FETCH_ADD hands out places */
 	uint64_t lease_ns;    /* an owner whose beat stands still for this long has lapsed */
-	uint64_t counter; /* next CID, view in the high bits */
+	uint64_t counter;     /* next CID, view in the high bits */
 	uint64_t pad1[7];
 	uint64_t hint;
 	uint64_t high;

@@ -36,8 +36,8 @@ tso_seal(struct tso_worker *tw, const struct tso_lapse *l)
 	if ((st = net_fence_process(tw->w, who, &err)) != NAM_OK)
 		return st;
 	atomic_fetch_add(&t->n_fenced, 1);
-	st = net_cas1(tw->w, slot_at(t, l->slot), l->word, tso_word(TSO_SEALED, l->epoch, t->identity), &seen,
-	    NULL);
+	st = net_cas1(
+	    tw->w, slot_at(t, l->slot), l->word, tso_word(TSO_SEALED, l->epoch, t->identity), &seen, NULL);
 	if (st != NAM_OK)
 		return st;
 	if (seen != l->word)

@@ -176,9 +176,9 @@ tso_wait_for(struct tso_worker *tw, tso_cid cid)
 			since = net_now_ns(tw->w);
 		} else if (tries >= 256 && net_now_ns(tw->w) - since > (uint64_t)STUCK_NS * STUCK_TIMES) {
 			nam_log(NAM_LOG_WARN,
-			    "no snapshot for %d s: a compute process was killed in the middle of a commit, "
-			    "and dead "
-			    "owners are not recovered yet; restart the storage nodes",
+			    "no snapshot for %d s: a compute process stopped in the middle of a commit and "
+			    "cannot be "
+			    "shut out; restart the storage nodes",
 			    STUCK_TIMES);
 			return NAM_TIMEOUT;
 		}
@@ -316,8 +316,8 @@ tso_worker_open(struct tso *t, struct net_worker *w, struct tso_worker **out)
 void
 tso_worker_close(struct tso_worker *tw)
 {
-	NAM_ASSERT(tw->pin_first == NULL);
-	NAM_ASSERT(tw->claim_first == NULL);
+	NAM_ASSERT(tw->pin_first == NULL || atomic_load(&tw->t->abandoned));
+	NAM_ASSERT(tw->claim_first == NULL || atomic_load(&tw->t->abandoned));
 	NAM_ASSERT(!tw->in_flight);
 	net_worker_off_idle(tw->w, on_idle, tw);
 	/* The ticking thread may be looking at its promises: they stay, saying "nothing", until tso_close. */

@@ -178,6 +178,8 @@ tso_tick(struct tso_worker *tw)
 	st = net_run(&b);
 	if (st != NAM_OK)
 		return st;
+	if (atomic_load(&t->abandoned))
+		return NAM_GONE;
 	if (a.high <= TSO_OWNERS)
 		t->high = (unsigned)a.high;
 	/* The numbers first ... */

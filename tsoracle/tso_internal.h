@@ -24,8 +24,8 @@ struct tso_seen {
 	struct tso_promises last; /* the last line that proved itself, of that word's epoch */
 	bool known;
 	uint64_t beat;
-	uint64_t look_ns;  /* when we looked last */
-	uint64_t still_ns; /* how long we have been watching the beat stand still */
+	uint64_t look_ns;      /* when we looked last */
+	uint64_t still_ns;     /* how long we have been watching the beat stand still */
 	uint64_t sealed_looks; /* looks that found it sealed, and no slot of the recoverer it names */
 };
 
@@ -35,26 +35,27 @@ struct tso_seen {
  *       a  atomic; seq_cst unless said otherwise: pins and promises argue about order
  */
 struct tso {
-	net_addr anchor, owners, vector_at; /* i */
-	uint64_t vector;                    /* i  V */
-	enum tso_scheme scheme;             /* i */
-	unsigned clients;                   /* i */
-	uint64_t identity;                  /* i  of this process's net */
-	uint64_t lease_ns;                  /* i */
+	net_addr anchor, owners, vector_at;                    /* i */
+	uint64_t vector;                                       /* i  V */
+	enum tso_scheme scheme;                                /* i */
+	unsigned clients;                                      /* i */
+	uint64_t identity;                                     /* i  of this process's net */
+	uint64_t lease_ns;                                     /* i */
 	nam_status (*attach)(void *arg, struct net_worker *w); /* i */
 	void *attach_arg;                                      /* i */
 	_Atomic unsigned slot, epoch; /* a  change only when an idle owner lost its slot and joins anew */
 	_Atomic unsigned joins;       /* a  how often a slot was taken */
+	atomic_bool abandoned;        /* a  never again */
 	atomic_bool homeless;         /* a  the slot is another's: no promise is written until we join anew */
-	_Atomic uint64_t prefix;    /* a  all CIDs up to here are marked; only rises */
-	_Atomic uint64_t noted;     /* a  highest catalog note at or below prefix; stored before prefix */
-	_Atomic uint64_t answered;  /* a  highest CID told to a client; read late = a snapshot waits less,
+	_Atomic uint64_t prefix;      /* a  all CIDs up to here are marked; only rises */
+	_Atomic uint64_t noted;       /* a  highest catalog note at or below prefix; stored before prefix */
+	_Atomic uint64_t answered;    /* a  highest CID told to a client; read late = a snapshot waits less,
 	                             *    for an answer that was given after it was asked for */
-	_Atomic uint64_t next_low;  /* a  no claim to come is below this; read late = lower = careful */
-	_Atomic uint64_t watermark; /* a  read late = garbage kept longer */
-	_Atomic uint64_t min_seen;  /* a  read late = a claim waits longer */
-	_Atomic int idle;           /* a  enum tso_idle */
-	_Atomic unsigned workers;   /* a  published after worker[] */
+	_Atomic uint64_t next_low;    /* a  no claim to come is below this; read late = lower = careful */
+	_Atomic uint64_t watermark;   /* a  read late = garbage kept longer */
+	_Atomic uint64_t min_seen;    /* a  read late = a claim waits longer */
+	_Atomic int idle;             /* a  enum tso_idle */
+	_Atomic unsigned workers;     /* a  published after worker[] */
 	_Atomic(struct tso_worker *) worker[TSO_WORKERS];
 	struct tso_seen seen[TSO_OWNERS]; /* t */
 	_Atomic uint64_t beat;            /* a  written by tick only */

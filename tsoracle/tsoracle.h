@@ -138,6 +138,10 @@ bool tso_passed(const struct tso *t, uint64_t stamp);
  * nobody's. Called every few ms by one coroutine of the process. */
 nam_status tso_tick(struct tso_worker *tw);
 
+/* What this process has open it cannot end itself: it beats no more, and so others will shut it out and settle
+ * that. Workers may be closed with pins and claims open. Any thread. */
+void tso_abandon(struct tso *t);
+
 /* ---- owners that have stopped (README: what a slot goes through) ---- */
 
 /* A slot whose owner, or whose recoverer, is to be shut out. */
@@ -162,7 +166,8 @@ nam_status tso_mark_for(struct tso_worker *tw, tso_cid cid, unsigned note);
 
 /* Counters for tests and figures. */
 struct tso_stats {
-	uint64_t snapshots, snapshot_reads, claims, claim_faas, marks, holes_marked, wrap_waits, seals, fenced;
+	uint64_t snapshots, snapshot_reads, claims, claim_faas, marks, holes_marked, wrap_waits, seals,
+	    fenced;
 };
 void tso_stats(const struct tso *t, struct tso_stats *out);
 

@@ -601,32 +601,64 @@ give_more(struct txn *t)
 	t->more.bits = 0;
 }
 
-/* Every verb posted has completed when this is called. line: step 2 has begun. */
-static void
-roll_back(struct txn *t, bool line)
+/*
+ * I5. false: the line may stay as it is, and we cannot know. A node that nobody reaches any more has taken the intent with it;
+ * one that refuses us has been told that we are dead, and whoever told it so decides.
+ */
+static bool
+line_empty(struct txn *t)
 {
 	static const struct txn_commit_line none;
+	struct net_worker *w = t->tw->w;
+	struct nam_err err;
+	nam_status st = net_write1(w, intent_line(t, 0), &none, sizeof none, &t->counts);
+	if (st != NAM_GONE)
+		return st == NAM_OK;
+	st = net_worker_reconnect(w, net_region_of(t->intent->at), &err);
+	if (st == NAM_OK)
+		st = net_write1(w, intent_line(t, 0), &none, sizeof none, &t->counts);
+	return st != NAM_REFUSED;
+}
+
+/* Others will settle it, when they have shut us out. Until then nothing of it may be touched or promised. */
+static void
+leave_to_others(struct txn *t)
+{
+	struct txn_worker *tw = t->tw;
+	tso_abandon(tw->db->tso);
+	t->next = tw->left;
+	tw->left = t;
+	tw->open--;
+}
+
+/* Every verb posted has completed when this is called. line: step 2 has begun. false: we do not know how it ends. */
+static bool
+roll_back(struct txn *t, bool line)
+{
 	if (t->arena.budget != NULL)
 		nam_arena_charge(&t->arena, NULL);
-	if (line && t->intent)
-		net_write1(t->tw->w, intent_line(t, 0), &none, sizeof none, &t->counts);
+	if (line && !line_empty(t)) {
+		leave_to_others(t);
+		return false;
+	}
 	free_locks(t);
 	give_more(t);
 	junk_of_abort(t);
 	t->tw->stats.aborts++;
 	if (!t->claimed || !t->claim.ready || t->claim.status != NAM_OK) {
 		txn_recycle(t);
-		return;
+		return true;
 	}
 	bool wait = t->finish;
 	t->waiter = wait ? nam_co_self() : NULL;
 	tso_mark(t->tw->tso, &t->claim, 0, marked, t);
 	if (!wait)
-		return; /* t is not ours any more */
+		return true; /* t is not ours any more */
 	while (!t->settled)
 		nam_co_park();
 	t->waiter = NULL;
 	txn_recycle(t);
+	return true;
 }
 
 void
@@ -775,7 +807,8 @@ fail:
 		tw->stats.conflicts++;
 		st = name_conflict(t);
 	}
-	roll_back(t, line);
+	if (!roll_back(t, line))
+		return NAM_UNSURE;
 	/* Whoever tries again had better not before the table is free. We hold nothing he could wait for. */
 	if (held.bits != 0)
 		txn_guard_wait(tw, held, &limits);

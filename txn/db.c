@@ -168,8 +168,8 @@ attach(void *arg, struct net_worker *w)
 	if (st == NAM_OK && log.bits == 0) {
 		st = NAM_FULL;
 		for (unsigned i = 0; st == NAM_FULL && i < db->nregions; i++)
-			st = net_extent_take(
-			    w, db->regions[(tso_owner(db->tso) + i) % db->nregions], 1, &log);
+			st =
+			    net_extent_take(w, db->regions[(tso_owner(db->tso) + i) % db->nregions], 1, &log);
 		if (st == NAM_OK)
 			st = net_write1(w, at, &log.bits, sizeof log.bits, NULL);
 	}
@@ -350,8 +350,14 @@ txn_worker_close(struct txn_worker *tw)
 		net_sleep(tw->w, 100000);
 	txn_tables_settle(tw);
 	tso_worker_close(tw->tso);
+	struct txn **end = &tw->txn_pool;
+	while (*end != NULL)
+		end = &(*end)->next;
+	*end = tw->left;
 	for (struct txn *t = tw->txn_pool, *next; t != NULL; t = next) {
 		next = t->next;
+		if (t->intent != NULL)
+			free(t->intent);
 		nam_arena_fini(&t->arena);
 		free(t->wr);
 		free(t->map);

@@ -156,7 +156,8 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 		}
 	}
 	tso_cid cid;
-	st = txn_word_fresh(tw, j->at, lock, expect, &cid); /* home gone: the block stays locked, as all does */
+	st = txn_word_fresh(
+	    tw, j->at, lock, expect, &cid); /* home gone: the block stays locked, as all does */
 	if (st == NAM_OK) {
 		/* Nobody can ask for the blobs that the deletion's payload names any more. */
 		for (unsigned i = 0; i < n; i++) {

@@ -40,8 +40,8 @@ enum {
 	TXN_INTENT_BYTES = 4096,
 	TXN_INTENTS = 1022,
 	TXN_INTENT_ENTRIES = 82,
-	TXN_INTENT_GC = 1023,    /* no intent: the collector's locks */
-	TXN_INTENT_INDEX = 1022, /* no intent: an index is being resized */
+	TXN_INTENT_GC = 1023,     /* no intent: the collector's locks */
+	TXN_INTENT_INDEX = 1022,  /* no intent: an index is being resized */
 	TXN_INTENTS_A_CHUNK = 16, /* one extent */
 	TXN_CHUNKS = (TXN_INTENTS + 2) / TXN_INTENTS_A_CHUNK,
 };

@@ -25,8 +25,9 @@ struct attempt {
 	net_addr intent;
 	struct txn_commit_line line;
 	struct txn_intent_head head;
-	struct txn_intent_entry *entry; /* NULL: the write set is not whole, so nothing is decided or listed */
-	bool valid;                     /* the commit line is this attempt's */
+	struct txn_intent_entry
+	    *entry; /* NULL: the write set is not whole, so nothing is decided or listed */
+	bool valid; /* the commit line is this attempt's */
 	bool decided;
 	uint64_t locked; /* listed blocks still locked by it */
 	/* of the part being looked at */
@@ -101,8 +102,8 @@ read_part(struct attempt *a, size_t from, unsigned n, bool deep)
 		net_read(&a->batch, at, a->block[i], 8 * (4u + a->shape.slots));
 		if (deep)
 			net_read(&a->batch,
-			    net_plus(at, a->shape.head_bytes + target_of(e) * a->shape.slot_bytes), a->slot[i],
-			    (uint32_t)sizeof(struct rec_slot) + TXN_PAD(a->shape.row_max));
+			    net_plus(at, a->shape.head_bytes + target_of(e) * a->shape.slot_bytes),
+			    a->slot[i], (uint32_t)sizeof(struct rec_slot) + TXN_PAD(a->shape.row_max));
 		if (e->archive != 0)
 			net_read(&a->batch, (net_addr){ e->archive }, a->archive[i],
 			    (uint32_t)sizeof(struct rec_archive) + (deep ? TXN_PAD(a->shape.row_max) : 0));
@@ -225,8 +226,8 @@ settle(struct attempt *a)
 		return st;
 	if (a->entry == NULL) /* nothing of it was written but locks; whoever meets one frees it */
 		return forget(a);
-	a->valid = a->line.cid != 0 &&
-		   a->line.check == txn_commit_check(a->head.check, a->head.lock, a->line.cid);
+	a->valid =
+	    a->line.cid != 0 && a->line.check == txn_commit_check(a->head.check, a->head.lock, a->line.cid);
 	if ((st = decide(a)) != NAM_OK)
 		return st;
 	/* I5. Who comes after us would take a word that we free for the proof that all is decided. */

@@ -132,7 +132,8 @@ void txn_set_cluster_visible(struct txn *t, bool on);
 
 /*
  * Ends it. commit: NAM_OK: decided, stays. NAM_CONFLICT / NAM_DUPLICATE / NAM_FULL /
- * NAM_GONE ...: rolled back, nothing of it is visible. Both free t; a
+ * NAM_GONE ...: rolled back, nothing of it is visible. NAM_UNSURE: this process was shut out in the middle of it;
+ * others decide how it ends. Both free t; a
  * transaction that wrote nothing commits without any verb.
  * On NAM_OK *cid (may be NULL) gets the commit id, 0 for a read-only one.
  */

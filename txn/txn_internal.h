@@ -117,6 +117,7 @@ struct txn_worker {
 	struct txn_intent *intent_free;
 	unsigned joins; /* which slot's those are: tso_joins */
 	struct txn *txn_pool;
+	struct txn *left;              /* ended, nobody here knows how */
 	int open;                      /* transactions begun and not ended, finishing commits included */
 	struct txn_junk_queue junk[2]; /* what is freed at once; what takes round trips to free */
 	bool stopping, no_heart;
@@ -156,7 +157,7 @@ struct txn_write {
 	uint32_t born, stretch; /* mark.c: made in, and last copied aside or made in */
 	bool tomb; /* the version is a deletion; asked behind the answer, when slot may be gone */
 	/* from here on not cleared when a write begins */
-	uint64_t met; /* the lock its CAS met last */
+	uint64_t met;                    /* the lock its CAS met last */
 	uint64_t cid[REC_SLOTS_MAX];     /* the directory's, as READ */
 	uint64_t dir[4 + REC_SLOTS_MAX]; /* word and directory to be written, until they have landed */
 };
