@@ -197,6 +197,7 @@ txn_db_open(struct net_worker *w, const struct txn_config *cfg, struct txn_db **
 	}
 	db->net = n;
 	db->tick_us = cfg->tick_us ? cfg->tick_us : 2000;
+	db->bystander = cfg->bystander;
 	db->ptrs = idx_ptrs_open(cfg->ptr_cache_entries ? cfg->ptr_cache_entries : 1u << 20);
 	if (db->ptrs == NULL) {
 		st = nam_fail(err, NAM_NOMEM, "out of memory");
@@ -330,7 +331,7 @@ txn_worker_open(struct txn_db *db, struct net_worker *w, struct txn_worker **out
 		tw->helpers++;
 	if (beats && nam_co_start(s, heartbeat, tw, 0) != NULL)
 		tw->helpers++;
-	if (beats && nam_co_start(s, txn_sweep, tw, 0) != NULL)
+	if (beats && !db->bystander && nam_co_start(s, txn_sweep, tw, 0) != NULL)
 		tw->helpers++;
 	*out = tw;
 	return NAM_OK;

@@ -23,6 +23,7 @@ struct row {
 };
 
 enum { PROCS = 4 };
+static bool lab_bystander; /* process 0 settles nobody */
 struct lab {
 	struct net_sim *sim;
 	struct net *net[PROCS];
@@ -168,6 +169,7 @@ lab_main(void *arg)
 	struct txn_config cfg = { .vector = lab->vector, .ptr_cache_entries = 4096 };
 	for (unsigned p = 0; p < lab->procs; p++) {
 		struct nam_err err;
+		cfg.bystander = p == 0 && lab_bystander;
 		assert_int_equal(txn_db_open(lab->w[p], &cfg, &lab->db[p], &err), NAM_OK);
 		assert_int_equal(txn_worker_open(lab->db[p], lab->w[p], &lab->tw[p]), NAM_OK);
 	}

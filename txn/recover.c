@@ -349,7 +349,8 @@ txn_sweep(void *worker)
 			if (st == NAM_OK)
 				st = recover(tw, &l);
 			tso_unpin(tw->tso, &pin);
-			if (st != NAM_OK && st != NAM_CONFLICT && l.word != warned) {
+			if (st != NAM_OK && st != NAM_CONFLICT && l.word != warned &&
+			    !atomic_load(&tw->db->failed)) {
 				warned = l.word;
 				nam_log(NAM_LOG_WARN,
 				    "the compute process in owner slot %u has stopped, and what it locked "

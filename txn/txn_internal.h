@@ -87,6 +87,7 @@ struct txn_db {
 	_Atomic unsigned intents;                /* chunks of intents handed out */
 	_Atomic(struct txn_table_view *) views;  /* all ever opened; freed at close */
 	uint32_t tick_us;
+	bool bystander;
 	_Atomic int failed; /* the heartbeat cannot reach home any more */
 };
 
