@@ -72,7 +72,9 @@ read_entries(struct attempt *a)
 	size_t bytes = h->n * sizeof *a->entry;
 	if ((a->entry = malloc(bytes)) == NULL)
 		return NAM_NOMEM;
-	net_addr at = h->more ? (net_addr){ h->more } : net_plus(a->intent, 128);
+	net_addr at = net_plus(a->intent, 128);
+	if (h->more != 0)
+		at.bits = h->more;
 	nam_status st = NAM_OK;
 	for (size_t done = 0; st == NAM_OK && done < bytes; done += NET_EXTENT) {
 		size_t part = bytes - done < NET_EXTENT ? bytes - done : NET_EXTENT;
