@@ -10,17 +10,17 @@
 
 /* ---- a worker's thread ---------------------------------------------------------- */
 
-/* Worker 0 opens what the process shares. */
+/* The heart comes first and joins the cluster. Worker 0 opens what else the process shares. */
 static nam_status
 open_worker(struct cn_worker *w, struct nam_err *err)
 {
 	struct cn *cn = w->cn;
 	nam_status st = NAM_OK;
-	if (cn->db == NULL && (st = txn_db_open(w->place.net, &cn->txn, &cn->db, err)) != NAM_OK)
+	if (w == cn->heart && (st = txn_db_open(w->place.net, &cn->txn, &cn->db, err)) != NAM_OK)
 		return st;
 	if ((st = txn_worker_open(cn->db, w->place.net, &w->place.txn)) != NAM_OK)
 		return nam_fail(err, st, "cannot open a transaction worker: %s", nam_status_text(st));
-	if (cn->cat == NULL && (st = cat_open(w->place.txn, &cn->cat)) != NAM_OK) {
+	if (w != cn->heart && cn->cat == NULL && (st = cat_open(w->place.txn, &cn->cat)) != NAM_OK) {
 		err->status = st;
 		/* A node that came back empty has been named already, and is the reason. */
 		return st == NAM_GONE && err->text[0] != 0
@@ -38,7 +38,7 @@ static void
 close_worker(struct cn_worker *w)
 {
 	struct cn *cn = w->cn;
-	bool last = w->place.worker == 0;
+	bool last = w == cn->heart;
 	if (w->place.txn != NULL)
 		txn_worker_close(w->place.txn);
 	/* After the garbage collectors: they ask the catalog's tables which blobs a row names. */
@@ -143,7 +143,7 @@ start_worker(struct cn *cn, unsigned i, struct nam_err *err)
 		    err, NAM_NOMEM, "cannot start a thread: raise the limit on processes (ulimit -u)");
 	char name[16];
 	snprintf(name, sizeof name, "namdb-worker-%u", i % 100);
-	pthread_setname_np(w->thread, name);
+	pthread_setname_np(w->thread, w == cn->heart ? "namdb-heart" : name);
 	pthread_mutex_lock(&w->lock);
 	while (!w->open)
 		pthread_cond_wait(&w->opened, &w->lock);
@@ -183,9 +183,10 @@ cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
 		long cores = sysconf(_SC_NPROCESSORS_ONLN);
 		workers = cores < 1 ? 1 : cores > 8 ? 8 : (unsigned)cores;
 	}
-	struct cn *cn = calloc(1, sizeof *cn + workers * sizeof cn->worker[0]);
+	struct cn *cn = calloc(1, sizeof *cn + (workers + 1) * sizeof cn->worker[0]);
 	if (cn == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for a compute node");
+	cn->heart = &cn->worker[workers];
 	cn->txn = cfg->txn;
 	cn->measure = cfg->measure;
 	const struct net_config nc = {
@@ -205,6 +206,10 @@ cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
 		goto fail_net;
 	}
 	struct nam_err warning = { 0 };
+	if ((st = start_worker(cn, workers, &warning)) != NAM_OK) {
+		*err = warning;
+		goto fail_parser;
+	}
 	for (; cn->workers < workers; cn->workers++) {
 		struct nam_err said = { 0 };
 		if ((st = start_worker(cn, cn->workers, &said)) != NAM_OK) {
@@ -221,6 +226,8 @@ cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
 fail_workers:
 	for (unsigned i = cn->workers; i-- > 0;)
 		stop_worker(&cn->worker[i]);
+	stop_worker(cn->heart);
+fail_parser:
 	sql_parser_close(cn->parser);
 fail_net:
 	net_close(cn->net);
@@ -237,7 +244,8 @@ cn_close(struct cn *cn)
 	NAM_ASSERT(atomic_load(&cn->sessions) == 0);
 	for (unsigned i = cn->workers; i-- > 0;)
 		stop_worker(&cn->worker[i]);
-	for (unsigned i = 0; i < cn->workers; i++) {
+	stop_worker(cn->heart); /* last: it closes what all of them share */
+	for (unsigned i = 0; i <= cn->workers; i++) {
 		pthread_mutex_destroy(&cn->worker[i].lock);
 		pthread_cond_destroy(&cn->worker[i].opened);
 	}

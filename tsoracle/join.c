@@ -182,6 +182,12 @@ tso_on_attach(struct tso *t, nam_status (*fn)(void *arg, struct net_worker *w), 
 	t->attach_arg = arg;
 }
 
+bool
+tso_is_idle(const struct tso *t)
+{
+	return atomic_load(&t->idle) == IDLE_YES;
+}
+
 uint64_t
 tso_lease_ns(const struct tso *t)
 {

@@ -50,6 +50,8 @@ nam_status tso_join(struct net_worker *w, net_addr anchor, struct tso **out);
 /* fn(arg) is called, in a coroutine, each time this process has had to take another slot after its idle one was
  * freed: before anybody goes on. */
 void tso_on_attach(struct tso *t, nam_status (*fn)(void *arg, struct net_worker *w), void *arg);
+/* Nobody has held a pin for a while. */
+bool tso_is_idle(const struct tso *t);
 uint64_t tso_lease_ns(const struct tso *t);
 /* How many slots this process has had so far. */
 unsigned tso_joins(const struct tso *t);

@@ -289,7 +289,6 @@ heartbeat(void *worker)
 {
 	struct txn_worker *tw = worker;
 	struct txn_db *db = tw->db;
-	unsigned quiet = 0;
 	net_pay(&tw->background);
 	while (!tw->no_heart) {
 		nam_status st = tso_tick(tw->tso);
@@ -298,9 +297,8 @@ heartbeat(void *worker)
 			if (st == NAM_GONE)
 				break;
 		}
-		/* Nothing going on: beat slowly, the lease is a thousand times longer than a busy beat. */
-		quiet = tw->open == 0 && tw->junk[0].n + tw->junk[1].n == 0 ? quiet + 1 : 0;
-		net_sleep(tw->w, (quiet > 100 ? 5 : 1) * (uint64_t)db->tick_us * 1000);
+		/* Nothing going on in this process: beat slowly, and often enough for the lease. */
+		net_sleep(tw->w, (tso_is_idle(db->tso) ? 5 : 1) * (uint64_t)db->tick_us * 1000);
 	}
 	tw->helpers--;
 }

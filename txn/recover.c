@@ -246,6 +246,7 @@ settle(struct attempt *a)
 		a->tw->stats.finished++;
 	else if (a->locked > 0)
 		a->tw->stats.undone++;
+	a->tw->stats.doubtful += a->valid && !a->decided;
 	return forget(a);
 }
 

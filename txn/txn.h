@@ -278,8 +278,9 @@ uint32_t txn_last_commit_round_trips(const struct txn_worker *tw);
 struct txn_stats {
 	uint64_t commits, aborts, conflicts, lock_waits, archived, archived_late, blobs_freed, blocks_freed,
 	    archives_freed, rereads;
-	/* Owners that had stopped and were settled here; of their transactions: finished, undone. */
-	uint64_t recovered, finished, undone;
+	/* Owners that had stopped and were settled here; of their transactions: finished, undone (doubtful: the
+	 * commit line was there, and something else was missing). */
+	uint64_t recovered, finished, undone, doubtful;
 };
 void txn_worker_stats(const struct txn_worker *tw, struct txn_stats *out);
 
