@@ -42,7 +42,8 @@ struct cn {
 	struct cat *cat;
 	struct sql_parser *parser;
 	unsigned workers;
-	struct cn_worker *heart; /* beats, and settles other processes that have stopped; runs no jobs. Behind worker[] */
+	struct cn_worker
+	    *heart; /* beats, and settles other processes that have stopped; runs no jobs. Behind worker[] */
 	_Atomic unsigned next;
 	_Atomic unsigned sessions;
 	struct cn_worker worker[];
