@@ -200,7 +200,7 @@ rdma_tests() {
 		skipped=$((skipped + 1))
 		return
 	fi
-	if ! tests/rdma_vm/image.sh $dir build/namdb build/storage_node.conformance_test build/storage_node.cycles_test; then
+	if ! tests/rdma_vm/image.sh $dir build/namdb build/storage_node.{conformance,cycles,reconnect,trouble}_test; then
 		failed=$((failed + 1))
 		return
 	fi
@@ -233,7 +233,7 @@ rdma_tests() {
 
 verb_test_verbs() {
 	need_build
-	build_in release build namdb storage_node.conformance_test storage_node.cycles_test
+	build_in release build namdb storage_node.{conformance,cycles,reconnect,trouble}_test
 	rdma_tests
 	echo "$passed passed, $failed failed, $skipped skipped"
 	[ "$failed" = 0 ] || return 1

@@ -55,6 +55,12 @@ struct net_provider {
 	/* Opens rings to the node's services (channel.h). NULL: this fabric has none. */
 	nam_status (*channel)(
 	    struct net_channel *ch, unsigned service, uint64_t until_ns, struct nam_err *err);
+	/*
+	 * With nothing out: what becomes readable when the connection ends (-1: nothing), and who
+	 * is called then. The worker sleeps on it as long as it likes. Both or neither.
+	 */
+	int (*idle_fd)(struct net_endpoint *ep);
+	void (*news)(struct net_endpoint *ep);
 	/* The node itself, when the net closes. May be NULL. */
 	void (*node_close)(struct net_node *node);
 };

@@ -8,15 +8,19 @@
 #include <net/if.h>
 #include <netdb.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 bool
 net_rdma_caps(struct ibv_context *ctx, struct net_rdma_caps *out)
 {
 	struct ibv_device_attr d;
 	*out = (struct net_rdma_caps){ 0 };
-	if (ibv_query_device(ctx, &d) != 0)
+	int flags = fcntl(ctx->async_fd, F_GETFL);
+	if (flags < 0 || fcntl(ctx->async_fd, F_SETFL, flags | O_NONBLOCK) != 0 ||
+	    ibv_query_device(ctx, &d) != 0)
 		return false;
 	snprintf(out->device, sizeof out->device, "%s", ibv_get_device_name(ctx->device));
 	bool iwarp = ctx->device->transport_type == IBV_TRANSPORT_IWARP;
@@ -36,6 +40,127 @@ net_rdma_caps(struct ibv_context *ctx, struct net_rdma_caps *out)
 	out->rd_in = d.max_qp_rd_atom < 1 ? 1 : d.max_qp_rd_atom > 255 ? 255 : (unsigned)d.max_qp_rd_atom;
 	out->wr_max = d.max_qp_wr < 16 ? 16 : (unsigned)d.max_qp_wr;
 	return true;
+}
+
+const char *
+net_rdma_news(struct rdma_event_channel *ch, struct ibv_context *ctx, bool *ended, bool *removed)
+{
+	const char *why = NULL;
+	struct rdma_cm_event *e;
+	*ended = false;
+	while (rdma_get_cm_event(ch, &e) == 0) {
+		if (e->event == RDMA_CM_EVENT_DEVICE_REMOVAL) {
+			why = "the RDMA device here was removed";
+			*removed = true;
+		} else if (e->event == RDMA_CM_EVENT_DISCONNECTED && !*removed) {
+			why = "it closed the RDMA connection";
+		}
+		*ended |= e->event == RDMA_CM_EVENT_DEVICE_REMOVAL || e->event == RDMA_CM_EVENT_DISCONNECTED;
+		rdma_ack_cm_event(e);
+	}
+	struct ibv_async_event a;
+	/* The device's own news are for everybody in this process; who reads them logs them for all. */
+	while (ibv_get_async_event(ctx, &a) == 0) {
+		if (a.event_type == IBV_EVENT_DEVICE_FATAL) {
+			why = "the RDMA device here failed (see dmesg)";
+			*ended = true;
+		} else if (a.event_type == IBV_EVENT_PORT_ERR && why == NULL) {
+			why = "the port of the RDMA device here went down; see namdb doctor";
+		}
+		ibv_ack_async_event(&a);
+	}
+	return why;
+}
+
+static pthread_mutex_t held_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+	struct ibv_context *ctx;
+	unsigned uses;
+	bool removed;
+} held[16];
+
+void
+net_rdma_hold(struct ibv_context *ctx)
+{
+	unsigned i = 0, n = sizeof held / sizeof *held;
+	pthread_mutex_lock(&held_lock);
+	while (i < n && held[i].ctx != ctx)
+		i++;
+	for (unsigned k = 0; i == n && k < n; k++)
+		if (held[k].ctx == NULL)
+			i = k;
+	/* A device more than the table has is used like any other; only its removal waits for our end. */
+	if (i < n) {
+		held[i].ctx = ctx;
+		held[i].uses++;
+	}
+	pthread_mutex_unlock(&held_lock);
+}
+
+/*
+ * librdmacm has the context open and may close it much later, or never. So its descriptors get another file
+ * behind them: the kernel's end is closed now, and what librdmacm closes is still its own.
+ */
+static void
+cut_off(struct ibv_context *ctx)
+{
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (nothing < 0)
+		return;
+	(void)dup3(nothing, ctx->cmd_fd, O_CLOEXEC);
+	(void)dup3(nothing, ctx->async_fd, O_CLOEXEC);
+	close(nothing);
+}
+
+void
+net_rdma_release(struct ibv_context *ctx, bool removed)
+{
+	unsigned n = sizeof held / sizeof *held;
+	pthread_mutex_lock(&held_lock);
+	for (unsigned i = 0; i < n; i++) {
+		if (held[i].ctx != ctx)
+			continue;
+		held[i].removed |= removed;
+		if (--held[i].uses == 0) {
+			if (held[i].removed)
+				cut_off(ctx);
+			held[i].ctx = NULL;
+			held[i].removed = false;
+		}
+	}
+	pthread_mutex_unlock(&held_lock);
+}
+
+nam_status
+net_rdma_unregistered(
+    struct nam_err *err, const char *device, const char *who, uint64_t bytes, const char *else_do)
+{
+	int why = errno;
+	if (why == ENOMEM || why == EPERM)
+		return nam_fail(err, NAM_NOMEM,
+		    "%s: %s may not lock %llu KiB of memory (%s): raise memlock (ulimit -l unlimited; for a "
+		    "service "
+		    "LimitMEMLOCK=infinity)%s",
+		    who, device, (unsigned long long)(bytes >> 10), strerror(why), else_do);
+	return nam_fail(err, NAM_IO, "%s: %s does not register %llu KiB of memory: %s", who, device,
+	    (unsigned long long)(bytes >> 10), strerror(why));
+}
+
+const char *
+net_rdma_failure(enum ibv_wc_status st)
+{
+	switch (st) {
+	case IBV_WC_RETRY_EXC_ERR:
+	case IBV_WC_RNR_RETRY_EXC_ERR:
+		return "it does not answer over RDMA (retries exceeded): is it running, are both ports up?";
+	case IBV_WC_REM_ACCESS_ERR:
+	case IBV_WC_REM_INV_REQ_ERR:
+		return "its device refuses our access: the memory is not registered there any more";
+	case IBV_WC_WR_FLUSH_ERR:
+		return "the RDMA connection was closed";
+	default:
+		return ibv_wc_status_str(st);
+	}
 }
 
 /* True when rdma_cm finds a device with an active port behind that address. */
@@ -126,8 +251,18 @@ net_rdma_expect(struct rdma_event_channel *ch, enum rdma_cm_event_type want, uin
 		*out = e;
 		return NAM_OK;
 	}
-	nam_status st = nam_fail(
-	    err, NAM_GONE, "%s: no RDMA connection: %s (%d)", name, rdma_event_str(e->event), e->status);
+	nam_status st;
+	if (e->event == RDMA_CM_EVENT_REJECTED)
+		st = nam_fail(err, NAM_GONE,
+		    "%s: no RDMA connection: it refuses this one (%d); its own log says why", name,
+		    e->status);
+	else if (e->event == RDMA_CM_EVENT_UNREACHABLE)
+		st = nam_fail(err, NAM_GONE,
+		    "%s: no RDMA connection: nobody answers there; is its port up, and UDP port 4791 open?",
+		    name);
+	else
+		st = nam_fail(err, NAM_GONE, "%s: no RDMA connection: %s (%s)", name,
+		    rdma_event_str(e->event), strerror(e->status < 0 ? -e->status : e->status));
 	rdma_ack_cm_event(e);
 	return st;
 }
@@ -140,6 +275,7 @@ net_rdma_resolve(struct rdma_event_channel *ch, struct rdma_cm_id *id, const cha
 		.ai_flags = RAI_NUMERICHOST | RAI_NOROUTE };
 	struct rdma_addrinfo *to = NULL, *at = NULL;
 	struct rdma_cm_event *e;
+	struct nam_err why = { 0 };
 	uint64_t now = nam_clock_ns();
 	int ms = deadline_ns > now ? (int)((deadline_ns - now) / 1000000 + 1) : 1;
 	nam_status st = NAM_OK;
@@ -147,24 +283,26 @@ net_rdma_resolve(struct rdma_event_channel *ch, struct rdma_cm_id *id, const cha
 		return nam_fail(err, NAM_GONE, "%s: cannot understand its RDMA address %s", name, host);
 	hint.ai_flags |= RAI_PASSIVE;
 	if (from != NULL && rdma_getaddrinfo(from, NULL, &hint, &at) != 0)
-		st = nam_fail(err, NAM_INVALID, "cannot understand the RDMA address %s", from);
+		st = nam_fail(&why, NAM_INVALID, "that is no numeric address");
 	if (st == NAM_OK &&
 	    rdma_resolve_addr(id, at != NULL ? at->ai_src_addr : NULL, to->ai_dst_addr, ms) != 0)
-		st = nam_fail(
-		    err, NAM_GONE, "%s: no way to %s by an RDMA device: %s", name, host, strerror(errno));
+		st = nam_fail(&why, NAM_GONE, "%s", strerror(errno));
 	if (st == NAM_OK &&
-	    (st = net_rdma_expect(ch, RDMA_CM_EVENT_ADDR_RESOLVED, deadline_ns, name, &e, err)) == NAM_OK) {
+	    (st = net_rdma_expect(ch, RDMA_CM_EVENT_ADDR_RESOLVED, deadline_ns, name, &e, &why)) == NAM_OK) {
 		rdma_ack_cm_event(e);
 		if (rdma_resolve_route(id, ms) != 0)
-			st = nam_fail(err, NAM_GONE, "%s: no route to %s: %s", name, host, strerror(errno));
+			st = nam_fail(&why, NAM_GONE, "no route: %s", strerror(errno));
 		else if ((st = net_rdma_expect(
-			      ch, RDMA_CM_EVENT_ROUTE_RESOLVED, deadline_ns, name, &e, err)) == NAM_OK)
+			      ch, RDMA_CM_EVENT_ROUTE_RESOLVED, deadline_ns, name, &e, &why)) == NAM_OK)
 			rdma_ack_cm_event(e);
 	}
 	rdma_freeaddrinfo(to);
 	if (at != NULL)
 		rdma_freeaddrinfo(at);
-	return st;
+	if (st != NAM_OK)
+		return nam_fail(err, st, "%s: no RDMA device leads from %s to %s (%.120s); see namdb doctor",
+		    name, from != NULL ? from : "here", host, why.text);
+	return NAM_OK;
 }
 
 void

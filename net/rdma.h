@@ -22,7 +22,7 @@ struct net_rdma_caps {
 	unsigned wr_max;   /* work requests of a queue pair */
 };
 
-/* False when it cannot be asked (it vanished). */
+/* False when it cannot be asked (it vanished). From then on asking for its news does not block. */
 bool net_rdma_caps(struct ibv_context *ctx, struct net_rdma_caps *out);
 
 /*
@@ -43,6 +43,23 @@ nam_status net_rdma_expect(struct rdma_event_channel *ch, enum rdma_cm_event_typ
 /* Resolves address and route of a fresh id. from: local address to come from, or NULL. */
 nam_status net_rdma_resolve(struct rdma_event_channel *ch, struct rdma_cm_id *id, const char *from,
     const char *host, const char *port, uint64_t deadline_ns, const char *name, struct nam_err *err);
+/*
+ * What a connection's channel and its device have to tell since they were asked last, in words, or NULL. *ended: the
+ * connection is over. *removed: the device is, too (else it stays as it was). Never blocks; other threads may ask about the same device, and each thing is told once.
+ */
+const char *net_rdma_news(struct rdma_event_channel *ch, struct ibv_context *ctx, bool *ended, bool *removed);
+/* After ibv_reg_mr has failed: says so, and what to do. else_do: what would help, too, or "". */
+nam_status net_rdma_unregistered(
+    struct nam_err *err, const char *device, const char *who, uint64_t bytes, const char *else_do);
+/* What a completion that failed says, and what may be done about it. */
+const char *net_rdma_failure(enum ibv_wc_status st);
+/*
+ * Who makes something of a device says so before, and after all of it was given back. When the device was removed (told
+ * to anybody), the last one lets it go: librdmacm never does, and where the driver cannot take a device away from its
+ * users (Soft-RoCE, soft-iWARP), whoever removes it would wait until this process ends.
+ */
+void net_rdma_hold(struct ibv_context *ctx);
+void net_rdma_release(struct ibv_context *ctx, bool removed);
 /* A peer that vanished is noticed within about a second, not never (retry_count 7 has no end on some). */
 enum { NET_RDMA_RETRY = 6, NET_RDMA_ACK_TIMEOUT = 14 };
 void net_rdma_patience(struct rdma_cm_id *id);

@@ -43,6 +43,7 @@ enum {
 	STAGE_FIRST = 4096, /* staging begins here */
 	CAP_MIN = 8,
 	CAP_EPOCH = 512, /* completions between two looks at the cap */
+	WONDER_NS = 10000000,
 };
 static const uint64_t wr_recv = UINT64_MAX;
 
@@ -73,6 +74,7 @@ struct verbs {
 	int fd; /* the TCP connection beside it: its end is the queue pair's */
 	struct rdma_event_channel *ch;
 	struct rdma_cm_id *id;
+	struct ibv_context *held;
 	struct ibv_td *td;
 	struct ibv_pd *pd, *parent;
 	struct ibv_comp_channel *done;
@@ -85,8 +87,8 @@ struct verbs {
 	bool device_atomics;
 	unsigned inline_max, depth, rd_max, signal_every;
 
-	bool broken;
-	uint64_t progress_ns, patience_ns;
+	bool broken, removed; /* removed: the device itself */
+	uint64_t progress_ns, patience_ns, wondered_ns;
 	/* posted, not in work requests yet: queue[head .. tail), modulo cap */
 	struct want *queue;
 	size_t head, tail, queue_cap;
@@ -120,8 +122,12 @@ break_off(struct net_endpoint *ep, const char *why)
 
 /* ---- connecting ------------------------------------------------------------------ */
 
+/*
+ * Gives the device all back. Nothing that was out is sent any more then, and nothing
+ * arrives in memory of ours. A device that is removed waits for this.
+ */
 static void
-verbs_free(struct verbs *v)
+let_go(struct verbs *v)
 {
 	if (v->id != NULL && v->id->qp != NULL) {
 		rdma_disconnect(v->id);
@@ -145,10 +151,28 @@ verbs_free(struct verbs *v)
 		rdma_destroy_id(v->id);
 	if (v->ch != NULL)
 		rdma_destroy_event_channel(v->ch);
-	if (v->stage != NULL)
-		munmap(v->stage, STAGE);
 	if (v->fd >= 0)
 		close(v->fd);
+	if (v->held != NULL)
+		net_rdma_release(v->held, v->removed);
+	v->held = NULL;
+	v->cq = NULL;
+	v->done = NULL;
+	v->mr = NULL;
+	v->parent = v->pd = NULL;
+	v->td = NULL;
+	v->id = NULL;
+	v->ch = NULL;
+	v->fd = -1;
+	v->events = 0;
+}
+
+static void
+verbs_free(struct verbs *v)
+{
+	let_go(v);
+	if (v->stage != NULL)
+		munmap(v->stage, STAGE);
 	free(v->queue);
 	free(v);
 }
@@ -187,13 +211,9 @@ make_queue_pair(struct verbs *v, const char *name, struct nam_err *err)
 	if ((v->pd = ibv_alloc_pd(v->id->verbs)) == NULL)
 		goto fail;
 	struct ibv_pd *pd = own_doorbell(v);
-	what = "registered memory";
 	v->mr = ibv_reg_mr(v->pd, v->stage, STAGE, IBV_ACCESS_LOCAL_WRITE);
-	if (v->mr == NULL) {
-		return nam_fail(err, NAM_NOMEM,
-		    "%s: cannot register %d KiB with %s: %s; raise the memlock limit (ulimit -l unlimited)",
-		    name, STAGE >> 10, v->caps.device, strerror(errno));
-	}
+	if (v->mr == NULL)
+		return net_rdma_unregistered(err, v->caps.device, name, STAGE, "");
 	what = "a completion queue";
 	v->depth = v->caps.wr_max < DEPTH ? v->caps.wr_max : DEPTH;
 	if ((v->done = ibv_create_comp_channel(v->id->verbs)) == NULL ||
@@ -243,6 +263,7 @@ connect_queue_pair(struct verbs *v, struct net_node *node, const struct net_gran
 		return st;
 	if (!net_rdma_caps(v->id->verbs, &v->caps))
 		return nam_fail(err, NAM_GONE, "%s: the RDMA device does not answer", name);
+	net_rdma_hold(v->held = v->id->verbs);
 	net_rdma_patience(v->id);
 	if ((st = make_queue_pair(v, name, err)) != NAM_OK)
 		return st;
@@ -733,6 +754,28 @@ ask_sent(const struct verbs *v, uint64_t proven)
 	return v->asking && v->gone != v->next && v->fly[v->gone % DEPTH].kind == FLY_ASK && v->gone < proven;
 }
 
+/* The queue pair is broken; who broke it may have said why. */
+static void
+failed(struct net_endpoint *ep, enum ibv_wc_status st)
+{
+	struct verbs *v = ep->priv;
+	bool ended;
+	const char *why = net_rdma_news(v->ch, v->id->verbs, &ended, &v->removed);
+	break_off(ep, why != NULL ? why : net_rdma_failure(st));
+}
+
+static void
+verbs_news(struct net_endpoint *ep)
+{
+	struct verbs *v = ep->priv;
+	bool ended;
+	if (v->broken)
+		return;
+	const char *why = net_rdma_news(v->ch, v->id->verbs, &ended, &v->removed);
+	if (ended)
+		break_off(ep, why);
+}
+
 static int
 take(struct net_endpoint *ep, const struct ibv_wc *wc, uint64_t *proven)
 {
@@ -741,7 +784,7 @@ take(struct net_endpoint *ep, const struct ibv_wc *wc, uint64_t *proven)
 	if (is_recv(wc->wr_id)) {
 		unsigned slot = (unsigned)(wr_recv - wc->wr_id);
 		if (wc->status != IBV_WC_SUCCESS) {
-			break_off(ep, ibv_wc_status_str(wc->status));
+			failed(ep, wc->status);
 			return 0;
 		}
 		if (!v->asking || v->replied || wc->byte_len != sizeof v->reply) {
@@ -769,8 +812,22 @@ take(struct net_endpoint *ep, const struct ibv_wc *wc, uint64_t *proven)
 	while (v->gone < *proven && v->fly[v->gone % DEPTH].kind != FLY_ASK)
 		done += finish_first(ep, NAM_OK);
 	if (wc->status != IBV_WC_SUCCESS)
-		break_off(ep, ibv_wc_status_str(wc->status));
+		failed(ep, wc->status);
 	return done;
+}
+
+/* Something is out and nothing comes: the channel may know why, and patience has an end. */
+static void
+wonder(struct net_endpoint *ep)
+{
+	struct verbs *v = ep->priv;
+	uint64_t now = nam_clock_ns();
+	if (now - v->progress_ns > v->patience_ns) {
+		break_off(ep, "it does not answer any more");
+	} else if (now - v->progress_ns > WONDER_NS && now - v->wondered_ns > WONDER_NS) {
+		v->wondered_ns = now;
+		verbs_news(ep);
+	}
 }
 
 static int
@@ -800,14 +857,15 @@ verbs_poll(struct net_endpoint *ep)
 		if (n < 16)
 			break;
 	}
-	if (!v->broken && n == 0 && v->gone != v->next && nam_clock_ns() - v->progress_ns > v->patience_ns)
-		break_off(ep, "it does not answer any more");
+	if (!v->broken && n == 0 && v->gone != v->next)
+		wonder(ep);
 	if (!v->broken && net_node_lost(ep->node))
 		break_off(ep, "it was declared lost");
 	if (!v->broken && v->head != v->tail)
 		verbs_ring(ep);
 	if (v->broken) {
-		/* What was out may or may not have happened; what was queued has not. */
+		/* What was out may or may not have happened, but happens no more; what was queued has not. */
+		let_go(v);
 		while (v->gone != v->next)
 			done += finish_first(ep, NAM_GONE);
 		while (v->head != v->tail) {
@@ -849,7 +907,14 @@ verbs_fd(struct net_endpoint *ep, short *events)
 	}
 	verbs_poll(ep);
 	*events = POLLIN;
-	return v->done->fd;
+	return v->broken ? -1 : v->done->fd;
+}
+
+static int
+verbs_idle_fd(struct net_endpoint *ep)
+{
+	struct verbs *v = ep->priv;
+	return v->broken ? -1 : v->ch->fd;
 }
 
 static void
@@ -868,5 +933,7 @@ const struct net_provider net_provider_verbs = {
 	.poll = verbs_poll,
 	.fd = verbs_fd,
 	.channel = net_channel_open_stream,
+	.idle_fd = verbs_idle_fd,
+	.news = verbs_news,
 	.node_close = verbs_node_close,
 };

@@ -191,13 +191,21 @@ sleep_until_something(struct net_worker *w, bool (*until)(void *), void *arg)
 {
 	struct pollfd fd[1 + NET_REGIONS + NET_CHANNELS];
 	uint64_t nap_ns = NAP_NS_MAX;
+	struct net_endpoint *idle[1 + NET_REGIONS + NET_CHANNELS] = { NULL }; /* nothing is out there */
 	nfds_t n = 0;
+	bool busy = false;
 	fd[n++] = (struct pollfd){ .fd = w->wake_fd, .events = POLLIN };
 	if (w->channels != NULL && !net_channels_may_sleep(w, fd, &n, &nap_ns))
 		return false;
+	busy = n > 1;
 	for (unsigned i = 0; i < w->async_count; i++) {
+		struct net_endpoint *ep = w->async[i];
 		short events = POLLIN;
-		int f = w->async[i]->p->fd != NULL ? w->async[i]->p->fd(w->async[i], &events) : -1;
+		int f = ep->p->fd != NULL ? ep->p->fd(ep, &events) : -1;
+		idle[n] = f < 0 && ep->p->idle_fd != NULL ? ep : NULL;
+		busy |= f >= 0;
+		if (idle[n] != NULL)
+			f = ep->p->idle_fd(ep);
 		if (f >= 0)
 			fd[n++] = (struct pollfd){ .fd = f, .events = events };
 	}
@@ -209,7 +217,7 @@ sleep_until_something(struct net_worker *w, bool (*until)(void *), void *arg)
 		if (ns / 1000000000 < 1000000)
 			wait = &ts;
 	}
-	if ((n > 1 || w->calls_out != 0) && (wait == NULL || ts.tv_sec > 0 || ts.tv_nsec > (long)nap_ns)) {
+	if ((busy || w->calls_out != 0) && (wait == NULL || ts.tv_sec > 0 || ts.tv_nsec > (long)nap_ns)) {
 		ts = (struct timespec){ .tv_nsec = (long)nap_ns };
 		wait = &ts;
 	}
@@ -218,7 +226,10 @@ sleep_until_something(struct net_worker *w, bool (*until)(void *), void *arg)
 	if (!nam_sched_ready(w->sched) && !(until != NULL && until(arg)))
 		ppoll(fd, n, wait, NULL);
 	atomic_store(&w->asleep, false);
-	if (n > 0 && (fd[0].revents & POLLIN)) {
+	for (nfds_t i = 1; i < n; i++)
+		if (fd[i].revents != 0 && idle[i] != NULL)
+			idle[i]->p->news(idle[i]);
+	if (fd[0].revents & POLLIN) {
 		uint64_t sink;
 		ssize_t got = read(w->wake_fd, &sink, sizeof sink);
 		(void)got;

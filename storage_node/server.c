@@ -131,8 +131,8 @@ sn_server_complain(struct sn_server *s, const char *peer, const char *what)
 	    s->log_left == 0 ? " (more such lines are left out for a second)" : "");
 }
 
-static void
-drop(struct sn_server *s, struct sn_conn *c, const char *why)
+void
+sn_server_drop(struct sn_server *s, struct sn_conn *c, const char *why)
 {
 	sn_server_complain(s, c->name, why);
 	count_one(&s->count.dropped);
@@ -256,7 +256,7 @@ take_hello(struct sn_server *s, struct sn_conn *c)
 	c->got = 0;
 	c->state = SN_PROOF;
 	if (!say(c, &c->welcome, sizeof c->welcome, -1))
-		drop(s, c, "it does not take our welcome");
+		sn_server_drop(s, c, "it does not take our welcome");
 	else if (c->welcome.verdict != NET_YES)
 		refuse(s, c, c->welcome.verdict);
 }
@@ -298,7 +298,7 @@ take_proof(struct sn_server *s, struct sn_conn *c)
 	/* W2: the memory leaves only with a yes. */
 	int memory = grant.verdict == NET_YES && role == NET_ROLE_SHM ? sn_region_fd(s->region) : -1;
 	if (!say(c, &grant, sizeof grant, memory)) {
-		drop(s, c, "it does not take our grant");
+		sn_server_drop(s, c, "it does not take our grant");
 		return;
 	}
 	if (grant.verdict != NET_YES) {
@@ -332,14 +332,14 @@ hear_stranger(struct sn_server *s, struct sn_conn *c)
 		if (c->state == SN_HELLO && c->got == 0)
 			end_conn(s, c); /* someone only looked whether the port is open */
 		else
-			drop(s, c, "it left during the handshake");
+			sn_server_drop(s, c, "it left during the handshake");
 		return;
 	}
 	c->got += (uint32_t)n;
 	size_t sure = c->got < sizeof c->in.hello.magic ? c->got : sizeof c->in.hello.magic;
 	static const uint64_t magic = NET_WIRE_MAGIC;
 	if (c->state == SN_HELLO && memcmp(c->in.bytes, &magic, sure) != 0) {
-		drop(s, c, "it does not speak namdb");
+		sn_server_drop(s, c, "it does not speak namdb");
 		return;
 	}
 	if (c->got < want)
@@ -357,7 +357,7 @@ hear_peer(struct sn_server *s, struct sn_conn *c)
 	char byte;
 	ssize_t n = recv(c->fd, &byte, 1, 0);
 	if (n > 0)
-		drop(s, c, "it speaks where nothing is to be said");
+		sn_server_drop(s, c, "it speaks where nothing is to be said");
 	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
 		end_conn(s, c);
 }
@@ -369,9 +369,11 @@ streams_over(struct sn_server *s)
 	ssize_t n = read(s->over_fd, &times, sizeof times);
 	(void)n;
 	const char *why;
+	/* An atomic that failed for a peer must not happen once it hears of that. */
+	sn_verbs_mend(s);
 	for (struct sn_conn *c; (c = sn_stream_over(s, &why)) != NULL;) {
 		if (why != NULL)
-			drop(s, c, why);
+			sn_server_drop(s, c, why);
 		else
 			end_conn(s, c);
 	}
@@ -386,11 +388,12 @@ beat(struct sn_server *s)
 	ssize_t n = read(s->timer_fd, &times, sizeof times);
 	(void)n;
 	sn_region_beat(s->region, s->peer_count);
+	sn_verbs_mend(s);
 	uint64_t now = nam_clock_ns();
 	for (struct sn_conn *c = s->strangers, *next; c != NULL; c = next) {
 		next = c->next;
 		if (now >= c->deadline_ns)
-			drop(s, c, "the handshake took too long");
+			sn_server_drop(s, c, "the handshake took too long");
 	}
 	if (!s->accepting) {
 		s->accepting = true;
@@ -640,6 +643,7 @@ sn_server_open(
 	struct sn_server *s = calloc(1, sizeof *s);
 	if (s == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for a server");
+	pthread_mutex_init(&s->own_turn, NULL);
 	s->tcp_fd = s->unix_fd = s->epoll_fd = s->timer_fd = s->stop_fd = s->over_fd = s->rdma_fd =
 	    s->rdma_done_fd = -1;
 	pthread_mutex_init(&s->stream_lock, NULL);
@@ -705,6 +709,7 @@ sn_server_close(struct sn_server *s)
 	while (s->peers != NULL)
 		end_conn(s, s->peers);
 	sn_verbs_close(s);
+	pthread_mutex_destroy(&s->own_turn);
 	if (s->socket_path[0] != '\0')
 		unlink(s->socket_path);
 	const int fd[] = { s->tcp_fd, s->unix_fd, s->epoll_fd, s->timer_fd, s->stop_fd, s->over_fd };

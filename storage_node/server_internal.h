@@ -67,7 +67,10 @@ struct sn_server {
 	char address[128];
 	char socket_path[112];
 	int tcp_fd, unix_fd, epoll_fd, timer_fd, stop_fd, over_fd;
-	struct sn_verbs *verbs; /* NULL: none is offered */
+	struct sn_verbs *verbs; /* NULL: none is offered. The loop's, but for: */
+	atomic_bool
+	    device_atomics; /* set while it is open; cleared, with own_turn held, when the device was removed */
+	pthread_mutex_t own_turn; /* tcp peers' threads take turns at the loopback queue pair */
 	int rdma_fd, rdma_done_fd;
 	bool accepting; /* false while out of descriptors */
 	struct sn_conn *strangers, *peers;
@@ -86,6 +89,8 @@ struct sn_server {
 void sn_server_end(struct sn_server *s, struct sn_conn *c);
 /* A WRITE_WITH_IMM has executed. */
 void sn_server_immediate(struct sn_server *s, uint64_t number);
+/* The same, counted, and with one line that says why. */
+void sn_server_drop(struct sn_server *s, struct sn_conn *c, const char *why);
 /* One line about a peer in the log, unless there were many. */
 void sn_server_complain(struct sn_server *s, const char *peer, const char *what);
 
@@ -97,9 +102,11 @@ nam_status sn_verbs_open(struct sn_server *s, const char *address, struct nam_er
 void sn_verbs_close(struct sn_server *s);
 int sn_verbs_event_fd(const struct sn_server *s);
 int sn_verbs_completion_fd(const struct sn_server *s);
-/* Connection events, and messages. Both may end connections. */
+/* Connection events, and messages. Both may end connections; the first closes it all when the device was removed. */
 void sn_verbs_events(struct sn_server *s);
 void sn_verbs_completions(struct sn_server *s);
+/* Now and then, and before a peer hears of a failed atomic: ends a loopback queue pair that broke, makes it again. */
+void sn_verbs_mend(struct sn_server *s);
 /* Fills in where to come, and for role VERBS the token to come with. */
 void sn_verbs_grant(struct sn_server *s, struct sn_conn *c, struct net_grant *grant);
 void sn_verbs_end(struct sn_conn *c);

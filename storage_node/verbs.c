@@ -32,6 +32,8 @@ enum {
 	PAGE = 4096,
 	CONNECT_MS = 2000,
 	ATOMIC_MS = 2000,
+	MEND_MS = 200,        /* how long the loop may wait for a new loopback queue pair, ... */
+	MEND_EVERY_MS = 2000, /* ... and how often */
 };
 static const uint64_t wr_reply = UINT64_MAX;
 
@@ -54,17 +56,22 @@ struct sn_verbs {
 	struct net_rdma_caps caps;
 	char address[48];
 	unsigned port;
-	bool device_atomics, gone;
-	/* the loopback queue pair: both its ends */
+	bool device_atomics, removed;
+	struct ibv_context *held;
+	/*
+	 * The loopback queue pair: both its ends. While own_ready it is used by whoever holds s->own_turn, and own_broke
+	 * may be set; all else is done by the loop's thread, after it has taken own_ready back.
+	 */
+	bool own_ready;
+	_Atomic(const char *) own_broke; /* why; NULL: it did not */
 	uint8_t own_token[NET_VERBS_TOKEN];
 	struct rdma_event_channel *own_ch;
 	struct rdma_cm_id *own_id;
 	struct ibv_cq *own_cq;
 	struct ibv_mr *own_mr;
-	/* tcp peers' threads take turns: guards own_word, own_end and gone */
-	pthread_mutex_t own_turn;
 	uint64_t *own_word;
 	struct sn_qp *own_end;
+	uint64_t own_again_ns; /* it broke: not before this is it made again; 0: it is whole */
 };
 
 /* ---- one queue pair -------------------------------------------------------------- */
@@ -177,8 +184,9 @@ take_request(struct sn_server *s, struct rdma_cm_event *e)
 		memcpy(&hello, asked.private_data, sizeof hello);
 	rdma_ack_cm_event(e);
 	bool sound = hello.magic == NET_VERBS_MAGIC && hello.region == s->shake.region;
-	bool own =
-	    sound && v->own_end == NULL && CRYPTO_memcmp(v->own_token, hello.token, sizeof hello.token) == 0;
+	/* Only while we are about to come ourselves: without a loopback connection its token was never drawn. */
+	bool own = sound && v->own_id != NULL && v->own_end == NULL &&
+		   CRYPTO_memcmp(v->own_token, hello.token, sizeof hello.token) == 0;
 	struct sn_conn *c = sound && !own ? find_token(s, hello.token) : NULL;
 	const char *why = NULL;
 	struct sn_qp *q = NULL;
@@ -199,13 +207,10 @@ take_request(struct sn_server *s, struct rdma_cm_event *e)
 			rdma_destroy_id(id);
 		return;
 	}
-	if (own) {
-		pthread_mutex_lock(&v->own_turn);
+	if (own)
 		v->own_end = q;
-		pthread_mutex_unlock(&v->own_turn);
-	} else {
+	else
 		c->qp = q;
-	}
 }
 
 void
@@ -215,12 +220,73 @@ sn_verbs_end(struct sn_conn *c)
 	c->qp = NULL;
 }
 
+/* The loopback queue pair is no more: what was out on it is not executed later either. */
+static void
+own_close(struct sn_verbs *v)
+{
+	qp_free(v->own_end);
+	if (v->own_id != NULL && v->own_id->qp != NULL)
+		rdma_destroy_qp(v->own_id);
+	if (v->own_cq != NULL)
+		ibv_destroy_cq(v->own_cq);
+	if (v->own_mr != NULL)
+		ibv_dereg_mr(v->own_mr);
+	if (v->own_word != NULL)
+		munmap(v->own_word, PAGE);
+	if (v->own_id != NULL)
+		rdma_destroy_id(v->own_id);
+	if (v->own_ch != NULL)
+		rdma_destroy_event_channel(v->own_ch);
+	v->own_end = NULL;
+	v->own_cq = NULL;
+	v->own_mr = NULL;
+	v->own_word = NULL;
+	v->own_id = NULL;
+	v->own_ch = NULL;
+}
+
+/* It broke, or is late: no answer of it is waited for any more, and nothing late happens. */
+static void
+own_lost(struct sn_server *s, const char *why)
+{
+	struct sn_verbs *v = s->verbs;
+	nam_log(NAM_LOG_WARN,
+	    "storage node %u: the loopback connection of %s broke (%s): atomics of tcp peers fail until it "
+	    "is "
+	    "back",
+	    (unsigned)s->shake.region, v->caps.device, why);
+	pthread_mutex_lock(&s->own_turn);
+	v->own_ready = false;
+	v->own_broke = NULL;
+	pthread_mutex_unlock(&s->own_turn);
+	own_close(v);
+	v->own_again_ns = nam_clock_ns();
+}
+
+/* V1: every queue pair ends before the CPU takes over atomics. The kernel waits for us to let go of the device. */
+static void
+device_gone(struct sn_server *s)
+{
+	nam_log(NAM_LOG_ERROR,
+	    "storage node %u: the RDMA device %s was removed; peers may come back over tcp (--fabric tcp or "
+	    "auto)",
+	    (unsigned)s->shake.region, s->verbs->caps.device);
+	for (struct sn_conn *c = s->peers, *next; c != NULL; c = next) {
+		next = c->next;
+		if (c->role == NET_ROLE_VERBS)
+			sn_server_end(s, c);
+	}
+	s->verbs->removed = true;
+	sn_verbs_close(s);
+}
+
 void
 sn_verbs_events(struct sn_server *s)
 {
 	struct sn_verbs *v = s->verbs;
 	struct rdma_cm_event *e;
-	while (rdma_get_cm_event(v->ch, &e) == 0) {
+	bool gone = false;
+	while (v != NULL && rdma_get_cm_event(v->ch, &e) == 0) {
 		struct sn_qp *q =
 		    e->id != v->listener && e->event != RDMA_CM_EVENT_CONNECT_REQUEST ? e->id->context : NULL;
 		switch (e->event) {
@@ -232,30 +298,20 @@ sn_verbs_events(struct sn_server *s)
 			rdma_ack_cm_event(e);
 			continue;
 		case RDMA_CM_EVENT_DEVICE_REMOVAL:
-			if (!v->gone)
-				nam_log(NAM_LOG_ERROR,
-				    "storage node %u: the RDMA device %s is gone; peers go on over tcp when "
-				    "they come "
-				    "back",
-				    (unsigned)s->shake.region, v->caps.device);
-			pthread_mutex_lock(&v->own_turn);
-			v->gone = true;
-			pthread_mutex_unlock(&v->own_turn);
+			gone = true;
 			break;
 		default:
 			break;
 		}
 		rdma_ack_cm_event(e);
 		/* Whatever else is said of a connection is its end; the TCP connection beside it ends too. */
-		if (q != NULL && q == v->own_end) {
-			pthread_mutex_lock(&v->own_turn);
-			qp_free(q);
-			v->own_end = NULL;
-			pthread_mutex_unlock(&v->own_turn);
-		} else if (q != NULL && q->conn != NULL) {
+		if (q != NULL && q == v->own_end)
+			own_lost(s, "it was closed");
+		else if (q != NULL && q->conn != NULL)
 			sn_server_end(s, q->conn);
-		}
 	}
+	if (gone)
+		device_gone(s);
 }
 
 /* ---- messages ----------------------------------------------------------------------- */
@@ -283,28 +339,34 @@ execute(struct sn_server *s, const struct net_verbs_ask *a, uint64_t *seen)
 	return true;
 }
 
-/* False: the connection is not worth keeping. */
-static bool
+/* What a peer's queue pair says. NULL: all is well; "": it is closed; else why it is not worth keeping. */
+static const char *
 hear(struct sn_server *s, struct sn_qp *q, const struct ibv_wc *wc)
 {
+	if (wc->status == IBV_WC_WR_FLUSH_ERR)
+		return "";
+	if (wc->status == IBV_WC_LOC_LEN_ERR)
+		return "its message is longer than any may be";
 	if (wc->status != IBV_WC_SUCCESS)
-		return false;
+		return ibv_wc_status_str(wc->status);
 	if (wc->wr_id == wr_reply)
-		return true;
+		return NULL;
 	if (wc->wr_id >= RECVS)
-		return false;
+		return "our device completes what was not posted";
 	if (wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
 		sn_server_immediate(s, ntohl(wc->imm_data));
-		return post_recv(q, wc->wr_id);
+		return post_recv(q, wc->wr_id) ? NULL : "our device takes no more receives";
 	}
 	if (wc->byte_len != sizeof(struct net_verbs_ask))
-		return false;
+		return "its message has not the length of a request";
 	struct net_verbs_ask ask;
 	memcpy(&ask, q->page + wc->wr_id * SLOT, sizeof ask);
 	atomic_fetch_add_explicit(&s->count.asks, 1, memory_order_relaxed);
 	/* A peer has one ask out, so the one reply buffer is free again. */
 	struct net_verbs_reply *reply = (void *)(q->page + RECVS * SLOT);
-	reply->ok = execute(s, &ask, &reply->seen);
+	reply->ok = 1;
+	if (!execute(s, &ask, &reply->seen))
+		return "its message asks for what makes no sense";
 	struct ibv_sge at = { (uintptr_t)reply, sizeof *reply, q->mr->lkey };
 	struct ibv_send_wr wr = { .wr_id = wr_reply,
 		.sg_list = &at,
@@ -312,13 +374,17 @@ hear(struct sn_server *s, struct sn_qp *q, const struct ibv_wc *wc)
 		.opcode = IBV_WR_SEND,
 		.send_flags = IBV_SEND_SIGNALED },
 			   *bad;
-	return post_recv(q, wc->wr_id) && ibv_post_send(q->id->qp, &wr, &bad) == 0;
+	if (!post_recv(q, wc->wr_id))
+		return "our device takes no more receives";
+	return ibv_post_send(q->id->qp, &wr, &bad) == 0 ? NULL : "it takes no more replies";
 }
 
 void
 sn_verbs_completions(struct sn_server *s)
 {
 	struct sn_verbs *v = s->verbs;
+	if (v == NULL)
+		return;
 	struct pollfd p = { .fd = v->done->fd, .events = POLLIN };
 	while (poll(&p, 1, 0) == 1) {
 		struct ibv_cq *cq;
@@ -328,28 +394,33 @@ sn_verbs_completions(struct sn_server *s)
 		struct sn_qp *q = tag;
 		q->events++;
 		/* Ask for the next event first: what comes while we look is then told. */
-		bool good = ibv_req_notify_cq(cq, 0) == 0;
+		const char *why = ibv_req_notify_cq(cq, 0) == 0 ? NULL : "our completion queue is broken";
 		struct ibv_wc wc[8];
 		int n;
-		while (good && (n = ibv_poll_cq(cq, 8, wc)) != 0) {
-			good = n > 0;
-			for (int i = 0; i < n && good; i++)
-				good = hear(s, q, &wc[i]);
+		while (why == NULL && (n = ibv_poll_cq(cq, 8, wc)) != 0) {
+			why = n > 0 ? NULL : "our completion queue is broken";
+			for (int i = 0; i < n && why == NULL; i++)
+				why = hear(s, q, &wc[i]);
 		}
-		if (!good && q->conn != NULL)
-			sn_server_end(s, q->conn); /* frees q */
+		/* Both free q. */
+		if (why != NULL && q == v->own_end)
+			own_lost(s, why);
+		else if (why != NULL && *why == '\0')
+			sn_server_end(s, q->conn);
+		else if (why != NULL)
+			sn_server_drop(s, q->conn, why);
 	}
 }
 
 /* ---- the loopback queue pair ----------------------------------------------------------- */
 
-/* Connects to our own listener, playing both ends in turn. */
+/* Connects to our own listener, playing both ends in turn. On failure own_close. */
 static nam_status
-connect_own(struct sn_server *s, struct sn_verbs *v, struct nam_err *err)
+connect_own(struct sn_server *s, struct sn_verbs *v, unsigned ms, struct nam_err *err)
 {
 	char port[8];
 	snprintf(port, sizeof port, "%u", v->port);
-	uint64_t until = nam_clock_ns() + (uint64_t)CONNECT_MS * 1000000;
+	uint64_t until = nam_clock_ns() + (uint64_t)ms * 1000000;
 	struct rdma_cm_event *e;
 	nam_random_bytes(v->own_token, sizeof v->own_token);
 	if ((v->own_ch = net_rdma_channel()) == NULL ||
@@ -379,22 +450,55 @@ connect_own(struct sn_server *s, struct sn_verbs *v, struct nam_err *err)
 		.rnr_retry_count = 7 };
 	if (rdma_create_qp(v->own_id, v->pd, &a) != 0 || rdma_connect(v->own_id, &p) != 0)
 		return nam_fail(err, NAM_IO, "cannot make a loopback connection: %s", strerror(errno));
-	if ((st = net_rdma_expect(v->ch, RDMA_CM_EVENT_CONNECT_REQUEST, until, "loopback", &e, err)) !=
-	    NAM_OK)
-		return st;
-	take_request(s, e);
+	/* Others may knock at the same door meanwhile; they are served, too. */
+	while (v->own_end == NULL && nam_clock_ns() < until) {
+		struct pollfd knock = { .fd = v->ch->fd, .events = POLLIN };
+		if (poll(&knock, 1, 10) == 1)
+			sn_verbs_events(s);
+		if (s->verbs == NULL)
+			return nam_fail(err, NAM_IO, "the device was removed");
+	}
 	if (v->own_end == NULL)
 		return nam_fail(err, NAM_IO, "the loopback connection was refused");
-	if ((st = net_rdma_expect(v->own_ch, RDMA_CM_EVENT_ESTABLISHED, until, "loopback", &e, err)) ==
+	if ((st = net_rdma_expect(v->own_ch, RDMA_CM_EVENT_ESTABLISHED, until, "loopback", &e, err)) !=
 	    NAM_OK)
-		rdma_ack_cm_event(e);
-	return st;
+		return st;
+	rdma_ack_cm_event(e);
+	pthread_mutex_lock(&s->own_turn);
+	v->own_ready = true;
+	pthread_mutex_unlock(&s->own_turn);
+	return NAM_OK;
 }
 
+void
+sn_verbs_mend(struct sn_server *s)
+{
+	struct sn_verbs *v = s->verbs;
+	struct nam_err err;
+	if (v == NULL || !v->device_atomics)
+		return;
+	const char *why = v->own_broke; /* once it is set nobody keeps own_turn for long */
+	if (why != NULL)
+		own_lost(s, why);
+	if (v->own_again_ns == 0 || nam_clock_ns() < v->own_again_ns)
+		return;
+	v->own_again_ns = 0;
+	if (connect_own(s, v, MEND_MS, &err) == NAM_OK) {
+		nam_log(NAM_LOG_WARN, "storage node %u: the loopback connection of %s is back",
+		    (unsigned)s->shake.region, v->caps.device);
+	} else if (s->verbs != NULL) {
+		own_close(v);
+		v->own_again_ns = nam_clock_ns() + (uint64_t)MEND_EVERY_MS * 1000000;
+	}
+}
+
+/* With own_turn held. */
 static bool
 own_atomic(struct sn_server *s, uint8_t code, uint64_t offset, uint64_t arg, uint64_t want, uint64_t *seen)
 {
 	struct sn_verbs *v = s->verbs;
+	if (!v->own_ready || v->own_broke != NULL)
+		return false;
 	struct ibv_sge at = { (uintptr_t)v->own_word, 8, v->own_mr->lkey };
 	struct ibv_send_wr wr = { .sg_list = &at,
 		.num_sge = 1,
@@ -407,29 +511,36 @@ own_atomic(struct sn_server *s, uint8_t code, uint64_t offset, uint64_t arg, uin
 			   *bad;
 	struct ibv_wc wc;
 	uint64_t until = 0;
-	int n;
-	if (v->gone || v->own_end == NULL || ibv_post_send(v->own_id->qp, &wr, &bad) != 0)
-		return false;
-	while ((n = ibv_poll_cq(v->own_cq, 1, &wc)) == 0) {
+	int n = 0;
+	const char *why = NULL;
+	if (ibv_post_send(v->own_id->qp, &wr, &bad) != 0)
+		why = "it takes no requests";
+	while (why == NULL && (n = ibv_poll_cq(v->own_cq, 1, &wc)) == 0) {
 		uint64_t now = nam_clock_ns();
 		if (until == 0)
 			until = now + (uint64_t)ATOMIC_MS * 1000000;
 		else if (now > until)
-			return false;
+			why = "it does not answer";
 	}
-	if (n < 0 || wc.status != IBV_WC_SUCCESS)
-		return false;
+	if (why == NULL && (n < 0 || wc.status != IBV_WC_SUCCESS))
+		why = n < 0 ? "its completion queue is broken" : ibv_wc_status_str(wc.status);
+	v->own_broke = why;
 	*seen = *v->own_word;
-	return true;
+	return why == NULL;
 }
 
 bool
 sn_verbs_atomic(
     struct sn_server *s, uint8_t code, uint64_t offset, uint64_t arg, uint64_t want, uint64_t *seen)
 {
-	pthread_mutex_lock(&s->verbs->own_turn);
-	bool ok = own_atomic(s, code, offset, arg, want, seen);
-	pthread_mutex_unlock(&s->verbs->own_turn);
+	bool ok = true;
+	pthread_mutex_lock(&s->own_turn);
+	if (sn_verbs_device_atomics(s))
+		ok = own_atomic(s, code, offset, arg, want, seen);
+	else /* the device was removed while we waited for our turn */
+		*seen = code == NET_CAS ? net_exec_cas(s->base + offset, arg, want)
+					: net_exec_faa(s->base + offset, arg);
+	pthread_mutex_unlock(&s->own_turn);
 	return ok;
 }
 
@@ -475,7 +586,6 @@ sn_verbs_open(struct sn_server *s, const char *address, struct nam_err *err)
 	struct sn_verbs *v = calloc(1, sizeof *v);
 	if (v == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for RDMA");
-	pthread_mutex_init(&v->own_turn, NULL);
 	s->verbs = v;
 	snprintf(v->address, sizeof v->address, "%s", address);
 	const char *what = NULL;
@@ -485,9 +595,12 @@ sn_verbs_open(struct sn_server *s, const char *address, struct nam_err *err)
 		what = "no RDMA device behind that address";
 	else if (!net_rdma_caps(v->listener->verbs, &v->caps))
 		what = "the device does not answer";
-	else if ((v->pd = ibv_alloc_pd(v->listener->verbs)) == NULL ||
-		 (v->done = ibv_create_comp_channel(v->listener->verbs)) == NULL)
-		what = "the device gives no protection domain";
+	if (what == NULL) {
+		net_rdma_hold(v->held = v->listener->verbs);
+		if ((v->pd = ibv_alloc_pd(v->held)) == NULL ||
+		    (v->done = ibv_create_comp_channel(v->held)) == NULL)
+			what = "the device gives no protection domain";
+	}
 	int why = errno;
 	nam_status st = NAM_OK;
 	if (what != NULL)
@@ -498,17 +611,16 @@ sn_verbs_open(struct sn_server *s, const char *address, struct nam_err *err)
 	int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |
 		     (v->device_atomics ? IBV_ACCESS_REMOTE_ATOMIC : 0);
 	if (st == NAM_OK && (v->mr = ibv_reg_mr(v->pd, s->base, s->size, access)) == NULL)
-		st = nam_fail(err, NAM_NOMEM,
-		    "%s cannot register %llu MiB: %s; raise the memlock limit (ulimit -l unlimited) or give "
-		    "a "
-		    "smaller --size",
-		    v->caps.device, (unsigned long long)(s->size >> 20), strerror(errno));
+		st = net_rdma_unregistered(
+		    err, v->caps.device, "the region", s->size, ", or give a smaller --size");
 	if (st == NAM_OK && !listen_somewhere(v, address))
 		st = nam_fail(err, NAM_IO, "cannot listen over RDMA at %s: %s", address, strerror(errno));
 	v->port = st == NAM_OK ? ntohs(rdma_get_src_port(v->listener)) : 0;
 	if (st == NAM_OK && v->device_atomics)
-		st = connect_own(s, v, err);
-	if (st != NAM_OK)
+		st = connect_own(s, v, CONNECT_MS, err);
+	if (st == NAM_OK)
+		atomic_store(&s->device_atomics, v->device_atomics);
+	else
 		sn_verbs_close(s);
 	return st;
 }
@@ -519,20 +631,12 @@ sn_verbs_close(struct sn_server *s)
 	struct sn_verbs *v = s->verbs;
 	if (v == NULL)
 		return;
+	/* Until the lock is given back the loopback queue pair is gone and the CPU has not begun (V1). */
+	pthread_mutex_lock(&s->own_turn);
+	own_close(v);
 	s->verbs = NULL;
-	qp_free(v->own_end);
-	if (v->own_id != NULL && v->own_id->qp != NULL)
-		rdma_destroy_qp(v->own_id);
-	if (v->own_cq != NULL)
-		ibv_destroy_cq(v->own_cq);
-	if (v->own_mr != NULL)
-		ibv_dereg_mr(v->own_mr);
-	if (v->own_word != NULL)
-		munmap(v->own_word, PAGE);
-	if (v->own_id != NULL)
-		rdma_destroy_id(v->own_id);
-	if (v->own_ch != NULL)
-		rdma_destroy_event_channel(v->own_ch);
+	atomic_store_explicit(&s->device_atomics, false, memory_order_release);
+	pthread_mutex_unlock(&s->own_turn);
 	if (v->mr != NULL)
 		ibv_dereg_mr(v->mr);
 	if (v->done != NULL)
@@ -543,7 +647,8 @@ sn_verbs_close(struct sn_server *s)
 		rdma_destroy_id(v->listener);
 	if (v->ch != NULL)
 		rdma_destroy_event_channel(v->ch);
-	pthread_mutex_destroy(&v->own_turn);
+	if (v->held != NULL)
+		net_rdma_release(v->held, v->removed);
 	free(v);
 }
 
@@ -562,13 +667,13 @@ sn_verbs_completion_fd(const struct sn_server *s)
 bool
 sn_verbs_device_atomics(const struct sn_server *s)
 {
-	return s->verbs != NULL && s->verbs->device_atomics;
+	return atomic_load_explicit(&s->device_atomics, memory_order_acquire);
 }
 
 void
 sn_verbs_grant(struct sn_server *s, struct sn_conn *c, struct net_grant *grant)
 {
-	if (s->verbs == NULL || s->verbs->gone)
+	if (s->verbs == NULL)
 		return;
 	snprintf(grant->rdma, sizeof grant->rdma, "%s", s->verbs->address);
 	grant->rdma_port = s->verbs->port;

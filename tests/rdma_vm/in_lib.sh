@@ -25,7 +25,7 @@ start_storage() { # start_storage [SIZE]
 		./namdb storage --id $id --size "${1:-64m}" --listen "$me:741$id" --secret-file $secret 2>/tmp/storage$id.log &
 		nodes+=($!)
 		for ((i = 0; i < 100; i++)); do
-			grep -q ready /tmp/storage$id.log && break
+			grep -qs ready /tmp/storage$id.log && break
 			sleep 0.1
 		done
 	done

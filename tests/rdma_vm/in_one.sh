@@ -2,6 +2,8 @@
 # in_one.sh -- inside one machine: everything that needs a device and no second host.
 . ./in_lib.sh
 
+reconnect() { NAMDB_TEST_RDMA=$me ./storage_node.reconnect_test; }
+trouble() { NAMDB_TEST_RDMA=$me ./storage_node.trouble_test; }
 conformance() { NAMDB_TEST_RDMA=$me ./storage_node.conformance_test; }
 
 offered() {
@@ -102,6 +104,59 @@ killed_storage() {
 	grep -q before /tmp/out && grep -q "is gone" /tmp/out && grep -qE "ERROR: +[0-9A-Z]{5}" /tmp/out
 }
 
+# The device is taken away while one process works over it and another one idles: the kernel does not wait for long,
+# both are told why, and the nodes serve everybody else over tcp, atomics included.
+removed() {
+	local load idle said
+	sql verbs "CREATE TABLE r (id int PRIMARY KEY, n int NOT NULL); INSERT INTO r VALUES (1, 0)" || return 1
+	while :; do echo "UPDATE r SET n = n + 1 WHERE id = 1;"; done |
+		./namdb sql --storage "$storage" --secret-file $secret --fabric verbs -q --stop-on-error >/tmp/load 2>&1 &
+	load=$!
+	(
+		echo "SELECT 1 AS before;"
+		while [ ! -e /tmp/enough ]; do sleep 0.2; done
+	) | ./namdb sql --storage "$storage" --secret-file $secret --fabric verbs >/tmp/idle 2>&1 &
+	idle=$!
+	# Both are at it.
+	for ((i = 0; i < 100; i++)); do
+		[ "$(sql tcp "SELECT n > 0 FROM r")" = t ] && grep -q before /tmp/idle && break
+		sleep 0.2
+	done
+	timeout 15 rdma link delete "${DEVICE}0" || {
+		echo "the device is held"
+		cat /tmp/load /tmp/idle /tmp/storage1.log
+		return 1
+	}
+	wait $load
+	cat /tmp/load
+	grep -qE "ERROR: +58030" /tmp/load && grep -q "RDMA device here was removed" /tmp/load /tmp/idle || return 1
+	for said in /tmp/storage1.log /tmp/storage2.log; do
+		grep -q "the RDMA device ${DEVICE}0 was removed" $said || {
+			cat $said
+			return 1
+		}
+	done
+	touch /tmp/enough
+	wait $idle
+	kill -0 "${nodes[0]}" && kill -0 "${nodes[1]}" || return 1
+	sql verbs "SELECT 1" >/tmp/out 2>&1 && return 1
+	cat /tmp/out
+	grep -q "does not offer RDMA" /tmp/out || return 1
+	sql tcp "CREATE TABLE after (id int PRIMARY KEY, n int); INSERT INTO after VALUES (1, 0)" || return 1
+	for ((i = 0; i < 20; i++)); do
+		echo "UPDATE after SET n = n + 1 WHERE id = 1;"
+	done | ./namdb sql --storage "$storage" --secret-file $secret --fabric auto -q || return 1
+	same "$(sql auto "SELECT n FROM after")" "20"
+}
+
+# A new one is found by whoever starts then.
+added() {
+	rdma link add "${DEVICE}0" type "$DEVICE" netdev eth0 || return 1
+	stop_storage
+	start_storage
+	same "$(sql verbs "SELECT 2 + 2")" "4"
+}
+
 wrong_secret() {
 	printf 'something else\n' >/tmp/other
 	chmod 600 /tmp/other
@@ -119,6 +174,8 @@ nothing_left() {
 check "the doctor finds nothing wrong" doctor
 check "1,000 connections, 100 of them killed, leave nothing" cycles
 check "fabric conformance" conformance
+check "connections break and are made anew" reconnect
+check "peers that misbehave, machines that are not set up right" trouble
 start_storage
 [ "$DEVICE" = rxe ] && by=device || by=CPU
 check "the node offers its device, atomics by the $by" offered $by
@@ -131,5 +188,9 @@ check "a wrong secret is refused" wrong_secret
 check "the storage nodes are killed" killed_storage
 stop_storage
 check "the kernel holds nothing of ours" nothing_left
+start_storage
+check "the device is removed under load" removed
+check "a new device is used" added
+stop_storage
 check "the doctor sees a port that is down" doctor_down
 exit $failed
