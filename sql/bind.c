@@ -47,7 +47,7 @@ static bool
 add(struct bind *b, const struct ast_table *t, const struct cat_table *tab, struct sql_node *sub)
 {
 	for (unsigned k = 0; k < b->tables; k++)
-		if (strcmp(b->table[k].alias, t->alias) == 0)
+		if (!b->table[k].within && strcmp(b->table[k].alias, t->alias) == 0)
 			return sql_bind_fail(
 			    b, t->position, "42712", "table name \"%s\" specified more than once", t->alias);
 	if (t->renames > tab->columns)
@@ -136,7 +136,7 @@ sql_bind_find_column(
 	bool table_seen = false;
 	for (unsigned k = b->lo; k < b->hi; k++) {
 		const struct bind_table *t = &b->table[k];
-		if (qual != NULL && strcmp(qual, t->alias) != 0)
+		if (t->within || (qual != NULL && strcmp(qual, t->alias) != 0))
 			continue;
 		table_seen = true;
 		for (unsigned c = 0; c < t->tab->columns; c++) {
@@ -167,7 +167,7 @@ sql_bind_find_column(
 	if (found > 1)
 		return sql_bind_fail(b, position, "42702", "column reference \"%s\" is ambiguous", name);
 	for (unsigned k = b->lo; qual == NULL && k < b->hi; k++)
-		if (strcmp(b->table[k].alias, name) == 0)
+		if (!b->table[k].within && strcmp(b->table[k].alias, name) == 0)
 			return sql_bind_fail(
 			    b, position, "0A000", "whole-row references are not supported yet");
 	if (qual == NULL)
@@ -381,6 +381,8 @@ column(struct bind *b, const struct ast_expr *e)
 		    t->alias, sql_bind_column_name(t, c));
 		return NULL;
 	}
+	if (t->flats > 0)
+		return sql_bind_flat_column(b, t, c);
 	t->used[c] = 1;
 	const struct cat_column *col = &t->tab->column[c];
 	return sql_expr_column(b->a, t->base + c, col->type, col->typmod, e->position);

@@ -19,7 +19,15 @@ struct bind_table {
 	uint8_t *used;   /* per column */
 	uint8_t *hidden; /* per column: merged into another one by USING */
 	bool view;
-	unsigned row_at; /* rows are to be locked: two columns of the wide batch say which; 0: none */
+	/*
+	 * A query in FROM that is no operand of its own, because its tables are (bind_flat.c): they are the `flats` before it,
+	 * whose names nobody sees (within), and its columns are flat[].
+	 */
+	struct sql_expr **flat;
+	unsigned flats;
+	bool within;
+	uint8_t *was_used; /* before the select list was bound */
+	unsigned row_at;   /* rows are to be locked: two columns of the wide batch say which; 0: none */
 };
 
 /* A query of WITH, bound where it is written. The last ones come first; children see those of their parents. */
@@ -137,7 +145,14 @@ struct bind {
 	unsigned conds, cond_cap;
 	unsigned home; /* of the conditions bound now */
 	struct bind_join *join;
-	struct bind_outer *outer;
+	struct bind_outer
+	    *outer; /* while FROM is bound by the numbers of its items, then by those of tables */
+	struct bind_outer *inside; /* those of queries that are no operands: they will be the last */
+	unsigned insides;
+	bool flattens;        /* queries of FROM need not be operands */
+	unsigned item, items; /* of FROM: the one that is bound now */
+	bool
+	    lazy; /* its select list may be that of such a query: columns it speaks of are read when somebody asks */
 	struct bind_merged *merged;
 	unsigned joins, outers, mergeds;
 	unsigned nodes; /* bound so far: a budget, for shared subtrees multiply */
@@ -257,6 +272,17 @@ bool sql_bind_with_done(struct bind *b, const struct ast_with *w, struct sql_nod
 bool sql_bind_add_cte(struct bind *b, const struct ast_table *t, bool *ok);
 bool sql_bind_add_function(struct bind *b, const struct ast_table *t);
 bool sql_bind_add_derived(struct bind *b, const struct ast_table *t);
+/*
+ * bind_flat.c: may q's tables stand in b's FROM list in place of it, as far as its words say? Then bind it by a child with
+ * columns behind b's. A FROM item that answers what child does: by its tables, if that can be, else with operators of
+ * its own.
+ */
+bool sql_bind_may_flatten(struct bind *b, struct bind *child, const struct ast_select *q);
+bool sql_bind_add_query(struct bind *b, const struct ast_table *t, struct bind *child);
+/* Column c of a query that is no operand. */
+struct sql_expr *sql_bind_flat_column(struct bind *b, const struct bind_table *t, unsigned c);
+/* Once all of FROM is there: from numbers of items to numbers of tables. first, last: of each item. */
+bool sql_bind_flat_outers(struct bind *b, const unsigned *first, const unsigned *last);
 /* bind_stats.c: what ANALYZE found, as a table. */
 bool sql_bind_add_stats(struct bind *b, const struct ast_table *t);
 /* bind_lateral.c: the binder of a query, or of a function's arguments, that sees b's tables so far; when they are bound. */
@@ -296,6 +322,8 @@ bool sql_bind_using_column(
     struct bind *b, const char *alias, const char *name, unsigned *table, unsigned *column, bool *known);
 /* The region that table `first` to `last` belong to, besides outer join `but`. */
 unsigned sql_bind_region(const struct bind *b, unsigned first, unsigned last, unsigned but);
+/* Tables any of which makes e NULL when it is all NULL itself. */
+uint64_t sql_bind_nulls(const struct bind *b, const struct sql_expr *e);
 /* Tables without which (all NULL) the condition is not true. */
 uint64_t sql_bind_rejects(const struct bind *b, const struct sql_expr *e);
 

@@ -83,11 +83,10 @@ sql_bind_add_derived(struct bind *b, const struct ast_table *t)
 	if (t->lateral)
 		return lateral(b, t);
 	struct bind *child = sql_bind_child(b, t->position);
-	if (child == NULL || !sql_bind_child_query(b, child, t->sub) ||
-	    !sql_bind_add_source(b, t, NULL, child->column, child->columns))
+	if (child == NULL)
 		return false;
-	b->table[b->tables - 1].from = child;
-	return true;
+	sql_bind_may_flatten(b, child, t->sub);
+	return sql_bind_child_query(b, child, t->sub) && sql_bind_add_query(b, t, child);
 }
 
 /* What it is a series of: the first of these that an end of it is. */

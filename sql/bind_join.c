@@ -30,8 +30,8 @@ sql_bind_region(const struct bind *b, unsigned first, unsigned last, unsigned bu
 
 /* ---- what a condition rejects ---------------------------------------------------- */
 
-static uint64_t
-nulls(const struct bind *b, const struct sql_expr *e)
+uint64_t
+sql_bind_nulls(const struct bind *b, const struct sql_expr *e)
 {
 	uint64_t m = 0;
 	switch (e->kind) {
@@ -41,17 +41,17 @@ nulls(const struct bind *b, const struct sql_expr *e)
 		if (e->fn->flags & SQL_FN_NULLS)
 			return 0;
 		for (unsigned k = 0; k < e->nargs; k++)
-			m |= nulls(b, e->args[k]);
+			m |= sql_bind_nulls(b, e->args[k]);
 		return m;
 	case SQL_NOT:
 	case SQL_IN:
-		return nulls(b, e->args[0]);
+		return sql_bind_nulls(b, e->args[0]);
 	case SQL_AND:
 	case SQL_OR:
 	case SQL_COALESCE:
 		m = UINT64_MAX;
 		for (unsigned k = 0; k < e->nargs; k++)
-			m &= nulls(b, e->args[k]);
+			m &= sql_bind_nulls(b, e->args[k]);
 		return m;
 	default:
 		return 0;
@@ -73,9 +73,9 @@ sql_bind_rejects(const struct bind *b, const struct sql_expr *e)
 			m &= sql_bind_rejects(b, e->args[k]);
 		return m;
 	case SQL_IS_NULL:
-		return e->negate ? nulls(b, e->args[0]) : 0;
+		return e->negate ? sql_bind_nulls(b, e->args[0]) : 0;
 	default:
-		return nulls(b, e);
+		return sql_bind_nulls(b, e);
 	}
 }
 
@@ -223,9 +223,9 @@ merged(const struct bind_using *u)
 static bool
 columns(struct bind *b, unsigned first, unsigned last, struct bind_ref *out, unsigned *n)
 {
-	if (first == last) {
-		for (unsigned c = 0; c < b->table[first].tab->columns; c++)
-			out[(*n)++] = (struct bind_ref){ first, c };
+	if (first + b->table[last].flats == last) {
+		for (unsigned c = 0; c < b->table[last].tab->columns; c++)
+			out[(*n)++] = (struct bind_ref){ last, c };
 		return true;
 	}
 	const struct bind_join *j = NULL;
@@ -263,6 +263,8 @@ sql_bind_star(struct bind *b, struct bind_ref **out, unsigned *n)
 		return false;
 	for (unsigned k = 0; k < b->tables;) {
 		unsigned last = k;
+		while (b->table[last].within)
+			last++;
 		for (unsigned j = 0; j < b->joins; j++)
 			if (b->join[j].ast->first == k && b->join[j].ast->last > last)
 				last = b->join[j].ast->last;
@@ -288,7 +290,8 @@ rename_join(struct bind *b, const struct ast_join *a)
 		    "join expression \"%s\" has %u columns available but %u columns specified", a->alias, n,
 		    a->renames);
 	for (unsigned k = 0; k < b->tables; k++)
-		if ((k < a->first || k > a->last) && strcmp(b->table[k].alias, a->alias) == 0)
+		if ((k < a->first || k > a->last) && !b->table[k].within &&
+		    strcmp(b->table[k].alias, a->alias) == 0)
 			return sql_bind_fail(
 			    b, 0, "42712", "table name \"%s\" specified more than once", a->alias);
 	for (unsigned k = a->first; k <= a->last; k++) {
@@ -358,13 +361,24 @@ sql_bind_using_column(
 	return false;
 }
 
+/* Items first[k]..last[k] of FROM are tables. */
+struct places {
+	unsigned *first, *last;
+};
+
 static bool
-join(struct bind *b, const struct ast_join *a, unsigned *outer)
+join(struct bind *b, const struct ast_join *said, const struct places *at, unsigned *outer)
 {
 	struct bind_join *j = &b->join[b->joins++];
+	struct ast_join *a = nam_arena_copy(b->a, said, sizeof *said);
+	if (a == NULL)
+		return cat_error(b->err, "53200", "out of memory");
+	a->first = at->first[said->first];
+	a->mid = at->first[said->mid];
+	a->last = at->last[said->last];
 	j->ast = a;
-	b->home =
-	    a->kind != AST_JOIN_INNER ? 3 + 3 * (*outer)++ : sql_bind_region(b, a->first, a->last, NO_OUTER);
+	b->home = said->kind != AST_JOIN_INNER ? 3 + 3 * (*outer)++
+					       : sql_bind_region(b, said->first, said->last, NO_OUTER);
 	b->no_agg = "JOIN conditions";
 	if ((a->usings > 0 && !using_(b, j)) || (a->natural && !natural(b, j)))
 		return false;
@@ -381,26 +395,36 @@ join(struct bind *b, const struct ast_join *a, unsigned *outer)
 bool
 sql_bind_from(struct bind *b, const struct ast_select *q)
 {
+	struct places at = { sql_bind_take(b, q->tables * sizeof *at.first),
+		sql_bind_take(b, q->tables * sizeof *at.last) };
 	if ((b->join = sql_bind_take(b, q->joins * sizeof *b->join)) == NULL ||
-	    (b->outer = sql_bind_take(b, q->joins * sizeof *b->outer)) == NULL)
+	    (b->outer = sql_bind_take(b, q->joins * sizeof *b->outer)) == NULL || at.first == NULL ||
+	    at.last == NULL)
 		return false;
 	for (unsigned k = 0; k < q->joins; k++) {
 		const struct ast_join *a = &q->join[k];
 		if (a->kind != AST_JOIN_INNER)
 			b->outer[b->outers++] = (struct bind_outer){ a->kind, a->first, a->mid, a->last };
 	}
+	b->flattens = q->locks == 0;
+	b->items = q->tables;
 	/* a join as soon as its tables are there: what comes behind may speak of it */
 	unsigned joined = 0, outer = 0;
 	for (unsigned k = 0; k < q->tables; k++) {
+		b->item = k;
+		at.first[k] = b->tables;
 		if (!sql_bind_add_table(b, &q->table[k]))
 			return false;
+		at.last[k] = b->tables - 1;
 		for (; joined < q->joins && q->join[joined].last <= k; joined++)
-			if (!join(b, &q->join[joined], &outer))
+			if (!join(b, &q->join[joined], &at, &outer))
 				return false;
 	}
 	b->lo = 0;
 	b->hi = b->tables;
 	b->home = 0;
 	b->no_agg = "WHERE";
-	return q->where == NULL || sql_bind_conds(b, q->where);
+	if (q->where != NULL && !sql_bind_conds(b, q->where))
+		return false;
+	return sql_bind_flat_outers(b, at.first, at.last);
 }

@@ -58,6 +58,7 @@ sql_bind_add_view(struct bind *b, const struct ast_table *t, const struct cat_ta
 	child->cte = NULL;
 	child->up = NULL;
 	b->plan->in_view++;
+	sql_bind_may_flatten(b, child, st->select);
 	bool ok = sql_bind_child_query(b, child, st->select);
 	b->plan->in_view--;
 	if (!ok) {
@@ -67,9 +68,8 @@ sql_bind_add_view(struct bind *b, const struct ast_table *t, const struct cat_ta
 	if (child->columns != view->columns)
 		return sql_bind_fail(
 		    b, t->position, "0A000", "view \"%s\" does not fit its tables any more", view->name);
-	if (!sql_bind_add_source(b, as, NULL, child->column, child->columns))
+	if (!sql_bind_add_query(b, as, child))
 		return false;
-	b->table[b->tables - 1].from = child;
 	b->table[b->tables - 1].view = true;
 	return true;
 }

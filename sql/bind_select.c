@@ -141,7 +141,8 @@ select_list(struct bind *b, const struct ast_select *q, struct bind_list *l)
 				return false;
 			continue;
 		}
-		while (k < b->tables && (b->table[k].joined || strcmp(b->table[k].alias, t->e->qual) != 0))
+		while (k < b->tables && (b->table[k].within || b->table[k].joined ||
+					    strcmp(b->table[k].alias, t->e->qual) != 0))
 			k++;
 		if (k == b->tables)
 			return sql_bind_fail(b, t->e->position, "42P01",
@@ -611,6 +612,18 @@ set(struct bind *b, const struct ast_select *q, struct bind_query *w)
 	return true;
 }
 
+static bool
+note_used(struct bind *b)
+{
+	for (unsigned k = 0; k < b->tables; k++) {
+		struct bind_table *t = &b->table[k];
+		if ((t->was_used = sql_bind_take(b, t->tab->columns)) == NULL)
+			return false;
+		memcpy(t->was_used, t->used, t->tab->columns);
+	}
+	return true;
+}
+
 bool
 sql_bind_select_begin(struct bind *b, const struct ast_select *q)
 {
@@ -626,7 +639,7 @@ sql_bind_select_begin(struct bind *b, const struct ast_select *q)
 		if ((w->source = values(b, q, &w->l, &w->o)) == NULL)
 			return false;
 	} else {
-		if (!sql_bind_from(b, q) || !select_list(b, q, &w->l))
+		if (!sql_bind_from(b, q) || !select_list(b, q, &w->l) || (b->lazy && !note_used(b)))
 			return false;
 		bool grouped = is_grouped(b, q);
 		unsigned *leaf = sql_bind_take(b, (q->groups + 1) * sizeof *leaf);

@@ -202,6 +202,40 @@ sql_plan_access(struct bind *b, struct sql_node *n, unsigned k)
 	return true;
 }
 
+/* What it takes to ask a condition, in calls: a list of constants is looked through half. */
+static double
+effort(const struct sql_expr *e)
+{
+	double n = e->kind == SQL_CALL  ? 1
+		   : e->kind == SQL_IN  ? e->nargs / 2.0
+		   : e->kind == SQL_SUB ? 1e6
+					: 0;
+	for (unsigned k = 0; k < e->nargs; k++)
+		n += effort(e->args[k]);
+	return n;
+}
+
+/* Cheap ones first, else as they were written: as PostgreSQL does it, so that what fails is asked after what protects it. */
+static bool
+cheap_first(struct bind *b, struct sql_expr **e, unsigned n)
+{
+	double *takes = sql_bind_take(b, n * sizeof *takes);
+	if (takes == NULL)
+		return false;
+	for (unsigned i = 0; i < n; i++) {
+		struct sql_expr *x = e[i];
+		double t = effort(x);
+		unsigned at = i;
+		for (; at > 0 && takes[at - 1] > t; at--) {
+			e[at] = e[at - 1];
+			takes[at] = takes[at - 1];
+		}
+		e[at] = x;
+		takes[at] = t;
+	}
+	return true;
+}
+
 /* Conditions over these tables alone go into n's filter. first: also those over no table at all. */
 bool
 sql_plan_push_down(struct bind *b, struct sql_node *n, uint64_t tables, bool first)
@@ -224,7 +258,7 @@ sql_plan_push_down(struct bind *b, struct sql_node *n, uint64_t tables, bool fir
 		n->est_rows *= sql_sel_all(b, e, count);
 	if (n->est_rows < 1)
 		n->est_rows = 1;
-	return sql_plan_filter(b, n, e, count);
+	return cheap_first(b, e, count) && sql_plan_filter(b, n, e, count);
 }
 
 /* A query in FROM: its batch takes its place in the wide one. */
@@ -327,6 +361,10 @@ sql_plan_region(struct bind *b, unsigned first, unsigned end, uint64_t *have)
 	if (end - first > 1 && !sql_plan_derive(b))
 		return NULL;
 	for (unsigned k = first; k < end;) {
+		if (b->table[k].flats > 0) {
+			k++;
+			continue;
+		}
 		unsigned outer = sql_plan_outer_at(b, k, end);
 		if (outer == b->outers && b->table[k].lateral != NULL) {
 			/* it speaks of what is before it: that is joined first */

@@ -255,11 +255,24 @@ outer_lookup(struct bind *b, struct sql_node *stay, uint64_t mask, struct sql_no
 	return n;
 }
 
+/* Are tables first..end-1 a single operand? */
+static bool
+alone(const struct bind *b, unsigned first, unsigned end, unsigned *one)
+{
+	unsigned n = 0;
+	for (unsigned k = first; k < end; k++)
+		if (b->table[k].flats == 0) {
+			*one = k;
+			n++;
+		}
+	return n == 1;
+}
+
 struct sql_node *
 sql_plan_outer(struct bind *b, unsigned outer, bool first, uint64_t *mask)
 {
 	const struct bind_outer *o = &b->outer[outer];
-	unsigned around = b->home, left = 1 + 3 * outer, right = left + 1, on = left + 2;
+	unsigned around = b->home, left = 1 + 3 * outer, right = left + 1, on = left + 2, one;
 	uint64_t lt = tables(o->first, o->mid), rt = tables(o->mid, o->last + 1), have;
 	bool lateral = o->kind == AST_JOIN_LEFT && o->mid == o->last && b->table[o->mid].lateral != NULL;
 	if (o->kind == AST_JOIN_LEFT) {
@@ -286,10 +299,10 @@ sql_plan_outer(struct bind *b, unsigned outer, bool first, uint64_t *mask)
 			b->cond[i].mask = lt;
 	if (lateral)
 		n = sql_plan_lateral(b, l, lt, o->mid, true);
-	else if (o->kind == AST_JOIN_LEFT && o->mid == o->last)
-		n = outer_lookup(b, l, lt, r, o->mid);
-	else if (o->kind == AST_JOIN_RIGHT && o->first + 1 == o->mid)
-		n = outer_lookup(b, r, rt, l, o->first);
+	else if (o->kind == AST_JOIN_LEFT && alone(b, o->mid, o->last + 1, &one))
+		n = outer_lookup(b, l, lt, r, one);
+	else if (o->kind == AST_JOIN_RIGHT && alone(b, o->first, o->mid, &one))
+		n = outer_lookup(b, r, rt, l, one);
 	if (n == NULL && (lateral || (n = sql_plan_hash_join(b, l, lt, r, rt, o->kind)) == NULL))
 		return NULL;
 	b->home = around;

@@ -17,6 +17,9 @@ struct made {
 	struct sql_expr *const *with;
 };
 
+/* A condition does not grow beyond that: views of views could double it forever. */
+enum { LARGEST = 500 };
+
 typedef bool made_test(const struct bind *b, unsigned column, const struct sql_expr *as);
 
 static bool
@@ -81,6 +84,18 @@ distinct_on(const struct bind *b, unsigned column, const struct sql_expr *as)
 	return false;
 }
 
+/* Nodes of e with its columns as they are made; more than LARGEST: at least so many. */
+static unsigned
+size_of(const struct made *m, const struct sql_expr *e)
+{
+	if (m != NULL && e->kind == SQL_COLUMN)
+		return size_of(NULL, m->with[e->index - m->base]);
+	unsigned n = 1;
+	for (unsigned k = 0; k < e->nargs && n <= LARGEST; k++)
+		n += size_of(m, e->args[k]);
+	return n;
+}
+
 static bool may_enter(struct bind *in, const struct sql_expr *e, unsigned base);
 
 /* Are columns of e of other types in one of the queries? */
@@ -125,7 +140,8 @@ may_enter(struct bind *in, const struct sql_expr *e, unsigned base)
 		if (sql_expr_volatile(w->o.e[k]))
 			return false;
 	struct made m = { .b = in, .base = base, .with = w->o.e };
-	if (!all_columns(&m, e, may_repeat) || (w->ons > 0 && !all_columns(&m, e, distinct_on)) ||
+	if (size_of(&m, e) > LARGEST || !all_columns(&m, e, may_repeat) ||
+	    (w->ons > 0 && !all_columns(&m, e, distinct_on)) ||
 	    (in->win != NULL && !all_columns(&m, e, divides)))
 		return false;
 	return !in->grouped || (in->groups > 0 && in->gsets == 0 && all_columns(&m, e, of_keys));

@@ -120,6 +120,94 @@ static const struct golden sets[] = {
 	{ "select id from t where a = 3 and false for update", "SELECT 0" },
 };
 
+static const struct golden flat[] = {
+	{ "create table t (id int primary key, a int, b text)", "CREATE TABLE" },
+	{ "insert into t select i, i % 10, 'x' || i from generate_series(1, 1000) i", "INSERT 0 1000" },
+	{ "create table u (id int primary key, t_id int, c text)", "CREATE TABLE" },
+	{ "insert into u select i, i % 1000, 'y' || i from generate_series(1, 5000) i", "INSERT 0 5000" },
+	{ "create view v as select id, a + 1 as a1, b from t", "CREATE VIEW" },
+	{ "create view w as select u.id, v.a1, v.b, u.c from u join v on v.id = u.t_id", "CREATE VIEW" },
+	{ "create view ww as select w.*, v.b as b2 from w left join v on v.id = w.a1", "CREATE VIEW" },
+	{ PLAN "select * from v where id = 17",
+	    "Project;  -> Key Lookup on t;       Key Cond: (id = 17); EXPLAIN" },
+	{ "select * from v where id = 17", "17|8|x17; SELECT 1" },
+	{ PLAN "select * from w where id = 17", "Project;  -> Key Lookup on t;       Key Cond: (t.id = "
+						"u.t_id);    -> Key Lookup on u;         Key Cond: "
+						"(u.id = 17); EXPLAIN" },
+	{ "select * from ww where id = 17", "17|8|x17|y17|x8; SELECT 1" },
+	/* under an outer join: columns yes, and what NULLs make NULL; a constant is one only for rows that are there */
+	{ PLAN "select u.c, v.a1 from u left join v on v.id = u.t_id where u.id = 4",
+	    "Project;  -> Left Key Lookup on t;       Key Cond: (t.id = u.t_id);    -> Key Lookup on u;      "
+	    "   Key "
+	    "Cond: (u.id = 4); EXPLAIN" },
+	{ "select u.id, v.a1 from u left join v on v.id = u.t_id where u.id in (4, 1000) order by 1",
+	    "4|5;1000|~; SELECT 2" },
+	{ "select u.id, q.b, q.k from u left join (select id, b, 5 as k from t where a < 3) q on q.id = "
+	  "u.t_id "
+	  "where u.id < 4 order by 1",
+	    "1|x1|5;2|x2|5;3|~|~; SELECT 3" },
+	{ "select u.id, q.k from u left join (select id, coalesce(a, 0) as k from t where a < 3) q on q.id = "
+	  "u.t_id "
+	  "where u.id < 4 and q.k is null",
+	    "3|~; SELECT 1" },
+	{ "select u.id, q.k from (select id, a is null as k from t where a < 3) q right join u on q.id = "
+	  "u.t_id "
+	  "where u.id < 4 order by 1",
+	    "1|f;2|f;3|~; SELECT 3" },
+	{ "select q.id, r.id from (select id from t where id < 3) q full join (select id from u where id in "
+	  "(2, 3)) r "
+	  "on q.id = r.id order by 1, 2",
+	    "1|~;2|2;~|3; SELECT 3" },
+	{ "select id, a, c from (select id, a from t) q natural join (select id, c from u) r where id = 8",
+	    "8|8|y8; SELECT 1" },
+	{ "select * from ((select id, a from t) q full join (select id, c from u where id > 998) r using "
+	  "(id)) as j "
+	  "where id between 999 and 1001 order by id",
+	    "999|9|y999;1000|0|y1000;1001|~|y1001; SELECT 3" },
+	{ "select q.x, q.y from (select id as x, (select max(c) from u where u.t_id = t.id) as y from t) q "
+	  "where q.x = 3",
+	    "3|y4003; SELECT 1" },
+	{ "select q.id, (select max(c) from (select c, t_id from u) z where z.t_id = q.id) from (select id "
+	  "from t) q "
+	  "where q.id < 3 order by 1",
+	    "1|y4001;2|y4002; SELECT 2" },
+	{ "select q.id from (select id, t_id from u) q where exists (select 1 from v where v.id = q.t_id and "
+	  "v.a1 = 10) "
+	  "and q.id < 20",
+	    "9;19; SELECT 2" },
+	{ "select a1, count(*) from v group by a1 having a1 < 3 order by a1", "1|100;2|100; SELECT 2" },
+	{ "select q.* from (select from t where id < 3) q", ";; SELECT 2" },
+	{ "select count(*) from (select id from t where id < 4) q, (select id from t where id < 3) r",
+	    "6; SELECT 1" },
+	{ "select l.n from (select id, a from t) q, lateral (select count(*) as n from u where u.t_id = "
+	  "q.id) l "
+	  "where q.id = 5",
+	    "5; SELECT 1" },
+	{ "update t set b = 'new' from (select t_id, max(id) as m from u group by t_id) q, v "
+	  "where q.t_id = t.id and v.id = t.id and t.id = 5 returning t.id, q.m, v.a1",
+	    "5|4005|6; UPDATE 1" },
+	{ "delete from t using v where v.id = t.id and v.a1 = 10 and t.id < 20 returning v.b",
+	    "x9;x19; DELETE 2" },
+	/* names inside are nobody's */
+	{ "select t.id from v join u on true", "ERROR 42P01: missing FROM-clause entry for table \"t\"" },
+	{ "select id from v x, v where v.id = 1", "ERROR 42702: column reference \"id\" is ambiguous" },
+	{ "select v.b from v t, v where t.id = v.id and v.id = 1", "x1; SELECT 1" },
+	{ "select v.* from v group by id", "ERROR 42803: column \"v.a1\" must appear in the GROUP BY clause "
+					   "or be used in an aggregate function" },
+	/* a row that is kept away is not computed */
+	{ "insert into t values (3000, 2147483647, 'big')", "INSERT 0 1" },
+	{ "select * from v where b = 'x7'", "7|8|x7; SELECT 1" },
+	{ "select count(*) from v", "999; SELECT 1" },
+	{ "select a1 from v where id = 3000", "ERROR 22003: integer out of range" },
+};
+
+static void
+of_flat(void **state)
+{
+	(void)state;
+	golden_all(flat);
+}
+
 static void
 of_groups(void **state)
 {
@@ -145,6 +233,6 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(of_groups), cmocka_unit_test(of_limits),
-		cmocka_unit_test(of_sets) };
+		cmocka_unit_test(of_sets), cmocka_unit_test(of_flat) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
