@@ -5,6 +5,8 @@
 #include "embedded.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
 
 #define says(t, text, answer) assert_string_equal(ask(t, text), answer)
 
@@ -13,6 +15,7 @@ struct later {
 	const char *text;
 	char answer[300];
 	pthread_t thread;
+	atomic_bool done;
 };
 
 static void *
@@ -20,6 +23,7 @@ run_later(void *arg)
 {
 	struct later *l = arg;
 	snprintf(l->answer, sizeof l->answer, "%s", ask(l->t, l->text));
+	l->done = true;
 	return NULL;
 }
 
@@ -28,6 +32,7 @@ start(struct later *l, struct teller *t, const char *text)
 {
 	l->t = t;
 	l->text = text;
+	l->done = false;
 	pthread_create(&l->thread, NULL, run_later, l);
 }
 
@@ -36,6 +41,17 @@ wait_for(struct later *l)
 {
 	pthread_join(l->thread, NULL);
 	return l->answer;
+}
+
+/* Cancelled before it had begun, a statement would never hear of it: so again, until there is an answer. */
+static inline const char *
+cancelled(struct later *l)
+{
+	while (!l->done) {
+		cn_cancel(l->t->s);
+		usleep(5000);
+	}
+	return wait_for(l);
 }
 
 #endif

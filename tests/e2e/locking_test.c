@@ -149,8 +149,7 @@ beside(void **state)
 	says(&b, "reset lock_timeout", "RESET");
 	start(&l, &b, "select * from t where id = 1 for update");
 	usleep(20000);
-	cn_cancel(b.s);
-	assert_string_equal(wait_for(&l), "ERROR 57014: canceling statement due to user request");
+	assert_string_equal(cancelled(&l), "ERROR 57014: canceling statement due to user request");
 	says(&a, "commit", "COMMIT");
 	says(&b, "select id from t order by id for update nowait", "1;2; SELECT 2");
 	/* savepoints */
