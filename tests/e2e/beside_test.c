@@ -1,16 +1,9 @@
 /* beside_test.c -- definitions that change while other sessions read and write: right answers, or clean errors. */
 #include "later.h"
+#include "together.h"
 
 #include <stdatomic.h>
 #include <unistd.h>
-
-static struct embedded e;
-
-static bool
-starts_with(const char *s, const char *with)
-{
-	return strncmp(s, with, strlen(with)) == 0;
-}
 
 #define LOST "ERROR 40001: could not serialize access due to concurrent update"
 
@@ -412,22 +405,6 @@ everybody(void **state)
 	teller_close(&a);
 }
 
-static int
-setup(void **state)
-{
-	(void)state;
-	embedded_open(&e, 512u << 20, 2);
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	embedded_close(&e);
-	return 0;
-}
-
 int
 main(void)
 {
@@ -439,5 +416,5 @@ main(void)
 		cmocka_unit_test(elsewhere),
 		cmocka_unit_test(everybody),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, cluster_setup, cluster_teardown);
 }

@@ -1,11 +1,10 @@
 /* locking_test.c -- SELECT ... FOR UPDATE and its like: alone, and with sessions beside each other. PostgreSQL 15's answers. */
 #include "golden.h"
 #include "later.h"
+#include "together.h"
 
 #include <stdatomic.h>
 #include <unistd.h>
-
-static struct embedded e;
 
 static const struct golden alone[] = {
 	{ "create table fa (id int primary key, v int); insert into fa values (1, 10), (2, 20), (3, 30); "
@@ -342,31 +341,15 @@ counter(void **state)
 	teller_close(&a);
 }
 
-static int
-setup(void **state)
-{
-	(void)state;
-	embedded_open(&e, 512u << 20, 2);
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	embedded_close(&e);
-	return 0;
-}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_alone),
-		cmocka_unit_test_setup_teardown(beside, setup, teardown),
-		cmocka_unit_test_setup_teardown(snapshots, setup, teardown),
-		cmocka_unit_test_setup_teardown(queue, setup, teardown),
-		cmocka_unit_test_setup_teardown(counter, setup, teardown),
+		cmocka_unit_test_setup_teardown(beside, cluster_setup, cluster_teardown),
+		cmocka_unit_test_setup_teardown(snapshots, cluster_setup, cluster_teardown),
+		cmocka_unit_test_setup_teardown(queue, cluster_setup, cluster_teardown),
+		cmocka_unit_test_setup_teardown(counter, cluster_setup, cluster_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

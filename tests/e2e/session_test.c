@@ -1,15 +1,8 @@
 /* session_test.c -- sessions beside each other, COPY, prepared statements, cancelling, and statements built to hurt. */
 #include "later.h"
+#include "together.h"
 
 #include <unistd.h>
-
-static struct embedded e;
-
-static bool
-starts(const char *s, const char *with)
-{
-	return strncmp(s, with, strlen(with)) == 0;
-}
 
 /* ---- two sessions ------------------------------------------------------------------ */
 
@@ -217,7 +210,7 @@ copy_stdin(void **state)
 	};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		const char *r = copy(&t, "copy cp from stdin with (format csv)", bad[i].data, 4);
-		if (!starts(r, "ERROR ") || strcmp(r + 6, bad[i].answer) != 0)
+		if (!starts_with(r, "ERROR ") || strcmp(r + 6, bad[i].answer) != 0)
 			fail_msg("case %zu: %s", i, r);
 		if (strstr(t.err.detail, bad[i].detail) == NULL)
 			fail_msg("case %zu: %s", i, t.err.detail);
@@ -235,7 +228,7 @@ copy_stdin(void **state)
 	says(&t, "drop table cp; create table cp (id int primary key, a text, b numeric(6,2))",
 	    "DROP TABLE CREATE TABLE");
 	sprintf(p, "1,again,2\n");
-	assert_true(starts(copy(&t, "copy cp from stdin csv", big, 0), "ERROR 23505"));
+	assert_true(starts_with(copy(&t, "copy cp from stdin csv", big, 0), "ERROR 23505"));
 	assert_non_null(strstr(t.err.detail, "line 40001"));
 	says(&t, "select count(*) from cp", "0; SELECT 1");
 	free(big);
@@ -287,16 +280,16 @@ hurtful(void **state)
 	/* subtrees that double at every level */
 	open = repeat("select ", "nullif(", 60, "v");
 	all = repeat(open, ", 5)", 60, " from h");
-	assert_true(starts(ask(&t, all), "ERROR 54001"));
+	assert_true(starts_with(ask(&t, all), "ERROR 54001"));
 	free(open);
 	free(all);
 	open = repeat("select count(*) from h group by ", "nullif(", 60, "v");
 	all = repeat(open, ", 5)", 60, "");
-	assert_true(starts(ask(&t, all), "ERROR 54001"));
+	assert_true(starts_with(ask(&t, all), "ERROR 54001"));
 	free(open);
 	free(all);
-	assert_true(starts(ask_many(&t, "select 1", "+1", 100000, ""), "ERROR 54001"));
-	assert_true(starts(ask_many(&t, "select '", "x", 2000000, "'"), "ERROR 54000"));
+	assert_true(starts_with(ask_many(&t, "select 1", "+1", 100000, ""), "ERROR 54001"));
+	assert_true(starts_with(ask_many(&t, "select '", "x", 2000000, "'"), "ERROR 54000"));
 	/* wide is fine */
 	assert_string_equal(ask_many(&t, "select v from h where id in (0", ",1", 60000, ")"), "1; SELECT 1");
 	assert_string_equal(
@@ -487,27 +480,11 @@ prepared(void **state)
 	assert_string_equal(p.wrong, "");
 }
 
-static int
-setup(void **state)
-{
-	(void)state;
-	embedded_open(&e, 512u << 20, 2);
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	embedded_close(&e);
-	return 0;
-}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(read_committed), cmocka_unit_test(deadlock),
 		cmocka_unit_test(snapshots), cmocka_unit_test(increments), cmocka_unit_test(copy_stdin),
 		cmocka_unit_test(hurtful), cmocka_unit_test(long_values), cmocka_unit_test(prepared) };
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, cluster_setup, cluster_teardown);
 }

@@ -2,7 +2,7 @@
  * stress_test.c -- sessions of several threads at once on the same few rows. What was answered is counted by the threads
  * themselves; in the end the tables must hold just that. A statement that lost a race (40001, 40P01) counts as nothing.
  */
-#include "embedded.h"
+#include "together.h"
 
 #include <base/rng.h>
 #include <pthread.h>
@@ -15,7 +15,6 @@ enum { ROUNDS = 250 };
 #endif
 enum { THREADS = 4, KEYS = 6, RACE = 100 };
 
-static struct embedded e;
 static atomic_uint bad;
 static atomic_uint adds[KEYS]; /* of ON CONFLICT DO UPDATE, answered */
 static atomic_uint wins[RACE]; /* of ON CONFLICT DO NOTHING, that gave a row back */
@@ -220,25 +219,9 @@ plans_and_changes(void **state)
 	assert_int_equal(bad, 0);
 }
 
-static int
-setup(void **state)
-{
-	(void)state;
-	embedded_open(&e, 256u << 20, 2);
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	embedded_close(&e);
-	return 0;
-}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(counters), cmocka_unit_test(plans_and_changes) };
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, cluster_setup, cluster_teardown);
 }
