@@ -43,7 +43,8 @@ struct bind_cte {
 	unsigned selves;
 	struct sql_column *column;
 	unsigned columns, deep;
-	struct sql_sub *sub; /* the subquery that its WITH stands in */
+	struct sql_sub *sub;         /* the subquery that its WITH stands in */
+	const struct ast_cte *later; /* spoken of once, so bound there, like a query in FROM; NULL: bound */
 };
 
 /* One condition of WHERE or ON. */
@@ -266,7 +267,12 @@ bool sql_bind_deeper(struct bind *b, unsigned deep, int position);
 /* Into s->arenas: those given out since `from` that are emptied when what uses them begins anew. */
 bool sql_bind_own_arenas(struct bind *b, struct sql_sub *s, unsigned from);
 bool sql_bind_cte_names(struct bind *b, const struct ast_cte *c, struct bind_cte *out);
-bool sql_bind_with(struct bind *b, const struct ast_with *w);
+bool sql_bind_with(struct bind *b, const struct ast_with *w, const struct ast_select *q);
+/*
+ * bind_refs.c: of each query of q's WITH, is it spoken of in one FROM list only, which is read once? q may be NULL: then
+ * of none.
+ */
+bool *sql_bind_said_once(struct bind *b, const struct ast_with *w, const struct ast_select *q);
 bool sql_bind_with_done(struct bind *b, const struct ast_with *w, struct sql_node *root);
 /* Is that name one of WITH? Then a FROM item is added, or *err says why not (*ok). */
 bool sql_bind_add_cte(struct bind *b, const struct ast_table *t, bool *ok);

@@ -25,7 +25,7 @@ one(struct bind *b, unsigned k, const struct ast_lock *l, int position)
 		return refused(b, position, l->what, "over a view is not supported yet");
 	if (t->ast->sub != NULL)
 		return true; /* it has clauses of its own for that */
-	if (t->sub != NULL)
+	if (t->sub != NULL || t->from != NULL)
 		return !named || refused(b, position, l->what, "cannot be applied to a WITH query");
 	if (t->tab->system)
 		return sql_bind_fail(b, position, "42501", "permission denied for table %s", t->tab->name);

@@ -628,7 +628,7 @@ bool
 sql_bind_select_begin(struct bind *b, const struct ast_select *q)
 {
 	struct bind_query *w = sql_bind_take(b, sizeof *w);
-	if (w == NULL || !sql_bind_with(b, q->with))
+	if (w == NULL || !sql_bind_with(b, q->with, q))
 		return false;
 	b->query = w;
 	w->q = q;

@@ -82,16 +82,31 @@ one(struct bind *b, const struct ast_cte *c, bool may_recurse)
 	return out;
 }
 
-bool
-sql_bind_with(struct bind *b, const struct ast_with *w)
+static struct bind_cte *
+for_later(struct bind *b, const struct ast_cte *c)
 {
+	struct bind_cte *out = sql_bind_take(b, sizeof *out);
+	if (out == NULL || (out->run = sql_bind_take(b, sizeof *out->run)) == NULL)
+		return NULL;
+	out->name = c->name;
+	out->sub = b->sub;
+	out->later = c;
+	return out;
+}
+
+bool
+sql_bind_with(struct bind *b, const struct ast_with *w, const struct ast_select *q)
+{
+	bool *once = w ? sql_bind_said_once(b, w, q) : NULL;
+	if (w != NULL && once == NULL)
+		return false;
 	for (unsigned i = 0; w != NULL && i < w->n; i++) {
 		const struct ast_cte *c = &w->cte[i];
 		for (unsigned k = 0; k < i; k++)
 			if (strcmp(w->cte[k].name, c->name) == 0)
 				return sql_bind_fail(b, c->position, "42712",
 				    "WITH query name \"%s\" specified more than once", c->name);
-		struct bind_cte *made = one(b, c, w->recursive);
+		struct bind_cte *made = once[i] ? for_later(b, c) : one(b, c, w->recursive);
 		if (made == NULL)
 			return false;
 		if (c->materialize)
@@ -106,7 +121,14 @@ bool
 sql_bind_with_done(struct bind *b, const struct ast_with *w, struct sql_node *root)
 {
 	for (unsigned i = 0; w != NULL && i < w->n; i++) {
-		struct sql_cte *r = b->cte->run;
+		struct bind_cte *c = b->cte;
+		struct sql_cte *r = c->run;
+		if (c->later != NULL) { /* it was another of that name: but this one must make sense, too */
+			b->cte = c->next;
+			if (query(b, c->later, c) == NULL || !sql_bind_cte_names(b, c->later, c))
+				return false;
+			continue;
+		}
 		if (r->refs == 1 && r->reader != NULL) {
 			*r->reader = *r->plan; /* nobody else knows that node */
 		} else if (r->refs > 0 && r->reader != NULL) {
@@ -138,6 +160,24 @@ may_speak(struct bind *b, struct bind_cte *c, int position)
 				    "recursive reference to query \"%s\" must not appear %s", c->name, where);
 }
 
+/* Where it is spoken of, a query of WITH is one in FROM: it sees what its WITH saw. */
+static bool
+bind_now(struct bind *b, const struct ast_table *t, struct bind_cte *c)
+{
+	const struct ast_cte *said = c->later;
+	struct bind *child = sql_bind_child(b, said->position);
+	if (child == NULL)
+		return false;
+	c->later = NULL;
+	child->cte = c->next;
+	sql_bind_may_flatten(b, child, said->q);
+	if (!sql_bind_child_query(b, child, said->q))
+		return false;
+	c->column = child->column;
+	c->columns = child->columns;
+	return sql_bind_cte_names(b, said, c) && sql_bind_add_query(b, t, child);
+}
+
 bool
 sql_bind_add_cte(struct bind *b, const struct ast_table *t, bool *ok)
 {
@@ -147,6 +187,14 @@ sql_bind_add_cte(struct bind *b, const struct ast_table *t, bool *ok)
 	if (c == NULL)
 		return false;
 	*ok = false;
+	if (c->later != NULL) {
+		*ok = bind_now(b, t, c);
+		return true;
+	}
+	if (!c->recursing && c->run->plan == NULL) {
+		sql_bind_fail(b, t->position, "XX000", "a WITH query is spoken of once more");
+		return true;
+	}
 	if (c->recursing && !may_speak(b, c, t->position))
 		return true;
 	struct sql_node *n = sql_plan_node(b, SQL_NODE_CTE, NULL, c->columns);

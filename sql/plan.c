@@ -266,7 +266,9 @@ static struct sql_node *
 derived(struct bind *b, unsigned k, bool first)
 {
 	struct bind_table *t = &b->table[k];
-	if (t->sub == NULL && (!sql_plan_push_into(b, k) || (t->sub = sql_plan_child(b, t->from)) == NULL))
+	if (t->sub != NULL)
+		t->sub->whole = true;
+	else if (!sql_plan_push_into(b, k) || (t->sub = sql_plan_child(b, t->from)) == NULL)
 		return NULL;
 	struct sql_node *n = sql_plan_node(b, SQL_NODE_DERIVED, t->sub, b->width);
 	if (n == NULL || !sql_plan_access(b, n, k))
@@ -471,7 +473,7 @@ sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct ca
 	}
 	for (unsigned i = 0; ok && i < in->ntypes && i < p->params; i++)
 		p->param[i] = in->types[i];
-	ok = ok && sql_bind_with(b, st->with);
+	ok = ok && sql_bind_with(b, st->with, NULL);
 	if (ok)
 		switch (st->kind) {
 		case AST_SELECT:
@@ -486,7 +488,8 @@ sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct ca
 		default:
 			ok = sql_bind_delete(b, st);
 		}
-	ok = ok && sql_bind_with_done(b, st->with, p->root) && sql_plan_narrow(b, p);
+	ok =
+	    ok && sql_bind_with_done(b, st->with, p->root) && sql_plan_unasked(b, p) && sql_plan_narrow(b, p);
 	for (unsigned i = 0; ok && i < p->params; i++)
 		if (p->param[i] == CAT_UNKNOWN)
 			ok = cat_error(err, "42P18", "could not determine data type of parameter $%u", i + 1);

@@ -102,6 +102,7 @@ struct sql_node {
 	    est_cost;       /* guessed: rows that come out; microseconds until the last, with all below */
 	unsigned est_width; /* guessed: bytes of such a row */
 	double est_seen;    /* guessed: rows that its filter is asked about */
+	bool whole;         /* two operators read it: each may ask for any column */
 	struct sql_meter *meter; /* EXPLAIN ANALYZE: what it did; NULL: nobody asks */
 
 	/* the current batch: valid until the next call of sql_next */

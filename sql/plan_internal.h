@@ -59,6 +59,8 @@ bool sql_plan_place_keys(struct bind *b, struct sql_node *n);
 bool sql_plan_push_into(struct bind *b, unsigned k);
 /* plan_share.c: joins of a FROM list that would keep the same rows. */
 bool sql_plan_share(struct bind *b, struct sql_node *n);
+/* plan_unasked.c: when all of a plan is there: what nobody asks for. */
+bool sql_plan_unasked(struct bind *b, struct sql_plan *p);
 /* plan_narrow.c: the last step, when all of a plan is there. */
 bool sql_plan_narrow(struct bind *b, struct sql_plan *p);
 

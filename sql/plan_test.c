@@ -122,21 +122,21 @@ static void
 access(void **state)
 {
 	(void)state;
-	is("select title from item where id = $1", "project get:item/2 $integer");
-	is("select 1 from item where $1 = id", "project get:item/1 $integer");
-	is("select 1 from item where id = 5000000000", "project get:item/1");
-	is("select 1 from item where id = '7'", "project get:item/1");
+	is("select title from item where id = $1", "project get:item/1 $integer");
+	is("select 1 from item where $1 = id", "project get:item/0 $integer");
+	is("select 1 from item where id = 5000000000", "project get:item/0");
+	is("select 1 from item where id = '7'", "project get:item/0");
 	is("select 1 from item where id = 7.0", "project scan?:item/1");
-	is("select 1 from item where id = 7 and stock > 3", "project get?:item/2");
+	is("select 1 from item where id = 7 and stock > 3", "project get?:item/1");
 	is("select 1 from item where id + 1 = 7", "project scan?:item/1");
 	is("select 1 from item where id = stock", "project scan?:item/2");
-	is("select 1 from item where id in (1, $1, 3)", "project get:item/1*3 $integer");
+	is("select 1 from item where id in (1, $1, 3)", "project get:item/0*3 $integer");
 	is("select 1 from item where id not in (1, 3)", "project scan?:item/1");
 	is("select 1 from item where id in (1, stock)", "project scan?:item/2");
 	is("select 1 from item where id = 1 or id = 2", "project scan?:item/1");
 	is("select 1 from line where o_id = 1", "project scan?:line/1");
-	is("select 1 from line where o_id = 1 and no = $1", "project get:line/2 $integer");
-	is("select 1 from line where no = 1 and o_id = 2 and qty = 3", "project get?:line/3");
+	is("select 1 from line where o_id = 1 and no = $1", "project get:line/0 $integer");
+	is("select 1 from line where no = 1 and o_id = 2 and qty = 3", "project get?:line/1");
 	is("select count(*) from item", "project agg scan:item/0");
 	is("select 1 where 1 = $1", "project one? $integer");
 }
@@ -151,9 +151,9 @@ joins(void **state)
 	is("select 1 from item join line on i_id = item.id", "project join(scan:line/1,scan:item/1)");
 	/* few rows look up */
 	is("select title from line join item on i_id = item.id where o_id = 1 and no = 2",
-	    "project get:item/2 get:line/3");
+	    "project get:item/1 get:line/1");
 	is("select title from line join item on i_id = item.id and title = 'x' where o_id = 1 and no = 2",
-	    "project get?:item/2 get:line/3");
+	    "project get?:item/1 get:line/1");
 	/* without an equality: pairs, the condition on top */
 	is("select 1 from item, note where item.id < note.id", "project join?(scan:item/1,scan:note/1)");
 	/* conditions go down */

@@ -64,7 +64,7 @@ static const struct golden all[] = {
 	    "[\n  {\n    \"Plan\": {\n      \"Node Type\": \"Project\",\n      \"Output\": [\"a \\\"b\"],\n  "
 	    "    \"Plans\": [\n        {\n          \"Node Type\": \"Key Lookup\",\n          \"Parent "
 	    "Relationship\": \"Outer\",\n          \"Relation Name\": \"w\",\n          \"Alias\": \"w\",\n  "
-	    "        \"Output\": [\"w.id\", \"w.v\"],\n          \"Key Cond\": \"(w.id = 1)\"\n        }\n   "
+	    "        \"Output\": [\"w.v\"],\n          \"Key Cond\": \"(w.id = 1)\"\n        }\n   "
 	    "   ]\n    }\n  }\n]; EXPLAIN" },
 	{ "prepare p (int) as select v from w where id = $1", "PREPARE" },
 	{ "explain (costs off) execute p (1)",

@@ -201,6 +201,126 @@ static const struct golden flat[] = {
 	{ "select a1 from v where id = 3000", "ERROR 22003: integer out of range" },
 };
 
+static const struct golden with[] = {
+	{ "create table t (id int primary key, a int, b text)", "CREATE TABLE" },
+	{ "insert into t select i, i % 10, 'x' || i from generate_series(1, 1000) i", "INSERT 0 1000" },
+	{ PLAN "with q as (select id, a + 1 as x, b from t) select x from q where id = 4",
+	    "Project;  -> Key Lookup on t;       Key Cond: (id = 4); EXPLAIN" },
+	{ "with q as (select id, a + 1 as x, b from t) select x from q where id = 4", "5; SELECT 1" },
+	{ PLAN "with q(i, n) as (select a, count(*) from t group by a) select n from q where i = 4",
+	    "Project;  -> Subquery Scan on q;    -> Project;      -> HashAggregate;        -> Seq Scan on t; "
+	    "       "
+	    "     Filter: (t.a = 4); EXPLAIN" },
+	{ "with q(i, n) as (select a, count(*) from t group by a) select n from q where i = 4",
+	    "100; SELECT 1" },
+	/* spoken of twice, or for each row: run once, as it is */
+	{ PLAN
+	    "with q as (select id from t where a = 0) select 1 from q x, q y where x.id = 10 and y.id = 20",
+	    "CTE q;  -> Project;    -> Seq Scan on t;         Filter: (t.a = 0);Project;  -> Nested Product; "
+	    "   -> "
+	    "Subquery Scan on x;         Filter: (x.id = 10);      -> CTE Scan on q;    -> Subquery Scan on "
+	    "y;      "
+	    "   Filter: (y.id = 20);      -> CTE Scan on q; EXPLAIN" },
+	{ "with q as (select id from t where id < 3) select (select count(*) from q where q.id <= t.id) from "
+	  "t "
+	  "where id < 4 order by 1",
+	    "1;2;2; SELECT 3" },
+	{ PLAN "with q as materialized (select id from t) select id from q where id = 4",
+	    "CTE q;  -> Project;    -> Seq Scan on t;Project;  -> Subquery Scan on q;       Filter: (id = "
+	    "4);    -> "
+	    "CTE Scan on q; EXPLAIN" },
+	{ "with q as (select id from t), w as (select id from q where id < 5) select * from w where id > 2 "
+	  "order by 1",
+	    "3;4; SELECT 2" },
+	{ "with q as (select 1 as x), r as (with q as (select 2 as x) select x from q) select * from r",
+	    "2; SELECT 1" },
+	{ "with recursive r as (select 1 as n union all select n + 1 from r where n < 5) select n from r "
+	  "where n > 3",
+	    "4;5; SELECT 2" },
+	{ "with q as (select nope from t) select 1", "ERROR 42703: column \"nope\" does not exist" },
+	{ "with q as (select nope from t) select 1 from (with q as (select 1) select * from q) z",
+	    "ERROR 42703: column \"nope\" does not exist" },
+	{ "with q(a, b, c) as (select id, a from t) select * from q",
+	    "ERROR 42P10: WITH query \"q\" has 2 columns available but 3 columns specified" },
+	{ "with q(x) as (select id from t) select z.x from q as z (x, y) where z.x = 3",
+	    "ERROR 42P10: table \"z\" has 1 columns available but 2 columns specified" },
+	{ "with q as (select id from t) select * from q where id = 3 for update of q",
+	    "ERROR 0A000: FOR UPDATE cannot be applied to a WITH query" },
+	{ "with q as (select id, a from t) update t set b = 'w' from q where q.id = t.id and q.a = 7 and "
+	  "t.id < 20 "
+	  "returning t.id",
+	    "7;17; UPDATE 2" },
+};
+
+/* What nobody asks for is not read: VERBOSE says what is. */
+static const struct golden unasked[] = {
+	{ "create table t (id int primary key, a int, b text)", "CREATE TABLE" },
+	{ "insert into t select i, i % 10, 'x' || i from generate_series(1, 1000) i", "INSERT 0 1000" },
+	{ "create view g as select a, count(*) as n, max(b) as mb, sum(id) as s from t group by a",
+	    "CREATE VIEW" },
+	{ "explain (costs off, verbose) select a from g where s > 3",
+	    "Project;  Output: a;  -> Subquery Scan on g;       Filter: (g.s > 3);    -> Project;      -> "
+	    "HashAggregate;        -> Seq Scan on t;             Output: t.id, t.a; EXPLAIN" },
+	{ "select a from g where s > 50100 order by a", "0;7;8;9; SELECT 4" },
+	{ "select mb, n from g where a = 3", "x993|100; SELECT 1" },
+	{ "explain (costs off, verbose) select count(*) from (select a, b from t union all select id, b from "
+	  "t) q",
+	    "Project;  Output: count;  -> Aggregate;    -> Subquery Scan on q;      -> Append;        -> "
+	    "Project;     "
+	    "     -> Seq Scan on t;        -> Project;          -> Seq Scan on t; EXPLAIN" },
+	{ "select count(*) from (select a, b from t union all select id, b from t) q", "2000; SELECT 1" },
+	{ "explain (costs off, verbose) select id from (select id, a, b from t order by a, id limit 5) q",
+	    "Project;  Output: id;  -> Subquery Scan on q;    -> Limit;      -> Top-N Sort;        -> "
+	    "Project;        "
+	    "  -> Seq Scan on t;               Output: t.id, t.a; EXPLAIN" },
+	{ "select id from (select id, a, b from t order by a, id limit 3) q", "10;20;30; SELECT 3" },
+	{ "select b from (select id, a, b from t order by a, id fetch first 1 rows with ties) q order by 1 "
+	  "limit 1",
+	    "x10; SELECT 1" },
+	/* DISTINCT and the like look at all columns */
+	{ "select count(*) from (select distinct a, id % 20 from t) q", "20; SELECT 1" },
+	{ "select count(*) from (select a, id % 20 from t union select 3, 4) q", "21; SELECT 1" },
+	{ "select count(*) from (select a, b from t except select 3, 'x3') q", "999; SELECT 1" },
+	{ "select m from (select distinct on (a) a, id as m, b from t order by a, id desc) q order by m "
+	  "limit 2",
+	    "991;992; SELECT 2" },
+	{ "select r from (select id, b, a, rank() over (partition by a order by id desc) as r from t) q "
+	  "where id = 5",
+	    "100; SELECT 1" },
+	/* what fails is not missed, what does something is done */
+	{ "select count(*) from (select id, 1 / (a - 3) as x from t limit 500) q", "500; SELECT 1" },
+	{ "select count(x) from (select id, 1 / (a - 3) as x from t limit 500) q",
+	    "ERROR 22012: division by zero" },
+	{ "create sequence s", "CREATE SEQUENCE" },
+	{ "select count(*) from (select id, nextval('s') as x from t offset 500) q", "500; SELECT 1" },
+	{ "select nextval('s')", "1001; SELECT 1" },
+	{ "select id from t where exists (select 1 / 0 from (select distinct a, b from t) q where q.a = "
+	  "t.id) order by 1 "
+	  "limit 2",
+	    "1;2; SELECT 2" },
+	{ "select x.a from (select id, a, b from t offset 3) x join (select id, a, b from t offset 3) y on "
+	  "x.id = y.a "
+	  "where y.b = 'x17' order by 1",
+	    "7; SELECT 1" },
+	{ "select q.id from (select t.id, u.b, u.a from t join t u on u.id = t.a limit 900) q where q.id = "
+	  "17",
+	    "17; SELECT 1" },
+};
+
+static void
+of_with(void **state)
+{
+	(void)state;
+	golden_all(with);
+}
+
+static void
+of_unasked(void **state)
+{
+	(void)state;
+	golden_all(unasked);
+}
+
 static void
 of_flat(void **state)
 {
@@ -233,6 +353,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(of_groups), cmocka_unit_test(of_limits),
-		cmocka_unit_test(of_sets), cmocka_unit_test(of_flat) };
+		cmocka_unit_test(of_sets), cmocka_unit_test(of_flat), cmocka_unit_test(of_with),
+		cmocka_unit_test(of_unasked) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
