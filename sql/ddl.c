@@ -200,9 +200,10 @@ drop_sequences(struct sql_session *s, const struct cat_table *tab, struct cat_er
 }
 
 bool
-sql_drop_table(
-    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err)
+sql_drop_relations(struct sql_session *s, const struct ast_stmt *ast, enum cat_kind kind,
+    const struct sql_sink *sink, struct cat_err *err)
 {
+	const char *what = kind == CAT_VIEW ? "view" : "table";
 	for (unsigned i = 0; i < ast->nnames; i++) {
 		const struct cat_table *tab;
 		nam_status st = cat_find(s->cfg.cat, s->t, ast->names[i], &tab);
@@ -210,22 +211,24 @@ sql_drop_table(
 			return sql_status(err, st, NULL);
 		if (tab == NULL) {
 			if (!ast->if_exists)
-				return cat_error(err, "42P01", "table \"%s\" does not exist", ast->names[i]);
-			sql_notice(
-			    sink, "NOTICE", "00000", "table \"%s\" does not exist, skipping", ast->names[i]);
+				return cat_error(
+				    err, "42P01", "%s \"%s\" does not exist", what, ast->names[i]);
+			sql_notice(sink, "NOTICE", "00000", "%s \"%s\" does not exist, skipping", what,
+			    ast->names[i]);
 			continue;
 		}
-		if (tab->system)
+		if (tab->system && kind == CAT_TABLE)
 			return cat_error(
 			    err, "42501", "permission denied: \"%s\" is a system catalog", tab->name);
-		if (tab->kind != CAT_TABLE)
-			return cat_error(err, "42809", "\"%s\" is not a table", tab->name);
+		if (tab->kind != kind)
+			return cat_error(err, "42809", "\"%s\" is not a %s", tab->name, what);
 		s->ddl = true;
-		if (!sql_drop_dependents(s, tab, ast, sink, err) || !drop_sequences(s, tab, err))
+		if (!sql_drop_dependents(s, tab, ast, sink, err) ||
+		    (kind == CAT_TABLE && !drop_sequences(s, tab, err)))
 			return false;
 		st = cat_drop(s->cfg.cat, s->t, tab);
 		if (st == NAM_ABSENT) /* another transaction was faster */
-			return cat_error(err, "42P01", "table \"%s\" does not exist", ast->names[i]);
+			return cat_error(err, "42P01", "%s \"%s\" does not exist", what, ast->names[i]);
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
 	}

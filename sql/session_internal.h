@@ -118,16 +118,15 @@ bool sql_create_as(struct sql_session *s, const struct ast_stmt *ast, const stru
 /* The same of a query that is planned. */
 bool sql_create_as_run(struct sql_session *s, const struct ast_stmt *ast, struct sql_plan *p,
     const struct sql_sink *sink, uint64_t *rows, struct cat_err *err);
-bool sql_drop_table(
-    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+/* DROP TABLE, DROP VIEW. */
+bool sql_drop_relations(struct sql_session *s, const struct ast_stmt *ast, enum cat_kind kind,
+    const struct sql_sink *sink, struct cat_err *err);
 bool sql_create_sequence(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
 bool sql_drop_sequence(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
 bool sql_create_view(
     struct sql_session *s, const struct ast_stmt *ast, struct nam_arena *arena, struct cat_err *err);
-bool sql_drop_view(
-    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
 /* alter.c */
 bool sql_alter_table(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
     struct nam_arena *arena, struct cat_err *err);

@@ -131,7 +131,7 @@ sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 		return sql_create_as(s, ast, sink, tag, max, rows, err);
 	case AST_DROP_TABLE:
 		snprintf(tag, max, "DROP TABLE");
-		return sql_drop_table(s, ast, sink, err);
+		return sql_drop_relations(s, ast, CAT_TABLE, sink, err);
 	case AST_CREATE_SEQUENCE:
 		snprintf(tag, max, "CREATE SEQUENCE");
 		return sql_create_sequence(s, ast, sink, err);
@@ -143,7 +143,7 @@ sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 		return sql_create_view(s, ast, s->arena[0], err);
 	case AST_DROP_VIEW:
 		snprintf(tag, max, "DROP VIEW");
-		return sql_drop_view(s, ast, sink, err);
+		return sql_drop_relations(s, ast, CAT_VIEW, sink, err);
 	case AST_ALTER_TABLE:
 		snprintf(tag, max, "ALTER TABLE");
 		return sql_alter_table(s, ast, sink, s->arena[0], err);

@@ -176,33 +176,3 @@ sql_drop_dependents(struct sql_session *s, const struct cat_table *tab, const st
 {
 	return dependents(s, tab, ast, sink, 0, err);
 }
-
-bool
-sql_drop_view(
-    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err)
-{
-	for (unsigned i = 0; i < ast->nnames; i++) {
-		const struct cat_table *tab;
-		nam_status st = cat_find(s->cfg.cat, s->t, ast->names[i], &tab);
-		if (st != NAM_OK)
-			return sql_status(err, st, NULL);
-		if (tab == NULL) {
-			if (!ast->if_exists)
-				return cat_error(err, "42P01", "view \"%s\" does not exist", ast->names[i]);
-			sql_notice(
-			    sink, "NOTICE", "00000", "view \"%s\" does not exist, skipping", ast->names[i]);
-			continue;
-		}
-		if (tab->kind != CAT_VIEW)
-			return cat_error(err, "42809", "\"%s\" is not a view", tab->name);
-		s->ddl = true;
-		if (!sql_drop_dependents(s, tab, ast, sink, err))
-			return false;
-		st = cat_drop(s->cfg.cat, s->t, tab);
-		if (st == NAM_ABSENT)
-			return cat_error(err, "42P01", "view \"%s\" does not exist", ast->names[i]);
-		if (st != NAM_OK)
-			return sql_status(err, st, NULL);
-	}
-	return true;
-}
