@@ -57,11 +57,7 @@ live(const char *address, enum net_kind kind, unsigned rounds, bool tell)
 	const struct net_config nc = { .storage = address, .fabric = kind, .connect_ms = 30000 };
 	struct net *net;
 	struct net_worker *w;
-	struct nam_err err;
-	if (net_open(&net, &nc, &err) != NAM_OK || net_worker_open(net, &w, &err) != NAM_OK) {
-		fprintf(stderr, "%s\n", err.text);
-		abort();
-	}
+	test_net_open(&nc, &net, &w);
 	struct work k = { .w = w, .rounds = rounds };
 	nam_co_start(net_worker_sched(w), work_co, &k, 64 << 10);
 	if (tell) {
@@ -69,8 +65,7 @@ live(const char *address, enum net_kind kind, unsigned rounds, bool tell)
 		fflush(stdout);
 	}
 	net_worker_run(w, NULL, NULL);
-	net_worker_close(w);
-	net_close(net);
+	test_net_close(net, w);
 	assert_int_equal(k.status, NAM_OK);
 }
 

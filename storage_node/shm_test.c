@@ -1,5 +1,5 @@
 /* shm_test.c -- an embedded region driven through net.h in one process. */
-#include <storage_node/sn.h>
+#include <storage_node/test_node.h>
 
 #include <net/local.h>
 #include <net/net.h>
@@ -27,8 +27,7 @@ setup(void **state)
 	assert_int_equal(sn_region_open(&region, &cfg, &err), NAM_OK);
 	struct net_local *local[] = { sn_local(region), NULL };
 	struct net_config nc = { .local = local };
-	assert_int_equal(net_open(&net, &nc, &err), NAM_OK);
-	assert_int_equal(net_worker_open(net, &w, &err), NAM_OK);
+	test_net_open(&nc, &net, &w);
 	return 0;
 }
 
@@ -36,18 +35,9 @@ static int
 teardown(void **state)
 {
 	(void)state;
-	net_worker_close(w);
-	net_close(net);
+	test_net_close(net, w);
 	sn_region_close(region);
 	return 0;
-}
-
-/* Runs fn in a coroutine to its end. */
-static void
-in_coroutine(void (*fn)(void *))
-{
-	assert_non_null(nam_co_start(net_worker_sched(w), fn, NULL, 0));
-	net_worker_run(w, NULL, NULL);
 }
 
 static void
@@ -92,7 +82,7 @@ static void
 verbs(void **state)
 {
 	(void)state;
-	in_coroutine(verbs_body);
+	test_in_coroutine(w, verbs_body, NULL);
 }
 
 static void
@@ -126,7 +116,7 @@ static void
 bad_ops(void **state)
 {
 	(void)state;
-	in_coroutine(bad_body);
+	test_in_coroutine(w, bad_body, NULL);
 }
 
 static void
@@ -175,7 +165,7 @@ static void
 extents(void **state)
 {
 	(void)state;
-	in_coroutine(extents_body);
+	test_in_coroutine(w, extents_body, NULL);
 }
 
 /* ---- sleeping, idle hooks, done callbacks ----------------------------------- */
@@ -295,7 +285,7 @@ static void
 price(void **state)
 {
 	(void)state;
-	in_coroutine(price_body);
+	test_in_coroutine(w, price_body, NULL);
 }
 
 int

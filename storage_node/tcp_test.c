@@ -22,14 +22,12 @@ static struct net_worker *w;
 static int
 setup(void **state)
 {
-	struct nam_err err = { 0 };
 	test_node_start(&node, 2, SIZE, NULL);
 	struct net_config nc = {
 		.storage = sn_server_address(node.server),
 		.fabric = *state != NULL ? *(enum net_kind *)*state : NET_TCP,
 	};
-	assert_int_equal(net_open(&net, &nc, &err), NAM_OK);
-	assert_int_equal(net_worker_open(net, &w, &err), NAM_OK);
+	test_net_open(&nc, &net, &w);
 	return 0;
 }
 
@@ -37,17 +35,9 @@ static int
 teardown(void **state)
 {
 	(void)state;
-	net_worker_close(w);
-	net_close(net);
+	test_net_close(net, w);
 	test_node_stop(&node);
 	return 0;
-}
-
-static void
-in_coroutine(void (*fn)(void *))
-{
-	assert_non_null(nam_co_start(net_worker_sched(w), fn, NULL, 0));
-	net_worker_run(w, NULL, NULL);
 }
 
 static void
@@ -100,7 +90,7 @@ static void
 verbs(void **state)
 {
 	(void)state;
-	in_coroutine(verbs_body);
+	test_in_coroutine(w, verbs_body, NULL);
 }
 
 /* Long, odd, and together far more than any buffer on the way. */
@@ -131,7 +121,7 @@ static void
 long_payloads(void **state)
 {
 	(void)state;
-	in_coroutine(long_body);
+	test_in_coroutine(w, long_body, NULL);
 }
 
 enum { ADDERS = 500, ROUNDS = 40 };
@@ -265,7 +255,7 @@ static void
 price(void **state)
 {
 	(void)state;
-	in_coroutine(price_body);
+	test_in_coroutine(w, price_body, NULL);
 	uint64_t t0 = net_now_ns(w);
 	for (unsigned i = 0; i < ADDERS; i++)
 		nam_co_start(net_worker_sched(w), adder, NULL, 0);

@@ -1,8 +1,10 @@
-/* test_node.h -- for tests: a region with a server on its own thread, port chosen by the system. */
+/* test_node.h -- for tests: a region with a server on its own thread, port chosen by the system; who uses it. */
 #ifndef NAM_STORAGE_NODE_TEST_NODE_H
 #define NAM_STORAGE_NODE_TEST_NODE_H
 
 #include <storage_node/sn.h>
+
+#include <net/net.h>
 
 #include <pthread.h>
 #include <stdio.h>
@@ -76,6 +78,33 @@ test_node_stop(struct test_node *t)
 	pthread_join(t->thread, NULL);
 	sn_server_close(t->server);
 	sn_region_close(t->region);
+}
+
+/* A process beside the node, or with storage inside: its net and one worker, or the test fails. */
+static inline void
+test_net_open(const struct net_config *cfg, struct net **net, struct net_worker **w)
+{
+	struct nam_err err = { 0 };
+	if (net_open(net, cfg, &err) != NAM_OK || net_worker_open(*net, w, &err) != NAM_OK) {
+		fprintf(stderr, "%s\n", err.text);
+		abort();
+	}
+}
+
+static inline void
+test_net_close(struct net *net, struct net_worker *w)
+{
+	net_worker_close(w);
+	net_close(net);
+}
+
+/* Runs fn in a coroutine to its end. */
+static inline void
+test_in_coroutine(struct net_worker *w, void (*fn)(void *), void *arg)
+{
+	if (nam_co_start(net_worker_sched(w), fn, arg, 0) == NULL)
+		abort();
+	net_worker_run(w, NULL, NULL);
 }
 
 #endif
