@@ -201,14 +201,15 @@ lab_main(void *arg)
 }
 
 static inline void
-run_sized(unsigned procs, unsigned slots, uint64_t seed, uint64_t region_bytes, void (*body)(struct lab *))
+run_lab(unsigned procs, unsigned slots, uint64_t seed, uint64_t region_bytes, uint32_t vector,
+    void (*body)(struct lab *))
 {
 	struct lab *lab = calloc(1, sizeof *lab);
 	assert_non_null(lab);
 	lab->procs = procs;
 	lab->slots = slots;
 	lab->body = body;
-	lab->vector = region_bytes < 4 << 20 ? 1024 : 0;
+	lab->vector = vector;
 	nam_arena_init(&lab->a, 0);
 	struct net_sim_config cfg = { .seed = seed,
 		.nodes = 3,
@@ -230,6 +231,19 @@ run_sized(unsigned procs, unsigned slots, uint64_t seed, uint64_t region_bytes, 
 	net_sim_close(lab->sim);
 	nam_arena_fini(&lab->a);
 	free(lab);
+}
+
+static inline void
+run_sized(unsigned procs, unsigned slots, uint64_t seed, uint64_t region_bytes, void (*body)(struct lab *))
+{
+	run_lab(procs, slots, seed, region_bytes, region_bytes < 4 << 20 ? 1024 : 0, body);
+}
+
+/* With so short a vector that it wraps many times. */
+static inline void
+run_wrapping(unsigned procs, unsigned slots, uint64_t seed, uint32_t vector, void (*body)(struct lab *))
+{
+	run_lab(procs, slots, seed, 16 << 20, vector, body);
 }
 
 static inline void
