@@ -512,7 +512,10 @@ explain_all(struct chk *c, unsigned class, unsigned order, bool *explained)
 	s.queue = chk_take(c, n, sizeof *s.queue);
 	for (uint32_t i = 1; i <= found; i++) {
 		uint32_t from = i == 1 ? 0 : at[i - 1];
-		if (!known[i])
+		if (!known[i] && c->n_found >= c->opt.witnesses)
+			chk_fault(
+			    c, "cycle", "", breaks_of(class, order), NONE, NONE, " "); /* only counted */
+		else if (!known[i])
 			explain(&s, member + from, at[i] - from, class, order);
 		for (uint32_t k = from; k < at[i]; k++)
 			explained[plain(&w, member[k])] = true;

@@ -106,7 +106,7 @@ by_size(const void *a, const void *b)
 
 /* Marks the elements of a read; says what cannot be one. */
 static void
-mark(struct set_run *r, const struct look *l, bool tell)
+mark(struct set_run *r, const struct look *l)
 {
 	struct chk *c = r->c;
 	r->stamp++;
@@ -116,12 +116,12 @@ mark(struct set_run *r, const struct look *l, bool tell)
 		if (w != NONE && c->writes[w].seen != r->stamp) {
 			c->writes[w].seen = r->stamp;
 			uint32_t by = c->writes[w].txn;
-			if (tell && c->txns[by].status == TXN_FAIL)
+			if (c->txns[by].status == TXN_FAIL)
 				chk_fault(c, "aborted read", "G1a", BREAKS_ALL, l->txn, by,
 				    "%s found %" PRId64 " in set %s, of %s, which was rolled back",
 				    chk_txn_text(c, l->txn), value, chk_key_text(c, l->key),
 				    chk_txn_text(c, by));
-		} else if (tell) {
+		} else {
 			chk_fault(c, w == NONE ? "garbage" : "duplicate", "", BREAKS_ALL, l->txn, NONE,
 			    "%s found %" PRId64 " in set %s, %s", chk_txn_text(c, l->txn), value,
 			    chk_key_text(c, l->key),
@@ -146,7 +146,7 @@ nested(struct set_run *r)
 	qsort(r->look, r->looks, sizeof *r->look, by_size);
 	for (size_t i = 0; i < r->looks; i++) {
 		const struct look *big = &r->look[i];
-		mark(r, big, true);
+		mark(r, big);
 		if (c->txns[big->txn].wrote)
 			continue;
 		for (uint32_t k = 0; small != NULL && small->key == big->key && k < small->n; k++) {
@@ -166,59 +166,130 @@ nested(struct set_run *r)
 	}
 }
 
-struct added {
-	int64_t end;
-	uint32_t write;
+/* What a read has to show: the additions that were acknowledged before it began, of all or of its session. */
+struct due {
+	bool *write;     /* is it one of them? */
+	uint32_t *count; /* of them, by key */
+};
+
+/* Says which of them is not there. Without a place for one more finding it is only counted. */
+static void
+tell_missing(struct set_run *r, const struct look *l, const struct due *due, const char *name,
+    unsigned breaks, const char *where)
+{
+	struct chk *c = r->c;
+	uint32_t w = 0;
+	if (!(breaks >> c->level & 1) || c->n_found >= c->opt.witnesses) {
+		chk_fault(c, name, "", breaks, l->txn, NONE, " ");
+		return;
+	}
+	while (!due->write[w] || c->writes[w].key != l->key || marked(r, w))
+		w++;
+	chk_fault(c, name, "", breaks, c->writes[w].txn, l->txn,
+	    "%s added %" PRId64
+	    " to set %s and was told so, but %s%s, which began after that, does not show it",
+	    chk_txn_text(c, c->writes[w].txn), c->ops[c->writes[w].op].value, chk_key_text(c, l->key), where,
+	    chk_txn_text(c, l->txn));
+}
+
+/* Does a read show all that it has to? */
+static bool
+shows(struct set_run *r, const struct look *l, const struct due *due)
+{
+	struct chk *c = r->c;
+	uint32_t n = 0;
+	r->stamp++;
+	for (uint32_t i = 0; i < l->n; i++) {
+		uint32_t w = chk_write_of(c, l->key, c->elems[l->list + i]);
+		if (w == NONE || marked(r, w))
+			continue;
+		c->writes[w].seen = r->stamp;
+		n += due->write[w];
+	}
+	return n == due->count[l->key];
+}
+
+struct moment {
+	int64_t at;
+	uint32_t what;
 };
 
 static int
-by_end(const void *a, const void *b)
+by_moment(const void *a, const void *b)
 {
-	const struct added *x = a, *y = b;
-	if (x->end != y->end)
-		return x->end < y->end ? -1 : 1;
-	return x->write < y->write ? -1 : x->write > y->write;
+	const struct moment *x = a, *y = b;
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	return x->what < y->what ? -1 : x->what > y->what;
 }
 
-/* What was acknowledged before a read began is in it: always in the final one, in one's own session, in real time. */
+/* What was acknowledged before a read began, by anybody: always in the final one, else in real time. */
 static void
-remembered(struct set_run *r)
+real_time(struct set_run *r, struct due *due)
 {
 	struct chk *c = r->c;
-	struct added *added = chk_take(c, c->n_writes, sizeof *added);
-	size_t n = 0;
+	struct moment *added = chk_take(c, c->n_writes, sizeof *added),
+		      *began = chk_take(c, r->looks, sizeof *began);
+	size_t n = 0, k = 0;
 	for (uint32_t w = 0; w < c->n_writes; w++)
 		if (c->txns[c->writes[w].txn].status == TXN_OK)
-			added[n++] = (struct added){ c->txns[c->writes[w].txn].end, w };
-	qsort(added, n, sizeof *added, by_end);
+			added[n++] = (struct moment){ c->txns[c->writes[w].txn].end, w };
+	for (uint32_t i = 0; i < r->looks; i++)
+		began[i] = (struct moment){ c->txns[r->look[i].txn].begin, i };
+	qsort(added, n, sizeof *added, by_moment);
+	qsort(began, r->looks, sizeof *began, by_moment);
 	for (size_t i = 0; i < r->looks; i++) {
-		const struct look *l = &r->look[i];
-		const struct chk_txn *t = &c->txns[l->txn];
-		bool told[3] = { false };
-		mark(r, l, false);
-		for (size_t k = 0; k < n && added[k].end < t->begin; k++) {
-			const struct chk_write *w = &c->writes[added[k].write];
-			if (w->key != l->key || marked(r, added[k].write))
-				continue;
-			unsigned how = t->final ? 0 : c->txns[w->txn].session == t->session ? 1 : 2;
-			static const char *const name[] = { "lost write", "session broken",
-				"real time broken" };
-			static const unsigned breaks[] = { BREAKS_ALL, BREAKS_SESSION, BREAKS_STRONG };
-			if (told[how])
-				continue;
-			told[how] = true;
-			chk_fault(c, name[how], "", breaks[how], w->txn, l->txn,
-			    "%s added %" PRId64
-			    " to set %s and was told so, but %s, which began after that%s, "
-			    "does not show it",
-			    chk_txn_text(c, w->txn), c->ops[w->op].value, chk_key_text(c, l->key),
-			    how == 0 ? "the final read" : chk_txn_text(c, l->txn),
-			    how == 1 ? " in the same session" : "");
-			if (how == 0)
-				told[1] = told[2] = true;
+		const struct look *l = &r->look[began[i].what];
+		for (; k < n && added[k].at < began[i].at; k++) {
+			due->write[added[k].what] = true;
+			due->count[c->writes[added[k].what].key]++;
 		}
+		if (shows(r, l, due))
+			continue;
+		if (c->txns[l->txn].final)
+			tell_missing(r, l, due, "lost write", BREAKS_ALL, "the final read, ");
+		else
+			tell_missing(r, l, due, "real time broken", BREAKS_STRONG, "");
+	}
+	for (size_t i = 0; i < k; i++) {
+		due->write[added[i].what] = false;
+		due->count[c->writes[added[i].what].key] = 0;
 	}
 	chk_drop(c, added);
+	chk_drop(c, began);
+}
+
+/* The same in each session. */
+static void
+sessions(struct set_run *r, struct due *due)
+{
+	struct chk *c = r->c;
+	uint32_t *told = chk_take(c, c->n_writes, sizeof *told), n = 0;
+	for (size_t i = 0; i < c->live; i++) {
+		uint32_t t = c->by_session[i];
+		const struct chk_txn *x = &c->txns[t];
+		if (i > 0 && c->txns[c->by_session[i - 1]].session != x->session)
+			while (n > 0) {
+				due->write[told[--n]] = false;
+				due->count[c->writes[told[n]].key] = 0;
+			}
+		for (size_t k = x->op; x->committed && k < x->op + x->n; k++) {
+			const struct chk_op *op = &c->ops[k];
+			struct look l = { op->key, t, op->n, op->list };
+			if (op->kind == OP_READ_LIST && !x->final && !shows(r, &l, due))
+				tell_missing(
+				    r, &l, due, "session broken", BREAKS_SESSION, "in the same session ");
+		}
+		for (size_t k = x->op; x->status == TXN_OK && k < x->op + x->n; k++) {
+			uint32_t w = c->ops[k].write;
+			if (w == NONE)
+				continue;
+			due->write[w] = true;
+			due->count[c->writes[w].key]++;
+			told[n++] = w;
+		}
+	}
+	chk_drop(c, told);
 }
 
 void
@@ -236,6 +307,9 @@ chk_set(struct chk *c)
 		}
 	if (r.looks == 0)
 		return;
+	struct due due = { chk_take(c, c->n_writes, sizeof *due.write),
+		chk_take(c, c->n_keys, sizeof *due.count) };
 	nested(&r);
-	remembered(&r);
+	real_time(&r, &due);
+	sessions(&r, &due);
 }

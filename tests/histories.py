@@ -224,14 +224,17 @@ class Run:
                         never += 1
         ends = sorted(e for w in writes.values() for e, s in w)
         silence = max([b - a for a, b in zip(ends, ends[1:])] + [0]) / 1e6
+        oldest = {}  # key -> of each place in its order: when the first of those from there on was answered
+        for key, values in order.items():
+            first = [float("inf")]
+            for v in reversed(values):
+                first.append(min(first[-1], ended.get((key, v), first[-1])))
+            oldest[key] = first[::-1]
         ages = []
         for r in records:
-            if r["status"] != "ok":
-                continue
             for op in r["ops"]:
-                if op[0] == "r":
-                    missing = [ended[(op[1], v)] for v in order.get(op[1], [])[len(op[2]):] if (op[1], v) in ended]
-                    ages.append(max([r["begin"] - e for e in missing] + [0]) / 1e6)
+                if op[0] == "r" and r["status"] == "ok" and len(op[2]) < len(oldest.get(op[1], [])):
+                    ages.append(max(r["begin"] - oldest[op[1]][len(op[2])], 0) / 1e6)
         ages.sort()
         return {"locks_free_ms": sorted(free), "never_written_again": never, "silence_ms": silence,
                 "snapshot_age_ms": {"median": ages[len(ages) // 2], "99%": ages[len(ages) * 99 // 100],
