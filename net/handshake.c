@@ -1,5 +1,6 @@
 /* handshake.c -- see handshake.h; every failure has its own sentence, and says what to do. */
 #include <net/handshake.h>
+#include <net/net.h>
 
 #include <base/clock.h>
 #include <base/rng.h>
@@ -55,6 +56,8 @@ net_shake_welcome(const struct net_shake *me, const struct net_hello *hello, str
 		out->verdict = NET_NO_LAYOUT;
 	else if (hello->role < NET_ROLE_CONTROL || hello->role >= NET_ROLES)
 		out->verdict = NET_NO_ROLE;
+	else if (hello->identity == 0 || hello->identity >> NET_IDENTITY_BITS != 0)
+		out->verdict = NET_NO_IDENTITY;
 	nam_random_bytes(out->nonce, sizeof out->nonce);
 	mac(me, "namdb node", hello, out, offsetof(struct net_welcome, mac), out->mac);
 }
@@ -190,6 +193,23 @@ refused(uint32_t verdict, const char *name, struct nam_err *err)
 		    "%s has as many peers as it takes; stop some, or raise its --peers", name);
 	case NET_NO_ROLE:
 		return nam_fail(err, NAM_REFUSED, "%s does not offer this kind of connection", name);
+	case NET_NO_IDENTITY:
+		return nam_fail(err, NAM_REFUSED, "%s wants to know who we are", name);
+	case NET_NO_MORE:
+		return nam_fail(err, NAM_REFUSED,
+		    "%s has shut this process out: it was silent for too long, and others have taken over "
+		    "its "
+		    "work; start it anew",
+		    name);
+	case NET_NO_KILL:
+		return nam_fail(err, NAM_IO,
+		    "%s cannot end the process that is to be shut out, which has its memory mapped; end it "
+		    "by "
+		    "hand",
+		    name);
+	case NET_NO_SELF:
+		return nam_fail(err, NAM_UNSUPPORTED,
+		    "%s will not end itself: who is to be shut out lives in its own process", name);
 	default:
 		return nam_fail(err, NAM_REFUSED,
 		    "%s refused us for a reason (%u) that this build does not know", name, verdict);
@@ -206,6 +226,8 @@ shake(int fd, const struct net_shake *me, enum net_role role, const char *name, 
 		.role = role,
 		.layout = me->layout,
 		.cluster = me->cluster,
+		.identity = me->identity,
+		.word = me->word,
 	};
 	nam_random_bytes(hello.nonce, sizeof hello.nonce);
 	enum io io = put_all(fd, &hello, sizeof hello, deadline_ns);

@@ -19,6 +19,8 @@ struct net_shake {
 	uint64_t cluster;
 	const void *secret;
 	size_t secret_len;
+	/* the peer's half only: net_hello has them */
+	uint64_t identity, word;
 	/* the node's half only */
 	uint64_t region, incarnation, size;
 };

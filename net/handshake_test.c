@@ -35,7 +35,8 @@ verdicts(void **state)
 		.version = NET_WIRE_VERSION,
 		.role = NET_ROLE_SHM,
 		.layout = 1,
-		.cluster = 2 };
+		.cluster = 2,
+		.identity = 7 };
 	struct net_welcome w, again;
 	struct net_hello h = good;
 	net_shake_welcome(&node_side, &h, &w);
@@ -58,6 +59,10 @@ verdicts(void **state)
 		net_shake_welcome(&node_side, &h, &w);
 		assert_int_equal(w.verdict, NET_NO_ROLE);
 	}
+	for (h = good, h.identity = 0; h.identity < UINT64_C(1) << 50; h.identity += UINT64_C(1) << 48) {
+		net_shake_welcome(&node_side, &h, &w);
+		assert_int_equal(w.verdict, NET_NO_IDENTITY);
+	}
 }
 
 static void
@@ -78,6 +83,12 @@ proofs(void **state)
 	h.nonce[3] ^= 1;
 	assert_false(net_shake_proven(&node_side, &h, &w, &p));
 	h.nonce[3] ^= 1;
+	h.identity ^= 1;
+	assert_false(net_shake_proven(&node_side, &h, &w, &p));
+	h.identity ^= 1;
+	h.word ^= 1;
+	assert_false(net_shake_proven(&node_side, &h, &w, &p));
+	h.word ^= 1;
 	h.role = NET_ROLE_WORKER;
 	assert_false(net_shake_proven(&node_side, &h, &w, &p));
 	h.role = NET_ROLE_SHM;

@@ -145,6 +145,7 @@ net_close(struct net *n)
 		return;
 	if (n->monitor != NULL)
 		net_monitor_stop(n);
+	net_fence_delist(n);
 	for (unsigned i = 0; i < n->count; i++) {
 		if (n->node[i]->p->node_close != NULL)
 			n->node[i]->p->node_close(n->node[i]);
@@ -223,6 +224,7 @@ net_worker_open(struct net *n, struct net_worker **out, struct nam_err *err)
 	if (w == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for a worker");
 	w->net = n;
+	w->number = atomic_fetch_add(&n->workers, 1) + 1;
 	w->wake_fd = -1;
 	nam_status st = n->env->worker_open(w, err);
 	if (st != NAM_OK) {

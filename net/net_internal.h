@@ -117,8 +117,10 @@ struct net {
 	void *monitor; /* monitor.c: watches control connections; NULL: none */
 	uint8_t secret[64];
 	size_t secret_len;
-	uint64_t cluster;  /* hash of the name */
-	uint64_t identity; /* i  net_identity() */
+	uint64_t cluster;         /* hash of the name */
+	uint64_t identity;        /* i  net_identity() */
+	_Atomic uint64_t workers; /* so many have been opened */
+	struct net *next_here;    /* fence.c's */
 	uint32_t connect_ms;
 	char rdma_from[48]; /* "": as the route says */
 };
@@ -132,6 +134,7 @@ struct net_worker {
 	struct net_endpoint *async[NET_REGIONS]; /* i  endpoints without base */
 	struct nam_sched *sched;
 	struct net *net;
+	uint64_t number; /* i  among the net's, from 1 */
 	struct nam_rng rng;
 	uint64_t round_trips; /* o */
 	/* rings to services (channel.c) */
@@ -180,6 +183,12 @@ nam_status net_add_node(struct net *n, const struct net_provider *p, const struc
     struct net_node **out, struct nam_err *err);
 
 extern const struct net_env net_env_real;
+
+/* fence.c */
+nam_status net_real_fence(struct net_worker *w, uint64_t identity, struct nam_err *err);
+/* A net on regions of this process, while it is open. */
+void net_fence_enlist(struct net *n);
+void net_fence_delist(struct net *n);
 extern const struct net_provider net_provider_shm, net_provider_tcp, net_provider_verbs;
 
 /* Real worlds only: the watch over control connections (monitor.c). */

@@ -125,6 +125,8 @@ net_open(struct net **out, const struct net_config *cfg, struct nam_err *err)
 		st = nam_fail(err, NAM_INVALID, "no storage node was named; say --storage 127.0.0.1:7411");
 	if (st == NAM_OK)
 		st = net_monitor_start(n, err);
+	if (st == NAM_OK && cfg->local != NULL)
+		net_fence_enlist(n);
 	if (st != NAM_OK) {
 		net_close(n);
 		return st;

@@ -43,6 +43,7 @@ shake_of(const struct net *n)
 		.cluster = n->cluster,
 		.secret = n->secret,
 		.secret_len = n->secret_len,
+		.identity = n->identity,
 	};
 }
 
@@ -175,12 +176,13 @@ net_remote_add(struct net *n, const char *address, enum net_kind fabric, struct 
 	return choose(node, &grant, fabric, err);
 }
 
-nam_status
-net_remote_connect(
-    struct net_node *node, enum net_role role, int *out, struct net_grant *grant, struct nam_err *err)
+static nam_status
+connect_as(struct net_node *node, enum net_role role, uint64_t word, int *out, struct net_grant *grant,
+    struct nam_err *err)
 {
 	struct net_shake me = shake_of(node->net);
 	struct net_welcome welcome;
+	me.word = word;
 	uint64_t until = deadline(node->net);
 	int fd;
 	nam_status st = net_dial(node->host, node->port, node->info.name, until, &fd, err);
@@ -197,4 +199,39 @@ net_remote_connect(
 	}
 	*out = fd;
 	return NAM_OK;
+}
+
+nam_status
+net_remote_connect(
+    struct net_node *node, enum net_role role, int *out, struct net_grant *grant, struct nam_err *err)
+{
+	return connect_as(node, role, 0, out, grant, err);
+}
+
+nam_status
+net_remote_connect_endpoint(
+    struct net_endpoint *ep, enum net_role role, int *out, struct net_grant *grant, struct nam_err *err)
+{
+	return connect_as(ep->node, role, ep->w != NULL ? ep->w->number : 0, out, grant, err);
+}
+
+nam_status
+net_remote_fence(struct net_node *node, uint64_t identity, struct nam_err *err)
+{
+	struct net_shake me = shake_of(node->net);
+	struct net_welcome welcome;
+	struct net_grant grant;
+	me.word = identity;
+	uint64_t until = deadline(node->net);
+	int fd;
+	nam_status st = net_dial(node->host, node->port, node->info.name, until, &fd, err);
+	if (st != NAM_OK)
+		return st;
+	/* It may have come back empty: then nothing of the old memory is left to be harmed. */
+	st = net_shake_hands(fd, &me, NET_ROLE_FENCE, node->info.name, until, &welcome, &grant, NULL, err);
+	close(fd);
+	if (st == NAM_OK && welcome.region != node->info.region)
+		st = nam_fail(
+		    err, NAM_GONE, "%s is not storage node %u any more", node->info.name, node->info.region);
+	return st;
 }

@@ -9,4 +9,11 @@
 nam_status net_remote_connect(
     struct net_node *node, enum net_role role, int *fd, struct net_grant *grant, struct nam_err *err);
 
+/* The same for a worker's endpoint (ep->w may be NULL): of its older connection nothing executes any more. */
+nam_status net_remote_connect_endpoint(
+    struct net_endpoint *ep, enum net_role role, int *fd, struct net_grant *grant, struct nam_err *err);
+
+/* Has that node shut an identity out, and waits until it has. Blocks. */
+nam_status net_remote_fence(struct net_node *node, uint64_t identity, struct nam_err *err);
+
 #endif

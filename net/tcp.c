@@ -94,7 +94,7 @@ tcp_open(struct net_endpoint *ep, struct nam_err *err)
 	nam_status st = NAM_NOMEM;
 	if (t->out == NULL || t->ring == NULL)
 		st = nam_fail(err, NAM_NOMEM, "no memory for a connection");
-	else if ((st = net_remote_connect(ep->node, NET_ROLE_WORKER, &t->fd, &grant, err)) == NAM_OK &&
+	else if ((st = net_remote_connect_endpoint(ep, NET_ROLE_WORKER, &t->fd, &grant, err)) == NAM_OK &&
 		 !may_block(t->fd)) {
 		st = nam_fail(err, NAM_IO, "cannot set up a connection: %s", strerror(errno));
 		close(t->fd);

@@ -379,7 +379,7 @@ try_open(struct net_endpoint *ep, uint64_t until, struct nam_err *err)
 	if (v->queue == NULL || v->stage == NULL)
 		st = nam_fail(err, NAM_NOMEM, "no memory for a connection");
 	if (st == NAM_OK)
-		st = net_remote_connect(node, NET_ROLE_VERBS, &v->fd, &grant, err);
+		st = net_remote_connect_endpoint(ep, NET_ROLE_VERBS, &v->fd, &grant, err);
 	if (st == NAM_OK && grant.rdma[0] == '\0')
 		st = nam_fail(
 		    err, NAM_UNSUPPORTED, "%s does not offer RDMA; use --fabric tcp", node->info.name);

@@ -5,7 +5,8 @@
  *               hello (64)          --->
  *                                   <---   welcome (128): who I am, my proof that I know the secret
  *               proof (32)          --->
- *                                   <---   grant (192); role SHM on a UNIX socket: with the memory's fd
+ *                                   <---   grant (192); role SHM on a UNIX socket: with the memory's fd;
+ *                                          role FENCE: when it is done
  *
  *   then, role WORKER only, both ways a stream of frames, answered in order:
  *
@@ -29,6 +30,9 @@
  *   W1  magic, version and verdict keep their place in every future version, so that
  *       two builds that do not understand each other can still say so.
  *   W2  no memory, neither fd nor frame, before the peer's proof was checked.
+ *   W3  a grant to role FENCE says yes only when nothing of that identity can execute here any more, and none of its
+ *       proofs is granted anything after that. A grant to an endpoint (word) says yes only when its older
+ *       connection is in that state.
  */
 #ifndef NAM_NET_WIRE_H
 #define NAM_NET_WIRE_H
@@ -37,7 +41,7 @@
 #include <stdint.h>
 
 #define NET_WIRE_MAGIC   UINT64_C(0x54454e42444d414e) /* "NAMDBNET" */
-#define NET_WIRE_VERSION 3u
+#define NET_WIRE_VERSION 4u
 
 enum net_role {
 	NET_ROLE_CONTROL = 1,
@@ -45,6 +49,7 @@ enum net_role {
 	NET_ROLE_WORKER = 3,
 	NET_ROLE_VERBS = 4,
 	NET_ROLE_RINGS = 5,
+	NET_ROLE_FENCE = 6,
 	NET_ROLES, /* no role: one more than the last */
 };
 
@@ -56,6 +61,10 @@ enum net_verdict {
 	NET_NO_SECRET,
 	NET_NO_ROOM, /* too many peers */
 	NET_NO_ROLE,
+	NET_NO_IDENTITY, /* a peer without one could not be shut out */
+	NET_NO_MORE,     /* that identity has been shut out */
+	NET_NO_KILL,     /* role FENCE: a process that has mapped the memory could not be killed */
+	NET_NO_SELF,     /* role FENCE: it is the node's own process */
 };
 
 struct net_hello {
@@ -64,7 +73,11 @@ struct net_hello {
 	uint32_t role;
 	uint64_t layout;
 	uint64_t cluster;
-	uint8_t nonce[32];
+	uint64_t identity; /* of the peer's struct net: 1 .. 2^48 - 1 */
+	/* Roles WORKER and VERBS: which of the peer's endpoints this is, 0: none; it takes the place of an older connection.
+	 * Role FENCE: the identity to shut out. Else 0. */
+	uint64_t word;
+	uint8_t nonce[16];
 };
 struct net_welcome {
 	uint64_t magic;

@@ -285,14 +285,6 @@ real_run(struct net_worker *w, bool (*until)(void *), void *arg)
 		turn_network(w);
 }
 
-static nam_status
-real_fence(struct net_worker *w, uint64_t identity, struct nam_err *err)
-{
-	(void)w;
-	(void)identity;
-	return nam_fail(err, NAM_UNSUPPORTED, "storage nodes do not shut processes out yet");
-}
-
 const struct net_env net_env_real = {
 	.worker_open = real_open,
 	.worker_close = real_close,
@@ -300,5 +292,5 @@ const struct net_env net_env_real = {
 	.rouse = real_rouse,
 	.now = real_now,
 	.sleep = real_sleep,
-	.fence = real_fence,
+	.fence = net_real_fence,
 };

@@ -1,5 +1,6 @@
 /* region.c -- the memory of a storage node and its superblock. */
 #include <storage_node/shard.h>
+#include <storage_node/shut.h>
 
 #include <net/local.h>
 #include <net/net.h>
@@ -29,6 +30,7 @@ struct sn_region {
 	unsigned id;              /* i */
 	const char *pages;        /* i */
 	struct sn_shards *shards; /* i  NULL: hosts nothing */
+	struct sn_shut shut;
 	/* the beating thread's */
 	uint64_t beats;
 	uint64_t cpu_ns, cpu_at_ns;
@@ -97,6 +99,7 @@ sn_region_open(struct sn_region **out, const struct sn_region_config *cfg, struc
 		return nam_fail(err, NAM_NOMEM, "no memory for a region");
 
 	void *base = MAP_FAILED;
+	pthread_mutex_init(&r->shut.lock, NULL);
 	r->fd = -1;
 	if (cfg->embedded) {
 		/* Nobody else will map it, so it need not be a file: anonymous memory gets transparent huge pages
@@ -179,6 +182,8 @@ sn_region_close(struct sn_region *r)
 	if (r == NULL)
 		return;
 	sn_shards_close(r->shards);
+	pthread_mutex_destroy(&r->shut.lock);
+	free(r->shut.identity);
 	munmap(r->local.base, r->local.size);
 	if (r->fd >= 0)
 		close(r->fd);
@@ -190,6 +195,12 @@ sn_region_serve(struct sn_region *r, const struct sn_serve_config *cfg, struct n
 {
 	NAM_ASSERT(r->shards == NULL);
 	return sn_shards_open(&r->shards, r, cfg, err);
+}
+
+struct sn_shut *
+sn_region_shut(struct sn_region *r)
+{
+	return &r->shut;
 }
 
 struct sn_shards *

@@ -95,6 +95,8 @@ end_conn(struct sn_server *s, struct sn_conn *c)
 	/* close alone would not do while a child that this process forks still has the descriptor. */
 	epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
 	close(c->fd);
+	if (c->pid_fd >= 0)
+		close(c->pid_fd);
 	if (c->qp != NULL)
 		sn_verbs_end(c);
 	free(c);
@@ -163,6 +165,7 @@ accept_some(struct sn_server *s, int listener)
 			continue;
 		}
 		c->fd = fd;
+		c->pid_fd = -1;
 		c->local = listener == s->unix_fd;
 		c->deadline_ns = nam_clock_ns() + s->handshake_ns;
 		struct sockaddr_storage from;
@@ -192,6 +195,8 @@ accept_some(struct sn_server *s, int listener)
 			free(c);
 			continue;
 		}
+		if (c->local)
+			sn_fence_hold(c);
 		list_add(&s->strangers, c);
 		s->stranger_count++;
 	}
@@ -200,8 +205,8 @@ accept_some(struct sn_server *s, int listener)
 /* ---- handshake --------------------------------------------------------------- */
 
 /* A handshake message fits into an empty socket buffer; when it does not, the peer is not worth waiting for. */
-static bool
-say(struct sn_conn *c, const void *what, size_t len, int pass_fd)
+bool
+sn_server_say(struct sn_conn *c, const void *what, size_t len, int pass_fd)
 {
 	struct iovec iov = { (void *)(uintptr_t)what, len };
 	union {
@@ -235,6 +240,10 @@ verdict_words(uint32_t v)
 		return "it does not know the secret";
 	case NET_NO_ROOM:
 		return "there are as many peers as allowed";
+	case NET_NO_IDENTITY:
+		return "it does not say who it is";
+	case NET_NO_MORE:
+		return "it has been shut out";
 	default:
 		return "it asked for an unknown role";
 	}
@@ -255,7 +264,7 @@ take_hello(struct sn_server *s, struct sn_conn *c)
 	net_shake_welcome(&s->shake, &c->hello, &c->welcome);
 	c->got = 0;
 	c->state = SN_PROOF;
-	if (!say(c, &c->welcome, sizeof c->welcome, -1))
+	if (!sn_server_say(c, &c->welcome, sizeof c->welcome, -1))
 		sn_server_drop(s, c, "it does not take our welcome");
 	else if (c->welcome.verdict != NET_YES)
 		refuse(s, c, c->welcome.verdict);
@@ -267,7 +276,7 @@ hand_over(struct sn_server *s, struct sn_conn *c)
 {
 	int fd = fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
 	if (fd >= 0)
-		sn_shards_take(sn_region_shards(s->region), fd, c->name);
+		sn_shards_take(sn_region_shards(s->region), fd, c->hello.identity, c->name);
 	end_conn(s, c);
 }
 
@@ -280,9 +289,11 @@ take_proof(struct sn_server *s, struct sn_conn *c)
 	enum net_role role = (enum net_role)c->hello.role;
 	if (!net_shake_proven(&s->shake, &c->hello, &c->welcome, &proof))
 		grant.verdict = NET_NO_SECRET;
-	else if (s->peer_count >= s->peers_max)
+	else if ((grant.verdict = sn_fence_admit(s, c)) != NET_YES)
+		;
+	else if (s->peer_count >= s->peers_max && role != NET_ROLE_FENCE)
 		grant.verdict = NET_NO_ROOM;
-	else if (role == NET_ROLE_SHM && (!c->local || s->unix_fd < 0))
+	else if (role == NET_ROLE_SHM && (!c->local || s->unix_fd < 0 || c->pid_fd < 0))
 		grant.verdict = NET_NO_ROLE;
 	else if (role == NET_ROLE_VERBS && s->verbs == NULL)
 		grant.verdict = NET_NO_ROLE;
@@ -295,9 +306,10 @@ take_proof(struct sn_server *s, struct sn_conn *c)
 	c->role = role;
 	if (grant.verdict == NET_YES)
 		sn_verbs_grant(s, c, &grant);
+	bool later = grant.verdict == NET_YES && role == NET_ROLE_FENCE; /* W3 */
 	/* W2: the memory leaves only with a yes. */
 	int memory = grant.verdict == NET_YES && role == NET_ROLE_SHM ? sn_region_fd(s->region) : -1;
-	if (!say(c, &grant, sizeof grant, memory)) {
+	if (!later && !sn_server_say(c, &grant, sizeof grant, memory)) {
 		sn_server_drop(s, c, "it does not take our grant");
 		return;
 	}
@@ -319,6 +331,8 @@ take_proof(struct sn_server *s, struct sn_conn *c)
 		epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
 		sn_stream_go(c);
 	}
+	if (later)
+		sn_fence_begin(s, c);
 }
 
 static void
@@ -355,6 +369,8 @@ static void
 hear_peer(struct sn_server *s, struct sn_conn *c)
 {
 	char byte;
+	if (c->cut)
+		return;
 	ssize_t n = recv(c->fd, &byte, 1, 0);
 	if (n > 0)
 		sn_server_drop(s, c, "it speaks where nothing is to be said");
@@ -465,6 +481,8 @@ sn_server_run(struct sn_server *s, struct nam_err *err)
 			streams_over(s);
 		if (tick)
 			beat(s);
+		if (s->fencing)
+			sn_fence_work(s);
 		if (messages)
 			looks = LOOKS_BEFORE_SLEEP;
 	}
@@ -712,6 +730,7 @@ sn_server_close(struct sn_server *s)
 	pthread_mutex_destroy(&s->own_turn);
 	if (s->socket_path[0] != '\0')
 		unlink(s->socket_path);
+	sn_fence_close(s);
 	const int fd[] = { s->tcp_fd, s->unix_fd, s->epoll_fd, s->timer_fd, s->stop_fd, s->over_fd };
 	for (unsigned i = 0; i < sizeof fd / sizeof *fd; i++)
 		if (fd[i] >= 0)

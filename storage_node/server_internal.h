@@ -19,6 +19,7 @@ enum sn_state { SN_HELLO, SN_PROOF, SN_OPEN };
 struct sn_stream {
 	pthread_t thread;
 	_Atomic int tid;
+	atomic_bool cut; /* it is to end */
 	sem_t go;
 	struct sn_server *s;
 	struct sn_conn *conn;
@@ -43,7 +44,10 @@ struct sn_conn {
 	int fd;
 	enum sn_state state;
 	enum net_role role;
-	bool local; /* over the UNIX socket */
+	bool local; /* over the UNIX socket: */
+	int pid;    /* of whom, and ... */
+	int pid_fd; /* ... what stays his when the number is another's; -1: none */
+	bool cut; /* shut out or replaced: nothing of it executes; it ends when the loop's events are over */
 	uint64_t deadline_ns;
 	uint32_t got; /* bytes of the handshake message in work */
 	union {
@@ -52,6 +56,8 @@ struct sn_conn {
 	} in;
 	struct net_hello hello;
 	struct net_welcome welcome;
+	uint32_t fence_verdict; /* role FENCE: what it will be told, when ... */
+	size_t fence_place;     /* ... the shards are done, too */
 	struct sn_stream *stream;
 	struct sn_qp *qp;  /* role VERBS, once it has come */
 	uint8_t token[16]; /* role VERBS: what it will come with */
@@ -74,6 +80,8 @@ struct sn_server {
 	int rdma_fd, rdma_done_fd;
 	bool accepting; /* false while out of descriptors */
 	struct sn_conn *strangers, *peers;
+	struct sn_dying *dying; /* fence.c's; */
+	bool fencing;           /* it has something to do */
 	unsigned stranger_count, peer_count, peers_max;
 	uint64_t handshake_ns;
 	unsigned log_left; /* lines that strangers may still cause in this second */
@@ -91,8 +99,22 @@ void sn_server_end(struct sn_server *s, struct sn_conn *c);
 void sn_server_immediate(struct sn_server *s, uint64_t number);
 /* The same, counted, and with one line that says why. */
 void sn_server_drop(struct sn_server *s, struct sn_conn *c, const char *why);
+/* An answer of the handshake. False: the peer does not take it. */
+bool sn_server_say(struct sn_conn *c, const void *what, size_t len, int pass_fd);
 /* One line about a peer in the log, unless there were many. */
 void sn_server_complain(struct sn_server *s, const char *peer, const char *what);
+
+/* ---- fence.c: who has been shut out, and how ------------------------------------------------------ */
+
+void sn_fence_close(struct sn_server *s);
+/* A fresh connection of the UNIX socket: takes hold of its process, so that it can be killed. */
+void sn_fence_hold(struct sn_conn *c);
+/* What a proven peer is told: NET_YES, or why not. Of what it replaces nothing executes from here on. */
+enum net_verdict sn_fence_admit(struct sn_server *s, struct sn_conn *c);
+/* c, of role FENCE and proven, asks; it hears when all is done. */
+void sn_fence_begin(struct sn_server *s, struct sn_conn *c);
+/* When the loop's events are over: ends what was cut, answers who is done. */
+void sn_fence_work(struct sn_server *s);
 
 /* ---- verbs.c: queue pairs. All but open and words may be called with s->verbs == NULL where that makes sense ---- */
 

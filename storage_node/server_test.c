@@ -74,6 +74,7 @@ honest(void)
 		.cluster = net_cluster_hash(NULL),
 		.secret = secret,
 		.secret_len = strlen(secret),
+		.identity = 7,
 	};
 }
 
@@ -337,7 +338,8 @@ no_memory_without_secret(void **state)
 			.version = NET_WIRE_VERSION,
 			.role = role,
 			.layout = net_layout(),
-			.cluster = net_cluster_hash(NULL) };
+			.cluster = net_cluster_hash(NULL),
+			.identity = 7 };
 		struct net_welcome welcome;
 		struct net_shake liar = honest();
 		struct net_proof proof;

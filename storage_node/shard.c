@@ -13,6 +13,7 @@
  * carries no seal of the new ring (G3), so at worst a connection ends.
  */
 #include <storage_node/shard.h>
+#include <storage_node/shut.h>
 
 #include <net/exec.h>
 #include <net/link.h>
@@ -59,6 +60,7 @@ struct client {
 	struct net_link link;
 	struct client *next;
 	struct sn_shard *shard; /* i  once it has one */
+	uint64_t identity;      /* i  0: of this process */
 	int fd;
 	bool open;   /* rings are there */
 	bool rung;   /* announced: look until nothing is there */
@@ -90,7 +92,8 @@ struct sn_shard {
 	atomic_uint_fast64_t rung[SLOTS / 64]; /* a  set by the door, taken by the shard */
 	pthread_mutex_t lock;                  /* of inbox */
 	struct client *inbox;
-	atomic_bool mail;
+	atomic_bool mail;             /* of inbox, or somebody has been shut out */
+	atomic_uint_fast64_t shut_ok; /* a  so many of those who have been shut out are not served here */
 	/* the shard's own */
 	struct client *clients;
 	struct client *slot[SLOTS];
@@ -206,7 +209,7 @@ post(struct sn_shard *sh, struct client *c)
 }
 
 void
-sn_shards_take(struct sn_shards *s, int fd, const char *name)
+sn_shards_take(struct sn_shards *s, int fd, uint64_t identity, const char *name)
 {
 	struct client *c = calloc(1, sizeof *c);
 	if (c == NULL) {
@@ -214,6 +217,7 @@ sn_shards_take(struct sn_shards *s, int fd, const char *name)
 		return;
 	}
 	c->fd = fd;
+	c->identity = identity;
 	c->slot = SLOTS;
 	c->deadline_ns = nam_clock_ns() + HELLO_NS;
 	snprintf(c->name, sizeof c->name, "%s", name);
@@ -227,7 +231,7 @@ take_local(void *arg)
 	int fd[2];
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fd) != 0)
 		return -1;
-	sn_shards_take(arg, fd[1], "a peer of this process");
+	sn_shards_take(arg, fd[1], 0, "a peer of this process");
 	return fd[0];
 }
 
@@ -435,6 +439,50 @@ hear(struct client *c)
 		end_soon(c, "it speaks where nothing is to be said");
 }
 
+/* ---- who is shut out ----------------------------------------------------------------------------- */
+
+/*
+ * Every client meets the list when it comes to a shard, and again when the list has grown. A fence has grown the list before
+ * it asks the shards, so a client on its way from one shard to another is met where it arrives.
+ */
+static bool
+is_shut(struct sn_shards *s, const struct client *c)
+{
+	return c->identity != 0 && sn_shut_find(sn_region_shut(s->region), c->identity) != 0;
+}
+
+static void
+end_shut(struct sn_shard *sh)
+{
+	size_t places = sn_shut_count(sn_region_shut(sh->all->region));
+	if (places == atomic_load_explicit(&sh->shut_ok, memory_order_relaxed))
+		return;
+	for (struct client *c = sh->clients, *next; c != NULL; c = next) {
+		next = c->next;
+		if (is_shut(sh->all, c))
+			client_end(sh, c);
+	}
+	atomic_store(&sh->shut_ok, places);
+}
+
+void
+sn_shards_fence(struct sn_shards *s)
+{
+	for (unsigned i = 0; i < s->count; i++) {
+		atomic_store(&s->shard[i].mail, true);
+		rouse(&s->shard[i]);
+	}
+}
+
+bool
+sn_shards_fenced(struct sn_shards *s, size_t place)
+{
+	for (unsigned i = 0; i < s->count; i++)
+		if (atomic_load(&s->shard[i].shut_ok) < place)
+			return false;
+	return true;
+}
+
 /* ---- the loop ----------------------------------------------------------------------------------- */
 
 static void
@@ -449,12 +497,17 @@ take_mail(struct sn_shard *sh)
 	for (; c != NULL; c = next) {
 		next = c->next;
 		c->shard = sh;
+		if (is_shut(sh->all, c)) {
+			client_free(sh->all, c);
+			continue;
+		}
 		c->next = sh->clients;
 		sh->clients = c;
 		watch(c, EPOLL_CTL_ADD, EPOLLIN);
 		if (c->got == sizeof c->hello)
 			open_rings(sh, c);
 	}
+	end_shut(sh);
 }
 
 static void

@@ -14,7 +14,10 @@ nam_status sn_shards_open(
 /* Ends every connection and joins the threads. */
 void sn_shards_close(struct sn_shards *s);
 /* Takes a connection over whose peer has proven itself. name: for the log. Any thread. */
-void sn_shards_take(struct sn_shards *s, int fd, const char *name);
+void sn_shards_take(struct sn_shards *s, int fd, uint64_t identity, const char *name);
+/* Somebody has been shut out (shut.h). When sn_shards_fenced(his place), no shard serves him, and none will. */
+void sn_shards_fence(struct sn_shards *s);
+bool sn_shards_fenced(struct sn_shards *s, size_t place);
 /* An immediate has come: somebody's messages are there. Any number; any thread. */
 void sn_shards_rung(struct sn_shards *s, uint64_t number);
 

@@ -43,7 +43,7 @@ serve(struct sn_server *s, struct sn_stream *st)
 		ssize_t n = recv(fd, st->in + st->in_len, SN_BUFFER - st->in_len, 0);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
+		if (n <= 0 || atomic_load_explicit(&st->cut, memory_order_relaxed))
 			return NULL;
 		st->in_len += (uint32_t)n;
 		for (bool more = true; more;) {
@@ -124,7 +124,9 @@ void
 sn_stream_end(struct sn_server *s, struct sn_conn *c)
 {
 	struct sn_stream *st = c->stream;
-	shutdown(c->fd, SHUT_RDWR); /* whatever blocks it returns now */
+	/* Whatever blocks it returns now; what lies in the socket is thrown away. */
+	atomic_store(&st->cut, true);
+	shutdown(c->fd, SHUT_RDWR);
 	sem_post(&st->go);
 	pthread_join(st->thread, NULL);
 	pthread_mutex_lock(&s->stream_lock);

@@ -166,7 +166,7 @@ static struct sn_conn *
 find_token(struct sn_server *s, const uint8_t token[NET_VERBS_TOKEN])
 {
 	for (struct sn_conn *c = s->peers; c != NULL; c = c->next)
-		if (c->role == NET_ROLE_VERBS && c->qp == NULL &&
+		if (c->role == NET_ROLE_VERBS && c->qp == NULL && !c->cut &&
 		    CRYPTO_memcmp(c->token, token, NET_VERBS_TOKEN) == 0)
 			return c;
 	return NULL;

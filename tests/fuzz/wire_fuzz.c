@@ -61,7 +61,8 @@ peer(void)
 	struct net_shake me = { .layout = net_layout(),
 		.cluster = net_cluster_hash(NULL),
 		.secret = secret,
-		.secret_len = strlen(secret) };
+		.secret_len = strlen(secret),
+		.identity = 7 };
 	struct net_welcome welcome;
 	struct net_grant grant;
 	struct nam_err err;

@@ -1,0 +1,187 @@
+/*
+ * fence.c -- shutting processes out of this node (net_fence_process): no new connections, an end to the old ones.
+ *
+ * Everything goes by the identity that a proven peer's hello carries. W3 of net/wire.h holds because
+ *	- the identity is among those refused before anything of it is ended: whoever proves himself later is refused;
+ *	- the thread that executes a stream's verbs has ended; what lies in its buffers, here or in the socket, is thrown away;
+ *	- an atomic of a stream that went through the loopback queue pair was done, or that queue pair is gone;
+ *	- a queue pair is destroyed before this returns, and with it the device's right to execute for it;
+ *	- shards that serve rings have all said that they serve it no more;
+ *	- a process that has mapped the memory is killed, and its end awaited. It was taken hold of (pidfd) before it
+ *	  proved itself over the very socket whose peer it is, so it was alive then, and its number not yet another's.
+ *	  A connection of role SHM that ends by itself needs no kill: a net unmaps before it closes, and the kernel takes a
+ *	  dead process's memory before its descriptors.
+ */
+#include <storage_node/server_internal.h>
+#include <storage_node/shard.h>
+#include <storage_node/shut.h>
+
+#include <base/log.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Killed, not dead yet. */
+struct sn_dying {
+	struct sn_dying *next;
+	uint64_t identity;
+	int pid_fd;
+};
+
+void
+sn_fence_close(struct sn_server *s)
+{
+	while (s->dying != NULL) {
+		struct sn_dying *d = s->dying;
+		s->dying = d->next;
+		close(d->pid_fd);
+		free(d);
+	}
+}
+
+void
+sn_fence_hold(struct sn_conn *c)
+{
+	struct ucred who;
+	socklen_t len = sizeof who;
+	if (getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &who, &len) != 0 || who.pid <= 0)
+		return;
+	c->pid = who.pid;
+	c->pid_fd = (int)syscall(SYS_pidfd_open, who.pid, 0);
+}
+
+/* From here on nothing of it executes. The connection itself ends when nobody can be holding it. */
+static void
+cut(struct sn_server *s, struct sn_conn *c)
+{
+	c->cut = true;
+	s->fencing = true;
+	if (c->stream != NULL)
+		sn_stream_end(s, c);
+	if (c->qp != NULL)
+		sn_verbs_end(c);
+}
+
+static bool
+endpoint(const struct sn_conn *c)
+{
+	return (c->role == NET_ROLE_WORKER || c->role == NET_ROLE_VERBS) && c->hello.word != 0;
+}
+
+enum net_verdict
+sn_fence_admit(struct sn_server *s, struct sn_conn *c)
+{
+	if (sn_shut_find(sn_region_shut(s->region), c->hello.identity) != 0)
+		return NET_NO_MORE;
+	c->role = (enum net_role)c->hello.role;
+	for (struct sn_conn *p = s->peers; endpoint(c) && p != NULL; p = p->next)
+		if (!p->cut && endpoint(p) && p->hello.identity == c->hello.identity &&
+		    p->hello.word == c->hello.word)
+			cut(s, p);
+	return NET_YES;
+}
+
+/* Whether the process behind a connection of role SHM is as good as dead. */
+static enum net_verdict
+kill_process(struct sn_server *s, struct sn_conn *c)
+{
+	struct sn_dying *d = c->pid != getpid() ? malloc(sizeof *d) : NULL;
+	if (c->pid == getpid())
+		return NET_NO_SELF;
+	if (d == NULL)
+		return NET_NO_ROOM;
+	if (syscall(SYS_pidfd_send_signal, c->pid_fd, SIGKILL, NULL, 0) != 0 && errno != ESRCH) {
+		free(d);
+		return NET_NO_KILL;
+	}
+	*d = (struct sn_dying){ s->dying, c->hello.identity, c->pid_fd };
+	s->dying = d;
+	c->pid_fd = -1;
+	return NET_YES;
+}
+
+void
+sn_fence_begin(struct sn_server *s, struct sn_conn *c)
+{
+	uint64_t identity = c->hello.word;
+	unsigned ended = 0, killed = 0;
+	struct sn_shut *shut = sn_region_shut(s->region);
+	bool known = sn_shut_find(shut, identity) != 0;
+	size_t place = sn_shut_add(shut, identity);
+	c->fence_verdict = place != 0 ? NET_YES : NET_NO_ROOM;
+	s->fencing = true;
+	for (struct sn_conn *p = s->peers; c->fence_verdict != NET_NO_ROOM && p != NULL; p = p->next) {
+		if (p->cut || p->hello.identity != identity)
+			continue;
+		if (p->role == NET_ROLE_SHM) {
+			/* One that cannot be killed stays, so that this is seen again by who asks again. */
+			enum net_verdict v = kill_process(s, p);
+			if (v != NET_YES) {
+				c->fence_verdict = v;
+				continue;
+			}
+			killed++;
+		}
+		cut(s, p);
+		ended++;
+	}
+	struct sn_shards *shards = sn_region_shards(s->region);
+	c->fence_place = place;
+	if (shards != NULL)
+		sn_shards_fence(shards);
+	if (!known || ended != 0)
+		nam_log(NAM_LOG_WARN,
+		    "storage node %u: process %012llx is shut out: %u connections ended, %u processes killed",
+		    (unsigned)s->shake.region, (unsigned long long)identity, ended, killed);
+}
+
+/* True while something of it may still execute. */
+static bool
+lives(struct sn_server *s, const struct sn_conn *c)
+{
+	struct sn_shards *shards = sn_region_shards(s->region);
+	if (shards != NULL && !sn_shards_fenced(shards, c->fence_place))
+		return true;
+	for (const struct sn_dying *d = s->dying; d != NULL; d = d->next)
+		if (d->identity == c->hello.word)
+			return true;
+	return false;
+}
+
+void
+sn_fence_work(struct sn_server *s)
+{
+	/* An atomic that the device left undone is not done later either. */
+	sn_verbs_mend(s);
+	s->fencing = false;
+	for (struct sn_dying **p = &s->dying; *p != NULL;) {
+		struct sn_dying *d = *p;
+		struct pollfd end = { .fd = d->pid_fd, .events = POLLIN };
+		if (poll(&end, 1, 0) != 1) {
+			p = &d->next;
+			s->fencing = true; /* the next beat looks again */
+			continue;
+		}
+		*p = d->next;
+		close(d->pid_fd);
+		free(d);
+	}
+	for (struct sn_conn *c = s->peers, *next; c != NULL; c = next) {
+		next = c->next;
+		if (c->role == NET_ROLE_FENCE && !c->cut) {
+			if (lives(s, c)) {
+				s->fencing = true;
+				continue;
+			}
+			struct net_grant grant = { .verdict = c->fence_verdict };
+			sn_server_say(c, &grant, sizeof grant, -1); /* who has left asks again */
+			c->cut = true;
+		}
+		if (c->cut)
+			sn_server_end(s, c);
+	}
+}
