@@ -220,7 +220,7 @@ net_remote_fence(struct net_node *node, uint64_t identity, struct nam_err *err)
 {
 	struct net_shake me = shake_of(node->net);
 	struct net_welcome welcome;
-	struct net_grant grant;
+	struct net_grant grant = { .verdict = NET_YES };
 	me.word = identity;
 	uint64_t until = deadline(node->net);
 	int fd;
@@ -230,6 +230,12 @@ net_remote_fence(struct net_node *node, uint64_t identity, struct nam_err *err)
 	/* It may have come back empty: then nothing of the old memory is left to be harmed. */
 	st = net_shake_hands(fd, &me, NET_ROLE_FENCE, node->info.name, until, &welcome, &grant, NULL, err);
 	close(fd);
+	/* Only a grant can say that it is we who are shut out; whatever else is refused may be tried again. */
+	if (st == NAM_REFUSED && grant.verdict != NET_NO_MORE) {
+		st = NAM_GONE;
+		if (err != NULL)
+			err->status = st;
+	}
 	if (st == NAM_OK && welcome.region != node->info.region)
 		st = nam_fail(
 		    err, NAM_GONE, "%s is not storage node %u any more", node->info.name, node->info.region);

@@ -1,5 +1,6 @@
 /*
- * sim_txn.c -- many seeds of mixed transactions: 8 clients, 3 storage nodes, torn and reordered READs.
+ * sim_txn.c -- many seeds of mixed transactions: 8 clients, 3 storage nodes, torn and reordered READs, late verbs,
+ * processes that stand still.
  *
  *	sim_txn [--seed N | --seeds A-B] [--twice] [--verbose] [--trace]
  *	sim_txn --seed N --history FILE        what the clients saw, for `namdb check`
@@ -14,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+enum { PAUSE_NS = 20000000 }; /* at most; well below a lease */
 
 static bool trace, verbose;
 static const char *history; /* file for it, or NULL */
@@ -50,6 +53,9 @@ shape_of(uint64_t seed)
 	unsigned iso = (unsigned)nam_rng_below(&d, 8);
 	s.iso = iso < 3 ? iso : 3;
 	s.hot = nam_rng_below(&d, 2);
+	/* Faults that need no recovery: half of the runs are late now and then, half stand still. */
+	s.delay = nam_rng_below(&d, 2) ? 1 + (uint32_t)nam_rng_below(&d, 200) : 0;
+	s.pause = nam_rng_below(&d, 2) ? 100 + (uint32_t)nam_rng_below(&d, 2000) : 0;
 	return s;
 }
 
@@ -141,6 +147,7 @@ main_co(void *arg)
 		run_bad(r, "the cluster did not come up");
 		return;
 	}
+	net_sim_faults(r->sim, true);
 	r->clients_left = CLIENTS;
 	for (unsigned i = 0; i < CLIENTS; i++) {
 		client[i] = (struct client){ .run = r,
@@ -156,7 +163,8 @@ main_co(void *arg)
 	r->naive_stop = true;
 	while (!r->naive_ended)
 		net_sleep(w, 100000);
-	net_sleep(w, 20000000); /* all marks have landed */
+	net_sim_faults(r->sim, false);
+	net_sleep(w, 2 * PAUSE_NS); /* everybody goes on, all marks have landed */
 	for (unsigned i = 0; i < r->shape.procs; i++)
 		client_read_all(r, i);
 	close_all(r);
@@ -167,6 +175,7 @@ struct total {
 	struct hist_figures hist;
 	struct naive naive[2];
 	struct net_sim_stats sim;
+	uint64_t late_runs, paused_runs;
 	uint64_t done[2][32];
 };
 
@@ -185,9 +194,13 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 		.region_bytes = 32 << 20,
 		.tear_permille = r->shape.tear,
 		.reorder_permille = r->shape.reorder,
+		.delay_permille = r->shape.delay,
+		.pause_ppm = r->shape.pause,
+		.pause_ns = PAUSE_NS,
 		.trace = trace };
 	if (net_sim_open(&r->sim, &cfg) != NAM_OK)
 		return false;
+	net_sim_faults(r->sim, false);
 	for (unsigned i = 0; i < r->shape.procs; i++) {
 		struct place *p = &r->place[i];
 		bool ok = net_sim_attach(r->sim, &p->net) == NAM_OK;
@@ -229,6 +242,10 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 	total->sim.reads_torn += st.reads_torn;
 	total->sim.writes_torn += st.writes_torn;
 	total->sim.reads_reordered += st.reads_reordered;
+	total->sim.delays += st.delays;
+	total->sim.pauses += st.pauses;
+	total->late_runs += st.delays > 0;
+	total->paused_runs += st.pauses > 0;
 	for (unsigned i = 0; i < 32; i++) {
 		total->done[0][i] += r->done[0][i];
 		total->done[1][i] += r->done[1][i];
@@ -236,10 +253,11 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 	*hash = net_sim_trace_hash(r->sim);
 	if (r->bad || verbose)
 		printf("%s: seed %lu (%u processes of %u, %u slots, vector %u, %u keys, level %u, tear %u, "
-		       "reorder %u%s), virtual %.1f ms, hash %016lx\n",
+		       "reorder %u, late %u, pauses %u%s), virtual %.1f ms, hash %016lx\n",
 		    r->bad ? "FAILED" : "ok", seed, r->shape.procs, r->shape.workers, r->shape.slots,
 		    r->shape.vector, r->shape.keys, r->shape.iso, r->shape.tear, r->shape.reorder,
-		    r->shape.hot ? ", hot" : "", (double)net_sim_now_ns(r->sim) / 1e6, *hash);
+		    r->shape.delay, r->shape.pause, r->shape.hot ? ", hot" : "",
+		    (double)net_sim_now_ns(r->sim) / 1e6, *hash);
 	bool good = !r->bad, over = r->complete;
 	if (over) { /* else coroutines are parked in there: leave them */
 		for (unsigned i = 0; i < r->shape.procs; i++) {
@@ -266,6 +284,8 @@ summary(uint64_t first, uint64_t last, uint64_t failed, const struct total *t, d
 	    t->hist.writes, t->hist.versions, t->hist.objects);
 	printf("  %lu verbs, %lu READs torn, %lu WRITEs torn, %lu READs reordered\n", t->sim.verbs,
 	    t->sim.reads_torn, t->sim.writes_torn, t->sim.reads_reordered);
+	printf("  %lu verbs and completions late in %lu runs, %lu pauses of up to %d ms in %lu runs\n",
+	    t->sim.delays, t->late_runs, t->sim.pauses, PAUSE_NS / 1000000, t->paused_runs);
 	for (unsigned k = 0; k < 2; k++) {
 		printf("  %s:", k ? "transactions" : "statements");
 		for (unsigned i = 0; i < NAM_STATUS_COUNT; i++)
@@ -337,6 +357,10 @@ main(int argc, char **argv)
 	if (failed > 0)
 		printf("first failing seed: %lu; play it again with: sim_txn --seed %lu\n", first_failed,
 		    first_failed);
+	if (last - first >= 99 && (total.late_runs == 0 || total.paused_runs == 0)) {
+		printf("FAILED: a fault never fired\n");
+		failed++;
+	}
 	if (last - first >= 99 &&
 	    (total.naive[0].wrong == 0 || total.naive[1].wrong + total.naive[1].torn == 0)) {
 		printf("FAILED: a reader without the directory's proof was never fooled, so this test proves "

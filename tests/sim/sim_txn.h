@@ -48,7 +48,9 @@ struct shape {
 	unsigned procs, workers, slots, keys, txns, iso; /* iso: 3 = mixed */
 	uint32_t vector;
 	uint32_t tear, reorder;
-	bool hot; /* two accounts get most of the writes */
+	uint32_t delay; /* permille of verbs that are late */
+	uint32_t pause; /* of a million verbs, after how many their process stands still */
+	bool hot;       /* two accounts get most of the writes */
 };
 
 struct naive {
