@@ -586,6 +586,94 @@ partitions(void **state)
 	}
 }
 
+/* ---- rings ------------------------------------------------------------------------ */
+
+enum { CALLS = 30 };
+
+static uint64_t served;
+
+static nam_status
+count_calls(void *arg, struct net_request *rq)
+{
+	(void)arg;
+	served++;
+	return net_echo(NULL, rq);
+}
+
+static const struct net_service echo = { .id = NET_SERVICE_ECHO, .name = "echo", .fn = count_calls };
+
+static void
+caller(void *arg)
+{
+	struct proc *me = arg;
+	struct lab *l = me->lab;
+	nam_status st = NAM_OK;
+	for (uint64_t i = 1; st == NAM_OK && i <= CALLS; i++) {
+		uint64_t question[20] = { i, ~i }, answer[20] = { 0 };
+		uint32_t got = 0;
+		st = net_call(
+		    me->w, 1, NET_SERVICE_ECHO, question, sizeof question, answer, sizeof answer, &got);
+		if (st != NAM_OK)
+			break;
+		assert_int_equal(got, sizeof question);
+		assert_memory_equal(question, answer, sizeof question);
+		l->done++;
+	}
+	assert_true(st == NAM_OK || st == NAM_GONE);
+	l->running--;
+}
+
+static void
+rings_open(struct lab *l, uint64_t seed)
+{
+	const struct net_sim_config cfg = {
+		.seed = seed, .nodes = NODES, .region_bytes = 4 << 20, .tear_permille = 300
+	};
+	served = 0;
+	lab_open(l, &cfg);
+	assert_int_equal(net_sim_serve(l->sim, 1, &echo, 1), NAM_OK);
+	nam_co_start(net_worker_sched(l->p[0].w), caller, &l->p[0], 0);
+}
+
+/* A caller that dies with each verb, or stands still; its calls are served at most once, and not after it is shut out. */
+static void
+callers(void **state)
+{
+	(void)state;
+	for (uint64_t n = 1; n <= 2 * CALLS; n++) {
+		struct lab l = { .running = 1 };
+		rings_open(&l, n);
+		net_sim_crash_at(l.sim, l.p[0].net, n);
+		assert_true(net_sim_run(l.sim, NULL, NULL));
+		uint64_t done = l.done;
+		nam_co_start(net_worker_sched(l.p[1].w), fence_0, &l.p[1], 0);
+		assert_true(net_sim_run(l.sim, NULL, NULL));
+		uint64_t until_fence = served;
+		assert_in_range(served, done, done + 1);
+		/* Others are served as before. */
+		l.running++;
+		nam_co_start(net_worker_sched(l.p[2].w), caller, &l.p[2], 0);
+		assert_true(net_sim_run(l.sim, NULL, NULL));
+		assert_int_equal(l.done, done + CALLS);
+		assert_int_equal(served, until_fence + CALLS);
+		net_sim_bury(l.sim, l.p[0].net);
+		assert_true(net_sim_run(l.sim, NULL, NULL));
+		assert_int_equal(l.running, 0);
+		assert_int_equal(served, until_fence + CALLS);
+		lab_close(&l);
+	}
+	struct lab l = { .running = 1 };
+	rings_open(&l, 7);
+	for (unsigned i = 0; i < 20; i++) {
+		net_sim_freeze(l.sim, l.p[0].net, 300000);
+		nam_co_start(net_worker_sched(l.p[1].w), wait_long, &l.p[1], 0);
+		assert_true(net_sim_run(l.sim, NULL, NULL));
+	}
+	assert_int_equal(l.running, 0);
+	assert_int_equal(l.done, CALLS);
+	lab_close(&l);
+}
+
 int
 main(void)
 {
@@ -597,6 +685,7 @@ main(void)
 		cmocka_unit_test(pauses),
 		cmocka_unit_test(by_dice),
 		cmocka_unit_test(partitions),
+		cmocka_unit_test(callers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

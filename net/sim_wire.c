@@ -616,7 +616,7 @@ wire_open(struct net_endpoint *ep, struct nam_err *err)
 		return nam_fail(err, NAM_NOMEM, "no memory for a queue pair");
 	/* Of the connection that this one replaces nothing executes any more. */
 	for (struct sim_qp *old = s->qp; old != NULL; old = old->next)
-		if (old->worker == sw && old->node == node) {
+		if (old->worker == sw && old->node == node && !old->cut) {
 			net_sim_qp_break(s, old, 0, false, 0);
 			s->stats.reconnects++;
 		}

@@ -56,6 +56,7 @@ shape_of(uint64_t seed)
 	/* Faults that need no recovery: half of the runs are late now and then, half stand still. */
 	s.delay = nam_rng_below(&d, 2) ? 1 + (uint32_t)nam_rng_below(&d, 200) : 0;
 	s.pause = nam_rng_below(&d, 2) ? 100 + (uint32_t)nam_rng_below(&d, 2000) : 0;
+	s.neighbours = nam_rng_below(&d, 2);
 	return s;
 }
 
@@ -158,11 +159,15 @@ main_co(void *arg)
 		nam_co_start(net_worker_sched(cw), client_main, &client[i], 256 << 10);
 	}
 	nam_co_start(net_worker_sched(w), naive_main, r, 128 << 10);
+	if (r->shape.neighbours)
+		neighbours_start(r);
 	while (r->clients_left > 0)
 		net_sleep(w, 100000);
 	r->naive_stop = true;
 	while (!r->naive_ended)
 		net_sleep(w, 100000);
+	if (r->shape.neighbours)
+		neighbours_end(r, w);
 	net_sim_faults(r->sim, false);
 	net_sleep(w, 2 * PAUSE_NS); /* everybody goes on, all marks have landed */
 	for (unsigned i = 0; i < r->shape.procs; i++)
@@ -176,6 +181,7 @@ struct total {
 	struct naive naive[2];
 	struct net_sim_stats sim;
 	uint64_t late_runs, paused_runs;
+	struct roamed roamed;
 	uint64_t done[2][32];
 };
 
@@ -209,6 +215,8 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 		if (!ok)
 			return false;
 	}
+	if (r->shape.neighbours && !neighbours_attach(r))
+		return false;
 	nam_co_start(net_worker_sched(r->place[0].w[0]), main_co, r, 256 << 10);
 	if (!net_sim_run(r->sim, NULL, NULL))
 		run_bad(r, "everybody waits and nothing can happen any more");
@@ -246,6 +254,18 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 	total->sim.pauses += st.pauses;
 	total->late_runs += st.delays > 0;
 	total->paused_runs += st.pauses > 0;
+	total->sim.breaks += st.breaks;
+	total->sim.parts += st.parts;
+	total->sim.reconnects += st.reconnects;
+	total->sim.crashes += st.crashes;
+	total->sim.fences += st.fences;
+	total->sim.late += st.late;
+	total->sim.half_writes += st.half_writes;
+	total->roamed.sure += r->roamed.sure;
+	total->roamed.unknown += r->roamed.unknown;
+	total->roamed.landed += r->roamed.landed;
+	total->roamed.fences += r->roamed.fences;
+	total->roamed.moved += r->roamed.moved;
 	for (unsigned i = 0; i < 32; i++) {
 		total->done[0][i] += r->done[0][i];
 		total->done[1][i] += r->done[1][i];
@@ -265,6 +285,8 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 				net_worker_close(r->place[i].w[k]);
 			net_close(r->place[i].net);
 		}
+		if (r->shape.neighbours)
+			neighbours_close();
 		net_sim_close(r->sim);
 	}
 	hist_close(r->hist);
@@ -286,6 +308,16 @@ summary(uint64_t first, uint64_t last, uint64_t failed, const struct total *t, d
 	    t->sim.reads_torn, t->sim.writes_torn, t->sim.reads_reordered);
 	printf("  %lu verbs and completions late in %lu runs, %lu pauses of up to %d ms in %lu runs\n",
 	    t->sim.delays, t->late_runs, t->sim.pauses, PAUSE_NS / 1000000, t->paused_runs);
+	printf("  neighbours: connections broken %lu times, parted %lu times, made anew %lu times; %lu "
+	       "additions sure, "
+	       "%lu unknown, of which %lu had been made\n",
+	    t->sim.breaks, t->sim.parts, t->sim.reconnects, t->roamed.sure, t->roamed.unknown,
+	    t->roamed.landed - t->roamed.sure);
+	printf("  %lu fences (%lu connections ended; %lu times verbs executed until the end), %lu processes "
+	       "died, "
+	       "%lu verbs executed late, %lu WRITEs in part\n",
+	    t->roamed.fences, t->sim.fences, t->roamed.moved, t->sim.crashes, t->sim.late,
+	    t->sim.half_writes);
 	for (unsigned k = 0; k < 2; k++) {
 		printf("  %s:", k ? "transactions" : "statements");
 		for (unsigned i = 0; i < NAM_STATUS_COUNT; i++)
@@ -357,7 +389,9 @@ main(int argc, char **argv)
 	if (failed > 0)
 		printf("first failing seed: %lu; play it again with: sim_txn --seed %lu\n", first_failed,
 		    first_failed);
-	if (last - first >= 99 && (total.late_runs == 0 || total.paused_runs == 0)) {
+	const struct net_sim_stats *st = &total.sim;
+	if (last - first >= 99 && (st->delays == 0 || st->pauses == 0 || st->breaks == 0 || st->parts == 0 ||
+				      st->reconnects == 0 || st->crashes == 0 || total.roamed.moved == 0)) {
 		printf("FAILED: a fault never fired\n");
 		failed++;
 	}
@@ -367,6 +401,7 @@ main(int argc, char **argv)
 		       "nothing\n");
 		failed++;
 	}
+	printf("sim_txn: seeds %lu-%lu: %s\n", first, last, failed > 0 ? "FAILED" : "ok");
 	return failed > 0;
 usage:
 	fprintf(stderr, "usage: sim_txn [--seed N | --seeds A-B] [--twice] [--verbose] [--trace]\n"

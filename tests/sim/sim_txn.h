@@ -51,6 +51,7 @@ struct shape {
 	uint32_t delay; /* permille of verbs that are late */
 	uint32_t pause; /* of a million verbs, after how many their process stands still */
 	bool hot;       /* two accounts get most of the writes */
+	bool neighbours;
 };
 
 struct naive {
@@ -58,6 +59,12 @@ struct naive {
 	uint64_t wrong; /* answered with a version that is not the right one */
 	uint64_t lost;  /* found nothing where a version was visible */
 	uint64_t torn;  /* answered with bytes that no version ever had */
+};
+
+/* What the neighbours did. */
+struct roamed {
+	uint64_t sure, unknown, landed; /* additions; unknown: their connection broke */
+	uint64_t fences, moved;         /* moved: the victim's verbs executed while the fence was under way */
 };
 
 struct naive_answer {
@@ -79,6 +86,8 @@ struct run {
 	struct naive_answer *answer;
 	size_t answers, answers_cap;
 	uint64_t done[2][32]; /* how statements (0) and transactions (1) ended, by status */
+	bool neighbours_fenced, neighbours_stop;
+	struct roamed roamed;
 	bool bad;
 	bool complete; /* the main coroutine came to its end */
 };
@@ -124,6 +133,12 @@ void client_read_all(struct run *r, unsigned process);
 /* naive.c: readers who do without the directory's proof. */
 void naive_main(void *run);
 void naive_judge(struct run *r, struct naive out[2]);
+
+/* neighbour.c: processes whose connections break, who are shut out, who die. start and end in a coroutine. */
+bool neighbours_attach(struct run *r);
+void neighbours_start(struct run *r);
+void neighbours_end(struct run *r, struct net_worker *w);
+void neighbours_close(void);
 
 /* outside.c: looks into the simulated memory after everybody has left. */
 void outside_judge(struct run *r);
