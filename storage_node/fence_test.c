@@ -304,8 +304,7 @@ compare_co(void *arg)
 static void
 run(void (*fn)(void *), void *arg)
 {
-	assert_non_null(nam_co_start(net_worker_sched(f.w), fn, arg, 0));
-	net_worker_run(f.w, NULL, NULL);
+	test_in_coroutine(f.w, fn, arg);
 }
 
 static unsigned
@@ -338,8 +337,7 @@ fencer_open(const char *storage, enum net_kind kind)
 static void
 fencer_close(void)
 {
-	net_worker_close(f.w);
-	net_close(f.net);
+	test_net_close(f.net, f.w);
 }
 
 /* ---- tests --------------------------------------------------------------------------- */
@@ -468,8 +466,7 @@ zombies_and_friends(void **state)
 	f.status = NAM_OK;
 	run(picture_co, NULL);
 	assert_int_equal(f.status, NAM_OK); /* we are still served */
-	net_worker_close(ow);
-	net_close(other);
+	test_net_close(other, ow);
 	/* By shared memory our nodes would have to kill us all; they are other processes, so they can. */
 	fencer_close();
 	cluster_down(&c);
@@ -485,19 +482,16 @@ zombies_and_friends(void **state)
 		other = open_net(sn_server_address(t.server), kind[i]);
 		f.whom = net_identity(other);
 		for (unsigned k = 0; k < 2; k++) {
-			struct net_worker *w = f.w;
 			assert_int_equal(
 			    net_worker_open(other, &ow, &f.err), k == 0 || i == 0 ? NAM_OK : NAM_REFUSED);
-			assert_non_null(nam_co_start(net_worker_sched(w), fence_only_co, NULL, 0));
-			net_worker_run(w, NULL, NULL);
+			run(fence_only_co, NULL);
 			assert_int_equal(f.status, want[i]);
 			if (k == 0 || i == 0)
 				net_worker_close(ow);
 		}
 		net_close(other);
 		/* Gone by itself: nothing is left to be afraid of. */
-		assert_non_null(nam_co_start(net_worker_sched(f.w), fence_only_co, NULL, 0));
-		net_worker_run(f.w, NULL, NULL);
+		run(fence_only_co, NULL);
 		assert_int_equal(f.status, NAM_OK);
 		fencer_close();
 	}
@@ -663,8 +657,7 @@ rings(void **state)
 		run(call_co, mine);
 		assert_int_equal(called, NAM_OK);
 	}
-	net_worker_close(ow);
-	net_close(other);
+	test_net_close(other, ow);
 	fencer_close();
 	cluster_down(&c);
 }
