@@ -12,6 +12,7 @@
  * allocates nothing once warm.
  */
 #include <net/channel.h>
+#include <net/load.h>
 #include <net/remote_internal.h>
 #include <net/wire.h>
 
@@ -28,7 +29,7 @@
 
 enum {
 	OUT_FIRST = 64 << 10,
-	OUT_KEEP = 1 << 20,    /* a larger buffer is given back when empty */
+	OUT_KEEP = 1 << 20,    /* a larger buffer is given back when empty, where the machine has enough */
 	SEND_EARLY = 64 << 10, /* do not wait for the round's end with more than this */
 	RING_FIRST = 256,
 	IN_SIZE = 64 << 10,
@@ -50,7 +51,7 @@ struct tcp {
 	uint64_t patience_ns; /* with ops out and no progress for so long the node is gone */
 	/* asks not sent yet: out[out_pos .. out_len) */
 	char *out;
-	size_t out_pos, out_len, out_cap;
+	size_t out_pos, out_len, out_cap, keep;
 	/* ops whose answers are to come: ring[head .. tail), indexes modulo cap (a power of two) */
 	struct out_op *ring;
 	size_t head, tail, ring_cap;
@@ -105,6 +106,7 @@ tcp_open(struct net_endpoint *ep, struct nam_err *err)
 		free(t);
 		return st;
 	}
+	t->keep = net_buffer_size(OUT_KEEP, OUT_FIRST);
 	t->patience_ns = 4 * (uint64_t)ep->node->net->connect_ms * 1000000;
 	ep->priv = t;
 	return NAM_OK;
@@ -147,7 +149,7 @@ tcp_flush(struct net_endpoint *ep)
 	if (t->out_pos != t->out_len)
 		return;
 	t->out_pos = t->out_len = 0;
-	if (t->out_cap > OUT_KEEP) {
+	if (t->out_cap > t->keep) {
 		char *smaller = realloc(t->out, OUT_FIRST);
 		if (smaller != NULL) {
 			t->out = smaller;

@@ -15,6 +15,7 @@
  * Allocates when a worker connects, and when more is queued than ever was before.
  */
 #include <net/channel.h>
+#include <net/load.h>
 #include <net/rdma.h>
 #include <net/remote_internal.h>
 #include <net/verbs_format.h>
@@ -30,7 +31,8 @@
 #include <unistd.h>
 
 enum {
-	STAGE = 2 << 20,
+	STAGE = 2 << 20, /* of staging, where the machine has enough */
+	STAGE_LEAST = 512 << 10,
 	PIECE = 128 << 10, /* longer READs and WRITEs go in pieces */
 	DEPTH = 256,       /* work requests out on one queue pair */
 	CHAIN = 32,        /* work requests of one doorbell */
@@ -98,6 +100,7 @@ struct verbs {
 	unsigned unsignaled, rd_out, rd_unsignaled;
 	/* staging, bytes ever taken and given back */
 	char *stage;
+	size_t stage_len;
 	uint64_t taken, given;
 	/* an ask that waits for its reply; nothing leaves until then */
 	bool asking, replied;
@@ -172,7 +175,7 @@ verbs_free(struct verbs *v)
 {
 	let_go(v);
 	if (v->stage != NULL)
-		munmap(v->stage, STAGE);
+		munmap(v->stage, v->stage_len);
 	free(v->queue);
 	free(v);
 }
@@ -211,9 +214,9 @@ make_queue_pair(struct verbs *v, const char *name, struct nam_err *err)
 	if ((v->pd = ibv_alloc_pd(v->id->verbs)) == NULL)
 		goto fail;
 	struct ibv_pd *pd = own_doorbell(v);
-	v->mr = ibv_reg_mr(v->pd, v->stage, STAGE, IBV_ACCESS_LOCAL_WRITE);
+	v->mr = ibv_reg_mr(v->pd, v->stage, v->stage_len, IBV_ACCESS_LOCAL_WRITE);
 	if (v->mr == NULL)
-		return net_rdma_unregistered(err, v->caps.device, name, STAGE, "");
+		return net_rdma_unregistered(err, v->caps.device, name, v->stage_len, "");
 	what = "a completion queue";
 	v->depth = v->caps.wr_max < DEPTH ? v->caps.wr_max : DEPTH;
 	if ((v->done = ibv_create_comp_channel(v->id->verbs)) == NULL ||
@@ -372,7 +375,8 @@ try_open(struct net_endpoint *ep, uint64_t until, struct nam_err *err)
 		return nam_fail(err, NAM_NOMEM, "no memory for a connection");
 	v->fd = -1;
 	v->queue = malloc((v->queue_cap = QUEUE_FIRST) * sizeof *v->queue);
-	void *stage = mmap(NULL, STAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	v->stage_len = net_buffer_size(STAGE, STAGE_LEAST);
+	void *stage = mmap(NULL, v->stage_len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	v->stage = stage != MAP_FAILED ? stage : NULL;
 	struct net_grant grant;
 	nam_status st = NAM_OK;
@@ -427,11 +431,11 @@ verbs_close(struct net_endpoint *ep)
 static char *
 stage_take(struct verbs *v, uint32_t len, uint32_t *took)
 {
-	enum { ROOM = STAGE - STAGE_FIRST };
+	uint64_t room = v->stage_len - STAGE_FIRST;
 	uint32_t need = (len + 63) & ~63u;
-	uint64_t at = (v->taken - STAGE_FIRST) % ROOM;
-	uint32_t waste = at + need > ROOM ? (uint32_t)(ROOM - at) : 0;
-	if (v->taken + waste + need - v->given > ROOM)
+	uint64_t at = (v->taken - STAGE_FIRST) % room;
+	uint32_t waste = at + need > room ? (uint32_t)(room - at) : 0;
+	if (v->taken + waste + need - v->given > room)
 		return NULL;
 	char *p = v->stage + STAGE_FIRST + (waste != 0 ? 0 : at);
 	*took = waste + need;
