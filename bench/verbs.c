@@ -17,7 +17,7 @@ enum { POINTS_MAX = VERBS_OPS * VERBS_SIZES_MAX * VERBS_DEPTHS_MAX, WARM_PART = 
 
 atomic_bool bench_verbs_stop;
 
-static const char *const op_names[VERBS_OPS] = { "read", "write", "cas", "fetch_add", "rpc" };
+static const char *const op_names[VERBS_OPS] = { "read", "write", "cas", "fetch_add", "message", "rpc" };
 
 const char *
 bench_verbs_op_name(enum verbs_op op)
@@ -59,8 +59,8 @@ usage(FILE *to)
 	    "usage: namdb bench verbs [options]\n"
 	    "What the fabric does: operations and bytes per second, latency, CPU time, for each verb and "
 	    "size, "
-	    "and for\nplain requests and responses over TCP (rpc) beside them.\n"
-	    "  --op LIST        of read, write, cas, fetch_add, rpc (default all)\n"
+	    "for\nmessages to a service, and for plain requests and responses over TCP (rpc) beside them.\n"
+	    "  --op LIST        of read, write, cas, fetch_add, message, rpc (default all)\n"
 	    "  --size LIST      bytes, with k or m: of 8 .. 32m (default 8, and by fours up to 32m)\n"
 	    "  --depth LIST     operations out at once, up to %u (default 1,16: latency, throughput)\n"
 	    "  --seconds S      length of each slice (default 0.2)\n"
@@ -269,7 +269,8 @@ measure(struct bench *b, struct nam_err *err)
 			unsigned n = 0;
 			for (unsigned op = 0; op < VERBS_OPS; op++) {
 				bool word = op == VERBS_CAS || op == VERBS_FAA;
-				if (p->op[op] && (!word || p->size[s] == 8))
+				bool fits = op != VERBS_MESSAGE || p->size[s] <= VERBS_MESSAGE_MAX;
+				if (p->op[op] && fits && (!word || p->size[s] == 8))
 					pt[n++] = (struct verbs_point){ .op = op,
 						.size = p->size[s],
 						.depth = p->depth[d],
@@ -302,7 +303,8 @@ print_cores(const cpu_set_t *set, const char *open, const char *close)
 static bool
 server_known(const struct bench *b, const struct verbs_point *pt)
 {
-	return pt->op == VERBS_RPC || (b->f != NULL && bench_verbs_fabric_served(b->f));
+	return pt->op == VERBS_RPC || (pt->op == VERBS_MESSAGE && b->p.storage == NULL) ||
+	       (b->f != NULL && bench_verbs_fabric_served(b->f));
 }
 
 static double
@@ -311,24 +313,33 @@ us(const struct verbs_point *pt, double q)
 	return (double)nam_hist_quantile(&pt->latency_ns, q) / 1e3;
 }
 
+/* CPU time in cycles, of a core that runs as fast as its counter counts. */
+static double
+cycles(const double *ns, const struct verbs_point *pt)
+{
+	return bench_median(ns, pt->runs) * bench_verbs_ghz();
+}
+
 static void
 table(const struct bench *b)
 {
-	printf(
-	    "operation     bytes depth         op/s       MB/s     p50 us     p99 us  client ns/op  server "
-	    "ns/op\n");
+	printf("%-9s %9s %5s %12s %10s %10s %10s %10s %10s %10s %10s\n", "", "", "", "", "", "", "", "client",
+	    "server", "client", "server");
+	printf("%-9s %9s %5s %12s %10s %10s %10s %10s %10s %10s %10s\n", "operation", "bytes", "depth",
+	    "op/s", "MB/s", "p50 us", "p99 us", "ns/op", "ns/op", "cycles/op", "cycles/op");
 	for (unsigned i = 0; i < b->n; i++) {
 		const struct verbs_point *pt = &b->pt[i];
 		double rate = bench_median(pt->rate, pt->runs);
 		if (pt->runs == 0)
 			continue;
-		printf("%-9s %9u %5u %12.0f %10.2f %10.2f %10.2f %13.0f", op_names[pt->op], pt->size, pt->out,
+		printf("%-9s %9u %5u %12.0f %10.2f %10.2f %10.2f %10.0f", op_names[pt->op], pt->size, pt->out,
 		    rate, rate * pt->size / 1e6, us(pt, 0.5), us(pt, 0.99),
 		    bench_median(pt->client_ns, pt->runs));
 		if (server_known(b, pt))
-			printf(" %13.0f\n", bench_median(pt->server_ns, pt->runs));
+			printf(" %10.0f %10.0f %10.0f\n", bench_median(pt->server_ns, pt->runs),
+			    cycles(pt->client_ns, pt), cycles(pt->server_ns, pt));
 		else
-			printf(" %13s\n", "?");
+			printf(" %10s %10.0f %10s\n", "?", cycles(pt->client_ns, pt), "?");
 	}
 }
 
@@ -342,11 +353,14 @@ points(const struct bench *b)
 		if (pt->runs == 0)
 			continue;
 		printf("%s{\"op\": \"%s\", \"bytes\": %u, \"depth\": %u, \"runs\": %u, \"ops_per_s\": %.6g, "
-		       "\"mb_per_s\": %.6g, \"p50_us\": %.6g, \"p99_us\": %.6g, \"client_ns_per_op\": %.6g",
+		       "\"mb_per_s\": %.6g, \"p50_us\": %.6g, \"p99_us\": %.6g, \"client_ns_per_op\": %.6g, "
+		       "\"client_cycles_per_op\": %.6g",
 		    comma, op_names[pt->op], pt->size, pt->out, pt->runs, rate, rate * pt->size / 1e6,
-		    us(pt, 0.5), us(pt, 0.99), bench_median(pt->client_ns, pt->runs));
+		    us(pt, 0.5), us(pt, 0.99), bench_median(pt->client_ns, pt->runs),
+		    cycles(pt->client_ns, pt));
 		if (server_known(b, pt))
-			printf(", \"server_ns_per_op\": %.6g", bench_median(pt->server_ns, pt->runs));
+			printf(", \"server_ns_per_op\": %.6g, \"server_cycles_per_op\": %.6g",
+			    bench_median(pt->server_ns, pt->runs), cycles(pt->server_ns, pt));
 		printf("}");
 		comma = ", ";
 	}
@@ -508,6 +522,7 @@ bench_verbs(int argc, char **argv)
 {
 	static struct bench b;
 	struct nam_err err = { 0 };
+	(void)bench_verbs_ghz(); /* from here on it counts */
 	int code = options(argc, argv, &b.p);
 	if (code != 0)
 		return code - 1;

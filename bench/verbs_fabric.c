@@ -15,6 +15,7 @@
 #include <net/rdma.h>
 #include <net/region_format.h>
 #include <net/secret.h>
+#include <net/service.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <storage_node/sn.h>
@@ -27,6 +28,7 @@ enum {
 	WORDS = 16384, /* of the third area, a line each */
 	LINE = 64,
 	SLACK = 8 << 20, /* the region's own things */
+	RINGS = 16 << 20,
 	EXTENTS = AREA / NET_EXTENT,
 	STREAMS = 4, /* more than we have at a node */
 };
@@ -50,7 +52,7 @@ struct verbs_fabric {
 	struct net *net;
 	struct net_worker *w;
 	enum net_kind kind;
-	bool mapped, rows; /* rows: extents have to lie in a row */
+	bool mapped, rows, channels; /* rows: extents have to lie in a row; channels: they are open */
 	unsigned nodes;
 	struct place *place;
 	char *into, *from;  /* VERBS_OUT_MAX for READs; the pattern of WRITEs */
@@ -179,7 +181,7 @@ own_node(struct verbs_fabric *f, const struct verbs_params *p, void *secret, str
     char address[160], struct nam_err *err)
 {
 	const struct sn_region_config rc = { .id = 1,
-		.size = 2 * (uint64_t)AREA + WORDS * LINE + SLACK,
+		.size = 2 * (uint64_t)AREA + WORDS * LINE + SLACK + RINGS,
 		.cluster = p->cluster,
 		.numa = -1,
 		.embedded = p->embedded };
@@ -187,6 +189,12 @@ own_node(struct verbs_fabric *f, const struct verbs_params *p, void *secret, str
 	if (st != NAM_OK)
 		return st;
 	sn_region_touch(f->region, 0, rc.size);
+	static const struct net_service echo = { .id = NET_SERVICE_ECHO, .name = "echo", .fn = net_echo };
+	const struct sn_serve_config vc = {
+		.service = &echo, .services = 1, .ring_bytes = RINGS, .unpinned = p->pin_server < 0
+	};
+	if (p->op[VERBS_MESSAGE] && (st = sn_region_serve(f->region, &vc, err)) != NAM_OK)
+		return st;
 	if (p->embedded)
 		return NAM_OK;
 	char host[48] = "127.0.0.1";
@@ -449,6 +457,45 @@ client(void *arg)
 	c->last_ns = now;
 }
 
+/* A channel to each node's echo service: once, before the first message. In event mode who is not called costs nothing. */
+static nam_status
+open_channels(struct verbs_fabric *f, struct nam_err *err)
+{
+	nam_status st = NAM_OK;
+	const struct net_call_config cc = { .mode = NET_EVENTS,
+		.request_bytes = 4 * VERBS_MESSAGE_MAX,
+		.response_bytes = 4 * VERBS_MESSAGE_MAX };
+	for (unsigned i = 0; !f->channels && i < f->nodes && st == NAM_OK; i++)
+		st = net_call_open(f->w, net_node(f->net, i)->region, NET_SERVICE_ECHO, &cc, err);
+	f->channels = st == NAM_OK;
+	return st;
+}
+
+static void
+talker(void *arg)
+{
+	struct client *c = arg;
+	unsigned region = net_node(c->f->net, c->number % c->f->nodes)->region;
+	char *answer = c->f->into + (size_t)c->number * c->size;
+	const uint64_t *asked = (const uint64_t *)(const void *)c->f->from + c->number,
+		       *told = (void *)answer;
+	size_t last = c->size / 8 - 1;
+	uint64_t now = nam_clock_ns();
+	while (now < c->end_ns && !atomic_load_explicit(&bench_verbs_stop, memory_order_relaxed)) {
+		uint32_t got = 0;
+		c->status =
+		    net_call(c->f->w, region, NET_SERVICE_ECHO, asked, c->size, answer, c->size, &got);
+		if (c->status != NAM_OK)
+			return;
+		uint64_t then = now;
+		now = nam_clock_ns();
+		nam_hist_add(c->latency, now - then);
+		c->wrong += got != c->size || told[0] != asked[0] || told[last] != asked[last];
+		c->ops++;
+	}
+	c->last_ns = now;
+}
+
 /* What the client wrote last must lie there. */
 static void
 read_back(void *arg)
@@ -463,10 +510,13 @@ bench_verbs_fabric_run(struct verbs_fabric *f, enum verbs_op op, uint32_t size, 
     double seconds, struct nam_hist *latency_ns, struct verbs_slice *out, struct nam_err *err)
 {
 	static struct client cl[VERBS_DEPTH_MAX];
-	unsigned n = f->mapped ? 1 : depth;
-	uint64_t server = server_ns(f), cpu = bench_verbs_cpu_ns();
+	bool message = op == VERBS_MESSAGE;
+	unsigned n = f->mapped && !message ? 1 : depth;
+	nam_status st = message ? open_channels(f, err) : NAM_OK;
+	if (st != NAM_OK)
+		return st;
+	uint64_t server = server_ns(f), cpu = bench_verbs_cpu_ns(), all = bench_verbs_process_ns();
 	uint64_t begin = nam_clock_ns(), last = begin;
-	nam_status st = NAM_OK;
 	*out = (struct verbs_slice){ 0 };
 	for (unsigned i = 0; i < n; i++) {
 		cl[i] = (struct client){ .f = f,
@@ -474,15 +524,18 @@ bench_verbs_fabric_run(struct verbs_fabric *f, enum verbs_op op, uint32_t size, 
 			.size = size,
 			.number = i,
 			.of = n,
-			.batch = f->mapped ? depth : 1,
+			.batch = f->mapped && !message ? depth : 1,
 			.end_ns = begin + (uint64_t)(seconds * 1e9),
 			.latency = latency_ns };
-		if (nam_co_start(net_worker_sched(f->w), client, &cl[i], 128 << 10) == NULL)
+		if (nam_co_start(net_worker_sched(f->w), message ? talker : client, &cl[i], 128 << 10) ==
+		    NULL)
 			st = NAM_NOMEM;
 	}
 	net_worker_run(f->w, NULL, NULL);
 	out->client_ns = bench_verbs_cpu_ns() - cpu;
-	if (f->served)
+	if (message && f->region != NULL) /* the shard has no clock that we could ask: all that was not us */
+		out->server_ns = bench_verbs_process_ns() - all - out->client_ns;
+	else if (f->served)
 		out->server_ns = server_ns(f) - server;
 	for (unsigned i = 0; i < n; i++) {
 		last = cl[i].last_ns > last ? cl[i].last_ns : last;

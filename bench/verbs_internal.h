@@ -22,7 +22,9 @@ enum {
 };
 
 /* RPC is the peer, not a verb: a request of 8 bytes over a TCP socket, answered with `size` bytes. */
-enum verbs_op { VERBS_READ, VERBS_WRITE, VERBS_CAS, VERBS_FAA, VERBS_RPC, VERBS_OPS };
+enum verbs_op { VERBS_READ, VERBS_WRITE, VERBS_CAS, VERBS_FAA, VERBS_MESSAGE, VERBS_RPC, VERBS_OPS };
+/* A message goes to the node's echo service and comes back, through rings, in event mode; longer ones do not fit. */
+enum { VERBS_MESSAGE_MAX = 128 << 10 };
 
 struct verbs_params {
 	enum net_kind fabric;
@@ -90,8 +92,11 @@ bool bench_verbs_thread_start(struct verbs_thread *t, void (*serve)(void *), voi
 uint64_t bench_verbs_thread_cpu_ns(const struct verbs_thread *t);
 /* Adds the core on which that thread of ours ran last. */
 void bench_verbs_thread_core(int tid, cpu_set_t *set);
-/* The calling thread's. */
+/* The calling thread's, and that of all threads of this process. */
 uint64_t bench_verbs_cpu_ns(void);
+uint64_t bench_verbs_process_ns(void);
+/* Cycles of a core in a nanosecond of its time, by the time stamp counter since the program began; 0: not known here. */
+double bench_verbs_ghz(void);
 bool bench_verbs_pin(int core);
 
 /* ---- verbs_plot.c: gnuplot ---- */

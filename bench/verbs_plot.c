@@ -22,12 +22,15 @@ write_data(FILE *to, const struct verbs_point *pt, unsigned n, unsigned depth, u
 			if (rows++ == 0)
 				fprintf(to,
 				    "%s# %u: %s, depth %u\n# bytes op/s MB/s p50_us p99_us client_ns_per_op "
-				    "server_ns_per_op\n",
+				    "server_ns_per_op "
+				    "client_cycles_per_op server_cycles_per_op\n",
 				    block > 0 ? "\n\n" : "", block, bench_verbs_op_name(op), depth);
-			fprintf(to, "%u %.6g %.6g %.6g %.6g %.6g %.6g\n", p->size, rate, rate * p->size / 1e6,
-			    (double)nam_hist_quantile(&p->latency_ns, 0.5) / 1e3,
+			fprintf(to, "%u %.6g %.6g %.6g %.6g %.6g %.6g %.6g %.6g\n", p->size, rate,
+			    rate * p->size / 1e6, (double)nam_hist_quantile(&p->latency_ns, 0.5) / 1e3,
 			    (double)nam_hist_quantile(&p->latency_ns, 0.99) / 1e3,
-			    bench_median(p->client_ns, p->runs), bench_median(p->server_ns, p->runs));
+			    bench_median(p->client_ns, p->runs), bench_median(p->server_ns, p->runs),
+			    bench_median(p->client_ns, p->runs) * bench_verbs_ghz(),
+			    bench_median(p->server_ns, p->runs) * bench_verbs_ghz());
 		}
 		block += rows > 0;
 	}

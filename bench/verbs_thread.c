@@ -22,6 +22,29 @@ bench_verbs_cpu_ns(void)
 	return clock_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
+uint64_t
+bench_verbs_process_ns(void)
+{
+	return clock_of(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+double
+bench_verbs_ghz(void)
+{
+#ifdef __x86_64__
+	static uint64_t ticks, ns;
+	uint64_t now = clock_of(CLOCK_MONOTONIC), tick = __builtin_ia32_rdtsc();
+	if (ns == 0) {
+		ns = now;
+		ticks = tick;
+	}
+	/* Two looks a moment apart say nothing yet. */
+	return now - ns < 10000000 ? 0 : (double)(tick - ticks) / (double)(now - ns);
+#else
+	return 0;
+#endif
+}
+
 bool
 bench_verbs_pin(int core)
 {
