@@ -56,7 +56,8 @@ server_up(struct test_node *t, const char *address)
 /* What one worker did: done for sure, and asked for when the connection broke. */
 struct tally {
 	struct net_worker *w;
-	uint64_t sure, unknown, wrong;
+	atomic_uint_fast64_t sure;
+	uint64_t unknown, wrong;
 	unsigned live;
 	atomic_bool *stop;
 };
@@ -117,17 +118,20 @@ look(struct net_worker *w)
 
 struct breaker {
 	struct test_node *node;
-	atomic_bool down;
+	const atomic_uint_fast64_t *sure;
 };
 
 static void *
 breaker_main(void *arg)
 {
 	struct breaker *b = arg;
-	struct timespec nap = { 0, 30000000 };
-	nanosleep(&nap, NULL);
+	/* In the middle of things, however slow they go. */
+	uint64_t before = atomic_load(b->sure), until = nam_clock_ns() + UINT64_C(20000000000);
+	do {
+		struct timespec nap = { 0, 20000000 };
+		nanosleep(&nap, NULL);
+	} while (atomic_load(b->sure) < before + 2 * COROUTINES && nam_clock_ns() < until);
 	server_down(b->node);
-	atomic_store(&b->down, true);
 	return NULL;
 }
 
@@ -174,7 +178,7 @@ breaks(enum net_kind kind)
 	assert_int_equal(net_worker_open(net, &t.w, &err), NAM_OK);
 	assert_int_equal(net_worker_open(net, &other, &err), NAM_OK);
 	for (unsigned i = 0; i < BREAKS; i++) {
-		struct breaker b = { .node = &node };
+		struct breaker b = { .node = &node, .sure = &t.sure };
 		pthread_t thread;
 		assert_int_equal(pthread_create(&thread, NULL, breaker_main, &b), 0);
 		uint64_t before = t.sure;
