@@ -445,9 +445,15 @@ net_channels_may_sleep(struct net_worker *w, struct pollfd *fd, nfds_t *n, uint6
 		if (ch->mode == NET_POLLING && net_now_ns(w) - w->call_news_ns < SPIN_NS)
 			return false;
 	}
-	for (struct net_channel *ch = w->channels; ch != NULL; ch = ch->next)
-		if (ch->out_first != NULL && ch->fd >= 0)
-			fd[(*n)++] = (struct pollfd){ .fd = ch->fd, .events = POLLIN };
+	for (struct net_channel *ch = w->channels; ch != NULL; ch = ch->next) {
+		if (ch->out_first == NULL || ch->fd < 0)
+			continue;
+		fd[(*n)++] = (struct pollfd){ .fd = ch->fd, .events = POLLIN };
+		if (ch->ops->arm != NULL)
+			fd[(*n)++] = (struct pollfd){ .fd = ch->ops->arm(ch), .events = POLLIN };
+		if (ch->ops->arm != NULL && net_channel_look(ch) > 0)
+			return false;
+	}
 	if (polls) {
 		w->call_nap_ns = w->call_nap_ns == 0 ? NAP_NS_MIN : 2 * w->call_nap_ns;
 		if (w->call_nap_ns > NAP_NS_MAX)

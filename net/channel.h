@@ -29,6 +29,8 @@ struct net_channel_ops {
 	bool (*pull)(struct net_channel *ch, const char **why);
 	/* Rouses the shard: something was WRITTEN. NULL: WRITE_WITH_IMM does it. */
 	void (*bell)(struct net_channel *ch);
+	/* Before sleeping: one more descriptor to sleep on; what has come before this call is to be looked for again. May be NULL. */
+	int (*arm)(struct net_channel *ch);
 	/* After the connection's end. */
 	void (*close)(struct net_channel *ch);
 	/* Requests were posted, also without an announcement. May be NULL. */
@@ -79,6 +81,12 @@ nam_status net_channel_open_mapped(
     struct net_channel *ch, unsigned service, uint64_t until, struct nam_err *err);
 nam_status net_channel_open_stream(
     struct net_channel *ch, unsigned service, uint64_t until, struct nam_err *err);
+
+nam_status net_channel_open_verbs(
+    struct net_channel *ch, unsigned service, uint64_t until, struct nam_err *err);
+/* Asks for rings on ch->fd, in.ring being there already unless it is mapped. rkey: of in.ring, for VERBS. */
+nam_status net_channel_ask(struct net_channel *ch, enum net_ring_way way, unsigned service, uint32_t rkey,
+    uint64_t until, struct nam_err *err);
 
 /* Sends what was started since; an idle hook. */
 void net_channels_send(void *worker);

@@ -1,4 +1,4 @@
-/* channel_open.c -- how rings are got in the real world: by a connection of role RINGS, mapped or as a stream (channel.h). */
+/* channel_open.c -- how rings are got by a connection of role RINGS: mapped, or as a stream (channel.h). */
 #include <net/channel.h>
 #include <net/exec.h>
 #include <net/handshake.h>
@@ -100,18 +100,21 @@ static const struct net_channel_ops stream_ops = { .pull = stream_pull, .fd_pull
 
 /* ---- opening --------------------------------------------------------------------------- */
 
-/* Asks for rings; judges where they are said to lie. */
-static nam_status
-ask(struct net_channel *ch, enum net_ring_way way, unsigned service, uint64_t until,
-    struct net_ring_offer *offer, struct nam_err *err)
+/* Judges where the rings are said to lie. */
+nam_status
+net_channel_ask(struct net_channel *ch, enum net_ring_way way, unsigned service, uint32_t rkey,
+    uint64_t until, struct nam_err *err)
 {
+	struct net_ring_offer is, *offer = &is;
 	const struct net_node *node = ch->ep->node;
 	const char *name = node->info.name;
 	struct net_ring_hello hello = { .magic = NET_RING_MAGIC,
 		.way = way,
 		.service = service,
 		.request_bytes = ch->out.bytes,
-		.response_bytes = ch->in.bytes };
+		.response_bytes = ch->in.bytes,
+		.address = way == NET_RING_VERBS ? (uintptr_t)ch->in.ring : 0,
+		.rkey = rkey };
 	nam_status st = net_exchange(ch->fd, &hello, sizeof hello, offer, sizeof *offer, name, until, err);
 	if (st != NAM_OK)
 		return st;
@@ -128,6 +131,8 @@ ask(struct net_channel *ch, enum net_ring_way way, unsigned service, uint64_t un
 			ch->in.bytes <= ch->ep->size - offer->response;
 	if (!sound)
 		return nam_fail(err, NAM_REFUSED, "%s offers rings that make no sense", name);
+	if (way == NET_RING_MAPPED)
+		ch->in.ring = ch->ep->base + offer->response;
 	ch->shard = offer->shard;
 	ch->shards = offer->shards;
 	ch->number = offer->number;
@@ -142,33 +147,28 @@ net_channel_open_mapped(struct net_channel *ch, unsigned service, uint64_t until
 	struct net_node *node = ch->ep->node;
 	const struct net_local *local = node->priv;
 	struct net_grant grant;
-	struct net_ring_offer offer;
 	nam_status st = NAM_OK;
 	if (local == NULL)
 		st = net_remote_connect(node, NET_ROLE_RINGS, &ch->fd, &grant, err);
 	else if (local->rings == NULL || (ch->fd = local->rings(local->rings_arg)) < 0)
 		st = nam_fail(err, NAM_UNSUPPORTED, "%s does not host services", node->info.name);
 	if (st == NAM_OK)
-		st = ask(ch, NET_RING_MAPPED, service, until, &offer, err);
-	if (st != NAM_OK)
-		return st;
-	ch->in.ring = ch->ep->base + offer.response;
+		st = net_channel_ask(ch, NET_RING_MAPPED, service, 0, until, err);
 	ch->ops = &mapped_ops;
-	return NAM_OK;
+	return st;
 }
 
 nam_status
 net_channel_open_stream(struct net_channel *ch, unsigned service, uint64_t until, struct nam_err *err)
 {
 	struct net_grant grant;
-	struct net_ring_offer offer;
 	ch->in.ring = calloc(1, ch->in.bytes);
 	ch->in_ours = true;
 	if (ch->in.ring == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for a channel");
 	nam_status st = net_remote_connect(ch->ep->node, NET_ROLE_RINGS, &ch->fd, &grant, err);
 	if (st == NAM_OK)
-		st = ask(ch, NET_RING_STREAM, service, until, &offer, err);
+		st = net_channel_ask(ch, NET_RING_STREAM, service, 0, until, err);
 	ch->ops = &stream_ops;
 	return st;
 }

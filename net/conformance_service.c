@@ -141,6 +141,7 @@ sizes(struct job *j, enum net_mode mode)
 	enum { ROOM = 64 << 10 };
 	unsigned char *from = malloc(ROOM), *back = malloc(ROOM);
 	open_with(j, 1, mode, 0, 0);
+	uint64_t begin = net_now_ns(j->w);
 	uint32_t most = 0, most_back = 0;
 	CHECK(j->lab, net_call_max(j->w, 1, NET_SERVICE_ECHO, &most, &most_back) == NAM_OK);
 	CHECK(j->lab, most == most_back && most >= 32000 && most < ROOM - 8);
@@ -150,6 +151,8 @@ sizes(struct job *j, enum net_mode mode)
 		echo_once(j, 1, from, back, n, n);
 	for (uint32_t n = most - 9; n <= most; n++)
 		echo_once(j, 1, from, back, n, n);
+	/* Who misses the news of an answer finds it when its patience is over. */
+	CHECK(j->lab, net_now_ns(j->w) - begin < UINT64_C(60000000000));
 	free(from);
 	free(back);
 }
@@ -242,6 +245,37 @@ blown(struct job *j, enum net_mode mode)
 	}
 }
 IN_BOTH_MODES(blown, 2)
+
+/* Requests much longer than their answers: the request ring is what is short. */
+static void
+pushed(struct job *j, enum net_mode mode)
+{
+	enum { OUT = 6, MOST = 2024 };
+	struct net_call c[OUT];
+	unsigned char from[OUT][MOST];
+	uint64_t back[OUT][2];
+	open_with(j, 1, mode, NET_RING_MIN, NET_RING_MIN);
+	for (unsigned i = 0; i < 40; i++) {
+		for (unsigned k = 0; k < OUT; k++) {
+			uint32_t n = (uint32_t)nam_rng_below(net_rng(j->w), MOST + 1);
+			fill(from[k], n, 100 * i + 10 * k + j->id);
+			c[k] = (struct net_call){ .region = 1,
+				.service = COUNT,
+				.request = from[k],
+				.len = n,
+				.answer = back[k],
+				.cap = 16 };
+			net_call_start(j->w, &c[k]);
+		}
+		for (unsigned k = 0; k < OUT; k++) {
+			uint64_t sum = 0;
+			for (uint32_t b = 0; b < c[k].len; b++)
+				sum = sum * 31 + from[k][b];
+			CHECK(j->lab, net_call_wait(&c[k]) == NAM_OK && c[k].got == 16 && back[k][1] == sum);
+		}
+	}
+}
+IN_BOTH_MODES(pushed, 2)
 
 /* ---- what goes wrong ------------------------------------------------------------------------ */
 
@@ -393,6 +427,8 @@ static const struct net_conf_test tests[] = {
 	{ "messages: more calls than fit, events", 2, 2, crowded_in_events, NULL },
 	{ "messages: long answers, polling", 1, 2, blown_in_polling, NULL },
 	{ "messages: long answers, events", 1, 2, blown_in_events, NULL },
+	{ "messages: long requests, polling", 1, 2, pushed_in_polling, NULL },
+	{ "messages: long requests, events", 1, 2, pushed_in_events, NULL },
 	{ "messages: refusals", 1, 1, refusals, NULL },
 	{ "messages: modes in turn", 1, 2, switching, NULL },
 	{ "messages: a node declared lost", 2, 1, lost, NULL },

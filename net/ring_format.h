@@ -74,6 +74,8 @@ enum net_ring_way {
 	NET_RING_MAPPED =
 	    1, /* the response ring lies in the region, too; bells are single bytes on the connection */
 	NET_RING_STREAM = 2, /* responses come on the connection as frames */
+	NET_RING_VERBS =
+	    3, /* responses are RDMA WRITEs to address, by the queue pair that came with a token */
 };
 
 struct net_ring_hello {
@@ -81,6 +83,9 @@ struct net_ring_hello {
 	uint32_t way;     /* enum net_ring_way */
 	uint32_t service; /* the shard that hosts it */
 	uint32_t request_bytes, response_bytes;
+	uint64_t address; /* VERBS: of the response ring */
+	uint32_t rkey;
+	uint32_t zero;
 };
 struct net_ring_offer {
 	uint64_t magic;
@@ -91,7 +96,7 @@ struct net_ring_offer {
 	uint64_t seed;
 	uint32_t shards, shard;
 };
-static_assert(sizeof(struct net_ring_hello) == 24, "hello is wire format");
+static_assert(sizeof(struct net_ring_hello) == 40, "hello is wire format");
 static_assert(sizeof(struct net_ring_offer) == 48, "offer is wire format");
 
 /* STREAM: so many bytes of the response ring, from at on. Both multiples of 8, within the ring. */

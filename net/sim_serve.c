@@ -63,7 +63,7 @@ net_sim_serve_written(struct net_sim *s, const struct sim_verb *v, bool last)
 		/* A client's window. */
 		struct sim_link *l = node->window_of;
 		if (l->ch != NULL && net_sim_runs(v->qp->worker->proc) &&
-		    (l->ch->mode == NET_POLLING || last)) {
+		    (l->ch->mode == NET_POLLING || (last && v->code == NET_WRITE_IMM))) {
 			net_sim_touch(v->qp->worker);
 			net_channel_look(l->ch);
 		}

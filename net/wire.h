@@ -50,7 +50,8 @@ enum net_role {
 	NET_ROLE_VERBS = 4,
 	NET_ROLE_RINGS = 5,
 	NET_ROLE_FENCE = 6,
-	NET_ROLES, /* no role: one more than the last */
+	NET_ROLE_RINGS_VERBS = 7, /* RINGS, and a queue pair comes with a token */
+	NET_ROLES,                /* no role: one more than the last */
 };
 
 enum net_verdict {

@@ -189,7 +189,7 @@ wait_for_answers(struct net_worker *w)
 static bool
 sleep_until_something(struct net_worker *w, bool (*until)(void *), void *arg)
 {
-	struct pollfd fd[1 + NET_REGIONS + NET_CHANNELS];
+	struct pollfd fd[1 + NET_REGIONS + 2 * NET_CHANNELS];
 	uint64_t nap_ns = NAP_NS_MAX;
 	struct net_endpoint *idle[1 + NET_REGIONS + NET_CHANNELS] = { NULL }; /* nothing is out there */
 	nfds_t n = 0;

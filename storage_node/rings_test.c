@@ -23,32 +23,63 @@ struct daemon {
 	char address[128];
 };
 
+/* NAMDB_TEST_RDMA names an address of an RDMA device here: tests/rdma_vm has one. */
+static const char *
+rdma(void)
+{
+	const char *at = getenv("NAMDB_TEST_RDMA");
+	return at != NULL && *at != '\0' ? at : NULL;
+}
+
+/* The rest of a child's life: libibverbs does not outlive a fork, so children begin anew. */
+static void
+be(const char *what, char *a, char *b, char *c, char *d)
+{
+	char self[] = "rings_test", role[16];
+	snprintf(role, sizeof role, "%s", what);
+	char *argv[] = { self, role, a, b, c, d, NULL };
+	execv("/proc/self/exe", argv);
+	_exit(127);
+}
+
+/* A storage node, at the device where there is one, so that it is there for every fabric. */
+static int
+daemon_main(uint64_t ring_bytes, unsigned shards, int tell, const char *run_dir)
+{
+	struct sn_region *r;
+	struct sn_server *s;
+	struct nam_err err;
+	char listen[64], line[128] = "";
+	const struct sn_region_config rc = { .id = 1, .size = 16 << 20, .numa = -1 };
+	const struct sn_serve_config vc = {
+		.service = &echo, .services = 1, .ring_bytes = ring_bytes, .shards = shards
+	};
+	snprintf(listen, sizeof listen, "%s:0", rdma() != NULL ? rdma() : "127.0.0.1");
+	const struct sn_server_config sc = { .listen = listen, .run_dir = run_dir, .rdma = rdma() };
+	if (sn_region_open(&r, &rc, &err) != NAM_OK || sn_region_serve(r, &vc, &err) != NAM_OK ||
+	    sn_server_open(&s, r, &sc, &err) != NAM_OK) {
+		fprintf(stderr, "%s\n", err.text);
+		return 1;
+	}
+	snprintf(line, sizeof line, "%s", sn_server_address(s));
+	if (write(tell, line, sizeof line) != (ssize_t)sizeof line)
+		return 1;
+	return sn_server_run(s, &err) != NAM_OK;
+}
+
 static void
 daemon_start(struct daemon *d, uint64_t ring_bytes, unsigned shards)
 {
 	int out[2];
-	const char *run_dir = test_run_dir();
+	char bytes[24], count[16], fd[16], dir[96];
 	assert_int_equal(pipe(out), 0);
+	snprintf(bytes, sizeof bytes, "%llu", (unsigned long long)ring_bytes);
+	snprintf(count, sizeof count, "%u", shards);
+	snprintf(fd, sizeof fd, "%d", out[1]);
+	snprintf(dir, sizeof dir, "%s", test_run_dir());
 	d->pid = fork();
-	if (d->pid == 0) {
-		struct sn_region *r;
-		struct sn_server *s;
-		struct nam_err err;
-		const struct sn_region_config rc = { .id = 1, .size = 16 << 20, .numa = -1 };
-		const struct sn_serve_config vc = {
-			.service = &echo, .services = 1, .ring_bytes = ring_bytes, .shards = shards
-		};
-		const struct sn_server_config sc = { .listen = "127.0.0.1:0", .run_dir = run_dir };
-		if (sn_region_open(&r, &rc, &err) != NAM_OK || sn_region_serve(r, &vc, &err) != NAM_OK ||
-		    sn_server_open(&s, r, &sc, &err) != NAM_OK)
-			_exit(1);
-		char line[128] = "";
-		snprintf(line, sizeof line, "%s", sn_server_address(s));
-		if (write(out[1], line, sizeof line) != (ssize_t)sizeof line)
-			_exit(1);
-		sn_server_run(s, &err);
-		_exit(0);
-	}
+	if (d->pid == 0)
+		be("daemon", bytes, count, fd, dir);
 	assert_int_equal(read(out[0], d->address, sizeof d->address), (ssize_t)sizeof d->address);
 	close(out[0]);
 	close(out[1]);
@@ -59,6 +90,15 @@ daemon_end(struct daemon *d)
 {
 	kill(d->pid, SIGKILL);
 	assert_int_equal(waitpid(d->pid, NULL, 0), d->pid);
+}
+
+enum { FABRICS = 2 };
+
+/* Where a device has the node's atomics nobody maps its memory (V1). */
+static enum net_kind
+fabric(unsigned i)
+{
+	return i == 1 ? NET_TCP : rdma() != NULL ? NET_VERBS : NET_SHM;
 }
 
 struct peer {
@@ -211,8 +251,8 @@ static void
 rubbish(void **state)
 {
 	(void)state;
-	rubbish_over(NET_SHM);
-	rubbish_over(NET_TCP);
+	for (unsigned i = 0; i < FABRICS; i++)
+		rubbish_over(fabric(i));
 }
 
 /* Connections of that role that ask for nonsense, say nothing, or go on talking. */
@@ -265,6 +305,25 @@ bad_hellos(void **state)
 
 /* ---- no room, and nothing leaks --------------------------------------------------------- */
 
+/* Says half a message, and then nothing any more. */
+static int
+half_main(const char *address, enum net_kind kind, int ready)
+{
+	struct daemon d = { 0 };
+	struct peer mine;
+	snprintf(d.address, sizeof d.address, "%s", address);
+	if (peer_try(&mine, &d, kind) != NAM_OK || channel(&mine, NET_POLLING, 0) != NAM_OK ||
+	    call(&mine) != NAM_OK)
+		return 1;
+	struct net_channel *ch = mine.w->channels;
+	const uint64_t half = NET_RING_MARK << 56 | (uint64_t)ch->out.number << 24 | 100;
+	scrawl(&mine, ch->out.pos, &half, 8);
+	if (write(ready, "x", 1) != 1)
+		return 1;
+	for (;;)
+		pause();
+}
+
 /* 256 KiB hold four rings of 64: two peers by shm, four by tcp. Whoever leaves, or is killed in the middle, makes room. */
 static void
 room_over(enum net_kind kind, unsigned fit)
@@ -279,17 +338,10 @@ room_over(enum net_kind kind, unsigned fit)
 	assert_int_equal(pipe(ready), 0);
 	for (unsigned i = 0; i < fit; i++)
 		if ((child[i] = fork()) == 0) {
-			struct peer mine;
-			if (peer_try(&mine, &d, kind) != NAM_OK || channel(&mine, NET_POLLING, 0) != NAM_OK ||
-			    call(&mine) != NAM_OK)
-				_exit(1);
-			struct net_channel *ch = mine.w->channels;
-			const uint64_t half = NET_RING_MARK << 56 | (uint64_t)ch->out.number << 24 | 100;
-			scrawl(&mine, ch->out.pos, &half, 8);
-			if (write(ready[1], "x", 1) != 1)
-				_exit(1);
-			for (;;)
-				pause();
+			char which[16], fd[16], none[] = "";
+			snprintf(which, sizeof which, "%d", kind);
+			snprintf(fd, sizeof fd, "%d", ready[1]);
+			be("half", d.address, which, fd, none);
 		}
 	char byte;
 	for (unsigned i = 0; i < fit; i++)
@@ -318,8 +370,8 @@ static void
 room(void **state)
 {
 	(void)state;
-	room_over(NET_SHM, 2);
-	room_over(NET_TCP, 4);
+	for (unsigned i = 0; i < FABRICS; i++)
+		room_over(fabric(i), fabric(i) == NET_SHM ? 2 : 4);
 }
 
 /* ---- stopped and dead --------------------------------------------------------------------- */
@@ -379,10 +431,8 @@ static void
 stopped(void **state)
 {
 	(void)state;
-	stopped_over(NET_SHM, NET_POLLING);
-	stopped_over(NET_SHM, NET_EVENTS);
-	stopped_over(NET_TCP, NET_POLLING);
-	stopped_over(NET_TCP, NET_EVENTS);
+	for (unsigned i = 0; i < 2 * FABRICS; i++)
+		stopped_over(fabric(i / 2), i % 2 == 0 ? NET_POLLING : NET_EVENTS);
 }
 
 /* ---- what idling costs ---------------------------------------------------------------------- */
@@ -408,12 +458,12 @@ static void
 idle(void **state)
 {
 	(void)state;
-	for (unsigned k = 0; k < 2; k++) {
+	for (unsigned k = 0; k < FABRICS; k++) {
 		struct daemon d;
 		struct peer p[4];
 		daemon_start(&d, 1 << 20, 1);
 		for (unsigned i = 0; i < 4; i++) {
-			assert_int_equal(peer_try(&p[i], &d, k == 0 ? NET_SHM : NET_TCP), NAM_OK);
+			assert_int_equal(peer_try(&p[i], &d, fabric(k)), NAM_OK);
 			/* One was polling before. */
 			assert_int_equal(channel(&p[i], i == 0 ? NET_POLLING : NET_EVENTS, 0), NAM_OK);
 			assert_int_equal(call(&p[i]), NAM_OK);
@@ -423,8 +473,8 @@ idle(void **state)
 		uint64_t before = cpu_ticks(d.pid), per_second = (uint64_t)sysconf(_SC_CLK_TCK);
 		sleep_ms(1000);
 		uint64_t used = cpu_ticks(d.pid) - before;
-		print_message("idle, event mode, 4 clients, %s: %.1f %% of a core\n", k == 0 ? "shm" : "tcp",
-		    100.0 * (double)used / (double)per_second);
+		print_message("idle, event mode, 4 clients, %s: %.1f %% of a core\n",
+		    net_kind_name(fabric(k)), 100.0 * (double)used / (double)per_second);
 		assert_true(used * 20 < per_second);
 		for (unsigned i = 0; i < 4; i++)
 			peer_close(&p[i]);
@@ -433,8 +483,13 @@ idle(void **state)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
+	if (argc == 6 && strcmp(argv[1], "daemon") == 0)
+		return daemon_main(
+		    strtoull(argv[2], NULL, 10), (unsigned)atoi(argv[3]), atoi(argv[4]), argv[5]);
+	if (argc == 6 && strcmp(argv[1], "half") == 0)
+		return half_main(argv[2], (enum net_kind)atoi(argv[3]), atoi(argv[4]));
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rubbish),
 		cmocka_unit_test(bad_hellos),

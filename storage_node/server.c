@@ -5,6 +5,7 @@
  * few and short-lived by limit. Whoever sends what is not sound is dropped with
  * one line in the log; the others notice nothing.
  */
+#include <storage_node/ring_qp.h>
 #include <storage_node/server_internal.h>
 #include <storage_node/shard.h>
 
@@ -105,6 +106,17 @@ end_conn(struct sn_server *s, struct sn_conn *c)
 void
 sn_server_end(struct sn_server *s, struct sn_conn *c)
 {
+	end_conn(s, c);
+}
+
+void
+sn_server_hand_over(struct sn_server *s, struct sn_conn *c, struct sn_ring_qp *qp)
+{
+	int fd = fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
+	if (fd >= 0)
+		sn_shards_take(sn_region_shards(s->region), fd, c->hello.identity, c->name, qp);
+	else
+		sn_ring_qp_free(qp);
 	end_conn(s, c);
 }
 
@@ -270,16 +282,6 @@ take_hello(struct sn_server *s, struct sn_conn *c)
 		refuse(s, c, c->welcome.verdict);
 }
 
-/* A shard has it from now on. */
-static void
-hand_over(struct sn_server *s, struct sn_conn *c)
-{
-	int fd = fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
-	if (fd >= 0)
-		sn_shards_take(sn_region_shards(s->region), fd, c->hello.identity, c->name);
-	end_conn(s, c);
-}
-
 static void
 take_proof(struct sn_server *s, struct sn_conn *c)
 {
@@ -297,7 +299,10 @@ take_proof(struct sn_server *s, struct sn_conn *c)
 		grant.verdict = NET_NO_ROLE;
 	else if (role == NET_ROLE_VERBS && s->verbs == NULL)
 		grant.verdict = NET_NO_ROLE;
-	else if (role == NET_ROLE_RINGS && sn_region_shards(s->region) == NULL)
+	else if (role == NET_ROLE_RINGS_VERBS && s->verbs == NULL)
+		grant.verdict = NET_NO_ROLE;
+	else if ((role == NET_ROLE_RINGS || role == NET_ROLE_RINGS_VERBS) &&
+		 sn_region_shards(s->region) == NULL)
 		grant.verdict = NET_NO_ROLE;
 	else if (role == NET_ROLE_WORKER && !sn_stream_open(s, c))
 		grant.verdict = NET_NO_ROOM;
@@ -318,7 +323,7 @@ take_proof(struct sn_server *s, struct sn_conn *c)
 		return;
 	}
 	if (role == NET_ROLE_RINGS) {
-		hand_over(s, c);
+		sn_server_hand_over(s, c, NULL);
 		return;
 	}
 	list_remove(&s->strangers, c);
@@ -364,7 +369,7 @@ hear_stranger(struct sn_server *s, struct sn_conn *c)
 		take_proof(s, c);
 }
 
-/* CONTROL, SHM and VERBS connections carry nothing: what comes is the end, or garbage. */
+/* CONTROL, SHM and VERBS connections carry nothing, nor does a RINGS_VERBS one while it is ours: the end, or garbage. */
 static void
 hear_peer(struct sn_server *s, struct sn_conn *c)
 {
@@ -726,6 +731,9 @@ sn_server_close(struct sn_server *s)
 		end_conn(s, s->strangers);
 	while (s->peers != NULL)
 		end_conn(s, s->peers);
+	/* Queue pairs of shards live in our protection domain. */
+	if (s->verbs != NULL && sn_region_shards(s->region) != NULL)
+		sn_shards_drop_queue_pairs(sn_region_shards(s->region));
 	sn_verbs_close(s);
 	pthread_mutex_destroy(&s->own_turn);
 	if (s->socket_path[0] != '\0')

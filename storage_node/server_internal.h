@@ -39,6 +39,8 @@ struct sn_stream {
 	_Alignas(8) char out[SN_BUFFER];
 };
 
+struct sn_ring_qp;
+
 struct sn_conn {
 	struct sn_conn *prev, *next; /* in the server's list of strangers or of peers */
 	int fd;
@@ -95,6 +97,8 @@ struct sn_server {
 
 /* Ends a peer's connection, and its queue pair. c is gone. Not while c may lie in the loop's events. */
 void sn_server_end(struct sn_server *s, struct sn_conn *c);
+/* A shard has the connection from now on, and its queue pair; NULL: none. c is gone. */
+void sn_server_hand_over(struct sn_server *s, struct sn_conn *c, struct sn_ring_qp *qp);
 /* A WRITE_WITH_IMM has executed. */
 void sn_server_immediate(struct sn_server *s, uint64_t number);
 /* The same, counted, and with one line that says why. */

@@ -12,6 +12,7 @@
  * before it is used again: what its last client posted may still be under way. Should it come later all the same, it
  * carries no seal of the new ring (G3), so at worst a connection ends.
  */
+#include <storage_node/ring_qp.h>
 #include <storage_node/shard.h>
 #include <storage_node/shut.h>
 
@@ -71,12 +72,14 @@ struct client {
 	struct net_ring_offer offer;
 	uint32_t got; /* bytes of hello */
 	unsigned slot;
-	/* STREAM: the frame that is being sent, and what waits behind it */
+	/* STREAM: the frame that is being sent; STREAM and VERBS: what waits for room */
 	struct net_ring_frame frame;
 	uint32_t frame_sent; /* of head and payload; 0 with frame.len == 0: none */
 	struct net_ring_run wait[2];
 	unsigned waiting;
-	bool stuck; /* the socket takes no more: EPOLLOUT will say */
+	struct sn_ring_qp *qp; /* VERBS */
+	bool announce;         /* VERBS: the last of what waits is to be announced */
+	bool stuck;            /* the socket takes no more: EPOLLOUT will say */
 	char name[64];
 };
 
@@ -86,7 +89,7 @@ struct sn_shard {
 	pthread_t thread;
 	bool started;
 	int epoll_fd, wake_fd;
-	atomic_bool stop;
+	atomic_bool stop, drop_queue_pairs;
 	atomic_bool asleep; /* a  seq_cst: set before the last look, exchanged by who rouses */
 	atomic_bool any_rung;
 	atomic_uint_fast64_t rung[SLOTS / 64]; /* a  set by the door, taken by the shard */
@@ -111,6 +114,7 @@ struct sn_shards {
 	pthread_mutex_t lock;    /* of the next two */
 	uint64_t *freed_ns;      /* per page: PAGE_USED, or since when it rests */
 	bool taken[SLOTS];
+	atomic_uint queue_pairs;
 	struct sn_shard shard[SHARDS_MAX];
 };
 
@@ -209,13 +213,17 @@ post(struct sn_shard *sh, struct client *c)
 }
 
 void
-sn_shards_take(struct sn_shards *s, int fd, uint64_t identity, const char *name)
+sn_shards_take(struct sn_shards *s, int fd, uint64_t identity, const char *name, struct sn_ring_qp *qp)
 {
 	struct client *c = calloc(1, sizeof *c);
 	if (c == NULL) {
 		close(fd);
+		sn_ring_qp_free(qp);
 		return;
 	}
+	if (qp != NULL)
+		atomic_fetch_add(&s->queue_pairs, 1);
+	c->qp = qp;
 	c->fd = fd;
 	c->identity = identity;
 	c->slot = SLOTS;
@@ -231,7 +239,7 @@ take_local(void *arg)
 	int fd[2];
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fd) != 0)
 		return -1;
-	sn_shards_take(arg, fd[1], 0, "a peer of this process");
+	sn_shards_take(arg, fd[1], 0, "a peer of this process", NULL);
 	return fd[0];
 }
 
@@ -290,11 +298,28 @@ stream_send(struct client *c)
 	}
 }
 
+/* WRITEs what waits, as far as the queue pair takes it. */
 static void
-stream_write(struct net_link *l, struct net_ring_run run, bool announce)
+verbs_send(struct client *c)
 {
-	struct client *c = l->tag;
-	(void)announce; /* the stream does */
+	while (c->waiting > 0 && !c->ending) {
+		struct net_ring_run r = c->wait[0];
+		enum sn_sent sent = sn_ring_qp_write(c->qp, c->link.out.mirror + r.at, r.len,
+		    c->hello.address + r.at, c->hello.rkey, c->announce && c->waiting == 1);
+		if (sent == SN_LATER)
+			return;
+		if (sent == SN_BROKEN)
+			end_soon(c, NULL);
+		c->wait[0] = c->wait[1];
+		c->waiting--;
+	}
+	c->announce = false;
+}
+
+/* Adds a run to what waits. */
+static void
+add_run(struct client *c, struct net_ring_run run)
+{
 	struct net_ring_run *last = c->waiting != 0 ? &c->wait[c->waiting - 1] : NULL;
 	if (last != NULL && last->at + last->len == run.at)
 		last->len += run.len;
@@ -302,7 +327,23 @@ stream_write(struct net_link *l, struct net_ring_run run, bool announce)
 		c->wait[c->waiting++] = run;
 	else
 		end_soon(c, "it asks for more answers than its ring holds");
-	stream_send(c);
+}
+
+static void
+stream_write(struct net_link *l, struct net_ring_run run, bool announce)
+{
+	(void)announce; /* the stream does */
+	add_run(l->tag, run);
+	stream_send(l->tag);
+}
+
+static void
+verbs_write(struct net_link *l, struct net_ring_run run, bool announce)
+{
+	struct client *c = l->tag;
+	add_run(c, run);
+	c->announce |= announce;
+	verbs_send(c);
 }
 
 static void
@@ -326,6 +367,10 @@ client_free(struct sn_shards *s, struct client *c)
 		slot_give(s, c->slot);
 	reserve_give(s, c->offer.request, c->hello.request_bytes);
 	reserve_give(s, c->offer.response, c->hello.response_bytes);
+	if (c->qp != NULL) {
+		sn_ring_qp_free(c->qp);
+		atomic_fetch_sub(&s->queue_pairs, 1);
+	}
 	free(c->link.out.mirror);
 	close(c->fd);
 	free(c);
@@ -361,7 +406,8 @@ open_rings(struct sn_shard *sh, struct client *c)
 	o->request = reserve_take(s, c->hello.request_bytes);
 	if (mapped)
 		o->response = reserve_take(s, c->hello.response_bytes);
-	if (c->link.out.mirror == NULL)
+	if (c->link.out.mirror == NULL ||
+	    (c->qp != NULL && !sn_ring_qp_register(c->qp, c->link.out.mirror, c->hello.response_bytes)))
 		o->status = NAM_NOMEM;
 	else if (c->slot == SLOTS || o->request == 0 || (mapped && o->response == 0))
 		o->status = NAM_FULL;
@@ -377,7 +423,7 @@ open_rings(struct sn_shard *sh, struct client *c)
 		};
 		c->link.out.bytes = c->hello.response_bytes;
 		c->link.out.seed = o->seed;
-		c->link.write = mapped ? mapped_write : stream_write;
+		c->link.write = mapped ? mapped_write : c->qp != NULL ? verbs_write : stream_write;
 		c->link.tag = c;
 		sh->slot[c->slot] = c;
 		c->open = true;
@@ -386,6 +432,13 @@ open_rings(struct sn_shard *sh, struct client *c)
 		end_soon(c, "it does not take our offer");
 	if (o->status != NAM_OK)
 		end_soon(c, NULL);
+}
+
+static bool
+way_fits(const struct client *c)
+{
+	uint32_t way = c->hello.way;
+	return c->qp != NULL ? way == NET_RING_VERBS : way == NET_RING_MAPPED || way == NET_RING_STREAM;
 }
 
 /* A fresh connection speaks. True: it is another shard's now. */
@@ -402,8 +455,7 @@ hear_hello(struct sn_shard *sh, struct client *c)
 	c->got += (uint32_t)n;
 	if (c->got < sizeof c->hello)
 		return false;
-	if (!net_link_sound(&c->hello) ||
-	    (c->hello.way != NET_RING_MAPPED && c->hello.way != NET_RING_STREAM)) {
+	if (!net_link_sound(&c->hello) || !way_fits(c)) {
 		memset(&c->hello, 0, sizeof c->hello);
 		end_soon(c, "it asks for rings that make no sense");
 		return false;
@@ -564,6 +616,7 @@ static struct round
 serve_all(struct sn_shard *sh, uint64_t now)
 {
 	struct round r = { 0 };
+	bool drop = atomic_load_explicit(&sh->drop_queue_pairs, memory_order_relaxed);
 	for (struct client *c = sh->clients, *next; c != NULL; c = next) {
 		next = c->next;
 		if (!c->open && !c->ending) {
@@ -586,6 +639,12 @@ serve_all(struct sn_shard *sh, uint64_t now)
 				end_soon(c, "what lies in its request ring is no message");
 				break;
 			}
+		if (c->qp != NULL && c->waiting > 0) {
+			verbs_send(c);
+			r.half |= c->waiting > 0;
+		}
+		if (drop && c->qp != NULL)
+			c->ending = true;
 		r.polls |= c->open && c->link.polled;
 		if (c->ending)
 			client_end(sh, c);
@@ -600,7 +659,8 @@ sleep_ns(struct sn_shard *sh, uint64_t ns)
 	struct timespec ts = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
 	atomic_store(&sh->asleep, true);
 	/* Who came before this store is seen here; who comes after it writes to wake_fd. */
-	if (!atomic_load(&sh->any_rung) && !atomic_load(&sh->mail) && !atomic_load(&sh->stop))
+	if (!atomic_load(&sh->any_rung) && !atomic_load(&sh->mail) && !atomic_load(&sh->stop) &&
+	    !atomic_load(&sh->drop_queue_pairs))
 		ppoll(&p, 1, ns == UINT64_MAX ? NULL : &ts, NULL);
 	atomic_store(&sh->asleep, false);
 }
@@ -729,6 +789,21 @@ sn_shards_open(
 	local->rings_arg = s;
 	*out = s;
 	return NAM_OK;
+}
+
+void
+sn_shards_drop_queue_pairs(struct sn_shards *s)
+{
+	for (unsigned i = 0; i < s->count; i++) {
+		atomic_store(&s->shard[i].drop_queue_pairs, true);
+		rouse(&s->shard[i]);
+	}
+	while (atomic_load(&s->queue_pairs) != 0) {
+		struct timespec nap = { 0, 1000000 };
+		nanosleep(&nap, NULL);
+	}
+	for (unsigned i = 0; i < s->count; i++)
+		atomic_store(&s->shard[i].drop_queue_pairs, false);
 }
 
 void

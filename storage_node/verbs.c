@@ -6,6 +6,7 @@
  * device has atomics it is the node's one atomics engine: then the node's own CPU never
  * CASes a region word either, and atomics of tcp peers go through a loopback queue pair.
  */
+#include <storage_node/ring_qp.h>
 #include <storage_node/server_internal.h>
 
 #include <net/exec.h>
@@ -39,6 +40,7 @@ static const uint64_t wr_reply = UINT64_MAX;
 
 /* One queue pair. */
 struct sn_qp {
+	struct sn_qp_tag tag; /* first: what an id's context points to */
 	struct rdma_cm_id *id;
 	struct ibv_cq *cq;
 	unsigned events; /* not acknowledged yet */
@@ -141,7 +143,8 @@ fail:;
 }
 
 static bool
-accept_peer(struct sn_server *s, struct sn_verbs *v, struct sn_qp *q, const struct rdma_conn_param *asked)
+accept_peer(
+    struct sn_server *s, struct sn_verbs *v, struct rdma_cm_id *id, const struct rdma_conn_param *asked)
 {
 	struct net_verbs_offer offer = { .magic = NET_VERBS_MAGIC,
 		.base = (uintptr_t)s->base,
@@ -158,18 +161,38 @@ accept_peer(struct sn_server *s, struct sn_verbs *v, struct sn_qp *q, const stru
 		.initiator_depth = 1,
 		.retry_count = NET_RDMA_RETRY,
 		.rnr_retry_count = 7 };
-	net_rdma_patience(q->id);
-	return rdma_accept(q->id, &p) == 0;
+	net_rdma_patience(id);
+	return rdma_accept(id, &p) == 0;
 }
 
 static struct sn_conn *
 find_token(struct sn_server *s, const uint8_t token[NET_VERBS_TOKEN])
 {
 	for (struct sn_conn *c = s->peers; c != NULL; c = c->next)
-		if (c->role == NET_ROLE_VERBS && c->qp == NULL && !c->cut &&
-		    CRYPTO_memcmp(c->token, token, NET_VERBS_TOKEN) == 0)
+		if ((c->role == NET_ROLE_VERBS || c->role == NET_ROLE_RINGS_VERBS) && c->qp == NULL &&
+		    !c->cut && CRYPTO_memcmp(c->token, token, NET_VERBS_TOKEN) == 0)
 			return c;
 	return NULL;
+}
+
+/* A queue pair for answers to that peer. Takes id. */
+static void
+take_ring(struct sn_server *s, struct sn_conn *c, struct rdma_cm_id *id, const struct rdma_conn_param *asked)
+{
+	struct sn_verbs *v = s->verbs;
+	struct sn_ring_qp *ring = id->verbs == v->listener->verbs ? sn_ring_qp_new(id, v->pd, c->fd) : NULL;
+	id->context = ring;
+	if (ring != NULL && accept_peer(s, v, id, asked)) {
+		/* The client speaks only once it is connected, so its shard need not wait for that. */
+		sn_server_hand_over(s, c, ring);
+		return;
+	}
+	sn_server_complain(s, c->name, strerror(errno));
+	rdma_reject(id, NULL, 0);
+	if (ring != NULL)
+		sn_ring_qp_free(ring);
+	else
+		rdma_destroy_id(id);
 }
 
 /* V2: only with a token that a proven peer was given, once. Takes e->id, keeps or destroys it. */
@@ -190,13 +213,17 @@ take_request(struct sn_server *s, struct rdma_cm_event *e)
 	struct sn_conn *c = sound && !own ? find_token(s, hello.token) : NULL;
 	const char *why = NULL;
 	struct sn_qp *q = NULL;
+	if (c != NULL && c->role == NET_ROLE_RINGS_VERBS) {
+		take_ring(s, c, id, &asked);
+		return;
+	}
 	if (c == NULL && !own)
 		why = "it comes without a token";
 	else if (id->verbs != v->listener->verbs)
 		why = "it comes by another device; a node has one atomics engine";
 	else if ((q = qp_new(v, id, c)) == NULL)
 		why = strerror(errno);
-	else if (id->context = q, !accept_peer(s, v, q, &asked))
+	else if (id->context = q, !accept_peer(s, v, id, &asked))
 		why = strerror(errno);
 	if (why != NULL) {
 		sn_server_complain(s, c != NULL ? c->name : "an RDMA peer", why);
@@ -289,6 +316,13 @@ sn_verbs_events(struct sn_server *s)
 	while (v != NULL && rdma_get_cm_event(v->ch, &e) == 0) {
 		struct sn_qp *q =
 		    e->id != v->listener && e->event != RDMA_CM_EVENT_CONNECT_REQUEST ? e->id->context : NULL;
+		if (q != NULL && q->tag.ring) {
+			/* A shard has it, and cannot free it before the event is given back. */
+			if (e->event != RDMA_CM_EVENT_ESTABLISHED && e->event != RDMA_CM_EVENT_TIMEWAIT_EXIT)
+				sn_ring_qp_gone((struct sn_ring_qp *)(void *)q);
+			rdma_ack_cm_event(e);
+			continue;
+		}
 		switch (e->event) {
 		case RDMA_CM_EVENT_CONNECT_REQUEST:
 			take_request(s, e);
@@ -677,7 +711,7 @@ sn_verbs_grant(struct sn_server *s, struct sn_conn *c, struct net_grant *grant)
 		return;
 	snprintf(grant->rdma, sizeof grant->rdma, "%s", s->verbs->address);
 	grant->rdma_port = s->verbs->port;
-	if (c->role == NET_ROLE_VERBS) {
+	if (c->role == NET_ROLE_VERBS || c->role == NET_ROLE_RINGS_VERBS) {
 		nam_random_bytes(c->token, sizeof c->token);
 		memcpy(grant->token, c->token, sizeof grant->token);
 	}
