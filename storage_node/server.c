@@ -731,9 +731,6 @@ sn_server_close(struct sn_server *s)
 		end_conn(s, s->strangers);
 	while (s->peers != NULL)
 		end_conn(s, s->peers);
-	/* Queue pairs of shards live in our protection domain. */
-	if (s->verbs != NULL && sn_region_shards(s->region) != NULL)
-		sn_shards_drop_queue_pairs(sn_region_shards(s->region));
 	sn_verbs_close(s);
 	pthread_mutex_destroy(&s->own_turn);
 	if (s->socket_path[0] != '\0')

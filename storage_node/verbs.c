@@ -8,6 +8,7 @@
  */
 #include <storage_node/ring_qp.h>
 #include <storage_node/server_internal.h>
+#include <storage_node/shard.h>
 
 #include <net/exec.h>
 #include <net/local.h>
@@ -665,6 +666,9 @@ sn_verbs_close(struct sn_server *s)
 	struct sn_verbs *v = s->verbs;
 	if (v == NULL)
 		return;
+	/* Queue pairs of shards live in our protection domain. */
+	if (sn_region_shards(s->region) != NULL)
+		sn_shards_drop_queue_pairs(sn_region_shards(s->region));
 	/* Until the lock is given back the loopback queue pair is gone and the CPU has not begun (V1). */
 	pthread_mutex_lock(&s->own_turn);
 	own_close(v);
