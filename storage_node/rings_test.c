@@ -110,7 +110,7 @@ static nam_status
 peer_try(struct peer *p, const struct daemon *d, enum net_kind kind)
 {
 	struct nam_err err;
-	const struct net_config cfg = { .storage = d->address, .fabric = kind, .connect_ms = 2000 };
+	const struct net_config cfg = { .storage = d->address, .fabric = kind, .connect_ms = 10000 };
 	p->n = NULL;
 	p->w = NULL;
 	nam_status st = net_open(&p->n, &cfg, &err);
@@ -314,7 +314,7 @@ half_main(const char *address, enum net_kind kind, int ready)
 	snprintf(d.address, sizeof d.address, "%s", address);
 	if (peer_try(&mine, &d, kind) != NAM_OK || channel(&mine, NET_POLLING, 0) != NAM_OK ||
 	    call(&mine) != NAM_OK)
-		return 1;
+		return write(ready, "!", 1) != 1;
 	struct net_channel *ch = mine.w->channels;
 	const uint64_t half = NET_RING_MARK << 56 | (uint64_t)ch->out.number << 24 | 100;
 	scrawl(&mine, ch->out.pos, &half, 8);
@@ -344,8 +344,10 @@ room_over(enum net_kind kind, unsigned fit)
 			be("half", d.address, which, fd, none);
 		}
 	char byte;
-	for (unsigned i = 0; i < fit; i++)
+	for (unsigned i = 0; i < fit; i++) {
 		assert_int_equal(read(ready[0], &byte, 1), 1);
+		assert_int_equal(byte, 'x');
+	}
 	assert_int_equal(channel(&late, NET_POLLING, 0), NAM_FULL);
 	assert_int_equal(call(&late), NAM_FULL);
 	for (unsigned i = 0; i < fit; i++) {
