@@ -117,6 +117,7 @@ explain(struct sql_session *s, struct subject *j, struct sql_report *r, struct s
 		if (analyze)
 			sql_meter_sum(j->plan, &r->operators);
 		net_counts_add(&g->statement.all, &r->operators);
+		sql_explain_names(j->plan);
 		sql_explain_plan(r, out);
 	}
 	if (ok && commit) {

@@ -28,6 +28,9 @@ enum sql_condition { SQL_CONDITION_KEYS, SQL_CONDITION_ON, SQL_CONDITION_FILTER,
 const char *sql_explain_condition(
     const struct sql_report *r, struct sql_text *t, const struct sql_node *n, enum sql_condition which);
 
+/* explain_names.c: tables that are called alike get different names, once. */
+void sql_explain_names(struct sql_plan *p);
+
 /* The tree, while its tables are there for sure; then what is known at the very end. */
 void sql_explain_plan(const struct sql_report *r, struct sql_text *out);
 void sql_explain_end(const struct sql_report *r, struct sql_text *out);

@@ -270,6 +270,7 @@ struct sql_plan {
 	unsigned params;
 	bool uses_now;
 	bool locks; /* FOR UPDATE somewhere */
+	bool named; /* EXPLAIN gave its tables different names */
 	struct sql_sub *subs;
 	struct cat_datum *outer; /* what subqueries see of the rows outside */
 	unsigned outers;
