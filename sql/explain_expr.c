@@ -128,9 +128,12 @@ constant(const struct place *at, const struct sql_expr *e)
 		at->t->failed = true;
 		return;
 	}
+	/* what would be read as a number of that type: an integer without a point is int4 */
+	bool digit = s.len > 0 && s.p[0] >= '0' && s.p[0] <= '9';
+	bool bare = type == CAT_INT4 || (type == CAT_NUMERIC && memchr(s.p, '.', s.len) != NULL);
 	if (type == CAT_BOOL) {
 		sql_text_add(at->t, e->value.v.i ? "true" : "false");
-	} else if ((type == CAT_INT4 || type == CAT_NUMERIC) && s.len > 0 && s.p[0] >= '0' && s.p[0] <= '9') {
+	} else if (digit && bare) {
 		sql_text_add(at->t, "%.*s", (int)s.len, s.p);
 	} else {
 		sql_text_add(at->t, "'");
@@ -226,6 +229,22 @@ type_of(const struct place *at, const struct sql_expr *e)
 		sql_text_add(at->t, "%s", type_name(e->type));
 }
 
+/* a[1], a[2:], (...)[k]. Which bounds a slice has: bits of index. */
+static void
+subscript(const struct place *at, const struct sql_node *n, const struct sql_expr *e, bool slice)
+{
+	bool plain = e->args[0]->kind == SQL_COLUMN;
+	sql_text_add(at->t, plain ? "" : "(");
+	expr(at, n, e->args[0]);
+	sql_text_add(at->t, plain ? "[" : ")[");
+	if (!slice || (e->index & 1))
+		expr(at, n, e->args[1]);
+	sql_text_add(at->t, slice ? ":" : "");
+	if (slice && (e->index & 2))
+		expr(at, n, e->args[e->nargs - 1]);
+	sql_text_add(at->t, "]");
+}
+
 static void
 call(const struct place *at, const struct sql_node *n, const struct sql_expr *e)
 {
@@ -253,6 +272,13 @@ call(const struct place *at, const struct sql_node *n, const struct sql_expr *e)
 	} else if (symbol && e->nargs == 1) {
 		sql_text_add(at->t, "(%s ", e->fn->name);
 		expr(at, n, e->args[0]);
+		sql_text_add(at->t, ")");
+	} else if (strcmp(e->fn->name, "subscript") == 0 || strcmp(e->fn->name, "slice") == 0) {
+		subscript(at, n, e, e->fn->name[1] == 'l');
+	} else if (strcmp(e->fn->name, "extract") == 0 && e->args[0]->kind == SQL_CONST) {
+		const struct cat_str field = e->args[0]->value.v.s;
+		sql_text_add(at->t, "EXTRACT(%.*s FROM ", (int)field.len, field.p);
+		expr(at, n, e->args[1]);
 		sql_text_add(at->t, ")");
 	} else {
 		sql_text_add(at->t, "%s(", e->fn->name);

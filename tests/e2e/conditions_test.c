@@ -49,6 +49,25 @@ static const struct golden all[] = {
 	    "value 1)));    -> Project;      -> Seq Scan on z;           Filter: (z.d IS NOT NULL); "
 	    "EXPLAIN" },
 	{ "create table y (bp char(3), ar int[])", "CREATE TABLE" },
+	{ "create table sub (id int primary key, ts timestamp, a int[])", "CREATE TABLE" },
+	{ PLAN "select 1 from sub where a[1] = 3",
+	    "Project;  -> Seq Scan on sub;       Filter: (a[1] = 3); EXPLAIN" },
+	{ PLAN "select 1 from sub where a[id + 1] is null",
+	    "Project;  -> Seq Scan on sub;       Filter: (a[(id + 1)] IS NULL); EXPLAIN" },
+	{ PLAN "select 1 from sub where a[1:2] = '{1,2}'",
+	    "Project;  -> Seq Scan on sub;       Filter: (a[1:2] = '{1,2}'::integer[]); EXPLAIN" },
+	{ PLAN "select 1 from sub where a[:2] = a[2:]",
+	    "Project;  -> Seq Scan on sub;       Filter: (a[:2] = a[2:]); EXPLAIN" },
+	{ PLAN "select 1 from sub where a[:] is null",
+	    "Project;  -> Seq Scan on sub;       Filter: (a[:] IS NULL); EXPLAIN" },
+	{ PLAN "select 1 from sub where (array[1,2])[id] = 3",
+	    "Project;  -> Seq Scan on sub;       Filter: (('{1,2}'::integer[])[id] = 3); EXPLAIN" },
+	{ PLAN "select 1 from sub where extract(year from ts) = 2020",
+	    "Project;  -> Seq Scan on sub;       Filter: (EXTRACT(year FROM ts) = '2020'::numeric); "
+	    "EXPLAIN" },
+	{ PLAN "select 1 from sub where date_part('month', ts) = 3",
+	    "Project;  -> Seq Scan on sub;       Filter: (date_part('month'::text, ts) = '3'::double "
+	    "precision); EXPLAIN" },
 	{ PLAN "select 1 from y where bp = 'a' and ar = array[1,2]",
 	    "Project;  -> Seq Scan on y;       Filter: ((bp = 'a'::bpchar) AND (ar = '{1,2}'::integer[])); "
 	    "EXPLAIN" },
