@@ -1,5 +1,6 @@
 /* expr_agg_test.c -- aggregates: result types, NULLs, overflow, and sums that outgrow 128 bits. */
 #include <sql/expr.h>
+#include <sql/test_text.h>
 
 #include <base/rng.h>
 
@@ -40,9 +41,7 @@ agg(enum sql_agg_kind k, enum cat_type type, const char *const *v, unsigned n)
 			out[way] = nam_arena_printf(&arena, "ERR %s %s", err.sqlstate, err.text);
 			continue;
 		}
-		struct cat_str s =
-		    d.null ? (struct cat_str){ "<null>", 6 } : cat_value_out(d.type, d.v, &arena);
-		out[way] = nam_arena_printf(&arena, "%s|%.*s", cat_type_name(d.type), (int)s.len, s.p);
+		out[way] = test_typed_text(d, &arena);
 	}
 	assert_string_equal(out[0], out[1]);
 	return out[0];

@@ -1,6 +1,7 @@
 /* expr_test.c -- expressions: each case folded, over columns and over parameters, against PostgreSQL's answers. */
 #include <sql/expr_mini.h>
 #include <sql/expr_cases.h>
+#include <sql/test_text.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,19 +11,16 @@
 
 static struct nam_arena arena;
 
-static char *
+static const char *
 answer(const char *text, int mode)
 {
 	struct cat_datum d;
 	struct cat_err err;
 	if (!mini_eval(text, mode, &arena, &d, &err))
 		return nam_arena_printf(&arena, "ERR %s %s", err.sqlstate, err.text);
-	struct cat_str s = { "<null>", 6 };
 	if (!d.null && d.type == CAT_BOOL)
-		s = d.v.i ? (struct cat_str){ "true", 4 } : (struct cat_str){ "false", 5 };
-	else if (!d.null)
-		s = cat_value_out(d.type, d.v, &arena);
-	return nam_arena_printf(&arena, "%s|%.*s", cat_type_name(d.type), (int)s.len, s.p);
+		return d.v.i ? "boolean|true" : "boolean|false";
+	return test_typed_text(d, &arena);
 }
 
 static void
@@ -169,15 +167,13 @@ assignments(void **state)
 		assert_non_null(e);
 		struct sql_env env = { .param = m.hole, .params = m.holes, .arena = &arena, .err = &err };
 		struct cat_datum d;
-		char *got;
+		const char *got;
 		e = sql_expr_assign(&arena, e, cases[k].to, cases[k].typmod, "a", 0, &err);
 		if (e == NULL || !sql_eval_one(e, &env, &d)) {
 			got = nam_arena_printf(&arena, "ERR %s %s", err.sqlstate, err.text);
 		} else {
-			struct cat_str s =
-			    d.null ? (struct cat_str){ "<null>", 6 } : cat_value_out(d.type, d.v, &arena);
 			assert_int_equal(d.type, cases[k].to);
-			got = nam_arena_str(&arena, s.p, s.len);
+			got = test_text(d, &arena);
 		}
 		assert_string_equal(got, cases[k].answer);
 	}
