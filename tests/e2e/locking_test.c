@@ -178,6 +178,40 @@ beside(void **state)
 	teller_close(&b);
 }
 
+/* One table on the kept side of two joins over the same keys: rows of the one that is named are locked, the other's are not. */
+static void
+kept_twice(void **state)
+{
+	(void)state;
+	struct teller a, b;
+	teller_open(&a, &e, 0);
+	teller_open(&b, &e, 1);
+	says(&a,
+	    "create table p (id int primary key, k int); insert into p select i, i from generate_series(1, "
+	    "2000) i;"
+	    "create table d (x int, y int); insert into d select i, i + 1 from generate_series(1, 1500) i",
+	    "CREATE TABLE INSERT 0 2000 CREATE TABLE INSERT 0 1500");
+	says(&a, "select count(*) from d join p f on f.k = d.x join p g on g.k = d.y", "1500; SELECT 1");
+	says(&a,
+	    "begin; select d.x, f.id, g.id from d join p f on f.k = d.x join p g on g.k = d.y where d.x % "
+	    "700 = 5 "
+	    "order by 1 for update of g",
+	    "BEGIN5|5|6;705|705|706;1405|1405|1406; SELECT 3");
+	says(&b, "select id from p where id = 5 for update nowait", "5; SELECT 1");
+	says(&b, "select id from p where id = 706 for update nowait",
+	    "ERROR 55P03: could not obtain lock on row in relation \"p\"");
+	says(&b, "select count(*) from (select id from p for update skip locked) q", "1997; SELECT 1");
+	says(&a,
+	    "commit; begin; select d.x, f.id, g.id from d join p f on f.k = d.x join p g on g.k = d.y where "
+	    "d.x = 9 "
+	    "for update of f, g",
+	    "COMMIT BEGIN9|9|10; SELECT 1");
+	says(&b, "select count(*) from (select id from p for update skip locked) q", "1998; SELECT 1");
+	says(&a, "rollback; drop table p, d", "ROLLBACK DROP TABLE");
+	teller_close(&a);
+	teller_close(&b);
+}
+
 /* Above READ COMMITTED a lock is of the snapshot's version, or it fails. */
 static void
 snapshots(void **state)
@@ -347,6 +381,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_alone),
 		cmocka_unit_test_setup_teardown(beside, cluster_setup, cluster_teardown),
+		cmocka_unit_test_setup_teardown(kept_twice, cluster_setup, cluster_teardown),
 		cmocka_unit_test_setup_teardown(snapshots, cluster_setup, cluster_teardown),
 		cmocka_unit_test_setup_teardown(queue, cluster_setup, cluster_teardown),
 		cmocka_unit_test_setup_teardown(counter, cluster_setup, cluster_teardown),
