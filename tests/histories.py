@@ -56,6 +56,7 @@ class Client:
         self.part = os.path.join(run.dir, "part-%d" % number)
         self.log = open(self.part + ".log", "w+b")
         self.killed_at = None
+        self.stopped = False  # ever
         self.stopped_until = None
         self.p = subprocess.Popen(
             run.command(self.part, "--sessions", run.sessions, "--first", self.first, "--ms", int(seconds * 1000)),
@@ -121,6 +122,11 @@ class Run:
             if c.stopped_until is not None and time.monotonic() > c.stopped_until:
                 c.p.send_signal(signal.SIGCONT)
                 c.stopped_until = None
+        # Who was stopped for long may have been shut out of the cluster: another one comes.
+        for c in self.clients:
+            if c.stopped and not c.running() and c.killed_at is None:
+                c.stopped = False
+                self.clients.append(Client(self, len(self.clients), left))
         running = [c for c in self.clients if c.running() and c.stopped_until is None]
         # Somebody always goes on, so that there is somebody to be held up.
         if len(running) < 2:
@@ -133,6 +139,7 @@ class Run:
             self.clients.append(Client(self, len(self.clients), left))
         elif stops:
             c.p.send_signal(signal.SIGSTOP)
+            c.stopped = True
             c.stopped_until = time.monotonic() + dice.choice([0.05, 0.3, 1.5, 4])
             self.stops += 1
 

@@ -79,6 +79,7 @@ struct session {
 	struct answer answer;
 	struct line line, ops;
 	uint64_t next, ok, fail, info;
+	bool over;
 	pthread_t thread;
 };
 
@@ -117,6 +118,14 @@ gave_way(const struct session *s)
 		if (strcmp(s->answer.state, states[i]) == 0)
 			return true;
 	return false;
+}
+
+/* The connection, or the process's part in the cluster, is gone: this session has nothing more to say. */
+static bool
+is_over(const struct answer *a)
+{
+	return strncmp(a->state, "08", 2) == 0 || strncmp(a->state, "57", 2) == 0 ||
+	       strncmp(a->state, "58", 2) == 0;
 }
 
 static void
@@ -252,7 +261,9 @@ transaction(struct session *s)
 				if (!op[k].read)
 					note_write(s, &op[k]);
 		}
-		run(s, "ROLLBACK");
+		s->over = is_over(&s->answer);
+		if (!s->over)
+			run(s, "ROLLBACK");
 	}
 	write_record(s, id, begin, now_ns(), status, note);
 	s->ok += status[0] == 'o';
@@ -283,7 +294,7 @@ session_main(void *arg)
 {
 	struct session *s = arg;
 	int64_t until = now_ns() + (int64_t)cfg.ms * 1000000;
-	while (now_ns() < until)
+	while (now_ns() < until && !s->over)
 		transaction(s);
 	return NULL;
 }
@@ -441,12 +452,14 @@ main(int argc, char **argv)
 	if (!ok)
 		return 1;
 	uint64_t sum[3] = { 0 };
+	bool over = false;
 	for (unsigned i = 0; i < cfg.sessions && !cfg.setup && !cfg.final; i++)
 		if (pthread_create(&s[i].thread, NULL, session_main, &s[i]) != 0)
 			abort();
 	for (unsigned i = 0; i < cfg.sessions; i++) {
 		if (!cfg.setup && !cfg.final)
 			pthread_join(s[i].thread, NULL);
+		over = over || s[i].over;
 		sum[0] += s[i].ok;
 		sum[1] += s[i].fail;
 		sum[2] += s[i].info;
@@ -459,5 +472,5 @@ main(int argc, char **argv)
 	free(s);
 	close(cfg.fd);
 	printf("%" PRIu64 " ok, %" PRIu64 " fail, %" PRIu64 " info\n", sum[0], sum[1], sum[2]);
-	return 0;
+	return over;
 }
