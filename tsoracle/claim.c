@@ -148,6 +148,8 @@ tso_claim_wait(struct tso_worker *tw, struct tso_claim *c)
 		return c->status;
 	/* T4: the entry may be used when nobody reads or marks the lap before any more. */
 	while ((c->cid & TSO_COUNT_MASK) > t->vector && c->cid - t->vector > atomic_load(&t->min_seen)) {
+		if (atomic_load(&t->abandoned))
+			return NAM_GONE; /* nobody here learns of others' promises any more */
 		tw->stats.wrap_waits++;
 		net_sleep(tw->w, 50000);
 	}

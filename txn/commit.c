@@ -807,6 +807,8 @@ fail:
 		tw->stats.conflicts++;
 		st = name_conflict(t);
 	}
+	if (line && cid_out)
+		*cid_out = t->cid; /* for whoever has to find out what became of it */
 	if (!roll_back(t, line))
 		return NAM_UNSURE;
 	/* Whoever tries again had better not before the table is free. We hold nothing he could wait for. */

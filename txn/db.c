@@ -294,8 +294,10 @@ heartbeat(void *worker)
 		nam_status st = tso_tick(tw->tso);
 		if (st != NAM_OK) {
 			atomic_store(&db->failed, (int)st);
-			if (st == NAM_GONE)
+			if (st == NAM_GONE) {
+				tso_abandon(db->tso);
 				break;
+			}
 		}
 		/* Nothing going on in this process: beat slowly, and often enough for the lease. */
 		net_sleep(tw->w, (tso_is_idle(db->tso) ? 5 : 1) * (uint64_t)db->tick_us * 1000);

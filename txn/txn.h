@@ -136,7 +136,7 @@ void txn_set_cluster_visible(struct txn *t, bool on);
  * NAM_GONE ...: rolled back, nothing of it is visible. NAM_UNSURE: this process was shut out in the middle of it;
  * others decide how it ends. Both free t; a
  * transaction that wrote nothing commits without any verb.
- * On NAM_OK *cid (may be NULL) gets the commit id, 0 for a read-only one.
+ * On NAM_OK *cid (may be NULL) gets the commit id, 0 for a read-only one; also when it ended behind its commit line.
  */
 nam_status txn_commit(struct txn *t, tso_cid *cid);
 void txn_abort(struct txn *t);

@@ -423,6 +423,8 @@ do_scan(struct session *s, unsigned table, bool change)
 			}
 		}
 	txn_scan_close(scan);
+	if (st != NAM_OK)
+		hist_cut(s->h);
 	if (st != NAM_OK || !change || pick.at.bits == 0)
 		return st;
 	if (dice(s, 2))
@@ -480,6 +482,12 @@ statement(struct session *s)
 
 /* ---- transactions ---- */
 
+static bool
+is_dead(const struct session *s)
+{
+	return net_sim_crashed(s->place->net);
+}
+
 static void
 end(struct session *s, bool commit, bool everywhere)
 {
@@ -493,6 +501,10 @@ end(struct session *s, bool commit, bool everywhere)
 	else
 		txn_abort(s->t);
 	s->run->done[1][st]++;
+	if (st != NAM_OK && is_dead(s)) {
+		hist_end(s->run->hist, s->h, HIST_UNKNOWN, cid);
+		return;
+	}
 	if (commit && st != NAM_OK && st != NAM_CONFLICT && st != NAM_DUPLICATE)
 		run_bad(s->run, "a commit ended with %s", nam_status_name(st));
 	hist_end(s->run->hist, s->h, st == NAM_OK ? HIST_COMMITTED : HIST_ABORTED, cid);
@@ -510,7 +522,8 @@ begin(struct session *s, enum txn_iso iso)
 	s->asked = s->h->began;
 	nam_status st = txn_begin(s->tw, iso, &s->t);
 	if (st != NAM_OK) {
-		run_bad(s->run, "begin: %s", nam_status_name(st));
+		if (!is_dead(s))
+			run_bad(s->run, "begin: %s", nam_status_name(st));
 		hist_end(s->run->hist, s->h, HIST_ABORTED, 0);
 	}
 	return st == NAM_OK;
@@ -552,7 +565,8 @@ transaction(struct session *s, unsigned number)
 	case NAM_TIMEOUT:
 		break;
 	default:
-		run_bad(s->run, "a statement ended with %s", nam_status_name(st));
+		if (!is_dead(s))
+			run_bad(s->run, "a statement ended with %s", nam_status_name(st));
 	}
 	if (st == NAM_TIMEOUT && limits.lock_wait_ns == 0)
 		run_bad(s->run, "a wait without limit ended with a timeout");
@@ -569,7 +583,7 @@ client_main(void *arg)
 		.run = r, .place = p, .w = p->w[c->worker], .tw = p->tw[c->worker], .process = c->process
 	};
 	nam_arena_init(&s.arena, 0);
-	for (unsigned i = 0; i < r->shape.txns && !r->bad; i++) {
+	for (unsigned i = 0; i < r->shape.txns && !r->bad && !is_dead(&s); i++) {
 		transaction(&s, c->number);
 		if (dice(&s, 4) == 0)
 			net_sleep(s.w, dice(&s, dice(&s, 10) ? 10000 : 3000000));

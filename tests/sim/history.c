@@ -124,6 +124,16 @@ hist_end(struct hist *h, struct hist_txn *t, enum hist_end end, uint64_t cid)
 	t->ended = hist_now(h);
 }
 
+void
+hist_cut(struct hist_txn *t)
+{
+	for (size_t i = t->n; i-- > 0;)
+		if (t->op[i].kind == HIST_SCAN) {
+			t->op[i].kind = HIST_CUT;
+			return;
+		}
+}
+
 /* ---- complaining ---- */
 
 static __attribute__((format(printf, 3, 4))) void
@@ -379,6 +389,7 @@ judge_txn(struct hist *h, const struct hist_txn *t, const struct hist_bank *bank
 			i += items;
 			break;
 		case HIST_ITEM:
+		case HIST_CUT:
 			break;
 		case HIST_EXISTS: {
 			/* It must have been there at some time from the snapshot on. */
@@ -424,11 +435,87 @@ judge_sessions(struct hist *h)
 	}
 }
 
+/* ---- what became of those that nobody answered ---- */
+
+/* Did somebody see this value of that object, or write over it? */
+static bool
+was_seen(const struct hist *h, const struct hist_txn *by, const struct hist_op *w)
+{
+	for (size_t i = 0; i < h->n; i++) {
+		const struct hist_txn *t = h->txn[i];
+		for (size_t k = 0; t != by && k < t->n; k++) {
+			const struct hist_op *op = &t->op[k];
+			if (op->table != w->table || op->id != w->id)
+				continue;
+			bool reads =
+			    op->kind == HIST_READ || op->kind == HIST_LOCKED || op->kind == HIST_ITEM;
+			if ((reads && op->value == w->value) ||
+			    (op->kind == HIST_WRITE && op->base == w->value))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* A deletion leaves nothing to be seen: was what it deleted still there at the end, or deleted by another? */
+static bool
+is_gone(const struct hist *h, const struct hist_txn *by, const struct hist_op *w)
+{
+	for (size_t i = 0; i < h->n; i++) {
+		const struct hist_txn *t = h->txn[i];
+		for (size_t k = 0; t != by && k < t->n; k++) {
+			const struct hist_op *op = &t->op[k];
+			if (op->table != w->table || op->id != w->id)
+				continue;
+			if ((op->kind == HIST_READ || op->kind == HIST_ITEM) && op->value == w->base &&
+			    op->snap >= by->cid)
+				return false;
+			if (op->kind == HIST_WRITE && op->base == w->base && t->end == HIST_COMMITTED)
+				return false;
+		}
+	}
+	return true;
+}
+
+/* The last state of an object that a transaction leaves decides; the first such object with a state decides for all. */
+static bool
+took_place(const struct hist *h, const struct hist_txn *t)
+{
+	const struct hist_op *deletion = NULL;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct hist_op *w = &t->op[i];
+		bool last = w->kind == HIST_WRITE;
+		for (size_t k = i + 1; last && k < t->n; k++)
+			last =
+			    t->op[k].kind != HIST_WRITE || t->op[k].table != w->table || t->op[k].id != w->id;
+		if (last && w->value != 0)
+			return was_seen(h, t, w);
+		if (last && w->base != 0)
+			deletion = w;
+	}
+	return deletion != NULL && is_gone(h, t, deletion);
+}
+
+static void
+resolve(struct hist *h)
+{
+	for (size_t i = 0; i < h->n; i++) {
+		struct hist_txn *t = h->txn[i];
+		if (t->end != HIST_UNKNOWN)
+			continue;
+		bool did = t->cid != 0 && t->wrote && took_place(h, t);
+		t->end = did ? HIST_COMMITTED : HIST_ABORTED;
+		h->figures.found += did;
+		h->figures.lost += !did;
+	}
+}
+
 bool
 hist_judge(struct hist *h, const struct hist_bank *bank, FILE *out)
 {
 	h->out = out;
 	h->complaints = 0;
+	resolve(h);
 	build_versions(h);
 	judge_versions(h);
 	for (size_t i = 0; i < h->n; i++)
@@ -538,6 +625,7 @@ write_txn(struct hist *h, size_t id, FILE *out)
 		case HIST_SCAN:
 			i += write_scan(h, t, i, &first, out);
 			break;
+		case HIST_CUT:
 		case HIST_ITEM:
 		case HIST_EXISTS: /* says only that it was there at some time */
 			break;

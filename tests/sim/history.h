@@ -18,13 +18,15 @@
 #include <stdio.h>
 
 enum hist_iso { HIST_RC, HIST_RR, HIST_SER };
-enum hist_end { HIST_OPEN, HIST_COMMITTED, HIST_ABORTED };
+/* UNKNOWN: its process died, or nobody told it. The judge finds out by what others saw of it: all or nothing. */
+enum hist_end { HIST_OPEN, HIST_COMMITTED, HIST_ABORTED, HIST_UNKNOWN };
 enum hist_kind {
 	HIST_READ,   /* one object, at the statement's snapshot */
 	HIST_LOCKED, /* one object as it is under a lock (READ COMMITTED): the newest */
 	HIST_WRITE,  /* base: the state it replaces */
 	HIST_SCAN,   /* a whole table; its items follow */
 	HIST_ITEM,   /* one object of the scan before it */
+	HIST_CUT,    /* a scan that came to no end; its items follow */
 	HIST_EXISTS, /* an insert was refused: the object exists */
 };
 
@@ -59,6 +61,8 @@ uint64_t hist_now(struct hist *h);
 /* Begin it before the snapshot is asked for. The pointer stays good until hist_close. */
 struct hist_txn *hist_begin(struct hist *h, unsigned process, unsigned client, enum hist_iso iso);
 void hist_add(struct hist_txn *t, struct hist_op op);
+/* Its last scan was not read to the end. */
+void hist_cut(struct hist_txn *t);
 void hist_end(struct hist *h, struct hist_txn *t, enum hist_end end, uint64_t cid);
 
 /* Which objects are accounts, whose balances sum up to `total` in every snapshot. */
@@ -78,7 +82,7 @@ uint64_t hist_value_at(struct hist *h, unsigned table, uint64_t id, uint64_t sna
 bool hist_object(struct hist *h, unsigned table, size_t i, uint64_t *id);
 
 struct hist_figures {
-	size_t txns, committed, aborted, reads, writes, scans, items, objects, versions;
+	size_t txns, committed, aborted, found, lost, reads, writes, scans, items, objects, versions;
 };
 void hist_figures(const struct hist *h, struct hist_figures *out);
 

@@ -1,6 +1,6 @@
 /*
  * sim_txn.c -- many seeds of mixed transactions: 8 clients, 3 storage nodes, torn and reordered READs, late verbs,
- * processes that stand still.
+ * processes that stand still, and some that die and are settled by the others.
  *
  *	sim_txn [--seed N | --seeds A-B] [--twice] [--verbose] [--trace]
  *	sim_txn --seed N --history FILE        what the clients saw, for `namdb check`
@@ -16,7 +16,10 @@
 #include <string.h>
 #include <time.h>
 
-enum { PAUSE_NS = 20000000 }; /* at most; well below a lease */
+enum {
+	PAUSE_NS = 20000000,    /* at most; well below a lease */
+	SETTLED_NS = 600000000, /* time enough to settle one who died while he settled another */
+};
 
 static bool trace, verbose;
 static const char *history; /* file for it, or NULL */
@@ -57,6 +60,7 @@ shape_of(uint64_t seed)
 	s.delay = nam_rng_below(&d, 2) ? 1 + (uint32_t)nam_rng_below(&d, 200) : 0;
 	s.pause = nam_rng_below(&d, 2) ? 100 + (uint32_t)nam_rng_below(&d, 2000) : 0;
 	s.neighbours = nam_rng_below(&d, 2);
+	s.crash = nam_rng_below(&d, 2) ? 500 + (uint32_t)nam_rng_below(&d, 20000) : 0;
 	return s;
 }
 
@@ -130,12 +134,36 @@ close_all(struct run *r)
 {
 	for (unsigned i = r->shape.procs; i-- > 0;) {
 		struct place *p = &r->place[i];
-		for (unsigned k = r->shape.workers; k-- > 0;)
+		for (unsigned k = r->shape.workers; k-- > 0;) {
+			struct txn_stats st;
+			txn_worker_stats(p->tw[k], &st);
+			r->settled.recovered += st.recovered;
+			r->settled.finished += st.finished;
+			r->settled.undone += st.undone;
+			r->settled.doubtful += st.doubtful;
 			txn_worker_close(p->tw[k]);
+		}
 		for (unsigned k = 0; k < 2; k++)
 			txn_table_close(p->db, &p->table[k]);
 		txn_db_close(p->w[0], p->db);
 	}
+}
+
+/* How many have died so far. Their coroutines come to their ends, and touch nothing. */
+static unsigned
+bury(struct run *r)
+{
+	unsigned dead = 0;
+	for (unsigned i = 0; i < r->shape.procs; i++) {
+		struct place *p = &r->place[i];
+		if (!net_sim_crashed(p->net))
+			continue;
+		if (!p->buried)
+			net_sim_bury(r->sim, p->net);
+		p->buried = true;
+		dead++;
+	}
+	return dead;
 }
 
 static void
@@ -149,6 +177,11 @@ main_co(void *arg)
 		return;
 	}
 	net_sim_faults(r->sim, true);
+	/* Not process 0, which judges at the end. Some come to their end before. */
+	for (unsigned i = 1; i < r->shape.procs && r->shape.crash != 0; i++) {
+		struct net *n = r->place[i].net;
+		net_sim_crash_at(r->sim, n, net_sim_verbs(n) + 1 + nam_rng_below(net_rng(w), r->shape.crash));
+	}
 	r->clients_left = CLIENTS;
 	for (unsigned i = 0; i < CLIENTS; i++) {
 		client[i] = (struct client){ .run = r,
@@ -161,8 +194,10 @@ main_co(void *arg)
 	nam_co_start(net_worker_sched(w), naive_main, r, 128 << 10);
 	if (r->shape.neighbours)
 		neighbours_start(r);
-	while (r->clients_left > 0)
+	while (r->clients_left > 0) {
 		net_sleep(w, 100000);
+		bury(r);
+	}
 	r->naive_stop = true;
 	while (!r->naive_ended)
 		net_sleep(w, 100000);
@@ -170,8 +205,11 @@ main_co(void *arg)
 		neighbours_end(r, w);
 	net_sim_faults(r->sim, false);
 	net_sleep(w, 2 * PAUSE_NS); /* everybody goes on, all marks have landed */
+	if (bury(r) > 0)
+		net_sleep(w, SETTLED_NS);
 	for (unsigned i = 0; i < r->shape.procs; i++)
-		client_read_all(r, i);
+		if (!r->place[i].buried)
+			client_read_all(r, i);
 	close_all(r);
 	r->complete = true;
 }
@@ -180,7 +218,7 @@ struct total {
 	struct hist_figures hist;
 	struct naive naive[2];
 	struct net_sim_stats sim;
-	uint64_t late_runs, paused_runs;
+	uint64_t late_runs, paused_runs, dead_runs, recovered, finished, undone, doubtful;
 	struct roamed roamed;
 	uint64_t done[2][32];
 };
@@ -266,6 +304,11 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 	total->roamed.landed += r->roamed.landed;
 	total->roamed.fences += r->roamed.fences;
 	total->roamed.moved += r->roamed.moved;
+	total->dead_runs += r->settled.recovered > 0;
+	total->recovered += r->settled.recovered;
+	total->finished += r->settled.finished;
+	total->undone += r->settled.undone;
+	total->doubtful += r->settled.doubtful;
 	for (unsigned i = 0; i < 32; i++) {
 		total->done[0][i] += r->done[0][i];
 		total->done[1][i] += r->done[1][i];
@@ -273,10 +316,10 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 	*hash = net_sim_trace_hash(r->sim);
 	if (r->bad || verbose)
 		printf("%s: seed %lu (%u processes of %u, %u slots, vector %u, %u keys, level %u, tear %u, "
-		       "reorder %u, late %u, pauses %u%s), virtual %.1f ms, hash %016lx\n",
+		       "reorder %u, late %u, pauses %u, crashes %u%s), virtual %.1f ms, hash %016lx\n",
 		    r->bad ? "FAILED" : "ok", seed, r->shape.procs, r->shape.workers, r->shape.slots,
 		    r->shape.vector, r->shape.keys, r->shape.iso, r->shape.tear, r->shape.reorder,
-		    r->shape.delay, r->shape.pause, r->shape.hot ? ", hot" : "",
+		    r->shape.delay, r->shape.pause, r->shape.crash, r->shape.hot ? ", hot" : "",
 		    (double)net_sim_now_ns(r->sim) / 1e6, *hash);
 	bool good = !r->bad, over = r->complete;
 	if (over) { /* else coroutines are parked in there: leave them */
@@ -318,6 +361,10 @@ summary(uint64_t first, uint64_t last, uint64_t failed, const struct total *t, d
 	       "%lu verbs executed late, %lu WRITEs in part\n",
 	    t->roamed.fences, t->sim.fences, t->roamed.moved, t->sim.crashes, t->sim.late,
 	    t->sim.half_writes);
+	printf("  %lu owners that died in %lu runs were settled: %lu transactions finished, %lu undone "
+	       "(%lu with their "
+	       "commit line there); of those nobody answered %zu took place, %zu did not\n",
+	    t->recovered, t->dead_runs, t->finished, t->undone, t->doubtful, t->hist.found, t->hist.lost);
 	for (unsigned k = 0; k < 2; k++) {
 		printf("  %s:", k ? "transactions" : "statements");
 		for (unsigned i = 0; i < NAM_STATUS_COUNT; i++)
@@ -390,8 +437,9 @@ main(int argc, char **argv)
 		printf("first failing seed: %lu; play it again with: sim_txn --seed %lu\n", first_failed,
 		    first_failed);
 	const struct net_sim_stats *st = &total.sim;
-	if (last - first >= 99 && (st->delays == 0 || st->pauses == 0 || st->breaks == 0 || st->parts == 0 ||
-				      st->reconnects == 0 || st->crashes == 0 || total.roamed.moved == 0)) {
+	if (last - first >= 99 &&
+	    (st->delays == 0 || st->pauses == 0 || st->breaks == 0 || st->parts == 0 || st->reconnects == 0 ||
+		st->crashes == 0 || total.roamed.moved == 0 || total.finished == 0 || total.undone == 0)) {
 		printf("FAILED: a fault never fired\n");
 		failed++;
 	}

@@ -41,6 +41,7 @@ struct place {
 	struct txn_table table[2];
 	struct net_worker *w[WORKERS_MAX];
 	struct txn_worker *tw[WORKERS_MAX];
+	bool buried; /* it died, and its ghost ends what it had open */
 };
 
 /* What a run is like; all of it a function of the seed. */
@@ -50,6 +51,7 @@ struct shape {
 	uint32_t tear, reorder;
 	uint32_t delay; /* permille of verbs that are late */
 	uint32_t pause; /* of a million verbs, after how many their process stands still */
+	uint32_t crash; /* processes die within so many verbs; 0: they do not */
 	bool hot;       /* two accounts get most of the writes */
 	bool neighbours;
 };
@@ -82,6 +84,7 @@ struct run {
 	uint64_t next_value, next_id; /* both rise */
 	net_addr block[KEYS_MAX];     /* where a key's block was seen last, for the naive reader */
 	unsigned clients_left;
+	struct txn_stats settled; /* what was done for those who died */
 	bool naive_stop, naive_ended;
 	struct naive_answer *answer;
 	size_t answers, answers_cap;
