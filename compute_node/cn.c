@@ -20,13 +20,8 @@ open_worker(struct cn_worker *w, struct nam_err *err)
 		return st;
 	if ((st = txn_worker_open(cn->db, w->place.net, &w->place.txn)) != NAM_OK)
 		return nam_fail(err, st, "cannot open a transaction worker: %s", nam_status_text(st));
-	if (w != cn->heart && cn->cat == NULL && (st = cat_open(w->place.txn, &cn->cat)) != NAM_OK) {
-		err->status = st;
-		/* A node that came back empty has been named already, and is the reason. */
-		return st == NAM_GONE && err->text[0] != 0
-			   ? st
-			   : nam_fail(err, st, "cannot open the catalog: %s", nam_status_text(st));
-	}
+	if (w != cn->heart && cn->cat == NULL && (st = cat_open(w->place.txn, &cn->cat)) != NAM_OK)
+		return nam_fail(err, st, "cannot open the catalog: %s", nam_status_text(st));
 	if (cn->measure && w->place.worker == 0)
 		sql_costs_measure(w->place.net, txn_db_root(cn->db, 0));
 	w->place.cat = cn->cat;
@@ -213,7 +208,9 @@ cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
 	for (; cn->workers < workers; cn->workers++) {
 		struct nam_err said = { 0 };
 		if ((st = start_worker(cn, cn->workers, &said)) != NAM_OK) {
-			*err = said;
+			/* A node that came back empty has been named by then, and is the reason. */
+			*err = st == NAM_GONE && warning.text[0] != 0 ? warning : said;
+			err->status = st;
 			goto fail_workers;
 		}
 		if (warning.text[0] == 0)
