@@ -67,7 +67,7 @@ tso_ended(struct tso_worker *tw, unsigned owner, unsigned epoch, bool *yes)
 }
 
 nam_status
-tso_mark_for(struct tso_worker *tw, tso_cid cid, unsigned note)
+tso_mark_for(struct tso_worker *tw, tso_cid cid, unsigned note, bool *was)
 {
 	struct tso *t = tw->t;
 	/*
@@ -75,7 +75,8 @@ tso_mark_for(struct tso_worker *tw, tso_cid cid, unsigned note)
 	 * it does not, our own `seen` is below cid, so nobody uses cid + V (T4), and the byte is cid's.
 	 */
 	nam_status st = tso_refresh(tw, NULL);
-	if (st != NAM_OK || atomic_load(&t->prefix) >= cid)
+	*was = st == NAM_OK && atomic_load(&t->prefix) >= cid;
+	if (st != NAM_OK || *was)
 		return st;
 	uint8_t mark = (uint8_t)(tso_lap(cid, t->vector) | (note & TSO_NOTE_CATALOG ? TSO_NOTE_BIT : 0));
 	return net_write1(

@@ -163,8 +163,9 @@ nam_status tso_seal(struct tso_worker *tw, const struct tso_lapse *l);
 nam_status tso_unseal(struct tso_worker *tw, const struct tso_lapse *l);
 /* Has (owner, epoch) come to its end, and all its intents been settled? */
 nam_status tso_ended(struct tso_worker *tw, unsigned owner, unsigned epoch, bool *yes);
-/* Marks a CID of an owner whose slot we have sealed, unless it is marked. All verbs of it have completed. */
-nam_status tso_mark_for(struct tso_worker *tw, tso_cid cid, unsigned note);
+/* Marks a CID of an owner whose slot we have sealed, unless the prefix covers it (*was). All verbs of it have
+ * completed. */
+nam_status tso_mark_for(struct tso_worker *tw, tso_cid cid, unsigned note, bool *was);
 
 /* Counters for tests and figures. */
 struct tso_stats {

@@ -19,6 +19,10 @@ enum {
 	ARCHIVE_BYTES = sizeof(struct rec_archive) + TXN_PAD(TXN_ROW_MAX),
 };
 
+/* Of an entry's `what`, in our copy: its block was locked when we came; the directory leads to the `late` archive. */
+#define WHAT_MINE   (UINT64_C(1) << 40)
+#define WHAT_LINKED (UINT64_C(1) << 41)
+
 /* One attempt being settled. */
 struct attempt {
 	struct txn_worker *tw;
@@ -186,11 +190,12 @@ install_part(struct attempt *a, size_t from, unsigned n)
 		return st;
 	net_batch_init(&a->batch, a->tw->w, a->op, 3 * PART, NULL);
 	for (unsigned i = 0; i < n; i++) {
-		const struct txn_intent_entry *e = &a->entry[from + i];
+		struct txn_intent_entry *e = &a->entry[from + i];
 		uint64_t *img = a->block[i];
 		net_addr at = { e->at };
 		if (img[REC_WORD] != a->head.lock)
 			continue;
+		e->what |= WHAT_MINE;
 		shape_of(a, e);
 		/* Undone: only a directory that was just being given its link is not as it was. */
 		bool torn = !txn_rec_dir_whole(&a->shape, img, at);
@@ -200,22 +205,82 @@ install_part(struct attempt *a, size_t from, unsigned n)
 			directory_of(a, e, i, img);
 			net_write(&a->batch, net_plus(at, 8), img + 1, 8 * (3u + a->shape.slots));
 		}
+		if (e->late != 0 && img[REC_LINK] == e->late)
+			e->what |= WHAT_LINKED;
 		net_cas(&a->batch, at, a->head.lock, a->decided ? a->line.cid : e->expect);
 	}
 	return a->batch.n > 0 ? net_run(&a->batch) : NAM_OK;
 }
 
-/* Nobody will find this attempt any more: what it took can be given back, once. */
+/* The table a block is of, if it is open here. */
+static struct txn_table_view *
+view_of(struct attempt *a, uint64_t block)
+{
+	struct txn_extent ext = { 0 };
+	net_addr at = { block & ~(uint64_t)(NET_EXTENT - 1) };
+	if (net_read1(a->tw->w, at, &ext, sizeof ext, NULL) != NAM_OK)
+		return NULL;
+	struct txn_table_view *v = atomic_load(&a->tw->db->views);
+	while (v != NULL && (v->table != ext.table || atomic_load(&v->dead)))
+		v = v->next;
+	return v;
+}
+
+/* What an attempt had taken becomes ours to give back, as its owner would have done. */
+static void
+take_over(struct attempt *a, const struct txn_intent_entry *e)
+{
+	struct txn_worker *tw = a->tw;
+	bool deleted = (e->what & TXN_WHAT_DELETED) != 0, fresh = (e->what & TXN_WHAT_FRESH) != 0;
+	if (e->archive == 0 && e->late == 0 && !deleted && !fresh)
+		return;
+	struct txn_table_view *v = view_of(a, e->at);
+	if (v == NULL)
+		return;
+	struct txn_junk j = { .cid = a->line.cid, .kind = JUNK_ARCHIVE, .view = v };
+	if (a->decided) {
+		for (unsigned k = 0; k < 2; k++)
+			if ((j.at.bits = k == 0 ? e->archive : e->late) != 0)
+				txn_junk_add(tw, j);
+		if (deleted)
+			txn_junk_add(tw, (struct txn_junk){ .cid = a->line.cid,
+					     .kind = JUNK_TOMB,
+					     .view = v,
+					     .at = { e->at },
+					     .aux = e->ident });
+		return;
+	}
+	if (e->archive != 0) /* no directory leads to it before the decision */
+		txn_archive_give(tw, v, (net_addr){ e->archive });
+	j.cid = e->expect;
+	j.at.bits = e->late;
+	if (e->what & WHAT_LINKED)
+		txn_junk_add(tw, j);
+	else if (e->late != 0 && (e->what & WHAT_MINE))
+		txn_archive_give(tw, v, j.at);
+	if (fresh && v->has_key)
+		txn_junk_add(
+		    tw, (struct txn_junk){ .kind = JUNK_EMPTY, .view = v, .at = { e->at }, .aux = e->ident });
+	else if (fresh)
+		txn_block_give(tw, v, (net_addr){ e->at }, e->expect);
+}
+
+/*
+ * Nobody will find this attempt any more: what it took can be given back, once. unfinished: its owner had not begun to give any
+ * of it back himself.
+ */
 static nam_status
-forget(struct attempt *a)
+forget(struct attempt *a, bool unfinished)
 {
 	static const struct txn_intent_head none;
 	nam_status st = net_write1(a->tw->w, net_plus(a->intent, 64), &none, sizeof none, NULL);
-	if (st != NAM_OK || a->entry == NULL || a->head.more == 0)
+	if (st != NAM_OK || a->entry == NULL)
 		return st;
-	uint64_t bytes = a->head.n * sizeof *a->entry;
+	uint64_t bytes = a->head.more != 0 ? a->head.n * sizeof *a->entry : 0;
 	for (uint64_t done = 0; st == NAM_OK && done < bytes; done += NET_EXTENT)
 		st = net_extent_give(a->tw->w, (net_addr){ a->head.more + done });
+	for (size_t i = 0; unfinished && i < a->head.n; i++)
+		take_over(a, &a->entry[i]);
 	return st;
 }
 
@@ -227,7 +292,7 @@ settle(struct attempt *a)
 	if (st != NAM_OK)
 		return st;
 	if (a->entry == NULL) /* nothing of it was written but locks; whoever meets one frees it */
-		return forget(a);
+		return forget(a, false);
 	a->valid =
 	    a->line.cid != 0 && a->line.check == txn_commit_check(a->head.check, a->head.lock, a->line.cid);
 	if ((st = decide(a)) != NAM_OK)
@@ -238,8 +303,9 @@ settle(struct attempt *a)
 		return st;
 	for (size_t from = 0; a->locked > 0 && st == NAM_OK && from < a->head.n; from += PART)
 		st = install_part(a, from, a->head.n - from < PART ? (unsigned)(a->head.n - from) : PART);
+	bool was = false;
 	if (st == NAM_OK && a->decided)
-		st = tso_mark_for(a->tw->tso, a->line.cid, (unsigned)a->head.note);
+		st = tso_mark_for(a->tw->tso, a->line.cid, (unsigned)a->head.note, &was);
 	if (st != NAM_OK)
 		return st;
 	if (a->locked > 0 && a->decided)
@@ -247,7 +313,7 @@ settle(struct attempt *a)
 	else if (a->locked > 0)
 		a->tw->stats.undone++;
 	a->tw->stats.doubtful += a->valid && !a->decided;
-	return forget(a);
+	return forget(a, a->decided ? !was : a->locked > 0);
 }
 
 /* ---- all that an owner left ---- */
