@@ -501,8 +501,9 @@ end(struct session *s, bool commit, bool everywhere)
 	else
 		txn_abort(s->t);
 	s->run->done[1][st]++;
+	if (is_dead(s))
+		s->h->everywhere = false; /* nobody has been answered */
 	if (st != NAM_OK && is_dead(s)) {
-		s->h->everywhere = false; /* nobody was answered */
 		hist_end(s->run->hist, s->h, HIST_UNKNOWN, cid);
 		return;
 	}
