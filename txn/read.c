@@ -64,19 +64,23 @@ judge(struct txn *t, struct txn_get *g, net_addr at, uint64_t *img, unsigned slo
 	uint64_t newest = n == 255 ? img[REC_WORD] : img[REC_CID + n] & ~REC_ARCHIVED;
 	if (s == NULL) {
 		/* Nothing visible. Is it at least this key's block? A version too new to see tells. */
-		txn_met(t, at, newest);
 		if (n == 255)
 			return false;
 		const struct rec_slot *x = rec_slot_of(v, img, n);
 		if (!txn_rec_slot_whole(v, x, newest, at) ||
 		    !same_key(g->table, x->payload, (uint32_t)x->meta, g))
 			return false;
+		txn_met_absent(t, g);
 		g->status = NAM_ABSENT;
 		return true;
 	}
 	if (!same_key(g->table, s->payload, (uint32_t)s->meta, g))
 		return false;
-	txn_met(t, at, newest);
+	/* What a deletion leaves the collector takes away at any time: not this block is looked at again, but the key. */
+	if (s->meta & REC_DELETED)
+		txn_met_absent(t, g);
+	else
+		txn_met(t, at, newest);
 	g->status = s->meta & REC_DELETED ? NAM_ABSENT : NAM_OK;
 	g->row = (struct txn_row){ .at = at,
 		.bytes = s->payload,

@@ -193,7 +193,8 @@ struct txn_put {
 	nam_status status; /* NAM_OK; NAM_DUPLICATE: a live row has the key; NAM_CONFLICT; NAM_FULL */
 };
 /* Inserts n rows: index lookups in one doorbell, index entries in another, so 2 round trips (0
- * without keys). Returns NAM_OK, or the first status that is not. READ COMMITTED also locks (1 more). */
+ * without keys). Returns NAM_OK, or the first status that is not. READ COMMITTED also locks (1 more);
+ * the other levels do where the block of a key that was deleted is used again. */
 nam_status txn_insert(struct txn *t, struct txn_put *p, unsigned n);
 
 /*

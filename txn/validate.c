@@ -59,30 +59,6 @@ block_news(struct txn *t, const struct txn_table_view *v, const uint64_t *img, n
 	return newest > t->pin.at || newest != img[REC_WORD];
 }
 
-static nam_status
-validate_absent(struct txn *t)
-{
-	for (uint32_t i = 0; i < t->nabsent; i++) {
-		struct txn_absent *a = &t->absent[i];
-		const struct txn_table_view *v = a->table->view;
-		struct idx_probe p = { .ix = v->index, .hash = a->hash };
-		nam_status st = idx_lookup(t->tw->w, &p, 1, &t->counts);
-		if (st != NAM_OK)
-			return st;
-		uint64_t *img = nam_arena_take(&t->arena, v->block_bytes);
-		if (img == NULL)
-			return NAM_NOMEM;
-		for (unsigned h = 0; h < p.hits; h++) {
-			st = net_read1(t->tw->w, p.hit[h], img, v->block_bytes, &t->counts);
-			if (st != NAM_OK)
-				return st;
-			if (block_news(t, v, img, p.hit[h]))
-				return NAM_CONFLICT;
-		}
-	}
-	return NAM_OK;
-}
-
 /*
  * A block without any version, whose word is newer than we are: emptied by the collector, or a commit that the READ met
  * between directory and word. Of the latter, a second READ shows the directory. What the collector empties was
@@ -101,6 +77,38 @@ emptied(struct txn *t, const struct txn_table_view *v, const uint64_t *img, net_
 	return st;
 }
 
+/* Is this block news, and not the collector's doing? NAM_BUSY: it may come to be, *lock is on it. */
+static nam_status
+judge_block(struct txn *t, const struct txn_table_view *v, const uint64_t *img, net_addr at, uint64_t *lock)
+{
+	bool none;
+	if (!block_news(t, v, img, at))
+		return NAM_OK;
+	nam_status st = emptied(t, v, img, at, &none);
+	if (st != NAM_OK || none)
+		return st;
+	*lock = img[REC_WORD];
+	if ((*lock & REC_LOCK) == 0)
+		return NAM_CONFLICT;
+	txn_unlock_dead(t->tw, at, *lock);
+	return NAM_BUSY;
+}
+
+/* Is the key there by now? NAM_CONFLICT: it is. NAM_BUSY: it may come to be, *lock is on a block. */
+static nam_status
+absent_news(struct txn *t, const struct txn_absent *a, uint64_t *img, uint64_t *lock)
+{
+	const struct txn_table_view *v = a->table->view;
+	struct idx_probe p = { .ix = v->index, .hash = a->hash };
+	nam_status st = idx_lookup(t->tw->w, &p, 1, &t->counts);
+	for (unsigned h = 0; st == NAM_OK && h < p.hits; h++) {
+		st = net_read1(t->tw->w, p.hit[h], img, v->block_bytes, &t->counts);
+		if (st == NAM_OK)
+			st = judge_block(t, v, img, p.hit[h], lock);
+	}
+	return st;
+}
+
 /* Does a table hold anything that our snapshot did not show? NAM_BUSY: it may come to, *lock is on a block. */
 static nam_status
 table_news(struct txn *t, const struct txn_table_view *v, uint64_t *lock)
@@ -115,16 +123,7 @@ table_news(struct txn *t, const struct txn_table_view *v, uint64_t *lock)
 		st = net_read1(t->tw->w, (net_addr){ at }, ext, NET_EXTENT, &t->counts);
 		for (uint32_t k = 0; st == NAM_OK && k < v->per_extent; k++) {
 			uint64_t off = sizeof(struct txn_extent) + (uint64_t)k * v->block_bytes;
-			const uint64_t *img = (uint64_t *)(void *)(ext + off);
-			if (!block_news(t, v, img, (net_addr){ at + off }))
-				continue;
-			bool none;
-			if ((st = emptied(t, v, img, (net_addr){ at + off }, &none)) != NAM_OK || none)
-				continue;
-			*lock = img[REC_WORD];
-			if (*lock & REC_LOCK)
-				txn_unlock_dead(t->tw, (net_addr){ at + off }, *lock);
-			st = *lock & REC_LOCK ? NAM_BUSY : NAM_CONFLICT;
+			st = judge_block(t, v, (uint64_t *)(void *)(ext + off), (net_addr){ at + off }, lock);
 		}
 		at = ((struct txn_extent *)(void *)ext)->next;
 	}
@@ -132,23 +131,46 @@ table_news(struct txn *t, const struct txn_table_view *v, uint64_t *lock)
 	return st;
 }
 
+/* A block that the collector holds is soon as it was, or empty: then another look is worth the wait. */
+static bool
+look_again(struct txn *t, nam_status st, uint64_t lock, unsigned tries)
+{
+	enum { LOOKS = 20 };
+	if (st != NAM_BUSY || txn_lock_intent(lock) != TXN_INTENT_GC || tries + 1 >= LOOKS)
+		return false;
+	net_sleep(t->tw->w, 50000);
+	return true;
+}
+
 /*
- * Until ranges have leaves to validate, a scanned table counts as one range: nothing in it may be newer. A block that the
- * collector holds is soon as it was, or empty.
+ * We have our CID. Whoever is SERIALIZABLE, too, and has a smaller one, had his row in the index, locked, before he claimed
+ * it: each look at the index finds him. So an entry that leads to an emptied block, which went from the index after we looked, hides nobody.
  */
+static nam_status
+validate_absent(struct txn *t)
+{
+	uint32_t most = 0;
+	uint64_t lock = 0;
+	for (uint32_t i = 0; i < t->nabsent; i++)
+		most = t->absent[i].table->view->block_bytes > most ? t->absent[i].table->view->block_bytes
+								    : most;
+	uint64_t *img = most > 0 ? nam_arena_take(&t->arena, most) : NULL;
+	nam_status st = most > 0 && img == NULL ? NAM_NOMEM : NAM_OK;
+	for (uint32_t i = 0; st == NAM_OK && i < t->nabsent; i++)
+		for (unsigned tries = 0; tries == 0 || look_again(t, st, lock, tries - 1); tries++)
+			st = absent_news(t, &t->absent[i], img, &lock);
+	return st == NAM_BUSY ? NAM_CONFLICT : st;
+}
+
+/* Until ranges have leaves to validate, a scanned table counts as one range: nothing in it may be newer. */
 static nam_status
 validate_scans(struct txn *t)
 {
-	enum { LOOKS = 20 };
 	nam_status st = NAM_OK;
-	uint64_t lock;
+	uint64_t lock = 0;
 	for (uint32_t i = 0; st == NAM_OK && i < t->nscanned; i++)
-		for (unsigned tries = 0; tries < LOOKS; tries++) {
+		for (unsigned tries = 0; tries == 0 || look_again(t, st, lock, tries - 1); tries++)
 			st = table_news(t, t->scanned[i]->view, &lock);
-			if (st != NAM_BUSY || txn_lock_intent(lock) != TXN_INTENT_GC)
-				break;
-			net_sleep(t->tw->w, 50000);
-		}
 	return st == NAM_BUSY ? NAM_CONFLICT : st;
 }
 

@@ -783,20 +783,35 @@ put_write(struct txn *t, const struct txn_put *p, struct candidate *c, bool fres
 	return version_set(t, w, p->bytes, p->len, false);
 }
 
-/* READ COMMITTED locks at once, so that a second inserter of the key waits for our end. */
+/*
+ * READ COMMITTED locks at once, so that a second inserter of the key waits for our end. The other levels so lock what a
+ * deleted row left, too: the collector wants it, and at COMMIT it would be too late to find the row another place. Not an empty
+ * block: that may be another's insert, and of two the first to commit wins.
+ */
+static bool
+locks_at_once(const struct txn *t, const struct txn_write *w)
+{
+	return t->iso == TXN_READ_COMMITTED || (!w->fresh && w->newest != 255);
+}
+
 static nam_status
 lock_inserted(struct txn *t, uint32_t from)
 {
 	struct net_batch *b = &t->batch;
-	nam_status st = txn_ensure_lock(t);
+	nam_status st = NAM_OK;
 	for (uint32_t i = from; st == NAM_OK && i < t->nwr;) {
 		uint32_t first = i;
 		net_batch_init(b, t->tw->w, t->op, TXN_OPS, &t->counts);
-		for (; i < t->nwr && b->n < b->cap; i++)
-			net_cas(b, t->wr[i]->at, t->wr[i]->expect, t->lock);
+		for (; st == NAM_OK && i < t->nwr && b->n < b->cap; i++)
+			if (locks_at_once(t, t->wr[i]) && (st = txn_ensure_lock(t)) == NAM_OK)
+				net_cas(b, t->wr[i]->at, t->wr[i]->expect, t->lock);
+		if (st != NAM_OK || b->n == 0)
+			continue;
 		st = net_run(b);
+		const struct net_op *op = t->op;
 		for (uint32_t k = first; st == NAM_OK && k < i; k++)
-			t->wr[k]->locked = t->op[k - first].seen == t->wr[k]->expect;
+			if (locks_at_once(t, t->wr[k]))
+				t->wr[k]->locked = op++->seen == t->wr[k]->expect;
 	}
 	return st;
 }
@@ -912,7 +927,7 @@ place(struct txn *t, struct chunk *ch)
 static nam_status
 put_undo(struct txn *t, struct txn_write *w)
 {
-	nam_status st = unlock_now(t, w);
+	nam_status st = w->locked ? unlock_now(t, w) : NAM_OK;
 	w->kind = WR_LOCK;
 	w->at.bits = UINT64_MAX;
 	w->fresh = w->indexed = false;
@@ -978,15 +993,21 @@ insert_chunk(struct txn *t, struct txn_put *p, unsigned n)
 	for (unsigned tries = 0; tries < LOOKS; tries++) {
 		ch.first = t->nwr;
 		nam_status st = place(t, &ch);
-		if (st != NAM_OK || t->iso != TXN_READ_COMMITTED)
-			return st;
-		if ((st = lock_inserted(t, ch.first)) != NAM_OK)
+		if (st != NAM_OK || (st = lock_inserted(t, ch.first)) != NAM_OK)
 			return st;
 		ch.n = 0;
 		for (uint32_t i = ch.first; i < t->nwr; i++) {
 			bool gone = false;
+			struct txn_write *w = t->wr[i];
 			unsigned put = ch.owner[i - ch.first];
-			if (!t->wr[i]->locked && (st = insert_wait(t, &p[put], t->wr[i], &gone)) != NAM_OK)
+			if (w->locked || !locks_at_once(t, w))
+				continue;
+			/* Who does not wait for writers looks at the key anew: that tells what has come between. */
+			if (t->iso == TXN_READ_COMMITTED)
+				st = insert_wait(t, &p[put], w, &gone);
+			else if ((st = put_undo(t, w)) == NAM_OK)
+				gone = true;
+			if (st != NAM_OK)
 				return st;
 			if (gone)
 				ch.of[ch.n++] = (uint8_t)put;
