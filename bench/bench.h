@@ -20,6 +20,8 @@ int bench_messages(int argc, char **argv);
 enum { BENCH_RUNS_MAX = 99 };
 /* Of at most BENCH_RUNS_MAX values; of none 0. */
 double bench_median(const double *v, unsigned n);
+/* The values below which a quarter, and above which a quarter of them lies; of one or more. */
+void bench_quartiles(const double *v, unsigned n, double *low, double *high);
 
 /* ---- common.c: what several of them need ---- */
 

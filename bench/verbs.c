@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POINTS_MAX = VERBS_OPS * VERBS_SIZES_MAX * VERBS_DEPTHS_MAX, WARM_PART = 5 };
+enum { POINTS_MAX = VERBS_OPS * VERBS_SIZES_MAX * VERBS_DEPTHS_MAX, WARM_PART = 5, RUNS_QUARTILES = 4 };
 
 atomic_bool bench_verbs_stop;
 
@@ -38,7 +38,7 @@ struct bench {
 	struct verbs_rpc *rpc;
 	struct verbs_point *pt;
 	unsigned n;
-	cpu_set_t client_cores, server_cores;
+	cpu_set_t client_cores, server_cores, peer_cores;
 	const char *provider;
 	bool functional; /* a software RDMA device: its figures say nothing about speed */
 };
@@ -231,7 +231,9 @@ one_slice(struct bench *b, const struct verbs_point *pt, double seconds, struct 
 			    ? bench_verbs_rpc_run(b->rpc, pt->size, pt->out, seconds, h, s, err)
 			    : bench_verbs_fabric_run(b->f, pt->op, pt->size, pt->out, seconds, h, s, err);
 	CPU_SET((unsigned)sched_getcpu(), &b->client_cores);
-	if (b->f != NULL)
+	if (pt->op == VERBS_RPC)
+		bench_verbs_rpc_core(b->rpc, &b->peer_cores);
+	else
 		bench_verbs_fabric_core(b->f, &b->server_cores);
 	return st == NAM_OK;
 }
@@ -394,6 +396,14 @@ ratio_metric(const struct bench *b, struct bench_metrics *m)
 		ratio[n] = r->rate[n] / q->rate[n];
 	snprintf(name, sizeof name, "read8_%s_ratio", b->provider);
 	bench_metric(m, name, bench_median(ratio, n));
+	if (n < RUNS_QUARTILES)
+		return;
+	double low, high;
+	bench_quartiles(ratio, n, &low, &high);
+	snprintf(name, sizeof name, "read8_%s_ratio_q1", b->provider);
+	bench_metric(m, name, low);
+	snprintf(name, sizeof name, "read8_%s_ratio_q3", b->provider);
+	bench_metric(m, name, high);
 }
 
 /* "8", "4k", "32m": as --size has it. */
@@ -459,6 +469,8 @@ report(const struct bench *b)
 		print_cores(&b->client_cores, "client on core ", "");
 		if (served)
 			print_cores(&b->server_cores, ", storage node on core ", "");
+		if (b->rpc != NULL)
+			print_cores(&b->peer_cores, ", rpc's server on core ", "");
 		printf(p->pin_client >= 0 ? ", pinned\n" : "\n");
 		return;
 	}
@@ -471,6 +483,8 @@ report(const struct bench *b)
 	print_cores(&b->client_cores, "\"client_cores\": [", "]");
 	if (served)
 		print_cores(&b->server_cores, ", \"server_cores\": [", "]");
+	if (b->rpc != NULL)
+		print_cores(&b->peer_cores, ", \"peer_cores\": [", "]");
 	printf("}, \"metrics\": {");
 	metrics(b, true);
 	printf("}, \"points\": [");

@@ -77,6 +77,7 @@ nam_status bench_verbs_rpc_open(struct verbs_rpc **out, const struct verbs_param
 void bench_verbs_rpc_close(struct verbs_rpc *r);
 nam_status bench_verbs_rpc_run(struct verbs_rpc *r, uint32_t size, unsigned depth, double seconds,
     struct nam_hist *latency_ns, struct verbs_slice *out, struct nam_err *err);
+void bench_verbs_rpc_core(struct verbs_rpc *r, cpu_set_t *server);
 
 /* ---- verbs_thread.c: a thread that serves, and where it runs ---- */
 

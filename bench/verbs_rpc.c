@@ -172,6 +172,12 @@ bench_verbs_rpc_close(struct verbs_rpc *r)
 	free(r);
 }
 
+void
+bench_verbs_rpc_core(struct verbs_rpc *r, cpu_set_t *server)
+{
+	bench_verbs_thread_core(atomic_load(&r->thread.tid), server);
+}
+
 static bool
 ask(struct verbs_rpc *r, uint32_t size, unsigned n)
 {
