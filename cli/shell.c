@@ -254,6 +254,7 @@ shell_exec(struct shell *sh, const char *text, size_t len)
 		sh->failed = sh->quit = true;
 		ok = false;
 	}
+	shell_rest(sh);
 	return ok;
 }
 
@@ -439,6 +440,7 @@ shell_source(struct shell *sh, struct source *src)
 	src->outer = sh->source;
 	sh->source = src;
 	while (!sh->quit && !shell_ended()) {
+		shell_rest(sh);
 		char prompt[40];
 		const char *p;
 		size_t n;

@@ -59,6 +59,8 @@ void shell_signals_block(void);
 void shell_signals_open(void);
 /* The session that ^C cancels; NULL: none. */
 void shell_running(struct cn_session *s);
+/* Between statements: does what ^Z asked for, if it did. Returns when the program is continued. */
+void shell_rest(struct shell *sh);
 /* A signal asked the program to end. */
 bool shell_ended(void);
 

@@ -14,6 +14,8 @@ sigjmp_buf shell_jump;
 volatile sig_atomic_t shell_reading;
 volatile sig_atomic_t shell_interrupted;
 static volatile sig_atomic_t ended;
+static volatile sig_atomic_t stopping;      /* ^Z: shell_rest does it */
+static volatile sig_atomic_t at_terminal;   /* somebody types */
 static struct cn_session *volatile running; /* what ^C cancels */
 static char history_path[4096];
 static struct termios terminal_was; /* to be put back at the end, whatever was interrupted */
@@ -42,6 +44,25 @@ on_signal(int sig)
 	}
 }
 
+/* A script goes on until its transaction is over; who types has what runs cancelled. */
+static void
+on_stop(int sig)
+{
+	(void)sig;
+	stopping = 1;
+	if (!at_terminal)
+		return;
+	struct cn_session *s = running;
+	if (s != NULL) {
+		shell_interrupted = 1;
+		cn_cancel(s);
+	}
+	if (shell_reading) {
+		shell_reading = 0;
+		siglongjmp(shell_jump, 1);
+	}
+}
+
 static void
 signal_set(sigset_t *set)
 {
@@ -49,6 +70,10 @@ signal_set(sigset_t *set)
 	sigaddset(set, SIGINT);
 	sigaddset(set, SIGTERM);
 	sigaddset(set, SIGHUP);
+	sigaddset(set, SIGTSTP);
+	/* The line editor's handlers of these write to the terminal: no thread but the one that reads lines. */
+	sigaddset(set, SIGCONT);
+	sigaddset(set, SIGWINCH);
 }
 
 void
@@ -68,6 +93,11 @@ shell_signals_open(void)
 	sigaction(SIGINT, &on, NULL);
 	sigaction(SIGTERM, &on, NULL);
 	sigaction(SIGHUP, &on, NULL);
+	/* Whoever began us with ^Z ignored goes on ignoring it. */
+	if (sigaction(SIGTSTP, NULL, &on) == 0 && on.sa_handler != SIG_IGN) {
+		on = (struct sigaction){ .sa_handler = on_stop };
+		sigaction(SIGTSTP, &on, NULL);
+	}
 	signal_set(&set);
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
@@ -76,6 +106,45 @@ bool
 shell_ended(void)
 {
 	return ended;
+}
+
+/*
+ * ^Z. A process that stands still in a transaction is, after a lease, taken for dead: others need its locks, and on
+ * this host it would be killed. So it stops with nothing in its hands, its slot at rest.
+ */
+void
+shell_rest(struct shell *sh)
+{
+	static const char back[] = "ROLLBACK";
+	enum { REST_MS = 5000 };
+	if (!stopping)
+		return;
+	if (cn_session_state(sh->session) != 'I') {
+		if (!at_terminal) {
+			if (stopping == 1)
+				fprintf(stderr, "namdb: a transaction is open; this stops when it is over\n");
+			stopping = 2;
+			return;
+		}
+		struct sql_sink nothing = { 0 };
+		struct cat_err err = { 0 };
+		cn_exec(sh->session, back, sizeof back - 1, &nothing, &err);
+		fprintf(stderr,
+		    "WARNING:  the transaction is rolled back: others cannot wait for a shell that is "
+		    "stopped\n");
+	}
+	if (!cn_rest(sh->cn, REST_MS))
+		fprintf(stderr, "namdb: still busy; stopped for long, this process will be shut out\n");
+	fflush(NULL);
+	if (terminal_known)
+		tcsetattr(0, TCSADRAIN, &terminal_was);
+	stopping = 0;
+	struct sigaction ours, plain = { .sa_handler = SIG_DFL };
+	sigaction(SIGTSTP, &plain, &ours);
+	sigaction(
+	    SIGCONT, &plain, NULL); /* the line editor's, left behind by a jump; it sets its own again */
+	raise(SIGTSTP);
+	sigaction(SIGTSTP, &ours, NULL);
 }
 
 /* ---- sources -------------------------------------------------------------------- */
@@ -127,10 +196,13 @@ edit_line(struct source *src, const char *prompt, bool complete)
 		return false; /* interrupted; the caller looks */
 	}
 	shell_complete_key(complete);
+	at_terminal = 1;
 	shell_reading = 1;
-	if (!ended)
+	if (!ended && !stopping)
 		line = readline(prompt);
 	shell_reading = 0;
+	if (line == NULL && stopping)
+		return false;
 	if (line == NULL) {
 		src->eof = true;
 		return false;
@@ -166,9 +238,10 @@ fill(struct shell *sh, struct source *src, const char *prompt)
 		shell_reading = 0;
 		return false;
 	}
-	do
+	do {
+		shell_rest(sh);
 		n = read(src->fd, src->buf + src->len, SOURCE_PIECE);
-	while (n < 0 && errno == EINTR);
+	} while (n < 0 && errno == EINTR);
 	shell_reading = 0;
 	if (n <= 0) {
 		src->eof = true;

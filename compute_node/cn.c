@@ -2,10 +2,12 @@
 #include <compute_node/cn_internal.h>
 
 #include <base/assert.h>
+#include <base/clock.h>
 #include <sql/cost.h>
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- a worker's thread ---------------------------------------------------------- */
@@ -249,6 +251,17 @@ cn_close(struct cn *cn)
 	sql_parser_close(cn->parser);
 	net_close(cn->net);
 	free(cn);
+}
+
+bool
+cn_rest(struct cn *cn, unsigned ms)
+{
+	const struct timespec nap = { 0, 5000000 };
+	struct tso *tso = txn_db_oracle(cn->db);
+	uint64_t until = nam_clock_ns() + ms * UINT64_C(1000000);
+	while (!tso_is_idle(tso) && nam_clock_ns() < until)
+		nanosleep(&nap, NULL);
+	return tso_is_idle(tso);
 }
 
 unsigned

@@ -39,6 +39,10 @@ nam_status cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err 
 /* Leaves the cluster. Every session must be closed; waits for what cn_start started. */
 void cn_close(struct cn *cn);
 
+/* Waits, ms at most, until the process is at rest in the cluster: no snapshot, no claim, no lock, its owner slot idle. Then
+ * nobody misses it if it stands still. False: it is not. For a thread that starts nothing meanwhile. */
+bool cn_rest(struct cn *cn, unsigned ms);
+
 unsigned cn_workers(const struct cn *cn);
 struct net *cn_net(struct cn *cn);
 

@@ -463,7 +463,10 @@ no_leaks(void **state)
 		if (i == 3)
 			before = open_fds();
 	}
-	assert_int_equal(open_fds(), before);
+	/* A stream is counted out a moment before its socket is closed; a leak would be two hundred. */
+	for (int k = 0; k < 50000 && open_fds() > before; k++)
+		usleep(100);
+	assert_true(open_fds() <= before);
 }
 
 /* ---- a node in another process, killed ----------------------------------------- */

@@ -269,10 +269,11 @@ class Shell:
 class Terminal:
     """The program at a terminal of its own."""
 
-    def __init__(self, *args, env=None):
+    def __init__(self, *args, env=None, program=None):
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            os.execve(NAMDB, [NAMDB] + [str(a) for a in args], clean_env(dict(env or {}, TERM="xterm")))
+            program = program or NAMDB
+            os.execve(program, [program] + [str(a) for a in args], clean_env(dict(env or {}, TERM="xterm")))
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
         self.said = ""
         self.code = None
@@ -389,8 +390,8 @@ class House:
     def shell(self, *args, **more):
         return Shell(self, *args, **more)
 
-    def terminal(self, *args):
-        t = Terminal(*args, env=self.env)
+    def terminal(self, *args, program=None):
+        t = Terminal(*args, env=self.env, program=program)
         self.terminals.append(t)
         return t
 

@@ -2,7 +2,7 @@
 #include <string.h>
 #include "txn_internal.h"
 
-enum { FETCH_TRIES = 20000 };
+enum { FETCH_TRIES = 20000, DEAD_EVERY = 16 };
 
 bool
 txn_rec_dir_whole(const struct txn_table_view *v, const uint64_t *img, net_addr at)
@@ -133,6 +133,9 @@ txn_rec_fetch(struct txn *t, const struct txn_table_view *v, uint64_t *img, net_
 			net_sleep(t->tw->w, tries < 64 ? 1000 : 100000);
 		if (t->limits.cancel && atomic_load_explicit(t->limits.cancel, memory_order_relaxed))
 			return NAM_CANCELLED;
+		/* A collector that died while it emptied the block left half a directory, and nobody else will come for it. */
+		if (tries % DEAD_EVERY == DEAD_EVERY - 1 && (img[REC_WORD] & REC_LOCK))
+			(void)txn_unlock_dead(t->tw, at, img[REC_WORD]);
 		st = net_read1(t->tw->w, at, img, v->block_bytes, &t->counts);
 		if (st != NAM_OK)
 			return st;

@@ -75,7 +75,7 @@ def test_questions_beside_sqlite():
             same(run("bench", "sql", *args, timeout=20, env=h.env).rc, 2, str(args))
 
 
-OPS = ("read", "write", "cas", "fetch_add", "rpc")
+OPS = ("read", "write", "cas", "fetch_add", "message", "rpc")
 
 
 def verbs(h, *args, code=0):
@@ -99,7 +99,7 @@ def shape(got):
 def test_verbs():
     """Every verb of every provider that needs no device; the answers of all are checked by the bench itself."""
     small = [(op, 8, d) for d in (1, 16) for op in OPS]
-    large = [(op, 65536, d) for d in (1, 16) for op in ("read", "write", "rpc")]
+    large = [(op, 65536, d) for d in (1, 16) for op in ("read", "write", "message", "rpc")]
     with House() as h:
         for args, provider, served in ((("--fabric", "tcp"), "tcp", True), (("--fabric", "shm"), "shm", True),
                                        ((), "shm", True), (("--embedded",), "shm", False)):
@@ -107,7 +107,7 @@ def test_verbs():
             same(got["provider"], provider)
             same(shape(got), small + large)
             for p in got["points"]:
-                same("server_ns_per_op" in p, served or p["op"] == "rpc", p)
+                same("server_ns_per_op" in p, served or p["op"] in ("rpc", "message"), p)
                 check(p["op"] != "rpc" and provider != "tcp" or p["server_ns_per_op"] > 0, p)
             same(("read8_%s_ratio" % provider) in got["metrics"], True, got)
 
@@ -167,7 +167,7 @@ def test_verbs_picture():
             os.unlink(plot)
         with open(plot + ".dat", encoding="utf-8") as f:
             rows = [l.split() for l in f if l.strip() and not l.startswith("#")]
-        same([r[0] for r in rows], ["8", "64"] * 2 + ["8"] * 2 + ["8", "64"] + ["8", "64"] * 2 + ["8"] * 2 + ["8", "64"])
+        same([r[0] for r in rows], (["8", "64"] * 2 + ["8"] * 2 + ["8", "64"] * 2) * 2)
 
 
 def test_verbs_bad_arguments():

@@ -177,6 +177,50 @@ def test_interrupt_cancels_the_query_and_keeps_the_shell():
     same(t.end(), 0)
 
 
+def test_stopped_shell_holds_nobody_up():
+    """^Z: what was open is rolled back before the program stands still, and fg goes on with the session."""
+    h = cluster()
+    t = h.terminal("--norc", "--noprofile", "-i", program="/bin/bash")
+    t.send("PS1='% '\n")
+    t.expect(r"\n% ?$")
+    for fabric in ("shm", "tcp"):
+        t.send("%s sql --storage %s --secret-file %s --fabric %s\n" % (house.NAMDB, h.storage(), h.secret, fabric))
+        t.expect(r"=> ?$")
+        t.send("DROP TABLE IF EXISTS stopped; CREATE TABLE stopped (n integer);INSERT INTO stopped VALUES (0);\n")
+        t.expect(r"INSERT 0 1\n")
+        t.expect(r"=> ?$")
+        t.send("\x1a")
+        t.expect(r"Stopped")
+        time.sleep(0.5)  # several leases
+        t.send("fg\n")
+        t.expect(r"=> ?$")
+        t.send("BEGIN;UPDATE stopped SET n = n + 1;\n")
+        t.expect(r"UPDATE 1\n")
+        t.expect(r"\*> ?$")
+        t.send("\x1a")
+        t.expect(r"rolled back")
+        t.expect(r"Stopped")
+        t0 = time.monotonic()
+        h.sql("-c", "UPDATE stopped SET n = n + 10", fabric=fabric).ok()
+        check(time.monotonic() - t0 < 5 * house.SLOW, "nobody waits for it")
+        t.send("fg\n")
+        t.expect(r"=> ?$")
+        t.send("SELECT 'n is ' || n AS s FROM stopped;\n")
+        t.expect(r"n is 10\n")
+        t.expect(r"=> ?$")
+        t.send(ENDLESS + ";\n")
+        time.sleep(0.5 * house.SLOW)
+        t.send("\x1a")
+        t.expect(r"57014")
+        t.expect(r"Stopped")
+        t.send("fg\n")
+        t.expect(r"=> ?$")
+        t.send("\\q\n")
+        t.expect(r"\n% ?$")
+    t.send("exit\n")
+    t.end()
+
+
 def test_demo_with_sql_on_stdin():
     with House() as h:
         r = run("demo", stdin="\\dt\nSELECT 1 + 1 AS two;\n", timeout=180, env=h.env)

@@ -120,6 +120,8 @@ check_blob(struct session *s, const struct row *r)
 		return;
 	const void *bytes;
 	nam_status st = txn_blob_get(s->t, &r->blob, 1, &bytes, &s->arena);
+	if (st == NAM_GONE && net_sim_crashed(s->place->net))
+		return; /* the dead read nothing */
 	if (st != NAM_OK) {
 		run_bad(s->run, "blob of a visible row (key %lu value %lx): %s", r->key, r->value,
 		    nam_status_name(st));

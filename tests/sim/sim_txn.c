@@ -204,6 +204,9 @@ main_co(void *arg)
 	if (r->shape.neighbours)
 		neighbours_end(r, w);
 	net_sim_faults(r->sim, false);
+	/* Who lives now lives to the end: what follows is done with its hands, and would wait for the dead. */
+	for (unsigned i = 1; i < r->shape.procs; i++)
+		net_sim_crash_at(r->sim, r->place[i].net, 0);
 	net_sleep(w, 2 * PAUSE_NS); /* everybody goes on, all marks have landed */
 	if (bury(r) > 0)
 		net_sleep(w, SETTLED_NS);
