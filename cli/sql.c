@@ -16,7 +16,9 @@ static const char usage[] =
     "  --fabric F          auto, shm, verbs or tcp (default auto)\n"
     "  --cluster NAME      cluster they belong to (default namdb)\n"
     "  --secret-file F     shared secret (default $NAMDB_SECRET_FILE, else ~/.namdb/secret)\n"
-    "  --workers N         worker threads (default 1)\n" SHELL_USAGE "\n"
+    "  --workers N         worker threads (default 1)\n"
+    "  --lease MS          for a new cluster: a process that stands still so long is taken for dead (default "
+    "100)\n" SHELL_USAGE "\n"
     "Exit code 0: every statement succeeded; 1: one did not, or no cluster; 2: bad usage.\n";
 
 static int
@@ -36,6 +38,7 @@ cli_sql(int argc, char **argv)
 		{ "cluster", required_argument, NULL, 'n' },
 		{ "secret-file", required_argument, NULL, 'p' },
 		{ "workers", required_argument, NULL, 'w' },
+		{ "lease", required_argument, NULL, 'l' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
@@ -72,6 +75,11 @@ cli_sql(int argc, char **argv)
 			if (!nam_number(optarg, 1, 64, &n))
 				return misuse("--workers is a number from 1 to 64");
 			cfg.workers = (unsigned)n;
+			break;
+		case 'l':
+			if (!nam_number(optarg, 20, 3600000, &n))
+				return misuse("--lease is a number of milliseconds from 20 to 3600000");
+			cfg.txn.lease_ms = (uint32_t)n;
 			break;
 		case 'h':
 			fputs(usage, stdout);

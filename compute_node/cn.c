@@ -7,8 +7,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+
+enum { HEART_NICE = -10 };
 
 /* ---- a worker's thread ---------------------------------------------------------- */
 
@@ -107,6 +110,9 @@ worker_thread(void *arg)
 {
 	struct cn_worker *w = arg;
 	struct nam_err err = { 0 };
+	/* A heart that gets no turn for a lease is a dead one: ahead of those who compute, where that is allowed. */
+	if (w == w->cn->heart)
+		(void)setpriority(PRIO_PROCESS, (id_t)gettid(), HEART_NICE);
 	nam_status st = net_worker_open(w->cn->net, &w->place.net, &err);
 	if (st == NAM_OK && nam_co_start(net_worker_sched(w->place.net), boss, w, CN_STACK) == NULL) {
 		net_worker_close(w->place.net);

@@ -29,7 +29,7 @@ struct wish {
 	const char *name; /* memory:NAME, or the list of nodes */
 	uint64_t size;
 	unsigned nodes, workers;
-	uint32_t connect_ms;
+	uint32_t connect_ms, lease_ms;
 	enum net_kind fabric;
 	const char *cluster, *secret;
 };
@@ -52,6 +52,8 @@ option(struct wish *w, char *item, struct nam_err *err)
 		w->workers = (unsigned)n;
 	} else if (strcmp(item, "connect_ms") == 0 && !w->memory && nam_number(value, 1, 3600000, &n)) {
 		w->connect_ms = (uint32_t)n;
+	} else if (strcmp(item, "lease_ms") == 0 && !w->memory && nam_number(value, 20, 3600000, &n)) {
+		w->lease_ms = (uint32_t)n;
 	} else if (strcmp(item, "fabric") == 0 && !w->memory && net_kind_parse(value, &w->fabric)) {
 		;
 	} else if (strcmp(item, "cluster") == 0 && !w->memory) {
@@ -132,6 +134,7 @@ open_up(struct lib_place *p, const struct wish *w, struct nam_err *err)
 		cfg.storage = w->name;
 		cfg.cluster = w->cluster;
 		cfg.connect_ms = w->connect_ms;
+		cfg.txn.lease_ms = w->lease_ms;
 	}
 	if (st != NAM_OK)
 		return st;
