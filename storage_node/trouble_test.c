@@ -191,7 +191,9 @@ split(const char *address, char host[64], char port[16])
 static void
 raw_shake(struct raw *r, const char *address)
 {
-	const struct net_shake me = { .layout = net_layout(), .cluster = net_cluster_hash(NULL) };
+	const struct net_shake me = {
+		.layout = net_layout(), .cluster = net_cluster_hash(NULL), .identity = 7
+	};
 	char host[64], port[16];
 	struct nam_err err = { 0 };
 	uint64_t until = nam_clock_ns() + 5 * second_ns;

@@ -39,7 +39,7 @@ stop_storage() {
 
 sql() { # sql FABRIC TEXT: the last answer's rows, without its header
 	local out
-	out=$(./namdb sql --storage "$storage" --secret-file $secret --fabric "$1" --csv -q --stop-on-error -c "$2") || return
+	out=$(./namdb sql --lease 5000 --storage "$storage" --secret-file $secret --fabric "$1" --csv -q --stop-on-error -c "$2") || return
 	tail -n +2 <<<"$out"
 }
 

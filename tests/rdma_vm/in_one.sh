@@ -37,7 +37,7 @@ increments() {
 	for fabric in verbs verbs tcp; do
 		for ((i = 0; i < 25; i++)); do
 			echo "UPDATE counter SET n = n + 1 WHERE id = 1;"
-		done | ./namdb sql --storage "$storage" --secret-file $secret --fabric $fabric -q &
+		done | ./namdb sql --lease 5000 --storage "$storage" --secret-file $secret --fabric $fabric -q &
 		p+=($!)
 	done
 	for one in "${p[@]}"; do wait "$one" || return 1; done
@@ -100,7 +100,7 @@ bench_verbs() {
 killed_compute() {
 	sql verbs "CREATE TABLE k (a int PRIMARY KEY)" || return 1
 	while :; do echo "SELECT count(*) FROM k;"; done |
-		./namdb sql --storage "$storage" --secret-file $secret --fabric verbs >/dev/null 2>&1 &
+		./namdb sql --lease 5000 --storage "$storage" --secret-file $secret --fabric verbs >/dev/null 2>&1 &
 	local victim=$!
 	sleep 1
 	kill -9 $victim
@@ -114,7 +114,7 @@ killed_storage() {
 		echo "SELECT count(*) AS before FROM counter;"
 		sleep 3
 		echo "SELECT count(*) FROM t; SELECT count(*) FROM long;"
-	) | ./namdb sql --storage "$storage" --secret-file $secret --fabric verbs >/tmp/out 2>&1 &
+	) | ./namdb sql --lease 5000 --storage "$storage" --secret-file $secret --fabric verbs >/tmp/out 2>&1 &
 	local p=$!
 	sleep 2
 	kill -9 "${nodes[0]}" "${nodes[1]}"
@@ -129,12 +129,12 @@ removed() {
 	local load idle said
 	sql verbs "CREATE TABLE r (id int PRIMARY KEY, n int NOT NULL); INSERT INTO r SELECT i, i FROM generate_series(1, 100) AS i" || return 1
 	while :; do echo "SELECT sum(n) AS working FROM r;"; done |
-		./namdb sql --storage "$storage" --secret-file $secret --fabric verbs --stop-on-error >/tmp/load 2>&1 &
+		./namdb sql --lease 5000 --storage "$storage" --secret-file $secret --fabric verbs --stop-on-error >/tmp/load 2>&1 &
 	load=$!
 	(
 		echo "SELECT 1 AS before;"
 		while [ ! -e /tmp/enough ]; do sleep 0.2; done
-	) | ./namdb sql --storage "$storage" --secret-file $secret --fabric verbs >/tmp/idle 2>&1 &
+	) | ./namdb sql --lease 5000 --storage "$storage" --secret-file $secret --fabric verbs >/tmp/idle 2>&1 &
 	idle=$!
 	# Both are at it.
 	for ((i = 0; i < 100; i++)); do
@@ -164,7 +164,7 @@ removed() {
 	sql tcp "CREATE TABLE after (id int PRIMARY KEY, n int); INSERT INTO after VALUES (1, 0)" || return 1
 	for ((i = 0; i < 20; i++)); do
 		echo "UPDATE after SET n = n + 1 WHERE id = 1;"
-	done | ./namdb sql --storage "$storage" --secret-file $secret --fabric auto -q || return 1
+	done | ./namdb sql --lease 5000 --storage "$storage" --secret-file $secret --fabric auto -q || return 1
 	same "$(sql auto "SELECT n FROM after")" "20"
 }
 
@@ -179,7 +179,7 @@ added() {
 wrong_secret() {
 	printf 'something else\n' >/tmp/other
 	chmod 600 /tmp/other
-	./namdb sql --storage "$storage" --secret-file /tmp/other --fabric verbs -c "SELECT 1" >/tmp/out 2>&1 && return 1
+	./namdb sql --lease 5000 --storage "$storage" --secret-file /tmp/other --fabric verbs -c "SELECT 1" >/tmp/out 2>&1 && return 1
 	cat /tmp/out
 	grep -q secret /tmp/out
 }
