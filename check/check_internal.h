@@ -168,6 +168,14 @@ enum {
 };
 
 /* ---- findings ---- */
+
+/* When a transaction began or ended, to be sorted by group (a process, or 0 for all), then time. */
+struct chk_moment {
+	int64_t group, at;
+	uint32_t txn;
+};
+int chk_by_moment(const void *a, const void *b);
+
 /* a and b: the transactions that show it, or NONE. */
 void chk_fault(struct chk *c, const char *name, const char *class, unsigned breaks, uint32_t a, uint32_t b,
     const char *fmt, ...) __attribute__((format(printf, 7, 8)));

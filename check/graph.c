@@ -120,15 +120,10 @@ session_order(struct chk *c)
 	}
 }
 
-struct moment {
-	int64_t group, at;
-	uint32_t txn;
-};
-
-static int
-by_moment(const void *a, const void *b)
+int
+chk_by_moment(const void *a, const void *b)
 {
-	const struct moment *x = a, *y = b;
+	const struct chk_moment *x = a, *y = b;
 	if (x->group != y->group)
 		return x->group < y->group ? -1 : 1;
 	if (x->at != y->at)
@@ -140,7 +135,8 @@ by_moment(const void *a, const void *b)
 static void
 time_order(struct chk *c, bool by_process, enum chk_edge_type type)
 {
-	struct moment *end = chk_take(c, c->live, sizeof *end), *begin = chk_take(c, c->live, sizeof *begin);
+	struct chk_moment *end = chk_take(c, c->live, sizeof *end),
+			  *begin = chk_take(c, c->live, sizeof *begin);
 	uint32_t ends = 0, begins = 0;
 	for (size_t i = 0; i < c->live; i++) {
 		uint32_t n = c->by_session[i];
@@ -148,12 +144,12 @@ time_order(struct chk *c, bool by_process, enum chk_edge_type type)
 		int64_t group = by_process ? t->process : 0;
 		if (!t->committed)
 			continue;
-		begin[begins++] = (struct moment){ group, t->begin, n };
+		begin[begins++] = (struct chk_moment){ group, t->begin, n };
 		if (t->status == TXN_OK)
-			end[ends++] = (struct moment){ group, t->end, n };
+			end[ends++] = (struct chk_moment){ group, t->end, n };
 	}
-	qsort(end, ends, sizeof *end, by_moment);
-	qsort(begin, begins, sizeof *begin, by_moment);
+	qsort(end, ends, sizeof *end, chk_by_moment);
+	qsort(begin, begins, sizeof *begin, chk_by_moment);
 	uint32_t clock = helpers(c, ends), k = 0;
 	for (uint32_t i = 0; i < ends; i++) {
 		chk_edge(c, end[i].txn, clock + i, type, NONE);

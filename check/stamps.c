@@ -276,27 +276,12 @@ sessions(struct chk *c)
 	}
 }
 
-struct told {
-	int64_t group, at;
-	uint32_t txn;
-};
-
-static int
-by_told(const void *a, const void *b)
-{
-	const struct told *x = a, *y = b;
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	if (x->at != y->at)
-		return x->at < y->at ? -1 : 1;
-	return x->txn < y->txn ? -1 : x->txn > y->txn;
-}
-
 /* A snapshot covers every commit that was answered before its transaction began: by anybody, or by its own process. */
 static void
 answered(struct chk *c, bool by_process)
 {
-	struct told *begin = chk_take(c, c->live, sizeof *begin), *end = chk_take(c, c->live, sizeof *end);
+	struct chk_moment *begin = chk_take(c, c->live, sizeof *begin),
+			  *end = chk_take(c, c->live, sizeof *end);
 	size_t begins = 0, ends = 0, k = 0;
 	uint64_t most = 0;
 	uint32_t who = NONE;
@@ -304,12 +289,12 @@ answered(struct chk *c, bool by_process)
 		const struct chk_txn *t = &c->txns[c->by_session[i]];
 		int64_t group = by_process ? t->process : 0;
 		if (t->has_start)
-			begin[begins++] = (struct told){ group, t->begin, c->by_session[i] };
+			begin[begins++] = (struct chk_moment){ group, t->begin, c->by_session[i] };
 		if (t->status == TXN_OK && t->has_commit && t->wrote)
-			end[ends++] = (struct told){ group, t->end, c->by_session[i] };
+			end[ends++] = (struct chk_moment){ group, t->end, c->by_session[i] };
 	}
-	qsort(begin, begins, sizeof *begin, by_told);
-	qsort(end, ends, sizeof *end, by_told);
+	qsort(begin, begins, sizeof *begin, chk_by_moment);
+	qsort(end, ends, sizeof *end, chk_by_moment);
 	for (size_t i = 0; i < begins; i++) {
 		const struct chk_txn *t = &c->txns[begin[i].txn];
 		if (i > 0 && begin[i - 1].group != begin[i].group) {
