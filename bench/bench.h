@@ -5,7 +5,10 @@
 #ifndef NAM_BENCH_BENCH_H
 #define NAM_BENCH_BENCH_H
 
+#include <getopt.h>
+#include <net/net.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* TPC-W-like checkout (nam-end-of-slow-networks §4.3), with a memory floor and SQLite beside it. argv[0] is "tpcw". */
@@ -25,12 +28,40 @@ void bench_quartiles(const double *v, unsigned n, double *low, double *high);
 
 /* ---- common.c: what several of them need ---- */
 
+/* Options that mean the same in each bench of the fabric. */
+struct bench_common {
+	double seconds; /* of a slice */
+	unsigned runs;
+	enum net_kind fabric;
+	const char *storage; /* NULL: a node of our own */
+	const char *cluster, *secret_file;
+	const char *plot; /* NULL: no picture */
+	bool plot_data, json;
+};
+/* They, for getopt_long; their values are these letters and 'h' for --help. */
+#define BENCH_COMMON_OPTIONS                                                                                 \
+	{ "seconds", 1, NULL, 't' }, { "runs", 1, NULL, 'r' }, { "fabric", 1, NULL, 'f' },                   \
+	    { "storage", 1, NULL, 'S' }, { "cluster", 1, NULL, 'c' }, { "secret-file", 1, NULL, 'k' },       \
+	    { "plot", 1, NULL, 'g' }, { "plot-data", 0, NULL, 'G' }, { "json", 0, NULL, 'j' },               \
+	    { "help", 0, NULL, 'h' },                                                                        \
+	{                                                                                                    \
+		0                                                                                            \
+	}
+/* Their lines of the usage. node: what is said of --storage; slice: what --seconds and --runs stand at. */
+void bench_common_usage(FILE *to, const char *node, const char *slice, const char *runs);
+/* Takes one of them. False: not a value for it. A letter that is not theirs is no value, either. */
+bool bench_common_take(struct bench_common *c, int letter, const char *value);
+/* argv[0]'s options: take() gets the letters that are not common. 0: go on; else exit code + 1, and said on stderr why. */
+int bench_options(int argc, char **argv, const struct option *opt, struct bench_common *c,
+    bool (*take)(void *arg, int letter, char *value), void (*usage)(FILE *to), void *arg);
+int bench_bad_use(const char *bench, const char *why);
+
 /* Cuts the next word off a comma-separated list. NULL: no more. */
 char *bench_word_of(char **list);
-/* 0.001 to 3600. False: not that. */
-bool bench_take_seconds(const char *s, double *out);
-/* x.png or x.svg. */
-bool bench_is_picture(const char *name);
+/* Numbers of a list, low..high each, at most `max` of them. False: not that. */
+bool bench_take_numbers(char *list, uint64_t low, uint64_t high, unsigned *out, unsigned max, unsigned *n);
+/* Names of a list, each one of `count`: which of them are there. False: not that. */
+bool bench_take_names(char *list, const char *const *name, unsigned count, bool *there);
 
 /* One after the other, as lines or as members of a JSON object. comma is "" at first. */
 struct bench_metrics {

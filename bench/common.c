@@ -1,4 +1,5 @@
 /* common.c -- small things that several benches need: options, metrics, gnuplot. */
+#include <base/number.h>
 #include <bench/bench.h>
 #include <dirent.h>
 #include <stdio.h>
@@ -19,18 +20,124 @@ bench_word_of(char **list)
 }
 
 bool
-bench_take_seconds(const char *s, double *out)
+bench_take_numbers(char *list, uint64_t low, uint64_t high, unsigned *out, unsigned max, unsigned *n)
+{
+	*n = 0;
+	for (char *w; (w = bench_word_of(&list)) != NULL;) {
+		uint64_t x;
+		if (*n == max || !nam_number(w, low, high, &x))
+			return false;
+		out[(*n)++] = (unsigned)x;
+	}
+	return true;
+}
+
+bool
+bench_take_names(char *list, const char *const *name, unsigned count, bool *there)
+{
+	memset(there, 0, count * sizeof *there);
+	for (char *w; (w = bench_word_of(&list)) != NULL;) {
+		unsigned i = 0;
+		while (i < count && strcmp(w, name[i]) != 0)
+			i++;
+		if (i == count)
+			return false;
+		there[i] = true;
+	}
+	return true;
+}
+
+static bool
+take_seconds(const char *s, double *out)
 {
 	char *end;
 	*out = strtod(s, &end);
 	return end != s && *end == 0 && *out >= 0.001 && *out <= 3600;
 }
 
-bool
-bench_is_picture(const char *name)
+/* x.png or x.svg. */
+static bool
+is_picture(const char *name)
 {
 	size_t n = strlen(name);
 	return n > 4 && (strcmp(name + n - 4, ".png") == 0 || strcmp(name + n - 4, ".svg") == 0);
+}
+
+void
+bench_common_usage(FILE *to, const char *node, const char *slice, const char *runs)
+{
+	fprintf(to,
+	    "  --seconds S      length of each slice (default %s)\n"
+	    "  --runs N         %s, in turn; medians are reported (default 3)\n"
+	    "  --fabric P       auto, shm, verbs or tcp (default auto)\n"
+	    "  --storage LIST   storage nodes host:port,...%s; default: one of our own\n"
+	    "  --cluster NAME, --secret-file F   as for namdb sql\n"
+	    "  --plot FILE      a picture, .png or .svg, by gnuplot; --plot-data keeps FILE.dat, too\n"
+	    "  --json           one object on stdout\n",
+	    slice, runs, node);
+}
+
+bool
+bench_common_take(struct bench_common *c, int letter, const char *value)
+{
+	uint64_t x = 0;
+	bool ok = true;
+	switch (letter) {
+	case 't':
+		return take_seconds(value, &c->seconds);
+	case 'r':
+		ok = nam_number(value, 1, BENCH_RUNS_MAX, &x);
+		c->runs = (unsigned)x;
+		return ok;
+	case 'f':
+		return net_kind_parse(value, &c->fabric);
+	case 'S':
+		c->storage = value;
+		return true;
+	case 'c':
+		c->cluster = value;
+		return true;
+	case 'k':
+		c->secret_file = value;
+		return true;
+	case 'g':
+		return is_picture(c->plot = value);
+	case 'G':
+		return c->plot_data = true;
+	case 'j':
+		return c->json = true;
+	default:
+		return false;
+	}
+}
+
+int
+bench_bad_use(const char *bench, const char *why)
+{
+	fprintf(stderr, "namdb bench: %s; see namdb bench %s --help\n", why, bench);
+	return 3;
+}
+
+int
+bench_options(int argc, char **argv, const struct option *opt, struct bench_common *c,
+    bool (*take)(void *arg, int letter, char *value), void (*usage)(FILE *to), void *arg)
+{
+	optind = 0;
+	for (int letter; (letter = getopt_long(argc, argv, "h", opt, NULL)) != -1;) {
+		if (letter == '?')
+			return 3;
+		if (letter == 'h') {
+			usage(stdout);
+			return 1;
+		}
+		if (!take(arg, letter, optarg) && !bench_common_take(c, letter, optarg))
+			return bench_bad_use(argv[0], "that is not a value for this option");
+	}
+	if (optind < argc)
+		return bench_bad_use(argv[0], "there is a word too many");
+	if (c->plot_data && c->plot == NULL)
+		return bench_bad_use(argv[0], "--plot-data goes with --plot");
+	return 0;
 }
 
 void

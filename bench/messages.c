@@ -12,7 +12,6 @@
 #include <base/rng.h>
 #include <bench/bench.h>
 #include <errno.h>
-#include <getopt.h>
 #include <net/net.h>
 #include <net/rdma.h>
 #include <net/secret.h>
@@ -32,15 +31,11 @@ enum { CLIENTS_MAX = 64, STEPS_MAX = 16, BYTES_MAX = 16 << 10, OUT_MAX = 64, MOD
 static const char *const mode_names[MODES] = { "polling", "events" };
 
 struct params {
-	enum net_kind fabric;
-	const char *storage, *cluster, *secret_file;
+	struct bench_common common;
 	unsigned clients[STEPS_MAX], steps;
 	bool mode[MODES];
 	uint32_t bytes;
-	unsigned out, runs;
-	double seconds;
-	bool json, plot_data;
-	const char *plot;
+	unsigned out;
 };
 
 struct point {
@@ -96,50 +91,33 @@ usage(FILE *to)
 	    "  --clients LIST   threads that call, up to %d (default 1,2,4,8,16,32)\n"
 	    "  --mode LIST      of polling, events (default both)\n"
 	    "  --bytes N        of a request and its answer, 8 .. 16k (default 64)\n"
-	    "  --out N          calls that each client has out at once, up to %d (default 1)\n"
-	    "  --seconds S      length of each slice (default 0.3)\n"
-	    "  --runs N         runs, in turn; medians are reported (default 3)\n"
-	    "  --fabric P       auto, shm, verbs or tcp (default auto)\n"
-	    "  --storage LIST   storage nodes host:port,...: the first is called; default: one of our own\n"
-	    "  --cluster NAME, --secret-file F   as for namdb sql\n"
-	    "  --plot FILE      a picture, .png or .svg, by gnuplot; --plot-data keeps FILE.dat, too\n"
-	    "  --json           one object on stdout\n",
+	    "  --out N          calls that each client has out at once, up to %d (default 1)\n",
 	    CLIENTS_MAX, OUT_MAX);
+	bench_common_usage(to, ": the first is called", "0.3", "runs");
 }
 
 static bool
-take_clients(struct params *p, char *list)
+take(void *arg, int letter, char *value)
 {
-	p->steps = 0;
-	for (char *w; (w = bench_word_of(&list)) != NULL;) {
-		uint64_t x;
-		if (p->steps == STEPS_MAX || !nam_number(w, 1, CLIENTS_MAX, &x))
-			return false;
-		p->clients[p->steps++] = (unsigned)x;
+	struct params *p = arg;
+	uint64_t x = 0;
+	bool ok = false;
+	switch (letter) {
+	case 'n':
+		return bench_take_numbers(value, 1, CLIENTS_MAX, p->clients, STEPS_MAX, &p->steps);
+	case 'm':
+		return bench_take_names(value, mode_names, MODES, p->mode);
+	case 'b':
+		ok = nam_size(value, 8, BYTES_MAX, &x);
+		p->bytes = (uint32_t)x;
+		return ok;
+	case 'o':
+		ok = nam_number(value, 1, OUT_MAX, &x);
+		p->out = (unsigned)x;
+		return ok;
+	default:
+		return false;
 	}
-	return true;
-}
-
-static bool
-take_modes(struct params *p, char *list)
-{
-	memset(p->mode, 0, sizeof p->mode);
-	for (char *w; (w = bench_word_of(&list)) != NULL;) {
-		unsigned m = 0;
-		while (m < MODES && strcmp(w, mode_names[m]) != 0)
-			m++;
-		if (m == MODES)
-			return false;
-		p->mode[m] = true;
-	}
-	return true;
-}
-
-static int
-bad_use(const char *why)
-{
-	fprintf(stderr, "namdb bench: %s; see namdb bench messages --help\n", why);
-	return 3;
 }
 
 /* 0: go on; else exit code + 1. */
@@ -147,76 +125,14 @@ static int
 options(int argc, char **argv, struct params *p)
 {
 	static const struct option opt[] = { { "clients", 1, NULL, 'n' }, { "mode", 1, NULL, 'm' },
-		{ "bytes", 1, NULL, 'b' }, { "out", 1, NULL, 'o' }, { "seconds", 1, NULL, 't' },
-		{ "runs", 1, NULL, 'r' }, { "fabric", 1, NULL, 'f' }, { "storage", 1, NULL, 'S' },
-		{ "cluster", 1, NULL, 'c' }, { "secret-file", 1, NULL, 'k' }, { "plot", 1, NULL, 'g' },
-		{ "plot-data", 0, NULL, 'G' }, { "json", 0, NULL, 'j' }, { "help", 0, NULL, 'h' }, { 0 } };
-	*p = (struct params){
-		.fabric = NET_AUTO, .bytes = 64, .out = 1, .runs = 3, .seconds = 0.3, .mode = { true, true }
-	};
+		{ "bytes", 1, NULL, 'b' }, { "out", 1, NULL, 'o' }, BENCH_COMMON_OPTIONS };
+	*p = (struct params){ .common = { .fabric = NET_AUTO, .runs = 3, .seconds = 0.3 },
+		.bytes = 64,
+		.out = 1,
+		.mode = { true, true } };
 	for (unsigned n = 1; n <= 32; n *= 2)
 		p->clients[p->steps++] = n;
-	optind = 0;
-	for (int c; (c = getopt_long(argc, argv, "h", opt, NULL)) != -1;) {
-		bool ok = true;
-		uint64_t x = 0;
-		switch (c) {
-		case 'h':
-			usage(stdout);
-			return 1;
-		case 'n':
-			ok = take_clients(p, optarg);
-			break;
-		case 'm':
-			ok = take_modes(p, optarg);
-			break;
-		case 'b':
-			ok = nam_size(optarg, 8, BYTES_MAX, &x);
-			p->bytes = (uint32_t)x;
-			break;
-		case 'o':
-			ok = nam_number(optarg, 1, OUT_MAX, &x);
-			p->out = (unsigned)x;
-			break;
-		case 't':
-			ok = bench_take_seconds(optarg, &p->seconds);
-			break;
-		case 'r':
-			ok = nam_number(optarg, 1, BENCH_RUNS_MAX, &x);
-			p->runs = (unsigned)x;
-			break;
-		case 'f':
-			ok = net_kind_parse(optarg, &p->fabric);
-			break;
-		case 'S':
-			p->storage = optarg;
-			break;
-		case 'c':
-			p->cluster = optarg;
-			break;
-		case 'k':
-			p->secret_file = optarg;
-			break;
-		case 'g':
-			ok = bench_is_picture(p->plot = optarg);
-			break;
-		case 'G':
-			p->plot_data = true;
-			break;
-		case 'j':
-			p->json = true;
-			break;
-		default:
-			return 3;
-		}
-		if (!ok)
-			return bad_use("that is not a value for this option");
-	}
-	if (optind < argc)
-		return bad_use("there is a word too many");
-	if (p->plot_data && p->plot == NULL)
-		return bad_use("--plot-data goes with --plot");
-	return 0;
+	return bench_options(argc, argv, opt, &p->common, take, usage, p);
 }
 
 /* ---- the node ---- */
@@ -234,15 +150,17 @@ be_node(const struct params *p, const unsigned char *secret, pid_t parent, int t
 	signal(SIGINT, SIG_IGN);
 	if (getppid() != parent)
 		_exit(1);
-	const struct sn_region_config rc = { .id = 1, .size = 32 << 20, .cluster = p->cluster, .numa = -1 };
+	const struct sn_region_config rc = {
+		.id = 1, .size = 32 << 20, .cluster = p->common.cluster, .numa = -1
+	};
 	const struct sn_serve_config vc = { .service = &echo, .services = 1, .ring_bytes = 16 << 20 };
-	nam_status st = p->fabric == NET_VERBS ? net_rdma_address(NULL, host, &err) : NAM_OK;
+	nam_status st = p->common.fabric == NET_VERBS ? net_rdma_address(NULL, host, &err) : NAM_OK;
 	snprintf(listen, sizeof listen, strchr(host, ':') ? "[%s]:0" : "%s:0", host);
 	const struct sn_server_config sc = { .listen = listen,
-		.cluster = p->cluster,
+		.cluster = p->common.cluster,
 		.secret = secret,
 		.secret_len = NET_SECRET_LEN,
-		.rdma = p->fabric == NET_VERBS ? NULL : "off" };
+		.rdma = p->common.fabric == NET_VERBS ? NULL : "off" };
 	if (st == NAM_OK)
 		st = sn_region_open(&r, &rc, &err);
 	if (st == NAM_OK)
@@ -386,15 +304,16 @@ measure(struct bench *b, struct nam_err *err)
 			if (p->mode[m])
 				b->pt[b->n++] =
 				    (struct point){ .mode = (enum net_mode)m, .clients = p->clients[s] };
-	for (unsigned r = 0; r < p->runs && st == NAM_OK; r++)
+	for (unsigned r = 0; r < p->common.runs && st == NAM_OK; r++)
 		for (unsigned i = 0; i < b->n && st == NAM_OK && !atomic_load(&stopped); i++) {
 			struct point *pt = &b->pt[i];
 			fprintf(
 			    stderr, "\rrun %u, %2u clients, %-8s", r + 1, pt->clients, mode_names[pt->mode]);
 			if (r == 0)
-				st = slice(b, pt->clients, pt->mode, p->seconds / WARM_PART, NULL, err);
+				st =
+				    slice(b, pt->clients, pt->mode, p->common.seconds / WARM_PART, NULL, err);
 			if (st == NAM_OK)
-				st = slice(b, pt->clients, pt->mode, p->seconds, pt, err);
+				st = slice(b, pt->clients, pt->mode, p->common.seconds, pt, err);
 		}
 	/* Everybody has said something once, and waits. */
 	for (unsigned m = 0; m < MODES && b->node != 0; m++) {
@@ -509,11 +428,12 @@ report(const struct bench *b)
 	const struct params *p = &b->p;
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	bool cut = atomic_load(&stopped);
-	if (!p->json) {
+	if (!p->common.json) {
 		printf("messages of %u bytes over %s (%s node), %u out per client, %ld cores, %u run%s of %g "
 		       "s%s\n",
 		    p->bytes, net_kind_name(b->kind), b->node != 0 ? "own" : "storage", p->out, cores,
-		    p->runs, p->runs == 1 ? "" : "s", p->seconds, cut ? ", interrupted" : "");
+		    p->common.runs, p->common.runs == 1 ? "" : "s", p->common.seconds,
+		    cut ? ", interrupted" : "");
 		if (functional(b))
 			printf("A software RDMA device: %s.\n", mark);
 		table(b);
@@ -523,8 +443,8 @@ report(const struct bench *b)
 	printf("{\"bench\": \"messages\", \"provider\": \"%s\", \"params\": {\"node\": \"%s\", \"bytes\": "
 	       "%u, \"out\": %u, "
 	       "\"seconds\": %g, \"runs\": %u, \"cores\": %ld, \"interrupted\": %s",
-	    net_kind_name(b->kind), b->node != 0 ? "own" : "storage", p->bytes, p->out, p->seconds, p->runs,
-	    cores, cut ? "true" : "false");
+	    net_kind_name(b->kind), b->node != 0 ? "own" : "storage", p->bytes, p->out, p->common.seconds,
+	    p->common.runs, cores, cut ? "true" : "false");
 	if (functional(b))
 		printf(", \"mark\": \"%s\"", mark);
 	printf("}, \"metrics\": {");
@@ -568,7 +488,7 @@ draw(const struct bench *b)
 		{ 2, "calls per second", false }, { 5, "cores busy in the node", true } };
 	char data[4096], title[160];
 	const char *name[MODES];
-	if ((size_t)snprintf(data, sizeof data, "%s.dat", b->p.plot) >= sizeof data) {
+	if ((size_t)snprintf(data, sizeof data, "%s.dat", b->p.common.plot) >= sizeof data) {
 		fprintf(stderr, "namdb bench: the name of --plot is too long\n");
 		return false;
 	}
@@ -578,13 +498,13 @@ draw(const struct bench *b)
 		return false;
 	}
 	unsigned blocks = write_data(d, b, name);
-	bool ok = fclose(d) == 0, svg = strcmp(b->p.plot + strlen(b->p.plot) - 4, ".svg") == 0;
+	bool ok = fclose(d) == 0, svg = strcmp(b->p.common.plot + strlen(b->p.common.plot) - 4, ".svg") == 0;
 	FILE *g = ok && blocks > 0 ? popen("gnuplot", "we") : NULL;
 	if (g != NULL) {
 		snprintf(title, sizeof title, "namdb bench messages, %u bytes over %s%s%s", b->p.bytes,
 		    net_kind_name(b->kind), functional(b) ? ": " : "", functional(b) ? mark : "");
 		fprintf(g, "set terminal %s size 1100,800 noenhanced\nset output ", svg ? "svg" : "pngcairo");
-		bench_quote(g, b->p.plot);
+		bench_quote(g, b->p.common.plot);
 		fprintf(g, "\nset multiplot layout 2,2 title ");
 		bench_quote(g, title);
 		fprintf(g, "\nset logscale x 2\nset grid\nset key left top\nset xlabel 'clients'\nset yrange "
@@ -606,8 +526,8 @@ draw(const struct bench *b)
 	} else
 		ok = false;
 	if (!ok)
-		fprintf(stderr, "namdb bench: gnuplot made no %s\n", b->p.plot);
-	if (!b->p.plot_data)
+		fprintf(stderr, "namdb bench: gnuplot made no %s\n", b->p.common.plot);
+	if (!b->p.common.plot_data)
 		unlink(data);
 	return ok;
 }
@@ -621,9 +541,9 @@ prepare(struct bench *b, struct nam_err *err)
 	unsigned char secret[NET_SECRET_LEN];
 	char address[160];
 	unsigned most = 0;
-	struct net_config cfg = { .storage = p->storage,
-		.fabric = p->fabric,
-		.cluster = p->cluster,
+	struct net_config cfg = { .storage = p->common.storage,
+		.fabric = p->common.fabric,
+		.cluster = p->common.cluster,
 		.secret = secret,
 		.secret_len = NET_SECRET_LEN };
 	nam_status st;
@@ -631,8 +551,8 @@ prepare(struct bench *b, struct nam_err *err)
 		most = p->clients[i] > most ? p->clients[i] : most;
 	if ((b->client = calloc(most, sizeof *b->client)) == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory");
-	if (p->storage != NULL) {
-		st = net_secret_load(p->secret_file, secret, &cfg.secret_len, err);
+	if (p->common.storage != NULL) {
+		st = net_secret_load(p->common.secret_file, secret, &cfg.secret_len, err);
 	} else {
 		nam_random_bytes(secret, sizeof secret);
 		st = start_node(b, secret, address, err);
@@ -665,7 +585,7 @@ bench_messages(int argc, char **argv)
 	int code = options(argc, argv, &b.p);
 	if (code != 0)
 		return code - 1;
-	if (b.p.plot != NULL && !bench_plot_ready())
+	if (b.p.common.plot != NULL && !bench_plot_ready())
 		return 1;
 	struct sigaction sa = { .sa_handler = on_interrupt, .sa_flags = SA_RESETHAND }, before;
 	sigaction(SIGINT, &sa, &before);
@@ -676,7 +596,7 @@ bench_messages(int argc, char **argv)
 	if (b.n > 0) {
 		report(&b);
 		fflush(stdout);
-		ok &= b.p.plot == NULL || draw(&b);
+		ok &= b.p.common.plot == NULL || draw(&b);
 	}
 	ok &= b.wrong == 0;
 	for (unsigned i = 0; i < b.opened; i++)

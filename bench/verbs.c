@@ -7,7 +7,6 @@
 #include <base/number.h>
 #include <bench/verbs_internal.h>
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,31 +62,10 @@ usage(FILE *to)
 	    "  --op LIST        of read, write, cas, fetch_add, message, rpc (default all)\n"
 	    "  --size LIST      bytes, with k or m: of 8 .. 32m (default 8, and by fours up to 32m)\n"
 	    "  --depth LIST     operations out at once, up to %u (default 1,16: latency, throughput)\n"
-	    "  --seconds S      length of each slice (default 0.2)\n"
-	    "  --runs N         runs of each size, in turn; medians are reported (default 3)\n"
-	    "  --fabric P       auto, shm, verbs or tcp (default auto)\n"
 	    "  --embedded       shm in this process, no storage node\n"
-	    "  --storage LIST   storage nodes host:port,...; default: one of our own\n"
-	    "  --cluster NAME, --secret-file F   as for namdb sql\n"
-	    "  --pin A,B        the client runs on core A, our servers on core B\n"
-	    "  --plot FILE      a picture, .png or .svg, by gnuplot; --plot-data keeps FILE.dat, too\n"
-	    "  --json           one object on stdout\n",
+	    "  --pin A,B        the client runs on core A, our servers on core B\n",
 	    VERBS_DEPTH_MAX);
-}
-
-static bool
-take_ops(struct verbs_params *p, char *list)
-{
-	memset(p->op, 0, sizeof p->op);
-	for (char *w; (w = bench_word_of(&list)) != NULL;) {
-		unsigned op = 0;
-		while (op < VERBS_OPS && strcmp(w, op_names[op]) != 0)
-			op++;
-		if (op == VERBS_OPS)
-			return false;
-		p->op[op] = true;
-	}
-	return true;
+	bench_common_usage(to, "", "0.2", "runs of each size");
 }
 
 static bool
@@ -105,19 +83,6 @@ take_sizes(struct verbs_params *p, char *list)
 }
 
 static bool
-take_depths(struct verbs_params *p, char *list)
-{
-	p->depths = 0;
-	for (char *w; (w = bench_word_of(&list)) != NULL;) {
-		uint64_t x;
-		if (p->depths == VERBS_DEPTHS_MAX || !nam_number(w, 1, VERBS_DEPTH_MAX, &x))
-			return false;
-		p->depth[p->depths++] = (unsigned)x;
-	}
-	return true;
-}
-
-static bool
 take_pin(struct verbs_params *p, char *list)
 {
 	uint64_t core[2];
@@ -130,11 +95,24 @@ take_pin(struct verbs_params *p, char *list)
 	return true;
 }
 
-static int
-bad_use(const char *why)
+static bool
+take(void *arg, int letter, char *value)
 {
-	fprintf(stderr, "namdb bench: %s; see namdb bench verbs --help\n", why);
-	return 3;
+	struct verbs_params *p = arg;
+	switch (letter) {
+	case 'o':
+		return bench_take_names(value, op_names, VERBS_OPS, p->op);
+	case 's':
+		return take_sizes(p, value);
+	case 'd':
+		return bench_take_numbers(value, 1, VERBS_DEPTH_MAX, p->depth, VERBS_DEPTHS_MAX, &p->depths);
+	case 'e':
+		return p->embedded = true;
+	case 'p':
+		return take_pin(p, value);
+	default:
+		return false;
+	}
 }
 
 /* 0: go on; else exit code + 1. */
@@ -142,83 +120,23 @@ static int
 options(int argc, char **argv, struct verbs_params *p)
 {
 	static const struct option opt[] = { { "op", 1, NULL, 'o' }, { "size", 1, NULL, 's' },
-		{ "depth", 1, NULL, 'd' }, { "seconds", 1, NULL, 't' }, { "runs", 1, NULL, 'r' },
-		{ "fabric", 1, NULL, 'f' }, { "embedded", 0, NULL, 'e' }, { "storage", 1, NULL, 'S' },
-		{ "cluster", 1, NULL, 'c' }, { "secret-file", 1, NULL, 'k' }, { "pin", 1, NULL, 'p' },
-		{ "plot", 1, NULL, 'g' }, { "plot-data", 0, NULL, 'G' }, { "json", 0, NULL, 'j' },
-		{ "help", 0, NULL, 'h' }, { 0 } };
-	*p = (struct verbs_params){
-		.fabric = NET_AUTO, .runs = 3, .seconds = 0.2, .pin_client = -1, .pin_server = -1
-	};
+		{ "depth", 1, NULL, 'd' }, { "embedded", 0, NULL, 'e' }, { "pin", 1, NULL, 'p' },
+		BENCH_COMMON_OPTIONS };
+	*p = (struct verbs_params){ .common = { .fabric = NET_AUTO, .runs = 3, .seconds = 0.2 },
+		.pin_client = -1,
+		.pin_server = -1 };
 	memset(p->op, 1, sizeof p->op);
 	for (uint32_t s = VERBS_SIZE_MIN; s <= VERBS_SIZE_MAX; s *= 4)
 		p->size[p->sizes++] = s;
 	p->depth[p->depths++] = 1;
 	p->depth[p->depths++] = 16;
-	optind = 0;
-	for (int c; (c = getopt_long(argc, argv, "h", opt, NULL)) != -1;) {
-		bool ok = true;
-		uint64_t x = 0;
-		switch (c) {
-		case 'h':
-			usage(stdout);
-			return 1;
-		case 'o':
-			ok = take_ops(p, optarg);
-			break;
-		case 's':
-			ok = take_sizes(p, optarg);
-			break;
-		case 'd':
-			ok = take_depths(p, optarg);
-			break;
-		case 't':
-			ok = bench_take_seconds(optarg, &p->seconds);
-			break;
-		case 'r':
-			ok = nam_number(optarg, 1, BENCH_RUNS_MAX, &x);
-			p->runs = (unsigned)x;
-			break;
-		case 'f':
-			ok = net_kind_parse(optarg, &p->fabric);
-			break;
-		case 'e':
-			p->embedded = true;
-			break;
-		case 'S':
-			p->storage = optarg;
-			break;
-		case 'c':
-			p->cluster = optarg;
-			break;
-		case 'k':
-			p->secret_file = optarg;
-			break;
-		case 'p':
-			ok = take_pin(p, optarg);
-			break;
-		case 'g':
-			ok = bench_is_picture(p->plot = optarg);
-			break;
-		case 'G':
-			p->plot_data = true;
-			break;
-		case 'j':
-			p->json = true;
-			break;
-		default:
-			return 3;
-		}
-		if (!ok)
-			return bad_use("that is not a value for this option");
-	}
-	if (optind < argc)
-		return bad_use("there is a word too many");
-	if (p->embedded && (p->storage != NULL || p->fabric == NET_TCP || p->fabric == NET_VERBS))
-		return bad_use("--embedded is memory of this process: no --storage, and no fabric but shm");
-	if (p->plot_data && p->plot == NULL)
-		return bad_use("--plot-data goes with --plot");
-	return 0;
+	int code = bench_options(argc, argv, opt, &p->common, take, usage, p);
+	enum net_kind fabric = p->common.fabric;
+	if (code == 0 && p->embedded &&
+	    (p->common.storage != NULL || fabric == NET_TCP || fabric == NET_VERBS))
+		code = bench_bad_use(
+		    "verbs", "--embedded is memory of this process: no --storage, and no fabric but shm");
+	return code;
 }
 
 /* ---- measuring ---- */
@@ -245,9 +163,9 @@ turn(struct bench *b, struct verbs_point *pt, unsigned n, struct nam_err *err)
 	static struct nam_hist warm; /* not looked at */
 	for (unsigned i = 0; i < n; i++) {
 		struct verbs_slice s;
-		if (pt[i].runs == 0 && !one_slice(b, &pt[i], b->p.seconds / WARM_PART, &warm, &s, err))
+		if (pt[i].runs == 0 && !one_slice(b, &pt[i], b->p.common.seconds / WARM_PART, &warm, &s, err))
 			return false;
-		if (!one_slice(b, &pt[i], b->p.seconds, &pt[i].latency_ns, &s, err))
+		if (!one_slice(b, &pt[i], b->p.common.seconds, &pt[i].latency_ns, &s, err))
 			return false;
 		pt[i].wrong += s.wrong;
 		pt[i].ops += s.ops;
@@ -280,7 +198,7 @@ measure(struct bench *b, struct nam_err *err)
 			}
 			b->n += n;
 			fprintf(stderr, "\r%9u bytes, depth %-4u", p->size[s], p->depth[d]);
-			for (unsigned r = 0; r < p->runs; r++)
+			for (unsigned r = 0; r < p->common.runs; r++)
 				if (!turn(b, pt, n, err))
 					return atomic_load(&bench_verbs_stop);
 		}
@@ -305,7 +223,7 @@ print_cores(const cpu_set_t *set, const char *open, const char *close)
 static bool
 server_known(const struct bench *b, const struct verbs_point *pt)
 {
-	return pt->op == VERBS_RPC || (pt->op == VERBS_MESSAGE && b->p.storage == NULL) ||
+	return pt->op == VERBS_RPC || (pt->op == VERBS_MESSAGE && b->p.common.storage == NULL) ||
 	       (b->f != NULL && bench_verbs_fabric_served(b->f));
 }
 
@@ -456,12 +374,12 @@ report(const struct bench *b)
 {
 	const struct verbs_params *p = &b->p;
 	bool served = b->f != NULL && bench_verbs_fabric_served(b->f);
-	const char *node = p->storage != NULL ? "storage" : p->embedded ? "embedded" : "own";
+	const char *node = p->common.storage != NULL ? "storage" : p->embedded ? "embedded" : "own";
 	const char *provider = b->provider != NULL ? b->provider : "none";
 	bool cut = atomic_load(&bench_verbs_stop);
-	if (!p->json) {
-		printf("verbs over %s (%s node), %u run%s of %g s%s\n", provider, node, p->runs,
-		    p->runs == 1 ? "" : "s", p->seconds, cut ? ", interrupted" : "");
+	if (!p->common.json) {
+		printf("verbs over %s (%s node), %u run%s of %g s%s\n", provider, node, p->common.runs,
+		    p->common.runs == 1 ? "" : "s", p->common.seconds, cut ? ", interrupted" : "");
 		if (b->functional)
 			printf("A software RDMA device: %s.\n", mark);
 		table(b);
@@ -476,7 +394,7 @@ report(const struct bench *b)
 	}
 	printf("{\"bench\": \"verbs\", \"provider\": \"%s\", \"params\": {\"node\": \"%s\", \"seconds\": %g, "
 	       "\"runs\": %u, \"interrupted\": %s, \"pinned\": %s, ",
-	    provider, node, p->seconds, p->runs, cut ? "true" : "false",
+	    provider, node, p->common.seconds, p->common.runs, cut ? "true" : "false",
 	    p->pin_client >= 0 ? "true" : "false");
 	if (b->functional)
 		printf("\"mark\": \"%s\", ", mark);
@@ -504,7 +422,7 @@ draw(const struct bench *b)
 	}
 	snprintf(title, sizeof title, "namdb bench verbs, %s%s%s", b->provider != NULL ? b->provider : "rpc",
 	    b->functional ? ": " : "", b->functional ? mark : "");
-	return bench_verbs_plot(p->plot, p->plot_data, title, b->pt, b->n, low, high);
+	return bench_verbs_plot(p->common.plot, p->common.plot_data, title, b->pt, b->n, low, high);
 }
 
 static nam_status
@@ -540,7 +458,7 @@ bench_verbs(int argc, char **argv)
 	int code = options(argc, argv, &b.p);
 	if (code != 0)
 		return code - 1;
-	if (b.p.plot != NULL && !bench_plot_ready())
+	if (b.p.common.plot != NULL && !bench_plot_ready())
 		return 1;
 	struct sigaction sa = { .sa_handler = on_interrupt, .sa_flags = SA_RESETHAND }, before;
 	sigaction(SIGINT, &sa, &before);
@@ -551,7 +469,7 @@ bench_verbs(int argc, char **argv)
 	if (b.n > 0) {
 		report(&b);
 		fflush(stdout);
-		ok &= b.p.plot == NULL || draw(&b);
+		ok &= b.p.common.plot == NULL || draw(&b);
 	}
 	for (unsigned i = 0; i < b.n; i++)
 		ok &= b.pt[i].wrong == 0;

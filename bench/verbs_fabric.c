@@ -182,7 +182,7 @@ own_node(struct verbs_fabric *f, const struct verbs_params *p, void *secret, str
 {
 	const struct sn_region_config rc = { .id = 1,
 		.size = 2 * (uint64_t)AREA + WORDS * LINE + SLACK + RINGS,
-		.cluster = p->cluster,
+		.cluster = p->common.cluster,
 		.numa = -1,
 		.embedded = p->embedded };
 	nam_status st = sn_region_open(&f->region, &rc, err);
@@ -198,14 +198,14 @@ own_node(struct verbs_fabric *f, const struct verbs_params *p, void *secret, str
 	if (p->embedded)
 		return NAM_OK;
 	char host[48] = "127.0.0.1";
-	if (p->fabric == NET_VERBS && (st = net_rdma_address(NULL, host, err)) != NAM_OK)
+	if (p->common.fabric == NET_VERBS && (st = net_rdma_address(NULL, host, err)) != NAM_OK)
 		return st;
 	snprintf(address, 160, strchr(host, ':') ? "[%s]:0" : "%s:0", host);
 	const struct sn_server_config sc = { .listen = address,
-		.cluster = p->cluster,
+		.cluster = p->common.cluster,
 		.secret = secret,
 		.secret_len = NET_SECRET_LEN,
-		.rdma = p->fabric == NET_VERBS ? NULL : "off" };
+		.rdma = p->common.fabric == NET_VERBS ? NULL : "off" };
 	if ((st = sn_server_open(&f->server, f->region, &sc, err)) != NAM_OK)
 		return st;
 	if (!bench_verbs_thread_start(&f->thread, serve, f->server, p->pin_server))
@@ -222,14 +222,14 @@ connect_to(struct verbs_fabric *f, const struct verbs_params *p, struct nam_err 
 	unsigned char secret[NET_SECRET_LEN];
 	char address[160];
 	struct net_local *local[2] = { NULL, NULL };
-	struct net_config cfg = { .storage = p->storage,
-		.fabric = p->fabric,
-		.cluster = p->cluster,
+	struct net_config cfg = { .storage = p->common.storage,
+		.fabric = p->common.fabric,
+		.cluster = p->common.cluster,
 		.secret = secret,
 		.secret_len = NET_SECRET_LEN };
 	nam_status st;
-	if (p->storage != NULL)
-		st = net_secret_load(p->secret_file, secret, &cfg.secret_len, err);
+	if (p->common.storage != NULL)
+		st = net_secret_load(p->common.secret_file, secret, &cfg.secret_len, err);
 	else {
 		nam_random_bytes(secret, sizeof secret);
 		st = own_node(f, p, secret, &cfg, address, err);

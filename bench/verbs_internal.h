@@ -27,20 +27,14 @@ enum verbs_op { VERBS_READ, VERBS_WRITE, VERBS_CAS, VERBS_FAA, VERBS_MESSAGE, VE
 enum { VERBS_MESSAGE_MAX = 128 << 10 };
 
 struct verbs_params {
-	enum net_kind fabric;
-	const char *storage; /* NULL: a node of our own */
-	const char *cluster, *secret_file;
+	struct bench_common common;
 	bool embedded; /* the node's memory is mapped by nobody else */
-	unsigned runs;
-	double seconds;
 	bool op[VERBS_OPS];
 	uint32_t size[VERBS_SIZES_MAX];
 	unsigned sizes;
 	unsigned depth[VERBS_DEPTHS_MAX];
 	unsigned depths;
 	int pin_client, pin_server; /* cores; -1: where the kernel likes */
-	bool json, plot_data;
-	const char *plot;
 };
 
 /* One slice: an operation of one size at one depth, for a while. */
