@@ -12,10 +12,31 @@ fill_len(uint64_t value)
 	return (uint32_t)(nam_mix(value) % (FILL_MAX + 1));
 }
 
-static unsigned char
-fill_byte(uint64_t value, uint32_t i)
+/* The i-th eight bytes of what a value fills a row or a blob with. */
+static uint64_t
+fill_word(uint64_t value, uint32_t i)
 {
-	return (unsigned char)(nam_mix(value + i / 8) >> (i % 8 * 8));
+	return nam_mix(value + i);
+}
+
+static void
+fill_make(void *bytes, uint32_t n, uint64_t value)
+{
+	for (uint32_t i = 0; i < n; i += 8) {
+		uint64_t word = fill_word(value, i / 8);
+		memcpy((char *)bytes + i, &word, n - i < 8 ? n - i : 8);
+	}
+}
+
+static bool
+fill_true(const void *bytes, uint32_t n, uint64_t value)
+{
+	for (uint32_t i = 0; i < n; i += 8) {
+		uint64_t word = fill_word(value, i / 8);
+		if (memcmp((const char *)bytes + i, &word, n - i < 8 ? n - i : 8) != 0)
+			return false;
+	}
+	return true;
 }
 
 uint32_t
@@ -28,8 +49,7 @@ row_make(struct row *r, uint64_t key, uint64_t value, int64_t balance, const str
 	if (blob)
 		r->blob = *blob;
 	uint32_t n = fill_len(value);
-	for (uint32_t i = 0; i < n; i++)
-		r->fill[i] = fill_byte(value, i);
+	fill_make(r->fill, n, value);
 	return ROW_HEAD + n;
 }
 
@@ -41,12 +61,7 @@ row_true(const void *bytes, uint32_t len, struct row *out)
 	memset(out, 0, sizeof *out);
 	memcpy(out, bytes, len);
 	uint32_t n = fill_len(out->value);
-	if (len != ROW_HEAD + n)
-		return false;
-	for (uint32_t i = 0; i < n; i++)
-		if (out->fill[i] != fill_byte(out->value, i))
-			return false;
-	return true;
+	return len == ROW_HEAD + n && fill_true(out->fill, n, out->value);
 }
 
 bool
@@ -89,7 +104,7 @@ struct session {
 	struct hist_txn *h;
 	enum txn_iso iso;
 	uint64_t asked;
-	unsigned process;
+	unsigned process, number;
 	struct nam_arena arena;
 };
 
@@ -127,11 +142,8 @@ check_blob(struct session *s, const struct row *r)
 		    nam_status_name(st));
 		return;
 	}
-	for (uint32_t i = 0; i < r->blob.len; i++)
-		if (((const unsigned char *)bytes)[i] != fill_byte(r->value, i)) {
-			run_bad(s->run, "blob of key %lu value %lx has wrong bytes", r->key, r->value);
-			return;
-		}
+	if (!fill_true(bytes, r->blob.len, r->value))
+		run_bad(s->run, "blob of key %lu value %lx has wrong bytes", r->key, r->value);
 }
 
 /* One row as an answer showed it. */
@@ -190,8 +202,9 @@ make(struct session *s, unsigned table, uint64_t key, int64_t balance, struct ro
 	if (dice(s, 5) == 0) {
 		uint32_t n = 1 + (uint32_t)dice(s, dice(s, 20) == 0 ? 70000 : 700);
 		unsigned char *b = malloc(n);
-		for (uint32_t i = 0; i < n; i++)
-			b[i] = fill_byte(value, i);
+		if (b == NULL)
+			return NAM_NOMEM;
+		fill_make(b, n, value);
 		nam_status st = txn_blob_put(s->t, &s->place->table[table], b, n, &blob);
 		free(b);
 		if (st != NAM_OK)
@@ -512,6 +525,10 @@ end(struct session *s, bool commit, bool everywhere)
 	if (commit && st != NAM_OK && st != NAM_CONFLICT && st != NAM_DUPLICATE)
 		run_bad(s->run, "a commit ended with %s", nam_status_name(st));
 	hist_end(s->run->hist, s->h, st == NAM_OK ? HIST_COMMITTED : HIST_ABORTED, cid);
+	if (st == NAM_OK && s->number < CLIENTS) {
+		s->run->committed++;
+		s->run->committed_by[s->number]++;
+	}
 }
 
 static bool
@@ -522,7 +539,7 @@ begin(struct session *s, enum txn_iso iso)
 	};
 	nam_arena_reset(&s->arena);
 	s->iso = iso;
-	s->h = hist_begin(s->run->hist, s->process, 0, of[iso]);
+	s->h = hist_begin(s->run->hist, s->process, s->number, of[iso]);
 	s->asked = s->h->began;
 	nam_status st = txn_begin(s->tw, iso, &s->t);
 	if (st != NAM_OK) {
@@ -534,14 +551,13 @@ begin(struct session *s, enum txn_iso iso)
 }
 
 static void
-transaction(struct session *s, unsigned number)
+transaction(struct session *s)
 {
 	static const enum txn_iso level[] = { TXN_READ_COMMITTED, TXN_REPEATABLE_READ, TXN_SERIALIZABLE };
 	unsigned iso = s->run->shape.iso;
 	bool reader = dice(s, 6) == 0; /* reads for long, changes nothing */
 	if (!begin(s, level[iso == 3 ? dice(s, 3) : iso]))
 		return;
-	s->h->client = number;
 	struct txn_limits limits = { .lock_wait_ns = dice(s, 4) ? 0 : 1000 + dice(s, 50000000) };
 	txn_set_limits(s->t, &limits);
 	nam_status st = NAM_OK;
@@ -583,12 +599,18 @@ client_main(void *arg)
 	struct client *c = arg;
 	struct run *r = c->run;
 	struct place *p = &r->place[c->process];
-	struct session s = {
-		.run = r, .place = p, .w = p->w[c->worker], .tw = p->tw[c->worker], .process = c->process
-	};
+	struct session s = { .run = r,
+		.place = p,
+		.w = p->w[c->worker],
+		.tw = p->tw[c->worker],
+		.process = c->process,
+		.number = c->number };
 	nam_arena_init(&s.arena, 0);
-	for (unsigned i = 0; i < r->shape.txns && !r->bad && !is_dead(&s); i++) {
-		transaction(&s, c->number);
+	/* Who lives goes on for those who died. */
+	for (unsigned i = 0; i < r->shape.txns || (r->committed < COMMITTED_LEAST && i < TXNS_MAX); i++) {
+		if (r->bad || is_dead(&s))
+			break;
+		transaction(&s);
 		if (dice(&s, 4) == 0)
 			net_sleep(s.w, dice(&s, dice(&s, 10) ? 10000 : 3000000));
 	}
@@ -600,10 +622,11 @@ void
 client_read_all(struct run *r, unsigned process)
 {
 	struct place *p = &r->place[process];
-	struct session s = { .run = r, .place = p, .w = p->w[0], .tw = p->tw[0], .process = process };
+	struct session s = {
+		.run = r, .place = p, .w = p->w[0], .tw = p->tw[0], .process = process, .number = CLIENTS
+	};
 	nam_arena_init(&s.arena, 0);
 	if (begin(&s, TXN_REPEATABLE_READ)) {
-		s.h->client = 100;
 		nam_status st = NAM_OK;
 		for (uint64_t k = 0; st == NAM_OK && k < r->shape.keys; k++) {
 			struct txn_get g;

@@ -131,8 +131,8 @@ picture(struct run *r, const struct victim *v)
 {
 	uint64_t sum = 0;
 	for (unsigned k = 0; k < REGIONS; k++)
-		for (uint64_t at = 0; at < 64 + BLOCK; at += 8)
-			sum = nam_fold(sum, word_at(r, k, v->at + at));
+		sum = nam_hash((char *)net_sim_memory(r->sim, k + 1) + net_offset_of(it.extent[k]) + v->at,
+		    64 + BLOCK, sum);
 	return sum;
 }
 

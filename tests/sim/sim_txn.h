@@ -16,8 +16,11 @@
 enum {
 	PROCS_MAX = 4,
 	WORKERS_MAX = 2, /* of a process */
-	CLIENTS = 8,
-	KEYED = 0, /* tables, as history numbers them */
+	CLIENTS = 10,
+	CLIENTS_SURE = 4,      /* of them in process 0, which does not die */
+	COMMITTED_LEAST = 200, /* transactions of a run; by CLIENTS_SURE clients at least */
+	TXNS_MAX = 2000,       /* a client gives up there */
+	KEYED = 0,             /* tables, as history numbers them */
 	BARE = 1,
 	ACCOUNTS = 6,   /* keys 0..5: never deleted, their balances are the bank */
 	KEYS_MAX = 16,  /* keys ACCOUNTS..: come and go */
@@ -84,6 +87,7 @@ struct run {
 	uint64_t next_value, next_id; /* both rise */
 	net_addr block[KEYS_MAX];     /* where a key's block was seen last, for the naive reader */
 	unsigned clients_left;
+	unsigned committed, committed_by[CLIENTS];
 	struct txn_stats settled; /* what was done for those who died */
 	bool naive_stop, naive_ended;
 	struct naive_answer *answer;
