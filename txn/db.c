@@ -34,7 +34,8 @@ fold_layout(void)
 {
 	idx_layout_fold();
 	net_layout_fold("txn.record", sizeof(struct rec_slot) << 16 | sizeof(struct rec_archive) << 8 | 3);
-	net_layout_fold("txn.anchor", sizeof(struct txn_anchor) << 16 | TXN_ANCHOR_LEDGER);
+	net_layout_fold(
+	    "txn.anchor", UINT64_C(2) << 32 | sizeof(struct txn_anchor) << 16 | TXN_ANCHOR_LEDGER);
 	net_layout_fold("txn.intent", TXN_INTENT_BYTES << 8 | sizeof(struct txn_intent_entry));
 	net_layout_fold("txn.cluster", sizeof(struct cluster_record));
 }

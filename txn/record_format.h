@@ -128,8 +128,10 @@ static_assert(sizeof(struct txn_anchor) == 128, "anchor is layout");
 
 struct txn_ledger_entry {
 	uint64_t at;
-	uint64_t extents;
+	uint64_t extents; /* how many, and whose */
 };
+#define TXN_LEDGER_COUNT UINT64_C(0xffffffff)
+#define TXN_LEDGER_INDEX (UINT64_C(1) << 32) /* the index's; without it archives and blobs */
 
 /* The head of an extent of blocks; the first block follows at byte 64. */
 struct txn_extent {

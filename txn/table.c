@@ -96,7 +96,7 @@ ledger_at(struct txn_db *db, struct net_worker *w, net_addr anchor, uint64_t i, 
 }
 
 static nam_status
-ledger_add(struct txn_db *db, struct net_worker *w, net_addr anchor, net_addr extent, unsigned extents)
+ledger_add(struct txn_db *db, struct net_worker *w, net_addr anchor, net_addr extent, uint64_t extents)
 {
 	uint64_t i;
 	net_addr at;
@@ -109,12 +109,13 @@ ledger_add(struct txn_db *db, struct net_worker *w, net_addr anchor, net_addr ex
 	return net_write1(w, at, &e, sizeof e, NULL);
 }
 
-/* n extents in a row from any node, entered in the ledger. */
+/* n extents in a row from any node, entered in the ledger. whose: 0 or TXN_LEDGER_INDEX. */
 static nam_status
-take_extents(struct txn_table_view *v, struct net_worker *w, unsigned n, unsigned start, net_addr *out)
+take_extents(
+    struct txn_table_view *v, struct net_worker *w, unsigned n, uint64_t whose, unsigned start, net_addr *out)
 {
 	nam_status st = any_extents(v->db, w, n, start, out);
-	if (st == NAM_OK && (st = ledger_add(v->db, w, v->anchor, *out, n)) != NAM_OK)
+	if (st == NAM_OK && (st = ledger_add(v->db, w, v->anchor, *out, n | whose)) != NAM_OK)
 		for (unsigned i = 0; i < n; i++)
 			net_extent_give(w, net_plus(*out, i * NET_EXTENT));
 	return st;
@@ -123,7 +124,8 @@ take_extents(struct txn_table_view *v, struct net_worker *w, unsigned n, unsigne
 static nam_status
 index_memory(void *arg, struct net_worker *w, unsigned extents, net_addr *out)
 {
-	return take_extents(arg, w, extents, (unsigned)nam_rng_below(net_rng(w), NET_REGIONS), out);
+	return take_extents(
+	    arg, w, extents, TXN_LEDGER_INDEX, (unsigned)nam_rng_below(net_rng(w), NET_REGIONS), out);
 }
 
 static uint64_t
@@ -254,7 +256,7 @@ txn_table_release(struct txn_worker *tw, net_addr anchor)
 		}
 		if (st == NAM_OK && entry.bits != 0)
 			st = net_read1(w, entry, &e, sizeof e, NULL);
-		for (uint64_t k = 0; st == NAM_OK && e.at != 0 && k < e.extents; k++)
+		for (uint64_t k = 0; st == NAM_OK && e.at != 0 && k < (e.extents & TXN_LEDGER_COUNT); k++)
 			st = net_extent_give(w, (net_addr){ e.at + k * NET_EXTENT });
 	}
 	for (uint64_t i = TXN_LEDGER_INLINE; st == NAM_OK && i < a.used; i += TXN_LEDGER_PAGE) {
@@ -434,7 +436,7 @@ aux_take(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, u
 {
 	if (a->aux.end - a->aux.at < bytes) {
 		net_addr ext;
-		nam_status st = take_extents(v, tw->w, 1, tw->rr++, &ext);
+		nam_status st = take_extents(v, tw->w, 1, 0, tw->rr++, &ext);
 		if (st != NAM_OK)
 			return st;
 		a->aux = (struct txn_stretch){ ext.bits, ext.bits + NET_EXTENT };
@@ -482,7 +484,8 @@ txn_blob_take(struct txn_worker *tw, struct txn_table_view *v, uint32_t len, net
 		return NAM_NOMEM;
 	unsigned c = blob_class(len);
 	if (c >= TXN_BLOB_CLASSES)
-		return take_extents(v, tw->w, (unsigned)((len + NET_EXTENT - 1) / NET_EXTENT), tw->rr++, at);
+		return take_extents(
+		    v, tw->w, (unsigned)((len + NET_EXTENT - 1) / NET_EXTENT), 0, tw->rr++, at);
 	if (a->blob[c].n > 0) {
 		at->bits = a->blob[c].item[--a->blob[c].n];
 		return NAM_OK;

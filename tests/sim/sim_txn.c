@@ -228,6 +228,7 @@ struct total {
 	struct net_sim_stats sim;
 	uint64_t late_runs, paused_runs, dead_runs, recovered, finished, undone, doubtful;
 	struct roamed roamed;
+	struct audited audited[2]; /* of runs in which nobody died; of the others */
 	uint64_t done[2][32];
 };
 
@@ -283,6 +284,8 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 	}
 	if (r->complete)
 		outside_judge(r);
+	if (r->complete && !r->bad)
+		audit(r);
 	naive_judge(r, total->naive);
 	struct hist_figures f;
 	hist_figures(r->hist, &f);
@@ -317,6 +320,12 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 	total->finished += r->settled.finished;
 	total->undone += r->settled.undone;
 	total->doubtful += r->settled.doubtful;
+	bool deaths = false;
+	for (unsigned i = 0; i < r->shape.procs; i++)
+		deaths = deaths || r->place[i].buried;
+	uint64_t *sum = (uint64_t *)&total->audited[deaths];
+	for (size_t i = 0; i < sizeof r->audited / sizeof *sum; i++)
+		sum[i] += ((const uint64_t *)&r->audited)[i];
 	for (unsigned i = 0; i < 32; i++) {
 		total->done[0][i] += r->done[0][i];
 		total->done[1][i] += r->done[1][i];
@@ -373,6 +382,15 @@ summary(uint64_t first, uint64_t last, uint64_t failed, const struct total *t, d
 	       "(%lu with their "
 	       "commit line there); of those nobody answered %zu took place, %zu did not\n",
 	    t->recovered, t->dead_runs, t->finished, t->undone, t->doubtful, t->hist.found, t->hist.lost);
+	for (unsigned k = 0; k < 2; k++) {
+		const struct audited *a = &t->audited[k];
+		printf("  memory at the end%s: %lu rows; for whoever comes %lu blocks, %lu KiB; lost %lu "
+		       "blocks, "
+		       "%lu KiB of archives and blobs, %lu KiB of indexes, %lu extents; %lu entries lead "
+		       "nowhere\n",
+		    k ? ", of runs with deaths" : "", a->rows, a->blocks_listed, a->bytes_listed >> 10,
+		    a->blocks_left, a->bytes_left >> 10, a->index_left >> 10, a->extents_left, a->entries);
+	}
 	for (unsigned k = 0; k < 2; k++) {
 		printf("  %s:", k ? "transactions" : "statements");
 		for (unsigned i = 0; i < NAM_STATUS_COUNT; i++)

@@ -72,6 +72,14 @@ struct roamed {
 	uint64_t fences, moved;         /* moved: the victim's verbs executed while the fence was under way */
 };
 
+/* What the audit found. */
+struct audited {
+	uint64_t rows, blocks_listed, bytes_listed; /* in use; on lists from which others take */
+	/* What nobody has: blocks; bytes for archives and blobs; of indexes; extents no table knows of. */
+	uint64_t blocks_left, bytes_left, index_left, extents_left;
+	uint64_t entries; /* of indexes that lead to no row */
+};
+
 struct naive_answer {
 	uint64_t id, value, snap;
 	bool garbage;
@@ -95,6 +103,7 @@ struct run {
 	uint64_t done[2][32]; /* how statements (0) and transactions (1) ended, by status */
 	bool neighbours_fenced, neighbours_stop;
 	struct roamed roamed;
+	struct audited audited;
 	bool bad;
 	bool complete; /* the main coroutine came to its end */
 };
@@ -149,5 +158,8 @@ void neighbours_close(void);
 
 /* outside.c: looks into the simulated memory after everybody has left. */
 void outside_judge(struct run *r);
+
+/* audit.c: and whose each byte of it is. */
+void audit(struct run *r);
 
 #endif

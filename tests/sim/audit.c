@@ -1,0 +1,316 @@
+/*
+ * audit.c -- whose is each byte of the simulated memory, when everybody has left?
+ *
+ * Every 64 bytes that a storage node has handed out are given to exactly one: the oracle, the cluster's record, the logs, a
+ * table's anchor or ledger, its index, a row, a blob that a row names, or a list from which the next process takes memory.
+ * What two have is a wrong answer waiting to be given; what nobody has is lost.
+ */
+#include "sim_txn.h"
+
+#include <index/hash_format.h>
+#include <net/region_format.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tsoracle/oracle_format.h>
+#include <txn/intent_format.h>
+
+enum { REGIONS = 3, UNIT = 64, EXTENT_UNITS = NET_EXTENT / UNIT, STEPS_MAX = 1 << 20 };
+
+/* Whose a unit is. */
+enum { NOBODYS, GIVEN_BACK, KEPT, LISTED, LEFT, INDEXED = 0x80 };
+
+struct audit {
+	struct run *r;
+	uint8_t *unit[REGIONS + 1];
+	uint64_t units[REGIONS + 1]; /* handed out */
+	struct audited *sum;
+};
+
+static void *
+memory(struct audit *a, uint64_t at)
+{
+	unsigned region = net_region_of((net_addr){ at });
+	uint64_t off = net_offset_of((net_addr){ at });
+	if (region == 0 || region > REGIONS || off / UNIT >= a->units[region]) {
+		run_bad(a->r, "audit: %lx is not memory that was handed out", at);
+		return NULL;
+	}
+	return (char *)net_sim_memory(a->r->sim, region) + off;
+}
+
+static uint8_t *
+unit_of(struct audit *a, uint64_t at)
+{
+	return &a->unit[net_region_of((net_addr){ at })][net_offset_of((net_addr){ at }) / UNIT];
+}
+
+/* False: it is not there, or somebody else has it, too. */
+static bool
+claim(struct audit *a, uint64_t at, uint64_t bytes, uint8_t kind, const char *what)
+{
+	if (at % UNIT != 0 || memory(a, at) == NULL || memory(a, at + bytes - 1) == NULL) {
+		run_bad(a->r, "audit: %s at %lx, %lu bytes: no such memory", what, at, bytes);
+		return false;
+	}
+	uint8_t *u = unit_of(a, at);
+	for (uint64_t i = 0; i < (bytes + UNIT - 1) / UNIT; i++) {
+		if ((u[i] & ~INDEXED) != NOBODYS) {
+			run_bad(a->r, "audit: %s at %lx, %lu bytes: at %lx it is somebody else's (%u)", what,
+			    at, bytes, at + i * UNIT, u[i]);
+			return false;
+		}
+		u[i] = (uint8_t)((u[i] & INDEXED) | kind);
+	}
+	return true;
+}
+
+static bool
+claim_extents(struct audit *a, uint64_t at, uint64_t n, const char *what)
+{
+	return at % NET_EXTENT == 0 && claim(a, at, n * NET_EXTENT, KEPT, what);
+}
+
+/* ---- what is not a table's ---- */
+
+static const struct tso_anchor *
+regions(struct audit *a)
+{
+	const struct tso_anchor *oracle = NULL;
+	for (unsigned k = 1; k <= REGIONS; k++) {
+		const char *mem = net_sim_memory(a->r->sim, k);
+		const struct net_super *s = (const void *)mem;
+		uint64_t size = s->bump < s->size ? s->bump : s->size;
+		a->units[k] = size / UNIT;
+		a->unit[k] = calloc(a->units[k], 1);
+		memset(a->unit[k], KEPT, EXTENT_UNITS);
+	}
+	for (unsigned k = 1; k <= REGIONS; k++) {
+		const struct net_super *s = (const void *)net_sim_memory(a->r->sim, k);
+		uint64_t top = s->free_head;
+		for (unsigned n = 0; (top & UINT32_MAX) != 0 && n < STEPS_MAX; n++) {
+			uint64_t at = net_at(k, (top & UINT32_MAX) * NET_EXTENT).bits;
+			if (!claim(a, at, NET_EXTENT, GIVEN_BACK, "an extent given back"))
+				break;
+			top = *(const uint64_t *)memory(a, at);
+		}
+		if (s->root[0] > 1)
+			claim_extents(a, s->root[0], 1, "the cluster's record");
+		for (uint64_t off = NET_EXTENT; off < a->units[k] * UNIT && oracle == NULL;
+		     off += NET_EXTENT) {
+			const struct tso_anchor *t = memory(a, net_at(k, off).bits);
+			if (t->magic != TSO_MAGIC)
+				continue;
+			uint64_t bytes = sizeof *t + TSO_OWNERS * sizeof(struct tso_owner_slot) + t->vector;
+			claim_extents(
+			    a, net_at(k, off).bits, (bytes + NET_EXTENT - 1) / NET_EXTENT, "the oracle");
+			oracle = t;
+		}
+	}
+	return oracle;
+}
+
+/* Logs stay with their slots. A long write set that its intent still names is one that nobody gave back. */
+static void
+logs(struct audit *a, const struct tso_anchor *oracle)
+{
+	const struct tso_owner_slot *slot = memory(a, oracle->owners_at);
+	for (unsigned i = 0; i < TSO_OWNERS; i++) {
+		if (slot[i].log == 0 || !claim_extents(a, slot[i].log, 1, "a log"))
+			continue;
+		const uint64_t *chunk = memory(a, slot[i].log);
+		for (unsigned c = 0; c < TXN_CHUNKS; c++) {
+			if (chunk[c] == 0 || !claim_extents(a, chunk[c], 1, "intents"))
+				continue;
+			for (unsigned k = 0; k < TXN_INTENTS_A_CHUNK; k++) {
+				const struct txn_intent_head *h =
+				    memory(a, chunk[c] + k * TXN_INTENT_BYTES + 64);
+				uint64_t n =
+				    (h->n * sizeof(struct txn_intent_entry) + NET_EXTENT - 1) / NET_EXTENT;
+				if (h->more != 0 && claim(a, h->more, n * NET_EXTENT, LEFT, "a write set"))
+					a->sum->extents_left += n;
+			}
+		}
+	}
+}
+
+/* ---- the index ---- */
+
+/* Every block an entry leads to is noted. */
+static void
+index_table(struct audit *a, uint64_t at)
+{
+	const struct idx_bucket *t = memory(a, at);
+	for (unsigned b = 0; b < IDX_BUCKETS; b++)
+		for (unsigned i = 0; i < IDX_SLOTS; i++) {
+			if (!idx_is_entry(t[b].slot[i]))
+				continue;
+			uint64_t block = idx_entry_block(t[b].slot[i]);
+			if (memory(a, block) == NULL)
+				continue;
+			*unit_of(a, block) |= INDEXED;
+			a->sum->entries++;
+		}
+}
+
+static void
+index_of(struct audit *a, uint64_t anchor)
+{
+	const struct idx_anchor *ix = memory(a, anchor + TXN_ANCHOR_INDEX);
+	if (ix->magic != IDX_MAGIC)
+		return;
+	if (ix->lock != 0)
+		run_bad(a->r, "audit: the index's resize lock is held by %lx", ix->lock);
+	uint64_t dir = idx_root_dir(ix->root), bytes = UINT64_C(8) << idx_root_cap(ix->root);
+	unsigned depth = idx_root_depth(ix->root);
+	if (!claim(a, dir, bytes, KEPT, "an index's directory"))
+		return;
+	const uint64_t *word = memory(a, dir);
+	for (uint64_t i = 0; i < UINT64_C(1) << depth; i++)
+		if (i <= idx_low(idx_word_depth(word[i])) &&
+		    claim(a, idx_word_table(word[i]), IDX_TABLE_BYTES, KEPT, "a sub-table"))
+			index_table(a, idx_word_table(word[i]));
+	uint64_t spare = ix->spare & ~(uint64_t)(IDX_TABLE_BYTES - 1), n = ix->spare & (IDX_TABLE_BYTES - 1);
+	if (n > 0)
+		claim(a, spare, n * IDX_TABLE_BYTES, LISTED, "unused sub-tables");
+}
+
+/* ---- rows ---- */
+
+static uint64_t
+blob_room(uint32_t len)
+{
+	uint64_t room = 64;
+	while (room < len)
+		room *= 2;
+	return room <= 32 << 10 ? room : (len + NET_EXTENT - 1) / NET_EXTENT * NET_EXTENT;
+}
+
+/* A row that lives keeps its block and its blob. True: this one does. */
+static bool
+row_of(struct audit *a, unsigned table, uint64_t at)
+{
+	struct run *r = a->r;
+	const uint64_t *img = memory(a, at);
+	unsigned n = r->shape.slots, newest = n;
+	uint64_t cid = 0;
+	for (unsigned k = 0; k < n; k++)
+		if ((img[REC_CID + k] & ~REC_ARCHIVED) > cid) {
+			cid = img[REC_CID + k] & ~REC_ARCHIVED;
+			newest = k;
+		}
+	if (cid == 0)
+		return false;
+	const struct rec_slot *s =
+	    (const void *)((const char *)img + head_bytes(r) + (size_t)newest * slot_bytes());
+	if (s->meta & REC_DELETED)
+		return false;
+	bool indexed = (*unit_of(a, at) & INDEXED) != 0;
+	if (table == KEYED && !indexed)
+		run_bad(r, "audit: no index entry leads to the row in block %lx", at);
+	a->sum->entries -= indexed;
+	claim(a, at, block_bytes(r), KEPT, "a row");
+	struct row row;
+	if (row_true(s->payload, (uint32_t)s->meta, &row) && row.blob.len > 0)
+		claim(a, row.blob.at.bits, blob_room(row.blob.len), KEPT, "a row's blob");
+	return true;
+}
+
+static void
+lists_of(struct audit *a, const struct txn_anchor *t, unsigned per)
+{
+	struct run *r = a->r;
+	uint64_t at = t->partial;
+	for (unsigned n = 0; at != 0 && n < STEPS_MAX; n++) {
+		const struct txn_extent *e = memory(a, at);
+		uint64_t end = sizeof *e + (uint64_t)per * block_bytes(r);
+		if (e->used < sizeof *e || e->used > end ||
+		    (e->used < end &&
+			!claim(a, at + e->used, end - e->used, LISTED, "what is left of an extent")))
+			break;
+		at = e->partial;
+	}
+	at = t->free;
+	for (unsigned n = 0; at != 0 && n < STEPS_MAX; n++) {
+		if (!claim(a, at, block_bytes(r), LISTED, "an emptied block"))
+			break;
+		const uint64_t *img = memory(a, at),
+			       *link = (const void *)((const char *)img + head_bytes(r));
+		if (img[REC_WORD] != link[1])
+			run_bad(
+			    r, "audit: block %lx is listed with word %lx and has %lx", at, link[1], img[0]);
+		at = link[0];
+	}
+}
+
+static void
+table_of(struct audit *a, unsigned table)
+{
+	struct run *r = a->r;
+	uint64_t anchor = r->place[0].table[table].anchor.bits;
+	const struct txn_anchor *t = memory(a, anchor);
+	unsigned per = (unsigned)((NET_EXTENT - sizeof(struct txn_extent)) / block_bytes(r));
+	struct audited *sum = a->sum;
+	claim_extents(a, anchor, 1, "a table's anchor");
+	index_of(a, anchor);
+	for (uint64_t ext = t->blocks, n = 0; ext != 0 && n < STEPS_MAX; n++) {
+		const struct txn_extent *e = memory(a, ext);
+		claim(a, ext, sizeof *e, KEPT, "an extent's head");
+		uint64_t end = sizeof *e + (uint64_t)per * block_bytes(r);
+		if (end < NET_EXTENT)
+			claim(a, ext + end, NET_EXTENT - end, KEPT, "an extent's rest");
+		for (unsigned k = 0; k < per; k++)
+			sum->rows += row_of(a, table, ext + sizeof *e + (uint64_t)k * block_bytes(r));
+		ext = e->next;
+	}
+	lists_of(a, t, per);
+	for (uint64_t ext = t->blocks, n = 0; ext != 0 && n < STEPS_MAX; n++) {
+		for (unsigned k = 0; k < per; k++) {
+			uint64_t at = ext + sizeof(struct txn_extent) + (uint64_t)k * block_bytes(r);
+			uint8_t *u = unit_of(a, at);
+			sum->blocks_listed += (*u & ~INDEXED) == LISTED;
+			if ((*u & ~INDEXED) != NOBODYS)
+				continue;
+			claim(a, at, block_bytes(r), LEFT, "a lost block");
+			sum->blocks_left++;
+		}
+		ext = ((const struct txn_extent *)memory(a, ext))->next;
+	}
+	for (uint64_t i = 0; i < t->used; i++) {
+		uint64_t at = anchor + TXN_ANCHOR_LEDGER + i * sizeof(struct txn_ledger_entry);
+		if (i >= TXN_LEDGER_INLINE) {
+			uint64_t k = i - TXN_LEDGER_INLINE;
+			const uint64_t *page = memory(a, anchor + TXN_ANCHOR_PAGES + k / TXN_LEDGER_PAGE * 8);
+			if (*page == 0 ||
+			    (k % TXN_LEDGER_PAGE == 0 && !claim_extents(a, *page, 1, "a ledger's page")))
+				continue;
+			at = *page + k % TXN_LEDGER_PAGE * sizeof(struct txn_ledger_entry);
+		}
+		const struct txn_ledger_entry *e = memory(a, at);
+		uint64_t n = e->extents & TXN_LEDGER_COUNT;
+		for (uint64_t k = 0; e->at != 0 && k < n * EXTENT_UNITS; k++) {
+			uint8_t *u = unit_of(a, e->at + k * UNIT);
+			bool of_index = (e->extents & TXN_LEDGER_INDEX) != 0;
+			sum->bytes_listed += !of_index && *u == LISTED ? UNIT : 0;
+			if (*u != NOBODYS)
+				continue;
+			*u = LEFT;
+			*(of_index ? &sum->index_left : &sum->bytes_left) += UNIT;
+		}
+	}
+}
+
+void
+audit(struct run *r)
+{
+	struct audit a = { .r = r, .sum = &r->audited };
+	const struct tso_anchor *oracle = regions(&a);
+	if (oracle != NULL)
+		logs(&a, oracle);
+	for (unsigned table = 0; table < 2 && !r->bad; table++)
+		table_of(&a, table);
+	for (unsigned k = 1; k <= REGIONS && !r->bad; k++)
+		for (uint64_t i = 0; i < a.units[k]; i += EXTENT_UNITS)
+			r->audited.extents_left += a.unit[k][i] == NOBODYS;
+	for (unsigned k = 1; k <= REGIONS; k++)
+		free(a.unit[k]);
+}
