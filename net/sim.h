@@ -85,11 +85,14 @@ void net_sim_faults(struct net_sim *sim, bool on);
 /*
  * A process dies, at once or with its verb number `verb` (1: the first it ever posts): its coroutines do not run any more.
  * Of what it has posted, each connection still executes all, none, or a random part, to the word; then nothing.
- * Nodes know nothing of it: who must be sure that nothing comes any more uses net_fence_process. To visit every
+ * (net_sim_carry: not by dice). Nodes know nothing of it: who must be sure that nothing comes any more uses net_fence_process. To visit every
  * verb of a piece of work, play it once to learn net_sim_verbs, then once for each.
  */
 void net_sim_crash(struct net_sim *sim, struct net *n);
 void net_sim_crash_at(struct net_sim *sim, struct net *n, uint64_t verb);
+/* What becomes of what the process has posted when it dies: as the dice say, nothing of it executes, or all of it does. */
+enum net_sim_carry { NET_SIM_CARRY_DICE, NET_SIM_CARRY_NONE, NET_SIM_CARRY_ALL };
+void net_sim_carry(struct net *n, enum net_sim_carry carry);
 bool net_sim_crashed(const struct net *n);
 /* Verbs that the process has posted so far. */
 uint64_t net_sim_verbs(const struct net *n);

@@ -169,8 +169,10 @@ net_sim_crash(struct net_sim *s, struct net *n)
 	p->deferred = NULL;
 	p->deferred_end = &p->deferred;
 	for (struct sim_qp *qp = s->qp; qp != NULL; qp = qp->next)
-		if (qp->worker->proc == p)
+		if (qp->worker->proc == p && p->carry == NET_SIM_CARRY_DICE)
 			net_sim_qp_orphan(s, qp, carried(s, qp), nam_rng_below(&s->rng, 2));
+		else if (qp->worker->proc == p)
+			net_sim_qp_orphan(s, qp, p->carry == NET_SIM_CARRY_ALL ? qp->seq : 0, false);
 	for (struct sim_worker *sw = s->worker; sw != NULL; sw = sw->next)
 		if (sw->proc == p)
 			net_sim_count_live(sw, false);
@@ -181,6 +183,12 @@ net_sim_crash_at(struct net_sim *s, struct net *n, uint64_t verb)
 {
 	(void)s;
 	proc_of(n)->crash_at = verb;
+}
+
+void
+net_sim_carry(struct net *n, enum net_sim_carry carry)
+{
+	proc_of(n)->carry = carry;
 }
 
 bool

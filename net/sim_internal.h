@@ -118,6 +118,7 @@ struct sim_proc {
 		uint64_t at;
 	} heal[NET_REGIONS];
 	uint64_t verbs, crash_at;
+	enum net_sim_carry carry; /* when it dies */
 	bool paused, dead, buried;
 	uint64_t resume_at;
 	struct sim_call resume;

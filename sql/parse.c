@@ -51,6 +51,7 @@ struct sql_parser {
 	pthread_cond_t work, answer;
 	struct request *first, **last;
 	bool stop;
+	bool blocks; /* who asks waits with his thread */
 	struct sql_parsed *cache[CACHE_SLOTS];
 	char *stack;
 	size_t max_bytes;
@@ -434,6 +435,12 @@ sql_parser_open(size_t max_bytes, struct sql_parser **out)
 }
 
 void
+sql_parser_blocks(struct sql_parser *p)
+{
+	p->blocks = true;
+}
+
+void
 sql_parser_close(struct sql_parser *p)
 {
 	if (p == NULL)
@@ -495,7 +502,9 @@ sql_parse(struct sql_parser *p, const char *text, size_t len, struct sql_parsed 
 		snprintf(err->hint, sizeof err->hint, "Assign the columns one by one: SET a = x, b = y.");
 		return false;
 	}
-	struct request r = { .text = text, .len = len, .hash = hash, .err = err, .co = nam_co_self() };
+	struct request r = {
+		.text = text, .len = len, .hash = hash, .err = err, .co = p->blocks ? NULL : nam_co_self()
+	};
 	pthread_mutex_lock(&p->mu);
 	*p->last = &r;
 	p->last = &r.next;

@@ -18,6 +18,9 @@ struct sql_stmt; /* a prepared statement */
 /* max_bytes: longest statement (0 = 1 MiB); longer ones answer 54000. */
 nam_status sql_parser_open(size_t max_bytes, struct sql_parser **out);
 void sql_parser_close(struct sql_parser *p);
+/* Coroutines that parse hold up their whole thread meanwhile: for simulated time, which must not depend on how long it takes.
+ * Before anybody parses. */
+void sql_parser_blocks(struct sql_parser *p);
 
 struct sql_session_config {
 	struct txn_worker *tw;

@@ -1,0 +1,153 @@
+/* cluster.c -- the simulated cluster's life, and its sessions. */
+#include "cluster.h"
+
+#include <base/co.h>
+#include <net/net.h>
+
+#include <stdarg.h>
+
+enum { STACK = 1 << 20, VECTOR = 4096 };
+
+void
+cluster_bad(struct cluster *c, const char *fmt, ...)
+{
+	va_list ap;
+	c->bad = true;
+	if (c->quiet)
+		return;
+	va_start(ap, fmt);
+	printf("  ");
+	vprintf(fmt, ap);
+	printf("\n");
+	va_end(ap);
+}
+
+bool
+cluster_join(struct cluster *c, unsigned p, bool bystander)
+{
+	struct place *at = &c->place[p];
+	struct txn_config cfg = { .vector = VECTOR, .ptr_cache_entries = 1024, .bystander = bystander };
+	struct nam_err err = { 0 };
+	nam_status st = txn_db_open(at->w, &cfg, &at->db, &err);
+	if (st == NAM_OK)
+		st = txn_worker_open(at->db, at->w, &at->tw);
+	if (st == NAM_OK)
+		st = cat_open(at->tw, &at->cat);
+	if (st != NAM_OK)
+		cluster_bad(c, "process %u cannot join: %s %s", p, nam_status_text(st), err.text);
+	return st == NAM_OK;
+}
+
+unsigned
+cluster_bury(struct cluster *c)
+{
+	unsigned dead = 0;
+	for (unsigned p = 0; p < c->procs; p++) {
+		struct place *at = &c->place[p];
+		if (!net_sim_crashed(at->net))
+			continue;
+		if (!at->buried)
+			net_sim_bury(c->sim, at->net);
+		at->buried = true;
+		dead++;
+	}
+	return dead;
+}
+
+bool
+cluster_start(struct cluster *c, unsigned p, void (*fn)(void *arg), void *arg)
+{
+	return nam_co_start(net_worker_sched(c->place[p].w), fn, arg, STACK) != NULL;
+}
+
+bool
+cluster_wait(struct cluster *c, const bool *flag, uint64_t ns)
+{
+	struct net_worker *w = c->place[0].w;
+	for (uint64_t until = net_now_ns(w) + ns; !*flag && net_now_ns(w) < until;)
+		net_sleep(w, 50000);
+	return *flag;
+}
+
+static void
+main_co(void *arg)
+{
+	struct cluster *c = arg;
+	c->body(c);
+	/* Who lives now lives to the end: closing does their work. */
+	for (unsigned p = 0; p < c->procs; p++)
+		net_sim_crash_at(c->sim, c->place[p].net, 0);
+	cluster_bury(c);
+	for (unsigned p = c->procs; p-- > 0;) {
+		struct place *at = &c->place[p];
+		if (at->tw != NULL)
+			txn_worker_close(at->tw);
+		cat_close(at->cat);
+		if (at->db != NULL)
+			txn_db_close(at->w, at->db);
+	}
+	c->ended = true;
+}
+
+bool
+cluster_run(struct cluster *c, const struct net_sim_config *cfg, unsigned procs)
+{
+	c->procs = procs;
+	if (net_sim_open(&c->sim, cfg) != NAM_OK) {
+		cluster_bad(c, "no memory for the simulator");
+		return false;
+	}
+	for (unsigned p = 0; p < procs; p++)
+		if (net_sim_attach(c->sim, &c->place[p].net) != NAM_OK ||
+		    net_worker_open(c->place[p].net, &c->place[p].w, NULL) != NAM_OK) {
+			cluster_bad(c, "no memory for process %u", p);
+			return false;
+		}
+	if (!cluster_start(c, 0, main_co, c) || !net_sim_run(c->sim, NULL, NULL) || !c->ended) {
+		cluster_bad(c, "somebody waits and nothing can happen any more");
+		return false; /* its coroutines are parked in there: left as they are */
+	}
+	for (unsigned p = 0; p < procs; p++) {
+		net_worker_close(c->place[p].w);
+		net_close(c->place[p].net);
+	}
+	net_sim_close(c->sim);
+	return !c->bad;
+}
+
+bool
+speaker_open(struct speaker *s, struct cluster *c, unsigned p)
+{
+	memset(s, 0, sizeof *s);
+	s->c = c;
+	s->p = p;
+	struct sql_session_config cfg = { .tw = c->place[p].tw, .cat = c->place[p].cat, .parser = c->parser };
+	nam_status st = sql_session_open(&cfg, &s->sql);
+	if (st != NAM_OK)
+		cluster_bad(c, "no session in process %u: %s", p, nam_status_text(st));
+	return st == NAM_OK;
+}
+
+void
+speaker_close(struct speaker *s)
+{
+	if (s->sql != NULL)
+		sql_session_close(s->sql);
+	free(s->t.text);
+	memset(s, 0, sizeof *s);
+}
+
+const char *
+speaker_ask(struct speaker *s, const char *text)
+{
+	struct sql_sink sink = teller_sink(&s->t);
+	teller_begin(&s->t);
+	return teller_end(&s->t, sql_execute(s->sql, text, strlen(text), &sink, &s->t.err));
+}
+
+const char *
+answer_error(const char *answer)
+{
+	const char *e = strncmp(answer, "ERROR ", 6) == 0 ? answer : strstr(answer, " ERROR ");
+	return e == NULL ? NULL : strstr(e, "ERROR ") + 6;
+}

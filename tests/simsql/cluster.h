@@ -1,0 +1,75 @@
+/*
+ * cluster.h -- SQL on the simulated fabric: compute processes with sessions, storage nodes, one seed, one OS thread.
+ *
+ * The same seed plays the same run again: the parser's thread holds up everybody meanwhile, and nothing else asks
+ * what time it is outside.
+ */
+#ifndef NAM_TESTS_SIMSQL_CLUSTER_H
+#define NAM_TESTS_SIMSQL_CLUSTER_H
+
+#include "../teller.h"
+
+#include <net/sim.h>
+#include <txn/txn.h>
+
+enum { CLUSTER_PROCS = 6, LEASE_NS = 100000000 };
+
+struct place {
+	struct net *net;
+	struct net_worker *w;
+	struct txn_db *db;
+	struct txn_worker *tw;
+	struct cat *cat;
+	bool buried;
+};
+
+struct cluster {
+	struct net_sim *sim;
+	struct sql_parser *parser;
+	unsigned procs;
+	struct place place[CLUSTER_PROCS];
+	void (*body)(struct cluster *c);
+	void *arg;
+	bool quiet; /* does not say what is wrong */
+	bool bad, ended;
+};
+
+/* Says what is wrong and remembers it. */
+void cluster_bad(struct cluster *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Plays body in a coroutine of process 0, closes everything. c has parser, body, arg; the processes are attached, not
+ * open. False: something was wrong. */
+bool cluster_run(struct cluster *c, const struct net_sim_config *cfg, unsigned procs);
+/* A process joins. In a coroutine. */
+bool cluster_join(struct cluster *c, unsigned p, bool bystander);
+/* Processes that have died become ghosts, so that their coroutines end. How many there are. */
+unsigned cluster_bury(struct cluster *c);
+/* In a coroutine of that process. */
+bool cluster_start(struct cluster *c, unsigned p, void (*fn)(void *arg), void *arg);
+/* Until *flag or so much later. The flag. */
+bool cluster_wait(struct cluster *c, const bool *flag, uint64_t ns);
+
+/* A user of process p. */
+struct speaker {
+	struct cluster *c;
+	unsigned p;
+	struct sql_session *sql;
+	struct teller t;
+};
+bool speaker_open(struct speaker *s, struct cluster *c, unsigned p);
+void speaker_close(struct speaker *s);
+/* What that answers: as struct teller writes it down, "ERROR sqlstate: text" last. Until the next call. */
+const char *speaker_ask(struct speaker *s, const char *text);
+/* The SQLSTATE of an answer, or NULL: it is none. */
+const char *answer_error(const char *answer);
+
+/* tables.c: what any process must find in every table, whoever died. */
+struct tables_found {
+	unsigned tables, rows, entries;
+	unsigned left;   /* entries that lead to no row: deletions and undone inserts */
+	uint64_t locked; /* blocks */
+};
+/* All tables as a new transaction of process p sees them: each row is found by its key, where it lies, once; each entry
+ * of an index leads to a block of its own. */
+void tables_judge(struct cluster *c, unsigned p, struct tables_found *out);
+
+#endif

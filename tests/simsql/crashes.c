@@ -1,0 +1,521 @@
+/*
+ * crashes.c -- plays the scenarios: a victim dies at each of its verbs, then whoever settles it, too.
+ *
+ *	sim_crashes [--only TEXT] [--every K] [--recoverers | --victims] [--verb N [--carry none|all|dice] [--second M]]
+ *
+ * Exit 1: something was half, lost, stuck or wrong. What failed says how to play it again.
+ */
+#include "crash.h"
+
+#include <base/log.h>
+#include <net/net.h>
+#include <txn/txn_internal.h>
+
+#include <time.h>
+
+enum { JUDGE, VICTIM, BESIDE, THIRD, FRESH, PROCS };
+enum { AT_FIRST = -1, GROW_BY = 8 };
+
+struct victim {
+	struct run *run;
+	bool ready, go, ended;
+	unsigned answered; /* steps, of this try */
+	char refused[400]; /* a step's error that is no conflict */
+};
+
+struct beside {
+	struct run *run;
+	bool stop, ended;
+	unsigned committed, refused;
+	char bad[2400];
+};
+
+struct run {
+	struct cluster c;
+	const struct crash_scenario *s;
+	uint64_t verb, second_verb; /* 0: nobody dies, only the victim dies */
+	enum net_sim_carry carry;
+	unsigned second; /* who dies in settling it */
+	struct victim victim;
+	struct beside beside;
+	/* found out */
+	uint64_t verbs, his_verbs;
+	unsigned recoverer; /* who settled it, 0: nobody had to */
+	unsigned observed;  /* how many steps had been done */
+	bool died, both;
+	struct tables_found found;
+	unsigned grown;
+	uint64_t archived, late, finished, undone;
+};
+
+static unsigned grow_rows; /* rows of `big` behind which a few more split its index; 0: not yet known */
+static struct sql_parser *parser;
+static bool trace;
+
+/* ---- the victim ---- */
+
+static const char *
+state_after(const struct crash_scenario *s, unsigned steps)
+{
+	const char *state = s->at_first;
+	for (unsigned i = 0; i < steps; i++)
+		if (s->step[i].state != NULL)
+			state = s->step[i].state;
+	return state;
+}
+
+static unsigned
+steps_of(const struct crash_scenario *s)
+{
+	unsigned n = 0;
+	while (n < CRASH_STEPS && s->step[n].sql != NULL)
+		n++;
+	return n;
+}
+
+static bool
+is_conflict(const char *error)
+{
+	return strncmp(error, "40001", 5) == 0 || strncmp(error, "40P01", 5) == 0 ||
+	       strncmp(error, "55P03", 5) == 0;
+}
+
+/* Statements take `big` from one size to the next by these. */
+static const char *
+with_numbers(char *out, size_t cap, const char *text, unsigned n)
+{
+	size_t at = 0;
+	for (; *text != 0 && at + 16 < cap; text++)
+		if (*text == '#')
+			at += (size_t)snprintf(out + at, cap - at, "%u", n);
+		else
+			out[at++] = *text;
+	out[at] = 0;
+	return out;
+}
+
+static void
+victim_main(void *arg)
+{
+	struct victim *v = arg;
+	struct run *r = v->run;
+	const struct crash_scenario *s = r->s;
+	struct speaker me;
+	char text[1000];
+	bool open = speaker_open(&me, &r->c, VICTIM);
+	for (unsigned i = 0; open && i < CRASH_STEPS && s->warm[i] != NULL; i++) {
+		const char *a = speaker_ask(&me, s->warm[i]);
+		if (answer_error(a) != NULL)
+			cluster_bad(&r->c, "%s: %s", s->warm[i], a);
+	}
+	v->ready = true;
+	while (open && !v->go)
+		net_sleep(r->c.place[VICTIM].w, 10000);
+	for (unsigned i = 0, n = steps_of(s), tries = 0; open && i < n; i++) {
+		const char *a = speaker_ask(&me, with_numbers(text, sizeof text, s->step[i].sql, r->grown));
+		const char *e = answer_error(a);
+		if (e != NULL && s->retry && is_conflict(e) && tries++ < 50) {
+			v->answered = 0;
+			i = UINT32_MAX;
+			speaker_ask(&me, "ROLLBACK");
+			continue;
+		}
+		if (e != NULL) {
+			snprintf(v->refused, sizeof v->refused, "%s: %s", s->step[i].sql, a);
+			break;
+		}
+		v->answered++;
+	}
+	speaker_close(&me);
+	v->ended = true;
+}
+
+/* ---- who works beside ---- */
+
+static void
+beside_main(void *arg)
+{
+	struct beside *b = arg;
+	struct run *r = b->run;
+	const struct crash_scenario *s = r->s;
+	struct speaker me;
+	char text[1000];
+	unsigned number = BESIDE * 100000;
+	bool open = speaker_open(&me, &r->c, BESIDE);
+	while (open && !b->stop && b->bad[0] == 0) {
+		const char *e = NULL;
+		number++;
+		for (unsigned i = 0; e == NULL && i < CRASH_STEPS && s->beside[i] != NULL; i++) {
+			const char *a =
+			    speaker_ask(&me, with_numbers(text, sizeof text, s->beside[i], number));
+			e = answer_error(a);
+			if (e != NULL && !is_conflict(e) &&
+			    (s->allowed == NULL || memmem(s->allowed, strlen(s->allowed), e, 5) == NULL))
+				snprintf(b->bad, sizeof b->bad, "%s: %s", text, a);
+		}
+		if (e != NULL && sql_session_state(me.sql) != 'I')
+			speaker_ask(&me, "ROLLBACK");
+		b->committed += e == NULL;
+		b->refused += e != NULL;
+		net_sleep(r->c.place[BESIDE].w,
+		    (e != NULL ? 100 + s->beside_pause_us : s->beside_pause_us) * UINT64_C(1000));
+	}
+	speaker_close(&me);
+	b->ended = true;
+}
+
+/* ---- judging ---- */
+
+static bool
+asked(struct run *r, struct speaker *who, const struct crash_check *k, bool first)
+{
+	const char *want = !first && k->other != NULL ? k->other : k->answer;
+	const char *a = speaker_ask(who, k->sql);
+	bool good = want == NULL ? answer_error(a) == NULL : strcmp(a, want) == 0;
+	if (!good)
+		cluster_bad(
+		    &r->c, "%s\n    is     %s\n    should %s", k->sql, a, want ? want : "be no error");
+	return good;
+}
+
+static const struct crash_check always[] = {
+	{ "SELECT count(*) FROM nam_columns WHERE table_id NOT IN (SELECT id FROM nam_tables)", "0; SELECT 1",
+	    NULL },
+	{ "SELECT count(*) FROM nam_extras WHERE table_id NOT IN (SELECT id FROM nam_tables)", "0; SELECT 1",
+	    NULL },
+	{ "SELECT count(*) FROM nam_tables t WHERE columns <> (SELECT count(*) FROM nam_columns WHERE "
+	  "table_id = t.id)",
+	    "0; SELECT 1", NULL },
+};
+
+static void
+judge(struct run *r, struct speaker *other)
+{
+	const struct crash_scenario *s = r->s;
+	struct victim *v = &r->victim;
+	struct speaker me;
+	if (!cluster_join(&r->c, FRESH, true) || !speaker_open(&me, &r->c, FRESH))
+		return;
+	speaker_ask(&me, "SET namdb.visibility = 'cluster'");
+	/* What was answered took place. The step behind it may have. */
+	const char *state = speaker_ask(&me, s->look);
+	unsigned n = steps_of(s), done = v->answered;
+	if (strcmp(state, state_after(s, done)) != 0 && done < n && !v->ended)
+		done++;
+	bool first = strcmp(state, s->at_first) == 0;
+	r->observed = done;
+	if (strcmp(state, state_after(s, done)) != 0)
+		cluster_bad(&r->c, "%u steps were answered; %s\n    is     %s\n    should %s", v->answered,
+		    s->look, state, state_after(s, v->answered));
+	for (unsigned i = 0; i < CRASH_STEPS && s->after[i].sql != NULL; i++)
+		asked(r, &me, &s->after[i], first);
+	for (unsigned i = 0; i < sizeof always / sizeof *always; i++)
+		asked(r, &me, &always[i], first);
+	struct beside *b = &r->beside;
+	if (s->beside_done != NULL) {
+		char text[1000];
+		unsigned long there = strtoul(
+		    speaker_ask(&me, with_numbers(text, sizeof text, s->beside_done, BESIDE * 100000)), NULL,
+		    10);
+		if (there != b->committed && (b->ended || there != b->committed + 1))
+			cluster_bad(&r->c, "%u transactions beside were answered, and %lu are there",
+			    b->committed, there);
+	}
+	tables_judge(&r->c, FRESH, &r->found);
+	for (unsigned i = 0; i < CRASH_STEPS && s->again[i].sql != NULL; i++)
+		asked(r, i % 2 == 0 ? other : &me, &s->again[i], first);
+	struct tables_found then;
+	tables_judge(&r->c, JUDGE, &then);
+	for (unsigned i = 0; i < sizeof always / sizeof *always; i++)
+		asked(r, other, &always[i], first);
+	r->found.locked = then.locked;
+	speaker_close(&me);
+}
+
+/* ---- one run ---- */
+
+static void
+stats_of(struct run *r)
+{
+	for (unsigned p = 0; p < FRESH; p++) {
+		struct txn_stats st;
+		txn_worker_stats(r->c.place[p].tw, &st);
+		if (p == VICTIM) {
+			r->archived = st.archived;
+			r->late = st.archived_late;
+		} else if (st.recovered > 0) {
+			r->recoverer = p;
+		}
+		r->finished += st.finished;
+		r->undone += st.undone;
+	}
+}
+
+/* Fills `big` until a few rows more would split its index: the first time by trying. */
+static bool
+grow(struct run *r, struct speaker *me)
+{
+	struct txn *t;
+	const struct cat_table *big;
+	char text[200];
+	struct idx_shape before, now;
+	if (txn_begin(r->c.place[JUDGE].tw, TXN_READ_COMMITTED, &t) != NAM_OK)
+		return false;
+	nam_status st = cat_find(r->c.place[JUDGE].cat, t, "big", &big);
+	struct idx_hash *ix = big->store.view->index;
+	txn_abort(t);
+	st = st == NAM_OK ? idx_hash_shape(r->c.place[JUDGE].w, ix, &before) : st;
+	unsigned at = grow_rows != 0 ? grow_rows : 400;
+	snprintf(text, sizeof text, "INSERT INTO big SELECT g, g FROM generate_series(1, %u) g", at);
+	bool good = st == NAM_OK && answer_error(speaker_ask(me, text)) == NULL;
+	while (good && grow_rows == 0) {
+		snprintf(text, sizeof text, "INSERT INTO big SELECT g, g FROM generate_series(%u + 1, %u) g",
+		    at, at + GROW_BY);
+		good = answer_error(speaker_ask(me, text)) == NULL && at < 5000 &&
+		       idx_hash_shape(r->c.place[JUDGE].w, ix, &now) == NAM_OK;
+		if (good && now.splits > before.splits)
+			grow_rows = at;
+		at += GROW_BY;
+	}
+	r->grown = grow_rows;
+	return good;
+}
+
+static void
+body(struct cluster *c)
+{
+	struct run *r = c->arg;
+	const struct crash_scenario *s = r->s;
+	struct speaker me, old;
+	struct net *dead = c->place[VICTIM].net;
+	char text[1000], was[1000] = "";
+	struct net_worker *w = c->place[JUDGE].w;
+	for (unsigned p = 0; p < FRESH; p++)
+		if (!cluster_join(c, p, p == JUDGE))
+			return;
+	if (!speaker_open(&me, c, JUDGE) || !speaker_open(&old, c, JUDGE))
+		return;
+	speaker_ask(&me, "SET namdb.visibility = 'cluster'");
+	for (unsigned i = 0; i < CRASH_STEPS && s->setup[i] != NULL; i++) {
+		const char *a = speaker_ask(&me, s->setup[i]);
+		if (answer_error(a) != NULL)
+			cluster_bad(c, "%s: %s", s->setup[i], a);
+	}
+	bool was_known = grow_rows != 0;
+	if (s->grows && !grow(r, &me))
+		cluster_bad(c, "the index of `big` does not grow");
+	r->victim.run = r->beside.run = r;
+	cluster_start(c, VICTIM, victim_main, &r->victim);
+	if (!cluster_wait(c, &r->victim.ready, 1000000000))
+		cluster_bad(c, "the victim does not get ready");
+	if (c->bad || (s->grows && !was_known)) {
+		r->victim.go = true;
+		r->victim.answered = 0;
+		cluster_wait(c, &r->victim.ended, 1000000000);
+		speaker_close(&me);
+		speaker_close(&old);
+		return;
+	}
+	net_sleep(w, 20000000); /* what was before is below everybody's watermark */
+	if (s->old != NULL) {
+		speaker_ask(&old, "BEGIN ISOLATION LEVEL REPEATABLE READ");
+		snprintf(was, sizeof was, "%s", speaker_ask(&old, s->old));
+	}
+	if (s->beside[0] != NULL)
+		cluster_start(c, BESIDE, beside_main, &r->beside);
+	else
+		r->beside.ended = true;
+	net_sleep(w, 5000000);
+
+	uint64_t first = net_sim_verbs(dead), from[PROCS];
+	if (r->verb != 0) {
+		net_sim_carry(dead, r->carry);
+		net_sim_crash_at(c->sim, dead, first + r->verb);
+	}
+	r->victim.go = true;
+	for (uint64_t until = net_now_ns(w) + 1000000000;
+	     !r->victim.ended && !net_sim_crashed(dead) && net_now_ns(w) < until;)
+		net_sleep(w, 20000);
+	net_sleep(w, s->linger_us * UINT64_C(1000));
+	r->verbs = net_sim_verbs(dead) - first;
+	r->died = net_sim_crashed(dead);
+	if (r->verb != 0 && !r->died)
+		cluster_bad(c, "the victim never came to its verb %llu", (unsigned long long)r->verb);
+	if (r->verb == 0 && !r->victim.ended)
+		cluster_bad(c, "the victim is stuck behind step %u", r->victim.answered);
+
+	/* Its lease ends, and somebody settles it. */
+	if (r->died) {
+		net_sleep(w, LEASE_NS - 10000000);
+		for (unsigned p = 0; p < FRESH; p++)
+			from[p] = net_sim_verbs(c->place[p].net);
+		if (r->second != 0) {
+			net_sim_carry(c->place[r->second].net, r->carry);
+			net_sim_crash_at(c->sim, c->place[r->second].net, from[r->second] + r->second_verb);
+		}
+		for (unsigned i = 0; i < 150 && r->his_verbs == 0; i++) {
+			net_sleep(w, 1000000);
+			struct txn_stats st;
+			for (unsigned p = VICTIM + 1; p < FRESH; p++) {
+				txn_worker_stats(c->place[p].tw, &st);
+				if (st.recovered > 0)
+					r->his_verbs = net_sim_verbs(c->place[p].net) - from[p];
+			}
+		}
+		r->both = r->second != 0 && net_sim_crashed(c->place[r->second].net);
+		if (r->both)
+			net_sleep(w, 3 * (uint64_t)LEASE_NS);
+		/* Who is not dead by now lives. */
+		for (unsigned p = 0; p < FRESH; p++)
+			net_sim_crash_at(c->sim, c->place[p].net, 0);
+	}
+	net_sleep(w, 30000000);
+	r->beside.stop = true;
+	if (!net_sim_crashed(c->place[BESIDE].net) && !cluster_wait(c, &r->beside.ended, 1000000000))
+		cluster_bad(c, "who works beside is stuck behind %u transactions", r->beside.committed);
+	if (r->beside.bad[0] != 0)
+		cluster_bad(c, "beside: %s", r->beside.bad);
+	if (r->victim.refused[0] != 0)
+		cluster_bad(c, "the victim: %s", r->victim.refused);
+	net_sleep(w, 20000000);
+	stats_of(r);
+	if (s->old != NULL && strcmp(speaker_ask(&old, s->old), was) != 0)
+		cluster_bad(
+		    c, "an old snapshot shows\n           %s\n    should %s", speaker_ask(&old, s->old), was);
+	speaker_close(&old);
+	judge(r, &me);
+	speaker_close(&me);
+	(void)text;
+}
+
+static const char *const carries[] = {
+	[NET_SIM_CARRY_DICE] = "dice", [NET_SIM_CARRY_NONE] = "none", [NET_SIM_CARRY_ALL] = "all"
+};
+
+static bool
+play(struct run *r, const struct crash_scenario *s, uint64_t verb, enum net_sim_carry carry, unsigned second,
+    uint64_t second_verb)
+{
+	memset(r, 0, sizeof *r);
+	*r = (struct run){
+		.s = s, .verb = verb, .carry = carry, .second = second, .second_verb = second_verb
+	};
+	r->c.parser = parser;
+	r->c.body = body;
+	r->c.arg = r;
+	const struct net_sim_config cfg = { .seed = 7,
+		.nodes = 2,
+		.region_bytes = 16 << 20,
+		.tear_permille = 200,
+		.reorder_permille = 200,
+		.trace = trace };
+	bool good = cluster_run(&r->c, &cfg, PROCS);
+	if (!good)
+		printf("FAILED; again: sim_crashes --only '%s' --verb %llu --carry %s --second %u:%llu\n",
+		    s->name, (unsigned long long)verb, carries[carry], second,
+		    (unsigned long long)second_verb);
+	fflush(stdout);
+	return good;
+}
+
+static double
+cpu_now(void)
+{
+	return (double)clock() / CLOCKS_PER_SEC;
+}
+
+/* The victim dies at each verb. */
+static bool
+victims(const struct crash_scenario *s, unsigned every)
+{
+	double began = cpu_now();
+	struct run *r = calloc(1, sizeof *r);
+	unsigned failed = 0, crashes = 0, settled = 0, not_done = 0, all_done = 0, left = 0;
+	uint64_t finished = 0, undone = 0;
+	bool good = r != NULL;
+	if (good && s->grows)
+		good = play(r, s, 0, 0, 0, 0);
+	good = good && play(r, s, 0, 0, 0, 0);
+	uint64_t verbs = good ? r->verbs : 0;
+	for (uint64_t verb = 1; verb <= verbs && failed < 3; verb += every)
+		for (enum net_sim_carry carry = NET_SIM_CARRY_DICE; carry <= NET_SIM_CARRY_ALL; carry++) {
+			failed += !play(r, s, verb, carry, 0, 0);
+			crashes += r->died;
+			settled += r->recoverer != 0;
+			not_done += r->observed == 0 || strcmp(state_after(s, r->observed), s->at_first) == 0;
+			all_done += r->observed == steps_of(s);
+			left += r->found.left;
+			finished += r->finished;
+			undone += r->undone;
+		}
+	printf("%s: %llu verbs%s, %u crashes, %s (%u had something to settle: %llu finished, %llu undone; %u "
+	       "saw nothing "
+	       "of it, %u all; %u entries left to the collector; %.1f s)\n",
+	    s->name, (unsigned long long)verbs, every > 1 ? " (not each)" : "", crashes,
+	    failed ? "FAILED" : "all settled", settled, (unsigned long long)finished,
+	    (unsigned long long)undone, not_done, all_done, left, cpu_now() - began);
+	fflush(stdout);
+	good = good && failed == 0 && verbs >= s->verbs_min && crashes >= 3 * (verbs / every);
+	if (good == (failed > 0) || verbs < s->verbs_min)
+		printf("FAILED: %s: fewer verbs than there must be (%u)\n", s->name, s->verbs_min);
+	free(r);
+	return good;
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *only = NULL;
+	unsigned every = 1, second = 0, good = 0, n = 0;
+	unsigned long long verb = 0, second_verb = 0;
+	enum net_sim_carry carry = NET_SIM_CARRY_DICE;
+	for (int i = 1; i < argc; i += 2) {
+		const char *v = i + 1 < argc ? argv[i + 1] : NULL;
+		if (strcmp(argv[i], "--trace") == 0) {
+			trace = true;
+			i--;
+		} else if (v == NULL) {
+			goto usage;
+		} else if (strcmp(argv[i], "--only") == 0) {
+			only = v;
+		} else if (strcmp(argv[i], "--every") == 0) {
+			every = (unsigned)strtoul(v, NULL, 10);
+		} else if (strcmp(argv[i], "--verb") == 0) {
+			verb = strtoull(v, NULL, 10);
+		} else if (strcmp(argv[i], "--second") == 0) {
+			if (sscanf(v, "%u:%llu", &second, &second_verb) != 2)
+				goto usage;
+		} else if (strcmp(argv[i], "--carry") == 0) {
+			for (carry = NET_SIM_CARRY_DICE; strcmp(v, carries[carry]) != 0; carry++)
+				if (carry == NET_SIM_CARRY_ALL)
+					goto usage;
+		} else {
+			goto usage;
+		}
+	}
+	if (every == 0 || sql_parser_open(0, &parser) != NAM_OK)
+		goto usage;
+	sql_parser_blocks(parser);
+	nam_log_level_set(NAM_LOG_ERROR); /* that processes die is no news */
+	for (unsigned i = 0; i < crash_scenarios_n; i++) {
+		const struct crash_scenario *s = &crash_scenarios[i];
+		if (only != NULL && strstr(s->name, only) == NULL)
+			continue;
+		n++;
+		if (verb != 0) {
+			struct run *r = calloc(1, sizeof *r);
+			if (s->grows)
+				play(r, s, 0, 0, 0, 0);
+			good += r != NULL && play(r, s, verb, carry, second, second_verb);
+			free(r);
+		} else {
+			good += victims(s, every);
+		}
+	}
+	sql_parser_close(parser);
+	return n == 0 || good < n;
+usage:
+	fprintf(stderr, "usage: sim_crashes [--only TEXT] [--every K] [--verb N [--carry dice|none|all] "
+			"[--second P:M]] [--trace]\n");
+	return 2;
+}
