@@ -14,6 +14,7 @@ usage: ./go VERB [arguments]
   build          the release program: build/namdb
   test           every test: release, then address and undefined, then thread sanitizer builds, then test-verbs
   test-verbs     RDMA in virtual machines: Soft-RoCE, soft-iWARP, two hosts
+  twins          builds with one fault each: every fault must be caught by a test that passes without it
   check          layout of the code, the map of the rooms, a clang build, static analysis
   bench [args]   build/namdb bench tpcw, then bench sql where ../shared/data is; or one bench (tpcw, sql, verbs) by name or by its
                  arguments, which are passed on
@@ -278,6 +279,18 @@ rdma_tests() {
 	echo "rdma: $ok passed, $bad failed, $((SECONDS - t0)) s"
 }
 
+# Each fault built in is found, or the tests that should find it prove nothing.
+twin_tests() {
+	echo "== twins =="
+	build_in twins build-twins sim_txn
+	tests/twins.sh build-twins
+}
+
+verb_twins() {
+	need_build
+	twin_tests
+}
+
 verb_test_verbs() {
 	need_build
 	build_in release build namdb storage_node.{conformance,cycles,reconnect,trouble}_test
@@ -425,6 +438,7 @@ bench)
 	;;
 test) verb_test "$@" ;;
 test-verbs) verb_test_verbs ;;
+twins) verb_twins ;;
 check) verb_check "$@" ;;
 soak) verb_soak "$@" ;;
 help | -h | --help) usage ;;

@@ -1,8 +1,11 @@
 /* snapshot.c -- reads marks, moves the prefix, and pins snapshots. */
 #include <base/assert.h>
 #include <base/log.h>
+#include <base/twin.h>
 #include <stdlib.h>
 #include "tso_internal.h"
+
+enum { TWIN_PIECE = 2 }; /* marks in the first of two READs, see base/twin.h */
 
 void
 tso_raise(_Atomic uint64_t *at, uint64_t to)
@@ -21,6 +24,10 @@ advance(struct tso_worker *tw)
 	uint8_t lap = tso_lap(cid, t->vector);
 	unsigned i = 0;
 	for (; i < tw->window; i++, cid++) { /* a window never crosses a lap */
+		/* The twin: what the later READ shows marked, all before it had been by then. But the earlier one did not. */
+		if (nam_twin(NAM_TWIN_TWO_READS) && i < TWIN_PIECE && tw->window > TWIN_PIECE &&
+		    (tw->bytes[TWIN_PIECE] & ~TSO_NOTE_BIT) == lap)
+			continue;
 		if ((tw->bytes[i] & ~TSO_NOTE_BIT) != lap)
 			break;
 		if (tw->bytes[i] & TSO_NOTE_BIT)
@@ -76,9 +83,14 @@ snap_post(struct tso_worker *tw)
 		tw->window = tw->window_next;
 		if (tw->window > t->vector - at)
 			tw->window = (uint32_t)(t->vector - at);
-		net_batch_init(&tw->batch, tw->w, &tw->op, 1, tw->riding ? tw->riding->acct : NULL);
+		net_batch_init(&tw->batch, tw->w, tw->op, 2, tw->riding ? tw->riding->acct : NULL);
 		tw->batch.tag = tw;
-		net_read(&tw->batch, net_plus(t->vector_at, at), tw->bytes, tw->window);
+		unsigned one =
+		    nam_twin(NAM_TWIN_TWO_READS) && tw->window > TWIN_PIECE ? TWIN_PIECE : tw->window;
+		net_read(&tw->batch, net_plus(t->vector_at, at), tw->bytes, one);
+		if (one < tw->window)
+			net_read(
+			    &tw->batch, net_plus(t->vector_at, at + one), tw->bytes + one, tw->window - one);
 		tw->stats.snapshot_reads++;
 		tw->posting = true;
 		net_post_then(&tw->batch, snap_done);
@@ -210,11 +222,13 @@ tso_snapshot(struct tso_worker *tw, struct tso_pin *pin, struct net_counts *acct
 	uint64_t need = atomic_load(&t->answered);
 	if (st == NAM_OK)
 		st = tso_refresh(tw, acct);
-	if (st == NAM_OK && atomic_load(&t->prefix) < need)
+	if (st == NAM_OK && atomic_load(&t->prefix) < need && !nam_twin(NAM_TWIN_OWN_OVER_OLD))
 		st = tso_wait_for(tw, need);
 	pin_unlink(tw, pin);
 	if (st == NAM_OK) {
 		pin->at = atomic_load(&t->prefix);
+		if (nam_twin(NAM_TWIN_OWN_OVER_OLD) && pin->at < need)
+			pin->at = need;
 		pin_append(tw, pin);
 	}
 	pin_publish(tw);

@@ -7,6 +7,7 @@
  * one the promise was made from. The same argument serves all three promises.
  */
 #include <base/log.h>
+#include <base/twin.h>
 #include <string.h>
 #include "tso_internal.h"
 
@@ -251,7 +252,8 @@ tso_tick(struct tso_worker *tw)
 	/* CIDs that are nobody's: claimed by someone who is gone and held nothing else. */
 	for (unsigned n = 0; st == NAM_OK && all && n < HOLES_PER_TICK; n++) {
 		uint64_t hole = atomic_load(&t->prefix) + 1;
-		if (t->scheme != TSO_CLAIM || hole >= counter || hole >= min.open)
+		if (t->scheme != TSO_CLAIM || hole >= counter ||
+		    (hole >= min.open && !nam_twin(NAM_TWIN_NO_OPEN)))
 			break;
 		/* The prefix may be older than the promises: a CID that was marked between the two looks
 		 * like a hole, and marking it again would wipe out its note. Look again, after them. */

@@ -104,7 +104,7 @@ struct tso_worker {
 	uint64_t base; /* first CID of the READ in flight */
 	uint32_t window, window_next;
 	struct net_batch batch;
-	struct net_op op;
+	struct net_op op[2]; /* the second is for a twin (base/twin.h) */
 	uint8_t *bytes;
 	struct tso_claim *claim_asking, **claim_asking_end;
 	struct tso_claim *claim_first, *claim_last; /* open claims, rising */

@@ -11,6 +11,7 @@
  * Guards are READ when all locks are held, and judged before the commit line is out: in step 1 where all rows are
  * locked already (READ COMMITTED), else in a round trip between.
  */
+#include <base/twin.h>
 #include <stdlib.h>
 #include <string.h>
 #include "txn_internal.h"
@@ -72,6 +73,27 @@ txn_recycle(struct txn *t)
 	tw->open--;
 }
 
+static void
+marked(void *arg)
+{
+	struct txn *t = arg;
+	t->settled = true;
+	if (t->waiter)
+		nam_co_wake(t->waiter);
+	else
+		txn_recycle(t);
+}
+
+static void
+mark_and_wait(struct txn *t, unsigned note)
+{
+	t->waiter = nam_co_self();
+	tso_mark(t->tw->tso, &t->claim, note, marked, t);
+	while (!t->settled)
+		nam_co_park();
+	t->waiter = NULL;
+}
+
 nam_status
 txn_begin(struct txn_worker *tw, enum txn_iso iso, struct txn **out)
 {
@@ -98,6 +120,10 @@ txn_statement(struct txn *t)
 {
 	if (t->iso != TXN_READ_COMMITTED)
 		return NAM_OK;
+	if (nam_twin(NAM_TWIN_STOCKED_CID) && t->claimed) { /* it would hold up the snapshot asked for now */
+		mark_and_wait(t, 0);
+		t->claimed = t->settled = false;
+	}
 	/* Once it has written, its first snapshot stays pinned: until it ends, no table it has
 	 * written may be given back (a DROP by others waits for the watermark). */
 	if (t->pinned && !t->held && (t->nwr > 0 || t->nblobs > 0)) {
@@ -425,11 +451,11 @@ archive_late(struct txn *t, bool guards)
 /* ---- step 2 ---- */
 
 static nam_status
-write_versions(struct txn *t, uint64_t entries_check)
+write_versions(struct txn *t, uint64_t entries_check, struct txn_commit_line *line)
 {
 	nam_status st = NAM_OK;
-	struct txn_commit_line line = { .cid = t->cid,
-		.check = txn_commit_check(entries_check, t->lock, t->cid) };
+	line->cid = t->cid;
+	line->check = txn_commit_check(entries_check, t->lock, t->cid);
 	batch_open(t);
 	for (uint32_t i = 0; st == NAM_OK && i < t->nwr; i++) {
 		struct txn_write *w = t->wr[i];
@@ -454,9 +480,9 @@ write_versions(struct txn *t, uint64_t entries_check)
 	}
 	/* The commit line goes with the last doorbell: nothing decided before the rest is out. I2 asks for both. */
 	if (st == NAM_OK && (st = room(t, 1)) == NAM_OK) {
-		struct net_op *op = net_write(&t->batch, intent_line(t, 0), &line, 16);
+		struct net_op *op = net_write(&t->batch, intent_line(t, 0), line, 16);
 		op->flags = NET_INLINE;
-		st = net_run(&t->batch);
+		st = nam_twin(NAM_TWIN_EARLY_ANSWER) ? NAM_OK : net_run(&t->batch);
 	}
 	return st;
 }
@@ -523,24 +549,16 @@ junk_of_commit(struct txn *t)
 	}
 }
 
-static void
-marked(void *arg)
-{
-	struct txn *t = arg;
-	t->settled = true;
-	if (t->waiter)
-		nam_co_wake(t->waiter);
-	else
-		txn_recycle(t);
-}
-
 /* Directories and words are in: the mark may follow (T1). A node lost on the way changes nothing of the decision. */
 static void
 installed(struct net_batch *b)
 {
 	struct txn *t = b->tag;
 	junk_of_commit(t);
-	tso_mark(t->tw->tso, &t->claim, t->note, marked, t);
+	if (nam_twin(NAM_TWIN_EARLY_MARK))
+		marked(t);
+	else
+		tso_mark(t->tw->tso, &t->claim, t->note, marked, t);
 }
 
 /* ---- abort ---- */
@@ -552,7 +570,9 @@ free_locks(struct txn *t)
 	for (uint32_t i = 0; i < t->nwr;) {
 		batch_open(t);
 		for (; i < t->nwr && t->batch.n < t->batch.cap; i++)
-			if (t->wr[i]->locked) {
+			if (nam_twin(NAM_TWIN_BLIND_UNLOCK) && txn_writes(t->wr[i])) {
+				net_write(&t->batch, t->wr[i]->at, &t->wr[i]->expect, 8);
+			} else if (t->wr[i]->locked) {
 				net_cas(&t->batch, t->wr[i]->at, t->lock, t->wr[i]->expect);
 				t->wr[i]->locked = false;
 			}
@@ -649,14 +669,12 @@ roll_back(struct txn *t, bool line)
 		txn_recycle(t);
 		return true;
 	}
-	bool wait = t->finish;
-	t->waiter = wait ? nam_co_self() : NULL;
-	tso_mark(t->tw->tso, &t->claim, 0, marked, t);
-	if (!wait)
+	if (!t->finish) {
+		t->waiter = NULL;
+		tso_mark(t->tw->tso, &t->claim, 0, marked, t);
 		return true; /* t is not ours any more */
-	while (!t->settled)
-		nam_co_park();
-	t->waiter = NULL;
+	}
+	mark_and_wait(t, 0);
 	txn_recycle(t);
 	return true;
 }
@@ -716,6 +734,8 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 	if (!any) {
 		if (t->lock != 0)
 			free_locks(t);
+		if (nam_twin(NAM_TWIN_STOCKED_CID) && t->claimed)
+			mark_and_wait(t, 0);
 		junk_of_abort(t);
 		tw->last_round_trips = (uint32_t)(t->counts.round_trips - trips);
 		txn_recycle(t);
@@ -728,7 +748,7 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 	    (st = write_set(t, &h)) != NAM_OK)
 		goto fail;
 	bool early = all_locked(t);
-	st = lock_round(t, !serial, h, early);
+	st = lock_round(t, !serial && !t->claimed, h, early);
 	for (unsigned tries = 1; st == NAM_BUSY && tries < LOCK_TRIES; tries++) {
 		net_sleep(tw->w, 1000u << tries);
 		if (tries == LOCK_TRIES / 2)
@@ -760,7 +780,8 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 
 	/* Step 2. */
 	line = true;
-	if ((st = write_versions(t, h->check)) != NAM_OK)
+	struct txn_commit_line decision;
+	if ((st = write_versions(t, h->check, &decision)) != NAM_OK)
 		goto fail;
 	t->decided = true;
 	tso_answered(tw->db->tso, t->cid);
@@ -772,7 +793,10 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 	/* Step 3. A long write set is finished here and now; READ COMMITTED's bare locks go too. */
 	uint64_t cid = t->cid;
 	bool wait = t->cluster_visible || t->finish || t->nwr > TXN_ASYNC_MAX;
-	batch_open(t);
+	if (nam_twin(NAM_TWIN_EARLY_MARK))
+		mark_and_wait(t, t->note);
+	if (!nam_twin(NAM_TWIN_EARLY_ANSWER))
+		batch_open(t);
 	for (uint32_t i = 0; i < t->nwr; i++) {
 		if (t->batch.n + 2 > t->batch.cap)
 			flush(t);
@@ -789,12 +813,9 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 		return NAM_OK;
 	}
 	flush(t);
-	t->waiter = nam_co_self();
 	junk_of_commit(t);
-	tso_mark(tw->tso, &t->claim, t->note, marked, t);
-	while (!t->settled)
-		nam_co_park();
-	t->waiter = NULL;
+	if (!nam_twin(NAM_TWIN_EARLY_MARK))
+		mark_and_wait(t, t->note);
 	give_more(t);
 	bool cluster = t->cluster_visible;
 	txn_recycle(t);

@@ -1,4 +1,5 @@
 /* read.c -- finds rows by key: pointer cache, index, blocks; and reads blobs. */
+#include <base/twin.h>
 #include <string.h>
 #include "txn_internal.h"
 
@@ -184,7 +185,8 @@ get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 		img[i] = nam_arena_take(arena, v->block_bytes);
 		if (img[i] == NULL)
 			return NAM_NOMEM;
-		if (hint == 0 || hint > v->slots || v->block_bytes <= WHOLE_MAX)
+		if (hint == 0 || hint > v->slots || v->block_bytes <= WHOLE_MAX ||
+		    nam_twin(NAM_TWIN_NO_DIRECTORY))
 			net_read(b, at[i], img[i], v->block_bytes);
 		else
 			hinted[i] = read_hinted(b, v, at[i], img[i], hint);

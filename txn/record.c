@@ -1,4 +1,5 @@
 /* record.c -- decides what a block image shows at a snapshot, and fetches what it cannot show. */
+#include <base/twin.h>
 #include <string.h>
 #include "txn_internal.h"
 
@@ -47,11 +48,15 @@ enum rec_found
 txn_rec_resolve(
     const struct txn_table_view *v, const uint64_t *img, net_addr at, uint64_t snapshot, unsigned *slot)
 {
-	if (!txn_rec_dir_whole(v, img, at))
+	if (!txn_rec_dir_whole(v, img, at) && !nam_twin(NAM_TWIN_NO_DIRECTORY))
 		return REC_TORN;
 	uint64_t best = 0;
 	for (unsigned k = 0; k < v->slots; k++) {
 		uint64_t c = img[REC_CID + k] & ~REC_ARCHIVED;
+		if (nam_twin(NAM_TWIN_NO_DIRECTORY)) {
+			const struct rec_slot *s = rec_slot_of(v, img, k);
+			c = txn_rec_slot_whole(v, s, s->cid, at) ? s->cid : 0;
+		}
 		if (c <= snapshot && c > best) {
 			best = c;
 			*slot = k;
@@ -59,7 +64,9 @@ txn_rec_resolve(
 	}
 	if (best == 0)
 		return img[REC_LINK] != 0 ? REC_OLDER : REC_NONE;
-	if (__builtin_expect(txn_rec_slot_whole(v, rec_slot_of(v, img, *slot), best, at), 1))
+	const struct rec_slot *s = rec_slot_of(v, img, *slot);
+	if (__builtin_expect(txn_rec_slot_whole(v, s, best, at), 1) ||
+	    (nam_twin(NAM_TWIN_NO_PROOF) && s->cid != 0))
 		return REC_HERE;
 	return img[REC_LINK] != 0 ? REC_OLDER : REC_TORN;
 }

@@ -1,4 +1,5 @@
 /* write.c -- what a transaction wants to write: buffered versions, and the locks READ COMMITTED takes at once. */
+#include <base/twin.h>
 #include <stdlib.h>
 #include <string.h>
 #include "txn_internal.h"
@@ -202,7 +203,7 @@ image_set(struct txn *t, struct txn_write *w, const uint64_t *img, bool partial)
 		 * is still at it, our CAS will fail. Either way there is nothing left to archive. */
 		if (successor > watermark && partial)
 			return NAM_TORN; /* that slot was not READ */
-		if (successor > watermark)
+		if (successor > watermark && !nam_twin(NAM_TWIN_NO_ARCHIVE))
 			w->late = archive_copy(t, w, img, oldest);
 	}
 	/* Archive what the next commit will overwrite: with two slots the newest, with more the second oldest. */
@@ -404,6 +405,10 @@ lock_rows(struct txn *t, struct txn_table *table, struct txn_row *row, nam_statu
 	nam_status st = txn_ensure_lock(t);
 	if (st != NAM_OK)
 		return st;
+	if (nam_twin(NAM_TWIN_STOCKED_CID) && !t->claimed) {
+		tso_claim_start(t->tw->tso, &t->claim, 0, &t->counts);
+		t->claimed = tso_claim_wait(t->tw->tso, &t->claim) == NAM_OK;
+	}
 	for (unsigned i = 0; i < n; i++) {
 		struct txn_row *r = &row[i];
 		struct txn_write *w = txn_own(t, r->at);

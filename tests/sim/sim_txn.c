@@ -4,6 +4,7 @@
  *
  *	sim_txn [--seed N | --seeds A-B] [--twice] [--verbose] [--trace]
  *	sim_txn --seed N --history FILE        what the clients saw, for `namdb check`
+ *	sim_txn --twins | --twin NAME ...      of a build with NAM_TWINS (twins.c): until that fault is caught
  *
  * One seed decides everything, so a failing one plays again exactly. Exit 1: a wrong answer,
  * a lost one, or nobody was fooled who should have been.
@@ -417,6 +418,10 @@ main(int argc, char **argv)
 			verbose = true;
 		} else if (strcmp(argv[i], "--twice") == 0) {
 			twice = true;
+		} else if (strcmp(argv[i], "--twins") == 0) {
+			return twin_list();
+		} else if (strcmp(argv[i], "--twin") == 0 && i + 1 < argc && twin_choose(argv[i + 1])) {
+			i++;
 		} else if (strcmp(argv[i], "--history") == 0 && i + 1 < argc) {
 			history = argv[++i];
 		} else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc) {
@@ -453,7 +458,7 @@ main(int argc, char **argv)
 		if (!good && failed++ == 0)
 			first_failed = seed;
 		fflush(stdout);
-		if (failed == 10)
+		if (failed == (twin_chosen() ? 1 : 10))
 			break;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &b);

@@ -156,6 +156,11 @@ void neighbours_start(struct run *r);
 void neighbours_end(struct run *r, struct net_worker *w);
 void neighbours_close(void);
 
+/* twins.c: faults built in (base/twin.h). choose: false, there is no such one in this build. list: the program's exit code. */
+int twin_list(void);
+bool twin_choose(const char *name);
+bool twin_chosen(void);
+
 /* outside.c: looks into the simulated memory after everybody has left. */
 void outside_judge(struct run *r);
 

@@ -1,0 +1,35 @@
+/*
+ * twin.h -- faults built in on purpose, one at a time, so that tests can show that they would see them.
+ *
+ * Only a build with NAM_TWINS (cmake --preset twins) knows them: there nam_twin(X) asks one word that tests/sim/twins.c sets.
+ * In every other build it is the constant false and leaves no trace. It stands at the very place where a rule is kept, so
+ * that whoever reads that place sees what would break it. tests/README.md has the list and who catches which.
+ */
+#ifndef NAM_BASE_TWIN_H
+#define NAM_BASE_TWIN_H
+
+#include <stdbool.h>
+
+enum nam_twin {
+	NAM_TWIN_NONE,
+	NAM_TWIN_NO_DIRECTORY, /* the newest whole slot is believed, listed or not */
+	NAM_TWIN_NO_PROOF,     /* the slot of a listed CID is believed unseen */
+	NAM_TWIN_BLIND_UNLOCK, /* an abort writes back the words it knows, whoever has the lock */
+	NAM_TWIN_EARLY_ANSWER, /* the client is answered when step 2 has been posted */
+	NAM_TWIN_NO_ARCHIVE,   /* a slot that snapshots need is overwritten before it is archived */
+	NAM_TWIN_STOCKED_CID,  /* a CID is claimed before the versions to be replaced are known */
+	NAM_TWIN_NO_OPEN,      /* a claim nobody has marked is sealed, whoever may have it */
+	NAM_TWIN_TWO_READS,    /* the vector is READ in two pieces, taken for one picture */
+	NAM_TWIN_EARLY_MARK,   /* the mark goes before the directories and words */
+	NAM_TWIN_OWN_OVER_OLD, /* a snapshot covers own commits though the prefix does not */
+	NAM_TWINS_COUNT
+};
+
+#ifdef NAM_TWINS
+extern enum nam_twin nam_twin_on;
+#define nam_twin(which) __builtin_expect(nam_twin_on == (which), 0)
+#else
+#define nam_twin(which) false
+#endif
+
+#endif

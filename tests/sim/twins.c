@@ -1,0 +1,68 @@
+/* twins.c -- the faults that base/twin.h can switch on: their names, the rules they break, who is to catch them. */
+#include "sim_txn.h"
+
+#include <base/twin.h>
+#include <string.h>
+
+#ifdef NAM_TWINS
+static const struct {
+	const char *name;
+	const char *rule; /* of the formats' headers */
+	const char *test; /* who is to catch it ... */
+	unsigned seeds;   /* ... within so many seeds from 1 on */
+} twins[NAM_TWINS_COUNT] = {
+	[NAM_TWIN_NO_DIRECTORY] = { "no-directory", "R1", "sim_txn", 500 },
+	[NAM_TWIN_NO_PROOF] = { "no-proof", "R2", "sim_txn", 500 },
+	[NAM_TWIN_BLIND_UNLOCK] = { "blind-unlock", "R6", "sim_txn", 500 },
+	[NAM_TWIN_EARLY_ANSWER] = { "early-answer", "I2", "sim_txn", 500 },
+	[NAM_TWIN_NO_ARCHIVE] = { "no-archive", "R4", "sim_txn", 500 },
+	[NAM_TWIN_STOCKED_CID] = { "stocked-cid", "R3", "sim_txn", 500 },
+	[NAM_TWIN_NO_OPEN] = { "no-open", "T1", "sim_txn", 500 },
+	[NAM_TWIN_TWO_READS] = { "two-reads", "T1", "sim_txn", 500 },
+	[NAM_TWIN_EARLY_MARK] = { "early-mark", "T1", "sim_txn", 500 },
+	[NAM_TWIN_OWN_OVER_OLD] = { "own-over-old", "T3", "sim_txn", 500 },
+};
+
+int
+twin_list(void)
+{
+	for (unsigned i = 1; i < NAM_TWINS_COUNT; i++)
+		printf("%s\t%s\t%s\t1-%u\n", twins[i].name, twins[i].rule, twins[i].test, twins[i].seeds);
+	return 0;
+}
+
+bool
+twin_choose(const char *name)
+{
+	for (unsigned i = 1; i < NAM_TWINS_COUNT; i++)
+		if (strcmp(twins[i].name, name) == 0)
+			nam_twin_on = (enum nam_twin)i;
+	return nam_twin_on != NAM_TWIN_NONE;
+}
+
+bool
+twin_chosen(void)
+{
+	return nam_twin_on != NAM_TWIN_NONE;
+}
+#else
+int
+twin_list(void)
+{
+	fprintf(stderr, "this build has no twins: ./go twins makes one that has\n");
+	return 2;
+}
+
+bool
+twin_choose(const char *name)
+{
+	(void)name;
+	return twin_list() == 0;
+}
+
+bool
+twin_chosen(void)
+{
+	return false;
+}
+#endif
