@@ -203,6 +203,7 @@ verb_test() {
 	need python3 pkg-config postgresql
 	build_in release build
 	run_tests release build "$@"
+	[ $# != 0 ] || twin_tests
 	build_in asan build-asan
 	run_tests asan build-asan "$@"
 	build_in tsan build-tsan
@@ -281,14 +282,21 @@ rdma_tests() {
 
 # Each fault built in is found, or the tests that should find it prove nothing.
 twin_tests() {
-	echo "== twins =="
+	local t0=$SECONDS
 	build_in twins build-twins sim_txn
-	tests/twins.sh build-twins
+	echo "== twins =="
+	if tests/twins.sh build-twins; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+	fi
+	echo "twins: $((SECONDS - t0)) s"
 }
 
 verb_twins() {
 	need_build
 	twin_tests
+	[ "$failed" = 0 ]
 }
 
 verb_test_verbs() {
