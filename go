@@ -16,7 +16,7 @@ usage: ./go VERB [arguments]
   test-verbs     RDMA in virtual machines: Soft-RoCE, soft-iWARP, two hosts
   twins          builds with one fault each: every fault must be caught by a test that passes without it
   check          layout of the code, the map of the rooms, a clang build, static analysis
-  bench [args]   build/namdb bench tpcw, then bench sql where ../shared/data is; or one bench (tpcw, sql, verbs) by name or by its
+  bench [args]   build/namdb bench tpcw, then bench sql where ../shared/data is; or one bench (tpcw, sql, verbs, messages, oracle) by name or by its
                  arguments, which are passed on
   soak  [min] [--kills]
                  the simulated and the process tests, and loads judged by their histories, again and again with new

@@ -19,6 +19,8 @@ int bench_sql(int argc, char **argv);
 int bench_verbs(int argc, char **argv);
 /* Messages to a service, polling against events, as clients grow. argv[0] is "messages". */
 int bench_messages(int argc, char **argv);
+/* One client is paused: the others' snapshots, with commit ids claimed and dealt out beforehand. argv[0] is "oracle". */
+int bench_oracle(int argc, char **argv);
 
 enum { BENCH_RUNS_MAX = 99 };
 /* Of at most BENCH_RUNS_MAX values; of none 0. */
@@ -58,6 +60,8 @@ int bench_bad_use(const char *bench, const char *why);
 
 /* Cuts the next word off a comma-separated list. NULL: no more. */
 char *bench_word_of(char **list);
+/* 0.001 to 3600. False: not that. */
+bool bench_take_seconds(const char *s, double *out);
 /* Numbers of a list, low..high each, at most `max` of them. False: not that. */
 bool bench_take_numbers(char *list, uint64_t low, uint64_t high, unsigned *out, unsigned max, unsigned *n);
 /* Names of a list, each one of `count`: which of them are there. False: not that. */

@@ -47,8 +47,8 @@ bench_take_names(char *list, const char *const *name, unsigned count, bool *ther
 	return true;
 }
 
-static bool
-take_seconds(const char *s, double *out)
+bool
+bench_take_seconds(const char *s, double *out)
 {
 	char *end;
 	*out = strtod(s, &end);
@@ -84,7 +84,7 @@ bench_common_take(struct bench_common *c, int letter, const char *value)
 	bool ok = true;
 	switch (letter) {
 	case 't':
-		return take_seconds(value, &c->seconds);
+		return bench_take_seconds(value, &c->seconds);
 	case 'r':
 		ok = nam_number(value, 1, BENCH_RUNS_MAX, &x);
 		c->runs = (unsigned)x;

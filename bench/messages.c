@@ -11,19 +11,15 @@
 #include <base/number.h>
 #include <base/rng.h>
 #include <bench/bench.h>
+#include <bench/node.h>
 #include <errno.h>
 #include <net/net.h>
-#include <net/rdma.h>
 #include <net/secret.h>
-#include <net/service.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <storage_node/sn.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -136,70 +132,6 @@ options(int argc, char **argv, struct params *p)
 }
 
 /* ---- the node ---- */
-
-/* In the child: a storage node that echoes, for as long as its parent lives. */
-static void
-be_node(const struct params *p, const unsigned char *secret, pid_t parent, int tell)
-{
-	static const struct net_service echo = { .id = NET_SERVICE_ECHO, .name = "echo", .fn = net_echo };
-	struct sn_region *r;
-	struct sn_server *s;
-	struct nam_err err;
-	char line[160] = "", host[48] = "127.0.0.1", listen[64];
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	signal(SIGINT, SIG_IGN);
-	if (getppid() != parent)
-		_exit(1);
-	const struct sn_region_config rc = {
-		.id = 1, .size = 32 << 20, .cluster = p->common.cluster, .numa = -1
-	};
-	const struct sn_serve_config vc = { .service = &echo, .services = 1, .ring_bytes = 16 << 20 };
-	nam_status st = p->common.fabric == NET_VERBS ? net_rdma_address(NULL, host, &err) : NAM_OK;
-	snprintf(listen, sizeof listen, strchr(host, ':') ? "[%s]:0" : "%s:0", host);
-	const struct sn_server_config sc = { .listen = listen,
-		.cluster = p->common.cluster,
-		.secret = secret,
-		.secret_len = NET_SECRET_LEN,
-		.rdma = p->common.fabric == NET_VERBS ? NULL : "off" };
-	if (st == NAM_OK)
-		st = sn_region_open(&r, &rc, &err);
-	if (st == NAM_OK)
-		st = sn_region_serve(r, &vc, &err);
-	if (st == NAM_OK)
-		st = sn_server_open(&s, r, &sc, &err);
-	if (st == NAM_OK)
-		snprintf(line, sizeof line, "%s", sn_server_address(s));
-	else
-		fprintf(stderr, "namdb bench: %s\n", err.text);
-	if (write(tell, line, sizeof line) == (ssize_t)sizeof line && st == NAM_OK)
-		sn_server_run(s, &err);
-	_exit(st == NAM_OK ? 0 : 1);
-}
-
-static nam_status
-start_node(struct bench *b, const unsigned char *secret, char address[160], struct nam_err *err)
-{
-	int tell[2];
-	pid_t self = getpid();
-	if (pipe(tell) != 0)
-		return nam_fail(err, NAM_IO, "no pipe: %m");
-	fflush(NULL);
-	b->node = fork();
-	if (b->node < 0) {
-		b->node = 0;
-		return nam_fail(err, NAM_IO, "no process for a storage node: %m");
-	}
-	if (b->node == 0) {
-		close(tell[0]);
-		be_node(&b->p, secret, self, tell[1]);
-	}
-	close(tell[1]);
-	ssize_t n = read(tell[0], address, 160);
-	close(tell[0]);
-	if (n != 160 || address[0] == '\0')
-		return nam_fail(err, NAM_IO, "the storage node did not start");
-	return NAM_OK;
-}
 
 /* CPU time of the node's process; 0: it is not ours. */
 static uint64_t
@@ -539,7 +471,7 @@ prepare(struct bench *b, struct nam_err *err)
 {
 	const struct params *p = &b->p;
 	unsigned char secret[NET_SECRET_LEN];
-	char address[160];
+	char address[BENCH_NODE_ADDRESS];
 	unsigned most = 0;
 	struct net_config cfg = { .storage = p->common.storage,
 		.fabric = p->common.fabric,
@@ -554,8 +486,17 @@ prepare(struct bench *b, struct nam_err *err)
 	if (p->common.storage != NULL) {
 		st = net_secret_load(p->common.secret_file, secret, &cfg.secret_len, err);
 	} else {
+		static const struct net_service echo = {
+			.id = NET_SERVICE_ECHO, .name = "echo", .fn = net_echo
+		};
 		nam_random_bytes(secret, sizeof secret);
-		st = start_node(b, secret, address, err);
+		const struct bench_node node = { .fabric = p->common.fabric,
+			.cluster = p->common.cluster,
+			.secret = secret,
+			.bytes = 32 << 20,
+			.service = &echo,
+			.services = 1 };
+		st = bench_node_start(&node, &b->node, address, err);
 		cfg.storage = address;
 	}
 	if (st == NAM_OK)
@@ -602,10 +543,7 @@ bench_messages(int argc, char **argv)
 	for (unsigned i = 0; i < b.opened; i++)
 		net_worker_close(b.client[i].w);
 	net_close(b.net);
-	if (b.node != 0) {
-		kill(b.node, SIGKILL);
-		waitpid(b.node, NULL, 0);
-	}
+	bench_node_stop(b.node);
 	free(b.client);
 	sigaction(SIGINT, &before, NULL);
 	return ok ? 0 : 1;

@@ -16,13 +16,16 @@ cli_bench(int argc, char **argv)
 		return bench_verbs(argc - 1, argv + 1);
 	if (argc >= 2 && strcmp(argv[1], "messages") == 0)
 		return bench_messages(argc - 1, argv + 1);
+	if (argc >= 2 && strcmp(argv[1], "oracle") == 0)
+		return bench_oracle(argc - 1, argv + 1);
 	bool help = argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
 	fprintf(help ? stdout : stderr,
-	    "usage: namdb bench tpcw|sql|verbs|messages [options]\n"
+	    "usage: namdb bench tpcw|sql|verbs|messages|oracle [options]\n"
 	    "  tpcw      checkout transactions beside a memory floor and SQLite\n"
 	    "  sql       questions over CSV files beside SQLite\n"
 	    "  verbs     the fabric's verbs one by one, beside plain TCP\n"
 	    "  messages  calls of a service, polling against events, as clients grow\n"
+	    "  oracle    snapshots while a client is paused, beside the NAM paper's scheme\n"
 	    "namdb bench tpcw --help lists its options\n");
 	return help ? 0 : 2;
 }

@@ -219,7 +219,8 @@ tso_snapshot(struct tso_worker *tw, struct tso_pin *pin, struct net_counts *acct
 	/* A placeholder at or below what we shall get goes first: whoever publishes `oldest`
 	 * after this sees it; whoever did before had read a prefix that ours will cover (T3). */
 	nam_status st = tso_pin_now(tw, pin);
-	uint64_t need = atomic_load(&t->answered);
+	/* Of the paper's scheme a snapshot may be older than what was answered: else one slow client stops them all. */
+	uint64_t need = t->scheme == TSO_CLAIM ? atomic_load(&t->answered) : 0;
 	if (st == NAM_OK)
 		st = tso_refresh(tw, acct);
 	if (st == NAM_OK && atomic_load(&t->prefix) < need && !nam_twin(NAM_TWIN_OWN_OVER_OLD))

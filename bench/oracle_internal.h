@@ -1,0 +1,133 @@
+/*
+ * oracle_internal.h -- what the parts of `namdb bench oracle` share: what is asked for, one run as all its processes see
+ * it, and what it came to.
+ *
+ * Times are net_now_ns of the run: of the machine, or of the simulated cluster.
+ */
+#ifndef NAM_BENCH_ORACLE_INTERNAL_H
+#define NAM_BENCH_ORACLE_INTERNAL_H
+
+#include <bench/bench.h>
+#include <net/net.h>
+#include <stdatomic.h>
+#include <txn/txn.h>
+
+enum {
+	ORACLE_CLIENTS_MAX = 16,
+	ORACLE_VICTIM = 1, /* who is paused */
+	ORACLE_LOOK_NS = 10000000,
+	ORACLE_ROWS_MAX = 16,
+	ORACLE_SCHEMES = 2, /* enum tso_scheme */
+};
+
+/* Where the pause meets the client. */
+enum oracle_moment {
+	ORACLE_AT_CLAIM,  /* it has claimed a commit id, and nothing else of the commit has been posted */
+	ORACLE_AT_COMMIT, /* in the middle of a commit, wherever that is */
+	ORACLE_AT_REST,   /* it has had nothing to do for a while */
+	ORACLE_MOMENTS
+};
+
+struct oracle_params {
+	struct bench_common common; /* fabric (NET_SIM: virtual time), plot, plot_data, json */
+	bool moment[ORACLE_MOMENTS];
+	unsigned clients;
+	unsigned rate; /* commits per second offered by each client, 0: as many as it can */
+	uint32_t lease_ms;
+	double before_s, pause_s, after_s;
+	uint64_t seed;
+};
+
+struct oracle_commit {
+	uint64_t cid, at_ns; /* answered */
+};
+struct oracle_look {
+	uint64_t cid, asked_ns, got_ns;
+};
+
+/* Memory of all processes; a client's part is written by that client alone. */
+struct oracle_client {
+	atomic_bool ready, committing, ended;
+	_Atomic int status; /* nam_status that ended its work early */
+	_Atomic unsigned commits, looks;
+	struct oracle_commit *commit; /* run->commits_max; cid and time rise */
+	struct oracle_look *look;     /* run->looks_max */
+};
+struct oracle_run {
+	struct oracle_params p;
+	enum tso_scheme scheme;
+	enum oracle_moment moment;
+	unsigned commits_max, looks_max;
+	_Atomic uint64_t table;      /* its anchor; 0: not made yet */
+	_Atomic uint64_t begin_ns;   /* 0: wait */
+	_Atomic uint64_t stopped_ns; /* the victim does no work from here ... */
+	_Atomic uint64_t resumed_ns; /* ... to here; 0: it never came back */
+	struct oracle_client client[ORACLE_CLIENTS_MAX];
+};
+
+/* Memory that processes forked later share; all zero. NULL: none left. */
+struct oracle_run *bench_oracle_run_new(
+    const struct oracle_params *p, enum tso_scheme scheme, enum oracle_moment moment);
+void bench_oracle_run_free(struct oracle_run *r);
+uint64_t bench_oracle_pause_at(const struct oracle_run *r);
+uint64_t bench_oracle_end(const struct oracle_run *r);
+/* Of storage, for all that the run writes. */
+uint64_t bench_oracle_bytes(const struct oracle_params *p);
+bool bench_oracle_all(const struct oracle_run *r, bool ended);
+
+/* One client at its place in its process. */
+struct oracle_place {
+	struct oracle_run *run;
+	unsigned i;
+	struct net_worker *w;
+	/* Stands still for the pause; NULL: somebody else sees to it. In a coroutine of w. */
+	void (*stand_still)(struct oracle_place *p);
+	void *host;
+	struct txn_db *db;
+	struct txn_worker *tw;
+	struct txn_table table;
+	unsigned left;
+	bool rests;
+	struct nam_err err;
+};
+/* A coroutine: joins the cluster, works through the run. arg: struct oracle_place. */
+void bench_oracle_client(void *arg);
+/* Closes what it has opened. In a coroutine. */
+void bench_oracle_client_close(struct oracle_place *p);
+
+/* Set by the first ^C. */
+extern atomic_bool bench_oracle_stop;
+
+/* All clients, from joining to their ends. Not NAM_OK: nothing was measured. */
+nam_status bench_oracle_sim(struct oracle_run *r, struct nam_err *err);
+nam_status bench_oracle_real(struct oracle_run *r, struct nam_err *err);
+
+/* ---- oracle_table.c ---- */
+
+struct oracle_bin {
+	double age_ms, missing_ms; /* the greatest among the clients that go on */
+	unsigned commits;          /* theirs */
+};
+struct oracle_row {
+	double from_s, to_s; /* since the pause began */
+	double age_ms, missing_ms, commits_per_s;
+};
+struct oracle_result {
+	struct oracle_bin *bin; /* of 10 ms each; the first begins before_s before the pause */
+	unsigned bins, bins_before;
+	struct oracle_row row[ORACLE_ROWS_MAX];
+	unsigned rows;
+	double age_ms, missing_ms; /* the greatest from when the pause began */
+	double age_before_ms;
+	unsigned looks;
+	bool shut_out;  /* the victim, by others */
+	unsigned wrong; /* what must not be: counted, named on stderr */
+};
+/* False: no memory. bin is to be freed. */
+bool bench_oracle_judge(const struct oracle_run *r, struct oracle_result *out);
+extern const char *const bench_oracle_moment_names[ORACLE_MOMENTS];
+extern const char *const bench_oracle_scheme_names[ORACLE_SCHEMES];
+bool bench_oracle_plot(
+    const struct oracle_params *p, struct oracle_result got[ORACLE_MOMENTS][ORACLE_SCHEMES]);
+
+#endif
