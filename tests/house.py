@@ -186,7 +186,7 @@ class Shell:
 
     def __init__(self, house, *args, fabric="shm", storage=None):
         self.args = [NAMDB, "sql", "--storage", storage or house.storage(), "--fabric", fabric, "--secret-file",
-                     house.secret, "--csv"] + [str(a) for a in args]
+                     house.secret, *house.lease, "--csv"] + [str(a) for a in args]
         self.p = subprocess.Popen(self.args, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, env=clean_env(house.env))
         house.shells.append(self)
@@ -334,9 +334,13 @@ class Terminal:
 
 
 class House:
-    """A run directory, a secret, and everything started in it; all gone at the end."""
+    """A run directory, a secret, and everything started in it; all gone at the end.
 
-    def __init__(self, nodes=0, size="64m"):
+    lease_ms: of its cluster; None: as the program has it. A long one, where a test is not about those who stand still:
+    on a machine that is busy with other tests a process may stand still for the usual one."""
+
+    def __init__(self, nodes=0, size="64m", lease_ms=5000):
+        self.lease = [] if lease_ms is None else ["--lease", str(lease_ms)]
         self.dir = tempfile.mkdtemp(prefix="namdb-test-")
         self.secret = self.file("secret", "a secret of this test %d\n" % os.getpid())
         os.chmod(self.secret, 0o600)
@@ -380,7 +384,7 @@ class House:
     def sql(self, *args, stdin="", fabric="shm", storage=None, timeout=60, secret=None, csv=True):
         """`namdb sql` to its end."""
         return run("sql", "--storage", storage or self.storage(), "--fabric", fabric, "--secret-file",
-                   secret or self.secret, *(["--csv"] if csv else []), *args, stdin=stdin, timeout=timeout,
+                   secret or self.secret, *self.lease, *(["--csv"] if csv else []), *args, stdin=stdin, timeout=timeout,
                    env=self.env)
 
     def do(self, text, **more):

@@ -15,7 +15,8 @@ enum {
 	IDLE_AFTER_NS = 100000000, /* no pin for this long: the slot goes idle */
 	HOLES_PER_TICK = 64,
 	HINT_EVERY = 256,
-	LOOKS_OF_A_LEASE = 4, /* one look counts for no more than a lease divided by this */
+	LOOKS_OF_A_LEASE = 4, /* one look counts for no more than a lease divided by this, ... */
+	SLOW_LOOKS = 16,      /* ... or by this, where the round that looked was slow itself */
 	SEALED_LOOKS = 3,
 };
 
@@ -41,9 +42,12 @@ judge(
 {
 	struct tso_seen *k = &t->seen[i];
 	uint64_t now = net_now_ns(w), passed = now - k->look_ns;
-	/* What we did not watch does not count: after a pause of our own everybody seems to have stood still. */
-	if (passed > t->lease_ns / LOOKS_OF_A_LEASE)
-		passed = t->lease_ns / LOOKS_OF_A_LEASE;
+	/* What we did not watch does not count: after a pause of our own everybody seems to have stood still. And where our
+	 * own beats take long, so do theirs: the machine is busy, or the way to the home node. */
+	bool slow = now - t->round_began > t->lease_ns / SLOW_LOOKS;
+	uint64_t most = t->lease_ns / (slow ? SLOW_LOOKS : LOOKS_OF_A_LEASE);
+	if (passed > most)
+		passed = most;
 	k->look_ns = now;
 	k->still_ns += passed;
 	if (k->word != s->word) {
@@ -171,6 +175,7 @@ tso_tick(struct tso_worker *tw)
 	struct tso_anchor a;
 	struct tso_owner_slot *slots = t->slots;
 
+	t->round_began = net_now_ns(w);
 	nam_status st = tso_refresh(tw, NULL);
 	if (st != NAM_OK)
 		return st;

@@ -61,6 +61,7 @@ struct tso {
 	_Atomic uint64_t beat;            /* a  written by tick only */
 	_Atomic uint64_t counters[64]; /* a  the counter as beat i mod 64 READ it; a later one is safe too */
 	uint64_t quiet_since;          /* t  when the last pin was seen */
+	uint64_t round_began;          /* t  when this tick did */
 	struct tso_promises mine;      /* t  the last line written */
 	struct tso_promises before;    /* t  the minimum that the tick before read ... */
 	uint64_t before_counter;       /* t  ... and the counter it read before that */

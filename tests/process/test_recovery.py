@@ -63,7 +63,7 @@ class Mover:
 
 
 def killed(fabric, rounds):
-    with House(nodes=2) as h:
+    with House(nodes=2, lease_ms=None) as h:
         a = h.shell(fabric=fabric)
         a.ok("CREATE TABLE acc (id integer PRIMARY KEY, n integer)")
         a.ok("CREATE TABLE log (who integer, k integer, PRIMARY KEY (who, k))")
@@ -87,7 +87,7 @@ def killed(fabric, rounds):
             k = int(a.value("SELECT coalesce(max(k), 0) FROM log WHERE who = %d" % m.p.pid))
             check(k >= m.answered(), "round %d: %d was answered, %d is there" % (i, m.answered(), k))
             moved += k
-        check(slowest < 4 * LEASE * house.SLOW, "the slowest wait behind a killed process: %.3f s" % slowest)
+        check(slowest < 10 * LEASE * house.SLOW, "the slowest wait behind a killed process: %.3f s" % slowest)
         print("  %s: %d processes killed after %d transactions; the next writer waited %.0f ms at most" %
               (fabric, rounds, moved, slowest * 1000))
         a.close(None)

@@ -179,7 +179,12 @@ def test_interrupt_cancels_the_query_and_keeps_the_shell():
 
 def test_stopped_shell_holds_nobody_up():
     """^Z: what was open is rolled back before the program stands still, and fg goes on with the session."""
-    h = cluster()
+    with House(nodes=1, lease_ms=None) as h:
+        h.do("CREATE TABLE many AS SELECT i AS v FROM generate_series(1, 30000) i").ok()
+        stopped_shell(h)
+
+
+def stopped_shell(h):
     t = h.terminal("--norc", "--noprofile", "-i", program="/bin/bash")
     t.send("PS1='% '\n")
     t.expect(r"\n% ?$")
