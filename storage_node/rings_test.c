@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -52,6 +53,7 @@ daemon_main(uint64_t ring_bytes, unsigned shards, int tell, const char *run_dir)
 	struct sn_server *s;
 	struct nam_err err;
 	char listen[64], line[128] = "";
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails ends its nodes, too */
 	const struct sn_region_config rc = { .id = 1, .size = 16 << 20, .numa = -1 };
 	const struct sn_serve_config vc = {
 		.service = &echo, .services = 1, .ring_bytes = ring_bytes, .shards = shards
@@ -242,7 +244,7 @@ rubbish_over(enum net_kind kind)
 		assert_int_equal(call(&bad[i]), NAM_OK);
 		peer_close(&bad[i]);
 	}
-	assert_true(nam_clock_ns() - from < 5000000000);
+	assert_true(nam_clock_ns() - from < 15000000000); /* their patience is 20 s */
 	peer_close(&good);
 	daemon_end(&d);
 }
@@ -311,6 +313,7 @@ half_main(const char *address, enum net_kind kind, int ready)
 {
 	struct daemon d = { 0 };
 	struct peer mine;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	snprintf(d.address, sizeof d.address, "%s", address);
 	if (peer_try(&mine, &d, kind) != NAM_OK || channel(&mine, NET_POLLING, 0) != NAM_OK ||
 	    call(&mine) != NAM_OK)
@@ -461,6 +464,14 @@ cpu_ticks(pid_t pid)
 	return user + sys;
 }
 
+/* A sanitizer makes whatever is done some times slower. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { SLOWER = 5 };
+#else
+enum { SLOWER = 1 };
+#endif
+enum { SECONDS = 2 };
+
 /* Clients in event mode, having said something once, cost the node less than a twentieth of a core. */
 static void
 idle(void **state)
@@ -478,12 +489,14 @@ idle(void **state)
 		}
 		assert_int_equal(channel(&p[0], NET_EVENTS, 0), NAM_OK);
 		assert_int_equal(call(&p[0]), NAM_OK);
+		/* What was under way may still be; a tick is a hundredth of a second, and one more is no news. */
+		sleep_ms(200);
 		uint64_t before = cpu_ticks(d.pid), per_second = (uint64_t)sysconf(_SC_CLK_TCK);
-		sleep_ms(1000);
-		uint64_t used = cpu_ticks(d.pid) - before;
+		sleep_ms(SECONDS * 1000);
+		uint64_t used = cpu_ticks(d.pid) - before, all = SECONDS * per_second;
 		print_message("idle, event mode, 4 clients, %s: %.1f %% of a core\n",
-		    net_kind_name(fabric(k)), 100.0 * (double)used / (double)per_second);
-		assert_true(used * 20 < per_second);
+		    net_kind_name(fabric(k)), 100.0 * (double)used / (double)all);
+		assert_true(used * 20 < all * SLOWER);
 		for (unsigned i = 0; i < 4; i++)
 			peer_close(&p[i]);
 		daemon_end(&d);
