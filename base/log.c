@@ -4,9 +4,12 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-static _Atomic int level_max = NAM_LOG_WARN;
+enum { FROM_ENVIRONMENT = -1 };
+static _Atomic int level_max = FROM_ENVIRONMENT;
 
 void
 nam_log_level_set(enum nam_log_level level)
@@ -14,10 +17,27 @@ nam_log_level_set(enum nam_log_level level)
 	atomic_store(&level_max, (int)level);
 }
 
-void
-nam_log(enum nam_log_level level, const char *fmt, ...)
+/* NAMDB_LOG, where nobody has said otherwise. */
+static int
+level(void)
 {
-	if ((int)level > atomic_load(&level_max))
+	static const char *const names[] = { "error", "warn", "info", "debug" };
+	int is = atomic_load(&level_max);
+	if (is != FROM_ENVIRONMENT)
+		return is;
+	const char *said = getenv("NAMDB_LOG");
+	int to = NAM_LOG_WARN;
+	for (int i = 0; said != NULL && i <= NAM_LOG_DEBUG; i++)
+		if (strcmp(said, names[i]) == 0)
+			to = i;
+	atomic_compare_exchange_strong(&level_max, &is, to);
+	return atomic_load(&level_max);
+}
+
+void
+nam_log(enum nam_log_level at, const char *fmt, ...)
+{
+	if ((int)at > level())
 		return;
 	char line[1024] = "namdb: ";
 	va_list ap;

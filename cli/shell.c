@@ -233,6 +233,9 @@ shell_exec(struct shell *sh, const char *text, size_t len)
 		cn_print_drop(sh->print);
 		shell_error(&err, text, len);
 		sh->failed = true;
+		/* Nothing more can be done from here. */
+		if (net_standing(cn_net(sh->cn)) == NET_SHUT_OUT)
+			sh->quit = true;
 	}
 	if (ok && sh->progress_bytes > 0 && !isatty(2) && !sh->opt.quiet)
 		fprintf(stderr, "COPY %.1f MiB, %llu rows in %.1f s\n",

@@ -5,6 +5,7 @@
 
 #include <linux/futex.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
  * copied, the worker never waits for a slow reader, and a reader may block.
  */
 enum baton { CALLER, COROUTINE, COROUTINE_CALLER_SLEEPS };
+enum { ASKING_NAP_NS = 1000000 };
 enum request { REQ_OPEN, REQ_EXEC, REQ_PREPARE, REQ_RUN, REQ_FORGET, REQ_CLOSE };
 enum event {
 	EV_BEGIN,
@@ -211,6 +213,23 @@ serve(struct cn_session *s, const struct sql_sink *sink)
 	return false;
 }
 
+/* Whether a node is gone or we are shut out is asked elsewhere, and known soon. */
+static void
+name_reason(struct net_worker *w, struct cat_err *err)
+{
+	enum net_standing is;
+	if (err == NULL || strcmp(err->sqlstate, "58030") != 0)
+		return;
+	while ((is = net_standing(net_worker_net(w))) == NET_ASKING)
+		net_sleep(w, ASKING_NAP_NS);
+	if (is != NET_SHUT_OUT)
+		return;
+	cat_error(err, "57P01",
+	    "this process has been shut out of the cluster: it stood still for longer than its lease");
+	snprintf(err->hint, sizeof err->hint,
+	    "What it had not committed has been rolled back. Connect anew, and run the transaction again.");
+}
+
 static void
 session_main(const struct cn_place *place, void *arg)
 {
@@ -242,6 +261,8 @@ session_main(const struct cn_place *place, void *arg)
 		take(s);
 		if (s->request != REQ_CLOSE) {
 			s->ok = serve(s, &sink);
+			if (!s->ok && s->request != REQ_FORGET)
+				name_reason(place->net, s->err);
 			s->state = sql_session_state(s->sql);
 			sql_session_counts(s->sql, &s->counts);
 		} else {

@@ -161,7 +161,8 @@ lib_place_open(const char *where, struct nam_err *err)
 		snprintf(key, sizeof key, "%s", where);
 	pthread_mutex_lock(&all_lock);
 	for (struct lib_place *p = all; p != NULL && key[0] != 0; p = p->next)
-		if (strcmp(p->key, key) == 0) {
+		/* Who was shut out stays it; his handles say so, and a new one gets a new compute node. */
+		if (strcmp(p->key, key) == 0 && net_standing(cn_net(p->cn)) != NET_SHUT_OUT) {
 			p->refs++;
 			pthread_mutex_unlock(&all_lock);
 			return p;

@@ -3,15 +3,17 @@
  *
  * A shm peer notices nothing by itself when the storage process dies: its
  * mapping stays good. A storage node never speaks on a control connection after
- * the handshake, so whatever happens there means it is gone. A worker that has
- * reconnected brings a new control connection along (net_monitor_renew).
+ * the handshake, so whatever happens there means it is gone, or that we are shut out: it is asked
+ * which. A worker that has reconnected brings a new control connection along (net_monitor_renew).
  */
-#include <net/net_internal.h>
+#include <net/remote_internal.h>
 
 #include <base/log.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -23,6 +25,18 @@ struct monitor {
 	atomic_bool stop;
 };
 
+/* Under the lock. Who finds the node lost is to find its question asked. */
+static void
+lose(struct net_node *node, const char *why)
+{
+	if (net_node_lost(node))
+		return;
+	snprintf(node->broke_why, sizeof node->broke_why, "%s%s", why[0] ? ": " : "", why);
+	node->to_ask = true;
+	atomic_fetch_add(&node->net->asking, 1);
+	net_node_set_lost(node);
+}
+
 static void
 ended(struct monitor *m, struct net_node *node, unsigned turn)
 {
@@ -30,12 +44,47 @@ ended(struct monitor *m, struct net_node *node, unsigned turn)
 	/* Of an older connection, while a worker has made a new one, it is no news. */
 	if (node->control_turn == turn) {
 		node->control_ended = true;
-		if (!net_node_lost(node))
-			nam_log(
-			    NAM_LOG_WARN, "storage node %u (%s) is gone", node->info.region, node->info.name);
-		net_node_set_lost(node);
+		lose(node, "");
 	}
 	pthread_mutex_unlock(&m->lock);
+}
+
+/* A node that shuts us out refuses us before it ends anything of ours (wire.h, W3): so now it says so, if it has. */
+static bool
+shuts_us_out(struct net_node *node)
+{
+	struct net_grant grant = { .verdict = NET_YES };
+	struct nam_err err;
+	int fd;
+	nam_status st = net_remote_connect(node, NET_ROLE_CONTROL, &fd, &grant, &err);
+	if (st == NAM_OK)
+		close(fd);
+	return st == NAM_REFUSED && grant.verdict == NET_NO_MORE;
+}
+
+/* One line for each node that is gone, or one for all when it is we who are. */
+static void
+ask(struct monitor *m, struct net_node *node)
+{
+	struct net *n = node->net;
+	char why[sizeof node->broke_why];
+	pthread_mutex_lock(&m->lock);
+	bool asks = node->to_ask;
+	node->to_ask = false;
+	memcpy(why, node->broke_why, sizeof why);
+	pthread_mutex_unlock(&m->lock);
+	if (!asks)
+		return;
+	if (!atomic_load(&n->shut_out) && shuts_us_out(node)) {
+		atomic_store(&n->shut_out, true);
+		nam_log(NAM_LOG_WARN, "this process has been shut out of the cluster: it stood still for "
+				      "longer than its lease, and "
+				      "others have settled what it left; it has to connect anew");
+	}
+	if (!atomic_load(&n->shut_out))
+		nam_log(
+		    NAM_LOG_WARN, "storage node %u (%s) is gone%s", node->info.region, node->info.name, why);
+	atomic_fetch_sub(&n->asking, 1);
 }
 
 static void *
@@ -71,6 +120,8 @@ watch(void *arg)
 		for (nfds_t i = 1; i < count; i++)
 			if (fd[i].revents != 0)
 				ended(m, who[i], turn[i]);
+		for (unsigned i = 0; i < n->count; i++)
+			ask(m, n->node[i]);
 	}
 }
 
@@ -80,6 +131,21 @@ wake(struct monitor *m)
 	uint64_t one = 1;
 	ssize_t put = write(m->wake_fd, &one, sizeof one);
 	(void)put;
+}
+
+void
+net_monitor_broke(struct net_node *node, const char *why)
+{
+	struct monitor *m = node->net->monitor;
+	if (m == NULL) {
+		nam_log(NAM_LOG_WARN, "storage node %u (%s) is gone: %s", node->info.region, node->info.name,
+		    why);
+		return;
+	}
+	pthread_mutex_lock(&m->lock);
+	lose(node, why);
+	pthread_mutex_unlock(&m->lock);
+	wake(m);
 }
 
 void

@@ -203,9 +203,15 @@ void
 net_node_broke(struct net_endpoint *ep, const char *why)
 {
 	if (!net_node_lost(ep->node))
-		nam_log(NAM_LOG_WARN, "storage node %u (%s) is gone: %s", ep->node->info.region,
-		    ep->node->info.name, why);
+		net_monitor_broke(ep->node, why);
 	net_node_set_lost(ep->node);
+}
+
+enum net_standing
+net_standing(const struct net *n)
+{
+	unsigned asking = atomic_load(&n->asking);
+	return atomic_load(&n->shut_out) ? NET_SHUT_OUT : asking != 0 ? NET_ASKING : NET_MEMBER;
 }
 
 void

@@ -143,6 +143,14 @@ uint64_t net_identity(const struct net *n);
  */
 nam_status net_fence_process(struct net_worker *w, uint64_t identity, struct nam_err *err);
 
+/*
+ * Have others shut this process out? A connection that ends does not say why. So a node whose connection has ended is asked once,
+ * by a thread that may wait; and where operations ended with NAM_GONE because of it, the answer is on its way (NET_ASKING) or
+ * there. Once NET_SHUT_OUT, for ever: close the net, and open another.
+ */
+enum net_standing { NET_MEMBER, NET_ASKING, NET_SHUT_OUT };
+enum net_standing net_standing(const struct net *n);
+
 /* ---- workers ------------------------------------------------------------ */
 
 /* Opens one endpoint per node. To be called on the thread that will use it, or before that thread starts. */

@@ -74,7 +74,9 @@ struct net_node {
 	bool mapped;    /* i  base is ours to unmap */
 	int control_fd; /* the connection whose end means the node is gone; -1: none. The monitor's, with: */
 	unsigned control_turn; /* how many have been */
-	bool control_ended;    /* seen, and told */
+	bool control_ended;    /* seen */
+	bool to_ask;           /* the monitor's lock: it is to be asked why; */
+	char broke_why[64];    /* what is known */
 	char host[112];        /* i  for more connections */
 	char port[16];
 	void *priv; /* provider's */
@@ -120,6 +122,8 @@ struct net {
 	uint64_t cluster;         /* hash of the name */
 	uint64_t identity;        /* i  net_identity() */
 	_Atomic uint64_t workers; /* so many have been opened */
+	_Atomic unsigned asking;  /* nodes that are to say why; raised before they are lost */
+	atomic_bool shut_out;     /* one has said so; set before asking falls */
 	struct net *next_here;    /* fence.c's */
 	uint32_t connect_ms;
 	char rdma_from[48]; /* "": as the route says */
@@ -163,7 +167,7 @@ void net_op_done(struct net_endpoint *ep, struct net_batch *b, struct net_op *op
 void net_quiet_failed(struct net_endpoint *ep, nam_status st);
 /* An op that post() cannot take is over with st, quiet or not. */
 void net_op_refuse(struct net_endpoint *ep, struct net_batch *b, struct net_op *op, nam_status st);
-/* The connection of ep broke: the node is lost for all workers, and the log says why unless it was lost before. */
+/* The connection of ep broke: the node is lost for all workers, and the log will say why unless it was lost before. */
 void net_node_broke(struct net_endpoint *ep, const char *why);
 /* Calls every idle hook once (an environment's loop does this when the ready queue has run dry). */
 void net_worker_idle(struct net_worker *w);
@@ -196,5 +200,7 @@ nam_status net_monitor_start(struct net *n, struct nam_err *err);
 void net_monitor_stop(struct net *n);
 /* The node is there again: watches this control connection (takes it) instead of the old one, and takes back `lost`. */
 void net_monitor_renew(struct net_node *node, int control_fd);
+/* The node is lost, and asked why. Any thread. */
+void net_monitor_broke(struct net_node *node, const char *why);
 
 #endif

@@ -6,7 +6,7 @@
  *	- the thread that executes a stream's verbs has ended; what lies in its buffers, here or in the socket, is thrown away;
  *	- an atomic of a stream that went through the loopback queue pair was done, or that queue pair is gone;
  *	- a queue pair is destroyed before this returns, and with it the device's right to execute for it;
- *	- shards that serve rings have all said that they serve it no more;
+ *	- shards that serve rings have said that they serve it no more, or none of them has a client of it;
  *	- a process that has mapped the memory is killed, and its end awaited. It was taken hold of (pidfd) before it
  *	  proved itself over the very socket whose peer it is, so it was alive then, and its number not yet another's.
  *	  A connection of role SHM that ends by itself needs no kill: a net unmaps before it closes, and the kernel takes a
@@ -144,7 +144,7 @@ static bool
 lives(struct sn_server *s, const struct sn_conn *c)
 {
 	struct sn_shards *shards = sn_region_shards(s->region);
-	if (shards != NULL && !sn_shards_fenced(shards, c->fence_place))
+	if (shards != NULL && !sn_shards_fenced(shards, c->fence_place, c->hello.word))
 		return true;
 	for (const struct sn_dying *d = s->dying; d != NULL; d = d->next)
 		if (d->identity == c->hello.word)

@@ -60,8 +60,9 @@ enum {
 struct client {
 	struct net_link link;
 	struct client *next;
-	struct sn_shard *shard; /* i  once it has one */
-	uint64_t identity;      /* i  0: of this process */
+	struct client *live_next, *live_prev; /* the shards' lock */
+	struct sn_shard *shard;               /* i  once it has one */
+	uint64_t identity;                    /* i  0: of this process */
 	int fd;
 	bool open;   /* rings are there */
 	bool rung;   /* announced: look until nothing is there */
@@ -111,9 +112,10 @@ struct sn_shards {
 	unsigned services, count;
 	bool pinned;
 	uint64_t reserve, pages; /* offset in the region, and how many pages */
-	pthread_mutex_t lock;    /* of the next two */
+	pthread_mutex_t lock;    /* of the next three */
 	uint64_t *freed_ns;      /* per page: PAGE_USED, or since when it rests */
 	bool taken[SLOTS];
+	struct client *live; /* from when it is taken until nothing of it can be served */
 	atomic_uint queue_pairs;
 	struct sn_shard shard[SHARDS_MAX];
 };
@@ -229,6 +231,12 @@ sn_shards_take(struct sn_shards *s, int fd, uint64_t identity, const char *name,
 	c->slot = SLOTS;
 	c->deadline_ns = nam_clock_ns() + HELLO_NS;
 	snprintf(c->name, sizeof c->name, "%s", name);
+	pthread_mutex_lock(&s->lock);
+	c->live_next = s->live;
+	if (c->live_next != NULL)
+		c->live_next->live_prev = c;
+	s->live = c;
+	pthread_mutex_unlock(&s->lock);
 	post(&s->shard[0], c);
 }
 
@@ -373,6 +381,14 @@ client_free(struct sn_shards *s, struct client *c)
 	}
 	free(c->link.out.mirror);
 	close(c->fd);
+	pthread_mutex_lock(&s->lock);
+	if (c->live_prev != NULL)
+		c->live_prev->live_next = c->live_next;
+	else
+		s->live = c->live_next;
+	if (c->live_next != NULL)
+		c->live_next->live_prev = c->live_prev;
+	pthread_mutex_unlock(&s->lock);
 	free(c);
 }
 
@@ -527,12 +543,20 @@ sn_shards_fence(struct sn_shards *s)
 }
 
 bool
-sn_shards_fenced(struct sn_shards *s, size_t place)
+sn_shards_fenced(struct sn_shards *s, size_t place, uint64_t identity)
 {
+	bool all = true;
 	for (unsigned i = 0; i < s->count; i++)
-		if (atomic_load(&s->shard[i].shut_ok) < place)
-			return false;
-	return true;
+		all = all && atomic_load(&s->shard[i].shut_ok) >= place;
+	if (all)
+		return true;
+	/* A shard may be late, or busy for long. Who has no client with it need not wait for it: whoever comes now is refused. */
+	pthread_mutex_lock(&s->lock);
+	const struct client *c = s->live;
+	while (c != NULL && c->identity != identity)
+		c = c->live_next;
+	pthread_mutex_unlock(&s->lock);
+	return c == NULL;
 }
 
 /* ---- the loop ----------------------------------------------------------------------------------- */

@@ -51,7 +51,7 @@ PROMISED = {  # (backend, level, cluster): what `namdb check` shall hold it to
 class Client:
     """One process of tests/record."""
 
-    def __init__(self, run, number, seconds):
+    def __init__(self, run, number, seconds, *more):
         self.first = 1 + number * 100  # its sessions
         self.part = os.path.join(run.dir, "part-%d" % number)
         self.log = open(self.part + ".log", "w+b")
@@ -59,8 +59,8 @@ class Client:
         self.stopped = False  # ever
         self.stopped_until = None
         self.p = subprocess.Popen(
-            run.command(self.part, "--sessions", run.sessions, "--first", self.first, "--ms", int(seconds * 1000)),
-            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=house.clean_env(run.env))
+            run.command(self.part, "--sessions", run.sessions, "--first", self.first, "--ms", int(seconds * 1000), *more),
+            stdin=subprocess.PIPE if more else subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=house.clean_env(run.env))
 
     def running(self):
         return self.p.poll() is None
@@ -90,9 +90,9 @@ class Run:
                 "--window", str(self.window_ms), "--out", part] + (
                     ["--cluster"] if self.cluster else []) + [str(m) for m in more]
 
-    def once(self, what, number, timeout=60):
+    def once(self, what, number, *more, timeout=60):
         part = os.path.join(self.dir, "part-" + what)
-        p = subprocess.run(self.command(part, "--" + what, "--first", number), stdin=subprocess.DEVNULL, capture_output=True,
+        p = subprocess.run(self.command(part, "--" + what, "--first", number, *more), stdin=subprocess.DEVNULL, capture_output=True,
                            timeout=timeout * house.SLOW, env=house.clean_env(self.env))
         said = (p.stdout + p.stderr).decode("utf-8", "replace")
         house.no_sanitizer_report(said)

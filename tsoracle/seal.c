@@ -5,7 +5,6 @@
  * the slot over from a recoverer has only that recoverer to shut out. Who dies between the two leaves a slot that is
  * active and lapsed, and the next one begins anew: shutting out twice is shutting out once.
  */
-#include <base/log.h>
 #include "tso_internal.h"
 
 static net_addr
@@ -40,11 +39,7 @@ tso_seal(struct tso_worker *tw, const struct tso_lapse *l)
 	    tw->w, slot_at(t, l->slot), l->word, tso_word(TSO_SEALED, l->epoch, t->identity), &seen, NULL);
 	if (st != NAM_OK)
 		return st;
-	if (seen != l->word)
-		return NAM_CONFLICT;
-	nam_log(NAM_LOG_INFO,
-	    "the compute process in owner slot %u has stopped; what it left is being settled", l->slot);
-	return NAM_OK;
+	return seen == l->word ? NAM_OK : NAM_CONFLICT;
 }
 
 nam_status

@@ -129,7 +129,9 @@ tso_lapsed(const struct tso *t, unsigned i, struct tso_lapse *out)
 	unsigned state = tso_word_state(k->word);
 	if (i == t->slot || i >= t->high)
 		return false;
-	*out = (struct tso_lapse){ .slot = i, .epoch = tso_word_epoch(k->word), .word = k->word };
+	*out = (struct tso_lapse){
+		.slot = i, .epoch = tso_word_epoch(k->word), .word = k->word, .still_ns = k->still_ns
+	};
 	return (state == TSO_ACTIVE && k->still_ns >= t->lease_ns) ||
 	       (state == TSO_SEALED &&
 		   (tso_word_identity(k->word) == t->identity || k->sealed_looks >= SEALED_LOOKS));

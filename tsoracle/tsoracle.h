@@ -150,6 +150,7 @@ void tso_abandon(struct tso *t);
 struct tso_lapse {
 	unsigned slot, epoch;
 	uint64_t word;
+	uint64_t still_ns; /* without a beat, as far as we have watched */
 };
 /* Is slot i such a one, as the last tick saw it? On the ticking thread. */
 bool tso_lapsed(const struct tso *t, unsigned i, struct tso_lapse *out);

@@ -386,16 +386,25 @@ settle_indexes(struct txn_worker *tw, const struct tso_lapse *l)
 static nam_status
 recover(struct txn_worker *tw, const struct tso_lapse *l)
 {
+	uint64_t begin = net_now_ns(tw->w);
 	nam_status st = tso_seal(tw->tso, l);
+	uint64_t sealed = net_now_ns(tw->w);
 	if (st == NAM_OK)
 		st = settle_log(tw, l);
 	if (st == NAM_OK)
 		st = settle_indexes(tw, l);
 	if (st == NAM_OK)
 		st = tso_unseal(tw->tso, l);
-	if (st == NAM_OK)
-		tw->stats.recovered++;
-	return st;
+	if (st != NAM_OK)
+		return st;
+	tw->stats.recovered++;
+	nam_log(NAM_LOG_INFO,
+	    "the compute process in owner slot %u has stopped: it stood still for %.1f ms, was shut out in "
+	    "%.1f ms, "
+	    "settled in %.1f ms",
+	    l->slot, (double)l->still_ns / 1e6, (double)(sealed - begin) / 1e6,
+	    (double)(net_now_ns(tw->w) - sealed) / 1e6);
+	return NAM_OK;
 }
 
 void

@@ -1,6 +1,8 @@
 /* wait.c -- waiting for somebody's lock, and finding out that he waits for us. */
 #include "txn_internal.h"
 
+enum { SLOW_TRIES = 256 }; /* after these a waiter for a lock looks every millisecond */
+
 bool
 txn_cancelled(const struct txn *t)
 {
@@ -120,7 +122,9 @@ wait_turn(struct txn *t, struct txn_write *w, uint64_t *img, uint64_t *published
 			if (!going && tries > 0) /* it may have ended while we asked: looked at twice */
 				return NAM_BUSY;
 		}
-		if (tries % 64 == 8 && txn_unlock_dead(tw, w->at, seen) == NAM_OK)
+		/* Seldom while it is a matter of microseconds; later the wait is long, and the question cheap beside it. */
+		if ((tries < SLOW_TRIES ? tries % 64 == 8 : tries % 4 == 0) &&
+		    txn_unlock_dead(tw, w->at, seen) == NAM_OK)
 			continue;
 		if (t->limits.lock_wait_ns != 0 && now - began > t->limits.lock_wait_ns)
 			return NAM_TIMEOUT;
@@ -134,7 +138,7 @@ wait_turn(struct txn *t, struct txn_write *w, uint64_t *img, uint64_t *published
 		if (tries < 8)
 			nam_co_yield();
 		else
-			net_sleep(tw->w, tries < 64 ? 2000 : tries < 256 ? 50000 : 1000000);
+			net_sleep(tw->w, tries < 64 ? 2000 : tries < SLOW_TRIES ? 50000 : 1000000);
 	}
 }
 

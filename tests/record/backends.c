@@ -39,6 +39,13 @@ answer_error(struct answer *a, const char *state, const char *message)
 	snprintf(a->message, sizeof a->message, "%s", message ? message : "");
 }
 
+bool
+answer_is_over(const struct answer *a)
+{
+	return strncmp(a->state, "08", 2) == 0 || strncmp(a->state, "57", 2) == 0 ||
+	       strncmp(a->state, "58", 2) == 0;
+}
+
 /* ---- namdb ---- */
 
 static void *

@@ -3,14 +3,18 @@
  *
  *	record --backend namdb|postgres --where STRING --workload list|bank --level rc|rr|ser
  *	       [--cluster] --sessions N --first N --ms N --start NS --window MS --keys N --seed N --out FILE
+ *	       [--think MS] [--place N --row N]
  *	record ... --setup | --final
  *
  * Each session is a thread with a connection. Before a transaction is begun, a record of status info with all it may write
  * goes into FILE, with one write(2); when it has ended, another one with the same id, that says how. So whoever is
  * killed in between leaves the truth behind. FILE has neither first nor last line: histories.py puts parts together.
  *
+ * With --place and --row it is also probed how long others are held up by one that dies or stands still: probe.h.
+ *
  * Keys of `list` wander: at a time there are HOT of them, and every --window ms they move on by one, so lists stay short.
  */
+#include "probe.h"
 #include "record.h"
 
 #include <base/number.h>
@@ -34,11 +38,11 @@ enum { HOT = 8, OPS_MAX = 4, BALANCE = 100, LINE_MAX_BYTES = 1 << 20, SESSIONS_M
 static struct {
 	const struct backend *backend;
 	const char *where, *out;
-	bool bank, cluster, setup, final;
+	bool bank, cluster, setup, final, probes;
 	const char *begin; /* BEGIN with its level */
 	const char *level; /* in SQL's words */
-	unsigned sessions, first, keys;
-	uint64_t ms, seed, start, window_ms;
+	unsigned sessions, first, keys, row, place;
+	uint64_t ms, seed, start, window_ms, think_ms;
 	int fd;
 } cfg;
 
@@ -118,14 +122,6 @@ gave_way(const struct session *s)
 		if (strcmp(s->answer.state, states[i]) == 0)
 			return true;
 	return false;
-}
-
-/* The connection, or the process's part in the cluster, is gone: this session has nothing more to say. */
-static bool
-is_over(const struct answer *a)
-{
-	return strncmp(a->state, "08", 2) == 0 || strncmp(a->state, "57", 2) == 0 ||
-	       strncmp(a->state, "58", 2) == 0;
 }
 
 static void
@@ -261,7 +257,7 @@ transaction(struct session *s)
 				if (!op[k].read)
 					note_write(s, &op[k]);
 		}
-		s->over = is_over(&s->answer);
+		s->over = answer_is_over(&s->answer);
 		if (!s->over)
 			run(s, "ROLLBACK");
 	}
@@ -294,8 +290,13 @@ session_main(void *arg)
 {
 	struct session *s = arg;
 	int64_t until = now_ns() + (int64_t)cfg.ms * 1000000;
-	while (now_ns() < until && !s->over)
+	while (now_ns() < until && !s->over) {
 		transaction(s);
+		if (cfg.think_ms != 0)
+			nanosleep(
+			    &(struct timespec){ .tv_nsec = (long)dice(s, (unsigned)cfg.think_ms * 1000000) },
+			    NULL);
+	}
 	return NULL;
 }
 
@@ -309,6 +310,8 @@ set_up(struct session *s)
 	for (unsigned k = 0; ok && k < cfg.keys; k++)
 		ok = cfg.bank ? run(s, "INSERT INTO acct VALUES (%u, %d)", k, BALANCE)
 			      : run(s, "INSERT INTO la VALUES (%u, '')", k);
+	if (ok && cfg.probes)
+		ok = probe_setup(cfg.backend, s->conn, &s->answer);
 	if (!ok)
 		fprintf(stderr, "record: %s: %s\n", s->answer.state, s->answer.message);
 	return ok;
@@ -353,6 +356,9 @@ main(int argc, char **argv)
 		{ "keys", required_argument, NULL, 'n' },
 		{ "seed", required_argument, NULL, 'r' },
 		{ "out", required_argument, NULL, 'o' },
+		{ "row", required_argument, NULL, 'R' },
+		{ "think", required_argument, NULL, 'T' },
+		{ "place", required_argument, NULL, 'P' },
 		{ "setup", no_argument, NULL, 'S' },
 		{ "final", no_argument, NULL, 'F' },
 		{ 0 },
@@ -364,7 +370,7 @@ main(int argc, char **argv)
 		{ "rr", "repeatable read", "BEGIN ISOLATION LEVEL REPEATABLE READ" },
 		{ "ser", "serializable", "BEGIN ISOLATION LEVEL SERIALIZABLE" },
 	};
-	uint64_t sessions = 1, first = 1, keys = 0;
+	uint64_t sessions = 1, first = 1, keys = 0, row = 0, place = 0;
 	for (int o; (o = getopt_long(argc, argv, "", known, NULL)) != -1;) {
 		bool ok = true;
 		switch (o) {
@@ -414,6 +420,15 @@ main(int argc, char **argv)
 		case 'o':
 			cfg.out = optarg;
 			break;
+		case 'R':
+			ok = nam_number(optarg, 0, PROBE_ROWS - 1, &row);
+			break;
+		case 'T':
+			ok = nam_number(optarg, 0, 1000, &cfg.think_ms);
+			break;
+		case 'P':
+			ok = cfg.probes = nam_number(optarg, 0, PROBE_PLACES - 1, &place);
+			break;
 		case 'S':
 			cfg.setup = true;
 			break;
@@ -432,6 +447,8 @@ main(int argc, char **argv)
 	cfg.sessions = cfg.setup || cfg.final ? 1 : (unsigned)sessions;
 	cfg.first = (unsigned)first;
 	cfg.keys = (unsigned)keys;
+	cfg.row = (unsigned)row;
+	cfg.place = (unsigned)place;
 	cfg.fd = open(cfg.out, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (cfg.fd < 0) {
 		perror(cfg.out);
@@ -450,6 +467,11 @@ main(int argc, char **argv)
 	else if (ok && cfg.final)
 		ok = read_all(&s[0]);
 	if (!ok)
+		return 1;
+	const struct probe_config probing = { cfg.backend, cfg.where, cfg.out, cfg.row, cfg.place, cfg.ms,
+		cfg.seed };
+	bool probes = cfg.probes && !cfg.setup && !cfg.final;
+	if (probes && !probe_start(&probing))
 		return 1;
 	uint64_t sum[3] = { 0 };
 	bool over = false;
@@ -471,6 +493,8 @@ main(int argc, char **argv)
 	}
 	free(s);
 	close(cfg.fd);
+	if (probes)
+		probe_join();
 	printf("%" PRIu64 " ok, %" PRIu64 " fail, %" PRIu64 " info\n", sum[0], sum[1], sum[2]);
 	return over;
 }

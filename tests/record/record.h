@@ -24,5 +24,7 @@ extern const struct backend backend_namdb, backend_postgres;
 void answer_reset(struct answer *a);
 void answer_row(struct answer *a, const char *first, const char *second);
 void answer_error(struct answer *a, const char *state, const char *message);
+/* The connection, or the process's part in the cluster, is gone: its session has nothing more to say. */
+bool answer_is_over(const struct answer *a);
 
 #endif

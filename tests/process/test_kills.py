@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Compute processes that are killed and stopped under load: the short form of tests/kills.py, with margins for a busy machine. And
+what a process finds that was stopped for so long that it has been shut out."""
+import os
+import signal
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, ".."))
+import house
+import kills
+from house import House, check, contains, same, until
+
+SEED = int(os.environ.get("NAM_SEED", "1"))
+SECONDS = 15 if house.SLOW == 1 else 20
+LEASE_MS = 100 * house.SLOW
+
+
+def short_form(fabric):
+    o = kills.options(["--fabric", fabric, "--seed", str(SEED), "--minutes", str(SECONDS / 60.0), "--round", str(SECONDS),
+                       "--lease", str(LEASE_MS), "--long", "3"])
+    total = kills.rounds(o)
+    total.table()
+    f = total.figures()
+    same(total.bad, [], "what is wrong")
+    # Nobody promises us a processor: what is asserted of the slowest has a margin, the median has not.
+    same(total.beyond(10), [], "beyond ten times the bounds")
+    locks = f["locks_gone_leases"]
+    check(locks["n"] >= 2, "too few were killed with a lock held:", f)
+    check(0.9 <= locks["p50"] <= 2, "locks of the dead are gone after about a lease, and within two:", locks)
+    check(f["kills"] >= 2 and f["stops"] >= 2, "too few faults:", f)
+    check(f["transactions"]["ok"] >= 500, "too little happened:", f["transactions"])
+    check(f["snapshot_age_ms"]["quiet"]["n"] >= 100, "too few snapshots:", f["snapshot_age_ms"])
+
+
+def test_tcp():
+    short_form("tcp")
+
+
+def test_shm():
+    short_form("shm")
+
+
+def stopped(h, shell, seconds):
+    shell.p.send_signal(signal.SIGSTOP)
+    time.sleep(seconds)
+    shell.p.send_signal(signal.SIGCONT)
+
+
+def lock_of(fabric, h):
+    """A shell with a row locked and changed, and another one."""
+    a = h.shell("--lease", LEASE_MS, fabric=fabric)
+    a.ok("CREATE TABLE t (k integer PRIMARY KEY, v integer)")
+    b = h.shell(fabric=fabric)
+    a.ok("INSERT INTO t VALUES (1, 1), (2, 2)")
+    a.ok("SET lock_timeout = '20s'")
+    b.ok("BEGIN")
+    b.ok("UPDATE t SET v = 5 WHERE k = 1")
+    return a, b
+
+
+def test_short_pause_is_no_news():
+    for fabric in ("tcp", "shm"):
+        with House(nodes=2) as h:
+            a = h.shell("--lease", 2000, fabric=fabric)
+            a.ok("CREATE TABLE t (k integer PRIMARY KEY, v integer)")
+            b = h.shell(fabric=fabric)
+            a.ok("INSERT INTO t VALUES (1, 1)")
+            b.ok("BEGIN")
+            b.ok("UPDATE t SET v = 5 WHERE k = 1")
+            stopped(h, b, 0.3)
+            b.ok("COMMIT")
+            same(until(lambda: a.value("SELECT v FROM t"), 1, "a row"), "5", fabric)
+
+
+def test_shut_out_over_tcp_is_told():
+    """Who stood still for longer than his lease hears so, in one line and one error, and his program ends with code 1."""
+    with House(nodes=2) as h:
+        a, b = lock_of("tcp", h)
+        b.p.send_signal(signal.SIGSTOP)
+        a.ok("UPDATE t SET v = v + 10 WHERE k = 1", 30)
+        b.p.send_signal(signal.SIGCONT)
+        b.send("COMMIT;")
+        b.send("SELECT 'not reached';")
+        until(lambda: b.p.poll() is not None, 20, "the shell ends")
+        same(b.p.returncode, 1, "its exit code")
+        said = b.p.stdout.read().decode()
+        same(said.count("has been shut out of the cluster: it stood still"), 2, said)
+        contains(said, "namdb: this process has been shut out of the cluster", "ERROR:  57P01: ",
+                 "HINT:  What it had not committed has been rolled back. Connect anew")
+        for never in ("is gone", "not reached", "cannot be freed", "58030"):
+            check(never not in said, never, "is said:", said)
+        same(a.value("SELECT v FROM t WHERE k = 1"), "11", "what it had not committed is not there")
+        c = h.shell(fabric="tcp")
+        same(c.value("SELECT v FROM t WHERE k = 1"), "11", "who comes anew")
+
+
+def test_shut_out_with_memory_mapped_is_killed():
+    with House(nodes=2) as h:
+        a, b = lock_of("shm", h)
+        b.p.send_signal(signal.SIGSTOP)
+        a.ok("UPDATE t SET v = v + 10 WHERE k = 1", 30)
+        until(lambda: b.p.poll() is not None, 20, "the process is ended")
+        same(b.p.returncode, -signal.SIGKILL)
+        same(a.value("SELECT v FROM t WHERE k = 1"), "11")
+
+
+def test_who_is_at_rest_may_sleep():
+    for fabric in ("tcp", "shm"):
+        with House(nodes=2) as h:
+            a, b = lock_of(fabric, h)
+            b.ok("COMMIT")
+            time.sleep(0.5 * house.SLOW)
+            stopped(h, b, 10 * LEASE_MS / 1000)
+            same(b.value("SELECT v FROM t WHERE k = 1"), "5", fabric)
+
+
+def test_gone_node_is_told_as_before():
+    with House(nodes=2) as h:
+        a = h.shell(fabric="tcp")
+        a.ok("CREATE TABLE t (k integer PRIMARY KEY)")
+        for n in h.nodes:
+            n.kill()
+        contains(a.fails("SELECT * FROM t", "58030"), "a storage node or its memory is gone")
+        a.drop()
+
+
+if __name__ == "__main__":
+    kills.ahead()
+    house.main()
