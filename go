@@ -18,9 +18,10 @@ usage: ./go VERB [arguments]
   check          layout of the code, the map of the rooms, a clang build, static analysis
   bench [args]   build/namdb bench tpcw, then bench sql where ../shared/data is; or one bench (tpcw, sql, verbs, messages, oracle) by name or by its
                  arguments, which are passed on
-  soak  [min] [--kills]
+  soak  [min | --minutes N] [--kills] [--real]
                  the simulated and the process tests, and loads judged by their histories, again and again with new
-                 seeds (default 30 minutes); --kills: and compute nodes are killed in the middle of it
+                 seeds (default 30 minutes); --kills: and compute nodes are killed in the middle of it; --real: only processes that
+                 are killed and stopped, half of the time on each fabric, with what the others notice of it
   help           this
 
 Missing Debian or Ubuntu packages are installed first (as root, or with sudo).
@@ -385,11 +386,26 @@ soak_histories() {
 	done
 }
 
+# soak_kills SEED MINUTES: on each fabric processes are killed and stopped; what the others notice is measured, each history judged.
+soak_kills() {
+	local fabric
+	for fabric in tcp shm; do
+		echo "== kill -9 and SIGSTOP: $fabric, seed $1 =="
+		if python3 -B tests/kills.py --fabric $fabric --minutes "$2" --seed "$1" --keep build; then
+			passed=$((passed + 1))
+		else
+			failed=$((failed + 1))
+		fi
+	done
+}
+
 verb_soak() {
-	local minutes=30 end kills=''
+	local minutes=30 end kills='' real=''
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--kills) kills=yes ;;
+		--real) real=yes ;;
+		--minutes) minutes=${2:-} && shift ;;
 		*) minutes=$1 ;;
 		esac
 		shift
@@ -398,6 +414,12 @@ verb_soak() {
 	need_build
 	need python3
 	build_in release build
+	if [ -n "$real" ]; then
+		soak_kills "$((RANDOM * 32768 + RANDOM + 1))" "$(((minutes + 1) / 2))"
+		echo "$passed passed, $failed failed, $skipped skipped"
+		[ "$failed" = 0 ]
+		return
+	fi
 	echo "== simulated clusters, seeds 1-1000 =="
 	if build/tests/sim/sim_txn --seeds 1-1000; then
 		passed=$((passed + 1))
@@ -416,6 +438,7 @@ verb_soak() {
 		export NAM_SEED=$from # for the noise in tests/process
 		run_tests release build -L process
 		soak_histories "$from"
+		soak_kills "$from" 1
 	done
 	echo "$passed passed, $failed failed, $skipped skipped"
 	[ "$failed" = 0 ]

@@ -6,7 +6,7 @@ usage: tests/histories.py [options]
   --seconds S        how long (default 10)
   --backend B        namdb, or postgres, which is started in a temporary directory (default namdb)
   --fabric F         shm or tcp (default shm)
-  --workload W       list or bank (default list)
+  --workload W       list, bank, register or checkout (default list)
   --level L          rc, rr or ser (default rr)
   --cluster          namdb.visibility = cluster: a commit is answered when all see it
   --processes N      compute processes (default 2)
@@ -38,7 +38,9 @@ import house
 from house import House, check
 
 RECORD = os.environ.get("NAM_RECORD", os.path.join(os.path.dirname(house.NAMDB), "tests", "record", "record"))
-BANK_KEYS, BALANCE, HOT = 10, 100, 8
+BANK_KEYS, HOT = 10, 8
+TOTAL = {"bank": 100, "checkout": 1000000}  # of each key
+MODEL = {"list": "list-append", "bank": "bank", "register": "register", "checkout": "bank"}
 PROMISED = {  # (backend, level, cluster): what `namdb check` shall hold it to
     ("namdb", "rc", False): "read-committed", ("namdb", "rc", True): "read-committed",
     ("namdb", "rr", False): "session-snapshot", ("namdb", "rr", True): "strong-snapshot",
@@ -79,7 +81,7 @@ class Run:
         self.workload, self.level, self.cluster = workload, level, cluster
         self.seconds, self.processes, self.sessions, self.seed = seconds, processes, sessions, seed
         self.window_ms = window_ms
-        self.keys = BANK_KEYS if workload == "bank" else HOT + int(seconds * 1000 / window_ms) + 1
+        self.keys = BANK_KEYS if workload in TOTAL else HOT + int(seconds * 1000 / window_ms) + 1
         self.start = time.monotonic_ns()
         self.clients, self.stuck, self.kills, self.stops = [], 0, 0, 0
         self.history = os.path.join(directory, "history.jsonl")
@@ -171,10 +173,10 @@ class Run:
         for part in parts:
             text = open(part).read() if os.path.exists(part) else ""
             lines += text[:text.rfind("\n") + 1].splitlines()  # who was killed may have left half a line
-        head = {"history": 1, "model": "bank" if self.workload == "bank" else "list-append",
+        head = {"history": 1, "model": MODEL[self.workload],
                 "level": PROMISED[(self.backend, self.level, self.cluster)]}
-        if self.workload == "bank":
-            head["total"] = BANK_KEYS * BALANCE
+        if self.workload in TOTAL:
+            head["total"] = BANK_KEYS * TOTAL[self.workload]
         with open(self.history, "w") as f:
             f.write("\n".join([json.dumps(head)] + lines + [json.dumps({"end": len(lines)})]) + "\n")
 
@@ -278,7 +280,7 @@ def main():
     for name, kind, default in (("seconds", int, 10), ("processes", int, 2), ("sessions", int, 4), ("check", str, None),
                                 ("seed", int, int(time.time())), ("keep", str, None)):
         a.add_argument("--" + name, type=kind, default=default)
-    for name, choices in (("backend", ["namdb", "postgres"]), ("fabric", ["shm", "tcp"]), ("workload", ["list", "bank"]),
+    for name, choices in (("backend", ["namdb", "postgres"]), ("fabric", ["shm", "tcp"]), ("workload", ["list", "bank", "register", "checkout"]),
                           ("level", ["rr", "rc", "ser"])):
         a.add_argument("--" + name, choices=choices, default=choices[0])
     for name in ("cluster", "kills", "stops", "help"):

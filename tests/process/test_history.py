@@ -77,6 +77,18 @@ def test_bank():
         check(not holds["snapshot"], "two statements of READ COMMITTED are two snapshots, or the load is too weak")
 
 
+def test_register():
+    """A row that is read under a lock and overwritten, again and again."""
+    namdb("shm", "rr", workload="register")
+    namdb("tcp", "ser", workload="register")
+
+
+def test_checkout():
+    """Stock, orders and lines: in every snapshot stock and what lines say was sold are one sum, and no order is without lines."""
+    namdb("tcp", "rr", workload="checkout")
+    namdb("shm", "ser", workload="checkout")
+
+
 def test_postgres_read_committed_is_flagged():
     check(not postgres("rc")["snapshot"], "this load does not show what READ COMMITTED allows")
     check(not postgres("rc", workload="bank")["snapshot"], "nor does the bank")

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LINE = 400, PULSE_MS = 10, SAMPLE_MS = 4, HOLD_MS = 60 };
+enum { LINE = 400, PULSE_MS = 20, SAMPLE_MS = 10, HOLD_MS = 60 };
 
 static struct probe_config cfg;
 static int out_fd;
