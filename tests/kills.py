@@ -59,6 +59,14 @@ def quantiles(values):
             "max": v[-1] if v else None}
 
 
+def ahead(yes):
+    """Who kills and measures must not be late himself (where that is not allowed, he tries without); but he has time to reckon."""
+    try:
+        os.sched_setscheduler(0, (os.SCHED_RR if yes else os.SCHED_OTHER) | os.SCHED_RESET_ON_FORK, os.sched_param(int(yes)))
+    except OSError:
+        pass
+
+
 class Fault:
     def __init__(self, what, client, pause=0.0):
         self.what, self.client, self.pause = what, client, pause
@@ -94,6 +102,7 @@ class Faults(histories.Run):
         end = time.monotonic() + self.seconds
         for _ in range(self.processes):
             self.start_client(self.seconds)
+        ahead(True)
         time.sleep(1)
         next_at = time.monotonic()
         long_at = end - self.seconds * 2 / 3 if self.seconds > 3 * self.long else None
@@ -119,6 +128,7 @@ class Faults(histories.Run):
                 self.kill(c)
             elif stops:
                 self.stop(c, self.lease * dice.choice(dice.choice([SHORT, MEDIUM, LONG])))
+        ahead(False)
         for f in self.faults:
             f.pause = 0
         self.wake()
@@ -423,20 +433,11 @@ def options(args):
     return a.parse_args(args)
 
 
-def ahead():
-    """The one who measures must not be late himself; where that is not allowed he tries without."""
-    try:
-        os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
-    except OSError:
-        pass
-
-
 def main():
     o = options(sys.argv[1:])
     if o.help:
         print(__doc__)
         return 0
-    ahead()
     try:
         total = rounds(o)
     except (AssertionError, OSError) as e:

@@ -127,5 +127,4 @@ def test_gone_node_is_told_as_before():
 
 
 if __name__ == "__main__":
-    kills.ahead()
     house.main()
