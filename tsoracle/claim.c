@@ -6,6 +6,8 @@ static void
 open_publish(struct tso_worker *tw)
 {
 	uint64_t low = tw->claim_first ? tw->claim_first->cid : TSO_NONE;
+	if (tw->unmarked != 0 && tw->unmarked < low)
+		low = tw->unmarked;
 	for (unsigned i = 0; i < TSO_FLIGHTS; i++)
 		if (tw->flight[i].busy && tw->flight[i].floor < low)
 			low = tw->flight[i].floor;
@@ -161,6 +163,11 @@ mark_done(struct net_batch *b)
 {
 	struct tso_claim *c = b->tag;
 	struct tso_worker *tw = c->tw;
+	/* Taken for a hole it would lose its note. Who settles us marks it. */
+	if (b->status != NAM_OK) {
+		tso_abandon(tw->t);
+		tw->unmarked = tw->unmarked != 0 && tw->unmarked < c->cid ? tw->unmarked : c->cid;
+	}
 	if (c->prev)
 		c->prev->next = c->next;
 	else

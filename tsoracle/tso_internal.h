@@ -109,6 +109,7 @@ struct tso_worker {
 	uint8_t *bytes;
 	struct tso_claim *claim_asking, **claim_asking_end;
 	struct tso_claim *claim_first, *claim_last; /* open claims, rising */
+	tso_cid unmarked; /* the lowest whose mark may not have landed: open until we are shut out; 0: none */
 	struct tso_flight flight[TSO_FLIGHTS];
 	unsigned flight_at;
 	uint64_t own_next; /* TSO_PREASSIGNED: the next CID of this place */

@@ -116,7 +116,8 @@ struct tso_claim {
 void tso_claim_start(struct tso_worker *tw, struct tso_claim *c, tso_cid floor, struct net_counts *acct);
 nam_status tso_claim_wait(struct tso_worker *tw, struct tso_claim *c);
 /* Everything of this CID has executed or never will: posts the mark. note: 0 or TSO_NOTE_CATALOG.
- * done(arg), if given, when the mark has landed. Any coroutine or completion of the worker. */
+ * done(arg), if given, when the mark has landed, or
+ * (c->op.status) may not have: then this process beats no more, and who settles it marks. Any coroutine or completion of the worker. */
 void tso_mark(struct tso_worker *tw, struct tso_claim *c, unsigned note, void (*done)(void *), void *arg);
 /* The client has been told that cid committed: later snapshots of this process cover it. */
 void tso_answered(struct tso *t, tso_cid cid);

@@ -73,6 +73,27 @@ txn_recycle(struct txn *t)
 	tw->open--;
 }
 
+/* Others will settle it, when they have shut us out. Until then nothing of it may be touched or promised. */
+static void
+leave_to_others(struct txn *t)
+{
+	struct txn_worker *tw = t->tw;
+	tso_abandon(tw->db->tso);
+	t->next = tw->left;
+	tw->left = t;
+	tw->open--;
+}
+
+/* An intent is used again only behind a mark that has landed: else who settles us could not make up for it. */
+static void
+through(struct txn *t)
+{
+	if (t->claim.op.status == NAM_OK)
+		txn_recycle(t);
+	else
+		leave_to_others(t);
+}
+
 static void
 marked(void *arg)
 {
@@ -81,7 +102,7 @@ marked(void *arg)
 	if (t->waiter)
 		nam_co_wake(t->waiter);
 	else
-		txn_recycle(t);
+		through(t);
 }
 
 static void
@@ -371,14 +392,15 @@ lock_round(struct txn *t, bool claim, struct txn_intent_head *h, bool guards)
 		st = t->batch.n > 0 ? net_run(&t->batch) : NAM_OK;
 		if (st != NAM_OK)
 			worst = st;
-		/* Each CAS says for itself whether it was executed; a failed node's were not, or we cannot know:
-		 * abort then tries to free them all the same. */
+		/* Each CAS says for itself whether it was executed; of one whose connection broke we cannot know:
+		 * abort then frees it all the same. */
 		unsigned op = skip;
 		for (uint32_t k = from; k < i; k++) {
 			struct txn_write *w = t->wr[k];
 			if (!txn_writes(w) || w->locked)
 				continue;
 			const struct net_op *o = &t->op[op++];
+			w->doubt = o->status == NAM_GONE;
 			if (o->status != NAM_OK)
 				continue;
 			if (o->seen == w->expect)
@@ -549,38 +571,32 @@ junk_of_commit(struct txn *t)
 	}
 }
 
-/* Directories and words are in: the mark may follow (T1). A node lost on the way changes nothing of the decision. */
-static void
-installed(struct net_batch *b)
-{
-	struct txn *t = b->tag;
-	junk_of_commit(t);
-	if (nam_twin(NAM_TWIN_EARLY_MARK))
-		marked(t);
-	else
-		tso_mark(t->tw->tso, &t->claim, t->note, marked, t);
-}
-
 /* ---- abort ---- */
 
+/* NAM_REFUSED: others will, they have shut us out. What does not answer for long keeps them. */
 static nam_status
 free_locks(struct txn *t)
 {
 	nam_status worst = NAM_OK;
 	for (uint32_t i = 0; i < t->nwr;) {
+		uint32_t from = i;
 		batch_open(t);
 		for (; i < t->nwr && t->batch.n < t->batch.cap; i++)
-			if (nam_twin(NAM_TWIN_BLIND_UNLOCK) && txn_writes(t->wr[i])) {
+			if (nam_twin(NAM_TWIN_BLIND_UNLOCK) && txn_writes(t->wr[i]))
 				net_write(&t->batch, t->wr[i]->at, &t->wr[i]->expect, 8);
-			} else if (t->wr[i]->locked) {
+			else if (t->wr[i]->locked || t->wr[i]->doubt)
 				net_cas(&t->batch, t->wr[i]->at, t->lock, t->wr[i]->expect);
-				t->wr[i]->locked = false;
-			}
 		nam_status st = flush(t);
+		const struct net_op *op = t->op;
+		for (uint32_t k = from; k < i; k++) {
+			struct txn_write *w = t->wr[k];
+			if (w->locked || w->doubt || (nam_twin(NAM_TWIN_BLIND_UNLOCK) && txn_writes(w)))
+				w->locked = w->doubt = (op++)->status != NAM_OK;
+		}
 		if (st != NAM_OK)
 			worst = st;
 	}
-	return worst;
+	return worst != NAM_GONE || txn_mend(t) ? NAM_OK : NAM_REFUSED;
 }
 
 static void
@@ -640,15 +656,35 @@ line_empty(struct txn *t)
 	return st != NAM_REFUSED;
 }
 
-/* Others will settle it, when they have shut us out. Until then nothing of it may be touched or promised. */
+/* Directories and words are in: the mark may follow (T1). A node lost on the way changes nothing of the decision. */
 static void
-leave_to_others(struct txn *t)
+finish_behind(struct txn *t)
 {
-	struct txn_worker *tw = t->tw;
-	tso_abandon(tw->db->tso);
-	t->next = tw->left;
-	tw->left = t;
-	tw->open--;
+	junk_of_commit(t);
+	if (nam_twin(NAM_TWIN_EARLY_MARK))
+		marked(t);
+	else
+		tso_mark(t->tw->tso, &t->claim, t->note, marked, t);
+}
+
+static void
+mend_behind(void *arg)
+{
+	struct txn *t = arg;
+	if (txn_mend(t))
+		finish_behind(t);
+	else
+		leave_to_others(t);
+}
+
+static void
+installed(struct net_batch *b)
+{
+	struct txn *t = b->tag;
+	if (b->status == NAM_OK)
+		finish_behind(t);
+	else if (nam_co_start(net_worker_sched(t->tw->w), mend_behind, t, 0) == NULL)
+		leave_to_others(t);
 }
 
 /* Every verb posted has completed when this is called. line: step 2 has begun. false: we do not know how it ends. */
@@ -661,7 +697,11 @@ roll_back(struct txn *t, bool line)
 		leave_to_others(t);
 		return false;
 	}
-	free_locks(t);
+	/* The line is empty, or was never written: whoever settles it comes to this end, too. */
+	if (free_locks(t) != NAM_OK) {
+		leave_to_others(t);
+		return true;
+	}
 	give_more(t);
 	junk_of_abort(t);
 	t->tw->stats.aborts++;
@@ -675,7 +715,7 @@ roll_back(struct txn *t, bool line)
 		return true; /* t is not ours any more */
 	}
 	mark_and_wait(t, 0);
-	txn_recycle(t);
+	through(t);
 	return true;
 }
 
@@ -732,8 +772,10 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 	for (uint32_t i = 0; i < t->nwr; i++)
 		any = any || txn_writes(t->wr[i]);
 	if (!any) {
-		if (t->lock != 0)
-			free_locks(t);
+		if (t->lock != 0 && free_locks(t) != NAM_OK) {
+			leave_to_others(t);
+			return NAM_OK;
+		}
 		if (nam_twin(NAM_TWIN_STOCKED_CID) && t->claimed)
 			mark_and_wait(t, 0);
 		junk_of_abort(t);
@@ -792,14 +834,14 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 
 	/* Step 3. A long write set is finished here and now; READ COMMITTED's bare locks go too. */
 	uint64_t cid = t->cid;
-	bool wait = t->cluster_visible || t->finish || t->nwr > TXN_ASYNC_MAX;
+	bool wait = t->cluster_visible || t->finish || t->nwr > TXN_ASYNC_MAX, broken = false;
 	if (nam_twin(NAM_TWIN_EARLY_MARK))
 		mark_and_wait(t, t->note);
 	if (!nam_twin(NAM_TWIN_EARLY_ANSWER))
 		batch_open(t);
 	for (uint32_t i = 0; i < t->nwr; i++) {
-		if (t->batch.n + 2 > t->batch.cap)
-			flush(t);
+		if (t->batch.n + 2 > t->batch.cap && flush(t) != NAM_OK)
+			broken = true;
 		if (txn_writes(t->wr[i])) {
 			add_directory(t, t->wr[i]);
 			t->wr[i]->locked = false;
@@ -812,13 +854,17 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 		net_post_then(&t->batch, installed); /* t is not ours any more */
 		return NAM_OK;
 	}
-	flush(t);
+	if ((flush(t) != NAM_OK || broken) && !txn_mend(t)) {
+		leave_to_others(t);
+		return NAM_OK;
+	}
 	junk_of_commit(t);
 	if (!nam_twin(NAM_TWIN_EARLY_MARK))
 		mark_and_wait(t, t->note);
-	give_more(t);
+	if (t->claim.op.status == NAM_OK)
+		give_more(t);
 	bool cluster = t->cluster_visible;
-	txn_recycle(t);
+	through(t);
 	if (cluster)
 		tso_wait_for(tw->tso, cid);
 	return NAM_OK;

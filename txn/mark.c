@@ -51,10 +51,11 @@ restore(struct txn *t, uint32_t mark)
 			t->blob[t->nblobs++] = u->blob;
 		} else {
 			/* The lock is what it is now. */
-			bool locked = u->write->locked;
+			bool locked = u->write->locked, doubt = u->write->doubt;
 			uint64_t expect = u->write->expect;
 			*u->write = *u->was;
 			u->write->locked = locked;
+			u->write->doubt = doubt;
 			u->write->expect = expect;
 		}
 		t->nundo--;
@@ -68,13 +69,17 @@ unlock_from(struct txn *t, uint32_t from)
 	nam_status st = NAM_OK;
 	for (uint32_t i = from; st == NAM_OK && i < t->nwr;) {
 		net_batch_init(&t->batch, t->tw->w, t->op, TXN_OPS, &t->counts);
+		uint32_t first = i;
 		for (; i < t->nwr && t->batch.n < t->batch.cap; i++)
-			if (t->wr[i]->locked) {
+			if (t->wr[i]->locked)
 				net_cas(&t->batch, t->wr[i]->at, t->lock, t->wr[i]->expect);
-				t->wr[i]->locked = false;
-			}
 		if (t->batch.n > 0)
 			st = net_run(&t->batch);
+		/* A connection broke: txn_abort frees them once more, where they are still ours. */
+		for (; first < i; first++) {
+			t->wr[first]->doubt = t->wr[first]->locked && st != NAM_OK;
+			t->wr[first]->locked = false;
+		}
 	}
 	return st;
 }

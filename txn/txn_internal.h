@@ -119,6 +119,7 @@ struct txn_worker {
 	unsigned joins; /* which slot's those are: tso_joins */
 	struct txn *txn_pool;
 	struct txn *left;              /* ended, nobody here knows how */
+	uint64_t given_up;             /* by region: did not answer for so long that it is taken for lost */
 	int open;                      /* transactions begun and not ended, finishing commits included */
 	struct txn_junk_queue junk[2]; /* what is freed at once; what takes round trips to free */
 	bool stopping, no_heart;
@@ -146,6 +147,7 @@ struct txn_write {
 	bool fresh;               /* the block is ours alone: allocated here */
 	bool indexed;             /* our index entry leads to it */
 	bool lost;                /* its CAS met another version */
+	bool doubt;               /* a connection broke: our lock may be there */
 	uint8_t target;           /* slot to be written, 255: not chosen */
 	uint8_t newest;           /* slot of the newest version, 255: none */
 	struct rec_slot *slot;    /* the new version, cid and check still open */
@@ -323,6 +325,13 @@ nam_status txn_publish(struct txn *t, uint64_t lock);
 nam_status txn_deadlock(struct txn *t, uint64_t lock);
 /* Locks w's block from whatever its newest version is, waiting for others; img gets the block under the lock. */
 nam_status txn_lock_wait(struct txn *t, struct txn_write *w, uint64_t *img);
+
+/* mend.c */
+/*
+ * A connection broke, and what t holds behind it is as it was or as it should be: makes it so. In a coroutine. A node that does
+ * not answer for 0.2 s is taken for lost. False: this process has been shut out, others settle t.
+ */
+bool txn_mend(struct txn *t);
 
 /* recover.c */
 /*

@@ -96,13 +96,11 @@ wait_turn(struct txn *t, struct txn_write *w, uint64_t *img, uint64_t *published
 		net_cas(b, w->at, w->expect, t->lock);
 		net_read(b, w->at, img, w->view->block_bytes);
 		nam_status st = net_run(b);
-		if (st != NAM_OK)
-			return st;
 		uint64_t seen = t->op[0].seen;
-		if (seen == w->expect) {
-			w->locked = true;
+		w->locked = t->op[0].status == NAM_OK && seen == w->expect;
+		w->doubt = t->op[0].status == NAM_GONE;
+		if (st != NAM_OK || w->locked)
 			return st;
-		}
 		if ((seen & REC_LOCK) == 0) {
 			w->expect = seen; /* a newer version: try from that one */
 			continue;

@@ -79,7 +79,7 @@ write_add(struct txn *t, struct txn_table *table, net_addr at, enum txn_kind kin
 	w->at = at;
 	w->expect = w->ident = w->link = 0;
 	w->kind = kind;
-	w->locked = w->fresh = w->indexed = w->lost = w->late_linked = false;
+	w->locked = w->doubt = w->fresh = w->indexed = w->lost = w->late_linked = false;
 	w->target = w->newest = 255;
 	w->slot = NULL;
 	w->arch = w->late = NULL;
@@ -331,6 +331,7 @@ unlock_now(struct txn *t, struct txn_write *w)
 	uint64_t seen;
 	nam_status st = net_cas1(t->tw->w, w->at, t->lock, w->expect, &seen, &t->counts);
 	w->locked = false;
+	w->doubt = st == NAM_GONE;
 	return st;
 }
 
@@ -814,9 +815,11 @@ lock_inserted(struct txn *t, uint32_t from)
 			continue;
 		st = net_run(b);
 		const struct net_op *op = t->op;
-		for (uint32_t k = first; st == NAM_OK && k < i; k++)
-			if (locks_at_once(t, t->wr[k]))
-				t->wr[k]->locked = op++->seen == t->wr[k]->expect;
+		for (uint32_t k = first; k < i; k++)
+			if (locks_at_once(t, t->wr[k])) {
+				t->wr[k]->locked = op->status == NAM_OK && op->seen == t->wr[k]->expect;
+				t->wr[k]->doubt = op++->status == NAM_GONE;
+			}
 	}
 	return st;
 }
@@ -933,6 +936,8 @@ static nam_status
 put_undo(struct txn *t, struct txn_write *w)
 {
 	nam_status st = w->locked ? unlock_now(t, w) : NAM_OK;
+	if (st != NAM_OK)
+		return st;
 	w->kind = WR_LOCK;
 	w->at.bits = UINT64_MAX;
 	w->fresh = w->indexed = false;
@@ -940,7 +945,7 @@ put_undo(struct txn *t, struct txn_write *w)
 	w->old_blobs = NULL;
 	w->old_blobs_n = 0;
 	w->slot = NULL; /* its new blobs stay: the row is put elsewhere */
-	return st;
+	return NAM_OK;
 }
 
 /*

@@ -105,8 +105,29 @@ struct session {
 	enum txn_iso iso;
 	uint64_t asked;
 	unsigned process, number;
+	unsigned told; /* so often, that a node or this process is cut off */
 	struct nam_arena arena;
 };
+
+static bool
+is_dead(const struct session *s)
+{
+	return net_sim_crashed(s->place->net);
+}
+
+/* An answer that is right only because of what was done to this process or to a node. */
+static bool
+is_trouble(struct session *s, nam_status st)
+{
+	if (is_dead(s))
+		return true;
+	if (!s->place->troubled || (st != NAM_GONE && st != NAM_UNSURE && st != NAM_CANCELLED))
+		return false;
+	if (s->place->found == 0)
+		s->place->found = net_sim_now_ns(s->run->sim);
+	s->told++;
+	return true;
+}
 
 static uint64_t
 dice(struct session *s, uint64_t n)
@@ -135,7 +156,7 @@ check_blob(struct session *s, const struct row *r)
 		return;
 	const void *bytes;
 	nam_status st = txn_blob_get(s->t, &r->blob, 1, &bytes, &s->arena);
-	if (st == NAM_GONE && net_sim_crashed(s->place->net))
+	if (st != NAM_OK && is_trouble(s, st))
 		return; /* the dead read nothing */
 	if (st != NAM_OK) {
 		run_bad(s->run, "blob of a visible row (key %lu value %lx): %s", r->key, r->value,
@@ -497,11 +518,10 @@ statement(struct session *s)
 
 /* ---- transactions ---- */
 
-static bool
-is_dead(const struct session *s)
-{
-	return net_sim_crashed(s->place->net);
-}
+enum {
+	TOLD_MAX = 4,   /* then a client of a process in trouble gives up */
+	AFTER_LOSS = 8, /* transactions of a client when a node is lost */
+};
 
 static void
 end(struct session *s, bool commit, bool everywhere)
@@ -516,18 +536,24 @@ end(struct session *s, bool commit, bool everywhere)
 	else
 		txn_abort(s->t);
 	s->run->done[1][st]++;
-	if (is_dead(s))
-		s->h->everywhere = false; /* nobody has been answered */
-	if (st != NAM_OK && is_dead(s)) {
+	if (is_dead(s) || s->place->troubled)
+		s->h->everywhere = false; /* nobody has been answered, or nobody can know */
+	if (st != NAM_OK && (is_dead(s) || (st == NAM_UNSURE && s->place->troubled))) {
+		s->run->trouble.unsure += !is_dead(s);
+		s->run->trouble.stall_unsure += !is_dead(s) && s->place->stalled;
+		is_trouble(s, st);
 		hist_end(s->run->hist, s->h, HIST_UNKNOWN, cid);
 		return;
 	}
-	if (commit && st != NAM_OK && st != NAM_CONFLICT && st != NAM_DUPLICATE)
+	/* Any other error is a promise: nothing of it was, is or will be there. */
+	if (commit && st != NAM_OK && st != NAM_CONFLICT && st != NAM_DUPLICATE && !is_trouble(s, st))
 		run_bad(s->run, "a commit ended with %s", nam_status_name(st));
+	s->run->trouble.gone += st == NAM_GONE;
 	hist_end(s->run->hist, s->h, st == NAM_OK ? HIST_COMMITTED : HIST_ABORTED, cid);
 	if (st == NAM_OK && s->number < CLIENTS) {
 		s->run->committed++;
 		s->run->committed_by[s->number]++;
+		s->run->trouble.after += s->run->lost != 0;
 	}
 }
 
@@ -543,7 +569,7 @@ begin(struct session *s, enum txn_iso iso)
 	s->asked = s->h->began;
 	nam_status st = txn_begin(s->tw, iso, &s->t);
 	if (st != NAM_OK) {
-		if (!is_dead(s))
+		if (!is_trouble(s, st))
 			run_bad(s->run, "begin: %s", nam_status_name(st));
 		hist_end(s->run->hist, s->h, HIST_ABORTED, 0);
 	}
@@ -558,7 +584,8 @@ transaction(struct session *s)
 	bool reader = dice(s, 6) == 0; /* reads for long, changes nothing */
 	if (!begin(s, level[iso == 3 ? dice(s, 3) : iso]))
 		return;
-	struct txn_limits limits = { .lock_wait_ns = dice(s, 4) ? 0 : 1000 + dice(s, 50000000) };
+	struct txn_limits limits = { .lock_wait_ns = dice(s, 4) ? 0 : 1000 + dice(s, 50000000),
+		.cancel = &s->run->cut };
 	txn_set_limits(s->t, &limits);
 	nam_status st = NAM_OK;
 	unsigned n = reader ? 3 + (unsigned)dice(s, 6) : 1 + (unsigned)dice(s, 4);
@@ -585,7 +612,7 @@ transaction(struct session *s)
 	case NAM_TIMEOUT:
 		break;
 	default:
-		if (!is_dead(s))
+		if (!is_trouble(s, st))
 			run_bad(s->run, "a statement ended with %s", nam_status_name(st));
 	}
 	if (st == NAM_TIMEOUT && limits.lock_wait_ns == 0)
@@ -606,15 +633,19 @@ client_main(void *arg)
 		.process = c->process,
 		.number = c->number };
 	nam_arena_init(&s.arena, 0);
-	/* Who lives goes on for those who died. */
-	for (unsigned i = 0; i < r->shape.txns || (r->committed < COMMITTED_LEAST && i < TXNS_MAX); i++) {
-		if (r->bad || is_dead(&s))
+	/* Who lives goes on for those who died, and until what is to happen has happened. */
+	for (unsigned i = 0, after = 0; i < TXNS_MAX; i++) {
+		bool waits = r->committed < COMMITTED_LEAST || (r->shape.lose && !r->trouble_ended);
+		if (r->bad || is_dead(&s) || (i >= r->shape.txns && !waits))
+			break;
+		if (r->lost != 0 ? after++ == AFTER_LOSS : s.told > TOLD_MAX)
 			break;
 		transaction(&s);
 		if (dice(&s, 4) == 0)
 			net_sleep(s.w, dice(&s, dice(&s, 10) ? 10000 : 3000000));
 	}
 	nam_arena_fini(&s.arena);
+	p->clients--;
 	r->clients_left--;
 }
 
@@ -634,10 +665,12 @@ client_read_all(struct run *r, unsigned process)
 			st = get(&s, &k, 1, &g, &row);
 			if (st == NAM_OK)
 				check_blob(&s, &row);
+			if (st == NAM_GONE && r->lost != 0)
+				st = NAM_OK; /* the others are still there */
 		}
 		for (unsigned table = 0; st == NAM_OK && table < 2; table++)
 			st = do_scan(&s, table, false);
-		if (st != NAM_OK)
+		if (st != NAM_OK && !(st == NAM_GONE && r->lost != 0))
 			run_bad(r, "the last look ended with %s", nam_status_name(st));
 		end(&s, true, false);
 	}

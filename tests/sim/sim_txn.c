@@ -62,6 +62,14 @@ shape_of(uint64_t seed)
 	s.pause = nam_rng_below(&d, 2) ? 100 + (uint32_t)nam_rng_below(&d, 2000) : 0;
 	s.neighbours = nam_rng_below(&d, 2);
 	s.crash = nam_rng_below(&d, 2) ? 500 + (uint32_t)nam_rng_below(&d, 20000) : 0;
+	s.stall = nam_rng_below(&d, 6) == 0;
+	s.breaks = nam_rng_below(&d, 6) == 0 ? 1 + (unsigned)nam_rng_below(&d, 3) : 0;
+	/* Where a node is gone nobody can be shut out, and so nobody settled: a fault of its own. */
+	s.lose = nam_rng_below(&d, 10) == 0;
+	if (s.lose) {
+		s.stall = s.neighbours = false;
+		s.breaks = s.crash = 0;
+	}
 	return s;
 }
 
@@ -190,15 +198,19 @@ main_co(void *arg)
 			.process = i < CLIENTS_SURE ? 0 : 1 + i % (r->shape.procs - 1),
 			.worker = i / r->shape.procs % r->shape.workers };
 		struct net_worker *cw = r->place[client[i].process].w[client[i].worker];
+		r->place[client[i].process].clients++;
 		nam_co_start(net_worker_sched(cw), client_main, &client[i], 256 << 10);
 	}
 	nam_co_start(net_worker_sched(w), naive_main, r, 128 << 10);
 	if (r->shape.neighbours)
 		neighbours_start(r);
-	while (r->clients_left > 0) {
+	trouble_start(r);
+	while (r->clients_left > 0 || !r->trouble_ended) {
 		net_sleep(w, 100000);
+		trouble_look(r);
 		bury(r);
 	}
+	trouble_look(r);
 	unsigned clients = 0;
 	for (unsigned i = 0; i < CLIENTS; i++)
 		clients += r->committed_by[i] > 0;
@@ -214,7 +226,7 @@ main_co(void *arg)
 	for (unsigned i = 1; i < r->shape.procs; i++)
 		net_sim_crash_at(r->sim, r->place[i].net, 0);
 	net_sleep(w, 2 * PAUSE_NS); /* everybody goes on, all marks have landed */
-	if (bury(r) > 0)
+	if ((r->deaths = bury(r)) > 0)
 		net_sleep(w, SETTLED_NS);
 	for (unsigned i = 0; i < r->shape.procs; i++)
 		if (!r->place[i].buried)
@@ -230,8 +242,19 @@ struct total {
 	uint64_t late_runs, paused_runs, dead_runs, recovered, finished, undone, doubtful;
 	struct roamed roamed;
 	struct audited audited[2]; /* of runs in which nobody died; of the others */
+	struct troubles trouble;
 	uint64_t done[2][32];
 };
+
+/* Adds up structures that are counters and nothing else. */
+static void
+add_all(void *to, const void *from, size_t bytes)
+{
+	uint64_t *into = to;
+	const uint64_t *what = from;
+	for (size_t i = 0; i < bytes / sizeof *into; i++)
+		into[i] += what[i];
+}
 
 static bool
 run_seed(uint64_t seed, struct total *total, uint64_t *hash)
@@ -285,16 +308,16 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 	}
 	if (r->complete)
 		outside_judge(r);
-	if (r->complete && !r->bad)
+	if (r->complete && !r->bad && r->lost == 0)
 		audit(r);
 	naive_judge(r, total->naive);
 	struct hist_figures f;
 	hist_figures(r->hist, &f);
 	struct net_sim_stats st;
 	net_sim_stats(r->sim, &st);
-	size_t *into = (size_t *)&total->hist, *from = (size_t *)&f;
-	for (size_t i = 0; i < sizeof f / sizeof *into; i++)
-		into[i] += from[i];
+	add_all(&total->hist, &f, sizeof f);
+	add_all(&total->roamed, &r->roamed, sizeof r->roamed);
+	add_all(&total->trouble, &r->trouble, sizeof r->trouble);
 	total->sim.events += st.events;
 	total->sim.verbs += st.verbs;
 	total->sim.reads_torn += st.reads_torn;
@@ -311,11 +334,6 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 	total->sim.fences += st.fences;
 	total->sim.late += st.late;
 	total->sim.half_writes += st.half_writes;
-	total->roamed.sure += r->roamed.sure;
-	total->roamed.unknown += r->roamed.unknown;
-	total->roamed.landed += r->roamed.landed;
-	total->roamed.fences += r->roamed.fences;
-	total->roamed.moved += r->roamed.moved;
 	total->dead_runs += r->settled.recovered > 0;
 	total->recovered += r->settled.recovered;
 	total->finished += r->settled.finished;
@@ -334,11 +352,12 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 	*hash = net_sim_trace_hash(r->sim);
 	if (r->bad || verbose)
 		printf("%s: seed %lu (%u processes of %u, %u slots, vector %u, %u keys, level %u, tear %u, "
-		       "reorder %u, late %u, pauses %u, crashes %u%s), virtual %.1f ms, hash %016lx\n",
+		       "reorder %u, late %u, pauses %u, crashes %u%s%s%s%s), virtual %.1f ms, hash %016lx\n",
 		    r->bad ? "FAILED" : "ok", seed, r->shape.procs, r->shape.workers, r->shape.slots,
 		    r->shape.vector, r->shape.keys, r->shape.iso, r->shape.tear, r->shape.reorder,
 		    r->shape.delay, r->shape.pause, r->shape.crash, r->shape.hot ? ", hot" : "",
-		    (double)net_sim_now_ns(r->sim) / 1e6, *hash);
+		    r->shape.stall ? ", stalls" : "", r->shape.breaks ? ", breaks" : "",
+		    r->shape.lose ? ", loses a node" : "", (double)net_sim_now_ns(r->sim) / 1e6, *hash);
 	bool good = !r->bad, over = r->complete;
 	if (over) { /* else coroutines are parked in there: leave them */
 		for (unsigned i = 0; i < r->shape.procs; i++) {
@@ -383,6 +402,13 @@ summary(uint64_t first, uint64_t last, uint64_t failed, const struct total *t, d
 	       "(%lu with their "
 	       "commit line there); of those nobody answered %zu took place, %zu did not\n",
 	    t->recovered, t->dead_runs, t->finished, t->undone, t->doubtful, t->hist.found, t->hist.lost);
+	const struct troubles *e = &t->trouble;
+	printf(
+	    "  clients' processes: %lu stood still for longer than a lease, connections broken %lu times, "
+	    "cut "
+	    "%lu times; %lu found out and ended; answers: %lu gone, %lu unsure (%lu after standing still)\n",
+	    e->stalls, e->breaks, e->parts, e->ended, e->gone, e->unsure, e->stall_unsure);
+	printf("  %lu storage nodes lost, %lu transactions committed behind that\n", e->nodes, e->after);
 	for (unsigned k = 0; k < 2; k++) {
 		const struct audited *a = &t->audited[k];
 		printf("  memory at the end%s: %lu rows; for whoever comes %lu blocks, %lu KiB; lost %lu "
@@ -470,7 +496,10 @@ main(int argc, char **argv)
 	const struct net_sim_stats *st = &total.sim;
 	if (last - first >= 99 &&
 	    (st->delays == 0 || st->pauses == 0 || st->breaks == 0 || st->parts == 0 || st->reconnects == 0 ||
-		st->crashes == 0 || total.roamed.moved == 0 || total.finished == 0 || total.undone == 0)) {
+		st->crashes == 0 || total.roamed.moved == 0 || total.trouble.stalls == 0 ||
+		total.trouble.breaks == 0 || total.trouble.parts == 0 || total.trouble.ended == 0 ||
+		total.trouble.nodes == 0 || total.trouble.gone == 0 || total.finished == 0 ||
+		total.undone == 0)) {
 		printf("FAILED: a fault never fired\n");
 		failed++;
 	}

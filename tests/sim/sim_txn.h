@@ -44,7 +44,11 @@ struct place {
 	struct txn_table table[2];
 	struct net_worker *w[WORKERS_MAX];
 	struct txn_worker *tw[WORKERS_MAX];
-	bool buried; /* it died, and its ghost ends what it had open */
+	unsigned clients; /* still at work */
+	bool troubled;    /* it may be cut off or shut out: errors that say so are right */
+	bool stalled;     /* ... because it stood still for longer than its lease */
+	uint64_t found;   /* when one of its clients found that out */
+	bool buried;      /* it died, and its ghost ends what it had open */
 };
 
 /* What a run is like; all of it a function of the seed. */
@@ -57,6 +61,18 @@ struct shape {
 	uint32_t crash; /* processes die within so many verbs; 0: they do not */
 	bool hot;       /* two accounts get most of the writes */
 	bool neighbours;
+	bool stall;      /* a process stands still for longer than its lease */
+	unsigned breaks; /* so often a connection of a clients' process breaks, or is cut for a while */
+	bool lose;       /* a storage node is lost when the run has its transactions */
+};
+
+/* What happened to the clients' own processes, and who noticed. */
+struct troubles {
+	uint64_t stalls, breaks, parts, nodes;
+	uint64_t ended;        /* processes that found out and ended */
+	uint64_t gone, unsure; /* transactions so answered; all but those of the dead */
+	uint64_t stall_unsure;
+	uint64_t after; /* transactions that committed when a node was lost */
 };
 
 struct naive {
@@ -104,6 +120,12 @@ struct run {
 	bool neighbours_fenced, neighbours_stop;
 	struct roamed roamed;
 	struct audited audited;
+	struct troubles trouble;
+	bool trouble_ended;
+	unsigned lost; /* this storage node is; 0: none */
+	uint64_t lost_at;
+	_Atomic int cut; /* waits end: who could end them may be cut off */
+	unsigned deaths;
 	bool bad;
 	bool complete; /* the main coroutine came to its end */
 };
@@ -160,6 +182,10 @@ void neighbours_close(void);
 int twin_list(void);
 bool twin_choose(const char *name);
 bool twin_chosen(void);
+
+/* trouble.c: what befalls the clients' own processes. look: who found out that he cannot go on ends. */
+void trouble_start(struct run *r);
+void trouble_look(struct run *r);
 
 /* outside.c: looks into the simulated memory after everybody has left. */
 void outside_judge(struct run *r);
