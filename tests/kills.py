@@ -59,14 +59,6 @@ def quantiles(values):
             "max": v[-1] if v else None}
 
 
-def ahead(yes):
-    """Who kills and measures must not be late himself (where that is not allowed, he tries without); but he has time to reckon."""
-    try:
-        os.sched_setscheduler(0, (os.SCHED_RR if yes else os.SCHED_OTHER) | os.SCHED_RESET_ON_FORK, os.sched_param(int(yes)))
-    except OSError:
-        pass
-
-
 class Fault:
     def __init__(self, what, client, pause=0.0):
         self.what, self.client, self.pause, self.asked = what, client, pause, pause
@@ -102,7 +94,6 @@ class Faults(histories.Run):
         end = time.monotonic() + self.seconds
         for _ in range(self.processes):
             self.start_client(self.seconds)
-        ahead(True)
         time.sleep(1)
         next_at = time.monotonic()
         long_at = end - self.seconds * 2 / 3 if self.seconds > 3 * self.long else None
@@ -128,7 +119,6 @@ class Faults(histories.Run):
                 self.kill(c)
             elif stops:
                 self.stop(c, self.lease * dice.choice(dice.choice([SHORT, MEDIUM, LONG])))
-        ahead(False)
         for f in self.faults:
             f.pause = 0
         self.wake()
