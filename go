@@ -399,6 +399,24 @@ soak_kills() {
 	done
 }
 
+# soak_simulated MINUTES: fresh seeds on each core; their summaries can be added up.
+soak_simulated() {
+	local i pids=()
+	echo "== simulated clusters, fresh seeds on $jobs cores, $1 minutes =="
+	for ((i = 0; i < jobs; i++)); do
+		build/tests/sim/sim_txn --minutes "$1" >"build/soak-$i.log" 2>&1 &
+		pids+=($!)
+	done
+	for ((i = 0; i < jobs; i++)); do
+		if wait "${pids[i]}"; then
+			passed=$((passed + 1))
+		else
+			failed=$((failed + 1))
+		fi
+		cat "build/soak-$i.log"
+	done
+}
+
 verb_soak() {
 	local minutes=30 end kills='' real=''
 	while [ $# -gt 0 ]; do
@@ -429,12 +447,7 @@ verb_soak() {
 	end=$((SECONDS + minutes * 60))
 	while [ "$SECONDS" -lt "$end" ] && [ "$failed" = 0 ]; do
 		local from=$((RANDOM * 32768 + RANDOM + 1))
-		echo "== simulated clusters, seeds $from-$((from + 199)) =="
-		if build/tests/sim/sim_txn --seeds "$from-$((from + 199))"; then
-			passed=$((passed + 1))
-		else
-			failed=$((failed + 1))
-		fi
+		soak_simulated 1
 		export NAM_SEED=$from # for the noise in tests/process
 		run_tests release build -L process
 		soak_histories "$from"

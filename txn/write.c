@@ -440,6 +440,9 @@ lock_rows(struct txn *t, struct txn_table *table, struct txn_row *row, nam_statu
 			st = newest_locked(t, w, img, &s);
 		if (st != NAM_OK)
 			return out[i] = st;
+		/* The next statement sees the rest of what this version was committed with. */
+		if (s != NULL && s->cid > t->pin.at)
+			txn_cover(t, s->cid);
 		if (s == NULL || (s->meta & REC_DELETED)) {
 			if ((st = forget_lock(t, w)) != NAM_OK)
 				return st;
@@ -447,7 +450,6 @@ lock_rows(struct txn *t, struct txn_table *table, struct txn_row *row, nam_statu
 			continue;
 		}
 		if (s->cid != r->cid && t->iso != TXN_READ_COMMITTED) {
-			txn_cover(t, s->cid); /* a retry's snapshot covers it (trap 24) */
 			st = forget_lock(t, w);
 			return out[i] = st == NAM_OK ? NAM_CONFLICT : st;
 		}
@@ -967,6 +969,8 @@ insert_wait(struct txn *t, struct txn_put *p, struct txn_write *w, bool *gone)
 	w->old_blobs = NULL; /* of a deletion that may have been replaced while we waited */
 	w->old_blobs_n = 0;
 	*gone = false;
+	if (s != NULL && s->cid > t->pin.at)
+		txn_cover(t, s->cid);
 	if (s != NULL && p->key != NULL) {
 		*gone = !p->table->same_key(p->table, s->payload, (uint32_t)s->meta, p->key, p->key_len);
 		if (!*gone && !(s->meta & REC_DELETED)) {

@@ -54,12 +54,44 @@ row_make(struct row *r, uint64_t key, uint64_t value, int64_t balance, const str
 }
 
 bool
+row_is_list(uint64_t key)
+{
+	return key >= LIST_AT && key < FORK_AT;
+}
+
+/* A list is its elements, the last of which is the version's value; balance is their sum. */
+static uint32_t
+list_make(struct row *r, uint64_t key, uint64_t value, const struct row *was)
+{
+	uint64_t n = was != NULL ? was->count : 0;
+	memset(r, 0, sizeof *r);
+	r->key = key;
+	r->value = value;
+	r->count = n + 1;
+	if (n > 0)
+		memcpy(r->fill, was->fill, 8 * n);
+	memcpy(r->fill + 8 * n, &value, 8);
+	r->balance = (int64_t)nam_hash(r->fill, 8 * r->count, key);
+	return (uint32_t)(ROW_HEAD + 8 * r->count);
+}
+
+static bool
+list_true(const struct row *r, uint32_t len)
+{
+	return r->count > 0 && r->count <= LIST_MAX && len == ROW_HEAD + 8 * r->count &&
+	       memcmp(r->fill + 8 * (r->count - 1), &r->value, 8) == 0 &&
+	       r->balance == (int64_t)nam_hash(r->fill, 8 * r->count, r->key);
+}
+
+bool
 row_true(const void *bytes, uint32_t len, struct row *out)
 {
 	if (len < ROW_HEAD || len > sizeof *out)
 		return false;
 	memset(out, 0, sizeof *out);
 	memcpy(out, bytes, len);
+	if (row_is_list(out->key))
+		return list_true(out, len);
 	uint32_t n = fill_len(out->value);
 	return len == ROW_HEAD + n && fill_true(out->fill, n, out->value);
 }
@@ -95,20 +127,6 @@ row_put(struct txn_table *table, const struct row *r, uint32_t len)
 
 /* ---- a session: one transaction at a time, and its record ---- */
 
-struct session {
-	struct run *run;
-	struct place *place;
-	struct net_worker *w;
-	struct txn_worker *tw;
-	struct txn *t;
-	struct hist_txn *h;
-	enum txn_iso iso;
-	uint64_t asked;
-	unsigned process, number;
-	unsigned told; /* so often, that a node or this process is cut off */
-	struct nam_arena arena;
-};
-
 static bool
 is_dead(const struct session *s)
 {
@@ -129,7 +147,18 @@ is_trouble(struct session *s, nam_status st)
 	return true;
 }
 
-static uint64_t
+/* Where little memory is, that it is used up is an answer like any other. */
+static bool
+is_full(struct session *s, nam_status st)
+{
+	if (st != NAM_FULL || !(s->run->shape.loads >> TINY & 1))
+		return false;
+	s->run->worked.full++;
+	s->wants_room = true;
+	return true;
+}
+
+uint64_t
 dice(struct session *s, uint64_t n)
 {
 	return nam_rng_below(net_rng(s->w), n);
@@ -176,14 +205,14 @@ decode(struct session *s, unsigned table, const struct txn_row *row, struct row 
 		    txn_snapshot(s->t));
 		return false;
 	}
-	if (table == KEYED)
+	if (table == KEYED && out->key < KEYS_MAX)
 		s->run->block[out->key] = row->at;
 	return true;
 }
 
 /* Reads n keys at once and notes what they showed. */
-static nam_status
-get(struct session *s, const uint64_t *key, unsigned n, struct txn_get *g, struct row *out)
+nam_status
+client_get(struct session *s, const uint64_t *key, unsigned n, struct txn_get *g, struct row *out)
 {
 	for (unsigned i = 0; i < n; i++)
 		g[i] = (struct txn_get){ .table = &s->place->table[KEYED],
@@ -216,12 +245,18 @@ new_value(struct session *s)
 
 /* The bytes of a next version; now and then with a blob. */
 static nam_status
-make(struct session *s, unsigned table, uint64_t key, int64_t balance, struct row *r, uint32_t *len)
+make(struct session *s, unsigned table, uint64_t key, int64_t balance, const struct row *was, struct row *r,
+    uint32_t *len)
 {
 	uint64_t value = new_value(s);
 	struct txn_blob blob = { 0 };
+	if (row_is_list(key)) {
+		*len = list_make(r, key, value, was);
+		return NAM_OK;
+	}
 	if (dice(s, 5) == 0) {
-		uint32_t n = 1 + (uint32_t)dice(s, dice(s, 20) == 0 ? 70000 : 700);
+		unsigned huge = s->load == TINY ? 2 : 20;
+		uint32_t n = 1 + (uint32_t)dice(s, dice(s, huge) == 0 ? 70000 : 700);
 		unsigned char *b = malloc(n);
 		if (b == NULL)
 			return NAM_NOMEM;
@@ -236,8 +271,8 @@ make(struct session *s, unsigned table, uint64_t key, int64_t balance, struct ro
 }
 
 /* Locks a row (READ COMMITTED: maybe finding a newer version). *r gets the version that will be replaced. */
-static nam_status
-lock(struct session *s, unsigned table, struct txn_row *row, struct row *r)
+nam_status
+client_lock(struct session *s, unsigned table, struct txn_row *row, struct row *r)
 {
 	nam_status st = txn_lock(s->t, &s->place->table[table], row, &s->arena);
 	if (st == NAM_ABSENT)
@@ -273,12 +308,12 @@ edit(struct session *s, unsigned table, struct txn_row *row, const struct row *w
 	return NAM_OK;
 }
 
-static nam_status
-replace(struct session *s, unsigned table, struct txn_row *row, const struct row *was, int64_t balance)
+nam_status
+client_replace(struct session *s, unsigned table, struct txn_row *row, const struct row *was, int64_t balance)
 {
 	struct row r;
 	uint32_t len;
-	nam_status st = make(s, table, was->key, balance, &r, &len);
+	nam_status st = make(s, table, was->key, balance, was, &r, &len);
 	if (st == NAM_OK)
 		st = txn_update(s->t, &s->place->table[table], row, &r, len);
 	if (st == NAM_OK)
@@ -286,8 +321,8 @@ replace(struct session *s, unsigned table, struct txn_row *row, const struct row
 	return st;
 }
 
-static nam_status
-erase(struct session *s, unsigned table, struct txn_row *row, const struct row *was)
+nam_status
+client_erase(struct session *s, unsigned table, struct txn_row *row, const struct row *was)
 {
 	nam_status st = txn_delete(s->t, &s->place->table[table], row);
 	if (st == NAM_OK)
@@ -295,14 +330,14 @@ erase(struct session *s, unsigned table, struct txn_row *row, const struct row *
 	return st;
 }
 
-static nam_status
-insert(struct session *s, unsigned table, const uint64_t *key, unsigned n)
+nam_status
+client_insert(struct session *s, unsigned table, const uint64_t *key, const int64_t *balance, unsigned n)
 {
-	struct row r[4];
-	struct txn_put p[4];
+	struct row r[ITEMS];
+	struct txn_put p[ITEMS];
 	for (unsigned i = 0; i < n; i++) {
 		uint32_t len;
-		nam_status st = make(s, table, key[i], 0, &r[i], &len);
+		nam_status st = make(s, table, key[i], balance ? balance[i] : 0, NULL, &r[i], &len);
 		if (st != NAM_OK)
 			return st;
 		p[i] = row_put(&s->place->table[table], &r[i], len);
@@ -310,7 +345,7 @@ insert(struct session *s, unsigned table, const uint64_t *key, unsigned n)
 	nam_status st = txn_insert(s->t, p, n);
 	for (unsigned i = 0; i < n; i++) {
 		if (st == NAM_OK)
-			note(s, HIST_WRITE, table, key[i], r[i].value, 0, 0);
+			note(s, HIST_WRITE, table, key[i], r[i].value, 0, r[i].balance);
 		else if (st == NAM_DUPLICATE && p[i].status == NAM_DUPLICATE)
 			note(s, HIST_EXISTS, table, key[i], 0, 0, 0);
 	}
@@ -339,7 +374,7 @@ do_read(struct session *s)
 	uint64_t key[4];
 	struct txn_get g[4];
 	struct row r[4];
-	return get(s, key, some_keys(s, key, 4), g, r);
+	return client_get(s, key, some_keys(s, key, 4), g, r);
 }
 
 static uint64_t
@@ -349,19 +384,19 @@ some_account(struct session *s)
 }
 
 /* A new version of an account that says the same: keeps hot rows moving. */
-static nam_status
-do_touch(struct session *s)
+nam_status
+client_touch(struct session *s)
 {
 	uint64_t key = some_account(s);
 	struct txn_get g;
 	struct row r;
-	nam_status st = get(s, &key, 1, &g, &r);
+	nam_status st = client_get(s, &key, 1, &g, &r);
 	if (st == NAM_OK)
-		st = lock(s, KEYED, &g.row, &r);
+		st = client_lock(s, KEYED, &g.row, &r);
 	if (st != NAM_OK)
 		return st;
 	return r.blob.len == 0 && dice(s, 2) ? edit(s, KEYED, &g.row, &r, r.balance)
-					     : replace(s, KEYED, &g.row, &r, r.balance);
+					     : client_replace(s, KEYED, &g.row, &r, r.balance);
 }
 
 static nam_status
@@ -371,7 +406,7 @@ do_transfer(struct session *s)
 	key[1] = (key[0] + 1 + dice(s, ACCOUNTS - 1)) % ACCOUNTS;
 	struct txn_get g[2];
 	struct row r[2];
-	nam_status st = get(s, key, 2, g, r);
+	nam_status st = client_get(s, key, 2, g, r);
 	if (st != NAM_OK)
 		return st;
 	int64_t amount = 1 + (int64_t)dice(s, 50);
@@ -380,11 +415,11 @@ do_transfer(struct session *s)
 			run_bad(s->run, "account %lu is gone at %lx", key[i], txn_snapshot(s->t));
 			return NAM_CORRUPT;
 		}
-		if ((st = lock(s, KEYED, &g[i].row, &r[i])) != NAM_OK)
+		if ((st = client_lock(s, KEYED, &g[i].row, &r[i])) != NAM_OK)
 			return st;
 		int64_t balance = r[i].balance + (i ? amount : -amount);
 		st = r[i].blob.len == 0 && dice(s, 2) ? edit(s, KEYED, &g[i].row, &r[i], balance)
-						      : replace(s, KEYED, &g[i].row, &r[i], balance);
+						      : client_replace(s, KEYED, &g[i].row, &r[i], balance);
 		if (st != NAM_OK)
 			return st;
 	}
@@ -406,8 +441,8 @@ do_change(struct session *s)
 	if (n == 2 && key[0] == key[1])
 		n = 1;
 	if (dice(s, 4) == 0) /* blindly */
-		return insert(s, KEYED, key, n);
-	if ((st = get(s, key, n, g, r)) != NAM_OK)
+		return client_insert(s, KEYED, key, NULL, n);
+	if ((st = client_get(s, key, n, g, r)) != NAM_OK)
 		return st;
 	uint64_t missing[4];
 	for (unsigned i = 0; i < n; i++) {
@@ -415,22 +450,23 @@ do_change(struct session *s)
 			missing[m++] = key[i];
 			continue;
 		}
-		st = lock(s, KEYED, &g[i].row, &r[i]);
+		st = client_lock(s, KEYED, &g[i].row, &r[i]);
 		if (st == NAM_ABSENT)
 			continue; /* deleted meanwhile: READ COMMITTED updates nothing */
 		if (st != NAM_OK)
 			return st;
-		st = dice(s, 3) == 0 ? erase(s, KEYED, &g[i].row, &r[i])
-				     : replace(s, KEYED, &g[i].row, &r[i], r[i].balance);
+		st = dice(s, 3) == 0 ? client_erase(s, KEYED, &g[i].row, &r[i])
+				     : client_replace(s, KEYED, &g[i].row, &r[i], r[i].balance);
 		if (st != NAM_OK)
 			return st;
 	}
-	return m > 0 ? insert(s, KEYED, missing, m) : NAM_OK;
+	return m > 0 ? client_insert(s, KEYED, missing, NULL, m) : NAM_OK;
 }
 
 /* A whole table; afterwards maybe changes one of the rows it showed. */
-static nam_status
-do_scan(struct session *s, unsigned table, bool change)
+nam_status
+client_scan(struct session *s, unsigned table, bool change,
+    void (*see)(void *arg, unsigned table, const struct row *r), void *arg)
 {
 	struct txn_scan *scan;
 	struct txn_row rows[16];
@@ -449,8 +485,10 @@ do_scan(struct session *s, unsigned table, bool change)
 				return NAM_CORRUPT;
 			}
 			note(s, HIST_ITEM, table, r.key, r.value, 0, r.balance);
-			if (table == KEYED && r.key < ACCOUNTS)
-				continue;
+			if (see != NULL)
+				see(arg, table, &r);
+			if (table == KEYED ? r.key < ACCOUNTS || r.key >= KEYS_MAX : r.balance != 0)
+				continue; /* not for anybody to change */
 			if (dice(s, ++count) == 0) {
 				pick = rows[i];
 				if (txn_row_keep(&s->place->table[table], &pick, &s->arena) != NAM_OK)
@@ -465,14 +503,14 @@ do_scan(struct session *s, unsigned table, bool change)
 		return st;
 	if (dice(s, 2))
 		check_blob(s, &picked);
-	st = lock(s, table, &pick, &picked);
+	st = client_lock(s, table, &pick, &picked);
 	if (st == NAM_ABSENT)
 		return NAM_OK;
 	if (st != NAM_OK)
 		return st;
-	if (dice(s, 2))
-		return erase(s, table, &pick, &picked);
-	return replace(s, table, &pick, &picked, picked.balance);
+	if (s->wants_room || dice(s, 2))
+		return client_erase(s, table, &pick, &picked);
+	return client_replace(s, table, &pick, &picked, picked.balance);
 }
 
 static nam_status
@@ -482,14 +520,15 @@ do_bare_insert(struct session *s)
 	unsigned n = 1 + (unsigned)dice(s, 3);
 	for (unsigned i = 0; i < n; i++)
 		id[i] = ++s->run->next_id;
-	return insert(s, BARE, id, n);
+	s->rows += n;
+	return client_insert(s, BARE, id, NULL, n);
 }
 
 static nam_status
 statement(struct session *s)
 {
 	if (s->run->shape.hot && dice(s, 2))
-		return do_touch(s);
+		return client_touch(s);
 	switch (dice(s, 16)) {
 	case 0:
 	case 1:
@@ -507,10 +546,10 @@ statement(struct session *s)
 	case 11:
 		return do_change(s);
 	case 12:
-		return do_scan(s, KEYED, dice(s, 2));
+		return client_scan(s, KEYED, dice(s, 2), NULL, NULL);
 	case 13:
 	case 14:
-		return do_scan(s, BARE, true);
+		return client_scan(s, BARE, true, NULL, NULL);
 	default:
 		return do_bare_insert(s);
 	}
@@ -543,13 +582,16 @@ end(struct session *s, bool commit, bool everywhere)
 		s->run->trouble.stall_unsure += !is_dead(s) && s->place->stalled;
 		is_trouble(s, st);
 		hist_end(s->run->hist, s->h, HIST_UNKNOWN, cid);
+		load_ended(s, HIST_UNKNOWN);
 		return;
 	}
 	/* Any other error is a promise: nothing of it was, is or will be there. */
-	if (commit && st != NAM_OK && st != NAM_CONFLICT && st != NAM_DUPLICATE && !is_trouble(s, st))
+	if (commit && st != NAM_OK && st != NAM_CONFLICT && st != NAM_DUPLICATE && !is_full(s, st) &&
+	    !is_trouble(s, st))
 		run_bad(s->run, "a commit ended with %s", nam_status_name(st));
 	s->run->trouble.gone += st == NAM_GONE;
 	hist_end(s->run->hist, s->h, st == NAM_OK ? HIST_COMMITTED : HIST_ABORTED, cid);
+	load_ended(s, s->h->end);
 	if (st == NAM_OK && s->number < CLIENTS) {
 		s->run->committed++;
 		s->run->committed_by[s->number]++;
@@ -564,6 +606,7 @@ begin(struct session *s, enum txn_iso iso)
 		[TXN_READ_COMMITTED] = HIST_RC, [TXN_REPEATABLE_READ] = HIST_RR, [TXN_SERIALIZABLE] = HIST_SER
 	};
 	nam_arena_reset(&s->arena);
+	s->onces = s->orders = s->rows = 0;
 	s->iso = iso;
 	s->h = hist_begin(s->run->hist, s->process, s->number, of[iso]);
 	s->asked = s->h->began;
@@ -581,14 +624,20 @@ transaction(struct session *s)
 {
 	static const enum txn_iso level[] = { TXN_READ_COMMITTED, TXN_REPEATABLE_READ, TXN_SERIALIZABLE };
 	unsigned iso = s->run->shape.iso;
-	bool reader = dice(s, 6) == 0; /* reads for long, changes nothing */
-	if (!begin(s, level[iso == 3 ? dice(s, 3) : iso]))
+	do
+		s->load = (enum load)dice(s, LOADS);
+	while (!(s->run->shape.loads >> s->load & 1));
+	bool reader = s->load == MIXED && dice(s, 6) == 0; /* reads for long, changes nothing */
+	iso = s->load == LISTS ? s->run->shape.lists : iso == 3 ? (unsigned)dice(s, 3) : iso;
+	if (s->load == LONG && iso == 0)
+		iso = 1; /* to have one snapshot for long */
+	if (!begin(s, level[iso]))
 		return;
 	struct txn_limits limits = { .lock_wait_ns = dice(s, 4) ? 0 : 1000 + dice(s, 50000000),
 		.cancel = &s->run->cut };
 	txn_set_limits(s->t, &limits);
 	nam_status st = NAM_OK;
-	unsigned n = reader ? 3 + (unsigned)dice(s, 6) : 1 + (unsigned)dice(s, 4);
+	unsigned n = reader ? 3 + (unsigned)dice(s, 6) : s->wants_room ? 1 : 1 + (unsigned)dice(s, 4);
 	for (unsigned i = 0; st == NAM_OK && i < n && !s->run->bad; i++) {
 		if (i > 0) {
 			if (s->iso == TXN_READ_COMMITTED)
@@ -596,10 +645,13 @@ transaction(struct session *s)
 			if ((st = txn_statement(s->t)) != NAM_OK)
 				break;
 		}
-		if (!reader)
+		if (s->load != MIXED)
+			st = load_statement(s);
+		else if (!reader)
 			st = statement(s);
 		else
-			st = dice(s, 3) ? do_read(s) : do_scan(s, (unsigned)dice(s, 2), false);
+			st =
+			    dice(s, 3) ? do_read(s) : client_scan(s, (unsigned)dice(s, 2), false, NULL, NULL);
 		s->run->done[0][st]++;
 		if (reader)
 			net_sleep(s->w, dice(s, dice(s, 8) ? 20000 : 4000000));
@@ -612,7 +664,7 @@ transaction(struct session *s)
 	case NAM_TIMEOUT:
 		break;
 	default:
-		if (!is_trouble(s, st))
+		if (!is_full(s, st) && !is_trouble(s, st))
 			run_bad(s->run, "a statement ended with %s", nam_status_name(st));
 	}
 	if (st == NAM_TIMEOUT && limits.lock_wait_ns == 0)
@@ -662,14 +714,16 @@ client_read_all(struct run *r, unsigned process)
 		for (uint64_t k = 0; st == NAM_OK && k < r->shape.keys; k++) {
 			struct txn_get g;
 			struct row row;
-			st = get(&s, &k, 1, &g, &row);
+			st = client_get(&s, &k, 1, &g, &row);
 			if (st == NAM_OK)
 				check_blob(&s, &row);
 			if (st == NAM_GONE && r->lost != 0)
 				st = NAM_OK; /* the others are still there */
 		}
+		if (st == NAM_OK && (r->shape.loads >> CHECKOUT & 1))
+			st = load_books(&s);
 		for (unsigned table = 0; st == NAM_OK && table < 2; table++)
-			st = do_scan(&s, table, false);
+			st = client_scan(&s, table, false, NULL, NULL);
 		if (st != NAM_OK && !(st == NAM_GONE && r->lost != 0))
 			run_bad(r, "the last look ended with %s", nam_status_name(st));
 		end(&s, true, false);

@@ -3,6 +3,8 @@
  * processes that stand still, and some that die and are settled by the others.
  *
  *	sim_txn [--seed N | --seeds A-B] [--twice] [--verbose] [--trace]
+ *	        [--load NAME]                  mixed, lists, fork, once, churn, checkout, long, tiny: only that one
+ *	sim_txn --minutes N                    fresh seeds from the clock until the time is up
  *	sim_txn --seed N --history FILE        what the clients saw, for `namdb check`
  *	sim_txn --twins | --twin NAME ...      of a build with NAM_TWINS (twins.c): until that fault is caught
  *
@@ -23,7 +25,8 @@ enum {
 };
 
 static bool trace, verbose;
-static const char *history; /* file for it, or NULL */
+static const char *history;    /* file for it, or NULL */
+static enum load only = LOADS; /* each run has this one; LOADS: as its seed says */
 
 void
 run_bad(struct run *r, const char *fmt, ...)
@@ -64,6 +67,16 @@ shape_of(uint64_t seed)
 	s.crash = nam_rng_below(&d, 2) ? 500 + (uint32_t)nam_rng_below(&d, 20000) : 0;
 	s.stall = nam_rng_below(&d, 6) == 0;
 	s.breaks = nam_rng_below(&d, 6) == 0 ? 1 + (unsigned)nam_rng_below(&d, 3) : 0;
+	s.loads = 1u << MIXED;
+	/* Not TINY, which is played on request: tests/README.md. */
+	for (unsigned i = 1; i < TINY; i++)
+		s.loads |= nam_rng_below(&d, i == LONG ? 8 : 4) == 0 ? 1u << i : 0;
+	if (s.loads != 1 && nam_rng_below(&d, 3) == 0)
+		s.loads &= ~1u;
+	if (only != LOADS)
+		s.loads = 1u << only;
+	s.hot = s.hot || (s.loads >> LONG & 1);
+	s.lists = s.iso < 3 ? (enum hist_iso)s.iso : nam_rng_below(&d, 2) ? HIST_RR : HIST_SER;
 	/* Where a node is gone nobody can be shut out, and so nobody settled: a fault of its own. */
 	s.lose = nam_rng_below(&d, 10) == 0;
 	if (s.lose) {
@@ -73,7 +86,32 @@ shape_of(uint64_t seed)
 	return s;
 }
 
-/* The accounts, and half of the other keys. */
+struct filling {
+	struct run *run;
+	struct hist_txn *h;
+	struct txn *t;
+};
+
+static nam_status
+fill_one(void *arg, uint64_t key, int64_t balance)
+{
+	struct filling *f = arg;
+	struct run *r = f->run;
+	struct row row;
+	uint64_t value = ++r->next_value << 4;
+	uint32_t len = row_make(&row, key, value, balance, NULL);
+	struct txn_put put = row_put(&r->place[0].table[KEYED], &row, len);
+	hist_add(f->h, (struct hist_op){ .kind = HIST_WRITE,
+			   .table = KEYED,
+			   .id = key,
+			   .value = value,
+			   .aux = balance,
+			   .snap = txn_snapshot(f->t),
+			   .asked = f->h->began });
+	return txn_insert(f->t, &put, 1);
+}
+
+/* The accounts, half of the other keys, and what the loads need. */
 static bool
 fill(struct run *r)
 {
@@ -83,21 +121,11 @@ fill(struct run *r)
 	if (txn_begin(p->tw[0], TXN_REPEATABLE_READ, &t) != NAM_OK)
 		return false;
 	nam_status st = NAM_OK;
-	for (uint64_t k = 0; st == NAM_OK && k < r->shape.keys; k += k < ACCOUNTS ? 1 : 2) {
-		struct row row;
-		uint64_t value = ++r->next_value << 4;
-		int64_t balance = k < ACCOUNTS ? BALANCE : 0;
-		uint32_t len = row_make(&row, k, value, balance, NULL);
-		struct txn_put put = row_put(&p->table[KEYED], &row, len);
-		st = txn_insert(t, &put, 1);
-		hist_add(h, (struct hist_op){ .kind = HIST_WRITE,
-				.table = KEYED,
-				.id = k,
-				.value = value,
-				.aux = balance,
-				.snap = txn_snapshot(t),
-				.asked = h->began });
-	}
+	struct filling f = { r, h, t };
+	for (uint64_t k = 0; st == NAM_OK && k < r->shape.keys; k += k < ACCOUNTS ? 1 : 2)
+		st = fill_one(&f, k, k < ACCOUNTS ? BALANCE : 0);
+	if (st == NAM_OK)
+		st = loads_fill(r, fill_one, &f);
 	tso_cid cid = 0;
 	txn_set_cluster_visible(t, true);
 	h->everywhere = true;
@@ -205,6 +233,7 @@ main_co(void *arg)
 	if (r->shape.neighbours)
 		neighbours_start(r);
 	trouble_start(r);
+	loads_hog(r);
 	while (r->clients_left > 0 || !r->trouble_ended) {
 		net_sleep(w, 100000);
 		trouble_look(r);
@@ -228,6 +257,7 @@ main_co(void *arg)
 	net_sleep(w, 2 * PAUSE_NS); /* everybody goes on, all marks have landed */
 	if ((r->deaths = bury(r)) > 0)
 		net_sleep(w, SETTLED_NS);
+	loads_let(r);
 	for (unsigned i = 0; i < r->shape.procs; i++)
 		if (!r->place[i].buried)
 			client_read_all(r, i);
@@ -243,6 +273,7 @@ struct total {
 	struct roamed roamed;
 	struct audited audited[2]; /* of runs in which nobody died; of the others */
 	struct troubles trouble;
+	struct worked worked;
 	uint64_t done[2][32];
 };
 
@@ -268,7 +299,7 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 	r->next_id = 1000;
 	struct net_sim_config cfg = { .seed = seed,
 		.nodes = 3,
-		.region_bytes = 32 << 20,
+		.region_bytes = (r->shape.loads >> TINY & 1) ? 4 << 20 : 32 << 20,
 		.tear_permille = r->shape.tear,
 		.reorder_permille = r->shape.reorder,
 		.delay_permille = r->shape.delay,
@@ -306,6 +337,7 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 		if (f == NULL || fclose(f) != 0)
 			run_bad(r, "%s: %s", history, strerror(errno));
 	}
+	loads_judge(r);
 	if (r->complete)
 		outside_judge(r);
 	if (r->complete && !r->bad && r->lost == 0)
@@ -318,6 +350,7 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 	add_all(&total->hist, &f, sizeof f);
 	add_all(&total->roamed, &r->roamed, sizeof r->roamed);
 	add_all(&total->trouble, &r->trouble, sizeof r->trouble);
+	add_all(&total->worked, &r->worked, sizeof r->worked);
 	total->sim.events += st.events;
 	total->sim.verbs += st.verbs;
 	total->sim.reads_torn += st.reads_torn;
@@ -370,6 +403,7 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 		net_sim_close(r->sim);
 	}
 	hist_close(r->hist);
+	loads_close(r);
 	free(r->answer);
 	if (over)
 		free(r);
@@ -409,6 +443,16 @@ summary(uint64_t first, uint64_t last, uint64_t failed, const struct total *t, d
 	    "%lu times; %lu found out and ended; answers: %lu gone, %lu unsure (%lu after standing still)\n",
 	    e->stalls, e->breaks, e->parts, e->ended, e->gone, e->unsure, e->stall_unsure);
 	printf("  %lu storage nodes lost, %lu transactions committed behind that\n", e->nodes, e->after);
+	const struct worked *did = &t->worked;
+	printf("  runs with each load (transactions):");
+	for (unsigned i = 0; i < LOADS; i++)
+		printf(" %s %lu (%lu)", load_name[i], did->runs[i], did->committed[i]);
+	printf("\n  %lu appends and %lu reads of lists, %lu glances at pairs, %lu unique inserts won and %lu "
+	       "refused, "
+	       "%lu orders, books checked %lu times, %lu answers that memory is used up and %lu rows "
+	       "inserted later\n",
+	    did->appends, did->lists, did->glances, did->won, did->refused, did->orders, did->books,
+	    did->full, did->after_full);
 	for (unsigned k = 0; k < 2; k++) {
 		const struct audited *a = &t->audited[k];
 		printf("  memory at the end%s: %lu rows; for whoever comes %lu blocks, %lu KiB; lost %lu "
@@ -434,7 +478,7 @@ summary(uint64_t first, uint64_t last, uint64_t failed, const struct total *t, d
 int
 main(int argc, char **argv)
 {
-	uint64_t first = 1, last = 1000;
+	uint64_t first = 1, last = 1000, minutes = 0;
 	bool twice = false;
 	for (int i = 1; i < argc; i++) {
 		char *rest;
@@ -448,6 +492,12 @@ main(int argc, char **argv)
 			return twin_list();
 		} else if (strcmp(argv[i], "--twin") == 0 && i + 1 < argc && twin_choose(argv[i + 1])) {
 			i++;
+		} else if (strcmp(argv[i], "--load") == 0 && i + 1 < argc) {
+			i++;
+			for (only = 0; only < LOADS && strcmp(argv[i], load_name[only]) != 0; only++)
+				;
+			if (only == LOADS)
+				goto usage;
 		} else if (strcmp(argv[i], "--history") == 0 && i + 1 < argc) {
 			history = argv[++i];
 		} else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc) {
@@ -461,17 +511,29 @@ main(int argc, char **argv)
 			last = strtoull(rest + 1, &rest, 10);
 			if (*rest != 0 || last < first)
 				goto usage;
+		} else if (strcmp(argv[i], "--minutes") == 0 && i + 1 < argc) {
+			minutes = strtoull(argv[++i], &rest, 10);
+			if (*rest != 0 || minutes == 0 || minutes > 100000)
+				goto usage;
 		} else {
 			goto usage;
 		}
 	}
 	if (history != NULL && first != last)
 		goto usage; /* a history is of one run */
-	printf("sim_txn: seeds %lu-%lu\n", first, last);
+	struct timespec a, b;
+	if (minutes > 0) { /* seeds that nobody has seen, from the clock */
+		clock_gettime(CLOCK_REALTIME, &a);
+		first = nam_mix((uint64_t)a.tv_sec * 1000000000 + (uint64_t)a.tv_nsec) >> 16;
+		last = UINT64_MAX;
+		printf("sim_txn: seeds from %lu on, for %lu minutes\n", first, minutes);
+	} else {
+		printf("sim_txn: seeds %lu-%lu\n", first, last);
+	}
 	fflush(stdout);
 	struct total total = { 0 };
 	uint64_t failed = 0, first_failed = 0;
-	struct timespec a, b;
+	uint64_t told = 0;
 	clock_gettime(CLOCK_MONOTONIC, &a);
 	for (uint64_t seed = first; seed <= last; seed++) {
 		uint64_t hash, again;
@@ -486,6 +548,16 @@ main(int argc, char **argv)
 		fflush(stdout);
 		if (failed == (twin_chosen() ? 1 : 10))
 			break;
+		clock_gettime(CLOCK_MONOTONIC, &b);
+		uint64_t gone = (uint64_t)(b.tv_sec - a.tv_sec) / 60;
+		if (minutes > 0 && gone > told) {
+			told = gone;
+			printf("%lu minutes: %lu seeds, %zu committed, %lu failed\n", gone, seed - first + 1,
+			    total.hist.committed, failed);
+			fflush(stdout);
+		}
+		if (minutes > 0 && gone >= minutes)
+			last = seed;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &b);
 	summary(first, last, failed, &total,
@@ -503,7 +575,15 @@ main(int argc, char **argv)
 		printf("FAILED: a fault never fired\n");
 		failed++;
 	}
+	bool idle = false;
+	for (unsigned i = 0; i < LOADS; i++)
+		idle = idle || (total.worked.committed[i] == 0 && (only == LOADS ? i != TINY : only == i));
 	if (last - first >= 99 &&
+	    (idle || (only == LOADS && (total.worked.refused == 0 || total.worked.orders == 0)))) {
+		printf("FAILED: a load did nothing\n");
+		failed++;
+	}
+	if (last - first >= 99 && only == LOADS &&
 	    (total.naive[0].wrong == 0 || total.naive[1].wrong + total.naive[1].torn == 0)) {
 		printf("FAILED: a reader without the directory's proof was never fooled, so this test proves "
 		       "nothing\n");
@@ -512,7 +592,8 @@ main(int argc, char **argv)
 	printf("sim_txn: seeds %lu-%lu: %s\n", first, last, failed > 0 ? "FAILED" : "ok");
 	return failed > 0;
 usage:
-	fprintf(stderr, "usage: sim_txn [--seed N | --seeds A-B] [--twice] [--verbose] [--trace]\n"
+	fprintf(stderr, "usage: sim_txn [--seed N | --seeds A-B] [--load NAME] [--minutes N] [--twice] "
+			"[--verbose] [--trace]\n"
 			"       sim_txn --seed N --history FILE\n");
 	return 2;
 }

@@ -26,13 +26,29 @@ enum {
 	KEYS_MAX = 16,  /* keys ACCOUNTS..: come and go */
 	BALANCE = 1000, /* each account's at first */
 	FILL_MAX = 200,
+	LIST_MAX = FILL_MAX / 8,
+	ITEMS = 6,
+	STOCK = 100000, /* of each item at first */
+	ONCE_MAX = 1024,
+	/* Keys of the loads, in the same table; the orders' lines are in the other one, as are all rows without a balance. */
+	LIST_AT = 1 << 20,
+	FORK_AT = 2 << 20,
+	ONCE_AT = 3 << 20,
+	CHURN_AT = 4 << 20,
+	STOCK_AT = 5 << 20,
+	CART_AT = 6 << 20,
+	ORDER_AT = 7 << 20,
 };
+
+/* What transactions are about. A run has some of these. */
+enum load { MIXED, LISTS, FORK, ONCE, CHURN, CHECKOUT, LONG, TINY, LOADS };
 
 /* A row of either table. value decides how long fill is and what it says. */
 struct row {
 	uint64_t key; /* BARE: an identity, not found by */
 	uint64_t value;
 	int64_t balance;
+	uint64_t count;       /* of a list's elements */
 	struct txn_blob blob; /* len 0: none */
 	unsigned char fill[FILL_MAX];
 };
@@ -61,9 +77,11 @@ struct shape {
 	uint32_t crash; /* processes die within so many verbs; 0: they do not */
 	bool hot;       /* two accounts get most of the writes */
 	bool neighbours;
-	bool stall;      /* a process stands still for longer than its lease */
-	unsigned breaks; /* so often a connection of a clients' process breaks, or is cut for a while */
-	bool lose;       /* a storage node is lost when the run has its transactions */
+	bool stall;          /* a process stands still for longer than its lease */
+	unsigned breaks;     /* so often a connection of a clients' process breaks, or is cut for a while */
+	bool lose;           /* a storage node is lost when the run has its transactions */
+	unsigned loads;      /* a bit for each */
+	enum hist_iso lists; /* one level for all that append to lists */
 };
 
 /* What happened to the clients' own processes, and who noticed. */
@@ -73,6 +91,17 @@ struct troubles {
 	uint64_t gone, unsure; /* transactions so answered; all but those of the dead */
 	uint64_t stall_unsure;
 	uint64_t after; /* transactions that committed when a node was lost */
+};
+
+/* What the loads did. */
+struct worked {
+	uint64_t runs[LOADS], committed[LOADS];
+	uint64_t appends, lists; /* transactions that appended; reads of lists */
+	uint64_t glances;        /* of two keys that others write one by one */
+	uint64_t won, refused;   /* unique inserts */
+	uint64_t orders, books;  /* orders placed; times the books were checked */
+	uint64_t full,
+	    after_full; /* answers that no memory is left; rows inserted after the first of these */
 };
 
 struct naive {
@@ -126,6 +155,18 @@ struct run {
 	uint64_t lost_at;
 	_Atomic int cut; /* waits end: who could end them may be cut off */
 	unsigned deaths;
+	struct worked worked;
+	struct lists *lists; /* loads.c */
+	unsigned list_round[3];
+	struct glance {
+		int64_t first, second;
+	} * glance;
+	size_t glances, glances_cap;
+	unsigned once, order; /* the next key to be fought for; the next order */
+	uint8_t won[ONCE_MAX], refused[ONCE_MAX];
+	net_addr *hog; /* extents taken so that little is left */
+	size_t hogs;
+	bool hogging;
 	bool bad;
 	bool complete; /* the main coroutine came to its end */
 };
@@ -155,6 +196,58 @@ struct client {
 	struct run *run;
 	unsigned number, process, worker;
 };
+
+/* One transaction at a time, and its record. */
+struct session {
+	struct run *run;
+	struct place *place;
+	struct net_worker *w;
+	struct txn_worker *tw;
+	struct txn *t;
+	struct hist_txn *h;
+	enum txn_iso iso;
+	enum load load;
+	uint64_t asked;
+	unsigned process, number;
+	unsigned told;            /* so often, that a node or this process is cut off */
+	unsigned once[16], onces; /* keys inserted by this transaction */
+	unsigned orders, rows;    /* so many */
+	bool wants_room;          /* an answer said that no memory is left */
+	struct nam_arena arena;
+};
+uint64_t dice(struct session *s, uint64_t n);
+/* Reads n keys at once and notes what they showed. */
+nam_status client_get(struct session *s, const uint64_t *key, unsigned n, struct txn_get *g, struct row *out);
+/* Locks a row (READ COMMITTED: maybe finding a newer version). *r gets the version that will be replaced. */
+nam_status client_lock(struct session *s, unsigned table, struct txn_row *row, struct row *r);
+nam_status client_replace(
+    struct session *s, unsigned table, struct txn_row *row, const struct row *was, int64_t balance);
+nam_status client_erase(struct session *s, unsigned table, struct txn_row *row, const struct row *was);
+nam_status client_insert(
+    struct session *s, unsigned table, const uint64_t *key, const int64_t *balance, unsigned n);
+nam_status client_scan(struct session *s, unsigned table, bool change,
+    void (*see)(void *arg, unsigned table, const struct row *r), void *arg);
+/* For an account, a version that says the same. */
+nam_status client_touch(struct session *s);
+bool row_is_list(uint64_t key);
+
+/* loads.c */
+extern const char *const load_name[LOADS];
+/* What a run has before its clients begin: add() inserts a key. */
+nam_status loads_fill(struct run *r, nam_status (*add)(void *arg, uint64_t key, int64_t balance), void *arg);
+/* Some time later leaves so little memory that it is soon used up, where the run has that. In a coroutine, and so is its end. */
+void loads_hog(struct run *r);
+void loads_let(struct run *r);
+/* One statement of s->load. */
+nam_status load_statement(struct session *s);
+/* Its transaction has ended. */
+void load_ended(struct session *s, enum hist_end end);
+/* Money and goods in one snapshot. */
+nam_status load_books(struct session *s);
+/* After hist_judge. */
+void loads_judge(struct run *r);
+void loads_close(struct run *r);
+
 void client_main(void *client);
 /* Makes the bytes of a row; returns its length. */
 uint32_t row_make(struct row *r, uint64_t key, uint64_t value, int64_t balance, const struct txn_blob *blob);
