@@ -490,8 +490,13 @@ took_place(const struct hist *h, const struct hist_txn *t)
 			    t->op[k].kind != HIST_WRITE || t->op[k].table != w->table || t->op[k].id != w->id;
 		if (last && w->value != 0)
 			return was_seen(h, t, w);
-		if (last && w->base != 0)
-			deletion = w;
+		/* What it deleted is what it found there, not what it put there itself. */
+		const struct hist_op *first = w;
+		for (size_t k = i; last && k-- > 0;)
+			if (t->op[k].kind == HIST_WRITE && t->op[k].table == w->table && t->op[k].id == w->id)
+				first = &t->op[k];
+		if (last && first->base != 0)
+			deletion = first;
 	}
 	return deletion != NULL && is_gone(h, t, deletion);
 }
