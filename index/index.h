@@ -124,6 +124,10 @@ nam_status idx_remove(
 nam_status idx_walk(
     struct net_worker *w, struct idx_hash *ix, void (*fn)(void *arg, net_addr block), void *arg);
 
+/* The same, with those 30 bits of the key's hash that an entry tells: enough for idx_remove. */
+nam_status idx_walk_entries(struct net_worker *w, struct idx_hash *ix,
+    void (*fn)(void *arg, net_addr block, uint64_t hash), void *arg);
+
 /* ---- the remote-pointer cache of a compute process (hydradb-kv §4.2.2) ------
  *
  * hash -> block, plus a small hint (which slot was newest). Fixed size, lossy, shared by

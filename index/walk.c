@@ -40,6 +40,7 @@ tables(struct net_worker *w, struct idx_hash *ix, struct idx_anchor *a,
 
 struct walk {
 	void (*fn)(void *arg, net_addr block);
+	void (*entry)(void *arg, net_addr block, uint64_t hash);
 	void *arg;
 };
 
@@ -48,16 +49,34 @@ walk_table(void *arg, const struct idx_bucket *table)
 {
 	const struct walk *wk = arg;
 	for (unsigned b = 0; b < IDX_BUCKETS; b++)
-		for (unsigned i = 0; i < IDX_SLOTS; i++)
-			if (idx_is_entry(table[b].slot[i]))
-				wk->fn(wk->arg, (net_addr){ idx_entry_block(table[b].slot[i]) });
+		for (unsigned i = 0; i < IDX_SLOTS; i++) {
+			uint64_t slot = table[b].slot[i];
+			if (!idx_is_entry(slot))
+				continue;
+			net_addr block = { idx_entry_block(slot) };
+			if (wk->fn != NULL)
+				wk->fn(wk->arg, block);
+			else
+				wk->entry(wk->arg, block,
+				    idx_entry_sig(slot) | (uint64_t)idx_home_of_entry(slot, b)
+							      << IDX_BUCKET_SHIFT);
+		}
 }
 
 nam_status
 idx_walk(struct net_worker *w, struct idx_hash *ix, void (*fn)(void *arg, net_addr block), void *arg)
 {
 	struct idx_anchor a;
-	struct walk wk = { fn, arg };
+	struct walk wk = { .fn = fn, .arg = arg };
+	return tables(w, ix, &a, walk_table, &wk);
+}
+
+nam_status
+idx_walk_entries(struct net_worker *w, struct idx_hash *ix,
+    void (*fn)(void *arg, net_addr block, uint64_t hash), void *arg)
+{
+	struct idx_anchor a;
+	struct walk wk = { .entry = fn, .arg = arg };
 	return tables(w, ix, &a, walk_table, &wk);
 }
 

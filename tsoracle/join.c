@@ -126,6 +126,7 @@ again:
 	atomic_store(&t->epoch, epoch);
 	atomic_fetch_add(&t->joins, 1);
 	atomic_store(&t->homeless, false);
+	tso_raise(&t->noted, prefix); /* nobody looked at the marks between: there may be notes among them */
 	tso_raise(&t->prefix, prefix);
 	tso_raise(&t->next_low, prefix + 1);
 out:

@@ -23,7 +23,8 @@ struct cluster_record {
 	uint64_t stamp; /* random << 8 | home region */
 	uint64_t oracle;
 	uint64_t nodes;
-	uint64_t pad[4];
+	uint64_t deaths; /* how often memory of tables may have been left behind */
+	uint64_t pad[3];
 	uint64_t root[ROOTS_ABOVE];
 	struct cluster_node node[NET_REGIONS];
 };
@@ -35,9 +36,9 @@ fold_layout(void)
 	idx_layout_fold();
 	net_layout_fold("txn.record", sizeof(struct rec_slot) << 16 | sizeof(struct rec_archive) << 8 | 3);
 	net_layout_fold(
-	    "txn.anchor", UINT64_C(2) << 32 | sizeof(struct txn_anchor) << 16 | TXN_ANCHOR_LEDGER);
+	    "txn.anchor", UINT64_C(3) << 32 | sizeof(struct txn_anchor) << 16 | TXN_ANCHOR_LEDGER);
 	net_layout_fold("txn.intent", TXN_INTENT_BYTES << 8 | sizeof(struct txn_intent_entry));
-	net_layout_fold("txn.cluster", sizeof(struct cluster_record));
+	net_layout_fold("txn.cluster", UINT64_C(2) << 32 | sizeof(struct cluster_record));
 }
 
 static net_addr
@@ -219,6 +220,7 @@ txn_db_open(struct net_worker *w, const struct txn_config *cfg, struct txn_db **
 	for (unsigned i = 0; i < net_node_count(n); i++)
 		if (!net_node(n, i)->lost)
 			db->regions[db->nregions++] = net_node(n, i)->region;
+	db->deaths = net_plus(db->cluster, offsetof(struct cluster_record, deaths));
 	st = tso_join(w, (net_addr){ r->oracle }, &db->tso);
 	if (st != NAM_OK) {
 		nam_fail(err, st, "cannot join the cluster: %s",
@@ -334,6 +336,8 @@ txn_worker_open(struct txn_db *db, struct net_worker *w, struct txn_worker **out
 		tw->helpers++;
 	if (beats && !db->bystander && nam_co_start(s, txn_sweep, tw, 0) != NULL)
 		tw->helpers++;
+	if (beats && !db->bystander && nam_co_start(s, txn_reclaim, tw, 128 << 10) != NULL)
+		tw->helpers++;
 	*out = tw;
 	return NAM_OK;
 }
@@ -341,16 +345,20 @@ txn_worker_open(struct txn_db *db, struct net_worker *w, struct txn_worker **out
 void
 txn_worker_close(struct txn_worker *tw)
 {
+	tw->leaving = true;
 	while (tw->open > 0)
 		net_sleep(tw->w, 100000);
 	tw->gc_end = net_now_ns(tw->w) + UINT64_C(2000000000);
 	tw->stopping = true;
 	while (tw->helpers > (tw->number == 0 ? 1 : 0) && !atomic_load(&tw->db->failed))
 		net_sleep(tw->w, 100000);
+	/* What is not given back is found by the next sweep. */
+	bool left = tw->junk[0].n + tw->junk[1].n > 0;
+	if ((!txn_tables_settle(tw) || left) && !atomic_load(&tw->db->failed))
+		(void)txn_death(tw);
 	tw->no_heart = true;
 	while (tw->helpers > 0)
 		net_sleep(tw->w, 100000);
-	txn_tables_settle(tw);
 	tso_worker_close(tw->tso);
 	struct txn **end = &tw->txn_pool;
 	while (*end != NULL)

@@ -52,6 +52,15 @@ gc_marked(void *arg)
 	nam_co_wake(m->co);
 }
 
+static void
+mark(struct txn_worker *tw, struct tso_claim *c, unsigned note)
+{
+	struct gc_mark m = { .co = nam_co_self() };
+	tso_mark(tw->tso, c, note, gc_marked, &m);
+	while (!m.done)
+		nam_co_park();
+}
+
 nam_status
 txn_word_fresh(struct txn_worker *tw, net_addr at, uint64_t lock, tso_cid floor, tso_cid *cid)
 {
@@ -62,12 +71,22 @@ txn_word_fresh(struct txn_worker *tw, net_addr at, uint64_t lock, tso_cid floor,
 	if (st != NAM_OK)
 		return st;
 	st = net_cas1(tw->w, at, lock, c.cid, &seen, NULL);
-	struct gc_mark m = { .co = nam_co_self() };
 	*cid = c.cid;
-	tso_mark(tw->tso, &c, 0, gc_marked, &m);
-	while (!m.done)
-		nam_co_park();
+	mark(tw, &c, 0);
 	return st;
+}
+
+nam_status
+txn_cid_spend(struct txn_worker *tw, unsigned note, tso_cid *cid)
+{
+	struct tso_claim c;
+	tso_claim_start(tw->tso, &c, 0, NULL);
+	nam_status st = tso_claim_wait(tw->tso, &c);
+	if (st != NAM_OK)
+		return st;
+	*cid = c.cid;
+	mark(tw, &c, note);
+	return NAM_OK;
 }
 
 /* The blobs a deletion's payload names. The owner may be freed as soon as the table is closed: closing waits for us. */
@@ -159,11 +178,14 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 	st = txn_word_fresh(
 	    tw, j->at, lock, expect, &cid); /* home gone: the block stays locked, as all does */
 	if (st == NAM_OK) {
-		/* Nobody can ask for the blobs that the deletion's payload names any more. */
-		for (unsigned i = 0; i < n; i++) {
-			txn_blob_give(tw, v, blobs[i].at, blobs[i].len);
-			tw->stats.blobs_freed++;
-		}
+		/* Nobody can ask for the blobs that the deletion's payload named. Until now it did name them: a sweep
+		 * that began before left them to us. */
+		for (unsigned i = 0; i < n; i++)
+			txn_junk_add(tw, (struct txn_junk){ .cid = cid,
+					     .kind = JUNK_BLOB,
+					     .view = v,
+					     .at = blobs[i].at,
+					     .len = blobs[i].len });
 		txn_junk_add(tw,
 		    (struct txn_junk){ .cid = cid, .kind = JUNK_BLOCK, .view = v, .at = j->at, .aux = cid });
 	}
@@ -179,6 +201,8 @@ collect(struct txn_worker *tw, const struct txn_junk *j)
 	nam_status st = NAM_OK;
 	if (j->view != NULL && atomic_load(&j->view->dead))
 		return NAM_OK;
+	if (j->view != NULL && (st = txn_may_give(tw, j)) != NAM_OK)
+		return st == NAM_BUSY ? st : NAM_OK;
 	switch (j->kind) {
 	case JUNK_ARCHIVE:
 		txn_archive_give(tw, j->view, j->at);

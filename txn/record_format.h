@@ -98,9 +98,16 @@ rec_dir_check(const uint64_t *w, unsigned n, uint64_t at)
  *   | id  | heads  | index    |     | ledger: {address, extents} | ledger pages       |
  *   +-----+--------+----------+-----+----------------------------+- - - - - - - - - -+
  *
+ * swept      how many deaths the cluster had seen when the last sweep began that came to its end.
  * blocks     newest extent of record blocks; each extent's head names the one before. CAS.
- * partial    extents of blocks given back half used: pushed by CAS, taken all at once by CAS to 0.
- * free       emptied blocks given back: likewise; a block names the next one in its slot area.
+ * partial    extents of blocks given back half used: pushed by CAS, taken all at once by CAS to nothing.
+ * free       emptied blocks given back: likewise, a tree of txn_free_cell; a block's lies in its slot area.
+ * rest       memory for archives and blobs given back: likewise, a tree of stretches.
+ *            In bits 63..54 each of these heads says of which generation the memory is; of another: nothing.
+ * sweeper    0, or the lock word of who sweeps the table, or frees it. CAS.
+ * sweep      2g - 1: sweep g is under way; 2g: it is over. Memory taken since it began is of generation g, all
+ *            taken before is older. Written by who has `sweeper`.
+ * horizon    of the last sweep that came to its end: a CID. Written before `sweep`.
  * used       entries of the ledger handed out, by FETCH_ADD. An entry is written after the memory
  *            was taken and before it is used: what a crash leaves between is lost until restart.
  * pages      where the ledger goes on: each word, by CAS from 0, names an extent full of entries. They
@@ -117,12 +124,16 @@ enum {
 struct txn_anchor {
 	uint64_t magic;
 	uint64_t table;
-	uint64_t pad0[6];
+	uint64_t swept;
+	uint64_t pad0[5];
 	uint64_t blocks;
 	uint64_t partial;
 	uint64_t free;
 	uint64_t used;
-	uint64_t pad1[4];
+	uint64_t rest;
+	uint64_t sweeper;
+	uint64_t sweep;
+	uint64_t horizon;
 };
 static_assert(sizeof(struct txn_anchor) == 128, "anchor is layout");
 
@@ -132,6 +143,34 @@ struct txn_ledger_entry {
 };
 #define TXN_LEDGER_COUNT UINT64_C(0xffffffff)
 #define TXN_LEDGER_INDEX (UINT64_C(1) << 32) /* the index's; without it archives and blobs */
+enum { TXN_LEDGER_GENERATION = 33 };         /* shift */
+
+/* Free memory in a list names two more, so that any two lists are joined by one cell. */
+struct txn_free_cell {
+	uint64_t next;
+	uint64_t other;
+	uint64_t what; /* a block's word; of a stretch, its length */
+};
+static_assert(sizeof(struct txn_free_cell) == 24, "fits the smallest stretch, and a slot's head");
+
+enum { TXN_LIST_SHIFT = 54 };
+static inline uint64_t
+txn_list(uint64_t generation, uint64_t at)
+{
+	return generation << TXN_LIST_SHIFT | at;
+}
+/* Where the list begins, 0: it is empty, or of another generation. */
+static inline uint64_t
+txn_list_at(uint64_t head, uint64_t generation)
+{
+	uint64_t at = head & ((UINT64_C(1) << TXN_LIST_SHIFT) - 1);
+	return txn_list(generation, at) == head ? at : 0;
+}
+static inline uint64_t
+txn_generation(uint64_t sweep)
+{
+	return (sweep + 1) / 2;
+}
 
 /* The head of an extent of blocks; the first block follows at byte 64. */
 struct txn_extent {
@@ -139,7 +178,8 @@ struct txn_extent {
 	uint64_t table;
 	uint64_t used;    /* when on the partial list: first free byte */
 	uint64_t partial; /* when on the partial list: the next one there */
-	uint64_t pad[4];
+	uint64_t generation;
+	uint64_t pad[3];
 };
 static_assert(sizeof(struct txn_extent) == 64, "extent head is a line");
 

@@ -391,8 +391,13 @@ recover(struct txn_worker *tw, const struct tso_lapse *l)
 	uint64_t sealed = net_now_ns(tw->w);
 	if (st == NAM_OK)
 		st = settle_log(tw, l);
+	uint64_t deaths;
+	tso_cid cid;
 	if (st == NAM_OK)
 		st = settle_indexes(tw, l);
+	/* What it had at hand, and what was left over above, is swept for. Who stops before all are told has died, too. */
+	if (st == NAM_OK)
+		st = net_faa1(tw->w, tw->db->deaths, 1, &deaths, NULL);
 	if (st == NAM_OK)
 		st = tso_unseal(tw->tso, l);
 	if (st != NAM_OK)
@@ -404,6 +409,8 @@ recover(struct txn_worker *tw, const struct tso_lapse *l)
 	    "settled in %.1f ms",
 	    l->slot, (double)l->still_ns / 1e6, (double)(sealed - begin) / 1e6,
 	    (double)(net_now_ns(tw->w) - sealed) / 1e6);
+	/* Who takes memory next looks at the anchor. Should we stop here, it is us that others tell of. */
+	(void)txn_cid_spend(tw, TSO_NOTE_CATALOG, &cid);
 	return NAM_OK;
 }
 
@@ -412,10 +419,15 @@ txn_sweep(void *worker)
 {
 	struct txn_worker *tw = worker;
 	struct tso *t = tw->db->tso;
-	uint64_t warned = 0;
+	uint64_t warned = 0, freed = 0;
 	net_pay(&tw->background);
 	while (!tw->stopping) {
 		net_sleep(tw->w, SWEEP_NS);
+		/* Idle owners that lost their slots had nothing to be settled, and maybe memory at hand. */
+		struct tso_stats stats;
+		tso_stats(t, &stats);
+		if (stats.seals != freed && txn_death(tw) == NAM_OK)
+			freed = stats.seals;
 		for (unsigned i = 0; i < TSO_OWNERS && !tw->stopping; i++) {
 			struct tso_lapse l;
 			struct tso_pin pin;

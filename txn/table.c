@@ -109,9 +109,8 @@ ledger_add(struct txn_db *db, struct net_worker *w, net_addr anchor, net_addr ex
 	return net_write1(w, at, &e, sizeof e, NULL);
 }
 
-/* n extents in a row from any node, entered in the ledger. whose: 0 or TXN_LEDGER_INDEX. */
-static nam_status
-take_extents(
+nam_status
+txn_extents_take(
     struct txn_table_view *v, struct net_worker *w, unsigned n, uint64_t whose, unsigned start, net_addr *out)
 {
 	nam_status st = any_extents(v->db, w, n, start, out);
@@ -121,10 +120,57 @@ take_extents(
 	return st;
 }
 
+static int
+by_address(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+nam_status
+txn_ledger_old(struct txn_table_view *v, struct net_worker *w, uint64_t generation, uint64_t **old,
+    uint32_t *n, uint32_t *cap)
+{
+	enum { PART = 512 };
+	struct txn_ledger_entry e[PART];
+	uint64_t used = 0;
+	nam_status st =
+	    net_read1(w, net_plus(v->anchor, offsetof(struct txn_anchor, used)), &used, sizeof used, NULL);
+	for (uint64_t i = 0; st == NAM_OK && i < used;) {
+		/* Inline entries, then pages of them: no part lies across a border. */
+		uint64_t k = i < TXN_LEDGER_INLINE
+				 ? TXN_LEDGER_INLINE - i
+				 : TXN_LEDGER_PAGE - (i - TXN_LEDGER_INLINE) % TXN_LEDGER_PAGE;
+		net_addr at;
+		k = k < PART ? k : PART;
+		k = k < used - i ? k : used - i;
+		st = ledger_at(v->db, w, v->anchor, i, false, &at);
+		if (st == NAM_FULL)
+			return NAM_OK; /* handed out and turned down */
+		if (st == NAM_OK && at.bits != 0)
+			st = net_read1(w, at, e, (uint32_t)(k * sizeof *e), NULL);
+		for (uint64_t m = 0; st == NAM_OK && at.bits != 0 && m < k; m++) {
+			uint64_t extents = e[m].extents & TXN_LEDGER_COUNT;
+			if (e[m].at == 0 || (e[m].extents & TXN_LEDGER_INDEX) ||
+			    e[m].extents >> TXN_LEDGER_GENERATION >= generation)
+				continue;
+			for (uint64_t x = 0; x < extents; x++) {
+				if (!txn_grow((void **)old, *n, cap, sizeof **old))
+					return NAM_NOMEM;
+				(*old)[(*n)++] = e[m].at + x * NET_EXTENT;
+			}
+		}
+		i += k;
+	}
+	if (*n > 0)
+		qsort(*old, *n, sizeof **old, by_address);
+	return st;
+}
+
 static nam_status
 index_memory(void *arg, struct net_worker *w, unsigned extents, net_addr *out)
 {
-	return take_extents(
+	return txn_extents_take(
 	    arg, w, extents, TXN_LEDGER_INDEX, (unsigned)nam_rng_below(net_rng(w), NET_REGIONS), out);
 }
 
@@ -192,6 +238,7 @@ txn_table_open(struct txn_db *db, struct txn_table *t)
 	v->has_key = t->has_key;
 	v->blobs = t->blobs;
 	v->blob_table = *t;
+	v->blob_table.view = v;
 	txn_view_sizes(v, t->slots, t->row_max);
 	v->memory = (struct idx_memory){ .take = index_memory, .arg = v };
 	if (t->has_key &&
@@ -236,8 +283,12 @@ txn_table_release(struct txn_worker *tw, net_addr anchor)
 {
 	struct net_worker *w = tw->w;
 	struct txn_anchor a;
+	uint64_t lock;
 	nam_status st = net_read1(w, anchor, &a, sizeof a, NULL);
 	if (st != NAM_OK || a.magic != TXN_ANCHOR_MAGIC)
+		return st;
+	/* Who sweeps it looks at all its memory: he comes to his end first, and nobody begins any more. */
+	if ((st = txn_sweeper_take(tw, anchor, a.sweeper, &lock)) != NAM_OK)
 		return st;
 	for (uint64_t at = a.blocks; st == NAM_OK && at != 0;) {
 		uint64_t next;
@@ -270,312 +321,4 @@ txn_table_release(struct txn_worker *tw, net_addr anchor)
 	if (st == NAM_OK)
 		st = net_extent_give(w, anchor);
 	return st;
-}
-
-/* ---- blocks ---- */
-
-static struct txn_alloc *
-alloc_of(struct txn_worker *tw, struct txn_table_view *v)
-{
-	struct txn_alloc *a = v->alloc[tw->number];
-	if (a == NULL) {
-		a = calloc(1, sizeof *a);
-		v->alloc[tw->number] = a;
-	}
-	return a;
-}
-
-static bool
-free_push(struct txn_free *f, uint64_t x)
-{
-	if (!txn_grow((void **)&f->item, f->n, &f->cap, sizeof *f->item))
-		return false; /* the memory is lost until the table goes: better than stopping */
-	f->item[f->n++] = x;
-	return true;
-}
-
-static void
-spare_push(struct txn_alloc *a, struct txn_stretch s)
-{
-	if (s.at < s.end && txn_grow((void **)&a->spare, a->spares, &a->spares_cap, sizeof s))
-		a->spare[a->spares++] = s;
-}
-
-/* Takes over what processes before us gave back: half used extents, emptied blocks. */
-static nam_status
-adopt(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a)
-{
-	struct net_worker *w = tw->w;
-	struct txn_anchor an;
-	a->looked = true;
-	nam_status st = net_read1(w, v->anchor, &an, sizeof an, NULL);
-	if (st != NAM_OK)
-		return st;
-	if (an.magic != TXN_ANCHOR_MAGIC || an.table != v->table)
-		return NAM_ABSENT; /* dropped meanwhile */
-	uint64_t seen = 0;
-	if (an.partial != 0)
-		st = net_cas1(
-		    w, net_plus(v->anchor, offsetof(struct txn_anchor, partial)), an.partial, 0, &seen, NULL);
-	for (uint64_t at = seen == an.partial ? seen : 0; st == NAM_OK && at != 0;) {
-		struct txn_extent e;
-		st = net_read1(w, (net_addr){ at }, &e, sizeof e, NULL);
-		if (st != NAM_OK || e.table != v->table || e.used < sizeof e || e.used > NET_EXTENT)
-			break;
-		struct txn_stretch s = { at + e.used,
-			at + sizeof e + (uint64_t)v->per_extent * v->block_bytes };
-		unsigned r = net_region_of((net_addr){ at });
-		if (a->block[r].at == a->block[r].end)
-			a->block[r] = s;
-		else
-			spare_push(a, s);
-		at = e.partial;
-	}
-	seen = 0;
-	if (st == NAM_OK && an.free != 0)
-		st = net_cas1(
-		    w, net_plus(v->anchor, offsetof(struct txn_anchor, free)), an.free, 0, &seen, NULL);
-	if (st == NAM_OK && seen == an.free)
-		a->chain = seen;
-	return st;
-}
-
-static nam_status
-new_extent(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, unsigned region)
-{
-	struct net_worker *w = tw->w;
-	net_addr at;
-	nam_status st = net_extent_take(w, region, 1, &at);
-	if (st != NAM_OK)
-		return st;
-	struct txn_extent e = { .table = v->table };
-	net_addr head = net_plus(v->anchor, offsetof(struct txn_anchor, blocks));
-	uint64_t seen;
-	st = net_read1(w, head, &e.next, 8, NULL);
-	while (st == NAM_OK) {
-		st = net_write1(w, at, &e, sizeof e, NULL);
-		if (st == NAM_OK)
-			st = net_cas1(w, head, e.next, at.bits, &seen, NULL);
-		if (st != NAM_OK || seen == e.next)
-			break;
-		e.next = seen;
-	}
-	if (st != NAM_OK)
-		return st;
-	struct txn_stretch s = { at.bits + sizeof e,
-		at.bits + sizeof e + (uint64_t)v->per_extent * v->block_bytes };
-	/* Another coroutine of this worker may have been here while we waited. */
-	if (a->block[region].at < a->block[region].end)
-		spare_push(a, s);
-	else
-		a->block[region] = s;
-	return NAM_OK;
-}
-
-nam_status
-txn_block_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at, uint64_t *word)
-{
-	struct txn_alloc *a = alloc_of(tw, v);
-	struct txn_db *db = tw->db;
-	if (a == NULL)
-		return NAM_NOMEM;
-	nam_status st = NAM_OK;
-	if (!a->looked && (st = adopt(tw, v, a)) != NAM_OK)
-		return st;
-	if (a->blocks.n > 0) {
-		*word = a->blocks.item[--a->blocks.n];
-		at->bits = a->blocks.item[--a->blocks.n];
-		return NAM_OK;
-	}
-	if (a->chain != 0) {
-		uint64_t link[2];
-		*at = (net_addr){ a->chain };
-		a->chain = 0; /* another coroutine must not take the same one; it gets fresh memory instead */
-		st = net_read1(tw->w, net_plus(*at, v->head_bytes), link, sizeof link, NULL);
-		if (st != NAM_OK)
-			return st;
-		a->chain = link[0];
-		*word = link[1];
-		return NAM_OK;
-	}
-	st = NAM_FULL;
-	for (unsigned i = 0; i < db->nregions; i++) {
-		unsigned r = db->regions[tw->rr++ % db->nregions];
-		struct txn_stretch *s = &a->block[r];
-		if (s->at == s->end && a->spares > 0)
-			*s = a->spare[--a->spares];
-		if (s->at == s->end) {
-			st = new_extent(tw, v, a, r);
-			if (st == NAM_GONE || st == NAM_FULL || s->at == s->end)
-				continue;
-			if (st != NAM_OK)
-				return st;
-		}
-		*at = (net_addr){ s->at };
-		*word = 0;
-		s->at += v->block_bytes;
-		return NAM_OK;
-	}
-	return st;
-}
-
-void
-txn_block_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at, uint64_t word)
-{
-	struct txn_alloc *a = alloc_of(tw, v);
-	if (a == NULL || atomic_load_explicit(&v->dead, memory_order_relaxed))
-		return;
-	if (free_push(&a->blocks, at.bits) && !free_push(&a->blocks, word))
-		a->blocks.n--;
-}
-
-/* ---- archives and blobs: carved from extents of the ledger ---- */
-
-static nam_status
-aux_take(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, uint32_t bytes, net_addr *at)
-{
-	if (a->aux.end - a->aux.at < bytes) {
-		net_addr ext;
-		nam_status st = take_extents(v, tw->w, 1, 0, tw->rr++, &ext);
-		if (st != NAM_OK)
-			return st;
-		a->aux = (struct txn_stretch){ ext.bits, ext.bits + NET_EXTENT };
-	}
-	*at = (net_addr){ a->aux.at };
-	a->aux.at += bytes;
-	return NAM_OK;
-}
-
-nam_status
-txn_archive_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at)
-{
-	struct txn_alloc *a = alloc_of(tw, v);
-	if (a == NULL)
-		return NAM_NOMEM;
-	if (a->archives.n > 0) {
-		at->bits = a->archives.item[--a->archives.n];
-		return NAM_OK;
-	}
-	return aux_take(tw, v, a, v->archive_bytes, at);
-}
-
-void
-txn_archive_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at)
-{
-	struct txn_alloc *a = alloc_of(tw, v);
-	if (a != NULL && !atomic_load_explicit(&v->dead, memory_order_relaxed))
-		free_push(&a->archives, at.bits);
-}
-
-static unsigned
-blob_class(uint32_t len)
-{
-	unsigned c = 0;
-	while ((64u << c) < len)
-		c++;
-	return c;
-}
-
-nam_status
-txn_blob_take(struct txn_worker *tw, struct txn_table_view *v, uint32_t len, net_addr *at)
-{
-	struct txn_alloc *a = alloc_of(tw, v);
-	if (a == NULL)
-		return NAM_NOMEM;
-	unsigned c = blob_class(len);
-	if (c >= TXN_BLOB_CLASSES)
-		return take_extents(
-		    v, tw->w, (unsigned)((len + NET_EXTENT - 1) / NET_EXTENT), 0, tw->rr++, at);
-	if (a->blob[c].n > 0) {
-		at->bits = a->blob[c].item[--a->blob[c].n];
-		return NAM_OK;
-	}
-	return aux_take(tw, v, a, 64u << c, at);
-}
-
-void
-txn_blob_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at, uint32_t len)
-{
-	struct txn_alloc *a = alloc_of(tw, v);
-	if (a == NULL || atomic_load_explicit(&v->dead, memory_order_relaxed))
-		return;
-	unsigned c = blob_class(len);
-	if (c < TXN_BLOB_CLASSES) {
-		free_push(&a->blob[c], at.bits);
-		return;
-	}
-	/* A long one was taken as whole extents: they become memory for shorter ones. */
-	uint64_t end = at.bits + (len + NET_EXTENT - 1) / NET_EXTENT * NET_EXTENT;
-	for (uint64_t x = at.bits; x < end; x += 64u << (TXN_BLOB_CLASSES - 1))
-		free_push(&a->blob[TXN_BLOB_CLASSES - 1], x);
-}
-
-/* ---- at the end of a worker: what is left goes back to the tables ---- */
-
-static void
-give_partial(struct txn_worker *tw, struct txn_table_view *v, struct txn_stretch s)
-{
-	uint64_t mask = NET_EXTENT - 1, ext = s.at & ~mask, seen;
-	/* Extents are aligned in their region; the stretch ends inside the one it began in. */
-	if (s.at >= s.end)
-		return;
-	net_addr head = net_plus(v->anchor, offsetof(struct txn_anchor, partial));
-	uint64_t next[2] = { s.at & mask, 0 };
-	nam_status st = net_read1(tw->w, head, &next[1], 8, NULL);
-	while (st == NAM_OK) {
-		st = net_write1(tw->w, (net_addr){ ext + offsetof(struct txn_extent, used) }, next, 16, NULL);
-		if (st == NAM_OK)
-			st = net_cas1(tw->w, head, next[1], ext, &seen, NULL);
-		if (st != NAM_OK || seen == next[1])
-			break;
-		next[1] = seen;
-	}
-}
-
-/* Chains the emptied blocks and pushes the chain. */
-static void
-give_blocks(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a)
-{
-	net_addr head = net_plus(v->anchor, offsetof(struct txn_anchor, free));
-	uint64_t first = a->chain, seen, now;
-	while (a->blocks.n > 0) {
-		uint64_t link[2] = { first, a->blocks.item[--a->blocks.n] };
-		uint64_t at = a->blocks.item[--a->blocks.n];
-		if (net_write1(tw->w, (net_addr){ at + v->head_bytes }, link, 16, NULL) != NAM_OK)
-			return;
-		first = at;
-	}
-	if (first == 0 || net_read1(tw->w, head, &now, 8, NULL) != NAM_OK)
-		return;
-	/* Only an empty list takes a chain whole; else it stays lost until the table is dropped. */
-	if (now == 0)
-		net_cas1(tw->w, head, 0, first, &seen, NULL);
-}
-
-void
-txn_tables_settle(struct txn_worker *tw)
-{
-	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL; v = v->next) {
-		struct txn_alloc *a = v->alloc[tw->number];
-		if (a == NULL)
-			continue;
-		struct txn_anchor an = { 0 };
-		bool alive = !atomic_load(&v->dead) &&
-			     net_read1(tw->w, v->anchor, &an, sizeof an, NULL) == NAM_OK &&
-			     an.magic == TXN_ANCHOR_MAGIC && an.table == v->table;
-		if (alive) {
-			for (unsigned r = 0; r < NET_REGIONS; r++)
-				give_partial(tw, v, a->block[r]);
-			for (unsigned i = 0; i < a->spares; i++)
-				give_partial(tw, v, a->spare[i]);
-			give_blocks(tw, v, a);
-		}
-		free(a->spare);
-		free(a->blocks.item);
-		free(a->archives.item);
-		for (unsigned c = 0; c < TXN_BLOB_CLASSES; c++)
-			free(a->blob[c].item);
-		free(a);
-		v->alloc[tw->number] = NULL;
-	}
 }

@@ -282,6 +282,8 @@ struct txn_stats {
 	/* Owners that had stopped and were settled here; of their transactions: finished, undone (doubtful: the
 	 * commit line was there, and something else was missing). */
 	uint64_t recovered, finished, undone, doubtful;
+	/* Tables swept for memory that the dead had left, and what was found: blocks, bytes of archives and blobs. */
+	uint64_t sweeps, blocks_found, bytes_found;
 };
 void txn_worker_stats(const struct txn_worker *tw, struct txn_stats *out);
 

@@ -31,14 +31,28 @@ struct txn_free {
 	uint32_t n, cap;
 };
 
+struct txn_stretches {
+	struct txn_stretch *item;
+	uint32_t n, cap;
+};
+
 struct txn_alloc {
 	struct txn_stretch block[NET_REGIONS];
-	struct txn_stretch *spare; /* further stretches of blocks */
-	uint32_t spares, spares_cap;
+	struct txn_stretches spare; /* further stretches of blocks */
 	struct txn_stretch aux;
+	struct txn_stretches rest; /* and of archives and blobs */
 	struct txn_free blocks, archives, blob[TXN_BLOB_CLASSES];
-	bool looked;    /* the anchor's partial and free lists were taken */
-	uint64_t chain; /* rest of the free chain taken from the anchor */
+	struct txn_free block_tree, rest_tree; /* cells taken from the anchor's lists and not looked at */
+	/* What the anchor said. Memory here is of the generation that `sweep` says. */
+	bool looked;
+	uint64_t sweep, horizon;
+	uint64_t noted;   /* when that was: a sweep that began since has noted a later CID */
+	uint64_t look_at; /* while a sweep is under way: when the collector looks next */
+	uint64_t due_at;  /* while a sweep is due: when who takes memory does */
+	bool due;
+	uint64_t *old; /* extents of earlier generations that hold archives and blobs, rising */
+	uint32_t nold, old_cap;
+	bool old_known;
 };
 
 struct txn_table_view {
@@ -53,8 +67,9 @@ struct txn_table_view {
 	uint32_t archive_bytes; /* a multiple of 64 */
 	uint32_t per_extent;
 	bool has_key;
-	atomic_bool dead;  /* closed: nothing is freed into it any more */
-	atomic_int asking; /* collectors inside the owner's callback: closing waits for them */
+	atomic_bool dead;         /* closed: nothing is freed into it any more */
+	atomic_int asking;        /* collectors inside the owner's callback: closing waits for them */
+	_Atomic uint64_t sweeper; /* our lock word there, while we have to sweep the table */
 	struct idx_hash *index;
 	struct idx_memory memory;
 	/* A copy of the descriptor's callback, and a descriptor to call it with, that outlive the owner's. */
@@ -88,6 +103,7 @@ struct txn_db {
 	_Atomic(struct txn_table_view *) views;  /* all ever opened; freed at close */
 	uint32_t tick_us;
 	bool bystander;
+	net_addr deaths;    /* a word of the cluster record: how many have left memory behind */
 	_Atomic int failed; /* the heartbeat cannot reach home any more */
 };
 
@@ -123,6 +139,7 @@ struct txn_worker {
 	int open;                      /* transactions begun and not ended, finishing commits included */
 	struct txn_junk_queue junk[2]; /* what is freed at once; what takes round trips to free */
 	bool stopping, no_heart;
+	bool leaving;                 /* it is about to close: no long work is begun */
 	uint64_t gc_end;              /* when stopping: junk is collected until then */
 	int helpers;                  /* coroutines of our own */
 	struct net_counts background; /* what those did */
@@ -277,15 +294,42 @@ nam_status txn_rec_fetch(struct txn *t, const struct txn_table_view *v, uint64_t
 /* table.c */
 /* How blocks of so many slots (0: two) and such rows lie in memory. */
 void txn_view_sizes(struct txn_table_view *v, unsigned slots, uint32_t row_max);
+void txn_index_owner(struct txn_table_view *v);
+/* n extents in a row from any node, entered in the ledger. whose: 0 or TXN_LEDGER_INDEX, and the generation. */
+nam_status txn_extents_take(struct txn_table_view *v, struct net_worker *w, unsigned n, uint64_t whose,
+    unsigned start, net_addr *out);
+/* Extents of archives and blobs that are older than this generation, in the order of addresses; added to *old. */
+nam_status txn_ledger_old(struct txn_table_view *v, struct net_worker *w, uint64_t generation, uint64_t **old,
+    uint32_t *n, uint32_t *cap);
+nam_status txn_table_release(struct txn_worker *tw, net_addr anchor);
+
+/* alloc.c */
 nam_status txn_block_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at, uint64_t *word);
 void txn_block_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at, uint64_t word);
 nam_status txn_archive_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at);
 void txn_archive_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at);
 nam_status txn_blob_take(struct txn_worker *tw, struct txn_table_view *v, uint32_t len, net_addr *at);
 void txn_blob_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at, uint32_t len);
-void txn_index_owner(struct txn_table_view *v);
-void txn_tables_settle(struct txn_worker *tw);
-nam_status txn_table_release(struct txn_worker *tw, net_addr anchor);
+/*
+ * May the collector give this back, now? NAM_OK; NAM_BUSY: a sweep is under way, later; NAM_ABSENT: never, the
+ * sweep has it, or the table is gone.
+ */
+nam_status txn_may_give(struct txn_worker *tw, const struct txn_junk *j);
+/* The worker's part of a table's memory, after a look at the anchor. */
+nam_status txn_alloc_look(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc **out);
+/* The sweep of the table becomes ours: its word is `is`, 0 or of one who has ended. NAM_BUSY: it is another's. */
+nam_status txn_sweeper_take(struct txn_worker *tw, net_addr anchor, uint64_t is, uint64_t *lock);
+bool txn_stretch_push(struct txn_stretches *s, uint64_t at, uint64_t end);
+/* Rounded up to what is taken for it. */
+uint64_t txn_blob_bytes(uint32_t len);
+/* What is left goes back to the tables. false: not all of it. */
+bool txn_tables_settle(struct txn_worker *tw);
+
+/* reclaim.c */
+/* Sweeps tables whose `sweeper` we are. A coroutine of the worker that beats. */
+void txn_reclaim(void *worker);
+/* We leave memory behind that nobody knows of. Whoever takes memory of the table next has it swept for. */
+nam_status txn_death(struct txn_worker *tw);
 
 /* write.c */
 struct txn_write *txn_own(const struct txn *t, net_addr at);
@@ -347,6 +391,8 @@ void txn_sweep(void *worker);
 /* gc.c */
 void txn_junk_add(struct txn_worker *tw, struct txn_junk j);
 void txn_gc(void *worker);
+/* A CID that nothing is written with: all claimed later are greater. note: as tso_mark's. In a coroutine, with a pin. */
+nam_status txn_cid_spend(struct txn_worker *tw, unsigned note, tso_cid *cid);
 /* A word that must never return to an old value: our lock there gives way to a fresh CID. In a coroutine, with a pin. */
 nam_status txn_word_fresh(struct txn_worker *tw, net_addr at, uint64_t lock, tso_cid floor, tso_cid *cid);
 

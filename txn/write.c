@@ -102,7 +102,7 @@ static void
 drop_new_blobs(struct txn *t, const struct txn_write *w)
 {
 	struct txn_blob found[TXN_BLOBS_MAX];
-	if (w->slot == NULL || t->nblobs == 0 || w->table->blobs == NULL || (w->slot->meta & REC_DELETED))
+	if (w->slot == NULL || t->nblobs == 0 || w->table->blobs == NULL)
 		return;
 	unsigned n =
 	    w->table->blobs(w->table, w->slot->payload, (uint32_t)w->slot->meta, found, TXN_BLOBS_MAX);
@@ -235,13 +235,27 @@ image_set(struct txn *t, struct txn_write *w, const uint64_t *img, bool partial)
 	return NAM_OK;
 }
 
+static bool
+is_new_blob(const struct txn *t, net_addr at)
+{
+	for (uint32_t k = 0; k < t->nblobs; k++)
+		if (t->blob[k].at.bits == at.bits)
+			return true;
+	return false;
+}
+
 static nam_status
 old_blobs(struct txn *t, struct txn_write *w, const void *bytes, uint32_t len)
 {
 	if (w->table->blobs == NULL || w->old_blobs != NULL)
 		return NAM_OK;
 	struct txn_blob found[TXN_BLOBS_MAX];
-	unsigned n = w->table->blobs(w->table, bytes, len, found, TXN_BLOBS_MAX);
+	unsigned n = w->table->blobs(w->table, bytes, len, found, TXN_BLOBS_MAX), old = 0;
+	/* A deletion of our own may name what was made here: who puts the next version drops it. */
+	for (unsigned i = 0; i < n; i++)
+		if (!is_new_blob(t, found[i].at))
+			found[old++] = found[i];
+	n = old;
 	if (n > 0 && (w->old_blobs = nam_arena_copy(&t->arena, found, n * sizeof *found)) == NULL)
 		return NAM_NOMEM;
 	w->old_blobs_n = (uint16_t)n;
@@ -572,12 +586,14 @@ txn_update(struct txn *t, struct txn_table *table, const struct txn_row *row, co
 nam_status
 txn_edit(struct txn *t, struct txn_table *table, const struct txn_row *row, void **bytes)
 {
-	struct txn_write *w;
+	struct txn_write *w = txn_own(t, row->at);
+	bool first = w == NULL || w->kind == WR_LOCK;
 	nam_status st = change_begin(t, table, row, false, &w);
 	if (st != NAM_OK)
 		return st;
-	/* The blobs are the same: neither the old version's go, nor any made here. */
-	w->old_blobs_n = 0;
+	/* The blobs are the same: neither the version's go that we met, nor any made here. */
+	if (first)
+		w->old_blobs_n = 0;
 	/* A row is found as a slot of a block's image (or a copy made like one): it becomes the new version as it
 	 * lies there, and only its CID and sum are still to be filled in. */
 	w->slot = (struct rec_slot *)((uintptr_t)row->bytes - offsetof(struct rec_slot, payload));
@@ -845,6 +861,23 @@ put_one(struct txn *t, struct chunk *ch, unsigned put, struct candidate *c, bool
 	return ch->p[put].status = st;
 }
 
+/* Blocks taken for keys and not used. Where an entry leads to one, the collector empties it when we have ended: this
+ * transaction may insert the key again, and would find it. */
+static void
+blocks_back(struct txn *t, const struct txn_put *p, const uint8_t *of, const struct idx_probe *probe,
+    const uint64_t *word, unsigned n, bool asked)
+{
+	for (unsigned k = 0; k < n; k++) {
+		struct txn_table_view *v = p[of[k]].table->view;
+		if (!asked || probe[k].status != NAM_OK)
+			txn_block_give(t->tw, v, probe[k].block, word[k]);
+		else if (txn_grow((void **)&t->gone, t->ngone, &t->gone_cap, sizeof *t->gone))
+			t->gone[t->ngone++] = (struct txn_junk){
+				.kind = JUNK_EMPTY, .view = v, .at = probe[k].block, .aux = probe[k].hash
+			};
+	}
+}
+
 /* Finds or takes the block of every put of the chunk. */
 static nam_status
 place(struct txn *t, struct chunk *ch)
@@ -874,33 +907,42 @@ place(struct txn *t, struct chunk *ch)
 	}
 	if (probes > 0 && (st = idx_lookup(tw->w, probe, probes, &t->counts)) != NAM_OK)
 		return st;
+	uint64_t word[CHUNK];
+	unsigned fresh = 0, from = 0;
+	bool asked = false; /* the index, to take entries for them */
 	while (probes > 0) {
-		unsigned fresh =
-		    0; /* probes that go on to be inserted move to the front, and of[] with them */
-		uint64_t word[CHUNK];
+		asked = false;
+		fresh = from = 0; /* probes that go on to be inserted move to the front, and of[] with them */
 		for (unsigned k = 0; k < probes; k++) {
 			struct txn_put *q = &p[of[k]];
 			struct candidate c;
 			bool wait;
 			if (probe[k].status != NAM_OK && probe[k].status != NAM_ABSENT &&
-			    probe[k].status != NAM_DUPLICATE)
-				return q->status = probe[k].status;
+			    probe[k].status != NAM_DUPLICATE) {
+				st = q->status = probe[k].status;
+				goto back;
+			}
 			st = probe[k].hits == 0 ? NAM_ABSENT : pick_linked(t, q, &probe[k], &c, &wait);
-			if (st != NAM_OK && st != NAM_ABSENT)
-				return q->status = st;
+			if (st != NAM_OK && st != NAM_ABSENT) {
+				q->status = st;
+				goto back;
+			}
 			if (st == NAM_OK) {
 				if (wait && t->iso != TXN_READ_COMMITTED) {
 					if (c.img[REC_WORD] & REC_LOCK)
 						txn_unlock_dead(tw, c.at, c.img[REC_WORD]);
-					return q->status = NAM_CONFLICT;
+					st = q->status = NAM_CONFLICT;
+					goto back;
 				}
 				if ((st = put_one(t, ch, of[k], &c, false, 0)) != NAM_OK)
-					return st;
+					goto back;
 				continue;
 			}
 			net_addr at;
-			if ((st = txn_block_take(tw, q->table->view, &at, &word[fresh])) != NAM_OK)
-				return q->status = st;
+			if ((st = txn_block_take(tw, q->table->view, &at, &word[fresh])) != NAM_OK) {
+				q->status = st;
+				goto back;
+			}
 			if (fresh < k)
 				probe[fresh] = probe[k];
 			probe[fresh].block = at;
@@ -910,20 +952,25 @@ place(struct txn *t, struct chunk *ch)
 			break;
 		if ((st = idx_insert(tw->w, probe, fresh, &t->counts)) != NAM_OK)
 			return st;
+		asked = true;
 		probes = 0;
 		for (unsigned k = 0; k < fresh; k++) {
 			struct txn_put *q = &p[of[k]];
 			struct candidate c = { NULL, probe[k].block };
 			if (probe[k].status == NAM_OK) {
-				if ((st = put_one(t, ch, of[k], &c, true, word[k])) != NAM_OK)
-					return st;
-				continue;
+				if ((st = put_one(t, ch, of[k], &c, true, word[k])) == NAM_OK)
+					continue;
+				from = k + 1;
+				goto back;
 			}
 			txn_block_give(tw, q->table->view, probe[k].block, word[k]);
 			if (probe[k].status == NAM_BUSY)
 				txn_index_unstick(tw, q->table->view->index);
-			if (probe[k].status != NAM_DUPLICATE)
-				return q->status = probe[k].status;
+			if (probe[k].status != NAM_DUPLICATE) {
+				st = q->status = probe[k].status;
+				from = k + 1;
+				goto back;
+			}
 			of[probes] = of[k]; /* somebody was there first: look at what he put */
 			if (probes < k)
 				probe[probes] = probe[k];
@@ -931,6 +978,9 @@ place(struct txn *t, struct chunk *ch)
 		}
 	}
 	return NAM_OK;
+back:
+	blocks_back(t, p, of + from, probe + from, word + from, fresh - from, asked);
+	return st;
 }
 
 /* The block is another's, or nobody's: the write becomes a lock never taken, of an address nobody asks for. */

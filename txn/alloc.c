@@ -1,0 +1,679 @@
+/*
+ * alloc.c -- memory for blocks, archives and blobs: cut from extents, used again, handed over to those who come.
+ *
+ * What a worker has at hand is known to nobody else. So when a process has died, somebody sweeps the table (reclaim.c), and
+ * what all others have at hand is void from then on: the sweep finds it with the rest. Who takes memory, or
+ * gives any back, must have looked at the anchor since the last sweep was noted (README, "Memory of the dead").
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "txn_internal.h"
+
+enum { LOOK_NS = 5000000, RESTS_TRIED = 16, WRITES = 64 };
+
+static net_addr
+head_at(const struct txn_table_view *v, size_t offset)
+{
+	return net_plus(v->anchor, offset);
+}
+
+static uint64_t
+extent_of(uint64_t at)
+{
+	return at & ~(uint64_t)(NET_EXTENT - 1);
+}
+
+static bool
+free_push(struct txn_free *f, uint64_t x)
+{
+	if (!txn_grow((void **)&f->item, f->n, &f->cap, sizeof *f->item))
+		return false; /* the memory is lost until the next sweep: better than stopping */
+	f->item[f->n++] = x;
+	return true;
+}
+
+bool
+txn_stretch_push(struct txn_stretches *s, uint64_t at, uint64_t end)
+{
+	if (at >= end)
+		return true;
+	if (!txn_grow((void **)&s->item, s->n, &s->cap, sizeof *s->item))
+		return false;
+	s->item[s->n++] = (struct txn_stretch){ at, end };
+	return true;
+}
+
+/* ---- the anchor, as last seen ---- */
+
+static void
+make_void(struct txn_alloc *a)
+{
+	memset(a->block, 0, sizeof a->block);
+	a->aux = (struct txn_stretch){ 0, 0 };
+	a->spare.n = a->rest.n = a->blocks.n = a->archives.n = a->block_tree.n = a->rest_tree.n = 0;
+	for (unsigned c = 0; c < TXN_BLOB_CLASSES; c++)
+		a->blob[c].n = 0;
+	a->nold = 0;
+	a->old_known = false;
+}
+
+nam_status
+txn_sweeper_take(struct txn_worker *tw, net_addr anchor, uint64_t is, uint64_t *lock)
+{
+	struct tso *tso = tw->db->tso;
+	bool ended = true;
+	uint64_t seen;
+	nam_status st = NAM_OK;
+	if (is != 0)
+		st = tso_ended(tw->tso, txn_lock_owner(is), txn_lock_epoch(is), &ended);
+	if (st != NAM_OK || !ended)
+		return st != NAM_OK ? st : NAM_BUSY;
+	*lock = txn_lock_word(tso_owner(tso), tso_epoch(tso), TXN_INTENT_GC,
+	    tw->number << 24 | (++tw->gc_generation & 0xffffff));
+	st = net_cas1(tw->w, net_plus(anchor, offsetof(struct txn_anchor, sweeper)), is, *lock, &seen, NULL);
+	return st == NAM_OK && seen != is ? NAM_BUSY : st;
+}
+
+/* READs it, and again where it says something new: what stands beside `sweep` is then no older than that. */
+static nam_status
+read_anchor(struct txn_worker *tw, struct txn_table_view *v, const struct txn_alloc *a, struct txn_anchor *an,
+    uint64_t *deaths)
+{
+	struct net_op op[2];
+	struct net_batch b;
+	uint64_t last = a->sweep;
+	bool sure = a->looked;
+	for (;;) {
+		net_batch_init(&b, tw->w, op, 2, NULL);
+		net_read(&b, v->anchor, an, sizeof *an);
+		net_read(&b, tw->db->deaths, deaths, sizeof *deaths);
+		nam_status st = net_run(&b);
+		if (st != NAM_OK)
+			return st;
+		if (an->magic != TXN_ANCHOR_MAGIC || an->table != v->table)
+			return NAM_ABSENT; /* dropped meanwhile */
+		if (sure && an->sweep == last)
+			return NAM_OK;
+		last = an->sweep;
+		sure = true;
+	}
+}
+
+/* taking: in a transaction, whose snapshot keeps the table. Then the sweep that is due becomes ours if nobody has it. */
+static nam_status
+look(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, bool taking)
+{
+	struct txn_db *db = tw->db;
+	struct txn_anchor an;
+	uint64_t noted = tso_noted(db->tso), deaths, lock;
+	nam_status st = read_anchor(tw, v, a, &an, &deaths);
+	if (st != NAM_OK)
+		return st;
+	/* Another coroutine may have looked later, and been faster. */
+	if (!a->looked || an.sweep > a->sweep) {
+		if (txn_generation(an.sweep) != txn_generation(a->sweep))
+			make_void(a);
+		a->sweep = an.sweep;
+		a->horizon = an.horizon;
+		a->looked = true;
+	}
+	if (noted > a->noted)
+		a->noted = noted;
+	a->look_at = net_now_ns(tw->w) + LOOK_NS;
+	a->due = an.swept < deaths && !db->bystander;
+	if (taking)
+		a->due_at = a->look_at;
+	if (taking && a->due && atomic_load(&v->sweeper) == 0 && !tw->leaving) {
+		if (txn_sweeper_take(tw, v->anchor, an.sweeper, &lock) == NAM_OK)
+			atomic_store(&v->sweeper, lock);
+	}
+	return NAM_OK;
+}
+
+static struct txn_alloc *
+alloc_of(struct txn_worker *tw, struct txn_table_view *v)
+{
+	struct txn_alloc *a = v->alloc[tw->number];
+	if (a == NULL) {
+		a = calloc(1, sizeof *a);
+		v->alloc[tw->number] = a;
+	}
+	return a;
+}
+
+static nam_status
+ready(struct txn_worker *tw, struct txn_table_view *v, bool taking, struct txn_alloc **out)
+{
+	struct txn_alloc *a = alloc_of(tw, v);
+	*out = a;
+	if (a == NULL)
+		return NAM_NOMEM;
+	bool due = taking && a->due && net_now_ns(tw->w) >= a->due_at;
+	return a->looked && !due && a->noted == tso_noted(tw->db->tso) ? NAM_OK : look(tw, v, a, taking);
+}
+
+nam_status
+txn_alloc_look(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc **out)
+{
+	struct txn_alloc *a = alloc_of(tw, v);
+	*out = a;
+	return a == NULL ? NAM_NOMEM : look(tw, v, a, false);
+}
+
+/* ---- what may be given back ---- */
+
+static int
+by_address(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Was its memory taken before the last sweep began? */
+static nam_status
+is_old(
+    struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, const struct txn_junk *j, bool *yes)
+{
+	uint64_t generation = txn_generation(a->sweep), ext = extent_of(j->at.bits);
+	nam_status st = NAM_OK;
+	if (j->kind == JUNK_BLOCK) {
+		struct txn_extent e;
+		st = net_read1(tw->w, (net_addr){ ext }, &e, sizeof e, NULL);
+		*yes = st == NAM_OK && e.generation < generation;
+		return st;
+	}
+	if (!a->old_known) {
+		uint64_t *old = NULL;
+		uint32_t n = 0, cap = 0;
+		st = txn_ledger_old(v, tw->w, generation, &old, &n, &cap);
+		if (st != NAM_OK || generation != txn_generation(a->sweep)) {
+			free(old);
+			return st != NAM_OK ? st : NAM_BUSY;
+		}
+		free(a->old);
+		a->old = old;
+		a->nold = n;
+		a->old_known = true;
+	}
+	*yes = a->nold > 0 && bsearch(&ext, a->old, a->nold, sizeof *a->old, by_address) != NULL;
+	return NAM_OK;
+}
+
+nam_status
+txn_may_give(struct txn_worker *tw, const struct txn_junk *j)
+{
+	struct txn_table_view *v = j->view;
+	struct txn_alloc *a;
+	nam_status st = ready(tw, v, false, &a);
+	if (st == NAM_OK && (a->sweep & 1) && net_now_ns(tw->w) >= a->look_at)
+		st = look(tw, v, a, false);
+	if (st != NAM_OK)
+		return NAM_ABSENT;
+	if (a->sweep & 1)
+		return NAM_BUSY;
+	if ((j->kind != JUNK_ARCHIVE && j->kind != JUNK_BLOB && j->kind != JUNK_BLOCK) || j->cid > a->horizon)
+		return NAM_OK;
+	bool old;
+	st = is_old(tw, v, a, j, &old);
+	if (st == NAM_BUSY || (a->sweep & 1))
+		return NAM_BUSY;
+	return st == NAM_OK && !old ? NAM_OK : NAM_ABSENT;
+}
+
+/*
+ * What a transaction has taken and does not need: the collector gives it back where it is not known whether a sweep has it.
+ */
+static bool
+goes_to_collector(struct txn_worker *tw, struct txn_alloc *a, struct txn_junk j)
+{
+	if (a->looked && (a->sweep & 1) == 0)
+		return false;
+	txn_junk_add(tw, j);
+	return true;
+}
+
+/* ---- lists: trees of cells that hang from the anchor ---- */
+
+/* All of a list becomes ours, to be looked at one by one. */
+static nam_status
+tree_take(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, size_t offset, uint64_t head,
+    struct txn_free *tree)
+{
+	uint64_t generation = txn_generation(a->sweep), at = txn_list_at(head, generation), seen;
+	if (at == 0)
+		return NAM_OK;
+	nam_status st = net_cas1(tw->w, head_at(v, offset), head, txn_list(generation, 0), &seen, NULL);
+	if (st == NAM_OK && seen == head && generation == txn_generation(a->sweep))
+		free_push(tree, at);
+	return st;
+}
+
+/* The next cell of the tree, and its branches back into it. NAM_ABSENT: a sweep has begun; what was there is void. */
+static nam_status
+tree_pop(struct txn_worker *tw, struct txn_alloc *a, struct txn_free *tree, uint32_t offset, uint64_t *at,
+    struct txn_free_cell *cell)
+{
+	uint64_t generation = txn_generation(a->sweep);
+	*at = tree->item[--tree->n]; /* another coroutine must not take the same one */
+	nam_status st = net_read1(tw->w, (net_addr){ *at + offset }, cell, sizeof *cell, NULL);
+	if (st != NAM_OK)
+		return st;
+	if (generation != txn_generation(a->sweep))
+		return NAM_ABSENT;
+	if (cell->other != 0)
+		free_push(tree, cell->other);
+	if (cell->next != 0)
+		free_push(tree, cell->next);
+	return NAM_OK;
+}
+
+/* Takes over what others gave back: half used extents, emptied blocks, the rests of archives and blobs. */
+static nam_status
+adopt(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a)
+{
+	struct net_worker *w = tw->w;
+	struct txn_anchor an;
+	uint64_t generation = txn_generation(a->sweep), seen = 0;
+	nam_status st = net_read1(w, v->anchor, &an, sizeof an, NULL);
+	if (st != NAM_OK)
+		return st;
+	if (an.magic != TXN_ANCHOR_MAGIC || an.table != v->table)
+		return NAM_ABSENT;
+	st = tree_take(tw, v, a, offsetof(struct txn_anchor, free), an.free, &a->block_tree);
+	if (st == NAM_OK)
+		st = tree_take(tw, v, a, offsetof(struct txn_anchor, rest), an.rest, &a->rest_tree);
+	uint64_t at = txn_list_at(an.partial, generation);
+	if (st != NAM_OK || at == 0 || generation != txn_generation(a->sweep))
+		return st;
+	st = net_cas1(w, head_at(v, offsetof(struct txn_anchor, partial)), an.partial,
+	    txn_list(generation, 0), &seen, NULL);
+	while (st == NAM_OK && seen == an.partial && at != 0) {
+		struct txn_extent e;
+		st = net_read1(w, (net_addr){ at }, &e, sizeof e, NULL);
+		if (st != NAM_OK || e.table != v->table || e.used < sizeof e || e.used > NET_EXTENT ||
+		    generation != txn_generation(a->sweep))
+			break;
+		txn_stretch_push(
+		    &a->spare, at + e.used, at + sizeof e + (uint64_t)v->per_extent * v->block_bytes);
+		at = e.partial;
+	}
+	return st;
+}
+
+/* ---- blocks ---- */
+
+static nam_status
+new_extent(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, unsigned region)
+{
+	struct net_worker *w = tw->w;
+	net_addr at;
+	struct txn_extent e = { .table = v->table, .generation = txn_generation(a->sweep) };
+	nam_status st = net_extent_take(w, region, 1, &at);
+	if (st != NAM_OK)
+		return st;
+	net_addr head = head_at(v, offsetof(struct txn_anchor, blocks));
+	uint64_t seen;
+	st = net_read1(w, head, &e.next, 8, NULL);
+	while (st == NAM_OK) {
+		st = net_write1(w, at, &e, sizeof e, NULL);
+		if (st == NAM_OK)
+			st = net_cas1(w, head, e.next, at.bits, &seen, NULL);
+		if (st != NAM_OK || seen == e.next)
+			break;
+		e.next = seen;
+	}
+	if (st != NAM_OK)
+		return st;
+	/* A sweep that has begun meanwhile finds it. */
+	if (e.generation == txn_generation(a->sweep))
+		txn_stretch_push(&a->spare, at.bits + sizeof e,
+		    at.bits + sizeof e + (uint64_t)v->per_extent * v->block_bytes);
+	return NAM_OK;
+}
+
+/* An emptied block, if there is one. */
+static nam_status
+used_block(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, net_addr *at, uint64_t *word)
+{
+	if (a->blocks.n > 0) {
+		*word = a->blocks.item[--a->blocks.n];
+		at->bits = a->blocks.item[--a->blocks.n];
+		return NAM_OK;
+	}
+	struct txn_free_cell cell;
+	nam_status st = NAM_ABSENT;
+	while (st == NAM_ABSENT && a->block_tree.n > 0)
+		st = tree_pop(tw, a, &a->block_tree, v->head_bytes, &at->bits, &cell);
+	*word = cell.what;
+	return st;
+}
+
+nam_status
+txn_block_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at, uint64_t *word)
+{
+	struct txn_db *db = tw->db;
+	struct txn_alloc *a;
+	bool adopted = false;
+	nam_status st = ready(tw, v, true, &a);
+	if (st != NAM_OK || (st = used_block(tw, v, a, at, word)) != NAM_ABSENT)
+		return st;
+	st = NAM_FULL;
+	for (unsigned i = 0; i < db->nregions; i++) {
+		unsigned r = db->regions[tw->rr++ % db->nregions];
+		struct txn_stretch *s = &a->block[r];
+		if (s->at == s->end && a->spare.n == 0 && !adopted) {
+			adopted = true;
+			if ((st = adopt(tw, v, a)) != NAM_OK ||
+			    (st = used_block(tw, v, a, at, word)) != NAM_ABSENT)
+				return st;
+		}
+		if (s->at == s->end && a->spare.n == 0) {
+			st = new_extent(tw, v, a, r);
+			if (st == NAM_GONE || st == NAM_FULL)
+				continue;
+			if (st != NAM_OK)
+				return st;
+			st = NAM_FULL; /* unless there is something now */
+		}
+		if (s->at == s->end && a->spare.n > 0)
+			*s = a->spare.item[--a->spare.n];
+		if (s->at == s->end)
+			continue;
+		*at = (net_addr){ s->at };
+		*word = 0;
+		s->at += v->block_bytes;
+		return NAM_OK;
+	}
+	return st;
+}
+
+void
+txn_block_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at, uint64_t word)
+{
+	struct txn_alloc *a = alloc_of(tw, v);
+	if (a == NULL || atomic_load_explicit(&v->dead, memory_order_relaxed) ||
+	    goes_to_collector(
+		tw, a, (struct txn_junk){ .kind = JUNK_BLOCK, .view = v, .at = at, .aux = word }))
+		return;
+	if (free_push(&a->blocks, at.bits) && !free_push(&a->blocks, word))
+		a->blocks.n--;
+}
+
+/* ---- archives and blobs: carved from extents of the ledger ---- */
+
+/* A stretch that is long enough becomes the one to cut from. */
+static bool
+use_rest(struct txn_alloc *a, uint32_t bytes)
+{
+	for (uint32_t i = a->rest.n; i > 0 && a->rest.n - i < RESTS_TRIED; i--) {
+		struct txn_stretch s = a->rest.item[i - 1];
+		if (s.end - s.at < bytes)
+			continue;
+		if (a->aux.at < a->aux.end)
+			a->rest.item[i - 1] = a->aux;
+		else
+			a->rest.item[i - 1] = a->rest.item[--a->rest.n];
+		a->aux = s;
+		return true;
+	}
+	return false;
+}
+
+static nam_status
+aux_take(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, uint32_t bytes, net_addr *at)
+{
+	bool adopted = false;
+	while (a->aux.end - a->aux.at < bytes && !use_rest(a, bytes)) {
+		uint64_t generation = txn_generation(a->sweep);
+		nam_status st = NAM_OK;
+		if (a->rest_tree.n == 0 && !adopted) {
+			adopted = true;
+			st = adopt(tw, v, a);
+		} else if (a->rest_tree.n > 0) {
+			struct txn_free_cell cell;
+			uint64_t from;
+			st = tree_pop(tw, a, &a->rest_tree, 0, &from, &cell);
+			if (st == NAM_OK && cell.what <= NET_EXTENT)
+				txn_stretch_push(&a->rest, from, from + cell.what);
+			st = st == NAM_ABSENT ? NAM_OK : st;
+		} else {
+			net_addr ext;
+			st = txn_extents_take(
+			    v, tw->w, 1, generation << TXN_LEDGER_GENERATION, tw->rr++, &ext);
+			/* A sweep that has begun meanwhile finds it. */
+			if (st == NAM_OK && generation == txn_generation(a->sweep)) {
+				txn_stretch_push(&a->rest, a->aux.at, a->aux.end);
+				a->aux = (struct txn_stretch){ ext.bits, ext.bits + NET_EXTENT };
+			}
+		}
+		if (st != NAM_OK)
+			return st;
+	}
+	*at = (net_addr){ a->aux.at };
+	a->aux.at += bytes;
+	return NAM_OK;
+}
+
+nam_status
+txn_archive_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at)
+{
+	struct txn_alloc *a;
+	nam_status st = ready(tw, v, true, &a);
+	if (st != NAM_OK)
+		return st;
+	if (a->archives.n > 0) {
+		at->bits = a->archives.item[--a->archives.n];
+		return NAM_OK;
+	}
+	return aux_take(tw, v, a, v->archive_bytes, at);
+}
+
+void
+txn_archive_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at)
+{
+	struct txn_alloc *a = alloc_of(tw, v);
+	if (a != NULL && !atomic_load_explicit(&v->dead, memory_order_relaxed) &&
+	    !goes_to_collector(tw, a, (struct txn_junk){ .kind = JUNK_ARCHIVE, .view = v, .at = at }))
+		free_push(&a->archives, at.bits);
+}
+
+static unsigned
+blob_class(uint32_t len)
+{
+	unsigned c = 0;
+	while ((64u << c) < len)
+		c++;
+	return c;
+}
+
+uint64_t
+txn_blob_bytes(uint32_t len)
+{
+	unsigned c = blob_class(len);
+	return c < TXN_BLOB_CLASSES ? 64u << c : (len + NET_EXTENT - 1) / NET_EXTENT * NET_EXTENT;
+}
+
+nam_status
+txn_blob_take(struct txn_worker *tw, struct txn_table_view *v, uint32_t len, net_addr *at)
+{
+	struct txn_alloc *a;
+	nam_status st = ready(tw, v, true, &a);
+	if (st != NAM_OK)
+		return st;
+	unsigned c = blob_class(len);
+	if (c >= TXN_BLOB_CLASSES)
+		return txn_extents_take(v, tw->w, (unsigned)(txn_blob_bytes(len) / NET_EXTENT),
+		    txn_generation(a->sweep) << TXN_LEDGER_GENERATION, tw->rr++, at);
+	if (a->blob[c].n > 0) {
+		at->bits = a->blob[c].item[--a->blob[c].n];
+		return NAM_OK;
+	}
+	return aux_take(tw, v, a, 64u << c, at);
+}
+
+void
+txn_blob_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at, uint32_t len)
+{
+	struct txn_alloc *a = alloc_of(tw, v);
+	if (a == NULL || atomic_load_explicit(&v->dead, memory_order_relaxed) ||
+	    goes_to_collector(tw, a, (struct txn_junk){ .kind = JUNK_BLOB, .view = v, .at = at, .len = len }))
+		return;
+	unsigned c = blob_class(len);
+	if (c < TXN_BLOB_CLASSES) {
+		free_push(&a->blob[c], at.bits);
+		return;
+	}
+	/* A long one was taken as whole extents: they become memory for shorter ones. */
+	for (uint64_t x = at.bits; x < at.bits + txn_blob_bytes(len); x += NET_EXTENT)
+		txn_stretch_push(&a->rest, x, x + NET_EXTENT);
+}
+
+/* ---- at the end of a worker: what is left goes back to the tables ---- */
+
+static bool
+give_partial(struct txn_worker *tw, struct txn_table_view *v, uint64_t generation, struct txn_stretch s)
+{
+	if (s.at >= s.end)
+		return true;
+	/* Extents are aligned in their region; the stretch ends inside the one it began in. */
+	uint64_t ext = extent_of(s.at), head, seen;
+	net_addr at = head_at(v, offsetof(struct txn_anchor, partial));
+	nam_status st = net_read1(tw->w, at, &head, 8, NULL);
+	while (st == NAM_OK) {
+		uint64_t next[2] = { s.at - ext, txn_list_at(head, generation) };
+		st = net_write1(tw->w, (net_addr){ ext + offsetof(struct txn_extent, used) }, next, 16, NULL);
+		if (st == NAM_OK)
+			st = net_cas1(tw->w, at, head, txn_list(generation, ext), &seen, NULL);
+		if (st != NAM_OK || seen == head)
+			break;
+		head = seen;
+	}
+	return st == NAM_OK;
+}
+
+/*
+ * Makes a tree of the cells given and of what is left of one, and hangs it up. items: pairs (address, what). A cell has
+ * two branches: the cells before it, and a tree that is to be joined.
+ */
+static bool
+tree_give(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, size_t anchor_offset,
+    uint32_t offset, struct txn_free *items, struct txn_free *tree)
+{
+	struct txn_free_cell cell[WRITES], popped;
+	struct net_op op[WRITES];
+	struct net_batch b;
+	uint64_t generation = txn_generation(a->sweep), root = 0, head, seen, at;
+	net_addr anchor = head_at(v, anchor_offset);
+	nam_status st = NAM_OK;
+	net_batch_init(&b, tw->w, op, WRITES, NULL);
+	while (st == NAM_OK && (tree->n > 0 || items->n > 2)) {
+		if (items->n < 4 && tree->n > 0) { /* one cell to join with, and one for the end */
+			st = tree_pop(tw, a, tree, offset, &at, &popped);
+			if (st != NAM_OK || !free_push(items, at) || !free_push(items, popped.what))
+				return false;
+			continue;
+		}
+		struct txn_free_cell *c = &cell[b.n];
+		*c = (struct txn_free_cell){ .next = root, .what = items->item[items->n - 1] };
+		if (tree->n > 0)
+			c->other = tree->item[--tree->n];
+		root = items->item[items->n - 2];
+		items->n -= 2;
+		net_write(&b, (net_addr){ root + offset }, c, sizeof *c);
+		if (b.n == WRITES)
+			st = net_run(&b);
+	}
+	if (st == NAM_OK && b.n > 0)
+		st = net_run(&b);
+	if (st != NAM_OK || items->n == 0)
+		return st == NAM_OK;
+	/* The last one joins it to what hangs there. */
+	at = items->item[0];
+	cell[0] = (struct txn_free_cell){ .next = root, .what = items->item[1] };
+	items->n = 0;
+	st = net_read1(tw->w, anchor, &head, 8, NULL);
+	while (st == NAM_OK) {
+		cell[0].other = txn_list_at(head, generation);
+		st = net_write1(tw->w, (net_addr){ at + offset }, cell, sizeof *cell, NULL);
+		if (st == NAM_OK)
+			st = net_cas1(tw->w, anchor, head, txn_list(generation, at), &seen, NULL);
+		if (st != NAM_OK || seen == head)
+			break;
+		head = seen;
+	}
+	return st == NAM_OK;
+}
+
+static int
+by_begin(const void *a, const void *b)
+{
+	return by_address(&((const struct txn_stretch *)a)->at, &((const struct txn_stretch *)b)->at);
+}
+
+/* All that is free for archives and blobs, in stretches as long as they are inside of an extent. */
+static bool
+rest_items(struct txn_table_view *v, struct txn_alloc *a, struct txn_free *items)
+{
+	struct txn_stretches *s = &a->rest;
+	bool ok = txn_stretch_push(s, a->aux.at, a->aux.end);
+	for (uint32_t i = 0; ok && i < a->archives.n; i++)
+		ok = txn_stretch_push(s, a->archives.item[i], a->archives.item[i] + v->archive_bytes);
+	for (unsigned c = 0; c < TXN_BLOB_CLASSES; c++)
+		for (uint32_t i = 0; ok && i < a->blob[c].n; i++)
+			ok = txn_stretch_push(s, a->blob[c].item[i], a->blob[c].item[i] + (64u << c));
+	if (s->n > 0)
+		qsort(s->item, s->n, sizeof *s->item, by_begin);
+	for (uint32_t i = 0; ok && i < s->n;) {
+		uint64_t at = s->item[i].at, end = s->item[i].end;
+		for (i++; i < s->n && s->item[i].at == end && extent_of(at) == extent_of(end); i++)
+			end = s->item[i].end;
+		ok = free_push(items, at) && free_push(items, end - at);
+	}
+	return ok;
+}
+
+static bool
+settle(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a)
+{
+	uint64_t before = txn_generation(a->sweep);
+	bool was = a->looked, ok = true;
+	struct txn_free items = { 0 };
+	if (!was || look(tw, v, a, false) != NAM_OK || before != txn_generation(a->sweep))
+		return true; /* nothing is here, or a sweep has it */
+	for (unsigned r = 0; r < NET_REGIONS; r++)
+		ok = give_partial(tw, v, before, a->block[r]) && ok;
+	for (uint32_t i = 0; i < a->spare.n; i++)
+		ok = give_partial(tw, v, before, a->spare.item[i]) && ok;
+	ok = tree_give(
+		 tw, v, a, offsetof(struct txn_anchor, free), v->head_bytes, &a->blocks, &a->block_tree) &&
+	     ok;
+	ok = rest_items(v, a, &items) && ok;
+	ok = tree_give(tw, v, a, offsetof(struct txn_anchor, rest), 0, &items, &a->rest_tree) && ok;
+	free(items.item);
+	return ok;
+}
+
+bool
+txn_tables_settle(struct txn_worker *tw)
+{
+	bool ok = true;
+	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL; v = v->next) {
+		struct txn_alloc *a = v->alloc[tw->number];
+		if (a == NULL)
+			continue;
+		if (!atomic_load(&v->dead))
+			ok = settle(tw, v, a) && ok;
+		free(a->spare.item);
+		free(a->rest.item);
+		free(a->blocks.item);
+		free(a->archives.item);
+		for (unsigned c = 0; c < TXN_BLOB_CLASSES; c++)
+			free(a->blob[c].item);
+		free(a->block_tree.item);
+		free(a->rest_tree.item);
+		free(a->old);
+		free(a);
+		v->alloc[tw->number] = NULL;
+	}
+	return ok;
+}
