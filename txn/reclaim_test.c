@@ -1,0 +1,318 @@
+/*
+ * reclaim_test.c -- what a dead process had at hand is found again: by one who dies at each verb of that, and by the next.
+ */
+#include "lab.h"
+
+enum {
+	DEAD = 1,
+	SWEEPS = 2, /* who takes memory first, and so sweeps */
+	READER = 3,
+	KEPT = 10, /* rows with blobs that stay; as many more are deleted */
+	TAKEN = 80,
+	BLOB = 2000,
+	LONG_BLOB = 100000,
+	LEASE_NS = 100000000,
+	SOON_NS = 100000000,
+	REGION = 4 << 20,
+};
+
+static unsigned char
+byte_of(uint64_t key, uint32_t i)
+{
+	return (unsigned char)(nam_mix(key + i / 8) >> (i % 8 * 8));
+}
+
+/* A row with a blob that says whose it is. */
+static nam_status
+insert_blob(struct txn *t, struct txn_table *tab, uint64_t key, uint32_t len)
+{
+	static unsigned char bytes[LONG_BLOB];
+	struct row r = mk(key, 1);
+	for (uint32_t i = 0; i < len; i++)
+		bytes[i] = byte_of(key, i);
+	nam_status st = txn_blob_put(t, tab, bytes, len, &r.blob);
+	return st == NAM_OK ? insert_row(t, tab, &r) : st;
+}
+
+static void
+check_blob(struct lab *lab, struct txn *t, unsigned p, uint64_t key)
+{
+	struct txn_row row;
+	struct row r;
+	const void *bytes;
+	assert_int_equal(get(lab, t, &lab->tab[p], key, &row, &r), NAM_OK);
+	assert_int_equal(txn_blob_get(t, &r.blob, 1, &bytes, &lab->a), NAM_OK);
+	for (uint32_t i = 0; i < r.blob.len; i++)
+		assert_int_equal(((const unsigned char *)bytes)[i], byte_of(key, i));
+}
+
+/* Bytes ever handed out by the storage nodes. */
+static uint64_t
+handed_out(struct lab *lab)
+{
+	uint64_t sum = 0;
+	for (unsigned k = 1; k <= 3; k++)
+		sum += ((const struct net_super *)net_sim_memory(lab->sim, k))->bump;
+	return sum;
+}
+
+/* Takes memory of the table and gives it back: who does so sweeps, where that is due. */
+static nam_status
+take(struct lab *lab, unsigned p)
+{
+	struct txn *t;
+	struct txn_blob b;
+	nam_status st = txn_begin(lab->tw[p], TXN_REPEATABLE_READ, &t);
+	if (st == NAM_OK) {
+		st = txn_blob_put(t, &lab->tab[p], "x", 1, &b);
+		txn_abort(t);
+	}
+	return st;
+}
+
+static uint64_t
+sweeps(struct lab *lab, unsigned p)
+{
+	struct txn_stats st;
+	txn_worker_stats(lab->tw[p], &st);
+	return st.sweeps;
+}
+
+/* ---- the victim: rows it deleted wait to be collected, and a transaction of many rows and blobs is open ---- */
+
+struct victim {
+	struct lab *lab;
+	bool ready, ended;
+};
+
+static void
+victim_main(void *arg)
+{
+	struct victim *v = arg;
+	struct lab *lab = v->lab;
+	struct txn *t = begin(lab, DEAD, TXN_REPEATABLE_READ);
+	for (uint64_t k = KEPT; k < 2 * KEPT; k++)
+		assert_int_equal(del(lab, t, &lab->tab[DEAD], k), NAM_OK);
+	commit_all(t);
+	t = begin(lab, DEAD, TXN_REPEATABLE_READ);
+	for (uint64_t k = 0; k < TAKEN; k++)
+		assert_int_equal(insert_blob(t, &lab->tab[DEAD], 100 + k, k == 0 ? LONG_BLOB : BLOB), NAM_OK);
+	v->ready = true;
+	while (!net_sim_crashed(lab->net[DEAD]))
+		net_sleep(lab->w[DEAD], 1000000);
+	txn_abort(t);
+	v->ended = true;
+}
+
+static void
+die(struct lab *lab, struct victim *v)
+{
+	struct txn *t = begin(lab, 0, TXN_REPEATABLE_READ);
+	for (uint64_t k = 0; k < 2 * KEPT; k++)
+		assert_int_equal(insert_blob(t, &lab->tab[0], k, BLOB), NAM_OK);
+	commit_all(t);
+	/* Its log takes an extent, too. */
+	t = begin(lab, SWEEPS, TXN_REPEATABLE_READ);
+	assert_int_equal(insert(t, &lab->tab[SWEEPS], 50, 1), NAM_OK);
+	commit_all(t);
+	*v = (struct victim){ .lab = lab };
+	assert_non_null(nam_co_start(net_worker_sched(lab->w[DEAD]), victim_main, v, 128 << 10));
+	while (!v->ready)
+		net_sleep(lab->w[0], 100000);
+	net_sim_crash_at(lab->sim, lab->net[DEAD], net_sim_verbs(lab->net[DEAD]) + 1);
+	net_sleep(lab->w[0], 3 * (uint64_t)LEASE_NS);
+	assert_true(net_sim_crashed(lab->net[DEAD]));
+}
+
+/* What the victim had taken is enough for as much again; and nothing of it was anybody's. */
+static void
+judge(struct lab *lab, unsigned p)
+{
+	uint64_t before = handed_out(lab);
+	struct txn *t = begin(lab, p, TXN_REPEATABLE_READ);
+	for (uint64_t k = 0; k < TAKEN; k++)
+		assert_int_equal(insert_blob(t, &lab->tab[p], 200 + k, BLOB), NAM_OK);
+	commit_all(t);
+	assert_int_equal(handed_out(lab), before);
+	t = begin(lab, 0, TXN_REPEATABLE_READ);
+	for (uint64_t k = 0; k < KEPT; k++) {
+		check_blob(lab, t, 0, k);
+		assert_int_equal(value_of(lab, t, &lab->tab[0], KEPT + k), -1);
+	}
+	for (uint64_t k = 0; k < TAKEN; k++) {
+		check_blob(lab, t, 0, 200 + k);
+		assert_int_equal(value_of(lab, t, &lab->tab[0], 100 + k), -1);
+	}
+	txn_abort(t);
+	/* The keys of before are inserted like any. */
+	t = begin(lab, p, TXN_READ_COMMITTED);
+	for (uint64_t k = 0; k < TAKEN; k++)
+		assert_int_equal(insert_blob(t, &lab->tab[p], 100 + k, 64), NAM_OK);
+	commit_all(t);
+	t = begin(lab, 0, TXN_REPEATABLE_READ);
+	for (uint64_t k = 0; k < TAKEN; k++) {
+		check_blob(lab, t, 0, 100 + k);
+		check_blob(lab, t, 0, 200 + k);
+	}
+	txn_abort(t);
+	nam_arena_reset(&lab->a);
+}
+
+static void
+bury(struct lab *lab, const struct victim *v)
+{
+	for (unsigned p = 1; p < lab->procs; p++)
+		if (net_sim_crashed(lab->net[p]))
+			net_sim_bury(lab->sim, lab->net[p]);
+	while (!v->ended)
+		net_sleep(lab->w[0], 100000);
+}
+
+/* ---- it is found, once ---- */
+
+static void
+found(struct lab *lab)
+{
+	struct victim v;
+	struct txn_stats st;
+	die(lab, &v);
+	assert_int_equal(take(lab, SWEEPS), NAM_OK);
+	net_sleep(lab->w[0], SOON_NS);
+	txn_worker_stats(lab->tw[SWEEPS], &st);
+	assert_int_equal(st.sweeps, 1);
+	assert_true(st.blocks_found >= TAKEN);
+	assert_true(st.bytes_found >= TAKEN * BLOB + LONG_BLOB);
+	judge(lab, SWEEPS);
+	/* It is done once. */
+	assert_int_equal(take(lab, 0), NAM_OK);
+	net_sleep(lab->w[0], SOON_NS);
+	assert_int_equal(sweeps(lab, 0), 0);
+	assert_int_equal(sweeps(lab, SWEEPS), 1);
+	bury(lab, &v);
+}
+
+static void
+test_found(void **state)
+{
+	(void)state;
+	run_some(3, found);
+}
+
+/* ---- who sweeps dies, too, at each of his verbs; the next one comes to the end ---- */
+
+static uint64_t crash_verb, his_verbs;
+static unsigned died, begun;
+
+/* In a coroutine of its own: the verbs of who dies do not come back before he is buried. */
+static bool taken;
+
+static void
+take_main(void *arg)
+{
+	(void)take(arg, SWEEPS);
+	taken = true;
+}
+
+static void
+crashed(struct lab *lab)
+{
+	struct victim v;
+	die(lab, &v);
+	uint64_t from = net_sim_verbs(lab->net[SWEEPS]);
+	if (crash_verb != 0)
+		net_sim_crash_at(lab->sim, lab->net[SWEEPS], from + crash_verb);
+	taken = false;
+	assert_non_null(nam_co_start(net_worker_sched(lab->w[SWEEPS]), take_main, lab, 128 << 10));
+	for (unsigned ms = 0; ms < 200 && sweeps(lab, SWEEPS) == 0; ms++)
+		net_sleep(lab->w[0], 1000000);
+	his_verbs = net_sim_verbs(lab->net[SWEEPS]) - from;
+	unsigned who = SWEEPS;
+	if (net_sim_crashed(lab->net[SWEEPS])) {
+		const struct txn_anchor *a =
+		    (const void *)((const char *)net_sim_memory(lab->sim, net_region_of(lab->tab[0].anchor)) +
+				   net_offset_of(lab->tab[0].anchor));
+		begun += a->sweep == 1;
+		died++;
+		net_sleep(lab->w[0], 3 * (uint64_t)LEASE_NS);
+		assert_int_equal(take(lab, 0), NAM_OK);
+		net_sleep(lab->w[0], SOON_NS);
+		assert_int_equal(sweeps(lab, 0), 1);
+		who = 0;
+	}
+	judge(lab, who);
+	bury(lab, &v);
+	while (!taken)
+		net_sleep(lab->w[0], 100000);
+}
+
+static void
+test_crash_of_who_sweeps(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 2; seed++) {
+		unsigned slots = 1 + (unsigned)seed;
+		crash_verb = 0;
+		run_sized(3, slots, seed, REGION, crashed);
+		uint64_t last = his_verbs;
+		assert_true(last > 30 && last < 3000);
+		for (crash_verb = 1; crash_verb <= last; crash_verb++)
+			run_sized(3, slots, seed, REGION, crashed);
+	}
+	printf("%u sweepers died, %u in the middle of a sweep\n", died, begun);
+	assert_true(died > 60 && begun > 20);
+}
+
+/* ---- a snapshot of before keeps what it shows ---- */
+
+static void
+pinned(struct lab *lab)
+{
+	struct victim v;
+	struct txn *t = begin(lab, 0, TXN_REPEATABLE_READ);
+	for (uint64_t k = 300; k < 310; k++)
+		assert_int_equal(insert_blob(t, &lab->tab[0], k, BLOB), NAM_OK);
+	commit_all(t);
+	struct txn *old = begin(lab, READER, TXN_REPEATABLE_READ);
+	t = begin(lab, 0, TXN_REPEATABLE_READ);
+	for (uint64_t k = 300; k < 310; k++)
+		assert_int_equal(del(lab, t, &lab->tab[0], k), NAM_OK);
+	commit_all(t);
+	die(lab, &v);
+	assert_int_equal(take(lab, SWEEPS), NAM_OK);
+	net_sleep(lab->w[0], SOON_NS);
+	assert_int_equal(sweeps(lab, SWEEPS), 0);
+	/* Others go on meanwhile, in new memory. */
+	t = begin(lab, 0, TXN_READ_COMMITTED);
+	for (uint64_t k = 400; k < 440; k++)
+		assert_int_equal(insert_blob(t, &lab->tab[0], k, BLOB), NAM_OK);
+	commit_all(t);
+	for (uint64_t k = 300; k < 310; k++)
+		check_blob(lab, old, READER, k);
+	txn_abort(old);
+	net_sleep(lab->w[0], SOON_NS);
+	assert_int_equal(sweeps(lab, SWEEPS), 1);
+	judge(lab, SWEEPS);
+	t = begin(lab, 0, TXN_REPEATABLE_READ);
+	for (uint64_t k = 400; k < 440; k++)
+		check_blob(lab, t, 0, k);
+	txn_abort(t);
+	bury(lab, &v);
+}
+
+static void
+test_pinned(void **state)
+{
+	(void)state;
+	run_some(4, pinned);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_found),
+		cmocka_unit_test(test_crash_of_who_sweeps),
+		cmocka_unit_test(test_pinned),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
