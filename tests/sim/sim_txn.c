@@ -171,7 +171,7 @@ close_all(struct run *r)
 {
 	for (unsigned i = r->shape.procs; i-- > 0;) {
 		struct place *p = &r->place[i];
-		if (i == 0)
+		if (i == 0 && r->lost == 0)
 			audit_sweep(r);
 		for (unsigned k = r->shape.workers; k-- > 0;) {
 			struct txn_stats st;
