@@ -1,6 +1,7 @@
 /* net.c -- the front end: every op is checked and counted here, then executed in place or given to a provider. */
 #include <net/channel.h>
 #include <net/exec.h>
+#include <net/pulse.h>
 #include <net/remote_internal.h>
 
 #include <base/assert.h>
@@ -349,6 +350,18 @@ uint64_t
 net_now_ns(struct net_worker *w)
 {
 	return w->net->env->now(w);
+}
+
+uint64_t
+net_worker_cpu_ns(const struct net_worker *w)
+{
+	return w->net->env->cpu(w);
+}
+
+uint64_t
+net_patience_ns(const struct net_worker *w)
+{
+	return w->net->env->patience(w);
 }
 
 void

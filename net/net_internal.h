@@ -105,6 +105,8 @@ struct net_env {
 	void (*rouse)(struct net_worker *w);
 	uint64_t (*now)(struct net_worker *w);
 	void (*sleep)(struct net_worker *w, uint64_t ns);
+	uint64_t (*cpu)(const struct net_worker *w);
+	uint64_t (*patience)(const struct net_worker *w);
 	void (*net_close)(struct net *n); /* after the nodes' node_close; may be NULL */
 	/* In a coroutine; see net_fence_process. */
 	nam_status (*fence)(struct net_worker *w, uint64_t identity, struct nam_err *err);
@@ -128,6 +130,8 @@ struct net {
 	uint32_t connect_ms;
 	char rdma_from[48]; /* "": as the route says */
 };
+
+enum { PATIENCE_CONNECTS = 4 }; /* a connection with ops out and no progress for so many connect_ms is gone */
 
 struct net_timer; /* lives on the sleeping coroutine's stack */
 
@@ -154,6 +158,7 @@ struct net_worker {
 	} hook[NET_HOOKS];
 	/* the real world's */
 	struct net_timer *timers;
+	_Atomic int cpu_clock; /* a  of the thread in net_worker_run; 0: none yet */
 	int wake_fd;
 	atomic_bool asleep; /* a  seq_cst: set before the last look, exchanged by who rouses */
 	void *env_priv;

@@ -90,6 +90,20 @@ env_now(struct net_worker *w)
 	return ((struct sim_worker *)w->env_priv)->sim->now;
 }
 
+static uint64_t
+env_cpu(const struct net_worker *w)
+{
+	(void)w;
+	return 0; /* nothing computes for long in virtual time */
+}
+
+static uint64_t
+env_patience(const struct net_worker *w)
+{
+	(void)w;
+	return SIM_PATIENCE_NS;
+}
+
 static void
 env_sleep(struct net_worker *w, uint64_t ns)
 {
@@ -113,6 +127,8 @@ static const struct net_env sim_env = {
 	.worker_run = env_worker_run,
 	.rouse = env_rouse,
 	.now = env_now,
+	.cpu = env_cpu,
+	.patience = env_patience,
 	.sleep = env_sleep,
 	.net_close = env_net_close,
 	.fence = net_sim_fence,

@@ -107,7 +107,7 @@ tcp_open(struct net_endpoint *ep, struct nam_err *err)
 		return st;
 	}
 	t->keep = net_buffer_size(OUT_KEEP, OUT_FIRST);
-	t->patience_ns = 4 * (uint64_t)ep->node->net->connect_ms * 1000000;
+	t->patience_ns = PATIENCE_CONNECTS * (uint64_t)ep->node->net->connect_ms * 1000000;
 	ep->priv = t;
 	return NAM_OK;
 }

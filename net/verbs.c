@@ -396,7 +396,7 @@ try_open(struct net_endpoint *ep, uint64_t until, struct nam_err *err)
 		return st;
 	}
 	v->given = v->taken = STAGE_FIRST;
-	v->patience_ns = 4 * (uint64_t)node->net->connect_ms * 1000000;
+	v->patience_ns = PATIENCE_CONNECTS * (uint64_t)node->net->connect_ms * 1000000;
 	v->signal_every = v->depth / 4 < SIGNAL_EVERY ? v->depth / 4 : SIGNAL_EVERY;
 	v->cap = v->depth / 2;
 	v->cap_step = 1;

@@ -5,9 +5,11 @@
 #include <base/clock.h>
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -98,6 +100,22 @@ real_now(struct net_worker *w)
 {
 	(void)w;
 	return nam_clock_ns();
+}
+
+static uint64_t
+real_cpu(const struct net_worker *w)
+{
+	struct timespec t = { 0 };
+	int clock = atomic_load(&w->cpu_clock);
+	if (clock != 0 && clock_gettime(clock, &t) != 0)
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t
+real_patience(const struct net_worker *w)
+{
+	return PATIENCE_CONNECTS * (uint64_t)w->net->connect_ms * 1000000;
 }
 
 static void
@@ -247,6 +265,9 @@ static void
 real_run(struct net_worker *w, bool (*until)(void *), void *arg)
 {
 	unsigned round = 0, wet = 0, looks = 0;
+	clockid_t clock;
+	if (pthread_getcpuclockid(pthread_self(), &clock) == 0)
+		atomic_store(&w->cpu_clock, clock);
 	while (!over(w, until, arg)) {
 		int ran = nam_sched_run(w->sched), came = 0;
 		if (!nam_sched_ready(w->sched) || ++wet >= ROUNDS_PER_IDLE) {
@@ -291,6 +312,8 @@ const struct net_env net_env_real = {
 	.worker_run = real_run,
 	.rouse = real_rouse,
 	.now = real_now,
+	.cpu = real_cpu,
+	.patience = real_patience,
 	.sleep = real_sleep,
 	.fence = net_real_fence,
 };

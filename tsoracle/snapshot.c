@@ -102,6 +102,7 @@ static void
 on_idle(void *arg)
 {
 	struct tso_worker *tw = arg;
+	tso_turned(tw);
 	tso_claims_flush(tw);
 	if (tw->asking != NULL && !tw->in_flight) {
 		tw->riding = tw->asking;

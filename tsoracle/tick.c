@@ -219,6 +219,10 @@ tso_tick(struct tso_worker *tw)
 	st = net_run(&b);
 	if (st != NAM_OK)
 		return st;
+	if (t->scheme == TSO_CLAIM && tso_hangs(t, w, slot)) {
+		tso_abandon(t);
+		return NAM_GONE;
+	}
 	struct tso_promises min = { .oldest = p.oldest, .open = p.open, .seen = p.seen };
 	bool all = true;
 	for (unsigned i = 0; i < t->high; i++)

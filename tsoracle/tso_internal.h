@@ -29,6 +29,14 @@ struct tso_seen {
 	uint64_t sealed_looks; /* looks that found it sealed, and no slot of the recoverer it names */
 };
 
+/* What the heart remembers of a worker of this process (hang.c). */
+struct tso_watch {
+	uint64_t open, steps, turns, cpu_ns; /* as the last look saw them */
+	uint64_t look_ns;
+	uint64_t still_ns; /* so long its loop turned, and it did not go on */
+	uint64_t quiet_ns; /* and so long, since, its thread has used no CPU time */
+};
+
 /*
  * Key:  i  set before anyone else can see it, then never again
  *       t  the ticking coroutine only
@@ -57,8 +65,9 @@ struct tso {
 	_Atomic int idle;             /* a  enum tso_idle */
 	_Atomic unsigned workers;     /* a  published after worker[] */
 	_Atomic(struct tso_worker *) worker[TSO_WORKERS];
-	struct tso_seen seen[TSO_OWNERS]; /* t */
-	_Atomic uint64_t beat;            /* a  written by tick only */
+	struct tso_seen seen[TSO_OWNERS];    /* t */
+	struct tso_watch watch[TSO_WORKERS]; /* t  of worker[] */
+	_Atomic uint64_t beat;               /* a  written by tick only */
 	_Atomic uint64_t counters[64]; /* a  the counter as beat i mod 64 READ it; a later one is safe too */
 	uint64_t quiet_since;          /* t  when the last pin was seen */
 	uint64_t round_began;          /* t  when this tick did */
@@ -97,6 +106,9 @@ struct tso_worker {
 	_Atomic uint64_t oldest;  /* a  lowest pin, or NONE */
 	_Atomic uint64_t open;    /* a  lowest claim held or asked for, or NONE */
 	_Atomic uint64_t reading; /* a  prefix an in-flight READ of the vector starts from, or NONE */
+	/* and these two, in any order: a look that sees them late is one look late */
+	_Atomic uint64_t turns; /* a  of the loop */
+	_Atomic uint64_t steps; /* a  what the lowest claim's transaction has posted, as of the last turn */
 	/* owner thread only */
 	struct tso_pin *pin_first, *pin_last;
 	struct tso_waiter *asking, **asking_end; /* wait for a READ not posted yet */
@@ -121,6 +133,11 @@ nam_status tso_refresh(struct tso_worker *tw, struct net_counts *acct);
 void tso_raise(_Atomic uint64_t *at, uint64_t to);
 uint64_t tso_promises_check(const struct tso_promises *p, unsigned slot);
 nam_status tso_wake(struct tso_worker *tw); /* join.c: an idle owner becomes active again */
+/* hang.c. The owner's thread, each time its loop turns. */
+void tso_turned(struct tso_worker *tw);
+/* Does a worker of this process stand in others' way with a claim, without ever going on? After the slots were READ. */
+bool tso_hangs(struct tso *t, struct net_worker *w, unsigned own);
+uint64_t tso_hangs_after_ns(const struct tso *t, const struct net_worker *w);
 void tso_claims_flush(struct tso_worker *tw);
 nam_status tso_hint_raise(struct net_worker *w, struct tso *t);
 

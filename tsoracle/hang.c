@@ -1,0 +1,96 @@
+/*
+ * hang.c -- notices a claim of this process that will never be marked, though its heart beats.
+ *
+ * The heart has a thread of its own. So the beat says that the process lives, not that each of its workers does: one that is
+ * blocked, or a coroutine that nobody will wake, between claim and mark stops everybody's prefix for ever. What tells it
+ * from a commit that takes long:
+ *   - its transaction has posted nothing more for longer than anybody waits for a verb (net_patience_ns), and did not
+ *     wait for the vector to wrap;
+ *   - meanwhile the worker's loop turned, so that whoever could go on did; or its thread used no CPU time, so it is blocked.
+ *     Whoever computes without turning the loop is only slow, however long that takes; and one that gets a core now and then
+ *     is not blocked in between.
+ * Time counts only as far as the heart itself watched (as in judge()): a process that stood still as a whole is no hanging one.
+ * And it must be in somebody's way: alone, it may hang and wake as it likes.
+ */
+#include <base/log.h>
+#include <net/pulse.h>
+#include "tso_internal.h"
+
+enum {
+	HANGS_LEASES = 10,
+	LOOKS_OF_A_LEASE = 4, /* one look counts for no more than a lease divided by this */
+};
+
+void
+tso_turned(struct tso_worker *tw)
+{
+	const struct tso_claim *c = tw->claim_first;
+	uint64_t steps =
+	    tw->stats.wrap_waits + (c != NULL && c->acct != NULL ? net_counts_verbs(c->acct) : 0);
+	atomic_store_explicit(&tw->steps, steps, memory_order_relaxed);
+	atomic_store_explicit(
+	    &tw->turns, atomic_load_explicit(&tw->turns, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
+uint64_t
+tso_hangs_after_ns(const struct tso *t, const struct net_worker *w)
+{
+	/* More than the patience of net: a verb that waits for a node that is gone ends by itself, and so does its commit. */
+	uint64_t leases = HANGS_LEASES * t->lease_ns, patience = net_patience_ns(w) / 4 * 5;
+	return leases > patience ? leases : patience;
+}
+
+/* One look at one worker. True: for too long it has not gone on with its lowest claim. */
+static bool
+hangs(const struct tso *t, struct tso_watch *k, const struct tso_worker *tw, uint64_t now, uint64_t after_ns)
+{
+	uint64_t open = atomic_load(&tw->open), passed = now - k->look_ns;
+	uint64_t steps = atomic_load_explicit(&tw->steps, memory_order_relaxed);
+	uint64_t turns = atomic_load_explicit(&tw->turns, memory_order_relaxed);
+	k->look_ns = now;
+	if (open == TSO_NONE || open != k->open || steps != k->steps) {
+		*k = (struct tso_watch){ .open = open, .steps = steps, .turns = turns, .look_ns = now };
+		return false;
+	}
+	if (passed > t->lease_ns / LOOKS_OF_A_LEASE)
+		passed = t->lease_ns / LOOKS_OF_A_LEASE;
+	uint64_t cpu = net_worker_cpu_ns(tw->w);
+	k->quiet_ns = cpu == k->cpu_ns || turns != k->turns ? k->quiet_ns + passed : 0;
+	if (turns != k->turns) {
+		k->still_ns += k->quiet_ns;
+		k->quiet_ns = 0;
+	}
+	k->turns = turns;
+	k->cpu_ns = cpu;
+	return k->still_ns + k->quiet_ns >= after_ns;
+}
+
+static bool
+has_company(const struct tso *t, unsigned own)
+{
+	for (unsigned i = 0; i < t->high; i++)
+		if (i != own && tso_word_state(t->slots[i].word) != TSO_FREE)
+			return true;
+	return false;
+}
+
+bool
+tso_hangs(struct tso *t, struct net_worker *w, unsigned own)
+{
+	uint64_t now = net_now_ns(w), after_ns = tso_hangs_after_ns(t, w);
+	unsigned n = atomic_load(&t->workers);
+	bool any = false;
+	for (unsigned i = 0; i < n; i++) {
+		const struct tso_worker *tw = atomic_load(&t->worker[i]);
+		if (tw != NULL)
+			any = hangs(t, &t->watch[i], tw, now, after_ns) || any;
+	}
+	if (!any || !has_company(t, own))
+		return false;
+	nam_log(NAM_LOG_WARN,
+	    "a commit of this process has not gone on for %llu ms, and all others' snapshots wait for it: a "
+	    "worker "
+	    "hangs; others shut this process out now and settle what it began",
+	    (unsigned long long)(after_ns / 1000000));
+	return true;
+}
