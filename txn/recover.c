@@ -14,7 +14,6 @@
 enum {
 	SWEEP_NS = 5000000,
 	PART = 16, /* entries looked at together */
-	HEAD_WORDS = 4 + REC_SLOTS_MAX,
 	SLOT_BYTES = sizeof(struct rec_slot) + TXN_PAD(TXN_ROW_MAX),
 	ARCHIVE_BYTES = sizeof(struct rec_archive) + TXN_PAD(TXN_ROW_MAX),
 };
@@ -38,7 +37,7 @@ struct attempt {
 	struct net_batch batch;
 	struct net_op op[3 * PART];
 	struct txn_table_view shape;
-	uint64_t block[PART][HEAD_WORDS];
+	uint64_t block[PART][TXN_HEAD_WORDS];
 	uint64_t slot[PART][SLOT_BYTES / 8];
 	uint64_t archive[PART][ARCHIVE_BYTES / 8];
 };
@@ -454,6 +453,23 @@ txn_sweep(void *worker)
 
 /* ---- single locks ---- */
 
+/* How many slots a block has shows in where its sum is right. */
+bool
+txn_head_newest(const uint64_t *img, net_addr at, uint64_t *newest)
+{
+	struct txn_table_view shape;
+	*newest = 0;
+	for (unsigned n = 2; n <= REC_SLOTS_MAX; n++) {
+		shape.slots = (uint16_t)n;
+		if (img[REC_CID + n] == 0 || !txn_rec_dir_whole(&shape, img, at))
+			continue;
+		unsigned k = txn_rec_newest(&shape, img);
+		*newest = k == 255 ? 0 : img[REC_CID + k] & ~REC_ARCHIVED;
+		return true;
+	}
+	return false;
+}
+
 /*
  * Under a lock that no intent lists, or whose intent has been settled: the directory is as it was before the lock. Only the
  * collector changes it under such a lock: it empties a block whose deletion nobody needs any more, and may have been
@@ -462,28 +478,18 @@ txn_sweep(void *worker)
 nam_status
 txn_unlock_dead(struct txn_worker *tw, net_addr at, uint64_t lock)
 {
-	uint64_t img[HEAD_WORDS], seen;
+	uint64_t img[TXN_HEAD_WORDS], seen;
 	bool ended;
 	nam_status st = tso_ended(tw->tso, txn_lock_owner(lock), txn_lock_epoch(lock), &ended);
 	if (st != NAM_OK || !ended)
 		return st != NAM_OK ? st : NAM_BUSY;
-	/* No block is shorter than this. How many slots it has shows in where its sum is right. */
+	/* No block is shorter than this. */
 	if ((st = net_read1(tw->w, at, img, sizeof img, NULL)) != NAM_OK)
 		return st;
 	if (img[REC_WORD] != lock)
 		return NAM_OK;
-	struct txn_table_view shape;
-	uint64_t newest = 0;
-	bool whole = false;
-	for (unsigned n = 2; n <= REC_SLOTS_MAX && !whole; n++) {
-		shape.slots = (uint16_t)n;
-		if (img[REC_CID + n] == 0 || !txn_rec_dir_whole(&shape, img, at))
-			continue;
-		unsigned k = txn_rec_newest(&shape, img);
-		newest = k == 255 ? 0 : img[REC_CID + k] & ~REC_ARCHIVED;
-		whole = true;
-	}
-	if (newest != 0)
+	uint64_t newest;
+	if (txn_head_newest(img, at, &newest) && newest != 0)
 		return net_cas1(tw->w, at, lock, newest, &seen, NULL);
 	bool empty = true;
 	for (unsigned k = REC_IDENT; k < REC_CID + 3; k++) /* of two slots, and no sum */
@@ -498,14 +504,14 @@ txn_unlock_dead(struct txn_worker *tw, net_addr at, uint64_t lock)
 	return st == NAM_OK ? txn_word_fresh(tw, at, lock, 0, &cid) : st;
 }
 
-void
+bool
 txn_index_unstick(struct txn_worker *tw, struct idx_hash *ix)
 {
 	uint64_t holder;
 	bool ended;
 	if (idx_hash_holder(tw->w, ix, &holder, NULL) != NAM_OK || (holder & REC_LOCK) == 0 ||
 	    txn_lock_intent(holder) != TXN_INTENT_INDEX)
-		return;
-	if (tso_ended(tw->tso, txn_lock_owner(holder), txn_lock_epoch(holder), &ended) == NAM_OK && ended)
-		idx_hash_recover(tw->w, ix, holder, NULL);
+		return false;
+	return tso_ended(tw->tso, txn_lock_owner(holder), txn_lock_epoch(holder), &ended) == NAM_OK &&
+	       ended && idx_hash_recover(tw->w, ix, holder, NULL) == NAM_OK;
 }

@@ -383,8 +383,11 @@ bool txn_mend(struct txn *t);
  * something that never will be: it is freed. NAM_OK: it was, look again; NAM_BUSY: he lives, or is not settled yet.
  */
 nam_status txn_unlock_dead(struct txn_worker *tw, net_addr at, uint64_t lock);
+/* The newest CID that the head of a block of any shape lists, 0: none. False: its directory is not whole. */
+enum { TXN_HEAD_WORDS = 4 + REC_SLOTS_MAX };
+bool txn_head_newest(const uint64_t *img, net_addr at, uint64_t *newest);
 /* An insert got NAM_BUSY: should who resizes the index be dead, his work is finished and his lock freed. */
-void txn_index_unstick(struct txn_worker *tw, struct idx_hash *ix);
+bool txn_index_unstick(struct txn_worker *tw, struct idx_hash *ix);
 /* Looks for owners that have stopped, and settles what they left. A coroutine of the worker that beats. */
 void txn_sweep(void *worker);
 

@@ -5,7 +5,8 @@
  * A writer locks its rows and then READs the guard. Who changes a table's meaning (txn_hold) locks the guard's record,
  * waits until no row is locked or newer than his snapshot, says in his intent that he holds the table, and looks at the
  * rows once more. A writer that finds the guard locked asks the intent: not held yet, so it may go on, for it will be
- * waited for; held, so it may not. Each side's own step has completed before it looks for the other's, so of two that
+ * waited for; held, so it may not. (A lock hides the guard's word, so where it does not hold the table, the directory
+ * under it tells whether that had changed before.) Each side's own step has completed before it looks for the other's, so of two that
  * meet at least one sees the other.
  */
 #include <stdlib.h>
@@ -243,6 +244,25 @@ holder(struct txn *t, struct txn_guard *k, bool *holds)
 	return st;
 }
 
+/*
+ * Under a lock that does not hold the table the guard is what its directory says: it may have become another word before it was
+ * locked. 0: that cannot be told now.
+ */
+static nam_status
+under_lock(struct txn *t, const struct txn_guard *k, uint64_t *word)
+{
+	enum { LOOKS = 20 };
+	uint64_t img[TXN_HEAD_WORDS];
+	*word = 0;
+	for (unsigned tries = 0; tries < LOOKS; tries++) {
+		nam_status st = net_read1(t->tw->w, k->at, img, sizeof img, &t->counts);
+		if (st != NAM_OK || txn_head_newest(img, k->at, word))
+			return st;
+		net_sleep(t->tw->w, 20000); /* it is being written */
+	}
+	return NAM_OK;
+}
+
 nam_status
 txn_guards_judge(struct txn *t, net_addr *held)
 {
@@ -251,16 +271,20 @@ txn_guards_judge(struct txn *t, net_addr *held)
 	for (uint32_t g = 0; g < t->nguards; g++) {
 		struct txn_guard *k = &t->guard[g];
 		bool holds;
+		uint64_t under = 0;
 		nam_status asked = holder(t, k, &holds);
+		bool locked = (k->seen & REC_LOCK) && k->seen != t->lock;
+		if (asked == NAM_OK && locked && !holds)
+			asked = under_lock(t, k, &under);
 		if (asked != NAM_OK)
 			return asked;
-		if (k->seen == t->lock || k->seen == k->word || ((k->seen & REC_LOCK) && !holds))
+		if (k->seen == t->lock || k->seen == k->word || (under != 0 && under == k->word))
 			continue;
 		st = NAM_CONFLICT;
-		if (k->seen & REC_LOCK)
+		if (locked && under == 0)
 			*held = k->at;
-		else
-			tso_answered(t->tw->db->tso, k->seen); /* a retry's snapshot covers it (trap 24) */
+		else /* a retry's snapshot covers it (trap 24) */
+			tso_answered(t->tw->db->tso, locked ? under : k->seen);
 	}
 	return st;
 }
