@@ -954,6 +954,7 @@ place(struct txn *t, struct chunk *ch)
 			return st;
 		asked = true;
 		probes = 0;
+		bool freed = false;
 		for (unsigned k = 0; k < fresh; k++) {
 			struct txn_put *q = &p[of[k]];
 			struct candidate c = { NULL, probe[k].block };
@@ -964,8 +965,11 @@ place(struct txn *t, struct chunk *ch)
 				goto back;
 			}
 			txn_block_give(tw, q->table->view, probe[k].block, word[k]);
-			if (probe[k].status == NAM_BUSY)
-				txn_index_unstick(tw, q->table->view->index);
+			/* Whoever split the index has died, and the way is free now: once more, all that he held up. */
+			bool busy = probe[k].status == NAM_BUSY;
+			freed = freed || (busy && txn_index_unstick(tw, q->table->view->index));
+			if (busy && freed)
+				probe[k].status = NAM_DUPLICATE;
 			if (probe[k].status != NAM_DUPLICATE) {
 				st = q->status = probe[k].status;
 				from = k + 1;
