@@ -115,7 +115,7 @@ uint64_t cat_drift(struct cat *c);
 nam_status cat_create(struct cat *c, struct txn *t, const struct cat_table *def);
 /* A word of its own for a new sequence, holding its first value. NAM_FULL: there have been too many. */
 nam_status cat_sequence_word(struct cat *c, struct txn_worker *tw, int64_t first, net_addr *out);
-/* NAM_ABSENT: another transaction has dropped it meanwhile; NAM_REFUSED: a system table. */
+/* NAM_ABSENT: another transaction has dropped it meanwhile; NAM_CONFLICT: or changed; NAM_REFUSED: a system table. */
 nam_status cat_drop(struct cat *c, struct txn *t, const struct cat_table *table);
 /* Before a table's meaning changes: waits for those who are writing it, and keeps others from committing rows until t
  * ends. READ COMMITTED gets a snapshot that covers all rows there are. NAM_CONFLICT: another transaction has changed

@@ -106,7 +106,7 @@ nam_status cat_read_all(struct cat *c, struct txn *t, struct cat_rows *out, stru
 /* Writes a definition's rows in t; NAM_DUPLICATE before anything is written. extras: only those of nam_extras. */
 nam_status cat_write(
     struct cat *c, struct txn *t, const struct cat_table *def, bool extras, struct nam_arena *arena);
-/* Deletes them. NAM_ABSENT: somebody else did. */
+/* Deletes them. NAM_ABSENT: somebody else did. NAM_CONFLICT: they are others by now. */
 nam_status cat_erase(
     struct cat *c, struct txn *t, const struct cat_table *def, bool extras, struct nam_arena *arena);
 /* Opens the process's part of a table. */

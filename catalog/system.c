@@ -393,7 +393,7 @@ decorate(struct cat_table *t, struct reading *r, unsigned *at)
 			memcpy(t->use[t->uses++], x->name, sizeof x->name);
 			break;
 		case 'g':
-			t->generation = x->number;
+			t->generation = (uint32_t)strtoul(x->text, NULL, 10);
 			break;
 		case 'r':
 			t->analyzed = true;
@@ -593,8 +593,12 @@ extras_of(const struct cat_table *def, struct extra **out, unsigned *n, struct n
 		if (x[(*n)++].text == NULL)
 			return NAM_NOMEM;
 	}
-	if (def->generation != 0)
-		x[(*n)++] = (struct extra){ .kind = 'g', .number = def->generation, .text = "" };
+	if (def->kind == CAT_TABLE) {
+		char *text = nam_arena_printf(arena, "%u", (unsigned)def->generation);
+		if (text == NULL)
+			return NAM_NOMEM;
+		x[(*n)++] = (struct extra){ .kind = 'g', .text = text };
+	}
 	if (def->analyzed) {
 		char *text = nam_arena_printf(arena, "%.0f", def->rows);
 		if (text == NULL)
@@ -692,6 +696,19 @@ cat_write(struct cat *c, struct txn *t, const struct cat_table *def, bool extras
 	return write_extras(c, t, def, arena);
 }
 
+/* Every change of a definition changes the row that counts them, so whoever knows an older one learns it here. */
+static nam_status
+still_says(
+    struct cat *c, struct txn *t, const struct txn_row *row, const struct extra *x, struct nam_arena *arena)
+{
+	const uint16_t want = X_TEXT;
+	struct cat_vec text = { 0 };
+	nam_status st = cat_rows_decode(&c->system[2]->def, t, row, 1, &want, 1, &text, arena);
+	bool same = st == NAM_OK && !text.null[0] && text.s[0].len == strlen(x->text) &&
+		    memcmp(text.s[0].p, x->text, text.s[0].len) == 0;
+	return st == NAM_OK && !same ? NAM_CONFLICT : st;
+}
+
 nam_status
 cat_erase(
     struct cat *c, struct txn *t, const struct cat_table *def, bool extras_only, struct nam_arena *arena)
@@ -727,9 +744,15 @@ cat_erase(
 	}
 	st = txn_get(t, g + first, n - first, arena);
 	for (unsigned i = first; st == NAM_OK && i < n; i++) {
-		if ((st = g[i].status) == NAM_OK &&
-		    (st = txn_lock(t, g[i].table, &g[i].row, arena)) == NAM_OK)
+		if ((st = g[i].status) == NAM_OK)
+			st = txn_lock(t, g[i].table, &g[i].row, arena);
+		if (st == NAM_OK && i >= rows && x[i - rows].kind == 'g')
+			st = still_says(c, t, &g[i].row, &x[i - rows], arena);
+		if (st == NAM_OK)
 			st = txn_delete(t, g[i].table, &g[i].row);
+		/* Its name is there, and means something else by now. */
+		if (st == NAM_ABSENT && i > 0)
+			st = NAM_CONFLICT;
 	}
 	return st;
 }

@@ -1,4 +1,5 @@
 /* bind.c -- expressions: names to columns, types to parameters, aggregates out of expressions. */
+#include "exec.h"
 #include "bind.h"
 #include "postgres.h"
 
@@ -99,8 +100,7 @@ sql_bind_add_table(struct bind *b, const struct ast_table *t)
 	nam_status st = b->in->find ? b->in->find(b->in->find_arg, t->name, &tab)
 				    : cat_find(b->in->cat, b->in->t, t->name, &tab);
 	if (st != NAM_OK)
-		return sql_bind_fail(
-		    b, t->position, "58000", "cannot read the catalog: %s", nam_status_text(st));
+		return sql_status(b->err, st, NULL);
 	if (tab == NULL && strcmp(t->name, "nam_stats") == 0 && b->in->cat != NULL)
 		return sql_bind_add_stats(b, t);
 	if (tab == NULL)

@@ -1,4 +1,5 @@
 /* bind_stats.c -- nam_stats in FROM: what ANALYZE found, a row per column, as PostgreSQL's pg_stats shows it. */
+#include "exec.h"
 #include "bind.h"
 #include <catalog/stats.h>
 
@@ -109,8 +110,7 @@ sql_bind_add_stats(struct bind *b, const struct ast_table *t)
 	unsigned tabs, rows = 0;
 	nam_status st = cat_list(b->in->cat, b->in->t, &tab, &tabs, b->a);
 	if (st != NAM_OK)
-		return sql_bind_fail(
-		    b, t->position, "58000", "cannot read the catalog: %s", nam_status_text(st));
+		return sql_status(b->err, st, NULL);
 	if (b->plan->kind != AST_SELECT && b->plan->tab == NULL && b->level == 0)
 		return sql_bind_fail(b, t->position, "42501", "permission denied for table nam_stats");
 	struct sql_node *n = sql_plan_node(b, SQL_NODE_VALUES, NULL, S_ALL);

@@ -312,9 +312,12 @@ plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *s
 			ok = sql_commit(s, err);
 		if (ok)
 			break;
-		/* An ALTER TABLE by itself that lost a race has shown nothing to anybody: it runs again. */
-		if (!alone || ast->kind != AST_ALTER_TABLE || tries == SQL_RETRIES ||
-		    s->now.iso != TXN_READ_COMMITTED || strcmp(err->sqlstate, "40001") != 0)
+		/* A change of definitions by itself that lost a race has shown nothing to anybody: it runs again. */
+		bool change = ast->kind == AST_ALTER_TABLE || ast->kind == AST_ANALYZE ||
+			      ast->kind == AST_DROP_TABLE || ast->kind == AST_DROP_VIEW ||
+			      ast->kind == AST_DROP_SEQUENCE;
+		if (!alone || !change || tries == SQL_RETRIES || s->now.iso != TXN_READ_COMMITTED ||
+		    strcmp(err->sqlstate, "40001") != 0)
 			return false;
 		sql_err_clear(err);
 	}
