@@ -448,6 +448,12 @@ verb_soak() {
 	while [ "$SECONDS" -lt "$end" ] && [ "$failed" = 0 ]; do
 		local from=$((RANDOM * 32768 + RANDOM + 1))
 		soak_simulated 1
+		echo "== definitions that change, seeds $from-$((from + 199)) =="
+		if build/tests/simsql/sim_sql --seeds "$from-$((from + 199))"; then
+			passed=$((passed + 1))
+		else
+			failed=$((failed + 1))
+		fi
 		export NAM_SEED=$from # for the noise in tests/process
 		run_tests release build -L process
 		soak_histories "$from"

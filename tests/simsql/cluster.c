@@ -13,8 +13,6 @@ cluster_bad(struct cluster *c, const char *fmt, ...)
 {
 	va_list ap;
 	c->bad = true;
-	if (c->quiet)
-		return;
 	va_start(ap, fmt);
 	printf("  ");
 	vprintf(fmt, ap);
@@ -97,6 +95,7 @@ cluster_run(struct cluster *c, const struct net_sim_config *cfg, unsigned procs)
 		cluster_bad(c, "no memory for the simulator");
 		return false;
 	}
+	net_sim_faults(c->sim, !c->faults_later);
 	for (unsigned p = 0; p < procs; p++)
 		if (net_sim_attach(c->sim, &c->place[p].net) != NAM_OK ||
 		    net_worker_open(c->place[p].net, &c->place[p].w, NULL) != NAM_OK) {
@@ -107,6 +106,8 @@ cluster_run(struct cluster *c, const struct net_sim_config *cfg, unsigned procs)
 		cluster_bad(c, "somebody waits and nothing can happen any more");
 		return false; /* its coroutines are parked in there: left as they are */
 	}
+	c->hash = net_sim_trace_hash(c->sim);
+	net_sim_stats(c->sim, &c->stats);
 	for (unsigned p = 0; p < procs; p++) {
 		net_worker_close(c->place[p].w);
 		net_close(c->place[p].net);
@@ -150,4 +151,23 @@ answer_error(const char *answer)
 {
 	const char *e = strncmp(answer, "ERROR ", 6) == 0 ? answer : strstr(answer, " ERROR ");
 	return e == NULL ? NULL : strstr(e, "ERROR ") + 6;
+}
+
+void
+catalog_judge(struct speaker *s)
+{
+	static const char *const none[] = {
+		"SELECT count(*) FROM nam_columns WHERE table_id NOT IN (SELECT id FROM nam_tables)",
+		"SELECT count(*) FROM nam_extras WHERE table_id NOT IN (SELECT id FROM nam_tables)",
+		"SELECT count(*) FROM nam_tables t WHERE columns <> "
+		"(SELECT count(*) FROM nam_columns WHERE table_id = t.id)",
+	};
+	bool names = s->t.names;
+	s->t.names = false;
+	for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+		const char *a = speaker_ask(s, none[i]);
+		if (strcmp(a, "0; SELECT 1") != 0)
+			cluster_bad(s->c, "%s: %s", none[i], a);
+	}
+	s->t.names = names;
 }

@@ -30,8 +30,10 @@ struct cluster {
 	struct place place[CLUSTER_PROCS];
 	void (*body)(struct cluster *c);
 	void *arg;
-	bool quiet; /* does not say what is wrong */
+	bool faults_later; /* rates have no effect before body says so */
 	bool bad, ended;
+	uint64_t hash; /* of its trace, and figures, once it has been played */
+	struct net_sim_stats stats;
 };
 
 /* Says what is wrong and remembers it. */
@@ -59,14 +61,17 @@ bool speaker_open(struct speaker *s, struct cluster *c, unsigned p);
 void speaker_close(struct speaker *s);
 /* What that answers: as struct teller writes it down, "ERROR sqlstate: text" last. Until the next call. */
 const char *speaker_ask(struct speaker *s, const char *text);
+/* What is always true of nam_tables and those that belong to it. */
+void catalog_judge(struct speaker *s);
 /* The SQLSTATE of an answer, or NULL: it is none. */
 const char *answer_error(const char *answer);
 
 /* tables.c: what any process must find in every table, whoever died. */
 struct tables_found {
 	unsigned tables, rows, entries;
-	unsigned left;   /* entries that lead to no row: deletions and undone inserts */
-	uint64_t locked; /* blocks */
+	unsigned left;       /* entries that lead to no row: deletions and undone inserts */
+	unsigned half_split; /* indexes that somebody died in, and that nobody has had to repair yet */
+	uint64_t locked;     /* blocks */
 };
 /* All tables as a new transaction of process p sees them: each row is found by its key, where it lies, once; each entry
  * of an index leads to a block of its own. */
