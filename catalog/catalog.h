@@ -84,6 +84,7 @@ struct cat_table {
 const char *cat_key_name(const struct cat_table *t, char buf[CAT_NAME_MAX + 8]);
 
 struct cat;
+struct cat_overlay;
 
 /* Opens the catalog, creating it in a new cluster. In a coroutine; one per process. */
 nam_status cat_open(struct txn_worker *tw, struct cat **out);
@@ -128,8 +129,11 @@ nam_status cat_alter(
 /* The same for what is known of the rows, not what they are (statistics): whoever writes them need not mind. */
 nam_status cat_describe(
     struct cat *c, struct txn *t, const struct cat_table *table, const struct cat_table *def);
-/* After commit of a transaction that changed the catalog (cid from txn_commit), or after its abort (cid 0). */
-void cat_settled(struct cat *c, struct txn_worker *tw, struct txn *t, tso_cid cid);
+/* Before t commits or aborts: what it has changed is nobody's view any more. From then on its struct may be another
+ * transaction's, even before txn_commit has returned. NULL: it has changed nothing. */
+struct cat_overlay *cat_leave(struct cat *c, const struct txn *t);
+/* And after that: cid from txn_commit, 0: it came to nothing. */
+void cat_settled(struct cat *c, struct txn_worker *tw, struct cat_overlay *o, tso_cid cid);
 
 /* ---- rows (catalog/row.c; drawing in catalog/row_format.h) ------------------- */
 

@@ -100,16 +100,18 @@ static nam_status
 commit(struct lab *lab, unsigned p, struct txn *t)
 {
 	tso_cid cid = 0;
+	struct cat_overlay *changed = cat_leave(lab->cat[p], t);
 	nam_status st = txn_commit(t, &cid);
-	cat_settled(lab->cat[p], lab->tw[p], t, st == NAM_OK ? cid : 0);
+	cat_settled(lab->cat[p], lab->tw[p], changed, st == NAM_OK ? cid : 0);
 	return st;
 }
 
 static void
 abandon(struct lab *lab, unsigned p, struct txn *t)
 {
+	struct cat_overlay *changed = cat_leave(lab->cat[p], t);
 	txn_abort(t);
-	cat_settled(lab->cat[p], lab->tw[p], t, 0);
+	cat_settled(lab->cat[p], lab->tw[p], changed, 0);
 }
 
 static const struct cat_table *
@@ -497,6 +499,39 @@ test_churn(void **state)
 	run_lab(7, churn);
 }
 
+/* Who waits until everybody sees his commit has given his struct back: the next transaction is not he. */
+static void
+struct_used_again(struct lab *lab)
+{
+	struct txn *t = begin(lab, 0, TXN_READ_COMMITTED), *next;
+	tso_cid cid = 0;
+	assert_int_equal(create(lab, 0, t, "first"), NAM_OK);
+	struct cat_overlay *changed = cat_leave(lab->cat[0], t);
+	assert_non_null(changed);
+	txn_set_finish(t, true);
+	assert_int_equal(txn_commit(t, &cid), NAM_OK);
+	next = begin(lab, 0, TXN_READ_COMMITTED);
+	assert_ptr_equal(next, t);
+	assert_int_equal(create(lab, 0, next, "second"), NAM_OK);
+	cat_settled(lab->cat[0], lab->tw[0], changed, cid);
+	assert_def(find(lab, 0, next, "second"), "second");
+	abandon(lab, 0, next);
+	settle(lab);
+	t = begin(lab, 0, TXN_READ_COMMITTED);
+	assert_def(find(lab, 0, t, "first"), "first");
+	assert_int_not_equal(find(lab, 0, t, "first")->store.guard.bits, 0);
+	assert_null(find(lab, 0, t, "second"));
+	abandon(lab, 0, t);
+}
+
+static void
+test_struct_used_again(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 5; seed++)
+		run_lab(seed, struct_used_again);
+}
+
 int
 main(void)
 {
@@ -507,6 +542,7 @@ main(void)
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_churn),
 		cmocka_unit_test(test_late_writer),
+		cmocka_unit_test(test_struct_used_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

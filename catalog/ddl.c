@@ -238,26 +238,30 @@ cat_describe(struct cat *c, struct txn *t, const struct cat_table *table, const 
 	return st == NAM_OK ? alter(c, t, table, def, true) : st;
 }
 
-/* Under lock: t's overlay leaves the list. */
-static struct cat_overlay *
-take_overlay(struct cat *c, const struct txn *t)
+struct cat_overlay *
+cat_leave(struct cat *c, const struct txn *t)
 {
-	for (struct cat_overlay **link = &c->overlay, *o; (o = *link) != NULL; link = &o->next)
-		if (o->t == t) {
+	struct cat_overlay *o = NULL;
+	pthread_mutex_lock(&c->lock);
+	for (struct cat_overlay **link = &c->overlay; *link != NULL; link = &(*link)->next)
+		if ((*link)->t == t) {
+			o = *link;
 			*link = o->next;
 			atomic_fetch_sub_explicit(&c->overlays, 1, memory_order_release);
-			return o;
+			break;
 		}
-	return NULL;
+	pthread_mutex_unlock(&c->lock);
+	return o;
 }
 
 void
-cat_settled(struct cat *c, struct txn_worker *tw, struct txn *t, tso_cid cid)
+cat_settled(struct cat *c, struct txn_worker *tw, struct cat_overlay *o, tso_cid cid)
 {
+	if (o == NULL)
+		return;
 	pthread_mutex_lock(&c->lock);
-	struct cat_overlay *o = take_overlay(c, t);
 	/* Created and kept: the next shot will list it. Created and lost: it was never anybody else's. */
-	for (struct cat_change *x = o ? o->list : NULL; x != NULL; x = x->next) {
+	for (struct cat_change *x = o->list; x != NULL; x = x->next) {
 		struct cat_entry *e = x->entry;
 		if (x->drop)
 			continue;
@@ -273,8 +277,6 @@ cat_settled(struct cat *c, struct txn_worker *tw, struct txn *t, tso_cid cid)
 		}
 	}
 	pthread_mutex_unlock(&c->lock);
-	if (o == NULL)
-		return;
 	/* Still named by `changes`, so nothing is freed under our feet while these calls park. */
 	for (struct cat_change *x = o->list; x != NULL; x = x->next) {
 		/* What was dropped goes when nobody can see it; what was made in vain, at once. */

@@ -85,10 +85,9 @@ count(struct sql_session *s)
 }
 
 static void
-ended(struct sql_session *s, struct txn *t, tso_cid cid)
+ended(struct sql_session *s, struct cat_overlay *changed, tso_cid cid)
 {
-	if (s->ddl)
-		cat_settled(s->cfg.cat, s->cfg.tw, t, cid);
+	cat_settled(s->cfg.cat, s->cfg.tw, changed, cid);
 	s->ddl = false;
 	s->upserts = false;
 	s->t = NULL;
@@ -103,8 +102,9 @@ sql_commit(struct sql_session *s, struct cat_err *err)
 	bool upserts = s->upserts;
 	if (t != NULL) {
 		count(s);
+		struct cat_overlay *changed = s->ddl ? cat_leave(s->cfg.cat, t) : NULL;
 		st = txn_commit(t, &cid);
-		ended(s, t, st == NAM_OK ? cid : 0);
+		ended(s, changed, st == NAM_OK ? cid : 0);
 	}
 	if (s->block != SQL_IDLE) {
 		if (st == NAM_OK)
@@ -125,8 +125,9 @@ sql_roll_back(struct sql_session *s)
 	struct txn *t = s->t;
 	if (t != NULL) {
 		count(s);
+		struct cat_overlay *changed = s->ddl ? cat_leave(s->cfg.cat, t) : NULL;
 		txn_abort(t);
-		ended(s, t, 0);
+		ended(s, changed, 0);
 	}
 }
 
