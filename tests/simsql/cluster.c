@@ -159,8 +159,8 @@ catalog_judge(struct speaker *s)
 	static const char *const none[] = {
 		"SELECT count(*) FROM nam_columns WHERE table_id NOT IN (SELECT id FROM nam_tables)",
 		"SELECT count(*) FROM nam_extras WHERE table_id NOT IN (SELECT id FROM nam_tables)",
-		"SELECT count(*) FROM nam_tables t WHERE columns <> "
-		"(SELECT count(*) FROM nam_columns WHERE table_id = t.id)",
+		("SELECT count(*) FROM nam_tables t "
+		 "WHERE columns <> (SELECT count(*) FROM nam_columns WHERE table_id = t.id)"),
 	};
 	bool names = s->t.names;
 	s->t.names = false;
