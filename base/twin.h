@@ -12,16 +12,19 @@
 
 enum nam_twin {
 	NAM_TWIN_NONE,
-	NAM_TWIN_NO_DIRECTORY, /* the newest whole slot is believed, listed or not */
-	NAM_TWIN_NO_PROOF,     /* the slot of a listed CID is believed unseen */
-	NAM_TWIN_BLIND_UNLOCK, /* an abort writes back the words it knows, whoever has the lock */
-	NAM_TWIN_EARLY_ANSWER, /* the client is answered when step 2 has been posted */
-	NAM_TWIN_NO_ARCHIVE,   /* a slot that snapshots need is overwritten before it is archived */
-	NAM_TWIN_STOCKED_CID,  /* a CID is claimed before the versions to be replaced are known */
-	NAM_TWIN_NO_OPEN,      /* a claim nobody has marked is sealed, whoever may have it */
-	NAM_TWIN_TWO_READS,    /* the vector is READ in two pieces, taken for one picture */
-	NAM_TWIN_EARLY_MARK,   /* the mark goes before the directories and words */
-	NAM_TWIN_OWN_OVER_OLD, /* a snapshot covers own commits though the prefix does not */
+	NAM_TWIN_NO_DIRECTORY,   /* the newest whole slot is believed, listed or not */
+	NAM_TWIN_NO_PROOF,       /* the slot of a listed CID is believed unseen */
+	NAM_TWIN_BLIND_UNLOCK,   /* an abort writes back the words it knows, whoever has the lock */
+	NAM_TWIN_EARLY_ANSWER,   /* the client is answered when step 2 has been posted */
+	NAM_TWIN_EARLY_INTENT,   /* an intent is used again while the words of its last use are under way */
+	NAM_TWIN_NO_ARCHIVE,     /* a slot that snapshots need is overwritten before it is archived */
+	NAM_TWIN_STOCKED_CID,    /* a CID is claimed before the versions to be replaced are known */
+	NAM_TWIN_NO_OPEN,        /* a claim nobody has marked is sealed, whoever may have it */
+	NAM_TWIN_NO_FENCE,       /* the silent are settled without being shut out */
+	NAM_TWIN_TWO_RECOVERERS, /* whoever finds a dead owner settles it, also when another one does */
+	NAM_TWIN_TWO_READS,      /* the vector is READ in two pieces, taken for one picture */
+	NAM_TWIN_EARLY_MARK,     /* the mark goes before the directories and words */
+	NAM_TWIN_OWN_OVER_OLD,   /* a snapshot covers own commits though the prefix does not */
 	NAM_TWINS_COUNT
 };
 

@@ -11,15 +11,15 @@ trap 'rm -f "$out"' EXIT
 judge() {
 	local name=$1 test=$2 code=$3 seeds=$4
 	count=$((count + 1))
-	if [ "$code" = 1 ] && grep -q '^FAILED: ' "$out"; then
-		seed=$(sed -n 's/^first failing seed: \([0-9]*\);.*/\1/p' "$out")
+	seed=$(sed -n 's/^first failing seed: \([0-9]*\);.*/\1/p' "$out")
+	if [ "$code" = 1 ] && [ -n "$seed" ]; then
 		echo "$name: caught by $test after $((seed - ${seeds%-*} + 1)) seeds"
 		{ grep -m1 '^  client' "$out" || grep -m1 '^  ' "$out"; } | cut -c 1-170
+		sed -n 's/^first failing seed: .* with: /  again: /p' "$out"
 		return
 	fi
 	bad=1
-	seed=''
-	if [ "$code" = 0 ]; then
+	if [ "$code" -lt 2 ]; then
 		echo "$name: NOT CAUGHT by $test, seeds $seeds"
 	else
 		echo "$name: no judgement, $test ended with code $code"
@@ -29,13 +29,16 @@ judge() {
 
 declare -A last
 while IFS=$'\t' read -r name rule test seeds; do
-	$sim --twin "$name" --seeds "$seeds" >"$out" 2>&1 </dev/null
+	load=${test#sim_txn}
+	# shellcheck disable=SC2086 # no word, or one
+	$sim $load --twin "$name" --seeds "$seeds" >"$out" 2>&1 </dev/null
 	judge "$name" "$test" $? "$seeds"
 	[ -z "$seed" ] || [ "${last[$test]:-0}" -ge "$seed" ] || last[$test]=$seed
 done < <($sim --twins)
 
 for test in "${!last[@]}"; do
-	if $sim --seeds "1-${last[$test]}" >"$out" 2>&1 </dev/null; then
+	# shellcheck disable=SC2086
+	if $sim ${test#sim_txn} --seeds "1-${last[$test]}" >"$out" 2>&1 </dev/null; then
 		echo "without a fault: $test, seeds 1-${last[$test]}: ok"
 	else
 		echo "without a fault: $test, seeds 1-${last[$test]}: FAILED"

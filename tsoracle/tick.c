@@ -134,7 +134,8 @@ tso_lapsed(const struct tso *t, unsigned i, struct tso_lapse *out)
 	};
 	return (state == TSO_ACTIVE && k->still_ns >= t->lease_ns) ||
 	       (state == TSO_SEALED &&
-		   (tso_word_identity(k->word) == t->identity || k->sealed_looks >= SEALED_LOOKS));
+		   (tso_word_identity(k->word) == t->identity || k->sealed_looks >= SEALED_LOOKS ||
+		       nam_twin(NAM_TWIN_TWO_RECOVERERS)));
 }
 
 static bool

@@ -839,6 +839,11 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 		mark_and_wait(t, t->note);
 	if (!nam_twin(NAM_TWIN_EARLY_ANSWER))
 		batch_open(t);
+	if (nam_twin(NAM_TWIN_EARLY_INTENT)) {
+		t->intent->next = tw->intent_free;
+		tw->intent_free = t->intent;
+		t->intent = NULL;
+	}
 	for (uint32_t i = 0; i < t->nwr; i++) {
 		if (t->batch.n + 2 > t->batch.cap && flush(t) != NAM_OK)
 			broken = true;

@@ -570,10 +570,14 @@ end(struct session *s, bool commit, bool everywhere)
 	s->h->everywhere = everywhere;
 	if (everywhere)
 		txn_set_cluster_visible(s->t, true);
+	if (commit && s->run->shape.storm)
+		storm_commit(s->run, s->process, false);
 	if (commit)
 		st = txn_commit(s->t, &cid);
 	else
 		txn_abort(s->t);
+	if (cid != 0 && st == NAM_OK && s->run->shape.storm)
+		storm_commit(s->run, s->process, true);
 	s->run->done[1][st]++;
 	if (is_dead(s) || s->place->troubled)
 		s->h->everywhere = false; /* nobody has been answered, or nobody can know */
@@ -627,7 +631,8 @@ transaction(struct session *s)
 	do
 		s->load = (enum load)dice(s, LOADS);
 	while (!(s->run->shape.loads >> s->load & 1));
-	bool reader = s->load == MIXED && dice(s, 6) == 0; /* reads for long, changes nothing */
+	bool reader = s->load == MIXED &&
+		      dice(s, s->run->shape.storm ? 40 : 6) == 0; /* reads for long, changes nothing */
 	iso = s->load == LISTS ? s->run->shape.lists : iso == 3 ? (unsigned)dice(s, 3) : iso;
 	if (s->load == LONG && iso == 0)
 		iso = 1; /* to have one snapshot for long */
@@ -693,7 +698,7 @@ client_main(void *arg)
 		if (r->lost != 0 ? after++ == AFTER_LOSS : s.told > TOLD_MAX)
 			break;
 		transaction(&s);
-		if (dice(&s, 4) == 0)
+		if (!r->shape.storm && dice(&s, 4) == 0)
 			net_sleep(s.w, dice(&s, dice(&s, 10) ? 10000 : 3000000));
 	}
 	nam_arena_fini(&s.arena);

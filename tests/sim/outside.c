@@ -42,6 +42,12 @@ oracle(struct run *r)
 	return NULL;
 }
 
+const struct tso_owner_slot *
+outside_owners(struct run *r)
+{
+	return (const void *)memory(r, oracle(r)->owners_at);
+}
+
 /* The owner of this lock has come to its end and been settled: the lock is nobody's, whoever meets it frees it. */
 static bool
 is_nobodys(struct run *r, uint64_t lock)

@@ -6,6 +6,7 @@
  *	        [--load NAME]                  mixed, lists, fork, once, churn, checkout, long, tiny: only that one
  *	sim_txn --minutes N                    fresh seeds from the clock until the time is up
  *	sim_txn --seed N --history FILE        what the clients saw, for `namdb check`
+ *	sim_txn --storm ...                    everybody is struck in the middle of a commit (storm.c)
  *	sim_txn --twins | --twin NAME ...      of a build with NAM_TWINS (twins.c): until that fault is caught
  *
  * One seed decides everything, so a failing one plays again exactly. Exit 1: a wrong answer,
@@ -24,7 +25,7 @@ enum {
 	SETTLED_NS = 600000000, /* time enough to settle one who died while he settled another */
 };
 
-static bool trace, verbose;
+static bool trace, verbose, storm;
 static const char *history;    /* file for it, or NULL */
 static enum load only = LOADS; /* each run has this one; LOADS: as its seed says */
 
@@ -62,6 +63,7 @@ shape_of(uint64_t seed)
 	s.hot = nam_rng_below(&d, 2);
 	/* Faults that need no recovery: half of the runs are late now and then, half stand still. */
 	s.delay = nam_rng_below(&d, 2) ? 1 + (uint32_t)nam_rng_below(&d, 200) : 0;
+	s.pause_ns = PAUSE_NS;
 	s.pause = nam_rng_below(&d, 2) ? 100 + (uint32_t)nam_rng_below(&d, 2000) : 0;
 	s.neighbours = nam_rng_below(&d, 2);
 	s.crash = nam_rng_below(&d, 2) ? 500 + (uint32_t)nam_rng_below(&d, 20000) : 0;
@@ -142,6 +144,7 @@ open_all(struct run *r)
 	for (unsigned i = 0; i < r->shape.procs; i++) {
 		struct place *p = &r->place[i];
 		struct nam_err err;
+		cfg.bystander = i == 0 && r->shape.bystander;
 		if (txn_db_open(p->w[0], &cfg, &p->db, &err) != NAM_OK) {
 			run_bad(r, "open: %s", err.text);
 			return false;
@@ -236,6 +239,8 @@ main_co(void *arg)
 		neighbours_start(r);
 	trouble_start(r);
 	loads_hog(r);
+	if (r->shape.storm)
+		storm_start(r);
 	while (r->clients_left > 0 || !r->trouble_ended) {
 		net_sleep(w, 100000);
 		trouble_look(r);
@@ -248,15 +253,19 @@ main_co(void *arg)
 	if ((r->committed < COMMITTED_LEAST || clients < CLIENTS_SURE) && !r->bad)
 		run_bad(r, "only %u transactions of %u clients committed: no proof", r->committed, clients);
 	r->naive_stop = true;
-	while (!r->naive_ended)
+	while (!r->naive_ended) {
 		net_sleep(w, 100000);
+		bury(r);
+	}
 	if (r->shape.neighbours)
 		neighbours_end(r, w);
+	if (r->shape.storm)
+		storm_end(r);
 	net_sim_faults(r->sim, false);
 	/* Who lives now lives to the end: what follows is done with its hands, and would wait for the dead. */
 	for (unsigned i = 1; i < r->shape.procs; i++)
 		net_sim_crash_at(r->sim, r->place[i].net, 0);
-	net_sleep(w, 2 * PAUSE_NS); /* everybody goes on, all marks have landed */
+	net_sleep(w, 2 * r->shape.pause_ns); /* everybody goes on, all marks have landed */
 	if ((r->deaths = bury(r)) > 0)
 		net_sleep(w, SETTLED_NS);
 	loads_let(r);
@@ -296,7 +305,7 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 	if (r == NULL)
 		return false;
 	r->seed = seed;
-	r->shape = shape_of(seed);
+	r->shape = storm ? storm_shape(seed) : shape_of(seed);
 	r->hist = hist_open();
 	r->next_id = 1000;
 	struct net_sim_config cfg = { .seed = seed,
@@ -306,7 +315,9 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 		.reorder_permille = r->shape.reorder,
 		.delay_permille = r->shape.delay,
 		.pause_ppm = r->shape.pause,
-		.pause_ns = PAUSE_NS,
+		.pause_ns = r->shape.pause_ns,
+		.sheltered = r->shape.storm,
+		.fence_kills = r->shape.storm,
 		.trace = trace };
 	if (net_sim_open(&r->sim, &cfg) != NAM_OK)
 		return false;
@@ -490,6 +501,8 @@ main(int argc, char **argv)
 			verbose = true;
 		} else if (strcmp(argv[i], "--twice") == 0) {
 			twice = true;
+		} else if (strcmp(argv[i], "--storm") == 0) {
+			storm = true;
 		} else if (strcmp(argv[i], "--twins") == 0) {
 			return twin_list();
 		} else if (strcmp(argv[i], "--twin") == 0 && i + 1 < argc && twin_choose(argv[i + 1])) {
@@ -565,10 +578,11 @@ main(int argc, char **argv)
 	summary(first, last, failed, &total,
 	    (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9);
 	if (failed > 0)
-		printf("first failing seed: %lu; play it again with: sim_txn --seed %lu\n", first_failed,
-		    first_failed);
+		printf("first failing seed: %lu; play it again with: sim_txn%s%s%s --seed %lu\n",
+		    first_failed, storm ? " --storm" : "", twin_chosen() ? " --twin " : "",
+		    twin_chosen() ? twin_chosen() : "", first_failed);
 	const struct net_sim_stats *st = &total.sim;
-	if (last - first >= 99 &&
+	if (last - first >= 99 && !storm &&
 	    (st->delays == 0 || st->pauses == 0 || st->breaks == 0 || st->parts == 0 || st->reconnects == 0 ||
 		st->crashes == 0 || total.roamed.moved == 0 || total.trouble.stalls == 0 ||
 		total.trouble.breaks == 0 || total.trouble.parts == 0 || total.trouble.ended == 0 ||
@@ -580,12 +594,12 @@ main(int argc, char **argv)
 	bool idle = false;
 	for (unsigned i = 0; i < LOADS; i++)
 		idle = idle || (total.worked.committed[i] == 0 && (only == LOADS ? i != TINY : only == i));
-	if (last - first >= 99 &&
+	if (last - first >= 99 && !storm &&
 	    (idle || (only == LOADS && (total.worked.refused == 0 || total.worked.orders == 0)))) {
 		printf("FAILED: a load did nothing\n");
 		failed++;
 	}
-	if (last - first >= 99 && only == LOADS &&
+	if (last - first >= 99 && !storm && only == LOADS &&
 	    (total.naive[0].wrong == 0 || total.naive[1].wrong + total.naive[1].torn == 0)) {
 		printf("FAILED: a reader without the directory's proof was never fooled, so this test proves "
 		       "nothing\n");

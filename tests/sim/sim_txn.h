@@ -72,16 +72,19 @@ struct shape {
 	unsigned procs, workers, slots, keys, txns, iso; /* iso: 3 = mixed */
 	uint32_t vector;
 	uint32_t tear, reorder;
-	uint32_t delay; /* permille of verbs that are late */
-	uint32_t pause; /* of a million verbs, after how many their process stands still */
-	uint32_t crash; /* processes die within so many verbs; 0: they do not */
-	bool hot;       /* two accounts get most of the writes */
+	uint32_t delay;    /* permille of verbs that are late */
+	uint32_t pause;    /* of a million verbs, after how many their process stands still */
+	uint32_t crash;    /* processes die within so many verbs; 0: they do not */
+	uint32_t pause_ns; /* ... for how long at most */
+	bool hot;          /* two accounts get most of the writes */
 	bool neighbours;
 	bool stall;          /* a process stands still for longer than its lease */
 	unsigned breaks;     /* so often a connection of a clients' process breaks, or is cut for a while */
 	bool lose;           /* a storage node is lost when the run has its transactions */
 	unsigned loads;      /* a bit for each */
 	enum hist_iso lists; /* one level for all that append to lists */
+	bool bystander;      /* process 0 leaves it to others to settle the dead */
+	bool storm;          /* see storm.c; and who is shut out is dead */
 };
 
 /* What happened to the clients' own processes, and who noticed. */
@@ -271,16 +274,24 @@ void neighbours_start(struct run *r);
 void neighbours_end(struct run *r, struct net_worker *w);
 void neighbours_close(void);
 
+/* storm.c: all processes but the first come to grief, in the middle of commits and of recoveries. In coroutines. */
+struct shape storm_shape(uint64_t seed);
+void storm_start(struct run *r);
+void storm_commit(struct run *r, unsigned process, bool answered); /* begins one, or has its answer */
+void storm_end(struct run *r);
+
 /* twins.c: faults built in (base/twin.h). choose: false, there is no such one in this build. list: the program's exit code. */
 int twin_list(void);
 bool twin_choose(const char *name);
-bool twin_chosen(void);
+const char *twin_chosen(void); /* NULL: none */
 
 /* trouble.c: what befalls the clients' own processes. look: who found out that he cannot go on ends. */
 void trouble_start(struct run *r);
 void trouble_look(struct run *r);
 
-/* outside.c: looks into the simulated memory after everybody has left. */
+/* outside.c: looks into the simulated memory. */
+const struct tso_owner_slot *outside_owners(struct run *r);
+/* After everybody has left. */
 void outside_judge(struct run *r);
 
 /* audit.c: and whose each byte of it is. */

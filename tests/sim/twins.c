@@ -14,13 +14,16 @@ static const struct {
 	[NAM_TWIN_NO_DIRECTORY] = { "no-directory", "R1", "sim_txn", 500 },
 	[NAM_TWIN_NO_PROOF] = { "no-proof", "R2", "sim_txn", 500 },
 	[NAM_TWIN_BLIND_UNLOCK] = { "blind-unlock", "R6", "sim_txn", 500 },
-	[NAM_TWIN_EARLY_ANSWER] = { "early-answer", "I2", "sim_txn", 500 },
+	[NAM_TWIN_EARLY_ANSWER] = { "early-answer", "I2", "sim_txn --storm", 1000 },
+	[NAM_TWIN_EARLY_INTENT] = { "early-intent", "I3", "sim_txn --storm", 1000 },
+	[NAM_TWIN_NO_FENCE] = { "no-fence", "T6", "sim_txn --storm", 1000 },
+	[NAM_TWIN_TWO_RECOVERERS] = { "two-recoverers", "T6", "sim_txn --storm", 1000 },
 	[NAM_TWIN_NO_ARCHIVE] = { "no-archive", "R4", "sim_txn", 500 },
 	[NAM_TWIN_STOCKED_CID] = { "stocked-cid", "R3", "sim_txn", 500 },
 	[NAM_TWIN_NO_OPEN] = { "no-open", "T1", "sim_txn", 500 },
-	[NAM_TWIN_TWO_READS] = { "two-reads", "T1", "sim_txn", 500 },
+	[NAM_TWIN_TWO_READS] = { "two-reads", "T5", "sim_txn", 500 },
 	[NAM_TWIN_EARLY_MARK] = { "early-mark", "T1", "sim_txn", 500 },
-	[NAM_TWIN_OWN_OVER_OLD] = { "own-over-old", "T3", "sim_txn", 500 },
+	[NAM_TWIN_OWN_OVER_OLD] = { "own-over-old", "T5", "sim_txn", 500 },
 };
 
 int
@@ -40,10 +43,10 @@ twin_choose(const char *name)
 	return nam_twin_on != NAM_TWIN_NONE;
 }
 
-bool
+const char *
 twin_chosen(void)
 {
-	return nam_twin_on != NAM_TWIN_NONE;
+	return twins[nam_twin_on].name;
 }
 #else
 int
@@ -60,9 +63,9 @@ twin_choose(const char *name)
 	return twin_list() == 0;
 }
 
-bool
+const char *
 twin_chosen(void)
 {
-	return false;
+	return NULL;
 }
 #endif
