@@ -484,8 +484,11 @@ write_versions(struct txn *t, uint64_t entries_check, struct txn_commit_line *li
 		if (!txn_writes(w))
 			continue;
 		const struct txn_table_view *v = w->view;
+		uint32_t len = (uint32_t)w->slot->meta;
+		/* A row edited in place lies in the caller's memory, and that is his again when he is answered. */
+		if (nam_twin(NAM_TWIN_EARLY_ANSWER))
+			w->slot = nam_arena_copy(&t->arena, w->slot, sizeof *w->slot + TXN_PAD(len));
 		struct rec_slot *s = w->slot;
-		uint32_t len = (uint32_t)s->meta;
 		s->cid = t->cid;
 		s->check = rec_slot_check(nam_hash(s->payload, len, 0), s->cid, s->meta, w->at.bits);
 		if ((st = room(t, 2)) != NAM_OK)
