@@ -21,6 +21,7 @@ enum {
 	STUTTER_NS = 4000000,
 	WATCH_NS = 5000000000, /* a run that takes longer than this has come to grief of its own */
 	COMMIT_VERBS = 16,
+	STEP_VERBS = 6,
 	LAST_STEP_NS = 1500, /* what is posted takes longer than this to be executed */
 };
 
@@ -136,7 +137,9 @@ storm_commit(struct run *r, unsigned process, bool answered)
 		    (struct strike){ .after = nam_rng_below(&it.dice, STEP_NS),
 			.ns = LONG_NS + nam_rng_below(&it.dice, LONG_NS) });
 	else
-		net_sim_crash_at(r->sim, n, net_sim_verbs(n) + 1 + nam_rng_below(&it.dice, COMMIT_VERBS));
+		net_sim_crash_at(r->sim, n,
+		    net_sim_verbs(n) + 1 +
+			nam_rng_below(&it.dice, it.how[process] == OVERLAP ? STEP_VERBS : COMMIT_VERBS));
 }
 
 /* One who settles another dies, or stands still, or does so again and again: each step takes him as long as all of it others. */
