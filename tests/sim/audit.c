@@ -317,9 +317,8 @@ table_of(struct audit *a, unsigned table)
 }
 
 void
-audit_sweep(struct run *r)
+audit_sweep(struct run *r, struct place *p)
 {
-	struct place *p = &r->place[0];
 	static const char bytes[64];
 	struct txn_blob blob;
 	struct txn *t;
@@ -329,7 +328,7 @@ audit_sweep(struct run *r)
 		if (txn_blob_put(t, &p->table[k], bytes, sizeof bytes, &blob) != NAM_OK)
 			run_bad(r, "audit: no memory to be had of table %u", k);
 	txn_abort(t);
-	net_sleep(p->w[0], SWEPT_NS);
+	net_sleep(r->place[0].w[0], SWEPT_NS);
 }
 
 void

@@ -169,13 +169,25 @@ open_all(struct run *r)
 	return true;
 }
 
+/* Who leaves last, and sweeps before: process 0, or, where it leaves that to others, one of those who are left. */
+static unsigned
+last_of(const struct run *r)
+{
+	unsigned last = r->shape.bystander ? r->shape.procs - 1 : 0;
+	while (last > 0 && r->place[last].buried)
+		last--;
+	return last;
+}
+
 static void
 close_all(struct run *r)
 {
-	for (unsigned i = r->shape.procs; i-- > 0;) {
+	unsigned last = last_of(r);
+	for (unsigned n = r->shape.procs; n-- > 0;) {
+		unsigned i = (last + n) % r->shape.procs;
 		struct place *p = &r->place[i];
-		if (i == 0 && r->lost == 0)
-			audit_sweep(r);
+		if (i == last && r->lost == 0)
+			audit_sweep(r, p);
 		for (unsigned k = r->shape.workers; k-- > 0;) {
 			struct txn_stats st;
 			txn_worker_stats(p->tw[k], &st);

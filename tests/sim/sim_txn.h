@@ -296,7 +296,7 @@ void outside_judge(struct run *r);
 
 /* audit.c: and whose each byte of it is. */
 void audit(struct run *r);
-/* Before process 0 leaves, the last: who takes memory next has the table swept for what the dead had at hand. */
-void audit_sweep(struct run *r);
+/* Before the last of all leaves, who is no bystander: to take memory is to have the table swept for what the dead had at hand. */
+void audit_sweep(struct run *r, struct place *p);
 
 #endif
