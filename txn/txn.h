@@ -33,7 +33,7 @@ struct txn_config {
 	size_t ptr_cache_entries; /* 0 = 1 Mi (8 MiB) */
 	uint32_t tick_us;         /* heartbeat, 0 = 2000 */
 	uint32_t lease_ms;        /* used when this process formats the cluster: see tso_format */
-	bool bystander;           /* leaves it to others to settle owners that have stopped */
+	bool bystander;           /* leaves it to others to settle owners that have stopped, and to sweep */
 };
 
 /*
