@@ -14,7 +14,7 @@ judge() {
 	seed=$(sed -n 's/^first failing seed: \([0-9]*\);.*/\1/p' "$out")
 	if [ "$code" = 1 ] && [ -n "$seed" ]; then
 		echo "$name: caught by $test after $((seed - ${seeds%-*} + 1)) seeds"
-		{ grep -m1 '^  client' "$out" || grep -m1 '^  ' "$out"; } | cut -c 1-170
+		{ grep -m1 '^  client [0-9]' "$out" || grep -m1 '^  ' "$out"; } | cut -c 1-170
 		sed -n 's/^first failing seed: .* with: /  again: /p' "$out"
 		return
 	fi
