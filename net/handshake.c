@@ -164,7 +164,7 @@ static nam_status
 io_failed(enum io io, const char *name, struct nam_err *err)
 {
 	if (io == IO_LATE)
-		return nam_fail(err, NAM_GONE,
+		return nam_fail(err, NAM_TIMEOUT,
 		    "%s accepts connections but does not answer in time; is it a namdb storage node, and is "
 		    "it running?",
 		    name);
@@ -347,7 +347,8 @@ net_dial(
 		close(fd);
 	}
 	freeaddrinfo(list);
-	return nam_fail(err, NAM_GONE,
+	/* Only who refuses is surely not there; what does not get through tells nothing. */
+	return nam_fail(err, why == ECONNREFUSED ? NAM_GONE : NAM_TIMEOUT,
 	    "no storage node answers at %s (%s); start one: namdb storage --id N --listen %s", name,
 	    strerror(why), name);
 }

@@ -9,6 +9,7 @@
 #include <base/log.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- names and fingerprints ------------------------------------------------ */
 
@@ -296,11 +297,19 @@ net_worker_reconnect(struct net_worker *w, unsigned region, struct nam_err *err)
 	struct net_endpoint fresh = *ep;
 	fresh.priv = NULL;
 	nam_status st = ep->p->open(&fresh, err);
-	if (st != NAM_OK)
-		return st;
 	struct net_grant grant;
 	int control;
 	bool watched = w->net->monitor != NULL; /* else simulated: there is no connection to watch */
+	if (st == NAM_GONE && watched) {
+		/* It may be a device that has gone: whether the node is there is asked at its port. */
+		struct nam_err why;
+		st = net_remote_connect(ep->node, NET_ROLE_CONTROL, &control, &grant, &why);
+		if (st == NAM_OK)
+			close(control);
+		return st == NAM_OK ? NAM_TIMEOUT : st;
+	}
+	if (st != NAM_OK)
+		return st;
 	if (watched &&
 	    (st = net_remote_connect(ep->node, NET_ROLE_CONTROL, &control, &grant, err)) != NAM_OK) {
 		ep->p->close(&fresh);

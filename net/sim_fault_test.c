@@ -460,7 +460,7 @@ stubborn(void *arg)
 			l->gone++;
 			struct nam_err err;
 			nam_status st;
-			while ((st = net_worker_reconnect(me->w, r, &err)) == NAM_GONE)
+			while ((st = net_worker_reconnect(me->w, r, &err)) == NAM_TIMEOUT)
 				net_sleep(me->w, 20000);
 			assert_int_equal(st, NAM_OK);
 			/* Nothing of the old connection comes any more: two looks agree. */
@@ -533,7 +533,7 @@ parted(void *arg)
 	uint64_t seen;
 	net_sim_part(l->sim, me->net, 2, UINT64_MAX);
 	assert_int_equal(net_faa1(me->w, net_at(2, NET_EXTENT), 1, &seen, NULL), NAM_GONE);
-	assert_int_equal(net_worker_reconnect(me->w, 2, &err), NAM_GONE);
+	assert_int_equal(net_worker_reconnect(me->w, 2, &err), NAM_TIMEOUT);
 	/* Nobody else is touched, and no other node. */
 	assert_int_equal(net_faa1(me->w, net_at(1, NET_EXTENT), 1, &seen, NULL), NAM_OK);
 	assert_int_equal(net_faa1(l->p[1].w, net_at(2, NET_EXTENT + 8), 1, &seen, NULL), NAM_OK);

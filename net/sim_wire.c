@@ -609,8 +609,10 @@ wire_open(struct net_endpoint *ep, struct nam_err *err)
 	struct sim_node *node = ep->node->priv;
 	if (sw->proc->shut >> node->region & 1)
 		return nam_fail(err, NAM_REFUSED, "%s has shut this process out", ep->node->info.name);
-	if (sw->proc->dead || node->down || (sw->proc->parted >> node->region & 1))
-		return nam_fail(err, NAM_GONE, "%s does not answer", ep->node->info.name);
+	if (sw->proc->dead || node->down)
+		return nam_fail(err, NAM_GONE, "%s is not there any more", ep->node->info.name);
+	if (sw->proc->parted >> node->region & 1)
+		return nam_fail(err, NAM_TIMEOUT, "%s does not answer", ep->node->info.name);
 	struct sim_qp *qp = calloc(1, sizeof *qp);
 	if (qp == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for a queue pair");

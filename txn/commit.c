@@ -641,22 +641,25 @@ give_more(struct txn *t)
 }
 
 /*
- * I5. false: the line may stay as it is, and we cannot know. A node that nobody reaches any more has taken the intent with it;
- * one that refuses us has been told that we are dead, and whoever told it so decides.
+ * I5. false: the line may stay as it is, and we cannot know. A node that is lost for all has taken the intent with it; one
+ * that refuses us has been told that we are dead, and whoever told it so decides; one that only we do not reach is read by
+ * others.
  */
 static bool
 line_empty(struct txn *t)
 {
 	static const struct txn_commit_line none;
-	struct net_worker *w = t->tw->w;
-	struct nam_err err;
-	nam_status st = net_write1(w, intent_line(t, 0), &none, sizeof none, &t->counts);
-	if (st != NAM_GONE)
-		return st == NAM_OK;
-	st = net_worker_reconnect(w, net_region_of(t->intent->at), &err);
-	if (st == NAM_OK)
-		st = net_write1(w, intent_line(t, 0), &none, sizeof none, &t->counts);
-	return st != NAM_REFUSED;
+	net_addr line = intent_line(t, 0);
+	uint64_t until = 0;
+	nam_status st;
+	do {
+		st = net_write1(t->tw->w, line, &none, sizeof none, &t->counts);
+		if (st != NAM_GONE)
+			return st == NAM_OK;
+		while ((st = txn_reconnect(t->tw, line, &until)) == NAM_BUSY)
+			;
+	} while (st == NAM_OK);
+	return st == NAM_GONE;
 }
 
 /* Directories and words are in: the mark may follow (T1). A node lost on the way changes nothing of the decision. */

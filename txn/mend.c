@@ -3,7 +3,9 @@
  *
  * What was posted is done or not, nobody knows. So a new connection is asked for: the node grants it when nothing of the
  * old one executes any more, and then a word that still is our lock says that all behind it is still ours to write. A word that
- * has left our lock was freed by us, and is another's already. Refused: we have been shut out, and others settle it.
+ * has left our lock was freed by us, and is another's already. Refused: we have been shut out, and others settle it. No answer
+ * for long: others may reach the node all the same, so it is left to them, too. Only a node whose process has ended is
+ * lost for all, with what was on it.
  */
 #include "txn_internal.h"
 
@@ -41,29 +43,48 @@ concerns(const struct txn *t, const struct txn_write *w)
 	return w->locked || w->doubt || (t->decided && txn_writes(w));
 }
 
+nam_status
+txn_reconnect(struct txn_worker *tw, net_addr at, uint64_t *until)
+{
+	struct nam_err err;
+	unsigned region = net_region_of(at);
+	uint64_t now = net_now_ns(tw->w), word;
+	if (tw->lost >> region & 1)
+		return NAM_GONE;
+	if (*until == 0)
+		*until = now + PATIENCE_NS;
+	else if (now >= *until)
+		return NAM_REFUSED;
+	/* Another transaction may have been here before; it must not find its new connection replaced in turn. */
+	nam_status st = net_read1(tw->w, at, &word, sizeof word, NULL);
+	if (st == NAM_GONE)
+		st = net_worker_reconnect(tw->w, region, &err);
+	/* Mapped memory has no connection; who says that such a node is gone has seen its process end. */
+	if (st == NAM_UNSUPPORTED)
+		st = NAM_GONE;
+	if (st == NAM_GONE)
+		tw->lost |= UINT64_C(1) << region;
+	if (st == NAM_OK || st == NAM_GONE)
+		return st;
+	if (st == NAM_REFUSED)
+		return st;
+	net_sleep(tw->w, PAUSE_NS);
+	return NAM_BUSY;
+}
+
 bool
 txn_mend(struct txn *t)
 {
-	struct txn_worker *tw = t->tw;
-	uint64_t end = net_now_ns(tw->w) + PATIENCE_NS, silent = 0;
-	do {
-		if (silent != 0)
-			net_sleep(tw->w, PAUSE_NS);
-		silent = 0;
-		for (uint32_t i = 0; i < t->nwr; i++) {
-			unsigned region = net_region_of(t->wr[i]->at);
-			struct nam_err err;
-			if (!concerns(t, t->wr[i]) || ((tw->given_up | silent) >> region & 1))
-				continue;
-			nam_status st = mend_one(t, t->wr[i]);
-			if (st == NAM_GONE && (st = net_worker_reconnect(tw->w, region, &err)) == NAM_OK)
-				st = mend_one(t, t->wr[i]);
-			if (st == NAM_REFUSED)
-				return false;
-			if (st != NAM_OK)
-				silent |= UINT64_C(1) << region;
+	uint64_t until = 0;
+	for (uint32_t i = 0; i < t->nwr; i++) {
+		nam_status st = NAM_BUSY;
+		while (concerns(t, t->wr[i]) && st == NAM_BUSY) {
+			st = mend_one(t, t->wr[i]);
+			if (st == NAM_GONE && (st = txn_reconnect(t->tw, t->wr[i]->at, &until)) == NAM_OK)
+				st = NAM_BUSY;
 		}
-	} while (silent != 0 && net_now_ns(tw->w) < end);
-	tw->given_up |= silent;
+		if (st == NAM_REFUSED)
+			return false;
+	}
 	return true;
 }

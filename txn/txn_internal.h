@@ -135,7 +135,7 @@ struct txn_worker {
 	unsigned joins; /* which slot's those are: tso_joins */
 	struct txn *txn_pool;
 	struct txn *left;              /* ended, nobody here knows how */
-	uint64_t given_up;             /* by region: did not answer for so long that it is taken for lost */
+	uint64_t lost;                 /* by region: the node's process has ended */
 	int open;                      /* transactions begun and not ended, finishing commits included */
 	struct txn_junk_queue junk[2]; /* what is freed at once; what takes round trips to free */
 	bool stopping, no_heart;
@@ -372,8 +372,14 @@ nam_status txn_lock_wait(struct txn *t, struct txn_write *w, uint64_t *img);
 
 /* mend.c */
 /*
- * A connection broke, and what t holds behind it is as it was or as it should be: makes it so. In a coroutine. A node that does
- * not answer for 0.2 s is taken for lost. False: this process has been shut out, others settle t.
+ * After NAM_GONE. NAM_OK: this worker reaches `at` again, and nothing executes any more of what it had posted there. NAM_GONE: the
+ * node is lost for all. NAM_BUSY: not yet, try again. NAM_REFUSED: we have been shut out, or it has not answered for 0.2 s since
+ * *until was set (0: now); others may reach it, so what is in doubt is left to them. In a coroutine.
+ */
+nam_status txn_reconnect(struct txn_worker *tw, net_addr at, uint64_t *until);
+/*
+ * A connection broke, and what t holds behind it is as it was or as it should be: makes it so. In a coroutine. False: others have
+ * to settle t.
  */
 bool txn_mend(struct txn *t);
 

@@ -76,7 +76,7 @@ roamer_main(void *arg)
 				run_bad(r, "a broken connection's verb ended with %s",
 				    nam_status_name((nam_status)op[k].status));
 			nam_status st;
-			while ((st = net_worker_reconnect(it.rw, k + 1, &err)) == NAM_GONE)
+			while ((st = net_worker_reconnect(it.rw, k + 1, &err)) == NAM_TIMEOUT)
 				net_sleep(it.rw, 50000);
 			if (st != NAM_OK)
 				run_bad(r, "a reconnect ended with %s: %s", nam_status_name(st), err.text);
