@@ -91,10 +91,14 @@ net_extent_take(struct net_worker *w, unsigned region, unsigned n, net_addr *out
 		return NAM_FULL;
 	if ((st = net_faa1(w, bump_at, need, &bump, NULL)) != NAM_OK)
 		return st;
-	if (bump > node->size || need > node->size - bump)
-		return NAM_FULL;
 	if (bump < NET_EXTENT || bump % NET_EXTENT != 0)
 		return NAM_CORRUPT;
+	if (bump > node->size || need > node->size - bump) {
+		/* Too few are left for us, and behind the bump nobody else finds them any more. */
+		for (; bump < node->size && node->size - bump >= NET_EXTENT; bump += NET_EXTENT)
+			(void)net_extent_give(w, net_at(region, bump));
+		return NAM_FULL;
+	}
 	*out = net_at(region, bump);
 	return NAM_OK;
 }

@@ -49,6 +49,7 @@ txn_recycle(struct txn *t)
 		/* A generation that would come round again retires the intent (trap 29). */
 		if (t->intent->generation == UINT32_MAX) {
 			tw->intent_free = t->intent->next;
+			tw->intents--;
 			free(t->intent);
 		}
 	}
@@ -81,6 +82,7 @@ leave_to_others(struct txn *t)
 	tso_abandon(tw->db->tso);
 	t->next = tw->left;
 	tw->left = t;
+	tw->intents -= t->intent != NULL;
 	tw->open--;
 }
 

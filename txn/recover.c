@@ -391,7 +391,6 @@ recover(struct txn_worker *tw, const struct tso_lapse *l)
 	if (st == NAM_OK)
 		st = settle_log(tw, l);
 	uint64_t deaths;
-	tso_cid cid;
 	if (st == NAM_OK)
 		st = settle_indexes(tw, l);
 	/* What it had at hand, and what was left over above, is swept for. Who stops before all are told has died, too. */
@@ -408,9 +407,44 @@ recover(struct txn_worker *tw, const struct tso_lapse *l)
 	    "settled in %.1f ms",
 	    l->slot, (double)l->still_ns / 1e6, (double)(sealed - begin) / 1e6,
 	    (double)(net_now_ns(tw->w) - sealed) / 1e6);
-	/* Who takes memory next looks at the anchor. Should we stop here, it is us that others tell of. */
-	(void)txn_cid_spend(tw, TSO_NOTE_CATALOG, &cid);
+	/* Should we stop before all know, it is us that others tell of. */
+	tw->untold = true;
 	return NAM_OK;
+}
+
+/*
+ * Spends a CID with a note: who takes memory next looks at the anchor. Beside the sweep, because a CID may have to wait until
+ * older ones of a small vector are marked, and those may be the dead's whom the sweep is about to settle.
+ */
+static void
+tell(void *worker)
+{
+	struct txn_worker *tw = worker;
+	struct tso_pin pin;
+	tso_cid cid;
+	net_pay(&tw->background);
+	nam_status st = tso_pin_now(tw->tso, &pin);
+	if (st == NAM_OK)
+		st = txn_cid_spend(tw, TSO_NOTE_CATALOG, &cid);
+	tso_unpin(tw->tso, &pin);
+	tw->untold |= st != NAM_OK;
+	tw->telling = false;
+	tw->helpers--;
+}
+
+static void
+tell_all(struct txn_worker *tw)
+{
+	if (!tw->untold || tw->telling || atomic_load(&tw->db->failed))
+		return;
+	tw->untold = false;
+	tw->telling = true;
+	tw->helpers++;
+	if (nam_co_start(net_worker_sched(tw->w), tell, tw, 0) != NULL)
+		return;
+	tw->untold = true;
+	tw->telling = false;
+	tw->helpers--;
 }
 
 void
@@ -418,15 +452,17 @@ txn_sweep(void *worker)
 {
 	struct txn_worker *tw = worker;
 	struct tso *t = tw->db->tso;
-	uint64_t warned = 0, freed = 0;
+	uint64_t warned = 0, freed = 0, deaths;
 	net_pay(&tw->background);
 	while (!tw->stopping) {
 		net_sleep(tw->w, SWEEP_NS);
 		/* Idle owners that lost their slots had nothing to be settled, and maybe memory at hand. */
 		struct tso_stats stats;
 		tso_stats(t, &stats);
-		if (stats.seals != freed && txn_death(tw) == NAM_OK)
+		if (stats.seals != freed && net_faa1(tw->w, tw->db->deaths, 1, &deaths, NULL) == NAM_OK) {
 			freed = stats.seals;
+			tw->untold = true;
+		}
 		for (unsigned i = 0; i < TSO_OWNERS && !tw->stopping; i++) {
 			struct tso_lapse l;
 			struct tso_pin pin;
@@ -447,7 +483,9 @@ txn_sweep(void *worker)
 				    i, nam_status_text(st));
 			}
 		}
+		tell_all(tw);
 	}
+	tell_all(tw);
 	tw->helpers--;
 }
 

@@ -132,13 +132,16 @@ struct txn_worker {
 	unsigned number;
 	unsigned rr; /* next region to allocate from */
 	struct txn_intent *intent_free;
-	unsigned joins; /* which slot's those are: tso_joins */
+	unsigned intents;     /* free ones and those in use */
+	uint64_t chunks_kept; /* places in the log that are ours, and for which there was no memory */
+	unsigned joins;       /* which slot's those are: tso_joins */
 	struct txn *txn_pool;
 	struct txn *left;              /* ended, nobody here knows how */
 	uint64_t lost;                 /* by region: the node's process has ended */
 	int open;                      /* transactions begun and not ended, finishing commits included */
 	struct txn_junk_queue junk[2]; /* what is freed at once; what takes round trips to free */
 	bool stopping, no_heart;
+	bool untold, telling;         /* a death has been counted, and nobody knows; a coroutine is at it */
 	bool leaving;                 /* it is about to close: no long work is begun */
 	uint64_t gc_end;              /* when stopping: junk is collected until then */
 	int helpers;                  /* coroutines of our own */

@@ -264,21 +264,34 @@ old_blobs(struct txn *t, struct txn_write *w, const void *bytes, uint32_t len)
 
 /* ---- this attempt's lock word ---- */
 
-/* Intents of one more extent of the log: one that whoever had the slot before us left there, or a new one. */
+_Static_assert(TXN_CHUNKS <= 64, "chunks_kept has a bit for each");
+
+/*
+ * Intents of one more extent of the log: one that whoever had the slot before us left there, or a new one. A place in the log
+ * for which there is no memory now is kept for the next try.
+ */
 static nam_status
 more_intents(struct txn_worker *tw)
 {
 	struct txn_db *db = tw->db;
-	unsigned chunk = atomic_fetch_add(&db->intents, 1);
-	if (chunk >= TXN_CHUNKS)
+	unsigned chunk;
+	if (tw->chunks_kept != 0)
+		chunk = (unsigned)__builtin_ctzll(tw->chunks_kept);
+	else if (atomic_load(&db->intents) >= TXN_CHUNKS ||
+		 (chunk = atomic_fetch_add(&db->intents, 1)) >= TXN_CHUNKS)
 		return NAM_FULL;
+	tw->chunks_kept &= ~(UINT64_C(1) << chunk);
 	net_addr at, word = net_plus(db->log, chunk * 8u);
 	nam_status st = net_read1(tw->w, word, &at.bits, 8, NULL);
 	if (st == NAM_OK && at.bits == 0) {
-		st = net_extent_take(tw->w, db->regions[chunk % db->nregions], 1, &at);
+		st = NAM_FULL;
+		for (unsigned i = 0; i < db->nregions && (st == NAM_FULL || st == NAM_GONE); i++)
+			st = net_extent_take(tw->w, db->regions[(chunk + i) % db->nregions], 1, &at);
 		if (st == NAM_OK)
 			st = net_write1(tw->w, word, &at.bits, 8, NULL);
 	}
+	if (st != NAM_OK)
+		tw->chunks_kept |= UINT64_C(1) << chunk;
 	for (unsigned i = 0; st == NAM_OK && i < TXN_INTENTS_A_CHUNK; i++) {
 		struct txn_intent *in = calloc(1, sizeof *in);
 		if (in == NULL)
@@ -291,6 +304,7 @@ more_intents(struct txn_worker *tw)
 		}
 		in->next = tw->intent_free;
 		tw->intent_free = in;
+		tw->intents++;
 	}
 	return st;
 }
@@ -303,6 +317,8 @@ txn_intents_drop(struct txn_worker *tw)
 		free(in);
 	}
 	tw->intent_free = NULL;
+	tw->intents = 0;
+	tw->chunks_kept = 0;
 }
 
 nam_status
@@ -319,8 +335,8 @@ txn_ensure_lock(struct txn *t)
 	}
 	while (tw->intent_free == NULL) {
 		nam_status st = more_intents(tw);
-		if (st == NAM_FULL && tw->intent_free == NULL) {
-			net_sleep(tw->w, 100000); /* 1,023 writers at once: wait for one to end */
+		if (st == NAM_FULL && tw->intent_free == NULL && tw->intents > 0) {
+			net_sleep(tw->w, 100000); /* all are in use: wait for a writer to end */
 			if (t->limits.cancel && atomic_load(t->limits.cancel))
 				return NAM_CANCELLED;
 			continue;

@@ -70,9 +70,8 @@ shape_of(uint64_t seed)
 	s.stall = nam_rng_below(&d, 6) == 0;
 	s.breaks = nam_rng_below(&d, 6) == 0 ? 1 + (unsigned)nam_rng_below(&d, 3) : 0;
 	s.loads = 1u << MIXED;
-	/* Not TINY, which is played on request: tests/README.md. */
-	for (unsigned i = 1; i < TINY; i++)
-		s.loads |= nam_rng_below(&d, i == LONG ? 8 : 4) == 0 ? 1u << i : 0;
+	for (unsigned i = 1; i < LOADS; i++)
+		s.loads |= nam_rng_below(&d, i < LONG ? 4 : 8) == 0 ? 1u << i : 0;
 	if (s.loads != 1 && nam_rng_below(&d, 3) == 0)
 		s.loads &= ~1u;
 	if (only != LOADS)
@@ -605,7 +604,7 @@ main(int argc, char **argv)
 	}
 	bool idle = false;
 	for (unsigned i = 0; i < LOADS; i++)
-		idle = idle || (total.worked.committed[i] == 0 && (only == LOADS ? i != TINY : only == i));
+		idle = idle || (total.worked.committed[i] == 0 && (only == LOADS || only == i));
 	if (last - first >= 99 && !storm &&
 	    (idle || (only == LOADS && (total.worked.refused == 0 || total.worked.orders == 0)))) {
 		printf("FAILED: a load did nothing\n");
