@@ -382,15 +382,31 @@ settle_indexes(struct txn_worker *tw, const struct tso_lapse *l)
 	return st;
 }
 
+/* Connections that have broken are made anew. False: not all of them could be. */
+static bool
+reach_all(struct txn_worker *tw)
+{
+	uint64_t until = 0, word;
+	for (unsigned i = 0; i < tw->db->nregions; i++) {
+		net_addr at = net_at(tw->db->regions[i], 0);
+		nam_status st = net_read1(tw->w, at, &word, sizeof word, NULL);
+		for (bool again = st == NAM_GONE; again; again = st == NAM_BUSY)
+			st = txn_reconnect(tw, at, &until);
+		if (st == NAM_REFUSED)
+			return false;
+	}
+	return true;
+}
+
 static nam_status
 recover(struct txn_worker *tw, const struct tso_lapse *l)
 {
 	uint64_t begin = net_now_ns(tw->w);
 	nam_status st = tso_seal(tw->tso, l);
-	uint64_t sealed = net_now_ns(tw->w);
-	if (st == NAM_OK)
-		st = settle_log(tw, l);
-	uint64_t deaths;
+	if (st != NAM_OK)
+		return st;
+	uint64_t sealed = net_now_ns(tw->w), deaths;
+	st = settle_log(tw, l);
 	if (st == NAM_OK)
 		st = settle_indexes(tw, l);
 	/* What it had at hand, and what was left over above, is swept for. Who stops before all are told has died, too. */
@@ -398,6 +414,9 @@ recover(struct txn_worker *tw, const struct tso_lapse *l)
 		st = net_faa1(tw->w, tw->db->deaths, 1, &deaths, NULL);
 	if (st == NAM_OK)
 		st = tso_unseal(tw->tso, l);
+	/* It is we who have to settle him: next time, or whoever settles us. */
+	if (st == NAM_GONE && !reach_all(tw))
+		tso_abandon(tw->db->tso);
 	if (st != NAM_OK)
 		return st;
 	tw->stats.recovered++;

@@ -114,7 +114,11 @@ txn_extents_take(
     struct txn_table_view *v, struct net_worker *w, unsigned n, uint64_t whose, unsigned start, net_addr *out)
 {
 	nam_status st = any_extents(v->db, w, n, start, out);
-	if (st == NAM_OK && (st = ledger_add(v->db, w, v->anchor, *out, n | whose)) != NAM_OK)
+	if (st != NAM_OK)
+		return st;
+	st = ledger_add(v->db, w, v->anchor, *out, n | whose);
+	/* In doubt: the entry may be there, and then a sweep finds them. */
+	if (st != NAM_OK && st != NAM_GONE)
 		for (unsigned i = 0; i < n; i++)
 			net_extent_give(w, net_plus(*out, i * NET_EXTENT));
 	return st;
