@@ -136,8 +136,8 @@ choose(struct net_node *node, const struct net_grant *grant, enum net_kind fabri
 	return NAM_OK;
 }
 
-nam_status
-net_remote_add(struct net *n, const char *address, enum net_kind fabric, struct nam_err *err)
+static nam_status
+add(struct net *n, const char *address, enum net_kind fabric, struct nam_err *err)
 {
 	char host[112], port[16];
 	nam_status st = net_split_address(address, host, sizeof host, port, sizeof port, err);
@@ -174,6 +174,18 @@ net_remote_add(struct net *n, const char *address, enum net_kind fabric, struct 
 	strcpy(node->host, host);
 	strcpy(node->port, port);
 	return choose(node, &grant, fabric, err);
+}
+
+nam_status
+net_remote_add(struct net *n, const char *address, enum net_kind fabric, struct nam_err *err)
+{
+	nam_status st = add(n, address, fabric, err);
+	/* To whom nothing was there yet it is one. */
+	if (st != NAM_TIMEOUT)
+		return st;
+	if (err != NULL)
+		err->status = NAM_GONE;
+	return NAM_GONE;
 }
 
 static nam_status

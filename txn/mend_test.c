@@ -1,0 +1,146 @@
+/*
+ * mend_test.c -- a process loses a node in the middle of a transaction: its connection breaks, or nothing comes through for a
+ * while, or for ever. Later it dies, or goes on.
+ *
+ * From any moment of the transaction on, and for each of the nodes: intent, rows and the cluster record lie on different ones.
+ * Others then find all of the transaction or nothing, what its client was told, and no lock that stays.
+ */
+#include <base/log.h>
+#include "lab.h"
+
+enum {
+	CUT = 1,
+	ROWS = 12,
+	OLD = 1,
+	NEW = 7,
+	LATER = 30,
+	MS = 1000000,
+	LEASE_MS = 100,
+	FROM_NS = 60000,
+	STEP_NS = 400,
+	STEPS = 150
+};
+
+enum how { BREAKS, PARTED_A_WHILE, PARTED, PARTED_AND_DIES, HOWS };
+static const char *const how_text[HOWS] = { "broken", "parted for 40 ms", "parted for ever",
+	"parted, then dead" };
+
+static struct {
+	enum how how;
+	unsigned node;
+	uint64_t at;
+	/* what came of it */
+	unsigned all, nothing, told, unsure, gave_up;
+} moment;
+
+struct client {
+	struct lab *lab;
+	bool ended;
+	nam_status st;
+};
+
+static void
+client_main(void *arg)
+{
+	struct client *c = arg;
+	struct lab *lab = c->lab;
+	struct txn *t;
+	c->st = txn_begin(lab->tw[CUT], TXN_REPEATABLE_READ, &t);
+	if (c->st == NAM_OK) {
+		for (uint64_t k = 0; k < ROWS && c->st == NAM_OK; k++)
+			c->st = set(lab, t, &lab->tab[CUT], k, NEW);
+		if (c->st == NAM_OK)
+			c->st = txn_commit(t, NULL);
+		else
+			txn_abort(t);
+	}
+	c->ended = true;
+}
+
+static void
+lose(struct lab *lab)
+{
+	fill(lab, ROWS, OLD);
+	/* Its first intents and whatever else takes long. */
+	struct txn *t = begin(lab, CUT, TXN_READ_COMMITTED);
+	assert_int_equal(set(lab, t, &lab->tab[CUT], 0, OLD), NAM_OK);
+	commit_all(t);
+
+	struct client c = { .lab = lab };
+	assert_non_null(nam_co_start(net_worker_sched(lab->w[CUT]), client_main, &c, 128 << 10));
+	net_sleep(lab->w[0], moment.at);
+	if (moment.how == BREAKS)
+		net_sim_break(lab->sim, lab->net[CUT], moment.node);
+	else
+		net_sim_part(lab->sim, lab->net[CUT], moment.node,
+		    moment.how == PARTED_A_WHILE ? 40 * (uint64_t)MS : UINT64_MAX);
+	/* Until it knows what to do, and others have settled what it left to them. */
+	net_sleep(lab->w[0], 600 * (uint64_t)MS);
+	moment.gave_up += atomic_load(&lab->db[CUT]->failed) != 0;
+	if (moment.how == PARTED_AND_DIES) {
+		net_sim_crash(lab->sim, lab->net[CUT]);
+		net_sleep(lab->w[0], 2 * LEASE_MS * (uint64_t)MS);
+	}
+
+	t = begin(lab, 0, TXN_REPEATABLE_READ);
+	unsigned seen = 0;
+	for (uint64_t k = 0; k < ROWS; k++) {
+		int64_t v = value_of(lab, t, &lab->tab[0], k);
+		assert_true(v == OLD || v == NEW);
+		seen += v == NEW;
+	}
+	txn_abort(t);
+	assert_true(seen == 0 || seen == ROWS);
+	moment.all += seen != 0;
+	moment.nothing += seen == 0;
+	if (c.ended) {
+		moment.told += c.st == NAM_OK;
+		moment.unsure += c.st == NAM_UNSURE;
+		if (c.st == NAM_OK)
+			assert_int_equal(seen, ROWS);
+		else if (c.st != NAM_UNSURE)
+			assert_int_equal(seen, 0);
+	}
+	/* Its locks are gone. */
+	t = begin(lab, 2, TXN_READ_COMMITTED);
+	for (uint64_t k = 0; k < ROWS; k++)
+		assert_int_equal(set(lab, t, &lab->tab[2], k, LATER), NAM_OK);
+	commit_all(t);
+
+	if (moment.how == PARTED_AND_DIES)
+		net_sim_bury(lab->sim, lab->net[CUT]);
+	else
+		net_sim_heal(lab->sim, lab->net[CUT], moment.node);
+	while (!c.ended)
+		net_sleep(lab->w[0], 100000);
+}
+
+static void
+test_lose(void **state)
+{
+	(void)state;
+	for (unsigned how = 0; how < HOWS; how++) {
+		memset(&moment, 0, sizeof moment);
+		moment.how = how;
+		for (moment.node = 1; moment.node <= 3; moment.node++)
+			for (unsigned i = 0; i < STEPS; i++) {
+				moment.at = FROM_NS + i * (uint64_t)STEP_NS;
+				run(3, 2 + i % 3, 1 + i, lose);
+			}
+		printf("%s: all of it %u times, nothing of it %u times; answered %u, unsure %u; gave itself "
+		       "up %u "
+		       "times\n",
+		    how_text[how], moment.all, moment.nothing, moment.told, moment.unsure, moment.gave_up);
+		assert_true(moment.all > 50 && moment.nothing > 50);
+		/* Some were in the middle of it, and then a connection that can be had again tells. */
+		assert_true((moment.unsure > 0) == (how >= PARTED));
+	}
+}
+
+int
+main(void)
+{
+	nam_log_level_set(NAM_LOG_ERROR);
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_lose) };
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
