@@ -27,7 +27,8 @@ def short_form(fabric):
     # Nobody promises us a processor: what is asserted of the slowest has a margin, the median has not.
     same(total.beyond(10), [], "beyond ten times the bounds")
     locks = f["locks_gone_leases"]
-    check(locks["n"] >= 2, "too few were killed with a lock held:", f)
+    # Only of those is it known who had told in time that they held one.
+    check(locks["n"] >= (2 if house.SLOW == 1 else 1), "too few were killed with a lock held:", f)
     check(0.9 <= locks["p50"] <= 2, "locks of the dead are gone after about a lease, and within two:", locks)
     check(f["kills"] >= 2 and f["stops"] >= 2, "too few faults:", f)
     check(f["transactions"]["ok"] >= 500, "too little happened:", f["transactions"])
