@@ -279,6 +279,12 @@ tso_wake(struct tso_worker *tw)
 	return st;
 }
 
+uint64_t
+tso_seals(const struct tso *t)
+{
+	return atomic_load(&t->n_seals);
+}
+
 void
 tso_stats(const struct tso *t, struct tso_stats *out)
 {

@@ -169,7 +169,10 @@ nam_status tso_ended(struct tso_worker *tw, unsigned owner, unsigned epoch, bool
  * completed. */
 nam_status tso_mark_for(struct tso_worker *tw, tso_cid cid, unsigned note, bool *was);
 
-/* Counters for tests and figures. */
+/* How many idle owners have lost their slots to the ticks of this process. On any thread. */
+uint64_t tso_seals(const struct tso *t);
+
+/* Counters for tests and figures, while no worker works. */
 struct tso_stats {
 	uint64_t snapshots, snapshot_reads, claims, claim_faas, marks, holes_marked, wrap_waits, seals,
 	    fenced;

@@ -476,10 +476,9 @@ txn_sweep(void *worker)
 	while (!tw->stopping) {
 		net_sleep(tw->w, SWEEP_NS);
 		/* Idle owners that lost their slots had nothing to be settled, and maybe memory at hand. */
-		struct tso_stats stats;
-		tso_stats(t, &stats);
-		if (stats.seals != freed && net_faa1(tw->w, tw->db->deaths, 1, &deaths, NULL) == NAM_OK) {
-			freed = stats.seals;
+		uint64_t seals = tso_seals(t);
+		if (seals != freed && net_faa1(tw->w, tw->db->deaths, 1, &deaths, NULL) == NAM_OK) {
+			freed = seals;
 			tw->untold = true;
 		}
 		for (unsigned i = 0; i < TSO_OWNERS && !tw->stopping; i++) {
