@@ -1,5 +1,6 @@
 # in_lib.sh -- inside the machine: how a check is run and told, and the cluster that checks use.
 failed=0
+lease=5000 # ms: emulated machines stand still for seconds
 me=10.9.0.$((NODE + 1))
 secret=/tmp/secret
 storage=$me:7411,$me:7412
@@ -39,7 +40,7 @@ stop_storage() {
 
 sql() { # sql FABRIC TEXT: the last answer's rows, without its header
 	local out
-	out=$(./namdb sql --lease 5000 --storage "$storage" --secret-file $secret --fabric "$1" --csv -q --stop-on-error -c "$2") || return
+	out=$(./namdb sql --lease $lease --storage "$storage" --secret-file $secret --fabric "$1" --csv -q --stop-on-error -c "$2") || return
 	tail -n +2 <<<"$out"
 }
 

@@ -207,6 +207,7 @@ check "a compute process is killed" killed_compute
 check "a wrong secret is refused" wrong_secret
 check "the storage nodes are killed" killed_storage
 stop_storage
+. ./in_recovery.sh
 check "the kernel holds nothing of ours" nothing_left
 start_storage
 check "the device is removed under load" removed

@@ -1,0 +1,217 @@
+# in_recovery.sh -- inside one machine, sourced by in_one.sh: compute processes are killed and stopped over verbs while they hold
+# locks and commit. Each time three things are asked: can others have the rows, do their snapshots go on, is the data right?
+lease=1000        # ms, of this cluster: an emulated machine's threads wait long for their turn
+row_patience=20   # s until the rows of a dead process must be others'; without recovery that is never
+other_patience=60 # s for everything else
+rounds=5          # how often a process is killed in the middle of its commits
+owners=()         # processes that are to be killed or stopped
+answered=0        # how many updates session a was told of, all of them of rows 1 and 2
+declare -A input at pid
+mkfifo /tmp/silence && exec {silence}<>/tmp/silence
+
+# A machine that emulates its CPU pays dearly for a process: waiting and looking starts none.
+nap() { read -r -t 0.05 -u "$silence" || true; }
+
+# within SECONDS CMD...: until it succeeds.
+within() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		[ $SECONDS -lt $end ] || {
+			echo "not in time: $*"
+			return 1
+		}
+		nap
+	done
+}
+
+# Its caller is a process of its own, and becomes the program.
+program() { NAMDB_LOG=info exec ./namdb sql --lease $lease --storage "$storage" --secret-file $secret --fabric verbs --csv; }
+
+# session NAME: a process that stays and does what it is told.
+session() {
+	: >"/tmp/$1.out"
+	at[$1]=0
+	mkfifo "/tmp/$1.in"
+	# For reading too: so a session that has ended makes no broken pipe of it.
+	exec {input[$1]}<>"/tmp/$1.in"
+	program <"/tmp/$1.in" >"/tmp/$1.out" 2>&1 &
+	pid[$1]=$!
+	ask "$1" "SELECT 'here'"
+}
+
+tell() { printf '%s\n' "$2" >&"${input[$1]}"; }
+
+# ask NAME SQL: leaves in said, line by line, what it prints to that; an error is an answer, too.
+ask() {
+	local mark="mark $RANDOM"
+	tell "$1" "$2;"
+	tell "$1" "\\echo $mark"
+	within $other_patience said_all "$1" "$mark" || {
+		cat "/tmp/$1.out"
+		return 1
+	}
+}
+said_all() { # said_all NAME MARK: was the mark reached?
+	local i lines
+	mapfile -t -s "${at[$1]}" lines <"/tmp/$1.out"
+	said=()
+	for ((i = 0; i < ${#lines[@]}; i++)); do
+		if [ "${lines[i]}" = "$2" ]; then
+			at[$1]=$((at[$1] + i + 1))
+			return 0
+		fi
+		[[ ${lines[i]} == "namdb: "* ]] || said+=("${lines[i]}")
+	done
+	return 1
+}
+
+# says NAME SQL ANSWER, has NAME SQL ROWS: all it printed, or all below the header, is this.
+says() { ask "$1" "$2" && same "${said[*]}" "$3"; }
+has() { ask "$1" "$2" && same "${said[*]:1}" "$3"; }
+
+# stream WHO ROW: commits one after the other, each a row's change and a line about it, so that half of one shows. The numbers are
+# the process's own: one that is missing, or should be, shows as well.
+stream() {
+	local k=0
+	: >"/tmp/stream.$1"
+	while :; do
+		k=$((k + 1))
+		echo "BEGIN; UPDATE own SET n = n + 1 WHERE id = $2; INSERT INTO done VALUES ($1, $k); COMMIT;"
+	done 2>/dev/null | program >"/tmp/stream.$1" 2>&1 &
+	pid[$1]=$!
+	owners+=("$1")
+}
+told() { grep -c '^COMMIT$' "/tmp/stream.$1"; }
+busy() { [ "$(told "$1")" -ge 3 ]; }
+under_way() {
+	within $other_patience busy "$1" || {
+		cat "/tmp/stream.$1"
+		return 1
+	}
+}
+
+killed() {
+	kill -9 "${pid[$1]}"
+	wait "${pid[$1]}"
+	[ $? = 137 ]
+}
+
+ended() { ! kill -0 "$1" 2>/dev/null; }
+
+# Who was shut out by each node; and what the one says who settled it.
+shut_out() { [ "$(grep -c 'is shut out' "/tmp/storage$1.log")" = "$2" ]; }
+settlings() { cat /tmp/a.out /tmp/b.out | grep '^namdb: the compute process in owner slot [0-9]* has stopped: it stood still for '; }
+settled() { [ "$(settlings | wc -l)" -ge "$1" ]; }
+
+# taken ROW: no dead process's lock hinders a; that b sees it shows that b's snapshots go on.
+taken() {
+	says a "SET lock_timeout = '${row_patience}s'; UPDATE own SET n = n + 1 WHERE id = $1" "SET UPDATE 1" || return 1
+	answered=$((answered + 1))
+	ask a "SELECT n FROM own WHERE id = $1" && within $row_patience seen "$1" "${said[1]}"
+}
+seen() { ask b "SELECT n FROM own WHERE id = $1" && [ "${said[1]}" = "$2" ]; }
+
+# whole WHO: of its transactions all that were answered are there, and at most one more; leaves in count how many.
+whole() {
+	local told
+	told=$(told "$1")
+	ask b "SELECT count(*), max(k) FROM done WHERE who = $1" || return 1
+	echo "$1 was told of $told commits; count and last that are there: ${said[1]}"
+	count=${said[1]#*,}
+	[ "${said[1]}" = "$count,$count" ] && [ "$count" -ge "$told" ] && [ "$count" -le $((told + 1)) ]
+}
+# Rows 1 to 4 began with 100; each commit of a stream and each update of a added 1.
+sums() { has "$1" "SELECT sum(n) - (SELECT count(*) FROM done) FROM own WHERE id <= 4" "$((100 + answered))"; }
+
+recovery_cluster() {
+	sql verbs "CREATE TABLE own (id int PRIMARY KEY, n int NOT NULL); CREATE TABLE done (who int, k int, PRIMARY KEY (who, k));
+		INSERT INTO own SELECT i, 10 * i FROM generate_series(1, 4) AS i" && session a && session b
+}
+
+# It dies idle in a transaction, with rows of it locked, changed, and new.
+killed_owner() {
+	local still
+	session v && owners+=(v) &&
+		says v "BEGIN; UPDATE own SET n = n + 1000; INSERT INTO own VALUES (5, 1000)" "BEGIN UPDATE 4 INSERT 0 1" || return 1
+	# Who lives keeps its locks, idle or not, for longer than a lease.
+	ask a "SET lock_timeout = '2s'; UPDATE own SET n = n + 1 WHERE id = 1" || return 1
+	echo "${said[*]}"
+	[[ ${said[*]} == *"ERROR:  55P03"* ]] && same "$(settlings)" "" || return 1
+	killed v && taken 1 && taken 2 && says a "INSERT INTO own VALUES (5, 50)" "INSERT 0 1" &&
+		has b "SELECT id, n FROM own ORDER BY id" "1,11 2,21 3,30 4,40 5,50" || return 1
+	# Shut out by both nodes, settled once, and not before its time.
+	shut_out 1 1 && shut_out 2 1 && within $other_patience settled 1 && same "$(settlings | wc -l)" 1 || return 1
+	settlings
+	still=$(settlings | sed 's/.* it stood still for \([0-9]*\)\.[0-9]* ms, .*/\1/')
+	[ "$still" -ge $lease ]
+}
+
+# On two rows in turn: while one is settled the next one commits.
+killed_committers() {
+	local i count row=1
+	stream 1 $row
+	for ((i = 1; i <= rounds; i++)); do
+		under_way $i || return 1
+		sleep 0.$((RANDOM % 5))$((RANDOM % 10))
+		killed $i || return 1
+		[ $i = $rounds ] || stream $((i + 1)) $((3 - row))
+		taken $row && whole $i && sums b || return 1
+		row=$((3 - row))
+	done
+	# One and these; who dies between two transactions may have been idle, though: then there is nothing to settle.
+	settlings
+	settled $((1 + rounds - 2))
+}
+
+# Two stand still for longer than their lease, one idle in a transaction, one in the middle of its commits. When they go on, they
+# are told, and change nothing. 57P01 says for sure that nothing was done; 08007 that what was being committed may have been.
+stopped_owners() {
+	local i count code unsure=0
+	stream 100 1
+	session z && owners+=(z) && under_way 100 && says z "BEGIN; UPDATE own SET n = n + 1000 WHERE id >= 2 AND id <= 3" "BEGIN UPDATE 2" || return 1
+	kill -STOP "${pid[z]}" "${pid[100]}"
+	taken 1 && taken 2 && whole 100 && sums b && ask b "SELECT id, n FROM own ORDER BY id" || return 1
+	local before=${said[*]:1}
+	kill -CONT "${pid[z]}" "${pid[100]}"
+	tell z "UPDATE own SET n = n + 1000 WHERE id = 4; COMMIT;"
+	mv /tmp/stream.100 /tmp/100.out
+	for i in z 100; do
+		within $other_patience ended "${pid[$i]}" || return 1
+		wait "${pid[$i]}"
+		code=$?
+		tail -n 5 /tmp/$i.out
+		same $code 1 && grep -qE "ERROR:  (57P01: this process has been shut out|08007:)" /tmp/$i.out || return 1
+	done
+	mv /tmp/100.out /tmp/stream.100
+	grep -q "ERROR:  57P01" /tmp/z.out || return 1
+	grep -q "ERROR:  08007" /tmp/stream.100 && unsure=1
+	whole 100 && [ "$count" -le $(($(told 100) + unsure)) ] && has b "SELECT id, n FROM own ORDER BY id" "$before" &&
+		taken 1 && taken 2 && sums b
+}
+
+# The others were never harmed: they leave as if nothing had been. Who comes now finds what they have found.
+unharmed() {
+	local i
+	sums a || return 1
+	for i in a b; do
+		tell $i "\\q"
+		within $other_patience ended "${pid[$i]}" || return 1
+		# The one error was of the row that it was not to have.
+		wait "${pid[$i]}"
+		same "$? $(grep -c ERROR: /tmp/$i.out)" "$([ $i = a ] && echo 1 1 || echo 0 0)" || return 1
+	done
+	same "$(sql verbs "SELECT count(*), sum(n) - (SELECT count(*) FROM done) FROM own WHERE id <= 4")" "4,$((100 + answered))"
+}
+
+start_storage
+check "recovery: a cluster with a lease of $lease ms" recovery_cluster
+check "recovery: a process is killed with rows locked" killed_owner
+check "recovery: $rounds processes are killed as they commit" killed_committers
+check "recovery: two processes are stopped for longer than their lease" stopped_owners
+check "recovery: the others are unharmed" unharmed
+# What a failed check has left running.
+for one in "${owners[@]}" a b; do [ -z "${pid[$one]:-}" ] || kill -9 "${pid[$one]}" 2>/dev/null; done
+wait "${pid[@]}" 2>/dev/null
+stop_storage
+lease=5000
