@@ -34,6 +34,23 @@ claim_append(struct tso_worker *tw, struct tso_claim *c)
 		tw->claim_first = c;
 }
 
+/* Out of the list. lost: nobody here will mark it any more, so it stays promised until others settle us. */
+static void
+claim_remove(struct tso_worker *tw, struct tso_claim *c, bool lost)
+{
+	if (lost && (tw->unmarked == 0 || c->cid < tw->unmarked))
+		tw->unmarked = c->cid;
+	if (c->prev)
+		c->prev->next = c->next;
+	else
+		tw->claim_first = c->next;
+	if (c->next)
+		c->next->prev = c->prev;
+	else
+		tw->claim_last = c->prev;
+	open_publish(tw);
+}
+
 static void
 claim_ready(struct tso_claim *c, nam_status st)
 {
@@ -150,8 +167,11 @@ tso_claim_wait(struct tso_worker *tw, struct tso_claim *c)
 		return c->status;
 	/* T4: the entry may be used when nobody reads or marks the lap before any more. */
 	while ((c->cid & TSO_COUNT_MASK) > t->vector && c->cid - t->vector > atomic_load(&t->min_seen)) {
-		if (atomic_load(&t->abandoned))
-			return NAM_GONE; /* nobody here learns of others' promises any more */
+		/* Nobody here learns of others' promises any more. c is its owner's to free when we return. */
+		if (atomic_load(&t->abandoned)) {
+			claim_remove(tw, c, true);
+			return c->status = NAM_GONE;
+		}
 		tw->stats.wrap_waits++;
 		net_sleep(tw->w, 50000);
 	}
@@ -164,19 +184,9 @@ mark_done(struct net_batch *b)
 	struct tso_claim *c = b->tag;
 	struct tso_worker *tw = c->tw;
 	/* Taken for a hole it would lose its note. Who settles us marks it. */
-	if (b->status != NAM_OK) {
+	if (b->status != NAM_OK)
 		tso_abandon(tw->t);
-		tw->unmarked = tw->unmarked != 0 && tw->unmarked < c->cid ? tw->unmarked : c->cid;
-	}
-	if (c->prev)
-		c->prev->next = c->next;
-	else
-		tw->claim_first = c->next;
-	if (c->next)
-		c->next->prev = c->prev;
-	else
-		tw->claim_last = c->prev;
-	open_publish(tw);
+	claim_remove(tw, c, b->status != NAM_OK);
 	if (c->done)
 		c->done(c->done_arg);
 }
