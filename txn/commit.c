@@ -586,16 +586,26 @@ free_locks(struct txn *t)
 	for (uint32_t i = 0; i < t->nwr;) {
 		uint32_t from = i;
 		batch_open(t);
-		for (; i < t->nwr && t->batch.n < t->batch.cap; i++)
-			if (nam_twin(NAM_TWIN_BLIND_UNLOCK) && txn_writes(t->wr[i]))
-				net_write(&t->batch, t->wr[i]->at, &t->wr[i]->expect, 8);
-			else if (t->wr[i]->locked || t->wr[i]->doubt)
-				net_cas(&t->batch, t->wr[i]->at, t->lock, t->wr[i]->expect);
+		for (; i < t->nwr && t->batch.n + 1 < t->batch.cap; i++) {
+			struct txn_write *w = t->wr[i];
+			if (nam_twin(NAM_TWIN_BLIND_UNLOCK) && txn_writes(w)) {
+				net_write(&t->batch, w->at, &w->expect, 8);
+			} else if (w->locked || w->doubt) {
+				/* Part of it may have landed, and the connection been made anew since. */
+				if (w->late_linked)
+					net_write(&t->batch, net_plus(w->at, 8), &w->dir[1],
+					    8 * (3u + w->view->slots));
+				net_cas(&t->batch, w->at, t->lock, w->expect);
+			}
+		}
 		nam_status st = flush(t);
 		const struct net_op *op = t->op;
 		for (uint32_t k = from; k < i; k++) {
 			struct txn_write *w = t->wr[k];
-			if (w->locked || w->doubt || (nam_twin(NAM_TWIN_BLIND_UNLOCK) && txn_writes(w)))
+			bool blind = nam_twin(NAM_TWIN_BLIND_UNLOCK) && txn_writes(w);
+			if (!blind && (w->locked || w->doubt) && w->late_linked)
+				op++;
+			if (blind || w->locked || w->doubt)
 				w->locked = w->doubt = (op++)->status != NAM_OK;
 		}
 		if (st != NAM_OK)

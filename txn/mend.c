@@ -13,7 +13,7 @@ enum { PAUSE_NS = 1000000, PATIENCE_NS = 200000000 };
 
 /* Under our lock, so the same bytes however often; the word goes last. */
 static nam_status
-install(struct txn *t, struct txn_write *w)
+install(struct txn *t, struct txn_write *w, uint64_t to)
 {
 	struct net_worker *nw = t->tw->w;
 	uint64_t word = 0, seen;
@@ -21,7 +21,7 @@ install(struct txn *t, struct txn_write *w)
 	if (st != NAM_OK || word != t->lock)
 		return st;
 	st = net_write1(nw, net_plus(w->at, 8), &w->dir[1], 8 * (3u + w->view->slots), &t->counts);
-	return st != NAM_OK ? st : net_cas1(nw, w->at, t->lock, t->cid, &seen, &t->counts);
+	return st != NAM_OK ? st : net_cas1(nw, w->at, t->lock, to, &seen, &t->counts);
 }
 
 static nam_status
@@ -29,8 +29,10 @@ mend_one(struct txn *t, struct txn_write *w)
 {
 	uint64_t seen;
 	if (t->decided && txn_writes(w))
-		return install(t, w);
-	nam_status st = net_cas1(t->tw->w, w->at, t->lock, w->expect, &seen, &t->counts);
+		return install(t, w, t->cid);
+	/* Of a directory that was given its link part may have landed. */
+	nam_status st = w->late_linked ? install(t, w, w->expect)
+				       : net_cas1(t->tw->w, w->at, t->lock, w->expect, &seen, &t->counts);
 	if (st == NAM_OK)
 		w->locked = w->doubt = false;
 	return st;

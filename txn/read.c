@@ -93,8 +93,8 @@ judge(struct txn *t, struct txn_get *g, net_addr at, uint64_t *img, unsigned slo
 }
 
 /*
- * Our own insert of this key, when the index does not lead to its block any more: it was an empty
- * one, and somebody's garbage. Our commit will find out; until then we see what we wrote.
+ * Our own insert of this key, when the index does not lead to its block any more: it was an empty one, and somebody's garbage;
+ * and another's insert may have got another block since. Our commit will find out; until then we see what we wrote.
  */
 static bool
 inserted_here(struct txn *t, struct txn_get *g)
@@ -225,6 +225,8 @@ get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 		if (!judge(t, &g[i], at[i], img[i], slot[i], arena, &fatal)) {
 			idx_ptrs_drop(db->ptrs, g[i].hash);
 			miss[misses++] = (uint8_t)i;
+		} else if (g[i].status == NAM_ABSENT) {
+			(void)inserted_here(t, &g[i]);
 		} else if (g[i].status == NAM_OK && g[i].row.block != NULL) {
 			g[i].row.partial = hinted[i] != 0;
 			if (hinted[i] == 0)
@@ -273,7 +275,7 @@ get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 				    q->status == NAM_OK && q->row.block ? hint_of(q->table->view, &q->row)
 									: 0);
 		}
-		if (!done && !inserted_here(t, q)) {
+		if ((!done || q->status == NAM_ABSENT) && !inserted_here(t, q) && !done) {
 			q->status = NAM_ABSENT;
 			txn_met_absent(t, q);
 		}
