@@ -23,6 +23,7 @@ check() {
 start_storage() { # start_storage [SIZE]
 	nodes=()
 	for id in 1 2; do
+		: >/tmp/storage$id.log # that of the one before says "ready", too
 		./namdb storage --id $id --size "${1:-64m}" --listen "$me:741$id" --secret-file $secret 2>/tmp/storage$id.log &
 		nodes+=($!)
 		for ((i = 0; i < 100; i++)); do
