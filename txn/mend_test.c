@@ -16,7 +16,7 @@ enum {
 	LATER = 30,
 	MS = 1000000,
 	LEASE_MS = 100,
-	FROM_NS = 60000,
+	FROM_NS = 35000,
 	STEP_NS = 400,
 	STEPS = 150
 };
@@ -29,8 +29,10 @@ static struct {
 	enum how how;
 	unsigned node;
 	uint64_t at;
+	bool
+	    old; /* somebody reads what will be overwritten: its directory is written twice, the first time to link the archive */
 	/* what came of it */
-	unsigned all, nothing, told, unsure, gave_up;
+	unsigned all, nothing, told, unsure, gave_up, linked;
 } moment;
 
 struct client {
@@ -66,6 +68,17 @@ lose(struct lab *lab)
 	assert_int_equal(set(lab, t, &lab->tab[CUT], 0, OLD), NAM_OK);
 	commit_all(t);
 
+	net_sleep(lab->w[0], 20 * (uint64_t)MS); /* nobody needs an older version */
+	struct txn *reader = moment.old ? begin(lab, 0, TXN_REPEATABLE_READ) : NULL;
+	for (unsigned i = 1; i < lab->slots; i++) {
+		t = begin(lab, CUT, TXN_READ_COMMITTED);
+		for (uint64_t k = 0; k < ROWS; k++)
+			assert_int_equal(set(lab, t, &lab->tab[CUT], k, OLD), NAM_OK);
+		commit_all(t);
+	}
+
+	struct txn_stats before, stats;
+	txn_worker_stats(lab->tw[CUT], &before);
 	struct client c = { .lab = lab };
 	assert_non_null(nam_co_start(net_worker_sched(lab->w[CUT]), client_main, &c, 128 << 10));
 	net_sleep(lab->w[0], moment.at);
@@ -76,12 +89,19 @@ lose(struct lab *lab)
 		    moment.how == PARTED_A_WHILE ? 40 * (uint64_t)MS : UINT64_MAX);
 	/* Until it knows what to do, and others have settled what it left to them. */
 	net_sleep(lab->w[0], 600 * (uint64_t)MS);
+	txn_worker_stats(lab->tw[CUT], &stats);
+	moment.linked += stats.archived_late > before.archived_late;
 	moment.gave_up += atomic_load(&lab->db[CUT]->failed) != 0;
 	if (moment.how == PARTED_AND_DIES) {
 		net_sim_crash(lab->sim, lab->net[CUT]);
 		net_sleep(lab->w[0], 2 * LEASE_MS * (uint64_t)MS);
 	}
 
+	if (reader != NULL) {
+		for (uint64_t k = 0; k < ROWS; k++)
+			assert_int_equal(value_of(lab, reader, &lab->tab[0], k), OLD);
+		txn_abort(reader);
+	}
 	t = begin(lab, 0, TXN_REPEATABLE_READ);
 	unsigned seen = 0;
 	for (uint64_t k = 0; k < ROWS; k++) {
@@ -124,13 +144,15 @@ test_lose(void **state)
 		moment.how = how;
 		for (moment.node = 1; moment.node <= 3; moment.node++)
 			for (unsigned i = 0; i < STEPS; i++) {
+				moment.old = i % 2 != 0;
 				moment.at = FROM_NS + i * (uint64_t)STEP_NS;
 				run(3, 2 + i % 3, 1 + i, lose);
 			}
-		printf("%s: all of it %u times, nothing of it %u times; answered %u, unsure %u; gave itself "
-		       "up %u "
-		       "times\n",
-		    how_text[how], moment.all, moment.nothing, moment.told, moment.unsure, moment.gave_up);
+		printf("%s: all of it %u times, nothing of it %u times; answered %u, unsure %u; archives "
+		       "linked first "
+		       "%u times; gave itself up %u times\n",
+		    how_text[how], moment.all, moment.nothing, moment.told, moment.unsure, moment.linked,
+		    moment.gave_up);
 		assert_true(moment.all > 50 && moment.nothing > 50);
 		/* Some were in the middle of it, and then a connection that can be had again tells. */
 		assert_true((moment.unsure > 0) == (how >= PARTED));
