@@ -33,6 +33,7 @@ struct lab {
 	enum tso_scheme scheme;
 	unsigned clients;
 	net_addr anchor;
+	uint64_t first; /* CID of the view */
 	void (*body)(struct lab *);
 	bool ok;
 	/* What really happened, by count of CID. */
@@ -41,10 +42,10 @@ struct lab {
 };
 
 static uint64_t
-count_of(tso_cid cid)
+count_of(const struct lab *lab, tso_cid cid)
 {
-	assert_true(cid >= FIRST && cid - FIRST < CIDS_MAX);
-	return cid - FIRST;
+	assert_true(cid >= lab->first && cid - lab->first < CIDS_MAX);
+	return cid - lab->first;
 }
 
 static void
@@ -106,6 +107,7 @@ run_scheme(unsigned procs, uint32_t vector, uint64_t seed, enum tso_scheme schem
 	assert_non_null(lab);
 	lab->procs = procs;
 	lab->vector = vector;
+	lab->first = FIRST;
 	lab->scheme = scheme;
 	lab->clients = clients;
 	lab->body = body;
@@ -144,7 +146,7 @@ claim(struct lab *lab, unsigned i, struct tso_claim *c, tso_cid floor)
 	struct proc *p = &lab->p[i];
 	tso_claim_start(p->tw, c, floor, NULL);
 	assert_int_equal(tso_claim_wait(p->tw, c), NAM_OK);
-	uint64_t n = count_of(c->cid);
+	uint64_t n = count_of(lab, c->cid);
 	assert_int_equal(lab->claimed[n], 0); /* never given twice */
 	lab->claimed[n] = 1;
 	return c->cid;
@@ -166,7 +168,7 @@ static void
 mark(struct lab *lab, unsigned i, struct tso_claim *c, unsigned note)
 {
 	struct marker m = { .co = nam_co_self() };
-	lab->marked[count_of(c->cid)] = 1;
+	lab->marked[count_of(lab, c->cid)] = 1;
 	tso_mark(lab->p[i].tw, c, note, marked, &m);
 	while (!m.done)
 		nam_co_park();
@@ -193,8 +195,8 @@ client_main(void *arg)
 		assert_int_equal(tso_snapshot(p->tw, &pin, NULL), NAM_OK);
 		assert_true(pin.at >= c->last && pin.at >= answered);
 		c->last = pin.at;
-		for (uint64_t k = FIRST; k <= pin.at; k++)
-			assert_true(lab->marked[count_of(k)]); /* the prefix has no hole */
+		for (uint64_t k = lab->first; k <= pin.at; k++)
+			assert_true(lab->marked[count_of(lab, k)]); /* the prefix has no hole */
 		assert_true(tso_watermark(p->tso) <= pin.at);
 		if (nam_rng_below(d, 3)) {
 			struct tso_claim cl;
@@ -237,8 +239,8 @@ busy(struct lab *lab, unsigned clients, unsigned n)
 static void
 settled(struct lab *lab)
 {
-	uint64_t last = FIRST - 1;
-	for (uint64_t k = FIRST; count_of(k) < CIDS_MAX - 1 && lab->claimed[count_of(k)]; k++)
+	uint64_t last = lab->first - 1;
+	for (uint64_t k = lab->first; count_of(lab, k) < CIDS_MAX - 1 && lab->claimed[count_of(lab, k)]; k++)
 		last = k;
 	for (unsigned i = 0; i < lab->procs; i++) {
 		struct tso_pin pin;
@@ -358,7 +360,7 @@ holes(struct lab *lab)
 			     &seen, NULL),
 	    NAM_OK);
 	for (uint64_t k = 0; k < 5; k++)
-		lab->claimed[count_of(seen + k)] = lab->marked[count_of(seen + k)] = 1;
+		lab->claimed[count_of(lab, seen + k)] = lab->marked[count_of(lab, seen + k)] = 1;
 	struct tso_claim cl;
 	tso_cid cid = claim(lab, 0, &cl, 0);
 	mark(lab, 0, &cl, 0);
@@ -589,6 +591,250 @@ test_budgets(void **state)
 		run(1, 4096, seed, budgets);
 }
 
+/* ---- joining, moment by moment ---- */
+
+enum { STEP_NS = 200, STEPS = 150, STILL_NS = 7 * TICK_NS / 2 };
+
+struct freezer {
+	struct lab *lab;
+	unsigned p;
+	uint64_t after_ns;
+	bool *done;
+};
+static void
+freezer_main(void *arg)
+{
+	struct freezer *f = arg;
+	net_sleep(f->lab->p[0].w, f->after_ns);
+	net_sim_freeze(f->lab->sim, f->lab->p[f->p].net, STILL_NS);
+	*f->done = true;
+}
+
+/* What it is given now covers all that was marked before it asked, and nobody's watermark passes it. */
+static void
+good_snapshot(struct lab *lab, unsigned i)
+{
+	struct tso_pin pin;
+	uint64_t floor = tso_prefix(lab->p[0].tso);
+	assert_int_equal(tso_snapshot(lab->p[i].tw, &pin, NULL), NAM_OK);
+	assert_true(pin.at >= floor);
+	for (unsigned k = 0; k < 4; k++) {
+		assert_true(tso_watermark(lab->p[0].tso) <= pin.at);
+		net_sleep(lab->p[0].w, TICK_NS);
+	}
+	tso_unpin(lab->p[i].tw, &pin);
+}
+
+static void
+work_on(struct lab *lab, struct busy_arg *b)
+{
+	*b = (struct busy_arg){ .lab = lab, .left = 4 };
+	for (unsigned i = 0; i < 4; i++)
+		assert_non_null(nam_co_start(net_worker_sched(lab->p[0].w), goer_main, b, 64 << 10));
+}
+static void
+work_ends(struct busy_arg *b)
+{
+	b->stop = true;
+	while (b->left > 0)
+		net_sleep(b->lab->p[0].w, 100000);
+}
+
+/* A joiner stands still for some heartbeats, at each moment of its joining; the others go on, for more than a lap. */
+static void
+slow_joiners(struct lab *lab)
+{
+	struct busy_arg b;
+	unsigned laps = 0;
+	work_on(lab, &b);
+	for (unsigned step = 0; step < STEPS; step++) {
+		bool frozen = false;
+		struct freezer f = { lab, 1, 1 + step * STEP_NS, &frozen };
+		assert_non_null(nam_co_start(net_worker_sched(lab->p[0].w), freezer_main, &f, 64 << 10));
+		uint64_t from = tso_prefix(lab->p[0].tso);
+		join(lab, 1);
+		good_snapshot(lab, 1);
+		assert_true(frozen);
+		laps += tso_prefix(lab->p[0].tso) > from + lab->vector;
+		leave(lab, 1);
+	}
+	assert_true(laps > STEPS / 10); /* as long as it has no slot, nobody waits for it */
+	work_ends(&b);
+}
+static void
+test_slow_joiners(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 3; seed++)
+		run(1, 64, seed, slow_joiners);
+}
+
+/* Somebody joins while the only other one writes its promises, so that they may be torn each time he READs them. */
+static void
+at_a_beat(struct lab *lab)
+{
+	struct busy_arg b;
+	work_on(lab, &b);
+	for (unsigned step = 0; step < STEPS; step++) {
+		uint64_t beat = atomic_load(&lab->p[0].tso->beat);
+		while (atomic_load(&lab->p[0].tso->beat) == beat)
+			net_sleep(lab->p[0].w, STEP_NS);
+		net_sleep(lab->p[0].w, TICK_NS - STEPS / 2 * STEP_NS + step * STEP_NS);
+		join(lab, 1);
+		good_snapshot(lab, 1);
+		leave(lab, 1);
+	}
+	work_ends(&b);
+}
+static void
+test_join_at_a_beat(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 3; seed++)
+		run(1, 64, seed, at_a_beat);
+}
+
+/* An owner that lost its slot while it was idle takes a snapshot, and stands still at each moment of that. */
+static void
+slow_wakers(struct lab *lab)
+{
+	struct proc *q = &lab->p[1];
+	struct busy_arg b;
+	work_on(lab, &b);
+	for (unsigned step = 0; step < STEPS / 3; step++) {
+		struct tso_stats s;
+		bool frozen = false;
+		struct freezer f = { lab, 1, 1 + 3 * step * STEP_NS, &frozen };
+		while (atomic_load(&q->tso->idle) != IDLE_YES)
+			net_sleep(lab->p[0].w, 10 * TICK_NS);
+		q->stall = true;
+		tso_stats(lab->p[0].tso, &s);
+		for (uint64_t seals = s.seals; s.seals == seals; tso_stats(lab->p[0].tso, &s))
+			net_sleep(lab->p[0].w, 10 * TICK_NS);
+		assert_non_null(nam_co_start(net_worker_sched(lab->p[0].w), freezer_main, &f, 64 << 10));
+		unsigned joins = tso_joins(q->tso);
+		good_snapshot(lab, 1);
+		assert_true(frozen);
+		assert_int_equal(tso_joins(q->tso), joins + 1);
+		q->stall = false;
+	}
+	work_ends(&b);
+}
+static void
+test_slow_wakers(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 2; seed++)
+		run(2, 64, seed, slow_wakers);
+}
+
+/* ---- an entry that somebody READs is not used again ---- */
+
+static void
+read_under_way(struct lab *lab)
+{
+	struct net_worker *w;
+	struct tso_worker *other;
+	struct busy_arg b;
+	/* A READ of another worker of that process, which its heart does not wait for. */
+	assert_int_equal(net_worker_open(lab->p[1].net, &w, NULL), NAM_OK);
+	assert_int_equal(tso_worker_open(lab->p[1].tso, w, &other), NAM_OK);
+	uint64_t from = tso_prefix(lab->p[1].tso);
+	atomic_store(&other->reading, from);
+	work_on(lab, &b);
+	net_sleep(lab->p[0].w, 50 * TICK_NS);
+	assert_true(tso_prefix(lab->p[0].tso) > from + lab->vector / 2);
+	assert_true(tso_prefix(lab->p[0].tso) <= from + lab->vector);
+	for (unsigned i = 0; i < 2; i++)
+		assert_true(atomic_load(&lab->p[i].tso->min_seen) <= from);
+	atomic_store(&other->reading, TSO_NONE);
+	net_sleep(lab->p[0].w, 20 * TICK_NS);
+	assert_true(tso_prefix(lab->p[0].tso) > from + 2 * lab->vector);
+	work_ends(&b);
+	tso_worker_close(other);
+	net_worker_close(w);
+}
+static void
+test_read_under_way(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 3; seed++)
+		run(2, 64, seed, read_under_way);
+}
+
+/* ---- epochs and views ---- */
+
+static struct tso_anchor *
+anchor_of(struct lab *lab)
+{
+	return (void *)((char *)net_sim_memory(lab->sim, net_region_of(lab->anchor)) +
+			net_offset_of(lab->anchor));
+}
+
+/* A slot whose epochs are used up is left alone: a lock word of before must not come again. */
+static void
+epochs(struct lab *lab)
+{
+	struct tso_owner_slot *s =
+	    (void *)((char *)anchor_of(lab) + (anchor_of(lab)->owners_at - lab->anchor.bits));
+	s[1].word = tso_word(TSO_FREE, TSO_EPOCH_MAX, 0);
+	s[2].word = tso_word(TSO_FREE, TSO_EPOCH_MAX - 1, 0);
+	join(lab, 1);
+	assert_int_equal(tso_owner(lab->p[1].tso), 2);
+	assert_int_equal(tso_epoch(lab->p[1].tso), TSO_EPOCH_MAX);
+	leave(lab, 1);
+	lab->procs = 3;
+	for (unsigned i = 1; i < 3; i++) {
+		join(lab, i);
+		assert_int_equal(tso_owner(lab->p[i].tso), 2 + i);
+		assert_int_equal(tso_epoch(lab->p[i].tso), 1);
+	}
+}
+static void
+test_epochs(void **state)
+{
+	(void)state;
+	run(1, 64, 1, epochs);
+}
+
+/* The counter begins again, in a next view: the same counts are other CIDs, above all of before. */
+static void
+next_view(struct lab *lab)
+{
+	tso_cid last = 0;
+	for (unsigned view = 1; view <= 3; view++) {
+		lab->first = ((uint64_t)view << TSO_COUNT_BITS) + 1;
+		if (view > 1) { /* all have left, and the memory is as it was made, but for that */
+			struct tso_anchor *a = anchor_of(lab);
+			a->counter = lab->first;
+			a->hint = lab->first - 1;
+			memset((char *)a + (a->vector_at - lab->anchor.bits), 0, a->vector);
+			memset(lab->claimed, 0, sizeof lab->claimed);
+			memset(lab->marked, 0, sizeof lab->marked);
+			join(lab, 0);
+			join(lab, 1);
+		}
+		struct tso_claim cl;
+		tso_cid cid = claim(lab, 0, &cl, 0);
+		assert_int_equal(cid & TSO_COUNT_MASK, 1);
+		assert_true(cid > last && cid <= TSO_CID_MAX);
+		mark(lab, 0, &cl, 0);
+		busy(lab, 8, 60); /* some laps */
+		settled(lab);
+		last = claim(lab, 0, &cl, 0);
+		mark(lab, 0, &cl, 0);
+		leave(lab, 1);
+		leave(lab, 0);
+	}
+}
+static void
+test_next_view(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 3; seed++)
+		run(2, 64, seed, next_view);
+}
+
 int
 main(void)
 {
@@ -601,6 +847,12 @@ main(void)
 		cmocka_unit_test(test_preassigned),
 		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_budgets),
+		cmocka_unit_test(test_slow_joiners),
+		cmocka_unit_test(test_join_at_a_beat),
+		cmocka_unit_test(test_slow_wakers),
+		cmocka_unit_test(test_read_under_way),
+		cmocka_unit_test(test_epochs),
+		cmocka_unit_test(test_next_view),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
