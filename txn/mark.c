@@ -134,5 +134,6 @@ txn_marks_end(struct txn *t)
 void
 txn_cover(struct txn *t, tso_cid cid)
 {
-	tso_answered(t->tw->db->tso, cid);
+	if ((cid & REC_LOCK) == 0) /* a lock hides it */
+		tso_answered(t->tw->db->tso, cid);
 }

@@ -123,6 +123,8 @@ lose(struct lab *lab)
 	}
 	/* Its locks are gone. */
 	t = begin(lab, 2, TXN_READ_COMMITTED);
+	struct txn_limits soon = { .lock_wait_ns = 2 * LEASE_MS * (uint64_t)MS };
+	txn_set_limits(t, &soon);
 	for (uint64_t k = 0; k < ROWS; k++)
 		assert_int_equal(set(lab, t, &lab->tab[2], k, LATER), NAM_OK);
 	commit_all(t);

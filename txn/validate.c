@@ -29,14 +29,18 @@ validate_reads(struct txn *t)
 			return st;
 		for (uint32_t k = from; k < i; k++) {
 			const struct txn_write *own = txn_own(t, t->read[k].at);
-			if (t->read[k].newest > t->pin.at && (own == NULL || !own->locked))
+			if (t->read[k].newest > t->pin.at && (own == NULL || !own->locked)) {
+				txn_cover(t, t->read[k].newest); /* a retry's snapshot covers it (trap 24) */
 				return NAM_CONFLICT; /* it was newer than our snapshot when we met it */
+			}
 			if (own != NULL && own->locked && word[k - from] == t->lock)
 				continue;
 			if (word[k - from] == t->read[k].newest)
 				continue;
 			if (word[k - from] & REC_LOCK) /* whoever tries again should not meet it once more */
 				txn_unlock_dead(t->tw, t->read[k].at, word[k - from]);
+			else
+				txn_cover(t, word[k - from]);
 			return NAM_CONFLICT;
 		}
 	}
@@ -89,8 +93,10 @@ judge_block(struct txn *t, const struct txn_table_view *v, const uint64_t *img, 
 	if (st != NAM_OK || none)
 		return st;
 	*lock = img[REC_WORD];
-	if ((*lock & REC_LOCK) == 0)
+	if ((*lock & REC_LOCK) == 0) {
+		txn_cover(t, *lock);
 		return NAM_CONFLICT;
+	}
 	txn_unlock_dead(t->tw, at, *lock);
 	return NAM_BUSY;
 }

@@ -508,6 +508,8 @@ txn_lock_many(struct txn *t, struct txn_table *table, struct txn_row *row, nam_s
 	for (unsigned i = 0; i < n; i++) {
 		row[i].changed = false;
 		out[i] = row[i].cid == 0 || row[i].cid == row[i].newest ? NAM_OK : NAM_CONFLICT;
+		if (out[i] != NAM_OK)
+			txn_cover(t, row[i].newest); /* a retry's snapshot covers it (trap 24) */
 	}
 	return NAM_OK;
 }

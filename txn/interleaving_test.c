@@ -1,0 +1,666 @@
+/*
+ * interleaving_test.c -- orders of steps that break a careless commit, each one put together step by step in virtual time.
+ *
+ * What slows a transaction down here: a claim of somebody else's that is open (the prefix stands still, so commits are answered and
+ * nobody's snapshot covers them), a lock that is held for some microseconds, a sleep between two calls.
+ */
+#include <base/log.h>
+#include "lab.h"
+
+enum { MS = 1000000, US = 1000, LEASE_MS = 100, HOLDER = 2 };
+
+/* ---- a claim that is open: it is below all that commit meanwhile ---- */
+
+struct held {
+	struct tso_pin pin;
+	struct tso_claim claim;
+};
+
+static void
+hold(struct lab *lab, struct held *h)
+{
+	struct tso_worker *o = lab->tw[HOLDER]->tso;
+	assert_int_equal(tso_snapshot(o, &h->pin, NULL), NAM_OK);
+	tso_claim_start(o, &h->claim, 0, NULL);
+	assert_int_equal(tso_claim_wait(o, &h->claim), NAM_OK);
+}
+
+struct mark_wait {
+	struct nam_co *co;
+	bool done;
+};
+static void
+marked(void *arg)
+{
+	struct mark_wait *m = arg;
+	m->done = true;
+	nam_co_wake(m->co);
+}
+
+static void
+let_go(struct lab *lab, struct held *h)
+{
+	struct tso_worker *o = lab->tw[HOLDER]->tso;
+	struct mark_wait m = { .co = nam_co_self() };
+	tso_mark(o, &h->claim, 0, marked, &m);
+	while (!m.done)
+		nam_co_park();
+	tso_unpin(o, &h->pin);
+}
+
+/* Process p writes a key; the answer comes at once, and by now all of its words have left the lock, too. */
+static tso_cid
+write_behind(struct lab *lab, unsigned p, uint64_t key, int64_t value)
+{
+	tso_cid cid;
+	struct txn *t = begin(lab, p, TXN_REPEATABLE_READ);
+	assert_int_equal(set(lab, t, &lab->tab[p], key, value), NAM_OK);
+	assert_int_equal(txn_commit(t, &cid), NAM_OK);
+	net_sleep(lab->w[0], 200 * US);
+	return cid;
+}
+
+static uint64_t
+locks_left(struct lab *lab)
+{
+	uint64_t n;
+	struct txn *t = begin(lab, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(txn_table_locks(t, &lab->tab[0], &n), NAM_OK);
+	txn_abort(t);
+	return n;
+}
+
+/* ---- who lost to a commit does not try again before his snapshot covers it ---- */
+
+enum at { AT_LOCK, AT_UPDATE, AT_COMMIT, AT_READ_MET, AT_READ_CHANGED, AT_SCAN, ATS };
+
+struct retrier {
+	struct lab *lab;
+	enum at at;
+	unsigned tries;
+	bool ready, go, ended;
+};
+
+static nam_status
+try_once(struct retrier *r)
+{
+	struct lab *lab = r->lab;
+	struct txn_table *tab = &lab->tab[1];
+	struct txn *t = begin(lab, 1, r->at >= AT_READ_MET ? TXN_SERIALIZABLE : TXN_REPEATABLE_READ);
+	struct txn_row row;
+	struct row n;
+	nam_status st;
+	switch (r->at) {
+	case AT_UPDATE:
+		st = get(lab, t, tab, 0, &row, &n);
+		n = mk(0, n.value + 1);
+		st = st == NAM_OK ? txn_update(t, tab, &row, &n, sizeof n) : st;
+		break;
+	case AT_LOCK:
+	case AT_COMMIT:
+		st = set(lab, t, tab, 0, 50);
+		break;
+	case AT_SCAN: {
+		struct txn_scan *s;
+		struct txn_row rows[8];
+		unsigned k;
+		assert_int_equal(txn_scan_open(t, tab, &s), NAM_OK);
+		while (assert_int_equal(txn_scan_next(s, rows, 8, &k), NAM_OK), k > 0)
+			;
+		txn_scan_close(s);
+		st = insert(t, &lab->bare[1], 1, 1);
+		break;
+	}
+	default:
+		value_of(lab, t, tab, 0);
+		st = set(lab, t, tab, 1, 50);
+	}
+	r->ready = true;
+	while (!r->go)
+		net_sleep(lab->w[1], US);
+	if (st == NAM_OK)
+		return txn_commit(t, NULL);
+	txn_abort(t);
+	return st;
+}
+
+static void
+retrier_main(void *arg)
+{
+	struct retrier *r = arg;
+	nam_status st;
+	do {
+		r->tries++;
+		st = try_once(r);
+		assert_true(st == NAM_OK || st == NAM_CONFLICT);
+	} while (st != NAM_OK);
+	r->ended = true;
+}
+
+static enum at retry_at;
+
+static void
+retry(struct lab *lab)
+{
+	struct held h;
+	struct retrier r = { .lab = lab, .at = retry_at };
+	fill(lab, 2, 10);
+	hold(lab, &h);
+	bool first = r.at == AT_COMMIT || r.at == AT_READ_CHANGED;
+	if (!first)
+		write_behind(lab, 0, 0, 20);
+	assert_non_null(nam_co_start(net_worker_sched(lab->w[1]), retrier_main, &r, 128 << 10));
+	while (!r.ready)
+		net_sleep(lab->w[0], US);
+	if (first)
+		write_behind(lab, 0, 0, 20);
+	r.go = true;
+	net_sleep(lab->w[0], 3 * MS); /* time for hundreds of tries */
+	assert_false(r.ended);
+	let_go(lab, &h);
+	while (!r.ended)
+		net_sleep(lab->w[0], 100 * US);
+	assert_int_equal(r.tries, 2);
+}
+static void
+test_retry_covers(void **state)
+{
+	(void)state;
+	for (retry_at = 0; retry_at < ATS; retry_at++)
+		run_some(3, retry);
+}
+
+/* ---- SERIALIZABLE: what was read is older than the newest, and the newest was there all the time ---- */
+
+static void
+newest_not_shown(struct lab *lab)
+{
+	struct held h;
+	tso_cid cid;
+	fill(lab, 2, 10);
+	hold(lab, &h);
+	write_behind(lab, 0, 0, 20);
+	struct txn *t = begin(lab, 1, TXN_SERIALIZABLE);
+	assert_int_equal(value_of(lab, t, &lab->tab[1], 0), 10); /* not covered yet */
+	assert_int_equal(set(lab, t, &lab->tab[1], 1, 30), NAM_OK);
+	/* It would commit above the version that it did not see, though nothing changes from here on. */
+	assert_int_equal(txn_commit(t, &cid), NAM_CONFLICT);
+	let_go(lab, &h);
+}
+static void
+test_newest_not_shown(void **state)
+{
+	(void)state;
+	run_some(3, newest_not_shown);
+}
+
+/*
+ * SERIALIZABLE claims when it has its locks. One writes x, and is kept from locking it for some microseconds; another reads x
+ * meanwhile and commits. Should the first have its CID already, it would be below that of the one who did not see it.
+ */
+struct late_locker {
+	struct lab *lab;
+	uint64_t later_ns;
+	struct txn *t;
+	tso_cid cid;
+	nam_status st;
+	bool ended;
+};
+static void
+late_locker_main(void *arg)
+{
+	struct late_locker *l = arg;
+	net_sleep(l->lab->w[1], 1 + l->later_ns);
+	l->st = txn_commit(l->t, &l->cid);
+	l->ended = true;
+}
+
+static uint64_t lock_held_ns; /* 0: nobody is in the way */
+static uint64_t apart_ns;     /* the reader commits so much later */
+static unsigned both_committed, in_between;
+
+static void
+claim_behind_locks(struct lab *lab)
+{
+	/* Their first intents and archives are there, and the rows are cold: a commit is four round trips. */
+	fill(lab, 2, 10);
+	for (unsigned i = 0; i < 6; i++) {
+		struct txn *t = begin(lab, i % 3, TXN_READ_COMMITTED);
+		assert_int_equal(set(lab, t, &lab->tab[i % 3], 0, 10), NAM_OK);
+		assert_int_equal(set(lab, t, &lab->tab[i % 3], 1, 10), NAM_OK);
+		commit_all(t);
+	}
+	net_sleep(lab->w[0], 50 * MS);
+	struct late_locker l = {
+		.lab = lab, .later_ns = lock_held_ns > 0 ? 0 : 6 * US, .t = begin(lab, 1, TXN_SERIALIZABLE)
+	};
+	assert_int_equal(set(lab, l.t, &lab->tab[1], 0, 20), NAM_OK);
+	struct txn *reader = begin(lab, 0, TXN_SERIALIZABLE);
+	assert_int_equal(value_of(lab, reader, &lab->tab[0], 0), 10);
+	assert_int_equal(set(lab, reader, &lab->tab[0], 1, 30), NAM_OK);
+	struct txn *holder = begin(lab, HOLDER, TXN_READ_COMMITTED);
+	if (lock_held_ns > 0)
+		assert_int_equal(set(lab, holder, &lab->tab[HOLDER], 0, 99), NAM_OK);
+	assert_non_null(nam_co_start(net_worker_sched(lab->w[1]), late_locker_main, &l, 128 << 10));
+	net_sleep(lab->w[0], 1 + lock_held_ns);
+	txn_abort(holder);
+	net_sleep(lab->w[0], 1 + apart_ns);
+	bool waits = !l.ended;
+	tso_cid cid = 0;
+	nam_status st = txn_commit(reader, &cid);
+	in_between += waits && !l.ended && st == NAM_OK;
+	while (!l.ended)
+		net_sleep(lab->w[0], 10 * US);
+	assert_true(st == NAM_OK || st == NAM_CONFLICT);
+	assert_true(l.st == NAM_OK || l.st == NAM_CONFLICT);
+	if (st == NAM_OK && l.st == NAM_OK) {
+		assert_true(cid < l.cid); /* it read what the other replaced */
+		both_committed++;
+	}
+}
+static void
+test_claim_behind_locks(void **state)
+{
+	(void)state;
+	both_committed = in_between = 0;
+	apart_ns = 0;
+	for (lock_held_ns = US; lock_held_ns < 80 * US; lock_held_ns += US)
+		run(3, 2, lock_held_ns, claim_behind_locks);
+	printf("%u pairs committed, %u readers while the writer waited for its lock\n", both_committed,
+	    in_between);
+	assert_true(both_committed > 5 && in_between > 5);
+	/* And where each of them is about to do its next step. */
+	both_committed = 0;
+	lock_held_ns = 0;
+	for (unsigned i = 0; i < 1500; i++) {
+		apart_ns = i % 150 * 100;
+		run(3, 2, 1 + i, claim_behind_locks);
+	}
+	printf("%u pairs committed\n", both_committed);
+	assert_true(both_committed > 50);
+}
+
+/* ---- a lock that is met is not lost to yet ---- */
+
+static unsigned met_then_got;
+
+static void
+lock_goes(struct lab *lab)
+{
+	fill(lab, 1, 10);
+	struct late_locker l = { .lab = lab, .t = begin(lab, 1, TXN_REPEATABLE_READ) };
+	assert_int_equal(set(lab, l.t, &lab->tab[1], 0, 20), NAM_OK);
+	struct txn *holder = begin(lab, HOLDER, TXN_READ_COMMITTED);
+	assert_int_equal(set(lab, holder, &lab->tab[HOLDER], 0, 99), NAM_OK);
+	assert_non_null(nam_co_start(net_worker_sched(lab->w[1]), late_locker_main, &l, 128 << 10));
+	net_sleep(lab->w[0], 15 * US);
+	assert_false(l.ended);
+	txn_abort(holder);
+	while (!l.ended)
+		net_sleep(lab->w[0], US);
+	assert_int_equal(l.st, NAM_OK);
+
+	/* One that stays for long is given up for. */
+	l = (struct late_locker){ .lab = lab, .t = begin(lab, 1, TXN_REPEATABLE_READ) };
+	assert_int_equal(set(lab, l.t, &lab->tab[1], 0, 30), NAM_OK);
+	holder = begin(lab, HOLDER, TXN_READ_COMMITTED);
+	struct txn_row row;
+	struct row r;
+	nam_status st = get(lab, holder, &lab->tab[HOLDER], 0, &row, &r);
+	assert_int_equal(st, NAM_OK);
+	assert_int_equal(txn_lock(holder, &lab->tab[HOLDER], &row, &lab->a), NAM_OK);
+	uint64_t from = net_now_ns(lab->w[0]);
+	assert_int_equal(txn_commit(l.t, NULL), NAM_CONFLICT);
+	assert_true(net_now_ns(lab->w[0]) - from < MS);
+	txn_abort(holder);
+	assert_int_equal(locks_left(lab), 0);
+	met_then_got++;
+}
+static void
+test_lock_goes(void **state)
+{
+	(void)state;
+	met_then_got = 0;
+	run_some(3, lock_goes);
+	assert_int_equal(met_then_got, 6);
+}
+
+/* ---- an abort frees what its CASes got, also those behind the one that lost ---- */
+
+static void
+one_lost(struct lab *lab)
+{
+	enum { KEYS = 8 };
+	fill(lab, KEYS, 10);
+	for (uint64_t lost = 0; lost < KEYS; lost++) {
+		struct txn *t = begin(lab, 1, TXN_REPEATABLE_READ);
+		for (uint64_t k = 0; k < KEYS; k++)
+			assert_int_equal(set(lab, t, &lab->tab[1], k, 20), NAM_OK);
+		struct txn *u = begin(lab, 0, TXN_REPEATABLE_READ);
+		assert_int_equal(set(lab, u, &lab->tab[0], lost, 30), NAM_OK);
+		commit_all(u);
+		assert_int_equal(txn_commit(t, NULL), NAM_CONFLICT);
+		assert_int_equal(locks_left(lab), 0);
+	}
+	/* And nothing of it is there. */
+	struct txn *t = begin(lab, HOLDER, TXN_REPEATABLE_READ);
+	for (uint64_t k = 0; k < KEYS; k++)
+		assert_int_equal(value_of(lab, t, &lab->tab[HOLDER], k), 30);
+	txn_abort(t);
+}
+static void
+test_one_lost(void **state)
+{
+	(void)state;
+	run_some(3, one_lost);
+}
+
+/* ---- the word of a block that was emptied is another one ---- */
+
+static void
+emptied(struct lab *lab)
+{
+	struct txn *t = begin(lab, 0, TXN_READ_COMMITTED);
+	assert_int_equal(insert(t, &lab->tab[0], 7, 1), NAM_OK);
+	txn_abort(t);
+	/* The empty block that it left is taken, by its word; not locked before COMMIT. */
+	t = begin(lab, 1, TXN_REPEATABLE_READ);
+	assert_int_equal(insert(t, &lab->tab[1], 7, 2), NAM_OK);
+	net_sleep(lab->w[0], 40 * MS); /* the collector has been there: no entry leads to it any more */
+	assert_int_equal(txn_commit(t, NULL), NAM_CONFLICT);
+	t = begin(lab, 1, TXN_REPEATABLE_READ);
+	assert_int_equal(insert(t, &lab->tab[1], 7, 3), NAM_OK);
+	commit_all(t);
+	t = begin(lab, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(value_of(lab, t, &lab->tab[0], 7), 3);
+	txn_abort(t);
+}
+static void
+test_emptied(void **state)
+{
+	(void)state;
+	run_some(2, emptied);
+}
+
+/* ---- visible everywhere: the answer waits for the prefix ---- */
+
+static void
+committer_main(void *arg)
+{
+	struct late_locker *l = arg;
+	txn_set_cluster_visible(l->t, true);
+	l->st = txn_commit(l->t, &l->cid);
+	l->ended = true;
+}
+
+static void
+answer_waits(struct lab *lab)
+{
+	struct held h;
+	fill(lab, 1, 10);
+	hold(lab, &h);
+	/* Without it, the answer does not wait, and others need not see it. */
+	write_behind(lab, 0, 0, 20);
+	struct txn *t = begin(lab, 1, TXN_REPEATABLE_READ);
+	assert_int_equal(value_of(lab, t, &lab->tab[1], 0), 10);
+	txn_abort(t);
+	let_go(lab, &h);
+
+	struct late_locker l = { .lab = lab, .t = begin(lab, 0, TXN_REPEATABLE_READ) };
+	assert_int_equal(set(lab, l.t, &lab->tab[0], 0, 30), NAM_OK);
+	hold(lab, &h);
+	assert_non_null(nam_co_start(net_worker_sched(lab->w[0]), committer_main, &l, 128 << 10));
+	net_sleep(lab->w[0], 3 * MS);
+	assert_false(l.ended);
+	let_go(lab, &h);
+	while (!l.ended)
+		net_sleep(lab->w[0], US);
+	assert_int_equal(l.st, NAM_OK);
+	t = begin(lab, 1, TXN_REPEATABLE_READ);
+	assert_int_equal(value_of(lab, t, &lab->tab[1], 0), 30);
+	txn_abort(t);
+}
+static void
+test_answer_waits(void **state)
+{
+	(void)state;
+	run_some(3, answer_waits);
+}
+
+/* ---- own commits are never laid over an older prefix ---- */
+
+static void
+fork_main(void *arg)
+{
+	struct late_locker *l = arg;
+	assert_int_equal(txn_begin(l->lab->tw[0], TXN_REPEATABLE_READ, &l->t), NAM_OK);
+	l->ended = true;
+}
+
+static void
+own_over_old(struct lab *lab)
+{
+	struct held h;
+	fill(lab, 2, 10);
+	hold(lab, &h);
+	write_behind(lab, 1, 1, 20); /* below the next one, and process 0 need not see it */
+	write_behind(lab, 0, 0, 20);
+	/* Its own it must see, so it waits: a snapshot with the second and without the first there is none. */
+	struct late_locker l = { .lab = lab };
+	assert_non_null(nam_co_start(net_worker_sched(lab->w[0]), fork_main, &l, 128 << 10));
+	net_sleep(lab->w[0], 3 * MS);
+	assert_false(l.ended);
+	let_go(lab, &h);
+	while (!l.ended)
+		net_sleep(lab->w[0], US);
+	assert_int_equal(value_of(lab, l.t, &lab->tab[0], 0), 20);
+	assert_int_equal(value_of(lab, l.t, &lab->tab[0], 1), 20);
+	txn_abort(l.t);
+}
+static void
+test_own_over_old(void **state)
+{
+	(void)state;
+	run_some(3, own_over_old);
+}
+
+/* ---- lock words: none comes twice ---- */
+
+static void
+generations(struct lab *lab)
+{
+	enum { COMMITS = 120, LEFT = 3 };
+	uint32_t last[TXN_INTENTS] = { 0 };
+	unsigned retired = 0;
+	fill(lab, 1, 0);
+	for (int64_t i = 1; i <= COMMITS; i++) {
+		struct txn_worker *tw = lab->tw[0];
+		/* Nearly used up, those that have been used at all. */
+		for (struct txn_intent *in = tw->intent_free; i == COMMITS / 3 && in != NULL; in = in->next)
+			if (in->generation > 0)
+				in->generation = UINT32_MAX - LEFT;
+		struct txn *t = begin(lab, 0, TXN_READ_COMMITTED);
+		assert_int_equal(set(lab, t, &lab->tab[0], 0, i), NAM_OK);
+		unsigned number = txn_lock_intent(t->lock);
+		uint32_t generation = (uint32_t)t->lock;
+		assert_true(number < TXN_INTENTS && generation > last[number]);
+		last[number] = generation;
+		retired += generation == UINT32_MAX;
+		commit_all(t);
+	}
+	assert_true(retired > 0);
+	struct txn *t = begin(lab, 1, TXN_REPEATABLE_READ);
+	assert_int_equal(value_of(lab, t, &lab->tab[1], 0), COMMITS);
+	txn_abort(t);
+}
+static void
+test_generations(void **state)
+{
+	(void)state;
+	run_some(2, generations);
+}
+
+/* ---- an entry says what the hash is; the row says what the key is ---- */
+
+static nam_status
+insert_as(struct lab *lab, struct txn *t, uint64_t key, int64_t value, uint64_t hash)
+{
+	struct row r = mk(key, value);
+	struct txn_put p = {
+		.table = &lab->tab[0], .bytes = &r, .len = sizeof r, .key = &r.key, .key_len = 8, .hash = hash
+	};
+	return txn_insert(t, &p, 1);
+}
+static int64_t
+value_as(struct lab *lab, struct txn *t, uint64_t key, uint64_t hash, struct txn_row *row)
+{
+	struct txn_get g = { .table = &lab->tab[0], .key = &key, .key_len = 8, .hash = hash };
+	struct row r;
+	assert_int_equal(txn_get(t, &g, 1, &lab->a), NAM_OK);
+	if (g.status == NAM_ABSENT)
+		return -1;
+	assert_int_equal(g.status, NAM_OK);
+	memcpy(&r, g.row.bytes, sizeof r);
+	assert_int_equal(r.key, key);
+	*row = g.row;
+	return r.value;
+}
+static void
+same_hash(struct lab *lab)
+{
+	enum { HASH = 0x1234567 };
+	struct txn_row row;
+	struct txn *t = begin(lab, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(insert_as(lab, t, 1, 10, HASH), NAM_OK);
+	commit_all(t);
+	t = begin(lab, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(value_as(lab, t, 2, HASH, &row), -1);
+	assert_int_equal(insert_as(lab, t, 2, 20, HASH), NAM_OK);
+	assert_int_equal(insert_as(lab, t, 1, 11, HASH), NAM_DUPLICATE);
+	txn_abort(t);
+	t = begin(lab, 0, TXN_READ_COMMITTED);
+	assert_int_equal(insert_as(lab, t, 2, 20, HASH), NAM_OK);
+	commit_all(t);
+	for (unsigned i = 0; i < 3; i++) {
+		t = begin(lab, 0, TXN_REPEATABLE_READ);
+		assert_int_equal(value_as(lab, t, 1, HASH, &row), 10);
+		assert_int_equal(value_as(lab, t, 2, HASH, &row), 20);
+		txn_abort(t);
+	}
+	t = begin(lab, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(value_as(lab, t, 1, HASH, &row), 10);
+	assert_int_equal(txn_delete(t, &lab->tab[0], &row), NAM_OK);
+	commit_all(t);
+	net_sleep(lab->w[0], 50 * MS);
+	t = begin(lab, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(value_as(lab, t, 1, HASH, &row), -1);
+	assert_int_equal(value_as(lab, t, 2, HASH, &row), 20);
+	assert_int_equal(insert_as(lab, t, 1, 12, HASH), NAM_OK);
+	commit_all(t);
+	t = begin(lab, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(value_as(lab, t, 1, HASH, &row), 12);
+	assert_int_equal(value_as(lab, t, 2, HASH, &row), 20);
+	txn_abort(t);
+}
+static void
+test_same_hash(void **state)
+{
+	(void)state;
+	run_some(2, same_hash);
+}
+
+/* ---- the dead whom nobody meets at a lock ---- */
+
+static bool dead_claims;
+
+static void
+quiet_death(struct lab *lab)
+{
+	struct tso_worker *o = lab->tw[HOLDER]->tso;
+	struct held h;
+	fill(lab, 1, 10);
+	if (dead_claims)
+		hold(lab, &h);
+	else
+		assert_int_equal(tso_snapshot(o, &h.pin, NULL), NAM_OK);
+	net_sim_crash(lab->sim, lab->net[HOLDER]);
+	uint64_t from = net_now_ns(lab->w[0]);
+	write_behind(lab, 0, 0, 20);
+	struct txn *t = begin(lab, 0, TXN_REPEATABLE_READ); /* waits for what the claim holds up */
+	tso_cid seen = txn_snapshot(t);
+	assert_int_equal(value_of(lab, t, &lab->tab[0], 0), 20);
+	txn_abort(t);
+	while (tso_watermark(lab->db[0]->tso) < seen || tso_watermark(lab->db[1]->tso) < seen) {
+		net_sleep(lab->w[0], MS);
+		assert_true(net_now_ns(lab->w[0]) - from < 3 * (uint64_t)LEASE_MS * MS);
+	}
+	assert_true(net_now_ns(lab->w[0]) - from > (LEASE_MS - 10) * (uint64_t)MS);
+	net_sim_bury(lab->sim, lab->net[HOLDER]);
+}
+static void
+test_quiet_death(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		dead_claims = i > 0;
+		run_some(3, quiet_death);
+	}
+}
+
+/* ---- what a row costs to lock ---- */
+
+static void
+lock_costs(struct lab *lab)
+{
+	struct txn_row row, old;
+	struct row r;
+	fill(lab, 1, 10);
+	struct txn *t = begin(lab, 1, TXN_READ_COMMITTED);
+	assert_int_equal(get(lab, t, &lab->tab[1], 0, &row, &r), NAM_OK);
+	old = row;
+	uint64_t trips = txn_counts(t)->round_trips;
+	assert_int_equal(txn_lock(t, &lab->tab[1], &row, &lab->a), NAM_OK);
+	assert_int_equal(txn_counts(t)->round_trips - trips, 1);
+	assert_false(row.changed);
+	txn_abort(t);
+	struct txn *u = begin(lab, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(set(lab, u, &lab->tab[0], 0, 20), NAM_OK);
+	/* What is remembered is not the newest any more: one more, and the row is shown as it is now. */
+	t = begin(lab, 1, TXN_READ_COMMITTED);
+	assert_int_equal(get(lab, t, &lab->tab[1], 0, &row, &r), NAM_OK);
+	commit_all(u);
+	trips = txn_counts(t)->round_trips;
+	assert_int_equal(txn_lock(t, &lab->tab[1], &row, &lab->a), NAM_OK);
+	assert_true(txn_counts(t)->round_trips - trips >= 2);
+	assert_true(row.changed && row.cid > old.cid);
+	memcpy(&r, row.bytes, sizeof r);
+	assert_int_equal(r.value, 20);
+	txn_abort(t);
+}
+static void
+test_lock_costs(void **state)
+{
+	(void)state;
+	run_some(2, lock_costs);
+}
+
+int
+main(void)
+{
+	nam_log_level_set(NAM_LOG_ERROR);
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_retry_covers),
+		cmocka_unit_test(test_newest_not_shown),
+		cmocka_unit_test(test_claim_behind_locks),
+		cmocka_unit_test(test_lock_goes),
+		cmocka_unit_test(test_one_lost),
+		cmocka_unit_test(test_emptied),
+		cmocka_unit_test(test_answer_waits),
+		cmocka_unit_test(test_own_over_old),
+		cmocka_unit_test(test_generations),
+		cmocka_unit_test(test_same_hash),
+		cmocka_unit_test(test_quiet_death),
+		cmocka_unit_test(test_lock_costs),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
