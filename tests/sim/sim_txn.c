@@ -309,6 +309,14 @@ add_all(void *to, const void *from, size_t bytes)
 		into[i] += what[i];
 }
 
+/* Some seconds are many. A lock that stays, say, and somebody who waits for it: that is a judgement, too. */
+static bool
+is_over(void *arg)
+{
+	const struct run *r = arg;
+	return r->complete || net_sim_now_ns(r->sim) > UINT64_C(20000000000);
+}
+
 static bool
 run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 {
@@ -344,7 +352,7 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 	if (r->shape.neighbours && !neighbours_attach(r))
 		return false;
 	nam_co_start(net_worker_sched(r->place[0].w[0]), main_co, r, 256 << 10);
-	if (!net_sim_run(r->sim, NULL, NULL))
+	if (!net_sim_run(r->sim, is_over, r) || (r->complete && !net_sim_run(r->sim, NULL, NULL)))
 		run_bad(r, "everybody waits and nothing can happen any more");
 	if (!r->complete)
 		run_bad(r, "the run did not come to its end");
