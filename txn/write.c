@@ -4,7 +4,7 @@
 #include <string.h>
 #include "txn_internal.h"
 
-enum { CHUNK = 32, LOOKS = 16 };
+enum { CHUNK = 32, LOOKS = 16, WEIGH_TRIES = 20000 };
 
 /* ---- own writes, by block address ---- */
 
@@ -655,7 +655,7 @@ weigh(struct txn *t, const struct txn_put *p, struct candidate *c, enum verdict 
 			*out = own->slot->meta & REC_DELETED ? V_USE : V_TAKEN;
 		return NAM_OK;
 	}
-	for (unsigned tries = 0; tries < 1000; tries++) {
+	for (unsigned tries = 0; tries < WEIGH_TRIES; tries++) {
 		if (txn_rec_dir_whole(v, c->img, c->at)) {
 			unsigned n = txn_rec_newest(v, c->img);
 			if (n == 255) {
@@ -678,6 +678,13 @@ weigh(struct txn *t, const struct txn_put *p, struct candidate *c, enum verdict 
 				return NAM_OK;
 			}
 		}
+		/* Half a directory may be what somebody left who died: for a lease, and then until he is settled. */
+		if (tries >= 4)
+			net_sleep(t->tw->w, tries < 64 ? 1000 : 100000);
+		if (txn_cancelled(t))
+			return NAM_CANCELLED;
+		if (tries % 16 == 15 && (c->img[REC_WORD] & REC_LOCK))
+			(void)txn_unlock_dead(t->tw, c->at, c->img[REC_WORD]);
 		nam_status st = net_read1(t->tw->w, c->at, c->img, v->block_bytes, &t->counts);
 		if (st != NAM_OK)
 			return st;
