@@ -180,7 +180,7 @@ class Faults(histories.Run):
             mine = by_client.get(c, [])
             longest = max([(f.until - f.at) / 1e9 for f in mine] + [0])
             said, rc = c.said(), c.p.returncode
-            told = re.search(r"\b(57P01|08007)\b", said) is not None
+            told = re.search(r"\b(57P01|08007)\b|has shut this process out", said) is not None
             if longest < self.lease / 2 and rc != 0:
                 self.wronged.append("paused for %.0f ms at most, exit code %d: %s" % (longest * 1000, rc, said[-500:]))
             if longest >= 3 * self.lease and not (rc == -signal.SIGKILL or (rc == 1 and told)):
