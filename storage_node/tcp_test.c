@@ -165,7 +165,8 @@ shared_adder(void *arg)
 {
 	struct net_worker *mine = arg;
 	for (unsigned i = 0; i < SHARED_ADDS || (mine != w && !atomic_load(&tcp_done)); i++) {
-		shm_adds += mine != w;
+		if (mine != w)
+			shm_adds++;
 		uint64_t seen = 0, next;
 		if (i % 2)
 			assert_int_equal(net_faa1(mine, net_at(2, AREA), 1, &seen, NULL), NAM_OK);
