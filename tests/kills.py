@@ -208,7 +208,7 @@ class Faults(histories.Run):
                 elif w[0] == "s":
                     c.samples.append((int(w[1]), int(w[2]), {int(k): int(n) for k, n in (x.split(":") for x in w[3:])}))
                 else:
-                    errands.append((w[0], int(w[1]), int(w[2]), int(w[3]), w[4]))
+                    errands.append((w[0], int(w[1]), int(w[2]), int(w[3]), w[4], c))
         return counts, errands
 
     def locks(self, errands):
@@ -220,8 +220,10 @@ class Faults(histories.Run):
             before = [what for t, what in f.client.held if t <= f.at]
             if not before or before[-1] != "h":
                 continue  # it held nothing
-            got = sorted(end - f.at for kind, row, begin, end, state in errands
-                         if row == f.client.number and begin >= f.at and state == "00000")
+            # Whoever was sent and stood still himself meanwhile, or was only starting, tells nothing.
+            got = sorted(end - f.at for kind, row, begin, end, state, c in errands
+                         if row == f.client.number and f.at <= begin <= f.at + self.lease / 2 * 1e9 and state == "00000"
+                         and not any(g.client is c and g.at <= end and g.until >= f.at for g in self.faults))
             if got:
                 gone.append(got[0] / MS)
                 later += [g / MS for g in got[1:2]]
