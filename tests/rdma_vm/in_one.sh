@@ -148,7 +148,12 @@ removed() {
 	}
 	wait $load
 	tail -n 5 /tmp/load
-	grep -qE "ERROR: +58030" /tmp/load && grep -q "RDMA device here was removed" /tmp/load /tmp/idle || return 1
+	# Both ends are on this device: whoever is told first closes, and then that is what the other one is told.
+	grep -qE "ERROR: +58030" /tmp/load &&
+		grep -qE "RDMA device here was removed|it closed the RDMA connection" /tmp/load /tmp/idle || {
+		cat /tmp/load /tmp/idle
+		return 1
+	}
 	for said in /tmp/storage1.log /tmp/storage2.log; do
 		grep -q "the RDMA device ${DEVICE}0 was removed" $said || {
 			cat $said
