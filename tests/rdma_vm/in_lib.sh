@@ -11,13 +11,19 @@ chmod 600 $secret
 check() {
 	local name=$1 t0=$SECONDS
 	shift
-	if "$@" >/tmp/log 2>&1; then
+	"$@" >/tmp/log 2>&1
+	local rc=$?
+	if [ $rc = 0 ]; then
 		echo "ok $DEVICE: $name ($((SECONDS - t0)) s)"
+	elif [ $rc = 77 ]; then
+		echo "skip: $DEVICE: $name: $(tail -n 1 /tmp/log)"
+		sed 's/^/    /' /tmp/log
 	else
 		echo "not ok $DEVICE: $name"
 		tail -n 25 /tmp/log | sed 's/^/    /'
 		failed=1
 	fi
+	return $rc
 }
 
 start_storage() { # start_storage [SIZE]
