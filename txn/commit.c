@@ -591,7 +591,7 @@ free_locks(struct txn *t)
 			if (nam_twin(NAM_TWIN_BLIND_UNLOCK) && txn_writes(w)) {
 				net_write(&t->batch, w->at, &w->expect, 8);
 			} else if (w->locked || w->doubt) {
-				/* Part of it may have landed, and the connection been made anew since. */
+				/* Part of that directory may have landed, and the connection been made anew since. */
 				if (w->late_linked)
 					net_write(&t->batch, net_plus(w->at, 8), &w->dir[1],
 					    8 * (3u + w->view->slots));

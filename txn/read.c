@@ -275,7 +275,9 @@ get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 				    q->status == NAM_OK && q->row.block ? hint_of(q->table->view, &q->row)
 									: 0);
 		}
-		if ((!done || q->status == NAM_ABSENT) && !inserted_here(t, q) && !done) {
+		if (done && q->status != NAM_ABSENT)
+			continue;
+		if (!inserted_here(t, q) && !done) {
 			q->status = NAM_ABSENT;
 			txn_met_absent(t, q);
 		}
