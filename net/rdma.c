@@ -9,6 +9,7 @@
 #include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -73,29 +74,13 @@ net_rdma_news(struct rdma_event_channel *ch, struct ibv_context *ctx, bool *ende
 }
 
 static pthread_mutex_t held_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct {
+static struct held {
 	struct ibv_context *ctx;
 	unsigned uses;
-	bool removed;
+	bool removed, watched;
+	struct rdma_event_channel *ch; /* the watcher's */
+	struct rdma_cm_id *id;
 } held[16];
-
-void
-net_rdma_hold(struct ibv_context *ctx)
-{
-	unsigned i = 0, n = sizeof held / sizeof *held;
-	pthread_mutex_lock(&held_lock);
-	while (i < n && held[i].ctx != ctx)
-		i++;
-	for (unsigned k = 0; i == n && k < n; k++)
-		if (held[k].ctx == NULL)
-			i = k;
-	/* A device more than the table has is used like any other; only its removal waits for our end. */
-	if (i < n) {
-		held[i].ctx = ctx;
-		held[i].uses++;
-	}
-	pthread_mutex_unlock(&held_lock);
-}
 
 /*
  * librdmacm has the context open and may close it much later, or never. So its descriptors get another file
@@ -112,6 +97,94 @@ cut_off(struct ibv_context *ctx)
 	close(nothing);
 }
 
+/* With held_lock. What nobody uses and nobody watches is forgotten. */
+static void
+settle(struct held *h)
+{
+	if (h->uses > 0 || h->watched)
+		return;
+	if (h->removed)
+		cut_off(h->ctx);
+	*h = (struct held){ 0 };
+}
+
+/* Thread of a device's watcher: it sleeps until the device is removed. */
+static void *
+watch(void *arg)
+{
+	struct held *h = arg;
+	struct rdma_cm_event *e;
+	bool removed = false;
+	while (!removed) {
+		struct pollfd p = { .fd = h->ch->fd, .events = POLLIN };
+		(void)poll(&p, 1, -1);
+		while (rdma_get_cm_event(h->ch, &e) == 0) {
+			removed |= e->event == RDMA_CM_EVENT_DEVICE_REMOVAL;
+			rdma_ack_cm_event(e);
+		}
+	}
+	rdma_destroy_id(h->id);
+	rdma_destroy_event_channel(h->ch);
+	pthread_mutex_lock(&held_lock);
+	h->removed = true;
+	h->watched = false;
+	settle(h);
+	pthread_mutex_unlock(&held_lock);
+	return NULL;
+}
+
+/* With held_lock. An id of its own on the device of `of`: it hears of the removal whatever became of the others. */
+static void
+begin_watch(struct held *h, struct rdma_cm_id *of)
+{
+	struct sockaddr_storage at = { 0 };
+	const struct sockaddr *from = rdma_get_local_addr(of);
+	bool v6 = from->sa_family == AF_INET6;
+	memcpy(&at, from, v6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in));
+	if (v6)
+		((struct sockaddr_in6 *)&at)->sin6_port = 0;
+	else
+		((struct sockaddr_in *)&at)->sin_port = 0;
+	if ((h->ch = net_rdma_channel()) == NULL)
+		return;
+	pthread_t t;
+	sigset_t all, before;
+	if (rdma_create_id(h->ch, &h->id, h, RDMA_PS_TCP) == 0) {
+		if (rdma_bind_addr(h->id, (struct sockaddr *)&at) == 0 && h->id->verbs == h->ctx) {
+			sigfillset(&all);
+			pthread_sigmask(SIG_SETMASK, &all, &before);
+			h->watched = pthread_create(&t, NULL, watch, h) == 0;
+			pthread_sigmask(SIG_SETMASK, &before, NULL);
+		}
+		if (h->watched)
+			pthread_detach(t);
+		else
+			rdma_destroy_id(h->id);
+	}
+	if (!h->watched)
+		rdma_destroy_event_channel(h->ch);
+}
+
+void
+net_rdma_hold(struct rdma_cm_id *id)
+{
+	unsigned i = 0, n = sizeof held / sizeof *held;
+	pthread_mutex_lock(&held_lock);
+	while (i < n && held[i].ctx != id->verbs)
+		i++;
+	for (unsigned k = 0; i == n && k < n; k++)
+		if (held[k].ctx == NULL)
+			i = k;
+	/* A device more than the table has is used like any other; only its removal waits for our end. */
+	if (i < n) {
+		held[i].ctx = id->verbs;
+		held[i].uses++;
+		if (!held[i].watched && !held[i].removed)
+			begin_watch(&held[i], id);
+	}
+	pthread_mutex_unlock(&held_lock);
+}
+
 void
 net_rdma_release(struct ibv_context *ctx, bool removed)
 {
@@ -120,13 +193,10 @@ net_rdma_release(struct ibv_context *ctx, bool removed)
 	for (unsigned i = 0; i < n; i++) {
 		if (held[i].ctx != ctx)
 			continue;
-		held[i].removed |= removed;
-		if (--held[i].uses == 0) {
-			if (held[i].removed)
-				cut_off(ctx);
-			held[i].ctx = NULL;
-			held[i].removed = false;
-		}
+		held[i].uses--;
+		held[i].removed |= removed && !held[i].watched; /* the watcher will hear of it, too */
+		settle(&held[i]);
+		break;
 	}
 	pthread_mutex_unlock(&held_lock);
 }

@@ -266,7 +266,8 @@ connect_queue_pair(struct verbs *v, struct net_node *node, const struct net_gran
 		return st;
 	if (!net_rdma_caps(v->id->verbs, &v->caps))
 		return nam_fail(err, NAM_GONE, "%s: the RDMA device does not answer", name);
-	net_rdma_hold(v->held = v->id->verbs);
+	v->held = v->id->verbs;
+	net_rdma_hold(v->id);
 	net_rdma_patience(v->id);
 	if ((st = make_queue_pair(v, name, err)) != NAM_OK)
 		return st;

@@ -631,7 +631,8 @@ sn_verbs_open(struct sn_server *s, const char *address, struct nam_err *err)
 	else if (!net_rdma_caps(v->listener->verbs, &v->caps))
 		what = "the device does not answer";
 	if (what == NULL) {
-		net_rdma_hold(v->held = v->listener->verbs);
+		v->held = v->listener->verbs;
+		net_rdma_hold(v->listener);
 		if ((v->pd = ibv_alloc_pd(v->held)) == NULL ||
 		    (v->done = ibv_create_comp_channel(v->held)) == NULL)
 			what = "the device gives no protection domain";
