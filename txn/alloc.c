@@ -60,7 +60,6 @@ make_void(struct txn_alloc *a)
 nam_status
 txn_sweeper_take(struct txn_worker *tw, net_addr anchor, uint64_t is, uint64_t *lock)
 {
-	struct tso *tso = tw->db->tso;
 	bool ended = true;
 	uint64_t seen;
 	nam_status st = NAM_OK;
@@ -68,8 +67,7 @@ txn_sweeper_take(struct txn_worker *tw, net_addr anchor, uint64_t is, uint64_t *
 		st = tso_ended(tw->tso, txn_lock_owner(is), txn_lock_epoch(is), &ended);
 	if (st != NAM_OK || !ended)
 		return st != NAM_OK ? st : NAM_BUSY;
-	*lock = txn_lock_word(tso_owner(tso), tso_epoch(tso), TXN_INTENT_GC,
-	    tw->number << 24 | (++tw->gc_generation & 0xffffff));
+	*lock = txn_gc_lock(tw);
 	st = net_cas1(tw->w, net_plus(anchor, offsetof(struct txn_anchor, sweeper)), is, *lock, &seen, NULL);
 	return st == NAM_OK && seen != is ? NAM_BUSY : st;
 }

@@ -61,6 +61,13 @@ mark(struct txn_worker *tw, struct tso_claim *c, unsigned note)
 		nam_co_park();
 }
 
+uint64_t
+txn_gc_lock(struct txn_worker *tw)
+{
+	return txn_lock_word(tso_owner(tw->db->tso), tso_epoch(tw->db->tso), TXN_INTENT_GC,
+	    tw->number << 24 | (++tw->gc_generation & 0xffffff));
+}
+
 nam_status
 txn_word_fresh(struct txn_worker *tw, net_addr at, uint64_t lock, tso_cid floor, tso_cid *cid)
 {
@@ -137,8 +144,7 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 			goto out;
 		expect = img[REC_WORD];
 	}
-	uint64_t lock = txn_lock_word(tso_owner(tw->db->tso), tso_epoch(tw->db->tso), TXN_INTENT_GC,
-	    tw->number << 24 | (++tw->gc_generation & 0xffffff));
+	uint64_t lock = txn_gc_lock(tw);
 	st = net_cas1(w, j->at, expect, lock, &seen, NULL);
 	if (st != NAM_OK)
 		goto out;

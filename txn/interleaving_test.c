@@ -27,6 +27,7 @@ hold(struct lab *lab, struct held *h)
 
 struct mark_wait {
 	struct nam_co *co;
+	struct txn *t; /* of who finds it */
 	bool done;
 };
 static void
@@ -607,6 +608,117 @@ test_quiet_death(void **state)
 	}
 }
 
+/* ---- the collector died as it emptied a block ---- */
+
+static struct {
+	unsigned left;  /* of the directory's words, those that its WRITE had not reached */
+	uint64_t pause; /* who finds it stands still after so long */
+	struct txn *t;  /* of who finds it */
+	bool done;
+} half;
+
+/* Key 0 was deleted, all snapshots see that, and HOLDER's collector had its block under way when it ended. */
+static void
+half_emptied(struct lab *lab)
+{
+	struct tso_worker *o = lab->tw[HOLDER]->tso;
+	struct tso_pin pin;
+	struct txn_row row;
+	struct row r;
+	uint64_t img[1 + 3 + REC_SLOTS_MAX], words = 3 + lab->slots;
+	fill(lab, 1, 10);
+	struct txn *before = begin(lab, 1, TXN_REPEATABLE_READ);
+	assert_int_equal(get(lab, before, &lab->tab[1], 0, &row, &r), NAM_OK);
+	/* By HOLDER itself: what is left of the row is then known to nobody else, and only who looks for the key finds it. */
+	struct txn *t = begin(lab, HOLDER, TXN_REPEATABLE_READ);
+	assert_int_equal(del(lab, t, &lab->tab[HOLDER], 0), NAM_OK);
+	commit_all(t);
+	assert_int_equal(tso_snapshot(o, &pin, NULL), NAM_OK);
+	uint64_t lock = txn_gc_lock(lab->tw[HOLDER]);
+	assert_int_equal(net_read1(lab->w[0], row.at, img, 8 * (1 + words), NULL), NAM_OK);
+	img[REC_WORD] = lock;
+	for (unsigned k = 0; k < words; k++)
+		if ((half.left >> k & 1) == 0)
+			img[REC_IDENT + k] = 0;
+	assert_int_equal(net_write1(lab->w[0], row.at, img, 8 * (1 + words), NULL), NAM_OK);
+	net_sim_crash(lab->sim, lab->net[HOLDER]);
+	txn_abort(before);
+}
+
+/* A collector may empty the block between the insert and its commit: a conflict, and no more. */
+static void
+insert_for_sure(struct lab *lab, unsigned p, uint64_t key, int64_t value)
+{
+	nam_status st;
+	do {
+		struct txn *t = begin(lab, p, TXN_REPEATABLE_READ);
+		if ((st = insert(t, &lab->tab[p], key, value)) != NAM_OK) {
+			txn_abort(t);
+		} else {
+			txn_set_cluster_visible(t, true);
+			st = txn_commit(t, NULL);
+		}
+		assert_true(st == NAM_OK || st == NAM_CONFLICT);
+	} while (st != NAM_OK);
+}
+
+static void
+half_emptied_read(struct lab *lab)
+{
+	half_emptied(lab);
+	struct txn *t = begin(lab, 1, TXN_REPEATABLE_READ);
+	assert_int_equal(value_of(lab, t, &lab->tab[1], 0), -1);
+	txn_abort(t);
+	insert_for_sure(lab, 1, 0, 30);
+	t = begin(lab, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(value_of(lab, t, &lab->tab[0], 0), 30);
+	txn_abort(t);
+	net_sim_bury(lab->sim, lab->net[HOLDER]);
+}
+
+static void
+finder_main(void *arg)
+{
+	struct lab *lab = arg;
+	value_of(lab, half.t, &lab->tab[1], 0);
+	txn_abort(half.t);
+	half.done = true;
+}
+
+/* Two find it at once; one of them stands still, and the key is inserted into that block before he goes on. */
+static void
+half_emptied_twice(struct lab *lab)
+{
+	half_emptied(lab);
+	half.done = false;
+	half.t = begin(lab, 1, TXN_REPEATABLE_READ);
+	net_sleep(lab->w[0], (LEASE_MS + 20) * MS); /* it has ended */
+	assert_non_null(nam_co_start(net_worker_sched(lab->w[1]), finder_main, lab, 128 << 10));
+	net_sleep(lab->w[0], half.pause);
+	net_sim_freeze(lab->sim, lab->net[1], 20 * MS);
+	insert_for_sure(lab, 0, 0, 30);
+	while (!half.done)
+		net_sleep(lab->w[0], MS);
+	struct txn *t = begin(lab, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(value_of(lab, t, &lab->tab[0], 0), 30);
+	txn_abort(t);
+	net_sim_bury(lab->sim, lab->net[HOLDER]);
+}
+
+static void
+test_half_emptied(void **state)
+{
+	(void)state;
+	for (unsigned slots = 2; slots <= 4; slots++) {
+		half.left = 0;
+		for (; half.left < 1u << (3 + slots); half.left++)
+			run(3, slots, 1 + half.left, half_emptied_read);
+	}
+	half.left = 1;
+	for (half.pause = 0; half.pause < 400 * US; half.pause += US)
+		run(3, 2, 5, half_emptied_twice);
+}
+
 /* ---- what a row costs to lock ---- */
 
 static void
@@ -660,6 +772,7 @@ main(void)
 		cmocka_unit_test(test_generations),
 		cmocka_unit_test(test_same_hash),
 		cmocka_unit_test(test_quiet_death),
+		cmocka_unit_test(test_half_emptied),
 		cmocka_unit_test(test_lock_costs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -550,12 +550,21 @@ txn_unlock_dead(struct txn_worker *tw, net_addr at, uint64_t lock)
 	bool empty = true;
 	for (unsigned k = REC_IDENT; k < REC_CID + 3; k++) /* of two slots, and no sum */
 		empty = empty && img[k] == 0;
-	if (!empty && txn_lock_intent(lock) != TXN_INTENT_GC)
-		return NAM_CORRUPT;
-	/* The longest directory there may be: behind a shorter one begins a slot, and none is listed any more. */
-	memset(img, 0, sizeof img);
-	if (!empty)
+	if (txn_lock_intent(lock) == TXN_INTENT_GC) {
+		/* Others are here for the same; he whose lock it is now is alone, and may write. */
+		uint64_t own = txn_gc_lock(tw);
+		if ((st = net_cas1(tw->w, at, lock, own, &seen, NULL)) != NAM_OK || seen != lock)
+			return st;
+		lock = own;
+		/*
+		 * The dead may have left no more than the sum, and where that lies we do not know: so all of the longest
+		 * directory there may be. Behind a shorter one begins a slot, and none is listed any more.
+		 */
+		memset(img, 0, sizeof img);
 		st = net_write1(tw->w, net_plus(at, 8), img + 1, sizeof img - 8, NULL);
+	} else if (!empty) {
+		return NAM_CORRUPT;
+	}
 	tso_cid cid;
 	return st == NAM_OK ? txn_word_fresh(tw, at, lock, 0, &cid) : st;
 }

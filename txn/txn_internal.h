@@ -405,6 +405,8 @@ void txn_junk_add(struct txn_worker *tw, struct txn_junk j);
 void txn_gc(void *worker);
 /* A CID that nothing is written with: all claimed later are greater. note: as tso_mark's. In a coroutine, with a pin. */
 nam_status txn_cid_spend(struct txn_worker *tw, unsigned note, tso_cid *cid);
+/* A lock word of the collector's: in no intent, and never twice. With a pin. */
+uint64_t txn_gc_lock(struct txn_worker *tw);
 /* A word that must never return to an old value: our lock there gives way to a fresh CID. In a coroutine, with a pin. */
 nam_status txn_word_fresh(struct txn_worker *tw, net_addr at, uint64_t lock, tso_cid floor, tso_cid *cid);
 
