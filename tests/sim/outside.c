@@ -163,6 +163,9 @@ judge_owners(struct run *r)
 void
 outside_judge(struct run *r)
 {
+	/* Without the oracle nobody can decide, mark or leave any more: all stays as it was in that moment. */
+	if (r->lost == HOME)
+		return;
 	judge_table(r, KEYED);
 	judge_table(r, BARE);
 	judge_oracle(r);

@@ -61,11 +61,12 @@ trouble_main(void *arg)
 	if (r->shape.lose) {
 		wait_for(r, w, COMMITTED_LEAST + (unsigned)nam_rng_below(dice, 50));
 		if (r->clients_left > 0) {
-			r->lost = 2 + (unsigned)nam_rng_below(dice, 2);
+			r->lost = 1 + (unsigned)nam_rng_below(dice, 3);
 			for (unsigned i = 0; i < r->shape.procs; i++)
 				r->place[i].troubled = true;
 			r->lost_at = net_sim_now_ns(r->sim);
 			r->trouble.nodes++;
+			r->trouble.homes += r->lost == HOME;
 			net_sim_lose_node(r->sim, r->lost);
 		}
 	}
