@@ -154,18 +154,6 @@ stand_still(struct oracle_place *p)
 	atomic_store(&r->resumed_ns, net_now_ns(p->w));
 }
 
-struct marked {
-	struct nam_co *co;
-	bool done;
-};
-static void
-on_marked(void *arg)
-{
-	struct marked *m = arg;
-	m->done = true;
-	nam_co_wake(m->co);
-}
-
 /* Between claim and mark: where one client has all others wait. */
 static void
 stand_still_with_claim(struct oracle_place *p)
@@ -173,15 +161,12 @@ stand_still_with_claim(struct oracle_place *p)
 	struct tso_worker *o = txn_worker_tso(p->tw);
 	struct tso_pin pin;
 	struct tso_claim claim;
-	struct marked m = { .co = nam_co_self() };
 	nam_status st = tso_snapshot(o, &pin, NULL);
 	if (st == NAM_OK) {
 		tso_claim_start(o, &claim, 0, NULL);
 		if ((st = tso_claim_wait(o, &claim)) == NAM_OK) {
 			stand_still(p);
-			tso_mark(o, &claim, 0, on_marked, &m);
-			while (!m.done)
-				nam_co_park();
+			tso_mark_wait(o, &claim, 0);
 		}
 		tso_unpin(o, &pin);
 	}

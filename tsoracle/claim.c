@@ -207,3 +207,25 @@ tso_mark(struct tso_worker *tw, struct tso_claim *c, unsigned note, void (*done)
 	op->flags = NET_INLINE;
 	net_post_then(&c->batch, mark_done);
 }
+
+struct mark_wait {
+	struct nam_co *co;
+	bool done;
+};
+
+static void
+mark_waited(void *arg)
+{
+	struct mark_wait *m = arg;
+	m->done = true;
+	nam_co_wake(m->co);
+}
+
+void
+tso_mark_wait(struct tso_worker *tw, struct tso_claim *c, unsigned note)
+{
+	struct mark_wait m = { .co = nam_co_self() };
+	tso_mark(tw, c, note, mark_waited, &m);
+	while (!m.done)
+		nam_co_park();
+}

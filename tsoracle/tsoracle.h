@@ -119,6 +119,8 @@ nam_status tso_claim_wait(struct tso_worker *tw, struct tso_claim *c);
  * done(arg), if given, when the mark has landed, or
  * (c->op.status) may not have: then this process beats no more, and who settles it marks. Any coroutine or completion of the worker. */
 void tso_mark(struct tso_worker *tw, struct tso_claim *c, unsigned note, void (*done)(void *), void *arg);
+/* The same, and back when done would be called. In a coroutine. */
+void tso_mark_wait(struct tso_worker *tw, struct tso_claim *c, unsigned note);
 /* The client has been told that cid committed: later snapshots of this process cover it. */
 void tso_answered(struct tso *t, tso_cid cid);
 /* Waits until this process's prefix covers cid. */

@@ -152,26 +152,12 @@ claim(struct lab *lab, unsigned i, struct tso_claim *c, tso_cid floor)
 	return c->cid;
 }
 
-struct marker {
-	struct nam_co *co;
-	bool done;
-};
-static void
-marked(void *arg)
-{
-	struct marker *m = arg;
-	m->done = true;
-	nam_co_wake(m->co);
-}
 /* Marks and waits until the mark has landed. */
 static void
 mark(struct lab *lab, unsigned i, struct tso_claim *c, unsigned note)
 {
-	struct marker m = { .co = nam_co_self() };
 	lab->marked[count_of(lab, c->cid)] = 1;
-	tso_mark(lab->p[i].tw, c, note, marked, &m);
-	while (!m.done)
-		nam_co_park();
+	tso_mark_wait(lab->p[i].tw, c, note);
 }
 
 struct client {

@@ -39,28 +39,6 @@ txn_junk_add(struct txn_worker *tw, struct txn_junk j)
 	q->item[(q->head + q->n++) & (q->cap - 1)] = j;
 }
 
-struct gc_mark {
-	struct nam_co *co;
-	bool done;
-};
-
-static void
-gc_marked(void *arg)
-{
-	struct gc_mark *m = arg;
-	m->done = true;
-	nam_co_wake(m->co);
-}
-
-static void
-mark(struct txn_worker *tw, struct tso_claim *c, unsigned note)
-{
-	struct gc_mark m = { .co = nam_co_self() };
-	tso_mark(tw->tso, c, note, gc_marked, &m);
-	while (!m.done)
-		nam_co_park();
-}
-
 uint64_t
 txn_gc_lock(struct txn_worker *tw)
 {
@@ -79,7 +57,7 @@ txn_word_fresh(struct txn_worker *tw, net_addr at, uint64_t lock, tso_cid floor,
 		return st;
 	st = net_cas1(tw->w, at, lock, c.cid, &seen, NULL);
 	*cid = c.cid;
-	mark(tw, &c, 0);
+	tso_mark_wait(tw->tso, &c, 0);
 	return st;
 }
 
@@ -92,7 +70,7 @@ txn_cid_spend(struct txn_worker *tw, unsigned note, tso_cid *cid)
 	if (st != NAM_OK)
 		return st;
 	*cid = c.cid;
-	mark(tw, &c, note);
+	tso_mark_wait(tw->tso, &c, note);
 	return NAM_OK;
 }
 

@@ -25,12 +25,6 @@ struct holder {
 };
 
 static void
-marked(void *arg)
-{
-	nam_co_wake(arg);
-}
-
-static void
 holder_main(void *arg)
 {
 	struct holder *h = arg;
@@ -51,8 +45,7 @@ holder_main(void *arg)
 		if (h->step_ns != 0)
 			assert_int_equal(net_read1(w, lab->db[HANGS]->cluster, &word, 8, &acct), NAM_OK);
 	}
-	tso_mark(o, &c, 0, marked, nam_co_self());
-	nam_co_park();
+	tso_mark_wait(o, &c, 0);
 	tso_unpin(o, &pin);
 	h->ended = true;
 }

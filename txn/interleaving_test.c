@@ -25,27 +25,11 @@ hold(struct lab *lab, struct held *h)
 	assert_int_equal(tso_claim_wait(o, &h->claim), NAM_OK);
 }
 
-struct mark_wait {
-	struct nam_co *co;
-	struct txn *t; /* of who finds it */
-	bool done;
-};
-static void
-marked(void *arg)
-{
-	struct mark_wait *m = arg;
-	m->done = true;
-	nam_co_wake(m->co);
-}
-
 static void
 let_go(struct lab *lab, struct held *h)
 {
 	struct tso_worker *o = lab->tw[HOLDER]->tso;
-	struct mark_wait m = { .co = nam_co_self() };
-	tso_mark(o, &h->claim, 0, marked, &m);
-	while (!m.done)
-		nam_co_park();
+	tso_mark_wait(o, &h->claim, 0);
 	tso_unpin(o, &h->pin);
 }
 

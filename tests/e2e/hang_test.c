@@ -97,12 +97,6 @@ keep_pin(struct place *p)
 }
 
 static void
-on_marked(void *arg)
-{
-	nam_co_wake(arg);
-}
-
-static void
 hold_claim(struct place *p)
 {
 	struct tso_worker *o = txn_worker_tso(p->tw);
@@ -118,8 +112,7 @@ hold_claim(struct place *p)
 		assert_int_equal(read(p->pipe[0], &byte, 1), 1);
 	while (nam_clock_ns() < end)
 		;
-	tso_mark(o, &c, 0, on_marked, nam_co_self());
-	nam_co_park();
+	tso_mark_wait(o, &c, 0);
 	tso_unpin(o, &pin);
 }
 
