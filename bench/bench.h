@@ -74,6 +74,13 @@ struct bench_metrics {
 };
 void bench_metric(struct bench_metrics *m, const char *name, double value);
 
+/*
+ * How far it is, on stderr: at a terminal one line that changes; elsewhere a line every ten seconds. From one thread.
+ * bench_progress_end: that is over; with text, it is told as a line everywhere, else the terminal's line goes away.
+ */
+void bench_progress(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void bench_progress_end(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
 /* There is a software RDMA device here: what is measured over RDMA says nothing about speed. */
 bool bench_software_device(void);
 /* Is gnuplot there? Asked before anything is measured; else said on stderr. */

@@ -1,7 +1,9 @@
 /* common.c -- small things that several benches need: options, metrics, gnuplot. */
+#include <base/clock.h>
 #include <base/number.h>
 #include <bench/bench.h>
 #include <dirent.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,4 +187,42 @@ bench_quote(FILE *to, const char *s)
 	for (; *s; s++)
 		fprintf(to, *s == '\'' ? "''" : "%c", *s);
 	fputc('\'', to);
+}
+
+enum { PROGRESS_WIDTH = 60 };
+#define PROGRESS_EVERY_NS UINT64_C(10000000000)
+static uint64_t progress_told;
+
+void
+bench_progress(const char *fmt, ...)
+{
+	char line[PROGRESS_WIDTH + 1];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	uint64_t now = nam_clock_ns();
+	if (isatty(STDERR_FILENO)) {
+		fprintf(stderr, "\r%-*s", PROGRESS_WIDTH, line);
+	} else if (progress_told == 0) {
+		progress_told = now; /* what is soon over says nothing but its end */
+	} else if (now - progress_told > PROGRESS_EVERY_NS) {
+		progress_told = now;
+		fprintf(stderr, "%s\n", line);
+	}
+}
+
+void
+bench_progress_end(const char *fmt, ...)
+{
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "\r%*s\r", PROGRESS_WIDTH, "");
+	progress_told = 0;
+	if (fmt == NULL)
+		return;
+	va_list ap;
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
 }

@@ -239,8 +239,7 @@ measure(struct bench *b, struct nam_err *err)
 	for (unsigned r = 0; r < p->common.runs && st == NAM_OK; r++)
 		for (unsigned i = 0; i < b->n && st == NAM_OK && !atomic_load(&stopped); i++) {
 			struct point *pt = &b->pt[i];
-			fprintf(
-			    stderr, "\rrun %u, %2u clients, %-8s", r + 1, pt->clients, mode_names[pt->mode]);
+			bench_progress("run %u, %2u clients, %s", r + 1, pt->clients, mode_names[pt->mode]);
 			if (r == 0)
 				st =
 				    slice(b, pt->clients, pt->mode, p->common.seconds / WARM_PART, NULL, err);
@@ -531,7 +530,7 @@ bench_messages(int argc, char **argv)
 	struct sigaction sa = { .sa_handler = on_interrupt, .sa_flags = SA_RESETHAND }, before;
 	sigaction(SIGINT, &sa, &before);
 	bool ok = prepare(&b, &err) == NAM_OK && measure(&b, &err) == NAM_OK;
-	fprintf(stderr, "\r%40s\r", "");
+	bench_progress_end(NULL);
 	if (!ok)
 		fprintf(stderr, "namdb bench: %s\n", err.text);
 	if (b.n > 0) {

@@ -232,7 +232,7 @@ play(const struct oracle_params *p, enum oracle_moment m, enum tso_scheme s, str
 	struct oracle_run *r = bench_oracle_run_new(p, s, m);
 	if (r == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for what clients write down");
-	fprintf(stderr, "\r%-6s %-12s", bench_oracle_moment_names[m], bench_oracle_scheme_names[s]);
+	bench_progress("%s %s", bench_oracle_moment_names[m], bench_oracle_scheme_names[s]);
 	nam_status st = p->common.fabric == NET_SIM ? bench_oracle_sim(r, err) : bench_oracle_real(r, err);
 	if (st == NAM_OK && !atomic_load(&bench_oracle_stop) && !bench_oracle_judge(r, &got[m][s]))
 		st = nam_fail(err, NAM_NOMEM, "no memory");
@@ -257,7 +257,7 @@ bench_oracle(int argc, char **argv)
 		for (unsigned s = 0; s < ORACLE_SCHEMES; s++)
 			if (p.moment[m] && st == NAM_OK && !atomic_load(&bench_oracle_stop))
 				st = play(&p, (enum oracle_moment)m, (enum tso_scheme)s, &err);
-	fprintf(stderr, "\r%40s\r", "");
+	bench_progress_end(NULL);
 	bool ok = st == NAM_OK && !atomic_load(&bench_oracle_stop);
 	if (st != NAM_OK)
 		fprintf(stderr, "namdb bench: %s\n", err.text);

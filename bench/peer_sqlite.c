@@ -1,5 +1,6 @@
 /* peer_sqlite.c -- the same checkout on SQLite in memory: prepared statements, one transaction each. */
 #include <base/clock.h>
+#include <bench/bench.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,9 +70,9 @@ tpcw_sqlite_open(const struct tpcw_params *p)
 		ok = sqlite3_step(ins) == SQLITE_DONE;
 		sqlite3_reset(ins);
 		if (i % 50000 == 0)
-			fprintf(stderr, "\rsqlite: loading products %3d %%", (int)(i * 100 / p->products));
+			bench_progress("sqlite: loading products %3d %%", (int)(i * 100 / p->products));
 	}
-	fprintf(stderr, "\rsqlite: loading products 100 %%\n");
+	bench_progress_end("sqlite: loading products 100 %%");
 	sqlite3_finalize(ins);
 	if (!ok || !run(s, "COMMIT")) {
 		tpcw_sqlite_close(s);

@@ -233,9 +233,9 @@ touch(struct sn_region *r, const char *what)
 	uint64_t size = sn_region_size(r), step = 64 << 20;
 	for (uint64_t at = 0; at < size; at += step) {
 		sn_region_touch(r, at, step);
-		fprintf(stderr, "\r%s %3d %%", what, (int)(at * 100 / size));
+		bench_progress("%s %3d %%", what, (int)(at * 100 / size));
 	}
-	fprintf(stderr, "\r%s 100 %%\n", what);
+	bench_progress_end("%s 100 %%", what);
 }
 
 static nam_status
@@ -474,9 +474,9 @@ load_all(struct cn *cn, struct gate *g, struct tpcw_side *side)
 			return st;
 	}
 	while (!wait_all(g, 200))
-		fprintf(stderr, "\rloading %llu products %3d %%", (unsigned long long)p->products,
+		bench_progress("loading %llu products %3d %%", (unsigned long long)p->products,
 		    (int)(atomic_load(&done) * 100 / p->products));
-	fprintf(stderr, "\rloading %llu products 100 %%\n", (unsigned long long)p->products);
+	bench_progress_end("loading %llu products 100 %%", (unsigned long long)p->products);
 	for (unsigned i = 0; i < n; i++)
 		if (j[i].status != NAM_OK)
 			return j[i].status;

@@ -197,7 +197,7 @@ measure(struct bench *b, struct nam_err *err)
 						.out = bench_verbs_depth(p->size[s], p->depth[d]) };
 			}
 			b->n += n;
-			fprintf(stderr, "\r%9u bytes, depth %-4u", p->size[s], p->depth[d]);
+			bench_progress("%9u bytes, depth %u", p->size[s], p->depth[d]);
 			for (unsigned r = 0; r < p->common.runs; r++)
 				if (!turn(b, pt, n, err))
 					return atomic_load(&bench_verbs_stop);
@@ -463,7 +463,7 @@ bench_verbs(int argc, char **argv)
 	struct sigaction sa = { .sa_handler = on_interrupt, .sa_flags = SA_RESETHAND }, before;
 	sigaction(SIGINT, &sa, &before);
 	bool ok = prepare(&b, &err) == NAM_OK && measure(&b, &err);
-	fprintf(stderr, "\r%40s\r", "");
+	bench_progress_end(NULL);
 	if (!ok)
 		fprintf(stderr, "namdb bench: %s\n", err.text);
 	if (b.n > 0) {

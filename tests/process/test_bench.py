@@ -21,6 +21,7 @@ FLOOR = ("floor_tps", "floor_ratio")
 def bench(h, *args, more=()):
     r = run("bench", "tpcw", "--seconds", "1", "--products", "2000", "--json", *args, timeout=120, env=h.env)
     check(r.rc == 0, r)
+    check("\r" not in r.err, "progress that moves the cursor is for terminals:", r.err)
     got = json.loads(r.out)
     same(got["bench"], "tpcw")
     for m in METRICS + tuple(more):

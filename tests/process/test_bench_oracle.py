@@ -22,6 +22,7 @@ TRIES = 3      # somebody who was not stopped may still have had no turn for a l
 
 def oracle(h, *args):
     r = run("bench", "oracle", "--json", *args, timeout=120, env=h.env)
+    check("\r" not in r.err, "progress that moves the cursor is for terminals:", r.err)
     got = json.loads(r.out)
     same(got["bench"], "oracle")
     return r, got
