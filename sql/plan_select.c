@@ -45,6 +45,19 @@ limited(double rows, const struct sql_expr *limit, const struct sql_expr *offset
 	return rows > 1 ? rows : 1;
 }
 
+/*
+ * It computes something anew for each row it sees, as nextval does: it had better see no more than a LIMIT lets out. (What an
+ * OFFSET leaves out it sees, as in PostgreSQL.)
+ */
+static bool
+counts_rows(const struct sql_node *n)
+{
+	for (unsigned i = 0; n->kind == SQL_NODE_PROJECT && i < n->es; i++)
+		if (sql_expr_volatile(n->e[i]))
+			return true;
+	return false;
+}
+
 struct sql_node *
 sql_plan_select(struct bind *b)
 {
@@ -112,7 +125,9 @@ sql_plan_select(struct bind *b)
 		n->limit = w->limit;
 		n->offset = w->offset;
 	} else if (w->limit != NULL || w->offset != NULL) {
-		struct sql_node *m = sql_plan_node(b, SQL_NODE_LIMIT, n, n->out.cols);
+		struct sql_node *above = w->offset == NULL && counts_rows(n) ? n : NULL,
+				*from = above != NULL ? n->child : n;
+		struct sql_node *m = sql_plan_node(b, SQL_NODE_LIMIT, from, from->out.cols);
 		if (m == NULL)
 			return NULL;
 		m->limit = w->limit;
@@ -124,7 +139,12 @@ sql_plan_select(struct bind *b)
 		for (; m->ties && m->passes < w->keys; m->passes++)
 			m->pass[m->passes] = w->key[m->passes].col;
 		m->est_rows = limited(n->est_rows, w->limit, w->offset);
-		n = m;
+		if (above != NULL) {
+			above->child = m;
+			above->est_rows = m->est_rows;
+		} else {
+			n = m;
+		}
 	}
 	if (w->shown < n->out.cols)
 		n->out.cols = w->shown; /* hidden sort keys stay behind */

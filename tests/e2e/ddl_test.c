@@ -118,6 +118,8 @@ static const struct golden sequences[] = {
 	{ "create table few (a int)", "CREATE TABLE" },
 	{ "insert into few values (1), (2), (3)", "INSERT 0 3" },
 	{ "select nextval('s') from few", "21;22;23; SELECT 3" },
+	{ "select nextval('s') from few limit 2", "24;25; SELECT 2" },
+	{ "select nextval('s') from few limit 0", "SELECT 0" },
 	{ "select nextval('few')", "ERROR 42809: \"few\" is not a sequence" },
 	{ "create sequence down increment -2 minvalue -5", "CREATE SEQUENCE" },
 	{ "select nextval('down') from few", "-1;-3;-5; SELECT 3" },
