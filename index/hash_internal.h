@@ -56,6 +56,7 @@ struct idx_hash {
 	uint32_t left_first, left_n;    /* with left_busy */
 	struct idx_left left[IDX_LEFT]; /* with left_busy */
 	_Atomic uint64_t owner;         /* a  relaxed; what the resize lock will say */
+	atomic_bool doubt;              /* a  relaxed; it may be left locked by us */
 	_Atomic uint64_t
 	    rest_until; /* a  relaxed; no memory was to be had: no early splits before this time */
 };

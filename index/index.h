@@ -48,6 +48,8 @@ void idx_hash_set_owner(struct idx_hash *ix, uint64_t owner);
 nam_status idx_hash_recover(
     struct net_worker *w, struct idx_hash *ix, uint64_t dead_owner, struct net_counts *acct);
 
+/* A connection broke when this process took that lock or gave it back: it may say our name for as long as we live. Any thread. */
+bool idx_hash_in_doubt(const struct idx_hash *ix);
 /* Who holds the resize lock at this moment, 0: nobody. */
 nam_status idx_hash_holder(
     struct net_worker *w, const struct idx_hash *ix, uint64_t *holder, struct net_counts *acct);

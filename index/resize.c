@@ -461,6 +461,8 @@ unlock:
 		net_write(&b, IDX_AT(ix->anchor, old), &nothing, 8);
 	struct net_op *cas = net_cas(&b, IDX_AT(ix->anchor, lock), owner, 0);
 	nam_status end = net_run(&b);
+	if (end == NAM_GONE)
+		atomic_store_explicit(&ix->doubt, true, memory_order_relaxed);
 	if (end == NAM_OK && cas->seen != owner)
 		end = NAM_CORRUPT; /* somebody took us for dead */
 	return st != NAM_OK ? st : end;
@@ -471,6 +473,8 @@ idx_resize(struct net_worker *w, struct idx_hash *ix, uint64_t hash, uint64_t wo
 {
 	uint64_t seen, owner = atomic_load_explicit(&ix->owner, memory_order_relaxed);
 	nam_status st = net_cas1(w, IDX_AT(ix->anchor, lock), 0, owner, &seen, acct);
+	if (st == NAM_GONE)
+		atomic_store_explicit(&ix->doubt, true, memory_order_relaxed);
 	if (st != NAM_OK)
 		return st;
 	if (seen != 0)
@@ -484,11 +488,19 @@ idx_hash_recover(struct net_worker *w, struct idx_hash *ix, uint64_t dead_owner,
 	uint64_t seen, owner = atomic_load_explicit(&ix->owner, memory_order_relaxed);
 	NAM_ASSERT(dead_owner != 0);
 	nam_status st = net_cas1(w, IDX_AT(ix->anchor, lock), dead_owner, owner, &seen, acct);
+	if (st == NAM_GONE)
+		atomic_store_explicit(&ix->doubt, true, memory_order_relaxed);
 	if (st != NAM_OK)
 		return st;
 	if (seen != dead_owner)
 		return NAM_ABSENT;
 	return resize_locked(w, ix, owner, 0, 0, acct);
+}
+
+bool
+idx_hash_in_doubt(const struct idx_hash *ix)
+{
+	return atomic_load_explicit(&ix->doubt, memory_order_relaxed);
 }
 
 nam_status

@@ -204,6 +204,7 @@ net_node_set_lost(struct net_node *node)
 void
 net_node_broke(struct net_endpoint *ep, const char *why)
 {
+	ep->broke = true;
 	if (!net_node_lost(ep->node))
 		net_monitor_broke(ep->node, why);
 	net_node_set_lost(ep->node);
@@ -282,6 +283,18 @@ net_worker_close(struct net_worker *w)
 	free(w);
 }
 
+uint64_t
+net_worker_broken(const struct net_worker *w)
+{
+	uint64_t mask = 0;
+	for (unsigned i = 0; i < w->async_count; i++) {
+		const struct net_endpoint *ep = w->async[i];
+		if (__builtin_expect(ep->broke || net_node_lost(ep->node), 0))
+			mask |= UINT64_C(1) << ep->node->info.region;
+	}
+	return mask;
+}
+
 nam_status
 net_worker_reconnect(struct net_worker *w, unsigned region, struct nam_err *err)
 {
@@ -318,6 +331,7 @@ net_worker_reconnect(struct net_worker *w, unsigned region, struct nam_err *err)
 	ep->p->close(ep);
 	ep->priv = fresh.priv;
 	ep->quiet_status = NAM_OK;
+	ep->broke = false;
 	if (watched)
 		net_monitor_renew(ep->node, control);
 	else

@@ -165,6 +165,8 @@ void net_worker_close(struct net_worker *w);
  * this struct net held is somebody else's now; close it.
  */
 nam_status net_worker_reconnect(struct net_worker *w, unsigned region, struct nam_err *err);
+/* Regions, a bit each, that this worker does not reach any more: their connections broke, or they were declared lost. No verb; its thread. */
+uint64_t net_worker_broken(const struct net_worker *w);
 struct net *net_worker_net(struct net_worker *w);
 struct nam_sched *net_worker_sched(struct net_worker *w);
 

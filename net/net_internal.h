@@ -92,6 +92,7 @@ struct net_endpoint {
 	const struct net_provider *p;
 	struct net_counts counts; /* o */
 	uint16_t quiet_status;    /* o  a quiet op failed; the next signaled one says so */
+	bool broke;               /* o  until it is made anew */
 	void *priv;               /* provider's */
 };
 

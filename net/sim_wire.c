@@ -352,7 +352,7 @@ give_up(struct net_sim *s, struct sim_qp *qp)
 	if (qp->broken || qp->cut)
 		return;
 	struct net_endpoint *ep = qp_endpoint(qp);
-	qp->broken = true;
+	qp->broken = ep->broke = true;
 	forget_held(qp);
 	net_sim_touch(qp->worker);
 	/* Who is told may post, but nothing is added to the list of a broken one. */

@@ -45,6 +45,7 @@ sql_notice(const struct sql_sink *sink, const char *severity, const char *sqlsta
 static bool
 begin(struct sql_session *s, struct cat_err *err)
 {
+	txn_reach(s->cfg.tw);
 	nam_status st = txn_begin(s->cfg.tw, s->block == SQL_IDLE ? s->now.iso : s->iso, &s->t);
 	if (st != NAM_OK) {
 		s->t = NULL;

@@ -132,7 +132,7 @@ find_cluster(struct net_worker *w, const struct txn_config *cfg, net_addr *at, s
 
 /* The nodes we are connected to must be those the cluster was made of, with their memory. */
 static nam_status
-check_nodes(struct net *n, const struct cluster_record *r, struct nam_err *err)
+check_nodes(struct net *n, const struct cluster_record *r, uint64_t *empty, struct nam_err *err)
 {
 	for (unsigned i = 0; i < r->nodes; i++) {
 		const struct net_node_info *info = net_node_of(n, (unsigned)r->node[i].region);
@@ -142,6 +142,7 @@ check_nodes(struct net *n, const struct cluster_record *r, struct nam_err *err)
 			    (unsigned)r->node[i].region);
 		if (info->incarnation != r->node[i].incarnation) {
 			net_declare_lost(n, info->region);
+			*empty |= UINT64_C(1) << info->region;
 			nam_fail(err, NAM_OK,
 			    "storage node %u (%s) came back empty: what lay there is lost, statements that "
 			    "need it fail",
@@ -215,7 +216,7 @@ txn_db_open(struct net_worker *w, const struct txn_config *cfg, struct txn_db **
 		nam_fail(err, st, "cannot read the cluster's record: %s", nam_status_text(st));
 		goto fail;
 	}
-	if ((st = check_nodes(n, r, err)) != NAM_OK)
+	if ((st = check_nodes(n, r, &db->empty, err)) != NAM_OK)
 		goto fail;
 	for (unsigned i = 0; i < net_node_count(n); i++)
 		if (!net_node(n, i)->lost)
@@ -317,6 +318,7 @@ txn_worker_open(struct txn_db *db, struct net_worker *w, struct txn_worker **out
 	tw->db = db;
 	tw->w = w;
 	tw->joins = tso_joins(db->tso);
+	tw->lost = db->empty;
 	tw->number = atomic_fetch_add(&db->workers, 1);
 	tw->rr = (unsigned)nam_rng_below(net_rng(w), NET_REGIONS);
 	if (tw->number >= TXN_WORKERS_MAX) {

@@ -56,6 +56,8 @@ txn_word_fresh(struct txn_worker *tw, net_addr at, uint64_t lock, tso_cid floor,
 	if (st != NAM_OK)
 		return st;
 	st = net_cas1(tw->w, at, lock, c.cid, &seen, NULL);
+	if (st == NAM_GONE)
+		txn_doubt(tw);
 	*cid = c.cid;
 	tso_mark_wait(tw->tso, &c, 0);
 	return st;
@@ -125,7 +127,7 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 	uint64_t lock = txn_gc_lock(tw);
 	st = net_cas1(w, j->at, expect, lock, &seen, NULL);
 	if (st != NAM_OK)
-		goto out;
+		goto gone;
 	if (seen != expect) {
 		st = NAM_BUSY;
 		goto out;
@@ -134,7 +136,8 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 		/* The READ may have met a commit: its word, but no directory yet. Under the lock it is plain. */
 		st = net_read1(w, j->at, img, v->head_bytes, NULL);
 		if (st != NAM_OK || !txn_rec_dir_whole(v, img, j->at) || txn_rec_newest(v, img) != 255) {
-			net_cas1(w, j->at, lock, expect, &seen, NULL);
+			if (net_cas1(w, j->at, lock, expect, &seen, NULL) == NAM_GONE)
+				txn_doubt(tw);
 			goto out;
 		}
 	}
@@ -145,16 +148,23 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 	uint64_t zero[3 + REC_SLOTS_MAX] = { 0 };
 	if (j->kind == JUNK_TOMB &&
 	    (st = net_write1(w, net_plus(j->at, 8), zero, 8 * (3u + v->slots), NULL)) != NAM_OK)
-		goto out;
+		goto gone;
 	if (v->has_key) {
 		st = idx_remove(w, v->index, j->aux, j->at, NULL);
 		idx_ptrs_drop(tw->db->ptrs, j->aux);
+		/* The entry is gone, or not, or will be: until that is settled the block must be nobody's. */
+		if (st == NAM_GONE)
+			goto gone;
 		/* An empty block that no entry leads to is another's already: its row lived, was deleted and
 		 * reclaimed since this insert was undone. */
 		if (st != NAM_OK && (st != NAM_ABSENT || j->kind == JUNK_EMPTY)) {
+			nam_status back = NAM_OK;
 			if (j->kind == JUNK_TOMB)
-				net_write1(w, net_plus(j->at, 8), img + 1, 8 * (3u + v->slots), NULL);
-			net_cas1(w, j->at, lock, expect, &seen, NULL);
+				back = net_write1(w, net_plus(j->at, 8), img + 1, 8 * (3u + v->slots), NULL);
+			if (back == NAM_OK)
+				back = net_cas1(w, j->at, lock, expect, &seen, NULL);
+			if (back == NAM_GONE)
+				txn_doubt(tw);
 			goto out;
 		}
 	}
@@ -176,6 +186,10 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 out:
 	free(img);
 	return st;
+gone:
+	if (st == NAM_GONE)
+		txn_doubt(tw);
+	goto out;
 }
 
 /* One piece of junk whose time has come. pinned: a snapshot is held (reclaiming claims CIDs). */

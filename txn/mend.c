@@ -7,6 +7,7 @@
  * for long: others may reach the node all the same, so it is left to them, too. Only a node whose process has ended is
  * lost for all, with what was on it.
  */
+#include <base/log.h>
 #include "txn_internal.h"
 
 enum { PAUSE_NS = 1000000, PATIENCE_NS = 200000000 };
@@ -72,6 +73,51 @@ txn_reconnect(struct txn_worker *tw, net_addr at, uint64_t *until)
 		return st;
 	net_sleep(tw->w, PAUSE_NS);
 	return NAM_BUSY;
+}
+
+void
+txn_doubt(struct txn_worker *tw)
+{
+	atomic_store_explicit(&tw->db->doubt, true, memory_order_relaxed);
+}
+
+/* Waiting for who does not answer is to cost no more than a tenth of the time. */
+enum { REACH_NS = 100000000, REACH_PART = 10 };
+
+void
+txn_reach(struct txn_worker *tw)
+{
+	struct nam_err err;
+	struct txn_db *db = tw->db;
+	uint64_t broken = net_worker_broken(tw->w);
+	bool stuck = atomic_load_explicit(&db->doubt, memory_order_relaxed) &&
+		     atomic_load_explicit(&db->reached, memory_order_relaxed);
+	if (__builtin_expect(stuck, 0) && !atomic_exchange(&db->stuck_told, true)) {
+		nam_log(NAM_LOG_WARN,
+		    "a connection broke under a lock that only this process's end frees: it has "
+		    "to connect anew");
+		tso_abandon(db->tso);
+	}
+	if (__builtin_expect(broken == 0, 1))
+		return;
+	/* What a broken connection to home has left behind others settle (tsoracle): a new one would serve nobody. */
+	broken &= ~(tw->lost | UINT64_C(1) << net_region_of(db->cluster));
+	uint64_t began = net_now_ns(tw->w);
+	if (broken == 0 || began < tw->reach_at)
+		return;
+	for (; broken != 0; broken &= broken - 1) {
+		unsigned r = (unsigned)__builtin_ctzll(broken);
+		bool told = net_node_of(net_worker_net(tw->w), r)->lost;
+		nam_status st = net_worker_reconnect(tw->w, r, &err);
+		if (st == NAM_OK)
+			atomic_store_explicit(&db->reached, true, memory_order_relaxed);
+		if (st == NAM_OK && told)
+			nam_log(NAM_LOG_WARN, "storage node %u is reached again, over a new connection", r);
+		else if (st == NAM_GONE || st == NAM_UNSUPPORTED)
+			tw->lost |= UINT64_C(1) << r;
+	}
+	uint64_t now = net_now_ns(tw->w), pause = REACH_PART * (now - began);
+	tw->reach_at = now + (pause > REACH_NS ? pause : REACH_NS);
 }
 
 bool

@@ -283,6 +283,8 @@ end(struct sweep *s)
 		net_write(&b, word_at(s, offsetof(struct txn_anchor, sweep)), &over, 8);
 	net_cas(&b, word_at(s, offsetof(struct txn_anchor, sweeper)), s->lock, 0);
 	nam_status st = s->lock != 0 ? net_run(&b) : NAM_ABSENT;
+	if (st == NAM_GONE)
+		txn_doubt(s->tw);
 	atomic_store(&s->v->sweeper, 0);
 	/* Should the next sweep have begun already, it finds all this again. */
 	if (st == NAM_OK && s->st == NAM_OK && txn_alloc_look(s->tw, s->v, &a) == NAM_OK &&
@@ -374,6 +376,7 @@ round_of(struct txn_worker *tw)
 		any = atomic_load(&v->sweeper) != 0;
 	if (!any)
 		return;
+	txn_reach(tw);
 	/* Pinned we keep our slot, and so the locks. */
 	nam_status st = tso_pin_now(tw->tso, &pin);
 	unsigned n = st == NAM_OK ? due(tw, s) : 0;

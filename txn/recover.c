@@ -375,6 +375,8 @@ settle_indexes(struct txn_worker *tw, const struct tso_lapse *l)
 		if (v->index == NULL || atomic_load(&v->dead))
 			continue;
 		st = idx_hash_recover(tw->w, v->index, dead, NULL);
+		if (idx_hash_in_doubt(v->index))
+			txn_doubt(tw);
 		/* A table may be dropped under us, and then there is no index any more. */
 		if (st == NAM_ABSENT || st == NAM_CORRUPT)
 			st = NAM_OK;
@@ -553,7 +555,10 @@ txn_unlock_dead(struct txn_worker *tw, net_addr at, uint64_t lock)
 	if (txn_lock_intent(lock) == TXN_INTENT_GC) {
 		/* Others are here for the same; he whose lock it is now is alone, and may write. */
 		uint64_t own = txn_gc_lock(tw);
-		if ((st = net_cas1(tw->w, at, lock, own, &seen, NULL)) != NAM_OK || seen != lock)
+		st = net_cas1(tw->w, at, lock, own, &seen, NULL);
+		if (st == NAM_GONE)
+			txn_doubt(tw);
+		if (st != NAM_OK || seen != lock)
 			return st;
 		lock = own;
 		/*
@@ -562,6 +567,8 @@ txn_unlock_dead(struct txn_worker *tw, net_addr at, uint64_t lock)
 		 */
 		memset(img, 0, sizeof img);
 		st = net_write1(tw->w, net_plus(at, 8), img + 1, sizeof img - 8, NULL);
+		if (st == NAM_GONE)
+			txn_doubt(tw);
 	} else if (!empty) {
 		return NAM_CORRUPT;
 	}
@@ -577,6 +584,10 @@ txn_index_unstick(struct txn_worker *tw, struct idx_hash *ix)
 	if (idx_hash_holder(tw->w, ix, &holder, NULL) != NAM_OK || (holder & REC_LOCK) == 0 ||
 	    txn_lock_intent(holder) != TXN_INTENT_INDEX)
 		return false;
-	return tso_ended(tw->tso, txn_lock_owner(holder), txn_lock_epoch(holder), &ended) == NAM_OK &&
-	       ended && idx_hash_recover(tw->w, ix, holder, NULL) == NAM_OK;
+	if (tso_ended(tw->tso, txn_lock_owner(holder), txn_lock_epoch(holder), &ended) != NAM_OK || !ended)
+		return false;
+	nam_status st = idx_hash_recover(tw->w, ix, holder, NULL);
+	if (idx_hash_in_doubt(ix))
+		txn_doubt(tw);
+	return st == NAM_OK;
 }

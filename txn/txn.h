@@ -110,6 +110,12 @@ nam_status txn_table_free(struct txn_worker *tw, const struct txn_table *t, tso_
 
 enum txn_iso { TXN_READ_COMMITTED, TXN_REPEATABLE_READ, TXN_SERIALIZABLE };
 
+/*
+ * Before one begins: connections of this worker that have broken are made anew, so that a transaction ends with
+ * NAM_GONE because of that, and the next one goes on. May block the thread, up to the net's connect_ms, where a node
+ * does not answer, and then not soon again. Not that to the home node, nor those to a node whose process has ended.
+ */
+void txn_reach(struct txn_worker *tw);
 /* Begins; takes the first snapshot. */
 nam_status txn_begin(struct txn_worker *tw, enum txn_iso iso, struct txn **out);
 /* READ COMMITTED: a new snapshot for the next statement. Otherwise nothing. */

@@ -98,6 +98,7 @@ struct txn_db {
 	net_addr log;     /* the log directory of our slot */
 	struct idx_ptrs *ptrs;
 	unsigned regions[NET_REGIONS], nregions; /* up, rising */
+	uint64_t empty;                          /* by region: came back without the cluster's memory */
 	_Atomic unsigned workers;                /* opened so far: worker numbers */
 	_Atomic unsigned intents;                /* chunks of intents handed out */
 	_Atomic(struct txn_table_view *) views;  /* all ever opened; freed at close */
@@ -105,6 +106,9 @@ struct txn_db {
 	bool bystander;
 	net_addr deaths;    /* a word of the cluster record: how many have left memory behind */
 	_Atomic int failed; /* the heartbeat cannot reach home any more */
+	/* a  relaxed. doubt: a lock that is in no transaction may be left as it is, behind a broken connection;
+	 * reached: some connection was made anew. Both: others can wait for that lock until this process ends. */
+	atomic_bool doubt, reached, stuck_told;
 };
 
 /* ---- garbage: what may be freed when the watermark has passed a CID ---- */
@@ -137,7 +141,8 @@ struct txn_worker {
 	unsigned joins;       /* which slot's those are: tso_joins */
 	struct txn *txn_pool;
 	struct txn *left;              /* ended, nobody here knows how */
-	uint64_t lost;                 /* by region: the node's process has ended */
+	uint64_t lost;                 /* by region: the node's process has ended, or it came back empty */
+	uint64_t reach_at;             /* not before is a connection asked for again */
 	int open;                      /* transactions begun and not ended, finishing commits included */
 	struct txn_junk_queue junk[2]; /* what is freed at once; what takes round trips to free */
 	bool stopping, no_heart;
@@ -385,6 +390,9 @@ nam_status txn_reconnect(struct txn_worker *tw, net_addr at, uint64_t *until);
  * to settle t.
  */
 bool txn_mend(struct txn *t);
+
+/* A lock outside of transactions (the collector's, a sweep's, an index's) may stay behind a connection that broke. */
+void txn_doubt(struct txn_worker *tw);
 
 /* recover.c */
 /*

@@ -975,7 +975,11 @@ place(struct txn *t, struct chunk *ch)
 		}
 		if (fresh == 0)
 			break;
-		if ((st = idx_insert(tw->w, probe, fresh, &t->counts)) != NAM_OK)
+		st = idx_insert(tw->w, probe, fresh, &t->counts);
+		for (unsigned k = 0; k < fresh; k++)
+			if (idx_hash_in_doubt(probe[k].ix))
+				txn_doubt(tw);
+		if (st != NAM_OK)
 			return st;
 		asked = true;
 		probes = 0;

@@ -66,6 +66,7 @@ class Proxy:
 
     def __init__(self, node, to_node=None, to_peer=None):
         self.node, self.to_node, self.to_peer = node, to_node, to_peer
+        self.pairs = []
         self.door = socket.create_server(("127.0.0.1", 0))
         self.address = "127.0.0.1:%d" % self.door.getsockname()[1]
         threading.Thread(target=self.serve, daemon=True).start()
@@ -77,6 +78,7 @@ class Proxy:
             except OSError:
                 return
             node = socket.create_connection(("127.0.0.1", self.node.port()))
+            self.pairs.append((peer, node))
             threading.Thread(target=self.pump, args=(peer, node, self.to_node), daemon=True).start()
             threading.Thread(target=self.pump, args=(node, peer, self.to_peer), daemon=True).start()
 
@@ -99,6 +101,16 @@ class Proxy:
                 s.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass
+
+    def cut(self):
+        """Every connection there is breaks; new ones are let through."""
+        pairs, self.pairs = self.pairs, []
+        for pair in pairs:
+            for s in pair:
+                try:
+                    s.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
 
     def close(self):
         self.door.close()
@@ -375,6 +387,44 @@ def test_home_back_empty_is_noticed_by_who_knew_it():
         until(lambda: "58030" in s.do("SELECT * FROM t", timeout=40), 3, "the node's death is noticed")
         s.fails("INSERT INTO t VALUES (1)", "58030", timeout=40)
         s.close()
+
+
+def test_connections_break_and_the_session_goes_on():
+    """The node is there all the time, and so is what lies on it; only who is in the middle of something is told."""
+    with House(nodes=2) as h:
+        p = Proxy(h.nodes[1])
+        s = h.shell(fabric="tcp", storage=h.nodes[0].address + "," + p.address)
+        s.ok("CREATE TABLE t (id integer PRIMARY KEY, n integer NOT NULL, fill text)")
+        s.ok("INSERT INTO t SELECT i, 0, repeat('x', 200) FROM generate_series(1, 5000) AS i")
+        moved = told = 0
+        for _ in range(6):
+            before = len(p.pairs)
+            check(before >= 3, "the node has connections through the proxy")
+            p.cut()
+            for _ in range(20):
+                out = s.do("UPDATE t SET n = n + 1; SELECT 'all ' || count(*) FROM t", timeout=40)
+                if "ERROR" not in out:
+                    break
+                contains(out, "58030")
+                told += 1
+                time.sleep(0.05)
+            contains(out, "all 5000")
+            # Each UPDATE was for all of the rows or for none, and those that were answered are there.
+            lowest, highest = [int(s.value("SELECT %s(n) FROM t" % f)) for f in ("min", "max")]
+            same(lowest, highest, "all rows or none")
+            check(lowest > moved, "what was answered is there:", lowest, moved)
+            moved = lowest
+        check(told <= 6 * 3, "the first statements after a break may fail, no more:", told)
+        # In the middle of a transaction: that one is over, and what it locked is free.
+        s.ok("BEGIN")
+        s.ok("UPDATE t SET n = -1")
+        p.cut()
+        s.do("SELECT count(*) FROM t", timeout=40)
+        s.do("ROLLBACK")
+        until(lambda: "ERROR" not in s.do("UPDATE t SET n = 7", timeout=40), 3, "it goes on")
+        same(h.do("SELECT min(n) + max(n) FROM t", storage=h.storage(), fabric="tcp").value(), "14")
+        s.close()
+        p.close()
 
 
 def test_sigterm_is_a_clean_end():

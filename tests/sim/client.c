@@ -147,6 +147,16 @@ is_trouble(struct session *s, nam_status st)
 	return true;
 }
 
+/* It can go on, over a new connection. */
+static void
+goes_on(struct session *s)
+{
+	if (s->place->found != 0 && s->run->lost == 0)
+		s->run->trouble.went_on++;
+	s->place->found = 0;
+	s->told = 0;
+}
+
 /* Where little memory is, that it is used up is an answer like any other. */
 static bool
 is_full(struct session *s, nam_status st)
@@ -599,6 +609,7 @@ end(struct session *s, bool commit, bool everywhere)
 	if (st == NAM_OK && s->number < CLIENTS) {
 		s->run->committed++;
 		s->run->committed_by[s->number]++;
+		goes_on(s);
 		s->run->trouble.after += s->run->lost != 0;
 	}
 }
@@ -614,6 +625,7 @@ begin(struct session *s, enum txn_iso iso)
 	s->iso = iso;
 	s->h = hist_begin(s->run->hist, s->process, s->number, of[iso]);
 	s->asked = s->h->began;
+	txn_reach(s->tw);
 	nam_status st = txn_begin(s->tw, iso, &s->t);
 	if (st != NAM_OK) {
 		if (!is_trouble(s, st))

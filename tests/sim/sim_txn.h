@@ -92,6 +92,7 @@ enum { HOME = 1 }; /* the storage node with oracle and catalog */
 struct troubles {
 	uint64_t stalls, breaks, parts, nodes, homes; /* homes: of the nodes, those with the oracle */
 	uint64_t ended;                               /* processes that found out and ended */
+	uint64_t went_on;                             /* found out, and committed all the same */
 	uint64_t gone, unsure; /* transactions so answered; all but those of the dead */
 	uint64_t stall_unsure;
 	uint64_t after; /* transactions that committed when a node was lost */
