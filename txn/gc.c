@@ -286,6 +286,7 @@ txn_gc(void *worker)
 		if (out_of_time(tw))
 			break;
 		more = round_of_both(tw, &freed);
+		txn_doubts(tw);
 		if (tw->stopping && freed == 0)
 			last++;
 	}

@@ -46,6 +46,12 @@ concerns(const struct txn *t, const struct txn_write *w)
 	return w->locked || w->doubt || (t->decided && txn_writes(w));
 }
 
+static void
+reached(struct txn_worker *tw)
+{
+	atomic_store_explicit(&tw->db->reached, true, memory_order_relaxed);
+}
+
 nam_status
 txn_reconnect(struct txn_worker *tw, net_addr at, uint64_t *until)
 {
@@ -65,6 +71,8 @@ txn_reconnect(struct txn_worker *tw, net_addr at, uint64_t *until)
 	/* Mapped memory has no connection; who says that such a node is gone has seen its process end. */
 	if (st == NAM_UNSUPPORTED)
 		st = NAM_GONE;
+	if (st == NAM_OK)
+		reached(tw);
 	if (st == NAM_GONE)
 		tw->lost |= UINT64_C(1) << region;
 	if (st == NAM_OK || st == NAM_GONE)
@@ -90,14 +98,6 @@ txn_reach(struct txn_worker *tw)
 	struct nam_err err;
 	struct txn_db *db = tw->db;
 	uint64_t broken = net_worker_broken(tw->w);
-	bool stuck = atomic_load_explicit(&db->doubt, memory_order_relaxed) &&
-		     atomic_load_explicit(&db->reached, memory_order_relaxed);
-	if (__builtin_expect(stuck, 0) && !atomic_exchange(&db->stuck_told, true)) {
-		nam_log(NAM_LOG_WARN,
-		    "a connection broke under a lock that only this process's end frees: it has "
-		    "to connect anew");
-		tso_abandon(db->tso);
-	}
 	if (__builtin_expect(broken == 0, 1))
 		return;
 	/* What a broken connection to home has left behind others settle (tsoracle): a new one would serve nobody. */
@@ -110,7 +110,7 @@ txn_reach(struct txn_worker *tw)
 		bool told = net_node_of(net_worker_net(tw->w), r)->lost;
 		nam_status st = net_worker_reconnect(tw->w, r, &err);
 		if (st == NAM_OK)
-			atomic_store_explicit(&db->reached, true, memory_order_relaxed);
+			reached(tw);
 		if (st == NAM_OK && told)
 			nam_log(NAM_LOG_WARN, "storage node %u is reached again, over a new connection", r);
 		else if (st == NAM_GONE || st == NAM_UNSUPPORTED)
@@ -118,6 +118,21 @@ txn_reach(struct txn_worker *tw)
 	}
 	uint64_t now = net_now_ns(tw->w), pause = REACH_PART * (now - began);
 	tw->reach_at = now + (pause > REACH_NS ? pause : REACH_NS);
+}
+
+void
+txn_doubts(struct txn_worker *tw)
+{
+	struct txn_db *db = tw->db;
+	if (__builtin_expect(!atomic_load_explicit(&db->doubt, memory_order_relaxed), 1))
+		return;
+	txn_reach(tw);
+	if (!atomic_load_explicit(&db->reached, memory_order_relaxed) ||
+	    atomic_exchange(&db->stuck_told, true))
+		return;
+	nam_log(NAM_LOG_WARN,
+	    "a connection broke under a lock that only this process's end frees: it has to connect anew");
+	tso_abandon(db->tso);
 }
 
 bool

@@ -161,10 +161,130 @@ test_lose(void **state)
 	}
 }
 
+/*
+ * Behind a connection that breaks a collector may leave a lock that is in no transaction. The process goes on over a new one when it
+ * has left nothing, else it gives itself up: sooner or later everybody can insert those keys again.
+ */
+static struct {
+	unsigned on, gave_up, tries;
+} after;
+
+static void
+goes_on_main(void *arg)
+{
+	struct client *c = arg;
+	struct lab *lab = c->lab;
+	c->st = NAM_GONE;
+	for (unsigned i = 0; i < 40 && c->st != NAM_OK; i++) {
+		struct txn *t;
+		struct txn_row row;
+		struct row r;
+		txn_reach(lab->tw[CUT]);
+		c->st = txn_begin(lab->tw[CUT], TXN_REPEATABLE_READ, &t);
+		if (c->st == NAM_OK) {
+			for (uint64_t k = 100; k < 100 + ROWS && c->st == NAM_OK; k++)
+				c->st = get(lab, t, &lab->tab[CUT], k, &row, &r);
+			txn_abort(t);
+		}
+		after.tries++;
+		net_sleep(lab->w[CUT], 5 * (uint64_t)MS);
+	}
+	c->ended = true;
+}
+
+static nam_status
+insert_all(struct lab *lab, unsigned p)
+{
+	struct txn *t = begin(lab, p, TXN_READ_COMMITTED);
+	struct txn_limits soon = { .lock_wait_ns = LEASE_MS * (uint64_t)MS };
+	nam_status st = NAM_OK;
+	txn_set_limits(t, &soon);
+	for (uint64_t k = 0; k < ROWS && st == NAM_OK; k++)
+		st = insert(t, &lab->tab[p], k, LATER);
+	if (st != NAM_OK) {
+		txn_abort(t);
+		return st;
+	}
+	txn_set_cluster_visible(t, true);
+	return txn_commit(t, NULL);
+}
+
+static bool
+collecting(struct lab *lab, const net_addr *at)
+{
+	for (unsigned k = 0; k < ROWS; k++) {
+		uint64_t word;
+		assert_int_equal(net_read1(lab->w[0], at[k], &word, sizeof word, NULL), NAM_OK);
+		if ((word & REC_LOCK) && txn_lock_intent(word) == TXN_INTENT_GC)
+			return true;
+	}
+	return false;
+}
+
+static void
+collected(struct lab *lab)
+{
+	net_addr at[ROWS];
+	struct txn_row row = { .at = { 0 } };
+	struct row r;
+	fill(lab, ROWS, OLD);
+	struct txn *t = begin(lab, CUT, TXN_READ_COMMITTED);
+	for (uint64_t k = 0; k < ROWS; k++)
+		assert_int_equal(insert(t, &lab->tab[CUT], 100 + k, OLD), NAM_OK);
+	commit_all(t);
+	t = begin(lab, CUT, TXN_READ_COMMITTED);
+	for (uint64_t k = 0; k < ROWS; k++) {
+		assert_int_equal(get(lab, t, &lab->tab[CUT], k, &row, &r), NAM_OK);
+		at[k] = row.at;
+		assert_int_equal(del(lab, t, &lab->tab[CUT], k), NAM_OK);
+	}
+	commit_all(t);
+	while (!collecting(lab, at))
+		net_sleep(lab->w[0], 100);
+	net_sleep(lab->w[0], moment.at);
+	net_sim_break(lab->sim, lab->net[CUT], moment.node);
+
+	struct client c = { .lab = lab };
+	assert_non_null(nam_co_start(net_worker_sched(lab->w[CUT]), goes_on_main, &c, 128 << 10));
+	uint64_t from = net_now_ns(lab->w[0]);
+	nam_status st;
+	while ((st = insert_all(lab, 2)) != NAM_OK) {
+		assert_true(st == NAM_CONFLICT || st == NAM_TIMEOUT);
+		assert_true(net_now_ns(lab->w[0]) - from < 5 * LEASE_MS * (uint64_t)MS);
+	}
+	while (!c.ended)
+		net_sleep(lab->w[0], 100000);
+	bool abandoned = atomic_load(&lab->db[CUT]->failed) != 0 || c.st != NAM_OK;
+	after.gave_up += abandoned;
+	after.on += !abandoned;
+	net_sleep(lab->w[0], 3 * LEASE_MS * (uint64_t)MS); /* and nothing comes later */
+	for (unsigned p = 0; p < 3; p += 2) {
+		t = begin(lab, p, TXN_REPEATABLE_READ);
+		for (uint64_t k = 0; k < ROWS; k++)
+			assert_int_equal(value_of(lab, t, &lab->tab[p], k), LATER);
+		txn_abort(t);
+	}
+}
+
+static void
+test_collector(void **state)
+{
+	(void)state;
+	memset(&moment, 0, sizeof moment);
+	for (moment.node = 2; moment.node <= 3; moment.node++)
+		for (unsigned i = 0; i < STEPS; i++) {
+			moment.at = i * (uint64_t)STEP_NS;
+			run(3, 2 + i % 3, 1 + i, collected);
+		}
+	printf("a collector lost its connection: its process went on %u times, gave itself up %u times\n",
+	    after.on, after.gave_up);
+	assert_true(after.on > 10 && after.gave_up > 10);
+}
+
 int
 main(void)
 {
 	nam_log_level_set(NAM_LOG_ERROR);
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_lose) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_lose), cmocka_unit_test(test_collector) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

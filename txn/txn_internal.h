@@ -393,6 +393,8 @@ bool txn_mend(struct txn *t);
 
 /* A lock outside of transactions (the collector's, a sweep's, an index's) may stay behind a connection that broke. */
 void txn_doubt(struct txn_worker *tw);
+/* Now and then: should that be so, and the node be there, this process gives itself up. */
+void txn_doubts(struct txn_worker *tw);
 
 /* recover.c */
 /*
