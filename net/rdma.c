@@ -114,19 +114,20 @@ watch(void *arg)
 {
 	struct held *h = arg;
 	struct rdma_cm_event *e;
-	bool removed = false;
-	while (!removed) {
+	bool removed = false, deaf = false;
+	while (!removed && !deaf) {
 		struct pollfd p = { .fd = h->ch->fd, .events = POLLIN };
 		(void)poll(&p, 1, -1);
 		while (rdma_get_cm_event(h->ch, &e) == 0) {
 			removed |= e->event == RDMA_CM_EVENT_DEVICE_REMOVAL;
 			rdma_ack_cm_event(e);
 		}
+		deaf = errno != EAGAIN && errno != EINTR;
 	}
 	rdma_destroy_id(h->id);
 	rdma_destroy_event_channel(h->ch);
 	pthread_mutex_lock(&held_lock);
-	h->removed = true;
+	h->removed |= removed;
 	h->watched = false;
 	settle(h);
 	pthread_mutex_unlock(&held_lock);
