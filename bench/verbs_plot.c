@@ -1,4 +1,4 @@
-/* verbs_plot.c -- the picture of `namdb bench verbs`, by gnuplot: bandwidth and latency over the size. */
+/* verbs_plot.c -- the picture of `namdb bench verbs`, by gnuplot: bandwidth, latency and CPU cycles at both ends over the size. */
 #include <bench/verbs_internal.h>
 #include <errno.h>
 #include <stdio.h>
@@ -7,6 +7,9 @@
 #include <unistd.h>
 
 enum { PATH_LEN = 4096 };
+
+/* Columns of the data. */
+enum { MB_PER_S = 3, P50_US = 4, CLIENT_CYCLES = 8, SERVER_CYCLES = 9 };
 
 /* One block per operation and depth, two empty lines between them: gnuplot's index. Returns how many. */
 static unsigned
@@ -57,6 +60,21 @@ write_curves(FILE *to, const char *data, const struct verbs_point *pt, unsigned 
 	fprintf(to, "\n");
 }
 
+static void
+panel(FILE *to, const char *what, unsigned depth, const char *unit)
+{
+	fprintf(to, "set title '%s, depth %u'\nset ylabel '%s'\n", what, depth, unit);
+}
+
+static bool
+some_server(const struct verbs_point *pt, unsigned n, unsigned depth)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (pt[i].depth == depth && pt[i].runs > 0 && bench_median(pt[i].server_ns, pt[i].runs) > 0)
+			return true;
+	return false;
+}
+
 bool
 bench_verbs_plot(const char *file, bool keep_data, const char *title, const struct verbs_point *pt,
     unsigned n, unsigned depth_low, unsigned depth_high)
@@ -77,18 +95,24 @@ bench_verbs_plot(const char *file, bool keep_data, const char *title, const stru
 	bool ok = fclose(d) == 0;
 	FILE *g = ok ? popen("gnuplot", "we") : NULL;
 	if (g != NULL) {
-		fprintf(g, "set terminal %s size 1100,450 noenhanced\nset output ", svg ? "svg" : "pngcairo");
+		fprintf(g, "set terminal %s size 1200,900 noenhanced\nset output ", svg ? "svg" : "pngcairo");
 		bench_quote(g, file);
-		fprintf(g, "\nset multiplot layout 1,2 title ");
+		fprintf(g, "\nset multiplot layout 2,2 title ");
 		bench_quote(g, title);
 		fprintf(g,
-		    "\nset logscale xy\nset key left top\nset grid\nset xlabel 'bytes'\n"
-		    "set ylabel 'MB/s'\nset title 'throughput, depth %u'\n",
-		    depth_high);
-		write_curves(g, data, pt, n, depth_high, 0, 3);
-		fprintf(g, "set ylabel 'us'\nset title 'latency, median, depth %u'\nset key left top\n",
-		    depth_low);
-		write_curves(g, data, pt, n, depth_low, second, 4);
+		    "\nset logscale xy\nset key below horizontal\nset grid\nset xlabel 'bytes' offset 0,0.6\n"
+		    "set xtics ('8' 8, '128' 128, '2K' 2048, '32K' 32768, '512K' 524288, '8M' 8388608)\n");
+		panel(g, "throughput", depth_high, "MB/s");
+		write_curves(g, data, pt, n, depth_high, 0, MB_PER_S);
+		panel(g, "latency, median", depth_low, "us");
+		write_curves(g, data, pt, n, depth_low, second, P50_US);
+		panel(g, "CPU at the client", depth_high, "cycles per operation");
+		write_curves(g, data, pt, n, depth_high, 0, CLIENT_CYCLES);
+		/* Where the server is memory alone there is nothing to draw. */
+		if (some_server(pt, n, depth_high)) {
+			panel(g, "CPU at the server", depth_high, "cycles per operation");
+			write_curves(g, data, pt, n, depth_high, 0, SERVER_CYCLES);
+		}
 		fprintf(g, "unset multiplot\n");
 		ok = pclose(g) == 0;
 	} else
