@@ -166,7 +166,7 @@ test_lose(void **state)
  * has left nothing, else it gives itself up: sooner or later everybody can insert those keys again.
  */
 static struct {
-	unsigned on, gave_up, tries;
+	unsigned on, gave_up;
 } after;
 
 static void
@@ -186,7 +186,6 @@ goes_on_main(void *arg)
 				c->st = get(lab, t, &lab->tab[CUT], k, &row, &r);
 			txn_abort(t);
 		}
-		after.tries++;
 		net_sleep(lab->w[CUT], 5 * (uint64_t)MS);
 	}
 	c->ended = true;
