@@ -197,7 +197,7 @@ measure(struct bench *b, struct nam_err *err)
 						.out = bench_verbs_depth(p->size[s], p->depth[d]) };
 			}
 			b->n += n;
-			bench_progress("%9u bytes, depth %u", p->size[s], p->depth[d]);
+			bench_progress("%u bytes, depth %u", p->size[s], p->depth[d]);
 			for (unsigned r = 0; r < p->common.runs; r++)
 				if (!turn(b, pt, n, err))
 					return atomic_load(&bench_verbs_stop);
