@@ -81,8 +81,9 @@ ask_all(void *arg)
 }
 
 nam_status
-net_real_fence(struct net_worker *w, uint64_t identity, struct nam_err *err)
+net_real_fence(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct nam_err *err)
 {
+	(void)grace_ns;
 	struct job j = { .net = w->net, .identity = identity, .co = nam_co_self() };
 	pthread_t thread;
 	if (pthread_create(&thread, NULL, ask_all, &j) != 0)

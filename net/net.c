@@ -166,7 +166,7 @@ net_identity(const struct net *n)
 }
 
 nam_status
-net_fence_process(struct net_worker *w, uint64_t identity, struct nam_err *err)
+net_fence_process(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct nam_err *err)
 {
 	NAM_ASSERT(nam_co_self() != NULL);
 	if (identity == 0 || identity >> NET_IDENTITY_BITS != 0)
@@ -174,7 +174,29 @@ net_fence_process(struct net_worker *w, uint64_t identity, struct nam_err *err)
 		    err, NAM_INVALID, "nobody has the identity %llx", (unsigned long long)identity);
 	if (identity == w->net->identity)
 		return nam_fail(err, NAM_INVALID, "a process does not shut itself out");
-	return w->net->env->fence(w, identity, err);
+	return w->net->env->fence(w, identity, grace_ns, err);
+}
+
+enum net_heard
+net_heard_of(struct net_worker *w, uint64_t identity)
+{
+	return w->net->env->heard != NULL ? w->net->env->heard(w, identity) : NET_UNHEARD;
+}
+
+void
+net_sleep_or_news(struct net_worker *w, uint64_t ns, uint64_t *news)
+{
+	if (w->net->env->sleep_or_news != NULL)
+		w->net->env->sleep_or_news(w, ns, news);
+	else
+		net_sleep(w, ns);
+}
+
+void
+net_on_asked(struct net *n, enum net_answer_life (*fn)(void *arg), void *arg)
+{
+	if (n->env->on_asked != NULL)
+		n->env->on_asked(n, fn, arg);
 }
 
 unsigned
@@ -215,6 +237,15 @@ net_standing(const struct net *n)
 {
 	unsigned asking = atomic_load(&n->asking);
 	return atomic_load(&n->shut_out) ? NET_SHUT_OUT : asking != 0 ? NET_ASKING : NET_MEMBER;
+}
+
+const char *
+net_standing_why(const struct net *n)
+{
+	return atomic_load(&n->shut_out)
+		   ? "this process stood still for longer than its lease, and others have "
+		     "settled what it left"
+		   : "";
 }
 
 void

@@ -134,14 +134,45 @@ enum { NET_IDENTITY_BITS = 48 };
 uint64_t net_identity(const struct net *n);
 
 /*
- * Shuts a process out, for ever. NAM_OK: on no storage node of this net can a verb of it execute any more,
- * whenever it was posted; its connections are gone and it will not get new ones. Where the process has a
- * node's memory mapped, it has been killed and has died. Any other status: not all nodes have answered so; some may
- * have shut it out already, and it is right to call again. Idempotent; an identity that nobody has is shut
- * out, too. Only who is not shut out himself can do this. In a coroutine; takes round trips, or what a process
- * takes to die. NAM_UNSUPPORTED: it lives in a process that must not die of this (the storage node's own).
+ * What this net has been told about another one's process. Either answer spares the wait for the process's lease,
+ * neither spares net_fence_process: what the process has posted may still be under way.
+ *	NET_DEAD  a storage node holds proof (a pidfd) that the process has ended.
+ *	NET_LEFT  every storage node of this net has said that no connection of that identity is open there, and none
+ *	          has come back for NET_LEFT_NS. A hint: a process whose connections broke all at once looks like that.
+ * The first call for an identity asks the nodes; their news come by themselves from then on. Any thread; cheap, no verb.
  */
-nam_status net_fence_process(struct net_worker *w, uint64_t identity, struct nam_err *err);
+enum net_heard { NET_UNHEARD, NET_LEFT, NET_DEAD };
+enum { NET_LEFT_NS = 50000000 };
+enum net_heard net_heard_of(struct net_worker *w, uint64_t identity);
+/*
+ * As net_sleep, but returns early when this net hears of somebody that left or died. *news counts such news and belongs to
+ * the caller (0 at first): news that came since the call before are not slept over.
+ */
+void net_sleep_or_news(struct net_worker *w, uint64_t ns, uint64_t *news);
+
+/*
+ * Shuts a process out, for ever. NAM_OK: on no storage node of this net can a verb of it execute any more,
+ * whenever it was posted; its connections are gone and it will not get new ones. Where the process had a
+ * node's memory mapped, it has given it up, or has been killed and has died.
+ * With grace_ns > 0 the process is asked first, wherever it has a control connection, all nodes side by side. NAM_BUSY: it has
+ * said within the grace that it lives (net_on_asked); nothing was done to it. A process that says that it has given
+ * up is not killed. One that says nothing is. grace_ns == 0: nothing is asked; for those that are told dead.
+ * Any other status: not all nodes have answered; some may have shut it out already, and it is right to call again.
+ * Idempotent; an identity that nobody has is shut out, too. A process that is shut out itself cannot do this (NAM_REFUSED).
+ * In a coroutine; takes round trips, the grace, or what a process takes to die. NAM_UNSUPPORTED: it lives in a process that
+ * must not die of this (the storage node's own).
+ */
+nam_status net_fence_process(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct nam_err *err);
+
+/*
+ * The other side of it. fn is called when a storage node asks, on behalf of another process, whether this one lives: on the thread
+ * of the net's first worker, in its loop, outside of coroutines; it must not block. NET_LIVES: the heart's last beat landed
+ * recently, and others go on waiting. NET_GIVEN_UP: before the answer leaves, the net disarms itself for ever: mapped
+ * memory is replaced by private zero pages, all verbs end with NAM_GONE, net_standing is NET_SHUT_OUT. If that thread does not
+ * run its loop, no answer leaves. Without fn nothing is answered. fn == NULL takes it back. Any thread; not from within fn.
+ */
+enum net_answer_life { NET_LIVES, NET_GIVEN_UP };
+void net_on_asked(struct net *n, enum net_answer_life (*fn)(void *arg), void *arg);
 
 /*
  * Have others shut this process out? A connection that ends does not say why. So a node whose connection has ended is asked once,
@@ -150,6 +181,8 @@ nam_status net_fence_process(struct net_worker *w, uint64_t identity, struct nam
  */
 enum net_standing { NET_MEMBER, NET_ASKING, NET_SHUT_OUT };
 enum net_standing net_standing(const struct net *n);
+/* Why this process is shut out, or which storage it has lost, in one line; "" while nothing is wrong. Any thread; lives as long as n. */
+const char *net_standing_why(const struct net *n);
 
 /* ---- workers ------------------------------------------------------------ */
 

@@ -110,7 +110,11 @@ struct net_env {
 	uint64_t (*patience)(const struct net_worker *w);
 	void (*net_close)(struct net *n); /* after the nodes' node_close; may be NULL */
 	/* In a coroutine; see net_fence_process. */
-	nam_status (*fence)(struct net_worker *w, uint64_t identity, struct nam_err *err);
+	nam_status (*fence)(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct nam_err *err);
+	/* See net_heard_of, net_sleep_or_news, net_on_asked. NULL: nothing is ever heard, or asked. */
+	enum net_heard (*heard)(struct net_worker *w, uint64_t identity);
+	void (*sleep_or_news)(struct net_worker *w, uint64_t ns, uint64_t *news);
+	void (*on_asked)(struct net *n, enum net_answer_life (*fn)(void *arg), void *arg);
 };
 
 struct net {
@@ -195,7 +199,7 @@ nam_status net_add_node(struct net *n, const struct net_provider *p, const struc
 extern const struct net_env net_env_real;
 
 /* fence.c */
-nam_status net_real_fence(struct net_worker *w, uint64_t identity, struct nam_err *err);
+nam_status net_real_fence(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct nam_err *err);
 /* A net on regions of this process, while it is open. */
 void net_fence_enlist(struct net *n);
 void net_fence_delist(struct net *n);

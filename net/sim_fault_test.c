@@ -106,7 +106,7 @@ fencer(void *arg)
 	struct nam_err err;
 	net_sleep(me->w, 20000 + nam_rng_below(net_rng(me->w), 20000));
 	uint64_t before = picture(l);
-	assert_int_equal(net_fence_process(me->w, net_identity(l->p[0].net), &err), NAM_OK);
+	assert_int_equal(net_fence_process(me->w, net_identity(l->p[0].net), 0, &err), NAM_OK);
 	/* From here on nothing of it executes: neither what is out nor what it tries to post. */
 	uint64_t after = picture(l);
 	l->moved += before != after;
@@ -115,12 +115,12 @@ fencer(void *arg)
 		assert_int_equal(picture(l), after);
 	}
 	assert_int_equal(l->running, 0); /* it has been told, too */
-	assert_int_equal(net_fence_process(me->w, net_identity(l->p[0].net), &err), NAM_OK);
-	assert_int_equal(net_fence_process(me->w, net_identity(me->net), &err), NAM_INVALID);
-	assert_int_equal(net_fence_process(me->w, 0, &err), NAM_INVALID);
-	assert_int_equal(net_fence_process(me->w, UINT64_C(1) << NET_IDENTITY_BITS, &err), NAM_INVALID);
+	assert_int_equal(net_fence_process(me->w, net_identity(l->p[0].net), 0, &err), NAM_OK);
+	assert_int_equal(net_fence_process(me->w, net_identity(me->net), 0, &err), NAM_INVALID);
+	assert_int_equal(net_fence_process(me->w, 0, 0, &err), NAM_INVALID);
+	assert_int_equal(net_fence_process(me->w, UINT64_C(1) << NET_IDENTITY_BITS, 0, &err), NAM_INVALID);
 	/* An identity of nobody. */
-	assert_int_equal(net_fence_process(me->w, net_identity(me->net) ^ 1, &err), NAM_OK);
+	assert_int_equal(net_fence_process(me->w, net_identity(me->net) ^ 1, 0, &err), NAM_OK);
 }
 
 static void
@@ -137,7 +137,7 @@ zombie(void *arg)
 		assert_int_equal(net_worker_reconnect(me->w, r, &err), NAM_REFUSED);
 		assert_int_equal(net_faa1(me->w, net_at(r, NET_EXTENT), 1, &seen, NULL), NAM_GONE);
 	}
-	assert_int_equal(net_fence_process(me->w, net_identity(l->p[1].net), &err), NAM_REFUSED);
+	assert_int_equal(net_fence_process(me->w, net_identity(l->p[1].net), 0, &err), NAM_REFUSED);
 	struct net_worker *more;
 	assert_int_equal(net_worker_open(me->net, &more, &err), NAM_REFUSED);
 	/* Who comes as somebody else is welcome, and the others are untouched. */
@@ -230,7 +230,7 @@ fence_0(void *arg)
 {
 	struct proc *me = arg;
 	struct nam_err err;
-	assert_int_equal(net_fence_process(me->w, net_identity(me->lab->p[0].net), &err), NAM_OK);
+	assert_int_equal(net_fence_process(me->w, net_identity(me->lab->p[0].net), 0, &err), NAM_OK);
 	uint64_t before = picture(me->lab);
 	net_sleep(me->w, 1000000);
 	assert_int_equal(picture(me->lab), before);
@@ -538,12 +538,12 @@ parted(void *arg)
 	assert_int_equal(net_faa1(me->w, net_at(1, NET_EXTENT), 1, &seen, NULL), NAM_OK);
 	assert_int_equal(net_faa1(l->p[1].w, net_at(2, NET_EXTENT + 8), 1, &seen, NULL), NAM_OK);
 	/* A fence that does not reach a node says so. It is repeated, and then holds. */
-	assert_int_equal(net_fence_process(me->w, net_identity(l->p[2].net), &err), NAM_GONE);
+	assert_int_equal(net_fence_process(me->w, net_identity(l->p[2].net), 0, &err), NAM_GONE);
 	net_sim_heal(l->sim, me->net, 2);
 	assert_int_equal(net_worker_reconnect(me->w, 2, &err), NAM_OK);
 	assert_int_equal(net_faa1(me->w, net_at(2, NET_EXTENT), 1, &seen, NULL), NAM_OK);
 	assert_in_range(seen, 0, 1);
-	assert_int_equal(net_fence_process(me->w, net_identity(l->p[2].net), &err), NAM_OK);
+	assert_int_equal(net_fence_process(me->w, net_identity(l->p[2].net), 0, &err), NAM_OK);
 	assert_int_equal(net_faa1(l->p[2].w, net_at(2, NET_EXTENT), 1, &seen, NULL), NAM_GONE);
 	/* For a time. */
 	net_sim_part(l->sim, me->net, 3, 300000);
@@ -563,7 +563,7 @@ parted(void *arg)
 	assert_int_equal(net_faa1(me->w, net_at(3, NET_EXTENT), 1, &seen, NULL), NAM_GONE);
 	assert_int_equal(net_faa1(l->p[1].w, net_at(3, NET_EXTENT), 1, &seen, NULL), NAM_GONE);
 	assert_int_equal(net_worker_reconnect(l->p[1].w, 3, &err), NAM_GONE);
-	assert_int_equal(net_fence_process(me->w, net_identity(l->p[2].net), &err), NAM_GONE);
+	assert_int_equal(net_fence_process(me->w, net_identity(l->p[2].net), 0, &err), NAM_GONE);
 	assert_int_equal(net_faa1(l->p[1].w, net_at(1, NET_EXTENT), 1, &seen, NULL), NAM_OK);
 }
 

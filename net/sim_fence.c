@@ -67,8 +67,9 @@ leg_arrived(struct net_sim *s, struct sim_call *c)
 }
 
 nam_status
-net_sim_fence(struct net_worker *w, uint64_t identity, struct nam_err *err)
+net_sim_fence(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct nam_err *err)
 {
+	(void)grace_ns; /* nobody is asked here yet */
 	struct sim_worker *sw = w->env_priv;
 	struct net_sim *s = sw->sim;
 	if (sw->proc->shut != 0)

@@ -230,7 +230,7 @@ uint64_t net_sim_fault_delay_ns(struct net_sim *s, struct sim_qp *qp);
 void net_sim_say(const struct net_sim *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* sim_fence.c */
-nam_status net_sim_fence(struct net_worker *w, uint64_t identity, struct nam_err *err);
+nam_status net_sim_fence(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct nam_err *err);
 void net_sim_fence_free(struct net_sim *s);
 
 /* sim_serve.c */

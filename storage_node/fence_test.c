@@ -278,7 +278,7 @@ fence_only_co(void *arg)
 {
 	(void)arg;
 	f.err.text[0] = '\0';
-	f.status = net_fence_process(f.w, f.whom, &f.err);
+	f.status = net_fence_process(f.w, f.whom, 0, &f.err);
 }
 
 static void

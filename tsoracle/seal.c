@@ -34,7 +34,8 @@ tso_seal(struct tso_worker *tw, const struct tso_lapse *l)
 		p->check == tso_promises_check(p, l->slot) && (!k->known || p->beat != k->beat)))
 		return NAM_CONFLICT;
 	struct nam_err err = { 0 };
-	if (!nam_twin(NAM_TWIN_NO_FENCE) && (st = net_fence_process(tw->w, who, &err)) != NAM_OK)
+	if (!nam_twin(NAM_TWIN_NO_FENCE) &&
+	    (st = net_fence_process(tw->w, who, t->lease_ns / 5, &err)) != NAM_OK)
 		return st;
 	atomic_fetch_add(&t->n_fenced, 1);
 	st = net_cas1(

@@ -182,7 +182,7 @@ stopped(struct lab *lab)
 		nam_co_yield();
 	net_sleep(lab->w[0], stop_at);
 	struct nam_err err;
-	assert_int_equal(net_fence_process(lab->w[0], net_identity(lab->net[DEAD]), &err), NAM_OK);
+	assert_int_equal(net_fence_process(lab->w[0], net_identity(lab->net[DEAD]), 0, &err), NAM_OK);
 	wait_ended(lab, &v);
 	took = v.st == NAM_OK ? v.took : 0;
 	wait_recovered(lab);

@@ -147,7 +147,7 @@ judge_main(void *arg)
 		struct victim *v = &it.victim[i];
 		net_sleep(it.jw, nam_rng_below(dice, 3000000));
 		uint64_t before = picture(r, v);
-		nam_status st = net_fence_process(it.jw, net_identity(v->net), &err);
+		nam_status st = net_fence_process(it.jw, net_identity(v->net), 0, &err);
 		then[i] = picture(r, v);
 		r->roamed.fences++;
 		r->roamed.moved += before != then[i];
