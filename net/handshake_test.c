@@ -59,7 +59,8 @@ verdicts(void **state)
 		net_shake_welcome(&node_side, &h, &w);
 		assert_int_equal(w.verdict, NET_NO_ROLE);
 	}
-	for (h = good, h.identity = 0; h.identity < UINT64_C(1) << 50; h.identity += UINT64_C(1) << 48) {
+	for (h = good, h.identity = 0; h.identity < UINT64_C(4) << NET_IDENTITY_BITS;
+	     h.identity += UINT64_C(1) << NET_IDENTITY_BITS) {
 		net_shake_welcome(&node_side, &h, &w);
 		assert_int_equal(w.verdict, NET_NO_IDENTITY);
 	}

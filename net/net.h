@@ -126,11 +126,11 @@ void net_declare_lost(struct net *n, unsigned region);
 
 /*
  * Every connection of a struct net carries its identity: random, new for each
- * struct net, 1 .. 2^48 - 1, so that it fits into a word beside other things. It is proved
+ * struct net, 1 .. 2^40 - 1, so that it fits into a word beside other things. It is proved
  * with the handshake, and told to the node before any verb can be posted: whoever has published
  * it (in a word that one CAS makes his) before he posts what matters can be shut out by it.
  */
-enum { NET_IDENTITY_BITS = 48 };
+enum { NET_IDENTITY_BITS = 40 };
 uint64_t net_identity(const struct net *n);
 
 /*

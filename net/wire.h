@@ -74,7 +74,7 @@ struct net_hello {
 	uint32_t role;
 	uint64_t layout;
 	uint64_t cluster;
-	uint64_t identity; /* of the peer's struct net: 1 .. 2^48 - 1 */
+	uint64_t identity; /* of the peer's struct net: 1 .. 2^40 - 1 */
 	/* Roles WORKER and VERBS: which of the peer's endpoints this is, 0: none; it takes the place of an older connection.
 	 * Role FENCE: the identity to shut out. Else 0. */
 	uint64_t word;

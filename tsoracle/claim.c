@@ -199,7 +199,7 @@ tso_mark(struct tso_worker *tw, struct tso_claim *c, unsigned note, void (*done)
 	c->tw = tw;
 	c->done = done;
 	c->done_arg = arg;
-	c->byte = (uint8_t)(tso_lap(c->cid, t->vector) | (note & TSO_NOTE_CATALOG ? TSO_NOTE_BIT : 0));
+	c->byte = tso_mark_byte(c->cid, t->vector, note);
 	net_batch_init(&c->batch, tw->w, &c->op, 1, c->acct);
 	c->batch.tag = c;
 	struct net_op *op = net_write(

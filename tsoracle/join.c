@@ -8,7 +8,9 @@
 __attribute__((constructor)) static void
 fold_layout(void)
 {
-	net_layout_fold("tso.owner", sizeof(struct tso_owner_slot) << 8 | TSO_SEALED);
+	net_layout_fold("tso.owner", UINT64_C(2) << 48 | (uint64_t)TSO_EPOCH_BITS << 40 |
+					 (uint64_t)TSO_LAPS << 32 | sizeof(struct tso_owner_slot) << 8 |
+					 TSO_SEALED);
 }
 
 uint64_t
@@ -127,6 +129,7 @@ again:
 	atomic_fetch_add(&t->joins, 1);
 	atomic_store(&t->homeless, false);
 	tso_raise(&t->noted, prefix); /* nobody looked at the marks between: there may be notes among them */
+	tso_raise(&t->noted_memory, prefix);
 	tso_raise(&t->prefix, prefix);
 	tso_raise(&t->next_low, prefix + 1);
 out:
@@ -166,6 +169,7 @@ tso_join(struct net_worker *w, net_addr anchor, struct tso **out)
 	}
 	/* Everything at or below the prefix is older than this process: its caches begin here. */
 	atomic_store(&t->noted, atomic_load(&t->prefix));
+	atomic_store(&t->noted_memory, atomic_load(&t->prefix));
 	*out = t;
 	return NAM_OK;
 }

@@ -3,16 +3,16 @@
  *
  *   anchor (struct tso_anchor, 256 B) -> owners (TSO_OWNERS x 128 B) and vector (V bytes)
  *
- *   vector[c mod V]:   7          6..0
- *                    +------+-------------+
- *                    | note | lap of c    |    lap(c) = 1 + (c / V) mod 127, so never 0
- *                    +------+-------------+
+ *   vector[c mod V]:      7             6           5..0
+ *                    +--------------+-------------+----------+
+ *                    | catalog note | memory note | lap of c |    lap(c) = 1 + (c / V) mod 63, so never 0
+ *                    +--------------+-------------+----------+
  *   A byte that shows another lap than c's says: c is not marked yet. No byte is ever cleared.
  *
- *   owner word:   63..62    61..49    48    47..0
- *               +-------+----------+---+----------+
- *               | state |  epoch   | 0 | identity |   state: 0 free, 1 active, 2 idle, 3 sealed
- *               +-------+----------+---+----------+
+ *   owner word:   63..62    61..40      39..0
+ *               +-------+----------+----------+
+ *               | state |  epoch   | identity |   state: 0 free, 1 active, 2 idle, 3 sealed
+ *               +-------+----------+----------+
  *   identity: net_identity() of the owner (active, idle) or of the one recoverer (sealed); 0 (free).
  *
  * Who may touch it
@@ -43,7 +43,9 @@
 
 #include <assert.h>
 #include <stddef.h>
+#include <net/net.h>
 #include <stdint.h>
+#include <tsoracle/tsoracle.h>
 
 #define TSO_MAGIC UINT64_C(0x3130304f53544e00)
 
@@ -83,19 +85,31 @@ static_assert(sizeof(struct tso_owner_slot) == 128, "owner slot is a layout");
 
 #define TSO_COUNT_BITS 48
 #define TSO_COUNT_MASK ((UINT64_C(1) << TSO_COUNT_BITS) - 1)
-#define TSO_NOTE_BIT   0x80
 
-enum { TSO_FREE = 0, TSO_ACTIVE = 1, TSO_IDLE = 2, TSO_SEALED = 3, TSO_EPOCH_MAX = 0x1fff };
+enum {
+	TSO_FREE = 0,
+	TSO_ACTIVE = 1,
+	TSO_IDLE = 2,
+	TSO_SEALED = 3,
+	TSO_IDENTITY_BITS = NET_IDENTITY_BITS,
+	TSO_EPOCH_BITS = 22,
+	TSO_EPOCH_MAX = (1 << TSO_EPOCH_BITS) - 1,
+	TSO_LAPS = 63,
+	TSO_LAP_MASK = 0x3f, /* of a mark byte; the two bits above are its notes */
+	TSO_MARK_CATALOG = 0x80,
+	TSO_MARK_MEMORY = 0x40,
+};
+static_assert(2 + TSO_EPOCH_BITS + TSO_IDENTITY_BITS == 64, "owner word is a layout");
 
 static inline uint64_t
 tso_word(unsigned state, unsigned epoch, uint64_t identity)
 {
-	return (uint64_t)state << 62 | (uint64_t)(epoch & TSO_EPOCH_MAX) << 49 | identity;
+	return (uint64_t)state << 62 | (uint64_t)(epoch & TSO_EPOCH_MAX) << TSO_IDENTITY_BITS | identity;
 }
 static inline uint64_t
 tso_word_identity(uint64_t w)
 {
-	return w & ((UINT64_C(1) << 48) - 1);
+	return w & ((UINT64_C(1) << TSO_IDENTITY_BITS) - 1);
 }
 static inline unsigned
 tso_word_state(uint64_t w)
@@ -105,12 +119,19 @@ tso_word_state(uint64_t w)
 static inline unsigned
 tso_word_epoch(uint64_t w)
 {
-	return (unsigned)(w >> 49) & TSO_EPOCH_MAX;
+	return (unsigned)(w >> TSO_IDENTITY_BITS) & TSO_EPOCH_MAX;
 }
 static inline uint8_t
 tso_lap(uint64_t cid, uint64_t vector)
 {
-	return (uint8_t)(1 + ((cid & TSO_COUNT_MASK) / vector) % 127);
+	return (uint8_t)(1 + ((cid & TSO_COUNT_MASK) / vector) % TSO_LAPS);
+}
+/* The byte that marks cid; note: TSO_NOTE_CATALOG, TSO_NOTE_MEMORY, both, or 0. */
+static inline uint8_t
+tso_mark_byte(uint64_t cid, uint64_t vector, unsigned note)
+{
+	return (uint8_t)(tso_lap(cid, vector) | (note & TSO_NOTE_CATALOG ? TSO_MARK_CATALOG : 0) |
+			 (note & TSO_NOTE_MEMORY ? TSO_MARK_MEMORY : 0));
 }
 
 #endif

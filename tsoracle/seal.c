@@ -76,7 +76,7 @@ tso_mark_for(struct tso_worker *tw, tso_cid cid, unsigned note, bool *was)
 	*was = st == NAM_OK && atomic_load(&t->prefix) >= cid;
 	if (st != NAM_OK || *was)
 		return st;
-	uint8_t mark = (uint8_t)(tso_lap(cid, t->vector) | (note & TSO_NOTE_CATALOG ? TSO_NOTE_BIT : 0));
+	uint8_t mark = tso_mark_byte(cid, t->vector, note);
 	return net_write1(
 	    tw->w, net_plus(t->vector_at, cid & TSO_COUNT_MASK & (t->vector - 1)), &mark, sizeof mark, NULL);
 }

@@ -20,21 +20,25 @@ static bool
 advance(struct tso_worker *tw)
 {
 	struct tso *t = tw->t;
-	uint64_t cid = tw->base, noted = 0;
+	uint64_t cid = tw->base, noted = 0, memory = 0;
 	uint8_t lap = tso_lap(cid, t->vector);
 	unsigned i = 0;
 	for (; i < tw->window; i++, cid++) { /* a window never crosses a lap */
 		/* The twin: what the later READ shows marked, all before it had been by then. But the earlier one did not. */
 		if (nam_twin(NAM_TWIN_TWO_READS) && i < TWIN_PIECE && tw->window > TWIN_PIECE &&
-		    (tw->bytes[TWIN_PIECE] & ~TSO_NOTE_BIT) == lap)
+		    (tw->bytes[TWIN_PIECE] & TSO_LAP_MASK) == lap)
 			continue;
-		if ((tw->bytes[i] & ~TSO_NOTE_BIT) != lap)
+		if ((tw->bytes[i] & TSO_LAP_MASK) != lap)
 			break;
-		if (tw->bytes[i] & TSO_NOTE_BIT)
+		if (tw->bytes[i] & TSO_MARK_CATALOG)
 			noted = cid;
+		if (tw->bytes[i] & TSO_MARK_MEMORY)
+			memory = cid;
 	}
 	if (noted)
 		tso_raise(&t->noted, noted);
+	if (memory)
+		tso_raise(&t->noted_memory, memory);
 	if (i > 0)
 		tso_raise(&t->prefix, cid - 1);
 	return i == tw->window;
@@ -262,6 +266,12 @@ tso_cid
 tso_noted(const struct tso *t)
 {
 	return atomic_load(&t->noted);
+}
+
+tso_cid
+tso_noted_memory(const struct tso *t)
+{
+	return atomic_load(&t->noted_memory);
 }
 
 tso_cid

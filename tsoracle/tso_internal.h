@@ -57,13 +57,14 @@ struct tso {
 	atomic_bool homeless;         /* a  the slot is another's: no promise is written until we join anew */
 	_Atomic uint64_t prefix;      /* a  all CIDs up to here are marked; only rises */
 	_Atomic uint64_t noted;       /* a  highest catalog note at or below prefix; stored before prefix */
-	_Atomic uint64_t answered;    /* a  highest CID told to a client; read late = a snapshot waits less,
+	_Atomic uint64_t noted_memory; /* a  as noted, of memory notes */
+	_Atomic uint64_t answered;     /* a  highest CID told to a client; read late = a snapshot waits less,
 	                             *    for an answer that was given after it was asked for */
-	_Atomic uint64_t next_low;    /* a  no claim to come is below this; read late = lower = careful */
-	_Atomic uint64_t watermark;   /* a  read late = garbage kept longer */
-	_Atomic uint64_t min_seen;    /* a  read late = a claim waits longer */
-	_Atomic int idle;             /* a  enum tso_idle */
-	_Atomic unsigned workers;     /* a  published after worker[] */
+	_Atomic uint64_t next_low;     /* a  no claim to come is below this; read late = lower = careful */
+	_Atomic uint64_t watermark;    /* a  read late = garbage kept longer */
+	_Atomic uint64_t min_seen;     /* a  read late = a claim waits longer */
+	_Atomic int idle;              /* a  enum tso_idle */
+	_Atomic unsigned workers;      /* a  published after worker[] */
 	_Atomic(struct tso_worker *) worker[TSO_WORKERS];
 	struct tso_seen seen[TSO_OWNERS];    /* t */
 	struct tso_watch watch[TSO_WORKERS]; /* t  of worker[] */

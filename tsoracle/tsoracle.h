@@ -29,7 +29,9 @@ enum tso_scheme { TSO_CLAIM, TSO_PREASSIGNED };
 enum {
 	TSO_OWNERS = 256,     /* compute processes at one time */
 	TSO_NOTE_CATALOG = 1, /* this CID changed the catalog: caches older than it are stale */
-	TSO_LEASE_MS = 100,   /* of owners, unless the cluster was made with another */
+	TSO_NOTE_MEMORY =
+	    2, /* memory was left behind, or swept, or is wanted: look at the anchor before taking more */
+	TSO_LEASE_MS = 100, /* of owners, unless the cluster was made with another */
 };
 
 struct tso;
@@ -60,7 +62,7 @@ nam_status tso_leave(struct net_worker *w, struct tso *t);
 void tso_close(struct tso *t);
 
 unsigned tso_owner(const struct tso *t); /* slot number 0..TSO_OWNERS-1 */
-unsigned tso_epoch(const struct tso *t); /* 13 bits, never 0 */
+unsigned tso_epoch(const struct tso *t); /* 22 bits, never 0 */
 /* Where an owner slot keeps a word for the room above (the log of whoever has the slot). It stays with the slot. */
 net_addr tso_log_at(const struct tso *t, unsigned owner);
 
@@ -89,6 +91,8 @@ void tso_unpin(struct tso_worker *tw, struct tso_pin *pin);
 void tso_hold(struct tso_worker *tw, struct tso_pin *pin, struct tso_pin *hold);
 /* The highest CID <= the process's prefix whose mark carried TSO_NOTE_CATALOG, as of now. */
 tso_cid tso_noted(const struct tso *t);
+/* The highest with TSO_NOTE_MEMORY. */
+tso_cid tso_noted_memory(const struct tso *t);
 
 /* A claimed CID between claim and mark. Lives in the transaction. */
 struct tso_claim {
@@ -115,7 +119,7 @@ struct tso_claim {
  */
 void tso_claim_start(struct tso_worker *tw, struct tso_claim *c, tso_cid floor, struct net_counts *acct);
 nam_status tso_claim_wait(struct tso_worker *tw, struct tso_claim *c);
-/* Everything of this CID has executed or never will: posts the mark. note: 0 or TSO_NOTE_CATALOG.
+/* Everything of this CID has executed or never will: posts the mark. note: TSO_NOTE_CATALOG, TSO_NOTE_MEMORY, both, or 0.
  * done(arg), if given, when the mark has landed, or
  * (c->op.status) may not have: then this process beats no more, and who settles it marks. Any coroutine or completion of the worker. */
 void tso_mark(struct tso_worker *tw, struct tso_claim *c, unsigned note, void (*done)(void *), void *arg);

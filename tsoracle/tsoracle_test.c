@@ -484,21 +484,28 @@ test_preassigned(void **state)
 
 /* ---- notes ---- */
 
+/* A note of one kind says nothing of the other. */
 static void
 notes(struct lab *lab)
 {
-	struct tso_claim cl;
-	struct tso_pin pin;
-	tso_cid before = tso_noted(lab->p[1].tso);
-	work(lab, 0);
-	tso_cid cid = claim(lab, 0, &cl, 0);
-	mark(lab, 0, &cl, TSO_NOTE_CATALOG);
-	work(lab, 0);
-	assert_int_equal(tso_snapshot(lab->p[1].tw, &pin, NULL), NAM_OK);
-	assert_true(pin.at >= cid);
-	assert_int_equal(tso_noted(lab->p[1].tso), cid);
-	assert_true(before < cid);
-	tso_unpin(lab->p[1].tw, &pin);
+	static const unsigned kinds[] = { TSO_NOTE_CATALOG, TSO_NOTE_MEMORY, 0,
+		TSO_NOTE_CATALOG | TSO_NOTE_MEMORY };
+	for (unsigned i = 0; i < 40; i++) {
+		struct tso_claim cl;
+		struct tso_pin pin;
+		const struct tso *other = lab->p[1].tso;
+		unsigned kind = kinds[i % 4];
+		tso_cid noted = tso_noted(other), memory = tso_noted_memory(other);
+		work(lab, 0);
+		tso_cid cid = claim(lab, 0, &cl, 0);
+		mark(lab, 0, &cl, kind);
+		work(lab, 0);
+		assert_int_equal(tso_snapshot(lab->p[1].tw, &pin, NULL), NAM_OK);
+		assert_true(pin.at >= cid && noted < cid && memory < cid);
+		assert_int_equal(tso_noted(other), kind & TSO_NOTE_CATALOG ? cid : noted);
+		assert_int_equal(tso_noted_memory(other), kind & TSO_NOTE_MEMORY ? cid : memory);
+		tso_unpin(lab->p[1].tw, &pin);
+	}
 }
 static void
 test_notes(void **state)
@@ -783,6 +790,59 @@ test_epochs(void **state)
 	run(1, 64, 1, epochs);
 }
 
+static void
+owner_words(void **state)
+{
+	(void)state;
+	const uint64_t identity[] = { 1, 0x5a5a5a5a5a, (UINT64_C(1) << NET_IDENTITY_BITS) - 1 };
+	const unsigned epoch[] = { 1, 0x155555, TSO_EPOCH_MAX };
+	for (unsigned i = 0; i < 27; i++) {
+		unsigned state_of = TSO_ACTIVE + i % 3;
+		uint64_t w = tso_word(state_of, epoch[i / 3 % 3], identity[i / 9]);
+		assert_int_equal(tso_word_state(w), state_of);
+		assert_int_equal(tso_word_epoch(w), epoch[i / 3 % 3]);
+		assert_int_equal(tso_word_identity(w), identity[i / 9]);
+	}
+}
+
+/* ---- one slot, taken and given back very often ---- */
+
+static unsigned joins_wanted = 5000;
+
+static void
+joins_main(void *arg)
+{
+	struct lab *lab = arg;
+	struct proc *p = &lab->p[0];
+	unsigned epoch = 0;
+	assert_int_equal(tso_format(p->w, 1, lab->vector, TSO_CLAIM, 0, 0, &lab->anchor), NAM_OK);
+	for (unsigned i = 0; i < joins_wanted; i++) {
+		struct tso *t;
+		assert_int_equal(tso_join(p->w, lab->anchor, &t), NAM_OK);
+		assert_int_equal(tso_owner(t), 0);
+		assert_int_equal(tso_epoch(t), ++epoch);
+		assert_int_equal(tso_leave(p->w, t), NAM_OK);
+		tso_close(t);
+	}
+	lab->ok = true;
+}
+static void
+test_joins(void **state)
+{
+	(void)state;
+	struct lab lab = { .vector = 64, .body = NULL };
+	struct net_sim_config cfg = { .seed = 1, .nodes = 1, .region_bytes = 4 << 20 };
+	assert_int_equal(net_sim_open(&lab.sim, &cfg), NAM_OK);
+	assert_int_equal(net_sim_attach(lab.sim, &lab.p[0].net), NAM_OK);
+	assert_int_equal(net_worker_open(lab.p[0].net, &lab.p[0].w, NULL), NAM_OK);
+	assert_non_null(nam_co_start(net_worker_sched(lab.p[0].w), joins_main, &lab, 256 << 10));
+	assert_true(net_sim_run(lab.sim, NULL, NULL));
+	assert_true(lab.ok);
+	net_worker_close(lab.p[0].w);
+	net_close(lab.p[0].net);
+	net_sim_close(lab.sim);
+}
+
 /* The counter begins again, in a next view: the same counts are other CIDs, above all of before. */
 static void
 next_view(struct lab *lab)
@@ -821,9 +881,15 @@ test_next_view(void **state)
 		run(2, 64, seed, next_view);
 }
 
+/* joins N: nothing but so many processes that come and go, one after the other. */
 int
-main(void)
+main(int argc, char **argv)
 {
+	if (argc == 3 && strcmp(argv[1], "joins") == 0) {
+		joins_wanted = (unsigned)strtoul(argv[2], NULL, 10);
+		const struct CMUnitTest joins[] = { cmocka_unit_test(test_joins) };
+		return cmocka_run_group_tests(joins, NULL, NULL);
+	}
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_laws),
 		cmocka_unit_test(test_wraps),
@@ -838,6 +904,8 @@ main(void)
 		cmocka_unit_test(test_slow_wakers),
 		cmocka_unit_test(test_read_under_way),
 		cmocka_unit_test(test_epochs),
+		cmocka_unit_test(owner_words),
+		cmocka_unit_test(test_joins),
 		cmocka_unit_test(test_next_view),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

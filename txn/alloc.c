@@ -99,13 +99,21 @@ read_anchor(struct txn_worker *tw, struct txn_table_view *v, const struct txn_al
 	}
 }
 
+/* What is news of memory: deaths, sweeps (memory notes) and dropped tables (the catalog's). */
+static uint64_t
+noted_so_far(const struct txn_db *db)
+{
+	uint64_t memory = tso_noted_memory(db->tso), catalog = tso_noted(db->tso);
+	return memory > catalog ? memory : catalog;
+}
+
 /* taking: in a transaction, whose snapshot keeps the table. Then the sweep that is due becomes ours if nobody has it. */
 static nam_status
 look(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, bool taking)
 {
 	struct txn_db *db = tw->db;
 	struct txn_anchor an;
-	uint64_t noted = tso_noted(db->tso), deaths, lock;
+	uint64_t noted = noted_so_far(db), deaths, lock;
 	nam_status st = read_anchor(tw, v, a, &an, &deaths);
 	if (st != NAM_OK)
 		return st;
@@ -149,7 +157,7 @@ ready(struct txn_worker *tw, struct txn_table_view *v, bool taking, struct txn_a
 	if (a == NULL)
 		return NAM_NOMEM;
 	bool due = taking && a->due && net_now_ns(tw->w) >= a->due_at;
-	return a->looked && !due && a->noted == tso_noted(tw->db->tso) ? NAM_OK : look(tw, v, a, taking);
+	return a->looked && !due && a->noted == noted_so_far(tw->db) ? NAM_OK : look(tw, v, a, taking);
 }
 
 nam_status

@@ -43,16 +43,8 @@ txn_recycle(struct txn *t)
 	if (t->held)
 		tso_unpin(tw->tso, &t->hold);
 	t->held = false;
-	if (t->intent) {
-		t->intent->next = tw->intent_free;
-		tw->intent_free = t->intent;
-		/* A generation that would come round again retires the intent (trap 29). */
-		if (t->intent->generation == UINT32_MAX) {
-			tw->intent_free = t->intent->next;
-			tw->intents--;
-			free(t->intent);
-		}
-	}
+	if (t->intent)
+		txn_intent_give(tw, t->intent);
 	if (t->sink)
 		net_counts_add(t->sink, &t->counts);
 	t->sink = NULL;

@@ -37,7 +37,8 @@ fold_layout(void)
 	net_layout_fold("txn.record", sizeof(struct rec_slot) << 16 | sizeof(struct rec_archive) << 8 | 3);
 	net_layout_fold(
 	    "txn.anchor", UINT64_C(3) << 32 | sizeof(struct txn_anchor) << 16 | TXN_ANCHOR_LEDGER);
-	net_layout_fold("txn.intent", TXN_INTENT_BYTES << 8 | sizeof(struct txn_intent_entry));
+	net_layout_fold("txn.intent", (uint64_t)TXN_GENERATION_BITS << 40 | (uint64_t)TXN_EPOCH_BITS << 32 |
+					  TXN_INTENT_BYTES << 8 | sizeof(struct txn_intent_entry));
 	net_layout_fold("txn.cluster", UINT64_C(2) << 32 | sizeof(struct cluster_record));
 }
 
@@ -318,6 +319,7 @@ txn_worker_open(struct txn_db *db, struct net_worker *w, struct txn_worker **out
 	tw->db = db;
 	tw->w = w;
 	tw->joins = tso_joins(db->tso);
+	tw->intent_rests_end = &tw->intent_rests;
 	tw->lost = db->empty;
 	tw->number = atomic_fetch_add(&db->workers, 1);
 	tw->rr = (unsigned)nam_rng_below(net_rng(w), NET_REGIONS);

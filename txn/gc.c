@@ -43,7 +43,7 @@ uint64_t
 txn_gc_lock(struct txn_worker *tw)
 {
 	return txn_lock_word(tso_owner(tw->db->tso), tso_epoch(tw->db->tso), TXN_INTENT_GC,
-	    tw->number << 24 | (++tw->gc_generation & 0xffffff));
+	    tw->number << TXN_GC_COUNT_BITS | (++tw->gc_generation & ((1u << TXN_GC_COUNT_BITS) - 1)));
 }
 
 nam_status

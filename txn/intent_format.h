@@ -13,8 +13,12 @@
  *
  *   what:   63..34 zero | 33 fresh | 32 deletion | 31..16 row_max | 15..8 slots of the block | 7..0 the slot written
  *
- *   A lock word's sequence is  41..32 intent number | 31..0 generation  so that who meets a lock
- *   finds the intent, and knows by comparing `lock` whether it is still about that attempt.
+ *   lock word:   63     62..51       50..29        28..19        18..0
+ *              +------+-------+-------------+---------------+------------+
+ *              | lock | owner | owner epoch | intent number | generation |
+ *              +------+-------+-------------+---------------+------------+
+ *   A process that meets a lock finds the intent, and knows by comparing `lock` whether it is still about that attempt.
+ *   Of the collector's locks (TXN_INTENT_GC) the generation is  18..13 worker | 12..0 count of that worker.
  *
  * Always true
  *   I1  Before any slot is written, head and entries have landed whole: check covers all of them. So have the blobs of
@@ -26,6 +30,11 @@
  *   I5  Who undoes an attempt whose commit line is valid empties the line before any listed word leaves the lock.
  *   I6  Entries, and the directory as it is, tell what the directory must become, also when a WRITE of it was cut
  *       short: of each word it holds, it is known what it was and what it will be.
+ *   I7  A lock word of an intent comes again only when every transaction is over that was open, in any process, at its last
+ *       use: an intent whose generations are used up rests until tso_passed says so, and its commit line is emptied first.
+ *       So nobody holds the word of an earlier use to compare with, and no line of an earlier use is there to prove a later one (I4).
+ *       The collector's locks come again after 2^13 of one worker: none of its verbs is under way then (each is waited for), and
+ *       other processes CAS such a word only when its owner has ended (T7), hence never takes another.
  */
 #ifndef NAM_TXN_INTENT_FORMAT_H
 #define NAM_TXN_INTENT_FORMAT_H
@@ -44,6 +53,12 @@ enum {
 	TXN_INTENT_INDEX = 1022,  /* no intent: an index is being resized */
 	TXN_INTENTS_A_CHUNK = 16, /* one extent */
 	TXN_CHUNKS = (TXN_INTENTS + 2) / TXN_INTENTS_A_CHUNK,
+	TXN_OWNER_BITS = 12,
+	TXN_EPOCH_BITS = 22,
+	TXN_INTENT_BITS = 10,
+	TXN_GENERATION_BITS = 19,
+	TXN_GENERATION_MAX = (1 << TXN_GENERATION_BITS) - 1,
+	TXN_GC_COUNT_BITS = 13, /* of the collector's generation; the worker's number above them */
 };
 
 #define TXN_WHAT_DELETED (UINT64_C(1) << 32) /* the bit a version's meta has for it */
@@ -65,7 +80,7 @@ struct txn_intent_head {
 	uint64_t check;     /* over lock, n, more, note and all entries */
 	uint64_t waits_for; /* the lock word this transaction waits for, or 0 (not covered by check) */
 	uint64_t holds; /* 1: the tables whose guards it has locked are its alone (not covered by check) */
-	uint64_t note;  /* what its mark carries */
+	uint64_t note;  /* what its mark carries: TSO_NOTE_CATALOG, TSO_NOTE_MEMORY, both, or 0 */
 	uint64_t pad;
 };
 
@@ -75,28 +90,39 @@ struct txn_commit_line {
 	uint64_t pad[6];
 };
 static_assert(sizeof(struct txn_intent_head) == 64 && sizeof(struct txn_commit_line) == 64, "lines");
+static_assert(1 + TXN_OWNER_BITS + TXN_EPOCH_BITS + TXN_INTENT_BITS + TXN_GENERATION_BITS == 64, "lock word");
 static_assert(128 + TXN_INTENT_ENTRIES * sizeof(struct txn_intent_entry) <= TXN_INTENT_BYTES, "fits");
 
 static inline uint64_t
 txn_lock_word(unsigned owner, unsigned epoch, unsigned intent, uint32_t generation)
 {
-	return UINT64_C(1) << 63 | (uint64_t)(owner & 0xff) << 55 | (uint64_t)(epoch & 0x1fff) << 42 |
-	       (uint64_t)(intent & 0x3ff) << 32 | generation;
+	return UINT64_C(1) << 63 |
+	       (uint64_t)(owner & ((1u << TXN_OWNER_BITS) - 1))
+		   << (TXN_EPOCH_BITS + TXN_INTENT_BITS + TXN_GENERATION_BITS) |
+	       (uint64_t)(epoch & ((1u << TXN_EPOCH_BITS) - 1)) << (TXN_INTENT_BITS + TXN_GENERATION_BITS) |
+	       (uint64_t)(intent & ((1u << TXN_INTENT_BITS) - 1)) << TXN_GENERATION_BITS |
+	       (generation & TXN_GENERATION_MAX);
 }
 static inline unsigned
 txn_lock_owner(uint64_t lock)
 {
-	return (unsigned)(lock >> 55) & 0xff;
-}
-static inline unsigned
-txn_lock_intent(uint64_t lock)
-{
-	return (unsigned)(lock >> 32) & 0x3ff;
+	return (unsigned)(lock >> (TXN_EPOCH_BITS + TXN_INTENT_BITS + TXN_GENERATION_BITS)) &
+	       ((1u << TXN_OWNER_BITS) - 1);
 }
 static inline unsigned
 txn_lock_epoch(uint64_t lock)
 {
-	return (unsigned)(lock >> 42) & 0x1fff;
+	return (unsigned)(lock >> (TXN_INTENT_BITS + TXN_GENERATION_BITS)) & ((1u << TXN_EPOCH_BITS) - 1);
+}
+static inline unsigned
+txn_lock_intent(uint64_t lock)
+{
+	return (unsigned)(lock >> TXN_GENERATION_BITS) & ((1u << TXN_INTENT_BITS) - 1);
+}
+static inline uint32_t
+txn_lock_generation(uint64_t lock)
+{
+	return (uint32_t)lock & TXN_GENERATION_MAX;
 }
 static inline uint64_t
 txn_what(unsigned target, unsigned slots, uint32_t row_max, bool deleted, bool fresh)

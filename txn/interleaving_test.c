@@ -449,31 +449,52 @@ test_own_over_old(void **state)
 	run_some(3, own_over_old);
 }
 
-/* ---- lock words: none comes twice ---- */
+/* ---- lock words: one comes twice only when nobody is there any more who might know it ---- */
 
 static void
 generations(struct lab *lab)
 {
-	enum { COMMITS = 120, LEFT = 3 };
+	enum { COMMITS = 240, LEFT = 3 };
 	uint32_t last[TXN_INTENTS] = { 0 };
-	unsigned retired = 0;
+	unsigned used_up = 0, again = 0;
+	struct txn *watcher = NULL;
 	fill(lab, 1, 0);
 	for (int64_t i = 1; i <= COMMITS; i++) {
 		struct txn_worker *tw = lab->tw[0];
-		/* Nearly used up, those that have been used at all. */
-		for (struct txn_intent *in = tw->intent_free; i == COMMITS / 3 && in != NULL; in = in->next)
-			if (in->generation > 0)
-				in->generation = UINT32_MAX - LEFT;
+		/* All nearly used up. First while somebody is there who may know their words, then not. */
+		if (i == COMMITS / 4 || i == COMMITS / 2)
+			for (struct txn_intent *in = tw->intent_free; in != NULL; in = in->next)
+				in->generation = TXN_GENERATION_MAX - LEFT;
+		if (i == COMMITS / 4) {
+			watcher = begin(lab, 1, TXN_REPEATABLE_READ);
+			(void)value_of(lab, watcher, &lab->tab[1], 0);
+		}
+		if (i == COMMITS / 2) {
+			assert_int_equal(again, 0);
+			txn_abort(watcher);
+		}
 		struct txn *t = begin(lab, 0, TXN_READ_COMMITTED);
 		assert_int_equal(set(lab, t, &lab->tab[0], 0, i), NAM_OK);
 		unsigned number = txn_lock_intent(t->lock);
-		uint32_t generation = (uint32_t)t->lock;
-		assert_true(number < TXN_INTENTS && generation > last[number]);
+		uint32_t generation = txn_lock_generation(t->lock);
+		assert_true(number < TXN_INTENTS && txn_lock_owner(t->lock) == tso_owner(lab->db[0]->tso));
+		assert_int_equal(txn_lock_epoch(t->lock), tso_epoch(lab->db[0]->tso));
+		if (generation <= last[number]) {
+			const struct txn_commit_line *line =
+			    (const void *)((const char *)net_sim_memory(
+					       lab->sim, net_region_of(t->intent->at)) +
+					   net_offset_of(t->intent->at));
+			assert_int_equal(last[number], TXN_GENERATION_MAX);
+			assert_int_equal(generation, 1);
+			assert_true(line->cid == 0 && line->check == 0);
+			again++;
+		}
 		last[number] = generation;
-		retired += generation == UINT32_MAX;
+		used_up += generation == TXN_GENERATION_MAX;
 		commit_all(t);
+		net_sleep(lab->w[0], 500 * US); /* beats go by */
 	}
-	assert_true(retired > 0);
+	assert_true(used_up > 0 && again > 0);
 	struct txn *t = begin(lab, 1, TXN_REPEATABLE_READ);
 	assert_int_equal(value_of(lab, t, &lab->tab[1], 0), COMMITS);
 	txn_abort(t);

@@ -326,7 +326,7 @@ wait_for_all(struct txn_worker *tw, struct tso_pin *pin, struct txn **t)
 {
 	struct tso_pin later;
 	tso_cid cid;
-	nam_status st = txn_cid_spend(tw, TSO_NOTE_CATALOG, &cid);
+	nam_status st = txn_cid_spend(tw, TSO_NOTE_MEMORY, &cid);
 	if (st == NAM_OK)
 		st = tso_wait_for(tw->tso, cid);
 	/* At or above the noted CID: our own must not hold the watermark below. */
@@ -435,7 +435,7 @@ txn_death(struct txn_worker *tw)
 	if (st == NAM_OK)
 		st = net_faa1(tw->w, tw->db->deaths, 1, &deaths, NULL);
 	if (st == NAM_OK)
-		st = txn_cid_spend(tw, TSO_NOTE_CATALOG, &cid);
+		st = txn_cid_spend(tw, TSO_NOTE_MEMORY, &cid);
 	tso_unpin(tw->tso, &pin);
 	return st;
 }

@@ -254,12 +254,31 @@ test_lengths(void **state)
 	assert_false(txn_rec_slot_whole(&v, s, 9, net_at(1, 0x10080))); /* another block's */
 }
 
+static void
+lock_words(void **state)
+{
+	(void)state;
+	const unsigned owner[] = { 0, 255, 4095 }, epoch[] = { 1, 0x155555, (1 << TXN_EPOCH_BITS) - 1 };
+	const unsigned intent[] = { 0, 511, TXN_INTENT_GC };
+	const uint32_t generation[] = { 0, 0x2aaaa, TXN_GENERATION_MAX };
+	for (unsigned i = 0; i < 81; i++) {
+		uint64_t w =
+		    txn_lock_word(owner[i / 27], epoch[i / 9 % 3], intent[i / 3 % 3], generation[i % 3]);
+		assert_true((w & REC_LOCK) != 0);
+		assert_int_equal(txn_lock_owner(w), owner[i / 27]);
+		assert_int_equal(txn_lock_epoch(w), epoch[i / 9 % 3]);
+		assert_int_equal(txn_lock_intent(w), intent[i / 3 % 3]);
+		assert_int_equal(txn_lock_generation(w), generation[i % 3]);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_torn),
 		cmocka_unit_test(test_lengths),
+		cmocka_unit_test(lock_words),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

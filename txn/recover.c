@@ -446,7 +446,7 @@ tell(void *worker)
 	net_pay(&tw->background);
 	nam_status st = tso_pin_now(tw->tso, &pin);
 	if (st == NAM_OK)
-		st = txn_cid_spend(tw, TSO_NOTE_CATALOG, &cid);
+		st = txn_cid_spend(tw, TSO_NOTE_MEMORY, &cid);
 	tso_unpin(tw->tso, &pin);
 	tw->untold |= st != NAM_OK;
 	tw->telling = false;

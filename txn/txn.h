@@ -132,7 +132,7 @@ struct txn_limits {
 	struct nam_budget *budget; /* for what it wants to write, until it commits or aborts; may be NULL */
 };
 void txn_set_limits(struct txn *t, const struct txn_limits *l);
-/* The commit's mark carries this note (TSO_NOTE_CATALOG): for whoever changes the catalog. */
+/* The commit's mark carries this note: TSO_NOTE_CATALOG, for a change of the catalog; TSO_NOTE_MEMORY. */
 void txn_set_note(struct txn *t, unsigned note);
 /* The answer waits until every process's next snapshot covers the commit. */
 void txn_set_cluster_visible(struct txn *t, bool on);

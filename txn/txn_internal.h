@@ -86,6 +86,7 @@ struct txn_intent {
 	net_addr at;
 	unsigned number;
 	uint32_t generation;
+	uint64_t rests; /* its generations are used up: since this tso_stamp */
 	struct txn_intent *next;
 };
 
@@ -136,9 +137,11 @@ struct txn_worker {
 	unsigned number;
 	unsigned rr; /* next region to allocate from */
 	struct txn_intent *intent_free;
-	unsigned intents;     /* free ones and those in use */
-	uint64_t chunks_kept; /* places in the log that are ours, and for which there was no memory */
-	unsigned joins;       /* which slot's those are: tso_joins */
+	struct txn_intent *intent_rests,
+	    **intent_rests_end; /* wait for every transaction of before (I7), longest first */
+	unsigned intents;       /* free ones and those in use */
+	uint64_t chunks_kept;   /* places in the log that are ours, and for which there was no memory */
+	unsigned joins;         /* which slot's those are: tso_joins */
 	struct txn *txn_pool;
 	struct txn *left;              /* ended, nobody here knows how */
 	uint64_t lost;                 /* by region: the node's process has ended, or it came back empty */
@@ -342,6 +345,8 @@ nam_status txn_death(struct txn_worker *tw);
 /* write.c */
 struct txn_write *txn_own(const struct txn *t, net_addr at);
 nam_status txn_ensure_lock(struct txn *t);
+/* The transaction that had it is over: it can be used again, or rests first. */
+void txn_intent_give(struct txn_worker *tw, struct txn_intent *in);
 void txn_intents_drop(struct txn_worker *tw);
 bool txn_grow(void **array, uint32_t n, uint32_t *cap, size_t item);
 

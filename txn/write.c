@@ -310,13 +310,59 @@ more_intents(struct txn_worker *tw)
 }
 
 void
-txn_intents_drop(struct txn_worker *tw)
+txn_intent_give(struct txn_worker *tw, struct txn_intent *in)
 {
-	for (struct txn_intent *in = tw->intent_free, *next; in != NULL; in = next) {
+	if (in->generation < TXN_GENERATION_MAX) {
+		in->next = tw->intent_free;
+		tw->intent_free = in;
+		return;
+	}
+	in->rests = tso_stamp(tw->db->tso);
+	in->next = NULL;
+	*tw->intent_rests_end = in;
+	tw->intent_rests_end = &in->next;
+}
+
+/*
+ * I7: an intent that has rested begins its generations anew. Under TSO_PREASSIGNED nobody can tell when it has: there it rests for
+ * ever. The line first: with the lock word of an earlier use, and the entries of it, it would prove a decision that nobody took.
+ */
+static nam_status
+rested(struct txn_worker *tw)
+{
+	static const struct txn_commit_line none;
+	struct txn_intent *in = tw->intent_rests;
+	if (in == NULL || !tso_passed(tw->db->tso, in->rests))
+		return NAM_ABSENT;
+	/* Ours alone while the line is under way. */
+	if ((tw->intent_rests = in->next) == NULL)
+		tw->intent_rests_end = &tw->intent_rests;
+	if (net_write1(tw->w, in->at, &none, sizeof none, NULL) != NAM_OK) {
+		free(in); /* its node is gone */
+		tw->intents--;
+		return NAM_ABSENT;
+	}
+	in->generation = 0;
+	txn_intent_give(tw, in);
+	return NAM_OK;
+}
+
+static void
+list_free(struct txn_intent *in)
+{
+	for (struct txn_intent *next; in != NULL; in = next) {
 		next = in->next;
 		free(in);
 	}
-	tw->intent_free = NULL;
+}
+
+void
+txn_intents_drop(struct txn_worker *tw)
+{
+	list_free(tw->intent_free);
+	list_free(tw->intent_rests);
+	tw->intent_free = tw->intent_rests = NULL;
+	tw->intent_rests_end = &tw->intent_rests;
 	tw->intents = 0;
 	tw->chunks_kept = 0;
 }
@@ -334,7 +380,9 @@ txn_ensure_lock(struct txn *t)
 		tw->joins = joins;
 	}
 	while (tw->intent_free == NULL) {
-		nam_status st = more_intents(tw);
+		nam_status st = rested(tw);
+		if (st == NAM_ABSENT)
+			st = more_intents(tw);
 		if (st == NAM_FULL && tw->intent_free == NULL && tw->intents > 0) {
 			net_sleep(tw->w, 100000); /* all are in use: wait for a writer to end */
 			if (t->limits.cancel && atomic_load(t->limits.cancel))

@@ -54,7 +54,7 @@ static bool
 is_nobodys(struct run *r, uint64_t lock)
 {
 	const struct tso_anchor *a = oracle(r);
-	unsigned slot = (unsigned)(lock >> 55) & 0xff, epoch = (unsigned)(lock >> 42) & 0x1fff;
+	unsigned slot = txn_lock_owner(lock), epoch = txn_lock_epoch(lock);
 	const struct tso_owner_slot *s = (const void *)memory(r, a->owners_at);
 	return r->deaths > 0 &&
 	       (tso_word_epoch(s[slot].word) != epoch || tso_word_state(s[slot].word) == TSO_FREE);
@@ -147,7 +147,7 @@ judge_oracle(struct run *r)
 	if (a->counter > first + a->vector)
 		first = a->counter - a->vector;
 	for (uint64_t c = first; c < a->counter; c++)
-		if ((mark[(c & TSO_COUNT_MASK) & (a->vector - 1)] & ~TSO_NOTE_BIT) != tso_lap(c, a->vector)) {
+		if ((mark[(c & TSO_COUNT_MASK) & (a->vector - 1)] & TSO_LAP_MASK) != tso_lap(c, a->vector)) {
 			run_bad(r, "commit id %lx was claimed and never marked (next is %lx)", c, a->counter);
 			break;
 		}
