@@ -61,7 +61,11 @@ keep(struct sample *s, struct column *c, unsigned slot, union cat_val v, bool nu
 			return false;
 		c->room[slot] = len;
 	}
-	memcpy(to, v.s.p, cut ? CAT_STATS_BYTES : len);
+	/* Bytes at no address are not even none: memcpy and memcmp want one. */
+	if (to == NULL)
+		to = (char *)(uintptr_t) "";
+	if (len > 0)
+		memcpy(to, v.s.p, cut ? CAT_STATS_BYTES : len);
 	if (cut) {
 		uint64_t h = nam_hash(v.s.p, v.s.len, 0);
 		memcpy(to + CAT_STATS_BYTES, &h, sizeof h);

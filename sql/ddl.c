@@ -204,7 +204,7 @@ sql_drop_relations(struct sql_session *s, const struct ast_stmt *ast, enum cat_k
     const struct sql_sink *sink, struct cat_err *err)
 {
 	const char *what = kind == CAT_VIEW ? "view" : "table";
-	for (unsigned i = 0; i < ast->nnames; i++) {
+	for (unsigned i = 0, tries = 0; i < ast->nnames; i++) {
 		const struct cat_table *tab;
 		nam_status st = cat_find(s->cfg.cat, s->t, ast->names[i], &tab);
 		if (st != NAM_OK)
@@ -223,6 +223,18 @@ sql_drop_relations(struct sql_session *s, const struct ast_stmt *ast, enum cat_k
 		if (tab->kind != kind)
 			return cat_error(err, "42809", "\"%s\" is not a %s", tab->name, what);
 		s->ddl = true;
+		/* Rows that this transaction has not seen are not its to drop, and who is writing some is waited for. */
+		st = kind == CAT_TABLE ? cat_hold(s->cfg.cat, s->t, tab) : NAM_OK;
+		if (st == NAM_GONE) /* what lay on a lost node cannot be looked at, and can be dropped */
+			st = NAM_OK;
+		/* Another transaction was faster. The name may stand for another table now, or for none. */
+		if (st == NAM_CONFLICT && s->iso == TXN_READ_COMMITTED && tries++ < SQL_RETRIES &&
+		    (st = txn_statement(s->t)) == NAM_OK) {
+			i--;
+			continue;
+		}
+		if (st != NAM_OK)
+			return sql_status(err, st, NULL);
 		if (!sql_drop_dependents(s, tab, ast, sink, err) ||
 		    (kind == CAT_TABLE && !drop_sequences(s, tab, err)))
 			return false;

@@ -303,6 +303,7 @@ plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *s
 	uint64_t rows;
 	for (unsigned tries = 0;; tries++) {
 		bool alone = s->block == SQL_IDLE;
+		uint64_t began = net_now_ns(s->net), whole = s->now.statement_timeout_ms * UINT64_C(1000000);
 		tag[0] = 0;
 		rows = 0;
 		bool ok = sql_begin_statement(s, err) &&
@@ -314,6 +315,9 @@ plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *s
 			ok = sql_commit(s, err);
 		if (ok)
 			break;
+		/* txn waits for locks no longer than the statement may take: then it was that limit. */
+		if (strcmp(err->sqlstate, "55P03") == 0 && whole != 0 && net_now_ns(s->net) - began >= whole)
+			return cat_error(err, "57014", "canceling statement due to statement timeout");
 		/* A change of definitions by itself that lost a race has shown nothing to anybody: it runs again. */
 		bool change = ast->kind == AST_ALTER_TABLE || ast->kind == AST_ANALYZE ||
 			      ast->kind == AST_DROP_TABLE || ast->kind == AST_DROP_VIEW ||

@@ -164,6 +164,9 @@ bool sql_savepoint(
 bool sql_save_failed(struct sql_session *s);
 bool sql_text_rows(const struct sql_sink *sink, const char *name, const struct cat_str *line, unsigned n,
     struct nam_arena *arena, struct cat_err *err);
+/* truncate.c: an empty table in the place of one that is held (cat_hold). */
+bool sql_truncate(
+    struct sql_session *s, const struct cat_table *tab, struct nam_arena *arena, struct cat_err *err);
 /* analyze.c */
 bool sql_analyze(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);

@@ -261,6 +261,16 @@ execute(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *para
 			nam_arena_reset(s->arena[i]);
 	sql_take_now(s, p);
 	sql_prepare_exec(s, sink, err);
+	if (p->kind == AST_TRUNCATE) {
+		nam_status held = cat_hold(s->cfg.cat, s->t, p->tab);
+		if (held != NAM_OK && held != NAM_GONE) /* what lay on a lost node can go, too */
+			return sql_status(err, held, p->tab);
+		struct nam_arena *a = sql_arena(s, 0);
+		if (a == NULL)
+			return sql_no_memory(err);
+		if (s->saves == 0)
+			return sql_truncate(s, p->tab, a, err);
+	}
 	s->stmt_mark = s->block != SQL_IDLE && (p->conflict || p->from || (p->locks && p->kind != AST_SELECT))
 			   ? txn_mark(s->t)
 			   : 0;

@@ -269,6 +269,106 @@ elsewhere(void **state)
 	teller_close(&a);
 }
 
+/* What another transaction committed after the snapshot is not dropped unseen, and who is writing is waited for. */
+static void
+dropped_unseen(void **state)
+{
+	(void)state;
+	static const char *const level[] = { "repeatable read", "serializable" };
+	static const char *const end[] = { "drop table d", "truncate d" };
+	struct teller a, b;
+	struct later l;
+	char text[200];
+	teller_open(&a, &e, 0);
+	teller_open(&b, &e, 1);
+	for (unsigned i = 0; i < 4; i++) {
+		const char *drop = end[i % 2];
+		says(&a, "create table d (id int primary key, v int); insert into d values (1, 1)",
+		    "CREATE TABLE INSERT 0 1");
+		snprintf(text, sizeof text, "begin isolation level %s; select * from d where id = 1",
+		    level[i / 2]);
+		says(&a, text, "BEGIN1|1; SELECT 1");
+		says(&b, "update d set v = 2", "UPDATE 1");
+		says(&a, drop, LOST);
+		says(&a, "rollback", "ROLLBACK");
+		says(&a, "select * from d", "1|2; SELECT 1");
+		/* a row that came meanwhile counts, too */
+		says(&a, text, "BEGIN1|2; SELECT 1");
+		says(&b, "insert into d values (2, 2)", "INSERT 0 1");
+		says(&a, drop, LOST);
+		says(&a, "rollback", "ROLLBACK");
+		/* nothing has changed: nothing is in the way */
+		says(&a, text, "BEGIN1|2; SELECT 1");
+		snprintf(text, sizeof text, "%s; rollback", drop);
+		says(&a, text, i % 2 ? "TRUNCATE TABLE ROLLBACK" : "DROP TABLE ROLLBACK");
+		/* READ COMMITTED waits */
+		says(&b, "begin; update d set v = 3 where id = 1", "BEGIN UPDATE 1");
+		start(&l, &a, drop);
+		usleep(20000);
+		says(&b, "select count(*) from d; commit", "2; SELECT 1 COMMIT");
+		assert_string_equal(wait_for(&l), i % 2 ? "TRUNCATE TABLE" : "DROP TABLE");
+		says(&a, i % 2 ? "select count(*) from d; drop table d" : "drop table if exists d",
+		    i % 2 ? "0; SELECT 1 DROP TABLE" : "DROP TABLE");
+	}
+	/* Not for ever, and each limit has its own name. */
+	says(&a, "create table d (id int primary key); insert into d values (1)", "CREATE TABLE INSERT 0 1");
+	says(&b, "begin; delete from d", "BEGIN DELETE 1");
+	for (unsigned i = 0; i < 2; i++) {
+		snprintf(text, sizeof text, "set lock_timeout = '30ms'; %s", end[i]);
+		says(&a, text, "SET ERROR 55P03: canceling statement due to lock timeout");
+		snprintf(text, sizeof text, "reset lock_timeout; set statement_timeout = '30ms'; %s", end[i]);
+		says(&a, text, "RESET SET ERROR 57014: canceling statement due to statement timeout");
+		says(&a, "reset statement_timeout", "RESET");
+	}
+	/* Two that drop it: the second finds none. */
+	says(&b, "rollback", "ROLLBACK");
+	says(&b, "begin; drop table d", "BEGIN DROP TABLE");
+	says(&a, "begin", "BEGIN");
+	start(&l, &a, "drop table d");
+	usleep(20000);
+	says(&b, "commit", "COMMIT");
+	assert_string_equal(wait_for(&l), "ERROR 42P01: table \"d\" does not exist");
+	says(&a, "rollback", "ROLLBACK");
+	teller_close(&a);
+	teller_close(&b);
+}
+
+/* TRUNCATE puts an empty table in the place of the full one: what hangs on it stays, and a savepoint can undo it. */
+static void
+truncated(void **state)
+{
+	(void)state;
+	struct teller a, b;
+	teller_open(&a, &e, 0);
+	teller_open(&b, &e, 1);
+	says(&a, "create table u (id serial primary key, v int default 5 check (v > 0), w text not null)",
+	    "CREATE TABLE");
+	says(&a, "create view uv as select id, w from u where v = 5", "CREATE VIEW");
+	says(&a, "insert into u (w) values ('a'), ('b')", "INSERT 0 2");
+	says(&a, "alter table u add x int default 7", "ALTER TABLE");
+	says(&b, "begin isolation level repeatable read; select count(*) from u", "BEGIN2; SELECT 1");
+	says(&a, "truncate u; select count(*) from uv", "TRUNCATE TABLE0; SELECT 1");
+	says(&b, "select id, w, x from u order by id; commit", "1|a|7;2|b|7; SELECT 2 COMMIT");
+	says(&b, "insert into u (w) values ('c'); select * from u", "INSERT 0 13|5|c|7; SELECT 1");
+	says(&b, "insert into u (v, w) values (0, 'd')",
+	    "ERROR 23514: new row for relation \"u\" violates check constraint \"u_v_check\"");
+	says(&b, "insert into u (w) values (null)",
+	    "ERROR 23502: null value in column \"w\" of relation \"u\" violates not-null constraint");
+	says(&b, "insert into u (id, w) values (3, 'e')",
+	    "ERROR 23505: duplicate key value violates unique constraint \"u_pkey\"");
+	says(&a, "begin; insert into u (w) values ('f'); savepoint s; truncate u; select count(*) from u",
+	    "BEGIN INSERT 0 1 SAVEPOINT TRUNCATE TABLE0; SELECT 1");
+	says(&a, "rollback to s; select w from uv order by id; commit", "ROLLBACKc;f; SELECT 2 COMMIT");
+	says(&a,
+	    "begin; truncate u; insert into u (w) values ('g'); truncate u; insert into u (w) values ('h')",
+	    "BEGIN TRUNCATE TABLE INSERT 0 1 TRUNCATE TABLE INSERT 0 1");
+	says(&a, "commit; select w, x from u", "COMMITh|7; SELECT 1");
+	says(&a, "drop table u cascade", "DROP TABLE");
+	says(&a, "select nextval('u_id_seq')", "ERROR 42P01: relation \"u_id_seq\" does not exist");
+	teller_close(&a);
+	teller_close(&b);
+}
+
 /* ---- everybody at once ----------------------------------------------------------------------- */
 
 struct busy {
@@ -414,6 +514,8 @@ main(void)
 		cmocka_unit_test(writers_wait),
 		cmocka_unit_test(rewritten),
 		cmocka_unit_test(elsewhere),
+		cmocka_unit_test(dropped_unseen),
+		cmocka_unit_test(truncated),
 		cmocka_unit_test(everybody),
 	};
 	return cmocka_run_group_tests(tests, cluster_setup, cluster_teardown);
