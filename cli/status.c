@@ -14,6 +14,7 @@
 static const char usage[] =
     "usage: namdb status [--storage LIST] [options]\n"
     "Shows the storage nodes of a cluster. Exit code 1 when one does not answer.\n"
+    "Memory is in use, or was given back, or was never used: the latter two can be had.\n"
     "\n"
     "  --storage LIST      addresses, comma-separated (default 127.0.0.1:7411)\n"
     "  --cluster NAME      cluster they belong to (default namdb)\n"
@@ -22,16 +23,15 @@ static const char usage[] =
     "  --json              one JSON array instead of a table\n"
     "  --help              this text\n";
 
-enum { FREE_WALK_MAX = 4096 };
+enum { TRIES = 100 };
 
 struct report {
 	const char *address;
 	bool answered;
 	struct nam_err err;
 	struct net_node_info node;
-	struct net_super super; /* the first words of it */
-	uint64_t used, free_extents;
-	bool free_more; /* the stack is deeper than we walked */
+	struct net_super super;                  /* the first words of it */
+	uint64_t in_use, given_back, never_used; /* bytes; together the region */
 	double beat_age_ms;
 	/* for the coroutine */
 	struct net_worker *w;
@@ -47,14 +47,27 @@ look(void *arg)
 	r->beat_age_ms = (double)(nam_clock_wall_us() - (int64_t)r->super.beat_wall_us) / 1000;
 	if (r->beat_age_ms < 0)
 		r->beat_age_ms = 0; /* another machine's clock */
-	uint64_t extents = r->node.size / NET_EXTENT, at = r->super.free_head & UINT32_MAX;
-	while (st == NAM_OK && at != 0 && at < extents && !r->free_more) {
-		uint64_t below;
-		st = net_read1(r->w, net_at(region, at * NET_EXTENT), &below, 8, NULL);
-		at = below & UINT32_MAX;
-		r->free_more = ++r->free_extents == FREE_WALK_MAX;
+	/* The top of the stack says how many have been given back (N4), while it is the top. */
+	const net_addr head_at = net_at(region, offsetof(struct net_super, free_head));
+	struct net_free top = { .depth = 0 };
+	uint64_t extents = r->node.size / NET_EXTENT, head = r->super.free_head;
+	for (unsigned i = 0; st == NAM_OK && (head & UINT32_MAX) != 0 && i < TRIES; i++) {
+		uint64_t seen = head;
+		if ((head & UINT32_MAX) >= extents)
+			st = NAM_CORRUPT;
+		if (st == NAM_OK)
+			st = net_read1(
+			    r->w, net_at(region, (head & UINT32_MAX) * NET_EXTENT), &top, sizeof top, NULL);
+		if (st == NAM_OK)
+			st = net_read1(r->w, head_at, &head, sizeof head, NULL);
+		if (head == seen)
+			break;
+		top.depth = 0;
 	}
-	r->used = r->super.bump < r->node.size ? r->super.bump : r->node.size;
+	uint64_t bump = r->super.bump < r->node.size ? r->super.bump : r->node.size;
+	r->given_back = top.depth < bump / NET_EXTENT ? top.depth * NET_EXTENT : 0;
+	r->in_use = bump - r->given_back;
+	r->never_used = r->node.size - bump;
 	if (st != NAM_OK)
 		nam_fail(&r->err, st, "%s: %s", r->address, nam_status_text(st));
 	r->answered = st == NAM_OK;
@@ -88,13 +101,14 @@ print_json(const struct report *r, bool last)
 		cli_json_text(r->err.text);
 	} else {
 		printf(
-		    ", \"answered\": true, \"id\": %u, \"fabric\": \"%s\", \"size\": %llu, \"used\": %llu, "
-		    "\"free_extents\": %llu, \"beat\": %llu, \"beat_age_ms\": %.1f, \"cpu_permille\": %u, "
+		    ", \"answered\": true, \"id\": %u, \"fabric\": \"%s\", \"size\": %llu, \"in_use\": %llu, "
+		    "\"given_back\": %llu, \"never_used\": %llu, \"beat\": %llu, \"beat_age_ms\": %.1f, "
+		    "\"cpu_permille\": %u, "
 		    "\"peers\": %u, \"incarnation\": \"%016llx\"",
 		    r->node.region, net_kind_name(r->node.kind), (unsigned long long)r->node.size,
-		    (unsigned long long)r->used, (unsigned long long)r->free_extents,
-		    (unsigned long long)r->super.beat, r->beat_age_ms, r->super.cpu_permille, r->super.peers,
-		    (unsigned long long)r->node.incarnation);
+		    (unsigned long long)r->in_use, (unsigned long long)r->given_back,
+		    (unsigned long long)r->never_used, (unsigned long long)r->super.beat, r->beat_age_ms,
+		    r->super.cpu_permille, r->super.peers, (unsigned long long)r->node.incarnation);
 	}
 	printf("}%s\n", last ? "" : ",");
 }
@@ -114,17 +128,16 @@ human(uint64_t bytes, char buf[32])
 static void
 print_row(const struct report *r)
 {
-	char size[32], used[32], count[32], cpu[16], beat[32];
+	char size[32], used[32], back[32], never[32], cpu[16], beat[32];
 	if (!r->answered) {
 		printf("%3s  %-22s  %s\n", "?", r->address, r->err.text);
 		return;
 	}
-	snprintf(count, sizeof count, "%llu%s", (unsigned long long)r->free_extents, r->free_more ? "+" : "");
 	snprintf(cpu, sizeof cpu, "%.1f%%", r->super.cpu_permille / 10.0);
 	snprintf(beat, sizeof beat, "%.0f ms", r->beat_age_ms);
-	printf("%3u  %-22s  %-6s  %10s  %10s  %6s  %8s  %7s  %5u\n", r->node.region, r->address,
-	    net_kind_name(r->node.kind), human(r->node.size, size), human(r->used, used), count, beat, cpu,
-	    r->super.peers);
+	printf("%3u  %-22s  %-6s  %10s  %10s  %10s  %10s  %8s  %7s  %5u\n", r->node.region, r->address,
+	    net_kind_name(r->node.kind), human(r->node.size, size), human(r->in_use, used),
+	    human(r->given_back, back), human(r->never_used, never), beat, cpu, r->super.peers);
 }
 
 static int
@@ -215,8 +228,8 @@ cli_status(int argc, char **argv)
 	if (json)
 		printf("[\n");
 	else
-		printf("%3s  %-22s  %-6s  %10s  %10s  %6s  %8s  %7s  %5s\n", "id", "address", "fabric",
-		    "size", "used", "free", "beat", "cpu", "peers");
+		printf("%3s  %-22s  %-6s  %10s  %10s  %10s  %10s  %8s  %7s  %5s\n", "id", "address", "fabric",
+		    "size", "in use", "given back", "never used", "beat", "cpu", "peers");
 	for (unsigned i = 0; i < count; i++) {
 		if (json)
 			print_json(&report[i], i + 1 == count);

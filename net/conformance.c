@@ -667,6 +667,18 @@ chains(struct lab *lab)
 
 /* ---- extents ---------------------------------------------------------------- */
 
+/* N4: how many the top of the stack says there are. */
+static uint64_t
+given_back(struct net_worker *w)
+{
+	struct net_free top = { .depth = 0 };
+	uint64_t head = 0;
+	nam_status st = net_read1(w, net_at(1, offsetof(struct net_super, free_head)), &head, 8, NULL);
+	if (st == NAM_OK && (head & UINT32_MAX) != 0)
+		st = net_read1(w, net_at(1, (head & UINT32_MAX) * NET_EXTENT), &top, sizeof top, NULL);
+	return st == NAM_OK ? top.depth : UINT64_MAX;
+}
+
 static void
 extents_co(struct job *j)
 {
@@ -704,6 +716,31 @@ extents_co(struct job *j)
 		for (unsigned k = 1; k < count && round == 0; k++)
 			CHECK(j->lab, net_extent_give(w, net_at(1, k * NET_EXTENT)) == NAM_OK);
 	}
+	/* Every second one is given back, by threes: no two are neighbours, and all of them can be had at once. */
+	unsigned half = count / 2, got, most = 0;
+	net_addr *many = calloc(count, sizeof *many);
+	for (unsigned k = 1; k < count; k += 2)
+		many[most++] = net_at(1, k * NET_EXTENT);
+	for (unsigned k = 0; k < most; k += 3)
+		CHECK(j->lab, net_extents_give(w, most - k < 3 ? most - k : 3, many + k) == NAM_OK);
+	CHECK(j->lab, given_back(w) == most && most == half);
+	CHECK(j->lab, net_extent_take(w, 1, 2, &e) == NAM_FULL);
+	CHECK(j->lab, net_extents_take(w, 1, most + 1, false, many, &got) == NAM_FULL && got == most);
+	memset(owned, 0, count);
+	for (unsigned i = 0; i < got; i++) {
+		uint64_t k = net_offset_of(many[i]) / NET_EXTENT;
+		CHECK(j->lab, k < count && k % 2 == 1 && owned[k]++ == 0);
+	}
+	CHECK(j->lab, given_back(w) == 0);
+	net_addr wrong[2] = { many[0], net_at(9, NET_EXTENT) };
+	CHECK(j->lab, net_extents_give(w, got, many) == NAM_OK && given_back(w) == got);
+	CHECK(j->lab, net_extents_take(w, 1, 2, true, many, &got) == NAM_OK && got == 2);
+	for (unsigned i = 0; i < 2; i++)
+		CHECK(j->lab, net_read1(w, many[i], page, NET_EXTENT, NULL) == NAM_OK &&
+				  memcmp(page, zeros, NET_EXTENT) == 0);
+	CHECK(j->lab, net_extents_give(w, 1, wrong + 1) == NAM_INVALID);
+	CHECK(j->lab, net_extents_take(w, 9, 1, true, many, &got) == NAM_INVALID && got == 0);
+	free(many);
 	free(owned);
 	free(page);
 }
@@ -719,19 +756,26 @@ static void
 extents_contended_co(struct job *j)
 {
 	net_addr mine[4];
-	unsigned n = 0;
+	unsigned n = 0, got;
 	uint64_t me = j->id + 1, seen, back;
 	for (unsigned i = 0; i < 60; i++) {
+		unsigned k = 1 + (unsigned)nam_rng_below(net_rng(j->w), 3);
 		if (n < 4 && (n == 0 || nam_rng_below(net_rng(j->w), 2) == 0)) {
-			CHECK(j->lab, net_extent_take(j->w, 1, 1, &mine[n]) == NAM_OK);
-			CHECK(j->lab, net_cas1(j->w, net_plus(mine[n], 64), 0, me, &seen, NULL) == NAM_OK);
-			CHECK(j->lab, seen == 0);
-			n++;
+			k = k < 4 - n ? k : 4 - n;
+			nam_status st = net_extents_take(j->w, 1, k, true, mine + n, &got);
+			CHECK(j->lab, st == NAM_OK && got == k);
+			for (unsigned m = 0; m < got; m++, n++) {
+				st = net_cas1(j->w, net_plus(mine[n], 64), 0, me, &seen, NULL);
+				CHECK(j->lab, st == NAM_OK && seen == 0);
+			}
 			continue;
 		}
-		net_addr e = mine[--n];
-		CHECK(j->lab, net_read1(j->w, net_plus(e, 64), &back, 8, NULL) == NAM_OK && back == me);
-		CHECK(j->lab, net_extent_give(j->w, e) == NAM_OK);
+		k = k < n ? k : n;
+		n -= k;
+		for (unsigned m = n; m < n + k; m++)
+			CHECK(j->lab,
+			    net_read1(j->w, net_plus(mine[m], 64), &back, 8, NULL) == NAM_OK && back == me);
+		CHECK(j->lab, net_extents_give(j->w, k, mine + n) == NAM_OK);
 	}
 }
 

@@ -1,11 +1,14 @@
 /*
  * extent.c -- taking and giving extents, by verbs on the superblock alone: it works on every provider.
  *
- * The free stack is Treiber's, with a tag beside the top (N3). A pop READs the
- * link in the extent's first word, which another taker may already be writing
+ * The free stack is Treiber's, with a tag beside the top (N3). A pop READs what
+ * the top extent says of those below it, which another taker may already be writing
  * over; then the tag has moved and the CAS fails, so what was read does not matter.
+ * What lies below an extent does not change while it is on the stack: so it can
+ * name the next ones and how many they are, and one CAS pops or pushes many.
  */
 #include <net/net_internal.h>
+#include <string.h>
 
 enum { TRIES = 1000, ZERO_OPS = 4 };
 
@@ -30,43 +33,102 @@ number_sound(const struct net_node_info *node, uint64_t number)
 
 /* N1: a recycled extent reads as zeros before anybody may use it. */
 static nam_status
-zero_extent(struct net_worker *w, net_addr at)
+zero_extents(struct net_worker *w, unsigned n, const net_addr *at)
 {
 	static const char zeros[NET_EXTENT / ZERO_OPS];
-	struct net_op ops[ZERO_OPS];
+	struct net_op ops[8 * ZERO_OPS];
 	struct net_batch b;
-	net_batch_init(&b, w, ops, ZERO_OPS, NULL);
-	for (unsigned i = 0; i < ZERO_OPS; i++)
-		net_write(&b, net_plus(at, i * sizeof zeros), zeros, sizeof zeros);
-	return net_run(&b);
+	nam_status st = NAM_OK;
+	net_batch_init(&b, w, ops, 8 * ZERO_OPS, NULL);
+	for (unsigned k = 0; st == NAM_OK && k < n; k++) {
+		for (unsigned i = 0; i < ZERO_OPS; i++)
+			net_write(&b, net_plus(at[k], i * sizeof zeros), zeros, sizeof zeros);
+		if (b.n == b.cap || k + 1 == n)
+			st = net_run(&b);
+	}
+	return st;
 }
 
-/* NAM_ABSENT: the stack is empty. */
+/* Up to n from the top of the stack, with one CAS: the top names those below it. NAM_ABSENT: the stack is empty. */
 static nam_status
-pop_extent(struct net_worker *w, const struct net_node_info *node, net_addr *out)
+pop(struct net_worker *w, const struct net_node_info *node, unsigned n, net_addr *out, unsigned *got)
 {
 	net_addr head_at = word(node->region, offsetof(struct net_super, free_head));
+	struct net_free top;
 	uint64_t head;
+	*got = 0;
 	nam_status st = net_read1(w, head_at, &head, 8, NULL);
 	for (int i = 0; st == NAM_OK && i < TRIES; i++) {
-		uint64_t number = head & UINT32_MAX, below, seen;
+		uint64_t number = head & UINT32_MAX, seen;
 		if (number == 0)
 			return NAM_ABSENT;
 		if (!number_sound(node, number))
 			return NAM_CORRUPT;
 		net_addr at = net_at(node->region, number * NET_EXTENT);
-		if ((st = net_read1(w, at, &below, 8, NULL)) != NAM_OK)
+		if ((st = net_read1(w, at, &top, sizeof top, NULL)) != NAM_OK)
 			return st;
-		uint64_t next = below & UINT32_MAX;
-		if ((st = net_cas1(w, head_at, head, stack_word(head, next), &seen, NULL)) != NAM_OK)
+		unsigned k = 1;
+		while (k < n && k < NET_FREE_NEXT && number_sound(node, top.next[k - 1]))
+			k++;
+		if ((st = net_cas1(w, head_at, head, stack_word(head, top.next[k - 1]), &seen, NULL)) !=
+		    NAM_OK)
 			return st;
 		if (seen == head) {
-			*out = at;
-			return zero_extent(w, at);
+			out[0] = at;
+			for (unsigned m = 1; m < k; m++)
+				out[m] = net_at(node->region, top.next[m - 1] * NET_EXTENT);
+			*got = k;
+			return NAM_OK;
 		}
 		head = seen;
 	}
 	return st != NAM_OK ? st : NAM_BUSY;
+}
+
+/* Up to n that nobody ever had. NAM_FULL: there is none. */
+static nam_status
+fresh(struct net_worker *w, const struct net_node_info *node, unsigned n, net_addr *out, unsigned *got)
+{
+	net_addr bump_at = word(node->region, offsetof(struct net_super, bump));
+	uint64_t bump;
+	*got = 0;
+	/* Look first, so that a full region's bump does not climb for ever (N2 allows overshoot, not wrap). */
+	nam_status st = net_read1(w, bump_at, &bump, 8, NULL);
+	if (st != NAM_OK)
+		return st;
+	uint64_t left = bump < node->size ? (node->size - bump) / NET_EXTENT : 0;
+	if (left == 0)
+		return NAM_FULL;
+	n = n < left ? n : (unsigned)left;
+	if ((st = net_faa1(w, bump_at, n * NET_EXTENT, &bump, NULL)) != NAM_OK)
+		return st;
+	if (bump < NET_EXTENT || bump % NET_EXTENT != 0)
+		return NAM_CORRUPT;
+	for (; *got < n && bump < node->size && node->size - bump >= NET_EXTENT; bump += NET_EXTENT)
+		out[(*got)++] = net_at(node->region, bump);
+	return *got > 0 ? NAM_OK : NAM_FULL;
+}
+
+nam_status
+net_extents_take(struct net_worker *w, unsigned region, unsigned n, bool zeros, net_addr *out, unsigned *got)
+{
+	const struct net_node_info *node = net_node_of(net_worker_net(w), region);
+	*got = 0;
+	if (node == NULL || n == 0)
+		return NAM_INVALID;
+	while (*got < n) {
+		unsigned k;
+		nam_status st = pop(w, node, n - *got, out + *got, &k);
+		if (st == NAM_OK && zeros)
+			st = zero_extents(w, k, out + *got);
+		/* Too busy a stack is no reason to wait: there is fresh memory. */
+		else if (st == NAM_ABSENT || st == NAM_BUSY)
+			st = fresh(w, node, n - *got, out + *got, &k);
+		if (st != NAM_OK)
+			return st;
+		*got += k;
+	}
+	return NAM_OK;
 }
 
 nam_status
@@ -75,13 +137,8 @@ net_extent_take(struct net_worker *w, unsigned region, unsigned n, net_addr *out
 	const struct net_node_info *node = net_node_of(net_worker_net(w), region);
 	if (node == NULL || n == 0 || n > node->size / NET_EXTENT)
 		return node != NULL && n != 0 ? NAM_FULL : NAM_INVALID;
-	if (n == 1) {
-		nam_status st = pop_extent(w, node, out);
-		/* Too busy a stack is no reason to wait: there is fresh memory. */
-		if (st != NAM_ABSENT && st != NAM_BUSY)
-			return st;
-	}
-	/* Look first, so that a full region's bump does not climb for ever (N2 allows overshoot, not wrap). */
+	if (n == 1)
+		return net_extents_take(w, region, 1, true, out, &(unsigned){ 0 });
 	net_addr bump_at = word(region, offsetof(struct net_super, bump));
 	uint64_t bump, need = n * NET_EXTENT;
 	nam_status st = net_read1(w, bump_at, &bump, 8, NULL);
@@ -103,24 +160,63 @@ net_extent_take(struct net_worker *w, unsigned region, unsigned n, net_addr *out
 	return NAM_OK;
 }
 
+/* Onto the stack with one CAS. n <= NET_FREE_NEXT, of one region. */
+static nam_status
+push(struct net_worker *w, const struct net_node_info *node, unsigned n, const net_addr *at)
+{
+	net_addr head_at = word(node->region, offsetof(struct net_super, free_head));
+	struct net_op ops[NET_FREE_NEXT + 1];
+	struct net_free top, mine[NET_FREE_NEXT];
+	struct net_batch b;
+	uint64_t head;
+	nam_status st = net_read1(w, head_at, &head, 8, NULL);
+	while (st == NAM_OK) {
+		uint32_t number = (uint32_t)head;
+		memset(&top, 0, sizeof top);
+		if (number != 0 && !number_sound(node, number))
+			return NAM_CORRUPT;
+		if (number != 0 && (st = net_read1(w, net_at(node->region, number * NET_EXTENT), &top,
+					sizeof top, NULL)) != NAM_OK)
+			return st;
+		net_batch_init(&b, w, ops, NET_FREE_NEXT + 1, NULL);
+		for (unsigned i = 0; i < n; i++) {
+			const struct net_free *below = i == 0 ? &top : &mine[i - 1];
+			mine[i].next[0] = number;
+			memcpy(mine[i].next + 1, below->next, sizeof below->next - sizeof below->next[0]);
+			mine[i].depth = below->depth + 1;
+			number = (uint32_t)(net_offset_of(at[i]) / NET_EXTENT);
+			net_write(&b, at[i], &mine[i], sizeof mine[i]);
+		}
+		struct net_op *cas = net_cas(&b, head_at, head, stack_word(head, number));
+		st = net_run(&b);
+		if (st != NAM_OK || cas->seen == head)
+			break;
+		head = cas->seen;
+	}
+	return st;
+}
+
+nam_status
+net_extents_give(struct net_worker *w, unsigned n, const net_addr *extent)
+{
+	nam_status worst = NAM_OK;
+	for (unsigned i = 0; i < n;) {
+		unsigned region = net_region_of(extent[i]), k = 0;
+		const struct net_node_info *node = net_node_of(net_worker_net(w), region);
+		for (; i + k < n && k < NET_FREE_NEXT && net_region_of(extent[i + k]) == region; k++) {
+			uint64_t off = net_offset_of(extent[i + k]);
+			if (node == NULL || off % NET_EXTENT != 0 || !number_sound(node, off / NET_EXTENT))
+				return NAM_INVALID;
+		}
+		nam_status st = push(w, node, k, extent + i);
+		worst = worst == NAM_OK ? st : worst; /* those of other regions may go back all the same */
+		i += k;
+	}
+	return worst;
+}
+
 nam_status
 net_extent_give(struct net_worker *w, net_addr extent)
 {
-	const struct net_node_info *node = net_node_of(net_worker_net(w), net_region_of(extent));
-	uint64_t off = net_offset_of(extent), number = off / NET_EXTENT;
-	if (node == NULL || off % NET_EXTENT != 0 || !number_sound(node, number))
-		return NAM_INVALID;
-	net_addr head_at = word(node->region, offsetof(struct net_super, free_head));
-	uint64_t head, seen;
-	nam_status st = net_read1(w, head_at, &head, 8, NULL);
-	while (st == NAM_OK) {
-		if ((st = net_write1(w, extent, &head, 8, NULL)) != NAM_OK)
-			break;
-		if ((st = net_cas1(w, head_at, head, stack_word(head, number), &seen, NULL)) != NAM_OK)
-			break;
-		if (seen == head)
-			return NAM_OK;
-		head = seen;
-	}
-	return st;
+	return net_extents_give(w, 1, &extent);
 }

@@ -56,7 +56,7 @@ net_layout(void)
 {
 	const uint64_t own[] = { NET_VERSION, NET_EXTENT, NET_ROOTS, sizeof(struct net_super),
 		offsetof(struct net_super, bump), offsetof(struct net_super, free_head),
-		offsetof(struct net_super, beat), offsetof(struct net_super, root) };
+		offsetof(struct net_super, beat), offsetof(struct net_super, root), sizeof(struct net_free) };
 	uint64_t sum = nam_hash(own, sizeof own, 0);
 	/* A sum, so that the order in which rooms fold does not matter. */
 	for (unsigned i = 0; i < folds; i++)

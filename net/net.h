@@ -372,6 +372,14 @@ void net_worker_counts(struct net_worker *w, unsigned region, struct net_counts 
  * free stack first. The memory reads as zeros. NAM_FULL: the region has no more.
  */
 nam_status net_extent_take(struct net_worker *w, unsigned region, unsigned n, net_addr *out);
+/*
+ * Takes n extents of a region, wherever they lie: what was given back first, then what was never used. zeros: they read as
+ * zeros; without it as they are. out[0 .. *got) are the caller's, whatever the answer: NAM_FULL, and the region has no more.
+ */
+nam_status net_extents_take(
+    struct net_worker *w, unsigned region, unsigned n, bool zeros, net_addr *out, unsigned *got);
+/* Gives n back, of any regions. An error: some may not have been, and are lost until the storage node ends. */
+nam_status net_extents_give(struct net_worker *w, unsigned n, const net_addr *extent);
 /* Gives one extent back. Nobody may touch it any more: the caller has made sure (watermark). */
 nam_status net_extent_give(struct net_worker *w, net_addr extent);
 

@@ -7,17 +7,19 @@
  * Who may touch it
  *   identity      written by the storage node before the region is shown, then never.
  *   bump          any peer, by FETCH_ADD of n * NET_EXTENT: hands out n extents in a row.
- *   free_head     any peer, by CAS: a stack of single freed extents. The first
- *                 word of a freed extent holds the stack word below it.
+ *   free_head     any peer, by CAS: a stack of single freed extents. Each begins with
+ *                 struct net_free, WRITTEN before the CAS that puts it on the stack.
  *   beat          the storage node only (plain stores, every 10 ms); peers READ.
  *   root          any peer: CAS from 0, then READ. Which room owns which word
  *                 is written in ARCHITECTURE.md; the storage node never looks.
  *
  * Always true
  *   N1  Memory that bump hands out reads as zeros. A recycled extent does not:
- *       net_extent_take writes zeros over it before anybody may use it.
+ *       who takes it writes zeros over it first, or asks for what is there.
  *   N2  bump never goes back. bump > size means: full (it may overshoot).
  *   N3  free_head carries a tag that rises with every push and pop, so a stale CAS fails.
+ *   N4  While an extent is on the stack, its struct net_free is true: nothing below it changes. So the top
+ *       tells how many extents have been given back.
  */
 #ifndef NAM_NET_REGION_FORMAT_H
 #define NAM_NET_REGION_FORMAT_H
@@ -60,5 +62,13 @@ static_assert(offsetof(struct net_super, bump) == 64, "bump has its own line");
 static_assert(offsetof(struct net_super, free_head) == 128, "free_head has its own line");
 static_assert(offsetof(struct net_super, beat) == 192, "heartbeat has its own line");
 static_assert(offsetof(struct net_super, root) == 256, "roots begin a line");
+
+/* The first bytes of an extent that has been given back. */
+enum { NET_FREE_NEXT = 30 };
+struct net_free {
+	uint32_t next[NET_FREE_NEXT]; /* numbers of the extents below it, nearest first; 0: no more */
+	uint64_t depth;               /* extents from here down, with this one */
+};
+static_assert(sizeof(struct net_free) == 128, "two lines");
 
 #endif

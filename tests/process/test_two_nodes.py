@@ -90,8 +90,11 @@ def test_tables_lie_on_both_nodes():
         h.do("COPY big FROM '%s' WITH (FORMAT csv)" % path, timeout=120).ok()
         same(h.do("SELECT count(*), count(v) FROM big").ok().rows(), [("60000", "60000")])
         after = h.status()
-        grew = {i: after[i]["used"] - before[i]["used"] for i in after}
-        print("  used grew by", grew)
+        grew = {i: after[i]["in_use"] - before[i]["in_use"] for i in after}
+        print("  memory in use grew by", grew)
+        for i in after:
+            s = after[i]
+            same(s["in_use"] + s["given_back"] + s["never_used"], s["size"])
         total = sum(grew.values())
         check(total > 60000 * 150, "the rows must lie somewhere", grew)
         for i in grew:
