@@ -446,8 +446,7 @@ aux_take(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, u
 			st = st == NAM_ABSENT ? NAM_OK : st;
 		} else {
 			net_addr ext;
-			st = txn_extents_take(
-			    v, tw->w, 1, generation << TXN_LEDGER_GENERATION, tw->rr++, &ext);
+			st = txn_extents_take(v, tw->w, 1, generation, tw->rr++, true, &ext, NULL);
 			/* A sweep that has begun meanwhile finds it. */
 			if (st == NAM_OK && generation == txn_generation(a->sweep)) {
 				txn_stretch_push(&a->rest, a->aux.at, a->aux.end);
@@ -510,8 +509,8 @@ txn_blob_take(struct txn_worker *tw, struct txn_table_view *v, uint32_t len, net
 		return st;
 	unsigned c = blob_class(len);
 	if (c >= TXN_BLOB_CLASSES)
-		return txn_extents_take(v, tw->w, (unsigned)(txn_blob_bytes(len) / NET_EXTENT),
-		    txn_generation(a->sweep) << TXN_LEDGER_GENERATION, tw->rr++, at);
+		return txn_extents_in_a_row(
+		    v, tw->w, (unsigned)(txn_blob_bytes(len) / NET_EXTENT), txn_generation(a->sweep), at);
 	if (a->blob[c].n > 0) {
 		at->bits = a->blob[c].item[--a->blob[c].n];
 		return NAM_OK;

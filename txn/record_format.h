@@ -93,9 +93,9 @@ rec_dir_check(const uint64_t *w, unsigned n, uint64_t at)
 
 /* ---- a table's anchor: the first bytes of an extent of its own --------------------------------
  *
- *   0     64       256        384   1024                         33 Ki
+ *   0     64       256        384   1024                         17 Ki
  *   +-----+--------+----------+-----+----------------------------+- - - - - - - - - -+
- *   | id  | heads  | index    |     | ledger: {address, extents} | ledger pages       |
+ *   | id  | heads  | index    |     | ledger: a word an extent   | ledger pages       |
  *   +-----+--------+----------+-----+----------------------------+- - - - - - - - - -+
  *
  * swept      how many deaths the cluster had seen when the last sweep began that came to its end.
@@ -108,16 +108,19 @@ rec_dir_check(const uint64_t *w, unsigned n, uint64_t at)
  * sweep      2g - 1: sweep g is under way; 2g: it is over. Memory taken since it began is of generation g, all
  *            taken before is older. Written by who has `sweeper`.
  * horizon    of the last sweep that came to its end: a CID. Written before `sweep`.
- * used       entries of the ledger handed out, by FETCH_ADD. An entry is written after the memory
- *            was taken and before it is used: what a crash leaves between is lost until restart.
+ * used       entries of the ledger handed out, by FETCH_ADD.
+ * holes      about how many of those are empty (a count that a crash may leave wrong: nothing but room depends on it).
+ * ledger     a word for each extent that is not of blocks: of archives and blobs, or of the index. CAS from 0 after the extent was
+ *            taken and before it is used; CAS to 0 before it goes back to its storage node. An empty entry is anybody's. What a crash
+ *            leaves between node and entry, TXN_LEDGER_PART extents at most, is lost until restart.
  * pages      where the ledger goes on: each word, by CAS from 0, names an extent full of entries. They
- *            are enough for 16 Mi entries.
+ *            are enough for 47 Mi entries.
  */
-#define TXN_ANCHOR_MAGIC UINT64_C(0x32304341584e5400)
-enum { TXN_ANCHOR_INDEX = 256, TXN_ANCHOR_LEDGER = 1024, TXN_ANCHOR_PAGES = TXN_ANCHOR_LEDGER + (32 << 10) };
+#define TXN_ANCHOR_MAGIC UINT64_C(0x33304341584e5400)
+enum { TXN_ANCHOR_INDEX = 256, TXN_ANCHOR_LEDGER = 1024, TXN_ANCHOR_PAGES = TXN_ANCHOR_LEDGER + (16 << 10) };
 enum {
-	TXN_LEDGER_INLINE = (TXN_ANCHOR_PAGES - TXN_ANCHOR_LEDGER) / 16,
-	TXN_LEDGER_PAGE = NET_EXTENT / 16,
+	TXN_LEDGER_INLINE = (TXN_ANCHOR_PAGES - TXN_ANCHOR_LEDGER) / 8,
+	TXN_LEDGER_PAGE = NET_EXTENT / 8,
 	TXN_LEDGER_PAGES = (NET_EXTENT - TXN_ANCHOR_PAGES) / 8
 };
 
@@ -125,7 +128,8 @@ struct txn_anchor {
 	uint64_t magic;
 	uint64_t table;
 	uint64_t swept;
-	uint64_t pad0[5];
+	uint64_t pad0[4];
+	uint64_t holes;
 	uint64_t blocks;
 	uint64_t partial;
 	uint64_t free;
@@ -137,13 +141,32 @@ struct txn_anchor {
 };
 static_assert(sizeof(struct txn_anchor) == 128, "anchor is layout");
 
-struct txn_ledger_entry {
-	uint64_t at;
-	uint64_t extents; /* how many, and whose */
-};
-#define TXN_LEDGER_COUNT UINT64_C(0xffffffff)
-#define TXN_LEDGER_INDEX (UINT64_C(1) << 32) /* the index's; without it archives and blobs */
-enum { TXN_LEDGER_GENERATION = 33 };         /* shift */
+/* An entry:  63..58 region | 57..30 number of the extent in it | 29 the index's | 28..0 generation */
+#define TXN_LEDGER_INDEX (UINT64_C(1) << 29) /* without it: of archives and blobs */
+enum { TXN_LEDGER_REGION = 58, TXN_LEDGER_NUMBER = 30, TXN_LEDGER_GENERATIONS = 29, TXN_LEDGER_PART = 16 };
+static_assert(NET_REGIONS <= 64, "a region fits an entry");
+
+/* 0: the ledger cannot name such an extent. */
+static inline uint64_t
+txn_ledger_entry(uint64_t extent, uint64_t whose)
+{
+	uint64_t number = (extent & ((UINT64_C(1) << 48) - 1)) / NET_EXTENT;
+	if (number >> (TXN_LEDGER_REGION - TXN_LEDGER_NUMBER) != 0 || whose >> TXN_LEDGER_NUMBER != 0)
+		return 0;
+	return extent >> 48 << TXN_LEDGER_REGION | number << TXN_LEDGER_NUMBER | whose;
+}
+static inline uint64_t
+txn_ledger_extent(uint64_t entry)
+{
+	return entry >> TXN_LEDGER_REGION << 48 |
+	       (entry >> TXN_LEDGER_NUMBER & ((UINT64_C(1) << (TXN_LEDGER_REGION - TXN_LEDGER_NUMBER)) - 1)) *
+		   NET_EXTENT;
+}
+static inline uint64_t
+txn_ledger_generation(uint64_t entry)
+{
+	return entry & ((UINT64_C(1) << TXN_LEDGER_GENERATIONS) - 1);
+}
 
 /* Free memory in a list names two more, so that any two lists are joined by one cell. */
 struct txn_free_cell {

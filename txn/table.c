@@ -51,131 +51,10 @@ txn_row_room(uint16_t slots, uint32_t row_max)
 	return room <= TXN_ROW_MAX ? room : row_max;
 }
 
-/* ---- the ledger: every extent that is not a link of the blocks' chain ---- */
-
-/* An extent from any node, round from start. */
-static nam_status
-any_extents(struct txn_db *db, struct net_worker *w, unsigned n, unsigned start, net_addr *out)
-{
-	nam_status st = NAM_FULL;
-	for (unsigned i = 0; i < db->nregions; i++) {
-		st = net_extent_take(w, db->regions[(start + i) % db->nregions], n, out);
-		if (st == NAM_OK || (st != NAM_FULL && st != NAM_GONE))
-			return st;
-	}
-	return st;
-}
-
-/* Where entry i lies. make: its page is made if it is not there. *at is 0 where there is none. */
-static nam_status
-ledger_at(struct txn_db *db, struct net_worker *w, net_addr anchor, uint64_t i, bool make, net_addr *at)
-{
-	at->bits = 0;
-	if (i < TXN_LEDGER_INLINE) {
-		*at = net_plus(anchor, TXN_ANCHOR_LEDGER + i * sizeof(struct txn_ledger_entry));
-		return NAM_OK;
-	}
-	uint64_t page = (i - TXN_LEDGER_INLINE) / TXN_LEDGER_PAGE, seen = 0;
-	if (page >= TXN_LEDGER_PAGES)
-		return NAM_FULL;
-	net_addr word = net_plus(anchor, TXN_ANCHOR_PAGES + 8 * page), fresh;
-	nam_status st = net_read1(w, word, &seen, 8, NULL);
-	if (st == NAM_OK && seen == 0 && make) {
-		if ((st = any_extents(db, w, 1, (unsigned)page, &fresh)) != NAM_OK)
-			return st;
-		st = net_cas1(w, word, 0, fresh.bits, &seen, NULL);
-		if (st == NAM_OK && seen != 0)
-			net_extent_give(w, fresh); /* another worker's page was first */
-		else
-			seen = fresh.bits;
-	}
-	if (st == NAM_OK && seen != 0)
-		*at = net_plus((net_addr){ seen },
-		    (i - TXN_LEDGER_INLINE) % TXN_LEDGER_PAGE * sizeof(struct txn_ledger_entry));
-	return st;
-}
-
-static nam_status
-ledger_add(struct txn_db *db, struct net_worker *w, net_addr anchor, net_addr extent, uint64_t extents)
-{
-	uint64_t i;
-	net_addr at;
-	nam_status st = net_faa1(w, net_plus(anchor, offsetof(struct txn_anchor, used)), 1, &i, NULL);
-	if (st == NAM_OK)
-		st = ledger_at(db, w, anchor, i, true, &at);
-	if (st != NAM_OK)
-		return st;
-	struct txn_ledger_entry e = { extent.bits, extents };
-	return net_write1(w, at, &e, sizeof e, NULL);
-}
-
-nam_status
-txn_extents_take(
-    struct txn_table_view *v, struct net_worker *w, unsigned n, uint64_t whose, unsigned start, net_addr *out)
-{
-	nam_status st = any_extents(v->db, w, n, start, out);
-	if (st != NAM_OK)
-		return st;
-	st = ledger_add(v->db, w, v->anchor, *out, n | whose);
-	/* In doubt: the entry may be there, and then a sweep finds them. */
-	if (st != NAM_OK && st != NAM_GONE)
-		for (unsigned i = 0; i < n; i++)
-			net_extent_give(w, net_plus(*out, i * NET_EXTENT));
-	return st;
-}
-
-static int
-by_address(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}
-
-nam_status
-txn_ledger_old(struct txn_table_view *v, struct net_worker *w, uint64_t generation, uint64_t **old,
-    uint32_t *n, uint32_t *cap)
-{
-	enum { PART = 512 };
-	struct txn_ledger_entry e[PART];
-	uint64_t used = 0;
-	nam_status st =
-	    net_read1(w, net_plus(v->anchor, offsetof(struct txn_anchor, used)), &used, sizeof used, NULL);
-	for (uint64_t i = 0; st == NAM_OK && i < used;) {
-		/* Inline entries, then pages of them: no part lies across a border. */
-		uint64_t k = i < TXN_LEDGER_INLINE
-				 ? TXN_LEDGER_INLINE - i
-				 : TXN_LEDGER_PAGE - (i - TXN_LEDGER_INLINE) % TXN_LEDGER_PAGE;
-		net_addr at;
-		k = k < PART ? k : PART;
-		k = k < used - i ? k : used - i;
-		st = ledger_at(v->db, w, v->anchor, i, false, &at);
-		if (st == NAM_FULL)
-			return NAM_OK; /* handed out and turned down */
-		if (st == NAM_OK && at.bits != 0)
-			st = net_read1(w, at, e, (uint32_t)(k * sizeof *e), NULL);
-		for (uint64_t m = 0; st == NAM_OK && at.bits != 0 && m < k; m++) {
-			uint64_t extents = e[m].extents & TXN_LEDGER_COUNT;
-			if (e[m].at == 0 || (e[m].extents & TXN_LEDGER_INDEX) ||
-			    e[m].extents >> TXN_LEDGER_GENERATION >= generation)
-				continue;
-			for (uint64_t x = 0; x < extents; x++) {
-				if (!txn_grow((void **)old, *n, cap, sizeof **old))
-					return NAM_NOMEM;
-				(*old)[(*n)++] = e[m].at + x * NET_EXTENT;
-			}
-		}
-		i += k;
-	}
-	if (*n > 0)
-		qsort(*old, *n, sizeof **old, by_address);
-	return st;
-}
-
 static nam_status
 index_memory(void *arg, struct net_worker *w, unsigned extents, net_addr *out)
 {
-	return txn_extents_take(
-	    arg, w, extents, TXN_LEDGER_INDEX, (unsigned)nam_rng_below(net_rng(w), NET_REGIONS), out);
+	return txn_extents_in_a_row(arg, w, extents, TXN_LEDGER_INDEX, out);
 }
 
 static uint64_t
@@ -301,24 +180,8 @@ txn_table_release(struct txn_worker *tw, net_addr anchor)
 			st = net_extent_give(w, (net_addr){ at });
 		at = next;
 	}
-	for (uint64_t i = 0; st == NAM_OK && i < a.used; i++) {
-		struct txn_ledger_entry e = { 0 };
-		net_addr entry;
-		st = ledger_at(tw->db, w, anchor, i, false, &entry);
-		if (st == NAM_FULL) {
-			st = NAM_OK; /* handed out and turned down */
-			break;
-		}
-		if (st == NAM_OK && entry.bits != 0)
-			st = net_read1(w, entry, &e, sizeof e, NULL);
-		for (uint64_t k = 0; st == NAM_OK && e.at != 0 && k < (e.extents & TXN_LEDGER_COUNT); k++)
-			st = net_extent_give(w, (net_addr){ e.at + k * NET_EXTENT });
-	}
-	for (uint64_t i = TXN_LEDGER_INLINE; st == NAM_OK && i < a.used; i += TXN_LEDGER_PAGE) {
-		net_addr page;
-		if (ledger_at(tw->db, w, anchor, i, false, &page) == NAM_OK && page.bits != 0)
-			st = net_extent_give(w, page);
-	}
+	if (st == NAM_OK)
+		st = txn_ledger_release(tw->db, w, anchor);
 	uint64_t zero = 0;
 	if (st == NAM_OK)
 		st = net_write1(w, anchor, &zero, 8, NULL);

@@ -67,9 +67,10 @@ struct txn_table_view {
 	uint32_t archive_bytes; /* a multiple of 64 */
 	uint32_t per_extent;
 	bool has_key;
-	atomic_bool dead;         /* closed: nothing is freed into it any more */
-	atomic_int asking;        /* collectors inside the owner's callback: closing waits for them */
-	_Atomic uint64_t sweeper; /* our lock word there, while we have to sweep the table */
+	atomic_bool dead;          /* closed: nothing is freed into it any more */
+	atomic_int asking;         /* collectors inside the owner's callback: closing waits for them */
+	_Atomic uint64_t holes_at; /* a  relaxed: where in the ledger emptied entries are looked for */
+	_Atomic uint64_t sweeper;  /* our lock word there, while we have to sweep the table */
 	struct idx_hash *index;
 	struct idx_memory memory;
 	/* A copy of the descriptor's callback, and a descriptor to call it with, that outlive the owner's. */
@@ -306,13 +307,33 @@ nam_status txn_rec_fetch(struct txn *t, const struct txn_table_view *v, uint64_t
 /* How blocks of so many slots (0: two) and such rows lie in memory. */
 void txn_view_sizes(struct txn_table_view *v, unsigned slots, uint32_t row_max);
 void txn_index_owner(struct txn_table_view *v);
-/* n extents in a row from any node, entered in the ledger. whose: 0 or TXN_LEDGER_INDEX, and the generation. */
+nam_status txn_table_release(struct txn_worker *tw, net_addr anchor);
+
+/* ledger.c */
+/* n extents of any nodes, round from start: all of them, or none. They are in no ledger. zeros: as net_extents_take's. */
+nam_status txn_extents_any(
+    struct txn_db *db, struct net_worker *w, unsigned n, unsigned start, bool zeros, net_addr *out);
+/* Such, entered in the table's ledger. whose: 0 or TXN_LEDGER_INDEX, and the generation. entry: where, or NULL. */
 nam_status txn_extents_take(struct txn_table_view *v, struct net_worker *w, unsigned n, uint64_t whose,
-    unsigned start, net_addr *out);
+    unsigned start, bool zeros, net_addr *out, uint32_t *entry);
+/* For the directory of an index: neighbours. */
+nam_status txn_extents_in_a_row(
+    struct txn_table_view *v, struct net_worker *w, unsigned n, uint64_t whose, net_addr *out);
+/*
+ * Takes extents out of the ledger and gives them back to their nodes. entry: where they may stand, or NULL. Nobody uses them any
+ * more, and no sweep of the table is under way or begins before it is done (the caller is pinned, and has READ the anchor
+ * under that pin; or has the table's sweep lock). *given: how many went back; what is in no ledger stays as it is.
+ */
+nam_status txn_extents_give(struct txn_table_view *v, struct net_worker *w, unsigned n, const net_addr *at,
+    const uint32_t *entry, unsigned *given);
+/* Calls fn for every entry that is not empty, until it says false. Not a snapshot: who needs one keeps others away. */
+nam_status txn_ledger_walk(struct txn_db *db, struct net_worker *w, net_addr anchor,
+    bool (*fn)(void *arg, uint32_t entry, uint64_t word), void *arg);
 /* Extents of archives and blobs that are older than this generation, in the order of addresses; added to *old. */
 nam_status txn_ledger_old(struct txn_table_view *v, struct net_worker *w, uint64_t generation, uint64_t **old,
     uint32_t *n, uint32_t *cap);
-nam_status txn_table_release(struct txn_worker *tw, net_addr anchor);
+/* Gives all extents of a ledger back, and its pages. Nobody uses the table any more. */
+nam_status txn_ledger_release(struct txn_db *db, struct net_worker *w, net_addr anchor);
 
 /* alloc.c */
 nam_status txn_block_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at, uint64_t *word);

@@ -293,20 +293,19 @@ table_of(struct audit *a, unsigned table)
 		ext = ((const struct txn_extent *)memory(a, ext))->next;
 	}
 	for (uint64_t i = 0; i < t->used; i++) {
-		uint64_t at = anchor + TXN_ANCHOR_LEDGER + i * sizeof(struct txn_ledger_entry);
+		uint64_t at = anchor + TXN_ANCHOR_LEDGER + i * 8;
 		if (i >= TXN_LEDGER_INLINE) {
 			uint64_t k = i - TXN_LEDGER_INLINE;
 			const uint64_t *page = memory(a, anchor + TXN_ANCHOR_PAGES + k / TXN_LEDGER_PAGE * 8);
 			if (*page == 0 ||
 			    (k % TXN_LEDGER_PAGE == 0 && !claim_extents(a, *page, 1, "a ledger's page")))
 				continue;
-			at = *page + k % TXN_LEDGER_PAGE * sizeof(struct txn_ledger_entry);
+			at = *page + k % TXN_LEDGER_PAGE * 8;
 		}
-		const struct txn_ledger_entry *e = memory(a, at);
-		uint64_t n = e->extents & TXN_LEDGER_COUNT;
-		for (uint64_t k = 0; e->at != 0 && k < n * EXTENT_UNITS; k++) {
-			uint8_t *u = unit_of(a, e->at + k * UNIT);
-			bool of_index = (e->extents & TXN_LEDGER_INDEX) != 0;
+		uint64_t entry = *(const uint64_t *)memory(a, at);
+		for (uint64_t k = 0; entry != 0 && k < EXTENT_UNITS; k++) {
+			uint8_t *u = unit_of(a, txn_ledger_extent(entry) + k * UNIT);
+			bool of_index = (entry & TXN_LEDGER_INDEX) != 0;
 			sum->bytes_listed += !of_index && *u == LISTED ? UNIT : 0;
 			if (*u != NOBODYS)
 				continue;
