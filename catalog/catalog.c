@@ -335,10 +335,10 @@ publish(struct cat *c, struct cat_shot *s)
 
 /*
  * Reads the system tables in transaction t, or, t == NULL, in one of its own,
- * and publishes what it found. In a coroutine.
+ * and publishes what it found. l: whose limits that one keeps, or NULL. In a coroutine.
  */
 static nam_status
-reload(struct cat *c, struct txn_worker *tw, struct txn *t)
+reload(struct cat *c, struct txn_worker *tw, struct txn *t, const struct txn_limits *l)
 {
 	struct nam_arena arena;
 	struct txn *mine = NULL;
@@ -346,7 +346,7 @@ reload(struct cat *c, struct txn_worker *tw, struct txn *t)
 	nam_arena_init(&arena, 256 << 10);
 	nam_status st = NAM_OK;
 	if (t == NULL) {
-		if ((st = txn_begin(tw, TXN_REPEATABLE_READ, &mine)) != NAM_OK)
+		if ((st = txn_begin_by(tw, TXN_REPEATABLE_READ, l, &mine)) != NAM_OK)
 			goto out;
 		t = mine;
 	}
@@ -420,7 +420,7 @@ cover(struct cat *c, struct txn *t, struct cat_shot **out)
 		/* A fresh snapshot serves everybody; t's own one only those as old as t. A
 		 * transaction that has changed the catalog would read its own rows. */
 		bool own = round > 0 && cat_overlay_of(c, t) == NULL;
-		nam_status st = reload(c, txn_worker_of(t), own ? t : NULL);
+		nam_status st = reload(c, txn_worker_of(t), own ? t : NULL, txn_limits_of(t));
 		if (st != NAM_OK)
 			return st;
 	}
@@ -536,7 +536,7 @@ cat_open(struct txn_worker *tw, struct cat **out)
 	c->pages = cat_pages_new();
 	nam_status st = c->pages != NULL ? cat_bootstrap(c, tw) : NAM_NOMEM;
 	if (st == NAM_OK)
-		st = reload(c, tw, NULL);
+		st = reload(c, tw, NULL, NULL);
 	if (st != NAM_OK) {
 		cat_close(c);
 		return st;

@@ -213,17 +213,22 @@ serve(struct cn_session *s, const struct sql_sink *sink)
 	return false;
 }
 
-/* Whether a node is gone or we are shut out is asked elsewhere, and known soon. */
+/* Whether a node is gone or we are shut out is asked elsewhere, and known soon. So is who is in the way of all. */
 static void
-name_reason(struct net_worker *w, struct cat_err *err)
+name_reason(struct net_worker *w, struct txn_worker *tw, struct cat_err *err)
 {
 	enum net_standing is;
+	char stuck[sizeof err->detail];
+	tso_stuck_text(txn_worker_tso(tw), stuck, sizeof stuck);
 	if (err == NULL || strcmp(err->sqlstate, "58030") != 0)
 		return;
 	while ((is = net_standing(net_worker_net(w))) == NET_ASKING)
 		net_sleep(w, ASKING_NAP_NS);
-	if (is != NET_SHUT_OUT)
+	if (is != NET_SHUT_OUT) {
+		if (err->detail[0] == 0)
+			memcpy(err->detail, stuck, sizeof stuck);
 		return;
+	}
 	cat_error(err, "57P01",
 	    "this process has been shut out of the cluster: it stood still for longer than its lease");
 	snprintf(err->hint, sizeof err->hint,
@@ -262,7 +267,7 @@ session_main(const struct cn_place *place, void *arg)
 		if (s->request != REQ_CLOSE) {
 			s->ok = serve(s, &sink);
 			if (!s->ok && s->request != REQ_FORGET)
-				name_reason(place->net, s->err);
+				name_reason(place->net, place->txn, s->err);
 			s->state = sql_session_state(s->sql);
 			sql_session_counts(s->sql, &s->counts);
 		} else {

@@ -30,6 +30,13 @@ static const struct {
 	[NAM_IO] = { "58030", "the operating system reported an error", "" },
 	[NAM_UNSURE] = { "08007", "it is not known whether the transaction was committed",
 	    "This process was taken for dead and shut out of the cluster. Connect anew, and look." },
+	[NAM_EXPIRED] = { "57014", "canceling statement due to statement timeout", "" },
+	[NAM_STUCK] = { "58030",
+	    "another compute process has stopped in the middle of a commit, and cannot be settled",
+	    "See the storage nodes with: namdb status." },
+	[NAM_UNSEEN] = { "40003",
+	    "the transaction is committed and stays, but not all processes are known to see it yet",
+	    "Do not run it again." },
 };
 
 bool

@@ -42,11 +42,28 @@ sql_notice(const struct sql_sink *sink, const char *severity, const char *sqlsta
 
 /* ---- transactions ------------------------------------------------------------------ */
 
+void
+sql_clock_start(struct sql_session *s)
+{
+	uint64_t most = s->now.statement_timeout_ms * UINT64_C(1000000);
+	s->deadline_ns = most == 0 ? 0 : net_now_ns(s->net) + most;
+}
+
+static struct txn_limits
+limits(struct sql_session *s)
+{
+	s->budget.limit = (size_t)s->now.memory_kb << 10;
+	return (struct txn_limits){ .lock_wait_ns = s->now.lock_timeout_ms * UINT64_C(1000000),
+		.until_ns = s->deadline_ns,
+		.cancel = s->cfg.cancel,
+		.budget = &s->budget };
+}
+
 static bool
-begin(struct sql_session *s, struct cat_err *err)
+begin(struct sql_session *s, const struct txn_limits *l, struct cat_err *err)
 {
 	txn_reach(s->cfg.tw);
-	nam_status st = txn_begin(s->cfg.tw, s->block == SQL_IDLE ? s->now.iso : s->iso, &s->t);
+	nam_status st = txn_begin_by(s->cfg.tw, s->block == SQL_IDLE ? s->now.iso : s->iso, l, &s->t);
 	if (st != NAM_OK) {
 		s->t = NULL;
 		return sql_status(err, st, NULL);
@@ -60,23 +77,12 @@ begin(struct sql_session *s, struct cat_err *err)
 bool
 sql_begin_statement(struct sql_session *s, struct cat_err *err)
 {
-	if (s->t == NULL) {
-		if (!begin(s, err))
-			return false;
-	} else {
-		nam_status st = txn_statement(s->t);
-		if (st != NAM_OK)
-			return sql_status(err, st, NULL);
-	}
-	struct txn_limits l = { .lock_wait_ns = s->now.lock_timeout_ms * UINT64_C(1000000),
-		.cancel = s->cfg.cancel,
-		.budget = &s->budget };
-	s->budget.limit = (size_t)s->now.memory_kb << 10;
-	uint64_t whole = s->now.statement_timeout_ms * UINT64_C(1000000);
-	if (whole != 0 && (l.lock_wait_ns == 0 || l.lock_wait_ns > whole))
-		l.lock_wait_ns = whole;
+	struct txn_limits l = limits(s);
+	if (s->t == NULL)
+		return begin(s, &l, err);
 	txn_set_limits(s->t, &l);
-	return true;
+	nam_status st = txn_statement(s->t);
+	return st == NAM_OK || sql_status(err, st, NULL);
 }
 
 static void
@@ -104,11 +110,13 @@ sql_commit(struct sql_session *s, struct cat_err *err)
 	if (t != NULL) {
 		count(s);
 		struct cat_overlay *changed = s->ddl ? cat_leave(s->cfg.cat, t) : NULL;
+		struct txn_limits l = limits(s);
+		txn_set_limits(t, &l);
 		st = txn_commit(t, &cid);
-		ended(s, changed, st == NAM_OK ? cid : 0);
+		ended(s, changed, st == NAM_OK || st == NAM_UNSEEN ? cid : 0);
 	}
 	if (s->block != SQL_IDLE) {
-		if (st == NAM_OK)
+		if (st == NAM_OK || st == NAM_UNSEEN)
 			s->now = s->session;
 		else
 			s->now = s->session = s->before;
@@ -278,9 +286,7 @@ sql_prepare_exec(struct sql_session *s, const struct sql_sink *sink, struct cat_
 	x->arena = s->arena;
 	x->cancel = s->cfg.cancel;
 	x->net = s->net;
-	x->deadline_ns = s->now.statement_timeout_ms == 0
-			     ? 0
-			     : net_now_ns(s->net) + s->now.statement_timeout_ms * UINT64_C(1000000);
+	x->deadline_ns = s->deadline_ns;
 	x->sink = sink;
 	x->rules = NULL;
 	x->sent = 0;
@@ -338,6 +344,7 @@ one(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, u
 {
 	const struct ast_stmt *ast = st->ast;
 	bool ok;
+	sql_clock_start(s);
 	if (s->block == SQL_FAILED && !sql_may_end(ast->kind))
 		return cat_error(err, "25P02",
 		    "current transaction is aborted, commands ignored until end of transaction block");

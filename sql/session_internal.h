@@ -43,6 +43,7 @@ struct sql_session {
 	uint32_t stmt_mark;       /* where the running statement began, 0: not marked */
 	bool upserts;             /* the transaction has an ON CONFLICT in it */
 	int64_t now_us;           /* start of t; 0: nobody asked yet */
+	uint64_t deadline_ns;     /* of the statement, 0: none */
 	struct nam_budget budget; /* of the arenas and of t, part of the process's */
 	struct nam_arena **arena;
 	unsigned arenas;
@@ -79,6 +80,8 @@ struct sql_stmt {
 };
 
 /* ---- session.c ---- */
+/* statement_timeout runs from now on. */
+void sql_clock_start(struct sql_session *s);
 /* A transaction and snapshot for the next statement. */
 bool sql_begin_statement(struct sql_session *s, struct cat_err *err);
 /* Ends what sql_begin_statement began, when nothing else does (autocommit). */

@@ -121,6 +121,7 @@ sql_prepare(struct sql_session *s, const char *text, size_t len, const enum cat_
 	if (st == NULL)
 		return false;
 	bool ok = true;
+	sql_clock_start(s);
 	if (s->block == SQL_FAILED && !sql_may_end(st->ast->kind)) {
 		ok = cat_error(err, "25P02",
 		    "current transaction is aborted, commands ignored until end of transaction block");
@@ -320,10 +321,6 @@ sql_stmt_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum 
 			ok = sql_commit(s, err);
 		if (ok)
 			break;
-		/* txn waits for locks no longer than the statement may take: then it was that limit. */
-		if (strcmp(err->sqlstate, "55P03") == 0 && s->x.deadline_ns != 0 &&
-		    net_now_ns(s->net) >= s->x.deadline_ns)
-			return cat_error(err, "57014", "canceling statement due to statement timeout");
 		/* A statement by itself that lost a race, and of which nobody has seen anything, runs again. */
 		if (!alone || tries == SQL_RETRIES || s->x.sent > 0 || s->now.iso != TXN_READ_COMMITTED ||
 		    strcmp(err->sqlstate, "40001") != 0)

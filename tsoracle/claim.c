@@ -155,10 +155,12 @@ tso_claim_start(struct tso_worker *tw, struct tso_claim *c, tso_cid floor, struc
 	tw->claim_asking_end = &c->next;
 }
 
-nam_status
-tso_claim_wait(struct tso_worker *tw, struct tso_claim *c)
+static nam_status
+claim_wait(struct tso_worker *tw, struct tso_claim *c, bool ends, const struct tso_patience *p)
 {
 	struct tso *t = tw->t;
+	struct tso_still still = { 0 };
+	ends = ends && t->scheme == TSO_CLAIM; /* CIDs that were dealt out are nobody's hole */
 	c->waiter = nam_co_self();
 	while (!c->ready)
 		nam_co_park();
@@ -172,10 +174,30 @@ tso_claim_wait(struct tso_worker *tw, struct tso_claim *c)
 			claim_remove(tw, c, true);
 			return c->status = NAM_GONE;
 		}
+		nam_status st = ends ? tso_patience_left(tw->w, p) : NAM_OK;
+		if (st == NAM_OK && ends)
+			st = tso_stands_still(tw, &still, atomic_load(&t->min_seen), true);
+		/* Nothing has been written with it: from here on it is below our `open`, so a hole, and marked as T4 allows. */
+		if (st != NAM_OK) {
+			claim_remove(tw, c, false);
+			return c->status = st;
+		}
 		tw->stats.wrap_waits++;
 		net_sleep(tw->w, 50000);
 	}
 	return NAM_OK;
+}
+
+nam_status
+tso_claim_wait(struct tso_worker *tw, struct tso_claim *c)
+{
+	return claim_wait(tw, c, false, NULL);
+}
+
+nam_status
+tso_claim_wait_by(struct tso_worker *tw, struct tso_claim *c, const struct tso_patience *p)
+{
+	return claim_wait(tw, c, true, p);
 }
 
 static void

@@ -15,7 +15,7 @@ slot_at(const struct tso *t, unsigned slot)
 }
 
 nam_status
-tso_seal(struct tso_worker *tw, const struct tso_lapse *l)
+tso_seal(struct tso_worker *tw, const struct tso_lapse *l, struct nam_err *err)
 {
 	struct tso *t = tw->t;
 	struct tso_owner_slot now;
@@ -33,9 +33,8 @@ tso_seal(struct tso_worker *tw, const struct tso_lapse *l)
 	    (tso_word_state(l->word) == TSO_ACTIVE && p->epoch == l->epoch &&
 		p->check == tso_promises_check(p, l->slot) && (!k->known || p->beat != k->beat)))
 		return NAM_CONFLICT;
-	struct nam_err err = { 0 };
 	if (!nam_twin(NAM_TWIN_NO_FENCE) &&
-	    (st = net_fence_process(tw->w, who, t->lease_ns / 5, &err)) != NAM_OK)
+	    (st = net_fence_process(tw->w, who, t->lease_ns / 5, err)) != NAM_OK)
 		return st;
 	atomic_fetch_add(&t->n_fenced, 1);
 	st = net_cas1(

@@ -1,6 +1,5 @@
 /* snapshot.c -- reads marks, moves the prefix, and pins snapshots. */
 #include <base/assert.h>
-#include <base/log.h>
 #include <base/twin.h>
 #include <stdlib.h>
 #include "tso_internal.h"
@@ -174,13 +173,10 @@ pin_publish(struct tso_worker *tw)
 		atomic_store(&tw->oldest, now);
 }
 
-/* The prefix stands still this long only when somebody was killed between claim and mark. */
-enum { STUCK_NS = 1000000000, STUCK_TIMES = 60 };
-
 nam_status
-tso_wait_for(struct tso_worker *tw, tso_cid cid)
+tso_wait_for_by(struct tso_worker *tw, tso_cid cid, const struct tso_patience *p)
 {
-	uint64_t last = 0, since = 0;
+	struct tso_still still = { 0 };
 	for (unsigned tries = 0; atomic_load(&tw->t->prefix) < cid; tries++) {
 		nam_status st = tso_refresh(tw, NULL);
 		if (st != NAM_OK)
@@ -188,23 +184,23 @@ tso_wait_for(struct tso_worker *tw, tso_cid cid)
 		uint64_t now = atomic_load(&tw->t->prefix);
 		if (now >= cid)
 			break;
-		if (tries >= 64 && now != last) {
-			last = now;
-			since = net_now_ns(tw->w);
-		} else if (tries >= 256 && net_now_ns(tw->w) - since > (uint64_t)STUCK_NS * STUCK_TIMES) {
-			nam_log(NAM_LOG_WARN,
-			    "no snapshot for %d s: a compute process stopped in the middle of a commit and "
-			    "cannot be "
-			    "shut out; restart the storage nodes",
-			    STUCK_TIMES);
-			return NAM_TIMEOUT;
-		}
+		st = tso_patience_left(tw->w, p);
+		if (st == NAM_OK && tries >= 64)
+			st = tso_stands_still(tw, &still, now, false);
+		if (st != NAM_OK)
+			return st;
 		if (tries < 64)
 			nam_co_yield();
 		else
-			net_sleep(tw->w, tries < 256 ? 5000 : 200000);
+			net_sleep(tw->w, tries < 256 ? 5000 : tries < 4096 ? 200000 : 2000000);
 	}
 	return NAM_OK;
+}
+
+nam_status
+tso_wait_for(struct tso_worker *tw, tso_cid cid)
+{
+	return tso_wait_for_by(tw, cid, NULL);
 }
 
 nam_status
@@ -219,6 +215,13 @@ tso_pin_now(struct tso_worker *tw, struct tso_pin *pin)
 nam_status
 tso_snapshot(struct tso_worker *tw, struct tso_pin *pin, struct net_counts *acct)
 {
+	return tso_snapshot_by(tw, pin, NULL, acct);
+}
+
+nam_status
+tso_snapshot_by(
+    struct tso_worker *tw, struct tso_pin *pin, const struct tso_patience *p, struct net_counts *acct)
+{
 	struct tso *t = tw->t;
 	tw->stats.snapshots++;
 	/* A placeholder at or below what we shall get goes first: whoever publishes `oldest`
@@ -229,7 +232,7 @@ tso_snapshot(struct tso_worker *tw, struct tso_pin *pin, struct net_counts *acct
 	if (st == NAM_OK)
 		st = tso_refresh(tw, acct);
 	if (st == NAM_OK && atomic_load(&t->prefix) < need && !nam_twin(NAM_TWIN_OWN_OVER_OLD))
-		st = tso_wait_for(tw, need);
+		st = tso_wait_for_by(tw, need, p);
 	pin_unlink(tw, pin);
 	if (st == NAM_OK) {
 		pin->at = atomic_load(&t->prefix);

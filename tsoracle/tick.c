@@ -267,6 +267,9 @@ tso_tick(struct tso_worker *tw)
 		if (t->scheme != TSO_CLAIM || hole >= counter ||
 		    (hole >= min.open && !nam_twin(NAM_TWIN_NO_OPEN)))
 			break;
+		/* T4: somebody may still read or mark the lap before there. */
+		if ((hole & TSO_COUNT_MASK) > t->vector && hole - t->vector > atomic_load(&t->min_seen))
+			break;
 		/* The prefix may be older than the promises: a CID that was marked between the two looks
 		 * like a hole, and marking it again would wipe out its note. Look again, after them. */
 		st = tso_refresh(tw, NULL);

@@ -79,6 +79,12 @@ struct tso {
 	struct tso_owner_slot *slots;  /* t  where the slots are READ into */
 	unsigned high;                 /* t */
 	_Atomic uint64_t n_holes, n_seals, n_fenced;
+	/* stuck.c */
+	_Atomic uint64_t stuck_at; /* a  1 + the prefix when a wait for more ended with NAM_STUCK; 0: never */
+	_Atomic uint64_t stuck_seen;            /* a  likewise min_seen */
+	_Atomic unsigned unsettled_any;         /* a  how many of unsettled[] are not 0 */
+	_Atomic uint32_t unsettled[TSO_OWNERS]; /* a  the epoch, 0: none */
+	char why[200];                          /*    of the last of them; under stuck.c's lock */
 };
 
 struct tso_waiter {
@@ -127,7 +133,14 @@ struct tso_worker {
 	unsigned flight_at;
 	uint64_t own_next; /* TSO_PREASSIGNED: the next CID of this place */
 	struct tso_stats stats;
+	char stuck[320]; /* tso_stuck_text */
 };
+
+/* stuck.c. A number that only rises and has stood still since since_ns: for too long? Then why is in tw->stuck. */
+struct tso_still {
+	uint64_t at, since_ns;
+};
+nam_status tso_stands_still(struct tso_worker *tw, struct tso_still *k, uint64_t now_at, bool seen);
 
 /* Reads the vector from the prefix on, together with whoever asks meanwhile. In a coroutine. */
 nam_status tso_refresh(struct tso_worker *tw, struct net_counts *acct);

@@ -71,6 +71,17 @@ net_addr tso_log_at(const struct tso *t, unsigned owner);
 nam_status tso_worker_open(struct tso *t, struct net_worker *w, struct tso_worker **out);
 void tso_worker_close(struct tso_worker *tw);
 
+/*
+ * How long somebody waits for what others have to do. NAM_CANCELLED, NAM_EXPIRED: as it says. NAM_STUCK: nothing has moved for so
+ * long that a process must have stopped which nobody can settle (tso_stuck_text says which).
+ */
+struct tso_patience {
+	const _Atomic int *cancel; /* becomes non-zero: NAM_CANCELLED; may be NULL */
+	uint64_t until_ns;         /* net_now_ns passes it: NAM_EXPIRED; 0: never */
+};
+/* NAM_OK: wait on. p may be NULL. */
+nam_status tso_patience_left(struct net_worker *w, const struct tso_patience *p);
+
 /* An open snapshot. Lives in the transaction; linked to its worker while pinned. */
 struct tso_pin {
 	tso_cid at;
@@ -84,6 +95,8 @@ struct tso_pin {
  * visible at it is reclaimed. notes: the highest catalog note at or below it.
  */
 nam_status tso_snapshot(struct tso_worker *tw, struct tso_pin *pin, struct net_counts *acct);
+nam_status tso_snapshot_by(
+    struct tso_worker *tw, struct tso_pin *pin, const struct tso_patience *p, struct net_counts *acct);
 /* No snapshot, only a pin: at the prefix known here, without waiting for anything. Unpin it also when it is not NAM_OK. */
 nam_status tso_pin_now(struct tso_worker *tw, struct tso_pin *pin);
 void tso_unpin(struct tso_worker *tw, struct tso_pin *pin);
@@ -119,6 +132,9 @@ struct tso_claim {
  */
 void tso_claim_start(struct tso_worker *tw, struct tso_claim *c, tso_cid floor, struct net_counts *acct);
 nam_status tso_claim_wait(struct tso_worker *tw, struct tso_claim *c);
+/* The same, with an end: tso_claim_wait waits for others' promises as long as it takes. Not NAM_OK: nothing was or
+ * will be written with that CID, nobody here marks it, and it becomes a hole. */
+nam_status tso_claim_wait_by(struct tso_worker *tw, struct tso_claim *c, const struct tso_patience *p);
 /* Everything of this CID has executed or never will: posts the mark. note: TSO_NOTE_CATALOG, TSO_NOTE_MEMORY, both, or 0.
  * done(arg), if given, when the mark has landed, or
  * (c->op.status) may not have: then this process beats no more, and who settles it marks. Any coroutine or completion of the worker. */
@@ -129,6 +145,7 @@ void tso_mark_wait(struct tso_worker *tw, struct tso_claim *c, unsigned note);
 void tso_answered(struct tso *t, tso_cid cid);
 /* Waits until this process's prefix covers cid. */
 nam_status tso_wait_for(struct tso_worker *tw, tso_cid cid);
+nam_status tso_wait_for_by(struct tso_worker *tw, tso_cid cid, const struct tso_patience *p);
 
 /* No snapshot below this is used or will be, by any live owner. As of the last tick; only rises. */
 tso_cid tso_watermark(const struct tso *t);
@@ -164,9 +181,9 @@ bool tso_lapsed(const struct tso *t, unsigned i, struct tso_lapse *out);
 /*
  * Shuts him out of every storage node and makes the slot ours to settle. NAM_CONFLICT: he moved, or somebody else was
  * first; nothing is ours. Otherwise not NAM_OK: not done; call again. Needs a pin of this process, so
- * that it does not go idle before tso_unseal. In a coroutine.
+ * that it does not go idle before tso_unseal. err: which node does not answer, should one not; may be empty. In a coroutine.
  */
-nam_status tso_seal(struct tso_worker *tw, const struct tso_lapse *l);
+nam_status tso_seal(struct tso_worker *tw, const struct tso_lapse *l, struct nam_err *err);
 /* All that he left is settled: the slot is free. */
 nam_status tso_unseal(struct tso_worker *tw, const struct tso_lapse *l);
 /* Has (owner, epoch) come to its end, and all its intents been settled? */
@@ -174,6 +191,17 @@ nam_status tso_ended(struct tso_worker *tw, unsigned owner, unsigned epoch, bool
 /* Marks a CID of an owner whose slot we have sealed, unless the prefix covers it (*was). All verbs of it have
  * completed. */
 nam_status tso_mark_for(struct tso_worker *tw, tso_cid cid, unsigned note, bool *was);
+
+/*
+ * What the settler knows of a slot that it cannot settle, for a while now, and why; why NULL: that is over. Waits end sooner while
+ * there is one. Any thread.
+ */
+void tso_unsettled(struct tso *t, unsigned slot, unsigned epoch, const char *why);
+bool tso_is_unsettled(const struct tso *t, unsigned slot, unsigned epoch);
+/* Says in *tw's text that (slot, epoch) stands in the way, and answers NAM_STUCK. Its thread. */
+nam_status tso_stuck_on(struct tso_worker *tw, unsigned slot, unsigned epoch);
+/* A line about the last NAM_STUCK of this worker, "" when it has been taken already. Its thread. */
+void tso_stuck_text(struct tso_worker *tw, char *out, size_t max);
 
 /* How many idle owners have lost their slots to the ticks of this process. On any thread. */
 uint64_t tso_seals(const struct tso *t);

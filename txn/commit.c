@@ -110,7 +110,7 @@ mark_and_wait(struct txn *t, unsigned note)
 }
 
 nam_status
-txn_begin(struct txn_worker *tw, enum txn_iso iso, struct txn **out)
+txn_begin_by(struct txn_worker *tw, enum txn_iso iso, const struct txn_limits *l, struct txn **out)
 {
 	struct txn *t = txn_new(tw);
 	if (t == NULL)
@@ -120,7 +120,10 @@ txn_begin(struct txn_worker *tw, enum txn_iso iso, struct txn **out)
 	t->iso = iso;
 	t->cid = 0;
 	memset(&t->counts, 0, sizeof t->counts);
-	nam_status st = tso_snapshot(tw->tso, &t->pin, &t->counts);
+	if (l != NULL)
+		txn_set_limits(t, l);
+	struct tso_patience p = txn_patience(&t->limits);
+	nam_status st = tso_snapshot_by(tw->tso, &t->pin, &p, &t->counts);
 	t->pinned = st == NAM_OK;
 	if (st != NAM_OK) {
 		txn_recycle(t);
@@ -128,6 +131,12 @@ txn_begin(struct txn_worker *tw, enum txn_iso iso, struct txn **out)
 	}
 	*out = t;
 	return NAM_OK;
+}
+
+nam_status
+txn_begin(struct txn_worker *tw, enum txn_iso iso, struct txn **out)
+{
+	return txn_begin_by(tw, iso, NULL, out);
 }
 
 nam_status
@@ -148,7 +157,8 @@ txn_statement(struct txn *t)
 		tso_unpin(t->tw->tso, &t->pin);
 	}
 	t->pinned = false;
-	nam_status st = tso_snapshot(t->tw->tso, &t->pin, &t->counts);
+	struct tso_patience p = txn_patience(&t->limits);
+	nam_status st = tso_snapshot_by(t->tw->tso, &t->pin, &p, &t->counts);
 	t->pinned = st == NAM_OK;
 	return st;
 }
@@ -195,6 +205,12 @@ txn_set_limits(struct txn *t, const struct txn_limits *l)
 	t->limits = *l;
 	if (t->arena.budget != l->budget)
 		nam_arena_charge(&t->arena, l->budget);
+}
+
+const struct txn_limits *
+txn_limits_of(const struct txn *t)
+{
+	return &t->limits;
 }
 
 void
@@ -420,6 +436,17 @@ free_dead(struct txn *t)
 	for (uint32_t i = 0; i < t->nwr; i++)
 		if (txn_writes(t->wr[i]) && !t->wr[i]->locked && !t->wr[i]->lost)
 			txn_unlock_dead(t->tw, t->wr[i]->at, t->wr[i]->met);
+}
+
+/* ... and that nobody can free. */
+static bool
+stuck(struct txn *t)
+{
+	for (uint32_t i = 0; i < t->nwr; i++)
+		if (txn_writes(t->wr[i]) && !t->wr[i]->locked && !t->wr[i]->lost &&
+		    txn_lock_stuck(t->tw, t->wr[i]->met) != NAM_OK)
+			return true;
+	return false;
 }
 
 /* ---- R4 for a record that became hot: archive and link what step 2 will overwrite ---- */
@@ -763,6 +790,14 @@ name_conflict(struct txn *t)
 	return st;
 }
 
+/* What is committed stays so, whatever becomes of the wait. */
+static nam_status
+visible(struct txn_worker *tw, tso_cid cid, const struct txn_limits *l)
+{
+	struct tso_patience p = txn_patience(l);
+	return tso_wait_for_by(tw->tso, cid, &p) == NAM_OK ? NAM_OK : NAM_UNSEEN;
+}
+
 nam_status
 txn_commit(struct txn *t, tso_cid *cid_out)
 {
@@ -808,13 +843,14 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 		st = lock_round(t, false, NULL, false);
 	}
 	if (st == NAM_BUSY)
-		st = NAM_CONFLICT;
+		st = stuck(t) ? NAM_STUCK : NAM_CONFLICT;
 	if (serial && st == NAM_OK) {
 		tso_claim_start(tw->tso, &t->claim, h->n ? t->wr[0]->expect & ~REC_LOCK : 0, &t->counts);
 		t->claimed = true;
 	}
 	if (t->claimed) {
-		nam_status cst = tso_claim_wait(tw->tso, &t->claim);
+		struct tso_patience p = txn_patience(&limits);
+		nam_status cst = tso_claim_wait_by(tw->tso, &t->claim, &p);
 		if (serial)
 			t->counts.round_trips++;
 		if (st == NAM_OK)
@@ -869,20 +905,18 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 		net_post_then(&t->batch, installed); /* t is not ours any more */
 		return NAM_OK;
 	}
+	bool cluster = t->cluster_visible;
 	if ((flush(t) != NAM_OK || broken) && !txn_mend(t)) {
 		leave_to_others(t);
-		return NAM_OK;
+		return cluster ? visible(tw, cid, &limits) : NAM_OK;
 	}
 	junk_of_commit(t);
 	if (!nam_twin(NAM_TWIN_EARLY_MARK))
 		mark_and_wait(t, t->note);
 	if (t->claim.op.status == NAM_OK)
 		give_more(t);
-	bool cluster = t->cluster_visible;
 	through(t);
-	if (cluster)
-		tso_wait_for(tw->tso, cid);
-	return NAM_OK;
+	return cluster ? visible(tw, cid, &limits) : NAM_OK;
 
 fail:
 	if (st == NAM_CONFLICT) {

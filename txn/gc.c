@@ -68,7 +68,7 @@ txn_cid_spend(struct txn_worker *tw, unsigned note, tso_cid *cid)
 {
 	struct tso_claim c;
 	tso_claim_start(tw->tso, &c, 0, NULL);
-	nam_status st = tso_claim_wait(tw->tso, &c);
+	nam_status st = tso_claim_wait_by(tw->tso, &c, NULL); /* nothing depends on it yet */
 	if (st != NAM_OK)
 		return st;
 	*cid = c.cid;

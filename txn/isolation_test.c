@@ -533,38 +533,50 @@ waiter_main(void *arg)
 		txn_abort(t);
 	w->ended = true;
 }
+/* A cycle of n, and `tail` more that wait for one of it and hold nothing. */
 static void
-deadlock_of(struct lab *lab, unsigned n)
+deadlock_of(struct lab *lab, unsigned n, unsigned tail)
 {
-	struct waiter w[4];
+	struct waiter *w = calloc(n + tail, sizeof *w);
+	assert_non_null(w);
 	fill(lab, n, 1);
-	for (unsigned i = 0; i < n; i++) {
-		w[i] = (struct waiter){ .lab = lab, .p = i, .first = i, .second = (i + 1) % n };
-		assert_non_null(nam_co_start(net_worker_sched(lab->w[i]), waiter_main, &w[i], 128 << 10));
+	for (unsigned i = 0; i < n + tail; i++) {
+		w[i] = (struct waiter){ .lab = lab, .p = i % PROCS, .first = i, .second = (i + 1) % n };
+		if (i >= n)
+			w[i].first = UINT64_MAX;
+		assert_non_null(
+		    nam_co_start(net_worker_sched(lab->w[i % PROCS]), waiter_main, &w[i], 128 << 10));
 	}
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < n + tail; i++)
 		while (!w[i].holding)
 			net_sleep(lab->w[0], 10000);
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < n + tail; i++)
 		w[i].go = true;
 	unsigned dead = 0;
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = 0; i < n + tail; i++) {
 		while (!w[i].ended)
 			net_sleep(lab->w[0], 100000);
 		assert_true(w[i].st == NAM_OK || w[i].st == NAM_DEADLOCK);
 		dead += w[i].st == NAM_DEADLOCK;
+		assert_true(i < n || w[i].st == NAM_OK);
 	}
 	assert_int_equal(dead, 1);
+	free(w);
 }
 static void
 deadlock2(struct lab *lab)
 {
-	deadlock_of(lab, 2);
+	deadlock_of(lab, 2, 0);
 }
 static void
 deadlock4(struct lab *lab)
 {
-	deadlock_of(lab, 4);
+	deadlock_of(lab, 4, 1);
+}
+static void
+deadlock_long(struct lab *lab)
+{
+	deadlock_of(lab, 150, 5);
 }
 static void
 test_deadlock(void **state)
@@ -572,6 +584,7 @@ test_deadlock(void **state)
 	(void)state;
 	run_some(2, deadlock2);
 	run_some(4, deadlock4);
+	run(4, 2, 1, deadlock_long);
 }
 
 static void

@@ -138,8 +138,8 @@ txn_rec_fetch(struct txn *t, const struct txn_table_view *v, uint64_t *img, net_
 		t->tw->stats.rereads++;
 		if (tries >= 4)
 			net_sleep(t->tw->w, tries < 64 ? 1000 : 100000);
-		if (t->limits.cancel && atomic_load_explicit(t->limits.cancel, memory_order_relaxed))
-			return NAM_CANCELLED;
+		if ((st = txn_go_on(t)) != NAM_OK)
+			return st;
 		/* A collector that died while it emptied the block left half a directory, and nobody else will come for it. */
 		if (tries % DEAD_EVERY == DEAD_EVERY - 1 && (img[REC_WORD] & REC_LOCK))
 			(void)txn_unlock_dead(t->tw, at, img[REC_WORD]);

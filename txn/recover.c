@@ -13,7 +13,9 @@
 
 enum {
 	SWEEP_NS = 5000000,
-	PART = 16, /* entries looked at together */
+	AGAIN_NS = 1000000000, /* a slot that cannot be settled is tried less and less often, up to this */
+	TELL_NS = 2000000000,  /* and after so long others need not wait for it */
+	PART = 16,             /* entries looked at together */
 	SLOT_BYTES = sizeof(struct rec_slot) + TXN_PAD(TXN_ROW_MAX),
 	ARCHIVE_BYTES = sizeof(struct rec_archive) + TXN_PAD(TXN_ROW_MAX),
 };
@@ -401,10 +403,10 @@ reach_all(struct txn_worker *tw)
 }
 
 static nam_status
-recover(struct txn_worker *tw, const struct tso_lapse *l)
+recover(struct txn_worker *tw, const struct tso_lapse *l, struct nam_err *err)
 {
 	uint64_t begin = net_now_ns(tw->w);
-	nam_status st = tso_seal(tw->tso, l);
+	nam_status st = tso_seal(tw->tso, l, err);
 	if (st != NAM_OK)
 		return st;
 	uint64_t sealed = net_now_ns(tw->w), deaths;
@@ -468,12 +470,52 @@ tell_all(struct txn_worker *tw)
 	tw->helpers--;
 }
 
+/* What the sweep remembers of a slot that it could not settle. */
+struct unsettled {
+	unsigned epoch; /* 0: nothing */
+	bool warned;
+	uint64_t since_ns, next_ns, pause_ns;
+};
+
+/* It may be tried now. */
+static bool
+is_due(struct txn_worker *tw, struct unsettled *u, const struct tso_lapse *l)
+{
+	if (u->epoch != l->epoch) {
+		tso_unsettled(tw->db->tso, l->slot, 0, NULL);
+		*u = (struct unsettled){ 0 };
+	}
+	return net_now_ns(tw->w) >= u->next_ns;
+}
+
+/* One line for each owner, however often it is tried. */
+static void
+not_settled(struct txn_worker *tw, struct unsettled *u, const struct tso_lapse *l, nam_status st,
+    const struct nam_err *err)
+{
+	uint64_t now = net_now_ns(tw->w);
+	const char *why = err->text[0] != 0 ? err->text : nam_status_text(st);
+	if (u->epoch == 0)
+		*u = (struct unsettled){ .epoch = l->epoch, .since_ns = now, .pause_ns = SWEEP_NS };
+	u->pause_ns = u->pause_ns < AGAIN_NS / 2 ? 2 * u->pause_ns : AGAIN_NS;
+	u->next_ns = now + u->pause_ns;
+	if (now - u->since_ns >= TELL_NS)
+		tso_unsettled(tw->db->tso, l->slot, l->epoch, why);
+	if (u->warned || atomic_load(&tw->db->failed))
+		return;
+	u->warned = true;
+	nam_log(NAM_LOG_WARN,
+	    "the compute process in owner slot %u has stopped, and what it locked cannot be freed yet: %s",
+	    l->slot, why);
+}
+
 void
 txn_sweep(void *worker)
 {
 	struct txn_worker *tw = worker;
 	struct tso *t = tw->db->tso;
-	uint64_t warned = 0, freed = 0, deaths;
+	struct unsettled slot[TSO_OWNERS] = { 0 };
+	uint64_t freed = 0, deaths;
 	net_pay(&tw->background);
 	while (!tw->stopping) {
 		net_sleep(tw->w, SWEEP_NS);
@@ -486,22 +528,23 @@ txn_sweep(void *worker)
 		for (unsigned i = 0; i < TSO_OWNERS && !tw->stopping; i++) {
 			struct tso_lapse l;
 			struct tso_pin pin;
-			if (!tso_lapsed(t, i, &l))
+			if (!tso_lapsed(t, i, &l)) {
+				if (slot[i].epoch != 0)
+					tso_unsettled(t, i, 0, NULL);
+				slot[i].epoch = 0;
 				continue;
+			}
+			if (!is_due(tw, &slot[i], &l))
+				continue;
+			struct nam_err err = { 0 };
 			/* Pinned, we are not idle, and so keep our own slot until we are through. No snapshot: it might
 			 * wait for what is to be settled here. */
 			nam_status st = tso_pin_now(tw->tso, &pin);
 			if (st == NAM_OK)
-				st = recover(tw, &l);
+				st = recover(tw, &l, &err);
 			tso_unpin(tw->tso, &pin);
-			if (st != NAM_OK && st != NAM_CONFLICT && l.word != warned &&
-			    !atomic_load(&tw->db->failed)) {
-				warned = l.word;
-				nam_log(NAM_LOG_WARN,
-				    "the compute process in owner slot %u has stopped, and what it locked "
-				    "cannot be freed yet: %s",
-				    i, nam_status_text(st));
-			}
+			if (st != NAM_OK && st != NAM_CONFLICT && st != NAM_BUSY)
+				not_settled(tw, &slot[i], &l, st, &err);
 		}
 		tell_all(tw);
 	}
@@ -549,9 +592,17 @@ txn_unlock_dead(struct txn_worker *tw, net_addr at, uint64_t lock)
 	uint64_t newest;
 	if (txn_head_newest(img, at, &newest) && newest != 0)
 		return net_cas1(tw->w, at, lock, newest, &seen, NULL);
+	/* Claimed before anything changes, and given up where that would mean to wait: somebody comes again. */
+	static const struct tso_patience none = { .until_ns = 1 };
+	struct tso_claim c;
 	bool empty = true;
 	for (unsigned k = REC_IDENT; k < REC_CID + 3; k++) /* of two slots, and no sum */
 		empty = empty && img[k] == 0;
+	if (txn_lock_intent(lock) != TXN_INTENT_GC && !empty)
+		return NAM_CORRUPT;
+	tso_claim_start(tw->tso, &c, 0, NULL);
+	if ((st = tso_claim_wait_by(tw->tso, &c, &none)) != NAM_OK)
+		return st == NAM_EXPIRED ? NAM_BUSY : st;
 	if (txn_lock_intent(lock) == TXN_INTENT_GC) {
 		/* Others are here for the same; he whose lock it is now is alone, and may write. */
 		uint64_t own = txn_gc_lock(tw);
@@ -559,7 +610,7 @@ txn_unlock_dead(struct txn_worker *tw, net_addr at, uint64_t lock)
 		if (st == NAM_GONE)
 			txn_doubt(tw);
 		if (st != NAM_OK || seen != lock)
-			return st;
+			goto out;
 		lock = own;
 		/*
 		 * The dead may have left no more than the sum, and where that lies we do not know: so all of the longest
@@ -567,13 +618,14 @@ txn_unlock_dead(struct txn_worker *tw, net_addr at, uint64_t lock)
 		 */
 		memset(img, 0, sizeof img);
 		st = net_write1(tw->w, net_plus(at, 8), img + 1, sizeof img - 8, NULL);
-		if (st == NAM_GONE)
-			txn_doubt(tw);
-	} else if (!empty) {
-		return NAM_CORRUPT;
 	}
-	tso_cid cid;
-	return st == NAM_OK ? txn_word_fresh(tw, at, lock, 0, &cid) : st;
+	if (st == NAM_OK)
+		st = net_cas1(tw->w, at, lock, c.cid, &seen, NULL);
+	if (st == NAM_GONE)
+		txn_doubt(tw);
+out:
+	tso_mark_wait(tw->tso, &c, 0);
+	return st;
 }
 
 bool

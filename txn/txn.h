@@ -116,9 +116,13 @@ enum txn_iso { TXN_READ_COMMITTED, TXN_REPEATABLE_READ, TXN_SERIALIZABLE };
  * does not answer, and then not soon again. Not that to the home node, nor those to a node whose process has ended.
  */
 void txn_reach(struct txn_worker *tw);
-/* Begins; takes the first snapshot. */
+struct txn_limits;
+/* Begins; takes the first snapshot. NAM_STUCK: a process that nobody can settle holds it up (tso_stuck_text). */
 nam_status txn_begin(struct txn_worker *tw, enum txn_iso iso, struct txn **out);
-/* READ COMMITTED: a new snapshot for the next statement. Otherwise nothing. */
+/* The same within limits, which it keeps (txn_set_limits); l may be NULL. Also NAM_CANCELLED, NAM_EXPIRED. */
+nam_status txn_begin_by(
+    struct txn_worker *tw, enum txn_iso iso, const struct txn_limits *l, struct txn **out);
+/* READ COMMITTED: a new snapshot for the next statement, within the limits set. Otherwise nothing. */
 nam_status txn_statement(struct txn *t);
 tso_cid txn_snapshot(const struct txn *t);
 /* The CID of the last commit on this transaction (0: it wrote nothing). Valid until freed. */
@@ -129,20 +133,23 @@ struct txn_worker *txn_worker_of(const struct txn *t);
 struct txn_limits {
 	uint64_t lock_wait_ns; /* READ COMMITTED: waiting for a lock; 0 = for ever (deadlocks are found) */
 	const _Atomic int *cancel; /* when it becomes non-zero, waits end with NAM_CANCELLED; may be NULL */
+	uint64_t until_ns;         /* when net_now_ns passes it, waits end with NAM_EXPIRED; 0: never */
 	struct nam_budget *budget; /* for what it wants to write, until it commits or aborts; may be NULL */
 };
 void txn_set_limits(struct txn *t, const struct txn_limits *l);
+const struct txn_limits *txn_limits_of(const struct txn *t);
 /* The commit's mark carries this note: TSO_NOTE_CATALOG, for a change of the catalog; TSO_NOTE_MEMORY. */
 void txn_set_note(struct txn *t, unsigned note);
 /* The answer waits until every process's next snapshot covers the commit. */
 void txn_set_cluster_visible(struct txn *t, bool on);
 
 /*
- * Ends it. commit: NAM_OK: decided, stays. NAM_CONFLICT / NAM_DUPLICATE / NAM_FULL /
+ * Ends it. commit: NAM_OK: decided, stays. NAM_UNSEEN: the same, but it is not known that all see it, which was asked for
+ * (txn_set_cluster_visible). NAM_CONFLICT / NAM_DUPLICATE / NAM_FULL /
  * NAM_GONE ...: rolled back, nothing of it is visible. NAM_UNSURE: this process was shut out in the middle of it;
  * others decide how it ends. Both free t; a
  * transaction that wrote nothing commits without any verb.
- * On NAM_OK *cid (may be NULL) gets the commit id, 0 for a read-only one; also when it ended behind its commit line.
+ * On NAM_OK and NAM_UNSEEN *cid (may be NULL) gets the commit id, 0 for a read-only one; also when it ended behind its commit line.
  */
 nam_status txn_commit(struct txn *t, tso_cid *cid);
 void txn_abort(struct txn *t);
@@ -207,7 +214,8 @@ nam_status txn_insert(struct txn *t, struct txn_put *p, unsigned n);
  * Before an update or delete: makes sure the row is the newest. READ COMMITTED:
  * locks the block, waiting if need be, and re-reads: row->changed says that it is another
  * version now (test your condition again); NAM_ABSENT: it is deleted now. Otherwise:
- * NAM_CONFLICT if a newer version exists, no I/O. NAM_DEADLOCK, NAM_TIMEOUT, NAM_CANCELLED.
+ * NAM_CONFLICT if a newer version exists, no I/O. NAM_DEADLOCK, NAM_TIMEOUT, NAM_CANCELLED, NAM_EXPIRED; NAM_STUCK: the
+ * lock is of a process that has stopped, and cannot be settled.
  */
 nam_status txn_lock(struct txn *t, struct txn_table *table, struct txn_row *row, struct nam_arena *arena);
 /* The same for n rows of one table, one after the other: a round trip each. status per row in st[]. */

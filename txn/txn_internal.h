@@ -392,7 +392,12 @@ nam_status txn_guards_judge(struct txn *t, net_addr *held);
 void txn_guard_wait(struct txn_worker *tw, net_addr at, const struct txn_limits *l);
 
 /* wait.c */
-bool txn_cancelled(const struct txn *t);
+/* NAM_OK: go on waiting. NAM_CANCELLED, NAM_EXPIRED: not any more. */
+nam_status txn_go_on(const struct txn *t);
+nam_status txn_within(const struct txn_worker *tw, const struct txn_limits *l);
+struct tso_patience txn_patience(const struct txn_limits *l);
+/* That lock's owner has stopped, and nobody can settle it: NAM_STUCK, else NAM_OK. */
+nam_status txn_lock_stuck(struct txn_worker *tw, uint64_t lock);
 /* Has the transaction that has this lock word been decided? Then it is about to go. */
 nam_status txn_decided(struct txn *t, uint64_t lock, bool *yes);
 /* What the intent says of the transaction that has this lock word: h->lock is another one when it has ended. */
@@ -401,6 +406,11 @@ nam_status txn_read_head(struct txn *t, uint64_t lock, struct txn_intent_head *h
 nam_status txn_publish(struct txn *t, uint64_t lock);
 /* NAM_DEADLOCK: who has that lock waits for us, by however many others, and we are the one to give way. */
 nam_status txn_deadlock(struct txn *t, uint64_t lock);
+/* The same, now and then: less and less often while it is that one lock. c: zero when the wait begins. */
+struct txn_cycle {
+	uint64_t lock, next_ns, pause_ns;
+};
+nam_status txn_look_for_cycle(struct txn *t, uint64_t lock, struct txn_cycle *c);
 /* Locks w's block from whatever its newest version is, waiting for others; img gets the block under the lock. */
 nam_status txn_lock_wait(struct txn *t, struct txn_write *w, uint64_t *img);
 

@@ -304,7 +304,7 @@ txn_guard_wait(struct txn_worker *tw, net_addr at, const struct txn_limits *l)
 			tso_answered(tw->db->tso, word);
 			return;
 		}
-		if ((l->cancel != NULL && atomic_load_explicit(l->cancel, memory_order_relaxed) != 0) ||
+		if (txn_within(tw, l) != NAM_OK || txn_lock_stuck(tw, word) != NAM_OK ||
 		    (l->lock_wait_ns != 0 && net_now_ns(tw->w) - began > l->lock_wait_ns))
 			return;
 		if (txn_unlock_dead(tw, at, word) == NAM_OK)
@@ -318,6 +318,7 @@ static nam_status
 hold(struct txn *t, const struct txn_table_view *v, uint64_t *waits)
 {
 	uint64_t began = net_now_ns(t->tw->w), lock = 0;
+	struct txn_cycle cycle = { 0 };
 	bool first = !t->holding; /* else of a table held before nobody may think that it is not */
 	while (true) {
 		nam_status st = table_news(t, v, &lock);
@@ -326,8 +327,8 @@ hold(struct txn *t, const struct txn_table_view *v, uint64_t *waits)
 		if (st != NAM_OK && st != NAM_BUSY && (st != NAM_CONFLICT || t->iso != TXN_READ_COMMITTED))
 			return st;
 		uint64_t now = net_now_ns(t->tw->w), blocker = st == NAM_BUSY ? lock : 0;
-		if (txn_cancelled(t))
-			return NAM_CANCELLED;
+		if (txn_go_on(t) != NAM_OK)
+			return txn_go_on(t);
 		if (t->limits.lock_wait_ns != 0 && now - began > t->limits.lock_wait_ns)
 			return NAM_TIMEOUT;
 		bool holding = st != NAM_BUSY || !first;
@@ -338,7 +339,9 @@ hold(struct txn *t, const struct txn_table_view *v, uint64_t *waits)
 				return st;
 		}
 		if (blocker != 0) {
-			if (now - began > 10000000 && (st = txn_deadlock(t, blocker)) != NAM_OK)
+			if (now - began > 10000000 &&
+			    ((st = txn_lock_stuck(t->tw, blocker)) != NAM_OK ||
+				(st = txn_look_for_cycle(t, blocker, &cycle)) != NAM_OK))
 				return st;
 			net_sleep(t->tw->w, now - began < 10000000 ? 50000 : 1000000);
 		}

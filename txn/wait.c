@@ -1,12 +1,38 @@
 /* wait.c -- waiting for somebody's lock, and finding out that he waits for us. */
 #include "txn_internal.h"
 
-enum { SLOW_TRIES = 256 }; /* after these a waiter for a lock looks every millisecond */
+enum {
+	SLOW_TRIES = 256, /* after these a waiter for a lock looks every millisecond */
+	CYCLE_NS = 10000000,
+	CYCLE_MOST_NS = 500000000,
+	CYCLE_PART = 16,  /* looking for cycles takes at most such a part of the time */
+	STUCK_EVERY = 16, /* of slow tries */
+};
 
-bool
-txn_cancelled(const struct txn *t)
+struct tso_patience
+txn_patience(const struct txn_limits *l)
 {
-	return t->limits.cancel != NULL && atomic_load_explicit(t->limits.cancel, memory_order_relaxed) != 0;
+	return (struct tso_patience){ .cancel = l->cancel, .until_ns = l->until_ns };
+}
+
+nam_status
+txn_within(const struct txn_worker *tw, const struct txn_limits *l)
+{
+	struct tso_patience p = txn_patience(l);
+	return tso_patience_left(tw->w, &p);
+}
+
+nam_status
+txn_go_on(const struct txn *t)
+{
+	return txn_within(t->tw, &t->limits);
+}
+
+nam_status
+txn_lock_stuck(struct txn_worker *tw, uint64_t lock)
+{
+	unsigned owner = txn_lock_owner(lock), epoch = txn_lock_epoch(lock);
+	return tso_is_unsettled(tw->db->tso, owner, epoch) ? tso_stuck_on(tw->tso, owner, epoch) : NAM_OK;
 }
 
 /* Says in our intent whom we wait for, so that others can follow the chain. */
@@ -60,24 +86,51 @@ txn_decided(struct txn *t, uint64_t lock, bool *yes)
 	return st;
 }
 
-/* Follows who waits for whom from `lock`. NAM_DEADLOCK: the chain comes back to us, and we are the one to give
- * way: the greatest lock word of the cycle, so that exactly one does. */
+/*
+ * Follows who waits for whom from `lock`. NAM_DEADLOCK: the chain comes back to us, and we are the one to give
+ * way: the greatest lock word of the cycle, so that exactly one does. A cycle that we only lead to is others': the chain then comes
+ * back to `mark`, which is set anew after 1, 2, 4 .. hops (Brent).
+ */
 nam_status
 txn_deadlock(struct txn *t, uint64_t lock)
 {
-	uint64_t greatest = t->lock;
-	for (unsigned hops = 0; hops < 64 && lock != 0; hops++) {
+	uint64_t greatest = t->lock, mark = 0, hops = 0, again = 1;
+	while (lock != 0 && lock != mark) {
 		struct txn_intent_head h;
 		if (lock == t->lock)
 			return greatest == t->lock ? NAM_DEADLOCK : NAM_OK;
 		if (lock > greatest)
 			greatest = lock;
+		if (++hops == again) {
+			mark = lock;
+			again *= 2;
+		}
+		nam_status going = txn_go_on(t);
+		if (going != NAM_OK)
+			return going;
 		nam_status st = txn_read_head(t, lock, &h);
 		if (st != NAM_OK || h.lock != lock)
 			return st;
 		lock = h.waits_for;
 	}
 	return NAM_OK;
+}
+
+nam_status
+txn_look_for_cycle(struct txn *t, uint64_t lock, struct txn_cycle *c)
+{
+	uint64_t now = net_now_ns(t->tw->w);
+	if (c->lock != lock)
+		*c = (struct txn_cycle){ .lock = lock, .next_ns = c->lock == 0 ? now : c->next_ns };
+	if (now < c->next_ns)
+		return NAM_OK;
+	nam_status st = txn_deadlock(t, lock);
+	uint64_t end = net_now_ns(t->tw->w), pause = (end - now) * CYCLE_PART;
+	c->pause_ns = c->pause_ns * 2 < CYCLE_MOST_NS ? c->pause_ns * 2 : CYCLE_MOST_NS;
+	if (c->pause_ns < CYCLE_NS)
+		c->pause_ns = CYCLE_NS;
+	c->next_ns = end + (pause > c->pause_ns ? pause : c->pause_ns);
+	return st;
 }
 
 /*
@@ -91,6 +144,7 @@ wait_turn(struct txn *t, struct txn_write *w, uint64_t *img, uint64_t *published
 	struct txn_worker *tw = t->tw;
 	struct net_batch *b = &t->batch;
 	uint64_t began = 0, waiting_for = 0;
+	struct txn_cycle cycle = { 0 };
 	for (unsigned tries = 0;; tries++) {
 		net_batch_init(b, tw->w, t->op, TXN_OPS, &t->counts);
 		net_cas(b, w->at, w->expect, t->lock);
@@ -109,8 +163,8 @@ wait_turn(struct txn *t, struct txn_write *w, uint64_t *img, uint64_t *published
 		uint64_t now = net_now_ns(tw->w);
 		if (began == 0)
 			began = now;
-		if (txn_cancelled(t))
-			return NAM_CANCELLED;
+		if ((st = txn_go_on(t)) != NAM_OK)
+			return st;
 		if (t->no_wait && txn_lock_intent(seen) != TXN_INTENT_GC) {
 			bool going;
 			if ((st = txn_decided(t, seen, &going)) != NAM_OK)
@@ -126,11 +180,14 @@ wait_turn(struct txn *t, struct txn_write *w, uint64_t *img, uint64_t *published
 			continue;
 		if (t->limits.lock_wait_ns != 0 && now - began > t->limits.lock_wait_ns)
 			return NAM_TIMEOUT;
-		if (now - began > 10000000) {
+		if (tries >= SLOW_TRIES && tries % STUCK_EVERY == 0 &&
+		    (st = txn_lock_stuck(tw, seen)) != NAM_OK)
+			return st;
+		if (now - began > CYCLE_NS) {
 			if (waiting_for != seen && (st = txn_publish(t, seen)) != NAM_OK)
 				return st;
 			*published = waiting_for = seen;
-			if ((st = txn_deadlock(t, seen)) != NAM_OK)
+			if ((st = txn_look_for_cycle(t, seen, &cycle)) != NAM_OK)
 				return st;
 		}
 		if (tries < 8)

@@ -385,8 +385,8 @@ txn_ensure_lock(struct txn *t)
 			st = more_intents(tw);
 		if (st == NAM_FULL && tw->intent_free == NULL && tw->intents > 0) {
 			net_sleep(tw->w, 100000); /* all are in use: wait for a writer to end */
-			if (t->limits.cancel && atomic_load(t->limits.cancel))
-				return NAM_CANCELLED;
+			if ((st = txn_go_on(t)) != NAM_OK)
+				return st;
 			continue;
 		}
 		if (st != NAM_OK)
@@ -729,11 +729,12 @@ weigh(struct txn *t, const struct txn_put *p, struct candidate *c, enum verdict 
 		/* Half a directory may be what somebody left who died: for a lease, and then until he is settled. */
 		if (tries >= 4)
 			net_sleep(t->tw->w, tries < 64 ? 1000 : 100000);
-		if (txn_cancelled(t))
-			return NAM_CANCELLED;
+		nam_status st = txn_go_on(t);
+		if (st != NAM_OK)
+			return st;
 		if (tries % 16 == 15 && (c->img[REC_WORD] & REC_LOCK))
 			(void)txn_unlock_dead(t->tw, c->at, c->img[REC_WORD]);
-		nam_status st = net_read1(t->tw->w, c->at, c->img, v->block_bytes, &t->counts);
+		st = net_read1(t->tw->w, c->at, c->img, v->block_bytes, &t->counts);
 		if (st != NAM_OK)
 			return st;
 	}
@@ -805,8 +806,8 @@ pick_linked(
 		if (st == NAM_OK && going && tries + 1 < LOOKS) {
 			net_sleep(t->tw->w, nap);
 			nap = nap < 1000000 ? nap * 2 : nap;
-			if (txn_cancelled(t))
-				return NAM_CANCELLED;
+			if ((st = txn_go_on(t)) != NAM_OK)
+				return st;
 			if ((st = linked(t, p->hash, use->at, probe, &yes)) != NAM_OK)
 				return st;
 			if (probe->status != NAM_OK && probe->status != NAM_ABSENT)

@@ -586,6 +586,10 @@ end(struct session *s, bool commit, bool everywhere)
 		st = txn_commit(s->t, &cid);
 	else
 		txn_abort(s->t);
+	if (st == NAM_UNSEEN && (is_dead(s) || s->place->troubled)) {
+		s->h->everywhere = false;
+		st = NAM_OK;
+	}
 	if (cid != 0 && st == NAM_OK && s->run->shape.storm)
 		storm_commit(s->run, s->process, true);
 	s->run->done[1][st]++;

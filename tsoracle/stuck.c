@@ -1,0 +1,130 @@
+/*
+ * stuck.c -- how long somebody waits for others, and what is said when that is too long.
+ *
+ * All waiting here is for numbers that only rise (the prefix, the least `seen`). They stand still while a process has stopped: for a
+ * lease, and until it is settled. Where it cannot be settled (a storage node does not answer, and so cannot shut it out) they stand
+ * still for ever. So a wait without a time-out of its own ends after STUCK_NS without any move, sooner when the settler has said
+ * that it has tried for a while, or when a wait for that very number has ended so before.
+ */
+#include <base/log.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tso_internal.h"
+
+#define STUCK_NS     UINT64_C(30000000000) /* more than a hang is given (hang.c), a lease and a recovery */
+#define UNSETTLED_NS UINT64_C(3000000000)
+#define AGAIN_NS     UINT64_C(1000000000)
+
+static pthread_mutex_t why_lock = PTHREAD_MUTEX_INITIALIZER;
+
+nam_status
+tso_patience_left(struct net_worker *w, const struct tso_patience *p)
+{
+	if (p == NULL)
+		return NAM_OK;
+	if (p->cancel != NULL && atomic_load_explicit(p->cancel, memory_order_relaxed) != 0)
+		return NAM_CANCELLED;
+	return p->until_ns != 0 && net_now_ns(w) >= p->until_ns ? NAM_EXPIRED : NAM_OK;
+}
+
+void
+tso_unsettled(struct tso *t, unsigned slot, unsigned epoch, const char *why)
+{
+	uint32_t was = atomic_exchange(&t->unsettled[slot], why != NULL ? epoch : 0);
+	if (why != NULL) {
+		pthread_mutex_lock(&why_lock);
+		snprintf(t->why, sizeof t->why, "%s", why);
+		pthread_mutex_unlock(&why_lock);
+	}
+	if (was == 0 && why != NULL)
+		atomic_fetch_add(&t->unsettled_any, 1);
+	else if (was != 0 && why == NULL)
+		atomic_fetch_sub(&t->unsettled_any, 1);
+}
+
+bool
+tso_is_unsettled(const struct tso *t, unsigned slot, unsigned epoch)
+{
+	return atomic_load_explicit(&t->unsettled_any, memory_order_relaxed) != 0 && epoch != 0 &&
+	       atomic_load(&t->unsettled[slot]) == epoch;
+}
+
+static void
+say(struct tso_worker *tw, unsigned slot, bool known)
+{
+	char why[sizeof tw->t->why] = "";
+	if (known) {
+		pthread_mutex_lock(&why_lock);
+		memcpy(why, tw->t->why, sizeof why);
+		pthread_mutex_unlock(&why_lock);
+	}
+	snprintf(tw->stuck, sizeof tw->stuck, "The compute process in owner slot %u has stopped%s%s.", slot,
+	    known ? " and cannot be shut out: " : "", why);
+}
+
+nam_status
+tso_stuck_on(struct tso_worker *tw, unsigned slot, unsigned epoch)
+{
+	say(tw, slot, tso_is_unsettled(tw->t, slot, epoch));
+	return NAM_STUCK;
+}
+
+void
+tso_stuck_text(struct tso_worker *tw, char *out, size_t max)
+{
+	snprintf(out, max, "%s", tw->stuck);
+	tw->stuck[0] = 0;
+}
+
+/* Whose promise is the least one: it holds all others up. */
+static void
+find_out(struct tso_worker *tw, bool seen)
+{
+	struct tso *t = tw->t;
+	struct tso_owner_slot *slots = malloc(TSO_OWNERS * sizeof *slots);
+	uint64_t least = UINT64_MAX;
+	unsigned who = TSO_OWNERS;
+	snprintf(tw->stuck, sizeof tw->stuck, "A compute process has stopped in the middle of a commit.");
+	if (slots == NULL || net_read1(tw->w, t->owners, slots, TSO_OWNERS * sizeof *slots, NULL) != NAM_OK) {
+		free(slots);
+		return;
+	}
+	for (unsigned i = 0; i < TSO_OWNERS; i++) {
+		const struct tso_promises *p = &slots[i].promises;
+		unsigned state = tso_word_state(slots[i].word);
+		uint64_t promise = seen ? p->seen : p->open;
+		if (state == TSO_FREE || state == TSO_IDLE || p->epoch != tso_word_epoch(slots[i].word) ||
+		    p->check != tso_promises_check(p, i) || promise >= least)
+			continue;
+		least = promise;
+		who = i;
+	}
+	if (who < TSO_OWNERS)
+		say(tw, who, tso_is_unsettled(t, who, tso_word_epoch(slots[who].word)));
+	free(slots);
+}
+
+nam_status
+tso_stands_still(struct tso_worker *tw, struct tso_still *k, uint64_t now_at, bool seen)
+{
+	struct tso *t = tw->t;
+	_Atomic uint64_t *stuck = seen ? &t->stuck_seen : &t->stuck_at;
+	uint64_t now = net_now_ns(tw->w);
+	if (k->since_ns == 0 || k->at != now_at) {
+		*k = (struct tso_still){ .at = now_at, .since_ns = now };
+		return NAM_OK;
+	}
+	bool before = atomic_load(stuck) == now_at + 1;
+	uint64_t most = before ? AGAIN_NS : atomic_load(&t->unsettled_any) != 0 ? UNSETTLED_NS : STUCK_NS;
+	if (now - k->since_ns < most)
+		return NAM_OK;
+	find_out(tw, seen);
+	/* One line for all who wait for the same thing. */
+	if (atomic_exchange(stuck, now_at + 1) != now_at + 1)
+		nam_log(NAM_LOG_WARN,
+		    "%s for %.0f s: transactions end with an error until that is mended. %s",
+		    seen ? "no commit can begin" : "no newer snapshot", (double)most / 1e9, tw->stuck);
+	return NAM_STUCK;
+}
