@@ -239,6 +239,12 @@ net_sim_close(struct net_sim *s)
 nam_status
 net_sim_attach(struct net_sim *s, struct net **out)
 {
+	return net_sim_attach_to(s, UINT64_MAX, out);
+}
+
+nam_status
+net_sim_attach_to(struct net_sim *s, uint64_t regions, struct net **out)
+{
 	struct sim_proc *p = calloc(1, sizeof *p);
 	struct net *n = p != NULL ? net_new(&sim_env, p) : NULL;
 	if (n == NULL) {
@@ -255,6 +261,8 @@ net_sim_attach(struct net_sim *s, struct net **out)
 	*s->proc_end = p;
 	s->proc_end = &p->next;
 	for (unsigned r = 1; r <= s->cfg.nodes; r++) {
+		if ((regions >> r & 1) == 0)
+			continue;
 		const struct net_super *super = (const struct net_super *)(void *)s->node[r].mem;
 		struct net_node_info info = {
 			.region = r, .kind = NET_SIM, .size = super->size, .incarnation = super->incarnation

@@ -50,6 +50,8 @@ nam_status net_sim_open(struct net_sim **out, const struct net_sim_config *cfg);
 void net_sim_close(struct net_sim *sim);
 /* One more compute process. Close it with net_close before the simulator. */
 nam_status net_sim_attach(struct net_sim *sim, struct net **out);
+/* One that is told of some storage nodes only: bit r stands for region r. */
+nam_status net_sim_attach_to(struct net_sim *sim, uint64_t regions, struct net **out);
 
 /* Plays until until(arg) is true, or, with until == NULL, no coroutine of any worker is alive.
  * Returns false when nothing can ever happen again though coroutines are parked (a deadlock). */

@@ -2,33 +2,8 @@
 #include <net/region_format.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cluster_format.h"
 #include "txn_internal.h"
-
-/*
- * The cluster record lies on the home node (the lowest region id); root word 0 of
- * home leads to it: 0 = empty memory, 1 = being made. Root word 1 of every node is
- * stamped with the cluster's number and its home, so that nobody makes a second cluster out of
- * half the nodes of the first.
- */
-#define CLUSTER_MAGIC UINT64_C(0x314c435458544e00)
-enum { ROOT_CLUSTER = 0, ROOT_STAMP = 1, ROOT_MAKING = 1, ROOTS_ABOVE = 8 };
-
-struct cluster_node {
-	uint64_t region;
-	uint64_t incarnation;
-};
-
-struct cluster_record {
-	uint64_t magic;
-	uint64_t stamp; /* random << 8 | home region */
-	uint64_t oracle;
-	uint64_t nodes;
-	uint64_t deaths; /* how often memory of tables may have been left behind */
-	uint64_t pad[3];
-	uint64_t root[ROOTS_ABOVE];
-	struct cluster_node node[NET_REGIONS];
-};
-static_assert(offsetof(struct cluster_record, root) == 64, "roots have a line of their own");
 
 __attribute__((constructor)) static void
 fold_layout(void)
@@ -39,127 +14,24 @@ fold_layout(void)
 	    "txn.anchor", UINT64_C(3) << 32 | sizeof(struct txn_anchor) << 16 | TXN_ANCHOR_LEDGER);
 	net_layout_fold("txn.intent", (uint64_t)TXN_GENERATION_BITS << 40 | (uint64_t)TXN_EPOCH_BITS << 32 |
 					  TXN_INTENT_BYTES << 8 | sizeof(struct txn_intent_entry));
-	net_layout_fold("txn.cluster", UINT64_C(2) << 32 | sizeof(struct cluster_record));
+	net_layout_fold("txn.cluster", UINT64_C(3) << 32 | sizeof(struct txn_roster));
 }
 
-static net_addr
-root_at(unsigned region, unsigned i)
-{
-	return net_at(region, offsetof(struct net_super, root) + 8u * i);
-}
-
-static nam_status
-make_cluster(struct net_worker *w, const struct txn_config *cfg, unsigned home, net_addr *at)
-{
-	struct net *n = net_worker_net(w);
-	struct cluster_record *r = calloc(1, sizeof *r);
-	if (r == NULL)
-		return NAM_NOMEM;
-	net_addr oracle;
-	nam_status st = tso_format(w, home, cfg->vector, cfg->scheme, cfg->clients, cfg->lease_ms, &oracle);
-	if (st == NAM_OK)
-		st = net_extent_take(w, home, 1, at);
-	r->magic = CLUSTER_MAGIC;
-	r->stamp = nam_rng_next(net_rng(w)) << 8 | home;
-	r->oracle = oracle.bits;
-	r->nodes = net_node_count(n);
-	for (unsigned i = 0; st == NAM_OK && i < r->nodes; i++) {
-		const struct net_node_info *info = net_node(n, i);
-		r->node[i] = (struct cluster_node){ info->region, info->incarnation };
-		st = net_write1(w, root_at(info->region, ROOT_STAMP), &r->stamp, 8, NULL);
-	}
-	if (st == NAM_OK)
-		st = net_write1(w, *at, r, sizeof *r, NULL);
-	if (st == NAM_OK)
-		st = net_write1(w, root_at(home, ROOT_CLUSTER), &at->bits, 8, NULL);
-	free(r);
-	return st;
-}
-
-/* Finds the cluster's record, making it if all nodes are empty. */
-static nam_status
-find_cluster(struct net_worker *w, const struct txn_config *cfg, net_addr *at, struct nam_err *err)
-{
-	struct net *n = net_worker_net(w);
-	unsigned home = net_node(n, 0)->region;
-	for (unsigned i = 1; i < net_node_count(n); i++) {
-		uint64_t stamp = 0;
-		const struct net_node_info *info = net_node(n, i);
-		nam_status st = net_read1(w, root_at(info->region, ROOT_STAMP), &stamp, 8, NULL);
-		if (st == NAM_OK && stamp != 0 && (stamp & 0xff) != home)
-			return nam_fail(err, NAM_REFUSED,
-			    "storage node %u (%s) belongs to a cluster whose home is node %u: name that node "
-			    "in "
-			    "--storage too",
-			    info->region, info->name, (unsigned)(stamp & 0xff));
-		uint64_t root = 0;
-		if (st == NAM_OK && stamp != 0)
-			st = net_read1(w, root_at(home, ROOT_CLUSTER), &root, 8, NULL);
-		if (st == NAM_OK && stamp != 0 && root == 0)
-			return nam_fail(err, NAM_GONE,
-			    "storage node %u (%s), the cluster's home, came back empty: the cluster's data "
-			    "is lost; "
-			    "restart all its storage nodes",
-			    home, net_node(n, 0)->name);
-		if (st != NAM_OK && st != NAM_GONE)
-			return nam_fail(err, st, "storage node %u (%s): %s", info->region, info->name,
-			    nam_status_text(st));
-	}
-	uint64_t word = 0;
-	nam_status st = net_cas1(w, root_at(home, ROOT_CLUSTER), 0, ROOT_MAKING, &word, NULL);
-	if (st == NAM_OK && word == 0) {
-		st = make_cluster(w, cfg, home, at);
-		if (st == NAM_OK)
-			return st;
-		uint64_t seen;
-		net_cas1(w, root_at(home, ROOT_CLUSTER), ROOT_MAKING, 0, &seen, NULL);
-		return nam_fail(
-		    err, st, "cannot make a cluster out of these storage nodes: %s", nam_status_text(st));
-	}
-	for (unsigned tries = 0; st == NAM_OK && word == ROOT_MAKING && tries < 5000; tries++) {
-		net_sleep(w, 2000000);
-		st = net_read1(w, root_at(home, ROOT_CLUSTER), &word, 8, NULL);
-	}
-	if (st != NAM_OK)
-		return nam_fail(
-		    err, st, "storage node %u (%s): %s", home, net_node(n, 0)->name, nam_status_text(st));
-	if (word == 0 || word == ROOT_MAKING)
-		return nam_fail(err, NAM_REFUSED,
-		    "another process began to make this cluster and did not finish: restart the storage "
-		    "nodes");
-	*at = (net_addr){ word };
-	return NAM_OK;
-}
-
-/* The nodes we are connected to must be those the cluster was made of, with their memory. */
-static nam_status
-check_nodes(struct net *n, const struct cluster_record *r, uint64_t *empty, struct nam_err *err)
+/* A node whose memory is not the one that the cluster was made of is lost, whatever it holds now. */
+static void
+find_empty(struct net *n, const struct txn_roster *r, uint64_t *empty, struct nam_err *err)
 {
 	for (unsigned i = 0; i < r->nodes; i++) {
 		const struct net_node_info *info = net_node_of(n, (unsigned)r->node[i].region);
-		if (info == NULL)
-			return nam_fail(err, NAM_REFUSED,
-			    "the cluster has a storage node %u that --storage does not name",
-			    (unsigned)r->node[i].region);
-		if (info->incarnation != r->node[i].incarnation) {
-			net_declare_lost(n, info->region);
-			*empty |= UINT64_C(1) << info->region;
-			nam_fail(err, NAM_OK,
-			    "storage node %u (%s) came back empty: what lay there is lost, statements that "
-			    "need it fail",
-			    info->region, info->name);
-		}
+		if (info->incarnation == r->node[i].incarnation)
+			continue;
+		net_declare_lost(n, info->region);
+		*empty |= UINT64_C(1) << info->region;
+		nam_fail(err, NAM_OK,
+		    "storage node %u (%s) came back empty: what lay there is lost, statements that "
+		    "need it fail",
+		    info->region, info->name);
 	}
-	for (unsigned i = 0; i < net_node_count(n); i++) {
-		bool member = false;
-		for (unsigned k = 0; k < r->nodes; k++)
-			member = member || r->node[k].region == net_node(n, i)->region;
-		if (!member)
-			return nam_fail(err, NAM_REFUSED,
-			    "storage node %u (%s) is not part of this cluster: leave it out",
-			    net_node(n, i)->region, net_node(n, i)->name);
-	}
-	return NAM_OK;
 }
 
 /* The log of the slot we have: it was there, or is made now. Nothing of ours is open. */
@@ -191,7 +63,7 @@ txn_db_open(struct net_worker *w, const struct txn_config *cfg, struct txn_db **
 {
 	struct net *n = net_worker_net(w);
 	struct txn_db *db = calloc(1, sizeof *db);
-	struct cluster_record *r = malloc(sizeof *r);
+	struct txn_roster *r = malloc(sizeof *r);
 	nam_status st = NAM_NOMEM;
 	if (err)
 		*err = (struct nam_err){ .status = NAM_OK };
@@ -207,22 +79,16 @@ txn_db_open(struct net_worker *w, const struct txn_config *cfg, struct txn_db **
 		st = nam_fail(err, NAM_NOMEM, "out of memory");
 		goto fail;
 	}
-	st = find_cluster(w, cfg, &db->cluster, err);
-	if (st != NAM_OK)
+	if ((st = txn_cluster_find(w, cfg, r, err)) != NAM_OK)
 		goto fail;
-	st = net_read1(w, db->cluster, r, sizeof *r, NULL);
-	if (st == NAM_OK && (r->magic != CLUSTER_MAGIC || r->nodes == 0 || r->nodes > NET_REGIONS))
-		st = NAM_CORRUPT;
-	if (st != NAM_OK) {
-		nam_fail(err, st, "cannot read the cluster's record: %s", nam_status_text(st));
-		goto fail;
-	}
-	if ((st = check_nodes(n, r, &db->empty, err)) != NAM_OK)
-		goto fail;
+	for (unsigned i = 0; i < r->nodes; i++)
+		if (r->node[i].region == r->home)
+			db->cluster.bits = r->node[i].roster;
+	find_empty(n, r, &db->empty, err);
 	for (unsigned i = 0; i < net_node_count(n); i++)
 		if (!net_node(n, i)->lost)
 			db->regions[db->nregions++] = net_node(n, i)->region;
-	db->deaths = net_plus(db->cluster, offsetof(struct cluster_record, deaths));
+	db->deaths = net_plus(db->cluster, offsetof(struct txn_roster, deaths));
 	st = tso_join(w, (net_addr){ r->oracle }, &db->tso);
 	if (st != NAM_OK) {
 		nam_fail(err, st, "cannot join the cluster: %s",
@@ -275,8 +141,8 @@ txn_db_oracle(struct txn_db *db)
 net_addr
 txn_db_root(struct txn_db *db, unsigned i)
 {
-	NAM_ASSERT(i < ROOTS_ABOVE);
-	return net_plus(db->cluster, offsetof(struct cluster_record, root) + 8u * i);
+	NAM_ASSERT(i < TXN_ROSTER_ROOTS);
+	return net_plus(db->cluster, offsetof(struct txn_roster, root) + 8u * i);
 }
 
 unsigned

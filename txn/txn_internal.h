@@ -460,4 +460,13 @@ nam_status txn_word_fresh(struct txn_worker *tw, net_addr at, uint64_t lock, tso
 void txn_met(struct txn *t, net_addr at, uint64_t newest);
 void txn_met_absent(struct txn *t, const struct txn_get *g);
 
+/* ---- cluster.c ---- */
+/*
+ * The cluster's record, as it lies on its home; one is made if all storage nodes are empty. The nodes named must be its members,
+ * all of them: else NAM_REFUSED (NAM_GONE: the home came back empty), and nothing has been changed.
+ */
+struct txn_roster;
+nam_status txn_cluster_find(
+    struct net_worker *w, const struct txn_config *cfg, struct txn_roster *r, struct nam_err *err);
+
 #endif

@@ -4,6 +4,7 @@ import os
 import random
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -38,6 +39,59 @@ def test_one_of_two_is_missing():
     with House(nodes=1) as h:
         r = h.do("SELECT 1", storage=h.storage() + ",127.0.0.1:%d" % free_port()).fails(1)
         one_line(r)
+
+
+def test_short_or_wrong_lists_touch_nothing():
+    """A list that is not exactly the cluster's is refused, says which nodes it lacks, and the cluster goes on."""
+    with House(nodes=3) as h:
+        one, two, three = [n.address for n in h.nodes]
+        full = h.storage()
+        stranger = h.node(9).address
+        s = h.shell(storage=full)
+        s.ok("CREATE TABLE t (id integer PRIMARY KEY); INSERT INTO t VALUES (1)")
+        for fabric in ("shm", "tcp"):
+            for there, missing in (((two, three), (one,)), ((one, three), (two,)), ((one, two), (three,)),
+                                   ((two,), (one, three)), ((three,), (one, two)), ((one,), (two, three))):
+                r = h.do("SELECT 1", storage=",".join(there), fabric=fabric).fails(1)
+                one_line(r, *["node %d (%s)" % ((one, two, three).index(m) + 1, m) for m in missing])
+                check(not any(a in r.err for a in there), "only those that are missing:", r)
+                r = h.do("SELECT 1", storage=",".join(there + (stranger,)), fabric=fabric).fails(1)
+                one_line(r, "not part of it: node 9 (%s)" % stranger, *missing)
+            one_line(h.do("SELECT 1", storage=full + "," + stranger, fabric=fabric).fails(1), "node 9 (%s)" % stranger,
+                     "leave")
+            same(h.do("SELECT count(*) FROM t", storage=full, fabric=fabric).value(), "1", "the cluster goes on")
+        s.ok("INSERT INTO t VALUES (2)")
+        # The stranger is still free, and a cluster by itself when it is asked to be one.
+        same(h.do("SELECT count(*) FROM nam_tables WHERE name = 't'", storage=stranger).value(), "0")
+        one_line(h.do("SELECT 1", storage=full + "," + stranger).fails(1), "9")
+        # Of a cluster whose other nodes are gone for good, what is left can be begun anew.
+        for n in h.nodes[:2]:
+            n.kill()
+        one_line(h.do("SELECT 1", storage=three).fails(1), one, two, "restart")
+        h.nodes[2].terminate()
+        same(h.do("SELECT 1", storage=h.node(3).address).value(), "1")
+        s.p.kill()
+
+
+def test_many_begin_at_once():
+    """Processes that form a cluster at one moment, with one list or with two that overlap: one cluster, and clear words to the others."""
+    for lists in (((0, 1, 2),), ((0, 1), (1, 2)), ((0, 1, 2), (1, 2))):
+        with House(nodes=3) as h:
+            ps = [subprocess.Popen([house.NAMDB, "sql", "--storage", ",".join(h.nodes[i].address for i in lists[k % len(lists)]),
+                                    "--secret-file", h.secret, "--csv", "-c", "SELECT 7 AS n"], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=house.clean_env(h.env))
+                  for k in range(8)]
+            said = [p.communicate(timeout=60 * house.SLOW) for p in ps]
+            won = {k % len(lists) for k, p in enumerate(ps) if p.returncode == 0}
+            same(len(won), 1, "one list has won: %r" % said)
+            for k, p in enumerate(ps):
+                if k % len(lists) in won:
+                    same((p.returncode, said[k][0]), (0, "n\n7\n"), said[k][1])
+                else:
+                    same(p.returncode, 1)
+                    contains(said[k][1], "missing" if "missing" in said[k][1] else "not part of")
+            winner = lists[won.pop()]
+            same(h.do("SELECT 1", storage=",".join(h.nodes[i].address for i in winner)).value(), "1", "and it lives on")
 
 
 def test_wrong_secret():

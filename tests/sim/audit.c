@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tsoracle/oracle_format.h>
+#include <txn/cluster_format.h>
 #include <txn/intent_format.h>
 
 enum { REGIONS = 3, UNIT = 64, EXTENT_UNITS = NET_EXTENT / UNIT, STEPS_MAX = 1 << 20, SWEPT_NS = 300000000 };
@@ -93,8 +94,8 @@ regions(struct audit *a)
 				break;
 			top = *(const uint64_t *)memory(a, at);
 		}
-		if (s->root[0] > 1)
-			claim_extents(a, s->root[0], 1, "the cluster's record");
+		if (txn_member_roster(s->root[TXN_ROOT_MEMBER]) != 0)
+			claim_extents(a, s->root[TXN_ROOT_MEMBER], 1, "a roster");
 		for (uint64_t off = NET_EXTENT; off < a->units[k] * UNIT && oracle == NULL;
 		     off += NET_EXTENT) {
 			const struct tso_anchor *t = memory(a, net_at(k, off).bits);

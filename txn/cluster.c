@@ -1,0 +1,400 @@
+/*
+ * cluster.c -- which storage nodes make a cluster: found, or made out of empty ones (cluster_format.h).
+ *
+ * A joiner first READs the membership words of all nodes it is told of. It changes none before they agree: all empty (it makes a
+ * cluster), or all members of one cluster and all of its members. Everything else is refused, and the refusal says which
+ * nodes are missing and which do not belong.
+ */
+#include "cluster_format.h"
+#include "txn_internal.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	LOOK_NS = 2000000,
+	PATIENCE_MS =
+	    3000, /* an attempt that has not made its cluster by then is taken over; that harms it, and nobody else */
+	ATTEMPTS = 20,
+	LOOKS = 2, /* more before a refusal is said */
+};
+
+/* What a joiner has READ of the nodes it is told of, in their order. */
+struct look {
+	struct net_worker *w;
+	struct net *n;
+	const struct txn_config *cfg;
+	unsigned nodes;
+	uint64_t word[NET_REGIONS];
+	bool gone[NET_REGIONS]; /* no answer: its connection has broken */
+	uint64_t mine;          /* the word of this process's own attempt; 0: none */
+	uint64_t number;        /* that its cluster will have */
+	unsigned attempts;
+	unsigned refused; /* how often a refusal was due; the words have been READ anew since */
+	struct nam_err *err;
+};
+
+static net_addr
+member_at(unsigned region)
+{
+	return net_at(region, offsetof(struct net_super, root) + 8u * TXN_ROOT_MEMBER);
+}
+
+static const struct net_node_info *
+node(const struct look *k, unsigned i)
+{
+	return net_node(k->n, i);
+}
+
+/* The place of a region in the list. UINT_MAX: it is not named. */
+static unsigned
+named(const struct look *k, uint64_t region)
+{
+	for (unsigned i = 0; i < k->nodes; i++)
+		if (node(k, i)->region == region)
+			return i;
+	return UINT_MAX;
+}
+
+static nam_status
+read_words(struct look *k)
+{
+	struct net_op op[NET_REGIONS];
+	struct net_batch b;
+	net_batch_init(&b, k->w, op, NET_REGIONS, NULL);
+	for (unsigned i = 0; i < k->nodes; i++)
+		net_read(&b, member_at(node(k, i)->region), &k->word[i], 8);
+	(void)net_run(&b);
+	for (unsigned i = 0; i < k->nodes; i++) {
+		k->gone[i] = op[i].status == NAM_GONE;
+		if (k->gone[i])
+			k->word[i] = 0;
+		if (op[i].status != NAM_OK && !k->gone[i])
+			return nam_fail(k->err, (nam_status)op[i].status, "storage node %u (%s): %s",
+			    node(k, i)->region, node(k, i)->name, nam_status_text((nam_status)op[i].status));
+	}
+	return NAM_OK;
+}
+
+/* CAS of one node's word. *did: it is `to` now. k->word follows. */
+static nam_status
+set_word(struct look *k, unsigned i, uint64_t from, uint64_t to, bool *did)
+{
+	uint64_t seen = 0;
+	nam_status st = net_cas1(k->w, member_at(node(k, i)->region), from, to, &seen, NULL);
+	if (st != NAM_OK)
+		return nam_fail(k->err, st, "storage node %u (%s): %s", node(k, i)->region, node(k, i)->name,
+		    nam_status_text(st));
+	*did = seen == from || seen == to;
+	k->word[i] = *did ? to : seen;
+	return NAM_OK;
+}
+
+/* Ends this process's own attempt, if there is one: no word names it any more. */
+static void
+let_go(struct look *k)
+{
+	uint64_t seen;
+	/* The home's last: its word is what the others are judged by. */
+	for (unsigned i = k->nodes; k->mine != 0 && i-- > 0;)
+		if (net_cas1(k->w, member_at(node(k, i)->region), k->mine, 0, &seen, NULL) == NAM_OK &&
+		    k->word[i] == k->mine)
+			k->word[i] = seen == k->mine ? 0 : seen;
+	k->mine = 0;
+}
+
+/* ---- what to say --------------------------------------------------------------- */
+
+struct line {
+	char text[400];
+	size_t len;
+	unsigned items, more;
+};
+
+static void
+item(struct line *l, uint64_t region, const char *name)
+{
+	char one[160];
+	int n = snprintf(one, sizeof one, "%snode %u (%.*s)", l->items > 0 ? ", " : "", (unsigned)region,
+	    TXN_ROSTER_NAME, name);
+	if (l->more > 0 || l->len + (size_t)n + 20 > sizeof l->text) {
+		l->more++;
+		return;
+	}
+	memcpy(l->text + l->len, one, (size_t)n + 1);
+	l->len += (size_t)n;
+	l->items++;
+}
+
+static const char *
+line(struct line *l)
+{
+	if (l->more > 0)
+		snprintf(l->text + l->len, sizeof l->text - l->len, " and %u more", l->more);
+	return l->text;
+}
+
+/* ---- joining ------------------------------------------------------------------- */
+
+/* Does a roster name this node as a member? Its place, or UINT_MAX. */
+static unsigned
+listed(const struct txn_roster *r, uint64_t region)
+{
+	for (unsigned i = 0; i < r->nodes; i++)
+		if (r->node[i].region == region)
+			return i;
+	return UINT_MAX;
+}
+
+static nam_status
+read_roster(struct look *k, unsigned i, struct txn_roster *r)
+{
+	nam_status st = net_read1(k->w, (net_addr){ txn_member_roster(k->word[i]) }, r, sizeof *r, NULL);
+	if (st == NAM_OK && (r->magic != TXN_ROSTER_MAGIC || r->nodes == 0 || r->nodes > NET_REGIONS ||
+				listed(r, r->home) == UINT_MAX))
+		st = NAM_CORRUPT;
+	for (unsigned m = 0; st == NAM_OK && m < r->nodes; m++)
+		r->node[m].name[TXN_ROSTER_NAME - 1] = 0;
+	return st == NAM_OK
+		   ? st
+		   : nam_fail(k->err, st, "cannot read the cluster's roster at storage node %u (%s): %s",
+			 node(k, i)->region, node(k, i)->name, nam_status_text(st));
+}
+
+/* Members that are not named, and named nodes that are no members. */
+static nam_status
+compare_lists(struct look *k, unsigned by, const struct txn_roster *r)
+{
+	struct line missing = { .len = 0 }, strange = { .len = 0 };
+	for (unsigned m = 0; m < r->nodes; m++)
+		if (named(k, r->node[m].region) == UINT_MAX)
+			item(&missing, r->node[m].region, r->node[m].name);
+	for (unsigned i = 0; i < k->nodes; i++)
+		if (listed(r, node(k, i)->region) == UINT_MAX)
+			item(&strange, node(k, i)->region, node(k, i)->name);
+	if (missing.items == 0 && strange.items == 0)
+		return NAM_OK;
+	if (missing.items == 0)
+		return nam_fail(k->err, NAM_REFUSED,
+		    "not part of the cluster of node %u (%s): %s; leave that out of --storage",
+		    node(k, by)->region, node(k, by)->name, line(&strange));
+	if (strange.items == 0)
+		return nam_fail(k->err, NAM_REFUSED,
+		    "--storage must name all nodes of the cluster; missing: %s (if they are gone for good, "
+		    "restart "
+		    "the others)",
+		    line(&missing));
+	missing.text[200] = strange.text[160] = 0;
+	return nam_fail(k->err, NAM_REFUSED,
+	    "--storage must name the nodes of one cluster, all and no others; missing: %s; not part of it: "
+	    "%s",
+	    line(&missing), line(&strange));
+}
+
+/*
+ * Node `by` is a member of a cluster. NAM_OK: all nodes named are, and all members are named. NAM_BUSY: a word changed
+ * under our eyes.
+ */
+static nam_status
+join(struct look *k, unsigned by, struct txn_roster *r)
+{
+	nam_status st = read_roster(k, by, r);
+	if (st != NAM_OK || (st = compare_lists(k, by, r)) != NAM_OK)
+		return st;
+	unsigned home = named(k, r->home);
+	for (unsigned i = 0; i < k->nodes; i++) {
+		unsigned m = listed(r, node(k, i)->region);
+		uint64_t roster = txn_member_roster(k->word[i]);
+		bool did;
+		if (k->word[i] == r->node[m].roster || k->gone[i])
+			continue;
+		if (k->word[i] == r->maker) {
+			/* K4. Its home names the cluster, or no member would. */
+			if ((st = set_word(k, i, r->maker, r->node[m].roster, &did)) != NAM_OK)
+				return st;
+			if (!did)
+				return NAM_BUSY;
+			continue;
+		}
+		if (k->word[i] == 0 && i != home)
+			continue; /* it came back empty: its incarnation says so, too */
+		if (k->word[i] == 0)
+			return nam_fail(k->err, NAM_GONE,
+			    "storage node %u (%s), the cluster's home, came back empty: the cluster's data "
+			    "is lost; "
+			    "restart all its storage nodes",
+			    node(k, i)->region, node(k, i)->name);
+		if (roster == 0)
+			return nam_fail(k->err, NAM_REFUSED,
+			    "storage node %u (%s) came back empty, and another process is making a cluster "
+			    "out of it",
+			    node(k, i)->region, node(k, i)->name);
+		return nam_fail(k->err, NAM_REFUSED,
+		    "storage nodes %u (%s) and %u (%s) belong to different clusters: name those of one",
+		    node(k, by)->region, node(k, by)->name, node(k, i)->region, node(k, i)->name);
+	}
+	return NAM_OK;
+}
+
+/* ---- making -------------------------------------------------------------------- */
+
+/* Is there an attempt of another process that may still make its cluster? Its word; 0: there is none. */
+static uint64_t
+under_way(const struct look *k)
+{
+	for (unsigned i = 0; i < k->nodes; i++) {
+		if (!txn_member_is_making(k->word[i]) || k->word[i] == k->mine)
+			continue;
+		unsigned home = named(k, txn_member_home(k->word[i]));
+		/* K3: of one whose home names another, or none, nothing comes any more. */
+		if (home == UINT_MAX || k->word[home] == k->word[i])
+			return k->word[i];
+	}
+	return 0;
+}
+
+/* Takes the words of all nodes, the home's first. *all: it has them. */
+static nam_status
+take_words(struct look *k, bool *all)
+{
+	unsigned home = node(k, 0)->region;
+	*all = true;
+	k->attempts++;
+	k->number = nam_rng_next(net_rng(k->w));
+	k->mine = txn_member_making(home, k->number, net_identity(k->n));
+	for (unsigned i = 0; i < k->nodes && *all; i++) {
+		nam_status st = set_word(k, i, k->word[i], k->mine, all);
+		if (st != NAM_OK)
+			return st;
+	}
+	return NAM_OK;
+}
+
+/* With all words taken (K2). NAM_BUSY: another process took the home's over. */
+static nam_status
+make(struct look *k, struct txn_roster *r)
+{
+	net_addr oracle, at[NET_REGIONS];
+	unsigned home = node(k, 0)->region, taken = 0;
+	bool did = false;
+	nam_status st = tso_format(
+	    k->w, home, k->cfg->vector, k->cfg->scheme, k->cfg->clients, k->cfg->lease_ms, &oracle);
+	memset(r, 0, sizeof *r);
+	for (; st == NAM_OK && taken < k->nodes; taken += st == NAM_OK)
+		st = net_extent_take(k->w, node(k, taken)->region, 1, &at[taken]);
+	if (st == NAM_OK) {
+		r->magic = TXN_ROSTER_MAGIC;
+		r->number = k->number;
+		r->maker = k->mine;
+		r->oracle = oracle.bits;
+		r->home = home;
+		r->nodes = k->nodes;
+	}
+	for (unsigned i = 0; st == NAM_OK && i < k->nodes; i++) {
+		r->node[i] =
+		    (struct txn_roster_node){ node(k, i)->region, node(k, i)->incarnation, at[i].bits, "" };
+		snprintf(
+		    r->node[i].name, sizeof r->node[i].name, "%.*s", TXN_ROSTER_NAME - 1, node(k, i)->name);
+	}
+	for (unsigned i = 0; st == NAM_OK && i < k->nodes; i++)
+		st = net_write1(k->w, at[i], r, sizeof *r, NULL);
+	if (st != NAM_OK)
+		return nam_fail(
+		    k->err, st, "cannot make a cluster out of these storage nodes: %s", nam_status_text(st));
+	if ((st = set_word(k, 0, k->mine, at[0].bits, &did)) == NAM_OK && !did) { /* K3 */
+		for (unsigned i = 0; i < taken; i++)
+			(void)net_extent_give(k->w, at[i]);
+		return NAM_BUSY;
+	}
+	/* The cluster is made, or may be (a CAS without an answer): from here on its nodes are not let go. */
+	uint64_t mine = k->mine;
+	k->mine = 0;
+	for (unsigned i = 1; st == NAM_OK && i < k->nodes; i++)
+		st = set_word(k, i, mine, at[i].bits, &did);
+	return st;
+}
+
+/* ---- finding ------------------------------------------------------------------- */
+
+/* One look. NAM_BUSY: look again, at once or after a pause. */
+static nam_status
+look(struct look *k, struct txn_roster *r, uint64_t *waits, uint64_t *since)
+{
+	unsigned by = 0;
+	nam_status st = read_words(k);
+	if (st != NAM_OK)
+		return st;
+	while (by < k->nodes && txn_member_roster(k->word[by]) == 0)
+		by++;
+	if (by < k->nodes)
+		return join(k, by, r);
+	for (unsigned i = 0; i < k->nodes; i++)
+		if (k->gone[i])
+			return nam_fail(k->err, NAM_GONE, "storage node %u (%s): %s", node(k, i)->region,
+			    node(k, i)->name, nam_status_text(NAM_GONE));
+	uint64_t other = under_way(k), now = net_now_ns(k->w);
+	if (other != *waits) {
+		*waits = other;
+		*since = now;
+	}
+	if (other != 0) {
+		bool late = now - *since > PATIENCE_MS * UINT64_C(1000000) ||
+			    net_heard_of(k->w, txn_member_identity(other)) != NET_UNHEARD;
+		if (!late) {
+			let_go(k); /* two that each hold what the other wants would both wait */
+			return NAM_BUSY;
+		}
+	}
+	/* Whether its cluster was made is known at its home, and nowhere else. */
+	for (unsigned i = 0; i < k->nodes; i++)
+		if (txn_member_is_making(k->word[i]) && named(k, txn_member_home(k->word[i])) == UINT_MAX)
+			return nam_fail(k->err, NAM_REFUSED,
+			    "storage node %u (%s) was to be part of a cluster whose home is node %u, and is "
+			    "not yet: "
+			    "name node %u in --storage, too, or restart this one",
+			    node(k, i)->region, node(k, i)->name, txn_member_home(k->word[i]),
+			    txn_member_home(k->word[i]));
+	bool all;
+	let_go(k);
+	if ((st = take_words(k, &all)) != NAM_OK || !all)
+		return st != NAM_OK ? st : NAM_BUSY;
+	return make(k, r);
+}
+
+nam_status
+txn_cluster_find(
+    struct net_worker *w, const struct txn_config *cfg, struct txn_roster *r, struct nam_err *err)
+{
+	struct look k = { .w = w, .n = net_worker_net(w), .cfg = cfg, .err = err };
+	uint64_t waits = 0, since = 0;
+	nam_status st;
+	k.nodes = net_node_count(k.n);
+	for (;;) {
+		st = look(&k, r, &waits, &since);
+		if (st == NAM_OK)
+			break;
+		if (st == NAM_BUSY && k.attempts < ATTEMPTS) {
+			net_sleep(w, LOOK_NS + nam_rng_below(net_rng(w), LOOK_NS));
+			continue;
+		}
+		/* The words of different nodes were READ in no order: what does not fit together may do so when READ anew. */
+		if ((st == NAM_REFUSED || st == NAM_GONE) && k.refused++ < LOOKS)
+			continue;
+		let_go(&k);
+		if (st == NAM_BUSY)
+			st = nam_fail(err, NAM_BUSY,
+			    "other processes are making clusters out of these storage nodes: start again, "
+			    "with one list");
+		return st;
+	}
+	/* The home's roster is the record. */
+	unsigned home = named(&k, r->home);
+	net_addr at = { r->node[listed(r, r->home)].roster };
+	if (k.gone[home])
+		return nam_fail(err, NAM_GONE, "storage node %u (%s): %s", node(&k, home)->region,
+		    node(&k, home)->name, nam_status_text(NAM_GONE));
+	if ((st = net_read1(w, at, r, sizeof *r, NULL)) != NAM_OK)
+		return nam_fail(err, st, "cannot read the cluster's record: %s", nam_status_text(st));
+	return NAM_OK;
+}

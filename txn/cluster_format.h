@@ -1,0 +1,87 @@
+/*
+ * cluster_format.h -- which storage nodes make a cluster: one word and one record on each of them.
+ *
+ * Root word 0 of every node (net/region_format.h) is its *membership word*:
+ *
+ *	0                                   empty: the node belongs to no cluster.
+ *	63 one | 62..57 home | 56..40 attempt | 39..0 identity
+ *	                                    a process of that identity makes a cluster out of it, whose home is that region.
+ *	address                             the node is a member: its roster is there (region of the node itself).
+ *
+ * The *roster* is struct txn_roster, in an extent of its own on each member: the cluster's number, its members and their
+ * rosters. The home's roster is the cluster record: its roots and counters are used, those of the other rosters are not.
+ *
+ * Always true
+ *   K1  A membership word changes by CAS only; from an address never. A roster changes never, but for the home's roots and counters.
+ *   K2  An attempt (identity and attempt together) takes the words of all its nodes, the home's first, before it writes anything
+ *       another process looks at. Each attempt has a number of its own.
+ *   K3  The home's word decides: the CAS of it from the attempt to the roster's address makes the cluster. An attempt that its
+ *       home does not name any more makes no cluster, and its other words are free for the taking.
+ *   K4  After K3 anybody who meets a member's word that still names the attempt sets it to that member's roster. Nobody joins
+ *       before all members have their rosters.
+ *   K5  So a maker that dies or stalls at any step harms nobody: before K3 its words are taken over, and what it WRITEs late lands
+ *       in extents that nobody else has; after K3 it is finished.
+ */
+#ifndef NAM_TXN_CLUSTER_FORMAT_H
+#define NAM_TXN_CLUSTER_FORMAT_H
+
+#include <net/net.h>
+#include <net/region_format.h>
+
+#define TXN_ROSTER_MAGIC UINT64_C(0x325245545352544e)
+enum { TXN_ROOT_MEMBER = 0, TXN_ROSTER_ROOTS = 8, TXN_ROSTER_NAME = 104, TXN_ATTEMPT_BITS = 17 };
+
+struct txn_roster_node {
+	uint64_t region;
+	uint64_t incarnation;
+	uint64_t roster;            /* its address there */
+	char name[TXN_ROSTER_NAME]; /* as the maker's user wrote it; cut off where it is longer */
+};
+
+struct txn_roster {
+	uint64_t magic;
+	uint64_t number; /* random, the cluster's */
+	uint64_t maker;  /* the word of the attempt that made it */
+	uint64_t oracle;
+	uint64_t home; /* region */
+	uint64_t nodes;
+	uint64_t deaths; /* how often memory of tables may have been left behind */
+	uint64_t pad;
+	uint64_t root[TXN_ROSTER_ROOTS];
+	struct txn_roster_node node[NET_REGIONS];
+};
+static_assert(offsetof(struct txn_roster, root) == 64, "roots have a line of their own");
+static_assert(sizeof(struct txn_roster) <= NET_EXTENT, "a roster is one extent");
+static_assert(6 + TXN_ATTEMPT_BITS + NET_IDENTITY_BITS == 63, "an attempt's word");
+
+#define TXN_MEMBER_MAKING (UINT64_C(1) << 63)
+
+static inline uint64_t
+txn_member_making(unsigned home, uint64_t attempt, uint64_t identity)
+{
+	return TXN_MEMBER_MAKING | (uint64_t)home << 57 |
+	       (attempt & ((1u << TXN_ATTEMPT_BITS) - 1)) << NET_IDENTITY_BITS | identity;
+}
+static inline bool
+txn_member_is_making(uint64_t word)
+{
+	return (word & TXN_MEMBER_MAKING) != 0;
+}
+static inline unsigned
+txn_member_home(uint64_t word)
+{
+	return (unsigned)(word >> 57 & 63);
+}
+static inline uint64_t
+txn_member_identity(uint64_t word)
+{
+	return word & ((UINT64_C(1) << NET_IDENTITY_BITS) - 1);
+}
+/* The address of its roster; 0: it has none. */
+static inline uint64_t
+txn_member_roster(uint64_t word)
+{
+	return txn_member_is_making(word) ? 0 : word;
+}
+
+#endif
