@@ -22,6 +22,9 @@ usage: ./go VERB [arguments]
                  the simulated and the process tests, and loads judged by their histories, again and again with new
                  seeds (default 30 minutes); --kills: and compute nodes are killed in the middle of it; --real: only processes that
                  are killed and stopped, half of the time on each fabric, with what the others notice of it
+  soak  --life [PROOF...] [--json]
+                 the long forms of what real processes must bear, one after the other, with their figures: busy (ten minutes),
+                 death, memory, histories (ten minutes), sweep, resets, silence, leave, drop, value, asleep
   help           this
 
 Missing Debian or Ubuntu packages are installed first (as root, or with sudo).
@@ -399,6 +402,31 @@ soak_kills() {
 	done
 }
 
+# soak_life PROOF [ARGUMENT...]: one of the long forms; its arguments go to the program behind it.
+soak_life() {
+	local proof=$1 ok=yes fabric
+	shift
+	echo "== life: $proof =="
+	case $proof in
+	death)
+		for fabric in shm tcp; do
+			python3 -B tests/kills.py --fabric $fabric --holders 300 --pauses 10 --lease 1000 "$@" || ok=
+			python3 -B tests/kills.py --fabric $fabric --holders 20 --pauses 5 --lease 3000 "$@" || ok=
+		done
+		;;
+	histories) python3 -B tests/histories.py --life --seconds 600 --keep build "$@" || ok= ;;
+	*) python3 -B tests/life.py "$proof" "$@" || ok= ;;
+	esac
+	if [ -n "$ok" ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+	fi
+}
+
+# Those that are not the ten minutes of `busy`.
+life_short=(death memory sweep resets silence leave drop value asleep)
+
 # soak_simulated MINUTES: fresh seeds on each core; their summaries can be added up.
 soak_simulated() {
 	local i pids=()
@@ -418,13 +446,15 @@ soak_simulated() {
 }
 
 verb_soak() {
-	local minutes=30 end kills='' real=''
+	local minutes=30 end kills='' real='' life='' json=() proofs=() round=0 proof
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--kills) kills=yes ;;
 		--real) real=yes ;;
+		--life) life=yes ;;
+		--json) json=(--json) ;;
 		--minutes) minutes=${2:-} && shift ;;
-		*) minutes=$1 ;;
+		*) if [ -n "$life" ]; then proofs+=("$1"); else minutes=$1; fi ;;
 		esac
 		shift
 	done
@@ -438,6 +468,18 @@ verb_soak() {
 		[ "$failed" = 0 ]
 		return
 	fi
+	if [ -n "$life" ]; then
+		[ ${#proofs[@]} != 0 ] || proofs=(busy histories "${life_short[@]}")
+		for proof in "${proofs[@]}"; do
+			[[ " busy histories ${life_short[*]} " == *" $proof "* ]] || die "there is no proof '$proof'; ./go help names them"
+		done
+		for proof in "${proofs[@]}"; do
+			soak_life "$proof" "${json[@]}"
+		done
+		echo "$passed passed, $failed failed, $skipped skipped"
+		[ "$failed" = 0 ]
+		return
+	fi
 	echo "== simulated clusters, seeds 1-1000 =="
 	if build/tests/sim/sim_txn --seeds 1-1000; then
 		passed=$((passed + 1))
@@ -445,6 +487,9 @@ verb_soak() {
 		failed=$((failed + 1))
 	fi
 	end=$((SECONDS + minutes * 60))
+	if [ "$minutes" -ge 20 ]; then
+		soak_life busy
+	fi
 	while [ "$SECONDS" -lt "$end" ] && [ "$failed" = 0 ]; do
 		local from=$((RANDOM * 32768 + RANDOM + 1))
 		soak_simulated 1
@@ -458,6 +503,13 @@ verb_soak() {
 		run_tests release build -L process
 		soak_histories "$from"
 		soak_kills "$from" 1
+		echo "== histories with all of life around them, seed $from =="
+		if python3 -B tests/histories.py --life --seconds 120 --seed "$from" --keep build; then
+			passed=$((passed + 1))
+		else
+			failed=$((failed + 1))
+		fi
+		soak_life "${life_short[round++ % ${#life_short[@]}]}"
 	done
 	echo "$passed passed, $failed failed, $skipped skipped"
 	[ "$failed" = 0 ]

@@ -15,7 +15,11 @@ usage: tests/histories.py [options]
   --seed N           which keys, kinds, kills and stops (default: the time)
   --kills            processes are killed at random, and others started
   --stops            processes are stopped for a while at random
-  --keep FILE        leave the history there
+  --life             instead: kills, stops, over tcp connections that break one at a time, and shells beside it that make, fill, empty
+                     and drop tables and are killed, too; in rounds of 30 s, over both fabrics, with all workloads and levels
+  --lease MS         --life: of the cluster (default: the program's own)
+  --json             --life: the figures as one JSON object
+  --keep FILE        leave the history there (--life: a directory, for those that do not hold)
 
 Exit code 0: it holds; 1: it does not; 2: it could not be run. With kills and stops it says how long others were held up:
 until a key that a dead process had its hands on is written again, and how far behind the snapshots of others were.
@@ -28,14 +32,16 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import house
-from house import House, check
+from house import House, Proxy, check
 
 RECORD = os.environ.get("NAM_RECORD", os.path.join(os.path.dirname(house.NAMDB), "tests", "record", "record"))
 BANK_KEYS, HOT = 10, 8
@@ -58,7 +64,8 @@ class Client:
         self.part = os.path.join(run.dir, "part-%d" % number)
         self.log = open(self.part + ".log", "w+b")
         self.killed_at = None
-        self.stopped = False  # ever
+        self.stopped = False
+        self.disturbed = False  # ever stopped
         self.stopped_until = None
         self.p = subprocess.Popen(
             run.command(self.part, "--sessions", run.sessions, "--first", self.first, "--ms", int(seconds * 1000), *more),
@@ -76,11 +83,11 @@ class Run:
     """One workload against one database; `history` is where its parts were put together."""
 
     def __init__(self, backend, where, directory, env, workload="list", level="rr", cluster=False, seconds=2, processes=2,
-                 sessions=4, seed=1, window_ms=300):
+                 sessions=4, seed=1, window_ms=300, patient=False):
         self.backend, self.where, self.dir, self.env = backend, where, directory, env
         self.workload, self.level, self.cluster = workload, level, cluster
         self.seconds, self.processes, self.sessions, self.seed = seconds, processes, sessions, seed
-        self.window_ms = window_ms
+        self.window_ms, self.patient = window_ms, patient
         self.keys = BANK_KEYS if workload in TOTAL else HOT + int(seconds * 1000 / window_ms) + 1
         self.start = time.monotonic_ns()
         self.clients, self.stuck, self.kills, self.stops = [], 0, 0, 0
@@ -90,7 +97,7 @@ class Run:
         return [RECORD, "--backend", self.backend, "--where", self.where, "--workload", self.workload, "--level", self.level,
                 "--keys", str(self.keys), "--seed", str(self.seed), "--start", str(self.start),
                 "--window", str(self.window_ms), "--out", part] + (
-                    ["--cluster"] if self.cluster else []) + [str(m) for m in more]
+                    ["--cluster"] if self.cluster else []) + (["--patient"] if self.patient else []) + [str(m) for m in more]
 
     def once(self, what, number, *more, timeout=60):
         part = os.path.join(self.dir, "part-" + what)
@@ -101,19 +108,23 @@ class Run:
         check(p.returncode == 0, "record --%s:" % what, said[-2000:])
         return part
 
-    def go(self, kills=False, stops=False):
+    def go(self, kills=False, stops=False, beside=None):
+        """beside(dice): other trouble, at each turn."""
         dice = random.Random(self.seed)
         self.once("setup", 0)
         self.start = time.monotonic_ns()
         end = time.monotonic() + self.seconds
         for i in range(self.processes):
             self.clients.append(Client(self, i, self.seconds))
-        while kills or stops:
+        while kills or stops or beside:
             time.sleep(dice.uniform(0.1, 0.8))
             left = end - time.monotonic()
             if left < 1:
                 break
-            self.disturb(dice, kills, stops, left)
+            if beside is not None:
+                beside(dice)
+            if kills or stops:
+                self.disturb(dice, kills, stops, left)
         self.wait(end)
         parts = [c.part for c in self.clients]
         parts.append(self.once("final", 1000000))
@@ -141,7 +152,7 @@ class Run:
             self.clients.append(Client(self, len(self.clients), left))
         elif stops:
             c.p.send_signal(signal.SIGSTOP)
-            c.stopped = True
+            c.stopped = c.disturbed = True
             c.stopped_until = time.monotonic() + dice.choice([0.05, 0.3, 1.5, 4])
             self.stops += 1
 
@@ -250,6 +261,169 @@ class Run:
                                     "max": ages[-1]} if ages else {}}
 
 
+class Side:
+    """A shell that makes, fills, empties and drops tables, some of its own and some that it shares, beside a history."""
+    SHARED = {"42P01", "42P07", "40001", "40P01", "55P03", "23505", "25P02"}  # what others' DROP, CREATE and rows may cause
+
+    def __init__(self, h, fabric, storage, number, resets):
+        self.h, self.fabric, self.storage, self.number, self.resets = h, fabric, storage, number, resets
+        self.dice = random.Random(number)
+        self.stop, self.shell, self.killing = threading.Event(), None, False
+        self.turns = self.kills = 0
+        self.wrong, self.made = house.Wrong(), 0
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def allowed(self, out):
+        got = set(re.findall(r"ERROR:\s+([0-9A-Z]{5}):", out))
+        return got <= self.SHARED | ({"58030"} if self.resets else set())
+
+    def do(self, sql):
+        out = self.shell.do(sql, 60)
+        if not self.allowed(out):
+            self.wrong.add("%s: %s" % (sql[:100], out.strip()[-300:]))
+        return out, "ERROR" not in out
+
+    def own(self):
+        """What nobody else touches must be there to the row."""
+        self.made += 1
+        t = "side_%d_%d" % (self.number, self.made)
+        n = self.dice.choice([20, 300, 2000])
+        _, ok = self.do("CREATE TABLE %s (id integer PRIMARY KEY, v text)" % t)
+        if not ok:
+            return
+        _, ok = self.do("INSERT INTO %s SELECT i, repeat('s', i %% 300) FROM generate_series(1, %d) i" % (t, n))
+        for _ in range(self.dice.randrange(3)):
+            if not ok:
+                break
+            what = self.dice.choice(["delete", "truncate", "update", "count"])
+            if what == "delete":
+                _, ok = self.do("DELETE FROM %s WHERE id %% 2 = 0" % t)
+                if ok:
+                    _, ok = self.do("INSERT INTO %s SELECT i, 'again' FROM generate_series(2, %d, 2) i" % (t, n))
+            elif what == "truncate":
+                _, ok = self.do("TRUNCATE %s" % t)
+                if ok:
+                    _, ok = self.do("INSERT INTO %s SELECT i, 'new' FROM generate_series(1, %d) i" % (t, n))
+            elif what == "update":
+                _, ok = self.do("UPDATE %s SET v = v || 'u'" % t)
+            out, seen = self.do("SELECT 'rows=' || count(*) FROM %s" % t)
+            if ok and seen and "rows=%d\n" % n not in out:
+                self.wrong.add("%s has %s, not %d rows" % (t, out.strip()[-200:], n))
+        self.do("DROP TABLE %s" % t)
+
+    def shared(self):
+        t = "common_%d" % self.dice.randrange(2)
+        what = self.dice.randrange(6)
+        if what == 0:
+            self.do("DROP TABLE %s" % t)
+        elif what == 1:
+            self.do("TRUNCATE %s" % t)
+        elif what == 2:
+            self.do("DELETE FROM %s" % t)
+        else:
+            self.do("CREATE TABLE IF NOT EXISTS %s (id integer PRIMARY KEY, v text)" % t)
+            at = self.dice.randrange(1000000)
+            self.do("INSERT INTO %s SELECT i, repeat('c', 40) FROM generate_series(%d, %d) i" % (t, at, at + 500))
+
+    def run(self):
+        while not self.stop.is_set():
+            try:
+                if self.shell is None:
+                    shell = self.h.shell(fabric=self.fabric, storage=self.storage)
+                    shell.ok("SET lock_timeout = '5s'", 60)
+                    self.shell = shell
+                (self.own if self.dice.random() < 0.5 else self.shared)()
+                self.turns += 1
+            except (AssertionError, OSError, ValueError) as e:
+                if not self.killing and not self.stop.is_set():
+                    self.wrong.add("a shell beside it ended: %s" % str(e)[-600:])
+                    if len(self.wrong) > 3:
+                        return
+                    time.sleep(0.2)
+                self.killing, self.shell = False, None
+
+    def kill(self):
+        shell = self.shell
+        if shell is not None:
+            self.killing = True
+            self.kills += 1
+            shell.p.kill()
+
+    def end(self):
+        self.stop.set()
+        self.thread.join(90 * house.SLOW)
+        if self.thread.is_alive():
+            self.wrong.add("a shell beside it hangs")
+
+
+LIFE = [("list", "rr", False), ("bank", "rc", False), ("list", "ser", False), ("checkout", "rr", False), ("register", "rr", True),
+        ("bank", "ser", True), ("list", "rc", False), ("checkout", "ser", False), ("list", "rr", True), ("register", "ser", False)]
+
+
+def life(fabric, load, seconds, seed, lease, processes=3, sessions=3, keep=None):
+    """One round of a history with kills, stops, resets, and tables that come and go. Figures, with what is wrong in words."""
+    workload, level, cluster = load
+    f = {"fabric": fabric, "workload": workload, "level": level, "cluster": cluster, "seed": seed, "wrong": house.Wrong()}
+    with House(nodes=2, size="256m", lease_ms=lease) as h:
+        # Connections of shm are sockets of this host, which nothing in between can break.
+        proxies = [Proxy(n) for n in h.nodes] if fabric == "tcp" else []
+        storage = ",".join(p.address for p in proxies) or h.storage()
+        where = "%s?fabric=%s&secret=%s&workers=2%s" % (storage, fabric, h.secret, "&lease_ms=%d" % lease if lease else "")
+        run = Run("namdb", where, h.dir, h.env, workload=workload, level=level, cluster=cluster, seconds=seconds,
+                  processes=processes, sessions=sessions, seed=seed, window_ms=2000, patient=fabric == "tcp")
+        sides, cuts = [], [0]
+
+        def beside(dice):
+            if not sides:
+                sides.extend(Side(h, fabric, storage, i + 1, bool(proxies)) for i in range(2))
+            if proxies:
+                cuts[0] += dice.choice(proxies).cut_one(dice)
+            if dice.random() < 0.15:
+                dice.choice(sides).kill()
+        try:
+            run.go(kills=True, stops=True, beside=beside)
+            for s in sides:
+                s.end()
+            rc, what, words = run.judge()
+            f.update(kills=run.kills + sum(s.kills for s in sides), stops=run.stops, resets=cuts[0],
+                     tables=sum(s.made for s in sides), stuck=run.stuck, seconds=seconds, states=run.states(), **{k: what[k] for k in ("ok", "fail", "info")})
+            if rc:
+                f["wrong"].add("the history does not hold: " + words[-1500:])
+                if keep:
+                    shutil.copy(run.history, os.path.join(keep, "history-%s-%d.jsonl" % (fabric, seed)))
+            f["wrong"] += [w for s in sides for w in s.wrong]
+            if run.stuck:
+                f["wrong"].add("%d clients did not come to an end" % run.stuck)
+            for c in run.clients:
+                if c.killed_at is None and not c.disturbed and c.p.returncode != 0:
+                    f["wrong"].add("a client that was neither killed nor stopped ended with code %s: %s" % (c.p.returncode, c.said()[-600:]))
+        finally:
+            for s in sides:
+                s.stop.set()
+            run.stop_all()
+            for p in proxies:
+                p.close()
+    return f
+
+
+def life_rounds(minutes, seed, lease, round_s=30, fabrics=("shm", "tcp"), say=print, keep=None):
+    """LIFE's loads in turn, over each fabric; gives the figures of each round."""
+    rounds, left, i = [], minutes * 60, 0
+    while left > 0:
+        seconds = min(round_s, left) if left >= round_s * 1.5 else left
+        f = life(fabrics[i % len(fabrics)], LIFE[i // len(fabrics) % len(LIFE)], seconds, seed + i, lease, keep=keep)
+        say("%-4s %-9s %-4s%-8s seed %d: %6d ok %5d fail %4d info, %3d kills %3d stops %3d resets %4d tables: %s" % (
+            f["fabric"], f["workload"], f["level"], " cluster" if f["cluster"] else "", f["seed"], f["ok"], f["fail"], f["info"],
+            f["kills"], f["stops"], f["resets"], f["tables"], "holds" if not f["wrong"] else "WRONG"))
+        for w in f["wrong"]:
+            say("  " + w)
+        rounds.append(f)
+        left -= seconds
+        i += 1
+    return rounds
+
+
 def with_namdb(fabric, use, nodes=2, size="64m", **how):
     """Storage nodes, a run against them over fabric, and use(run) after it."""
     disturb = {k: how.pop(k) for k in ("kills", "stops") if k in how}
@@ -278,17 +452,30 @@ def with_postgres(server, use, **how):
 def main():
     a = argparse.ArgumentParser(add_help=False, usage=__doc__.split("\n\n", 1)[1])
     for name, kind, default in (("seconds", int, 10), ("processes", int, 2), ("sessions", int, 4), ("check", str, None),
-                                ("seed", int, int(time.time())), ("keep", str, None)):
+                                ("seed", int, int(time.time())), ("keep", str, None), ("lease", int, None)):
         a.add_argument("--" + name, type=kind, default=default)
     for name, choices in (("backend", ["namdb", "postgres"]), ("fabric", ["shm", "tcp"]), ("workload", ["list", "bank", "register", "checkout"]),
                           ("level", ["rr", "rc", "ser"])):
         a.add_argument("--" + name, choices=choices, default=choices[0])
-    for name in ("cluster", "kills", "stops", "help"):
+    for name in ("cluster", "kills", "stops", "life", "json", "help"):
         a.add_argument("--" + name, action="store_true")
     o = a.parse_args()
     if o.help:
         print(__doc__)
         return 0
+
+    if o.life:
+        try:
+            got = life_rounds(o.seconds / 60, o.seed, o.lease, say=(lambda *_: None) if o.json else print, keep=o.keep)
+        except (AssertionError, OSError) as e:
+            print("seed %d: %s" % (o.seed, e))
+            return 2
+        total = {k: sum(f[k] for f in got) for k in ("ok", "fail", "info", "kills", "stops", "resets", "tables", "stuck", "seconds")}
+        total["wrong"] = [w for f in got for w in f["wrong"]]
+        print(json.dumps(dict(total, rounds=got)) if o.json else
+              "%(seconds)d s: %(ok)d committed, %(fail)d refused, %(info)d unknown; %(kills)d kills, %(stops)d stops, %(resets)d resets, "
+              "%(tables)d tables" % total + ("; all hold" if not total["wrong"] else "; %d WRONG" % len(total["wrong"])))
+        return 1 if total["wrong"] else 0
 
     def use(run):
         rc, what, words = run.judge(o.check)

@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import threading
 import time
 import traceback
 
@@ -66,6 +67,25 @@ def until(predicate, seconds, what):
         if time.monotonic() > end:
             raise AssertionError("%s: not within %.1f s" % (what, seconds * SLOW))
         time.sleep(0.02)
+
+
+class Wrong(list):
+    """What must not be, in words; of a kind (numbers aside) the first is kept, and how often it came."""
+
+    def __init__(self):
+        super().__init__()
+        self.kinds = {}
+
+    def add(self, *words):
+        text = " ".join(str(w) for w in words).strip()
+        kind = re.sub(r"[0-9]+", "#", text)[:160]
+        if kind not in self.kinds:
+            self.kinds[kind] = [len(self), 0]
+            self.append(text)
+        place = self.kinds[kind]
+        place[1] += 1
+        if place[1] > 1:
+            self[place[0]] = re.sub(r" \(%d times\)$" % (place[1] - 1), "", self[place[0]]) + " (%d times)" % place[1]
 
 
 class Result:
@@ -229,6 +249,22 @@ class Shell:
         check("ERROR" not in out, "%s:\n%s" % (sql, out))
         return out
 
+    def do_or_end(self, sql, timeout=30):
+        """As do; if the shell ends, what it said until then."""
+        try:
+            return self.do(sql, timeout)
+        except (AssertionError, OSError):
+            check(self.p.poll() is not None or self.ends(timeout), "the shell hangs:", self.rest[-1000:])
+            self.rest += self.p.stdout.read()
+            return self.rest.decode("utf-8", "replace")
+
+    def ends(self, seconds):
+        try:
+            self.p.wait(timeout=seconds * SLOW)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
     def value(self, sql, timeout=30):
         out = self.ok(sql, timeout)
         rows = list(csv.reader(io.StringIO(out)))
@@ -342,7 +378,7 @@ class House:
     def __init__(self, nodes=0, size="64m", lease_ms=5000):
         self.lease = [] if lease_ms is None else ["--lease", str(lease_ms)]
         self.dir = tempfile.mkdtemp(prefix="namdb-test-")
-        self.secret = self.file("secret", "a secret of this test %d\n" % os.getpid())
+        self.secret = self.file("secret", "%s\n" % os.urandom(32).hex())
         os.chmod(self.secret, 0o600)
         self.env = {"HOME": self.dir}
         self.nodes, self.shells, self.terminals = [], [], []
@@ -403,6 +439,110 @@ class House:
         """region id -> what `namdb status --json` says of it."""
         r = run("status", "--storage", self.storage(), "--secret-file", self.secret, "--json", env=self.env).ok()
         return {n["id"]: n for n in json.loads(r.out)}
+
+
+class Proxy:
+    """Passes bytes between peers and a node. It can change what either hears first, cut connections, or hold its tongue."""
+
+    def __init__(self, node, to_node=None, to_peer=None):
+        self.node, self.to_node, self.to_peer = node, to_node, to_peer
+        self.pairs = []
+        self.lock = threading.Lock()
+        self.flows = threading.Event()
+        self.flows.set()
+        self.door = socket.create_server(("127.0.0.1", 0), backlog=256)
+        self.address = "127.0.0.1:%d" % self.door.getsockname()[1]
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                peer, _ = self.door.accept()
+            except OSError:
+                return
+            try:
+                node = socket.create_connection(("127.0.0.1", self.node.port()))
+            except OSError:
+                peer.close()
+                continue
+            for s in (peer, node):
+                s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            with self.lock:
+                self.pairs.append((peer, node))
+            threading.Thread(target=self.pump, args=(peer, node, self.to_node, self.flows), daemon=True).start()
+            threading.Thread(target=self.pump, args=(node, peer, self.to_peer, self.flows), daemon=True).start()
+
+    @staticmethod
+    def pump(src, dst, change=None, flows=None):
+        first = True
+        try:
+            while True:
+                got = src.recv(65536)
+                if not got:
+                    break
+                if first and change:
+                    got = change(bytearray(got))
+                first = False
+                if flows is not None:
+                    flows.wait()
+                dst.sendall(got)
+        except OSError:
+            pass
+        for s in (src, dst):
+            try:
+                s.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def open_pairs(self):
+        with self.lock:
+            self.pairs = [p for p in self.pairs if p[0].fileno() >= 0 and alive(p[0])]
+            return list(self.pairs)
+
+    def cut(self, one=None):
+        """Every connection there is breaks, or only one; new ones are let through."""
+        if one is None:
+            with self.lock:
+                pairs, self.pairs = self.pairs, []
+        else:
+            pairs = [one]
+            with self.lock:
+                self.pairs = [p for p in self.pairs if p is not one]
+        for pair in pairs:
+            for s in pair:
+                try:
+                    # A reset, as a firewall sends it: what is under way is lost.
+                    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                    s.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
+
+    def cut_one(self, dice):
+        """One connection of those there are breaks. False: there was none."""
+        pairs = self.open_pairs()
+        if not pairs:
+            return False
+        self.cut(dice.choice(pairs))
+        return True
+
+    def silence(self, seconds):
+        """For so long nothing passes; what was said meanwhile comes late, as TCP makes up for lost packets."""
+        self.flows.clear()
+        time.sleep(seconds)
+        self.flows.set()
+
+    def close(self):
+        self.flows.set()
+        self.door.close()
+        self.cut()
+
+
+def alive(s):
+    """False: this socket's connection has ended."""
+    try:
+        return s.getpeername() is not None
+    except OSError:
+        return False
 
 
 def free_port():

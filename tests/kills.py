@@ -13,6 +13,8 @@ usage: tests/kills.py [options]
   --lease MS         of the cluster (default 100)
   --json             the figures as one JSON object instead of the table
   --keep DIR         leave histories that do not hold there
+  --holders N        instead: N processes that hold a row's lock are killed one after the other, each with another process waiting for
+                     that row; and --pauses N of them are stopped (default 10). No other load: on a quiet machine
 
 Exit code 0: histories hold and all is within bounds; 1: not so; 2: it could not be run.
 
@@ -23,6 +25,8 @@ snapshot age  from the moment a count is answered in one process until a snapsho
               wait is in it. Bound: 2 leases (a lease, and a recovery that takes no longer), and what looking itself takes: the 99th percentile of
               quiet times.
 "around faults" is whatever overlaps the time from a kill or stop (a stopped process: until it goes on) to half a second later.
+With --holders, in ms from kill(2) or SIGSTOP to the answer of the process that waits. Bounds: 50 ms for the 99th percentile of the killed;
+1.2 leases for each of the stopped.
 A process stopped for less than half a lease must not notice; one stopped for three leases or more must find out what happened and end,
 or be dead (on shm, where it has the memory mapped).
 """
@@ -213,7 +217,7 @@ class Faults(histories.Run):
 
     def locks(self, errands):
         """How long until the locks of those who stopped were gone, in ms; and how often that is not known."""
-        gone, later, unknown = [], [], 0
+        gone, later, unknown = {"kill": [], "stop": []}, [], 0
         for f in self.faults:
             if f.what != "kill" and (f.until - f.at) / 1e9 < 3 * self.lease:
                 continue
@@ -225,7 +229,7 @@ class Faults(histories.Run):
                          if row == f.client.number and f.at <= begin <= f.at + self.lease / 2 * 1e9 and state == "00000"
                          and not any(g.client is c and g.at <= end and g.until >= f.at for g in self.faults))
             if got:
-                gone.append(got[0] / MS)
+                gone[f.what].append(got[0] / MS)
                 later += [g / MS for g in got[1:2]]
             else:
                 unknown += 1
@@ -290,7 +294,7 @@ class Sum:
         self.o = o
         self.seconds = 0
         self.kills = self.stops = self.stuck = self.unknown_locks = 0
-        self.gone, self.later, self.quiet, self.around, self.long, self.recovered = [], [], [], [], [], []
+        self.killed, self.stopped, self.later, self.quiet, self.around, self.long, self.recovered = [], [], [], [], [], [], []
         self.bad, self.wronged = [], []
         self.outcomes = {"ok": 0, "fail": 0, "info": 0}
 
@@ -303,7 +307,8 @@ class Sum:
         self.stops += sum(f.what == "stop" for f in run.faults)
         self.stuck += run.stuck
         self.unknown_locks += unknown
-        self.gone += gone
+        self.killed += gone["kill"]
+        self.stopped += gone["stop"]
         self.later += later
         self.quiet += quiet
         self.around += around
@@ -321,7 +326,7 @@ class Sum:
             print("%s: %d kills, %d stops; %s; locks gone within %s, snapshots at most %s ms old; %s" % (
                 name, sum(f.what == "kill" for f in run.faults), sum(f.what == "stop" for f in run.faults),
                 ", ".join("%d %s" % (what[k], k) for k in self.outcomes),
-                "%.2f leases" % (max(gone) / self.o.lease) if gone else "-",
+                "%.2f leases" % (max(gone["kill"] + gone["stop"]) / self.o.lease) if gone["kill"] + gone["stop"] else "-",
                 "%.0f" % max(quiet + around + [0]), "holds" if rc == 0 else "DOES NOT HOLD"), flush=True)
             if worst is not None and worst[0] > 2 * self.o.lease:
                 near = [(f.what, f.client.number, round((f.at - worst[1]) / MS), round((f.until - f.at) / MS)) for f in run.faults
@@ -335,7 +340,9 @@ class Sum:
         f = {
             "fabric": self.o.fabric, "seed": self.o.seed, "seconds": self.seconds, "lease_ms": lease,
             "kills": self.kills, "stops": self.stops,
-            "locks_gone_leases": quantiles([g / lease for g in self.gone]),
+            "locks_gone_leases": quantiles([g / lease for g in self.killed + self.stopped]),
+            "locks_gone_killed_ms": quantiles(self.killed),
+            "locks_gone_stopped_leases": quantiles([g / lease for g in self.stopped]),
             "locks_gone_second_leases": quantiles([g / lease for g in self.later]),
             "locks_not_measured": self.unknown_locks,
             "recovery_ms": recovery,
@@ -369,6 +376,8 @@ class Sum:
         print("\n%s, seed %d: %d s, %d kills, %d stops" % (f["fabric"], f["seed"], f["seconds"], f["kills"], f["stops"]))
         print("%-34s %9s %9s %9s %9s" % ("", "n", "p50", "p99", "max"))
         line("locks gone", f["locks_gone_leases"], "leases of %.0f ms" % f["lease_ms"])
+        line("  of the killed", f["locks_gone_killed_ms"], "ms")
+        line("  of the stopped", f["locks_gone_stopped_leases"], "leases")
         line("  for who came second", f["locks_gone_second_leases"], "leases")
         line("shut out and settled in", f["recovery_ms"], "ms")
         line("snapshot age, quiet", f["snapshot_age_ms"]["quiet"], "ms")
@@ -415,10 +424,100 @@ def rounds(o, loads=LOADS):
     return total
 
 
+# ---- holders of locks, one after the other ----
+
+class Holders:
+    """What became of the rows that processes had locked when they were killed or stopped."""
+
+    def __init__(self, o):
+        self.o, self.bad = o, []
+        self.killed, self.stopped, self.fate = [], [], {}
+        self.slept = []
+
+    def one(self, h, waiter, what, i):
+        victim = h.shell(fabric=self.o.fabric)
+        victim.ok("BEGIN")
+        victim.ok("UPDATE held SET n = n + 1000 WHERE k = %d" % (i % 10))
+        waiter.send("UPDATE held SET n = n + 1 WHERE k = %d;" % (i % 10))
+        waiter.send("\\echo waited-%d" % i)
+        time.sleep(0.02 + self.dice.random() * 0.03)
+        before = time.monotonic()
+        time.sleep(0.002)
+        self.slept.append((time.monotonic() - before) * 1000 - 2)
+        at = time.monotonic()
+        victim.p.send_signal(what)
+        said = waiter.read_until(b"waited-%d\n" % i, 20 + 2 * self.o.lease / 1000)
+        took = (time.monotonic() - at) * 1000
+        if "ERROR" in said:
+            self.bad.append("round %d: who waited was told: %s" % (i, said.strip()[-300:]))
+        if what == signal.SIGKILL:
+            self.killed.append(took)
+        else:
+            self.stopped.append(took)
+            victim.p.send_signal(signal.SIGCONT)
+            time.sleep(0.3)
+            how = "killed" if victim.p.poll() == -signal.SIGKILL else "told"
+            if how == "told":
+                said = victim.do_or_end("COMMIT")
+                if not re.search(r"\b57P01\b|\b08007\b|shut out", said):
+                    self.bad.append("round %d: stopped for %.0f ms, and then: %s" % (i, took, said.strip()[-300:]))
+            self.fate[how] = self.fate.get(how, 0) + 1
+        victim.drop()
+        victim.p.stdin.close()
+        victim.p.stdout.close()
+        h.shells.remove(victim)
+
+    def go(self):
+        o = self.o
+        self.dice = random.Random(o.seed)
+        with House(nodes=2, size="64m", lease_ms=o.lease) as h:
+            first, waiter = h.shell(fabric=o.fabric), h.shell(fabric=o.fabric)
+            first.ok("CREATE TABLE held (k integer PRIMARY KEY, n bigint NOT NULL)")
+            first.ok("INSERT INTO held SELECT i, 0 FROM generate_series(0, 9) i")
+            waiter.ok("SET lock_timeout = '60s'")
+            for i in range(o.holders):
+                self.one(h, waiter, signal.SIGKILL, i)
+            for i in range(o.pauses):
+                self.one(h, waiter, signal.SIGSTOP, o.holders + i)
+            total = first.value("SELECT sum(n) FROM held")
+            if total != str(o.holders + o.pauses):
+                self.bad.append("the rows hold %s; %d updates were answered, and nobody else committed" % (total, o.holders + o.pauses))
+        return self
+
+    def figures(self):
+        lease = self.o.lease or 0
+        return {"fabric": self.o.fabric, "lease_ms": lease, "killed_ms": quantiles(self.killed), "stopped_ms": quantiles(self.stopped),
+                "stopped_leases": quantiles([s / lease for s in self.stopped]) if lease else None, "stopped_were": self.fate,
+                "machine_late_ms": quantiles(self.slept), "bad": self.bad}
+
+    def beyond(self):
+        f, said = self.figures(), []
+        if self.killed and f["killed_ms"]["p99"] > 50:
+            said.append("locks of the killed were free after %.1f ms (p99)" % f["killed_ms"]["p99"])
+        if self.stopped and f["stopped_leases"]["max"] > 1.2:
+            said.append("a lock of a stopped process was free after %.2f leases" % f["stopped_leases"]["max"])
+        return said
+
+    def table(self):
+        f = self.figures()
+        print("\n%s, lease %d ms" % (f["fabric"], f["lease_ms"]))
+        print("%-34s %9s %9s %9s %9s" % ("", "n", "p50", "p99", "max"))
+        for what, key in (("killed: locks free after, ms", "killed_ms"), ("stopped: locks free after, ms", "stopped_ms"),
+                          ("  in leases", "stopped_leases"), ("the machine is late by, ms", "machine_late_ms")):
+            q = f[key]
+            if q is not None and q["n"]:
+                print("%-34s %9d %9.2f %9.2f %9.2f" % (what, q["n"], q["p50"], q["p99"], q["max"]))
+        if self.fate:
+            print("those that were stopped: %s" % ", ".join("%d %s" % (n, k) for k, n in sorted(self.fate.items())))
+        for b in self.bad:
+            print("WRONG: " + b)
+
+
 def options(args):
     a = argparse.ArgumentParser(add_help=False, usage=__doc__.split("\n\n", 1)[1])
     for name, kind, default in (("minutes", float, 1.0), ("round", float, 60.0), ("processes", int, 3), ("sessions", int, 2),
-                                ("seed", int, int(time.time())), ("long", float, 10.0), ("lease", int, 100), ("keep", str, None)):
+                                ("seed", int, int(time.time())), ("long", float, 10.0), ("lease", int, 100), ("keep", str, None),
+                                ("holders", int, 0), ("pauses", int, 10)):
         a.add_argument("--" + name, type=kind, default=default)
     a.add_argument("--fabric", choices=["shm", "tcp"], default="tcp")
     for name in ("json", "help"):
@@ -432,7 +531,7 @@ def main():
         print(__doc__)
         return 0
     try:
-        total = rounds(o)
+        total = Holders(o).go() if o.holders else rounds(o)
     except (AssertionError, OSError) as e:
         print("kills.py: %s" % e, file=sys.stderr)
         return 2

@@ -30,7 +30,9 @@ def short_form(fabric):
     # Under sanitizers the leases are seconds: there it is the sanitizer that judges, and the histories.
     if house.SLOW == 1:
         check(locks["n"] >= 2, "too few were killed with a lock held:", f)
-        check(0.9 <= locks["p50"] <= 2, "locks of the dead are gone after about a lease, and within two:", locks)
+        check(locks["p50"] <= 2, "locks of the dead are gone within two leases:", locks)
+        stopped = f["locks_gone_stopped_leases"]
+        check(stopped["n"] == 0 or stopped["p50"] >= 0.8, "one that stands still has its lease:", stopped)
     check(f["kills"] >= 2 and f["stops"] >= 2, "too few faults:", f)
     check(f["transactions"]["ok"] >= 500, "too little happened:", f["transactions"])
     check(f["snapshot_age_ms"]["quiet"]["n"] >= 100, "too few snapshots:", f["snapshot_age_ms"])

@@ -11,7 +11,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import house
-from house import House, check, contains, free_port, run, same, until
+from house import House, Proxy, check, contains, free_port, run, same, until
 
 
 def one_line(r, *parts):
@@ -113,61 +113,6 @@ def test_wrong_cluster():
         r = h.do("SELECT 1").fails(1)
         one_line(r, "cluster")
         same(h.sql("--cluster", "blue", "-c", "SELECT 1").value(), "1")
-
-
-class Proxy:
-    """Passes bytes between a peer and a node, and changes what the peer sends, or what it hears."""
-
-    def __init__(self, node, to_node=None, to_peer=None):
-        self.node, self.to_node, self.to_peer = node, to_node, to_peer
-        self.pairs = []
-        self.door = socket.create_server(("127.0.0.1", 0))
-        self.address = "127.0.0.1:%d" % self.door.getsockname()[1]
-        threading.Thread(target=self.serve, daemon=True).start()
-
-    def serve(self):
-        while True:
-            try:
-                peer, _ = self.door.accept()
-            except OSError:
-                return
-            node = socket.create_connection(("127.0.0.1", self.node.port()))
-            self.pairs.append((peer, node))
-            threading.Thread(target=self.pump, args=(peer, node, self.to_node), daemon=True).start()
-            threading.Thread(target=self.pump, args=(node, peer, self.to_peer), daemon=True).start()
-
-    @staticmethod
-    def pump(src, dst, change):
-        first = True
-        try:
-            while True:
-                got = src.recv(65536)
-                if not got:
-                    break
-                if first and change:
-                    got = change(bytearray(got))
-                first = False
-                dst.sendall(got)
-        except OSError:
-            pass
-        for s in (src, dst):
-            try:
-                s.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-
-    def cut(self):
-        """Every connection there is breaks; new ones are let through."""
-        pairs, self.pairs = self.pairs, []
-        for pair in pairs:
-            for s in pair:
-                try:
-                    s.shutdown(socket.SHUT_RDWR)
-                except OSError:
-                    pass
-
-    def close(self):
-        self.door.close()
 
 
 def flip(offset):

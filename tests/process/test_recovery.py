@@ -63,7 +63,7 @@ class Mover:
 
 
 def killed(fabric, rounds):
-    with House(nodes=2, lease_ms=None) as h:
+    with House(nodes=2, lease_ms=int(LEASE * 1000)) as h:
         a = h.shell(fabric=fabric)
         a.ok("CREATE TABLE acc (id integer PRIMARY KEY, n integer)")
         a.ok("CREATE TABLE log (who integer, k integer, PRIMARY KEY (who, k))")

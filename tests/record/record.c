@@ -5,7 +5,7 @@
  *list|bank|register|checkout --level rc|rr|ser
  *	       [--cluster] --sessions N --first N --ms N --start NS --window MS
  *--keys N --seed N --out FILE
- *	       [--think MS] [--place N --row N]
+ *	       [--think MS] [--place N --row N] [--patient]
  *	record ... --setup | --final
  *
  * Each session is a thread with a connection. Before a transaction is begun, a
@@ -16,6 +16,8 @@
  *
  * With --place and --row it is also probed how long others are held up by one
  *that dies or stands still: probe.h.
+ *
+ * With --patient a session goes on when a connection to a storage node broke (58030): the next transaction has a new one.
  *
  * `checkout` is as TPC-W's: of one to three items some are taken from stock,
  *and an order and its lines are written. For the judge it is a bank: a second
@@ -50,7 +52,8 @@ enum {
 	STOCK = 1000000,
 	ITEMS_MAX = 3,
 	LINE_MAX_BYTES = 1 << 20,
-	SESSIONS_MAX = 64
+	SESSIONS_MAX = 64,
+	BROKEN_MAX = 500
 };
 
 enum workload { LIST, BANK, REGISTER, CHECKOUT, WORKLOADS };
@@ -60,7 +63,7 @@ static struct {
 	const struct backend *backend;
 	const char *where, *out;
 	enum workload workload;
-	bool cluster, setup, final, probes;
+	bool cluster, setup, final, probes, patient;
 	const char *begin; /* BEGIN with its level */
 	const char *level; /* in SQL's words */
 	unsigned sessions, first, keys, row, place;
@@ -106,6 +109,7 @@ struct session {
 	struct answer answer;
 	struct line line, ops;
 	uint64_t next, ok, fail, info;
+	unsigned broken; /* transactions in a row that ended with 58030 */
 	bool over;
 	pthread_t thread;
 };
@@ -331,9 +335,15 @@ transaction(struct session *s)
 				if (!op[k].read)
 					note_write(s, &op[k]);
 		}
-		s->over = answer_is_over(&s->answer);
+		bool broken =
+		    cfg.patient && strcmp(s->answer.state, "58030") == 0 && ++s->broken < BROKEN_MAX;
+		s->over = !broken && answer_is_over(&s->answer);
 		if (!s->over)
 			run(s, "ROLLBACK");
+		if (broken)
+			nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
+	} else {
+		s->broken = 0;
 	}
 	write_record(s, id, begin, now_ns(), status, note);
 	s->ok += status[0] == 'o';
@@ -476,6 +486,7 @@ main(int argc, char **argv)
 		{ "row", required_argument, NULL, 'R' },
 		{ "think", required_argument, NULL, 'T' },
 		{ "place", required_argument, NULL, 'P' },
+		{ "patient", no_argument, NULL, 'p' },
 		{ "setup", no_argument, NULL, 'S' },
 		{ "final", no_argument, NULL, 'F' },
 		{ 0 },
@@ -546,6 +557,9 @@ main(int argc, char **argv)
 			break;
 		case 'P':
 			ok = cfg.probes = nam_number(optarg, 0, PROBE_PLACES - 1, &place);
+			break;
+		case 'p':
+			cfg.patient = true;
 			break;
 		case 'S':
 			cfg.setup = true;
