@@ -50,7 +50,8 @@ make_void(struct txn_alloc *a)
 {
 	memset(a->block, 0, sizeof a->block);
 	a->aux = (struct txn_stretch){ 0, 0 };
-	a->spare.n = a->rest.n = a->blocks.n = a->archives.n = a->block_tree.n = a->rest_tree.n = 0;
+	a->spare.n = a->rest.n = a->blocks.n = a->archives.n = a->block_tree.n = a->rest_tree.n = a->wholes =
+	    0;
 	for (unsigned c = 0; c < TXN_BLOB_CLASSES; c++)
 		a->blob[c].n = 0;
 	a->nold = 0;
@@ -149,8 +150,8 @@ alloc_of(struct txn_worker *tw, struct txn_table_view *v)
 	return a;
 }
 
-static nam_status
-ready(struct txn_worker *tw, struct txn_table_view *v, bool taking, struct txn_alloc **out)
+nam_status
+txn_alloc_ready(struct txn_worker *tw, struct txn_table_view *v, bool taking, struct txn_alloc **out)
 {
 	struct txn_alloc *a = alloc_of(tw, v);
 	*out = a;
@@ -212,7 +213,7 @@ txn_may_give(struct txn_worker *tw, const struct txn_junk *j)
 {
 	struct txn_table_view *v = j->view;
 	struct txn_alloc *a;
-	nam_status st = ready(tw, v, false, &a);
+	nam_status st = txn_alloc_ready(tw, v, false, &a);
 	if (st == NAM_OK && (a->sweep & 1) && net_now_ns(tw->w) >= a->look_at)
 		st = look(tw, v, a, false);
 	if (st != NAM_OK)
@@ -362,7 +363,7 @@ txn_block_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at, ui
 	struct txn_db *db = tw->db;
 	struct txn_alloc *a;
 	bool adopted = false;
-	nam_status st = ready(tw, v, true, &a);
+	nam_status st = txn_alloc_ready(tw, v, true, &a);
 	if (st != NAM_OK || (st = used_block(tw, v, a, at, word)) != NAM_ABSENT)
 		return st;
 	st = NAM_FULL;
@@ -465,7 +466,7 @@ nam_status
 txn_archive_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at)
 {
 	struct txn_alloc *a;
-	nam_status st = ready(tw, v, true, &a);
+	nam_status st = txn_alloc_ready(tw, v, true, &a);
 	if (st != NAM_OK)
 		return st;
 	if (a->archives.n > 0) {
@@ -496,21 +497,18 @@ blob_class(uint32_t len)
 uint64_t
 txn_blob_bytes(uint32_t len)
 {
-	unsigned c = blob_class(len);
-	return c < TXN_BLOB_CLASSES ? 64u << c : (len + NET_EXTENT - 1) / NET_EXTENT * NET_EXTENT;
+	return 64u << blob_class(len);
 }
 
 nam_status
 txn_blob_take(struct txn_worker *tw, struct txn_table_view *v, uint32_t len, net_addr *at)
 {
 	struct txn_alloc *a;
-	nam_status st = ready(tw, v, true, &a);
+	nam_status st = txn_alloc_ready(tw, v, true, &a);
 	if (st != NAM_OK)
 		return st;
 	unsigned c = blob_class(len);
-	if (c >= TXN_BLOB_CLASSES)
-		return txn_extents_in_a_row(
-		    v, tw->w, (unsigned)(txn_blob_bytes(len) / NET_EXTENT), txn_generation(a->sweep), at);
+	NAM_ASSERT(c < TXN_BLOB_CLASSES);
 	if (a->blob[c].n > 0) {
 		at->bits = a->blob[c].item[--a->blob[c].n];
 		return NAM_OK;
@@ -525,14 +523,7 @@ txn_blob_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at, uint
 	if (a == NULL || atomic_load_explicit(&v->dead, memory_order_relaxed) ||
 	    goes_to_collector(tw, a, (struct txn_junk){ .kind = JUNK_BLOB, .view = v, .at = at, .len = len }))
 		return;
-	unsigned c = blob_class(len);
-	if (c < TXN_BLOB_CLASSES) {
-		free_push(&a->blob[c], at.bits);
-		return;
-	}
-	/* A long one was taken as whole extents: they become memory for shorter ones. */
-	for (uint64_t x = at.bits; x < at.bits + txn_blob_bytes(len); x += NET_EXTENT)
-		txn_stretch_push(&a->rest, x, x + NET_EXTENT);
+	free_push(&a->blob[blob_class(len)], at.bits);
 }
 
 /* ---- at the end of a worker: what is left goes back to the tables ---- */
@@ -647,6 +638,7 @@ settle(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a)
 	struct txn_free items = { 0 };
 	if (!was || look(tw, v, a, false) != NAM_OK || before != txn_generation(a->sweep))
 		return true; /* nothing is here, or a sweep has it */
+	txn_wholes_give(tw, v, a);
 	for (unsigned r = 0; r < NET_REGIONS; r++)
 		ok = give_partial(tw, v, before, a->block[r]) && ok;
 	for (uint32_t i = 0; i < a->spare.n; i++)

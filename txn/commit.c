@@ -275,16 +275,10 @@ archives_take(struct txn *t)
 static nam_status
 more_take(struct txn *t, uint32_t n)
 {
-	struct txn_db *db = t->tw->db;
 	uint64_t bytes = n * sizeof(struct txn_intent_entry);
-	t->more_extents = (unsigned)((bytes + NET_EXTENT - 1) / NET_EXTENT);
-	nam_status st = NAM_FULL;
-	for (unsigned i = 0; st == NAM_FULL && i < db->nregions; i++)
-		st = net_extent_take(
-		    t->tw->w, db->regions[(t->tw->rr + i) % db->nregions], t->more_extents, &t->more);
-	if (st != NAM_OK)
-		t->more.bits = 0;
-	return st;
+	unsigned further = txn_spread_n(bytes);
+	t->more_list = further <= TXN_SPREAD_MOST ? nam_arena_take(&t->arena, 8 * (further + 1)) : NULL;
+	return t->more_list != NULL ? txn_spread_take(t, bytes, &t->more, t->more_list) : NAM_NOMEM;
 }
 
 /* Builds the write set in the arena: head, then entries, as they will lie in the intent. */
@@ -322,15 +316,19 @@ write_set(struct txn *t, struct txn_intent_head **out)
 	return NAM_OK;
 }
 
+/* Bytes spread over a root and the extents it lists. */
 static nam_status
-more_write(struct txn *t, struct txn_intent_head *h)
+spread_write(struct txn *t, net_addr root, const uint64_t *list, const void *bytes, uint64_t len)
 {
+	unsigned n = txn_spread_n(len);
 	nam_status st = NAM_OK;
-	uint64_t bytes = h->n * sizeof(struct txn_intent_entry);
-	for (uint64_t done = 0; st == NAM_OK && done < bytes; done += NET_EXTENT) {
-		uint64_t part = bytes - done < NET_EXTENT ? bytes - done : NET_EXTENT;
+	for (unsigned i = 0; st == NAM_OK && i <= n; i++) {
+		uint64_t from;
+		uint32_t part = txn_spread_piece(len, n, i, &from);
+		net_addr at = i == 0 ? net_plus(root, txn_spread_begin(n))
+				     : (net_addr){ txn_ledger_extent(list[i - 1]) };
 		if ((st = room(t, 1)) == NAM_OK)
-			net_write(&t->batch, net_plus(t->more, done), (char *)(h + 1) + done, (uint32_t)part);
+			net_write(&t->batch, at, (const char *)bytes + from, part);
 	}
 	return st;
 }
@@ -340,14 +338,13 @@ static nam_status
 blobs_write(struct txn *t)
 {
 	nam_status st = NAM_OK;
-	for (uint32_t i = 0; st == NAM_OK && i < t->nblobs; i++)
-		for (uint32_t done = 0, len = TXN_PAD(t->blob[i].len); st == NAM_OK && done < len;) {
-			uint32_t part = len - done < (1u << 20) ? len - done : 1u << 20;
-			if ((st = room(t, 1)) == NAM_OK)
-				net_write(&t->batch, net_plus(t->blob[i].at, done),
-				    (const char *)t->blob[i].bytes + done, part);
-			done += part;
-		}
+	for (uint32_t i = 0; st == NAM_OK && i < t->nblobs; i++) {
+		const struct txn_new_blob *b = &t->blob[i];
+		if (txn_blob_long(b->len))
+			st = spread_write(t, b->at, b->list, b->bytes, TXN_PAD(b->len));
+		else if ((st = room(t, 1)) == NAM_OK)
+			net_write(&t->batch, b->at, b->bytes, TXN_PAD(b->len));
+	}
 	return st;
 }
 
@@ -373,7 +370,9 @@ lock_round(struct txn *t, bool claim, struct txn_intent_head *h, bool guards)
 		batch_open(t);
 		unsigned skip = 0;
 		if (first && h != NULL) {
-			if ((st = blobs_write(t)) != NAM_OK || (h->more && (st = more_write(t, h)) != NAM_OK))
+			if ((st = blobs_write(t)) != NAM_OK ||
+			    (h->more && (st = spread_write(t, t->more, t->more_list, h + 1,
+					     h->n * sizeof(struct txn_intent_entry))) != NAM_OK))
 				return st;
 			if ((st = room(t, 1)) != NAM_OK)
 				return st;
@@ -655,19 +654,15 @@ junk_of_abort(struct txn *t)
 			txn_block_give(tw, w->view, w->at, w->expect);
 	}
 	for (uint32_t i = 0; i < t->nblobs; i++)
-		txn_blob_give(tw, t->blob[i].view, t->blob[i].at, t->blob[i].len);
+		txn_new_blob_give(t, &t->blob[i]);
 }
 
-/* First the head that leads to them: whoever settles after us must not give them back again. */
+/* Should we stop in it, whoever settles us goes on. */
 static void
 give_more(struct txn *t)
 {
-	static const struct txn_intent_head none;
-	if (t->more.bits == 0 ||
-	    net_write1(t->tw->w, intent_line(t, 64), &none, sizeof none, &t->counts) != NAM_OK)
-		return;
-	for (unsigned i = 0; i < t->more_extents; i++)
-		net_extent_give(t->tw->w, net_plus(t->more, i * NET_EXTENT));
+	if (t->more.bits != 0)
+		txn_spread_give(t->tw, t->intent->at, t->lock, t->more);
 	t->more.bits = 0;
 }
 

@@ -17,7 +17,8 @@ enum { GC_EVERY_NS = 5000000, GC_PER_ROUND = 4096, GC_SLOW_PER_ROUND = 256 };
 static bool
 is_slow(const struct txn_junk *j)
 {
-	return j->kind == JUNK_TOMB || j->kind == JUNK_EMPTY || j->kind == JUNK_TABLE;
+	return j->kind == JUNK_TOMB || j->kind == JUNK_EMPTY || j->kind == JUNK_TABLE ||
+	       (j->kind == JUNK_BLOB && txn_blob_long(j->len));
 }
 
 void
@@ -207,7 +208,10 @@ collect(struct txn_worker *tw, const struct txn_junk *j)
 		tw->stats.archives_freed++;
 		break;
 	case JUNK_BLOB:
-		txn_blob_give(tw, j->view, j->at, j->len);
+		if (!txn_blob_long(j->len))
+			txn_blob_give(tw, j->view, j->at, j->len);
+		else if ((st = txn_long_give(tw, j->view, j->at, j->len)) == NAM_BUSY)
+			return st;
 		tw->stats.blobs_freed++;
 		break;
 	case JUNK_BLOCK:

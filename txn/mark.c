@@ -92,7 +92,7 @@ txn_rollback_to(struct txn *t, uint32_t mark)
 		return st;
 	for (uint32_t i = 0; i < t->nblobs;)
 		if (t->blob[i].born >= mark) {
-			txn_blob_give(t->tw, t->blob[i].view, t->blob[i].at, t->blob[i].len);
+			txn_new_blob_give(t, &t->blob[i]);
 			t->blob[i] = t->blob[--t->nblobs];
 		} else {
 			i++;
@@ -125,7 +125,7 @@ txn_marks_end(struct txn *t)
 {
 	for (uint32_t i = 0; i < t->nundo; i++)
 		if (t->undo[i].write == NULL)
-			txn_blob_give(t->tw, t->undo[i].blob.view, t->undo[i].blob.at, t->undo[i].blob.len);
+			txn_new_blob_give(t, &t->undo[i].blob);
 	for (uint32_t i = 0; i < t->ngone; i++)
 		txn_junk_add(t->tw, t->gone[i]);
 	t->nundo = t->ngone = t->clock = 0;

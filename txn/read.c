@@ -1,4 +1,4 @@
-/* read.c -- finds rows by key: pointer cache, index, blocks; and reads blobs. */
+/* read.c -- finds rows by key: pointer cache, index, blocks. */
 #include <base/twin.h>
 #include <string.h>
 #include "txn_internal.h"
@@ -293,41 +293,6 @@ txn_get(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 		if (st != NAM_OK)
 			return st;
 	}
-	return NAM_OK;
-}
-
-nam_status
-txn_blob_get(
-    struct txn *t, const struct txn_blob *blob, unsigned n, const void **out, struct nam_arena *arena)
-{
-	struct net_batch *b = &t->batch;
-	net_batch_init(b, t->tw->w, t->op, TXN_OPS, &t->counts);
-	nam_status st = NAM_OK;
-	for (unsigned i = 0; i < n; i++) {
-		out[i] = NULL;
-		/* Our own, not written yet? */
-		for (unsigned k = 0; k < t->nblobs && out[i] == NULL; k++)
-			if (t->blob[k].at.bits == blob[i].at.bits && t->blob[k].len == blob[i].len)
-				out[i] = t->blob[k].bytes;
-		if (out[i] != NULL)
-			continue;
-		void *p = nam_arena_take(arena, TXN_PAD(blob[i].len));
-		if (p == NULL)
-			return NAM_NOMEM;
-		out[i] = p;
-		for (uint32_t done = 0, len = TXN_PAD(blob[i].len); done < len;) {
-			uint32_t part = len - done < (1u << 20) ? len - done : 1u << 20;
-			if (b->n == b->cap && (st = net_run(b)) != NAM_OK)
-				return st;
-			net_read(b, net_plus(blob[i].at, done), (char *)p + done, part);
-			done += part;
-		}
-	}
-	if (b->n > 0 && (st = net_run(b)) != NAM_OK)
-		return st;
-	for (unsigned i = 0; i < n; i++)
-		if ((uint32_t)nam_hash(out[i], blob[i].len, blob[i].at.bits) != blob[i].check)
-			return NAM_TORN;
 	return NAM_OK;
 }
 

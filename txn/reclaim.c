@@ -93,15 +93,31 @@ by_address(const void *a, const void *b)
 }
 
 static void
-use(struct sweep *s, const struct txn_blob *b)
+use(struct sweep *s, uint64_t from, uint64_t bytes)
 {
-	uint64_t bytes = txn_blob_bytes(b->len);
-	for (uint64_t at = b->at.bits; at < b->at.bits + bytes; at += UNIT) {
+	for (uint64_t at = from; at < from + bytes; at += UNIT) {
 		uint64_t ext = at & ~(uint64_t)(NET_EXTENT - 1), unit = (at - ext) / UNIT;
 		uint64_t *o = s->nold ? bsearch(&ext, s->old, s->nold, sizeof *s->old, by_address) : NULL;
 		if (o != NULL)
 			s->used[o - s->old][unit / 64] |= UINT64_C(1) << unit % 64;
 	}
+}
+
+/* A version that our snapshot shows names it: it is there, and whole. */
+static nam_status
+use_blob(struct sweep *s, const struct txn_blob *b)
+{
+	net_addr *at;
+	unsigned n;
+	if (!txn_blob_long(b->len)) {
+		use(s, b->at.bits, txn_blob_bytes(b->len));
+		return NAM_OK;
+	}
+	nam_status st = txn_long_extents(s->tw->w, b->at, b->len, &at, &n);
+	for (unsigned i = 0; st == NAM_OK && i < n; i++)
+		use(s, at[i].bits, NET_EXTENT);
+	free(at);
+	return st;
 }
 
 static nam_status
@@ -117,9 +133,10 @@ use_blobs(struct sweep *s, const struct rec_slot *x)
 	if (!dead)
 		n = v->blobs(&v->blob_table, x->payload, (uint32_t)x->meta, found, TXN_BLOBS_MAX);
 	atomic_fetch_sub(&v->asking, 1);
-	for (unsigned i = 0; i < n; i++)
-		use(s, &found[i]);
-	return dead ? NAM_ABSENT : NAM_OK;
+	nam_status st = dead ? NAM_ABSENT : NAM_OK;
+	for (unsigned i = 0; st == NAM_OK && i < n; i++)
+		st = use_blob(s, &found[i]);
+	return st;
 }
 
 static nam_status

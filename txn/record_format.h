@@ -143,6 +143,7 @@ static_assert(sizeof(struct txn_anchor) == 128, "anchor is layout");
 
 /* An entry:  63..58 region | 57..30 number of the extent in it | 29 the index's | 28..0 generation */
 #define TXN_LEDGER_INDEX (UINT64_C(1) << 29) /* without it: of archives and blobs */
+#define TXN_LEDGER_WHOSE (TXN_LEDGER_INDEX | (TXN_LEDGER_INDEX - 1))
 enum { TXN_LEDGER_REGION = 58, TXN_LEDGER_NUMBER = 30, TXN_LEDGER_GENERATIONS = 29, TXN_LEDGER_PART = 16 };
 static_assert(NET_REGIONS <= 64, "a region fits an entry");
 

@@ -66,6 +66,31 @@ entry_sane(const struct txn_intent_entry *e)
 	       ((e->what >> 16) & 0xffff) <= TXN_ROW_MAX && (e->expect & REC_LOCK) == 0;
 }
 
+/* Entries that do not fit the intent. NAM_ABSENT: they are not there. */
+static nam_status
+read_spread(struct attempt *a, uint64_t bytes)
+{
+	struct txn_spread s;
+	uint64_t *list, from;
+	net_addr root = { a->head.more };
+	struct net_batch *b = &a->batch;
+	unsigned n = txn_spread_n(bytes);
+	nam_status st = txn_spread_read(a->tw->w, root, a->head.lock, &s, &list);
+	if (st == NAM_OK && s.n != n)
+		st = NAM_ABSENT;
+	net_batch_init(b, a->tw->w, a->op, 3 * PART, NULL);
+	for (unsigned i = 0; st == NAM_OK && i <= n; i++) {
+		net_addr at = i == 0 ? net_plus(root, txn_spread_begin(n))
+				     : (net_addr){ txn_ledger_extent(list[i - 1]) };
+		uint32_t part = txn_spread_piece(bytes, n, i, &from);
+		net_read(b, at, (char *)a->entry + from, part);
+		if (b->n == b->cap || i == n)
+			st = net_run(b);
+	}
+	free(list);
+	return st;
+}
+
 /* The write set, if all of it has landed. */
 static nam_status
 read_entries(struct attempt *a)
@@ -77,13 +102,15 @@ read_entries(struct attempt *a)
 	size_t bytes = h->n * sizeof *a->entry;
 	if ((a->entry = malloc(bytes)) == NULL)
 		return NAM_NOMEM;
-	net_addr at = net_plus(a->intent, 128);
-	if (h->more != 0)
-		at.bits = h->more;
 	nam_status st = NAM_OK;
-	for (size_t done = 0; st == NAM_OK && done < bytes; done += NET_EXTENT) {
-		size_t part = bytes - done < NET_EXTENT ? bytes - done : NET_EXTENT;
-		st = net_read1(w, net_plus(at, done), (char *)a->entry + done, (uint32_t)part, NULL);
+	if (h->more == 0)
+		st = net_read1(w, net_plus(a->intent, 128), a->entry, (uint32_t)bytes, NULL);
+	else
+		st = read_spread(a, bytes);
+	if (st == NAM_ABSENT) { /* the head never was whole, or it is being given back */
+		free(a->entry);
+		a->entry = NULL;
+		return NAM_OK;
 	}
 	bool sound = st == NAM_OK && h->check == txn_head_check(h, nam_hash(a->entry, bytes, 0));
 	for (size_t i = 0; sound && i < h->n; i++)
@@ -92,8 +119,7 @@ read_entries(struct attempt *a)
 		free(a->entry);
 		a->entry = NULL;
 	}
-	/* `more` of a head that never was whole may lead anywhere. */
-	return st == NAM_INVALID ? NAM_OK : st;
+	return st;
 }
 
 /* READs the blocks' heads of a part; deep: the slots written and the archives, too. */
@@ -274,14 +300,13 @@ static nam_status
 forget(struct attempt *a, bool unfinished)
 {
 	static const struct txn_intent_head none;
-	nam_status st = net_write1(a->tw->w, net_plus(a->intent, 64), &none, sizeof none, NULL);
-	if (st != NAM_OK || a->entry == NULL)
-		return st;
-	uint64_t bytes = a->head.more != 0 ? a->head.n * sizeof *a->entry : 0;
-	for (uint64_t done = 0; st == NAM_OK && done < bytes; done += NET_EXTENT)
-		st = net_extent_give(a->tw->w, (net_addr){ a->head.more + done });
-	for (size_t i = 0; unfinished && i < a->head.n; i++)
+	struct txn_intent_head h = { .lock = a->head.lock, .more = a->head.more };
+	nam_status st =
+	    net_write1(a->tw->w, net_plus(a->intent, 64), a->head.more != 0 ? &h : &none, sizeof none, NULL);
+	for (size_t i = 0; st == NAM_OK && a->entry != NULL && unfinished && i < a->head.n; i++)
 		take_over(a, &a->entry[i]);
+	if (st == NAM_OK && a->head.more != 0)
+		st = txn_spread_give(a->tw, a->intent, a->head.lock, (net_addr){ a->head.more });
 	return st;
 }
 

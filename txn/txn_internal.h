@@ -6,15 +6,18 @@
 #include <stdatomic.h>
 #include <txn/intent_format.h>
 #include <txn/record_format.h>
+#include <txn/spread_format.h>
 #include <txn/txn.h>
 
 enum {
 	TXN_WORKERS_MAX = 64,
-	TXN_OPS = 128,         /* ops of one doorbell at most */
-	TXN_SMALL = 8,         /* writes found by looking at all of them */
-	TXN_ASYNC_MAX = 48,    /* writes whose last step runs behind the answer */
-	TXN_LINE_SLOTS = 512,  /* slots of this size and more are whole cache lines */
-	TXN_BLOB_CLASSES = 10, /* 64 B .. 32 KiB */
+	TXN_OPS = 128,                 /* ops of one doorbell at most */
+	TXN_SMALL = 8,                 /* writes found by looking at all of them */
+	TXN_ASYNC_MAX = 48,            /* writes whose last step runs behind the answer */
+	TXN_LINE_SLOTS = 512,          /* slots of this size and more are whole cache lines */
+	TXN_BLOB_CLASSES = 10,         /* 64 B .. 32 KiB */
+	TXN_BLOB_SHORT_MAX = 32 << 10, /* longer ones are of whole extents */
+	TXN_WHOLES = 16,
 };
 
 /* Lengths on the wire are whole words: copies of words are the fast ones, and never cut one in two. */
@@ -36,12 +39,20 @@ struct txn_stretches {
 	uint32_t n, cap;
 };
 
+/* A whole extent at hand, and where it stands in the ledger. */
+struct txn_whole {
+	net_addr at;
+	uint32_t entry;
+};
+
 struct txn_alloc {
 	struct txn_stretch block[NET_REGIONS];
 	struct txn_stretches spare; /* further stretches of blocks */
 	struct txn_stretch aux;
 	struct txn_stretches rest; /* and of archives and blobs */
 	struct txn_free blocks, archives, blob[TXN_BLOB_CLASSES];
+	struct txn_whole whole[TXN_WHOLES]; /* for long values */
+	unsigned wholes;
 	struct txn_free block_tree, rest_tree; /* cells taken from the anchor's lists and not looked at */
 	/* What the anchor said. Memory here is of the generation that `sweep` says. */
 	bool looked;
@@ -199,7 +210,9 @@ struct txn_new_blob {
 	net_addr at;
 	const void *bytes;
 	uint32_t len;
-	uint32_t born; /* mark.c */
+	uint32_t born;  /* mark.c */
+	uint64_t *list; /* a long one: its further extents, as its root lists them; n of them */
+	unsigned n;
 };
 
 /* What a mark may want back: a write as it was, or (write NULL) a blob nothing names any more. */
@@ -267,8 +280,8 @@ struct txn {
 	struct nam_co *waiter; /* visibility = cluster, or a synchronous finish */
 	bool settled;
 	bool decided;
-	net_addr more; /* extents of a long write set */
-	unsigned more_extents;
+	net_addr more;       /* root of a long write set */
+	uint64_t *more_list; /* its further extents */
 	struct net_counts counts;
 	struct net_counts *sink;
 	bool finish; /* txn_set_finish */
@@ -352,10 +365,39 @@ nam_status txn_alloc_look(struct txn_worker *tw, struct txn_table_view *v, struc
 /* The sweep of the table becomes ours: its word is `is`, 0 or of one who has ended. NAM_BUSY: it is another's. */
 nam_status txn_sweeper_take(struct txn_worker *tw, net_addr anchor, uint64_t is, uint64_t *lock);
 bool txn_stretch_push(struct txn_stretches *s, uint64_t at, uint64_t end);
-/* Rounded up to what is taken for it. */
+/* A short one: rounded up to what is taken for it. */
 uint64_t txn_blob_bytes(uint32_t len);
+/* The worker's part of a table's memory; looked at the anchor where that is due. */
+nam_status txn_alloc_ready(
+    struct txn_worker *tw, struct txn_table_view *v, bool taking, struct txn_alloc **out);
 /* What is left goes back to the tables. false: not all of it. */
 bool txn_tables_settle(struct txn_worker *tw);
+
+/* blob.c */
+static inline bool
+txn_blob_long(uint32_t len)
+{
+	return len > TXN_BLOB_SHORT_MAX;
+}
+/* Memory for a value of b->len bytes: at, list, n. Its root says so; the bytes are written with step 1 of the commit. */
+nam_status txn_long_take(struct txn *t, struct txn_table_view *v, struct txn_new_blob *b);
+/* A value that nobody asks for any more. Pinned. NAM_BUSY: a sweep is under way, later. */
+nam_status txn_long_give(struct txn_worker *tw, struct txn_table_view *v, net_addr root, uint32_t len);
+/* The extents of a long value, the root first; free() them. NAM_TORN: there is no such value. */
+nam_status txn_long_extents(struct net_worker *w, net_addr root, uint32_t len, net_addr **out, unsigned *n);
+/* What is at hand for long values goes back to the nodes. Under what txn_extents_give asks for. */
+void txn_wholes_give(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a);
+/* The transaction took it, and does not need it. */
+void txn_new_blob_give(struct txn *t, const struct txn_new_blob *b);
+
+/* spread.c */
+/* The extents for so many bytes of t's write set: the root, and list[0..txn_spread_n(bytes)). An error: *root may be set all the same. */
+nam_status txn_spread_take(struct txn *t, uint64_t bytes, net_addr *root, uint64_t *list);
+/* What the root of that transaction's write set lists; free(*list). NAM_ABSENT: it is none of its. */
+nam_status txn_spread_read(
+    struct net_worker *w, net_addr root, uint64_t lock, struct txn_spread *s, uint64_t **list);
+/* The write set is not needed any more: empties the intent's head, and gives the extents back. Nothing goes back twice, however often. */
+nam_status txn_spread_give(struct txn_worker *tw, net_addr intent, uint64_t lock, net_addr root);
 
 /* reclaim.c */
 /* Sweeps tables whose `sweeper` we are. A coroutine of the worker that beats. */

@@ -110,7 +110,7 @@ drop_new_blobs(struct txn *t, const struct txn_write *w)
 		for (uint32_t k = 0; k < t->nblobs; k++)
 			if (t->blob[k].at.bits == found[i].at.bits) {
 				if (!txn_keep_blob(t, &t->blob[k]))
-					txn_blob_give(t->tw, t->blob[k].view, t->blob[k].at, t->blob[k].len);
+					txn_new_blob_give(t, &t->blob[k]);
 				t->blob[k] = t->blob[--t->nblobs];
 				break;
 			}
@@ -1182,15 +1182,16 @@ txn_blob_put(struct txn *t, struct txn_table *table, const void *bytes, uint32_t
 	if (!txn_grow((void **)&t->blob, t->nblobs, &t->blobs_cap, sizeof *t->blob))
 		return NAM_NOMEM;
 	struct txn_new_blob *b = &t->blob[t->nblobs];
-	nam_status st = txn_blob_take(t->tw, table->view, len, &b->at);
-	if (st != NAM_OK)
-		return st;
 	b->view = table->view;
 	b->len = len;
 	b->born = t->clock;
 	char *copy = nam_arena_take(&t->arena, TXN_PAD(len));
 	if (copy == NULL)
 		return NAM_NOMEM;
+	nam_status st = txn_blob_long(len) ? txn_long_take(t, table->view, b)
+					   : txn_blob_take(t->tw, table->view, len, &b->at);
+	if (st != NAM_OK)
+		return st;
 	memcpy(copy, bytes, len);
 	memset(copy + len, 0, TXN_PAD(len) - len);
 	b->bytes = copy;

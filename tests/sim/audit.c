@@ -14,6 +14,7 @@
 #include <tsoracle/oracle_format.h>
 #include <txn/cluster_format.h>
 #include <txn/intent_format.h>
+#include <txn/spread_format.h>
 
 enum { REGIONS = 3, UNIT = 64, EXTENT_UNITS = NET_EXTENT / UNIT, STEPS_MAX = 1 << 20, SWEPT_NS = 300000000 };
 
@@ -110,6 +111,24 @@ regions(struct audit *a)
 	return oracle;
 }
 
+/* A root, and the extents it lists: how many. */
+static unsigned
+spread(struct audit *a, uint64_t root, uint8_t kind, const char *what)
+{
+	if (!claim(a, root, NET_EXTENT, kind, what))
+		return 0;
+	const struct txn_spread *s = memory(a, root);
+	const uint64_t *list = (const uint64_t *)(s + 1);
+	if (s->n > TXN_SPREAD_MOST || s->check != txn_spread_check(s, list, root)) {
+		run_bad(a->r, "audit: %s at %lx has no root", what, root);
+		return 0;
+	}
+	for (uint64_t i = 0; i < s->n; i++)
+		if (!claim(a, txn_ledger_extent(list[i]), NET_EXTENT, kind, what))
+			return 0;
+	return (unsigned)s->n + 1;
+}
+
 /* Logs stay with their slots. A long write set that its intent still names is one that nobody gave back. */
 static void
 logs(struct audit *a, const struct tso_anchor *oracle)
@@ -125,10 +144,8 @@ logs(struct audit *a, const struct tso_anchor *oracle)
 			for (unsigned k = 0; k < TXN_INTENTS_A_CHUNK; k++) {
 				const struct txn_intent_head *h =
 				    memory(a, chunk[c] + k * TXN_INTENT_BYTES + 64);
-				uint64_t n =
-				    (h->n * sizeof(struct txn_intent_entry) + NET_EXTENT - 1) / NET_EXTENT;
-				if (h->more != 0 && claim(a, h->more, n * NET_EXTENT, LEFT, "a write set"))
-					a->sum->extents_left += n;
+				if (h->more != 0)
+					a->sum->extents_left += spread(a, h->more, LEFT, "a write set");
 			}
 		}
 	}
@@ -183,7 +200,16 @@ blob_room(uint32_t len)
 	uint64_t room = 64;
 	while (room < len)
 		room *= 2;
-	return room <= 32 << 10 ? room : (len + NET_EXTENT - 1) / NET_EXTENT * NET_EXTENT;
+	return room;
+}
+
+static void
+blob_of(struct audit *a, const struct txn_blob *b)
+{
+	if (b->len > 32 << 10)
+		spread(a, b->at.bits, KEPT, "a row's long blob");
+	else
+		claim(a, b->at.bits, blob_room(b->len), KEPT, "a row's blob");
 }
 
 /* A row that lives keeps its block and its blob. True: this one does. */
@@ -212,7 +238,7 @@ row_of(struct audit *a, unsigned table, uint64_t at)
 	claim(a, at, block_bytes(r), KEPT, "a row");
 	struct row row;
 	if (row_true(s->payload, (uint32_t)s->meta, &row) && row.blob.len > 0)
-		claim(a, row.blob.at.bits, blob_room(row.blob.len), KEPT, "a row's blob");
+		blob_of(a, &row.blob);
 	return true;
 }
 

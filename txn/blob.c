@@ -1,0 +1,236 @@
+/*
+ * blob.c -- values: where the bytes lie that a row only names; and long ones, of whole extents that need not be neighbours.
+ *
+ * A short value is cut from an extent (alloc.c). A long one has a root extent that lists further ones (spread_format.h). The root's head
+ * is WRITTEN when the memory is taken, the bytes with step 1 of the commit: so whoever gives the value back, its maker or
+ * a collector, finds its extents in the root. Who reads it READs the root first, then all the rest together: two round
+ * trips. Whatever is read is judged: the head by its check, the bytes by the sum that the row has.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "txn_internal.h"
+
+enum { KEPT = TXN_WHOLES };
+
+static bool
+head_right(const struct txn_spread *s, const uint64_t *list, uint32_t len, net_addr root)
+{
+	return s->whose == len && s->n == txn_spread_n(len) &&
+	       s->check == txn_spread_check(s, list, root.bits);
+}
+
+/* ---- taking ---- */
+
+nam_status
+txn_long_take(struct txn *t, struct txn_table_view *v, struct txn_new_blob *b)
+{
+	struct txn_worker *tw = t->tw;
+	struct txn_alloc *a;
+	unsigned n = txn_spread_n(b->len), all = n + 1, have = 0, more;
+	nam_status st = txn_alloc_ready(tw, v, true, &a);
+	if (st != NAM_OK || n > TXN_SPREAD_MOST)
+		return st != NAM_OK ? st : NAM_FULL;
+	net_addr *at = nam_arena_take(&t->arena, all * sizeof *at);
+	uint32_t *entry = nam_arena_take(&t->arena, all * sizeof *entry);
+	char *head = nam_arena_take(&t->arena, txn_spread_begin(n));
+	if (at == NULL || entry == NULL || head == NULL)
+		return NAM_NOMEM;
+	for (; have < all && a->wholes > 0; have++) {
+		at[have] = a->whole[--a->wholes].at;
+		entry[have] = a->whole[a->wholes].entry;
+	}
+	if (have < all)
+		st = txn_extents_take(
+		    v, tw->w, all - have, txn_generation(a->sweep), tw->rr++, false, at + have, entry + have);
+	struct txn_spread s = { .whose = b->len, .n = n, .entry = entry[0] };
+	b->list = (uint64_t *)(void *)(head + sizeof s);
+	for (unsigned i = 0; st == NAM_OK && i < n; i++)
+		b->list[i] = txn_ledger_entry(at[i + 1].bits, entry[i + 1]);
+	s.check = txn_spread_check(&s, b->list, at[0].bits);
+	memcpy(head, &s, sizeof s);
+	if (st == NAM_OK) {
+		st = net_write1(tw->w, at[0], head, (uint32_t)sizeof s + 8 * n, &t->counts);
+		have = all;
+	}
+	/* In a transaction, whose snapshot no sweep gets past: they are ours to give back. */
+	if (st != NAM_OK && have > 0)
+		txn_extents_give(v, tw->w, have, at, entry, &more);
+	b->at = at[0];
+	b->n = n;
+	return st;
+}
+
+/* ---- giving back ---- */
+
+/* The head and list of a root. NAM_TORN: it is not that value's. */
+static nam_status
+read_root(struct net_worker *w, net_addr root, uint32_t len, struct txn_spread **out)
+{
+	unsigned n = txn_spread_n(len);
+	uint32_t bytes = (uint32_t)sizeof(struct txn_spread) + 8 * n;
+	struct txn_spread *s = n <= TXN_SPREAD_MOST ? malloc(bytes) : NULL;
+	*out = s;
+	if (s == NULL)
+		return n <= TXN_SPREAD_MOST ? NAM_NOMEM : NAM_TORN;
+	nam_status st = net_read1(w, root, s, bytes, NULL);
+	if (st == NAM_OK && !head_right(s, (const uint64_t *)(s + 1), len, root))
+		st = NAM_TORN;
+	return st;
+}
+
+nam_status
+txn_long_extents(struct net_worker *w, net_addr root, uint32_t len, net_addr **out, unsigned *n)
+{
+	struct txn_spread *s;
+	nam_status st = read_root(w, root, len, &s);
+	*out = NULL;
+	if (st == NAM_OK && (*out = malloc((s->n + 1) * sizeof **out)) == NULL)
+		st = NAM_NOMEM;
+	if (st == NAM_OK) {
+		const uint64_t *list = (const uint64_t *)(s + 1);
+		*n = (unsigned)s->n + 1;
+		(*out)[0] = root;
+		for (unsigned i = 1; i < *n; i++)
+			(*out)[i].bits = txn_ledger_extent(list[i - 1]);
+	}
+	free(s);
+	return st;
+}
+
+nam_status
+txn_long_give(struct txn_worker *tw, struct txn_table_view *v, net_addr root, uint32_t len)
+{
+	struct txn_alloc *a;
+	struct txn_spread *s = NULL;
+	nam_status st = txn_alloc_look(tw, v, &a);
+	if (st == NAM_OK && (a->sweep & 1))
+		return NAM_BUSY;
+	if (st == NAM_OK)
+		st = read_root(tw->w, root, len, &s);
+	uint64_t generation = st == NAM_OK ? txn_generation(a->sweep) : 0;
+	const uint64_t *list = (const uint64_t *)(s + 1);
+	for (unsigned i = 0, n = 0; st == NAM_OK && i <= s->n; i++) {
+		net_addr at[TXN_LEDGER_PART];
+		uint32_t entry[TXN_LEDGER_PART];
+		uint64_t word = i == 0 ? txn_ledger_entry(root.bits, s->entry) : list[i - 1];
+		unsigned given;
+		if (a->wholes < KEPT && generation == txn_generation(a->sweep)) {
+			a->whole[a->wholes++] = (struct txn_whole){ .at = { txn_ledger_extent(word) },
+				.entry = (uint32_t)(word & TXN_LEDGER_WHOSE) };
+		} else {
+			at[n].bits = txn_ledger_extent(word);
+			entry[n++] = (uint32_t)(word & TXN_LEDGER_WHOSE);
+		}
+		if (n == TXN_LEDGER_PART || (i == s->n && n > 0)) {
+			st = txn_extents_give(v, tw->w, n, at, entry, &given);
+			n = 0;
+		}
+	}
+	free(s);
+	return st;
+}
+
+void
+txn_wholes_give(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a)
+{
+	net_addr at[KEPT];
+	uint32_t entry[KEPT];
+	unsigned n = a->wholes, given;
+	for (unsigned i = 0; i < n; i++) {
+		at[i] = a->whole[i].at;
+		entry[i] = a->whole[i].entry;
+	}
+	a->wholes = 0;
+	if (n > 0)
+		txn_extents_give(v, tw->w, n, at, entry, &given);
+}
+
+void
+txn_new_blob_give(struct txn *t, const struct txn_new_blob *b)
+{
+	/* A long one's extents go back to their nodes, under a pin: a collector's work. Its snapshot tells those of before a sweep. */
+	if (txn_blob_long(b->len))
+		txn_junk_add(t->tw,
+		    (struct txn_junk){
+			.cid = t->pin.at, .kind = JUNK_BLOB, .view = b->view, .at = b->at, .len = b->len });
+	else
+		txn_blob_give(t->tw, b->view, b->at, b->len);
+}
+
+/* ---- reading ---- */
+
+static nam_status
+room(struct net_batch *b)
+{
+	return b->n == b->cap ? net_run(b) : NAM_OK;
+}
+
+nam_status
+txn_blob_get(
+    struct txn *t, const struct txn_blob *blob, unsigned n, const void **out, struct nam_arena *arena)
+{
+	struct net_batch *b = &t->batch;
+	struct txn_spread **root = NULL;
+	nam_status st = NAM_OK;
+	net_batch_init(b, t->tw->w, t->op, TXN_OPS, &t->counts);
+	for (unsigned i = 0; i < n; i++) {
+		out[i] = NULL;
+		/* Our own, not written yet? */
+		for (unsigned k = 0; k < t->nblobs && out[i] == NULL; k++)
+			if (t->blob[k].at.bits == blob[i].at.bits && t->blob[k].len == blob[i].len)
+				out[i] = t->blob[k].bytes;
+		if (out[i] != NULL)
+			continue;
+		uint32_t len = TXN_PAD(blob[i].len);
+		char *p = nam_arena_take(arena, len);
+		if (p == NULL)
+			return NAM_NOMEM;
+		out[i] = p;
+		if (!txn_blob_long(blob[i].len)) {
+			if ((st = room(b)) != NAM_OK)
+				return st;
+			net_read(b, blob[i].at, p, len);
+			continue;
+		}
+		unsigned further = txn_spread_n(blob[i].len);
+		if (further > TXN_SPREAD_MOST)
+			return NAM_TORN;
+		if (root == NULL && (root = nam_arena_zero(arena, n * sizeof *root)) == NULL)
+			return NAM_NOMEM;
+		uint32_t head = (uint32_t)sizeof **root + 8 * further;
+		uint64_t from;
+		if ((root[i] = nam_arena_take(arena, head)) == NULL)
+			return NAM_NOMEM;
+		if ((st = room(b)) != NAM_OK)
+			return st;
+		net_read(b, blob[i].at, root[i], head);
+		if ((st = room(b)) != NAM_OK)
+			return st;
+		net_read(b, net_plus(blob[i].at, txn_spread_begin(further)), p,
+		    txn_spread_piece(len, further, 0, &from));
+	}
+	if (b->n > 0 && (st = net_run(b)) != NAM_OK)
+		return st;
+	for (unsigned i = 0; root != NULL && i < n; i++) {
+		if (root[i] == NULL)
+			continue;
+		const uint64_t *list = (const uint64_t *)(root[i] + 1);
+		if (!head_right(root[i], list, blob[i].len, blob[i].at))
+			return NAM_TORN;
+		for (unsigned k = 1; k <= root[i]->n; k++) {
+			uint64_t from;
+			uint32_t part =
+			    txn_spread_piece(TXN_PAD(blob[i].len), (unsigned)root[i]->n, k, &from);
+			if ((st = room(b)) != NAM_OK)
+				return st;
+			net_read(b, (net_addr){ txn_ledger_extent(list[k - 1]) },
+			    (char *)(uintptr_t)out[i] + from, part);
+		}
+	}
+	if (b->n > 0 && (st = net_run(b)) != NAM_OK)
+		return st;
+	for (unsigned i = 0; i < n; i++)
+		if ((uint32_t)nam_hash(out[i], blob[i].len, blob[i].at.bits) != blob[i].check)
+			return NAM_TORN;
+	return NAM_OK;
+}
