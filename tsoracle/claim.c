@@ -200,17 +200,109 @@ tso_claim_wait_by(struct tso_worker *tw, struct tso_claim *c, const struct tso_p
 	return claim_wait(tw, c, true, p);
 }
 
+/*
+ * Marks in doubt. A mark whose connection broke has been made, or will be, or not. So it stays a claim (nobody takes it for a hole, which
+ * has no note), and this process promises to have seen nothing from there on: the place is not used again (T4). When a new
+ * connection is granted nothing of the old one executes any more. Then a prefix that covers the CID says that it had been made; and
+ * where none does, no `seen` of ours does, so it can be made again. A CID that was claimed by a FETCH_ADD in doubt is nobody's, and
+ * a hole: no verb of it ever was.
+ */
+void
+tso_doubt(struct tso_worker *tw, tso_cid cid)
+{
+	if (cid - 1 < atomic_load(&tw->doubtful))
+		atomic_store(&tw->doubtful, cid - 1);
+}
+
+bool
+tso_in_doubt(const struct tso_worker *tw)
+{
+	return tw->marks_lost != NULL ||
+	       atomic_load_explicit(&tw->doubtful, memory_order_relaxed) != TSO_NONE;
+}
+
+void
+tso_on_home_lost(struct tso_worker *tw, void (*fn)(void *arg), void *arg)
+{
+	tw->home_lost = fn;
+	tw->home_lost_arg = arg;
+}
+
+static void
+mark_ended(struct tso_worker *tw, struct tso_claim *c, nam_status st)
+{
+	/* Taken for a hole it would lose its note. Who settles us marks it. */
+	if (st != NAM_OK)
+		tso_abandon(tw->t);
+	c->op.status = (uint16_t)st;
+	claim_remove(tw, c, st != NAM_OK);
+	if (c->done)
+		c->done(c->done_arg);
+}
+
 static void
 mark_done(struct net_batch *b)
 {
 	struct tso_claim *c = b->tag;
 	struct tso_worker *tw = c->tw;
-	/* Taken for a hole it would lose its note. Who settles us marks it. */
-	if (b->status != NAM_OK)
-		tso_abandon(tw->t);
-	claim_remove(tw, c, b->status != NAM_OK);
-	if (c->done)
-		c->done(c->done_arg);
+	if (b->status != NAM_GONE || tw->home_lost == NULL || atomic_load(&tw->t->abandoned)) {
+		mark_ended(tw, c, b->status);
+		return;
+	}
+	tso_doubt(tw, c->cid);
+	c->again = tw->marks_lost;
+	tw->marks_lost = c;
+	tw->home_lost(tw->home_lost_arg);
+}
+
+static void
+mark_post(struct tso_worker *tw, struct tso_claim *c, void (*done)(struct net_batch *b))
+{
+	struct tso *t = tw->t;
+	net_batch_init(&c->batch, tw->w, &c->op, 1, c->acct);
+	c->batch.tag = c;
+	struct net_op *op = net_write(
+	    &c->batch, net_plus(t->vector_at, c->cid & TSO_COUNT_MASK & (t->vector - 1)), &c->byte, 1);
+	op->flags = NET_INLINE;
+	net_post_then(&c->batch, done);
+}
+
+/* Nothing is in doubt any more. */
+static void
+certain(struct tso_worker *tw)
+{
+	if (tw->marks_lost == NULL && tw->marks_again == 0)
+		atomic_store(&tw->doubtful, TSO_NONE);
+}
+
+static void
+mark_done_again(struct net_batch *b)
+{
+	struct tso_claim *c = b->tag;
+	struct tso_worker *tw = c->tw;
+	tw->marks_again--;
+	if (b->status == NAM_OK)
+		certain(tw);
+	mark_done(b);
+}
+
+void
+tso_home_again(struct tso_worker *tw, nam_status st)
+{
+	struct tso *t = tw->t;
+	struct tso_claim *c = tw->marks_lost, *next;
+	tw->marks_lost = NULL;
+	for (; c != NULL; c = next) {
+		next = c->again;
+		if (st != NAM_OK || atomic_load(&t->prefix) >= c->cid) {
+			mark_ended(tw, c, st);
+			continue;
+		}
+		tw->marks_again++;
+		mark_post(tw, c, mark_done_again);
+	}
+	if (st == NAM_OK)
+		certain(tw);
 }
 
 void
@@ -222,12 +314,7 @@ tso_mark(struct tso_worker *tw, struct tso_claim *c, unsigned note, void (*done)
 	c->done = done;
 	c->done_arg = arg;
 	c->byte = tso_mark_byte(c->cid, t->vector, note);
-	net_batch_init(&c->batch, tw->w, &c->op, 1, c->acct);
-	c->batch.tag = c;
-	struct net_op *op = net_write(
-	    &c->batch, net_plus(t->vector_at, c->cid & TSO_COUNT_MASK & (t->vector - 1)), &c->byte, 1);
-	op->flags = NET_INLINE;
-	net_post_then(&c->batch, mark_done);
+	mark_post(tw, c, mark_done);
 }
 
 struct mark_wait {

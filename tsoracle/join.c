@@ -88,6 +88,13 @@ take_slot(struct net_worker *w, struct tso *t)
 	unsigned i = 0, epoch = 0;
 again:
 	st = published(w, t, &a, slots, &prefix);
+	/* One that is ours already: the CAS that took it broke with its connection. */
+	for (i = 0; st == NAM_OK && i < TSO_OWNERS; i++) {
+		epoch = tso_word_epoch(slots[i].word);
+		if (slots[i].word == tso_word(TSO_ACTIVE, epoch, t->identity) &&
+		    (i != t->slot || epoch != t->epoch))
+			goto ours;
+	}
 	for (i = 0; st == NAM_OK && i < TSO_OWNERS; i++)
 		if (tso_word_state(slots[i].word) == TSO_FREE &&
 		    tso_word_epoch(slots[i].word) < TSO_EPOCH_MAX)
@@ -112,6 +119,7 @@ again:
 		goto again;
 	if (st != NAM_OK)
 		goto out;
+ours:
 	/* Promises at a prefix published before the slot was ours: low, so safe. Then look again:
 	 * what others computed without us is at or below what we read now. */
 	struct tso_promises first = {
@@ -205,6 +213,12 @@ tso_abandon(struct tso *t)
 	atomic_store(&t->abandoned, true);
 }
 
+bool
+tso_abandoned(const struct tso *t)
+{
+	return atomic_load(&t->abandoned);
+}
+
 unsigned
 tso_joins(const struct tso *t)
 {
@@ -265,19 +279,25 @@ nam_status
 tso_wake(struct tso_worker *tw)
 {
 	struct tso *t = tw->t;
+	uint64_t from = net_now_ns(tw->w);
 	for (;;) {
 		int is = IDLE_YES;
 		if (atomic_load(&t->idle) == IDLE_NO)
 			return NAM_OK;
 		if (atomic_compare_exchange_strong(&t->idle, &is, IDLE_WAKING))
 			break;
+		/* The heart may have lost its connection to home in the middle of it. */
+		if (atomic_load(&t->abandoned) || net_now_ns(tw->w) - from > t->lease_ns)
+			return NAM_GONE;
 		net_sleep(tw->w, 1000); /* somebody else is at it */
 	}
 	uint64_t was = tso_word(TSO_IDLE, t->epoch, t->identity), seen = was;
-	nam_status st = net_cas1(
-	    tw->w, slot_at(t, t->slot), was, tso_word(TSO_ACTIVE, t->epoch, t->identity), &seen, NULL);
-	/* It was freed while we slept: we held nothing, so we simply join anew, in another epoch. */
-	if (st == NAM_OK && seen != was && (st = take_slot(tw->w, t)) == NAM_OK && t->attach != NULL)
+	uint64_t active = tso_word(TSO_ACTIVE, t->epoch, t->identity);
+	nam_status st = net_cas1(tw->w, slot_at(t, t->slot), was, active, &seen, NULL);
+	/* It was freed while we slept: we held nothing, so we simply join anew, in another epoch. (Active: a CAS of before,
+	 * whose outcome we were not told, has done it.) */
+	if (st == NAM_OK && seen != was && seen != active && (st = take_slot(tw->w, t)) == NAM_OK &&
+	    t->attach != NULL)
 		st = t->attach(t->attach_arg, tw->w);
 	atomic_store(&t->idle, st == NAM_OK ? IDLE_NO : IDLE_YES);
 	return st;

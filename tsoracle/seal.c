@@ -76,6 +76,9 @@ tso_mark_for(struct tso_worker *tw, tso_cid cid, unsigned note, bool *was)
 	if (st != NAM_OK || *was)
 		return st;
 	uint8_t mark = tso_mark_byte(cid, t->vector, note);
-	return net_write1(
+	st = net_write1(
 	    tw->w, net_plus(t->vector_at, cid & TSO_COUNT_MASK & (t->vector - 1)), &mark, sizeof mark, NULL);
+	if (st == NAM_GONE)
+		tso_doubt(tw, cid);
+	return st;
 }

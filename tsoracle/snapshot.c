@@ -309,6 +309,7 @@ tso_worker_open(struct tso *t, struct net_worker *w, struct tso_worker **out)
 	atomic_init(&tw->oldest, TSO_NONE);
 	atomic_init(&tw->open, TSO_NONE);
 	atomic_init(&tw->reading, TSO_NONE);
+	atomic_init(&tw->doubtful, TSO_NONE);
 	tw->asking_end = &tw->asking;
 	tw->claim_asking_end = &tw->claim_asking;
 	nam_status st = tw->bytes ? NAM_OK : NAM_NOMEM;

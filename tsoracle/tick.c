@@ -164,7 +164,24 @@ maybe_idle(struct tso *t, struct net_worker *w)
 	uint64_t id = t->identity;
 	nam_status st = net_cas1(w, net_plus(t->owners, t->slot * sizeof(struct tso_owner_slot)),
 	    tso_word(TSO_ACTIVE, t->epoch, id), tso_word(TSO_IDLE, t->epoch, id), &seen, NULL);
-	atomic_store(&t->idle, st == NAM_OK ? IDLE_YES : IDLE_NO);
+	/* In doubt: the next tick that reaches home looks what became of it (settle_idle). Who wakes waits for that. */
+	if (st != NAM_GONE)
+		atomic_store(&t->idle, st == NAM_OK ? IDLE_YES : IDLE_NO);
+	return st;
+}
+
+/* The CAS of maybe_idle was posted over a connection that broke. Over the new one its word tells. */
+static nam_status
+settle_idle(struct tso *t, struct net_worker *w)
+{
+	uint64_t word;
+	if (atomic_load(&t->idle) != IDLE_GOING)
+		return NAM_OK;
+	nam_status st = net_read1(
+	    w, net_plus(t->owners, tso_owner(t) * sizeof(struct tso_owner_slot)), &word, sizeof word, NULL);
+	if (st == NAM_OK)
+		atomic_store(
+		    &t->idle, word == tso_word(TSO_ACTIVE, tso_epoch(t), t->identity) ? IDLE_NO : IDLE_YES);
 	return st;
 }
 
@@ -179,7 +196,9 @@ tso_tick(struct tso_worker *tw)
 	struct tso_owner_slot *slots = t->slots;
 
 	t->round_began = net_now_ns(w);
-	nam_status st = tso_refresh(tw, NULL);
+	nam_status st = settle_idle(t, w);
+	if (st == NAM_OK)
+		st = tso_refresh(tw, NULL);
 	if (st != NAM_OK)
 		return st;
 	net_batch_init(&b, w, op, 2, NULL);
@@ -200,7 +219,8 @@ tso_tick(struct tso_worker *tw)
 		.beat = atomic_load(&t->beat) + 1,
 		.oldest = lowest(t, offsetof(struct tso_worker, oldest), prefix),
 		.open = lowest(t, offsetof(struct tso_worker, open), counter),
-		.seen = lowest(t, offsetof(struct tso_worker, reading), prefix),
+		.seen = lowest(t, offsetof(struct tso_worker, doubtful),
+		    lowest(t, offsetof(struct tso_worker, reading), prefix)),
 		.epoch = t->epoch,
 	};
 	/* What was promised before still holds (T2), also where this round's estimate is lower. */
@@ -278,6 +298,8 @@ tso_tick(struct tso_worker *tw)
 		uint8_t mark = tso_lap(hole, t->vector);
 		st = net_write1(
 		    w, net_plus(t->vector_at, hole & TSO_COUNT_MASK & (t->vector - 1)), &mark, 1, NULL);
+		if (st == NAM_GONE)
+			tso_doubt(tw, hole);
 		atomic_fetch_add(&t->n_holes, 1);
 		if (st == NAM_OK)
 			st = tso_refresh(tw, NULL);

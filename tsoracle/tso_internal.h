@@ -109,10 +109,12 @@ struct tso_flight {
 struct tso_worker {
 	struct tso *t;
 	struct net_worker *w;
-	/* other threads read these three */
+	/* other threads read these four */
 	_Atomic uint64_t oldest;  /* a  lowest pin, or NONE */
 	_Atomic uint64_t open;    /* a  lowest claim held or asked for, or NONE */
 	_Atomic uint64_t reading; /* a  prefix an in-flight READ of the vector starts from, or NONE */
+	_Atomic uint64_t
+	    doubtful; /* a  a mark above it may still execute, behind a connection that broke; or NONE */
 	/* and these two, in any order: a look that sees them late is one look late */
 	_Atomic uint64_t turns; /* a  of the loop */
 	_Atomic uint64_t steps; /* a  what the lowest claim's transaction has posted, as of the last turn */
@@ -129,6 +131,10 @@ struct tso_worker {
 	struct tso_claim *claim_asking, **claim_asking_end;
 	struct tso_claim *claim_first, *claim_last; /* open claims, rising */
 	tso_cid unmarked; /* the lowest whose mark may not have landed: open until we are shut out; 0: none */
+	struct tso_claim *marks_lost; /* in doubt, through ->again */
+	unsigned marks_again;         /* being made again */
+	void (*home_lost)(void *arg);
+	void *home_lost_arg;
 	struct tso_flight flight[TSO_FLIGHTS];
 	unsigned flight_at;
 	uint64_t own_next; /* TSO_PREASSIGNED: the next CID of this place */
@@ -152,6 +158,8 @@ void tso_turned(struct tso_worker *tw);
 /* Does a worker of this process stand in others' way with a claim, without ever going on? After the slots were READ. */
 bool tso_hangs(struct tso *t, struct net_worker *w, unsigned own);
 uint64_t tso_hangs_after_ns(const struct tso *t, const struct net_worker *w);
+/* That mark may have been made, or may still be, until this worker has a new connection to home. */
+void tso_doubt(struct tso_worker *tw, tso_cid cid);
 void tso_claims_flush(struct tso_worker *tw);
 nam_status tso_hint_raise(struct net_worker *w, struct tso *t);
 

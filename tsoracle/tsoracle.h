@@ -123,6 +123,7 @@ struct tso_claim {
 	struct net_batch batch; /* of the mark */
 	struct net_op op;
 	uint8_t byte;
+	struct tso_claim *again; /* the next whose mark is in doubt */
 };
 /*
  * Claims a CID: start, then post whatever else goes with it, then wait. Claims
@@ -137,7 +138,8 @@ nam_status tso_claim_wait(struct tso_worker *tw, struct tso_claim *c);
 nam_status tso_claim_wait_by(struct tso_worker *tw, struct tso_claim *c, const struct tso_patience *p);
 /* Everything of this CID has executed or never will: posts the mark. note: TSO_NOTE_CATALOG, TSO_NOTE_MEMORY, both, or 0.
  * done(arg), if given, when the mark has landed, or
- * (c->op.status) may not have: then this process beats no more, and who settles it marks. Any coroutine or completion of the worker. */
+ * (c->op.status) may not have: then this process beats no more, and who settles it marks. Any coroutine or completion of the worker.
+ * Where the connection to home broke, done waits for tso_home_again. */
 void tso_mark(struct tso_worker *tw, struct tso_claim *c, unsigned note, void (*done)(void *), void *arg);
 /* The same, and back when done would be called. In a coroutine. */
 void tso_mark_wait(struct tso_worker *tw, struct tso_claim *c, unsigned note);
@@ -160,6 +162,19 @@ tso_cid tso_prefix(const struct tso *t);
 uint64_t tso_stamp(const struct tso *t);
 bool tso_passed(const struct tso *t, uint64_t stamp);
 
+/*
+ * The connection of this worker to home broke under a mark: fn(arg) is called, on its thread, and owes tso_home_again. Without fn the
+ * process abandons itself (tso_abandon) then.
+ */
+void tso_on_home_lost(struct tso_worker *tw, void (*fn)(void *arg), void *arg);
+/*
+ * NAM_OK: the worker has a new connection to home, and nothing executes any more of what it had posted over the old one: marks in
+ * doubt are made again. Otherwise: it will not get one; others settle what is in doubt. Its thread.
+ */
+void tso_home_again(struct tso_worker *tw, nam_status st);
+/* Something of this worker waits for tso_home_again. Its thread. */
+bool tso_in_doubt(const struct tso_worker *tw);
+
 /* One heartbeat: publishes promises, reads everybody's, raises the watermark, marks CIDs that are
  * nobody's. Called every few ms by one coroutine of the process. */
 nam_status tso_tick(struct tso_worker *tw);
@@ -167,6 +182,7 @@ nam_status tso_tick(struct tso_worker *tw);
 /* What this process has open it cannot end itself: it beats no more, and so others will shut it out and settle
  * that. Workers may be closed with pins and claims open. Any thread. */
 void tso_abandon(struct tso *t);
+bool tso_abandoned(const struct tso *t);
 
 /* ---- owners that have stopped (README: what a slot goes through) ---- */
 

@@ -163,6 +163,13 @@ heartbeat(void *worker)
 	net_pay(&tw->background);
 	while (!tw->no_heart) {
 		nam_status st = tso_tick(tw->tso);
+		/* A connection that broke is made anew, and on it goes. Home may be silent for long: others see to that. */
+		if (st == NAM_GONE && !tso_abandoned(db->tso)) {
+			st = txn_keep_home(tw);
+			if (st == NAM_OK || st == NAM_BUSY)
+				continue;
+			st = NAM_GONE;
+		}
 		if (st != NAM_OK) {
 			atomic_store(&db->failed, (int)st);
 			if (st == NAM_GONE) {
@@ -186,7 +193,6 @@ txn_worker_open(struct txn_db *db, struct net_worker *w, struct txn_worker **out
 	tw->w = w;
 	tw->joins = tso_joins(db->tso);
 	tw->intent_rests_end = &tw->intent_rests;
-	tw->lost = db->empty;
 	tw->number = atomic_fetch_add(&db->workers, 1);
 	tw->rr = (unsigned)nam_rng_below(net_rng(w), NET_REGIONS);
 	if (tw->number >= TXN_WORKERS_MAX) {
@@ -198,6 +204,7 @@ txn_worker_open(struct txn_db *db, struct net_worker *w, struct txn_worker **out
 		free(tw);
 		return st;
 	}
+	txn_keeper_open(tw);
 	struct nam_sched *s = net_worker_sched(w);
 	bool beats = tw->number == 0;
 	if (nam_co_start(s, txn_gc, tw, 0) != NULL)
@@ -229,6 +236,7 @@ txn_worker_close(struct txn_worker *tw)
 	tw->no_heart = true;
 	while (tw->helpers > 0)
 		net_sleep(tw->w, 100000);
+	txn_keeper_close(tw);
 	tso_worker_close(tw->tso);
 	struct txn **end = &tw->txn_pool;
 	while (*end != NULL)

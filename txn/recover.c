@@ -411,22 +411,6 @@ settle_indexes(struct txn_worker *tw, const struct tso_lapse *l)
 	return st;
 }
 
-/* Connections that have broken are made anew. False: not all of them could be. */
-static bool
-reach_all(struct txn_worker *tw)
-{
-	uint64_t until = 0, word;
-	for (unsigned i = 0; i < tw->db->nregions; i++) {
-		net_addr at = net_at(tw->db->regions[i], 0);
-		nam_status st = net_read1(tw->w, at, &word, sizeof word, NULL);
-		for (bool again = st == NAM_GONE; again; again = st == NAM_BUSY)
-			st = txn_reconnect(tw, at, &until);
-		if (st == NAM_REFUSED)
-			return false;
-	}
-	return true;
-}
-
 static nam_status
 recover(struct txn_worker *tw, const struct tso_lapse *l, struct nam_err *err)
 {
@@ -443,9 +427,9 @@ recover(struct txn_worker *tw, const struct tso_lapse *l, struct nam_err *err)
 		st = net_faa1(tw->w, tw->db->deaths, 1, &deaths, NULL);
 	if (st == NAM_OK)
 		st = tso_unseal(tw->tso, l);
-	/* It is we who have to settle him: next time, or whoever settles us. */
-	if (st == NAM_GONE && !reach_all(tw))
-		tso_abandon(tw->db->tso);
+	/* It is we who have to settle him: when our own connections are whole again, or whoever settles us. */
+	if (st == NAM_GONE)
+		txn_reach(tw);
 	if (st != NAM_OK)
 		return st;
 	tw->stats.recovered++;

@@ -112,8 +112,8 @@ enum txn_iso { TXN_READ_COMMITTED, TXN_REPEATABLE_READ, TXN_SERIALIZABLE };
 
 /*
  * Before one begins: connections of this worker that have broken are made anew, so that a transaction ends with
- * NAM_GONE because of that, and the next one goes on. May block the thread, up to the net's connect_ms, where a node
- * does not answer, and then not soon again. Not that to the home node, nor those to a node whose process has ended.
+ * NAM_GONE because of that, and the next one goes on. Waits 0.1 s at most for a node that does not answer, and then not again
+ * until it does. Not those to a node whose process has ended.
  */
 void txn_reach(struct txn_worker *tw);
 struct txn_limits;

@@ -142,6 +142,19 @@ struct txn_junk_queue {
 	uint32_t head, n, cap;
 };
 
+/* keeper.c */
+struct txn_kept {
+	uint64_t silent_ns; /* since when it has not answered, 0: it has not been asked */
+	uint64_t next_ns, pause_ns;
+};
+
+struct txn_keeper {
+	uint64_t wanted; /* by region: broken, and asked for */
+	uint64_t ended;  /* the node's process has, or it came back empty */
+	bool shut_out, runs;
+	struct txn_kept region[NET_REGIONS];
+};
+
 struct txn_worker {
 	struct txn_db *db;
 	struct net_worker *w;
@@ -155,9 +168,8 @@ struct txn_worker {
 	uint64_t chunks_kept;   /* places in the log that are ours, and for which there was no memory */
 	unsigned joins;         /* which slot's those are: tso_joins */
 	struct txn *txn_pool;
-	struct txn *left;              /* ended, nobody here knows how */
-	uint64_t lost;                 /* by region: the node's process has ended, or it came back empty */
-	uint64_t reach_at;             /* not before is a connection asked for again */
+	struct txn *left; /* ended, nobody here knows how */
+	struct txn_keeper keeper;
 	int open;                      /* transactions begun and not ended, finishing commits included */
 	struct txn_junk_queue junk[2]; /* what is freed at once; what takes round trips to free */
 	bool stopping, no_heart;
@@ -456,13 +468,22 @@ nam_status txn_look_for_cycle(struct txn *t, uint64_t lock, struct txn_cycle *c)
 /* Locks w's block from whatever its newest version is, waiting for others; img gets the block under the lock. */
 nam_status txn_lock_wait(struct txn *t, struct txn_write *w, uint64_t *img);
 
-/* mend.c */
+/* keeper.c */
+void txn_keeper_open(struct txn_worker *tw);
+void txn_keeper_close(struct txn_worker *tw);
 /*
- * After NAM_GONE. NAM_OK: this worker reaches `at` again, and nothing executes any more of what it had posted there. NAM_GONE: the
- * node is lost for all. NAM_BUSY: not yet, try again. NAM_REFUSED: we have been shut out, or it has not answered for 0.2 s since
- * *until was set (0: now); others may reach it, so what is in doubt is left to them. In a coroutine.
+ * After NAM_GONE. NAM_OK: this worker reaches the node again, and nothing executes any more of what it had posted there. NAM_GONE: the
+ * node is lost for all. NAM_BUSY: not until then; it is being asked for. NAM_REFUSED: we have been shut out. In a coroutine.
+ */
+nam_status txn_keep(struct txn_worker *tw, unsigned region, uint64_t until_ns);
+nam_status txn_keep_home(struct txn_worker *tw);
+/*
+ * The same for who has something in doubt at `at`. NAM_REFUSED, too: it has not answered for 0.2 s, or two thirds of a lease, since
+ * *until was set (0: now); others may reach it, so what is in doubt is left to them.
  */
 nam_status txn_reconnect(struct txn_worker *tw, net_addr at, uint64_t *until);
+
+/* mend.c */
 /*
  * A connection broke, and what t holds behind it is as it was or as it should be: makes it so. In a coroutine. False: others have
  * to settle t.

@@ -1,0 +1,244 @@
+/*
+ * keeper.c -- keeps a worker's connections: one policy for all who find one broken (README, "Broken connections").
+ *
+ * A connection that broke is asked for anew when somebody needs it: a transaction that begins or mends, a mark in doubt, the heartbeat,
+ * recovery. One coroutine of the worker asks, the others wait for what it finds out:
+ *
+ *   granted      nothing of the old connection executes any more; what was in doubt behind it can be looked at. Of the home node
+ *                the oracle makes its marks again (tso_home_again)
+ *   silent       it is asked again, with a pause of ten times what the asking took; others may reach it
+ *   ended        the node's process has, or its memory came back empty: lost for all. Of the home node: so is this process
+ *   shut out     others have settled all that this process had begun: it abandons itself
+ */
+#include <base/log.h>
+#include "txn_internal.h"
+
+enum {
+	LOOK_NS = 200000, /* who waits for the keeper looks so often */
+	PAUSE_NS = 1000000,
+	PART = 10, /* asking who does not answer takes at most such a part of the time */
+	HURRY_NS = 20000000,
+	PATIENCE_NS = 200000000, /* or two thirds of a lease, if that is longer */
+	ENTER_NS = 100000000,    /* who begins waits for so long, for a node that has just broken */
+};
+
+static unsigned
+home_of(const struct txn_worker *tw)
+{
+	return net_region_of(tw->db->cluster);
+}
+
+/* Only nodes that are reached over connections are told of before a verb fails. */
+static bool
+is_broken(const struct txn_worker *tw, unsigned region)
+{
+	return net_worker_broken(tw->w) >> region & 1;
+}
+
+static void
+give_up(struct txn_worker *tw)
+{
+	tso_abandon(tw->db->tso);
+	tso_home_again(tw->tso, NAM_GONE);
+}
+
+/* Mapped memory breaks without a word, and for good. */
+static bool
+answers(struct txn_worker *tw, unsigned region)
+{
+	uint64_t word;
+	return !is_broken(tw, region) &&
+	       net_read1(tw->w, net_at(region, 0), &word, sizeof word, NULL) != NAM_GONE;
+}
+
+/* Asks one node, and says what that means. */
+static void
+ask(struct txn_worker *tw, unsigned region)
+{
+	struct txn_keeper *k = &tw->keeper;
+	struct txn_kept *r = &k->region[region];
+	struct txn_db *db = tw->db;
+	uint64_t bit = UINT64_C(1) << region, began = net_now_ns(tw->w);
+	bool told = net_node_of(net_worker_net(tw->w), region)->lost;
+	struct nam_err err;
+	nam_status st = NAM_OK;
+	if (net_standing(net_worker_net(tw->w)) == NET_SHUT_OUT)
+		st = NAM_REFUSED;
+	else if (answers(tw, region))
+		st = NAM_EXPIRED; /* it is there, and always was */
+	else
+		st = net_worker_reconnect(tw->w, region, &err);
+	uint64_t now = net_now_ns(tw->w);
+	switch (st) {
+	case NAM_OK:
+		atomic_store_explicit(&db->reached, true, memory_order_relaxed);
+		if (told)
+			nam_log(
+			    NAM_LOG_WARN, "storage node %u is reached again, over a new connection", region);
+		if (region == home_of(tw))
+			tso_home_again(tw->tso, NAM_OK);
+		/* fall through */
+	case NAM_EXPIRED:
+		k->wanted &= ~bit;
+		*r = (struct txn_kept){ 0 };
+		return;
+	case NAM_GONE:
+	case NAM_UNSUPPORTED:
+		k->ended |= bit;
+		k->wanted &= ~bit;
+		if (region == home_of(tw))
+			give_up(tw);
+		return;
+	case NAM_REFUSED:
+		k->shut_out = true;
+		k->wanted = 0;
+		give_up(tw);
+		return;
+	default:
+		r->pause_ns = PART * (now - began) > PAUSE_NS ? PART * (now - began) : PAUSE_NS;
+		/* At first it may be a matter of moments. */
+		if (r->silent_ns == 0)
+			r->silent_ns = now;
+		if (now - r->silent_ns < HURRY_NS)
+			r->pause_ns = PAUSE_NS;
+		r->next_ns = now + r->pause_ns;
+	}
+}
+
+static void
+keeper_main(void *worker)
+{
+	struct txn_worker *tw = worker;
+	struct txn_keeper *k = &tw->keeper;
+	net_pay(&tw->background);
+	while (k->wanted != 0 && !tw->no_heart) {
+		for (uint64_t left = k->wanted; left != 0; left &= left - 1) {
+			unsigned region = (unsigned)__builtin_ctzll(left);
+			if ((k->wanted >> region & 1) && net_now_ns(tw->w) >= k->region[region].next_ns)
+				ask(tw, region);
+		}
+		/* Abandoned, it has nobody to make its marks for. */
+		if (tso_abandoned(tw->db->tso))
+			tso_home_again(tw->tso, NAM_GONE);
+		if (k->wanted != 0)
+			net_sleep(tw->w, PAUSE_NS);
+	}
+	if (tw->no_heart)
+		give_up(tw);
+	k->runs = false;
+}
+
+/* A connection to that node is needed, and broken. */
+static void
+want(struct txn_worker *tw, unsigned region)
+{
+	struct txn_keeper *k = &tw->keeper;
+	if (k->shut_out || (k->ended >> region & 1))
+		return;
+	k->wanted |= UINT64_C(1) << region;
+	if (!k->runs)
+		k->runs = nam_co_start(net_worker_sched(tw->w), keeper_main, tw, 0) != NULL;
+}
+
+/* NAM_OK: it is not broken. NAM_BUSY: it is, and is being asked for. */
+static nam_status
+state(const struct txn_worker *tw, unsigned region)
+{
+	const struct txn_keeper *k = &tw->keeper;
+	if (k->shut_out)
+		return NAM_REFUSED;
+	if (k->ended >> region & 1)
+		return NAM_GONE;
+	return k->wanted >> region & 1 ? NAM_BUSY : NAM_OK;
+}
+
+static void
+home_lost(void *worker)
+{
+	struct txn_worker *tw = worker;
+	unsigned home = home_of(tw);
+	want(tw, home);
+	/* Nothing to wait for, or no memory to wait with. */
+	if (state(tw, home) != NAM_BUSY || !tw->keeper.runs)
+		give_up(tw);
+}
+
+void
+txn_keeper_open(struct txn_worker *tw)
+{
+	tw->keeper.ended = tw->db->empty;
+	tso_on_home_lost(tw->tso, home_lost, tw);
+}
+
+void
+txn_keeper_close(struct txn_worker *tw)
+{
+	while (tw->keeper.runs)
+		net_sleep(tw->w, LOOK_NS);
+}
+
+nam_status
+txn_keep(struct txn_worker *tw, unsigned region, uint64_t until_ns)
+{
+	want(tw, region);
+	nam_status st;
+	while ((st = state(tw, region)) == NAM_BUSY && net_now_ns(tw->w) < until_ns && tw->keeper.runs)
+		net_sleep(tw->w, LOOK_NS);
+	return st;
+}
+
+nam_status
+txn_keep_home(struct txn_worker *tw)
+{
+	return txn_keep(tw, home_of(tw), net_now_ns(tw->w) + tso_lease_ns(tw->db->tso));
+}
+
+nam_status
+txn_reconnect(struct txn_worker *tw, net_addr at, uint64_t *until)
+{
+	uint64_t now = net_now_ns(tw->w), lease = tso_lease_ns(tw->db->tso) / 3 * 2;
+	if (*until == 0)
+		*until = now + (lease > PATIENCE_NS ? lease : PATIENCE_NS);
+	else if (now >= *until && state(tw, net_region_of(at)) != NAM_GONE)
+		return NAM_REFUSED;
+	return txn_keep(tw, net_region_of(at), *until);
+}
+
+void
+txn_reach(struct txn_worker *tw)
+{
+	const struct txn_keeper *k = &tw->keeper;
+	uint64_t broken = net_worker_broken(tw->w);
+	if (__builtin_expect(broken == 0, 1))
+		return;
+	uint64_t now = net_now_ns(tw->w);
+	for (broken &= ~k->ended; broken != 0; broken &= broken - 1) {
+		unsigned region = (unsigned)__builtin_ctzll(broken);
+		bool silent =
+		    k->region[region].silent_ns != 0 && now - k->region[region].silent_ns > ENTER_NS;
+		(void)txn_keep(tw, region, silent ? 0 : now + ENTER_NS);
+	}
+}
+
+/* ---- locks outside of transactions ---- */
+
+void
+txn_doubt(struct txn_worker *tw)
+{
+	atomic_store_explicit(&tw->db->doubt, true, memory_order_relaxed);
+}
+
+void
+txn_doubts(struct txn_worker *tw)
+{
+	struct txn_db *db = tw->db;
+	if (__builtin_expect(!atomic_load_explicit(&db->doubt, memory_order_relaxed), 1))
+		return;
+	txn_reach(tw);
+	if (!atomic_load_explicit(&db->reached, memory_order_relaxed) ||
+	    atomic_exchange(&db->stuck_told, true))
+		return;
+	nam_log(NAM_LOG_WARN,
+	    "a connection broke under a lock that only this process's end frees: it has to connect anew");
+	tso_abandon(db->tso);
+}
