@@ -1,98 +1,102 @@
 /*
- * fence.c -- net_fence_process in the real world: every node is asked, by a thread of its own so that no worker waits.
+ * fence.c -- net_fence_process in the real world: every node is asked, by a thread for each, so that no worker waits, and
+ * a node that does not answer holds up nobody but itself.
  *
- * A node asked over the wire answers as wire.h's W3 says, and it alone can know. A region of this very process
- * can be touched by this process only, so it is enough that nobody here has that identity.
+ * First all nodes ask the process whether it lives, if the caller grants it time; nothing is done to it by that (W5 of
+ * net/wire.h), so an answer at one node is not late because another node was quicker. Then all of them shut it out.
+ *
+ * A node that shuts out answers as W3 says, and it alone can know. A region of this very process
+ * can be touched by this process only, so it is enough that no net here has that identity.
  */
 #include <net/remote_internal.h>
 
-#include <base/assert.h>
-#include <pthread.h>
+#include <stdlib.h>
 
-/* Nets of this process that execute on its own regions. */
-static pthread_mutex_t here_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct net *here;
-
-void
-net_fence_enlist(struct net *n)
-{
-	pthread_mutex_lock(&here_lock);
-	n->next_here = here;
-	here = n;
-	pthread_mutex_unlock(&here_lock);
-}
-
-void
-net_fence_delist(struct net *n)
-{
-	pthread_mutex_lock(&here_lock);
-	for (struct net **p = &here; *p != NULL; p = &(*p)->next_here)
-		if (*p == n) {
-			*p = n->next_here;
-			break;
-		}
-	pthread_mutex_unlock(&here_lock);
-}
-
-static bool
-lives_here(uint64_t identity)
-{
-	pthread_mutex_lock(&here_lock);
-	const struct net *n = here;
-	while (n != NULL && n->identity != identity)
-		n = n->next_here;
-	pthread_mutex_unlock(&here_lock);
-	return n != NULL;
-}
-
-/* On the stack of the coroutine that waits for it. */
 struct job {
 	struct net *net;
-	uint64_t identity;
+	uint64_t identity, grace_ns;
 	struct nam_co *co;
-	nam_status status;
-	struct nam_err err;
-	atomic_bool done; /* release, with status and err */
+	atomic_uint left; /* legs that have not ended; release, with their results */
+	struct leg {
+		struct job *job;
+		struct net_node *node;
+		pthread_t thread;
+		bool started;
+		nam_status status;
+		struct nam_err err;
+	} leg[NET_REGIONS];
 };
 
 static void *
-ask_all(void *arg)
+go(void *arg)
 {
-	struct job *j = arg;
-	struct nam_err err;
-	j->status = NAM_OK;
-	/* All of them, also behind one that fails: the fewer nodes are left to a zombie, the better. */
+	struct leg *l = arg;
+	struct job *j = l->job;
+	l->status = j->grace_ns != 0 ? net_remote_ask(l->node, j->identity, j->grace_ns, &l->err)
+				     : net_remote_fence(l->node, j->identity, &l->err);
+	struct nam_co *co = j->co;
+	atomic_fetch_sub_explicit(&j->left, 1, memory_order_release);
+	/* It waits for this thread, so it has not ended. */
+	nam_co_post(co);
+	return NULL;
+}
+
+/* All of them, also beside one that fails: the fewer nodes are left to a zombie, the better. */
+static nam_status
+all_nodes(struct job *j, struct nam_err *err)
+{
+	unsigned n = 0;
+	nam_status st = NAM_OK;
+	atomic_store(&j->left, 0);
 	for (unsigned i = 0; i < j->net->count; i++) {
 		struct net_node *node = j->net->node[i];
-		nam_status st = NAM_OK;
-		if (node->host[0] != '\0')
-			st = net_remote_fence(node, j->identity, &err);
-		else if (lives_here(j->identity))
-			st = nam_fail(
-			    &err, NAM_UNSUPPORTED, "who is to be shut out lives in this very process");
-		if (st != NAM_OK && j->status == NAM_OK) {
-			j->status = st;
-			j->err = err;
+		struct leg *l = &j->leg[n];
+		if (node->host[0] == '\0')
+			continue;
+		*l = (struct leg){ .job = j, .node = node };
+		atomic_fetch_add(&j->left, 1);
+		l->started = pthread_create(&l->thread, NULL, go, l) == 0;
+		if (!l->started) {
+			atomic_fetch_sub(&j->left, 1);
+			l->status = nam_fail(&l->err, NAM_NOMEM, "no memory to shut a process out");
 		}
+		n++;
 	}
-	atomic_store_explicit(&j->done, true, memory_order_release);
-	nam_co_post(j->co);
-	return NULL;
+	while (atomic_load_explicit(&j->left, memory_order_acquire) != 0)
+		nam_co_park();
+	for (unsigned i = 0; i < n; i++) {
+		struct leg *l = &j->leg[i];
+		/* It may still be posting to us, who must not end before. */
+		if (l->started)
+			pthread_join(l->thread, NULL);
+		/* That it lives is worth more than that another node cannot tell. */
+		if (l->status == NAM_OK || (st != NAM_OK && l->status != NAM_BUSY))
+			continue;
+		st = l->status;
+		if (err != NULL)
+			*err = l->err;
+	}
+	return st;
 }
 
 nam_status
 net_real_fence(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct nam_err *err)
 {
-	(void)grace_ns;
-	struct job j = { .net = w->net, .identity = identity, .co = nam_co_self() };
-	pthread_t thread;
-	if (pthread_create(&thread, NULL, ask_all, &j) != 0)
+	bool local = false;
+	for (unsigned i = 0; i < w->net->count; i++)
+		local |= w->net->node[i]->host[0] == '\0';
+	struct job *j = calloc(1, sizeof *j);
+	if (j == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory to shut a process out");
-	while (!atomic_load_explicit(&j.done, memory_order_acquire))
-		nam_co_park();
-	/* It may still be posting to us, who must not end before. */
-	pthread_join(thread, NULL);
-	if (j.status != NAM_OK && err != NULL)
-		*err = j.err;
-	return j.status;
+	*j = (struct job){ .net = w->net, .identity = identity, .grace_ns = grace_ns, .co = nam_co_self() };
+	nam_status st = grace_ns != 0 ? all_nodes(j, err) : NAM_OK;
+	/* A node that could not ask, or be asked, may know nothing; whether it can shut out it says itself. */
+	if (st != NAM_BUSY && st != NAM_REFUSED) {
+		j->grace_ns = 0;
+		st = all_nodes(j, err);
+	}
+	free(j);
+	if (local && net_lives_here(identity) && st == NAM_OK)
+		st = nam_fail(err, NAM_UNSUPPORTED, "who is to be shut out lives in this very process");
+	return st;
 }

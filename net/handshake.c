@@ -23,15 +23,19 @@ enum { LABEL = 16 };
 
 static void
 mac(const struct net_shake *me, const char *label, const struct net_hello *hello,
-    const struct net_welcome *welcome, size_t welcome_len, uint8_t out[32])
+    const struct net_welcome *welcome, const void *more, size_t more_len, uint8_t out[32])
 {
-	uint8_t text[LABEL + sizeof *hello + sizeof *welcome] = { 0 };
+	uint8_t text[LABEL + sizeof *hello + sizeof *welcome + sizeof(struct net_grant)] = { 0 };
+	uint8_t *at = text + LABEL;
 	memcpy(text, label, strlen(label));
-	memcpy(text + LABEL, hello, sizeof *hello);
-	memcpy(text + LABEL + sizeof *hello, welcome, welcome_len);
+	memcpy(at, hello, sizeof *hello);
+	memcpy(at += sizeof *hello, welcome, sizeof *welcome);
+	at += sizeof *welcome;
+	if (more_len > 0)
+		memcpy(at, more, more_len);
 	unsigned len = 32;
-	if (HMAC(EVP_sha256(), me->secret != NULL ? me->secret : "", (int)me->secret_len, text, sizeof text,
-		out, &len) == NULL)
+	if (HMAC(EVP_sha256(), me->secret != NULL ? me->secret : "", (int)me->secret_len, text,
+		(size_t)(at - text) + more_len, out, &len) == NULL)
 		nam_random_bytes(out, 32); /* no proof: nobody will believe it */
 }
 
@@ -59,14 +63,13 @@ net_shake_welcome(const struct net_shake *me, const struct net_hello *hello, str
 	else if (hello->identity == 0 || hello->identity >> NET_IDENTITY_BITS != 0)
 		out->verdict = NET_NO_IDENTITY;
 	nam_random_bytes(out->nonce, sizeof out->nonce);
-	mac(me, "namdb node", hello, out, offsetof(struct net_welcome, mac), out->mac);
 }
 
 void
 net_shake_prove(const struct net_shake *me, const struct net_hello *hello, const struct net_welcome *welcome,
     struct net_proof *out)
 {
-	mac(me, "namdb peer", hello, welcome, sizeof *welcome, out->mac);
+	mac(me, "namdb peer", hello, welcome, NULL, 0, out->mac);
 }
 
 bool
@@ -75,7 +78,16 @@ net_shake_proven(const struct net_shake *me, const struct net_hello *hello, cons
 {
 	struct net_proof right;
 	net_shake_prove(me, hello, welcome, &right);
-	return CRYPTO_memcmp(right.mac, proof->mac, sizeof right.mac) == 0;
+	bool is = CRYPTO_memcmp(right.mac, proof->mac, sizeof right.mac) == 0;
+	OPENSSL_cleanse(&right, sizeof right);
+	return is;
+}
+
+void
+net_shake_seal(const struct net_shake *me, const struct net_hello *hello, const struct net_welcome *welcome,
+    struct net_grant *grant)
+{
+	mac(me, "namdb node", hello, welcome, grant, offsetof(struct net_grant, mac), grant->mac);
 }
 
 /* ---- the peer's side of a stream --------------------------------------------- */
@@ -210,6 +222,8 @@ refused(uint32_t verdict, const char *name, struct nam_err *err)
 	case NET_NO_SELF:
 		return nam_fail(err, NAM_UNSUPPORTED,
 		    "%s will not end itself: who is to be shut out lives in its own process", name);
+	case NET_NO_LIVES:
+		return nam_fail(err, NAM_BUSY, "%s has heard that the process lives", name);
 	default:
 		return nam_fail(err, NAM_REFUSED,
 		    "%s refused us for a reason (%u) that this build does not know", name, verdict);
@@ -246,11 +260,6 @@ shake(int fd, const struct net_shake *me, enum net_role role, const char *name, 
 		return refused(welcome->verdict, name, err);
 	if ((io = get_all(fd, (char *)welcome + head, sizeof *welcome - head, deadline_ns, NULL)) != IO_OK)
 		return io_failed(io, name, err);
-	uint8_t right[32];
-	mac(me, "namdb node", &hello, welcome, offsetof(struct net_welcome, mac), right);
-	if (CRYPTO_memcmp(right, welcome->mac, sizeof right) != 0)
-		return nam_fail(err, NAM_REFUSED,
-		    "%s has another secret than we; use the same secret file on all nodes", name);
 	struct net_proof proof;
 	net_shake_prove(me, &hello, welcome, &proof);
 	io = put_all(fd, &proof, sizeof proof, deadline_ns);
@@ -258,6 +267,16 @@ shake(int fd, const struct net_shake *me, enum net_role role, const char *name, 
 		io = get_all(fd, grant, sizeof *grant, deadline_ns, memory);
 	if (io != IO_OK)
 		return io_failed(io, name, err);
+	/* Only this refusal comes without the node's proof. */
+	if (grant->verdict == NET_NO_SECRET)
+		return refused(grant->verdict, name, err);
+	struct net_grant right = *grant;
+	net_shake_seal(me, &hello, welcome, &right);
+	if (CRYPTO_memcmp(right.mac, grant->mac, sizeof right.mac) != 0) {
+		grant->verdict = NET_NO_SECRET;
+		return nam_fail(err, NAM_REFUSED,
+		    "%s has another secret than we; use the same secret file on all nodes", name);
+	}
 	if (grant->verdict != NET_YES)
 		return refused(grant->verdict, name, err);
 	grant->shm[sizeof grant->shm - 1] = '\0';

@@ -30,6 +30,9 @@ void net_shake_welcome(const struct net_shake *me, const struct net_hello *hello
 /* Node: does the peer know the secret? */
 bool net_shake_proven(const struct net_shake *me, const struct net_hello *hello,
     const struct net_welcome *welcome, const struct net_proof *proof);
+/* Node: puts its own proof into a grant that is complete otherwise. Only for a peer that has proven itself. */
+void net_shake_seal(const struct net_shake *me, const struct net_hello *hello,
+    const struct net_welcome *welcome, struct net_grant *grant);
 
 /* Peer: the proof for a welcome; tests use it to lie. */
 void net_shake_prove(const struct net_shake *me, const struct net_hello *hello,

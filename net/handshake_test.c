@@ -106,8 +106,24 @@ proofs(void **state)
 	other.secret_len = 0;
 	other.secret = NULL;
 	assert_false(net_shake_proven(&other, &h, &w, &p));
-	memcpy(p.mac, w.mac, sizeof p.mac); /* reflected */
+	/* the node's own proof sent back is not a peer's */
+	struct net_grant g = { .verdict = NET_YES };
+	net_shake_seal(&node_side, &h, &w, &g);
+	memcpy(p.mac, g.mac, sizeof p.mac);
 	assert_false(net_shake_proven(&node_side, &h, &w, &p));
+	/* it covers every bit of the grant, and of the talk before it */
+	struct net_grant again = g;
+	again.shm[5] ^= 1;
+	net_shake_seal(&node_side, &h, &w, &again);
+	assert_memory_not_equal(again.mac, g.mac, sizeof g.mac);
+	again = g;
+	again.verdict = NET_NO_MORE;
+	net_shake_seal(&node_side, &h, &w, &again);
+	assert_memory_not_equal(again.mac, g.mac, sizeof g.mac);
+	h.nonce[0] ^= 1;
+	again = g;
+	net_shake_seal(&node_side, &h, &w, &again);
+	assert_memory_not_equal(again.mac, g.mac, sizeof g.mac);
 }
 
 /* ---- others who listen ---------------------------------------------------------- */
@@ -116,6 +132,8 @@ struct stranger {
 	int listener;
 	const char *says; /* NULL: nothing */
 	size_t len;
+	const char *more; /* said after the proof; NULL: nothing */
+	size_t more_len;
 	bool silent; /* only then is the wait short: an answer may take as long as a busy machine likes */
 	bool hangs_up;
 };
@@ -128,6 +146,8 @@ stranger_main(void *arg)
 	int fd = accept(s->listener, NULL, NULL);
 	if (recv(fd, sink, sizeof sink, MSG_WAITALL) == sizeof sink && s->says != NULL)
 		send(fd, s->says, s->len, MSG_NOSIGNAL);
+	if (s->more != NULL && recv(fd, sink, sizeof(struct net_proof), MSG_WAITALL) > 0)
+		send(fd, s->more, s->more_len, MSG_NOSIGNAL);
 	if (!s->hangs_up)
 		while (recv(fd, sink, sizeof sink, 0) > 0)
 			;
@@ -185,9 +205,20 @@ strangers(void **state)
 	struct net_welcome fake = {
 		.magic = NET_WIRE_MAGIC, .version = NET_WIRE_VERSION, .region = 1, .size = 1 << 20
 	};
-	struct stranger liar = { .says = (char *)&fake, .len = sizeof fake };
+	const struct net_grant yes = { .verdict = NET_YES }, shut = { .verdict = NET_NO_MORE };
+	struct stranger liar = {
+		.says = (char *)&fake, .len = sizeof fake, .more = (const char *)&yes, .more_len = sizeof yes
+	};
 	assert_int_equal(meet(&liar, said), NAM_REFUSED);
 	assert_non_null(strstr(said, "another secret"));
+	/* nor is its word taken that we are shut out */
+	liar.more = (const char *)&shut;
+	assert_int_equal(meet(&liar, said), NAM_REFUSED);
+	assert_non_null(strstr(said, "another secret"));
+	/* a node of version 4 says so in its first 16 bytes; and so do we to its peers, see server_test */
+	future.version = 4;
+	assert_int_equal(meet(&newer, said), NAM_REFUSED);
+	assert_non_null(strstr(said, "another version"));
 }
 
 static void

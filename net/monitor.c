@@ -1,14 +1,17 @@
 /*
- * monitor.c -- one thread per struct net that waits for control connections to break.
+ * monitor.c -- one thread per struct net that listens to control connections: to what nodes say, and to their end.
  *
  * A shm peer notices nothing by itself when the storage process dies: its
- * mapping stays good. A storage node never speaks on a control connection after
- * the handshake, so whatever happens there means it is gone, or that we are shut out: it is asked
- * which. A worker that has reconnected brings a new control connection along (net_monitor_renew).
+ * mapping stays good. So the end of a control connection means that the node is gone, or that we are shut out: it is asked
+ * which. What nodes say about other processes goes to heard.c. Whether this process lives (ASK) is answered by
+ * the net's first worker on its own thread (net_monitor_answer): if that thread does not run, no answer leaves.
+ * A worker that has reconnected brings a new control connection along (net_monitor_renew).
  */
 #include <net/remote_internal.h>
 
+#include <base/clock.h>
 #include <base/log.h>
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -20,10 +23,13 @@
 
 struct monitor {
 	pthread_t thread;
-	pthread_mutex_t lock; /* over each node's control_fd and control_turn, and lost in step with them */
+	pthread_mutex_t
+	    lock; /* over each node's control_fd and control_turn, lost in step with them, and who asks */
 	int wake_fd;
 	atomic_bool stop;
 };
+
+enum { BATCH = 64 }; /* messages */
 
 /* Under the lock. Who finds the node lost is to find its question asked. */
 static void
@@ -42,12 +48,167 @@ ended(struct monitor *m, struct net_node *node, unsigned turn)
 {
 	pthread_mutex_lock(&m->lock);
 	/* Of an older connection, while a worker has made a new one, it is no news. */
-	if (node->control_turn == turn) {
+	bool is = node->control_turn == turn && !node->control_ended;
+	if (is) {
 		node->control_ended = true;
 		lose(node, "");
 	}
 	pthread_mutex_unlock(&m->lock);
+	if (is)
+		net_heard_forget(node); /* it has no last word any more */
 }
+
+/* ---- messages ---------------------------------------------------------------------- */
+
+/* Under the lock. What the socket does not take is dropped: it is asked again, or the node goes on waiting. */
+static void
+say(struct net_node *node, const struct net_news *news, unsigned n)
+{
+	if (node->control_fd < 0 || node->control_ended)
+		return;
+	size_t len = n * sizeof *news;
+	ssize_t put = send(node->control_fd, news, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+	/* Half a message cannot be taken back. */
+	if (put > 0 && (size_t)put % sizeof *news != 0)
+		shutdown(node->control_fd, SHUT_RDWR);
+}
+
+/* False: what it says makes no sense. */
+static bool
+take(struct monitor *m, struct net_node *node, const struct net_news *news)
+{
+	struct net *n = node->net;
+	if (news->magic != NET_NEWS_MAGIC)
+		return false;
+	switch (news->kind) {
+	case NET_NEWS_LEFT:
+	case NET_NEWS_BACK:
+	case NET_NEWS_DEAD:
+		if (news->identity == 0 || news->identity >> NET_IDENTITY_BITS != 0)
+			return false;
+		net_heard_take(node, news->kind, news->identity);
+		return true;
+	case NET_NEWS_FORGET:
+		net_heard_forget(node);
+		return true;
+	case NET_NEWS_ASK:
+		pthread_mutex_lock(&m->lock);
+		node->asked_nonce = news->nonce;
+		node->asked_until_ns = nam_clock_ns() + (news->grace_ms & 0xffffff) * 1000000;
+		pthread_mutex_unlock(&m->lock);
+		net_workers_asked(n);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Takes what has come over a control connection. False: it has ended, or is of no use. */
+static bool
+hear(struct monitor *m, struct net_node *node, unsigned turn)
+{
+	union {
+		struct net_news news[BATCH];
+		char bytes[BATCH * sizeof(struct net_news)];
+	} in;
+	for (;;) {
+		pthread_mutex_lock(&m->lock);
+		bool old = node->control_turn != turn || node->control_ended;
+		size_t have = old ? 0 : node->heard_len;
+		memcpy(in.bytes, node->heard, have);
+		ssize_t got =
+		    old ? 0 : recv(node->control_fd, in.bytes + have, sizeof in - have, MSG_DONTWAIT);
+		int why = errno;
+		size_t len = have + (got > 0 ? (size_t)got : 0);
+		if (got > 0) {
+			node->heard_len = len % sizeof *in.news;
+			memcpy(node->heard, in.bytes + (len - node->heard_len), node->heard_len);
+		}
+		pthread_mutex_unlock(&m->lock);
+		if (old || (got < 0 && (why == EAGAIN || why == EINTR)))
+			return true;
+		if (got <= 0)
+			return false;
+		for (size_t i = 0; i < len / sizeof *in.news; i++)
+			if (!take(m, node, &in.news[i]))
+				return false;
+		if (len < sizeof in)
+			return true;
+	}
+}
+
+static void
+question(struct monitor *m, struct net_node *node)
+{
+	uint64_t whom[BATCH];
+	struct net_news news[BATCH];
+	for (unsigned n; (n = net_heard_questions(node, whom, BATCH)) > 0;) {
+		for (unsigned i = 0; i < n; i++)
+			news[i] = (struct net_news){
+				.magic = NET_NEWS_MAGIC, .kind = NET_NEWS_WHO, .identity = whom[i]
+			};
+		pthread_mutex_lock(&m->lock);
+		say(node, news, n);
+		pthread_mutex_unlock(&m->lock);
+	}
+}
+
+void
+net_real_on_asked(struct net *n, enum net_answer_life (*fn)(void *arg), void *arg)
+{
+	pthread_mutex_lock(&n->workers_lock);
+	n->asked_fn = fn;
+	n->asked_arg = arg;
+	pthread_mutex_unlock(&n->workers_lock);
+}
+
+void
+net_monitor_answer(struct net *n)
+{
+	struct monitor *m = n->monitor;
+	bool waits = false;
+	if (m == NULL)
+		return;
+	pthread_mutex_lock(&m->lock);
+	uint64_t now = nam_clock_ns();
+	for (unsigned i = 0; i < n->count; i++)
+		waits |= n->node[i]->asked_nonce != 0 && now < n->node[i]->asked_until_ns;
+	pthread_mutex_unlock(&m->lock);
+	if (!waits)
+		return;
+	pthread_mutex_lock(&n->workers_lock);
+	bool speaks = n->asked_fn != NULL;
+	bool lives = speaks && n->asked_fn(n->asked_arg) == NET_LIVES;
+	pthread_mutex_unlock(&n->workers_lock);
+	if (!speaks)
+		return;
+	/* If its memory could not be given up, nothing is said, and the node does what it has to. */
+	if (!lives &&
+	    !net_disarm(n, "this process was asked whether it lives, when its heart had not beaten for too "
+			   "long: it has given up, and others settle what it left"))
+		return;
+	struct net_news answer = { .magic = NET_NEWS_MAGIC,
+		.kind = lives ? NET_NEWS_LIVES : NET_NEWS_GIVEN_UP };
+	pthread_mutex_lock(&m->lock);
+	now = nam_clock_ns();
+	for (unsigned i = 0; i < n->count; i++) {
+		struct net_node *node = n->node[i];
+		answer.nonce = node->asked_nonce;
+		if (answer.nonce != 0 && now < node->asked_until_ns)
+			say(node, &answer, 1);
+		node->asked_nonce = 0;
+		/* W6: and this is how the node sees it. */
+		if (!lives && node->control_fd >= 0 && !node->control_ended) {
+			node->control_ended = true;
+			shutdown(node->control_fd, SHUT_RDWR);
+		}
+	}
+	pthread_mutex_unlock(&m->lock);
+	if (!lives)
+		nam_log(NAM_LOG_WARN, "%s", net_standing_why(n));
+}
+
+/* ---- the end of connections --------------------------------------------------------- */
 
 /* A node that shuts us out refuses us before it ends anything of ours (wire.h, W3): so now it says so, if it has. */
 static bool
@@ -76,14 +237,25 @@ ask(struct monitor *m, struct net_node *node)
 	if (!asks)
 		return;
 	if (!atomic_load(&n->shut_out) && shuts_us_out(node)) {
+		const char *none = NULL;
+		atomic_compare_exchange_strong(&n->why, &none,
+		    "this process has been shut out of the cluster: it stood still for longer than its "
+		    "lease, and "
+		    "others have settled what it left; it has to connect anew");
 		atomic_store(&n->shut_out, true);
-		nam_log(NAM_LOG_WARN, "this process has been shut out of the cluster: it stood still for "
-				      "longer than its lease, and "
-				      "others have settled what it left; it has to connect anew");
+		nam_log(NAM_LOG_WARN, "%s", net_standing_why(n));
 	}
-	if (!atomic_load(&n->shut_out))
+	if (!atomic_load(&n->shut_out)) {
 		nam_log(
 		    NAM_LOG_WARN, "storage node %u (%s) is gone%s", node->info.region, node->info.name, why);
+		pthread_mutex_lock(&n->workers_lock);
+		if (!atomic_load(&n->lost_told))
+			snprintf(n->lost_why, sizeof n->lost_why,
+			    "this process has lost storage node %u (%s)%s", node->info.region,
+			    node->info.name, why);
+		atomic_store(&n->lost_told, true);
+		pthread_mutex_unlock(&n->workers_lock);
+	}
 	atomic_fetch_sub(&n->asking, 1);
 }
 
@@ -104,11 +276,12 @@ watch(void *arg)
 				continue;
 			who[count] = n->node[i];
 			turn[count] = n->node[i]->control_turn;
-			fd[count++] =
-			    (struct pollfd){ .fd = n->node[i]->control_fd, .events = POLLIN | POLLRDHUP };
+			fd[count++] = (struct pollfd){ .fd = n->node[i]->control_fd, .events = POLLIN };
 		}
 		pthread_mutex_unlock(&m->lock);
-		if (poll(fd, count, -1) < 0)
+		uint64_t now = nam_clock_ns(), next = net_heard_ripen(n, now);
+		uint64_t ms = next == UINT64_MAX ? 0 : next > now ? (next - now) / 1000000 + 1 : 1;
+		if (poll(fd, count, next == UINT64_MAX ? -1 : (int)ms) < 0)
 			continue;
 		if (fd[0].revents != 0) {
 			uint64_t sink;
@@ -118,10 +291,13 @@ watch(void *arg)
 				return NULL;
 		}
 		for (nfds_t i = 1; i < count; i++)
-			if (fd[i].revents != 0)
+			if (fd[i].revents != 0 && !hear(m, who[i], turn[i]))
 				ended(m, who[i], turn[i]);
-		for (unsigned i = 0; i < n->count; i++)
+		for (unsigned i = 0; i < n->count; i++) {
+			if (n->node[i]->control_fd >= 0)
+				question(m, n->node[i]);
 			ask(m, n->node[i]);
+		}
 	}
 }
 
@@ -131,6 +307,13 @@ wake(struct monitor *m)
 	uint64_t one = 1;
 	ssize_t put = write(m->wake_fd, &one, sizeof one);
 	(void)put;
+}
+
+void
+net_monitor_wake(struct net *n)
+{
+	if (n->monitor != NULL)
+		wake(n->monitor);
 }
 
 void
@@ -157,8 +340,13 @@ net_monitor_renew(struct net_node *node, int control_fd)
 	node->control_fd = control_fd;
 	node->control_turn++;
 	node->control_ended = false;
-	atomic_store_explicit(&node->info.lost, false, memory_order_relaxed);
+	node->heard_len = 0;
+	node->asked_nonce = 0;
+	/* A net that has given up stays so; the node finds out when it speaks to us. */
+	if (!atomic_load(&node->net->disarmed))
+		atomic_store_explicit(&node->info.lost, false, memory_order_relaxed);
 	pthread_mutex_unlock(&m->lock);
+	net_heard_forget(node); /* what the old connection would have told was lost with it */
 	wake(m);
 }
 
@@ -175,6 +363,11 @@ net_monitor_start(struct net *n, struct nam_err *err)
 		return nam_fail(err, NAM_NOMEM, "no memory for the monitor");
 	m->wake_fd = eventfd(0, EFD_CLOEXEC);
 	pthread_mutex_init(&m->lock, NULL);
+	nam_status st = net_heard_open(n, err);
+	if (st != NAM_OK) {
+		free(m);
+		return st;
+	}
 	n->monitor = m;
 	if (m->wake_fd < 0 || pthread_create(&m->thread, NULL, watch, n) != 0) {
 		n->monitor = NULL;
@@ -190,11 +383,27 @@ void
 net_monitor_stop(struct net *n)
 {
 	struct monitor *m = n->monitor;
-	atomic_store(&m->stop, true);
-	wake(m);
-	pthread_join(m->thread, NULL);
-	close(m->wake_fd);
+	if (!n->forked) {
+		atomic_store(&m->stop, true);
+		wake(m);
+		pthread_join(m->thread, NULL);
+	}
+	n->monitor = NULL;
+	if (m->wake_fd >= 0)
+		close(m->wake_fd);
 	pthread_mutex_destroy(&m->lock);
 	free(m);
-	n->monitor = NULL;
+	net_heard_close(n);
+}
+
+void
+net_monitor_abandon(struct net *n)
+{
+	struct monitor *m = n->monitor;
+	if (m == NULL)
+		return;
+	close(m->wake_fd); /* the parent's thread sleeps on it, too */
+	m->wake_fd = -1;
+	pthread_mutex_init(&m->lock, NULL);
+	net_heard_abandon(n);
 }

@@ -107,6 +107,7 @@ net_new(const struct net_env *env, void *env_priv)
 		return NULL;
 	n->env = env;
 	n->env_priv = env_priv;
+	pthread_mutex_init(&n->workers_lock, NULL);
 	return n;
 }
 
@@ -129,6 +130,7 @@ net_add_node(struct net *n, const struct net_provider *p, const struct net_node_
 	atomic_init(&node->info.lost, false);
 	node->p = p;
 	node->control_fd = -1;
+	node->life_fd = -1;
 	node->net = n;
 	n->by_region[r] = node;
 	n->count = 0;
@@ -145,17 +147,21 @@ net_close(struct net *n)
 {
 	if (n == NULL)
 		return;
+	net_disarm_delist(n);
 	if (n->monitor != NULL)
 		net_monitor_stop(n);
-	net_fence_delist(n);
+	net_heard_close(n);
 	for (unsigned i = 0; i < n->count; i++) {
 		if (n->node[i]->p->node_close != NULL)
 			n->node[i]->p->node_close(n->node[i]);
+		if (n->node[i]->life_fd >= 0)
+			close(n->node[i]->life_fd);
 		free(n->node[i]);
 	}
 	if (n->env->net_close != NULL)
 		n->env->net_close(n);
-	memset(n->secret, 0, sizeof n->secret);
+	explicit_bzero(n->secret, sizeof n->secret);
+	pthread_mutex_destroy(&n->workers_lock);
 	free(n);
 }
 
@@ -242,10 +248,13 @@ net_standing(const struct net *n)
 const char *
 net_standing_why(const struct net *n)
 {
-	return atomic_load(&n->shut_out)
-		   ? "this process stood still for longer than its lease, and others have "
-		     "settled what it left"
-		   : "";
+	const char *why = atomic_load(&n->why);
+	if (atomic_load(&n->shut_out))
+		return why != NULL ? why : "this process has been shut out of the cluster";
+	for (unsigned i = 0; i < n->count && atomic_load(&n->lost_told); i++)
+		if (net_node_lost(n->node[i]))
+			return n->lost_why;
+	return "";
 }
 
 void
@@ -260,6 +269,8 @@ net_declare_lost(struct net *n, unsigned region)
 nam_status
 net_worker_open(struct net *n, struct net_worker **out, struct nam_err *err)
 {
+	if (atomic_load(&n->disarmed))
+		return nam_fail(err, NAM_REFUSED, "%s", net_standing_why(n));
 	struct net_worker *w = calloc(1, sizeof *w);
 	if (w == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for a worker");
@@ -290,6 +301,10 @@ net_worker_open(struct net *n, struct net_worker **out, struct nam_err *err)
 		if (ep->base == NULL)
 			w->async[w->async_count++] = ep;
 	}
+	pthread_mutex_lock(&n->workers_lock);
+	w->next_worker = n->first_worker;
+	n->first_worker = w;
+	pthread_mutex_unlock(&n->workers_lock);
 	*out = w;
 	return NAM_OK;
 fail:
@@ -302,6 +317,13 @@ net_worker_close(struct net_worker *w)
 {
 	if (w == NULL)
 		return;
+	pthread_mutex_lock(&w->net->workers_lock);
+	for (struct net_worker **p = &w->net->first_worker; *p != NULL; p = &(*p)->next_worker)
+		if (*p == w) {
+			*p = w->next_worker;
+			break;
+		}
+	pthread_mutex_unlock(&w->net->workers_lock);
 	for (unsigned i = 1; i < NET_REGIONS; i++) {
 		if (w->ep[i] == NULL)
 			continue;
@@ -332,6 +354,8 @@ net_worker_reconnect(struct net_worker *w, unsigned region, struct nam_err *err)
 	struct net_endpoint *ep = region < NET_REGIONS ? w->ep[region] : NULL;
 	if (ep == NULL)
 		return nam_fail(err, NAM_INVALID, "there is no storage node %u", region);
+	if (atomic_load(&w->net->disarmed))
+		return nam_fail(err, NAM_REFUSED, "%s", net_standing_why(w->net));
 	if (ep->base != NULL || ep->p->poll == NULL)
 		return nam_fail(
 		    err, NAM_UNSUPPORTED, "storage node %u is not reached over a connection", region);
@@ -363,9 +387,10 @@ net_worker_reconnect(struct net_worker *w, unsigned region, struct nam_err *err)
 	ep->priv = fresh.priv;
 	ep->quiet_status = NAM_OK;
 	ep->broke = false;
-	if (watched)
+	if (watched) {
 		net_monitor_renew(ep->node, control);
-	else
+		net_remote_life(ep->node, &grant);
+	} else
 		atomic_store_explicit(&ep->node->info.lost, false, memory_order_relaxed);
 	return NAM_OK;
 }
@@ -496,6 +521,13 @@ net_read_direct(struct net_worker *w, net_addr at, uint32_t len, struct net_coun
 		net_counts_add(acct, &one);
 	w->round_trips++;
 	return p;
+}
+
+bool
+net_direct_stands(const struct net_worker *w)
+{
+	net_fence_loads_before_all();
+	return !atomic_load_explicit(&w->net->disarmed, memory_order_relaxed);
 }
 
 void
@@ -655,6 +687,33 @@ net_op_refuse(struct net_endpoint *ep, struct net_batch *b, struct net_op *op, n
 		net_op_done(ep, b, op, st);
 }
 
+/*
+ * Behind verbs in place: has the memory been given up meanwhile (disarm.c)? An instruction that met the page that took its
+ * place comes after `disarmed` was set, so this look sees it, provided that the look is not made ahead of the instruction.
+ */
+static inline bool
+is_disarmed(const struct net_worker *w)
+{
+#ifndef __x86_64__
+	net_fence_stores_before_loads(); /* an interrupt there does not order what it falls between */
+#endif
+	return atomic_load_explicit(&w->net->disarmed, memory_order_relaxed);
+}
+
+/* Of what was executed in place nobody knows where it landed. */
+static __attribute__((noinline)) void
+void_batch(struct net_batch *b)
+{
+	for (uint32_t i = 0; i < b->n; i++) {
+		unsigned r = net_region_of(b->op[i].at);
+		const struct net_endpoint *ep = r < NET_REGIONS ? b->w->ep[r] : NULL;
+		if (ep != NULL && ep->base != NULL && b->op[i].status == NAM_OK) {
+			b->op[i].status = NAM_GONE;
+			b->status = NAM_GONE;
+		}
+	}
+}
+
 static void
 post(struct net_batch *b, bool waited)
 {
@@ -665,7 +724,7 @@ post(struct net_batch *b, bool waited)
 	struct net_op *op = b->op, *end = op + b->n;
 	uint64_t bells = 0, poison = 0;
 	unsigned region = ~0u;
-	bool lost = false, reads = false;
+	bool lost = false, reads = false, here = false;
 
 	b->posted = true;
 	b->status = NAM_OK;
@@ -703,6 +762,7 @@ post(struct net_batch *b, bool waited)
 		}
 		if (ep->base != NULL) {
 			reads |= op->code == NET_READ;
+			here = true;
 			op_execute(w, ep, acct, op);
 		} else {
 			op_count(&ep->counts, op);
@@ -716,6 +776,8 @@ post(struct net_batch *b, bool waited)
 	}
 	if (reads)
 		net_fence_loads_before_all();
+	if (here && __builtin_expect(is_disarmed(w), 0))
+		void_batch(b);
 	if (waited && b->n != 0) {
 		w->round_trips++;
 		for (uint64_t m = bells; m != 0; m &= m - 1)
@@ -840,7 +902,7 @@ run1(struct net_worker *w, struct net_op *op, struct net_counts *acct)
 	acct->round_trips++;
 	op_execute(w, ep, acct, op);
 	net_fence_loads_before_all();
-	return NAM_OK;
+	return __builtin_expect(is_disarmed(w), 0) ? NAM_GONE : NAM_OK;
 }
 
 nam_status

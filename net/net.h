@@ -356,7 +356,12 @@ nam_status net_faa1(struct net_worker *w, net_addr at, uint64_t add, uint64_t *s
 /* A pointer to remote memory where it is mapped here (shm), else NULL. Racy by
  * nature: check what you read, as after a READ. The range must lie in one region. */
 const void *net_direct(struct net_worker *w, net_addr at, size_t len);
-/* The same, and counted as the READ that it spares. */
+/*
+ * After looking: whether it was the node's memory all the while. False: the net has given it up (net_on_asked), and what was
+ * read may be zeros that nobody wrote; take it for NAM_GONE.
+ */
+bool net_direct_stands(const struct net_worker *w);
+/* The same as net_direct, and counted as the READ that it spares. */
 const void *net_read_direct(struct net_worker *w, net_addr at, uint32_t len, struct net_counts *acct);
 
 /* These bytes will be written soon: brings their lines near where the memory is mapped here; else nothing. */

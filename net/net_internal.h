@@ -15,6 +15,7 @@
 
 #include <net/net.h>
 #include <net/region_format.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 struct net_endpoint;
@@ -63,6 +64,8 @@ struct net_provider {
 	void (*news)(struct net_endpoint *ep);
 	/* The node itself, when the net closes. May be NULL. */
 	void (*node_close)(struct net_node *node);
+	/* In a child of fork: closes the descriptors of a worker's endpoint, frees nothing. May be NULL. */
+	void (*abandon)(struct net_endpoint *ep);
 };
 
 /* One storage node as this process sees it. */
@@ -77,7 +80,13 @@ struct net_node {
 	bool control_ended;    /* seen */
 	bool to_ask;           /* the monitor's lock: it is to be asked why; */
 	char broke_why[64];    /* what is known */
-	char host[112];        /* i  for more connections */
+	int life_fd; /* the connection by which the node has hold of this process; -1: none. Of one at a time: */
+	atomic_flag life_busy;
+	/* The monitor's lock: the node wants to know whether we live (0: it does not), and how long it waits. */
+	uint64_t asked_nonce, asked_until_ns;
+	unsigned heard_len; /* the monitor's thread: bytes of a struct net_news that has not come whole */
+	char heard[32];
+	char host[112]; /* i  for more connections */
 	char port[16];
 	void *priv; /* provider's */
 	struct net *net;
@@ -131,7 +140,21 @@ struct net {
 	_Atomic uint64_t workers; /* so many have been opened */
 	_Atomic unsigned asking;  /* nodes that are to say why; raised before they are lost */
 	atomic_bool shut_out;     /* one has said so; set before asking falls */
-	struct net *next_here;    /* fence.c's */
+	atomic_bool
+	    disarmed; /* mapped memory is no memory of nodes any more; set before it is replaced (disarm.c) */
+	_Atomic(const char *) why; /* a  one line once shut_out is set */
+	char lost_why[256];        /* under workers_lock until lost_told, then never changed */
+	atomic_bool lost_told;
+	pthread_mutex_t workers_lock; /* over the list, asked_fn and asked_arg */
+	struct net_worker *first_worker;
+	enum net_answer_life (*asked_fn)(void *arg);
+	void *asked_arg;
+	struct net_heard_table *table; /* heard.c; NULL: no node to hear from */
+	_Atomic uint64_t news;         /* so many have left or died */
+	struct net *next_open;         /* disarm.c's */
+	bool has_local;                /* i  regions of this very process */
+	bool unlucky;                  /* a node has shut out this fresh identity */
+	bool forked;                   /* this is a child of the process that opened it */
 	uint32_t connect_ms;
 	char rdma_from[48]; /* "": as the route says */
 };
@@ -165,7 +188,10 @@ struct net_worker {
 	struct net_timer *timers;
 	_Atomic int cpu_clock; /* a  of the thread in net_worker_run; 0: none yet */
 	int wake_fd;
-	atomic_bool asleep; /* a  seq_cst: set before the last look, exchanged by who rouses */
+	atomic_bool asleep;             /* a  seq_cst: set before the last look, exchanged by who rouses */
+	struct net_worker *next_worker; /* the net's workers_lock */
+	atomic_bool asked, news; /* a  somebody wants to know whether we live; somebody has left or died */
+	unsigned news_sleepers;  /* o */
 	void *env_priv;
 };
 
@@ -198,18 +224,53 @@ nam_status net_add_node(struct net *n, const struct net_provider *p, const struc
 
 extern const struct net_env net_env_real;
 
+/* For tests: what the next net_open draws first; 0: dice. */
+extern uint64_t net_next_identity;
+
 /* fence.c */
 nam_status net_real_fence(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct nam_err *err);
-/* A net on regions of this process, while it is open. */
-void net_fence_enlist(struct net *n);
-void net_fence_delist(struct net *n);
 extern const struct net_provider net_provider_shm, net_provider_tcp, net_provider_verbs;
+
+/* heard.c: what nodes have told about others. The table is NULL where there is no node to hear from. */
+nam_status net_heard_open(struct net *n, struct nam_err *err);
+void net_heard_close(struct net *n);
+void net_heard_abandon(struct net *n); /* in a child of fork */
+enum net_heard net_real_heard(struct net_worker *w, uint64_t identity);
+/* The monitor's thread: one message of a node, and a node that has to be asked anew. */
+void net_heard_take(struct net_node *node, uint32_t kind, uint64_t identity);
+void net_heard_forget(struct net_node *node);
+/* Hints that have come of age are told. Returns when to call again; UINT64_MAX: with the next message. */
+uint64_t net_heard_ripen(struct net *n, uint64_t now);
+/* Whom that node is to be asked about, at most cap; the rest with the next call. */
+unsigned net_heard_questions(struct net_node *node, uint64_t *identity, unsigned cap);
+
+/* worker.c: tells workers that sleep for news that there are some. Any thread. */
+void net_workers_news(struct net *n);
+/* worker.c: the net's first worker is to answer whether this process lives. */
+void net_workers_asked(struct net *n);
+
+/*
+ * disarm.c. For ever: every verb ends with NAM_GONE, the net is shut out (why: a literal, one line), and no instruction of this
+ * process reaches a node's memory any more when this returns. False: it could not be replaced. Any thread.
+ */
+bool net_disarm(struct net *n, const char *why);
+/* Every open net of the real world is known here: to a child of fork, and ... */
+void net_disarm_enlist(struct net *n);
+void net_disarm_delist(struct net *n);
+/* ... to a question whether one that executes on regions of this very process has that identity. */
+bool net_lives_here(uint64_t identity);
 
 /* Real worlds only: the watch over control connections (monitor.c). */
 nam_status net_monitor_start(struct net *n, struct nam_err *err);
 void net_monitor_stop(struct net *n);
+void net_monitor_abandon(struct net *n); /* in a child of fork: its thread is not there */
 /* The node is there again: watches this control connection (takes it) instead of the old one, and takes back `lost`. */
 void net_monitor_renew(struct net_node *node, int control_fd);
+/* On the thread of the net's first worker: asks fn, tells the nodes. */
+void net_monitor_answer(struct net *n);
+void net_real_on_asked(struct net *n, enum net_answer_life (*fn)(void *arg), void *arg);
+/* Somebody is to be asked about. Any thread. */
+void net_monitor_wake(struct net *n);
 /* The node is lost, and asked why. Any thread. */
 void net_monitor_broke(struct net_node *node, const char *why);
 

@@ -92,6 +92,37 @@ try_verbs(struct net_node *node, struct nam_err *err)
 	return st;
 }
 
+void
+net_remote_life(struct net_node *node, const struct net_grant *grant)
+{
+	struct net_shake me = shake_of(node->net);
+	struct net_welcome welcome;
+	struct net_grant life;
+	struct nam_err why;
+	uint64_t until = deadline(node->net);
+	int fd;
+	char byte;
+	if (grant->shm[0] == '\0' || node->p == &net_provider_shm)
+		return; /* the connection that brought the memory does it */
+	if (atomic_flag_test_and_set(&node->life_busy))
+		return;
+	bool open = node->life_fd >= 0 && recv(node->life_fd, &byte, 1, MSG_DONTWAIT) < 0;
+	if (!open && node->life_fd >= 0) {
+		close(node->life_fd);
+		node->life_fd = -1;
+	}
+	/* In another mount namespace, or for another user, there is no such socket: then there is no proof of our end. */
+	if (!open && net_dial_unix(grant->shm, node->info.name, until, &fd, &why) == NAM_OK) {
+		nam_status st = net_shake_hands(
+		    fd, &me, NET_ROLE_LIFE, node->info.name, until, &welcome, &life, NULL, &why);
+		if (st == NAM_OK && welcome.incarnation == node->info.incarnation)
+			node->life_fd = fd;
+		else
+			close(fd);
+	}
+	atomic_flag_clear(&node->life_busy);
+}
+
 static void
 use(struct net_node *node, const struct net_provider *p)
 {
@@ -108,7 +139,9 @@ choose(struct net_node *node, const struct net_grant *grant, enum net_kind fabri
 {
 	struct nam_err why;
 	nam_status st;
-	bool shm = grant->shm[0] != '\0' && same_host(node->control_fd), verbs = grant->rdma[0] != '\0';
+	bool verbs = grant->rdma[0] != '\0', shm = grant->shm[0] != '\0' &&
+						   !(grant->flags & NET_GRANT_NO_MEMORY) &&
+						   same_host(node->control_fd);
 	if (fabric == NET_SHM || (fabric == NET_AUTO && shm)) {
 		if (!shm)
 			return nam_fail(err, NAM_UNSUPPORTED,
@@ -145,7 +178,7 @@ add(struct net *n, const char *address, enum net_kind fabric, struct nam_err *er
 		return st;
 	struct net_shake me = shake_of(n);
 	struct net_welcome welcome;
-	struct net_grant grant;
+	struct net_grant grant = { .verdict = NET_YES };
 	uint64_t until = deadline(n);
 	int fd;
 	if ((st = net_dial(host, port, address, until, &fd, err)) != NAM_OK)
@@ -155,6 +188,7 @@ add(struct net *n, const char *address, enum net_kind fabric, struct nam_err *er
 	    (welcome.size < NET_EXTENT || welcome.size >> 48 != 0 || welcome.region >= NET_REGIONS))
 		st = nam_fail(err, NAM_REFUSED, "%s describes itself in numbers that make no sense", address);
 	if (st != NAM_OK) {
+		n->unlucky |= st == NAM_REFUSED && grant.verdict == NET_NO_MORE;
 		close(fd);
 		return st;
 	}
@@ -173,7 +207,10 @@ add(struct net *n, const char *address, enum net_kind fabric, struct nam_err *er
 	node->control_fd = fd;
 	strcpy(node->host, host);
 	strcpy(node->port, port);
-	return choose(node, &grant, fabric, err);
+	st = choose(node, &grant, fabric, err);
+	if (st == NAM_OK && same_host(node->control_fd))
+		net_remote_life(node, &grant);
+	return st;
 }
 
 nam_status
@@ -227,23 +264,24 @@ net_remote_connect_endpoint(
 	return connect_as(ep->node, role, ep->w != NULL ? ep->w->number : 0, out, grant, err);
 }
 
-nam_status
-net_remote_fence(struct net_node *node, uint64_t identity, struct nam_err *err)
+/* A question about another process, in a role of its own. The node may have come back empty: nothing of the old memory is left then. */
+static nam_status
+about(struct net_node *node, enum net_role role, uint64_t word, uint64_t wait_ns, struct net_grant *grant,
+    struct nam_err *err)
 {
 	struct net_shake me = shake_of(node->net);
 	struct net_welcome welcome;
-	struct net_grant grant = { .verdict = NET_YES };
-	me.word = identity;
+	grant->verdict = NET_YES;
+	me.word = word;
 	uint64_t until = deadline(node->net);
 	int fd;
 	nam_status st = net_dial(node->host, node->port, node->info.name, until, &fd, err);
 	if (st != NAM_OK)
 		return st;
-	/* It may have come back empty: then nothing of the old memory is left to be harmed. */
-	st = net_shake_hands(fd, &me, NET_ROLE_FENCE, node->info.name, until, &welcome, &grant, NULL, err);
+	st = net_shake_hands(fd, &me, role, node->info.name, until + wait_ns, &welcome, grant, NULL, err);
 	close(fd);
 	/* Only a grant can say that it is we who are shut out; whatever else is refused may be tried again. */
-	if (st == NAM_REFUSED && grant.verdict != NET_NO_MORE) {
+	if (st == NAM_REFUSED && grant->verdict != NET_NO_MORE) {
 		st = NAM_GONE;
 		if (err != NULL)
 			err->status = st;
@@ -252,4 +290,21 @@ net_remote_fence(struct net_node *node, uint64_t identity, struct nam_err *err)
 		st = nam_fail(
 		    err, NAM_GONE, "%s is not storage node %u any more", node->info.name, node->info.region);
 	return st;
+}
+
+nam_status
+net_remote_fence(struct net_node *node, uint64_t identity, struct nam_err *err)
+{
+	struct net_grant grant;
+	return about(node, NET_ROLE_FENCE, identity, 0, &grant, err);
+}
+
+nam_status
+net_remote_ask(struct net_node *node, uint64_t identity, uint64_t grace_ns, struct nam_err *err)
+{
+	struct net_grant grant;
+	uint64_t ms = (grace_ns + 999999) / 1000000, most = (UINT64_C(1) << (64 - NET_ASK_GRACE_SHIFT)) - 1;
+	if (ms > most)
+		ms = most;
+	return about(node, NET_ROLE_ASK, identity | ms << NET_ASK_GRACE_SHIFT, grace_ns, &grant, err);
 }

@@ -124,6 +124,16 @@ tcp_close(struct net_endpoint *ep)
 }
 
 static void
+tcp_abandon(struct net_endpoint *ep)
+{
+	struct tcp *t = ep->priv;
+	if (t->fd >= 0)
+		close(t->fd);
+	t->fd = -1;
+	t->broken = true;
+}
+
+static void
 tcp_node_close(struct net_node *node)
 {
 	if (node->control_fd >= 0)
@@ -416,4 +426,5 @@ const struct net_provider net_provider_tcp = {
 	.fd = tcp_fd,
 	.channel = net_channel_open_stream,
 	.node_close = tcp_node_close,
+	.abandon = tcp_abandon,
 };

@@ -3,10 +3,10 @@
  *
  *   handshake   peer                       node
  *               hello (64)          --->
- *                                   <---   welcome (128): who I am, my proof that I know the secret
- *               proof (32)          --->
- *                                   <---   grant (192); role SHM on a UNIX socket: with the memory's fd;
- *                                          role FENCE: when it is done
+ *                                   <---   welcome (96): what node it is, and its nonce; no proof yet
+ *               proof (32)          --->   the peer knows the secret
+ *                                   <---   grant (224), with the node's own proof; role SHM on a UNIX socket: with the
+ *                                          memory's fd; roles FENCE and ASK: when it is done
  *
  *   then, role WORKER only, both ways a stream of frames, answered in order:
  *
@@ -21,7 +21,14 @@
  *          +------+-------+--------+---------+- - - - - - - - -+
  *                                             READ: len, padded to 8; CAS, FAA: the word seen
  *
- * An ask with NET_QUIET has no answer. A CONTROL, SHM or VERBS connection carries
+ *   and, roles CONTROL and SHM, both ways whole struct net_news (32), each for itself, none answered in order:
+ *
+ *          node  ---> LEFT, BACK, DEAD (identity)   of other processes; FORGET: what was said before may be stale
+ *          node  ---> ASK (nonce, grace)            does this process live?
+ *          peer  ---> LIVES, GIVEN_UP (nonce)       the answer to ASK
+ *          peer  ---> WHO (identity)                the node answers LEFT, BACK or DEAD
+ *
+ * An ask with NET_QUIET has no answer. A VERBS or LIFE connection carries
  * nothing after the grant: its end is the news (verbs_format.h has what a VERBS peer does next,
  * ring_format.h what a RINGS one does). A node drops a peer whose frame
  * is not sound; a peer's own front end never sends such. Little-endian.
@@ -29,10 +36,19 @@
  * Always true
  *   W1  magic, version and verdict keep their place in every future version, so that
  *       two builds that do not understand each other can still say so.
- *   W2  no memory, neither fd nor frame, before the peer's proof was checked.
+ *   W2  no memory, neither fd nor frame, and no HMAC before the peer's proof was checked. Each proof covers both nonces, all that
+ *       was said before it, and which side speaks; the node's covers the grant, too.
  *   W3  a grant to role FENCE says yes only when nothing of that identity can execute here any more, and none of its
  *       proofs is granted anything after that. A grant to an endpoint (word) says yes only when its older
  *       connection is in that state.
+ *   W4  DEAD is said only when a pidfd says that the process has ended: one that the node took before the process proved
+ *       that identity over the very socket whose peer it is. LEFT is said when no connection of the identity is open here
+ *       (those of roles FENCE and ASK, and those that shards have, do not count), BACK when one is.
+ *   W5  role ASK ends, refuses and changes nothing. Its grant says NET_NO_LIVES when the process has answered LIVES to this very
+ *       question (nonce); NET_YES when it has answered GIVEN_UP, or nothing within the grace, or there was nobody to ask.
+ *   W6  a process that says GIVEN_UP has unmapped the node's memory before: its SHM connections end with that answer. The node
+ *       does not rely on it: a SHM connection that FENCE still finds is ended by the kill.
+ *   W7  news are never waited for: for a peer that does not take them they are dropped, and it hears FORGET when it does.
  */
 #ifndef NAM_NET_WIRE_H
 #define NAM_NET_WIRE_H
@@ -41,7 +57,7 @@
 #include <stdint.h>
 
 #define NET_WIRE_MAGIC   UINT64_C(0x54454e42444d414e) /* "NAMDBNET" */
-#define NET_WIRE_VERSION 4u
+#define NET_WIRE_VERSION 5u
 
 enum net_role {
 	NET_ROLE_CONTROL = 1,
@@ -51,7 +67,10 @@ enum net_role {
 	NET_ROLE_RINGS = 5,
 	NET_ROLE_FENCE = 6,
 	NET_ROLE_RINGS_VERBS = 7, /* RINGS, and a queue pair comes with a token */
-	NET_ROLES,                /* no role: one more than the last */
+	NET_ROLE_LIFE =
+	    8,            /* UNIX socket: the node takes hold of the process, and tells others when it ends */
+	NET_ROLE_ASK = 9, /* of another process: does it live? */
+	NET_ROLES,        /* no role: one more than the last */
 };
 
 enum net_verdict {
@@ -66,6 +85,7 @@ enum net_verdict {
 	NET_NO_MORE,     /* that identity has been shut out */
 	NET_NO_KILL,     /* role FENCE: a process that has mapped the memory could not be killed */
 	NET_NO_SELF,     /* role FENCE: it is the node's own process */
+	NET_NO_LIVES,    /* role ASK: it has said that it lives */
 };
 
 struct net_hello {
@@ -76,7 +96,7 @@ struct net_hello {
 	uint64_t cluster;
 	uint64_t identity; /* of the peer's struct net: 1 .. 2^40 - 1 */
 	/* Roles WORKER and VERBS: which of the peer's endpoints this is, 0: none; it takes the place of an older connection.
-	 * Role FENCE: the identity to shut out. Else 0. */
+	 * Role FENCE: the identity to shut out. Role ASK: whom (40 bits), and above it the grace in milliseconds. Else 0. */
 	uint64_t word;
 	uint8_t nonce[16];
 };
@@ -91,24 +111,47 @@ struct net_welcome {
 	uint64_t size;
 	uint64_t zero;
 	uint8_t nonce[32];
-	uint8_t mac[32]; /* HMAC-SHA256(secret, "namdb node" | hello | welcome up to here) */
 };
 struct net_proof {
 	uint8_t mac[32]; /* HMAC-SHA256(secret, "namdb peer" | hello | welcome) */
 };
+enum { NET_GRANT_NO_MEMORY = 1 }; /* the UNIX socket is for role LIFE only */
 struct net_grant {
 	uint32_t verdict;
-	uint32_t zero;
+	uint32_t flags;
 	char shm[112]; /* the UNIX socket's path, for peers of this host; "" = none */
 	char rdma[48]; /* numeric address where librdmacm is answered; "" = nowhere */
 	uint32_t rdma_port;
 	uint32_t zero2;
 	uint8_t token[16]; /* role VERBS: who comes with it is this peer */
+	uint8_t mac
+	    [32]; /* HMAC-SHA256(secret, "namdb node" | hello | welcome | grant up to here); zeros with NET_NO_SECRET */
 };
+enum { NET_ASK_GRACE_SHIFT = 40 }; /* NET_IDENTITY_BITS */
+
+#define NET_NEWS_MAGIC 0x5357454eu /* "NEWS" */
+enum net_news_kind {
+	NET_NEWS_LEFT = 1,
+	NET_NEWS_BACK,
+	NET_NEWS_DEAD,
+	NET_NEWS_FORGET,
+	NET_NEWS_ASK,
+	NET_NEWS_LIVES,
+	NET_NEWS_GIVEN_UP,
+	NET_NEWS_WHO,
+};
+struct net_news {
+	uint32_t magic;
+	uint32_t kind;     /* enum net_news_kind */
+	uint64_t identity; /* LEFT, BACK, DEAD, WHO: of whom */
+	uint64_t nonce;    /* ASK, and repeated by its answer */
+	uint64_t grace_ms; /* ASK */
+};
+static_assert(sizeof(struct net_news) == 32, "news are wire format");
 static_assert(sizeof(struct net_hello) == 64, "hello is wire format");
-static_assert(sizeof(struct net_welcome) == 128, "welcome is wire format");
+static_assert(sizeof(struct net_welcome) == 96, "welcome is wire format");
 static_assert(sizeof(struct net_proof) == 32, "proof is wire format");
-static_assert(sizeof(struct net_grant) == 192, "grant is wire format");
+static_assert(sizeof(struct net_grant) == 224, "grant is wire format");
 
 struct net_ask {
 	uint8_t code;  /* enum net_code */

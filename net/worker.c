@@ -26,6 +26,7 @@ struct net_timer {
 	struct nam_co *co;
 	struct net_timer *child, *next;
 	bool fired;
+	bool news; /* ends early when there are some */
 };
 
 static struct net_timer *
@@ -84,15 +85,61 @@ fire_timers(struct net_worker *w)
 }
 
 static void
-real_sleep(struct net_worker *w, uint64_t ns)
+sleep_as(struct net_worker *w, uint64_t ns, bool news)
 {
-	struct net_timer t = { .co = nam_co_self() };
+	struct net_timer t = { .co = nam_co_self(), .news = news };
 	NAM_ASSERT(t.co != NULL); /* only a coroutine may sleep */
 	uint64_t now = nam_clock_ns();
 	t.due = now + ns < now ? UINT64_MAX : now + ns;
 	w->timers = meld(w->timers, &t);
+	w->news_sleepers += news;
 	while (!t.fired)
 		nam_co_park();
+	w->news_sleepers -= news;
+}
+
+static void
+real_sleep(struct net_worker *w, uint64_t ns)
+{
+	sleep_as(w, ns, false);
+}
+
+static void
+real_sleep_or_news(struct net_worker *w, uint64_t ns, uint64_t *news)
+{
+	/* News that come after this look set w->news, which the loop looks at after the coroutine sleeps. */
+	if (atomic_load(&w->net->news) == *news)
+		sleep_as(w, ns, true);
+	*news = atomic_load(&w->net->news);
+}
+
+/* Those who sleep for news are due now. Rare: the heap is built anew. */
+static void
+wake_for_news(struct net_worker *w)
+{
+	struct net_timer *old = w->timers;
+	if (w->news_sleepers == 0)
+		return;
+	w->timers = NULL;
+	while (old != NULL) {
+		struct net_timer *t = old;
+		old = pop(t);
+		t->child = t->next = NULL;
+		if (t->news)
+			t->due = 0;
+		w->timers = meld(w->timers, t);
+	}
+	fire_timers(w);
+}
+
+/* What other threads have left for this one. */
+static void
+look_at_flags(struct net_worker *w)
+{
+	if (atomic_load_explicit(&w->news, memory_order_relaxed) && atomic_exchange(&w->news, false))
+		wake_for_news(w);
+	if (atomic_load_explicit(&w->asked, memory_order_relaxed) && atomic_exchange(&w->asked, false))
+		net_monitor_answer(w->net);
 }
 
 static uint64_t
@@ -126,6 +173,32 @@ real_rouse(struct net_worker *w)
 	uint64_t one = 1;
 	while (write(w->wake_fd, &one, sizeof one) < 0 && errno == EINTR)
 		;
+}
+
+void
+net_workers_news(struct net *n)
+{
+	pthread_mutex_lock(&n->workers_lock);
+	for (struct net_worker *w = n->first_worker; w != NULL; w = w->next_worker) {
+		atomic_store(&w->news, true);
+		real_rouse(w);
+	}
+	pthread_mutex_unlock(&n->workers_lock);
+}
+
+void
+net_workers_asked(struct net *n)
+{
+	struct net_worker *first = NULL;
+	pthread_mutex_lock(&n->workers_lock);
+	for (struct net_worker *w = n->first_worker; w != NULL; w = w->next_worker)
+		if (first == NULL || w->number < first->number)
+			first = w;
+	if (first != NULL) {
+		atomic_store(&first->asked, true);
+		real_rouse(first);
+	}
+	pthread_mutex_unlock(&n->workers_lock);
 }
 
 static void
@@ -241,7 +314,8 @@ sleep_until_something(struct net_worker *w, bool (*until)(void *), void *arg)
 	}
 	atomic_store(&w->asleep, true);
 	/* Who posted before this store is seen here; who posts after it writes to wake_fd. */
-	if (!nam_sched_ready(w->sched) && !(until != NULL && until(arg)))
+	if (!nam_sched_ready(w->sched) && !(until != NULL && until(arg)) && !atomic_load(&w->news) &&
+	    !atomic_load(&w->asked))
 		ppoll(fd, n, wait, NULL);
 	atomic_store(&w->asleep, false);
 	for (nfds_t i = 1; i < n; i++)
@@ -270,6 +344,7 @@ real_run(struct net_worker *w, bool (*until)(void *), void *arg)
 		atomic_store(&w->cpu_clock, clock);
 	while (!over(w, until, arg)) {
 		int ran = nam_sched_run(w->sched), came = 0;
+		look_at_flags(w);
 		if (!nam_sched_ready(w->sched) || ++wet >= ROUNDS_PER_IDLE) {
 			wet = 0;
 			net_worker_idle(w);
@@ -316,4 +391,7 @@ const struct net_env net_env_real = {
 	.patience = real_patience,
 	.sleep = real_sleep,
 	.fence = net_real_fence,
+	.heard = net_real_heard,
+	.sleep_or_news = real_sleep_or_news,
+	.on_asked = net_real_on_asked,
 };

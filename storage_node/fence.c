@@ -11,12 +11,16 @@
  *	  proved itself over the very socket whose peer it is, so it was alive then, and its number not yet another's.
  *	  A connection of role SHM that ends by itself needs no kill: a net unmaps before it closes, and the kernel takes a
  *	  dead process's memory before its descriptors.
+ *
+ * Asking (role ASK) goes before that and changes nothing (W5): whoever asks decides by the answer whether to shut out.
  */
 #include <storage_node/server_internal.h>
 #include <storage_node/shard.h>
 #include <storage_node/shut.h>
 
+#include <base/clock.h>
 #include <base/log.h>
+#include <base/rng.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -24,6 +28,10 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
 
 /* Killed, not dead yet. */
 struct sn_dying {
@@ -51,7 +59,10 @@ sn_fence_hold(struct sn_conn *c)
 	if (getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &who, &len) != 0 || who.pid <= 0)
 		return;
 	c->pid = who.pid;
-	c->pid_fd = (int)syscall(SYS_pidfd_open, who.pid, 0);
+	/* Where the kernel gives it for the very peer, not by number, it cannot be another's. */
+	len = sizeof c->pid_fd;
+	if (getsockopt(c->fd, SOL_SOCKET, SO_PEERPIDFD, &c->pid_fd, &len) != 0)
+		c->pid_fd = (int)syscall(SYS_pidfd_open, who.pid, 0);
 }
 
 /* From here on nothing of it executes. The connection itself ends when nobody can be holding it. */
@@ -139,6 +150,67 @@ sn_fence_begin(struct sn_server *s, struct sn_conn *c)
 		    (unsigned)s->shake.region, (unsigned long long)identity, ended, killed);
 }
 
+/* ---- asking -------------------------------------------------------------------------- */
+
+static_assert(NET_ASK_GRACE_SHIFT >= NET_IDENTITY_BITS, "an identity fits below the grace");
+
+void
+sn_fence_ask(struct sn_server *s, struct sn_conn *c)
+{
+	uint64_t identity = c->hello.word & ((UINT64_C(1) << NET_ASK_GRACE_SHIFT) - 1);
+	struct net_news ask = { .magic = NET_NEWS_MAGIC,
+		.kind = NET_NEWS_ASK,
+		.grace_ms = c->hello.word >> NET_ASK_GRACE_SHIFT };
+	do
+		nam_random_bytes(&ask.nonce, sizeof ask.nonce);
+	while (ask.nonce == 0);
+	c->hello.word = identity;
+	c->fence_verdict = NET_YES;
+	c->ask_nonce = ask.nonce;
+	c->ask_until_ns = nam_clock_ns() + ask.grace_ms * 1000000;
+	s->fencing = true;
+	for (struct sn_conn *p = s->peers; p != NULL; p = p->next)
+		if (!p->cut && p->hello.identity == identity && sn_news_carries(p))
+			sn_news_say(s, p, &ask);
+}
+
+bool
+sn_fence_answered(struct sn_server *s, struct sn_conn *c, const struct net_news *answer)
+{
+	if (answer->nonce == 0)
+		return false;
+	/* To a question that nobody waits for any more it may come, too. */
+	for (struct sn_conn *p = s->peers; p != NULL; p = p->next) {
+		if (p->role != NET_ROLE_ASK || p->cut || p->ask_nonce != answer->nonce ||
+		    p->hello.word != c->hello.identity)
+			continue;
+		if (answer->kind == NET_NEWS_LIVES)
+			p->fence_verdict = NET_NO_LIVES;
+		else
+			p->given_up = true;
+		s->fencing = true;
+	}
+	return true;
+}
+
+/* The answer is there, or none is to be waited for. */
+static bool
+is_answered(const struct sn_server *s, const struct sn_conn *c, uint64_t now)
+{
+	bool control = false, mapped = false;
+	if (c->fence_verdict != NET_YES || now >= c->ask_until_ns)
+		return true;
+	for (const struct sn_conn *p = s->peers; p != NULL; p = p->next)
+		if (!p->cut && p->hello.identity == c->hello.word) {
+			control |= sn_news_carries(p);
+			mapped |= p->role == NET_ROLE_SHM;
+		}
+	/* What it has given up it is about to close: then nothing has to be killed. */
+	return c->given_up ? !mapped : !control;
+}
+
+/* ---- the work ------------------------------------------------------------------------ */
+
 /* True while something of it may still execute. */
 static bool
 lives(struct sn_server *s, const struct sn_conn *c)
@@ -158,6 +230,7 @@ sn_fence_work(struct sn_server *s)
 	/* An atomic that the device left undone is not done later either. */
 	sn_verbs_mend(s);
 	s->fencing = false;
+	uint64_t now = nam_clock_ns();
 	for (struct sn_dying **p = &s->dying; *p != NULL;) {
 		struct sn_dying *d = *p;
 		struct pollfd end = { .fd = d->pid_fd, .events = POLLIN };
@@ -172,13 +245,13 @@ sn_fence_work(struct sn_server *s)
 	}
 	for (struct sn_conn *c = s->peers, *next; c != NULL; c = next) {
 		next = c->next;
-		if (c->role == NET_ROLE_FENCE && !c->cut) {
-			if (lives(s, c)) {
+		if ((c->role == NET_ROLE_FENCE || c->role == NET_ROLE_ASK) && !c->cut) {
+			if (c->role == NET_ROLE_FENCE ? lives(s, c) : !is_answered(s, c, now)) {
 				s->fencing = true;
 				continue;
 			}
 			struct net_grant grant = { .verdict = c->fence_verdict };
-			sn_server_say(c, &grant, sizeof grant, -1); /* who has left asks again */
+			sn_server_grant(s, c, &grant, -1); /* who has left asks again */
 			c->cut = true;
 		}
 		if (c->cut)

@@ -148,6 +148,9 @@ sn_region_open(struct sn_region **out, const struct sn_region_config *cfg, struc
 	}
 	/* A crash of this process should not write everybody's data to disk. */
 	madvise(base, size, MADV_DONTDUMP);
+	/* Shared memory, and a child of fork is nobody that could be shut out of it (net/disarm.c). */
+	if (r->fd >= 0)
+		madvise(base, size, MADV_DONTFORK);
 	if (cfg->numa >= 0) {
 		nam_status st = bind_memory(base, size, cfg->numa, err);
 		if (st != NAM_OK) {
@@ -182,8 +185,7 @@ sn_region_close(struct sn_region *r)
 	if (r == NULL)
 		return;
 	sn_shards_close(r->shards);
-	pthread_mutex_destroy(&r->shut.lock);
-	free(r->shut.identity);
+	sn_shut_free(&r->shut);
 	munmap(r->local.base, r->local.size);
 	if (r->fd >= 0)
 		close(r->fd);

@@ -16,6 +16,7 @@
 
 #include <base/clock.h>
 #include <base/log.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -34,7 +35,7 @@
 #include <unistd.h>
 
 enum {
-	STRANGERS_MAX = 128,
+	STRANGERS_MAX = 128, /* by TCP, and as many by the UNIX socket */
 	PEERS_MAX = 1024,
 	HANDSHAKE_MS = 5000,
 	BEAT_NS = 10000000,
@@ -73,6 +74,26 @@ list_remove(struct sn_conn **list, struct sn_conn *c)
 }
 
 static void
+stranger_add(struct sn_server *s, struct sn_conn *c)
+{
+	struct sn_strangers *of = &s->strangers[c->local];
+	list_add(&of->newest, c);
+	if (of->oldest == NULL)
+		of->oldest = c;
+	of->count++;
+}
+
+static void
+stranger_remove(struct sn_server *s, struct sn_conn *c)
+{
+	struct sn_strangers *of = &s->strangers[c->local];
+	if (of->oldest == c)
+		of->oldest = c->prev;
+	list_remove(&of->newest, c);
+	of->count--;
+}
+
+static void
 count_peers(struct sn_server *s, unsigned now)
 {
 	struct net_super *super = sn_local(s->region)->base;
@@ -88,8 +109,7 @@ end_conn(struct sn_server *s, struct sn_conn *c)
 		list_remove(&s->peers, c);
 		count_peers(s, s->peer_count - 1);
 	} else {
-		list_remove(&s->strangers, c);
-		s->stranger_count--;
+		stranger_remove(s, c);
 	}
 	if (c->stream != NULL)
 		sn_stream_end(s, c);
@@ -100,6 +120,9 @@ end_conn(struct sn_server *s, struct sn_conn *c)
 		close(c->pid_fd);
 	if (c->qp != NULL)
 		sn_verbs_end(c);
+	/* Last: nothing of it executes here when others hear of it. */
+	if (c->state == SN_OPEN)
+		sn_news_gone(s, c);
 	free(c);
 }
 
@@ -170,7 +193,12 @@ accept_some(struct sn_server *s, int listener)
 			return;
 		}
 		count_one(&s->count.accepted);
-		struct sn_conn *c = s->stranger_count < STRANGERS_MAX ? calloc(1, sizeof *c) : NULL;
+		/* Somebody who is slow makes room for somebody who may be quick. */
+		struct sn_strangers *of = &s->strangers[listener == s->unix_fd];
+		if (of->count >= STRANGERS_MAX)
+			sn_server_drop(
+			    s, of->oldest, "too many connections wait for a handshake, and it was the first");
+		struct sn_conn *c = calloc(1, sizeof *c);
 		if (c == NULL) {
 			count_one(&s->count.dropped);
 			close(fd);
@@ -209,8 +237,7 @@ accept_some(struct sn_server *s, int listener)
 		}
 		if (c->local)
 			sn_fence_hold(c);
-		list_add(&s->strangers, c);
-		s->stranger_count++;
+		stranger_add(s, c);
 	}
 }
 
@@ -236,6 +263,15 @@ sn_server_say(struct sn_conn *c, const void *what, size_t len, int pass_fd)
 		memcpy(CMSG_DATA(h), &pass_fd, sizeof(int));
 	}
 	return sendmsg(c->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)len;
+}
+
+bool
+sn_server_grant(struct sn_server *s, struct sn_conn *c, struct net_grant *grant, int memory)
+{
+	/* W2: without a proof there is none. */
+	if (grant->verdict != NET_NO_SECRET)
+		net_shake_seal(&s->shake, &c->hello, &c->welcome, grant);
+	return sn_server_say(c, grant, sizeof *grant, memory);
 }
 
 static const char *
@@ -293,9 +329,11 @@ take_proof(struct sn_server *s, struct sn_conn *c)
 		grant.verdict = NET_NO_SECRET;
 	else if ((grant.verdict = sn_fence_admit(s, c)) != NET_YES)
 		;
-	else if (s->peer_count >= s->peers_max && role != NET_ROLE_FENCE)
+	else if (s->peer_count >= s->peers_max && role != NET_ROLE_FENCE && role != NET_ROLE_ASK)
 		grant.verdict = NET_NO_ROOM;
-	else if (role == NET_ROLE_SHM && (!c->local || s->unix_fd < 0 || c->pid_fd < 0))
+	else if (role == NET_ROLE_SHM && (!c->local || s->no_memory || c->pid_fd < 0))
+		grant.verdict = NET_NO_ROLE;
+	else if (role == NET_ROLE_LIFE && (!c->local || c->pid_fd < 0))
 		grant.verdict = NET_NO_ROLE;
 	else if (role == NET_ROLE_VERBS && s->verbs == NULL)
 		grant.verdict = NET_NO_ROLE;
@@ -306,15 +344,18 @@ take_proof(struct sn_server *s, struct sn_conn *c)
 		grant.verdict = NET_NO_ROLE;
 	else if (role == NET_ROLE_WORKER && !sn_stream_open(s, c))
 		grant.verdict = NET_NO_ROOM;
-	if (grant.verdict == NET_YES)
+	if (grant.verdict == NET_YES) {
 		strcpy(grant.shm, s->socket_path);
+		grant.flags = s->no_memory ? NET_GRANT_NO_MEMORY : 0;
+	}
 	c->role = role;
 	if (grant.verdict == NET_YES)
 		sn_verbs_grant(s, c, &grant);
-	bool later = grant.verdict == NET_YES && role == NET_ROLE_FENCE; /* W3 */
+	bool later =
+	    grant.verdict == NET_YES && (role == NET_ROLE_FENCE || role == NET_ROLE_ASK); /* W3, W5 */
 	/* W2: the memory leaves only with a yes. */
 	int memory = grant.verdict == NET_YES && role == NET_ROLE_SHM ? sn_region_fd(s->region) : -1;
-	if (!later && !sn_server_say(c, &grant, sizeof grant, memory)) {
+	if (!later && !sn_server_grant(s, c, &grant, memory)) {
 		sn_server_drop(s, c, "it does not take our grant");
 		return;
 	}
@@ -326,18 +367,21 @@ take_proof(struct sn_server *s, struct sn_conn *c)
 		sn_server_hand_over(s, c, NULL);
 		return;
 	}
-	list_remove(&s->strangers, c);
-	s->stranger_count--;
+	stranger_remove(s, c);
 	c->state = SN_OPEN;
+	c->got = 0;
 	list_add(&s->peers, c);
 	count_peers(s, s->peer_count + 1);
+	sn_news_come(s, c);
 	if (c->stream != NULL) {
 		/* Its thread hears it from now on. */
 		epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
 		sn_stream_go(c);
 	}
-	if (later)
+	if (later && role == NET_ROLE_FENCE)
 		sn_fence_begin(s, c);
+	else if (later)
+		sn_fence_ask(s, c);
 }
 
 static void
@@ -369,15 +413,22 @@ hear_stranger(struct sn_server *s, struct sn_conn *c)
 		take_proof(s, c);
 }
 
-/* CONTROL, SHM and VERBS connections carry nothing, nor does a RINGS_VERBS one while it is ours: the end, or garbage. */
+/* CONTROL and SHM connections carry messages; of others that the loop hears, the end is the news. */
 static void
 hear_peer(struct sn_server *s, struct sn_conn *c)
 {
-	char byte;
 	if (c->cut)
 		return;
-	ssize_t n = recv(c->fd, &byte, 1, 0);
-	if (n > 0)
+	bool talks = sn_news_carries(c);
+	ssize_t n = recv(c->fd, c->in.bytes + c->got, talks ? sizeof c->in.news - c->got : 1, 0);
+	if (n > 0 && talks) {
+		c->got += (uint32_t)n;
+		if (c->got < sizeof c->in.news)
+			return;
+		c->got = 0;
+		if (!sn_news_heard(s, c, &c->in.news))
+			sn_server_drop(s, c, "it says what makes no sense");
+	} else if (n > 0)
 		sn_server_drop(s, c, "it speaks where nothing is to be said");
 	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
 		end_conn(s, c);
@@ -411,11 +462,10 @@ beat(struct sn_server *s)
 	sn_region_beat(s->region, s->peer_count);
 	sn_verbs_mend(s);
 	uint64_t now = nam_clock_ns();
-	for (struct sn_conn *c = s->strangers, *next; c != NULL; c = next) {
-		next = c->next;
-		if (now >= c->deadline_ns)
-			sn_server_drop(s, c, "the handshake took too long");
-	}
+	for (unsigned i = 0; i < 2; i++)
+		while (s->strangers[i].oldest != NULL && now >= s->strangers[i].oldest->deadline_ns)
+			sn_server_drop(s, s->strangers[i].oldest, "the handshake took too long");
+	sn_news_beat(s);
 	if (!s->accepting) {
 		s->accepting = true;
 		struct epoll_event e = { .events = EPOLLIN, .data.ptr = &s->tcp_fd };
@@ -452,7 +502,7 @@ sn_server_run(struct sn_server *s, struct nam_err *err)
 			}
 			continue;
 		}
-		bool tick = false, over = false, rdma = false, messages = false;
+		bool tick = false, over = false, rdma = false, messages = false, tcp = false, local = false;
 		for (int i = 0; i < n; i++) {
 			void *p = ev[i].data.ptr;
 			if (p == &s->stop_fd)
@@ -465,10 +515,12 @@ sn_server_run(struct sn_server *s, struct nam_err *err)
 				rdma = true;
 			} else if (p == &s->rdma_done_fd) {
 				messages = true;
-			} else if (p == &s->tcp_fd || p == &s->unix_fd) {
-				accept_some(s, *(int *)p);
-				if (!s->accepting)
-					stop_accepting(s);
+			} else if (p == &s->tcp_fd) {
+				tcp = true;
+			} else if (p == &s->unix_fd) {
+				local = true;
+			} else if ((uintptr_t)p & SN_HELD_TAG) {
+				sn_news_end(s, (void *)((uintptr_t)p - SN_HELD_TAG));
 			} else {
 				struct sn_conn *c = p;
 				if (c->state == SN_OPEN)
@@ -488,6 +540,12 @@ sn_server_run(struct sn_server *s, struct nam_err *err)
 			beat(s);
 		if (s->fencing)
 			sn_fence_work(s);
+		if (tcp)
+			accept_some(s, s->tcp_fd);
+		if (local)
+			accept_some(s, s->unix_fd);
+		if ((tcp || local) && !s->accepting)
+			stop_accepting(s);
 		if (messages)
 			looks = LOOKS_BEFORE_SLEEP;
 	}
@@ -542,16 +600,41 @@ listen_tcp(struct sn_server *s, const char *where, struct nam_err *err)
 	return NAM_OK;
 }
 
-/* True when somebody answers on that socket. */
-static bool
-socket_alive(const struct sockaddr_un *at)
+/* 0: somebody answers on that socket; else an errno. ECONNREFUSED: nobody listens there any more. */
+static int
+socket_dead(const struct sockaddr_un *at)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	bool alive =
-	    fd >= 0 && (connect(fd, (const struct sockaddr *)at, sizeof *at) == 0 || errno == EAGAIN);
-	if (fd >= 0)
-		close(fd);
-	return alive;
+	if (fd < 0)
+		return errno;
+	int why = connect(fd, (const struct sockaddr *)at, sizeof *at) == 0 || errno == EAGAIN ? 0 : errno;
+	close(fd);
+	return why;
+}
+
+/*
+ * Sockets of nodes that were killed. A name that ends in .sock belongs to a node that listens, or did: it is given after
+ * listen (listen_unix), so a socket that refuses is nobody's. Only sockets, and only our own, go.
+ */
+static void
+remove_stale(const char *dir)
+{
+	DIR *d = opendir(dir);
+	if (d == NULL)
+		return;
+	for (struct dirent *e; (e = readdir(d)) != NULL;) {
+		struct sockaddr_un at = { .sun_family = AF_UNIX };
+		struct stat sb;
+		size_t n = strlen(e->d_name);
+		int len = snprintf(at.sun_path, sizeof at.sun_path, "%s/%s", dir, e->d_name);
+		if (n < 5 || strcmp(e->d_name + n - 5, ".sock") != 0 || len < 0 ||
+		    (size_t)len >= sizeof at.sun_path)
+			continue;
+		if (lstat(at.sun_path, &sb) == 0 && S_ISSOCK(sb.st_mode) && sb.st_uid == getuid() &&
+		    socket_dead(&at) == ECONNREFUSED)
+			unlink(at.sun_path);
+	}
+	closedir(d);
 }
 
 /* Shared memory is a convenience: without it the node still serves tcp, so this only warns. */
@@ -579,12 +662,18 @@ listen_unix(struct sn_server *s, const char *dir)
 		    why);
 		return;
 	}
+	remove_stale(dir);
 	const char *port = strrchr(s->address, ':') + 1;
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	char name[sizeof at.sun_path];
 	/* The port is ours, so its socket file is ours or stale; but another loopback address may have that port too. */
 	int len = snprintf(at.sun_path, sizeof at.sun_path, "%s/%s.sock", dir, port);
-	if (len > 0 && (size_t)len < sizeof at.sun_path && socket_alive(&at))
+	if (len > 0 && (size_t)len < sizeof at.sun_path && socket_dead(&at) == 0)
 		len = snprintf(at.sun_path, sizeof at.sun_path, "%s/%s-%d.sock", dir, port, (int)getpid());
+	memcpy(name, at.sun_path, sizeof name);
+	/* It gets its name when it listens: others take a name that refuses for that of a dead node. */
+	if (len >= 0 && (size_t)len < sizeof at.sun_path)
+		len = snprintf(at.sun_path, sizeof at.sun_path, "%s/%s-%d.new", dir, port, (int)getpid());
 	if (len < 0 || (size_t)len >= sizeof at.sun_path) {
 		nam_log(NAM_LOG_WARN,
 		    "no shared memory for local peers: the path %s is too long for a socket", dir);
@@ -593,15 +682,16 @@ listen_unix(struct sn_server *s, const char *dir)
 	unlink(at.sun_path);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof at) != 0 || chmod(at.sun_path, 0600) != 0 ||
-	    listen(fd, 256) != 0) {
+	    listen(fd, 256) != 0 || rename(at.sun_path, name) != 0) {
 		nam_log(
 		    NAM_LOG_WARN, "no shared memory for local peers: %s: %s", at.sun_path, strerror(errno));
+		unlink(at.sun_path);
 		if (fd >= 0)
 			close(fd);
 		return;
 	}
 	s->unix_fd = fd;
-	snprintf(s->socket_path, sizeof s->socket_path, "%s", at.sun_path);
+	snprintf(s->socket_path, sizeof s->socket_path, "%s", name);
 }
 
 /*
@@ -702,8 +792,8 @@ sn_server_open(
 		return st;
 	}
 	/* One atomics engine (verbs_format.h): where the device has them, no CPU of a peer may. */
-	if (!cfg->no_shm && !sn_verbs_device_atomics(s))
-		listen_unix(s, cfg->run_dir);
+	s->no_memory = cfg->no_shm || sn_verbs_device_atomics(s);
+	listen_unix(s, cfg->run_dir);
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	s->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	s->stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -727,10 +817,13 @@ sn_server_close(struct sn_server *s)
 {
 	if (s == NULL)
 		return;
-	while (s->strangers != NULL)
-		end_conn(s, s->strangers);
+	s->closing = true;
+	for (unsigned i = 0; i < 2; i++)
+		while (s->strangers[i].newest != NULL)
+			end_conn(s, s->strangers[i].newest);
 	while (s->peers != NULL)
 		end_conn(s, s->peers);
+	sn_news_close(s);
 	sn_verbs_close(s);
 	pthread_mutex_destroy(&s->own_turn);
 	if (s->socket_path[0] != '\0')
@@ -740,7 +833,7 @@ sn_server_close(struct sn_server *s)
 	for (unsigned i = 0; i < sizeof fd / sizeof *fd; i++)
 		if (fd[i] >= 0)
 			close(fd[i]);
-	memset(s->secret, 0, sizeof s->secret);
+	explicit_bzero(s->secret, sizeof s->secret);
 	pthread_mutex_destroy(&s->stream_lock);
 	free(s);
 }
@@ -754,7 +847,7 @@ sn_server_address(const struct sn_server *s)
 const char *
 sn_server_socket(const struct sn_server *s)
 {
-	return s->socket_path;
+	return s->no_memory ? "" : s->socket_path;
 }
 
 const char *

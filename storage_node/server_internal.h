@@ -54,8 +54,17 @@ struct sn_conn {
 	uint32_t got; /* bytes of the handshake message in work */
 	union {
 		struct net_hello hello;
+		struct net_news news;
 		char bytes[sizeof(struct net_hello)];
 	} in;
+	/* Roles CONTROL and SHM (news.c): the rest of a message that the socket took half of; messages were dropped. */
+	char news_rest[sizeof(struct net_news)];
+	unsigned news_left;
+	bool behind;
+	struct sn_held *held; /* roles SHM and LIFE */
+	/* Role ASK: what the process was asked, and until when its answer is worth something. */
+	uint64_t ask_nonce, ask_until_ns;
+	bool given_up;
 	struct net_hello hello;
 	struct net_welcome welcome;
 	uint32_t fence_verdict; /* role FENCE: what it will be told, when ... */
@@ -81,10 +90,21 @@ struct sn_server {
 	pthread_mutex_t own_turn; /* tcp peers' threads take turns at the loopback queue pair */
 	int rdma_fd, rdma_done_fd;
 	bool accepting; /* false while out of descriptors */
-	struct sn_conn *strangers, *peers;
+	struct sn_strangers {
+		struct sn_conn *newest, *oldest;
+		unsigned count;
+	} strangers[2]; /* [local] */
+	struct sn_conn *peers;
+	bool no_memory;         /* the UNIX socket is for role LIFE only */
+	bool closing;           /* what ends now is no news */
+	bool behind;            /* news.c's: a peer's socket has not taken all */
+	struct sn_held *held;   /* news.c's, ... */
+	unsigned held_alone;    /* ... so many without a connection */
+	uint64_t dead[256];     /* news.c's: identities whose processes have ended, the last ones, ... */
+	unsigned deads;         /* ... so many in all */
 	struct sn_dying *dying; /* fence.c's; */
 	bool fencing;           /* it has something to do */
-	unsigned stranger_count, peer_count, peers_max;
+	unsigned peer_count, peers_max;
 	uint64_t handshake_ns;
 	unsigned log_left; /* lines that strangers may still cause in this second */
 	uint64_t log_refill_ns;
@@ -103,6 +123,8 @@ void sn_server_hand_over(struct sn_server *s, struct sn_conn *c, struct sn_ring_
 void sn_server_immediate(struct sn_server *s, uint64_t number);
 /* The same, counted, and with one line that says why. */
 void sn_server_drop(struct sn_server *s, struct sn_conn *c, const char *why);
+/* The grant, with our proof. memory: what goes with it, -1: nothing. False: the peer does not take it. */
+bool sn_server_grant(struct sn_server *s, struct sn_conn *c, struct net_grant *grant, int memory);
 /* An answer of the handshake. False: the peer does not take it. */
 bool sn_server_say(struct sn_conn *c, const void *what, size_t len, int pass_fd);
 /* One line about a peer in the log, unless there were many. */
@@ -119,6 +141,29 @@ enum net_verdict sn_fence_admit(struct sn_server *s, struct sn_conn *c);
 void sn_fence_begin(struct sn_server *s, struct sn_conn *c);
 /* When the loop's events are over: ends what was cut, answers who is done. */
 void sn_fence_work(struct sn_server *s);
+
+/* c, of role ASK and proven, wants to know whether a process lives. */
+void sn_fence_ask(struct sn_server *s, struct sn_conn *c);
+/* c, of role CONTROL or SHM, has answered. False: no such question can have been asked. */
+bool sn_fence_answered(struct sn_server *s, struct sn_conn *c, const struct net_news *answer);
+
+/* ---- news.c: what peers are told about each other --------------------------------------------------- */
+
+/* c is among the peers now, or has just been taken from them. */
+void sn_news_come(struct sn_server *s, struct sn_conn *c);
+void sn_news_gone(struct sn_server *s, struct sn_conn *c);
+/* Over a connection of role CONTROL or SHM; what the socket does not take is dropped. */
+void sn_news_say(struct sn_server *s, struct sn_conn *c, const struct net_news *news);
+/* A whole message has come over one. False: it makes no sense. */
+bool sn_news_heard(struct sn_server *s, struct sn_conn *c, const struct net_news *news);
+/* Says that a connection carries struct net_news. */
+bool sn_news_carries(const struct sn_conn *c);
+/* Now and then: sends what is left, lets go of processes that only closed their connections. */
+void sn_news_beat(struct sn_server *s);
+/* A process that was held has ended: what epoll reported is SN_HELD_TAG | the address of a struct sn_held. */
+enum { SN_HELD_TAG = 1 };
+void sn_news_end(struct sn_server *s, struct sn_held *h);
+void sn_news_close(struct sn_server *s);
 
 /* ---- verbs.c: queue pairs. All but open and words may be called with s->verbs == NULL where that makes sense ---- */
 

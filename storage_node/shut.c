@@ -1,24 +1,52 @@
-/* shut.c -- the list of those who have been shut out (shut.h); short, and looked at once per connection. */
+/*
+ * shut.c -- those who have been shut out (shut.h): in the order in which it happened, and by a hash.
+ *
+ * `place` is open addressing over a power of two of slots, at most half full; it holds places, so growing moves no identity's
+ * place: fence.c and shards count on that.
+ */
 #include <storage_node/shut.h>
 
+#include <base/hash.h>
 #include <stdlib.h>
 
-enum { SHUT_FIRST = 16, SHUT_MAX = 1 << 20 };
+enum { SHUT_FIRST = 16, SHUT_MAX = 16 << 20 };
 
-static size_t
-find(const struct sn_shut *s, uint64_t identity)
+/* Where it is, or would be. */
+static uint32_t *
+slot(const struct sn_shut *s, uint64_t identity)
 {
+	size_t mask = 2 * s->cap - 1, i = nam_mix(identity) & mask;
+	while (s->place[i] != 0 && s->identity[s->place[i] - 1] != identity)
+		i = (i + 1) & mask;
+	return &s->place[i];
+}
+
+static bool
+grow(struct sn_shut *s)
+{
+	size_t cap = s->cap != 0 ? 2 * s->cap : SHUT_FIRST;
+	if (cap > SHUT_MAX)
+		return false;
+	uint32_t *place = calloc(2 * cap, sizeof *place);
+	uint64_t *identity = place != NULL ? realloc(s->identity, cap * sizeof *identity) : NULL;
+	if (identity == NULL) {
+		free(place);
+		return false;
+	}
+	free(s->place);
+	s->identity = identity;
+	s->place = place;
+	s->cap = cap;
 	for (size_t i = 0; i < s->n; i++)
-		if (s->identity[i] == identity)
-			return i + 1;
-	return 0;
+		*slot(s, identity[i]) = (uint32_t)(i + 1);
+	return true;
 }
 
 size_t
 sn_shut_find(struct sn_shut *s, uint64_t identity)
 {
 	pthread_mutex_lock(&s->lock);
-	size_t place = find(s, identity);
+	size_t place = s->cap != 0 ? *slot(s, identity) : 0;
 	pthread_mutex_unlock(&s->lock);
 	return place;
 }
@@ -27,18 +55,12 @@ size_t
 sn_shut_add(struct sn_shut *s, uint64_t identity)
 {
 	pthread_mutex_lock(&s->lock);
-	size_t place = find(s, identity);
-	if (place == 0 && s->n == s->cap && s->cap < SHUT_MAX) {
-		size_t cap = s->cap != 0 ? 2 * s->cap : SHUT_FIRST;
-		uint64_t *more = realloc(s->identity, cap * sizeof *more);
-		if (more != NULL) {
-			s->identity = more;
-			s->cap = cap;
-		}
-	}
-	if (place == 0 && s->n < s->cap) {
+	size_t place = s->cap != 0 ? *slot(s, identity) : 0;
+	if (place == 0 && (s->n < s->cap || grow(s))) {
+		uint32_t *at = slot(s, identity);
 		s->identity[s->n++] = identity;
 		place = s->n;
+		*at = (uint32_t)place;
 	}
 	pthread_mutex_unlock(&s->lock);
 	return place;
@@ -51,4 +73,12 @@ sn_shut_count(struct sn_shut *s)
 	size_t n = s->n;
 	pthread_mutex_unlock(&s->lock);
 	return n;
+}
+
+void
+sn_shut_free(struct sn_shut *s)
+{
+	pthread_mutex_destroy(&s->lock);
+	free(s->identity);
+	free(s->place);
 }

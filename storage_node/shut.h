@@ -6,10 +6,11 @@
 
 #include <pthread.h>
 
-/* 8 bytes for each identity that was ever shut out; none is forgotten. */
+/* 16 to 32 bytes for each identity that was ever shut out, at most 16 Mi of them; none is forgotten. */
 struct sn_shut {
 	pthread_mutex_t lock;
-	uint64_t *identity;
+	uint64_t *identity; /* by place - 1 */
+	uint32_t *place;    /* 2 * cap of them, by hash; 0: none */
 	size_t n, cap;
 };
 
@@ -20,5 +21,6 @@ size_t sn_shut_add(struct sn_shut *s, uint64_t identity);
 /* Its place, or 0. */
 size_t sn_shut_find(struct sn_shut *s, uint64_t identity);
 size_t sn_shut_count(struct sn_shut *s);
+void sn_shut_free(struct sn_shut *s);
 
 #endif

@@ -1,0 +1,238 @@
+/*
+ * heard.c -- what storage nodes have told about other processes (net_heard_of): a bounded table of identities.
+ *
+ * A node pushes LEFT, BACK and DEAD as they happen (net/wire.h). A net that joined later, or whose connection was made
+ * anew, has missed some: so the first question about an identity, and every one about which a node's word is missing,
+ * makes the monitor ask that node (WHO).
+ *
+ * An identity has left when the last word of every node of the net is LEFT, and all those words are older than
+ * NET_LEFT_NS by this process's own clock. A node whose control connection has ended has no last word.
+ *
+ * The table has a fixed size. Where a new identity finds no room, the one of its bucket that was longest of no interest is
+ * forgotten: it is asked about again when somebody wants to know.
+ */
+#include <net/net_internal.h>
+#include <net/wire.h>
+
+#include <base/clock.h>
+#include <base/hash.h>
+#include <stdlib.h>
+
+enum {
+	BUCKETS = 512, /* a power of two */
+	WAYS = 8,
+};
+#define ASK_AGAIN_NS UINT64_C(1000000000) /* a question, or its answer, may have been dropped */
+
+struct entry {
+	uint64_t identity; /* 0: free */
+	uint64_t left;     /* nodes, a bit per region, whose last word is LEFT */
+	uint64_t here;     /* whose last word is BACK */
+	uint64_t ask;      /* that are to be asked */
+	uint64_t left_ns;  /* when the last LEFT came */
+	uint64_t asked_ns;
+	uint64_t used_ns;
+	bool dead, told; /* told: it counts among the net's news */
+};
+
+struct net_heard_table {
+	pthread_mutex_t lock;
+	uint64_t nodes;   /* i  that have to speak, a bit per region */
+	uint64_t ripe_ns; /* when to look for hints that have come of age; UINT64_MAX: there are none */
+	unsigned to_ask;  /* entries with a question */
+	struct entry entry[BUCKETS * WAYS]; /* WAYS in a row are a bucket */
+};
+
+nam_status
+net_heard_open(struct net *n, struct nam_err *err)
+{
+	uint64_t nodes = 0;
+	for (unsigned i = 0; i < n->count; i++)
+		if (n->node[i]->control_fd >= 0)
+			nodes |= UINT64_C(1) << n->node[i]->info.region;
+	if (nodes == 0)
+		return NAM_OK;
+	struct net_heard_table *t = calloc(1, sizeof *t);
+	if (t == NULL)
+		return nam_fail(err, NAM_NOMEM, "no memory for what nodes tell about others");
+	pthread_mutex_init(&t->lock, NULL);
+	t->nodes = nodes;
+	t->ripe_ns = UINT64_MAX;
+	n->table = t;
+	return NAM_OK;
+}
+
+void
+net_heard_close(struct net *n)
+{
+	if (n->table == NULL)
+		return;
+	pthread_mutex_destroy(&n->table->lock);
+	free(n->table);
+	n->table = NULL;
+}
+
+void
+net_heard_abandon(struct net *n)
+{
+	if (n->table != NULL)
+		pthread_mutex_init(&n->table->lock, NULL);
+}
+
+/* Under the lock. make: take a place for it, whoever has it. */
+static struct entry *
+find(struct net_heard_table *t, uint64_t identity, uint64_t now, bool make)
+{
+	struct entry *e = &t->entry[WAYS * (nam_mix(identity) & (BUCKETS - 1))], *oldest = e;
+	for (unsigned i = 0; i < WAYS; i++, e++) {
+		if (e->identity == identity)
+			return e;
+		if (e->used_ns < oldest->used_ns)
+			oldest = e;
+	}
+	if (!make)
+		return NULL;
+	if (oldest->ask != 0)
+		t->to_ask--;
+	*oldest = (struct entry){ .identity = identity, .used_ns = now };
+	return oldest;
+}
+
+static bool
+has_left(const struct net_heard_table *t, const struct entry *e, uint64_t now)
+{
+	return e->left == t->nodes && now - e->left_ns >= NET_LEFT_NS;
+}
+
+enum net_heard
+net_real_heard(struct net_worker *w, uint64_t identity)
+{
+	struct net *n = w->net;
+	struct net_heard_table *t = n->table;
+	/* Regions of this very process alone: nothing of a net that is closed executes on them. */
+	if (t == NULL)
+		return net_lives_here(identity) ? NET_UNHEARD : NET_LEFT;
+	if (identity == 0 || identity == n->identity)
+		return NET_UNHEARD;
+	uint64_t now = nam_clock_ns();
+	bool wake = false;
+	pthread_mutex_lock(&t->lock);
+	struct entry *e = find(t, identity, now, true);
+	enum net_heard is = e->dead ? NET_DEAD : has_left(t, e, now) ? NET_LEFT : NET_UNHEARD;
+	uint64_t missing = t->nodes & ~(e->left | e->here);
+	e->used_ns = now;
+	if (is == NET_UNHEARD && missing != 0 && (e->asked_ns == 0 || now - e->asked_ns > ASK_AGAIN_NS)) {
+		t->to_ask += e->ask == 0;
+		e->ask = missing;
+		e->asked_ns = now;
+		wake = true;
+	}
+	pthread_mutex_unlock(&t->lock);
+	if (wake)
+		net_monitor_wake(n);
+	return is;
+}
+
+void
+net_heard_take(struct net_node *node, uint32_t kind, uint64_t identity)
+{
+	struct net_heard_table *t = node->net->table;
+	uint64_t bit = UINT64_C(1) << node->info.region, now = nam_clock_ns();
+	bool news = false;
+	pthread_mutex_lock(&t->lock);
+	struct entry *e = find(t, identity, now, kind != NET_NEWS_BACK);
+	/* Of one that nobody has asked about, that it is there says nothing new. */
+	if (e != NULL) {
+		if (kind == NET_NEWS_BACK) {
+			e->left &= ~bit;
+			e->here |= bit;
+			e->told = e->dead;
+		} else {
+			/* A LEFT that repeats an older one begins no new wait. */
+			if (!(e->left & bit))
+				e->left_ns = now;
+			e->left |= bit;
+			e->here &= ~bit;
+		}
+		if (kind == NET_NEWS_DEAD && !e->dead) {
+			e->dead = true;
+			news = !e->told;
+			e->told = true;
+		}
+		if (!e->told && e->left == t->nodes && e->left_ns + NET_LEFT_NS < t->ripe_ns)
+			t->ripe_ns = e->left_ns + NET_LEFT_NS;
+	}
+	pthread_mutex_unlock(&t->lock);
+	if (news) {
+		atomic_fetch_add(&node->net->news, 1);
+		net_workers_news(node->net);
+	}
+}
+
+void
+net_heard_forget(struct net_node *node)
+{
+	struct net_heard_table *t = node->net->table;
+	uint64_t bit = UINT64_C(1) << node->info.region;
+	pthread_mutex_lock(&t->lock);
+	for (unsigned i = 0; i < BUCKETS * WAYS; i++) {
+		struct entry *e = &t->entry[i];
+		if (((e->left | e->here) & bit) != 0)
+			e->asked_ns = 0;
+		e->left &= ~bit;
+		e->here &= ~bit;
+		e->told = e->dead;
+	}
+	pthread_mutex_unlock(&t->lock);
+}
+
+uint64_t
+net_heard_ripen(struct net *n, uint64_t now)
+{
+	struct net_heard_table *t = n->table;
+	unsigned news = 0;
+	pthread_mutex_lock(&t->lock);
+	if (now >= t->ripe_ns) {
+		t->ripe_ns = UINT64_MAX;
+		for (unsigned i = 0; i < BUCKETS * WAYS; i++) {
+			struct entry *e = &t->entry[i];
+			if (e->identity == 0 || e->told || e->left != t->nodes)
+				continue;
+			if (has_left(t, e, now)) {
+				e->told = true;
+				news++;
+			} else if (e->left_ns + NET_LEFT_NS < t->ripe_ns) {
+				t->ripe_ns = e->left_ns + NET_LEFT_NS;
+			}
+		}
+	}
+	uint64_t next = t->ripe_ns;
+	pthread_mutex_unlock(&t->lock);
+	if (news != 0) {
+		atomic_fetch_add(&n->news, news);
+		net_workers_news(n);
+	}
+	return next;
+}
+
+unsigned
+net_heard_questions(struct net_node *node, uint64_t *identity, unsigned cap)
+{
+	struct net_heard_table *t = node->net->table;
+	uint64_t bit = UINT64_C(1) << node->info.region;
+	unsigned got = 0;
+	pthread_mutex_lock(&t->lock);
+	for (unsigned i = 0, left = t->to_ask; i < BUCKETS * WAYS && left > 0 && got < cap; i++) {
+		struct entry *e = &t->entry[i];
+		if (e->ask == 0)
+			continue;
+		left--;
+		if ((e->ask & bit) == 0)
+			continue;
+		e->ask &= ~bit;
+		t->to_ask -= e->ask == 0;
+		identity[got++] = e->identity;
+	}
+	pthread_mutex_unlock(&t->lock);
+	return got;
+}
