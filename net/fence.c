@@ -90,8 +90,8 @@ net_real_fence(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struc
 		return nam_fail(err, NAM_NOMEM, "no memory to shut a process out");
 	*j = (struct job){ .net = w->net, .identity = identity, .grace_ns = grace_ns, .co = nam_co_self() };
 	nam_status st = grace_ns != 0 ? all_nodes(j, err) : NAM_OK;
-	/* A node that could not ask, or be asked, may know nothing; whether it can shut out it says itself. */
-	if (st != NAM_BUSY && st != NAM_REFUSED) {
+	/* Where a node could not ask, the process may live, and it would take that node, too, to come to a conclusion. */
+	if (st == NAM_OK) {
 		j->grace_ns = 0;
 		st = all_nodes(j, err);
 	}

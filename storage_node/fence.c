@@ -152,7 +152,7 @@ sn_fence_begin(struct sn_server *s, struct sn_conn *c)
 
 /* ---- asking -------------------------------------------------------------------------- */
 
-static_assert(NET_ASK_GRACE_SHIFT >= NET_IDENTITY_BITS, "an identity fits below the grace");
+static_assert((int)NET_ASK_GRACE_SHIFT >= (int)NET_IDENTITY_BITS, "an identity fits below the grace");
 
 void
 sn_fence_ask(struct sn_server *s, struct sn_conn *c)
@@ -164,7 +164,7 @@ sn_fence_ask(struct sn_server *s, struct sn_conn *c)
 	do
 		nam_random_bytes(&ask.nonce, sizeof ask.nonce);
 	while (ask.nonce == 0);
-	c->hello.word = identity;
+	c->ask_whom = identity;
 	c->fence_verdict = NET_YES;
 	c->ask_nonce = ask.nonce;
 	c->ask_until_ns = nam_clock_ns() + ask.grace_ms * 1000000;
@@ -182,7 +182,7 @@ sn_fence_answered(struct sn_server *s, struct sn_conn *c, const struct net_news 
 	/* To a question that nobody waits for any more it may come, too. */
 	for (struct sn_conn *p = s->peers; p != NULL; p = p->next) {
 		if (p->role != NET_ROLE_ASK || p->cut || p->ask_nonce != answer->nonce ||
-		    p->hello.word != c->hello.identity)
+		    p->ask_whom != c->hello.identity)
 			continue;
 		if (answer->kind == NET_NEWS_LIVES)
 			p->fence_verdict = NET_NO_LIVES;
@@ -201,7 +201,7 @@ is_answered(const struct sn_server *s, const struct sn_conn *c, uint64_t now)
 	if (c->fence_verdict != NET_YES || now >= c->ask_until_ns)
 		return true;
 	for (const struct sn_conn *p = s->peers; p != NULL; p = p->next)
-		if (!p->cut && p->hello.identity == c->hello.word) {
+		if (!p->cut && p->hello.identity == c->ask_whom) {
 			control |= sn_news_carries(p);
 			mapped |= p->role == NET_ROLE_SHM;
 		}

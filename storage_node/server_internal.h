@@ -62,8 +62,8 @@ struct sn_conn {
 	unsigned news_left;
 	bool behind;
 	struct sn_held *held; /* roles SHM and LIFE */
-	/* Role ASK: what the process was asked, and until when its answer is worth something. */
-	uint64_t ask_nonce, ask_until_ns;
+	/* Role ASK: who is asked, the question, and until when its answer is worth something. */
+	uint64_t ask_whom, ask_nonce, ask_until_ns;
 	bool given_up;
 	struct net_hello hello;
 	struct net_welcome welcome;

@@ -281,7 +281,7 @@ open_here(struct txn_scan *s)
 		return st;
 	net_copy_out(&e, s->here, sizeof e);
 	if (e.table != s->v->table)
-		return NAM_CORRUPT;
+		return net_direct_stands(w) ? NAM_CORRUPT : NAM_GONE;
 	s->next = e.next;
 	s->block = 0;
 	return NAM_OK;
@@ -310,7 +310,8 @@ next_direct(struct txn_scan *s, struct txn_row *rows, unsigned max, unsigned *n)
 			s->open = s->next != 0;
 		}
 	}
-	return NAM_OK;
+	/* Memory that was given up meanwhile shows blocks that are empty. */
+	return net_direct_stands(s->t->tw->w) ? NAM_OK : NAM_GONE;
 }
 
 /* ---- an extent at a time ---------------------------------------------------------- */
@@ -370,6 +371,12 @@ txn_scan_differ(struct txn_scan *s, const uint64_t *word, uint64_t *differ)
 		differ[k / 64] = bits;
 		n += (unsigned)__builtin_popcountll(bits);
 	}
+	if (!net_direct_stands(s->t->tw->w)) {
+		/* None of it was the table's memory: txn_scan_blocks looks at all, and says so. */
+		n = v->per_extent;
+		for (unsigned k = 0; k < n; k++)
+			differ[k / 64] |= UINT64_C(1) << k % 64;
+	}
 	return n;
 }
 
@@ -394,7 +401,7 @@ txn_scan_blocks(struct txn_scan *s, const uint64_t *only, uint64_t *word, unsign
 		if (word != NULL)
 			word[k] = w;
 	}
-	return NAM_OK;
+	return net_direct_stands(s->t->tw->w) ? NAM_OK : NAM_GONE;
 }
 
 unsigned
