@@ -18,7 +18,7 @@ void
 net_sim_ready(struct sim_worker *sw)
 {
 	struct net_sim *s = sw->sim;
-	if (sw->queued || !net_sim_runs(sw->proc))
+	if (sw->queued || !net_sim_runs(sw->proc) || net_sim_busy(sw))
 		return;
 	sw->queued = true;
 	sw->next_ready = NULL;
@@ -30,6 +30,40 @@ static void
 ready(void *worker)
 {
 	net_sim_ready(worker);
+}
+
+void
+net_sim_settle(struct sim_worker *sw)
+{
+	if (sw->debt == 0)
+		return;
+	sw->busy_until = sim_later(sw->busy_until, sw->sim->now) + sw->debt;
+	sw->debt = 0;
+}
+
+static void
+freed(struct net_sim *s, struct sim_call *c)
+{
+	struct sim_worker *sw = (struct sim_worker *)(void *)((char *)c - offsetof(struct sim_worker, freed));
+	(void)s;
+	sw->waits = false;
+	net_sim_touch(sw);
+	if (nam_sched_ready(sw->sched))
+		net_sim_ready(sw);
+}
+
+bool
+net_sim_busy(struct sim_worker *sw)
+{
+	struct net_sim *s = sw->sim;
+	if (sw->busy_until <= s->now)
+		return false;
+	if (!sw->waits) {
+		sw->waits = true;
+		sw->freed.fn = freed;
+		net_sim_queue_push(&s->queue, sw->busy_until, SIM_CALL, &sw->freed);
+	}
+	return true;
 }
 
 void
@@ -87,7 +121,10 @@ env_rouse(struct net_worker *w)
 static uint64_t
 env_now(struct net_worker *w)
 {
-	return ((struct sim_worker *)w->env_priv)->sim->now;
+	const struct sim_worker *sw = w->env_priv;
+	const struct sim_proc *p = sw->proc;
+	int64_t now = (int64_t)(sw->sim->now + sw->debt);
+	return (uint64_t)(now + (now - START_NS) * p->drift_ppm / 1000000) + p->ahead_ns;
 }
 
 static uint64_t
@@ -104,13 +141,22 @@ env_patience(const struct net_worker *w)
 	return SIM_PATIENCE_NS;
 }
 
+uint64_t
+net_sim_sleep_until(const struct sim_worker *sw, uint64_t ns)
+{
+	if (sw->proc->drift_ppm != 0 && ns < UINT64_MAX / 1000000)
+		ns = ns * 1000000 / (uint64_t)(1000000 + sw->proc->drift_ppm);
+	uint64_t from = sw->sim->now + sw->debt;
+	return from + ns < from ? UINT64_MAX : from + ns;
+}
+
 static void
 env_sleep(struct net_worker *w, uint64_t ns)
 {
 	struct net_sim *s = ((struct sim_worker *)w->env_priv)->sim;
 	struct sim_timer t = { .worker = w->env_priv, .co = nam_co_self() };
 	NAM_ASSERT(t.co != NULL); /* only a coroutine may sleep */
-	net_sim_queue_push(&s->queue, s->now + ns < s->now ? UINT64_MAX : s->now + ns, SIM_TIMER, &t);
+	net_sim_queue_push(&s->queue, net_sim_sleep_until(t.worker, ns), SIM_TIMER, &t);
 	while (!t.fired)
 		nam_co_park();
 }
@@ -132,6 +178,9 @@ static const struct net_env sim_env = {
 	.sleep = env_sleep,
 	.net_close = env_net_close,
 	.fence = net_sim_fence,
+	.heard = net_sim_heard,
+	.sleep_or_news = net_sim_sleep_or_news,
+	.on_asked = net_sim_on_asked,
 };
 
 /* ---- opening ---------------------------------------------------------------- */
@@ -230,6 +279,7 @@ net_sim_close(struct net_sim *s)
 		free(p);
 	}
 	net_sim_fence_free(s);
+	net_sim_naps_free(s);
 	net_sim_wire_free(s);
 	net_sim_queue_close(&s->queue);
 	free(s->desk);
@@ -303,6 +353,9 @@ play(struct net_sim *s, const struct sim_event *e)
 	case SIM_DONE:
 		net_sim_wire_done(s, e->what);
 		break;
+	case SIM_TOLD:
+		net_sim_wire_told(s, e->what);
+		break;
 	case SIM_TIMER: {
 		struct sim_timer *t = e->what;
 		t->fired = true;
@@ -329,8 +382,10 @@ idle(struct net_sim *s)
 	for (struct sim_worker *next; sw != NULL; sw = next) {
 		next = everybody ? sw->next : sw->next_touched;
 		sw->touched = false;
-		if (sw->w != NULL && sw->w->hooks != 0 && net_sim_runs(sw->proc))
+		if (sw->w != NULL && sw->w->hooks != 0 && net_sim_runs(sw->proc) && !net_sim_busy(sw)) {
 			net_worker_idle(sw->w);
+			net_sim_settle(sw);
+		}
 	}
 }
 
@@ -344,9 +399,10 @@ run_ready(struct net_sim *s)
 	for (struct sim_worker *next; sw != NULL; sw = next) {
 		next = sw->next_ready;
 		sw->queued = false;
-		if (!net_sim_runs(sw->proc))
+		if (!net_sim_runs(sw->proc) || net_sim_busy(sw))
 			continue; /* stopped since; it is queued again when it goes on */
-		nam_sched_run(sw->sched);
+		net_sim_charge(sw, (uint64_t)nam_sched_run(sw->sched) * s->cfg.turn_ns);
+		net_sim_settle(sw);
 		if (nam_sched_ready(sw->sched))
 			net_sim_ready(sw);
 	}

@@ -42,8 +42,17 @@ struct net_sim_config {
 	uint32_t crash_ppm; /* verbs with which their process dies */
 	uint32_t lose_node_ppm; /* verbs with which their storage node dies */
 	unsigned sheltered;
+	bool hints;       /* deaths are told to the others, most of them: net_heard_of */
 	bool fence_kills; /* shutting out kills the process, as where it has mapped a node's memory */
-	bool trace;       /* print each verb and fault on stderr */
+	/*
+	 * CPU time, of which each worker has one thread's: while it is charged, the worker's coroutines do not run, and
+	 * completions and timers wait. So code that holds its thread for long is seen: a heart on that worker misses beats.
+	 * All 0: code takes no time, as in a simulation that asks only for the order of verbs.
+	 */
+	uint32_t turn_ns;     /* a coroutine's turn between two parks */
+	uint32_t post_ns;     /* posting a verb */
+	uint32_t read_cpu_ps; /* each byte that a READ brings: checking, decoding, sorting it */
+	bool trace;           /* print each verb and fault on stderr */
 };
 
 nam_status net_sim_open(struct net_sim **out, const struct net_sim_config *cfg);
@@ -65,6 +74,7 @@ struct net_sim_stats {
 	uint64_t delays, breaks, pauses, parts, crashes, nodes_lost; /* faults, however they came about */
 	uint64_t half_writes;      /* WRITEs of a broken connection that landed in part */
 	uint64_t fences;           /* connections that net_fence_process ended */
+	uint64_t asked, gave_up;   /* processes that were asked before, and could answer */
 	uint64_t reconnects, late; /* late: verbs executed whose poster had been told NAM_GONE, or was dead */
 };
 void net_sim_stats(const struct net_sim *sim, struct net_sim_stats *out);
@@ -106,8 +116,26 @@ void net_sim_bury(struct net_sim *sim, struct net *n);
 
 /* Its workers stand still for so long. What it has posted goes on; completions wait for it. */
 void net_sim_freeze(struct net_sim *sim, struct net *n, uint64_t ns);
+/*
+ * The process has mapped all nodes' memory: its verbs execute where they are posted, in their order, and their waits do not
+ * park, so only CPU time passes (as fabric shm). While it stands still, or a connection's earlier verbs are out, they travel as
+ * ever. Shutting it out kills it. Before its workers open.
+ */
+void net_sim_map(struct net *n);
+/*
+ * What net_now_ns says to the process: it runs faster by so many millionths (or slower), and is ahead by offset_ns. Its sleeps are as
+ * much shorter or longer. jump: it says that so much more time has passed; sleeps under way do not notice.
+ */
+void net_sim_clock(struct net *n, int32_t drift_ppm, uint64_t offset_ns);
+void net_sim_clock_jump(struct net *n, uint64_t ns);
+/* Others are told for so long that this process has left, though it lives. */
+void net_sim_rumour(struct net_sim *sim, struct net *n, uint64_t ns);
+/* Some storage node has shut it out. */
+bool net_sim_shut(const struct net *n);
 /* Its connections to the node break now. Whatever is out may be executed or not, and ends with NAM_GONE, some time later. */
 void net_sim_break(struct net_sim *sim, struct net *n, unsigned region);
+/* One worker's connection alone: those of the process's other workers stay. Until it is made anew the node counts as lost for all. */
+void net_sim_break_one(struct net_sim *sim, struct net_worker *w, unsigned region);
 /* The same, and there are no new ones for so long. UINT64_MAX: until net_sim_heal. */
 void net_sim_part(struct net_sim *sim, struct net *n, unsigned region, uint64_t ns);
 void net_sim_heal(struct net_sim *sim, struct net *n, unsigned region);

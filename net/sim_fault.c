@@ -64,6 +64,25 @@ net_sim_break(struct net_sim *s, struct net *n, unsigned region)
 	break_all(s, p, region, 20 * s->cfg.latency_ns);
 }
 
+void
+net_sim_break_one(struct net_sim *s, struct net_worker *w, unsigned region)
+{
+	struct sim_worker *sw = w->env_priv;
+	if (sw->proc->dead)
+		return;
+	for (struct sim_qp *qp = s->qp; qp != NULL; qp = qp->next)
+		if (qp->worker == sw && qp->node->region == region && !qp->cut && !qp->broken) {
+			s->stats.breaks++;
+			sim_note(s, NOTE_BREAK, sw->id);
+			if (s->cfg.trace)
+				net_sim_say(
+				    s, "the connection of w%u to node %u breaks, alone", sw->id, region);
+			qp->alone = true;
+			net_sim_qp_break(s, qp, carried(s, qp), nam_rng_below(&s->rng, 2),
+			    1 + nam_rng_below(&s->rng, 20 * s->cfg.latency_ns));
+		}
+}
+
 static void
 heal(struct net_sim *s, struct sim_call *c)
 {
@@ -118,6 +137,25 @@ net_sim_lose_node(struct net_sim *s, unsigned region)
 
 /* ---- processes ------------------------------------------------------------------- */
 
+void
+net_sim_map(struct net *n)
+{
+	proc_of(n)->mapped = true;
+}
+
+void
+net_sim_clock(struct net *n, int32_t drift_ppm, uint64_t offset_ns)
+{
+	proc_of(n)->drift_ppm = drift_ppm;
+	proc_of(n)->ahead_ns = offset_ns;
+}
+
+void
+net_sim_clock_jump(struct net *n, uint64_t ns)
+{
+	proc_of(n)->ahead_ns += ns;
+}
+
 static void
 resume(struct net_sim *s, struct sim_call *c)
 {
@@ -165,6 +203,7 @@ net_sim_crash(struct net_sim *s, struct net *n)
 	sim_note(s, NOTE_CRASH, p->id);
 	if (s->cfg.trace)
 		net_sim_say(s, "p%u dies, %llu verbs old", p->id, (unsigned long long)p->verbs);
+	net_sim_heard_crash(s, p);
 	/* Deferred completions are verbs of these, too. */
 	p->deferred = NULL;
 	p->deferred_end = &p->deferred;

@@ -51,6 +51,7 @@ leg_arrived(struct net_sim *s, struct sim_call *c)
 	struct sim_proc *p = s->proc;
 	while (p != NULL && p->identity != leg->of->identity)
 		p = p->next;
+	bool gave_up = p != NULL && (p->shut >> leg->node->region & 1);
 	if (p != NULL)
 		p->shut |= UINT64_C(1) << leg->node->region;
 	for (struct sim_qp *qp = s->qp; p != NULL && qp != NULL; qp = qp->next)
@@ -60,20 +61,38 @@ leg_arrived(struct net_sim *s, struct sim_call *c)
 		}
 	if (s->cfg.trace)
 		net_sim_say(s, "node %u shuts p%d out", leg->node->region, p != NULL ? (int)p->id : -1);
-	if (p != NULL && s->cfg.fence_kills && p->net != NULL && !p->dead)
+	if (p != NULL && (s->cfg.fence_kills || p->mapped) && p->net != NULL && !p->dead && !gave_up)
 		net_sim_crash(s, p->net);
 	leg->call.fn = leg_answered;
 	net_sim_queue_push(&s->queue, s->now + net_sim_flight_ns(s), SIM_CALL, &leg->call);
 }
 
+void
+net_sim_disarm(struct net_sim *s, struct sim_proc *p)
+{
+	for (unsigned r = 1; r <= s->cfg.nodes; r++)
+		p->shut |= UINT64_C(1) << r;
+	atomic_store(&p->net->shut_out, true);
+	for (struct sim_qp *qp = s->qp; qp != NULL; qp = qp->next)
+		if (qp->worker->proc == p && !qp->cut)
+			net_sim_qp_break(s, qp, 0, false, 0);
+}
+
+bool
+net_sim_shut(const struct net *n)
+{
+	return ((const struct sim_proc *)n->env_priv)->shut != 0;
+}
+
 nam_status
 net_sim_fence(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct nam_err *err)
 {
-	(void)grace_ns; /* nobody is asked here yet */
 	struct sim_worker *sw = w->env_priv;
 	struct net_sim *s = sw->sim;
 	if (sw->proc->shut != 0)
 		return nam_fail(err, NAM_REFUSED, "this process has been shut out itself");
+	if (grace_ns > 0 && net_sim_ask(w, identity, grace_ns, err) == NAM_BUSY)
+		return NAM_BUSY;
 	struct sim_fence *f = calloc(1, sizeof *f);
 	if (f == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory to shut a process out");

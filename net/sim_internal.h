@@ -26,7 +26,7 @@
 #include <net/net_internal.h>
 #include <net/sim.h>
 
-enum sim_kind { SIM_ARRIVE, SIM_EXECUTE, SIM_DONE, SIM_TIMER, SIM_CALL };
+enum sim_kind { SIM_ARRIVE, SIM_EXECUTE, SIM_DONE, SIM_TIMER, SIM_CALL, SIM_TOLD };
 enum { SIM_KIND_BITS = 3, SIM_PATIENCE_NS = 50000000 }; /* patience: with who does not answer */
 
 struct sim_event {
@@ -93,6 +93,7 @@ struct sim_qp {
 	 * told may be any verb up to `last`. A dead process's connections are broken at once, and nobody is told.
 	 */
 	bool deaf, half, mute, breaking, broken;
+	bool alone; /* ... and the process's other workers keep theirs */
 	uint64_t last;
 	struct sim_call tell;                  /* the second step */
 	struct sim_verb *out_first, *out_last; /* every verb of it that exists, in the order posted */
@@ -120,8 +121,17 @@ struct sim_proc {
 	uint64_t verbs, crash_at;
 	enum net_sim_carry carry; /* when it dies */
 	bool paused, dead, buried;
+	bool mapped;
+	int32_t drift_ppm; /* of its clock */
+	uint64_t ahead_ns;
 	uint64_t resume_at;
 	struct sim_call resume;
+	/* sim_heard.c: what others are told of it */
+	enum net_heard heard, heard_next;
+	bool rumoured;
+	struct sim_call obituary, rumour;
+	enum net_answer_life (*asked)(void *arg);
+	void *asked_arg;
 	struct sim_verb *deferred, **deferred_end; /* completions that wait for the end of a pause */
 	struct sim_owed {
 		struct net_endpoint *ep;
@@ -169,6 +179,10 @@ struct sim_worker {
 	struct nam_sched *sched;
 	unsigned id;
 	bool touched, queued; /* in the lists below */
+	/* CPU time: what is being charged since s->now, until when the thread is busy, and whether an event waits for that. */
+	uint64_t debt, busy_until;
+	bool waits;
+	struct sim_call freed;
 	struct sim_worker *next, *next_touched, *next_ready;
 };
 
@@ -184,6 +198,8 @@ struct net_sim {
 	struct sim_worker *worker, **worker_end;
 	struct sim_worker *ready, **ready_end; /* those that have something to run, and may */
 	struct sim_fence *fence;
+	struct sim_nap *naps;
+	uint64_t news; /* so often somebody has been told dead or left */
 	struct sim_qp *qp;
 	struct sim_verb *free;
 	struct sim_slab *slab;
@@ -205,6 +221,7 @@ extern const struct net_provider net_sim_provider;
 void net_sim_wire_arrive(struct net_sim *s, struct sim_verb *v);
 void net_sim_wire_execute(struct net_sim *s, struct sim_verb *v);
 void net_sim_wire_done(struct net_sim *s, struct sim_verb *v);
+void net_sim_wire_told(struct net_sim *s, struct sim_verb *v);
 void net_sim_wire_free(struct net_sim *s);
 uint64_t net_sim_flight_ns(struct net_sim *s);
 /* An unsignaled WRITE of a node; from is borrowed until it has executed or qp is cut. */
@@ -217,6 +234,8 @@ void net_sim_qp_orphan(struct net_sim *s, struct sim_qp *qp, uint64_t last, bool
 void net_sim_wire_resume(struct net_sim *s, struct sim_proc *p);
 
 /* sim.c */
+/* When a sleep of so many ns by that process's clock ends. */
+uint64_t net_sim_sleep_until(const struct sim_worker *sw, uint64_t ns);
 void net_sim_ready(struct sim_worker *sw);
 /* Its coroutines count as alive, or not. */
 void net_sim_count_live(struct sim_worker *sw, bool live);
@@ -232,6 +251,17 @@ void net_sim_say(const struct net_sim *s, const char *fmt, ...) __attribute__((f
 /* sim_fence.c */
 nam_status net_sim_fence(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct nam_err *err);
 void net_sim_fence_free(struct net_sim *s);
+/* The process gives up: no verb of it executes any more. */
+void net_sim_disarm(struct net_sim *s, struct sim_proc *p);
+
+/* sim_heard.c */
+enum net_heard net_sim_heard(struct net_worker *w, uint64_t identity);
+void net_sim_sleep_or_news(struct net_worker *w, uint64_t ns, uint64_t *seen);
+void net_sim_on_asked(struct net *n, enum net_answer_life (*fn)(void *arg), void *arg);
+void net_sim_heard_crash(struct net_sim *s, struct sim_proc *p);
+void net_sim_naps_free(struct net_sim *s);
+/* NAM_BUSY: it lives. NAM_OK: it has given up, or has not answered. In a coroutine. */
+nam_status net_sim_ask(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct nam_err *err);
 
 /* sim_serve.c */
 nam_status net_sim_serve_open(struct net_channel *ch, unsigned service, uint64_t until, struct nam_err *err);
@@ -240,6 +270,16 @@ void net_sim_serve_written(struct net_sim *s, const struct sim_verb *v, bool las
 /* A process's code runs again: answers may have come. */
 void net_sim_serve_resume(struct net_sim *s, struct sim_proc *p);
 void net_sim_serve_free(struct sim_node *node);
+
+/* The thread of sw has used so much CPU time: at once seen by its clock and what it posts, and by all when net_sim_settle is called. */
+static inline void
+net_sim_charge(struct sim_worker *sw, uint64_t ns)
+{
+	sw->debt += ns;
+}
+void net_sim_settle(struct sim_worker *sw);
+/* Its thread is busy; when it is not any more, what waits for it goes on. */
+bool net_sim_busy(struct sim_worker *sw);
 
 static inline void
 net_sim_touch(struct sim_worker *sw)

@@ -100,6 +100,50 @@ trace(const struct net_sim *s, const struct sim_verb *v, const char *what)
 	fputc('\n', stderr);
 }
 
+/* ---- executing --------------------------------------------------------------- */
+
+static inline bool
+serves(const struct sim_node *node)
+{
+	return node->link != NULL || node->window_of != NULL;
+}
+
+static void
+run_atomic(struct sim_verb *v)
+{
+	char *mem = v->qp->node->mem + v->off;
+	memcpy(&v->seen, mem, 8);
+	uint64_t to = v->code == NET_FAA ? v->seen + v->arg : v->seen == v->arg ? v->want : v->seen;
+	memcpy(mem, &to, 8);
+}
+
+/* The heartbeat is written when somebody looks, so that it is no event. */
+static void
+beat(struct net_sim *s, struct sim_node *node)
+{
+	struct net_super *super = (struct net_super *)(void *)node->mem;
+	super->beat = s->now / BEAT_NS;
+	super->beat_wall_us = s->now / 1000;
+}
+
+/* All of it, at once. */
+static void
+execute(struct net_sim *s, struct sim_verb *v)
+{
+	struct sim_node *node = v->qp->node;
+	if (v->code == NET_READ && v->off < sizeof(struct net_super))
+		beat(s, node);
+	if (v->code == NET_READ)
+		memcpy(v->buf, node->mem + v->off, v->len);
+	else if (v->code == NET_WRITE || v->code == NET_WRITE_IMM)
+		memcpy(node->mem + v->off, v->buf, v->len);
+	else
+		run_atomic(v);
+	sim_note(s, v->off ^ (uint64_t)v->code << 56, v->seen);
+	if (s->cfg.trace)
+		trace(s, v, "execute");
+}
+
 /* ---- the poster's side ------------------------------------------------------ */
 
 static void
@@ -125,7 +169,9 @@ static void
 leave(struct net_sim *s, struct sim_verb *v)
 {
 	struct sim_qp *qp = v->qp;
-	uint64_t there = s->now + net_sim_flight_ns(s) + net_sim_fault_delay_ns(s, qp);
+	uint64_t there = s->now + qp->worker->debt + net_sim_flight_ns(s) + net_sim_fault_delay_ns(s, qp);
+	if (qp->worker->proc->mapped && qp->worker->proc->paused) /* it stood still before the verb */
+		there += qp->worker->proc->resume_at - s->now;
 	qp->last_arrive = sim_later(qp->last_arrive, there); /* S1 */
 	v->idle = false;
 	if (answers(v->code))
@@ -144,6 +190,47 @@ append(struct sim_qp *qp, struct sim_verb *v)
 }
 
 static void
+owe_unless_quiet(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
+{
+	struct sim_qp *qp = ep->priv;
+	if (!(op->flags & NET_QUIET))
+		owe(qp->worker->proc, ep, b, op);
+}
+
+/* Here and now, where the node's memory is mapped. */
+static void
+in_place(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
+{
+	struct sim_qp *qp = ep->priv;
+	struct net_sim *s = qp->worker->sim;
+	struct sim_proc *p = qp->worker->proc;
+	struct sim_verb v = { .qp = qp,
+		.seq = ++qp->seq,
+		.code = op->code,
+		.len = op->len,
+		.off = net_offset_of(op->at),
+		.buf = op->buf,
+		.arg = op->arg,
+		.want = op->want };
+	bool executes = true;
+	s->stats.verbs++;
+	p->verbs++;
+	if (p->verbs == p->crash_at) /* before it, or behind it */
+		executes = p->carry == NET_SIM_CARRY_ALL ||
+			   (p->carry == NET_SIM_CARRY_DICE && nam_rng_below(&s->rng, 2));
+	if (executes)
+		execute(s, &v);
+	net_sim_fault_post(s, qp);
+	net_sim_charge(qp->worker,
+	    s->cfg.post_ns + (op->code == NET_READ ? (uint64_t)op->len * s->cfg.read_cpu_ps / 1000 : 0));
+	op->seen = v.seen;
+	if (p->dead && !p->buried)
+		owe_unless_quiet(ep, b, op);
+	else if (!(op->flags & NET_QUIET))
+		net_op_done(ep, b, op, NAM_OK);
+}
+
+static void
 wire_post(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
 {
 	struct sim_qp *qp = ep->priv;
@@ -152,8 +239,7 @@ wire_post(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
 	bool quiet = (op->flags & NET_QUIET) != 0;
 	if (p->dead && !p->buried) {
 		/* It is dead, and does not know it before its coroutines stop: nothing leaves any more. */
-		if (!quiet)
-			owe(p, ep, b, op);
+		owe_unless_quiet(ep, b, op);
 		return;
 	}
 	if (qp->broken) {
@@ -161,6 +247,10 @@ wire_post(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
 			net_quiet_failed(ep, NAM_GONE);
 		else
 			net_op_done(ep, b, op, NAM_GONE);
+		return;
+	}
+	if (p->mapped && !p->paused && !qp->deaf && qp->out_first == NULL && !serves(qp->node)) {
+		in_place(ep, b, op);
 		return;
 	}
 	struct sim_verb *v = verb_take(s);
@@ -184,6 +274,7 @@ wire_post(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
 	}
 	s->stats.verbs++;
 	p->verbs++;
+	net_sim_charge(qp->worker, s->cfg.post_ns);
 	if (qp->held != NULL || ((v->flags & NET_FENCE) && qp->out != 0)) { /* S3 */
 		*qp->held_end = v;
 		qp->held_end = &v->next;
@@ -213,16 +304,29 @@ finish_or_defer(struct net_sim *s, struct sim_verb *v)
 		p->deferred_end = &v->next;
 		return;
 	}
+	if (net_sim_busy(qp->worker)) { /* nobody polls */
+		net_sim_queue_push(&s->queue, qp->worker->busy_until, SIM_TOLD, v);
+		return;
+	}
 	struct net_endpoint *ep = qp_endpoint(qp);
 	bool lost = net_node_lost(ep->node);
 	if (op != NULL)
 		op->seen = v->seen;
+	if (v->code == NET_READ)
+		net_sim_charge(qp->worker, (uint64_t)v->len * s->cfg.read_cpu_ps / 1000);
 	verb_give(s, v);
 	net_sim_touch(qp->worker);
 	if (b != NULL)
 		net_op_done(ep, b, op, lost ? NAM_GONE : NAM_OK);
 	else if (lost)
 		net_quiet_failed(ep, NAM_GONE);
+	net_sim_settle(qp->worker);
+}
+
+void
+net_sim_wire_told(struct net_sim *s, struct sim_verb *v)
+{
+	finish_or_defer(s, v);
 }
 
 void
@@ -368,7 +472,7 @@ give_up(struct net_sim *s, struct sim_qp *qp)
 	}
 }
 
-/* One worker's broken connection makes the node lost for its whole process, as everywhere. */
+/* One worker's broken connection makes the node lost for its whole process, as everywhere; mostly the others give theirs up, too. */
 static void
 tell_poster(struct net_sim *s, struct sim_call *c)
 {
@@ -385,7 +489,7 @@ tell_poster(struct net_sim *s, struct sim_call *c)
 		    qp->worker->id, qp->node->region);
 	net_node_set_lost(qp_endpoint(qp)->node);
 	for (struct sim_qp *q = s->qp; q != NULL; q = q->next)
-		if (q->worker->proc == p && q->node == qp->node)
+		if (q == qp || (!qp->alone && q->worker->proc == p && q->node == qp->node))
 			give_up(s, q);
 }
 
@@ -446,24 +550,6 @@ move_some(struct net_sim *s, struct sim_verb *v, bool all)
 	}
 }
 
-static void
-run_atomic(struct sim_verb *v)
-{
-	char *mem = v->qp->node->mem + v->off;
-	memcpy(&v->seen, mem, 8);
-	uint64_t to = v->code == NET_FAA ? v->seen + v->arg : v->seen == v->arg ? v->want : v->seen;
-	memcpy(mem, &to, 8);
-}
-
-/* The heartbeat is written when somebody looks, so that it is no event. */
-static void
-beat(struct net_sim *s, struct sim_node *node)
-{
-	struct net_super *super = (struct net_super *)(void *)node->mem;
-	super->beat = s->now / BEAT_NS;
-	super->beat_wall_us = s->now / 1000;
-}
-
 /* True: the node does not execute it, or no more of it. */
 static bool
 unheard(struct net_sim *s, struct sim_verb *v)
@@ -476,12 +562,6 @@ unheard(struct net_sim *s, struct sim_verb *v)
 	else
 		v->idle = true;
 	return true;
-}
-
-static inline bool
-serves(const struct sim_node *node)
-{
-	return node->link != NULL || node->window_of != NULL;
 }
 
 static inline bool
