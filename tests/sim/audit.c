@@ -232,7 +232,7 @@ row_of(struct audit *a, unsigned table, uint64_t at)
 	if (s->meta & REC_DELETED)
 		return false;
 	bool indexed = (*unit_of(a, at) & INDEXED) != 0;
-	if (table == KEYED && !indexed)
+	if (table != BARE && !indexed)
 		run_bad(r, "audit: no index entry leads to the row in block %lx", at);
 	a->sum->entries -= indexed;
 	claim(a, at, block_bytes(r), KEPT, "a row");
@@ -290,7 +290,7 @@ static void
 table_of(struct audit *a, unsigned table)
 {
 	struct run *r = a->r;
-	uint64_t anchor = r->place[0].table[table].anchor.bits;
+	uint64_t anchor = anchor_of(r, table).bits;
 	const struct txn_anchor *t = memory(a, anchor);
 	unsigned per = (unsigned)((NET_EXTENT - sizeof(struct txn_extent)) / block_bytes(r));
 	struct audited *sum = a->sum;
@@ -353,6 +353,10 @@ audit_sweep(struct run *r, struct place *p)
 	for (unsigned k = 0; k < 2; k++)
 		if (txn_blob_put(t, &p->table[k], bytes, sizeof bytes, &blob) != NAM_OK)
 			run_bad(r, "audit: no memory to be had of table %u", k);
+	for (unsigned i = 0; i < NAMES_MAX; i++)
+		if (r->named[i] != 0 &&
+		    txn_blob_put(t, &p->temp[r->named[i] - 1], bytes, sizeof bytes, &blob) != NAM_OK)
+			run_bad(r, "audit: no memory to be had of table %u", TEMP + r->named[i] - 1);
 	txn_abort(t);
 	net_sleep(r->place[0].w[0], SWEPT_NS);
 }
@@ -364,8 +368,9 @@ audit(struct run *r)
 	const struct tso_anchor *oracle = regions(&a);
 	if (oracle != NULL)
 		logs(&a, oracle);
-	for (unsigned table = 0; table < 2 && !r->bad; table++)
-		table_of(&a, table);
+	for (unsigned table = 0; table < TEMP + r->births && !r->bad; table++)
+		if (table < TEMP || drops_lives(r, table - TEMP))
+			table_of(&a, table);
 	for (unsigned k = 1; k <= REGIONS && !r->bad; k++)
 		for (uint64_t i = 0; i < a.units[k]; i += EXTENT_UNITS)
 			r->audited.extents_left += a.unit[k][i] == NOBODYS;
@@ -375,6 +380,7 @@ audit(struct run *r)
 	bool deaths = false;
 	for (unsigned i = 0; i < r->shape.procs; i++)
 		deaths = deaths || r->place[i].buried;
+	deaths = deaths || life_died();
 	const struct audited *sum = a.sum;
 	if (sum->blocks_left + sum->bytes_left + sum->index_left + sum->entries > 0 ||
 	    (!deaths && sum->extents_left > 0))

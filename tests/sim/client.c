@@ -220,27 +220,40 @@ decode(struct session *s, unsigned table, const struct txn_row *row, struct row 
 	return true;
 }
 
+static struct txn_table *
+table_of(struct session *s, unsigned table)
+{
+	return table < TEMP ? &s->place->table[table] : &s->place->temp[table - TEMP];
+}
+
 /* Reads n keys at once and notes what they showed. */
 nam_status
 client_get(struct session *s, const uint64_t *key, unsigned n, struct txn_get *g, struct row *out)
 {
+	return client_get_in(s, KEYED, key, n, g, out);
+}
+
+nam_status
+client_get_in(
+    struct session *s, unsigned table, const uint64_t *key, unsigned n, struct txn_get *g, struct row *out)
+{
+	struct txn_table *t = table_of(s, table);
 	for (unsigned i = 0; i < n; i++)
-		g[i] = (struct txn_get){ .table = &s->place->table[KEYED],
-			.key = &key[i],
-			.key_len = 8,
-			.hash = nam_hash(&key[i], 8, s->place->table[KEYED].id) };
+		g[i] = (struct txn_get){
+			.table = t, .key = &key[i], .key_len = 8, .hash = nam_hash(&key[i], 8, t->id)
+		};
 	nam_status st = txn_get(s->t, g, n, &s->arena);
 	if (st != NAM_OK)
 		return st;
 	for (unsigned i = 0; i < n; i++) {
 		memset(&out[i], 0, sizeof out[i]);
-		if (g[i].status == NAM_OK && !decode(s, KEYED, &g[i].row, &out[i]))
+		if (g[i].status == NAM_OK && !decode(s, table, &g[i].row, &out[i]))
 			return NAM_CORRUPT;
 		if (g[i].status == NAM_OK && out[i].key != key[i])
 			run_bad(s->run, "asked for key %lu, got key %lu", key[i], out[i].key);
 		if (g[i].status != NAM_OK && g[i].status != NAM_ABSENT)
 			return g[i].status;
-		note(s, HIST_READ, KEYED, key[i], out[i].value, 0, out[i].balance);
+		note(s, HIST_READ, table, key[i], out[i].value, 0, out[i].balance);
 		if (dice(s, 2))
 			check_blob(s, &out[i]);
 	}
@@ -271,7 +284,7 @@ make(struct session *s, unsigned table, uint64_t key, int64_t balance, const str
 		if (b == NULL)
 			return NAM_NOMEM;
 		fill_make(b, n, value);
-		nam_status st = txn_blob_put(s->t, &s->place->table[table], b, n, &blob);
+		nam_status st = txn_blob_put(s->t, table_of(s, table), b, n, &blob);
 		free(b);
 		if (st != NAM_OK)
 			return st;
@@ -284,7 +297,7 @@ make(struct session *s, unsigned table, uint64_t key, int64_t balance, const str
 nam_status
 client_lock(struct session *s, unsigned table, struct txn_row *row, struct row *r)
 {
-	nam_status st = txn_lock(s->t, &s->place->table[table], row, &s->arena);
+	nam_status st = txn_lock(s->t, table_of(s, table), row, &s->arena);
 	if (st == NAM_ABSENT)
 		note(s, HIST_LOCKED, table, r->key, 0, 0, 0);
 	if (st != NAM_OK)
@@ -308,7 +321,7 @@ edit(struct session *s, unsigned table, struct txn_row *row, const struct row *w
 	do
 		value = new_value(s);
 	while (fill_len(value) != fill_len(was->value));
-	nam_status st = txn_edit(s->t, &s->place->table[table], row, &bytes);
+	nam_status st = txn_edit(s->t, table_of(s, table), row, &bytes);
 	if (st != NAM_OK)
 		return st;
 	struct row r;
@@ -325,7 +338,7 @@ client_replace(struct session *s, unsigned table, struct txn_row *row, const str
 	uint32_t len;
 	nam_status st = make(s, table, was->key, balance, was, &r, &len);
 	if (st == NAM_OK)
-		st = txn_update(s->t, &s->place->table[table], row, &r, len);
+		st = txn_update(s->t, table_of(s, table), row, &r, len);
 	if (st == NAM_OK)
 		note(s, HIST_WRITE, table, r.key, r.value, was->value, balance);
 	return st;
@@ -334,7 +347,7 @@ client_replace(struct session *s, unsigned table, struct txn_row *row, const str
 nam_status
 client_erase(struct session *s, unsigned table, struct txn_row *row, const struct row *was)
 {
-	nam_status st = txn_delete(s->t, &s->place->table[table], row);
+	nam_status st = txn_delete(s->t, table_of(s, table), row);
 	if (st == NAM_OK)
 		note(s, HIST_WRITE, table, was->key, 0, was->value, 0);
 	return st;
@@ -350,7 +363,7 @@ client_insert(struct session *s, unsigned table, const uint64_t *key, const int6
 		nam_status st = make(s, table, key[i], balance ? balance[i] : 0, NULL, &r[i], &len);
 		if (st != NAM_OK)
 			return st;
-		p[i] = row_put(&s->place->table[table], &r[i], len);
+		p[i] = row_put(table_of(s, table), &r[i], len);
 	}
 	nam_status st = txn_insert(s->t, p, n);
 	for (unsigned i = 0; i < n; i++) {
@@ -483,7 +496,7 @@ client_scan(struct session *s, unsigned table, bool change,
 	struct txn_row pick = { .at = { 0 } };
 	struct row r, picked;
 	unsigned n, count = 0;
-	nam_status st = txn_scan_open(s->t, &s->place->table[table], &scan);
+	nam_status st = txn_scan_open(s->t, table_of(s, table), &scan);
 	if (st != NAM_OK)
 		return st;
 	note(s, HIST_SCAN, table, 0, 0, 0, 0);
@@ -501,7 +514,7 @@ client_scan(struct session *s, unsigned table, bool change,
 				continue; /* not for anybody to change */
 			if (dice(s, ++count) == 0) {
 				pick = rows[i];
-				if (txn_row_keep(&s->place->table[table], &pick, &s->arena) != NAM_OK)
+				if (txn_row_keep(table_of(s, table), &pick, &s->arena) != NAM_OK)
 					pick.at.bits = 0;
 				picked = r;
 			}
@@ -570,6 +583,7 @@ statement(struct session *s)
 enum {
 	TOLD_MAX = 4,   /* then a client of a process in trouble gives up */
 	AFTER_LOSS = 8, /* transactions of a client when a node is lost */
+	WITH_VISITORS_NS = 40000000,
 };
 
 static void
@@ -639,14 +653,16 @@ begin(struct session *s, enum txn_iso iso)
 	return st == NAM_OK;
 }
 
-static void
-transaction(struct session *s)
+void
+client_transaction(struct session *s)
 {
 	static const enum txn_iso level[] = { TXN_READ_COMMITTED, TXN_REPEATABLE_READ, TXN_SERIALIZABLE };
 	unsigned iso = s->run->shape.iso;
 	do
 		s->load = (enum load)dice(s, LOADS);
 	while (!(s->run->shape.loads >> s->load & 1));
+	if (s->number > CLIENTS && s->load != DROPS) /* the other loads know their clients */
+		s->load = MIXED;
 	bool reader = s->load == MIXED &&
 		      dice(s, s->run->shape.storm ? 40 : 6) == 0; /* reads for long, changes nothing */
 	iso = s->load == LISTS ? s->run->shape.lists : iso == 3 ? (unsigned)dice(s, 3) : iso;
@@ -708,13 +724,16 @@ client_main(void *arg)
 	nam_arena_init(&s.arena, 0);
 	/* Who lives goes on for those who died, and until what is to happen has happened. */
 	for (unsigned i = 0, after = 0; i < TXNS_MAX; i++) {
-		bool waits = r->committed < COMMITTED_LEAST || (r->shape.lose && !r->trouble_ended);
+		bool enough = r->committed >= COMMITTED_LEAST;
+		bool waits = !enough || (r->shape.lose && !r->trouble_ended) || r->visiting > 0;
 		if (r->bad || is_dead(&s) || (i >= r->shape.txns && !waits))
 			break;
 		if (r->lost != 0 ? after++ == AFTER_LOSS : s.told > TOLD_MAX)
 			break;
-		transaction(&s);
-		if (!r->shape.storm && dice(&s, 4) == 0)
+		client_transaction(&s);
+		if (r->visiting > 0 && enough) /* the visitors need somebody to stand beside, and no more */
+			net_sleep(s.w, dice(&s, WITH_VISITORS_NS));
+		else if (!r->shape.storm && dice(&s, 4) == 0)
 			net_sleep(s.w, dice(&s, dice(&s, 10) ? 10000 : 3000000));
 	}
 	nam_arena_fini(&s.arena);
@@ -745,6 +764,8 @@ client_read_all(struct run *r, unsigned process)
 			st = load_books(&s);
 		for (unsigned table = 0; st == NAM_OK && table < 2; table++)
 			st = client_scan(&s, table, false, NULL, NULL);
+		if (st == NAM_OK && (r->shape.loads >> DROPS & 1))
+			st = drops_read_all(&s);
 		if (st != NAM_OK && !(st == NAM_GONE && r->lost != 0))
 			run_bad(r, "the last look ended with %s", nam_status_name(st));
 		end(&s, true, false);

@@ -14,8 +14,8 @@
 
 enum { PAIRS = 2, CARTS = 3, LINES_MAX = 4096, LEAVE_MAX = 4, HOGS_MAX = 256 };
 
-const char *const load_name[LOADS] = { "mixed", "lists", "fork", "once", "churn", "checkout", "long",
-	"tiny" };
+const char *const load_name[LOADS] = { "mixed", "lists", "fork", "once", "churn", "checkout", "long", "tiny",
+	"drops" };
 
 /* The history of appends as text, and the operations of each transaction that is under way. */
 struct lists {
@@ -525,6 +525,8 @@ load_statement(struct session *s)
 		return do_long(s);
 	case TINY:
 		return do_tiny(s);
+	case DROPS:
+		return drops_statement(s);
 	case MIXED:
 	case LOADS:
 		break;
@@ -536,6 +538,7 @@ void
 load_ended(struct session *s, enum hist_end end)
 {
 	struct worked *k = &s->run->worked;
+	drops_ended(s, end);
 	if (s->number >= CLIENTS)
 		return;
 	if (s->load == LISTS)

@@ -14,6 +14,15 @@ memory(struct run *r, uint64_t at)
 	       net_offset_of((net_addr){ at });
 }
 
+static bool
+is_extent(struct run *r, uint64_t at)
+{
+	unsigned region = net_region_of((net_addr){ at });
+	uint64_t off = net_offset_of((net_addr){ at });
+	return region >= 1 && region <= 3 && off % NET_EXTENT == 0 &&
+	       off < ((const struct net_super *)net_sim_memory(r->sim, region))->bump;
+}
+
 /* All that a person needs to see what went wrong in a block. */
 static void
 describe(struct run *r, const uint64_t *img)
@@ -115,18 +124,27 @@ judge_block(struct run *r, unsigned table, uint64_t at, size_t *live)
 static void
 judge_table(struct run *r, unsigned table)
 {
-	const struct txn_anchor *a = (const void *)memory(r, r->place[0].table[table].anchor.bits);
+	const struct txn_anchor *a = (const void *)memory(r, anchor_of(r, table).bits);
 	unsigned per = (unsigned)((NET_EXTENT - sizeof(struct txn_extent)) / block_bytes(r));
 	size_t live = 0, right = 0;
 	uint64_t id;
-	if (r->lost != 0 && net_region_of(r->place[0].table[table].anchor) == r->lost)
+	if (r->lost != 0 && net_region_of(anchor_of(r, table)) == r->lost)
 		return;
+	if (a->magic != TXN_ANCHOR_MAGIC) {
+		run_bad(r, "table %u has no anchor any more", table);
+		return;
+	}
 	/* What lies on a lost node is as its end left it, and nobody's answer. */
 	for (uint64_t ext = a->blocks; ext != 0;
-	     ext = ((const struct txn_extent *)(const void *)memory(r, ext))->next)
+	     ext = ((const struct txn_extent *)(const void *)memory(r, ext))->next) {
+		if (!is_extent(r, ext)) {
+			run_bad(r, "table %u: an extent at %lx, where none can be", table, ext);
+			return;
+		}
 		for (unsigned k = 0; k < per && net_region_of((net_addr){ ext }) != r->lost; k++)
 			judge_block(
 			    r, table, ext + sizeof(struct txn_extent) + (uint64_t)k * block_bytes(r), &live);
+	}
 	for (size_t i = 0; hist_object(r->hist, table, i, &id); i++)
 		right += hist_value_at(r->hist, table, id, UINT64_MAX) != 0;
 	if (live != right && r->lost == 0)
@@ -172,6 +190,9 @@ outside_judge(struct run *r)
 		return;
 	judge_table(r, KEYED);
 	judge_table(r, BARE);
+	for (unsigned n = 0; n < r->births; n++)
+		if (drops_lives(r, n) && r->lost == 0)
+			judge_table(r, TEMP + n);
 	judge_oracle(r);
 	judge_owners(r);
 }

@@ -23,9 +23,10 @@
 enum {
 	PAUSE_NS = 20000000,    /* at most; well below a lease */
 	SETTLED_NS = 600000000, /* time enough to settle one who died while he settled another */
+	DRIFT_PPM = 50000,
 };
 
-static bool trace, verbose, storm;
+static bool trace, verbose, storm, life;
 static const char *history;    /* file for it, or NULL */
 static enum load only = LOADS; /* each run has this one; LOADS: as its seed says */
 
@@ -39,6 +40,26 @@ run_bad(struct run *r, const char *fmt, ...)
 	printf("\n");
 	va_end(ap);
 	r->bad = true;
+}
+
+/* The life of a cluster: tables and processes that come and go, time that is not everybody's, code that takes some. */
+static void
+live(struct shape *s, struct nam_rng *d)
+{
+	if (only == LOADS && nam_rng_below(d, 5) == 0)
+		s->loads |= 1u << DROPS;
+	if (nam_rng_below(d, 4) == 0 && !s->lose)
+		s->visits = 1 + (unsigned)nam_rng_below(d, VISITS_MAX);
+	if (nam_rng_below(d, 4) == 0) {
+		s->turn_ns = 20 + (unsigned)nam_rng_below(d, 500);
+		s->read_ps = (unsigned)nam_rng_below(d, 3000);
+		if (nam_rng_below(d, 2))
+			s->mapped = (unsigned)nam_rng_below(d, 1u << PROCS_MAX);
+	}
+	s->clocks = nam_rng_below(d, 4) == 0;
+	s->hints = nam_rng_below(d, 3) == 0;
+	if (nam_rng_below(d, 6) == 0 && !s->lose)
+		s->alone = 1 + (unsigned)nam_rng_below(d, 3);
 }
 
 static struct shape
@@ -58,6 +79,8 @@ shape_of(uint64_t seed)
 		.tear = (uint32_t)nam_rng_below(&d, 1000),
 		.reorder = (uint32_t)nam_rng_below(&d, 1000),
 	};
+	struct nam_rng e;
+	nam_rng_init(&e, nam_mix(seed) ^ 0x11fe);
 	unsigned iso = (unsigned)nam_rng_below(&d, 8);
 	s.iso = iso < 3 ? iso : 3;
 	s.hot = nam_rng_below(&d, 2);
@@ -70,7 +93,7 @@ shape_of(uint64_t seed)
 	s.stall = nam_rng_below(&d, 6) == 0;
 	s.breaks = nam_rng_below(&d, 6) == 0 ? 1 + (unsigned)nam_rng_below(&d, 3) : 0;
 	s.loads = 1u << MIXED;
-	for (unsigned i = 1; i < LOADS; i++)
+	for (unsigned i = 1; i < DROPS; i++)
 		s.loads |= nam_rng_below(&d, i < LONG ? 4 : 8) == 0 ? 1u << i : 0;
 	if (s.loads != 1 && nam_rng_below(&d, 3) == 0)
 		s.loads &= ~1u;
@@ -84,6 +107,8 @@ shape_of(uint64_t seed)
 		s.stall = s.neighbours = false;
 		s.breaks = s.crash = 0;
 	}
+	if (life)
+		live(&s, &e);
 	return s;
 }
 
@@ -136,33 +161,90 @@ fill(struct run *r)
 	return st == NAM_OK;
 }
 
+bool
+place_attach(struct run *r, struct place *p)
+{
+	unsigned number = p >= r->place && p < r->place + PROCS_MAX ? (unsigned)(p - r->place) : PROCS_MAX;
+	bool ok = net_sim_attach(r->sim, &p->net) == NAM_OK;
+	struct nam_rng d;
+	nam_rng_init(&d, nam_mix(r->seed) ^ nam_mix(net_identity(p->net)));
+	if (ok && r->shape.clocks)
+		net_sim_clock(
+		    p->net, (int32_t)nam_rng_below(&d, 2 * DRIFT_PPM) - DRIFT_PPM, nam_rng_next(&d) >> 14);
+	if (ok && (number < PROCS_MAX ? r->shape.mapped >> number & 1
+				      : r->shape.mapped != 0 && nam_rng_below(&d, 2)))
+		net_sim_map(p->net);
+	for (unsigned k = 0; ok && k < r->shape.workers; k++)
+		ok = net_worker_open(p->net, &p->w[k], NULL) == NAM_OK;
+	return ok;
+}
+
+void
+place_detach(struct run *r, struct place *p)
+{
+	for (unsigned k = 0; k < r->shape.workers; k++)
+		net_worker_close(p->w[k]);
+	net_close(p->net);
+}
+
+/* first: the tables are made, too. */
+nam_status
+place_open(struct run *r, struct place *p, bool first)
+{
+	struct txn_config cfg = {
+		.vector = r->shape.vector, .ptr_cache_entries = 1024, .lease_ms = SIM_LEASE_MS
+	};
+	struct nam_err err;
+	cfg.bystander = p == &r->place[0] && r->shape.bystander;
+	nam_status st = txn_db_open(p->w[0], &cfg, &p->db, &err);
+	for (unsigned k = 0; st == NAM_OK && k < r->shape.workers; k++)
+		st = txn_worker_open(p->db, p->w[k], &p->tw[k]);
+	for (unsigned k = 0; k < 2 && st == NAM_OK; k++) {
+		p->table[k] = (struct txn_table){ .id = 1 + k,
+			.slots = (uint16_t)r->shape.slots,
+			.row_max = sizeof(struct row),
+			.has_key = k == KEYED,
+			.same_key = row_same_key,
+			.blobs = row_blobs };
+		if (first)
+			st = txn_table_create(p->tw[0], &p->table[k]);
+		p->table[k].anchor = r->place[0].table[k].anchor;
+		if (st == NAM_OK)
+			st = txn_table_open(p->db, &p->table[k]);
+	}
+	return st;
+}
+
+void
+place_close(struct run *r, struct place *p)
+{
+	if (p->db == NULL)
+		return;
+	for (unsigned k = r->shape.workers; k-- > 0;) {
+		struct txn_stats st;
+		if (p->tw[k] == NULL)
+			continue;
+		txn_worker_stats(p->tw[k], &st);
+		r->settled.recovered += st.recovered;
+		r->settled.finished += st.finished;
+		r->settled.undone += st.undone;
+		r->settled.doubtful += st.doubtful;
+		txn_worker_close(p->tw[k]);
+	}
+	for (unsigned k = 0; k < 2; k++)
+		txn_table_close(p->db, &p->table[k]);
+	drops_close(r, p);
+	txn_db_close(p->w[0], p->db);
+}
+
 static bool
 open_all(struct run *r)
 {
-	struct txn_config cfg = { .vector = r->shape.vector, .ptr_cache_entries = 1024 };
 	for (unsigned i = 0; i < r->shape.procs; i++) {
-		struct place *p = &r->place[i];
-		struct nam_err err;
-		cfg.bystander = i == 0 && r->shape.bystander;
-		if (txn_db_open(p->w[0], &cfg, &p->db, &err) != NAM_OK) {
-			run_bad(r, "open: %s", err.text);
+		nam_status st = place_open(r, &r->place[i], i == 0);
+		if (st != NAM_OK) {
+			run_bad(r, "open: %s", nam_status_name(st));
 			return false;
-		}
-		for (unsigned k = 0; k < r->shape.workers; k++)
-			if (txn_worker_open(p->db, p->w[k], &p->tw[k]) != NAM_OK)
-				return false;
-		for (unsigned k = 0; k < 2; k++) {
-			p->table[k] = (struct txn_table){ .id = 1 + k,
-				.slots = (uint16_t)r->shape.slots,
-				.row_max = sizeof(struct row),
-				.has_key = k == KEYED,
-				.same_key = row_same_key,
-				.blobs = row_blobs };
-			if (i == 0 && txn_table_create(p->tw[0], &p->table[k]) != NAM_OK)
-				return false;
-			p->table[k].anchor = r->place[0].table[k].anchor;
-			if (txn_table_open(p->db, &p->table[k]) != NAM_OK)
-				return false;
 		}
 	}
 	return true;
@@ -187,18 +269,7 @@ close_all(struct run *r)
 		struct place *p = &r->place[i];
 		if (i == last && r->lost == 0)
 			audit_sweep(r, p);
-		for (unsigned k = r->shape.workers; k-- > 0;) {
-			struct txn_stats st;
-			txn_worker_stats(p->tw[k], &st);
-			r->settled.recovered += st.recovered;
-			r->settled.finished += st.finished;
-			r->settled.undone += st.undone;
-			r->settled.doubtful += st.doubtful;
-			txn_worker_close(p->tw[k]);
-		}
-		for (unsigned k = 0; k < 2; k++)
-			txn_table_close(p->db, &p->table[k]);
-		txn_db_close(p->w[0], p->db);
+		place_close(r, p);
 	}
 }
 
@@ -252,7 +323,9 @@ main_co(void *arg)
 	loads_hog(r);
 	if (r->shape.storm)
 		storm_start(r);
-	while (r->clients_left > 0 || !r->trouble_ended) {
+	if (r->shape.visits > 0)
+		life_start(r);
+	while (r->clients_left > 0 || !r->trouble_ended || (r->visiting > 0 && !r->bad)) {
 		net_sleep(w, 100000);
 		trouble_look(r);
 		bury(r);
@@ -336,19 +409,18 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 		.pause_ppm = r->shape.pause,
 		.pause_ns = r->shape.pause_ns,
 		.sheltered = r->shape.storm,
+		.hints = r->shape.hints,
+		.turn_ns = r->shape.turn_ns,
+		.post_ns = r->shape.turn_ns / 2,
+		.read_cpu_ps = r->shape.read_ps,
 		.fence_kills = r->shape.storm,
 		.trace = trace };
 	if (net_sim_open(&r->sim, &cfg) != NAM_OK)
 		return false;
 	net_sim_faults(r->sim, false);
-	for (unsigned i = 0; i < r->shape.procs; i++) {
-		struct place *p = &r->place[i];
-		bool ok = net_sim_attach(r->sim, &p->net) == NAM_OK;
-		for (unsigned k = 0; ok && k < r->shape.workers; k++)
-			ok = net_worker_open(p->net, &p->w[k], NULL) == NAM_OK;
-		if (!ok)
+	for (unsigned i = 0; i < r->shape.procs; i++)
+		if (!place_attach(r, &r->place[i]))
 			return false;
-	}
 	if (r->shape.neighbours && !neighbours_attach(r))
 		return false;
 	nam_co_start(net_worker_sched(r->place[0].w[0]), main_co, r, 256 << 10);
@@ -398,6 +470,8 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 	total->sim.crashes += st.crashes;
 	total->sim.fences += st.fences;
 	total->sim.late += st.late;
+	total->sim.asked += st.asked;
+	total->sim.gave_up += st.gave_up;
 	total->sim.half_writes += st.half_writes;
 	total->dead_runs += r->settled.recovered > 0;
 	total->recovered += r->settled.recovered;
@@ -423,13 +497,18 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 		    r->shape.delay, r->shape.pause, r->shape.crash, r->shape.hot ? ", hot" : "",
 		    r->shape.stall ? ", stalls" : "", r->shape.breaks ? ", breaks" : "",
 		    r->shape.lose ? ", loses a node" : "", (double)net_sim_now_ns(r->sim) / 1e6, *hash);
+	if (life && (r->bad || verbose))
+		printf(
+		    "    %u visitors, mapped %x, a turn %u ns, a byte %u ps, one worker's breaks %u%s%s%s\n",
+		    r->shape.visits, r->shape.mapped, r->shape.turn_ns, r->shape.read_ps, r->shape.alone,
+		    r->shape.clocks ? ", clocks" : "", r->shape.hints ? ", hints" : "",
+		    r->shape.loads >> DROPS & 1 ? ", drops" : "");
 	bool good = !r->bad, over = r->complete;
 	if (over) { /* else coroutines are parked in there: leave them */
-		for (unsigned i = 0; i < r->shape.procs; i++) {
-			for (unsigned k = 0; k < r->shape.workers; k++)
-				net_worker_close(r->place[i].w[k]);
-			net_close(r->place[i].net);
-		}
+		for (unsigned i = 0; i < r->shape.procs; i++)
+			place_detach(r, &r->place[i]);
+		if (r->shape.visits > 0)
+			life_close();
 		if (r->shape.neighbours)
 			neighbours_close();
 		net_sim_close(r->sim);
@@ -477,6 +556,15 @@ summary(uint64_t first, uint64_t last, uint64_t failed, const struct total *t, d
 	printf(
 	    "  %lu storage nodes lost, %lu of them the home node, %lu transactions committed behind that\n",
 	    e->nodes, e->homes, e->after);
+	if (life)
+		printf("  %lu visitors (%lu left, %lu died, %lu stood still while idle, %lu looks for "
+		       "notes), one worker's connections broken %lu times, "
+		       "%lu rumours, %lu clocks jumped; asked before they were shut out %lu, of which %lu "
+		       "gave up; %lu tables made and %lu dropped, "
+		       "%lu statements on them\n",
+		    e->visits, e->exits, e->visitors_dead, e->idle_stalls, e->notes, e->alone, e->rumours,
+		    e->jumps, t->sim.asked, t->sim.gave_up, t->worked.made, t->worked.dropped,
+		    t->worked.temp_statements);
 	const struct worked *did = &t->worked;
 	printf("  runs with each load (transactions):");
 	for (unsigned i = 0; i < LOADS; i++)
@@ -524,6 +612,8 @@ main(int argc, char **argv)
 			twice = true;
 		} else if (strcmp(argv[i], "--storm") == 0) {
 			storm = true;
+		} else if (strcmp(argv[i], "--life") == 0) {
+			life = true;
 		} else if (strcmp(argv[i], "--twins") == 0) {
 			return twin_list();
 		} else if (strcmp(argv[i], "--twin") == 0 && i + 1 < argc && twin_choose(argv[i + 1])) {
@@ -615,7 +705,8 @@ main(int argc, char **argv)
 	}
 	bool idle = false;
 	for (unsigned i = 0; i < LOADS; i++)
-		idle = idle || (total.worked.committed[i] == 0 && (only == LOADS || only == i));
+		idle = idle ||
+		       (total.worked.committed[i] == 0 && (only == LOADS ? i != DROPS || life : only == i));
 	if (last - first >= 99 && !storm &&
 	    (idle || (only == LOADS && (total.worked.refused == 0 || total.worked.orders == 0)))) {
 		printf("FAILED: a load did nothing\n");

@@ -16,12 +16,15 @@
 enum {
 	PROCS_MAX = 4,
 	WORKERS_MAX = 2, /* of a process */
+	VISITS_MAX = 3,  /* more processes, that come and go */
+	SIM_LEASE_MS = 100,
 	CLIENTS = 10,
 	CLIENTS_SURE = 4,      /* of them in process 0, which does not die */
 	COMMITTED_LEAST = 200, /* transactions of a run; by CLIENTS_SURE clients at least */
 	TXNS_MAX = 2000,       /* a client gives up there */
 	KEYED = 0,             /* tables, as history numbers them */
 	BARE = 1,
+	TEMP = 2,       /* and above: those of drops.c, in the order they were made */
 	ACCOUNTS = 6,   /* keys 0..5: never deleted, their balances are the bank */
 	KEYS_MAX = 16,  /* keys ACCOUNTS..: come and go */
 	BALANCE = 1000, /* each account's at first */
@@ -38,10 +41,15 @@ enum {
 	STOCK_AT = 5 << 20,
 	CART_AT = 6 << 20,
 	ORDER_AT = 7 << 20,
+	DROP_AT = CART_AT + (1 << 19),
+	NAMES_MAX = 2,
+	BORN_MAX = 200, /* tables that drops.c makes in a run */
+	MADE_MAX = 8,   /* ... and in a transaction */
+	USED_MAX = 12,
 };
 
 /* What transactions are about. A run has some of these. */
-enum load { MIXED, LISTS, FORK, ONCE, CHURN, CHECKOUT, LONG, TINY, LOADS };
+enum load { MIXED, LISTS, FORK, ONCE, CHURN, CHECKOUT, LONG, TINY, DROPS, LOADS };
 
 /* A row of either table. value decides how long fill is and what it says. */
 struct row {
@@ -58,6 +66,8 @@ struct place {
 	struct net *net;
 	struct txn_db *db;
 	struct txn_table table[2];
+	struct txn_table temp[BORN_MAX]; /* open where it has a view */
+	unsigned users[BORN_MAX];        /* transactions that use it */
 	struct net_worker *w[WORKERS_MAX];
 	struct txn_worker *tw[WORKERS_MAX];
 	unsigned clients; /* still at work */
@@ -85,6 +95,14 @@ struct shape {
 	enum hist_iso lists; /* one level for all that append to lists */
 	bool bystander;      /* process 0 leaves it to others to settle the dead */
 	bool storm;          /* see storm.c; and who is shut out is dead */
+	/* The life of a cluster. */
+	unsigned visits;  /* so many processes join, work, stand idle and leave: life.c */
+	unsigned mapped;  /* a bit for each process: it has mapped the memory */
+	unsigned turn_ns; /* CPU time of a coroutine's turn, and of posting a verb; 0: code takes none */
+	unsigned read_ps; /* ... of each byte that is READ */
+	bool clocks;      /* they drift, and jump now and then */
+	bool hints;       /* deaths are told, and rumours go about */
+	unsigned alone;   /* so often one worker's connection breaks */
 };
 
 /* What happened to the clients' own processes, and who noticed. */
@@ -96,15 +114,19 @@ struct troubles {
 	uint64_t gone, unsure; /* transactions so answered; all but those of the dead */
 	uint64_t stall_unsure;
 	uint64_t after; /* transactions that committed when a node was lost */
+	uint64_t alone, jumps, rumours;
+	/* Visitors: that came, left cleanly, died; stood still while they were idle; looks for a note. */
+	uint64_t visits, exits, visitors_dead, idle_stalls, notes;
 };
 
 /* What the loads did. */
 struct worked {
 	uint64_t runs[LOADS], committed[LOADS];
-	uint64_t appends, lists; /* transactions that appended; reads of lists */
-	uint64_t glances;        /* of two keys that others write one by one */
-	uint64_t won, refused;   /* unique inserts */
-	uint64_t orders, books;  /* orders placed; times the books were checked */
+	uint64_t appends, lists;                 /* transactions that appended; reads of lists */
+	uint64_t glances;                        /* of two keys that others write one by one */
+	uint64_t won, refused;                   /* unique inserts */
+	uint64_t orders, books;                  /* orders placed; times the books were checked */
+	uint64_t made, dropped, temp_statements; /* tables of drops.c */
 	uint64_t full,
 	    after_full; /* answers that no memory is left; rows inserted after the first of these */
 };
@@ -141,10 +163,19 @@ struct run {
 	struct shape shape;
 	struct net_sim *sim;
 	struct place place[PROCS_MAX];
+	/* Tables of drops.c: the key that names it, the version of that row, where it lies; not to be used any more. */
+	struct born {
+		uint64_t name, value;
+		net_addr anchor;
+		bool gone;
+	} born[BORN_MAX];
+	unsigned births;
+	unsigned named[NAMES_MAX]; /* what the names lead to at the end, plus 1 */
 	struct hist *hist;
 	uint64_t next_value, next_id; /* both rise */
 	net_addr block[KEYS_MAX];     /* where a key's block was seen last, for the naive reader */
 	unsigned clients_left;
+	unsigned visiting; /* life.c is not at its end */
 	unsigned committed, committed_by[CLIENTS];
 	struct txn_stats settled; /* what was done for those who died */
 	bool naive_stop, naive_ended;
@@ -218,11 +249,16 @@ struct session {
 	unsigned once[16], onces; /* keys inserted by this transaction */
 	unsigned orders, rows;    /* so many */
 	bool wants_room;          /* an answer said that no memory is left */
+	/* Tables of drops.c that this transaction makes, drops, uses. */
+	uint8_t made[MADE_MAX], drop[MADE_MAX], used[USED_MAX];
+	unsigned mades, dropped, using;
 	struct nam_arena arena;
 };
 uint64_t dice(struct session *s, uint64_t n);
 /* Reads n keys at once and notes what they showed. */
 nam_status client_get(struct session *s, const uint64_t *key, unsigned n, struct txn_get *g, struct row *out);
+nam_status client_get_in(
+    struct session *s, unsigned table, const uint64_t *key, unsigned n, struct txn_get *g, struct row *out);
 /* Locks a row (READ COMMITTED: maybe finding a newer version). *r gets the version that will be replaced. */
 nam_status client_lock(struct session *s, unsigned table, struct txn_row *row, struct row *r);
 nam_status client_replace(
@@ -253,7 +289,24 @@ nam_status load_books(struct session *s);
 void loads_judge(struct run *r);
 void loads_close(struct run *r);
 
+/* drops.c: tables that come and go. */
+nam_status drops_statement(struct session *s);
+void drops_ended(struct session *s, enum hist_end end);
+nam_status drops_read_all(struct session *s);
+/* Closes what the process has open of them. */
+void drops_close(struct run *r, struct place *p);
+/* After hist_judge: does the n-th have its name at the end? */
+bool drops_lives(struct run *r, unsigned n);
+struct txn_table drops_table(const struct run *r, unsigned n);
+static inline net_addr
+anchor_of(const struct run *r, unsigned table)
+{
+	return table < TEMP ? r->place[0].table[table].anchor : r->born[table - TEMP].anchor;
+}
+
 void client_main(void *client);
+/* One transaction, of whatever kind. */
+void client_transaction(struct session *s);
 /* Makes the bytes of a row; returns its length. */
 uint32_t row_make(struct row *r, uint64_t key, uint64_t value, int64_t balance, const struct txn_blob *blob);
 /* Checks that bytes are those that row_make made. */
@@ -286,6 +339,17 @@ void storm_end(struct run *r);
 int twin_list(void);
 bool twin_choose(const char *name);
 const char *twin_chosen(void); /* NULL: none */
+
+/* life.c: processes that come and go. */
+void life_start(struct run *r);
+/* One of them died, or was shut out. */
+bool life_died(void);
+void life_close(void);
+/* sim_txn.c: a process of the cluster, as life.c needs it. open and close in a coroutine of it. */
+bool place_attach(struct run *r, struct place *p);
+nam_status place_open(struct run *r, struct place *p, bool first);
+void place_close(struct run *r, struct place *p);
+void place_detach(struct run *r, struct place *p);
 
 /* trouble.c: what befalls the clients' own processes. look: who found out that he cannot go on ends. */
 void trouble_start(struct run *r);

@@ -10,6 +10,8 @@
 /* Longer than a lease, and than it takes others to notice. */
 enum { STALL_LEAST_NS = 150000000, STALL_NS = 300000000 };
 enum {
+	JUMP_NS = 300000000,  /* of a clock */
+	RUMOUR_NS = 30000000, /* so long somebody is said to have left */
 	PART_NS = 60000000,
 	LINGER_NS = 30000000, /* so long clients go on in a process that has been told */
 };
@@ -58,6 +60,30 @@ trouble_main(void *arg)
 			net_sim_part(r->sim, p->net, node, 1 + nam_rng_below(dice, PART_NS));
 		}
 	}
+	for (unsigned i = 0; i < r->shape.alone; i++) {
+		wait_for(r, w, (unsigned)nam_rng_below(dice, COMMITTED_LEAST * 3 / 4));
+		net_sleep(w, nam_rng_below(dice, 1000000));
+		unsigned node = 1 + (unsigned)nam_rng_below(dice, 3);
+		if ((p = some_place(r, w)) == NULL || r->clients_left == 0)
+			continue;
+		p->troubled = true;
+		r->trouble.alone++;
+		net_sim_break_one(r->sim, p->w[nam_rng_below(dice, r->shape.workers)], node);
+	}
+	for (unsigned i = 0; i < 3 && (r->shape.hints || r->shape.clocks); i++) {
+		wait_for(r, w, (unsigned)nam_rng_below(dice, COMMITTED_LEAST * 3 / 4));
+		p = &r->place[nam_rng_below(dice, r->shape.procs)];
+		if (net_sim_crashed(p->net))
+			continue;
+		if (r->shape.hints && nam_rng_below(dice, 2)) {
+			r->trouble.rumours++;
+			net_sim_rumour(r->sim, p->net, nam_rng_below(dice, RUMOUR_NS));
+		}
+		if (r->shape.clocks && nam_rng_below(dice, 2)) {
+			r->trouble.jumps++;
+			net_sim_clock_jump(p->net, nam_rng_below(dice, JUMP_NS));
+		}
+	}
 	if (r->shape.lose) {
 		wait_for(r, w, COMMITTED_LEAST + (unsigned)nam_rng_below(dice, 50));
 		if (r->clients_left > 0) {
@@ -76,7 +102,8 @@ trouble_main(void *arg)
 void
 trouble_start(struct run *r)
 {
-	r->trouble_ended = !r->shape.stall && !r->shape.breaks && !r->shape.lose;
+	r->trouble_ended = !r->shape.stall && !r->shape.breaks && !r->shape.lose && !r->shape.alone &&
+			   !r->shape.hints && !r->shape.clocks;
 	if (!r->trouble_ended)
 		nam_co_start(net_worker_sched(r->place[0].w[0]), trouble_main, r, 64 << 10);
 }
