@@ -25,6 +25,9 @@ enum nam_twin {
 	NAM_TWIN_TWO_READS,      /* the vector is READ in two pieces, taken for one picture */
 	NAM_TWIN_EARLY_MARK,     /* the mark goes before the directories and words */
 	NAM_TWIN_OWN_OVER_OLD,   /* a snapshot covers own commits though the prefix does not */
+	NAM_TWIN_IDLE_MARKS, /* an idle process READs marks and fills holes, though nobody waits for its promises */
+	NAM_TWIN_WRAP_UNSEEN, /* a place in the vector is used again, whoever may still READ or mark it */
+	NAM_TWIN_WAKE_UNREAD, /* an idle process goes on at the prefix it knew when it went idle */
 	NAM_TWINS_COUNT
 };
 

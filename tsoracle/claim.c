@@ -1,4 +1,6 @@
 /* claim.c -- hands out CIDs, several for one FETCH_ADD, and marks them when all is done. */
+#include <base/assert.h>
+#include <base/twin.h>
 #include "tso_internal.h"
 
 /* Publishes the lowest CID this worker holds or may get (the `open` promise of its process). */
@@ -139,6 +141,7 @@ claim_preassigned(struct tso_worker *tw, struct tso_claim *c)
 void
 tso_claim_start(struct tso_worker *tw, struct tso_claim *c, tso_cid floor, struct net_counts *acct)
 {
+	NAM_ASSERT(atomic_load(&tw->t->idle) == IDLE_NO); /* there is a pin */
 	c->cid = 0;
 	c->ready = false;
 	c->waiter = NULL;
@@ -168,7 +171,8 @@ claim_wait(struct tso_worker *tw, struct tso_claim *c, bool ends, const struct t
 	if (c->status != NAM_OK)
 		return c->status;
 	/* T4: the entry may be used when nobody reads or marks the lap before any more. */
-	while ((c->cid & TSO_COUNT_MASK) > t->vector && c->cid - t->vector > atomic_load(&t->min_seen)) {
+	while ((c->cid & TSO_COUNT_MASK) > t->vector && c->cid - t->vector > atomic_load(&t->min_seen) &&
+	       !nam_twin(NAM_TWIN_WRAP_UNSEEN)) {
 		/* Nobody here learns of others' promises any more. c is its owner's to free when we return. */
 		if (atomic_load(&t->abandoned)) {
 			claim_remove(tw, c, true);

@@ -1,9 +1,13 @@
 /* join.c -- formats the oracle, takes and gives back owner slots, wakes an idle one. */
 #include <base/assert.h>
 #include <base/hash.h>
+#include <base/twin.h>
 #include <net/region_format.h>
 #include <stdlib.h>
 #include "tso_internal.h"
+
+/* So many marks are looked at for notes, at most, when an owner catches up: 16 READs. */
+enum { CATCH_UP_MAX = 16 * TSO_WINDOW_MAX };
 
 __attribute__((constructor)) static void
 fold_layout(void)
@@ -53,7 +57,17 @@ slot_at(const struct tso *t, unsigned slot)
 	return net_plus(t->owners, slot * sizeof(struct tso_owner_slot));
 }
 
-/* The greatest prefix anybody has published: hint, and `seen` of the live slots. */
+uint64_t
+tso_published(const struct tso_anchor *a, const struct tso_owner_slot *slots, unsigned n)
+{
+	uint64_t prefix = a->hint;
+	for (unsigned i = 0; i < n; i++)
+		if (slots[i].promises.seen > prefix)
+			prefix = slots[i].promises.seen;
+	return prefix;
+}
+
+/* What anybody has published. */
 static nam_status
 published(
     struct net_worker *w, struct tso *t, struct tso_anchor *a, struct tso_owner_slot *slots, uint64_t *prefix)
@@ -64,16 +78,9 @@ published(
 	net_read(&b, t->anchor, a, sizeof *a);
 	net_read(&b, t->owners, slots, TSO_OWNERS * sizeof *slots);
 	nam_status st = net_run(&b);
-	if (st != NAM_OK)
-		return st;
-	*prefix = a->hint;
-	for (unsigned i = 0; i < TSO_OWNERS; i++) {
-		const struct tso_promises *p = &slots[i].promises;
-		if (tso_word_state(slots[i].word) != TSO_FREE && p->check == tso_promises_check(p, i) &&
-		    p->seen > *prefix)
-			*prefix = p->seen;
-	}
-	return NAM_OK;
+	if (st == NAM_OK)
+		*prefix = tso_published(a, slots, TSO_OWNERS);
+	return st;
 }
 
 static nam_status
@@ -92,7 +99,7 @@ again:
 	for (i = 0; st == NAM_OK && i < TSO_OWNERS; i++) {
 		epoch = tso_word_epoch(slots[i].word);
 		if (slots[i].word == tso_word(TSO_ACTIVE, epoch, t->identity) &&
-		    (i != t->slot || epoch != t->epoch))
+		    ((uint64_t)i << 32 | epoch) != atomic_load(&t->home))
 			goto ours;
 	}
 	for (i = 0; st == NAM_OK && i < TSO_OWNERS; i++)
@@ -132,8 +139,8 @@ ours:
 		st = published(w, t, &a, slots, &prefix);
 	if (st != NAM_OK)
 		goto out;
-	atomic_store(&t->slot, i);
-	atomic_store(&t->epoch, epoch);
+	atomic_store(&t->joined_at, first.seen);
+	atomic_store(&t->home, (uint64_t)i << 32 | epoch);
 	atomic_fetch_add(&t->joins, 1);
 	atomic_store(&t->homeless, false);
 	tso_raise(&t->noted, prefix); /* nobody looked at the marks between: there may be notes among them */
@@ -227,9 +234,9 @@ tso_joins(const struct tso *t)
 
 /* Raises the published hint, so that a later joiner need not start from a lap long gone. */
 nam_status
-tso_hint_raise(struct net_worker *w, struct tso *t)
+tso_hint_raise(struct net_worker *w, struct tso *t, tso_cid to)
 {
-	uint64_t to = atomic_load(&t->prefix), seen = 0, expect;
+	uint64_t seen = 0, expect;
 	net_addr at = net_plus(t->anchor, offsetof(struct tso_anchor, hint));
 	nam_status st = net_read1(w, at, &seen, 8, NULL);
 	while (st == NAM_OK && seen < to) {
@@ -246,11 +253,12 @@ tso_leave(struct net_worker *w, struct tso *t)
 {
 	if (atomic_load(&t->abandoned))
 		return NAM_GONE; /* the slot is not ours to give */
-	nam_status st = tso_hint_raise(w, t);
-	uint64_t seen;
+	nam_status st = tso_hint_raise(w, t, atomic_load(&t->prefix));
+	uint64_t seen, home = atomic_load(&t->home);
+	unsigned slot = tso_home_slot(home), epoch = tso_home_epoch(home);
 	for (unsigned state = TSO_ACTIVE; st == NAM_OK && state <= TSO_IDLE; state++)
-		st = net_cas1(w, slot_at(t, t->slot), tso_word(state, t->epoch, t->identity),
-		    tso_word(TSO_FREE, t->epoch, 0), &seen, NULL);
+		st = net_cas1(w, slot_at(t, slot), tso_word(state, epoch, t->identity),
+		    tso_word(TSO_FREE, epoch, 0), &seen, NULL);
 	return st;
 }
 
@@ -266,13 +274,91 @@ tso_close(struct tso *t)
 unsigned
 tso_owner(const struct tso *t)
 {
-	return atomic_load(&t->slot);
+	return tso_home_slot(atomic_load(&t->home));
 }
 
 unsigned
 tso_epoch(const struct tso *t)
 {
-	return atomic_load(&t->epoch);
+	return tso_home_epoch(atomic_load(&t->home));
+}
+
+void
+tso_catch_up(struct tso_worker *tw, tso_cid to)
+{
+	struct tso *t = tw->t;
+	uint64_t from = atomic_load(&t->prefix), noted = 0, memory = 0;
+	/*
+	 * The byte of a CID up to `to` shows its own lap, or a later one when its place has been used again. Nothing
+	 * beyond `to` + V has been used (T4), so it is the next lap at most, and no two laps look alike.
+	 */
+	bool sure = to > from && to - from < t->vector / 2 && to - from <= CATCH_UP_MAX;
+	uint8_t *bytes = sure ? malloc(TSO_WINDOW_MAX) : NULL;
+	sure = sure && bytes != NULL;
+	for (uint64_t cid = from + 1; sure && cid <= to;) {
+		uint64_t at = (cid & TSO_COUNT_MASK) & (t->vector - 1), n = to - cid + 1;
+		if (n > TSO_WINDOW_MAX)
+			n = TSO_WINDOW_MAX;
+		if (n > t->vector - at)
+			n = t->vector - at;
+		if (net_read1(tw->w, net_plus(t->vector_at, at), bytes, (uint32_t)n, NULL) != NAM_OK)
+			sure = false;
+		for (uint64_t i = 0; sure && i < n; i++, cid++) {
+			sure = (bytes[i] & TSO_LAP_MASK) == tso_lap(cid, t->vector);
+			if (sure && bytes[i] & TSO_MARK_CATALOG)
+				noted = cid;
+			if (sure && bytes[i] & TSO_MARK_MEMORY)
+				memory = cid;
+		}
+	}
+	free(bytes);
+	if (to > from) {
+		tso_raise(&t->noted, sure ? noted : to);
+		tso_raise(&t->noted_memory, sure ? memory : to);
+		tso_raise(&t->prefix, to);
+		tso_raise(&t->next_low, to + 1);
+	}
+}
+
+/*
+ * Idle -> active, by one CAS, and behind it on the same connection a READ of what others have published: the joiner's
+ * argument (README), but that the promises are there already: those the heart has written for us while we were idle.
+ */
+static nam_status
+come_back(struct tso_worker *tw, bool *lost)
+{
+	struct tso *t = tw->t;
+	uint64_t home = atomic_load(&t->home);
+	unsigned slot = tso_home_slot(home), epoch = tso_home_epoch(home);
+	uint64_t idle = tso_word(TSO_IDLE, epoch, t->identity),
+		 active = tso_word(TSO_ACTIVE, epoch, t->identity);
+	struct tso_owner_slot *slots = malloc(TSO_OWNERS * sizeof *slots);
+	if (slots == NULL)
+		return NAM_NOMEM;
+	for (;;) {
+		struct net_op op[3];
+		struct net_batch b;
+		struct tso_anchor a;
+		unsigned n = atomic_load(&t->high);
+		if (n < slot + 1)
+			n = slot + 1;
+		net_batch_init(&b, tw->w, op, 3, NULL);
+		struct net_op *cas = net_cas(&b, slot_at(t, slot), idle, active);
+		net_read(&b, t->anchor, &a, sizeof a);
+		net_read(&b, t->owners, slots, (uint32_t)(n * sizeof *slots));
+		nam_status st = net_run(&b);
+		/* A CAS of before, whose outcome we were not told, may have done it. */
+		*lost = st == NAM_OK && cas->seen != idle && cas->seen != active;
+		bool all = st == NAM_OK && a.high <= n;
+		if (st == NAM_OK && !all && a.high <= TSO_OWNERS)
+			atomic_store(&t->high, (unsigned)a.high);
+		if (st == NAM_OK && !*lost && all && !nam_twin(NAM_TWIN_WAKE_UNREAD))
+			tso_catch_up(tw, tso_published(&a, slots, n));
+		if (st != NAM_OK || *lost || all) {
+			free(slots);
+			return st;
+		}
+	}
 }
 
 nam_status
@@ -291,13 +377,12 @@ tso_wake(struct tso_worker *tw)
 			return NAM_GONE;
 		net_sleep(tw->w, 1000); /* somebody else is at it */
 	}
-	uint64_t was = tso_word(TSO_IDLE, t->epoch, t->identity), seen = was;
-	uint64_t active = tso_word(TSO_ACTIVE, t->epoch, t->identity);
-	nam_status st = net_cas1(tw->w, slot_at(t, t->slot), was, active, &seen, NULL);
-	/* It was freed while we slept: we held nothing, so we simply join anew, in another epoch. (Active: a CAS of before,
-	 * whose outcome we were not told, has done it.) */
-	if (st == NAM_OK && seen != was && seen != active && (st = take_slot(tw->w, t)) == NAM_OK &&
-	    t->attach != NULL)
+	bool lost = atomic_load(&t->homeless);
+	nam_status st = atomic_load(&t->abandoned) ? NAM_GONE : NAM_OK;
+	if (st == NAM_OK && !lost)
+		st = come_back(tw, &lost);
+	/* It was freed while we slept: we held nothing, so we simply join anew, in another epoch. */
+	if (st == NAM_OK && lost && (st = take_slot(tw->w, t)) == NAM_OK && t->attach != NULL)
 		st = t->attach(t->attach_arg, tw->w);
 	atomic_store(&t->idle, st == NAM_OK ? IDLE_NO : IDLE_YES);
 	return st;

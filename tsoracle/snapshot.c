@@ -34,6 +34,8 @@ advance(struct tso_worker *tw)
 		if (tw->bytes[i] & TSO_MARK_MEMORY)
 			memory = cid;
 	}
+	tw->stop_at = i < tw->window ? cid : 0;
+	tw->stop_byte = i < tw->window ? tw->bytes[i] : 0;
 	if (noted)
 		tso_raise(&t->noted, noted);
 	if (memory)
@@ -173,8 +175,8 @@ pin_publish(struct tso_worker *tw)
 		atomic_store(&tw->oldest, now);
 }
 
-nam_status
-tso_wait_for_by(struct tso_worker *tw, tso_cid cid, const struct tso_patience *p)
+static nam_status
+wait_for(struct tso_worker *tw, tso_cid cid, const struct tso_patience *p)
 {
 	struct tso_still still = { 0 };
 	for (unsigned tries = 0; atomic_load(&tw->t->prefix) < cid; tries++) {
@@ -198,18 +200,41 @@ tso_wait_for_by(struct tso_worker *tw, tso_cid cid, const struct tso_patience *p
 }
 
 nam_status
-tso_wait_for(struct tso_worker *tw, tso_cid cid)
+tso_pin_now(struct tso_worker *tw, struct tso_pin *pin)
 {
-	return tso_wait_for_by(tw, cid, NULL);
+	struct tso *t = tw->t;
+	pin->at = atomic_load(&t->prefix);
+	pin_append(tw, pin);
+	pin_publish(tw);
+	if (atomic_load(&t->idle) == IDLE_NO)
+		return NAM_OK;
+	nam_status st = tso_wake(tw);
+	/* Others have gone on without us: the pin is where we begin now. It is its own until it is published higher. */
+	pin_unlink(tw, pin);
+	pin->at = atomic_load(&t->prefix);
+	pin_append(tw, pin);
+	pin_publish(tw);
+	return st;
+}
+
+/* An idle process READs no marks (T9), so it is pinned meanwhile. */
+nam_status
+tso_wait_for_by(struct tso_worker *tw, tso_cid cid, const struct tso_patience *p)
+{
+	struct tso_pin pin;
+	if (atomic_load(&tw->t->prefix) >= cid)
+		return NAM_OK;
+	nam_status st = tso_pin_now(tw, &pin);
+	if (st == NAM_OK)
+		st = wait_for(tw, cid, p);
+	tso_unpin(tw, &pin);
+	return st;
 }
 
 nam_status
-tso_pin_now(struct tso_worker *tw, struct tso_pin *pin)
+tso_wait_for(struct tso_worker *tw, tso_cid cid)
 {
-	pin->at = atomic_load(&tw->t->prefix);
-	pin_append(tw, pin);
-	pin_publish(tw);
-	return atomic_load(&tw->t->idle) != IDLE_NO ? tso_wake(tw) : NAM_OK;
+	return tso_wait_for_by(tw, cid, NULL);
 }
 
 nam_status

@@ -13,6 +13,7 @@
 
 enum {
 	IDLE_AFTER_NS = 100000000, /* no pin for this long: the slot goes idle */
+	IDLE_LEASES = 10,          /* an idle owner that is silent for so long loses its slot */
 	HOLES_PER_TICK = 64,
 	HINT_EVERY = 256,
 	LOOKS_OF_A_LEASE = 4, /* one look counts for no more than a lease divided by this, ... */
@@ -35,7 +36,21 @@ lowest(const struct tso *t, size_t field, uint64_t start)
 	return start;
 }
 
-/* Judges one slot as READ. False: it is live, and what it promises is not known yet. */
+static bool
+counts(uint64_t word)
+{
+	return tso_word_state(word) == TSO_ACTIVE || tso_word_state(word) == TSO_SEALED;
+}
+
+static void
+lower(struct tso_promises *min, const struct tso_promises *p)
+{
+	min->oldest = p->oldest < min->oldest ? p->oldest : min->oldest;
+	min->open = p->open < min->open ? p->open : min->open;
+	min->seen = p->seen < min->seen ? p->seen : min->seen;
+}
+
+/* Judges one slot as READ. False: it counts, and what it promises is not known yet. */
 static bool
 judge(
     struct tso *t, struct net_worker *w, unsigned i, const struct tso_owner_slot *s, struct tso_promises *min)
@@ -72,23 +87,27 @@ judge(
 			k->last.seen = p->seen;
 		k->known = true;
 	}
-	if (!k->known)
-		return false;
-	if (k->last.oldest < min->oldest)
-		min->oldest = k->last.oldest;
-	if (k->last.open < min->open)
-		min->open = k->last.open;
-	if (k->last.seen < min->seen)
-		min->seen = k->last.seen;
-	return true;
+	if (!counts(s->word))
+		return true;
+	if (k->known)
+		lower(min, &k->last);
+	return k->known;
 }
 
-/* An idle owner that has not moved for a lease loses its slot: it held nothing, so nothing is to be settled. */
+static bool
+lapsed_idle(const struct tso *t, unsigned i)
+{
+	const struct tso_seen *k = &t->seen[i];
+	return i != tso_home_slot(atomic_load(&t->home)) && tso_word_state(k->word) == TSO_IDLE &&
+	       k->still_ns >= IDLE_LEASES * t->lease_ns;
+}
+
+/* An idle owner that has been silent for so long loses its slot: it held nothing, so nothing is to be settled. */
 static nam_status
 lapse(struct tso *t, struct net_worker *w, unsigned i)
 {
 	struct tso_seen *k = &t->seen[i];
-	if (i == t->slot || tso_word_state(k->word) != TSO_IDLE || k->still_ns < t->lease_ns)
+	if (!lapsed_idle(t, i))
 		return NAM_OK;
 	uint64_t seen;
 	nam_status st = net_cas1(w, net_plus(t->owners, i * sizeof(struct tso_owner_slot)), k->word,
@@ -127,7 +146,7 @@ tso_lapsed(const struct tso *t, unsigned i, struct tso_lapse *out)
 {
 	const struct tso_seen *k = &t->seen[i];
 	unsigned state = tso_word_state(k->word);
-	if (i == t->slot || i >= t->high)
+	if (i == tso_owner(t) || i >= atomic_load(&t->high))
 		return false;
 	*out = (struct tso_lapse){
 		.slot = i, .epoch = tso_word_epoch(k->word), .word = k->word, .still_ns = k->still_ns
@@ -138,17 +157,21 @@ tso_lapsed(const struct tso *t, unsigned i, struct tso_lapse *out)
 		       nam_twin(NAM_TWIN_TWO_RECOVERERS)));
 }
 
+/* A pin, an open claim, a READ of marks under way or a mark in doubt, in any worker. */
 static bool
-anything_pinned(const struct tso *t)
+anything_open(const struct tso *t)
 {
-	return lowest(t, offsetof(struct tso_worker, oldest), TSO_NONE) != TSO_NONE;
+	return lowest(t, offsetof(struct tso_worker, oldest), TSO_NONE) != TSO_NONE ||
+	       lowest(t, offsetof(struct tso_worker, open), TSO_NONE) != TSO_NONE ||
+	       lowest(t, offsetof(struct tso_worker, reading), TSO_NONE) != TSO_NONE ||
+	       lowest(t, offsetof(struct tso_worker, doubtful), TSO_NONE) != TSO_NONE;
 }
 
 static nam_status
 maybe_idle(struct tso *t, struct net_worker *w)
 {
-	uint64_t now = net_now_ns(w);
-	if (anything_pinned(t) || t->quiet_since == 0)
+	uint64_t now = net_now_ns(w), home = atomic_load(&t->home);
+	if (anything_open(t) || t->quiet_since == 0)
 		t->quiet_since = now;
 	if (now - t->quiet_since < IDLE_AFTER_NS)
 		return NAM_OK;
@@ -156,14 +179,14 @@ maybe_idle(struct tso *t, struct net_worker *w)
 	if (!atomic_compare_exchange_strong(&t->idle, &is, IDLE_GOING))
 		return NAM_OK;
 	/* A worker pins first and looks at `idle` then; we set `idle` first and look at pins then. */
-	if (anything_pinned(t)) {
+	if (anything_open(t)) {
 		atomic_store(&t->idle, IDLE_NO);
 		return NAM_OK;
 	}
 	uint64_t seen;
-	uint64_t id = t->identity;
-	nam_status st = net_cas1(w, net_plus(t->owners, t->slot * sizeof(struct tso_owner_slot)),
-	    tso_word(TSO_ACTIVE, t->epoch, id), tso_word(TSO_IDLE, t->epoch, id), &seen, NULL);
+	unsigned epoch = tso_home_epoch(home);
+	nam_status st = net_cas1(w, net_plus(t->owners, tso_home_slot(home) * sizeof(struct tso_owner_slot)),
+	    tso_word(TSO_ACTIVE, epoch, t->identity), tso_word(TSO_IDLE, epoch, t->identity), &seen, NULL);
 	/* In doubt: the next tick that reaches home looks what became of it (settle_idle). Who wakes waits for that. */
 	if (st != NAM_GONE)
 		atomic_store(&t->idle, st == NAM_OK ? IDLE_YES : IDLE_NO);
@@ -185,6 +208,42 @@ settle_idle(struct tso *t, struct net_worker *w)
 	return st;
 }
 
+/* CIDs that are nobody's: claimed by somebody who is gone and held nothing else. */
+static nam_status
+fill_holes(struct tso_worker *tw, uint64_t below)
+{
+	struct tso *t = tw->t;
+	nam_status st = NAM_OK;
+	for (unsigned n = 0; st == NAM_OK && n < HOLES_PER_TICK; n++) {
+		uint64_t hole = atomic_load(&t->prefix) + 1;
+		if (hole >= below)
+			break;
+		/* T4: somebody may still read or mark the lap before there. */
+		if ((hole & TSO_COUNT_MASK) > t->vector && hole - t->vector > atomic_load(&t->min_seen))
+			break;
+		/* The prefix may be older than the promises: a CID that was marked between the two looks
+		 * like a hole, and marking it again would wipe out its note. Look again, after them. */
+		st = tso_refresh(tw, NULL);
+		if (st != NAM_OK || atomic_load(&t->prefix) + 1 != hole)
+			continue;
+		/* Of an older lap, or none: else others have gone on without us, and it is us who is wrong. */
+		uint8_t was = tw->stop_byte & TSO_LAP_MASK;
+		uint64_t count = hole & TSO_COUNT_MASK;
+		if (!nam_twin(NAM_TWIN_IDLE_MARKS) &&
+		    (tw->stop_at != hole ||
+			was != (count >= t->vector ? tso_lap(hole - t->vector, t->vector) : 0)))
+			break;
+		uint8_t mark = tso_lap(hole, t->vector);
+		st = net_write1(tw->w, net_plus(t->vector_at, count & (t->vector - 1)), &mark, 1, NULL);
+		if (st == NAM_GONE)
+			tso_doubt(tw, hole);
+		atomic_fetch_add(&t->n_holes, 1);
+		if (st == NAM_OK)
+			st = tso_refresh(tw, NULL);
+	}
+	return st;
+}
+
 nam_status
 tso_tick(struct tso_worker *tw)
 {
@@ -194,11 +253,29 @@ tso_tick(struct tso_worker *tw)
 	struct net_batch b;
 	struct tso_anchor a;
 	struct tso_owner_slot *slots = t->slots;
+	nam_status st = NAM_OK;
 
 	t->round_began = net_now_ns(w);
-	nam_status st = settle_idle(t, w);
-	if (st == NAM_OK)
+	/*
+	 * Only this coroutine makes the process idle. So if it is active now, it is to the end of the round, and what the round
+	 * WRITEs will be fenced before the slot is another's. If it is idle now, a worker may wake it at any moment: then the
+	 * round is one of an idle process to its end.
+	 */
+	if ((st = settle_idle(t, w)) != NAM_OK)
+		return st;
+	int state = atomic_load(&t->idle);
+	bool active = state == IDLE_NO, marks = active || nam_twin(NAM_TWIN_IDLE_MARKS);
+	uint64_t home = atomic_load(&t->home);
+	unsigned slot = tso_home_slot(home);
+	if (active && !t->was_active)
+		t->quiet_since = t->round_began;
+	t->was_active = active;
+	if (marks)
 		st = tso_refresh(tw, NULL);
+	/* What the round before found published is marked. If the vector does not show it, its places have been used again. */
+	if (st == NAM_OK && active && t->published > atomic_load(&t->prefix) &&
+	    !nam_twin(NAM_TWIN_WAKE_UNREAD) && !nam_twin(NAM_TWIN_IDLE_MARKS))
+		tso_catch_up(tw, t->published);
 	if (st != NAM_OK)
 		return st;
 	net_batch_init(&b, w, op, 2, NULL);
@@ -209,34 +286,44 @@ tso_tick(struct tso_worker *tw)
 	if (atomic_load(&t->abandoned))
 		return NAM_GONE;
 	if (a.high <= TSO_OWNERS)
-		t->high = (unsigned)a.high;
+		atomic_store(&t->high, (unsigned)a.high);
+	unsigned high = atomic_load(&t->high);
 	/* The numbers first ... */
-	uint64_t prefix = atomic_load(&t->prefix), counter = a.counter;
+	uint64_t prefix = atomic_load(&t->prefix), counter = a.counter, joined = atomic_load(&t->joined_at);
 	atomic_store(&t->counters[(atomic_load(&t->beat) + 1) % 64], counter);
 	/* ... then the pins. */
-	unsigned slot = t->slot;
-	struct tso_promises p = {
-		.beat = atomic_load(&t->beat) + 1,
-		.oldest = lowest(t, offsetof(struct tso_worker, oldest), prefix),
-		.open = lowest(t, offsetof(struct tso_worker, open), counter),
-		.seen = lowest(t, offsetof(struct tso_worker, doubtful),
-		    lowest(t, offsetof(struct tso_worker, reading), prefix)),
-		.epoch = t->epoch,
-	};
+	struct tso_promises p = { .beat = atomic_load(&t->beat) + 1, .epoch = tso_home_epoch(home) };
+	if (active) {
+		p.oldest = lowest(t, offsetof(struct tso_worker, oldest), prefix);
+		p.open = lowest(t, offsetof(struct tso_worker, open), counter);
+		p.seen = lowest(t, offsetof(struct tso_worker, doubtful),
+		    lowest(t, offsetof(struct tso_worker, reading), prefix));
+		/* A worker that woke us raises its pin before it uses it. */
+		p.oldest = p.oldest > joined ? p.oldest : joined;
+		p.seen = p.seen > joined ? p.seen : joined;
+	} else if (state == IDLE_YES) {
+		/* Who wakes us READs, after that look at `idle`, what is published: no less than the round before did. And the
+		 * counter has been there for its claims by then. */
+		p.oldest = p.seen = t->published;
+		p.open = t->before_counter;
+	}
 	/* What was promised before still holds (T2), also where this round's estimate is lower. */
-	if (t->mine.epoch == p.epoch) {
+	bool ours = t->mine_home == home;
+	if (ours) {
 		p.oldest = p.oldest > t->mine.oldest ? p.oldest : t->mine.oldest;
 		p.open = p.open > t->mine.open ? p.open : t->mine.open;
 		p.seen = p.seen > t->mine.seen ? p.seen : t->mine.seen;
 	}
 	p.check = tso_promises_check(&p, slot);
-	t->mine = p;
-	/* The slot may be changing, or be another's: leave it alone. */
-	if (atomic_load(&t->idle) != IDLE_WAKING && !atomic_load(&t->homeless))
+	/* A slot that was taken this moment has its first line from who took it; one that is lost is another's. */
+	if ((active || ours) && !atomic_load(&t->homeless)) {
+		t->mine = p;
+		t->mine_home = home;
 		net_write(&b,
 		    net_plus(t->owners, slot * sizeof *slots + offsetof(struct tso_owner_slot, promises)), &p,
 		    sizeof p);
-	net_read(&b, t->owners, slots, (uint32_t)(t->high * sizeof *slots));
+	}
+	net_read(&b, t->owners, slots, (uint32_t)(high * sizeof *slots));
 	st = net_run(&b);
 	if (st != NAM_OK)
 		return st;
@@ -244,69 +331,69 @@ tso_tick(struct tso_worker *tw)
 		tso_abandon(t);
 		return NAM_GONE;
 	}
-	struct tso_promises min = { .oldest = p.oldest, .open = p.open, .seen = p.seen };
+	struct tso_promises min = { .oldest = TSO_NONE, .open = TSO_NONE, .seen = TSO_NONE };
 	bool all = true;
-	for (unsigned i = 0; i < t->high; i++)
-		if (i != slot)
+	unsigned actives = 0, silent = 0;
+	uint64_t word = slot < high ? slots[slot].word : 0;
+	bool own = active || (tso_word_epoch(word) == p.epoch && tso_word_identity(word) == t->identity);
+	for (unsigned i = 0; i < high; i++) {
+		bool mine = own && i == slot, in = (mine && active) || counts(slots[i].word);
+		actives += in;
+		if (!mine)
 			all = judge(t, w, i, &slots[i], &min) && all;
+		else if (in)
+			lower(&min, &p);
+		silent += lapsed_idle(t, i);
+	}
 	bool known = all;
 	watch_sealed(t);
 	atomic_store(&t->beat, p.beat);
+	t->published = tso_published(&a, slots, high);
 	/* Lost while idle: tso_wake will see it, too, and take another. */
-	uint64_t home = slot < t->high ? slots[slot].word : 0;
-	if (atomic_load(&t->idle) == IDLE_YES && slot == t->slot &&
-	    (tso_word_epoch(home) != p.epoch || tso_word_identity(home) != t->identity))
+	if (!own && atomic_load(&t->idle) == IDLE_YES && atomic_load(&t->home) == home)
 		atomic_store(&t->homeless, true);
 	/*
-	 * A slot may have been taken behind our look at it, and its owner may have read all promises before
+	 * A slot may have been taken, or woken, behind our look at it, and its owner may have read all promises before
 	 * we read the last of them: then our minimum can be above the snapshot he begins with. So conclusions are
 	 * drawn from what the round before had read in full: whoever took a slot after that read promises no lower
-	 * than those; whoever took it earlier is among the slots of this round.
+	 * than those; whoever took it earlier is among the slots of this round. Such a bound there must be: an idle process
+	 * whose round before found nobody active concludes nothing. An active one has its own promise, which it had WRITTEN before
+	 * it READ the slots.
 	 */
 	struct tso_promises now = min;
 	uint64_t counter_now = counter;
+	bool bound = active || t->before_active > 0;
 	if (t->before_known) {
-		min.oldest = t->before.oldest < min.oldest ? t->before.oldest : min.oldest;
-		min.open = t->before.open < min.open ? t->before.open : min.open;
-		min.seen = t->before.seen < min.seen ? t->before.seen : min.seen;
+		lower(&min, &t->before);
 		counter = t->before_counter;
 	}
-	all = all && t->before_known;
+	all = all && t->before_known && bound;
 	t->before = now;
 	t->before_counter = counter_now;
 	t->before_known = known;
-	if (all) {
+	t->before_active = actives;
+	if (all && min.oldest != TSO_NONE) {
 		tso_raise(&t->watermark, min.oldest);
 		tso_raise(&t->min_seen, min.seen);
 	}
-	for (unsigned i = 0; st == NAM_OK && i < t->high; i++)
-		st = lapse(t, w, i);
-	/* CIDs that are nobody's: claimed by someone who is gone and held nothing else. */
-	for (unsigned n = 0; st == NAM_OK && all && n < HOLES_PER_TICK; n++) {
-		uint64_t hole = atomic_load(&t->prefix) + 1;
-		if (t->scheme != TSO_CLAIM || hole >= counter ||
-		    (hole >= min.open && !nam_twin(NAM_TWIN_NO_OPEN)))
-			break;
-		/* T4: somebody may still read or mark the lap before there. */
-		if ((hole & TSO_COUNT_MASK) > t->vector && hole - t->vector > atomic_load(&t->min_seen))
-			break;
-		/* The prefix may be older than the promises: a CID that was marked between the two looks
-		 * like a hole, and marking it again would wipe out its note. Look again, after them. */
-		st = tso_refresh(tw, NULL);
-		if (st != NAM_OK || atomic_load(&t->prefix) + 1 != hole)
-			continue;
-		uint8_t mark = tso_lap(hole, t->vector);
-		st = net_write1(
-		    w, net_plus(t->vector_at, hole & TSO_COUNT_MASK & (t->vector - 1)), &mark, 1, NULL);
-		if (st == NAM_GONE)
-			tso_doubt(tw, hole);
-		atomic_fetch_add(&t->n_holes, 1);
-		if (st == NAM_OK)
-			st = tso_refresh(tw, NULL);
+	if (!marks) {
+		/* Whose slots are to be freed, and nobody is there to do it: then we wake for it. */
+		struct tso_pin pin;
+		if (silent > 0 && actives == 0) {
+			st = tso_pin_now(tw, &pin);
+			for (unsigned i = 0; st == NAM_OK && i < high; i++)
+				st = lapse(t, w, i);
+			tso_unpin(tw, &pin);
+		}
+		return st;
 	}
-	if (st == NAM_OK && p.beat % HINT_EVERY == 0)
-		st = tso_hint_raise(w, t);
-	if (st == NAM_OK)
+	for (unsigned i = 0; st == NAM_OK && active && i < high; i++)
+		st = lapse(t, w, i);
+	if (st == NAM_OK && all && t->scheme == TSO_CLAIM)
+		st = fill_holes(tw, min.open < counter && !nam_twin(NAM_TWIN_NO_OPEN) ? min.open : counter);
+	if (st == NAM_OK && active && p.beat % HINT_EVERY == 0)
+		st = tso_hint_raise(w, t, atomic_load(&t->prefix));
+	if (st == NAM_OK && active)
 		st = maybe_idle(t, w);
 	return st;
 }

@@ -51,12 +51,14 @@ struct tso {
 	uint64_t lease_ns;                                     /* i */
 	nam_status (*attach)(void *arg, struct net_worker *w); /* i */
 	void *attach_arg;                                      /* i */
-	_Atomic unsigned slot, epoch; /* a  change only when an idle owner lost its slot and joins anew */
-	_Atomic unsigned joins;       /* a  how often a slot was taken */
-	atomic_bool abandoned;        /* a  never again */
-	atomic_bool homeless;         /* a  the slot is another's: no promise is written until we join anew */
-	_Atomic uint64_t prefix;      /* a  all CIDs up to here are marked; only rises */
-	_Atomic uint64_t noted;       /* a  highest catalog note at or below prefix; stored before prefix */
+	_Atomic uint64_t
+	    home; /* a  slot << 32 | epoch; changes only when an idle owner lost its slot and joins anew */
+	_Atomic uint64_t joined_at; /* a  the prefix promised when that slot was taken; stored before home */
+	_Atomic unsigned joins;     /* a  how often a slot was taken */
+	atomic_bool abandoned;      /* a  never again */
+	atomic_bool homeless;       /* a  the slot is another's: no promise is written until we join anew */
+	_Atomic uint64_t prefix;    /* a  all CIDs up to here are marked; only rises */
+	_Atomic uint64_t noted;     /* a  highest catalog note at or below prefix; stored before prefix */
 	_Atomic uint64_t noted_memory; /* a  as noted, of memory notes */
 	_Atomic uint64_t answered;     /* a  highest CID told to a client; read late = a snapshot waits less,
 	                             *    for an answer that was given after it was asked for */
@@ -72,12 +74,16 @@ struct tso {
 	_Atomic uint64_t counters[64]; /* a  the counter as beat i mod 64 READ it; a later one is safe too */
 	uint64_t quiet_since;          /* t  when the last pin was seen */
 	uint64_t round_began;          /* t  when this tick did */
-	struct tso_promises mine;      /* t  the last line written */
-	struct tso_promises before;    /* t  the minimum that the tick before read ... */
-	uint64_t before_counter;       /* t  ... and the counter it read before that */
-	bool before_known;             /* t  every live slot was known to it */
-	struct tso_owner_slot *slots;  /* t  where the slots are READ into */
-	unsigned high;                 /* t */
+	struct tso_promises mine;      /* t  the last line written ... */
+	uint64_t mine_home;            /* t  ... and of which home */
+	uint64_t published; /* t  a prefix that the round before READ in the hint or somebody's `seen` */
+	bool was_active;    /* t  the round before */
+	struct tso_promises before;   /* t  the minimum that the tick before read ... */
+	uint64_t before_counter;      /* t  ... and the counter it read before that */
+	bool before_known;            /* t  every slot that counts was known to it */
+	unsigned before_active;       /* t  so many slots counted */
+	struct tso_owner_slot *slots; /* t  where the slots are READ into */
+	_Atomic unsigned high;        /* a  as somebody READ it last */
 	_Atomic uint64_t n_holes, n_seals, n_fenced;
 	/* stuck.c */
 	_Atomic uint64_t stuck_at; /* a  1 + the prefix when a wait for more ended with NAM_STUCK; 0: never */
@@ -123,7 +129,9 @@ struct tso_worker {
 	struct tso_waiter *asking, **asking_end; /* wait for a READ not posted yet */
 	struct tso_waiter *riding;               /* covered by the READ in flight */
 	bool in_flight, posting, again;
-	uint64_t base; /* first CID of the READ in flight */
+	uint64_t base;     /* first CID of the READ in flight */
+	uint64_t stop_at;  /* the CID at which the last READ found no mark of its lap, ... */
+	uint8_t stop_byte; /* ... and what it found */
 	uint32_t window, window_next;
 	struct net_batch batch;
 	struct net_op op[2]; /* the second is for a twin (base/twin.h) */
@@ -151,8 +159,23 @@ nam_status tso_stands_still(struct tso_worker *tw, struct tso_still *k, uint64_t
 /* Reads the vector from the prefix on, together with whoever asks meanwhile. In a coroutine. */
 nam_status tso_refresh(struct tso_worker *tw, struct net_counts *acct);
 void tso_raise(_Atomic uint64_t *at, uint64_t to);
+/* The greatest prefix that stands anywhere: in the hint, or as `seen` in a slot, whoever may have it, or had (T8). */
+uint64_t tso_published(const struct tso_anchor *a, const struct tso_owner_slot *slots, unsigned n);
 uint64_t tso_promises_check(const struct tso_promises *p, unsigned slot);
 nam_status tso_wake(struct tso_worker *tw); /* join.c: an idle owner becomes active again */
+/* All up to `to` are marked: the prefix goes there. Notes on the way are looked for, where the vector still can show them, or
+ * taken for granted. In a coroutine. */
+void tso_catch_up(struct tso_worker *tw, tso_cid to);
+static inline unsigned
+tso_home_slot(uint64_t home)
+{
+	return (unsigned)(home >> 32);
+}
+static inline unsigned
+tso_home_epoch(uint64_t home)
+{
+	return (unsigned)home;
+}
 /* hang.c. The owner's thread, each time its loop turns. */
 void tso_turned(struct tso_worker *tw);
 /* Does a worker of this process stand in others' way with a claim, without ever going on? After the slots were READ. */
@@ -161,6 +184,6 @@ uint64_t tso_hangs_after_ns(const struct tso *t, const struct net_worker *w);
 /* That mark may have been made, or may still be, until this worker has a new connection to home. */
 void tso_doubt(struct tso_worker *tw, tso_cid cid);
 void tso_claims_flush(struct tso_worker *tw);
-nam_status tso_hint_raise(struct net_worker *w, struct tso *t);
+nam_status tso_hint_raise(struct net_worker *w, struct tso *t, tso_cid to);
 
 #endif

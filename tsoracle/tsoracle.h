@@ -129,7 +129,7 @@ struct tso_claim {
  * Claims a CID: start, then post whatever else goes with it, then wait. Claims
  * of one worker started before its coroutines all wait share one FETCH_ADD.
  * Every READ of an expected CID must have completed before the start. floor: the
- * greatest expected CID (only the pre-assigned scheme needs it).
+ * greatest expected CID (only the pre-assigned scheme needs it). With a pin of this worker, to the end of the mark.
  */
 void tso_claim_start(struct tso_worker *tw, struct tso_claim *c, tso_cid floor, struct net_counts *acct);
 nam_status tso_claim_wait(struct tso_worker *tw, struct tso_claim *c);

@@ -23,6 +23,9 @@ static const struct {
 	[NAM_TWIN_NO_OPEN] = { "no-open", "T1", "sim_txn", 500 },
 	[NAM_TWIN_TWO_READS] = { "two-reads", "T5", "sim_txn", 500 },
 	[NAM_TWIN_EARLY_MARK] = { "early-mark", "T1", "sim_txn", 500 },
+	[NAM_TWIN_IDLE_MARKS] = { "idle-marks", "T9", "sim_txn", 1000 },
+	[NAM_TWIN_WRAP_UNSEEN] = { "wrap-unseen", "T4", "sim_txn", 1000 },
+	[NAM_TWIN_WAKE_UNREAD] = { "wake-unread", "T9", "sim_txn", 1000 },
 	[NAM_TWIN_OWN_OVER_OLD] = { "own-over-old", "T5", "sim_txn", 500 },
 };
 
