@@ -231,7 +231,7 @@ fill_holes(struct tso_worker *tw, uint64_t below)
 		uint64_t count = hole & TSO_COUNT_MASK;
 		if (!nam_twin(NAM_TWIN_IDLE_MARKS) &&
 		    (tw->stop_at != hole ||
-			was != (count >= t->vector ? tso_lap(hole - t->vector, t->vector) : 0)))
+			was != (count > t->vector ? tso_lap(hole - t->vector, t->vector) : 0)))
 			break;
 		uint8_t mark = tso_lap(hole, t->vector);
 		st = net_write1(tw->w, net_plus(t->vector_at, count & (t->vector - 1)), &mark, 1, NULL);
