@@ -1,0 +1,253 @@
+/*
+ * shm_test.c -- the oracle over real shared memory, with real threads: pins against the heart, taking a slot against a tick.
+ *
+ * Two processes' views, each with a heart and some workers on threads of their own. The first commits all the time. The second
+ * commits, rests until it is idle, sometimes loses its slot because its heart stands still, and is woken by all its workers at once.
+ * What the simulator cannot show is here: between any two instructions of one thread another may run.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka after the four above */
+#include <cmocka.h>
+
+#include <base/clock.h>
+#include <net/local.h>
+#include <net/region_format.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include "tso_internal.h"
+
+enum {
+	PROCS = 2,
+	WORKERS = 2,
+	VECTOR = 256,
+	LEASE_MS = 4,
+	TICK_NS = 300000,
+	CIDS = 1 << 20,
+	RESTS = 8, /* of the second process; from every other one it comes back without its slot */
+};
+#define FIRST  ((UINT64_C(1) << TSO_COUNT_BITS) + 1)
+#define END_NS UINT64_C(30000000000)
+
+static struct net_local local;
+static net_addr anchor;
+static atomic_uchar marked[CIDS]; /* its mark has been, or is about to be posted */
+static atomic_bool stop, rest, still;
+static atomic_uint bad, working;
+static _Atomic uint64_t commits, notes; /* notes: the last catalog note whose mark has landed */
+
+struct proc {
+	struct net *net;
+	struct tso *tso;
+	pthread_t heart;
+	struct thread {
+		struct proc *p;
+		unsigned proc, number;
+		pthread_t id;
+	} worker[WORKERS];
+	atomic_bool joined, heart_ends;
+	atomic_uint open;
+};
+static struct proc proc[PROCS];
+
+static void
+check(bool holds, const char *what)
+{
+	if (!holds && atomic_fetch_add(&bad, 1) < 20)
+		fprintf(stderr, "%s\n", what);
+}
+
+static void
+commit(struct proc *p, struct net_worker *w, struct tso_worker *tw, uint64_t *last)
+{
+	struct tso_pin pin;
+	struct tso_claim c;
+	uint64_t told = atomic_load(&notes);
+	check(tso_snapshot(tw, &pin, NULL) == NAM_OK, "no snapshot");
+	uint64_t line = ((struct tso_owner_slot *)(void *)((char *)local.base +
+							   net_offset_of(p->tso->owners)))[tso_owner(p->tso)]
+			    .promises.oldest;
+	check(line <= pin.at, "T3: a snapshot below the published promise");
+	check(pin.at >= *last, "a snapshot older than the one before");
+	check(pin.at < told || tso_noted(p->tso) >= told, "a note that had landed is not known");
+	for (uint64_t k = *last >= FIRST ? *last : FIRST; k <= pin.at; k++)
+		check(atomic_load(&marked[k - FIRST]) != 0, "a snapshot covers what nobody marked");
+	*last = pin.at;
+	tso_claim_start(tw, &c, pin.at, NULL);
+	check(tso_claim_wait(tw, &c) == NAM_OK, "no claim");
+	check(c.cid > pin.at, "a claim below the snapshot");
+	for (unsigned i = 0; i < PROCS; i++) {
+		if (!atomic_load(&proc[i].joined))
+			continue;
+		check(tso_prefix(proc[i].tso) < c.cid, "a prefix covers an open claim");
+		check(tso_watermark(proc[i].tso) <= pin.at, "a watermark passes a pin");
+	}
+	atomic_store(&marked[c.cid - FIRST], 1);
+	tso_mark_wait(tw, &c, c.cid % 16 == 0 ? TSO_NOTE_CATALOG : 0);
+	if (c.cid % 16 == 0)
+		tso_raise(&notes, c.cid);
+	tso_answered(p->tso, c.cid);
+	tso_unpin(tw, &pin);
+	if (atomic_fetch_add(&commits, 1) > CIDS - 1000)
+		atomic_store(&stop, true);
+	net_sleep(w, 2000);
+}
+
+struct at_work {
+	struct thread *t;
+	struct net_worker *w;
+};
+
+static void
+work(void *arg)
+{
+	struct at_work *a = arg;
+	struct proc *p = a->t->p;
+	struct tso_worker *tw;
+	uint64_t last = 0;
+	check(tso_worker_open(p->tso, a->w, &tw) == NAM_OK, "no worker");
+	atomic_fetch_add(&p->open, 1);
+	while (!atomic_load(&stop)) {
+		if (a->t->proc == 1 && atomic_load(&rest)) {
+			net_sleep(a->w, 20000);
+			continue;
+		}
+		if (a->t->proc == 1)
+			atomic_fetch_add(&working, 1);
+		commit(p, a->w, tw, &last);
+	}
+	atomic_fetch_sub(&p->open, 1);
+	tso_worker_close(tw);
+}
+
+static void *
+worker_main(void *arg)
+{
+	struct at_work a = { .t = arg };
+	check(net_worker_open(a.t->p->net, &a.w, NULL) == NAM_OK, "no net worker");
+	nam_co_start(net_worker_sched(a.w), work, &a, 0);
+	net_worker_run(a.w, NULL, NULL);
+	net_worker_close(a.w);
+	return NULL;
+}
+
+static void
+beat(void *arg)
+{
+	struct net_worker *w = arg;
+	struct proc *p = NULL;
+	struct tso_worker *tw;
+	for (unsigned i = 0; i < PROCS; i++)
+		if (proc[i].net == net_worker_net(w))
+			p = &proc[i];
+	if (anchor.bits == 0)
+		check(tso_format(w, 1, VECTOR, TSO_CLAIM, 0, LEASE_MS, &anchor) == NAM_OK, "no oracle");
+	check(tso_join(w, anchor, &p->tso) == NAM_OK, "not joined");
+	check(tso_worker_open(p->tso, w, &tw) == NAM_OK, "no worker");
+	atomic_store(&p->joined, true);
+	while (!atomic_load(&p->heart_ends)) {
+		if (p != &proc[1] || !atomic_load(&still))
+			check(tso_tick(tw) == NAM_OK, "no beat");
+		net_sleep(w, TICK_NS);
+	}
+	tso_worker_close(tw);
+	check(tso_leave(w, p->tso) == NAM_OK, "not left");
+}
+
+static void *
+heart_main(void *arg)
+{
+	struct proc *p = arg;
+	struct net_worker *w;
+	check(net_worker_open(p->net, &w, NULL) == NAM_OK, "no net worker");
+	nam_co_start(net_worker_sched(w), beat, w, 128 << 10);
+	net_worker_run(w, NULL, NULL);
+	net_worker_close(w);
+	return NULL;
+}
+
+static void
+nap(long ns)
+{
+	nanosleep(&(struct timespec){ 0, ns }, NULL);
+}
+
+static void
+pins_hearts_slots(void **state)
+{
+	(void)state;
+	local.size = 16 << 20;
+	local.base =
+	    mmap(NULL, local.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	assert_true(local.base != MAP_FAILED);
+	struct net_super *s = local.base;
+	s->magic = NET_MAGIC;
+	s->version = NET_VERSION;
+	s->region = 1;
+	s->layout = net_layout();
+	s->incarnation = 1;
+	s->size = local.size;
+	s->bump = NET_EXTENT;
+	struct net_local *list[] = { &local, NULL };
+	struct net_config cfg = { .local = list };
+	struct nam_err err;
+	uint64_t end = nam_clock_ns() + END_NS;
+	for (unsigned i = 0; i < PROCS; i++) {
+		struct proc *p = &proc[i];
+		if (net_open(&p->net, &cfg, &err) != NAM_OK)
+			fail_msg("%s", err.text);
+		assert_int_equal(pthread_create(&p->heart, NULL, heart_main, p), 0);
+		while (!atomic_load(&p->joined) && atomic_load(&bad) == 0)
+			nap(100000);
+	}
+	for (unsigned i = 0; i < PROCS * WORKERS; i++) {
+		struct thread *t = &proc[i % PROCS].worker[i / PROCS];
+		*t = (struct thread){ .p = &proc[i % PROCS], .proc = i % PROCS, .number = i / PROCS };
+		assert_int_equal(pthread_create(&t->id, NULL, worker_main, t), 0);
+	}
+	struct tso *q = proc[1].tso;
+	unsigned joins = tso_joins(q);
+	for (unsigned round = 0; round < RESTS && !atomic_load(&stop); round++) {
+		atomic_store(&rest, true);
+		while (!tso_is_idle(q) && nam_clock_ns() < end)
+			nap(200000);
+		atomic_store(&still, round % 2 == 1);
+		uint64_t freed = tso_seals(proc[0].tso);
+		while (round % 2 == 1 && tso_seals(proc[0].tso) == freed && nam_clock_ns() < end)
+			nap(200000);
+		/* Its heart goes on at the very moment when its workers take another slot. */
+		unsigned before = atomic_load(&working);
+		atomic_store(&rest, false);
+		atomic_store(&still, false);
+		while (atomic_load(&working) < before + 50 && nam_clock_ns() < end)
+			nap(100000);
+	}
+	uint64_t at = nam_clock_ns();
+	atomic_store(&stop, true);
+	for (unsigned i = 0; i < PROCS * WORKERS; i++)
+		pthread_join(proc[i % PROCS].worker[i / PROCS].id, NULL);
+	for (unsigned i = 0; i < PROCS; i++) {
+		atomic_store(&proc[i].heart_ends, true);
+		pthread_join(proc[i].heart, NULL);
+	}
+	assert_int_equal(bad, 0);
+	assert_true(at < end);
+	assert_int_equal(tso_joins(q), joins + RESTS / 2);
+	printf("%lu commits, %u rests, %u slots\n", (unsigned long)commits, (unsigned)RESTS, tso_joins(q));
+	for (unsigned i = 0; i < PROCS; i++) {
+		tso_close(proc[i].tso);
+		net_close(proc[i].net);
+	}
+	munmap(local.base, local.size);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(pins_hearts_slots) };
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
