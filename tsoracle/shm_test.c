@@ -68,9 +68,9 @@ commit(struct proc *p, struct net_worker *w, struct tso_worker *tw, uint64_t *la
 	struct tso_claim c;
 	uint64_t told = atomic_load(&notes);
 	check(tso_snapshot(tw, &pin, NULL) == NAM_OK, "no snapshot");
-	uint64_t line = ((struct tso_owner_slot *)(void *)((char *)local.base +
-							   net_offset_of(p->tso->owners)))[tso_owner(p->tso)]
-			    .promises.oldest;
+	struct tso_owner_slot *slots = (void *)((char *)local.base + net_offset_of(p->tso->owners));
+	uint64_t line = __atomic_load_n(
+	    &slots[tso_owner(p->tso)].promises.oldest, __ATOMIC_RELAXED); /* as the heart WRITEs it */
 	check(line <= pin.at, "T3: a snapshot below the published promise");
 	check(pin.at >= *last, "a snapshot older than the one before");
 	check(pin.at < told || tso_noted(p->tso) >= told, "a note that had landed is not known");
