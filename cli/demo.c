@@ -229,15 +229,15 @@ run(struct demo *d, const struct shell_args *args, enum net_kind fabric, bool em
 	    "Connected to a demo cluster of %u storage nodes (%s): --storage %.200s", d->nodes,
 	    net_kind_name(net_node(cn_net(cn), 0)->kind), d->storage);
 	mine.opt.about = about;
-	int code = 1;
-	if (empty || demo_load(cn, args->opt.quiet))
-		code = shell_run(cn, &mine,
-		    empty ? "namdb " NAMDB_VERSION "; \\? for help.\n\n"
-			  : "namdb " NAMDB_VERSION "; \\? for help. Try:\n"
-			    "  \\d\n"
-			    "  SELECT city, count(*) FROM customers GROUP BY city ORDER BY 2 DESC;\n\n");
-	cn_close(cn);
-	return code;
+	if (!empty && !demo_load(cn, args->opt.quiet)) {
+		cn_close(cn);
+		return 1;
+	}
+	return shell_run(cn, &mine,
+	    empty ? "namdb " NAMDB_VERSION "; \\? for help.\n\n"
+		  : "namdb " NAMDB_VERSION "; \\? for help. Try:\n"
+		    "  \\d\n"
+		    "  SELECT city, count(*) FROM customers GROUP BY city ORDER BY 2 DESC;\n\n");
 }
 
 int

@@ -195,6 +195,38 @@ shell_error(const struct cat_err *err, const char *text, size_t len)
 		fprintf(stderr, "HINT:  %s\n", err->hint);
 }
 
+/* ---- the end of a process's place in the cluster ------------------------------------- */
+
+bool
+shell_lost(struct shell *sh)
+{
+	struct nam_err err = { 0 };
+	if (net_standing(cn_net(sh->cn)) != NET_SHUT_OUT)
+		return false;
+	sh->failed = true;
+	/* A script's next statement may rest on the one that failed. */
+	bool typed = sh->editing && sh->source != NULL && sh->source->terminal;
+	if (!typed || sh->opt.again == NULL) {
+		fprintf(stderr, "namdb: this shell ends, because its process was shut out of the cluster\n");
+		sh->quit = sh->lost = true;
+		return true;
+	}
+	fprintf(stderr, "The connection to the cluster was lost. Attempting reset: ");
+	cn_session_close(sh->session);
+	cn_close(sh->cn);
+	sh->session = NULL;
+	sh->cn = NULL;
+	shell_signals_block(); /* the new threads take none */
+	nam_status st = sh->opt.again(sh->opt.again_arg, &sh->cn, &err);
+	if (st == NAM_OK && (st = cn_session_open(sh->cn, UINT_MAX, &sh->session)) != NAM_OK)
+		nam_fail(&err, st, "cannot open a session: %s", nam_status_text(st));
+	shell_signals_open();
+	fprintf(stderr, st == NAM_OK ? "Succeeded.\n" : "Failed.\nnamdb: this shell ends: %s\n", err.text);
+	if (st != NAM_OK)
+		sh->quit = sh->lost = true;
+	return true;
+}
+
 /* ---- running ---------------------------------------------------------------------- */
 
 bool
@@ -233,9 +265,8 @@ shell_exec(struct shell *sh, const char *text, size_t len)
 		cn_print_drop(sh->print);
 		shell_error(&err, text, len);
 		sh->failed = true;
-		/* Nothing more can be done from here. */
-		if (net_standing(cn_net(sh->cn)) == NET_SHUT_OUT)
-			sh->quit = true;
+		if (shell_lost(sh))
+			return false;
 	}
 	if (ok && sh->progress_bytes > 0 && !isatty(2) && !sh->opt.quiet)
 		fprintf(stderr, "COPY %.1f MiB, %llu rows in %.1f s\n",
@@ -596,6 +627,7 @@ shell_close(struct shell *sh)
 	if (sh == NULL)
 		return;
 	cn_session_close(sh->session);
+	cn_close(sh->cn);
 	shell_out(sh, NULL);
 	cn_print_close(sh->print);
 	nam_arena_fini(&sh->arena);

@@ -16,6 +16,9 @@ struct shell_options {
 	bool stop_on_error; /* a script ends at its first error */
 	size_t statement_max;
 	const char *about; /* for \conninfo; borrowed */
+	/* Opens a compute node like the first one; NULL: there is no way to. */
+	nam_status (*again)(void *arg, struct cn **out, struct nam_err *err);
+	void *again_arg;
 };
 
 /* Where text comes from: a file, a pipe, a terminal. */
@@ -40,6 +43,7 @@ struct shell {
 	FILE *copy_to;          /* \copy ... TO; NULL: out */
 	bool out_pipe, expanded;
 	bool timing, failed, quit, editing;
+	bool lost;       /* it ends because its process has no place in the cluster any more */
 	bool rows_shown; /* the running statement has answered rows */
 	bool copying;    /* it has asked for input, and the end was not given */
 	bool progress_shown;
@@ -74,6 +78,9 @@ bool shell_stdin(struct shell *sh, const char *banner);
 /* ---- shell.c */
 /* Runs text (one or more statements) and prints what it answers. */
 bool shell_exec(struct shell *sh, const char *text, size_t len);
+/* After a statement that failed. Has the process lost its place in the cluster? At a terminal the shell takes a new one, else it
+ * ends; either way the session is not the one it was. */
+bool shell_lost(struct shell *sh);
 /* Runs all of a source. */
 bool shell_source(struct shell *sh, struct source *src);
 /* ERROR, LINE, caret, DETAIL, HINT. */
@@ -158,7 +165,7 @@ struct shell_args {
 bool shell_option(struct shell_args *a, int o, const char *value, const char **bad);
 /* NAME=VALUE, as behind psql's -v: true when it was one. */
 bool shell_assign(struct shell_args *a, const char *text);
-/* Runs what args say on an open compute node: the exit code. */
+/* Runs what args say on an open compute node, and closes it: the exit code. */
 int shell_run(struct cn *cn, const struct shell_args *a, const char *banner);
 
 #endif

@@ -71,6 +71,7 @@ shell_run(struct cn *cn, const struct shell_args *a, const char *banner)
 	struct shell *sh = shell_open(cn, &a->opt, &err);
 	if (sh == NULL) {
 		fprintf(stderr, "namdb: %s\n", err.text);
+		cn_close(cn);
 		return 1;
 	}
 	for (unsigned i = 0; i < a->actions && !sh->quit && !shell_ended(); i++) {
@@ -81,7 +82,7 @@ shell_run(struct cn *cn, const struct shell_args *a, const char *banner)
 	}
 	if (a->actions == 0)
 		ok = shell_stdin(sh, banner);
-	ok = ok && !sh->failed;
+	ok = ok && !sh->failed && !sh->lost;
 	shell_close(sh);
 	if (fflush(stdout) != 0 || ferror(stdout))
 		ok = false;

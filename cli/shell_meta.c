@@ -79,8 +79,10 @@ query(struct shell *sh, struct answer *a, const char *text)
 	shell_running(sh->session);
 	bool ok = cn_exec(sh->session, text, strlen(text), &sink, &err);
 	shell_running(NULL);
-	if (!ok)
+	if (!ok) {
 		shell_error(&err, NULL, 0);
+		shell_lost(sh);
+	}
 	return ok;
 }
 

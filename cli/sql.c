@@ -28,6 +28,28 @@ misuse(const char *what)
 	return 2;
 }
 
+struct opening {
+	struct cn_config *cfg;
+	const char *secret_file;
+};
+
+/* The secret stays in memory no longer than it takes. */
+static nam_status
+open_again(void *arg, struct cn **out, struct nam_err *err)
+{
+	struct opening *how = arg;
+	uint8_t secret[NET_SECRET_LEN];
+	nam_status st = net_secret_load(how->secret_file, secret, &how->cfg->secret_len, err);
+	how->cfg->secret = secret;
+	if (st == NAM_OK)
+		st = cn_open(out, how->cfg, err);
+	explicit_bzero(secret, sizeof secret);
+	how->cfg->secret = NULL;
+	if (st == NAM_OK && err->text[0] != 0)
+		fprintf(stderr, "namdb sql: warning: %s\n", err->text);
+	return st;
+}
+
 int
 cli_sql(int argc, char **argv)
 {
@@ -97,28 +119,19 @@ cli_sql(int argc, char **argv)
 		return misuse(line);
 	}
 	struct nam_err err;
-	uint8_t secret[NET_SECRET_LEN];
-	if (net_secret_load(secret_file, secret, &cfg.secret_len, &err) != NAM_OK) {
-		fprintf(stderr, "namdb sql: %s\n", err.text);
-		return 1;
-	}
-	cfg.secret = secret;
-	cfg.statement_max = args.opt.statement_max;
-	shell_signals_block();
 	struct cn *cn;
-	nam_status st = cn_open(&cn, &cfg, &err);
-	memset(secret, 0, sizeof secret);
-	if (st != NAM_OK) {
+	struct opening how = { &cfg, secret_file };
+	cfg.statement_max = args.opt.statement_max;
+	args.opt.again = open_again;
+	args.opt.again_arg = &how;
+	shell_signals_block();
+	if (open_again(&how, &cn, &err) != NAM_OK) {
 		fprintf(stderr, "namdb sql: %s\n", err.text);
 		return 1;
 	}
-	if (err.text[0])
-		fprintf(stderr, "namdb sql: warning: %s\n", err.text);
 	snprintf(line, sizeof line, "Connected to cluster \"%.60s\", storage %.150s (%s).",
 	    cfg.cluster ? cfg.cluster : "namdb", cfg.storage, net_kind_name(net_node(cn_net(cn), 0)->kind));
 	args.opt.about = line;
 	shell_signals_open();
-	int code = shell_run(cn, &args, "namdb " NAMDB_VERSION "; \\? for help.\n\n");
-	cn_close(cn);
-	return code;
+	return shell_run(cn, &args, "namdb " NAMDB_VERSION "; \\? for help.\n\n");
 }

@@ -11,7 +11,59 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HEART_NICE = -10 };
+enum { HEART_NICE = -10, WATCH_NS = 10000000 };
+
+/* ---- the end --------------------------------------------------------------------- */
+
+static void
+tell_end(struct cn *cn)
+{
+	pthread_mutex_lock(&cn->end_lock);
+	void (*fn)(void *, const char *) = cn->on_end;
+	void *arg = cn->on_end_arg;
+	cn->on_end = NULL;
+	pthread_mutex_unlock(&cn->end_lock);
+	if (fn != NULL)
+		fn(arg, net_standing_why(cn->net));
+}
+
+static void *
+teller_thread(void *arg)
+{
+	tell_end(arg);
+	return NULL;
+}
+
+/* On the heart. The host may take its time over the news, so they come on a thread that does nothing else. */
+static void
+watch_end(void *arg)
+{
+	struct cn *cn = arg;
+	while (!atomic_load(&cn->closing) && net_standing(cn->net) != NET_SHUT_OUT)
+		net_sleep(cn->heart->place.net, WATCH_NS);
+	if (net_standing(cn->net) != NET_SHUT_OUT)
+		return;
+	pthread_mutex_lock(&cn->end_lock);
+	cn->ended = true;
+	bool asked = cn->on_end != NULL;
+	pthread_mutex_unlock(&cn->end_lock);
+	if (asked && pthread_create(&cn->teller, NULL, teller_thread, cn) == 0)
+		cn->telling = true;
+	else if (asked)
+		tell_end(cn);
+}
+
+void
+cn_on_end(struct cn *cn, void (*fn)(void *arg, const char *why), void *arg)
+{
+	pthread_mutex_lock(&cn->end_lock);
+	cn->on_end = fn;
+	cn->on_end_arg = arg;
+	bool ended = cn->ended;
+	pthread_mutex_unlock(&cn->end_lock);
+	if (ended)
+		tell_end(cn);
+}
 
 /* ---- a worker's thread ---------------------------------------------------------- */
 
@@ -31,6 +83,8 @@ open_worker(struct cn_worker *w, struct nam_err *err)
 		sql_costs_measure(w->place.net, txn_db_root(cn->db, 0));
 	w->place.cat = cn->cat;
 	w->place.parser = cn->parser;
+	if (w == cn->heart && nam_co_start(net_worker_sched(w->place.net), watch_end, cn, CN_STACK) == NULL)
+		return nam_fail(err, NAM_NOMEM, "no memory for a worker's stack");
 	return NAM_OK;
 }
 
@@ -190,6 +244,7 @@ cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
 	if (cn == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for a compute node");
 	cn->heart = &cn->worker[workers];
+	pthread_mutex_init(&cn->end_lock, NULL);
 	cn->txn = cfg->txn;
 	cn->measure = cfg->measure;
 	const struct net_config nc = {
@@ -229,6 +284,7 @@ cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
 	return NAM_OK;
 
 fail_workers:
+	atomic_store(&cn->closing, true);
 	for (unsigned i = cn->workers; i-- > 0;)
 		stop_worker(&cn->worker[i]);
 	stop_worker(cn->heart);
@@ -237,6 +293,7 @@ fail_parser:
 fail_net:
 	net_close(cn->net);
 fail:
+	pthread_mutex_destroy(&cn->end_lock);
 	free(cn);
 	return st;
 }
@@ -247,9 +304,13 @@ cn_close(struct cn *cn)
 	if (cn == NULL)
 		return;
 	NAM_ASSERT(atomic_load(&cn->sessions) == 0);
+	atomic_store(&cn->closing, true);
 	for (unsigned i = cn->workers; i-- > 0;)
 		stop_worker(&cn->worker[i]);
 	stop_worker(cn->heart); /* last: it closes what all of them share */
+	if (cn->telling)
+		pthread_join(cn->teller, NULL);
+	pthread_mutex_destroy(&cn->end_lock);
 	for (unsigned i = 0; i <= cn->workers; i++) {
 		pthread_mutex_destroy(&cn->worker[i].lock);
 		pthread_cond_destroy(&cn->worker[i].opened);

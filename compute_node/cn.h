@@ -43,6 +43,13 @@ void cn_close(struct cn *cn);
  * nobody misses it if it stands still. False: it is not. For a thread that starts nothing meanwhile. */
 bool cn_rest(struct cn *cn, unsigned ms);
 
+/*
+ * Calls fn(arg, why) once when the process has lost its place in the cluster for ever (net_standing says NET_SHUT_OUT); why is
+ * one line, valid until fn returns. On a thread of its own, which takes the signals that the caller of cn_open takes; cn_close
+ * waits for it. At once, on the caller's thread, if that has happened already. One fn for each cn.
+ */
+void cn_on_end(struct cn *cn, void (*fn)(void *arg, const char *why), void *arg);
+
 unsigned cn_workers(const struct cn *cn);
 struct net *cn_net(struct cn *cn);
 

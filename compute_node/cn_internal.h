@@ -46,6 +46,13 @@ struct cn {
 	    *heart; /* beats, and settles other processes that have stopped; runs no jobs. Behind worker[] */
 	_Atomic unsigned next;
 	_Atomic unsigned sessions;
+	atomic_bool closing;
+	pthread_mutex_t end_lock;
+	bool ended; /* end_lock  the heart has seen that the process is shut out */
+	void (*on_end)(void *arg, const char *why); /* end_lock  NULL: nobody asks, or it has been called */
+	void *on_end_arg;                           /* end_lock */
+	pthread_t teller;                           /* the heart's, then cn_close's: calls on_end */
+	bool telling;                               /* likewise: there is such a thread */
 	struct cn_worker worker[];
 };
 

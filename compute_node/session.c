@@ -54,7 +54,8 @@ struct cn_session {
 	struct net_counts counts;      /* baton */
 	enum event event;              /* baton */
 	bool answer;                   /* baton  what the sink said */
-	union {                        /* baton  arguments of the event */
+	bool cut, doubt; /* the coroutine's  shut out under a statement; it may have committed */
+	union {          /* baton  arguments of the event */
 		struct {
 			const struct sql_column *col;
 			unsigned n;
@@ -135,6 +136,12 @@ static bool
 on_done(void *arg, const char *tag, uint64_t rows)
 {
 	struct cn_session *s = arg;
+	/* Verbs of a process that is shut out go nowhere. What they seemed to bring about is not said to be so. */
+	if (net_standing(s->cn->net) == NET_SHUT_OUT) {
+		s->cut = true;
+		s->doubt = sql_session_state(s->sql) == 'I' && strncmp(tag, "SELECT", 6) != 0;
+		return false;
+	}
 	s->done.tag = tag;
 	s->done.rows = rows;
 	return s->sink->done == NULL || emit(s, EV_DONE);
@@ -213,26 +220,57 @@ serve(struct cn_session *s, const struct sql_sink *sink)
 	return false;
 }
 
-/* Whether a node is gone or we are shut out is asked elsewhere, and known soon. So is who is in the way of all. */
 static void
-name_reason(struct net_worker *w, struct txn_worker *tw, struct cat_err *err)
+shut_out(struct net *n, bool doubt, struct cat_err *err)
 {
-	enum net_standing is;
-	char stuck[sizeof err->detail];
-	tso_stuck_text(txn_worker_tso(tw), stuck, sizeof stuck);
-	if (err == NULL || strcmp(err->sqlstate, "58030") != 0)
-		return;
-	while ((is = net_standing(net_worker_net(w))) == NET_ASKING)
-		net_sleep(w, ASKING_NAP_NS);
-	if (is != NET_SHUT_OUT) {
-		if (err->detail[0] == 0)
-			memcpy(err->detail, stuck, sizeof stuck);
+	const char *why = net_standing_why(n);
+	if (doubt) {
+		cat_error(err, "08007",
+		    "it is not known whether the statement took effect: this process has been shut out of "
+		    "the "
+		    "cluster: %s",
+		    why);
+		snprintf(err->hint, sizeof err->hint, "Connect anew, and look.");
 		return;
 	}
-	cat_error(err, "57P01",
-	    "this process has been shut out of the cluster: it stood still for longer than its lease");
+	cat_error(err, "57P01", "this process has been shut out of the cluster: %s", why);
 	snprintf(err->hint, sizeof err->hint,
 	    "What it had not committed has been rolled back. Connect anew, and run the transaction again.");
+}
+
+/* What fails because a process is shut out. */
+static bool
+may_come_of_it(const char *sqlstate)
+{
+	static const char *const of[] = { "58030", "55P03", "40001", "40P01", "53100", "XX000", "XX001" };
+	for (unsigned i = 0; i < sizeof of / sizeof *of; i++)
+		if (strcmp(sqlstate, of[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Whether a node is gone or the process is shut out is asked elsewhere, and known soon. So is who is in the way of all. */
+static void
+name_reason(struct cn_session *s, const struct cn_place *place)
+{
+	struct net *n = s->cn->net;
+	struct cat_err *err = s->err;
+	char stuck[sizeof err->detail];
+	if (err == NULL)
+		return;
+	bool gone = strcmp(err->sqlstate, "58030") == 0;
+	if (gone)
+		tso_stuck_text(txn_worker_tso(place->txn), stuck, sizeof stuck);
+	while (gone && net_standing(n) == NET_ASKING)
+		net_sleep(place->net, ASKING_NAP_NS);
+	if (net_standing(n) == NET_SHUT_OUT) {
+		if (s->cut || may_come_of_it(err->sqlstate))
+			shut_out(n, s->cut && s->doubt, err);
+		else if (strcmp(err->sqlstate, "08007") == 0)
+			snprintf(err->detail, sizeof err->detail, "%s", net_standing_why(n));
+	} else if (gone && err->detail[0] == 0) {
+		memcpy(err->detail, stuck, sizeof stuck);
+	}
 }
 
 static void
@@ -265,9 +303,10 @@ session_main(const struct cn_place *place, void *arg)
 	while (open) {
 		take(s);
 		if (s->request != REQ_CLOSE) {
+			s->cut = false;
 			s->ok = serve(s, &sink);
 			if (!s->ok && s->request != REQ_FORGET)
-				name_reason(place->net, place->txn, s->err);
+				name_reason(s, place);
 			s->state = sql_session_state(s->sql);
 			sql_session_counts(s->sql, &s->counts);
 		} else {

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <compute_node/cn_internal.h>
+#include <net/sim.h>
 
 #include <limits.h>
 #include <stdio.h>
@@ -453,6 +454,10 @@ main(void)
 		cmocka_unit_test(pulled),
 		cmocka_unit_test(many),
 	};
+	struct net_sim *sim; /* a net that nobody uses: sessions ask whether it is shut out */
+	const struct net_sim_config one = { .seed = 1, .nodes = 1, .region_bytes = 1 << 20 };
+	if (net_sim_open(&sim, &one) != NAM_OK || net_sim_attach(sim, &fake_cn()->net) != NAM_OK)
+		return 1;
 	fake_cn()->workers = THREADS;
 	for (int i = 0; i < THREADS; i++) {
 		pthread_mutex_init(&thread[i].lock, NULL);
@@ -470,5 +475,7 @@ main(void)
 		pthread_join(thread[i].thread, NULL);
 		nam_sched_close(thread[i].sched);
 	}
+	net_close(fake_cn()->net);
+	net_sim_close(sim);
 	return failed;
 }

@@ -14,7 +14,15 @@ namdb_version(void)
 bool
 lib_enter(struct namdb *db)
 {
-	if (db == NULL || atomic_exchange_explicit(&db->busy, 1, memory_order_acquire) != 0)
+	if (db == NULL)
+		return false;
+	/* Before any lock: it may have been held, for ever, by a thread that the child does not have. */
+	if (db->process != lib_process()) {
+		cat_error(&db->err, "08003",
+		    "this handle is the parent process's: a child made by fork opens one of its own");
+		return false;
+	}
+	if (lib_telling() || atomic_exchange_explicit(&db->busy, 1, memory_order_acquire) != 0)
 		return false;
 	if (db->open)
 		return true;
@@ -84,10 +92,15 @@ namdb_open(const char *where, namdb **out)
 	if (out == NULL)
 		return NAMDB_MISUSE;
 	struct nam_err err = { 0 };
+	if (lib_telling()) {
+		*out = NULL;
+		return NAMDB_MISUSE;
+	}
 	struct namdb *db = *out = calloc(1, sizeof *db);
 	if (db == NULL)
 		return NAMDB_ERROR;
 	db->refs = 1;
+	db->process = lib_process();
 	lib_clear(db);
 	db->place = lib_place_open(where, &err);
 	if (db->place != NULL) {
@@ -111,9 +124,11 @@ namdb_open(const char *where, namdb **out)
 void
 namdb_close(namdb *db)
 {
-	if (db == NULL || db->closed)
+	/* What is the parent's stays as it is; the memory goes with the child. */
+	if (db == NULL || db->closed || db->process != lib_process() || lib_telling())
 		return;
 	if (lib_enter(db)) {
+		lib_place_watch(db->place, db, NULL, NULL);
 		lib_forget_all(db);
 		cn_session_close(db->s);
 		lib_place_close(db->place);
@@ -204,6 +219,16 @@ uint64_t
 namdb_changes(const namdb *db)
 {
 	return db != NULL ? db->changes : 0;
+}
+
+int
+namdb_on_end(namdb *db, void (*fn)(void *arg, const char *why), void *arg)
+{
+	if (!lib_enter(db))
+		return NAMDB_MISUSE;
+	lib_place_watch(db->place, db, fn, arg);
+	lib_leave(db);
+	return NAMDB_OK;
 }
 
 /* ---- while it runs -------------------------------------------------------------------------- */

@@ -13,16 +13,29 @@ struct lib_place;
 struct lib_place *lib_place_open(const char *where, struct nam_err *err);
 void lib_place_close(struct lib_place *p);
 struct cn *lib_place_cn(struct lib_place *p);
+/* db->end_fn is called once when p's compute node has lost its place in the cluster; now, if it has. NULL fn: not any more. Waits for
+ * an fn that is being called. */
+void lib_place_watch(
+    struct lib_place *p, struct namdb *db, void (*fn)(void *arg, const char *why), void *arg);
+/* This thread is inside such an fn: nothing of the library may be called. */
+bool lib_telling(void);
+/* Counts forks: 0 in the process that loaded the library. */
+unsigned lib_process(void);
 
 /*
  * A handle outlives its close as long as statements or batches point to it (refs), so that a late call
  * finds a closed handle and not freed memory.
  */
 struct namdb {
-	_Atomic int busy;           /* a thread is inside */
-	unsigned refs;              /* with busy: itself while open, statements, batches */
-	bool open;                  /* with busy */
-	bool closed;                /* namdb_close has been here */
+	_Atomic int busy; /* a thread is inside */
+	unsigned refs;    /* with busy: itself while open, statements, batches */
+	bool open;        /* with busy */
+	bool closed;      /* namdb_close has been here */
+	unsigned process; /* lib_process() of the one that opened it */
+	void (*end_fn)(void *arg,
+	    const char *why);       /* with the place's end_lock; NULL: nobody asks, or it has been called */
+	void *end_arg;              /* likewise */
+	struct namdb *watch_next;   /* likewise; of the place's handles that ask */
 	struct lib_place *place;    /* with busy, while open */
 	struct cn_session *s;       /* likewise */
 	struct namdb_stmt *stmts;   /* with busy */

@@ -32,7 +32,12 @@
  *
  * Threads. A handle and its statements are one thread's at a time; a call that finds another
  * thread inside answers NAMDB_MISUSE. namdb_cancel may be called from any thread, and from a signal handler, while
- * the handle is open. Handles are independent of each other. A child made by fork must not use its parent's.
+ * the handle is open. Handles are independent of each other.
+ *
+ * Fork. A handle is its process's. In a child made by fork every call on a handle of the parent answers NAMDB_MISUSE,
+ * namdb_message says why, and nothing happens to the parent; namdb_close frees nothing there. The child opens handles of its own.
+ *
+ * Signals. The library installs no handler, and its threads take no signals.
  *
  * Memory. Strings and bytes that calls return belong to the handle or statement: column values live until
  * the next call that steps, runs or prepares something on the handle, error texts until the next call.
@@ -77,6 +82,28 @@ const char *namdb_message(const namdb *db);
 const char *namdb_detail(const namdb *db); /* "" when there is none; hint likewise */
 const char *namdb_hint(const namdb *db);
 int namdb_position(const namdb *db); /* character of the statement, from 1; 0: none */
+
+/*
+ * A process that stands still for longer than the cluster's lease (a debugger, SIGSTOP, a frozen virtual machine) with a
+ * transaction open is shut out by the others, and what it had not committed is rolled back. From then on every statement of its
+ * handles ends with 57P01, or 08007 where it may have been committed; fn(arg, why) says so at once, in one line, for those that must do
+ * something about it:
+ *
+ *	static void
+ *	lost(void *arg, const char *why)
+ *	{
+ *		fprintf(stderr, "reconnecting: %s\n", why);
+ *		atomic_store((atomic_bool *)arg, true); // the main loop closes the handle, and opens another
+ *	}
+ *	...
+ *	namdb_on_end(db, lost, &reconnect);
+ *
+ * Called once for each handle that asks, on a thread of the library's, or, if it has happened already, before namdb_on_end returns. In
+ * fn every call of the library answers NAMDB_MISUSE, and namdb_close does nothing, so fn leaves word for another thread; it may also
+ * end the program (exit). namdb_close waits for an fn that is being called. NULL: nobody. Where processes share mapped memory with
+ * the storage nodes of their host, one that does not even answer is killed (SIGKILL): then nobody is left to be called.
+ */
+int namdb_on_end(namdb *db, void (*fn)(void *arg, const char *why), void *arg);
 
 /* ---- statements ------------------------------------------------------------------- */
 

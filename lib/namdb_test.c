@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static namdb *
@@ -417,6 +418,40 @@ arrays(void **state)
 	namdb_close(db);
 }
 
+/* A child has none of the threads that its parent's handles need: its calls say so, and it opens its own. */
+static void
+forked(void **state)
+{
+	(void)state;
+	namdb *db, *mine;
+	namdb_stmt *st;
+	int status = 0;
+	assert_int_equal(namdb_open("memory:", &db), NAMDB_OK);
+	assert_int_equal(namdb_exec(db, "CREATE TABLE f (k int); INSERT INTO f VALUES (1), (2)"), NAMDB_OK);
+	assert_int_equal(namdb_prepare(db, "SELECT k FROM f ORDER BY k", &st), NAMDB_OK);
+	assert_int_equal(namdb_step(st), NAMDB_ROW);
+	pid_t pid = fork();
+	if (pid == 0) {
+		int ok = namdb_exec(db, "DROP TABLE f") == NAMDB_MISUSE && namdb_step(st) == NAMDB_MISUSE &&
+			 namdb_on_end(db, NULL, NULL) == NAMDB_MISUSE &&
+			 strcmp(namdb_sqlstate(db), "08003") == 0 &&
+			 strstr(namdb_message(db), "fork") != NULL;
+		namdb_finalize(st);
+		namdb_close(db);
+		ok = ok && namdb_open("memory:", &mine) == NAMDB_OK &&
+		     namdb_exec(mine, "CREATE TABLE f (k int)") == NAMDB_OK;
+		namdb_close(mine);
+		_exit(ok ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(namdb_step(st), NAMDB_ROW);
+	assert_int_equal(namdb_column_int64(st, 0), 2);
+	assert_int_equal(namdb_step(st), NAMDB_DONE);
+	namdb_finalize(st);
+	namdb_close(db);
+}
+
 int
 main(void)
 {
@@ -428,6 +463,7 @@ main(void)
 		cmocka_unit_test(places),
 		cmocka_unit_test(misuse),
 		cmocka_unit_test(two_threads),
+		cmocka_unit_test(forked),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

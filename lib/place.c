@@ -18,10 +18,98 @@ struct lib_place {
 	char *key;              /* "": nobody else's */
 	struct cn *cn;
 	struct sn_region *region[NODES_MAX];
+	pthread_mutex_t end_lock; /* also held while a handle's end_fn is called */
+	bool ended;               /* with end_lock */
+	char why[512];            /* likewise */
+	struct namdb *watch;      /* likewise: handles whose end_fn is to be called */
 };
 
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER; /* also held while one opens or closes */
 static struct lib_place *all;
+
+/* ---- fork -------------------------------------------------------------------------------- */
+
+static _Atomic unsigned forks;
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+/* In the child, which has none of the threads that the parent's compute nodes need. */
+static void
+forked(void)
+{
+	atomic_fetch_add_explicit(&forks, 1, memory_order_relaxed);
+	pthread_mutex_init(&all_lock, NULL); /* as it may have been held */
+	all = NULL;
+}
+
+static void
+fork_watch(void)
+{
+	pthread_atfork(NULL, NULL, forked);
+}
+
+unsigned
+lib_process(void)
+{
+	return atomic_load_explicit(&forks, memory_order_relaxed);
+}
+
+/* ---- the end ------------------------------------------------------------------------------ */
+
+static _Thread_local bool telling;
+
+bool
+lib_telling(void)
+{
+	return telling;
+}
+
+/* With end_lock. */
+static void
+tell(struct lib_place *p, struct namdb *db)
+{
+	void (*fn)(void *, const char *) = db->end_fn;
+	db->end_fn = NULL;
+	telling = true;
+	fn(db->end_arg, p->why);
+	telling = false;
+}
+
+/* cn's thread. */
+static void
+ended(void *arg, const char *why)
+{
+	struct lib_place *p = arg;
+	pthread_mutex_lock(&p->end_lock);
+	p->ended = true;
+	snprintf(p->why, sizeof p->why, "this process has been shut out of the cluster: %s", why);
+	for (struct namdb *db; (db = p->watch) != NULL;) {
+		p->watch = db->watch_next;
+		tell(p, db);
+	}
+	pthread_mutex_unlock(&p->end_lock);
+}
+
+void
+lib_place_watch(struct lib_place *p, struct namdb *db, void (*fn)(void *arg, const char *why), void *arg)
+{
+	pthread_mutex_lock(&p->end_lock);
+	for (struct namdb **link = &p->watch; *link != NULL; link = &(*link)->watch_next)
+		if (*link == db) {
+			*link = db->watch_next;
+			break;
+		}
+	db->end_fn = fn;
+	db->end_arg = arg;
+	if (fn != NULL && p->ended) {
+		tell(p, db);
+	} else if (fn != NULL) {
+		db->watch_next = p->watch;
+		p->watch = db;
+	}
+	pthread_mutex_unlock(&p->end_lock);
+}
+
+/* ---- what the string means ---------------------------------------------------------------- */
 
 struct wish {
 	char text[WHERE_MAX];
@@ -107,6 +195,7 @@ release(struct lib_place *p)
 	for (unsigned i = 0; i < NODES_MAX; i++)
 		if (p->region[i] != NULL)
 			sn_region_close(p->region[i]);
+	pthread_mutex_destroy(&p->end_lock);
 	free(p->key);
 	free(p);
 }
@@ -144,6 +233,8 @@ open_up(struct lib_place *p, const struct wish *w, struct nam_err *err)
 	pthread_sigmask(SIG_SETMASK, &every, &was);
 	st = cn_open(&p->cn, &cfg, err);
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
+	if (st == NAM_OK)
+		cn_on_end(p->cn, ended, p);
 	return st;
 }
 
@@ -159,6 +250,7 @@ lib_place_open(const char *where, struct nam_err *err)
 		snprintf(key, sizeof key, "memory:%s", w.name);
 	else if (!w.memory)
 		snprintf(key, sizeof key, "%s", where);
+	pthread_once(&fork_once, fork_watch);
 	pthread_mutex_lock(&all_lock);
 	for (struct lib_place *p = all; p != NULL && key[0] != 0; p = p->next)
 		/* Who was shut out stays it; his handles say so, and a new one gets a new compute node. */
@@ -172,7 +264,7 @@ lib_place_open(const char *where, struct nam_err *err)
 		free(p);
 		p = NULL;
 		nam_fail(err, NAM_NOMEM, "out of memory");
-	} else if (open_up(p, &w, err) != NAM_OK) {
+	} else if (pthread_mutex_init(&p->end_lock, NULL) != 0 || open_up(p, &w, err) != NAM_OK) {
 		release(p);
 		p = NULL;
 	} else {

@@ -90,14 +90,49 @@ def test_shut_out_over_tcp_is_told():
         until(lambda: b.p.poll() is not None, 20, "the shell ends")
         same(b.p.returncode, 1, "its exit code")
         said = b.p.stdout.read().decode()
-        same(said.count("has been shut out of the cluster: it stood still"), 2, said)
-        contains(said, "namdb: this process has been shut out of the cluster", "ERROR:  57P01: ",
+        same(said.count("ERROR:  57P01: this process has been shut out of the cluster: "), 1, said)
+        contains(said, "stood still for longer than its lease",
                  "HINT:  What it had not committed has been rolled back. Connect anew")
+        same(said.splitlines()[-1], "namdb: this shell ends, because its process was shut out of the cluster")
         for never in ("is gone", "not reached", "cannot be freed", "58030"):
             check(never not in said, never, "is said:", said)
         same(a.value("SELECT v FROM t WHERE k = 1"), "11", "what it had not committed is not there")
         c = h.shell(fabric="tcp")
         same(c.value("SELECT v FROM t WHERE k = 1"), "11", "who comes anew")
+
+
+def test_typed_at_it_connects_anew():
+    """A shell at a terminal hears it once, takes a new place in the cluster, and goes on with what is typed next."""
+    with House(nodes=2) as h:
+        a, b = lock_of("tcp", h)
+        t = h.terminal("sql", "--storage", h.storage(), "--secret-file", h.secret, "--fabric", "tcp")
+        t.expect(r"=> ?$")
+        b.ok("ROLLBACK")
+        t.send("BEGIN; UPDATE t SET v = 7 WHERE k = 1;\n")
+        t.expect(r"UPDATE 1\n")
+        t.expect(r"\*> ?$")
+        os.kill(t.pid, signal.SIGSTOP)
+        a.ok("UPDATE t SET v = v + 10 WHERE k = 1", 30)
+        os.kill(t.pid, signal.SIGCONT)
+        t.send("COMMIT;\n")
+        t.expect(r"57P01: this process has been shut out of the cluster: [^\n]*lease")
+        t.expect(r"The connection to the cluster was lost. Attempting reset: Succeeded.\n", 30)
+        t.expect(r"=> ?$")
+        t.send("SELECT 'v is ' || v AS s FROM t WHERE k = 1;\n")
+        t.expect(r"v is 11\n")
+        t.expect(r"=> ?$")
+        # And when there is nothing to connect to, it ends.
+        t.send("BEGIN; UPDATE t SET v = 7 WHERE k = 1;\n")
+        t.expect(r"\*> ?$")
+        os.kill(t.pid, signal.SIGSTOP)
+        a.ok("UPDATE t SET v = v + 10 WHERE k = 1", 30)
+        h.nodes[1].terminate()
+        os.kill(t.pid, signal.SIGCONT)
+        t.send("COMMIT;\n")
+        t.expect(r"Attempting reset: Failed.\nnamdb: this shell ends: [^\n]*%s" % h.nodes[1].address, 30)
+        same(t.end(), 1)
+        a.drop()
+        b.drop()
 
 
 def test_shut_out_with_memory_mapped_is_killed():

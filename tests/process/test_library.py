@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -53,7 +54,7 @@ def test_embedded_and_remote():
     for fabric in ("shm", "tcp"):
         where = "%s?fabric=%s&secret=%s" % (h.storage(), fabric, h.secret)
         r = subprocess.run([stock, where], capture_output=True, text=True,
-                           env=dict(env, NAMDB_RUN=h.dir), timeout=60)
+                           env=dict(env, NAMDB_RUN=h.dir, NAMDB_LOG=os.environ.get("NAMDB_LOG", "warn")), timeout=60)
         same((r.returncode, r.stdout, r.stderr), (0, WANT, ""), "remote over " + fabric)
     same(h.do("SELECT sum(n) FROM stock").ok().value(), "579", "the shell sees what the program wrote")
 
@@ -95,6 +96,131 @@ lib.namdb_close(db)
 """
     r = subprocess.run([sys.executable, "-c", code, made["lib"]], capture_output=True, text=True, env=env, timeout=60)
     same((r.returncode, r.stdout, r.stderr), (0, "42\n", ""), "a library loaded by dlopen")
+
+
+PRELUDE = """
+import ctypes, os, re, signal, sys, time
+lib = ctypes.CDLL(sys.argv[1])
+for f in ("namdb_message", "namdb_sqlstate"):
+    getattr(lib, f).restype = ctypes.c_char_p
+def caught():
+    # but for 32 and 33, which are the C library's own, for threads
+    return int(re.search(r"SigCgt:\\s*(\\w+)", open("/proc/self/status").read()).group(1), 16) & ~(3 << 31)
+def opened():
+    db = ctypes.c_void_p()
+    rc = lib.namdb_open(sys.argv[2].encode(), ctypes.byref(db))
+    assert rc == 0, lib.namdb_message(db)
+    return db
+def run(db, sql):
+    rc = lib.namdb_exec(db, sql.encode())
+    return rc, lib.namdb_sqlstate(db).decode(), lib.namdb_message(db).decode()
+"""
+
+
+def python(code, where, env, **more):
+    return subprocess.Popen([sys.executable, "-u", "-c", PRELUDE + code, made["lib"], where], stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(env, NAMDB_RUN=h.dir, NAMDB_LOG=os.environ.get("NAMDB_LOG", "warn")), **more)
+
+
+def test_the_host_is_told_of_the_end():
+    """A program that stood still for longer than the lease hears so by its callback, and its statements by 57P01."""
+    _, env = example(h)
+    h.do("CREATE TABLE told (k integer PRIMARY KEY, v integer); INSERT INTO told VALUES (1, 1)").ok()
+    code = """
+before = caught()
+db, other, third = opened(), opened(), opened()
+print("handlers", before == caught())
+CALL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
+said = []
+def lost(arg, why):
+    said.append((arg, why.decode(), lib.namdb_exec(db, b"SELECT 1"), lib.namdb_on_end(db, CALL(), None)))
+lost = CALL(lost)
+print(lib.namdb_on_end(db, lost, ctypes.c_void_p(7)), lib.namdb_on_end(other, lost, ctypes.c_void_p(8)),
+      lib.namdb_on_end(third, lost, ctypes.c_void_p(9)), lib.namdb_on_end(third, CALL(), None))
+print(run(db, "BEGIN; UPDATE told SET v = 5"))
+print("ready")
+sys.stdin.readline()
+end = time.monotonic() + 20
+while len(said) < 2 and time.monotonic() < end:
+    time.sleep(0.01)
+time.sleep(0.1)
+for s in sorted(said):
+    print(s)
+print(run(db, "COMMIT"))
+print(lib.namdb_on_end(other, lost, ctypes.c_void_p(10)), said[-1][0])
+for d in (db, other, third):
+    lib.namdb_close(d)
+db = opened()
+print(run(db, "UPDATE told SET v = v + 1"))
+lib.namdb_close(db)
+print("end")
+"""
+    p = python(code, "%s?fabric=tcp&secret=%s" % (h.storage(), h.secret), env)
+    said = ""
+    while not said.endswith("ready\n"):
+        line = p.stdout.readline()
+        check(line, said, p.stderr.read() if not line else "")
+        said += line
+    same(said, "handlers True\n0 0 0 0\n(0, '00000', '')\nready\n")
+    p.send_signal(signal.SIGSTOP)
+    h.do("UPDATE told SET v = v + 10", timeout=60).ok()
+    p.send_signal(signal.SIGCONT)
+    out, err = p.communicate("go\n", timeout=60)
+    same(p.returncode, 0, out + err)
+    lines = out.splitlines()
+    same(len(lines), 6, out)
+    for line, arg in zip(lines[:2], (7, 8)):
+        check(re.fullmatch(r"\(%d, 'this process has been shut out of the cluster: [^\n']+', 4, 4\)" % arg, line), line)
+    contains(lines[2], "(3, '57P01', 'this process has been shut out of the cluster: ")
+    same(lines[3:], ["0 10", "(0, '00000', '')", "end"])
+    same(h.do("SELECT v FROM told").value(), "12")
+
+
+def test_fork():
+    """A child gets a clear error and harms nobody; it may open its own."""
+    _, env = example(h)
+    h.do("CREATE TABLE forked (k integer)").ok()
+    other = h.shell(fabric="tcp")  # somebody who stays, and settles what the killed child leaves
+    same(other.value("SELECT count(*) FROM forked"), "0")
+    code = """
+db, st = opened(), ctypes.c_void_p()
+print(run(db, "INSERT INTO forked VALUES (1)"))
+assert lib.namdb_prepare(db, b"SELECT k FROM forked", ctypes.byref(st)) == 0
+assert lib.namdb_step(st) == 1
+print(run(db, "BEGIN; INSERT INTO forked VALUES (2)"))
+for end in ("_exit", "exit", "kill"):
+    pid = os.fork()
+    if pid == 0:
+        print(run(db, "COMMIT"))
+        print(lib.namdb_step(st), lib.namdb_prepare(db, b"SELECT 1", ctypes.byref(ctypes.c_void_p())), lib.namdb_cancel(db) and 0)
+        lib.namdb_finalize(st)
+        lib.namdb_close(db)
+        mine = opened()
+        print(run(mine, "INSERT INTO forked VALUES (10)"))
+        if end == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        lib.namdb_close(mine)
+        getattr(os if end == "_exit" else sys, end)(0)
+    print("child", os.waitpid(pid, 0)[1])
+print(run(db, "INSERT INTO forked VALUES (3); COMMIT"))
+lib.namdb_finalize(st)
+lib.namdb_close(db)
+"""
+    for fabric in ("tcp", "shm"):
+        h.do("DELETE FROM forked").ok()
+        p = python(code, "%s?fabric=%s&secret=%s" % (h.storage(), fabric, h.secret), env)
+        out, err = p.communicate(timeout=60)
+        same((p.returncode, err), (0, ""), out)
+        lines = out.splitlines()
+        good = "(0, '00000', '')"
+        same([lines[i] for i in (0, 1, -1)], [good] * 3, out)
+        for i in range(3):
+            contains(lines[2 + 4 * i], "(4, '08003', ", "fork")
+            same(lines[4 + 4 * i:6 + 4 * i], [good, "child %d" % (9 if i == 2 else 0)], out)
+        # What the killed child left is settled first.
+        house.until(lambda: sorted(r[0] for r in h.do("SELECT k FROM forked").rows()) == ["1", "10", "10", "10", "2", "3"],
+                    20, fabric + ": what all of them have committed is there")
+    other.close()
 
 
 def test_readme_shows_this_program():
