@@ -46,7 +46,6 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import house
 from house import House, Proxy, check
 
-EXTENT = 65536
 CONFLICTS = {"40001", "40P01", "55P03"}
 
 
@@ -141,10 +140,7 @@ def fill(shell, name, megabytes):
 
 def in_use(h):
     """Bytes of all nodes that are neither given back nor have never been used."""
-    total = 0
-    for n in h.status().values():
-        total += n["in_use"] if "in_use" in n else n["used"] - n["free_extents"] * EXTENT
-    return total
+    return sum(n["in_use"] for n in h.status().values())
 
 
 def mib(n):
@@ -675,7 +671,7 @@ def value(node_mb=700, value_mb=200, fabric="auto"):
         # Two tables grow by turns, so that their extents lie among each other.
         while True:
             n = h.status()[1]
-            if n["size"] - n["used"] < max(24, node_mb // 20) << 20 or made > 4000:
+            if n["never_used"] < max(24, node_mb // 20) << 20 or made > 4000:
                 break
             for k in range(2):
                 s.ok("CREATE TABLE f%d (id integer PRIMARY KEY, v text)" % (made + k))
@@ -694,6 +690,7 @@ def value(node_mb=700, value_mb=200, fabric="auto"):
         t0 = time.monotonic()
         out = s.do("INSERT INTO long VALUES (1, repeat('0123456789', %d))" % (n // 10), 300)
         f["insert_s"] = time.monotonic() - t0
+        f["node_mib"] = {k.replace("_", " "): mib(n[k]) for n in h.status().values() for k in ("in_use", "given_back", "never_used")}
         if "ERROR" in out:
             f.wrong("%.0f MiB of extents had been given back, and a value of %d MB was told: %s" % (
                 f["in_use_full_mib"] - f["in_use_half_mib"], value_mb, out.strip()[-300:]))

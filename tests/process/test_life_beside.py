@@ -7,7 +7,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import house
 import life
-from house import same
+from house import same, skip
 
 FAST = house.SLOW == 1
 
@@ -23,6 +23,12 @@ def test_leave():
 
 def test_drop():
     nothing_wrong(life.drop(rounds=5 if FAST else 2, lease=None if FAST else 20000))
+
+
+def test_value():
+    if not FAST:
+        skip("it is the amount that counts")
+    nothing_wrong(life.value())
 
 
 def test_asleep():

@@ -15,6 +15,14 @@ def part(name, share, slow):
     same(f["wrong"], [], "what is wrong")
 
 
+def test_updates_of_many_rows():
+    part("updates", 0.1, 0.03)
+
+
+def test_updates_of_one_value():
+    part("value", 0.15, 0.03)
+
+
 def test_tables_come_and_go():
     part("tables", 0.5, 0.05)
 
