@@ -3,13 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PAGES_AT_ONCE = 32 };
+
 static struct idx_dir *
 dir_new(uint64_t root)
 {
 	uint64_t words = UINT64_C(1) << idx_root_depth(root);
-	struct idx_dir *d = calloc(1, sizeof *d + words * sizeof d->word[0]);
+	struct idx_dir *d =
+	    calloc(1, sizeof *d + words * sizeof d->word[0] + idx_root_pages(root) * sizeof *d->page);
 	if (d != NULL) {
 		d->root = root;
+		d->page = (uint64_t *)(void *)&d->word[words];
 		d->mask = words - 1;
 	}
 	return d;
@@ -31,6 +35,22 @@ dir_show(struct idx_hash *ix, struct idx_dir *d)
 }
 
 nam_status
+idx_dir_pages(struct net_worker *w, uint64_t root, uint64_t *page, struct net_counts *acct)
+{
+	net_addr at = { idx_root_dir(root) };
+	unsigned n = idx_root_pages(root);
+	nam_status st = NAM_OK;
+	if (!idx_root_listed(root))
+		page[0] = at.bits;
+	else
+		st = net_read1(w, at, page, 8 * n, acct);
+	for (unsigned i = 0; st == NAM_OK && i < n; i++)
+		if (page[i] >> 48 == 0 || page[i] >> 48 >= NET_REGIONS || (page[i] & (IDX_TABLE_BYTES - 1)))
+			st = NAM_CORRUPT;
+	return st;
+}
+
+nam_status
 idx_dir_load(struct net_worker *w, struct idx_hash *ix, struct net_counts *acct)
 {
 	uint64_t head[2];
@@ -45,10 +65,17 @@ idx_dir_load(struct net_worker *w, struct idx_hash *ix, struct net_counts *acct)
 	/* Nobody sees d yet, so a READ may fill it. */
 	char *into = (char *)d->word;
 	uint64_t bytes = (d->mask + 1) * 8;
-	for (uint64_t at = 0; at < bytes && st == NAM_OK;) {
-		uint32_t len = (uint32_t)(bytes - at < (1 << 20) ? bytes - at : 1 << 20);
-		st = net_read1(w, net_plus((net_addr){ idx_root_dir(d->root) }, at), into + at, len, acct);
-		at += len;
+	unsigned pages = idx_root_pages(d->root);
+	struct net_op ops[PAGES_AT_ONCE];
+	struct net_batch b;
+	net_batch_init(&b, w, ops, PAGES_AT_ONCE, acct);
+	st = idx_dir_pages(w, d->root, d->page, acct);
+	for (unsigned i = 0; i < pages && st == NAM_OK; i++) {
+		uint64_t at = (uint64_t)i * IDX_TABLE_BYTES;
+		net_read(&b, (net_addr){ d->page[i] }, into + at,
+		    (uint32_t)(bytes - at < IDX_TABLE_BYTES ? bytes - at : IDX_TABLE_BYTES));
+		if (b.n == b.cap || i + 1 == pages)
+			st = net_run(&b);
 	}
 	for (uint64_t i = 0; i <= d->mask && st == NAM_OK; i++)
 		if (!idx_word_sane(d->word[i], idx_root_depth(d->root)))
@@ -61,7 +88,7 @@ idx_dir_load(struct net_worker *w, struct idx_hash *ix, struct net_counts *acct)
 }
 
 nam_status
-idx_dir_adopt(struct idx_hash *ix, uint64_t root)
+idx_dir_adopt(struct net_worker *w, struct idx_hash *ix, uint64_t root, struct net_counts *acct)
 {
 	if (!idx_root_sane(root))
 		return NAM_CORRUPT;
@@ -71,6 +98,12 @@ idx_dir_adopt(struct idx_hash *ix, uint64_t root)
 	struct idx_dir *d = dir_new(root);
 	if (d == NULL)
 		return NAM_NOMEM;
+	/* Pages are listed before a root says so (H8). */
+	nam_status st = idx_dir_pages(w, root, d->page, acct);
+	if (st != NAM_OK) {
+		free(d);
+		return st;
+	}
 	/* The upper half repeats the lower: right when it was written, or stale and repaired when met. H5. */
 	for (uint64_t i = 0; i <= d->mask; i++)
 		d->word[i] = atomic_load_explicit(&old->word[i & old->mask], memory_order_relaxed);
@@ -131,7 +164,8 @@ void
 idx_layout_fold(void)
 {
 	const uint64_t shape[] = { IDX_MAGIC, IDX_SLOTS, IDX_BUCKETS, IDX_PROBES, IDX_DEPTH_MAX,
-		IDX_BUCKET_SHIFT, IDX_SIG_BITS, sizeof(struct idx_anchor), offsetof(struct idx_anchor, root),
-		offsetof(struct idx_anchor, lock), IDX_TOMB, IDX_FROZEN, IDX_MOVED };
+		IDX_BUCKET_SHIFT, IDX_SIG_BITS, IDX_TURN_BITS, IDX_PAGE_LOG2, sizeof(struct idx_anchor),
+		offsetof(struct idx_anchor, root), offsetof(struct idx_anchor, lock), IDX_TOMB, IDX_FROZEN,
+		IDX_MOVED };
 	net_layout_fold("index", nam_fold_words(shape, sizeof shape / 8, 1));
 }

@@ -139,7 +139,7 @@ chain_read(struct net_worker *w, struct idx_hash *ix, uint64_t hash, struct chai
 			return st;
 		if (root != dir->root) {
 			/* The word may be from a directory nobody writes any more: not believed. */
-			if ((st = idx_dir_adopt(ix, root)) != NAM_OK)
+			if ((st = idx_dir_adopt(w, ix, root, acct)) != NAM_OK)
 				return st;
 			continue;
 		}
@@ -164,7 +164,7 @@ find(struct net_worker *w, struct idx_probe *p, struct net_counts *acct)
 	nam_status st = chain_read(w, p->ix, p->hash, &c, acct);
 	if (st != NAM_OK)
 		return p->status = st;
-	uint64_t head = idx_head(p->ix->tag, idx_word_depth(c.word), p->hash);
+	uint64_t head = idx_head_of(p->ix->tag, c.word, p->hash);
 	uint64_t sig = idx_sig(p->hash);
 	unsigned slot = 0, step;
 	enum sight see = FULL;
@@ -216,7 +216,7 @@ lookup_chunk(struct net_worker *w, struct idx_probe *p, unsigned n, struct net_c
 		if (word != 0 && (st = (nam_status)ops[got].status) == NAM_OK) {
 			const struct idx_bucket *at = buf[got];
 			unsigned home = idx_home(p[i].hash), slot, step = 0;
-			uint64_t head = idx_head(p[i].ix->tag, idx_word_depth(word), p[i].hash);
+			uint64_t head = idx_head_of(p[i].ix->tag, word, p[i].hash);
 			uint64_t sig = idx_sig(p[i].hash);
 			enum sight see = scan(at, head, sig, &p[i], &slot);
 			if (see == FULL && home != IDX_BUCKETS - 1) {
@@ -432,7 +432,7 @@ idx_remove(struct net_worker *w, struct idx_hash *ix, uint64_t hash, net_addr bl
 				return NAM_OK;
 			continue;
 		}
-		if ((c.b[0].head ^ idx_head(ix->tag, idx_word_depth(c.word), hash)) & ~IDX_MOVED)
+		if ((c.b[0].head ^ idx_head_of(ix->tag, c.word, hash)) & ~IDX_MOVED)
 			return NAM_CORRUPT;
 		unsigned step, slot;
 		if (!chain_find(&c, entry, &step, &slot))

@@ -17,15 +17,20 @@
  *                                104  prefix   }
  *                                112  splits, 120 rewrites: how many so far
  * root             address of the directory | its capacity, log2 words << 5 | G
- * directory word   address of a sub-table | L, its local depth.  2^G words; a sub-table of
- *                  depth L with prefix p stands in all words p + k * 2^L.
+ * directory        2^G words in pages of 2^11, 16 KiB each. Up to G = 11 the root leads to the only page; then its capacity
+ *                  is 22 and it leads to the list of pages, 16 KiB, too. Doubling appends.
+ * directory word   63   62 ........ 54  53 .. 48  47 .......... 14  13 ....... 5  4 ... 0
+ *                  0  | turn, high 9 | region  | offset / 16 Ki   | turn, low 9 | L
+ *                  the address of a sub-table, its turn, its local depth. One of depth L with prefix p stands in all
+ *                  words p + k * 2^L.
+ * turn             the number of the resize that made the sub-table, 18 bits of it
  * sub-table        256 buckets of 64 bytes, 16 KiB, aligned to that. Four to an extent.
  * bucket           a header and 7 slots
  *
- *   header  63 .... 48  47  46 40  39 32  31 ........... 0
- *          +----------+----+------+------+----------------+
- *          | index tag|moved|  L  |  0   |    prefix p    |
- *          +----------+----+------+------+----------------+
+ *   header  63 .... 48  47   46 40  39 .. 22  21 ......... 0
+ *          +----------+-----+------+--------+--------------+
+ *          | index tag|moved|  L   |  turn  |   prefix p   |
+ *          +----------+-----+------+--------+--------------+
  *   slot    63 ............ 40  39 ...... 34  33 .............. 0
  *          +------------------+-------------+--------------------+   0       never used
  *          | signature        | region 1-63 | offset / 64        |   TOMB    was removed
@@ -62,6 +67,10 @@
  *   H6  Between `old` set and `old` cleared, each directory word of that prefix is old or one of new[].
  *       new[], prefix and spare were written before `old` was set. So who finds `old` set under
  *       the lock can finish the work of a dead splitter, and must.
+ *   H7  Memory of a sub-table that is used again is first overwritten wholly with buckets of no table, all of whose slots are
+ *       FROZEN, and only then with the new table, of another turn. So whoever comes by a stale word meets, in any
+ *       mix of words, a frozen bucket or a header that is not the one its word tells: never a zero slot that it believes.
+ *   H8  A page is listed before the root says that there are so many; `spare` does not offer it from before that.
  *
  * Why two inserters of one key cannot both succeed: both saw every slot before theirs, and no candidate
  * they have not compared; both CAS the first zero slot of the same probe sequence (H1, H2) in the one
@@ -74,8 +83,8 @@
  *
  * Why stale is harmless: a stale directory word leads to a frozen table, which says so (H3). Tables
  * left behind are not used again before everybody who may be looking at them is through
- * (idx_reclaim in index.h; without it: never). After that a stale word meets a header with another prefix or
- * depth, or a table that is current after all. An entry removed from a table
+ * (idx_reclaim in index.h; without it: never). A process may remember the word for longer: that is what the turn is for (H7). An
+ * entry removed from a table
  * after it was copied would come back: so who removes looks at the bucket behind its CAS, and if it is
  * frozen removes the copy, too. Should the splitter be dead, the copy stays: a hint to a block whose
  * key is another.
@@ -104,8 +113,11 @@ enum {
 	IDX_DEPTH_MAX = 22,
 	IDX_BUCKET_SHIFT = 22,
 	IDX_SIG_BITS = 24,
-	IDX_DEPTH_FIRST = 1,    /* of a new index: two sub-tables ... */
-	IDX_DIR_LOG2_FIRST = 11 /* ... behind a directory of 16 KiB, and one spare: one extent */
+	IDX_DEPTH_FIRST = 1, /* of a new index: two sub-tables ... */
+	IDX_PAGE_LOG2 = 11,  /* ... behind a directory of one page, and one spare: one extent */
+	IDX_PAGE_WORDS = 1 << IDX_PAGE_LOG2,
+	IDX_PAGES = 1 << (IDX_DEPTH_MAX - IDX_PAGE_LOG2),
+	IDX_TURN_BITS = 18
 };
 
 #define IDX_TOMB   UINT64_C(1)
@@ -133,6 +145,8 @@ struct idx_anchor {
 static_assert(sizeof(struct idx_anchor) == 128, "index.h promises the anchor's size");
 static_assert(offsetof(struct idx_anchor, lock) == 64, "the lock is not in the line of the root");
 static_assert(IDX_BUCKET_SHIFT + 2 == IDX_SIG_BITS, "a signature ends with two bits of the home bucket");
+static_assert(IDX_PAGE_WORDS * 8 == IDX_TABLE_BYTES && IDX_PAGES * 8 <= IDX_TABLE_BYTES,
+    "pages are taken as sub-tables are");
 static_assert(IDX_PROBES == 4, "those two bits tell how far from home an entry lies");
 static_assert(IDX_TABLES_PER_EXTENT * IDX_TABLE_BYTES == IDX_EXTENT_BYTES, "sub-tables fill an extent");
 
@@ -185,25 +199,30 @@ idx_home_of_entry(uint64_t slot, unsigned b)
 
 /* Directory words. */
 static inline uint64_t
-idx_word(uint64_t table, unsigned depth)
+idx_word(uint64_t table, unsigned depth, uint64_t turn)
 {
-	return table | depth;
+	return (turn >> 9 & 511) << 54 | table | (turn & 511) << 5 | depth;
 }
 static inline uint64_t
 idx_word_table(uint64_t word)
 {
-	return word & ~(uint64_t)(IDX_TABLE_BYTES - 1);
+	return word & idx_low(54) & ~(uint64_t)(IDX_TABLE_BYTES - 1);
 }
 static inline unsigned
 idx_word_depth(uint64_t word)
 {
 	return (unsigned)word & 31;
 }
+static inline uint64_t
+idx_word_turn(uint64_t word)
+{
+	return (word >> 54 & 511) << 9 | (word >> 5 & 511);
+}
 /* What came from remote memory: is it a directory word of a directory of this depth? */
 static inline int
 idx_word_sane(uint64_t word, unsigned dir_depth)
 {
-	return word >> 48 != 0 && word >> 48 < 64 && (word & (IDX_TABLE_BYTES - 1)) <= dir_depth;
+	return word >> 63 == 0 && (word >> 48 & 63) != 0 && idx_word_depth(word) <= dir_depth;
 }
 
 /* Root words. */
@@ -230,15 +249,34 @@ idx_root_cap(uint64_t root)
 static inline int
 idx_root_sane(uint64_t root)
 {
-	return root >> 48 != 0 && root >> 48 < 64 && idx_root_depth(root) <= IDX_DEPTH_MAX &&
-	       idx_root_depth(root) <= idx_root_cap(root) && (root & (IDX_TABLE_BYTES - 1)) >> 10 == 0;
+	return root >> 48 != 0 && root >> 48 < 64 && idx_root_depth(root) <= idx_root_cap(root) &&
+	       (idx_root_cap(root) == IDX_PAGE_LOG2 || idx_root_cap(root) == IDX_DEPTH_MAX) &&
+	       (root & (IDX_TABLE_BYTES - 1)) >> 10 == 0;
+}
+/* How many pages the directory has; does the root lead to a list of them? */
+static inline unsigned
+idx_root_pages(uint64_t root)
+{
+	return idx_root_depth(root) > IDX_PAGE_LOG2 ? 1u << (idx_root_depth(root) - IDX_PAGE_LOG2) : 1;
+}
+static inline int
+idx_root_listed(uint64_t root)
+{
+	return idx_root_cap(root) > IDX_PAGE_LOG2;
 }
 
 /* Headers. */
 static inline uint64_t
-idx_head(uint64_t tag, unsigned depth, uint64_t hash)
+idx_head(uint64_t tag, unsigned depth, uint64_t turn, uint64_t hash)
 {
-	return tag << 48 | (uint64_t)depth << 40 | (hash & idx_low(depth));
+	return tag << 48 | (uint64_t)depth << 40 | (turn & idx_low(IDX_TURN_BITS)) << 22 |
+	       (hash & idx_low(depth));
+}
+/* Of the sub-table that a directory word leads to. */
+static inline uint64_t
+idx_head_of(uint64_t tag, uint64_t word, uint64_t hash)
+{
+	return idx_head(tag, idx_word_depth(word), idx_word_turn(word), hash);
 }
 
 #endif

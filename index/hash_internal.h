@@ -17,6 +17,8 @@ enum idx_twin {
 	IDX_TWIN_ANY_SLOT,       /* inserts take any free slot of the bucket */
 	IDX_TWIN_NO_FREEZE,      /* splits do not freeze */
 	IDX_TWIN_BELIEVE_FROZEN, /* lookups believe what a frozen table says */
+	IDX_TWIN_ONE_TURN, /* a table made again in the memory of an older one says that it is that one */
+	IDX_TWIN_NO_WIPE,  /* ... and is written over it in one go */
 	IDX_TWINS
 };
 #ifndef IDX_TWIN
@@ -37,6 +39,7 @@ struct idx_dir {
 	struct idx_dir *older;   /* i */
 	uint64_t root;           /* i  the root word it belongs to */
 	uint64_t mask;           /* i  words - 1 */
+	uint64_t *page;          /* i  where its pages lie; behind the words */
 	_Atomic uint64_t word[]; /* a  0: not known */
 };
 
@@ -84,14 +87,17 @@ idx_anchor_at(net_addr anchor, size_t member)
 
 /* Fetches root and directory. NAM_ABSENT: there is no index at the anchor. */
 nam_status idx_dir_load(struct net_worker *w, struct idx_hash *ix, struct net_counts *acct);
-/* A root word was read: makes the cached directory be of that root. NAM_CORRUPT: it is none. */
-nam_status idx_dir_adopt(struct idx_hash *ix, uint64_t root);
+/* A root word was read: makes the cached directory be of that root. NAM_CORRUPT: it is none. READs the list of pages, if it has one. */
+nam_status idx_dir_adopt(struct net_worker *w, struct idx_hash *ix, uint64_t root, struct net_counts *acct);
+/* Where the pages of that root's directory lie; page[IDX_PAGES]. */
+nam_status idx_dir_pages(struct net_worker *w, uint64_t root, uint64_t *page, struct net_counts *acct);
 /* A directory word for this hash was read from dir's place. */
 void idx_dir_learn(struct idx_dir *dir, uint64_t hash, uint64_t word);
 static inline net_addr
 idx_dir_at(const struct idx_dir *dir, uint64_t hash)
 {
-	return (net_addr){ idx_root_dir(dir->root) + 8 * (hash & dir->mask) };
+	uint64_t i = hash & dir->mask;
+	return (net_addr){ dir->page[i >> IDX_PAGE_LOG2] + 8 * (i & (IDX_PAGE_WORDS - 1)) };
 }
 
 /* resize.c */

@@ -106,13 +106,13 @@ hit_is(const struct model *m, net_addr hit, uint32_t key)
 }
 
 static nam_status
-model_take(void *arg, struct net_worker *w, unsigned extents, net_addr *out)
+model_take(void *arg, struct net_worker *w, net_addr *out)
 {
 	struct model *m = arg;
-	if (m->cfg.extents_max != 0 && m->extents + extents > m->cfg.extents_max)
+	if (m->cfg.extents_max != 0 && m->extents + 1 > m->cfg.extents_max)
 		return NAM_FULL;
-	m->extents += extents;
-	return net_extent_take(w, 1 + m->extents % net_node_count(net_worker_net(w)), extents, out);
+	m->extents++;
+	return net_extent_take(w, 1 + m->extents % net_node_count(net_worker_net(w)), 1, out);
 }
 
 /* The watermark: nobody is in a step that began before the stamp. */
@@ -461,4 +461,183 @@ model_world(enum model_kind kind, uint64_t seed)
 			.lockstep = true,
 			.hash_mask = seed & 1 ? UINT64_MAX : narrow };
 	}
+}
+
+/*
+ * ---- a stale word ----------------------------------------------------------
+ *
+ * The same sub-table is rewritten twice, the second time into the memory that the first left behind: process 2 still remembers that.
+ * The process that rewrites dies at one of its verbs (at; 0: it lives), and only then process 2 comes to insert.
+ */
+/* One more, and it lies so far from home that the table is rewritten. */
+enum { STALE_SAME = 21, STALE_KEYS = 12, STALE_OWNER = 0xdead };
+
+struct stale {
+	struct model *m;
+	uint64_t verbs, at;
+	bool rewriting;
+	uint32_t in[STALE_KEYS]; /* keys that process 2 inserted */
+	unsigned n;
+};
+
+/* All in one home bucket; of process 2's, one in each of many others. */
+static uint64_t
+stale_hash(uint32_t i)
+{
+	return nam_mix(i) << 30 | (uint64_t)7 << 22 | (uint64_t)(i & 0x1ff) << 13;
+}
+static uint64_t
+stale_other(uint32_t i)
+{
+	return (uint64_t)(i + 3) << 34 | (uint64_t)(40 + i) << 22 | (uint64_t)(i & 0x1ff) << 13;
+}
+
+static nam_status
+stale_put(struct net_worker *w, struct idx_hash *ix, uint64_t hash, uint32_t block)
+{
+	struct idx_probe p = { .ix = ix, .hash = hash };
+	nam_status st = idx_lookup(w, &p, 1, NULL);
+	if (st != NAM_OK)
+		return st;
+	p.block = block_addr(block);
+	st = idx_insert(w, &p, 1, NULL);
+	return st != NAM_OK ? st : p.status;
+}
+
+/* Fills one home's sequence with tombs, so that the next insert there rewrites the table. */
+static nam_status
+stale_round(struct model *m, struct net_worker *w, uint32_t from, uint32_t n)
+{
+	nam_status st = NAM_OK;
+	for (uint32_t i = from; st == NAM_OK && i < from + n; i++)
+		st = stale_put(w, m->ix[0], stale_hash(i), i);
+	for (uint32_t i = from; st == NAM_OK && i < from + n; i++)
+		st = idx_remove(w, m->ix[0], stale_hash(i), block_addr(i), NULL);
+	return st;
+}
+
+static void
+stale_rewriter(void *arg)
+{
+	struct stale *s = arg;
+	struct net_worker *w = s->m->w[0][0];
+	nam_status st = NAM_OK;
+	if (!s->rewriting) {
+		st = stale_put(w, s->m->ix[0], stale_other(STALE_KEYS), 4000);
+		if (st == NAM_OK)
+			st = stale_round(s->m, w, 0, STALE_SAME);
+		if (st != NAM_OK)
+			violated(s->m, "preparing: %s", nam_status_name(st));
+		return;
+	}
+	uint64_t from = net_sim_verbs(s->m->net[0]);
+	if (s->at != 0)
+		net_sim_crash_at(s->m->sim, s->m->net[0], from + s->at);
+	(void)stale_put(w, s->m->ix[0], stale_hash(3000), 3000);
+	s->verbs = net_sim_verbs(s->m->net[0]) - from;
+}
+
+static void
+stale_first(void *arg)
+{
+	struct stale *s = arg;
+	struct net_worker *w = s->m->w[0][0];
+	nam_status st = stale_put(w, s->m->ix[0], stale_hash(1000), 1000);
+	if (st == NAM_OK)
+		st = idx_remove(w, s->m->ix[0], stale_hash(1000), block_addr(1000), NULL);
+	if (st == NAM_OK)
+		st = stale_round(s->m, w, 1001, STALE_SAME - 1); /* and the tomb of the one */
+	if (st != NAM_OK)
+		violated(s->m, "the first rewrite: %s", nam_status_name(st));
+}
+
+/* Process 2 remembers the directory from before the first rewrite. */
+static void
+stale_remembers(void *arg)
+{
+	struct stale *s = arg;
+	struct idx_probe p = { .ix = s->m->ix[2], .hash = stale_other(0) };
+	if (idx_lookup(s->m->w[2][0], &p, 1, NULL) != NAM_OK)
+		violated(s->m, "no directory");
+}
+
+static void
+stale_inserter(void *arg)
+{
+	struct stale *s = arg;
+	struct net_worker *w = s->m->w[2][0];
+	for (uint32_t i = 0; i < STALE_KEYS; i++) {
+		nam_status st = stale_put(w, s->m->ix[2], stale_other(i), 5000 + i);
+		if (st == NAM_OK)
+			s->in[s->n++] = i;
+		else if (st == NAM_BUSY)
+			break;
+		else
+			violated(s->m, "an insert says %s", nam_status_name(st));
+	}
+}
+
+/* What was inserted is found, by one who knows the directory as it is. */
+static void
+stale_judge(void *arg)
+{
+	struct stale *s = arg;
+	struct model *m = s->m;
+	struct net_worker *w = m->w[1][0];
+	nam_status st =
+	    net_sim_crashed(m->net[0]) ? idx_hash_recover(w, m->ix[1], STALE_OWNER, NULL) : NAM_OK;
+	if (st != NAM_OK && st != NAM_ABSENT)
+		violated(m, "recovery: %s", nam_status_name(st));
+	/* Another resize of that table, from what the directory leads to. */
+	for (uint32_t i = 6000; i < 6000 + 2 * STALE_SAME; i++)
+		(void)stale_put(w, m->ix[1], stale_hash(i), i);
+	for (unsigned k = 0; k < s->n; k++) {
+		struct idx_probe p = { .ix = m->ix[1], .hash = stale_other(s->in[k]) };
+		unsigned right = 0;
+		st = idx_lookup(w, &p, 1, NULL);
+		for (unsigned h = 0; st == NAM_OK && h < p.hits; h++)
+			right += p.hit[h].bits == block_addr(5000 + s->in[k]).bits;
+		if (st != NAM_OK || right != 1)
+			violated(m, "died at verb %" PRIu64 ": key %u was inserted, and is found %u times",
+			    s->at, s->in[k], right);
+	}
+	struct idx_shape shape;
+	if (idx_hash_shape(w, m->ix[1], &shape) != NAM_OK || shape.rewrites < 1 + (s->at == 0))
+		violated(m, "the world is not as it was meant: %" PRIu64 " rewrites, depth %u",
+		    shape.rewrites, shape.depth);
+}
+
+static void
+stale_step(struct stale *s, unsigned p, void (*fn)(void *))
+{
+	nam_co_start(net_worker_sched(s->m->w[p][0]), fn, s, 0);
+	net_sim_run(s->m->sim, NULL, NULL);
+}
+
+/* at: where it dies; returns how many verbs the second rewrite takes. */
+static uint64_t
+stale_world(uint64_t seed, uint64_t at, char words[200])
+{
+	struct model m;
+	struct model_config cfg = {
+		.seed = seed, .keys = 1, .hash_mask = UINT64_MAX, .reuse = REUSE_AT_ONCE
+	};
+	model_start(&m, &cfg);
+	struct stale s = { .m = &m, .at = at };
+	idx_hash_set_owner(m.ix[0], STALE_OWNER);
+	stale_step(&s, 0, stale_rewriter);
+	stale_step(&s, 2, stale_remembers);
+	stale_step(&s, 0, stale_first);
+	s.rewriting = true;
+	stale_step(&s, 0, stale_rewriter);
+	stale_step(&s, 2, stale_inserter);
+	if (m.broken[0] == 0)
+		stale_step(&s, 1, stale_judge);
+	memcpy(words, m.broken, sizeof m.broken);
+	if (net_sim_crashed(m.net[0])) {
+		net_sim_bury(m.sim, m.net[0]);
+		net_sim_run(m.sim, NULL, NULL);
+	}
+	model_end(&m);
+	return s.verbs;
 }

@@ -383,6 +383,24 @@ a_splitter_dies(void **state)
 	assert_true(held > 0);
 }
 
+/* ---- a process remembers a sub-table whose memory is used again for the same keys ------------- */
+
+static void
+a_stale_word_is_harmless(void **state)
+{
+	(void)state;
+	char words[200];
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		uint64_t last = stale_world(seed, 0, words);
+		assert_string_equal(words, "");
+		assert_true(last > 200);
+		for (uint64_t at = 1; at <= last; at++) {
+			stale_world(seed, at, words);
+			assert_string_equal(words, "");
+		}
+	}
+}
+
 static void
 same_seed_same_run(void **state)
 {
@@ -416,6 +434,7 @@ main(void)
 		cmocka_unit_test(grows_under_readers),
 		cmocka_unit_test(churns),
 		cmocka_unit_test(a_splitter_dies),
+		cmocka_unit_test(a_stale_word_is_harmless),
 		cmocka_unit_test(same_seed_same_run),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,12 +82,35 @@ twins_are_caught(void **state)
 	}
 }
 
+/* Two that only a process with an old directory notices. */
+static void
+stale_twins_are_caught(void **state)
+{
+	(void)state;
+	static const unsigned want[] = { IDX_TWIN_NONE, IDX_TWIN_ONE_TURN, IDX_TWIN_NO_WIPE };
+	static const char *const name[] = { "none", "one turn", "no wipe" };
+	for (unsigned i = 0; i < 3; i++) {
+		char words[200] = "";
+		uint64_t at = 0, seed = 0, last;
+		twin = want[i];
+		while (words[0] == 0 && ++seed <= (i == 0 ? 1 : 60)) {
+			last = stale_world(seed, 0, words);
+			/* The end: where the new table is written. */
+			for (at = last > 40 ? last - 40 : 1; words[0] == 0 && at <= last; at++)
+				stale_world(seed, at, words);
+		}
+		printf("%s: seed %" PRIu64 ": %s\n", name[i], seed, words);
+		assert_true((words[0] != 0) == (i != 0));
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_sound_one_is_not_caught),
 		cmocka_unit_test(twins_are_caught),
+		cmocka_unit_test(stale_twins_are_caught),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

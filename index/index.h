@@ -21,10 +21,10 @@
 
 struct idx_hash;
 
-/* Where an index gets its memory: extents on any region; the owner (a table) remembers them so
+/* Where an index gets its memory: single extents on any region; the owner (a table) remembers them so
  * that they can be freed with it. Called in a coroutine. The memory reads as zeros. */
 struct idx_memory {
-	nam_status (*take)(void *arg, struct net_worker *w, unsigned extents, net_addr *out);
+	nam_status (*take)(void *arg, struct net_worker *w, net_addr *out);
 	void *arg;
 };
 

@@ -3,8 +3,8 @@
  *
  * Under the index's resize lock, in this order (each step waits for the one before):
  *
- *	1  take memory for what comes; nothing has changed if there is none
- *	2  double the directory if the sub-table is as deep as it
+ *	1  double the directory if the sub-table is as deep as it
+ *	2  take memory for the new tables; nothing else has changed if there is none. Memory used again is wiped
  *	3  freeze: first zero slot of each bucket 0 -> FROZEN, full buckets `moved`
  *	4  READ it again: now it is final but for removes
  *	5  WRITE the new tables; then the intent (new[], prefix, spare, old)
@@ -22,8 +22,7 @@ enum {
 	TABLE_SLOTS = IDX_BUCKETS * IDX_SLOTS,
 	/* With so few entries a table is rewritten if that makes room, not split. */
 	REWRITE_LIVE_MAX = TABLE_SLOTS * 2 / 5,
-	OPS = 64,
-	COPY = 64 << 10
+	OPS = 64
 };
 
 struct work {
@@ -35,16 +34,35 @@ struct work {
 	uint8_t bucket_of_op[OPS];
 	uint64_t word[OPS];
 	struct net_op ops[OPS];
+	uint64_t page[IDX_PAGES]; /* of the directory */
+	uint64_t copy[IDX_PAGE_WORDS];
 };
+
+static net_addr
+word_of(const struct work *wk, uint64_t i)
+{
+	return (net_addr){ wk->page[i >> IDX_PAGE_LOG2] + 8 * (i & (IDX_PAGE_WORDS - 1)) };
+}
 
 /* ---- pure: distributing entries ------------------------------------------------- */
 
 static void
-table_init(struct idx_bucket *t, uint64_t tag, unsigned depth, uint64_t prefix)
+table_init(struct idx_bucket *t, uint64_t tag, unsigned depth, uint64_t turn, uint64_t prefix)
 {
 	memset(t, 0, IDX_TABLE_BYTES);
 	for (unsigned b = 0; b < IDX_BUCKETS; b++)
-		t[b].head = idx_head(tag, depth, prefix);
+		t[b].head = idx_head(tag, depth, turn, prefix);
+}
+
+/* Buckets of no table, frozen: what a memory is before it becomes another table (H7). */
+static void
+table_wipe(struct idx_bucket *t)
+{
+	for (unsigned b = 0; b < IDX_BUCKETS; b++) {
+		t[b].head = UINT64_MAX;
+		for (unsigned i = 0; i < IDX_SLOTS; i++)
+			t[b].slot[i] = IDX_FROZEN;
+	}
 }
 
 /*
@@ -177,7 +195,7 @@ table_take(
 	unsigned left = (unsigned)(a->spare & (IDX_TABLE_BYTES - 1));
 	if (left == 0 || left > IDX_TABLES_PER_EXTENT) {
 		net_addr extent;
-		if ((st = ix->mem.take(ix->mem.arg, w, 1, &extent)) != NAM_OK)
+		if ((st = ix->mem.take(ix->mem.arg, w, &extent)) != NAM_OK)
 			return st;
 		if (!extent_is_sane(extent))
 			return NAM_INVALID;
@@ -192,47 +210,66 @@ table_take(
 	return NAM_OK;
 }
 
-/* Step 2. The upper half becomes a copy of the lower, in place while the memory lasts. */
+/* One page more: a copy of page i, listed as the page behind the last. `spare` says before that what is taken. */
 static nam_status
-dir_double(struct net_worker *w, struct idx_hash *ix, struct idx_anchor *a, struct net_counts *acct)
+page_add(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_anchor *a, net_addr list,
+    unsigned i, unsigned n, struct net_counts *acct)
 {
-	unsigned depth = idx_root_depth(a->root), cap = idx_root_cap(a->root);
-	net_addr from = { idx_root_dir(a->root) }, to = from;
-	uint64_t bytes = UINT64_C(8) << depth;
+	uint64_t word = 0;
+	net_addr page, at = net_plus(list, 8 * (n + i));
+	/* Who found no memory half way, or died, has left some here. */
+	nam_status st = net_read1(w, at, &word, 8, acct);
+	page.bits = word;
+	if (st == NAM_OK && word == 0 && (st = table_take(w, ix, a, &page, acct)) == NAM_OK)
+		st = net_write1(w, IDX_AT(ix->anchor, spare), &a->spare, 8, acct);
+	if (st == NAM_OK)
+		st = net_read1(w, (net_addr){ wk->page[i] }, wk->copy, sizeof wk->copy, acct);
+	if (st == NAM_OK)
+		st = net_write1(w, page, wk->copy, sizeof wk->copy, acct);
+	if (st == NAM_OK && word == 0)
+		st = net_write1(w, at, &page.bits, 8, acct);
+	wk->page[n + i] = page.bits;
+	return st;
+}
+
+/* Step 1. The upper half becomes a copy of the lower. */
+static nam_status
+dir_double(
+    struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_anchor *a, struct net_counts *acct)
+{
+	unsigned depth = idx_root_depth(a->root), n = idx_root_pages(a->root);
+	net_addr dir = { idx_root_dir(a->root) };
 	nam_status st = NAM_OK;
-	if (depth == cap) {
-		enum { CAP_EXTENT = 13 }; /* log2 of the words in an extent */
-		cap = cap < CAP_EXTENT ? CAP_EXTENT : cap + 1;
-		if ((st = ix->mem.take(ix->mem.arg, w, 1u << (cap - CAP_EXTENT), &to)) != NAM_OK)
+	if (depth < IDX_PAGE_LOG2) {
+		uint32_t bytes = 8u << depth;
+		if ((st = net_read1(w, dir, wk->copy, bytes, acct)) == NAM_OK)
+			st = net_write1(w, net_plus(dir, bytes), wk->copy, bytes, acct);
+	} else if (!idx_root_listed(a->root)) {
+		/* The list comes first, with what is the only page so far. */
+		if ((st = table_take(w, ix, a, &dir, acct)) == NAM_OK)
+			st = net_write1(w, IDX_AT(ix->anchor, spare), &a->spare, 8, acct);
+		if (st != NAM_OK)
 			return st;
-		if (!extent_is_sane(to))
-			return NAM_INVALID;
+		memset(wk->copy, 0, sizeof wk->copy);
+		wk->copy[0] = wk->page[0];
+		if ((st = net_write1(w, dir, wk->copy, sizeof wk->copy, acct)) == NAM_OK)
+			st = page_add(w, ix, wk, a, dir, 0, 1, acct);
+		if (st != NAM_OK && st != NAM_GONE)
+			left_put(ix, dir.bits, 0); /* nobody has seen it */
+	} else {
+		for (unsigned i = 0; st == NAM_OK && i < n; i++)
+			st = page_add(w, ix, wk, a, dir, i, n, acct);
 	}
-	char *copy = malloc(COPY);
-	if (copy == NULL)
-		return NAM_NOMEM;
-	for (uint64_t at = 0; at < bytes && st == NAM_OK; at += COPY) {
-		uint32_t len = (uint32_t)(bytes - at < COPY ? bytes - at : COPY);
-		struct net_op ops[2];
-		struct net_batch b;
-		if ((st = net_read1(w, net_plus(from, at), copy, len, acct)) != NAM_OK)
-			break;
-		net_batch_init(&b, w, ops, 2, acct);
-		net_write(&b, net_plus(to, bytes + at), copy, len);
-		if (to.bits != from.bits)
-			net_write(&b, net_plus(to, at), copy, len);
-		st = net_run(&b);
-	}
-	free(copy);
 	if (st != NAM_OK)
 		return st;
-	uint64_t seen, root = idx_root(to.bits, cap, depth + 1);
+	unsigned cap = depth < IDX_PAGE_LOG2 ? IDX_PAGE_LOG2 : IDX_DEPTH_MAX;
+	uint64_t seen, root = idx_root(dir.bits, cap, depth + 1);
 	if ((st = net_cas1(w, IDX_AT(ix->anchor, root), a->root, root, &seen, acct)) != NAM_OK)
 		return st;
 	if (seen != a->root)
 		return NAM_CORRUPT; /* somebody else writes under our lock */
 	a->root = root;
-	return idx_dir_adopt(ix, root);
+	return idx_dir_adopt(w, ix, root, acct);
 }
 
 /* Step 3. */
@@ -311,7 +348,6 @@ publish(struct net_worker *w, struct idx_hash *ix, struct work *wk, const struct
     struct net_counts *acct)
 {
 	unsigned depth = idx_root_depth(a->root), local = idx_word_depth(a->old);
-	net_addr dir = { idx_root_dir(a->root) };
 	if (local > depth || a->prefix > idx_low(local) || !idx_word_sane(a->new_[0], depth) ||
 	    !idx_word_sane(a->new_[1], depth))
 		return NAM_CORRUPT;
@@ -322,7 +358,7 @@ publish(struct net_worker *w, struct idx_hash *ix, struct work *wk, const struct
 			k--;
 			/* Two for one: words that differ in the bit behind the prefix. One for one: new_ are the same. */
 			wk->word[b.n] = a->new_[k & 1];
-			net_write(&b, net_plus(dir, 8 * (a->prefix | k << local)), &wk->word[b.n], 8);
+			net_write(&b, word_of(wk, a->prefix | k << local), &wk->word[b.n], 8);
 		}
 		nam_status st = net_run(&b);
 		if (st != NAM_OK)
@@ -342,10 +378,12 @@ replace(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_a
 {
 	net_addr table = { idx_word_table(word) }, to[2];
 	unsigned depth = idx_word_depth(word);
-	uint64_t head = idx_head(ix->tag, depth, hash);
+	uint64_t head = idx_head_of(ix->tag, word, hash), turn = a->splits + a->rewrites + 1;
 	nam_status st = net_read1(w, table, wk->old, IDX_TABLE_BYTES, acct);
 	if (st != NAM_OK)
 		return st;
+	if (IDX_TWIN == IDX_TWIN_ONE_TURN)
+		turn = 0;
 	unsigned live = 0, tombs = 0;
 	for (unsigned b = 0; b < IDX_BUCKETS; b++) {
 		if ((wk->old[b].head & ~IDX_MOVED) != head)
@@ -358,7 +396,7 @@ replace(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_a
 	unsigned parts = 2, home = idx_home(hash);
 	if (live <= REWRITE_LIVE_MAX && tombs > 0) {
 		/* Try: a bucket's length is what its last slot says (H1). */
-		table_init(wk->new_[0], ix->tag, depth, hash);
+		table_init(wk->new_[0], ix->tag, depth, turn, hash);
 		if (!distribute(wk, wk->new_[0], -1, 0))
 			return NAM_CORRUPT;
 		if (wk->new_[0][home].slot[IDX_SLOTS - 1] == 0 ||
@@ -370,11 +408,19 @@ replace(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_a
 			return NAM_FULL;
 		parts = 1;
 	}
+	if (parts == 2 && depth == idx_root_depth(a->root) && (st = dir_double(w, ix, wk, a, acct)) != NAM_OK)
+		return st;
 	unsigned again = left_take(w, ix, to, parts); /* how many of to[] are used again */
 	for (unsigned i = again; i < parts && st == NAM_OK; i++)
 		st = table_take(w, ix, a, &to[i], acct);
-	if (st == NAM_OK && parts == 2 && depth == idx_root_depth(a->root))
-		st = dir_double(w, ix, a, acct);
+	struct net_batch b;
+	if (st == NAM_OK && again > 0 && IDX_TWIN != IDX_TWIN_NO_WIPE) {
+		table_wipe(wk->new_[0]);
+		net_batch_init(&b, w, wk->ops, OPS, acct);
+		for (unsigned i = 0; i < again; i++)
+			net_write(&b, to[i], wk->new_[0], IDX_TABLE_BYTES);
+		st = net_run(&b);
+	}
 	if (st != NAM_OK) {
 		while (again > 0)
 			left_put(ix, to[--again].bits, 0);
@@ -388,15 +434,14 @@ replace(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_a
 			return NAM_CORRUPT;
 	}
 
-	struct net_batch b;
 	a->prefix = hash & idx_low(depth);
 	net_batch_init(&b, w, wk->ops, OPS, acct);
 	for (unsigned i = 0; i < parts; i++) {
 		unsigned d = depth + parts - 1;
-		table_init(wk->new_[i], ix->tag, d, a->prefix | (uint64_t)i << depth);
+		table_init(wk->new_[i], ix->tag, d, turn, a->prefix | (uint64_t)i << depth);
 		if (!distribute(wk, wk->new_[i], parts == 2 ? (int)depth : -1, i))
 			return NAM_CORRUPT;
-		a->new_[i] = idx_word(to[i].bits, d);
+		a->new_[i] = idx_word(to[i].bits, d, turn);
 		net_write(&b, to[i], wk->new_[i], IDX_TABLE_BYTES);
 	}
 	if ((st = net_run(&b)) != NAM_OK)
@@ -418,6 +463,17 @@ replace(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_a
 	return st;
 }
 
+/* Where the directory's pages lie; this process knows, or READs it. */
+static nam_status
+pages_of(struct net_worker *w, struct idx_hash *ix, uint64_t root, uint64_t *page, struct net_counts *acct)
+{
+	const struct idx_dir *mine = atomic_load_explicit(&ix->dir, memory_order_acquire);
+	if (mine == NULL || mine->root != root)
+		return idx_dir_pages(w, root, page, acct);
+	memcpy(page, mine->page, idx_root_pages(root) * sizeof *page);
+	return NAM_OK;
+}
+
 /* With the lock held: what a dead splitter left, then the replacement, then unlock. word 0: only the former. */
 static nam_status
 resize_locked(struct net_worker *w, struct idx_hash *ix, uint64_t owner, uint64_t hash, uint64_t word,
@@ -433,6 +489,8 @@ resize_locked(struct net_worker *w, struct idx_hash *ix, uint64_t owner, uint64_
 	st = NAM_CORRUPT;
 	if (a.magic != IDX_MAGIC || !idx_root_sane(a.root))
 		goto unlock;
+	if ((st = pages_of(w, ix, a.root, wk->page, acct)) != NAM_OK)
+		goto unlock;
 	if (a.old != 0) {
 		if ((st = publish(w, ix, wk, &a, acct)) != NAM_OK)
 			goto unlock;
@@ -441,7 +499,7 @@ resize_locked(struct net_worker *w, struct idx_hash *ix, uint64_t owner, uint64_
 	st = NAM_OK;
 	if (word == 0)
 		goto unlock;
-	net_addr at = { idx_root_dir(a.root) + 8 * (hash & idx_low(idx_root_depth(a.root))) };
+	net_addr at = word_of(wk, hash & idx_low(idx_root_depth(a.root)));
 	if ((st = net_read1(w, at, &now, 8, acct)) != NAM_OK)
 		goto unlock;
 	if (now == word) {
@@ -522,7 +580,7 @@ idx_hash_create(struct net_worker *w, net_addr anchor, const struct idx_memory *
 		return st;
 	if (seen != 0)
 		return NAM_DUPLICATE;
-	if ((st = mem->take(mem->arg, w, 1, &extent)) != NAM_OK)
+	if ((st = mem->take(mem->arg, w, &extent)) != NAM_OK)
 		return st;
 	if (!extent_is_sane(extent))
 		return NAM_INVALID;
@@ -532,14 +590,14 @@ idx_hash_create(struct net_worker *w, net_addr anchor, const struct idx_memory *
 	/* The extent: a directory, two sub-tables, one spare. */
 	uint64_t dir[2];
 	for (unsigned i = 0; i < 2; i++) {
-		table_init(t + i * IDX_BUCKETS, idx_tag(anchor), IDX_DEPTH_FIRST, i);
-		dir[i] = idx_word(extent.bits + (1 + i) * (uint64_t)IDX_TABLE_BYTES, IDX_DEPTH_FIRST);
+		table_init(t + i * IDX_BUCKETS, idx_tag(anchor), IDX_DEPTH_FIRST, 0, i);
+		dir[i] = idx_word(extent.bits + (1 + i) * (uint64_t)IDX_TABLE_BYTES, IDX_DEPTH_FIRST, 0);
 	}
 	struct idx_anchor a = {
 		.magic = IDX_MAGIC,
 		.spare = (extent.bits + UINT64_C(3) * IDX_TABLE_BYTES) | 1,
 	};
-	uint64_t root = idx_root(extent.bits, IDX_DIR_LOG2_FIRST, IDX_DEPTH_FIRST);
+	uint64_t root = idx_root(extent.bits, IDX_PAGE_LOG2, IDX_DEPTH_FIRST);
 	struct net_op ops[3];
 	struct net_batch b;
 	net_batch_init(&b, w, ops, 3, NULL);

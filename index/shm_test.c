@@ -36,10 +36,10 @@ static atomic_uint winners[KEYS];
 static atomic_uint errors, ready, stored;
 
 static nam_status
-take(void *arg, struct net_worker *w, unsigned extents, net_addr *out)
+take(void *arg, struct net_worker *w, net_addr *out)
 {
 	(void)arg;
-	return net_extent_take(w, 1, extents, out);
+	return net_extent_take(w, 1, 1, out);
 }
 static const struct idx_memory memory = { take, NULL };
 

@@ -2,6 +2,12 @@
 #include <index/hash_internal.h>
 #include <stdlib.h>
 
+static net_addr
+word_at(const uint64_t *page, uint64_t i)
+{
+	return (net_addr){ page[i >> IDX_PAGE_LOG2] + 8 * (i & (IDX_PAGE_WORDS - 1)) };
+}
+
 /* Calls see for each sub-table reachable from the directory as it is now. */
 static nam_status
 tables(struct net_worker *w, struct idx_hash *ix, struct idx_anchor *a,
@@ -16,14 +22,15 @@ tables(struct net_worker *w, struct idx_hash *ix, struct idx_anchor *a,
 	struct {
 		struct idx_bucket table[IDX_BUCKETS];
 		uint64_t word[STRIDE];
+		uint64_t page[IDX_PAGES];
 	} *buf = malloc(sizeof *buf);
 	if (buf == NULL)
 		return NAM_NOMEM;
 	unsigned depth = idx_root_depth(a->root);
-	net_addr dir = { idx_root_dir(a->root) };
+	st = idx_dir_pages(w, a->root, buf->page, NULL);
 	for (uint64_t i = 0; i < UINT64_C(1) << depth && st == NAM_OK; i++) {
 		uint64_t left = (UINT64_C(1) << depth) - i;
-		if (i % STRIDE == 0 && (st = net_read1(w, net_plus(dir, 8 * i), buf->word,
+		if (i % STRIDE == 0 && (st = net_read1(w, word_at(buf->page, i), buf->word,
 					    8 * (uint32_t)(left < STRIDE ? left : STRIDE), NULL)) != NAM_OK)
 			break;
 		uint64_t word = buf->word[i % STRIDE];

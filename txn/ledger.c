@@ -282,28 +282,6 @@ txn_extents_take(struct txn_table_view *v, struct net_worker *w, unsigned n, uin
 	return st;
 }
 
-nam_status
-txn_extents_in_a_row(
-    struct txn_table_view *v, struct net_worker *w, unsigned n, uint64_t whose, net_addr *out)
-{
-	unsigned start = (unsigned)nam_rng_below(net_rng(w), NET_REGIONS);
-	if (n == 1)
-		return txn_extents_take(v, w, 1, whose, start, true, out, NULL);
-	nam_status st = NAM_FULL;
-	for (unsigned i = 0; (st == NAM_FULL || st == NAM_GONE) && i < v->db->nregions; i++)
-		st = net_extent_take(w, v->db->regions[(start + i) % v->db->nregions], n, out);
-	for (unsigned done = 0; st == NAM_OK && done < n;) {
-		net_addr at[PART];
-		uint32_t entry[PART];
-		unsigned k = n - done < PART ? n - done : PART;
-		for (unsigned m = 0; m < k; m++)
-			at[m] = net_plus(*out, (done + m) * NET_EXTENT);
-		st = enter_part(v, w, k, whose, at, entry);
-		done += k;
-	}
-	return st;
-}
-
 /* ---- out ---- */
 
 static int

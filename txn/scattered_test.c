@@ -147,6 +147,8 @@ dies(struct lab *lab)
 	while (!w.ended && !net_sim_crashed(lab->net[1]))
 		net_sleep(lab->w[0], 100000);
 	if (crash_verb != 0) {
+		if (!net_sim_crashed(lab->net[1]))
+			net_sim_crash(lab->sim, lab->net[1]); /* it was faster: dead behind its end */
 		struct txn_stats st = { 0 };
 		for (unsigned i = 0; i < 1000 && st.recovered == 0; i++) {
 			net_sleep(lab->w[0], 10000000);

@@ -52,9 +52,10 @@ txn_row_room(uint16_t slots, uint32_t row_max)
 }
 
 static nam_status
-index_memory(void *arg, struct net_worker *w, unsigned extents, net_addr *out)
+index_memory(void *arg, struct net_worker *w, net_addr *out)
 {
-	return txn_extents_in_a_row(arg, w, extents, TXN_LEDGER_INDEX, out);
+	return txn_extents_take(
+	    arg, w, 1, TXN_LEDGER_INDEX, (unsigned)nam_rng_below(net_rng(w), NET_REGIONS), true, out, NULL);
 }
 
 static uint64_t

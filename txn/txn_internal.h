@@ -341,9 +341,6 @@ nam_status txn_extents_any(
 /* Such, entered in the table's ledger. whose: 0 or TXN_LEDGER_INDEX, and the generation. entry: where, or NULL. */
 nam_status txn_extents_take(struct txn_table_view *v, struct net_worker *w, unsigned n, uint64_t whose,
     unsigned start, bool zeros, net_addr *out, uint32_t *entry);
-/* For the directory of an index: neighbours. */
-nam_status txn_extents_in_a_row(
-    struct txn_table_view *v, struct net_worker *w, unsigned n, uint64_t whose, net_addr *out);
 /*
  * Takes extents out of the ledger and gives them back to their nodes. entry: where they may stand, or NULL. Nobody uses them any
  * more, and no sweep of the table is under way or begins before it is done (the caller is pinned, and has READ the anchor

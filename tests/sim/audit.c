@@ -178,15 +178,22 @@ index_of(struct audit *a, uint64_t anchor)
 		return;
 	if (ix->lock != 0)
 		run_bad(a->r, "audit: the index's resize lock is held by %lx", ix->lock);
-	uint64_t dir = idx_root_dir(ix->root), bytes = UINT64_C(8) << idx_root_cap(ix->root);
 	unsigned depth = idx_root_depth(ix->root);
-	if (!claim(a, dir, bytes, KEPT, "an index's directory"))
+	uint64_t dir = idx_root_dir(ix->root);
+	if (!claim(a, dir, IDX_TABLE_BYTES, KEPT, "an index's directory"))
 		return;
-	const uint64_t *word = memory(a, dir);
-	for (uint64_t i = 0; i < UINT64_C(1) << depth; i++)
-		if (i <= idx_low(idx_word_depth(word[i])) &&
-		    claim(a, idx_word_table(word[i]), IDX_TABLE_BYTES, KEPT, "a sub-table"))
-			index_table(a, idx_word_table(word[i]));
+	const uint64_t *page = idx_root_listed(ix->root) ? memory(a, dir) : &dir;
+	for (unsigned i = 0; idx_root_listed(ix->root) && i < IDX_PAGES; i++)
+		if (page[i] != 0 &&
+		    !claim(a, page[i], IDX_TABLE_BYTES, KEPT, "a page of an index's directory"))
+			return;
+	for (uint64_t i = 0; i < UINT64_C(1) << depth; i++) {
+		const uint64_t *words = memory(a, page[i >> IDX_PAGE_LOG2]);
+		uint64_t word = words[i & (IDX_PAGE_WORDS - 1)];
+		if (i <= idx_low(idx_word_depth(word)) &&
+		    claim(a, idx_word_table(word), IDX_TABLE_BYTES, KEPT, "a sub-table"))
+			index_table(a, idx_word_table(word));
+	}
 	uint64_t spare = ix->spare & ~(uint64_t)(IDX_TABLE_BYTES - 1), n = ix->spare & (IDX_TABLE_BYTES - 1);
 	if (n > 0)
 		claim(a, spare, n * IDX_TABLE_BYTES, LISTED, "unused sub-tables");
