@@ -500,7 +500,7 @@ prepare(struct bench *b, struct nam_err *err)
 	}
 	if (st == NAM_OK)
 		st = net_open(&b->net, &cfg, err);
-	memset(secret, 0, sizeof secret);
+	explicit_bzero(secret, sizeof secret);
 	for (; st == NAM_OK && b->opened < most; b->opened++) {
 		struct client *c = &b->client[b->opened];
 		c->b = b;

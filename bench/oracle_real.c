@@ -194,5 +194,6 @@ bench_oracle_real(struct oracle_run *r, struct nam_err *err)
 			waitpid(p.client[i], NULL, 0);
 		}
 	bench_node_stop(p.node);
+	explicit_bzero(secret, sizeof secret);
 	return st;
 }

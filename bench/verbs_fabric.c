@@ -241,7 +241,7 @@ connect_to(struct verbs_fabric *f, const struct verbs_params *p, struct nam_err 
 		cfg.local = local;
 	}
 	st = net_open(&f->net, &cfg, err);
-	memset(secret, 0, sizeof secret);
+	explicit_bzero(secret, sizeof secret);
 	return st == NAM_OK ? net_worker_open(f->net, &f->w, err) : st;
 }
 

@@ -78,6 +78,8 @@ make_dir(struct demo *d)
 	bool ok = fd >= 0 && write(fd, hex, 2 * sizeof dice) == (ssize_t)(2 * sizeof dice);
 	if (fd >= 0)
 		close(fd);
+	explicit_bzero(dice, sizeof dice);
+	explicit_bzero(hex, sizeof hex);
 	if (!ok)
 		fprintf(stderr, "namdb demo: cannot write %s: %s\n", d->secret_path, strerror(errno));
 	return ok;
@@ -221,7 +223,9 @@ run(struct demo *d, const struct shell_args *args, enum net_kind fabric, bool em
 	if (net_secret_load(d->secret_path, secret, &cfg.secret_len, &err) != NAM_OK)
 		return complain(1, err.text);
 	cfg.secret = secret;
-	if (cn_open(&cn, &cfg, &err) != NAM_OK)
+	nam_status st = cn_open(&cn, &cfg, &err);
+	explicit_bzero(secret, sizeof secret);
+	if (st != NAM_OK)
 		return complain(1, err.text);
 	shell_signals_open();
 	char about[300];

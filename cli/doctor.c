@@ -353,6 +353,7 @@ try_address(const char *address)
 		sn_server_close(server);
 	if (region != NULL)
 		sn_region_close(region);
+	explicit_bzero(secret, sizeof secret);
 	t->good = running && st == NAM_OK;
 	snprintf(t->said, sizeof t->said, "%.255s", t->good ? words : err.text);
 	if (!t->good)

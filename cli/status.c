@@ -218,6 +218,7 @@ cli_status(int argc, char **argv)
 		report[count] = (struct report){ .address = one };
 		ask(&report[count++], &cfg);
 	}
+	explicit_bzero(secret, sizeof secret);
 	if (count == 0) {
 		fprintf(stderr, "namdb status: no storage node was named; say --storage 127.0.0.1:7411\n");
 		free(list);

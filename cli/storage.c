@@ -190,11 +190,11 @@ cli_storage(int argc, char **argv)
 		st = sn_region_serve(region, &serve, &err);
 	if (st == NAM_OK)
 		st = sn_server_open(&server, region, &sc, &err);
+	explicit_bzero(secret, sizeof secret);
 	if (st != NAM_OK) {
 		sn_region_close(region);
 		return complain(st == NAM_INVALID ? 2 : 1, err.text);
 	}
-	memset(secret, 0, sizeof secret);
 
 	struct sigaction on = { .sa_handler = on_signal };
 	sigaction(SIGTERM, &on, NULL);

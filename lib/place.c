@@ -225,14 +225,17 @@ open_up(struct lib_place *p, const struct wish *w, struct nam_err *err)
 		cfg.connect_ms = w->connect_ms;
 		cfg.txn.lease_ms = w->lease_ms;
 	}
-	if (st != NAM_OK)
+	if (st != NAM_OK) {
+		explicit_bzero(secret, sizeof secret);
 		return st;
+	}
 	/* Our threads take no signals: they are the program's. */
 	sigset_t every, was;
 	sigfillset(&every);
 	pthread_sigmask(SIG_SETMASK, &every, &was);
 	st = cn_open(&p->cn, &cfg, err);
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
+	explicit_bzero(secret, sizeof secret);
 	if (st == NAM_OK)
 		cn_on_end(p->cn, ended, p);
 	return st;

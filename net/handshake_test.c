@@ -275,13 +275,33 @@ secrets(void **state)
 	put_file(path, " \n");
 	assert_int_equal(net_secret_load(path, a, &len, &err), NAM_INVALID);
 	assert_int_equal(net_secret_load(dir, a, &len, &err), NAM_INVALID);
-	put_file(path, "one");
+	/* fewer than 128 bits, however they are written */
+	const char *const weak[] = { "one", "fifteen letters", "0123456789abcdef0123456789ABCDE",
+		"fifteen letters         \n\n" };
+	for (unsigned i = 0; i < sizeof weak / sizeof *weak; i++) {
+		put_file(path, weak[i]);
+		assert_int_equal(net_secret_load(path, a, &len, &err), NAM_INVALID);
+		assert_non_null(strstr(err.text, "too short"));
+		assert_non_null(strstr(err.text, "/dev/urandom"));
+	}
+	put_file(path, "0123456789abcdef0123456789ABCDEF");
+	assert_int_equal(net_secret_load(path, a, &len, &err), NAM_OK);
+	put_file(path, "one secret, long");
+	/* one that others may read, or change, is none; the message says what to do */
+	const mode_t open_to[] = { 0640, 0604, 0644, 0620, 0602 };
+	for (unsigned i = 0; i < sizeof open_to / sizeof *open_to; i++) {
+		chmod(path, open_to[i]);
+		assert_int_equal(net_secret_load(path, a, &len, &err), NAM_INVALID);
+		assert_non_null(strstr(err.text, "chmod 600 "));
+	}
+	chmod(path, 0400);
 	assert_int_equal(net_secret_load(path, a, &len, &err), NAM_OK);
 	assert_int_equal(len, NET_SECRET_LEN);
-	put_file(path, "one\r\n");
+	chmod(path, 0600);
+	put_file(path, "one secret, long\r\n");
 	assert_int_equal(net_secret_load(path, b, &len, &err), NAM_OK);
 	assert_memory_equal(a, b, sizeof a);
-	put_file(path, "two");
+	put_file(path, "two secrets, long");
 	setenv("NAMDB_SECRET_FILE", path, 1);
 	assert_int_equal(net_secret_load(NULL, b, &len, &err), NAM_OK);
 	assert_memory_not_equal(a, b, sizeof a);

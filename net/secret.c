@@ -1,11 +1,11 @@
 /* secret.c -- reads the shared secret, and makes the user's own on first use. */
 #include <net/secret.h>
 
-#include <base/log.h>
 #include <base/rng.h>
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <pwd.h>
 #include <stdbool.h>
@@ -15,7 +15,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILE_MAX = 4096 };
+enum { FILE_MAX = 4096, BITS_MIN = 128 };
+
+/* What it can hold at most: 4 bits a character where all are hexadecimal digits, else 8. */
+static size_t
+bits_of(const char *text, size_t n)
+{
+	bool hex = true;
+	for (size_t i = 0; i < n; i++)
+		hex &= isxdigit((unsigned char)text[i]) != 0;
+	return n * (hex ? 4 : 8);
+}
+
+#define HOW_TO_MAKE "(umask 077; head -c 32 /dev/urandom | base64 > %s)"
 
 /* NAM_ABSENT (err untouched): no such file. */
 static nam_status
@@ -32,6 +44,10 @@ read_secret(const char *path, uint8_t into[NET_SECRET_LEN], struct nam_err *err)
 	nam_status st = NAM_OK;
 	if (fstat(fd, &sb) != 0 || !S_ISREG(sb.st_mode))
 		st = nam_fail(err, NAM_INVALID, "the secret file %s is not a file", path);
+	else if ((sb.st_mode & 077) != 0)
+		st = nam_fail(err, NAM_INVALID,
+		    "others may read or change the secret file %s, so it is no secret: chmod 600 %s", path,
+		    path);
 	while (st == NAM_OK && n < sizeof text) {
 		ssize_t got = read(fd, text + n, sizeof text - n);
 		if (got == 0)
@@ -43,22 +59,25 @@ read_secret(const char *path, uint8_t into[NET_SECRET_LEN], struct nam_err *err)
 			    err, NAM_IO, "cannot read the secret file %s: %s", path, strerror(errno));
 	}
 	close(fd);
-	if (st != NAM_OK)
-		return st;
-	if (n > FILE_MAX)
-		return nam_fail(err, NAM_INVALID,
-		    "the secret file %s is longer than %d bytes; is it the right file?", path, FILE_MAX);
+	bool whole = n <= FILE_MAX;
 	while (n > 0 && isspace((unsigned char)text[n - 1]))
 		n--;
-	if (n == 0)
-		return nam_fail(
-		    err, NAM_INVALID, "the secret file %s is empty; put a line of random text there", path);
-	if ((sb.st_mode & 077) != 0)
-		nam_log(NAM_LOG_WARN, "others may read the secret file %s; chmod 600 it", path);
 	unsigned len = NET_SECRET_LEN;
-	if (EVP_Digest(text, n, into, &len, EVP_sha256(), NULL) != 1)
+	if (st == NAM_OK && !whole)
+		st = nam_fail(err, NAM_INVALID,
+		    "the secret file %s is longer than %d bytes; is it the right file?", path, FILE_MAX);
+	else if (st == NAM_OK && n == 0)
+		st = nam_fail(
+		    err, NAM_INVALID, "the secret file %s is empty; make one: " HOW_TO_MAKE, path, path);
+	else if (st == NAM_OK && bits_of(text, n) < BITS_MIN)
+		st = nam_fail(err, NAM_INVALID,
+		    "the secret in %s is too short: it holds %zu bits at most, and fewer than %d can be "
+		    "guessed; make a "
+		    "new one: " HOW_TO_MAKE,
+		    path, bits_of(text, n), BITS_MIN, path);
+	else if (st == NAM_OK && EVP_Digest(text, n, into, &len, EVP_sha256(), NULL) != 1)
 		st = nam_fail(err, NAM_IO, "cannot hash the secret");
-	memset(text, 0, sizeof text);
+	OPENSSL_cleanse(text, sizeof text);
 	return st;
 }
 
@@ -76,6 +95,8 @@ make_secret(const char *path, struct nam_err *err)
 	int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	bool whole = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) && fsync(fd) == 0;
 	int why = errno;
+	OPENSSL_cleanse(raw, sizeof raw);
+	OPENSSL_cleanse(text, sizeof text);
 	if (fd >= 0)
 		close(fd);
 	if (whole && link(beside, path) != 0 && errno != EEXIST) {
@@ -119,8 +140,8 @@ net_secret_load(const char *path, uint8_t into[NET_SECRET_LEN], size_t *len, str
 			st = read_secret(path, into, err);
 	}
 	if (st == NAM_ABSENT)
-		return nam_fail(err, NAM_INVALID,
-		    "there is no secret file %s; make it: head -c 32 /dev/urandom | base64 > %s", path, path);
+		return nam_fail(
+		    err, NAM_INVALID, "there is no secret file %s; make it: " HOW_TO_MAKE, path, path);
 	if (st == NAM_OK)
 		*len = NET_SECRET_LEN;
 	return st;

@@ -11,8 +11,9 @@ enum { NET_SECRET_LEN = 32 };
 /*
  * The file at path, else $NAMDB_SECRET_FILE, else ~/.namdb/secret, which is made
  * (0600, random) when it is not there: one user on one host needs no set-up. The
- * secret is the SHA-256 of the file without white space at its end. NAM_IO or
- * NAM_INVALID: err says which file and what to do.
+ * secret is the SHA-256 of the file without white space at its end. Refused are files that
+ * others than their owner may read or change, and text that cannot hold 128 bits. NAM_IO or
+ * NAM_INVALID: err says which file and what to do. The caller cleans `into` with explicit_bzero.
  */
 nam_status net_secret_load(const char *path, uint8_t into[NET_SECRET_LEN], size_t *len, struct nam_err *err);
 

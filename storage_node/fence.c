@@ -56,13 +56,14 @@ sn_fence_hold(struct sn_conn *c)
 {
 	struct ucred who;
 	socklen_t len = sizeof who;
-	if (getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &who, &len) != 0 || who.pid <= 0)
+	if (getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &who, &len) != 0)
 		return;
+	/* 0: of a PID namespace that we do not see; its end we may hear of, but not kill it. */
 	c->pid = who.pid;
-	/* Where the kernel gives it for the very peer, not by number, it cannot be another's. */
 	len = sizeof c->pid_fd;
+	/* Where the kernel gives it for the very peer, not by number, it cannot be another's. */
 	if (getsockopt(c->fd, SOL_SOCKET, SO_PEERPIDFD, &c->pid_fd, &len) != 0)
-		c->pid_fd = (int)syscall(SYS_pidfd_open, who.pid, 0);
+		c->pid_fd = who.pid > 0 ? (int)syscall(SYS_pidfd_open, who.pid, 0) : -1;
 }
 
 /* From here on nothing of it executes. The connection itself ends when nobody can be holding it. */

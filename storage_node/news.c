@@ -184,8 +184,9 @@ sn_news_gone(struct sn_server *s, struct sn_conn *c)
 			h->until_ns =
 			    1; /* with the next beat: it must not go while epoll's events are looked at */
 	}
+	/* Its end may have been seen first; a peer that came between the two has not heard of it. */
 	if (counts(c) && !is_here(s, c->hello.identity, c))
-		tell(s, NET_NEWS_LEFT, c->hello.identity);
+		tell(s, is_dead(s, c->hello.identity) ? NET_NEWS_DEAD : NET_NEWS_LEFT, c->hello.identity);
 }
 
 void

@@ -331,7 +331,7 @@ take_proof(struct sn_server *s, struct sn_conn *c)
 		;
 	else if (s->peer_count >= s->peers_max && role != NET_ROLE_FENCE && role != NET_ROLE_ASK)
 		grant.verdict = NET_NO_ROOM;
-	else if (role == NET_ROLE_SHM && (!c->local || s->no_memory || c->pid_fd < 0))
+	else if (role == NET_ROLE_SHM && (!c->local || s->no_memory || c->pid_fd < 0 || c->pid <= 0))
 		grant.verdict = NET_NO_ROLE;
 	else if (role == NET_ROLE_LIFE && (!c->local || c->pid_fd < 0))
 		grant.verdict = NET_NO_ROLE;
@@ -597,6 +597,13 @@ listen_tcp(struct sn_server *s, const char *where, struct nam_err *err)
 	getsockname(s->tcp_fd, &is.any, &len);
 	unsigned p = ntohs(is.any.sa_family == AF_INET6 ? is.v6.sin6_port : is.v4.sin_port);
 	snprintf(s->address, sizeof s->address, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, p);
+	bool loop = is.any.sa_family == AF_INET6 ? IN6_IS_ADDR_LOOPBACK(&is.v6.sin6_addr)
+						 : ntohl(is.v4.sin_addr.s_addr) >> 24 == 127;
+	if (!loop)
+		nam_log(NAM_LOG_WARN,
+		    "listening at %s, beyond this host, without encryption: let only a trusted network reach "
+		    "it",
+		    s->address);
 	return NAM_OK;
 }
 

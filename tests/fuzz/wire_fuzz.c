@@ -56,7 +56,7 @@ dial(void)
 }
 
 static int
-peer(void)
+peer(enum net_role role)
 {
 	struct net_shake me = { .layout = net_layout(),
 		.cluster = net_cluster_hash(NULL),
@@ -67,8 +67,8 @@ peer(void)
 	struct net_grant grant;
 	struct nam_err err;
 	int fd = dial();
-	need(net_shake_hands(fd, &me, NET_ROLE_WORKER, "fuzz", nam_clock_ns() + UINT64_C(3000000000),
-		 &welcome, &grant, NULL, &err) == NAM_OK,
+	need(net_shake_hands(fd, &me, role, "fuzz", nam_clock_ns() + UINT64_C(3000000000), &welcome, &grant,
+		 NULL, &err) == NAM_OK,
 	    "the handshake is refused");
 	return fd;
 }
@@ -119,9 +119,19 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    "no address");
 	}
 	bool known = data[0] & 1;
-	int fd = known ? peer() : dial();
+	bool control = known && (data[0] & 4);
+	int fd = known ? peer(control ? NET_ROLE_CONTROL : NET_ROLE_WORKER) : dial();
 	/* Frames: the address's region and the length's high bytes are mostly made good, or nothing would get far. */
-	if (known && (data[0] & 2))
+	if (control && (data[0] & 2))
+		for (size_t at = 1; at + sizeof(struct net_news) <= size; at += sizeof(struct net_news)) {
+			struct net_news n;
+			memcpy(&n, data + at, sizeof n);
+			n.magic = NET_NEWS_MAGIC;
+			n.kind = NET_NEWS_LEFT + n.kind % NET_NEWS_WHO;
+			n.identity &= 0xff;
+			send_all(fd, &n, sizeof n);
+		}
+	else if (known && (data[0] & 2))
 		for (size_t at = 1; at + sizeof(struct net_ask) <= size; at += sizeof(struct net_ask)) {
 			struct net_ask a;
 			memcpy(&a, data + at, sizeof a);
@@ -141,7 +151,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct net_answer head;
 		uint64_t magic;
 	} got;
-	fd = peer();
+	fd = peer(NET_ROLE_WORKER);
 	send_all(fd, &ask, sizeof ask);
 	for (size_t n = 0; n < sizeof got;) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };

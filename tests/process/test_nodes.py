@@ -96,7 +96,7 @@ def test_many_begin_at_once():
 
 def test_wrong_secret():
     with House(nodes=1) as h:
-        wrong = h.file("wrong", "another secret\n")
+        wrong = h.file("wrong", "another secret, as long as it has to be\n")
         os.chmod(wrong, 0o600)
         for fabric in ("shm", "tcp"):
             one_line(h.do("SELECT 1", secret=wrong, fabric=fabric).fails(1), "secret")
@@ -104,6 +104,13 @@ def test_wrong_secret():
         check(r.rc == 1, r)
         contains(r.out + r.err, "secret")
         one_line(h.do("SELECT 1", secret=os.path.join(h.dir, "not-there")).fails(1), "not-there")
+        # A secret that others may read, or that can be guessed, is refused by both ends before anything is opened.
+        os.chmod(wrong, 0o644)
+        one_line(h.do("SELECT 1", secret=wrong).fails(1), "chmod 600 " + wrong)
+        one_line(run("storage", "--id", "2", "--secret-file", wrong, env=h.env).fails(1), "chmod 600 " + wrong)
+        weak = h.file("weak", "sesame\n")
+        os.chmod(weak, 0o600)
+        one_line(h.do("SELECT 1", secret=weak).fails(1), "/dev/urandom")
         same(h.do("SELECT 1").value(), "1", "with the right one it works")
 
 

@@ -205,7 +205,7 @@ added() {
 }
 
 wrong_secret() {
-	printf 'something else\n' >/tmp/other
+	printf 'something else, and long enough\n' >/tmp/other
 	chmod 600 /tmp/other
 	./namdb sql --lease 5000 --storage "$storage" --secret-file /tmp/other --fabric verbs -c "SELECT 1" >/tmp/out 2>&1 && return 1
 	cat /tmp/out
