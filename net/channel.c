@@ -57,9 +57,9 @@ channel_break(struct net_channel *ch, const char *why)
 }
 
 static void
-channel_free(struct net_channel *ch)
+channel_free(const struct net_worker *w, struct net_channel *ch)
 {
-	if (ch->ops != NULL && ch->ops->close != NULL)
+	if (ch->ops != NULL && ch->ops->close != NULL && !w->net->forked)
 		ch->ops->close(ch);
 	if (ch->fd >= 0)
 		close(ch->fd);
@@ -84,7 +84,7 @@ bury(struct net_worker *w)
 		}
 		*p = ch->next;
 		w->channel_count--;
-		channel_free(ch);
+		channel_free(w, ch);
 	}
 }
 
@@ -95,7 +95,7 @@ net_channels_close(struct net_worker *w)
 		struct net_channel *ch = w->channels;
 		NAM_ASSERT(ch->out_first == NULL); /* a coroutine would wait for ever */
 		w->channels = ch->next;
-		channel_free(ch);
+		channel_free(w, ch);
 	}
 }
 
@@ -161,7 +161,7 @@ open_channel(struct net_worker *w, struct net_endpoint *ep, unsigned service,
 	if (st == NAM_OK)
 		st = ep->p->channel(ch, service, net_now_ns(w) + (uint64_t)connect_ms * 1000000, err);
 	if (st != NAM_OK) {
-		channel_free(ch);
+		channel_free(w, ch);
 		return st;
 	}
 	for (unsigned i = 0; i < NET_CHANNEL_BATCHES; i++) {

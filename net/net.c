@@ -327,7 +327,8 @@ net_worker_close(struct net_worker *w)
 	for (unsigned i = 1; i < NET_REGIONS; i++) {
 		if (w->ep[i] == NULL)
 			continue;
-		if (w->ep[i]->p->close != NULL)
+		/* A child of fork leaves its parent's queue pairs alone. */
+		if (w->ep[i]->p->close != NULL && !(w->net->forked && w->ep[i]->p->kind == NET_VERBS))
 			w->ep[i]->p->close(w->ep[i]);
 		free(w->ep[i]);
 	}

@@ -922,6 +922,17 @@ verbs_idle_fd(struct net_endpoint *ep)
 	return v->broken ? -1 : v->ch->fd;
 }
 
+/* The queue pair is the parent's, and its device's descriptors are of no use here: only the socket is let go. */
+static void
+verbs_abandon(struct net_endpoint *ep)
+{
+	struct verbs *v = ep->priv;
+	if (v->fd >= 0)
+		close(v->fd);
+	v->fd = -1;
+	v->broken = true;
+}
+
 static void
 verbs_node_close(struct net_node *node)
 {
@@ -941,4 +952,5 @@ const struct net_provider net_provider_verbs = {
 	.idle_fd = verbs_idle_fd,
 	.news = verbs_news,
 	.node_close = verbs_node_close,
+	.abandon = verbs_abandon,
 };
