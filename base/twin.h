@@ -28,6 +28,12 @@ enum nam_twin {
 	NAM_TWIN_IDLE_MARKS, /* an idle process READs marks and fills holes, though nobody waits for its promises */
 	NAM_TWIN_WRAP_UNSEEN, /* a place in the vector is used again, whoever may still READ or mark it */
 	NAM_TWIN_WAKE_UNREAD, /* an idle process goes on at the prefix it knew when it went idle */
+	NAM_TWIN_RELEASE_UNCLOSED, /* a dropped table goes back when the drop is old enough, closed or not */
+	NAM_TWIN_DROP_UNWATCHED,   /* the collector believes what an anchor said before it pinned */
+	NAM_TWIN_EXIT_UNPINNED,    /* a process that ends hands its memory over without a pin */
+	NAM_TWIN_SWEEP_EARLY,      /* a sweep does not wait for transactions of before */
+	NAM_TWIN_KEEPS_MEMORY,     /* a process whose slot was freed goes on with what it had at hand */
+	NAM_TWIN_ALLOCATOR_UNLOCKED, /* extents go back to their nodes while others sweep the table */
 	NAM_TWINS_COUNT
 };
 

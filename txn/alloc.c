@@ -5,11 +5,12 @@
  * what all others have at hand is void from then on: the sweep finds it with the rest. Who takes memory, or
  * gives any back, must have looked at the anchor since the last sweep was noted (README, "Memory of the dead").
  */
+#include <base/twin.h>
 #include <stdlib.h>
 #include <string.h>
 #include "txn_internal.h"
 
-enum { LOOK_NS = 5000000, RESTS_TRIED = 16, WRITES = 64 };
+enum { LOOK_NS = 5000000, RESTS_TRIED = 16, WRITES = 64, SETTLE_NS = 1000000000, SORTED_AT_EXIT = 50000 };
 
 static net_addr
 head_at(const struct txn_table_view *v, size_t offset)
@@ -56,6 +57,18 @@ make_void(struct txn_alloc *a)
 		a->blob[c].n = 0;
 	a->nold = 0;
 	a->old_known = false;
+}
+
+void
+txn_allocs_forget(struct txn_worker *tw)
+{
+	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL; v = v->next) {
+		struct txn_alloc *a = v->alloc[tw->number];
+		if (a == NULL)
+			continue;
+		make_void(a);
+		a->looked = false;
+	}
 }
 
 nam_status
@@ -129,6 +142,7 @@ look(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, bool 
 	if (noted > a->noted)
 		a->noted = noted;
 	a->look_at = net_now_ns(tw->w) + LOOK_NS;
+	a->round = tw->round;
 	a->due = an.swept < deaths && !db->bystander;
 	if (taking)
 		a->due_at = a->look_at;
@@ -214,19 +228,26 @@ txn_may_give(struct txn_worker *tw, const struct txn_junk *j)
 	struct txn_table_view *v = j->view;
 	struct txn_alloc *a;
 	nam_status st = txn_alloc_ready(tw, v, false, &a);
+	/* Once a round: the table may have been closed since, and given back before this round's pin was taken. */
+	if (st == NAM_OK && a->round != tw->round && !nam_twin(NAM_TWIN_DROP_UNWATCHED))
+		st = look(tw, v, a, false);
 	if (st == NAM_OK && (a->sweep & 1) && net_now_ns(tw->w) >= a->look_at)
 		st = look(tw, v, a, false);
-	if (st != NAM_OK)
+	if (st == NAM_GONE && (tw->lost >> net_region_of(v->anchor) & 1))
 		return NAM_ABSENT;
+	if (st != NAM_OK)
+		return st;
 	if (a->sweep & 1)
 		return NAM_BUSY;
 	if ((j->kind != JUNK_ARCHIVE && j->kind != JUNK_BLOB && j->kind != JUNK_BLOCK) || j->cid > a->horizon)
 		return NAM_OK;
 	bool old;
 	st = is_old(tw, v, a, j, &old);
-	if (st == NAM_BUSY || (a->sweep & 1))
+	if (st == NAM_OK && (a->sweep & 1))
 		return NAM_BUSY;
-	return st == NAM_OK && !old ? NAM_OK : NAM_ABSENT;
+	if (st == NAM_GONE && (tw->lost >> net_region_of(j->at) & 1))
+		return NAM_ABSENT;
+	return st == NAM_OK && old ? NAM_ABSENT : st;
 }
 
 /*
@@ -529,10 +550,18 @@ txn_blob_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at, uint
 /* ---- at the end of a worker: what is left goes back to the tables ---- */
 
 static bool
+out_of_time(struct txn_worker *tw)
+{
+	return net_now_ns(tw->w) > tw->gc_end;
+}
+
+static bool
 give_partial(struct txn_worker *tw, struct txn_table_view *v, uint64_t generation, struct txn_stretch s)
 {
 	if (s.at >= s.end)
 		return true;
+	if (out_of_time(tw))
+		return false;
 	/* Extents are aligned in their region; the stretch ends inside the one it began in. */
 	uint64_t ext = extent_of(s.at), head, seen;
 	net_addr at = head_at(v, offsetof(struct txn_anchor, partial));
@@ -563,6 +592,7 @@ tree_give(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, 
 	uint64_t generation = txn_generation(a->sweep), root = 0, head, seen, at;
 	net_addr anchor = head_at(v, anchor_offset);
 	nam_status st = NAM_OK;
+	bool all = true;
 	net_batch_init(&b, tw->w, op, WRITES, NULL);
 	while (st == NAM_OK && (tree->n > 0 || items->n > 2)) {
 		if (items->n < 4 && tree->n > 0) { /* one cell to join with, and one for the end */
@@ -578,13 +608,21 @@ tree_give(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, 
 		root = items->item[items->n - 2];
 		items->n -= 2;
 		net_write(&b, (net_addr){ root + offset }, c, sizeof *c);
-		if (b.n == WRITES)
+		if (b.n == WRITES) {
 			st = net_run(&b);
+			txn_give_way(tw);
+			/* What has been written is hung up; the rest is left to a sweep. */
+			if (out_of_time(tw)) {
+				all = false;
+				tree->n = 0;
+				items->n = items->n < 2 ? items->n : 2;
+			}
+		}
 	}
 	if (st == NAM_OK && b.n > 0)
 		st = net_run(&b);
 	if (st != NAM_OK || items->n == 0)
-		return st == NAM_OK;
+		return st == NAM_OK && all;
 	/* The last one joins it to what hangs there. */
 	at = items->item[0];
 	cell[0] = (struct txn_free_cell){ .next = root, .what = items->item[1] };
@@ -599,7 +637,7 @@ tree_give(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, 
 			break;
 		head = seen;
 	}
-	return st == NAM_OK;
+	return st == NAM_OK && all;
 }
 
 static int
@@ -619,7 +657,8 @@ rest_items(struct txn_table_view *v, struct txn_alloc *a, struct txn_free *items
 	for (unsigned c = 0; c < TXN_BLOB_CLASSES; c++)
 		for (uint32_t i = 0; ok && i < a->blob[c].n; i++)
 			ok = txn_stretch_push(s, a->blob[c].item[i], a->blob[c].item[i] + (64u << c));
-	if (s->n > 0)
+	/* Neither does sorting give way, nor do so many pieces need to be joined before they are given. */
+	if (s->n > 0 && s->n <= SORTED_AT_EXIT)
 		qsort(s->item, s->n, sizeof *s->item, by_begin);
 	for (uint32_t i = 0; ok && i < s->n;) {
 		uint64_t at = s->item[i].at, end = s->item[i].end;
@@ -636,8 +675,11 @@ settle(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a)
 	uint64_t before = txn_generation(a->sweep);
 	bool was = a->looked, ok = true;
 	struct txn_free items = { 0 };
-	if (!was || look(tw, v, a, false) != NAM_OK || before != txn_generation(a->sweep))
-		return true; /* nothing is here, or a sweep has it */
+	if (!was)
+		return true; /* nothing is here */
+	nam_status st = look(tw, v, a, false);
+	if (st != NAM_OK || before != txn_generation(a->sweep))
+		return st == NAM_OK || st == NAM_ABSENT; /* a sweep has it, or it goes with the table */
 	txn_wholes_give(tw, v, a);
 	for (unsigned r = 0; r < NET_REGIONS; r++)
 		ok = give_partial(tw, v, before, a->block[r]) && ok;
@@ -652,15 +694,25 @@ settle(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a)
 	return ok;
 }
 
+/*
+ * All of it under one pin: a process that stands still in here has to be shut out before anybody sweeps for what it holds. Without one
+ * its slot could be idle, and be freed while cells are still to be written into memory that others have found. No longer than
+ * SETTLE_NS: the watermark waits.
+ */
 bool
 txn_tables_settle(struct txn_worker *tw)
 {
-	bool ok = true;
+	struct tso_pin pin;
+	nam_status st = nam_twin(NAM_TWIN_EXIT_UNPINNED) ? NAM_OK : tso_pin_now(tw->tso, &pin);
+	bool ok = st == NAM_OK;
+	if (ok && !nam_twin(NAM_TWIN_EXIT_UNPINNED))
+		txn_at_hand(tw);
+	tw->gc_end = net_now_ns(tw->w) + SETTLE_NS;
 	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL; v = v->next) {
 		struct txn_alloc *a = v->alloc[tw->number];
 		if (a == NULL)
 			continue;
-		if (!atomic_load(&v->dead))
+		if (st == NAM_OK && !atomic_load(&v->dead))
 			ok = settle(tw, v, a) && ok;
 		free(a->spare.item);
 		free(a->rest.item);
@@ -674,5 +726,7 @@ txn_tables_settle(struct txn_worker *tw)
 		free(a);
 		v->alloc[tw->number] = NULL;
 	}
+	if (!nam_twin(NAM_TWIN_EXIT_UNPINNED))
+		tso_unpin(tw->tso, &pin);
 	return ok;
 }

@@ -125,6 +125,8 @@ txn_begin_by(struct txn_worker *tw, enum txn_iso iso, const struct txn_limits *l
 	struct tso_patience p = txn_patience(&t->limits);
 	nam_status st = tso_snapshot_by(tw->tso, &t->pin, &p, &t->counts);
 	t->pinned = st == NAM_OK;
+	if (st == NAM_OK)
+		txn_at_hand(tw);
 	if (st != NAM_OK) {
 		txn_recycle(t);
 		return st;

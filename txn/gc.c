@@ -3,22 +3,31 @@
  *
  * Each worker keeps a queue of what its own commits left behind, in the order
  * they left it, and a coroutine that looks at its head every few milliseconds.
+ * It works under a pin, and READs each table's anchor under that pin before it touches the table: a table is given back only when
+ * the watermark has passed a CID that was claimed after its anchor was closed (table.c), and so not before this pin is gone.
  * A deleted record's block is emptied in the order R6 asks for: lock, unlink
  * from the index, write a fresh CID into the word; reused when the watermark has
  * passed that CID too.
  */
+#include <base/twin.h>
 #include <stdlib.h>
 #include <string.h>
 #include "txn_internal.h"
 
-enum { GC_EVERY_NS = 5000000, GC_PER_ROUND = 4096, GC_SLOW_PER_ROUND = 256 };
+enum {
+	GC_EVERY_NS = 5000000,
+	GC_PER_ROUND = 4096,
+	GC_SLOW_PER_ROUND = 256,
+	GC_WAKE_NS = 1000000000,
+	TURN_NS = 100000
+};
 
 /* Blocks to be emptied, and tables, take round trips; they must not hold up what is freed by a push. */
 static bool
 is_slow(const struct txn_junk *j)
 {
 	return j->kind == JUNK_TOMB || j->kind == JUNK_EMPTY || j->kind == JUNK_TABLE ||
-	       (j->kind == JUNK_BLOB && txn_blob_long(j->len));
+	       j->kind == JUNK_CLOSED || (j->kind == JUNK_BLOB && txn_blob_long(j->len));
 }
 
 void
@@ -38,6 +47,48 @@ txn_junk_add(struct txn_worker *tw, struct txn_junk j)
 		q->head = 0;
 	}
 	q->item[(q->head + q->n++) & (q->cap - 1)] = j;
+}
+
+/* A table dropped waits for its release still: the table's number and its lock word say whether somebody was faster. */
+static void
+junk_forget(struct txn_worker *tw)
+{
+	for (unsigned k = 0; k < 2; k++) {
+		struct txn_junk_queue *q = &tw->junk[k];
+		for (uint32_t n = q->n; n > 0; n--) {
+			struct txn_junk j = q->item[q->head];
+			q->head = (q->head + 1) & (q->cap - 1);
+			q->n--;
+			if (j.kind == JUNK_TABLE || j.kind == JUNK_CLOSED)
+				txn_junk_add(
+				    tw, (struct txn_junk){
+					    .kind = JUNK_TABLE, .cid = j.cid, .at = j.at, .len = j.len });
+		}
+	}
+}
+
+void
+txn_at_hand(struct txn_worker *tw)
+{
+	unsigned joins = tso_joins(tw->db->tso);
+	if (__builtin_expect(tw->joins == joins, 1))
+		return;
+	tw->joins = joins;
+	txn_intents_drop(tw);
+	if (nam_twin(NAM_TWIN_KEEPS_MEMORY))
+		return;
+	txn_allocs_forget(tw);
+	junk_forget(tw);
+}
+
+void
+txn_give_way(struct txn_worker *tw)
+{
+	uint64_t now = net_now_ns(tw->w);
+	if (now - tw->turned < TURN_NS)
+		return;
+	nam_co_yield();
+	tw->turned = net_now_ns(tw->w);
 }
 
 uint64_t
@@ -193,15 +244,15 @@ gone:
 	goto out;
 }
 
-/* One piece of junk whose time has come. pinned: a snapshot is held (reclaiming claims CIDs). */
+/* One piece of junk whose time has come. With a pin. Not OK: *j is for another time. */
 static nam_status
-collect(struct txn_worker *tw, const struct txn_junk *j)
+collect(struct txn_worker *tw, struct txn_junk *j)
 {
 	nam_status st = NAM_OK;
 	if (j->view != NULL && atomic_load(&j->view->dead))
 		return NAM_OK;
 	if (j->view != NULL && (st = txn_may_give(tw, j)) != NAM_OK)
-		return st == NAM_BUSY ? st : NAM_OK;
+		return st == NAM_ABSENT ? NAM_OK : st;
 	switch (j->kind) {
 	case JUNK_ARCHIVE:
 		txn_archive_give(tw, j->view, j->at);
@@ -223,10 +274,10 @@ collect(struct txn_worker *tw, const struct txn_junk *j)
 		st = reclaim(tw, j);
 		break;
 	case JUNK_TABLE:
-		st = txn_table_release(tw, j->at);
-		break;
+	case JUNK_CLOSED:
+		return txn_table_release(tw, j);
 	}
-	return st;
+	return st == NAM_BUSY ? st : NAM_OK;
 }
 
 /* A worker that closes collects for a while, not for ever: what is left then stays taken until the storage
@@ -249,29 +300,50 @@ round_of(struct txn_worker *tw, struct txn_junk_queue *q, unsigned most)
 		q->head = (q->head + 1) & (q->cap - 1);
 		q->n--;
 		did++;
-		if (collect(tw, &j) == NAM_BUSY)
+		tw->gc_moved = false;
+		if (collect(tw, &j) != NAM_OK)
 			txn_junk_add(tw, j); /* another time */
 		else
 			freed++;
+		freed += tw->gc_moved;
+		txn_give_way(tw);
 	}
 	return freed;
 }
 
-/* Both queues. The slow one runs under a snapshot: emptying a block claims a CID. True: there is more to do at once. */
+static bool
+due(const struct txn_worker *tw, const struct txn_junk_queue *q)
+{
+	return q->n > 0 && q->item[q->head].cid <= tso_watermark(tw->db->tso);
+}
+
+/* Both queues, under one pin. True: there is more to do at once. */
 static bool
 round_of_both(struct txn_worker *tw, unsigned *freed)
 {
-	struct txn_junk_queue *slow = &tw->junk[1];
-	*freed = round_of(tw, &tw->junk[0], GC_PER_ROUND);
-	if (slow->n == 0 || slow->item[slow->head].cid > tso_watermark(tw->db->tso))
-		return false;
 	struct tso_pin pin;
-	if (tso_snapshot(tw->tso, &pin, NULL) != NAM_OK)
+	bool more = false;
+	uint64_t now = net_now_ns(tw->w);
+	*freed = 0;
+	/* The watermark of an idle process may stand still: garbage wakes it now and then. */
+	bool waits = tw->junk[0].n + tw->junk[1].n > 0 && tso_is_idle(tw->db->tso);
+	if (!waits)
+		tw->gc_woke = now;
+	bool wake = waits && now - tw->gc_woke >= GC_WAKE_NS;
+	if (wake)
+		tw->gc_woke = now;
+	if (!due(tw, &tw->junk[0]) && !due(tw, &tw->junk[1]) && !wake)
 		return false;
-	unsigned n = round_of(tw, slow, GC_SLOW_PER_ROUND);
+	if (tso_pin_now(tw->tso, &pin) == NAM_OK) {
+		txn_at_hand(tw);
+		tw->round++;
+		*freed = round_of(tw, &tw->junk[0], GC_PER_ROUND);
+		unsigned n = round_of(tw, &tw->junk[1], GC_SLOW_PER_ROUND);
+		*freed += n;
+		more = n >= GC_SLOW_PER_ROUND;
+	}
 	tso_unpin(tw->tso, &pin);
-	*freed += n;
-	return n == GC_SLOW_PER_ROUND;
+	return more;
 }
 
 void

@@ -425,6 +425,8 @@ txn_ledger_old(struct txn_table_view *v, struct net_worker *w, uint64_t generati
 }
 
 struct release {
+	struct txn_worker *tw;
+	unsigned *left;
 	struct ledger l;
 	uint32_t entry[PART];
 	uint64_t word[PART];
@@ -450,9 +452,16 @@ release_part(struct release *r)
 	for (unsigned m = 0; m < r->n; m++)
 		if (op[m].status == NAM_OK && op[m].seen == r->word[m])
 			out[n++].bits = txn_ledger_extent(r->word[m]);
-	nam_status st = n > 0 ? net_extents_give(r->l.w, n, out) : NAM_OK;
-	r->st = r->st == NAM_OK ? st : r->st;
+	/* Where a node is lost for all there is nothing to give; the others get theirs. */
+	unsigned there = 0;
+	for (unsigned m = 0; m < n; m++)
+		if ((r->tw->lost >> net_region_of(out[m]) & 1) == 0)
+			out[there++] = out[m];
+	if (there > 0)
+		(void)net_extents_give(r->l.w, there, out);
+	*r->left -= *r->left < r->n ? *r->left : r->n;
 	r->n = 0;
+	txn_give_way(r->tw);
 }
 
 static bool
@@ -463,18 +472,21 @@ release_one(void *arg, uint32_t entry, uint64_t word)
 	r->word[r->n++] = word;
 	if (r->n == PART)
 		release_part(r);
-	return r->st == NAM_OK;
+	return r->st == NAM_OK && *r->left > 0;
 }
 
 nam_status
-txn_ledger_release(struct txn_db *db, struct net_worker *w, net_addr anchor)
+txn_ledger_release(struct txn_worker *tw, net_addr anchor, unsigned *left)
 {
-	struct release r = { .l = ledger_of(db, w, anchor) };
+	struct net_worker *w = tw->w;
+	struct release r = { .tw = tw, .left = left, .l = ledger_of(tw->db, w, anchor) };
 	uint64_t used = 0, page, none = 0;
-	nam_status st = txn_ledger_walk(db, w, anchor, release_one, &r);
+	nam_status st = txn_ledger_walk(tw->db, w, anchor, release_one, &r);
 	if (st == NAM_OK && r.st == NAM_OK && r.n > 0)
 		release_part(&r);
 	st = st == NAM_OK ? r.st : st;
+	if (st == NAM_OK && *left == 0)
+		return NAM_BUSY;
 	if (st == NAM_OK)
 		st = net_read1(w, net_plus(anchor, offsetof(struct txn_anchor, used)), &used, 8, NULL);
 	uint64_t pages = used > TXN_LEDGER_INLINE ? (used - TXN_LEDGER_INLINE - 1) / TXN_LEDGER_PAGE + 1 : 0;
@@ -484,7 +496,7 @@ txn_ledger_release(struct txn_db *db, struct net_worker *w, net_addr anchor)
 		if (st == NAM_OK && page != 0)
 			st = net_write1(w, word, &none, 8, NULL);
 		if (st == NAM_OK && page != 0)
-			st = net_extent_give(w, (net_addr){ page });
+			(void)net_extent_give(w, (net_addr){ page });
 	}
 	return st;
 }

@@ -396,6 +396,8 @@ round_of(struct txn_worker *tw)
 	txn_reach(tw);
 	/* Pinned we keep our slot, and so the locks. */
 	nam_status st = tso_pin_now(tw->tso, &pin);
+	if (st == NAM_OK)
+		txn_at_hand(tw);
 	unsigned n = st == NAM_OK ? due(tw, s) : 0;
 	for (unsigned i = 0; i < n; i++)
 		s[i].st = atomic_load(&s[i].v->dead) || tw->leaving ? NAM_CANCELLED : begin(&s[i]);

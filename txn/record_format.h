@@ -98,6 +98,9 @@ rec_dir_check(const uint64_t *w, unsigned n, uint64_t at)
  *   | id  | heads  | index    |     | ledger: a word an extent   | ledger pages       |
  *   +-----+--------+----------+-----+----------------------------+- - - - - - - - - -+
  *
+ * id         TXN_ANCHOR_MAGIC, and the table's number. TXN_ANCHOR_CLOSED once the table is being given back: written by who has
+ *            `sweeper`, and that lock is never freed again. Only who READ the open anchor under the pin that it still
+ *            has may WRITE or CAS to the table's memory.
  * swept      how many deaths the cluster had seen when the last sweep began that came to its end.
  * blocks     newest extent of record blocks; each extent's head names the one before. CAS.
  * partial    extents of blocks given back half used: pushed by CAS, taken all at once by CAS to nothing.
@@ -116,7 +119,8 @@ rec_dir_check(const uint64_t *w, unsigned n, uint64_t at)
  * pages      where the ledger goes on: each word, by CAS from 0, names an extent full of entries. They
  *            are enough for 47 Mi entries.
  */
-#define TXN_ANCHOR_MAGIC UINT64_C(0x33304341584e5400)
+#define TXN_ANCHOR_MAGIC  UINT64_C(0x33304341584e5400)
+#define TXN_ANCHOR_CLOSED UINT64_C(0x33304c43584e5400)
 enum { TXN_ANCHOR_INDEX = 256, TXN_ANCHOR_LEDGER = 1024, TXN_ANCHOR_PAGES = TXN_ANCHOR_LEDGER + (16 << 10) };
 enum {
 	TXN_LEDGER_INLINE = (TXN_ANCHOR_PAGES - TXN_ANCHOR_LEDGER) / 8,

@@ -399,7 +399,12 @@ settle_indexes(struct txn_worker *tw, const struct tso_lapse *l)
 	uint64_t dead = txn_lock_word(l->slot, l->epoch, TXN_INTENT_INDEX, 0);
 	nam_status st = NAM_OK;
 	for (struct txn_table_view *v = atomic_load(&tw->db->views); st == NAM_OK && v != NULL; v = v->next) {
+		struct txn_anchor a;
 		if (v->index == NULL || atomic_load(&v->dead))
+			continue;
+		/* Under our pin: what is open now is not given back before we are through. */
+		st = net_read1(tw->w, v->anchor, &a, sizeof a, NULL);
+		if (st != NAM_OK || a.magic != TXN_ANCHOR_MAGIC || a.table != v->table)
 			continue;
 		st = idx_hash_recover(tw->w, v->index, dead, NULL);
 		if (idx_hash_in_doubt(v->index))
@@ -549,8 +554,10 @@ txn_sweep(void *worker)
 			/* Pinned, we are not idle, and so keep our own slot until we are through. No snapshot: it might
 			 * wait for what is to be settled here. */
 			nam_status st = tso_pin_now(tw->tso, &pin);
-			if (st == NAM_OK)
+			if (st == NAM_OK) {
+				txn_at_hand(tw);
 				st = recover(tw, &l, &err);
+			}
 			tso_unpin(tw->tso, &pin);
 			if (st != NAM_OK && st != NAM_CONFLICT && st != NAM_BUSY)
 				not_settled(tw, &slot[i], &l, st, &err);

@@ -1,4 +1,5 @@
 /* table.c -- where a table's memory comes from and goes back to. */
+#include <base/twin.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +97,7 @@ txn_table_create(struct txn_worker *tw, struct txn_table *t)
 		st = idx_hash_create(tw->w, net_plus(t->anchor, TXN_ANCHOR_INDEX), &mem);
 	}
 	if (st != NAM_OK)
-		txn_table_release(tw, t->anchor);
+		txn_table_free(tw, t, 0);
 	return st;
 }
 
@@ -157,36 +158,118 @@ txn_table_close(struct txn_db *db, struct txn_table *t)
 nam_status
 txn_table_free(struct txn_worker *tw, const struct txn_table *t, tso_cid dropped)
 {
-	txn_junk_add(tw, (struct txn_junk){ .cid = dropped, .kind = JUNK_TABLE, .at = t->anchor });
+	txn_junk_add(
+	    tw, (struct txn_junk){ .cid = dropped, .kind = JUNK_TABLE, .at = t->anchor, .len = t->id });
 	return NAM_OK;
 }
 
-/* Gives everything back, the anchor last: a crash before that leaves what the next try finds. */
-nam_status
-txn_table_release(struct txn_worker *tw, net_addr anchor)
+/* ---- release ---------------------------------------------------------------------
+ *
+ * Memory goes back when nobody can WRITE to it any more. The drop's CID is d.
+ *
+ *	watermark >= d    no transaction is left that can see the table. But collectors empty its blocks, and processes that end hang
+ *	                  their free memory on its lists: each under a pin that may be younger than d
+ *	close             with the table's sweeper lock: the anchor says so from now on. That lock is never freed again
+ *	claim e           after the close has landed. A process that READ the open anchor under its pin has a pin below e,
+ *	                  and touches the table under that pin only
+ *	watermark >= e    none of those pins is left. A process that was shut out meanwhile was fenced before its pin was gone
+ *	give back         under a pin, so that this process is fenced before its lock is anybody's. Each extent is taken out
+ *	                  of the chain, or of the ledger, before it is given back, and the anchor goes last: the next process
+ *	                  that finds the lock held by the dead goes on, and gives nothing back twice. A few extents may be lost at
+ *	                  each such death
+ */
+enum { RELEASE_STEPS = 4096 };
+
+struct release {
+	struct txn_worker *tw;
+	net_addr anchor;
+	unsigned left; /* extents that this step may give back */
+};
+
+/* Its node is lost for all. */
+static bool
+is_lost(const struct txn_worker *tw, net_addr at)
 {
-	struct net_worker *w = tw->w;
-	struct txn_anchor a;
-	uint64_t lock;
-	nam_status st = net_read1(w, anchor, &a, sizeof a, NULL);
-	if (st != NAM_OK || a.magic != TXN_ANCHOR_MAGIC)
-		return st;
-	/* Who sweeps it looks at all its memory: he comes to his end first, and nobody begins any more. */
-	if ((st = txn_sweeper_take(tw, anchor, a.sweeper, &lock)) != NAM_OK)
-		return st;
-	for (uint64_t at = a.blocks; st == NAM_OK && at != 0;) {
-		uint64_t next;
-		st = net_read1(w, (net_addr){ at }, &next, 8, NULL);
+	return tw->lost >> net_region_of(at) & 1;
+}
+
+/* Nothing leads to the extent any more. Where it is in doubt whether it went back, it is lost. */
+static nam_status
+release_extent(struct release *r, net_addr at)
+{
+	nam_status st = is_lost(r->tw, at) ? NAM_OK : net_extent_give(r->tw->w, at);
+	r->left -= r->left > 0;
+	r->tw->gc_moved = true;
+	txn_give_way(r->tw);
+	/* What is no extent cannot be given back, and must not keep the others. */
+	return st == NAM_INVALID || st == NAM_CORRUPT || (st == NAM_GONE && is_lost(r->tw, at)) ? NAM_OK : st;
+}
+
+static nam_status
+release_blocks(struct release *r, uint64_t at)
+{
+	struct net_worker *w = r->tw->w;
+	net_addr head = net_plus(r->anchor, offsetof(struct txn_anchor, blocks));
+	nam_status st = NAM_OK;
+	while (st == NAM_OK && at != 0 && r->left > 0) {
+		uint64_t next = 0;
+		st = is_lost(r->tw, (net_addr){ at }) ? NAM_OK
+						      : net_read1(w, (net_addr){ at }, &next, 8, NULL);
 		if (st == NAM_OK)
-			st = net_extent_give(w, (net_addr){ at });
+			st = net_write1(w, head, &next, 8, NULL);
+		if (st == NAM_OK)
+			st = release_extent(r, (net_addr){ at });
 		at = next;
 	}
+	return st == NAM_OK && at != 0 ? NAM_BUSY : st;
+}
+
+/* Closes it, or finds it closed by one who has ended. */
+static nam_status
+close_table(struct txn_worker *tw, struct txn_junk *j, const struct txn_anchor *a)
+{
+	static const uint64_t closed = TXN_ANCHOR_CLOSED;
+	nam_status st = NAM_OK;
+	/* A closed anchor that nobody has is no anchor any more, and who has it keeps it to the end. */
+	if (a->magic == TXN_ANCHOR_CLOSED && a->sweeper == 0)
+		return NAM_OK;
+	/* Who sweeps it looks at all its memory: that comes to its end first, and nobody begins any more. */
+	if (a->sweeper == 0 || a->sweeper != j->aux) {
+		uint64_t lock = 0;
+		if ((st = txn_sweeper_take(tw, j->at, a->sweeper, &lock)) != NAM_OK)
+			return st;
+		j->aux = lock;
+	}
+	if (a->magic != TXN_ANCHOR_CLOSED && !nam_twin(NAM_TWIN_RELEASE_UNCLOSED))
+		st = net_write1(tw->w, j->at, &closed, sizeof closed, NULL);
+	if (st == NAM_OK && !nam_twin(NAM_TWIN_RELEASE_UNCLOSED))
+		st = txn_cid_spend(tw, 0, &j->cid);
 	if (st == NAM_OK)
-		st = txn_ledger_release(tw->db, w, anchor);
-	uint64_t zero = 0;
+		j->kind = JUNK_CLOSED;
+	return st == NAM_OK ? NAM_BUSY : st;
+}
+
+nam_status
+txn_table_release(struct txn_worker *tw, struct txn_junk *j)
+{
+	static const uint64_t zero;
+	struct txn_anchor a;
+	nam_status st = net_read1(tw->w, j->at, &a, sizeof a, NULL);
+	if (st != NAM_OK)
+		return st == NAM_GONE && is_lost(tw, j->at) ? NAM_OK : st;
+	if ((a.magic != TXN_ANCHOR_MAGIC && a.magic != TXN_ANCHOR_CLOSED) || a.table != j->len)
+		return NAM_OK; /* it has gone back, and may be another table by now */
+	if (j->kind == JUNK_TABLE)
+		return close_table(tw, j, &a);
+	if (a.sweeper != j->aux) {
+		j->kind = JUNK_TABLE;
+		return NAM_BUSY;
+	}
+	struct release r = { .tw = tw, .anchor = j->at, .left = RELEASE_STEPS };
+	st = release_blocks(&r, a.blocks);
 	if (st == NAM_OK)
-		st = net_write1(w, anchor, &zero, 8, NULL);
+		st = txn_ledger_release(tw, j->at, &r.left);
 	if (st == NAM_OK)
-		st = net_extent_give(w, anchor);
-	return st;
+		st = net_write1(tw->w, j->at, &zero, 8, NULL);
+	return st == NAM_OK ? release_extent(&r, j->at) : st;
 }

@@ -60,6 +60,7 @@ struct txn_alloc {
 	uint64_t noted;   /* when that was: a sweep that began since has noted a later CID */
 	uint64_t look_at; /* while a sweep is under way: when the collector looks next */
 	uint64_t due_at;  /* while a sweep is due: when who takes memory does */
+	uint64_t round;   /* the collector's, in which it looked last */
 	bool due;
 	uint64_t *old; /* extents of earlier generations that hold archives and blobs, rising */
 	uint32_t nold, old_cap;
@@ -126,15 +127,23 @@ struct txn_db {
 
 /* ---- garbage: what may be freed when the watermark has passed a CID ---- */
 
-enum txn_junk_kind { JUNK_ARCHIVE, JUNK_BLOB, JUNK_TOMB, JUNK_EMPTY, JUNK_BLOCK, JUNK_TABLE };
+enum txn_junk_kind {
+	JUNK_ARCHIVE,
+	JUNK_BLOB,
+	JUNK_TOMB,
+	JUNK_EMPTY,
+	JUNK_BLOCK,
+	JUNK_TABLE, /* dropped: to be closed */
+	JUNK_CLOSED /* closed before its CID was claimed: to be given back */
+};
 
 struct txn_junk {
 	tso_cid cid;
 	enum txn_junk_kind kind;
-	uint32_t len; /* of a blob */
+	uint32_t len; /* of a blob; TABLE, CLOSED: the table's number */
 	struct txn_table_view *view;
 	net_addr at;
-	uint64_t aux; /* key hash (TOMB, EMPTY), word (BLOCK, EMPTY) */
+	uint64_t aux; /* key hash (TOMB, EMPTY), word (BLOCK, EMPTY), our lock in `sweeper` (TABLE, CLOSED) */
 };
 
 struct txn_junk_queue {
@@ -166,12 +175,16 @@ struct txn_worker {
 	    **intent_rests_end; /* wait for every transaction of before (I7), longest first */
 	unsigned intents;       /* free ones and those in use */
 	uint64_t chunks_kept;   /* places in the log that are ours, and for which there was no memory */
-	unsigned joins;         /* which slot's those are: tso_joins */
+	unsigned joins;         /* which slot's those are, and all memory at hand: tso_joins */
 	struct txn *txn_pool;
 	struct txn *left; /* ended, nobody here knows how */
 	struct txn_keeper keeper;
 	int open;                      /* transactions begun and not ended, finishing commits included */
 	struct txn_junk_queue junk[2]; /* what is freed at once; what takes round trips to free */
+	uint64_t round;                /* of the collector: each has a pin of its own */
+	uint64_t gc_woke;              /* when it last woke the idle process */
+	bool gc_moved;                 /* what it was at came nearer to its end */
+	uint64_t turned;               /* when a long piece of work last gave way */
 	bool stopping, no_heart;
 	bool untold, telling;         /* a death has been counted, and nobody knows; a coroutine is at it */
 	bool leaving;                 /* it is about to close: no long work is begun */
@@ -354,8 +367,17 @@ nam_status txn_ledger_walk(struct txn_db *db, struct net_worker *w, net_addr anc
 /* Extents of archives and blobs that are older than this generation, in the order of addresses; added to *old. */
 nam_status txn_ledger_old(struct txn_table_view *v, struct net_worker *w, uint64_t generation, uint64_t **old,
     uint32_t *n, uint32_t *cap);
-/* Gives all extents of a ledger back, and its pages. Nobody uses the table any more. */
-nam_status txn_ledger_release(struct txn_db *db, struct net_worker *w, net_addr anchor);
+/*
+ * Gives the extents of a ledger back, *left of them at most, and in the end its pages. NAM_BUSY: there are more. Nobody uses the table
+ * any more. Where it is in doubt whether an extent went back, it is lost.
+ */
+nam_status txn_ledger_release(struct txn_worker *tw, net_addr anchor, unsigned *left);
+/*
+ * A dropped table whose CID the watermark has passed, j of kind TABLE, later CLOSED: one step of its release. NAM_OK: it is
+ * through, or another process releases it. NAM_BUSY, or what went wrong: j says what is to be done next, and from which
+ * watermark on. With a pin.
+ */
+nam_status txn_table_release(struct txn_worker *tw, struct txn_junk *j);
 
 /* alloc.c */
 nam_status txn_block_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at, uint64_t *word);
@@ -365,8 +387,8 @@ void txn_archive_give(struct txn_worker *tw, struct txn_table_view *v, net_addr 
 nam_status txn_blob_take(struct txn_worker *tw, struct txn_table_view *v, uint32_t len, net_addr *at);
 void txn_blob_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at, uint32_t len);
 /*
- * May the collector give this back, now? NAM_OK; NAM_BUSY: a sweep is under way, later; NAM_ABSENT: never, the
- * sweep has it, or the table is gone.
+ * May the collector give this back, now? NAM_OK; NAM_BUSY: later, a sweep is under way or the anchor cannot be read;
+ * NAM_ABSENT: never, the sweep has it, or the table is gone. In a round of the collector, with its pin.
  */
 nam_status txn_may_give(struct txn_worker *tw, const struct txn_junk *j);
 /* The worker's part of a table's memory, after a look at the anchor. */
@@ -379,8 +401,16 @@ uint64_t txn_blob_bytes(uint32_t len);
 /* The worker's part of a table's memory; looked at the anchor where that is due. */
 nam_status txn_alloc_ready(
     struct txn_worker *tw, struct txn_table_view *v, bool taking, struct txn_alloc **out);
-/* What is left goes back to the tables. false: not all of it. */
+/* What is left goes back to the tables. false: not all of it. Without a pin: it takes its own. */
 bool txn_tables_settle(struct txn_worker *tw);
+/*
+ * With a pin, before anything at hand is used: memory, intents, garbage. Where this process has lost its slot since, others have
+ * swept for all of that, and it is forgotten.
+ */
+void txn_at_hand(struct txn_worker *tw);
+void txn_allocs_forget(struct txn_worker *tw);
+/* In the middle of long work on memory that is mapped here, where no verb parks: gives way now and then. */
+void txn_give_way(struct txn_worker *tw);
 
 /* blob.c */
 static inline bool

@@ -373,12 +373,6 @@ txn_ensure_lock(struct txn *t)
 	struct txn_worker *tw = t->tw;
 	if (t->lock != 0)
 		return NAM_OK;
-	/* Another slot, another log. The old one is somebody else's by now. */
-	unsigned joins = tso_joins(tw->db->tso);
-	if (tw->joins != joins) {
-		txn_intents_drop(tw);
-		tw->joins = joins;
-	}
 	while (tw->intent_free == NULL) {
 		nam_status st = rested(tw);
 		if (st == NAM_ABSENT)

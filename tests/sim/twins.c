@@ -27,6 +27,12 @@ static const struct {
 	[NAM_TWIN_WRAP_UNSEEN] = { "wrap-unseen", "T4", "sim_txn", 1000 },
 	[NAM_TWIN_WAKE_UNREAD] = { "wake-unread", "T9", "sim_txn", 1000 },
 	[NAM_TWIN_OWN_OVER_OLD] = { "own-over-old", "T5", "sim_txn", 500 },
+	[NAM_TWIN_RELEASE_UNCLOSED] = { "release-unclosed", "M1", "life_test", 1 },
+	[NAM_TWIN_DROP_UNWATCHED] = { "drop-unwatched", "M1", "life_test", 1 },
+	[NAM_TWIN_EXIT_UNPINNED] = { "exit-unpinned", "M2", "life_test", 1 },
+	[NAM_TWIN_SWEEP_EARLY] = { "sweep-early", "M3", "life_test", 1 },
+	[NAM_TWIN_KEEPS_MEMORY] = { "keeps-memory", "M4", "life_test", 1 },
+	[NAM_TWIN_ALLOCATOR_UNLOCKED] = { "allocator-unlocked", "M5", "life_test", 1 },
 };
 
 int
