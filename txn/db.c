@@ -226,6 +226,7 @@ txn_worker_close(struct txn_worker *tw)
 	while (tw->open > 0)
 		net_sleep(tw->w, 100000);
 	tw->gc_end = net_now_ns(tw->w) + UINT64_C(2000000000);
+	tw->gc_woke = 0;
 	tw->stopping = true;
 	while (tw->helpers > (tw->number == 0 ? 1 : 0) && !atomic_load(&tw->db->failed))
 		net_sleep(tw->w, 100000);

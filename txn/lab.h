@@ -192,7 +192,8 @@ lab_main(void *arg)
 	}
 	lab->body(lab);
 	for (unsigned p = lab->procs; p-- > 0;) {
-		txn_worker_close(lab->tw[p]);
+		if (lab->tw[p] != NULL)
+			txn_worker_close(lab->tw[p]);
 		txn_table_close(lab->db[p], &lab->tab[p]);
 		txn_table_close(lab->db[p], &lab->bare[p]);
 		txn_db_close(lab->w[p], lab->db[p]);

@@ -345,7 +345,6 @@ nam_status txn_rec_fetch(struct txn *t, const struct txn_table_view *v, uint64_t
 /* How blocks of so many slots (0: two) and such rows lie in memory. */
 void txn_view_sizes(struct txn_table_view *v, unsigned slots, uint32_t row_max);
 void txn_index_owner(struct txn_table_view *v);
-nam_status txn_table_release(struct txn_worker *tw, net_addr anchor);
 
 /* ledger.c */
 /* n extents of any nodes, round from start: all of them, or none. They are in no ledger. zeros: as net_extents_take's. */
