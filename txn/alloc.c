@@ -233,7 +233,7 @@ txn_may_give(struct txn_worker *tw, const struct txn_junk *j)
 		st = look(tw, v, a, false);
 	if (st == NAM_OK && (a->sweep & 1) && net_now_ns(tw->w) >= a->look_at)
 		st = look(tw, v, a, false);
-	if (st == NAM_GONE && (tw->lost >> net_region_of(v->anchor) & 1))
+	if (st == NAM_GONE && (tw->keeper.ended >> net_region_of(v->anchor) & 1))
 		return NAM_ABSENT;
 	if (st != NAM_OK)
 		return st;
@@ -245,7 +245,7 @@ txn_may_give(struct txn_worker *tw, const struct txn_junk *j)
 	st = is_old(tw, v, a, j, &old);
 	if (st == NAM_OK && (a->sweep & 1))
 		return NAM_BUSY;
-	if (st == NAM_GONE && (tw->lost >> net_region_of(j->at) & 1))
+	if (st == NAM_GONE && (tw->keeper.ended >> net_region_of(j->at) & 1))
 		return NAM_ABSENT;
 	return st == NAM_OK && old ? NAM_ABSENT : st;
 }

@@ -190,7 +190,7 @@ struct release {
 static bool
 is_lost(const struct txn_worker *tw, net_addr at)
 {
-	return tw->lost >> net_region_of(at) & 1;
+	return tw->keeper.ended >> net_region_of(at) & 1;
 }
 
 /* Nothing leads to the extent any more. Where it is in doubt whether it went back, it is lost. */
