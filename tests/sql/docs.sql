@@ -384,6 +384,7 @@ SELECT count(*) FROM tr;
 TRUNCATE tr;
 SELECT count(*) FROM tr;
 --> 0
+DROP TABLE tr;
 
 -- [copy-from] pg
 CREATE TABLE cf (a int, b text, c text);
@@ -1019,6 +1020,8 @@ SHOW namdb.visibility;
 SET namdb.visibility = 'nowhere';
 --! 22023
 --= tests/process/test_bad_sql.py SET namdb.visibility = 'cluster'
+--= tests/process/test_waits.py 40003
+--= tests/process/test_waits.py statement_timeout
 SET namdb.visibility = 'session';
 
 -- [set-isolation] pg
