@@ -149,7 +149,8 @@ still_idle(struct visit *v, struct nam_rng *dice)
 {
 	struct run *r = v->run;
 	struct net_worker *w = r->place[0].w[0];
-	while (!v->ended && !r->bad && !(v->idle && tso_is_idle(txn_db_oracle(v->place.db))) && !v->leaving)
+	while (!v->ended && !r->bad && !is_dead(v) && !v->leaving &&
+	       !(v->idle && tso_is_idle(txn_db_oracle(v->place.db))))
 		net_sleep(w, POLL_NS);
 	if (v->ended || v->leaving || r->bad || is_dead(v))
 		return;
@@ -179,7 +180,7 @@ visit_main(void *arg)
 	if (v->strike == DIES_JOINING)
 		dies(v, JOIN_VERBS, dice);
 	nam_co_start(net_worker_sched(v->place.w[0]), visitor_main, v, 256 << 10);
-	while (!v->open && !v->ended && !is_dead(v))
+	while (!v->open && !v->ended && !is_dead(v) && !r->bad)
 		net_sleep(w, POLL_NS);
 	if (v->strike == DIES_WORKING)
 		dies(v, 20 * EXIT_VERBS, dice);
@@ -189,7 +190,7 @@ visit_main(void *arg)
 	}
 	if (v->idles && !is_dead(v))
 		still_idle(v, dice);
-	while (!v->leaving && !v->ended && !is_dead(v))
+	while (!v->leaving && !v->ended && !is_dead(v) && !r->bad)
 		net_sleep(w, POLL_NS / 50);
 	if (v->strike == DIES_LEAVING)
 		dies(v, EXIT_VERBS, dice);
