@@ -6,6 +6,9 @@
  * which. What nodes say about other processes goes to heard.c. Whether this process lives (ASK) is answered by
  * the net's first worker on its own thread (net_monitor_answer): if that thread does not run, no answer leaves.
  * A worker that has reconnected brings a new control connection along (net_monitor_renew).
+ *
+ * To ask a node why a connection has ended may take as long as a connection that nobody answers. A second thread
+ * does it, so that nobody waits meanwhile for this process to say that it lives.
  */
 #include <net/remote_internal.h>
 
@@ -22,12 +25,14 @@
 #include <unistd.h>
 
 struct monitor {
-	pthread_t thread;
+	pthread_t thread, asker;
 	pthread_mutex_t
 	    lock; /* over each node's control_fd and control_turn, lost in step with them, and who asks */
+	pthread_cond_t to_ask; /* with lock: a node is to be asked, or stop */
 	int wake_fd;
 	atomic_bool stop;
 };
+static_assert(sizeof((struct net_node *)0)->heard == sizeof(struct net_news), "a message fits");
 
 enum { BATCH = 64 }; /* messages */
 
@@ -41,6 +46,7 @@ lose(struct net_node *node, const char *why)
 	node->to_ask = true;
 	atomic_fetch_add(&node->net->asking, 1);
 	net_node_set_lost(node);
+	pthread_cond_signal(&((struct monitor *)node->net->monitor)->to_ask);
 }
 
 static void
@@ -225,17 +231,9 @@ shuts_us_out(struct net_node *node)
 
 /* One line for each node that is gone, or one for all when it is we who are. */
 static void
-ask(struct monitor *m, struct net_node *node)
+ask(struct net_node *node, const char *why)
 {
 	struct net *n = node->net;
-	char why[sizeof node->broke_why];
-	pthread_mutex_lock(&m->lock);
-	bool asks = node->to_ask;
-	node->to_ask = false;
-	memcpy(why, node->broke_why, sizeof why);
-	pthread_mutex_unlock(&m->lock);
-	if (!asks)
-		return;
 	if (!atomic_load(&n->shut_out) && shuts_us_out(node)) {
 		const char *none = NULL;
 		atomic_compare_exchange_strong(&n->why, &none,
@@ -257,6 +255,32 @@ ask(struct monitor *m, struct net_node *node)
 		pthread_mutex_unlock(&n->workers_lock);
 	}
 	atomic_fetch_sub(&n->asking, 1);
+}
+
+static void *
+ask_all(void *arg)
+{
+	struct net *n = arg;
+	struct monitor *m = n->monitor;
+	pthread_mutex_lock(&m->lock);
+	while (!atomic_load(&m->stop)) {
+		struct net_node *node = NULL;
+		for (unsigned i = 0; i < n->count && node == NULL; i++)
+			if (n->node[i]->to_ask)
+				node = n->node[i];
+		if (node == NULL) {
+			pthread_cond_wait(&m->to_ask, &m->lock);
+			continue;
+		}
+		char why[sizeof node->broke_why];
+		node->to_ask = false;
+		memcpy(why, node->broke_why, sizeof why);
+		pthread_mutex_unlock(&m->lock);
+		ask(node, why);
+		pthread_mutex_lock(&m->lock);
+	}
+	pthread_mutex_unlock(&m->lock);
+	return NULL;
 }
 
 static void *
@@ -293,11 +317,9 @@ watch(void *arg)
 		for (nfds_t i = 1; i < count; i++)
 			if (fd[i].revents != 0 && !hear(m, who[i], turn[i]))
 				ended(m, who[i], turn[i]);
-		for (unsigned i = 0; i < n->count; i++) {
+		for (unsigned i = 0; i < n->count; i++)
 			if (n->node[i]->control_fd >= 0)
 				question(m, n->node[i]);
-			ask(m, n->node[i]);
-		}
 	}
 }
 
@@ -328,7 +350,6 @@ net_monitor_broke(struct net_node *node, const char *why)
 	pthread_mutex_lock(&m->lock);
 	lose(node, why);
 	pthread_mutex_unlock(&m->lock);
-	wake(m);
 }
 
 void
@@ -363,20 +384,26 @@ net_monitor_start(struct net *n, struct nam_err *err)
 		return nam_fail(err, NAM_NOMEM, "no memory for the monitor");
 	m->wake_fd = eventfd(0, EFD_CLOEXEC);
 	pthread_mutex_init(&m->lock, NULL);
+	pthread_cond_init(&m->to_ask, NULL);
 	nam_status st = net_heard_open(n, err);
 	if (st != NAM_OK) {
+		close(m->wake_fd);
 		free(m);
 		return st;
 	}
 	n->monitor = m;
-	if (m->wake_fd < 0 || pthread_create(&m->thread, NULL, watch, n) != 0) {
-		n->monitor = NULL;
-		if (m->wake_fd >= 0)
-			close(m->wake_fd);
-		free(m);
-		return nam_fail(err, NAM_IO, "cannot start the monitor thread");
-	}
-	return NAM_OK;
+	bool watches = m->wake_fd >= 0 && pthread_create(&m->thread, NULL, watch, n) == 0;
+	if (watches && pthread_create(&m->asker, NULL, ask_all, n) == 0)
+		return NAM_OK;
+	atomic_store(&m->stop, true);
+	wake(m);
+	if (watches)
+		pthread_join(m->thread, NULL);
+	n->monitor = NULL;
+	if (m->wake_fd >= 0)
+		close(m->wake_fd);
+	free(m);
+	return nam_fail(err, NAM_IO, "cannot start the monitor's threads");
 }
 
 void
@@ -386,7 +413,12 @@ net_monitor_stop(struct net *n)
 	if (!n->forked) {
 		atomic_store(&m->stop, true);
 		wake(m);
+		pthread_mutex_lock(&m->lock);
+		pthread_cond_signal(&m->to_ask);
+		pthread_mutex_unlock(&m->lock);
 		pthread_join(m->thread, NULL);
+		pthread_join(m->asker, NULL);
+		pthread_cond_destroy(&m->to_ask); /* a child of fork has no right to */
 	}
 	n->monitor = NULL;
 	if (m->wake_fd >= 0)

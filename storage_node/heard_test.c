@@ -958,7 +958,7 @@ many_shut(void **state)
 		assert_int_equal(sn_shut_find(s, i * 0x9e37 + 1), 0);
 	assert_int_equal(sn_shut_add(s, 0x9e37), 1);
 	assert_int_equal(sn_shut_count(s), N);
-	assert_true(nam_clock_ns() - from < 20000 * MS);
+	assert_true(nam_clock_ns() - from < 90000 * MS); /* one after the other it would be hours */
 }
 
 int
