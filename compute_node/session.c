@@ -225,15 +225,11 @@ shut_out(struct net *n, bool doubt, struct cat_err *err)
 {
 	const char *why = net_standing_why(n);
 	if (doubt) {
-		cat_error(err, "08007",
-		    "it is not known whether the statement took effect: this process has been shut out of "
-		    "the "
-		    "cluster: %s",
-		    why);
+		cat_error(err, "08007", "it is not known whether the statement took effect: %s", why);
 		snprintf(err->hint, sizeof err->hint, "Connect anew, and look.");
 		return;
 	}
-	cat_error(err, "57P01", "this process has been shut out of the cluster: %s", why);
+	cat_error(err, "57P01", "%s", why);
 	snprintf(err->hint, sizeof err->hint,
 	    "What it had not committed has been rolled back. Connect anew, and run the transaction again.");
 }

@@ -81,7 +81,7 @@ ended(void *arg, const char *why)
 	struct lib_place *p = arg;
 	pthread_mutex_lock(&p->end_lock);
 	p->ended = true;
-	snprintf(p->why, sizeof p->why, "this process has been shut out of the cluster: %s", why);
+	snprintf(p->why, sizeof p->why, "%s", why);
 	for (struct namdb *db; (db = p->watch) != NULL;) {
 		p->watch = db->watch_next;
 		tell(p, db);

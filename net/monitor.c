@@ -190,8 +190,9 @@ net_monitor_answer(struct net *n)
 		return;
 	/* If its memory could not be given up, nothing is said, and the node does what it has to. */
 	if (!lives &&
-	    !net_disarm(n, "this process was asked whether it lives, when its heart had not beaten for too "
-			   "long: it has given up, and others settle what it left"))
+	    !net_disarm(n, "this process has been shut out of the cluster: when it was asked whether it "
+			   "lives, its heart had "
+			   "not beaten for too long; it has given up, and others settle what it left"))
 		return;
 	struct net_news answer = { .magic = NET_NEWS_MAGIC,
 		.kind = lives ? NET_NEWS_LIVES : NET_NEWS_GIVEN_UP };
