@@ -34,6 +34,7 @@ enum nam_twin {
 	NAM_TWIN_SWEEP_EARLY,      /* a sweep does not wait for transactions of before */
 	NAM_TWIN_KEEPS_MEMORY,     /* a process whose slot was freed goes on with what it had at hand */
 	NAM_TWIN_ALLOCATOR_UNLOCKED, /* extents go back to their nodes while others sweep the table */
+	NAM_TWIN_HINT_AS_PROOF, /* of whom nothing is connected any more is settled without being shut out */
 	NAM_TWINS_COUNT
 };
 

@@ -47,7 +47,7 @@ usage(FILE *to)
 	    "  --seed N         of sim (default 1)\n"
 	    "  --plot FILE      a picture, .png or .svg, by gnuplot; --plot-data keeps FILE.dat, too\n"
 	    "  --json           one object on stdout\n",
-	    ORACLE_CLIENTS_MAX, TSO_LEASE_MS);
+	    ORACLE_CLIENTS_MAX, ORACLE_LEASE_MS);
 }
 
 static bool
@@ -109,7 +109,7 @@ options(int argc, char **argv, struct oracle_params *p)
 		.moment = { true, true, true },
 		.clients = 4,
 		.rate = 1000,
-		.lease_ms = TSO_LEASE_MS,
+		.lease_ms = ORACLE_LEASE_MS,
 		.before_s = 1,
 		.pause_s = 10,
 		.after_s = 1,

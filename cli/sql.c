@@ -18,7 +18,7 @@ static const char usage[] =
     "  --secret-file F     shared secret (default $NAMDB_SECRET_FILE, else ~/.namdb/secret)\n"
     "  --workers N         worker threads (default 1)\n"
     "  --lease MS          for a new cluster: a process that stands still so long is taken for dead (default "
-    "100)\n" SHELL_USAGE "\n"
+    "3000)\n" SHELL_USAGE "\n"
     "Exit code 0: every statement succeeded; 1: one did not, or no cluster; 2: bad usage.\n";
 
 static int
@@ -94,8 +94,8 @@ cli_sql(int argc, char **argv)
 			secret_file = optarg;
 			break;
 		case 'w':
-			if (!nam_number(optarg, 1, 64, &n))
-				return misuse("--workers is a number from 1 to 64");
+			if (!nam_number(optarg, 1, 62, &n))
+				return misuse("--workers is a number from 1 to 62");
 			cfg.workers = (unsigned)n;
 			break;
 		case 'l':

@@ -67,7 +67,7 @@ cn_on_end(struct cn *cn, void (*fn)(void *arg, const char *why), void *arg)
 
 /* ---- a worker's thread ---------------------------------------------------------- */
 
-/* The heart comes first and joins the cluster. Worker 0 opens what else the process shares. */
+/* The heart comes first and joins the cluster, then the settler. Worker 0 opens what else the process shares. */
 static nam_status
 open_worker(struct cn_worker *w, struct nam_err *err)
 {
@@ -77,7 +77,8 @@ open_worker(struct cn_worker *w, struct nam_err *err)
 		return st;
 	if ((st = txn_worker_open(cn->db, w->place.net, &w->place.txn)) != NAM_OK)
 		return nam_fail(err, st, "cannot open a transaction worker: %s", nam_status_text(st));
-	if (w != cn->heart && cn->cat == NULL && (st = cat_open(w->place.txn, &cn->cat)) != NAM_OK)
+	if (w != cn->heart && w != cn->settler && cn->cat == NULL &&
+	    (st = cat_open(w->place.txn, &cn->cat)) != NAM_OK)
 		return nam_fail(err, st, "cannot open the catalog: %s", nam_status_text(st));
 	if (cn->measure && w->place.worker == 0)
 		sql_costs_measure(w->place.net, txn_db_root(cn->db, 0));
@@ -200,7 +201,9 @@ start_worker(struct cn *cn, unsigned i, struct nam_err *err)
 		    err, NAM_NOMEM, "cannot start a thread: raise the limit on processes (ulimit -u)");
 	char name[16];
 	snprintf(name, sizeof name, "namdb-worker-%u", i % 100);
-	pthread_setname_np(w->thread, w == cn->heart ? "namdb-heart" : name);
+	pthread_setname_np(w->thread, w == cn->heart     ? "namdb-heart"
+				      : w == cn->settler ? "namdb-settler"
+							 : name);
 	pthread_mutex_lock(&w->lock);
 	while (!w->open)
 		pthread_cond_wait(&w->opened, &w->lock);
@@ -240,12 +243,14 @@ cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
 		long cores = sysconf(_SC_NPROCESSORS_ONLN);
 		workers = cores < 1 ? 1 : cores > 8 ? 8 : (unsigned)cores;
 	}
-	struct cn *cn = calloc(1, sizeof *cn + (workers + 1) * sizeof cn->worker[0]);
+	struct cn *cn = calloc(1, sizeof *cn + (workers + 2) * sizeof cn->worker[0]);
 	if (cn == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for a compute node");
 	cn->heart = &cn->worker[workers];
+	cn->settler = &cn->worker[workers + 1];
 	pthread_mutex_init(&cn->end_lock, NULL);
 	cn->txn = cfg->txn;
+	cn->txn.split = true;
 	cn->measure = cfg->measure;
 	const struct net_config nc = {
 		.storage = cfg->storage,
@@ -268,6 +273,12 @@ cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err *err)
 		*err = warning;
 		goto fail_parser;
 	}
+	struct nam_err settler = { 0 };
+	if ((st = start_worker(cn, workers + 1, &settler)) != NAM_OK) {
+		*err = st == NAM_GONE && warning.text[0] != 0 ? warning : settler;
+		err->status = st;
+		goto fail_heart;
+	}
 	for (; cn->workers < workers; cn->workers++) {
 		struct nam_err said = { 0 };
 		if ((st = start_worker(cn, cn->workers, &said)) != NAM_OK) {
@@ -287,6 +298,9 @@ fail_workers:
 	atomic_store(&cn->closing, true);
 	for (unsigned i = cn->workers; i-- > 0;)
 		stop_worker(&cn->worker[i]);
+	stop_worker(cn->settler);
+fail_heart:
+	atomic_store(&cn->closing, true);
 	stop_worker(cn->heart);
 fail_parser:
 	sql_parser_close(cn->parser);
@@ -307,11 +321,12 @@ cn_close(struct cn *cn)
 	atomic_store(&cn->closing, true);
 	for (unsigned i = cn->workers; i-- > 0;)
 		stop_worker(&cn->worker[i]);
+	stop_worker(cn->settler);
 	stop_worker(cn->heart); /* last: it closes what all of them share */
 	if (cn->telling)
 		pthread_join(cn->teller, NULL);
 	pthread_mutex_destroy(&cn->end_lock);
-	for (unsigned i = 0; i <= cn->workers; i++) {
+	for (unsigned i = 0; i < cn->workers + 2; i++) {
 		pthread_mutex_destroy(&cn->worker[i].lock);
 		pthread_cond_destroy(&cn->worker[i].opened);
 	}

@@ -43,7 +43,9 @@ struct cn {
 	struct sql_parser *parser;
 	unsigned workers;
 	struct cn_worker
-	    *heart; /* beats, and settles other processes that have stopped; runs no jobs. Behind worker[] */
+	    *heart; /* beats, and does nothing else: on mapped memory no verb parks. Behind worker[] */
+	struct cn_worker
+	    *settler; /* settles other processes that have stopped; runs no jobs. Behind the heart */
 	_Atomic unsigned next;
 	_Atomic unsigned sessions;
 	atomic_bool closing;

@@ -20,7 +20,7 @@
  *
  * with options behind a question mark, name=value, separated by &: size=512m and nodes=3 (memory), fabric=auto|shm|verbs|tcp,
  * cluster=NAME, secret=FILE, connect_ms=N (nodes), lease_ms=N (of a new cluster: a process that
- * stands still so long is taken for dead; default 100), workers=N (threads of this process; default 1). Handles that say the same
+ * stands still so long is taken for dead; default 3000), workers=N (threads of this process; default 1). Handles that say the same
  * nodes and options share what they need of this process. What the first handle of memory:NAME said of it goes for all.
  *
  * Results. Calls answer NAMDB_OK, NAMDB_ROW, NAMDB_DONE, NAMDB_ERROR or NAMDB_MISUSE. After NAMDB_ERROR

@@ -17,7 +17,7 @@
 #include "tso_internal.h"
 
 enum {
-	HANGS_LEASES = 10,
+	HANGS_LEASES = 4,
 	LOOKS_OF_A_LEASE = 4, /* one look counts for no more than a lease divided by this */
 };
 
@@ -36,7 +36,7 @@ uint64_t
 tso_hangs_after_ns(const struct tso *t, const struct net_worker *w)
 {
 	/* More than the patience of net: a verb that waits for a node that is gone ends by itself, and so does its commit. */
-	uint64_t leases = HANGS_LEASES * t->lease_ns, patience = net_patience_ns(w) / 4 * 5;
+	uint64_t leases = HANGS_LEASES * t->lease_ns, patience = net_patience_ns(w) / 8 * 9;
 	return leases > patience ? leases : patience;
 }
 

@@ -9,6 +9,9 @@
 /* So many marks are looked at for notes, at most, when an owner catches up: 16 READs. */
 enum { CATCH_UP_MAX = 16 * TSO_WINDOW_MAX };
 
+/* A vector that does not wrap while somebody lapses and is settled, if the home region has room for it. */
+enum { MARKS_MIN = 1 << 16, MARKS_A_MS = 5000, LEASES_OF_MARKS = 2, MARKS_SHARE = 16 };
+
 __attribute__((constructor)) static void
 fold_layout(void)
 {
@@ -27,7 +30,12 @@ nam_status
 tso_format(struct net_worker *w, unsigned region, uint32_t vector, enum tso_scheme scheme, unsigned clients,
     uint32_t lease_ms, net_addr *anchor)
 {
-	uint64_t marks = vector ? vector : 1u << 20;
+	uint64_t lease = lease_ms ? lease_ms : TSO_LEASE_MS, marks = vector;
+	const struct net_node_info *home = net_node_of(net_worker_net(w), region);
+	if (marks == 0)
+		for (marks = MARKS_MIN; marks < LEASES_OF_MARKS * lease * MARKS_A_MS && home != NULL &&
+					marks * 2 <= home->size / MARKS_SHARE;)
+			marks *= 2;
 	NAM_ASSERT(marks >= 64 && (marks & (marks - 1)) == 0);
 	uint64_t owners_bytes = TSO_OWNERS * sizeof(struct tso_owner_slot);
 	uint64_t bytes = sizeof(struct tso_anchor) + owners_bytes + marks;
@@ -42,7 +50,7 @@ tso_format(struct net_worker *w, unsigned region, uint32_t vector, enum tso_sche
 		.vector_at = net_plus(at, sizeof a + owners_bytes).bits,
 		.scheme = (uint64_t)scheme,
 		.clients = clients ? clients : 1,
-		.lease_ns = (lease_ms ? lease_ms : TSO_LEASE_MS) * UINT64_C(1000000),
+		.lease_ns = lease * UINT64_C(1000000),
 		.counter = (UINT64_C(1) << TSO_COUNT_BITS) + 1,
 		.hint = UINT64_C(1) << TSO_COUNT_BITS,
 	};
@@ -152,6 +160,18 @@ out:
 	return st;
 }
 
+/* Somebody asks whether this process lives, before it shuts us out. On the heart's thread. */
+static enum net_answer_life
+alive(void *arg)
+{
+	struct tso *t = arg;
+	struct net_worker *w = atomic_load(&t->heart);
+	if (!atomic_load(&t->abandoned) && net_now_ns(w) - atomic_load(&t->landed_ns) < t->lease_ns / 2)
+		return NET_LIVES;
+	tso_abandon(t);
+	return NET_GIVEN_UP;
+}
+
 nam_status
 tso_join(struct net_worker *w, net_addr anchor, struct tso **out)
 {
@@ -177,6 +197,7 @@ tso_join(struct net_worker *w, net_addr anchor, struct tso **out)
 	t->clients = (unsigned)a.clients;
 	t->lease_ns = a.lease_ns;
 	t->identity = net_identity(net_worker_net(w));
+	pthread_mutex_init(&t->look_lock, NULL);
 	st = take_slot(w, t);
 	if (st != NAM_OK) {
 		tso_close(t);
@@ -185,6 +206,9 @@ tso_join(struct net_worker *w, net_addr anchor, struct tso **out)
 	/* Everything at or below the prefix is older than this process: its caches begin here. */
 	atomic_store(&t->noted, atomic_load(&t->prefix));
 	atomic_store(&t->noted_memory, atomic_load(&t->prefix));
+	atomic_store(&t->landed_ns, net_now_ns(w));
+	atomic_store(&t->heart, w);
+	net_on_asked(net_worker_net(w), alive, t);
 	*out = t;
 	return NAM_OK;
 }
@@ -267,6 +291,7 @@ tso_close(struct tso *t)
 {
 	for (unsigned i = 0; i < TSO_WORKERS; i++)
 		free(atomic_load(&t->worker[i]));
+	pthread_mutex_destroy(&t->look_lock);
 	free(t->slots);
 	free(t);
 }

@@ -8,6 +8,8 @@
 #include <base/twin.h>
 #include "tso_internal.h"
 
+enum { ASKED_FOR = 5 }; /* so many of it are a lease */
+
 static net_addr
 slot_at(const struct tso *t, unsigned slot)
 {
@@ -23,19 +25,31 @@ tso_seal(struct tso_worker *tw, const struct tso_lapse *l, struct nam_err *err)
 	if (tso_word_state(l->word) == TSO_SEALED &&
 	    (who == t->identity || nam_twin(NAM_TWIN_TWO_RECOVERERS)))
 		return NAM_OK; /* ours already; we did not come to the end */
-	/* A last look: to shut out somebody who is only slow is allowed, and a pity. */
+	/* A last look: to shut out somebody who is only slow, or whose connections broke and are there again, is allowed, and a pity. */
 	nam_status st = net_read1(tw->w, slot_at(t, l->slot), &now, sizeof now, NULL);
 	if (st != NAM_OK)
 		return st;
 	const struct tso_promises *p = &now.promises;
-	const struct tso_seen *k = &t->seen[l->slot];
+	struct tso_seen *k = &t->seen[l->slot];
+	pthread_mutex_lock(&t->look_lock);
+	bool known = k->known;
+	uint64_t beat = k->beat;
+	pthread_mutex_unlock(&t->look_lock);
 	if (now.word != l->word ||
 	    (tso_word_state(l->word) == TSO_ACTIVE && p->epoch == l->epoch &&
-		p->check == tso_promises_check(p, l->slot) && (!k->known || p->beat != k->beat)))
+		p->check == tso_promises_check(p, l->slot) && (!known || p->beat != beat)))
 		return NAM_CONFLICT;
-	if (!nam_twin(NAM_TWIN_NO_FENCE) &&
-	    (st = net_fence_process(tw->w, who, t->lease_ns / 5, err)) != NAM_OK)
+	/* A hint, or a proof that it has died: neither says that none of its verbs is under way. It need not be asked, though. */
+	if (!nam_twin(NAM_TWIN_NO_FENCE) && !(l->told && nam_twin(NAM_TWIN_HINT_AS_PROOF)) &&
+	    (st = net_fence_process(tw->w, who, l->told ? 0 : t->lease_ns / ASKED_FOR, err)) != NAM_OK) {
+		/* It says that it lives: its silence counts from now on. */
+		if (st == NAM_BUSY) {
+			pthread_mutex_lock(&t->look_lock);
+			k->still_ns = k->word == l->word ? 0 : k->still_ns;
+			pthread_mutex_unlock(&t->look_lock);
+		}
 		return st;
+	}
 	atomic_fetch_add(&t->n_fenced, 1);
 	st = net_cas1(
 	    tw->w, slot_at(t, l->slot), l->word, tso_word(TSO_SEALED, l->epoch, t->identity), &seen, NULL);

@@ -94,12 +94,14 @@ judge(
 	return k->known;
 }
 
+/* Under look_lock, or where it is written. */
 static bool
-lapsed_idle(const struct tso *t, unsigned i)
+lapsed_idle(const struct tso *t, struct net_worker *w, unsigned i)
 {
 	const struct tso_seen *k = &t->seen[i];
 	return i != tso_home_slot(atomic_load(&t->home)) && tso_word_state(k->word) == TSO_IDLE &&
-	       k->still_ns >= IDLE_LEASES * t->lease_ns;
+	       (k->still_ns >= IDLE_LEASES * t->lease_ns ||
+		   net_heard_of(w, tso_word_identity(k->word)) != NET_UNHEARD);
 }
 
 /* An idle owner that has been silent for so long loses its slot: it held nothing, so nothing is to be settled. */
@@ -107,14 +109,16 @@ static nam_status
 lapse(struct tso *t, struct net_worker *w, unsigned i)
 {
 	struct tso_seen *k = &t->seen[i];
-	if (!lapsed_idle(t, i))
+	if (!lapsed_idle(t, w, i))
 		return NAM_OK;
-	uint64_t seen;
-	nam_status st = net_cas1(w, net_plus(t->owners, i * sizeof(struct tso_owner_slot)), k->word,
-	    tso_word(TSO_FREE, tso_word_epoch(k->word), 0), &seen, NULL);
-	if (st == NAM_OK && seen == k->word)
+	uint64_t seen, word = k->word;
+	nam_status st = net_cas1(w, net_plus(t->owners, i * sizeof(struct tso_owner_slot)), word,
+	    tso_word(TSO_FREE, tso_word_epoch(word), 0), &seen, NULL);
+	if (st == NAM_OK && seen == word)
 		atomic_fetch_add(&t->n_seals, 1);
+	pthread_mutex_lock(&t->look_lock);
 	k->still_ns = 0;
+	pthread_mutex_unlock(&t->look_lock);
 	return st;
 }
 
@@ -142,19 +146,25 @@ watch_sealed(struct tso *t)
 }
 
 bool
-tso_lapsed(const struct tso *t, unsigned i, struct tso_lapse *out)
+tso_lapsed(struct tso *t, struct net_worker *w, unsigned i, struct tso_lapse *out)
 {
-	const struct tso_seen *k = &t->seen[i];
-	unsigned state = tso_word_state(k->word);
+	struct tso_seen *k = &t->seen[i];
 	if (i == tso_owner(t) || i >= atomic_load(&t->high))
 		return false;
+	pthread_mutex_lock(&t->look_lock);
+	uint64_t word = k->word, still_ns = k->still_ns, looks = k->sealed_looks;
+	pthread_mutex_unlock(&t->look_lock);
+	unsigned state = tso_word_state(word);
+	uint64_t who = tso_word_identity(word);
 	*out = (struct tso_lapse){
-		.slot = i, .epoch = tso_word_epoch(k->word), .word = k->word, .still_ns = k->still_ns
+		.slot = i, .epoch = tso_word_epoch(word), .word = word, .still_ns = still_ns
 	};
-	return (state == TSO_ACTIVE && k->still_ns >= t->lease_ns) ||
+	/* Being asked whether it lives takes time, too: all in all a lease and a fifth. */
+	if (state == TSO_ACTIVE)
+		out->told = net_heard_of(w, who) != NET_UNHEARD;
+	return (state == TSO_ACTIVE && (out->told || still_ns >= t->lease_ns / 10 * 9)) ||
 	       (state == TSO_SEALED &&
-		   (tso_word_identity(k->word) == t->identity || k->sealed_looks >= SEALED_LOOKS ||
-		       nam_twin(NAM_TWIN_TWO_RECOVERERS)));
+		   (who == t->identity || looks >= SEALED_LOOKS || nam_twin(NAM_TWIN_TWO_RECOVERERS)));
 }
 
 /* A pin, an open claim, a READ of marks under way or a mark in doubt, in any worker. */
@@ -327,6 +337,8 @@ tso_tick(struct tso_worker *tw)
 	st = net_run(&b);
 	if (st != NAM_OK)
 		return st;
+	atomic_store(&t->landed_ns, net_now_ns(w));
+	atomic_store(&t->heart, w);
 	if (t->scheme == TSO_CLAIM && tso_hangs(t, w, slot)) {
 		tso_abandon(t);
 		return NAM_GONE;
@@ -336,6 +348,7 @@ tso_tick(struct tso_worker *tw)
 	unsigned actives = 0, silent = 0;
 	uint64_t word = slot < high ? slots[slot].word : 0;
 	bool own = active || (tso_word_epoch(word) == p.epoch && tso_word_identity(word) == t->identity);
+	pthread_mutex_lock(&t->look_lock);
 	for (unsigned i = 0; i < high; i++) {
 		bool mine = own && i == slot, in = (mine && active) || counts(slots[i].word);
 		actives += in;
@@ -343,10 +356,11 @@ tso_tick(struct tso_worker *tw)
 			all = judge(t, w, i, &slots[i], &min) && all;
 		else if (in)
 			lower(&min, &p);
-		silent += lapsed_idle(t, i);
+		silent += lapsed_idle(t, w, i);
 	}
 	bool known = all;
 	watch_sealed(t);
+	pthread_mutex_unlock(&t->look_lock);
 	atomic_store(&t->beat, p.beat);
 	t->published = tso_published(&a, slots, high);
 	/* Lost while idle: tso_wake will see it, too, and take another. */

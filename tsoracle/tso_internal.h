@@ -2,6 +2,7 @@
 #ifndef NAM_TSORACLE_INTERNAL_H
 #define NAM_TSORACLE_INTERNAL_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <tsoracle/oracle_format.h>
 #include <tsoracle/tsoracle.h>
@@ -18,7 +19,7 @@ enum {
 /* The slot's life inside this process. Only tick goes 0 -> 1 -> 2; any worker that needs it goes 2 -> 3 -> 0. */
 enum tso_idle { IDLE_NO, IDLE_GOING, IDLE_YES, IDLE_WAKING };
 
-/* What this process remembers of another owner's slot. Tick's coroutine only. */
+/* What this process remembers of another owner's slot. The ticking coroutine writes it, under look_lock. */
 struct tso_seen {
 	uint64_t word;
 	struct tso_promises last; /* the last line that proved itself, of that word's epoch */
@@ -68,9 +69,13 @@ struct tso {
 	_Atomic int idle;              /* a  enum tso_idle */
 	_Atomic unsigned workers;      /* a  published after worker[] */
 	_Atomic(struct tso_worker *) worker[TSO_WORKERS];
-	struct tso_seen seen[TSO_OWNERS];    /* t */
+	pthread_mutex_t look_lock;           /*    never held while a coroutine parks */
+	struct tso_seen seen[TSO_OWNERS];    /* t  others under look_lock, and so what t writes */
 	struct tso_watch watch[TSO_WORKERS]; /* t  of worker[] */
 	_Atomic uint64_t beat;               /* a  written by tick only */
+	_Atomic uint64_t landed_ns;          /* a  when the last beat had landed */
+	_Atomic(struct net_worker *)
+	    heart;                     /* a  who beat it; closed on its own thread, as is tso_close called */
 	_Atomic uint64_t counters[64]; /* a  the counter as beat i mod 64 READ it; a later one is safe too */
 	uint64_t quiet_since;          /* t  when the last pin was seen */
 	uint64_t round_began;          /* t  when this tick did */

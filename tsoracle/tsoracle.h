@@ -31,14 +31,15 @@ enum {
 	TSO_NOTE_CATALOG = 1, /* this CID changed the catalog: caches older than it are stale */
 	TSO_NOTE_MEMORY =
 	    2, /* memory was left behind, or swept, or is wanted: look at the anchor before taking more */
-	TSO_LEASE_MS = 100, /* of owners, unless the cluster was made with another */
+	TSO_LEASE_MS = 3000, /* of owners, unless the cluster was made with another */
 };
 
 struct tso;
 struct tso_worker;
 
 /* Formats the oracle in fresh memory at home; *anchor is its address for the root word.
- * vector: marks, a power of two >= 64 (0 = 1 Mi). clients: only
+ * vector: marks, a power of two >= 64 (0: what two leases of 5 M commits/s take, but
+ * not above 1/16 of the region, nor below 64 Ki). clients: only
  * for TSO_PREASSIGNED, how many workers share the CIDs, each one every clients-th. lease_ms: an owner whose heartbeat
  * stands still for so long is taken for dead, 0 = TSO_LEASE_MS. In a coroutine, by the cluster's first process. */
 nam_status tso_format(struct net_worker *w, unsigned region, uint32_t vector, enum tso_scheme scheme,
@@ -191,9 +192,10 @@ struct tso_lapse {
 	unsigned slot, epoch;
 	uint64_t word;
 	uint64_t still_ns; /* without a beat, as far as we have watched */
+	bool told;         /* a storage node has said that it is gone (net_heard_of) */
 };
-/* Is slot i such a one, as the last tick saw it? On the ticking thread. */
-bool tso_lapsed(const struct tso *t, unsigned i, struct tso_lapse *out);
+/* Is slot i such a one, as the last tick saw it? Any thread that may call net_heard_of(w). */
+bool tso_lapsed(struct tso *t, struct net_worker *w, unsigned i, struct tso_lapse *out);
 /*
  * Shuts him out of every storage node and makes the slot ours to settle. NAM_CONFLICT: he moved, or somebody else was
  * first; nothing is ours. Otherwise not NAM_OK: not done; call again. Needs a pin of this process, so

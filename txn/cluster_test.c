@@ -42,7 +42,7 @@ static void
 find_main(void *arg)
 {
 	struct finder *f = arg;
-	const struct txn_config cfg = { .vector = 1024 };
+	const struct txn_config cfg = { .vector = 1024, .lease_ms = 100 };
 	if (f->sleeps > 0)
 		net_sleep(f->w, f->sleeps);
 	f->st = txn_cluster_find(f->w, &cfg, &f->r, &f->err);

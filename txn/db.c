@@ -74,6 +74,7 @@ txn_db_open(struct net_worker *w, const struct txn_config *cfg, struct txn_db **
 	db->net = n;
 	db->tick_us = cfg->tick_us ? cfg->tick_us : 2000;
 	db->bystander = cfg->bystander;
+	db->split = cfg->split;
 	db->ptrs = idx_ptrs_open(cfg->ptr_cache_entries ? cfg->ptr_cache_entries : 1u << 20);
 	if (db->ptrs == NULL) {
 		st = nam_fail(err, NAM_NOMEM, "out of memory");
@@ -121,6 +122,7 @@ void
 txn_db_close(struct net_worker *w, struct txn_db *db)
 {
 	tso_leave(w, db->tso);
+	net_on_asked(db->net, NULL, NULL);
 	tso_close(db->tso);
 	idx_ptrs_close(db->ptrs);
 	for (struct txn_table_view *v = atomic_load(&db->views), *next; v != NULL; v = next) {
@@ -206,14 +208,16 @@ txn_worker_open(struct txn_db *db, struct net_worker *w, struct txn_worker **out
 	}
 	txn_keeper_open(tw);
 	struct nam_sched *s = net_worker_sched(w);
-	bool beats = tw->number == 0;
-	if (nam_co_start(s, txn_gc, tw, 0) != NULL)
+	/* A beat must never wait for a collector, a recovery or a sweep: on mapped memory no verb parks. */
+	bool beats = tw->number == 0, settles = tw->number == (db->split ? 1 : 0),
+	     sweeps = db->split ? tw->number > 1 : beats;
+	if (!(beats && db->split) && nam_co_start(s, txn_gc, tw, 0) != NULL)
 		tw->helpers++;
 	if (beats && nam_co_start(s, heartbeat, tw, 0) != NULL)
 		tw->helpers++;
-	if (beats && !db->bystander && nam_co_start(s, txn_sweep, tw, 0) != NULL)
+	if (settles && !db->bystander && nam_co_start(s, txn_sweep, tw, 0) != NULL)
 		tw->helpers++;
-	if (beats && !db->bystander && nam_co_start(s, txn_reclaim, tw, 128 << 10) != NULL)
+	if (sweeps && !db->bystander && nam_co_start(s, txn_reclaim, tw, 128 << 10) != NULL)
 		tw->helpers++;
 	*out = tw;
 	return NAM_OK;

@@ -11,7 +11,7 @@ enum {
 	HANGS = 1,
 	MS = 1000000,
 	LEASE_MS = 100,
-	AFTER_MS = 1000,  /* ten leases: more than the simulated net's patience, 50 ms */
+	AFTER_MS = 400,   /* four leases: more than the simulated net's patience, 50 ms */
 	PATIENCE_MS = 50, /* net's, simulated */
 	MEND_MS = 200, /* mend.c's: for so long a transaction asks for a connection to finish what it began */
 	RECOVERY_MS = 20, /* ticks, a sweep, settling, two rounds of promises */
@@ -153,7 +153,7 @@ alone(struct lab *lab)
 	hold(lab, &h, 0);
 	net_sleep(w, 4 * (uint64_t)AFTER_MS * MS);
 	assert_false(abandoned(lab));
-	struct txn_config cfg = { .ptr_cache_entries = 4096 };
+	struct txn_config cfg = { .ptr_cache_entries = 4096, .lease_ms = LEASE_MS };
 	struct nam_err err;
 	assert_int_equal(txn_db_open(w, &cfg, &lab->db[0], &err), NAM_OK);
 	assert_int_equal(txn_worker_open(lab->db[0], w, &lab->tw[0]), NAM_OK);

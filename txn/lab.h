@@ -166,7 +166,7 @@ static inline void
 lab_main(void *arg)
 {
 	struct lab *lab = arg;
-	struct txn_config cfg = { .vector = lab->vector, .ptr_cache_entries = 4096 };
+	struct txn_config cfg = { .vector = lab->vector, .ptr_cache_entries = 4096, .lease_ms = 100 };
 	for (unsigned p = 0; p < lab->procs; p++) {
 		struct nam_err err;
 		cfg.bystander = p == 0 && lab_bystander;

@@ -322,6 +322,7 @@ end(struct sweep *s)
 	free(s->empty);
 	free(s->junk);
 	nam_arena_fini(&s->arena);
+	atomic_store(&s->v->sweeping, 0);
 }
 
 /* ---- all of it ---- */
@@ -370,10 +371,17 @@ due(struct txn_worker *tw, struct sweep *s)
 	unsigned n = 0;
 	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL && n < BATCH; v = v->next) {
 		uint64_t lock = atomic_load(&v->sweeper);
-		if (lock == 0)
+		unsigned nobody = 0;
+		if (lock == 0 || !atomic_compare_exchange_strong(&v->sweeping, &nobody, tw->number + 1))
 			continue;
+		/* Another worker may have come to its end with it in between. */
+		if ((lock = atomic_load(&v->sweeper)) == 0) {
+			atomic_store(&v->sweeping, 0);
+			continue;
+		}
 		if (txn_lock_owner(lock) != tso_owner(tso) || txn_lock_epoch(lock) != tso_epoch(tso)) {
 			atomic_store(&v->sweeper, 0);
+			atomic_store(&v->sweeping, 0);
 			continue;
 		}
 		s[n] = (struct sweep){ .tw = tw, .v = v, .lock = lock };
@@ -390,7 +398,7 @@ round_of(struct txn_worker *tw)
 	struct txn *t = NULL;
 	bool any = false;
 	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL && !any; v = v->next)
-		any = atomic_load(&v->sweeper) != 0;
+		any = atomic_load(&v->sweeper) != 0 && atomic_load(&v->sweeping) == 0;
 	if (!any)
 		return;
 	txn_reach(tw);

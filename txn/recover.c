@@ -439,11 +439,11 @@ recover(struct txn_worker *tw, const struct tso_lapse *l, struct nam_err *err)
 		return st;
 	tw->stats.recovered++;
 	nam_log(NAM_LOG_INFO,
-	    "the compute process in owner slot %u has stopped: it stood still for %.1f ms, was shut out in "
+	    "the compute process in owner slot %u %s: it stood still for %.1f ms, was shut out in "
 	    "%.1f ms, "
 	    "settled in %.1f ms",
-	    l->slot, (double)l->still_ns / 1e6, (double)(sealed - begin) / 1e6,
-	    (double)(net_now_ns(tw->w) - sealed) / 1e6);
+	    l->slot, l->told ? "is gone" : "has stopped", (double)l->still_ns / 1e6,
+	    (double)(sealed - begin) / 1e6, (double)(net_now_ns(tw->w) - sealed) / 1e6);
 	/* Should we stop before all know, it is us that others tell of. */
 	tw->untold = true;
 	return NAM_OK;
@@ -529,20 +529,27 @@ txn_sweep(void *worker)
 	struct txn_worker *tw = worker;
 	struct tso *t = tw->db->tso;
 	struct unsettled slot[TSO_OWNERS] = { 0 };
-	uint64_t freed = 0, deaths;
+	uint64_t freed = 0, deaths, news = 0;
 	net_pay(&tw->background);
 	while (!tw->stopping) {
-		net_sleep(tw->w, SWEEP_NS);
+		net_sleep_or_news(tw->w, SWEEP_NS, &news);
 		/* Idle owners that lost their slots had nothing to be settled, and maybe memory at hand. */
 		uint64_t seals = tso_seals(t);
-		if (seals != freed && net_faa1(tw->w, tw->db->deaths, 1, &deaths, NULL) == NAM_OK) {
-			freed = seals;
-			tw->untold = true;
+		if (seals != freed) {
+			struct tso_pin pin;
+			nam_status st = tso_pin_now(tw->tso, &pin);
+			if (st == NAM_OK)
+				st = net_faa1(tw->w, tw->db->deaths, 1, &deaths, NULL);
+			tso_unpin(tw->tso, &pin);
+			if (st == NAM_OK) {
+				freed = seals;
+				tw->untold = true;
+			}
 		}
 		for (unsigned i = 0; i < TSO_OWNERS && !tw->stopping; i++) {
 			struct tso_lapse l;
 			struct tso_pin pin;
-			if (!tso_lapsed(t, i, &l)) {
+			if (!tso_lapsed(t, tw->w, i, &l)) {
 				if (slot[i].epoch != 0)
 					tso_unsettled(t, i, 0, NULL);
 				slot[i].epoch = 0;

@@ -27,13 +27,15 @@ struct txn;        /* one transaction */
 /* ---- the process --------------------------------------------------------- */
 
 struct txn_config {
-	uint32_t vector;          /* used when this process formats the cluster; 0 = 1 Mi marks */
+	uint32_t vector;          /* used when this process formats the cluster; 0: see tso_format */
 	enum tso_scheme scheme;   /* likewise */
 	unsigned clients;         /* likewise, for TSO_PREASSIGNED */
 	size_t ptr_cache_entries; /* 0 = 1 Mi (8 MiB) */
 	uint32_t tick_us;         /* heartbeat, 0 = 2000 */
 	uint32_t lease_ms;        /* used when this process formats the cluster: see tso_format */
-	bool bystander;           /* leaves it to others to settle owners that have stopped, and to sweep */
+	bool
+	    split; /* the first worker only beats, the second one settles, the others sweep: else the first does all */
+	bool bystander; /* leaves it to others to settle owners that have stopped, and to sweep */
 };
 
 /*
@@ -53,7 +55,8 @@ net_addr txn_db_root(struct txn_db *db, unsigned i);
 /* Nodes that are up, for placing data. */
 unsigned txn_db_regions(const struct txn_db *db, unsigned *regions, unsigned max);
 
-/* In a coroutine of w's thread. The first one opened also runs the heartbeat, as a coroutine. */
+/* In a coroutine of w's thread. The first one opened also runs the heartbeat, as a coroutine; txn_config.split
+ * tells what else there is for them to do. They are closed in the opposite order. */
 nam_status txn_worker_open(struct txn_db *db, struct net_worker *w, struct txn_worker **out);
 /* In a coroutine. No transaction may be open; waits for commits still being finished. */
 void txn_worker_close(struct txn_worker *tw);

@@ -83,6 +83,7 @@ struct txn_table_view {
 	atomic_int asking;         /* collectors inside the owner's callback: closing waits for them */
 	_Atomic uint64_t holes_at; /* a  relaxed: where in the ledger emptied entries are looked for */
 	_Atomic uint64_t sweeper;  /* our lock word there, while we have to sweep the table */
+	_Atomic unsigned sweeping; /* 1 + the worker that is at it; 0: none */
 	struct idx_hash *index;
 	struct idx_memory memory;
 	/* A copy of the descriptor's callback, and a descriptor to call it with, that outlive the owner's. */
@@ -118,6 +119,7 @@ struct txn_db {
 	_Atomic(struct txn_table_view *) views;  /* all ever opened; freed at close */
 	uint32_t tick_us;
 	bool bystander;
+	bool split;         /* heart, settler and sweepers are different workers */
 	net_addr deaths;    /* a word of the cluster record: how many have left memory behind */
 	_Atomic int failed; /* the heartbeat cannot reach home any more */
 	/* a  relaxed. doubt: a lock that is in no transaction may be left as it is, behind a broken connection;

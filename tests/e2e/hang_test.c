@@ -22,7 +22,7 @@
 #include <txn/txn.h>
 #include <unistd.h>
 
-enum { LEASE_MS = 100, AFTER_MS = 10 * LEASE_MS, CONNECT_MS = 50, SILENCE_S = 2, SLOW_S = 60 };
+enum { LEASE_MS = 100, AFTER_MS = 4 * LEASE_MS, CONNECT_MS = 50, SILENCE_S = 2, SLOW_S = 60 };
 
 /* A thread with a worker of its own; do_it runs on it as a coroutine. */
 struct place {

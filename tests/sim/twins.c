@@ -26,6 +26,7 @@ static const struct {
 	[NAM_TWIN_IDLE_MARKS] = { "idle-marks", "T9", "sim_txn", 1000 },
 	[NAM_TWIN_WRAP_UNSEEN] = { "wrap-unseen", "T4", "sim_txn", 1000 },
 	[NAM_TWIN_WAKE_UNREAD] = { "wake-unread", "T9", "sim_txn", 1000 },
+	[NAM_TWIN_HINT_AS_PROOF] = { "hint-as-proof", "T6", "sim_txn --storm", 1000 },
 	[NAM_TWIN_OWN_OVER_OLD] = { "own-over-old", "T5", "sim_txn", 500 },
 	[NAM_TWIN_RELEASE_UNCLOSED] = { "release-unclosed", "M1", NULL, 0 },
 	[NAM_TWIN_DROP_UNWATCHED] = { "drop-unwatched", "M1", NULL, 0 },

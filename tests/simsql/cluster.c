@@ -24,7 +24,9 @@ bool
 cluster_join(struct cluster *c, unsigned p, bool bystander)
 {
 	struct place *at = &c->place[p];
-	struct txn_config cfg = { .vector = VECTOR, .ptr_cache_entries = 1024, .bystander = bystander };
+	struct txn_config cfg = {
+		.vector = VECTOR, .ptr_cache_entries = 1024, .bystander = bystander, .lease_ms = 100
+	};
 	struct nam_err err = { 0 };
 	nam_status st = txn_db_open(at->w, &cfg, &at->db, &err);
 	if (st == NAM_OK)
