@@ -36,6 +36,26 @@ static_assert(sizeof((struct net_node *)0)->heard == sizeof(struct net_news), "a
 
 enum { BATCH = 64 }; /* messages */
 
+static void
+wake(struct monitor *m)
+{
+	uint64_t one = 1;
+	ssize_t put = write(m->wake_fd, &one, sizeof one);
+	(void)put;
+}
+
+/* Under the lock: a new control connection. */
+static void
+take_over(struct net_node *node, int control_fd)
+{
+	close(node->control_fd);
+	node->control_fd = control_fd;
+	node->control_turn++;
+	node->control_ended = false;
+	node->heard_len = 0;
+	node->asked_nonce = 0;
+}
+
 /* Under the lock. Who finds the node lost is to find its question asked. */
 static void
 lose(struct net_node *node, const char *why)
@@ -217,6 +237,23 @@ net_monitor_answer(struct net *n)
 
 /* ---- the end of connections --------------------------------------------------------- */
 
+/* The node is there, and lets us in: it may go on telling, and asking, while the workers make their connections anew. */
+static void
+keep(struct net_node *node, int fd)
+{
+	struct monitor *m = node->net->monitor;
+	pthread_mutex_lock(&m->lock);
+	/* Mapped memory comes with a connection of its own, and does not come back. */
+	bool of_use = node->control_ended && !node->mapped && !atomic_load(&node->net->disarmed);
+	if (of_use)
+		take_over(node, fd);
+	pthread_mutex_unlock(&m->lock);
+	if (!of_use)
+		close(fd);
+	net_heard_forget(node);
+	wake(m);
+}
+
 /* A node that shuts us out refuses us before it ends anything of ours (wire.h, W3): so now it says so, if it has. */
 static bool
 shuts_us_out(struct net_node *node)
@@ -226,7 +263,7 @@ shuts_us_out(struct net_node *node)
 	int fd;
 	nam_status st = net_remote_connect(node, NET_ROLE_CONTROL, &fd, &grant, &err);
 	if (st == NAM_OK)
-		close(fd);
+		keep(node, fd);
 	return st == NAM_REFUSED && grant.verdict == NET_NO_MORE;
 }
 
@@ -324,14 +361,6 @@ watch(void *arg)
 	}
 }
 
-static void
-wake(struct monitor *m)
-{
-	uint64_t one = 1;
-	ssize_t put = write(m->wake_fd, &one, sizeof one);
-	(void)put;
-}
-
 void
 net_monitor_wake(struct net *n)
 {
@@ -358,12 +387,7 @@ net_monitor_renew(struct net_node *node, int control_fd)
 {
 	struct monitor *m = node->net->monitor;
 	pthread_mutex_lock(&m->lock);
-	close(node->control_fd);
-	node->control_fd = control_fd;
-	node->control_turn++;
-	node->control_ended = false;
-	node->heard_len = 0;
-	node->asked_nonce = 0;
+	take_over(node, control_fd);
 	/* A net that has given up stays so; the node finds out when it speaks to us. */
 	if (!atomic_load(&node->net->disarmed))
 		atomic_store_explicit(&node->info.lost, false, memory_order_relaxed);

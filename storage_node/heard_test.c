@@ -604,6 +604,34 @@ closed_is_not_dead(void **state)
 	leave(&o);
 }
 
+/* A control connection that breaks, on the way, is made anew by the process itself: it goes on being there, and heard. */
+static void
+broken_control(void **state)
+{
+	(void)state;
+	struct observer o = observe();
+	struct net *n;
+	struct nam_err err = { 0 };
+	const struct net_config nc = config(storage, NET_TCP);
+	assert_int_equal(net_open(&n, &nc, &err), NAM_OK);
+	uint64_t it = net_identity(n);
+	assert_true(stays(&o, it, NET_UNHEARD, 50));
+	for (unsigned i = 0; i < NODES; i++) {
+		shutdown(n->node[i]->life_fd, SHUT_RDWR);
+		shutdown(n->node[i]->control_fd, SHUT_RDWR);
+	}
+	/* It may have been away for long on a busy machine; it comes back. */
+	nap_ms(100);
+	assert_int_not_equal(until_heard(&o, it, NET_UNHEARD, 5000), UINT64_MAX);
+	assert_true(stays(&o, it, NET_UNHEARD, 150));
+	for (unsigned i = 0; i < 5000 && net_standing(n) != NET_MEMBER; i++)
+		nap_ms(1);
+	assert_int_equal(net_standing(n), NET_MEMBER);
+	net_close(n);
+	assert_int_not_equal(until_heard(&o, it, NET_LEFT, 5000), UINT64_MAX);
+	leave(&o);
+}
+
 /* ---- asked ------------------------------------------------------------------------------ */
 
 struct fencer {
@@ -973,6 +1001,7 @@ main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(bad_news, up, down),
 		cmocka_unit_test_setup_teardown(told_dead, up, down),
 		cmocka_unit_test_setup_teardown(closed_is_not_dead, up, down),
+		cmocka_unit_test_setup_teardown(broken_control, up, down),
 		cmocka_unit_test_setup_teardown(asked_tcp, up, down),
 		cmocka_unit_test_setup_teardown(asked_shm, up, down),
 		cmocka_unit_test_setup_teardown(false_answers, up, down),

@@ -114,6 +114,14 @@ def test_wrong_secret():
         same(h.do("SELECT 1").value(), "1", "with the right one it works")
 
 
+def test_open_door():
+    """A node that others can reach says that nothing is encrypted; one that only this host can does not."""
+    with House(nodes=1) as h:
+        check("encryption" not in h.nodes[0].text(), h.nodes[0].text())
+        node = h.node(2, listen="0.0.0.0:0")
+        contains(node.text(), "beyond this host, without encryption")
+
+
 def test_wrong_cluster():
     with House() as h:
         h.node(1, cluster="blue")
