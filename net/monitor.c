@@ -356,8 +356,7 @@ watch(void *arg)
 			if (fd[i].revents != 0 && !hear(m, who[i], turn[i]))
 				ended(m, who[i], turn[i]);
 		for (unsigned i = 0; i < n->count; i++)
-			if (n->node[i]->control_fd >= 0)
-				question(m, n->node[i]);
+			question(m, n->node[i]);
 	}
 }
 

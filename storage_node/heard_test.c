@@ -609,6 +609,9 @@ static void
 broken_control(void **state)
 {
 	(void)state;
+#ifdef __SANITIZE_THREAD__
+	skip(); /* it looks for the descriptors behind the monitor's back */
+#endif
 	struct observer o = observe();
 	struct net *n;
 	struct nam_err err = { 0 };
