@@ -550,12 +550,36 @@ victim_main(const char *role, int out, const char *at, enum net_kind kind)
 	_exit(FINE);
 }
 
+struct fencer {
+	struct observer *o;
+	uint64_t whom, grace_ns, took_ns;
+	nam_status status;
+	struct nam_err err;
+};
+
+static void
+fence_co(void *arg)
+{
+	struct fencer *f = arg;
+	uint64_t from = nam_clock_ns();
+	f->status = net_fence_process(f->o->w, f->whom, f->grace_ns, &f->err);
+	f->took_ns = nam_clock_ns() - from;
+}
+
+static struct fencer
+fence(struct observer *o, uint64_t whom, unsigned grace_ms)
+{
+	struct fencer f = { .o = o, .whom = whom, .grace_ns = grace_ms * MS };
+	test_in_coroutine(o->w, fence_co, &f);
+	return f;
+}
+
 /* ---- deaths ---------------------------------------------------------------------------- */
 
 static void
 dies_over(enum net_kind kind)
 {
-	uint64_t worst = 0;
+	uint64_t worst = 0, fenced = 0;
 	for (unsigned turn = 0; turn < 10; turn++) {
 		struct observer o = observe();
 		struct child c = spawn("lives", kind);
@@ -565,6 +589,9 @@ dies_over(enum net_kind kind)
 		assert_int_not_equal(until_heard(&o, c.identity, NET_DEAD, 5000), UINT64_MAX);
 		uint64_t took = nam_clock_ns() - from;
 		worst = took > worst ? took : worst;
+		struct fencer f = fence(&o, c.identity, 0);
+		assert_int_equal(f.status, NAM_OK);
+		fenced = f.took_ns > fenced ? f.took_ns : fenced;
 		assert_int_equal(WTERMSIG(reap(&c)), SIGKILL);
 		/* One that asks later is told, too. */
 		struct observer late = observe();
@@ -572,7 +599,8 @@ dies_over(enum net_kind kind)
 		leave(&late);
 		leave(&o);
 	}
-	printf("dead over %s: told after %.1f ms at worst\n", net_kind_name(kind), (double)worst / 1e6);
+	printf("dead over %s: told after %.1f ms, shut out in %.1f ms at worst\n", net_kind_name(kind),
+	    (double)worst / 1e6, (double)fenced / 1e6);
 }
 
 static void
@@ -636,30 +664,6 @@ broken_control(void **state)
 }
 
 /* ---- asked ------------------------------------------------------------------------------ */
-
-struct fencer {
-	struct observer *o;
-	uint64_t whom, grace_ns, took_ns;
-	nam_status status;
-	struct nam_err err;
-};
-
-static void
-fence_co(void *arg)
-{
-	struct fencer *f = arg;
-	uint64_t from = nam_clock_ns();
-	f->status = net_fence_process(f->o->w, f->whom, f->grace_ns, &f->err);
-	f->took_ns = nam_clock_ns() - from;
-}
-
-static struct fencer
-fence(struct observer *o, uint64_t whom, unsigned grace_ms)
-{
-	struct fencer f = { .o = o, .whom = whom, .grace_ns = grace_ms * MS };
-	test_in_coroutine(o->w, fence_co, &f);
-	return f;
-}
 
 static void
 prepare_area(struct observer *o)
