@@ -18,7 +18,7 @@ enum {
 	CAT_ROOT_NEXT_ID = 2,
 	CAT_ROOT_EXTRAS = 3,
 	CAT_ROOT_NEXT_WORD = 4, /* words of sequences given out */
-	CAT_ROOT_WORDS = 5,     /* where they lie: an extent */
+	CAT_ROOT_WORDS = 5,     /* where they lie: an extent that lists extents */
 };
 
 /* One table, as this process holds it. */

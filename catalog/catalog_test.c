@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <catalog/catalog_internal.h>
+#include <net/region_format.h>
 #include <net/sim.h>
 
 #include <stdio.h>
@@ -532,6 +533,47 @@ test_struct_used_again(void **state)
 		run_lab(seed, struct_used_again);
 }
 
+/* Words of sequences lie in single extents, taken as they are needed, though no two that are free are neighbours. */
+static void
+words(struct lab *lab)
+{
+	enum { MOST = 1024, WORDS = 5000 };
+	net_addr at[MOST], *word = calloc(WORDS, sizeof *word), last = { 0 };
+	unsigned n = 0, got, pages = 0;
+	for (unsigned r = 1; r <= 2; r++) {
+		assert_int_equal(net_extents_take(lab->w[0], r, MOST - n, false, at + n, &got), NAM_FULL);
+		n += got;
+	}
+	for (unsigned i = 0; i < n; i += 2)
+		assert_int_equal(net_extent_give(lab->w[0], at[i]), NAM_OK);
+	for (unsigned i = 0; i < WORDS; i++) {
+		unsigned p = i % PROCS;
+		int64_t seen = 0;
+		assert_int_equal(cat_sequence_word(lab->cat[p], lab->tw[p], i, &word[i]), NAM_OK);
+		assert_int_equal(net_read1(lab->w[0], word[i], &seen, sizeof seen, NULL), NAM_OK);
+		assert_int_equal(seen, i);
+		net_addr extent = { word[i].bits & ~(uint64_t)(NET_EXTENT - 1) };
+		assert_true(i == 0 || word[i].bits != word[i - 1].bits);
+		pages += extent.bits != last.bits;
+		last = extent;
+	}
+	assert_int_equal(pages, 3);
+	/* None was given out twice. */
+	for (unsigned i = 0; i < WORDS; i++) {
+		int64_t seen = 0;
+		assert_int_equal(net_read1(lab->w[1], word[i], &seen, sizeof seen, NULL), NAM_OK);
+		assert_int_equal(seen, i);
+	}
+	free(word);
+}
+
+static void
+test_words(void **state)
+{
+	(void)state;
+	run_lab(1, words);
+}
+
 int
 main(void)
 {
@@ -543,6 +585,7 @@ main(void)
 		cmocka_unit_test(test_churn),
 		cmocka_unit_test(test_late_writer),
 		cmocka_unit_test(test_struct_used_again),
+		cmocka_unit_test(test_words),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -757,30 +757,43 @@ cat_erase(
 	return st;
 }
 
+/* The extent that a word of remote memory names; taken from any node if it names none yet. */
+static nam_status
+extent_of(struct net_worker *w, net_addr word, uint64_t *extent)
+{
+	const struct net *n = net_worker_net(w);
+	net_addr fresh;
+	nam_status st = net_read1(w, word, extent, sizeof *extent, NULL);
+	if (st != NAM_OK || *extent != 0)
+		return st;
+	st = NAM_FULL;
+	for (unsigned i = 0; (st == NAM_FULL || st == NAM_GONE) && i < net_node_count(n); i++)
+		st = net_extent_take(w, net_node(n, i)->region, 1, &fresh);
+	if (st == NAM_OK)
+		st = net_cas1(w, word, 0, fresh.bits, extent, NULL);
+	if (st == NAM_OK && *extent != 0)
+		net_extent_give(w, fresh); /* another process was faster */
+	else if (st == NAM_OK)
+		*extent = fresh.bits;
+	return st;
+}
+
+/* The root leads to an extent that lists extents of words; each is taken when its first word is given out. */
 nam_status
 cat_sequence_word(struct cat *c, struct txn_worker *tw, int64_t first, net_addr *out)
 {
-	enum { WORD_BYTES = 32, EXTENTS = 16 };
+	enum { WORD_BYTES = 32, WORDS = NET_EXTENT / WORD_BYTES };
 	struct net_worker *w = txn_worker_net(tw);
-	net_addr root = txn_db_root(c->db, CAT_ROOT_WORDS), fresh;
-	uint64_t extent = 0, i;
-	nam_status st = net_read1(w, root, &extent, sizeof extent, NULL);
-	if (st == NAM_OK && extent == 0) {
-		if ((st = net_extent_take(w, net_region_of(root), EXTENTS, &fresh)) != NAM_OK)
-			return st;
-		st = net_cas1(w, root, 0, fresh.bits, &extent, NULL);
-		if (st == NAM_OK && extent != 0)
-			for (unsigned k = 0; k < EXTENTS; k++) /* another process was faster */
-				net_extent_give(w, net_plus(fresh, k * NET_EXTENT));
-		else
-			extent = fresh.bits;
-	}
+	uint64_t list, page, i;
+	nam_status st = extent_of(w, txn_db_root(c->db, CAT_ROOT_WORDS), &list);
 	if (st == NAM_OK)
 		st = net_faa1(w, txn_db_root(c->db, CAT_ROOT_NEXT_WORD), 1, &i, NULL);
+	if (st == NAM_OK && i >= NET_EXTENT / 8 * WORDS)
+		st = NAM_FULL;
+	if (st == NAM_OK)
+		st = extent_of(w, net_plus((net_addr){ list }, i / WORDS * 8), &page);
 	if (st != NAM_OK)
 		return st;
-	if (i >= EXTENTS * NET_EXTENT / WORD_BYTES)
-		return NAM_FULL;
-	*out = net_plus((net_addr){ extent }, i * WORD_BYTES);
+	*out = net_plus((net_addr){ page }, i % WORDS * WORD_BYTES);
 	return net_write1(w, *out, &first, sizeof first, NULL);
 }
