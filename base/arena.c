@@ -44,6 +44,18 @@ give_back(struct nam_budget *b, size_t n)
 		__atomic_fetch_sub(&b->whole->used, n, __ATOMIC_RELAXED);
 }
 
+bool
+nam_budget_take(struct nam_budget *b, size_t n)
+{
+	return charge(b, n, false);
+}
+
+void
+nam_budget_give(struct nam_budget *b, size_t n)
+{
+	give_back(b, n);
+}
+
 void
 nam_arena_charge(struct nam_arena *a, struct nam_budget *b)
 {

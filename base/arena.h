@@ -7,6 +7,7 @@
 #ifndef NAM_BASE_ARENA_H
 #define NAM_BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -34,6 +35,9 @@ void nam_arena_fini(struct nam_arena *a);
 void nam_arena_reset(struct nam_arena *a);
 /* From now on b (or NULL: nobody) is charged for the chunks, those there are included: what is kept never fails. */
 void nam_arena_charge(struct nam_arena *a, struct nam_budget *b);
+/* For memory that is no arena's: n bytes of b (NULL: nobody is charged) are taken, if there is room; and given back. */
+bool nam_budget_take(struct nam_budget *b, size_t n);
+void nam_budget_give(struct nam_budget *b, size_t n);
 /* The way out of nam_arena_take when the current chunk is too small. n is rounded already. */
 void *nam_arena_slow(struct nam_arena *a, size_t n);
 

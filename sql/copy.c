@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PIECE = 256 << 10, RECORD_MAX = 64 << 20, BATCH_BYTES = 1 << 20 };
+enum { PIECE = 256 << 10, RECORD_MAX = 257 << 20, BATCH_BYTES = 1 << 20 };
 
 struct field {
 	size_t at, len;
@@ -42,6 +42,7 @@ struct copy {
 	/* the record being read */
 	char *rec;
 	size_t len, cap;
+	struct nam_budget *budget; /* that rec is charged to */
 	struct field *field;
 	unsigned fields;
 	uint64_t line, record_line; /* lines read; where the record began */
@@ -181,13 +182,18 @@ room(struct copy *c, size_t n)
 	if (c->len + n <= c->cap)
 		return true;
 	if (c->len + n > RECORD_MAX)
-		return bad(c, "54000", "a record of COPY is longer than 64 MiB");
+		return bad(c, "54000", "a record of COPY is longer than 257 MiB");
 	size_t cap = c->cap ? c->cap * 2 : 4096;
 	while (cap < c->len + n)
 		cap *= 2;
-	char *p = realloc(c->rec, cap);
-	if (p == NULL)
+	cap = cap < RECORD_MAX ? cap : RECORD_MAX;
+	if (!nam_budget_take(c->budget, cap - c->cap))
 		return sql_no_memory(c->x->err);
+	char *p = realloc(c->rec, cap);
+	if (p == NULL) {
+		nam_budget_give(c->budget, cap - c->cap);
+		return sql_no_memory(c->x->err);
+	}
 	c->rec = p;
 	c->cap = cap;
 	return true;
@@ -625,9 +631,13 @@ begin_input(struct copy *c)
 bool
 sql_copy(struct sql_exec *x, const struct ast_stmt *st, const struct cat_table *tab, uint64_t *rows)
 {
-	struct copy c = {
-		.x = x, .tab = tab, .o = &st->copy, .sink = x->sink, .fd = -1, .arena = x->arena[1]
-	};
+	struct copy c = { .x = x,
+		.tab = tab,
+		.o = &st->copy,
+		.sink = x->sink,
+		.fd = -1,
+		.arena = x->arena[1],
+		.budget = x->arena[1]->budget };
 	c.class[(unsigned char)c.o->delimiter] = DELIM;
 	if (c.o->csv)
 		c.class[(unsigned char)c.o->quote] = QUOTE;
@@ -642,6 +652,7 @@ sql_copy(struct sql_exec *x, const struct ast_stmt *st, const struct cat_table *
 	if (c.fd >= 0)
 		close(c.fd);
 	free(c.piece);
+	nam_budget_give(c.budget, c.cap);
 	free(c.rec);
 	*rows = c.rows;
 	return ok;
