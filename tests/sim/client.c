@@ -279,7 +279,7 @@ make(struct session *s, unsigned table, uint64_t key, int64_t balance, const str
 	}
 	if (dice(s, 5) == 0) {
 		unsigned huge = s->load == TINY ? 2 : 20;
-		uint32_t n = 1 + (uint32_t)dice(s, dice(s, huge) == 0 ? 70000 : 700);
+		uint32_t n = 1 + (uint32_t)dice(s, dice(s, huge) == 0 ? 150000 : 700);
 		unsigned char *b = malloc(n);
 		if (b == NULL)
 			return NAM_NOMEM;
