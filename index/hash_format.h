@@ -68,7 +68,7 @@
  *       new[], prefix and spare were written before `old` was set. So who finds `old` set under
  *       the lock can finish the work of a dead splitter, and must.
  *   H7  Memory of a sub-table that is used again is first overwritten wholly with buckets of no table, all of whose slots are
- *       FROZEN, and only then with the new table, of another turn. So whoever comes by a stale word meets, in any
+ *       FROZEN, and only then with the new table, of another turn. So a process that comes by a stale word meets, in any
  *       mix of words, a frozen bucket or a header that is not the one its word tells: never a zero slot that it believes.
  *   H8  A page is listed before the root says that there are so many; `spare` does not offer it from before that.
  *

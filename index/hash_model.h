@@ -577,7 +577,7 @@ stale_inserter(void *arg)
 	}
 }
 
-/* What was inserted is found, by one who knows the directory as it is. */
+/* What was inserted is found by a process that knows the directory as it is. */
 static void
 stale_judge(void *arg)
 {

@@ -217,7 +217,7 @@ page_add(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_
 {
 	uint64_t word = 0;
 	net_addr page, at = net_plus(list, 8 * (n + i));
-	/* Who found no memory half way, or died, has left some here. */
+	/* A doubling that found no memory half way, or whose process died, has left some here. */
 	nam_status st = net_read1(w, at, &word, 8, acct);
 	page.bits = word;
 	if (st == NAM_OK && word == 0 && (st = table_take(w, ix, a, &page, acct)) == NAM_OK)

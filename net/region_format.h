@@ -15,7 +15,7 @@
  *
  * Always true
  *   N1  Memory that bump hands out reads as zeros. A recycled extent does not:
- *       who takes it writes zeros over it first, or asks for what is there.
+ *       its taker writes zeros over it first, or asks for what is there.
  *   N2  bump never goes back. bump > size means: full (it may overshoot).
  *   N3  free_head carries a tag that rises with every push and pop, so a stale CAS fails.
  *   N4  While an extent is on the stack, its struct net_free is true: nothing below it changes. So the top

@@ -2,8 +2,8 @@
  * blob.c -- values: where the bytes lie that a row only names; and long ones, of whole extents that need not be neighbours.
  *
  * A short value is cut from an extent (alloc.c). A long one has a root extent that lists further ones (spread_format.h). The root's head
- * is WRITTEN when the memory is taken, the bytes with step 1 of the commit: so whoever gives the value back, its maker or
- * a collector, finds its extents in the root. Who reads it READs the root first, then all the rest together: two round
+ * is WRITTEN when the memory is taken, the bytes with step 1 of the commit: so its maker and
+ * a collector, when they give the value back, find its extents in the root. A reader READs the root first, then all the rest together: two round
  * trips. Whatever is read is judged: the head by its check, the bytes by the sum that the row has.
  */
 #include <stdlib.h>

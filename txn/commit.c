@@ -659,7 +659,7 @@ junk_of_abort(struct txn *t)
 		txn_new_blob_give(t, &t->blob[i]);
 }
 
-/* Should we stop in it, whoever settles us goes on. */
+/* Should we stop in it, our recoverer goes on. */
 static void
 give_more(struct txn *t)
 {

@@ -74,9 +74,10 @@ struct txn_intent_entry {
 };
 
 struct txn_intent_head {
-	uint64_t lock;      /* the lock word of this attempt */
-	uint64_t n;         /* entries */
-	uint64_t more;      /* entries beyond TXN_INTENT_ENTRIES: address of all of them, or 0 */
+	uint64_t lock; /* the lock word of this attempt */
+	uint64_t n;    /* entries */
+	uint64_t
+	    more; /* more than TXN_INTENT_ENTRIES: the root of where all of them lie (spread_format.h), or 0 */
 	uint64_t check;     /* over lock, n, more, note and all entries */
 	uint64_t waits_for; /* the lock word this transaction waits for, or 0 (not covered by check) */
 	uint64_t holds; /* 1: the tables whose guards it has locked are its alone (not covered by check) */

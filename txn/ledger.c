@@ -1,7 +1,7 @@
 /*
  * ledger.c -- which extents a table has, beside those of its blocks: entered one by one, found again, given back.
  *
- * An entry is one word, 0 when it is empty. Whoever has taken an extent from a storage node enters it by CAS from 0 before it
+ * An entry is one word, 0 when it is empty. A process that has taken an extent from a storage node enters it by CAS from 0 before it
  * is used, and empties the entry by CAS before the extent goes back. So at any moment an extent is at its node, in one entry, or with
  * one process on its way between; of such a process has TXN_LEDGER_PART at most, and those are lost if it dies there.
  * Emptied entries are used again: as long as there are few of them nobody looks for them.
@@ -229,7 +229,7 @@ enter_part(
 			st = place_of(&l, i + m, true, &place[m]);
 		if (st == NAM_OK)
 			st = enter(&l, k, place, word + from, done);
-		/* Who looks for holes may have found ours: it is his, and we take another. */
+		/* Another process may have found ours, looking for holes: we take another. */
 		for (unsigned m = 0; st == NAM_OK && m < k; m++) {
 			if (!done[m])
 				continue;
@@ -434,7 +434,7 @@ struct release {
 	nam_status st;
 };
 
-/* An entry is emptied before its extent goes back: so whoever has to begin anew gives nothing back twice. */
+/* An entry is emptied before its extent goes back: so a process that has to begin anew gives nothing back twice. */
 static void
 release_part(struct release *r)
 {

@@ -105,7 +105,7 @@ test_long_write_sets(void **state)
 	run_sized(2, 2, 1, 48 << 20, long_write_sets);
 }
 
-/* ---- who dies with such a write set leaves no more than a few extents to nobody ---- */
+/* ---- a process that dies with such a write set leaves no more than a few extents to nobody ---- */
 
 static uint64_t crash_verb, verbs;
 static unsigned most;

@@ -1,6 +1,6 @@
 /*
- * spread.c -- the extents of a write set that does not fit its intent: taken, named, given back, by its transaction or by whoever
- * settles that (spread_format.h).
+ * spread.c -- the extents of a write set that does not fit its intent: taken, named, given back, by its transaction or by the process
+ * that settles that (spread_format.h).
  *
  * At each moment the intent's head names the root, and the root lists what has been taken, but for TXN_LEDGER_PART extents at most.
  */
@@ -34,7 +34,7 @@ txn_spread_take(struct txn *t, uint64_t bytes, net_addr *root, uint64_t *list)
 		root->bits = 0;
 		return st;
 	}
-	/* Nothing is decided by a head of no entries; but who settles us gives back what it leads to. */
+	/* Nothing is decided by a head of no entries; but our recoverer gives back what it leads to. */
 	struct txn_intent_head h = { .lock = t->lock, .more = root->bits, .holds = t->holding };
 	net_batch_init(&b, tw->w, op, 2, &t->counts);
 	post_head(&b, &s, *root, t->lock, 0, list);
@@ -52,7 +52,7 @@ txn_spread_take(struct txn *t, uint64_t bytes, net_addr *root, uint64_t *list)
 		st = net_run(&b);
 		n += k;
 	}
-	return st; /* an error: who rolls back gives back what there is */
+	return st; /* an error: the rollback gives back what there is */
 }
 
 nam_status

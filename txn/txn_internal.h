@@ -362,7 +362,7 @@ nam_status txn_extents_take(struct txn_table_view *v, struct net_worker *w, unsi
  */
 nam_status txn_extents_give(struct txn_table_view *v, struct net_worker *w, unsigned n, const net_addr *at,
     const uint32_t *entry, unsigned *given);
-/* Calls fn for every entry that is not empty, until it says false. Not a snapshot: who needs one keeps others away. */
+/* Calls fn for every entry that is not empty, until it says false. Not a snapshot: a caller that needs one keeps others away. */
 nam_status txn_ledger_walk(struct txn_db *db, struct net_worker *w, net_addr anchor,
     bool (*fn)(void *arg, uint32_t entry, uint64_t word), void *arg);
 /* Extents of archives and blobs that are older than this generation, in the order of addresses; added to *old. */
