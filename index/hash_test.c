@@ -383,6 +383,123 @@ a_splitter_dies(void **state)
 	assert_true(held > 0);
 }
 
+/* ---- a process dies while the directory gets its pages ------------------------------------------- */
+
+enum { SHALLOW = 900, DEEPER = 3000 };
+
+struct paging {
+	struct model *m;
+	uint64_t at, verbs;
+	uint32_t n;
+};
+
+static uint64_t
+deep_hash(const struct model *m, uint32_t i)
+{
+	return key_hash(m, i) << 14 | 0x2a5a;
+}
+
+/* One table after the other becomes full, and the directory goes from one page to sixteen. */
+static void
+deepens(void *arg)
+{
+	struct paging *d = arg;
+	struct model *m = d->m;
+	struct net_worker *w = m->w[0][0];
+	for (d->n = 0; d->n < SHALLOW; d->n++)
+		if (put(m, w, m->ix[0], deep_hash(m, d->n), d->n) != NAM_OK)
+			return;
+	uint64_t from = net_sim_verbs(m->net[0]);
+	if (d->at != 0)
+		net_sim_crash_at(m->sim, m->net[0], from + d->at);
+	while (d->n < DEEPER && put(m, w, m->ix[0], deep_hash(m, d->n), d->n) == NAM_OK)
+		d->n++;
+	d->verbs = net_sim_verbs(m->net[0]) - from;
+}
+
+/* Lists what each 16 KiB are for: directory, pages, sub-tables, spare. Nothing is two. */
+static void
+used_once(const struct model *m, unsigned *pages)
+{
+	const char *base[4] = { 0 };
+	for (unsigned r = 1; r <= net_node_count(m->net[1]); r++)
+		base[r] = net_sim_memory(m->sim, r);
+#define AT(addr) ((const void *)(base[(addr) >> 48 & 63] + ((addr) & ((UINT64_C(1) << 48) - 1))))
+	const struct idx_anchor *a = AT(m->anchor.bits);
+	uint64_t *unit = calloc(1 << 16, sizeof *unit), dir = idx_root_dir(a->root);
+	unsigned n = 0;
+	const uint64_t *page = idx_root_listed(a->root) ? AT(dir) : &dir;
+	unit[n++] = dir;
+	*pages = idx_root_pages(a->root);
+	for (unsigned i = 0; idx_root_listed(a->root) && i < IDX_PAGES; i++)
+		if (page[i] != 0)
+			unit[n++] = page[i];
+	for (uint64_t i = 0; i < UINT64_C(1) << idx_root_depth(a->root); i++) {
+		const uint64_t *words = AT(page[i >> IDX_PAGE_LOG2]);
+		uint64_t word = words[i & (IDX_PAGE_WORDS - 1)];
+		if (i <= idx_low(idx_word_depth(word)))
+			unit[n++] = idx_word_table(word);
+	}
+	for (uint64_t i = 0; i < (a->spare & (IDX_TABLE_BYTES - 1)); i++)
+		unit[n++] = (a->spare & ~(uint64_t)(IDX_TABLE_BYTES - 1)) + i * IDX_TABLE_BYTES;
+#undef AT
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = 0; k < i; k++)
+			assert_true(unit[i] != unit[k]);
+	free(unit);
+}
+
+static void
+goes_on(void *arg)
+{
+	struct paging *d = arg;
+	struct model *m = d->m;
+	struct net_worker *w = m->w[1][0];
+	if (net_sim_crashed(m->net[0])) {
+		nam_status st = idx_hash_recover(w, m->ix[1], VICTIM_OWNER, NULL);
+		assert_true(st == NAM_OK || st == NAM_ABSENT);
+	}
+	for (uint32_t i = d->n + 1; i < DEEPER; i++)
+		assert_int_equal(put(m, w, m->ix[1], deep_hash(m, i), i), NAM_OK);
+	for (uint32_t i = 0; i < DEEPER; i++)
+		if (i != d->n)
+			assert_int_equal(has(w, m->ix[1 + i % 2], deep_hash(m, i), i), 1);
+}
+
+static uint64_t
+paging_world(uint64_t seed, uint64_t at)
+{
+	struct model m;
+	struct model_config cfg = { .seed = seed, .keys = 1, .hash_mask = UINT64_MAX };
+	unsigned pages;
+	model_start(&m, &cfg);
+	struct paging d = { .m = &m, .at = at };
+	idx_hash_set_owner(m.ix[0], VICTIM_OWNER);
+	nam_co_start(net_worker_sched(m.w[0][0]), deepens, &d, 0);
+	net_sim_run(m.sim, NULL, NULL);
+	nam_co_start(net_worker_sched(m.w[1][0]), goes_on, &d, 0);
+	net_sim_run(m.sim, NULL, NULL);
+	used_once(&m, &pages);
+	assert_true(pages >= 16);
+	if (net_sim_crashed(m.net[0])) {
+		net_sim_bury(m.sim, m.net[0]);
+		net_sim_run(m.sim, NULL, NULL);
+	}
+	model_end(&m);
+	return d.verbs;
+}
+
+static void
+a_pager_dies(void **state)
+{
+	(void)state;
+	uint64_t last = paging_world(1, 0), died = 0;
+	assert_true(last > 3000);
+	for (uint64_t at = 1; at < last; at += 1 + last / 40, died++)
+		paging_world(1 + at % 5, at + at % 7);
+	printf("died %" PRIu64 " times on the way to 16 pages\n", died);
+}
+
 /* ---- a process remembers a sub-table whose memory is used again for the same keys ------------- */
 
 static void
@@ -434,6 +551,7 @@ main(void)
 		cmocka_unit_test(grows_under_readers),
 		cmocka_unit_test(churns),
 		cmocka_unit_test(a_splitter_dies),
+		cmocka_unit_test(a_pager_dies),
 		cmocka_unit_test(a_stale_word_is_harmless),
 		cmocka_unit_test(same_seed_same_run),
 	};
