@@ -18,6 +18,8 @@ enum {
 	GC_EVERY_NS = 5000000,
 	GC_PER_ROUND = 4096,
 	GC_SLOW_PER_ROUND = 256,
+	GC_SHARE = 4, /* of a queue, in one turn */
+	GC_SLOW_SHARE = 16,
 	GC_WAKE_NS = 1500000000,
 	TURN_NS = 100000
 };
@@ -294,6 +296,12 @@ round_of(struct txn_worker *tw, struct txn_junk_queue *q, unsigned most)
 {
 	uint64_t watermark = tso_watermark(tw->db->tso);
 	unsigned did = 0, freed = 0;
+	/*
+	 * Statements of many rows give way seldom, and leave as much garbage each time. So a share of what there is goes in one turn, else
+	 * it would become more for ever.
+	 */
+	unsigned turn = q->n / (q == &tw->junk[0] ? GC_SHARE : GC_SLOW_SHARE);
+	most = most > turn ? most : turn;
 	most = q->n < most ? q->n : most;
 	while (did < most && q->item[q->head].cid <= watermark && !out_of_time(tw)) {
 		struct txn_junk j = q->item[q->head];
@@ -306,7 +314,8 @@ round_of(struct txn_worker *tw, struct txn_junk_queue *q, unsigned most)
 		else
 			freed++;
 		freed += tw->gc_moved;
-		txn_give_way(tw);
+		if (did >= turn)
+			txn_give_way(tw);
 	}
 	return freed;
 }
@@ -337,10 +346,10 @@ round_of_both(struct txn_worker *tw, unsigned *freed)
 	if (tso_pin_now(tw->tso, &pin) == NAM_OK) {
 		txn_at_hand(tw);
 		tw->round++;
-		*freed = round_of(tw, &tw->junk[0], GC_PER_ROUND);
+		unsigned quick = round_of(tw, &tw->junk[0], GC_PER_ROUND);
 		unsigned n = round_of(tw, &tw->junk[1], GC_SLOW_PER_ROUND);
-		*freed += n;
-		more = n >= GC_SLOW_PER_ROUND;
+		*freed = quick + n;
+		more = n >= GC_SLOW_PER_ROUND || quick >= GC_PER_ROUND;
 	}
 	tso_unpin(tw->tso, &pin);
 	return more;
