@@ -498,6 +498,25 @@ out:
 	return st;
 }
 
+nam_status
+cat_shows(struct cat *c, struct txn *t, uint32_t table, net_addr anchor, bool *yes)
+{
+	struct cat_shot *s;
+	tso_cid at = txn_snapshot(t);
+	nam_status st = cover(c, t, &s);
+	if (st != NAM_OK)
+		return st;
+	/* Of another time than t's it may not list what t shows. */
+	*yes = false;
+	if (s == NULL || !shot_covers(s, at, tso_noted(c->oracle)))
+		st = NAM_BUSY;
+	for (unsigned i = 0; st == NAM_OK && i < s->tables; i++)
+		*yes |=
+		    s->table[i]->def.store.id == table && s->table[i]->def.store.anchor.bits == anchor.bits;
+	pthread_mutex_unlock(&c->lock);
+	return st;
+}
+
 uint64_t
 cat_version(struct cat *c, struct txn *t)
 {
@@ -541,6 +560,7 @@ cat_open(struct txn_worker *tw, struct cat **out)
 		cat_close(c);
 		return st;
 	}
+	txn_on_orphan(c->db, cat_listed, c);
 	*out = c;
 	return NAM_OK;
 }
@@ -550,6 +570,7 @@ cat_close(struct cat *c)
 {
 	if (c == NULL)
 		return;
+	txn_on_orphan(c->db, NULL, NULL);
 	struct cat_shot *older;
 	for (struct cat_shot *s = atomic_load(&c->head); s != NULL; s = older) {
 		older = s->older;

@@ -100,6 +100,9 @@ struct cat_rows {
 	unsigned n;
 };
 /* Finds or creates the system tables; fills c->system. In a coroutine. */
+/* For txn_on_orphan: does t's snapshot show this table? cat_shows: one that is no system table. */
+nam_status cat_listed(void *cat, struct txn *t, uint32_t table, net_addr anchor, bool *yes);
+nam_status cat_shows(struct cat *c, struct txn *t, uint32_t table, net_addr anchor, bool *yes);
 nam_status cat_bootstrap(struct cat *c, struct txn_worker *tw);
 /* Every table's definition as t sees it. */
 nam_status cat_read_all(struct cat *c, struct txn *t, struct cat_rows *out, struct nam_arena *arena);

@@ -52,8 +52,8 @@ main_co(void *arg)
 		net_sleep(lab->w[0], 1000000);
 	lab->body(lab);
 	for (unsigned p = PROCS; p-- > 0;) {
-		cat_close(lab->cat[p]);
 		txn_worker_close(lab->tw[p]);
+		cat_close(lab->cat[p]);
 		txn_db_close(lab->w[p], lab->db[p]);
 	}
 	lab->ok = true;

@@ -115,6 +115,7 @@ cat_create(struct cat *c, struct txn *t, const struct cat_table *def)
 		goto fail;
 	}
 	e->def.store.id = (uint32_t)id + CAT_FIRST_ID;
+	e->def.store.listed = rows;
 	if (rows && (st = txn_table_create(tw, &e->def.store)) != NAM_OK)
 		goto fail;
 	if ((st = cat_write(c, t, &e->def, false, &arena)) == NAM_DUPLICATE ||
@@ -285,6 +286,8 @@ cat_settled(struct cat *c, struct txn_worker *tw, struct cat_overlay *o, tso_cid
 			continue;
 		if (x->drop == (cid != 0))
 			txn_table_free(tw, &x->entry->def.store, cid);
+		else if (!x->drop && !cat_overlay_drops(o, x->entry))
+			(void)txn_table_made(tw, &x->entry->def.store);
 	}
 	pthread_mutex_lock(&c->lock);
 	for (struct cat_change *x = o->list, *next; x != NULL; x = next) {

@@ -86,17 +86,21 @@ bootstrap_one(struct cat *c, struct txn_worker *tw, unsigned i)
 	net_addr root = txn_db_root(c->db, system_table[i].root);
 	uint64_t word = 0;
 	nam_status st = net_read1(w, root, &word, sizeof word, NULL);
+	bool made = false;
 	if (st == NAM_OK && word == 0) {
+		e->def.store.listed = true;
 		st = txn_table_create(tw, &e->def.store);
 		if (st == NAM_OK)
 			st = net_cas1(w, root, 0, e->def.store.anchor.bits, &word, NULL);
 		if (st == NAM_OK && word == 0)
-			word = e->def.store.anchor.bits;
+			word = e->def.store.anchor.bits, made = true;
 		else if (st == NAM_OK)
 			txn_table_free(tw, &e->def.store, 0); /* another process was faster */
 	}
 	if (st == NAM_OK) {
 		e->def.store.anchor = (net_addr){ word };
+		if (made)
+			(void)txn_table_made(tw, &e->def.store);
 		st = cat_entry_open(c, e);
 	}
 	if (st != NAM_OK) {
@@ -106,6 +110,21 @@ bootstrap_one(struct cat *c, struct txn_worker *tw, unsigned i)
 	e->changes = 1; /* for ever: never freed before cat_close */
 	c->system[i] = e;
 	return NAM_OK;
+}
+
+nam_status
+cat_listed(void *arg, struct txn *t, uint32_t table, net_addr anchor, bool *yes)
+{
+	struct cat *c = arg;
+	if (table > CAT_SYSTEM)
+		return cat_shows(c, t, table, anchor, yes);
+	uint64_t word = 0;
+	net_addr root = txn_db_root(c->db, system_table[table - 1].root);
+	nam_status st = table == 0
+			    ? NAM_CORRUPT
+			    : net_read1(txn_worker_net(txn_worker_of(t)), root, &word, sizeof word, NULL);
+	*yes = word == anchor.bits;
+	return st;
 }
 
 nam_status

@@ -10,7 +10,7 @@
 #include <string.h>
 #include "txn_internal.h"
 
-enum { LOOK_NS = 5000000, RESTS_TRIED = 16, WRITES = 64, SETTLE_NS = 1000000000, SORTED_AT_EXIT = 50000 };
+enum { LOOK_NS = 5000000, RESTS_TRIED = 16 };
 
 static net_addr
 head_at(const struct txn_table_view *v, size_t offset)
@@ -24,8 +24,8 @@ extent_of(uint64_t at)
 	return at & ~(uint64_t)(NET_EXTENT - 1);
 }
 
-static bool
-free_push(struct txn_free *f, uint64_t x)
+bool
+txn_free_push(struct txn_free *f, uint64_t x)
 {
 	if (!txn_grow((void **)&f->item, f->n, &f->cap, sizeof *f->item))
 		return false; /* the memory is lost until the next sweep: better than stopping */
@@ -183,6 +183,14 @@ txn_alloc_look(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc
 	return a == NULL ? NAM_NOMEM : look(tw, v, a, false);
 }
 
+void
+txn_alloc_sweep(struct txn_worker *tw, struct txn_table_view *v)
+{
+	struct txn_alloc *a = alloc_of(tw, v);
+	if (a != NULL)
+		(void)look(tw, v, a, true);
+}
+
 /* ---- what may be given back ---- */
 
 static int
@@ -274,13 +282,13 @@ tree_take(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, 
 		return NAM_OK;
 	nam_status st = net_cas1(tw->w, head_at(v, offset), head, txn_list(generation, 0), &seen, NULL);
 	if (st == NAM_OK && seen == head && generation == txn_generation(a->sweep))
-		free_push(tree, at);
+		txn_free_push(tree, at);
 	return st;
 }
 
 /* The next cell of the tree, and its branches back into it. NAM_ABSENT: a sweep has begun; what was there is void. */
-static nam_status
-tree_pop(struct txn_worker *tw, struct txn_alloc *a, struct txn_free *tree, uint32_t offset, uint64_t *at,
+nam_status
+txn_tree_pop(struct txn_worker *tw, struct txn_alloc *a, struct txn_free *tree, uint32_t offset, uint64_t *at,
     struct txn_free_cell *cell)
 {
 	uint64_t generation = txn_generation(a->sweep);
@@ -291,9 +299,9 @@ tree_pop(struct txn_worker *tw, struct txn_alloc *a, struct txn_free *tree, uint
 	if (generation != txn_generation(a->sweep))
 		return NAM_ABSENT;
 	if (cell->other != 0)
-		free_push(tree, cell->other);
+		txn_free_push(tree, cell->other);
 	if (cell->next != 0)
-		free_push(tree, cell->next);
+		txn_free_push(tree, cell->next);
 	return NAM_OK;
 }
 
@@ -373,13 +381,13 @@ used_block(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a,
 	struct txn_free_cell cell;
 	nam_status st = NAM_ABSENT;
 	while (st == NAM_ABSENT && a->block_tree.n > 0)
-		st = tree_pop(tw, a, &a->block_tree, v->head_bytes, &at->bits, &cell);
+		st = txn_tree_pop(tw, a, &a->block_tree, v->head_bytes, &at->bits, &cell);
 	*word = cell.what;
 	return st;
 }
 
-nam_status
-txn_block_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at, uint64_t *word)
+static nam_status
+block_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at, uint64_t *word)
 {
 	struct txn_db *db = tw->db;
 	struct txn_alloc *a;
@@ -387,6 +395,7 @@ txn_block_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at, ui
 	nam_status st = txn_alloc_ready(tw, v, true, &a);
 	if (st != NAM_OK || (st = used_block(tw, v, a, at, word)) != NAM_ABSENT)
 		return st;
+	a->takes++;
 	st = NAM_FULL;
 	for (unsigned i = 0; i < db->nregions; i++) {
 		unsigned r = db->regions[tw->rr++ % db->nregions];
@@ -417,6 +426,17 @@ txn_block_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at, ui
 	return st;
 }
 
+nam_status
+txn_block_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at, uint64_t *word)
+{
+	struct txn_want want = { 0 };
+	nam_status st;
+	do
+		st = block_take(tw, v, at, word);
+	while (st == NAM_FULL && txn_want(tw, &want));
+	return st;
+}
+
 void
 txn_block_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at, uint64_t word)
 {
@@ -425,7 +445,7 @@ txn_block_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at, uin
 	    goes_to_collector(
 		tw, a, (struct txn_junk){ .kind = JUNK_BLOCK, .view = v, .at = at, .aux = word }))
 		return;
-	if (free_push(&a->blocks, at.bits) && !free_push(&a->blocks, word))
+	if (txn_free_push(&a->blocks, at.bits) && !txn_free_push(&a->blocks, word))
 		a->blocks.n--;
 }
 
@@ -450,7 +470,7 @@ use_rest(struct txn_alloc *a, uint32_t bytes)
 }
 
 static nam_status
-aux_take(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, uint32_t bytes, net_addr *at)
+aux_cut(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, uint32_t bytes, net_addr *at)
 {
 	bool adopted = false;
 	while (a->aux.end - a->aux.at < bytes && !use_rest(a, bytes)) {
@@ -462,7 +482,7 @@ aux_take(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, u
 		} else if (a->rest_tree.n > 0) {
 			struct txn_free_cell cell;
 			uint64_t from;
-			st = tree_pop(tw, a, &a->rest_tree, 0, &from, &cell);
+			st = txn_tree_pop(tw, a, &a->rest_tree, 0, &from, &cell);
 			if (st == NAM_OK && cell.what <= NET_EXTENT)
 				txn_stretch_push(&a->rest, from, from + cell.what);
 			st = st == NAM_ABSENT ? NAM_OK : st;
@@ -483,6 +503,17 @@ aux_take(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, u
 	return NAM_OK;
 }
 
+static nam_status
+aux_take(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, uint32_t bytes, net_addr *at)
+{
+	struct txn_want want = { 0 };
+	nam_status st;
+	do
+		st = aux_cut(tw, v, a, bytes, at);
+	while (st == NAM_FULL && txn_want(tw, &want));
+	return st;
+}
+
 nam_status
 txn_archive_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at)
 {
@@ -490,6 +521,7 @@ txn_archive_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at)
 	nam_status st = txn_alloc_ready(tw, v, true, &a);
 	if (st != NAM_OK)
 		return st;
+	a->takes++;
 	if (a->archives.n > 0) {
 		at->bits = a->archives.item[--a->archives.n];
 		return NAM_OK;
@@ -503,7 +535,7 @@ txn_archive_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at)
 	struct txn_alloc *a = alloc_of(tw, v);
 	if (a != NULL && !atomic_load_explicit(&v->dead, memory_order_relaxed) &&
 	    !goes_to_collector(tw, a, (struct txn_junk){ .kind = JUNK_ARCHIVE, .view = v, .at = at }))
-		free_push(&a->archives, at.bits);
+		txn_free_push(&a->archives, at.bits);
 }
 
 static unsigned
@@ -528,6 +560,7 @@ txn_blob_take(struct txn_worker *tw, struct txn_table_view *v, uint32_t len, net
 	nam_status st = txn_alloc_ready(tw, v, true, &a);
 	if (st != NAM_OK)
 		return st;
+	a->takes++;
 	unsigned c = blob_class(len);
 	NAM_ASSERT(c < TXN_BLOB_CLASSES);
 	if (a->blob[c].n > 0) {
@@ -544,189 +577,5 @@ txn_blob_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at, uint
 	if (a == NULL || atomic_load_explicit(&v->dead, memory_order_relaxed) ||
 	    goes_to_collector(tw, a, (struct txn_junk){ .kind = JUNK_BLOB, .view = v, .at = at, .len = len }))
 		return;
-	free_push(&a->blob[blob_class(len)], at.bits);
-}
-
-/* ---- at the end of a worker: what is left goes back to the tables ---- */
-
-static bool
-out_of_time(struct txn_worker *tw)
-{
-	return net_now_ns(tw->w) > tw->gc_end;
-}
-
-static bool
-give_partial(struct txn_worker *tw, struct txn_table_view *v, uint64_t generation, struct txn_stretch s)
-{
-	if (s.at >= s.end)
-		return true;
-	if (out_of_time(tw))
-		return false;
-	/* Extents are aligned in their region; the stretch ends inside the one it began in. */
-	uint64_t ext = extent_of(s.at), head, seen;
-	net_addr at = head_at(v, offsetof(struct txn_anchor, partial));
-	nam_status st = net_read1(tw->w, at, &head, 8, NULL);
-	while (st == NAM_OK) {
-		uint64_t next[2] = { s.at - ext, txn_list_at(head, generation) };
-		st = net_write1(tw->w, (net_addr){ ext + offsetof(struct txn_extent, used) }, next, 16, NULL);
-		if (st == NAM_OK)
-			st = net_cas1(tw->w, at, head, txn_list(generation, ext), &seen, NULL);
-		if (st != NAM_OK || seen == head)
-			break;
-		head = seen;
-	}
-	return st == NAM_OK;
-}
-
-/*
- * Makes a tree of the cells given and of what is left of one, and hangs it up. items: pairs (address, what). A cell has
- * two branches: the cells before it, and a tree that is to be joined.
- */
-static bool
-tree_give(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, size_t anchor_offset,
-    uint32_t offset, struct txn_free *items, struct txn_free *tree)
-{
-	struct txn_free_cell cell[WRITES], popped;
-	struct net_op op[WRITES];
-	struct net_batch b;
-	uint64_t generation = txn_generation(a->sweep), root = 0, head, seen, at;
-	net_addr anchor = head_at(v, anchor_offset);
-	nam_status st = NAM_OK;
-	bool all = true;
-	net_batch_init(&b, tw->w, op, WRITES, NULL);
-	while (st == NAM_OK && (tree->n > 0 || items->n > 2)) {
-		if (items->n < 4 && tree->n > 0) { /* one cell to join with, and one for the end */
-			st = tree_pop(tw, a, tree, offset, &at, &popped);
-			if (st != NAM_OK || !free_push(items, at) || !free_push(items, popped.what))
-				return false;
-			continue;
-		}
-		struct txn_free_cell *c = &cell[b.n];
-		*c = (struct txn_free_cell){ .next = root, .what = items->item[items->n - 1] };
-		if (tree->n > 0)
-			c->other = tree->item[--tree->n];
-		root = items->item[items->n - 2];
-		items->n -= 2;
-		net_write(&b, (net_addr){ root + offset }, c, sizeof *c);
-		if (b.n == WRITES) {
-			st = net_run(&b);
-			txn_give_way(tw);
-			/* What has been written is hung up; the rest is left to a sweep. */
-			if (out_of_time(tw)) {
-				all = false;
-				tree->n = 0;
-				items->n = items->n < 2 ? items->n : 2;
-			}
-		}
-	}
-	if (st == NAM_OK && b.n > 0)
-		st = net_run(&b);
-	if (st != NAM_OK || items->n == 0)
-		return st == NAM_OK && all;
-	/* The last one joins it to what hangs there. */
-	at = items->item[0];
-	cell[0] = (struct txn_free_cell){ .next = root, .what = items->item[1] };
-	items->n = 0;
-	st = net_read1(tw->w, anchor, &head, 8, NULL);
-	while (st == NAM_OK) {
-		cell[0].other = txn_list_at(head, generation);
-		st = net_write1(tw->w, (net_addr){ at + offset }, cell, sizeof *cell, NULL);
-		if (st == NAM_OK)
-			st = net_cas1(tw->w, anchor, head, txn_list(generation, at), &seen, NULL);
-		if (st != NAM_OK || seen == head)
-			break;
-		head = seen;
-	}
-	return st == NAM_OK && all;
-}
-
-static int
-by_begin(const void *a, const void *b)
-{
-	return by_address(&((const struct txn_stretch *)a)->at, &((const struct txn_stretch *)b)->at);
-}
-
-/* All that is free for archives and blobs, in stretches as long as they are inside of an extent. */
-static bool
-rest_items(struct txn_table_view *v, struct txn_alloc *a, struct txn_free *items)
-{
-	struct txn_stretches *s = &a->rest;
-	bool ok = txn_stretch_push(s, a->aux.at, a->aux.end);
-	for (uint32_t i = 0; ok && i < a->archives.n; i++)
-		ok = txn_stretch_push(s, a->archives.item[i], a->archives.item[i] + v->archive_bytes);
-	for (unsigned c = 0; c < TXN_BLOB_CLASSES; c++)
-		for (uint32_t i = 0; ok && i < a->blob[c].n; i++)
-			ok = txn_stretch_push(s, a->blob[c].item[i], a->blob[c].item[i] + (64u << c));
-	/* Neither does sorting give way, nor do so many pieces need to be joined before they are given. */
-	if (s->n > 0 && s->n <= SORTED_AT_EXIT)
-		qsort(s->item, s->n, sizeof *s->item, by_begin);
-	for (uint32_t i = 0; ok && i < s->n;) {
-		uint64_t at = s->item[i].at, end = s->item[i].end;
-		for (i++; i < s->n && s->item[i].at == end && extent_of(at) == extent_of(end); i++)
-			end = s->item[i].end;
-		ok = free_push(items, at) && free_push(items, end - at);
-	}
-	return ok;
-}
-
-static bool
-settle(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a)
-{
-	uint64_t before = txn_generation(a->sweep);
-	bool was = a->looked, ok = true;
-	struct txn_free items = { 0 };
-	if (!was)
-		return true; /* nothing is here */
-	nam_status st = look(tw, v, a, false);
-	if (st != NAM_OK || before != txn_generation(a->sweep))
-		return st == NAM_OK || st == NAM_ABSENT; /* a sweep has it, or it goes with the table */
-	txn_wholes_give(tw, v, a);
-	for (unsigned r = 0; r < NET_REGIONS; r++)
-		ok = give_partial(tw, v, before, a->block[r]) && ok;
-	for (uint32_t i = 0; i < a->spare.n; i++)
-		ok = give_partial(tw, v, before, a->spare.item[i]) && ok;
-	ok = tree_give(
-		 tw, v, a, offsetof(struct txn_anchor, free), v->head_bytes, &a->blocks, &a->block_tree) &&
-	     ok;
-	ok = rest_items(v, a, &items) && ok;
-	ok = tree_give(tw, v, a, offsetof(struct txn_anchor, rest), 0, &items, &a->rest_tree) && ok;
-	free(items.item);
-	return ok;
-}
-
-/*
- * All of it under one pin: a process that stands still in here has to be shut out before anybody sweeps for what it holds. Without one
- * its slot could be idle, and be freed while cells are still to be written into memory that others have found. No longer than
- * SETTLE_NS: the watermark waits.
- */
-bool
-txn_tables_settle(struct txn_worker *tw)
-{
-	struct tso_pin pin;
-	nam_status st = nam_twin(NAM_TWIN_EXIT_UNPINNED) ? NAM_OK : tso_pin_now(tw->tso, &pin);
-	bool ok = st == NAM_OK;
-	if (ok && !nam_twin(NAM_TWIN_EXIT_UNPINNED))
-		txn_at_hand(tw);
-	tw->gc_end = net_now_ns(tw->w) + SETTLE_NS;
-	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL; v = v->next) {
-		struct txn_alloc *a = v->alloc[tw->number];
-		if (a == NULL)
-			continue;
-		if (st == NAM_OK && !atomic_load(&v->dead))
-			ok = settle(tw, v, a) && ok;
-		free(a->spare.item);
-		free(a->rest.item);
-		free(a->blocks.item);
-		free(a->archives.item);
-		for (unsigned c = 0; c < TXN_BLOB_CLASSES; c++)
-			free(a->blob[c].item);
-		free(a->block_tree.item);
-		free(a->rest_tree.item);
-		free(a->old);
-		free(a);
-		v->alloc[tw->number] = NULL;
-	}
-	if (!nam_twin(NAM_TWIN_EXIT_UNPINNED))
-		tso_unpin(tw->tso, &pin);
-	return ok;
+	txn_free_push(&a->blob[blob_class(len)], at.bits);
 }

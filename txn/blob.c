@@ -39,9 +39,12 @@ txn_long_take(struct txn *t, struct txn_table_view *v, struct txn_new_blob *b)
 		at[have] = a->whole[--a->wholes].at;
 		entry[have] = a->whole[a->wholes].entry;
 	}
-	if (have < all)
-		st = txn_extents_take(
-		    v, tw->w, all - have, txn_generation(a->sweep), tw->rr++, false, at + have, entry + have);
+	struct txn_want want = { 0 };
+	a->takes++;
+	while (have < all && (st = txn_extents_take(v, tw->w, all - have, txn_generation(a->sweep), tw->rr++,
+				  false, at + have, entry + have)) == NAM_FULL)
+		if (!txn_want(tw, &want))
+			break;
 	struct txn_spread s = { .whose = b->len, .n = n, .entry = entry[0] };
 	b->list = (uint64_t *)(void *)(head + sizeof s);
 	for (unsigned i = 0; st == NAM_OK && i < n; i++)

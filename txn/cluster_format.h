@@ -11,6 +11,9 @@
  * The *roster* is struct txn_roster, in an extent of its own on each member: the cluster's number, its members and their
  * rosters. The home's roster is the cluster record: its roots and counters are used, those of the other rosters are not.
  *
+ * Behind the home's roster, from TXN_ROSTER_TABLES on: a word for each table's anchor, 0 where there is none; by CAS. The last word of
+ * the extent names, by CAS from 0, an extent full of further ones, whose last word does so again (tables.c).
+ *
  * Always true
  *   K1  A membership word changes by CAS only; from an address never. A roster changes never, but for the home's roots and counters.
  *   K2  An attempt (identity and attempt together) takes the words of all its nodes, the home's first, before it writes anything
@@ -29,7 +32,13 @@
 #include <net/region_format.h>
 
 #define TXN_ROSTER_MAGIC UINT64_C(0x325245545352544e)
-enum { TXN_ROOT_MEMBER = 0, TXN_ROSTER_ROOTS = 8, TXN_ROSTER_NAME = 104, TXN_ATTEMPT_BITS = 17 };
+enum {
+	TXN_ROOT_MEMBER = 0,
+	TXN_ROSTER_ROOTS = 8,
+	TXN_ROSTER_NAME = 104,
+	TXN_ATTEMPT_BITS = 17,
+	TXN_ROSTER_TABLES = 16 << 10
+};
 
 struct txn_roster_node {
 	uint64_t region;
@@ -46,12 +55,15 @@ struct txn_roster {
 	uint64_t home; /* region */
 	uint64_t nodes;
 	uint64_t deaths; /* how often memory of tables may have been left behind */
-	uint64_t pad;
+	uint64_t wanted; /* how often a process found all nodes full */
 	uint64_t root[TXN_ROSTER_ROOTS];
+	uint64_t
+	    looked; /* how many deaths there had been when somebody last looked at all tables for those left behind */
+	uint64_t pad[7];
 	struct txn_roster_node node[NET_REGIONS];
 };
 static_assert(offsetof(struct txn_roster, root) == 64, "roots have a line of their own");
-static_assert(sizeof(struct txn_roster) <= NET_EXTENT, "a roster is one extent");
+static_assert(sizeof(struct txn_roster) <= TXN_ROSTER_TABLES, "a roster is one extent, with its tables");
 static_assert(6 + TXN_ATTEMPT_BITS + NET_IDENTITY_BITS == 63, "an attempt's word");
 
 #define TXN_MEMBER_MAKING (UINT64_C(1) << 63)

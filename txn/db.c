@@ -11,10 +11,10 @@ fold_layout(void)
 	idx_layout_fold();
 	net_layout_fold("txn.record", sizeof(struct rec_slot) << 16 | sizeof(struct rec_archive) << 8 | 4);
 	net_layout_fold(
-	    "txn.anchor", UINT64_C(3) << 32 | sizeof(struct txn_anchor) << 16 | TXN_ANCHOR_LEDGER);
+	    "txn.anchor", UINT64_C(4) << 32 | sizeof(struct txn_anchor) << 16 | TXN_ANCHOR_LEDGER);
 	net_layout_fold("txn.intent", (uint64_t)TXN_GENERATION_BITS << 40 | (uint64_t)TXN_EPOCH_BITS << 32 |
 					  TXN_INTENT_BYTES << 8 | sizeof(struct txn_intent_entry));
-	net_layout_fold("txn.cluster", UINT64_C(3) << 32 | sizeof(struct txn_roster));
+	net_layout_fold("txn.cluster", UINT64_C(4) << 32 | sizeof(struct txn_roster));
 }
 
 /* A node whose memory is not the one that the cluster was made of is lost, whatever it holds now. */
@@ -90,6 +90,7 @@ txn_db_open(struct net_worker *w, const struct txn_config *cfg, struct txn_db **
 		if (!net_node(n, i)->lost)
 			db->regions[db->nregions++] = net_node(n, i)->region;
 	db->deaths = net_plus(db->cluster, offsetof(struct txn_roster, deaths));
+	db->wanted = net_plus(db->cluster, offsetof(struct txn_roster, wanted));
 	st = tso_join(w, (net_addr){ r->oracle }, &db->tso);
 	if (st != NAM_OK) {
 		nam_fail(err, st, "cannot join the cluster: %s",

@@ -371,6 +371,8 @@ txn_gc(void *worker)
 		if (out_of_time(tw))
 			break;
 		more = round_of_both(tw, &freed);
+		if (!tw->stopping)
+			txn_surplus(tw);
 		txn_doubts(tw);
 		if (tw->stopping && freed == 0)
 			last++;

@@ -18,7 +18,14 @@
 #include <string.h>
 #include "txn_internal.h"
 
-enum { BATCH = 8, POLL_NS = 5000000, WAIT_NS = 1000000, UNIT = 64, WORDS = NET_EXTENT / UNIT / 64 };
+enum {
+	HAND_OVER_NS = 2000000000,
+	BATCH = 8,
+	POLL_NS = 5000000,
+	WAIT_NS = 1000000,
+	UNIT = 64,
+	WORDS = NET_EXTENT / UNIT / 64
+};
 
 /* A block of old memory that shows nothing. */
 struct empty {
@@ -213,6 +220,7 @@ blocks(struct sweep *s)
 		}
 		ext = e->next;
 		nam_arena_reset(&s->arena);
+		txn_give_way(s->tw);
 	}
 	free(buf);
 	return st;
@@ -315,6 +323,8 @@ end(struct sweep *s)
 				txn_junk_add(s->tw, *j);
 			s->tw->stats.blocks_found++;
 		}
+		/* Others need it as much as we do. */
+		(void)txn_hand_over(s->tw, s->v, a, net_now_ns(s->tw->w) + HAND_OVER_NS);
 		s->tw->stats.sweeps++;
 	}
 	free(s->old);

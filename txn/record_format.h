@@ -101,6 +101,8 @@ rec_dir_check(const uint64_t *w, unsigned n, uint64_t at)
  * id         TXN_ANCHOR_MAGIC, and the table's number. TXN_ANCHOR_CLOSED once the table is being given back: written by who has
  *            `sweeper`, and that lock is never freed again. Only who READ the open anchor under the pin that it still
  *            has may WRITE or CAS to the table's memory.
+ * maker      names as lock words do the process that makes the table, until the transaction that does has committed: then 0.
+ * listed     1: its owner can tell whether there is such a table (tables.c).
  * swept      how many deaths the cluster had seen when the last sweep began that came to its end.
  * blocks     newest extent of record blocks; each extent's head names the one before. CAS.
  * partial    extents of blocks given back half used: pushed by CAS, taken all at once by CAS to nothing.
@@ -132,7 +134,9 @@ struct txn_anchor {
 	uint64_t magic;
 	uint64_t table;
 	uint64_t swept;
-	uint64_t pad0[4];
+	uint64_t maker;
+	uint64_t listed;
+	uint64_t pad0[2];
 	uint64_t holes;
 	uint64_t blocks;
 	uint64_t partial;

@@ -89,8 +89,12 @@ txn_table_create(struct txn_worker *tw, struct txn_table *t)
 		st = net_extent_take(tw->w, db->regions[(t->id + i) % db->nregions], 1, &t->anchor);
 	if (st != NAM_OK)
 		return st;
-	struct txn_anchor a = { .magic = TXN_ANCHOR_MAGIC, .table = t->id };
+	struct txn_anchor a = {
+		.magic = TXN_ANCHOR_MAGIC, .table = t->id, .maker = txn_tables_maker(tw), .listed = t->listed
+	};
 	st = net_write1(tw->w, t->anchor, &a, sizeof a, NULL);
+	if (st == NAM_OK)
+		st = txn_tables_enter(tw, t->anchor);
 	if (st == NAM_OK && t->has_key) {
 		struct txn_table_view v = { .db = db, .anchor = t->anchor };
 		struct idx_memory mem = { .take = index_memory, .arg = &v };
@@ -269,6 +273,8 @@ txn_table_release(struct txn_worker *tw, struct txn_junk *j)
 	st = release_blocks(&r, a.blocks);
 	if (st == NAM_OK)
 		st = txn_ledger_release(tw, j->at, &r.left);
+	if (st == NAM_OK)
+		st = txn_tables_leave(tw, j->at);
 	if (st == NAM_OK)
 		st = net_write1(tw->w, j->at, &zero, 8, NULL);
 	return st == NAM_OK ? release_extent(&r, j->at) : st;

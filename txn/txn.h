@@ -83,6 +83,7 @@ struct txn_table {
 	uint32_t row_max; /* payload bytes a slot holds, <= TXN_ROW_MAX */
 	net_addr anchor;  /* set by txn_table_create */
 	bool has_key;     /* rows are found by key, through a hash index */
+	bool listed;      /* its owner answers for it: txn_on_orphan */
 	/* Does this payload belong to this key? Called with payloads that passed their checksum. */
 	bool (*same_key)(
 	    const struct txn_table *t, const void *row, uint32_t len, const void *key, uint32_t key_len);
@@ -102,6 +103,18 @@ enum { TXN_ROW_MAX = 8000, TXN_BLOBS_MAX = 64 };
 uint32_t txn_row_room(uint16_t slots, uint32_t row_max);
 /* Makes the remote part: anchor, index. In a coroutine. The table is empty. */
 nam_status txn_table_create(struct txn_worker *tw, struct txn_table *t);
+/*
+ * The transaction that made a listed table has committed, the table is there to stay. Not told: it stays for as long as this process lives,
+ * and after that for as long as its owner lists it. In a coroutine, without a pin.
+ */
+nam_status txn_table_made(struct txn_worker *tw, const struct txn_table *t);
+/*
+ * Whoever makes or drops a table may die before it is told, or gives the memory back. So after a death, listed tables are looked at, and
+ * listed() is asked, in a transaction t of its own: does t's snapshot show a table of that number there? NAM_OK and *yes false:
+ * it is given back. From any worker, in a coroutine. NULL ends that; then no call may be under way (workers closed).
+ */
+void txn_on_orphan(struct txn_db *db,
+    nam_status (*listed)(void *arg, struct txn *t, uint32_t table, net_addr anchor, bool *yes), void *arg);
 /* Opens/closes this process's view of it. open: no I/O. */
 nam_status txn_table_open(struct txn_db *db, struct txn_table *t);
 void txn_table_close(struct txn_db *db, struct txn_table *t);
@@ -301,6 +314,7 @@ struct txn_stats {
 	uint64_t recovered, finished, undone, doubtful;
 	/* Tables swept for memory that the dead had left, and what was found: blocks, bytes of archives and blobs. */
 	uint64_t sweeps, blocks_found, bytes_found;
+	uint64_t extents_returned; /* given back because they were not used */
 };
 void txn_worker_stats(const struct txn_worker *tw, struct txn_stats *out);
 

@@ -61,6 +61,9 @@ struct txn_alloc {
 	uint64_t look_at; /* while a sweep is under way: when the collector looks next */
 	uint64_t due_at;  /* while a sweep is due: when who takes memory does */
 	uint64_t round;   /* the collector's, in which it looked last */
+	/* surplus.c: how much was taken, and how little of it was there to be taken */
+	uint64_t takes, takes_seen, least;
+	unsigned samples, quiet, pause, paused;
 	bool due;
 	uint64_t *old; /* extents of earlier generations that hold archives and blobs, rising */
 	uint32_t nold, old_cap;
@@ -119,9 +122,13 @@ struct txn_db {
 	_Atomic(struct txn_table_view *) views;  /* all ever opened; freed at close */
 	uint32_t tick_us;
 	bool bystander;
-	bool split;         /* heart, settler and sweepers are different workers */
-	net_addr deaths;    /* a word of the cluster record: how many have left memory behind */
-	_Atomic int failed; /* the heartbeat cannot reach home any more */
+	bool split;      /* heart, settler and sweepers are different workers */
+	net_addr deaths; /* a word of the cluster record: how many have left memory behind */
+	nam_status (*_Atomic listed)(void *arg, struct txn *t, uint32_t table, net_addr anchor, bool *yes);
+	void *listed_arg;
+	_Atomic uint64_t deaths_heard; /* by some worker, which looks after the tables */
+	net_addr wanted;               /* another: how often a process found all nodes full */
+	_Atomic int failed;            /* the heartbeat cannot reach home any more */
 	/* a  relaxed. doubt: a lock that is in no transaction may be left as it is, behind a broken connection;
 	 * reached: some connection was made anew. Both: others can wait for that lock until this process ends. */
 	atomic_bool doubt, reached, stuck_told;
@@ -186,7 +193,10 @@ struct txn_worker {
 	uint64_t round;                /* of the collector: each has a pin of its own */
 	uint64_t gc_woke;              /* when it last woke the idle process */
 	bool gc_moved;                 /* what it was at came nearer to its end */
-	uint64_t turned;               /* when a long piece of work last gave way */
+	/* surplus.c: memory is wanted here, and was not to be had; when; what was heard of others */
+	bool wants, starved, wanted_known;
+	uint64_t starved_until, starved_told, sample_at, heard, wanted_seen;
+	uint64_t turned; /* when a long piece of work last gave way */
 	bool stopping, no_heart;
 	bool untold, telling;         /* a death has been counted, and nobody knows; a coroutine is at it */
 	bool leaving;                 /* it is about to close: no long work is begun */
@@ -402,8 +412,36 @@ uint64_t txn_blob_bytes(uint32_t len);
 /* The worker's part of a table's memory; looked at the anchor where that is due. */
 nam_status txn_alloc_ready(
     struct txn_worker *tw, struct txn_table_view *v, bool taking, struct txn_alloc **out);
+/* The sweep of the table becomes ours if one is due and nobody has it. With a pin. */
+void txn_alloc_sweep(struct txn_worker *tw, struct txn_table_view *v);
+/* False: no memory; that piece is lost until the next sweep. */
+bool txn_free_push(struct txn_free *f, uint64_t x);
+/* The next cell of the tree, and its branches back into it. NAM_ABSENT: a sweep has begun; what was there is void. */
+nam_status txn_tree_pop(struct txn_worker *tw, struct txn_alloc *a, struct txn_free *tree, uint32_t offset,
+    uint64_t *at, struct txn_free_cell *cell);
+
+/* tables.c */
+nam_status txn_tables_enter(struct txn_worker *tw, net_addr anchor);
+nam_status txn_tables_leave(struct txn_worker *tw, net_addr anchor);
+/* What an anchor says of its maker while the table is being made. */
+uint64_t txn_tables_maker(const struct txn_worker *tw);
+/* So many deaths have been counted: tables that were left behind are released, unless another process has looked since. In a
+ * coroutine of its own. */
+void txn_orphans(struct txn_worker *tw, uint64_t deaths);
+
+/* surplus.c */
 /* What is left goes back to the tables. false: not all of it. Without a pin: it takes its own. */
 bool txn_tables_settle(struct txn_worker *tw);
+/* All that a worker has of a table, to its node or onto the table's lists. With a pin, until `end` at the longest. False: not all. */
+bool txn_hand_over(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, uint64_t end);
+/* All nodes are full. True: try again, somebody may have given some back. In a transaction. */
+struct txn_want {
+	uint64_t until;
+	bool asked;
+};
+bool txn_want(struct txn_worker *tw, struct txn_want *want);
+/* In the collector, between its rounds: gives back what is not used, asks others and hears them. */
+void txn_surplus(struct txn_worker *tw);
 /*
  * With a pin, before anything at hand is used: memory, intents, garbage. Where this process has lost its slot since, others have
  * swept for all of that, and it is forgotten.

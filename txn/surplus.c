@@ -1,0 +1,602 @@
+/*
+ * surplus.c -- memory at hand that others could use: whole extents go back to their nodes, the rest to the table's lists.
+ *
+ * What a worker has at hand only it can use. So it hands over
+ *	when it ends              all
+ *	when others want memory   all: whoever finds the nodes full says so by a note (txn_want), and each collector hears of it
+ *	when it takes nothing     all, after a while
+ *	when it had more than it took for a second
+ *	                          that much, as far as it lies in whole extents
+ *	when it has swept         all that was found
+ * What is handed over is taken out of the worker's memory first: other coroutines go on meanwhile with what is left.
+ *
+ * All of it happens under a pin under which the anchor was READ. A sweep that begins later waits for that pin before it looks
+ * at the ledger; one that began earlier has made void what is of before, and that is not handed over. So no extent is at its node
+ * and in a sweep's hands, too.
+ *
+ * Two kinds of extents stay with their table. Those of blocks: scans walk their chain, which only grows. And those that an
+ * ended sweep has looked at (of an earlier generation than the newest): garbage that some worker still has in its queue may lie there, and
+ * it forgets that garbage, which the sweep has found, only because the ledger says that the extent is so old.
+ */
+#include <base/twin.h>
+#include <stdlib.h>
+#include <string.h>
+#include "txn_internal.h"
+
+enum {
+	WRITES = 64,
+	SETTLE_NS = 1000000000,
+	SAMPLE_NS = 100000000,
+	SAMPLES = 10,    /* make a window */
+	QUIET = 100,     /* samples without a take: all is handed over */
+	PAUSE_MOST = 64, /* windows, while there is nothing to be found in whole extents */
+	WANT_NS = 200000000,
+	WANT_PAUSE_NS = 1000000000,
+	DEATH_NS = UINT64_C(10000000000),
+	LOOK_AGAIN_NS = 5000000,
+};
+#define SURPLUS (4 * (uint64_t)NET_EXTENT)
+
+/* What is being handed over. */
+struct giving {
+	struct txn_worker *tw;
+	struct txn_table_view *v;
+	struct txn_alloc *m;
+	uint64_t generation, end;
+	uint64_t *old; /* extents that stay with the table, rising */
+	uint32_t nold, old_cap;
+	bool all; /* so far nothing was left out */
+};
+
+static net_addr
+head_at(const struct giving *g, size_t offset)
+{
+	return net_plus(g->v->anchor, offset);
+}
+
+static uint64_t
+extent_of(uint64_t at)
+{
+	return at & ~(uint64_t)(NET_EXTENT - 1);
+}
+
+static bool
+out_of_time(struct giving *g)
+{
+	return net_now_ns(g->tw->w) > g->end;
+}
+
+/* A sweep has begun: what hangs there is of a later generation, and it finds what we have. */
+static bool
+is_void(const struct giving *g, uint64_t head)
+{
+	return head >> TXN_LIST_SHIFT != txn_list(g->generation, 0) >> TXN_LIST_SHIFT;
+}
+
+/* ---- onto the lists ---- */
+
+static bool
+give_partial(struct giving *g, struct txn_stretch s)
+{
+	struct net_worker *w = g->tw->w;
+	if (s.at >= s.end)
+		return true;
+	if (out_of_time(g))
+		return false;
+	/* Extents are aligned in their region; the stretch ends inside the one it began in. */
+	uint64_t ext = extent_of(s.at), head, seen;
+	net_addr at = head_at(g, offsetof(struct txn_anchor, partial));
+	nam_status st = net_read1(w, at, &head, 8, NULL);
+	while (st == NAM_OK && !is_void(g, head)) {
+		uint64_t next[2] = { s.at - ext, txn_list_at(head, g->generation) };
+		st = net_write1(w, (net_addr){ ext + offsetof(struct txn_extent, used) }, next, 16, NULL);
+		if (st == NAM_OK)
+			st = net_cas1(w, at, head, txn_list(g->generation, ext), &seen, NULL);
+		if (st != NAM_OK || seen == head)
+			break;
+		head = seen;
+	}
+	txn_give_way(g->tw);
+	return st == NAM_OK;
+}
+
+/*
+ * Makes a tree of the cells given and of what is left of one, and hangs it up. items: pairs (address, what). A cell has
+ * two branches: the cells before it, and a tree that is to be joined.
+ */
+static bool
+tree_give(
+    struct giving *g, size_t anchor_offset, uint32_t offset, struct txn_free *items, struct txn_free *tree)
+{
+	struct txn_worker *tw = g->tw;
+	struct txn_free_cell cell[WRITES], popped;
+	struct net_op op[WRITES];
+	struct net_batch b;
+	uint64_t root = 0, head, seen, at;
+	net_addr anchor = head_at(g, anchor_offset);
+	nam_status st = NAM_OK;
+	bool all = true;
+	net_batch_init(&b, tw->w, op, WRITES, NULL);
+	while (st == NAM_OK && (tree->n > 0 || items->n > 2)) {
+		if (items->n < 4 && tree->n > 0) { /* one cell to join with, and one for the end */
+			st = txn_tree_pop(tw, g->m, tree, offset, &at, &popped);
+			if (st != NAM_OK || !txn_free_push(items, at) || !txn_free_push(items, popped.what))
+				return false;
+			continue;
+		}
+		struct txn_free_cell *c = &cell[b.n];
+		*c = (struct txn_free_cell){ .next = root, .what = items->item[items->n - 1] };
+		if (tree->n > 0)
+			c->other = tree->item[--tree->n];
+		root = items->item[items->n - 2];
+		items->n -= 2;
+		net_write(&b, (net_addr){ root + offset }, c, sizeof *c);
+		if (b.n == WRITES) {
+			st = net_run(&b);
+			txn_give_way(tw);
+			/* What has been written is hung up; the rest is left to a sweep. */
+			if (out_of_time(g)) {
+				all = false;
+				tree->n = 0;
+				items->n = items->n < 2 ? items->n : 2;
+			}
+		}
+	}
+	if (st == NAM_OK && b.n > 0)
+		st = net_run(&b);
+	if (st != NAM_OK || items->n == 0)
+		return st == NAM_OK && all;
+	/* The last one joins it to what hangs there. */
+	at = items->item[0];
+	cell[0] = (struct txn_free_cell){ .next = root, .what = items->item[1] };
+	items->n = 0;
+	st = net_read1(tw->w, anchor, &head, 8, NULL);
+	while (st == NAM_OK && !is_void(g, head)) {
+		cell[0].other = txn_list_at(head, g->generation);
+		st = net_write1(tw->w, (net_addr){ at + offset }, cell, sizeof *cell, NULL);
+		if (st == NAM_OK)
+			st = net_cas1(tw->w, anchor, head, txn_list(g->generation, at), &seen, NULL);
+		if (st != NAM_OK || seen == head)
+			break;
+		head = seen;
+	}
+	return st == NAM_OK && all;
+}
+
+/* ---- archives and blobs: stretches, as long as they are inside of an extent ---- */
+
+static int
+by_begin(const void *a, const void *b, void *tw)
+{
+	const struct txn_stretch *x = a, *y = b;
+	static _Thread_local unsigned compared;
+	if (++compared % 4096 == 0)
+		txn_give_way(tw);
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+static int
+by_length(const void *a, const void *b, void *tw)
+{
+	const struct txn_stretch *x = a, *y = b;
+	(void)tw;
+	return (x->end - x->at > y->end - y->at) - (x->end - x->at < y->end - y->at);
+}
+
+/* All in m that is free for archives and blobs becomes m->rest, joined where it touches. False: some was forgotten. */
+static bool
+join(struct giving *g)
+{
+	struct txn_alloc *m = g->m;
+	struct txn_stretches *s = &m->rest;
+	bool ok = txn_stretch_push(s, m->aux.at, m->aux.end);
+	m->aux = (struct txn_stretch){ 0, 0 };
+	for (uint32_t i = 0; ok && i < m->archives.n; i++)
+		ok = txn_stretch_push(s, m->archives.item[i], m->archives.item[i] + g->v->archive_bytes);
+	for (unsigned c = 0; c < TXN_BLOB_CLASSES; c++) {
+		for (uint32_t i = 0; ok && i < m->blob[c].n; i++)
+			ok = txn_stretch_push(s, m->blob[c].item[i], m->blob[c].item[i] + (64u << c));
+		m->blob[c].n = 0;
+	}
+	m->archives.n = 0;
+	if (s->n == 0)
+		return ok;
+	qsort_r(s->item, s->n, sizeof *s->item, by_begin, g->tw);
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < s->n;) {
+		struct txn_stretch x = s->item[i];
+		for (i++; i < s->n && s->item[i].at == x.end && extent_of(x.at) == extent_of(x.end); i++)
+			x.end = s->item[i].end;
+		s->item[n++] = x;
+	}
+	s->n = n;
+	return ok;
+}
+
+static int
+by_address(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static bool
+stays(const struct giving *g, uint64_t ext)
+{
+	return g->nold > 0 && bsearch(&ext, g->old, g->nold, sizeof *g->old, by_address) != NULL;
+}
+
+/* Whole extents in m->rest go back, so many at most. How many did. */
+static unsigned
+give_wholes(struct giving *g, uint64_t most)
+{
+	if (g->generation > 0 &&
+	    txn_ledger_old(g->v, g->tw->w, g->generation, &g->old, &g->nold, &g->old_cap) != NAM_OK)
+		return 0;
+	struct txn_stretches *s = &g->m->rest;
+	net_addr at[TXN_LEDGER_PART];
+	unsigned n = 0, given, sum = 0;
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct txn_stretch x = s->item[i];
+		bool whole = x.at == extent_of(x.at) && x.end - x.at == NET_EXTENT && sum + n < most &&
+			     !stays(g, x.at);
+		if (whole && n == 0 && out_of_time(g))
+			g->all = whole = false;
+		if (whole)
+			at[n++].bits = x.at;
+		else
+			s->item[kept++] = x;
+		if (n == TXN_LEDGER_PART || (n > 0 && i + 1 == s->n)) {
+			/* What is in doubt stays in the ledger, for a sweep, or is lost. */
+			if (txn_extents_give(g->v, g->tw->w, n, at, NULL, &given) != NAM_OK)
+				g->all = false;
+			sum += n;
+			n = 0;
+			txn_give_way(g->tw);
+		}
+	}
+	if (n > 0 && txn_extents_give(g->v, g->tw->w, n, at, NULL, &given) != NAM_OK)
+		g->all = false;
+	s->n = kept;
+	free(g->old);
+	g->old = NULL;
+	return sum + n;
+}
+
+/* ---- all of it ---- */
+
+static void
+discard(struct txn_alloc *m)
+{
+	free(m->spare.item);
+	free(m->rest.item);
+	free(m->blocks.item);
+	free(m->archives.item);
+	for (unsigned c = 0; c < TXN_BLOB_CLASSES; c++)
+		free(m->blob[c].item);
+	free(m->block_tree.item);
+	free(m->rest_tree.item);
+}
+
+/* What is at hand leaves a for *m: all, or what is for archives and blobs. */
+static void
+take_out(struct txn_alloc *a, struct txn_alloc *m, bool all)
+{
+	*m = (struct txn_alloc){ .looked = true, .sweep = a->sweep, .horizon = a->horizon };
+	m->aux = a->aux;
+	m->rest = a->rest;
+	m->archives = a->archives;
+	memcpy(m->blob, a->blob, sizeof m->blob);
+	a->aux = (struct txn_stretch){ 0, 0 };
+	memset(&a->rest, 0, sizeof a->rest);
+	memset(&a->archives, 0, sizeof a->archives);
+	memset(a->blob, 0, sizeof a->blob);
+	if (!all)
+		return;
+	memcpy(m->block, a->block, sizeof m->block);
+	m->spare = a->spare;
+	m->blocks = a->blocks;
+	m->block_tree = a->block_tree;
+	m->rest_tree = a->rest_tree;
+	memcpy(m->whole, a->whole, sizeof m->whole);
+	m->wholes = a->wholes;
+	memset(a->block, 0, sizeof a->block);
+	memset(&a->spare, 0, sizeof a->spare);
+	memset(&a->blocks, 0, sizeof a->blocks);
+	memset(&a->block_tree, 0, sizeof a->block_tree);
+	memset(&a->rest_tree, 0, sizeof a->rest_tree);
+	a->wholes = 0;
+}
+
+/* With a pin: is what a has at hand still ours to give? */
+static nam_status
+still_ours(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, bool *yes)
+{
+	uint64_t before = txn_generation(a->sweep);
+	bool was = a->looked;
+	nam_status st = NAM_OK;
+	if (was && !nam_twin(NAM_TWIN_ALLOCATOR_UNLOCKED))
+		st = txn_alloc_look(tw, v, &a);
+	*yes = st == NAM_OK && was && before == txn_generation(a->sweep);
+	return st == NAM_ABSENT ? NAM_OK : st; /* it goes with the table */
+}
+
+bool
+txn_hand_over(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, uint64_t end)
+{
+	struct txn_alloc m;
+	bool yes;
+	nam_status st = still_ours(tw, v, a, &yes);
+	if (st != NAM_OK || !yes)
+		return st == NAM_OK;
+	take_out(a, &m, true);
+	struct giving g = {
+		.tw = tw, .v = v, .m = &m, .generation = txn_generation(m.sweep), .end = end, .all = true
+	};
+	for (unsigned r = 0; r < NET_REGIONS; r++)
+		g.all = give_partial(&g, m.block[r]) && g.all;
+	for (uint32_t i = 0; i < m.spare.n; i++)
+		g.all = give_partial(&g, m.spare.item[i]) && g.all;
+	g.all = tree_give(&g, offsetof(struct txn_anchor, free), v->head_bytes, &m.blocks, &m.block_tree) &&
+		g.all;
+	g.all = join(&g) && g.all;
+	/* A sweep that is under way looks at the ledger when it likes. */
+	for (; (m.sweep & 1) && m.wholes > 0; m.wholes--)
+		txn_stretch_push(&m.rest, m.whole[m.wholes - 1].at.bits,
+		    m.whole[m.wholes - 1].at.bits + NET_EXTENT);
+	if ((m.sweep & 1) == 0) {
+		txn_wholes_give(tw, v, &m);
+		give_wholes(&g, UINT64_MAX);
+	}
+	struct txn_free items = { 0 };
+	for (uint32_t i = 0; i < m.rest.n; i++) {
+		struct txn_stretch x = m.rest.item[i];
+		g.all = txn_free_push(&items, x.at) && txn_free_push(&items, x.end - x.at) && g.all;
+	}
+	g.all = tree_give(&g, offsetof(struct txn_anchor, rest), 0, &items, &m.rest_tree) && g.all;
+	free(items.item);
+	discard(&m);
+	return g.all;
+}
+
+/*
+ * All of it under one pin: a process that stands still in here has to be shut out before anybody sweeps for what it holds. Without one
+ * its slot could be idle, and be freed while cells are still to be written into memory that others have found. No longer than
+ * SETTLE_NS: the watermark waits.
+ */
+bool
+txn_tables_settle(struct txn_worker *tw)
+{
+	struct tso_pin pin;
+	nam_status st = nam_twin(NAM_TWIN_EXIT_UNPINNED) ? NAM_OK : tso_pin_now(tw->tso, &pin);
+	bool ok = st == NAM_OK;
+	if (ok && !nam_twin(NAM_TWIN_EXIT_UNPINNED))
+		txn_at_hand(tw);
+	uint64_t end = net_now_ns(tw->w) + SETTLE_NS;
+	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL; v = v->next) {
+		struct txn_alloc *a = v->alloc[tw->number];
+		if (a == NULL)
+			continue;
+		if (st == NAM_OK && !atomic_load(&v->dead))
+			ok = txn_hand_over(tw, v, a, end) && ok;
+		discard(a);
+		free(a->old);
+		free(a);
+		v->alloc[tw->number] = NULL;
+	}
+	if (!nam_twin(NAM_TWIN_EXIT_UNPINNED))
+		tso_unpin(tw->tso, &pin);
+	return ok;
+}
+
+/* ---- now and then: what is not used ---- */
+
+static uint64_t
+aux_bytes(const struct txn_table_view *v, const struct txn_alloc *a)
+{
+	uint64_t sum = a->aux.end - a->aux.at + (uint64_t)a->archives.n * v->archive_bytes;
+	for (unsigned c = 0; c < TXN_BLOB_CLASSES; c++)
+		sum += (uint64_t)a->blob[c].n << (6 + c);
+	for (uint32_t i = 0; i < a->rest.n; i++)
+		sum += a->rest.item[i].end - a->rest.item[i].at;
+	return sum;
+}
+
+static bool
+anything(const struct txn_alloc *a)
+{
+	uint64_t n = a->spare.n + a->rest.n + a->blocks.n + a->archives.n + a->block_tree.n + a->rest_tree.n +
+		     a->wholes + (a->aux.end - a->aux.at);
+	for (unsigned c = 0; c < TXN_BLOB_CLASSES; c++)
+		n += a->blob[c].n;
+	for (unsigned r = 0; r < NET_REGIONS; r++)
+		n += a->block[r].end - a->block[r].at;
+	return n > 0;
+}
+
+/* So many bytes were not used for a while. */
+static void
+give_surplus(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, uint64_t bytes)
+{
+	struct txn_alloc m;
+	bool yes;
+	if (still_ours(tw, v, a, &yes) != NAM_OK || !yes || (a->sweep & 1))
+		return;
+	take_out(a, &m, false);
+	struct giving g = { .tw = tw,
+		.v = v,
+		.m = &m,
+		.generation = txn_generation(m.sweep),
+		.end = net_now_ns(tw->w) + SETTLE_NS,
+		.all = true };
+	join(&g);
+	unsigned n = give_wholes(&g, bytes / NET_EXTENT);
+	a->pause = n > 0 ? 0 : a->pause == 0 ? 1 : a->pause < PAUSE_MOST ? 2 * a->pause : PAUSE_MOST;
+	a->paused = 0;
+	tw->stats.extents_returned += n;
+	/* The longest last: those are looked at first. */
+	qsort_r(m.rest.item, m.rest.n, sizeof *m.rest.item, by_length, NULL);
+	if (g.generation == txn_generation(a->sweep))
+		for (uint32_t i = 0; i < m.rest.n; i++)
+			txn_stretch_push(&a->rest, m.rest.item[i].at, m.rest.item[i].end);
+	discard(&m);
+}
+
+/* In memory of one table: does anything lie unused? *bytes of archives and blobs, or (UINT64_MAX) all of it. */
+static bool
+unused(const struct txn_table_view *v, struct txn_alloc *a, uint64_t *bytes)
+{
+	uint64_t now = aux_bytes(v, a);
+	if (now < a->least)
+		a->least = now;
+	a->quiet = a->takes == a->takes_seen ? a->quiet + 1 : 0;
+	a->takes_seen = a->takes;
+	if (a->quiet >= QUIET && anything(a)) {
+		a->quiet = 0;
+		*bytes = UINT64_MAX;
+		return true;
+	}
+	if (++a->samples < SAMPLES)
+		return false;
+	*bytes = a->least;
+	a->samples = 0;
+	a->least = now;
+	return *bytes >= SURPLUS && a->paused++ >= a->pause;
+}
+
+static void
+look_for_unused(struct txn_worker *tw)
+{
+	struct tso_pin pin;
+	nam_status st = NAM_OK;
+	bool pinned = false;
+	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL && st == NAM_OK; v = v->next) {
+		struct txn_alloc *a = v->alloc[tw->number];
+		uint64_t bytes;
+		if (a == NULL || !a->looked || atomic_load(&v->dead) || !unused(v, a, &bytes))
+			continue;
+		if (!pinned && !nam_twin(NAM_TWIN_ALLOCATOR_UNLOCKED)) {
+			st = tso_pin_now(tw->tso, &pin);
+			pinned = true;
+			if (st == NAM_OK)
+				txn_at_hand(tw);
+		}
+		if (st == NAM_OK && bytes == UINT64_MAX)
+			txn_hand_over(tw, v, a, net_now_ns(tw->w) + SETTLE_NS);
+		else if (st == NAM_OK)
+			give_surplus(tw, v, a, bytes);
+	}
+	if (pinned)
+		tso_unpin(tw->tso, &pin);
+}
+
+/* ---- memory that is wanted ---- */
+
+/* With a pin. All that this worker has of any table. sweep: tables whose sweep is due become ours to sweep. */
+static void
+hand_over_all(struct txn_worker *tw, bool sweep)
+{
+	uint64_t end = net_now_ns(tw->w) + SETTLE_NS;
+	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL; v = v->next) {
+		struct txn_alloc *a = v->alloc[tw->number];
+		if (atomic_load(&v->dead))
+			continue;
+		if (a != NULL && a->looked && anything(a))
+			txn_hand_over(tw, v, a, end);
+		if (sweep)
+			txn_alloc_sweep(tw, v);
+	}
+}
+
+bool
+txn_want(struct txn_worker *tw, struct txn_want *want)
+{
+	uint64_t now = net_now_ns(tw->w);
+	if (tw->leaving || now < tw->starved_until)
+		return false;
+	if (want->until == 0) {
+		want->until = now + WANT_NS;
+		hand_over_all(tw, false);
+		return true;
+	}
+	if (now >= want->until) {
+		tw->starved_until = now + WANT_PAUSE_NS;
+		tw->starved = true; /* the collector counts it, and a sweep finds what the dead had */
+		return false;
+	}
+	if (!want->asked)
+		tw->wants = true;
+	want->asked = true;
+	net_sleep(tw->w, LOOK_AGAIN_NS);
+	return true;
+}
+
+/* Tells all that memory is wanted. */
+static void
+ask_all(struct txn_worker *tw)
+{
+	tso_cid cid;
+	uint64_t was, now = net_now_ns(tw->w);
+	if (net_faa1(tw->w, tw->db->wanted, 1, &was, NULL) == NAM_OK)
+		txn_cid_spend(tw, TSO_NOTE_MEMORY, &cid);
+	if (!tw->starved || now < tw->starved_told)
+		return;
+	tw->starved = false;
+	tw->starved_told = now + DEATH_NS;
+	txn_death(tw);
+}
+
+static void
+orphans_main(void *worker)
+{
+	struct txn_worker *tw = worker;
+	net_pay(&tw->background);
+	txn_orphans(tw, atomic_load(&tw->db->deaths_heard));
+	tw->helpers--;
+}
+
+/* One worker of the process does, and mostly another one than the heart's. */
+static void
+look_after_tables(struct txn_worker *tw, uint64_t deaths)
+{
+	struct txn_db *db = tw->db;
+	if (db->bystander || tw->leaving || (tw->number == 0 && atomic_load(&db->workers) > 1) ||
+	    atomic_exchange(&db->deaths_heard, deaths) == deaths)
+		return;
+	tw->helpers++;
+	if (nam_co_start(net_worker_sched(tw->w), orphans_main, tw, 256 << 10) == NULL)
+		tw->helpers--;
+}
+
+void
+txn_surplus(struct txn_worker *tw)
+{
+	struct tso *t = tw->db->tso;
+	struct tso_pin pin;
+	uint64_t now = net_now_ns(tw->w), noted = tso_noted_memory(t), word[2];
+	if (now >= tw->sample_at) {
+		tw->sample_at = now + SAMPLE_NS;
+		look_for_unused(tw);
+	}
+	bool tell = tw->wants || tw->starved;
+	if (noted == tw->heard && !tell)
+		return;
+	tw->wants = false;
+	if (tso_pin_now(tw->tso, &pin) == NAM_OK) {
+		txn_at_hand(tw);
+		if (tell)
+			ask_all(tw);
+		if (noted != tw->heard &&
+		    net_read1(tw->w, tw->db->deaths, word, sizeof word, NULL) == NAM_OK) {
+			uint64_t deaths = word[0], wanted = word[1];
+			tw->heard = noted;
+			look_after_tables(tw, deaths);
+			if (wanted != tw->wanted_seen && tw->wanted_known)
+				hand_over_all(tw, true);
+			tw->wanted_seen = wanted;
+			tw->wanted_known = true;
+		}
+	}
+	tso_unpin(tw->tso, &pin);
+}

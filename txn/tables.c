@@ -1,0 +1,264 @@
+/*
+ * tables.c -- which tables there are, so that none is forgotten whose maker or dropper died.
+ *
+ * The home's roster goes on with a word for each anchor in the cluster: by CAS from 0 before the table is told to anybody, by CAS to 0
+ * when all of its memory has gone back. After a death was counted somebody looks at them all: a table that was closed by one who
+ * has ended is released further; and an open one that its owner (the catalog) does not list, though neither its maker nor
+ * a transaction that made it is left, was dropped by one who has ended, or never was made: it is dropped now.
+ *
+ * When is "not listed" a proof? The maker's word in the anchor is READ first: 0 (the transaction that made the table has committed), or
+ * of one who has ended and been settled. Then a CID is spent and waited for, so a snapshot taken then shows whatever that
+ * transaction committed. Numbers of tables never return. So a number that this snapshot does not show is shown by no later one, and all that
+ * can see the table are older: the snapshot is its drop's CID. It may be in a live dropper's queue, too: the table's sweep lock
+ * is had by one only, and who comes late finds another anchor there, or none.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "cluster_format.h"
+#include "txn_internal.h"
+
+enum { PART = 512, TRIES = 64, SPREAD_NS = 100000000 };
+
+/* ---- the words ---- */
+
+struct place {
+	net_addr at;   /* of the page's words */
+	unsigned n;    /* how many */
+	net_addr next; /* the word behind them */
+};
+
+static struct place
+first_page(const struct txn_db *db)
+{
+	unsigned n = (NET_EXTENT - TXN_ROSTER_TABLES) / 8 - 1;
+	net_addr at = net_plus(db->cluster, TXN_ROSTER_TABLES);
+	return (struct place){ at, n, net_plus(at, 8 * (uint64_t)n) };
+}
+
+/* NAM_ABSENT: there is none. make: then it is made. */
+static nam_status
+next_page(struct txn_worker *tw, struct place *p, bool make)
+{
+	uint64_t bits = 0;
+	nam_status st = net_read1(tw->w, p->next, &bits, 8, NULL);
+	if (st == NAM_OK && bits == 0 && make) {
+		net_addr fresh;
+		st = net_extent_take(tw->w, net_region_of(tw->db->cluster), 1, &fresh);
+		if (st == NAM_OK)
+			st = net_cas1(tw->w, p->next, 0, fresh.bits, &bits, NULL);
+		if (st == NAM_OK && bits != 0)
+			net_extent_give(tw->w, fresh);
+		else
+			bits = fresh.bits;
+	}
+	if (st == NAM_OK && bits == 0)
+		return NAM_ABSENT;
+	unsigned n = NET_EXTENT / 8 - 1;
+	*p = (struct place){ { bits }, n, net_plus((net_addr){ bits }, 8 * (uint64_t)n) };
+	return st;
+}
+
+/* CAS of one word that is `from` to `to`. NAM_ABSENT: there is none. make: then there is room for one. */
+static nam_status
+change(struct txn_worker *tw, uint64_t from, uint64_t to, bool make)
+{
+	uint64_t word[PART], seen;
+	struct place p = first_page(tw->db);
+	nam_status st = NAM_OK;
+	for (unsigned tries = 0; st == NAM_OK && tries < TRIES;) {
+		for (unsigned i = 0; i < p.n; i += PART) {
+			unsigned k = p.n - i < PART ? p.n - i : PART;
+			st = net_read1(tw->w, net_plus(p.at, 8 * (uint64_t)i), word, 8 * k, NULL);
+			for (unsigned m = 0; st == NAM_OK && m < k; m++) {
+				if (word[m] != from)
+					continue;
+				st = net_cas1(
+				    tw->w, net_plus(p.at, 8 * (uint64_t)(i + m)), from, to, &seen, NULL);
+				if (st != NAM_OK || seen == from)
+					return st;
+				tries++;
+			}
+			if (st != NAM_OK)
+				return st;
+		}
+		st = next_page(tw, &p, make);
+	}
+	return st == NAM_OK ? NAM_BUSY : st;
+}
+
+nam_status
+txn_tables_enter(struct txn_worker *tw, net_addr anchor)
+{
+	return change(tw, 0, anchor.bits, true);
+}
+
+nam_status
+txn_tables_leave(struct txn_worker *tw, net_addr anchor)
+{
+	nam_status st = change(tw, anchor.bits, 0, false);
+	return st == NAM_ABSENT ? NAM_OK : st;
+}
+
+static nam_status
+all_anchors(struct txn_worker *tw, struct txn_free *out)
+{
+	uint64_t word[PART];
+	struct place p = first_page(tw->db);
+	nam_status st = NAM_OK;
+	while (st == NAM_OK) {
+		for (unsigned i = 0; st == NAM_OK && i < p.n; i += PART) {
+			unsigned k = p.n - i < PART ? p.n - i : PART;
+			st = net_read1(tw->w, net_plus(p.at, 8 * (uint64_t)i), word, 8 * k, NULL);
+			for (unsigned m = 0; st == NAM_OK && m < k; m++)
+				if (word[m] != 0 && !txn_free_push(out, word[m]))
+					st = NAM_NOMEM;
+		}
+		if (st == NAM_OK)
+			st = next_page(tw, &p, false);
+	}
+	return st == NAM_ABSENT ? NAM_OK : st;
+}
+
+/* ---- what became of them ---- */
+
+uint64_t
+txn_tables_maker(const struct txn_worker *tw)
+{
+	return txn_lock_word(tso_owner(tw->db->tso), tso_epoch(tw->db->tso), TXN_INTENT_GC, 0);
+}
+
+nam_status
+txn_table_made(struct txn_worker *tw, const struct txn_table *t)
+{
+	static const uint64_t none;
+	struct tso_pin pin;
+	nam_status st = tso_pin_now(tw->tso, &pin);
+	if (st == NAM_OK) {
+		txn_at_hand(tw);
+		st = net_write1(
+		    tw->w, net_plus(t->anchor, offsetof(struct txn_anchor, maker)), &none, 8, NULL);
+	}
+	tso_unpin(tw->tso, &pin);
+	return st;
+}
+
+void
+txn_on_orphan(struct txn_db *db,
+    nam_status (*listed)(void *arg, struct txn *t, uint32_t table, net_addr anchor, bool *yes), void *arg)
+{
+	db->listed_arg = arg;
+	atomic_store(&db->listed, listed);
+}
+
+static bool
+has_ended(struct txn_worker *tw, uint64_t word)
+{
+	bool ended = false;
+	return tso_ended(tw->tso, txn_lock_owner(word), txn_lock_epoch(word), &ended) == NAM_OK && ended;
+}
+
+struct orphan {
+	net_addr anchor;
+	uint32_t table;
+};
+
+/* READs an anchor. True: the table may have been left behind. *closed: it was, by one who has ended. */
+static bool
+suspect(struct txn_worker *tw, net_addr anchor, struct orphan *o, bool *closed)
+{
+	struct txn_anchor a;
+	*closed = false;
+	if (net_read1(tw->w, anchor, &a, sizeof a, NULL) != NAM_OK)
+		return false;
+	*o = (struct orphan){ anchor, (uint32_t)a.table };
+	if (a.magic == TXN_ANCHOR_CLOSED)
+		return *closed = a.sweeper != 0 && has_ended(tw, a.sweeper);
+	return a.magic == TXN_ANCHOR_MAGIC && a.listed && (a.maker == 0 || has_ended(tw, a.maker));
+}
+
+/* Those of n that their owner does not know are dropped. */
+static nam_status
+judge(struct txn_worker *tw, const struct orphan *o, unsigned n)
+{
+	tso_cid cid;
+	struct tso_pin pin;
+	struct txn *t;
+	nam_status (*listed)(void *, struct txn *, uint32_t, net_addr, bool *) = atomic_load(&tw->db->listed);
+	if (n == 0 || listed == NULL)
+		return NAM_OK;
+	nam_status st = tso_pin_now(tw->tso, &pin);
+	if (st == NAM_OK)
+		st = txn_cid_spend(tw, 0, &cid);
+	tso_unpin(tw->tso, &pin);
+	if (st == NAM_OK)
+		st = tso_wait_for(tw->tso, cid);
+	if (st != NAM_OK || (st = txn_begin(tw, TXN_REPEATABLE_READ, &t)) != NAM_OK)
+		return st;
+	for (unsigned i = 0; st == NAM_OK && i < n; i++) {
+		bool yes = true;
+		st = listed(tw->db->listed_arg, t, o[i].table, o[i].anchor, &yes);
+		if (st == NAM_OK && !yes)
+			txn_junk_add(tw, (struct txn_junk){ .kind = JUNK_TABLE,
+					     .cid = txn_snapshot(t),
+					     .at = o[i].anchor,
+					     .len = o[i].table });
+		txn_give_way(tw);
+	}
+	txn_abort(t);
+	return st;
+}
+
+static nam_status
+look_at_tables(struct txn_worker *tw)
+{
+	struct txn_free all = { 0 };
+	struct orphan *o = NULL;
+	uint32_t n = 0, cap = 0;
+	struct tso_pin pin;
+	/* Under a pin the slot stays ours while what is found is entered in our queue. */
+	nam_status st = tso_pin_now(tw->tso, &pin);
+	if (st == NAM_OK) {
+		txn_at_hand(tw);
+		st = all_anchors(tw, &all);
+	}
+	for (uint32_t i = 0; st == NAM_OK && i < all.n && !tw->leaving; i++) {
+		struct orphan x;
+		bool closed;
+		if (suspect(tw, (net_addr){ all.item[i] }, &x, &closed)) {
+			if (closed)
+				txn_junk_add(tw,
+				    (struct txn_junk){ .kind = JUNK_TABLE, .at = x.anchor, .len = x.table });
+			else if (txn_grow((void **)&o, n, &cap, sizeof *o))
+				o[n++] = x;
+		}
+		txn_give_way(tw);
+	}
+	tso_unpin(tw->tso, &pin);
+	if (st == NAM_OK)
+		st = judge(tw, o, n);
+	free(o);
+	free(all.item);
+	return st;
+}
+
+void
+txn_orphans(struct txn_worker *tw, uint64_t deaths)
+{
+	net_addr at = net_plus(tw->db->cluster, offsetof(struct txn_roster, looked));
+	uint64_t looked = 0, seen;
+	/* All hear of a death at once, and one is enough. */
+	net_sleep(tw->w, nam_rng_below(net_rng(tw->w), SPREAD_NS));
+	nam_status st = net_read1(tw->w, at, &looked, 8, NULL);
+	if (st != NAM_OK || looked >= deaths || tw->leaving || (st = look_at_tables(tw)) != NAM_OK)
+		return;
+	/* A look that began later may have ended sooner. */
+	struct tso_pin pin;
+	st = tso_pin_now(tw->tso, &pin);
+	while (st == NAM_OK && looked < deaths) {
+		st = net_cas1(tw->w, at, looked, deaths, &seen, NULL);
+		if (seen == looked)
+			break;
+		looked = seen;
+	}
+	tso_unpin(tw->tso, &pin);
+}
