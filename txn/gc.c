@@ -21,6 +21,7 @@ enum {
 	GC_SHARE = 4, /* of a queue, in one turn */
 	GC_SLOW_SHARE = 16,
 	GC_WAKE_NS = 1500000000,
+	GC_MUCH = 256,
 	TURN_NS = 100000
 };
 
@@ -338,7 +339,9 @@ round_of_both(struct txn_worker *tw, unsigned *freed)
 	bool waits = tw->junk[0].n + tw->junk[1].n > 0 && tso_is_idle(tw->db->tso);
 	if (!waits)
 		tw->gc_woke = now;
-	bool wake = waits && now - tw->gc_woke >= GC_WAKE_NS;
+	/* Much of it is worth a process that is hardly idle: others may want that memory. */
+	bool much = tw->junk[0].n + tw->junk[1].n >= GC_MUCH;
+	bool wake = waits && now - tw->gc_woke >= (much ? GC_WAKE_NS / 20 : GC_WAKE_NS);
 	if (wake)
 		tw->gc_woke = now;
 	if (!due(tw, &tw->junk[0]) && !due(tw, &tw->junk[1]) && !wake)

@@ -252,6 +252,207 @@ test_sleep(void **state)
 	assert_int_equal(lost + unreadable, 0);
 }
 
+/* ---- a table whose maker or dropper dies is found and given back ---- */
+
+static unsigned
+in_use(struct lab *lab)
+{
+	uint64_t sum = 0;
+	for (unsigned k = 1; k <= 3; k++) {
+		const char *mem = net_sim_memory(lab->sim, k);
+		const struct net_super *s = (const void *)mem;
+		uint64_t top = s->free_head & UINT32_MAX;
+		sum += s->bump / NET_EXTENT;
+		if (top != 0)
+			sum -= ((const struct net_free *)(const void *)(mem + top * NET_EXTENT))->depth;
+	}
+	return (unsigned)sum;
+}
+
+enum { ORPHAN = 33, LEASE_NS = 100000000 };
+static bool orphan_there;
+static uint64_t strike; /* the verb at which the maker or dropper dies, 0: it lives */
+static unsigned struck, verbs, worst;
+
+static nam_status
+listed(void *arg, struct txn *t, uint32_t table, net_addr anchor, bool *yes)
+{
+	(void)arg;
+	(void)t;
+	(void)anchor;
+	*yes = table != ORPHAN || orphan_there;
+	return NAM_OK;
+}
+
+struct maker {
+	struct lab *lab;
+	bool drops, done;
+	struct txn_table t;
+};
+
+static void
+maker_main(void *arg)
+{
+	struct maker *m = arg;
+	struct lab *lab = m->lab;
+	if (!m->drops) {
+		(void)txn_table_create(lab->tw[1], &m->t);
+	} else {
+		(void)txn_table_free(lab->tw[1], &m->t, tso_prefix(lab->db[1]->tso));
+	}
+	m->done = true;
+}
+
+static void
+orphan(struct lab *lab, bool drops)
+{
+	struct maker m = { .lab = lab,
+		.drops = drops,
+		.t = { .id = ORPHAN,
+		    .row_max = sizeof(struct row),
+		    .has_key = true,
+		    .listed = true,
+		    .same_key = row_same_key,
+		    .blobs = row_blobs } };
+	orphan_there = false;
+	for (unsigned p = 0; p < lab->procs; p++)
+		txn_on_orphan(lab->db[p], listed, NULL);
+	/* What a process needs for itself it takes now. */
+	for (unsigned p = 0; p < lab->procs; p++)
+		insert_many(lab, p, &lab->bare[p], p, p + 1);
+	net_sleep(lab->w[0], 20 * MS);
+	unsigned before = in_use(lab);
+	if (drops) {
+		orphan_there = true;
+		assert_int_equal(txn_table_create(lab->tw[1], &m.t), NAM_OK);
+		assert_int_equal(txn_table_made(lab->tw[1], &m.t), NAM_OK);
+		assert_int_equal(txn_table_open(lab->db[1], &m.t), NAM_OK);
+		insert_many(lab, 1, &m.t, 0, 1000);
+		net_sleep(lab->w[0], 300 * MS);
+		assert_true(in_use(lab) > before + 3);
+		txn_table_close(lab->db[1], &m.t);
+		insert_many(lab, 1, &lab->bare[1], 5, 6);
+		orphan_there = false;
+	}
+	uint64_t from = net_sim_verbs(lab->net[1]);
+	if (strike != 0)
+		net_sim_crash_at(lab->sim, lab->net[1], from + strike);
+	assert_non_null(nam_co_start(net_worker_sched(lab->w[1]), maker_main, &m, 128 << 10));
+	net_sleep(lab->w[0], 50 * MS);
+	verbs = (unsigned)(net_sim_verbs(lab->net[1]) - from);
+	if (net_sim_crashed(lab->net[1])) {
+		struck++;
+		net_sleep(lab->w[0], 5 * (uint64_t)LEASE_NS);
+		/* Somebody who is at work hears of it. */
+		for (unsigned i = 0; i < 10; i++) {
+			insert_many(lab, 0, &lab->bare[0], 100 + i, 101 + i);
+			net_sleep(lab->w[0], 100 * MS);
+		}
+		unsigned now = in_use(lab);
+		unsigned lost_extents = now > before ? now - before : 0;
+		worst = lost_extents > worst ? lost_extents : worst;
+		net_sim_bury(lab->sim, lab->net[1]);
+	} else {
+		net_sim_crash_at(lab->sim, lab->net[1], UINT64_MAX);
+	}
+	while (!m.done)
+		net_sleep(lab->w[0], MS);
+	for (unsigned p = 0; p < lab->procs; p++)
+		txn_on_orphan(lab->db[p], NULL, NULL);
+}
+
+static void
+made_in_vain(struct lab *lab)
+{
+	orphan(lab, false);
+}
+
+static void
+dropped_in_vain(struct lab *lab)
+{
+	orphan(lab, true);
+}
+
+/* At each of its verbs. What a process has taken and nothing leads to yet, or any more, may be lost: a few extents. */
+static void
+strike_all(void (*body)(struct lab *), unsigned most)
+{
+	strike = struck = worst = 0;
+	for (strike = 1; strike < 200; strike++) {
+		unsigned was = struck;
+		run(3, 2, 1, body);
+		if (struck == was)
+			break;
+	}
+	printf("%u died, %u extents lost at the worst\n", struck, worst);
+	assert_true(struck > 5);
+	assert_true(worst <= most);
+}
+
+static void
+test_orphans(void **state)
+{
+	(void)state;
+	strike_all(made_in_vain, 2);
+	strike_all(dropped_in_vain, TXN_LEDGER_PART + 1);
+}
+
+/* ---- what an old snapshot kept serves others when it is gone ---- */
+
+enum { HOT = 40, LITTLE = 4 << 20 };
+
+static void
+update_all(struct lab *lab, unsigned p, int64_t value, nam_status *st)
+{
+	struct txn *t = begin(lab, p, TXN_REPEATABLE_READ);
+	*st = NAM_OK;
+	for (uint64_t k = 0; k < HOT && *st == NAM_OK; k++)
+		*st = set(lab, t, &lab->tab[p], k, value);
+	if (*st == NAM_OK)
+		*st = txn_commit(t, NULL);
+	else
+		txn_abort(t);
+	nam_arena_reset(&lab->a);
+}
+
+static void
+kept(struct lab *lab)
+{
+	nam_status st = NAM_OK;
+	insert_many(lab, 0, &lab->tab[0], 0, HOT);
+	insert_many(lab, 2, &lab->bare[2], 1, 2);
+	net_sleep(lab->w[0], 50 * MS);
+	unsigned before = in_use(lab);
+	struct txn *old = begin(lab, 3, TXN_REPEATABLE_READ);
+	for (unsigned i = 0; st == NAM_OK && i < 5000; i++)
+		update_all(lab, 0, i, &st);
+	assert_int_equal(st, NAM_FULL);
+	txn_abort(old);
+	net_sleep(lab->w[0], 500 * MS);
+	/* Another process, another table. */
+	uint64_t key = 10;
+	for (unsigned i = 0; i < 8; i++, key += 500)
+		insert_many(lab, 2, &lab->bare[2], key, key + 500);
+	/* And what nobody needs goes back. */
+	for (unsigned i = 0; i < 30; i++) {
+		update_all(lab, 0, i, &st);
+		assert_int_equal(st, NAM_OK);
+		net_sleep(lab->w[0], 100 * MS);
+	}
+	printf("%u extents in use, %u before\n", in_use(lab), before);
+	assert_true(in_use(lab) < before + 24);
+	count(lab, 2, &lab->tab[2], 0, HOT);
+	assert_int_equal(lost + unreadable, 0);
+}
+
+static void
+test_kept(void **state)
+{
+	(void)state;
+	lost = unreadable = 0;
+	run_lab(4, 2, 1, LITTLE / 2, 1024, kept);
+}
+
 /* ---- the faults ---- */
 
 #ifdef NAM_TWINS
@@ -286,6 +487,8 @@ main(void)
 		cmocka_unit_test(test_drop),
 		cmocka_unit_test(test_leave),
 		cmocka_unit_test(test_sleep),
+		cmocka_unit_test(test_orphans),
+		cmocka_unit_test(test_kept),
 #ifdef NAM_TWINS
 		cmocka_unit_test(test_twins),
 #endif

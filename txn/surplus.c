@@ -32,7 +32,6 @@ enum {
 	PAUSE_MOST = 64, /* windows, while there is nothing to be found in whole extents */
 	WANT_NS = 200000000,
 	WANT_PAUSE_NS = 1000000000,
-	DEATH_NS = UINT64_C(10000000000),
 	LOOK_AGAIN_NS = 5000000,
 };
 #define SURPLUS (4 * (uint64_t)NET_EXTENT)
@@ -343,8 +342,8 @@ txn_hand_over(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc 
 	g.all = join(&g) && g.all;
 	/* A sweep that is under way looks at the ledger when it likes. */
 	for (; (m.sweep & 1) && m.wholes > 0; m.wholes--)
-		txn_stretch_push(&m.rest, m.whole[m.wholes - 1].at.bits,
-		    m.whole[m.wholes - 1].at.bits + NET_EXTENT);
+		txn_stretch_push(
+		    &m.rest, m.whole[m.wholes - 1].at.bits, m.whole[m.wholes - 1].at.bits + NET_EXTENT);
 	if ((m.sweep & 1) == 0) {
 		txn_wholes_give(tw, v, &m);
 		give_wholes(&g, UINT64_MAX);
@@ -443,9 +442,12 @@ give_surplus(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *
 	discard(&m);
 }
 
-/* In memory of one table: does anything lie unused? *bytes of archives and blobs, or (UINT64_MAX) all of it. */
+/*
+ * In memory of one table: does anything lie unused? *bytes of archives and blobs, or (UINT64_MAX) all of it. idle: so is this
+ * process, and hears of nobody who wants it.
+ */
 static bool
-unused(const struct txn_table_view *v, struct txn_alloc *a, uint64_t *bytes)
+unused(const struct txn_table_view *v, struct txn_alloc *a, bool idle, uint64_t *bytes)
 {
 	uint64_t now = aux_bytes(v, a);
 	if (now < a->least)
@@ -457,9 +459,9 @@ unused(const struct txn_table_view *v, struct txn_alloc *a, uint64_t *bytes)
 		*bytes = UINT64_MAX;
 		return true;
 	}
-	if (++a->samples < SAMPLES)
+	if (++a->samples < SAMPLES && !idle)
 		return false;
-	*bytes = a->least;
+	*bytes = idle ? now : a->least;
 	a->samples = 0;
 	a->least = now;
 	return *bytes >= SURPLUS && a->paused++ >= a->pause;
@@ -470,11 +472,11 @@ look_for_unused(struct txn_worker *tw)
 {
 	struct tso_pin pin;
 	nam_status st = NAM_OK;
-	bool pinned = false;
+	bool pinned = false, idle = tso_is_idle(tw->db->tso);
 	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL && st == NAM_OK; v = v->next) {
 		struct txn_alloc *a = v->alloc[tw->number];
 		uint64_t bytes;
-		if (a == NULL || !a->looked || atomic_load(&v->dead) || !unused(v, a, &bytes))
+		if (a == NULL || !a->looked || atomic_load(&v->dead) || !unused(v, a, idle, &bytes))
 			continue;
 		if (!pinned && !nam_twin(NAM_TWIN_ALLOCATOR_UNLOCKED)) {
 			st = tso_pin_now(tw->tso, &pin);
@@ -522,7 +524,6 @@ txn_want(struct txn_worker *tw, struct txn_want *want)
 	}
 	if (now >= want->until) {
 		tw->starved_until = now + WANT_PAUSE_NS;
-		tw->starved = true; /* the collector counts it, and a sweep finds what the dead had */
 		return false;
 	}
 	if (!want->asked)
@@ -537,14 +538,9 @@ static void
 ask_all(struct txn_worker *tw)
 {
 	tso_cid cid;
-	uint64_t was, now = net_now_ns(tw->w);
+	uint64_t was;
 	if (net_faa1(tw->w, tw->db->wanted, 1, &was, NULL) == NAM_OK)
 		txn_cid_spend(tw, TSO_NOTE_MEMORY, &cid);
-	if (!tw->starved || now < tw->starved_told)
-		return;
-	tw->starved = false;
-	tw->starved_told = now + DEATH_NS;
-	txn_death(tw);
 }
 
 static void
@@ -579,7 +575,7 @@ txn_surplus(struct txn_worker *tw)
 		tw->sample_at = now + SAMPLE_NS;
 		look_for_unused(tw);
 	}
-	bool tell = tw->wants || tw->starved;
+	bool tell = tw->wants;
 	if (noted == tw->heard && !tell)
 		return;
 	tw->wants = false;

@@ -194,8 +194,8 @@ struct txn_worker {
 	uint64_t gc_woke;              /* when it last woke the idle process */
 	bool gc_moved;                 /* what it was at came nearer to its end */
 	/* surplus.c: memory is wanted here, and was not to be had; when; what was heard of others */
-	bool wants, starved, wanted_known;
-	uint64_t starved_until, starved_told, sample_at, heard, wanted_seen;
+	bool wants, wanted_known;
+	uint64_t starved_until, sample_at, heard, wanted_seen;
 	uint64_t turned; /* when a long piece of work last gave way */
 	bool stopping, no_heart;
 	bool untold, telling;         /* a death has been counted, and nobody knows; a coroutine is at it */
