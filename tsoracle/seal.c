@@ -39,13 +39,17 @@ tso_seal(struct tso_worker *tw, const struct tso_lapse *l, struct nam_err *err)
 	    (tso_word_state(l->word) == TSO_ACTIVE && p->epoch == l->epoch &&
 		p->check == tso_promises_check(p, l->slot) && (!known || p->beat != beat)))
 		return NAM_CONFLICT;
-	/* A hint, or a proof that it has died: neither says that none of its verbs is under way. It need not be asked, though. */
-	if (!nam_twin(NAM_TWIN_NO_FENCE) && !(l->told && nam_twin(NAM_TWIN_HINT_AS_PROOF)) &&
-	    (st = net_fence_process(tw->w, who, l->told ? 0 : t->lease_ns / ASKED_FOR, err)) != NAM_OK) {
+	/* A hint, or a proof that it has died: neither says that none of its verbs is under way. The dead are not asked. */
+	if (!nam_twin(NAM_TWIN_NO_FENCE) && !(l->heard == NET_LEFT && nam_twin(NAM_TWIN_HINT_AS_PROOF)) &&
+	    (st = net_fence_process(tw->w, who, l->heard == NET_DEAD ? 0 : t->lease_ns / ASKED_FOR, err)) !=
+		NAM_OK) {
 		/* It says that it lives: its silence counts from now on. */
 		if (st == NAM_BUSY) {
 			pthread_mutex_lock(&t->look_lock);
-			k->still_ns = k->word == l->word ? 0 : k->still_ns;
+			if (k->word == l->word) {
+				k->still_ns = 0;
+				k->lives_ns = net_now_ns(tw->w);
+			}
 			pthread_mutex_unlock(&t->look_lock);
 		}
 		return st;

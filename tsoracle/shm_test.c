@@ -80,6 +80,9 @@ commit(struct proc *p, struct net_worker *w, struct tso_worker *tw, uint64_t *la
 	tso_claim_start(tw, &c, pin.at, NULL);
 	check(tso_claim_wait(tw, &c) == NAM_OK, "no claim");
 	check(c.cid > pin.at, "a claim below the snapshot");
+	struct tso_lapse lapse;
+	for (unsigned i = 0; i < 4; i++) /* as a settler looks */
+		check(!tso_lapsed(p->tso, w, i, &lapse) || lapse.slot == i, "a lapse of another slot");
 	for (unsigned i = 0; i < PROCS; i++) {
 		if (!atomic_load(&proc[i].joined))
 			continue;

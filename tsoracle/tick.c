@@ -69,7 +69,7 @@ judge(
 		if (tso_word_epoch(k->word) != tso_word_epoch(s->word))
 			k->known = false;
 		k->word = s->word;
-		k->still_ns = k->sealed_looks = 0;
+		k->still_ns = k->sealed_looks = k->lives_ns = 0;
 	}
 	if (tso_word_state(s->word) == TSO_FREE)
 		return true;
@@ -152,7 +152,7 @@ tso_lapsed(struct tso *t, struct net_worker *w, unsigned i, struct tso_lapse *ou
 	if (i == tso_owner(t) || i >= atomic_load(&t->high))
 		return false;
 	pthread_mutex_lock(&t->look_lock);
-	uint64_t word = k->word, still_ns = k->still_ns, looks = k->sealed_looks;
+	uint64_t word = k->word, still_ns = k->still_ns, looks = k->sealed_looks, lives_ns = k->lives_ns;
 	pthread_mutex_unlock(&t->look_lock);
 	unsigned state = tso_word_state(word);
 	uint64_t who = tso_word_identity(word);
@@ -161,8 +161,11 @@ tso_lapsed(struct tso *t, struct net_worker *w, unsigned i, struct tso_lapse *ou
 	};
 	/* Being asked whether it lives takes time, too: all in all a lease and a fifth. */
 	if (state == TSO_ACTIVE)
-		out->told = net_heard_of(w, who) != NET_UNHEARD;
-	return (state == TSO_ACTIVE && (out->told || still_ns >= t->lease_ns / 10 * 9)) ||
+		out->heard = net_heard_of(w, who);
+	/* That nobody is connected to it is a hint, and its own word is more. */
+	if (out->heard == NET_LEFT && lives_ns != 0 && net_now_ns(w) - lives_ns < t->lease_ns / 2)
+		out->heard = NET_UNHEARD;
+	return (state == TSO_ACTIVE && (out->heard != NET_UNHEARD || still_ns >= t->lease_ns / 10 * 9)) ||
 	       (state == TSO_SEALED &&
 		   (who == t->identity || looks >= SEALED_LOOKS || nam_twin(NAM_TWIN_TWO_RECOVERERS)));
 }

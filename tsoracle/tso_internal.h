@@ -25,8 +25,10 @@ struct tso_seen {
 	struct tso_promises last; /* the last line that proved itself, of that word's epoch */
 	bool known;
 	uint64_t beat;
-	uint64_t look_ns;      /* when we looked last */
-	uint64_t still_ns;     /* how long we have been watching the beat stand still */
+	uint64_t look_ns;  /* when we looked last */
+	uint64_t still_ns; /* how long we have been watching the beat stand still */
+	uint64_t
+	    lives_ns; /* when it said, being asked, that it lives; 0: never. Written by who asked, under look_lock */
 	uint64_t sealed_looks; /* looks that found it sealed, and no slot of the recoverer it names */
 };
 

@@ -191,8 +191,8 @@ bool tso_abandoned(const struct tso *t);
 struct tso_lapse {
 	unsigned slot, epoch;
 	uint64_t word;
-	uint64_t still_ns; /* without a beat, as far as we have watched */
-	bool told;         /* a storage node has said that it is gone (net_heard_of) */
+	uint64_t still_ns;    /* without a beat, as far as we have watched */
+	enum net_heard heard; /* NET_UNHEARD: it is silent, else storage nodes have said that it is gone */
 };
 /* Is slot i such a one, as the last tick saw it? Any thread that may call net_heard_of(w). */
 bool tso_lapsed(struct tso *t, struct net_worker *w, unsigned i, struct tso_lapse *out);

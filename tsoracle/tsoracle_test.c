@@ -815,6 +815,98 @@ test_notes_asleep(void **state)
 	lease_ms = 100;
 }
 
+/* ---- told dead, and asked before it dies ---- */
+
+static bool
+lapses(struct lab *lab, struct tso_lapse *l, uint64_t within_ns)
+{
+	uint64_t end = net_now_ns(lab->p[0].w) + within_ns;
+	unsigned slot = tso_owner(lab->p[1].tso);
+	while (!tso_lapsed(lab->p[0].tso, lab->p[0].w, slot, l)) {
+		if (net_now_ns(lab->p[0].w) >= end)
+			return false;
+		net_sleep(lab->p[0].w, TICK_NS / 4);
+	}
+	return true;
+}
+
+static void
+told(struct lab *lab)
+{
+	enum { LEASE_NS = 1000000000 };
+	struct proc *q = &lab->p[1];
+	struct tso_pin pin, mine;
+	struct tso_lapse l;
+	struct nam_err err = { 0 };
+	struct tso_stats s;
+	bool ended;
+	assert_int_equal(tso_pin_now(lab->p[0].tw, &mine), NAM_OK);
+	net_sleep(lab->p[0].w, 3 * TICK_NS);
+	/* Silent for a third of a lease it says that it lives; its silence counts anew, and a rumour is not believed. */
+	assert_int_equal(tso_pin_now(q->tw, &pin), NAM_OK);
+	net_sleep(q->w, 3 * TICK_NS);
+	unsigned slot = tso_owner(q->tso), epoch = tso_epoch(q->tso);
+	q->stall = true;
+	net_sleep(q->w, LEASE_NS / 3);
+	assert_false(lapses(lab, &l, 0));
+	net_sim_rumour(lab->sim, q->net, LEASE_NS);
+	assert_true(lapses(lab, &l, 0));
+	assert_int_equal(l.heard, NET_LEFT);
+	assert_int_equal(tso_seal(lab->p[0].tw, &l, &err), NAM_BUSY);
+	assert_false(lapses(lab, &l, LEASE_NS / 10));
+	assert_true(atomic_load(&lab->p[0].tso->seen[slot].still_ns) < LEASE_NS / 2);
+	q->stall = false;
+	net_sleep(q->w, LEASE_NS * 2L);
+	assert_false(lapses(lab, &l, 0));
+	assert_int_equal(tso_epoch(q->tso), epoch);
+	/* Silent for longer it gives itself up when it is asked, after 0.9 leases. */
+	uint64_t from = net_now_ns(q->w);
+	q->stall = true;
+	assert_true(lapses(lab, &l, 2L * LEASE_NS));
+	uint64_t took = net_now_ns(q->w) - from;
+	assert_true(took >= LEASE_NS / 10 * 9 - TICK_NS && took < LEASE_NS);
+	assert_int_equal(l.heard, NET_UNHEARD);
+	assert_int_equal(tso_seal(lab->p[0].tw, &l, &err), NAM_OK);
+	assert_true(tso_abandoned(q->tso));
+	assert_int_equal(tso_unseal(lab->p[0].tw, &l), NAM_OK);
+	assert_int_equal(tso_ended(lab->p[0].tw, slot, epoch, &ended), NAM_OK);
+	assert_true(ended);
+	tso_unpin(q->tw, &pin);
+	/* One that is asleep and said to have left loses its slot at once, without being shut out: it takes another. */
+	join(lab, 2);
+	while (!tso_is_idle(lab->p[2].tso))
+		net_sleep(lab->p[0].w, TICK_NS);
+	tso_stats(lab->p[0].tso, &s);
+	uint64_t seals = s.seals;
+	unsigned joins = tso_joins(lab->p[2].tso);
+	net_sim_rumour(lab->sim, lab->p[2].net, 20 * TICK_NS);
+	net_sleep(lab->p[0].w, 5 * TICK_NS);
+	tso_stats(lab->p[0].tso, &s);
+	assert_int_equal(s.seals, seals + 1);
+	assert_int_equal(tso_snapshot(lab->p[2].tw, &pin, NULL), NAM_OK);
+	assert_int_equal(tso_joins(lab->p[2].tso), joins + 1);
+	tso_unpin(lab->p[2].tw, &pin);
+	tso_unpin(lab->p[0].tw, &mine);
+	leave(lab, 2);
+	q->stop = true;
+	if (net_sim_crashed(q->net))
+		net_sim_bury(lab->sim, q->net);
+	while (!q->ended)
+		net_sleep(lab->p[0].w, TICK_NS);
+	tso_worker_close(q->tw);
+	tso_close(q->tso);
+	q->joined = false;
+}
+static void
+test_told(void **state)
+{
+	(void)state;
+	lease_ms = 1000;
+	for (uint64_t seed = 1; seed <= 3; seed++)
+		run(2, 64, seed, told);
+	lease_ms = 100;
+}
+
 /* ---- an entry that somebody READs is not used again ---- */
 
 static void
@@ -998,6 +1090,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(test_slow_wakers),
 		cmocka_unit_test(test_sleepers),
 		cmocka_unit_test(test_notes_asleep),
+		cmocka_unit_test(test_told),
 		cmocka_unit_test(test_read_under_way),
 		cmocka_unit_test(test_epochs),
 		cmocka_unit_test(owner_words),

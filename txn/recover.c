@@ -442,7 +442,7 @@ recover(struct txn_worker *tw, const struct tso_lapse *l, struct nam_err *err)
 	    "the compute process in owner slot %u %s: it stood still for %.1f ms, was shut out in "
 	    "%.1f ms, "
 	    "settled in %.1f ms",
-	    l->slot, l->told ? "is gone" : "has stopped", (double)l->still_ns / 1e6,
+	    l->slot, l->heard != NET_UNHEARD ? "is gone" : "has stopped", (double)l->still_ns / 1e6,
 	    (double)(sealed - begin) / 1e6, (double)(net_now_ns(tw->w) - sealed) / 1e6);
 	/* Should we stop before all know, it is us that others tell of. */
 	tw->untold = true;
