@@ -303,6 +303,7 @@ tso_home_again(struct tso_worker *tw, nam_status st)
 			continue;
 		}
 		tw->marks_again++;
+		tw->stats.marks_again++;
 		mark_post(tw, c, mark_done_again);
 	}
 	if (st == NAM_OK)

@@ -436,5 +436,6 @@ tso_stats(const struct tso *t, struct tso_stats *out)
 		out->claim_faas += tw->stats.claim_faas;
 		out->marks += tw->stats.marks;
 		out->wrap_waits += tw->stats.wrap_waits;
+		out->marks_again += tw->stats.marks_again;
 	}
 }

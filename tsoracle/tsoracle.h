@@ -228,6 +228,7 @@ uint64_t tso_seals(const struct tso *t);
 struct tso_stats {
 	uint64_t snapshots, snapshot_reads, claims, claim_faas, marks, holes_marked, wrap_waits, seals,
 	    fenced;
+	uint64_t marks_again; /* over another connection */
 };
 void tso_stats(const struct tso *t, struct tso_stats *out);
 

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Connections that are reset one at a time, all at once, or silent for a while, home's included: nobody is recovered, nobody ends."""
+import os
+import random
+import re
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import house
+from house import House, Proxy, check, same, until
+
+
+class Worker(threading.Thread):
+    """A shell that adds one to its own row again and again, and notes what it was told."""
+
+    def __init__(self, h, number, storage):
+        super().__init__(daemon=True)
+        self.s, self.number = h.shell(fabric="tcp", storage=storage), number
+        self.stop, self.ok, self.errors, self.failed = False, 0, [], None
+        self.longest = 0
+
+    def run(self):
+        try:
+            while not self.stop:
+                t0 = time.monotonic()
+                out = self.s.do("UPDATE t SET n = n + 1 WHERE id = %d" % self.number, timeout=60)
+                self.longest = max(self.longest, time.monotonic() - t0)
+                m = re.search(r"ERROR:\s+([0-9A-Z]{5}):", out)
+                if m is None:
+                    self.ok += 1
+                else:
+                    self.errors.append(m.group(1))
+        except BaseException as e:
+            self.failed = e
+
+
+def load(h, n, disturb):
+    """n shells at work, each over wires of its own, while disturb(wires) goes on; then all is as it was told."""
+    wires = [[Proxy(node) for node in h.nodes] for _ in range(n)]
+    h.do("CREATE TABLE t (id integer PRIMARY KEY, n integer NOT NULL)", fabric="tcp").ok()
+    h.do("INSERT INTO t SELECT i, 0 FROM generate_series(0, 99) i", fabric="tcp").ok()
+    workers = [Worker(h, i, ",".join(w.address for w in wires[i])) for i in range(n)]
+    for w in workers:
+        until(lambda: "ERROR" not in w.s.do("SELECT count(*) FROM t"), 3, "the table is seen")
+        w.start()
+    disturb(wires)
+    time.sleep(0.5)
+    for w in workers:
+        w.stop = True
+    for w in workers:
+        w.join(timeout=90 * house.SLOW)
+        check(w.failed is None, "shell %d: %s" % (w.number, w.failed))
+        check(w.s.p.poll() is None, "shell %d lives" % w.number)
+        # It goes on, without an error now.
+        until(lambda: "ERROR" not in w.s.do("UPDATE t SET n = n + 0 WHERE id = %d" % w.number), 3, "it goes on")
+        same(int(w.s.value("SELECT n FROM t WHERE id = %d" % w.number)), w.ok, "what was answered, and nothing else")
+        check(set(w.errors) <= {"58030", "40001"}, "clear errors:", sorted(set(w.errors)))
+    for node in h.nodes:
+        check("is shut out" not in node.text(), "nobody is recovered:", node.text())
+    print("  %d commits, %d errors; the longest statement took %.2f s" % (
+        sum(w.ok for w in workers), sum(len(w.errors) for w in workers), max(w.longest for w in workers)))
+    for w in workers:
+        w.s.close()
+    for each in wires:
+        for w in each:
+            w.close()
+    return workers
+
+
+def test_one_connection_at_a_time():
+    dice = random.Random(int(os.environ.get("NAM_SEED", "5")))
+
+    def disturb(wires):
+        end = time.monotonic() + 8
+        while time.monotonic() < end:
+            dice.choice(dice.choice(wires)).cut_one(dice)
+            time.sleep(0.1)
+    with House(nodes=2, lease_ms=3000) as h:
+        workers = load(h, 3, disturb)
+        check(sum(w.ok for w in workers) > 300, "they went on meanwhile")
+        check(sum(len(w.errors) for w in workers) > 3, "some statements were hit")
+
+
+def test_home_alone():
+    """All connections of one process to home, at once."""
+    def disturb(wires):
+        for i in range(12):
+            wires[i % 2][0].cut()
+            time.sleep(0.4)
+    with House(nodes=2, lease_ms=3000) as h:
+        load(h, 2, disturb)
+
+
+def test_silence():
+    """Like a NAT that forgets for two seconds: shorter than the lease."""
+    def disturb(wires):
+        for wire in wires[0]:
+            threading.Thread(target=wire.silence, args=(2,), daemon=True).start()
+        time.sleep(2.5)
+        wires[1][0].silence(2)
+    with House(nodes=2, lease_ms=3000) as h:
+        workers = load(h, 2, disturb)
+        same(sum(len(w.errors) for w in workers), 0, "silence is no error")
+
+
+if __name__ == "__main__":
+    house.main()

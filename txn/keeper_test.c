@@ -1,0 +1,150 @@
+/*
+ * keeper_test.c -- the connection to the home node breaks, at every verb of what a process does there: snapshots, claims, marks, ticks, going
+ * idle and waking. Nobody is recovered for that, no process ends, and what was answered is there.
+ */
+#include <base/log.h>
+#include "lab.h"
+
+enum { CUT = 1, HOME = 1, MS = 1000000, LEASE_MS = 100, ROUNDS = 3, IDLE_MS = 130 };
+
+struct client {
+	struct lab *lab;
+	bool ended;
+	unsigned done, gone;
+	int64_t last; /* answered */
+	tso_cid noted;
+};
+
+/* One commit with a note. Anything but OK and GONE is wrong. */
+static nam_status
+commit_noted(struct lab *lab, struct client *c, int64_t v)
+{
+	struct txn *t;
+	tso_cid cid = 0;
+	txn_reach(lab->tw[CUT]);
+	nam_status st = txn_begin(lab->tw[CUT], TXN_READ_COMMITTED, &t);
+	if (st == NAM_OK && (st = set(lab, t, &lab->tab[CUT], 0, v)) != NAM_OK)
+		txn_abort(t);
+	else if (st == NAM_OK) {
+		txn_set_note(t, TSO_NOTE_CATALOG);
+		st = txn_commit(t, &cid);
+	}
+	if (st == NAM_OK) {
+		c->done++;
+		c->last = v;
+		c->noted = cid;
+	} else {
+		assert_int_equal(st, NAM_GONE);
+		c->gone++;
+	}
+	return st;
+}
+
+/* Busy for a while, then idle, then busy again. */
+static void
+client_main(void *arg)
+{
+	struct client *c = arg;
+	struct lab *lab = c->lab;
+	int64_t v = 10;
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		for (unsigned k = 0; k < 3; k++)
+			commit_noted(lab, c, v++);
+		net_sleep(lab->w[CUT], IDLE_MS * (uint64_t)MS);
+	}
+	c->ended = true;
+}
+
+static struct {
+	uint64_t verb, verbs; /* break after so many; how many there are */
+	uint64_t part_ns;     /* and there is no new connection for so long */
+	unsigned done, gone, again;
+} moment;
+
+static void
+nobody_recovered(struct lab *lab)
+{
+	for (unsigned p = 0; p < lab->procs; p++) {
+		struct tso_stats s;
+		struct txn_stats x;
+		tso_stats(lab->db[p]->tso, &s);
+		txn_worker_stats(lab->tw[p], &x);
+		assert_int_equal(s.fenced, 0);
+		assert_int_equal(x.recovered, 0);
+		assert_int_equal(atomic_load(&lab->db[p]->failed), 0);
+		assert_int_equal(tso_joins(lab->db[p]->tso), 1);
+	}
+}
+
+static void
+home_breaks(struct lab *lab)
+{
+	fill(lab, 1, 1);
+	struct client c = { .lab = lab, .last = 1 };
+	uint64_t from = net_sim_verbs(lab->net[CUT]);
+	assert_non_null(nam_co_start(net_worker_sched(lab->w[CUT]), client_main, &c, 128 << 10));
+	while (!c.ended && net_sim_verbs(lab->net[CUT]) - from < moment.verb)
+		net_sleep(lab->w[0], 2000);
+	net_sleep(lab->w[0], moment.verb * 37 % 2000);
+	if (moment.part_ns != 0)
+		net_sim_part(lab->sim, lab->net[CUT], HOME, moment.part_ns);
+	else if (moment.verb != UINT64_MAX)
+		net_sim_break(lab->sim, lab->net[CUT], HOME);
+	while (!c.ended)
+		net_sleep(lab->w[0], 100000);
+	moment.verbs = net_sim_verbs(lab->net[CUT]) - from;
+	moment.done += c.done;
+	moment.gone += c.gone;
+	struct tso_stats s;
+	tso_stats(lab->db[CUT]->tso, &s);
+	moment.again += (unsigned)s.marks_again;
+	/* It goes on, and others see what it does at once. */
+	uint64_t began = net_now_ns(lab->w[0]);
+	while (commit_noted(lab, &c, 1000) != NAM_OK)
+		assert_true(net_now_ns(lab->w[0]) - began < 20 * (uint64_t)MS + moment.part_ns);
+	struct txn *t = begin(lab, 0, TXN_READ_COMMITTED);
+	txn_set_note(t, 0);
+	assert_int_equal(set(lab, t, &lab->tab[0], 0, 1001), NAM_OK);
+	commit_all(t);
+	assert_true(net_now_ns(lab->w[0]) - began < 30 * (uint64_t)MS + moment.part_ns);
+	t = begin(lab, 2, TXN_READ_COMMITTED);
+	assert_int_equal(value_of(lab, t, &lab->tab[2], 0), 1001);
+	txn_abort(t);
+	for (unsigned p = 0; p < lab->procs; p += 2)
+		assert_true(tso_noted(lab->db[p]->tso) >= c.noted);
+	nobody_recovered(lab);
+	net_sleep(lab->w[0], 2 * LEASE_MS * (uint64_t)MS);
+	nobody_recovered(lab);
+}
+
+static void
+test_home_breaks(void **state)
+{
+	(void)state;
+	for (unsigned how = 0; how < 2; how++) {
+		moment.part_ns = how == 0 ? 0 : LEASE_MS / 3 * (uint64_t)MS;
+		moment.verb = UINT64_MAX;
+		moment.done = moment.gone = moment.again = 0;
+		run(3, 2, 1, home_breaks);
+		uint64_t all = moment.verbs;
+		for (uint64_t n = 0; n < all; n += how == 0 ? 3 : 17) {
+			moment.verb = n;
+			run(3, 2, 1 + n, home_breaks);
+		}
+		printf("%s, at %llu verbs: %u commits, %u ended with NAM_GONE; %u marks were made again\n",
+		    how == 0 ? "broken" : "parted for a third of a lease", (unsigned long long)all,
+		    moment.done, moment.gone, moment.again);
+		assert_true(moment.again > 0);
+		assert_true(moment.gone > 5 && moment.done > 10 * moment.gone);
+	}
+}
+
+int
+main(void)
+{
+	nam_log_level_set(NAM_LOG_ERROR);
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_home_breaks),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
