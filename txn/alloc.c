@@ -82,9 +82,7 @@ txn_sweeper_take(struct txn_worker *tw, net_addr anchor, uint64_t is, uint64_t *
 	if (st != NAM_OK || !ended)
 		return st != NAM_OK ? st : NAM_BUSY;
 	*lock = txn_gc_lock(tw);
-	st = net_cas1(tw->w, net_plus(anchor, offsetof(struct txn_anchor, sweeper)), is, *lock, &seen, NULL);
-	if (st == NAM_GONE)
-		txn_doubt(tw);
+	st = txn_sure_cas(tw, net_plus(anchor, offsetof(struct txn_anchor, sweeper)), is, *lock, &seen);
 	return st == NAM_OK && seen != is ? NAM_BUSY : st;
 }
 

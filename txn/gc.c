@@ -106,13 +106,10 @@ txn_word_fresh(struct txn_worker *tw, net_addr at, uint64_t lock, tso_cid floor,
 {
 	struct tso_claim c;
 	uint64_t seen;
-	tso_claim_start(tw->tso, &c, floor, NULL);
-	nam_status st = tso_claim_wait(tw->tso, &c);
+	nam_status st = txn_claim_sure(tw, &c, floor);
 	if (st != NAM_OK)
 		return st;
-	st = net_cas1(tw->w, at, lock, c.cid, &seen, NULL);
-	if (st == NAM_GONE)
-		txn_doubt(tw);
+	st = txn_sure_cas(tw, at, lock, c.cid, &seen);
 	*cid = c.cid;
 	tso_mark_wait(tw->tso, &c, 0);
 	return st;
@@ -180,9 +177,9 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 		expect = img[REC_WORD];
 	}
 	uint64_t lock = txn_gc_lock(tw);
-	st = net_cas1(w, j->at, expect, lock, &seen, NULL);
+	st = txn_sure_cas(tw, j->at, expect, lock, &seen);
 	if (st != NAM_OK)
-		goto gone;
+		goto out;
 	if (seen != expect) {
 		st = NAM_BUSY;
 		goto out;
@@ -191,8 +188,8 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 		/* The READ may have met a commit: its word, but no directory yet. Under the lock it is plain. */
 		st = net_read1(w, j->at, img, v->head_bytes, NULL);
 		if (st != NAM_OK || !txn_rec_dir_whole(v, img, j->at) || txn_rec_newest(v, img) != 255) {
-			if (net_cas1(w, j->at, lock, expect, &seen, NULL) == NAM_GONE)
-				txn_doubt(tw);
+			(void)txn_sure_cas(tw, j->at, lock, expect, &seen);
+			st = st == NAM_GONE ? NAM_BUSY : st;
 			goto out;
 		}
 	}
@@ -202,24 +199,28 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 	 */
 	uint64_t zero[3 + REC_SLOTS_MAX] = { 0 };
 	if (j->kind == JUNK_TOMB &&
-	    (st = net_write1(w, net_plus(j->at, 8), zero, 8 * (3u + v->slots), NULL)) != NAM_OK)
-		goto gone;
+	    (st = txn_sure_write(tw, net_plus(j->at, 8), zero, 8 * (3u + v->slots))) != NAM_OK)
+		goto out;
 	if (v->has_key) {
+		enum { TRIES = 8 };
+		uint64_t until = 0;
 		st = idx_remove(w, v->index, j->aux, j->at, NULL);
 		idx_ptrs_drop(tw->db->ptrs, j->aux);
 		/* The entry is gone, or not, or will be: until that is settled the block must be nobody's. */
-		if (st == NAM_GONE)
-			goto gone;
+		for (unsigned i = 0; st == NAM_GONE && i < TRIES && txn_again_all(tw, &until) == NAM_OK; i++)
+			st = idx_remove(w, v->index, j->aux, j->at, NULL);
+		if (st == NAM_GONE) {
+			txn_doubt(tw);
+			goto out;
+		}
 		/* An empty block that no entry leads to is another's already: its row lived, was deleted and
 		 * reclaimed since this insert was undone. */
 		if (st != NAM_OK && (st != NAM_ABSENT || j->kind == JUNK_EMPTY)) {
 			nam_status back = NAM_OK;
 			if (j->kind == JUNK_TOMB)
-				back = net_write1(w, net_plus(j->at, 8), img + 1, 8 * (3u + v->slots), NULL);
+				back = txn_sure_write(tw, net_plus(j->at, 8), img + 1, 8 * (3u + v->slots));
 			if (back == NAM_OK)
-				back = net_cas1(w, j->at, lock, expect, &seen, NULL);
-			if (back == NAM_GONE)
-				txn_doubt(tw);
+				(void)txn_sure_cas(tw, j->at, lock, expect, &seen);
 			goto out;
 		}
 	}
@@ -241,10 +242,6 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 out:
 	free(img);
 	return st;
-gone:
-	if (st == NAM_GONE)
-		txn_doubt(tw);
-	goto out;
 }
 
 /* One piece of junk whose time has come. With a pin. Not OK: *j is for another time. */

@@ -222,6 +222,65 @@ txn_reach(struct txn_worker *tw)
 
 /* ---- locks outside of transactions ---- */
 
+nam_status
+txn_again(struct txn_worker *tw, net_addr at, uint64_t *until)
+{
+	nam_status st = txn_reconnect(tw, at, until);
+	if (st == NAM_OK)
+		return NAM_OK;
+	/* A node that is lost for all has taken the lock with it. */
+	if (st != NAM_GONE)
+		txn_doubt(tw);
+	return NAM_GONE;
+}
+
+nam_status
+txn_again_all(struct txn_worker *tw, uint64_t *until)
+{
+	nam_status st = NAM_OK;
+	uint64_t broken = net_worker_broken(tw->w) & ~tw->keeper.ended;
+	for (; st == NAM_OK && broken != 0; broken &= broken - 1)
+		st = txn_again(tw, net_at((unsigned)__builtin_ctzll(broken), 0), until);
+	return st;
+}
+
+nam_status
+txn_sure_cas(struct txn_worker *tw, net_addr at, uint64_t expect, uint64_t want, uint64_t *seen)
+{
+	uint64_t until = 0;
+	nam_status st = net_cas1(tw->w, at, expect, want, seen, NULL);
+	while (st == NAM_GONE) {
+		if ((st = txn_again(tw, at, &until)) != NAM_OK)
+			return st;
+		st = net_cas1(tw->w, at, expect, want, seen, NULL);
+		if (st == NAM_OK && *seen == want)
+			*seen = expect; /* the one before had done it */
+	}
+	return st;
+}
+
+nam_status
+txn_sure_write(struct txn_worker *tw, net_addr at, const void *from, uint32_t len)
+{
+	uint64_t until = 0;
+	nam_status st = net_write1(tw->w, at, from, len, NULL);
+	while (st == NAM_GONE && (st = txn_again(tw, at, &until)) == NAM_OK)
+		st = net_write1(tw->w, at, from, len, NULL);
+	return st;
+}
+
+nam_status
+txn_claim_sure(struct txn_worker *tw, struct tso_claim *c, tso_cid floor)
+{
+	nam_status st;
+	do {
+		tso_claim_start(tw->tso, c, floor, NULL);
+		st = tso_claim_wait(tw->tso, c);
+	} while (st == NAM_GONE && !tso_abandoned(tw->db->tso) &&
+		 ((st = txn_keep_home(tw)) == NAM_OK || st == NAM_BUSY));
+	return st;
+}
+
 void
 txn_doubt(struct txn_worker *tw)
 {

@@ -292,13 +292,12 @@ keep_rest(struct sweep *s, struct txn_alloc *a)
 		}
 }
 
-static void
-end(struct sweep *s)
+/* One after the other on one connection: if our lock is gone, all before it is done. */
+static nam_status
+tell_anchor(struct sweep *s, uint64_t over, uint64_t h)
 {
 	struct net_op op[4];
 	struct net_batch b;
-	struct txn_alloc *a;
-	uint64_t over = s->word + 1, h = s->st == NAM_OK ? s->t->pin.at : 0;
 	net_batch_init(&b, s->tw->w, op, 4, NULL);
 	if (s->st == NAM_OK) {
 		net_write(&b, word_at(s, offsetof(struct txn_anchor, horizon)), &h, 8);
@@ -307,9 +306,21 @@ end(struct sweep *s)
 	if (s->word != 0)
 		net_write(&b, word_at(s, offsetof(struct txn_anchor, sweep)), &over, 8);
 	net_cas(&b, word_at(s, offsetof(struct txn_anchor, sweeper)), s->lock, 0);
-	nam_status st = s->lock != 0 ? net_run(&b) : NAM_ABSENT;
-	if (st == NAM_GONE)
-		txn_doubt(s->tw);
+	return net_run(&b);
+}
+
+static void
+end(struct sweep *s)
+{
+	struct txn_alloc *a;
+	uint64_t over = s->word + 1, h = s->st == NAM_OK ? s->t->pin.at : 0, until = 0, lock;
+	nam_status st = s->lock != 0 ? tell_anchor(s, over, h) : NAM_ABSENT;
+	while (st == NAM_GONE && txn_again(s->tw, s->v->anchor, &until) == NAM_OK) {
+		st = net_read1(
+		    s->tw->w, word_at(s, offsetof(struct txn_anchor, sweeper)), &lock, sizeof lock, NULL);
+		if (st == NAM_OK && lock == s->lock)
+			st = tell_anchor(s, over, h);
+	}
 	atomic_store(&s->v->sweeper, 0);
 	/* Should the next sweep have begun already, it finds all this again. */
 	if (st == NAM_OK && s->st == NAM_OK && txn_alloc_look(s->tw, s->v, &a) == NAM_OK &&

@@ -629,9 +629,7 @@ txn_unlock_dead(struct txn_worker *tw, net_addr at, uint64_t lock)
 	if (txn_lock_intent(lock) == TXN_INTENT_GC) {
 		/* Others are here for the same; he whose lock it is now is alone, and may write. */
 		uint64_t own = txn_gc_lock(tw);
-		st = net_cas1(tw->w, at, lock, own, &seen, NULL);
-		if (st == NAM_GONE)
-			txn_doubt(tw);
+		st = txn_sure_cas(tw, at, lock, own, &seen);
 		if (st != NAM_OK || seen != lock)
 			goto out;
 		lock = own;
@@ -640,12 +638,10 @@ txn_unlock_dead(struct txn_worker *tw, net_addr at, uint64_t lock)
 		 * directory there may be. Behind a shorter one begins a slot, and none is listed any more.
 		 */
 		memset(img, 0, sizeof img);
-		st = net_write1(tw->w, net_plus(at, 8), img + 1, sizeof img - 8, NULL);
+		st = txn_sure_write(tw, net_plus(at, 8), img + 1, sizeof img - 8);
 	}
 	if (st == NAM_OK)
-		st = net_cas1(tw->w, at, lock, c.cid, &seen, NULL);
-	if (st == NAM_GONE)
-		txn_doubt(tw);
+		st = txn_sure_cas(tw, at, lock, c.cid, &seen);
 out:
 	tso_mark_wait(tw->tso, &c, 0);
 	return st;

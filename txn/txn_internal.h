@@ -549,6 +549,18 @@ nam_status txn_keep_home(struct txn_worker *tw);
  */
 nam_status txn_reconnect(struct txn_worker *tw, net_addr at, uint64_t *until);
 
+/*
+ * What holds a lock outside of transactions goes on over a new connection, or says that it is in doubt (txn_doubt). In a
+ * coroutine. txn_again: after NAM_GONE at `at`; NAM_OK: nothing executes any more of what was out. The others do it again themselves.
+ * cas: either word is one of ours and comes once, so it tells whether it was done. claim: of a CID.
+ */
+nam_status txn_again(struct txn_worker *tw, net_addr at, uint64_t *until);
+/* The same of all nodes to which this worker's connections are broken; NAM_OK also where none is. */
+nam_status txn_again_all(struct txn_worker *tw, uint64_t *until);
+nam_status txn_sure_cas(struct txn_worker *tw, net_addr at, uint64_t expect, uint64_t want, uint64_t *seen);
+nam_status txn_sure_write(struct txn_worker *tw, net_addr at, const void *from, uint32_t len);
+nam_status txn_claim_sure(struct txn_worker *tw, struct tso_claim *c, tso_cid floor);
+
 /* mend.c */
 /*
  * A connection broke, and what t holds behind it is as it was or as it should be: makes it so. In a coroutine. False: others have
