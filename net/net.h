@@ -193,7 +193,7 @@ void net_worker_close(struct net_worker *w);
  * After NAM_GONE from a node that is reached over a connection: a new one of this worker to the same incarnation, and
  * a new watch over the node; other workers whose connections broke do the same for themselves.
  * Blocks up to connect_ms, on the owner's thread. What was out when the old one broke may or may not have
- * happened. NAM_TIMEOUT: no answer; the node may be there all the same, and others may reach it. NAM_GONE: its process has
+ * happened. NAM_TIMEOUT: no answer, or not now; the node may be there all the same, and others may reach it. NAM_GONE: its process has
  * ended, or the memory came back empty: it is lost for all. NAM_REFUSED: we are shut out (net_fence_process): all that
  * this struct net held is somebody else's now; close it.
  */

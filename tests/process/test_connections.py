@@ -54,7 +54,8 @@ def load(h, n, disturb):
         check(w.failed is None, "shell %d: %s" % (w.number, w.failed))
         check(w.s.p.poll() is None, "shell %d lives" % w.number)
         # It goes on, without an error now.
-        until(lambda: "ERROR" not in w.s.do("UPDATE t SET n = n + 0 WHERE id = %d" % w.number), 3, "it goes on")
+        until(lambda: "ERROR" not in w.s.do("UPDATE t SET n = n + 0 WHERE id = %d" % w.number), 3,
+              "it goes on; it says: " + w.s.history[-1500:])
         same(int(w.s.value("SELECT n FROM t WHERE id = %d" % w.number)), w.ok, "what was answered, and nothing else")
         check(set(w.errors) <= {"58030", "40001"}, "clear errors:", sorted(set(w.errors)))
     for node in h.nodes:
