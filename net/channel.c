@@ -404,7 +404,7 @@ net_channel_look(struct net_channel *ch)
 	int ended = 0;
 	if (ch->out_first == NULL || ch->broken)
 		return 0;
-	if (net_node_lost(ch->ep->node))
+	if (net_node_lost(ch->ep->node) || ch->ep->broke)
 		return channel_break(ch, NULL);
 	bool open = ch->ops->pull == NULL || ch->ops->pull(ch, &why);
 	/* What came before the end still counts. */

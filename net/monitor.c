@@ -56,16 +56,20 @@ take_over(struct net_node *node, int control_fd)
 	node->asked_nonce = 0;
 }
 
-/* Under the lock. Who finds the node lost is to find its question asked. */
+/*
+ * Under the lock. A connection to the node has ended: the node is asked why. Mapped memory stays as it is when the node's
+ * process is gone, so there the node is lost at once; and who finds it lost is to find its question asked.
+ */
 static void
-lose(struct net_node *node, const char *why)
+suspect(struct net_node *node, const char *why)
 {
-	if (net_node_lost(node))
+	if (net_node_lost(node) || node->to_ask)
 		return;
 	snprintf(node->broke_why, sizeof node->broke_why, "%s%s", why[0] ? ": " : "", why);
 	node->to_ask = true;
 	atomic_fetch_add(&node->net->asking, 1);
-	net_node_set_lost(node);
+	if (node->p == &net_provider_shm)
+		net_node_set_lost(node);
 	pthread_cond_signal(&((struct monitor *)node->net->monitor)->to_ask);
 }
 
@@ -77,7 +81,7 @@ ended(struct monitor *m, struct net_node *node, unsigned turn)
 	bool is = node->control_turn == turn && !node->control_ended;
 	if (is) {
 		node->control_ended = true;
-		lose(node, "");
+		suspect(node, "");
 	}
 	pthread_mutex_unlock(&m->lock);
 	if (is)
@@ -254,17 +258,29 @@ keep(struct net_node *node, int fd)
 	wake(m);
 }
 
-/* A node that shuts us out refuses us before it ends anything of ours (wire.h, W3): so now it says so, if it has. */
-static bool
-shuts_us_out(struct net_node *node)
+/*
+ * A node that shuts us out refuses us before it ends anything of ours (wire.h, W3): so now it says so, if it has. NAM_REFUSED: it has.
+ * NAM_OK: it is there, and what broke was a connection; if it was the one we watch there is another.
+ */
+static nam_status
+ask_why(struct net_node *node)
 {
-	struct net_grant grant = { .verdict = NET_YES };
+	enum { TRIES = 3 }; /* this connection may be reset, too */
+	struct net_grant grant;
 	struct nam_err err;
+	nam_status st = NAM_TIMEOUT;
 	int fd;
-	nam_status st = net_remote_connect(node, NET_ROLE_CONTROL, &fd, &grant, &err);
-	if (st == NAM_OK)
-		keep(node, fd);
-	return st == NAM_REFUSED && grant.verdict == NET_NO_MORE;
+	uint64_t until = nam_clock_ns() + (uint64_t)node->net->connect_ms * 1000000;
+	for (unsigned i = 0; st == NAM_TIMEOUT && i < TRIES && nam_clock_ns() < until; i++)
+		if ((st = net_remote_connect(node, NET_ROLE_CONTROL, &fd, &grant, &err)) == NAM_REFUSED &&
+		    grant.verdict != NET_NO_MORE)
+			st = NAM_TIMEOUT;
+	if (st != NAM_OK)
+		return st;
+	if (node->p != &net_provider_shm && !net_monitor_watches(node))
+		net_remote_life(node, &grant);
+	keep(node, fd);
+	return NAM_OK;
 }
 
 /* One line for each node that is gone, or one for all when it is we who are. */
@@ -272,7 +288,14 @@ static void
 ask(struct net_node *node, const char *why)
 {
 	struct net *n = node->net;
-	if (!atomic_load(&n->shut_out) && shuts_us_out(node)) {
+	nam_status st = atomic_load(&n->shut_out) ? NAM_REFUSED : ask_why(node);
+	bool there = st == NAM_OK && !net_node_lost(node);
+	if (!there)
+		net_node_set_lost(node);
+	if (!atomic_load(&n->shut_out) && st == NAM_REFUSED) {
+		/* The other nodes are told, or will be: nothing of ours is worth being executed there. */
+		for (unsigned i = 0; i < n->count; i++)
+			net_node_set_lost(n->node[i]);
 		const char *none = NULL;
 		atomic_compare_exchange_strong(&n->why, &none,
 		    "this process has been shut out of the cluster: it stood still for longer than its "
@@ -281,7 +304,7 @@ ask(struct net_node *node, const char *why)
 		atomic_store(&n->shut_out, true);
 		nam_log(NAM_LOG_WARN, "%s", net_standing_why(n));
 	}
-	if (!atomic_load(&n->shut_out)) {
+	if (!atomic_load(&n->shut_out) && !there) {
 		nam_log(
 		    NAM_LOG_WARN, "storage node %u (%s) is gone%s", node->info.region, node->info.name, why);
 		pthread_mutex_lock(&n->workers_lock);
@@ -374,11 +397,22 @@ net_monitor_broke(struct net_node *node, const char *why)
 	if (m == NULL) {
 		nam_log(NAM_LOG_WARN, "storage node %u (%s) is gone: %s", node->info.region, node->info.name,
 		    why);
+		net_node_set_lost(node);
 		return;
 	}
 	pthread_mutex_lock(&m->lock);
-	lose(node, why);
+	suspect(node, why);
 	pthread_mutex_unlock(&m->lock);
+}
+
+bool
+net_monitor_watches(struct net_node *node)
+{
+	struct monitor *m = node->net->monitor;
+	pthread_mutex_lock(&m->lock);
+	bool is = !net_node_lost(node) && node->control_fd >= 0 && !node->control_ended;
+	pthread_mutex_unlock(&m->lock);
+	return is;
 }
 
 void

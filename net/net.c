@@ -232,10 +232,10 @@ net_node_set_lost(struct net_node *node)
 void
 net_node_broke(struct net_endpoint *ep, const char *why)
 {
+	bool told = ep->broke;
 	ep->broke = true;
-	if (!net_node_lost(ep->node))
+	if (!told && !net_node_lost(ep->node))
 		net_monitor_broke(ep->node, why);
-	net_node_set_lost(ep->node);
 }
 
 enum net_standing
@@ -347,53 +347,6 @@ net_worker_broken(const struct net_worker *w)
 			mask |= UINT64_C(1) << ep->node->info.region;
 	}
 	return mask;
-}
-
-nam_status
-net_worker_reconnect(struct net_worker *w, unsigned region, struct nam_err *err)
-{
-	struct net_endpoint *ep = region < NET_REGIONS ? w->ep[region] : NULL;
-	if (ep == NULL)
-		return nam_fail(err, NAM_INVALID, "there is no storage node %u", region);
-	if (atomic_load(&w->net->disarmed))
-		return nam_fail(err, NAM_REFUSED, "%s", net_standing_why(w->net));
-	if (ep->base != NULL || ep->p->poll == NULL)
-		return nam_fail(
-		    err, NAM_UNSUPPORTED, "storage node %u is not reached over a connection", region);
-	/* Whatever is out ends first, with NAM_GONE. */
-	net_node_set_lost(ep->node);
-	ep->p->poll(ep);
-	struct net_endpoint fresh = *ep;
-	fresh.priv = NULL;
-	nam_status st = ep->p->open(&fresh, err);
-	struct net_grant grant;
-	int control;
-	bool watched = w->net->monitor != NULL; /* else simulated: there is no connection to watch */
-	if (st == NAM_GONE && watched) {
-		/* It may be a device that has gone: whether the node is there is asked at its port. */
-		struct nam_err why;
-		st = net_remote_connect(ep->node, NET_ROLE_CONTROL, &control, &grant, &why);
-		if (st == NAM_OK)
-			close(control);
-		return st == NAM_OK ? NAM_TIMEOUT : st;
-	}
-	if (st != NAM_OK)
-		return st;
-	if (watched &&
-	    (st = net_remote_connect(ep->node, NET_ROLE_CONTROL, &control, &grant, err)) != NAM_OK) {
-		ep->p->close(&fresh);
-		return st;
-	}
-	ep->p->close(ep);
-	ep->priv = fresh.priv;
-	ep->quiet_status = NAM_OK;
-	ep->broke = false;
-	if (watched) {
-		net_monitor_renew(ep->node, control);
-		net_remote_life(ep->node, &grant);
-	} else
-		atomic_store_explicit(&ep->node->info.lost, false, memory_order_relaxed);
-	return NAM_OK;
 }
 
 struct net *
@@ -739,7 +692,7 @@ post(struct net_batch *b, bool waited)
 		if (r != region) {
 			region = r;
 			ep = r < NET_REGIONS ? w->ep[r] : NULL;
-			lost = ep != NULL && net_node_lost(ep->node);
+			lost = ep != NULL && (net_node_lost(ep->node) || ep->broke);
 		}
 		if (__builtin_expect(ep == NULL || poison != 0 || !op_sound(ep, op), 0)) {
 			bool poisoned = r < NET_REGIONS && (poison >> r & 1);

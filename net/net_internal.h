@@ -271,7 +271,9 @@ void net_monitor_answer(struct net *n);
 void net_real_on_asked(struct net *n, enum net_answer_life (*fn)(void *arg), void *arg);
 /* Somebody is to be asked about. Any thread. */
 void net_monitor_wake(struct net *n);
-/* The node is lost, and asked why. Any thread. */
+/* A worker's connection to the node broke: the node is asked why, and lost only if it does not answer. Any thread. */
 void net_monitor_broke(struct net_node *node, const char *why);
+/* The node is not lost, and its control connection stands as far as is known. Any thread. */
+bool net_monitor_watches(struct net_node *node);
 
 #endif

@@ -239,12 +239,6 @@ connect_as(struct net_node *node, enum net_role role, uint64_t word, int *out, s
 		return st;
 	grant->verdict = NET_YES;
 	st = net_shake_hands(fd, &me, role, node->info.name, until, &welcome, grant, NULL, err);
-	/* Only a grant can say that it is we who are shut out. The node may be full now, or this connection have been reset, too. */
-	if (st == NAM_REFUSED && grant->verdict != NET_NO_MORE) {
-		st = NAM_TIMEOUT;
-		if (err != NULL)
-			err->status = st;
-	}
 	if (st == NAM_OK &&
 	    (welcome.incarnation != node->info.incarnation || welcome.region != node->info.region))
 		st = nam_fail(err, NAM_GONE,

@@ -134,7 +134,7 @@ void net_sim_rumour(struct net_sim *sim, struct net *n, uint64_t ns);
 bool net_sim_shut(const struct net *n);
 /* Its connections to the node break now. Whatever is out may be executed or not, and ends with NAM_GONE, some time later. */
 void net_sim_break(struct net_sim *sim, struct net *n, unsigned region);
-/* One worker's connection alone: those of the process's other workers stay. Until it is made anew the node counts as lost for all. */
+/* One worker's connection alone: those of the process's other workers stay. */
 void net_sim_break_one(struct net_sim *sim, struct net_worker *w, unsigned region);
 /* The same, and there are no new ones for so long. UINT64_MAX: until net_sim_heal. */
 void net_sim_part(struct net_sim *sim, struct net *n, unsigned region, uint64_t ns);

@@ -472,7 +472,7 @@ give_up(struct net_sim *s, struct sim_qp *qp)
 	}
 }
 
-/* One worker's broken connection makes the node lost for its whole process, as everywhere; mostly the others give theirs up, too. */
+/* Of a node that is lost for its process all workers give up theirs; of one connection that breaks alone they do not hear. */
 static void
 tell_poster(struct net_sim *s, struct sim_call *c)
 {
@@ -487,7 +487,8 @@ tell_poster(struct net_sim *s, struct sim_call *c)
 	if (s->cfg.trace)
 		net_sim_say(s, "p%u w%u knows that its connection to node %u is broken", p->id,
 		    qp->worker->id, qp->node->region);
-	net_node_set_lost(qp_endpoint(qp)->node);
+	if (!qp->alone)
+		net_node_set_lost(qp_endpoint(qp)->node);
 	for (struct sim_qp *q = s->qp; q != NULL; q = q->next)
 		if (q == qp || (!qp->alone && q->worker->proc == p && q->node == qp->node))
 			give_up(s, q);
@@ -722,7 +723,7 @@ static int
 wire_poll(struct net_endpoint *ep)
 {
 	struct sim_qp *qp = ep->priv;
-	if (net_node_lost(ep->node))
+	if (net_node_lost(ep->node) || ep->broke)
 		give_up(qp->worker->sim, qp);
 	return 0;
 }

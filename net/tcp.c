@@ -390,7 +390,7 @@ tcp_poll(struct net_endpoint *ep)
 	t->looked = t->tail;
 	int done = look ? hear(ep, false) : 0;
 	/* A node that was declared lost answers no more, as far as we are concerned. */
-	if (!t->broken && net_node_lost(ep->node))
+	if (!t->broken && (net_node_lost(ep->node) || ep->broke))
 		break_off(ep, "it was declared lost");
 	return t->broken ? done + bury(ep) : done;
 }

@@ -864,7 +864,7 @@ verbs_poll(struct net_endpoint *ep)
 	}
 	if (!v->broken && n == 0 && v->gone != v->next)
 		wonder(ep);
-	if (!v->broken && net_node_lost(ep->node))
+	if (!v->broken && (net_node_lost(ep->node) || ep->broke))
 		break_off(ep, "it was declared lost");
 	if (!v->broken && v->head != v->tail)
 		verbs_ring(ep);

@@ -185,7 +185,7 @@ breaks(enum net_kind kind)
 		load(&t);
 		assert_true(t.sure > before); /* something was going on */
 		assert_int_equal(pthread_join(thread, NULL), 0);
-		assert_true(net_node(net, 0)->lost);
+		wait_lost(net);
 		look(t.w);
 		assert_int_equal(got_status, NAM_GONE);
 
