@@ -252,8 +252,10 @@ keep(struct net_node *node, int fd)
 	if (of_use)
 		take_over(node, fd);
 	pthread_mutex_unlock(&m->lock);
-	if (!of_use)
+	if (!of_use) {
 		close(fd);
+		return;
+	}
 	net_heard_forget(node);
 	wake(m);
 }
