@@ -9,6 +9,8 @@ enum { CUT = 1, HOME = 1, MS = 1000000, LEASE_MS = 100, ROUNDS = 3, IDLE_MS = 13
 
 struct client {
 	struct lab *lab;
+	struct net_worker *w;
+	struct txn_worker *tw;
 	bool ended;
 	unsigned done, gone;
 	int64_t last; /* answered */
@@ -21,8 +23,8 @@ commit_noted(struct lab *lab, struct client *c, int64_t v)
 {
 	struct txn *t;
 	tso_cid cid = 0;
-	txn_reach(lab->tw[CUT]);
-	nam_status st = txn_begin(lab->tw[CUT], TXN_READ_COMMITTED, &t);
+	txn_reach(c->tw);
+	nam_status st = txn_begin(c->tw, TXN_READ_COMMITTED, &t);
 	if (st == NAM_OK && (st = set(lab, t, &lab->tab[CUT], 0, v)) != NAM_OK)
 		txn_abort(t);
 	else if (st == NAM_OK) {
@@ -50,14 +52,20 @@ client_main(void *arg)
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		for (unsigned k = 0; k < 3; k++)
 			commit_noted(lab, c, v++);
-		net_sleep(lab->w[CUT], IDLE_MS * (uint64_t)MS);
+		net_sleep(c->w, IDLE_MS * (uint64_t)MS);
 	}
 	c->ended = true;
 }
 
+/* A process has two workers: the first one's heart beats, the second one works. */
+enum how { ALL, PARTED, HEART_ALONE, WORKER_ALONE, HOWS };
+static const char *const how_text[HOWS] = { "broken", "parted for a third of a lease",
+	"the heart's connection alone", "the worker's connection alone" };
+
 static struct {
+	enum how how;
 	uint64_t verb, verbs; /* break after so many; how many there are */
-	uint64_t part_ns;     /* and there is no new connection for so long */
+	uint64_t part_ns;     /* and there is no new connection for so long: PARTED */
 	unsigned done, gone, again;
 } moment;
 
@@ -77,19 +85,33 @@ nobody_recovered(struct lab *lab)
 }
 
 static void
+close_main(void *arg)
+{
+	struct client *c = arg;
+	txn_worker_close(c->tw);
+	c->tw = NULL;
+}
+
+static void
 home_breaks(struct lab *lab)
 {
 	fill(lab, 1, 1);
 	struct client c = { .lab = lab, .last = 1 };
+	assert_int_equal(net_worker_open(lab->net[CUT], &c.w, NULL), NAM_OK);
+	assert_int_equal(txn_worker_open(lab->db[CUT], c.w, &c.tw), NAM_OK);
 	uint64_t from = net_sim_verbs(lab->net[CUT]);
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[CUT]), client_main, &c, 128 << 10));
+	assert_non_null(nam_co_start(net_worker_sched(c.w), client_main, &c, 128 << 10));
 	while (!c.ended && net_sim_verbs(lab->net[CUT]) - from < moment.verb)
 		net_sleep(lab->w[0], 2000);
 	net_sleep(lab->w[0], moment.verb * 37 % 2000);
-	if (moment.part_ns != 0)
+	if (moment.verb == UINT64_MAX)
+		;
+	else if (moment.how == PARTED)
 		net_sim_part(lab->sim, lab->net[CUT], HOME, moment.part_ns);
-	else if (moment.verb != UINT64_MAX)
+	else if (moment.how == ALL)
 		net_sim_break(lab->sim, lab->net[CUT], HOME);
+	else
+		net_sim_break_one(lab->sim, moment.how == HEART_ALONE ? lab->w[CUT] : c.w, HOME);
 	while (!c.ended)
 		net_sleep(lab->w[0], 100000);
 	moment.verbs = net_sim_verbs(lab->net[CUT]) - from;
@@ -115,27 +137,31 @@ home_breaks(struct lab *lab)
 	nobody_recovered(lab);
 	net_sleep(lab->w[0], 2 * LEASE_MS * (uint64_t)MS);
 	nobody_recovered(lab);
+	assert_non_null(nam_co_start(net_worker_sched(c.w), close_main, &c, 128 << 10));
+	while (c.tw != NULL)
+		net_sleep(lab->w[0], 100000);
+	net_worker_close(c.w);
 }
 
 static void
 test_home_breaks(void **state)
 {
 	(void)state;
-	for (unsigned how = 0; how < 2; how++) {
-		moment.part_ns = how == 0 ? 0 : LEASE_MS / 3 * (uint64_t)MS;
+	for (unsigned how = 0; how < HOWS; how++) {
+		moment.how = how;
+		moment.part_ns = how == PARTED ? LEASE_MS / 3 * (uint64_t)MS : 0;
 		moment.verb = UINT64_MAX;
 		moment.done = moment.gone = moment.again = 0;
 		run(3, 2, 1, home_breaks);
 		uint64_t all = moment.verbs;
-		for (uint64_t n = 0; n < all; n += how == 0 ? 3 : 17) {
+		for (uint64_t n = 0; n < all; n += how == PARTED ? 17 : 5) {
 			moment.verb = n;
 			run(3, 2, 1 + n, home_breaks);
 		}
 		printf("%s, at %llu verbs: %u commits, %u ended with NAM_GONE; %u marks were made again\n",
-		    how == 0 ? "broken" : "parted for a third of a lease", (unsigned long long)all,
-		    moment.done, moment.gone, moment.again);
-		assert_true(moment.again > 0);
-		assert_true(moment.gone > 5 && moment.done > 10 * moment.gone);
+		    how_text[how], (unsigned long long)all, moment.done, moment.gone, moment.again);
+		assert_true(moment.done > 10 * moment.gone);
+		assert_true(how == HEART_ALONE ? moment.gone == 0 : moment.gone > 5 && moment.again > 0);
 	}
 }
 
