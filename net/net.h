@@ -192,12 +192,14 @@ void net_worker_close(struct net_worker *w);
 /*
  * After NAM_GONE from a node that is reached over a connection: a new one of this worker to the same incarnation, and
  * a new watch over the node; other workers whose connections broke do the same for themselves.
- * Blocks up to connect_ms, on the owner's thread. What was out when the old one broke may or may not have
+ * Takes up to connect_ms; in a coroutine it parks meanwhile, elsewhere it blocks the owner's thread. What was out when the old one broke may or may not have
  * happened. NAM_TIMEOUT: no answer, or not now; the node may be there all the same, and others may reach it. NAM_GONE: its process has
  * ended, or the memory came back empty: it is lost for all. NAM_REFUSED: we are shut out (net_fence_process): all that
  * this struct net held is somebody else's now; close it.
  */
 nam_status net_worker_reconnect(struct net_worker *w, unsigned region, struct nam_err *err);
+/* The same, also of a connection that has not broken but is silent, and within most_ms (0: connect_ms). Not OK: the old one is as it was. */
+nam_status net_worker_renew(struct net_worker *w, unsigned region, uint32_t most_ms, struct nam_err *err);
 /* Regions, a bit each, that this worker does not reach any more: their connections broke, or they were declared lost. No verb; its thread. */
 uint64_t net_worker_broken(const struct net_worker *w);
 struct net *net_worker_net(struct net_worker *w);

@@ -102,6 +102,7 @@ struct net_endpoint {
 	struct net_counts counts; /* o */
 	uint16_t quiet_status;    /* o  a quiet op failed; the next signaled one says so */
 	bool broke;               /* o  until it is made anew */
+	uint32_t dial_ms;         /* of a new one being made: how long that may take; 0: connect_ms */
 	void *priv;               /* provider's */
 };
 

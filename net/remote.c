@@ -226,13 +226,13 @@ net_remote_add(struct net *n, const char *address, enum net_kind fabric, struct 
 }
 
 static nam_status
-connect_as(struct net_node *node, enum net_role role, uint64_t word, int *out, struct net_grant *grant,
-    struct nam_err *err)
+connect_as(struct net_node *node, enum net_role role, uint64_t word, uint32_t most_ms, int *out,
+    struct net_grant *grant, struct nam_err *err)
 {
 	struct net_shake me = shake_of(node->net);
 	struct net_welcome welcome;
 	me.word = word;
-	uint64_t until = deadline(node->net);
+	uint64_t until = most_ms != 0 ? nam_clock_ns() + most_ms * UINT64_C(1000000) : deadline(node->net);
 	int fd;
 	nam_status st = net_dial(node->host, node->port, node->info.name, until, &fd, err);
 	if (st != NAM_OK)
@@ -255,14 +255,14 @@ nam_status
 net_remote_connect(
     struct net_node *node, enum net_role role, int *out, struct net_grant *grant, struct nam_err *err)
 {
-	return connect_as(node, role, 0, out, grant, err);
+	return connect_as(node, role, 0, 0, out, grant, err);
 }
 
 nam_status
 net_remote_connect_endpoint(
     struct net_endpoint *ep, enum net_role role, int *out, struct net_grant *grant, struct nam_err *err)
 {
-	return connect_as(ep->node, role, ep->w != NULL ? ep->w->number : 0, out, grant, err);
+	return connect_as(ep->node, role, ep->w != NULL ? ep->w->number : 0, ep->dial_ms, out, grant, err);
 }
 
 /* A question about another process, in a role of its own. The node may have come back empty: nothing of the old memory is left then. */

@@ -1,9 +1,9 @@
 /*
  * renew.c -- a worker's connection to a node is made anew, while the worker's other coroutines go on.
  *
- * A thread of its own dials, since that may take as long as a node is given to answer; the owner swaps the endpoints. Until
- * then the old one is broken: whatever was out has ended with NAM_GONE, and whatever is posted does at once. Where the node's control
- * connection has ended, too, a new one comes along.
+ * A thread of its own dials, since that may take as long as a node is given to answer; the owner swaps the endpoints. The node ends
+ * the old connection when it grants the new one, and not before: so one that is only silent may still be heard. Where the node's
+ * control connection has ended, too, a new one comes along.
  */
 #include <net/remote_internal.h>
 
@@ -86,6 +86,12 @@ dial_beside(struct dial *d)
 nam_status
 net_worker_reconnect(struct net_worker *w, unsigned region, struct nam_err *err)
 {
+	return net_worker_renew(w, region, 0, err);
+}
+
+nam_status
+net_worker_renew(struct net_worker *w, unsigned region, uint32_t most_ms, struct nam_err *err)
+{
 	struct net_endpoint *ep = region < NET_REGIONS ? w->ep[region] : NULL;
 	if (ep == NULL)
 		return nam_fail(err, NAM_INVALID, "there is no storage node %u", region);
@@ -94,17 +100,18 @@ net_worker_reconnect(struct net_worker *w, unsigned region, struct nam_err *err)
 	if (ep->base != NULL || ep->p->poll == NULL)
 		return nam_fail(
 		    err, NAM_UNSUPPORTED, "storage node %u is not reached over a connection", region);
-	/* Whatever is out ends first, with NAM_GONE. */
-	ep->broke = true;
-	ep->p->poll(ep);
 	struct dial d = { .fresh = *ep, .watched = w->net->monitor != NULL };
 	d.fresh.priv = NULL;
+	d.fresh.dial_ms = most_ms;
 	dial_beside(&d);
 	if (d.status != NAM_OK) {
 		if (err != NULL)
 			*err = d.err;
 		return d.status;
 	}
+	/* Whatever was out has ended. */
+	ep->broke = true;
+	ep->p->poll(ep);
 	ep->p->close(ep);
 	ep->priv = d.fresh.priv;
 	ep->quiet_status = NAM_OK;

@@ -165,7 +165,9 @@ heartbeat(void *worker)
 	struct txn_db *db = tw->db;
 	net_pay(&tw->background);
 	while (!tw->no_heart) {
+		tw->beat_ns = net_now_ns(tw->w);
 		nam_status st = tso_tick(tw->tso);
+		tw->beat_ns = 0;
 		/* A connection that broke is made anew, and on it goes. Home may be silent for long: others see to that. */
 		if (st == NAM_GONE && !tso_abandoned(db->tso)) {
 			st = txn_keep_home(tw);
@@ -216,6 +218,9 @@ txn_worker_open(struct txn_db *db, struct net_worker *w, struct txn_worker **out
 		tw->helpers++;
 	if (beats && nam_co_start(s, heartbeat, tw, 0) != NULL)
 		tw->helpers++;
+	/* What else runs on a worker must not lose its verbs for that. */
+	if (beats && db->split)
+		tw->keeper.pulses = nam_co_start(s, txn_pulse, tw, 0) != NULL;
 	if (settles && !db->bystander && nam_co_start(s, txn_sweep, tw, 0) != NULL)
 		tw->helpers++;
 	if (sweeps && !db->bystander && nam_co_start(s, txn_reclaim, tw, 128 << 10) != NULL)

@@ -20,6 +20,9 @@ enum {
 	HURRY_NS = 20000000,
 	PATIENCE_NS = 200000000, /* or two thirds of a lease, if that is longer */
 	ENTER_NS = 100000000,    /* who begins waits for so long, for a node that has just broken */
+	SILENT_PART = 4,         /* of a lease: a beat that is out for so long is late */
+	PULSE_PART = 16,         /* and so long is dialled */
+	PULSE_NS = 10000000,
 };
 
 static unsigned
@@ -114,8 +117,12 @@ keeper_main(void *worker)
 	while (k->wanted != 0 && !tw->no_heart) {
 		for (uint64_t left = k->wanted; left != 0; left &= left - 1) {
 			unsigned region = (unsigned)__builtin_ctzll(left);
-			if ((k->wanted >> region & 1) && net_now_ns(tw->w) >= k->region[region].next_ns)
+			if ((k->wanted >> region & 1) && net_now_ns(tw->w) >= k->region[region].next_ns &&
+			    !k->asking) {
+				k->asking = true;
 				ask(tw, region);
+				k->asking = false;
+			}
 		}
 		/* Abandoned, it has nobody to make its marks for. */
 		if (tso_abandoned(tw->db->tso))
@@ -173,7 +180,7 @@ txn_keeper_open(struct txn_worker *tw)
 void
 txn_keeper_close(struct txn_worker *tw)
 {
-	while (tw->keeper.runs)
+	while (tw->keeper.runs || tw->keeper.pulses)
 		net_sleep(tw->w, LOOK_NS);
 }
 
@@ -218,6 +225,39 @@ txn_reach(struct txn_worker *tw)
 		    k->region[region].silent_ns != 0 && now - k->region[region].silent_ns > ENTER_NS;
 		(void)txn_keep(tw, region, silent ? 0 : now + ENTER_NS);
 	}
+}
+
+/*
+ * A network that is silent for a while and then goes on: what TCP sends again it sends later and later, so a beat may come a second
+ * after the network does, and too late. So where a beat is out for a quarter of a lease a new connection is dialled, again and again;
+ * it is granted as soon as the node hears us, and the beat that was out ends.
+ */
+void
+txn_pulse(void *worker)
+{
+	struct txn_worker *tw = worker;
+	struct txn_keeper *k = &tw->keeper;
+	uint64_t lease = tso_lease_ns(tw->db->tso);
+	unsigned home = home_of(tw);
+	struct nam_err err;
+	net_pay(&tw->background);
+	while (!tw->no_heart && !tso_abandoned(tw->db->tso)) {
+		net_sleep(tw->w, PULSE_NS);
+		if (tw->beat_ns == 0 || net_now_ns(tw->w) - tw->beat_ns < lease / SILENT_PART ||
+		    is_broken(tw, home) || k->asking)
+			continue;
+		k->asking = true;
+		nam_status st =
+		    net_worker_renew(tw->w, home, (uint32_t)(lease / PULSE_PART / 1000000) + 1, &err);
+		k->asking = false;
+		if (st == NAM_OK)
+			tso_home_again(tw->tso, NAM_OK);
+		else if (st == NAM_REFUSED)
+			give_up(tw);
+		else if (st == NAM_UNSUPPORTED)
+			break;
+	}
+	k->pulses = false;
 }
 
 /* ---- locks outside of transactions ---- */

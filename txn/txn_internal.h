@@ -169,7 +169,8 @@ struct txn_kept {
 struct txn_keeper {
 	uint64_t wanted; /* by region: broken, and asked for */
 	uint64_t ended;  /* the node's process has, or it came back empty */
-	bool shut_out, runs;
+	bool shut_out, runs, pulses;
+	bool asking; /* a connection is being dialled */
 	struct txn_kept region[NET_REGIONS];
 };
 
@@ -188,6 +189,7 @@ struct txn_worker {
 	struct txn *txn_pool;
 	struct txn *left; /* ended, nobody here knows how */
 	struct txn_keeper keeper;
+	uint64_t beat_ns;              /* the heart's: when the beat that is out began; 0: none is */
 	int open;                      /* transactions begun and not ended, finishing commits included */
 	struct txn_junk_queue junk[2]; /* what is freed at once; what takes round trips to free */
 	uint64_t round;                /* of the collector: each has a pin of its own */
@@ -537,6 +539,8 @@ nam_status txn_lock_wait(struct txn *t, struct txn_write *w, uint64_t *img);
 /* keeper.c */
 void txn_keeper_open(struct txn_worker *tw);
 void txn_keeper_close(struct txn_worker *tw);
+/* A coroutine of a worker that is only the heart: watches over a network that is silent. */
+void txn_pulse(void *worker);
 /*
  * After NAM_GONE. NAM_OK: this worker reaches the node again, and nothing executes any more of what it had posted there. NAM_GONE: the
  * node is lost for all. NAM_BUSY: not until then; it is being asked for. NAM_REFUSED: we have been shut out. In a coroutine.

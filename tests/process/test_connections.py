@@ -3,6 +3,7 @@
 import os
 import random
 import re
+import subprocess
 import sys
 import threading
 import time
@@ -104,6 +105,96 @@ def test_silence():
     with House(nodes=2, lease_ms=3000) as h:
         workers = load(h, 2, disturb)
         same(sum(len(w.errors) for w in workers), 0, "silence is no error")
+
+
+class Net:
+    """Two hosts, and a router between them that can drop everything: network namespaces, so for root only."""
+
+    def __init__(self):
+        self.name = ["nam%d%s" % (os.getpid() % 10000, x) for x in "arb"]
+        a, r, b = self.name
+        if os.geteuid() != 0 or self.ip("netns", "add", r, may_fail=True) != 0:
+            house.skip("no network namespaces")
+
+    def open(self):
+        a, r, b = self.name
+        for n in (a, b):
+            self.ip("netns", "add", n)
+        for i, n in enumerate((a, b)):
+            self.ip("-n", n, "link", "add", "wire", "type", "veth", "peer", "name", "to" + str(i), "netns", r)
+            self.ip("-n", n, "addr", "add", "10.97.%d.1/24" % i, "dev", "wire")
+            self.ip("-n", r, "addr", "add", "10.97.%d.2/24" % i, "dev", "to" + str(i))
+            for where, dev in ((n, "lo"), (n, "wire"), (r, "to" + str(i))):
+                self.ip("-n", where, "link", "set", dev, "up")
+            self.ip("-n", n, "route", "add", "default", "via", "10.97.%d.2" % i)
+        self.forward(True)
+
+    @staticmethod
+    def ip(*args, may_fail=False):
+        rc = subprocess.run(["ip", *args], capture_output=True).returncode
+        check(may_fail or rc == 0, "ip", *args)
+        return rc
+
+    def on(self, host):
+        return ["ip", "netns", "exec", self.name[0 if host == "a" else 2]]
+
+    def forward(self, yes):
+        subprocess.run(["ip", "netns", "exec", self.name[1], "sh", "-c",
+                        "echo %d > /proc/sys/net/ipv4/ip_forward" % yes], check=True)
+
+    def close(self):
+        for n in self.name:
+            self.ip("netns", "del", n, may_fail=True)
+
+
+def test_silence_of_a_network():
+    """Packets are lost for two seconds: what TCP sends again comes later still. The default lease is 3 s; nobody is shut out."""
+    with House() as h:
+        net, started = Net(), []
+        try:
+            net.open()
+            def start(host, *args):
+                out = open(os.path.join(h.dir, "out-%d" % len(started)), "w+b")
+                p = subprocess.Popen(net.on(host) + [house.NAMDB, *args, "--secret-file", h.secret], stdin=subprocess.PIPE,
+                                     stdout=out, stderr=out, env=house.clean_env(h.env))
+                started.append((p, out))
+                return p
+
+            def said(i):
+                with open(os.path.join(h.dir, "out-%d" % i)) as f:
+                    return f.read()
+            start("b", "storage", "--id", "1", "--size", "64m", "--listen", "10.97.1.1:7411")
+            until(lambda: "\nready\n" in said(0), 10, "the node")
+            sql = ("sql", "--storage", "10.97.1.1:7411", "--fabric", "tcp", "--lease", "3000", "--csv")
+            near, far = start("b", *sql), start("a", *sql)
+            near.stdin.write(b"CREATE TABLE t (id integer PRIMARY KEY, n integer); INSERT INTO t VALUES (1, 0), (2, 0);\n")
+            near.stdin.flush()
+            until(lambda: "INSERT 0 2" in said(1), 10, "the table")
+            over = time.monotonic() + 14
+            silences = [over - 12, over - 8, over - 4]
+            dark = False
+            while time.monotonic() < over:
+                for i, p in enumerate((near, far)):
+                    check(p.poll() is None, "shell %d has ended:" % i, said(1 + i)[-2000:], said(0)[-1000:])
+                    p.stdin.write(b"UPDATE t SET n = n + 1 WHERE id = %d;\n" % (i + 1))
+                    p.stdin.flush()
+                is_dark = any(s <= time.monotonic() < s + 2 for s in silences)
+                if is_dark != dark:
+                    net.forward(not is_dark)
+                    dark = is_dark
+                time.sleep(0.02)
+            for p in (near, far):
+                p.stdin.close()
+                p.wait(timeout=30 * house.SLOW)
+            check("is shut out" not in said(0), said(0))
+            check(said(2).count("UPDATE 1") > 50, "it went on:", said(2)[-2000:])
+            print("  %d and %d commits" % (said(1).count("UPDATE 1"), said(2).count("UPDATE 1")))
+        finally:
+            for p, out in started:
+                p.kill()
+                p.wait()
+                out.close()
+            net.close()
 
 
 if __name__ == "__main__":
