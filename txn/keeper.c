@@ -25,6 +25,8 @@ enum {
 	PULSE_NS = 10000000,
 };
 
+#define DOUBT_NS UINT64_C(30000000000)
+
 static unsigned
 home_of(const struct txn_worker *tw)
 {
@@ -108,6 +110,15 @@ ask(struct txn_worker *tw, unsigned region)
 	}
 }
 
+/* Marks wait for home, and commits for those: not for ever, and not when the process wants to end. Others settle them. */
+static bool
+hopeless(const struct txn_worker *tw)
+{
+	uint64_t since = tw->keeper.region[home_of(tw)].silent_ns;
+	return since != 0 && tso_in_doubt(tw->tso) &&
+	       net_now_ns(tw->w) - since > (tw->leaving ? PATIENCE_NS : DOUBT_NS);
+}
+
 static void
 keeper_main(void *worker)
 {
@@ -125,13 +136,13 @@ keeper_main(void *worker)
 			}
 		}
 		/* Abandoned, it has nobody to make its marks for. */
-		if (tso_abandoned(tw->db->tso))
+		if (tso_abandoned(tw->db->tso) || hopeless(tw))
 			tso_home_again(tw->tso, NAM_GONE);
 		if (k->wanted != 0)
 			net_sleep(tw->w, PAUSE_NS);
 	}
-	if (tw->no_heart)
-		give_up(tw);
+	if (tso_in_doubt(tw->tso))
+		tso_home_again(tw->tso, NAM_GONE);
 	k->runs = false;
 }
 
@@ -316,7 +327,7 @@ txn_claim_sure(struct txn_worker *tw, struct tso_claim *c, tso_cid floor)
 	do {
 		tso_claim_start(tw->tso, c, floor, NULL);
 		st = tso_claim_wait(tw->tso, c);
-	} while (st == NAM_GONE && !tso_abandoned(tw->db->tso) &&
+	} while (st == NAM_GONE && !tso_abandoned(tw->db->tso) && !tw->leaving &&
 		 ((st = txn_keep_home(tw)) == NAM_OK || st == NAM_BUSY));
 	return st;
 }
