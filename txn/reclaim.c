@@ -14,6 +14,7 @@
  * Who dies in between has changed nothing but the generation: the next one begins anew, and all is void again. Two cannot be
  * at it: the lock says who is, and a dead one is settled before his lock is anybody's.
  */
+#include <base/twin.h>
 #include <stdlib.h>
 #include <string.h>
 #include "txn_internal.h"
@@ -351,7 +352,7 @@ end(struct sweep *s)
 static nam_status
 wait_for(struct txn_worker *tw, tso_cid cid)
 {
-	while (tso_watermark(tw->db->tso) < cid) {
+	while (tso_watermark(tw->db->tso) < cid && !nam_twin(NAM_TWIN_SWEEP_EARLY)) {
 		if (tw->leaving || atomic_load(&tw->db->failed))
 			return NAM_CANCELLED;
 		net_sleep(tw->w, WAIT_NS);
@@ -451,6 +452,11 @@ give_up(struct txn_worker *tw)
 {
 	struct sweep s[BATCH];
 	struct tso_pin pin;
+	bool any = false;
+	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL && !any; v = v->next)
+		any = atomic_load(&v->sweeper) != 0;
+	if (!any)
+		return; /* an idle process need not wake for this */
 	nam_status st = tso_pin_now(tw->tso, &pin);
 	for (unsigned n; st == NAM_OK && (n = due(tw, s)) > 0;)
 		for (unsigned i = 0; i < n; i++) {

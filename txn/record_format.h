@@ -120,6 +120,13 @@ rec_dir_check(const uint64_t *w, unsigned n, uint64_t at)
  *            leaves between node and entry, TXN_LEDGER_PART extents at most, is lost until restart.
  * pages      where the ledger goes on: each word, by CAS from 0, names an extent full of entries. They
  *            are enough for 47 Mi entries.
+ *
+ * Always true, of a table's memory
+ *   M1  A dropped table's extents go back when the watermark has passed a CID that was claimed after its anchor was closed.
+ *   M2  A WRITE or CAS to a table's memory outside of transactions is done under a pin under which the open anchor was READ.
+ *   M3  A sweep looks when no transaction is left that may have memory of before at hand.
+ *   M4  A process that has lost its slot uses nothing that it had at hand before.
+ *   M5  An extent of a table that stays goes back to its node under M2 only, whole, and only one of the newest generation.
  */
 #define TXN_ANCHOR_MAGIC  UINT64_C(0x33304341584e5400)
 #define TXN_ANCHOR_CLOSED UINT64_C(0x33304c43584e5400)
