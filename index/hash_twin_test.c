@@ -96,7 +96,7 @@ stale_twins_are_caught(void **state)
 		while (words[0] == 0 && ++seed <= (i == 0 ? 1 : 60)) {
 			last = stale_world(seed, 0, words);
 			/* The end: where the new table is written. */
-			for (at = last > 40 ? last - 40 : 1; words[0] == 0 && at <= last; at++)
+			for (at = last > 14 ? last - 14 : 1; words[0] == 0 && at <= last; at++)
 				stale_world(seed, at, words);
 		}
 		printf("%s: seed %" PRIu64 ": %s\n", name[i], seed, words);
