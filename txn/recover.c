@@ -97,7 +97,8 @@ read_entries(struct attempt *a)
 {
 	const struct txn_intent_head *h = &a->head;
 	struct net_worker *w = a->tw->w;
-	if (h->n == 0 || (h->more == 0 && h->n > TXN_INTENT_ENTRIES) || h->n > UINT32_MAX / 2)
+	if (h->n == 0 || (h->more == 0 && h->n > TXN_INTENT_ENTRIES) || h->n > UINT32_MAX / 2 ||
+	    txn_spread_n(h->n * sizeof *a->entry) > TXN_SPREAD_MOST)
 		return NAM_OK;
 	size_t bytes = h->n * sizeof *a->entry;
 	if ((a->entry = malloc(bytes)) == NULL)
