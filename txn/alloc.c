@@ -513,6 +513,38 @@ aux_take(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, u
 }
 
 nam_status
+txn_whole_take(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, net_addr *at)
+{
+	bool adopted = false;
+	for (unsigned pops = 0; pops <= RESTS_TRIED;) {
+		for (uint32_t i = a->rest.n; i > 0 && a->rest.n - i < RESTS_TRIED; i--) {
+			struct txn_stretch s = a->rest.item[i - 1];
+			if (s.at != extent_of(s.at) || s.end - s.at != NET_EXTENT)
+				continue;
+			a->rest.item[i - 1] = a->rest.item[--a->rest.n];
+			at->bits = s.at;
+			return NAM_OK;
+		}
+		nam_status st = NAM_ABSENT;
+		if (a->rest_tree.n > 0) {
+			struct txn_free_cell cell;
+			uint64_t from;
+			pops++;
+			st = txn_tree_pop(tw, a, &a->rest_tree, 0, &from, &cell);
+			if (st == NAM_OK && cell.what <= NET_EXTENT)
+				txn_stretch_push(&a->rest, from, from + cell.what);
+			st = st == NAM_ABSENT ? NAM_OK : st;
+		} else if (!adopted) {
+			adopted = true;
+			st = adopt(tw, v, a);
+		}
+		if (st != NAM_OK)
+			return st;
+	}
+	return NAM_ABSENT;
+}
+
+nam_status
 txn_archive_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at)
 {
 	struct txn_alloc *a;

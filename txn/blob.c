@@ -12,6 +12,12 @@
 
 enum { KEPT = TXN_WHOLES };
 
+/*
+ * Where an extent stands in the ledger, of one that was free memory of the table and not taken from a node. It stays with the table:
+ * garbage of what lay there before may still be in some worker's queue, and that is forgotten by what the ledger says (surplus.c).
+ */
+#define OF_TABLE ((uint32_t)TXN_LEDGER_WHOSE)
+
 static bool
 head_right(const struct txn_spread *s, const uint64_t *list, uint32_t len, net_addr root)
 {
@@ -28,6 +34,7 @@ txn_long_take(struct txn *t, struct txn_table_view *v, struct txn_new_blob *b)
 	struct txn_alloc *a;
 	unsigned n = txn_spread_n(b->len), all = n + 1, have = 0, more;
 	nam_status st = txn_alloc_ready(tw, v, true, &a);
+	uint64_t generation = st == NAM_OK ? txn_generation(a->sweep) : 0;
 	if (st != NAM_OK || n > TXN_SPREAD_MOST)
 		return st != NAM_OK ? st : NAM_FULL;
 	net_addr *at = nam_arena_take(&t->arena, all * sizeof *at);
@@ -39,6 +46,9 @@ txn_long_take(struct txn *t, struct txn_table_view *v, struct txn_new_blob *b)
 		at[have] = a->whole[--a->wholes].at;
 		entry[have] = a->whole[a->wholes].entry;
 	}
+	/* What is free in this table: what the dead had for long values is found only here. */
+	while (have < all && txn_whole_take(tw, v, a, &at[have]) == NAM_OK)
+		entry[have++] = OF_TABLE;
 	struct txn_want want = { 0 };
 	a->takes++;
 	while (have < all && (st = txn_extents_take(v, tw->w, all - have, txn_generation(a->sweep), tw->rr++,
@@ -56,8 +66,12 @@ txn_long_take(struct txn *t, struct txn_table_view *v, struct txn_new_blob *b)
 		have = all;
 	}
 	/* In a transaction, whose snapshot no sweep gets past: they are ours to give back. */
-	if (st != NAM_OK && have > 0)
-		txn_extents_give(v, tw->w, have, at, entry, &more);
+	for (unsigned i = 0; st != NAM_OK && i < have; i++) {
+		if (entry[i] != OF_TABLE)
+			txn_extents_give(v, tw->w, 1, &at[i], &entry[i], &more);
+		else if (generation == txn_generation(a->sweep)) /* else a sweep finds it */
+			txn_stretch_push(&a->rest, at[i].bits, at[i].bits + NET_EXTENT);
+	}
 	b->at = at[0];
 	b->n = n;
 	return st;
@@ -112,12 +126,16 @@ txn_long_give(struct txn_worker *tw, struct txn_table_view *v, net_addr root, ui
 		st = read_root(tw->w, root, len, &s);
 	uint64_t generation = st == NAM_OK ? txn_generation(a->sweep) : 0;
 	const uint64_t *list = (const uint64_t *)(s + 1);
+	net_addr at[TXN_LEDGER_PART];
+	uint32_t entry[TXN_LEDGER_PART];
 	for (unsigned i = 0, n = 0; st == NAM_OK && i <= s->n; i++) {
-		net_addr at[TXN_LEDGER_PART];
-		uint32_t entry[TXN_LEDGER_PART];
 		uint64_t word = i == 0 ? txn_ledger_entry(root.bits, s->entry) : list[i - 1];
 		unsigned given;
-		if (a->wholes < KEPT && generation == txn_generation(a->sweep)) {
+		if ((uint32_t)(word & TXN_LEDGER_WHOSE) == OF_TABLE) {
+			if (generation == txn_generation(a->sweep))
+				txn_stretch_push(
+				    &a->rest, txn_ledger_extent(word), txn_ledger_extent(word) + NET_EXTENT);
+		} else if (a->wholes < KEPT && generation == txn_generation(a->sweep)) {
 			a->whole[a->wholes++] = (struct txn_whole){ .at = { txn_ledger_extent(word) },
 				.entry = (uint32_t)(word & TXN_LEDGER_WHOSE) };
 		} else {

@@ -19,6 +19,18 @@ post_head(
 	net_write(b, root, s, sizeof *s);
 }
 
+/* Others are asked for what they do not use, where the nodes have none. */
+static nam_status
+take(struct txn_worker *tw, unsigned n, net_addr *at)
+{
+	struct txn_want want = { 0 };
+	nam_status st;
+	do
+		st = txn_extents_any(tw->db, tw->w, n, tw->rr++, false, at);
+	while (st == NAM_FULL && txn_want(tw, &want));
+	return st;
+}
+
 nam_status
 txn_spread_take(struct txn *t, uint64_t bytes, net_addr *root, uint64_t *list)
 {
@@ -29,7 +41,7 @@ txn_spread_take(struct txn *t, uint64_t bytes, net_addr *root, uint64_t *list)
 	unsigned all = txn_spread_n(bytes), n = 0;
 	if (all > TXN_SPREAD_MOST)
 		return NAM_FULL;
-	nam_status st = txn_extents_any(tw->db, tw->w, 1, tw->rr++, false, root);
+	nam_status st = take(tw, 1, root);
 	if (st != NAM_OK) {
 		root->bits = 0;
 		return st;
@@ -43,7 +55,7 @@ txn_spread_take(struct txn *t, uint64_t bytes, net_addr *root, uint64_t *list)
 	while (st == NAM_OK && n < all) {
 		net_addr at[PART];
 		unsigned k = all - n < PART ? all - n : PART;
-		if ((st = txn_extents_any(tw->db, tw->w, k, tw->rr++, false, at)) != NAM_OK)
+		if ((st = take(tw, k, at)) != NAM_OK)
 			break;
 		for (unsigned i = 0; i < k; i++)
 			list[n + i] = txn_ledger_entry(at[i].bits, 0);

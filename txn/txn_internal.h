@@ -395,6 +395,8 @@ nam_status txn_table_release(struct txn_worker *tw, struct txn_junk *j);
 /* alloc.c */
 nam_status txn_block_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at, uint64_t *word);
 void txn_block_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at, uint64_t word);
+/* A whole extent out of what is at hand or listed for archives and blobs. NAM_ABSENT: none was found soon. */
+nam_status txn_whole_take(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, net_addr *at);
 nam_status txn_archive_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at);
 void txn_archive_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at);
 nam_status txn_blob_take(struct txn_worker *tw, struct txn_table_view *v, uint32_t len, net_addr *at);
