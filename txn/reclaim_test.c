@@ -170,6 +170,46 @@ bury(struct lab *lab, const struct victim *v)
 
 /* ---- it is found, once ---- */
 
+/* Extents that the nodes have. */
+static unsigned
+at_nodes(struct lab *lab)
+{
+	unsigned sum = 0;
+	for (unsigned r = 1; r <= 3; r++) {
+		const char *mem = net_sim_memory(lab->sim, r);
+		const struct net_super *s = (const void *)mem;
+		uint64_t number = s->free_head & UINT32_MAX;
+		if (number != 0)
+			sum += (unsigned)((const struct net_free *)(const void *)(mem + number * NET_EXTENT))
+				   ->depth;
+		if (s->bump < s->size)
+			sum += (unsigned)((s->size - s->bump) / NET_EXTENT);
+	}
+	return sum;
+}
+
+/* A dead process's long value lay in whole extents: they serve another long value, again and again. */
+static void
+long_again(struct lab *lab, unsigned p)
+{
+	unsigned before = at_nodes(lab);
+	for (unsigned i = 0; i < 20; i++) {
+		struct txn *t = begin(lab, p, TXN_REPEATABLE_READ);
+		assert_int_equal(insert_blob(t, &lab->tab[p], 900, LONG_BLOB), NAM_OK);
+		commit_all(t);
+		assert_true(at_nodes(lab) >= before);
+		t = begin(lab, 0, TXN_REPEATABLE_READ);
+		check_blob(lab, t, 0, 900);
+		txn_abort(t);
+		t = begin(lab, p, TXN_REPEATABLE_READ);
+		assert_int_equal(del(lab, t, &lab->tab[p], 900), NAM_OK);
+		commit_all(t);
+		nam_arena_reset(&lab->a);
+		net_sleep(lab->w[0], 30000000);
+	}
+	assert_true(at_nodes(lab) >= before);
+}
+
 static void
 found(struct lab *lab)
 {
@@ -182,6 +222,7 @@ found(struct lab *lab)
 	assert_int_equal(st.sweeps, 1);
 	assert_true(st.blocks_found >= TAKEN);
 	assert_true(st.bytes_found >= TAKEN * BLOB + LONG_BLOB);
+	long_again(lab, SWEEPS);
 	judge(lab, SWEEPS);
 	/* It is done once. */
 	assert_int_equal(take(lab, 0), NAM_OK);
