@@ -77,9 +77,9 @@ txn_at_hand(struct txn_worker *tw)
 	if (__builtin_expect(tw->joins == joins, 1))
 		return;
 	tw->joins = joins;
-	txn_intents_drop(tw);
 	if (nam_twin(NAM_TWIN_KEEPS_MEMORY))
 		return;
+	txn_intents_drop(tw);
 	txn_allocs_forget(tw);
 	junk_forget(tw);
 }

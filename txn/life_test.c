@@ -1,11 +1,12 @@
 /*
- * life_test.c -- tables are dropped and processes leave while somebody stands still at the worst moment: no row of anybody is lost.
+ * life_test.c -- tables are dropped and processes leave while somebody stands
+ * still at the worst moment: no row of anybody is lost.
  *
- * Each scene is played at many moments. A build with twins plays it with the fault that its rule prevents, too: then there has to
- * be damage.
+ * Each scene is played at many moments. A build with twins plays it with the
+ * fault that its rule prevents, too: then there has to be damage.
  */
-#include <base/twin.h>
 #include "lab.h"
+#include <base/twin.h>
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)
@@ -55,10 +56,22 @@ delete_many(struct lab *lab, unsigned p, struct txn_table *tab, uint64_t from, u
 	}
 }
 
+static bool when_closed; /* `moment` counts from when the table is closed */
+
+static uint64_t
+magic_there(struct lab *lab)
+{
+	net_addr at = lab->tab[0].anchor;
+	const char *mem = net_sim_memory(lab->sim, net_region_of(at));
+	return ((const struct txn_anchor *)(const void *)(mem + net_offset_of(at)))->magic;
+}
+
 static void
 stop_main(void *arg)
 {
 	struct lab *lab = arg;
+	while (when_closed && magic_there(lab) == TXN_ANCHOR_MAGIC)
+		net_sleep(lab->w[3], 2 * US);
 	net_sleep(lab->w[3], moment);
 	net_sim_freeze(lab->sim, lab->net[1], frozen);
 }
@@ -69,7 +82,8 @@ stop_later(struct lab *lab)
 	assert_non_null(nam_co_start(net_worker_sched(lab->w[3]), stop_main, lab, 64 << 10));
 }
 
-/* ---- a table is dropped while another process empties its deleted blocks, and stands still ---- */
+/* ---- a table is dropped while another process empties its deleted blocks, and
+ * stands still ---- */
 
 enum { DELETED = 1500, FILLED = 2500 };
 
@@ -130,19 +144,22 @@ drops(unsigned moments)
 {
 	static const uint64_t still[] = { 10 * MS, 20 * MS, 400 * MS };
 	lost = unreadable = 0;
-	for (unsigned i = 0; i < moments && lost + unreadable == 0; i++)
-		drop_at(i % 150 * 60 * US, still[i % 3], 1 + i / 150);
+	for (unsigned i = 0; i < moments && lost + unreadable == 0; i++) {
+		when_closed = i % 2;
+		drop_at(i / 2 * 60 * US, still[i % 3], 1 + i % 4 / 2);
+	}
 }
 
 static void
 test_drop(void **state)
 {
 	(void)state;
-	drops(45);
+	drops(60);
 	assert_int_equal(lost + unreadable, 0);
 }
 
-/* ---- a process ends, and stands still while it hangs its free blocks on the table's lists ---- */
+/* ---- a process ends, and stands still while it hangs its free blocks on the
+ * table's lists ---- */
 
 enum { HANDED_OVER = 400, NEW_ROWS = 10000 };
 
@@ -195,7 +212,7 @@ static void
 test_leave(void **state)
 {
 	(void)state;
-	leaves(25);
+	leaves(45);
 	assert_int_equal(lost + unreadable, 0);
 }
 
@@ -362,7 +379,8 @@ dropped_in_vain(struct lab *lab)
 	orphan(lab, true);
 }
 
-/* At each of its verbs. What a process has taken and nothing leads to yet, or any more, may be lost: a few extents. */
+/* At each of its verbs. What a process has taken and nothing leads to yet, or
+ * any more, may be lost: a few extents. */
 static void
 strike_all(void (*body)(struct lab *), unsigned most)
 {
@@ -526,6 +544,154 @@ test_mortals(void **state)
 	run(3, 2, 1, mortals);
 }
 
+/* ---- a process dies, and others have memory at hand or in use while it is swept for ---- */
+
+enum { VALUES = 250, VALUE = 2000 };
+
+static nam_status
+value_of_row(struct txn *t, struct txn_table *tab, uint64_t key, struct row *r)
+{
+	static char bytes[VALUE];
+	memset(bytes, (int)(key * 7 & 0xff), sizeof bytes);
+	*r = mk(key, 1);
+	return txn_blob_put(t, tab, bytes, sizeof bytes, &r->blob);
+}
+
+static void
+insert_values(struct lab *lab, unsigned p, uint64_t from, uint64_t to)
+{
+	for (uint64_t k = from; k < to;) {
+		struct txn *t = begin(lab, p, TXN_REPEATABLE_READ);
+		struct row r;
+		for (unsigned i = 0; i < 50 && k < to; i++, k++) {
+			assert_int_equal(value_of_row(t, &lab->tab[p], k, &r), NAM_OK);
+			assert_int_equal(insert_row(t, &lab->tab[p], &r), NAM_OK);
+		}
+		assert_int_equal(txn_commit(t, NULL), NAM_OK);
+	}
+}
+
+static void
+count_values(struct lab *lab, uint64_t from, uint64_t to)
+{
+	struct txn *t = begin(lab, 2, TXN_REPEATABLE_READ);
+	for (uint64_t k = from; k < to && unreadable < 10; k++) {
+		struct txn_row row;
+		struct row r;
+		const void *bytes;
+		if (get(lab, t, &lab->tab[2], k, &row, &r) != NAM_OK)
+			lost++;
+		else if (r.blob.len != VALUE || txn_blob_get(t, &r.blob, 1, &bytes, &lab->a) != NAM_OK ||
+			 *(const unsigned char *)bytes != (k * 7 & 0xff))
+			unreadable++;
+	}
+	txn_abort(t);
+	nam_arena_reset(&lab->a);
+}
+
+static bool dying;
+
+static void
+dying_main(void *arg)
+{
+	struct lab *lab = arg;
+	struct txn *t = begin(lab, 3, TXN_REPEATABLE_READ);
+	struct row r;
+	assert_int_equal(value_of_row(t, &lab->tab[3], 1, &r), NAM_OK);
+	dying = true;
+	while (!net_sim_crashed(lab->net[3]))
+		net_sleep(lab->w[3], MS);
+	txn_abort(t);
+	dying = false;
+}
+
+static void
+one_dies(struct lab *lab)
+{
+	assert_non_null(nam_co_start(net_worker_sched(lab->w[3]), dying_main, lab, 64 << 10));
+	while (!dying)
+		net_sleep(lab->w[0], MS);
+	net_sim_crash_at(lab->sim, lab->net[3], net_sim_verbs(lab->net[3]) + 1);
+	net_sleep(lab->w[0], 3 * (uint64_t)LEASE_NS);
+	net_sim_bury(lab->sim, lab->net[3]);
+	while (dying)
+		net_sleep(lab->w[0], MS);
+}
+
+/* Process 1 has taken memory and not committed. */
+static void
+in_use_still(struct lab *lab)
+{
+	insert_many(lab, 0, &lab->tab[0], 0, 20);
+	net_sleep(lab->w[0], 50 * MS);
+	struct txn *t = begin(lab, 1, TXN_REPEATABLE_READ);
+	for (uint64_t k = 0; k < 20; k++) {
+		struct txn_row row;
+		struct row was, r;
+		assert_int_equal(get(lab, t, &lab->tab[1], k, &row, &was), NAM_OK);
+		assert_int_equal(value_of_row(t, &lab->tab[1], k, &r), NAM_OK);
+		assert_int_equal(txn_update(t, &lab->tab[1], &row, &r, sizeof r), NAM_OK);
+	}
+	one_dies(lab);
+	insert_values(lab, 0, 100, 101);
+	net_sleep(lab->w[0], 150 * MS);
+	insert_values(lab, 0, 101, 100 + VALUES);
+	assert_int_equal(txn_commit(t, NULL), NAM_OK);
+	net_sleep(lab->w[0], 100 * MS);
+	count_values(lab, 0, 20);
+	count_values(lab, 100, 100 + VALUES);
+}
+
+static void
+uses(unsigned moments)
+{
+	(void)moments;
+	lost = unreadable = 0;
+	run(4, 2, 1, in_use_still);
+}
+
+/* Process 1 has more at hand than it needs, and stands still before it can give that back. */
+static void
+at_hand_still(struct lab *lab)
+{
+	insert_values(lab, 1, 0, VALUES);
+	delete_many(lab, 1, &lab->tab[1], 0, VALUES);
+	struct txn_worker *tw = lab->tw[1];
+	while (tw->junk[0].n + tw->junk[1].n > 0)
+		net_sleep(lab->w[0], 100 * US);
+	net_sleep(lab->w[0], moment);
+	net_sim_freeze(lab->sim, lab->net[1], frozen);
+	net_sleep(lab->w[0], frozen / 2);
+	insert_values(lab, 0, 1000, 1001);
+	net_sleep(lab->w[0], frozen / 4);
+	insert_values(lab, 0, 1001, 1000 + VALUES);
+	net_sleep(lab->w[0], frozen / 2);
+	/* Whatever went back to the nodes is filled. */
+	insert_many(lab, 2, &lab->bare[2], 1, 4000);
+	count_values(lab, 1000, 1000 + VALUES);
+}
+
+static void
+surpluses(unsigned moments)
+{
+	lost = unreadable = 0;
+	frozen = 3000 * MS;
+	for (unsigned i = 0; i < moments && lost + unreadable == 0; i++) {
+		moment = i * 20 * MS;
+		run(3, 2, 1, at_hand_still);
+	}
+}
+
+static void
+test_swept(void **state)
+{
+	(void)state;
+	uses(1);
+	assert_int_equal(lost + unreadable, 0);
+	surpluses(12);
+	assert_int_equal(lost + unreadable, 0);
+}
+
 /* ---- the faults ---- */
 
 #ifdef NAM_TWINS
@@ -538,10 +704,11 @@ test_twins(void **state)
 		void (*scene)(unsigned);
 		unsigned moments;
 	} fault[] = {
-		{ NAM_TWIN_RELEASE_UNCLOSED, drops, 150 },
+		{ NAM_TWIN_RELEASE_UNCLOSED, drops, 300 },
 		{ NAM_TWIN_DROP_UNWATCHED, drops, 400 },
-		{ NAM_TWIN_EXIT_UNPINNED, leaves, 25 },
-		{ NAM_TWIN_KEEPS_MEMORY, sleeps, 10 },
+		{ NAM_TWIN_EXIT_UNPINNED, leaves, 60 },
+		{ NAM_TWIN_SWEEP_EARLY, uses, 1 },
+		{ NAM_TWIN_ALLOCATOR_UNLOCKED, surpluses, 12 },
 	};
 	unsigned missed = 0;
 	for (unsigned i = 0; i < sizeof fault / sizeof *fault; i++) {
@@ -565,6 +732,7 @@ main(void)
 		cmocka_unit_test(test_orphans),
 		cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_mortals),
+		cmocka_unit_test(test_swept),
 #ifdef NAM_TWINS
 		cmocka_unit_test(test_twins),
 #endif
