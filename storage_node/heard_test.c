@@ -703,13 +703,17 @@ asked_over(enum net_kind kind)
 		}
 	}
 	/* It stands still: nothing is said, and it is shut out when the grace is over, not before. */
+	int status;
 	kill(c.pid, SIGSTOP);
+	assert_int_equal(
+	    waitpid(c.pid, &status, WUNTRACED), c.pid); /* all of its threads, not soon but now */
+	assert_true(WIFSTOPPED(status));
 	struct fencer f = fence(&o, c.identity, 300);
 	assert_int_equal(f.status, NAM_OK);
 	assert_true(f.took_ns >= 300 * MS && f.took_ns < 5000 * MS);
 	uint64_t was = counter(0);
 	kill(c.pid, SIGCONT);
-	int status = reap(&c);
+	status = reap(&c);
 	if (kind == NET_SHM)
 		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 	else
