@@ -116,6 +116,8 @@ void net_sim_bury(struct net_sim *sim, struct net *n);
 
 /* Its workers stand still for so long. What it has posted goes on; completions wait for it. */
 void net_sim_freeze(struct net_sim *sim, struct net *n, uint64_t ns);
+/* The same with its verb number `verb`, as net_sim_crash_at. */
+void net_sim_freeze_at(struct net *n, uint64_t verb, uint64_t ns);
 /*
  * The process has mapped all nodes' memory: its verbs execute where they are posted, in their order, and their waits do not
  * park, so only CPU time passes (as fabric shm). While it stands still, or a connection's earlier verbs are out, they travel as

@@ -225,6 +225,13 @@ net_sim_crash_at(struct net_sim *s, struct net *n, uint64_t verb)
 }
 
 void
+net_sim_freeze_at(struct net *n, uint64_t verb, uint64_t ns)
+{
+	proc_of(n)->freeze_at = verb;
+	proc_of(n)->freeze_ns = ns;
+}
+
+void
 net_sim_carry(struct net *n, enum net_sim_carry carry)
 {
 	proc_of(n)->carry = carry;
@@ -288,6 +295,8 @@ net_sim_fault_post(struct net_sim *s, struct sim_qp *qp)
 		net_sim_crash(s, n);
 		return;
 	}
+	if (p->verbs == p->freeze_at)
+		net_sim_freeze(s, n, p->freeze_ns);
 	if (meets(s, p, cfg->pause_ppm, 1000000))
 		net_sim_freeze(s, n, 1 + nam_rng_below(&s->rng, cfg->pause_ns));
 	if (meets(s, p, cfg->part_ppm, 1000000))

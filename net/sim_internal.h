@@ -118,7 +118,7 @@ struct sim_proc {
 		unsigned region;
 		uint64_t at;
 	} heal[NET_REGIONS];
-	uint64_t verbs, crash_at;
+	uint64_t verbs, crash_at, freeze_at, freeze_ns;
 	enum net_sim_carry carry; /* when it dies */
 	bool paused, dead, buried;
 	bool mapped;

@@ -83,6 +83,7 @@ regions(struct audit *a)
 		const struct net_super *s = (const void *)mem;
 		uint64_t size = s->bump < s->size ? s->bump : s->size;
 		a->units[k] = size / UNIT;
+		a->sum->extents_free += (s->size - size) / NET_EXTENT;
 		a->unit[k] = calloc(a->units[k], 1);
 		memset(a->unit[k], KEPT, EXTENT_UNITS);
 	}
@@ -93,6 +94,7 @@ regions(struct audit *a)
 			uint64_t at = net_at(k, (top & UINT32_MAX) * NET_EXTENT).bits;
 			if (!claim(a, at, NET_EXTENT, GIVEN_BACK, "an extent given back"))
 				break;
+			a->sum->extents_free++;
 			top = *(const uint64_t *)memory(a, at);
 		}
 		if (txn_member_roster(s->root[TXN_ROOT_MEMBER]) != 0)
@@ -201,8 +203,8 @@ index_of(struct audit *a, uint64_t anchor)
 
 /* ---- rows ---- */
 
-static uint64_t
-blob_room(uint32_t len)
+uint64_t
+audit_room(uint32_t len)
 {
 	uint64_t room = 64;
 	while (room < len)
@@ -216,7 +218,7 @@ blob_of(struct audit *a, const struct txn_blob *b)
 	if (b->len > 32 << 10)
 		spread(a, b->at.bits, KEPT, "a row's long blob");
 	else
-		claim(a, b->at.bits, blob_room(b->len), KEPT, "a row's blob");
+		claim(a, b->at.bits, audit_room(b->len), KEPT, "a row's blob");
 }
 
 /* A row that lives keeps its block and its blob. True: this one does. */

@@ -192,7 +192,7 @@ drops_statement(struct session *s)
 		t->guard_word = g.row.cid;
 	}
 	run->worked.temp_statements++;
-	switch (dice(s, 12)) {
+	switch (run->shape.rush && dice(s, 6) == 0 ? 0 : dice(s, 12)) {
 	case 0:
 		return drop_table(s, n, name, &g.row, &r);
 	case 1:

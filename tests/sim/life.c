@@ -16,8 +16,10 @@ enum {
 	POLL_NS = 500000,
 	EXIT_VERBS = 300, /* a short exit has about so many */
 	JOIN_VERBS = 60,
-	NOTES = 24,
-	GAP_NS = 30000000, /* between two visits, at most */
+	NOTES_NS = 60000000, /* so long behind the pause of an idle one each commit id has a note */
+	BEFORE_NS = 3000000, /* ... and so long before its end */
+	HEAR_NS = 30000000,  /* by then everybody's prefix covers what was marked */
+	GAP_NS = 30000000,   /* between two visits, at most */
 };
 
 /* From the moment it leaves, or is struck: it collects for 2 s at most, and waits for whoever has to be settled. */
@@ -132,10 +134,15 @@ spend(struct run *r, unsigned n, unsigned note)
 		st = tso_wait_for(o, cid);
 		if (st != NAM_OK)
 			run_bad(r, "commit %lx does not become visible: %s", cid, nam_status_name(st));
+		struct net_worker *w = r->place[0].w[0];
+		uint64_t until = net_sim_now_ns(r->sim) + HEAR_NS;
 		for (unsigned k = 0; k < r->shape.procs; k++) {
+			const struct tso *t = txn_db_oracle(r->place[k].db);
+			/* Not all look at once. Nobody misses it whose prefix goes on. */
+			while (tso_prefix(t) < cid && !tso_is_idle(t) && net_sim_now_ns(r->sim) < until)
+				net_sleep(w, HEAR_NS / 50);
 			if (r->place[k].troubled || net_sim_crashed(r->place[k].net))
 				continue;
-			const struct tso *t = txn_db_oracle(r->place[k].db);
 			r->trouble.notes++;
 			if (tso_prefix(t) >= cid && tso_noted(t) < cid)
 				run_bad(r, "process %u has not heard of the note of commit %lx", k, cid);
@@ -155,13 +162,16 @@ still_idle(struct visit *v, struct nam_rng *dice)
 	if (v->ended || v->leaving || r->bad || is_dead(v))
 		return;
 	uint64_t ns = 12 * LEASE_NS / 10 + nam_rng_below(dice, 2 * LEASE_NS);
+	uint64_t end = net_sim_now_ns(r->sim) + ns;
 	net_sim_freeze(r->sim, v->place.net, ns);
 	r->trouble.idle_stalls++;
-	net_sleep(w, ns / 2);
+	net_sleep(w, ns - ns / 4);
 	if (r->shape.vector <= 256)
-		spend(r, r->shape.vector + (unsigned)nam_rng_below(dice, r->shape.vector), 0);
-	net_sleep(w, ns / 2);
-	spend(r, NOTES + (unsigned)nam_rng_below(dice, 4 * NOTES), TSO_NOTE_CATALOG);
+		spend(r, r->shape.vector + (unsigned)nam_rng_below(dice, 3 * r->shape.vector), 0);
+	while (net_sim_now_ns(r->sim) + BEFORE_NS < end)
+		net_sleep(w, POLL_NS);
+	while (net_sim_now_ns(r->sim) < end + NOTES_NS && !r->bad)
+		spend(r, 1, TSO_NOTE_CATALOG);
 }
 
 static void
@@ -171,12 +181,16 @@ visit_main(void *arg)
 	struct run *r = v->run;
 	struct net_worker *w = r->place[0].w[0];
 	struct nam_rng *dice = net_rng(w);
-	net_sleep(w, nam_rng_below(dice, GAP_NS) * (v->number + 1));
+	/* Where memory is to be used up, it joins before that. */
+	net_sleep(w, nam_rng_below(dice, r->shape.tight ? GAP_NS / 1000 : GAP_NS) * (v->number + 1));
 	if (r->lost != 0 || r->bad || !place_attach(r, &v->place))
 		goto out;
 	r->trouble.visits++;
-	v->strike = (enum strike)nam_rng_below(dice, STRIKES);
-	v->idles = nam_rng_below(dice, 2);
+	v->strike = r->shape.idles ? NONE : (enum strike)nam_rng_below(dice, STRIKES);
+	v->idles = r->shape.idles || nam_rng_below(dice, 2);
+	if (r->shape.tight)
+		v->strike =
+		    v->idles ? NONE : DIES_WORKING + (enum strike)nam_rng_below(dice, STRIKES - DIES_WORKING);
 	if (v->strike == DIES_JOINING)
 		dies(v, JOIN_VERBS, dice);
 	nam_co_start(net_worker_sched(v->place.w[0]), visitor_main, v, 256 << 10);
@@ -195,8 +209,11 @@ visit_main(void *arg)
 	if (v->strike == DIES_LEAVING)
 		dies(v, EXIT_VERBS, dice);
 	if (v->strike == STILL_LEAVING) {
-		net_sleep(w, nam_rng_below(dice, nam_rng_below(dice, 2) ? 200000 : 20000000));
-		still(v, dice);
+		v->place.troubled = v->place.stalled = true;
+		r->trouble.stalls++;
+		net_sim_freeze_at(v->place.net,
+		    net_sim_verbs(v->place.net) + 1 + nam_rng_below(dice, EXIT_VERBS),
+		    LEASE_NS + nam_rng_below(dice, 3 * LEASE_NS));
 	}
 	uint64_t until = net_sim_now_ns(r->sim) + END_NS;
 	while (!v->ended && !r->bad) {

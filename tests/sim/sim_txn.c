@@ -3,10 +3,12 @@
  * processes that stand still, and some that die and are settled by the others.
  *
  *	sim_txn [--seed N | --seeds A-B] [--twice] [--verbose] [--trace]
- *	        [--load NAME]                  mixed, lists, fork, once, churn, checkout, long, tiny: only that one
+ *	        [--load NAME]                  mixed, lists, fork, once, churn, checkout, long, tiny, drops: only that one
  *	sim_txn --minutes N                    fresh seeds from the clock until the time is up
  *	sim_txn --seed N --history FILE        what the clients saw, for `namdb check`
  *	sim_txn --storm ...                    everybody is struck in the middle of a commit (storm.c)
+ *	sim_txn --idle | --tight | --rush ...  visitors that stand still while they are idle; the same and others with little
+ *	                                       memory (life.c); tables that are dropped all the time (drops.c)
  *	sim_txn --twins | --twin NAME ...      of a build with NAM_TWINS (twins.c): until that fault is caught
  *
  * One seed decides everything, so a failing one plays again exactly. Exit 1: a wrong answer,
@@ -26,9 +28,10 @@ enum {
 	DRIFT_PPM = 50000,
 };
 
-static bool trace, verbose, storm, life;
-static const char *history;    /* file for it, or NULL */
-static enum load only = LOADS; /* each run has this one; LOADS: as its seed says */
+static bool trace, verbose, storm;
+static bool idles, rush, tight; /* a part of life, and only that */
+static const char *history;     /* file for it, or NULL */
+static enum load only = LOADS;  /* each run has this one; LOADS: as its seed says */
 
 void
 run_bad(struct run *r, const char *fmt, ...)
@@ -57,9 +60,53 @@ live(struct shape *s, struct nam_rng *d)
 			s->mapped = (unsigned)nam_rng_below(d, 1u << PROCS_MAX);
 	}
 	s->clocks = nam_rng_below(d, 4) == 0;
-	s->hints = nam_rng_below(d, 3) == 0;
+	s->hints = nam_rng_below(d, 3) == 0 && !s->lose;
+	s->use = nam_rng_below(d, 2);
 	if (nam_rng_below(d, 6) == 0 && !s->lose)
 		s->alone = 1 + (unsigned)nam_rng_below(d, 3);
+	if (rush)
+		*s = (struct shape){ .procs = 2 + (unsigned)nam_rng_below(d, 3),
+			.workers = 1,
+			.slots = 2,
+			.keys = s->keys,
+			.txns = s->txns,
+			.iso = 3,
+			.vector = 65536,
+			.tear = s->tear,
+			.reorder = s->reorder,
+			.pause = 2000 + (uint32_t)nam_rng_below(d, 18000),
+			.pause_ns = 15000000,
+			.loads = 1u << DROPS,
+			.rush = true };
+	if (tight)
+		*s = (struct shape){ .procs = 2,
+			.workers = 1,
+			.slots = s->slots,
+			.keys = s->keys,
+			.txns = s->txns,
+			.iso = s->iso,
+			.vector = 65536,
+			.tear = s->tear,
+			.reorder = s->reorder,
+			.pause_ns = s->pause_ns,
+			.loads = 1u << MIXED | 1u << TINY,
+			.visits = VISITS_MAX,
+			.tight = true };
+	if (idles) { /* a short vector, and nothing but visitors that stand still while they are idle */
+		*s = (struct shape){ .procs = 2,
+			.workers = 1,
+			.slots = s->slots,
+			.keys = s->keys,
+			.txns = s->txns,
+			.iso = s->iso,
+			.vector = 64,
+			.tear = s->tear,
+			.reorder = s->reorder,
+			.pause_ns = s->pause_ns,
+			.loads = 1u << MIXED,
+			.visits = VISITS_MAX,
+			.idles = true };
+	}
 }
 
 static struct shape
@@ -107,8 +154,7 @@ shape_of(uint64_t seed)
 		s.stall = s.neighbours = false;
 		s.breaks = s.crash = 0;
 	}
-	if (life)
-		live(&s, &e);
+	live(&s, &e);
 	return s;
 }
 
@@ -346,6 +392,11 @@ main_co(void *arg)
 	if (r->shape.storm)
 		storm_end(r);
 	net_sim_faults(r->sim, false);
+	/* No pause was as long as a lease, and it lives: whatever its code did meanwhile, nobody may have shut it out. */
+	for (unsigned i = 0; i < r->shape.procs && !r->shape.storm; i++)
+		if (!r->place[i].troubled && !net_sim_crashed(r->place[i].net) &&
+		    net_sim_shut(r->place[i].net))
+			run_bad(r, "process %u has been shut out, and nothing had befallen it", i);
 	/* Who lives now lives to the end: what follows is done with its hands, and would wait for the dead. */
 	for (unsigned i = 1; i < r->shape.procs; i++)
 		net_sim_crash_at(r->sim, r->place[i].net, 0);
@@ -369,6 +420,7 @@ struct total {
 	struct audited audited[2]; /* of runs in which nobody died; of the others */
 	struct troubles trouble;
 	struct worked worked;
+	struct used used;
 	uint64_t done[2][32];
 };
 
@@ -446,6 +498,9 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 		outside_judge(r);
 	if (r->complete && !r->bad && r->lost == 0)
 		audit(r);
+	/* Where there is little: to fill much takes long. */
+	if (r->complete && !r->bad && r->lost == 0 && (r->shape.loads >> TINY & 1) && r->shape.use)
+		use_memory(r);
 	naive_judge(r, total->naive);
 	struct hist_figures f;
 	hist_figures(r->hist, &f);
@@ -455,6 +510,7 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 	add_all(&total->roamed, &r->roamed, sizeof r->roamed);
 	add_all(&total->trouble, &r->trouble, sizeof r->trouble);
 	add_all(&total->worked, &r->worked, sizeof r->worked);
+	add_all(&total->used, &r->used, sizeof r->used);
 	total->sim.events += st.events;
 	total->sim.verbs += st.verbs;
 	total->sim.reads_torn += st.reads_torn;
@@ -497,7 +553,7 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 		    r->shape.delay, r->shape.pause, r->shape.crash, r->shape.hot ? ", hot" : "",
 		    r->shape.stall ? ", stalls" : "", r->shape.breaks ? ", breaks" : "",
 		    r->shape.lose ? ", loses a node" : "", (double)net_sim_now_ns(r->sim) / 1e6, *hash);
-	if (life && (r->bad || verbose))
+	if (r->bad || verbose)
 		printf(
 		    "    %u visitors, mapped %x, a turn %u ns, a byte %u ps, one worker's breaks %u%s%s%s\n",
 		    r->shape.visits, r->shape.mapped, r->shape.turn_ns, r->shape.read_ps, r->shape.alone,
@@ -556,15 +612,13 @@ summary(uint64_t first, uint64_t last, uint64_t failed, const struct total *t, d
 	printf(
 	    "  %lu storage nodes lost, %lu of them the home node, %lu transactions committed behind that\n",
 	    e->nodes, e->homes, e->after);
-	if (life)
-		printf("  %lu visitors (%lu left, %lu died, %lu stood still while idle, %lu looks for "
-		       "notes), one worker's connections broken %lu times, "
-		       "%lu rumours, %lu clocks jumped; asked before they were shut out %lu, of which %lu "
-		       "gave up; %lu tables made and %lu dropped, "
-		       "%lu statements on them\n",
-		    e->visits, e->exits, e->visitors_dead, e->idle_stalls, e->notes, e->alone, e->rumours,
-		    e->jumps, t->sim.asked, t->sim.gave_up, t->worked.made, t->worked.dropped,
-		    t->worked.temp_statements);
+	printf("  %lu visitors (%lu left, %lu died, %lu stood still while idle, %lu looks for "
+	       "notes), one worker's connections broken %lu times, "
+	       "%lu rumours, %lu clocks jumped; asked before they were shut out %lu, of which %lu "
+	       "gave up; %lu tables made and %lu dropped, "
+	       "%lu statements on them\n",
+	    e->visits, e->exits, e->visitors_dead, e->idle_stalls, e->notes, e->alone, e->rumours, e->jumps,
+	    t->sim.asked, t->sim.gave_up, t->worked.made, t->worked.dropped, t->worked.temp_statements);
 	const struct worked *did = &t->worked;
 	printf("  runs with each load (transactions):");
 	for (unsigned i = 0; i < LOADS; i++)
@@ -591,6 +645,9 @@ summary(uint64_t first, uint64_t last, uint64_t failed, const struct total *t, d
 				printf(" %lu %s", t->done[k][i], nam_status_name((nam_status)i));
 		printf("\n");
 	}
+	if (t->used.tries > 0)
+		printf("  memory that was free, taken in every size %lu times: %lu %% of it could be had\n",
+		    t->used.tries, t->used.bytes * 100 / t->used.free);
 	static const char *const who[] = { "slot by slot, newest whole one", "word not locked" };
 	for (unsigned k = 0; k < 2; k++)
 		printf("  naive reader (%s): %lu reads, %lu wrong versions, %lu torn, %lu found nothing\n",
@@ -612,8 +669,12 @@ main(int argc, char **argv)
 			twice = true;
 		} else if (strcmp(argv[i], "--storm") == 0) {
 			storm = true;
-		} else if (strcmp(argv[i], "--life") == 0) {
-			life = true;
+		} else if (strcmp(argv[i], "--idle") == 0) {
+			idles = true;
+		} else if (strcmp(argv[i], "--rush") == 0) {
+			rush = true;
+		} else if (strcmp(argv[i], "--tight") == 0) {
+			tight = true;
 		} else if (strcmp(argv[i], "--twins") == 0) {
 			return twin_list();
 		} else if (strcmp(argv[i], "--twin") == 0 && i + 1 < argc && twin_choose(argv[i + 1])) {
@@ -690,29 +751,37 @@ main(int argc, char **argv)
 	    (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9);
 	if (failed > 0)
 		printf("first failing seed: %lu; play it again with: sim_txn%s%s%s --seed %lu\n",
-		    first_failed, storm ? " --storm" : "", twin_chosen() ? " --twin " : "",
-		    twin_chosen() ? twin_chosen() : "", first_failed);
+		    first_failed,
+		    storm   ? " --storm"
+		    : idles ? " --idle"
+		    : rush  ? " --rush"
+		    : tight ? " --tight"
+			    : "",
+		    twin_chosen() ? " --twin " : "", twin_chosen() ? twin_chosen() : "", first_failed);
 	const struct net_sim_stats *st = &total.sim;
-	if (last - first >= 99 && !storm &&
+	if (last - first >= 99 && !storm && !idles && !rush && !tight &&
 	    (st->delays == 0 || st->pauses == 0 || st->breaks == 0 || st->parts == 0 || st->reconnects == 0 ||
 		st->crashes == 0 || total.roamed.moved == 0 || total.trouble.stalls == 0 ||
 		total.trouble.breaks == 0 || total.trouble.parts == 0 || total.trouble.ended == 0 ||
 		total.trouble.nodes == 0 ||
 		((total.trouble.homes == 0 || total.trouble.went_on == 0) && last - first >= 399) ||
-		total.trouble.gone == 0 || total.finished == 0 || total.undone == 0)) {
+		total.trouble.gone == 0 || total.finished == 0 || total.undone == 0 ||
+		total.trouble.visits == 0 || total.trouble.visitors_dead == 0 ||
+		total.trouble.idle_stalls == 0 || total.trouble.notes == 0 || total.trouble.alone == 0 ||
+		total.trouble.jumps == 0 || total.trouble.rumours == 0 || total.worked.dropped == 0 ||
+		total.used.tries == 0)) {
 		printf("FAILED: a fault never fired\n");
 		failed++;
 	}
 	bool idle = false;
 	for (unsigned i = 0; i < LOADS; i++)
-		idle = idle ||
-		       (total.worked.committed[i] == 0 && (only == LOADS ? i != DROPS || life : only == i));
-	if (last - first >= 99 && !storm &&
+		idle = idle || (total.worked.committed[i] == 0 && (only == LOADS || only == i));
+	if (last - first >= 99 && !storm && !idles && !rush && !tight &&
 	    (idle || (only == LOADS && (total.worked.refused == 0 || total.worked.orders == 0)))) {
 		printf("FAILED: a load did nothing\n");
 		failed++;
 	}
-	if (last - first >= 99 && !storm && only == LOADS &&
+	if (last - first >= 99 && !storm && !idles && !rush && !tight && only == LOADS &&
 	    (total.naive[0].wrong == 0 || total.naive[1].wrong + total.naive[1].torn == 0)) {
 		printf("FAILED: a reader without the directory's proof was never fooled, so this test proves "
 		       "nothing\n");
@@ -722,6 +791,7 @@ main(int argc, char **argv)
 	return failed > 0;
 usage:
 	fprintf(stderr, "usage: sim_txn [--seed N | --seeds A-B] [--load NAME] [--minutes N] [--twice] "
+			"[--storm | --idle | --tight | --rush] "
 			"[--verbose] [--trace]\n"
 			"       sim_txn --seed N --history FILE\n");
 	return 2;

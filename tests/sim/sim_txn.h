@@ -96,10 +96,14 @@ struct shape {
 	bool bystander;      /* process 0 leaves it to others to settle the dead */
 	bool storm;          /* see storm.c; and who is shut out is dead */
 	/* The life of a cluster. */
+	bool tight;       /* little memory, and visitors whose memory others find */
+	bool rush;        /* many drops, many pauses, and nothing else */
+	bool idles;       /* they stand still while they are idle, and nothing else befalls them */
 	unsigned visits;  /* so many processes join, work, stand idle and leave: life.c */
 	unsigned mapped;  /* a bit for each process: it has mapped the memory */
 	unsigned turn_ns; /* CPU time of a coroutine's turn, and of posting a verb; 0: code takes none */
 	unsigned read_ps; /* ... of each byte that is READ */
+	bool use;         /* at the end what is free is taken, where there is little of it */
 	bool clocks;      /* they drift, and jump now and then */
 	bool hints;       /* deaths are told, and rumours go about */
 	unsigned alone;   /* so often one worker's connection breaks */
@@ -144,12 +148,18 @@ struct roamed {
 	uint64_t fences, moved;         /* moved: the victim's verbs executed while the fence was under way */
 };
 
+/* What use.c took: so often, so many bytes; of so many that were free. */
+struct used {
+	uint64_t tries, bytes, free;
+};
+
 /* What the audit found. */
 struct audited {
 	uint64_t rows, blocks_listed, bytes_listed; /* in use; on lists from which others take */
 	/* What nobody has: blocks; bytes for archives and blobs; of indexes; extents no table knows of. */
 	uint64_t blocks_left, bytes_left, index_left, extents_left;
-	uint64_t entries; /* of indexes that lead to no row */
+	uint64_t entries;      /* of indexes that lead to no row */
+	uint64_t extents_free; /* given back, or never used */
 };
 
 struct naive_answer {
@@ -185,6 +195,7 @@ struct run {
 	bool neighbours_fenced, neighbours_stop;
 	struct roamed roamed;
 	struct audited audited;
+	struct used used;
 	struct troubles trouble;
 	bool trouble_ended;
 	unsigned lost; /* this storage node is; 0: none */
@@ -359,6 +370,11 @@ void trouble_look(struct run *r);
 const struct tso_owner_slot *outside_owners(struct run *r);
 /* After everybody has left. */
 void outside_judge(struct run *r);
+
+/* use.c: a process takes what is free, in every size. After audit; outside of coroutines. */
+void use_memory(struct run *r);
+/* audit.c: the room that a value of that length has. */
+uint64_t audit_room(uint32_t len);
 
 /* audit.c: and whose each byte of it is. */
 void audit(struct run *r);

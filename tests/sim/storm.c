@@ -19,6 +19,7 @@ enum {
 	SHORT_NS = 50000000, /* one that leaves the lease alone */
 	TRIP_NS = 4000,      /* so does a round trip */
 	STUTTER_NS = 4000000,
+	RUMOUR_NS = 10000000,
 	WATCH_NS = 5000000000, /* a run that takes longer than this has come to grief of its own */
 	COMMIT_VERBS = 16,
 	STEP_VERBS = 6,
@@ -39,6 +40,7 @@ enum how {
 	DIES,      /* with one of the next verbs */
 	AT_ANSWER, /* the same, but from the answer on: the directories and words are under way */
 	OVERLAP,   /* the same, when a commit begins while those of another client are under way */
+	RUMOURED,  /* others hear that it has left, and it goes on */
 };
 
 static struct {
@@ -72,6 +74,7 @@ storm_shape(uint64_t seed)
 		.delay = nam_rng_below(&d, 2) ? 1 + (uint32_t)nam_rng_below(&d, 400) : 0,
 		.pause_ns = 2 * LONG_NS,
 		.bystander = procs == PROCS_MAX && nam_rng_below(&d, 2),
+		.hints = nam_rng_below(&d, 2),
 		.loads = 1u << MIXED,
 		.storm = true,
 	};
@@ -132,7 +135,9 @@ storm_commit(struct run *r, unsigned process, bool answered)
 	struct net *n = r->place[process].net;
 	if (!is_due(r, process, answered))
 		return;
-	if (it.how[process] == STILL)
+	if (it.how[process] == RUMOURED)
+		net_sim_rumour(r->sim, n, RUMOUR_NS + nam_rng_below(&it.dice, RUMOUR_NS));
+	else if (it.how[process] == STILL)
 		strike(r, n,
 		    (struct strike){ .after = nam_rng_below(&it.dice, STEP_NS),
 			.ns = LONG_NS + nam_rng_below(&it.dice, LONG_NS) });
@@ -198,6 +203,10 @@ storm_start(struct run *r)
 		if (r->shape.procs == 2 && it.how[p] != AT_ANSWER) {
 			it.how[p] = OVERLAP;
 			it.at_commit[p] = 1 + it.at_commit[p] / 8;
+		}
+		if (r->shape.hints && nam_rng_below(&it.dice, 3) == 0) {
+			it.how[p] = RUMOURED;
+			it.at_commit[p] = 1 + it.at_commit[p] / 4;
 		}
 		if (p > 1 && (r->shape.bystander || nam_rng_below(&it.dice, 2)))
 			it.at_commit[p] = 0;

@@ -70,12 +70,13 @@ trouble_main(void *arg)
 		r->trouble.alone++;
 		net_sim_break_one(r->sim, p->w[nam_rng_below(dice, r->shape.workers)], node);
 	}
-	for (unsigned i = 0; i < 3 && (r->shape.hints || r->shape.clocks); i++) {
+	for (unsigned i = 0; i < 3 && !r->shape.storm && (r->shape.hints || r->shape.clocks); i++) {
 		wait_for(r, w, (unsigned)nam_rng_below(dice, COMMITTED_LEAST * 3 / 4));
-		p = &r->place[nam_rng_below(dice, r->shape.procs)];
-		if (net_sim_crashed(p->net))
+		if ((p = some_place(r, w)) == NULL)
 			continue;
+		/* A hint is no proof, and enough to be shut out. */
 		if (r->shape.hints && nam_rng_below(dice, 2)) {
+			p->troubled = true;
 			r->trouble.rumours++;
 			net_sim_rumour(r->sim, p->net, nam_rng_below(dice, RUMOUR_NS));
 		}
@@ -103,7 +104,7 @@ void
 trouble_start(struct run *r)
 {
 	r->trouble_ended = !r->shape.stall && !r->shape.breaks && !r->shape.lose && !r->shape.alone &&
-			   !r->shape.hints && !r->shape.clocks;
+			   (r->shape.storm || (!r->shape.hints && !r->shape.clocks));
 	if (!r->trouble_ended)
 		nam_co_start(net_worker_sched(r->place[0].w[0]), trouble_main, r, 64 << 10);
 }
