@@ -410,8 +410,9 @@ def life(fabric, load, seconds, seed, lease, processes=3, sessions=3, keep=None)
 def life_rounds(minutes, seed, lease, round_s=30, fabrics=("shm", "tcp"), say=print, keep=None):
     """LIFE's loads in turn, over each fabric; gives the figures of each round."""
     rounds, left, i = [], minutes * 60, 0
+    round_s = min(round_s, left / len(fabrics))  # each has a turn
     while left > 0:
-        seconds = min(round_s, left) if left >= round_s * 1.5 else left
+        seconds = round_s if left >= round_s * 1.5 else left
         f = life(fabrics[i % len(fabrics)], LIFE[i // len(fabrics) % len(LIFE)], seconds, seed + i, lease, keep=keep)
         say("%-4s %-9s %-4s%-8s seed %d: %6d ok %5d fail %4d info, %3d kills %3d stops %3d resets %4d tables: %s" % (
             f["fabric"], f["workload"], f["level"], " cluster" if f["cluster"] else "", f["seed"], f["ok"], f["fail"], f["info"],

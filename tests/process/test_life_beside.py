@@ -17,6 +17,20 @@ def nothing_wrong(f):
     same(f["wrong"], [], "what is wrong")
 
 
+def test_sweep():
+    if not FAST:
+        skip("a table large enough takes minutes to fill under sanitizers")
+    nothing_wrong(life.sweep(table_mb=1200, lease=250, rounds=2))
+
+
+def test_resets():
+    nothing_wrong(life.resets(seconds=8))
+
+
+def test_silence():
+    nothing_wrong(life.silence(rounds=1, lease=None if FAST else 20000))
+
+
 def test_leave():
     nothing_wrong(life.leave(rows=200000 if FAST else 20000))
 
@@ -28,11 +42,11 @@ def test_drop():
 def test_value():
     if not FAST:
         skip("it is the amount that counts")
-    nothing_wrong(life.value())
+    nothing_wrong(life.value(node_mb=350, value_mb=100))
 
 
 def test_asleep():
-    nothing_wrong(life.asleep(seconds=6, lease=None if FAST else 20000))
+    nothing_wrong(life.asleep(seconds=4, lease=None if FAST else 20000))
 
 
 if __name__ == "__main__":
