@@ -486,6 +486,12 @@ verb_soak() {
 	else
 		failed=$((failed + 1))
 	fi
+	echo "== one owner slot, taken and given back 3,000,000 times =="
+	if build/tsoracle.tsoracle_test joins 3000000; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+	fi
 	end=$((SECONDS + minutes * 60))
 	if [ "$minutes" -ge 20 ]; then
 		soak_life busy

@@ -482,7 +482,7 @@ nam_status txn_spread_read(
 nam_status txn_spread_give(struct txn_worker *tw, net_addr intent, uint64_t lock, net_addr root);
 
 /* reclaim.c */
-/* Sweeps tables whose `sweeper` we are. A coroutine of the worker that beats. */
+/* Sweeps tables whose `sweeper` we are, each by one worker (`sweeping`). A coroutine of each worker that sweeps (txn_config.split). */
 void txn_reclaim(void *worker);
 /* We leave memory behind that nobody knows of. Whoever takes memory of the table next has it swept for. */
 nam_status txn_death(struct txn_worker *tw);
@@ -590,7 +590,7 @@ enum { TXN_HEAD_WORDS = 4 + REC_SLOTS_MAX };
 bool txn_head_newest(const uint64_t *img, net_addr at, uint64_t *newest);
 /* An insert got NAM_BUSY: should who resizes the index be dead, his work is finished and his lock freed. */
 bool txn_index_unstick(struct txn_worker *tw, struct idx_hash *ix);
-/* Looks for owners that have stopped, and settles what they left. A coroutine of the worker that beats. */
+/* Looks for owners that have stopped, and settles what they left. A coroutine of the worker that settles. */
 void txn_sweep(void *worker);
 
 /* gc.c */
