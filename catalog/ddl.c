@@ -118,6 +118,7 @@ cat_create(struct cat *c, struct txn *t, const struct cat_table *def)
 	e->def.store.listed = rows;
 	if (rows && (st = txn_table_create(tw, &e->def.store)) != NAM_OK)
 		goto fail;
+	e->def.store.vital = false; /* its rows are not, even if its making was */
 	if ((st = cat_write(c, t, &e->def, false, &arena)) == NAM_DUPLICATE ||
 	    (st == NAM_OK && (st = cat_entry_open(c, e)) != NAM_OK)) {
 		if (rows)

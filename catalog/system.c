@@ -74,7 +74,7 @@ bootstrap_one(struct cat *c, struct txn_worker *tw, unsigned i)
 		.keys = system_table[i].keys,
 		.key = { system_table[i].key[0], system_table[i].key[1], system_table[i].key[2] },
 		.system = true,
-		.store = { .id = i + 1, .slots = 2 },
+		.store = { .id = i + 1, .slots = 2, .vital = true },
 	};
 	struct cat_err err;
 	snprintf(def.name, sizeof def.name, "%s", system_table[i].name);

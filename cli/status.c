@@ -64,6 +64,12 @@ look(void *arg)
 			break;
 		top.depth = 0;
 	}
+	uint64_t reserve[NET_RESERVE] = { 0 };
+	if (st == NAM_OK)
+		st = net_read1(
+		    r->w, net_at(region, offsetof(struct net_super, reserve)), reserve, sizeof reserve, NULL);
+	for (unsigned i = 0; i < NET_RESERVE; i++)
+		top.depth += reserve[i] > NET_RESERVE_WANTS;
 	uint64_t bump = r->super.bump < r->node.size ? r->super.bump : r->node.size;
 	r->given_back = top.depth < bump / NET_EXTENT ? top.depth * NET_EXTENT : 0;
 	r->in_use = bump - r->given_back;

@@ -740,6 +740,22 @@ extents_co(struct job *j)
 				  memcmp(page, zeros, NET_EXTENT) == 0);
 	CHECK(j->lab, net_extents_give(w, 1, wrong + 1) == NAM_INVALID);
 	CHECK(j->lab, net_extents_take(w, 9, 1, true, many, &got) == NAM_INVALID && got == 0);
+	/* The reserve: ordinary takers do not get it, and what is given back fills it up first. */
+	unsigned kept = net_reserve_most(net_node_of(net_worker_net(w), 1));
+	CHECK(j->lab, kept > 0 && net_reserve_take(w, 9, &e) == NAM_INVALID);
+	CHECK(j->lab, net_reserve_take(w, 1, &e) == NAM_FULL);
+	for (unsigned i = 0; i < 2; i++) /* once for a region */
+		CHECK(j->lab, net_reserve_fill(w, 1) == NAM_OK && given_back(w) == half - 2 - kept);
+	CHECK(j->lab, net_extents_take(w, 1, count, false, many, &got) == NAM_FULL && got == half - 2 - kept);
+	for (unsigned i = 0; i < kept; i++) {
+		CHECK(j->lab, net_reserve_take(w, 1, &many[got + i]) == NAM_OK);
+		CHECK(j->lab, net_read1(w, many[got + i], page, NET_EXTENT, NULL) == NAM_OK &&
+				  memcmp(page, zeros, NET_EXTENT) == 0);
+	}
+	CHECK(j->lab, net_reserve_take(w, 1, &e) == NAM_FULL);
+	CHECK(j->lab, net_extents_give(w, kept, many) == NAM_OK && given_back(w) == 0);
+	CHECK(j->lab, net_extent_take(w, 1, 1, &e) == NAM_FULL && net_reserve_take(w, 1, &e) == NAM_OK);
+	CHECK(j->lab, net_extents_give(w, 2, many + kept) == NAM_OK && given_back(w) == 1);
 	free(many);
 	free(owned);
 	free(page);

@@ -196,6 +196,87 @@ push(struct net_worker *w, const struct net_node_info *node, unsigned n, const n
 	return st;
 }
 
+/* ---- the reserve ---- */
+
+unsigned
+net_reserve_most(const struct net_node_info *node)
+{
+	uint64_t part = node->size / NET_EXTENT / 32;
+	return part < NET_RESERVE ? (unsigned)part : NET_RESERVE;
+}
+
+static net_addr
+reserve_at(unsigned region, unsigned i)
+{
+	return word(region, offsetof(struct net_super, reserve) + 8u * i);
+}
+
+/* Puts up to n extents where the reserve has a word that is `empty`. *used: so many. */
+static nam_status
+stock(struct net_worker *w, const struct net_node_info *node, uint64_t empty, unsigned n, const net_addr *at,
+    unsigned *used)
+{
+	uint64_t there[NET_RESERVE], seen;
+	unsigned most = net_reserve_most(node);
+	*used = 0;
+	if (most == 0)
+		return NAM_OK;
+	nam_status st = net_read1(w, reserve_at(node->region, 0), there, most * 8, NULL);
+	for (unsigned i = 0; st == NAM_OK && i < most && *used < n; i++) {
+		if (there[i] != empty)
+			continue;
+		st = net_cas1(w, reserve_at(node->region, i), empty, net_offset_of(at[*used]), &seen, NULL);
+		*used += st == NAM_OK && seen == empty;
+	}
+	return st;
+}
+
+nam_status
+net_reserve_fill(struct net_worker *w, unsigned region)
+{
+	const struct net_node_info *node = net_node_of(net_worker_net(w), region);
+	net_addr at[NET_RESERVE];
+	unsigned got = 0, used = 0;
+	if (node == NULL)
+		return NAM_INVALID;
+	if (net_reserve_most(node) == 0)
+		return NAM_OK;
+	nam_status st = net_extents_take(w, region, net_reserve_most(node), false, at, &got);
+	if (st == NAM_OK || st == NAM_FULL)
+		st = stock(w, node, 0, got, at, &used);
+	/* Of words that are in use already somebody has taken care. */
+	if (st == NAM_OK && used < got)
+		st = net_extents_give(w, got - used, at + used);
+	return st;
+}
+
+nam_status
+net_reserve_take(struct net_worker *w, unsigned region, net_addr *out)
+{
+	const struct net_node_info *node = net_node_of(net_worker_net(w), region);
+	uint64_t there[NET_RESERVE], seen;
+	if (node == NULL)
+		return NAM_INVALID;
+	unsigned most = net_reserve_most(node);
+	if (most == 0)
+		return NAM_FULL;
+	nam_status st = net_read1(w, reserve_at(region, 0), there, most * 8, NULL);
+	for (unsigned i = 0; st == NAM_OK && i < most; i++) {
+		if (there[i] <= NET_RESERVE_WANTS)
+			continue;
+		if (there[i] % NET_EXTENT != 0 || !number_sound(node, there[i] / NET_EXTENT))
+			return NAM_CORRUPT;
+		st = net_cas1(w, reserve_at(region, i), there[i], NET_RESERVE_WANTS, &seen, NULL);
+		if (st != NAM_OK || seen != there[i])
+			continue;
+		*out = net_at(region, there[i]);
+		return zero_extents(w, 1, out);
+	}
+	return st == NAM_OK ? NAM_FULL : st;
+}
+
+/* ---- giving back ---- */
+
 nam_status
 net_extents_give(struct net_worker *w, unsigned n, const net_addr *extent)
 {
@@ -208,7 +289,10 @@ net_extents_give(struct net_worker *w, unsigned n, const net_addr *extent)
 			if (node == NULL || off % NET_EXTENT != 0 || !number_sound(node, off / NET_EXTENT))
 				return NAM_INVALID;
 		}
-		nam_status st = push(w, node, k, extent + i);
+		unsigned kept;
+		nam_status st = stock(w, node, NET_RESERVE_WANTS, k, extent + i, &kept);
+		if (st == NAM_OK && kept < k)
+			st = push(w, node, k - kept, extent + i + kept);
 		worst = worst == NAM_OK ? st : worst; /* those of other regions may go back all the same */
 		i += k;
 	}

@@ -385,6 +385,14 @@ nam_status net_extent_take(struct net_worker *w, unsigned region, unsigned n, ne
  */
 nam_status net_extents_take(
     struct net_worker *w, unsigned region, unsigned n, bool zeros, net_addr *out, unsigned *got);
+/*
+ * The reserve: extents of a region (net_reserve_most) that ordinary takers do not get, for what must be possible when all other
+ * memory is taken: joining, and dropping tables. fill puts them there, once for a region; what is given back later fills it up first.
+ * take: an extent of it, which reads as zeros. NAM_FULL: it is empty, too. To be tried when the takers above found none.
+ */
+unsigned net_reserve_most(const struct net_node_info *node);
+nam_status net_reserve_fill(struct net_worker *w, unsigned region);
+nam_status net_reserve_take(struct net_worker *w, unsigned region, net_addr *out);
 /* Gives n back, of any regions. An error: some may not have been, and are lost until the storage node ends. */
 nam_status net_extents_give(struct net_worker *w, unsigned n, const net_addr *extent);
 /* Gives one extent back. Nobody may touch it any more: the caller has made sure (watermark). */

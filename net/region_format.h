@@ -9,6 +9,7 @@
  *   bump          any peer, by FETCH_ADD of n * NET_EXTENT: hands out n extents in a row.
  *   free_head     any peer, by CAS: a stack of single freed extents. Each begins with
  *                 struct net_free, WRITTEN before the CAS that puts it on the stack.
+ *   reserve       any peer, by CAS: extents kept back for what empties a full region (N5).
  *   beat          the storage node only (plain stores, every 10 ms); peers READ.
  *   root          any peer: CAS from 0, then READ. Which room owns which word
  *                 is written in ARCHITECTURE.md; the storage node never looks.
@@ -20,6 +21,8 @@
  *   N3  free_head carries a tag that rises with every push and pop, so a stale CAS fails.
  *   N4  While an extent is on the stack, its struct net_free is true: nothing below it changes. So the top
  *       tells how many extents have been given back.
+ *   N5  A word of the reserve that holds an extent's offset owns that extent. A CAS from it to NET_RESERVE_WANTS takes it, one from
+ *       NET_RESERVE_WANTS puts one there. net_reserve_fill brings a word into use, and it stays so.
  */
 #ifndef NAM_NET_REGION_FORMAT_H
 #define NAM_NET_REGION_FORMAT_H
@@ -32,6 +35,10 @@
 #define NET_VERSION 1u
 #define NET_EXTENT  (UINT64_C(64) << 10)
 #define NET_ROOTS   64
+#define NET_RESERVE 32
+
+/* A place of the reserve that is empty: the next extent given back goes there. */
+#define NET_RESERVE_WANTS UINT64_C(1)
 
 struct net_super {
 	/* identity */
@@ -55,7 +62,8 @@ struct net_super {
 	uint32_t peers;        /* connections now */
 	uint8_t pad3[40];
 	uint64_t root[NET_ROOTS];
-	uint8_t pad4[4096 - 64 - 64 - 64 - 64 - 8 * NET_ROOTS];
+	uint64_t reserve[NET_RESERVE]; /* offset of an extent; NET_RESERVE_WANTS; 0: not in use */
+	uint8_t pad4[4096 - 64 - 64 - 64 - 64 - 8 * NET_ROOTS - 8 * NET_RESERVE];
 };
 static_assert(sizeof(struct net_super) == 4096, "superblock is a layout");
 static_assert(offsetof(struct net_super, bump) == 64, "bump has its own line");

@@ -13,7 +13,8 @@ sql_truncate(struct sql_session *s, const struct cat_table *tab, struct nam_aren
 	struct cat_table fresh = *tab;
 	const struct cat_table *made, **list;
 	unsigned n;
-	fresh.store = (struct txn_table){ .slots = tab->store.slots };
+	/* It is made even when all memory is taken, for then it brings relief. */
+	fresh.store = (struct txn_table){ .slots = tab->store.slots, .vital = true };
 	fresh.generation = 0;
 	fresh.place = NULL; /* its rows have all places of their own */
 	fresh.analyzed = false;

@@ -338,13 +338,16 @@ adopt(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a)
 
 /* ---- blocks ---- */
 
+/* kept: out of the reserve, if there is nothing else. */
 static nam_status
-new_extent(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, unsigned region)
+new_extent(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, unsigned region, bool kept)
 {
 	struct net_worker *w = tw->w;
 	net_addr at;
 	struct txn_extent e = { .table = v->table, .generation = txn_generation(a->sweep) };
 	nam_status st = net_extent_take(w, region, 1, &at);
+	if (st == NAM_FULL && kept)
+		st = txn_extent_kept(tw->db, w, region, &at);
 	if (st != NAM_OK)
 		return st;
 	net_addr head = head_at(v, offsetof(struct txn_anchor, blocks));
@@ -405,7 +408,7 @@ block_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at, uint64
 				return st;
 		}
 		if (s->at == s->end && a->spare.n == 0) {
-			st = new_extent(tw, v, a, r);
+			st = new_extent(tw, v, a, r, v->vital && i + 1 == db->nregions);
 			if (st == NAM_GONE || st == NAM_FULL)
 				continue;
 			if (st != NAM_OK)

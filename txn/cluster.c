@@ -283,6 +283,8 @@ make(struct look *k, struct txn_roster *r)
 	memset(r, 0, sizeof *r);
 	for (; st == NAM_OK && taken < k->nodes; taken += st == NAM_OK)
 		st = net_extent_take(k->w, node(k, taken)->region, 1, &at[taken]);
+	for (unsigned i = 0; st == NAM_OK && i < k->nodes; i++)
+		st = net_reserve_fill(k->w, node(k, i)->region);
 	if (st == NAM_OK) {
 		r->magic = TXN_ROSTER_MAGIC;
 		r->number = k->number;

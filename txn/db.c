@@ -46,6 +46,8 @@ attach(void *arg, struct net_worker *w)
 		for (unsigned i = 0; st == NAM_FULL && i < db->nregions; i++)
 			st =
 			    net_extent_take(w, db->regions[(tso_owner(db->tso) + i) % db->nregions], 1, &log);
+		if (st == NAM_FULL)
+			st = txn_extent_kept(db, w, tso_owner(db->tso), &log);
 		if (st == NAM_OK)
 			st = net_write1(w, at, &log.bits, sizeof log.bits, NULL);
 	}

@@ -41,6 +41,15 @@ txn_extents_any(
 	return st;
 }
 
+nam_status
+txn_extent_kept(struct txn_db *db, struct net_worker *w, unsigned start, net_addr *out)
+{
+	nam_status st = NAM_FULL;
+	for (unsigned i = 0; (st == NAM_FULL || st == NAM_GONE) && i < db->nregions; i++)
+		st = net_reserve_take(w, db->regions[(start + i) % db->nregions], out);
+	return st;
+}
+
 /* ---- where entries lie ---- */
 
 struct ledger {
@@ -267,7 +276,12 @@ txn_extents_take(struct txn_table_view *v, struct net_worker *w, unsigned n, uin
 	unsigned got = 0;
 	while (st == NAM_OK && got < n) {
 		unsigned k = n - got < PART ? n - got : PART;
-		if ((st = txn_extents_any(v->db, w, k, start++, zeros, out + got)) != NAM_OK)
+		st = txn_extents_any(v->db, w, k, start++, zeros, out + got);
+		if (st == NAM_FULL && v->vital) {
+			k = 1;
+			st = txn_extent_kept(v->db, w, start, out + got);
+		}
+		if (st != NAM_OK)
 			break;
 		st = enter_part(v, w, k, whose, out + got, entry != NULL ? entry + got : unasked);
 		/* In doubt: an entry may be there, and then a sweep finds that extent. */

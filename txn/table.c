@@ -87,6 +87,8 @@ txn_table_create(struct txn_worker *tw, struct txn_table *t)
 	nam_status st = NAM_FULL;
 	for (unsigned i = 0; st == NAM_FULL && i < db->nregions; i++)
 		st = net_extent_take(tw->w, db->regions[(t->id + i) % db->nregions], 1, &t->anchor);
+	if (st == NAM_FULL && t->vital)
+		st = txn_extent_kept(db, tw->w, t->id, &t->anchor);
 	if (st != NAM_OK)
 		return st;
 	struct txn_anchor a = {
@@ -96,7 +98,7 @@ txn_table_create(struct txn_worker *tw, struct txn_table *t)
 	if (st == NAM_OK)
 		st = txn_tables_enter(tw, t->anchor);
 	if (st == NAM_OK && t->has_key) {
-		struct txn_table_view v = { .db = db, .anchor = t->anchor };
+		struct txn_table_view v = { .db = db, .anchor = t->anchor, .vital = t->vital };
 		struct idx_memory mem = { .take = index_memory, .arg = &v };
 		st = idx_hash_create(tw->w, net_plus(t->anchor, TXN_ANCHOR_INDEX), &mem);
 	}
@@ -125,6 +127,7 @@ txn_table_open(struct txn_db *db, struct txn_table *t)
 	v->table = t->id;
 	v->anchor = t->anchor;
 	v->has_key = t->has_key;
+	v->vital = t->vital;
 	v->blobs = t->blobs;
 	v->blob_table = *t;
 	v->blob_table.view = v;

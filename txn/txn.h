@@ -84,6 +84,7 @@ struct txn_table {
 	net_addr anchor;  /* set by txn_table_create */
 	bool has_key;     /* rows are found by key, through a hash index */
 	bool listed;      /* its owner answers for it: txn_on_orphan */
+	bool vital;       /* may take from the reserve when all other memory is taken */
 	/* Does this payload belong to this key? Called with payloads that passed their checksum. */
 	bool (*same_key)(
 	    const struct txn_table *t, const void *row, uint32_t len, const void *key, uint32_t key_len);

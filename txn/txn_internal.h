@@ -82,6 +82,7 @@ struct txn_table_view {
 	uint32_t archive_bytes; /* a multiple of 64 */
 	uint32_t per_extent;
 	bool has_key;
+	bool vital;                /* may take from the reserve */
 	atomic_bool dead;          /* closed: nothing is freed into it any more */
 	atomic_int asking;         /* collectors inside the owner's callback: closing waits for them */
 	_Atomic uint64_t holes_at; /* a  relaxed: where in the ledger emptied entries are looked for */
@@ -361,6 +362,8 @@ void txn_view_sizes(struct txn_table_view *v, unsigned slots, uint32_t row_max);
 void txn_index_owner(struct txn_table_view *v);
 
 /* ledger.c */
+/* One extent of any node's reserve: when nothing else is left, for what must be possible all the same (net.h). */
+nam_status txn_extent_kept(struct txn_db *db, struct net_worker *w, unsigned start, net_addr *out);
 /* n extents of any nodes, round from start: all of them, or none. They are in no ledger. zeros: as net_extents_take's. */
 nam_status txn_extents_any(
     struct txn_db *db, struct net_worker *w, unsigned n, unsigned start, bool zeros, net_addr *out);

@@ -287,6 +287,8 @@ more_intents(struct txn_worker *tw)
 		st = NAM_FULL;
 		for (unsigned i = 0; i < db->nregions && (st == NAM_FULL || st == NAM_GONE); i++)
 			st = net_extent_take(tw->w, db->regions[(chunk + i) % db->nregions], 1, &at);
+		if (st == NAM_FULL && tw->intents == 0) /* a worker without any could not even delete */
+			st = txn_extent_kept(db, tw->w, chunk, &at);
 		if (st == NAM_OK)
 			st = net_write1(tw->w, word, &at.bits, 8, NULL);
 	}

@@ -97,6 +97,10 @@ regions(struct audit *a)
 			a->sum->extents_free++;
 			top = *(const uint64_t *)memory(a, at);
 		}
+		for (unsigned i = 0; i < NET_RESERVE; i++)
+			if (s->reserve[i] > NET_RESERVE_WANTS)
+				claim(
+				    a, net_at(k, s->reserve[i]).bits, NET_EXTENT, GIVEN_BACK, "the reserve");
 		if (txn_member_roster(s->root[TXN_ROOT_MEMBER]) != 0)
 			claim_extents(a, s->root[TXN_ROOT_MEMBER], 1, "a roster");
 		for (uint64_t off = NET_EXTENT; off < a->units[k] * UNIT && oracle == NULL;

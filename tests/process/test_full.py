@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""A cluster whose memory is all taken: newcomers get in, and TRUNCATE, DROP and small DELETEs work, so that there is a way out."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import house
+from house import House, check, contains, same, until
+
+
+def fill(s, table, at):
+    """Rows into a table until not one more fits; gives how many there are."""
+    n, step = at, 2000
+    while step:
+        out = s.do("INSERT INTO %s SELECT i, repeat('x', 300) FROM generate_series(%d, %d) i" % (table, n, n + step - 1), timeout=60)
+        if "ERROR" in out:
+            contains(out, "53100")
+            step //= 5
+        else:
+            n += step
+    return n
+
+
+def ways_out(fabric, nodes):
+    with House(nodes=nodes, size="%dm" % (32 // nodes)) as h:
+        s = h.shell(fabric=fabric)
+        s.ok("CREATE TABLE a (k integer PRIMARY KEY, v text); CREATE TABLE b (k integer PRIMARY KEY, v text)")
+        n = 0
+        for turn in range(3):
+            n = fill(s, "a", n)
+            check(n > 10000, "rows:", n)
+            contains(s.do("CREATE TABLE more (k integer)"), "53100")
+            # Newcomers, several side by side, read and delete.
+            same(h.do("SELECT count(*) FROM a", fabric=fabric).value(), s.value("SELECT count(*) FROM a"))
+            others = [h.shell(fabric=fabric) for _ in range(3)]
+            for i, o in enumerate(others):
+                o.ok("DELETE FROM a WHERE k = %d" % (n - 1 - i))
+            # One who has just come, and the one who filled it, by turns.
+            who = (others[0], s, others[1])[turn]
+            who.ok("TRUNCATE a" if turn < 2 else "DROP TABLE a", timeout=60)
+            for o in others:
+                o.close()
+            until(lambda: "ERROR" not in s.do("INSERT INTO b SELECT i, repeat('x', 300) FROM generate_series(1, 8000) i",
+                                              timeout=60), 20, "the memory is free again")
+            same(s.value("SELECT count(*) FROM b"), "8000")
+            s.ok("TRUNCATE b")
+            n = 0
+        s.close()
+
+
+def test_ways_out_shm():
+    ways_out("shm", 1)
+
+
+def test_ways_out_tcp():
+    ways_out("tcp", 2)
+
+
+if __name__ == "__main__":
+    house.main()
