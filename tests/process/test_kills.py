@@ -2,7 +2,6 @@
 """Compute processes that are killed and stopped under load: the short form of tests/kills.py, with margins for a busy machine. And
 what a process finds that was stopped for so long that it has been shut out."""
 import os
-import re
 import signal
 import sys
 import time
@@ -15,8 +14,6 @@ from house import House, check, contains, same, until
 
 SEED = int(os.environ.get("NAM_SEED", "1"))
 SECONDS = 15
-# What it hears first when it goes on: that its connections were cut, or the question whether it lives.
-SHUT_OUT = "stood still for longer than its lease|its heart had not beaten for too long"
 LEASE_MS = 300 * house.SLOW  # a busy machine lets processes stand still for more than 0.1 s
 
 
@@ -93,9 +90,9 @@ def test_shut_out_over_tcp_is_told():
         until(lambda: b.p.poll() is not None, 20, "the shell ends")
         same(b.p.returncode, 1, "its exit code")
         said = b.p.stdout.read().decode()
-        same(said.count("ERROR:  57P01: this process has been shut out of the cluster: "), 1, said)
-        check(re.search(SHUT_OUT, said) is not None, said)
-        contains(said, "HINT:  What it had not committed has been rolled back. Connect anew")
+        same(said.count("ERROR:  57P01: this process "), 1, said)
+        contains(said, "stood still for longer than its lease",
+                 "HINT:  What it had not committed has been rolled back. Connect anew")
         same(said.splitlines()[-1], "namdb: this shell ends, because its process was shut out of the cluster")
         for never in ("is gone", "not reached", "cannot be freed", "58030"):
             check(never not in said, never, "is said:", said)
@@ -118,7 +115,7 @@ def test_typed_at_it_connects_anew():
         a.ok("UPDATE t SET v = v + 10 WHERE k = 1", 30)
         os.kill(t.pid, signal.SIGCONT)
         t.send("COMMIT;\n")
-        t.expect(r"57P01: this process has been shut out of the cluster: [^\n]*(?:%s)" % SHUT_OUT)
+        t.expect(r"57P01: this process [^\n]+\n")
         t.expect(r"The connection to the cluster was lost. Attempting reset: Succeeded.\n", 30)
         t.expect(r"=> ?$")
         t.send("SELECT 'v is ' || v AS s FROM t WHERE k = 1;\n")

@@ -170,8 +170,8 @@ print("end")
     lines = out.splitlines()
     same(len(lines), 6, out)
     for line, arg in zip(lines[:2], (7, 8)):
-        check(re.fullmatch(r"\(%d, 'this process has been shut out of the cluster: [^\n']+', 4, 4\)" % arg, line), line)
-    contains(lines[2], "(3, '57P01', 'this process has been shut out of the cluster: ")
+        check(re.fullmatch(r"\(%d, 'this process [^\n']+', 4, 4\)" % arg, line), line)
+    contains(lines[2], "(3, '57P01', 'this process ")
     same(lines[3:], ["0 10", "(0, '00000', '')", "end"])
     same(h.do("SELECT v FROM told").value(), "12")
 
