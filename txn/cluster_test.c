@@ -230,7 +230,7 @@ test_dies(void **state)
 	assert_true(verbs > 3 * 20);
 }
 
-/* Who comes after it has another list, with the dead one's home in it. Its other nodes are free when that home is named. */
+/* The process that comes after it has another list, with the dead one's home in it. Its other nodes are free once that home is named. */
 static void
 test_other_list(void **state)
 {
@@ -362,7 +362,7 @@ test_crowd(void **state)
 			made++;
 		}
 		leave(&t);
-		/* Nothing is stuck: who names all that belongs together is answered, and gets on where nothing was made. */
+		/* Nothing is stuck: a process that names all nodes is answered, and gets on where no cluster was made. */
 		struct finder *f = start(&t, (1 << (NODES + 1)) - 2, 0);
 		play(&t);
 		if (f->st == NAM_OK)

@@ -120,8 +120,11 @@ absent_news(struct txn *t, const struct txn_absent *a, uint64_t *img, uint64_t *
 static nam_status
 table_news(struct txn *t, const struct txn_table_view *v, uint64_t *lock)
 {
+	enum {
+		TURN = 4
+	}; /* extents between two turns of others: on mapped memory no READ gives the thread away */
 	char *ext = aligned_alloc(64, NET_EXTENT);
-	uint64_t at;
+	uint64_t at, looked = 0;
 	nam_status st = ext ? NAM_OK : NAM_NOMEM;
 	if (st == NAM_OK)
 		st = net_read1(
@@ -133,6 +136,8 @@ table_news(struct txn *t, const struct txn_table_view *v, uint64_t *lock)
 			st = judge_block(t, v, (uint64_t *)(void *)(ext + off), (net_addr){ at + off }, lock);
 		}
 		at = ((struct txn_extent *)(void *)ext)->next;
+		if (++looked % TURN == 0)
+			nam_co_yield();
 	}
 	free(ext);
 	return st;
