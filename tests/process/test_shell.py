@@ -179,7 +179,7 @@ def test_interrupt_cancels_the_query_and_keeps_the_shell():
 
 def test_stopped_shell_holds_nobody_up():
     """^Z: what was open is rolled back before the program stands still, and fg goes on with the session."""
-    with House(nodes=1, lease_ms=None) as h:
+    with House(nodes=1, lease_ms=200 * house.SLOW) as h:
         h.do("CREATE TABLE many AS SELECT i AS v FROM generate_series(1, 30000) i").ok()
         stopped_shell(h)
 
@@ -196,7 +196,7 @@ def stopped_shell(h):
         t.expect(r"=> ?$")
         t.send("\x1a")
         t.expect(r"Stopped")
-        time.sleep(0.5)  # several leases
+        time.sleep(1.5 * house.SLOW)  # several leases
         t.send("fg\n")
         t.expect(r"=> ?$")
         t.send("BEGIN;UPDATE stopped SET n = n + 1;\n")
