@@ -169,6 +169,41 @@ choose(struct net_node *node, const struct net_grant *grant, enum net_kind fabri
 	return NAM_OK;
 }
 
+/*
+ * Dials and shakes hands. Once more where the connection was closed before the node had said what it thinks of us: connections are
+ * reset, and that says nothing about the node.
+ */
+static nam_status
+shake(const char *host, const char *port, const char *name, const struct net_shake *me, enum net_role role,
+    uint64_t until, int *out, struct net_welcome *welcome, struct net_grant *grant, struct nam_err *err)
+{
+	enum { TRIES = 3 };
+	nam_status st = NAM_REFUSED;
+	for (unsigned i = 0; st == NAM_REFUSED && i < TRIES; i++) {
+		/* Of what becomes of the later ones, only a word of the node's says more than the first. */
+		struct nam_err later, *say = i == 0 ? err : &later;
+		int fd;
+		nam_status now = net_dial(host, port, name, until, &fd, say);
+		if (now != NAM_OK)
+			return i == 0 ? now : st;
+		welcome->verdict = grant->verdict = NET_YES;
+		now = net_shake_hands(fd, me, role, name, until, welcome, grant, NULL, say);
+		if (now == NAM_OK) {
+			*out = fd;
+			return NAM_OK;
+		}
+		close(fd);
+		bool said = welcome->verdict != NET_YES || grant->verdict != NET_YES;
+		if (i > 0 && said && err != NULL)
+			*err = later;
+		if (i == 0)
+			st = now;
+		if (said || now != NAM_REFUSED)
+			break;
+	}
+	return st;
+}
+
 static nam_status
 add(struct net *n, const char *address, enum net_kind fabric, struct nam_err *err)
 {
@@ -179,17 +214,15 @@ add(struct net *n, const char *address, enum net_kind fabric, struct nam_err *er
 	struct net_shake me = shake_of(n);
 	struct net_welcome welcome;
 	struct net_grant grant = { .verdict = NET_YES };
-	uint64_t until = deadline(n);
-	int fd;
-	if ((st = net_dial(host, port, address, until, &fd, err)) != NAM_OK)
-		return st;
-	st = net_shake_hands(fd, &me, NET_ROLE_CONTROL, address, until, &welcome, &grant, NULL, err);
+	int fd = -1;
+	st = shake(host, port, address, &me, NET_ROLE_CONTROL, deadline(n), &fd, &welcome, &grant, err);
 	if (st == NAM_OK &&
-	    (welcome.size < NET_EXTENT || welcome.size >> 48 != 0 || welcome.region >= NET_REGIONS))
+	    (welcome.size < NET_EXTENT || welcome.size >> 48 != 0 || welcome.region >= NET_REGIONS)) {
 		st = nam_fail(err, NAM_REFUSED, "%s describes itself in numbers that make no sense", address);
+		close(fd);
+	}
 	if (st != NAM_OK) {
 		n->unlucky |= st == NAM_REFUSED && grant.verdict == NET_NO_MORE;
-		close(fd);
 		return st;
 	}
 	struct net_node_info info = {
@@ -233,19 +266,15 @@ connect_as(struct net_node *node, enum net_role role, uint64_t word, uint32_t mo
 	struct net_welcome welcome;
 	me.word = word;
 	uint64_t until = most_ms != 0 ? nam_clock_ns() + most_ms * UINT64_C(1000000) : deadline(node->net);
-	int fd;
-	nam_status st = net_dial(node->host, node->port, node->info.name, until, &fd, err);
+	int fd = -1;
+	nam_status st =
+	    shake(node->host, node->port, node->info.name, &me, role, until, &fd, &welcome, grant, err);
 	if (st != NAM_OK)
 		return st;
-	grant->verdict = NET_YES;
-	st = net_shake_hands(fd, &me, role, node->info.name, until, &welcome, grant, NULL, err);
-	if (st == NAM_OK &&
-	    (welcome.incarnation != node->info.incarnation || welcome.region != node->info.region))
-		st = nam_fail(err, NAM_GONE,
-		    "%s is not the node it was: it came back empty; restart this process", node->info.name);
-	if (st != NAM_OK) {
+	if (welcome.incarnation != node->info.incarnation || welcome.region != node->info.region) {
 		close(fd);
-		return st;
+		return nam_fail(err, NAM_GONE,
+		    "%s is not the node it was: it came back empty; restart this process", node->info.name);
 	}
 	*out = fd;
 	return NAM_OK;
