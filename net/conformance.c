@@ -718,7 +718,9 @@ extents_co(struct job *j)
 	}
 	/* Every second one is given back, by threes: no two are neighbours, and all of them can be had at once. */
 	unsigned half = count / 2, got, most = 0;
-	net_addr *many = calloc(count, sizeof *many);
+	unsigned kept = net_reserve_most(net_node_of(net_worker_net(w), 1));
+	/* A broken provider may give more than there is: room for that, too. */
+	net_addr *many = calloc(count + kept, sizeof *many);
 	for (unsigned k = 1; k < count; k += 2)
 		many[most++] = net_at(1, k * NET_EXTENT);
 	for (unsigned k = 0; k < most; k += 3)
@@ -741,7 +743,6 @@ extents_co(struct job *j)
 	CHECK(j->lab, net_extents_give(w, 1, wrong + 1) == NAM_INVALID);
 	CHECK(j->lab, net_extents_take(w, 9, 1, true, many, &got) == NAM_INVALID && got == 0);
 	/* The reserve: ordinary takers do not get it, and what is given back fills it up first. */
-	unsigned kept = net_reserve_most(net_node_of(net_worker_net(w), 1));
 	CHECK(j->lab, kept > 0 && net_reserve_take(w, 9, &e) == NAM_INVALID);
 	CHECK(j->lab, net_reserve_take(w, 1, &e) == NAM_FULL);
 	for (unsigned i = 0; i < 2; i++) /* once for a region */
