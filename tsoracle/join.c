@@ -7,7 +7,7 @@
 #include "tso_internal.h"
 
 /* So many marks are looked at for notes, at most, when an owner catches up: 16 READs. */
-enum { CATCH_UP_MAX = 16 * TSO_WINDOW_MAX };
+enum { CATCH_UP_MAX = 16 * TSO_WINDOW_MAX, IDLE_AFTER_NS = 100000000 };
 
 /* A vector that does not wrap while somebody lapses and is settled, if the home region has room for it. */
 enum { MARKS_MIN = 1 << 16, MARKS_A_MS = 5000, LEASES_OF_MARKS = 2, MARKS_SHARE = 16 };
@@ -196,6 +196,7 @@ tso_join(struct net_worker *w, net_addr anchor, struct tso **out)
 	t->scheme = (enum tso_scheme)a.scheme;
 	t->clients = (unsigned)a.clients;
 	t->lease_ns = a.lease_ns;
+	t->idle_after_ns = IDLE_AFTER_NS;
 	t->identity = net_identity(net_worker_net(w));
 	pthread_mutex_init(&t->look_lock, NULL);
 	st = take_slot(w, t);

@@ -12,8 +12,7 @@
 #include "tso_internal.h"
 
 enum {
-	IDLE_AFTER_NS = 100000000, /* no pin for this long: the slot goes idle */
-	IDLE_LEASES = 10,          /* an idle owner that is silent for so long loses its slot */
+	IDLE_LEASES = 10, /* an idle owner that is silent for so long loses its slot */
 	HOLES_PER_TICK = 64,
 	HINT_EVERY = 256,
 	LOOKS_OF_A_LEASE = 4, /* one look counts for no more than a lease divided by this, ... */
@@ -186,7 +185,7 @@ maybe_idle(struct tso *t, struct net_worker *w)
 	uint64_t now = net_now_ns(w), home = atomic_load(&t->home);
 	if (anything_open(t) || t->quiet_since == 0)
 		t->quiet_since = now;
-	if (now - t->quiet_since < IDLE_AFTER_NS)
+	if (now - t->quiet_since < t->idle_after_ns)
 		return NAM_OK;
 	int is = IDLE_NO;
 	if (!atomic_compare_exchange_strong(&t->idle, &is, IDLE_GOING))

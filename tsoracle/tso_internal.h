@@ -46,12 +46,13 @@ struct tso_watch {
  *       a  atomic; seq_cst unless said otherwise: pins and promises argue about order
  */
 struct tso {
-	net_addr anchor, owners, vector_at;                    /* i */
-	uint64_t vector;                                       /* i  V */
-	enum tso_scheme scheme;                                /* i */
-	unsigned clients;                                      /* i */
-	uint64_t identity;                                     /* i  of this process's net */
-	uint64_t lease_ns;                                     /* i */
+	net_addr anchor, owners, vector_at; /* i */
+	uint64_t vector;                    /* i  V */
+	enum tso_scheme scheme;             /* i */
+	unsigned clients;                   /* i */
+	uint64_t identity;                  /* i  of this process's net */
+	uint64_t lease_ns;                  /* i */
+	uint64_t idle_after_ns;             /* i  no pin for this long: the slot goes idle */
 	nam_status (*attach)(void *arg, struct net_worker *w); /* i */
 	void *attach_arg;                                      /* i */
 	_Atomic uint64_t
