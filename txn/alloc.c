@@ -119,9 +119,19 @@ noted_so_far(const struct txn_db *db)
 	return memory > catalog ? memory : catalog;
 }
 
+/* Does who looks take memory? ALL: memory is wanted, so whatever is due is swept now. */
+enum txn_taking { TAKING_NOT, TAKING, TAKING_ALL };
+
+/* A process that has just come may not stay for as long as a sweep takes, and one that dies in the middle leaves it to be begun anew. */
+static bool
+may_sweep(struct txn_worker *tw)
+{
+	return net_now_ns(tw->w) - tw->db->since_ns >= tso_lease_ns(tw->db->tso);
+}
+
 /* taking: in a transaction, whose snapshot keeps the table. Then the sweep that is due becomes ours if nobody has it. */
 static nam_status
-look(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, bool taking)
+look(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, enum txn_taking taking)
 {
 	struct txn_db *db = tw->db;
 	struct txn_anchor an;
@@ -144,7 +154,8 @@ look(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, bool 
 	a->due = an.swept < deaths && !db->bystander;
 	if (taking)
 		a->due_at = a->look_at;
-	if (taking && a->due && atomic_load(&v->sweeper) == 0 && !tw->leaving) {
+	if (taking && a->due && atomic_load(&v->sweeper) == 0 && !tw->leaving &&
+	    (taking == TAKING_ALL || may_sweep(tw))) {
 		if (txn_sweeper_take(tw, v->anchor, an.sweeper, &lock) == NAM_OK)
 			atomic_store(&v->sweeper, lock);
 	}
@@ -170,7 +181,9 @@ txn_alloc_ready(struct txn_worker *tw, struct txn_table_view *v, bool taking, st
 	if (a == NULL)
 		return NAM_NOMEM;
 	bool due = taking && a->due && net_now_ns(tw->w) >= a->due_at;
-	return a->looked && !due && a->noted == noted_so_far(tw->db) ? NAM_OK : look(tw, v, a, taking);
+	return a->looked && !due && a->noted == noted_so_far(tw->db)
+		   ? NAM_OK
+		   : look(tw, v, a, taking ? TAKING : TAKING_NOT);
 }
 
 nam_status
@@ -178,7 +191,7 @@ txn_alloc_look(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc
 {
 	struct txn_alloc *a = alloc_of(tw, v);
 	*out = a;
-	return a == NULL ? NAM_NOMEM : look(tw, v, a, false);
+	return a == NULL ? NAM_NOMEM : look(tw, v, a, TAKING_NOT);
 }
 
 void
@@ -186,7 +199,7 @@ txn_alloc_sweep(struct txn_worker *tw, struct txn_table_view *v)
 {
 	struct txn_alloc *a = alloc_of(tw, v);
 	if (a != NULL)
-		(void)look(tw, v, a, true);
+		(void)look(tw, v, a, TAKING_ALL);
 }
 
 /* ---- what may be given back ---- */
@@ -236,9 +249,9 @@ txn_may_give(struct txn_worker *tw, const struct txn_junk *j)
 	nam_status st = txn_alloc_ready(tw, v, false, &a);
 	/* Once a round: the table may have been closed since, and given back before this round's pin was taken. */
 	if (st == NAM_OK && a->round != tw->round && !nam_twin(NAM_TWIN_DROP_UNWATCHED))
-		st = look(tw, v, a, false);
+		st = look(tw, v, a, TAKING_NOT);
 	if (st == NAM_OK && (a->sweep & 1) && net_now_ns(tw->w) >= a->look_at)
-		st = look(tw, v, a, false);
+		st = look(tw, v, a, TAKING_NOT);
 	if (st == NAM_GONE && (tw->keeper.ended >> net_region_of(v->anchor) & 1))
 		return NAM_ABSENT;
 	if (st != NAM_OK)

@@ -76,6 +76,7 @@ txn_db_open(struct net_worker *w, const struct txn_config *cfg, struct txn_db **
 	db->net = n;
 	db->tick_us = cfg->tick_us ? cfg->tick_us : 2000;
 	db->bystander = cfg->bystander;
+	db->since_ns = net_now_ns(w);
 	db->split = cfg->split;
 	db->ptrs = idx_ptrs_open(cfg->ptr_cache_entries ? cfg->ptr_cache_entries : 1u << 20);
 	if (db->ptrs == NULL) {

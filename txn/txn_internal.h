@@ -122,6 +122,7 @@ struct txn_db {
 	_Atomic unsigned intents;                /* chunks of intents handed out */
 	_Atomic(struct txn_table_view *) views;  /* all ever opened; freed at close */
 	uint32_t tick_us;
+	uint64_t since_ns; /* when it was opened */
 	bool bystander;
 	bool split;      /* heart, settler and sweepers are different workers */
 	net_addr deaths; /* a word of the cluster record: how many have left memory behind */
