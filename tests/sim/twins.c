@@ -8,7 +8,7 @@
 static const struct {
 	const char *name;
 	const char *rule; /* of the formats' headers */
-	const char *test; /* who is to catch it (NULL: txn/life_test.c does) ... */
+	const char *test; /* who is to catch it (NULL: nobody does yet) ... */
 	unsigned seeds;   /* ... within so many seeds from 1 on */
 } twins[NAM_TWINS_COUNT] = {
 	[NAM_TWIN_NO_DIRECTORY] = { "no-directory", "R1", "sim_txn", 500 },
@@ -23,17 +23,17 @@ static const struct {
 	[NAM_TWIN_NO_OPEN] = { "no-open", "T1", "sim_txn", 500 },
 	[NAM_TWIN_TWO_READS] = { "two-reads", "T5", "sim_txn", 500 },
 	[NAM_TWIN_EARLY_MARK] = { "early-mark", "T1", "sim_txn", 500 },
-	[NAM_TWIN_IDLE_MARKS] = { "idle-marks", "T9", "sim_txn", 1000 },
-	[NAM_TWIN_WRAP_UNSEEN] = { "wrap-unseen", "T4", "sim_txn", 1000 },
-	[NAM_TWIN_WAKE_UNREAD] = { "wake-unread", "T9", "sim_txn", 1000 },
+	[NAM_TWIN_IDLE_MARKS] = { "idle-marks", "T9", "sim_txn --idle", 300 },
+	[NAM_TWIN_WRAP_UNSEEN] = { "wrap-unseen", "T4", "sim_txn --idle", 300 },
+	[NAM_TWIN_WAKE_UNREAD] = { "wake-unread", "T9", "sim_txn --idle", 300 },
 	[NAM_TWIN_HINT_AS_PROOF] = { "hint-as-proof", "T6", "sim_txn --storm", 1000 },
 	[NAM_TWIN_OWN_OVER_OLD] = { "own-over-old", "T5", "sim_txn", 500 },
-	[NAM_TWIN_RELEASE_UNCLOSED] = { "release-unclosed", "M1", NULL, 0 },
-	[NAM_TWIN_DROP_UNWATCHED] = { "drop-unwatched", "M1", NULL, 0 },
-	[NAM_TWIN_EXIT_UNPINNED] = { "exit-unpinned", "M2", NULL, 0 },
-	[NAM_TWIN_SWEEP_EARLY] = { "sweep-early", "M3", NULL, 0 },
-	[NAM_TWIN_KEEPS_MEMORY] = { "keeps-memory", "M4", NULL, 0 },
-	[NAM_TWIN_ALLOCATOR_UNLOCKED] = { "allocator-unlocked", "M5", NULL, 0 },
+	[NAM_TWIN_RELEASE_UNCLOSED] = { "release-unclosed", "M1", "life_test", 0 },
+	[NAM_TWIN_DROP_UNWATCHED] = { "drop-unwatched", "M1", "life_test", 0 },
+	[NAM_TWIN_EXIT_UNPINNED] = { "exit-unpinned", "M2", "sim_txn --tight", 300 },
+	[NAM_TWIN_SWEEP_EARLY] = { "sweep-early", "M3", "sim_txn", 500 },
+	[NAM_TWIN_KEEPS_MEMORY] = { "keeps-memory", "M4", "life_test", 0 },
+	[NAM_TWIN_ALLOCATOR_UNLOCKED] = { "allocator-unlocked", "M5", "sim_txn --tight", 300 },
 };
 
 int
