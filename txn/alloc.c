@@ -322,8 +322,15 @@ adopt(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a)
 {
 	struct net_worker *w = tw->w;
 	struct txn_anchor an;
+	/*
+	 * What a sweep has found is listed when its end is written. Whoever takes it must know of that end: what is given back under a
+	 * sweep goes to the collector, which leaves memory of before to that sweep, and this sweep has had it.
+	 */
+	nam_status st = (a->sweep & 1) ? look(tw, v, a, false) : NAM_OK;
+	if (st != NAM_OK || (a->sweep & 1))
+		return st;
 	uint64_t generation = txn_generation(a->sweep), seen = 0;
-	nam_status st = net_read1(w, v->anchor, &an, sizeof an, NULL);
+	st = net_read1(w, v->anchor, &an, sizeof an, NULL);
 	if (st != NAM_OK)
 		return st;
 	if (an.magic != TXN_ANCHOR_MAGIC || an.table != v->table)

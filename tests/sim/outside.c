@@ -65,7 +65,7 @@ is_nobodys(struct run *r, uint64_t lock)
 	const struct tso_anchor *a = oracle(r);
 	unsigned slot = txn_lock_owner(lock), epoch = txn_lock_epoch(lock);
 	const struct tso_owner_slot *s = (const void *)memory(r, a->owners_at);
-	return r->deaths > 0 &&
+	return (r->deaths > 0 || life_died()) &&
 	       (tso_word_epoch(s[slot].word) != epoch || tso_word_state(s[slot].word) == TSO_FREE);
 }
 

@@ -8,7 +8,7 @@
 static const struct {
 	const char *name;
 	const char *rule; /* of the formats' headers */
-	const char *test; /* who is to catch it (NULL: nobody does yet) ... */
+	const char *test; /* who is to catch it (NULL: not this program, see tests/README.md) ... */
 	unsigned seeds;   /* ... within so many seeds from 1 on */
 } twins[NAM_TWINS_COUNT] = {
 	[NAM_TWIN_NO_DIRECTORY] = { "no-directory", "R1", "sim_txn", 500 },
@@ -28,11 +28,11 @@ static const struct {
 	[NAM_TWIN_WAKE_UNREAD] = { "wake-unread", "T9", "sim_txn --idle", 300 },
 	[NAM_TWIN_HINT_AS_PROOF] = { "hint-as-proof", "T6", "sim_txn --storm", 1000 },
 	[NAM_TWIN_OWN_OVER_OLD] = { "own-over-old", "T5", "sim_txn", 500 },
-	[NAM_TWIN_RELEASE_UNCLOSED] = { "release-unclosed", "M1", "life_test", 0 },
-	[NAM_TWIN_DROP_UNWATCHED] = { "drop-unwatched", "M1", "life_test", 0 },
+	[NAM_TWIN_RELEASE_UNCLOSED] = { "release-unclosed", "M1", NULL, 0 },
+	[NAM_TWIN_DROP_UNWATCHED] = { "drop-unwatched", "M1", NULL, 0 },
 	[NAM_TWIN_EXIT_UNPINNED] = { "exit-unpinned", "M2", "sim_txn --tight", 300 },
 	[NAM_TWIN_SWEEP_EARLY] = { "sweep-early", "M3", "sim_txn", 500 },
-	[NAM_TWIN_KEEPS_MEMORY] = { "keeps-memory", "M4", "life_test", 0 },
+	[NAM_TWIN_KEEPS_MEMORY] = { "keeps-memory", "M4", NULL, 0 },
 	[NAM_TWIN_ALLOCATOR_UNLOCKED] = { "allocator-unlocked", "M5", "sim_txn --tight", 300 },
 };
 
