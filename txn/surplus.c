@@ -44,7 +44,8 @@ struct giving {
 	uint64_t generation, end;
 	uint64_t *old; /* extents that stay with the table, rising */
 	uint32_t nold, old_cap;
-	bool all; /* so far nothing was left out */
+	bool all;          /* so far nothing was left out */
+	unsigned compared; /* so often, to give way now and then */
 };
 
 static net_addr
@@ -165,12 +166,12 @@ tree_give(
 /* ---- archives and blobs: stretches, as long as they are inside of an extent ---- */
 
 static int
-by_begin(const void *a, const void *b, void *tw)
+by_begin(const void *a, const void *b, void *giving)
 {
 	const struct txn_stretch *x = a, *y = b;
-	static _Thread_local unsigned compared;
-	if (++compared % 4096 == 0)
-		txn_give_way(tw);
+	struct giving *g = giving;
+	if (++g->compared % 4096 == 0)
+		txn_give_way(g->tw);
 	return (x->at > y->at) - (x->at < y->at);
 }
 
@@ -200,7 +201,7 @@ join(struct giving *g)
 	m->archives.n = 0;
 	if (s->n == 0)
 		return ok;
-	qsort_r(s->item, s->n, sizeof *s->item, by_begin, g->tw);
+	qsort_r(s->item, s->n, sizeof *s->item, by_begin, g);
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < s->n;) {
 		struct txn_stretch x = s->item[i];

@@ -23,8 +23,9 @@
 #include <time.h>
 
 enum {
-	PAUSE_NS = 20000000,    /* at most; well below a lease */
-	SETTLED_NS = 600000000, /* time enough to settle one who died while he settled another */
+	PAUSE_NS = 20000000, /* at most; well below a lease */
+	SETTLED_NS =
+	    1600000000, /* time enough to settle a recoverer that died, and to free the slot of an idle owner: ten leases */
 	DRIFT_PPM = 50000,
 };
 

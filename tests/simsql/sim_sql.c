@@ -108,10 +108,12 @@ say(struct client *k, enum outcome *how, const char *text)
 		return a;
 	/* Nobody knows (08007), or its process has been shut out, is dead, or cannot reach a node. */
 	bool out = strncmp(e, "08007", 5) == 0 || strncmp(e, "58030", 5) == 0;
+	/* Committed, and not known to be visible everywhere (40003): the session goes on. */
+	bool unseen = strncmp(e, "40003", 5) == 0;
 	bool may = r->shape.crash != 0 || r->shape.long_pauses;
-	*how = out ? UNKNOWN : REFUSED;
+	*how = out || unseen ? UNKNOWN : REFUSED;
 	k->lost = k->lost || out;
-	if (!is_to_be_expected(e) && !(out && may && k->p != 0))
+	if (!is_to_be_expected(e) && !(may && (unseen || (out && k->p != 0))))
 		cluster_bad(&r->c, "client %u: %s: %s", k->number, text, a);
 	return NULL;
 }
