@@ -170,7 +170,7 @@ meet(struct stranger *s, char *said)
 	assert_int_equal(pthread_create(&t, NULL, stranger_main, s), 0);
 	struct net *net;
 	struct nam_err err = { 0 };
-	struct net_config nc = { .storage = address, .connect_ms = s->silent ? 150 : 60000 };
+	struct net_config nc = { .storage = address, .connect_ms = s->silent ? 150 : 5000 };
 	nam_status st = net_open(&net, &nc, &err);
 	strcpy(said, err.text);
 	assert_non_null(strstr(said, address)); /* which node */
