@@ -133,6 +133,9 @@ txn_db_close(struct net_worker *w, struct txn_db *db)
 		next = v->next;
 		if (v->index)
 			idx_hash_close(v->index);
+		/* The collector of a worker that closed while home was out of reach may have looked at a table once more. */
+		for (unsigned i = 0; i < TXN_WORKERS_MAX; i++)
+			txn_alloc_free(v, i);
 		free(v);
 	}
 	free(db);

@@ -360,6 +360,18 @@ txn_hand_over(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc 
 	return g.all;
 }
 
+void
+txn_alloc_free(struct txn_table_view *v, unsigned worker)
+{
+	struct txn_alloc *a = v->alloc[worker];
+	if (a == NULL)
+		return;
+	discard(a);
+	free(a->old);
+	free(a);
+	v->alloc[worker] = NULL;
+}
+
 /*
  * All of it under one pin: a process that stands still in here has to be shut out before anybody sweeps for what it holds. Without one
  * its slot could be idle, and be freed while cells are still to be written into memory that others have found. No longer than
@@ -380,10 +392,7 @@ txn_tables_settle(struct txn_worker *tw)
 			continue;
 		if (st == NAM_OK && !atomic_load(&v->dead))
 			ok = txn_hand_over(tw, v, a, end) && ok;
-		discard(a);
-		free(a->old);
-		free(a);
-		v->alloc[tw->number] = NULL;
+		txn_alloc_free(v, tw->number);
 	}
 	if (!nam_twin(NAM_TWIN_EXIT_UNPINNED))
 		tso_unpin(tw->tso, &pin);

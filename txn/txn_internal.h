@@ -440,6 +440,8 @@ void txn_orphans(struct txn_worker *tw, uint64_t deaths);
 /* surplus.c */
 /* What is left goes back to the tables. false: not all of it. Without a pin: it takes its own. */
 bool txn_tables_settle(struct txn_worker *tw);
+/* What a worker remembers of a table's memory. Nobody uses it any more. */
+void txn_alloc_free(struct txn_table_view *v, unsigned worker);
 /* All that a worker has of a table, to its node or onto the table's lists. With a pin, until `end` at the longest. False: not all. */
 bool txn_hand_over(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, uint64_t end);
 /* All nodes are full. True: try again, somebody may have given some back. In a transaction. */
