@@ -261,4 +261,22 @@ run_some(unsigned procs, void (*body)(struct lab *))
 		run(procs, 2 + (unsigned)seed % 3, seed, body);
 }
 
+/* Extents that the nodes have. */
+static inline unsigned
+at_nodes(struct lab *lab)
+{
+	unsigned sum = 0;
+	for (unsigned r = 1; r <= 3; r++) {
+		const char *mem = net_sim_memory(lab->sim, r);
+		const struct net_super *s = (const void *)mem;
+		uint64_t number = s->free_head & UINT32_MAX;
+		if (number != 0)
+			sum += (unsigned)((const struct net_free *)(const void *)(mem + number * NET_EXTENT))
+				   ->depth;
+		if (s->bump < s->size)
+			sum += (unsigned)((s->size - s->bump) / NET_EXTENT);
+	}
+	return sum;
+}
+
 #endif

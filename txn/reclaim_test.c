@@ -170,24 +170,6 @@ bury(struct lab *lab, const struct victim *v)
 
 /* ---- it is found, once ---- */
 
-/* Extents that the nodes have. */
-static unsigned
-at_nodes(struct lab *lab)
-{
-	unsigned sum = 0;
-	for (unsigned r = 1; r <= 3; r++) {
-		const char *mem = net_sim_memory(lab->sim, r);
-		const struct net_super *s = (const void *)mem;
-		uint64_t number = s->free_head & UINT32_MAX;
-		if (number != 0)
-			sum += (unsigned)((const struct net_free *)(const void *)(mem + number * NET_EXTENT))
-				   ->depth;
-		if (s->bump < s->size)
-			sum += (unsigned)((s->size - s->bump) / NET_EXTENT);
-	}
-	return sum;
-}
-
 /* A dead process's long value lay in whole extents: they serve another long value, again and again. */
 static void
 long_again(struct lab *lab, unsigned p)
