@@ -264,8 +264,14 @@ name_reason(struct cn_session *s, const struct cn_place *place)
 			shut_out(n, s->cut && s->doubt, err);
 		else if (strcmp(err->sqlstate, "08007") == 0)
 			snprintf(err->detail, sizeof err->detail, "%s", net_standing_why(n));
-	} else if (gone && err->detail[0] == 0) {
+	} else if (gone && stuck[0] != '\0' && err->detail[0] == '\0') {
 		memcpy(err->detail, stuck, sizeof stuck);
+	} else if (gone) {
+		char broke[200];
+		size_t n0 = strlen(err->detail);
+		net_broken_why(n, broke, sizeof broke);
+		snprintf(err->detail + n0, sizeof err->detail - n0, "%s%s",
+		    n0 > 0 && broke[0] != '\0' ? " " : "", broke);
 	}
 }
 

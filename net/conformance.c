@@ -158,6 +158,33 @@ sizes(struct lab *lab)
 	net_conf_start(lab, 0, 1, 1, 0, sizes_co);
 }
 
+/* Short operations over the end of a page: of every length, and beginning at every distance from it. */
+static void
+pages_co(struct job *j)
+{
+	enum { PAGE = 4096, SHORT = 72 };
+	unsigned char around[2 * SHORT], back[2 * SHORT], part[SHORT];
+	net_addr base = at(1, 2 * PAGE - SHORT);
+	for (unsigned from = 0; from <= SHORT; from++)
+		for (unsigned len = 1; len <= SHORT; len += from % 8 == 0 ? 1 : 5) {
+			fill(around, sizeof around, 100 * from + len);
+			CHECK(j->lab, net_write1(j->w, base, around, sizeof around, NULL) == NAM_OK);
+			CHECK(j->lab, net_read1(j->w, net_plus(base, from), part, len, NULL) == NAM_OK);
+			CHECK(j->lab, memcmp(part, around + from, len) == 0);
+			fill(part, len, 7 * from + len);
+			memcpy(around + from, part, len);
+			CHECK(j->lab, net_write1(j->w, net_plus(base, from), part, len, NULL) == NAM_OK);
+			CHECK(j->lab, net_read1(j->w, base, back, sizeof back, NULL) == NAM_OK);
+			CHECK(j->lab, memcmp(back, around, sizeof back) == 0);
+		}
+}
+
+static void
+pages(struct lab *lab)
+{
+	net_conf_start(lab, 0, 1, 1, 0, pages_co);
+}
+
 /* WRITE_IMM moves bytes like a WRITE. */
 static void
 immediate_co(struct job *j)
@@ -840,6 +867,7 @@ direct(struct lab *lab)
 
 static const struct net_conf_test tests[] = {
 	{ "sizes and alignments", 1, 1, sizes, NULL },
+	{ "ends of pages", 1, 1, pages, NULL },
 	{ "WRITE with immediate", 1, 1, immediate, NULL },
 	{ "compare-and-swap, fetch-and-add", 1, 1, atomics, NULL },
 	{ "batches over nodes", 3, 1, batches, NULL },

@@ -403,7 +403,36 @@ net_monitor_broke(struct net_node *node, const char *why)
 		return;
 	}
 	pthread_mutex_lock(&m->lock);
+	node->broken = true;
 	suspect(node, why);
+	pthread_mutex_unlock(&m->lock);
+}
+
+void
+net_monitor_mended(struct net_node *node)
+{
+	struct monitor *m = node->net->monitor;
+	if (m == NULL)
+		return;
+	pthread_mutex_lock(&m->lock);
+	node->broken = false;
+	pthread_mutex_unlock(&m->lock);
+}
+
+void
+net_broken_why(struct net *n, char *out, size_t size)
+{
+	struct monitor *m = n->monitor;
+	out[0] = '\0';
+	if (m == NULL)
+		return;
+	pthread_mutex_lock(&m->lock);
+	for (unsigned i = 0; i < n->count && out[0] == '\0'; i++) {
+		const struct net_node *node = n->node[i];
+		if (node->broken)
+			snprintf(out, size, "The connection to storage node %u (%s) broke%s.",
+			    node->info.region, node->info.name, node->broke_why);
+	}
 	pthread_mutex_unlock(&m->lock);
 }
 

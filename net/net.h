@@ -183,6 +183,8 @@ enum net_standing { NET_MEMBER, NET_ASKING, NET_SHUT_OUT };
 enum net_standing net_standing(const struct net *n);
 /* Why this process is shut out, or which storage it has lost, in one line; "" while nothing is wrong. Any thread; lives as long as n. */
 const char *net_standing_why(const struct net *n);
+/* Which node's connection broke, and was not made anew since, and why: one sentence, or "". Any thread. */
+void net_broken_why(struct net *n, char *out, size_t size);
 
 /* ---- workers ------------------------------------------------------------ */
 

@@ -79,6 +79,7 @@ struct net_node {
 	unsigned control_turn; /* how many have been */
 	bool control_ended;    /* seen */
 	bool to_ask;           /* the monitor's lock: it is to be asked why; */
+	bool broken;           /* and no worker has made its connection anew since */
 	char broke_why[64];    /* what is known */
 	int life_fd; /* the connection by which the node has hold of this process; -1: none. Of one at a time: */
 	atomic_flag life_busy;
@@ -226,7 +227,7 @@ nam_status net_add_node(struct net *n, const struct net_provider *p, const struc
 extern const struct net_env net_env_real;
 
 /* For tests: what the next net_open draws first; 0: dice. */
-extern uint64_t net_next_identity;
+extern _Atomic uint64_t net_next_identity;
 
 /* fence.c */
 nam_status net_real_fence(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct nam_err *err);
@@ -274,6 +275,8 @@ void net_real_on_asked(struct net *n, enum net_answer_life (*fn)(void *arg), voi
 void net_monitor_wake(struct net *n);
 /* A worker's connection to the node broke: the node is asked why, and lost only if it does not answer. Any thread. */
 void net_monitor_broke(struct net_node *node, const char *why);
+/* A worker has made its connection anew. Any thread. */
+void net_monitor_mended(struct net_node *node);
 /* The node is not lost, and its control connection stands as far as is known. Any thread. */
 bool net_monitor_watches(struct net_node *node);
 

@@ -92,13 +92,12 @@ add_remotes(struct net *n, const char *list, enum net_kind fabric, struct nam_er
 	return NAM_OK;
 }
 
-uint64_t net_next_identity;
+_Atomic uint64_t net_next_identity;
 
 static uint64_t
 draw_identity(void)
 {
-	uint64_t id = net_next_identity;
-	net_next_identity = 0;
+	uint64_t id = atomic_exchange(&net_next_identity, 0);
 	while (id == 0) {
 		nam_random_bytes(&id, sizeof id);
 		id >>= 64 - NET_IDENTITY_BITS;

@@ -29,6 +29,11 @@ net_rdma_caps(struct ibv_context *ctx, struct net_rdma_caps *out)
 	out->imm = !iwarp;
 	out->early_writes = iwarp;
 	/*
+	 * Soft-iWARP (Linux 6.1) puts a short answer to a READ into the packet's head. If a page ends in the middle of it, the
+	 * device swaps the lengths of the two parts, and sends wrong bytes.
+	 */
+	out->page_reads = iwarp;
+	/*
 	 * Soft-RoCE (this is its vendor's number) sleeps for ever on a fenced request whose
 	 * READ completes while it looks (Linux 6.1, seen under load); soft-iWARP refuses some.
 	 */

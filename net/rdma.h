@@ -17,6 +17,7 @@ struct net_rdma_caps {
 	bool imm;          /* WRITE_WITH_IMM */
 	bool fences;       /* a fence flag can be relied on */
 	bool early_writes; /* iWARP: a WRITE completes when it left, not when it arrived */
+	bool page_reads;   /* a short READ must not cross the end of a page */
 	unsigned rd_out;   /* READs and atomics that it may have out, and ... */
 	unsigned rd_in;    /* ... take, at most, on one queue pair */
 	unsigned wr_max;   /* work requests of a queue pair */

@@ -116,6 +116,7 @@ net_worker_renew(struct net_worker *w, unsigned region, uint32_t most_ms, struct
 	ep->priv = d.fresh.priv;
 	ep->quiet_status = NAM_OK;
 	ep->broke = false;
+	net_monitor_mended(ep->node);
 	if (d.control >= 0)
 		net_monitor_renew(ep->node, d.control);
 	else if (!d.watched)

@@ -34,8 +34,10 @@ enum {
 	STAGE = 2 << 20, /* of staging, where the machine has enough */
 	STAGE_LEAST = 512 << 10,
 	PIECE = 128 << 10, /* longer READs and WRITEs go in pieces */
-	DEPTH = 256,       /* work requests out on one queue pair */
-	CHAIN = 32,        /* work requests of one doorbell */
+	SHORT = 64,        /* and READs that are no longer, where a page ends (caps.page_reads) */
+	PAGE = 4096,
+	DEPTH = 256, /* work requests out on one queue pair */
+	CHAIN = 32,  /* work requests of one doorbell */
 	SIGNAL_EVERY = 32,
 	INLINE = 128, /* asked of the device; it may grant less */
 	QUEUE_FIRST = 256,
@@ -533,6 +535,8 @@ add_piece(struct verbs *v, struct chain *c, struct want *q)
 		return true;
 	}
 	uint32_t len = q->len - q->sent < PIECE ? q->len - q->sent : PIECE;
+	if (q->code == NET_READ && v->caps.page_reads && len <= SHORT && PAGE - there % PAGE < len)
+		len = (uint32_t)(PAGE - there % PAGE);
 	bool last = q->sent + len == q->len;
 	/* A WRITE_IMM that goes as a message ends with the message. */
 	bool message = q->code == NET_WRITE_IMM && !v->caps.imm;
