@@ -32,7 +32,10 @@ enum nam_twin {
 	NAM_TWIN_DROP_UNWATCHED,   /* the collector believes what an anchor said before it pinned */
 	NAM_TWIN_EXIT_UNPINNED,    /* a process that ends hands its memory over without a pin */
 	NAM_TWIN_SWEEP_EARLY,      /* a sweep does not wait for transactions of before */
-	NAM_TWIN_KEEPS_MEMORY,     /* a process whose slot was freed goes on with what it had at hand */
+	NAM_TWIN_SWEEP_UNTOLD,     /* a sweep does not say at which snapshot it looked at an extent */
+	NAM_TWIN_ONE_HORIZON, /* garbage is judged by the last extent that the sweep looked at, not by its own */
+	NAM_TWIN_SWEEP_HANDS_OUT,    /* what a sweep has found is used while snapshots may still show it */
+	NAM_TWIN_KEEPS_MEMORY,       /* a process whose slot was freed goes on with what it had at hand */
 	NAM_TWIN_ALLOCATOR_UNLOCKED, /* extents go back to their nodes while others sweep the table */
 	NAM_TWIN_HINT_AS_PROOF, /* of whom nothing is connected any more is settled without being shut out */
 	NAM_TWINS_COUNT

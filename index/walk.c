@@ -78,13 +78,78 @@ idx_walk(struct net_worker *w, struct idx_hash *ix, void (*fn)(void *arg, net_ad
 	return tables(w, ix, &a, walk_table, &wk);
 }
 
-nam_status
-idx_walk_entries(struct net_worker *w, struct idx_hash *ix,
-    void (*fn)(void *arg, net_addr block, uint64_t hash), void *arg)
+enum { SOME = 8, SOME_WORDS = 512, SOME_TRIES = 8 };
+
+struct some {
+	struct idx_bucket table[SOME][IDX_BUCKETS];
+	uint64_t page[IDX_PAGES];
+	uint64_t before[SOME_WORDS], word[SOME_WORDS];
+};
+
+/* Words from `from` on, READ twice, one after the other. *n: how many; 0: the directory ends before. */
+static nam_status
+some_words(
+    struct net_worker *w, struct idx_hash *ix, uint64_t from, struct some *buf, unsigned *depth, uint64_t *n)
 {
 	struct idx_anchor a;
+	nam_status st = net_read1(w, ix->anchor, &a, sizeof a, NULL);
+	if (st != NAM_OK)
+		return st;
+	if (a.magic != IDX_MAGIC || !idx_root_sane(a.root))
+		return NAM_INVALID;
+	*depth = idx_root_depth(a.root);
+	uint64_t end = UINT64_C(1) << *depth, border = IDX_PAGE_WORDS - (from & (IDX_PAGE_WORDS - 1));
+	*n = from < end ? end - from : 0;
+	*n = *n < border ? *n : border;
+	*n = *n < SOME_WORDS ? *n : SOME_WORDS;
+	if (*n == 0 || (st = idx_dir_pages(w, a.root, buf->page, NULL)) != NAM_OK)
+		return st;
+	net_addr at = word_at(buf->page, from);
+	st = net_read1(w, at, buf->before, 8 * (uint32_t)*n, NULL);
+	return st == NAM_OK ? net_read1(w, at, buf->word, 8 * (uint32_t)*n, NULL) : st;
+}
+
+/*
+ * An entry's table never comes to stand at a lower index, so who goes up and meets each table at its lowest word misses none, whatever
+ * is split meanwhile. Of one READ of two words nobody knows which is older: the lower may tell of a split, and the higher not yet. But
+ * what the lower told in the READ before, the higher tells now (H5).
+ */
+nam_status
+idx_walk_some(struct net_worker *w, struct idx_hash *ix, uint64_t *from,
+    void (*fn)(void *arg, net_addr block, uint64_t hash), void *arg)
+{
 	struct walk wk = { .entry = fn, .arg = arg };
-	return tables(w, ix, &a, walk_table, &wk);
+	struct net_op op[SOME];
+	struct net_batch b;
+	struct some *buf = malloc(sizeof *buf);
+	if (buf == NULL)
+		return NAM_NOMEM;
+	uint64_t n = 0, i = 0;
+	unsigned depth, tries = 0, found;
+	nam_status st;
+	do {
+		st = some_words(w, ix, *from, buf, &depth, &n);
+		net_batch_init(&b, w, op, SOME, NULL);
+		for (i = 0; st == NAM_OK && i < n && b.n < b.cap; i++) {
+			uint64_t word = buf->before[i];
+			if (!idx_word_sane(word, depth) || !idx_word_sane(buf->word[i], depth))
+				st =
+				    NAM_CORRUPT; /* unless the directory has become longer since its root was READ */
+			if (*from + i > idx_low(idx_word_depth(word)))
+				word = buf->word[i];
+			if (st == NAM_OK && *from + i <= idx_low(idx_word_depth(word)))
+				net_read(
+				    &b, (net_addr){ idx_word_table(word) }, buf->table[b.n], IDX_TABLE_BYTES);
+		}
+	} while (st == NAM_CORRUPT && ++tries < SOME_TRIES);
+	found = b.n;
+	if (st == NAM_OK && found > 0)
+		st = net_run(&b);
+	for (unsigned k = 0; st == NAM_OK && k < found; k++)
+		walk_table(&wk, buf->table[k]);
+	*from = n == 0 ? UINT64_MAX : *from + i;
+	free(buf);
+	return st;
 }
 
 static void

@@ -211,23 +211,15 @@ by_address(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Was its memory taken before the last sweep began? */
+/* Is it in an extent for archives and blobs that was taken before the last sweep began? */
 static nam_status
-is_old(
-    struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, const struct txn_junk *j, bool *yes)
+is_old(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, uint64_t ext, bool *yes)
 {
-	uint64_t generation = txn_generation(a->sweep), ext = extent_of(j->at.bits);
-	nam_status st = NAM_OK;
-	if (j->kind == JUNK_BLOCK) {
-		struct txn_extent e;
-		st = net_read1(tw->w, (net_addr){ ext }, &e, sizeof e, NULL);
-		*yes = st == NAM_OK && e.generation < generation;
-		return st;
-	}
+	uint64_t generation = txn_generation(a->sweep);
 	if (!a->old_known) {
 		uint64_t *old = NULL;
 		uint32_t n = 0, cap = 0;
-		st = txn_ledger_old(v, tw->w, generation, &old, &n, &cap);
+		nam_status st = txn_ledger_old(v, tw->w, generation, &old, &n, &cap);
 		if (st != NAM_OK || generation != txn_generation(a->sweep)) {
 			free(old);
 			return st != NAM_OK ? st : NAM_BUSY;
@@ -239,6 +231,31 @@ is_old(
 	}
 	*yes = a->nold > 0 && bsearch(&ext, a->old, a->nold, sizeof *a->old, by_address) != NULL;
 	return NAM_OK;
+}
+
+/*
+ * Has a sweep found it? That depends on when the sweep looked at the block of it, in what it says of that block's extent: was it left
+ * before, no version named it; was it left later, one did, and it is ours to give. An archive of before no sweep leaves to anybody, and
+ * what no block ever named neither.
+ */
+static nam_status
+is_found(
+    struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, const struct txn_junk *j, bool *yes)
+{
+	uint64_t generation = txn_generation(a->sweep), block = j->kind == JUNK_BLOB ? j->aux : j->at.bits;
+	struct txn_extent e;
+	nam_status st = NAM_OK;
+	*yes = true;
+	if (j->kind != JUNK_BLOCK)
+		st = is_old(tw, v, a, extent_of(j->at.bits), yes);
+	if (st != NAM_OK || !*yes || j->kind == JUNK_ARCHIVE || block == 0)
+		return st;
+	st = net_read1(tw->w, (net_addr){ extent_of(block) }, &e, sizeof e, NULL);
+	if (st == NAM_GONE && (tw->keeper.ended >> net_region_of((net_addr){ block }) & 1))
+		return NAM_ABSENT;
+	uint64_t horizon = nam_twin(NAM_TWIN_ONE_HORIZON) ? a->horizon : e.horizon;
+	*yes = st == NAM_OK && j->cid <= horizon && (j->kind == JUNK_BLOB || e.generation < generation);
+	return st;
 }
 
 nam_status
@@ -260,13 +277,13 @@ txn_may_give(struct txn_worker *tw, const struct txn_junk *j)
 		return NAM_BUSY;
 	if ((j->kind != JUNK_ARCHIVE && j->kind != JUNK_BLOB && j->kind != JUNK_BLOCK) || j->cid > a->horizon)
 		return NAM_OK;
-	bool old;
-	st = is_old(tw, v, a, j, &old);
+	bool found;
+	st = is_found(tw, v, a, j, &found);
 	if (st == NAM_OK && (a->sweep & 1))
 		return NAM_BUSY;
 	if (st == NAM_GONE && (tw->keeper.ended >> net_region_of(j->at) & 1))
 		return NAM_ABSENT;
-	return st == NAM_OK && old ? NAM_ABSENT : st;
+	return st == NAM_OK && found ? NAM_ABSENT : st;
 }
 
 /*

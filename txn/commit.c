@@ -585,6 +585,7 @@ junk_of_commit(struct txn *t)
 			j.kind = JUNK_BLOB;
 			j.at = w->old_blobs[k].at;
 			j.len = w->old_blobs[k].len;
+			j.aux = w->at.bits;
 			txn_junk_add(tw, j);
 		}
 		if (w->tomb) {

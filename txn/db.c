@@ -9,7 +9,7 @@ __attribute__((constructor)) static void
 fold_layout(void)
 {
 	idx_layout_fold();
-	net_layout_fold("txn.record", sizeof(struct rec_slot) << 16 | sizeof(struct rec_archive) << 8 | 4);
+	net_layout_fold("txn.record", sizeof(struct rec_slot) << 16 | sizeof(struct rec_archive) << 8 | 5);
 	net_layout_fold(
 	    "txn.anchor", UINT64_C(4) << 32 | sizeof(struct txn_anchor) << 16 | TXN_ANCHOR_LEDGER);
 	net_layout_fold("txn.intent", (uint64_t)TXN_GENERATION_BITS << 40 | (uint64_t)TXN_EPOCH_BITS << 32 |

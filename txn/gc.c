@@ -235,7 +235,8 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 					     .kind = JUNK_BLOB,
 					     .view = v,
 					     .at = blobs[i].at,
-					     .len = blobs[i].len });
+					     .len = blobs[i].len,
+					     .aux = j->at.bits });
 		txn_junk_add(tw,
 		    (struct txn_junk){ .cid = cid, .kind = JUNK_BLOCK, .view = v, .at = j->at, .aux = cid });
 	}

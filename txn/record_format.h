@@ -112,7 +112,7 @@ rec_dir_check(const uint64_t *w, unsigned n, uint64_t at)
  * sweeper    0, or the lock word of who sweeps the table, or frees it. CAS.
  * sweep      2g - 1: sweep g is under way; 2g: it is over. Memory taken since it began is of generation g, all
  *            taken before is older. Written by who has `sweeper`.
- * horizon    of the last sweep that came to its end: a CID. Written before `sweep`.
+ * horizon    of the last sweep that came to its end: a CID, no extent's horizon is above it. Written before `sweep`.
  * used       entries of the ledger handed out, by FETCH_ADD.
  * holes      about how many of those are empty (a count that a crash may leave wrong: nothing but room depends on it).
  * ledger     a word for each extent that is not of blocks: of archives and blobs, or of the index. CAS from 0 after the extent was
@@ -127,6 +127,8 @@ rec_dir_check(const uint64_t *w, unsigned n, uint64_t at)
  *   M3  A sweep looks when no transaction is left that may have memory of before at hand.
  *   M4  A process that has lost its slot uses nothing that it had at hand before.
  *   M5  An extent of a table that stays goes back to its node under M2 only, whole, and only one of the newest generation.
+ *   M6  A sweep looks at an extent of blocks at one snapshot, and writes that into the extent's head as its `horizon`, which only
+ *       rises. What it finds free is used when the watermark has passed all of these.
  */
 #define TXN_ANCHOR_MAGIC  UINT64_C(0x33304341584e5400)
 #define TXN_ANCHOR_CLOSED UINT64_C(0x33304c43584e5400)
@@ -218,7 +220,8 @@ struct txn_extent {
 	uint64_t used;    /* when on the partial list: first free byte */
 	uint64_t partial; /* when on the partial list: the next one there */
 	uint64_t generation;
-	uint64_t pad[3];
+	uint64_t horizon; /* M6 */
+	uint64_t pad[2];
 };
 static_assert(sizeof(struct txn_extent) == 64, "extent head is a line");
 

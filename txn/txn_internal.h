@@ -70,6 +70,7 @@ struct txn_alloc {
 	bool old_known;
 };
 
+struct txn_look;
 struct txn_table_view {
 	struct txn_db *db;
 	uint32_t table;
@@ -88,6 +89,9 @@ struct txn_table_view {
 	_Atomic uint64_t holes_at; /* a  relaxed: where in the ledger emptied entries are looked for */
 	_Atomic uint64_t sweeper;  /* our lock word there, while we have to sweep the table */
 	_Atomic unsigned sweeping; /* 1 + the worker that is at it; 0: none */
+	_Atomic(struct txn_look *)
+	    look; /* its look at all blocks, while others may take part in that; so many do */
+	_Atomic unsigned looking;
 	struct idx_hash *index;
 	struct idx_memory memory;
 	/* A copy of the descriptor's callback, and a descriptor to call it with, that outlive the owner's. */
@@ -154,7 +158,9 @@ struct txn_junk {
 	uint32_t len; /* of a blob; TABLE, CLOSED: the table's number */
 	struct txn_table_view *view;
 	net_addr at;
-	uint64_t aux; /* key hash (TOMB, EMPTY), word (BLOCK, EMPTY), our lock in `sweeper` (TABLE, CLOSED) */
+	/* Key hash (TOMB, EMPTY), word (BLOCK, EMPTY), our lock in `sweeper` (TABLE, CLOSED), the block that named it (BLOB; 0: none
+	 * ever did). */
+	uint64_t aux;
 };
 
 struct txn_junk_queue {

@@ -1,0 +1,424 @@
+/*
+ * look.c -- looks at all of a table that is being swept: which of its old memory is in use, and which blocks are nobody's.
+ *
+ * A table is large, and others wait for the watermark. So nobody keeps a snapshot while it looks at all: each extent is looked at
+ * at a snapshot of its own, a young one, which is then written into the extent's head (M6). The sweep's lock keeps the table.
+ *
+ * The chain of extents is followed first, head by head. Then the workers of this process share the list: each takes a few extents,
+ * READs them together, looks at them, and says of them at which snapshot, together with the READs of its next ones.
+ */
+#include <base/twin.h>
+#include <stdlib.h>
+#include <string.h>
+#include "reclaim.h"
+
+enum {
+	TOGETHER = 4,      /* extents that are READ together */
+	LARGE = 16,        /* extents: worth the others' help */
+	TURN_BLOCKS = 8,   /* looked at between two looks at the clock */
+	TURN_ENTRIES = 64, /* of the index, likewise */
+	TURN_HEADS = 16,
+	WAIT_NS = 100000
+};
+
+/* One worker's part. */
+struct part {
+	struct txn_look *l;
+	struct txn *t;
+	uint64_t at; /* the snapshot of what it looks at */
+	struct nam_arena arena;
+	struct txn_found found;
+	unsigned turn;
+};
+
+nam_status
+txn_pin_move(struct txn_worker *tw, struct tso_pin *pin)
+{
+	struct tso_pin next;
+	nam_status st = tso_pin_now(tw->tso, &next);
+	tso_unpin(tw->tso, pin);
+	tso_hold(tw->tso, &next, pin);
+	return st;
+}
+
+static void
+stop(struct txn_look *l, nam_status st)
+{
+	int ok = NAM_OK;
+	if (st != NAM_OK)
+		atomic_compare_exchange_strong(&l->status, &ok, (int)st);
+}
+
+static nam_status
+status(const struct txn_look *l)
+{
+	return (nam_status)atomic_load(&l->status);
+}
+
+static int
+by_address(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* ---- what is in use ---- */
+
+static void
+use(struct txn_look *l, uint64_t from, uint64_t bytes)
+{
+	for (uint64_t at = from; at < from + bytes; at += TXN_UNIT) {
+		uint64_t ext = at & ~(uint64_t)(NET_EXTENT - 1), unit = (at - ext) / TXN_UNIT;
+		uint64_t *o = l->nold ? bsearch(&ext, l->old, l->nold, sizeof *l->old, by_address) : NULL;
+		if (o != NULL)
+			atomic_fetch_or_explicit(
+			    &l->used[o - l->old][unit / 64], UINT64_C(1) << unit % 64, memory_order_relaxed);
+	}
+}
+
+/* A version that our snapshot shows names it: it is there, and whole. */
+static nam_status
+use_blob(struct part *p, const struct txn_blob *b)
+{
+	net_addr *at;
+	unsigned n;
+	if (!txn_blob_long(b->len)) {
+		use(p->l, b->at.bits, txn_blob_bytes(b->len));
+		return NAM_OK;
+	}
+	nam_status st = txn_long_extents(p->t->tw->w, b->at, b->len, &at, &n);
+	for (unsigned i = 0; st == NAM_OK && i < n; i++)
+		use(p->l, at[i].bits, NET_EXTENT);
+	free(at);
+	return st;
+}
+
+static nam_status
+use_blobs(struct part *p, const struct rec_slot *x)
+{
+	struct txn_table_view *v = p->l->v;
+	struct txn_blob found[TXN_BLOBS_MAX];
+	unsigned n = 0;
+	if (v->blobs == NULL)
+		return NAM_OK;
+	atomic_fetch_add(&v->asking, 1);
+	bool dead = atomic_load(&v->dead);
+	if (!dead)
+		n = v->blobs(&v->blob_table, x->payload, (uint32_t)x->meta, found, TXN_BLOBS_MAX);
+	atomic_fetch_sub(&v->asking, 1);
+	nam_status st = dead ? NAM_ABSENT : NAM_OK;
+	for (unsigned i = 0; st == NAM_OK && i < n; i++)
+		st = use_blob(p, &found[i]);
+	return st;
+}
+
+/* ---- what is nobody's ---- */
+
+static nam_status
+add_junk(struct txn_found *f, struct txn_junk j)
+{
+	if (!txn_grow((void **)&f->junk, f->junks, &f->junk_cap, sizeof *f->junk))
+		return NAM_NOMEM;
+	f->junk[f->junks++] = j;
+	return NAM_OK;
+}
+
+static nam_status
+add_empty(struct txn_found *f, struct txn_empty e)
+{
+	if (!txn_grow((void **)&f->empty, f->empties, &f->empty_cap, sizeof *f->empty))
+		return NAM_NOMEM;
+	f->empty[f->empties++] = e;
+	return NAM_OK;
+}
+
+static nam_status
+empty(struct part *p, net_addr at, uint64_t word)
+{
+	struct txn_worker *tw = p->t->tw;
+	/* A lock of the dead is freed; of those who live, we are told by what the index says. */
+	if ((word & REC_LOCK) && txn_unlock_dead(tw, at, word) == NAM_OK) {
+		nam_status st = net_read1(tw->w, at, &word, sizeof word, NULL);
+		if (st != NAM_OK)
+			return st;
+	}
+	return add_empty(&p->found, (struct txn_empty){ .at = at.bits, .word = word });
+}
+
+static nam_status
+block(struct part *p, const uint64_t *there, net_addr at, bool old)
+{
+	struct txn_table_view *v = p->l->v;
+	const struct rec_slot *x;
+	if (txn_rec_dir_whole(v, there, at) && txn_rec_newest(v, there) == 255)
+		return old ? empty(p, at, there[REC_WORD]) : NAM_OK;
+	uint64_t *img = nam_arena_copy(&p->arena, there, v->block_bytes);
+	if (img == NULL)
+		return NAM_NOMEM;
+	nam_status st = txn_rec_fetch(p->t, v, img, at, p->at, &x, &p->arena);
+	if (st == NAM_ABSENT)
+		return NAM_OK; /* younger than our snapshot, and so is all it names */
+	if (st == NAM_OK)
+		st = use_blobs(p, x);
+	/* Its deleter may have died; if he lives, too, one of us comes too late and sees it. */
+	unsigned newest = txn_rec_newest(v, img);
+	if (st == NAM_OK && old && (x->meta & REC_DELETED) && newest != 255 &&
+	    (img[REC_CID + newest] & ~REC_ARCHIVED) == x->cid)
+		st = add_junk(&p->found,
+		    (struct txn_junk){
+			.cid = x->cid, .kind = JUNK_TOMB, .view = v, .at = at, .aux = img[REC_IDENT] });
+	return st;
+}
+
+/* ---- extents ---- */
+
+static nam_status
+extent(struct part *p, const char *bytes, uint64_t at)
+{
+	const struct txn_table_view *v = p->l->v;
+	const struct txn_extent *e = (const void *)bytes;
+	nam_status st = e->table == v->table ? NAM_OK : NAM_CORRUPT;
+	bool old = e->generation < p->l->generation;
+	for (uint32_t k = 0; st == NAM_OK && k < v->per_extent; k++) {
+		uint64_t off = sizeof *e + (uint64_t)k * v->block_bytes;
+		st = block(p, (const uint64_t *)(const void *)(bytes + off), (net_addr){ at + off }, old);
+		if (++p->turn % TURN_BLOCKS == 0)
+			txn_give_way(p->t->tw);
+	}
+	nam_arena_reset(&p->arena);
+	return st;
+}
+
+static net_addr
+horizon_of(uint64_t extent)
+{
+	return (net_addr){ extent + offsetof(struct txn_extent, horizon) };
+}
+
+/*
+ * Connections broke under some WRITEs. One that is executed late, behind what the next sweep writes there, would lower that. So
+ * each is made again over a new connection: then nothing of the old one executes any more. Else the sweep's lock must stay ours.
+ */
+static void
+tell_again(struct part *p, const struct net_op *op, unsigned n, const uint64_t *at)
+{
+	struct txn_worker *tw = p->t->tw;
+	for (unsigned k = 0; k < n; k++)
+		if (op[k].status != NAM_OK && txn_sure_write(tw, op[k].at, at, sizeof *at) != NAM_OK &&
+		    (tw->keeper.ended >> net_region_of(op[k].at) & 1) == 0)
+			atomic_store(&p->l->doubt, true);
+}
+
+/* Takes extents until none is left that nobody has begun with. What it has begun with it ends. */
+static nam_status
+some(struct part *p, char *bytes)
+{
+	struct txn_look *l = p->l;
+	struct txn_worker *tw = p->t->tw;
+	struct net_op op[2 * TOGETHER];
+	struct net_batch b;
+	nam_status st = NAM_OK;
+	uint64_t told = 0; /* of `from`, `n` extents, looked at and not told */
+	for (uint32_t from = 0, n = 0;;) {
+		uint32_t next = l->extents, more = 0;
+		if (status(l) == NAM_OK && !tw->leaving)
+			next = atomic_fetch_add(&l->next, TOGETHER);
+		if (next < l->extents)
+			more = l->extents - next < TOGETHER ? l->extents - next : TOGETHER;
+		/* What is READ from now on shows all up to the snapshot. */
+		if (more > 0 && (st = txn_pin_move(tw, &p->t->pin)) != NAM_OK)
+			return st;
+		p->at = p->t->pin.at;
+		net_batch_init(&b, tw->w, op, 2 * TOGETHER, NULL);
+		for (uint32_t k = 0; k < n && !nam_twin(NAM_TWIN_SWEEP_UNTOLD); k++)
+			net_write(&b, horizon_of(l->extent[from + k]), &told, sizeof told);
+		unsigned writes = b.n;
+		for (uint32_t k = 0; k < more; k++)
+			net_read(&b, (net_addr){ l->extent[next + k] }, bytes + (size_t)k * NET_EXTENT,
+			    NET_EXTENT);
+		if (b.n > 0 && (st = net_run(&b)) != NAM_OK)
+			tell_again(p, op, writes, &told);
+		if (st != NAM_OK || more == 0)
+			return st;
+		for (uint64_t seen = atomic_load(&l->horizon);
+		     seen < p->at && !atomic_compare_exchange_weak(&l->horizon, &seen, p->at);)
+			;
+		for (uint32_t k = 0; k < more; k++)
+			if ((st = extent(p, bytes + (size_t)k * NET_EXTENT, l->extent[next + k])) != NAM_OK)
+				return st;
+		from = next;
+		n = more;
+		told = p->at;
+	}
+}
+
+static nam_status
+add_all(struct txn_found *f, const struct txn_found *more)
+{
+	nam_status st = NAM_OK;
+	for (uint32_t i = 0; st == NAM_OK && i < more->empties; i++)
+		st = add_empty(f, more->empty[i]);
+	for (uint32_t i = 0; st == NAM_OK && i < more->junks; i++)
+		st = add_junk(f, more->junk[i]);
+	return st;
+}
+
+static void
+take_part(struct txn *t, struct txn_look *l)
+{
+	struct part p = { .l = l, .t = t };
+	char *bytes = aligned_alloc(64, TOGETHER * (size_t)NET_EXTENT);
+	nam_arena_init(&p.arena, 0);
+	stop(l, bytes != NULL ? some(&p, bytes) : NAM_NOMEM);
+	while (atomic_flag_test_and_set(&l->adding))
+		nam_co_yield();
+	stop(l, add_all(&l->found, &p.found));
+	atomic_flag_clear(&l->adding);
+	free(bytes);
+	free(p.found.empty);
+	free(p.found.junk);
+	nam_arena_fini(&p.arena);
+}
+
+/* ---- the others ---- */
+
+void
+txn_look_along(struct txn_worker *tw)
+{
+	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL; v = v->next) {
+		struct txn *t;
+		if (atomic_load(&v->look) == NULL || txn_begin(tw, TXN_REPEATABLE_READ, &t) != NAM_OK)
+			continue;
+		/* Counted first: the leader takes the look away, and then waits until nobody is counted. */
+		atomic_fetch_add(&v->looking, 1);
+		struct txn_look *l = atomic_load(&v->look);
+		if (l != NULL && atomic_load(&l->next) < l->extents)
+			take_part(t, l);
+		atomic_fetch_sub(&v->looking, 1);
+		txn_abort(t);
+	}
+}
+
+/* ---- all of it ---- */
+
+static nam_status
+list_extents(struct txn *t, struct txn_look *l)
+{
+	struct txn_worker *tw = t->tw;
+	struct txn_extent e = { 0 };
+	nam_status st = net_read1(
+	    tw->w, net_plus(l->v->anchor, offsetof(struct txn_anchor, blocks)), &e.next, sizeof e.next, NULL);
+	while (st == NAM_OK && e.next != 0) {
+		if (!txn_grow((void **)&l->extent, l->extents, &l->extent_cap, sizeof *l->extent))
+			return NAM_NOMEM;
+		l->extent[l->extents++] = e.next;
+		st = net_read1(tw->w, (net_addr){ e.next }, &e, sizeof e, NULL);
+		if (st == NAM_OK && tw->leaving)
+			st = NAM_CANCELLED;
+		if (st == NAM_OK && e.table != l->v->table)
+			st = NAM_CORRUPT;
+		if (st == NAM_OK && l->extents % TURN_HEADS == 0) {
+			txn_give_way(tw);
+			st = txn_pin_move(tw, &t->pin);
+		}
+	}
+	return st;
+}
+
+static void
+entry(void *arg, net_addr at, uint64_t hash)
+{
+	struct part *p = arg;
+	struct txn_found *f = &p->l->found;
+	struct txn_empty *e = bsearch(&at.bits, f->empty, f->empties, sizeof *e, by_address);
+	if (++p->turn % TURN_ENTRIES == 0)
+		txn_give_way(p->t->tw);
+	if (e == NULL || (e->entries > 0 && e->hash == hash)) /* an entry may be met twice */
+		return;
+	e->entries++;
+	e->hash = hash;
+}
+
+static int
+by_turns(const void *a, const void *b, void *part)
+{
+	struct part *p = part;
+	if (++p->turn % TURN_ENTRIES == 0)
+		txn_give_way(p->t->tw);
+	return by_address(a, b);
+}
+
+/*
+ * An insert that was never committed left an entry and an empty block. Another insert of the key may use both, and the collector
+ * takes both away, under its lock. Only blocks that no entry leads to are simply free.
+ */
+static nam_status
+entries(struct txn *t, struct txn_look *l)
+{
+	struct part p = { .l = l, .t = t };
+	struct txn_found *f = &l->found;
+	nam_status st = NAM_OK;
+	if (f->empties == 0)
+		return NAM_OK;
+	qsort_r(f->empty, f->empties, sizeof *f->empty, by_turns, &p);
+	for (uint64_t from = 0; st == NAM_OK && l->v->has_key && from != UINT64_MAX;) {
+		/* What a part of the index has READ is not used again under this pin. */
+		if ((st = txn_pin_move(t->tw, &t->pin)) == NAM_OK)
+			st = t->tw->leaving ? NAM_CANCELLED
+					    : idx_walk_some(t->tw->w, l->v->index, &from, entry, &p);
+		txn_give_way(t->tw);
+	}
+	for (uint32_t i = 0; st == NAM_OK && i < f->empties; i++) {
+		const struct txn_empty *e = &f->empty[i];
+		struct txn_junk j = { .view = l->v, .at = { e->at } };
+		if (++p.turn % TURN_ENTRIES == 0)
+			txn_give_way(t->tw);
+		if (e->entries == 1) {
+			j.kind = JUNK_EMPTY;
+			j.aux = e->hash;
+			st = add_junk(f, j);
+		} else if (e->entries == 0 && (e->word & REC_LOCK) == 0) {
+			j.kind = JUNK_BLOCK;
+			j.cid = j.aux = e->word;
+			st = add_junk(f, j);
+		}
+	}
+	return st;
+}
+
+nam_status
+txn_look_at_all(struct txn *t, struct txn_look *l)
+{
+	struct txn_table_view *v = l->v;
+	atomic_store(&l->horizon, t->pin.at); /* also where there is no extent */
+	nam_status st = list_extents(t, l);
+	if (st == NAM_OK)
+		st = txn_ledger_old(v, t->tw->w, l->generation, &l->old, &l->nold, &l->old_cap);
+	if (st == NAM_OK && l->nold > 0 && (l->used = calloc(l->nold, sizeof *l->used)) == NULL)
+		st = NAM_NOMEM;
+	if (st != NAM_OK)
+		return st;
+	atomic_flag_clear(&l->adding);
+	if (l->extents >= LARGE)
+		atomic_store(&v->look, l);
+	take_part(t, l);
+	atomic_store(&v->look, NULL);
+	while (atomic_load(&v->looking) > 0) {
+		net_sleep(t->tw->w, WAIT_NS);
+		stop(l, txn_pin_move(t->tw, &t->pin));
+	}
+	/* Who leaves takes no more: some may be left. */
+	if (t->tw->leaving)
+		stop(l, NAM_CANCELLED);
+	return status(l) == NAM_OK ? entries(t, l) : status(l);
+}
+
+void
+txn_look_free(struct txn_look *l)
+{
+	free(l->extent);
+	free(l->old);
+	free((void *)l->used);
+	free(l->found.empty);
+	free(l->found.junk);
+}
