@@ -23,11 +23,13 @@ struct row {
 };
 
 enum { PROCS = 4 };
-static bool lab_bystander; /* process 0 settles nobody */
+static bool lab_bystander;                   /* process 0 settles nobody */
+static uint64_t lab_byte_ps, lab_latency_ns; /* how slow the network is, 0: as ever */
 struct lab {
 	struct net_sim *sim;
 	struct net *net[PROCS];
 	struct net_worker *w[PROCS];
+	struct net_worker *more; /* of any process: closed with the others */
 	struct txn_db *db[PROCS];
 	struct txn_worker *tw[PROCS];
 	struct txn_table tab[PROCS], bare[PROCS];
@@ -215,6 +217,8 @@ run_lab(unsigned procs, unsigned slots, uint64_t seed, uint64_t region_bytes, ui
 	struct net_sim_config cfg = { .seed = seed,
 		.nodes = 3,
 		.region_bytes = region_bytes,
+		.latency_ns = lab_latency_ns,
+		.byte_ps = lab_byte_ps,
 		.tear_permille = 300,
 		.reorder_permille = 300 };
 	assert_int_equal(net_sim_open(&lab->sim, &cfg), NAM_OK);
@@ -225,6 +229,8 @@ run_lab(unsigned procs, unsigned slots, uint64_t seed, uint64_t region_bytes, ui
 	assert_non_null(nam_co_start(net_worker_sched(lab->w[0]), lab_main, lab, 256 << 10));
 	assert_true(net_sim_run(lab->sim, NULL, NULL));
 	assert_true(lab->ok);
+	if (lab->more != NULL)
+		net_worker_close(lab->more);
 	for (unsigned p = 0; p < procs; p++) {
 		net_worker_close(lab->w[p]);
 		net_close(lab->net[p]);
