@@ -203,10 +203,13 @@ static void
 tell_again(struct part *p, const struct net_op *op, unsigned n, const uint64_t *at)
 {
 	struct txn_worker *tw = p->t->tw;
-	for (unsigned k = 0; k < n; k++)
-		if (op[k].status != NAM_OK && txn_sure_write(tw, op[k].at, at, sizeof *at) != NAM_OK &&
-		    (tw->keeper.ended >> net_region_of(op[k].at) & 1) == 0)
-			atomic_store(&p->l->doubt, true);
+	for (unsigned k = 0; k < n; k++) {
+		if (op[k].status == NAM_OK || txn_sure_write(tw, op[k].at, at, sizeof *at) == NAM_OK ||
+		    (tw->keeper.ended >> net_region_of(op[k].at) & 1))
+			continue;
+		atomic_store(&p->l->doubt, true);
+		txn_doubt(tw);
+	}
 }
 
 /* Takes extents until none is left that nobody has begun with. What it has begun with it ends. */

@@ -174,7 +174,7 @@ wait_for(struct txn_worker *tw, struct tso_pin *pin, tso_cid cid)
 	return st;
 }
 
-/* 2 and 3. *t: its snapshot is above the CID spent. pin: unpinned when t holds the place, or all has failed. */
+/* 2 and 3. *t: its snapshot is above the CID spent. */
 static nam_status
 wait_for_all(struct txn_worker *tw, struct tso_pin *pin, struct txn **t)
 {
@@ -190,7 +190,6 @@ wait_for_all(struct txn_worker *tw, struct tso_pin *pin, struct txn **t)
 		st = tso_wait_for(tw->tso, cid);
 	if (st == NAM_OK)
 		st = txn_begin(tw, TXN_REPEATABLE_READ, t);
-	tso_unpin(tw->tso, pin);
 	return st;
 }
 
@@ -241,8 +240,8 @@ round_of(struct txn_worker *tw)
 		s[i].st = atomic_load(&s[i].v->dead) || tw->leaving ? NAM_CANCELLED : begin(&s[i]);
 	if (n > 0)
 		st = wait_for_all(tw, &pin, &t);
-	else
-		tso_unpin(tw->tso, &pin);
+	if (t != NULL)
+		tso_unpin(tw->tso, &pin); /* the place is t's */
 	uint64_t youngest = 0;
 	for (unsigned i = 0; i < n; i++) {
 		s[i].look.generation = txn_generation(s[i].word);
@@ -260,6 +259,8 @@ round_of(struct txn_worker *tw)
 	}
 	if (t != NULL)
 		txn_abort(t);
+	else
+		tso_unpin(tw->tso, &pin);
 }
 
 /* What is not swept is left to others. */
