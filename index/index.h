@@ -127,9 +127,9 @@ nam_status idx_walk(
     struct net_worker *w, struct idx_hash *ix, void (*fn)(void *arg, net_addr block), void *arg);
 
 /*
- * The same in parts: *from is 0 at first, and UINT64_MAX after the last. For whoever must not keep for long what idx_reclaim waits
- * for: between two parts nothing of the index is remembered. An entry that is there from the first part to the last is met, maybe twice.
- * hash: the 30 bits of the key's hash that an entry tells, enough for idx_remove.
+ * The same in parts: *from is 0 at first, and UINT64_MAX after the last part. Between two parts nothing of the index is remembered, so what
+ * idx_reclaim waits for may pass. An entry that is there from the first part to the last is met, maybe twice. hash: the 30
+ * bits of the key's hash that an entry tells, enough for idx_remove.
  */
 nam_status idx_walk_some(struct net_worker *w, struct idx_hash *ix, uint64_t *from,
     void (*fn)(void *arg, net_addr block, uint64_t hash), void *arg);

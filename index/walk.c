@@ -110,8 +110,8 @@ some_words(
 }
 
 /*
- * An entry's table never comes to stand at a lower index, so who goes up and meets each table at its lowest word misses none, whatever
- * is split meanwhile. Of one READ of two words nobody knows which is older: the lower may tell of a split, and the higher not yet. But
+ * A split never moves an entry to a lower index. So a walk that goes up and meets each table at its lowest word misses no entry, whatever
+ * is split meanwhile. Inside one READ of two words nobody knows which is older: the lower may tell of a split, and the higher not yet. But
  * what the lower told in the READ before, the higher tells now (H5).
  */
 nam_status

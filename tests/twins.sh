@@ -46,14 +46,16 @@ for test in "${!last[@]}"; do
 		bad=1
 	fi
 done
-# Those of a table's memory are caught by scenes of their own; it says by itself whether it caught each, and passes without them.
-if "$dir/txn.life_test" >"$out" 2>&1 </dev/null; then
-	grep '^fault ' "$out"
-else
-	echo "txn/life_test: FAILED"
-	tail -n 12 "$out"
-	bad=1
-fi
+# Those of a table's memory are caught by scenes of their own; these say by themselves whether each was caught, and pass without them.
+for scenes in life_test look_test; do
+	if "$dir/txn.$scenes" >"$out" 2>&1 </dev/null; then
+		grep '^fault ' "$out"
+	else
+		echo "txn/$scenes: FAILED"
+		tail -n 12 "$out"
+		bad=1
+	fi
+done
 
 [ "$count" -gt 0 ] || { echo "twins: $sim has none"; bad=1; }
 [ "$bad" = 0 ] && echo "twins: all $count caught"

@@ -234,9 +234,8 @@ is_old(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, uin
 }
 
 /*
- * Has a sweep found it? That depends on when the sweep looked at the block of it, in what it says of that block's extent: was it left
- * before, no version named it; was it left later, one did, and it is ours to give. An archive of before no sweep leaves to anybody, and
- * what no block ever named neither.
+ * Has a sweep found it? The head of its block's extent says when the sweep looked. If it was left before, no version named it. If it was
+ * left later, one did, and it is ours to give. Every old archive, and what no block ever named, is the sweep's.
  */
 static nam_status
 is_found(

@@ -160,7 +160,7 @@ block(struct part *p, const uint64_t *there, net_addr at, bool old)
 		return NAM_OK; /* younger than our snapshot, and so is all it names */
 	if (st == NAM_OK)
 		st = use_blobs(p, x);
-	/* Its deleter may have died; if he lives, too, one of us comes too late and sees it. */
+	/* Its deleter may have died. If it lives, too, one of us comes too late and sees that. */
 	unsigned newest = txn_rec_newest(v, img);
 	if (st == NAM_OK && old && (x->meta & REC_DELETED) && newest != 255 &&
 	    (img[REC_CID + newest] & ~REC_ARCHIVED) == x->cid)
@@ -196,8 +196,8 @@ horizon_of(uint64_t extent)
 }
 
 /*
- * Connections broke under some WRITEs. One that is executed late, behind what the next sweep writes there, would lower that. So
- * each is made again over a new connection: then nothing of the old one executes any more. Else the sweep's lock must stay ours.
+ * Connections broke under some WRITEs. Were one executed late, behind what the next sweep writes there, it would lower that. So each is
+ * made again over a new connection: then nothing of the old one executes any more. Else the sweep's lock must stay ours.
  */
 static void
 tell_again(struct part *p, const struct net_op *op, unsigned n, const uint64_t *at)
@@ -212,7 +212,7 @@ tell_again(struct part *p, const struct net_op *op, unsigned n, const uint64_t *
 	}
 }
 
-/* Takes extents until none is left that nobody has begun with. What it has begun with it ends. */
+/* Takes extents as long as there are some that no worker has begun with. A batch that was begun is looked at to its end. */
 static nam_status
 some(struct part *p, char *bytes)
 {

@@ -13,9 +13,9 @@
  *	6  that one as the horizon, then the generation's end, then the lock: the others may give back again, and we have what was free
  *
  * The sweeper is pinned from the beginning to the end, but its pin moves: the watermark waits for a few extents at most, and
- * never for the table. Who dies in between has changed nothing but the generation, and what heads of extents say: the next one begins
- * anew, and all is void again; what the head of an extent makes others forget, the next one finds. Two cannot be at it: the lock says
- * who is, and a dead one is settled before his lock is anybody's.
+ * never for the table. A sweeper that dies in between has changed nothing but the generation, and what heads of extents say: the next
+ * sweeper begins anew, and all is void again. What the head of an extent makes others forget, the next sweep finds. Two cannot be at it:
+ * the lock names the sweeper, and a dead one is settled before its lock is anybody's.
  */
 #include <base/twin.h>
 #include <stdlib.h>
