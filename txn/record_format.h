@@ -123,7 +123,8 @@ rec_dir_check(const uint64_t *w, unsigned n, uint64_t at)
  *
  * Always true, of a table's memory
  *   M1  A dropped table's extents go back when the watermark has passed a CID that was claimed after its anchor was closed.
- *   M2  A WRITE or CAS to a table's memory outside of transactions is done under a pin under which the open anchor was READ.
+ *   M2  A WRITE or CAS to a table's memory outside of transactions is done under a pin under which the open anchor was READ, or with
+ *       the table's `sweeper` and some pin.
  *   M3  A sweep looks when no transaction is left that may have memory of before at hand.
  *   M4  A process that has lost its slot uses nothing that it had at hand before.
  *   M5  An extent of a table that stays goes back to its node under M2 only, whole, and only one of the newest generation.
