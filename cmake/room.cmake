@@ -1,10 +1,11 @@
-# nam_room(NAME USES a b c)
+# nam_room(NAME [ONE_THREAD] USES a b c)
 #   One folder = one static library nam_NAME. Its headers are included as
 #   <NAME/x.h> and are visible only to rooms that list NAME in USES, so the
 #   compiler, not a reviewer, keeps the map. Every *_test.c becomes a CTest test
-#   NAME.x_test, linked with the room, what it uses, and cmocka.
+#   NAME.x_test, linked with the room, what it uses, and cmocka. ONE_THREAD: all
+#   of them run on the simulated fabric, in one thread.
 function(nam_room name)
-  cmake_parse_arguments(R "" "" "USES" ${ARGN})
+  cmake_parse_arguments(R "ONE_THREAD" "" "USES" ${ARGN})
   file(GLOB src CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.c)
   set(tests ${src})
   list(FILTER src EXCLUDE REGEX "_test\\.c$")
@@ -45,6 +46,9 @@ function(nam_room name)
       set(seconds 600)
     endif()
     set_tests_properties(${name}.${tn} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${seconds} LABELS unit)
+    if(R_ONE_THREAD)
+      nam_one_thread(${name}.${tn})
+    endif()
   endforeach()
 endfunction()
 

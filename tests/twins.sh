@@ -1,15 +1,32 @@
 #!/bin/bash
 # twins.sh BUILD_DIR -- each fault of base/twin.h, one at a time, must be caught; without it the same seeds must pass.
-# BUILD_DIR was configured with NAM_TWINS. A line for each fault as it is caught; exit 0 only if all are.
+# BUILD_DIR was configured with NAM_TWINS. A line for each fault; exit 0 only if all are caught. Each processor plays one.
 set -u
 dir=${1:?usage: tests/twins.sh BUILD_DIR}
 sim=$dir/tests/sim/sim_txn
-bad=0 count=0 out=$(mktemp) || exit 1
-trap 'rm -f "$out"' EXIT
+bad=0 count=0 at_once=$(nproc 2>/dev/null || echo 2) tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+
+# begin NAME CMD...: in the background, as soon as a processor is free; ended NAME then has its code, $tmp/NAME what it said.
+begin() {
+	local name=$1
+	shift
+	while [ "$(jobs -rp | wc -l)" -ge "$at_once" ]; do
+		wait -n
+	done
+	{
+		"$@" >"$tmp/$name" 2>&1 </dev/null
+		echo $? >"$tmp/$name.code"
+	} &
+}
+
+ended() {
+	cat "$tmp/$1.code"
+}
 
 # A judgement is a program that came to its end and said FAILED. One that crashed in the broken place has shown nothing.
 judge() {
-	local name=$1 test=$2 code=$3 seeds=$4
+	local name=$1 test=$2 code=$3 seeds=$4 out=$tmp/$1
 	count=$((count + 1))
 	seed=$(sed -n 's/^first failing seed: \([0-9]*\);.*/\1/p' "$out")
 	if [ "$code" = 1 ] && [ -n "$seed" ]; then
@@ -27,32 +44,42 @@ judge() {
 	fi
 }
 
+# Those of a table's memory are caught by scenes of their own; these say by themselves whether each was caught, and pass without them.
+begin life_test "$dir/txn.life_test"
+begin look_test "$dir/txn.look_test"
 declare -A last
+faults=$($sim --twins)
 while IFS=$'\t' read -r name rule test seeds; do
-	load=${test#sim_txn}
 	# shellcheck disable=SC2086 # no word, or one
-	$sim $load --twin "$name" --seeds "$seeds" >"$out" 2>&1 </dev/null
-	judge "$name" "$test" $? "$seeds"
+	[ -z "$name" ] || begin "$name" $sim ${test#sim_txn} --twin "$name" --seeds "$seeds"
+done <<<"$faults"
+wait
+while IFS=$'\t' read -r name rule test seeds; do
+	[ -n "$name" ] || continue
+	judge "$name" "$test" "$(ended "$name")" "$seeds"
 	[ -z "$seed" ] || [ "${last[$test]:-0}" -ge "$seed" ] || last[$test]=$seed
-done < <($sim --twins)
+done <<<"$faults"
 
 for test in "${!last[@]}"; do
 	# shellcheck disable=SC2086
-	if $sim ${test#sim_txn} --seeds "1-${last[$test]}" >"$out" 2>&1 </dev/null; then
+	begin "sound ${test}" $sim ${test#sim_txn} --seeds "1-${last[$test]}"
+done
+wait
+for test in "${!last[@]}"; do
+	if [ "$(ended "sound $test")" = 0 ]; then
 		echo "without a fault: $test, seeds 1-${last[$test]}: ok"
 	else
 		echo "without a fault: $test, seeds 1-${last[$test]}: FAILED"
-		tail -n 12 "$out"
+		tail -n 12 "$tmp/sound $test"
 		bad=1
 	fi
 done
-# Those of a table's memory are caught by scenes of their own; these say by themselves whether each was caught, and pass without them.
 for scenes in life_test look_test; do
-	if "$dir/txn.$scenes" >"$out" 2>&1 </dev/null; then
-		grep '^fault ' "$out"
+	if [ "$(ended $scenes)" = 0 ]; then
+		grep '^fault ' "$tmp/$scenes"
 	else
 		echo "txn/$scenes: FAILED"
-		tail -n 12 "$out"
+		tail -n 12 "$tmp/$scenes"
 		bad=1
 	fi
 done

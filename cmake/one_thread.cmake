@@ -1,0 +1,13 @@
+# nam_one_thread(TEST...): these tests have one thread and no process beside it. The thread sanitizer has nothing to find in them, and ./go test
+# leaves the label one-thread out there. The release build holds them to it: tests/one_thread.c is preloaded, and a thread is a failure.
+function(nam_one_thread)
+  if(NOT NAM_SANITIZE AND NOT TARGET one_thread)
+    add_library(one_thread MODULE ${CMAKE_SOURCE_DIR}/tests/one_thread.c)
+  endif()
+  foreach(t ${ARGN})
+    set_property(TEST ${t} APPEND PROPERTY LABELS one-thread)
+    if(NOT NAM_SANITIZE)
+      set_property(TEST ${t} APPEND PROPERTY ENVIRONMENT "LD_PRELOAD=$<TARGET_FILE:one_thread>")
+    endif()
+  endforeach()
+endfunction()
