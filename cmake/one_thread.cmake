@@ -11,3 +11,19 @@ function(nam_one_thread)
     endif()
   endforeach()
 endfunction()
+
+# nam_one_at_a_time(TEST...): there are threads, but each waits for what it asked of the next one: a session, its worker, the parser. The
+# thread sanitizer sees those steps in smaller tests; ./go test leaves this label out there, too.
+function(nam_one_at_a_time)
+  foreach(t ${ARGN})
+    set_property(TEST ${t} APPEND PROPERTY LABELS one-at-a-time)
+  endforeach()
+endfunction()
+
+# nam_waits(TEST...): they mostly wait, for clocks and for each other. Every other test takes two of ctest's
+# places (PROCESSORS 2), of which run_tests in go gives out two for each processor.
+function(nam_waits)
+  foreach(t ${ARGN})
+    set_property(TEST ${t} PROPERTY PROCESSORS 1)
+  endforeach()
+endfunction()

@@ -45,7 +45,7 @@ function(nam_room name)
     if(NAM_SANITIZE) # up to fifteen times slower
       set(seconds 600)
     endif()
-    set_tests_properties(${name}.${tn} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${seconds} LABELS unit)
+    set_tests_properties(${name}.${tn} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${seconds} LABELS unit PROCESSORS 2)
     if(R_ONE_THREAD)
       nam_one_thread(${name}.${tn})
     endif()

@@ -152,8 +152,8 @@ def test_who_is_at_rest_may_sleep():
         with House(nodes=2) as h:
             a, b = lock_of(fabric, h)
             b.ok("COMMIT")
-            time.sleep(0.5 * house.SLOW)
-            stopped(h, b, (10 if house.SLOW == 1 else 3) * LEASE_MS / 1000)
+            time.sleep(0.5 if house.SLOW == 1 else 2)
+            stopped(h, b, (10 if house.SLOW == 1 else 1.5) * LEASE_MS / 1000)
             same(b.value("SELECT v FROM t WHERE k = 1"), "5", fabric)
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A machine that is busy with other work for a minute: nobody is killed for it. The long form is tests/life.py busy."""
+"""A machine that is busy with other work for half a minute: nobody is killed for it. The long form is tests/life.py busy."""
 import os
 import sys
 
@@ -12,7 +12,7 @@ from house import same, skip
 def test_busy_machine():
     if house.SLOW != 1:
         skip("under sanitizers a second of the machine is a tenth of one")
-    f = life.busy(seconds=60, table_mb=100, every=5)
+    f = life.busy(seconds=25, table_mb=100, every=5)
     f.table()
     same(f["wrong"], [], "what is wrong")
 
