@@ -12,7 +12,8 @@ usage: ./go VERB [arguments]
   demo  [args]   build, start a small cluster with sample data, open the SQL shell
                  (SQL on stdin and -c 'SQL' work too; --empty for no data)
   build          the release program: build/namdb
-  test           every test: release, then address and undefined, then thread sanitizer builds, then test-verbs
+  test           every test: release, then twins, then address and undefined, then thread sanitizer builds, then test-verbs; at
+                 most half an hour on two quiet cores
   test-verbs     RDMA in virtual machines: Soft-RoCE, soft-iWARP, two hosts
   twins          builds with one fault each: every fault must be caught by a test that passes without it
   check          layout of the code, the map of the rooms, a clang build, static analysis
@@ -486,8 +487,14 @@ verb_soak() {
 		[ "$failed" = 0 ]
 		return
 	fi
-	echo "== simulated clusters, seeds 1-1000 =="
-	if build/tests/sim/sim_txn --seeds 1-1000; then
+	echo "== simulated clusters, seeds 1-2000 =="
+	if build/tests/sim/sim_txn --seeds 1-2000; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+	fi
+	echo "== SQL on the simulated fabric: a process dies at each verb, and at each verb of who settles it =="
+	if build/tests/simsql/sim_crashes; then
 		passed=$((passed + 1))
 	else
 		failed=$((failed + 1))
