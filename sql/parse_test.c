@@ -63,7 +63,8 @@ nested(void **state)
 {
 	(void)state;
 #ifdef __SANITIZE_THREAD__
-	printf("skip: sql.parse_test nested: a minute of one thread's recursion: nothing for this sanitizer\n");
+	printf(
+	    "skip: sql.parse_test nested: a minute of one thread's recursion: nothing for this sanitizer\n");
 	skip();
 #endif
 	/* long operator chains: PostgreSQL's grammar itself would run off the stack */

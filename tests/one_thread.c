@@ -11,7 +11,8 @@
 int
 pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*body)(void *), void *arg)
 {
-	static const char words[] = "one_thread: this test starts a thread: take its label one-thread away (nam_one_thread)\n";
+	static const char words[] =
+	    "one_thread: this test starts a thread: take its label one-thread away (nam_one_thread)\n";
 	(void)thread;
 	(void)attr;
 	(void)body;
