@@ -10,7 +10,7 @@
 #include <string.h>
 #include "txn_internal.h"
 
-enum { LOOK_NS = 5000000, RESTS_TRIED = 16 };
+enum { LOOK_NS = 5000000, RESTS_TRIED = 16, PORTIONS_TRIED = 8, PARTIALS = 4 };
 
 static net_addr
 head_at(const struct txn_table_view *v, size_t offset)
@@ -123,8 +123,8 @@ noted_so_far(const struct txn_db *db)
 enum txn_taking { TAKING_NOT, TAKING, TAKING_ALL };
 
 /* A process that has just come may not stay for as long as a sweep takes, and one that dies in the middle leaves it to be begun anew. */
-static bool
-may_sweep(struct txn_worker *tw)
+bool
+txn_may_sweep(struct txn_worker *tw)
 {
 	return net_now_ns(tw->w) - tw->db->since_ns >= tso_lease_ns(tw->db->tso);
 }
@@ -152,10 +152,11 @@ look(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, enum 
 	a->look_at = net_now_ns(tw->w) + LOOK_NS;
 	a->round = tw->round;
 	a->due = an.swept < deaths && !db->bystander;
+	atomic_store(&v->swept, an.swept);
 	if (taking)
 		a->due_at = a->look_at;
 	if (taking && a->due && atomic_load(&v->sweeper) == 0 && !tw->leaving &&
-	    (taking == TAKING_ALL || may_sweep(tw))) {
+	    (taking == TAKING_ALL || txn_may_sweep(tw))) {
 		if (txn_sweeper_take(tw, v->anchor, an.sweeper, &lock) == NAM_OK)
 			atomic_store(&v->sweeper, lock);
 	}
@@ -299,20 +300,6 @@ goes_to_collector(struct txn_worker *tw, struct txn_alloc *a, struct txn_junk j)
 
 /* ---- lists: trees of cells that hang from the anchor ---- */
 
-/* All of a list becomes ours, to be looked at one by one. */
-static nam_status
-tree_take(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, size_t offset, uint64_t head,
-    struct txn_free *tree)
-{
-	uint64_t generation = txn_generation(a->sweep), at = txn_list_at(head, generation), seen;
-	if (at == 0)
-		return NAM_OK;
-	nam_status st = net_cas1(tw->w, head_at(v, offset), head, txn_list(generation, 0), &seen, NULL);
-	if (st == NAM_OK && seen == head && generation == txn_generation(a->sweep))
-		txn_free_push(tree, at);
-	return st;
-}
-
 /* The next cell of the tree, and its branches back into it. NAM_ABSENT: a sweep has begun; what was there is void. */
 nam_status
 txn_tree_pop(struct txn_worker *tw, struct txn_alloc *a, struct txn_free *tree, uint32_t offset, uint64_t *at,
@@ -332,36 +319,63 @@ txn_tree_pop(struct txn_worker *tw, struct txn_alloc *a, struct txn_free *tree, 
 	return NAM_OK;
 }
 
-/* Takes over what others gave back: half used extents, emptied blocks, the rests of archives and blobs. */
-static nam_status
-adopt(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a)
+/*
+ * What was not taken hangs there again, if nobody has hung up anything meanwhile: else it is ours, too. In doubt it is left to a sweep.
+ * True: it is ours.
+ */
+static bool
+not_back(struct txn_worker *tw, struct txn_table_view *v, size_t offset, uint64_t generation, uint64_t rest)
 {
-	struct net_worker *w = tw->w;
-	struct txn_anchor an;
-	/*
-	 * What a sweep has found is listed when its end is written. Whoever takes it must know of that end: what is given back under a
-	 * sweep goes to the collector, which leaves memory of before to that sweep, and this sweep has had it.
-	 */
-	nam_status st = (a->sweep & 1) ? look(tw, v, a, false) : NAM_OK;
-	if (st != NAM_OK || (a->sweep & 1))
+	uint64_t none = txn_list(generation, 0), seen;
+	nam_status st = net_cas1(tw->w, head_at(v, offset), none, txn_list(generation, rest), &seen, NULL);
+	return st == NAM_OK && seen != none;
+}
+
+/*
+ * The portion that was hung up last becomes ours: its first cell is *first, the others are in *tree. A newcomer who dies may have had one
+ * portion at hand, not all that there is. *first is 0 where there is none.
+ */
+static nam_status
+portion_take(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, size_t offset,
+    uint64_t head, uint32_t cell_at, struct txn_free *tree, uint64_t *first, uint64_t *what)
+{
+	uint64_t generation = txn_generation(a->sweep), at = txn_list_at(head, generation), seen;
+	struct txn_free_cell cell;
+	*first = 0;
+	if (at == 0)
+		return NAM_OK;
+	nam_status st = net_cas1(tw->w, head_at(v, offset), head, txn_list(generation, 0), &seen, NULL);
+	if (st != NAM_OK || seen != head)
 		return st;
-	uint64_t generation = txn_generation(a->sweep), seen = 0;
-	st = net_read1(w, v->anchor, &an, sizeof an, NULL);
-	if (st != NAM_OK)
+	st = net_read1(tw->w, (net_addr){ at + cell_at }, &cell, sizeof cell, NULL);
+	bool rest = st == NAM_OK && cell.other != 0 && not_back(tw, v, offset, generation, cell.other);
+	if (st != NAM_OK || generation != txn_generation(a->sweep))
 		return st;
-	if (an.magic != TXN_ANCHOR_MAGIC || an.table != v->table)
-		return NAM_ABSENT;
-	st = tree_take(tw, v, a, offsetof(struct txn_anchor, free), an.free, &a->block_tree);
-	if (st == NAM_OK)
-		st = tree_take(tw, v, a, offsetof(struct txn_anchor, rest), an.rest, &a->rest_tree);
-	uint64_t at = txn_list_at(an.partial, generation);
-	if (st != NAM_OK || at == 0 || generation != txn_generation(a->sweep))
+	if (rest)
+		txn_free_push(tree, cell.other);
+	if (cell.next != 0)
+		txn_free_push(tree, cell.next);
+	*first = at;
+	*what = cell.what;
+	return NAM_OK;
+}
+
+/* Half used extents that others gave back. */
+static nam_status
+partial_take(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, uint64_t head)
+{
+	uint64_t generation = txn_generation(a->sweep), at = txn_list_at(head, generation), seen;
+	size_t offset = offsetof(struct txn_anchor, partial);
+	if (at == 0)
+		return NAM_OK;
+	nam_status st = net_cas1(tw->w, head_at(v, offset), head, txn_list(generation, 0), &seen, NULL);
+	if (st != NAM_OK || seen != head)
 		return st;
-	st = net_cas1(w, head_at(v, offsetof(struct txn_anchor, partial)), an.partial,
-	    txn_list(generation, 0), &seen, NULL);
-	while (st == NAM_OK && seen == an.partial && at != 0) {
+	for (unsigned n = 0; at != 0; n++) {
 		struct txn_extent e;
-		st = net_read1(w, (net_addr){ at }, &e, sizeof e, NULL);
+		if (n == PARTIALS && !not_back(tw, v, offset, generation, at))
+			break;
+		st = net_read1(tw->w, (net_addr){ at }, &e, sizeof e, NULL);
 		if (st != NAM_OK || e.table != v->table || e.used < sizeof e || e.used > NET_EXTENT ||
 		    generation != txn_generation(a->sweep))
 			break;
@@ -370,6 +384,42 @@ adopt(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a)
 		at = e.partial;
 	}
 	return st;
+}
+
+/* What is taken over of what others gave back: emptied blocks and half used extents, or the rests of archives and blobs. */
+enum adopting { BLOCKS, RESTS };
+
+static nam_status
+adopt(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, enum adopting which)
+{
+	struct net_worker *w = tw->w;
+	struct txn_anchor an;
+	uint64_t first, what;
+	/*
+	 * What a sweep has found is listed when its end is written. Whoever takes it must know of that end: what is given back under a
+	 * sweep goes to the collector, which leaves memory of before to that sweep, and this sweep has had it.
+	 */
+	nam_status st = (a->sweep & 1) ? look(tw, v, a, false) : NAM_OK;
+	if (st != NAM_OK || (a->sweep & 1))
+		return st;
+	st = net_read1(w, v->anchor, &an, sizeof an, NULL);
+	if (st != NAM_OK)
+		return st;
+	if (an.magic != TXN_ANCHOR_MAGIC || an.table != v->table)
+		return NAM_ABSENT;
+	if (which == RESTS) {
+		st = portion_take(
+		    tw, v, a, offsetof(struct txn_anchor, rest), an.rest, 0, &a->rest_tree, &first, &what);
+		if (st == NAM_OK && first != 0 && what <= NET_EXTENT)
+			txn_stretch_push(&a->rest, first, first + what);
+		return st;
+	}
+	st = portion_take(tw, v, a, offsetof(struct txn_anchor, free), an.free, v->head_bytes, &a->block_tree,
+	    &first, &what);
+	if (st == NAM_OK && first != 0 && txn_free_push(&a->blocks, first) &&
+	    !txn_free_push(&a->blocks, what))
+		a->blocks.n--;
+	return st == NAM_OK && first == 0 ? partial_take(tw, v, a, an.partial) : st;
 }
 
 /* ---- blocks ---- */
@@ -439,7 +489,7 @@ block_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at, uint64
 		struct txn_stretch *s = &a->block[r];
 		if (s->at == s->end && a->spare.n == 0 && !adopted) {
 			adopted = true;
-			if ((st = adopt(tw, v, a)) != NAM_OK ||
+			if ((st = adopt(tw, v, a, BLOCKS)) != NAM_OK ||
 			    (st = used_block(tw, v, a, at, word)) != NAM_ABSENT)
 				return st;
 		}
@@ -509,13 +559,14 @@ use_rest(struct txn_alloc *a, uint32_t bytes)
 static nam_status
 aux_cut(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, uint32_t bytes, net_addr *at)
 {
-	bool adopted = false;
+	unsigned adopted = 0;
 	while (a->aux.end - a->aux.at < bytes && !use_rest(a, bytes)) {
 		uint64_t generation = txn_generation(a->sweep);
 		nam_status st = NAM_OK;
-		if (a->rest_tree.n == 0 && !adopted) {
-			adopted = true;
-			st = adopt(tw, v, a);
+		if (a->rest_tree.n == 0 && adopted < PORTIONS_TRIED) {
+			uint32_t had = a->rest.n;
+			st = adopt(tw, v, a, RESTS);
+			adopted = a->rest.n > had ? adopted + 1 : PORTIONS_TRIED;
 		} else if (a->rest_tree.n > 0) {
 			struct txn_free_cell cell;
 			uint64_t from;
@@ -554,7 +605,7 @@ aux_take(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, u
 nam_status
 txn_whole_take(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, net_addr *at)
 {
-	bool adopted = false;
+	unsigned adopted = 0;
 	for (unsigned pops = 0; pops <= RESTS_TRIED;) {
 		for (uint32_t i = a->rest.n; i > 0 && a->rest.n - i < RESTS_TRIED; i--) {
 			struct txn_stretch s = a->rest.item[i - 1];
@@ -573,9 +624,10 @@ txn_whole_take(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc
 			if (st == NAM_OK && cell.what <= NET_EXTENT)
 				txn_stretch_push(&a->rest, from, from + cell.what);
 			st = st == NAM_ABSENT ? NAM_OK : st;
-		} else if (!adopted) {
-			adopted = true;
-			st = adopt(tw, v, a);
+		} else if (adopted < PORTIONS_TRIED) {
+			uint32_t had = a->rest.n;
+			st = adopt(tw, v, a, RESTS);
+			adopted = a->rest.n > had ? adopted + 1 : PORTIONS_TRIED;
 		}
 		if (st != NAM_OK)
 			return st;

@@ -25,10 +25,12 @@
 
 enum {
 	WRITES = 64,
+	PORTION = 256, /* cells that are taken together */
 	SETTLE_NS = 1000000000,
 	SAMPLE_NS = 100000000,
-	SAMPLES = 10,    /* make a window */
-	QUIET = 100,     /* samples without a take: all is handed over */
+	SAMPLES = 10, /* make a window */
+	QUIET = 100,  /* samples without a take: all is handed over */
+	DEATHS_MUCH = 8,
 	PAUSE_MOST = 64, /* windows, while there is nothing to be found in whole extents */
 	WANT_NS = 200000000,
 	WANT_PAUSE_NS = 1000000000,
@@ -100,67 +102,87 @@ give_partial(struct giving *g, struct txn_stretch s)
 	return st == NAM_OK;
 }
 
+/* items: pairs (address, what). */
+static void
+item_pop(struct txn_free *items, uint64_t *at, uint64_t *what)
+{
+	*what = items->item[--items->n];
+	*at = items->item[--items->n];
+}
+
+/* A tree whose cells have been written hangs before what hangs there: its first cell, c, joins the two. */
+static nam_status
+hang_up(struct giving *g, size_t anchor_offset, uint64_t at, uint32_t offset, struct txn_free_cell *c)
+{
+	struct net_worker *w = g->tw->w;
+	net_addr anchor = head_at(g, anchor_offset);
+	uint64_t head, seen;
+	nam_status st = net_read1(w, anchor, &head, 8, NULL);
+	while (st == NAM_OK && !is_void(g, head)) {
+		c->other = txn_list_at(head, g->generation);
+		st = net_write1(w, (net_addr){ at + offset }, c, sizeof *c, NULL);
+		if (st == NAM_OK)
+			st = net_cas1(w, anchor, head, txn_list(g->generation, at), &seen, NULL);
+		if (st != NAM_OK || seen == head)
+			break;
+		head = seen;
+	}
+	return st;
+}
+
+/* Makes a tree of up to PORTION cells, with what is left of other trees as branches, and hangs it up. There is something. */
+static nam_status
+portion_give(
+    struct giving *g, size_t anchor_offset, uint32_t offset, struct txn_free *items, struct txn_free *tree)
+{
+	struct txn_worker *tw = g->tw;
+	struct txn_free_cell cell[WRITES], first = { 0 };
+	struct net_op op[WRITES];
+	struct net_batch b;
+	uint64_t at, what, root = 0;
+	nam_status st = NAM_OK;
+	if (items->n > 0) {
+		item_pop(items, &at, &what);
+	} else {
+		if ((st = txn_tree_pop(tw, g->m, tree, offset, &at, &first)) != NAM_OK)
+			return st;
+		what = first.what;
+		root = tree->n > 0 ? tree->item[--tree->n] : 0;
+	}
+	first = (struct txn_free_cell){ .what = what };
+	net_batch_init(&b, tw->w, op, WRITES, NULL);
+	for (unsigned n = 1; st == NAM_OK && n < PORTION && items->n > 0; n++) {
+		struct txn_free_cell *c = &cell[b.n];
+		*c = (struct txn_free_cell){ .next = root };
+		item_pop(items, &root, &c->what);
+		if (tree->n > 0)
+			c->other = tree->item[--tree->n];
+		net_write(&b, (net_addr){ root + offset }, c, sizeof *c);
+		if (b.n == WRITES)
+			st = net_run(&b);
+	}
+	if (st == NAM_OK && b.n > 0)
+		st = net_run(&b);
+	first.next = root;
+	return st == NAM_OK ? hang_up(g, anchor_offset, at, offset, &first) : st;
+}
+
 /*
- * Makes a tree of the cells given and of what is left of one, and hangs it up. items: pairs (address, what). A cell has
- * two branches: the cells before it, and a tree that is to be joined.
+ * Hangs up the cells given and what is left of trees, in portions: who needs some takes one. What was given first lies deepest. False:
+ * some was left to a sweep.
  */
 static bool
 tree_give(
     struct giving *g, size_t anchor_offset, uint32_t offset, struct txn_free *items, struct txn_free *tree)
 {
-	struct txn_worker *tw = g->tw;
-	struct txn_free_cell cell[WRITES], popped;
-	struct net_op op[WRITES];
-	struct net_batch b;
-	uint64_t root = 0, head, seen, at;
-	net_addr anchor = head_at(g, anchor_offset);
 	nam_status st = NAM_OK;
-	bool all = true;
-	net_batch_init(&b, tw->w, op, WRITES, NULL);
-	while (st == NAM_OK && (tree->n > 0 || items->n > 2)) {
-		if (items->n < 4 && tree->n > 0) { /* one cell to join with, and one for the end */
-			st = txn_tree_pop(tw, g->m, tree, offset, &at, &popped);
-			if (st != NAM_OK || !txn_free_push(items, at) || !txn_free_push(items, popped.what))
-				return false;
-			continue;
-		}
-		struct txn_free_cell *c = &cell[b.n];
-		*c = (struct txn_free_cell){ .next = root, .what = items->item[items->n - 1] };
-		if (tree->n > 0)
-			c->other = tree->item[--tree->n];
-		root = items->item[items->n - 2];
-		items->n -= 2;
-		net_write(&b, (net_addr){ root + offset }, c, sizeof *c);
-		if (b.n == WRITES) {
-			st = net_run(&b);
-			txn_give_way(tw);
-			/* What has been written is hung up; the rest is left to a sweep. */
-			if (out_of_time(g)) {
-				all = false;
-				tree->n = 0;
-				items->n = items->n < 2 ? items->n : 2;
-			}
-		}
+	while (st == NAM_OK && (tree->n > 0 || items->n > 0)) {
+		if (out_of_time(g))
+			return false;
+		st = portion_give(g, anchor_offset, offset, items, tree);
+		txn_give_way(g->tw);
 	}
-	if (st == NAM_OK && b.n > 0)
-		st = net_run(&b);
-	if (st != NAM_OK || items->n == 0)
-		return st == NAM_OK && all;
-	/* The last one joins it to what hangs there. */
-	at = items->item[0];
-	cell[0] = (struct txn_free_cell){ .next = root, .what = items->item[1] };
-	items->n = 0;
-	st = net_read1(tw->w, anchor, &head, 8, NULL);
-	while (st == NAM_OK && !is_void(g, head)) {
-		cell[0].other = txn_list_at(head, g->generation);
-		st = net_write1(tw->w, (net_addr){ at + offset }, cell, sizeof *cell, NULL);
-		if (st == NAM_OK)
-			st = net_cas1(tw->w, anchor, head, txn_list(g->generation, at), &seen, NULL);
-		if (st != NAM_OK || seen == head)
-			break;
-		head = seen;
-	}
-	return st == NAM_OK && all;
+	return st == NAM_OK;
 }
 
 /* ---- archives and blobs: stretches, as long as they are inside of an extent ---- */
@@ -176,10 +198,12 @@ by_begin(const void *a, const void *b, void *giving)
 }
 
 static int
-by_length(const void *a, const void *b, void *tw)
+by_length(const void *a, const void *b, void *giving)
 {
 	const struct txn_stretch *x = a, *y = b;
-	(void)tw;
+	struct giving *g = giving;
+	if (++g->compared % 4096 == 0)
+		txn_give_way(g->tw);
 	return (x->end - x->at > y->end - y->at) - (x->end - x->at < y->end - y->at);
 }
 
@@ -349,8 +373,10 @@ txn_hand_over(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc 
 		txn_wholes_give(tw, v, &m);
 		give_wholes(&g, UINT64_MAX);
 	}
+	/* What is given last is taken first: the longest. */
+	qsort_r(m.rest.item, m.rest.n, sizeof *m.rest.item, by_length, &g);
 	struct txn_free items = { 0 };
-	for (uint32_t i = 0; i < m.rest.n; i++) {
+	for (uint32_t i = m.rest.n; i-- > 0;) {
 		struct txn_stretch x = m.rest.item[i];
 		g.all = txn_free_push(&items, x.at) && txn_free_push(&items, x.end - x.at) && g.all;
 	}
@@ -445,7 +471,7 @@ give_surplus(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *
 	a->paused = 0;
 	tw->stats.extents_returned += n;
 	/* The longest last: those are looked at first. */
-	qsort_r(m.rest.item, m.rest.n, sizeof *m.rest.item, by_length, NULL);
+	qsort_r(m.rest.item, m.rest.n, sizeof *m.rest.item, by_length, &g);
 	if (g.generation == txn_generation(a->sweep))
 		for (uint32_t i = 0; i < m.rest.n; i++)
 			txn_stretch_push(&a->rest, m.rest.item[i].at, m.rest.item[i].end);
@@ -553,12 +579,42 @@ ask_all(struct txn_worker *tw)
 		txn_cid_spend(tw, TSO_NOTE_MEMORY, &cid);
 }
 
+/*
+ * A table that so many have died beside is swept, though nobody who lives takes memory of it: else each of those who come, write and die
+ * takes memory that is new.
+ */
+static void
+sweep_overdue(struct txn_worker *tw, uint64_t deaths)
+{
+	struct tso_pin pin;
+	nam_status st = NAM_OK;
+	bool pinned = false;
+	if (!txn_may_sweep(tw))
+		return;
+	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL && st == NAM_OK; v = v->next) {
+		if (atomic_load(&v->dead) || atomic_load(&v->swept) + DEATHS_MUCH > deaths)
+			continue;
+		if (!pinned) {
+			st = tso_pin_now(tw->tso, &pin);
+			pinned = true;
+			if (st == NAM_OK)
+				txn_at_hand(tw);
+		}
+		if (st == NAM_OK && !tw->leaving)
+			txn_alloc_sweep(tw, v);
+	}
+	if (pinned)
+		tso_unpin(tw->tso, &pin);
+}
+
 static void
 orphans_main(void *worker)
 {
 	struct txn_worker *tw = worker;
 	net_pay(&tw->background);
-	txn_orphans(tw, atomic_load(&tw->db->deaths_heard));
+	uint64_t deaths = atomic_load(&tw->db->deaths_heard);
+	txn_orphans(tw, deaths);
+	sweep_overdue(tw, deaths);
 	tw->helpers--;
 }
 
@@ -591,8 +647,10 @@ txn_surplus(struct txn_worker *tw)
 	tw->wants = false;
 	if (tso_pin_now(tw->tso, &pin) == NAM_OK) {
 		txn_at_hand(tw);
-		if (tell)
+		if (tell) {
 			ask_all(tw);
+			tw->wanted_known = true; /* so this worker hears of it, too */
+		}
 		if (noted != tw->heard &&
 		    net_read1(tw->w, tw->db->deaths, word, sizeof word, NULL) == NAM_OK) {
 			uint64_t deaths = word[0], wanted = word[1];

@@ -87,6 +87,7 @@ struct txn_table_view {
 	atomic_bool dead;          /* closed: nothing is freed into it any more */
 	atomic_int asking;         /* collectors inside the owner's callback: closing waits for them */
 	_Atomic uint64_t holes_at; /* a  relaxed: where in the ledger emptied entries are looked for */
+	_Atomic uint64_t swept;    /* as its anchor said when some worker last looked */
 	_Atomic uint64_t sweeper;  /* our lock word there, while we have to sweep the table */
 	_Atomic unsigned sweeping; /* 1 + the worker that is at it; 0: none */
 	_Atomic(struct txn_look *)
@@ -426,6 +427,8 @@ uint64_t txn_blob_bytes(uint32_t len);
 /* The worker's part of a table's memory; looked at the anchor where that is due. */
 nam_status txn_alloc_ready(
     struct txn_worker *tw, struct txn_table_view *v, bool taking, struct txn_alloc **out);
+/* Has this process been there for as long as a sweep may take? */
+bool txn_may_sweep(struct txn_worker *tw);
 /* The sweep of the table becomes ours if one is due and nobody has it. With a pin. */
 void txn_alloc_sweep(struct txn_worker *tw, struct txn_table_view *v);
 /* False: no memory; that piece is lost until the next sweep. */
