@@ -55,7 +55,7 @@ make_void(struct txn_alloc *a)
 	    0;
 	for (unsigned c = 0; c < TXN_BLOB_CLASSES; c++)
 		a->blob[c].n = 0;
-	a->nold = 0;
+	a->nold = a->namid = 0;
 	a->old_known = false;
 }
 
@@ -145,6 +145,7 @@ look(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, enum 
 			make_void(a);
 		a->sweep = an.sweep;
 		a->horizon = an.horizon;
+		a->before = an.before;
 		a->looked = true;
 	}
 	if (noted > a->noted)
@@ -212,44 +213,80 @@ by_address(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Is it in an extent for archives and blobs that was taken before the last sweep began? */
-static nam_status
-is_old(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, uint64_t ext, bool *yes)
+static bool
+is_in(uint64_t ext, const uint64_t *list, uint32_t n)
 {
-	uint64_t generation = txn_generation(a->sweep);
-	if (!a->old_known) {
-		uint64_t *old = NULL;
-		uint32_t n = 0, cap = 0;
-		nam_status st = txn_ledger_old(v, tw->w, generation, &old, &n, &cap);
-		if (st != NAM_OK || generation != txn_generation(a->sweep)) {
-			free(old);
-			return st != NAM_OK ? st : NAM_BUSY;
-		}
-		free(a->old);
-		a->old = old;
-		a->nold = n;
-		a->old_known = true;
+	return n > 0 && bsearch(&ext, list, n, sizeof *list, by_address) != NULL;
+}
+
+/* When were the extents for archives and blobs taken? That of those before the end of a sweep does not change any more. */
+static nam_status
+know_old(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a)
+{
+	uint64_t generation = txn_generation(a->sweep), *old = NULL, *amid = NULL;
+	uint32_t nold = 0, namid = 0, cap = 0, amid_cap = 0;
+	if (a->old_known)
+		return NAM_OK;
+	nam_status st = NAM_OK;
+	if (generation > 0)
+		st = txn_ledger_taken(v, tw->w, 0, 2 * generation - 1, &old, &nold, &cap);
+	if (st == NAM_OK && generation > 0)
+		st = txn_ledger_taken(v, tw->w, 2 * generation - 1, 2 * generation, &amid, &namid, &amid_cap);
+	if (st != NAM_OK || generation != txn_generation(a->sweep) || a->old_known) {
+		free(old);
+		free(amid);
+		return st != NAM_OK || a->old_known ? st : NAM_BUSY;
 	}
-	*yes = a->nold > 0 && bsearch(&ext, a->old, a->nold, sizeof *a->old, by_address) != NULL;
+	free(a->old);
+	free(a->amid);
+	a->old = old;
+	a->nold = nold;
+	a->amid = amid;
+	a->namid = namid;
+	a->old_known = true;
 	return NAM_OK;
 }
 
 /*
- * Has a sweep found it? The head of its block's extent says when the sweep looked. If it was left before, no version named it. If it was
- * left later, one did, and it is ours to give. Every old archive, and what no block ever named, is the sweep's.
+ * Was it left at or before this horizon? What a block named was left by a commit; at its commit id no version names it. An archive, or
+ * what no block ever named, was left under a snapshot, and that may be the horizon's.
+ */
+static bool
+is_before(const struct txn_junk *j, uint64_t horizon)
+{
+	bool named = j->kind == JUNK_BLOCK || (j->kind == JUNK_BLOB && j->aux != 0);
+	return named ? j->cid <= horizon : j->cid < horizon;
+}
+
+/*
+ * Garbage that is no younger than the last sweep's horizon: has that sweep found it, or one before?
+ *
+ * Where its extent was taken while the sweep was under way, the sweep did not look for it: only what is older than the extent is
+ * of an earlier use of it (M5). Where it was taken later, or is not there, it went back since: so it had been found.
+ *
+ * Where it is older, the head of the block's extent says when the sweep looked. If it was left before, no version named it. If it was left
+ * later, one did, and it is ours to give. Every old archive, and what no block ever named, is the sweep's.
  */
 static nam_status
 is_found(
     struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, const struct txn_junk *j, bool *yes)
 {
-	uint64_t generation = txn_generation(a->sweep), block = j->kind == JUNK_BLOB ? j->aux : j->at.bits;
+	uint64_t generation = txn_generation(a->sweep), ext = extent_of(j->at.bits);
+	uint64_t block = j->kind == JUNK_BLOB ? j->aux : j->at.bits;
 	struct txn_extent e;
 	nam_status st = NAM_OK;
 	*yes = true;
-	if (j->kind != JUNK_BLOCK)
-		st = is_old(tw, v, a, extent_of(j->at.bits), yes);
-	if (st != NAM_OK || !*yes || j->kind == JUNK_ARCHIVE || block == 0)
-		return st;
+	if (j->kind != JUNK_BLOCK) {
+		st = know_old(tw, v, a);
+		if (st == NAM_OK && is_in(ext, a->amid, a->namid)) {
+			*yes = is_before(j, a->before);
+			return NAM_OK;
+		}
+		if (st == NAM_OK && !is_in(ext, a->old, a->nold))
+			*yes = !nam_twin(NAM_TWIN_USED_AGAIN);
+		if (st != NAM_OK || j->kind == JUNK_ARCHIVE || block == 0 || !is_in(ext, a->old, a->nold))
+			return st;
+	}
 	st = net_read1(tw->w, (net_addr){ extent_of(block) }, &e, sizeof e, NULL);
 	if (st == NAM_GONE && (tw->keeper.ended >> net_region_of((net_addr){ block }) & 1))
 		return NAM_ABSENT;
@@ -275,7 +312,8 @@ txn_may_give(struct txn_worker *tw, const struct txn_junk *j)
 		return st;
 	if (a->sweep & 1)
 		return NAM_BUSY;
-	if ((j->kind != JUNK_ARCHIVE && j->kind != JUNK_BLOB && j->kind != JUNK_BLOCK) || j->cid > a->horizon)
+	if ((j->kind != JUNK_ARCHIVE && j->kind != JUNK_BLOB && j->kind != JUNK_BLOCK) ||
+	    !is_before(j, a->horizon))
 		return NAM_OK;
 	bool found;
 	st = is_found(tw, v, a, j, &found);
@@ -287,13 +325,16 @@ txn_may_give(struct txn_worker *tw, const struct txn_junk *j)
 }
 
 /*
- * What a transaction has taken and does not need: the collector gives it back where it is not known whether a sweep has it.
+ * What a transaction has taken and does not need: the collector gives it back where it is not known whether a sweep has it. It is left now:
+ * not before the horizon that was there when its extent was taken, and before that of a sweep that begins later.
  */
 static bool
 goes_to_collector(struct txn_worker *tw, struct txn_alloc *a, struct txn_junk j)
 {
 	if (a->looked && (a->sweep & 1) == 0)
 		return false;
+	uint64_t prefix = tso_prefix(tw->db->tso);
+	j.cid = prefix > a->horizon ? prefix : a->horizon;
 	txn_junk_add(tw, j);
 	return true;
 }
@@ -576,7 +617,7 @@ aux_cut(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, ui
 			st = st == NAM_ABSENT ? NAM_OK : st;
 		} else {
 			net_addr ext;
-			st = txn_extents_take(v, tw->w, 1, generation, tw->rr++, true, &ext, NULL);
+			st = txn_extents_take(v, tw->w, 1, a->sweep, tw->rr++, true, &ext, NULL);
 			/* A sweep that has begun meanwhile finds it. */
 			if (st == NAM_OK && generation == txn_generation(a->sweep)) {
 				txn_stretch_push(&a->rest, a->aux.at, a->aux.end);

@@ -13,8 +13,8 @@
 enum { KEPT = TXN_WHOLES };
 
 /*
- * Where an extent stands in the ledger, of one that was free memory of the table and not taken from a node. It stays with the table:
- * garbage of what lay there before may still be in some worker's queue, and that is forgotten by what the ledger says (surplus.c).
+ * Where an extent stands in the ledger, of one that was free memory of the table and not taken from a node: it is looked for when it
+ * goes back.
  */
 #define OF_TABLE ((uint32_t)TXN_LEDGER_WHOSE)
 
@@ -51,8 +51,8 @@ txn_long_take(struct txn *t, struct txn_table_view *v, struct txn_new_blob *b)
 		entry[have++] = OF_TABLE;
 	struct txn_want want = { 0 };
 	a->takes++;
-	while (have < all && (st = txn_extents_take(v, tw->w, all - have, txn_generation(a->sweep), tw->rr++,
-				  false, at + have, entry + have)) == NAM_FULL)
+	while (have < all && (st = txn_extents_take(v, tw->w, all - have, a->sweep, tw->rr++, false,
+				  at + have, entry + have)) == NAM_FULL)
 		if (!txn_want(tw, &want))
 			break;
 	struct txn_spread s = { .whose = b->len, .n = n, .entry = entry[0] };
@@ -169,7 +169,10 @@ txn_wholes_give(struct txn_worker *tw, struct txn_table_view *v, struct txn_allo
 void
 txn_new_blob_give(struct txn *t, const struct txn_new_blob *b)
 {
-	/* A long one's extents go back to their nodes, under a pin: a collector's work. Its snapshot tells those of before a sweep. */
+	/*
+	 * A long one's extents go back to their nodes, under a pin: a collector's work. Its snapshot is no younger than a sweep that it
+	 * is of before, and no older than the horizon that was there when the extents were taken.
+	 */
 	if (txn_blob_long(b->len))
 		txn_junk_add(t->tw,
 		    (struct txn_junk){

@@ -205,17 +205,21 @@ enter_part(
     struct txn_table_view *v, struct net_worker *w, unsigned n, uint64_t whose, net_addr *at, uint32_t *entry)
 {
 	struct ledger l = ledger_of(v->db, w, v->anchor);
-	uint64_t word[PART], used, holes;
+	uint64_t word[PART], used, holes, sweep = 0;
 	unsigned in = 0;
-	struct net_op op[2];
+	struct net_op op[3];
 	struct net_batch b;
-	for (unsigned m = 0; m < n; m++)
-		if ((word[m] = txn_ledger_entry(at[m].bits, whose)) == 0)
-			return NAM_FULL; /* no address beyond these is told by an entry */
-	net_batch_init(&b, w, op, 2, NULL);
+	net_batch_init(&b, w, op, 3, NULL);
+	net_read(&b, net_plus(v->anchor, offsetof(struct txn_anchor, sweep)), &sweep, 8);
 	net_read(&b, net_plus(v->anchor, offsetof(struct txn_anchor, used)), &used, 8);
 	net_read(&b, net_plus(v->anchor, offsetof(struct txn_anchor, holes)), &holes, 8);
 	nam_status st = net_run(&b);
+	/* Memory of a generation that is over already is a sweep's, however late it is entered. */
+	if (st == NAM_OK && (whose & TXN_LEDGER_INDEX) == 0 && txn_generation(sweep) == txn_generation(whose))
+		whose = sweep;
+	for (unsigned m = 0; st == NAM_OK && m < n; m++)
+		if ((word[m] = txn_ledger_entry(at[m].bits, whose)) == 0)
+			st = NAM_FULL; /* no address beyond these is told by an entry */
 	/* A count below nothing is one, too: a crash came between. */
 	if (st == NAM_OK && holes <= used && holes > 0 && holes >= used / HOLES_WORTH) {
 		bool none;
@@ -409,7 +413,7 @@ txn_extents_give(struct txn_table_view *v, struct net_worker *w, unsigned n, con
 /* ---- all of it ---- */
 
 struct old {
-	uint64_t generation, **item;
+	uint64_t from, to, **item;
 	uint32_t *n, *cap;
 	bool no_memory;
 };
@@ -419,7 +423,7 @@ add_old(void *arg, uint32_t entry, uint64_t word)
 {
 	struct old *o = arg;
 	(void)entry;
-	if ((word & TXN_LEDGER_INDEX) || txn_ledger_generation(word) >= o->generation)
+	if ((word & TXN_LEDGER_INDEX) || txn_ledger_sweep(word) < o->from || txn_ledger_sweep(word) >= o->to)
 		return true;
 	o->no_memory = !txn_grow((void **)o->item, *o->n, o->cap, sizeof **o->item);
 	if (!o->no_memory)
@@ -428,10 +432,10 @@ add_old(void *arg, uint32_t entry, uint64_t word)
 }
 
 nam_status
-txn_ledger_old(struct txn_table_view *v, struct net_worker *w, uint64_t generation, uint64_t **old,
+txn_ledger_taken(struct txn_table_view *v, struct net_worker *w, uint64_t from, uint64_t to, uint64_t **old,
     uint32_t *n, uint32_t *cap)
 {
-	struct old o = { .generation = generation, .item = old, .n = n, .cap = cap };
+	struct old o = { .from = from, .to = to, .item = old, .n = n, .cap = cap };
 	nam_status st = txn_ledger_walk(v->db, w, v->anchor, add_old, &o);
 	if (*n > 0)
 		qsort(*old, *n, sizeof **old, by_address);

@@ -396,7 +396,7 @@ txn_look_at_all(struct txn *t, struct txn_look *l)
 	atomic_store(&l->horizon, t->pin.at); /* also where there is no extent */
 	nam_status st = list_extents(t, l);
 	if (st == NAM_OK)
-		st = txn_ledger_old(v, t->tw->w, l->generation, &l->old, &l->nold, &l->old_cap);
+		st = txn_ledger_taken(v, t->tw->w, 0, 2 * l->generation - 1, &l->old, &l->nold, &l->old_cap);
 	if (st == NAM_OK && l->nold > 0 && (l->used = calloc(l->nold, sizeof *l->used)) == NULL)
 		st = NAM_NOMEM;
 	if (st != NAM_OK)

@@ -33,6 +33,7 @@ enum {
 struct sweep {
 	struct txn_worker *tw;
 	struct txn_table_view *v;
+	uint64_t before;             /* the horizon when it began */
 	uint64_t lock, word, deaths; /* lock 0: it is not ours any more; word 0: nothing has changed yet */
 	nam_status st;
 	struct txn_look look;
@@ -64,6 +65,7 @@ begin(struct sweep *s)
 		return st;
 	uint64_t generation = txn_generation(a.sweep) + 1;
 	s->word = 2 * generation - 1;
+	s->before = a.horizon;
 	st = net_write1(w, word_at(s, offsetof(struct txn_anchor, sweep)), &s->word, 8, NULL);
 	/* What hangs there is void by its generation; but those come round after a thousand sweeps. */
 	for (unsigned i = 0; st == NAM_OK && i < 3; i++) {
@@ -116,9 +118,11 @@ keep_junk(struct sweep *s, struct txn_alloc *a, uint64_t over, uint64_t horizon)
 static nam_status
 tell_anchor(struct sweep *s, uint64_t over, uint64_t h)
 {
-	struct net_op op[4];
+	struct net_op op[5];
 	struct net_batch b;
-	net_batch_init(&b, s->tw->w, op, 4, NULL);
+	net_batch_init(&b, s->tw->w, op, 5, NULL);
+	if (s->word != 0)
+		net_write(&b, word_at(s, offsetof(struct txn_anchor, before)), &s->before, 8);
 	if (s->st == NAM_OK) {
 		net_write(&b, word_at(s, offsetof(struct txn_anchor, horizon)), &h, 8);
 		net_write(&b, word_at(s, offsetof(struct txn_anchor, swept)), &s->deaths, 8);

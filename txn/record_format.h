@@ -113,6 +113,7 @@ rec_dir_check(const uint64_t *w, unsigned n, uint64_t at)
  * sweep      2g - 1: sweep g is under way; 2g: it is over. Memory taken since it began is of generation g, all
  *            taken before is older. Written by who has `sweeper`.
  * horizon    of the last sweep that came to its end: a CID, no extent's horizon is above it. Written before `sweep`.
+ * before     what horizon was when the last sweep that is over began.
  * used       entries of the ledger handed out, by FETCH_ADD.
  * holes      about how many of those are empty (a count that a crash may leave wrong: nothing but room depends on it).
  * ledger     a word for each extent that is not of blocks: of archives and blobs, or of the index. CAS from 0 after the extent was
@@ -127,7 +128,10 @@ rec_dir_check(const uint64_t *w, unsigned n, uint64_t at)
  *       the table's `sweeper` and some pin.
  *   M3  A sweep looks when no transaction is left that may have memory of before at hand.
  *   M4  A process that has lost its slot uses nothing that it had at hand before.
- *   M5  An extent of a table that stays goes back to its node under M2 only, whole, and only one of the newest generation.
+ *   M5  An extent of a table that stays goes back to its node under M2 only, and whole: nobody else has any of it at hand, and garbage of
+ *       it that somebody still has in a queue was left before the horizon of a sweep that is over. Its entry, should the table take
+ *       it again, says that it was taken after that (`sweep` is READ after the extent was taken), and there can be
+ *       no other garbage of it that old.
  *   M6  A sweep looks at an extent of blocks at one snapshot, and writes that into the extent's head as its `horizon`, which only
  *       rises. What it finds free is used when the watermark has passed all of these.
  */
@@ -146,7 +150,8 @@ struct txn_anchor {
 	uint64_t swept;
 	uint64_t maker;
 	uint64_t listed;
-	uint64_t pad0[2];
+	uint64_t before;
+	uint64_t pad0;
 	uint64_t holes;
 	uint64_t blocks;
 	uint64_t partial;
@@ -159,10 +164,10 @@ struct txn_anchor {
 };
 static_assert(sizeof(struct txn_anchor) == 128, "anchor is layout");
 
-/* An entry:  63..58 region | 57..30 number of the extent in it | 29 the index's | 28..0 generation */
+/* An entry:  63..58 region | 57..30 number of the extent in it | 29 the index's | 28..0 the anchor's `sweep` when it was taken */
 #define TXN_LEDGER_INDEX (UINT64_C(1) << 29) /* without it: of archives and blobs */
 #define TXN_LEDGER_WHOSE (TXN_LEDGER_INDEX | (TXN_LEDGER_INDEX - 1))
-enum { TXN_LEDGER_REGION = 58, TXN_LEDGER_NUMBER = 30, TXN_LEDGER_GENERATIONS = 29, TXN_LEDGER_PART = 16 };
+enum { TXN_LEDGER_REGION = 58, TXN_LEDGER_NUMBER = 30, TXN_LEDGER_SWEEPS = 29, TXN_LEDGER_PART = 16 };
 static_assert(NET_REGIONS <= 64, "a region fits an entry");
 
 /* 0: the ledger cannot name such an extent. */
@@ -182,9 +187,9 @@ txn_ledger_extent(uint64_t entry)
 		   NET_EXTENT;
 }
 static inline uint64_t
-txn_ledger_generation(uint64_t entry)
+txn_ledger_sweep(uint64_t entry)
 {
-	return entry & ((UINT64_C(1) << TXN_LEDGER_GENERATIONS) - 1);
+	return entry & ((UINT64_C(1) << TXN_LEDGER_SWEEPS) - 1);
 }
 
 /* Free memory in a list names two more, so that any two lists are joined by one cell. */

@@ -14,9 +14,7 @@
  * at the ledger; one that began earlier has made void what is of before, and that is not handed over. So no extent is at its node
  * and in a sweep's hands, too.
  *
- * Two kinds of extents stay with their table. Those of blocks: scans walk their chain, which only grows. And those that an
- * ended sweep has looked at (of an earlier generation than the newest): garbage that some worker still has in its queue may lie there, and
- * it forgets that garbage, which the sweep has found, only because the ledger says that the extent is so old.
+ * Extents of blocks stay with their table: scans walk their chain, which only grows.
  */
 #include <base/twin.h>
 #include <stdlib.h>
@@ -44,8 +42,6 @@ struct giving {
 	struct txn_table_view *v;
 	struct txn_alloc *m;
 	uint64_t generation, end;
-	uint64_t *old; /* extents that stay with the table, rising */
-	uint32_t nold, old_cap;
 	bool all;          /* so far nothing was left out */
 	unsigned compared; /* so often, to give way now and then */
 };
@@ -237,6 +233,12 @@ join(struct giving *g)
 	return ok;
 }
 
+/* Whole extents that are to go back, rising; where they stand in the ledger. */
+struct wholes {
+	net_addr *at;
+	uint32_t *entry, n;
+};
+
 static int
 by_address(const void *a, const void *b)
 {
@@ -245,47 +247,54 @@ by_address(const void *a, const void *b)
 }
 
 static bool
-stays(const struct giving *g, uint64_t ext)
+place(void *arg, uint32_t entry, uint64_t word)
 {
-	return g->nold > 0 && bsearch(&ext, g->old, g->nold, sizeof *g->old, by_address) != NULL;
+	struct wholes *all = arg;
+	uint64_t at = txn_ledger_extent(word);
+	net_addr *hit = bsearch(&at, all->at, all->n, sizeof *all->at, by_address);
+	if (hit != NULL)
+		all->entry[hit - all->at] = entry;
+	return true;
 }
 
-/* Whole extents in m->rest go back, so many at most. How many did. */
+/* Whole extents in m->rest, which is in order, go back, so many at most. How many did. */
 static unsigned
 give_wholes(struct giving *g, uint64_t most)
 {
-	if (g->generation > 0 &&
-	    txn_ledger_old(g->v, g->tw->w, g->generation, &g->old, &g->nold, &g->old_cap) != NAM_OK)
-		return 0;
 	struct txn_stretches *s = &g->m->rest;
-	net_addr at[TXN_LEDGER_PART];
-	unsigned n = 0, given, sum = 0;
+	struct wholes all = { .at = malloc((s->n + 1) * sizeof *all.at),
+		.entry = calloc(s->n + 1, sizeof *all.entry) };
 	uint32_t kept = 0;
-	for (uint32_t i = 0; i < s->n; i++) {
+	unsigned given, sum = 0;
+	for (uint32_t i = 0; i < s->n && all.at != NULL && all.entry != NULL; i++) {
 		struct txn_stretch x = s->item[i];
-		bool whole = x.at == extent_of(x.at) && x.end - x.at == NET_EXTENT && sum + n < most &&
-			     !stays(g, x.at);
-		if (whole && n == 0 && out_of_time(g))
-			g->all = whole = false;
-		if (whole)
-			at[n++].bits = x.at;
+		if (x.at == extent_of(x.at) && x.end - x.at == NET_EXTENT && all.n < most)
+			all.at[all.n++].bits = x.at;
 		else
 			s->item[kept++] = x;
-		if (n == TXN_LEDGER_PART || (n > 0 && i + 1 == s->n)) {
-			/* What is in doubt stays in the ledger, for a sweep, or is lost. */
-			if (txn_extents_give(g->v, g->tw->w, n, at, NULL, &given) != NAM_OK)
-				g->all = false;
-			sum += n;
-			n = 0;
-			txn_give_way(g->tw);
-		}
 	}
-	if (n > 0 && txn_extents_give(g->v, g->tw->w, n, at, NULL, &given) != NAM_OK)
-		g->all = false;
-	s->n = kept;
-	free(g->old);
-	g->old = NULL;
-	return sum + n;
+	if (all.at != NULL && all.entry != NULL)
+		s->n = kept;
+	/* Entries that are not found here are looked for again, a few at a time. */
+	if (all.n > 1)
+		(void)txn_ledger_walk(g->v->db, g->tw->w, g->v->anchor, place, &all);
+	for (uint32_t i = 0; i < all.n; i += TXN_LEDGER_PART) {
+		unsigned n = all.n - i < TXN_LEDGER_PART ? all.n - i : TXN_LEDGER_PART;
+		if (out_of_time(g)) {
+			for (; i < all.n; i++)
+				txn_stretch_push(s, all.at[i].bits, all.at[i].bits + NET_EXTENT);
+			break;
+		}
+		/* What is in doubt stays in the ledger, for a sweep, or is lost. */
+		if (txn_extents_give(
+			g->v, g->tw->w, n, all.at + i, all.n > 1 ? all.entry + i : NULL, &given) != NAM_OK)
+			g->all = false;
+		sum += n;
+		txn_give_way(g->tw);
+	}
+	free(all.at);
+	free(all.entry);
+	return sum;
 }
 
 /* ---- all of it ---- */
@@ -307,7 +316,9 @@ discard(struct txn_alloc *m)
 static void
 take_out(struct txn_alloc *a, struct txn_alloc *m, bool all)
 {
-	*m = (struct txn_alloc){ .looked = true, .sweep = a->sweep, .horizon = a->horizon };
+	*m = (struct txn_alloc){
+		.looked = true, .sweep = a->sweep, .horizon = a->horizon, .before = a->before
+	};
 	m->aux = a->aux;
 	m->rest = a->rest;
 	m->archives = a->archives;
@@ -394,6 +405,7 @@ txn_alloc_free(struct txn_table_view *v, unsigned worker)
 		return;
 	discard(a);
 	free(a->old);
+	free(a->amid);
 	free(a);
 	v->alloc[worker] = NULL;
 }

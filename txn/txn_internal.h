@@ -56,7 +56,7 @@ struct txn_alloc {
 	struct txn_free block_tree, rest_tree; /* cells taken from the anchor's lists and not looked at */
 	/* What the anchor said. Memory here is of the generation that `sweep` says. */
 	bool looked;
-	uint64_t sweep, horizon;
+	uint64_t sweep, horizon, before;
 	uint64_t noted;   /* when that was: a sweep that began since has noted a later CID */
 	uint64_t look_at; /* while a sweep is under way: when the collector looks next */
 	uint64_t due_at;  /* while a sweep is due: when who takes memory does */
@@ -65,8 +65,9 @@ struct txn_alloc {
 	uint64_t takes, takes_seen, least;
 	unsigned samples, quiet, pause, paused;
 	bool due;
-	uint64_t *old; /* extents of earlier generations that hold archives and blobs, rising */
-	uint32_t nold, old_cap;
+	/* Extents for archives and blobs, rising: those of earlier generations, and those taken while the last sweep was under way */
+	uint64_t *old, *amid;
+	uint32_t nold, namid;
 	bool old_known;
 };
 
@@ -375,7 +376,7 @@ nam_status txn_extent_kept(struct txn_db *db, struct net_worker *w, unsigned sta
 /* n extents of any nodes, round from start: all of them, or none. They are in no ledger. zeros: as net_extents_take's. */
 nam_status txn_extents_any(
     struct txn_db *db, struct net_worker *w, unsigned n, unsigned start, bool zeros, net_addr *out);
-/* Such, entered in the table's ledger. whose: 0 or TXN_LEDGER_INDEX, and the generation. entry: where, or NULL. */
+/* Such, entered in the table's ledger. whose: TXN_LEDGER_INDEX, or the anchor's `sweep` as the caller knows it. entry: where, or NULL. */
 nam_status txn_extents_take(struct txn_table_view *v, struct net_worker *w, unsigned n, uint64_t whose,
     unsigned start, bool zeros, net_addr *out, uint32_t *entry);
 /*
@@ -388,9 +389,9 @@ nam_status txn_extents_give(struct txn_table_view *v, struct net_worker *w, unsi
 /* Calls fn for every entry that is not empty, until it says false. Not a snapshot: a caller that needs one keeps others away. */
 nam_status txn_ledger_walk(struct txn_db *db, struct net_worker *w, net_addr anchor,
     bool (*fn)(void *arg, uint32_t entry, uint64_t word), void *arg);
-/* Extents of archives and blobs that are older than this generation, in the order of addresses; added to *old. */
-nam_status txn_ledger_old(struct txn_table_view *v, struct net_worker *w, uint64_t generation, uint64_t **old,
-    uint32_t *n, uint32_t *cap);
+/* Extents of archives and blobs that were taken when `sweep` was in [from, to), in the order of addresses; added to *old. */
+nam_status txn_ledger_taken(struct txn_table_view *v, struct net_worker *w, uint64_t from, uint64_t to,
+    uint64_t **old, uint32_t *n, uint32_t *cap);
 /*
  * Gives the extents of a ledger back, *left of them at most, and in the end its pages. NAM_BUSY: there are more. Nobody uses the table
  * any more. Where it is in doubt whether an extent went back, it is lost.

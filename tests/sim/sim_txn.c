@@ -24,6 +24,7 @@
 
 enum {
 	PAUSE_NS = 20000000, /* at most; well below a lease */
+	LAPSED_LEASES = 14,
 	SETTLED_NS =
 	    1600000000, /* time enough to settle a recoverer that died, and to free the slot of an idle owner: ten leases */
 	DRIFT_PPM = 50000,
@@ -404,6 +405,9 @@ main_co(void *arg)
 	net_sleep(w, 2 * r->shape.pause_ns); /* everybody goes on, all marks have landed */
 	if ((r->deaths = bury(r)) > 0)
 		net_sleep(w, SETTLED_NS);
+	/* Nobody waits for an idle owner: if nobody is told that it is dead, its slot lapses after ten leases. */
+	for (unsigned i = 0; i < LAPSED_LEASES && outside_idle_dead(r); i++)
+		net_sleep(w, SIM_LEASE_MS * UINT64_C(1000000));
 	loads_let(r);
 	for (unsigned i = 0; i < r->shape.procs; i++)
 		if (!r->place[i].buried)
