@@ -518,6 +518,70 @@ a_stale_word_is_harmless(void **state)
 	}
 }
 
+/* ---- a walk in parts, while tables are split ----------------------------------------------- */
+
+enum { WALKED = 40000 };
+
+struct walked {
+	struct model *m;
+	uint32_t in; /* so many are inserted for sure */
+	unsigned rounds;
+	uint64_t twice;
+};
+
+static void
+walked_inserter(void *arg)
+{
+	struct walked *k = arg;
+	for (; k->in < WALKED; k->in++)
+		assert_int_equal(put(k->m, k->m->w[1][0], k->m->ix[1], key_hash(k->m, k->in), k->in), NAM_OK);
+}
+
+static void
+walked_entry(void *arg, net_addr block, uint64_t hash)
+{
+	struct walked *k = arg;
+	uint32_t i = block_number(block);
+	assert_true(i <= k->in);
+	assert_int_equal(hash, key_hash(k->m, i) & idx_low(30));
+	k->twice += k->m->block_seen[i];
+	k->m->block_seen[i] = 1;
+}
+
+static void
+walker(void *arg)
+{
+	struct walked *k = arg;
+	struct model *m = k->m;
+	for (; k->in < WALKED; k->rounds++) {
+		uint32_t before = k->in;
+		memset(m->block_seen, 0, WALKED + 1);
+		for (uint64_t from = 0; from != UINT64_MAX;)
+			assert_int_equal(idx_walk_some(m->w[0][0], m->ix[0], &from, walked_entry, k), NAM_OK);
+		for (uint32_t i = 0; i < before; i++)
+			assert_int_equal(m->block_seen[i], 1);
+	}
+}
+
+static void
+walked_in_parts(void **state)
+{
+	(void)state;
+	struct model m;
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		struct model_config cfg = { .seed = seed, .keys = 100000, .hash_mask = UINT64_MAX };
+		struct walked k = { .m = &m };
+		model_start(&m, &cfg);
+		nam_co_start(net_worker_sched(m.w[1][0]), walked_inserter, &k, 128 << 10);
+		nam_co_start(net_worker_sched(m.w[0][0]), walker, &k, 128 << 10);
+		model_play(&m);
+		assert_string_equal(m.broken, "");
+		printf("%u walks in parts, %" PRIu64 " entries met twice\n", k.rounds, k.twice);
+		assert_true(k.rounds > 5);
+		model_end(&m);
+	}
+}
+
 static void
 same_seed_same_run(void **state)
 {
@@ -553,6 +617,7 @@ main(void)
 		cmocka_unit_test(a_splitter_dies),
 		cmocka_unit_test(a_pager_dies),
 		cmocka_unit_test(a_stale_word_is_harmless),
+		cmocka_unit_test(walked_in_parts),
 		cmocka_unit_test(same_seed_same_run),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

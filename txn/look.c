@@ -17,7 +17,7 @@ enum {
 	LARGE = 16,        /* extents: worth the others' help */
 	TURN_BLOCKS = 8,   /* looked at between two looks at the clock */
 	TURN_ENTRIES = 64, /* of the index, likewise */
-	TURN_HEADS = 16,
+	HEADS = 16,        /* READ together */
 	WAIT_NS = 100000
 };
 
@@ -304,26 +304,76 @@ txn_look_along(struct txn_worker *tw)
 
 /* ---- all of it ---- */
 
+/* The heads READ last, and what is expected of the chain: each region hands extents out rising, so the chain falls. */
+struct heads {
+	uint64_t at[HEADS];
+	struct txn_extent head[HEADS];
+	unsigned n;
+	uint64_t last[NET_REGIONS], stride[NET_REGIONS]; /* by region; stride 0: nothing is expected */
+};
+
+static void
+learn(struct heads *h, uint64_t at)
+{
+	unsigned r = net_region_of((net_addr){ at });
+	h->stride[r] = h->last[r] > at ? h->last[r] - at : 0;
+	h->last[r] = at;
+}
+
+/* READs the head of one extent, together with those of extents that may come behind it. */
+static nam_status
+read_heads(struct txn_worker *tw, struct heads *h, uint64_t at)
+{
+	struct net_op op[HEADS];
+	struct net_batch b;
+	bool more = true;
+	h->n = 0;
+	h->at[h->n++] = at;
+	for (uint64_t i = 1; more; i++) {
+		more = false;
+		for (unsigned r = 1; r < NET_REGIONS && h->n < HEADS; r++) {
+			if (h->stride[r] == 0 || net_offset_of((net_addr){ h->last[r] }) <= i * h->stride[r])
+				continue;
+			h->at[h->n++] = h->last[r] - i * h->stride[r];
+			more = h->n < HEADS;
+		}
+	}
+	net_batch_init(&b, tw->w, op, HEADS, NULL);
+	for (unsigned k = 0; k < h->n; k++)
+		net_read(&b, (net_addr){ h->at[k] }, &h->head[k], sizeof h->head[k]);
+	return net_run(&b);
+}
+
+/*
+ * A chain costs a round trip for each link, unless the next head has been READ already. A guess proves nothing: the chain says which
+ * heads are of this table. Those had been linked before its beginning was READ, so they do not change any more.
+ */
 static nam_status
 list_extents(struct txn *t, struct txn_look *l)
 {
 	struct txn_worker *tw = t->tw;
-	struct txn_extent e = { 0 };
+	struct heads h = { .n = 0 };
+	uint64_t next = 0;
 	nam_status st = net_read1(
-	    tw->w, net_plus(l->v->anchor, offsetof(struct txn_anchor, blocks)), &e.next, sizeof e.next, NULL);
-	while (st == NAM_OK && e.next != 0) {
+	    tw->w, net_plus(l->v->anchor, offsetof(struct txn_anchor, blocks)), &next, sizeof next, NULL);
+	while (st == NAM_OK && next != 0) {
+		unsigned k = 0;
 		if (!txn_grow((void **)&l->extent, l->extents, &l->extent_cap, sizeof *l->extent))
 			return NAM_NOMEM;
-		l->extent[l->extents++] = e.next;
-		st = net_read1(tw->w, (net_addr){ e.next }, &e, sizeof e, NULL);
-		if (st == NAM_OK && tw->leaving)
-			st = NAM_CANCELLED;
-		if (st == NAM_OK && e.table != l->v->table)
-			st = NAM_CORRUPT;
-		if (st == NAM_OK && l->extents % TURN_HEADS == 0) {
+		l->extent[l->extents++] = next;
+		learn(&h, next);
+		while (k < h.n && h.at[k] != next)
+			k++;
+		if (k == h.n) {
+			k = 0;
 			txn_give_way(tw);
-			st = txn_pin_move(tw, &t->pin);
+			st = tw->leaving ? NAM_CANCELLED : txn_pin_move(tw, &t->pin);
+			if (st == NAM_OK)
+				st = read_heads(tw, &h, next);
 		}
+		if (st == NAM_OK && h.head[k].table != l->v->table)
+			st = NAM_CORRUPT;
+		next = h.head[k].next;
 	}
 	return st;
 }
