@@ -35,7 +35,6 @@ enum nam_twin {
 	NAM_TWIN_SWEEP_UNTOLD,     /* a sweep does not say at which snapshot it looked at an extent */
 	NAM_TWIN_ONE_HORIZON, /* garbage is judged by the last extent that the sweep looked at, not by its own */
 	NAM_TWIN_SWEEP_HANDS_OUT,    /* what a sweep has found is used while snapshots may still show it */
-	NAM_TWIN_KEEPS_MEMORY,       /* a process whose slot was freed goes on with what it had at hand */
 	NAM_TWIN_ALLOCATOR_UNLOCKED, /* extents go back to their nodes while others sweep the table */
 	NAM_TWIN_USED_AGAIN, /* old garbage is given back, though its extent has gone back and may be used again */
 	NAM_TWIN_HINT_AS_PROOF, /* of whom nothing is connected any more is settled without being shut out */

@@ -77,8 +77,6 @@ txn_at_hand(struct txn_worker *tw)
 	if (__builtin_expect(tw->joins == joins, 1))
 		return;
 	tw->joins = joins;
-	if (nam_twin(NAM_TWIN_KEEPS_MEMORY))
-		return;
 	txn_intents_drop(tw);
 	txn_allocs_forget(tw);
 	junk_forget(tw);

@@ -35,7 +35,7 @@ static const struct {
 	[NAM_TWIN_SWEEP_UNTOLD] = { "sweep-untold", "M6", "sim_txn", 500 },
 	[NAM_TWIN_ONE_HORIZON] = { "one-horizon", "M6", NULL, 0 },
 	[NAM_TWIN_SWEEP_HANDS_OUT] = { "sweep-hands-out", "M6", NULL, 0 },
-	[NAM_TWIN_KEEPS_MEMORY] = { "keeps-memory", "M4", NULL, 0 },
+	[NAM_TWIN_USED_AGAIN] = { "used-again", "M5", "sim_txn --tight", 300 },
 	[NAM_TWIN_ALLOCATOR_UNLOCKED] = { "allocator-unlocked", "M5", "sim_txn --tight", 300 },
 };
 
