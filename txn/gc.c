@@ -342,6 +342,7 @@ round_of_both(struct txn_worker *tw, unsigned *freed)
 		tw->gc_woke = now;
 	if (!due(tw, &tw->junk[0]) && !due(tw, &tw->junk[1]) && !wake)
 		return false;
+	txn_reach(tw); /* what lies behind a broken connection would wait for the next transaction */
 	if (tso_pin_now(tw->tso, &pin) == NAM_OK) {
 		txn_at_hand(tw);
 		tw->round++;
