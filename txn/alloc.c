@@ -463,6 +463,32 @@ adopt(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, enum
 	return st == NAM_OK && first == 0 ? partial_take(tw, v, a, an.partial) : st;
 }
 
+void
+txn_rests_gather(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, uint64_t until)
+{
+	uint64_t generation = txn_generation(a->sweep), head, seen;
+	net_addr at = head_at(v, offsetof(struct txn_anchor, rest));
+	nam_status st = NAM_OK;
+	while ((st == NAM_OK || st == NAM_ABSENT) && (a->sweep & 1) == 0 &&
+	       generation == txn_generation(a->sweep) && net_now_ns(tw->w) < until) {
+		struct txn_free_cell cell;
+		uint64_t from;
+		if (a->rest_tree.n > 0) {
+			st = txn_tree_pop(tw, a, &a->rest_tree, 0, &from, &cell);
+			if (st == NAM_OK && cell.what <= NET_EXTENT)
+				txn_stretch_push(&a->rest, from, from + cell.what);
+			txn_give_way(tw);
+			continue;
+		}
+		st = net_read1(tw->w, at, &head, sizeof head, NULL);
+		if (st != NAM_OK || txn_list_at(head, generation) == 0)
+			return;
+		st = net_cas1(tw->w, at, head, txn_list(generation, 0), &seen, NULL);
+		if (st == NAM_OK && seen == head && generation == txn_generation(a->sweep))
+			txn_free_push(&a->rest_tree, txn_list_at(head, generation));
+	}
+}
+
 /* ---- blocks ---- */
 
 /* kept: out of the reserve, if there is nothing else. */

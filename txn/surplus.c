@@ -543,18 +543,23 @@ look_for_unused(struct txn_worker *tw)
 
 /* ---- memory that is wanted ---- */
 
-/* With a pin. All that this worker has of any table. sweep: tables whose sweep is due become ours to sweep. */
+/*
+ * With a pin. All that this worker has of any table. others: somebody else wants it. Pieces of one extent may be in the hands of several:
+ * who comes later joins its own to those that hang there. And tables whose sweep is due become ours to sweep.
+ */
 static void
-hand_over_all(struct txn_worker *tw, bool sweep)
+hand_over_all(struct txn_worker *tw, bool others)
 {
 	uint64_t end = net_now_ns(tw->w) + SETTLE_NS;
 	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL; v = v->next) {
 		struct txn_alloc *a = v->alloc[tw->number];
 		if (atomic_load(&v->dead))
 			continue;
+		if (a != NULL && a->looked && others && txn_alloc_look(tw, v, &a) == NAM_OK)
+			txn_rests_gather(tw, v, a, end);
 		if (a != NULL && a->looked && anything(a))
 			txn_hand_over(tw, v, a, end);
-		if (sweep)
+		if (others)
 			txn_alloc_sweep(tw, v);
 	}
 }

@@ -428,6 +428,11 @@ uint64_t txn_blob_bytes(uint32_t len);
 /* The worker's part of a table's memory; looked at the anchor where that is due. */
 nam_status txn_alloc_ready(
     struct txn_worker *tw, struct txn_table_view *v, bool taking, struct txn_alloc **out);
+/*
+ * All that hangs at the anchor for archives and blobs comes to hand, so that pieces of one extent are joined: with a pin under which the
+ * anchor was READ, and before all at hand is handed over.
+ */
+void txn_rests_gather(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, uint64_t until);
 /* Has this process been there for as long as a sweep may take? */
 bool txn_may_sweep(struct txn_worker *tw);
 /* The sweep of the table becomes ours if one is due and nobody has it. With a pin. */
