@@ -385,7 +385,8 @@ txn_hand_over(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc 
 		give_wholes(&g, UINT64_MAX);
 	}
 	/* What is given last is taken first: the longest. */
-	qsort_r(m.rest.item, m.rest.n, sizeof *m.rest.item, by_length, &g);
+	if (m.rest.n > 1)
+		qsort_r(m.rest.item, m.rest.n, sizeof *m.rest.item, by_length, &g);
 	struct txn_free items = { 0 };
 	for (uint32_t i = m.rest.n; i-- > 0;) {
 		struct txn_stretch x = m.rest.item[i];
@@ -483,7 +484,8 @@ give_surplus(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *
 	a->paused = 0;
 	tw->stats.extents_returned += n;
 	/* The longest last: those are looked at first. */
-	qsort_r(m.rest.item, m.rest.n, sizeof *m.rest.item, by_length, &g);
+	if (m.rest.n > 1)
+		qsort_r(m.rest.item, m.rest.n, sizeof *m.rest.item, by_length, &g);
 	if (g.generation == txn_generation(a->sweep))
 		for (uint32_t i = 0; i < m.rest.n; i++)
 			txn_stretch_push(&a->rest, m.rest.item[i].at, m.rest.item[i].end);

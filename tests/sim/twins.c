@@ -30,7 +30,7 @@ static const struct {
 	[NAM_TWIN_OWN_OVER_OLD] = { "own-over-old", "T5", "sim_txn", 500 },
 	[NAM_TWIN_RELEASE_UNCLOSED] = { "release-unclosed", "M1", NULL, 0 },
 	[NAM_TWIN_DROP_UNWATCHED] = { "drop-unwatched", "M1", NULL, 0 },
-	[NAM_TWIN_EXIT_UNPINNED] = { "exit-unpinned", "M2", "sim_txn --tight", 300 },
+	[NAM_TWIN_EXIT_UNPINNED] = { "exit-unpinned", "M2", NULL, 0 },
 	[NAM_TWIN_SWEEP_EARLY] = { "sweep-early", "M3", "sim_txn", 500 },
 	[NAM_TWIN_SWEEP_UNTOLD] = { "sweep-untold", "M6", "sim_txn", 500 },
 	[NAM_TWIN_ONE_HORIZON] = { "one-horizon", "M6", NULL, 0 },
