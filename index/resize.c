@@ -422,7 +422,8 @@ replace(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_a
 		st = net_run(&b);
 	}
 	if (st != NAM_OK) {
-		while (again > 0)
+		/* A WRITE in doubt may execute later: then these tables are nobody's any more. */
+		while (st != NAM_GONE && again > 0)
 			left_put(ix, to[--again].bits, 0);
 		return st;
 	}
@@ -444,8 +445,12 @@ replace(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_a
 		a->new_[i] = idx_word(to[i].bits, d, turn);
 		net_write(&b, to[i], wk->new_[i], IDX_TABLE_BYTES);
 	}
-	if ((st = net_run(&b)) != NAM_OK)
+	if ((st = net_run(&b)) != NAM_OK) {
+		/* Likewise: the next splitter must not take them. If this does not land, the lock is not freed either. */
+		if (st == NAM_GONE && parts > again)
+			(void)net_write1(w, IDX_AT(ix->anchor, spare), &a->spare, 8, acct);
 		return st;
+	}
 	if (parts == 1)
 		a->new_[1] = a->new_[0];
 	if (parts == 2)
