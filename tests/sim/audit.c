@@ -7,6 +7,7 @@
  */
 #include "sim_txn.h"
 
+#include <base/hash.h>
 #include <index/hash_format.h>
 #include <net/region_format.h>
 #include <stdlib.h>
@@ -205,6 +206,42 @@ index_of(struct audit *a, uint64_t anchor)
 		claim(a, spare, n * IDX_TABLE_BYTES, LISTED, "unused sub-tables");
 }
 
+/* Completely frozen (H3), a sub-table of this index, and older than its last resize: what was replaced. */
+static bool
+is_left_behind(const struct idx_bucket *t, uint64_t tag, uint64_t resizes)
+{
+	uint64_t head = t->head & ~IDX_MOVED;
+	if (head >> 48 != tag || (head >> 22 & idx_low(IDX_TURN_BITS)) >= resizes)
+		return false;
+	for (unsigned b = 0; b < IDX_BUCKETS; b++) {
+		unsigned i = 0;
+		while (i < IDX_SLOTS && t[b].slot[i] != 0 && t[b].slot[i] != IDX_FROZEN)
+			i++;
+		if (i < IDX_SLOTS ? t[b].slot[i] != IDX_FROZEN || t[b].head != head
+				  : t[b].head != (head | IDX_MOVED))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * An extent of an index. Each resize leaves the sub-table behind that it replaced, and only the process that did it remembers that: when it
+ * ends, nobody does (index/README.md). So as many as there were resizes may be nobody's; every other one is lost. *behind: how many so far.
+ */
+static void
+index_extent(struct audit *a, uint64_t anchor, uint64_t extent, uint64_t *behind)
+{
+	const struct idx_anchor *ix = memory(a, anchor + TXN_ANCHOR_INDEX);
+	uint64_t tag = nam_mix(anchor + TXN_ANCHOR_INDEX) >> 48, resizes = ix->splits + ix->rewrites;
+	for (uint64_t at = extent; at < extent + IDX_EXTENT_BYTES; at += IDX_TABLE_BYTES)
+		if (*unit_of(a, at) == NOBODYS && *behind < resizes &&
+		    is_left_behind(memory(a, at), tag, resizes) &&
+		    claim(a, at, IDX_TABLE_BYTES, LEFT, "a sub-table left behind")) {
+			++*behind;
+			a->sum->index_behind += IDX_TABLE_BYTES;
+		}
+}
+
 /* ---- rows ---- */
 
 uint64_t
@@ -332,7 +369,7 @@ table_of(struct audit *a, unsigned table)
 		}
 		ext = ((const struct txn_extent *)memory(a, ext))->next;
 	}
-	for (uint64_t i = 0; i < t->used; i++) {
+	for (uint64_t i = 0, behind = 0; i < t->used; i++) {
 		uint64_t at = anchor + TXN_ANCHOR_LEDGER + i * 8;
 		if (i >= TXN_LEDGER_INLINE) {
 			uint64_t k = i - TXN_LEDGER_INLINE;
@@ -343,6 +380,8 @@ table_of(struct audit *a, unsigned table)
 			at = *page + k % TXN_LEDGER_PAGE * 8;
 		}
 		uint64_t entry = *(const uint64_t *)memory(a, at);
+		if (entry & TXN_LEDGER_INDEX)
+			index_extent(a, anchor, txn_ledger_extent(entry), &behind);
 		for (uint64_t k = 0; entry != 0 && k < EXTENT_UNITS; k++) {
 			uint8_t *u = unit_of(a, txn_ledger_extent(entry) + k * UNIT);
 			bool of_index = (entry & TXN_LEDGER_INDEX) != 0;

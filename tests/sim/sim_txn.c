@@ -636,12 +636,14 @@ summary(uint64_t first, uint64_t last, uint64_t failed, const struct total *t, d
 	    did->full, did->after_full);
 	for (unsigned k = 0; k < 2; k++) {
 		const struct audited *a = &t->audited[k];
-		printf("  memory at the end%s: %lu rows; for whoever comes %lu blocks, %lu KiB; lost %lu "
-		       "blocks, "
-		       "%lu KiB of archives and blobs, %lu KiB of indexes, %lu extents; %lu entries lead "
-		       "nowhere\n",
+		printf(
+		    "  memory at the end%s: %lu rows; for whoever comes %lu blocks, %lu KiB; lost %lu "
+		    "blocks, "
+		    "%lu KiB of archives and blobs, %lu KiB of indexes (and %lu KiB left behind by resizes), "
+		    "%lu extents; %lu entries lead nowhere\n",
 		    k ? ", of runs with deaths" : "", a->rows, a->blocks_listed, a->bytes_listed >> 10,
-		    a->blocks_left, a->bytes_left >> 10, a->index_left >> 10, a->extents_left, a->entries);
+		    a->blocks_left, a->bytes_left >> 10, a->index_left >> 10, a->index_behind >> 10,
+		    a->extents_left, a->entries);
 	}
 	for (unsigned k = 0; k < 2; k++) {
 		printf("  %s:", k ? "transactions" : "statements");

@@ -158,6 +158,7 @@ struct audited {
 	uint64_t rows, blocks_listed, bytes_listed; /* in use; on lists from which others take */
 	/* What nobody has: blocks; bytes for archives and blobs; of indexes; extents no table knows of. */
 	uint64_t blocks_left, bytes_left, index_left, extents_left;
+	uint64_t index_behind; /* bytes: what resizes of indexes replaced */
 	uint64_t entries;      /* of indexes that lead to no row */
 	uint64_t extents_free; /* given back, or never used */
 };
