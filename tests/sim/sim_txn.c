@@ -403,7 +403,9 @@ main_co(void *arg)
 	for (unsigned i = 1; i < r->shape.procs; i++)
 		net_sim_crash_at(r->sim, r->place[i].net, 0);
 	net_sleep(w, 2 * r->shape.pause_ns); /* everybody goes on, all marks have landed */
-	if ((r->deaths = bury(r)) > 0)
+	r->deaths = bury(r);
+	/* A visitor that died is settled, and its death is counted, before the last one sweeps. */
+	if (r->deaths > 0 || life_died())
 		net_sleep(w, SETTLED_NS);
 	/* Nobody waits for an idle owner: if nobody is told that it is dead, its slot lapses after ten leases. */
 	for (unsigned i = 0; i < LAPSED_LEASES && outside_idle_dead(r); i++)
