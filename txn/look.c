@@ -402,6 +402,23 @@ by_turns(const void *a, const void *b, void *part)
 }
 
 /*
+ * A block to which nothing leads is met by nobody but a sweep, and no later sweep is certain. So the lock of a dead owner is freed now,
+ * though the CID for that may have to be waited for. What a live one has locked, it gives back itself.
+ */
+static nam_status
+free_lone(struct txn *t, struct txn_empty *e)
+{
+	struct txn_worker *tw = t->tw;
+	net_addr at = { e->at };
+	nam_status st = tw->leaving ? NAM_CANCELLED : txn_pin_move(tw, &t->pin);
+	if (st == NAM_OK)
+		st = txn_unlock_dead_by(tw, at, e->word, NULL);
+	if (st == NAM_OK)
+		st = net_read1(tw->w, at, &e->word, sizeof e->word, NULL);
+	return st == NAM_BUSY || st == NAM_CORRUPT ? NAM_OK : st;
+}
+
+/*
  * An insert that was never committed left an entry and an empty block. Another insert of the key may use both, and the collector
  * takes both away, under its lock. Only blocks that no entry leads to are simply free.
  */
@@ -422,10 +439,12 @@ entries(struct txn *t, struct txn_look *l)
 		txn_give_way(t->tw);
 	}
 	for (uint32_t i = 0; st == NAM_OK && i < f->empties; i++) {
-		const struct txn_empty *e = &f->empty[i];
+		struct txn_empty *e = &f->empty[i];
 		struct txn_junk j = { .view = l->v, .at = { e->at } };
 		if (++p.turn % TURN_ENTRIES == 0)
 			txn_give_way(t->tw);
+		if (e->entries == 0 && (e->word & REC_LOCK) && (st = free_lone(t, e)) != NAM_OK)
+			break;
 		if (e->entries == 1) {
 			j.kind = JUNK_EMPTY;
 			j.aux = e->hash;

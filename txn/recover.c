@@ -601,7 +601,7 @@ txn_head_newest(const uint64_t *img, net_addr at, uint64_t *newest)
  * cut short in that.
  */
 nam_status
-txn_unlock_dead(struct txn_worker *tw, net_addr at, uint64_t lock)
+txn_unlock_dead_by(struct txn_worker *tw, net_addr at, uint64_t lock, const struct tso_patience *p)
 {
 	uint64_t img[TXN_HEAD_WORDS], seen;
 	bool ended;
@@ -616,8 +616,7 @@ txn_unlock_dead(struct txn_worker *tw, net_addr at, uint64_t lock)
 	uint64_t newest;
 	if (txn_head_newest(img, at, &newest) && newest != 0)
 		return net_cas1(tw->w, at, lock, newest, &seen, NULL);
-	/* Claimed before anything changes, and given up where that would mean to wait: somebody comes again. */
-	static const struct tso_patience none = { .until_ns = 1 };
+	/* Claimed before anything changes. */
 	struct tso_claim c;
 	bool empty = true;
 	for (unsigned k = REC_IDENT; k < REC_CID + 3; k++) /* of two slots, and no sum */
@@ -625,7 +624,7 @@ txn_unlock_dead(struct txn_worker *tw, net_addr at, uint64_t lock)
 	if (txn_lock_intent(lock) != TXN_INTENT_GC && !empty)
 		return NAM_CORRUPT;
 	tso_claim_start(tw->tso, &c, 0, NULL);
-	if ((st = tso_claim_wait_by(tw->tso, &c, &none)) != NAM_OK)
+	if ((st = tso_claim_wait_by(tw->tso, &c, p)) != NAM_OK)
 		return st == NAM_EXPIRED ? NAM_BUSY : st;
 	if (txn_lock_intent(lock) == TXN_INTENT_GC) {
 		/* Others are here for the same; he whose lock it is now is alone, and may write. */
@@ -646,6 +645,14 @@ txn_unlock_dead(struct txn_worker *tw, net_addr at, uint64_t lock)
 out:
 	tso_mark_wait(tw->tso, &c, 0);
 	return st;
+}
+
+nam_status
+txn_unlock_dead(struct txn_worker *tw, net_addr at, uint64_t lock)
+{
+	/* Where a CID means to wait it is given up: somebody comes again. */
+	static const struct tso_patience none = { .until_ns = 1 };
+	return txn_unlock_dead_by(tw, at, lock, &none);
 }
 
 bool

@@ -606,6 +606,9 @@ void txn_doubts(struct txn_worker *tw);
  * something that never will be: it is freed. NAM_OK: it was, look again; NAM_BUSY: he lives, or is not settled yet.
  */
 nam_status txn_unlock_dead(struct txn_worker *tw, net_addr at, uint64_t lock);
+/* The same. It needs a CID, and waits for that as long as p says. */
+nam_status txn_unlock_dead_by(
+    struct txn_worker *tw, net_addr at, uint64_t lock, const struct tso_patience *p);
 /* The newest CID that the head of a block of any shape lists, 0: none. False: its directory is not whole. */
 enum { TXN_HEAD_WORDS = 4 + REC_SLOTS_MAX };
 bool txn_head_newest(const uint64_t *img, net_addr at, uint64_t *newest);
