@@ -34,7 +34,12 @@ txn_long_take(struct txn *t, struct txn_table_view *v, struct txn_new_blob *b)
 	struct txn_alloc *a;
 	unsigned n = txn_spread_n(b->len), all = n + 1, have = 0, more;
 	nam_status st = txn_alloc_ready(tw, v, true, &a);
-	uint64_t generation = st == NAM_OK ? txn_generation(a->sweep) : 0;
+	/*
+	 * All of a value is of one generation, though a sweep may begin meanwhile: the root's extent says for all of them whether a sweep has
+	 * found it. Where the generation is over, the value is that sweep's. The sweep waits for our snapshot before it looks.
+	 */
+	uint64_t sweep = st == NAM_OK ? a->sweep : 0;
+	uint64_t generation = txn_generation(sweep);
 	if (st != NAM_OK || n > TXN_SPREAD_MOST)
 		return st != NAM_OK ? st : NAM_FULL;
 	net_addr *at = nam_arena_take(&t->arena, all * sizeof *at);
@@ -47,12 +52,18 @@ txn_long_take(struct txn *t, struct txn_table_view *v, struct txn_new_blob *b)
 		entry[have] = a->whole[a->wholes].entry;
 	}
 	/* What is free in this table: what the dead had for long values is found only here. */
-	while (have < all && txn_whole_take(tw, v, a, &at[have]) == NAM_OK)
+	while (have < all && generation == txn_generation(a->sweep) &&
+	       txn_whole_take(tw, v, a, &at[have]) == NAM_OK) {
+		if (generation != txn_generation(a->sweep)) {
+			txn_stretch_push(&a->rest, at[have].bits, at[have].bits + NET_EXTENT);
+			break;
+		}
 		entry[have++] = OF_TABLE;
+	}
 	struct txn_want want = { 0 };
 	a->takes++;
-	while (have < all && (st = txn_extents_take(v, tw->w, all - have, a->sweep, tw->rr++, false,
-				  at + have, entry + have)) == NAM_FULL)
+	while (have < all && (st = txn_extents_take(v, tw->w, all - have, sweep, tw->rr++, false, at + have,
+				  entry + have)) == NAM_FULL)
 		if (!txn_want(tw, &want))
 			break;
 	struct txn_spread s = { .whose = b->len, .n = n, .entry = entry[0] };
