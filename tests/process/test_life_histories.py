@@ -14,11 +14,15 @@ SECONDS = 20
 
 
 def rounds(fabric, loads):
+    kills = 0
     for i, load in enumerate(loads):
         f = histories.life(fabric, load, SECONDS / 4, SEED + i, 500 * house.SLOW)
         print("  ", {k: v for k, v in f.items() if k != "wrong"})
         same(f["wrong"], [], "what is wrong")
-        check(f["ok"] >= 50 and f["kills"] >= 1 and (f["resets"] >= 1 or fabric == "shm"), "too little happened:", f)
+        kills += f["kills"]
+        # Kill or stop: dice. On a slow build there are few of both in one round.
+        check(f["ok"] >= 50 and f["kills"] + f["stops"] >= 1 and (f["resets"] >= 1 or fabric == "shm"), "too little happened:", f)
+    check(kills >= 1, "nobody was killed")
 
 
 def test_tcp():
