@@ -16,7 +16,7 @@ from house import House, check, contains, same, until
 def interrupted(shell, sql, slow=3):
     """^C ends the statement, and with it a shell that has no terminal. slow: s until the statement has begun, of a sanitizer's build."""
     shell.send(sql + ";")
-    time.sleep(0.3 if house.SLOW == 1 else slow)  # a ^C that comes before the statement has begun does not count
+    time.sleep(0.6 if house.SLOW == 1 else slow)  # a ^C that comes before the statement has begun does not count
     check(shell.p.poll() is None, "it waits")
     shell.p.send_signal(signal.SIGINT)
     try:
@@ -47,7 +47,9 @@ def test_alter_table_at_statement_timeout():
             contains(b.fails(what, "55P03"), "lock timeout")
             b.ok("SET lock_timeout = 0")
         for what in changes[:2]:
-            interrupted(h.shell(), what)
+            c = h.shell()
+            c.ok("SELECT 1")  # it has begun
+            interrupted(c, what)
         # In a block each statement has its time; COMMIT has its own.
         b.ok("SET statement_timeout = '1s'; CREATE TABLE other (id integer PRIMARY KEY)")
         b.ok("BEGIN; INSERT INTO other VALUES (1)")
