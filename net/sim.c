@@ -283,7 +283,6 @@ net_sim_close(struct net_sim *s)
 	net_sim_wire_free(s);
 	net_sim_queue_close(&s->queue);
 	free(s->desk);
-	free(s->died);
 	free(s);
 }
 

@@ -106,8 +106,6 @@ void net_sim_crash_at(struct net_sim *sim, struct net *n, uint64_t verb);
 enum net_sim_carry { NET_SIM_CARRY_DICE, NET_SIM_CARRY_NONE, NET_SIM_CARRY_ALL };
 void net_sim_carry(struct net *n, enum net_sim_carry carry);
 bool net_sim_crashed(const struct net *n);
-/* Was there a process of that identity, and did it crash? Also when it has been buried. */
-bool net_sim_died(const struct net_sim *sim, uint64_t identity);
 /* Verbs that the process has posted so far. */
 uint64_t net_sim_verbs(const struct net *n);
 /*

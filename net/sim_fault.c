@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* What the trace hash knows of a fault. */
 enum { NOTE_CRASH = 1, NOTE_PAUSE, NOTE_PART, NOTE_NODE, NOTE_BREAK };
@@ -204,11 +203,6 @@ net_sim_crash(struct net_sim *s, struct net *n)
 	sim_note(s, NOTE_CRASH, p->id);
 	if (s->cfg.trace)
 		net_sim_say(s, "p%u dies, %llu verbs old", p->id, (unsigned long long)p->verbs);
-	uint64_t *died = realloc(s->died, (s->ndied + 1) * sizeof *died);
-	if (died == NULL)
-		abort();
-	s->died = died;
-	s->died[s->ndied++] = p->identity;
 	net_sim_heard_crash(s, p);
 	/* Deferred completions are verbs of these, too. */
 	p->deferred = NULL;
@@ -241,15 +235,6 @@ void
 net_sim_carry(struct net *n, enum net_sim_carry carry)
 {
 	proc_of(n)->carry = carry;
-}
-
-bool
-net_sim_died(const struct net_sim *s, uint64_t identity)
-{
-	for (unsigned i = 0; i < s->ndied; i++)
-		if (s->died[i] == identity)
-			return true;
-	return false;
 }
 
 bool

@@ -199,8 +199,6 @@ struct net_sim {
 	struct sim_worker *ready, **ready_end; /* those that have something to run, and may */
 	struct sim_fence *fence;
 	struct sim_nap *naps;
-	uint64_t *died; /* identities */
-	unsigned ndied;
 	uint64_t news; /* so often somebody has been told dead or left */
 	struct sim_qp *qp;
 	struct sim_verb *free;

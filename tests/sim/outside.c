@@ -171,21 +171,6 @@ judge_oracle(struct run *r)
 		}
 }
 
-/* Somebody was idle when it died, and its slot waits to be freed. */
-bool
-outside_idle_dead(struct run *r)
-{
-	const struct tso_anchor *a = r->lost == HOME ? NULL : oracle(r);
-	if (a == NULL)
-		return false;
-	const struct tso_owner_slot *s = (const void *)memory(r, a->owners_at);
-	for (unsigned i = 0; i < TSO_OWNERS; i++)
-		if (tso_word_state(s[i].word) == TSO_IDLE &&
-		    net_sim_died(r->sim, tso_word_identity(s[i].word)))
-			return true;
-	return false;
-}
-
 /* Everybody has left or has been settled: no owner slot is taken. */
 static void
 judge_owners(struct run *r)

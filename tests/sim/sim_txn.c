@@ -24,7 +24,6 @@
 
 enum {
 	PAUSE_NS = 20000000, /* at most; well below a lease */
-	LAPSED_LEASES = 14,
 	SETTLED_NS =
 	    1600000000, /* time enough to settle a recoverer that died, and to free the slot of an idle owner: ten leases */
 	DRIFT_PPM = 50000,
@@ -407,9 +406,6 @@ main_co(void *arg)
 	/* A visitor that died is settled, and its death is counted, before the last one sweeps. */
 	if (r->deaths > 0 || life_died())
 		net_sleep(w, SETTLED_NS);
-	/* Nobody waits for an idle owner: if nobody is told that it is dead, its slot lapses after ten leases. */
-	for (unsigned i = 0; i < LAPSED_LEASES && outside_idle_dead(r); i++)
-		net_sleep(w, SIM_LEASE_MS * UINT64_C(1000000));
 	loads_let(r);
 	for (unsigned i = 0; i < r->shape.procs; i++)
 		if (!r->place[i].buried)

@@ -370,7 +370,6 @@ void trouble_look(struct run *r);
 /* outside.c: looks into the simulated memory. */
 const struct tso_owner_slot *outside_owners(struct run *r);
 /* After everybody has left. */
-bool outside_idle_dead(struct run *r);
 void outside_judge(struct run *r);
 
 /* use.c: a process takes what is free, in every size. After audit; outside of coroutines. */
