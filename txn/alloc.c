@@ -437,7 +437,7 @@ adopt(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, enum
 	struct txn_anchor an;
 	uint64_t first, what;
 	/*
-	 * What a sweep has found is listed when its end is written. Whoever takes it must know of that end: what is given back under a
+	 * What a sweep has found is listed when its end is written. A worker that takes it must know of that end: what is given back under a
 	 * sweep goes to the collector, which leaves memory of before to that sweep, and this sweep has had it.
 	 */
 	nam_status st = (a->sweep & 1) ? look(tw, v, a, false) : NAM_OK;

@@ -479,7 +479,7 @@ txn_look_at_all(struct txn *t, struct txn_look *l)
 		net_sleep(t->tw->w, WAIT_NS);
 		stop(l, txn_pin_move(t->tw, &t->pin));
 	}
-	/* Who leaves takes no more: some may be left. */
+	/* A worker that leaves takes no more: some may be left. */
 	if (t->tw->leaving)
 		stop(l, NAM_CANCELLED);
 	return status(l) == NAM_OK ? entries(t, l) : status(l);
