@@ -506,12 +506,14 @@ renew(struct cat_scan *s, uint64_t at)
 	if (st != NAM_OK || fresh == NULL)
 		return st;
 	let_go(s);
-	s->page = fresh;
-	publish(s, fresh);
-	if (!bits_room(s, fresh->extents * stride(fresh->blocks)))
+	if (!bits_room(s, fresh->extents * stride(fresh->blocks))) {
+		page_free(fresh);
 		return NAM_NOMEM;
+	}
+	s->page = fresh;
 	s->differs = fresh->differs;
 	memcpy(s->differ, fresh->differ, fresh->extents * stride(fresh->blocks) * sizeof *s->differ);
+	publish(s, fresh); /* from here on another scan may write its bits */
 	return NAM_OK;
 }
 
