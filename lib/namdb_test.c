@@ -426,7 +426,7 @@ forked(void **state)
 #ifdef __SANITIZE_THREAD__
 	skip(); /* its child could start no thread */
 #endif
-	namdb *db, *mine;
+	namdb *db, *mine = NULL;
 	namdb_stmt *st;
 	int status = 0;
 	assert_int_equal(namdb_open("memory:", &db), NAMDB_OK);

@@ -98,6 +98,7 @@ take_slot(struct net_worker *w, struct tso *t)
 	struct tso_owner_slot *slots = malloc(TSO_OWNERS * sizeof *slots);
 	if (slots == NULL)
 		return NAM_NOMEM;
+	struct tso_promises first;
 	uint64_t prefix, seen;
 	nam_status st;
 	unsigned i = 0, epoch = 0;
@@ -137,7 +138,7 @@ again:
 ours:
 	/* Promises at a prefix published before the slot was ours: low, so safe. Then look again:
 	 * what others computed without us is at or below what we read now. */
-	struct tso_promises first = {
+	first = (struct tso_promises){
 		.beat = 1, .oldest = prefix, .open = prefix + 1, .seen = prefix, .epoch = epoch
 	};
 	first.check = tso_promises_check(&first, i);
