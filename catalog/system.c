@@ -803,7 +803,7 @@ cat_sequence_word(struct cat *c, struct txn_worker *tw, int64_t first, net_addr 
 {
 	enum { WORD_BYTES = 32, WORDS = NET_EXTENT / WORD_BYTES };
 	struct net_worker *w = txn_worker_net(tw);
-	uint64_t list, page, i;
+	uint64_t list, page, i = 0;
 	nam_status st = extent_of(w, txn_db_root(c->db, CAT_ROOT_WORDS), &list);
 	if (st == NAM_OK)
 		st = net_faa1(w, txn_db_root(c->db, CAT_ROOT_NEXT_WORD), 1, &i, NULL);

@@ -181,7 +181,7 @@ shake(const char *host, const char *port, const char *name, const struct net_sha
 	nam_status st = NAM_REFUSED;
 	for (unsigned i = 0; st == NAM_REFUSED && i < TRIES; i++) {
 		/* Of what becomes of the later ones, only a word of the node's says more than the first. */
-		struct nam_err later, *say = i == 0 ? err : &later;
+		struct nam_err later = { 0 }, *say = i == 0 ? err : &later;
 		int fd;
 		nam_status now = net_dial(host, port, name, until, &fd, say);
 		if (now != NAM_OK)

@@ -165,7 +165,7 @@ enter_holes(struct ledger *l, struct txn_table_view *v, uint64_t used, unsigned 
 		unsigned k, want = 0;
 		net_addr place[PART];
 		uint32_t number[PART];
-		bool done[PART];
+		bool done[PART] = { 0 };
 		i = i < used ? i : 0;
 		st = read_part(l, i, used, seen, &k);
 		if (st == NAM_FULL) {
@@ -234,7 +234,7 @@ enter_part(
 	}
 	for (unsigned tries = 0; st == NAM_OK && in < n && tries < TRIES; tries++) {
 		net_addr place[PART];
-		bool done[PART];
+		bool done[PART] = { 0 };
 		uint64_t i;
 		unsigned k = n - in, from = in;
 		st = net_faa1(w, net_plus(v->anchor, offsetof(struct txn_anchor, used)), k, &i, NULL);
@@ -276,7 +276,7 @@ txn_extents_take(struct txn_table_view *v, struct net_worker *w, unsigned n, uin
     bool zeros, net_addr *out, uint32_t *entry)
 {
 	nam_status st = NAM_OK;
-	uint32_t unasked[PART];
+	uint32_t unasked[PART] = { 0 };
 	unsigned got = 0;
 	while (st == NAM_OK && got < n) {
 		unsigned k = n - got < PART ? n - got : PART;
