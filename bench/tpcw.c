@@ -302,26 +302,87 @@ number(const char *s, double min, double max, double *out)
 	return errno == 0 && end != s && *end == 0 && *out >= min && *out <= max;
 }
 
+enum {
+	O_WORKERS = 256,
+	O_CLIENTS,
+	O_API,
+	O_SECONDS,
+	O_TRANSACTIONS,
+	O_RUNS,
+	O_PRODUCTS,
+	O_FABRIC,
+	O_STORAGE,
+	O_CLUSTER,
+	O_SECRET,
+	O_PEER,
+	O_JSON,
+	O_SEED
+};
+
+/* Takes the value of option c. False: it is none. */
+static bool
+option(int c, const char *value, struct tpcw_params *p)
+{
+	double x = 0;
+	bool ok = true;
+	switch (c) {
+	case O_WORKERS:
+		ok = number(value, 1, 32, &x);
+		p->workers = (unsigned)x;
+		break;
+	case O_CLIENTS:
+		ok = number(value, 1, 256, &x);
+		p->clients = (unsigned)x;
+		break;
+	case O_SECONDS:
+		ok = number(value, 0.05, 86400, &p->seconds);
+		break;
+	case O_TRANSACTIONS:
+		ok = number(value, 1, 1e12, &x);
+		p->transactions = (uint64_t)x;
+		break;
+	case O_RUNS:
+		ok = number(value, 1, BENCH_RUNS_MAX, &x);
+		p->runs = (unsigned)x;
+		break;
+	case O_PRODUCTS:
+		ok = number(value, 3, 1e9, &x);
+		p->products = (uint64_t)x;
+		break;
+	case O_SEED:
+		ok = number(value, 0, 1e15, &x);
+		p->seed = (uint64_t)x;
+		break;
+	case O_API:
+		p->sql = strcmp(value, "sql") == 0;
+		ok = p->sql || strcmp(value, "native") == 0;
+		break;
+	case O_FABRIC:
+		ok = net_kind_parse(value, &p->fabric);
+		break;
+	case O_PEER:
+		ok = p->peer_sqlite = strcmp(value, "sqlite") == 0;
+		break;
+	case O_STORAGE:
+		p->storage = value;
+		break;
+	case O_CLUSTER:
+		p->cluster = value;
+		break;
+	case O_SECRET:
+		p->secret_file = value;
+		break;
+	case O_JSON:
+		p->json = true;
+		break;
+	}
+	return ok;
+}
+
 /* 0: go on; else exit code + 1. */
 static int
 options(int argc, char **argv, struct tpcw_params *p)
 {
-	enum {
-		O_WORKERS = 256,
-		O_CLIENTS,
-		O_API,
-		O_SECONDS,
-		O_TRANSACTIONS,
-		O_RUNS,
-		O_PRODUCTS,
-		O_FABRIC,
-		O_STORAGE,
-		O_CLUSTER,
-		O_SECRET,
-		O_PEER,
-		O_JSON,
-		O_SEED
-	};
 	static const struct option opt[] = { { "workers", 1, NULL, O_WORKERS },
 		{ "clients", 1, NULL, O_CLIENTS }, { "api", 1, NULL, O_API },
 		{ "seconds", 1, NULL, O_SECONDS }, { "transactions", 1, NULL, O_TRANSACTIONS },
@@ -339,65 +400,13 @@ options(int argc, char **argv, struct tpcw_params *p)
 		.seed = 1 };
 	optind = 0;
 	for (int c; (c = getopt_long(argc, argv, "h", opt, NULL)) != -1;) {
-		double x = 0;
-		bool ok = true;
-		switch (c) {
-		case 'h':
+		if (c == 'h') {
 			usage(stdout);
 			return 1;
-		case O_WORKERS:
-			ok = number(optarg, 1, 32, &x);
-			p->workers = (unsigned)x;
-			break;
-		case O_CLIENTS:
-			ok = number(optarg, 1, 256, &x);
-			p->clients = (unsigned)x;
-			break;
-		case O_SECONDS:
-			ok = number(optarg, 0.05, 86400, &p->seconds);
-			break;
-		case O_TRANSACTIONS:
-			ok = number(optarg, 1, 1e12, &x);
-			p->transactions = (uint64_t)x;
-			break;
-		case O_RUNS:
-			ok = number(optarg, 1, BENCH_RUNS_MAX, &x);
-			p->runs = (unsigned)x;
-			break;
-		case O_PRODUCTS:
-			ok = number(optarg, 3, 1e9, &x);
-			p->products = (uint64_t)x;
-			break;
-		case O_SEED:
-			ok = number(optarg, 0, 1e15, &x);
-			p->seed = (uint64_t)x;
-			break;
-		case O_API:
-			p->sql = strcmp(optarg, "sql") == 0;
-			ok = p->sql || strcmp(optarg, "native") == 0;
-			break;
-		case O_FABRIC:
-			ok = net_kind_parse(optarg, &p->fabric);
-			break;
-		case O_PEER:
-			ok = p->peer_sqlite = strcmp(optarg, "sqlite") == 0;
-			break;
-		case O_STORAGE:
-			p->storage = optarg;
-			break;
-		case O_CLUSTER:
-			p->cluster = optarg;
-			break;
-		case O_SECRET:
-			p->secret_file = optarg;
-			break;
-		case O_JSON:
-			p->json = true;
-			break;
-		default:
-			return 3;
 		}
-		if (!ok) {
+		if (c < O_WORKERS)
+			return 3;
+		if (!option(c, optarg, p)) {
 			fprintf(stderr,
 			    "namdb bench: '%s' is not a value for this option; see namdb bench tpcw --help\n",
 			    optarg);
@@ -483,6 +492,72 @@ load_all(struct cn *cn, struct gate *g, struct tpcw_side *side)
 	return NAM_OK;
 }
 
+/* The runs and the report of them. Gives the number of errors. */
+static uint64_t
+measure(
+    struct cn *cn, struct gate *g, struct tpcw_side *side, struct tpcw_floor *fl, struct tpcw_sqlite *peer)
+{
+	const struct tpcw_params *p = side->p;
+	static struct tpcw_slice sum;
+	double tps[BENCH_RUNS_MAX], floor_tps[BENCH_RUNS_MAX], peer_tps[BENCH_RUNS_MAX],
+	    floor_ratio[BENCH_RUNS_MAX], peer_ratio[BENCH_RUNS_MAX];
+	double pause = p->seconds < WARM_SECONDS ? p->seconds : WARM_SECONDS;
+	{ /* One slice warms caches and pointer cache; it does not count. */
+		static struct tpcw_slice warm;
+		slice(cn, g, side, pause, &warm);
+		sum.errors += warm.errors;
+	}
+	unsigned runs = 0;
+	for (unsigned i = 0; i < p->runs && sum.errors == 0 && !atomic_load(&side->full); i++) {
+		floor_tps[i] = fl->product ? tpcw_floor_run(fl, p->workers, pause) : 0;
+		tps[i] = slice(cn, g, side, p->seconds, &sum);
+		peer_tps[i] = peer ? tpcw_sqlite_run(peer, p->seconds) : 0;
+		floor_ratio[i] = floor_tps[i] > 0 ? tps[i] / floor_tps[i] : 0;
+		peer_ratio[i] = peer_tps[i] > 0 ? tps[i] / peer_tps[i] : 0;
+		fprintf(stderr, "run %u of %u: %.0f/s", i + 1, p->runs, tps[i]);
+		if (fl->product)
+			fprintf(stderr, ", floor %.0f/s (ratio %.3f)", floor_tps[i], floor_ratio[i]);
+		if (peer)
+			fprintf(stderr, ", sqlite %.0f/s (ratio %.2f)", peer_tps[i], peer_ratio[i]);
+		fprintf(stderr, "\n");
+		if (!atomic_load(&side->full))
+			runs++;
+	}
+	if (atomic_load(&side->full)) {
+		fprintf(stderr,
+		    "namdb bench: the storage nodes' memory is full; figures are of the %u run%s before: ask "
+		    "for less (--seconds, --runs), or for larger nodes (--storage)\n",
+		    runs, runs == 1 ? "" : "s");
+		sum.errors += runs == 0;
+	}
+	struct job j = { .side = side, .what = JOB_CHECK };
+	one(cn, g, &j);
+	uint64_t bad = j.bad + sum.errors + (peer ? tpcw_sqlite_check(peer) : 0);
+	if (sum.errors)
+		runs = 0;
+	double commits = sum.commits ? (double)sum.commits : 1;
+	const struct metric m[] = {
+		{ "commits", (double)sum.commits, true },
+		{ "throughput_tps", bench_median(tps, runs), true },
+		{ "p50_us", (double)nam_hist_quantile(&sum.latency_ns, 0.5) / 1e3, true },
+		{ "p99_us", (double)nam_hist_quantile(&sum.latency_ns, 0.99) / 1e3, true },
+		{ "p999_us", (double)nam_hist_quantile(&sum.latency_ns, 0.999) / 1e3, true },
+		{ "aborts_per_txn", (double)sum.aborts / commits, true },
+		{ "verbs_per_txn", (double)net_counts_verbs(&sum.counts) / commits, true },
+		{ "round_trips_per_txn", (double)sum.counts.round_trips / commits, true },
+		{ "bytes_per_txn", (double)(sum.counts.bytes_in + sum.counts.bytes_out) / commits, true },
+		{ "cpu_us_per_txn", sum.cpu_seconds * 1e6 / commits, true },
+		{ "floor_tps", bench_median(floor_tps, runs), fl->product != NULL },
+		{ "floor_ratio", bench_median(floor_ratio, runs), fl->product != NULL },
+		{ "peer_sqlite_tps", bench_median(peer_tps, runs), peer != NULL },
+		{ "peer_sqlite_ratio", bench_median(peer_ratio, runs), peer != NULL },
+		{ "check_errors", (double)bad, true },
+	};
+	report(p, m, sizeof m / sizeof *m);
+	fflush(stdout); /* the figures are out, whatever closing may meet */
+	return bad;
+}
+
 int
 bench_tpcw(int argc, char **argv)
 {
@@ -538,63 +613,7 @@ bench_tpcw(int argc, char **argv)
 		goto out;
 	}
 
-	static struct tpcw_slice sum;
-	double tps[BENCH_RUNS_MAX], floor_tps[BENCH_RUNS_MAX], peer_tps[BENCH_RUNS_MAX],
-	    floor_ratio[BENCH_RUNS_MAX], peer_ratio[BENCH_RUNS_MAX];
-	double pause = p.seconds < WARM_SECONDS ? p.seconds : WARM_SECONDS;
-	{ /* One slice warms caches and pointer cache; it does not count. */
-		static struct tpcw_slice warm;
-		slice(cn, &g, &side, pause, &warm);
-		sum.errors += warm.errors;
-	}
-	unsigned runs = 0;
-	for (unsigned i = 0; i < p.runs && sum.errors == 0 && !atomic_load(&side.full); i++) {
-		floor_tps[i] = fl.product ? tpcw_floor_run(&fl, p.workers, pause) : 0;
-		tps[i] = slice(cn, &g, &side, p.seconds, &sum);
-		peer_tps[i] = peer ? tpcw_sqlite_run(peer, p.seconds) : 0;
-		floor_ratio[i] = floor_tps[i] > 0 ? tps[i] / floor_tps[i] : 0;
-		peer_ratio[i] = peer_tps[i] > 0 ? tps[i] / peer_tps[i] : 0;
-		fprintf(stderr, "run %u of %u: %.0f/s", i + 1, p.runs, tps[i]);
-		if (fl.product)
-			fprintf(stderr, ", floor %.0f/s (ratio %.3f)", floor_tps[i], floor_ratio[i]);
-		if (peer)
-			fprintf(stderr, ", sqlite %.0f/s (ratio %.2f)", peer_tps[i], peer_ratio[i]);
-		fprintf(stderr, "\n");
-		if (!atomic_load(&side.full))
-			runs++;
-	}
-	if (atomic_load(&side.full)) {
-		fprintf(stderr,
-		    "namdb bench: the storage nodes' memory is full; figures are of the %u run%s before: ask "
-		    "for less (--seconds, --runs), or for larger nodes (--storage)\n",
-		    runs, runs == 1 ? "" : "s");
-		sum.errors += runs == 0;
-	}
-	j = (struct job){ .side = &side, .what = JOB_CHECK };
-	one(cn, &g, &j);
-	uint64_t bad = j.bad + sum.errors + (peer ? tpcw_sqlite_check(peer) : 0);
-	if (sum.errors)
-		runs = 0;
-	double commits = sum.commits ? (double)sum.commits : 1;
-	const struct metric m[] = {
-		{ "commits", (double)sum.commits, true },
-		{ "throughput_tps", bench_median(tps, runs), true },
-		{ "p50_us", (double)nam_hist_quantile(&sum.latency_ns, 0.5) / 1e3, true },
-		{ "p99_us", (double)nam_hist_quantile(&sum.latency_ns, 0.99) / 1e3, true },
-		{ "p999_us", (double)nam_hist_quantile(&sum.latency_ns, 0.999) / 1e3, true },
-		{ "aborts_per_txn", (double)sum.aborts / commits, true },
-		{ "verbs_per_txn", (double)net_counts_verbs(&sum.counts) / commits, true },
-		{ "round_trips_per_txn", (double)sum.counts.round_trips / commits, true },
-		{ "bytes_per_txn", (double)(sum.counts.bytes_in + sum.counts.bytes_out) / commits, true },
-		{ "cpu_us_per_txn", sum.cpu_seconds * 1e6 / commits, true },
-		{ "floor_tps", bench_median(floor_tps, runs), fl.product != NULL },
-		{ "floor_ratio", bench_median(floor_ratio, runs), fl.product != NULL },
-		{ "peer_sqlite_tps", bench_median(peer_tps, runs), peer != NULL },
-		{ "peer_sqlite_ratio", bench_median(peer_ratio, runs), peer != NULL },
-		{ "check_errors", (double)bad, true },
-	};
-	report(&p, m, sizeof m / sizeof *m);
-	fflush(stdout); /* the figures are out, whatever closing may meet */
+	uint64_t bad = measure(cn, &g, &side, &fl, peer);
 	code = bad == 0 ? 0 : 1;
 	if (p.storage) {
 		j = (struct job){ .side = &side, .what = JOB_FINISH };

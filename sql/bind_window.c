@@ -219,6 +219,35 @@ whole(struct bind *b, struct sql_expr *x)
 	return sql_expr_cast(b->a, x, CAT_INT4, -1, x->position, b->err);
 }
 
+/* Arguments and result of an aggregate over a window. */
+static bool
+agg_call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f, struct sql_expr **arg, unsigned n)
+{
+	f->type = CAT_INT8;
+	if (e->star) {
+		if (f->agg != SQL_COUNT)
+			return sql_bind_no_function(b, e, arg, 0);
+		f->agg = SQL_COUNT_STAR;
+		return true;
+	}
+	bool strings = f->agg == SQL_STRING_AGG;
+	if (n != (strings ? 2 : 1))
+		return sql_bind_no_function(b, e, arg, n);
+	for (unsigned k = 0; strings && k < n; k++)
+		if (arg[k]->type != CAT_UNKNOWN && cat_type_category(arg[k]->type) != 'S')
+			return sql_bind_no_function(b, e, arg, n);
+		else if (arg[k]->type != CAT_TEXT && (arg[k] = sql_expr_cast(b->a, arg[k], CAT_TEXT, -1,
+							  arg[k]->position, b->err)) == NULL)
+			return false;
+	if (f->agg != SQL_ARRAY_AGG && (arg[0] = sql_expr_settle(b->a, arg[0], b->err)) == NULL)
+		return false;
+	f->arg_type = arg[0]->type;
+	if (!sql_agg_type(f->agg, f->arg_type, &f->type, e->position, b->err))
+		return false;
+	f->args = n;
+	return slot_of(b, arg[0], &f->arg[0]) && (n == 1 || slot_of(b, arg[1], &f->arg[1]));
+}
+
 /* The arguments, typed; the type of the result. */
 static bool
 call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f)
@@ -252,31 +281,8 @@ call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f)
 	if (agg && (f->agg == SQL_JSON_AGG || f->agg == SQL_JSON_OBJECT_AGG))
 		return sql_bind_fail(
 		    b, e->position, "0A000", "%s over a window is not supported yet", e->text);
-	if (agg) {
-		f->type = CAT_INT8;
-		if (e->star) {
-			if (f->agg != SQL_COUNT)
-				return sql_bind_no_function(b, e, arg, 0);
-			f->agg = SQL_COUNT_STAR;
-			return true;
-		}
-		bool strings = f->agg == SQL_STRING_AGG;
-		if (n != (strings ? 2 : 1))
-			return sql_bind_no_function(b, e, arg, n);
-		for (unsigned k = 0; strings && k < n; k++)
-			if (arg[k]->type != CAT_UNKNOWN && cat_type_category(arg[k]->type) != 'S')
-				return sql_bind_no_function(b, e, arg, n);
-			else if (arg[k]->type != CAT_TEXT && (arg[k] = sql_expr_cast(b->a, arg[k], CAT_TEXT,
-								  -1, arg[k]->position, b->err)) == NULL)
-				return false;
-		if (f->agg != SQL_ARRAY_AGG && (arg[0] = sql_expr_settle(b->a, arg[0], b->err)) == NULL)
-			return false;
-		f->arg_type = arg[0]->type;
-		if (!sql_agg_type(f->agg, f->arg_type, &f->type, e->position, b->err))
-			return false;
-		f->args = n;
-		return slot_of(b, arg[0], &f->arg[0]) && (n == 1 || slot_of(b, arg[1], &f->arg[1]));
-	}
+	if (agg)
+		return agg_call_of(b, e, f, arg, n);
 	if (n < least || n > most)
 		return sql_bind_no_function(b, e, arg, n);
 	switch (f->kind) {

@@ -446,16 +446,93 @@ finish(struct copy *c, bool quoted, bool *header, bool *stop)
 	return start_record(c);
 }
 
+/* Where a reader of records is. */
+struct reading {
+	bool header;       /* the record is the header line */
+	bool stop;         /* the end mark has been read */
+	bool any;          /* bytes of a record have been read */
+	bool quoted;       /* the field has had quotes */
+	bool in_quote;     /* inside of them */
+	bool after_quote;  /* the byte before may end the quote, or escape another */
+	bool after_return; /* \r outside of quotes: \n must follow */
+	bool escaped;      /* text: the byte before is a backslash */
+};
+
+/* Inside of a quote: takes bytes up to one that may end it, and that one. */
+static bool
+take_quoted(struct copy *c, struct reading *r)
+{
+	const char *p = c->in;
+	while (p < c->end && *p != c->o->quote && *p != c->o->escape) {
+		c->line += *p == '\n';
+		p++;
+	}
+	if (!append(c, c->in, (size_t)(p - c->in)))
+		return false;
+	c->in = p;
+	if (p == c->end)
+		return true;
+	char ch = *c->in++;
+	if (ch == c->o->quote) { /* its end, or the first half of an escape */
+		r->in_quote = false;
+		r->after_quote = true;
+		return true;
+	}
+	/* a separate escape character */
+	if (c->in == c->end && !more(c))
+		return false;
+	if (c->eof)
+		return true;
+	if (*c->in == c->o->quote || *c->in == c->o->escape)
+		ch = *c->in++;
+	return append(c, &ch, 1);
+}
+
+/* Outside of quotes: takes plain bytes, or one that is not plain. */
+static bool
+take_unquoted(struct copy *c, struct reading *r)
+{
+	const char *p = c->in;
+	while (p < c->end && c->class[(unsigned char)*p] == PLAIN)
+		p++;
+	r->any = true;
+	if (p > c->in) {
+		bool ok = append(c, c->in, (size_t)(p - c->in));
+		c->in = p;
+		return ok;
+	}
+	switch (c->class[(unsigned char)*c->in++]) {
+	case DELIM:
+		close_field(c, r->quoted);
+		r->quoted = false;
+		return open_field(c);
+	case QUOTE:
+		r->in_quote = r->quoted = true;
+		return true;
+	case ESCAPE:
+		r->escaped = true;
+		return append(c, c->in - 1, 1);
+	case RETURN:
+		r->after_return = true;
+		return true;
+	case NEWLINE:
+		if (!finish(c, r->quoted, &r->header, &r->stop))
+			return false;
+		r->quoted = r->any = false;
+		return true;
+	}
+	return true;
+}
+
 static bool
 read_all(struct copy *c)
 {
-	bool header = c->o->header, stop = false, any = false;
-	bool in_quote = false, quoted = false, after_quote = false, after_return = false, escaped = false;
+	struct reading r = { .header = c->o->header };
 	if (!start_record(c))
 		return false;
-	while (true) {
+	while (!r.stop) {
 		if (c->in == c->end) {
-			if (!more(c))
+			if (!c->eof && !more(c))
 				return false;
 			if (c->eof)
 				break;
@@ -465,102 +542,32 @@ read_all(struct copy *c)
 			continue;
 		}
 		char ch = *c->in;
-		if (after_return) { /* \r outside of quotes: \n must follow */
-			after_return = false;
-			if (ch != '\n')
-				return bad(c, "22P04", "unquoted carriage return found in data");
-		}
-		if (escaped) { /* text: whatever follows a backslash is not special */
-			escaped = false;
+		if (r.after_return && ch != '\n')
+			return bad(c, "22P04", "unquoted carriage return found in data");
+		r.after_return = false;
+		bool ok;
+		if (r.escaped) { /* whatever follows a backslash is not special */
+			r.escaped = false;
 			c->line += ch == '\n';
-			if (!append(c, c->in++, 1))
-				return false;
-			continue;
+			ok = append(c, c->in++, 1);
+		} else if (r.in_quote) {
+			ok = take_quoted(c, &r);
+		} else if (r.after_quote && ch == c->o->quote && c->o->escape == c->o->quote) {
+			r.after_quote = false;
+			r.in_quote = true;
+			ok = append(c, c->in++, 1);
+		} else {
+			r.after_quote = false;
+			ok = take_unquoted(c, &r);
 		}
-		if (in_quote) {
-			const char *p = c->in;
-			while (p < c->end && *p != c->o->quote && *p != c->o->escape) {
-				c->line += *p == '\n';
-				p++;
-			}
-			if (!append(c, c->in, (size_t)(p - c->in)))
-				return false;
-			c->in = p;
-			if (p == c->end)
-				continue;
-			in_quote = false;
-			after_quote = true; /* its end, or the first half of an escape */
-			ch = *c->in++;
-			if (ch != c->o->quote) { /* a separate escape character */
-				after_quote = false;
-				in_quote = true;
-				if (c->in == c->end) {
-					if (!more(c))
-						return false;
-					if (c->eof)
-						break;
-				}
-				if (*c->in == c->o->quote || *c->in == c->o->escape)
-					ch = *c->in++;
-				if (!append(c, &ch, 1))
-					return false;
-			}
-			continue;
-		}
-		if (after_quote) {
-			after_quote = false;
-			if (ch == c->o->quote && c->o->escape == c->o->quote) {
-				in_quote = true;
-				c->in++;
-				if (!append(c, &ch, 1))
-					return false;
-				continue;
-			}
-		}
-		const char *p = c->in;
-		while (p < c->end && c->class[(unsigned char)*p] == PLAIN)
-			p++;
-		if (p > c->in) {
-			any = true;
-			if (!append(c, c->in, (size_t)(p - c->in)))
-				return false;
-			c->in = p;
-			continue;
-		}
-		any = true;
-		c->in++;
-		switch (c->class[(unsigned char)ch]) {
-		case DELIM:
-			close_field(c, quoted);
-			quoted = false;
-			if (!open_field(c))
-				return false;
-			break;
-		case QUOTE:
-			in_quote = quoted = true;
-			break;
-		case ESCAPE:
-			escaped = true;
-			if (!append(c, &ch, 1))
-				return false;
-			break;
-		case RETURN:
-			after_return = true;
-			break;
-		case NEWLINE:
-			if (!finish(c, quoted, &header, &stop))
-				return false;
-			quoted = any = false;
-			break;
-		}
-		if (stop)
-			return true;
+		if (!ok)
+			return false;
 	}
-	if (in_quote)
+	if (r.stop)
+		return true;
+	if (r.in_quote)
 		return bad(c, "22P04", "unterminated CSV quoted field");
-	if (any && !finish(c, quoted, &header, &stop))
-		return false;
-	return true;
+	return !r.any || finish(c, r.quoted, &r.header, &r.stop);
 }
 
 /* ---- the statement ------------------------------------------------------------------------ */
