@@ -466,38 +466,40 @@ usage(const char *what)
 	return 2;
 }
 
-int
-main(int argc, char **argv)
+static const struct option known[] = {
+	{ "backend", required_argument, NULL, 'b' },
+	{ "where", required_argument, NULL, 'w' },
+	{ "workload", required_argument, NULL, 'k' },
+	{ "level", required_argument, NULL, 'l' },
+	{ "cluster", no_argument, NULL, 'c' },
+	{ "sessions", required_argument, NULL, 's' },
+	{ "first", required_argument, NULL, 'f' },
+	{ "ms", required_argument, NULL, 't' },
+	{ "start", required_argument, NULL, 'z' },
+	{ "window", required_argument, NULL, 'm' },
+	{ "keys", required_argument, NULL, 'n' },
+	{ "seed", required_argument, NULL, 'r' },
+	{ "out", required_argument, NULL, 'o' },
+	{ "row", required_argument, NULL, 'R' },
+	{ "think", required_argument, NULL, 'T' },
+	{ "place", required_argument, NULL, 'P' },
+	{ "patient", no_argument, NULL, 'p' },
+	{ "setup", no_argument, NULL, 'S' },
+	{ "final", no_argument, NULL, 'F' },
+	{ 0 },
+};
+static const struct {
+	const char *name, *sql, *begin;
+} levels[] = {
+	{ "rc", "read committed", "BEGIN ISOLATION LEVEL READ COMMITTED" },
+	{ "rr", "repeatable read", "BEGIN ISOLATION LEVEL REPEATABLE READ" },
+	{ "ser", "serializable", "BEGIN ISOLATION LEVEL SERIALIZABLE" },
+};
+
+/* Fills cfg. 0: go on; else the exit code. */
+static int
+options(int argc, char **argv)
 {
-	static const struct option known[] = {
-		{ "backend", required_argument, NULL, 'b' },
-		{ "where", required_argument, NULL, 'w' },
-		{ "workload", required_argument, NULL, 'k' },
-		{ "level", required_argument, NULL, 'l' },
-		{ "cluster", no_argument, NULL, 'c' },
-		{ "sessions", required_argument, NULL, 's' },
-		{ "first", required_argument, NULL, 'f' },
-		{ "ms", required_argument, NULL, 't' },
-		{ "start", required_argument, NULL, 'z' },
-		{ "window", required_argument, NULL, 'm' },
-		{ "keys", required_argument, NULL, 'n' },
-		{ "seed", required_argument, NULL, 'r' },
-		{ "out", required_argument, NULL, 'o' },
-		{ "row", required_argument, NULL, 'R' },
-		{ "think", required_argument, NULL, 'T' },
-		{ "place", required_argument, NULL, 'P' },
-		{ "patient", no_argument, NULL, 'p' },
-		{ "setup", no_argument, NULL, 'S' },
-		{ "final", no_argument, NULL, 'F' },
-		{ 0 },
-	};
-	static const struct {
-		const char *name, *sql, *begin;
-	} levels[] = {
-		{ "rc", "read committed", "BEGIN ISOLATION LEVEL READ COMMITTED" },
-		{ "rr", "repeatable read", "BEGIN ISOLATION LEVEL REPEATABLE READ" },
-		{ "ser", "serializable", "BEGIN ISOLATION LEVEL SERIALIZABLE" },
-	};
 	uint64_t sessions = 1, first = 1, keys = 0, row = 0, place = 0;
 	for (int o; (o = getopt_long(argc, argv, "", known, NULL)) != -1;) {
 		bool ok = true;
@@ -581,6 +583,15 @@ main(int argc, char **argv)
 	cfg.keys = (unsigned)keys;
 	cfg.row = (unsigned)row;
 	cfg.place = (unsigned)place;
+	return 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	int code = options(argc, argv);
+	if (code != 0)
+		return code;
 	cfg.fd = open(cfg.out, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (cfg.fd < 0) {
 		perror(cfg.out);

@@ -274,6 +274,36 @@ grow(struct run *r, struct speaker *me)
 	return good;
 }
 
+/* The victim's lease ends, and another process recovers it. */
+static void
+settle(struct cluster *c, struct run *r)
+{
+	struct net_worker *w = c->place[JUDGE].w;
+	uint64_t from[PROCS];
+	net_sleep(w, LEASE_NS - 5000000);
+	for (unsigned p = 0; p < FRESH; p++)
+		from[p] = net_sim_verbs(c->place[p].net);
+	if (r->second != 0) {
+		net_sim_carry(c->place[r->second].net, r->carry);
+		net_sim_crash_at(c->sim, c->place[r->second].net, from[r->second] + r->second_verb);
+	}
+	for (unsigned i = 0; i < 150 && r->his_verbs == 0; i++) {
+		net_sleep(w, 1000000);
+		struct txn_stats st;
+		for (unsigned p = VICTIM + 1; p < FRESH; p++) {
+			txn_worker_stats(c->place[p].tw, &st);
+			if (st.recovered > 0)
+				r->his_verbs = net_sim_verbs(c->place[p].net) - from[p];
+		}
+	}
+	r->both = r->second != 0 && net_sim_crashed(c->place[r->second].net);
+	if (r->both)
+		net_sleep(w, 3 * (uint64_t)LEASE_NS);
+	/* A process that is not dead by now lives. */
+	for (unsigned p = 0; p < FRESH; p++)
+		net_sim_crash_at(c->sim, c->place[p].net, 0);
+}
+
 static void
 body(struct cluster *c)
 {
@@ -325,7 +355,7 @@ body(struct cluster *c)
 		cluster_start(c, BESIDE, beside_main, &r->beside);
 	net_sleep(w, 5000000);
 
-	uint64_t first = net_sim_verbs(dead), from[PROCS];
+	uint64_t first = net_sim_verbs(dead);
 	if (r->verb != 0) {
 		net_sim_carry(dead, r->carry);
 		net_sim_crash_at(c->sim, dead, first + r->verb);
@@ -346,31 +376,8 @@ body(struct cluster *c)
 	if (r->verb == 0 && !r->victim.ended)
 		cluster_bad(c, "the victim is stuck behind step %u", r->victim.answered);
 
-	/* Its lease ends, and somebody settles it. */
-	if (r->died) {
-		net_sleep(w, LEASE_NS - 5000000);
-		for (unsigned p = 0; p < FRESH; p++)
-			from[p] = net_sim_verbs(c->place[p].net);
-		if (r->second != 0) {
-			net_sim_carry(c->place[r->second].net, r->carry);
-			net_sim_crash_at(c->sim, c->place[r->second].net, from[r->second] + r->second_verb);
-		}
-		for (unsigned i = 0; i < 150 && r->his_verbs == 0; i++) {
-			net_sleep(w, 1000000);
-			struct txn_stats st;
-			for (unsigned p = VICTIM + 1; p < FRESH; p++) {
-				txn_worker_stats(c->place[p].tw, &st);
-				if (st.recovered > 0)
-					r->his_verbs = net_sim_verbs(c->place[p].net) - from[p];
-			}
-		}
-		r->both = r->second != 0 && net_sim_crashed(c->place[r->second].net);
-		if (r->both)
-			net_sleep(w, 3 * (uint64_t)LEASE_NS);
-		/* Who is not dead by now lives. */
-		for (unsigned p = 0; p < FRESH; p++)
-			net_sim_crash_at(c->sim, c->place[p].net, 0);
-	}
+	if (r->died)
+		settle(c, r);
 	net_sleep(w, 30000000);
 	r->beside.stop = true;
 	if (!net_sim_crashed(c->place[BESIDE].net) && !cluster_wait(c, &r->beside.ended, 1000000000))
