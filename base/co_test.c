@@ -519,7 +519,7 @@ count_ready(void *arg)
 	++*(int *)arg;
 }
 
-/* Whoever runs several schedulers hears once of each that got something to run, and counts what lives in all of them. */
+/* A watcher of several schedulers is called once for each that got work, and counts the coroutines of all. */
 static void
 watched(void **state)
 {

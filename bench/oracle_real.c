@@ -132,7 +132,7 @@ play(struct processes *p)
 		for (unsigned i = 0; i < r->p.clients; i++) {
 			if (p->client[i] != 0 && waitpid(p->client[i], NULL, WNOHANG) == p->client[i])
 				p->client[i] = 0;
-			/* Whoever died of something else did not say that it came to its end. */
+			/* A client that died of something else did not report its end. */
 			if (p->client[i] == 0 && !atomic_load(&r->client[i].ended)) {
 				atomic_store(&r->client[i].status, (int)NAM_GONE);
 				atomic_store(&r->client[i].ended, true);

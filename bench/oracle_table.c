@@ -76,7 +76,7 @@ follow(const struct oracle_run *r, const struct oracle_client *c, struct oracle_
 {
 	struct held h = { 0, UINT64_MAX };
 	unsigned k = 0, n = atomic_load(&c->looks);
-	/* Whoever was shut out, too, says nothing behind that; it is counted as wrong elsewhere. */
+	/* A client that was fenced says nothing after that; it is counted as wrong elsewhere. */
 	uint64_t last = atomic_load(&c->status) == NAM_OK ? UINT64_MAX : n > 0 ? c->look[n - 1].got_ns : 0;
 	for (unsigned i = 0; i < out->bins; i++) {
 		uint64_t end = start + (uint64_t)(i + 1) * ORACLE_LOOK_NS;

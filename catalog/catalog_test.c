@@ -500,7 +500,7 @@ test_churn(void **state)
 	run_lab(7, churn);
 }
 
-/* Who waits until everybody sees his commit has given his struct back: the next transaction is not he. */
+/* A committer that waits for visibility has given its struct back: the next transaction is another. */
 static void
 struct_used_again(struct lab *lab)
 {

@@ -671,7 +671,7 @@ cat_scan_open(struct cat *c, struct txn *t, const struct cat_table *tab, const u
 	struct cat_pages *p = c->pages;
 	pthread_mutex_lock(&p->lock);
 	s->number = ++p->scans;
-	/* Who reads a table once does not come back: it is kept from the second time on. */
+	/* A table that is scanned once may never be scanned again: pages are kept from the second scan on. */
 	unsigned i = (unsigned)(nam_mix(tab->store.id) % TABLES);
 	s->raw =
 	    p->limit == 0 || p->seen[i].table != tab->store.id || p->seen[i].generation != tab->generation;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /*
- * Whoever comes first makes them: each process that finds a root word empty
+ * The first process makes them: each process that finds a root word empty
  * creates the table and offers its anchor by CAS; the loser gives its own back.
  * Nobody waits for anybody, so a process may die at any step.
  */

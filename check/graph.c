@@ -131,7 +131,7 @@ chk_by_moment(const void *a, const void *b)
 	return x->txn < y->txn ? -1 : x->txn > y->txn;
 }
 
-/* Who ended before another began, of all transactions or of those of each process. */
+/* Edges from a transaction to those that began after it ended: of all, or of each process. */
 static void
 time_order(struct chk *c, bool by_process, enum chk_edge_type type)
 {

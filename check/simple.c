@@ -137,7 +137,7 @@ marked(const struct set_run *r, uint32_t w)
 	return r->c->writes[w].seen == r->stamp;
 }
 
-/* Of two reads of one moment each, one holds the other. Who added to the set itself has its own view. */
+/* Of two reads of one moment each, one holds the other. A transaction that added to the set has its own view. */
 static void
 nested(struct set_run *r)
 {

@@ -71,7 +71,7 @@ by_event_hidden(const void *a, const void *b)
 	return by_event(a, b);
 }
 
-/* Whoever says a level of its own is held to it, whatever is asked of the whole. */
+/* A transaction that names its own level is held to that level, whatever is asked of the whole. */
 static unsigned
 breaks_for(const struct chk_txn *t, unsigned breaks)
 {

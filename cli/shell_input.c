@@ -93,7 +93,7 @@ shell_signals_open(void)
 	sigaction(SIGINT, &on, NULL);
 	sigaction(SIGTERM, &on, NULL);
 	sigaction(SIGHUP, &on, NULL);
-	/* Whoever began us with ^Z ignored goes on ignoring it. */
+	/* If ^Z was ignored at the start, it stays ignored. */
 	if (sigaction(SIGTSTP, NULL, &on) == 0 && on.sa_handler != SIG_IGN) {
 		on = (struct sigaction){ .sa_handler = on_stop };
 		sigaction(SIGTSTP, &on, NULL);

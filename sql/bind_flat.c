@@ -5,7 +5,7 @@
  * FROM (SELECT a + 1 AS x FROM t, u WHERE c) q: t and u stand in the list where q stood, nobody sees their names;
  * c is a condition of the region q is in; and q.x is a + 1 wherever it is said. Outer joins inside stay
  * what they are. A side of an outer join that may be missing stays an operand if NULLs for its tables would not
- * make NULLs of all that it answers. PostgreSQL does the same (prepjointree.c), with about the same exceptions.
+ * make NULLs of all that it answers. PostgreSQL pulls subqueries up with about the same exceptions.
  */
 #include "bind.h"
 

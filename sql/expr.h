@@ -28,7 +28,7 @@ enum sql_expr_kind {
 	SQL_SUB,   /* a subquery over the values of args: env->sub knows */
 };
 
-struct sql_fn; /* one overload of one function or operator; expr_fn.c's table */
+struct sql_fn; /* one overload of one function or operator; a row of the tables in expr_*.c */
 
 struct sql_expr {
 	enum sql_expr_kind kind;

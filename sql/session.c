@@ -122,7 +122,7 @@ sql_commit(struct sql_session *s, struct cat_err *err)
 			s->now = s->session = s->before;
 	}
 	s->block = SQL_IDLE;
-	/* Who said ON CONFLICT has not met a duplicate, but one who was faster: run again, it will find that row. */
+	/* With ON CONFLICT, a duplicate at commit means a concurrent insert won: the retry finds that row. */
 	if (st == NAM_DUPLICATE && upserts)
 		st = NAM_CONFLICT;
 	return st == NAM_OK || sql_status(err, st, NULL);

@@ -7,7 +7,7 @@
 
 #define LOST "ERROR 40001: could not serialize access due to concurrent update"
 
-/* Who writes first is waited for, and his rows are judged by the new rule. */
+/* ALTER TABLE waits for the transaction that wrote first, and judges its rows by the new rule. */
 static void
 alter_waits(void **state)
 {

@@ -135,7 +135,7 @@ sample(struct probe *p)
 	}
 }
 
-/* Whoever tries again does so as fast as it can: it is to be seen when the row is free. */
+/* The probe retries as fast as it can, to see the moment the row is free. */
 static void
 fetch(struct probe *p)
 {

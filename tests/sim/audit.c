@@ -428,7 +428,7 @@ audit(struct run *r)
 			r->audited.extents_left += a.unit[k][i] == NOBODYS;
 	for (unsigned k = 1; k <= REGIONS; k++)
 		free(a.unit[k]);
-	/* Who dies between taking an extent and entering it leaves one that no table knows of (txn/README.md). */
+	/* A process that dies between taking an extent and entering it leaves one that no table knows of (txn/README.md). */
 	bool deaths = false;
 	for (unsigned i = 0; i < r->shape.procs; i++)
 		deaths = deaths || r->place[i].buried;

@@ -722,7 +722,7 @@ client_main(void *arg)
 		.process = c->process,
 		.number = c->number };
 	nam_arena_init(&s.arena, 0);
-	/* Who lives goes on for those who died, and until what is to happen has happened. */
+	/* Live processes do the work of dead ones, until all planned events have happened. */
 	for (unsigned i = 0, after = 0; i < TXNS_MAX; i++) {
 		bool enough = r->committed >= COMMITTED_LEAST;
 		bool waits = !enough || (r->shape.lose && !r->trouble_ended) || r->visiting > 0;

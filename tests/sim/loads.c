@@ -467,7 +467,7 @@ loads_let(struct run *r)
 	r->hog = NULL;
 }
 
-/* Who is told that there is no memory deletes some rows; all others fill it up. */
+/* A client that is told that memory is full deletes some rows; all others fill it. */
 static nam_status
 do_tiny(struct session *s)
 {

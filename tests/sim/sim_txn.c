@@ -297,7 +297,7 @@ open_all(struct run *r)
 	return true;
 }
 
-/* Who leaves last, and sweeps before: process 0, or, where it leaves that to others, one of those who are left. */
+/* The process that leaves last and sweeps before: process 0, or another live one if process 0 left. */
 static unsigned
 last_of(const struct run *r)
 {
@@ -398,7 +398,7 @@ main_co(void *arg)
 		if (!r->place[i].troubled && !net_sim_crashed(r->place[i].net) &&
 		    net_sim_shut(r->place[i].net))
 			run_bad(r, "process %u has been shut out, and nothing had befallen it", i);
-	/* Who lives now lives to the end: what follows is done with its hands, and would wait for the dead. */
+	/* No process dies from here on: live ones do what follows, and would wait for a dead one. */
 	for (unsigned i = 1; i < r->shape.procs; i++)
 		net_sim_crash_at(r->sim, r->place[i].net, 0);
 	net_sleep(w, 2 * r->shape.pause_ns); /* everybody goes on, all marks have landed */

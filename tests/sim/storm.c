@@ -166,7 +166,7 @@ at_settling(unsigned process)
 		.again = 60 };
 }
 
-/* Who has begun to settle somebody since the last look? */
+/* Which processes have begun to recover another since the last look? */
 static void
 watch_main(void *arg)
 {

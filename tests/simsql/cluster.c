@@ -74,7 +74,7 @@ main_co(void *arg)
 {
 	struct cluster *c = arg;
 	c->body(c);
-	/* Who lives now lives to the end: closing does their work. */
+	/* No process dies from here on: closing does their work. */
 	for (unsigned p = 0; p < c->procs; p++)
 		net_sim_crash_at(c->sim, c->place[p].net, 0);
 	cluster_bury(c);

@@ -324,7 +324,7 @@ body(struct cluster *c)
 		if (answer_error(a) != NULL)
 			cluster_bad(c, "%s: %s", s->setup[i], a);
 	}
-	/* Who has it open repairs its index as he settles the dead; now and then that is left to who meets it. */
+	/* A process that has the table open repairs its index while it recovers the victim; now and then none has it open, and the next user of the index repairs it. */
 	struct speaker third;
 	if (s->grows && r->second_verb % 8 != 1 && speaker_open(&third, c, THIRD)) {
 		speaker_ask(&third, "SELECT count(*) FROM big WHERE id = 1");
@@ -480,7 +480,7 @@ victims(const struct crash_scenario *s, unsigned every)
 }
 
 /*
- * Whoever settles the victim dies, too: at each verb from when the victim had been dead for most of a lease until it was
+ * The recoverer of the victim dies, too: at each verb from when the victim had been dead for most of a lease until it was
  * settled. The victim dies at a few places of its way only.
  */
 static bool

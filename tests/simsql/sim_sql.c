@@ -98,7 +98,7 @@ say(struct client *k, enum outcome *how, const char *text)
 	r->m.now++;
 	const char *a = speaker_ask(&k->me, text), *e = answer_error(a);
 	*how = DONE;
-	/* Who died before he could answer has promised nothing: this is his ghost. */
+	/* A process that died before it answered has promised nothing: its commit may show or not. */
 	if (net_sim_crashed(r->c.place[k->p].net)) {
 		k->lost = true;
 		*how = UNKNOWN;
