@@ -102,6 +102,7 @@ partners(struct sql_exec *x, struct sql_node *n, unsigned m)
 			uint16_t *keep = n->selbuf;
 			const uint16_t *ident = sql_ident();
 			x->env.arena = x->arena[n->arena];
+			n->out.n = m + take; /* as many as what is computed over them has room for */
 			int pass = sql_filter(n->on, &n->out, ident + m, take, &x->env, keep);
 			if (pass < 0)
 				return -1;

@@ -48,6 +48,7 @@ struct order {
 	const struct sql_costs *costs;
 	const struct plan_item *item;
 	unsigned items;
+	uint64_t tables; /* of all operands: a LATERAL item that comes later is none of them */
 	struct part single[SQL_TABLES_MAX];
 	uint64_t edge[SQL_TABLES_MAX];
 	struct factor *factor;
@@ -77,15 +78,18 @@ class_of(const struct klass *k, unsigned n, unsigned column)
 	return UINT32_MAX;
 }
 
-/* The classes of the region's open equalities. What does not fit into a class stays a condition like others. */
+/*
+ * The classes of the region's open equalities between these tables. What does not fit into a class stays a condition
+ * like others.
+ */
 static struct klass *
-classes(struct bind *b, unsigned *n)
+classes(struct bind *b, uint64_t tables, unsigned *n)
 {
 	struct klass *k = sql_bind_take(b, (b->conds + 1) * sizeof *k);
 	*n = 0;
 	for (unsigned i = 0; k != NULL && i < b->conds; i++) {
 		const struct bind_cond *c = &b->cond[i];
-		if (!is_equality(b, c))
+		if (!is_equality(b, c) || (c->mask & ~tables) != 0)
 			continue;
 		unsigned x = class_of(k, *n, c->l->index), y = class_of(k, *n, c->r->index);
 		if (x == UINT32_MAX && y == UINT32_MAX) {
@@ -146,7 +150,7 @@ bool
 sql_plan_derive(struct bind *b)
 {
 	unsigned n, conds = b->conds;
-	struct klass *k = classes(b, &n);
+	struct klass *k = classes(b, UINT64_MAX, &n);
 	if (k == NULL)
 		return false;
 	for (unsigned i = 0; i < n; i++) {
@@ -239,7 +243,7 @@ look(struct order *o)
 {
 	struct bind *b = o->b;
 	o->factor = sql_bind_take(b, (b->conds + 1) * sizeof *o->factor);
-	o->klass = classes(b, &o->klasses);
+	o->klass = classes(b, o->tables, &o->klasses);
 	if (o->factor == NULL || o->klass == NULL)
 		return false;
 	for (unsigned i = 0; i < o->klasses; i++) {
@@ -266,7 +270,7 @@ look(struct order *o)
 	for (unsigned i = 0; i < b->conds; i++) {
 		struct bind_cond *c = &b->cond[i];
 		uint64_t items = items_of(o, c->mask);
-		if (!sql_plan_open(b, c) || items == 0 || (items & (items - 1)) == 0)
+		if (!sql_plan_open(b, c) || (c->mask & ~o->tables) != 0 || (items & (items - 1)) == 0)
 			continue;
 		if (c->l != NULL && c->lmask != 0 && c->rmask != 0) {
 			uint64_t l = items_of(o, c->lmask), r = items_of(o, c->rmask);
@@ -521,6 +525,7 @@ sql_plan_order(struct bind *b, const struct plan_item *item, unsigned items, uin
 	o->costs = b->in->costs ? b->in->costs : &sql_costs_standard;
 	o->item = item;
 	o->items = items;
+	o->tables = *have;
 	for (unsigned i = 0; i < items; i++) {
 		sql_cost_tree(o->costs, item[i].node);
 		o->single[i] = (struct part){ .items = UINT64_C(1) << i,

@@ -1496,3 +1496,12 @@ SELECT to_json(timestamp '0044-03-15 BC 10:00'), to_json(timestamptz '2024-01-01
 SELECT (SELECT json_agg(x.id ORDER BY x.id) FROM js x WHERE x.id <= js.id) FROM js ORDER BY id
 SELECT json_agg('x')
 SELECT to_json('x')
+-- lateral, as reviewed
+CREATE TABLE la (i int PRIMARY KEY, j int)
+INSERT INTO la VALUES (1, 1), (2, 2), (3, 3), (4, 3)
+SELECT x.i, y.i, k, b FROM la x, la y, LATERAL (SELECT x.i AS k, x.i + 1 AS b) z WHERE x.j = y.j AND y.i = z.k AND z.b = x.j
+SELECT x.i, y.i, k, b FROM la x, la y, LATERAL (SELECT x.i AS k, x.i AS b) z WHERE x.j = y.j AND y.i = z.k AND z.b = x.j ORDER BY 1, 2
+SELECT * FROM (VALUES (1, 5)) v (x, z) LEFT JOIN generate_series(1, z) u (y) ON y = x
+SELECT * FROM (VALUES (1, 5), (2, 3), (9, 2)) v (x, z) LEFT JOIN generate_series(1, z) u (y) ON y = x OR y = 2 ORDER BY 1, 2, 3
+SELECT * FROM (VALUES (1, ARRAY[10, 20])) v (x, ys) LEFT JOIN unnest(ys) u (y) ON y = 10
+SELECT * FROM la a LEFT JOIN LATERAL (SELECT b.j FROM la b WHERE b.j >= a.j) q (y) ON y = a.j ORDER BY 1, 2, 3
