@@ -159,13 +159,17 @@ sql_expr_call(struct nam_arena *a, const struct sql_fn *fn, struct sql_expr **ar
 	return e;
 }
 
+/* The same bytes under another type. Which values are too large, or how one is cut, was said for the type before. */
 static struct sql_expr *
 relabel(struct nam_arena *a, struct sql_expr *e, enum cat_type to, struct cat_err *err)
 {
 	struct sql_expr *c = nam_arena_copy(a, e, sizeof *e);
 	if (c == NULL)
 		return no_memory(err);
+	if (c->kind == SQL_CALL && c->call == NULL)
+		c->call = e;
 	c->type = to;
+	c->typmod = -1;
 	if (c->kind == SQL_CONST)
 		c->value.type = to;
 	return c;

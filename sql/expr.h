@@ -40,6 +40,8 @@ struct sql_expr {
 	unsigned index; /* SQL_COLUMN, SQL_PARAM */
 	struct sql_expr **args;
 	const struct sql_fn *fn;
+	const struct sql_expr
+	    *call; /* SQL_CALL whose type got another name: as it was, for fn; NULL: it is itself */
 	struct cat_datum value; /* SQL_CONST */
 	bool pure;              /* no column, no parameter, no volatile function below */
 	bool rows;              /* a column below: differs from row to row */

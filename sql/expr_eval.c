@@ -29,6 +29,12 @@ arg_of(const struct cat_datum *d, const uint8_t *null, unsigned mask)
 	return a;
 }
 
+static const struct sql_expr *
+as_called(const struct sql_expr *e)
+{
+	return e->call != NULL ? e->call : e;
+}
+
 static bool
 one_call(const struct sql_expr *e, const struct sql_env *env, struct cat_datum *out)
 {
@@ -68,7 +74,9 @@ one_call(const struct sql_expr *e, const struct sql_env *env, struct cat_datum *
 			o.s = &out->v.s;
 		else
 			o.i = &out->v.i;
-		struct sql_frame f = { .e = e, .env = env, .arg = arg, .nargs = n, .n = 1, .out = &o };
+		struct sql_frame f = {
+			.e = as_called(e), .env = env, .arg = arg, .nargs = n, .n = 1, .out = &o
+		};
 		if (!e->fn->vec(&f))
 			return false;
 		out->null = out_null;
@@ -78,7 +86,7 @@ one_call(const struct sql_expr *e, const struct sql_env *env, struct cat_datum *
 		v[k] = d[k].v;
 		null[k] = d[k].null;
 	}
-	struct sql_row r = { .e = e, .env = env, .a = v, .null = null, .n = n };
+	struct sql_row r = { .e = as_called(e), .env = env, .a = v, .null = null, .n = n };
 	if (!e->fn->row(&r))
 		return false;
 	out->null = r.out_null;
@@ -375,7 +383,7 @@ row_loop(const struct sql_expr *e, const struct sql_arg *arg, const struct rows 
 			return sql_oom(r->env->err);
 		memset(null, 0, n * sizeof *null);
 	}
-	struct sql_row row = { .e = e, .env = r->env, .a = v, .null = null, .n = n };
+	struct sql_row row = { .e = as_called(e), .env = r->env, .a = v, .null = null, .n = n };
 	/* A numeric may take as long as kilobytes of text do: exp, ln, powers. */
 	uint64_t work = 0, each = e->type == CAT_NUMERIC ? 4096 : 0;
 	for (unsigned j = 0; j < r->n; j++) {
@@ -443,7 +451,7 @@ eval_call(const struct sql_expr *e, const struct rows *r, struct cat_vec *out)
 	if (e->fn->vec == NULL)
 		return row_loop(e, arg, r, out);
 	struct sql_frame f = {
-		.e = e, .env = r->env, .arg = arg, .nargs = n, .sel = r->sel, .n = r->n, .out = out
+		.e = as_called(e), .env = r->env, .arg = arg, .nargs = n, .sel = r->sel, .n = r->n, .out = out
 	};
 	return e->fn->vec(&f);
 }

@@ -74,5 +74,12 @@ sql_expr_put(struct nam_arena *a, struct sql_expr *e, unsigned base, unsigned n,
 		to->pure &= to->args[k]->pure;
 		to->rows |= to->args[k]->rows;
 	}
+	if (e->call != NULL) {
+		struct sql_expr *call = nam_arena_copy(a, e->call, sizeof *call);
+		if (call == NULL)
+			return NULL;
+		call->args = to->args;
+		to->call = call;
+	}
 	return sql_expr_fold(a, to);
 }

@@ -1505,3 +1505,14 @@ SELECT * FROM (VALUES (1, 5)) v (x, z) LEFT JOIN generate_series(1, z) u (y) ON 
 SELECT * FROM (VALUES (1, 5), (2, 3), (9, 2)) v (x, z) LEFT JOIN generate_series(1, z) u (y) ON y = x OR y = 2 ORDER BY 1, 2, 3
 SELECT * FROM (VALUES (1, ARRAY[10, 20])) v (x, ys) LEFT JOIN unnest(ys) u (y) ON y = 10
 SELECT * FROM la a LEFT JOIN LATERAL (SELECT b.j FROM la b WHERE b.j >= a.j) q (y) ON y = a.j ORDER BY 1, 2, 3
+-- casts, as reviewed
+CREATE TABLE rl (n numeric, f float8, i int, v varchar(4), s text)
+INSERT INTO rl VALUES (3000000000, 3e9, -2147483648, 'ab', 'abcdef')
+SELECT n::int::bigint FROM rl
+SELECT f::int::bigint FROM rl
+SELECT 3e9::float8::int::bigint
+SELECT abs(i)::bigint FROM rl
+SELECT (i << 1)::bigint, (-(i + 1))::bigint FROM rl
+SELECT x::bigint FROM (SELECT n::int AS x FROM rl) q
+SELECT octet_length(v::char(4)), octet_length(v::char(2)::char(2)), octet_length('ab'::varchar(4)::char(4)) FROM rl
+SELECT octet_length(s::varchar(4)::char(6)), s::varchar(4)::char(6) || 'x', octet_length(v::varchar(3)::char(6)) FROM rl
