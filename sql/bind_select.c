@@ -179,12 +179,18 @@ sql_bind_group_key(struct bind *b, const struct ast_expr *e, struct sql_expr *ke
 	return true;
 }
 
-/* The group that e is: *at, if somebody asks. */
+/* No item of the select list. */
+#define NO_ITEM UINT32_MAX
+
+/*
+ * The group that e is: *at, if somebody asks. item, of: the item of the select list that e is, and those that groups are. With
+ * GROUPING SETS two items that say the same are two groups, one of which may be NULL in a set that has the other.
+ */
 static bool
-add_group(struct bind *b, const struct ast_expr *e, unsigned *at)
+add_group(struct bind *b, const struct ast_expr *e, unsigned *at, unsigned item, const unsigned *of)
 {
 	for (unsigned g = 0; g < b->groups; g++)
-		if (sql_bind_same(b, b->group[g], e)) {
+		if ((item == NO_ITEM || of[g] == item) && sql_bind_same(b, b->group[g], e)) {
 			if (at != NULL)
 				*at = g;
 			return true;
@@ -215,7 +221,8 @@ depend(struct bind *b, const struct ast_expr *e, uint64_t tables)
 		struct cat_err keep = *b->err;
 		bool there = sql_bind_locate(b, e, &t, &c);
 		*b->err = keep; /* it may be a name of the output */
-		return !there || t >= SQL_TABLES_MAX || !(tables >> t & 1) || add_group(b, e, NULL);
+		return !there || t >= SQL_TABLES_MAX || !(tables >> t & 1) ||
+		       add_group(b, e, NULL, NO_ITEM, NULL);
 	}
 	if (e->kind == AST_SUB && !depend_sub(b, e->select, tables))
 		return false;
@@ -287,17 +294,20 @@ add_dependent(struct bind *b, const struct ast_select *q, const struct bind_list
 	return depend(b, q->having, tables);
 }
 
+/* leaf: of each expression of GROUP BY the group; of: of each group the item of the select list, if there is one. */
 static bool
-groups(struct bind *b, const struct ast_select *q, const struct bind_list *l, unsigned *leaf)
+groups(struct bind *b, const struct ast_select *q, const struct bind_list *l, unsigned *leaf, unsigned *of)
 {
 	b->no_agg = "GROUP BY";
 	for (unsigned i = 0; i < q->groups; i++) {
 		const struct ast_expr *e = q->group[i];
+		unsigned item = NO_ITEM;
 		if (e->kind == AST_INT) {
 			if (e->i < 1 || e->i > l->n)
 				return sql_bind_fail(b, e->position, "42P10",
 				    "GROUP BY position %lld is not in select list", (long long)e->i);
-			e = l->t[e->i - 1].e;
+			item = (unsigned)e->i - 1;
+			e = l->t[item].e;
 		} else if (e->kind == AST_COLUMN && e->qual == NULL && e->len == 0) {
 			/* a column of the input first, then a name of the output */
 			unsigned t, c;
@@ -306,16 +316,20 @@ groups(struct bind *b, const struct ast_select *q, const struct bind_list *l, un
 			    strcmp(b->err->sqlstate, "42703") == 0)
 				for (unsigned k = 0; k < l->n; k++)
 					if (l->t[k].name && strcmp(l->t[k].name, e->text) == 0) {
-						e = l->t[k].e;
+						e = l->t[item = k].e;
 						break;
 					}
 			*b->err = keep;
 		}
+		for (unsigned k = 0; q->gsets > 0 && k < l->n && item == NO_ITEM; k++)
+			if (sql_bind_same(b, l->t[k].e, e))
+				item = k;
 		if (sql_bind_has_agg(b, e))
 			return sql_bind_fail(
 			    b, e->position, "42803", "aggregate functions are not allowed in GROUP BY");
-		if (!add_group(b, e, &leaf[i]))
+		if (!add_group(b, e, &leaf[i], q->gsets > 0 ? item : NO_ITEM, of))
 			return false;
+		of[leaf[i]] = item;
 	}
 	return true;
 }
@@ -643,7 +657,11 @@ sql_bind_select_begin(struct bind *b, const struct ast_select *q)
 			return false;
 		bool grouped = is_grouped(b, q);
 		unsigned *leaf = sql_bind_take(b, (q->groups + 1) * sizeof *leaf);
-		if (leaf == NULL || !groups(b, q, &w->l, leaf) || !add_dependent(b, q, &w->l, leaf))
+		unsigned *of = sql_bind_take(b, (q->groups + 1) * sizeof *of), named;
+		if (leaf == NULL || of == NULL || !groups(b, q, &w->l, leaf, of))
+			return false;
+		named = b->groups;
+		if (!add_dependent(b, q, &w->l, leaf))
 			return false;
 		if ((q->groups > 0 || q->gsets > 1) && q->gsets > 0 && !sql_bind_gsets(b, q, leaf))
 			return false;
@@ -654,7 +672,13 @@ sql_bind_select_begin(struct bind *b, const struct ast_select *q)
 			b->no_agg = "the select list";
 			b->win_ok = true;
 			b->srf->at = i;
-			struct sql_expr *e = sql_bind_expr(b, w->l.t[i].e);
+			unsigned g = 0;
+			while (g < named && (q->gsets == 0 || of[g] != i))
+				g++;
+			const struct ast_expr *item = w->l.t[i].e;
+			struct sql_expr *e = g == named ? sql_bind_expr(b, item)
+							: sql_expr_column(b->a, g, b->group_key[g]->type,
+							      b->group_key[g]->typmod, item->position);
 			b->win_ok = false;
 			if (e != NULL && !sql_bind_srf_item(b, e, w->l.t[i].e->position))
 				return false;

@@ -1516,3 +1516,9 @@ SELECT (i << 1)::bigint, (-(i + 1))::bigint FROM rl
 SELECT x::bigint FROM (SELECT n::int AS x FROM rl) q
 SELECT octet_length(v::char(4)), octet_length(v::char(2)::char(2)), octet_length('ab'::varchar(4)::char(4)) FROM rl
 SELECT octet_length(s::varchar(4)::char(6)), s::varchar(4)::char(6) || 'x', octet_length(v::varchar(3)::char(6)) FROM rl
+-- grouping sets, as reviewed
+SELECT g AS a1, g AS a2 FROM generate_series(1, 3) g GROUP BY a1, ROLLUP (a2) ORDER BY 1, 2
+SELECT g AS a1, g AS a2 FROM generate_series(1, 3) g GROUP BY 1, ROLLUP (2) ORDER BY 1, 2
+SELECT g AS a1, g AS a2 FROM generate_series(1, 3) g GROUP BY g, ROLLUP (a2) ORDER BY 1, 2
+SELECT g AS a1, g AS a2, g + 1 FROM generate_series(1, 3) g GROUP BY a1, ROLLUP (a2) ORDER BY 1, 2, 3
+SELECT g AS a1, g AS a2, count(*) FROM generate_series(1, 3) g GROUP BY CUBE (a1, a2) HAVING g > 1 ORDER BY 1, 2, 3
