@@ -12,10 +12,13 @@
 
 /* ---- results ---------------------------------------------------------------------- */
 
-static bool
-is_number(enum cat_type t)
+enum cn_kind
+shell_kind(enum cat_type t)
 {
-	return cat_type_category(t) == 'N';
+	return cat_type_category(t) == 'N' ? CN_NUMBER
+	       : t == CAT_BOOL             ? CN_BOOL
+	       : t == CAT_JSON             ? CN_DOCUMENT
+					   : CN_TEXT;
 }
 
 enum { PROGRESS_NS = 300000000 }; /* what is done sooner needs no progress line */
@@ -34,15 +37,15 @@ on_begin(void *arg, const struct sql_column *col, unsigned n)
 	struct shell *sh = arg;
 	nam_arena_reset(&sh->arena);
 	const char **name = nam_arena_take(&sh->arena, (n + 1) * sizeof *name);
-	bool *right = nam_arena_take(&sh->arena, (n + 1) * sizeof *right);
-	if (name == NULL || right == NULL)
+	enum cn_kind *kind = nam_arena_take(&sh->arena, (n + 1) * sizeof *kind);
+	if (name == NULL || kind == NULL)
 		return false;
 	for (unsigned i = 0; i < n; i++) {
 		name[i] = col[i].name;
-		right[i] = is_number(col[i].type);
+		kind[i] = shell_kind(col[i].type);
 	}
 	sh->rows_shown = true;
-	return cn_print_begin(sh->print, n, name, right);
+	return cn_print_begin(sh->print, n, name, kind);
 }
 
 static bool

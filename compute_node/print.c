@@ -17,15 +17,16 @@ struct cn_print {
 	FILE *out;
 	enum cn_print_form form;
 	bool busy;
-	bool headed; /* CSV: the line of names is out */
+	bool headed; /* forms that go out as they come: what stands before the first row is out */
 	unsigned columns;
-	bool *right;
+	enum cn_kind *kind;
 	size_t *width;
 	size_t *shown; /* while a row is shown: bytes gone of each cell */
 	struct cell *head;
 	struct cell **chunk; /* rows, CHUNK cells at a time */
 	size_t chunks, cells;
-	char *title;
+	char *title, *foot;
+	char *null;             /* what stands for NULL; NULL: nothing does */
 	struct nam_arena arena; /* of the current table */
 };
 
@@ -51,6 +52,8 @@ cn_print_close(struct cn_print *p)
 		return;
 	nam_arena_fini(&p->arena);
 	free(p->title);
+	free(p->foot);
+	free(p->null);
 	free(p->chunk);
 	free(p);
 }
@@ -67,12 +70,34 @@ cn_print_as(struct cn_print *p, enum cn_print_form form)
 	p->form = form;
 }
 
+/* In these forms a row goes out when its last cell is there. */
+static bool
+streams(const struct cn_print *p)
+{
+	return p->form == CN_CSV || p->form == CN_JSON || p->form == CN_MARKDOWN;
+}
+
+bool
+cn_print_null(struct cn_print *p, const char *text)
+{
+	char *copy = text[0] ? strdup(text) : NULL;
+	if (copy == NULL && text[0])
+		return false;
+	free(p->null);
+	p->null = copy;
+	return true;
+}
+
 size_t
 cn_print_lines(const struct cn_print *p)
 {
-	if (!p->busy || p->form == CN_CSV || p->columns == 0)
+	if (!p->busy || streams(p) || p->columns == 0)
 		return 0;
-	return p->form == CN_EXPANDED ? p->cells + p->cells / p->columns + 1 : p->cells / p->columns + 4;
+	size_t more = 4;
+	for (const char *f = p->foot; f != NULL && *f; f++)
+		more += *f == '\n';
+	return p->form == CN_EXPANDED ? p->cells + p->cells / p->columns + more
+				      : p->cells / p->columns + more;
 }
 
 bool
@@ -89,7 +114,8 @@ cn_print_drop(struct cn_print *p)
 	free(p->chunk);
 	p->chunk = NULL;
 	free(p->title);
-	p->title = NULL;
+	free(p->foot);
+	p->title = p->foot = NULL;
 	nam_arena_reset(&p->arena);
 }
 
@@ -97,10 +123,14 @@ void
 cn_print_title(struct cn_print *p, const char *title)
 {
 	free(p->title);
-	size_t n = strlen(title) + 1;
-	p->title = malloc(n);
-	if (p->title != NULL)
-		memcpy(p->title, title, n);
+	p->title = strdup(title);
+}
+
+void
+cn_print_foot(struct cn_print *p, const char *text)
+{
+	free(p->foot);
+	p->foot = strdup(text);
 }
 
 /* ---- text as a terminal shows it --------------------------------------------- */
@@ -231,26 +261,186 @@ csv_cell(FILE *out, const char *s, size_t len)
 	fputc('"', out);
 }
 
-/* ---- a table ----------------------------------------------------------------- */
+/* ---- JSON -------------------------------------------------------------------- */
 
-/* The names go out with the first row, or at the end of none: a statement that fails first answers nothing. */
 static void
-csv_head(struct cn_print *p)
+json_text(FILE *out, const char *s, size_t len)
 {
+	fputc('"', out);
+	for (size_t i = 0; i < len;) {
+		uint32_t c = 0;
+		unsigned char b = (unsigned char)s[i];
+		unsigned n = utf8((const unsigned char *)s + i, len - i, &c);
+		if (b == '"' || b == '\\')
+			fprintf(out, "\\%c", b);
+		else if (b == '\n' || b == '\t' || b == '\r')
+			fprintf(out, "\\%c", b == '\n' ? 'n' : b == '\t' ? 't' : 'r');
+		else if (b < 0x20)
+			fprintf(out, "\\u%04x", b);
+		else if (n == 0)
+			fputs("\\ufffd", out); /* JSON is UTF-8 */
+		else
+			fwrite(s + i, 1, n, out);
+		i += n ? n : 1;
+	}
+	fputc('"', out);
+}
+
+/* Is it a number as JSON writes them? NaN and infinities are none. */
+static bool
+json_number(const char *s, size_t len)
+{
+	size_t i = len > 0 && s[0] == '-';
+	size_t whole = i;
+	while (i < len && s[i] >= '0' && s[i] <= '9')
+		i++;
+	if (i == whole || (s[whole] == '0' && i - whole > 1))
+		return false;
+	if (i < len && s[i] == '.') {
+		size_t part = ++i;
+		while (i < len && s[i] >= '0' && s[i] <= '9')
+			i++;
+		if (i == part)
+			return false;
+	}
+	if (i < len && s[i] == 'e') {
+		i++;
+		i += i < len && (s[i] == '+' || s[i] == '-');
+		size_t part = i;
+		while (i < len && s[i] >= '0' && s[i] <= '9')
+			i++;
+		if (i == part)
+			return false;
+	}
+	return i == len;
+}
+
+static void
+json_cell(struct cn_print *p, unsigned column, const char *s, size_t len, bool null)
+{
+	FILE *out = p->out;
+	fputs(column == 0 ? " {" : ", ", out);
+	json_text(out, p->head[column].p, p->head[column].len);
+	fputs(": ", out);
+	if (null)
+		fputs("null", out);
+	else if (p->kind[column] == CN_BOOL)
+		fputs(len > 0 && s[0] == 't' ? "true" : "false", out);
+	else if (p->kind[column] == CN_DOCUMENT)
+		for (size_t i = 0; i < len;
+		     i++) /* line ends between its words; there are none within strings */
+			fputc(s[i] == '\n' || s[i] == '\r' ? ' ' : s[i], out);
+	else if (p->kind[column] == CN_NUMBER && json_number(s, len))
+		fwrite(s, 1, len, out);
+	else
+		json_text(out, s, len);
+}
+
+/* ---- Markdown ---------------------------------------------------------------- */
+
+static void
+markdown_text(FILE *out, const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		unsigned char b = (unsigned char)s[i];
+		if (b == '|' || b == '\\' || b == '`' || b == '*' || b == '_' || b == '[' || b == '~')
+			fprintf(out, "\\%c", b);
+		else if (b == '<' || b == '&')
+			fputs(b == '<' ? "&lt;" : "&amp;", out);
+		else if (b == '\n')
+			fputs("<br>", out);
+		else if (b < 0x20)
+			fputc(' ', out);
+		else
+			fputc(b, out);
+	}
+}
+
+/* ---- forms that go out row by row --------------------------------------------- */
+
+/* What stands before the rows goes out with the first, or at the end of none: a statement that fails first answers nothing. */
+static void
+stream_head(struct cn_print *p)
+{
+	FILE *out = p->out;
 	if (p->headed)
 		return;
 	p->headed = true;
-	for (unsigned i = 0; i < p->columns; i++) {
-		if (i > 0)
-			fputc(',', p->out);
-		csv_cell(p->out, p->head[i].p, p->head[i].len);
+	if (p->form == CN_JSON) {
+		fputc('[', out);
+		return;
 	}
-	if (p->columns > 0)
-		fputc('\n', p->out);
+	if (p->form == CN_MARKDOWN && p->title != NULL)
+		fprintf(out, "%s\n\n", p->title);
+	for (unsigned i = 0; i < p->columns; i++) {
+		if (p->form == CN_MARKDOWN) {
+			fputs(i == 0 ? "| " : " | ", out);
+			markdown_text(out, p->head[i].p, p->head[i].len);
+			continue;
+		}
+		if (i > 0)
+			fputc(',', out);
+		csv_cell(out, p->head[i].p, p->head[i].len);
+	}
+	if (p->columns == 0)
+		return;
+	fputs(p->form == CN_MARKDOWN ? " |\n" : "\n", out);
+	for (unsigned i = 0; p->form == CN_MARKDOWN && i < p->columns; i++)
+		fprintf(
+		    out, "%s%s", p->kind[i] == CN_NUMBER ? "|--:" : "|---", i + 1 < p->columns ? "" : "|\n");
 }
 
+static void
+stream_cell(struct cn_print *p, const char *s, size_t len, bool null)
+{
+	FILE *out = p->out;
+	unsigned column = (unsigned)(p->cells++ % p->columns);
+	bool last = column == p->columns - 1;
+	stream_head(p);
+	if (p->form == CN_JSON) {
+		if (column == 0)
+			fputs(p->cells == 1 ? "\n" : ",\n", out);
+		json_cell(p, column, s, len, null);
+		if (last)
+			fputc('}', out);
+		return;
+	}
+	bool stands = null && p->null != NULL;
+	if (stands) {
+		s = p->null;
+		len = strlen(s);
+	}
+	if (p->form == CN_MARKDOWN) {
+		fputs(column == 0 ? "| " : " | ", out);
+		if (!null || stands)
+			markdown_text(out, s, len);
+		fputs(last ? " |\n" : "", out);
+		return;
+	}
+	if (column > 0)
+		fputc(',', out);
+	if (stands)
+		fputs(p->null, out);
+	else if (!null)
+		csv_cell(out, s, len);
+	if (last)
+		fputc('\n', out);
+}
+
+static void
+stream_end(struct cn_print *p)
+{
+	stream_head(p);
+	if (p->form == CN_JSON)
+		fputs(p->cells > 0 ? "\n]\n" : "]\n", p->out);
+	if (p->form == CN_MARKDOWN)
+		fprintf(p->out, "\n%s%s", p->foot ? p->foot : "", p->foot ? "\n" : "");
+}
+
+/* ---- a table ----------------------------------------------------------------- */
+
 bool
-cn_print_begin(struct cn_print *p, unsigned columns, const char *const *name, const bool *right)
+cn_print_begin(struct cn_print *p, unsigned columns, const char *const *name, const enum cn_kind *kind)
 {
 	char *title = p->title; /* said before begin, belongs to this table */
 	p->title = NULL;
@@ -259,34 +449,23 @@ cn_print_begin(struct cn_print *p, unsigned columns, const char *const *name, co
 	p->busy = true;
 	p->columns = columns;
 	p->headed = false;
-	if (p->form == CN_CSV) {
-		p->head = nam_arena_take(&p->arena, columns * sizeof *p->head);
-		for (unsigned i = 0; p->head != NULL && i < columns; i++) {
-			size_t n = strlen(name[i]);
-			p->head[i] =
-			    (struct cell){ .p = nam_arena_str(&p->arena, name[i], n), .len = (uint32_t)n };
-			if (p->head[i].p == NULL)
-				goto bad;
-		}
-		if (p->head == NULL)
-			goto bad;
-		return true;
-	}
-	p->right = nam_arena_copy(&p->arena, right, columns * sizeof *right);
+	p->kind = nam_arena_copy(&p->arena, kind, columns * sizeof *kind);
 	p->width = nam_arena_take(&p->arena, columns * sizeof *p->width);
 	p->shown = nam_arena_take(&p->arena, columns * sizeof *p->shown);
 	p->head = nam_arena_take(&p->arena, columns * sizeof *p->head);
-	if (p->right == NULL || p->width == NULL || p->shown == NULL || p->head == NULL)
+	if (p->kind == NULL || p->width == NULL || p->shown == NULL || p->head == NULL)
 		goto bad;
 	for (unsigned i = 0; i < columns; i++) {
 		size_t n = strlen(name[i]);
 		char *copy = nam_arena_str(&p->arena, name[i], n);
 		if (copy == NULL)
 			goto bad;
+		p->head[i] = (struct cell){ .p = copy, .len = (uint32_t)n };
+		if (streams(p))
+			continue;
 		for (size_t k = 0; k < n; k++)
 			if (copy[k] == '\n')
 				copy[k] = ' ';
-		p->head[i] = (struct cell){ .p = copy, .len = (uint32_t)n };
 		measure(&p->head[i]);
 		p->width[i] = p->head[i].width;
 	}
@@ -301,16 +480,14 @@ cn_print_cell(struct cn_print *p, const char *s, size_t len, bool null)
 {
 	if (!p->busy)
 		return false;
-	if (p->form == CN_CSV) {
-		unsigned column = (unsigned)(p->cells++ % p->columns);
-		csv_head(p);
-		if (column > 0)
-			fputc(',', p->out);
-		if (!null)
-			csv_cell(p->out, s, len);
-		if (column == p->columns - 1)
-			fputc('\n', p->out);
+	if (streams(p)) {
+		stream_cell(p, s, len, null);
 		return true;
+	}
+	if (null && p->null != NULL) {
+		s = p->null;
+		len = strlen(s);
+		null = false;
 	}
 	if (p->cells == p->chunks * CHUNK) {
 		struct cell **more = realloc(p->chunk, (p->chunks + 1) * sizeof *more);
@@ -360,13 +537,13 @@ show_row(struct cn_print *p, size_t at)
 				size_t n = c->len - p->shown[j], used = n;
 				size_t pad = p->width[j] - (c->plain ? n : show_line(NULL, s, n, &used));
 				goes_on = used > 0 && s[used - 1] == '\n';
-				if (p->right[j])
+				if (p->kind[j] == CN_NUMBER)
 					spaces(out, pad);
 				if (c->plain)
 					fwrite(s, 1, n, out);
 				else
 					show_line(out, s, n, &used);
-				if (!p->right[j] && (!last || goes_on))
+				if (p->kind[j] != CN_NUMBER && (!last || goes_on))
 					spaces(out, pad);
 				p->shown[j] = goes_on ? p->shown[j] + used : SHOWN;
 			}
@@ -444,6 +621,8 @@ show_expanded(struct cn_print *p, bool footer)
 	}
 	if (rows == 0 && footer)
 		fputs("(0 rows)\n", p->out);
+	if (p->foot != NULL)
+		fputs(p->foot, p->out);
 	fputc('\n', p->out);
 }
 
@@ -452,8 +631,8 @@ cn_print_end(struct cn_print *p, bool footer)
 {
 	if (!p->busy)
 		return;
-	if (p->form == CN_CSV) {
-		csv_head(p);
+	if (streams(p)) {
+		stream_end(p);
 		cn_print_drop(p);
 		return;
 	}
@@ -491,7 +670,11 @@ cn_print_end(struct cn_print *p, bool footer)
 	size_t rows = p->columns ? p->cells / p->columns : 0;
 	for (size_t r = 0; r < rows; r++)
 		show_row(p, r * p->columns);
+	if (p->foot != NULL)
+		fputs(p->foot, out);
 	if (footer)
-		fprintf(out, "(%zu row%s)\n\n", rows, rows == 1 ? "" : "s");
+		fprintf(out, "(%zu row%s)\n", rows, rows == 1 ? "" : "s");
+	if (footer || p->foot != NULL)
+		fputc('\n', out);
 	cn_print_drop(p);
 }

@@ -1,8 +1,8 @@
 /*
- * print.h -- results as text on a stream: psql's aligned tables, or CSV (RFC 4180, lines end in \n).
+ * print.h -- results as text on a stream: psql's aligned tables, CSV (RFC 4180, lines end in \n), JSON, Markdown.
  *
  * Aligned output needs all rows before the first line, so rows are kept until
- * cn_print_end; CSV goes out as it comes. Values are UTF-8; what a terminal
+ * cn_print_end; the other forms go out as they come. Values are UTF-8; what a terminal
  * cannot show is shown as psql shows it (\x07, \r, tabs as spaces). A locale with
  * UTF-8 must be set for widths (setlocale). One thread.
  */
@@ -14,23 +14,36 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum cn_print_form { CN_ALIGNED, CN_CSV, CN_EXPANDED /* a line for each value */ };
+enum cn_print_form {
+	CN_ALIGNED,
+	CN_CSV,
+	CN_EXPANDED, /* a line for each value */
+	CN_JSON,     /* an array of objects, one a line */
+	CN_MARKDOWN,
+};
+
+/* What a column holds: numbers stand at the right; in JSON all but text goes without quotes. */
+enum cn_kind { CN_TEXT, CN_NUMBER, CN_BOOL, CN_DOCUMENT /* JSON already */ };
 
 struct cn_print;
 /* NULL: no memory. out is borrowed until close. */
 struct cn_print *cn_print_open(FILE *out, enum cn_print_form form);
 void cn_print_close(struct cn_print *p);
-/* Between tables: another stream; aligned or expanded. */
+/* Between tables: another stream; another form. */
 void cn_print_to(struct cn_print *p, FILE *out);
 void cn_print_as(struct cn_print *p, enum cn_print_form form);
+/* What stands for NULL, in every form but JSON; "" at first. Copied; false: no memory. */
+bool cn_print_null(struct cn_print *p, const char *text);
 /* Lines that cn_print_end would write, more or less (values of several lines count as one). */
 size_t cn_print_lines(const struct cn_print *p);
 
-/* One table: begin, cells row by row, end. right[i]: align right. false: no memory (the table is dropped). */
-bool cn_print_begin(struct cn_print *p, unsigned columns, const char *const *name, const bool *right);
+/* One table: begin, cells row by row, end. false: no memory (the table is dropped). */
+bool cn_print_begin(struct cn_print *p, unsigned columns, const char *const *name, const enum cn_kind *kind);
 bool cn_print_cell(struct cn_print *p, const char *s, size_t len, bool null);
-/* Centred above the next table (aligned form only). */
+/* Above the next table, in forms that people read: aligned, expanded, Markdown. Centred where it is aligned. */
 void cn_print_title(struct cn_print *p, const char *title);
+/* Whole lines below the table that has begun, in the same forms. */
+void cn_print_foot(struct cn_print *p, const char *text);
 /* footer: "(3 rows)" and an empty line after an aligned table. */
 void cn_print_end(struct cn_print *p, bool footer);
 /* Forgets a table that has begun, printing nothing more of it. */

@@ -15,7 +15,7 @@
 
 /* cells: strings, NULL = SQL NULL. */
 static char *
-table(enum cn_print_form form, unsigned columns, const char *const *name, const bool *right,
+table(enum cn_print_form form, unsigned columns, const char *const *name, const enum cn_kind *right,
     const char *const *cell, unsigned cells, const char *title)
 {
 	char *text = NULL;
@@ -49,7 +49,7 @@ aligned(void **state)
 {
 	(void)state;
 	const char *name[] = { "id", "name" };
-	const bool right[] = { true, false };
+	const enum cn_kind right[] = { CN_NUMBER, CN_TEXT };
 	const char *cell[] = { "1", "alice", "12345", "bob", NULL, NULL };
 	same(table(CN_ALIGNED, 2, name, right, cell, 6, NULL), "  id   | name  \n"
 							       "-------+-------\n"
@@ -71,7 +71,7 @@ many_lines(void **state)
 {
 	(void)state;
 	const char *name[] = { "a", "b" };
-	const bool right[] = { false, false };
+	const enum cn_kind right[] = { CN_TEXT, CN_TEXT };
 	const char *cell[] = { "x\nlonger", "1", "y", "p\nq" };
 	same(table(CN_ALIGNED, 2, name, right, cell, 4, NULL), "   a    | b \n"
 							       "--------+---\n"
@@ -93,7 +93,7 @@ widths(void **state)
 {
 	(void)state;
 	const char *name[] = { "t", "n" };
-	const bool right[] = { false, true };
+	const enum cn_kind right[] = { CN_TEXT, CN_NUMBER };
 	const char *cell[] = { "é", "1", "日本", "2", "a\tb", "3", "\x01", "4", "\xff", "5", "a\rb", "6" };
 	same(table(CN_ALIGNED, 2, name, right, cell, 12, NULL), "     t     | n \n"
 								"-----------+---\n"
@@ -111,7 +111,7 @@ title(void **state)
 {
 	(void)state;
 	const char *name[] = { "Column", "Type" };
-	const bool right[] = { false, false };
+	const enum cn_kind right[] = { CN_TEXT, CN_TEXT };
 	const char *cell[] = { "a", "integer" };
 	same(table(CN_ALIGNED, 2, name, right, cell, 2, "Table \"t\""), "    Table \"t\"\n"
 									" Column |  Type   \n"
@@ -125,7 +125,7 @@ csv(void **state)
 {
 	(void)state;
 	const char *name[] = { "id", "a,b" };
-	const bool right[] = { true, false };
+	const enum cn_kind right[] = { CN_NUMBER, CN_TEXT };
 	const char *cell[] = { "1", "say \"hi\"", "2", NULL, "3", "two\nlines", "4", "plain", "5", "" };
 	same(table(CN_CSV, 2, name, right, cell, 10, NULL), "id,\"a,b\"\n"
 							    "1,\"say \"\"hi\"\"\"\n"
@@ -199,11 +199,77 @@ split(void **state)
 		}
 }
 
+static void
+json(void **state)
+{
+	(void)state;
+	const char *name[] = { "n", "t\"", "b", "j" };
+	const enum cn_kind kind[] = { CN_NUMBER, CN_TEXT, CN_BOOL, CN_DOCUMENT };
+	const char *cell[] = { "1", "a\"b\\\n\t\x01", "t", "{\"x\":\n1}", NULL, NULL, NULL, NULL, "NaN", "",
+		"f", "null", "-0.5e+20", "\xff\xc3\xa4", "t", "[]", "01", "", "t", "1" };
+	same(table(CN_JSON, 4, name, kind, cell, 20, "title"),
+	    "[\n"
+	    " {\"n\": 1, \"t\\\"\": \"a\\\"b\\\\\\n\\t\\u0001\", \"b\": true, \"j\": {\"x\": 1}},\n"
+	    " {\"n\": null, \"t\\\"\": null, \"b\": null, \"j\": null},\n"
+	    " {\"n\": \"NaN\", \"t\\\"\": \"\", \"b\": false, \"j\": null},\n"
+	    " {\"n\": -0.5e+20, \"t\\\"\": \"\\ufffd\xc3\xa4\", \"b\": true, \"j\": []},\n"
+	    " {\"n\": \"01\", \"t\\\"\": \"\", \"b\": true, \"j\": 1}\n"
+	    "]\n");
+	same(table(CN_JSON, 4, name, kind, cell, 0, NULL), "[]\n");
+}
+
+static void
+markdown(void **state)
+{
+	(void)state;
+	const char *name[] = { "n|", "t" };
+	const enum cn_kind kind[] = { CN_NUMBER, CN_TEXT };
+	const char *cell[] = { "1", "a|b\nc<d", NULL, "*x*" };
+	same(table(CN_MARKDOWN, 2, name, kind, cell, 4, NULL), "| n\\| | t |\n"
+							       "|--:|---|\n"
+							       "| 1 | a\\|b<br>c&lt;d |\n"
+							       "|  | \\*x\\* |\n\n");
+	same(table(CN_MARKDOWN, 2, name, kind, cell, 0, "T"), "T\n\n| n\\| | t |\n|--:|---|\n\n");
+}
+
+/* What stands for NULL, and lines below a table, in each form. */
+static void
+null_and_foot(void **state)
+{
+	(void)state;
+	static const char *const want[] = {
+		[CN_ALIGNED] = "  a   \n------\n NULL\nfoot\n\n",
+		[CN_CSV] = "a\nNULL\n",
+		[CN_EXPANDED] = "-[ RECORD 1 ]\na | NULL\nfoot\n\n",
+		[CN_JSON] = "[\n {\"a\": null}\n]\n",
+		[CN_MARKDOWN] = "| a |\n|---|\n| NULL |\n\nfoot\n\n",
+	};
+	for (enum cn_print_form f = CN_ALIGNED; f <= CN_MARKDOWN; f++) {
+		const char *name[] = { "a" };
+		const enum cn_kind kind[] = { CN_TEXT };
+		char *text = NULL;
+		size_t len = 0;
+		FILE *out = open_memstream(&text, &len);
+		struct cn_print *p = cn_print_open(out, f);
+		assert_true(cn_print_null(p, "?") && cn_print_null(p, "NULL"));
+		assert_true(cn_print_begin(p, 1, name, kind));
+		assert_true(cn_print_cell(p, "", 0, true));
+		cn_print_foot(p, "foot\n");
+		cn_print_end(p, false);
+		cn_print_close(p);
+		fclose(out);
+		same(text, want[f]);
+	}
+}
+
 int
 main(void)
 {
 	setlocale(LC_CTYPE, "C.UTF-8");
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(json),
+		cmocka_unit_test(markdown),
+		cmocka_unit_test(null_and_foot),
 		cmocka_unit_test(aligned),
 		cmocka_unit_test(many_lines),
 		cmocka_unit_test(widths),
