@@ -86,6 +86,8 @@ bool shell_source(struct shell *sh, struct source *src);
 /* ERROR, LINE, caret, DETAIL, HINT. */
 void shell_error(const struct cat_err *err, const char *text, size_t len);
 
+/* What a column of this type holds, for printing. */
+enum cn_kind shell_kind(enum cat_type t);
 /* Runs the statement gathered so far, or else the last one. */
 bool shell_go(struct shell *sh);
 /* Forgets what was gathered. */

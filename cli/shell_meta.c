@@ -94,12 +94,12 @@ answer_free(struct answer *a)
 }
 
 static void
-print_cells(struct shell *sh, const char *title, unsigned cols, const char *const *name, const bool *right,
+print_cells(struct shell *sh, const char *title, unsigned cols, const char *const *name, const enum cn_kind *kind,
     const char *const *cell, unsigned cells, bool footer)
 {
 	if (title != NULL)
 		cn_print_title(sh->print, title);
-	if (!cn_print_begin(sh->print, cols, name, right))
+	if (!cn_print_begin(sh->print, cols, name, kind))
 		return;
 	for (unsigned i = 0; i < cells; i++)
 		cn_print_cell(sh->print, cell[i], strlen(cell[i]), false);
@@ -112,7 +112,7 @@ static bool
 list_tables(struct shell *sh)
 {
 	static const char *const name[] = { "Name", "Columns", "Versions", "Row bytes" };
-	static const bool right[] = { false, true, true, true };
+	static const enum cn_kind right[] = { CN_TEXT, CN_NUMBER, CN_NUMBER, CN_NUMBER };
 	struct answer a;
 	bool ok = query(sh, &a, "SELECT name, columns, slots, row_bytes FROM nam_tables ORDER BY name");
 	if (ok && a.cells == 0)
@@ -158,7 +158,7 @@ describe(struct shell *sh, const char *what)
 {
 	enum { NAME, TYPE, NOT_NULL, KEY, COLS };
 	static const char *const head[] = { "Column", "Type", "Nullable" };
-	static const bool right[] = { false, false, false };
+	static const enum cn_kind right[3] = { CN_TEXT };
 	char table[CAT_NAME_MAX + 1], literal[2 * CAT_NAME_MAX + 3], text[512], title[CAT_NAME_MAX + 32];
 	struct answer a;
 	if (!read_name(what, table)) {

@@ -1,4 +1,5 @@
 /* alter.c -- ALTER TABLE: another definition over the same rows, once the rows are seen to hold it. */
+#include "guess.h"
 #include "alter.h"
 
 #include <stdio.h>
@@ -12,7 +13,9 @@ sql_alter_column(const struct cat_table *def, const char *name, unsigned *out, s
 			*out = c;
 			return true;
 		}
-	return cat_error(err, "42703", "column \"%s\" of relation \"%s\" does not exist", name, def->name);
+	cat_error(err, "42703", "column \"%s\" of relation \"%s\" does not exist", name, def->name);
+	sql_guess_in_table(def, name, err);
+	return false;
 }
 
 static bool

@@ -103,8 +103,13 @@ sql_bind_add_table(struct bind *b, const struct ast_table *t)
 		return sql_status(b->err, st, NULL);
 	if (tab == NULL && strcmp(t->name, "nam_stats") == 0 && b->in->cat != NULL)
 		return sql_bind_add_stats(b, t);
-	if (tab == NULL)
-		return sql_bind_fail(b, t->position, "42P01", "relation \"%s\" does not exist", t->name);
+	if (tab == NULL && strcmp(t->name, "nam_functions") == 0 && b->in->cat != NULL)
+		return sql_bind_add_functions(b, t);
+	if (tab == NULL) {
+		sql_bind_fail(b, t->position, "42P01", "relation \"%s\" does not exist", t->name);
+		sql_bind_guess_relation(b, t->name);
+		return false;
+	}
 	if (b->plan->in_view == 0) {
 		struct sql_use *u = sql_bind_take(b, sizeof *u);
 		if (u == NULL)
@@ -364,8 +369,12 @@ static struct sql_expr *
 column(struct bind *b, const struct ast_expr *e)
 {
 	unsigned k, c;
-	if (!sql_bind_locate(b, e, &k, &c))
-		return b->up != NULL && unknown(b) ? sql_bind_outer(b, e) : NULL;
+	if (!sql_bind_locate(b, e, &k, &c)) {
+		struct sql_expr *outer = b->up != NULL && unknown(b) ? sql_bind_outer(b, e) : NULL;
+		if (outer == NULL && !b->asked)
+			sql_bind_guess_column(b, e);
+		return outer;
+	}
 	if (k >= SQL_TABLES_MAX)
 		return sql_bind_expr(b, b->merged[k - SQL_TABLES_MAX].e);
 	struct bind_table *t = &b->table[k];

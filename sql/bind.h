@@ -291,6 +291,11 @@ struct sql_expr *sql_bind_flat_column(struct bind *b, const struct bind_table *t
 bool sql_bind_flat_outers(struct bind *b, const unsigned *first, const unsigned *last);
 /* bind_stats.c: what ANALYZE found, as a table. */
 bool sql_bind_add_stats(struct bind *b, const struct ast_table *t);
+/* functions.c: nam_functions in FROM, for a table of that name that the catalog does not have. */
+bool sql_bind_add_functions(struct bind *b, const struct ast_table *t);
+/* bind_guess.c: *b->err says that a column, or a relation, does not exist; it gets a HINT if a similar one does. */
+void sql_bind_guess_column(struct bind *b, const struct ast_expr *e);
+void sql_bind_guess_relation(struct bind *b, const char *name);
 /* bind_lateral.c: the binder of a query, or of a function's arguments, that sees b's tables so far; when they are bound. */
 struct bind *sql_bind_lateral_child(struct bind *b, int position, struct sql_sub **out);
 bool sql_bind_lateral_done(struct bind *b, struct sql_sub *s, struct sql_node *root, unsigned from);

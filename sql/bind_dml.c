@@ -1,5 +1,6 @@
 /* bind_dml.c -- INSERT, UPDATE, DELETE: what each column of the new row is. */
 #include "bind.h"
+#include "guess.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,8 +84,9 @@ column_of(struct bind *b, const char *name, int position, unsigned *out)
 			*out = c;
 			return true;
 		}
-	return sql_bind_fail(
-	    b, position, "42703", "column \"%s\" of relation \"%s\" does not exist", name, t->name);
+	sql_bind_fail(b, position, "42703", "column \"%s\" of relation \"%s\" does not exist", name, t->name);
+	sql_guess_in_table(t, name, b->err);
+	return false;
 }
 
 /* INSERT (a, b): which column each value goes to. */

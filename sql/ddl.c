@@ -1,4 +1,5 @@
 /* ddl.c -- CREATE TABLE and DROP TABLE: definitions checked and handed to catalog. */
+#include "guess.h"
 #include "session_internal.h"
 
 #include <stdio.h>
@@ -210,9 +211,11 @@ sql_drop_relations(struct sql_session *s, const struct ast_stmt *ast, enum cat_k
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
 		if (tab == NULL) {
-			if (!ast->if_exists)
-				return cat_error(
-				    err, "42P01", "%s \"%s\" does not exist", what, ast->names[i]);
+			if (!ast->if_exists) {
+				cat_error(err, "42P01", "%s \"%s\" does not exist", what, ast->names[i]);
+				sql_guess_relation(s->cfg.cat, s->t, ast->names[i], sql_arena(s, 1), err);
+				return false;
+			}
 			sql_notice(sink, "NOTICE", "00000", "%s \"%s\" does not exist, skipping", what,
 			    ast->names[i]);
 			continue;

@@ -23,7 +23,8 @@ static const struct {
 	    "See the storage nodes with: namdb status." },
 	[NAM_REFUSED] = { "08004", "the storage node refused the request", "" },
 	[NAM_CORRUPT] = { "XX001", "bytes in the storage node contradict their checksum",
-	    "Run: namdb check." },
+	    "Write what can still be read to files (COPY ... TO), load it into a new cluster, and test the "
+	    "memory of that storage node's host." },
 	[NAM_INVALID] = { "54000", "a row or a value is too long", "" },
 	[NAM_CANCELLED] = { "57014", "canceling statement due to user request", "" },
 	[NAM_UNSUPPORTED] = { "0A000", "the storage nodes cannot do that", "" },

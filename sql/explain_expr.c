@@ -5,6 +5,7 @@
 #include "explain.h"
 #include <sql/expr_internal.h>
 #include <sql/sub.h>
+#include <sql/window.h>
 
 enum { DEEPEST = 100, LONGEST = 16 << 10 };
 
@@ -18,6 +19,7 @@ struct place {
 };
 
 static void expr(const struct place *at, const struct sql_node *n, const struct sql_expr *e);
+static void column(const struct place *at, const struct sql_node *n, unsigned index);
 
 static bool
 joins(const struct sql_node *n)
@@ -43,12 +45,28 @@ owner(const struct sql_node *n, unsigned index, unsigned depth)
 	return a;
 }
 
+/* Operators whose rows are those of their child. */
+static bool
+passes_on(const struct sql_node *n)
+{
+	return n->kind == SQL_NODE_SORT || n->kind == SQL_NODE_LIMIT || n->kind == SQL_NODE_LOCK;
+}
+
+/* Are the columns of n those of the answer? */
+static bool
+answers(const struct sql_report *r, const struct sql_node *n)
+{
+	const struct sql_node *top = r->plan->kind == AST_SELECT ? r->plan->root : NULL;
+	while (top != NULL && top != n && passes_on(top))
+		top = top->child;
+	return top != NULL && top == n;
+}
+
 /* Columns that operators make: the rows they come from have other numbers. */
 static void
 made(const struct place *at, const struct sql_node *n, unsigned index)
 {
-	while (
-	    n != NULL && (n->kind == SQL_NODE_SORT || n->kind == SQL_NODE_LIMIT || n->kind == SQL_NODE_LOCK))
+	while (n != NULL && passes_on(n))
 		n = n->child;
 	if (n != NULL && n->kind == SQL_NODE_AGG && index < n->keys) {
 		expr(at, n->child, n->key[index]);
@@ -76,6 +94,13 @@ made(const struct place *at, const struct sql_node *n, unsigned index)
 	} else if (n != NULL && n->kind == SQL_NODE_EXPAND && index < n->out.cols - 1 &&
 		   index >= n->out.cols - 1 - n->es) {
 		expr(at, n->child, n->e[index - (n->out.cols - 1 - n->es)]);
+	} else if (n != NULL && n->kind == SQL_NODE_WINDOW && index >= n->win->base &&
+		   index - n->win->base < n->win->fns) {
+		sql_text_add(at->t, "%s(...) OVER (?)", n->win->fn[index - n->win->base].ast->text);
+	} else if (n != NULL && n->kind == SQL_NODE_WINDOW && n->child != NULL) {
+		column(at, n->child, index);
+	} else if (answers(at->r, n) && index < at->r->plan->columns) {
+		sql_text_add(at->t, "%s", at->r->plan->column[index].name);
 	} else {
 		sql_text_add(at->t, "(column %u)", index + 1);
 	}
@@ -440,4 +465,63 @@ sql_explain_condition(
 		expr(&at, n, n->filter);
 		return n->kind == SQL_NODE_ONE ? "One-Time Filter" : "Filter";
 	}
+}
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+/* Is it a table's column, handed up? */
+static bool
+is_column(const struct sql_node *n, unsigned index)
+{
+	for (unsigned depth = 0; n != NULL && depth < DEEPEST; depth++) {
+		const struct sql_expr *e = NULL;
+		if (owner(n, index, 0) != NULL)
+			return true;
+		if (n->kind == SQL_NODE_AGG)
+			e = index < n->keys ? n->key[index] : NULL;
+		else if (n->kind == SQL_NODE_PROJECT)
+			e = index < n->es ? n->e[index] : NULL;
+		else if (!passes_on(n) && n->kind != SQL_NODE_WINDOW)
+			return n->kind == SQL_NODE_APPEND || n->kind == SQL_NODE_SETOP ||
+			       n->kind == SQL_NODE_RECURSE;
+		if (n->kind == SQL_NODE_AGG || n->kind == SQL_NODE_PROJECT) {
+			if (e == NULL || e->kind != SQL_COLUMN)
+				return false;
+			index = e->index;
+		} else if (n->kind == SQL_NODE_WINDOW && index >= n->win->base) {
+			return false;
+		}
+		n = n->child;
+	}
+	return false;
+}
+
+/* As PostgreSQL writes it: what was computed below stands in parentheses. */
+static void
+sort_key(const struct place *at, const struct sql_node *n, const struct sql_sort_key *key)
+{
+	bool bare = is_column(n->child, key->col);
+	sql_text_add(at->t, bare ? "" : "(");
+	column(at, n->child, key->col);
+	sql_text_add(at->t, "%s%s%s", bare ? "" : ")", key->desc ? " DESC" : "",
+	    key->nulls_first == key->desc ? ""
+	    : key->nulls_first            ? " NULLS FIRST"
+					  : " NULLS LAST");
+}
+
+const char *
+sql_explain_key(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned k)
+{
+	struct place at = { .r = r, .t = t, .end = t->n + LONGEST, .prefixed = prefixed(r) };
+	if (n->kind == SQL_NODE_SORT && k < n->orders) {
+		sort_key(&at, n, &n->order[k]);
+		return "Sort Key";
+	}
+	/* of grouping sets the last key is the set's number */
+	if (n->kind == SQL_NODE_AGG &&
+	    k + (n->child != NULL && n->child->kind == SQL_NODE_EXPAND) < n->keys) {
+		expr(&at, n->child, n->key[k]);
+		return "Group Key";
+	}
+	return NULL;
 }

@@ -11,6 +11,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+enum { LONGEST = 16 << 10 }; /* of a list of keys */
+
+static void indent(struct sql_text *t, unsigned depth);
+
 void
 sql_text_add(struct sql_text *t, const char *fmt, ...)
 {
@@ -267,6 +271,54 @@ details_text(const struct sql_report *r, struct sql_text *t, const struct sql_me
 	}
 }
 
+/* What it sorts or groups by. */
+static void
+keys_text(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned depth)
+{
+	struct sql_text all = { .arena = t->arena };
+	const char *name = sql_explain_key(r, &all, n, 0);
+	if (name == NULL)
+		return;
+	size_t before = all.n;
+	for (unsigned k = 1; before < LONGEST; k++) {
+		sql_text_add(&all, ", ");
+		if (sql_explain_key(r, &all, n, k) == NULL)
+			break;
+		before = all.n;
+	}
+	t->failed |= all.failed;
+	if (t->failed)
+		return;
+	for (size_t i = 0; i < before; i++)
+		if (all.p[i] == '\n')
+			all.p[i] = ' ';
+	detail(t, depth, name);
+	sql_text_add(t, ": %.*s%s\n", (int)before, all.p, before < LONGEST ? "" : ", ...");
+}
+
+static void
+keys_json(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned depth)
+{
+	const char *name;
+	bool any = false;
+	for (unsigned k = 0;; k++, any = true) {
+		struct sql_text one = { .arena = t->arena };
+		if ((name = sql_explain_key(r, &one, n, k)) == NULL)
+			break;
+		t->failed |= one.failed;
+		if (t->failed)
+			return;
+		if (!any) {
+			indent(t, depth);
+			sql_text_add(t, "\"%s\": [", name);
+		}
+		sql_text_add(t, any ? ", " : "");
+		quoted(t, one.p);
+	}
+	if (any)
+		sql_text_add(t, "]");
+}
+
 static void
 conditions_text(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned depth)
 {
@@ -313,6 +365,7 @@ tree_text(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 	}
 	if (output_of(r, n, 0, buf) != NULL)
 		sql_text_add(t, "\n");
+	keys_text(r, t, n, depth);
 	conditions_text(r, t, n, depth);
 	details_text(r, t, n->meter, depth);
 	if (n->child != NULL)
@@ -482,6 +535,7 @@ tree_json(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 	}
 	if (output_of(r, n, 0, buf) != NULL)
 		sql_text_add(t, "]");
+	keys_json(r, t, n, in);
 	for (enum sql_condition c = 0; c < SQL_CONDITIONS; c++) {
 		struct sql_text text = { .arena = t->arena };
 		const char *name = sql_explain_condition(r, &text, n, c);

@@ -181,6 +181,8 @@ sql_agg_takes_nulls(enum sql_agg_kind k)
 }
 /* Which aggregate is that? false: not one. */
 bool sql_agg_find(const char *name, enum sql_agg_kind *out);
+/* The k-th name that it finds, NULL: there are no more. */
+const char *sql_agg_name(unsigned k);
 /* What json_agg(x), or json_object_agg(k, v), makes of one row. */
 struct sql_expr *sql_expr_json_row(
     struct nam_arena *a, enum sql_agg_kind k, struct sql_expr **args, int position, struct cat_err *err);

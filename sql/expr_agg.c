@@ -41,27 +41,33 @@ _Static_assert(sizeof(struct tally) <= SQL_AGG_BYTES, "fits");
 _Static_assert(sizeof(struct spans) <= SQL_AGG_BYTES, "fits");
 _Static_assert(sizeof(struct best) <= SQL_AGG_BYTES, "fits");
 
+static const struct {
+	const char *name;
+	enum sql_agg_kind kind;
+} aggregates[] = { { "count", SQL_COUNT }, { "sum", SQL_SUM }, { "avg", SQL_AVG }, { "min", SQL_MIN },
+	{ "max", SQL_MAX }, { "bool_and", SQL_BOOL_AND }, { "every", SQL_BOOL_AND },
+	{ "bool_or", SQL_BOOL_OR }, { "bit_and", SQL_BIT_AND }, { "bit_or", SQL_BIT_OR },
+	{ "bit_xor", SQL_BIT_XOR }, { "var_pop", SQL_VAR_POP }, { "var_samp", SQL_VAR_SAMP },
+	{ "variance", SQL_VAR_SAMP }, { "stddev_pop", SQL_STDDEV_POP }, { "stddev_samp", SQL_STDDEV_SAMP },
+	{ "stddev", SQL_STDDEV_SAMP }, { "string_agg", SQL_STRING_AGG }, { "array_agg", SQL_ARRAY_AGG },
+	{ "json_agg", SQL_JSON_AGG }, { "json_object_agg", SQL_JSON_OBJECT_AGG } };
+
 bool
 sql_agg_find(const char *name, enum sql_agg_kind *out)
 {
-	static const struct {
-		const char *name;
-		enum sql_agg_kind kind;
-	} all[] = { { "count", SQL_COUNT }, { "sum", SQL_SUM }, { "avg", SQL_AVG }, { "min", SQL_MIN },
-		{ "max", SQL_MAX }, { "bool_and", SQL_BOOL_AND }, { "every", SQL_BOOL_AND },
-		{ "bool_or", SQL_BOOL_OR }, { "bit_and", SQL_BIT_AND }, { "bit_or", SQL_BIT_OR },
-		{ "bit_xor", SQL_BIT_XOR }, { "var_pop", SQL_VAR_POP }, { "var_samp", SQL_VAR_SAMP },
-		{ "variance", SQL_VAR_SAMP }, { "stddev_pop", SQL_STDDEV_POP },
-		{ "stddev_samp", SQL_STDDEV_SAMP }, { "stddev", SQL_STDDEV_SAMP },
-		{ "string_agg", SQL_STRING_AGG }, { "array_agg", SQL_ARRAY_AGG },
-		{ "json_agg", SQL_JSON_AGG }, { "json_object_agg", SQL_JSON_OBJECT_AGG } };
-	for (unsigned k = 0; k < sizeof all / sizeof *all; k++) {
-		if (strcmp(name, all[k].name) == 0) {
-			*out = all[k].kind;
+	for (unsigned k = 0; k < sizeof aggregates / sizeof *aggregates; k++) {
+		if (strcmp(name, aggregates[k].name) == 0) {
+			*out = aggregates[k].kind;
 			return true;
 		}
 	}
 	return false;
+}
+
+const char *
+sql_agg_name(unsigned k)
+{
+	return k < sizeof aggregates / sizeof *aggregates ? aggregates[k].name : NULL;
 }
 
 static bool

@@ -69,6 +69,8 @@ extern const struct sql_fn sql_fns_number[], sql_fns_compare[], sql_fns_text[], 
     sql_fns_json[], sql_fns_more[], sql_fns_array[];
 extern const struct sql_fn sql_fns_string[], sql_fns_math[], sql_fns_session[], sql_fns_datefmt[],
     sql_fns_datescan[], sql_fns_numfmt[], sql_fns_when[], sql_fns_json_make[];
+/* The t-th of them, NULL: there are no more. (expr_resolve.c) */
+const struct sql_fn *sql_fn_table(unsigned t);
 
 /* ---- casts (expr_cast.c) ------------------------------------------------------ */
 

@@ -133,15 +133,21 @@ stringy(enum cat_type t)
 	return t == CAT_TEXT || t == CAT_BPCHAR || t == CAT_UNKNOWN;
 }
 
+static const struct sql_fn *const tables[] = { sql_fns_compare, sql_fns_number, sql_fns_text, sql_fns_date,
+	sql_fns_small, sql_fns_sequence, sql_fns_interval, sql_fns_binary, sql_fns_regex, sql_fns_json,
+	sql_fns_more, sql_fns_array, sql_fns_string, sql_fns_math, sql_fns_session, sql_fns_datefmt,
+	sql_fns_datescan, sql_fns_numfmt, sql_fns_when, sql_fns_json_make };
+
+const struct sql_fn *
+sql_fn_table(unsigned t)
+{
+	return t < sizeof tables / sizeof *tables ? tables[t] : NULL;
+}
+
 /* The overload meant; NULL: *ambiguous says whether there were several. */
 static const struct sql_fn *
 find(const char *name, bool op, const enum cat_type *type, unsigned n, bool *ambiguous)
 {
-	static const struct sql_fn *const tables[] = { sql_fns_compare, sql_fns_number, sql_fns_text,
-		sql_fns_date, sql_fns_small, sql_fns_sequence, sql_fns_interval, sql_fns_binary,
-		sql_fns_regex, sql_fns_json, sql_fns_more, sql_fns_array, sql_fns_string, sql_fns_math,
-		sql_fns_session, sql_fns_datefmt, sql_fns_datescan, sql_fns_numfmt, sql_fns_when,
-		sql_fns_json_make };
 	struct search s = { .type = type, .n = n };
 	enum cat_type assume[SQL_FN_ARGS] = { CAT_UNKNOWN, CAT_UNKNOWN, CAT_UNKNOWN };
 	*ambiguous = false;

@@ -269,8 +269,9 @@ struct sql_plan {
 	enum cat_type *param;
 	unsigned params;
 	bool uses_now;
-	bool locks; /* FOR UPDATE somewhere */
-	bool named; /* EXPLAIN gave its tables different names */
+	bool locks;       /* FOR UPDATE somewhere */
+	bool named;       /* EXPLAIN gave its tables different names */
+	unsigned guesses; /* made for HINTs while binding */
 	struct sql_sub *subs;
 	struct cat_datum *outer; /* what subqueries see of the rows outside */
 	unsigned outers;

@@ -1,4 +1,5 @@
 /* postgres.c -- is a name that we do not have one that PostgreSQL 15 has? */
+#include "guess.h"
 #include "postgres.h"
 
 #include <sql/expr_internal.h>
@@ -101,7 +102,8 @@ sql_postgres_takes(const char *list, const char *name, const enum cat_type *type
 
 /* The words for it; kind: "function" or "operator". */
 static bool
-none(struct cat_err *err, const char *kind, const char *said, bool has, bool several, int position)
+none(struct cat_err *err, const char *kind, const char *name, const char *said, bool has, bool several,
+    int position)
 {
 	bool op = kind[0] == 'o';
 	const char *why = several ? "is not unique" : "does not exist";
@@ -114,7 +116,7 @@ none(struct cat_err *err, const char *kind, const char *said, bool has, bool sev
 	if (several)
 		snprintf(err->hint, sizeof err->hint,
 		    "Could not choose a best candidate %s. You might need to add explicit type casts.", kind);
-	else if (!has)
+	else if (!has && (op || !sql_guess_function(name, err)))
 		snprintf(err->hint, sizeof err->hint,
 		    "No %s matches the given name and argument types. You might need to add explicit type "
 		    "casts.",
@@ -133,8 +135,8 @@ sql_no_function(
 		at += snprintf(
 		    said + at, sizeof said - (size_t)at, "%s%s", k ? ", " : "", cat_type_name(type[k]));
 	snprintf(said + at, sizeof said - (size_t)at, ")");
-	return none(err, "function", said, sql_postgres_takes(sql_postgres_functions, name, type, n), several,
-	    position);
+	return none(err, "function", name, said, sql_postgres_takes(sql_postgres_functions, name, type, n),
+	    several, position);
 }
 
 bool
@@ -147,6 +149,6 @@ sql_no_operator(
 		    said, sizeof said, "%s %.60s %s", cat_type_name(type[0]), name, cat_type_name(type[1]));
 	else
 		snprintf(said, sizeof said, "%.60s %s", name, cat_type_name(type[0]));
-	return none(err, "operator", said, sql_postgres_takes(sql_postgres_operators, name, type, n), several,
-	    position);
+	return none(err, "operator", name, said, sql_postgres_takes(sql_postgres_operators, name, type, n),
+	    several, position);
 }

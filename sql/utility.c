@@ -1,4 +1,5 @@
 /* utility.c -- statements without a plan: CREATE, DROP, COPY, EXPLAIN, SET, SHOW. */
+#include "guess.h"
 #include "postgres.h"
 #include "session_internal.h"
 #include <catalog/pages.h>
@@ -37,7 +38,9 @@ names_column(const struct cat_table *tab, const char *name, struct cat_err *err)
 	for (unsigned k = 0; k < tab->columns; k++)
 		if (strcmp(tab->column[k].name, name) == 0)
 			return true;
-	return cat_error(err, "42703", "column \"%s\" of relation \"%s\" does not exist", name, tab->name);
+	cat_error(err, "42703", "column \"%s\" of relation \"%s\" does not exist", name, tab->name);
+	sql_guess_in_table(tab, name, err);
+	return false;
 }
 
 /* The columns that a COPY names: in its list, and in FORCE_...: these must be in the list, too. */
@@ -86,6 +89,7 @@ copy(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *s
 	if (tab == NULL) {
 		cat_error(err, "42P01", "relation \"%s\" does not exist", ast->table.name);
 		err->position = ast->table.position;
+		sql_guess_relation(s->cfg.cat, s->t, ast->table.name, sql_arena(s, 1), err);
 		return false;
 	}
 	if (!copy_columns(tab, ast, err))

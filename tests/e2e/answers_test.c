@@ -138,9 +138,9 @@ static const struct golden first[] = {
 	{ "insert into c values (30,30,'vis')", "INSERT 0 1" },
 	{ "show namdb.visibility", "cluster; SHOW" },
 	{ "explain (costs off) select * from a join b on a.id = b.aid where a.id = 3 order by b.k limit 3",
-	    "Limit;  -> Top-N Sort;    -> Project;      -> Hash Join;           Hash Cond: (a.id = b.aid);   "
-	    "     -> Key Lookup on a;             Key Cond: (a.id = 3);        -> Seq Scan on b;             "
-	    "Filter: (b.aid = 3); EXPLAIN" },
+	    "Limit;  -> Top-N Sort;       Sort Key: b.k;    -> Project;      -> Hash Join;           Hash "
+	    "Cond: (a.id = b.aid);        -> Key Lookup on a;             Key Cond: (a.id = 3);        -> "
+	    "Seq Scan on b;             Filter: (b.aid = 3); EXPLAIN" },
 	{ "values (1,'a'),(2,'b') order by 1 desc", "2|b;1|a; SELECT 2" },
 	{ "select row_number() over () from a", "SELECT 0" },
 	{ "alter table a add unique (x)", "ERROR 0A000: UNIQUE constraints are not supported yet" },

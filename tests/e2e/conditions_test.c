@@ -38,11 +38,11 @@ static const struct golden all[] = {
 	    "Project;  -> Key Lookup on w y;       Key Cond: (y.id = x.v);    -> Key Lookup on w x;         "
 	    "Key Cond: (x.id = 3); EXPLAIN" },
 	{ PLAN "select g from w group by g having count(*) > 2 and sum(v) > 5",
-	    "Project;  -> HashAggregate;       Filter: ((count(*) > 2) AND (sum(v) > 5));    -> Seq Scan on "
-	    "w; EXPLAIN" },
+	    "Project;  -> HashAggregate;       Group Key: g;       Filter: ((count(*) > 2) AND (sum(v) > "
+	    "5));    -> Seq Scan on w; EXPLAIN" },
 	{ PLAN "select g from w group by rollup (g, v) having count(*) > 1 and g is null",
-	    "Project;  -> HashAggregate;       Filter: ((count(*) > 1) AND (g IS NULL));    -> Grouping "
-	    "Sets;      -> Seq Scan on w; EXPLAIN" },
+	    "Project;  -> HashAggregate;       Group Key: g, v;       Filter: ((count(*) > 1) AND (g IS "
+	    "NULL));    -> Grouping Sets;      -> Seq Scan on w; EXPLAIN" },
 	{ PLAN "select 1 from w where exists (select 1 from z where z.a = w.v and z.d is not null)",
 	    "Project;  -> Seq Scan on w;       Filter: (SubPlan 1);  SubPlan 1 (per row, then hashed);    -> "
 	    "Project;      -> Seq Scan on z;           Filter: ((z.d IS NOT NULL) AND (z.a = (outer "

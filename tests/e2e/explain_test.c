@@ -12,9 +12,11 @@ static const struct golden all[] = {
 	{ "select count(*) from w", "6; SELECT 1" },
 	{ QUIET "select g, sum(v), rank() over (order by sum(v)) from w where id > 1 group by g order by 1 "
 		"limit 2",
-	    "Limit (actual rows=2 loops=1);  -> Top-N Sort (actual rows=3 loops=1);    -> Project (actual "
+	    "Limit (actual rows=2 loops=1);  -> Top-N Sort (actual rows=3 loops=1);       Sort Key: g;    -> "
+	    "Project (actual "
 	    "rows=3 loops=1);      -> WindowAgg (actual rows=3 loops=1);        -> HashAggregate (actual "
-	    "rows=3 loops=1);          -> Seq Scan on w (actual rows=5 loops=1);               Filter: (id > "
+	    "rows=3 loops=1);             Group Key: g;          -> Seq Scan on w (actual rows=5 loops=1);   "
+	    "            Filter: (id > "
 	    "1);               Rows Removed by Filter: 1; EXPLAIN" },
 	{ QUIET "select a.id, (select max(b.v) from w b where b.id = a.id) from w a where a.id in (1,2,77)",
 	    "Project (actual rows=2 loops=1);  -> Key Lookup on w a (actual rows=2 loops=1);       Key Cond: "
@@ -22,6 +24,7 @@ static const struct golden all[] = {
 	    "(actual rows=1 loops=2);      -> Aggregate (actual rows=1 loops=2);        -> Key Lookup on w b "
 	    "(actual rows=1 loops=2);             Key Cond: (b.id = (outer value 1));    -> Project (never "
 	    "executed);      -> Project (never executed);        -> HashAggregate (never executed);          "
+	    "   Group Key: b.id;          "
 	    "-> Seq Scan on w b (never executed); EXPLAIN" },
 	{ QUIET "select * from w where id = 99",
 	    "Project (actual rows=0 loops=1);  -> Key Lookup on w (actual rows=0 loops=1);       Key Cond: "
@@ -92,6 +95,36 @@ static const struct golden all[] = {
 	    "loops=1);         Hash Cond: (x.id = y.id);      -> Subquery Scan on x (actual rows=8 loops=1); "
 	    "       -> CTE Scan on x (actual rows=8 loops=1);      -> Subquery Scan on y (actual rows=8 "
 	    "loops=1);        -> CTE Scan on x (actual rows=8 loops=1); EXPLAIN" },
+	{ "explain (costs off) select id, v + 1, lower(g) from w order by 2, 3 desc nulls last, v nulls "
+	  "first",
+	    "Sort;  Sort Key: ((v + 1)), (lower(g)) DESC NULLS LAST, v NULLS FIRST;  -> Project;    -> Seq "
+	    "Scan "
+	    "on w; EXPLAIN" },
+	{ "explain (costs off) select a.g, sum(b.v) from w a join w b using (id) group by 1 order by "
+	  "sum(b.v) "
+	  "desc, 1",
+	    "Sort;  Sort Key: (sum(b.v)) DESC, a.g;  -> Project;    -> HashAggregate;         Group Key: "
+	    "a.g;      -> Hash Join;           Hash Cond: (a.id = b.id);        -> Seq Scan on w a;        "
+	    "-> Seq Scan on w b; EXPLAIN" },
+	{ "explain (costs off) select id x from w union all select v from w order by 1 desc",
+	    "Sort;  Sort Key: x DESC;  -> Append;    -> Project;      -> Seq Scan on w;    -> Project;      "
+	    "-> "
+	    "Seq Scan on w w_1; EXPLAIN" },
+	{ "explain (costs off) select g, v % 2, count(*) from w group by rollup (g, v % 2)",
+	    "Project;  -> HashAggregate;       Group Key: g, (v % 2);    -> Grouping Sets;      -> Seq Scan "
+	    "on "
+	    "w; EXPLAIN" },
+	{ "explain (costs off, format json) select g from w group by g order by g",
+	    "[\n  {\n    \"Plan\": {\n      \"Node Type\": \"Sort\",\n      \"Sort Key\": [\"g\"],\n      "
+	    "\"Plans\": [\n        {\n          \"Node Type\": \"Project\",\n          \"Parent "
+	    "Relationship\": \"Outer\",\n          \"Plans\": [\n            {\n              \"Node Type\": "
+	    "\"Distinct\",\n              \"Parent Relationship\": \"Outer\",\n              \"Strategy\": "
+	    "\"Hashed\",\n              \"Group Key\": [\"g\"],\n              \"Plans\": [\n                "
+	    "{\n                  \"Node Type\": \"Seq Scan\",\n                  \"Parent Relationship\": "
+	    "\"Outer\",\n                  \"Relation Name\": \"w\",\n                  \"Alias\": \"w\"\n   "
+	    "  "
+	    "           }\n              ]\n            }\n          ]\n        }\n      ]\n    }\n  }\n]; "
+	    "EXPLAIN" },
 	{ "explain truncate w", "ERROR 42601: syntax error at or near \"truncate\"" },
 	{ "explain (analyze) insert into w values (1)",
 	    "ERROR 23505: duplicate key value violates unique constraint \"w_pkey\"" },

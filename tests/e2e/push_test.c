@@ -10,8 +10,7 @@ static const struct golden groups[] = {
 	/* a key of GROUP BY, and what is none */
 	{ PLAN "select * from (select a, count(*) as n from t group by a) q where a = 3 and n > 5",
 	    "Project;  -> Subquery Scan on q;       Filter: (q.n > 5);    -> Project;      -> HashAggregate; "
-	    "     "
-	    "  -> Seq Scan on t;             Filter: (t.a = 3); EXPLAIN" },
+	    "          Group Key: t.a;        -> Seq Scan on t;             Filter: (t.a = 3); EXPLAIN" },
 	{ "select * from (select a, count(*) as n from t group by a) q where a = 3 and n > 5",
 	    "3|100; SELECT 1" },
 	{ "select * from (select a, count(*) as n from t group by a) q where a is null", "~|1; SELECT 1" },
@@ -26,9 +25,8 @@ static const struct golden groups[] = {
 	{ "select distinct n from (select a, id % 2 as n from t group by a, id % 2) q where a = 4",
 	    "0; SELECT 1" },
 	{ PLAN "select * from (select distinct a, b from t) q where b = 'x7'",
-	    "Project;  -> Subquery Scan on q;    -> Distinct;      -> Project;        -> Seq Scan on t;      "
-	    "    "
-	    "   Filter: (t.b = 'x7'::text); EXPLAIN" },
+	    "Project;  -> Subquery Scan on q;    -> Distinct;         Group Key: t.a, t.b;      -> Project;  "
+	    "      -> Seq Scan on t;             Filter: (t.b = 'x7'::text); EXPLAIN" },
 	{ "select * from (select distinct a, b from t) q where b = 'x7'", "7|x7; SELECT 1" },
 	/* the first of each: only what it is the first of */
 	{ "select * from (select distinct on (a) a, id from t order by a, id) q where a = 4",
@@ -208,9 +206,8 @@ static const struct golden with[] = {
 	    "Project;  -> Key Lookup on t;       Key Cond: (id = 4); EXPLAIN" },
 	{ "with q as (select id, a + 1 as x, b from t) select x from q where id = 4", "5; SELECT 1" },
 	{ PLAN "with q(i, n) as (select a, count(*) from t group by a) select n from q where i = 4",
-	    "Project;  -> Subquery Scan on q;    -> Project;      -> HashAggregate;        -> Seq Scan on t; "
-	    "       "
-	    "     Filter: (t.a = 4); EXPLAIN" },
+	    "Project;  -> Subquery Scan on q;    -> Project;      -> HashAggregate;           Group Key: "
+	    "t.a;        -> Seq Scan on t;             Filter: (t.a = 4); EXPLAIN" },
 	{ "with q(i, n) as (select a, count(*) from t group by a) select n from q where i = 4",
 	    "100; SELECT 1" },
 	/* spoken of twice, or for each row: run once, as it is */
@@ -260,7 +257,8 @@ static const struct golden unasked[] = {
 	    "CREATE VIEW" },
 	{ "explain (costs off, verbose) select a from g where s > 3",
 	    "Project;  Output: a;  -> Subquery Scan on g;       Filter: (g.s > 3);    -> Project;      -> "
-	    "HashAggregate;        -> Seq Scan on t;             Output: t.id, t.a; EXPLAIN" },
+	    "HashAggregate;           Group Key: t.a;        -> Seq Scan on t;             Output: t.id, "
+	    "t.a; EXPLAIN" },
 	{ "select a from g where s > 50100 order by a", "0;7;8;9; SELECT 4" },
 	{ "select mb, n from g where a = 3", "x993|100; SELECT 1" },
 	{ "explain (costs off, verbose) select count(*) from (select a, b from t union all select id, b from "
@@ -270,9 +268,9 @@ static const struct golden unasked[] = {
 	    "     -> Seq Scan on t;        -> Project;          -> Seq Scan on t t_1; EXPLAIN" },
 	{ "select count(*) from (select a, b from t union all select id, b from t) q", "2000; SELECT 1" },
 	{ "explain (costs off, verbose) select id from (select id, a, b from t order by a, id limit 5) q",
-	    "Project;  Output: id;  -> Subquery Scan on q;    -> Limit;      -> Top-N Sort;        -> "
-	    "Project;        "
-	    "  -> Seq Scan on t;               Output: t.id, t.a; EXPLAIN" },
+	    "Project;  Output: id;  -> Subquery Scan on q;    -> Limit;      -> Top-N Sort;           Sort "
+	    "Key: t.a, t.id;        -> Project;          -> Seq Scan on t;               Output: t.id, t.a; "
+	    "EXPLAIN" },
 	{ "select id from (select id, a, b from t order by a, id limit 3) q", "10;20;30; SELECT 3" },
 	{ "select b from (select id, a, b from t order by a, id fetch first 1 rows with ties) q order by 1 "
 	  "limit 1",
