@@ -15,6 +15,8 @@
 int bench_tpcw(int argc, char **argv);
 /* Questions over real CSV files, beside SQLite in memory. argv[0] is "sql". */
 int bench_sql(int argc, char **argv);
+/* TPC-H's data and its 22 questions, beside PostgreSQL. argv[0] is "tpch". */
+int bench_tpch(int argc, char **argv);
 /* The fabric's verbs one by one, beside requests and responses over TCP. argv[0] is "verbs". */
 int bench_verbs(int argc, char **argv);
 /* Messages to a service, polling against events, as clients grow. argv[0] is "messages". */

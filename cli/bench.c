@@ -12,6 +12,8 @@ cli_bench(int argc, char **argv)
 		return bench_tpcw(argc - 1, argv + 1);
 	if (argc >= 2 && strcmp(argv[1], "sql") == 0)
 		return bench_sql(argc - 1, argv + 1);
+	if (argc >= 2 && strcmp(argv[1], "tpch") == 0)
+		return bench_tpch(argc - 1, argv + 1);
 	if (argc >= 2 && strcmp(argv[1], "verbs") == 0)
 		return bench_verbs(argc - 1, argv + 1);
 	if (argc >= 2 && strcmp(argv[1], "messages") == 0)
@@ -20,9 +22,10 @@ cli_bench(int argc, char **argv)
 		return bench_oracle(argc - 1, argv + 1);
 	bool help = argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
 	fprintf(help ? stdout : stderr,
-	    "usage: namdb bench tpcw|sql|verbs|messages|oracle [options]\n"
+	    "usage: namdb bench tpcw|sql|tpch|verbs|messages|oracle [options]\n"
 	    "  tpcw      checkout transactions beside a memory floor and SQLite\n"
 	    "  sql       questions over CSV files beside SQLite\n"
+	    "  tpch      TPC-H's 22 questions beside PostgreSQL\n"
 	    "  verbs     the fabric's verbs one by one, beside plain TCP\n"
 	    "  messages  calls of a service, polling against events, as clients grow\n"
 	    "  oracle    snapshots while a client is paused, beside the NAM paper's scheme\n"

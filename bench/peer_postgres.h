@@ -1,0 +1,35 @@
+/*
+ * peer_postgres.h -- a PostgreSQL of one's own in a temporary directory, and one session in it. Inside of bench.
+ *
+ * It listens on a UNIX socket alone, has fsync off and no parallel workers, and runs as the user postgres where the
+ * caller is root. One thread.
+ */
+#ifndef NAM_BENCH_PEER_POSTGRES_H
+#define NAM_BENCH_PEER_POSTGRES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Text that grows: an answer, | between values, a line for each row. Zeros: empty. */
+struct bench_text {
+	char *p;
+	size_t len, cap;
+	unsigned rows;
+	bool full; /* there was no memory for all of it */
+};
+void bench_text_add(struct bench_text *t, const char *bytes, size_t n);
+void bench_text_clear(struct bench_text *t);
+void bench_text_free(struct bench_text *t);
+
+struct peer_postgres;
+/* Where its programs are looked for. NULL: there are none of PostgreSQL 15. */
+const char *peer_postgres_programs(void);
+/* NULL, said on stderr why: it could not be started. */
+struct peer_postgres *peer_postgres_open(void);
+void peer_postgres_close(struct peer_postgres *p);
+/* Asks one statement. answer: may be NULL. False: it failed, which is said on stderr. */
+bool peer_postgres_ask(struct peer_postgres *p, const char *sql, struct bench_text *answer);
+/* Seconds of CPU that the session's process has taken. */
+double peer_postgres_cpu(const struct peer_postgres *p);
+
+#endif
