@@ -481,13 +481,13 @@ archive_late(struct txn *t, bool guards)
 		unsigned n = w->view->slots;
 		w->link = w->late_at.bits;
 		w->cid[w->target] |= REC_ARCHIVED;
-		w->dir[REC_IDENT] = w->ident;
-		w->dir[REC_LINK] = w->link;
-		memcpy(&w->dir[REC_CID], w->cid, n * 8u);
-		w->dir[REC_CID + n] = rec_dir_check(w->dir, n, w->at.bits);
+		w->dir.ident = w->ident;
+		w->dir.link = w->link;
+		memcpy(w->dir.cid, w->cid, n * 8u);
+		w->dir.cid[n] = rec_dir_check(&w->dir, n, w->at.bits);
 		w->late_linked = true;
 		if ((st = room(t, 1)) == NAM_OK)
-			net_write(&t->batch, net_plus(w->at, 8), &w->dir[1], 8 * (3 + n));
+			net_write(&t->batch, rec_dir_at(w->at), rec_dir(&w->dir), rec_dir_bytes(n));
 	}
 	return st == NAM_OK ? flush(t) : st;
 }
@@ -540,21 +540,21 @@ static void
 add_directory(struct txn *t, struct txn_write *w)
 {
 	unsigned n = w->view->slots;
-	w->dir[REC_WORD] = t->cid;
-	w->dir[REC_IDENT] = w->ident;
-	memcpy(&w->dir[REC_CID], w->cid, n * 8u);
+	w->dir.word = t->cid;
+	w->dir.ident = w->ident;
+	memcpy(w->dir.cid, w->cid, n * 8u);
 	if (w->arch) {
 		for (unsigned k = 0; k < n; k++)
-			if (w->dir[REC_CID + k] == w->arch->cid)
-				w->dir[REC_CID + k] |= REC_ARCHIVED;
+			if (w->dir.cid[k] == w->arch->cid)
+				w->dir.cid[k] |= REC_ARCHIVED;
 		w->link = w->arch_at.bits;
 	}
-	w->dir[REC_LINK] = w->link;
-	w->dir[REC_CID + w->target] = t->cid;
-	w->dir[REC_CID + n] = rec_dir_check(w->dir, n, w->at.bits);
+	w->dir.link = w->link;
+	w->dir.cid[w->target] = t->cid;
+	w->dir.cid[n] = rec_dir_check(&w->dir, n, w->at.bits);
 	w->tomb = (w->slot->meta & REC_DELETED) != 0;
-	net_write(&t->batch, net_plus(w->at, 8), &w->dir[1], 8 * (3 + n));
-	struct net_op *op = net_write(&t->batch, w->at, &w->dir[0], 8);
+	net_write(&t->batch, rec_dir_at(w->at), rec_dir(&w->dir), rec_dir_bytes(n));
+	struct net_op *op = net_write(&t->batch, w->at, &w->dir.word, 8);
 	op->flags = NET_INLINE;
 }
 
@@ -614,8 +614,8 @@ free_locks(struct txn *t)
 			} else if (w->locked || w->doubt) {
 				/* Part of that directory may have landed, and the connection been made anew since. */
 				if (w->late_linked)
-					net_write(&t->batch, net_plus(w->at, 8), &w->dir[1],
-					    8 * (3u + w->view->slots));
+					net_write(&t->batch, rec_dir_at(w->at), rec_dir(&w->dir),
+					    rec_dir_bytes(w->view->slots));
 				net_cas(&t->batch, w->at, t->lock, w->expect);
 			}
 		}
@@ -773,14 +773,14 @@ name_conflict(struct txn *t)
 			return NAM_CONFLICT;
 		if (!w->lost || !w->indexed)
 			continue;
-		uint64_t *img = nam_arena_take(&t->arena, w->view->block_bytes);
+		struct rec_block *img = nam_arena_take(&t->arena, w->view->block_bytes);
 		if (img == NULL ||
 		    net_read1(t->tw->w, w->at, img, w->view->block_bytes, &t->counts) != NAM_OK ||
-		    !txn_rec_dir_whole(w->view, img, w->at) || img[REC_IDENT] != w->ident)
+		    !txn_rec_dir_whole(w->view, img, w->at) || img->ident != w->ident)
 			return NAM_CONFLICT;
 		unsigned k = txn_rec_newest(w->view, img);
-		const struct rec_slot *s = k == 255 ? NULL : rec_slot_of(w->view, img, k);
-		if (s == NULL || !txn_rec_slot_whole(w->view, s, img[REC_CID + k] & ~REC_ARCHIVED, w->at) ||
+		const struct rec_slot *s = k == REC_NO_SLOT ? NULL : rec_slot_of(w->view, img, k);
+		if (s == NULL || !txn_rec_slot_whole(w->view, s, rec_cid(img, k), w->at) ||
 		    (s->meta & REC_DELETED))
 			return NAM_CONFLICT;
 		st = NAM_DUPLICATE;

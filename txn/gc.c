@@ -146,7 +146,7 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 {
 	struct txn_table_view *v = j->view;
 	struct net_worker *w = tw->w;
-	uint64_t *img = malloc(v->block_bytes);
+	struct rec_block *img = malloc(v->block_bytes);
 	if (img == NULL)
 		return NAM_NOMEM;
 	nam_status st = net_read1(w, j->at, img, v->block_bytes, NULL);
@@ -157,22 +157,21 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 		goto out;
 	unsigned newest = txn_rec_newest(v, img);
 	st = NAM_BUSY;
-	if (!txn_rec_dir_whole(v, img, j->at) || (img[REC_WORD] & REC_LOCK)) {
-		if (img[REC_WORD] & REC_LOCK)
-			txn_unlock_dead(tw, j->at, img[REC_WORD]);
+	if (!txn_rec_dir_whole(v, img, j->at) || rec_is_locked(img)) {
+		if (rec_is_locked(img))
+			txn_unlock_dead(tw, j->at, img->word);
 		goto out; /* somebody is at it; he may yet give it up */
 	}
 	st = NAM_OK;
 	if (j->kind == JUNK_TOMB) {
-		if (newest == 255 || (img[REC_CID + newest] & ~REC_ARCHIVED) != j->cid ||
-		    img[REC_IDENT] != j->aux)
+		if (newest == REC_NO_SLOT || rec_cid(img, newest) != j->cid || img->ident != j->aux)
 			goto out; /* inserted again */
 		expect = j->cid;
 		n = blobs_of(v, rec_slot_of(v, img, newest), j->cid, j->at, blobs);
 	} else {
-		if (newest != 255)
+		if (newest != REC_NO_SLOT)
 			goto out;
-		expect = img[REC_WORD];
+		expect = img->word;
 	}
 	uint64_t lock = txn_gc_lock(tw);
 	st = txn_sure_cas(tw, j->at, expect, lock, &seen);
@@ -185,7 +184,8 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 	if (j->kind == JUNK_EMPTY) {
 		/* The READ may have met a commit: its word, but no directory yet. Under the lock it is plain. */
 		st = net_read1(w, j->at, img, v->head_bytes, NULL);
-		if (st != NAM_OK || !txn_rec_dir_whole(v, img, j->at) || txn_rec_newest(v, img) != 255) {
+		if (st != NAM_OK || !txn_rec_dir_whole(v, img, j->at) ||
+		    txn_rec_newest(v, img) != REC_NO_SLOT) {
 			(void)txn_sure_cas(tw, j->at, lock, expect, &seen);
 			st = st == NAM_GONE ? NAM_BUSY : st;
 			goto out;
@@ -197,7 +197,7 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 	 */
 	uint64_t zero[3 + REC_SLOTS_MAX] = { 0 };
 	if (j->kind == JUNK_TOMB &&
-	    (st = txn_sure_write(tw, net_plus(j->at, 8), zero, 8 * (3u + v->slots))) != NAM_OK)
+	    (st = txn_sure_write(tw, rec_dir_at(j->at), zero, rec_dir_bytes(v->slots))) != NAM_OK)
 		goto out;
 	if (v->has_key) {
 		enum { TRIES = 8 };
@@ -216,7 +216,8 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 		if (st != NAM_OK && (st != NAM_ABSENT || j->kind == JUNK_EMPTY)) {
 			nam_status back = NAM_OK;
 			if (j->kind == JUNK_TOMB)
-				back = txn_sure_write(tw, net_plus(j->at, 8), img + 1, 8 * (3u + v->slots));
+				back = txn_sure_write(
+				    tw, rec_dir_at(j->at), rec_dir(img), rec_dir_bytes(v->slots));
 			if (back == NAM_OK)
 				(void)txn_sure_cas(tw, j->at, lock, expect, &seen);
 			goto out;

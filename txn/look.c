@@ -146,13 +146,13 @@ empty(struct part *p, net_addr at, uint64_t word)
 }
 
 static nam_status
-block(struct part *p, const uint64_t *there, net_addr at, bool old)
+block(struct part *p, const struct rec_block *there, net_addr at, bool old)
 {
 	struct txn_table_view *v = p->l->v;
 	const struct rec_slot *x;
-	if (txn_rec_dir_whole(v, there, at) && txn_rec_newest(v, there) == 255)
-		return old ? empty(p, at, there[REC_WORD]) : NAM_OK;
-	uint64_t *img = nam_arena_copy(&p->arena, there, v->block_bytes);
+	if (txn_rec_dir_whole(v, there, at) && txn_rec_newest(v, there) == REC_NO_SLOT)
+		return old ? empty(p, at, there->word) : NAM_OK;
+	struct rec_block *img = nam_arena_copy(&p->arena, there, v->block_bytes);
 	if (img == NULL)
 		return NAM_NOMEM;
 	nam_status st = txn_rec_fetch(p->t, v, img, at, p->at, &x, &p->arena);
@@ -162,11 +162,11 @@ block(struct part *p, const uint64_t *there, net_addr at, bool old)
 		st = use_blobs(p, x);
 	/* Its deleter may have died. If it lives, too, one of us comes too late and sees that. */
 	unsigned newest = txn_rec_newest(v, img);
-	if (st == NAM_OK && old && (x->meta & REC_DELETED) && newest != 255 &&
-	    (img[REC_CID + newest] & ~REC_ARCHIVED) == x->cid)
+	if (st == NAM_OK && old && (x->meta & REC_DELETED) && newest != REC_NO_SLOT &&
+	    rec_cid(img, newest) == x->cid)
 		st = add_junk(&p->found,
 		    (struct txn_junk){
-			.cid = x->cid, .kind = JUNK_TOMB, .view = v, .at = at, .aux = img[REC_IDENT] });
+			.cid = x->cid, .kind = JUNK_TOMB, .view = v, .at = at, .aux = img->ident });
 	return st;
 }
 
@@ -181,7 +181,8 @@ extent(struct part *p, const char *bytes, uint64_t at)
 	bool old = e->generation < p->l->generation;
 	for (uint32_t k = 0; st == NAM_OK && k < v->per_extent; k++) {
 		uint64_t off = sizeof *e + (uint64_t)k * v->block_bytes;
-		st = block(p, (const uint64_t *)(const void *)(bytes + off), (net_addr){ at + off }, old);
+		st = block(
+		    p, (const struct rec_block *)(const void *)(bytes + off), (net_addr){ at + off }, old);
 		if (++p->turn % TURN_BLOCKS == 0)
 			txn_give_way(p->t->tw);
 	}

@@ -18,7 +18,7 @@ install(struct txn *t, struct txn_write *w, uint64_t to)
 	nam_status st = net_read1(nw, w->at, &word, sizeof word, &t->counts);
 	if (st != NAM_OK || word != t->lock)
 		return st;
-	st = net_write1(nw, net_plus(w->at, 8), &w->dir[1], 8 * (3u + w->view->slots), &t->counts);
+	st = net_write1(nw, rec_dir_at(w->at), rec_dir(&w->dir), rec_dir_bytes(w->view->slots), &t->counts);
 	return st != NAM_OK ? st : net_cas1(nw, w->at, t->lock, to, &seen, &t->counts);
 }
 

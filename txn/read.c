@@ -31,12 +31,12 @@ same_key(const struct txn_table *tab, const void *row, uint32_t len, const struc
 }
 
 /*
- * Judges the block at `at` for one key. slot: where txn_rec_resolve has just found the version, 255: not
+ * Judges the block at `at` for one key. slot: where txn_rec_resolve has just found the version, REC_NO_SLOT: not
  * asked yet. True: the question is answered (row or absent). False: this block is another key's.
  */
 static bool
-judge(struct txn *t, struct txn_get *g, net_addr at, uint64_t *img, unsigned slot, struct nam_arena *arena,
-    nam_status *fatal)
+judge(struct txn *t, struct txn_get *g, net_addr at, struct rec_block *img, unsigned slot,
+    struct nam_arena *arena, nam_status *fatal)
 {
 	const struct txn_table_view *v = g->table->view;
 	const struct txn_write *own = t->nwr ? txn_own(t, at) : NULL;
@@ -51,7 +51,7 @@ judge(struct txn *t, struct txn_get *g, net_addr at, uint64_t *img, unsigned slo
 	}
 	unsigned k = slot;
 	const struct rec_slot *s = NULL;
-	enum rec_found f = slot == 255 ? txn_rec_resolve(v, img, at, t->pin.at, &k) : REC_HERE;
+	enum rec_found f = slot == REC_NO_SLOT ? txn_rec_resolve(v, img, at, t->pin.at, &k) : REC_HERE;
 	if (__builtin_expect(f == REC_HERE, 1)) {
 		s = rec_slot_of(v, img, k);
 	} else if (f != REC_NONE) {
@@ -62,10 +62,10 @@ judge(struct txn *t, struct txn_get *g, net_addr at, uint64_t *img, unsigned slo
 		}
 	}
 	unsigned n = txn_rec_newest(v, img);
-	uint64_t newest = n == 255 ? img[REC_WORD] : img[REC_CID + n] & ~REC_ARCHIVED;
+	uint64_t newest = n == REC_NO_SLOT ? img->word : rec_cid(img, n);
 	if (s == NULL) {
 		/* Nothing visible. Is it at least this key's block? A version too new to see tells. */
-		if (n == 255)
+		if (n == REC_NO_SLOT)
 			return false;
 		const struct rec_slot *x = rec_slot_of(v, img, n);
 		if (!txn_rec_slot_whole(v, x, newest, at) ||
@@ -119,12 +119,12 @@ inserted_here(struct txn *t, struct txn_get *g)
  * all: nothing but the ident may be asked of the image before this.
  */
 static bool
-of_hash(const struct txn *t, const struct txn_get *g, net_addr at, const uint64_t *img)
+of_hash(const struct txn *t, const struct txn_get *g, net_addr at, const struct rec_block *img)
 {
 	const struct txn_write *own = t->nwr ? txn_own(t, at) : NULL;
 	if (own != NULL)
 		return own->view == g->table->view && own->ident == g->hash;
-	return img[REC_IDENT] == g->hash;
+	return img->ident == g->hash;
 }
 
 /* What the pointer cache remembers beside the block: 1 + the slot its newest version lies in. */
@@ -136,7 +136,8 @@ hint_of(const struct txn_table_view *v, const struct txn_row *row)
 
 /* READs the directory and one slot of a block into its image; the other slots say of themselves that they are not there. */
 static uint8_t
-read_hinted(struct net_batch *b, const struct txn_table_view *v, net_addr at, uint64_t *img, uint8_t hint)
+read_hinted(
+    struct net_batch *b, const struct txn_table_view *v, net_addr at, struct rec_block *img, uint8_t hint)
 {
 	unsigned slot = hint - 1u;
 	for (unsigned k = 0; k < v->slots; k++)
@@ -158,7 +159,7 @@ get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 	struct txn_db *db = t->tw->db;
 	struct net_batch *b = &t->batch;
 	net_addr at[CHUNK];
-	uint64_t *img[CHUNK];
+	struct rec_block *img[CHUNK];
 	uint8_t miss[CHUNK], hinted[CHUNK], slot[CHUNK];
 	unsigned misses = 0;
 	nam_status st, fatal = NAM_OK;
@@ -171,7 +172,7 @@ get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 	for (unsigned i = 0; i < n; i++) {
 		uint8_t hint;
 		hinted[i] = 0;
-		slot[i] = 255;
+		slot[i] = REC_NO_SLOT;
 		at[i].bits = 0;
 		g[i].status = NAM_INVALID;
 		if (!g[i].table->has_key || g[i].table->view == NULL)
@@ -247,7 +248,7 @@ get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 	if (st != NAM_OK)
 		return st;
 	net_batch_init(b, t->tw->w, t->op, TXN_OPS, &t->counts);
-	uint64_t *cand[CHUNK][IDX_HITS_MAX];
+	struct rec_block *cand[CHUNK][IDX_HITS_MAX];
 	for (unsigned m = 0; m < misses; m++) {
 		uint32_t bytes = g[miss[m]].table->view->block_bytes;
 		if (probe[m].status != NAM_OK && probe[m].status != NAM_ABSENT)
@@ -267,7 +268,7 @@ get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 		struct txn_get *q = &g[miss[m]];
 		bool done = false;
 		for (unsigned h = 0; !done && h < probe[m].hits; h++) {
-			done = judge(t, q, probe[m].hit[h], cand[m][h], 255, arena, &fatal);
+			done = judge(t, q, probe[m].hit[h], cand[m][h], REC_NO_SLOT, arena, &fatal);
 			if (fatal != NAM_OK)
 				return fatal;
 			if (done)

@@ -6,25 +6,25 @@
 enum { FETCH_TRIES = 20000, DEAD_EVERY = 16 };
 
 bool
-txn_rec_dir_whole(const struct txn_table_view *v, const uint64_t *img, net_addr at)
+txn_rec_dir_whole(const struct txn_table_view *v, const struct rec_block *img, net_addr at)
 {
-	uint64_t check = img[REC_CID + v->slots];
+	uint64_t check = img->cid[v->slots];
 	if (__builtin_expect(check != 0, 1))
 		return check == rec_dir_check(img, v->slots, at.bits);
 	/* Never written, or emptied: all zero. */
-	uint64_t any = img[REC_IDENT] | img[REC_LINK];
+	uint64_t any = img->ident | img->link;
 	for (unsigned k = 0; k < v->slots; k++)
-		any |= img[REC_CID + k];
+		any |= img->cid[k];
 	return any == 0;
 }
 
 unsigned
-txn_rec_newest(const struct txn_table_view *v, const uint64_t *img)
+txn_rec_newest(const struct txn_table_view *v, const struct rec_block *img)
 {
-	unsigned best = 255;
+	unsigned best = REC_NO_SLOT;
 	uint64_t cid = 0;
 	for (unsigned k = 0; k < v->slots; k++) {
-		uint64_t c = img[REC_CID + k] & ~REC_ARCHIVED;
+		uint64_t c = rec_cid(img, k);
 		if (c > cid) {
 			cid = c;
 			best = k;
@@ -45,14 +45,14 @@ txn_rec_slot_whole(const struct txn_table_view *v, const struct rec_slot *s, uin
 }
 
 enum rec_found
-txn_rec_resolve(
-    const struct txn_table_view *v, const uint64_t *img, net_addr at, uint64_t snapshot, unsigned *slot)
+txn_rec_resolve(const struct txn_table_view *v, const struct rec_block *img, net_addr at, uint64_t snapshot,
+    unsigned *slot)
 {
 	if (!txn_rec_dir_whole(v, img, at) && !nam_twin(NAM_TWIN_NO_DIRECTORY))
 		return REC_TORN;
 	uint64_t best = 0;
 	for (unsigned k = 0; k < v->slots; k++) {
-		uint64_t c = img[REC_CID + k] & ~REC_ARCHIVED;
+		uint64_t c = rec_cid(img, k);
 		if (nam_twin(NAM_TWIN_NO_DIRECTORY)) {
 			const struct rec_slot *s = rec_slot_of(v, img, k);
 			c = txn_rec_slot_whole(v, s, s->cid, at) ? s->cid : 0;
@@ -63,12 +63,12 @@ txn_rec_resolve(
 		}
 	}
 	if (best == 0)
-		return img[REC_LINK] != 0 ? REC_OLDER : REC_NONE;
+		return img->link != 0 ? REC_OLDER : REC_NONE;
 	const struct rec_slot *s = rec_slot_of(v, img, *slot);
 	if (__builtin_expect(txn_rec_slot_whole(v, s, best, at), 1) ||
 	    (nam_twin(NAM_TWIN_NO_PROOF) && s->cid != 0))
 		return REC_HERE;
-	return img[REC_LINK] != 0 ? REC_OLDER : REC_TORN;
+	return img->link != 0 ? REC_OLDER : REC_TORN;
 }
 
 /* Looks along the chain for the newest version at or below the snapshot. NAM_ABSENT: the chain ends before
@@ -105,8 +105,8 @@ walk_chain(struct txn *t, const struct txn_table_view *v, uint64_t link, net_add
 }
 
 nam_status
-txn_rec_fetch(struct txn *t, const struct txn_table_view *v, uint64_t *img, net_addr at, uint64_t snapshot,
-    const struct rec_slot **out, struct nam_arena *arena)
+txn_rec_fetch(struct txn *t, const struct txn_table_view *v, struct rec_block *img, net_addr at,
+    uint64_t snapshot, const struct rec_slot **out, struct nam_arena *arena)
 {
 	struct rec_archive *a = nam_arena_take(arena, v->archive_bytes);
 	if (a == NULL)
@@ -125,11 +125,11 @@ txn_rec_fetch(struct txn *t, const struct txn_table_view *v, uint64_t *img, net_
 		case REC_OLDER: {
 			uint64_t want = 0;
 			for (unsigned k = 0; k < v->slots; k++) {
-				uint64_t c = img[REC_CID + k] & ~REC_ARCHIVED;
+				uint64_t c = rec_cid(img, k);
 				if (c <= snapshot && c > want)
 					want = c;
 			}
-			st = walk_chain(t, v, img[REC_LINK], at, snapshot, want, a, out, arena);
+			st = walk_chain(t, v, img->link, at, snapshot, want, a, out, arena);
 			break;
 		}
 		}
@@ -141,8 +141,8 @@ txn_rec_fetch(struct txn *t, const struct txn_table_view *v, uint64_t *img, net_
 		if ((st = txn_go_on(t)) != NAM_OK)
 			return st;
 		/* A collector that died while it emptied the block left half a directory, and nobody else will come for it. */
-		if (tries % DEAD_EVERY == DEAD_EVERY - 1 && (img[REC_WORD] & REC_LOCK))
-			(void)txn_unlock_dead(t->tw, at, img[REC_WORD]);
+		if (tries % DEAD_EVERY == DEAD_EVERY - 1 && rec_is_locked(img))
+			(void)txn_unlock_dead(t->tw, at, img->word);
 		st = net_read1(t->tw->w, at, img, v->block_bytes, &t->counts);
 		if (st != NAM_OK)
 			return st;

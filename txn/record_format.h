@@ -13,7 +13,7 @@
  *   meta:  63..33 zero | 32 deleted | 31..0 payload length
  *   cid[k] of the directory: bit 63 = this version is also archived behind link.
  *
- *   word   63: lock   62..55 owner slot   54..42 owner epoch   41..0 sequence
+ *   word   63: lock   62..0 whose (intent_format.h has the bits)
  *          unlocked: the newest version's CID (of an empty block: 0, or the CID that emptied it)
  *
  *   archive (an old version):  home 8 | cid 8 | prev 8 | meta 8 | check 8 | payload
@@ -47,11 +47,64 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { REC_SLOTS_MAX = 8, REC_WORD = 0, REC_IDENT = 1, REC_LINK = 2, REC_CID = 3 };
+enum {
+	REC_SLOTS_MAX = 8,
+	REC_NO_SLOT = 255, /* where the number of a slot is said: none */
+};
+/* The head as words, of which a WRITE may land some. */
+enum { REC_WORD = 0, REC_IDENT = 1, REC_LINK = 2, REC_CID = 3 };
 
 #define REC_LOCK     (UINT64_C(1) << 63)
 #define REC_ARCHIVED (UINT64_C(1) << 63)
 #define REC_DELETED  (UINT64_C(1) << 32)
+
+/* The head of a block: word and directory. No block is shorter, so any image of one can be looked at as this. */
+struct rec_block {
+	uint64_t word;
+	uint64_t ident;
+	uint64_t link;
+	uint64_t cid[REC_SLOTS_MAX + 1]; /* an entry for each of n slots, then check */
+};
+static_assert(sizeof(struct rec_block) == 96 && offsetof(struct rec_block, cid) == 8 * REC_CID,
+    "a block's head is layout");
+
+/* The CID that an entry of a directory lists, 0: none. */
+static inline uint64_t
+rec_listed(uint64_t entry)
+{
+	return entry & ~REC_ARCHIVED;
+}
+static inline uint64_t
+rec_cid(const struct rec_block *b, unsigned slot)
+{
+	return rec_listed(b->cid[slot]);
+}
+static inline bool
+rec_is_locked(const struct rec_block *b)
+{
+	return (b->word & REC_LOCK) != 0;
+}
+/* The directory without the word before it: where it lies, and what a WRITE of it takes. */
+static inline net_addr
+rec_dir_at(net_addr block)
+{
+	return net_plus(block, 8 * REC_IDENT);
+}
+static inline const void *
+rec_dir(const struct rec_block *b)
+{
+	return (const uint64_t *)(const void *)b + REC_IDENT;
+}
+static inline uint32_t
+rec_dir_bytes(unsigned slots)
+{
+	return 8 * (REC_CID - REC_IDENT + slots + 1);
+}
+static inline uint32_t
+rec_head_bytes(unsigned slots)
+{
+	return 8 * (REC_CID + slots + 1);
+}
 
 struct rec_slot {
 	uint64_t cid;
@@ -84,11 +137,11 @@ rec_archive_check(uint64_t payload_hash, const struct rec_archive *a)
 	return nam_fold(nam_fold(nam_fold(payload_hash, a->cid), a->home), a->meta ^ nam_mix(a->prev)) | 1;
 }
 
-/* Sum over the directory in w (a block image), n slots; never 0. */
+/* Sum over the directory of a block of n slots; never 0. */
 static inline uint64_t
-rec_dir_check(const uint64_t *w, unsigned n, uint64_t at)
+rec_dir_check(const struct rec_block *b, unsigned n, uint64_t at)
 {
-	return nam_fold_words(w + REC_IDENT, n + 2, at) | 1;
+	return nam_fold_words(rec_dir(b), n + 2, at) | 1;
 }
 
 /* ---- a table's anchor: the first bytes of an extent of its own --------------------------------

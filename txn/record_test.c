@@ -21,6 +21,12 @@ struct life {
 	unsigned dir_done[VERSIONS + 1]; /* steps that must have executed before a snapshot may cover it */
 };
 
+static const struct rec_block *
+block_of(const uint64_t *words)
+{
+	return (const void *)words;
+}
+
 static void
 view_set(struct txn_table_view *v, unsigned slots)
 {
@@ -56,7 +62,7 @@ commit(struct life *l, uint64_t cid, bool aborted)
 	unsigned target = 0;
 	uint64_t low = UINT64_MAX, before = l->block[REC_WORD];
 	for (unsigned k = 0; k < v->slots; k++) {
-		uint64_t c = l->block[REC_CID + k] & ~REC_ARCHIVED;
+		uint64_t c = rec_listed(l->block[REC_CID + k]);
 		if (c < low) {
 			low = c;
 			target = k;
@@ -68,11 +74,11 @@ commit(struct life *l, uint64_t cid, bool aborted)
 	uint64_t dir[3 + SLOTS_MAX];
 	memcpy(dir, &l->block[REC_IDENT], (3 + v->slots) * 8u);
 	if (low != 0 && !(dir[2 + target] & REC_ARCHIVED)) {
-		uint64_t img[4 + SLOTS_MAX];
+		struct rec_block img;
 		dir[1] = 0xa0000 + low;
 		dir[2 + target] |= REC_ARCHIVED;
-		memcpy(img + 1, dir, sizeof dir);
-		dir[2 + v->slots] = rec_dir_check(img, v->slots, l->at.bits);
+		memcpy(&img.ident, dir, sizeof dir);
+		dir[2 + v->slots] = rec_dir_check(&img, v->slots, l->at.bits);
 		write_words(l, REC_IDENT, dir, (3 + v->slots) * 8u);
 	}
 	uint64_t raw[(sizeof(struct rec_slot) + PAYLOAD) / 8] = { 0 };
@@ -86,11 +92,11 @@ commit(struct life *l, uint64_t cid, bool aborted)
 		write_words(l, REC_WORD, &before, 8);
 		return;
 	}
-	uint64_t img[4 + SLOTS_MAX];
+	struct rec_block img;
 	dir[0] = 77;
 	dir[2 + target] = cid;
-	memcpy(img + 1, dir, sizeof dir);
-	dir[2 + v->slots] = rec_dir_check(img, v->slots, l->at.bits);
+	memcpy(&img.ident, dir, sizeof dir);
+	dir[2 + v->slots] = rec_dir_check(&img, v->slots, l->at.bits);
 	write_words(l, REC_IDENT, dir, (3 + v->slots) * 8u);
 	write_words(l, REC_WORD, &cid, 8);
 	l->cid[l->versions] = cid;
@@ -120,7 +126,7 @@ naive(const struct life *l, const uint64_t *img, uint64_t snapshot, bool checks,
 {
 	const struct rec_slot *best = NULL;
 	for (unsigned k = 0; k < l->v.slots; k++) {
-		const struct rec_slot *s = rec_slot_of(&l->v, img, k);
+		const struct rec_slot *s = rec_slot_of(&l->v, block_of(img), k);
 		if (s->cid == 0 || s->cid > snapshot || (uint32_t)s->meta > PAYLOAD)
 			continue;
 		if (checks && s->check != rec_slot_check(nam_hash(s->payload, (uint32_t)s->meta, 0), s->cid,
@@ -195,10 +201,10 @@ test_torn(void **state)
 		uint64_t img[WORDS] = { 0 };
 		torn_image(l, &d, from, to, img);
 		unsigned k = 0;
-		enum rec_found f = txn_rec_resolve(&l->v, img, l->at, snapshot, &k);
+		enum rec_found f = txn_rec_resolve(&l->v, block_of(img), l->at, snapshot, &k);
 		found[f]++;
 		if (f == REC_HERE) {
-			const struct rec_slot *s = rec_slot_of(&l->v, img, k);
+			const struct rec_slot *s = rec_slot_of(&l->v, block_of(img), k);
 			unsigned char p[PAYLOAD];
 			payload_of(right, p);
 			assert_int_equal(s->cid, right);

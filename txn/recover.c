@@ -39,7 +39,7 @@ struct attempt {
 	struct net_batch batch;
 	struct net_op op[3 * PART];
 	struct txn_table_view shape;
-	uint64_t block[PART][TXN_HEAD_WORDS];
+	struct rec_block block[PART];
 	uint64_t slot[PART][SLOT_BYTES / 8];
 	uint64_t archive[PART][ARCHIVE_BYTES / 8];
 };
@@ -133,7 +133,7 @@ read_part(struct attempt *a, size_t from, unsigned n, bool deep)
 		const struct txn_intent_entry *e = &a->entry[from + i];
 		net_addr at = { e->at };
 		shape_of(a, e);
-		net_read(&a->batch, at, a->block[i], 8 * (4u + a->shape.slots));
+		net_read(&a->batch, at, &a->block[i], rec_head_bytes(a->shape.slots));
 		if (deep)
 			net_read(&a->batch,
 			    net_plus(at, a->shape.head_bytes + target_of(e) * a->shape.slot_bytes),
@@ -174,7 +174,7 @@ decide(struct attempt *a)
 		if (st != NAM_OK)
 			return st;
 		for (unsigned i = 0; i < n; i++) {
-			bool mine = a->block[i][REC_WORD] == a->head.lock;
+			bool mine = a->block[i].word == a->head.lock;
 			a->locked += mine;
 			if (a->valid && whole && !left && mine)
 				whole = entry_whole(a, &a->entry[from + i], i);
@@ -189,24 +189,24 @@ decide(struct attempt *a)
 
 /* What the directory becomes (I6). img: as it is, maybe cut short in the middle of becoming so. */
 static void
-directory_of(struct attempt *a, const struct txn_intent_entry *e, unsigned i, uint64_t *img)
+directory_of(struct attempt *a, const struct txn_intent_entry *e, unsigned i, struct rec_block *img)
 {
 	unsigned n = a->shape.slots;
-	img[REC_IDENT] = e->ident;
+	img->ident = e->ident;
 	if (e->late != 0)
-		img[REC_LINK] = e->late;
+		img->link = e->late;
 	if (a->decided && e->archive != 0) {
 		const struct rec_archive *r = (const void *)a->archive[i];
 		for (unsigned k = 0; k < n; k++)
-			if ((img[REC_CID + k] & ~REC_ARCHIVED) == r->cid)
-				img[REC_CID + k] |= REC_ARCHIVED;
-		img[REC_LINK] = e->archive;
+			if (rec_cid(img, k) == r->cid)
+				img->cid[k] |= REC_ARCHIVED;
+		img->link = e->archive;
 	}
 	if (a->decided)
-		img[REC_CID + target_of(e)] = a->line.cid;
+		img->cid[target_of(e)] = a->line.cid;
 	else if (e->late != 0)
-		img[REC_CID + target_of(e)] |= REC_ARCHIVED;
-	img[REC_CID + n] = rec_dir_check(img, n, e->at);
+		img->cid[target_of(e)] |= REC_ARCHIVED;
+	img->cid[n] = rec_dir_check(img, n, e->at);
 }
 
 /* Directories, and behind each, on the same connection, its word. */
@@ -219,9 +219,9 @@ install_part(struct attempt *a, size_t from, unsigned n)
 	net_batch_init(&a->batch, a->tw->w, a->op, 3 * PART, NULL);
 	for (unsigned i = 0; i < n; i++) {
 		struct txn_intent_entry *e = &a->entry[from + i];
-		uint64_t *img = a->block[i];
+		struct rec_block *img = &a->block[i];
 		net_addr at = { e->at };
-		if (img[REC_WORD] != a->head.lock)
+		if (img->word != a->head.lock)
 			continue;
 		e->what |= WHAT_MINE;
 		shape_of(a, e);
@@ -231,9 +231,9 @@ install_part(struct attempt *a, size_t from, unsigned n)
 			return NAM_CORRUPT;
 		if (torn || a->decided) {
 			directory_of(a, e, i, img);
-			net_write(&a->batch, net_plus(at, 8), img + 1, 8 * (3u + a->shape.slots));
+			net_write(&a->batch, rec_dir_at(at), rec_dir(img), rec_dir_bytes(a->shape.slots));
 		}
-		if (e->late != 0 && img[REC_LINK] == e->late)
+		if (e->late != 0 && img->link == e->late)
 			e->what |= WHAT_LINKED;
 		net_cas(&a->batch, at, a->head.lock, a->decided ? a->line.cid : e->expect);
 	}
@@ -580,16 +580,16 @@ txn_sweep(void *worker)
 
 /* How many slots a block has shows in where its sum is right. */
 bool
-txn_head_newest(const uint64_t *img, net_addr at, uint64_t *newest)
+txn_head_newest(const struct rec_block *img, net_addr at, uint64_t *newest)
 {
 	struct txn_table_view shape;
 	*newest = 0;
 	for (unsigned n = 2; n <= REC_SLOTS_MAX; n++) {
 		shape.slots = (uint16_t)n;
-		if (img[REC_CID + n] == 0 || !txn_rec_dir_whole(&shape, img, at))
+		if (img->cid[n] == 0 || !txn_rec_dir_whole(&shape, img, at))
 			continue;
 		unsigned k = txn_rec_newest(&shape, img);
-		*newest = k == 255 ? 0 : img[REC_CID + k] & ~REC_ARCHIVED;
+		*newest = k == REC_NO_SLOT ? 0 : rec_cid(img, k);
 		return true;
 	}
 	return false;
@@ -603,24 +603,22 @@ txn_head_newest(const uint64_t *img, net_addr at, uint64_t *newest)
 nam_status
 txn_unlock_dead_by(struct txn_worker *tw, net_addr at, uint64_t lock, const struct tso_patience *p)
 {
-	uint64_t img[TXN_HEAD_WORDS], seen;
+	struct rec_block b;
+	uint64_t seen;
 	bool ended;
 	nam_status st = tso_ended(tw->tso, txn_lock_owner(lock), txn_lock_epoch(lock), &ended);
 	if (st != NAM_OK || !ended)
 		return st != NAM_OK ? st : NAM_BUSY;
-	/* No block is shorter than this. */
-	if ((st = net_read1(tw->w, at, img, sizeof img, NULL)) != NAM_OK)
+	if ((st = net_read1(tw->w, at, &b, sizeof b, NULL)) != NAM_OK)
 		return st;
-	if (img[REC_WORD] != lock)
+	if (b.word != lock)
 		return NAM_OK;
 	uint64_t newest;
-	if (txn_head_newest(img, at, &newest) && newest != 0)
+	if (txn_head_newest(&b, at, &newest) && newest != 0)
 		return net_cas1(tw->w, at, lock, newest, &seen, NULL);
 	/* Claimed before anything changes. */
 	struct tso_claim c;
-	bool empty = true;
-	for (unsigned k = REC_IDENT; k < REC_CID + 3; k++) /* of two slots, and no sum */
-		empty = empty && img[k] == 0;
+	bool empty = (b.ident | b.link | b.cid[0] | b.cid[1] | b.cid[2]) == 0; /* of two slots, and no sum */
 	if (txn_lock_intent(lock) != TXN_INTENT_GC && !empty)
 		return NAM_CORRUPT;
 	tso_claim_start(tw->tso, &c, 0, NULL);
@@ -637,8 +635,8 @@ txn_unlock_dead_by(struct txn_worker *tw, net_addr at, uint64_t lock, const stru
 		 * The dead may have left no more than the sum, and where that lies we do not know: so all of the longest
 		 * directory there may be. Behind a shorter one begins a slot, and none is listed any more.
 		 */
-		memset(img, 0, sizeof img);
-		st = txn_sure_write(tw, net_plus(at, 8), img + 1, sizeof img - 8);
+		memset(&b, 0, sizeof b);
+		st = txn_sure_write(tw, rec_dir_at(at), rec_dir(&b), rec_dir_bytes(REC_SLOTS_MAX));
 	}
 	if (st == NAM_OK)
 		st = txn_sure_cas(tw, at, lock, c.cid, &seen);

@@ -131,7 +131,7 @@ begin_extent(struct txn_scan *s)
 
 /* What one block shows. True: *row is a visible row. */
 static bool
-show(struct txn_scan *s, uint64_t *img, net_addr at, struct txn_row *row, nam_status *fatal)
+show(struct txn_scan *s, struct rec_block *img, net_addr at, struct txn_row *row, nam_status *fatal)
 {
 	struct txn *t = s->t;
 	const struct txn_table_view *v = s->v;
@@ -142,7 +142,7 @@ show(struct txn_scan *s, uint64_t *img, net_addr at, struct txn_row *row, nam_st
 		};
 		return (own->slot->meta & REC_DELETED) == 0;
 	}
-	if (img[REC_CID + v->slots] == 0 && txn_rec_dir_whole(v, img, at))
+	if (img->cid[v->slots] == 0 && txn_rec_dir_whole(v, img, at))
 		return false; /* nothing was ever committed here */
 	unsigned k = 0;
 	const struct rec_slot *x = NULL;
@@ -153,7 +153,7 @@ show(struct txn_scan *s, uint64_t *img, net_addr at, struct txn_row *row, nam_st
 		x = rec_slot_of(v, img, k);
 	} else {
 		/* The version must outlive this buffer's next use no longer than any other row. */
-		uint64_t *copy = nam_arena_take(&s->arena, v->block_bytes);
+		struct rec_block *copy = nam_arena_take(&s->arena, v->block_bytes);
 		if (copy == NULL) {
 			*fatal = NAM_NOMEM;
 			return false;
@@ -173,7 +173,7 @@ show(struct txn_scan *s, uint64_t *img, net_addr at, struct txn_row *row, nam_st
 		.bytes = x->payload,
 		.len = (uint32_t)x->meta,
 		.cid = x->cid,
-		.newest = img[REC_CID + n] & ~REC_ARCHIVED,
+		.newest = rec_cid(img, n),
 		.block = img };
 	return true;
 }
@@ -187,7 +187,7 @@ enum { AHEAD = 6, AHEAD_WORDS = 24, LINE = 64 };
 static bool
 show_read(struct txn_scan *s, net_addr at, struct txn_row *row, nam_status *fatal)
 {
-	uint64_t *img = nam_arena_take(&s->arena, s->v->block_bytes);
+	struct rec_block *img = nam_arena_take(&s->arena, s->v->block_bytes);
 	*fatal = img == NULL ? NAM_NOMEM : net_read1(s->t->tw->w, at, img, s->v->block_bytes, &s->t->counts);
 	return *fatal == NAM_OK && show(s, img, at, row, fatal);
 }
@@ -209,36 +209,37 @@ show_direct(
 {
 	struct txn *t = s->t;
 	const struct txn_table_view *v = s->v;
-	uint64_t head[REC_CID + REC_SLOTS_MAX + 1], hdr[3];
+	struct rec_block head;
+	uint64_t hdr[3];
 	const struct txn_write *own = t->nwr ? txn_own(t, at) : NULL;
 	*word = NEVER;
 	if (own != NULL && own->kind != WR_LOCK)
 		return show(s, NULL, at, row, fatal);
 	/* Before the directory: see txn_scan_differ. */
 	uint64_t first = __atomic_load_n((const uint64_t *)(const void *)p, __ATOMIC_ACQUIRE);
-	net_copy_out(head, p, 8 * (REC_CID + v->slots + 1));
-	if (!txn_rec_dir_whole(v, head, at))
+	net_copy_out(&head, p, rec_head_bytes(v->slots));
+	if (!txn_rec_dir_whole(v, &head, at))
 		return show_read(s, at, row, fatal);
 	uint64_t best = 0, newest = 0;
 	unsigned slot = 0;
 	for (unsigned k = 0; k < v->slots; k++) {
-		uint64_t c = head[REC_CID + k] & ~REC_ARCHIVED;
+		uint64_t c = rec_cid(&head, k);
 		if (c <= t->pin.at && c > best) {
 			best = c;
 			slot = k;
 		}
 		newest = c > newest ? c : newest;
 	}
-	if (best == newest && (best != 0 ? first == best : head[REC_LINK] == 0 && in_order(s, first)))
+	if (best == newest && (best != 0 ? first == best : head.link == 0 && in_order(s, first)))
 		*word = first;
 	if (best == 0)
-		return head[REC_LINK] != 0 && show_read(s, at, row, fatal);
+		return head.link != 0 && show_read(s, at, row, fatal);
 	const char *from = p + v->head_bytes + slot * v->slot_bytes;
 	net_copy_out(hdr, from, sizeof hdr);
 	uint32_t len = (uint32_t)hdr[1];
 	if (hdr[0] != best || len > v->row_max)
 		return show_read(s, at, row, fatal);
-	uint64_t *img = nam_arena_take(&s->arena, v->block_bytes);
+	struct rec_block *img = nam_arena_take(&s->arena, v->block_bytes);
 	if (img == NULL) {
 		*fatal = NAM_NOMEM;
 		return false;
@@ -246,7 +247,7 @@ show_direct(
 	for (unsigned k = 0; k < v->slots; k++) /* the others are not there, and say so */
 		((struct rec_slot *)(uintptr_t)rec_slot_of(v, img, k))->cid = 0;
 	struct rec_slot *x = (struct rec_slot *)(uintptr_t)rec_slot_of(v, img, slot);
-	memcpy(img, head, 8 * (REC_CID + v->slots + 1));
+	memcpy(img, &head, rec_head_bytes(v->slots));
 	memcpy(x, hdr, sizeof hdr);
 	net_copy_out(x->payload, from + sizeof hdr, TXN_PAD(len));
 	if (!txn_rec_slot_whole(v, x, best, at))
@@ -428,8 +429,8 @@ txn_scan_next(struct txn_scan *s, struct txn_row *rows, unsigned max, unsigned *
 		while (s->block < s->v->per_extent && *n < max) {
 			uint64_t off = sizeof(struct txn_extent) + (uint64_t)s->block * s->v->block_bytes;
 			s->block++;
-			if (show(s, (uint64_t *)(void *)(buf->bytes + off), net_plus(buf->at, off), &rows[*n],
-				&st))
+			if (show(s, (struct rec_block *)(void *)(buf->bytes + off), net_plus(buf->at, off),
+				&rows[*n], &st))
 				++*n;
 			if (st != NAM_OK)
 				return st;
@@ -473,9 +474,9 @@ txn_table_locks(struct txn *t, struct txn_table *table, uint64_t *locked)
 	while (st == NAM_OK && at != 0) {
 		st = net_read1(t->tw->w, (net_addr){ at }, ext, NET_EXTENT, &t->counts);
 		for (uint32_t k = 0; st == NAM_OK && k < v->per_extent; k++) {
-			const uint64_t *img =
+			const struct rec_block *img =
 			    (const void *)(ext + sizeof(struct txn_extent) + (uint64_t)k * v->block_bytes);
-			*locked += (img[REC_WORD] & REC_LOCK) != 0;
+			*locked += rec_is_locked(img);
 		}
 		at = ((struct txn_extent *)(void *)ext)->next;
 	}

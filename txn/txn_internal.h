@@ -237,8 +237,8 @@ struct txn_write {
 	bool indexed;             /* our index entry leads to it */
 	bool lost;                /* its CAS met another version */
 	bool doubt;               /* a connection broke: our lock may be there */
-	uint8_t target;           /* slot to be written, 255: not chosen */
-	uint8_t newest;           /* slot of the newest version, 255: none */
+	uint8_t target;           /* slot to be written, REC_NO_SLOT: not chosen */
+	uint8_t newest;           /* slot of the newest version, REC_NO_SLOT: none */
 	struct rec_slot *slot;    /* the new version, cid and check still open */
 	struct rec_archive *arch; /* copy of the newest version, or NULL; arch_at when memory is taken */
 	struct rec_archive *late; /* copy of the version in target, to be archived before it is overwritten */
@@ -249,9 +249,9 @@ struct txn_write {
 	uint32_t born, stretch; /* mark.c: made in, and last copied aside or made in */
 	bool tomb; /* the version is a deletion; asked behind the answer, when slot may be gone */
 	/* from here on not cleared when a write begins */
-	uint64_t met;                    /* the lock its CAS met last */
-	uint64_t cid[REC_SLOTS_MAX];     /* the directory's, as READ */
-	uint64_t dir[4 + REC_SLOTS_MAX]; /* word and directory to be written, until they have landed */
+	uint64_t met;                /* the lock its CAS met last */
+	uint64_t cid[REC_SLOTS_MAX]; /* the directory's, as READ */
+	struct rec_block dir;        /* word and directory to be written, until they have landed */
 };
 
 struct txn_new_blob {
@@ -349,20 +349,20 @@ txn_writes(const struct txn_write *w)
 /* record.c */
 enum rec_found { REC_HERE, REC_NONE, REC_OLDER, REC_TORN };
 /* Judges a block image at snapshot S. REC_HERE: *slot. REC_OLDER: look along the chain. */
-enum rec_found txn_rec_resolve(
-    const struct txn_table_view *v, const uint64_t *img, net_addr at, uint64_t snapshot, unsigned *slot);
-bool txn_rec_dir_whole(const struct txn_table_view *v, const uint64_t *img, net_addr at);
-/* The slot of the newest listed CID (255: none is listed). */
-unsigned txn_rec_newest(const struct txn_table_view *v, const uint64_t *img);
+enum rec_found txn_rec_resolve(const struct txn_table_view *v, const struct rec_block *img, net_addr at,
+    uint64_t snapshot, unsigned *slot);
+bool txn_rec_dir_whole(const struct txn_table_view *v, const struct rec_block *img, net_addr at);
+/* The slot of the newest listed CID (REC_NO_SLOT: none is listed). */
+unsigned txn_rec_newest(const struct txn_table_view *v, const struct rec_block *img);
 bool txn_rec_slot_whole(const struct txn_table_view *v, const struct rec_slot *s, uint64_t cid, net_addr at);
 static inline const struct rec_slot *
-rec_slot_of(const struct txn_table_view *v, const uint64_t *img, unsigned k)
+rec_slot_of(const struct txn_table_view *v, const struct rec_block *img, unsigned k)
 {
 	return (const struct rec_slot *)(const void *)((const char *)img + v->head_bytes + k * v->slot_bytes);
 }
 /* Finds the version visible at the snapshot when the block alone cannot show it; re-READs as needed. img is
  * updated. REC_HERE: *out, *len, *cid, *meta. In a coroutine. */
-nam_status txn_rec_fetch(struct txn *t, const struct txn_table_view *v, uint64_t *img, net_addr at,
+nam_status txn_rec_fetch(struct txn *t, const struct txn_table_view *v, struct rec_block *img, net_addr at,
     uint64_t snapshot, const struct rec_slot **out, struct nam_arena *arena);
 
 /* table.c */
@@ -557,7 +557,7 @@ struct txn_cycle {
 };
 nam_status txn_look_for_cycle(struct txn *t, uint64_t lock, struct txn_cycle *c);
 /* Locks w's block from whatever its newest version is, waiting for others; img gets the block under the lock. */
-nam_status txn_lock_wait(struct txn *t, struct txn_write *w, uint64_t *img);
+nam_status txn_lock_wait(struct txn *t, struct txn_write *w, struct rec_block *img);
 
 /* keeper.c */
 void txn_keeper_open(struct txn_worker *tw);
@@ -610,8 +610,7 @@ nam_status txn_unlock_dead(struct txn_worker *tw, net_addr at, uint64_t lock);
 nam_status txn_unlock_dead_by(
     struct txn_worker *tw, net_addr at, uint64_t lock, const struct tso_patience *p);
 /* The newest CID that the head of a block of any shape lists, 0: none. False: its directory is not whole. */
-enum { TXN_HEAD_WORDS = 4 + REC_SLOTS_MAX };
-bool txn_head_newest(const uint64_t *img, net_addr at, uint64_t *newest);
+bool txn_head_newest(const struct rec_block *img, net_addr at, uint64_t *newest);
 /* An insert got NAM_BUSY: should who resizes the index be dead, his work is finished and his lock freed. */
 bool txn_index_unstick(struct txn_worker *tw, struct idx_hash *ix);
 /* Looks for owners that have stopped, and settles what they left. A coroutine of the worker that settles. */

@@ -49,19 +49,19 @@ validate_reads(struct txn *t)
 
 /* Does this block hold, or may it come to hold, something our snapshot did not show? */
 static bool
-block_news(struct txn *t, const struct txn_table_view *v, const uint64_t *img, net_addr at)
+block_news(struct txn *t, const struct txn_table_view *v, const struct rec_block *img, net_addr at)
 {
 	const struct txn_write *own = txn_own(t, at);
 	if (own != NULL && (own->locked || !txn_writes(own)))
 		return false;
-	if (img[REC_WORD] & REC_LOCK)
+	if (rec_is_locked(img))
 		return true;
 	if (!txn_rec_dir_whole(v, img, at))
 		return true;
 	/* A READ that met a commit may show its word and not yet its directory. */
 	unsigned n = txn_rec_newest(v, img);
-	uint64_t newest = n == 255 ? img[REC_WORD] : img[REC_CID + n] & ~REC_ARCHIVED;
-	return newest > t->pin.at || newest != img[REC_WORD];
+	uint64_t newest = n == REC_NO_SLOT ? img->word : rec_cid(img, n);
+	return newest > t->pin.at || newest != img->word;
 }
 
 /*
@@ -70,21 +70,22 @@ block_news(struct txn *t, const struct txn_table_view *v, const uint64_t *img, n
  * deleted before our snapshot, or never there.
  */
 static nam_status
-emptied(struct txn *t, const struct txn_table_view *v, const uint64_t *img, net_addr at, bool *yes)
+emptied(struct txn *t, const struct txn_table_view *v, const struct rec_block *img, net_addr at, bool *yes)
 {
-	uint64_t again[4 + REC_SLOTS_MAX];
+	struct rec_block again;
 	*yes = false;
-	if ((img[REC_WORD] & REC_LOCK) || !txn_rec_dir_whole(v, img, at) || txn_rec_newest(v, img) != 255)
+	if (rec_is_locked(img) || !txn_rec_dir_whole(v, img, at) || txn_rec_newest(v, img) != REC_NO_SLOT)
 		return NAM_OK;
-	nam_status st = net_read1(t->tw->w, at, again, (4u + v->slots) * 8u, &t->counts);
-	*yes = st == NAM_OK && again[REC_WORD] == img[REC_WORD] && txn_rec_dir_whole(v, again, at) &&
-	       txn_rec_newest(v, again) == 255;
+	nam_status st = net_read1(t->tw->w, at, &again, rec_head_bytes(v->slots), &t->counts);
+	*yes = st == NAM_OK && again.word == img->word && txn_rec_dir_whole(v, &again, at) &&
+	       txn_rec_newest(v, &again) == REC_NO_SLOT;
 	return st;
 }
 
 /* Is this block news, and not the collector's doing? NAM_BUSY: it may come to be, *lock is on it. */
 static nam_status
-judge_block(struct txn *t, const struct txn_table_view *v, const uint64_t *img, net_addr at, uint64_t *lock)
+judge_block(
+    struct txn *t, const struct txn_table_view *v, const struct rec_block *img, net_addr at, uint64_t *lock)
 {
 	bool none;
 	if (!block_news(t, v, img, at))
@@ -92,7 +93,7 @@ judge_block(struct txn *t, const struct txn_table_view *v, const uint64_t *img, 
 	nam_status st = emptied(t, v, img, at, &none);
 	if (st != NAM_OK || none)
 		return st;
-	*lock = img[REC_WORD];
+	*lock = img->word;
 	if ((*lock & REC_LOCK) == 0) {
 		txn_cover(t, *lock);
 		return NAM_CONFLICT;
@@ -103,7 +104,7 @@ judge_block(struct txn *t, const struct txn_table_view *v, const uint64_t *img, 
 
 /* Is the key there by now? NAM_CONFLICT: it is. NAM_BUSY: it may come to be, *lock is on a block. */
 static nam_status
-absent_news(struct txn *t, const struct txn_absent *a, uint64_t *img, uint64_t *lock)
+absent_news(struct txn *t, const struct txn_absent *a, struct rec_block *img, uint64_t *lock)
 {
 	const struct txn_table_view *v = a->table->view;
 	struct idx_probe p = { .ix = v->index, .hash = a->hash };
@@ -133,7 +134,8 @@ table_news(struct txn *t, const struct txn_table_view *v, uint64_t *lock)
 		st = net_read1(t->tw->w, (net_addr){ at }, ext, NET_EXTENT, &t->counts);
 		for (uint32_t k = 0; st == NAM_OK && k < v->per_extent; k++) {
 			uint64_t off = sizeof(struct txn_extent) + (uint64_t)k * v->block_bytes;
-			st = judge_block(t, v, (uint64_t *)(void *)(ext + off), (net_addr){ at + off }, lock);
+			st = judge_block(
+			    t, v, (struct rec_block *)(void *)(ext + off), (net_addr){ at + off }, lock);
 		}
 		at = ((struct txn_extent *)(void *)ext)->next;
 		if (++looked % TURN == 0)
@@ -166,7 +168,7 @@ validate_absent(struct txn *t)
 	for (uint32_t i = 0; i < t->nabsent; i++)
 		most = t->absent[i].table->view->block_bytes > most ? t->absent[i].table->view->block_bytes
 								    : most;
-	uint64_t *img = most > 0 ? nam_arena_take(&t->arena, most) : NULL;
+	struct rec_block *img = most > 0 ? nam_arena_take(&t->arena, most) : NULL;
 	nam_status st = most > 0 && img == NULL ? NAM_NOMEM : NAM_OK;
 	for (uint32_t i = 0; st == NAM_OK && i < t->nabsent; i++)
 		for (unsigned tries = 0; tries == 0 || look_again(t, st, lock, tries - 1); tries++)
@@ -263,11 +265,11 @@ static nam_status
 under_lock(struct txn *t, const struct txn_guard *k, uint64_t *word)
 {
 	enum { LOOKS = 20 };
-	uint64_t img[TXN_HEAD_WORDS];
+	struct rec_block img;
 	*word = 0;
 	for (unsigned tries = 0; tries < LOOKS; tries++) {
-		nam_status st = net_read1(t->tw->w, k->at, img, sizeof img, &t->counts);
-		if (st != NAM_OK || txn_head_newest(img, k->at, word))
+		nam_status st = net_read1(t->tw->w, k->at, &img, sizeof img, &t->counts);
+		if (st != NAM_OK || txn_head_newest(&img, k->at, word))
 			return st;
 		net_sleep(t->tw->w, 20000); /* it is being written */
 	}

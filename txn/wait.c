@@ -139,7 +139,7 @@ txn_look_for_cycle(struct txn *t, uint64_t lock, struct txn_cycle *c)
  * behind an atomic on one queue pair sees what the atomic left.
  */
 static nam_status
-wait_turn(struct txn *t, struct txn_write *w, uint64_t *img, uint64_t *published)
+wait_turn(struct txn *t, struct txn_write *w, struct rec_block *img, uint64_t *published)
 {
 	struct txn_worker *tw = t->tw;
 	struct net_batch *b = &t->batch;
@@ -198,7 +198,7 @@ wait_turn(struct txn *t, struct txn_write *w, uint64_t *img, uint64_t *published
 }
 
 nam_status
-txn_lock_wait(struct txn *t, struct txn_write *w, uint64_t *img)
+txn_lock_wait(struct txn *t, struct txn_write *w, struct rec_block *img)
 {
 	uint64_t published = 0;
 	nam_status st = wait_turn(t, w, img, &published);

@@ -80,7 +80,7 @@ write_add(struct txn *t, struct txn_table *table, net_addr at, enum txn_kind kin
 	w->expect = w->ident = w->link = 0;
 	w->kind = kind;
 	w->locked = w->doubt = w->fresh = w->indexed = w->lost = w->late_linked = false;
-	w->target = w->newest = 255;
+	w->target = w->newest = REC_NO_SLOT;
 	w->slot = NULL;
 	w->arch = w->late = NULL;
 	w->arch_at.bits = w->late_at.bits = 0;
@@ -135,10 +135,10 @@ version_set(struct txn *t, struct txn_write *w, const void *bytes, uint32_t len,
 }
 
 static struct rec_archive *
-archive_copy(struct txn *t, const struct txn_write *w, const uint64_t *img, unsigned slot)
+archive_copy(struct txn *t, const struct txn_write *w, const struct rec_block *img, unsigned slot)
 {
 	const struct rec_slot *s = rec_slot_of(w->view, img, slot);
-	uint64_t cid = img[REC_CID + slot] & ~REC_ARCHIVED;
+	uint64_t cid = rec_cid(img, slot);
 	if (!txn_rec_slot_whole(w->view, s, cid, w->at))
 		return NULL;
 	uint32_t len = (uint32_t)s->meta;
@@ -162,22 +162,22 @@ archive_copy(struct txn *t, const struct txn_write *w, const uint64_t *img, unsi
  * one round trip more (`late`).
  */
 static nam_status
-image_set(struct txn *t, struct txn_write *w, const uint64_t *img, bool partial)
+image_set(struct txn *t, struct txn_write *w, const struct rec_block *img, bool partial)
 {
 	const struct txn_table_view *v = w->view;
 	uint64_t watermark = tso_watermark(t->tw->db->tso);
 	unsigned newest = txn_rec_newest(v, img);
-	w->ident = img[REC_IDENT];
-	w->link = img[REC_LINK];
-	memcpy(w->cid, img + REC_CID, v->slots * 8u);
+	w->ident = img->ident;
+	w->link = img->link;
+	memcpy(w->cid, img->cid, v->slots * 8u);
 	w->arch = w->late = NULL;
 	w->newest = (uint8_t)newest;
 	/* Once locked, what we locked from stands: the image shows our lock. Another's lock is never expected. */
-	if (!w->locked && newest == 255)
-		w->expect = img[REC_WORD] & REC_LOCK ? 0 : img[REC_WORD];
+	if (!w->locked && newest == REC_NO_SLOT)
+		w->expect = rec_is_locked(img) ? 0 : img->word;
 	else if (!w->locked)
-		w->expect = w->cid[newest] & ~REC_ARCHIVED;
-	if (newest == 255) {
+		w->expect = rec_listed(w->cid[newest]);
+	if (newest == REC_NO_SLOT) {
 		w->target = 0;
 		return NAM_OK;
 	}
@@ -185,7 +185,7 @@ image_set(struct txn *t, struct txn_write *w, const uint64_t *img, bool partial)
 	unsigned oldest = newest;
 	uint64_t low = UINT64_MAX;
 	for (unsigned k = 0; k < v->slots; k++) {
-		uint64_t c = w->cid[k] & ~REC_ARCHIVED;
+		uint64_t c = rec_listed(w->cid[k]);
 		if (c < low) {
 			low = c;
 			oldest = k;
@@ -195,7 +195,7 @@ image_set(struct txn *t, struct txn_write *w, const uint64_t *img, bool partial)
 	if (low != 0 && (w->cid[oldest] & REC_ARCHIVED) == 0) {
 		uint64_t successor = UINT64_MAX;
 		for (unsigned k = 0; k < v->slots; k++) {
-			uint64_t c = w->cid[k] & ~REC_ARCHIVED;
+			uint64_t c = rec_listed(w->cid[k]);
 			if (c > low && c < successor)
 				successor = c;
 		}
@@ -207,14 +207,15 @@ image_set(struct txn *t, struct txn_write *w, const uint64_t *img, bool partial)
 			w->late = archive_copy(t, w, img, oldest);
 	}
 	/* Archive what the next commit will overwrite: with two slots the newest, with more the second oldest. */
-	if (v->slots == 2 && (w->cid[newest] & ~REC_ARCHIVED) > watermark &&
-	    !(w->cid[newest] & REC_ARCHIVED) && (w->arch = archive_copy(t, w, img, newest)) == NULL)
+	if (v->slots == 2 && rec_listed(w->cid[newest]) > watermark && !(w->cid[newest] & REC_ARCHIVED) &&
+	    (w->arch = archive_copy(t, w, img, newest)) == NULL)
 		return NAM_CONFLICT;
 	if (v->slots > 2 && low != 0) {
-		unsigned next = 255, after = 255; /* the version overwritten next, and its successor */
+		unsigned next = REC_NO_SLOT,
+			 after = REC_NO_SLOT; /* the version overwritten next, and its successor */
 		uint64_t c1 = UINT64_MAX, c2 = UINT64_MAX;
 		for (unsigned k = 0; k < v->slots; k++) {
-			uint64_t c = w->cid[k] & ~REC_ARCHIVED;
+			uint64_t c = rec_listed(w->cid[k]);
 			if (k != oldest && c < c1) {
 				c2 = c1;
 				after = next;
@@ -225,8 +226,8 @@ image_set(struct txn *t, struct txn_write *w, const uint64_t *img, bool partial)
 				after = k;
 			}
 		}
-		bool archive =
-		    next != 255 && !(w->cid[next] & REC_ARCHIVED) && (after == 255 || c2 > watermark);
+		bool archive = next != REC_NO_SLOT && !(w->cid[next] & REC_ARCHIVED) &&
+			       (after == REC_NO_SLOT || c2 > watermark);
 		if (archive && partial && next != newest)
 			return NAM_TORN;
 		if (archive && (w->arch = archive_copy(t, w, img, next)) == NULL)
@@ -411,16 +412,16 @@ unlock_now(struct txn *t, struct txn_write *w)
 
 /* Under the lock: what does the block say now? *s: its newest version, NULL when it has none. */
 static nam_status
-newest_locked(struct txn *t, struct txn_write *w, uint64_t *img, const struct rec_slot **s)
+newest_locked(struct txn *t, struct txn_write *w, struct rec_block *img, const struct rec_slot **s)
 {
 	*s = NULL;
 	/* The directory changes under the lock only, and it is ours: a torn image is our own READ's doing. */
 	for (unsigned tries = 0;; tries++) {
 		if (txn_rec_dir_whole(w->view, img, w->at)) {
 			unsigned n = txn_rec_newest(w->view, img);
-			if (n == 255)
+			if (n == REC_NO_SLOT)
 				return NAM_OK;
-			uint64_t cid = img[REC_CID + n] & ~REC_ARCHIVED;
+			uint64_t cid = rec_cid(img, n);
 			if (txn_rec_slot_whole(w->view, rec_slot_of(w->view, img, n), cid, w->at)) {
 				*s = rec_slot_of(w->view, img, n);
 				return NAM_OK;
@@ -438,7 +439,7 @@ newest_locked(struct txn *t, struct txn_write *w, uint64_t *img, const struct re
 static nam_status
 relocked(struct txn *t, struct txn_write *w, struct txn_row *r)
 {
-	uint64_t *img = nam_arena_take(&t->arena, w->view->block_bytes);
+	struct rec_block *img = nam_arena_take(&t->arena, w->view->block_bytes);
 	const struct rec_slot *s;
 	if (img == NULL)
 		return NAM_NOMEM;
@@ -489,7 +490,7 @@ lock_rows(struct txn *t, struct txn_table *table, struct txn_row *row, nam_statu
 		struct txn_write *w = txn_own(t, r->at);
 		r->changed = false;
 		out[i] = NAM_OK;
-		if (w != NULL && (w->kind != WR_LOCK || r->cid == (w->cid[w->newest] & ~REC_ARCHIVED)))
+		if (w != NULL && (w->kind != WR_LOCK || r->cid == rec_listed(w->cid[w->newest])))
 			continue; /* ours already, locked or inserted */
 		if (w != NULL) {
 			/* Locked by an earlier statement at a version this snapshot does not cover yet. */
@@ -498,7 +499,7 @@ lock_rows(struct txn *t, struct txn_table *table, struct txn_row *row, nam_statu
 			continue;
 		}
 		w = write_add(t, table, r->at, WR_LOCK);
-		uint64_t *img = nam_arena_take(&t->arena, table->view->block_bytes);
+		struct rec_block *img = nam_arena_take(&t->arena, table->view->block_bytes);
 		if (w == NULL || img == NULL)
 			return NAM_NOMEM;
 		w->expect = r->newest;
@@ -527,7 +528,7 @@ lock_rows(struct txn *t, struct txn_table *table, struct txn_row *row, nam_statu
 			st = forget_lock(t, w);
 			return out[i] = st == NAM_OK ? NAM_CONFLICT : st;
 		}
-		w->ident = img[REC_IDENT];
+		w->ident = img->ident;
 		r->changed = s->cid != r->cid;
 		*r = (struct txn_row){ .at = w->at,
 			.bytes = s->payload,
@@ -596,14 +597,14 @@ change_begin(
 		st = image_set(t, w, row->block, row->partial);
 		if (st == NAM_TORN) {
 			/* A hot record, of which only one slot was READ: the others have to be archived. */
-			uint64_t *img = nam_arena_take(&t->arena, table->view->block_bytes);
+			struct rec_block *img = nam_arena_take(&t->arena, table->view->block_bytes);
 			if (img == NULL)
 				return NAM_NOMEM;
 			st = net_read1(t->tw->w, row->at, img, table->view->block_bytes, &t->counts);
 			unsigned n = st == NAM_OK && txn_rec_dir_whole(table->view, img, row->at)
 					 ? txn_rec_newest(table->view, img)
-					 : 255;
-			if (st == NAM_OK && (n == 255 || (img[REC_CID + n] & ~REC_ARCHIVED) != row->cid))
+					 : REC_NO_SLOT;
+			if (st == NAM_OK && (n == REC_NO_SLOT || rec_cid(img, n) != row->cid))
 				st = NAM_CONFLICT;
 			if (st == NAM_OK)
 				st = image_set(t, w, img, false);
@@ -673,7 +674,7 @@ txn_delete(struct txn *t, struct txn_table *table, const struct txn_row *row)
 /* ---- insert ---- */
 
 struct candidate {
-	uint64_t *img;
+	struct rec_block *img;
 	net_addr at;
 };
 
@@ -682,9 +683,9 @@ enum verdict { V_OTHER_KEY, V_TAKEN, V_USE, V_WAIT, V_GOING };
 
 /* The collector has it: soon the index does not lead to it any more, or it is as it was. */
 static bool
-collected(const uint64_t *img)
+collected(const struct rec_block *img)
 {
-	return (img[REC_WORD] & REC_LOCK) && txn_lock_intent(img[REC_WORD]) == TXN_INTENT_GC;
+	return rec_is_locked(img) && txn_lock_intent(img->word) == TXN_INTENT_GC;
 }
 
 static nam_status
@@ -702,15 +703,13 @@ weigh(struct txn *t, const struct txn_put *p, struct candidate *c, enum verdict 
 	for (unsigned tries = 0; tries < WEIGH_TRIES; tries++) {
 		if (txn_rec_dir_whole(v, c->img, c->at)) {
 			unsigned n = txn_rec_newest(v, c->img);
-			if (n == 255) {
+			if (n == REC_NO_SLOT) {
 				/* No version: another's insert under way or undone, maybe of this key. */
-				*out = collected(c->img)             ? V_GOING
-				       : c->img[REC_WORD] & REC_LOCK ? V_WAIT
-								     : V_USE;
+				*out = collected(c->img) ? V_GOING : rec_is_locked(c->img) ? V_WAIT : V_USE;
 				return NAM_OK;
 			}
 			const struct rec_slot *s = rec_slot_of(v, c->img, n);
-			if (txn_rec_slot_whole(v, s, c->img[REC_CID + n] & ~REC_ARCHIVED, c->at)) {
+			if (txn_rec_slot_whole(v, s, rec_cid(c->img, n), c->at)) {
 				if (p->table->same_key(
 					p->table, s->payload, (uint32_t)s->meta, p->key, p->key_len)) {
 					if (s->cid > t->pin.at)
@@ -728,8 +727,8 @@ weigh(struct txn *t, const struct txn_put *p, struct candidate *c, enum verdict 
 		nam_status st = txn_go_on(t);
 		if (st != NAM_OK)
 			return st;
-		if (tries % 16 == 15 && (c->img[REC_WORD] & REC_LOCK))
-			(void)txn_unlock_dead(t->tw, c->at, c->img[REC_WORD]);
+		if (tries % 16 == 15 && rec_is_locked(c->img))
+			(void)txn_unlock_dead(t->tw, c->at, c->img->word);
 		st = net_read1(t->tw->w, c->at, c->img, v->block_bytes, &t->counts);
 		if (st != NAM_OK)
 			return st;
@@ -811,7 +810,7 @@ pick_linked(
 			continue;
 		}
 		if (st != NAM_OK || *wait || txn_own(t, use->at) != NULL ||
-		    txn_rec_newest(p->table->view, use->img) != 255)
+		    txn_rec_newest(p->table->view, use->img) != REC_NO_SLOT)
 			return st;
 		if ((st = linked(t, p->hash, use->at, probe, &yes)) != NAM_OK)
 			return st;
@@ -819,12 +818,12 @@ pick_linked(
 			return probe->status;
 		if (!yes)
 			continue;
-		uint64_t word = use->img[REC_WORD];
+		uint64_t word = use->img->word;
 		st = net_read1(t->tw->w, use->at, use->img, p->table->view->head_bytes, &t->counts);
 		if (st != NAM_OK)
 			return st;
-		if (use->img[REC_WORD] == word && txn_rec_dir_whole(p->table->view, use->img, use->at) &&
-		    txn_rec_newest(p->table->view, use->img) == 255)
+		if (use->img->word == word && txn_rec_dir_whole(p->table->view, use->img, use->at) &&
+		    txn_rec_newest(p->table->view, use->img) == REC_NO_SLOT)
 			return NAM_OK;
 	}
 	return NAM_CONFLICT;
@@ -865,10 +864,10 @@ put_write(struct txn *t, const struct txn_put *p, struct candidate *c, bool fres
 			return st;
 		w->ident = p->hash;
 		/* Deleted by somebody our snapshot does not cover: he wrote the row first. */
-		if (t->iso != TXN_READ_COMMITTED && w->newest != 255 &&
-		    (w->cid[w->newest] & ~REC_ARCHIVED) > t->pin.at)
+		if (t->iso != TXN_READ_COMMITTED && w->newest != REC_NO_SLOT &&
+		    rec_listed(w->cid[w->newest]) > t->pin.at)
 			return NAM_CONFLICT;
-		if (w->newest != 255) { /* over a deletion */
+		if (w->newest != REC_NO_SLOT) { /* over a deletion */
 			const struct rec_slot *s = rec_slot_of(w->view, c->img, w->newest);
 			if ((st = old_blobs(t, w, s->payload, (uint32_t)s->meta)) != NAM_OK)
 				return st;
@@ -885,7 +884,7 @@ put_write(struct txn *t, const struct txn_put *p, struct candidate *c, bool fres
 static bool
 locks_at_once(const struct txn *t, const struct txn_write *w)
 {
-	return t->iso == TXN_READ_COMMITTED || (!w->fresh && w->newest != 255);
+	return t->iso == TXN_READ_COMMITTED || (!w->fresh && w->newest != REC_NO_SLOT);
 }
 
 static nam_status
@@ -999,8 +998,8 @@ place(struct txn *t, struct chunk *ch)
 			}
 			if (st == NAM_OK) {
 				if (wait && t->iso != TXN_READ_COMMITTED) {
-					if (c.img[REC_WORD] & REC_LOCK)
-						txn_unlock_dead(tw, c.at, c.img[REC_WORD]);
+					if (rec_is_locked(c.img))
+						txn_unlock_dead(tw, c.at, c.img->word);
 					st = q->status = NAM_CONFLICT;
 					goto back;
 				}
@@ -1085,7 +1084,7 @@ put_undo(struct txn *t, struct txn_write *w)
 static nam_status
 insert_wait(struct txn *t, struct txn_put *p, struct txn_write *w, bool *gone)
 {
-	uint64_t *img = nam_arena_take(&t->arena, w->view->block_bytes);
+	struct rec_block *img = nam_arena_take(&t->arena, w->view->block_bytes);
 	if (img == NULL)
 		return NAM_NOMEM;
 	const struct rec_slot *s;

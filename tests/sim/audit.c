@@ -267,12 +267,12 @@ static bool
 row_of(struct audit *a, unsigned table, uint64_t at)
 {
 	struct run *r = a->r;
-	const uint64_t *img = memory(a, at);
+	const struct rec_block *img = (const void *)memory(a, at);
 	unsigned n = r->shape.slots, newest = n;
 	uint64_t cid = 0;
 	for (unsigned k = 0; k < n; k++)
-		if ((img[REC_CID + k] & ~REC_ARCHIVED) > cid) {
-			cid = img[REC_CID + k] & ~REC_ARCHIVED;
+		if (rec_cid(img, k) > cid) {
+			cid = rec_cid(img, k);
 			newest = k;
 		}
 	if (cid == 0)

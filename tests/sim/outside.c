@@ -25,16 +25,16 @@ is_extent(struct run *r, uint64_t at)
 
 /* All that a person needs to see what went wrong in a block. */
 static void
-describe(struct run *r, const uint64_t *img)
+describe(struct run *r, const struct rec_block *img)
 {
-	printf("    word %lx ident %lx link %lx\n", img[REC_WORD], img[REC_IDENT], img[REC_LINK]);
+	printf("    word %lx ident %lx link %lx\n", img->word, img->ident, img->link);
 	for (unsigned k = 0; k < r->shape.slots; k++) {
 		const struct rec_slot *s =
 		    (const void *)((const char *)img + head_bytes(r) + (size_t)k * slot_bytes());
 		const struct row *row = (const void *)s->payload;
 		printf(
 		    "    listed %lx: slot has cid %lx meta %lx key %lu value %lx, history %lx at that cid\n",
-		    img[REC_CID + k], s->cid, s->meta, row->key, row->value,
+		    img->cid[k], s->cid, s->meta, row->key, row->value,
 		    hist_value_at(r->hist, KEYED, row->key, s->cid));
 	}
 }
@@ -73,19 +73,19 @@ is_nobodys(struct run *r, uint64_t lock)
 static void
 judge_block(struct run *r, unsigned table, uint64_t at, size_t *live)
 {
-	const uint64_t *img = (const void *)memory(r, at);
+	const struct rec_block *img = (const void *)memory(r, at);
 	unsigned n = r->shape.slots, newest = n;
 	uint64_t cid = 0, any = 0;
-	bool lone = (img[REC_WORD] & REC_LOCK) && is_nobodys(r, img[REC_WORD]);
+	bool lone = rec_is_locked(img) && is_nobodys(r, img->word);
 	/* Emptied, and its entry lies on the node that is lost: nobody asks for it. */
-	if (r->lost != 0 && (img[REC_WORD] & REC_LOCK) && txn_lock_intent(img[REC_WORD]) == TXN_INTENT_GC)
+	if (r->lost != 0 && rec_is_locked(img) && txn_lock_intent(img->word) == TXN_INTENT_GC)
 		return;
-	if ((img[REC_WORD] & REC_LOCK) && !lone) {
-		run_bad(r, "block %lx of table %u is still locked: %lx", at, table, img[REC_WORD]);
+	if (rec_is_locked(img) && !lone) {
+		run_bad(r, "block %lx of table %u is still locked: %lx", at, table, img->word);
 		return;
 	}
 	for (unsigned k = 0; k < n; k++) {
-		uint64_t c = img[REC_CID + k] & ~REC_ARCHIVED;
+		uint64_t c = rec_cid(img, k);
 		any |= c;
 		if (c > cid) {
 			cid = c;
@@ -94,13 +94,12 @@ judge_block(struct run *r, unsigned table, uint64_t at, size_t *live)
 	}
 	if (any == 0)
 		return; /* empty */
-	if (img[REC_CID + n] != rec_dir_check(img, n, at)) {
+	if (img->cid[n] != rec_dir_check(img, n, at)) {
 		run_bad(r, "block %lx of table %u: its directory is not whole", at, table);
 		return;
 	}
-	if (img[REC_WORD] != cid && !lone)
-		run_bad(
-		    r, "block %lx of table %u: word %lx, newest listed %lx", at, table, img[REC_WORD], cid);
+	if (img->word != cid && !lone)
+		run_bad(r, "block %lx of table %u: word %lx, newest listed %lx", at, table, img->word, cid);
 	const struct rec_slot *s =
 	    (const void *)((const char *)img + head_bytes(r) + (size_t)newest * slot_bytes());
 	struct row row;
