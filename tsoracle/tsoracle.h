@@ -1,5 +1,5 @@
 /*
- * tsoracle.h -- timestamps and snapshots that live in remote memory (design §6).
+ * tsoracle.h -- timestamps and snapshots that live in remote memory.
  *
  * A counter hands out commit ids (CIDs) by FETCH_ADD; a vector of bytes holds one
  * mark per CID. A mark means: every verb of that CID has executed, or never

@@ -1,5 +1,5 @@
 /*
- * commit.c -- begin, commit, abort: the protocol of design §5 from the writer's side.
+ * commit.c -- the commit, from the writer's side (README, "The commit").
  *
  *	step 1   all CASes, the claim, blobs, the write set   one doorbell per node, one wait
  *	         (SERIALIZABLE: claim after the locks, then validate)
@@ -17,241 +17,6 @@
 #include "txn_internal.h"
 
 enum { LOCK_TRIES = 6 };
-
-/* ---- begin and end ---- */
-
-static struct txn *
-txn_new(struct txn_worker *tw)
-{
-	struct txn *t = tw->txn_pool;
-	if (t != NULL) {
-		tw->txn_pool = t->next;
-		return t;
-	}
-	t = calloc(1, sizeof *t);
-	if (t != NULL)
-		nam_arena_init(&t->arena, 32 << 10);
-	return t;
-}
-
-static void
-txn_recycle(struct txn *t)
-{
-	struct txn_worker *tw = t->tw;
-	if (t->pinned)
-		tso_unpin(tw->tso, &t->pin);
-	if (t->held)
-		tso_unpin(tw->tso, &t->hold);
-	t->held = false;
-	if (t->intent)
-		txn_intent_give(tw, t->intent);
-	if (t->sink)
-		net_counts_add(t->sink, &t->counts);
-	t->sink = NULL;
-	nam_arena_reset(&t->arena);
-	t->intent = NULL;
-	t->lock = 0;
-	t->pinned = t->claimed = t->settled = t->decided = t->head_written = t->cluster_visible = t->holding =
-	    t->finish = false;
-	txn_marks_end(t);
-	if (t->arena.budget != NULL)
-		nam_arena_charge(&t->arena, NULL);
-	t->nwr = t->nblobs = t->nreads = t->nabsent = t->nscanned = t->nguards = 0;
-	t->note = 0;
-	t->waiter = NULL;
-	t->more.bits = 0;
-	t->limits = (struct txn_limits){ 0 };
-	t->next = tw->txn_pool;
-	tw->txn_pool = t;
-	tw->open--;
-}
-
-/* Others will settle it, when they have shut us out. Until then nothing of it may be touched or promised. */
-static void
-leave_to_others(struct txn *t)
-{
-	struct txn_worker *tw = t->tw;
-	tso_abandon(tw->db->tso);
-	t->next = tw->left;
-	tw->left = t;
-	tw->intents -= t->intent != NULL;
-	tw->open--;
-}
-
-/* An intent is used again only behind a mark that has landed: else who settles us could not make up for it. */
-static void
-through(struct txn *t)
-{
-	if (t->claim.op.status == NAM_OK)
-		txn_recycle(t);
-	else
-		leave_to_others(t);
-}
-
-static void
-marked(void *arg)
-{
-	struct txn *t = arg;
-	t->settled = true;
-	if (t->waiter)
-		nam_co_wake(t->waiter);
-	else
-		through(t);
-}
-
-static void
-mark_and_wait(struct txn *t, unsigned note)
-{
-	t->waiter = nam_co_self();
-	tso_mark(t->tw->tso, &t->claim, note, marked, t);
-	while (!t->settled)
-		nam_co_park();
-	t->waiter = NULL;
-}
-
-nam_status
-txn_begin_by(struct txn_worker *tw, enum txn_iso iso, const struct txn_limits *l, struct txn **out)
-{
-	struct txn *t = txn_new(tw);
-	if (t == NULL)
-		return NAM_NOMEM;
-	tw->open++;
-	t->tw = tw;
-	t->iso = iso;
-	t->cid = 0;
-	memset(&t->counts, 0, sizeof t->counts);
-	if (l != NULL)
-		txn_set_limits(t, l);
-	struct tso_patience p = txn_patience(&t->limits);
-	nam_status st = tso_snapshot_by(tw->tso, &t->pin, &p, &t->counts);
-	t->pinned = st == NAM_OK;
-	if (st == NAM_OK)
-		txn_at_hand(tw);
-	if (st != NAM_OK) {
-		txn_recycle(t);
-		return st;
-	}
-	*out = t;
-	return NAM_OK;
-}
-
-nam_status
-txn_begin(struct txn_worker *tw, enum txn_iso iso, struct txn **out)
-{
-	return txn_begin_by(tw, iso, NULL, out);
-}
-
-nam_status
-txn_statement(struct txn *t)
-{
-	if (t->iso != TXN_READ_COMMITTED)
-		return NAM_OK;
-	if (nam_twin(NAM_TWIN_STOCKED_CID) && t->claimed) { /* it would hold up the snapshot asked for now */
-		mark_and_wait(t, 0);
-		t->claimed = t->settled = false;
-	}
-	/* Once it has written, its first snapshot stays pinned: until it ends, no table it has
-	 * written may be given back (a DROP by others waits for the watermark). */
-	if (t->pinned && !t->held && (t->nwr > 0 || t->nblobs > 0)) {
-		tso_hold(t->tw->tso, &t->pin, &t->hold);
-		t->held = true;
-	} else if (t->pinned) {
-		tso_unpin(t->tw->tso, &t->pin);
-	}
-	t->pinned = false;
-	struct tso_patience p = txn_patience(&t->limits);
-	nam_status st = tso_snapshot_by(t->tw->tso, &t->pin, &p, &t->counts);
-	t->pinned = st == NAM_OK;
-	return st;
-}
-
-tso_cid
-txn_snapshot(const struct txn *t)
-{
-	return t->pin.at;
-}
-
-tso_cid
-txn_cid(const struct txn *t)
-{
-	return t->cid;
-}
-
-struct txn_worker *
-txn_worker_of(const struct txn *t)
-{
-	return t->tw;
-}
-
-const struct net_counts *
-txn_counts(const struct txn *t)
-{
-	return &t->counts;
-}
-
-void
-txn_set_counts_sink(struct txn *t, struct net_counts *into)
-{
-	t->sink = into;
-}
-
-void
-txn_set_finish(struct txn *t, bool on)
-{
-	t->finish = on;
-}
-
-void
-txn_set_limits(struct txn *t, const struct txn_limits *l)
-{
-	t->limits = *l;
-	if (t->arena.budget != l->budget)
-		nam_arena_charge(&t->arena, l->budget);
-}
-
-const struct txn_limits *
-txn_limits_of(const struct txn *t)
-{
-	return &t->limits;
-}
-
-void
-txn_set_note(struct txn *t, unsigned note)
-{
-	t->note |= note;
-}
-
-void
-txn_set_cluster_visible(struct txn *t, bool on)
-{
-	t->cluster_visible = on;
-}
-
-/* ---- batches that may be longer than one doorbell ---- */
-
-static nam_status
-room(struct txn *t, unsigned ops)
-{
-	return t->batch.n + ops <= t->batch.cap ? NAM_OK : net_run(&t->batch);
-}
-
-static nam_status
-flush(struct txn *t)
-{
-	return t->batch.n > 0 ? net_run(&t->batch) : NAM_OK;
-}
-
-static void
-batch_open(struct txn *t)
-{
-	net_batch_init(&t->batch, t->tw->w, t->op, TXN_OPS, &t->counts);
-}
-
-static net_addr
-intent_line(const struct txn *t, unsigned offset)
-{
-	return net_plus(t->intent->at, offset);
-}
 
 /* ---- step 1 ---- */
 
@@ -329,7 +94,7 @@ spread_write(struct txn *t, net_addr root, const uint64_t *list, const void *byt
 		uint32_t part = txn_spread_piece(len, n, i, &from);
 		net_addr at = i == 0 ? net_plus(root, txn_spread_begin(n))
 				     : (net_addr){ txn_ledger_extent(list[i - 1]) };
-		if ((st = room(t, 1)) == NAM_OK)
+		if ((st = txn_batch_room(t, 1)) == NAM_OK)
 			net_write(&t->batch, at, (const char *)bytes + from, part);
 	}
 	return st;
@@ -344,7 +109,7 @@ blobs_write(struct txn *t)
 		const struct txn_new_blob *b = &t->blob[i];
 		if (txn_blob_long(b->len))
 			st = spread_write(t, b->at, b->list, b->bytes, TXN_PAD(b->len));
-		else if ((st = room(t, 1)) == NAM_OK)
+		else if ((st = txn_batch_room(t, 1)) == NAM_OK)
 			net_write(&t->batch, b->at, b->bytes, TXN_PAD(b->len));
 	}
 	return st;
@@ -369,16 +134,16 @@ lock_round(struct txn *t, bool claim, struct txn_intent_head *h, bool guards)
 	bool first = true;
 	do {
 		uint32_t from = i;
-		batch_open(t);
+		txn_batch_open(t);
 		unsigned skip = 0;
 		if (first && h != NULL) {
 			if ((st = blobs_write(t)) != NAM_OK ||
 			    (h->more && (st = spread_write(t, t->more, t->more_list, h + 1,
 					     h->n * sizeof(struct txn_intent_entry))) != NAM_OK))
 				return st;
-			if ((st = room(t, 1)) != NAM_OK)
+			if ((st = txn_batch_room(t, 1)) != NAM_OK)
 				return st;
-			net_write(&t->batch, intent_line(t, 64), h,
+			net_write(&t->batch, txn_intent_line(t, 64), h,
 			    (uint32_t)(sizeof *h + (h->more ? 0 : h->n * sizeof(struct txn_intent_entry))));
 			if (guards && (st = txn_guards_post(t)) != NAM_OK)
 				return st;
@@ -456,7 +221,7 @@ static nam_status
 archive_late(struct txn *t, bool guards)
 {
 	bool any = false;
-	batch_open(t);
+	txn_batch_open(t);
 	nam_status st = guards ? txn_guards_post(t) : NAM_OK;
 	for (uint32_t i = 0; st == NAM_OK && i < t->nwr; i++) {
 		struct txn_write *w = t->wr[i];
@@ -466,12 +231,12 @@ archive_late(struct txn *t, bool guards)
 		w->late->prev = w->link;
 		uint32_t len = (uint32_t)w->late->meta;
 		w->late->check = rec_archive_check(nam_hash(w->late->payload, len, 0), w->late);
-		if ((st = room(t, 1)) == NAM_OK)
+		if ((st = txn_batch_room(t, 1)) == NAM_OK)
 			net_write(&t->batch, w->late_at, w->late, (uint32_t)sizeof *w->late + TXN_PAD(len));
 		t->tw->stats.archived_late++;
 	}
 	if (st == NAM_OK)
-		st = flush(t);
+		st = txn_batch_flush(t);
 	if (!any)
 		return st;
 	for (uint32_t i = 0; st == NAM_OK && i < t->nwr; i++) {
@@ -486,10 +251,10 @@ archive_late(struct txn *t, bool guards)
 		memcpy(w->dir.cid, w->cid, n * 8u);
 		w->dir.cid[n] = rec_dir_check(&w->dir, n, w->at.bits);
 		w->late_linked = true;
-		if ((st = room(t, 1)) == NAM_OK)
+		if ((st = txn_batch_room(t, 1)) == NAM_OK)
 			net_write(&t->batch, rec_dir_at(w->at), rec_dir(&w->dir), rec_dir_bytes(n));
 	}
-	return st == NAM_OK ? flush(t) : st;
+	return st == NAM_OK ? txn_batch_flush(t) : st;
 }
 
 /* ---- step 2 ---- */
@@ -500,7 +265,7 @@ write_versions(struct txn *t, uint64_t entries_check, struct txn_commit_line *li
 	nam_status st = NAM_OK;
 	line->cid = t->cid;
 	line->check = txn_commit_check(entries_check, t->lock, t->cid);
-	batch_open(t);
+	txn_batch_open(t);
 	for (uint32_t i = 0; st == NAM_OK && i < t->nwr; i++) {
 		struct txn_write *w = t->wr[i];
 		if (!txn_writes(w))
@@ -513,7 +278,7 @@ write_versions(struct txn *t, uint64_t entries_check, struct txn_commit_line *li
 		struct rec_slot *s = w->slot;
 		s->cid = t->cid;
 		s->check = rec_slot_check(nam_hash(s->payload, len, 0), s->cid, s->meta, w->at.bits);
-		if ((st = room(t, 2)) != NAM_OK)
+		if ((st = txn_batch_room(t, 2)) != NAM_OK)
 			break;
 		net_write(&t->batch, net_plus(w->at, v->head_bytes + w->target * v->slot_bytes), s,
 		    (uint32_t)sizeof *s + TXN_PAD(len));
@@ -526,8 +291,8 @@ write_versions(struct txn *t, uint64_t entries_check, struct txn_commit_line *li
 		}
 	}
 	/* The commit line goes with the last doorbell: nothing decided before the rest is out. I2 asks for both. */
-	if (st == NAM_OK && (st = room(t, 1)) == NAM_OK) {
-		struct net_op *op = net_write(&t->batch, intent_line(t, 0), line, 16);
+	if (st == NAM_OK && (st = txn_batch_room(t, 1)) == NAM_OK) {
+		struct net_op *op = net_write(&t->batch, txn_intent_line(t, 0), line, 16);
 		op->flags = NET_INLINE;
 		st = nam_twin(NAM_TWIN_EARLY_ANSWER) ? NAM_OK : net_run(&t->batch);
 	}
@@ -597,109 +362,15 @@ junk_of_commit(struct txn *t)
 	}
 }
 
-/* ---- abort ---- */
-
-/* NAM_REFUSED: others will, they have shut us out. What does not answer for long keeps them. */
-static nam_status
-free_locks(struct txn *t)
-{
-	nam_status worst = NAM_OK;
-	for (uint32_t i = 0; i < t->nwr;) {
-		uint32_t from = i;
-		batch_open(t);
-		for (; i < t->nwr && t->batch.n + 1 < t->batch.cap; i++) {
-			struct txn_write *w = t->wr[i];
-			if (nam_twin(NAM_TWIN_BLIND_UNLOCK) && txn_writes(w)) {
-				net_write(&t->batch, w->at, &w->expect, 8);
-			} else if (w->locked || w->doubt) {
-				/* Part of that directory may have landed, and the connection been made anew since. */
-				if (w->late_linked)
-					net_write(&t->batch, rec_dir_at(w->at), rec_dir(&w->dir),
-					    rec_dir_bytes(w->view->slots));
-				net_cas(&t->batch, w->at, t->lock, w->expect);
-			}
-		}
-		nam_status st = flush(t);
-		const struct net_op *op = t->op;
-		for (uint32_t k = from; k < i; k++) {
-			struct txn_write *w = t->wr[k];
-			bool blind = nam_twin(NAM_TWIN_BLIND_UNLOCK) && txn_writes(w);
-			if (!blind && (w->locked || w->doubt) && w->late_linked)
-				op++;
-			if (blind || w->locked || w->doubt)
-				w->locked = w->doubt = (op++)->status != NAM_OK;
-		}
-		if (st != NAM_OK)
-			worst = st;
-	}
-	return worst != NAM_GONE || txn_mend(t) ? NAM_OK : NAM_REFUSED;
-}
-
-static void
-junk_of_abort(struct txn *t)
-{
-	struct txn_worker *tw = t->tw;
-	for (uint32_t i = 0; i < t->nwr; i++) {
-		struct txn_write *w = t->wr[i];
-		if (w->arch_at.bits)
-			txn_archive_give(tw, w->view, w->arch_at);
-		if (w->late_at.bits && !w->late_linked)
-			txn_archive_give(tw, w->view, w->late_at);
-		if (w->late_at.bits && w->late_linked)
-			txn_junk_add(tw,
-			    (struct txn_junk){
-				.cid = w->expect, .kind = JUNK_ARCHIVE, .view = w->view, .at = w->late_at });
-		if (w->fresh && w->indexed)
-			txn_junk_add(
-			    tw, (struct txn_junk){
-				    .kind = JUNK_EMPTY, .view = w->view, .at = w->at, .aux = w->ident });
-		else if (w->fresh)
-			txn_block_give(tw, w->view, w->at, w->expect);
-	}
-	for (uint32_t i = 0; i < t->nblobs; i++)
-		txn_new_blob_give(t, &t->blob[i]);
-}
-
-/* Should we stop in it, our recoverer goes on. */
-static void
-give_more(struct txn *t)
-{
-	if (t->more.bits != 0)
-		txn_spread_give(t->tw, t->intent->at, t->lock, t->more);
-	t->more.bits = 0;
-}
-
-/*
- * I5. false: the line may stay as it is, and we cannot know. A node that is lost for all has taken the intent with it; one
- * that refuses us has been told that we are dead, and whoever told it so decides; one that only we do not reach is read by
- * others.
- */
-static bool
-line_empty(struct txn *t)
-{
-	static const struct txn_commit_line none;
-	net_addr line = intent_line(t, 0);
-	uint64_t until = 0;
-	nam_status st;
-	do {
-		st = net_write1(t->tw->w, line, &none, sizeof none, &t->counts);
-		if (st != NAM_GONE)
-			return st == NAM_OK;
-		while ((st = txn_reconnect(t->tw, line, &until)) == NAM_BUSY)
-			;
-	} while (st == NAM_OK);
-	return st == NAM_GONE;
-}
-
 /* Directories and words are in: the mark may follow (T1). A node lost on the way changes nothing of the decision. */
 static void
 finish_behind(struct txn *t)
 {
 	junk_of_commit(t);
 	if (nam_twin(NAM_TWIN_EARLY_MARK))
-		marked(t);
+		txn_marked(t);
 	else
-		tso_mark(t->tw->tso, &t->claim, t->note, marked, t);
+		tso_mark(t->tw->tso, &t->claim, t->note, txn_marked, t);
 }
 
 static void
@@ -709,7 +380,7 @@ mend_behind(void *arg)
 	if (txn_mend(t))
 		finish_behind(t);
 	else
-		leave_to_others(t);
+		txn_leave(t);
 }
 
 static void
@@ -719,45 +390,7 @@ installed(struct net_batch *b)
 	if (b->status == NAM_OK)
 		finish_behind(t);
 	else if (nam_co_start(net_worker_sched(t->tw->w), mend_behind, t, 0) == NULL)
-		leave_to_others(t);
-}
-
-/* Every verb posted has completed when this is called. line: step 2 has begun. false: we do not know how it ends. */
-static bool
-roll_back(struct txn *t, bool line)
-{
-	if (t->arena.budget != NULL)
-		nam_arena_charge(&t->arena, NULL);
-	if (line && !line_empty(t)) {
-		leave_to_others(t);
-		return false;
-	}
-	/* The line is empty, or was never written: whoever settles it comes to this end, too. */
-	if (free_locks(t) != NAM_OK) {
-		leave_to_others(t);
-		return true;
-	}
-	give_more(t);
-	junk_of_abort(t);
-	t->tw->stats.aborts++;
-	if (!t->claimed || !t->claim.ready || t->claim.status != NAM_OK) {
-		txn_recycle(t);
-		return true;
-	}
-	if (!t->finish) {
-		t->waiter = NULL;
-		tso_mark(t->tw->tso, &t->claim, 0, marked, t);
-		return true; /* t is not ours any more */
-	}
-	mark_and_wait(t, 0);
-	through(t);
-	return true;
-}
-
-void
-txn_abort(struct txn *t)
-{
-	roll_back(t, false);
+		txn_leave(t);
 }
 
 /* ---- commit ---- */
@@ -815,13 +448,13 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 	for (uint32_t i = 0; i < t->nwr; i++)
 		any = any || txn_writes(t->wr[i]);
 	if (!any) {
-		if (t->lock != 0 && free_locks(t) != NAM_OK) {
-			leave_to_others(t);
+		if (t->lock != 0 && txn_free_locks(t) != NAM_OK) {
+			txn_leave(t);
 			return NAM_OK;
 		}
 		if (nam_twin(NAM_TWIN_STOCKED_CID) && t->claimed)
-			mark_and_wait(t, 0);
-		junk_of_abort(t);
+			txn_mark_and_wait(t, 0);
+		txn_junk_of_abort(t);
 		tw->last_round_trips = (uint32_t)(t->counts.round_trips - trips);
 		txn_recycle(t);
 		return NAM_OK;
@@ -880,16 +513,16 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 	uint64_t cid = t->cid;
 	bool wait = t->cluster_visible || t->finish || t->nwr > TXN_ASYNC_MAX, broken = false;
 	if (nam_twin(NAM_TWIN_EARLY_MARK))
-		mark_and_wait(t, t->note);
+		txn_mark_and_wait(t, t->note);
 	if (!nam_twin(NAM_TWIN_EARLY_ANSWER))
-		batch_open(t);
+		txn_batch_open(t);
 	if (nam_twin(NAM_TWIN_EARLY_INTENT)) {
 		t->intent->next = tw->intent_free;
 		tw->intent_free = t->intent;
 		t->intent = NULL;
 	}
 	for (uint32_t i = 0; i < t->nwr; i++) {
-		if (t->batch.n + 2 > t->batch.cap && flush(t) != NAM_OK)
+		if (t->batch.n + 2 > t->batch.cap && txn_batch_flush(t) != NAM_OK)
 			broken = true;
 		if (txn_writes(t->wr[i])) {
 			add_directory(t, t->wr[i]);
@@ -904,16 +537,16 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 		return NAM_OK;
 	}
 	bool cluster = t->cluster_visible;
-	if ((flush(t) != NAM_OK || broken) && !txn_mend(t)) {
-		leave_to_others(t);
+	if ((txn_batch_flush(t) != NAM_OK || broken) && !txn_mend(t)) {
+		txn_leave(t);
 		return cluster ? visible(tw, cid, &limits) : NAM_OK;
 	}
 	junk_of_commit(t);
 	if (!nam_twin(NAM_TWIN_EARLY_MARK))
-		mark_and_wait(t, t->note);
+		txn_mark_and_wait(t, t->note);
 	if (t->claim.op.status == NAM_OK)
-		give_more(t);
-	through(t);
+		txn_more_give(t);
+	txn_through(t);
 	return cluster ? visible(tw, cid, &limits) : NAM_OK;
 
 fail:
@@ -923,16 +556,10 @@ fail:
 	}
 	if (line && cid_out)
 		*cid_out = t->cid; /* for whoever has to find out what became of it */
-	if (!roll_back(t, line))
+	if (!txn_roll_back(t, line))
 		return NAM_UNSURE;
 	/* Whoever tries again had better not before the table is free. We hold nothing he could wait for. */
 	if (held.bits != 0)
 		txn_guard_wait(tw, held, &limits);
 	return st;
-}
-
-uint32_t
-txn_last_commit_round_trips(const struct txn_worker *tw)
-{
-	return tw->last_round_trips;
 }

@@ -3,7 +3,7 @@
  *
  * A table, for txn, is a descriptor: payload bytes go in, payload bytes come
  * out. Columns and types are catalog's. The protocol, its bytes and its truths:
- * txn/record_format.h, txn/intent_format.h, txn/README.md (design §5, nam §4.2).
+ * txn/record_format.h, txn/intent_format.h, txn/README.md.
  *
  * Every call that takes a struct txn runs in a coroutine of its worker's thread
  * and may park it. One coroutine uses a transaction at a time.

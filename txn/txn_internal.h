@@ -369,6 +369,8 @@ nam_status txn_rec_fetch(struct txn *t, const struct txn_table_view *v, struct r
 /* How blocks of so many slots (0: two) and such rows lie in memory. */
 void txn_view_sizes(struct txn_table_view *v, unsigned slots, uint32_t row_max);
 void txn_index_owner(struct txn_table_view *v);
+/* Room for one item more behind the n there are. False: no memory. */
+bool txn_grow(void **array, uint32_t n, uint32_t *cap, size_t item);
 
 /* ledger.c */
 /* One extent of any node's reserve: when nothing else is left, for what must be possible all the same (net.h). */
@@ -508,15 +510,69 @@ void txn_reclaim(void *worker);
 /* We leave memory behind that nobody knows of. Whoever takes memory of the table next has it swept for. */
 nam_status txn_death(struct txn_worker *tw);
 
+/* ---- a transaction's own batch, which may be longer than one doorbell ---- */
+
+static inline void
+txn_batch_open(struct txn *t)
+{
+	net_batch_init(&t->batch, t->tw->w, t->op, TXN_OPS, &t->counts);
+}
+/* So many more operations fit it; what is in it may be run before. */
+static inline nam_status
+txn_batch_room(struct txn *t, unsigned ops)
+{
+	return t->batch.n + ops <= t->batch.cap ? NAM_OK : net_run(&t->batch);
+}
+static inline nam_status
+txn_batch_flush(struct txn *t)
+{
+	return t->batch.n > 0 ? net_run(&t->batch) : NAM_OK;
+}
+static inline net_addr
+txn_intent_line(const struct txn *t, unsigned offset)
+{
+	return net_plus(t->intent->at, offset);
+}
+
+/* txn.c */
+void txn_recycle(struct txn *t);
+/* Others will settle it, when they have shut us out. Until then nothing of it may be touched or promised. */
+void txn_leave(struct txn *t);
+/* Its mark has landed, or never will. */
+void txn_through(struct txn *t);
+void txn_marked(void *t);
+void txn_mark_and_wait(struct txn *t, unsigned note);
+
+/* abort.c */
+/* NAM_REFUSED: others will, they have shut us out. What does not answer for long keeps them. */
+nam_status txn_free_locks(struct txn *t);
+void txn_junk_of_abort(struct txn *t);
+/* The extents of a long write set. Should we stop in it, our recoverer goes on. */
+void txn_more_give(struct txn *t);
+/* Every verb posted has completed when this is called. line: step 2 has begun. false: we do not know how it ends. */
+bool txn_roll_back(struct txn *t, bool line);
+
 /* write.c */
 struct txn_write *txn_own(const struct txn *t, net_addr at);
+void txn_map_again(struct txn *t); /* writes have been taken off the end */
+struct txn_write *txn_write_add(struct txn *t, struct txn_table *table, net_addr at, enum txn_kind kind);
+/* The payload that will become a version; its CID is filled in at commit. */
+nam_status txn_version_set(struct txn *t, struct txn_write *w, const void *bytes, uint32_t len, bool deleted);
+/* Takes over what the block shows. partial: img has one slot only. NAM_TORN: another one is asked for. */
+nam_status txn_image_set(struct txn *t, struct txn_write *w, const struct rec_block *img, bool partial);
+/* The blobs that the version replaced names. */
+nam_status txn_old_blobs(struct txn *t, struct txn_write *w, const void *bytes, uint32_t len);
+
+/* lock.c */
 nam_status txn_ensure_lock(struct txn *t);
 /* The transaction that had it is over: it can be used again, or rests first. */
 void txn_intent_give(struct txn_worker *tw, struct txn_intent *in);
 void txn_intents_drop(struct txn_worker *tw);
-bool txn_grow(void **array, uint32_t n, uint32_t *cap, size_t item);
-
-void txn_map_again(struct txn *t); /* writes have been taken off the end */
+/* Frees a lock that turned out to be useless; the write becomes a nothing. */
+nam_status txn_unlock_now(struct txn *t, struct txn_write *w);
+/* Under the lock: what does the block say now? *s: its newest version, NULL when it has none. */
+nam_status txn_newest_locked(
+    struct txn *t, struct txn_write *w, struct rec_block *img, const struct rec_slot **s);
 
 /* mark.c */
 /* Before a write is changed. false: out of memory. */

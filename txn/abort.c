@@ -1,0 +1,133 @@
+/* abort.c -- undoes a transaction: waits for what it posted, then commit line, locks, mark. */
+#include <base/twin.h>
+#include "txn_internal.h"
+
+/* NAM_REFUSED: others will, they have shut us out. What does not answer for long keeps them. */
+nam_status
+txn_free_locks(struct txn *t)
+{
+	nam_status worst = NAM_OK;
+	for (uint32_t i = 0; i < t->nwr;) {
+		uint32_t from = i;
+		txn_batch_open(t);
+		for (; i < t->nwr && t->batch.n + 1 < t->batch.cap; i++) {
+			struct txn_write *w = t->wr[i];
+			if (nam_twin(NAM_TWIN_BLIND_UNLOCK) && txn_writes(w)) {
+				net_write(&t->batch, w->at, &w->expect, 8);
+			} else if (w->locked || w->doubt) {
+				/* Part of that directory may have landed, and the connection been made anew since. */
+				if (w->late_linked)
+					net_write(&t->batch, rec_dir_at(w->at), rec_dir(&w->dir),
+					    rec_dir_bytes(w->view->slots));
+				net_cas(&t->batch, w->at, t->lock, w->expect);
+			}
+		}
+		nam_status st = txn_batch_flush(t);
+		const struct net_op *op = t->op;
+		for (uint32_t k = from; k < i; k++) {
+			struct txn_write *w = t->wr[k];
+			bool blind = nam_twin(NAM_TWIN_BLIND_UNLOCK) && txn_writes(w);
+			if (!blind && (w->locked || w->doubt) && w->late_linked)
+				op++;
+			if (blind || w->locked || w->doubt)
+				w->locked = w->doubt = (op++)->status != NAM_OK;
+		}
+		if (st != NAM_OK)
+			worst = st;
+	}
+	return worst != NAM_GONE || txn_mend(t) ? NAM_OK : NAM_REFUSED;
+}
+
+void
+txn_junk_of_abort(struct txn *t)
+{
+	struct txn_worker *tw = t->tw;
+	for (uint32_t i = 0; i < t->nwr; i++) {
+		struct txn_write *w = t->wr[i];
+		if (w->arch_at.bits)
+			txn_archive_give(tw, w->view, w->arch_at);
+		if (w->late_at.bits && !w->late_linked)
+			txn_archive_give(tw, w->view, w->late_at);
+		if (w->late_at.bits && w->late_linked)
+			txn_junk_add(tw,
+			    (struct txn_junk){
+				.cid = w->expect, .kind = JUNK_ARCHIVE, .view = w->view, .at = w->late_at });
+		if (w->fresh && w->indexed)
+			txn_junk_add(
+			    tw, (struct txn_junk){
+				    .kind = JUNK_EMPTY, .view = w->view, .at = w->at, .aux = w->ident });
+		else if (w->fresh)
+			txn_block_give(tw, w->view, w->at, w->expect);
+	}
+	for (uint32_t i = 0; i < t->nblobs; i++)
+		txn_new_blob_give(t, &t->blob[i]);
+}
+
+/* Should we stop in it, our recoverer goes on. */
+void
+txn_more_give(struct txn *t)
+{
+	if (t->more.bits != 0)
+		txn_spread_give(t->tw, t->intent->at, t->lock, t->more);
+	t->more.bits = 0;
+}
+
+/*
+ * I5. false: the line may stay as it is, and we cannot know. A node that is lost for all has taken the intent with it; one
+ * that refuses us has been told that we are dead, and whoever told it so decides; one that only we do not reach is read by
+ * others.
+ */
+static bool
+line_empty(struct txn *t)
+{
+	static const struct txn_commit_line none;
+	net_addr line = txn_intent_line(t, 0);
+	uint64_t until = 0;
+	nam_status st;
+	do {
+		st = net_write1(t->tw->w, line, &none, sizeof none, &t->counts);
+		if (st != NAM_GONE)
+			return st == NAM_OK;
+		while ((st = txn_reconnect(t->tw, line, &until)) == NAM_BUSY)
+			;
+	} while (st == NAM_OK);
+	return st == NAM_GONE;
+}
+
+/* Every verb posted has completed when this is called. line: step 2 has begun. false: we do not know how it ends. */
+bool
+txn_roll_back(struct txn *t, bool line)
+{
+	if (t->arena.budget != NULL)
+		nam_arena_charge(&t->arena, NULL);
+	if (line && !line_empty(t)) {
+		txn_leave(t);
+		return false;
+	}
+	/* The line is empty, or was never written: whoever settles it comes to this end, too. */
+	if (txn_free_locks(t) != NAM_OK) {
+		txn_leave(t);
+		return true;
+	}
+	txn_more_give(t);
+	txn_junk_of_abort(t);
+	t->tw->stats.aborts++;
+	if (!t->claimed || !t->claim.ready || t->claim.status != NAM_OK) {
+		txn_recycle(t);
+		return true;
+	}
+	if (!t->finish) {
+		t->waiter = NULL;
+		tso_mark(t->tw->tso, &t->claim, 0, txn_marked, t);
+		return true; /* t is not ours any more */
+	}
+	txn_mark_and_wait(t, 0);
+	txn_through(t);
+	return true;
+}
+
+void
+txn_abort(struct txn *t)
+{
+	txn_roll_back(t, false);
+}

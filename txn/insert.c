@@ -1,0 +1,505 @@
+/* insert.c -- finds or takes the block of each row to insert, and has the index lead to it. */
+#include <base/twin.h>
+#include <stdlib.h>
+#include <string.h>
+#include "txn_internal.h"
+
+enum { CHUNK = 32, LOOKS = 16, WEIGH_TRIES = 20000 };
+
+struct candidate {
+	struct rec_block *img;
+	net_addr at;
+};
+
+/* What a candidate block means for an insert. */
+enum verdict { V_OTHER_KEY, V_TAKEN, V_USE, V_WAIT, V_GOING };
+
+/* The collector has it: soon the index does not lead to it any more, or it is as it was. */
+static bool
+collected(const struct rec_block *img)
+{
+	return rec_is_locked(img) && txn_lock_intent(img->word) == TXN_INTENT_GC;
+}
+
+static nam_status
+weigh(struct txn *t, const struct txn_put *p, struct candidate *c, enum verdict *out)
+{
+	const struct txn_table_view *v = p->table->view;
+	const struct txn_write *own = txn_own(t, c->at);
+	*out = V_OTHER_KEY;
+	if (own != NULL && own->kind != WR_LOCK) {
+		if (p->table->same_key(
+			p->table, own->slot->payload, (uint32_t)own->slot->meta, p->key, p->key_len))
+			*out = own->slot->meta & REC_DELETED ? V_USE : V_TAKEN;
+		return NAM_OK;
+	}
+	for (unsigned tries = 0; tries < WEIGH_TRIES; tries++) {
+		if (txn_rec_dir_whole(v, c->img, c->at)) {
+			unsigned n = txn_rec_newest(v, c->img);
+			if (n == REC_NO_SLOT) {
+				/* No version: another's insert under way or undone, maybe of this key. */
+				*out = collected(c->img) ? V_GOING : rec_is_locked(c->img) ? V_WAIT : V_USE;
+				return NAM_OK;
+			}
+			const struct rec_slot *s = rec_slot_of(v, c->img, n);
+			if (txn_rec_slot_whole(v, s, rec_cid(c->img, n), c->at)) {
+				if (p->table->same_key(
+					p->table, s->payload, (uint32_t)s->meta, p->key, p->key_len)) {
+					if (s->cid > t->pin.at)
+						txn_cover(t, s->cid);
+					*out = !(s->meta & REC_DELETED) ? V_TAKEN
+					       : collected(c->img)      ? V_GOING
+									: V_USE;
+				}
+				return NAM_OK;
+			}
+		}
+		/* Half a directory may be what somebody left who died: for a lease, and then until he is settled. */
+		if (tries >= 4)
+			net_sleep(t->tw->w, tries < 64 ? 1000 : 100000);
+		nam_status st = txn_go_on(t);
+		if (st != NAM_OK)
+			return st;
+		if (tries % 16 == 15 && rec_is_locked(c->img))
+			(void)txn_unlock_dead(t->tw, c->at, c->img->word);
+		st = net_read1(t->tw->w, c->at, c->img, v->block_bytes, &t->counts);
+		if (st != NAM_OK)
+			return st;
+	}
+	return NAM_CORRUPT;
+}
+
+/* Goes through a probe's candidates. NAM_OK with *c: that block is to be used; NAM_ABSENT: none is the key's. */
+static nam_status
+pick(struct txn *t, const struct txn_put *p, const struct idx_probe *probe, struct candidate *use, bool *wait,
+    bool *going)
+{
+	uint32_t bytes = p->table->view->block_bytes;
+	*wait = *going = false;
+	use->img = NULL;
+	nam_status st;
+	struct candidate c[IDX_HITS_MAX];
+	net_batch_init(&t->batch, t->tw->w, t->op, TXN_OPS, &t->counts);
+	for (unsigned h = 0; h < probe->hits; h++) {
+		c[h] = (struct candidate){ nam_arena_take(&t->arena, bytes), probe->hit[h] };
+		if (c[h].img == NULL)
+			return NAM_NOMEM;
+		net_read(&t->batch, c[h].at, c[h].img, bytes);
+	}
+	if (probe->hits > 0 && (st = net_run(&t->batch)) != NAM_OK)
+		return st;
+	for (unsigned h = 0; h < probe->hits; h++) {
+		enum verdict v;
+		if ((st = weigh(t, p, &c[h], &v)) != NAM_OK)
+			return st;
+		if (v == V_TAKEN)
+			return NAM_DUPLICATE;
+		*going = v == V_GOING;
+		*wait = v == V_WAIT || v == V_GOING;
+		if (v == V_USE || *wait) {
+			*use = c[h];
+			return NAM_OK;
+		}
+	}
+	return NAM_ABSENT;
+}
+
+/* Does the index still lead from p's key to this block? *probe is looked up anew. */
+static nam_status
+linked(struct txn *t, uint64_t hash, net_addr at, struct idx_probe *probe, bool *yes)
+{
+	*probe = (struct idx_probe){ .ix = probe->ix, .hash = hash };
+	nam_status st = idx_lookup(t->tw->w, probe, 1, &t->counts);
+	*yes = false;
+	for (unsigned h = 0; st == NAM_OK && h < probe->hits; h++)
+		*yes = *yes || probe->hit[h].bits == at.bits;
+	return st;
+}
+
+/*
+ * pick, but an empty block proves nothing at first sight: it may have been taken out of the index between lookup
+ * and READ, or the READ may have met a commit (the new word, the directory still empty). Who takes it out
+ * locks it first and leaves another word; who commits writes the directory before the word. So when, after the
+ * READ, the index leads to it still and the directory is still empty, our CAS of the word we saw decides.
+ * A block that the collector holds is given some milliseconds to go; then it is one to wait for, like any locked.
+ */
+static nam_status
+pick_linked(
+    struct txn *t, const struct txn_put *p, struct idx_probe *probe, struct candidate *use, bool *wait)
+{
+	uint64_t nap = 2000;
+	for (unsigned tries = 0; tries < LOOKS; tries++) {
+		bool yes, going;
+		nam_status st = pick(t, p, probe, use, wait, &going);
+		if (st == NAM_OK && going && tries + 1 < LOOKS) {
+			net_sleep(t->tw->w, nap);
+			nap = nap < 1000000 ? nap * 2 : nap;
+			if ((st = txn_go_on(t)) != NAM_OK)
+				return st;
+			if ((st = linked(t, p->hash, use->at, probe, &yes)) != NAM_OK)
+				return st;
+			if (probe->status != NAM_OK && probe->status != NAM_ABSENT)
+				return probe->status;
+			continue;
+		}
+		if (st != NAM_OK || *wait || txn_own(t, use->at) != NULL ||
+		    txn_rec_newest(p->table->view, use->img) != REC_NO_SLOT)
+			return st;
+		if ((st = linked(t, p->hash, use->at, probe, &yes)) != NAM_OK)
+			return st;
+		if (probe->status != NAM_OK && probe->status != NAM_ABSENT)
+			return probe->status;
+		if (!yes)
+			continue;
+		uint64_t word = use->img->word;
+		st = net_read1(t->tw->w, use->at, use->img, p->table->view->head_bytes, &t->counts);
+		if (st != NAM_OK)
+			return st;
+		if (use->img->word == word && txn_rec_dir_whole(p->table->view, use->img, use->at) &&
+		    txn_rec_newest(p->table->view, use->img) == REC_NO_SLOT)
+			return NAM_OK;
+	}
+	return NAM_CONFLICT;
+}
+
+/* The write that puts p's row into the block given. */
+static nam_status
+put_write(struct txn *t, const struct txn_put *p, struct candidate *c, bool fresh, uint64_t word)
+{
+	struct txn_write *w = txn_own(t, c->at);
+	nam_status st = NAM_OK;
+	if (w != NULL) { /* deleted by us before */
+		if (!txn_keep_write(t, w))
+			return NAM_NOMEM;
+		w->kind = w->kind == WR_DELETE ? WR_UPDATE : WR_INSERT;
+		if (w->kind == WR_UPDATE &&
+		    (st = txn_old_blobs(t, w, w->slot->payload, (uint32_t)w->slot->meta)) != NAM_OK)
+			return st;
+		return txn_version_set(t, w, p->bytes, p->len, false);
+	}
+	w = txn_write_add(t, p->table, c->at, WR_INSERT);
+	if (w == NULL)
+		return NAM_NOMEM;
+	w->ident = p->key ? p->hash : nam_mix(p->table->id) | 1;
+	w->fresh = fresh;
+	w->indexed = p->key != NULL;
+	if (fresh) {
+		w->expect = word;
+		w->target = 0;
+		memset(w->cid, 0, w->view->slots * 8u);
+		net_hint(t->tw->w, w->at, w->view->head_bytes + sizeof(struct rec_slot) + p->len);
+	} else {
+		st = txn_image_set(t, w, c->img, false);
+		if (st == NAM_CONFLICT && t->iso == TXN_READ_COMMITTED)
+			w->expect =
+			    0; /* somebody is at it: no CAS succeeds from here, we wait and look again */
+		else if (st != NAM_OK)
+			return st;
+		w->ident = p->hash;
+		/* Deleted by somebody our snapshot does not cover: he wrote the row first. */
+		if (t->iso != TXN_READ_COMMITTED && w->newest != REC_NO_SLOT &&
+		    rec_listed(w->cid[w->newest]) > t->pin.at)
+			return NAM_CONFLICT;
+		if (w->newest != REC_NO_SLOT) { /* over a deletion */
+			const struct rec_slot *s = rec_slot_of(w->view, c->img, w->newest);
+			if ((st = txn_old_blobs(t, w, s->payload, (uint32_t)s->meta)) != NAM_OK)
+				return st;
+		}
+	}
+	return txn_version_set(t, w, p->bytes, p->len, false);
+}
+
+/*
+ * READ COMMITTED locks at once, so that a second inserter of the key waits for our end. The other levels so lock what a
+ * deleted row left, too: the collector wants it, and at COMMIT it would be too late to find the row another place. Not an empty
+ * block: that may be another's insert, and of two the first to commit wins.
+ */
+static bool
+locks_at_once(const struct txn *t, const struct txn_write *w)
+{
+	return t->iso == TXN_READ_COMMITTED || (!w->fresh && w->newest != REC_NO_SLOT);
+}
+
+static nam_status
+lock_inserted(struct txn *t, uint32_t from)
+{
+	struct net_batch *b = &t->batch;
+	nam_status st = NAM_OK;
+	for (uint32_t i = from; st == NAM_OK && i < t->nwr;) {
+		uint32_t first = i;
+		net_batch_init(b, t->tw->w, t->op, TXN_OPS, &t->counts);
+		for (; st == NAM_OK && i < t->nwr && b->n < b->cap; i++)
+			if (locks_at_once(t, t->wr[i]) && (st = txn_ensure_lock(t)) == NAM_OK)
+				net_cas(b, t->wr[i]->at, t->wr[i]->expect, t->lock);
+		if (st != NAM_OK || b->n == 0)
+			continue;
+		st = net_run(b);
+		const struct net_op *op = t->op;
+		for (uint32_t k = first; k < i; k++)
+			if (locks_at_once(t, t->wr[k])) {
+				t->wr[k]->locked = op->status == NAM_OK && op->seen == t->wr[k]->expect;
+				t->wr[k]->doubt = op++->status == NAM_GONE;
+			}
+	}
+	return st;
+}
+
+/* The puts of one chunk that are still to be made, and whose each write is. */
+struct chunk {
+	struct txn_put *p;
+	uint8_t of[CHUNK]; /* puts to be made */
+	unsigned n;
+	uint32_t first;       /* the first write made by this round */
+	uint8_t owner[CHUNK]; /* by write, from first on: its put */
+};
+
+static nam_status
+put_one(struct txn *t, struct chunk *ch, unsigned put, struct candidate *c, bool fresh, uint64_t word)
+{
+	uint32_t was = t->nwr;
+	nam_status st = put_write(t, &ch->p[put], c, fresh, word);
+	if (t->nwr > was)
+		ch->owner[was - ch->first] = (uint8_t)put;
+	return ch->p[put].status = st;
+}
+
+/* Blocks taken for keys and not used. Where an entry leads to one, the collector empties it when we have ended: this
+ * transaction may insert the key again, and would find it. */
+static void
+blocks_back(struct txn *t, const struct txn_put *p, const uint8_t *of, const struct idx_probe *probe,
+    const uint64_t *word, unsigned n, bool asked)
+{
+	for (unsigned k = 0; k < n; k++) {
+		struct txn_table_view *v = p[of[k]].table->view;
+		if (!asked || probe[k].status != NAM_OK)
+			txn_block_give(t->tw, v, probe[k].block, word[k]);
+		else if (txn_grow((void **)&t->gone, t->ngone, &t->gone_cap, sizeof *t->gone))
+			t->gone[t->ngone++] = (struct txn_junk){
+				.kind = JUNK_EMPTY, .view = v, .at = probe[k].block, .aux = probe[k].hash
+			};
+	}
+}
+
+/* Finds or takes the block of every put of the chunk. */
+static nam_status
+place(struct txn *t, struct chunk *ch)
+{
+	struct txn_worker *tw = t->tw;
+	struct txn_put *p = ch->p;
+	struct idx_probe probe[CHUNK];
+	uint8_t of[CHUNK];
+	unsigned probes = 0;
+	nam_status st;
+
+	for (unsigned k = 0; k < ch->n; k++) {
+		unsigned i = ch->of[k];
+		p[i].status = NAM_OK;
+		if (p[i].key == NULL) {
+			struct candidate c = { NULL, { 0 } };
+			uint64_t word;
+			if ((st = txn_block_take(tw, p[i].table->view, &c.at, &word)) != NAM_OK)
+				return p[i].status = st;
+			if ((st = put_one(t, ch, i, &c, true, word)) != NAM_OK)
+				return st;
+			continue;
+		}
+		of[probes] = (uint8_t)i;
+		probe[probes].ix = p[i].table->view->index;
+		probe[probes++].hash = p[i].hash;
+	}
+	if (probes > 0 && (st = idx_lookup(tw->w, probe, probes, &t->counts)) != NAM_OK)
+		return st;
+	uint64_t word[CHUNK];
+	unsigned fresh = 0, from = 0;
+	bool asked = false; /* the index, to take entries for them */
+	while (probes > 0) {
+		asked = false;
+		fresh = from = 0; /* probes that go on to be inserted move to the front, and of[] with them */
+		for (unsigned k = 0; k < probes; k++) {
+			struct txn_put *q = &p[of[k]];
+			struct candidate c;
+			bool wait;
+			if (probe[k].status != NAM_OK && probe[k].status != NAM_ABSENT &&
+			    probe[k].status != NAM_DUPLICATE) {
+				st = q->status = probe[k].status;
+				goto back;
+			}
+			st = probe[k].hits == 0 ? NAM_ABSENT : pick_linked(t, q, &probe[k], &c, &wait);
+			if (st != NAM_OK && st != NAM_ABSENT) {
+				q->status = st;
+				goto back;
+			}
+			if (st == NAM_OK) {
+				if (wait && t->iso != TXN_READ_COMMITTED) {
+					if (rec_is_locked(c.img))
+						txn_unlock_dead(tw, c.at, c.img->word);
+					st = q->status = NAM_CONFLICT;
+					goto back;
+				}
+				if ((st = put_one(t, ch, of[k], &c, false, 0)) != NAM_OK)
+					goto back;
+				continue;
+			}
+			net_addr at;
+			if ((st = txn_block_take(tw, q->table->view, &at, &word[fresh])) != NAM_OK) {
+				q->status = st;
+				goto back;
+			}
+			if (fresh < k)
+				probe[fresh] = probe[k];
+			probe[fresh].block = at;
+			of[fresh++] = of[k];
+		}
+		if (fresh == 0)
+			break;
+		st = idx_insert(tw->w, probe, fresh, &t->counts);
+		for (unsigned k = 0; k < fresh; k++)
+			if (idx_hash_in_doubt(probe[k].ix))
+				txn_doubt(tw);
+		if (st != NAM_OK)
+			return st;
+		asked = true;
+		probes = 0;
+		bool freed = false;
+		for (unsigned k = 0; k < fresh; k++) {
+			struct txn_put *q = &p[of[k]];
+			struct candidate c = { NULL, probe[k].block };
+			if (probe[k].status == NAM_OK) {
+				if ((st = put_one(t, ch, of[k], &c, true, word[k])) == NAM_OK)
+					continue;
+				from = k + 1;
+				goto back;
+			}
+			txn_block_give(tw, q->table->view, probe[k].block, word[k]);
+			/* Whoever split the index has died, and the way is free now: once more, all that he held up. */
+			bool busy = probe[k].status == NAM_BUSY;
+			freed = freed || (busy && txn_index_unstick(tw, q->table->view->index));
+			if (busy && freed)
+				probe[k].status = NAM_DUPLICATE;
+			if (probe[k].status != NAM_DUPLICATE) {
+				st = q->status = probe[k].status;
+				from = k + 1;
+				goto back;
+			}
+			of[probes] = of[k]; /* somebody was there first: look at what he put */
+			if (probes < k)
+				probe[probes] = probe[k];
+			probes++;
+		}
+	}
+	return NAM_OK;
+back:
+	blocks_back(t, p, of + from, probe + from, word + from, fresh - from, asked);
+	return st;
+}
+
+/* The block is another's, or nobody's: the write becomes a lock never taken, of an address nobody asks for. */
+static nam_status
+put_undo(struct txn *t, struct txn_write *w)
+{
+	nam_status st = w->locked ? txn_unlock_now(t, w) : NAM_OK;
+	if (st != NAM_OK)
+		return st;
+	w->kind = WR_LOCK;
+	w->at.bits = UINT64_MAX;
+	w->fresh = w->indexed = false;
+	w->arch = w->late = NULL;
+	w->old_blobs = NULL;
+	w->old_blobs_n = 0;
+	w->slot = NULL; /* its new blobs stay: the row is put elsewhere */
+	return NAM_OK;
+}
+
+/*
+ * Waits for a block that somebody else holds, or changed, then looks again. *gone: while we waited it was taken
+ * out of the index, or came to hold another key: the write is undone, the key to be looked up anew.
+ */
+static nam_status
+insert_wait(struct txn *t, struct txn_put *p, struct txn_write *w, bool *gone)
+{
+	struct rec_block *img = nam_arena_take(&t->arena, w->view->block_bytes);
+	if (img == NULL)
+		return NAM_NOMEM;
+	const struct rec_slot *s;
+	nam_status st = txn_lock_wait(t, w, img);
+	if (st == NAM_OK)
+		st = txn_newest_locked(t, w, img, &s);
+	if (st != NAM_OK)
+		return st;
+	w->old_blobs = NULL; /* of a deletion that may have been replaced while we waited */
+	w->old_blobs_n = 0;
+	*gone = false;
+	if (s != NULL && s->cid > t->pin.at)
+		txn_cover(t, s->cid);
+	if (s != NULL && p->key != NULL) {
+		*gone = !p->table->same_key(p->table, s->payload, (uint32_t)s->meta, p->key, p->key_len);
+		if (!*gone && !(s->meta & REC_DELETED)) {
+			txn_cover(t, s->cid);
+			return p->status = NAM_DUPLICATE;
+		}
+		if (!*gone && (st = txn_old_blobs(t, w, s->payload, (uint32_t)s->meta)) != NAM_OK)
+			return st;
+	} else if (p->key != NULL) {
+		struct idx_probe again = { .ix = w->view->index };
+		bool yes;
+		if ((st = linked(t, w->ident, w->at, &again, &yes)) != NAM_OK)
+			return st;
+		if (again.status != NAM_OK && again.status != NAM_ABSENT)
+			return again.status;
+		*gone = !yes;
+	} else if (s != NULL) {
+		return NAM_CORRUPT; /* a block of ours alone */
+	}
+	if (*gone)
+		return put_undo(t, w);
+	uint64_t ident = w->ident;
+	st = txn_image_set(t, w, img, false);
+	w->ident = ident;
+	return st;
+}
+
+static nam_status
+insert_chunk(struct txn *t, struct txn_put *p, unsigned n)
+{
+	struct chunk ch = { .p = p, .n = n };
+	for (unsigned i = 0; i < n; i++)
+		ch.of[i] = (uint8_t)i;
+	for (unsigned tries = 0; tries < LOOKS; tries++) {
+		ch.first = t->nwr;
+		nam_status st = place(t, &ch);
+		if (st != NAM_OK || (st = lock_inserted(t, ch.first)) != NAM_OK)
+			return st;
+		ch.n = 0;
+		for (uint32_t i = ch.first; i < t->nwr; i++) {
+			bool gone = false;
+			struct txn_write *w = t->wr[i];
+			unsigned put = ch.owner[i - ch.first];
+			if (w->locked || !locks_at_once(t, w))
+				continue;
+			/* Who does not wait for writers looks at the key anew: that tells what has come between. */
+			if (t->iso == TXN_READ_COMMITTED)
+				st = insert_wait(t, &p[put], w, &gone);
+			else if ((st = put_undo(t, w)) == NAM_OK)
+				gone = true;
+			if (st != NAM_OK)
+				return st;
+			if (gone)
+				ch.of[ch.n++] = (uint8_t)put;
+		}
+		if (ch.n == 0)
+			return NAM_OK;
+	}
+	return NAM_CONFLICT;
+}
+
+nam_status
+txn_insert(struct txn *t, struct txn_put *p, unsigned n)
+{
+	for (unsigned i = 0; i < n; i += CHUNK) {
+		unsigned m = n - i < CHUNK ? n - i : CHUNK;
+		nam_status st = insert_chunk(t, p + i, m);
+		if (st != NAM_OK)
+			return st;
+	}
+	return NAM_OK;
+}

@@ -1,0 +1,318 @@
+/* lock.c -- a transaction's intent, which gives it a lock word, and the locks it takes before its commit. */
+#include <base/twin.h>
+#include <stdlib.h>
+#include <string.h>
+#include "txn_internal.h"
+
+/* ---- this attempt's lock word ---- */
+
+_Static_assert(TXN_CHUNKS <= 64, "chunks_kept has a bit for each");
+
+/*
+ * Intents of one more extent of the log: one that whoever had the slot before us left there, or a new one. A place in the log
+ * for which there is no memory now is kept for the next try.
+ */
+static nam_status
+more_intents(struct txn_worker *tw)
+{
+	struct txn_db *db = tw->db;
+	unsigned chunk;
+	if (tw->chunks_kept != 0)
+		chunk = (unsigned)__builtin_ctzll(tw->chunks_kept);
+	else if (atomic_load(&db->intents) >= TXN_CHUNKS ||
+		 (chunk = atomic_fetch_add(&db->intents, 1)) >= TXN_CHUNKS)
+		return NAM_FULL;
+	tw->chunks_kept &= ~(UINT64_C(1) << chunk);
+	net_addr at, word = net_plus(db->log, chunk * 8u);
+	nam_status st = net_read1(tw->w, word, &at.bits, 8, NULL);
+	if (st == NAM_OK && at.bits == 0) {
+		st = NAM_FULL;
+		for (unsigned i = 0; i < db->nregions && (st == NAM_FULL || st == NAM_GONE); i++)
+			st = net_extent_take(tw->w, db->regions[(chunk + i) % db->nregions], 1, &at);
+		if (st == NAM_FULL && tw->intents == 0) /* a worker without any could not even delete */
+			st = txn_extent_kept(db, tw->w, chunk, &at);
+		if (st == NAM_OK)
+			st = net_write1(tw->w, word, &at.bits, 8, NULL);
+	}
+	if (st != NAM_OK)
+		tw->chunks_kept |= UINT64_C(1) << chunk;
+	for (unsigned i = 0; st == NAM_OK && i < TXN_INTENTS_A_CHUNK; i++) {
+		struct txn_intent *in = calloc(1, sizeof *in);
+		if (in == NULL)
+			return NAM_NOMEM;
+		in->at = net_plus(at, i * TXN_INTENT_BYTES);
+		in->number = chunk * TXN_INTENTS_A_CHUNK + i;
+		if (in->number >= TXN_INTENTS) {
+			free(in);
+			continue;
+		}
+		in->next = tw->intent_free;
+		tw->intent_free = in;
+		tw->intents++;
+	}
+	return st;
+}
+
+void
+txn_intent_give(struct txn_worker *tw, struct txn_intent *in)
+{
+	if (in->generation < TXN_GENERATION_MAX) {
+		in->next = tw->intent_free;
+		tw->intent_free = in;
+		return;
+	}
+	in->rests = tso_stamp(tw->db->tso);
+	in->next = NULL;
+	*tw->intent_rests_end = in;
+	tw->intent_rests_end = &in->next;
+}
+
+/*
+ * I7: an intent that has rested begins its generations anew. Under TSO_PREASSIGNED nobody can tell when it has: there it rests for
+ * ever. The line first: with the lock word of an earlier use, and the entries of it, it would prove a decision that nobody took.
+ */
+static nam_status
+rested(struct txn_worker *tw)
+{
+	static const struct txn_commit_line none;
+	struct txn_intent *in = tw->intent_rests;
+	if (in == NULL || !tso_passed(tw->db->tso, in->rests))
+		return NAM_ABSENT;
+	/* Ours alone while the line is under way. */
+	if ((tw->intent_rests = in->next) == NULL)
+		tw->intent_rests_end = &tw->intent_rests;
+	if (net_write1(tw->w, in->at, &none, sizeof none, NULL) != NAM_OK) {
+		free(in); /* its node is gone */
+		tw->intents--;
+		return NAM_ABSENT;
+	}
+	in->generation = 0;
+	txn_intent_give(tw, in);
+	return NAM_OK;
+}
+
+static void
+list_free(struct txn_intent *in)
+{
+	for (struct txn_intent *next; in != NULL; in = next) {
+		next = in->next;
+		free(in);
+	}
+}
+
+void
+txn_intents_drop(struct txn_worker *tw)
+{
+	list_free(tw->intent_free);
+	list_free(tw->intent_rests);
+	tw->intent_free = tw->intent_rests = NULL;
+	tw->intent_rests_end = &tw->intent_rests;
+	tw->intents = 0;
+	tw->chunks_kept = 0;
+}
+
+nam_status
+txn_ensure_lock(struct txn *t)
+{
+	struct txn_worker *tw = t->tw;
+	if (t->lock != 0)
+		return NAM_OK;
+	while (tw->intent_free == NULL) {
+		nam_status st = rested(tw);
+		if (st == NAM_ABSENT)
+			st = more_intents(tw);
+		if (st == NAM_FULL && tw->intent_free == NULL && tw->intents > 0) {
+			net_sleep(tw->w, 100000); /* all are in use: wait for a writer to end */
+			if ((st = txn_go_on(t)) != NAM_OK)
+				return st;
+			continue;
+		}
+		if (st != NAM_OK)
+			return st;
+	}
+	t->intent = tw->intent_free;
+	tw->intent_free = t->intent->next;
+	t->lock = txn_lock_word(
+	    tso_owner(tw->db->tso), tso_epoch(tw->db->tso), t->intent->number, ++t->intent->generation);
+	t->head_written = false;
+	return NAM_OK;
+}
+
+/* ---- a block we have locked ---- */
+
+/* Frees a lock that turned out to be useless; the write becomes a nothing. */
+nam_status
+txn_unlock_now(struct txn *t, struct txn_write *w)
+{
+	uint64_t seen;
+	nam_status st = net_cas1(t->tw->w, w->at, t->lock, w->expect, &seen, &t->counts);
+	w->locked = false;
+	w->doubt = st == NAM_GONE;
+	return st;
+}
+
+/* Under the lock: what does the block say now? *s: its newest version, NULL when it has none. */
+nam_status
+txn_newest_locked(struct txn *t, struct txn_write *w, struct rec_block *img, const struct rec_slot **s)
+{
+	*s = NULL;
+	/* The directory changes under the lock only, and it is ours: a torn image is our own READ's doing. */
+	for (unsigned tries = 0;; tries++) {
+		if (txn_rec_dir_whole(w->view, img, w->at)) {
+			unsigned n = txn_rec_newest(w->view, img);
+			if (n == REC_NO_SLOT)
+				return NAM_OK;
+			uint64_t cid = rec_cid(img, n);
+			if (txn_rec_slot_whole(w->view, rec_slot_of(w->view, img, n), cid, w->at)) {
+				*s = rec_slot_of(w->view, img, n);
+				return NAM_OK;
+			}
+		}
+		if (tries == 1000)
+			return NAM_CORRUPT;
+		nam_status st = net_read1(t->tw->w, w->at, img, w->view->block_bytes, &t->counts);
+		if (st != NAM_OK)
+			return st;
+	}
+}
+
+/* A row this transaction locked before: shows the version it locked, whatever the statement's snapshot showed. */
+static nam_status
+relocked(struct txn *t, struct txn_write *w, struct txn_row *r)
+{
+	struct rec_block *img = nam_arena_take(&t->arena, w->view->block_bytes);
+	const struct rec_slot *s;
+	if (img == NULL)
+		return NAM_NOMEM;
+	nam_status st = net_read1(t->tw->w, w->at, img, w->view->block_bytes, &t->counts);
+	if (st == NAM_OK)
+		st = txn_newest_locked(t, w, img, &s);
+	if (st != NAM_OK)
+		return st;
+	if (s == NULL)
+		return NAM_CORRUPT;
+	*r = (struct txn_row){ .at = w->at,
+		.bytes = s->payload,
+		.len = (uint32_t)s->meta,
+		.changed = s->cid != r->cid,
+		.cid = s->cid,
+		.newest = s->cid,
+		.block = img };
+	return NAM_OK;
+}
+
+/* Gives back the lock just taken, or not, for the write just added. */
+static nam_status
+forget_lock(struct txn *t, struct txn_write *w)
+{
+	nam_status st = w->locked ? txn_unlock_now(t, w) : NAM_OK;
+	if (st != NAM_OK)
+		return st;
+	if (t->nwr > TXN_SMALL)
+		w->at.bits = UINT64_MAX; /* keep the map whole: an address nobody asks for */
+	else
+		t->nwr--;
+	return NAM_OK;
+}
+
+/* Locked rows stay with the transaction: their images may have to be archived. */
+static nam_status
+lock_rows(struct txn *t, struct txn_table *table, struct txn_row *row, nam_status *out, unsigned n)
+{
+	nam_status st = txn_ensure_lock(t);
+	if (st != NAM_OK)
+		return st;
+	if (nam_twin(NAM_TWIN_STOCKED_CID) && !t->claimed) {
+		tso_claim_start(t->tw->tso, &t->claim, 0, &t->counts);
+		t->claimed = tso_claim_wait(t->tw->tso, &t->claim) == NAM_OK;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		struct txn_row *r = &row[i];
+		struct txn_write *w = txn_own(t, r->at);
+		r->changed = false;
+		out[i] = NAM_OK;
+		if (w != NULL && (w->kind != WR_LOCK || r->cid == rec_listed(w->cid[w->newest])))
+			continue; /* ours already, locked or inserted */
+		if (w != NULL) {
+			/* Locked by an earlier statement at a version this snapshot does not cover yet. */
+			if ((st = relocked(t, w, r)) != NAM_OK)
+				return out[i] = st;
+			continue;
+		}
+		w = txn_write_add(t, table, r->at, WR_LOCK);
+		struct rec_block *img = nam_arena_take(&t->arena, table->view->block_bytes);
+		if (w == NULL || img == NULL)
+			return NAM_NOMEM;
+		w->expect = r->newest;
+		const struct rec_slot *s = NULL;
+		st = txn_lock_wait(t, w, img);
+		if (st == NAM_BUSY) {
+			out[i] = st;
+			if ((st = forget_lock(t, w)) != NAM_OK)
+				return st;
+			continue;
+		}
+		if (st == NAM_OK)
+			st = txn_newest_locked(t, w, img, &s);
+		if (st != NAM_OK)
+			return out[i] = st;
+		/* The next statement sees the rest of what this version was committed with. */
+		if (s != NULL && s->cid > t->pin.at)
+			txn_cover(t, s->cid);
+		if (s == NULL || (s->meta & REC_DELETED)) {
+			if ((st = forget_lock(t, w)) != NAM_OK)
+				return st;
+			out[i] = t->iso == TXN_READ_COMMITTED ? NAM_ABSENT : NAM_CONFLICT;
+			continue;
+		}
+		if (s->cid != r->cid && t->iso != TXN_READ_COMMITTED) {
+			st = forget_lock(t, w);
+			return out[i] = st == NAM_OK ? NAM_CONFLICT : st;
+		}
+		w->ident = img->ident;
+		r->changed = s->cid != r->cid;
+		*r = (struct txn_row){ .at = w->at,
+			.bytes = s->payload,
+			.len = (uint32_t)s->meta,
+			.changed = r->changed,
+			.cid = s->cid,
+			.newest = s->cid,
+			.block = img };
+		if ((st = txn_image_set(t, w, img, false)) != NAM_OK)
+			return st;
+	}
+	return NAM_OK;
+}
+
+nam_status
+txn_lock_many(struct txn *t, struct txn_table *table, struct txn_row *row, nam_status *out, unsigned n,
+    struct nam_arena *arena)
+{
+	(void)arena;
+	if (t->iso == TXN_READ_COMMITTED)
+		return lock_rows(t, table, row, out, n);
+	for (unsigned i = 0; i < n; i++) {
+		row[i].changed = false;
+		out[i] = row[i].cid == 0 || row[i].cid == row[i].newest ? NAM_OK : NAM_CONFLICT;
+		if (out[i] != NAM_OK)
+			txn_cover(t, row[i].newest); /* a retry's snapshot covers it (trap 24) */
+	}
+	return NAM_OK;
+}
+
+nam_status
+txn_lock_now(struct txn *t, struct txn_table *table, struct txn_row *row, bool wait)
+{
+	nam_status out = NAM_OK;
+	t->no_wait = !wait;
+	nam_status st = lock_rows(t, table, row, &out, 1);
+	t->no_wait = false;
+	return st != NAM_OK ? st : out;
+}
+
+nam_status
+txn_lock(struct txn *t, struct txn_table *table, struct txn_row *row, struct nam_arena *arena)
+{
+	nam_status out = NAM_OK, st = txn_lock_many(t, table, row, &out, 1, arena);
+	return st != NAM_OK ? st : out;
+}

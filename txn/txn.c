@@ -1,0 +1,220 @@
+/* txn.c -- a transaction's beginning, its settings, and what is left of it at its end. */
+#include <base/twin.h>
+#include <stdlib.h>
+#include <string.h>
+#include "txn_internal.h"
+
+/* ---- begin and end ---- */
+
+static struct txn *
+txn_new(struct txn_worker *tw)
+{
+	struct txn *t = tw->txn_pool;
+	if (t != NULL) {
+		tw->txn_pool = t->next;
+		return t;
+	}
+	t = calloc(1, sizeof *t);
+	if (t != NULL)
+		nam_arena_init(&t->arena, 32 << 10);
+	return t;
+}
+
+void
+txn_recycle(struct txn *t)
+{
+	struct txn_worker *tw = t->tw;
+	if (t->pinned)
+		tso_unpin(tw->tso, &t->pin);
+	if (t->held)
+		tso_unpin(tw->tso, &t->hold);
+	t->held = false;
+	if (t->intent)
+		txn_intent_give(tw, t->intent);
+	if (t->sink)
+		net_counts_add(t->sink, &t->counts);
+	t->sink = NULL;
+	nam_arena_reset(&t->arena);
+	t->intent = NULL;
+	t->lock = 0;
+	t->pinned = t->claimed = t->settled = t->decided = t->head_written = t->cluster_visible = t->holding =
+	    t->finish = false;
+	txn_marks_end(t);
+	if (t->arena.budget != NULL)
+		nam_arena_charge(&t->arena, NULL);
+	t->nwr = t->nblobs = t->nreads = t->nabsent = t->nscanned = t->nguards = 0;
+	t->note = 0;
+	t->waiter = NULL;
+	t->more.bits = 0;
+	t->limits = (struct txn_limits){ 0 };
+	t->next = tw->txn_pool;
+	tw->txn_pool = t;
+	tw->open--;
+}
+
+/* Others will settle it, when they have shut us out. Until then nothing of it may be touched or promised. */
+void
+txn_leave(struct txn *t)
+{
+	struct txn_worker *tw = t->tw;
+	tso_abandon(tw->db->tso);
+	t->next = tw->left;
+	tw->left = t;
+	tw->intents -= t->intent != NULL;
+	tw->open--;
+}
+
+/* An intent is used again only behind a mark that has landed: else who settles us could not make up for it. */
+void
+txn_through(struct txn *t)
+{
+	if (t->claim.op.status == NAM_OK)
+		txn_recycle(t);
+	else
+		txn_leave(t);
+}
+
+void
+txn_marked(void *arg)
+{
+	struct txn *t = arg;
+	t->settled = true;
+	if (t->waiter)
+		nam_co_wake(t->waiter);
+	else
+		txn_through(t);
+}
+
+void
+txn_mark_and_wait(struct txn *t, unsigned note)
+{
+	t->waiter = nam_co_self();
+	tso_mark(t->tw->tso, &t->claim, note, txn_marked, t);
+	while (!t->settled)
+		nam_co_park();
+	t->waiter = NULL;
+}
+
+nam_status
+txn_begin_by(struct txn_worker *tw, enum txn_iso iso, const struct txn_limits *l, struct txn **out)
+{
+	struct txn *t = txn_new(tw);
+	if (t == NULL)
+		return NAM_NOMEM;
+	tw->open++;
+	t->tw = tw;
+	t->iso = iso;
+	t->cid = 0;
+	memset(&t->counts, 0, sizeof t->counts);
+	if (l != NULL)
+		txn_set_limits(t, l);
+	struct tso_patience p = txn_patience(&t->limits);
+	nam_status st = tso_snapshot_by(tw->tso, &t->pin, &p, &t->counts);
+	t->pinned = st == NAM_OK;
+	if (st == NAM_OK)
+		txn_at_hand(tw);
+	if (st != NAM_OK) {
+		txn_recycle(t);
+		return st;
+	}
+	*out = t;
+	return NAM_OK;
+}
+
+nam_status
+txn_begin(struct txn_worker *tw, enum txn_iso iso, struct txn **out)
+{
+	return txn_begin_by(tw, iso, NULL, out);
+}
+
+nam_status
+txn_statement(struct txn *t)
+{
+	if (t->iso != TXN_READ_COMMITTED)
+		return NAM_OK;
+	if (nam_twin(NAM_TWIN_STOCKED_CID) && t->claimed) { /* it would hold up the snapshot asked for now */
+		txn_mark_and_wait(t, 0);
+		t->claimed = t->settled = false;
+	}
+	/* Once it has written, its first snapshot stays pinned: until it ends, no table it has
+	 * written may be given back (a DROP by others waits for the watermark). */
+	if (t->pinned && !t->held && (t->nwr > 0 || t->nblobs > 0)) {
+		tso_hold(t->tw->tso, &t->pin, &t->hold);
+		t->held = true;
+	} else if (t->pinned) {
+		tso_unpin(t->tw->tso, &t->pin);
+	}
+	t->pinned = false;
+	struct tso_patience p = txn_patience(&t->limits);
+	nam_status st = tso_snapshot_by(t->tw->tso, &t->pin, &p, &t->counts);
+	t->pinned = st == NAM_OK;
+	return st;
+}
+
+tso_cid
+txn_snapshot(const struct txn *t)
+{
+	return t->pin.at;
+}
+
+tso_cid
+txn_cid(const struct txn *t)
+{
+	return t->cid;
+}
+
+struct txn_worker *
+txn_worker_of(const struct txn *t)
+{
+	return t->tw;
+}
+
+const struct net_counts *
+txn_counts(const struct txn *t)
+{
+	return &t->counts;
+}
+
+void
+txn_set_counts_sink(struct txn *t, struct net_counts *into)
+{
+	t->sink = into;
+}
+
+void
+txn_set_finish(struct txn *t, bool on)
+{
+	t->finish = on;
+}
+
+void
+txn_set_limits(struct txn *t, const struct txn_limits *l)
+{
+	t->limits = *l;
+	if (t->arena.budget != l->budget)
+		nam_arena_charge(&t->arena, l->budget);
+}
+
+const struct txn_limits *
+txn_limits_of(const struct txn *t)
+{
+	return &t->limits;
+}
+
+void
+txn_set_note(struct txn *t, unsigned note)
+{
+	t->note |= note;
+}
+
+void
+txn_set_cluster_visible(struct txn *t, bool on)
+{
+	t->cluster_visible = on;
+}
+
+uint32_t
+txn_last_commit_round_trips(const struct txn_worker *tw)
+{
+	return tw->last_round_trips;
+}
