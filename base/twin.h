@@ -44,8 +44,10 @@ enum nam_twin {
 #ifdef NAM_TWINS
 extern enum nam_twin nam_twin_on;
 #define nam_twin(which) __builtin_expect(nam_twin_on == (which), 0)
+#define nam_twin_any()  (nam_twin_on != NAM_TWIN_NONE)
 #else
 #define nam_twin(which) false
+#define nam_twin_any()  false
 #endif
 
 #endif

@@ -96,8 +96,10 @@ line_empty(struct txn *t)
 
 /* Every verb posted has completed when this is called. line: step 2 has begun. false: we do not know how it ends. */
 bool
-txn_roll_back(struct txn *t, bool line)
+txn_roll_back(struct txn *t)
 {
+	bool line = t->state == TXN_WRITING; /* step 2 has begun */
+	txn_goto(t, TXN_UNDOING);
 	if (t->arena.budget != NULL)
 		nam_arena_charge(&t->arena, NULL);
 	if (line && !line_empty(t)) {
@@ -118,6 +120,7 @@ txn_roll_back(struct txn *t, bool line)
 	}
 	if (!t->finish) {
 		t->waiter = NULL;
+		txn_goto(t, TXN_MARKING);
 		tso_mark(t->tw->tso, &t->claim, 0, txn_marked, t);
 		return true; /* t is not ours any more */
 	}
@@ -129,5 +132,5 @@ txn_roll_back(struct txn *t, bool line)
 void
 txn_abort(struct txn *t)
 {
-	txn_roll_back(t, false);
+	txn_roll_back(t);
 }

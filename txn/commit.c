@@ -124,73 +124,89 @@ all_locked(const struct txn *t)
 	return true;
 }
 
-/* Posts the CASes of what is not locked yet. h: blobs and the write set go with them, and the guards where all is locked
- * already. NAM_CONFLICT: lost to another version; NAM_BUSY: to a lock. */
+/* The greatest word that a lock is taken from: a CID claimed for these versions has to be greater (R3). */
+static tso_cid
+floor_of(const struct txn *t)
+{
+	tso_cid floor = 0;
+	for (uint32_t k = 0; k < t->nwr; k++)
+		if (t->wr[k]->expect > floor && (t->wr[k]->expect & REC_LOCK) == 0)
+			floor = t->wr[k]->expect;
+	return floor;
+}
+
+static void
+claim_start(struct txn *t)
+{
+	tso_claim_start(t->tw->tso, &t->claim, floor_of(t), &t->counts);
+	t->claimed = true;
+}
+
+/* What goes with the first CASes: blobs, the write set, and the guards where all is locked already. */
 static nam_status
-lock_round(struct txn *t, bool claim, struct txn_intent_head *h, bool guards)
+write_set_post(struct txn *t, const struct txn_intent_head *h, bool guards)
+{
+	uint32_t entries = (uint32_t)(h->n * sizeof(struct txn_intent_entry));
+	nam_status st = blobs_write(t);
+	if (st == NAM_OK && h->more != 0)
+		st = spread_write(t, t->more, t->more_list, h + 1, h->n * sizeof(struct txn_intent_entry));
+	if (st == NAM_OK)
+		st = txn_batch_room(t, 1);
+	if (st != NAM_OK)
+		return st;
+	net_write(&t->batch, txn_intent_line(t, 64), h, (uint32_t)sizeof *h + (h->more != 0 ? 0 : entries));
+	return guards ? txn_guards_post(t) : NAM_OK;
+}
+
+/*
+ * The CASes of writes [from, to) have run, the first of them as t->op[op]. Each says for itself whether it was executed; of one
+ * whose connection broke we cannot know: the rollback frees it all the same. NAM_CONFLICT: one met another version.
+ * NAM_BUSY: one met a lock.
+ */
+static nam_status
+locks_judge(struct txn *t, uint32_t from, uint32_t to, unsigned op, nam_status worst)
+{
+	for (uint32_t k = from; k < to; k++) {
+		struct txn_write *w = t->wr[k];
+		if (!txn_writes(w) || w->locked)
+			continue;
+		const struct net_op *o = &t->op[op++];
+		w->doubt = o->status == NAM_GONE;
+		if (o->status != NAM_OK)
+			continue;
+		if (o->seen == w->expect) {
+			w->locked = true;
+		} else if ((o->seen & REC_LOCK) == 0) {
+			w->lost = true;
+			tso_answered(t->tw->db->tso, o->seen); /* a retry's snapshot covers it (trap 24) */
+			worst = worst == NAM_OK || worst == NAM_BUSY ? NAM_CONFLICT : worst;
+		} else {
+			w->met = o->seen;
+			worst = worst == NAM_OK ? NAM_BUSY : worst;
+		}
+	}
+	return worst;
+}
+
+/* Posts the CASes of what is not locked yet; the claim of a CID and what write_set_post has (h) go with the first ones. */
+static nam_status
+lock_round(struct txn *t, bool claim, const struct txn_intent_head *h, bool guards)
 {
 	nam_status st, worst = NAM_OK;
 	uint32_t i = 0;
-	bool first = true;
 	do {
 		uint32_t from = i;
 		txn_batch_open(t);
-		unsigned skip = 0;
-		if (first && h != NULL) {
-			if ((st = blobs_write(t)) != NAM_OK ||
-			    (h->more && (st = spread_write(t, t->more, t->more_list, h + 1,
-					     h->n * sizeof(struct txn_intent_entry))) != NAM_OK))
-				return st;
-			if ((st = txn_batch_room(t, 1)) != NAM_OK)
-				return st;
-			net_write(&t->batch, txn_intent_line(t, 64), h,
-			    (uint32_t)(sizeof *h + (h->more ? 0 : h->n * sizeof(struct txn_intent_entry))));
-			if (guards && (st = txn_guards_post(t)) != NAM_OK)
-				return st;
-			skip = t->batch.n;
-		}
+		if (from == 0 && h != NULL && (st = write_set_post(t, h, guards)) != NAM_OK)
+			return st;
+		unsigned first = t->batch.n;
 		for (; i < t->nwr && t->batch.n < t->batch.cap; i++)
 			if (txn_writes(t->wr[i]) && !t->wr[i]->locked)
 				net_cas(&t->batch, t->wr[i]->at, t->wr[i]->expect, t->lock);
-		if (first && claim) {
-			tso_cid floor = 0;
-			if (t->nwr <= TXN_SMALL)
-				for (uint32_t k = 0; k < t->nwr; k++)
-					if (t->wr[k]->expect > floor && !(t->wr[k]->expect & REC_LOCK))
-						floor = t->wr[k]->expect;
-			if (t->nwr > TXN_SMALL)
-				for (uint32_t k = 0; k < t->nwr; k++)
-					floor = t->wr[k]->expect > floor ? t->wr[k]->expect : floor;
-			tso_claim_start(t->tw->tso, &t->claim, floor, &t->counts);
-			t->claimed = true;
-		}
-		first = false;
-		st = t->batch.n > 0 ? net_run(&t->batch) : NAM_OK;
-		if (st != NAM_OK)
-			worst = st;
-		/* Each CAS says for itself whether it was executed; of one whose connection broke we cannot know:
-		 * abort then frees it all the same. */
-		unsigned op = skip;
-		for (uint32_t k = from; k < i; k++) {
-			struct txn_write *w = t->wr[k];
-			if (!txn_writes(w) || w->locked)
-				continue;
-			const struct net_op *o = &t->op[op++];
-			w->doubt = o->status == NAM_GONE;
-			if (o->status != NAM_OK)
-				continue;
-			if (o->seen == w->expect)
-				w->locked = true;
-			else if ((o->seen & REC_LOCK) == 0) {
-				w->lost = true;
-				tso_answered(
-				    t->tw->db->tso, o->seen); /* a retry's snapshot covers it (trap 24) */
-				worst = worst == NAM_OK || worst == NAM_BUSY ? NAM_CONFLICT : worst;
-			} else {
-				w->met = o->seen;
-				worst = worst == NAM_OK ? NAM_BUSY : worst;
-			}
-		}
+		if (from == 0 && claim)
+			claim_start(t);
+		st = txn_batch_flush(t);
+		worst = locks_judge(t, from, i, first, st);
 	} while (i < t->nwr && worst == NAM_OK);
 	return worst;
 }
@@ -200,7 +216,7 @@ static void
 free_dead(struct txn *t)
 {
 	for (uint32_t i = 0; i < t->nwr; i++)
-		if (txn_writes(t->wr[i]) && !t->wr[i]->locked && !t->wr[i]->lost)
+		if (txn_writes(t->wr[i]) && !t->wr[i]->locked && t->wr[i]->met != 0)
 			txn_unlock_dead(t->tw, t->wr[i]->at, t->wr[i]->met);
 }
 
@@ -209,7 +225,7 @@ static bool
 stuck(struct txn *t)
 {
 	for (uint32_t i = 0; i < t->nwr; i++)
-		if (txn_writes(t->wr[i]) && !t->wr[i]->locked && !t->wr[i]->lost &&
+		if (txn_writes(t->wr[i]) && !t->wr[i]->locked && t->wr[i]->met != 0 &&
 		    txn_lock_stuck(t->tw, t->wr[i]->met) != NAM_OK)
 			return true;
 	return false;
@@ -367,6 +383,7 @@ static void
 finish_behind(struct txn *t)
 {
 	junk_of_commit(t);
+	txn_goto(t, TXN_MARKING);
 	if (nam_twin(NAM_TWIN_EARLY_MARK))
 		txn_marked(t);
 	else
@@ -429,44 +446,46 @@ visible(struct txn_worker *tw, tso_cid cid, const struct txn_limits *l)
 	return tso_wait_for_by(tw->tso, cid, &p) == NAM_OK ? NAM_OK : NAM_UNSEEN;
 }
 
-nam_status
-txn_commit(struct txn *t, tso_cid *cid_out)
+static bool
+writes_any(const struct txn *t)
+{
+	for (uint32_t i = 0; i < t->nwr; i++)
+		if (txn_writes(t->wr[i]))
+			return true;
+	return false;
+}
+
+/* Nothing is to be decided: locks go back, and what was taken in vain. */
+static nam_status
+commit_nothing(struct txn *t, uint64_t trips)
 {
 	struct txn_worker *tw = t->tw;
-	uint64_t trips = t->counts.round_trips;
-	bool any = false;
-	nam_status st = NAM_OK;
-	/* The budget's owner may be gone before the last step ends. */
-	if (t->arena.budget != NULL)
-		nam_arena_charge(&t->arena, NULL);
-	bool serial = t->iso == TXN_SERIALIZABLE, line = false;
-	net_addr held = { 0 };
-	struct txn_limits limits = t->limits;
-
-	if (cid_out)
-		*cid_out = 0;
-	for (uint32_t i = 0; i < t->nwr; i++)
-		any = any || txn_writes(t->wr[i]);
-	if (!any) {
-		if (t->lock != 0 && txn_free_locks(t) != NAM_OK) {
-			txn_leave(t);
-			return NAM_OK;
-		}
-		if (nam_twin(NAM_TWIN_STOCKED_CID) && t->claimed)
-			txn_mark_and_wait(t, 0);
-		txn_junk_of_abort(t);
-		tw->last_round_trips = (uint32_t)(t->counts.round_trips - trips);
-		txn_recycle(t);
+	txn_goto(t, TXN_UNDOING);
+	if (t->lock != 0 && txn_free_locks(t) != NAM_OK) {
+		txn_leave(t);
 		return NAM_OK;
 	}
+	if (nam_twin(NAM_TWIN_STOCKED_CID) && t->claimed)
+		txn_mark_and_wait(t, 0);
+	txn_junk_of_abort(t);
+	tw->last_round_trips = (uint32_t)(t->counts.round_trips - trips);
+	txn_recycle(t);
+	return NAM_OK;
+}
 
-	/* Step 1. */
-	struct txn_intent_head *h = NULL;
+/* Step 1: the write set, all locks, the CID. *guarded: the guards were READ when all rows were locked. */
+static nam_status
+lock_all(struct txn *t, struct txn_intent_head **h, bool *guarded)
+{
+	struct txn_worker *tw = t->tw;
+	bool serial = t->iso == TXN_SERIALIZABLE;
+	nam_status st;
+	txn_goto(t, TXN_LOCKING);
 	if ((st = txn_ensure_lock(t)) != NAM_OK || (st = archives_take(t)) != NAM_OK ||
-	    (st = write_set(t, &h)) != NAM_OK)
-		goto fail;
-	bool early = all_locked(t);
-	st = lock_round(t, !serial && !t->claimed, h, early);
+	    (st = write_set(t, h)) != NAM_OK)
+		return st;
+	*guarded = all_locked(t);
+	st = lock_round(t, !serial && !t->claimed, *h, *guarded);
 	for (unsigned tries = 1; st == NAM_BUSY && tries < LOCK_TRIES; tries++) {
 		net_sleep(tw->w, 1000u << tries);
 		if (tries == LOCK_TRIES / 2)
@@ -475,45 +494,60 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 	}
 	if (st == NAM_BUSY)
 		st = stuck(t) ? NAM_STUCK : NAM_CONFLICT;
-	if (serial && st == NAM_OK) {
-		tso_claim_start(tw->tso, &t->claim, h->n ? t->wr[0]->expect & ~REC_LOCK : 0, &t->counts);
-		t->claimed = true;
-	}
+	if (serial && st == NAM_OK)
+		claim_start(t);
 	if (t->claimed) {
-		struct tso_patience p = txn_patience(&limits);
-		nam_status cst = tso_claim_wait_by(tw->tso, &t->claim, &p);
+		struct tso_patience p = txn_patience(&t->limits);
+		nam_status claim = tso_claim_wait_by(tw->tso, &t->claim, &p);
 		if (serial)
 			t->counts.round_trips++;
 		if (st == NAM_OK)
-			st = cst;
+			st = claim;
 		t->cid = t->claim.cid;
 	}
-	if (st == NAM_OK && serial)
-		st = txn_validate(t);
-	if (st == NAM_OK)
-		st = archive_late(t, !early);
-	if (st == NAM_OK)
-		st = txn_guards_judge(t, &held);
-	if (st != NAM_OK)
-		goto fail;
+	return st;
+}
 
-	/* Step 2. */
-	line = true;
-	struct txn_commit_line decision;
-	if ((st = write_versions(t, h->check, &decision)) != NAM_OK)
-		goto fail;
-	t->decided = true;
+/* With all locks held: is all as it must be? *held: a guard that another transaction has locked. */
+static nam_status
+check_all(struct txn *t, bool guarded, net_addr *held)
+{
+	txn_goto(t, TXN_CHECKING);
+	nam_status st = t->iso == TXN_SERIALIZABLE ? txn_validate(t) : NAM_OK;
+	if (st == NAM_OK)
+		st = archive_late(t, !guarded);
+	return st == NAM_OK ? txn_guards_judge(t, held) : st;
+}
+
+/* Step 2. */
+static nam_status
+decide(struct txn *t, const struct txn_intent_head *h, uint64_t trips)
+{
+	struct txn_worker *tw = t->tw;
+	struct txn_commit_line line;
+	txn_goto(t, TXN_WRITING);
+	nam_status st = write_versions(t, h->check, &line);
+	if (st != NAM_OK)
+		return st;
+	txn_goto(t, TXN_DECIDED);
 	tso_answered(tw->db->tso, t->cid);
 	tw->stats.commits++;
 	tw->last_round_trips = (uint32_t)(t->counts.round_trips - trips);
-	if (cid_out)
-		*cid_out = t->cid;
+	return NAM_OK;
+}
 
-	/* Step 3. A long write set is finished here and now; READ COMMITTED's bare locks go too. */
+/* Step 3. A long write set is finished here and now; READ COMMITTED's bare locks go too. */
+static nam_status
+install(struct txn *t, const struct txn_limits *limits)
+{
+	struct txn_worker *tw = t->tw;
 	uint64_t cid = t->cid;
-	bool wait = t->cluster_visible || t->finish || t->nwr > TXN_ASYNC_MAX, broken = false;
-	if (nam_twin(NAM_TWIN_EARLY_MARK))
+	bool cluster = t->cluster_visible, broken = false;
+	bool wait = cluster || t->finish || t->nwr > TXN_ASYNC_MAX;
+	if (nam_twin(NAM_TWIN_EARLY_MARK)) {
 		txn_mark_and_wait(t, t->note);
+		txn_goto(t, TXN_DECIDED);
+	}
 	if (!nam_twin(NAM_TWIN_EARLY_ANSWER))
 		txn_batch_open(t);
 	if (nam_twin(NAM_TWIN_EARLY_INTENT)) {
@@ -536,10 +570,9 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 		net_post_then(&t->batch, installed); /* t is not ours any more */
 		return NAM_OK;
 	}
-	bool cluster = t->cluster_visible;
 	if ((txn_batch_flush(t) != NAM_OK || broken) && !txn_mend(t)) {
 		txn_leave(t);
-		return cluster ? visible(tw, cid, &limits) : NAM_OK;
+		return cluster ? visible(tw, cid, limits) : NAM_OK;
 	}
 	junk_of_commit(t);
 	if (!nam_twin(NAM_TWIN_EARLY_MARK))
@@ -547,18 +580,44 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 	if (t->claim.op.status == NAM_OK)
 		txn_more_give(t);
 	txn_through(t);
-	return cluster ? visible(tw, cid, &limits) : NAM_OK;
+	return cluster ? visible(tw, cid, limits) : NAM_OK;
+}
 
-fail:
+nam_status
+txn_commit(struct txn *t, tso_cid *cid_out)
+{
+	struct txn_worker *tw = t->tw;
+	struct txn_limits limits = t->limits;
+	struct txn_intent_head *h = NULL;
+	uint64_t trips = t->counts.round_trips;
+	net_addr held = { 0 };
+	bool guarded = false;
+	/* The budget's owner may be gone before the last step ends. */
+	if (t->arena.budget != NULL)
+		nam_arena_charge(&t->arena, NULL);
+	if (cid_out)
+		*cid_out = 0;
+	if (!writes_any(t))
+		return commit_nothing(t, trips);
+
+	nam_status st = lock_all(t, &h, &guarded);
+	if (st == NAM_OK)
+		st = check_all(t, guarded, &held);
+	if (st == NAM_OK)
+		st = decide(t, h, trips);
+	/* Also of a commit that ends behind its commit line: its owner has to find out what became of it. */
+	if (cid_out && (t->state == TXN_WRITING || t->state == TXN_DECIDED))
+		*cid_out = t->cid;
+	if (st == NAM_OK)
+		return install(t, &limits);
+
 	if (st == NAM_CONFLICT) {
 		tw->stats.conflicts++;
 		st = name_conflict(t);
 	}
-	if (line && cid_out)
-		*cid_out = t->cid; /* for whoever has to find out what became of it */
-	if (!txn_roll_back(t, line))
+	if (!txn_roll_back(t))
 		return NAM_UNSURE;
-	/* Whoever tries again had better not before the table is free. We hold nothing he could wait for. */
+	/* Wait until the table is unlocked, so that the caller's retry does not fail at once. No lock is held here. */
 	if (held.bits != 0)
 		txn_guard_wait(tw, held, &limits);
 	return st;

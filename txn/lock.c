@@ -134,7 +134,6 @@ txn_ensure_lock(struct txn *t)
 	tw->intent_free = t->intent->next;
 	t->lock = txn_lock_word(
 	    tso_owner(tw->db->tso), tso_epoch(tw->db->tso), t->intent->number, ++t->intent->generation);
-	t->head_written = false;
 	return NAM_OK;
 }
 

@@ -26,7 +26,7 @@ static nam_status
 mend_one(struct txn *t, struct txn_write *w)
 {
 	uint64_t seen;
-	if (t->decided && txn_writes(w))
+	if (t->state == TXN_DECIDED && txn_writes(w))
 		return install(t, w, t->cid);
 	/* Of a directory that was given its link part may have landed. */
 	nam_status st = w->late_linked ? install(t, w, w->expect)
@@ -40,7 +40,7 @@ mend_one(struct txn *t, struct txn_write *w)
 static bool
 concerns(const struct txn *t, const struct txn_write *w)
 {
-	return w->locked || w->doubt || (t->decided && txn_writes(w));
+	return w->locked || w->doubt || (t->state == TXN_DECIDED && txn_writes(w));
 }
 
 bool

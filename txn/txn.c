@@ -4,6 +4,29 @@
 #include <string.h>
 #include "txn_internal.h"
 
+/* ---- states ---- */
+
+void
+txn_goto(struct txn *t, enum txn_state to)
+{
+#define TO(s) (1u << TXN_##s)
+	static const uint16_t next[TXN_STATES] = {
+		[TXN_POOLED] = TO(OPEN),
+		[TXN_OPEN] = TO(LOCKING) | TO(UNDOING) | TO(POOLED),
+		[TXN_LOCKING] = TO(CHECKING) | TO(UNDOING),
+		[TXN_CHECKING] = TO(WRITING) | TO(UNDOING),
+		[TXN_WRITING] = TO(DECIDED) | TO(UNDOING),
+		[TXN_DECIDED] = TO(MARKING) | TO(LEFT),
+		[TXN_UNDOING] = TO(MARKING) | TO(POOLED) | TO(LEFT),
+		[TXN_MARKING] = TO(MARKED),
+		[TXN_MARKED] = TO(POOLED) | TO(LEFT),
+	};
+#undef TO
+	/* A fault on purpose may well take another way. */
+	NAM_ASSERT((next[t->state] >> to & 1) != 0 || nam_twin_any());
+	t->state = to;
+}
+
 /* ---- begin and end ---- */
 
 static struct txn *
@@ -24,6 +47,7 @@ void
 txn_recycle(struct txn *t)
 {
 	struct txn_worker *tw = t->tw;
+	txn_goto(t, TXN_POOLED);
 	if (t->pinned)
 		tso_unpin(tw->tso, &t->pin);
 	if (t->held)
@@ -37,8 +61,7 @@ txn_recycle(struct txn *t)
 	nam_arena_reset(&t->arena);
 	t->intent = NULL;
 	t->lock = 0;
-	t->pinned = t->claimed = t->settled = t->decided = t->head_written = t->cluster_visible = t->holding =
-	    t->finish = false;
+	t->pinned = t->claimed = t->cluster_visible = t->holding = t->finish = false;
 	txn_marks_end(t);
 	if (t->arena.budget != NULL)
 		nam_arena_charge(&t->arena, NULL);
@@ -52,11 +75,11 @@ txn_recycle(struct txn *t)
 	tw->open--;
 }
 
-/* Others will settle it, when they have shut us out. Until then nothing of it may be touched or promised. */
 void
 txn_leave(struct txn *t)
 {
 	struct txn_worker *tw = t->tw;
+	txn_goto(t, TXN_LEFT);
 	tso_abandon(tw->db->tso);
 	t->next = tw->left;
 	tw->left = t;
@@ -78,7 +101,7 @@ void
 txn_marked(void *arg)
 {
 	struct txn *t = arg;
-	t->settled = true;
+	txn_goto(t, TXN_MARKED);
 	if (t->waiter)
 		nam_co_wake(t->waiter);
 	else
@@ -89,8 +112,9 @@ void
 txn_mark_and_wait(struct txn *t, unsigned note)
 {
 	t->waiter = nam_co_self();
+	txn_goto(t, TXN_MARKING);
 	tso_mark(t->tw->tso, &t->claim, note, txn_marked, t);
-	while (!t->settled)
+	while (t->state != TXN_MARKED)
 		nam_co_park();
 	t->waiter = NULL;
 }
@@ -101,6 +125,7 @@ txn_begin_by(struct txn_worker *tw, enum txn_iso iso, const struct txn_limits *l
 	struct txn *t = txn_new(tw);
 	if (t == NULL)
 		return NAM_NOMEM;
+	txn_goto(t, TXN_OPEN);
 	tw->open++;
 	t->tw = tw;
 	t->iso = iso;
@@ -134,7 +159,8 @@ txn_statement(struct txn *t)
 		return NAM_OK;
 	if (nam_twin(NAM_TWIN_STOCKED_CID) && t->claimed) { /* it would hold up the snapshot asked for now */
 		txn_mark_and_wait(t, 0);
-		t->claimed = t->settled = false;
+		t->claimed = false;
+		txn_goto(t, TXN_OPEN);
 	}
 	/* Once it has written, its first snapshot stays pinned: until it ends, no table it has
 	 * written may be given back (a DROP by others waits for the watermark). */

@@ -40,7 +40,6 @@ nam_status
 txn_publish(struct txn *t, uint64_t lock)
 {
 	struct txn_intent_head h = { .lock = t->lock, .waits_for = lock, .holds = t->holding };
-	t->head_written = true;
 	return net_write1(t->tw->w, net_plus(t->intent->at, 64), &h, sizeof h, &t->counts);
 }
 
