@@ -87,10 +87,17 @@ struct bind_outer {
 	unsigned first, mid, last;
 };
 
-/* Calls in a select list that answer rows: per item the array they make, and its element, which stands in the item. */
+/* Calls in a select list that answer rows: of each the array it makes, and its element, which stands in the item. */
 struct bind_srf {
 	struct sql_expr **array, **row;
-	unsigned n, at, sets; /* items; the one that is bound now; how many of them have such a call */
+	unsigned sets, cap;
+	/* once there are operators below it: how many columns it reads, which are arrays, and what is made of their elements */
+	unsigned cols;
+	uint8_t *apart;
+	enum cat_type *types;
+	struct sql_expr **last;
+	unsigned lasts;
+	bool around; /* last differs from the columns */
 };
 
 /* A select list as written, stars resolved; and as bound, with what ORDER BY and the like need behind it. */
@@ -222,12 +229,17 @@ struct sql_expr *sql_bind_array_as(
     struct bind *b, const struct ast_expr *e, enum cat_type type, int32_t typmod);
 struct sql_expr *sql_bind_index(struct bind *b, const struct ast_expr *e);
 struct sql_expr *sql_bind_any(struct bind *b, const struct ast_expr *e);
-/* bind_unnest.c: n items of a select list are to be bound, then b->srf->at is the one; is item e possible? */
-bool sql_bind_srf_begin(struct bind *b, unsigned n);
+/* bind_unnest.c: a select list is to be bound, where such calls may stand; is item e possible? */
+bool sql_bind_srf_begin(struct bind *b);
 bool sql_bind_srf_item(struct bind *b, const struct sql_expr *e, int position);
 struct sql_expr *sql_bind_srf_call(struct bind *b, const struct ast_expr *e);
-/* What takes the arrays apart that projection p of the list made; p when there are none. */
-struct sql_node *sql_bind_srf_node(struct bind *b, struct sql_node *p);
+/* Projection p of the list makes the arrays; what takes them apart, maybe some operators above: n where there are none. */
+bool sql_bind_srf_arrays(struct bind *b, struct sql_node *p);
+struct sql_node *sql_bind_srf_node(struct bind *b, struct sql_node *n);
+/* Is the element of such a call in e? */
+bool sql_bind_srf_in(const struct bind *b, const struct sql_expr *e);
+/* bind_from.c: arguments of generate_series, brought to one type, which is that of its rows. */
+bool sql_bind_series(struct bind *b, const struct ast_expr *f, struct sql_expr **e, enum cat_type *type);
 /* f in FROM: n->types are its columns'. */
 struct sql_node *sql_bind_srf_source(struct bind *b, const struct ast_expr *f, bool ordinality);
 /* 42883 when values of that type cannot be told apart; what: "equality", "ordering". */

@@ -104,40 +104,47 @@ series_type(struct sql_expr *const *e, unsigned n)
 	return CAT_INT4;
 }
 
+bool
+sql_bind_series(struct bind *b, const struct ast_expr *f, struct sql_expr **e, enum cat_type *type)
+{
+	for (unsigned i = 0; i < f->nargs; i++)
+		if ((e[i] = sql_bind_expr_as(b, f->args[i], CAT_INT4)) == NULL)
+			return false;
+	bool ok = f->nargs == 2 || f->nargs == 3;
+	*type = series_type(e, f->nargs);
+	bool times = *type == CAT_TIMESTAMP || *type == CAT_TIMESTAMPTZ;
+	for (unsigned i = 0; ok && i < f->nargs; i++) {
+		enum cat_type t = e[i]->type;
+		if (times)
+			ok = f->nargs == 3 &&
+			     (t == CAT_UNKNOWN ||
+				 (i == 2 ? t == CAT_INTERVAL
+					 : t == CAT_DATE || t == CAT_TIMESTAMP || t == *type));
+		else
+			ok = cat_type_is_int(t) || t == CAT_UNKNOWN || t == *type;
+	}
+	if (!ok)
+		return sql_bind_no_function(b, f, e, f->nargs);
+	for (unsigned i = 0; i < f->nargs; i++) {
+		enum cat_type to = times && i == 2 ? CAT_INTERVAL : *type;
+		if (e[i]->type != to &&
+		    (e[i] = sql_expr_cast(b->a, e[i], to, -1, f->position, b->err)) == NULL)
+			return false;
+	}
+	return true;
+}
+
 static struct sql_node *
 series(struct bind *b, const struct ast_expr *f, unsigned cols)
 {
+	enum cat_type type;
 	struct sql_node *n = sql_plan_node(b, SQL_NODE_SERIES, NULL, cols);
 	if (n == NULL || (n->e = sql_bind_take(b, (f->nargs + 1) * sizeof *n->e)) == NULL)
 		return NULL;
 	b->no_agg = "functions in FROM";
-	for (unsigned i = 0; i < f->nargs; i++)
-		if ((n->e[i] = sql_bind_expr_as(b, f->args[i], CAT_INT4)) == NULL)
-			return NULL;
-	bool ok = f->nargs == 2 || f->nargs == 3;
-	enum cat_type type = series_type(n->e, f->nargs);
-	for (unsigned i = 0; ok && i < f->nargs; i++) {
-		enum cat_type t = n->e[i]->type;
-		if (type == CAT_TIMESTAMP || type == CAT_TIMESTAMPTZ)
-			ok =
-			    f->nargs == 3 &&
-			    (t == CAT_UNKNOWN || (i == 2 ? t == CAT_INTERVAL
-							 : t == CAT_DATE || t == CAT_TIMESTAMP || t == type));
-		else
-			ok = cat_type_is_int(t) || t == CAT_UNKNOWN || t == type;
-	}
-	if (!ok) {
-		sql_bind_no_function(b, f, n->e, f->nargs);
+	if (!sql_bind_series(b, f, n->e, &type))
 		return NULL;
-	}
 	n->es = f->nargs;
-	bool times = type == CAT_TIMESTAMP || type == CAT_TIMESTAMPTZ;
-	for (unsigned i = 0; i < f->nargs; i++) {
-		enum cat_type to = times && i == 2 ? CAT_INTERVAL : type;
-		if (n->e[i]->type != to &&
-		    (n->e[i] = sql_expr_cast(b->a, n->e[i], to, -1, f->position, b->err)) == NULL)
-			return NULL;
-	}
 	if (!cat_type_is_int(type) && (n->held = sql_bind_take(b, 3 * sizeof *n->held)) == NULL)
 		return NULL;
 	n->types = sql_bind_take(b, sizeof *n->types);
@@ -161,8 +168,9 @@ sql_bind_add_function(struct bind *b, const struct ast_table *t)
 	if (in == NULL)
 		return false;
 	in->nodes = b->nodes;
-	struct sql_node *n = sql_set_function(t->func->text) ? sql_bind_srf_source(in, t->func, t->ordinality)
-							     : series(in, t->func, t->ordinality ? 2 : 1);
+	bool numbers = strcmp(t->func->text, "generate_series") == 0;
+	struct sql_node *n = numbers ? series(in, t->func, t->ordinality ? 2 : 1)
+				     : sql_bind_srf_source(in, t->func, t->ordinality);
 	b->nodes = in->nodes;
 	if (n == NULL)
 		return false;

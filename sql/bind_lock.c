@@ -50,6 +50,8 @@ sql_bind_locks(struct bind *b, const struct ast_select *q)
 		return refused(b, 0, what, "is not allowed with aggregate functions");
 	if (b->win != NULL)
 		return refused(b, 0, what, "is not allowed with window functions");
+	if (b->srfs != NULL && b->srfs->sets > 0)
+		return refused(b, 0, what, "is not allowed with set-returning functions in the target list");
 	for (unsigned i = 0; i < q->locks; i++) {
 		const struct ast_lock *l = &q->lock[i];
 		for (unsigned k = 0; k < b->tables; k++) {

@@ -432,10 +432,12 @@ sort_column(struct bind *b, const struct ast_select *q, const struct bind_list *
 		return sql_bind_fail(b, e->position, "42P10",
 		    "for SELECT DISTINCT, ORDER BY expressions must appear in select list");
 	b->win_ok = true;
+	b->srf = b->srfs;
 	struct sql_expr *x = settled(b, sql_bind_expr(b, e));
 	b->win_ok = false;
+	b->srf = NULL;
 	*col = o->n;
-	if (x == NULL || !out_push(b, o, x))
+	if (x == NULL || !sql_bind_srf_item(b, x, e->position) || !out_push(b, o, x))
 		return false;
 	o->ast[*col] = e;
 	return true;
@@ -666,12 +668,11 @@ sql_bind_select_begin(struct bind *b, const struct ast_select *q)
 		if ((q->groups > 0 || q->gsets > 1) && q->gsets > 0 && !sql_bind_gsets(b, q, leaf))
 			return false;
 		b->grouped = grouped;
-		if (!sql_bind_srf_begin(b, w->l.n))
+		if (!sql_bind_srf_begin(b))
 			return false;
 		for (unsigned i = 0; i < w->l.n; i++) {
 			b->no_agg = "the select list";
 			b->win_ok = true;
-			b->srf->at = i;
 			unsigned g = 0;
 			while (g < named && (q->gsets == 0 || of[g] != i))
 				g++;

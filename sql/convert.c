@@ -1,5 +1,6 @@
 /* convert.c -- libpg_query's statements to ours. */
 #include "convert.h"
+#include <sql/expr.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +72,7 @@ function(struct sql_convert *c, const PgQuery__RangeFunction *r, struct ast_tabl
 	const struct ast_expr *f = sql_convert_expr(c, item->items[0]);
 	if (f == NULL)
 		return false;
-	if (f->kind != AST_FUNC || (strcmp(f->text, "generate_series") != 0 && !sql_set_function(f->text)))
+	if (f->kind != AST_FUNC || !sql_set_function(f->text))
 		return sql_convert_no(
 		    c, "functions in FROM that do not answer rows of one column are", f->position - 1);
 	out->func = f;
@@ -231,25 +232,64 @@ values(struct sql_convert *c, const PgQuery__SelectStmt *s, struct ast_select *q
 	return true;
 }
 
-/* A select list with one generate_series comes to a product with it. */
+/*
+ * Does the expression speak of more rows than one, or is it to be said for each row of a set? left: nodes to look at, for
+ * trees share what they repeat; beyond them the answer is yes.
+ */
+static bool
+over_rows(const struct ast_expr *e, unsigned *left)
+{
+	enum sql_agg_kind k;
+	if (*left == 0 || --*left == 0)
+		return true;
+	bool is =
+	    e->kind == AST_WINDOW ||
+	    (e->kind == AST_FUNC && (e->star || sql_agg_find(e->text, &k) || sql_set_function(e->text)));
+	for (unsigned i = 0; i < e->nargs && !is; i++)
+		is = over_rows(e->args[i], left);
+	return is;
+}
+
+/* Is item `at` of the select list named in GROUP BY? */
+static bool
+grouped_by(const struct ast_select *q, unsigned at)
+{
+	const struct ast_target *t = &q->target[at];
+	for (unsigned k = 0; k < q->groups; k++) {
+		const struct ast_expr *g = q->group[k];
+		if ((g->kind == AST_INT && g->i == at + 1) ||
+		    (g->kind == AST_COLUMN && g->qual == NULL &&
+			strcmp(g->text, t->name ? t->name : t->e->text) == 0))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A select list with one generate_series comes to a product with it, which needs no memory. Where windows, groups or
+ * DISTINCT ON see the rows before it, or others stand beside it, it stays what it is (bind_unnest.c).
+ */
 static bool
 series(struct sql_convert *c, struct ast_select *q, struct from *f)
 {
 	unsigned found = 0, at = 0;
-	bool star = false;
+	unsigned left = 100000;
+	bool other = q->ons > 0;
 	for (unsigned i = 0; i < q->targets; i++) {
 		const struct ast_expr *e = q->target[i].e;
-		star |= e->kind == AST_STAR && e->qual == NULL;
-		if (e->kind == AST_FUNC && strcmp(e->text, "generate_series") == 0) {
+		if (e->kind == AST_FUNC && strcmp(e->text, "generate_series") == 0 && found == 0) {
 			at = i;
 			found++;
+			for (unsigned k = 0; k < e->nargs; k++)
+				other |= over_rows(e->args[k], &left);
+		} else {
+			other |= (e->kind == AST_STAR && e->qual == NULL) || over_rows(e, &left);
 		}
 	}
-	if (found == 0)
+	for (unsigned i = 0; i < q->orders; i++)
+		other |= over_rows(q->order[i].e, &left);
+	if (found == 0 || ((other || q->groups > 0) && !grouped_by(q, at)))
 		return true;
-	if (found > 1 || star)
-		return sql_convert_no(
-		    c, "generate_series beside another one or * is", q->target[at].e->position - 1);
 	struct ast_expr *e = sql_convert_take(c, sizeof *e);
 	if (e == NULL || !grow(c, f))
 		return false;
@@ -297,17 +337,15 @@ select_(struct sql_convert *c, const PgQuery__SelectStmt *s)
 	q->window = c->window;
 	q->windows = c->windows;
 	unsigned listed = f.tables;
-	if (!targets(c, s->target_list, s->n_target_list, &q->target, &q->targets) || !series(c, q, &f))
+	if (!targets(c, s->target_list, s->n_target_list, &q->target, &q->targets))
+		return NULL;
+	if (!sql_convert_group(c, s, q) || !order(c, s, q) || !series(c, q, &f))
 		return NULL;
 	q->table = f.table;
 	q->tables = f.tables;
 	q->join = f.join;
 	q->joins = f.joins;
 	if (!sql_convert_locks(c, s, q, f.tables > listed))
-		return NULL;
-	if (!sql_convert_group(c, s, q))
-		return NULL;
-	if (!order(c, s, q))
 		return NULL;
 	if ((s->where_clause && (q->where = sql_convert_expr(c, s->where_clause)) == NULL) ||
 	    (s->having_clause && (q->having = sql_convert_expr(c, s->having_clause)) == NULL) ||

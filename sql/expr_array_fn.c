@@ -1,6 +1,10 @@
 /* expr_array_fn.c -- functions over arrays, and between arrays and text. */
 #include <sql/expr_array.h>
 
+#include <catalog/datetime.h>
+#include <catalog/interval.h>
+#include <catalog/numeric.h>
+
 #include <stdio.h>
 #include <string.h>
 
@@ -159,6 +163,87 @@ sql_array_k_subscripts(struct sql_row *r)
 	for (uint32_t k = 0; k < n; k++)
 		v[k].i = a.lower + (int64_t)(r->n > 2 && r->a[2].i ? n - 1 - k : k);
 	return sql_array_store(r, 1, v, NULL, n, &r->out.s);
+}
+
+/* The step of generate_series, checked: -1, 1; 0: *err. */
+static int
+step_of(const struct sql_row *r, enum cat_type type, const union cat_val *v)
+{
+	static const char *const what[] = { "start value", "stop value", "step size" };
+	for (unsigned k = 0; type == CAT_NUMERIC && k < 3; k++)
+		if (cat_num_is_nan(v[k].s) || cat_num_is_inf(v[k].s)) {
+			cat_error(r->env->err, "22023", "%s cannot be %s", what[k],
+			    cat_num_is_nan(v[k].s) ? "NaN" : "infinity");
+			return 0;
+		}
+	int sign;
+	if (type == CAT_NUMERIC) {
+		sign = cat_num_sign(v[2].s);
+	} else if (cat_type_is_int(type)) {
+		sign = (v[2].i > 0) - (v[2].i < 0);
+	} else {
+		__int128 span = cat_interval_span(cat_interval_load(v[2].s));
+		sign = (span > 0) - (span < 0);
+	}
+	if (sign == 0)
+		cat_error(r->env->err, "22023", "step size cannot equal zero");
+	return sign;
+}
+
+/* generate_series as an array, for select lists */
+static bool
+k_series(struct sql_row *r)
+{
+	enum { SERIES_MAX = 1 << 25 };
+	enum cat_type type = cat_type_element(r->e->type);
+	union cat_val v[3] = { r->a[0], r->a[1] }, *out = NULL;
+	uint32_t n = 0, room = 0;
+	bool num = type == CAT_NUMERIC, ints = cat_type_is_int(type);
+	v[2].i = 1;
+	if (r->n > 2)
+		v[2] = r->a[2];
+	else if (num && !cat_num_from_int(1, &v[2].s, r->env->arena, r->env->err))
+		return false;
+	int sign = step_of(r, type, v);
+	while (sign != 0 && cat_value_cmp(type, v[0], v[1]) * sign <= 0) {
+		if (n == room) {
+			union cat_val *more = nam_arena_take(r->env->arena, 2 * (room + 8) * sizeof *more);
+			if (more == NULL)
+				return sql_oom(r->env->err);
+			if (n > 0)
+				memcpy(more, out, n * sizeof *out);
+			out = more;
+			room = 2 * (room + 8);
+			if (r->env->go_on != NULL && !r->env->go_on(r->env->go_on_arg, room * sizeof *out))
+				return false;
+		}
+		if (n == SERIES_MAX)
+			return cat_error(r->env->err, "54000",
+			    "generate_series beside windows, aggregates or others like it: more than %d rows",
+			    SERIES_MAX);
+		out[n++] = v[0];
+		if (ints && (__builtin_add_overflow(v[0].i, v[2].i, &v[0].i) ||
+				(type == CAT_INT4 && v[0].i != (int32_t)v[0].i)))
+			break;
+		if (num && !cat_num_add(v[0].s, v[2].s, &v[0].s, r->env->arena, r->env->err))
+			return false;
+		if (!ints && !num &&
+		    !cat_timestamp_add(v[0].i, cat_interval_load(v[2].s), &v[0].i, r->env->err))
+			return false;
+	}
+	return sign != 0 && sql_array_store(r, 1, out, NULL, n, &r->out.s);
+}
+static const struct sql_fn fn_series = { .name = "generate_series", .row = k_series };
+
+struct sql_expr *
+sql_expr_series(struct nam_arena *a, struct sql_expr **args, unsigned n, enum cat_type type, int position,
+    struct cat_err *err)
+{
+	struct sql_expr *e = sql_expr_call(a, &fn_series, args, n, position, err);
+	if (e == NULL)
+		return NULL;
+	e->type = cat_type_array_of(type);
+	return sql_expr_fold(a, e);
 }
 
 /* array_fill(x, ARRAY[length] [, ARRAY[lower bound]]) */

@@ -58,13 +58,27 @@ counts_rows(const struct sql_node *n)
 	return false;
 }
 
+/* With DISTINCT ON and ORDER BY, rows of sets come out of the rows that are left; unless the order asks for them. */
+static bool
+sets_are_last(const struct bind *b)
+{
+	const struct bind_query *w = b->query;
+	if (b->srfs == NULL || b->srfs->sets == 0 || w->ons == 0 || w->q->orders == 0)
+		return false;
+	for (unsigned k = 0; k < w->keys; k++)
+		if (sql_bind_srf_in(b, w->o.e[w->key[k].col]))
+			return false;
+	return true;
+}
+
 struct sql_node *
 sql_plan_select(struct bind *b)
 {
 	const struct bind_query *w = b->query;
 	const struct ast_select *q = w->q;
 	const struct bind_out *o = &w->o;
-	struct sql_node *n;
+	struct sql_node *n, *below = NULL;
+	bool sets_last = false;
 	if (w->set != NULL) {
 		if ((n = sql_plan_set(b, w->set)) == NULL)
 			return NULL;
@@ -84,18 +98,21 @@ sql_plan_select(struct bind *b)
 		p->e = o->e;
 		p->es = o->n;
 		p->est_rows = n->est_rows;
-		if ((n = sql_bind_srf_node(b, p)) == NULL)
+		sets_last = sets_are_last(b);
+		below = p;
+		if (!sql_bind_srf_arrays(b, p) || (n = sets_last ? p : sql_bind_srf_node(b, p)) == NULL)
 			return NULL;
 	}
 	if (q->distinct && (n = distinct(b, n, o)) == NULL)
 		return NULL;
 	if (w->keys > 0) {
-		struct sql_node *s = sql_plan_node(b, SQL_NODE_SORT, n, o->n);
-		if (s == NULL || (s->types = sql_bind_take(b, o->n * sizeof *s->types)) == NULL)
+		unsigned cols = sets_last ? below->es : o->n;
+		struct sql_node *s = sql_plan_node(b, SQL_NODE_SORT, n, cols);
+		if (s == NULL || (s->types = sql_bind_take(b, cols * sizeof *s->types)) == NULL)
 			return NULL;
-		for (unsigned i = 0; i < o->n; i++)
-			s->types[i] = o->e[i]->type;
-		s->width = o->n;
+		for (unsigned i = 0; i < cols; i++)
+			s->types[i] = sets_last ? below->e[i]->type : o->e[i]->type;
+		s->width = cols;
 		s->order = w->key;
 		s->orders = w->keys;
 		s->limit = w->ons || b->lock_from || q->ties ? NULL : w->limit;
@@ -114,6 +131,8 @@ sql_plan_select(struct bind *b)
 		u->est_rows = n->est_rows / 4 + 1;
 		n = u;
 	}
+	if (sets_last && (n = sql_bind_srf_node(b, n)) == NULL)
+		return NULL;
 	if (b->lock_from != 0) {
 		/* Only rows that come out are locked, and all of them before the first does. */
 		if ((n = sql_bind_lock_node(b, q, n, w->rows_at)) == NULL ||

@@ -1522,3 +1522,51 @@ SELECT g AS a1, g AS a2 FROM generate_series(1, 3) g GROUP BY 1, ROLLUP (2) ORDE
 SELECT g AS a1, g AS a2 FROM generate_series(1, 3) g GROUP BY g, ROLLUP (a2) ORDER BY 1, 2
 SELECT g AS a1, g AS a2, g + 1 FROM generate_series(1, 3) g GROUP BY a1, ROLLUP (a2) ORDER BY 1, 2, 3
 SELECT g AS a1, g AS a2, count(*) FROM generate_series(1, 3) g GROUP BY CUBE (a1, a2) HAVING g > 1 ORDER BY 1, 2, 3
+-- set-returning functions beside others
+create table srt(x int primary key, y int)
+insert into srt values (1,10),(2,20),(3,20)
+select count(*) over (), generate_series(1,3) from (values(1),(2)) v(x)
+select distinct on (x) x, generate_series(1,3) from (values(1),(2)) v(x) order by x
+select distinct on (x) x, generate_series(1,3) from (values(1),(2)) v(x)
+select distinct on (x) x, generate_series(1,3) g from (values(1),(2)) v(x) order by x, g desc
+select distinct on (x) x, unnest(array[3,1]) g, x + generate_series(1,2) from (values(1),(2)) v(x) order by x, x desc limit 3
+select x, row_number() over (order by x desc), generate_series(1,2) from (values(1),(2)) v(x) order by 1,2,3
+select x, generate_series(1,2), sum(x) over (order by x) + generate_series(1,2) from (values(1),(2)) v(x) order by 1,2,3
+select max(x), generate_series(1,3) from srt
+select max(x) + generate_series(1,3) from srt
+select y, count(*), generate_series(1,count(*)) from srt group by y order by 1,3
+select generate_series(1,3) g, count(*) from srt group by g order by 1
+select generate_series(1,3) g, count(*) from srt group by 1 order by 1
+select generate_series(1,3), * from srt order by 1,2
+select x + generate_series(1,3) from srt order by 1
+select generate_series(1,2), generate_series(1,4)
+select generate_series(1,2) + generate_series(10,13)
+select generate_series(1,2) * 10 + generate_series(1,3) * x, x from srt order by 2, 1
+select x, unnest(array[x,y]) + y from srt order by 1,2
+select x from srt order by generate_series(1,2), x
+select x, generate_series(1,2) from srt order by generate_series(1,2), x
+select x, generate_series(1,x) from srt order by 1,2 limit 2
+select x, generate_series(1.0, 2.0, 0.5), generate_series(timestamp '2020-01-01', timestamp '2020-01-03', '1 day') from srt order by 1,2
+select x, generate_series(1, null::int), 1+ generate_series(1,0) from srt
+select generate_series(1,2), generate_series(5,1,0)
+select generate_series(1,2), generate_series('nan'::numeric, 1)
+select case when true then generate_series(1,2) end
+select coalesce(generate_series(1,2), 3) from srt
+select generate_series(1,2), (select max(x) from srt) + generate_series(1,2)
+select x, (select max(t2.x) from srt t2 where t2.x < srt.x) + generate_series(1,2) from srt order by 1,2
+select sum(generate_series(1,2)) from srt
+select generate_series(1, x) a, x, string_to_table('a,b',',') from srt order by 2,1
+select distinct generate_series(1,2), generate_series(1,2) + 0 * x from srt order by 1
+select generate_series(1,2) from srt union select 7 order by 1
+select generate_series(9223372036854775805, 9223372036854775807), x from srt where x = 1
+select generate_series(2147483646, 2147483647), generate_series(1,2)
+select generate_series(-5, -9, -2), generate_series(1,2)
+select x, regexp_matches('ab cd', '(.)(.)', 'g') || '{z}' from srt where x = 1
+select exists (select generate_series(1,0), 1 + generate_series(1,0))
+select x, array(select generate_series(1, x) + x) from srt order by 1
+insert into srt select generate_series(10,11), row_number() over ()
+insert into srt select generate_series(20,21) + count(*), max(y) from srt
+select * from srt order by 1
+select generate_series(1,2) where false
+select generate_series(1,3) limit 2 offset 1
+select x, generate_series(1,3) as x2 from srt where x < 3 order by x, x2 desc fetch first 4 rows only

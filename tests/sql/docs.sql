@@ -79,6 +79,10 @@ SELECT i FROM generate_subscripts(ARRAY['a','b'], 1) i ORDER BY i;
 SELECT string_to_table('a,b', ','), regexp_matches('a1b2', '\d', 'g');
 --> a,{1}
 --> b,{2}
+SELECT k, k * unnest(a) - k, count(*) OVER () FROM (VALUES (1, ARRAY[5,6]), (2, ARRAY[7])) AS t (k, a) ORDER BY 1, 2;
+--> 1,4,2
+--> 1,5,2
+--> 2,12,2
 SELECT k, x, n FROM (VALUES (1, ARRAY[5,6]), (2, NULL)) AS t (k, a) LEFT JOIN unnest(t.a) WITH ORDINALITY AS u (x, n) ON true ORDER BY k, n;
 --> 1,5,1
 --> 1,6,2
@@ -1354,6 +1358,12 @@ SELECT * FROM dce;
 -- [not-queries] namdb
 CREATE TABLE nq (a int);
 SELECT (SELECT sum(v.a) FROM nq) FROM (VALUES (1)) AS v (a);
+--! 0A000
+SELECT generate_series(1, generate_series(1, 2));
+--! 0A000
+SELECT count(*) FROM (VALUES (ARRAY[1])) t (a) GROUP BY unnest(a);
+--! 0A000
+SELECT sum(k) OVER (ORDER BY unnest(a)) FROM (VALUES (1, ARRAY[1])) t (k, a);
 --! 0A000
 
 -- [not-with] namdb
