@@ -165,7 +165,7 @@ run(struct cn_session *s, const struct sql_sink *sink, const char *text)
 	bool ok = cn_exec(s, text, strlen(text), sink, &err);
 	shell_running(NULL);
 	if (!ok && !shell_ended())
-		shell_error(&err, text, strlen(text));
+		shell_error(NULL, &err, text, strlen(text));
 	return ok;
 }
 

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -29,6 +30,13 @@ usage(FILE *out)
 		if (commands[i].run != NULL)
 			fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].what);
 	fputs("\nEvery command has --help. namdb --version says which version this is.\n", out);
+}
+
+const char *
+cli_storage_list(void)
+{
+	const char *list = getenv("NAMDB_STORAGE");
+	return list != NULL && list[0] != 0 ? list : "127.0.0.1:7411";
 }
 
 int

@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 /* ---- results ---------------------------------------------------------------------- */
@@ -63,8 +65,9 @@ on_rows(void *arg, const struct sql_batch_view *b)
 					? v->s[k]
 					: cat_value_out(v->type, cat_vec_at(v, k), &sh->arena);
 			if (!cn_print_cell(sh->print, s.p, s.len, null)) {
-				fprintf(stderr, "namdb: the result does not fit into memory: add a LIMIT, or "
-						"use --csv\n");
+				shell_say(sh,
+				    "the result does not fit into memory: add a LIMIT, or use \\pset "
+				    "format csv");
 				return false;
 			}
 		}
@@ -82,11 +85,26 @@ on_done(void *arg, const char *tag, uint64_t rows)
 	sh->rows_shown = false;
 	if (answered)
 		shell_print_end(sh, true);
-	if (!sh->opt.quiet && (!answered || strncmp(tag, "INSERT", 6) == 0 ||
-				  strncmp(tag, "UPDATE", 6) == 0 || strncmp(tag, "DELETE", 6) == 0))
+	/* a COPY's tag would stand in its data */
+	bool within = sh->copied_out && (sh->copy_to == NULL || sh->copy_to == sh->out);
+	sh->copied_out = false;
+	if (!sh->opt.quiet && !within &&
+	    (!answered || strncmp(tag, "INSERT", 6) == 0 || strncmp(tag, "UPDATE", 6) == 0 ||
+		strncmp(tag, "DELETE", 6) == 0))
 		fprintf(sh->out, "%s\n", tag);
 	fflush(sh->out);
 	return !ferror(sh->out);
+}
+
+/* "namdb:FILE:LINE: " where a file is read. */
+static void
+locus(const struct shell *sh, unsigned line)
+{
+	const struct source *src = sh->source;
+	while (src != NULL && src->name == NULL)
+		src = src->outer;
+	if (src != NULL)
+		fprintf(stderr, "namdb:%s:%u: ", src->name, line);
 }
 
 static void
@@ -95,6 +113,7 @@ on_notice(void *arg, const char *severity, const char *sqlstate, const char *tex
 	struct shell *sh = arg;
 	end_progress(sh);
 	fflush(stdout);
+	locus(sh, sh->line);
 	fprintf(stderr, "%s:  %s: %s\n", severity, sqlstate, text);
 }
 
@@ -118,6 +137,7 @@ static bool
 on_copy_out(void *arg, const char *bytes, size_t len)
 {
 	struct shell *sh = arg;
+	sh->copied_out = true;
 	return !shell_interrupted && fwrite(bytes, 1, len, sh->copy_to ? sh->copy_to : sh->out) == len;
 }
 
@@ -142,16 +162,65 @@ on_progress(void *arg, uint64_t bytes, uint64_t total, uint64_t rows)
 
 /* ---- errors ----------------------------------------------------------------------- */
 
-/* The line of text that holds character `position` (from 1), and a caret under it. */
-static void
-show_position(const char *text, size_t len, int position)
+void
+shell_say(struct shell *sh, const char *fmt, ...)
 {
-	enum { SHOWN = 70, BEFORE = 50 };
+	const struct source *src = sh->source;
+	while (src != NULL && src->name == NULL)
+		src = src->outer;
+	fflush(stdout);
+	if (src != NULL)
+		locus(sh, sh->line);
+	else
+		fputs("namdb: ", stderr);
+	va_list ap;
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+/* How many lines are before the first word, which is no comment. */
+static unsigned
+lines_before(const char *text, size_t len)
+{
+	unsigned lines = 0, depth = 0;
+	for (size_t i = 0; i < len; i++) {
+		bool two = i + 1 < len;
+		if (text[i] == '\n') {
+			lines++;
+		} else if (two && text[i] == '/' && text[i + 1] == '*') {
+			depth++, i++;
+		} else if (two && depth > 0 && text[i] == '*' && text[i + 1] == '/') {
+			depth--, i++;
+		} else if (two && depth == 0 && text[i] == '-' && text[i + 1] == '-') {
+			while (i + 1 < len && text[i + 1] != '\n')
+				i++;
+		} else if (depth == 0 && text[i] != ' ' && text[i] != '\t' && text[i] != '\r') {
+			return lines;
+		}
+	}
+	return 0;
+}
+
+/* Where character `position` (from 1) begins. */
+static size_t
+byte_of(const char *text, size_t len, int position)
+{
 	size_t at = 0;
 	for (int c = 1; c < position && at < len; c++)
 		do
 			at++;
 		while (at < len && ((unsigned char)text[at] & 0xc0) == 0x80);
+	return at;
+}
+
+/* The line of text that holds character `position` (from 1), and a caret under it. */
+static void
+show_position(const char *text, size_t len, int position)
+{
+	enum { SHOWN = 70, BEFORE = 50 };
+	size_t at = byte_of(text, len, position);
 	size_t from = at, to = at;
 	while (from > 0 && text[from - 1] != '\n')
 		from--;
@@ -186,9 +255,17 @@ show_position(const char *text, size_t len, int position)
 }
 
 void
-shell_error(const struct cat_err *err, const char *text, size_t len)
+shell_error(struct shell *sh, const struct cat_err *err, const char *text, size_t len)
 {
 	fflush(stdout);
+	unsigned line = sh != NULL ? sh->line : 0;
+	if (text != NULL && err->position > 0)
+		for (size_t i = 0, at = byte_of(text, len, err->position); i < at; i++)
+			line += text[i] == '\n';
+	else if (text != NULL)
+		line += lines_before(text, len);
+	if (sh != NULL)
+		locus(sh, line);
 	fprintf(stderr, "ERROR:  %s: %s\n", err->sqlstate, err->text);
 	if (err->position > 0 && text != NULL)
 		show_position(text, len, err->position);
@@ -247,7 +324,8 @@ shell_exec(struct shell *sh, const char *text, size_t len)
 	};
 	struct cat_err err = { 0 };
 	struct net_counts before, after;
-	sh->copying = sh->rows_shown = false;
+	sh->copying = sh->rows_shown = sh->copied_out = false;
+	sh->paged_ns = 0;
 	sh->progress_bytes = 0;
 	cn_session_counts(sh->session, &before);
 	uint64_t start = sh->started = nam_clock_ns();
@@ -255,7 +333,7 @@ shell_exec(struct shell *sh, const char *text, size_t len)
 	shell_running(sh->session);
 	bool ok = cn_exec(sh->session, text, len, &sink, &err);
 	shell_running(NULL);
-	uint64_t took = nam_clock_ns() - start;
+	uint64_t took = nam_clock_ns() - start - sh->paged_ns;
 	end_progress(sh);
 	/* Input meant for a COPY that failed is not SQL. */
 	while (sh->copying && !shell_interrupted) {
@@ -266,7 +344,7 @@ shell_exec(struct shell *sh, const char *text, size_t len)
 	}
 	if (!ok) {
 		cn_print_drop(sh->print);
-		shell_error(&err, text, len);
+		shell_error(sh, &err, text, len);
 		sh->failed = true;
 		if (shell_lost(sh))
 			return false;
@@ -337,13 +415,14 @@ static bool
 run_statement(struct shell *sh)
 {
 	bool ok = true;
+	sh->line = sh->stmt_line;
 	if (sh->stmt_over) {
 		struct cat_err err = { .sqlstate = "54000" };
 		snprintf(
 		    err.text, sizeof err.text, "statement is longer than %zu bytes", sh->opt.statement_max);
 		snprintf(err.hint, sizeof err.hint,
 		    "Split it, use COPY to load data, or start the shell with a larger --max-statement.");
-		shell_error(&err, NULL, 0);
+		shell_error(sh, &err, NULL, 0);
 		sh->failed = true;
 		ok = false;
 	} else if (!sh->split.blank) {
@@ -382,7 +461,7 @@ is_space(char c)
 
 /* A \command: to the end of its line. */
 static bool
-run_meta(struct shell *sh, struct source *src, const char *p, size_t n)
+run_meta(struct shell *sh, struct source *src, unsigned at, const char *p, size_t n)
 {
 	enum { META_MAX = 8000 };
 	char line[META_MAX];
@@ -395,8 +474,9 @@ run_meta(struct shell *sh, struct source *src, const char *p, size_t n)
 		if (!whole && !source_piece(sh, src, "", &p, &n))
 			break;
 	}
+	sh->line = at;
 	if (len >= sizeof line) {
-		fprintf(stderr, "namdb: a \\command is longer than %d bytes\n", META_MAX);
+		shell_say(sh, "a \\command is longer than %d bytes", META_MAX);
 		sh->failed = true;
 		return false;
 	}
@@ -416,23 +496,72 @@ run_meta(struct shell *sh, struct source *src, const char *p, size_t n)
 	return ok;
 }
 
-/* p is not in the source's buffer: a COPY reads on from there. */
+/* Is it that word alone, perhaps with its semicolon? */
 static bool
-run_piece(struct shell *sh, struct source *src, const char *p, size_t n)
+is_word(const char *p, size_t n, const char *word)
+{
+	size_t len = strlen(word);
+	if (n < len || strncasecmp(p, word, len) != 0)
+		return false;
+	p += len;
+	n -= len;
+	while (n > 0 && (is_space(p[n - 1]) || p[n - 1] == ';'))
+		n--;
+	return n == 0;
+}
+
+/* help, quit and exit as a newcomer types them, where no SQL can begin so. True: it was one, and is done. */
+static bool
+plain_word(struct shell *sh, const char *p, size_t n)
+{
+	bool help = is_word(p, n, "help"), leave = is_word(p, n, "quit") || is_word(p, n, "exit");
+	if (!help && !leave)
+		return false;
+	if (sh->stmt_len > 0) {
+		bool plain = cn_split_plain(&sh->split);
+		puts(help    ? "Use \\? for help, \\r to forget what was typed so far."
+		     : plain ? "Use \\q to quit."
+			     : "Use control-D to quit.");
+		return false;
+	}
+	if (help)
+		fputs("This is namdb, a distributed in-memory database, and you are in its SQL shell.\n"
+		      "Type:  \\? for help with the shell's commands\n"
+		      "       \\d to list tables, \\d NAME to describe one\n"
+		      "       SQL, with a semicolon at its end, to run it; docs/SQL.md says what there is\n"
+		      "       \\q to quit\n",
+		    stdout);
+	fflush(stdout);
+	sh->quit = leave;
+	return true;
+}
+
+/* p is not in the source's buffer: a COPY reads on from there. It stands in line `at`. */
+static bool
+run_piece(struct shell *sh, struct source *src, unsigned at, const char *p, size_t n)
 {
 	bool ok = true;
+	if (sh->editing && src->terminal && n < 20) {
+		size_t blanks = 0;
+		while (blanks < n && is_space(p[blanks]))
+			blanks++;
+		if (plain_word(sh, p + blanks, n - blanks))
+			return true;
+	}
 	while (n > 0 && !sh->quit) {
 		if (sh->stmt_len == 0 && !sh->stmt_over && cn_split_where(&sh->split) == '=')
 			while (n > 0 && is_space(*p))
 				p++, n--;
 		if (n > 0 && *p == '\\' && !sh->stmt_over && cn_split_plain(&sh->split))
-			return run_meta(sh, src, p, n) && ok;
+			return run_meta(sh, src, at, p, n) && ok;
+		if (sh->stmt_len == 0)
+			sh->stmt_line = at;
 		/* up to the next backslash, which may begin a command */
 		bool end;
 		const char *slash = n > 1 ? memchr(p + 1, '\\', n - 1) : NULL;
 		size_t used = cn_split_feed(&sh->split, p, slash != NULL ? (size_t)(slash - p) : n, &end);
 		if (!keep(sh, p, used)) {
-			fprintf(stderr, "namdb: no memory for the statement\n");
+			shell_say(sh, "no memory for the statement");
 			sh->failed = sh->quit = true;
 			return false;
 		}
@@ -454,7 +583,7 @@ shell_typed(struct shell *sh, const char *text, size_t len)
 	while (len > 0 && sh->source != NULL && !sh->quit) {
 		const char *nl = memchr(text, '\n', len);
 		size_t n = nl != NULL ? (size_t)(nl - text) + 1 : len;
-		ok &= run_piece(sh, sh->source, text, n);
+		ok &= run_piece(sh, sh->source, sh->line, text, n);
 		text += n;
 		len -= n;
 	}
@@ -483,6 +612,7 @@ shell_source(struct shell *sh, struct source *src)
 		size_t n;
 		prompt_text(sh, prompt);
 		shell_interrupted = 0;
+		unsigned at = src->line;
 		if (!source_piece(sh, src, prompt, &p, &n)) {
 			if (src->eof || shell_ended())
 				break;
@@ -496,13 +626,13 @@ shell_source(struct shell *sh, struct source *src)
 		}
 		char *copy = malloc(n);
 		if (copy == NULL) {
-			fprintf(stderr, "namdb: no memory for a line\n");
+			shell_say(sh, "no memory for a line");
 			sh->failed = true;
 			ok = false;
 			break;
 		}
 		memcpy(copy, p, n);
-		ok &= run_piece(sh, src, copy, n);
+		ok &= run_piece(sh, src, at, copy, n);
 		free(copy);
 		if (!ok && sh->opt.stop_on_error && !src->terminal)
 			break;
@@ -512,7 +642,7 @@ shell_source(struct shell *sh, struct source *src)
 		}
 	}
 	if (src->broken) {
-		fprintf(stderr, "namdb: cannot read the input: %s\n", strerror(errno));
+		shell_say(sh, "cannot read the input: %s", strerror(errno));
 		sh->failed = true;
 		ok = false;
 	}
@@ -551,20 +681,23 @@ shell_file(struct shell *sh, const char *path)
 	if (strcmp(path, "-") == 0)
 		return shell_stdin(sh, NULL);
 	if (sh->depth >= 32) {
-		fprintf(stderr, "namdb: %s: files include each other more than 32 deep\n", path);
+		shell_say(sh, "%s: files include each other more than 32 deep", path);
 		return false;
 	}
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
-		fprintf(stderr, "namdb: %s: %s\n", path, strerror(errno));
+		shell_say(sh, "%s: %s", path, strerror(errno));
 		sh->failed = true;
 		return false;
 	}
 	source_init(&src, fd, false);
+	src.name = path;
 	bool editing = sh->editing;
 	sh->editing = false;
 	sh->depth++;
+	unsigned line = sh->line;
 	bool ok = shell_source(sh, &src);
+	sh->line = line;
 	sh->depth--;
 	sh->editing = editing;
 	source_fini(&src);
@@ -590,7 +723,7 @@ shell_stdin(struct shell *sh, const char *banner)
 			puts("\\q");
 		shell_history_close();
 		sh->editing = false;
-		ok = true; /* whoever types has seen the errors */
+		ok = true; /* the errors were seen at the terminal */
 		sh->failed = false;
 	}
 	source_fini(&src);
@@ -611,7 +744,11 @@ shell_open(struct cn *cn, const struct shell_options *opt, struct nam_err *err)
 	nam_arena_init(&sh->arena, 64 << 10);
 	cn_split_init(&sh->split);
 	sh->out = stdout;
-	if ((sh->print = cn_print_open(stdout, opt->csv ? CN_CSV : CN_ALIGNED)) == NULL)
+	sh->form = opt->form;
+	if (opt->null != NULL && (sh->null = strdup(opt->null)) == NULL)
+		goto fail;
+	if ((sh->print = cn_print_open(stdout, opt->form)) == NULL ||
+	    (sh->null != NULL && !cn_print_null(sh->print, sh->null)))
 		goto fail;
 	if ((st = cn_session_open(cn, UINT_MAX, &sh->session)) != NAM_OK)
 		goto fail;
@@ -620,6 +757,8 @@ fail:
 	nam_fail(err, st, "cannot open a session: %s", nam_status_text(st));
 	if (sh != NULL)
 		cn_print_close(sh->print);
+	if (sh != NULL)
+		free(sh->null);
 	free(sh);
 	return NULL;
 }
@@ -636,5 +775,6 @@ shell_close(struct shell *sh)
 	nam_arena_fini(&sh->arena);
 	free(sh->stmt);
 	free(sh->last);
+	free(sh->null);
 	free(sh);
 }

@@ -10,10 +10,11 @@
 #include <signal.h>
 
 struct shell_options {
-	bool csv;           /* results as CSV */
-	bool quiet;         /* no command tags, no banner */
-	bool verbose;       /* what each statement cost on the fabric, on stderr */
-	bool stop_on_error; /* a script ends at its first error */
+	enum cn_print_form form; /* of results */
+	const char *null;        /* what stands for NULL; NULL: nothing */
+	bool quiet;              /* no command tags, no banner */
+	bool verbose;            /* what each statement cost on the fabric, on stderr */
+	bool stop_on_error;      /* a script ends at its first error */
 	size_t statement_max;
 	const char *about; /* for \conninfo; borrowed */
 	/* Opens a compute node like the first one; NULL: there is no way to. */
@@ -26,10 +27,12 @@ struct source {
 	int fd;
 	bool terminal; /* lines through the line editor */
 	bool eof, broken;
-	bool line_start; /* the next byte begins a line */
+	bool line_start;  /* the next byte begins a line */
+	const char *name; /* of a file, for errors; NULL: none is said */
+	unsigned line;    /* of the next byte, from 1 */
 	char *buf;
 	size_t at, len, cap;
-	struct source *outer; /* \i */
+	struct source *outer; /* \i, \copy */
 };
 
 struct shell {
@@ -41,11 +44,17 @@ struct shell {
 	struct nam_arena arena; /* of one batch being printed */
 	FILE *out;              /* answers */
 	FILE *copy_to;          /* \copy ... TO; NULL: out */
-	bool out_pipe, expanded;
+	bool out_pipe, expanded, no_pager;
+	enum cn_print_form form; /* but for \x */
+	char *null;              /* what stands for NULL */
 	bool timing, failed, quit, editing;
-	bool lost;       /* it ends because its process has no place in the cluster any more */
-	bool rows_shown; /* the running statement has answered rows */
-	bool copying;    /* it has asked for input, and the end was not given */
+	bool lost;          /* it ends because its process has no place in the cluster any more */
+	bool rows_shown;    /* the running statement has answered rows */
+	bool copying;       /* it has asked for input, and the end was not given */
+	bool copied_out;    /* it has answered a COPY's data */
+	uint64_t paged_ns;  /* in which somebody read what it had answered */
+	unsigned line;      /* of the source: where the statement, or the command, that runs begins */
+	unsigned stmt_line; /* where what is gathered begins */
 	bool progress_shown;
 	uint64_t progress_bytes, progress_rows;
 	uint64_t started; /* the running statement, by the clock */
@@ -83,8 +92,10 @@ bool shell_exec(struct shell *sh, const char *text, size_t len);
 bool shell_lost(struct shell *sh);
 /* Runs all of a source. */
 bool shell_source(struct shell *sh, struct source *src);
-/* ERROR, LINE, caret, DETAIL, HINT. */
-void shell_error(const struct cat_err *err, const char *text, size_t len);
+/* ERROR, LINE, caret, DETAIL, HINT. text: the statement that began at sh->line, or NULL. sh NULL: no file is read. */
+void shell_error(struct shell *sh, const struct cat_err *err, const char *text, size_t len);
+/* A complaint of the shell's own, a line on stderr, behind the file and line that are read. */
+void shell_say(struct shell *sh, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* What a column of this type holds, for printing. */
 enum cn_kind shell_kind(enum cat_type t);
@@ -100,6 +111,16 @@ bool shell_typed(struct shell *sh, const char *text, size_t len);
 bool shell_out(struct shell *sh, const char *where);
 /* cn_print_end, through $PAGER when it is long and somebody looks. */
 void shell_print_end(struct shell *sh, bool footer);
+
+/* ---- shell_pset.c */
+/* \pset and \x: how answers look. */
+bool shell_pset(struct shell *sh, const char *arg);
+bool shell_expanded(struct shell *sh, const char *arg);
+/* Is a word on, off, or nothing, which turns old round? */
+bool shell_is_on(const char *text, bool old);
+/* The next word of a command's line, out of single quotes, in place; *rest: behind it. */
+char *shell_word(char *text, char **rest);
+bool shell_form(const char *name, enum cn_print_form *out);
 
 /* ---- shell_edit.c */
 /* Text through $EDITOR: *out is freed by the caller. file NULL or "": one that is gone afterwards. */
@@ -150,14 +171,17 @@ struct shell_args {
 #define SHELL_LONG                                                                                           \
 	{ "command", required_argument, NULL, 'c' }, { "file", required_argument, NULL, 'f' },               \
 	    { "verbose", no_argument, NULL, 'v' }, { "quiet", no_argument, NULL, 'q' },                      \
-	    { "csv", no_argument, NULL, 1001 }, { "max-statement", required_argument, NULL, 1002 },          \
+	    { "csv", no_argument, NULL, 1001 }, { "format", required_argument, NULL, 1004 },                 \
+	    { "null", required_argument, NULL, 1005 }, { "max-statement", required_argument, NULL, 1002 },   \
 	{                                                                                                    \
 		"stop-on-error", no_argument, NULL, 1003                                                     \
 	}
 #define SHELL_USAGE                                                                                          \
 	"  -c, --command SQL   run this and leave; may be said more than once\n"                             \
 	"  -f, --file F        run statements from a file (-: standard input)\n"                             \
-	"  --csv               results as CSV\n"                                                             \
+	"  --format F          results as aligned, csv, json or markdown (default aligned)\n"                \
+	"  --csv               the same as --format csv\n"                                                   \
+	"  --null TEXT         what stands for NULL (default: nothing)\n"                                    \
 	"  -v, --verbose       say what each statement cost on the fabric\n"                                 \
 	"  -q, --quiet         results only: no command tags, no banner\n"                                   \
 	"  --stop-on-error     a script ends at its first error (default: it goes on; the exit code "        \

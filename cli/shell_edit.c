@@ -70,7 +70,7 @@ shell_edit(struct shell *sh, const char *file, const char *text, size_t len, cha
 		int fd = mkstemp(temp);
 		if (fd < 0 || write(fd, text, len) != (ssize_t)len ||
 		    (len > 0 && text[len - 1] != '\n' && write(fd, "\n", 1) != 1)) {
-			fprintf(stderr, "namdb: %s: %s\n", temp, strerror(errno));
+			shell_say(sh, "%s: %s", temp, strerror(errno));
 			if (fd >= 0) {
 				close(fd);
 				unlink(temp);
@@ -82,7 +82,7 @@ shell_edit(struct shell *sh, const char *file, const char *text, size_t len, cha
 	}
 	bool ok = edit(path);
 	if (ok && (*out = read_all(path, sh->opt.statement_max, out_len)) == NULL) {
-		fprintf(stderr, "namdb: %s: %s\n", path, strerror(errno));
+		shell_say(sh, "%s: %s", path, strerror(errno));
 		ok = false;
 	}
 	if (path == temp)
@@ -135,8 +135,7 @@ shell_copy(struct shell *sh, const char *arg)
 	}
 	const char *name = word != NULL ? blanks(end) : "", *rest = *name ? skip(name) : name;
 	if (*name == 0 || word == arg) {
-		fprintf(
-		    stderr, "namdb: usage: \\copy TABLE [(COLUMNS)] | (QUERY) FROM | TO FILE [OPTIONS]\n");
+		shell_say(sh, "usage: \\copy TABLE [(COLUMNS)] | (QUERY) FROM | TO FILE [OPTIONS]");
 		return false;
 	}
 	bool from = word[0] == 'f' || word[0] == 'F';
@@ -156,7 +155,7 @@ shell_copy(struct shell *sh, const char *arg)
 		if (own) {
 			sh->copy_to = stdout;
 		} else if ((sh->copy_to = fopen(path, "we")) == NULL) {
-			fprintf(stderr, "namdb: %s: %s\n", path, strerror(errno));
+			shell_say(sh, "%s: %s", path, strerror(errno));
 			ok = false;
 		}
 	} else if (ok) {
@@ -165,7 +164,7 @@ shell_copy(struct shell *sh, const char *arg)
 			bool own = !quoted && strcasecmp(path, "pstdin") == 0;
 			fd = own ? dup(0) : open(path, O_RDONLY | O_CLOEXEC);
 			if (fd < 0) {
-				fprintf(stderr, "namdb: %s: %s\n", path, strerror(errno));
+				shell_say(sh, "%s: %s", path, strerror(errno));
 				ok = false;
 			}
 		}
@@ -173,6 +172,7 @@ shell_copy(struct shell *sh, const char *arg)
 	if (ok) {
 		if (fd >= 0) {
 			source_init(&src, fd, false);
+			src.outer = outer;
 			sh->source = &src; // cppcheck-suppress autoVariables -- put back below
 		}
 		ok = shell_exec(sh, text, strlen(text));
@@ -185,7 +185,7 @@ shell_copy(struct shell *sh, const char *arg)
 		close(fd);
 	if (sh->copy_to != NULL && sh->copy_to != stdout &&
 	    (ferror(sh->copy_to) | fclose(sh->copy_to)) != 0) {
-		fprintf(stderr, "namdb: cannot write to %s\n", path);
+		shell_say(sh, "cannot write to %s", path);
 		ok = false;
 	}
 	sh->copy_to = NULL;

@@ -152,7 +152,7 @@ shell_rest(struct shell *sh)
 void
 source_init(struct source *src, int fd, bool terminal)
 {
-	*src = (struct source){ .fd = fd, .terminal = terminal, .line_start = true };
+	*src = (struct source){ .fd = fd, .terminal = terminal, .line_start = true, .line = 1 };
 }
 
 void
@@ -264,6 +264,7 @@ source_piece(struct shell *sh, struct source *src, const char *prompt, const cha
 	*n = end != NULL ? (size_t)(end - from) + 1 : have;
 	src->at += *n;
 	src->line_start = end != NULL;
+	src->line += end != NULL;
 	return true;
 }
 
@@ -304,6 +305,7 @@ source_copy(struct shell *sh, struct source *src, const char **p, size_t *n)
 					break;
 				src->at += skip;
 				src->line_start = true;
+				src->line++;
 				return true;
 			}
 			if (mark < 0) {
@@ -319,6 +321,9 @@ source_copy(struct shell *sh, struct source *src, const char **p, size_t *n)
 			*n = i;
 			src->at += i;
 			src->line_start = from[i - 1] == '\n';
+			for (const char *nl = from; (nl = memchr(nl, '\n', i - (size_t)(nl - from))) != NULL;
+			     nl++)
+				src->line++;
 			return true;
 		}
 		if (!wait && src->eof)

@@ -31,7 +31,14 @@ shell_option(struct shell_args *a, int o, const char *value, const char **bad)
 		a->opt.quiet = true;
 		return true;
 	case 1001:
-		a->opt.csv = true;
+		a->opt.form = CN_CSV;
+		return true;
+	case 1004:
+		if (!shell_form(value, &a->opt.form))
+			*bad = "--format is aligned, csv, json or markdown";
+		return true;
+	case 1005:
+		a->opt.null = value;
 		return true;
 	case 1002:
 		if (!nam_size(value, 1024, UINT64_C(1) << 30, &n)) {

@@ -1,6 +1,7 @@
 /* shell_out.c -- where answers go: the screen, page by page, a file, or another program. */
 #include "shell.h"
 
+#include <base/clock.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ close_out(struct shell *sh)
 	int bad = sh->out_pipe ? pclose(sh->out) : fclose(sh->out);
 	if (bad != 0) {
 		if (!sh->out_pipe)
-			fprintf(stderr, "namdb: cannot write the output: %s\n", strerror(errno));
+			shell_say(sh, "cannot write the output: %s", strerror(errno));
 		sh->failed = true;
 	}
 	sh->out = stdout;
@@ -33,7 +34,7 @@ shell_out(struct shell *sh, const char *where)
 	bool pipe = where[0] == '|';
 	FILE *f = pipe ? popen(where + 1, "we") : fopen(where, "we");
 	if (f == NULL) {
-		fprintf(stderr, "namdb: %s: %s\n", where, strerror(errno));
+		shell_say(sh, "%s: %s", where, strerror(errno));
 		return false;
 	}
 	sh->out = f;
@@ -47,7 +48,7 @@ static const char *
 pager(const struct shell *sh)
 {
 	struct winsize size;
-	if (sh->out != stdout || !sh->editing || !isatty(0) || !isatty(1) ||
+	if (sh->no_pager || sh->out != stdout || !sh->editing || !isatty(0) || !isatty(1) ||
 	    ioctl(1, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 ||
 	    cn_print_lines(sh->print) < (size_t)size.ws_row)
 		return NULL;
@@ -61,6 +62,7 @@ void
 shell_print_end(struct shell *sh, bool footer)
 {
 	const char *program = pager(sh);
+	uint64_t start = nam_clock_ns();
 	FILE *f = NULL;
 	if (program != NULL) {
 		fflush(stdout);
@@ -72,6 +74,7 @@ shell_print_end(struct shell *sh, bool footer)
 	}
 	cn_print_to(sh->print, f);
 	cn_print_end(sh->print, footer);
-	pclose(f); /* whoever leaves the pager early has seen enough */
+	pclose(f); /* an error: its user has seen enough */
+	sh->paged_ns += nam_clock_ns() - start;
 	cn_print_to(sh->print, sh->out);
 }

@@ -12,7 +12,7 @@ static const char usage[] =
     "usage: namdb sql [--storage LIST] [options]\n"
     "Joins a cluster as a compute node and runs SQL: from -c, -f, standard input, or a terminal.\n"
     "\n"
-    "  --storage LIST      storage nodes, comma-separated (default 127.0.0.1:7411)\n"
+    "  --storage LIST      storage nodes, comma-separated (default $NAMDB_STORAGE, else 127.0.0.1:7411)\n"
     "  --fabric F          auto, shm, verbs or tcp (default auto)\n"
     "  --cluster NAME      cluster they belong to (default namdb)\n"
     "  --secret-file F     shared secret (default $NAMDB_SECRET_FILE, else ~/.namdb/secret)\n"
@@ -66,7 +66,7 @@ cli_sql(int argc, char **argv)
 	};
 	static struct shell_args args;
 	struct cn_config cfg = {
-		.storage = "127.0.0.1:7411", .fabric = NET_AUTO, .workers = 1, .measure = true
+		.storage = cli_storage_list(), .fabric = NET_AUTO, .workers = 1, .measure = true
 	};
 	const char *secret_file = NULL, *bad;
 	uint64_t n;

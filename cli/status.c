@@ -16,7 +16,7 @@ static const char usage[] =
     "Shows the storage nodes of a cluster. Exit code 1 when one does not answer.\n"
     "Memory is in use, or was given back, or was never used: the latter two can be had.\n"
     "\n"
-    "  --storage LIST      addresses, comma-separated (default 127.0.0.1:7411)\n"
+    "  --storage LIST      addresses, comma-separated (default $NAMDB_STORAGE, else 127.0.0.1:7411)\n"
     "  --cluster NAME      cluster they belong to (default namdb)\n"
     "  --secret-file F     shared secret (default $NAMDB_SECRET_FILE, else ~/.namdb/secret)\n"
     "  --fabric F          auto, shm, verbs or tcp (default auto)\n"
@@ -165,7 +165,7 @@ cli_status(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
-	const char *storage = "127.0.0.1:7411", *secret_file = NULL;
+	const char *storage = cli_storage_list(), *secret_file = NULL;
 	struct net_config cfg = { .fabric = NET_AUTO };
 	bool json = false;
 	optind = 0;
