@@ -228,20 +228,20 @@ run(struct demo *d, const struct shell_args *args, enum net_kind fabric, bool em
 	if (st != NAM_OK)
 		return complain(1, err.text);
 	shell_signals_open();
-	char about[300];
-	snprintf(about, sizeof about,
-	    "Connected to a demo cluster of %u storage nodes (%s): --storage %.200s", d->nodes,
-	    net_kind_name(net_node(cn_net(cn), 0)->kind), d->storage);
+	char *about =
+	    shell_about(cn, d->storage, d->cluster, d->secret_path, fabric == NET_TCP ? "tcp" : NULL);
 	mine.opt.about = about;
-	if (!empty && !demo_load(cn, args->opt.quiet)) {
+	int code = 1;
+	if (!empty && !demo_load(cn, args->opt.quiet))
 		cn_close(cn);
-		return 1;
-	}
-	return shell_run(cn, &mine,
-	    empty ? "namdb " NAMDB_VERSION "; \\? for help.\n\n"
-		  : "namdb " NAMDB_VERSION "; \\? for help. Try:\n"
-		    "  \\d\n"
-		    "  SELECT city, count(*) FROM customers GROUP BY city ORDER BY 2 DESC;\n\n");
+	else
+		code = shell_run(cn, &mine,
+		    empty ? "namdb " NAMDB_VERSION "; \\? for help.\n\n"
+			  : "namdb " NAMDB_VERSION "; \\? for help. Try:\n"
+			    "  \\d\n"
+			    "  SELECT city, count(*) FROM customers GROUP BY city ORDER BY 2 DESC;\n\n");
+	free(about);
+	return code;
 }
 
 int

@@ -191,6 +191,12 @@ struct shell_args {
 bool shell_option(struct shell_args *a, int o, const char *value, const char **bad);
 /* NAME=VALUE, as behind psql's -v: true when it was one. */
 bool shell_assign(struct shell_args *a, const char *text);
+/*
+ * For \conninfo: what the shell is connected to, and the command that opens another one there, from any directory.
+ * secret_file, cluster NULL: as a process without options finds them. Freed by the caller; NULL: no memory.
+ */
+char *shell_about(
+    struct cn *cn, const char *storage, const char *cluster, const char *secret_file, const char *fabric);
 /* Runs what args say on an open compute node, and closes it: the exit code. */
 int shell_run(struct cn *cn, const struct shell_args *a, const char *banner);
 

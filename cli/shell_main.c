@@ -3,6 +3,7 @@
 
 #include <base/number.h>
 #include <langinfo.h>
+#include <limits.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,69 @@ shell_assign(struct shell_args *a, const char *text)
 	a->opt.stop_on_error = strcmp(text, "0") != 0 && strcasecmp(text, "off") != 0 && text[0] != 0;
 	a->opt.verbose = false; /* -v NAME=VALUE is what psql has for it */
 	return true;
+}
+
+/* A word as sh reads it. */
+static void
+add_word(FILE *out, const char *word)
+{
+	static const char plain[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,@%+=";
+	if (word[0] != 0 && word[strspn(word, plain)] == 0) {
+		fprintf(out, " %s", word);
+		return;
+	}
+	fputs(" '", out);
+	for (const char *p = word; *p; p++)
+		if (*p == '\'')
+			fputs("'\\''", out);
+		else
+			fputc(*p, out);
+	fputc('\'', out);
+}
+
+char *
+shell_about(
+    struct cn *cn, const char *storage, const char *cluster, const char *secret_file, const char *fabric)
+{
+	char *text = NULL, program[PATH_MAX];
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	if (out == NULL)
+		return NULL;
+	unsigned nodes = 0;
+	while (net_node(cn_net(cn), nodes) != NULL)
+		nodes++;
+	fprintf(out,
+	    "Connected to cluster \"%s\", %u storage node%s, over %s.\nTo open another shell on it:\n ",
+	    cluster ? cluster : "namdb", nodes, nodes == 1 ? "" : "s",
+	    net_kind_name(net_node(cn_net(cn), 0)->kind));
+	ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+	program[n > 0 ? n : 0] = 0;
+	add_word(out, n > 0 && access(program, X_OK) == 0 ? program : "namdb");
+	fputs(" sql --storage", out);
+	add_word(out, storage);
+	if (cluster != NULL) {
+		fputs(" --cluster", out);
+		add_word(out, cluster);
+	}
+	if (secret_file == NULL)
+		secret_file = getenv("NAMDB_SECRET_FILE");
+	if (secret_file != NULL && secret_file[0] != 0) {
+		char *whole = realpath(secret_file, NULL);
+		fputs(" --secret-file", out);
+		add_word(out, whole ? whole : secret_file);
+		free(whole);
+	}
+	if (fabric != NULL) {
+		fputs(" --fabric", out);
+		add_word(out, fabric);
+	}
+	if (fclose(out) != 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
 }
 
 int

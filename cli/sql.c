@@ -6,6 +6,7 @@
 #include <net/secret.h>
 
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char usage[] =
@@ -129,9 +130,11 @@ cli_sql(int argc, char **argv)
 		fprintf(stderr, "namdb sql: %s\n", err.text);
 		return 1;
 	}
-	snprintf(line, sizeof line, "Connected to cluster \"%.60s\", storage %.150s (%s).",
-	    cfg.cluster ? cfg.cluster : "namdb", cfg.storage, net_kind_name(net_node(cn_net(cn), 0)->kind));
-	args.opt.about = line;
+	char *about = shell_about(cn, cfg.storage, cfg.cluster, secret_file,
+	    cfg.fabric == NET_AUTO ? NULL : net_kind_name(cfg.fabric));
+	args.opt.about = about;
 	shell_signals_open();
-	return shell_run(cn, &args, "namdb " NAMDB_VERSION "; \\? for help.\n\n");
+	int code = shell_run(cn, &args, "namdb " NAMDB_VERSION "; \\? for help.\n\n");
+	free(about);
+	return code;
 }

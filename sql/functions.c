@@ -129,7 +129,7 @@ all(struct rows *r)
 	const char *agg;
 	for (unsigned t = 0; (f = sql_fn_table(t)) != NULL; t++)
 		for (; f->name != NULL; f++)
-			if (!(f->flags & SQL_FN_OP) && !plain(r, f))
+			if (!(f->flags & SQL_FN_OP) && !sql_set_function(f->name) && !plain(r, f))
 				return false;
 	for (unsigned k = 0; (agg = sql_agg_name(k)) != NULL; k++)
 		if (!aggregate(r, agg))
