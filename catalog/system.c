@@ -764,7 +764,7 @@ cat_erase(
 	st = txn_get(t, g + first, n - first, arena);
 	for (unsigned i = first; st == NAM_OK && i < n; i++) {
 		if ((st = g[i].status) == NAM_OK)
-			st = txn_lock(t, g[i].table, &g[i].row, arena);
+			st = txn_lock(t, g[i].table, &g[i].row);
 		if (st == NAM_OK && i >= rows && x[i - rows].kind == 'g')
 			st = still_says(c, t, &g[i].row, &x[i - rows], arena);
 		if (st == NAM_OK)

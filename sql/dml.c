@@ -342,7 +342,7 @@ lock(struct sql_change *c, struct txn_row *rows, unsigned total, struct sql_batc
 	unsigned m = *n, out = 0;
 	bool changed = false;
 	if (m == 1) {
-		nam_status st = txn_lock(x->t, table, &rows[live[0]], arena);
+		nam_status st = txn_lock(x->t, table, &rows[live[0]]);
 		if (st == NAM_ABSENT) {
 			*n = 0;
 			return true;
@@ -359,7 +359,7 @@ lock(struct sql_change *c, struct txn_row *rows, unsigned total, struct sql_batc
 			r[k] = rows[live[k]];
 			st[k] = NAM_OK;
 		}
-		nam_status all = txn_lock_many(x->t, table, r, st, m, arena);
+		nam_status all = txn_lock_many(x->t, table, r, st, m);
 		for (unsigned k = 0; k < m; k++) {
 			if (st[k] == NAM_ABSENT)
 				continue;

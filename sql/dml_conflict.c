@@ -142,8 +142,7 @@ lock(struct round *r, unsigned n)
 		return sql_no_memory(r->x->err);
 	for (unsigned i = 0; i < n; i++)
 		each[i] = NAM_OK;
-	nam_status st =
-	    txn_lock_many(r->x->t, (struct txn_table *)&r->p->tab->store, r->old, each, n, r->arena);
+	nam_status st = txn_lock_many(r->x->t, (struct txn_table *)&r->p->tab->store, r->old, each, n);
 	for (unsigned i = 0; i < n; i++) {
 		if (each[i] == NAM_ABSENT) /* deleted while we waited */
 			return lost_race(r->x);

@@ -112,7 +112,7 @@ lock(struct from *f, uint32_t at, unsigned n)
 		f->row[at + i] = g[i].row;
 	}
 	if (st == NAM_OK)
-		st = txn_lock_many(x->t, (struct txn_table *)&tab->store, f->row + at, each, n, f->keep);
+		st = txn_lock_many(x->t, (struct txn_table *)&tab->store, f->row + at, each, n);
 	for (unsigned i = 0; i < n; i++) {
 		if (f->row[at + i].changed)
 			txn_cover(x->t, f->row[at + i].newest);

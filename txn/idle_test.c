@@ -22,7 +22,7 @@ add(struct lab *lab, struct txn_worker *tw, unsigned p, int64_t by)
 		return st;
 	st = get(lab, t, &lab->tab[p], 0, &row, &r);
 	if (st == NAM_OK)
-		st = txn_lock(t, &lab->tab[p], &row, &lab->a);
+		st = txn_lock(t, &lab->tab[p], &row);
 	if (st == NAM_OK && row.changed)
 		memcpy(&r, row.bytes, sizeof r);
 	r = mk(0, r.value + by);
@@ -121,7 +121,7 @@ second_main(void *arg)
 	}
 	s->st = get(lab, t, &lab->tab[1], 0, &row, &r);
 	if (s->st == NAM_OK)
-		s->st = txn_lock(t, &lab->tab[1], &row, &lab->a);
+		s->st = txn_lock(t, &lab->tab[1], &row);
 	net_sleep(s->w, 400 * (uint64_t)MS);
 	r = mk(0, r.value + 1);
 	if (s->st == NAM_OK)

@@ -293,7 +293,7 @@ lock_goes(struct lab *lab)
 	struct row r;
 	nam_status st = get(lab, holder, &lab->tab[HOLDER], 0, &row, &r);
 	assert_int_equal(st, NAM_OK);
-	assert_int_equal(txn_lock(holder, &lab->tab[HOLDER], &row, &lab->a), NAM_OK);
+	assert_int_equal(txn_lock(holder, &lab->tab[HOLDER], &row), NAM_OK);
 	uint64_t from = net_now_ns(lab->w[0]);
 	assert_int_equal(txn_commit(l.t, NULL), NAM_CONFLICT);
 	assert_true(net_now_ns(lab->w[0]) - from < MS);
@@ -736,7 +736,7 @@ lock_costs(struct lab *lab)
 	assert_int_equal(get(lab, t, &lab->tab[1], 0, &row, &r), NAM_OK);
 	old = row;
 	uint64_t trips = txn_counts(t)->round_trips;
-	assert_int_equal(txn_lock(t, &lab->tab[1], &row, &lab->a), NAM_OK);
+	assert_int_equal(txn_lock(t, &lab->tab[1], &row), NAM_OK);
 	assert_int_equal(txn_counts(t)->round_trips - trips, 1);
 	assert_false(row.changed);
 	txn_abort(t);
@@ -747,7 +747,7 @@ lock_costs(struct lab *lab)
 	assert_int_equal(get(lab, t, &lab->tab[1], 0, &row, &r), NAM_OK);
 	commit_all(u);
 	trips = txn_counts(t)->round_trips;
-	assert_int_equal(txn_lock(t, &lab->tab[1], &row, &lab->a), NAM_OK);
+	assert_int_equal(txn_lock(t, &lab->tab[1], &row), NAM_OK);
 	assert_true(txn_counts(t)->round_trips - trips >= 2);
 	assert_true(row.changed && row.cid > old.cid);
 	memcpy(&r, row.bytes, sizeof r);

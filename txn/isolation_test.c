@@ -60,7 +60,7 @@ lost_update(struct lab *lab)
 	assert_int_equal(r.value, 12);
 	assert_int_equal(set(lab, a, &lab->tab[0], 0, 50), NAM_OK);
 	assert_int_equal(txn_commit(a, NULL), NAM_OK);
-	assert_int_equal(txn_lock(b, &lab->tab[1], &row, &lab->a), NAM_OK);
+	assert_int_equal(txn_lock(b, &lab->tab[1], &row), NAM_OK);
 	assert_true(row.changed);
 	memcpy(&r, row.bytes, sizeof r);
 	assert_int_equal(r.value, 50);
@@ -90,10 +90,10 @@ locked_before(struct lab *lab)
 	row = old;
 	assert_int_equal(set(lab, a, &lab->tab[0], 0, 20), NAM_OK);
 	assert_int_equal(txn_commit(a, NULL), NAM_OK);
-	assert_int_equal(txn_lock(b, &lab->tab[1], &row, &lab->a), NAM_OK);
+	assert_int_equal(txn_lock(b, &lab->tab[1], &row), NAM_OK);
 	assert_true(row.changed);
 	/* The same row as an older snapshot showed it, locked again. */
-	assert_int_equal(txn_lock(b, &lab->tab[1], &old, &lab->a), NAM_OK);
+	assert_int_equal(txn_lock(b, &lab->tab[1], &old), NAM_OK);
 	memcpy(&r, old.bytes, sizeof r);
 	assert_int_equal(r.value, 20);
 	txn_abort(b);
@@ -715,7 +715,7 @@ with_blob(struct lab *lab, struct txn *t, uint64_t key, int64_t value, uint32_t 
 		assert_int_equal(insert_row(t, &lab->tab[0], &r), NAM_OK);
 		return;
 	}
-	assert_int_equal(txn_lock(t, &lab->tab[0], &row, &lab->a), NAM_OK);
+	assert_int_equal(txn_lock(t, &lab->tab[0], &row), NAM_OK);
 	assert_int_equal(txn_update(t, &lab->tab[0], &row, &r, sizeof r), NAM_OK);
 }
 

@@ -130,7 +130,7 @@ set(struct lab *lab, struct txn *t, struct txn_table *tab, uint64_t key, int64_t
 	struct row r;
 	nam_status st = get(lab, t, tab, key, &row, &r);
 	if (st == NAM_OK)
-		st = txn_lock(t, tab, &row, &lab->a);
+		st = txn_lock(t, tab, &row);
 	r = mk(key, value);
 	return st == NAM_OK ? txn_update(t, tab, &row, &r, sizeof r) : st;
 }
@@ -142,7 +142,7 @@ del(struct lab *lab, struct txn *t, struct txn_table *tab, uint64_t key)
 	struct row r;
 	nam_status st = get(lab, t, tab, key, &row, &r);
 	if (st == NAM_OK)
-		st = txn_lock(t, tab, &row, &lab->a);
+		st = txn_lock(t, tab, &row);
 	return st == NAM_OK ? txn_delete(t, tab, &row) : st;
 }
 

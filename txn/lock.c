@@ -284,10 +284,8 @@ lock_rows(struct txn *t, struct txn_table *table, struct txn_row *row, nam_statu
 }
 
 nam_status
-txn_lock_many(struct txn *t, struct txn_table *table, struct txn_row *row, nam_status *out, unsigned n,
-    struct nam_arena *arena)
+txn_lock_many(struct txn *t, struct txn_table *table, struct txn_row *row, nam_status *out, unsigned n)
 {
-	(void)arena;
 	if (t->iso == TXN_READ_COMMITTED)
 		return lock_rows(t, table, row, out, n);
 	for (unsigned i = 0; i < n; i++) {
@@ -310,8 +308,8 @@ txn_lock_now(struct txn *t, struct txn_table *table, struct txn_row *row, bool w
 }
 
 nam_status
-txn_lock(struct txn *t, struct txn_table *table, struct txn_row *row, struct nam_arena *arena)
+txn_lock(struct txn *t, struct txn_table *table, struct txn_row *row)
 {
-	nam_status out = NAM_OK, st = txn_lock_many(t, table, row, &out, 1, arena);
+	nam_status out = NAM_OK, st = txn_lock_many(t, table, row, &out, 1);
 	return st != NAM_OK ? st : out;
 }

@@ -347,7 +347,7 @@ overwrite(struct lab *lab, unsigned p, struct txn *t, uint64_t key, int64_t to, 
 	struct txn_limits l = { .lock_wait_ns = 100000 };
 	txn_set_limits(t, &l);
 	assert_int_equal(get(lab, t, &lab->tab[p], key, &row, &r), NAM_OK);
-	nam_status st = txn_lock(t, &lab->tab[p], &row, &lab->a);
+	nam_status st = txn_lock(t, &lab->tab[p], &row);
 	if (st != NAM_OK) {
 		assert_int_equal(st, NAM_TIMEOUT);
 		txn_abort(t);

@@ -194,7 +194,7 @@ put_value(struct lab *lab, unsigned p, uint64_t key, uint32_t len, bool commit)
 	nam_status st = get(lab, t, tab, key, &row, &is);
 	bool there = st == NAM_OK;
 	if (there)
-		st = txn_lock(t, tab, &row, &lab->a);
+		st = txn_lock(t, tab, &row);
 	r = mk(key, len);
 	if (st == NAM_OK || st == NAM_ABSENT)
 		st = txn_blob_put(t, tab, bytes, len, &r.blob);

@@ -230,14 +230,14 @@ nam_status txn_insert(struct txn *t, struct txn_put *p, unsigned n);
 /*
  * Before an update or delete: makes sure the row is the newest. READ COMMITTED:
  * locks the block, waiting if need be, and re-reads: row->changed says that it is another
- * version now (test your condition again); NAM_ABSENT: it is deleted now. Otherwise:
+ * version now (test your condition again), and its bytes lie in t's memory; NAM_ABSENT: it is deleted now. Otherwise:
  * NAM_CONFLICT if a newer version exists, no I/O. NAM_DEADLOCK, NAM_TIMEOUT, NAM_CANCELLED, NAM_EXPIRED; NAM_STUCK: the
  * lock is of a process that has stopped, and cannot be settled.
  */
-nam_status txn_lock(struct txn *t, struct txn_table *table, struct txn_row *row, struct nam_arena *arena);
+nam_status txn_lock(struct txn *t, struct txn_table *table, struct txn_row *row);
 /* The same for n rows of one table, one after the other: a round trip each. status per row in st[]. */
-nam_status txn_lock_many(struct txn *t, struct txn_table *table, struct txn_row *row, nam_status *st,
-    unsigned n, struct nam_arena *arena);
+nam_status txn_lock_many(
+    struct txn *t, struct txn_table *table, struct txn_row *row, nam_status *st, unsigned n);
 
 /* The same at once at any level; above READ COMMITTED a version newer than the snapshot, or a deletion, is a
  * NAM_CONFLICT. Only at, cid and newest of the row are asked for. Not to wait: NAM_BUSY, as if it had not been called. */

@@ -8,7 +8,7 @@ add(struct lab *lab, struct txn *t, struct txn_table *tab, uint64_t key, int64_t
 	struct txn_row row;
 	struct row r;
 	assert_int_equal(get(lab, t, tab, key, &row, &r), NAM_OK);
-	nam_status st = txn_lock(t, tab, &row, &lab->a);
+	nam_status st = txn_lock(t, tab, &row);
 	if (st != NAM_OK)
 		return st;
 	memcpy(&r, row.bytes, sizeof r);

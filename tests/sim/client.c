@@ -297,7 +297,7 @@ make(struct session *s, unsigned table, uint64_t key, int64_t balance, const str
 nam_status
 client_lock(struct session *s, unsigned table, struct txn_row *row, struct row *r)
 {
-	nam_status st = txn_lock(s->t, table_of(s, table), row, &s->arena);
+	nam_status st = txn_lock(s->t, table_of(s, table), row);
 	if (st == NAM_ABSENT)
 		note(s, HIST_LOCKED, table, r->key, 0, 0, 0);
 	if (st != NAM_OK)
