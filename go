@@ -334,7 +334,7 @@ verb_check() {
 	# Tests are left out: they do wrong things on purpose.
 	mapfile -t files < <(printf '%s\n' "${files[@]}" | grep -v -e '_test\.c$' -e '^./tests/' -e 'conformance')
 	cppcheck --quiet --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 \
-		--suppressions-list=tests/cppcheck.txt -j "$jobs" -I build/view/base "${files[@]}" || bad=1
+		--suppressions-list=tests/cppcheck.txt -j "$jobs" -I build/sees/outside/base "${files[@]}" || bad=1
 	build_in clang build-clang
 	run_tests clang build-clang -L unit
 	[ "$failed" = 0 ] || bad=1

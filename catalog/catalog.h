@@ -9,7 +9,7 @@
 #ifndef NAM_CATALOG_CATALOG_H
 #define NAM_CATALOG_CATALOG_H
 
-#include <catalog/value.h>
+#include <types/value.h>
 #include <txn/txn.h>
 
 enum { CAT_NAME_MAX = 63, CAT_COLUMNS_MAX = 1600, CAT_KEY_MAX = 32 };

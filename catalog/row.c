@@ -1,7 +1,7 @@
 /* row.c -- rows as bytes: layout of a table, encoding, decoding a column at a time, keys. */
 #include <catalog/catalog.h>
-#include <catalog/interval.h>
-#include <catalog/numeric.h>
+#include <types/interval.h>
+#include <types/numeric.h>
 #include <catalog/row_format.h>
 
 #include <base/assert.h>

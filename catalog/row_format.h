@@ -55,7 +55,6 @@ enum {
 	CAT_INLINE_MAX = 1024,                  /* room for varchar(n) at most */
 	CAT_MORE = 2,                           /* bytes of `places` */
 	CAT_ROW_MIN = 16,
-	CAT_VALUE_MAX = 256 << 20, /* bytes of one value */
 };
 
 /* One cell of a variable value. */

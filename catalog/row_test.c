@@ -9,7 +9,7 @@
 #include <base/hash.h>
 #include <base/rng.h>
 #include <catalog/catalog.h>
-#include <catalog/numeric.h>
+#include <types/numeric.h>
 #include <catalog/row_format.h>
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #ifndef NAM_CATALOG_STATS_H
 #define NAM_CATALOG_STATS_H
 
-#include <catalog/value.h>
+#include <types/value.h>
 
 enum {
 	CAT_STATS_MCVS = 100,   /* most common values at most */

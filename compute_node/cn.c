@@ -3,7 +3,6 @@
 
 #include <base/assert.h>
 #include <base/clock.h>
-#include <sql/cost.h>
 
 #include <stdio.h>
 #include <stdlib.h>

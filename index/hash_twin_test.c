@@ -14,10 +14,10 @@ static unsigned twin, twin_state;
 #define idx_twin_dice() (twin_state = twin_state * 1103515245 + 12345, twin_state >> 16)
 
 /* clang-format off */
-#include <index/dir.c>
-#include <index/hash.c>
-#include <index/resize.c>
-#include <index/walk.c>
+#include "dir.c"
+#include "hash.c"
+#include "resize.c"
+#include "walk.c"
 /* clang-format on */
 
 #include <index/hash_model.h>

@@ -87,6 +87,10 @@ bool sql_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum 
     const struct sql_sink *sink, struct cat_err *err);
 void sql_stmt_close(struct sql_stmt *st);
 
+/* Measures what operators cost, once in the life of a process: at is the start of some 128 KiB that may be read. In a
+ * coroutine. */
+void sql_costs_measure(struct net_worker *w, net_addr at);
+
 /* Verbs, bytes and round trips of the session's statements so far. */
 void sql_session_counts(const struct sql_session *s, struct net_counts *out);
 

@@ -1,14 +1,17 @@
 #!/bin/bash
-# rooms.sh BUILD_DIR -- a room's symbol table tells the truth: its library exports its own prefix, or nam_; no twin is in it.
+# rooms.sh BUILD_DIR -- a room's symbol table tells the truth: its library exports its own prefix, or nam_; it uses names of
+# those rooms only that CMakeLists.txt lets it use; no twin is in it. And no include goes round the map.
 set -u
 dir=${1:?usage: tests/rooms.sh BUILD_DIR}
-declare -A prefix=([base]=nam_ [net]=net_ [index]=idx_ [tsoracle]=tso_ [storage_node]=sn_ [txn]=txn_
+src=$(dirname "$0")/..
+# Of a room inside another (sql/plan: libnam_sql_plan.a) the outer one's prefix. types was part of catalog, and keeps its prefix.
+declare -A prefix=([base]=nam_ [types]=cat_ [net]=net_ [index]=idx_ [tsoracle]=tso_ [storage_node]=sn_ [txn]=txn_
 	[catalog]=cat_ [sql]=sql_ [compute_node]=cn_ [bench]='(bench|tpcw)_' [check]=chk_ [lib]='(lib|namdb)_' [olap]=olap_)
 bad=0 seen=0
 for lib in "$dir"/libnam_*.a; do
 	room=${lib##*/libnam_}
 	room=${room%.a}
-	want=${prefix[$room]:-}
+	want=${prefix[$room]:-${prefix[${room%%_*}]:-}}
 	if [ -z "$want" ]; then
 		echo "rooms: $room has no prefix; name it in tests/rooms.sh"
 		bad=1
@@ -24,11 +27,58 @@ for lib in "$dir"/libnam_*.a; do
 		bad=1
 	fi
 done
+# Arrows: a name one library wants and another one has, though the first does not list the other after USES. A declaration
+# written by hand, or a header both may see, gets past the compiler; the linker would find the name all the same.
+# A room with rooms inside (sql) lends the names that its own headers (sql/*.h) declare, whichever of them has the code.
+arrows=$(for house in "$src"/*/; do
+	house=$(basename "$house")
+	cat "$src/$house"/*.h 2>/dev/null | grep -oE '\b[a-z_0-9]+\b' | sort -u | sed "s/^/nam_$house F /"
+done | cat - <(for lib in "$dir"/libnam_*.a; do
+	room=${lib##*/lib}
+	nm -g "$lib" 2>/dev/null | awk -v room="${room%.a}" 'NF == 2 && $1 == "U" { print room, "U", $2 }
+		NF == 3 && $2 ~ /^[A-TV-Z]$/ { print room, "D", $3 }'
+done) | awk -v map="$dir/rooms.map" '
+	BEGIN {
+		while ((getline line < map) > 0) {
+			n = split(line, word, /[: ;]+/)
+			known[word[1]] = 1
+			may[word[1], word[1]] = 1
+			for (k = 2; k <= n; k++)
+				may[word[1], word[k]] = 1
+		}
+	}
+	function house(lib) { while (sub(/_[a-z]*$/, "", lib) && !(lib in known)) continue; return lib }
+	function allowed(lib, name,   at) {
+		at = house(home[name])
+		return (lib, home[name]) in may || ((lib, at) in may && (at, name) in face)
+	}
+	!known[$1] { next } # left over from an older build
+	$2 == "F" { face[$1, $3] = 1 }
+	$2 == "D" && $3 !~ /^__/ { home[$3] = $1 }
+	$2 == "U" { wants[$1, $3] = 1 }
+	END {
+		for (w in wants) {
+			split(w, part, SUBSEP)
+			if (part[2] in home && !allowed(part[1], part[2]))
+				print "  " part[1] " uses " part[2] " of " home[part[2]]
+		}
+	}' | sort)
+if [ -n "$arrows" ]; then
+	echo "rooms: names of rooms that are not listed after USES in CMakeLists.txt:"
+	echo "$arrows"
+	bad=1
+fi
+[ -s "$dir/rooms.map" ] || { echo "rooms: no $dir/rooms.map; configure first"; exit 1; }
+# In quotes stands a name without a path, or nothing keeps it from climbing out of its room.
+if grep -rnE '#include "[^"]*/' --include='*.[ch]' "$src"/{base,types,net,index,tsoracle,storage_node,txn,catalog,sql,compute_node,check,lib,bench,cli}; then
+	echo "rooms: includes with a path are written in <>"
+	bad=1
+fi
 # Faults built in (base/twin.h) leave no trace but in the build that is made for them.
 if ! grep -q '^NAM_TWINS:BOOL=ON' "$dir/CMakeCache.txt" && nm "$dir"/libnam_*.a 2>/dev/null | grep nam_twin; then
 	echo "rooms: a fault of base/twin.h is in this build"
 	bad=1
 fi
 [ "$seen" -ge 5 ] || { echo "rooms: found only $seen libraries in $dir; build first"; exit 1; }
-[ "$bad" = 0 ] && echo "rooms: $seen libraries, each exports its own prefix only"
+[ "$bad" = 0 ] && echo "rooms: $seen libraries, each exports its own prefix only and uses the rooms it lists"
 exit $bad

@@ -3,10 +3,10 @@
  * regular expressions, the cutting of input into statements. The first byte says which (text_seeds.txt); beyond not crashing,
  * a value must come back from its own text, and pieces of input must be cut as the whole is.
  */
-#include <catalog/json.h>
-#include <catalog/value.h>
+#include <types/json.h>
+#include <types/value.h>
 #include <compute_node/split.h>
-#include <sql/regex.h>
+#include <sql/expr/func/regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,440 @@
+/* alter.c -- ALTER TABLE: another definition over the same rows, once the rows are seen to hold it. */
+#include <sql/command/alter.h>
+#include <sql/common/guess_relation.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+bool
+sql_alter_column(const struct cat_table *def, const char *name, unsigned *out, struct cat_err *err)
+{
+	for (unsigned c = 0; c < def->columns; c++)
+		if (strcmp(def->column[c].name, name) == 0) {
+			*out = c;
+			return true;
+		}
+	cat_error(err, "42703", "column \"%s\" of relation \"%s\" does not exist", name, def->name);
+	sql_guess_in_table(def, name, err);
+	return false;
+}
+
+static bool
+is_key(const struct cat_table *def, unsigned c)
+{
+	for (unsigned k = 0; k < def->keys; k++)
+		if (def->key[k] == c)
+			return true;
+	return false;
+}
+
+/* A name in double quotes. */
+const char *
+sql_quote_name(const char *name, struct nam_arena *arena)
+{
+	char *out = nam_arena_take(arena, 2 * strlen(name) + 3), *to = out;
+	if (out == NULL)
+		return NULL;
+	*to++ = '"';
+	for (; *name != 0; name++) {
+		if (*name == '"')
+			*to++ = '"';
+		*to++ = *name;
+	}
+	*to++ = '"';
+	*to = 0;
+	return out;
+}
+
+bool
+sql_alone_begin(struct sql_session *s, struct sql_plan *p, const struct sql_sink *sink, struct cat_err *err)
+{
+	struct nam_arena **mine = nam_arena_zero(&p->arena, (p->arenas + 1) * sizeof *mine);
+	sql_take_now(s, p);
+	sql_prepare_exec(s, sink, err);
+	s->x.arena = mine;
+	if (mine == NULL)
+		return sql_no_memory(err);
+	for (unsigned i = 0; i < p->arenas; i++) {
+		if ((mine[i] = nam_arena_zero(&p->arena, sizeof **mine)) == NULL)
+			return sql_no_memory(err);
+		nam_arena_init(mine[i], 0);
+		mine[i]->limit = (size_t)4 << 30;
+		nam_arena_charge(mine[i], &s->budget);
+	}
+	sql_sub_start(&s->x, p);
+	return true;
+}
+
+void
+sql_alone_end(struct sql_session *s, struct sql_plan *p)
+{
+	for (unsigned i = 0; s->x.arena != NULL && i < p->arenas; i++)
+		if (s->x.arena[i] != NULL)
+			nam_arena_fini(s->x.arena[i]);
+	s->x.arena = s->arena;
+}
+
+bool
+sql_any_row(struct sql_session *s, const struct cat_table *tab, const char *condition, bool *out,
+    const struct sql_sink *sink, struct nam_arena *arena, struct cat_err *err)
+{
+	const char *name = sql_quote_name(tab->name, arena);
+	char *text =
+	    name ? nam_arena_printf(arena, "SELECT 1 FROM %s WHERE %s LIMIT 1", name, condition) : NULL;
+	struct sql_parsed *parsed;
+	if (text == NULL)
+		return sql_no_memory(err);
+	if (!sql_parse(s->cfg.parser, text, strlen(text), &parsed, err))
+		return false;
+	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser };
+	struct sql_plan *p = sql_plan_make(parsed->stmt[0], &in, err);
+	int rows = -1;
+	if (p != NULL && sql_alone_begin(s, p, sink, err)) {
+		if (sql_open(&s->x, p->root))
+			rows = sql_next(&s->x, p->root);
+		sql_close(&s->x, p->root);
+	}
+	if (p != NULL)
+		sql_alone_end(s, p);
+	sql_plan_free(p);
+	sql_parsed_drop(parsed);
+	*out = rows > 0;
+	err->position = 0;
+	return rows >= 0;
+}
+
+static bool
+no_nulls(struct sql_alter *a, const struct cat_table *tab, const struct cat_column *c)
+{
+	bool bad;
+	const char *name = sql_quote_name(c->name, a->arena);
+	char *cond = name ? nam_arena_printf(a->arena, "%s IS NULL", name) : NULL;
+	if (cond == NULL)
+		return sql_no_memory(a->err);
+	if (!sql_any_row(a->s, tab, cond, &bad, a->sink, a->arena, a->err))
+		return false;
+	return !bad || cat_error(a->err, "23502", "column \"%s\" of relation \"%s\" contains null values",
+			   c->name, tab->name);
+}
+
+static bool
+all_pass(struct sql_alter *a, const struct cat_table *tab, const struct cat_check *k)
+{
+	bool bad;
+	char *cond = nam_arena_printf(a->arena, "NOT (%s)", k->text);
+	if (cond == NULL)
+		return sql_no_memory(a->err);
+	if (!sql_any_row(a->s, tab, cond, &bad, a->sink, a->arena, a->err))
+		return false;
+	return !bad ||
+	       cat_error(a->err, "23514",
+		   "check constraint \"%s\" of relation \"%s\" is violated by some row", k->name, tab->name);
+}
+
+static bool
+add_check(struct sql_alter *a, const struct ast_check *k)
+{
+	struct sql_bind_in in = { .cat = a->s->cfg.cat, .t = a->s->t, .parser = a->s->cfg.parser };
+	struct cat_check *to = &a->def->check[a->def->checks];
+	if (!sql_check_name(a->def, k, to->name, a->arena, a->err) ||
+	    !sql_plan_try(a->def, NULL, 0, k, 1, &in, a->err))
+		return false;
+	to->text = k->text;
+	a->def->checks++;
+	return true;
+}
+
+static bool
+drop_constraint(struct sql_alter *w, const struct ast_alter *a)
+{
+	struct cat_table *def = w->def;
+	struct cat_err *err = w->err;
+	char buf[CAT_NAME_MAX + 8];
+	for (unsigned i = 0; i < def->checks; i++) {
+		if (strcmp(def->check[i].name, a->name) != 0)
+			continue;
+		memmove(def->check + i, def->check + i + 1, (def->checks - i - 1) * sizeof *def->check);
+		def->checks--;
+		return true;
+	}
+	if (def->keys > 0 && strcmp(cat_key_name(def, buf), a->name) == 0) {
+		def->keys = 0;
+		def->key_name[0] = 0;
+		return w->rewrite = true;
+	}
+	if (!a->if_exists)
+		return cat_error(
+		    err, "42704", "constraint \"%s\" of relation \"%s\" does not exist", a->name, def->name);
+	sql_notice(w->sink, "NOTICE", "00000",
+	    "constraint \"%s\" of relation \"%s\" does not exist, skipping", a->name, def->name);
+	return true;
+}
+
+static bool
+rename_(struct sql_session *s, const struct cat_table *tab, struct cat_table *def, const struct ast_alter *a,
+    struct cat_err *err)
+{
+	const struct cat_table *there = NULL;
+	unsigned c = 0;
+	bool read;
+	if (strlen(a->to) > CAT_NAME_MAX)
+		return cat_error(err, "42622", "identifier \"%.80s\" is too long", a->to);
+	if (a->kind == AST_RENAME_COLUMN) {
+		if (!sql_alter_column(def, a->name, &c, err))
+			return false;
+		for (unsigned i = 0; i < def->columns; i++)
+			if (strcmp(def->column[i].name, a->to) == 0)
+				return cat_error(err, "42701",
+				    "column \"%s\" of relation \"%s\" already exists", a->to, def->name);
+	} else {
+		nam_status st = cat_find(s->cfg.cat, s->t, a->to, &there);
+		if (st != NAM_OK)
+			return sql_status(err, st, NULL);
+		if (there != NULL)
+			return cat_error(err, "42P07", "relation \"%s\" already exists", a->to);
+	}
+	if (!sql_has_dependents(s, tab, &read, err))
+		return false;
+	if (read)
+		return cat_error(err, "0A000", "renaming what a view reads is not supported yet");
+	if (a->kind == AST_RENAME_COLUMN) {
+		snprintf(def->column[c].name, sizeof def->column[c].name, "%s", a->to);
+		struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser };
+		struct sql_plan *p = sql_plan_rules(def, &in, err);
+		if (p == NULL)
+			return cat_error(err, "0A000",
+			    "renaming a column that a CHECK constraint reads is not supported yet");
+		sql_plan_free(p);
+		return true;
+	}
+	char buf[CAT_NAME_MAX + 8];
+	if (def->keys > 0 && def->key_name[0] == 0)
+		snprintf(def->key_name, sizeof def->key_name, "%.63s", cat_key_name(tab, buf));
+	snprintf(def->name, sizeof def->name, "%s", a->to);
+	return true;
+}
+
+/* When an action is done, whatever was written first: PostgreSQL's passes. */
+static unsigned
+pass_of(const struct ast_alter *k)
+{
+	switch (k->kind) {
+	case AST_DROP_COLUMN:
+	case AST_DROP_CONSTRAINT:
+	case AST_DROP_NOT_NULL:
+		return 0;
+	case AST_ALTER_TYPE:
+		return 1;
+	case AST_ADD_COLUMN:
+		return 2;
+	case AST_SET_DEFAULT:
+		return k->e ? 3 : 0;
+	case AST_SET_NOT_NULL:
+		return 3;
+	default:
+		return 4;
+	}
+}
+enum { PASSES = 5 };
+
+static bool
+one(struct sql_alter *a, const struct ast_alter *k)
+{
+	struct cat_table *def = a->def;
+	struct sql_session *s = a->s;
+	struct cat_err *err = a->err;
+	unsigned c = 0;
+	if (k->kind <= AST_DROP_NOT_NULL && !sql_alter_column(def, k->name, &c, err))
+		return false;
+	switch (k->kind) {
+	case AST_SET_DEFAULT: {
+		struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser };
+		struct ast_column col = { .name = k->name, .dflt = k->e };
+		if (def->column[c].identity)
+			return cat_error(err, "42601",
+			    "column \"%s\" of relation \"%s\" is an identity column", k->name, def->name);
+		if (k->e != NULL && !sql_plan_try(def, &col, 1, NULL, 0, &in, err))
+			return false;
+		def->column[c].dflt = k->text;
+		return true;
+	}
+	case AST_SET_NOT_NULL:
+		def->column[c].not_null = true;
+		return true;
+	case AST_DROP_NOT_NULL:
+		if (is_key(def, c))
+			return cat_error(err, "42P16", "column \"%s\" is in a primary key", k->name);
+		if (def->column[c].identity)
+			return cat_error(err, "42601",
+			    "column \"%s\" of relation \"%s\" is an identity column", k->name, def->name);
+		def->column[c].not_null = false;
+		return true;
+	case AST_ADD_COLUMN:
+		return sql_alter_add(a, k);
+	case AST_DROP_COLUMN:
+		return sql_alter_drop(a, k);
+	case AST_ALTER_TYPE:
+		return sql_alter_type(a, k);
+	case AST_ADD_KEY:
+		return true; /* with that of an added column, when all columns are there */
+	case AST_ADD_CHECK:
+		return add_check(a, &a->ast->check[k->index]);
+	case AST_DROP_CONSTRAINT:
+		return drop_constraint(a, k);
+	default:
+		return rename_(s, a->tab, def, k, err);
+	}
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct cat_check *)a)->name, ((const struct cat_check *)b)->name);
+}
+
+/* Was that check there, over values that are still the same? */
+static bool
+known_check(const struct sql_alter *a, const struct cat_check *k)
+{
+	bool known = false;
+	for (unsigned i = 0; i < a->tab->checks; i++)
+		known |= a->tab->check[i].text == k->text;
+	for (unsigned c = 0; known && c < a->def->columns; c++)
+		known = !a->from[c].typed;
+	return known;
+}
+
+static bool
+known_not_null(const struct sql_alter *a, unsigned c)
+{
+	const struct sql_alter_from *f = &a->from[c];
+	return f->was >= 0 && !f->typed && a->tab->column[f->was].not_null;
+}
+
+/* The definition in the catalog becomes that one. */
+static bool
+put(struct sql_alter *a, const struct cat_table *def, const struct cat_table **is)
+{
+	nam_status st = cat_alter(a->s->cfg.cat, a->s->t, *is, def);
+	if (st == NAM_DUPLICATE)
+		return cat_error(a->err, "42P07", "relation \"%s\" already exists", def->name);
+	if (st == NAM_OK)
+		st = cat_find(a->s->cfg.cat, a->s->t, def->name, is);
+	return st == NAM_OK || sql_status(a->err, st, NULL);
+}
+
+/* All is said: the rows are made what they are to be, and looked at. */
+static bool
+apply(struct sql_alter *a)
+{
+	struct cat_table *def = a->def;
+	const struct cat_table *is = a->tab;
+	unsigned asked = 0;
+	if (def->columns == 0)
+		return cat_error(a->err, "0A000", "tables without columns are not supported yet");
+	if (a->reshape && !a->rewrite && !sql_alter_places(a))
+		return false;
+	if (a->rewrite) { /* rows of a new table have all places of their own */
+		def->place = NULL;
+		for (unsigned c = 0; c < def->columns; c++)
+			def->column[c].missing = NULL;
+	}
+	/* The new rules hold only once they have been asked. */
+	struct cat_table first = *def;
+	first.column = nam_arena_copy(a->arena, def->column, def->columns * sizeof *first.column);
+	first.check = nam_arena_zero(a->arena, (def->checks + 1) * sizeof *first.check);
+	if (first.column == NULL || first.check == NULL)
+		return sql_no_memory(a->err);
+	first.checks = 0;
+	for (unsigned i = 0; i < def->checks; i++)
+		if (known_check(a, &def->check[i]))
+			first.check[first.checks++] = def->check[i];
+		else
+			asked++;
+	for (unsigned c = 0; c < def->columns; c++)
+		if (def->column[c].not_null && !known_not_null(a, c)) {
+			first.column[c].not_null = false;
+			asked++;
+		}
+	if ((a->reshape || a->rewrite) && !sql_alter_views(a))
+		return false;
+	if (a->rewrite ? !sql_alter_rewrite(a, &first, &is)
+		       : a->reshape && (!sql_alter_sequences(a) || !put(a, &first, &is)))
+		return false;
+	for (unsigned c = 0; c < def->columns; c++)
+		if (def->column[c].not_null && !first.column[c].not_null && !no_nulls(a, is, &def->column[c]))
+			return false;
+	for (unsigned i = 0; i < def->checks; i++)
+		if (!known_check(a, &def->check[i]) && !all_pass(a, is, &def->check[i]))
+			return false;
+	return ((a->reshape || a->rewrite) && asked == 0) || put(a, def, &is);
+}
+
+bool
+sql_alter_table(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
+    struct nam_arena *arena, struct cat_err *err)
+{
+	const struct cat_table *tab;
+	nam_status st = cat_find(s->cfg.cat, s->t, ast->table.name, &tab);
+	if (st != NAM_OK)
+		return sql_status(err, st, NULL);
+	if (tab == NULL && ast->if_exists) {
+		sql_notice(
+		    sink, "NOTICE", "00000", "relation \"%s\" does not exist, skipping", ast->table.name);
+		return true;
+	}
+	if (tab == NULL) {
+		cat_error(err, "42P01", "relation \"%s\" does not exist", ast->table.name);
+		err->position = ast->table.position;
+		return false;
+	}
+	if (tab->kind != CAT_TABLE)
+		return cat_error(err, "42809", "\"%s\" is not a table", tab->name);
+	if (tab->system)
+		return cat_error(err, "42501", "permission denied: \"%s\" is a system catalog", tab->name);
+	if (ast->params > 0)
+		return cat_error(err, "42P02", "there is no parameter $%u", ast->params);
+	s->ddl = true;
+	if ((st = cat_hold(s->cfg.cat, s->t, tab)) != NAM_OK)
+		return sql_status(err, st, NULL);
+	struct cat_table def = *tab;
+	struct sql_alter a = {
+		.s = s, .ast = ast, .tab = tab, .def = &def, .sink = sink, .arena = arena, .err = err
+	};
+	unsigned columns = tab->columns + ast->columns, checks = tab->checks + ast->checks;
+	def.column = nam_arena_zero(arena, (columns + 1) * sizeof *def.column);
+	def.check = nam_arena_zero(arena, (checks + 1) * sizeof *def.check);
+	a.from = nam_arena_zero(arena, (columns + 1) * sizeof *a.from);
+	a.gone = nam_arena_zero(arena, (tab->columns + 1u) * sizeof *a.gone);
+	if (def.column == NULL || def.check == NULL || a.from == NULL || a.gone == NULL)
+		return sql_no_memory(err);
+	memcpy(def.column, tab->column, tab->columns * sizeof *def.column);
+	for (unsigned c = 0; c < tab->columns; c++)
+		a.from[c].was = (int)c;
+	if (tab->checks > 0)
+		memcpy(def.check, tab->check, tab->checks * sizeof *def.check);
+	for (unsigned pass = 0; pass < PASSES; pass++) {
+		for (unsigned i = 0; i < ast->alters; i++)
+			if (pass_of(&ast->alter[i]) == pass && !one(&a, &ast->alter[i]))
+				return false;
+		if (pass == 3 && ast->has_key && !sql_alter_key(&a))
+			return false;
+	}
+	/* CHECKs that stand beside an added column */
+	for (unsigned i = 0; i < ast->checks; i++) {
+		const struct ast_check *k = &ast->check[i];
+		bool added = false;
+		for (unsigned c = 0; k->column != NULL && c < def.columns; c++)
+			added |= a.from[c].added != NULL && strcmp(def.column[c].name, k->column) == 0;
+		if (added && !add_check(&a, k))
+			return false;
+	}
+	qsort(def.check, def.checks, sizeof *def.check, by_name);
+	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser };
+	bool columns_are_others = a.rewrite || a.reshape;
+	struct sql_plan *p = columns_are_others ? sql_plan_rules(&def, &in, err) : NULL;
+	if (columns_are_others && p == NULL)
+		return false;
+	sql_plan_free(p);
+	return apply(&a);
+}

@@ -1,0 +1,57 @@
+/* alter.h -- an ALTER TABLE under way: what alter.c (rules, and the order of things) and alter_column.c (columns) share. */
+#ifndef NAM_SQL_ALTER_H
+#define NAM_SQL_ALTER_H
+
+#include <sql/command/command.h>
+
+/* Where a column of the new definition comes from. */
+struct sql_alter_from {
+	int was;                       /* that column of tab; -1: it is new */
+	bool typed;                    /* its values become others: */
+	const struct ast_expr *using_; /* this, NULL: by assignment */
+	const struct ast_column *added;
+	char seq[CAT_NAME_MAX + 1]; /* to be made for it; "": none */
+};
+
+struct sql_alter {
+	struct sql_session *s;
+	const struct ast_stmt *ast;
+	const struct cat_table *tab;    /* as it is */
+	struct cat_table *def;          /* as it is to be: room for all columns and checks of both */
+	struct sql_alter_from *from;    /* by column of def */
+	bool reshape;                   /* columns come or go, */
+	bool rewrite;                   /* and the rows as they lie do not do */
+	char (*gone)[CAT_NAME_MAX + 1]; /* sequences of columns that are dropped */
+	unsigned gones;
+	const struct sql_sink *sink;
+	struct nam_arena *arena;
+	struct cat_err *err;
+};
+
+/* ---- alter.c */
+bool sql_alter_column(const struct cat_table *def, const char *name, unsigned *out, struct cat_err *err);
+/* A name in double quotes; NULL: no memory. */
+const char *sql_quote_name(const char *name, struct nam_arena *arena);
+/* Is there a row of tab for which a condition is true? */
+bool sql_any_row(struct sql_session *s, const struct cat_table *tab, const char *condition, bool *out,
+    const struct sql_sink *sink, struct nam_arena *arena, struct cat_err *err);
+/* A plan is run beside what the statement keeps in the session's arenas. end: also after a begin that failed. */
+bool sql_alone_begin(
+    struct sql_session *s, struct sql_plan *p, const struct sql_sink *sink, struct cat_err *err);
+void sql_alone_end(struct sql_session *s, struct sql_plan *p);
+
+/* ---- alter_column.c */
+bool sql_alter_add(struct sql_alter *a, const struct ast_alter *k);
+bool sql_alter_drop(struct sql_alter *a, const struct ast_alter *k);
+bool sql_alter_type(struct sql_alter *a, const struct ast_alter *k);
+bool sql_alter_key(struct sql_alter *a);
+/* Gives def the places its rows have when those there are stay as they are; a->rewrite when that cannot be. */
+bool sql_alter_places(struct sql_alter *a);
+/* Sequences of columns that are gone go, too. */
+bool sql_alter_sequences(struct sql_alter *a);
+/* Do the views that read the table stand by the new definition? */
+bool sql_alter_views(struct sql_alter *a);
+/* A table of def's columns, under its name, with the rows as they become. *made: it. */
+bool sql_alter_rewrite(struct sql_alter *a, const struct cat_table *def, const struct cat_table **made);
+
+#endif

@@ -1,0 +1,68 @@
+/* command.h -- statements without a plan of their own, inside a transaction: definitions, ANALYZE, TRUNCATE. Inside of sql. */
+#ifndef NAM_SQL_COMMAND_H
+#define NAM_SQL_COMMAND_H
+
+#include <sql/exec/run.h>
+#include <sql/parse/parse.h>
+
+/* What this session knows of a sequence. */
+struct sql_drawn {
+	uint32_t id;
+	bool any;
+	int64_t last;
+	int64_t left; /* values after last that are ours already */
+};
+
+/* ddl.c */
+bool sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
+    struct nam_arena *arena, struct cat_err *err);
+/* create_as.c: the tag says what became of it. */
+bool sql_create_as(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, char *tag,
+    size_t max, uint64_t *rows, struct cat_err *err);
+/* The same of a query that is planned. */
+bool sql_create_as_run(struct sql_session *s, const struct ast_stmt *ast, struct sql_plan *p,
+    const struct sql_sink *sink, uint64_t *rows, struct cat_err *err);
+/* DROP TABLE, DROP VIEW. */
+bool sql_drop_relations(struct sql_session *s, const struct ast_stmt *ast, enum cat_kind kind,
+    const struct sql_sink *sink, struct cat_err *err);
+bool sql_create_sequence(
+    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+bool sql_drop_sequence(
+    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+bool sql_create_view(
+    struct sql_session *s, const struct ast_stmt *ast, struct nam_arena *arena, struct cat_err *err);
+/* alter.c */
+bool sql_alter_table(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
+    struct nam_arena *arena, struct cat_err *err);
+/* Does any view read it? */
+bool sql_has_dependents(struct sql_session *s, const struct cat_table *tab, bool *out, struct cat_err *err);
+/* Views that read tab, those named in ast aside: an error, or, with CASCADE, dropped. */
+bool sql_drop_dependents(struct sql_session *s, const struct cat_table *tab, const struct ast_stmt *ast,
+    const struct sql_sink *sink, struct cat_err *err);
+/* sequence.c: a sequence's entry in the catalog. owner: the table it feeds, or 0. */
+bool sql_make_sequence(
+    struct sql_session *s, const char *name, const struct ast_seq *q, uint32_t owner, struct cat_err *err);
+/* The name of the sequence of a column of a new table, and the default that draws from it. */
+bool sql_sequence_name(struct sql_session *s, const char *table, const char *column,
+    char out[CAT_NAME_MAX + 1], const char **dflt, struct nam_arena *arena, struct cat_err *err);
+/* What a session hands to expressions as struct sql_host. */
+struct sql_row;
+bool sql_nextval(struct sql_row *r);
+bool sql_currval(struct sql_row *r);
+bool sql_lastval(struct sql_row *r);
+/* called: r's value counts as drawn. */
+bool sql_setval(struct sql_row *r, bool called);
+/* The columns that a PRIMARY KEY names become def's key. */
+bool sql_key_columns(struct cat_table *def, const struct ast_stmt *ast, struct cat_err *err);
+/* The name of a CHECK constraint that def does not have yet. */
+bool sql_check_name(struct cat_table *def, const struct ast_check *k, char out[CAT_NAME_MAX + 1],
+    struct nam_arena *arena, struct cat_err *err);
+
+/* truncate.c: an empty table in the place of one that is held (cat_hold). */
+bool sql_truncate(
+    struct sql_session *s, const struct cat_table *tab, struct nam_arena *arena, struct cat_err *err);
+/* analyze.c */
+bool sql_analyze(
+    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+
+#endif

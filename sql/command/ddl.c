@@ -1,0 +1,251 @@
+/* ddl.c -- CREATE TABLE and DROP TABLE: definitions checked and handed to catalog. */
+#include <sql/command/command.h>
+#include <sql/common/guess_relation.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+bool
+sql_key_columns(struct cat_table *def, const struct ast_stmt *ast, struct cat_err *err)
+{
+	if (ast->nnames > CAT_KEY_MAX)
+		return cat_error(err, "54011", "cannot use more than %d columns in a key", CAT_KEY_MAX);
+	for (unsigned k = 0; ast->has_key && k < ast->nnames; k++) {
+		unsigned c = 0;
+		while (c < def->columns && strcmp(def->column[c].name, ast->names[k]) != 0)
+			c++;
+		if (c == def->columns)
+			return cat_error(
+			    err, "42703", "column \"%s\" named in key does not exist", ast->names[k]);
+		for (unsigned j = 0; j < k; j++)
+			if (def->key[j] == c)
+				return cat_error(err, "42701",
+				    "column \"%s\" appears twice in primary key constraint", ast->names[k]);
+		if (!cat_type_is_ordered(def->column[c].type))
+			return cat_error(err, "42704",
+			    "data type %s has no default operator class for access method \"btree\"",
+			    cat_type_name(def->column[c].type));
+		if (def->column[c].type == cat_type_array_of(CAT_INTERVAL))
+			return cat_error(
+			    err, "0A000", "arrays of intervals in a primary key are not supported yet");
+		def->key[def->keys++] = (uint16_t)c;
+		def->column[c].not_null = true;
+	}
+	return true;
+}
+
+/* The columns an expression speaks of: 0, 1 and which, or 2 for more than one. */
+static unsigned
+columns_in(const struct ast_expr *e, const char **name)
+{
+	unsigned n = 0;
+	if (e->kind == AST_COLUMN) {
+		n = *name == NULL || strcmp(*name, e->text) == 0 ? 1 : 2;
+		*name = e->text;
+	}
+	for (unsigned i = 0; i < e->nargs && n < 2; i++) {
+		unsigned m = columns_in(e->args[i], name);
+		n = m > n ? m : n;
+	}
+	return n;
+}
+
+bool
+sql_check_name(struct cat_table *def, const struct ast_check *k, char out[CAT_NAME_MAX + 1],
+    struct nam_arena *arena, struct cat_err *err)
+{
+	const char *column = NULL;
+	char *name = NULL;
+	if (k->name != NULL) {
+		for (unsigned i = 0; i < def->checks; i++)
+			if (strcmp(def->check[i].name, k->name) == 0)
+				return cat_error(err, "42710",
+				    "constraint \"%s\" for relation \"%s\" already exists", k->name,
+				    def->name);
+		snprintf(out, CAT_NAME_MAX + 1, "%s", k->name);
+		return true;
+	}
+	if (columns_in(k->e, &column) != 1)
+		column = NULL;
+	for (unsigned n = 0;; n++) {
+		name = nam_arena_printf(
+		    arena, "%.28s%s%.28s_check", def->name, column ? "_" : "", column ? column : "");
+		if (name != NULL && n > 0)
+			name = nam_arena_printf(arena, "%s%u", name, n);
+		if (name == NULL)
+			return sql_no_memory(err);
+		bool taken = false;
+		for (unsigned i = 0; i < def->checks; i++)
+			taken |= strcmp(def->check[i].name, name) == 0;
+		if (!taken)
+			break;
+	}
+	snprintf(out, CAT_NAME_MAX + 1, "%s", name);
+	return true;
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct cat_check *)a)->name, ((const struct cat_check *)b)->name);
+}
+
+/* DEFAULT and CHECK: their names, and whether they make sense. */
+static bool
+rules(struct sql_session *s, struct cat_table *def, const struct ast_stmt *ast, struct nam_arena *arena,
+    struct cat_err *err)
+{
+	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser };
+	if (ast->params > 0)
+		return cat_error(err, "42P02", "there is no parameter $%u", ast->params);
+	if (ast->key_name != NULL)
+		snprintf(def->key_name, sizeof def->key_name, "%s", ast->key_name);
+	if ((def->check = nam_arena_zero(arena, (ast->checks + 1) * sizeof *def->check)) == NULL)
+		return sql_no_memory(err);
+	for (unsigned named = 0; named < 2; named++) /* chosen names give way to given ones */
+		for (unsigned i = 0; i < ast->checks; i++) {
+			const struct ast_check *k = &ast->check[i];
+			if ((k->name != NULL) == (named == 1))
+				continue;
+			struct cat_check *to = &def->check[def->checks];
+			if (!sql_check_name(def, k, to->name, arena, err))
+				return false;
+			to->text = k->text;
+			def->checks++;
+		}
+	qsort(def->check, def->checks, sizeof *def->check, by_name);
+	return sql_plan_try(def, ast->column, ast->columns, ast->check, ast->checks, &in, err);
+}
+
+bool
+sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink,
+    struct nam_arena *arena, struct cat_err *err)
+{
+	struct cat_table *def = nam_arena_zero(arena, sizeof *def);
+	if (def == NULL ||
+	    (def->column = nam_arena_zero(arena, (ast->columns + 1) * sizeof *def->column)) == NULL)
+		return sql_no_memory(err);
+	if (strlen(ast->table.name) > CAT_NAME_MAX)
+		return cat_error(err, "42622", "identifier \"%.80s\" is too long", ast->table.name);
+	strcpy(def->name, ast->table.name);
+	const struct cat_table *there;
+	nam_status st = cat_find(s->cfg.cat, s->t, def->name, &there);
+	if (st != NAM_OK)
+		return sql_status(err, st, NULL);
+	if (there != NULL && ast->if_exists) {
+		sql_notice(sink, "NOTICE", "42P07", "relation \"%s\" already exists, skipping", def->name);
+		return true;
+	}
+	if (there != NULL)
+		return cat_error(err, "42P07", "relation \"%s\" already exists", def->name);
+	if (ast->columns == 0)
+		return cat_error(err, "0A000", "tables without columns are not supported yet");
+	if (ast->columns > CAT_COLUMNS_MAX)
+		return cat_error(err, "54011", "tables can have at most %d columns", CAT_COLUMNS_MAX);
+	def->columns = (uint16_t)ast->columns;
+	def->store.slots = (uint16_t)ast->versions;
+	for (unsigned i = 0; i < ast->columns; i++) {
+		const struct ast_column *a = &ast->column[i];
+		struct cat_column *c = &def->column[i];
+		if (strlen(a->name) > CAT_NAME_MAX)
+			return cat_error(err, "42622", "identifier \"%.80s\" is too long", a->name);
+		for (unsigned k = 0; k < i; k++)
+			if (strcmp(def->column[k].name, a->name) == 0) {
+				cat_error(err, "42701", "column \"%s\" specified more than once", a->name);
+				err->position = a->position;
+				return false;
+			}
+		strcpy(c->name, a->name);
+		c->type = a->type;
+		c->typmod = a->typmod;
+		c->not_null = a->not_null;
+		c->dflt = a->dflt_text;
+		c->identity = a->identity;
+	}
+	if (!sql_key_columns(def, ast, err) || !rules(s, def, ast, arena, err) || !cat_table_layout(def, err))
+		return false;
+	s->ddl = true;
+	char(*seq)[CAT_NAME_MAX + 1] = nam_arena_zero(arena, ast->columns * sizeof *seq);
+	if (seq == NULL)
+		return sql_no_memory(err);
+	for (unsigned i = 0; i < ast->columns; i++)
+		if (ast->column[i].seq != NULL && !sql_sequence_name(s, def->name, def->column[i].name,
+						      seq[i], &def->column[i].dflt, arena, err))
+			return false;
+	st = cat_create(s->cfg.cat, s->t, def);
+	if (st == NAM_DUPLICATE)
+		return cat_error(err, "42P07", "relation \"%s\" already exists", def->name);
+	if (st == NAM_OK)
+		st = cat_find(s->cfg.cat, s->t, def->name, &there);
+	if (st != NAM_OK)
+		return sql_status(err, st, NULL);
+	for (unsigned i = 0; i < ast->columns; i++)
+		if (ast->column[i].seq != NULL &&
+		    !sql_make_sequence(s, seq[i], ast->column[i].seq, there->store.id, err))
+			return false;
+	return true;
+}
+
+/* Those that feed a column of tab, or are said to be owned by one. */
+static bool
+drop_sequences(struct sql_session *s, const struct cat_table *tab, struct cat_err *err)
+{
+	const struct cat_table **list;
+	unsigned n;
+	struct nam_arena *arena = sql_arena(s, 1);
+	nam_status st = arena ? cat_list(s->cfg.cat, s->t, &list, &n, arena) : NAM_NOMEM;
+	for (unsigned i = 0; st == NAM_OK && i < n; i++)
+		if (list[i]->kind == CAT_SEQUENCE && list[i]->seq.owner == tab->store.id)
+			st = cat_drop(s->cfg.cat, s->t, list[i]);
+	return st == NAM_OK || sql_status(err, st, NULL);
+}
+
+bool
+sql_drop_relations(struct sql_session *s, const struct ast_stmt *ast, enum cat_kind kind,
+    const struct sql_sink *sink, struct cat_err *err)
+{
+	const char *what = kind == CAT_VIEW ? "view" : "table";
+	for (unsigned i = 0, tries = 0; i < ast->nnames; i++) {
+		const struct cat_table *tab;
+		nam_status st = cat_find(s->cfg.cat, s->t, ast->names[i], &tab);
+		if (st != NAM_OK)
+			return sql_status(err, st, NULL);
+		if (tab == NULL) {
+			if (!ast->if_exists) {
+				cat_error(err, "42P01", "%s \"%s\" does not exist", what, ast->names[i]);
+				sql_guess_relation(s->cfg.cat, s->t, ast->names[i], sql_arena(s, 1), err);
+				return false;
+			}
+			sql_notice(sink, "NOTICE", "00000", "%s \"%s\" does not exist, skipping", what,
+			    ast->names[i]);
+			continue;
+		}
+		if (tab->system && kind == CAT_TABLE)
+			return cat_error(
+			    err, "42501", "permission denied: \"%s\" is a system catalog", tab->name);
+		if (tab->kind != kind)
+			return cat_error(err, "42809", "\"%s\" is not a %s", tab->name, what);
+		s->ddl = true;
+		/* Rows that this transaction has not seen are not its to drop, and who is writing some is waited for. */
+		st = kind == CAT_TABLE ? cat_hold(s->cfg.cat, s->t, tab) : NAM_OK;
+		if (st == NAM_GONE) /* what lay on a lost node cannot be looked at, and can be dropped */
+			st = NAM_OK;
+		/* Another transaction was faster. The name may stand for another table now, or for none. */
+		if (st == NAM_CONFLICT && s->iso == TXN_READ_COMMITTED && tries++ < SQL_RETRIES &&
+		    (st = txn_statement(s->t)) == NAM_OK) {
+			i--;
+			continue;
+		}
+		if (st != NAM_OK)
+			return sql_status(err, st, NULL);
+		if (!sql_drop_dependents(s, tab, ast, sink, err) ||
+		    (kind == CAT_TABLE && !drop_sequences(s, tab, err)))
+			return false;
+		st = cat_drop(s->cfg.cat, s->t, tab);
+		if (st == NAM_ABSENT) /* another transaction was faster */
+			return cat_error(err, "42P01", "%s \"%s\" does not exist", what, ast->names[i]);
+		if (st != NAM_OK)
+			return sql_status(err, st, NULL);
+	}
+	return true;
+}

@@ -1,0 +1,362 @@
+/*
+ * sequence.c -- sequences: a word in remote memory that everybody moves by FETCH_ADD. What has been drawn stays drawn,
+ * whatever becomes of the transaction.
+ */
+#include <sql/command/command.h>
+#include <sql/expr/expr_internal.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- definitions --------------------------------------------------------------------- */
+
+static bool
+define(const struct ast_seq *a, struct cat_sequence *q, struct cat_err *err)
+{
+	q->type = a->type == CAT_UNKNOWN ? CAT_INT8 : a->type;
+	q->step = a->step ? a->step : 1;
+	q->cache = a->cache ? a->cache : 1;
+	q->cycle = a->cycle;
+	int64_t low = q->type == CAT_INT2 ? INT16_MIN : q->type == CAT_INT4 ? INT32_MIN : INT64_MIN;
+	int64_t high = q->type == CAT_INT2 ? INT16_MAX : q->type == CAT_INT4 ? INT32_MAX : INT64_MAX;
+	q->min = a->has_min ? a->min : q->step > 0 ? 1 : low;
+	q->max = a->has_max ? a->max : q->step > 0 ? high : -1;
+	if (q->max > high)
+		return cat_error(err, "22023", "MAXVALUE (%lld) is out of range for sequence data type %s",
+		    (long long)q->max, cat_type_name(q->type));
+	if (q->min < low)
+		return cat_error(err, "22023", "MINVALUE (%lld) is out of range for sequence data type %s",
+		    (long long)q->min, cat_type_name(q->type));
+	if (q->min >= q->max)
+		return cat_error(err, "22023", "MINVALUE (%lld) must be less than MAXVALUE (%lld)",
+		    (long long)q->min, (long long)q->max);
+	q->start = a->has_start ? a->start : q->step > 0 ? q->min : q->max;
+	if (q->start < q->min)
+		return cat_error(err, "22023", "START value (%lld) cannot be less than MINVALUE (%lld)",
+		    (long long)q->start, (long long)q->min);
+	if (q->start > q->max)
+		return cat_error(err, "22023", "START value (%lld) cannot be greater than MAXVALUE (%lld)",
+		    (long long)q->start, (long long)q->max);
+	return true;
+}
+
+bool
+sql_make_sequence(
+    struct sql_session *s, const char *name, const struct ast_seq *a, uint32_t owner, struct cat_err *err)
+{
+	struct cat_column none[1] = { 0 };
+	struct cat_table def = { .kind = CAT_SEQUENCE, .column = none };
+	struct cat_sequence q = { .owner = owner };
+	if (strlen(name) > CAT_NAME_MAX)
+		return cat_error(err, "42622", "identifier \"%.80s\" is too long", name);
+	strcpy(def.name, name);
+	if (!define(a, &q, err))
+		return false;
+	s->ddl = true;
+	nam_status st = cat_sequence_word(s->cfg.cat, s->cfg.tw, q.start, &q.word);
+	def.seq = q;
+	if (st == NAM_OK)
+		st = cat_create(s->cfg.cat, s->t, &def);
+	if (st == NAM_DUPLICATE)
+		return cat_error(err, "42P07", "relation \"%s\" already exists", name);
+	return st == NAM_OK || sql_status(err, st, NULL);
+}
+
+bool
+sql_sequence_name(struct sql_session *s, const char *table, const char *column, char out[CAT_NAME_MAX + 1],
+    const char **dflt, struct nam_arena *arena, struct cat_err *err)
+{
+	for (unsigned n = 0; n < 1000; n++) {
+		const struct cat_table *there;
+		char suffix[8] = "";
+		if (n > 0)
+			snprintf(suffix, sizeof suffix, "%u", n);
+		snprintf(out, CAT_NAME_MAX + 1, "%.28s_%.27s_seq%.3s", table, column, suffix);
+		nam_status st = cat_find(s->cfg.cat, s->t, out, &there);
+		if (st != NAM_OK)
+			return sql_status(err, st, NULL);
+		if (there != NULL)
+			continue;
+		/* nextval('"name"'), with quotes doubled where they must be */
+		char quoted[4 * CAT_NAME_MAX + 1], *to = quoted;
+		for (const char *p = out; *p != 0; p++) {
+			if (*p == '"' || *p == '\'')
+				*to++ = *p;
+			*to++ = *p;
+		}
+		*to = 0;
+		*dflt = nam_arena_printf(arena, "nextval('\"%s\"')", quoted);
+		return *dflt != NULL || sql_no_memory(err);
+	}
+	return cat_error(err, "42P07", "relation \"%s\" already exists", out);
+}
+
+bool
+sql_create_sequence(
+    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err)
+{
+	const struct cat_table *there;
+	uint32_t owner = 0;
+	nam_status st = cat_find(s->cfg.cat, s->t, ast->table.name, &there);
+	if (st != NAM_OK)
+		return sql_status(err, st, NULL);
+	if (there != NULL && ast->if_exists) {
+		sql_notice(
+		    sink, "NOTICE", "42P07", "relation \"%s\" already exists, skipping", ast->table.name);
+		return true;
+	}
+	if (there != NULL)
+		return cat_error(err, "42P07", "relation \"%s\" already exists", ast->table.name);
+	if (ast->seq->owner != NULL) {
+		if ((st = cat_find(s->cfg.cat, s->t, ast->seq->owner, &there)) != NAM_OK)
+			return sql_status(err, st, NULL);
+		if (there == NULL)
+			return cat_error(err, "42P01", "relation \"%s\" does not exist", ast->seq->owner);
+		unsigned c = 0;
+		while (c < there->columns && strcmp(there->column[c].name, ast->seq->owner_column) != 0)
+			c++;
+		if (c == there->columns)
+			return cat_error(err, "42703", "column \"%s\" of relation \"%s\" does not exist",
+			    ast->seq->owner_column, there->name);
+		owner = there->store.id;
+	}
+	return sql_make_sequence(s, ast->table.name, ast->seq, owner, err);
+}
+
+/* Whose default draws from it? Then it cannot go. */
+static bool
+in_use(struct sql_session *s, const struct cat_table *seq, struct cat_err *err)
+{
+	const struct cat_table **list;
+	unsigned n;
+	struct nam_arena *arena = sql_arena(s, 1);
+	nam_status st = arena ? cat_list(s->cfg.cat, s->t, &list, &n, arena) : NAM_NOMEM;
+	if (st != NAM_OK)
+		return !sql_status(err, st, NULL);
+	char call[CAT_NAME_MAX + 16], quoted[CAT_NAME_MAX + 16];
+	snprintf(call, sizeof call, "nextval('%s')", seq->name);
+	snprintf(quoted, sizeof quoted, "nextval('\"%s\"')", seq->name);
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned c = 0; c < list[i]->columns; c++) {
+			const char *d = list[i]->column[c].dflt;
+			if (d == NULL || (strstr(d, call) == NULL && strstr(d, quoted) == NULL))
+				continue;
+			if (list[i]->column[c].identity)
+				cat_error(err, "2BP01",
+				    "cannot drop sequence %s because column %s of table %s requires it",
+				    seq->name, list[i]->column[c].name, list[i]->name);
+			else
+				cat_error(err, "2BP01",
+				    "cannot drop sequence %s because other objects depend on it", seq->name);
+			snprintf(err->detail, sizeof err->detail,
+			    "default value for column %s of table %s depends on sequence %s",
+			    list[i]->column[c].name, list[i]->name, seq->name);
+			snprintf(err->hint, sizeof err->hint,
+			    "Use DROP ... CASCADE to drop the dependent objects too.");
+			return true;
+		}
+	return false;
+}
+
+bool
+sql_drop_sequence(
+    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err)
+{
+	for (unsigned i = 0; i < ast->nnames; i++) {
+		const struct cat_table *tab;
+		nam_status st = cat_find(s->cfg.cat, s->t, ast->names[i], &tab);
+		if (st != NAM_OK)
+			return sql_status(err, st, NULL);
+		if (tab == NULL) {
+			if (!ast->if_exists)
+				return cat_error(
+				    err, "42P01", "sequence \"%s\" does not exist", ast->names[i]);
+			sql_notice(sink, "NOTICE", "00000", "sequence \"%s\" does not exist, skipping",
+			    ast->names[i]);
+			continue;
+		}
+		if (tab->kind != CAT_SEQUENCE)
+			return cat_error(err, "42809", "\"%s\" is not a sequence", tab->name);
+		if (in_use(s, tab, err)) {
+			if (ast->cascade)
+				return cat_error(
+				    err, "0A000", "DROP SEQUENCE ... CASCADE is not supported yet");
+			return false;
+		}
+		s->ddl = true;
+		st = cat_drop(s->cfg.cat, s->t, tab);
+		if (st == NAM_ABSENT)
+			return cat_error(err, "42P01", "sequence \"%s\" does not exist", ast->names[i]);
+		if (st != NAM_OK)
+			return sql_status(err, st, NULL);
+	}
+	return true;
+}
+
+/* ---- nextval, currval, setval, lastval ------------------------------------------------- */
+
+/* The sequence a text names: folded to lower case unless in quotes. */
+static const struct cat_table *
+named(struct sql_row *r, struct cat_str text)
+{
+	struct sql_session *s = r->env->session;
+	struct cat_err *err = r->env->err;
+	char name[CAT_NAME_MAX + 1];
+	unsigned n = 0;
+	const struct cat_table *tab = NULL;
+	if (text.len > 7 && memcmp(text.p, "public.", 7) == 0)
+		text = (struct cat_str){ text.p + 7, text.len - 7 };
+	bool quoted = text.len > 2 && text.p[0] == '"' && text.p[text.len - 1] == '"';
+	for (uint32_t i = quoted; i < text.len - quoted && n < CAT_NAME_MAX; i++) {
+		char ch = text.p[i];
+		if (quoted && ch == '"')
+			i++; /* doubled */
+		name[n++] = quoted || ch < 'A' || ch > 'Z' ? ch : (char)(ch + 32);
+	}
+	name[n] = 0;
+	nam_status st = cat_find(s->cfg.cat, s->t, name, &tab);
+	if (st != NAM_OK)
+		sql_status(err, st, NULL);
+	else if (tab == NULL)
+		cat_error(err, "42P01", "relation \"%s\" does not exist", name);
+	else if (tab->kind != CAT_SEQUENCE)
+		cat_error(err, "42809", "\"%s\" is not a sequence", name);
+	return st == NAM_OK && tab != NULL && tab->kind == CAT_SEQUENCE ? tab : NULL;
+}
+
+static struct sql_drawn *
+drawn(struct sql_session *s, uint32_t id, bool make)
+{
+	for (unsigned i = 0; i < s->sequences; i++)
+		if (s->sequence[i].id == id)
+			return &s->sequence[i];
+	if (!make)
+		return NULL;
+	struct sql_drawn *more = realloc(s->sequence, (s->sequences + 1) * sizeof *more);
+	if (more == NULL)
+		return NULL;
+	s->sequence = more;
+	more[s->sequences] = (struct sql_drawn){ .id = id };
+	return &more[s->sequences++];
+}
+
+/* How many values there are from v on, v included. */
+static uint64_t
+values_from(const struct cat_sequence *q, int64_t v)
+{
+	uint64_t room = q->step > 0 ? (uint64_t)q->max - (uint64_t)v : (uint64_t)v - (uint64_t)q->min;
+	uint64_t step = q->step > 0 ? (uint64_t)q->step : -(uint64_t)q->step;
+	uint64_t n = room / step;
+	return n == UINT64_MAX ? n : n + 1;
+}
+
+/* Draws up to q->cache values from the word. */
+static bool
+draw(struct sql_session *s, const struct cat_table *tab, struct sql_drawn *d, struct cat_err *err)
+{
+	const struct cat_sequence *q = &tab->seq;
+	uint64_t add = (uint64_t)q->step * (uint64_t)q->cache, seen;
+	nam_status st = net_faa1(s->net, q->word, add, &seen, NULL);
+	while (st == NAM_OK) {
+		int64_t v = (int64_t)seen;
+		if (v >= q->min && v <= q->max) {
+			uint64_t n = values_from(q, v);
+			d->last = v;
+			d->left = n > (uint64_t)q->cache ? q->cache - 1 : (int64_t)n - 1;
+			return true;
+		}
+		uint64_t now = seen + add, want = seen;
+		if (q->cycle) {
+			v = q->step > 0 ? q->min : q->max;
+			want = (uint64_t)v + add;
+		}
+		/* back to where it was: or, round it goes. Somebody else may be doing the same. */
+		if ((st = net_cas1(s->net, q->word, now, want, &seen, NULL)) != NAM_OK)
+			break;
+		if (!q->cycle)
+			return cat_error(err, "2200H", "nextval: reached %s value of sequence \"%s\" (%lld)",
+			    q->step > 0 ? "maximum" : "minimum", tab->name,
+			    (long long)(q->step > 0 ? q->max : q->min));
+		if (seen == now)
+			seen = (uint64_t)v;
+		else
+			st = net_faa1(s->net, q->word, add, &seen, NULL);
+	}
+	return sql_status(err, st, NULL);
+}
+
+bool
+sql_nextval(struct sql_row *r)
+{
+	struct sql_session *s = r->env->session;
+	const struct cat_table *tab = named(r, r->a[0].s);
+	struct sql_drawn *d = tab ? drawn(s, tab->store.id, true) : NULL;
+	if (tab != NULL && d == NULL)
+		return sql_no_memory(r->env->err);
+	if (d == NULL)
+		return false;
+	if (d->left > 0) {
+		d->left--;
+		d->last += tab->seq.step;
+	} else if (!draw(s, tab, d, r->env->err)) {
+		return false;
+	}
+	d->any = true;
+	s->last_sequence = d->id;
+	r->out.i = d->last;
+	return true;
+}
+
+bool
+sql_currval(struct sql_row *r)
+{
+	const struct cat_table *tab = named(r, r->a[0].s);
+	struct sql_drawn *d = tab ? drawn(r->env->session, tab->store.id, false) : NULL;
+	if (tab == NULL)
+		return false;
+	if (d == NULL || !d->any)
+		return cat_error(r->env->err, "55000",
+		    "currval of sequence \"%s\" is not yet defined in this session", tab->name);
+	r->out.i = d->last;
+	return true;
+}
+
+bool
+sql_lastval(struct sql_row *r)
+{
+	struct sql_session *s = r->env->session;
+	struct sql_drawn *d = s->last_sequence ? drawn(s, s->last_sequence, false) : NULL;
+	if (d == NULL || !d->any)
+		return cat_error(r->env->err, "55000", "lastval is not yet defined in this session");
+	r->out.i = d->last;
+	return true;
+}
+
+bool
+sql_setval(struct sql_row *r, bool called)
+{
+	int64_t v = r->a[1].i;
+	struct sql_session *s = r->env->session;
+	const struct cat_table *tab = named(r, r->a[0].s);
+	if (tab == NULL)
+		return false;
+	const struct cat_sequence *q = &tab->seq;
+	if (v < q->min || v > q->max)
+		return cat_error(r->env->err, "22003",
+		    "setval: value %lld is out of bounds for sequence \"%s\" (%lld..%lld)", (long long)v,
+		    tab->name, (long long)q->min, (long long)q->max);
+	struct sql_drawn *d = drawn(s, tab->store.id, called);
+	uint64_t word = called ? (uint64_t)v + (uint64_t)q->step : (uint64_t)v;
+	nam_status st = net_write1(s->net, q->word, &word, sizeof word, NULL);
+	if (st != NAM_OK)
+		return sql_status(r->env->err, st, NULL);
+	if (d != NULL) {
+		d->left = 0;
+		if (called) {
+			d->last = v;
+			d->any = true;
+		}
+	}
+	r->out.i = v;
+	return true;
+}

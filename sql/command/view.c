@@ -1,0 +1,178 @@
+/* view.c -- CREATE VIEW and DROP VIEW: a query's text with a name, and what depends on what. */
+#include <sql/command/command.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CASCADE_MAX = 32 };
+
+/* Its columns, from the query's. */
+static bool
+columns(struct cat_table *def, const struct ast_stmt *ast, const struct sql_plan *p, struct nam_arena *arena,
+    struct cat_err *err)
+{
+	if (ast->nnames > p->columns)
+		return cat_error(err, "42601", "CREATE VIEW specifies more column names than columns");
+	if ((def->column = nam_arena_zero(arena, (p->columns + 1) * sizeof *def->column)) == NULL)
+		return sql_no_memory(err);
+	for (unsigned i = 0; i < p->columns; i++) {
+		struct cat_column *c = &def->column[def->columns++];
+		snprintf(
+		    c->name, sizeof c->name, "%.63s", i < ast->nnames ? ast->names[i] : p->column[i].name);
+		c->type = p->column[i].type;
+		c->typmod = p->column[i].typmod;
+		for (unsigned k = 0; k < i; k++)
+			if (strcmp(def->column[k].name, c->name) == 0)
+				return cat_error(
+				    err, "42701", "column \"%s\" specified more than once", c->name);
+	}
+	return true;
+}
+
+/* May it take the place of `was`? */
+static bool
+replaces(const struct cat_table *was, const struct cat_table *def, struct cat_err *err)
+{
+	if (was->kind != CAT_VIEW)
+		return cat_error(err, "42809", "\"%s\" is not a view", was->name);
+	if (def->columns < was->columns)
+		return cat_error(err, "42P16", "cannot drop columns from view");
+	for (unsigned i = 0; i < was->columns; i++) {
+		const struct cat_column *a = &was->column[i], *b = &def->column[i];
+		if (strcmp(a->name, b->name) != 0)
+			return cat_error(err, "42P16", "cannot change name of view column \"%s\" to \"%s\"",
+			    a->name, b->name);
+		if (a->type != b->type || a->typmod != b->typmod)
+			return cat_error(err, "42P16",
+			    "cannot change data type of view column \"%s\" from %s to %s", a->name,
+			    cat_type_name(a->type), cat_type_name(b->type));
+	}
+	return true;
+}
+
+static bool
+uses(struct cat_table *def, const struct sql_plan *p, struct nam_arena *arena, struct cat_err *err)
+{
+	unsigned n = 0;
+	for (const struct sql_use *u = p->use; u != NULL; u = u->next)
+		n++;
+	if ((def->use = nam_arena_zero(arena, (n + 1) * sizeof *def->use)) == NULL)
+		return sql_no_memory(err);
+	for (const struct sql_use *u = p->use; u != NULL; u = u->next) {
+		bool known = false;
+		for (unsigned i = 0; i < def->uses; i++)
+			known |= strcmp(def->use[i], u->name) == 0;
+		if (!known)
+			snprintf(def->use[def->uses++], sizeof *def->use, "%s", u->name);
+	}
+	return true;
+}
+
+bool
+sql_create_view(
+    struct sql_session *s, const struct ast_stmt *ast, struct nam_arena *arena, struct cat_err *err)
+{
+	struct ast_stmt query = { .kind = AST_SELECT, .select = ast->select, .depth = ast->depth };
+	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser };
+	struct cat_table def = { .kind = CAT_VIEW, .view = ast->text };
+	const struct cat_table *there;
+	if (ast->params > 0)
+		return cat_error(err, "42P02", "there is no parameter $%u", ast->params);
+	if (strlen(ast->table.name) > CAT_NAME_MAX)
+		return cat_error(err, "42622", "identifier \"%.80s\" is too long", ast->table.name);
+	strcpy(def.name, ast->table.name);
+	nam_status st = cat_find(s->cfg.cat, s->t, def.name, &there);
+	if (st != NAM_OK)
+		return sql_status(err, st, NULL);
+	struct sql_plan *p = sql_plan_make(&query, &in, err);
+	if (p == NULL)
+		return false;
+	bool ok = columns(&def, ast, p, arena, err) && uses(&def, p, arena, err);
+	sql_plan_free(p);
+	if (!ok)
+		return false;
+	if (there != NULL && !ast->replace)
+		return cat_error(err, "42P07", "relation \"%s\" already exists", def.name);
+	for (unsigned i = 0; i < def.uses; i++)
+		if (strcmp(def.use[i], def.name) == 0)
+			return cat_error(err, "42P17",
+			    "infinite recursion detected in rules for relation \"%s\"", def.name);
+	s->ddl = true;
+	if (there != NULL) {
+		if (!replaces(there, &def, err))
+			return false;
+		if ((st = cat_drop(s->cfg.cat, s->t, there)) != NAM_OK)
+			return sql_status(err, st, NULL);
+	}
+	st = cat_create(s->cfg.cat, s->t, &def);
+	if (st == NAM_DUPLICATE)
+		return cat_error(err, "42P07", "relation \"%s\" already exists", def.name);
+	return st == NAM_OK || sql_status(err, st, NULL);
+}
+
+static bool
+in_list(const struct ast_stmt *ast, const char *name)
+{
+	for (unsigned i = 0; i < ast->nnames; i++)
+		if (strcmp(ast->names[i], name) == 0)
+			return true;
+	return false;
+}
+
+static bool
+dependents(struct sql_session *s, const struct cat_table *tab, const struct ast_stmt *ast,
+    const struct sql_sink *sink, unsigned depth, struct cat_err *err)
+{
+	const struct cat_table **list;
+	unsigned n;
+	struct nam_arena *arena = sql_arena(s, 1);
+	if (depth > CASCADE_MAX)
+		return cat_error(err, "54001", "stack depth limit exceeded");
+	nam_status st = arena ? cat_list(s->cfg.cat, s->t, &list, &n, arena) : NAM_NOMEM;
+	for (unsigned i = 0; st == NAM_OK && i < n; i++) {
+		bool reads = false;
+		for (unsigned k = 0; list[i]->kind == CAT_VIEW && k < list[i]->uses; k++)
+			reads |= strcmp(list[i]->use[k], tab->name) == 0;
+		const struct cat_table *still = NULL;
+		if (!reads || in_list(ast, list[i]->name))
+			continue;
+		if ((st = cat_find(s->cfg.cat, s->t, list[i]->name, &still)) != NAM_OK || still != list[i])
+			continue; /* gone by way of another one */
+		const char *kind = tab->kind == CAT_VIEW ? "view" : "table";
+		if (!ast->cascade) {
+			cat_error(err, "2BP01", "cannot drop %s %s because other objects depend on it", kind,
+			    tab->name);
+			snprintf(err->detail, sizeof err->detail, "view %s depends on %s %s", list[i]->name,
+			    kind, tab->name);
+			snprintf(err->hint, sizeof err->hint,
+			    "Use DROP ... CASCADE to drop the dependent objects too.");
+			return false;
+		}
+		if (!dependents(s, list[i], ast, sink, depth + 1, err))
+			return false;
+		sql_notice(sink, "NOTICE", "00000", "drop cascades to view %s", list[i]->name);
+		st = cat_drop(s->cfg.cat, s->t, list[i]);
+	}
+	return st == NAM_OK || sql_status(err, st, NULL);
+}
+
+bool
+sql_has_dependents(struct sql_session *s, const struct cat_table *tab, bool *out, struct cat_err *err)
+{
+	const struct cat_table **list;
+	unsigned n;
+	struct nam_arena *arena = sql_arena(s, 1);
+	nam_status st = arena ? cat_list(s->cfg.cat, s->t, &list, &n, arena) : NAM_NOMEM;
+	*out = false;
+	for (unsigned i = 0; st == NAM_OK && i < n; i++)
+		for (unsigned k = 0; list[i]->kind == CAT_VIEW && k < list[i]->uses; k++)
+			*out |= strcmp(list[i]->use[k], tab->name) == 0;
+	return st == NAM_OK || sql_status(err, st, NULL);
+}
+
+bool
+sql_drop_dependents(struct sql_session *s, const struct cat_table *tab, const struct ast_stmt *ast,
+    const struct sql_sink *sink, struct cat_err *err)
+{
+	return dependents(s, tab, ast, sink, 0, err);
+}

@@ -1,0 +1,19 @@
+/*
+ * postgres.h -- names PostgreSQL 15 has: what it knows and we do not is "not supported yet" (0A000), not unknown.
+ *
+ * Asked only when a name was not found here, so that whatever is added to namdb needs no change in the list. Inside of sql.
+ */
+#ifndef NAM_SQL_POSTGRES_H
+#define NAM_SQL_POSTGRES_H
+
+#include <stdbool.h>
+
+extern const char sql_postgres_functions[], sql_postgres_operators[], sql_postgres_aggregates[],
+    sql_postgres_types[], sql_postgres_settings[];
+
+/* Is the word among them? For aggregates, types and settings. */
+bool sql_postgres_has(const char *list, const char *word);
+/* Where the word ends in the list, NULL: it does not stand there. open: what follows it: ' ' or '('. */
+const char *sql_postgres_find(const char *list, const char *word, char open);
+
+#endif

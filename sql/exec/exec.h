@@ -1,0 +1,100 @@
+/*
+ * exec.h -- running a plan: operators are opened, then pulled for batches until one comes back empty.
+ *
+ * sql_next answers how many rows are selected in n->out (0: the end, -1: *x->err
+ * says why not). A batch stays valid until the next call on the same operator.
+ * Inside of sql.
+ */
+#ifndef NAM_SQL_EXEC_H
+#define NAM_SQL_EXEC_H
+
+#include <sql/common/error.h>
+#include <sql/plan/plan.h>
+
+struct sql_exec {
+	struct txn *t;
+	struct cat *cat;
+	struct cat_err *err;
+	struct sql_env env;
+	struct nam_arena **arena; /* one per number the plan gave out */
+	const _Atomic int *cancel;
+	bool again; /* a row that was to be locked had changed: it is locked now, ask once more */
+	struct net_worker *net;
+	uint64_t deadline_ns;    /* 0: none */
+	struct sql_gauge *gauge; /* EXPLAIN ANALYZE; else NULL */
+	const struct sql_sink *sink;
+	const struct sql_rules *rules; /* of the table that is written; NULL: none */
+	uint64_t work;                 /* on long values, since the clock was last looked at */
+	uint64_t sent;                 /* rows given to the sink: then nothing can be tried again */
+	unsigned bad_row;              /* sql_insert_batch: the row of the batch that its error is about */
+	struct cat_datum *outer;       /* the plan's; env's, too */
+	void (*saw)(void *arg, uint32_t table, uint64_t rows);
+	void *saw_arg;
+};
+
+bool sql_open(struct sql_exec *x, struct sql_node *n);
+int sql_next(struct sql_exec *x, struct sql_node *n);
+void sql_close(struct sql_exec *x, struct sql_node *n);
+
+/* Cancelled, or too late? Then false. */
+bool sql_go_on(struct sql_exec *x);
+/* The same for env.go_on, now and then. arg: the sql_exec. */
+bool sql_worked(void *arg, uint64_t work);
+
+/* Gives the selected rows of a batch to the sink, compact. arena: for what must be moved. */
+bool sql_send(
+    struct sql_exec *x, const struct sql_batch *b, const uint16_t *sel, unsigned n, struct nam_arena *arena);
+/* dst[k] = src[idx[k]] */
+bool sql_gather(
+    struct cat_vec *dst, const struct cat_vec *src, const uint16_t *idx, unsigned n, struct nam_arena *arena);
+/* A column of NULLs. */
+bool sql_nulls(struct cat_vec *v, enum cat_type type, unsigned n, struct nam_arena *arena);
+/* 0, 1, 2, ... CAT_BATCH-1 */
+const uint16_t *sql_ident(void);
+static inline const uint16_t *
+sql_sel(const struct sql_node *n)
+{
+	return n->sel ? n->sel : sql_ident();
+}
+/* Applies n->filter to the batch just made of n rows; answers how many stay, -1 on error. */
+int sql_keep(struct sql_exec *x, struct sql_node *n);
+
+/* exec_join.c, exec_agg.c, exec_sort.c */
+int sql_join_next(struct sql_exec *x, struct sql_node *n);
+int sql_agg_next(struct sql_exec *x, struct sql_node *n);
+int sql_sort_next(struct sql_exec *x, struct sql_node *n);
+int sql_unique_next(struct sql_exec *x, struct sql_node *n);
+/* exec_group.c: the groups of rows sel[0..rows), whose keys are the vectors key; new ones come into n->set. */
+bool sql_group_find(struct sql_exec *x, struct sql_node *n, const struct cat_vec *key, const uint16_t *sel,
+    unsigned rows, uint32_t *group);
+int sql_lock_next(struct sql_exec *x, struct sql_node *n); /* exec_lock.c */
+/* exec_from.c */
+int sql_unnest_next(struct sql_exec *x, struct sql_node *n); /* exec_unnest.c */
+int sql_derived_next(struct sql_exec *x, struct sql_node *n);
+int sql_lateral_next(struct sql_exec *x, struct sql_node *n); /* exec_lateral.c */
+int sql_expand_next(struct sql_exec *x, struct sql_node *n);  /* exec_expand.c */
+/* Is that set of an EXPAND the one without keys? */
+bool sql_expand_grand(const struct sql_node *n, unsigned set);
+int sql_window_next(struct sql_exec *x, struct sql_node *n); /* exec_window.c */
+/* Rows a and b of a rowset: -1, 0, 1 by n keys; all rows by the keys, then by where they were in perm. */
+struct sql_rowset;
+int sql_sort_cmp(
+    const struct sql_rowset *rs, const struct sql_sort_key *key, unsigned n, uint32_t a, uint32_t b);
+bool sql_sort_perm(struct sql_exec *x, const struct sql_rowset *rs, const struct sql_sort_key *key,
+    unsigned n, uint32_t *perm, struct nam_arena *scratch);
+/* exec_set.c */
+int sql_append_next(struct sql_exec *x, struct sql_node *n);
+int sql_setop_next(struct sql_exec *x, struct sql_node *n);
+int sql_ties_next(struct sql_exec *x, struct sql_node *n);   /* exec_ties.c */
+int sql_series_more(struct sql_exec *x, struct sql_node *n); /* exec_series.c */
+int sql_series_next(struct sql_exec *x, struct sql_node *n);
+int sql_recurse_next(struct sql_exec *x, struct sql_node *n);
+int sql_cte_next(struct sql_exec *x, struct sql_node *n);
+bool sql_row_count(struct sql_exec *x, struct sql_node *n); /* LIMIT and OFFSET into left and skip */
+
+/* exec_sub.c: for a plan about to run; and, before it changes rows, what must not see the changes. */
+void sql_sub_start(struct sql_exec *x, const struct sql_plan *p);
+bool sql_sub_early(struct sql_exec *x, const struct sql_plan *p);
+bool sql_sub_eval(void *arg, const struct sql_expr *e, const struct cat_datum *v, struct cat_datum *out);
+
+#endif

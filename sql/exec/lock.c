@@ -1,0 +1,90 @@
+/*
+ * exec_lock.c -- FOR UPDATE: rows are locked in the order they come, as many as the LIMIT lets out.
+ *
+ * None comes out before all are locked. So when one turns out to have changed (READ COMMITTED), nobody has seen
+ * anything yet: the statement, with its locks kept and a new snapshot, is asked once more, and sees rows
+ * that cannot change any more.
+ */
+#include <sql/exec/exec.h>
+#include <sql/exec/rowset.h>
+
+/* Row r of the batch, locked. *gone: it is to be left out. */
+static bool
+lock(struct sql_exec *x, const struct sql_lock *l, const struct sql_batch *b, unsigned r, bool *gone)
+{
+	struct txn_table *table = (struct txn_table *)(uintptr_t)&l->tab->store;
+	struct txn_row row = { .at = { (uint64_t)b->col[l->col].i[r] },
+		.cid = (tso_cid)b->col[l->col + 1].i[r],
+		.newest = (tso_cid)b->col[l->col + 1].i[r] };
+	nam_status st = txn_lock_now(x->t, table, &row, l->wait == AST_LOCK_WAIT);
+	if (st == NAM_ABSENT || (st == NAM_BUSY && l->wait == AST_LOCK_SKIP))
+		*gone = true;
+	else if (st == NAM_BUSY)
+		return cat_error(
+		    x->err, "55P03", "could not obtain lock on row in relation \"%s\"", l->tab->name);
+	else if (st != NAM_OK)
+		return sql_status(x->err, st, l->tab);
+	else
+		x->again |= row.changed;
+	return true;
+}
+
+static bool
+lock_all(struct sql_exec *x, struct sql_node *n)
+{
+	struct nam_arena *keep = x->arena[n->arena + 1];
+	nam_arena_reset(keep);
+	const struct cat_vec **col = nam_arena_take(keep, n->width * sizeof *col);
+	if (!sql_row_count(x, n))
+		return false;
+	uint64_t want = n->left > UINT64_MAX - n->skip ? UINT64_MAX : n->left + n->skip;
+	n->rs = sql_rowset_open(keep, n->types, n->width);
+	if (col == NULL || n->rs == NULL)
+		return sql_no_memory(x->err);
+	int rows = 1;
+	while (n->rs->rows < want && (rows = sql_next(x, n->child)) > 0) {
+		const struct sql_batch *b = &n->child->out;
+		const uint16_t *sel = sql_sel(n->child);
+		unsigned m = 0;
+		for (int k = 0; k < rows && n->rs->rows + m < want; k++) {
+			bool gone = false;
+			for (unsigned i = 0; !gone && i < n->locks; i++)
+				if (!lock(x, &n->lock[i], b, sel[k], &gone))
+					return false;
+			if (!gone)
+				n->selbuf[m++] = sel[k];
+		}
+		for (unsigned c = 0; c < n->width; c++)
+			col[c] = &b->col[c];
+		if (!sql_rowset_add(n->rs, col, n->selbuf, m))
+			return sql_no_memory(x->err);
+	}
+	if (rows < 0)
+		return false;
+	return !x->again || sql_status(x->err, NAM_CONFLICT, n->lock[0].tab);
+}
+
+int
+sql_lock_next(struct sql_exec *x, struct sql_node *n)
+{
+	if (!n->opened) {
+		if (!lock_all(x, n))
+			return -1;
+		n->opened = true;
+		n->at = (unsigned)(n->skip < n->rs->rows ? n->skip : n->rs->rows);
+	}
+	struct nam_arena *arena = x->arena[n->arena];
+	uint32_t index[CAT_BATCH];
+	unsigned m = n->rs->rows - n->at < CAT_BATCH ? n->rs->rows - n->at : CAT_BATCH;
+	nam_arena_reset(arena);
+	for (unsigned k = 0; k < m; k++)
+		index[k] = n->at + k;
+	for (unsigned c = 0; m > 0 && c < n->width; c++)
+		if (!sql_rowset_gather(n->rs, c, index, m, &n->out.col[c], arena)) {
+			sql_no_memory(x->err);
+			return -1;
+		}
+	n->at += m;
+	n->out.n = m;
+	return sql_keep(x, n);
+}

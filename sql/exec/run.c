@@ -1,0 +1,66 @@
+/* run.c -- what a plan finds when it is run for a session: arenas, the clock, whom to ask. */
+#include <sql/exec/run.h>
+
+#include <base/clock.h>
+#include <stdlib.h>
+
+struct nam_arena *
+sql_arena(struct sql_session *s, unsigned i)
+{
+	if (i >= s->arenas) {
+		unsigned n = i + 8;
+		struct nam_arena **more = realloc(s->arena, n * sizeof *more);
+		if (more == NULL)
+			return NULL;
+		s->arena = more;
+		for (; s->arenas < n; s->arenas++) {
+			if ((s->arena[s->arenas] = malloc(sizeof **more)) == NULL)
+				return NULL;
+			nam_arena_init(s->arena[s->arenas], 0);
+			s->arena[s->arenas]->limit = (size_t)4 << 30;
+			nam_arena_charge(s->arena[s->arenas], &s->budget);
+		}
+	}
+	return s->arena[i];
+}
+
+static void
+saw(void *arg, uint32_t table, uint64_t rows)
+{
+	struct sql_session *s = arg;
+	cat_rows_saw(s->cfg.cat, table, rows);
+}
+
+void
+sql_prepare_exec(struct sql_session *s, const struct sql_sink *sink, struct cat_err *err)
+{
+	struct sql_exec *x = &s->x;
+	x->t = s->t;
+	x->cat = s->cfg.cat;
+	x->err = err;
+	x->arena = s->arena;
+	x->cancel = s->cfg.cancel;
+	x->net = s->net;
+	x->deadline_ns = s->deadline_ns;
+	x->sink = sink;
+	x->rules = NULL;
+	x->sent = 0;
+	x->again = false;
+	x->gauge = s->gauge;
+	x->saw = saw;
+	x->saw_arg = s;
+	x->env = (struct sql_env){ .session = s,
+		.host = s->host,
+		.dice = s->dice,
+		.now_us = s->now_us,
+		.err = err,
+		.go_on = sql_worked,
+		.go_on_arg = x };
+}
+
+void
+sql_take_now(struct sql_session *s, const struct sql_plan *p)
+{
+	if (p->uses_now && s->now_us == 0)
+		s->now_us = nam_clock_wall_us() - INT64_C(946684800000000);
+}

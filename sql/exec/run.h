@@ -1,0 +1,60 @@
+/*
+ * run.h -- a user's session, and what a plan finds there when it is run: its transaction, arenas, settings. Inside of sql.
+ *
+ * session/ opens it and moves it from state to state; commands and DML run plans in it.
+ */
+#ifndef NAM_SQL_RUN_H
+#define NAM_SQL_RUN_H
+
+#include <sql/exec/exec.h>
+
+enum { SQL_CACHED = 64, SQL_RETRIES = 20 };
+
+enum sql_block { SQL_IDLE, SQL_IMPLICIT, SQL_BLOCK, SQL_FAILED };
+
+struct sql_settings {
+	enum txn_iso iso;
+	bool cluster;
+	uint32_t lock_timeout_ms, statement_timeout_ms;
+	uint64_t memory_kb;  /* namdb.statement_memory */
+	uint32_t join_order; /* namdb.join_order: 0: by cost; else dice, for tests */
+	bool standard_costs; /* namdb.costs */
+	char application_name[64], client_min_messages[16], extra_float_digits[8];
+};
+
+struct sql_session {
+	struct sql_session_config cfg;
+	struct net_worker *net;
+	enum sql_block block;
+	const struct sql_host *host;
+	struct txn *t;    /* NULL in a block: it has not begun, its first statement will */
+	enum txn_iso iso; /* of the block */
+	bool ddl;         /* t changed the catalog */
+	struct sql_settings now, session, before; /* in force; beyond the block; as the block found them */
+	struct sql_savepoint *save;               /* of the block, oldest first */
+	unsigned saves, save_cap;
+	bool save_lost;           /* a failure after DDL took the whole transaction */
+	struct sql_named *named;  /* PREPARE */
+	uint32_t stmt_mark;       /* where the running statement began, 0: not marked */
+	bool upserts;             /* the transaction has an ON CONFLICT in it */
+	int64_t now_us;           /* start of t; 0: nobody asked yet */
+	uint64_t deadline_ns;     /* of the statement, 0: none */
+	struct nam_budget budget; /* of the arenas and of t, part of the process's */
+	struct nam_arena **arena;
+	unsigned arenas;
+	struct sql_exec x;
+	struct sql_gauge *gauge; /* while EXPLAIN ANALYZE runs */
+	struct sql_stmt *cache[SQL_CACHED];
+	struct net_counts counts;
+	struct sql_drawn *sequence; /* of which nextval has drawn here */
+	unsigned sequences;
+	uint32_t last_sequence; /* lastval's; 0: none */
+	uint64_t dice[2];       /* random()'s state; zeros: not seeded */
+};
+
+struct nam_arena *sql_arena(struct sql_session *s, unsigned i);
+void sql_prepare_exec(struct sql_session *s, const struct sql_sink *sink, struct cat_err *err);
+/* now() of the transaction, if the plan asks for it: before sql_prepare_exec. */
+void sql_take_now(struct sql_session *s, const struct sql_plan *p);
+
+#endif

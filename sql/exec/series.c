@@ -1,0 +1,98 @@
+/* exec_series.c -- generate_series over numerics and timestamps; integers: exec_from.c. */
+#include <sql/exec/exec.h>
+
+#include <types/interval.h>
+#include <types/numeric.h>
+
+static bool
+numeric(struct sql_exec *x, const struct cat_datum d[3])
+{
+	static const char *const what[] = { "start value", "stop value", "step size" };
+	for (unsigned k = 0; k < 3; k++) {
+		struct cat_str v = d[k].v.s;
+		if (cat_num_is_nan(v))
+			return cat_error(x->err, "22023", "%s cannot be NaN", what[k]);
+		if (cat_num_is_inf(v))
+			return cat_error(x->err, "22023", "%s cannot be infinity", what[k]);
+	}
+	return true;
+}
+
+/* From, to and by: from lives in the arena behind the batch's, the others behind that. */
+static bool
+begin(struct sql_exec *x, struct sql_node *n)
+{
+	struct nam_arena *keep = x->arena[n->arena + 2];
+	struct cat_datum *d = n->held;
+	bool num = n->types[0] == CAT_NUMERIC;
+	nam_arena_reset(keep);
+	x->env.arena = keep;
+	n->ordinal = 0;
+	n->opened = true;
+	for (unsigned k = 0; k < n->es; k++) {
+		if (!sql_eval_one(n->e[k], &x->env, &d[k]))
+			return false;
+		n->ended |= d[k].null;
+	}
+	if (n->ended)
+		return true;
+	if (n->es < 3 && !cat_num_from_int(1, &d[2].v.s, keep, x->err))
+		return false;
+	if (num && !numeric(x, d))
+		return false;
+	__int128 span = num ? 0 : cat_interval_span(cat_interval_load(d[2].v.s));
+	n->step = num ? cat_num_sign(d[2].v.s) : span < 0 ? -1 : span > 0;
+	return n->step != 0 || cat_error(x->err, "22023", "step size cannot equal zero");
+}
+
+int
+sql_series_more(struct sql_exec *x, struct sql_node *n)
+{
+	struct nam_arena *batch = x->arena[n->arena], *keep = x->arena[n->arena + 1];
+	struct cat_datum *d = n->held;
+	enum cat_type type = n->types[0];
+	bool num = type == CAT_NUMERIC;
+	nam_arena_reset(batch);
+	if ((!n->opened && !begin(x, n)) || (!n->ended && !sql_go_on(x)))
+		return -1;
+	if (n->ended)
+		return 0;
+	if (!cat_vec_take(&n->out.col[0], type, CAT_BATCH, batch) ||
+	    (n->out.cols > 1 && !cat_vec_take(&n->out.col[1], CAT_INT8, CAT_BATCH, batch))) {
+		sql_no_memory(x->err);
+		return -1;
+	}
+	/* the rows of this batch may not point to what is kept for the next one */
+	if (num)
+		d[0].v = cat_value_copy(type, d[0].v, batch);
+	if (num && d[0].v.s.p == NULL) {
+		sql_no_memory(x->err);
+		return -1;
+	}
+	unsigned m = 0;
+	for (; m < CAT_BATCH && !n->ended; m++) {
+		int c = cat_value_cmp(type, d[0].v, d[1].v);
+		if (n->step > 0 ? c > 0 : c < 0) {
+			n->ended = true;
+			break;
+		}
+		cat_vec_set(&n->out.col[0], m, d[0].v, false);
+		if (n->out.cols > 1)
+			cat_vec_set(&n->out.col[1], m, (union cat_val){ .i = (int64_t)++n->ordinal }, false);
+		if (num ? !cat_num_add(d[0].v.s, d[2].v.s, &d[0].v.s, batch, x->err)
+			: !cat_timestamp_add(d[0].v.i, cat_interval_load(d[2].v.s), &d[0].v.i, x->err))
+			return -1;
+	}
+	if (num && !n->ended) {
+		nam_arena_reset(keep);
+		d[0].v = cat_value_copy(type, d[0].v, keep);
+		if (d[0].v.s.p == NULL) {
+			sql_no_memory(x->err);
+			return -1;
+		}
+	}
+	n->out.n = m;
+	n->sel = NULL;
+	n->nsel = m;
+	return (int)m;
+}

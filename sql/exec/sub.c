@@ -1,0 +1,420 @@
+/* exec_sub.c -- subqueries of expressions: run per row outside, or once and kept. */
+#include <sql/exec/exec.h>
+#include <types/array.h>
+#include <sql/exec/rowset.h>
+#include <sql/plan/sub.h>
+
+static bool
+start(struct sql_exec *x, struct sql_sub *s, struct sql_node *n)
+{
+	for (unsigned i = 0; i < s->narenas; i++)
+		if (x->arena[s->arenas[i]]->used > 0)
+			nam_arena_reset(x->arena[s->arenas[i]]);
+	if (sql_open(x, n))
+		return true;
+	sql_close(x, n);
+	return false;
+}
+
+static bool
+scalar(struct sql_exec *x, struct sql_sub *s, struct nam_arena *arena, struct cat_datum *out)
+{
+	struct sql_node *n = s->root;
+	uint64_t total = 0;
+	int rows;
+	*out = (struct cat_datum){ .null = true };
+	if (!start(x, s, s->root))
+		return false;
+	while ((rows = sql_next(x, n)) > 0) {
+		total += (unsigned)rows;
+		if (total > 1) {
+			cat_error(x->err, "21000",
+			    "more than one row returned by a subquery used as an expression");
+			rows = -1;
+			break;
+		}
+		unsigned at = sql_sel(n)[0];
+		const struct cat_vec *v = &n->out.col[0];
+		out->type = v->type;
+		out->null = v->null[at];
+		if (!out->null)
+			out->v = cat_value_copy(v->type, cat_vec_at(v, at), arena);
+		if (!out->null && cat_type_is_str(v->type) && out->v.s.p == NULL) {
+			sql_no_memory(x->err);
+			rows = -1;
+			break;
+		}
+	}
+	sql_close(x, n);
+	if (out->null)
+		out->v.s = (struct cat_str){ "", 0 };
+	return rows == 0;
+}
+
+/* ARRAY (SELECT ...) */
+static bool
+elements(struct sql_exec *x, struct sql_sub *s, struct nam_arena *arena, struct cat_datum *out)
+{
+	struct sql_node *n = s->root;
+	struct cat_array_build all = { 0 };
+	enum cat_type type = CAT_UNKNOWN;
+	int rows;
+	if (!start(x, s, s->root))
+		return false;
+	while ((rows = sql_next(x, n)) > 0) {
+		const struct cat_vec *v = &n->out.col[0];
+		const uint16_t *sel = sql_sel(n);
+		bool ok = true;
+		for (int r = 0; r < rows && ok; r++)
+			ok = cat_array_push(
+			    &all, v->type, cat_vec_at(v, sel[r]), v->null[sel[r]], arena, x->err);
+		if (!ok || !sql_go_on(x)) {
+			rows = -1;
+			break;
+		}
+		type = v->type;
+	}
+	sql_close(x, n);
+	*out = (struct cat_datum){ .type = cat_type_array_of(type) };
+	return rows == 0 && cat_array_make(type, 1, all.v, all.null, all.n, &out->v.s, arena, x->err);
+}
+
+static bool
+exists(struct sql_exec *x, struct sql_sub *s, struct cat_datum *out)
+{
+	int rows = start(x, s, s->root) ? sql_next(x, s->root) : -1;
+	if (rows >= 0)
+		*out = (struct cat_datum){ .type = CAT_BOOL, .v.i = rows > 0 };
+	sql_close(x, s->root);
+	return rows >= 0;
+}
+
+/* The one value of a subquery that is none of ANY and ALL. */
+static bool
+value(struct sql_exec *x, struct sql_sub *s, struct nam_arena *arena, struct cat_datum *out)
+{
+	return s->kind == AST_SUB_SCALAR  ? scalar(x, s, arena, out)
+	       : s->kind == AST_SUB_ARRAY ? elements(x, s, arena, out)
+					  : exists(x, s, out);
+}
+
+/* ---- ANY and ALL, row by row ------------------------------------------------------------ */
+
+/* Compares rows of a batch; end: the answer is known. */
+static bool
+compare(struct sql_exec *x, struct sql_sub *s, const struct sql_batch *b, const uint16_t *sel, unsigned n,
+    struct cat_datum *out, bool *end)
+{
+	struct cat_vec v;
+	nam_arena_reset(x->arena[s->arena]);
+	x->env.arena = x->arena[s->arena];
+	if (!sql_eval(s->cmp, b, sel, n, &x->env, &v))
+		return false;
+	int64_t stop = s->kind == AST_SUB_ANY;
+	for (unsigned j = 0; j < n && !*end; j++) {
+		unsigned k = sel ? sel[j] : j;
+		if (v.null[k])
+			out->null = true;
+		else if (v.i[k] == stop)
+			*end = true;
+	}
+	if (*end)
+		*out = (struct cat_datum){ .type = CAT_BOOL, .v.i = stop };
+	return true;
+}
+
+static bool
+stream(struct sql_exec *x, struct sql_sub *s, struct cat_datum *out)
+{
+	bool end = false;
+	int rows = -1;
+	*out = (struct cat_datum){ .type = CAT_BOOL, .v.i = s->kind == AST_SUB_ALL };
+	if (!start(x, s, s->root))
+		return false;
+	while (!end && (rows = sql_next(x, s->root)) > 0)
+		if (!compare(x, s, &s->root->out, s->root->sel, (unsigned)rows, out, &end)) {
+			rows = -1;
+			break;
+		}
+	sql_close(x, s->root);
+	return rows >= 0;
+}
+
+/* ---- kept answers --------------------------------------------------------------------------- */
+
+/* All rows into s->rs: the keys of a set, else the answer's columns. */
+static bool
+keep(struct sql_exec *x, struct sql_sub *s)
+{
+	struct nam_arena *arena = x->arena[s->arena + 1], *batch = x->arena[s->arena];
+	struct sql_node *n = s->set ? s->set : s->root;
+	/* of a scalar: the keys, then the value */
+	unsigned keys = s->keys, cols = !s->hashed ? n->out.cols : keys + (s->kind == AST_SUB_SCALAR);
+	enum cat_type *type = nam_arena_take(arena, (cols + 1) * sizeof *type);
+	struct cat_vec *key = nam_arena_take(arena, (cols + 1) * sizeof *key);
+	const struct cat_vec **col = nam_arena_take(arena, (cols + 1) * sizeof *col);
+	uint16_t *live = nam_arena_take(arena, CAT_BATCH * sizeof *live);
+	uint32_t cap = 0;
+	s->rs = NULL;
+	s->any = s->nulls = false;
+	if (type == NULL || key == NULL || col == NULL || live == NULL)
+		return sql_no_memory(x->err);
+	int rows;
+	while ((rows = sql_next(x, n)) > 0) {
+		const struct sql_batch *b = &n->out;
+		const uint16_t *sel = sql_sel(n);
+		unsigned m = 0;
+		nam_arena_reset(batch);
+		x->env.arena = batch;
+		for (unsigned c = 0; c < cols; c++) {
+			if (!s->hashed || c == keys)
+				key[c] = b->col[s->hashed ? 0 : c];
+			else if (!sql_eval(s->right[c], b, n->sel, (unsigned)rows, &x->env, &key[c]))
+				return false;
+			col[c] = &key[c];
+			type[c] = s->hashed && c < keys ? s->right[c]->type : key[c].type;
+		}
+		if (s->rs == NULL && (s->rs = sql_rowset_open(arena, type, cols)) == NULL)
+			return sql_no_memory(x->err);
+		s->any = true;
+		for (int r = 0; r < rows; r++) {
+			bool null = false;
+			for (unsigned c = 0; s->hashed && c < keys; c++)
+				null |= key[c].null[sel[r]];
+			s->nulls |= null;
+			if (!null || (!s->two && keys > 1))
+				live[m++] = sel[r];
+		}
+		uint32_t at = s->rs->rows;
+		if (s->hashed && cap < at + m) {
+			cap = cap ? cap : CAT_BATCH;
+			while (cap < at + m)
+				cap *= 2;
+			uint64_t *more = nam_arena_take(arena, cap * sizeof *more);
+			if (more == NULL)
+				return sql_no_memory(x->err);
+			if (at)
+				memcpy(more, s->hash, at * sizeof *more);
+			s->hash = more;
+		}
+		for (unsigned k = 0; s->hashed && k < m; k++)
+			s->hash[at + k] = sql_hash_row(key, keys, live[k]);
+		if (!sql_rowset_add(s->rs, col, live, m))
+			return sql_no_memory(x->err);
+	}
+	return rows == 0;
+}
+
+static bool
+index_(struct sql_exec *x, struct sql_sub *s)
+{
+	struct nam_arena *arena = x->arena[s->arena + 1];
+	uint64_t size = 16;
+	while (size < s->rs->rows)
+		size *= 2;
+	s->mask = size - 1;
+	s->bucket = nam_arena_zero(arena, size * sizeof *s->bucket);
+	s->chain = nam_arena_take(arena, (s->rs->rows + 1) * sizeof *s->chain);
+	if (s->bucket == NULL || s->chain == NULL)
+		return sql_no_memory(x->err);
+	for (uint32_t r = s->rs->rows; r-- > 0;) {
+		uint32_t *b = &s->bucket[s->hash[r] & s->mask];
+		s->chain[r] = *b;
+		*b = r + 1;
+	}
+	return true;
+}
+
+static bool
+fill(struct sql_exec *x, struct sql_sub *s)
+{
+	if (s->done)
+		return true;
+	nam_arena_reset(x->arena[s->arena + 1]);
+	struct sql_node *n = s->set ? s->set : s->root;
+	if (!start(x, s, n))
+		return false;
+	bool ok = keep(x, s);
+	sql_close(x, n);
+	if (!ok || (s->hashed && s->rs != NULL && !index_(x, s)))
+		return false;
+	s->done = true;
+	return true;
+}
+
+static bool
+scan_kept(struct sql_exec *x, struct sql_sub *s, struct cat_datum *out)
+{
+	bool end = false;
+	*out = (struct cat_datum){ .type = CAT_BOOL, .v.i = s->kind == AST_SUB_ALL };
+	for (uint32_t at = 0; s->rs != NULL && at < s->rs->rows && !end; at += CAT_BATCH) {
+		uint32_t n = s->rs->rows - at < CAT_BATCH ? s->rs->rows - at : CAT_BATCH;
+		struct sql_batch b = { .col = s->rs->chunk[at / CAT_BATCH], .cols = s->rs->cols, .n = n };
+		if (!sql_go_on(x) || !compare(x, s, &b, NULL, n, out, &end))
+			return false;
+	}
+	return true;
+}
+
+/* Rows with NULLs in several keys: could one of them, or the row outside, be equal for all we know? */
+static bool
+maybe(const struct sql_sub *s, const struct cat_vec *key)
+{
+	for (uint32_t r = 0; r < s->rs->rows; r++) {
+		bool can = true;
+		for (unsigned c = 0; c < s->keys && can; c++)
+			can = key[c].null[0] || sql_rowset_null(s->rs, r, c) ||
+			      cat_value_cmp(
+				  key[c].type, cat_vec_at(&key[c], 0), sql_rowset_at(s->rs, r, c)) == 0;
+		if (can)
+			return true;
+	}
+	return false;
+}
+
+/* The row (+1) of the set whose keys are those of the row outside; 0: none. */
+static bool
+find(struct sql_exec *x, struct sql_sub *s, uint32_t *row, bool *unsure)
+{
+	struct cat_datum d[SQL_SUB_KEYS];
+	struct cat_vec key[SQL_SUB_KEYS];
+	uint8_t null[SQL_SUB_KEYS];
+	bool any_null = false;
+	*row = 0;
+	*unsure = false;
+	if (!s->any)
+		return true;
+	for (unsigned c = 0; c < s->keys; c++) {
+		if (!sql_eval_one(s->left[c], &x->env, &d[c]))
+			return false;
+		null[c] = d[c].null;
+		any_null |= d[c].null;
+		key[c].type = s->left[c]->type;
+		key[c].null = &null[c];
+		if (cat_type_is_str(key[c].type))
+			key[c].s = &d[c].v.s;
+		else
+			key[c].i = &d[c].v.i;
+	}
+	if (!any_null) {
+		uint64_t h = sql_hash_row(key, s->keys, 0);
+		uint32_t r = s->bucket[h & s->mask];
+		while (r != 0 && (s->hash[r - 1] != h || !sql_same_row(s->rs, r - 1, 0, key, s->keys, 0)))
+			r = s->chain[r - 1];
+		*row = r;
+	}
+	if (*row == 0 && !s->two)
+		*unsure = (any_null || s->nulls) && (s->keys == 1 || maybe(s, key));
+	return true;
+}
+
+static bool
+probe(struct sql_exec *x, struct sql_sub *s, struct cat_datum *out)
+{
+	uint32_t row;
+	bool unsure;
+	if (!find(x, s, &row, &unsure))
+		return false;
+	if (s->kind != AST_SUB_SCALAR) {
+		*out = (struct cat_datum){ .type = CAT_BOOL, .null = unsure, .v.i = (row != 0) != s->negate };
+		return true;
+	}
+	if (row != 0) {
+		out->null = sql_rowset_null(s->rs, row - 1, s->keys);
+		out->v = sql_rowset_at(s->rs, row - 1, s->keys);
+		return true;
+	}
+	/* no row has these keys: all such answers are the same, and the one for keys that are NULL */
+	if (!s->have_none) {
+		for (unsigned i = 0; i < s->slots; i++)
+			x->outer[s->slot[i]].null = true;
+		if (!scalar(x, s, x->arena[s->arena + 2], &s->value))
+			return false;
+		s->have_none = true;
+	}
+	*out = s->value;
+	return true;
+}
+
+/* Is it time to find all answers at once, and did that work? A row nobody asks for must not make an error. */
+static bool
+all_at_once(struct sql_exec *x, struct sql_sub *s, bool *ok)
+{
+	*ok = true;
+	if (s->set == NULL || s->failed)
+		return false;
+	if (s->done)
+		return true;
+	if (s->asked++ < s->patience)
+		return false;
+	if (fill(x, s))
+		return true;
+	*ok = !s->early && memcmp(x->err->sqlstate, "22", 2) == 0;
+	if (*ok) {
+		*x->err = (struct cat_err){ 0 };
+		s->failed = true;
+	}
+	return false;
+}
+
+/* ---- all -------------------------------------------------------------------------------------- */
+
+bool
+sql_sub_eval(void *arg, const struct sql_expr *e, const struct cat_datum *v, struct cat_datum *out)
+{
+	struct sql_exec *x = arg;
+	struct sql_sub *s = e->sub;
+	struct nam_arena *arena = x->env.arena;
+	bool ok;
+	for (unsigned i = 0; i < s->slots; i++)
+		x->outer[s->slot[i]] = v[i];
+	if (all_at_once(x, s, &ok)) {
+		x->env.arena = arena;
+		ok = probe(x, s, out);
+	} else if (!ok) {
+		return false;
+	} else if (s->once && s->cmp != NULL) {
+		ok = fill(x, s);
+		x->env.arena = arena;
+		if (ok)
+			ok = s->hashed ? probe(x, s, out) : scan_kept(x, s, out);
+	} else if (s->once) {
+		ok = s->done;
+		if (!ok)
+			ok = s->done = value(x, s, x->arena[s->arena + 1], &s->value);
+		*out = s->value;
+	} else {
+		ok = s->cmp == NULL ? value(x, s, arena, out) : stream(x, s, out);
+	}
+	x->env.arena = arena;
+	out->type = e->type;
+	return ok;
+}
+
+void
+sql_sub_start(struct sql_exec *x, const struct sql_plan *p)
+{
+	x->outer = p->outer;
+	x->env.outer = p->outer;
+	x->env.sub = sql_sub_eval;
+	x->env.sub_arg = x;
+	for (struct sql_sub *s = p->subs; s != NULL; s = s->next) {
+		s->done = s->failed = s->have_none = false;
+		s->asked = 0;
+	}
+}
+
+bool
+sql_sub_early(struct sql_exec *x, const struct sql_plan *p)
+{
+	for (struct sql_sub *s = p->subs; s != NULL; s = s->next) {
+		if (!s->early || s->done)
+			continue;
+		x->env.arena = x->arena[s->arena];
+		if (s->cmp != NULL || s->set != NULL ? !fill(x, s)
+						     : !value(x, s, x->arena[s->arena + 1], &s->value))
+			return false;
+		s->done = true;
+	}
+	return true;
+}

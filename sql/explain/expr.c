@@ -1,0 +1,527 @@
+/*
+ * explain_expr.c -- conditions of a plan as text, in PostgreSQL's words: parentheses around every operator, constants with
+ * their types, casts that the types asked for written out.
+ */
+#include <sql/explain/explain.h>
+#include <sql/expr/expr_internal.h>
+#include <sql/plan/sub.h>
+#include <sql/plan/window.h>
+
+enum { DEEPEST = 100, LONGEST = 16 << 10 };
+
+/* Where an expression stands. */
+struct place {
+	const struct sql_report *r;
+	struct sql_text *t;
+	size_t end;    /* no longer than that */
+	bool prefixed; /* columns with their tables' names */
+	unsigned depth;
+};
+
+static void expr(const struct place *at, const struct sql_node *n, const struct sql_expr *e);
+static void column(const struct place *at, const struct sql_node *n, unsigned index);
+
+static bool
+joins(const struct sql_node *n)
+{
+	return n->kind == SQL_NODE_JOIN || n->kind == SQL_NODE_LATERAL ||
+	       (n->kind == SQL_NODE_GET && n->child != NULL);
+}
+
+/* The table of n's wide batch that has this column. NULL: none. */
+static const struct sql_access *
+owner(const struct sql_node *n, unsigned index, unsigned depth)
+{
+	if (n == NULL || depth > DEEPEST)
+		return NULL;
+	const struct sql_access *a = &n->acc;
+	if (a->tab != NULL && index >= a->base && index - a->base < a->tab->columns)
+		return a;
+	if (n->kind == SQL_NODE_SCAN || n->kind == SQL_NODE_DERIVED || n->kind == SQL_NODE_AGG ||
+	    n->kind == SQL_NODE_PROJECT || n->kind == SQL_NODE_APPEND)
+		return NULL;
+	if ((a = owner(n->child, index, depth + 1)) == NULL && joins(n))
+		a = owner(n->build, index, depth + 1);
+	return a;
+}
+
+/* Operators whose rows are those of their child. */
+static bool
+passes_on(const struct sql_node *n)
+{
+	return n->kind == SQL_NODE_SORT || n->kind == SQL_NODE_LIMIT || n->kind == SQL_NODE_LOCK;
+}
+
+/* Are the columns of n those of the answer? */
+static bool
+answers(const struct sql_report *r, const struct sql_node *n)
+{
+	const struct sql_node *top = r->plan->kind == AST_SELECT ? r->plan->root : NULL;
+	while (top != NULL && top != n && passes_on(top))
+		top = top->child;
+	return top != NULL && top == n;
+}
+
+/* Columns that operators make: the rows they come from have other numbers. */
+static void
+made(const struct place *at, const struct sql_node *n, unsigned index)
+{
+	while (n != NULL && passes_on(n))
+		n = n->child;
+	if (n != NULL && n->kind == SQL_NODE_AGG && index < n->keys) {
+		expr(at, n->child, n->key[index]);
+	} else if (n != NULL && n->kind == SQL_NODE_AGG && index - n->keys < n->aggs) {
+		const struct sql_agg *g = &n->agg[index - n->keys];
+		sql_text_add(at->t, "%s(%s", g->ast->text, g->distinct ? "DISTINCT " : "");
+		if (g->ast->star)
+			sql_text_add(at->t, "*");
+		else if (g->arg != NULL)
+			expr(at, n->child, g->arg);
+		else if (g->cols > 0)
+			expr(at, n->child, g->col[0]);
+		if (g->separator != NULL) {
+			sql_text_add(at->t, ", ");
+			expr(at, n->child, g->separator);
+		}
+		sql_text_add(at->t, ")");
+		if (g->filter != NULL) {
+			sql_text_add(at->t, " FILTER (WHERE ");
+			expr(at, n->child, g->filter);
+			sql_text_add(at->t, ")");
+		}
+	} else if (n != NULL && n->kind == SQL_NODE_PROJECT && index < n->es) {
+		expr(at, n->child, n->e[index]);
+	} else if (n != NULL && n->kind == SQL_NODE_EXPAND && index < n->out.cols - 1 &&
+		   index >= n->out.cols - 1 - n->es) {
+		expr(at, n->child, n->e[index - (n->out.cols - 1 - n->es)]);
+	} else if (n != NULL && n->kind == SQL_NODE_WINDOW && index >= n->win->base &&
+		   index - n->win->base < n->win->fns) {
+		sql_text_add(at->t, "%s(...) OVER (?)", n->win->fn[index - n->win->base].ast->text);
+	} else if (n != NULL && n->kind == SQL_NODE_WINDOW && n->child != NULL) {
+		column(at, n->child, index);
+	} else if (answers(at->r, n) && index < at->r->plan->columns) {
+		sql_text_add(at->t, "%s", at->r->plan->column[index].name);
+	} else {
+		sql_text_add(at->t, "(column %u)", index + 1);
+	}
+}
+
+static void
+column(const struct place *at, const struct sql_node *n, unsigned index)
+{
+	const struct sql_access *a = owner(n, index, 0);
+	if (a == NULL)
+		made(at, n, index);
+	else if (at->prefixed && a->alias != NULL)
+		sql_text_add(at->t, "%s.%s", a->alias, a->tab->column[index - a->base].name);
+	else
+		sql_text_add(at->t, "%s", a->tab->column[index - a->base].name);
+}
+
+/* ---- constants ------------------------------------------------------------------------------- */
+
+/* Inside of '...'. */
+static void
+letters(struct sql_text *t, struct cat_str s)
+{
+	for (const char *p = s.p, *end = s.p + s.len; p < end;) {
+		const char *stop = memchr(p, '\'', (size_t)(end - p));
+		stop = stop ? stop + 1 : end;
+		sql_text_add(t, "%.*s%s", (int)(stop - p), p, stop[-1] == '\'' ? "'" : "");
+		p = stop;
+	}
+}
+
+/* A type without a length: "character" alone would be character(1). */
+static const char *
+type_name(enum cat_type type)
+{
+	return type == CAT_BPCHAR ? cat_type_word(type) : cat_type_name(type);
+}
+
+static void
+constant(const struct place *at, const struct sql_expr *e)
+{
+	enum cat_type type = e->type;
+	struct cat_str s = { 0 };
+	if (e->value.null) {
+		sql_text_add(at->t, "NULL::%s", type_name(type));
+		return;
+	}
+	s = cat_value_out(type, e->value.v, at->t->arena);
+	if (s.p == NULL) {
+		at->t->failed = true;
+		return;
+	}
+	/* what would be read as a number of that type: an integer without a point is int4 */
+	bool digit = s.len > 0 && s.p[0] >= '0' && s.p[0] <= '9';
+	bool bare = type == CAT_INT4 || (type == CAT_NUMERIC && memchr(s.p, '.', s.len) != NULL);
+	if (type == CAT_BOOL) {
+		sql_text_add(at->t, e->value.v.i ? "true" : "false");
+	} else if (digit && bare) {
+		sql_text_add(at->t, "%.*s", (int)s.len, s.p);
+	} else {
+		sql_text_add(at->t, "'");
+		letters(at->t, s);
+		sql_text_add(at->t, "'::%s", type_name(type));
+	}
+}
+
+/* One element of '{...}'; false: it cannot be had. */
+static bool
+element(const struct place *at, const struct sql_expr *e)
+{
+	if (e->value.null) {
+		sql_text_add(at->t, "NULL");
+		return true;
+	}
+	struct cat_str s = cat_value_out(e->type, e->value.v, at->t->arena);
+	if (s.p == NULL)
+		return false;
+	bool plain = s.len > 0 && !(s.len == 4 && strncasecmp(s.p, "null", 4) == 0);
+	for (uint32_t k = 0; plain && k < s.len; k++)
+		plain = strchr("{}\",\\ \t\n\r\v\f", s.p[k]) == NULL;
+	if (plain) {
+		letters(at->t, s);
+		return true;
+	}
+	sql_text_add(at->t, "\"");
+	for (uint32_t k = 0; k < s.len; k++) {
+		if (s.p[k] == '"' || s.p[k] == '\\')
+			sql_text_add(at->t, "\\");
+		letters(at->t, (struct cat_str){ s.p + k, 1 });
+	}
+	sql_text_add(at->t, "\"");
+	return true;
+}
+
+/* ---- expressions ----------------------------------------------------------------------------- */
+
+static void
+list(const struct place *at, const struct sql_node *n, struct sql_expr *const *e, unsigned count,
+    const char *between)
+{
+	for (unsigned k = 0; k < count; k++) {
+		if (at->t->n > at->end) {
+			sql_text_add(at->t, "%s...", k ? between : "");
+			return;
+		}
+		if (k > 0)
+			sql_text_add(at->t, "%s", between);
+		expr(at, n, e[k]);
+	}
+}
+
+static void
+in(const struct place *at, const struct sql_node *n, const struct sql_expr *e)
+{
+	bool constants = true;
+	for (unsigned k = 1; k < e->nargs; k++)
+		constants = constants && e->args[k]->kind == SQL_CONST;
+	sql_text_add(at->t, "(");
+	expr(at, n, e->args[0]);
+	sql_text_add(at->t, e->negate ? " <> ALL (" : " = ANY (");
+	if (constants) {
+		sql_text_add(at->t, "'{");
+		for (unsigned k = 1; k < e->nargs && !at->t->failed; k++) {
+			if (k > 1)
+				sql_text_add(at->t, ",");
+			if (at->t->n > at->end) {
+				sql_text_add(at->t, "...");
+				break;
+			}
+			at->t->failed |= !element(at, e->args[k]);
+		}
+		sql_text_add(at->t, "}'::%s[]", type_name(e->args[0]->type));
+	} else {
+		sql_text_add(at->t, "ARRAY[");
+		list(at, n, e->args + 1, e->nargs - 1u, ", ");
+		sql_text_add(at->t, "]");
+	}
+	sql_text_add(at->t, "))");
+}
+
+static void
+type_of(const struct place *at, const struct sql_expr *e)
+{
+	if (e->typmod > 0 && e->type == CAT_TEXT)
+		sql_text_add(at->t, "character varying(%d)", e->typmod);
+	else if (e->typmod > 0 && e->type == CAT_BPCHAR)
+		sql_text_add(at->t, "character(%d)", e->typmod);
+	else if (e->typmod >= 0 && e->type == CAT_NUMERIC)
+		sql_text_add(at->t, "numeric(%d,%d)", e->typmod >> 16, e->typmod & 0xffff);
+	else
+		sql_text_add(at->t, "%s", type_name(e->type));
+}
+
+/* a[1], a[2:], (...)[k]. Which bounds a slice has: bits of index. */
+static void
+subscript(const struct place *at, const struct sql_node *n, const struct sql_expr *e, bool slice)
+{
+	bool plain = e->args[0]->kind == SQL_COLUMN;
+	sql_text_add(at->t, plain ? "" : "(");
+	expr(at, n, e->args[0]);
+	sql_text_add(at->t, plain ? "[" : ")[");
+	if (!slice || (e->index & 1))
+		expr(at, n, e->args[1]);
+	sql_text_add(at->t, slice ? ":" : "");
+	if (slice && (e->index & 2))
+		expr(at, n, e->args[e->nargs - 1]);
+	sql_text_add(at->t, "]");
+}
+
+static void
+call(const struct place *at, const struct sql_node *n, const struct sql_expr *e)
+{
+	bool all, cast = strcmp(e->fn->name, "cast") == 0 || strcmp(e->fn->name, "fit") == 0;
+	/* Operators over arrays of any type are no SQL_FN_OP, but have the names of operators. */
+	bool symbol = (e->fn->flags & SQL_FN_OP) || strchr("+-*/<>=~!@#%^&|", e->fn->name[0]) != NULL;
+	const char *op = sql_expr_any_op(e, &all);
+	if (op != NULL) {
+		sql_text_add(at->t, "(");
+		expr(at, n, e->args[0]);
+		sql_text_add(at->t, " %s %s (", op, all ? "ALL" : "ANY");
+		expr(at, n, e->args[1]);
+		sql_text_add(at->t, "))");
+	} else if (cast && e->nargs == 1) {
+		sql_text_add(at->t, "(");
+		expr(at, n, e->args[0]);
+		sql_text_add(at->t, ")::");
+		type_of(at, e);
+	} else if (symbol && e->nargs == 2) {
+		sql_text_add(at->t, "(");
+		expr(at, n, e->args[0]);
+		sql_text_add(at->t, " %s ", e->fn->name);
+		expr(at, n, e->args[1]);
+		sql_text_add(at->t, ")");
+	} else if (symbol && e->nargs == 1) {
+		sql_text_add(at->t, "(%s ", e->fn->name);
+		expr(at, n, e->args[0]);
+		sql_text_add(at->t, ")");
+	} else if (strcmp(e->fn->name, "subscript") == 0 || strcmp(e->fn->name, "slice") == 0) {
+		subscript(at, n, e, e->fn->name[1] == 'l');
+	} else if (strcmp(e->fn->name, "extract") == 0 && e->args[0]->kind == SQL_CONST) {
+		const struct cat_str field = e->args[0]->value.v.s;
+		sql_text_add(at->t, "EXTRACT(%.*s FROM ", (int)field.len, field.p);
+		expr(at, n, e->args[1]);
+		sql_text_add(at->t, ")");
+	} else {
+		sql_text_add(at->t, "%s(", e->fn->name);
+		list(at, n, e->args, e->nargs, ", ");
+		sql_text_add(at->t, ")");
+	}
+}
+
+static void
+subquery(const struct place *at, const struct sql_expr *e)
+{
+	unsigned number = 1;
+	for (const struct sql_sub *s = at->r->plan->subs; s != NULL && s != e->sub; s = s->next)
+		number++;
+	sql_text_add(at->t, "(SubPlan %u)", number);
+}
+
+static void
+expr(const struct place *above, const struct sql_node *n, const struct sql_expr *e)
+{
+	struct place here = *above, *at = &here;
+	if (++here.depth > DEEPEST || here.t->n > here.end) {
+		sql_text_add(at->t, "...");
+		return;
+	}
+	switch (e->kind) {
+	case SQL_CONST:
+		constant(at, e);
+		break;
+	case SQL_COLUMN:
+		column(at, n, e->index);
+		break;
+	case SQL_PARAM:
+		sql_text_add(at->t, "$%u", e->index + 1);
+		break;
+	case SQL_CALL:
+		call(at, n, e);
+		break;
+	case SQL_AND:
+	case SQL_OR:
+		sql_text_add(at->t, "(");
+		list(at, n, e->args, e->nargs, e->kind == SQL_AND ? " AND " : " OR ");
+		sql_text_add(at->t, ")");
+		break;
+	case SQL_NOT:
+		sql_text_add(at->t, "(NOT ");
+		expr(at, n, e->args[0]);
+		sql_text_add(at->t, ")");
+		break;
+	case SQL_IS_NULL:
+		sql_text_add(at->t, "(");
+		expr(at, n, e->args[0]);
+		sql_text_add(at->t, e->negate ? " IS NOT NULL)" : " IS NULL)");
+		break;
+	case SQL_CASE:
+		sql_text_add(at->t, "CASE");
+		for (unsigned k = 0; k + 1 < e->nargs; k += 2) {
+			sql_text_add(at->t, " WHEN ");
+			expr(at, n, e->args[k]);
+			sql_text_add(at->t, " THEN ");
+			expr(at, n, e->args[k + 1]);
+		}
+		sql_text_add(at->t, " ELSE ");
+		expr(at, n, e->args[e->nargs - 1]);
+		sql_text_add(at->t, " END");
+		break;
+	case SQL_COALESCE:
+		sql_text_add(at->t, "COALESCE(");
+		list(at, n, e->args, e->nargs, ", ");
+		sql_text_add(at->t, ")");
+		break;
+	case SQL_IN:
+		in(at, n, e);
+		break;
+	case SQL_OUTER:
+		sql_text_add(at->t, "(outer value %u)", e->index + 1);
+		break;
+	case SQL_SUB:
+		subquery(at, e);
+		break;
+	}
+}
+
+/* ---- conditions ------------------------------------------------------------------------------ */
+
+/* How many tables the plan speaks of; above one their names go before columns. */
+static unsigned
+sources(const struct sql_node *n, unsigned depth)
+{
+	if (n == NULL || depth > DEEPEST)
+		return 0;
+	unsigned sum = n->acc.tab != NULL;
+	for (unsigned k = 0; k < n->kids; k++)
+		sum += sources(n->kid[k], depth + 1);
+	return sum + sources(n->child, depth + 1) + sources(n->build, depth + 1);
+}
+
+static bool
+prefixed(const struct sql_report *r)
+{
+	return r->how->verbose || r->plan->subs != NULL || sources(r->plan->root, 0) > 1;
+}
+
+/* (key = expression) AND ...: of a join over both its sides, of a look-up over the rows before it. */
+static void
+keys(const struct place *at, const struct sql_node *n)
+{
+	bool get = n->kind == SQL_NODE_GET;
+	unsigned probes = get && n->probes > 1 ? n->probes : 1;
+	bool several = n->keys > 1 || probes > 1;
+	if (several)
+		sql_text_add(at->t, "(");
+	for (unsigned p = 0; p < probes; p++) {
+		if (p > 0)
+			sql_text_add(at->t, " OR ");
+		if (at->t->n > at->end) {
+			sql_text_add(at->t, "...");
+			break;
+		}
+		if (probes > 1 && n->keys > 1)
+			sql_text_add(at->t, "(");
+		for (unsigned k = 0; k < n->keys; k++) {
+			bool each = get && n->each == k + 1;
+			sql_text_add(at->t, k ? " AND (" : "(");
+			if (get)
+				column(at, n, n->acc.base + n->acc.tab->key[k]);
+			else
+				expr(at, n->child, n->key[k]);
+			sql_text_add(at->t, each ? " = ANY (" : " = ");
+			expr(at, get ? n->child : n->build, get ? n->key[p * n->keys + k] : n->build_key[k]);
+			sql_text_add(at->t, each ? "))" : ")");
+		}
+		if (probes > 1 && n->keys > 1)
+			sql_text_add(at->t, ")");
+	}
+	if (several)
+		sql_text_add(at->t, ")");
+}
+
+const char *
+sql_explain_condition(
+    const struct sql_report *r, struct sql_text *t, const struct sql_node *n, enum sql_condition which)
+{
+	struct place at = { .r = r, .t = t, .end = t->n + LONGEST, .prefixed = prefixed(r) };
+	switch (which) {
+	case SQL_CONDITION_KEYS:
+		if (n->keys == 0 || (n->kind != SQL_NODE_JOIN && n->kind != SQL_NODE_GET))
+			return NULL;
+		keys(&at, n);
+		return n->kind == SQL_NODE_JOIN ? "Hash Cond" : "Key Cond";
+	case SQL_CONDITION_ON:
+		if (n->on == NULL)
+			return NULL;
+		expr(&at, n, n->on);
+		return "Join Filter";
+	default:
+		if (n->filter == NULL)
+			return NULL;
+		expr(&at, n, n->filter);
+		return n->kind == SQL_NODE_ONE ? "One-Time Filter" : "Filter";
+	}
+}
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+/* Is it a table's column, handed up? */
+static bool
+is_column(const struct sql_node *n, unsigned index)
+{
+	for (unsigned depth = 0; n != NULL && depth < DEEPEST; depth++) {
+		const struct sql_expr *e = NULL;
+		if (owner(n, index, 0) != NULL)
+			return true;
+		if (n->kind == SQL_NODE_AGG)
+			e = index < n->keys ? n->key[index] : NULL;
+		else if (n->kind == SQL_NODE_PROJECT)
+			e = index < n->es ? n->e[index] : NULL;
+		else if (!passes_on(n) && n->kind != SQL_NODE_WINDOW)
+			return n->kind == SQL_NODE_APPEND || n->kind == SQL_NODE_SETOP ||
+			       n->kind == SQL_NODE_RECURSE;
+		if (n->kind == SQL_NODE_AGG || n->kind == SQL_NODE_PROJECT) {
+			if (e == NULL || e->kind != SQL_COLUMN)
+				return false;
+			index = e->index;
+		} else if (n->kind == SQL_NODE_WINDOW && index >= n->win->base) {
+			return false;
+		}
+		n = n->child;
+	}
+	return false;
+}
+
+/* As PostgreSQL writes it: what was computed below stands in parentheses. */
+static void
+sort_key(const struct place *at, const struct sql_node *n, const struct sql_sort_key *key)
+{
+	bool bare = is_column(n->child, key->col);
+	sql_text_add(at->t, bare ? "" : "(");
+	column(at, n->child, key->col);
+	sql_text_add(at->t, "%s%s%s", bare ? "" : ")", key->desc ? " DESC" : "",
+	    key->nulls_first == key->desc ? ""
+	    : key->nulls_first            ? " NULLS FIRST"
+					  : " NULLS LAST");
+}
+
+const char *
+sql_explain_key(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned k)
+{
+	struct place at = { .r = r, .t = t, .end = t->n + LONGEST, .prefixed = prefixed(r) };
+	if (n->kind == SQL_NODE_SORT && k < n->orders) {
+		sort_key(&at, n, &n->order[k]);
+		return "Sort Key";
+	}
+	/* of grouping sets the last key is the set's number */
+	if (n->kind == SQL_NODE_AGG &&
+	    k + (n->child != NULL && n->child->kind == SQL_NODE_EXPAND) < n->keys) {
+		expr(&at, n->child, n->key[k]);
+		return "Group Key";
+	}
+	return NULL;
+}

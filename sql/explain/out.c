@@ -1,0 +1,642 @@
+/*
+ * explain_out.c -- the words of EXPLAIN, as text and as JSON.
+ *
+ * As in PostgreSQL, rows and times of an operator are those of one execution, on average, with all that is below it; how
+ * often it ran stands beside them. What it did on the fabric is said of all executions: in the text without what is
+ * below it (so the lines add up), in JSON both.
+ */
+#include <sql/explain/explain.h>
+#include <sql/plan/sub.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { LONGEST = 16 << 10 }; /* of a list of keys */
+
+static void indent(struct sql_text *t, unsigned depth);
+
+void
+sql_text_add(struct sql_text *t, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	int n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n < 0 || t->failed)
+		return;
+	if (t->n + (size_t)n + 1 > t->cap) {
+		size_t cap = (t->n + (size_t)n + 1) * 2;
+		char *more = nam_arena_take(t->arena, cap);
+		if (more == NULL) {
+			t->failed = true;
+			return;
+		}
+		if (t->n > 0)
+			memcpy(more, t->p, t->n);
+		t->p = more;
+		t->cap = cap;
+	}
+	va_start(ap, fmt);
+	vsnprintf(t->p + t->n, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	t->n += (size_t)n;
+}
+
+static void
+quoted(struct sql_text *t, const char *s)
+{
+	sql_text_add(t, "\"");
+	for (const unsigned char *p = (const void *)s; *p; p++)
+		if (*p == '"' || *p == '\\')
+			sql_text_add(t, "\\%c", *p);
+		else if (*p < 0x20)
+			sql_text_add(t, "\\u%04x", *p);
+		else
+			sql_text_add(t, "%c", *p);
+	sql_text_add(t, "\"");
+}
+
+/* ---- figures ---------------------------------------------------------------------------- */
+
+/* In one line, what is zero left out. */
+static void
+counts_text(struct sql_text *t, const struct net_counts *c)
+{
+	const struct {
+		const char *name;
+		uint64_t n;
+	} figure[] = { { "read", c->verbs[NET_READ] },
+		{ "write", c->verbs[NET_WRITE] + c->verbs[NET_WRITE_IMM] }, { "cas", c->verbs[NET_CAS] },
+		{ "fetch_add", c->verbs[NET_FAA] }, { "round trips", c->round_trips },
+		{ "bytes in", c->bytes_in }, { "bytes out", c->bytes_out } };
+	bool any = false;
+	for (unsigned i = 0; i < sizeof figure / sizeof *figure; i++)
+		if (figure[i].n > 0) {
+			sql_text_add(
+			    t, "%s%s=%llu", any ? " " : "", figure[i].name, (unsigned long long)figure[i].n);
+			any = true;
+		}
+	if (!any)
+		sql_text_add(t, "nothing");
+}
+
+static void
+counts_json(struct sql_text *t, const struct net_counts *c)
+{
+	sql_text_add(t,
+	    "{\"READ\": %llu, \"WRITE\": %llu, \"CAS\": %llu, \"FETCH_ADD\": %llu, \"Round Trips\": %llu, "
+	    "\"Bytes Read\": %llu, \"Bytes Written\": %llu}",
+	    (unsigned long long)c->verbs[NET_READ],
+	    (unsigned long long)(c->verbs[NET_WRITE] + c->verbs[NET_WRITE_IMM]),
+	    (unsigned long long)c->verbs[NET_CAS], (unsigned long long)c->verbs[NET_FAA],
+	    (unsigned long long)c->round_trips, (unsigned long long)c->bytes_in,
+	    (unsigned long long)c->bytes_out);
+}
+
+static bool
+did_nothing(const struct net_counts *c)
+{
+	return net_counts_verbs(c) == 0 && c->round_trips == 0;
+}
+
+static unsigned long long
+kb(size_t bytes)
+{
+	return (unsigned long long)(bytes + 1023) / 1024;
+}
+
+/* ---- what an operator is called ------------------------------------------------------------ */
+
+static const char *
+name_of(const struct sql_node *n)
+{
+	static const char *const name[] = {
+		[SQL_NODE_ONE] = "Result",
+		[SQL_NODE_VALUES] = "Values",
+		[SQL_NODE_SCAN] = "Seq Scan",
+		[SQL_NODE_GET] = "Key Lookup",
+		[SQL_NODE_JOIN] = "Hash Join",
+		[SQL_NODE_AGG] = "Aggregate",
+		[SQL_NODE_PROJECT] = "Project",
+		[SQL_NODE_SORT] = "Sort",
+		[SQL_NODE_LIMIT] = "Limit",
+		[SQL_NODE_APPEND] = "Append",
+		[SQL_NODE_SETOP] = "SetOp",
+		[SQL_NODE_SERIES] = "Series",
+		[SQL_NODE_RECURSE] = "Recursive Union",
+		[SQL_NODE_CTE] = "CTE Scan",
+		[SQL_NODE_DERIVED] = "Subquery Scan",
+		[SQL_NODE_WINDOW] = "WindowAgg",
+		[SQL_NODE_LATERAL] = "Nested Loop",
+		[SQL_NODE_EXPAND] = "Grouping Sets",
+		[SQL_NODE_UNNEST] = "ProjectSet",
+		[SQL_NODE_UNIQUE] = "Unique",
+		[SQL_NODE_LOCK] = "LockRows",
+	};
+	switch (n->kind) {
+	case SQL_NODE_GET:
+		return n->keep_probe ? "Left Key Lookup" : name[n->kind];
+	case SQL_NODE_JOIN:
+		if (!n->keep_probe && !n->keep_build)
+			return n->keys == 0 ? "Nested Product" : name[n->kind];
+		return !n->keep_build   ? n->keys ? "Hash Left Join" : "Nested Left Join"
+		       : !n->keep_probe ? n->keys ? "Hash Right Join" : "Nested Right Join"
+		       : n->keys        ? "Hash Full Join"
+					: "Nested Full Join";
+	case SQL_NODE_AGG:
+		return n->keys == 0 ? "Aggregate" : n->aggs ? "HashAggregate" : "Distinct";
+	case SQL_NODE_SETOP:
+		return n->op == AST_EXCEPT ? n->all ? "Except All" : "Except"
+		       : n->all            ? "Intersect All"
+					   : "Intersect";
+	case SQL_NODE_SORT:
+		return n->limit != NULL ? "Top-N Sort" : name[n->kind];
+	default:
+		return name[n->kind];
+	}
+}
+
+static const char *
+join_type(const struct sql_node *n)
+{
+	if (n->kind == SQL_NODE_GET)
+		return n->child == NULL ? NULL : n->keep_probe ? "Left" : "Inner";
+	if (n->kind != SQL_NODE_JOIN)
+		return NULL;
+	return n->keep_probe && n->keep_build ? "Full"
+	       : n->keep_probe                ? "Left"
+	       : n->keep_build                ? "Right"
+					      : "Inner";
+}
+
+static const char *
+change_of(const struct sql_plan *p)
+{
+	return p->kind == AST_INSERT ? "Insert" : p->kind == AST_UPDATE ? "Update" : "Delete";
+}
+
+static const char *
+way_of(const struct sql_sub *s)
+{
+	return s->set ? "per row, then hashed" : s->hashed ? "hashed" : s->once ? "once" : "per row";
+}
+
+/* Bytes of a subquery's answers that are kept. */
+static size_t
+kept_by(const struct sql_report *r, const struct sql_sub *s)
+{
+	return r->gauge == NULL ? 0 : r->memory[s->arena + 1]->used + r->memory[s->arena + 2]->used;
+}
+
+static double
+per_loop(uint64_t ns, uint64_t loops)
+{
+	return loops == 0 ? 0 : (double)ns / 1e6 / (double)loops;
+}
+
+/*
+ * VERBOSE: the k-th column that comes out, NULL: there is none. Of the operator on top those of the answer, of one that
+ * reads a table those that it reads of it.
+ */
+static const char *
+output_of(const struct sql_report *r, const struct sql_node *n, unsigned k, char buf[2 * CAT_NAME_MAX + 2])
+{
+	if (!r->how->verbose)
+		return NULL;
+	if (n == r->plan->root && r->plan->kind == AST_SELECT)
+		return k < r->plan->columns ? r->plan->column[k].name : NULL;
+	if ((n->kind != SQL_NODE_SCAN && n->kind != SQL_NODE_GET) || k >= n->acc.wants)
+		return NULL;
+	snprintf(buf, 2 * CAT_NAME_MAX + 2, "%.*s.%s", CAT_NAME_MAX, n->acc.alias,
+	    n->acc.tab->column[n->acc.want[k]].name);
+	return buf;
+}
+
+/* ---- text ------------------------------------------------------------------------------------- */
+
+static void
+costs_text(const struct sql_report *r, struct sql_text *t, const struct sql_node *n)
+{
+	if (r->how->costs)
+		sql_text_add(t, "  (cost=%.2f rows=%.0f width=%u)", n->est_cost, n->est_rows, n->est_width);
+}
+
+static void
+actual_text(const struct sql_report *r, struct sql_text *t, const struct sql_meter *m)
+{
+	if (m == NULL || r->gauge == NULL)
+		return;
+	if (m->opens == 0) {
+		sql_text_add(t, " (never executed)");
+		return;
+	}
+	sql_text_add(t, " (actual ");
+	if (r->how->timing)
+		sql_text_add(
+		    t, "time=%.3f..%.3f ", per_loop(m->first_ns, m->opens), per_loop(m->took_ns, m->opens));
+	sql_text_add(
+	    t, "rows=%.0f loops=%llu)", (double)m->gave / (double)m->opens, (unsigned long long)m->opens);
+}
+
+static void
+line(struct sql_text *t, unsigned depth, const char *what)
+{
+	sql_text_add(t, "%*s%s%s", (int)depth * 2, "", depth ? "-> " : "", what);
+}
+
+/* A line about the operator above it. */
+static void
+detail(struct sql_text *t, unsigned depth, const char *what)
+{
+	sql_text_add(t, "%*s%s", (int)depth * 2 + (depth ? 3 : 0) + 2, "", what);
+}
+
+static void
+details_text(const struct sql_report *r, struct sql_text *t, const struct sql_meter *m, unsigned depth)
+{
+	if (m == NULL || r->gauge == NULL || m->opens == 0)
+		return;
+	if (m->removed > 0) {
+		detail(t, depth, "Rows Removed by Filter: ");
+		sql_text_add(t, "%.0f\n", (double)m->removed / (double)m->opens);
+	}
+	if (r->how->buffers && !did_nothing(&m->self)) {
+		detail(t, depth, "Fabric: ");
+		counts_text(t, &m->self);
+		sql_text_add(t, "\n");
+	}
+	if (r->how->buffers && m->peak > 0) {
+		detail(t, depth, "Memory: ");
+		sql_text_add(t, "%llukB\n", kb(m->peak));
+	}
+}
+
+/* What it sorts or groups by. */
+static void
+keys_text(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned depth)
+{
+	struct sql_text all = { .arena = t->arena };
+	const char *name = sql_explain_key(r, &all, n, 0);
+	if (name == NULL)
+		return;
+	size_t before = all.n;
+	for (unsigned k = 1; before < LONGEST; k++) {
+		sql_text_add(&all, ", ");
+		if (sql_explain_key(r, &all, n, k) == NULL)
+			break;
+		before = all.n;
+	}
+	t->failed |= all.failed;
+	if (t->failed)
+		return;
+	for (size_t i = 0; i < before; i++)
+		if (all.p[i] == '\n')
+			all.p[i] = ' ';
+	detail(t, depth, name);
+	sql_text_add(t, ": %.*s%s\n", (int)before, all.p, before < LONGEST ? "" : ", ...");
+}
+
+static void
+keys_json(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned depth)
+{
+	const char *name;
+	bool any = false;
+	for (unsigned k = 0;; k++, any = true) {
+		struct sql_text one = { .arena = t->arena };
+		if ((name = sql_explain_key(r, &one, n, k)) == NULL)
+			break;
+		t->failed |= one.failed;
+		if (t->failed)
+			return;
+		if (!any) {
+			indent(t, depth);
+			sql_text_add(t, "\"%s\": [", name);
+		}
+		sql_text_add(t, any ? ", " : "");
+		quoted(t, one.p);
+	}
+	if (any)
+		sql_text_add(t, "]");
+}
+
+static void
+conditions_text(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned depth)
+{
+	for (enum sql_condition c = 0; c < SQL_CONDITIONS; c++) {
+		struct sql_text text = { .arena = t->arena };
+		const char *name = sql_explain_condition(r, &text, n, c);
+		t->failed |= text.failed;
+		if (name == NULL || t->failed)
+			continue;
+		detail(t, depth, name);
+		sql_text_add(t, ": ");
+		/* a constant may have line ends, a line of the answer not */
+		for (size_t k = 0; k < text.n; k++)
+			if (text.p[k] == '\n')
+				text.p[k] = ' ';
+		sql_text_add(t, "%s\n", text.p);
+	}
+}
+
+static void
+tree_text(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned depth)
+{
+	for (const struct sql_cte *c = n->with; c != NULL; c = c->next) {
+		line(t, depth, "CTE ");
+		sql_text_add(t, "%s\n", c->name);
+		tree_text(r, t, c->plan, depth + 1);
+	}
+	line(t, depth, name_of(n));
+	bool named =
+	    n->acc.tab != NULL && n->acc.alias != NULL && strcmp(n->acc.alias, n->acc.tab->name) != 0;
+	if (n->acc.tab != NULL)
+		sql_text_add(t, " on %s%s%s", n->acc.tab->name, named ? " " : "", named ? n->acc.alias : "");
+	else if (n->kind == SQL_NODE_CTE)
+		sql_text_add(t, " on %s", n->cte->name);
+	costs_text(r, t, n);
+	actual_text(r, t, n->meter);
+	sql_text_add(t, "\n");
+	char buf[2 * CAT_NAME_MAX + 2];
+	const char *column;
+	for (unsigned k = 0; (column = output_of(r, n, k, buf)) != NULL; k++) {
+		if (k == 0)
+			detail(t, depth, "Output: ");
+		sql_text_add(t, "%s%s", k ? ", " : "", column);
+	}
+	if (output_of(r, n, 0, buf) != NULL)
+		sql_text_add(t, "\n");
+	keys_text(r, t, n, depth);
+	conditions_text(r, t, n, depth);
+	details_text(r, t, n->meter, depth);
+	if (n->child != NULL)
+		tree_text(r, t, n->child, depth + 1);
+	if (n->build != NULL)
+		tree_text(r, t, n->build, depth + 1);
+	for (unsigned i = 0; i < n->kids; i++)
+		tree_text(r, t, n->kid[i], depth + 1);
+}
+
+static void
+plan_text(const struct sql_report *r, struct sql_text *t)
+{
+	const struct sql_plan *p = r->plan;
+	unsigned depth = 0;
+	if (p->kind != AST_SELECT) {
+		sql_text_add(t, "%s on %s", change_of(p), p->tab->name);
+		actual_text(r, t, r->gauge ? &r->gauge->statement : NULL);
+		sql_text_add(t, "\n");
+		details_text(r, t, r->gauge ? &r->gauge->statement : NULL, 0);
+		depth = 1;
+	}
+	if (p->root != NULL)
+		tree_text(r, t, p->root, depth);
+	unsigned number = 0;
+	for (const struct sql_sub *s = p->subs; s != NULL; s = s->next) {
+		sql_text_add(t, "%*sSubPlan %u (%s)\n", (int)depth * 2 + 2, "", ++number, way_of(s));
+		if (r->how->buffers && kept_by(r, s) > 0)
+			sql_text_add(t, "%*sMemory: %llukB\n", (int)depth * 2 + 4, "", kb(kept_by(r, s)));
+		tree_text(r, t, s->root, depth + 2);
+		if (s->set != NULL)
+			tree_text(r, t, s->set, depth + 2);
+	}
+}
+
+static void
+phase_text(struct sql_text *t, const char *when, const struct net_counts *c)
+{
+	sql_text_add(t, "Fabric %s: ", when);
+	counts_text(t, c);
+	sql_text_add(t, "\n");
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------------- */
+
+static void
+indent(struct sql_text *t, unsigned depth)
+{
+	sql_text_add(t, ",\n%*s", (int)depth * 2, "");
+}
+
+static void
+word(struct sql_text *t, unsigned depth, const char *key, const char *value)
+{
+	if (value == NULL)
+		return;
+	indent(t, depth);
+	sql_text_add(t, "\"%s\": ", key);
+	quoted(t, value);
+}
+
+static void
+actual_json(
+    const struct sql_report *r, struct sql_text *t, const struct sql_meter *m, bool filter, unsigned depth)
+{
+	if (m == NULL || r->gauge == NULL)
+		return;
+	uint64_t loops = m->opens ? m->opens : 1;
+	if (r->how->timing) {
+		indent(t, depth);
+		sql_text_add(t, "\"Actual Startup Time\": %.3f, \"Actual Total Time\": %.3f",
+		    per_loop(m->first_ns, m->opens), per_loop(m->took_ns, m->opens));
+	}
+	indent(t, depth);
+	sql_text_add(t, "\"Actual Rows\": %.0f, \"Actual Loops\": %llu", (double)m->gave / (double)loops,
+	    (unsigned long long)m->opens);
+	if (filter) {
+		indent(t, depth);
+		sql_text_add(t, "\"Rows Removed by Filter\": %.0f", (double)m->removed / (double)loops);
+	}
+	indent(t, depth);
+	sql_text_add(t, "\"Rows of All Loops\": %llu", (unsigned long long)m->gave);
+	if (r->how->timing) {
+		indent(t, depth);
+		sql_text_add(t,
+		    "\"Inclusive Time of All Loops\": %.3f, \"Exclusive Time of All Loops\": %.3f",
+		    (double)m->took_ns / 1e6, (double)m->self_ns / 1e6);
+	}
+	if (!r->how->buffers)
+		return;
+	indent(t, depth);
+	sql_text_add(t, "\"Peak Memory\": %llu", kb(m->peak));
+	indent(t, depth);
+	sql_text_add(t, "\"Fabric Exclusive\": ");
+	counts_json(t, &m->self);
+	indent(t, depth);
+	sql_text_add(t, "\"Fabric Inclusive\": ");
+	counts_json(t, &m->all);
+}
+
+static void tree_json(const struct sql_report *r, struct sql_text *t, const struct sql_node *n,
+    const char *relation, const char *subplan, unsigned depth);
+
+/* One more in a list of plans. */
+static void
+member(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, const char *relation,
+    const char *subplan, unsigned depth, bool *any)
+{
+	if (n == NULL)
+		return;
+	if (!*any) {
+		indent(t, depth);
+		sql_text_add(t, "\"Plans\": [\n%*s", (int)(depth + 1) * 2, "");
+	} else {
+		indent(t, depth + 1);
+	}
+	*any = true;
+	tree_json(r, t, n, relation, subplan, depth + 1);
+}
+
+static void
+subplans_json(const struct sql_report *r, struct sql_text *t, unsigned depth, bool *any)
+{
+	unsigned number = 0;
+	for (const struct sql_sub *s = r->plan->subs; s != NULL; s = s->next) {
+		char name[80];
+		snprintf(
+		    name, sizeof name, "%s %u (%s)", s->once ? "InitPlan" : "SubPlan", ++number, way_of(s));
+		member(r, t, s->root, s->once ? "InitPlan" : "SubPlan", name, depth, any);
+		member(r, t, s->set, "SubPlan", name, depth, any);
+	}
+}
+
+static void
+tree_json(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, const char *relation,
+    const char *subplan, unsigned depth)
+{
+	bool any = false;
+	unsigned in = depth + 1;
+	sql_text_add(t, "{\n%*s\"Node Type\": ", (int)in * 2, "");
+	quoted(t, name_of(n));
+	word(t, in, "Parent Relationship", relation);
+	word(t, in, "Subplan Name", subplan);
+	word(t, in, "Join Type", join_type(n));
+	if (n->kind == SQL_NODE_AGG)
+		word(t, in, "Strategy", n->keys == 0 ? "Plain" : "Hashed");
+	if (n->acc.tab != NULL) {
+		word(t, in, "Relation Name", n->acc.tab->name);
+		word(t, in, "Alias", n->acc.alias);
+	}
+	if (n->kind == SQL_NODE_CTE)
+		word(t, in, "CTE Name", n->cte->name);
+	if (r->how->costs) {
+		indent(t, in);
+		sql_text_add(t, "\"Total Cost\": %.2f, \"Plan Rows\": %.0f, \"Plan Width\": %u", n->est_cost,
+		    n->est_rows, n->est_width);
+	}
+	char buf[2 * CAT_NAME_MAX + 2];
+	const char *column;
+	for (unsigned k = 0; (column = output_of(r, n, k, buf)) != NULL; k++) {
+		if (k == 0) {
+			indent(t, in);
+			sql_text_add(t, "\"Output\": [");
+		}
+		sql_text_add(t, k ? ", " : "");
+		quoted(t, column);
+	}
+	if (output_of(r, n, 0, buf) != NULL)
+		sql_text_add(t, "]");
+	keys_json(r, t, n, in);
+	for (enum sql_condition c = 0; c < SQL_CONDITIONS; c++) {
+		struct sql_text text = { .arena = t->arena };
+		const char *name = sql_explain_condition(r, &text, n, c);
+		t->failed |= text.failed;
+		if (!t->failed && name != NULL)
+			word(t, in, name, text.p);
+	}
+	actual_json(r, t, n->meter, n->filter != NULL, in);
+	for (const struct sql_cte *c = n->with; c != NULL; c = c->next) {
+		char name[CAT_NAME_MAX + 8];
+		snprintf(name, sizeof name, "CTE %s", c->name);
+		member(r, t, c->plan, "InitPlan", name, in, &any);
+	}
+	member(r, t, n->child, n->kind == SQL_NODE_DERIVED ? "Subquery" : "Outer", NULL, in, &any);
+	member(r, t, n->build, "Inner", NULL, in, &any);
+	for (unsigned i = 0; i < n->kids; i++)
+		member(r, t, n->kid[i], "Member", NULL, in, &any);
+	if (n == r->plan->root && r->plan->kind == AST_SELECT)
+		subplans_json(r, t, in, &any);
+	sql_text_add(t, any ? "\n%*s]\n%*s}" : "\n%*s%*s}", any ? (int)in * 2 : 0, "", (int)depth * 2, "");
+}
+
+static void
+plan_json(const struct sql_report *r, struct sql_text *t)
+{
+	const struct sql_plan *p = r->plan;
+	sql_text_add(t, "[\n  {\n    \"Plan\": ");
+	if (p->kind == AST_SELECT) {
+		tree_json(r, t, p->root, NULL, NULL, 2);
+		return;
+	}
+	bool any = false;
+	sql_text_add(t, "{\n      \"Node Type\": \"ModifyTable\"");
+	word(t, 3, "Operation", change_of(p));
+	word(t, 3, "Relation Name", p->tab->name);
+	actual_json(r, t, r->gauge ? &r->gauge->statement : NULL, false, 3);
+	member(r, t, p->root, "Outer", NULL, 3, &any);
+	subplans_json(r, t, 3, &any);
+	sql_text_add(t, any ? "\n      ]\n    }" : "\n    }");
+}
+
+static void
+phase_json(struct sql_text *t, const char *when, const struct net_counts *c, bool last)
+{
+	sql_text_add(t, "      \"%s\": ", when);
+	counts_json(t, c);
+	sql_text_add(t, last ? "\n" : ",\n");
+}
+
+/* ---- all ------------------------------------------------------------------------------------------ */
+
+void
+sql_explain_plan(const struct sql_report *r, struct sql_text *out)
+{
+	if (r->how->json)
+		plan_json(r, out);
+	else
+		plan_text(r, out);
+}
+
+void
+sql_explain_end(const struct sql_report *r, struct sql_text *out)
+{
+	bool json = r->how->json, fabric = r->gauge != NULL && r->how->buffers;
+	if (r->how->summary) {
+		sql_text_add(out, json ? ",\n    \"Planning Time\": %.3f" : "Planning Time: %.3f ms\n",
+		    (double)r->planned_ns / 1e6);
+		if (r->gauge != NULL)
+			sql_text_add(out,
+			    json ? ",\n    \"Execution Time\": %.3f" : "Execution Time: %.3f ms\n",
+			    (double)r->ran_ns / 1e6);
+	}
+	if (fabric && (json || r->how->summary)) {
+		const struct sql_gauge *g = r->gauge;
+		bool change = r->plan->kind != AST_SELECT;
+		struct net_counts operators = r->operators;
+		if (change)
+			net_counts_add(&operators, &g->statement.self);
+		if (json) {
+			sql_text_add(out, ",\n    \"Fabric\": {\n");
+			phase_json(out, "Begin", &g->begin.self, false);
+			phase_json(out, "Planning", &g->planning.self, false);
+			phase_json(out, "Operators", &operators, false);
+			if (!change)
+				phase_json(out, "Statement", &g->statement.self, false);
+			if (r->committed)
+				phase_json(out, "Commit", &g->commit.self, false);
+			phase_json(out, "Total", &r->total, true);
+			sql_text_add(out, "    }");
+		} else {
+			phase_text(out, "at begin", &g->begin.self);
+			if (!did_nothing(&g->planning.self))
+				phase_text(out, "while planning", &g->planning.self);
+			phase_text(out, "of operators", &operators);
+			if (!change && !did_nothing(&g->statement.self))
+				phase_text(out, "of the statement", &g->statement.self);
+			if (r->committed)
+				phase_text(out, "at commit", &g->commit.self);
+			phase_text(out, "in all", &r->total);
+		}
+	}
+	if (json)
+		sql_text_add(out, "\n  }\n]");
+}

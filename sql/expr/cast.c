@@ -1,0 +1,339 @@
+/* expr_cast.c -- conversions between types: which there are, at which level, and how each is computed. */
+#include <sql/expr/func/array.h>
+
+#include <types/datetime.h>
+#include <types/interval.h>
+#include <types/numeric.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool
+int_to_float(struct sql_frame *f)
+{
+	const int64_t *x = f->arg[0].i;
+	double *o = f->out->f;
+	SQL_EACH(f, o[k] = (double)x[k]);
+	return true;
+}
+
+static bool
+int8_to_int4(struct sql_frame *f)
+{
+	const int64_t *x = f->arg[0].i;
+	const uint8_t *null = f->out->null;
+	int64_t *o = f->out->i, bad = 0;
+	SQL_EACH(f, o[k] = x[k]; bad |= (int)(x[k] != (int32_t)x[k]) & !null[k]);
+	return bad ? cat_error(f->env->err, "22003", "integer out of range") : true;
+}
+
+static bool
+int_to_numeric(struct sql_row *r)
+{
+	return cat_num_from_int(r->a[0].i, &r->out.s, r->env->arena, r->env->err);
+}
+
+static bool
+float_to_numeric(struct sql_row *r)
+{
+	return cat_num_from_double(r->a[0].f, &r->out.s, r->env->arena, r->env->err);
+}
+
+static bool
+numeric_to_float(struct sql_row *r)
+{
+	return cat_num_to_double(r->a[0].s, &r->out.f, r->env->arena, r->env->err);
+}
+
+static bool
+numeric_to_int(struct sql_row *r)
+{
+	return cat_num_to_int(r->a[0].s, r->e->type, &r->out.i, r->env->err);
+}
+
+static bool
+float_to_int(struct sql_row *r)
+{
+	double x = rint(r->a[0].f); /* half to even, as PostgreSQL */
+	double end = r->e->type == CAT_INT2 ? 0x1p15 : r->e->type == CAT_INT4 ? 0x1p31 : 0x1p63;
+	if (!(x >= -end && x < end))
+		return cat_error(r->env->err, "22003", "%s out of range", cat_type_name(r->e->type));
+	r->out.i = (int64_t)x;
+	return true;
+}
+
+static bool
+int_to_int2(struct sql_row *r)
+{
+	r->out = r->a[0];
+	return cat_int_fits(CAT_INT2, r->out.i) || cat_error(r->env->err, "22003", "smallint out of range");
+}
+
+static bool
+int_to_real(struct sql_row *r)
+{
+	r->out.f = (double)(float)r->a[0].i;
+	return true;
+}
+
+/* x was, and should be a float: not by becoming zero or infinite. */
+static bool
+real_of(double x, union cat_val *out, struct cat_err *err)
+{
+	out->f = (double)(float)x;
+	if (isinf(out->f) && !isinf(x))
+		return cat_error(err, "22003", "value out of range: overflow");
+	return out->f != 0 || x == 0 || cat_error(err, "22003", "value out of range: underflow");
+}
+
+static bool
+float_to_real(struct sql_row *r)
+{
+	return real_of(r->a[0].f, &r->out, r->env->err);
+}
+
+static bool
+numeric_to_real(struct sql_row *r)
+{
+	struct cat_str s = cat_num_out(r->a[0].s, r->env->arena);
+	return s.len == 0 ? sql_oom(r->env->err)
+			  : cat_value_in(CAT_FLOAT4, -1, s, &r->out, r->env->arena, r->env->err);
+}
+
+/* The six digits that any real has. */
+static bool
+real_to_numeric(struct sql_row *r)
+{
+	char t[32];
+	if (!isfinite(r->a[0].f))
+		return cat_num_from_double(r->a[0].f, &r->out.s, r->env->arena, r->env->err);
+	int n = snprintf(t, sizeof t, "%.6g", r->a[0].f);
+	return cat_num_in((struct cat_str){ t, (uint32_t)n }, &r->out.s, r->env->arena, r->env->err);
+}
+
+static bool
+bpchar_to_text(struct sql_row *r)
+{
+	return cat_value_canonical(CAT_BPCHAR, r->a[0].s, &r->out.s, r->env->arena);
+}
+
+static bool
+int_to_bool(struct sql_row *r)
+{
+	r->out.i = r->a[0].i != 0;
+	return true;
+}
+
+static bool
+bool_to_text(struct sql_row *r)
+{
+	r->out.s = r->a[0].i ? (struct cat_str){ "true", 4 } : (struct cat_str){ "false", 5 };
+	return true;
+}
+
+static bool
+to_text(struct sql_row *r)
+{
+	r->out.s = cat_value_out(r->e->args[0]->type, r->a[0], r->env->arena);
+	return r->out.s.len > 0 || sql_oom(r->env->err); /* no value but a text is written as nothing */
+}
+
+static bool
+from_text(struct sql_row *r)
+{
+	return cat_value_in(r->e->type, -1, r->a[0].s, &r->out, r->env->arena, r->env->err);
+}
+
+static bool
+date_to_timestamp(struct sql_row *r)
+{
+	return cat_date_to_timestamp(r->a[0].i, &r->out.i, r->env->err);
+}
+
+static bool
+timestamp_to_date(struct sql_row *r)
+{
+	r->out.i = cat_timestamp_to_date(r->a[0].i);
+	return true;
+}
+
+static bool
+timestamp_to_time(struct sql_row *r)
+{
+	int64_t day = cat_timestamp_to_date(r->a[0].i);
+	r->out_null = cat_time_infinite(day);
+	r->out.i = r->out_null ? 0 : r->a[0].i - day * CAT_US_PER_DAY;
+	return true;
+}
+
+static bool
+time_to_interval(struct sql_row *r)
+{
+	struct cat_interval v = { .us = r->a[0].i };
+	return cat_interval_store(v, &r->out.s, r->env->arena, r->env->err);
+}
+
+static bool
+interval_to_time(struct sql_row *r)
+{
+	int64_t us = cat_interval_load(r->a[0].s).us % CAT_US_PER_DAY;
+	r->out.i = us < 0 ? us + CAT_US_PER_DAY : us;
+	return true;
+}
+
+static bool
+fit_assign(struct sql_row *r)
+{
+	r->out = r->a[0];
+	return cat_value_fit(r->e->type, r->e->typmod, &r->out, r->env->arena, r->env->err);
+}
+
+/* An explicit cast cuts. */
+static bool
+cut(struct sql_row *r, enum cat_type type, union cat_val *v)
+{
+	int32_t typmod = r->e->typmod;
+	if (type == CAT_TEXT || type == CAT_BPCHAR) {
+		struct cat_str s = v->s;
+		uint32_t k = 0;
+		for (int32_t n = 0; k < s.len && n < typmod; n++)
+			for (k++; k < s.len && ((uint8_t)s.p[k] & 0xc0) == 0x80; k++)
+				;
+		v->s.len = k;
+	}
+	return cat_value_fit(type, typmod, v, r->env->arena, r->env->err);
+}
+
+static bool
+fit_explicit(struct sql_row *r)
+{
+	r->out = r->a[0];
+	if (!cat_type_is_array(r->e->type))
+		return cut(r, r->e->type, &r->out);
+	struct sql_elements x;
+	if (!sql_array_load(r->env, r->e->type, r->a[0].s, 0, &x))
+		return false;
+	for (uint32_t k = 0; k < x.a.n; k++)
+		if (!x.null[k] && !cut(r, x.a.elem, &x.v[k]))
+			return false;
+	return sql_array_store(r, x.a.lower, x.v, x.null, x.a.n, &r->out.s);
+}
+
+#define ONE(id, f) static const struct sql_fn id = { .name = "cast", .nargs = 1, .row = f }
+#define VEC(id, f) static const struct sql_fn id = { .name = "cast", .nargs = 1, .vec = f }
+VEC(fn_int_to_float, int_to_float);
+VEC(fn_int8_to_int4, int8_to_int4);
+ONE(fn_int_to_numeric, int_to_numeric);
+ONE(fn_float_to_numeric, float_to_numeric);
+ONE(fn_numeric_to_float, numeric_to_float);
+ONE(fn_numeric_to_int, numeric_to_int);
+ONE(fn_float_to_int, float_to_int);
+ONE(fn_int_to_bool, int_to_bool);
+ONE(fn_int_to_int2, int_to_int2);
+ONE(fn_int_to_real, int_to_real);
+ONE(fn_float_to_real, float_to_real);
+ONE(fn_numeric_to_real, numeric_to_real);
+ONE(fn_real_to_numeric, real_to_numeric);
+ONE(fn_bpchar_to_text, bpchar_to_text);
+ONE(fn_bool_to_text, bool_to_text);
+ONE(fn_to_text, to_text);
+ONE(fn_from_text, from_text);
+ONE(fn_date_to_timestamp, date_to_timestamp);
+ONE(fn_timestamp_to_date, timestamp_to_date);
+ONE(fn_timestamp_to_time, timestamp_to_time);
+ONE(fn_time_to_interval, time_to_interval);
+ONE(fn_interval_to_time, interval_to_time);
+static const struct sql_fn fn_same = { .name = "same" };
+
+const struct sql_fn sql_fn_fit_assign = { .name = "fit", .nargs = 1, .row = fit_assign };
+const struct sql_fn sql_fn_fit_explicit = { .name = "fit", .nargs = 1, .row = fit_explicit };
+
+struct cast {
+	const struct sql_fn *fn;
+	enum sql_cast_level level;
+};
+
+bool
+sql_cast_find(enum cat_type from, enum cat_type to, enum sql_cast_level level, const struct sql_fn **fn)
+{
+#define I SQL_CAST_IMPLICIT
+#define A SQL_CAST_ASSIGN
+#define E SQL_CAST_EXPLICIT
+	static const struct cast casts[CAT_TYPES][CAT_TYPES] = {
+		[CAT_BOOL] = { [CAT_INT4] = { &fn_same, E },
+		    [CAT_TEXT] = { &fn_bool_to_text, A },
+		    [CAT_BPCHAR] = { &fn_bool_to_text, A } },
+		[CAT_INT2] = { [CAT_INT4] = { &fn_same, I },
+		    [CAT_INT8] = { &fn_same, I },
+		    [CAT_FLOAT4] = { &fn_int_to_float, I },
+		    [CAT_FLOAT8] = { &fn_int_to_float, I },
+		    [CAT_NUMERIC] = { &fn_int_to_numeric, I } },
+		[CAT_INT4] = { [CAT_BOOL] = { &fn_int_to_bool, E },
+		    [CAT_INT2] = { &fn_int_to_int2, A },
+		    [CAT_INT8] = { &fn_same, I },
+		    [CAT_FLOAT4] = { &fn_int_to_real, I },
+		    [CAT_FLOAT8] = { &fn_int_to_float, I },
+		    [CAT_NUMERIC] = { &fn_int_to_numeric, I } },
+		[CAT_INT8] = { [CAT_INT2] = { &fn_int_to_int2, A },
+		    [CAT_INT4] = { &fn_int8_to_int4, A },
+		    [CAT_FLOAT4] = { &fn_int_to_real, I },
+		    [CAT_FLOAT8] = { &fn_int_to_float, I },
+		    [CAT_NUMERIC] = { &fn_int_to_numeric, I } },
+		[CAT_FLOAT4] = { [CAT_INT2] = { &fn_float_to_int, A },
+		    [CAT_INT4] = { &fn_float_to_int, A },
+		    [CAT_INT8] = { &fn_float_to_int, A },
+		    [CAT_FLOAT8] = { &fn_same, I },
+		    [CAT_NUMERIC] = { &fn_real_to_numeric, A } },
+		[CAT_FLOAT8] = { [CAT_INT2] = { &fn_float_to_int, A },
+		    [CAT_INT4] = { &fn_float_to_int, A },
+		    [CAT_INT8] = { &fn_float_to_int, A },
+		    [CAT_FLOAT4] = { &fn_float_to_real, A },
+		    [CAT_NUMERIC] = { &fn_float_to_numeric, A } },
+		[CAT_NUMERIC] = { [CAT_INT2] = { &fn_numeric_to_int, A },
+		    [CAT_INT4] = { &fn_numeric_to_int, A },
+		    [CAT_INT8] = { &fn_numeric_to_int, A },
+		    [CAT_FLOAT4] = { &fn_numeric_to_real, I },
+		    [CAT_FLOAT8] = { &fn_numeric_to_float, I } },
+		[CAT_TEXT] = { [CAT_BPCHAR] = { &fn_same, I } },
+		[CAT_BPCHAR] = { [CAT_TEXT] = { &fn_bpchar_to_text, I } },
+		[CAT_DATE] = { [CAT_TIMESTAMP] = { &fn_date_to_timestamp, I },
+		    [CAT_TIMESTAMPTZ] = { &fn_date_to_timestamp, I } },
+		[CAT_TIMESTAMP] = { [CAT_DATE] = { &fn_timestamp_to_date, A },
+		    [CAT_TIMESTAMPTZ] = { &fn_same, I },
+		    [CAT_TIME] = { &fn_timestamp_to_time, A } },
+		[CAT_TIMESTAMPTZ] = { [CAT_DATE] = { &fn_timestamp_to_date, A },
+		    [CAT_TIMESTAMP] = { &fn_same, A },
+		    [CAT_TIME] = { &fn_timestamp_to_time, A } },
+		[CAT_TIME] = { [CAT_INTERVAL] = { &fn_time_to_interval, I } },
+		[CAT_INTERVAL] = { [CAT_TIME] = { &fn_interval_to_time, A } },
+		[CAT_UNKNOWN] = { [CAT_TEXT] = { &fn_same, I }, [CAT_BPCHAR] = { &fn_same, I } },
+	};
+	/* by way of the text: any type to text, text to any type; a column that nobody has typed holds text */
+	static const struct cast out = { &fn_to_text, A }, in = { &fn_from_text, E },
+				 open = { &fn_from_text, I };
+	static const struct cast none = { NULL, SQL_CAST_IMPLICIT };
+	bool arrays = cat_type_is_array(from) || cat_type_is_array(to);
+	if (cat_type_is_array(from) && cat_type_is_array(to)) {
+		*fn = &sql_fn_array_cast;
+		const struct sql_fn *each;
+		return from == to ||
+		       sql_cast_find(cat_type_element(from), cat_type_element(to), level, &each);
+	}
+	const struct cast *c = arrays ? &none : &casts[from][to];
+	if (c->fn == NULL && from != to) {
+		if (from == CAT_UNKNOWN)
+			c = &open;
+		else if (cat_type_category(to) == 'S')
+			c = &out;
+		else if (cat_type_category(from) == 'S')
+			c = &in;
+	}
+#undef I
+#undef A
+#undef E
+	if (c->fn == NULL || to == CAT_UNKNOWN || c->level > level)
+		return false;
+	*fn = c->fn == &fn_same ? NULL : c->fn;
+	return true;
+}

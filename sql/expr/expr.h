@@ -1,0 +1,236 @@
+/*
+ * expr.h -- bound scalar expressions: built with PostgreSQL's typing rules, evaluated a vector at a time.
+ *
+ * The binder (sql/bind.c) builds trees with the sql_expr_* makers, which resolve
+ * operators and functions, insert casts, decide the type of untyped literals, and
+ * fold constants. Executors evaluate them over a batch with a selection.
+ * Trees are immutable once built and may be used by several executions at once;
+ * they live in the arena given to the makers.
+ */
+#ifndef NAM_SQL_EXPR_H
+#define NAM_SQL_EXPR_H
+
+#include <types/value.h>
+
+enum sql_expr_kind {
+	SQL_CONST,
+	SQL_COLUMN, /* input column `index` of the batch */
+	SQL_PARAM,  /* $index+1 */
+	SQL_CALL,   /* a scalar function or operator: fn->eval over the arguments */
+	SQL_AND,
+	SQL_OR,
+	SQL_NOT,
+	SQL_IS_NULL, /* negate: IS NOT NULL */
+	SQL_CASE,    /* args: when, then, when, then, ..., else (always there) */
+	SQL_COALESCE,
+	SQL_IN,    /* args[0] IN (args[1..]) ; negate: NOT IN */
+	SQL_OUTER, /* a value of the row outside: env->outer[index] */
+	SQL_SUB,   /* a subquery over the values of args: env->sub knows */
+};
+
+struct sql_fn; /* one overload of one function or operator; a row of the tables in expr_*.c */
+
+struct sql_expr {
+	enum sql_expr_kind kind;
+	enum cat_type type;
+	int32_t typmod; /* -1: none */
+	int position;   /* 1-based character in the statement, 0: none; for error messages */
+	uint16_t nargs;
+	bool negate;
+	unsigned index; /* SQL_COLUMN, SQL_PARAM */
+	struct sql_expr **args;
+	const struct sql_fn *fn;
+	const struct sql_expr
+	    *call; /* SQL_CALL whose type got another name: as it was, for fn; NULL: it is itself */
+	struct cat_datum value; /* SQL_CONST */
+	bool pure;              /* no column, no parameter, no volatile function below */
+	bool rows;              /* a column below: differs from row to row */
+	const void
+	    *list; /* SQL_IN: a long list of constants, sorted; expr_eval.c's. SQL_CALL: what fn prepared */
+	void *sub; /* SQL_SUB: env->sub's */
+};
+
+/* ---- makers: NULL and *err (42883 no such function, 42804 type mismatch, 22P02 ...) when they cannot --- */
+
+struct sql_expr *sql_expr_const(struct nam_arena *a, struct cat_datum d, int position);
+struct sql_expr *sql_expr_column(
+    struct nam_arena *a, unsigned index, enum cat_type type, int32_t typmod, int position);
+/* CAT_UNKNOWN: the first place that uses the node decides, and writes the type into it. Use one node per parameter then. */
+struct sql_expr *sql_expr_param(struct nam_arena *a, unsigned index, enum cat_type type, int position);
+/* A value that env->outer[index] holds while it is evaluated. */
+struct sql_expr *sql_expr_outer(
+    struct nam_arena *a, unsigned index, enum cat_type type, int32_t typmod, int position);
+/* A subquery: env->sub is asked for its value, given those of args. NULL: no memory, or too many arguments. */
+struct sql_expr *sql_expr_sub(struct nam_arena *a, void *sub, enum cat_type type, int32_t typmod,
+    struct sql_expr **args, unsigned n, int position, struct cat_err *err);
+/* Operators by their PostgreSQL name: + - * / % ^ = <> != < <= > >= || ~~ (LIKE) !~~ ~~* !~~* ; left NULL: prefix. */
+struct sql_expr *sql_expr_op(struct nam_arena *a, const char *op, struct sql_expr *left,
+    struct sql_expr *right, int position, struct cat_err *err);
+/* Scalar functions by lower-case name: abs, round, lower, upper, length, substring, coalesce is a kind of its own, ... */
+struct sql_expr *sql_expr_func(struct nam_arena *a, const char *name, struct sql_expr **args, unsigned n,
+    int position, struct cat_err *err);
+/* Explicit cast (CAST, ::), any conversion PostgreSQL has for these types. */
+struct sql_expr *sql_expr_cast(struct nam_arena *a, struct sql_expr *e, enum cat_type to, int32_t typmod,
+    int position, struct cat_err *err);
+/* Assignment cast (INSERT, UPDATE SET): integer to bigint, numeric to int (rounded), text literal to any... 42804 else. */
+struct sql_expr *sql_expr_assign(struct nam_arena *a, struct sql_expr *e, enum cat_type to, int32_t typmod,
+    const char *column, int position, struct cat_err *err);
+/* AND, OR (n >= 2), NOT (n == 1): arguments must be boolean (42804). IS_NULL, CASE, COALESCE, IN likewise with their rules. */
+struct sql_expr *sql_expr_make(struct nam_arena *a, enum sql_expr_kind kind, struct sql_expr **args,
+    unsigned n, bool negate, int position, struct cat_err *err);
+/* ARRAY[args]; 42P18 without any. */
+struct sql_expr *sql_expr_array(
+    struct nam_arena *a, struct sql_expr **args, unsigned n, int position, struct cat_err *err);
+/* generate_series(args), already of that type (the third of timestamps: an interval), as an array. */
+struct sql_expr *sql_expr_series(struct nam_arena *a, struct sql_expr **args, unsigned n, enum cat_type type,
+    int position, struct cat_err *err);
+/* array[lower], or with slice array[lower:upper], of which either or both may be NULL: not written. */
+struct sql_expr *sql_expr_subscript(struct nam_arena *a, struct sql_expr *array, struct sql_expr *lower,
+    struct sql_expr *upper, bool slice, int position, struct cat_err *err);
+/* x op ANY (array), or ALL. */
+struct sql_expr *sql_expr_any(struct nam_arena *a, const char *op, struct sql_expr *x, struct sql_expr *array,
+    bool all, int position, struct cat_err *err);
+/* Is it x = ANY (array), where x and the elements are compared as they are? */
+bool sql_expr_is_any(const struct sql_expr *e);
+/* The operator of x op ANY (array), or ALL; NULL: e is neither. */
+const char *sql_expr_any_op(const struct sql_expr *e, bool *all);
+/* The array type with such elements; false: 0A000, they are arrays. */
+bool sql_array_of(enum cat_type element, enum cat_type *out, struct cat_err *err);
+/* Is it a function over arrays of any type, and of what type is an untyped parameter as its argument k? UNKNOWN: nobody
+ * says. */
+bool sql_array_function(const char *name);
+enum cat_type sql_array_param(const char *name, const struct sql_expr *const *args, unsigned n, unsigned k);
+/* Brings n expressions to one common type (CASE branches, IN lists, VALUES columns, join keys). */
+bool sql_expr_unify(
+    struct nam_arena *a, struct sql_expr **e, unsigned n, const char *what, struct cat_err *err);
+/* A literal nobody has typed becomes text (select-list rule). Returns e or a cast of it. */
+struct sql_expr *sql_expr_settle(struct nam_arena *a, struct sql_expr *e, struct cat_err *err);
+
+/* expr_put.c: e with with[0..n) in place of columns base..base+n-1, of the same types. NULL: no memory. */
+struct sql_expr *sql_expr_put(
+    struct nam_arena *a, struct sql_expr *e, unsigned base, unsigned n, struct sql_expr *const *with);
+/* Has it a subquery? A function that answers otherwise from row to row, or does something? */
+bool sql_expr_has_sub(const struct sql_expr *e);
+bool sql_expr_volatile(const struct sql_expr *e);
+/* A condition that cannot fail, and does not tell apart what = calls equal? */
+bool sql_expr_harmless(const struct sql_expr *e);
+
+/* ---- unknown.c: names that are none of ours --------------------------------- */
+
+/* A HINT for the name of a function that is not there. false: there is a function of that name, or none that is similar. */
+bool sql_guess_function(const char *name, struct cat_err *err);
+/* Does one of that name take n arguments of these types? For functions and operators. */
+bool sql_postgres_takes(const char *list, const char *name, const enum cat_type *type, unsigned n);
+
+/*
+ * No function, or operator, of that name takes these: 0A000 where PostgreSQL has one, else 42883; or several do
+ * and none is better: 42725. Answers false.
+ */
+bool sql_no_function(
+    struct cat_err *err, const char *name, const enum cat_type *type, unsigned n, bool several, int position);
+bool sql_no_operator(
+    struct cat_err *err, const char *name, const enum cat_type *type, unsigned n, bool several, int position);
+
+/* ---- evaluation ------------------------------------------------------------ */
+
+/* Rows sel[0..n) of a batch (sel NULL: rows 0..n-1). */
+struct sql_batch {
+	struct cat_vec *col;
+	unsigned cols;
+	unsigned n; /* rows in the vectors, <= CAT_BATCH */
+};
+struct sql_session;
+struct sql_row; /* a call for one row: expr_internal.h */
+/* What functions ask of the session, which lies above: handed in with env. */
+struct sql_host {
+	/* A setting's value as SHOW says it, perhaps in buf; NULL: there is no such name. */
+	const char *(*setting)(struct sql_session *s, const char *name, char *buf, size_t max);
+	bool (*nextval)(struct sql_row *r), (*currval)(struct sql_row *r), (*lastval)(struct sql_row *r);
+	bool (*setval)(struct sql_row *r, bool called);
+};
+struct sql_env {
+	struct sql_session *session; /* NULL while constants are folded; so are host and dice */
+	const struct sql_host *host;
+	uint64_t *dice; /* random()'s state, two words */
+	const struct cat_datum *param;
+	unsigned params;
+	int64_t now_us;          /* start of transaction, microseconds since 2000-01-01, for now() */
+	struct nam_arena *arena; /* batch arena: results live here */
+	struct cat_err *err;
+	const struct cat_datum *outer; /* SQL_OUTER */
+	/* The value of SQL_SUB e over n argument values v: lives in the arena that env has when it is called. May park. */
+	bool (*sub)(void *arg, const struct sql_expr *e, const struct cat_datum *v, struct cat_datum *out);
+	void *sub_arg;
+	/* Told of work on long values, in bytes: may it go on? false: *err says why not. NULL: nobody minds. */
+	bool (*go_on)(void *arg, uint64_t work);
+	void *go_on_arg;
+};
+/*
+ * Evaluates e for the rows in sel (n of them) of the batch; *out gets a vector
+ * indexed like the batch (row k at k; rows not in sel are garbage, null[] too). out
+ * may alias an input column: never write through it. false: *env->err is set
+ * (22012, 22003, ...). AND, OR, CASE and COALESCE evaluate a later argument only for the rows that need it.
+ */
+bool sql_eval(const struct sql_expr *e, const struct sql_batch *b, const uint16_t *sel, unsigned n,
+    const struct sql_env *env, struct cat_vec *out);
+/* Keeps the rows of sel for which e is true: writes them to keep (may be sel), returns how many, -1 on error. */
+int sql_filter(const struct sql_expr *e, const struct sql_batch *b, const uint16_t *sel, unsigned n,
+    const struct sql_env *env, uint16_t *keep);
+/* A single value, no input columns: for constants, LIMIT, point keys, VALUES. */
+bool sql_eval_one(const struct sql_expr *e, const struct sql_env *env, struct cat_datum *out);
+
+/* ---- aggregates -------------------------------------------------------------- */
+
+enum sql_agg_kind {
+	SQL_COUNT_STAR,
+	SQL_COUNT,
+	SQL_SUM,
+	SQL_AVG,
+	SQL_MIN,
+	SQL_MAX,
+	SQL_BOOL_AND, /* from here on: expr_agg_more.c */
+	SQL_BOOL_OR,
+	SQL_BIT_AND,
+	SQL_BIT_OR,
+	SQL_BIT_XOR,
+	SQL_VAR_POP,
+	SQL_VAR_SAMP,
+	SQL_STDDEV_POP,
+	SQL_STDDEV_SAMP,
+	SQL_STRING_AGG, /* of two arguments: sql_agg_add_text */
+	SQL_ARRAY_AGG,
+	SQL_JSON_AGG,        /* over sql_expr_json_row */
+	SQL_JSON_OBJECT_AGG, /* the same */
+};
+/* Is a NULL more to it than nothing? */
+static inline bool
+sql_agg_takes_nulls(enum sql_agg_kind k)
+{
+	return k == SQL_ARRAY_AGG || k == SQL_JSON_AGG || k == SQL_JSON_OBJECT_AGG;
+}
+/* Which aggregate is that? false: not one. */
+bool sql_agg_find(const char *name, enum sql_agg_kind *out);
+/* The k-th name that it finds, NULL: there are no more. */
+const char *sql_agg_name(unsigned k);
+/* What json_agg(x), or json_object_agg(k, v), makes of one row. */
+struct sql_expr *sql_expr_json_row(
+    struct nam_arena *a, enum sql_agg_kind k, struct sql_expr **args, int position, struct cat_err *err);
+/* The type of its result over an argument type (sum(int4) = int8, sum(int8) = numeric, avg(int) = numeric ...); 42883 when
+ * it does not exist. */
+bool sql_agg_type(
+    enum sql_agg_kind k, enum cat_type arg, enum cat_type *out, int position, struct cat_err *err);
+/* State of one group: SQL_AGG_BYTES of zeroed memory, 8-aligned; big states keep memory in state_arena. */
+enum { SQL_AGG_BYTES = 32 };
+/* Adds row sel[k] of arg (arg NULL for count(*)) to state[k], for each k < n. sel NULL: row k. */
+bool sql_agg_add(enum sql_agg_kind k, enum cat_type arg_type, const struct cat_vec *arg, const uint16_t *sel,
+    unsigned n, void *const *state, struct nam_arena *state_arena, struct cat_err *err);
+/* The same when all rows belong to one group: no array of states, tighter loops. */
+bool sql_agg_add_all(enum sql_agg_kind k, enum cat_type arg_type, const struct cat_vec *arg,
+    const uint16_t *sel, unsigned n, void *state, struct nam_arena *state_arena, struct cat_err *err);
+/* string_agg: with the separators beside the texts. */
+bool sql_agg_add_text(const struct cat_vec *text, const struct cat_vec *separator, const uint16_t *sel,
+    unsigned n, void *const *state, struct nam_arena *state_arena, struct cat_err *err);
+bool sql_agg_result(enum sql_agg_kind k, enum cat_type arg_type, const void *state, struct cat_datum *out,
+    struct nam_arena *arena, struct cat_err *err);
+
+#endif

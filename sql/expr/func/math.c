@@ -1,0 +1,370 @@
+/* expr_math.c -- the rarer mathematics: degrees, factorials, buckets, gcd and scales of numeric. */
+#include <sql/expr/expr_internal.h>
+
+#include <types/numeric.h>
+
+#include <math.h>
+#include <string.h>
+
+static bool
+outside(struct sql_row *r)
+{
+	return cat_error(r->env->err, "22003", "input is out of range");
+}
+
+/* ---- trigonometry in degrees: exact where the answer is (sind(30) is 0.5) ------------------- */
+
+static const double RAD = 0.0174532925199432957692;
+
+/* What libm itself says of a few angles: dividing by it makes those angles come out exactly. */
+static double
+sin_small(double x) /* 0 to 30 */
+{
+	return sin(x * RAD) / sin(30.0 * RAD) / 2.0;
+}
+
+static double
+cos_small(double x) /* 0 to 60 */
+{
+	return 1.0 - (1.0 - cos(x * RAD)) / (1.0 - cos(60.0 * RAD)) / 2.0;
+}
+
+static double
+sin_quarter(double x)
+{
+	return x <= 30.0 ? sin_small(x) : cos_small(90.0 - x);
+}
+
+static double
+cos_quarter(double x)
+{
+	return x <= 60.0 ? cos_small(x) : sin_small(90.0 - x);
+}
+
+static double
+asin_quarter(double x)
+{
+	return x <= 0.5 ? asin(x) / asin(0.5) * 30.0 : 90.0 - acos(x) / acos(0.5) * 60.0;
+}
+
+static double
+acos_quarter(double x)
+{
+	return x <= 0.5 ? 90.0 - asin(x) / asin(0.5) * 30.0 : acos(x) / acos(0.5) * 60.0;
+}
+
+/* An angle brought into the first quarter; the signs that sine and cosine have had there. */
+struct angle {
+	double x;
+	int sin, cos;
+};
+
+static struct angle
+reduce(double x)
+{
+	struct angle a = { fmod(x, 360.0), 1, 1 };
+	if (a.x < 0) {
+		a.x = -a.x;
+		a.sin = -1;
+	}
+	if (a.x > 180.0) {
+		a.x = 360.0 - a.x;
+		a.sin = -a.sin;
+	}
+	if (a.x > 90.0) {
+		a.x = 180.0 - a.x;
+		a.cos = -1;
+	}
+	return a;
+}
+
+static bool
+k_sind(struct sql_row *r)
+{
+	if (isinf(r->a[0].f))
+		return outside(r);
+	struct angle a = reduce(r->a[0].f);
+	r->out.f = a.sin * sin_quarter(a.x);
+	return true;
+}
+
+static bool
+k_cosd(struct sql_row *r)
+{
+	if (isinf(r->a[0].f))
+		return outside(r);
+	struct angle a = reduce(r->a[0].f);
+	r->out.f = a.cos * cos_quarter(a.x);
+	return true;
+}
+
+static bool
+tan_or_cot(struct sql_row *r, bool cot)
+{
+	if (isinf(r->a[0].f))
+		return outside(r);
+	struct angle a = reduce(r->a[0].f);
+	double one = sin_quarter(45.0) / cos_quarter(45.0), s = sin_quarter(a.x), c = cos_quarter(a.x);
+	r->out.f = a.sin * a.cos * (cot ? c / s / (1.0 / one) : s / c / one);
+	if (r->out.f == 0)
+		r->out.f = 0; /* not -0 */
+	return true;
+}
+
+static bool
+k_tand(struct sql_row *r)
+{
+	return tan_or_cot(r, false);
+}
+
+static bool
+k_cotd(struct sql_row *r)
+{
+	return tan_or_cot(r, true);
+}
+
+static bool
+k_asind(struct sql_row *r)
+{
+	double x = r->a[0].f;
+	if (x < -1 || x > 1)
+		return outside(r);
+	r->out.f = x >= 0 ? asin_quarter(x) : isnan(x) ? x : -asin_quarter(-x);
+	return true;
+}
+
+static bool
+k_acosd(struct sql_row *r)
+{
+	double x = r->a[0].f;
+	if (x < -1 || x > 1)
+		return outside(r);
+	r->out.f = x >= 0 ? acos_quarter(x) : isnan(x) ? x : 90.0 + asin_quarter(-x);
+	return true;
+}
+
+static bool
+k_atand(struct sql_row *r)
+{
+	r->out.f = atan(r->a[0].f) / atan(1.0) * 45.0;
+	return true;
+}
+
+static bool
+k_atan2d(struct sql_row *r)
+{
+	r->out.f = atan2(r->a[0].f, r->a[1].f) / atan(1.0) * 45.0;
+	return true;
+}
+
+/* ---- numeric ------------------------------------------------------------------------------- */
+
+/* from * (from + 1) * ... * to, halves first: factors of like size, and little is kept. */
+static bool
+product(struct sql_row *r, int64_t from, int64_t to, struct cat_str *out)
+{
+	struct nam_arena *a = r->env->arena;
+	if (from == to)
+		return cat_num_from_int(from, out, a, r->env->err);
+	int64_t mid = from + (to - from) / 2;
+	struct cat_str x, y;
+	return product(r, from, mid, &x) && product(r, mid + 1, to, &y) &&
+	       cat_num_mul(x, y, out, a, r->env->err);
+}
+
+static bool
+k_factorial(struct sql_row *r)
+{
+	int64_t n = r->a[0].i;
+	if (n < 0)
+		return cat_error(r->env->err, "22003", "factorial of a negative number is undefined");
+	if (n > 32177)
+		return cat_error(r->env->err, "22003", "value overflows numeric format");
+	return product(r, 1, n < 1 ? 1 : n, &r->out.s);
+}
+
+/* Digits behind the point that are not trailing zeros. */
+static int64_t
+min_scale(struct cat_str n, struct nam_arena *arena)
+{
+	struct cat_str t = cat_num_out(n, arena);
+	const char *point = t.len ? memchr(t.p, '.', t.len) : NULL;
+	uint32_t end = t.len;
+	if (point == NULL)
+		return 0;
+	while (t.p + end - 1 > point && t.p[end - 1] == '0')
+		end--;
+	return t.p + end - 1 - point;
+}
+
+static bool
+special(struct cat_str n)
+{
+	return cat_num_is_nan(n) || cat_num_is_inf(n);
+}
+
+static bool
+k_min_scale(struct sql_row *r)
+{
+	if (special(r->a[0].s))
+		return r->out_null = true;
+	r->out.i = min_scale(r->a[0].s, r->env->arena);
+	return true;
+}
+
+static bool
+k_trim_scale(struct sql_row *r)
+{
+	struct cat_str n = r->a[0].s;
+	r->out.s = n;
+	return special(n) ||
+	       cat_num_trunc(n, (int)min_scale(n, r->env->arena), &r->out.s, r->env->arena, r->env->err);
+}
+
+static bool
+is_nan(struct sql_row *r)
+{
+	return cat_num_in((struct cat_str){ "NaN", 3 }, &r->out.s, r->env->arena, r->env->err);
+}
+
+/* Euclid's; of the larger scale of the two. */
+static bool
+numeric_gcd(struct sql_row *r, struct cat_str x, struct cat_str y, struct cat_str *out)
+{
+	struct nam_arena *a = r->env->arena;
+	struct cat_err *err = r->env->err;
+	unsigned sx = cat_num_scale(x), sy = cat_num_scale(y);
+	while (cat_num_sign(y) != 0) {
+		struct cat_str rest;
+		if (!cat_num_mod(x, y, &rest, a, err))
+			return false;
+		x = y;
+		y = rest;
+	}
+	return cat_num_abs(x, &x, a, err) && cat_num_round(x, (int)(sx > sy ? sx : sy), out, a, err);
+}
+
+static bool
+k_gcd(struct sql_row *r)
+{
+	if (special(r->a[0].s) || special(r->a[1].s))
+		return is_nan(r);
+	return numeric_gcd(r, r->a[0].s, r->a[1].s, &r->out.s);
+}
+
+static bool
+k_lcm(struct sql_row *r)
+{
+	struct nam_arena *a = r->env->arena;
+	struct cat_err *err = r->env->err;
+	struct cat_str x = r->a[0].s, y = r->a[1].s, by;
+	if (special(x) || special(y))
+		return is_nan(r);
+	unsigned sx = cat_num_scale(x), sy = cat_num_scale(y);
+	if (cat_num_sign(x) == 0 || cat_num_sign(y) == 0) {
+		struct cat_str zero;
+		return cat_num_from_int(0, &zero, a, err) &&
+		       cat_num_round(zero, (int)(sx > sy ? sx : sy), &r->out.s, a, err);
+	}
+	return numeric_gcd(r, x, y, &by) && cat_num_div(x, by, &x, a, err) &&
+	       cat_num_round(x, 0, &x, a, err) && cat_num_mul(x, y, &x, a, err) &&
+	       cat_num_abs(x, &x, a, err) && cat_num_round(x, (int)(sx > sy ? sx : sy), &r->out.s, a, err);
+}
+
+/* ---- width_bucket --------------------------------------------------------------------------- */
+
+static bool
+bucket_error(struct sql_row *r, const char *what)
+{
+	return cat_error(r->env->err, "2201G", "%s", what);
+}
+
+/* Above all buckets. */
+static bool
+last_bucket(struct sql_row *r)
+{
+	r->out.i = r->a[3].i + 1;
+	return r->out.i == (int32_t)r->out.i || cat_error(r->env->err, "22003", "integer out of range");
+}
+
+static bool
+k_bucket_float(struct sql_row *r)
+{
+	double x = r->a[0].f, low = r->a[1].f, high = r->a[2].f;
+	int64_t count = r->a[3].i;
+	if (count <= 0)
+		return bucket_error(r, "count must be greater than zero");
+	if (isnan(x) || isnan(low) || isnan(high))
+		return bucket_error(r, "operand, lower bound, and upper bound cannot be NaN");
+	if (isinf(low) || isinf(high))
+		return bucket_error(r, "lower and upper bounds must be finite");
+	if (low == high)
+		return bucket_error(r, "lower bound cannot equal upper bound");
+	bool down = low > high;
+	if (down ? x > low : x < low) {
+		r->out.i = 0;
+		return true;
+	}
+	if (down ? x <= high : x >= high)
+		return last_bucket(r);
+	double width = high - low;
+	double part = isinf(width) ? (x / 2 - low / 2) / (high / 2 - low / 2) : (x - low) / width;
+	r->out.i = (int64_t)((double)count * part);
+	if (r->out.i >= count)
+		r->out.i = count - 1; /* the quotient was rounded up to 1 */
+	r->out.i++;
+	return true;
+}
+
+static bool
+k_bucket_numeric(struct sql_row *r)
+{
+	struct nam_arena *a = r->env->arena;
+	struct cat_err *err = r->env->err;
+	struct cat_str x = r->a[0].s, low = r->a[1].s, high = r->a[2].s, count;
+	if (r->a[3].i <= 0)
+		return bucket_error(r, "count must be greater than zero");
+	if (cat_num_is_nan(x) || cat_num_is_nan(low) || cat_num_is_nan(high))
+		return bucket_error(r, "operand, lower bound, and upper bound cannot be NaN");
+	if (cat_num_is_inf(low) || cat_num_is_inf(high))
+		return bucket_error(r, "lower and upper bounds must be finite");
+	int way = cat_num_cmp(low, high);
+	if (way == 0)
+		return bucket_error(r, "lower bound cannot equal upper bound");
+	if (way * cat_num_cmp(x, low) > 0) {
+		r->out.i = 0;
+		return true;
+	}
+	if (way * cat_num_cmp(x, high) <= 0)
+		return last_bucket(r);
+	return cat_num_from_int(r->a[3].i, &count, a, err) && cat_num_sub(x, low, &x, a, err) &&
+	       cat_num_sub(high, low, &high, a, err) && cat_num_mul(x, count, &x, a, err) &&
+	       cat_num_div(x, high, &x, a, err) && cat_num_floor(x, &x, a, err) &&
+	       cat_num_to_int(x, CAT_INT4, &r->out.i, err) && (++r->out.i, true);
+}
+
+#define F8 CAT_FLOAT8
+#define N  CAT_NUMERIC
+#define F(name, n, ret, f, ...)                                                                              \
+	{                                                                                                    \
+		name, 0, n, { __VA_ARGS__ }, ret, NULL, f                                                    \
+	}
+
+const struct sql_fn sql_fns_math[] = {
+	F("sind", 1, F8, k_sind, F8),
+	F("cosd", 1, F8, k_cosd, F8),
+	F("tand", 1, F8, k_tand, F8),
+	F("cotd", 1, F8, k_cotd, F8),
+	F("asind", 1, F8, k_asind, F8),
+	F("acosd", 1, F8, k_acosd, F8),
+	F("atand", 1, F8, k_atand, F8),
+	F("atan2d", 2, F8, k_atan2d, F8, F8),
+	F("factorial", 1, N, k_factorial, CAT_INT8),
+	F("min_scale", 1, CAT_INT4, k_min_scale, N),
+	F("trim_scale", 1, N, k_trim_scale, N),
+	F("gcd", 2, N, k_gcd, N, N),
+	F("lcm", 2, N, k_lcm, N, N),
+	F("width_bucket", 4, CAT_INT4, k_bucket_float, F8, F8, F8, CAT_INT4),
+	F("width_bucket", 4, CAT_INT4, k_bucket_numeric, N, N, N, CAT_INT4),
+	{ 0 },
+};

@@ -1,0 +1,248 @@
+/* expr_session.c -- functions that ask the session, the clock or the dice. */
+#include <sql/expr/expr_internal.h>
+
+#include <base/clock.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+static const int64_t EPOCH_US = INT64_C(946684800000000); /* 2000-01-01, after 1970 */
+
+/* ---- the dice: xoroshiro128**, seeded as PostgreSQL does ---------------------------------- */
+
+static uint64_t
+rotate(uint64_t x, int by)
+{
+	return x << by | x >> (64 - by);
+}
+
+static uint64_t
+splitmix(uint64_t *state)
+{
+	uint64_t v = *state += UINT64_C(0x9e3779b97f4a7c15);
+	v = (v ^ v >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	v = (v ^ v >> 27) * UINT64_C(0x94d049bb133111eb);
+	return v ^ v >> 31;
+}
+
+static void
+seed(uint64_t s[2], uint64_t from)
+{
+	s[0] = splitmix(&from);
+	s[1] = splitmix(&from);
+}
+
+static bool
+k_random(struct sql_row *r)
+{
+	uint64_t *s = r->env->dice, from;
+	if (s[0] == 0 && s[1] == 0) {
+		if (getrandom(&from, sizeof from, 0) != (ssize_t)sizeof from)
+			return cat_error(r->env->err, "XX000", "could not generate random values");
+		seed(s, from);
+	}
+	uint64_t a = s[0], b = s[1] ^ a, v = rotate(a * 5, 7) * 9;
+	s[0] = rotate(a, 24) ^ b ^ b << 16;
+	s[1] = rotate(b, 37);
+	r->out.f = ldexp((double)(v >> 12), -52);
+	return true;
+}
+
+static bool
+k_setseed(struct sql_row *r)
+{
+	double x = r->a[0].f;
+	if (!(x >= -1 && x <= 1))
+		return cat_error(
+		    r->env->err, "22023", "setseed parameter %g is out of allowed range [-1,1]", x);
+	seed(r->env->dice, (uint64_t)(int64_t)((double)((UINT64_C(1) << 52) - 1) * x));
+	r->out.s = (struct cat_str){ "", 0 };
+	return true;
+}
+
+/* ---- the clock -------------------------------------------------------------------------- */
+
+static bool
+k_clock(struct sql_row *r)
+{
+	r->out.i = nam_clock_wall_us() - EPOCH_US;
+	return true;
+}
+
+static bool
+k_timeofday(struct sql_row *r)
+{
+	int64_t us = nam_clock_wall_us();
+	time_t t = (time_t)(us / 1000000);
+	struct tm tm;
+	char day[32], *p = nam_arena_take(r->env->arena, 64);
+	if (p == NULL)
+		return sql_oom(r->env->err);
+	gmtime_r(&t, &tm);
+	strftime(day, sizeof day, "%a %b %d %H:%M:%S", &tm);
+	int n = snprintf(p, 64, "%s.%06d %04d UTC", day, (int)(us % 1000000), tm.tm_year + 1900);
+	r->out.s = (struct cat_str){ p, (uint32_t)n };
+	return true;
+}
+
+/* ---- who and what --------------------------------------------------------------------------- */
+
+static bool
+said(struct sql_row *r, const char *s)
+{
+	r->out.s = (struct cat_str){ s, (uint32_t)strlen(s) };
+	return true;
+}
+
+static bool
+k_name(struct sql_row *r)
+{
+	return said(r, "namdb");
+}
+
+static bool
+k_schema(struct sql_row *r)
+{
+	return said(r, "public");
+}
+
+static bool
+k_version(struct sql_row *r)
+{
+	return said(r, "PostgreSQL 15.0 (namdb)");
+}
+
+static bool
+k_encoding(struct sql_row *r)
+{
+	return said(r, "UTF8");
+}
+
+static bool
+k_pid(struct sql_row *r)
+{
+	r->out.i = getpid();
+	return true;
+}
+
+static bool
+k_false(struct sql_row *r)
+{
+	r->out.i = 0;
+	return true;
+}
+
+static bool
+k_typeof(struct sql_row *r)
+{
+	return said(r, cat_type_name(r->e->args[0]->type));
+}
+
+static bool
+k_setting(struct sql_row *r)
+{
+	char name[64], buf[64];
+	struct cat_str s = r->a[0].s;
+	snprintf(name, sizeof name, "%.*s", (int)s.len, s.p);
+	const char *v =
+	    s.len < sizeof name ? r->env->host->setting(r->env->session, name, buf, sizeof buf) : NULL;
+	if (v == NULL && r->n > 1 && r->a[1].i)
+		return r->out_null = true;
+	if (v == NULL)
+		return cat_error(
+		    r->env->err, "42704", "unrecognized configuration parameter \"%.63s\"", name);
+	const char *kept = nam_arena_str(r->env->arena, v, strlen(v));
+	return kept ? said(r, kept) : sql_oom(r->env->err);
+}
+
+/* "10 MB": the largest unit that leaves at least five digits away, rounded. */
+static bool
+k_size_pretty(struct sql_row *r)
+{
+	static const char *const unit[] = { "bytes", "kB", "MB", "GB", "TB", "PB" };
+	int64_t v = r->a[0].i;
+	unsigned u = 0;
+	char *p = nam_arena_take(r->env->arena, 40);
+	if (p == NULL)
+		return sql_oom(r->env->err);
+	/* beyond bytes v counts halves of the unit, so that rounding is to the nearest */
+	for (; u < 5 && (v < 0 ? 0 - (uint64_t)v : (uint64_t)v) >= (u == 0 ? 10240u : 20479u); u++)
+		v /= u == 0 ? 512 : 1024;
+	if (u > 0)
+		v = (v + (v < 0 ? -1 : 1)) / 2;
+	int n = snprintf(p, 40, "%lld %s", (long long)v, unit[u]);
+	r->out.s = (struct cat_str){ p, (uint32_t)n };
+	return true;
+}
+
+/* ---- sequences ------------------------------------------------------------------------------- */
+
+static bool
+no_host(struct sql_row *r)
+{
+	return cat_error(r->env->err, "0A000", "sequences are not supported here yet");
+}
+
+static bool
+k_nextval(struct sql_row *r)
+{
+	return r->env->host ? r->env->host->nextval(r) : no_host(r);
+}
+
+static bool
+k_currval(struct sql_row *r)
+{
+	return r->env->host ? r->env->host->currval(r) : no_host(r);
+}
+
+static bool
+k_lastval(struct sql_row *r)
+{
+	if (r->env->host == NULL)
+		return cat_error(r->env->err, "55000", "lastval is not yet defined in this session");
+	return r->env->host->lastval(r);
+}
+
+static bool
+k_setval(struct sql_row *r)
+{
+	return r->env->host ? r->env->host->setval(r, r->n < 3 || r->a[2].i != 0) : no_host(r);
+}
+
+enum { EACH = SQL_FN_VOLATILE | SQL_FN_EACH };
+#define T CAT_TEXT
+#define F(name, flags, n, ret, f, ...)                                                                       \
+	{                                                                                                    \
+		name, flags, n, { __VA_ARGS__ }, ret, NULL, f                                                \
+	}
+
+const struct sql_fn sql_fns_session[] = {
+	F("random", EACH, 0, CAT_FLOAT8, k_random, 0),
+	F("setseed", EACH, 1, T, k_setseed, CAT_FLOAT8),
+	F("clock_timestamp", EACH, 0, CAT_TIMESTAMPTZ, k_clock, 0),
+	F("timeofday", EACH, 0, T, k_timeofday, 0),
+	F("current_user", 0, 0, T, k_name, 0),
+	F("current_role", 0, 0, T, k_name, 0),
+	F("session_user", 0, 0, T, k_name, 0),
+	F("user", 0, 0, T, k_name, 0),
+	F("current_catalog", 0, 0, T, k_name, 0),
+	F("current_database", 0, 0, T, k_name, 0),
+	F("current_schema", 0, 0, T, k_schema, 0),
+	F("version", 0, 0, T, k_version, 0),
+	F("pg_client_encoding", 0, 0, T, k_encoding, 0),
+	F("pg_backend_pid", SQL_FN_VOLATILE, 0, CAT_INT4, k_pid, 0),
+	F("pg_is_in_recovery", 0, 0, CAT_BOOL, k_false, 0),
+	F("pg_typeof", SQL_FN_ANY | SQL_FN_NULLS | SQL_FN_EXACT, 1, T, k_typeof, 0),
+	F("current_setting", SQL_FN_VOLATILE, 1, T, k_setting, T),
+	F("current_setting", SQL_FN_VOLATILE, 2, T, k_setting, T, CAT_BOOL),
+	F("pg_size_pretty", 0, 1, T, k_size_pretty, CAT_INT8),
+	F("nextval", EACH, 1, CAT_INT8, k_nextval, T),
+	F("currval", EACH, 1, CAT_INT8, k_currval, T),
+	F("lastval", EACH, 0, CAT_INT8, k_lastval, 0),
+	F("setval", EACH, 2, CAT_INT8, k_setval, T, CAT_INT8),
+	F("setval", EACH, 3, CAT_INT8, k_setval, T, CAT_INT8, CAT_BOOL),
+	{ NULL, 0, 0, { 0 }, 0, NULL, NULL },
+};

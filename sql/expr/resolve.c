@@ -1,0 +1,337 @@
+/* expr_resolve.c -- which overload a call means: PostgreSQL's rules for candidates, and its words when there is none. */
+#include <sql/compat/postgres.h>
+#include <sql/expr/func/array.h>
+
+#include <stdio.h>
+#include <string.h>
+
+enum { CANDIDATES_MAX = 64 };
+
+static bool
+accepts(enum cat_type param, enum cat_type given)
+{
+	const struct sql_fn *fn;
+	return param == given || given == CAT_UNKNOWN || sql_cast_find(given, param, SQL_CAST_IMPLICIT, &fn);
+}
+
+struct search {
+	const struct sql_fn *c[CANDIDATES_MAX];
+	unsigned count;
+	const enum cat_type *type;
+	unsigned n;
+};
+
+/* Keeps the candidates with the highest score. */
+static void
+keep_best(struct search *s, unsigned (*score)(const struct sql_fn *, const struct search *))
+{
+	unsigned best = 0, m = 0;
+	for (unsigned k = 0; k < s->count; k++) {
+		unsigned v = score(s->c[k], s);
+		if (v > best || m == 0) {
+			best = v > best ? v : best;
+			if (v >= best)
+				m = 0;
+		}
+		if (v == best)
+			s->c[m++] = s->c[k];
+	}
+	s->count = m;
+}
+
+static unsigned
+exact(const struct sql_fn *f, const struct search *s)
+{
+	unsigned v = 0;
+	for (unsigned k = 0; k < s->n; k++)
+		v += s->type[k] != CAT_UNKNOWN && f->arg[k] == s->type[k];
+	return v;
+}
+
+static unsigned
+exact_or_preferred(const struct sql_fn *f, const struct search *s)
+{
+	unsigned v = 0;
+	for (unsigned k = 0; k < s->n; k++)
+		v += s->type[k] != CAT_UNKNOWN &&
+		     (f->arg[k] == s->type[k] ||
+			 (cat_type_preferred(f->arg[k]) &&
+			     cat_type_category(f->arg[k]) == cat_type_category(s->type[k])));
+	return v;
+}
+
+/* Untyped arguments: strings if any candidate takes one there, else the category on which all agree. */
+static void
+by_category(struct search *s)
+{
+	char want[SQL_FN_ARGS] = { 0 };
+	bool prefer[SQL_FN_ARGS] = { 0 };
+	for (unsigned k = 0; k < s->n; k++) {
+		if (s->type[k] != CAT_UNKNOWN)
+			continue;
+		char cat = cat_type_category(s->c[0]->arg[k]);
+		for (unsigned j = 0; j < s->count; j++) {
+			if (cat_type_category(s->c[j]->arg[k]) == 'S')
+				cat = 'S';
+			else if (cat_type_category(s->c[j]->arg[k]) != cat && cat != 'S')
+				cat = '?';
+		}
+		if (cat == '?')
+			return;
+		want[k] = cat;
+		for (unsigned j = 0; j < s->count; j++)
+			prefer[k] |=
+			    cat_type_category(s->c[j]->arg[k]) == cat && cat_type_preferred(s->c[j]->arg[k]);
+	}
+	unsigned m = 0;
+	for (unsigned j = 0; j < s->count; j++) {
+		bool keep = true;
+		for (unsigned k = 0; k < s->n; k++)
+			if (want[k])
+				keep &= cat_type_category(s->c[j]->arg[k]) == want[k] &&
+					(!prefer[k] || cat_type_preferred(s->c[j]->arg[k]));
+		if (keep)
+			s->c[m++] = s->c[j];
+	}
+	if (m > 0)
+		s->count = m;
+}
+
+/* All known arguments of one type: the unknown ones are of that type, too. */
+static void
+by_company(struct search *s)
+{
+	enum cat_type t = CAT_UNKNOWN;
+	for (unsigned k = 0; k < s->n; k++) {
+		if (s->type[k] == CAT_UNKNOWN)
+			continue;
+		if (t != CAT_UNKNOWN && t != s->type[k])
+			return;
+		t = s->type[k];
+	}
+	if (t == CAT_UNKNOWN)
+		return;
+	const struct sql_fn *found = NULL;
+	for (unsigned j = 0; j < s->count; j++) {
+		bool all = true;
+		for (unsigned k = 0; k < s->n; k++)
+			all &= accepts(s->c[j]->arg[k], t);
+		if (all && found != NULL)
+			return;
+		if (all)
+			found = s->c[j];
+	}
+	if (found) {
+		s->c[0] = found;
+		s->count = 1;
+	}
+}
+
+static bool
+stringy(enum cat_type t)
+{
+	return t == CAT_TEXT || t == CAT_BPCHAR || t == CAT_UNKNOWN;
+}
+
+static const struct sql_fn *const tables[] = { sql_fns_compare, sql_fns_number, sql_fns_text, sql_fns_date,
+	sql_fns_small, sql_fns_interval, sql_fns_binary, sql_fns_regex, sql_fns_json, sql_fns_more,
+	sql_fns_array, sql_fns_string, sql_fns_math, sql_fns_session, sql_fns_datefmt, sql_fns_datescan,
+	sql_fns_numfmt, sql_fns_when, sql_fns_json_make };
+
+const struct sql_fn *
+sql_fn_table(unsigned t)
+{
+	return t < sizeof tables / sizeof *tables ? tables[t] : NULL;
+}
+
+/* The overload meant; NULL: *ambiguous says whether there were several. */
+static const struct sql_fn *
+find(const char *name, bool op, const enum cat_type *type, unsigned n, bool *ambiguous)
+{
+	struct search s = { .type = type, .n = n };
+	enum cat_type assume[SQL_FN_ARGS] = { CAT_UNKNOWN, CAT_UNKNOWN, CAT_UNKNOWN };
+	*ambiguous = false;
+	for (unsigned k = 0; k < n && k < SQL_FN_ARGS; k++)
+		assume[k] = type[k];
+	if (op && n == 2 && (type[0] == CAT_UNKNOWN) != (type[1] == CAT_UNKNOWN))
+		assume[0] = assume[1] = type[0] == CAT_UNKNOWN ? type[1] : type[0];
+	for (unsigned t = 0; t < sizeof tables / sizeof *tables; t++) {
+		for (const struct sql_fn *f = tables[t]; f->name != NULL; f++) {
+			if (f->name[0] != name[0] || !!(f->flags & SQL_FN_OP) != op ||
+			    strcmp(f->name, name) != 0)
+				continue;
+			if (f->flags & SQL_FN_ANY) {
+				bool text = n == 0 || stringy(type[0]) || !(f->flags & SQL_FN_TEXT1);
+				if (text && (n == f->nargs || (n > f->nargs && !(f->flags & SQL_FN_EXACT))))
+					return f;
+				continue;
+			}
+			if (f->nargs != n)
+				continue;
+			bool same = true, can = true;
+			for (unsigned k = 0; k < n; k++) {
+				same &= f->arg[k] == assume[k];
+				can &= accepts(f->arg[k], type[k]);
+			}
+			if (same)
+				return f;
+			if (can && s.count < CANDIDATES_MAX)
+				s.c[s.count++] = f;
+		}
+	}
+	if (s.count == 0)
+		return NULL;
+	if (s.count > 1)
+		keep_best(&s, exact);
+	if (s.count > 1)
+		keep_best(&s, exact_or_preferred);
+	if (s.count > 1)
+		by_category(&s);
+	if (s.count > 1)
+		by_company(&s);
+	*ambiguous = s.count > 1;
+	return s.count == 1 ? s.c[0] : NULL;
+}
+
+/* Arguments brought to the parameters' types, and the call. */
+static struct sql_expr *
+call(struct nam_arena *a, const struct sql_fn *f, struct sql_expr **args, unsigned n, int position,
+    struct cat_err *err)
+{
+	for (unsigned k = 0; k < n; k++) {
+		if (f->flags & SQL_FN_ANY)
+			continue;
+		if ((args[k] = sql_expr_coerce(a, args[k], f->arg[k], SQL_CAST_IMPLICIT, err)) == NULL)
+			return NULL;
+	}
+	struct sql_expr *e = sql_expr_call(a, f, args, n, position, err);
+	if (e != NULL && f->flags & SQL_FN_REGEX)
+		sql_regex_prepare(a, e);
+	return sql_expr_fold(a, e);
+}
+
+struct sql_expr *
+sql_expr_op(struct nam_arena *a, const char *op, struct sql_expr *left, struct sql_expr *right, int position,
+    struct cat_err *err)
+{
+	if (strcmp(op, "!=") == 0)
+		op = "<>";
+	struct sql_expr *args[2] = { left ? left : right, right };
+	unsigned n = left ? 2 : 1;
+	enum cat_type type[2] = { args[0]->type, args[1]->type };
+	bool ambiguous = false, array = n == 2 && (cat_type_is_array(type[0]) || cat_type_is_array(type[1]));
+	const struct sql_fn *f = NULL;
+	if (array) {
+		bool no_such;
+		struct sql_expr *e = sql_array_op(a, op, args, position, &no_such, err);
+		if (e != NULL || !no_such)
+			return e;
+	}
+	bool bytes = n == 2 && (type[0] == CAT_BYTEA || type[1] == CAT_BYTEA) &&
+		     (type[0] == CAT_UNKNOWN || type[1] == CAT_UNKNOWN);
+	if (n == 2 && strcmp(op, "||") == 0 && !bytes && !array && (stringy(type[0]) || stringy(type[1]))) {
+		/* text || anything: as text */
+		for (unsigned k = 0; k < 2; k++) {
+			if ((args[k] = sql_expr_coerce(a, args[k], CAT_TEXT, SQL_CAST_EXPLICIT, err)) == NULL)
+				return NULL;
+			type[k] = CAT_TEXT;
+		}
+	}
+	if (!array)
+		f = find(op, true, type, n, &ambiguous);
+	if (f == NULL) {
+		sql_no_operator(err, op, type, n, ambiguous, position);
+		return NULL;
+	}
+	return call(a, f, args, n, position, err);
+}
+
+static struct sql_expr *
+extreme(
+    struct nam_arena *a, bool greatest, struct sql_expr **args, unsigned n, int position, struct cat_err *err)
+{
+	if (n == 1)
+		return sql_expr_settle(a, args[0], err);
+	if (!sql_expr_unify(a, args, n, greatest ? "GREATEST" : "LEAST", err))
+		return NULL;
+	struct sql_expr *e =
+	    sql_expr_call(a, greatest ? &sql_fn_greatest : &sql_fn_least, args, n, position, err);
+	if (e == NULL)
+		return NULL;
+	e->type = args[0]->type;
+	return sql_expr_fold(a, e);
+}
+
+static struct sql_expr *
+null_if(struct nam_arena *a, struct sql_expr **args, int position, struct cat_err *err)
+{
+	struct sql_expr *three[3] = { sql_expr_op(a, "=", args[0], args[1], position, err) };
+	struct cat_datum null = { .type = CAT_UNKNOWN, .null = true };
+	if (three[0] == NULL)
+		return NULL;
+	three[1] = sql_expr_const(a, null, position);
+	three[2] = args[0];
+	if (three[1] == NULL) {
+		sql_oom(err);
+		return NULL;
+	}
+	return sql_expr_make(a, SQL_CASE, three, 3, false, position, err);
+}
+
+struct sql_expr *
+sql_expr_func(struct nam_arena *a, const char *name, struct sql_expr **in, unsigned n, int position,
+    struct cat_err *err)
+{
+	struct sql_expr *few[SQL_ARGS_INLINE], **args = few;
+	enum cat_type type[SQL_FN_ARGS] = { CAT_UNKNOWN, CAT_UNKNOWN, CAT_UNKNOWN };
+	if (n > SQL_ARGS_INLINE && (args = nam_arena_take(a, n * sizeof *args)) == NULL) {
+		sql_oom(err);
+		return NULL;
+	}
+	for (unsigned k = 0; k < n; k++) {
+		args[k] = in[k];
+		if (k < SQL_FN_ARGS)
+			type[k] = in[k]->type;
+	}
+	if (n > 0 && (strcmp(name, "greatest") == 0 || strcmp(name, "least") == 0))
+		return extreme(a, name[0] == 'g', args, n, position, err);
+	if (n > 0 && strcmp(name, "coalesce") == 0)
+		return sql_expr_make(a, SQL_COALESCE, args, n, false, position, err);
+	if (n == 2 && strcmp(name, "nullif") == 0)
+		return null_if(a, args, position, err);
+	bool ambiguous, no_such;
+	if (sql_array_function(name)) {
+		struct sql_expr *e = sql_array_call(a, name, args, n, position, &no_such, err);
+		if (e != NULL || !no_such)
+			return e;
+	}
+	const struct sql_fn *f = find(name, false, type, n, &ambiguous);
+	if (f != NULL && f->flags & SQL_FN_ANY && type[0] == CAT_UNKNOWN && n == 1 &&
+	    strcmp(name, "to_json") == 0) {
+		cat_error(
+		    err, "42804", "could not determine polymorphic type because input has type unknown");
+		return NULL;
+	}
+	if (f != NULL && f->flags & SQL_FN_ANY) {
+		for (unsigned k = 0; k < n; k++)
+			if ((args[k] = sql_expr_settle(a, args[k], err)) == NULL)
+				return NULL;
+	}
+	if (f != NULL)
+		return call(a, f, args, n, position, err);
+	enum cat_type to;
+	const struct sql_fn *fn;
+	/* date(x), int4(x), text(x): a cast in the clothes of a function */
+	if (n == 1 && (to = cat_type_find(name)) != CAT_UNKNOWN &&
+	    (type[0] == to || type[0] == CAT_UNKNOWN || sql_cast_find(type[0], to, SQL_CAST_EXPLICIT, &fn)))
+		return sql_expr_cast(a, args[0], to, -1, position, err);
+	enum cat_type *said = n > SQL_FN_ARGS ? nam_arena_take(a, n * sizeof *said) : type;
+	if (said == NULL) {
+		sql_oom(err);
+		return NULL;
+	}
+	for (unsigned k = 0; k < n; k++)
+		said[k] = in[k]->type;
+	sql_no_function(err, name, said, n, ambiguous, position);
+	return NULL;
+}

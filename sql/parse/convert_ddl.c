@@ -1,0 +1,474 @@
+/* convert_ddl.c -- CREATE TABLE and DROP TABLE to ours. */
+#include <sql/parse/convert.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+static bool
+key(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt *st, const char *only)
+{
+	if (st->has_key) {
+		cat_error(c->err, "42P16", "multiple primary keys for table \"%.63s\" are not allowed",
+		    st->table.name);
+		c->err->position = k->location + 1;
+		return false;
+	}
+	if (k->deferrable)
+		return sql_convert_no(c, "DEFERRABLE constraints are", k->location);
+	if (k->conname != NULL && k->conname[0] && (st->key_name = sql_convert_str(c, k->conname)) == NULL)
+		return false;
+	if (k->n_including > 0)
+		return sql_convert_no(c, "INCLUDE in a primary key is", k->location);
+	st->has_key = true;
+	st->nnames = only ? 1 : (unsigned)k->n_keys;
+	st->names = sql_convert_take(c, st->nnames * sizeof *st->names);
+	if (st->names == NULL)
+		return false;
+	for (unsigned i = 0; i < st->nnames; i++)
+		if ((st->names[i] = only ? only : sql_convert_str(c, sql_convert_word(k->keys[i]))) == NULL)
+			return false;
+	return true;
+}
+
+static bool
+check(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt *st, const char *column)
+{
+	if (st->checks == st->check_cap) {
+		unsigned cap = st->check_cap ? st->check_cap * 2 : 8;
+		struct ast_check *more = sql_convert_take(c, cap * sizeof *more);
+		if (more == NULL)
+			return false;
+		if (st->checks > 0)
+			memcpy(more, st->check, st->checks * sizeof *more);
+		st->check = more;
+		st->check_cap = cap;
+	}
+	struct ast_check *to = &st->check[st->checks];
+	*to = (struct ast_check){ .column = column, .position = k->location + 1 };
+	if (k->conname != NULL && k->conname[0] && (to->name = sql_convert_str(c, k->conname)) == NULL)
+		return false;
+	if ((to->e = sql_convert_expr(c, k->raw_expr)) == NULL ||
+	    (to->text = sql_convert_text(c, k->raw_expr)) == NULL)
+		return false;
+	st->checks++;
+	return true;
+}
+
+static bool
+dflt(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt *st, struct ast_column *col)
+{
+	if (col->dflt != NULL) {
+		cat_error(c->err, "42601",
+		    "multiple default values specified for column \"%.63s\" of table \"%.63s\"", col->name,
+		    st->table.name);
+		c->err->position = k->location + 1;
+		return false;
+	}
+	return (col->dflt = sql_convert_expr(c, k->raw_expr)) != NULL &&
+	       (col->dflt_text = sql_convert_text(c, k->raw_expr)) != NULL;
+}
+
+static bool
+whole(struct sql_convert *c, const PgQuery__DefElem *d, int64_t *out)
+{
+	const PgQuery__Node *n = d->arg;
+	if (n != NULL && n->node_case == PG_QUERY__NODE__NODE_INTEGER) {
+		*out = n->integer->ival;
+		return true;
+	}
+	if (n != NULL && n->node_case == PG_QUERY__NODE__NODE_FLOAT) {
+		union cat_val v;
+		struct cat_str s = { n->float_->fval, (uint32_t)strlen(n->float_->fval) };
+		if (!cat_value_in(CAT_INT8, -1, s, &v, c->arena, c->err))
+			return false;
+		*out = v.i;
+		return true;
+	}
+	return cat_error(c->err, "42601", "%.63s requires a numeric value", d->defname);
+}
+
+static bool
+sequence(struct sql_convert *c, PgQuery__Node *const *list, size_t n, struct ast_seq *q)
+{
+	int32_t typmod;
+	for (size_t i = 0; i < n; i++) {
+		const PgQuery__DefElem *d = list[i]->def_elem;
+		const char *name = d->defname;
+		if (strcmp(name, "as") == 0) {
+			if (!sql_convert_type(c, d->arg->type_name, &q->type, &typmod))
+				return false;
+			if (!cat_type_is_int(q->type))
+				return cat_error(
+				    c->err, "22023", "sequence type must be smallint, integer, or bigint");
+		} else if (strcmp(name, "increment") == 0) {
+			if (!whole(c, d, &q->step))
+				return false;
+			if (q->step == 0)
+				return cat_error(c->err, "22023", "INCREMENT must not be zero");
+		} else if (strcmp(name, "start") == 0) {
+			if (!whole(c, d, &q->start))
+				return false;
+			q->has_start = true;
+		} else if (strcmp(name, "minvalue") == 0) {
+			if (d->arg != NULL && !whole(c, d, &q->min))
+				return false;
+			q->has_min = d->arg != NULL;
+		} else if (strcmp(name, "maxvalue") == 0) {
+			if (d->arg != NULL && !whole(c, d, &q->max))
+				return false;
+			q->has_max = d->arg != NULL;
+		} else if (strcmp(name, "cache") == 0) {
+			if (!whole(c, d, &q->cache))
+				return false;
+			if (q->cache <= 0)
+				return cat_error(c->err, "22023", "CACHE (%lld) must be greater than zero",
+				    (long long)q->cache);
+		} else if (strcmp(name, "cycle") == 0) {
+			q->cycle = d->arg != NULL && d->arg->node_case == PG_QUERY__NODE__NODE_BOOLEAN &&
+				   d->arg->boolean->boolval;
+		} else if (strcmp(name, "owned_by") == 0 && d->arg != NULL &&
+			   d->arg->node_case == PG_QUERY__NODE__NODE_LIST) {
+			const PgQuery__List *l = d->arg->list;
+			if (l->n_items == 1)
+				continue; /* NONE */
+			q->owner = sql_convert_str(c, sql_convert_word(l->items[l->n_items - 2]));
+			q->owner_column = sql_convert_str(c, sql_convert_word(l->items[l->n_items - 1]));
+			if (q->owner == NULL || q->owner_column == NULL)
+				return false;
+		} else {
+			return sql_convert_no(c, "this option of a sequence is", d->location);
+		}
+	}
+	return true;
+}
+
+static bool
+create_sequence(struct sql_convert *c, const PgQuery__CreateSeqStmt *s, struct ast_stmt *st)
+{
+	st->kind = AST_CREATE_SEQUENCE;
+	st->if_exists = s->if_not_exists;
+	return sql_convert_range(c, s->sequence, &st->table) &&
+	       (st->seq = sql_convert_take(c, sizeof *st->seq)) != NULL &&
+	       sequence(c, s->options, s->n_options, st->seq);
+}
+
+static bool
+identity(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt *st, struct ast_column *col)
+{
+	if (col == NULL)
+		return sql_convert_no(c, "this kind of constraint is", k->location);
+	if (col->identity != 0) {
+		cat_error(c->err, "42601",
+		    "multiple identity specifications for column \"%.63s\" of table \"%.63s\"", col->name,
+		    st->table.name);
+		c->err->position = k->location + 1;
+		return false;
+	}
+	if (!cat_type_is_int(col->type))
+		return cat_error(
+		    c->err, "22023", "identity column type must be smallint, integer, or bigint");
+	col->identity = k->generated_when[0] == 'a' ? 'a' : 'd';
+	col->not_null = true;
+	if ((col->seq = sql_convert_take(c, sizeof *col->seq)) == NULL ||
+	    !sequence(c, k->options, k->n_options, col->seq))
+		return false;
+	col->seq->type = col->type;
+	return true;
+}
+
+/* serial, bigserial: a type with a sequence. */
+static bool
+serial(struct sql_convert *c, const PgQuery__TypeName *t, struct ast_column *col)
+{
+	const char *w = t->n_names == 1 ? sql_convert_word(t->names[0]) : NULL;
+	if (w == NULL || t->n_array_bounds > 0)
+		return true;
+	if (strcmp(w, "serial") == 0 || strcmp(w, "serial4") == 0)
+		col->type = CAT_INT4;
+	else if (strcmp(w, "smallserial") == 0 || strcmp(w, "serial2") == 0)
+		col->type = CAT_INT2;
+	else if (strcmp(w, "bigserial") == 0 || strcmp(w, "serial8") == 0)
+		col->type = CAT_INT8;
+	else
+		return true;
+	col->typmod = -1;
+	col->not_null = true;
+	if ((col->seq = sql_convert_take(c, sizeof *col->seq)) == NULL)
+		return false;
+	col->seq->type = col->type;
+	return true;
+}
+
+static bool
+constraint(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt *st, struct ast_column *col)
+{
+	switch (k->contype) {
+	case PG_QUERY__CONSTR_TYPE__CONSTR_PRIMARY:
+		return key(c, k, st, col ? col->name : NULL);
+	case PG_QUERY__CONSTR_TYPE__CONSTR_NULL:
+		return true;
+	case PG_QUERY__CONSTR_TYPE__CONSTR_NOTNULL:
+		if (col != NULL)
+			col->not_null = true;
+		return true;
+	case PG_QUERY__CONSTR_TYPE__CONSTR_DEFAULT:
+		return col ? dflt(c, k, st, col)
+			   : sql_convert_no(c, "this kind of constraint is", k->location);
+	case PG_QUERY__CONSTR_TYPE__CONSTR_UNIQUE:
+		return sql_convert_no(c, "UNIQUE constraints are", k->location);
+	case PG_QUERY__CONSTR_TYPE__CONSTR_CHECK:
+		return check(c, k, st, col ? col->name : NULL);
+	case PG_QUERY__CONSTR_TYPE__CONSTR_FOREIGN:
+		return sql_convert_no(c, "foreign keys are", k->location);
+	case PG_QUERY__CONSTR_TYPE__CONSTR_IDENTITY:
+		return identity(c, k, st, col);
+	case PG_QUERY__CONSTR_TYPE__CONSTR_GENERATED:
+		return sql_convert_no(c, "generated columns are", k->location);
+	default:
+		return sql_convert_no(c, "this kind of constraint is", k->location);
+	}
+}
+
+static bool
+element(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st)
+{
+	if (n->node_case == PG_QUERY__NODE__NODE_CONSTRAINT)
+		return constraint(c, n->constraint, st, NULL);
+	if (n->node_case != PG_QUERY__NODE__NODE_COLUMN_DEF)
+		return sql_convert_no(c, "LIKE in CREATE TABLE is", -1);
+	const PgQuery__ColumnDef *d = n->column_def;
+	struct ast_column *col = &st->column[st->columns++];
+	col->position = d->location + 1;
+	if ((col->name = sql_convert_str(c, d->colname)) == NULL)
+		return false;
+	if (d->coll_clause != NULL)
+		return sql_convert_no(c, "COLLATE is", d->location);
+	if (d->type_name == NULL)
+		return sql_convert_no(c, "a column without a type is", d->location);
+	if (!serial(c, d->type_name, col) ||
+	    (col->seq == NULL && !sql_convert_type(c, d->type_name, &col->type, &col->typmod)))
+		return false;
+	for (size_t i = 0; i < d->n_constraints; i++)
+		if (d->constraints[i]->node_case == PG_QUERY__NODE__NODE_CONSTRAINT &&
+		    !constraint(c, d->constraints[i]->constraint, st, col))
+			return false;
+	if (col->seq != NULL && col->dflt != NULL) {
+		if (col->identity)
+			return cat_error(c->err, "42601",
+			    "both default and identity specified for column \"%.63s\" of table \"%.63s\"",
+			    col->name, st->table.name);
+		return cat_error(c->err, "42601",
+		    "multiple default values specified for column \"%.63s\" of table \"%.63s\"", col->name,
+		    st->table.name);
+	}
+	return true;
+}
+
+bool
+sql_convert_table_option(struct sql_convert *c, const PgQuery__DefElem *d, struct ast_stmt *st)
+{
+	if (strcmp(d->defname, "fillfactor") == 0)
+		return true;
+	if (strcmp(d->defname, "versions") == 0) {
+		int v =
+		    d->arg && d->arg->node_case == PG_QUERY__NODE__NODE_INTEGER ? d->arg->integer->ival : 0;
+		if (v < 2 || v > 8) {
+			cat_error(c->err, "22023", "value of \"versions\" must be between 2 and 8");
+			return false;
+		}
+		st->versions = (unsigned)v;
+		return true;
+	}
+	return cat_error(c->err, "22023", "unrecognized parameter \"%.63s\"", d->defname);
+}
+
+static bool
+create(struct sql_convert *c, const PgQuery__CreateStmt *s, struct ast_stmt *st)
+{
+	st->kind = AST_CREATE_TABLE;
+	st->if_exists = s->if_not_exists;
+	if (!sql_convert_range(c, s->relation, &st->table))
+		return false;
+	if (s->n_inh_relations > 0 || s->partbound != NULL)
+		return sql_convert_no(c, "inheritance is", -1);
+	if (s->partspec != NULL)
+		return sql_convert_no(c, "partitions are", -1);
+	if (s->of_typename != NULL)
+		return sql_convert_no(c, "typed tables are", -1);
+	if (s->tablespacename != NULL && s->tablespacename[0])
+		return sql_convert_no(c, "tablespaces are", -1);
+	if (s->access_method != NULL && s->access_method[0])
+		return sql_convert_no(c, "access methods are", -1);
+	if ((st->column = sql_convert_take(c, s->n_table_elts * sizeof *st->column)) == NULL)
+		return false;
+	for (size_t i = 0; i < s->n_table_elts; i++)
+		if (!element(c, s->table_elts[i], st))
+			return false;
+	for (size_t i = 0; i < s->n_options; i++)
+		if (!sql_convert_table_option(c, s->options[i]->def_elem, st))
+			return false;
+	return true;
+}
+
+static bool
+drop(struct sql_convert *c, const PgQuery__DropStmt *s, struct ast_stmt *st)
+{
+	st->kind = AST_DROP_TABLE;
+	if (s->remove_type == PG_QUERY__OBJECT_TYPE__OBJECT_SEQUENCE)
+		st->kind = AST_DROP_SEQUENCE;
+	else if (s->remove_type == PG_QUERY__OBJECT_TYPE__OBJECT_VIEW)
+		st->kind = AST_DROP_VIEW;
+	else if (s->remove_type != PG_QUERY__OBJECT_TYPE__OBJECT_TABLE)
+		return sql_convert_no(c, "DROP of this kind of object is", -1);
+	st->cascade = s->behavior == PG_QUERY__DROP_BEHAVIOR__DROP_CASCADE;
+	st->if_exists = s->missing_ok;
+	st->nnames = (unsigned)s->n_objects;
+	if ((st->names = sql_convert_take(c, st->nnames * sizeof *st->names)) == NULL)
+		return false;
+	for (unsigned i = 0; i < st->nnames; i++) {
+		const PgQuery__Node *n = s->objects[i];
+		if (n->node_case != PG_QUERY__NODE__NODE_LIST || n->list->n_items == 0)
+			return sql_convert_no(c, "this kind of name is", -1);
+		const PgQuery__List *l = n->list;
+		const char *schema = l->n_items == 2 ? sql_convert_word(l->items[0]) : NULL;
+		if (l->n_items > 2 || (schema != NULL && strcmp(schema, "public") != 0))
+			return sql_convert_no(c, "schemas are", -1);
+		if ((st->names[i] = sql_convert_str(c, sql_convert_word(l->items[l->n_items - 1]))) == NULL)
+			return false;
+	}
+	return true;
+}
+
+static bool
+create_view(struct sql_convert *c, const PgQuery__ViewStmt *s, struct ast_stmt *st)
+{
+	st->kind = AST_CREATE_VIEW;
+	st->replace = s->replace;
+	if (s->with_check_option > PG_QUERY__VIEW_CHECK_OPTION__NO_CHECK_OPTION)
+		return sql_convert_no(c, "WITH CHECK OPTION is", -1);
+	if (s->n_options > 0)
+		return sql_convert_no(c, "options of a view are", -1);
+	if (s->query->node_case != PG_QUERY__NODE__NODE_SELECT_STMT)
+		return sql_convert_no(c, "this kind of view is", -1);
+	if (sql_convert_into_of(s->query->select_stmt) != NULL)
+		return cat_error(c->err, "0A000", "views must not contain SELECT INTO");
+	st->nnames = (unsigned)s->n_aliases;
+	if (!sql_convert_range(c, s->view, &st->table) ||
+	    (st->names = sql_convert_take(c, st->nnames * sizeof *st->names)) == NULL)
+		return false;
+	for (unsigned i = 0; i < st->nnames; i++)
+		if ((st->names[i] = sql_convert_str(c, sql_convert_word(s->aliases[i]))) == NULL)
+			return false;
+	return (st->select = sql_convert_select(c, s->query->select_stmt)) != NULL &&
+	       (st->text = sql_convert_query_text(c, s->query)) != NULL;
+}
+
+static bool
+alter_one(struct sql_convert *c, const PgQuery__AlterTableCmd *k, struct ast_stmt *st)
+{
+	struct ast_alter *to = &st->alter[st->alters++];
+	to->if_exists = k->missing_ok;
+	to->cascade = k->behavior == PG_QUERY__DROP_BEHAVIOR__DROP_CASCADE;
+	if (k->name != NULL && k->name[0] && (to->name = sql_convert_str(c, k->name)) == NULL)
+		return false;
+	switch (k->subtype) {
+	case PG_QUERY__ALTER_TABLE_TYPE__AT_ColumnDefault:
+		to->kind = AST_SET_DEFAULT;
+		return k->def == NULL || ((to->e = sql_convert_expr(c, k->def)) != NULL &&
+					     (to->text = sql_convert_text(c, k->def)) != NULL);
+	case PG_QUERY__ALTER_TABLE_TYPE__AT_SetNotNull:
+		to->kind = AST_SET_NOT_NULL;
+		return true;
+	case PG_QUERY__ALTER_TABLE_TYPE__AT_DropNotNull:
+		to->kind = AST_DROP_NOT_NULL;
+		return true;
+	case PG_QUERY__ALTER_TABLE_TYPE__AT_AddConstraint:
+		if (k->def->constraint->contype == PG_QUERY__CONSTR_TYPE__CONSTR_PRIMARY) {
+			to->kind = AST_ADD_KEY;
+			if (k->def->constraint->indexname != NULL && k->def->constraint->indexname[0])
+				return sql_convert_no(c, "ADD PRIMARY KEY USING INDEX is", -1);
+			return key(c, k->def->constraint, st, NULL);
+		}
+		to->kind = AST_ADD_CHECK;
+		to->index = st->checks;
+		if (k->def->constraint->contype != PG_QUERY__CONSTR_TYPE__CONSTR_CHECK)
+			return constraint(c, k->def->constraint, st, NULL);
+		if (k->def->constraint->skip_validation)
+			return sql_convert_no(c, "NOT VALID is", -1);
+		return check(c, k->def->constraint, st, NULL);
+	case PG_QUERY__ALTER_TABLE_TYPE__AT_DropConstraint:
+		to->kind = AST_DROP_CONSTRAINT;
+		return true;
+	case PG_QUERY__ALTER_TABLE_TYPE__AT_AddColumn:
+		to->kind = AST_ADD_COLUMN;
+		to->index = st->columns;
+		return element(c, k->def, st);
+	case PG_QUERY__ALTER_TABLE_TYPE__AT_DropColumn:
+		to->kind = AST_DROP_COLUMN;
+		return true;
+	case PG_QUERY__ALTER_TABLE_TYPE__AT_AlterColumnType: {
+		const PgQuery__ColumnDef *d = k->def->column_def;
+		to->kind = AST_ALTER_TYPE;
+		if (d->coll_clause != NULL)
+			return sql_convert_no(c, "COLLATE is", d->location);
+		return sql_convert_type(c, d->type_name, &to->type, &to->typmod) &&
+		       (d->raw_default == NULL || (to->e = sql_convert_expr(c, d->raw_default)) != NULL);
+	}
+	default:
+		return sql_convert_no(c, "this kind of ALTER TABLE is", -1);
+	}
+}
+
+static bool
+alter(struct sql_convert *c, const PgQuery__AlterTableStmt *s, struct ast_stmt *st)
+{
+	st->kind = AST_ALTER_TABLE;
+	st->if_exists = s->missing_ok;
+	if (s->objtype != PG_QUERY__OBJECT_TYPE__OBJECT_TABLE)
+		return sql_convert_no(c, "ALTER of anything but tables is", -1);
+	if (!sql_convert_range(c, s->relation, &st->table) ||
+	    (st->alter = sql_convert_take(c, s->n_cmds * sizeof *st->alter)) == NULL ||
+	    (st->column = sql_convert_take(c, s->n_cmds * sizeof *st->column)) == NULL)
+		return false;
+	for (size_t i = 0; i < s->n_cmds; i++)
+		if (!alter_one(c, s->cmds[i]->alter_table_cmd, st))
+			return false;
+	return true;
+}
+
+static bool
+rename_(struct sql_convert *c, const PgQuery__RenameStmt *s, struct ast_stmt *st)
+{
+	st->kind = AST_ALTER_TABLE;
+	st->if_exists = s->missing_ok;
+	bool table = s->rename_type == PG_QUERY__OBJECT_TYPE__OBJECT_TABLE;
+	if (!table && (s->rename_type != PG_QUERY__OBJECT_TYPE__OBJECT_COLUMN ||
+			  s->relation_type != PG_QUERY__OBJECT_TYPE__OBJECT_TABLE))
+		return sql_convert_no(c, "renaming anything but tables and their columns is", -1);
+	if (!sql_convert_range(c, s->relation, &st->table) ||
+	    (st->alter = sql_convert_take(c, sizeof *st->alter)) == NULL)
+		return false;
+	struct ast_alter *to = &st->alter[st->alters++];
+	to->kind = table ? AST_RENAME_TABLE : AST_RENAME_COLUMN;
+	return (table || (to->name = sql_convert_str(c, s->subname)) != NULL) &&
+	       (to->to = sql_convert_str(c, s->newname)) != NULL;
+}
+
+bool
+sql_convert_ddl(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st)
+{
+	if (n->node_case == PG_QUERY__NODE__NODE_CREATE_STMT)
+		return create(c, n->create_stmt, st);
+	if (n->node_case == PG_QUERY__NODE__NODE_CREATE_SEQ_STMT)
+		return create_sequence(c, n->create_seq_stmt, st);
+	if (n->node_case == PG_QUERY__NODE__NODE_CREATE_TABLE_AS_STMT)
+		return sql_convert_create_as(c, n->create_table_as_stmt, st);
+	if (n->node_case == PG_QUERY__NODE__NODE_ALTER_TABLE_STMT)
+		return alter(c, n->alter_table_stmt, st);
+	if (n->node_case == PG_QUERY__NODE__NODE_RENAME_STMT)
+		return rename_(c, n->rename_stmt, st);
+	if (n->node_case == PG_QUERY__NODE__NODE_VIEW_STMT)
+		return create_view(c, n->view_stmt, st);
+	return drop(c, n->drop_stmt, st);
+}

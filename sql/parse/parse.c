@@ -1,0 +1,523 @@
+/*
+ * parse.c -- the parser's thread: PostgreSQL's grammar on a stack it cannot overflow, and a cache of its answers.
+ *
+ * libpg_query has no depth check of its own: every term of 1+1+1+... costs it
+ * up to 2.7 KiB of stack, then it dies. So no coroutine and no ordinary thread
+ * ever calls it. One thread does, on HEIGHT_MAX x FRAME_MAX bytes of stack that
+ * cost nothing until touched, and only for texts whose tree cannot be higher
+ * than HEIGHT_MAX: sql_text_too_deep() counts that from above, in one pass.
+ */
+#include <sql/parse/parse.h>
+#include <sql/parse/convert.h>
+
+#include <base/assert.h>
+#include <base/co.h>
+#include <base/hash.h>
+#include <pg_query.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/mman.h>
+
+enum {
+	TEXT_MAX = 1 << 20,
+	HEIGHT_MAX = 100000,
+	FRAME_MAX = 4 << 10, /* bytes of stack per level; 2.7 KiB were seen, sanitizers add to it */
+	COPIES_MAX =
+	    6000000,       /* of tokens that the parser makes of the right sides of SET (a, b, ...) = (...) */
+	LEVELS_MAX = 4000, /* parentheses; the grammar itself stops at 5,000 to 10,000 */
+	CACHE_SLOTS = 1024,
+	CACHE_TEXT_MAX = 16 << 10,
+};
+#define STACK_BYTES ((size_t)HEIGHT_MAX * FRAME_MAX)
+#define STACK_WARM  ((size_t)1 << 20) /* what stays touched between two statements */
+
+struct request {
+	struct request *next;
+	const char *text;
+	size_t len;
+	uint64_t hash;
+	struct sql_parsed *out;
+	struct cat_err *err;
+	struct nam_co *co; /* NULL: waits on the condition */
+	bool done;
+};
+
+struct sql_parser {
+	pthread_t thread;
+	pthread_mutex_t mu; /* all below */
+	pthread_cond_t work, answer;
+	struct request *first, **last;
+	bool stop;
+	bool blocks; /* who asks waits with his thread */
+	struct sql_parsed *cache[CACHE_SLOTS];
+	char *stack;
+	size_t max_bytes;
+};
+
+/* ---- how high can its tree get? -------------------------------------------------- */
+
+static bool
+word_char(unsigned char ch)
+{
+	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') ||
+	       ch == '_' || ch == '.' || ch == '$' || ch >= 0x80;
+}
+
+struct level {
+	uint32_t tokens, child, best; /* since the last comma; highest subtree in it; highest list element */
+};
+
+static void
+level_end(struct level *l)
+{
+	if (l->best < l->tokens + l->child)
+		l->best = l->tokens + l->child;
+	l->tokens = l->child = 0;
+}
+
+/* Skips a quoted string, a comment or a dollar-quoted string; at the end of the text, too. */
+static size_t
+skip(const char *s, size_t len, size_t i)
+{
+	char q = s[i];
+	if (q == '\'' || q == '"') {
+		/* E'..\'..' may hold a backslash before the quote: then the string
+		 * seems to end early and the rest is counted as tokens, which errs on
+		 * the safe side or merges with the next string, one token either way. */
+		bool esc = q == '\'' && i > 0 && (s[i - 1] == 'E' || s[i - 1] == 'e');
+		for (i++; i < len; i++) {
+			if (esc && s[i] == '\\')
+				i++;
+			else if (s[i] == q)
+				return i + 1;
+		}
+		return len;
+	}
+	if (q == '-') {
+		while (i < len && s[i] != '\n')
+			i++;
+		return i;
+	}
+	if (q == '/') {
+		int depth = 1;
+		for (i += 2; i + 1 < len && depth > 0; i++) {
+			if (s[i] == '*' && s[i + 1] == '/')
+				depth--, i++;
+			else if (s[i] == '/' && s[i + 1] == '*')
+				depth++, i++;
+		}
+		return i < len ? i : len;
+	}
+	/* $tag$ ... $tag$ */
+	size_t tag = i + 1;
+	while (tag < len && word_char((unsigned char)s[tag]) && s[tag] != '$' && s[tag] != '.')
+		tag++;
+	if (tag >= len || s[tag] != '$' || (s[i + 1] >= '0' && s[i + 1] <= '9'))
+		return i + 1;
+	size_t n = tag + 1 - i;
+	const char *end = memmem(s + tag + 1, len - tag - 1, s + i, n);
+	return end ? (size_t)(end - s) + n : len;
+}
+
+bool
+sql_text_too_deep(const char *s, size_t len)
+{
+	struct level
+	    level[LEVELS_MAX]; /* 48 KB; thread-local they would keep libnamdb from being loaded by dlopen */
+	unsigned d = 0;
+	level[0] = (struct level){ 0 };
+	for (size_t i = 0; i < len;) {
+		unsigned char ch = (unsigned char)s[i];
+		if (ch == ' ' || ch == '\t' || ch == '\n' || ch == '\r' || ch == '\f' || ch == '\v') {
+			i++;
+			continue;
+		}
+		if (ch == '\'' || ch == '"' || ch == '$' || (ch == '-' && i + 1 < len && s[i + 1] == '-') ||
+		    (ch == '/' && i + 1 < len && s[i + 1] == '*')) {
+			level[d].tokens++;
+			i = skip(s, len, i);
+			continue;
+		}
+		if (ch == ',' || ch == ';') {
+			level_end(&level[d]);
+			i++;
+			continue;
+		}
+		if (ch == '(' || ch == '[') {
+			if (++d == LEVELS_MAX)
+				return true;
+			level[d] = (struct level){ 0 };
+			i++;
+			continue;
+		}
+		if (ch == ')' || ch == ']') {
+			level_end(&level[d]);
+			uint32_t h = level[d].best + 1;
+			if (d > 0)
+				d--;
+			if (level[d].child < h)
+				level[d].child = h;
+			i++;
+			continue;
+		}
+		level[d].tokens++;
+		if (word_char(ch)) {
+			while (i < len && word_char((unsigned char)s[i]))
+				i++;
+		} else {
+			i++;
+		}
+		if (level[d].tokens + level[d].child + d > HEIGHT_MAX)
+			return true;
+	}
+	uint32_t h = 0;
+	for (unsigned k = 0; k <= d; k++) { /* parentheses left open */
+		level_end(&level[k]);
+		h += level[k].best + 1;
+	}
+	return h > HEIGHT_MAX;
+}
+
+/*
+ * The lexer reads a run of operator characters to its end to find where a comment or a sign in it begins, each time
+ * anew: comments in comments take the square of their length. Too much of that is told from the text: quotes do not matter,
+ * nobody has that much of it in one.
+ */
+static bool
+too_slow(const char *s, size_t len)
+{
+	static const uint64_t STEPS_MAX = UINT64_C(1) << 28; /* a quarter of a second or so */
+	uint64_t steps = 0;
+	for (size_t i = 0; i < len; i++) {
+		uint64_t starts = 0, from = i;
+		bool dashes = false;
+		for (; i < len && strchr("~!@#^&|`?+-*/%<>=", s[i]) != NULL && s[i] != 0; i++) {
+			bool two = i + 1 < len;
+			dashes |= s[i] == '-' && two && s[i + 1] == '-';
+			starts += (s[i] == '/' && two && s[i + 1] == '*') ||
+				  (!dashes && (s[i] == '+' || s[i] == '-'));
+		}
+		if ((steps += starts * (i - from)) > STEPS_MAX)
+			return true;
+	}
+	return false;
+}
+
+/* ---- how often is a part of it multiplied? -------------------------------------------- */
+
+/*
+ * (a, b, ...) = (x, y, ...): in SET the parser gives each column a copy of the whole right side, some 230 bytes a
+ * token. So columns times tokens are counted before it sees the text; comparisons of rows, which look alike, with them.
+ */
+bool
+sql_text_too_wide(const char *s, size_t len)
+{
+	struct {
+		uint32_t commas, columns,
+		    from; /* columns: on the left of this parenthesis; from: tokens before it */
+	} level[LEVELS_MAX];
+	enum { NOTHING, CLOSED, EQUALS } after = NOTHING;
+	uint32_t tokens = 0, closed = 0;
+	uint64_t copies = 0;
+	unsigned d = 0;
+	level[0].commas = level[0].columns = level[0].from = 0;
+	for (size_t i = 0; i < len && d + 1 < LEVELS_MAX;) {
+		unsigned char ch = (unsigned char)s[i];
+		if (ch == ' ' || ch == '\t' || ch == '\n' || ch == '\r' || ch == '\f' || ch == '\v') {
+			i++;
+			continue;
+		}
+		if ((ch == '-' && i + 1 < len && s[i + 1] == '-') ||
+		    (ch == '/' && i + 1 < len && s[i + 1] == '*')) {
+			i = skip(s, len, i);
+			continue;
+		}
+		tokens++;
+		if (ch == '(' || ch == '[') {
+			d++;
+			level[d].commas = 0;
+			level[d].columns = after == EQUALS ? closed : 0;
+			level[d].from = tokens;
+			after = NOTHING;
+			i++;
+		} else if (ch == ')' || ch == ']') {
+			closed = level[d].commas + 1;
+			copies += (uint64_t)level[d].columns * (tokens - level[d].from);
+			d -= d > 0;
+			after = CLOSED;
+			i++;
+		} else if (ch == '=' && after == CLOSED) {
+			after = EQUALS;
+			i++;
+		} else if (ch == '\'' || ch == '"' || ch == '$') {
+			after = NOTHING;
+			i = skip(s, len, i);
+		} else if (word_char(ch)) {
+			size_t from = i;
+			while (i < len && word_char((unsigned char)s[i]))
+				i++;
+			if (after != EQUALS || i - from != 3 || strncasecmp(s + from, "row", 3) != 0)
+				after = NOTHING;
+		} else {
+			level[d].commas += ch == ',';
+			after = NOTHING;
+			i++;
+		}
+	}
+	return copies > COPIES_MAX;
+}
+
+/* ---- one text -------------------------------------------------------------------- */
+
+static bool
+convert_all(struct sql_parsed *p, PgQuery__ParseResult *t, struct cat_err *err)
+{
+	p->stmt = nam_arena_zero(&p->arena, (t->n_stmts + 1) * sizeof *p->stmt);
+	if (p->stmt == NULL)
+		return cat_error(err, "53200", "out of memory while parsing");
+	for (size_t i = 0; i < t->n_stmts; i++) {
+		struct sql_convert c = { .arena = &p->arena, .err = err, .text = p->text };
+		struct ast_stmt *st = sql_convert_stmt(&c, t->stmts[i]->stmt);
+		if (st == NULL)
+			return false;
+		st->params = c.params;
+		st->depth = c.deepest;
+		st->at = (unsigned)t->stmts[i]->stmt_location;
+		st->len = (unsigned)t->stmts[i]->stmt_len;
+		if (st->len == 0)
+			st->len = (unsigned)p->len - st->at;
+		p->stmt[p->stmts++] = st;
+	}
+	return true;
+}
+
+static struct sql_parsed *
+parse(const char *text, size_t len, uint64_t hash, struct cat_err *err)
+{
+	struct sql_parsed *p = calloc(1, sizeof *p);
+	if (p == NULL) {
+		cat_error(err, "53200", "out of memory while parsing");
+		return NULL;
+	}
+	nam_arena_init(&p->arena, 4 << 10);
+	p->refs = 1;
+	p->hash = hash;
+	p->len = len;
+	bool ok = (p->text = nam_arena_str(&p->arena, text, len)) != NULL;
+	if (!ok) {
+		cat_error(err, "53200", "out of memory while parsing");
+	} else {
+		PgQueryProtobufParseResult r = pg_query_parse_protobuf(p->text);
+		if (r.error != NULL) {
+			bool deep = strstr(r.error->message, "memory exhausted") != NULL;
+			bool bytes =
+			    strncmp(r.error->message, "invalid byte sequence", 21) == 0; /* E'\\xff' */
+			bool frame =
+			    strncmp(r.error->message, "frame ", 6) == 0; /* the grammar's own checks */
+			cat_error(err,
+			    deep    ? "54001"
+			    : frame ? "42P20"
+			    : bytes ? "22021"
+				    : "42601",
+			    "%s", deep ? "stack depth limit exceeded" : r.error->message);
+			err->position = r.error->cursorpos > 0 ? r.error->cursorpos : 0;
+			ok = false;
+		} else {
+			PgQuery__ParseResult *t = pg_query__parse_result__unpack(
+			    NULL, r.parse_tree.len, (const uint8_t *)r.parse_tree.data);
+			ok = t != NULL ? convert_all(p, t, err)
+				       : cat_error(err, "54001", "stack depth limit exceeded");
+			if (t != NULL)
+				pg_query__parse_result__free_unpacked(t, NULL);
+		}
+		pg_query_free_protobuf_parse_result(r);
+	}
+	if (ok)
+		return p;
+	nam_arena_fini(&p->arena);
+	free(p);
+	return NULL;
+}
+
+struct sql_parsed *
+sql_parsed_hold(struct sql_parsed *p)
+{
+	atomic_fetch_add_explicit(&p->refs, 1, memory_order_relaxed);
+	return p;
+}
+
+void
+sql_parsed_drop(struct sql_parsed *p)
+{
+	if (p == NULL || atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	nam_arena_fini(&p->arena);
+	free(p);
+}
+
+/* ---- the thread ------------------------------------------------------------------- */
+
+static void
+give_stack_back(struct sql_parser *p)
+{
+	/* What a deep statement touched below is of no use to the next one. */
+	madvise(p->stack, STACK_BYTES - STACK_WARM, MADV_DONTNEED);
+}
+
+static void *
+run(void *arg)
+{
+	struct sql_parser *p = arg;
+	pthread_mutex_lock(&p->mu);
+	while (true) {
+		while (p->first == NULL && !p->stop)
+			pthread_cond_wait(&p->work, &p->mu);
+		struct request *r = p->first;
+		if (r == NULL)
+			break;
+		if ((p->first = r->next) == NULL)
+			p->last = &p->first;
+		pthread_mutex_unlock(&p->mu);
+		r->out = parse(r->text, r->len, r->hash, r->err);
+		if (r->len > 32 << 10)
+			give_stack_back(p);
+		pthread_mutex_lock(&p->mu);
+		if (r->out != NULL && r->len <= CACHE_TEXT_MAX) {
+			struct sql_parsed **slot = &p->cache[r->hash % CACHE_SLOTS];
+			sql_parsed_drop(*slot);
+			*slot = sql_parsed_hold(r->out);
+		}
+		struct nam_co *co = r->co;
+		__atomic_store_n(&r->done, true, __ATOMIC_RELEASE); /* r and co live until we unlock */
+		if (co != NULL)
+			nam_co_post(co);
+		else
+			pthread_cond_broadcast(&p->answer);
+	}
+	pthread_mutex_unlock(&p->mu);
+	return NULL;
+}
+
+nam_status
+sql_parser_open(size_t max_bytes, struct sql_parser **out)
+{
+	struct sql_parser *p = calloc(1, sizeof *p);
+	if (p == NULL)
+		return NAM_NOMEM;
+	p->max_bytes = max_bytes ? max_bytes : TEXT_MAX;
+	p->last = &p->first;
+	p->stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+	if (p->stack == MAP_FAILED) {
+		free(p);
+		return NAM_NOMEM;
+	}
+	mprotect(p->stack, 64 << 10, PROT_NONE);
+	pthread_mutex_init(&p->mu, NULL);
+	pthread_cond_init(&p->work, NULL);
+	pthread_cond_init(&p->answer, NULL);
+	pthread_attr_t attr;
+	pthread_attr_init(&attr);
+	int rc = pthread_attr_setstack(&attr, p->stack, STACK_BYTES);
+	if (rc == 0)
+		rc = pthread_create(&p->thread, &attr, run, p);
+	pthread_attr_destroy(&attr);
+	if (rc != 0) {
+		munmap(p->stack, STACK_BYTES);
+		free(p);
+		return NAM_NOMEM;
+	}
+	*out = p;
+	return NAM_OK;
+}
+
+void
+sql_parser_blocks(struct sql_parser *p)
+{
+	p->blocks = true;
+}
+
+void
+sql_parser_close(struct sql_parser *p)
+{
+	if (p == NULL)
+		return;
+	pthread_mutex_lock(&p->mu);
+	p->stop = true;
+	pthread_cond_signal(&p->work);
+	pthread_mutex_unlock(&p->mu);
+	pthread_join(p->thread, NULL);
+	for (unsigned i = 0; i < CACHE_SLOTS; i++)
+		sql_parsed_drop(p->cache[i]);
+	munmap(p->stack, STACK_BYTES);
+	pthread_mutex_destroy(&p->mu);
+	pthread_cond_destroy(&p->work);
+	pthread_cond_destroy(&p->answer);
+	free(p);
+}
+
+static struct sql_parsed *
+cached(struct sql_parser *p, const char *text, size_t len, uint64_t hash)
+{
+	if (len > CACHE_TEXT_MAX)
+		return NULL;
+	pthread_mutex_lock(&p->mu);
+	struct sql_parsed *c = p->cache[hash % CACHE_SLOTS];
+	if (c != NULL && c->hash == hash && c->len == len && memcmp(c->text, text, len) == 0)
+		sql_parsed_hold(c);
+	else
+		c = NULL;
+	pthread_mutex_unlock(&p->mu);
+	return c;
+}
+
+bool
+sql_parse(struct sql_parser *p, const char *text, size_t len, struct sql_parsed **out, struct cat_err *err)
+{
+	*err = (struct cat_err){ 0 };
+	if (len > p->max_bytes) {
+		cat_error(
+		    err, "54000", "statement is too long: %zu bytes, allowed are %zu", len, p->max_bytes);
+		snprintf(err->hint, sizeof err->hint, "Use COPY, or several statements in one transaction.");
+		return false;
+	}
+	uint64_t hash = nam_hash(text, len, 0);
+	if ((*out = cached(p, text, len, hash)) != NULL)
+		return true;
+	if (memchr(text, 0, len) != NULL)
+		return cat_error(err, "22021", "invalid byte sequence for encoding \"UTF8\": 0x00");
+	union cat_val whole; /* stays where it is: only its characters are judged */
+	if (!cat_value_in(CAT_TEXT, -1, (struct cat_str){ text, (uint32_t)len }, &whole, NULL, err))
+		return false;
+	if (sql_text_too_deep(text, len) || too_slow(text, len)) {
+		cat_error(err, "54001", "stack depth limit exceeded");
+		snprintf(err->hint, sizeof err->hint, "Say it with fewer operators or parentheses.");
+		return false;
+	}
+	if (sql_text_too_wide(text, len)) {
+		cat_error(err, "54001", "statement is too complex: it assigns too many columns at once");
+		snprintf(err->hint, sizeof err->hint, "Assign the columns one by one: SET a = x, b = y.");
+		return false;
+	}
+	struct request r = {
+		.text = text, .len = len, .hash = hash, .err = err, .co = p->blocks ? NULL : nam_co_self()
+	};
+	pthread_mutex_lock(&p->mu);
+	*p->last = &r;
+	p->last = &r.next;
+	pthread_cond_signal(&p->work);
+	if (r.co == NULL)
+		while (!r.done)
+			pthread_cond_wait(&p->answer, &p->mu);
+	pthread_mutex_unlock(&p->mu);
+	while (!__atomic_load_n(&r.done, __ATOMIC_ACQUIRE))
+		nam_co_park();
+	/* The thread posts with the lock held: after this it will touch neither r nor us. */
+	pthread_mutex_lock(&p->mu);
+	pthread_mutex_unlock(&p->mu);
+	*out = r.out;
+	return r.out != NULL;
+}

@@ -1,0 +1,260 @@
+/* bind_agg.c -- aggregates out of expressions: each call becomes a column of the aggregation's answer. */
+#include <sql/plan/bind/bind.h>
+#include <sql/compat/postgres.h>
+
+bool
+sql_bind_same_agg(const struct ast_agg *x, const struct ast_agg *y)
+{
+	if (x == NULL || y == NULL)
+		return x == y;
+	if (x->fargs != y->fargs || x->orders != y->orders || x->filter != y->filter)
+		return false;
+	for (unsigned k = 0; k < x->orders; k++)
+		if (x->order[k].desc != y->order[k].desc ||
+		    x->order[k].nulls_first != y->order[k].nulls_first)
+			return false;
+	return true;
+}
+
+bool
+sql_bind_no_function(struct bind *b, const struct ast_expr *e, struct sql_expr *const *arg, unsigned n)
+{
+	enum cat_type *type = sql_bind_take(b, (n + 1) * sizeof *type);
+	if (type == NULL)
+		return false;
+	for (unsigned k = 0; k < n; k++)
+		type[k] = arg[k]->type;
+	return sql_no_function(b->err, e->text, type, n, false, e->position);
+}
+
+/* An aggregate over columns of a query outside would be that query's. True: *b->err says so. */
+static bool
+outside_only(struct bind *b, struct sql_expr *const *arg, unsigned n)
+{
+	bool outer = false;
+	for (unsigned k = 0; k < n; k++) {
+		if (arg[k]->rows)
+			return false;
+		outer |= sql_bind_speaks_of_outer(arg[k]);
+	}
+	if (outer)
+		sql_bind_fail(b, arg[0]->position, "0A000",
+		    "aggregates over columns of an outer query are not supported yet");
+	return outer;
+}
+
+static bool
+of_outside(struct bind *b, const struct ast_expr *e)
+{
+	struct cat_err keep = *b->err;
+	b->in_agg = true;
+	struct sql_expr *arg = e->nargs == 1 ? sql_bind_expr(b, e->args[0]) : NULL;
+	b->in_agg = false;
+	if (arg != NULL && outside_only(b, &arg, 1))
+		return true;
+	*b->err = keep;
+	return false;
+}
+
+static bool
+text(struct bind *b, struct sql_expr **e)
+{
+	if ((*e)->type == CAT_UNKNOWN)
+		*e = sql_expr_settle(b->a, *e, b->err);
+	else if ((*e)->type != CAT_TEXT)
+		*e = sql_expr_cast(b->a, *e, CAT_TEXT, -1, (*e)->position, b->err);
+	return *e != NULL;
+}
+
+static bool
+arguments(struct bind *b, const struct ast_expr *e, struct sql_agg *g, struct sql_expr **arg, unsigned n)
+{
+	if (e->star) {
+		if (g->kind != SQL_COUNT)
+			return sql_bind_no_function(b, e, arg, 0);
+		g->kind = SQL_COUNT_STAR;
+		return true;
+	}
+	bool strings = g->kind == SQL_STRING_AGG;
+	bool json = g->kind == SQL_JSON_AGG || g->kind == SQL_JSON_OBJECT_AGG;
+	for (unsigned k = 0; k < n; k++) {
+		sql_bind_fix_param(b, arg[k],
+		    g->kind == SQL_COUNT || strings || json             ? CAT_TEXT
+		    : g->kind == SQL_BOOL_AND || g->kind == SQL_BOOL_OR ? CAT_BOOL
+									: CAT_UNKNOWN);
+		if (!sql_bind_param_known(b, arg[k]))
+			return false;
+	}
+	if (strings) {
+		for (unsigned k = 0; k < n; k++)
+			if (arg[k]->type != CAT_UNKNOWN && cat_type_category(arg[k]->type) != 'S')
+				return sql_bind_no_function(b, e, arg, n);
+		if (n != 2)
+			return sql_bind_no_function(b, e, arg, n);
+		if (!text(b, &arg[0]) || !text(b, &arg[1]))
+			return false;
+		g->separator = arg[1];
+	} else if (n != (g->kind == SQL_JSON_OBJECT_AGG ? 2 : 1)) {
+		return sql_bind_no_function(b, e, arg, n);
+	}
+	if (json && e->distinct)
+		return sql_bind_fail(b, e->position, "0A000", "DISTINCT of %s is not supported yet", e->text);
+	if (json && (arg[0] = sql_expr_json_row(b->a, g->kind, arg, e->position, b->err)) == NULL)
+		return false;
+	if (g->kind == SQL_ARRAY_AGG && arg[0]->type == CAT_UNKNOWN)
+		return sql_agg_type(g->kind, CAT_UNKNOWN, &g->type, e->position, b->err);
+	if ((g->kind == SQL_BOOL_AND || g->kind == SQL_BOOL_OR) && arg[0]->type == CAT_UNKNOWN)
+		arg[0] = sql_expr_cast(b->a, arg[0], CAT_BOOL, -1, arg[0]->position, b->err);
+	else
+		arg[0] = sql_expr_settle(b->a, arg[0], b->err);
+	if ((g->arg = arg[0]) == NULL)
+		return false;
+	g->arg_type = g->arg->type;
+	if (sql_agg_type(g->kind, g->arg_type, &g->type, e->position, b->err))
+		return true;
+	/* it may have been called by another of its names */
+	return strcmp(b->err->sqlstate, "42883") == 0 ? sql_bind_no_function(b, e, arg, 1) : false;
+}
+
+static bool
+filter(struct bind *b, const struct ast_expr *e, struct sql_agg *g)
+{
+	if (sql_bind_has_agg(b, e))
+		return sql_bind_fail(
+		    b, e->position, "42803", "aggregate functions are not allowed in FILTER");
+	g->filter = sql_bind_expr_as(b, e, CAT_BOOL);
+	if (g->filter != NULL && g->filter->type == CAT_UNKNOWN)
+		g->filter = sql_expr_cast(b->a, g->filter, CAT_BOOL, -1, e->position, b->err);
+	if (g->filter == NULL)
+		return false;
+	return g->filter->type == CAT_BOOL ||
+	       sql_bind_fail(b, e->position, "42804", "argument of FILTER must be type boolean, not type %s",
+		   cat_type_name(g->filter->type));
+}
+
+/* Does the order of its rows, or how often one comes, say anything to it? */
+static bool
+order_counts(const struct sql_agg *g)
+{
+	if (g->kind == SQL_COUNT || g->kind == SQL_COUNT_STAR || g->kind == SQL_MIN || g->kind == SQL_MAX)
+		return false;
+	return g->kind == SQL_STRING_AGG || g->kind == SQL_ARRAY_AGG || g->kind == SQL_JSON_AGG ||
+	       g->kind == SQL_JSON_OBJECT_AGG || cat_type_is_float(g->arg_type);
+}
+
+static bool
+number_counts(const struct sql_agg *g)
+{
+	return g->kind != SQL_MIN && g->kind != SQL_MAX && g->kind != SQL_BOOL_AND &&
+	       g->kind != SQL_BOOL_OR && g->kind != SQL_BIT_AND && g->kind != SQL_BIT_OR;
+}
+
+/* What to keep and how to sort it: the group, what ORDER BY says, then with DISTINCT the arguments. */
+static bool
+later(struct bind *b, const struct ast_expr *e, struct sql_agg *g)
+{
+	unsigned fargs = e->agg ? e->agg->fargs : e->nargs, orders = e->agg ? e->agg->orders : 0;
+	unsigned args = g->separator ? 2 : 1;
+	g->col = sql_bind_take(b, (args + orders) * sizeof *g->col);
+	g->key = sql_bind_take(b, (1 + args + orders) * sizeof *g->key);
+	g->types = sql_bind_take(b, (1 + args + orders) * sizeof *g->types);
+	if (g->col == NULL || g->key == NULL || g->types == NULL)
+		return false;
+	g->col[g->cols++] = g->arg;
+	if (g->separator != NULL)
+		g->col[g->cols++] = g->separator;
+	g->key[g->keys++] = (struct sql_sort_key){ 0 };
+	for (unsigned k = 0; k < orders; k++) {
+		const struct ast_expr *o = e->args[fargs + k];
+		/* what json aggregates keep is made of their arguments already */
+		bool made = g->kind == SQL_JSON_AGG || g->kind == SQL_JSON_OBJECT_AGG;
+		unsigned col = made ? fargs : 0;
+		while (col < fargs && !sql_bind_same(b, e->args[col], o))
+			col++;
+		if (col == fargs) {
+			if (e->distinct)
+				return sql_bind_fail(b, o->position, "42P10",
+				    "in an aggregate with DISTINCT, ORDER BY expressions must appear in "
+				    "argument list");
+			struct sql_expr *x = sql_bind_expr_as(b, o, CAT_TEXT);
+			if (x == NULL || (x = sql_expr_settle(b->a, x, b->err)) == NULL)
+				return false;
+			col = g->cols;
+			g->col[g->cols++] = x;
+		}
+		g->key[g->keys++] = (struct sql_sort_key){ .col = col + 1,
+			.desc = e->agg->order[k].desc,
+			.nulls_first = e->agg->order[k].nulls_first };
+	}
+	if (e->distinct && !sql_bind_ordered(b, g->arg->type, "equality", e->position))
+		return false;
+	g->distinct = e->distinct && number_counts(g);
+	for (unsigned c = 1; g->distinct && c <= args; c++) {
+		bool there = false;
+		for (unsigned k = 1; k < g->keys; k++)
+			there |= g->key[k].col == c;
+		if (!there)
+			g->key[g->keys++] = (struct sql_sort_key){ .col = c };
+	}
+	g->types[0] = CAT_INT8;
+	for (unsigned c = 0; c < g->cols; c++)
+		g->types[c + 1] = g->col[c]->type;
+	g->later = g->distinct || (orders > 0 && order_counts(g));
+	return true;
+}
+
+static bool
+call(struct bind *b, const struct ast_expr *e, struct sql_agg *g)
+{
+	unsigned n = e->agg ? e->agg->fargs : e->nargs;
+	struct sql_expr **arg = sql_bind_take(b, n * sizeof *arg);
+	if (arg == NULL)
+		return false;
+	for (unsigned k = 0; k < n; k++)
+		if ((arg[k] = sql_bind_expr(b, e->args[k])) == NULL)
+			return false;
+	if (b->up != NULL && outside_only(b, arg, n))
+		return false;
+	if (!arguments(b, e, g, arg, n))
+		return false;
+	if (g->arg != NULL && (e->distinct || (e->agg && e->agg->orders > 0)) && !later(b, e, g))
+		return false;
+	return e->agg == NULL || !e->agg->filter || filter(b, e->args[e->nargs - 1], g);
+}
+
+struct sql_expr *
+sql_bind_aggregate(struct bind *b, const struct ast_expr *e, enum sql_agg_kind kind)
+{
+	if (b->in_agg) {
+		sql_bind_fail(b, e->position, "42803", "aggregate function calls cannot be nested");
+		return NULL;
+	}
+	if (!b->grouped && b->up != NULL && of_outside(b, e))
+		return NULL;
+	if (!b->grouped) {
+		sql_bind_fail(b, e->position, "42803", "aggregate functions are not allowed in %s",
+		    b->no_agg ? b->no_agg : "this place");
+		return NULL;
+	}
+	for (unsigned k = 0; k < b->aggs; k++)
+		if (sql_bind_same(b, b->agg[k].ast, e))
+			return sql_expr_column(b->a, b->groups + k, b->agg[k].type, -1, e->position);
+	struct sql_agg g = { .kind = kind, .type = CAT_INT8, .ast = e };
+	b->in_agg = true;
+	bool ok = call(b, e, &g);
+	b->in_agg = false;
+	if (!ok)
+		return NULL;
+	if (b->aggs == b->agg_cap) {
+		unsigned cap = b->agg_cap ? b->agg_cap * 2 : 8;
+		struct sql_agg *more = sql_bind_take(b, cap * sizeof *more);
+		if (more == NULL)
+			return NULL;
+		if (b->aggs)
+			memcpy(more, b->agg, b->aggs * sizeof *more);
+		b->agg = more;
+		b->agg_cap = cap;
+	}
+	b->agg[b->aggs++] = g;
+	return sql_expr_column(b->a, b->groups + b->aggs - 1, g.type, -1, e->position);
+}

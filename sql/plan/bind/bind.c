@@ -1,0 +1,786 @@
+/* bind.c -- expressions: names to columns, types to parameters, aggregates out of expressions. */
+#include <sql/common/error.h>
+#include <sql/plan/bind/bind.h>
+#include <sql/compat/postgres.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { NODES_MAX = 1500000 };
+
+void *
+sql_bind_take(struct bind *b, size_t n)
+{
+	void *p = nam_arena_zero(b->a, n ? n : 1);
+	if (p == NULL)
+		cat_error(b->err, "53200", "out of memory");
+	return p;
+}
+
+bool
+sql_bind_fail(struct bind *b, int position, const char *sqlstate, const char *fmt, ...)
+{
+	char text[sizeof b->err->text];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	cat_error(b->err, sqlstate, "%s", text);
+	b->err->position = position;
+	return false;
+}
+
+/* ---- names --------------------------------------------------------------------- */
+
+const char *
+sql_bind_column_name(const struct bind_table *t, unsigned column)
+{
+	if (t->as != NULL)
+		return t->as[column];
+	if (t->ast != NULL && column < t->ast->renames)
+		return t->ast->rename[column];
+	return t->tab->column[column].name;
+}
+
+/* The next FROM item, for a table of the catalog or one like it. */
+static bool
+add(struct bind *b, const struct ast_table *t, const struct cat_table *tab, struct sql_node *sub)
+{
+	for (unsigned k = 0; k < b->tables; k++)
+		if (!b->table[k].within && strcmp(b->table[k].alias, t->alias) == 0)
+			return sql_bind_fail(
+			    b, t->position, "42712", "table name \"%s\" specified more than once", t->alias);
+	if (t->renames > tab->columns)
+		return sql_bind_fail(b, t->position, "42P10",
+		    "table \"%s\" has %u columns available but %u columns specified", t->alias, tab->columns,
+		    t->renames);
+	struct bind_table *bt = &b->table[b->tables];
+	*bt = (struct bind_table){ .tab = tab, .ast = t, .alias = t->alias, .sub = sub, .base = b->width };
+	bt->used = sql_bind_take(b, tab->columns);
+	bt->hidden = sql_bind_take(b, tab->columns);
+	if (bt->used == NULL || bt->hidden == NULL)
+		return false;
+	b->width += tab->columns;
+	b->tables++;
+	return true;
+}
+
+bool
+sql_bind_add_source(struct bind *b, const struct ast_table *t, struct sql_node *sub,
+    const struct sql_column *column, unsigned n)
+{
+	struct cat_table *tab = sql_bind_take(b, sizeof *tab);
+	if (tab == NULL || (tab->column = sql_bind_take(b, n * sizeof *tab->column)) == NULL)
+		return false;
+	snprintf(tab->name, sizeof tab->name, "%s", t->alias);
+	tab->columns = (uint16_t)n;
+	for (unsigned i = 0; i < n; i++) {
+		tab->column[i].type = column[i].type;
+		tab->column[i].typmod = column[i].typmod;
+		memcpy(tab->column[i].name, column[i].name, sizeof tab->column[i].name);
+	}
+	return add(b, t, tab, sub);
+}
+
+bool
+sql_bind_add_table(struct bind *b, const struct ast_table *t)
+{
+	if (b->tables == SQL_TABLES_MAX)
+		return sql_bind_fail(
+		    b, t->position, "54011", "more than %d tables in a query", SQL_TABLES_MAX);
+	if (t->sub != NULL)
+		return sql_bind_add_derived(b, t);
+	if (t->func != NULL)
+		return sql_bind_add_function(b, t);
+	bool ok;
+	if (sql_bind_add_cte(b, t, &ok))
+		return ok;
+	const struct cat_table *tab = NULL;
+	nam_status st = b->in->find ? b->in->find(b->in->find_arg, t->name, &tab)
+				    : cat_find(b->in->cat, b->in->t, t->name, &tab);
+	if (st != NAM_OK)
+		return sql_status(b->err, st, NULL);
+	if (tab == NULL && strcmp(t->name, "nam_stats") == 0 && b->in->cat != NULL)
+		return sql_bind_add_stats(b, t);
+	if (tab == NULL && strcmp(t->name, "nam_functions") == 0 && b->in->cat != NULL)
+		return sql_bind_add_functions(b, t);
+	if (tab == NULL) {
+		sql_bind_fail(b, t->position, "42P01", "relation \"%s\" does not exist", t->name);
+		sql_bind_guess_relation(b, t->name);
+		return false;
+	}
+	if (b->plan->in_view == 0) {
+		struct sql_use *u = sql_bind_take(b, sizeof *u);
+		if (u == NULL)
+			return false;
+		*u = (struct sql_use){ tab->name, b->plan->use };
+		b->plan->use = u;
+	}
+	bool dml = b->plan->kind != AST_SELECT && b->plan->tab == NULL && b->level == 0;
+	if (tab->kind == CAT_VIEW && dml)
+		return sql_bind_fail(b, t->position, "0A000",
+		    "changing rows through view \"%s\" is not supported yet", tab->name);
+	if (tab->kind == CAT_VIEW)
+		return sql_bind_add_view(b, t, tab);
+	if (tab->kind == CAT_SEQUENCE) {
+		return sql_bind_fail(b, t->position, dml ? "42809" : "0A000",
+		    dml ? "cannot change sequence \"%s\""
+			: "reading sequence \"%s\" as a table is not supported yet",
+		    tab->name);
+	}
+	sql_bind_sub_reads(b, tab);
+	return add(b, t, tab, NULL);
+}
+
+bool
+sql_bind_find_column(
+    struct bind *b, const char *qual, const char *name, int position, unsigned *table, unsigned *column)
+{
+	unsigned found = 0;
+	bool table_seen = false;
+	for (unsigned k = b->lo; k < b->hi; k++) {
+		const struct bind_table *t = &b->table[k];
+		if (t->within || (qual != NULL && strcmp(qual, t->alias) != 0))
+			continue;
+		table_seen = true;
+		for (unsigned c = 0; c < t->tab->columns; c++) {
+			if (strcmp(sql_bind_column_name(t, c), name) != 0 ||
+			    ((qual == NULL || t->joined) && t->hidden[c]))
+				continue;
+			*table = k;
+			*column = c;
+			found++;
+		}
+	}
+	for (unsigned m = 0; m < b->mergeds; m++) {
+		const struct bind_merged *g = &b->merged[m];
+		if (qual != NULL && (g->alias == NULL || strcmp(g->alias, qual) != 0))
+			continue;
+		if (g->hidden || g->first < b->lo || g->last >= b->hi || strcmp(g->name, name) != 0)
+			continue;
+		*table = SQL_TABLES_MAX + m;
+		*column = 0;
+		found++;
+	}
+	bool using_ = false;
+	if (found == 0 && qual != NULL && sql_bind_using_column(b, qual, name, table, column, &using_))
+		found = 1;
+	table_seen |= using_;
+	if (found == 1)
+		return true;
+	if (found > 1)
+		return sql_bind_fail(b, position, "42702", "column reference \"%s\" is ambiguous", name);
+	for (unsigned k = b->lo; qual == NULL && k < b->hi; k++)
+		if (!b->table[k].within && strcmp(b->table[k].alias, name) == 0)
+			return sql_bind_fail(
+			    b, position, "0A000", "whole-row references are not supported yet");
+	if (qual == NULL)
+		return sql_bind_fail(b, position, "42703", "column \"%s\" does not exist", name);
+	if (table_seen)
+		return sql_bind_fail(b, position, "42703", "column %s.%s does not exist", qual, name);
+	return sql_bind_fail(b, position, "42P01", "missing FROM-clause entry for table \"%s\"", qual);
+}
+
+struct ast_expr *
+sql_bind_ast_column(struct bind *b, unsigned table, unsigned column, int position)
+{
+	struct ast_expr *e = sql_bind_take(b, sizeof *e);
+	if (e != NULL)
+		*e = (struct ast_expr){ .kind = AST_COLUMN,
+			.position = position,
+			.typmod = -1,
+			.len = table + 1,
+			.i = column,
+			.text = table < SQL_TABLES_MAX ? sql_bind_column_name(&b->table[table], column)
+						       : b->merged[table - SQL_TABLES_MAX].name };
+	return e;
+}
+
+bool
+sql_bind_locate(struct bind *b, const struct ast_expr *e, unsigned *table, unsigned *column)
+{
+	if (e->len > 0) {
+		*table = e->len - 1;
+		*column = (unsigned)e->i;
+		return true;
+	}
+	return sql_bind_find_column(b, e->qual, e->text, e->position, table, column);
+}
+
+bool
+sql_bind_same(struct bind *b, const struct ast_expr *x, const struct ast_expr *y)
+{
+	if (x == y)
+		return true;
+	if (++b->nodes > NODES_MAX || x->kind != y->kind || x->nargs != y->nargs)
+		return false;
+	switch (x->kind) {
+	case AST_COLUMN: {
+		unsigned tx, cx, ty, cy;
+		struct cat_err keep = *b->err;
+		bool same = sql_bind_locate(b, x, &tx, &cx) && sql_bind_locate(b, y, &ty, &cy) && tx == ty &&
+			    cx == cy;
+		*b->err = keep;
+		return same;
+	}
+	case AST_STRING:
+		if (x->len != y->len || memcmp(x->text, y->text, x->len) != 0)
+			return false;
+		break;
+	case AST_STAR:
+	case AST_SUB:
+		return false;
+	default:
+		if ((x->text == NULL) != (y->text == NULL) || (x->text && strcmp(x->text, y->text) != 0))
+			return false;
+	}
+	if (x->i != y->i || x->negate != y->negate || x->star != y->star || x->distinct != y->distinct)
+		return false;
+	if (!sql_bind_same_agg(x->agg, y->agg) ||
+	    (x->kind == AST_WINDOW && !sql_window_same(x->over, y->over)))
+		return false;
+	if (x->kind == AST_CAST && (x->type != y->type || x->typmod != y->typmod))
+		return false;
+	for (unsigned k = 0; k < x->nargs; k++)
+		if (!sql_bind_same(b, x->args[k], y->args[k]))
+			return false;
+	return true;
+}
+
+bool
+sql_bind_has_agg(struct bind *b, const struct ast_expr *e)
+{
+	enum sql_agg_kind k;
+	if (e == NULL || ++b->nodes > NODES_MAX)
+		return false;
+	if (e->kind == AST_FUNC && (e->star || sql_agg_find(e->text, &k) || strcmp(e->text, "grouping") == 0))
+		return true;
+	for (unsigned i = 0; i < e->nargs; i++)
+		if (sql_bind_has_agg(b, e->args[i]))
+			return true;
+	return false;
+}
+
+uint64_t
+sql_bind_tables_of(const struct bind *b, const struct sql_expr *e)
+{
+	uint64_t m = 0;
+	if (e->kind == SQL_COLUMN)
+		for (unsigned k = 0; k < b->tables; k++)
+			if (e->index >= b->table[k].base &&
+			    e->index < b->table[k].base + b->table[k].tab->columns)
+				return UINT64_C(1) << k;
+	for (unsigned i = 0; i < e->nargs; i++)
+		m |= sql_bind_tables_of(b, e->args[i]);
+	return m;
+}
+
+/* ---- parameters ------------------------------------------------------------------ */
+
+void
+sql_bind_fix_param(struct bind *b, struct sql_expr *e, enum cat_type type)
+{
+	if (e == NULL || e->kind != SQL_PARAM || e->type != CAT_UNKNOWN || type == CAT_UNKNOWN)
+		return;
+	enum cat_type *p = &b->plan->param[e->index];
+	if (*p == CAT_UNKNOWN)
+		*p = type;
+	e->type = *p;
+}
+
+static bool
+open_param(const struct sql_expr *e)
+{
+	return e->kind == SQL_PARAM && e->type == CAT_UNKNOWN;
+}
+
+bool
+sql_bind_param_known(struct bind *b, struct sql_expr *e)
+{
+	if (!open_param(e))
+		return true;
+	sql_bind_fix_param(b, e, b->plan->param[e->index]);
+	if (e->type != CAT_UNKNOWN)
+		return true;
+	return sql_bind_fail(
+	    b, e->position, "42P18", "could not determine data type of parameter $%u", e->index + 1);
+}
+
+bool
+sql_bind_params_like(struct bind *b, struct sql_expr **e, unsigned n, enum cat_type otherwise)
+{
+	enum cat_type type = CAT_UNKNOWN;
+	for (unsigned i = 0; i < n && type == CAT_UNKNOWN; i++)
+		type = e[i]->type;
+	if (type == CAT_UNKNOWN)
+		type = otherwise;
+	for (unsigned i = 0; i < n; i++) {
+		sql_bind_fix_param(b, e[i], type);
+		if (!sql_bind_param_known(b, e[i]))
+			return false;
+	}
+	return true;
+}
+
+/* ---- expressions ------------------------------------------------------------------- */
+
+static struct sql_expr *
+number(struct bind *b, const struct ast_expr *e)
+{
+	struct cat_datum d = { .type = CAT_INT4 };
+	if (e->kind == AST_INT) {
+		d.v.i = e->i;
+		return sql_expr_const(b->a, d, e->position);
+	}
+	/* a whole number beyond int4 is int8, beyond that numeric */
+	bool neg = e->text[0] == '-';
+	if (strpbrk(e->text, ".eExXnN") == NULL && strlen(e->text + neg) < 20) {
+		__int128 v = 0;
+		for (const char *s = e->text + neg; *s >= '0' && *s <= '9'; s++)
+			v = v * 10 + (*s - '0');
+		if (neg)
+			v = -v;
+		if (v >= INT64_MIN && v <= INT64_MAX) {
+			d.v.i = (int64_t)v;
+			if (d.v.i < INT32_MIN || d.v.i > INT32_MAX)
+				d.type = CAT_INT8;
+			return sql_expr_const(b->a, d, e->position);
+		}
+	}
+	d.type = CAT_NUMERIC;
+	struct cat_str s = { e->text, (uint32_t)strlen(e->text) };
+	if (!cat_value_in(CAT_NUMERIC, -1, s, &d.v, b->a, b->err)) {
+		b->err->position = e->position;
+		return NULL;
+	}
+	return sql_expr_const(b->a, d, e->position);
+}
+
+/* Was the error that there is no such column here? */
+static bool
+unknown(const struct bind *b)
+{
+	const char *s = b->err->sqlstate;
+	return strcmp(s, "42703") == 0 || strcmp(s, "42P01") == 0 || strcmp(s, "0A000") == 0;
+}
+
+static struct sql_expr *
+column(struct bind *b, const struct ast_expr *e)
+{
+	unsigned k, c;
+	if (!sql_bind_locate(b, e, &k, &c)) {
+		struct sql_expr *outer = b->up != NULL && unknown(b) ? sql_bind_outer(b, e) : NULL;
+		if (outer == NULL && !b->asked)
+			sql_bind_guess_column(b, e);
+		return outer;
+	}
+	if (k >= SQL_TABLES_MAX)
+		return sql_bind_expr(b, b->merged[k - SQL_TABLES_MAX].e);
+	struct bind_table *t = &b->table[k];
+	if (b->grouped && !b->in_agg && b->asked) {
+		sql_bind_fail(b, e->position, "42803",
+		    "subquery uses ungrouped column \"%s.%s\" from outer query", t->alias,
+		    sql_bind_column_name(t, c));
+		return NULL;
+	}
+	if (b->grouped && !b->in_agg) {
+		sql_bind_fail(b, e->position, "42803",
+		    "column \"%s.%s\" must appear in the GROUP BY clause or be used in an aggregate function",
+		    t->alias, sql_bind_column_name(t, c));
+		return NULL;
+	}
+	if (t->flats > 0)
+		return sql_bind_flat_column(b, t, c);
+	t->used[c] = 1;
+	const struct cat_column *col = &t->tab->column[c];
+	return sql_expr_column(b->a, t->base + c, col->type, col->typmod, e->position);
+}
+
+bool
+sql_bind_args(struct bind *b, const struct ast_expr *e, struct sql_expr ***out)
+{
+	if ((*out = sql_bind_take(b, e->nargs * sizeof **out)) == NULL)
+		return false;
+	for (unsigned i = 0; i < e->nargs; i++)
+		if (((*out)[i] = sql_bind_expr(b, e->args[i])) == NULL)
+			return false;
+	return true;
+}
+
+static bool
+is_like(const char *op)
+{
+	return strcmp(op, "||") == 0 || strcmp(op, "~~") == 0 || strcmp(op, "!~~") == 0 ||
+	       strcmp(op, "~~*") == 0 || strcmp(op, "!~~*") == 0;
+}
+
+enum cat_type
+sql_bind_beside(const char *op, enum cat_type other)
+{
+	if (cat_type_is_array(other))
+		return other;
+	if (is_like(op))
+		return CAT_TEXT;
+	if (other == CAT_DATE && strcmp(op, "+") == 0)
+		return CAT_INT4;
+	if ((other == CAT_TIMESTAMP || other == CAT_TIMESTAMPTZ || other == CAT_TIME) && strcmp(op, "+") == 0)
+		return CAT_INTERVAL;
+	if (other == CAT_INTERVAL && (strcmp(op, "*") == 0 || strcmp(op, "/") == 0))
+		return CAT_FLOAT8;
+	return other;
+}
+
+static bool
+op_params(struct bind *b, const char *op, struct sql_expr *l, struct sql_expr *r)
+{
+	if (open_param(l))
+		sql_bind_fix_param(b, l, sql_bind_beside(op, r->type));
+	if (open_param(r))
+		sql_bind_fix_param(b, r, sql_bind_beside(op, l->type));
+	/* a parameter beside an untyped literal: both text */
+	if (open_param(l) && !open_param(r))
+		sql_bind_fix_param(b, l, CAT_TEXT);
+	if (open_param(r) && !open_param(l))
+		sql_bind_fix_param(b, r, CAT_TEXT);
+	return sql_bind_param_known(b, l) && sql_bind_param_known(b, r);
+}
+
+static struct sql_expr *
+op(struct bind *b, const struct ast_expr *e)
+{
+	struct sql_expr *l = e->nargs == 2 ? sql_bind_expr(b, e->args[0]) : NULL;
+	struct sql_expr *r = e->nargs == 2 && l == NULL ? NULL : sql_bind_expr(b, e->args[e->nargs - 1]);
+	if (r == NULL)
+		return NULL;
+	if (l != NULL ? !op_params(b, e->text, l, r) : !sql_bind_param_known(b, r))
+		return NULL;
+	return sql_expr_op(b->a, e->text, l, r, e->position, b->err);
+}
+
+static enum cat_type
+func_param(const char *name)
+{
+	static const char *const of_text[] = { "lower", "upper", "length", "char_length", "character_length",
+		"substring", "substr", "btrim", "ltrim", "rtrim", "trim", "position", "strpos", "replace",
+		"concat", "left", "right", "md5", "reverse", "octet_length", "starts_with", "lpad", "rpad",
+		"string_to_array" };
+	for (unsigned i = 0; i < sizeof of_text / sizeof *of_text; i++)
+		if (strcmp(name, of_text[i]) == 0)
+			return CAT_TEXT;
+	return strncmp(name, "regexp_", 7) == 0 ? CAT_TEXT : CAT_FLOAT8;
+}
+
+static struct sql_expr *
+func(struct bind *b, const struct ast_expr *e)
+{
+	enum sql_agg_kind kind;
+	if (sql_agg_find(e->text, &kind))
+		return sql_bind_aggregate(b, e, kind);
+	if (strcmp(e->text, "grouping") == 0)
+		return sql_bind_grouping(b, e);
+	if (sql_set_function(e->text) && b->srf_call != e)
+		return sql_bind_srf_call(b, e);
+	if (sql_window_function(e->text)) {
+		sql_bind_fail(b, e->position, "42809", "window function %s requires an OVER clause", e->text);
+		return NULL;
+	}
+	if (e->star) {
+		sql_bind_no_function(b, e, NULL, 0);
+		return NULL;
+	}
+	struct sql_expr **a;
+	if (sql_postgres_has(sql_postgres_aggregates, e->text)) {
+		sql_bind_fail(b, e->position, "0A000", "aggregate %s is not supported yet", e->text);
+		return NULL;
+	}
+	if (e->distinct || e->agg != NULL) {
+		const char *what = e->distinct ? "DISTINCT" : e->agg->orders ? "ORDER BY" : "FILTER";
+		sql_bind_fail(b, e->position, "42809", "%s specified, but %s is not an aggregate function",
+		    what, e->text);
+		return NULL;
+	}
+	if (!sql_bind_args(b, e, &a))
+		return NULL;
+	enum cat_type want = func_param(e->text);
+	bool array = sql_array_function(e->text);
+	for (unsigned i = 0; array && i < e->nargs; i++) {
+		sql_bind_fix_param(
+		    b, a[i], sql_array_param(e->text, (const struct sql_expr *const *)a, e->nargs, i));
+		if (!sql_bind_param_known(b, a[i]))
+			return NULL;
+	}
+	for (unsigned i = 0; !array && i < e->nargs; i++) {
+		/* substring's and left's numbers */
+		sql_bind_fix_param(b, a[i],
+		    want == CAT_TEXT && i > 0 && strcmp(e->text, "replace") != 0 &&
+			    strcmp(e->text, "concat") != 0 && strcmp(e->text, "position") != 0 &&
+			    strcmp(e->text, "strpos") != 0 && strcmp(e->text, "string_to_array") != 0 &&
+			    strncmp(e->text, "regexp_", 7) != 0
+			? CAT_INT4
+			: want);
+	}
+	if (e->nargs == 0 || strcmp(e->text, "age") == 0)
+		b->plan->uses_now = true;
+	return sql_expr_func(b->a, e->text, a, e->nargs, e->position, b->err);
+}
+
+static struct sql_expr *
+many(struct bind *b, const struct ast_expr *e)
+{
+	struct sql_expr **a;
+	if (!sql_bind_args(b, e, &a))
+		return NULL;
+	enum sql_expr_kind kind;
+	switch (e->kind) {
+	case AST_AND:
+	case AST_OR:
+	case AST_NOT:
+		kind = e->kind == AST_AND ? SQL_AND : e->kind == AST_OR ? SQL_OR : SQL_NOT;
+		for (unsigned i = 0; i < e->nargs; i++)
+			sql_bind_fix_param(b, a[i], CAT_BOOL);
+		if (e->nargs == 1 && e->kind != AST_NOT)
+			return a[0];
+		break;
+	case AST_IS_NULL:
+		kind = SQL_IS_NULL;
+		sql_bind_fix_param(b, a[0], CAT_TEXT);
+		break;
+	case AST_CASE:
+		kind = SQL_CASE;
+		for (unsigned i = 0; i + 1 < e->nargs; i += 2)
+			sql_bind_fix_param(b, a[i], CAT_BOOL);
+		{
+			/* results: 1, 3, ..., and the last */
+			enum cat_type type = CAT_UNKNOWN;
+			for (unsigned i = 1; i < e->nargs && type == CAT_UNKNOWN; i += 2)
+				type = a[i]->type;
+			if (type == CAT_UNKNOWN)
+				type = a[e->nargs - 1]->type;
+			if (type == CAT_UNKNOWN)
+				type = CAT_TEXT;
+			for (unsigned i = 1; i < e->nargs; i += 2)
+				sql_bind_fix_param(b, a[i], type);
+			sql_bind_fix_param(b, a[e->nargs - 1], type);
+		}
+		break;
+	case AST_COALESCE:
+		kind = SQL_COALESCE;
+		if (!sql_bind_params_like(b, a, e->nargs, CAT_TEXT))
+			return NULL;
+		break;
+	default:
+		kind = SQL_IN;
+		if (!sql_bind_params_like(b, a, e->nargs, CAT_TEXT))
+			return NULL;
+	}
+	for (unsigned i = 0; i < e->nargs; i++)
+		if (!sql_bind_param_known(b, a[i]))
+			return NULL;
+	return sql_expr_make(b->a, kind, a, e->nargs, e->negate, e->position, b->err);
+}
+
+static struct sql_expr *
+param(struct bind *b, const struct ast_expr *e)
+{
+	unsigned i = (unsigned)e->i - 1;
+	return sql_expr_param(b->a, i, b->plan->param[i], e->position);
+}
+
+struct sql_expr *
+sql_bind_expr(struct bind *b, const struct ast_expr *e)
+{
+	if (++b->nodes > NODES_MAX) {
+		sql_bind_fail(b, e->position, "54001", "statement too complex");
+		return NULL;
+	}
+	if (b->grouped && !b->in_agg)
+		for (unsigned g = 0; g < b->groups; g++)
+			if (sql_bind_same(b, b->group[g], e))
+				return sql_expr_column(
+				    b->a, g, b->group_key[g]->type, b->group_key[g]->typmod, e->position);
+	struct cat_datum d = { 0 };
+	struct sql_expr *out = NULL;
+	switch (e->kind) {
+	case AST_NULL:
+		d.null = true;
+		d.v.s = (struct cat_str){ "", 0 };
+		return sql_expr_const(b->a, d, e->position);
+	case AST_INT:
+	case AST_NUMBER:
+		return number(b, e);
+	case AST_STRING:
+		d.v.s = (struct cat_str){ e->text, e->len };
+		return sql_expr_const(b->a, d, e->position);
+	case AST_BOOL:
+		d.type = CAT_BOOL;
+		d.v.i = e->i;
+		return sql_expr_const(b->a, d, e->position);
+	case AST_PARAM:
+		return param(b, e);
+	case AST_COLUMN:
+		return column(b, e);
+	case AST_STAR:
+		sql_bind_fail(b, e->position, "42601", "a star is not allowed here");
+		return NULL;
+	case AST_SUB:
+		out = sql_bind_sub(b, e, false);
+		break;
+	case AST_OP:
+		out = op(b, e);
+		break;
+	case AST_FUNC:
+		out = func(b, e);
+		break;
+	case AST_CAST:
+		if (e->args[0]->kind == AST_ARRAY && cat_type_is_array(e->type)) {
+			out = sql_bind_array_as(b, e->args[0], e->type, e->typmod);
+			break;
+		}
+		if ((out = sql_bind_expr(b, e->args[0])) == NULL)
+			return NULL;
+		sql_bind_fix_param(b, out, e->type);
+		out = sql_expr_cast(b->a, out, e->type, e->typmod, e->position, b->err);
+		break;
+	case AST_ARRAY:
+		out = sql_bind_array(b, e);
+		break;
+	case AST_INDEX:
+		out = sql_bind_index(b, e);
+		break;
+	case AST_ANY:
+		out = sql_bind_any(b, e);
+		break;
+	case AST_WINDOW:
+		return sql_bind_window(b, e);
+	case AST_DEFAULT:
+		sql_bind_fail(b, e->position, "42601", "DEFAULT is not allowed in this context");
+		return NULL;
+	default:
+		out = many(b, e);
+	}
+	if (out == NULL && b->err->position == 0)
+		b->err->position = e->position;
+	return out;
+}
+
+struct sql_expr *
+sql_bind_expr_as(struct bind *b, const struct ast_expr *e, enum cat_type type)
+{
+	struct sql_expr *x = sql_bind_expr(b, e);
+	sql_bind_fix_param(b, x, type);
+	return x;
+}
+
+/* ---- conditions ---------------------------------------------------------------------- */
+
+struct bind_cond *
+sql_bind_cond_add(struct bind *b)
+{
+	if (b->conds == b->cond_cap) {
+		unsigned cap = b->cond_cap ? b->cond_cap * 2 : 8;
+		struct bind_cond *more = sql_bind_take(b, cap * sizeof *more);
+		if (more == NULL)
+			return NULL;
+		if (b->conds)
+			memcpy(more, b->cond, b->conds * sizeof *more);
+		b->cond = more;
+		b->cond_cap = cap;
+	}
+	struct bind_cond *c = &b->cond[b->conds++];
+	*c = (struct bind_cond){ .home = b->home };
+	return c;
+}
+
+bool
+sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr *r, int position)
+{
+	struct bind_cond c = { .home = b->home };
+	if ((c.l = sql_bind_expr(b, l)) == NULL || (c.r = sql_bind_expr(b, r)) == NULL ||
+	    !op_params(b, "=", c.l, c.r) ||
+	    (c.e = sql_expr_op(b->a, "=", c.l, c.r, position, b->err)) == NULL)
+		return false;
+	c.lmask = sql_bind_tables_of(b, c.l);
+	c.rmask = sql_bind_tables_of(b, c.r);
+	c.mask = c.lmask | c.rmask;
+	struct sql_expr *pair[2] = { c.l, c.r };
+	struct cat_err ignored;
+	if (c.e->kind == SQL_CALL && c.e->nargs == 2) {
+		/* what the operator compares, which is not always of the common type: text and char(n), real and numeric */
+		pair[0] = c.e->args[0];
+		pair[1] = c.e->args[1];
+	}
+	if (sql_expr_unify(b->a, pair, 2, "=", &ignored)) {
+		c.ul = pair[0];
+		c.ur = pair[1];
+	} else {
+		c.l = c.r = NULL;
+	}
+	struct bind_cond *to = sql_bind_cond_add(b);
+	if (to != NULL)
+		*to = c;
+	return to != NULL;
+}
+
+static bool
+cond_in(struct bind *b, const struct ast_expr *e)
+{
+	struct bind_cond c = { .ins = e->nargs, .home = b->home };
+	if (!sql_bind_args(b, e, &c.in) || !sql_bind_params_like(b, c.in, e->nargs, CAT_TEXT))
+		return false;
+	c.uin = sql_bind_take(b, e->nargs * sizeof *c.uin);
+	struct sql_expr **own = sql_bind_take(b, e->nargs * sizeof *own);
+	if (c.uin == NULL || own == NULL)
+		return false;
+	memcpy(c.uin, c.in, e->nargs * sizeof *c.uin);
+	memcpy(own, c.in, e->nargs * sizeof *own);
+	if ((c.e = sql_expr_make(b->a, SQL_IN, own, e->nargs, false, e->position, b->err)) == NULL)
+		return false;
+	struct cat_err ignored;
+	if (!sql_expr_unify(b->a, c.uin, e->nargs, "IN", &ignored))
+		c.uin = NULL;
+	for (unsigned i = 0; i < e->nargs; i++) {
+		c.mask |= sql_bind_tables_of(b, c.in[i]);
+		if (i > 0 && sql_bind_tables_of(b, c.in[i]) != 0)
+			c.uin = NULL;
+	}
+	struct bind_cond *to = sql_bind_cond_add(b);
+	if (to != NULL)
+		*to = c;
+	return to != NULL;
+}
+
+bool
+sql_bind_conds(struct bind *b, const struct ast_expr *e)
+{
+	if (e->kind == AST_AND) {
+		for (unsigned i = 0; i < e->nargs; i++)
+			if (!sql_bind_conds(b, e->args[i]))
+				return false;
+		return true;
+	}
+	if (e->kind == AST_OP && e->nargs == 2 && strcmp(e->text, "=") == 0)
+		return sql_bind_cond_eq(b, e->args[0], e->args[1], e->position);
+	if (e->kind == AST_IN && !e->negate)
+		return cond_in(b, e);
+	struct sql_expr *x = e->kind == AST_SUB ? sql_bind_sub(b, e, true) : sql_bind_expr_as(b, e, CAT_BOOL);
+	if (x == NULL)
+		return false;
+	if (x->type == CAT_UNKNOWN)
+		x = sql_expr_cast(b->a, x, CAT_BOOL, -1, e->position, b->err);
+	if (x == NULL)
+		return false;
+	if (x->type != CAT_BOOL)
+		return sql_bind_fail(b, e->position, "42804",
+		    "argument of %s must be type boolean, not type %s",
+		    b->no_agg == NULL                           ? "WHERE"
+		    : strcmp(b->no_agg, "JOIN conditions") == 0 ? "JOIN/ON"
+								: b->no_agg,
+		    cat_type_name(x->type));
+	struct bind_cond *c = sql_bind_cond_add(b);
+	if (c == NULL)
+		return false;
+	c->e = x;
+	c->mask = sql_bind_tables_of(b, x);
+	return true;
+}

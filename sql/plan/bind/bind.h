@@ -1,0 +1,412 @@
+/* bind.h -- names to columns: what bind*.c and plan.c share while they make a plan. Inside of sql. */
+#ifndef NAM_SQL_BIND_H
+#define NAM_SQL_BIND_H
+
+#include <sql/plan/plan.h>
+#include <sql/compat/postgres.h>
+
+struct bind_table {
+	const struct cat_table *tab; /* of a derived table: made up, without keys, for its columns */
+	const struct ast_table *ast;
+	const char *alias,
+	    **as;    /* its name, or that of the join it is in; names of its columns there, or NULL */
+	bool joined; /* in a join with an alias: only what that does not hide has a name */
+	struct sql_sub *lateral;  /* sub speaks of the tables before it */
+	struct sql_node *sub;     /* derived: the plan that makes its rows, in a narrow batch of its own */
+	struct bind *from;        /* derived: its binder; sub NULL: it has no operators yet */
+	struct cat_stats **stats; /* per column, read when asked for; NULL: none yet */
+	unsigned base;
+	uint8_t *used;   /* per column */
+	uint8_t *hidden; /* per column: merged into another one by USING */
+	bool view;
+	/*
+	 * A query in FROM that is no operand of its own, because its tables are (bind_flat.c): they are the `flats` before it,
+	 * whose names nobody sees (within), and its columns are flat[].
+	 */
+	struct sql_expr **flat;
+	unsigned flats;
+	bool within;
+	uint8_t *was_used; /* before the select list was bound */
+	unsigned row_at;   /* rows are to be locked: two columns of the wide batch say which; 0: none */
+};
+
+/* A query of WITH, bound where it is written. The last ones come first; children see those of their parents. */
+struct bind_cte {
+	struct bind_cte *next;
+	const char *name;
+	struct sql_cte *run;
+	bool
+	    recursing; /* its own recursive term is being bound, or a query that may not speak of itself: then */
+	const char *why; /* says why not */
+	int position;
+	bool order; /* because of its ORDER BY or LIMIT */
+	unsigned selves;
+	struct sql_column *column;
+	unsigned columns, deep;
+	struct sql_sub *sub;         /* the subquery that its WITH stands in */
+	const struct ast_cte *later; /* spoken of once, so bound there, like a query in FROM; NULL: bound */
+};
+
+/* One condition of WHERE or ON. */
+struct bind_cond {
+	struct sql_expr *e;
+	uint64_t mask; /* tables it speaks of */
+	/* l = r, as written and as unified; NULL: it is nothing of that kind */
+	struct sql_expr *l, *r, *ul, *ur;
+	uint64_t lmask, rmask;
+	/* in[0] IN (in[1..]) */
+	struct sql_expr **in, **uin;
+	unsigned ins;
+	unsigned home; /* region of the FROM clause that it filters: see bind_join.c */
+	bool used;
+	bool pushed;  /* into a query in FROM, which asks it for good */
+	bool implied; /* by others: good as a key, but nobody needs to ask it */
+};
+
+/* A JOIN as bound. Its columns named by USING or NATURAL: where they are on the left, right, and merged. */
+struct bind_join {
+	const struct ast_join *ast;
+	struct bind_using {
+		unsigned lt, lc, rt, rc, mt;
+	} * use;
+	unsigned uses;
+};
+
+/* COALESCE(l, r) of a FULL JOIN ... USING: as a "table" its number is SQL_TABLES_MAX + its own. */
+struct bind_merged {
+	const char *name;
+	struct ast_expr *e;
+	unsigned first, last;
+	bool hidden;
+	const char *alias; /* of the join around it that has one */
+};
+
+/* An outer join. Its regions: 1 + 3 n the left side, 2 + 3 n the right side, 3 + 3 n the ON condition. */
+struct bind_outer {
+	enum ast_join_kind kind; /* may become AST_JOIN_INNER: then it is none any more */
+	unsigned first, mid, last;
+};
+
+/* Calls in a select list that answer rows: of each the array it makes, and its element, which stands in the item. */
+struct bind_srf {
+	struct sql_expr **array, **row;
+	unsigned sets, cap;
+	/* once there are operators below it: how many columns it reads, which are arrays, and what is made of their elements */
+	unsigned cols;
+	uint8_t *apart;
+	enum cat_type *types;
+	struct sql_expr **last;
+	unsigned lasts;
+	bool around; /* last differs from the columns */
+};
+
+/* A select list as written, stars resolved; and as bound, with what ORDER BY and the like need behind it. */
+struct bind_list {
+	struct ast_target *t;
+	unsigned n, cap;
+};
+struct bind_out {
+	struct sql_expr **e;
+	const struct ast_expr **ast; /* of hidden ones that ORDER BY or DISTINCT ON made */
+	unsigned n, cap;
+};
+
+/* A query, bound, before it has operators. */
+struct bind_query {
+	const struct ast_select *q;
+	struct bind_list l;
+	struct bind_out o;
+	struct sql_expr *having, *limit, *offset;
+	struct sql_sort_key *key; /* ORDER BY, then what DISTINCT ON adds */
+	unsigned *on;             /* DISTINCT ON: columns of o */
+	unsigned keys, ons, shown, rows_at;
+	struct sql_node *source; /* VALUES: its rows */
+	struct bind_set *set;    /* UNION and the like */
+};
+
+/* One query of a UNION or the like. Casts above what is left of it and above itself, lcast, rcast: are there any? */
+struct bind_branch {
+	struct bind *b;
+	const struct ast_set *op;
+	struct sql_expr **le, **re;
+	bool lcast, rcast;
+	struct sql_column *was, *now; /* the answer's columns before it, and with it */
+};
+struct bind_set {
+	struct bind_branch *branch;
+	unsigned branches;
+	const struct sql_column *col;
+	unsigned cols;
+};
+
+struct bind {
+	struct nam_arena *a;
+	struct cat_err *err;
+	const struct sql_bind_in *in;
+	struct sql_plan *plan;
+	struct bind_table table[SQL_TABLES_MAX];
+	unsigned tables, lo, hi; /* visible: lo <= k < hi */
+	unsigned width;
+	struct nam_arena *scratch; /* gone when the plan is made */
+	unsigned *asked_left;      /* conditions that may still be asked of common values */
+	struct bind_cond *cond;
+	unsigned conds, cond_cap;
+	unsigned home; /* of the conditions bound now */
+	struct bind_join *join;
+	struct bind_outer
+	    *outer; /* while FROM is bound by the numbers of its items, then by those of tables */
+	struct bind_outer *inside; /* those of queries that are no operands: they will be the last */
+	unsigned insides;
+	bool flattens;        /* queries of FROM need not be operands */
+	unsigned item, items; /* of FROM: the one that is bound now */
+	bool
+	    lazy; /* its select list may be that of such a query: columns it speaks of are read when somebody asks */
+	struct bind_merged *merged;
+	unsigned joins, outers, mergeds;
+	unsigned nodes; /* bound so far: a budget, for shared subtrees multiply */
+	unsigned level; /* queries around this one */
+	unsigned deep;  /* queries inside of this one, one in the other */
+	struct bind_cte *cte;
+
+	/* of a subquery in an expression: the query outside, whose columns are seen, too */
+	struct bind *up;
+	struct sql_sub *sub;
+	unsigned sub_level;
+	const char *no_sub; /* "DEFAULT expression": no subqueries here */
+	bool unnest;        /* equalities with columns outside may become keys of a hash table */
+	bool asked;         /* a query inside asks for a column */
+
+	/* sql_bind_select: the columns of its answer */
+	struct sql_column *column;
+	unsigned columns;
+	bool keep_unknown; /* literals and parameters of the select list without a type keep none */
+	struct bind_query *query;
+	struct sql_expr **output; /* after sql_bind_select_begin: the select list */
+
+	/* INSERT ... SELECT: the columns that an untyped literal or parameter of the select list goes to */
+	const struct cat_table *into;
+	const uint16_t *into_map;
+	unsigned into_maps;
+
+	unsigned lock_from; /* where those columns begin, 0: there are none */
+
+	/* aggregation */
+	const char *no_agg; /* "WHERE": no aggregates here */
+	bool grouped, in_agg;
+	const struct ast_expr **group;
+	struct sql_expr **group_key;
+	unsigned groups, group_cap;
+	const uint8_t *gset; /* gsets x (groups - 1): the last group is the set's number */
+	unsigned gsets;
+	struct sql_agg *agg;
+	unsigned aggs, agg_cap;
+
+	struct bind_srf *srf, *srfs;     /* srf: here they may be called */
+	const struct ast_expr *srf_call; /* such a call, bound as the function of arrays behind it */
+
+	/* windows */
+	struct sql_window *win; /* NULL: none yet */
+	bool win_ok;            /* here they may be called */
+	const char *win_where;  /* inside of a call: what a call there is told */
+};
+
+void *sql_bind_take(struct bind *b, size_t n);
+struct sql_expr *sql_bind_expr(struct bind *b, const struct ast_expr *e);
+/* The same, and a parameter without a type gets this one; an untyped literal stays as it is. */
+struct sql_expr *sql_bind_expr_as(struct bind *b, const struct ast_expr *e, enum cat_type type);
+void sql_bind_fix_param(struct bind *b, struct sql_expr *e, enum cat_type type);
+/* An untyped parameter takes the type it has elsewhere; 42P18 when there is none. */
+bool sql_bind_param_known(struct bind *b, struct sql_expr *e);
+/* The arguments of e, bound. */
+bool sql_bind_args(struct bind *b, const struct ast_expr *e, struct sql_expr ***out);
+/* Untyped parameters among siblings take the type of the first that has one. */
+bool sql_bind_params_like(struct bind *b, struct sql_expr **e, unsigned n, enum cat_type otherwise);
+/* What a parameter beside an operand of that type is. */
+enum cat_type sql_bind_beside(const char *op, enum cat_type other);
+/* bind_array.c. _as: ARRAY[...] under a cast. */
+struct sql_expr *sql_bind_array(struct bind *b, const struct ast_expr *e);
+struct sql_expr *sql_bind_array_as(
+    struct bind *b, const struct ast_expr *e, enum cat_type type, int32_t typmod);
+struct sql_expr *sql_bind_index(struct bind *b, const struct ast_expr *e);
+struct sql_expr *sql_bind_any(struct bind *b, const struct ast_expr *e);
+/* bind_unnest.c: a select list is to be bound, where such calls may stand; is item e possible? */
+bool sql_bind_srf_begin(struct bind *b);
+bool sql_bind_srf_item(struct bind *b, const struct sql_expr *e, int position);
+struct sql_expr *sql_bind_srf_call(struct bind *b, const struct ast_expr *e);
+/* Projection p of the list makes the arrays; what takes them apart, maybe some operators above: n where there are none. */
+bool sql_bind_srf_arrays(struct bind *b, struct sql_node *p);
+struct sql_node *sql_bind_srf_node(struct bind *b, struct sql_node *n);
+/* Is the element of such a call in e? */
+bool sql_bind_srf_in(const struct bind *b, const struct sql_expr *e);
+/* bind_from.c: arguments of generate_series, brought to one type, which is that of its rows. */
+bool sql_bind_series(struct bind *b, const struct ast_expr *f, struct sql_expr **e, enum cat_type *type);
+/* f in FROM: n->types are its columns'. */
+struct sql_node *sql_bind_srf_source(struct bind *b, const struct ast_expr *f, bool ordinality);
+/* 42883 when values of that type cannot be told apart; what: "equality", "ordering". */
+bool sql_bind_ordered(struct bind *b, enum cat_type t, const char *what, int position);
+bool sql_bind_conds(struct bind *b, const struct ast_expr *e);
+struct bind_cond *sql_bind_cond_add(struct bind *b);
+bool sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr *r, int position);
+/* bind_lock.c: which tables' rows are locked, before sql_plan_from; whether they may be, and the operator, after. */
+bool sql_bind_locks(struct bind *b, const struct ast_select *q);
+struct sql_node *sql_bind_lock_node(
+    struct bind *b, const struct ast_select *q, struct sql_node *child, unsigned first);
+bool sql_bind_add_table(struct bind *b, const struct ast_table *t);
+/* Where is it? qual may be NULL. false: *err says so. */
+bool sql_bind_find_column(
+    struct bind *b, const char *qual, const char *name, int position, unsigned *table, unsigned *column);
+bool sql_bind_locate(struct bind *b, const struct ast_expr *e, unsigned *table, unsigned *column);
+bool sql_bind_same(struct bind *b, const struct ast_expr *x, const struct ast_expr *y);
+bool sql_bind_has_agg(struct bind *b, const struct ast_expr *e);
+uint64_t sql_bind_tables_of(const struct bind *b, const struct sql_expr *e);
+const char *sql_bind_column_name(const struct bind_table *t, unsigned column);
+bool sql_bind_fail(struct bind *b, int position, const char *sqlstate, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+/* An AST node for a column that is already found. */
+struct ast_expr *sql_bind_ast_column(struct bind *b, unsigned table, unsigned column, int position);
+
+/* bind_from.c: the binder of a query inside of b's, which sees nothing of b's FROM list; and such a query bound. */
+struct bind *sql_bind_child(struct bind *b, int position);
+struct sql_node *sql_bind_child_select(struct bind *b, struct bind *child, const struct ast_select *q);
+/* The same in two steps: bound, then with operators. */
+bool sql_bind_child_query(struct bind *b, struct bind *child, const struct ast_select *q);
+struct sql_node *sql_plan_child(struct bind *b, struct bind *child);
+bool sql_bind_deeper(struct bind *b, unsigned deep, int position);
+/*
+ * WITH: b and its children see the names from here on. sql_bind_with_done, when all that may use them is
+ * bound: root is where it is executed (or NULL), and takes care of the queries used more than once.
+ */
+/* Into s->arenas: those given out since `from` that are emptied when what uses them begins anew. */
+bool sql_bind_own_arenas(struct bind *b, struct sql_sub *s, unsigned from);
+bool sql_bind_cte_names(struct bind *b, const struct ast_cte *c, struct bind_cte *out);
+bool sql_bind_with(struct bind *b, const struct ast_with *w, const struct ast_select *q);
+/*
+ * bind_refs.c: of each query of q's WITH, is it spoken of in one FROM list only, which is read once? q may be NULL: then
+ * of none.
+ */
+bool *sql_bind_said_once(struct bind *b, const struct ast_with *w, const struct ast_select *q);
+bool sql_bind_with_done(struct bind *b, const struct ast_with *w, struct sql_node *root);
+/* Is that name one of WITH? Then a FROM item is added, or *err says why not (*ok). */
+bool sql_bind_add_cte(struct bind *b, const struct ast_table *t, bool *ok);
+bool sql_bind_add_function(struct bind *b, const struct ast_table *t);
+bool sql_bind_add_derived(struct bind *b, const struct ast_table *t);
+/*
+ * bind_flat.c: may q's tables stand in b's FROM list in place of it, as far as its words say? Then bind it by a child with
+ * columns behind b's. A FROM item that answers what child does: by its tables, if that can be, else with operators of
+ * its own.
+ */
+bool sql_bind_may_flatten(struct bind *b, struct bind *child, const struct ast_select *q);
+bool sql_bind_add_query(struct bind *b, const struct ast_table *t, struct bind *child);
+/* Column c of a query that is no operand. */
+struct sql_expr *sql_bind_flat_column(struct bind *b, const struct bind_table *t, unsigned c);
+/* Once all of FROM is there: from numbers of items to numbers of tables. first, last: of each item. */
+bool sql_bind_flat_outers(struct bind *b, const unsigned *first, const unsigned *last);
+/* bind_stats.c: what ANALYZE found, as a table. */
+bool sql_bind_add_stats(struct bind *b, const struct ast_table *t);
+/* functions.c: nam_functions in FROM, for a table of that name that the catalog does not have. */
+bool sql_bind_add_functions(struct bind *b, const struct ast_table *t);
+/* bind_guess.c: *b->err says that a column, or a relation, does not exist; it gets a HINT if a similar one does. */
+void sql_bind_guess_column(struct bind *b, const struct ast_expr *e);
+void sql_bind_guess_relation(struct bind *b, const char *name);
+/* bind_lateral.c: the binder of a query, or of a function's arguments, that sees b's tables so far; when they are bound. */
+struct bind *sql_bind_lateral_child(struct bind *b, int position, struct sql_sub **out);
+bool sql_bind_lateral_done(struct bind *b, struct sql_sub *s, struct sql_node *root, unsigned from);
+/* A FROM item whose rows come from sub (NULL: from the query of `from`): n columns called that (an alias's names go
+ * before). */
+bool sql_bind_add_source(struct bind *b, const struct ast_table *t, struct sql_node *sub,
+    const struct sql_column *column, unsigned n);
+
+/* bind_agg.c: the column of the aggregation's answer that a call is. */
+/* No function of that name takes these arguments. Answers false. */
+bool sql_bind_no_function(struct bind *b, const struct ast_expr *e, struct sql_expr *const *arg, unsigned n);
+struct sql_expr *sql_bind_aggregate(struct bind *b, const struct ast_expr *e, enum sql_agg_kind kind);
+bool sql_bind_same_agg(const struct ast_agg *x, const struct ast_agg *y);
+
+/*
+ * bind_group.c: the grouping sets of q, whose expression k is group leaf[k]; then the operator below the aggregation.
+ */
+bool sql_bind_gsets(struct bind *b, const struct ast_select *q, const unsigned *leaf);
+bool sql_bind_in_all_gsets(const struct ast_select *q, unsigned leaf);
+struct sql_node *sql_bind_gset_node(struct bind *b, struct sql_node *child);
+struct sql_expr *sql_bind_grouping(struct bind *b, const struct ast_expr *e);
+/* bind_select.c: one more group. */
+bool sql_bind_group_key(struct bind *b, const struct ast_expr *e, struct sql_expr *key);
+
+/* bind_join.c: all of FROM and its conditions; then which columns `*` is. */
+bool sql_bind_from(struct bind *b, const struct ast_select *q);
+struct bind_ref {
+	unsigned table, column;
+};
+bool sql_bind_star(struct bind *b, struct bind_ref **out, unsigned *n);
+/* The same of the join that is called that; *n == 0: there is none. */
+bool sql_bind_join_star(struct bind *b, const char *alias, struct bind_ref **out, unsigned *n);
+/* Is that a name of a join's USING clause, and one of its columns? */
+bool sql_bind_using_column(
+    struct bind *b, const char *alias, const char *name, unsigned *table, unsigned *column, bool *known);
+/* The region that table `first` to `last` belong to, besides outer join `but`. */
+unsigned sql_bind_region(const struct bind *b, unsigned first, unsigned last, unsigned but);
+/* Tables any of which makes e NULL when it is all NULL itself. */
+uint64_t sql_bind_nulls(const struct bind *b, const struct sql_expr *e);
+/* Tables without which (all NULL) the condition is not true. */
+uint64_t sql_bind_rejects(const struct bind *b, const struct sql_expr *e);
+
+/* bind_sub.c: two: NULL is as good as false here. */
+struct sql_expr *sql_bind_sub(struct bind *b, const struct ast_expr *e, bool two);
+/* A column of a query outside. */
+struct sql_expr *sql_bind_outer(struct bind *b, const struct ast_expr *e);
+bool sql_bind_speaks_of_outer(const struct sql_expr *e);
+/* b's FROM list has that table. */
+void sql_bind_sub_reads(struct bind *b, const struct cat_table *tab);
+/*
+ * If all that ties b's query, bound and planned, to the outside are equalities: a second plan, that
+ * finds the answers to all rows outside at once. out: its select list.
+ */
+bool sql_bind_sub_set(struct bind *b, const struct ast_select *q, struct sql_expr **out, unsigned n);
+
+/* bind_select.c: FROM .. LIMIT; adds columns of the answer to the plan unless quiet. */
+struct sql_node *sql_bind_select(struct bind *b, const struct ast_select *q, bool quiet);
+/* bind_window.c: a call becomes a column; definitions nobody uses; the operator, when there were calls. */
+struct sql_expr *sql_bind_window(struct bind *b, const struct ast_expr *e);
+bool sql_bind_window_defs(struct bind *b, const struct ast_select *q);
+struct sql_node *sql_bind_window_node(struct bind *b, struct sql_node *child);
+bool sql_window_function(const char *name);
+bool sql_window_same(const struct ast_window *x, const struct ast_window *y);
+/* plan.c: columns of the FROM list that somebody uses, and what type one has. */
+unsigned *sql_plan_columns(struct bind *b, unsigned *count);
+enum cat_type sql_plan_column_type(const struct bind *b, unsigned index);
+/* The same in two steps, for those who want to change what the select list comes to between them. */
+bool sql_bind_select_begin(struct bind *b, const struct ast_select *q);
+struct sql_node *sql_bind_select_end(struct bind *b, bool quiet);
+/* The second step in two: all is bound, then (plan_select.c) there are operators. More conditions may come between them. */
+bool sql_bind_select_rest(struct bind *b, bool quiet);
+struct sql_node *sql_plan_select(struct bind *b);
+/* WITH RECURSIVE: the last query of q over what the ones before it, and itself, found last. self: as seen by it. */
+struct sql_node *sql_bind_recursive(struct bind *b, const struct ast_cte *c, struct bind_cte *self,
+    struct sql_column **column, unsigned *columns);
+/* bind_set.c: the whole without ORDER BY and LIMIT, and what its columns are; then its operators. */
+struct bind_set *sql_bind_set(
+    struct bind *b, const struct ast_select *q, struct sql_column **column, unsigned *columns);
+struct sql_node *sql_plan_set(struct bind *b, struct bind_set *s);
+/* plan.c: the operators that answer FROM and WHERE. */
+struct sql_node *sql_plan_from(struct bind *b);
+struct sql_node *sql_plan_node(
+    struct bind *b, enum sql_node_kind kind, struct sql_node *child, unsigned cols);
+/* bind_dml.c */
+/* bind_rules.c: defaults and checks of the target, NULL when it has none of either. */
+bool sql_bind_rules(struct bind *b, const struct cat_table *tab, struct sql_rules **out);
+/* A view in FROM: its text as a derived table. */
+bool sql_bind_add_view(struct bind *b, const struct ast_table *t, const struct cat_table *view);
+/* The statement that a text of the catalog says; lives as long as the plan. */
+const struct ast_stmt *sql_bind_text(struct bind *b, const char *prefix, const char *text);
+bool sql_bind_insert(struct bind *b, const struct ast_stmt *st);
+bool sql_bind_update(struct bind *b, const struct ast_stmt *st);
+bool sql_bind_delete(struct bind *b, const struct ast_stmt *st);
+bool sql_bind_target(struct bind *b, const struct ast_table *t);
+bool sql_bind_returning(struct bind *b, const struct ast_stmt *st);
+bool sql_bind_set_columns(struct bind *b, const struct ast_target *set, unsigned n, struct sql_sets *out);
+/* x as a value for column c of the target. */
+struct sql_expr *sql_bind_assigned(struct bind *b, struct sql_expr *x, unsigned c, int position);
+/* bind_dml_from.c */
+bool sql_bind_dml_from(struct bind *b, const struct ast_stmt *st);
+
+#endif

@@ -1,0 +1,386 @@
+/* bind_dml.c -- INSERT, UPDATE, DELETE: what each column of the new row is. */
+#include <sql/plan/bind/bind.h>
+#include <sql/common/guess_relation.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+bool
+sql_bind_target(struct bind *b, const struct ast_table *t)
+{
+	if (!sql_bind_add_table(b, t))
+		return false;
+	b->lo = 0;
+	b->hi = 1;
+	b->plan->tab = b->table[0].tab;
+	b->plan->arena_base = b->plan->arenas;
+	b->plan->arenas += 3;
+	if (b->plan->tab->system)
+		return sql_bind_fail(
+		    b, t->position, "42501", "permission denied for table %s", b->plan->tab->name);
+	return true;
+}
+
+static bool
+returns(struct bind *b, const struct ast_expr *e, const char *name, unsigned *n)
+{
+	struct sql_column *to = &b->plan->column[*n];
+	struct sql_expr *x = e ? sql_bind_expr_as(b, e, CAT_TEXT) : NULL;
+	if (x == NULL || (x = sql_expr_settle(b->a, x, b->err)) == NULL)
+		return false;
+	if (name == NULL)
+		name = e->kind == AST_COLUMN || e->kind == AST_FUNC ? e->text : "?column?";
+	b->plan->returning[(*n)++] = x;
+	to->type = x->type;
+	to->typmod = x->typmod;
+	snprintf(to->name, sizeof to->name, "%s", name);
+	return true;
+}
+
+bool
+sql_bind_returning(struct bind *b, const struct ast_stmt *st)
+{
+	if (st->returnings == 0)
+		return true;
+	struct sql_plan *p = b->plan;
+	unsigned cap = 0, n = 0;
+	for (unsigned i = 0; i < st->returnings; i++)
+		cap += st->returning[i].e->kind == AST_STAR ? b->width : 1;
+	p->returning = sql_bind_take(b, cap * sizeof *p->returning);
+	p->column = sql_bind_take(b, cap * sizeof *p->column);
+	if (p->returning == NULL || p->column == NULL)
+		return false;
+	b->no_agg = "RETURNING";
+	for (unsigned i = 0; i < st->returnings; i++) {
+		const struct ast_target *t = &st->returning[i];
+		if (t->e->kind != AST_STAR) {
+			if (!returns(b, t->e, t->name, &n))
+				return false;
+			continue;
+		}
+		bool any = false;
+		for (unsigned k = b->lo; k < b->hi; k++) {
+			if (t->e->qual && strcmp(t->e->qual, b->table[k].alias) != 0)
+				continue;
+			any = true;
+			for (unsigned c = 0; c < b->table[k].tab->columns; c++)
+				if (!returns(b, sql_bind_ast_column(b, k, c, t->e->position), NULL, &n))
+					return false;
+		}
+		if (!any)
+			return sql_bind_fail(b, t->e->position, "42P01",
+			    "missing FROM-clause entry for table \"%s\"", t->e->qual);
+	}
+	p->columns = n;
+	return true;
+}
+
+static bool
+column_of(struct bind *b, const char *name, int position, unsigned *out)
+{
+	const struct cat_table *t = b->plan->tab;
+	for (unsigned c = 0; c < t->columns; c++)
+		if (strcmp(t->column[c].name, name) == 0) {
+			*out = c;
+			return true;
+		}
+	sql_bind_fail(b, position, "42703", "column \"%s\" of relation \"%s\" does not exist", name, t->name);
+	sql_guess_in_table(t, name, b->err);
+	return false;
+}
+
+/* INSERT (a, b): which column each value goes to. */
+static uint16_t *
+targets(struct bind *b, const struct ast_stmt *st, unsigned *n)
+{
+	const struct cat_table *t = b->plan->tab;
+	*n = st->nnames ? st->nnames : t->columns;
+	uint16_t *map = sql_bind_take(b, *n * sizeof *map);
+	uint8_t *seen = sql_bind_take(b, t->columns);
+	if (map == NULL || seen == NULL)
+		return NULL;
+	for (unsigned i = 0; i < *n; i++) {
+		unsigned c = i;
+		if (st->nnames && !column_of(b, st->names[i], st->name_at[i], &c))
+			return NULL;
+		if (seen[c]++) {
+			sql_bind_fail(b, st->name_at[i], "42701", "column \"%s\" specified more than once",
+			    t->column[c].name);
+			return NULL;
+		}
+		map[i] = (uint16_t)c;
+	}
+	return map;
+}
+
+/* May this value go to an identity column? *dflt: its default goes there instead. */
+static bool
+identity(struct bind *b, const struct ast_stmt *st, unsigned c, bool *dflt)
+{
+	const struct cat_column *col = &b->plan->tab->column[c];
+	*dflt = col->identity != 0 && st->overriding == 'u';
+	if (col->identity != 'a' || st->overriding != 0)
+		return true;
+	sql_bind_fail(b, 0, "428C9", "cannot insert a non-DEFAULT value into column \"%s\"", col->name);
+	snprintf(b->err->detail, sizeof b->err->detail,
+	    "Column \"%s\" is an identity column defined as GENERATED ALWAYS.", col->name);
+	snprintf(b->err->hint, sizeof b->err->hint, "Use OVERRIDING SYSTEM VALUE to override.");
+	return false;
+}
+
+static bool
+value_count(struct bind *b, const struct ast_stmt *st, unsigned have, unsigned want, int position)
+{
+	if (have > want)
+		return sql_bind_fail(b, position, "42601", "INSERT has more expressions than target columns");
+	if (have < want && st->nnames)
+		return sql_bind_fail(b, position, "42601", "INSERT has more target columns than expressions");
+	return true;
+}
+
+struct sql_expr *
+sql_bind_assigned(struct bind *b, struct sql_expr *x, unsigned c, int position)
+{
+	const struct cat_column *col = &b->plan->tab->column[c];
+	sql_bind_fix_param(b, x, col->type);
+	if (x == NULL)
+		return NULL;
+	struct sql_expr *e = sql_expr_assign(b->a, x, col->type, col->typmod, col->name, position, b->err);
+	if (e == NULL && b->err->position == 0)
+		b->err->position = position;
+	return e;
+}
+
+bool
+sql_bind_set_columns(struct bind *b, const struct ast_target *set, unsigned n, struct sql_sets *out)
+{
+	const struct cat_table *tab = b->plan->tab;
+	out->sets = n;
+	out->set = sql_bind_take(b, n * sizeof *out->set);
+	out->value = sql_bind_take(b, n * sizeof *out->value);
+	if (out->set == NULL || out->value == NULL)
+		return false;
+	for (unsigned i = 0; i < n; i++) {
+		unsigned c;
+		if (!column_of(b, set[i].name, set[i].position, &c))
+			return false;
+		for (unsigned k = 0; k < i; k++)
+			if (out->set[k] == c)
+				return sql_bind_fail(b, set[i].position, "42601",
+				    "multiple assignments to same column \"%s\"", set[i].name);
+		out->set[i] = (uint16_t)c;
+		for (unsigned k = 0; k < tab->keys; k++)
+			if (tab->key[k] == c)
+				out->key = true;
+	}
+	return true;
+}
+
+/* SET a = x, ...: the columns, and what they become. */
+static bool
+sets_of(struct bind *b, const struct ast_target *set, unsigned n, struct sql_sets *out)
+{
+	if (!sql_bind_set_columns(b, set, n, out))
+		return false;
+	b->no_agg = "UPDATE";
+	for (unsigned i = 0; i < n; i++) {
+		if (set[i].e->kind != AST_DEFAULT && b->plan->tab->column[out->set[i]].identity == 'a') {
+			const char *name = b->plan->tab->column[out->set[i]].name;
+			sql_bind_fail(b, 0, "428C9", "column \"%s\" can only be updated to DEFAULT", name);
+			snprintf(b->err->detail, sizeof b->err->detail,
+			    "Column \"%s\" is an identity column defined as GENERATED ALWAYS.", name);
+			return false;
+		}
+		if (set[i].e->kind == AST_DEFAULT) {
+			out->value[i] = b->plan->rules ? b->plan->rules->dflt[out->set[i]] : NULL;
+			continue;
+		}
+		out->value[i] =
+		    sql_bind_assigned(b, sql_bind_expr(b, set[i].e), out->set[i], set[i].e->position);
+		if (out->value[i] == NULL)
+			return false;
+	}
+	return true;
+}
+
+/* WHERE in one piece; what it consists of is in b->cond. */
+static bool
+condition(struct bind *b, const struct ast_expr *where, struct sql_expr **out)
+{
+	b->no_agg = "WHERE";
+	if (where != NULL && !sql_bind_conds(b, where))
+		return false;
+	struct sql_expr **e = sql_bind_take(b, (b->conds + 1) * sizeof *e);
+	if (e == NULL)
+		return false;
+	for (unsigned i = 0; i < b->conds; i++)
+		e[i] = b->cond[i].e;
+	if (b->conds > 0)
+		*out = b->conds == 1 ? e[0] : sql_expr_make(b->a, SQL_AND, e, b->conds, false, 0, b->err);
+	return b->conds == 0 || *out != NULL;
+}
+
+/* ON CONFLICT (a, b): are these the primary key's columns? */
+static bool
+arbiter(struct bind *b, const struct ast_conflict *q)
+{
+	const struct cat_table *tab = b->plan->tab;
+	bool same = tab->keys > 0;
+	if (q->constraint != NULL) {
+		char name[CAT_NAME_MAX + 8];
+		return (same && strcmp(cat_key_name(tab, name), q->constraint) == 0) ||
+		       sql_bind_fail(b, 0, "42704", "constraint \"%s\" for table \"%s\" does not exist",
+			   q->constraint, tab->name);
+	}
+	for (unsigned i = 0; i < q->names; i++) {
+		unsigned c = 0;
+		if (!sql_bind_find_column(b, NULL, q->name[i], q->position, &(unsigned){ 0 }, &c))
+			return false;
+		bool in = false;
+		for (unsigned k = 0; k < tab->keys; k++)
+			in |= tab->key[k] == c;
+		same &= in;
+	}
+	for (unsigned k = 0; same && q->names > 0 && k < tab->keys; k++) {
+		bool named = false;
+		for (unsigned i = 0; i < q->names; i++)
+			named |= strcmp(q->name[i], tab->column[tab->key[k]].name) == 0;
+		same = named;
+	}
+	return same || q->names == 0 ||
+	       sql_bind_fail(b, 0, "42P10",
+		   "there is no unique or exclusion constraint matching the ON CONFLICT specification");
+}
+
+/* Both rows side by side: the one that is there, then the one that was to be inserted. */
+static bool
+conflict(struct bind *b, const struct ast_stmt *st)
+{
+	const struct ast_conflict *q = st->conflict;
+	struct sql_conflict *to;
+	if (q == NULL)
+		return true;
+	b->lo = 0;
+	b->hi = 1;
+	if (!arbiter(b, q) || (to = sql_bind_take(b, sizeof *to)) == NULL)
+		return false;
+	b->plan->conflict = to;
+	if (!(to->update = q->update))
+		return true;
+	struct ast_table *excluded = sql_bind_take(b, sizeof *excluded);
+	if (excluded == NULL)
+		return false;
+	*excluded = (struct ast_table){ .name = st->table.name, .alias = "excluded", .schema = true };
+	if (!sql_bind_add_table(b, excluded))
+		return false;
+	b->hi = 2;
+	bool ok = sets_of(b, q->set, q->sets, &to->sets) && condition(b, q->where, &to->where);
+	b->hi = 1;
+	return ok;
+}
+
+bool
+sql_bind_insert(struct bind *b, const struct ast_stmt *st)
+{
+	struct sql_plan *p = b->plan;
+	if (!sql_bind_target(b, &st->table) || !sql_bind_rules(b, p->tab, &p->rules))
+		return false;
+	unsigned n;
+	uint16_t *map = targets(b, st, &n);
+	if (map == NULL)
+		return false;
+	const struct ast_select *q = st->select;
+	unsigned columns = p->tab->columns;
+	b->no_agg = "VALUES";
+	if (q->rows > 0 && q->orders == 0 && q->limit == NULL && q->offset == NULL) {
+		if (!value_count(b, st, q->cols, n, q->cols ? q->values[q->cols > n ? n : 0]->position : 0))
+			return false;
+		p->rows = q->rows;
+		p->value = sql_bind_take(b, (size_t)p->rows * columns * sizeof *p->value);
+		if (p->value == NULL)
+			return false;
+		b->hi = 0; /* values see no columns */
+		for (unsigned r = 0; p->rules != NULL && r < q->rows; r++)
+			memcpy(p->value + (size_t)r * columns, p->rules->dflt, columns * sizeof *p->value);
+		for (unsigned r = 0; r < q->rows; r++)
+			for (unsigned i = 0; i < q->cols; i++) {
+				const struct ast_expr *e = q->values[(size_t)r * q->cols + i];
+				bool dflt = e->kind == AST_DEFAULT;
+				if (!dflt && !identity(b, st, map[i], &dflt))
+					return false;
+				if (dflt)
+					continue;
+				struct sql_expr *x =
+				    sql_bind_assigned(b, sql_bind_expr(b, e), map[i], e->position);
+				if (x == NULL)
+					return false;
+				p->value[(size_t)r * columns + map[i]] = x;
+			}
+		b->hi = 1;
+		return conflict(b, st) && sql_bind_returning(b, st);
+	}
+	/* INSERT ... SELECT: a query of its own, and one row of expressions over its answer */
+	struct bind *sub = sql_bind_child(b, 0);
+	if (sub == NULL)
+		return false;
+	sub->into = p->tab;
+	sub->into_map = map;
+	sub->into_maps = n;
+	if ((p->root = sql_bind_select(sub, q, false)) == NULL)
+		return false;
+	unsigned cols = p->columns;
+	if (!value_count(b, st, cols, n, 0))
+		return false;
+	p->value = sql_bind_take(b, columns * sizeof *p->value);
+	if (p->value == NULL)
+		return false;
+	if (p->rules != NULL)
+		memcpy(p->value, p->rules->dflt, columns * sizeof *p->value);
+	for (unsigned i = 0; i < cols; i++) {
+		bool dflt;
+		if (!identity(b, st, map[i], &dflt))
+			return false;
+		if (dflt)
+			continue;
+		struct sql_expr *x = sql_expr_column(b->a, i, p->column[i].type, p->column[i].typmod, 0);
+		if (x == NULL || (x = sql_bind_assigned(b, x, map[i], 0)) == NULL)
+			return false;
+		p->value[map[i]] = x;
+	}
+	p->rows = 1;
+	p->columns = 0;
+	p->column = NULL;
+	return conflict(b, st) && sql_bind_returning(b, st);
+}
+
+/* The rows that an UPDATE or DELETE means. */
+static bool
+victims(struct bind *b, const struct ast_expr *where, bool all_columns)
+{
+	if (!condition(b, where, &b->plan->recheck))
+		return false;
+	if (all_columns)
+		memset(b->table[0].used, 1, b->plan->tab->columns);
+	if ((b->plan->root = sql_plan_from(b)) == NULL)
+		return false;
+	b->plan->root->acc.identify = true;
+	return true;
+}
+
+bool
+sql_bind_update(struct bind *b, const struct ast_stmt *st)
+{
+	if (st->from != NULL)
+		return sql_bind_dml_from(b, st);
+	return sql_bind_target(b, &st->table) && sql_bind_rules(b, b->plan->tab, &b->plan->rules) &&
+	       sets_of(b, st->set, st->sets, &b->plan->sets) && sql_bind_returning(b, st) &&
+	       victims(b, st->where, true);
+}
+
+bool
+sql_bind_delete(struct bind *b, const struct ast_stmt *st)
+{
+	if (st->from != NULL)
+		return sql_bind_dml_from(b, st);
+	return sql_bind_target(b, &st->table) && sql_bind_returning(b, st) && victims(b, st->where, false);
+}

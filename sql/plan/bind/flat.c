@@ -1,0 +1,175 @@
+/*
+ * bind_flat.c -- queries in FROM that only rename, compute and filter become part of the query around them: their
+ * tables are its operands, so that one plan is made of both.
+ *
+ * FROM (SELECT a + 1 AS x FROM t, u WHERE c) q: t and u stand in the list where q stood, nobody sees their names;
+ * c is a condition of the region q is in; and q.x is a + 1 wherever it is said. Outer joins inside stay
+ * what they are. A side of an outer join that may be missing stays an operand if NULLs for its tables would not
+ * make NULLs of all that it answers. PostgreSQL pulls subqueries up with about the same exceptions.
+ */
+#include <sql/plan/bind/bind.h>
+
+/* Larger expressions are computed once, below, and not wherever somebody asks: else views of views could double forever. */
+enum { LARGEST = 64 };
+
+static bool
+calls_window(struct bind *b, const struct ast_expr *e)
+{
+	bool is = e->kind == AST_WINDOW;
+	for (unsigned k = 0; k < e->nargs && !is && ++b->nodes < 1000000; k++)
+		is = calls_window(b, e->args[k]);
+	return is;
+}
+
+bool
+sql_bind_may_flatten(struct bind *b, struct bind *child, const struct ast_select *q)
+{
+	if (!b->flattens || q->with != NULL || q->sets > 0 || q->rows > 0 || q->tables == 0 ||
+	    q->groups > 0 || q->gsets > 0 || q->having != NULL || q->orders > 0 || q->limit != NULL ||
+	    q->offset != NULL || q->ons > 0 || q->windows > 0 || q->locks > 0 || q->distinct)
+		return false;
+	for (unsigned i = 0; i < q->targets; i++)
+		if (sql_bind_has_agg(b, q->target[i].e) || calls_window(b, q->target[i].e))
+			return false;
+	child->lazy = true;
+	child->width = b->width;
+	return true;
+}
+
+/* How many nodes, or more than LARGEST. */
+static unsigned
+size_of(const struct sql_expr *e)
+{
+	unsigned n = 1;
+	for (unsigned k = 0; k < e->nargs && n <= LARGEST; k++)
+		n += size_of(e->args[k]);
+	return n;
+}
+
+/* May FROM's item be NULL in all its columns, by an outer join around it? */
+static bool
+may_be_missing(const struct bind *b, unsigned item)
+{
+	bool may = false;
+	for (unsigned k = 0; k < b->outers; k++) {
+		const struct bind_outer *o = &b->outer[k];
+		if (item >= o->first && item <= o->last)
+			may |= o->kind == AST_JOIN_FULL || (item < o->mid) == (o->kind == AST_JOIN_RIGHT);
+	}
+	return may;
+}
+
+static bool
+can_flatten(struct bind *b, const struct bind *child)
+{
+	bool missing = may_be_missing(b, b->item);
+	/* the query itself has a number, too; the items behind it need one at least */
+	if (!child->lazy || child->srfs->sets > 0 ||
+	    b->tables + child->tables + b->items - b->item > SQL_TABLES_MAX)
+		return false;
+	for (unsigned k = 0; k < child->tables; k++)
+		if (child->table[k].lateral != NULL)
+			return false;
+	for (unsigned i = 0; i < child->columns; i++) {
+		const struct sql_expr *e = child->output[i];
+		if (sql_expr_has_sub(e) || sql_expr_volatile(e) || size_of(e) > LARGEST ||
+		    (missing && sql_bind_nulls(child, e) == 0))
+			return false;
+	}
+	return true;
+}
+
+/* The child's conditions and outer joins, said of b's tables. */
+static bool
+take_over(struct bind *b, const struct bind *child, unsigned at)
+{
+	unsigned region = sql_bind_region(b, b->item, b->item, UINT32_MAX), outers = b->outers + b->insides;
+	for (unsigned i = 0; i < child->conds; i++) {
+		struct bind_cond *to = sql_bind_cond_add(b);
+		if (to == NULL)
+			return false;
+		*to = child->cond[i];
+		to->mask <<= at;
+		to->lmask <<= at;
+		to->rmask <<= at;
+		to->home = to->home == 0 ? region : to->home + 3 * outers;
+	}
+	if (b->inside == NULL && child->outers > 0 &&
+	    (b->inside = sql_bind_take(b, SQL_TABLES_MAX * sizeof *b->inside)) == NULL)
+		return false;
+	for (unsigned k = 0; k < child->outers; k++) {
+		const struct bind_outer *o = &child->outer[k];
+		b->inside[b->insides++] =
+		    (struct bind_outer){ o->kind, o->first + at, o->mid + at, o->last + at };
+	}
+	return true;
+}
+
+static bool
+flatten(struct bind *b, const struct ast_table *t, struct bind *child)
+{
+	unsigned at = b->tables;
+	for (unsigned k = 0; k < child->tables; k++) {
+		struct bind_table *to = &b->table[b->tables++];
+		*to = child->table[k];
+		to->within = true;
+		memcpy(to->used, to->was_used, to->tab->columns);
+	}
+	b->width = child->width;
+	if (!sql_bind_add_source(b, t, NULL, child->column, child->columns) || !take_over(b, child, at))
+		return false;
+	b->table[b->tables - 1].flat = child->output;
+	b->table[b->tables - 1].flats = child->tables;
+	return true;
+}
+
+bool
+sql_bind_add_query(struct bind *b, const struct ast_table *t, struct bind *child)
+{
+	if (can_flatten(b, child))
+		return flatten(b, t, child);
+	if (!sql_bind_add_source(b, t, NULL, child->column, child->columns))
+		return false;
+	b->table[b->tables - 1].from = child;
+	return true;
+}
+
+static void
+use(struct bind *b, const struct sql_expr *e)
+{
+	for (unsigned k = 0; e->kind == SQL_COLUMN && k < b->tables; k++) {
+		const struct bind_table *t = &b->table[k];
+		if (e->index >= t->base && e->index < t->base + t->tab->columns)
+			t->used[e->index - t->base] = 1;
+	}
+	for (unsigned k = 0; k < e->nargs; k++)
+		use(b, e->args[k]);
+}
+
+struct sql_expr *
+sql_bind_flat_column(struct bind *b, const struct bind_table *t, unsigned c)
+{
+	b->nodes += size_of(t->flat[c]);
+	use(b, t->flat[c]);
+	return t->flat[c];
+}
+
+bool
+sql_bind_flat_outers(struct bind *b, const unsigned *first, const unsigned *last)
+{
+	for (unsigned k = 0; k < b->outers; k++) {
+		struct bind_outer *o = &b->outer[k];
+		*o = (struct bind_outer){ o->kind, first[o->first], first[o->mid], last[o->last] };
+	}
+	if (b->insides == 0)
+		return true;
+	struct bind_outer *all = sql_bind_take(b, (b->outers + b->insides) * sizeof *all);
+	if (all == NULL)
+		return false;
+	if (b->outers > 0)
+		memcpy(all, b->outer, b->outers * sizeof *all);
+	memcpy(all + b->outers, b->inside, b->insides * sizeof *all);
+	b->outer = all;
+	b->outers += b->insides;
+	return true;
+}

@@ -1,0 +1,61 @@
+/* bind_guess.c -- a HINT for a name that is not there: what of the names that could stand there looks like it. */
+#include <sql/common/guess_relation.h>
+#include <sql/plan/bind/bind.h>
+
+#include <stdio.h>
+
+enum { GUESSES_MAX = 16 }; /* of one statement: an error may be made and forgotten many times */
+
+/* The table's own name, where it has an alias, names nothing. */
+static bool
+hidden_by_alias(struct bind *b, const char *qual)
+{
+	for (const struct bind *p = b; p != NULL; p = p->up)
+		for (unsigned k = 0; k < p->tables; k++) {
+			const struct bind_table *t = &p->table[k];
+			if (t->within || t->ast == NULL || t->ast->name == NULL || t->alias == NULL ||
+			    strcmp(t->ast->name, qual) != 0 || strcmp(t->alias, qual) == 0)
+				continue;
+			snprintf(b->err->hint, sizeof b->err->hint,
+			    "Perhaps you meant to reference the table alias \"%s\".", t->alias);
+			return true;
+		}
+	return false;
+}
+
+void
+sql_bind_guess_column(struct bind *b, const struct ast_expr *e)
+{
+	struct sql_guess g;
+	bool missing = strcmp(b->err->sqlstate, "42P01") == 0;
+	if ((!missing && strcmp(b->err->sqlstate, "42703") != 0) || e->text == NULL ||
+	    b->plan->guesses++ >= GUESSES_MAX)
+		return;
+	if (missing && e->qual != NULL && hidden_by_alias(b, e->qual))
+		return;
+	sql_guess_init(&g, e->text);
+	for (const struct bind *p = b; p != NULL; p = p->up)
+		for (unsigned k = 0; k < p->tables; k++) {
+			const struct bind_table *t = &p->table[k];
+			if (t->within || t->alias == NULL)
+				continue;
+			unsigned penalty = e->qual != NULL ? sql_guess_distance(e->qual, t->alias) : 0;
+			for (unsigned c = 0; c < t->tab->columns && penalty <= SQL_GUESS_FAR; c++)
+				if (!t->hidden[c])
+					sql_guess_try(&g, t->alias, sql_bind_column_name(t, c), penalty);
+		}
+	sql_guess_say_columns(&g, b->err);
+}
+
+void
+sql_bind_guess_relation(struct bind *b, const char *name)
+{
+	struct sql_guess g;
+	if (b->plan->guesses++ >= GUESSES_MAX)
+		return;
+	sql_guess_init(&g, name);
+	for (const struct bind_cte *c = b->cte; c != NULL; c = c->next)
+		sql_guess_try(&g, "WITH query", c->name, 0);
+	sql_guess_relations_try(&g, b->in->cat, b->in->t, b->a);
+	sql_guess_say_relations(&g, b->err);
+}

@@ -1,0 +1,87 @@
+/* bind_lateral.c -- FROM items that speak of those before them: their queries as subqueries, the operator that runs them. */
+#include <sql/plan/bind/bind.h>
+#include <sql/plan/plan_internal.h>
+#include <sql/plan/lateral.h>
+
+struct bind *
+sql_bind_lateral_child(struct bind *b, int position, struct sql_sub **out)
+{
+	struct bind *in = sql_bind_child(b, position);
+	struct sql_sub *s = sql_bind_take(b, sizeof *s);
+	if (in == NULL || s == NULL)
+		return NULL;
+	if (b->sub_level + 1 > SQL_SUB_LEVELS) {
+		sql_bind_fail(b, position, "54001", "stack depth limit exceeded");
+		return NULL;
+	}
+	s->kind = AST_SUB_SCALAR;
+	s->up = b->sub;
+	in->up = b;
+	in->sub = s;
+	in->sub_level = b->sub_level + 1;
+	*out = s;
+	b->lo = 0;
+	b->hi = b->tables;
+	return in;
+}
+
+bool
+sql_bind_lateral_done(struct bind *b, struct sql_sub *s, struct sql_node *root, unsigned from)
+{
+	s->root = root;
+	if (!sql_bind_own_arenas(b, s, from))
+		return false;
+	/* what it needs of no row beside it, but of one outside of the whole query, is the same for all rows */
+	b->table[b->tables - 1].lateral = s->slots > 0 ? s : NULL;
+	return true;
+}
+
+/* Tables whose columns it needs. */
+static uint64_t
+needs(const struct bind *b, const struct sql_sub *s)
+{
+	uint64_t m = 0;
+	for (unsigned k = 0; k < s->slots; k++)
+		m |= sql_bind_tables_of(b, s->tied[k]);
+	return m;
+}
+
+struct sql_node *
+sql_plan_lateral(struct bind *b, struct sql_node *left, uint64_t have, unsigned k, bool keep_left)
+{
+	struct sql_sub *s = b->table[k].lateral;
+	struct sql_node *n = sql_plan_node(b, SQL_NODE_LATERAL, left, b->width);
+	struct sql_lateral *l = sql_bind_take(b, sizeof *l);
+	if (n == NULL || l == NULL || !sql_plan_access(b, n, k))
+		return NULL;
+	if (b->lock_from != 0) {
+		sql_bind_fail(b, 0, "0A000", "FOR UPDATE and FOR SHARE beside LATERAL are not supported yet");
+		return NULL;
+	}
+	if ((needs(b, s) & ~have) != 0) {
+		sql_bind_fail(b, b->table[k].ast->position, "0A000",
+		    "LATERAL over the other side of this kind of join is not supported yet");
+		return NULL;
+	}
+	l->sub = s;
+	l->need = sql_bind_take(b, (s->slots + 1) * sizeof *l->need);
+	n->lat = l;
+	n->build = s->root;
+	n->keep_probe = keep_left;
+	n->pass = sql_plan_columns_of(b, have, &n->passes);
+	n->types = sql_bind_take(b, (n->passes + 1) * sizeof *n->types);
+	if (l->need == NULL || n->pass == NULL || n->types == NULL)
+		return NULL;
+	for (unsigned i = 0; i < n->passes; i++)
+		n->types[i] = sql_plan_column_type(b, n->pass[i]);
+	n->est_rows = left->est_rows * s->root->est_rows;
+	if (!sql_plan_push_down(b, n, have | UINT64_C(1) << k, false))
+		return NULL;
+	if (keep_left) { /* the condition says which partners match, not which rows come out */
+		n->on = n->filter;
+		n->filter = NULL;
+		if (n->est_rows < left->est_rows)
+			n->est_rows = left->est_rows;
+	}
+	return n;
+}

@@ -1,0 +1,153 @@
+/* bind_recursive.c -- WITH RECURSIVE: a query over its own last answer, until there is no new one. */
+#include <sql/plan/bind/bind.h>
+#include <sql/plan/sub.h>
+
+#include <stdio.h>
+
+static struct sql_node *
+project(struct bind *b, struct sql_node *child, struct sql_expr **e, unsigned n)
+{
+	struct sql_node *p = sql_plan_node(b, SQL_NODE_PROJECT, child, n);
+	if (p == NULL)
+		return NULL;
+	p->e = e;
+	p->es = n;
+	p->est_rows = child->est_rows;
+	return p;
+}
+
+/* All but the last query of the chain. */
+static struct sql_node *
+base(struct bind *b, const struct ast_select *q, struct sql_column **column, unsigned *columns)
+{
+	struct ast_select *part = sql_bind_take(b, sizeof *part);
+	struct bind *child = sql_bind_child(b, 0);
+	if (part == NULL || child == NULL)
+		return NULL;
+	*part = *q;
+	part->sets--;
+	struct sql_node *n = sql_bind_child_select(b, child, part->sets > 1 ? part : q->set[0].q);
+	*column = child->column;
+	*columns = child->columns;
+	return n;
+}
+
+/* The last term's column i in the type of the column, which it may not change if it is recursive. */
+static struct sql_expr *
+match(struct bind *b, const struct ast_cte *c, struct bind *in, unsigned i, const struct bind_cte *self,
+    struct sql_expr **left)
+{
+	struct sql_column *col = &self->column[i];
+	struct sql_expr *x = in->output[i];
+	sql_bind_fix_param(b, x, col->type);
+	enum cat_type type = x->type;
+	struct sql_expr *pair[2] = { sql_expr_column(b->a, i, col->type, col->typmod, 0), x };
+	if (type != CAT_UNKNOWN)
+		pair[1] = sql_expr_column(b->a, i, type, x->typmod, x->position);
+	if (pair[0] == NULL || pair[1] == NULL || !sql_expr_unify(b->a, pair, 2, "UNION", b->err))
+		return NULL;
+	*left = pair[0];
+	if (pair[0]->type != col->type && self->selves > 0) {
+		sql_bind_fail(b, 0, "42804",
+		    "recursive query \"%s\" column %u has type %s in non-recursive term but type %s overall",
+		    c->name, i + 1, cat_type_name(col->type), cat_type_name(pair[0]->type));
+		snprintf(b->err->hint, sizeof b->err->hint,
+		    "Cast the output of the non-recursive term to the correct type.");
+		return NULL;
+	}
+	col->type = pair[0]->type;
+	if (type != CAT_UNKNOWN)
+		return pair[1];
+	in->output[i] = pair[1];
+	return sql_expr_column(b->a, i, col->type, -1, 0);
+}
+
+static struct sql_node *
+term(struct bind *b, const struct ast_cte *c, const struct ast_select *q, const struct bind_cte *self,
+    struct sql_expr **left)
+{
+	struct bind *in = sql_bind_child(b, c->position);
+	if (in == NULL)
+		return NULL;
+	in->nodes = b->nodes;
+	in->keep_unknown = true;
+	if (!sql_bind_select_begin(in, q))
+		return NULL;
+	if (in->columns != self->columns) {
+		sql_bind_fail(b, in->columns > 0 ? in->output[0]->position : 0, "42601",
+		    "each UNION query must have the same number of columns");
+		return NULL;
+	}
+	if (in->grouped && in->aggs > 0 && self->selves > 0) {
+		sql_bind_fail(b, in->agg[0].ast->position, "42P19",
+		    "aggregate functions are not allowed in a recursive query's recursive term");
+		return NULL;
+	}
+	struct sql_expr **e = sql_bind_take(b, in->columns * sizeof *e);
+	if (e == NULL)
+		return NULL;
+	for (unsigned i = 0; i < in->columns; i++)
+		if ((e[i] = match(b, c, in, i, self, &left[i])) == NULL)
+			return NULL;
+	struct sql_node *n = sql_bind_select_end(in, true);
+	b->nodes = in->nodes;
+	if (n == NULL || !sql_bind_deeper(b, in->deep, 0))
+		return NULL;
+	return project(b, n, e, in->columns);
+}
+
+struct sql_node *
+sql_bind_recursive(struct bind *b, const struct ast_cte *c, struct bind_cte *self, struct sql_column **column,
+    unsigned *columns)
+{
+	const struct ast_select *q = c->q;
+	self->next = b->cte;
+	b->cte = self;
+	struct sql_node *first = base(b, q, column, columns), *n;
+	b->cte = self->next;
+	struct sql_cte *work = sql_bind_take(b, sizeof *work);
+	struct sql_sub *own = sql_bind_take(b, sizeof *own);
+	if (first == NULL || work == NULL || own == NULL)
+		return NULL;
+	self->run = work;
+	self->column = *column;
+	self->columns = *columns;
+	self->deep = b->deep;
+	if (!sql_bind_cte_names(b, c, self))
+		return NULL;
+	work->plan = first; /* whose number of rows is what a reader may expect */
+	work->name = c->name;
+	work->columns = *columns;
+	work->arena = b->plan->arenas;
+	b->plan->arenas += 2;
+	struct sql_expr **left = sql_bind_take(b, *columns * sizeof *left);
+	if (left == NULL || (work->type = sql_bind_take(b, *columns * sizeof *work->type)) == NULL)
+		return NULL;
+	unsigned from = b->plan->arenas;
+	self->next = b->cte;
+	b->cte = self;
+	struct sql_node *again = term(b, c, q->set[q->sets - 1].q, self, left);
+	b->cte = self->next;
+	if (again == NULL)
+		return NULL;
+	bool cast = false;
+	for (unsigned i = 0; i < *columns; i++) {
+		work->type[i] = (*column)[i].type;
+		cast |= left[i]->kind != SQL_COLUMN;
+	}
+	if (cast && (first = project(b, first, left, *columns)) == NULL)
+		return NULL;
+	if (!sql_bind_own_arenas(b, own, from) ||
+	    (n = sql_plan_node(b, SQL_NODE_RECURSE, first, *columns)) == NULL)
+		return NULL;
+	n->build = again;
+	n->all = q->set[q->sets - 1].all;
+	n->rows = self->selves > 0; /* else one round is all */
+	n->cte = work;
+	n->keys = *columns;
+	n->types = work->type;
+	n->own = own->arenas;
+	n->owns = own->narenas;
+	n->est_rows = first->est_rows * 10;
+	return n;
+}

@@ -1,0 +1,395 @@
+/* bind_sub.c -- subqueries in expressions: what they need of the row outside, and when they need nothing. */
+#include <sql/plan/bind/bind.h>
+#include <sql/plan/selectivity.h>
+#include <sql/plan/sub.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Rows outside that are answered one by one before all answers are found at once: by keys, by scans. */
+enum { PATIENT = 256, IMPATIENT = 4 };
+
+/* ---- columns of the queries around ------------------------------------------------- */
+
+static bool
+grow(struct bind *b, void *list, unsigned n, unsigned *cap, size_t size)
+{
+	void **p = list;
+	if (n < *cap)
+		return true;
+	unsigned more = *cap ? *cap * 2 : 4;
+	void *q = sql_bind_take(b, more * size);
+	if (q == NULL)
+		return false;
+	if (n > 0)
+		memcpy(q, *p, n * size);
+	*p = q;
+	*cap = more;
+	return true;
+}
+
+/* The slot that holds x, an expression over the row outside. */
+static bool
+slot_of(struct bind *b, struct sql_sub *s, struct sql_expr *x, unsigned *out)
+{
+	unsigned cap = s->slot_cap;
+	if (!grow(b, &s->slot, s->slots, &cap, sizeof *s->slot) ||
+	    !grow(b, &s->tied, s->slots, &s->slot_cap, sizeof *s->tied))
+		return false;
+	*out = b->plan->outers++;
+	s->slot[s->slots] = *out;
+	s->tied[s->slots++] = x;
+	return true;
+}
+
+/* The same column was asked for before? */
+static bool
+has_slot(const struct sql_sub *s, const struct sql_expr *x, unsigned *out)
+{
+	for (unsigned i = 0; i < s->slots; i++) {
+		const struct sql_expr *t = s->tied[i];
+		if (t->kind == x->kind && t->index == x->index && t->type == x->type &&
+		    (x->kind == SQL_COLUMN || x->kind == SQL_OUTER)) {
+			*out = s->slot[i];
+			return true;
+		}
+	}
+	return false;
+}
+
+struct sql_expr *
+sql_bind_outer(struct bind *b, const struct ast_expr *e)
+{
+	struct bind *up = b->up;
+	struct sql_sub *s = b->sub;
+	struct cat_err keep = *b->err;
+	*b->err = (struct cat_err){ 0 };
+	bool was = up->asked;
+	up->asked = true;
+	struct sql_expr *x = sql_bind_expr(up, e);
+	up->asked = was;
+	if (x == NULL)
+		return NULL;
+	*b->err = keep;
+	unsigned slot;
+	if (!has_slot(s, x, &slot) && !slot_of(b, s, x, &slot))
+		return NULL;
+	struct sql_expr *o = sql_expr_outer(b->a, slot, x->type, x->typmod, e->position);
+	if (o == NULL || !grow(b, &s->tie, s->ties, &s->tie_cap, sizeof *s->tie)) {
+		cat_error(b->err, "53200", "out of memory");
+		return NULL;
+	}
+	s->tie[s->ties++] = o;
+	return o;
+}
+
+bool
+sql_bind_speaks_of_outer(const struct sql_expr *e)
+{
+	if (e->kind == SQL_OUTER)
+		return true;
+	for (unsigned i = 0; i < e->nargs; i++)
+		if (sql_bind_speaks_of_outer(e->args[i]))
+			return true;
+	return false;
+}
+
+void
+sql_bind_sub_reads(struct bind *b, const struct cat_table *tab)
+{
+	if (b->plan->tab != NULL && tab->store.id == b->plan->tab->store.id)
+		for (struct sql_sub *s = b->sub; s != NULL; s = s->up)
+			s->reads_target = true;
+}
+
+/* ---- ties that are equalities ---------------------------------------------------------- */
+
+static unsigned
+ties_in(const struct sql_sub *s, const struct sql_expr *e, bool *seen)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; e->kind == SQL_OUTER && i < s->ties; i++)
+		if (s->tie[i] == e && !seen[i]) {
+			seen[i] = true;
+			n++;
+		}
+	for (unsigned i = 0; i < e->nargs; i++)
+		n += ties_in(s, e->args[i], seen);
+	return n;
+}
+
+/* l = r with one side of the outside alone, the other of inside alone? */
+static bool
+is_tie(const struct bind_cond *c)
+{
+	if (c->home != 0 || c->l == NULL || c->used || (c->lmask == 0) == (c->rmask == 0))
+		return false;
+	const struct sql_expr *out = c->lmask == 0 ? c->l : c->r, *in = c->lmask == 0 ? c->r : c->l;
+	return sql_bind_speaks_of_outer(out) && !sql_bind_speaks_of_outer(in);
+}
+
+/* Can it be read by keys alone? */
+static bool
+lookups(const struct sql_node *n)
+{
+	if (n == NULL)
+		return true;
+	return n->kind != SQL_NODE_SCAN && n->kind != SQL_NODE_CTE && lookups(n->child) && lookups(n->build);
+}
+
+/* The rows of all keys: operators as sql_bind_select would make them, n columns and then the keys. */
+static struct sql_node *
+all_rows(struct bind *b, struct sql_expr **out, unsigned n, struct sql_expr **key, unsigned keys)
+{
+	struct sql_node *from = sql_plan_from(b), *p;
+	struct sql_expr **e = sql_bind_take(b, (b->aggs + n + keys) * sizeof *e);
+	if (from == NULL || e == NULL)
+		return NULL;
+	if (b->grouped) {
+		struct sql_node *g = sql_plan_node(b, SQL_NODE_AGG, from, keys + b->aggs);
+		if (g == NULL)
+			return NULL;
+		g->key = key;
+		g->keys = keys;
+		g->agg = b->agg;
+		g->aggs = b->aggs;
+		g->est_rows = sql_sel_groups(b, key, keys, from->est_rows);
+		/* what is made of aggregates was bound as if there were no keys: so these go behind */
+		struct sql_expr **turn = sql_bind_take(b, (b->aggs + keys) * sizeof *turn);
+		if (turn == NULL || (from = sql_plan_node(b, SQL_NODE_PROJECT, g, b->aggs + keys)) == NULL)
+			return NULL;
+		for (unsigned i = 0; i < b->aggs + keys; i++) {
+			bool agg = i < b->aggs;
+			turn[i] = sql_expr_column(b->a, agg ? keys + i : i - b->aggs,
+			    agg ? b->agg[i].type : key[i - b->aggs]->type, -1, 0);
+			if (turn[i] == NULL)
+				return NULL;
+		}
+		from->e = turn;
+		from->es = b->aggs + keys;
+		from->est_rows = g->est_rows;
+	}
+	if ((p = sql_plan_node(b, SQL_NODE_PROJECT, from, n + keys)) == NULL)
+		return NULL;
+	if (n > 0) /* EXISTS keeps none */
+		memcpy(e, out, n * sizeof *e);
+	for (unsigned i = 0; i < keys; i++) {
+		e[n + i] = b->grouped ? sql_expr_column(b->a, b->aggs + i, key[i]->type, -1, 0) : key[i];
+		if (e[n + i] == NULL)
+			return NULL;
+	}
+	p->e = e;
+	p->es = n + keys;
+	p->est_rows = from->est_rows;
+	return p;
+}
+
+bool
+sql_bind_sub_set(struct bind *b, const struct ast_select *q, struct sql_expr **out, unsigned n)
+{
+	struct sql_sub *s = b->sub;
+	bool scalar = s->kind == AST_SUB_SCALAR;
+	if (s->ties == 0 || s->varies || b->outers > 0 || b->win != NULL ||
+	    (b->srfs != NULL && b->srfs->sets > 0) || q->with != NULL || q->groups > 0 || q->ons > 0 ||
+	    q->having != NULL || q->limit != NULL || q->offset != NULL || b->grouped != scalar ||
+	    b->groups > 0 || n + b->conds > SQL_SUB_KEYS)
+		return true;
+	bool *seen = sql_bind_take(b, s->ties * sizeof *seen);
+	struct sql_expr **left = sql_bind_take(b, (b->conds + 1) * sizeof *left);
+	struct sql_expr **key = sql_bind_take(b, (b->conds + 1) * sizeof *key);
+	if (seen == NULL || left == NULL || key == NULL)
+		return false;
+	unsigned found = 0, keys = 0;
+	for (unsigned i = 0; i < b->conds; i++) {
+		struct bind_cond *c = &b->cond[i];
+		c->used = c->pushed;
+		if (!is_tie(c))
+			continue;
+		found += ties_in(s, c->l, seen) + ties_in(s, c->r, seen);
+		left[keys] = c->lmask == 0 ? c->ul : c->ur;
+		key[keys++] = c->lmask == 0 ? c->ur : c->ul;
+	}
+	if (found < s->ties)
+		return true;
+	for (unsigned i = 0; i < b->conds; i++)
+		b->cond[i].used = b->cond[i].pushed || is_tie(&b->cond[i]);
+	if (s->kind == AST_SUB_EXISTS)
+		n = 0;
+	if ((s->set = all_rows(b, out, n, key, keys)) == NULL ||
+	    (s->right = sql_bind_take(b, keys * sizeof *s->right)) == NULL)
+		return false;
+	for (unsigned i = 0; i < keys; i++)
+		if ((s->right[i] = sql_expr_column(b->a, n + i, key[i]->type, -1, 0)) == NULL)
+			return cat_error(b->err, "53200", "out of memory");
+	s->left = left;
+	s->keys = keys;
+	return true;
+}
+
+/* ---- a subquery ---------------------------------------------------------------------------- */
+
+/* The operators' arenas: those given out since `from`, but for what subqueries inside keep. */
+bool
+sql_bind_own_arenas(struct bind *b, struct sql_sub *s, unsigned from)
+{
+	unsigned n = b->plan->arenas - from;
+	uint8_t *other = sql_bind_take(b, n);
+	if (other == NULL || (s->arenas = sql_bind_take(b, n * sizeof *s->arenas)) == NULL)
+		return false;
+	for (const struct sql_sub *i = b->plan->subs; i != NULL; i = i->next) {
+		if (i->arena < from)
+			continue;
+		memset(other + (i->arena - from), 1, 3);
+		for (unsigned k = 0; k < i->narenas; k++)
+			other[i->arenas[k] - from] = 1;
+	}
+	for (unsigned k = 0; k < n; k++)
+		if (!other[k])
+			s->arenas[s->narenas++] = from + k;
+	return true;
+}
+
+/* One comparison of ANY or ALL in all: = of rows is AND, <> is OR. */
+static struct sql_expr *
+comparison(struct bind *b, struct sql_sub *s, const struct ast_expr *e, struct sql_expr **test,
+    const struct sql_column *col)
+{
+	bool eq = strcmp(e->text, "=") == 0, ne = strcmp(e->text, "<>") == 0;
+	if (e->nargs > 1 && !eq && !ne) {
+		sql_bind_fail(
+		    b, e->position, "0A000", "row comparisons with %s are not supported yet", e->text);
+		return NULL;
+	}
+	struct sql_expr **one = sql_bind_take(b, e->nargs * sizeof *one);
+	struct sql_expr **left = sql_bind_take(b, (s->keys + e->nargs) * sizeof *left);
+	struct sql_expr **right = sql_bind_take(b, (s->keys + e->nargs) * sizeof *right);
+	if (one == NULL || left == NULL || right == NULL)
+		return NULL;
+	bool hash = (s->once || s->set) &&
+		    ((eq && s->kind == AST_SUB_ANY) || (ne && s->kind == AST_SUB_ALL)) &&
+		    e->nargs + s->keys <= SQL_SUB_KEYS;
+	for (unsigned i = 0; i < e->nargs; i++) {
+		struct sql_expr *l = test[i], *r = sql_expr_column(b->a, i, col[i].type, col[i].typmod, 0);
+		unsigned slot;
+		if (r == NULL)
+			return NULL;
+		sql_bind_fix_param(b, l, col[i].type);
+		if (l->kind != SQL_CONST) {
+			if (!has_slot(s, l, &slot) && !slot_of(b, s, l, &slot))
+				return NULL;
+			if ((l = sql_expr_outer(b->a, slot, l->type, l->typmod, l->position)) == NULL)
+				return NULL;
+		}
+		if ((one[i] = sql_expr_op(b->a, e->text, l, r, e->position, b->err)) == NULL)
+			return NULL;
+		if (one[i]->type != CAT_BOOL) {
+			sql_bind_fail(b, e->position, "42804",
+			    "row comparison operator must yield type boolean, not type %s",
+			    cat_type_name(one[i]->type));
+			return NULL;
+		}
+		struct sql_expr *pair[2] = { l, r };
+		struct cat_err ignored;
+		if (hash && !sql_expr_unify(b->a, pair, 2, "=", &ignored))
+			hash = false;
+		left[i] = pair[0];
+		right[i] = pair[1];
+	}
+	/* ties that became keys stand behind the columns of the answer */
+	for (unsigned i = 0; i < s->keys; i++) {
+		left[e->nargs + i] = s->left[i];
+		right[e->nargs + i] = s->right[i];
+	}
+	if (!hash)
+		s->set = NULL;
+	s->hashed = hash;
+	s->negate = ne;
+	s->left = left;
+	s->right = right;
+	s->keys += e->nargs;
+	if (e->nargs == 1)
+		return one[0];
+	return sql_expr_make(b->a, eq ? SQL_AND : SQL_OR, one, e->nargs, false, e->position, b->err);
+}
+
+/* Does a subquery in this place of a statement that changes rows see what it has changed already? */
+static bool
+place(struct bind *b, struct sql_sub *s, int position)
+{
+	if (b->level > 0 || b->plan->tab == NULL || !s->reads_target)
+		return true;
+	if (b->no_agg != NULL && strcmp(b->no_agg, "WHERE") == 0)
+		return true;
+	s->early = s->once || s->set != NULL;
+	return s->early ||
+	       sql_bind_fail(b, position, "0A000",
+		   "correlated subqueries over the table that is changed are not supported here yet");
+}
+
+struct sql_expr *
+sql_bind_sub(struct bind *b, const struct ast_expr *e, bool two)
+{
+	struct sql_expr **test = sql_bind_take(b, (e->nargs + 1) * sizeof *test);
+	struct sql_sub *s = sql_bind_take(b, sizeof *s);
+	struct bind *in = sql_bind_child(b, e->position);
+	if (test == NULL || s == NULL || in == NULL)
+		return NULL;
+	if (b->no_sub != NULL) {
+		sql_bind_fail(b, e->position, "0A000", "cannot use subquery in %s", b->no_sub);
+		return NULL;
+	}
+	if (b->sub_level + 1 > SQL_SUB_LEVELS) {
+		sql_bind_fail(b, e->position, "54001", "stack depth limit exceeded");
+		return NULL;
+	}
+	for (unsigned i = 0; i < e->nargs; i++)
+		if ((test[i] = sql_bind_expr(b, e->args[i])) == NULL)
+			return NULL;
+	s->kind = e->sub;
+	s->up = b->sub;
+	in->up = b;
+	in->sub = s;
+	in->sub_level = b->sub_level + 1;
+	in->unnest = s->kind == AST_SUB_EXISTS || s->kind == AST_SUB_SCALAR ||
+		     (two && s->kind == AST_SUB_ANY && strcmp(e->text, "=") == 0);
+	in->unnest &= e->select->locks == 0; /* as many rows are locked as are asked about */
+	s->two = in->unnest;
+	unsigned from = b->plan->arenas;
+	if ((s->root = sql_bind_child_select(b, in, e->select)) == NULL)
+		return NULL;
+	s->once = s->ties == 0 && !s->varies;
+	if (!sql_bind_own_arenas(b, s, from))
+		return NULL;
+	s->arena = b->plan->arenas;
+	b->plan->arenas += 3;
+	s->next = b->plan->subs;
+	b->plan->subs = s;
+	enum cat_type type = CAT_BOOL;
+	int32_t typmod = -1;
+	if (s->kind == AST_SUB_SCALAR || s->kind == AST_SUB_ARRAY) {
+		if (in->columns != 1) {
+			sql_bind_fail(b, e->position, "42601", "subquery must return only one column");
+			return NULL;
+		}
+		type = in->column[0].type;
+		typmod = in->column[0].typmod;
+		if (s->kind == AST_SUB_ARRAY && !sql_array_of(type, &type, b->err)) {
+			b->err->position = e->position;
+			return NULL;
+		}
+	} else if (s->kind != AST_SUB_EXISTS) {
+		if (in->columns != e->nargs) {
+			sql_bind_fail(b, e->position, "42601", "subquery has too %s columns",
+			    in->columns > e->nargs ? "many" : "few");
+			return NULL;
+		}
+		if ((s->cmp = comparison(b, s, e, test, in->column)) == NULL)
+			return NULL;
+	}
+	if (s->set != NULL && s->kind != AST_SUB_ANY)
+		s->hashed = true;
+	s->patience = lookups(s->root) ? PATIENT : IMPATIENT;
+	if (!place(b, s, e->position))
+		return NULL;
+	return sql_expr_sub(b->a, s, type, typmod, s->tied, s->slots, e->position, b->err);
+}

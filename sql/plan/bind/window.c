@@ -1,0 +1,452 @@
+/*
+ * bind_window.c -- calls over windows: out of expressions, into one operator below the projection.
+ *
+ * A call becomes a column behind the operator's input. How wide that is, only
+ * the end of binding says (aggregates are still being found), so columns get
+ * their number then.
+ */
+#include <sql/plan/bind/bind.h>
+#include <sql/compat/postgres.h>
+#include <sql/plan/window.h>
+
+#include <stdio.h>
+
+/* Room for one more in an array of the arena. */
+static bool
+room(struct bind *b, void *array, unsigned n, unsigned *cap, size_t size)
+{
+	if (n < *cap)
+		return true;
+	unsigned more = *cap ? *cap * 2 : 8;
+	void *p = sql_bind_take(b, more * size), *old;
+	if (p == NULL)
+		return false;
+	memcpy(&old, array, sizeof old);
+	if (n)
+		memcpy(p, old, n * size);
+	memcpy(array, &p, sizeof p);
+	*cap = more;
+	return true;
+}
+
+static bool
+kind_of(const char *name, enum sql_win_kind *kind, unsigned *least, unsigned *most)
+{
+	static const struct {
+		const char *name;
+		enum sql_win_kind kind;
+		unsigned least, most;
+	} all[] = { { "row_number", SQL_WIN_ROW_NUMBER, 0, 0 }, { "rank", SQL_WIN_RANK, 0, 0 },
+		{ "dense_rank", SQL_WIN_DENSE_RANK, 0, 0 }, { "percent_rank", SQL_WIN_PERCENT_RANK, 0, 0 },
+		{ "cume_dist", SQL_WIN_CUME_DIST, 0, 0 }, { "ntile", SQL_WIN_NTILE, 1, 1 },
+		{ "lag", SQL_WIN_LAG, 1, 3 }, { "lead", SQL_WIN_LEAD, 1, 3 },
+		{ "first_value", SQL_WIN_FIRST, 1, 1 }, { "last_value", SQL_WIN_LAST, 1, 1 },
+		{ "nth_value", SQL_WIN_NTH, 2, 2 } };
+	for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+		if (strcmp(name, all[i].name) == 0) {
+			*kind = all[i].kind;
+			*least = all[i].least;
+			*most = all[i].most;
+			return true;
+		}
+	return false;
+}
+
+bool
+sql_window_function(const char *name)
+{
+	enum sql_win_kind kind;
+	unsigned least, most;
+	return kind_of(name, &kind, &least, &most);
+}
+
+bool
+sql_window_same(const struct ast_window *x, const struct ast_window *y)
+{
+	if (x->fargs != y->fargs || x->parts != y->parts || x->orders != y->orders || x->mode != y->mode ||
+	    x->start != y->start || x->end != y->end || x->exclude != y->exclude)
+		return false;
+	for (unsigned i = 0; i < x->orders; i++)
+		if (x->order[i].desc != y->order[i].desc ||
+		    x->order[i].nulls_first != y->order[i].nulls_first)
+			return false;
+	return true;
+}
+
+static bool
+slot_of(struct bind *b, struct sql_expr *e, unsigned *out)
+{
+	struct sql_window *w = b->win;
+	if (e->kind == SQL_COLUMN)
+		for (unsigned k = 0; k < w->es; k++)
+			if (w->e[k]->kind == SQL_COLUMN && w->e[k]->index == e->index) {
+				*out = k;
+				return true;
+			}
+	if (!room(b, &w->e, w->es, &w->e_cap, sizeof *w->e))
+		return false;
+	*out = w->es;
+	w->e[w->es++] = e;
+	return true;
+}
+
+static bool
+spec_of(struct bind *b, const struct ast_expr *e, unsigned *out)
+{
+	struct sql_window *w = b->win;
+	const struct ast_window *o = e->over;
+	unsigned keys = o->parts + o->orders;
+	for (unsigned s = 0; s < w->specs; s++) {
+		const struct ast_expr *f = w->spec[s].ast;
+		const struct ast_window *p = f->over;
+		bool same = p->parts == o->parts && p->orders == o->orders;
+		for (unsigned k = 0; same && k < o->orders; k++)
+			same = p->order[k].desc == o->order[k].desc &&
+			       p->order[k].nulls_first == o->order[k].nulls_first;
+		for (unsigned k = 0; same && k < keys; k++)
+			same = sql_bind_same(b, f->args[p->fargs + k], e->args[o->fargs + k]);
+		if (same) {
+			*out = s;
+			return true;
+		}
+	}
+	struct sql_win_spec spec = { .parts = o->parts, .orders = o->orders, .ast = e };
+	if ((spec.key = sql_bind_take(b, keys * sizeof *spec.key)) == NULL)
+		return false;
+	for (unsigned k = 0; k < keys; k++) {
+		struct sql_expr *x = sql_bind_expr_as(b, e->args[o->fargs + k], CAT_TEXT);
+		if (x == NULL || (x = sql_expr_settle(b->a, x, b->err)) == NULL)
+			return false;
+		struct sql_sort_key *key = &spec.key[k];
+		if (!slot_of(b, x, &key->col))
+			return false;
+		if (k >= o->parts) {
+			key->desc = o->order[k - o->parts].desc;
+			key->nulls_first = o->order[k - o->parts].nulls_first;
+		}
+	}
+	if (!room(b, &w->spec, w->specs, &w->spec_cap, sizeof *w->spec))
+		return false;
+	*out = w->specs;
+	w->spec[w->specs++] = spec;
+	return true;
+}
+
+/* Are distances between its values intervals? */
+static bool
+spans(enum cat_type t)
+{
+	return t == CAT_DATE || t == CAT_TIMESTAMP || t == CAT_TIMESTAMPTZ || t == CAT_TIME ||
+	       t == CAT_INTERVAL;
+}
+
+static bool
+offset_of(
+    struct bind *b, const struct ast_expr *e, enum ast_frame mode, enum cat_type key, struct sql_expr **out)
+{
+	static const char *const mode_name[] = { "RANGE", "ROWS", "GROUPS" };
+	const char *what = mode_name[mode];
+	if (sql_bind_has_agg(b, e))
+		return sql_bind_fail(
+		    b, e->position, "42803", "aggregate functions are not allowed in window %s", what);
+	enum cat_type type = CAT_INT8;
+	if (mode == AST_FRAME_RANGE) {
+		if (spans(key))
+			type = CAT_INTERVAL;
+		else if (!cat_type_is_int(key) && !cat_type_is_float(key) && key != CAT_NUMERIC)
+			return sql_bind_fail(b, e->position, "0A000",
+			    "RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s",
+			    cat_type_name(key));
+		else
+			type = cat_type_is_int(key) ? CAT_INT8 : cat_type_is_float(key) ? CAT_FLOAT8 : key;
+	}
+	unsigned lo = b->lo, hi = b->hi;
+	bool grouped = b->grouped;
+	b->lo = b->hi = 0;
+	b->grouped = false;
+	struct sql_expr *x = sql_bind_expr_as(b, e, type);
+	b->lo = lo;
+	b->hi = hi;
+	b->grouped = grouped;
+	if (x == NULL) {
+		if (strcmp(b->err->sqlstate, "42703") == 0)
+			sql_bind_fail(b, b->err->position ? b->err->position : e->position, "42P10",
+			    "argument of %s must not contain variables", what);
+		return false;
+	}
+	enum cat_type was = x->type;
+	if (type == CAT_INTERVAL && was != CAT_UNKNOWN && was != CAT_INTERVAL) {
+		snprintf(b->err->hint, sizeof b->err->hint, "Cast the offset value to an appropriate type.");
+		return sql_bind_fail(b, e->position, "0A000",
+		    "RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s and offset "
+		    "type %s",
+		    cat_type_name(key), cat_type_name(was));
+	}
+	*out = sql_expr_assign(b->a, x, type, -1, what, e->position, b->err);
+	if (*out == NULL && strcmp(b->err->sqlstate, "42804") == 0)
+		sql_bind_fail(b, e->position, "42804", "argument of %s must be type %s, not type %s", what,
+		    cat_type_name(type), cat_type_name(was));
+	return *out != NULL;
+}
+
+static bool
+frame_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f)
+{
+	const struct ast_window *o = e->over;
+	unsigned at = o->fargs + o->parts + o->orders;
+	f->mode = o->mode;
+	f->start.kind = o->start;
+	f->end.kind = o->end;
+	f->exclude = o->exclude;
+	enum cat_type key = CAT_UNKNOWN;
+	if (o->orders > 0) {
+		const struct sql_win_spec *s = &b->win->spec[f->spec];
+		key = b->win->e[s->key[s->parts].col]->type;
+	}
+	struct sql_win_bound *bound[2] = { &f->start, &f->end };
+	for (unsigned k = 0; k < 2; k++)
+		if ((bound[k]->kind == AST_BOUND_PRECEDING || bound[k]->kind == AST_BOUND_FOLLOWING) &&
+		    !offset_of(b, e->args[at++], o->mode, key, &bound[k]->offset))
+			return false;
+	return true;
+}
+
+static struct sql_expr *
+whole(struct bind *b, struct sql_expr *x)
+{
+	if (x->type != CAT_UNKNOWN && x->type != CAT_INT2)
+		return x;
+	return sql_expr_cast(b->a, x, CAT_INT4, -1, x->position, b->err);
+}
+
+/* Arguments and result of an aggregate over a window. */
+static bool
+agg_call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f, struct sql_expr **arg, unsigned n)
+{
+	f->type = CAT_INT8;
+	if (e->star) {
+		if (f->agg != SQL_COUNT)
+			return sql_bind_no_function(b, e, arg, 0);
+		f->agg = SQL_COUNT_STAR;
+		return true;
+	}
+	bool strings = f->agg == SQL_STRING_AGG;
+	if (n != (strings ? 2 : 1))
+		return sql_bind_no_function(b, e, arg, n);
+	for (unsigned k = 0; strings && k < n; k++)
+		if (arg[k]->type != CAT_UNKNOWN && cat_type_category(arg[k]->type) != 'S')
+			return sql_bind_no_function(b, e, arg, n);
+		else if (arg[k]->type != CAT_TEXT && (arg[k] = sql_expr_cast(b->a, arg[k], CAT_TEXT, -1,
+							  arg[k]->position, b->err)) == NULL)
+			return false;
+	if (f->agg != SQL_ARRAY_AGG && (arg[0] = sql_expr_settle(b->a, arg[0], b->err)) == NULL)
+		return false;
+	f->arg_type = arg[0]->type;
+	if (!sql_agg_type(f->agg, f->arg_type, &f->type, e->position, b->err))
+		return false;
+	f->args = n;
+	return slot_of(b, arg[0], &f->arg[0]) && (n == 1 || slot_of(b, arg[1], &f->arg[1]));
+}
+
+/* The arguments, typed; the type of the result. */
+static bool
+call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f)
+{
+	unsigned n = e->over->fargs, least = 1, most = 1;
+	bool agg = sql_agg_find(e->text, &f->agg), win = !agg && kind_of(e->text, &f->kind, &least, &most);
+	struct sql_expr **arg = sql_bind_take(b, (n + 1) * sizeof *arg);
+	if (arg == NULL)
+		return false;
+	for (unsigned k = 0; k < n; k++) {
+		bool number = (f->kind == SQL_WIN_NTILE && win) || (win && k == 1);
+		arg[k] = sql_bind_expr(b, e->args[k]);
+		if (k == 2 && win)
+			sql_bind_fix_param(b, arg[k], arg[0]->type);
+		sql_bind_fix_param(b, arg[k], number ? CAT_INT4 : CAT_TEXT);
+		if (arg[k] == NULL)
+			return false;
+	}
+	if (!agg && !win && sql_postgres_has(sql_postgres_aggregates, e->text))
+		return sql_bind_fail(b, e->position, "0A000", "aggregate %s is not supported yet", e->text);
+	if (!agg && !win) {
+		if (!sql_set_function(e->text) &&
+		    sql_expr_func(b->a, e->text, arg, n, e->position, b->err) == NULL)
+			return false;
+		return sql_bind_fail(b, e->position, "42809",
+		    "OVER specified, but %s is not a window function nor an aggregate function", e->text);
+	}
+	if (e->distinct)
+		return sql_bind_fail(
+		    b, e->position, "0A000", "DISTINCT is not implemented for window functions");
+	if (agg && (f->agg == SQL_JSON_AGG || f->agg == SQL_JSON_OBJECT_AGG))
+		return sql_bind_fail(
+		    b, e->position, "0A000", "%s over a window is not supported yet", e->text);
+	if (agg)
+		return agg_call_of(b, e, f, arg, n);
+	if (n < least || n > most)
+		return sql_bind_no_function(b, e, arg, n);
+	switch (f->kind) {
+	case SQL_WIN_PERCENT_RANK:
+	case SQL_WIN_CUME_DIST:
+		f->type = CAT_FLOAT8;
+		return true;
+	case SQL_WIN_NTILE:
+		f->type = CAT_INT4;
+		if ((arg[0] = whole(b, arg[0])) == NULL)
+			return false;
+		if (arg[0]->type != CAT_INT4)
+			return sql_bind_no_function(b, e, arg, n);
+		break;
+	case SQL_WIN_LAG:
+	case SQL_WIN_LEAD:
+	case SQL_WIN_FIRST:
+	case SQL_WIN_LAST:
+	case SQL_WIN_NTH:
+		if (n > 1 && arg[1]->type != CAT_INT4 && arg[1]->type != CAT_INT2 &&
+		    arg[1]->type != CAT_UNKNOWN)
+			return sql_bind_no_function(b, e, arg, n);
+		if (arg[0]->type == CAT_UNKNOWN && (n < 3 || arg[2]->type == CAT_UNKNOWN))
+			return sql_bind_fail(b, n < 3 ? 0 : e->position, "42804",
+			    "could not determine polymorphic type because input has type unknown");
+		if (n > 1 && (arg[1] = whole(b, arg[1])) == NULL)
+			return false;
+		if (n == 3) {
+			struct sql_expr *pair[2] = { arg[0], arg[2] };
+			if (!sql_expr_unify(b->a, pair, 2, e->text, b->err))
+				return strcmp(b->err->sqlstate, "42804") == 0
+					   ? sql_bind_no_function(b, e, arg, n)
+					   : false;
+			arg[0] = pair[0];
+			arg[2] = pair[1];
+		}
+		f->type = arg[0]->type;
+		break;
+	default:
+		f->type = CAT_INT8;
+		return true;
+	}
+	f->args = n;
+	for (unsigned k = 0; k < n; k++)
+		if (!slot_of(b, arg[k], &f->arg[k]))
+			return false;
+	return true;
+}
+
+static bool
+take_window(struct bind *b)
+{
+	return b->win != NULL || (b->win = sql_bind_take(b, sizeof *b->win)) != NULL;
+}
+
+static struct sql_expr *
+reference(struct bind *b, unsigned fn, int position)
+{
+	struct sql_window *w = b->win;
+	if (!room(b, &w->ref, w->refs, &w->ref_cap, sizeof *w->ref))
+		return NULL;
+	struct sql_expr *x = sql_expr_column(b->a, UINT32_MAX, w->fn[fn].type, -1, position);
+	w->ref[w->refs].e = x;
+	w->ref[w->refs++].fn = fn;
+	return x;
+}
+
+struct sql_expr *
+sql_bind_window(struct bind *b, const struct ast_expr *e)
+{
+	if (b->in_agg) {
+		sql_bind_fail(
+		    b, e->position, "42803", "aggregate function calls cannot contain window function calls");
+		return NULL;
+	}
+	if (b->win_where != NULL) {
+		sql_bind_fail(b, e->position, "42P20", "%s", b->win_where);
+		return NULL;
+	}
+	if (!b->win_ok) {
+		sql_bind_fail(b, e->position, "42P20", "window functions are not allowed in %s",
+		    b->no_agg ? b->no_agg : "this place");
+		return NULL;
+	}
+	if (!take_window(b))
+		return NULL;
+	struct sql_window *w = b->win;
+	for (unsigned k = 0; k < w->fns; k++)
+		if (sql_bind_same(b, w->fn[k].ast, e))
+			return reference(b, k, e->position);
+	struct sql_win_fn f = { .ast = e };
+	b->win_where = "window function calls cannot be nested";
+	bool ok = call_of(b, e, &f);
+	b->win_where = "window functions are not allowed in window definitions";
+	ok = ok && spec_of(b, e, &f.spec) && frame_of(b, e, &f);
+	b->win_where = NULL;
+	if (!ok || !room(b, &w->fn, w->fns, &w->fn_cap, sizeof *w->fn))
+		return NULL;
+	w->fn[w->fns++] = f;
+	return reference(b, w->fns - 1, e->position);
+}
+
+/* Windows that are named and not used must make sense, too. */
+bool
+sql_bind_window_defs(struct bind *b, const struct ast_select *q)
+{
+	for (unsigned k = 0; k < q->windows; k++) {
+		struct sql_win_fn f = { .ast = q->window[k] };
+		if (!take_window(b))
+			return false;
+		b->win_where = "window functions are not allowed in window definitions";
+		bool ok = spec_of(b, q->window[k], &f.spec) && frame_of(b, q->window[k], &f);
+		b->win_where = NULL;
+		if (!ok)
+			return false;
+	}
+	return true;
+}
+
+struct sql_node *
+sql_bind_window_node(struct bind *b, struct sql_node *child)
+{
+	struct sql_window *w = b->win;
+	if (w == NULL || w->fns == 0)
+		return child;
+	unsigned *col, cols, width = child->out.cols;
+	if (b->grouped) {
+		cols = b->groups + b->aggs;
+		if ((col = sql_bind_take(b, cols * sizeof *col)) == NULL)
+			return NULL;
+		for (unsigned k = 0; k < cols; k++)
+			col[k] = k;
+	} else if ((col = sql_plan_columns(b, &cols)) == NULL) {
+		return NULL;
+	}
+	struct sql_node *n = sql_plan_node(b, SQL_NODE_WINDOW, child, width + w->fns);
+	w->pass = col;
+	w->passes = cols;
+	w->slot = sql_bind_take(b, cols * sizeof *w->slot);
+	w->type = sql_bind_take(b, (w->es + cols) * sizeof *w->type);
+	w->from = sql_bind_take(b, (w->es + cols) * sizeof *w->from);
+	w->result = sql_bind_take(b, w->fns * sizeof *w->result);
+	if (n == NULL || w->slot == NULL || w->type == NULL || w->from == NULL || w->result == NULL)
+		return NULL;
+	w->base = width;
+	w->slots = w->es;
+	for (unsigned k = 0; k < w->es; k++)
+		w->type[k] = w->e[k]->type;
+	for (unsigned k = 0; k < cols; k++) {
+		unsigned s = 0;
+		while (s < w->es && (w->e[s]->kind != SQL_COLUMN || w->e[s]->index != col[k]))
+			s++;
+		if (s == w->es) {
+			s = w->slots++;
+			w->from[s] = col[k];
+			w->type[s] = !b->grouped          ? sql_plan_column_type(b, col[k])
+				     : col[k] < b->groups ? b->group_key[col[k]]->type
+							  : b->agg[col[k] - b->groups].type;
+		}
+		w->slot[k] = s;
+	}
+	for (unsigned k = 0; k < w->refs; k++)
+		w->ref[k].e->index = width + w->ref[k].fn;
+	n->win = w;
+	n->est_rows = child->est_rows;
+	return n;
+}

@@ -1,0 +1,211 @@
+/* bind_with.c -- WITH: queries with names. Used once they go where their name stands; used more often they run once. */
+#include <sql/plan/bind/bind.h>
+#include <sql/plan/sub.h>
+
+#include <stdio.h>
+
+bool
+sql_bind_cte_names(struct bind *b, const struct ast_cte *c, struct bind_cte *out)
+{
+	if (c->renames > out->columns)
+		return sql_bind_fail(b, c->position, "42P10",
+		    "WITH query \"%s\" has %u columns available but %u columns specified", c->name,
+		    out->columns, c->renames);
+	for (unsigned i = 0; i < c->renames; i++)
+		snprintf(out->column[i].name, sizeof out->column[i].name, "%s", c->rename[i]);
+	return true;
+}
+
+static struct sql_node *
+query(struct bind *b, const struct ast_cte *c, struct bind_cte *out)
+{
+	struct bind *child = sql_bind_child(b, c->position);
+	struct sql_node *n = child ? sql_bind_child_select(b, child, c->q) : NULL;
+	if (n == NULL)
+		return NULL;
+	out->column = child->column;
+	out->columns = child->columns;
+	out->deep = child->deep;
+	return n;
+}
+
+/* A query that may speak of itself. */
+static struct sql_node *
+recursive(struct bind *b, const struct ast_cte *c, struct bind_cte *out)
+{
+	const struct ast_select *q = c->q;
+	struct bind_cte *self = sql_bind_take(b, sizeof *self);
+	struct sql_node *n;
+	if (self == NULL)
+		return NULL;
+	*self =
+	    (struct bind_cte){ .name = c->name, .position = c->position, .sub = b->sub, .recursing = true };
+	bool form = q->sets > 1 && q->set[q->sets - 1].op == AST_UNION;
+	self->order = form && (q->orders > 0 || q->limit != NULL || q->offset != NULL);
+	if (form && !self->order && q->with == NULL) {
+		unsigned deep = b->deep;
+		b->deep = 0;
+		n = sql_bind_recursive(b, c, self, &out->column, &out->columns);
+		out->deep = b->deep;
+		b->deep = deep > b->deep ? deep : b->deep;
+		return n;
+	}
+	self->why = !self->order    ? "does not have the form non-recursive-term UNION [ALL] recursive-term"
+		    : q->orders > 0 ? "ORDER BY"
+		    : q->limit != NULL ? "LIMIT"
+				       : "OFFSET";
+	self->next = b->cte;
+	b->cte = self;
+	n = query(b, c, out);
+	b->cte = self->next;
+	return n;
+}
+
+static struct bind_cte *
+one(struct bind *b, const struct ast_cte *c, bool may_recurse)
+{
+	struct bind_cte *out = sql_bind_take(b, sizeof *out);
+	if (out == NULL || (out->run = sql_bind_take(b, sizeof *out->run)) == NULL)
+		return NULL;
+	struct sql_cte *r = out->run;
+	out->name = r->name = c->name;
+	out->sub = b->sub;
+	if ((r->plan = may_recurse ? recursive(b, c, out) : query(b, c, out)) == NULL ||
+	    !sql_bind_cte_names(b, c, out))
+		return NULL;
+	r->columns = out->columns;
+	if ((r->type = sql_bind_take(b, r->columns * sizeof *r->type)) == NULL)
+		return NULL;
+	for (unsigned i = 0; i < r->columns; i++)
+		r->type[i] = out->column[i].type;
+	r->arena = b->plan->arenas++;
+	return out;
+}
+
+static struct bind_cte *
+for_later(struct bind *b, const struct ast_cte *c)
+{
+	struct bind_cte *out = sql_bind_take(b, sizeof *out);
+	if (out == NULL || (out->run = sql_bind_take(b, sizeof *out->run)) == NULL)
+		return NULL;
+	out->name = c->name;
+	out->sub = b->sub;
+	out->later = c;
+	return out;
+}
+
+bool
+sql_bind_with(struct bind *b, const struct ast_with *w, const struct ast_select *q)
+{
+	bool *once = w ? sql_bind_said_once(b, w, q) : NULL;
+	if (w != NULL && once == NULL)
+		return false;
+	for (unsigned i = 0; w != NULL && i < w->n; i++) {
+		const struct ast_cte *c = &w->cte[i];
+		for (unsigned k = 0; k < i; k++)
+			if (strcmp(w->cte[k].name, c->name) == 0)
+				return sql_bind_fail(b, c->position, "42712",
+				    "WITH query name \"%s\" specified more than once", c->name);
+		struct bind_cte *made = once[i] ? for_later(b, c) : one(b, c, w->recursive);
+		if (made == NULL)
+			return false;
+		if (c->materialize)
+			made->run->refs = 1; /* as if somebody else read it */
+		made->next = b->cte;
+		b->cte = made;
+	}
+	return true;
+}
+
+bool
+sql_bind_with_done(struct bind *b, const struct ast_with *w, struct sql_node *root)
+{
+	for (unsigned i = 0; w != NULL && i < w->n; i++) {
+		struct bind_cte *c = b->cte;
+		struct sql_cte *r = c->run;
+		if (c->later != NULL) { /* it was another of that name: but this one must make sense, too */
+			b->cte = c->next;
+			if (query(b, c->later, c) == NULL || !sql_bind_cte_names(b, c->later, c))
+				return false;
+			continue;
+		}
+		if (r->refs == 1 && r->reader != NULL) {
+			*r->reader = *r->plan; /* nobody else knows that node */
+		} else if (r->refs > 0 && r->reader != NULL) {
+			if (root == NULL)
+				return sql_bind_fail(b, w->cte[i].position, "0A000",
+				    "a WITH query used more than once in VALUES is not supported yet");
+			r->next = root->with;
+			root->with = r;
+		}
+		b->cte = b->cte->next;
+	}
+	return true;
+}
+
+/* A recursive query speaks of itself. */
+static bool
+may_speak(struct bind *b, struct bind_cte *c, int position)
+{
+	if (c->order)
+		return sql_bind_fail(
+		    b, position, "0A000", "%s in a recursive query is not implemented", c->why);
+	if (c->why != NULL)
+		return sql_bind_fail(b, c->position, "42P19", "recursive query \"%s\" %s", c->name, c->why);
+	const char *where = c->run == NULL     ? "within its non-recursive term"
+			    : b->sub != c->sub ? "within a subquery"
+			    : c->selves++ > 0  ? "more than once"
+					       : NULL;
+	return where == NULL || sql_bind_fail(b, position, "42P19",
+				    "recursive reference to query \"%s\" must not appear %s", c->name, where);
+}
+
+/* Where it is spoken of, a query of WITH is one in FROM: it sees what its WITH saw. */
+static bool
+bind_now(struct bind *b, const struct ast_table *t, struct bind_cte *c)
+{
+	const struct ast_cte *said = c->later;
+	struct bind *child = sql_bind_child(b, said->position);
+	if (child == NULL)
+		return false;
+	c->later = NULL;
+	child->cte = c->next;
+	sql_bind_may_flatten(b, child, said->q);
+	if (!sql_bind_child_query(b, child, said->q))
+		return false;
+	c->column = child->column;
+	c->columns = child->columns;
+	return sql_bind_cte_names(b, said, c) && sql_bind_add_query(b, t, child);
+}
+
+bool
+sql_bind_add_cte(struct bind *b, const struct ast_table *t, bool *ok)
+{
+	struct bind_cte *c = t->schema ? NULL : b->cte;
+	while (c != NULL && strcmp(c->name, t->name) != 0)
+		c = c->next;
+	if (c == NULL)
+		return false;
+	*ok = false;
+	if (c->later != NULL) {
+		*ok = bind_now(b, t, c);
+		return true;
+	}
+	if (!c->recursing && c->run->plan == NULL) {
+		sql_bind_fail(b, t->position, "XX000", "a WITH query is spoken of once more");
+		return true;
+	}
+	if (c->recursing && !may_speak(b, c, t->position))
+		return true;
+	struct sql_node *n = sql_plan_node(b, SQL_NODE_CTE, NULL, c->columns);
+	if (n == NULL)
+		return true;
+	n->cte = c->run;
+	n->est_rows = c->run->plan->est_rows;
+	c->run->reader = n;
+	for (struct sql_sub *s = b->sub; s != NULL && s != c->sub; s = s->up)
+		s->varies |= c->sub != NULL && (c->sub->ties > 0 || c->sub->varies);
+	c->run->refs += c->sub == b->sub ? 1 : 2; /* a subquery may run often: this one shall not */
+	*ok = sql_bind_deeper(b, c->deep, t->position) && sql_bind_add_source(b, t, n, c->column, c->columns);
+	return true;
+}

@@ -1,0 +1,254 @@
+/* cost.c -- formulas: what operators take, and the figures of a plan's nodes from the leaves up. */
+#include <sql/plan/cost.h>
+#include <sql/plan/window.h>
+
+#include <math.h>
+
+/* Shared memory on a machine of 2020: for tests, and until a process has measured its own. */
+const struct sql_costs sql_costs_standard = { .trip = 500,
+	.verb = 150,
+	.byte = 0.15,
+	.row = 40,
+	.value = 5,
+	.hash_near = 15,
+	.hash_far = 100,
+	.cache = 1 << 20 };
+
+enum { BLOCK_HEAD = 64, SLOT_HEAD = 32 };
+
+/* Bytes of a row's block: what a scan reads of it. */
+static double
+block(const struct cat_table *t)
+{
+	unsigned slots = t->store.slots ? t->store.slots : 2;
+	return BLOCK_HEAD + (double)slots * (t->store.row_max + SLOT_HEAD);
+}
+
+double
+sql_cost_scan(const struct sql_costs *c, const struct cat_table *t, double rows, unsigned values)
+{
+	/* the anchor, then extents read ahead */
+	return (2 * c->trip + rows * (block(t) * c->byte + c->row + values * c->value)) / 1e3;
+}
+
+double
+sql_cost_lookup(const struct sql_costs *c, const struct cat_table *t, double rows, unsigned values)
+{
+	double trips = ceil(rows / CAT_BATCH), bytes = BLOCK_HEAD + SLOT_HEAD + (double)t->store.row_max;
+	return (trips * c->trip + rows * (c->verb + bytes * c->byte + c->row + values * c->value)) / 1e3;
+}
+
+bool
+sql_cost_few(double rows, double of)
+{
+	return rows <= CAT_BATCH || rows * 4 < of;
+}
+
+/* One question to a hash table of so many rows. */
+static double
+probe(const struct sql_costs *c, double rows, double width)
+{
+	double bytes = rows * (width + 24);
+	double out = bytes <= c->cache ? 0 : 1 - c->cache / bytes;
+	return c->hash_near + out * (c->hash_far - c->hash_near);
+}
+
+/* Copying so many rows of that width: a value is some 8 bytes. */
+static double
+copies(const struct sql_costs *c, double rows, double width)
+{
+	return rows * (width / 8 + 1) * c->value;
+}
+
+double
+sql_cost_join(const struct sql_costs *c, const struct sql_cost_side *p, const struct sql_cost_side *b,
+    unsigned keys, double out)
+{
+	double ns = copies(c, b->rows, b->width) + copies(c, out, p->width + b->width);
+	if (keys == 0)
+		return (ns + p->rows * b->rows * c->value) / 1e3;
+	double ask = probe(c, b->rows, b->width) + keys * c->value;
+	return (ns + (b->rows + p->rows) * ask) / 1e3;
+}
+
+double
+sql_cost_sort(const struct sql_costs *c, double rows, double width)
+{
+	return (copies(c, rows, width) + rows * log2(rows + 2) * 2 * c->value) / 1e3;
+}
+
+double
+sql_cost_group(const struct sql_costs *c, double rows, double groups, double width, unsigned aggs)
+{
+	return rows * (probe(c, groups, width) + (aggs + 1) * c->value) / 1e3;
+}
+
+unsigned
+sql_cost_values(const struct sql_expr *e)
+{
+	unsigned n = e->kind == SQL_IN ? 2 : 1; /* lists of constants are looked up */
+	for (unsigned i = 0; e->kind != SQL_IN && i < e->nargs && n < 1000; i++)
+		n += sql_cost_values(e->args[i]);
+	return n;
+}
+
+unsigned
+sql_cost_type_width(enum cat_type type, int32_t typmod)
+{
+	switch (type) {
+	case CAT_BOOL:
+		return 1;
+	case CAT_INT2:
+		return 2;
+	case CAT_INT4:
+	case CAT_DATE:
+	case CAT_FLOAT4:
+		return 4;
+	default:
+		break;
+	}
+	if (!cat_type_is_str(type))
+		return 8;
+	return typmod > 0 && typmod < 32 && type != CAT_NUMERIC ? (unsigned)typmod : 32;
+}
+
+/* ---- a plan -------------------------------------------------------------------------- */
+
+static unsigned
+width_of(struct sql_expr *const *e, unsigned n)
+{
+	unsigned w = 0;
+	for (unsigned i = 0; i < n; i++)
+		w += sql_cost_type_width(e[i]->type, e[i]->typmod);
+	return w;
+}
+
+static unsigned
+width_of_types(const enum cat_type *t, unsigned n)
+{
+	unsigned w = 0;
+	for (unsigned i = 0; i < n; i++)
+		w += sql_cost_type_width(t[i], -1);
+	return w;
+}
+
+static unsigned
+values_of(struct sql_expr *const *e, unsigned n)
+{
+	unsigned v = 0;
+	for (unsigned i = 0; i < n; i++)
+		v += sql_cost_values(e[i]);
+	return v;
+}
+
+static unsigned
+access_width(const struct sql_access *a)
+{
+	unsigned w = 0;
+	for (unsigned i = 0; i < a->wants; i++)
+		w += sql_cost_type_width(a->tab->column[a->want[i]].type, a->tab->column[a->want[i]].typmod);
+	return w;
+}
+
+static struct sql_cost_side
+side_of(const struct sql_node *n)
+{
+	return (struct sql_cost_side){ n->est_rows, n->est_cost, n->est_width };
+}
+
+/* Rows that reach a scan's or a lookup's condition. */
+static double
+before_filter(const struct sql_node *n)
+{
+	return n->est_seen > n->est_rows ? n->est_seen : n->est_rows;
+}
+
+/* What n itself takes, its kids' figures known; fills its width. */
+static double
+own(const struct sql_costs *c, struct sql_node *n)
+{
+	const struct sql_node *k = n->child;
+	struct sql_cost_side p, b;
+	unsigned asked = n->filter ? sql_cost_values(n->filter) : 0;
+	double filter = k ? k->est_rows * asked * c->value / 1e3 : 0;
+	n->est_width = k ? k->est_width : 0;
+	switch (n->kind) {
+	case SQL_NODE_SCAN:
+		n->est_width = access_width(&n->acc);
+		return sql_cost_scan(c, n->acc.tab, before_filter(n), n->acc.wants + asked);
+	case SQL_NODE_GET:
+		n->est_width += access_width(&n->acc);
+		return sql_cost_lookup(
+		    c, n->acc.tab, k ? k->est_rows : before_filter(n), n->acc.wants + asked);
+	case SQL_NODE_JOIN:
+		p = side_of(n->child);
+		b = side_of(n->build);
+		n->est_width = n->child->est_width + n->build->est_width;
+		asked += n->on ? sql_cost_values(n->on) : 0;
+		return sql_cost_join(c, &p, &b, n->keys, n->est_rows) + n->est_rows * asked * c->value / 1e3;
+	case SQL_NODE_AGG:
+		n->est_width = width_of(n->key, n->keys) + n->aggs * 8;
+		return sql_cost_group(c, k->est_rows, n->est_rows, n->est_width, n->aggs);
+	case SQL_NODE_PROJECT:
+		n->est_width = width_of(n->e, n->es);
+		return filter + n->est_rows * values_of(n->e, n->es) * c->value / 1e3;
+	case SQL_NODE_VALUES:
+		n->est_width = n->rows > 0 ? width_of(n->e, n->es) : 0;
+		return n->est_rows * n->es * c->value / 1e3;
+	case SQL_NODE_SERIES:
+		n->est_width = 8;
+		return n->est_rows * c->value / 1e3;
+	case SQL_NODE_UNNEST: /* of each row as many as its longest array has elements, every column written */
+		return n->est_rows * n->out.cols * c->value / 1e3;
+	case SQL_NODE_SORT:
+		n->est_width = width_of_types(n->types, n->width);
+		return sql_cost_sort(c, k->est_rows, n->est_width);
+	case SQL_NODE_WINDOW:
+		n->est_width += 8 * n->win->fns;
+		return n->win->specs * sql_cost_sort(c, k->est_rows, n->est_width) +
+		       k->est_rows * n->win->fns * c->value / 1e3;
+	case SQL_NODE_SETOP:
+		return sql_cost_group(c, k->est_rows + n->build->est_rows, k->est_rows, n->est_width, 0);
+	case SQL_NODE_APPEND:
+		for (unsigned i = 0; i < n->kids; i++)
+			n->est_width =
+			    n->kid[i]->est_width > n->est_width ? n->kid[i]->est_width : n->est_width;
+		return 0;
+	case SQL_NODE_RECURSE:
+		return copies(c, n->est_rows, n->est_width);
+	case SQL_NODE_CTE:
+		n->est_width = width_of_types(n->cte->type, n->cte->columns);
+		return copies(c, n->est_rows, n->est_width);
+	case SQL_NODE_DERIVED:
+		n->est_width = access_width(&n->acc);
+		return filter;
+	default:
+		return filter;
+	}
+}
+
+void
+sql_cost_tree(const struct sql_costs *c, struct sql_node *n)
+{
+	if (n == NULL || n->est_cost > 0)
+		return;
+	double cost = 0;
+	struct sql_node *kid[2] = { n->child, n->build };
+	for (const struct sql_cte *w = n->with; w != NULL; w = w->next)
+		if (w->plan != NULL) {
+			sql_cost_tree(c, w->plan);
+			cost += w->plan->est_cost;
+		}
+	for (unsigned i = 0; i < 2; i++)
+		if (kid[i] != NULL) {
+			sql_cost_tree(c, kid[i]);
+			cost += kid[i]->est_cost;
+		}
+	for (unsigned i = 0; i < n->kids; i++) {
+		sql_cost_tree(c, n->kid[i]);
+		cost += n->kid[i]->est_cost;
+	}
+	n->est_cost = cost + own(c, n);
+	if (n->est_cost < 1e-3)
+		n->est_cost = 1e-3;
+}

@@ -1,0 +1,55 @@
+/*
+ * cost.h -- what an operator takes, in microseconds: round trips, bytes over the fabric, memory and CPU.
+ *
+ * After Binnig et al. 2016, §3.2 and §5.1: the cost of an access is w * |R| * c per byte, with one c for the
+ * fabric and one for memory; here c also has a part per round trip and per row. The figures are
+ * measured when a compute process starts, so plans fit the fabric they run over.
+ */
+#ifndef NAM_SQL_COST_H
+#define NAM_SQL_COST_H
+
+#include <sql/plan/plan.h>
+
+/* All in nanoseconds. */
+struct sql_costs {
+	double trip;      /* a small READ, from the call to its bytes */
+	double verb;      /* each further one of the same doorbell */
+	double byte;      /* over the fabric, in large READs */
+	double row;       /* finding a visible row in bytes that are here */
+	double value;     /* decoding, copying or comparing one value */
+	double hash_near; /* asking a hash table that the cache holds */
+	double hash_far;  /* one that it does not */
+	double cache;     /* bytes it holds */
+};
+extern const struct sql_costs sql_costs_standard;
+/* sql_costs_measure (sql.h) measures them. */
+/* What was measured, or the standard ones. */
+const struct sql_costs *sql_costs_now(void);
+
+/* What a side of a join is, for the estimates below. cost: microseconds. */
+struct sql_cost_side {
+	double rows, cost;
+	double width; /* bytes of a row */
+};
+
+/* Of scanning a table of that many rows; values: columns wanted, and what conditions look at. */
+double sql_cost_scan(const struct sql_costs *c, const struct cat_table *t, double rows, unsigned values);
+/* Of looking up so many rows by their key, a batch at a time. */
+double sql_cost_lookup(const struct sql_costs *c, const struct cat_table *t, double rows, unsigned values);
+/* May so many rows look up a table of so many? Where a scan is remembered, it and a hash table take a fraction of what is
+ * reckoned here: beyond a batch, lookups have to be few. */
+bool sql_cost_few(double rows, double of);
+/* Of a join beyond its sides: keys 0: all pairs. out: rows that come out. */
+double sql_cost_join(const struct sql_costs *c, const struct sql_cost_side *probe,
+    const struct sql_cost_side *build, unsigned keys, double out);
+double sql_cost_sort(const struct sql_costs *c, double rows, double width);
+double sql_cost_group(const struct sql_costs *c, double rows, double groups, double width, unsigned aggs);
+
+/* Values an expression looks at. */
+unsigned sql_cost_values(const struct sql_expr *e);
+/* Bytes a value of that type takes in a batch, as a guess. */
+unsigned sql_cost_type_width(enum cat_type type, int32_t typmod);
+/* Fills est_width and est_cost of a tree whose est_rows are known. What is filled stays. */
+void sql_cost_tree(const struct sql_costs *c, struct sql_node *n);
+
+#endif

@@ -1,0 +1,311 @@
+/* plan_join.c -- hash joins, and where conditions go around an outer join: down to the side they may filter, no further. */
+#include <sql/plan/cost.h>
+#include <sql/plan/plan_internal.h>
+#include <sql/plan/selectivity.h>
+
+bool
+sql_plan_joinable(const struct bind *b, const struct bind_cond *c, uint64_t have, uint64_t one)
+{
+	if (!sql_plan_open(b, c) || c->l == NULL || c->lmask == 0 || c->rmask == 0)
+		return false;
+	return ((c->lmask & ~have) == 0 && (c->rmask & ~one) == 0) ||
+	       ((c->rmask & ~have) == 0 && (c->lmask & ~one) == 0);
+}
+
+bool
+sql_plan_place_keys(struct bind *b, struct sql_node *n)
+{
+	size_t most = n->build_cols + n->keys + 1;
+	n->kept = sql_bind_take(b, most * sizeof *n->kept);
+	n->build_at = sql_bind_take(b, most * sizeof *n->build_at);
+	n->key_at = sql_bind_take(b, most * sizeof *n->key_at);
+	if (n->kept == NULL || n->build_at == NULL || n->key_at == NULL)
+		return false;
+	for (unsigned c = 0; c < n->build_cols; c++) {
+		n->kept[c] = n->build_col[c];
+		n->build_at[c] = c;
+	}
+	n->build_width = n->build_cols;
+	for (unsigned k = 0; k < n->keys; k++) {
+		const struct sql_expr *e = n->build_key[k];
+		unsigned c = n->build_cols;
+		if (e->kind == SQL_COLUMN)
+			for (c = 0; c < n->build_cols && n->build_col[c] != e->index;)
+				c++;
+		if (c == n->build_cols) {
+			c = n->build_width++;
+			n->kept[c] = SQL_KEPT_KEY;
+			n->build_type[c] = e->type;
+		}
+		n->key_at[k] = c;
+	}
+	return true;
+}
+
+/* Can at most one of its rows have the same values of e[0..n)? */
+static bool
+unique(const struct sql_node *side, struct sql_expr **e, unsigned n)
+{
+	const struct cat_table *tab = side->acc.tab;
+	if (side->kind != SQL_NODE_SCAN || tab->keys == 0)
+		return false;
+	for (unsigned k = 0; k < tab->keys; k++) {
+		unsigned i = 0;
+		while (i < n && (e[i]->kind != SQL_COLUMN || e[i]->index != side->acc.base + tab->key[k]))
+			i++;
+		if (i == n)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Is the right side the one to keep? The smaller one; but where each row of the other side finds at most one partner,
+ * nothing has to be copied, which is worth keeping some more.
+ */
+static bool
+keeps_right(const struct sql_node *left, struct sql_expr **lkey, const struct sql_node *right,
+    struct sql_expr **rkey, unsigned keys)
+{
+	enum { WORTH = 4 };
+	bool l = unique(left, lkey, keys), r = unique(right, rkey, keys);
+	if (l == r || (left->est_rows <= CAT_BATCH && right->est_rows <= CAT_BATCH))
+		return right->est_rows <= left->est_rows;
+	return r ? right->est_rows <= left->est_rows * WORTH : right->est_rows * WORTH < left->est_rows;
+}
+
+struct sql_node *
+sql_plan_hash_join(struct bind *b, struct sql_node *left, uint64_t lmask, struct sql_node *right,
+    uint64_t rmask, enum ast_join_kind kind)
+{
+	struct sql_node *n = sql_plan_node(b, SQL_NODE_JOIN, NULL, b->width);
+	if (n == NULL)
+		return NULL;
+	struct sql_expr **lkey = sql_bind_take(b, (b->conds + 1) * sizeof *lkey);
+	struct sql_expr **rkey = sql_bind_take(b, (b->conds + 1) * sizeof *rkey);
+	n->origin = sql_bind_take(b, b->width * sizeof *n->origin);
+	if (lkey == NULL || rkey == NULL || n->origin == NULL)
+		return NULL;
+	double share = 1;
+	for (unsigned i = 0; i < 2 * b->conds; i++) {
+		/* those that are said, then, when there are none, those that follow */
+		struct bind_cond *c = &b->cond[i % b->conds];
+		if (!sql_plan_joinable(b, c, lmask, rmask) || c->implied != (i >= b->conds && n->keys == 0))
+			continue;
+		share *= sql_sel_join(b, c->l, c->r);
+		bool l_is_left = (c->lmask & ~lmask) == 0;
+		lkey[n->keys] = l_is_left ? c->ul : c->ur;
+		rkey[n->keys++] = l_is_left ? c->ur : c->ul;
+		c->used = true;
+	}
+	bool build_right = keeps_right(left, lkey, right, rkey, n->keys);
+	bool keep_left = kind == AST_JOIN_LEFT || kind == AST_JOIN_FULL;
+	bool keep_right = kind == AST_JOIN_RIGHT || kind == AST_JOIN_FULL;
+	n->child = build_right ? left : right;
+	n->build = build_right ? right : left;
+	n->keep_probe = build_right ? keep_left : keep_right;
+	n->keep_build = build_right ? keep_right : keep_left;
+	n->key = build_right ? lkey : rkey;
+	n->build_key = build_right ? rkey : lkey;
+	n->probe_col = sql_plan_columns_of(b, build_right ? lmask : rmask, &n->probe_cols);
+	n->build_col = sql_plan_columns_of(b, build_right ? rmask : lmask, &n->build_cols);
+	n->build_type = sql_bind_take(b, (n->build_cols + n->keys) * sizeof *n->build_type);
+	n->probe_type = sql_bind_take(b, n->probe_cols * sizeof *n->probe_type);
+	if (n->probe_col == NULL || n->build_col == NULL || n->build_type == NULL || n->probe_type == NULL)
+		return NULL;
+	for (unsigned i = 0; i < n->probe_cols; i++)
+		n->probe_type[i] = sql_plan_column_type(b, n->probe_col[i]);
+	for (unsigned i = 0; i < n->build_cols; i++)
+		n->build_type[i] = sql_plan_column_type(b, n->build_col[i]);
+	if (!sql_plan_place_keys(b, n))
+		return NULL;
+	n->est_rows = left->est_rows * right->est_rows * share;
+	n->est_rows = n->est_rows < 1 ? 1 : n->est_rows;
+	if (!sql_plan_push_down(b, n, lmask | rmask, false))
+		return NULL;
+	if (kind != AST_JOIN_INNER) { /* the rest of ON says which pairs match, not which rows come out */
+		n->on = n->filter;
+		n->filter = NULL;
+		if (keep_left && n->est_rows < left->est_rows)
+			n->est_rows = left->est_rows;
+		if (keep_right && n->est_rows < right->est_rows)
+			n->est_rows = right->est_rows;
+	}
+	return n;
+}
+
+/* ---- outer joins ----------------------------------------------------------------- */
+
+static uint64_t
+tables(unsigned first, unsigned end)
+{
+	return (UINT64_C(1) << end) - (UINT64_C(1) << first);
+}
+
+/* Tables that a condition of outer join o's surroundings rejects when they are NULL. */
+static uint64_t
+rejected(const struct bind *b, unsigned o)
+{
+	uint64_t m = 0;
+	while (true) {
+		const struct bind_outer *j = &b->outer[o];
+		unsigned region = sql_bind_region(b, j->first, j->last, o);
+		for (unsigned i = 0; i < b->conds; i++)
+			if (b->cond[i].home == region)
+				m |= sql_bind_rejects(b, b->cond[i].e);
+		if (region == 0)
+			return m;
+		/* the join around it: what is above filters the side it preserves, its ON the other side */
+		unsigned around = (region - 1) / 3;
+		bool right = (region - 1) % 3 == 1;
+		enum ast_join_kind kind = b->outer[around].kind;
+		if (kind == AST_JOIN_FULL)
+			return m;
+		if (right == (kind == AST_JOIN_LEFT)) {
+			for (unsigned i = 0; i < b->conds; i++)
+				if (b->cond[i].home == 3 + 3 * around)
+					m |= sql_bind_rejects(b, b->cond[i].e);
+			return m;
+		}
+		o = around;
+	}
+}
+
+void
+sql_plan_reduce(struct bind *b)
+{
+	for (bool again = b->outers > 0; again;) {
+		again = false;
+		for (unsigned k = 0; k < b->outers; k++) {
+			struct bind_outer *o = &b->outer[k];
+			if (o->kind == AST_JOIN_INNER)
+				continue;
+			uint64_t m = rejected(b, k);
+			bool left = (m & tables(o->first, o->mid)) != 0;
+			bool right = (m & tables(o->mid, o->last + 1)) != 0;
+			enum ast_join_kind was = o->kind;
+			if (o->kind == AST_JOIN_FULL && left)
+				o->kind = right ? AST_JOIN_INNER : AST_JOIN_LEFT;
+			else if (o->kind == AST_JOIN_FULL && right)
+				o->kind = AST_JOIN_RIGHT;
+			else if ((o->kind == AST_JOIN_LEFT && right) || (o->kind == AST_JOIN_RIGHT && left))
+				o->kind = AST_JOIN_INNER;
+			if (o->kind == was)
+				continue;
+			again = true;
+			if (o->kind != AST_JOIN_INNER)
+				continue;
+			unsigned region = sql_bind_region(b, o->first, o->last, k);
+			for (unsigned i = 0; i < b->conds; i++)
+				if (b->cond[i].home > 3 * k && b->cond[i].home <= 3 * k + 3)
+					b->cond[i].home = region;
+		}
+	}
+}
+
+unsigned
+sql_plan_outer_at(const struct bind *b, unsigned first, unsigned end)
+{
+	unsigned best = b->outers;
+	for (unsigned k = 0; k < b->outers; k++) {
+		const struct bind_outer *o = &b->outer[k];
+		if (o->kind == AST_JOIN_INNER || o->first != first || o->last >= end)
+			continue;
+		if (best == b->outers || o->last > b->outer[best].last)
+			best = k;
+	}
+	return best;
+}
+
+/* Conditions of one region that speak of these tables only go to another. constant: those of no table, too. */
+static void
+move(struct bind *b, unsigned from, unsigned to, uint64_t only, bool constant)
+{
+	for (unsigned i = 0; i < b->conds; i++) {
+		struct bind_cond *c = &b->cond[i];
+		if (c->home == from && !c->used && (c->mask & ~only) == 0 && (c->mask != 0 || constant))
+			c->home = to;
+	}
+}
+
+/* Few rows of the side that stays look up the other side's by primary key, when that is all that ON says. */
+static struct sql_node *
+outer_lookup(struct bind *b, struct sql_node *stay, uint64_t mask, struct sql_node *other, unsigned table)
+{
+	const struct sql_costs *c = b->in->costs ? b->in->costs : &sql_costs_standard;
+	if (other->kind != SQL_NODE_SCAN || other->filter != NULL ||
+	    !sql_cost_few(stay->est_rows, other->est_rows))
+		return NULL;
+	sql_cost_tree(c, stay);
+	sql_cost_tree(c, other);
+	struct sql_cost_side l = { stay->est_rows, 0, stay->est_width };
+	struct sql_cost_side r = { other->est_rows, 0, other->est_width };
+	if (sql_cost_lookup(c, other->acc.tab, l.rows, other->acc.wants) >=
+	    other->est_cost + sql_cost_join(c, &l, &r, 1, l.rows))
+		return NULL;
+	unsigned conds = 0, probes;
+	for (unsigned i = 0; i < b->conds; i++)
+		conds += sql_plan_open(b, &b->cond[i]);
+	if (conds != b->table[table].tab->keys)
+		return NULL;
+	struct sql_expr **key = sql_plan_full_key(b, table, mask, &probes, NULL);
+	struct sql_node *n = key ? sql_plan_lookup(b, stay, mask, table, key) : NULL;
+	if (n != NULL)
+		n->keep_probe = true;
+	return n;
+}
+
+/* Are tables first..end-1 a single operand? */
+static bool
+alone(const struct bind *b, unsigned first, unsigned end, unsigned *one)
+{
+	unsigned n = 0;
+	for (unsigned k = first; k < end; k++)
+		if (b->table[k].flats == 0) {
+			*one = k;
+			n++;
+		}
+	return n == 1;
+}
+
+struct sql_node *
+sql_plan_outer(struct bind *b, unsigned outer, bool first, uint64_t *mask)
+{
+	const struct bind_outer *o = &b->outer[outer];
+	unsigned around = b->home, left = 1 + 3 * outer, right = left + 1, on = left + 2, one;
+	uint64_t lt = tables(o->first, o->mid), rt = tables(o->mid, o->last + 1), have;
+	bool lateral = o->kind == AST_JOIN_LEFT && o->mid == o->last && b->table[o->mid].lateral != NULL;
+	if (o->kind == AST_JOIN_LEFT) {
+		move(b, around, left, lt, first);
+		if (!lateral)
+			move(b, on, right, rt, true);
+	} else if (o->kind == AST_JOIN_RIGHT) {
+		move(b, around, right, rt, first);
+		move(b, on, left, lt, true);
+	}
+	struct sql_node *l, *r, *n = NULL;
+	b->home = left;
+	if ((l = sql_plan_region(b, o->first, o->mid, &have)) == NULL)
+		return NULL;
+	b->home = right;
+	if (lateral)
+		r = NULL;
+	else if ((r = sql_plan_region(b, o->mid, o->last + 1, &have)) == NULL)
+		return NULL;
+	/* all of ON: keys, or what pairs must fulfil; a condition over no table counts among the latter */
+	b->home = on;
+	for (unsigned i = 0; i < b->conds; i++)
+		if (b->cond[i].home == on && b->cond[i].mask == 0)
+			b->cond[i].mask = lt;
+	if (lateral)
+		n = sql_plan_lateral(b, l, lt, o->mid, true);
+	else if (o->kind == AST_JOIN_LEFT && alone(b, o->mid, o->last + 1, &one))
+		n = outer_lookup(b, l, lt, r, one);
+	else if (o->kind == AST_JOIN_RIGHT && alone(b, o->first, o->mid, &one))
+		n = outer_lookup(b, r, rt, l, one);
+	if (n == NULL && (lateral || (n = sql_plan_hash_join(b, l, lt, r, rt, o->kind)) == NULL))
+		return NULL;
+	b->home = around;
+	*mask = lt | rt;
+	return sql_plan_push_down(b, n, *mask, first) ? n : NULL;
+}

@@ -1,0 +1,518 @@
+/* plan.c -- which way to the rows: keys before scans, small tables first, conditions as low as they go. */
+#include <sql/plan/bind/bind.h>
+#include <sql/plan/cost.h>
+#include <sql/plan/plan_internal.h>
+#include <types/array.h>
+#include <sql/plan/selectivity.h>
+#include <sql/parse/parse.h>
+#include <sql/plan/sub.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ASKED_MAX = 200, ELEMENTS_GUESS = 10 };
+
+struct sql_node *
+sql_plan_node(struct bind *b, enum sql_node_kind kind, struct sql_node *child, unsigned cols)
+{
+	struct sql_node *n = sql_bind_take(b, sizeof *n);
+	if (n == NULL)
+		return NULL;
+	n->kind = kind;
+	n->child = child;
+	n->arena = b->plan->arenas;
+	b->plan->arenas += 3;
+	n->out.cols = cols;
+	n->out.col = sql_bind_take(b, cols * sizeof *n->out.col);
+	n->selbuf = sql_bind_take(b, CAT_BATCH * sizeof *n->selbuf);
+	n->est_rows = 1;
+	return n->out.col && n->selbuf ? n : NULL;
+}
+
+bool
+sql_plan_filter(struct bind *b, struct sql_node *n, struct sql_expr **e, unsigned count)
+{
+	if (count == 0)
+		return true;
+	n->filter = count == 1 ? e[0] : sql_expr_make(b->a, SQL_AND, e, count, false, 0, b->err);
+	return n->filter != NULL;
+}
+
+/* The value of a key column that this condition gives, NULL: none. given: tables whose rows are at hand. */
+static struct sql_expr *
+key_value(const struct bind_cond *c, unsigned index, enum cat_type type, uint64_t given)
+{
+	if (c->l == NULL)
+		return NULL;
+	for (int side = 0; side < 2; side++) {
+		const struct sql_expr *col = side ? c->r : c->l;
+		struct sql_expr *v = side ? c->l : c->r, *uv = side ? c->ul : c->ur;
+		uint64_t mask = side ? c->lmask : c->rmask;
+		if (col->kind != SQL_COLUMN || col->index != index || (mask & ~given) != 0)
+			continue;
+		if (v->type == type)
+			return v;
+		bool ints = cat_type_is_int(v->type) && cat_type_is_int(type);
+		if (ints)
+			return v;
+		if (uv->type == type)
+			return uv;
+	}
+	return NULL;
+}
+
+/* A condition `key IN (constants)`. */
+static struct bind_cond *
+key_list(struct bind *b, unsigned index, enum cat_type type)
+{
+	for (unsigned i = 0; i < b->conds; i++) {
+		struct bind_cond *c = &b->cond[i];
+		if (!sql_plan_open(b, c) || c->uin == NULL || c->in[0]->kind != SQL_COLUMN ||
+		    c->in[0]->index != index)
+			continue;
+		bool ok = true;
+		for (unsigned k = 1; k < c->ins && ok; k++) {
+			enum cat_type t = c->in[k]->type;
+			bool ints = cat_type_is_int(t) && cat_type_is_int(type);
+			ok = t == type || ints || c->uin[k]->type == type;
+		}
+		if (ok)
+			return c;
+	}
+	return NULL;
+}
+
+/* The array of a condition `key = ANY (array)`, NULL: none. */
+static struct sql_expr *
+key_each(struct bind *b, unsigned index, enum cat_type type, struct bind_cond **by)
+{
+	for (unsigned i = 0; i < b->conds; i++) {
+		struct bind_cond *c = &b->cond[i];
+		if (!sql_plan_open(b, c) || !sql_expr_is_any(c->e) || c->e->args[0]->kind != SQL_COLUMN ||
+		    c->e->args[0]->index != index || sql_bind_tables_of(b, c->e->args[1]) != 0)
+			continue;
+		enum cat_type t = cat_type_element(c->e->args[1]->type);
+		if (t != type && !(cat_type_is_int(t) && cat_type_is_int(type)))
+			continue;
+		*by = c;
+		return c->e->args[1];
+	}
+	return NULL;
+}
+
+/* May this condition give a key of table k? A constant may also if the table's scan has taken it already. */
+static bool
+may_give(const struct bind *b, const struct bind_cond *c, unsigned k)
+{
+	if (sql_plan_open(b, c))
+		return true;
+	if (c->home != b->home || c->l == NULL || c->mask != UINT64_C(1) << k)
+		return false;
+	const struct sql_expr *v = c->lmask == 0 ? c->l : c->r;
+	return v->kind == SQL_CONST || v->kind == SQL_PARAM;
+}
+
+bool
+sql_plan_has_key(const struct bind *b, unsigned k, uint64_t given)
+{
+	const struct bind_table *t = &b->table[k];
+	unsigned i = 0;
+	for (bool found = true; found && i < t->tab->keys; i += found) {
+		unsigned col = t->tab->key[i];
+		found = false;
+		for (unsigned c = 0; c < b->conds && !found; c++)
+			found = may_give(b, &b->cond[c], k) && key_value(&b->cond[c], t->base + col,
+								   t->tab->column[col].type, given) != NULL;
+	}
+	return i > 0 && i == t->tab->keys;
+}
+
+struct sql_expr **
+sql_plan_full_key(struct bind *b, unsigned k, uint64_t given, unsigned *probes, unsigned *each)
+{
+	const struct bind_table *t = &b->table[k];
+	unsigned keys = t->tab->keys;
+	*probes = 1;
+	if (each != NULL)
+		*each = 0;
+	if (keys == 0)
+		return NULL;
+	struct sql_expr *found[CAT_KEY_MAX];
+	struct bind_cond *by[CAT_KEY_MAX];
+	unsigned i;
+	for (i = 0; i < keys; i++) {
+		unsigned col = t->tab->key[i];
+		found[i] = NULL;
+		for (unsigned c = 0; c < b->conds && found[i] == NULL; c++) {
+			if (!may_give(b, &b->cond[c], k))
+				continue;
+			found[i] = key_value(&b->cond[c], t->base + col, t->tab->column[col].type, given);
+			by[i] = &b->cond[c];
+		}
+		if (found[i] == NULL && each != NULL && *each == 0 &&
+		    (found[i] = key_each(b, t->base + col, t->tab->column[col].type, &by[i])) != NULL)
+			*each = i + 1;
+		if (found[i] == NULL)
+			break;
+	}
+	struct sql_expr **out = NULL;
+	if (i == keys) {
+		if ((out = sql_bind_take(b, keys * sizeof *out)) == NULL)
+			return NULL;
+		memcpy(out, found, keys * sizeof *out);
+		for (i = 0; i < keys; i++)
+			by[i]->used = true;
+		return out;
+	}
+	if (each != NULL)
+		*each = 0;
+	if (keys != 1 || given != 0)
+		return NULL;
+	enum cat_type type = t->tab->column[t->tab->key[0]].type;
+	struct bind_cond *c = key_list(b, t->base + t->tab->key[0], type);
+	if (c == NULL || (out = sql_bind_take(b, (c->ins - 1) * sizeof *out)) == NULL)
+		return NULL;
+	for (unsigned v = 1; v < c->ins; v++) {
+		enum cat_type vt = c->in[v]->type;
+		bool ints = cat_type_is_int(vt) && cat_type_is_int(type);
+		out[v - 1] = vt == type || ints ? c->in[v] : c->uin[v];
+	}
+	*probes = c->ins - 1;
+	c->used = true;
+	return out;
+}
+
+bool
+sql_plan_access(struct bind *b, struct sql_node *n, unsigned k)
+{
+	const struct bind_table *t = &b->table[k];
+	struct sql_access *a = &n->acc;
+	a->tab = t->tab;
+	a->alias = t->ast->alias;
+	a->base = t->base;
+	a->row_at = t->row_at;
+	a->identify = t->row_at != 0;
+	a->want = sql_bind_take(b, t->tab->columns * sizeof *a->want);
+	a->tmp = sql_bind_take(b, t->tab->columns * sizeof *a->tmp);
+	if (a->want == NULL || a->tmp == NULL)
+		return false;
+	for (unsigned c = 0; c < t->tab->columns; c++)
+		if (t->used[c])
+			a->want[a->wants++] = (uint16_t)c;
+	return true;
+}
+
+/* What it takes to ask a condition, in calls: a list of constants is looked through half. */
+static double
+effort(const struct sql_expr *e)
+{
+	double n = e->kind == SQL_CALL  ? 1
+		   : e->kind == SQL_IN  ? e->nargs / 2.0
+		   : e->kind == SQL_SUB ? 1e6
+					: 0;
+	for (unsigned k = 0; k < e->nargs; k++)
+		n += effort(e->args[k]);
+	return n;
+}
+
+/* Cheap ones first, else as they were written: as PostgreSQL does it, so that what fails is asked after what protects it. */
+static bool
+cheap_first(struct bind *b, struct sql_expr **e, unsigned n)
+{
+	double *takes = sql_bind_take(b, n * sizeof *takes);
+	if (takes == NULL)
+		return false;
+	for (unsigned i = 0; i < n; i++) {
+		struct sql_expr *x = e[i];
+		double t = effort(x);
+		unsigned at = i;
+		for (; at > 0 && takes[at - 1] > t; at--) {
+			e[at] = e[at - 1];
+			takes[at] = takes[at - 1];
+		}
+		e[at] = x;
+		takes[at] = t;
+	}
+	return true;
+}
+
+/* Conditions over these tables alone go into n's filter. first: also those over no table at all. */
+bool
+sql_plan_push_down(struct bind *b, struct sql_node *n, uint64_t tables, bool first)
+{
+	struct sql_expr **e = sql_bind_take(b, (b->conds + 1) * sizeof *e);
+	unsigned count = 0;
+	if (e == NULL)
+		return false;
+	n->est_seen = n->est_rows;
+	for (unsigned i = 0; i < b->conds; i++) {
+		struct bind_cond *c = &b->cond[i];
+		if (!sql_plan_open(b, c) || (c->mask & ~tables) != 0 || (c->mask == 0 && !first))
+			continue;
+		c->used = true;
+		if (c->implied)
+			continue;
+		e[count++] = c->e;
+	}
+	if (count > 0)
+		n->est_rows *= sql_sel_all(b, e, count);
+	if (n->est_rows < 1)
+		n->est_rows = 1;
+	return cheap_first(b, e, count) && sql_plan_filter(b, n, e, count);
+}
+
+/* A query in FROM: its batch takes its place in the wide one. */
+static struct sql_node *
+derived(struct bind *b, unsigned k, bool first)
+{
+	struct bind_table *t = &b->table[k];
+	if (t->sub != NULL)
+		t->sub->whole = true;
+	else if (!sql_plan_push_into(b, k) || (t->sub = sql_plan_child(b, t->from)) == NULL)
+		return NULL;
+	struct sql_node *n = sql_plan_node(b, SQL_NODE_DERIVED, t->sub, b->width);
+	if (n == NULL || !sql_plan_access(b, n, k))
+		return NULL;
+	n->est_rows = t->sub->est_rows;
+	return sql_plan_push_down(b, n, UINT64_C(1) << k, first) ? n : NULL;
+}
+
+static double
+elements_of(const struct sql_expr *array)
+{
+	struct cat_array a;
+	if (array->kind != SQL_CONST || array->value.null)
+		return ELEMENTS_GUESS;
+	cat_array_open(array->type, array->value.v.s, &a);
+	return a.n + 1;
+}
+
+/* The access to one table alone. */
+static struct sql_node *
+base_of(struct bind *b, unsigned k, bool first)
+{
+	unsigned probes, each;
+	if (b->table[k].sub != NULL || b->table[k].from != NULL)
+		return derived(b, k, first);
+	struct sql_expr **key = sql_plan_full_key(b, k, 0, &probes, &each);
+	struct sql_node *n = sql_plan_node(b, key ? SQL_NODE_GET : SQL_NODE_SCAN, NULL, b->width);
+	if (n == NULL || !sql_plan_access(b, n, k))
+		return NULL;
+	n->key = key;
+	n->keys = b->table[k].tab->keys;
+	n->probes = probes;
+	n->each = each;
+	n->est_rows = each ? elements_of(key[each - 1]) : key ? probes : sql_sel_rows(b, k);
+	return sql_plan_push_down(b, n, UINT64_C(1) << k, first) ? n : NULL;
+}
+
+unsigned *
+sql_plan_columns_of(struct bind *b, uint64_t tables, unsigned *count)
+{
+	unsigned *out = sql_bind_take(b, b->width * sizeof *out);
+	*count = 0;
+	for (unsigned k = 0; out != NULL && k < b->tables; k++)
+		for (unsigned c = 0; (tables >> k & 1) && c < b->table[k].tab->columns; c++)
+			if (b->table[k].used[c])
+				out[(*count)++] = b->table[k].base + c;
+	for (unsigned k = 0; out != NULL && k < b->tables; k++)
+		if ((tables >> k & 1) && b->table[k].row_at != 0) {
+			out[(*count)++] = b->table[k].row_at;
+			out[(*count)++] = b->table[k].row_at + 1;
+		}
+	return out;
+}
+
+unsigned *
+sql_plan_columns(struct bind *b, unsigned *count)
+{
+	return sql_plan_columns_of(b, UINT64_MAX, count);
+}
+
+enum cat_type
+sql_plan_column_type(const struct bind *b, unsigned index)
+{
+	unsigned k = 0;
+	if (b->lock_from != 0 && index >= b->lock_from)
+		return CAT_INT8;
+	while (index >= b->table[k].base + b->table[k].tab->columns)
+		k++;
+	return b->table[k].tab->column[index - b->table[k].base].type;
+}
+
+/* Rows of `left` find their rows of table k by its primary key. */
+struct sql_node *
+sql_plan_lookup(struct bind *b, struct sql_node *left, uint64_t have, unsigned k, struct sql_expr **key)
+{
+	struct sql_node *n = sql_plan_node(b, SQL_NODE_GET, left, b->width);
+	if (n == NULL || !sql_plan_access(b, n, k))
+		return NULL;
+	n->key = key;
+	n->keys = b->table[k].tab->keys;
+	n->probes = 1;
+	n->est_rows = left->est_rows;
+	n->pass = sql_plan_columns_of(b, have, &n->passes);
+	return n->pass && sql_plan_push_down(b, n, have | UINT64_C(1) << k, false) ? n : NULL;
+}
+
+struct sql_node *
+sql_plan_region(struct bind *b, unsigned first, unsigned end, uint64_t *have)
+{
+	struct plan_item item[SQL_TABLES_MAX];
+	unsigned items = 0, region = b->home;
+	if (end - first > 1 && !sql_plan_derive(b))
+		return NULL;
+	for (unsigned k = first; k < end;) {
+		if (b->table[k].flats > 0) {
+			k++;
+			continue;
+		}
+		unsigned outer = sql_plan_outer_at(b, k, end);
+		if (outer == b->outers && b->table[k].lateral != NULL) {
+			/* it speaks of what is before it: that is joined first */
+			uint64_t before = 0;
+			struct sql_node *left = items ? sql_plan_order(b, item, items, &before)
+						      : sql_plan_node(b, SQL_NODE_ONE, NULL, b->width);
+			if (left == NULL || (left = sql_plan_lateral(b, left, before, k, false)) == NULL)
+				return NULL;
+			item[0] = (struct plan_item){
+				.node = left, .mask = before | UINT64_C(1) << k, .table = SQL_TABLES_MAX
+			};
+			items = 1;
+			k++;
+			continue;
+		}
+		struct plan_item *it = &item[items++];
+		if (outer == b->outers) {
+			it->table = k;
+			it->mask = UINT64_C(1) << k;
+			it->node = base_of(b, k, k == first);
+			k++;
+		} else {
+			it->node = sql_plan_outer(b, outer, k == first, &it->mask);
+			it->table = SQL_TABLES_MAX;
+			k = b->outer[outer].last + 1;
+		}
+		if (it->node == NULL)
+			return NULL;
+		b->home = region;
+	}
+	return sql_plan_order(b, item, items, have);
+}
+
+/* Is it known that WHERE is true of no row? */
+static bool
+never(const struct bind *b)
+{
+	bool is = false;
+	for (unsigned i = 0; i < b->conds && !is; i++) {
+		const struct sql_expr *e = b->cond[i].e;
+		is = b->cond[i].home == 0 && e->kind == SQL_CONST && (e->value.null || e->value.v.i == 0);
+	}
+	return is;
+}
+
+struct sql_node *
+sql_plan_from(struct bind *b)
+{
+	struct sql_node *n;
+	uint64_t have;
+	b->home = 0;
+	if (b->tables == 0) {
+		if ((n = sql_plan_node(b, SQL_NODE_ONE, NULL, 0)) == NULL)
+			return NULL;
+		return sql_plan_push_down(b, n, 0, true) ? n : NULL;
+	}
+	if (never(b)) {
+		if ((n = sql_plan_node(b, SQL_NODE_ONE, NULL, b->width)) == NULL)
+			return NULL;
+		return sql_plan_push_down(b, n, 0, true) ? n : NULL;
+	}
+	sql_plan_reduce(b);
+	return sql_plan_region(b, 0, b->tables, &have);
+}
+
+/* ---- the whole -------------------------------------------------------------------- */
+
+static void
+cost(struct sql_plan *p, const struct sql_costs *c)
+{
+	sql_cost_tree(c, p->root);
+	for (struct sql_sub *s = p->subs; s != NULL; s = s->next) {
+		sql_cost_tree(c, s->root);
+		sql_cost_tree(c, s->set);
+	}
+}
+
+struct sql_plan *
+sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct cat_err *err)
+{
+	*err = (struct cat_err){ 0 };
+	struct sql_plan *p = calloc(1, sizeof *p);
+	if (p == NULL) {
+		cat_error(err, "53200", "out of memory");
+		return NULL;
+	}
+	nam_arena_init(&p->arena, 8 << 10);
+	p->kind = st->kind;
+	p->ast = st;
+	p->params = st->params;
+	struct bind *b = nam_arena_zero(&p->arena, sizeof *b);
+	bool ok = b != NULL;
+	struct nam_arena scratch;
+	unsigned asked_left = ASKED_MAX;
+	nam_arena_init(&scratch, 0);
+	if (ok) {
+		b->scratch = &scratch;
+		b->asked_left = &asked_left;
+		b->a = &p->arena;
+		b->err = err;
+		b->in = in;
+		b->plan = p;
+		ok = (p->param = sql_bind_take(b, p->params * sizeof *p->param)) != NULL;
+	}
+	for (unsigned i = 0; ok && i < in->ntypes && i < p->params; i++)
+		p->param[i] = in->types[i];
+	ok = ok && sql_bind_with(b, st->with, NULL);
+	if (ok)
+		switch (st->kind) {
+		case AST_SELECT:
+			ok = (p->root = sql_bind_select(b, st->select, false)) != NULL;
+			break;
+		case AST_INSERT:
+			ok = sql_bind_insert(b, st);
+			break;
+		case AST_UPDATE:
+			ok = sql_bind_update(b, st);
+			break;
+		default:
+			ok = sql_bind_delete(b, st);
+		}
+	ok =
+	    ok && sql_bind_with_done(b, st->with, p->root) && sql_plan_unasked(b, p) && sql_plan_narrow(b, p);
+	for (unsigned i = 0; ok && i < p->params; i++)
+		if (p->param[i] == CAT_UNKNOWN)
+			ok = cat_error(err, "42P18", "could not determine data type of parameter $%u", i + 1);
+	if (ok && p->outers > 0)
+		ok = (p->outer = sql_bind_take(b, p->outers * sizeof *p->outer)) != NULL;
+	nam_arena_fini(&scratch);
+	if (ok) {
+		cost(p, in->costs ? in->costs : &sql_costs_standard);
+		return p;
+	}
+	if (err->sqlstate[0] == 0)
+		cat_error(err, "53200", "out of memory");
+	sql_plan_free(p);
+	return NULL;
+}
+
+void
+sql_plan_free(struct sql_plan *p)
+{
+	if (p == NULL)
+		return;
+	for (struct sql_kept *k = p->kept; k != NULL; k = k->next)
+		sql_parsed_drop(k->parsed);
+	nam_arena_fini(&p->arena);
+	free(p);
+}

@@ -1,0 +1,67 @@
+/* plan_internal.h -- what plan.c and plan_join.c share. */
+#ifndef NAM_SQL_PLAN_INTERNAL_H
+#define NAM_SQL_PLAN_INTERNAL_H
+
+#include <sql/plan/bind/bind.h>
+
+/* One operand of a region's inner joins: a table, or an outer join (then table is SQL_TABLES_MAX). */
+struct plan_item {
+	struct sql_node *node;
+	uint64_t mask;
+	unsigned table;
+};
+
+/* Conditions of the region b->home that nobody has taken yet. */
+static inline bool
+sql_plan_open(const struct bind *b, const struct bind_cond *c)
+{
+	return !c->used && c->home == b->home;
+}
+
+/* plan.c */
+/* n reads table k: the columns of it that somebody uses. */
+bool sql_plan_access(struct bind *b, struct sql_node *n, unsigned k);
+/* bind_lateral.c: rows of left beside what table k, which speaks of them, gives; keep_left: beside NULLs if it gives none. */
+struct sql_node *sql_plan_lateral(
+    struct bind *b, struct sql_node *left, uint64_t have, unsigned k, bool keep_left);
+bool sql_plan_filter(struct bind *b, struct sql_node *n, struct sql_expr **e, unsigned count);
+bool sql_plan_push_down(struct bind *b, struct sql_node *n, uint64_t tables, bool first);
+unsigned *sql_plan_columns_of(struct bind *b, uint64_t tables, unsigned *count);
+/* Tables first..end-1 of region b->home, joined. */
+struct sql_node *sql_plan_region(struct bind *b, unsigned first, unsigned end, uint64_t *have);
+
+/* Keys for table k out of conditions over given tables, which count as used then. NULL: no full key. */
+/* each (not NULL): the number + 1 of the key that is an array, each element of which makes a key; 0: none is. */
+struct sql_expr **sql_plan_full_key(
+    struct bind *b, unsigned k, uint64_t given, unsigned *probes, unsigned *each);
+/* Is there one? Conditions on table k alone count even if its scan asks them. */
+bool sql_plan_has_key(const struct bind *b, unsigned k, uint64_t given);
+struct sql_node *sql_plan_lookup(
+    struct bind *b, struct sql_node *left, uint64_t have, unsigned k, struct sql_expr **key);
+
+/* plan_order.c: what follows from the region's equalities: a = b AND b = 5: a = 5; then its operands joined. */
+bool sql_plan_derive(struct bind *b);
+struct sql_node *sql_plan_order(struct bind *b, const struct plan_item *item, unsigned items, uint64_t *have);
+
+/* plan_join.c */
+bool sql_plan_joinable(const struct bind *b, const struct bind_cond *c, uint64_t have, uint64_t one);
+struct sql_node *sql_plan_hash_join(struct bind *b, struct sql_node *left, uint64_t lmask,
+    struct sql_node *right, uint64_t rmask, enum ast_join_kind kind);
+/* Outer joins whose NULLs a condition rejects become inner joins. */
+void sql_plan_reduce(struct bind *b);
+/* The widest outer join that begins at table `first` and ends before `end`; b->outers: none. */
+unsigned sql_plan_outer_at(const struct bind *b, unsigned first, unsigned end);
+struct sql_node *sql_plan_outer(struct bind *b, unsigned outer, bool first, uint64_t *mask);
+
+/* What is kept of a join's other side: its columns, and keys that are none of them. */
+bool sql_plan_place_keys(struct bind *b, struct sql_node *n);
+/* plan_push.c: open conditions on table k alone, a query without operators yet, that it may ask itself: now it does. */
+bool sql_plan_push_into(struct bind *b, unsigned k);
+/* plan_share.c: joins of a FROM list that would keep the same rows. */
+bool sql_plan_share(struct bind *b, struct sql_node *n);
+/* plan_unasked.c: when all of a plan is there: what nobody asks for. */
+bool sql_plan_unasked(struct bind *b, struct sql_plan *p);
+/* plan_narrow.c: the last step, when all of a plan is there. */
+bool sql_plan_narrow(struct bind *b, struct sql_plan *p);
+
+#endif

@@ -1,0 +1,206 @@
+/*
+ * plan_unasked.c -- what nobody above asks for is not computed, nor read below: columns of queries in FROM, views and
+ * WITH that the query around them does not speak of, aggregates among them.
+ *
+ * From the top down, by the operators as they are; columns keep their numbers. In place of an expression stands NULL,
+ * in place of an aggregate one that only counts. Operators that keep or pass rows as a whole are asked for all.
+ */
+#include <sql/plan/plan_internal.h>
+#include <sql/plan/sub.h>
+
+/* Of an operator's columns those that somebody reads; NULL: all. */
+struct asked {
+	uint8_t *of;
+	unsigned n;
+};
+
+static const struct asked everything;
+
+static bool
+is_asked(const struct asked *a, unsigned column)
+{
+	return a->of == NULL || column >= a->n || a->of[column] != 0;
+}
+
+static bool
+begin(struct bind *b, struct asked *a, unsigned n)
+{
+	a->n = n;
+	return (a->of = sql_bind_take(b, n)) != NULL;
+}
+
+static void
+ask(struct asked *a, const struct sql_expr *e)
+{
+	if (e == NULL)
+		return;
+	if (e->kind == SQL_COLUMN && e->index < a->n)
+		a->of[e->index] = 1;
+	for (unsigned k = 0; k < e->nargs; k++)
+		ask(a, e->args[k]);
+}
+
+static void
+ask_all(struct asked *a, struct sql_expr *const *e, unsigned n)
+{
+	for (unsigned k = 0; k < n; k++)
+		ask(a, e[k]);
+}
+
+static bool visit(struct bind *b, struct sql_node *n, const struct asked *by);
+
+static bool
+project(struct bind *b, struct sql_node *n, const struct asked *by)
+{
+	struct asked below;
+	struct sql_expr **e = sql_bind_take(b, n->es * sizeof *e);
+	if (e == NULL || !begin(b, &below, n->child->out.cols))
+		return false;
+	for (unsigned i = 0; i < n->es; i++) {
+		e[i] = n->e[i];
+		if (!is_asked(by, i) && !sql_expr_volatile(e[i])) {
+			struct cat_datum none = { .type = e[i]->type, .null = true };
+			if ((e[i] = sql_expr_const(b->a, none, e[i]->position)) == NULL)
+				return cat_error(b->err, "53200", "out of memory");
+		}
+	}
+	n->e = e;
+	ask_all(&below, e, n->es);
+	return visit(b, n->child, &below);
+}
+
+static bool
+aggregate(struct bind *b, struct sql_node *n, const struct asked *by)
+{
+	struct asked below, here = *by;
+	if (!begin(b, &below, n->child->out.cols))
+		return false;
+	if (by->of != NULL && n->aggs > 0) {
+		if (!begin(b, &here, n->keys + n->aggs))
+			return false;
+		for (unsigned i = 0; i < here.n; i++)
+			here.of[i] = is_asked(by, i);
+		ask(&here, n->filter);
+		if ((n->agg = nam_arena_copy(b->a, n->agg, n->aggs * sizeof *n->agg)) == NULL)
+			return cat_error(b->err, "53200", "out of memory");
+	}
+	ask_all(&below, n->key, n->keys);
+	for (unsigned k = 0; k < n->aggs; k++) {
+		struct sql_agg *g = &n->agg[k];
+		if (!is_asked(&here, n->keys + k))
+			*g = (struct sql_agg){ .kind = SQL_COUNT_STAR, .type = CAT_INT8, .ast = g->ast };
+		ask(&below, g->arg);
+		ask(&below, g->separator);
+		ask(&below, g->filter);
+		ask_all(&below, g->col, g->cols);
+	}
+	return visit(b, n->child, &below);
+}
+
+/* A table's columns, or those of a query, that come out of n. */
+static void
+only(struct sql_access *a, const struct asked *by)
+{
+	unsigned m = 0;
+	for (unsigned k = 0; k < a->wants; k++)
+		if (is_asked(by, a->base + a->want[k]))
+			a->want[m++] = a->want[k];
+	a->wants = m;
+}
+
+/* n's columns have the same numbers below. */
+static bool
+same(struct bind *b, const struct sql_node *n, const struct asked *by, struct asked *below)
+{
+	if (by->of == NULL) {
+		*below = everything;
+		return true;
+	}
+	unsigned cols = n->out.cols > n->width ? n->out.cols : n->width;
+	if (n->child != NULL && n->child->out.cols > cols)
+		cols = n->child->out.cols;
+	if (!begin(b, below, cols))
+		return false;
+	for (unsigned i = 0; i < cols; i++)
+		below->of[i] = i < by->n && by->of[i];
+	ask(below, n->filter);
+	ask(below, n->on);
+	if (n->kind == SQL_NODE_JOIN || n->kind == SQL_NODE_GET)
+		ask_all(below, n->key, n->keys);
+	ask_all(below, n->build_key, n->build_key ? n->keys : 0);
+	for (unsigned k = 0; k < n->orders; k++)
+		below->of[n->order[k].col] = 1;
+	bool ties = n->kind == SQL_NODE_UNIQUE || (n->kind == SQL_NODE_LIMIT && n->ties);
+	for (unsigned k = 0; ties && k < n->passes; k++)
+		below->of[n->pass[k]] = 1;
+	return true;
+}
+
+static bool
+derived(struct bind *b, struct sql_node *n, const struct asked *by)
+{
+	struct asked here, below;
+	if (!same(b, n, by, &here))
+		return false;
+	only(&n->acc, &here);
+	if (!begin(b, &below, n->child->out.cols))
+		return false;
+	for (unsigned k = 0; k < n->acc.wants; k++)
+		below.of[n->acc.want[k]] = 1;
+	return visit(b, n->child, &below);
+}
+
+static bool
+visit(struct bind *b, struct sql_node *n, const struct asked *by)
+{
+	struct asked below = everything;
+	if (n == NULL)
+		return true;
+	if (n->whole)
+		by = &everything;
+	for (const struct sql_cte *c = n->with; c != NULL; c = c->next)
+		if (!visit(b, c->plan, &everything))
+			return false;
+	switch (n->kind) {
+	case SQL_NODE_PROJECT:
+		return project(b, n, by);
+	case SQL_NODE_AGG:
+		return aggregate(b, n, by);
+	case SQL_NODE_DERIVED:
+		return derived(b, n, by);
+	case SQL_NODE_SCAN:
+	case SQL_NODE_GET:
+		if (!same(b, n, by, &below))
+			return false;
+		only(&n->acc, &below);
+		break;
+	case SQL_NODE_JOIN:
+	case SQL_NODE_SORT:
+	case SQL_NODE_LIMIT:
+	case SQL_NODE_UNIQUE:
+	case SQL_NODE_APPEND:
+		if (!same(b, n, by, &below))
+			return false;
+		break;
+	default:
+		break;
+	}
+	for (unsigned i = 0; i < n->kids; i++)
+		if (!visit(b, n->kid[i], &below))
+			return false;
+	return visit(b, n->child, &below) && visit(b, n->build, &below);
+}
+
+bool
+sql_plan_unasked(struct bind *b, struct sql_plan *p)
+{
+	bool ok = visit(b, p->root, &everything);
+	for (struct sql_sub *s = p->subs; ok && s != NULL; s = s->next) {
+		/* EXISTS asks whether there is a row, not what is in it */
+		struct asked by = everything;
+		if (s->kind == AST_SUB_EXISTS && !begin(b, &by, s->root->out.cols))
+			return false;
+		ok = visit(b, s->root, &by) && visit(b, s->set, &everything);
+	}
+	return ok;
+}

@@ -1,0 +1,192 @@
+/*
+ * named.c -- PREPARE, EXECUTE, DEALLOCATE: prepared statements with a name, kept by the session.
+ *
+ * A failed transaction does not take them back. What EXECUTE gives is cast to the
+ * parameters' types by a query of its own.
+ */
+#include <sql/session/session_internal.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { NAMED_MAX = 10000 };
+
+struct sql_named {
+	struct sql_named *next;
+	char name[CAT_NAME_MAX + 1];
+	struct sql_stmt *st;
+	struct nam_arena args; /* of one execution */
+	struct cat_datum *given;
+};
+
+static struct sql_named **
+find(struct sql_session *s, const char *name, struct cat_err *err)
+{
+	char cut[CAT_NAME_MAX + 1];
+	snprintf(cut, sizeof cut, "%s", name);
+	struct sql_named **at = &s->named;
+	while (*at != NULL && strcmp((*at)->name, cut) != 0)
+		at = &(*at)->next;
+	if (*at == NULL && err != NULL)
+		cat_error(err, "26000", "prepared statement \"%s\" does not exist", cut);
+	return at;
+}
+
+static void
+forget(struct sql_named **at)
+{
+	struct sql_named *p = *at;
+	*at = p->next;
+	sql_stmt_close(p->st);
+	nam_arena_fini(&p->args);
+	free(p);
+}
+
+void
+sql_forget_named(struct sql_session *s)
+{
+	while (s->named != NULL)
+		forget(&s->named);
+}
+
+static bool
+prepare(struct sql_session *s, const struct sql_stmt *st, struct cat_err *err)
+{
+	const struct ast_stmt *ast = st->ast;
+	unsigned n = 0;
+	for (struct sql_named *p = s->named; p != NULL; p = p->next)
+		n++;
+	if (*find(s, ast->var, NULL) != NULL)
+		return cat_error(err, "42P05", "prepared statement \"%.63s\" already exists", ast->var);
+	if (n >= NAMED_MAX)
+		return cat_error(err, "53200", "more than %d prepared statements", NAMED_MAX);
+	struct sql_named *p = calloc(1, sizeof *p);
+	if (p == NULL)
+		return sql_no_memory(err);
+	snprintf(p->name, sizeof p->name, "%s", ast->var);
+	nam_arena_init(&p->args, 1 << 10);
+	p->next = s->named;
+	s->named = p;
+	p->st = sql_stmt_new(s, sql_parsed_hold(st->parsed), ast->inner, ast->types, ast->ntypes, err);
+	if (p->st != NULL && (!sql_has_plan(ast->inner) || sql_stmt_plan(s, p->st, err)))
+		return true;
+	forget(&s->named);
+	return false;
+}
+
+static bool
+take(void *arg, const struct sql_batch_view *b)
+{
+	struct sql_named *p = arg;
+	for (unsigned c = 0; c < b->cols && b->n > 0; c++) {
+		struct cat_datum *d = &p->given[c];
+		d->type = b->col[c].type;
+		d->null = b->col[c].null[0];
+		d->v = cat_vec_at(&b->col[c], 0);
+		if (!d->null)
+			d->v = cat_value_copy(d->type, d->v, &p->args);
+	}
+	return true;
+}
+
+/* SELECT CAST(argument AS the parameter's type), ... */
+static bool
+arguments(struct sql_session *s, struct sql_named *p, const struct ast_stmt *ast, struct cat_err *err)
+{
+	const enum cat_type *type;
+	unsigned n = sql_stmt_params(p->st, &type);
+	if (ast->nargs != n) {
+		cat_error(err, "42601", "wrong number of parameters for prepared statement \"%s\"", p->name);
+		snprintf(
+		    err->detail, sizeof err->detail, "Expected %u parameters but got %u.", n, ast->nargs);
+		return false;
+	}
+	nam_arena_reset(&p->args);
+	p->given = nam_arena_zero(&p->args, (n + 1) * sizeof *p->given);
+	struct ast_target *t = nam_arena_zero(&p->args, (n + 1) * sizeof *t);
+	struct ast_expr *cast = nam_arena_zero(&p->args, (n + 1) * sizeof *cast);
+	if (p->given == NULL || t == NULL || cast == NULL)
+		return sql_no_memory(err);
+	for (unsigned i = 0; i < n; i++) {
+		cast[i] = (struct ast_expr){ .kind = AST_CAST,
+			.position = ast->args[i]->position,
+			.nargs = 1,
+			.type = type[i],
+			.typmod = -1,
+			.args = &ast->args[i] };
+		t[i].e = &cast[i];
+	}
+	if (n == 0)
+		return true;
+	struct ast_select q = { .target = t, .targets = n };
+	const struct ast_stmt select = { .kind = AST_SELECT, .select = &q };
+	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t };
+	struct sql_plan *plan = sql_plan_make(&select, &in, err);
+	if (plan == NULL)
+		return false;
+	const struct sql_sink sink = { .arg = p, .rows = take };
+	uint64_t rows;
+	bool ok = plan->arenas == 0 || sql_arena(s, plan->arenas - 1) != NULL || sql_no_memory(err);
+	if (ok) {
+		for (unsigned i = 0; i < plan->arenas; i++)
+			nam_arena_reset(s->arena[i]);
+		sql_take_now(s, plan);
+		sql_prepare_exec(s, &sink, err);
+		ok = sql_plan_run(s, plan, &rows);
+	}
+	sql_plan_free(plan);
+	return ok;
+}
+
+bool
+sql_named_execute(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *sink,
+    struct cat_err *err, bool last)
+{
+	struct sql_named *p = *find(s, st->ast->var, err);
+	if (p == NULL || (st->ast->nargs > 0 && !sql_begin_statement(s, err)) ||
+	    !arguments(s, p, st->ast, err)) {
+		sql_abort(s);
+		return false;
+	}
+	bool ok = sql_stmt_run(s, p->st, p->given, p->st->params, sink, err, last);
+	if (!ok)
+		err->position = 0; /* of another text */
+	return ok;
+}
+
+bool
+sql_named_plan(struct sql_session *s, const struct ast_stmt *ast, struct sql_plan **plan,
+    const struct cat_datum **given, unsigned *n, struct cat_err *err)
+{
+	struct sql_named *p = *find(s, ast->var, err);
+	if (p == NULL || !arguments(s, p, ast, err))
+		return false;
+	if (!sql_has_plan(p->st->ast))
+		return cat_error(err, "0A000", "EXPLAIN of this kind of statement is not supported yet");
+	if (!sql_stmt_plan(s, p->st, err))
+		return false;
+	*plan = p->st->plan;
+	*given = p->given;
+	*n = p->st->params;
+	return true;
+}
+
+bool
+sql_named(struct sql_session *s, const struct sql_stmt *st, char *tag, size_t max, struct cat_err *err)
+{
+	const struct ast_stmt *ast = st->ast;
+	if (ast->kind == AST_PREPARE) {
+		snprintf(tag, max, "PREPARE");
+		return prepare(s, st, err);
+	}
+	snprintf(tag, max, ast->var ? "DEALLOCATE" : "DEALLOCATE ALL");
+	if (ast->var == NULL) {
+		sql_forget_named(s);
+		return true;
+	}
+	struct sql_named **at = find(s, ast->var, err);
+	if (*at == NULL)
+		return false;
+	forget(at);
+	return true;
+}

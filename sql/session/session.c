@@ -1,0 +1,448 @@
+/* session.c -- a user's session: its transaction, and texts of several statements. */
+#include <sql/session/session_internal.h>
+
+#include <base/clock.h>
+#include <base/hash.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PG_EPOCH_S = 946684800 }; /* 2000-01-01 in Unix time */
+
+/* ---- transactions ------------------------------------------------------------------ */
+
+void
+sql_clock_start(struct sql_session *s)
+{
+	uint64_t most = s->now.statement_timeout_ms * UINT64_C(1000000);
+	s->deadline_ns = most == 0 ? 0 : net_now_ns(s->net) + most;
+}
+
+static struct txn_limits
+limits(struct sql_session *s)
+{
+	s->budget.limit = (size_t)s->now.memory_kb << 10;
+	return (struct txn_limits){ .lock_wait_ns = s->now.lock_timeout_ms * UINT64_C(1000000),
+		.until_ns = s->deadline_ns,
+		.cancel = s->cfg.cancel,
+		.budget = &s->budget };
+}
+
+static bool
+begin(struct sql_session *s, const struct txn_limits *l, struct cat_err *err)
+{
+	txn_reach(s->cfg.tw);
+	nam_status st = txn_begin_by(s->cfg.tw, s->block == SQL_IDLE ? s->now.iso : s->iso, l, &s->t);
+	if (st != NAM_OK) {
+		s->t = NULL;
+		return sql_status(err, st, NULL);
+	}
+	s->now_us = 0;
+	if (s->now.cluster)
+		txn_set_cluster_visible(s->t, true);
+	return true;
+}
+
+bool
+sql_begin_statement(struct sql_session *s, struct cat_err *err)
+{
+	struct txn_limits l = limits(s);
+	if (s->t == NULL)
+		return begin(s, &l, err);
+	txn_set_limits(s->t, &l);
+	nam_status st = txn_statement(s->t);
+	return st == NAM_OK || sql_status(err, st, NULL);
+}
+
+static void
+count(struct sql_session *s)
+{
+	net_counts_add(&s->counts, txn_counts(s->t));
+}
+
+static void
+ended(struct sql_session *s, struct cat_overlay *changed, tso_cid cid)
+{
+	cat_settled(s->cfg.cat, s->cfg.tw, changed, cid);
+	s->ddl = false;
+	s->upserts = false;
+	s->t = NULL;
+}
+
+bool
+sql_commit(struct sql_session *s, struct cat_err *err)
+{
+	struct txn *t = s->t;
+	tso_cid cid = 0;
+	nam_status st = NAM_OK;
+	bool upserts = s->upserts;
+	if (t != NULL) {
+		count(s);
+		struct cat_overlay *changed = s->ddl ? cat_leave(s->cfg.cat, t) : NULL;
+		struct txn_limits l = limits(s);
+		txn_set_limits(t, &l);
+		st = txn_commit(t, &cid);
+		ended(s, changed, st == NAM_OK || st == NAM_UNSEEN ? cid : 0);
+	}
+	if (s->block != SQL_IDLE) {
+		if (st == NAM_OK || st == NAM_UNSEEN)
+			s->now = s->session;
+		else
+			s->now = s->session = s->before;
+	}
+	s->block = SQL_IDLE;
+	/* With ON CONFLICT, a duplicate at commit means a concurrent insert won: the retry finds that row. */
+	if (st == NAM_DUPLICATE && upserts)
+		st = NAM_CONFLICT;
+	return st == NAM_OK || sql_status(err, st, NULL);
+}
+
+void
+sql_roll_back(struct sql_session *s)
+{
+	struct txn *t = s->t;
+	if (t != NULL) {
+		count(s);
+		struct cat_overlay *changed = s->ddl ? cat_leave(s->cfg.cat, t) : NULL;
+		txn_abort(t);
+		ended(s, changed, 0);
+	}
+}
+
+void
+sql_abort(struct sql_session *s)
+{
+	if (s->block == SQL_FAILED)
+		return; /* a savepoint may still want the transaction */
+	if (s->block != SQL_BLOCK || !sql_save_failed(s))
+		sql_roll_back(s);
+	if (s->block == SQL_BLOCK)
+		s->block = SQL_FAILED;
+	else if (s->block == SQL_IMPLICIT) {
+		s->now = s->session = s->before;
+		s->block = SQL_IDLE;
+	}
+}
+
+static void
+open_block(struct sql_session *s, enum sql_block kind)
+{
+	s->before = s->session;
+	s->iso = s->now.iso;
+	s->saves = 0;
+	s->save_lost = false;
+	s->block = kind;
+}
+
+static enum txn_iso
+iso_of(enum ast_iso i)
+{
+	return i == AST_ISO_SER  ? TXN_SERIALIZABLE
+	       : i == AST_ISO_RR ? TXN_REPEATABLE_READ
+				 : TXN_READ_COMMITTED;
+}
+
+static bool
+done(const struct sql_sink *sink, const char *tag, struct cat_err *err)
+{
+	if (sink->done == NULL || sink->done(sink->arg, tag, 0))
+		return true;
+	return cat_error(err, "57014", "canceling statement due to user request");
+}
+
+static bool
+do_begin(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err)
+{
+	if (s->block == SQL_BLOCK)
+		sql_notice(sink, "WARNING", "25001", "there is already a transaction in progress");
+	else if (s->block == SQL_IMPLICIT)
+		s->block = SQL_BLOCK; /* what the text has done so far belongs to it */
+	else
+		open_block(s, SQL_BLOCK);
+	if (ast->iso != AST_ISO_NONE) {
+		if (s->t != NULL && iso_of(ast->iso) != s->iso)
+			return cat_error(
+			    err, "25001", "SET TRANSACTION ISOLATION LEVEL must be called before any query");
+		s->iso = iso_of(ast->iso);
+	}
+	return done(sink, ast->start ? "START TRANSACTION" : "BEGIN", err);
+}
+
+static bool
+do_commit(struct sql_session *s, const struct sql_sink *sink, struct cat_err *err)
+{
+	if (s->block == SQL_FAILED) {
+		sql_roll_back(s);
+		s->now = s->session = s->before;
+		s->block = SQL_IDLE;
+		return done(sink, "ROLLBACK", err);
+	}
+	if (s->block != SQL_BLOCK)
+		sql_notice(sink, "WARNING", "25P01", "there is no transaction in progress");
+	return sql_commit(s, err) && done(sink, "COMMIT", err);
+}
+
+static bool
+do_rollback(struct sql_session *s, const struct sql_sink *sink, struct cat_err *err)
+{
+	if (s->block == SQL_IDLE || s->block == SQL_IMPLICIT)
+		sql_notice(sink, "WARNING", "25P01", "there is no transaction in progress");
+	sql_roll_back(s);
+	if (s->block != SQL_IDLE)
+		s->now = s->session = s->before;
+	s->block = SQL_IDLE;
+	return done(sink, "ROLLBACK", err);
+}
+
+static bool
+do_set_transaction(
+    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err)
+{
+	if (s->saves > 0 && ast->iso != AST_ISO_NONE && !ast->session_default && iso_of(ast->iso) != s->iso)
+		return cat_error(
+		    err, "25001", "SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction");
+	if (ast->iso != AST_ISO_NONE && ast->session_default) {
+		s->now.iso = s->session.iso = iso_of(ast->iso);
+	} else if (ast->iso != AST_ISO_NONE) {
+		if (s->block == SQL_IDLE)
+			sql_notice(sink, "WARNING", "25P01",
+			    "SET TRANSACTION can only be used in transaction blocks");
+		else if (s->t != NULL && iso_of(ast->iso) != s->iso)
+			return cat_error(
+			    err, "25001", "SET TRANSACTION ISOLATION LEVEL must be called before any query");
+		else
+			s->iso = iso_of(ast->iso);
+	}
+	return done(sink, "SET", err);
+}
+
+/* ---- statements ------------------------------------------------------------------------ */
+
+static bool
+plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *sink, struct cat_err *err,
+    bool last)
+{
+	const struct ast_stmt *ast = st->ast;
+	bool named = ast->kind == AST_PREPARE || ast->kind == AST_DEALLOCATE;
+	char tag[64];
+	uint64_t rows;
+	for (unsigned tries = 0;; tries++) {
+		bool alone = s->block == SQL_IDLE;
+		uint64_t began = net_now_ns(s->net), whole = s->now.statement_timeout_ms * UINT64_C(1000000);
+		tag[0] = 0;
+		rows = 0;
+		bool ok = sql_begin_statement(s, err) &&
+			  (named ? sql_named(s, st, tag, sizeof tag, err)
+				 : sql_utility(s, ast, sink, tag, sizeof tag, &rows, err));
+		if (!ok)
+			sql_abort(s);
+		else if (alone || (s->block == SQL_IMPLICIT && last))
+			ok = sql_commit(s, err);
+		if (ok)
+			break;
+		/* txn waits for locks no longer than the statement may take: then it was that limit. */
+		if (strcmp(err->sqlstate, "55P03") == 0 && whole != 0 && net_now_ns(s->net) - began >= whole)
+			return cat_error(err, "57014", "canceling statement due to statement timeout");
+		/* A change of definitions by itself that lost a race has shown nothing to anybody: it runs again. */
+		bool change = ast->kind == AST_ALTER_TABLE || ast->kind == AST_ANALYZE ||
+			      ast->kind == AST_DROP_TABLE || ast->kind == AST_DROP_VIEW ||
+			      ast->kind == AST_DROP_SEQUENCE;
+		if (!alone || !change || tries == SQL_RETRIES || s->now.iso != TXN_READ_COMMITTED ||
+		    strcmp(err->sqlstate, "40001") != 0)
+			return false;
+		sql_err_clear(err);
+	}
+	if (sink->done == NULL || sink->done(sink->arg, tag, rows))
+		return true;
+	return cat_error(err, "57014", "canceling statement due to user request");
+}
+
+static bool
+one(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
+    const struct sql_sink *sink, struct cat_err *err, bool last)
+{
+	const struct ast_stmt *ast = st->ast;
+	bool ok;
+	sql_clock_start(s);
+	if (s->block == SQL_FAILED && !sql_may_end(ast->kind))
+		return cat_error(err, "25P02",
+		    "current transaction is aborted, commands ignored until end of transaction block");
+	if (sql_has_plan(ast))
+		return sql_stmt_run(s, st, param, n, sink, err, last);
+	switch (ast->kind) {
+	case AST_BEGIN:
+		ok = do_begin(s, ast, sink, err);
+		break;
+	case AST_COMMIT:
+		return do_commit(s, sink, err);
+	case AST_ROLLBACK:
+		return do_rollback(s, sink, err);
+	case AST_EXECUTE:
+		return sql_named_execute(s, st, sink, err, last);
+	case AST_EXPLAIN:
+		return sql_explain(s, st, sink, err, last);
+	case AST_SAVEPOINT:
+	case AST_RELEASE:
+	case AST_ROLLBACK_TO:
+		ok = sql_savepoint(s, ast, sink, err);
+		break;
+	case AST_SET_TRANSACTION:
+		ok = do_set_transaction(s, ast, sink, err);
+		break;
+	case AST_SET:
+		ok = sql_set(s, ast, sink, err);
+		break;
+	case AST_SHOW:
+		ok = sql_show(s, ast, sink, err);
+		break;
+	default:
+		return plain(s, st, sink, err, last);
+	}
+	if (!ok)
+		sql_abort(s);
+	else if (s->block == SQL_IMPLICIT && last)
+		return sql_commit(s, err);
+	return ok;
+}
+
+bool
+sql_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
+    const struct sql_sink *sink, struct cat_err *err)
+{
+	sql_err_clear(err);
+	bool ok = one(s, st, param, n, sink, err, true);
+	if (!ok)
+		sql_err_place(err, st->parsed->text, st->parsed->len);
+	return ok;
+}
+
+/* ---- texts -------------------------------------------------------------------------------- */
+
+static struct sql_stmt *
+cached(struct sql_session *s, const char *text, size_t len, uint64_t hash)
+{
+	struct sql_stmt *st = s->cache[hash % SQL_CACHED];
+	if (st != NULL && st->hash == hash && st->parsed->len == len &&
+	    memcmp(st->parsed->text, text, len) == 0)
+		return st;
+	return NULL;
+}
+
+static bool
+several(struct sql_session *s, struct sql_parsed *p, const struct sql_sink *sink, struct cat_err *err)
+{
+	if (s->block == SQL_IDLE)
+		open_block(s, SQL_IMPLICIT);
+	for (unsigned i = 0; i < p->stmts; i++) {
+		bool last = i + 1 == p->stmts;
+		if (s->block == SQL_IDLE && !last)
+			open_block(s, SQL_IMPLICIT); /* after a COMMIT in the middle */
+		struct sql_stmt *st = sql_stmt_new(s, sql_parsed_hold(p), p->stmt[i], NULL, 0, err);
+		bool ok = st != NULL && one(s, st, NULL, 0, sink, err, last);
+		sql_stmt_close(st);
+		if (ok)
+			continue;
+		sql_abort(s);
+		return false;
+	}
+	return true;
+}
+
+bool
+sql_execute(
+    struct sql_session *s, const char *text, size_t len, const struct sql_sink *sink, struct cat_err *err)
+{
+	sql_err_clear(err);
+	uint64_t hash = len <= 4096 ? nam_hash(text, len, 0) : 0;
+	struct sql_stmt *st = hash ? cached(s, text, len, hash) : NULL;
+	bool ok;
+	if (st == NULL) {
+		struct sql_parsed *p;
+		if (!sql_parse(s->cfg.parser, text, len, &p, err)) {
+			sql_err_place(err, text, len);
+			sql_abort(s);
+			return false;
+		}
+		if (p->stmts != 1) {
+			ok = p->stmts == 0 || several(s, p, sink, err);
+			if (!ok)
+				sql_err_place(err, text, len);
+			sql_parsed_drop(p);
+			return ok;
+		}
+		if ((st = sql_stmt_new(s, p, p->stmt[0], NULL, 0, err)) == NULL)
+			return false;
+		if (hash != 0 && sql_has_plan(st->ast)) {
+			st->hash = hash;
+			sql_stmt_close(s->cache[hash % SQL_CACHED]);
+			s->cache[hash % SQL_CACHED] = st;
+		}
+	}
+	if (st->ast->params > 0) {
+		ok = cat_error(err, "42P02", "there is no parameter $%u", st->ast->params);
+		sql_abort(s);
+	} else {
+		ok = one(s, st, NULL, 0, sink, err, true);
+	}
+	if (!ok)
+		sql_err_place(err, text, len);
+	if (st->hash == 0)
+		sql_stmt_close(st);
+	return ok;
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static const struct sql_host host = { .setting = sql_setting,
+	.nextval = sql_nextval,
+	.currval = sql_currval,
+	.lastval = sql_lastval,
+	.setval = sql_setval };
+
+nam_status
+sql_session_open(const struct sql_session_config *cfg, struct sql_session **out)
+{
+	struct sql_session *s = calloc(1, sizeof *s);
+	if (s == NULL)
+		return NAM_NOMEM;
+	s->cfg = *cfg;
+	s->host = &host;
+	s->net = txn_worker_net(cfg->tw);
+	s->budget.whole = &sql_process_memory;
+	sql_settings_init(&s->session);
+	s->now = s->session;
+	*out = s;
+	return NAM_OK;
+}
+
+void
+sql_session_close(struct sql_session *s)
+{
+	if (s == NULL)
+		return;
+	sql_roll_back(s);
+	for (unsigned i = 0; i < SQL_CACHED; i++)
+		sql_stmt_close(s->cache[i]);
+	for (unsigned i = 0; i < s->arenas; i++) {
+		nam_arena_fini(s->arena[i]);
+		free(s->arena[i]);
+	}
+	free(s->arena);
+	free(s->sequence);
+	free(s->save);
+	sql_forget_named(s);
+	free(s);
+}
+
+char
+sql_session_state(const struct sql_session *s)
+{
+	return s->block == SQL_FAILED ? 'E' : s->block == SQL_BLOCK ? 'T' : 'I';
+}
+
+void
+sql_session_counts(const struct sql_session *s, struct net_counts *out)
+{
+	*out = s->counts;
+	if (s->t != NULL)
+		net_counts_add(out, txn_counts(s->t));
+}

@@ -1,0 +1,91 @@
+/*
+ * session_internal.h -- what session.c (transactions), stmt.c (plans) and utility.c (everything without a plan) share.
+ */
+#ifndef NAM_SQL_SESSION_INTERNAL_H
+#define NAM_SQL_SESSION_INTERNAL_H
+
+#include <sql/command/command.h>
+#include <sql/common/memory.h>
+#include <sql/dml/dml.h>
+#include <sql/parse/parse.h>
+
+struct sql_savepoint {
+	char name[CAT_NAME_MAX + 1];
+	uint32_t mark; /* 0: the transaction had not begun */
+	uint64_t ddl;  /* its own version of the catalog, 0: none */
+	struct sql_settings now, session;
+};
+
+struct sql_stmt {
+	struct sql_session *s;
+	struct sql_parsed *parsed;
+	const struct ast_stmt *ast;
+	struct sql_plan *plan;
+	uint64_t version; /* of the catalog it was planned for */
+	uint64_t drift;   /* cat_drift then, and the settings that plans depend on */
+	enum cat_type *given, *types;
+	unsigned ngiven, params;
+	uint64_t hash;          /* of the text, in the session's cache */
+	struct nam_arena fixed; /* parameters converted for one execution */
+	struct cat_datum *param;
+};
+
+/* ---- session.c ---- */
+/* statement_timeout runs from now on. */
+void sql_clock_start(struct sql_session *s);
+/* A transaction and snapshot for the next statement. */
+bool sql_begin_statement(struct sql_session *s, struct cat_err *err);
+/* Ends what sql_begin_statement began, when nothing else does (autocommit). */
+bool sql_commit(struct sql_session *s, struct cat_err *err);
+/* Ends the transaction, nothing of it stays. */
+void sql_roll_back(struct sql_session *s);
+/* The statement failed: the block is failed, or the implicit transaction gone. */
+void sql_abort(struct sql_session *s);
+
+/* ---- stmt.c ---- */
+/* last: of its text, so an implicit transaction is committed before the answer "done". */
+bool sql_stmt_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
+    const struct sql_sink *sink, struct cat_err *err, bool last);
+struct sql_stmt *sql_stmt_new(struct sql_session *s, struct sql_parsed *parsed, const struct ast_stmt *ast,
+    const enum cat_type *types, unsigned n, struct cat_err *err);
+const struct sql_costs *sql_costs_of(const struct sql_session *s);
+bool sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err);
+bool sql_has_plan(const struct ast_stmt *ast);
+
+/* ---- utility.c ---- */
+/* CREATE, DROP, COPY, EXPLAIN: inside a transaction. tag gets the command's. */
+bool sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, char *tag,
+    size_t max, uint64_t *rows, struct cat_err *err);
+/* What may be said in a failed block. */
+static inline bool
+sql_may_end(enum ast_stmt_kind k)
+{
+	return k == AST_COMMIT || k == AST_ROLLBACK || k == AST_ROLLBACK_TO;
+}
+/* savepoint.c */
+bool sql_savepoint(
+    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+/* A statement of the block failed. true: the transaction stands, back at its last savepoint. */
+bool sql_save_failed(struct sql_session *s);
+bool sql_text_rows(const struct sql_sink *sink, const char *name, const struct cat_str *line, unsigned n,
+    struct nam_arena *arena, struct cat_err *err);
+/* explain.c: with the transaction around it. */
+bool sql_explain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *sink,
+    struct cat_err *err, bool last);
+/* named.c: PREPARE and DEALLOCATE, inside a transaction; EXECUTE. */
+bool sql_named(struct sql_session *s, const struct sql_stmt *st, char *tag, size_t max, struct cat_err *err);
+bool sql_named_execute(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *sink,
+    struct cat_err *err, bool last);
+void sql_forget_named(struct sql_session *s);
+/* For EXPLAIN EXECUTE: the plan, which stays the prepared statement's, and the arguments. */
+bool sql_named_plan(struct sql_session *s, const struct ast_stmt *ast, struct sql_plan **plan,
+    const struct cat_datum **given, unsigned *n, struct cat_err *err);
+/* SET, SHOW: no transaction needed. */
+bool sql_set(
+    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+bool sql_show(
+    struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err);
+/* A setting's value as SHOW says it, perhaps in buf; NULL: there is no such name. */
+const char *sql_setting(struct sql_session *s, const char *name, char *buf, size_t max);
+void sql_settings_init(struct sql_settings *set);
+#endif

@@ -1,0 +1,296 @@
+/* stmt.c -- prepared statements: plans kept, made anew when the catalog changed, and run. */
+#include <sql/plan/cost.h>
+#include <sql/session/session_internal.h>
+
+#include <base/clock.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+bool
+sql_has_plan(const struct ast_stmt *ast)
+{
+	return ast->kind == AST_SELECT || ast->kind == AST_INSERT || ast->kind == AST_UPDATE ||
+	       ast->kind == AST_DELETE || ast->kind == AST_TRUNCATE;
+}
+
+struct sql_stmt *
+sql_stmt_new(struct sql_session *s, struct sql_parsed *parsed, const struct ast_stmt *ast,
+    const enum cat_type *types, unsigned n, struct cat_err *err)
+{
+	struct sql_stmt *st = calloc(1, sizeof *st);
+	unsigned params = ast ? ast->params : 0;
+	if (st != NULL) {
+		st->given = calloc(n + 1, sizeof *st->given);
+		st->types = calloc(params + 1, sizeof *st->types);
+		st->param = calloc(params + 1, sizeof *st->param);
+		nam_arena_init(&st->fixed, 1 << 10);
+	}
+	if (st == NULL || st->given == NULL || st->types == NULL || st->param == NULL) {
+		if (st != NULL) {
+			free(st->given);
+			free(st->types);
+			free(st->param);
+		}
+		free(st);
+		sql_parsed_drop(parsed);
+		cat_error(err, "53200", "out of memory");
+		return NULL;
+	}
+	if (n > 0)
+		memcpy(st->given, types, n * sizeof *types);
+	st->ngiven = n;
+	st->s = s;
+	st->parsed = parsed;
+	st->ast = ast;
+	st->params = params;
+	return st;
+}
+
+void
+sql_stmt_close(struct sql_stmt *st)
+{
+	if (st == NULL)
+		return;
+	sql_plan_free(st->plan);
+	sql_parsed_drop(st->parsed);
+	nam_arena_fini(&st->fixed);
+	free(st->given);
+	free(st->types);
+	free(st->param);
+	free(st);
+}
+
+unsigned
+sql_stmt_params(const struct sql_stmt *st, const enum cat_type **types)
+{
+	*types = st->types;
+	return st->params;
+}
+
+const struct sql_costs *
+sql_costs_of(const struct sql_session *s)
+{
+	return s->now.standard_costs ? &sql_costs_standard : sql_costs_now();
+}
+
+/* With s->t open: a plan for the catalog as t sees it. */
+bool
+sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err)
+{
+	uint64_t version = cat_version(s->cfg.cat, s->t);
+	uint64_t drift =
+	    cat_drift(s->cfg.cat) ^ (uint64_t)s->now.join_order << 31 ^ (uint64_t)s->now.standard_costs << 63;
+	if (st->plan != NULL && st->version == version && st->drift == drift)
+		return true;
+	sql_plan_free(st->plan);
+	struct sql_bind_in in = { .cat = s->cfg.cat,
+		.t = s->t,
+		.parser = s->cfg.parser,
+		.types = st->given,
+		.ntypes = st->ngiven,
+		.costs = sql_costs_of(s),
+		.join_order = s->now.join_order };
+	if ((st->plan = sql_plan_make(st->ast, &in, err)) == NULL)
+		return false;
+	/* Reading the catalog may have brought a newer one to light; then the next execution plans again. */
+	st->version = version;
+	st->drift = drift;
+	for (unsigned i = 0; i < st->params; i++)
+		st->types[i] = st->plan->param[i];
+	return st->plan->arenas == 0 || sql_arena(s, st->plan->arenas - 1) != NULL || sql_no_memory(err);
+}
+
+bool
+sql_prepare(struct sql_session *s, const char *text, size_t len, const enum cat_type *types, unsigned n,
+    struct sql_stmt **out, struct cat_err *err)
+{
+	sql_err_clear(err);
+	struct sql_parsed *p;
+	if (!sql_parse(s->cfg.parser, text, len, &p, err)) {
+		sql_err_place(err, text, len);
+		sql_abort(s);
+		return false;
+	}
+	if (p->stmts > 1) {
+		sql_parsed_drop(p);
+		sql_abort(s);
+		return cat_error(err, "42601", "cannot insert multiple commands into a prepared statement");
+	}
+	static const struct ast_stmt nothing = { .kind = AST_EMPTY };
+	struct sql_stmt *st = sql_stmt_new(s, p, p->stmts ? p->stmt[0] : &nothing, types, n, err);
+	if (st == NULL)
+		return false;
+	bool ok = true;
+	sql_clock_start(s);
+	if (s->block == SQL_FAILED && !sql_may_end(st->ast->kind)) {
+		ok = cat_error(err, "25P02",
+		    "current transaction is aborted, commands ignored until end of transaction block");
+	} else if (sql_has_plan(st->ast)) {
+		ok = sql_begin_statement(s, err) && sql_stmt_plan(s, st, err);
+		if (!ok)
+			sql_abort(s);
+		else if (s->block == SQL_IDLE)
+			ok = sql_commit(s, err);
+	}
+	if (!ok) {
+		sql_err_place(err, text, len);
+		sql_stmt_close(st);
+		return false;
+	}
+	*out = st;
+	return true;
+}
+
+unsigned
+sql_stmt_columns(const struct sql_stmt *st, const struct sql_column **columns)
+{
+	*columns = st->plan ? st->plan->column : NULL;
+	return st->plan ? st->plan->columns : 0;
+}
+
+/* ---- running --------------------------------------------------------------------------- */
+
+/* Parameters in the types the plan wants. */
+static const struct cat_datum *
+convert(struct sql_stmt *st, const struct cat_datum *param, unsigned n, struct cat_err *err)
+{
+	if (n < st->params) {
+		cat_error(err, "08P01", "%u parameters given, the statement needs %u", n, st->params);
+		return NULL;
+	}
+	bool same = true;
+	for (unsigned i = 0; i < st->params && same; i++)
+		same = param[i].type == st->types[i];
+	if (same)
+		return param ? param : st->param;
+	nam_arena_reset(&st->fixed);
+	for (unsigned i = 0; i < st->params; i++) {
+		struct cat_datum *d = &st->param[i];
+		enum cat_type want = st->types[i], have = param[i].type;
+		*d = param[i];
+		d->type = want;
+		if (d->null || have == want) {
+			if (d->null)
+				d->v.s = (struct cat_str){ "", 0 };
+			continue;
+		}
+		bool ints = cat_type_is_int(have) && cat_type_is_int(want);
+		if (ints && cat_int_fits(want, d->v.i))
+			continue;
+		/* anything else by way of its text */
+		struct cat_str s =
+		    have == CAT_UNKNOWN || have == CAT_TEXT ? d->v.s : cat_value_out(have, d->v, &st->fixed);
+		if (!cat_value_in(want, -1, s, &d->v, &st->fixed, err))
+			return NULL;
+	}
+	return st->param;
+}
+
+static void
+tag_of(const struct ast_stmt *ast, uint64_t rows, char *out)
+{
+	const char *word = ast->kind == AST_SELECT   ? "SELECT "
+			   : ast->kind == AST_INSERT ? "INSERT 0 "
+			   : ast->kind == AST_UPDATE ? "UPDATE "
+			   : ast->kind == AST_DELETE ? "DELETE "
+						     : "TRUNCATE TABLE";
+	size_t n = strlen(word);
+	memcpy(out, word, n);
+	if (ast->kind != AST_TRUNCATE) {
+		char digits[20];
+		unsigned d = 0;
+		do
+			digits[d++] = (char)('0' + rows % 10);
+		while ((rows /= 10) != 0);
+		while (d > 0)
+			out[n++] = digits[--d];
+	}
+	out[n] = 0;
+}
+
+static bool
+execute(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
+    const struct sql_sink *sink, struct cat_err *err, uint64_t *rows, bool *begun)
+{
+	if (!sql_begin_statement(s, err) || !sql_stmt_plan(s, st, err))
+		return false;
+	struct sql_plan *p = st->plan;
+	const struct cat_datum *given = convert(st, param, n, err);
+	if (given == NULL)
+		return false;
+	for (unsigned i = 0; i < p->arenas; i++)
+		if (s->arena[i]->used > 0)
+			nam_arena_reset(s->arena[i]);
+	sql_take_now(s, p);
+	sql_prepare_exec(s, sink, err);
+	if (p->kind == AST_TRUNCATE) {
+		nam_status held = cat_hold(s->cfg.cat, s->t, p->tab);
+		if (held != NAM_OK && held != NAM_GONE) /* what lay on a lost node can go, too */
+			return sql_status(err, held, p->tab);
+		struct nam_arena *a = sql_arena(s, 0);
+		if (a == NULL)
+			return sql_no_memory(err);
+		if (s->saves == 0)
+			return sql_truncate(s, p->tab, a, err);
+	}
+	s->stmt_mark = s->block != SQL_IDLE && (p->conflict || p->from || (p->locks && p->kind != AST_SELECT))
+			   ? txn_mark(s->t)
+			   : 0;
+	s->upserts |= p->conflict != NULL;
+	s->x.env.param = given;
+	s->x.env.params = st->params;
+	sql_sub_start(&s->x, p);
+	if (p->columns > 0 || p->kind == AST_SELECT) {
+		if (!*begun && sink->begin != NULL && !sink->begin(sink->arg, p->column, p->columns))
+			return cat_error(err, "57014", "canceling statement due to user request");
+		*begun = true;
+	}
+	return sql_plan_run(s, p, rows);
+}
+
+/* In a block: a statement that lost a race, and of which nobody has seen anything, is undone and may run again. */
+static bool
+once_more(struct sql_session *s, struct cat_err *err)
+{
+	if (s->x.sent > 0 || s->iso != TXN_READ_COMMITTED || strcmp(err->sqlstate, "40001") != 0 ||
+	    txn_rollback_to(s->t, s->stmt_mark) != NAM_OK)
+		return false;
+	sql_err_clear(err);
+	return true;
+}
+
+bool
+sql_stmt_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
+    const struct sql_sink *sink, struct cat_err *err, bool last)
+{
+	uint64_t rows = 0;
+	bool begun = false;
+	bool alone = s->block == SQL_IDLE;
+	for (unsigned tries = 0;; tries++) {
+		s->stmt_mark = 0;
+		bool ok = execute(s, st, param, n, sink, err, &rows, &begun);
+		if (!ok && s->stmt_mark != 0 && tries < SQL_RETRIES && once_more(s, err))
+			continue;
+		if (!ok && s->x.again && st->plan != NULL && st->plan->kind == AST_SELECT && s->x.sent == 0 &&
+		    tries < SQL_RETRIES && strcmp(err->sqlstate, "40001") == 0) {
+			sql_err_clear(err); /* what was locked stays so */
+			continue;
+		}
+		if (!ok)
+			sql_abort(s);
+		else if (alone || (s->block == SQL_IMPLICIT && last))
+			ok = sql_commit(s, err);
+		if (ok)
+			break;
+		/* A statement by itself that lost a race, and of which nobody has seen anything, runs again. */
+		if (!alone || tries == SQL_RETRIES || s->x.sent > 0 || s->now.iso != TXN_READ_COMMITTED ||
+		    strcmp(err->sqlstate, "40001") != 0)
+			return false;
+		sql_err_clear(err);
+	}
+	char tag[48];
+	tag_of(st->ast, rows, tag);
+	if (sink->done == NULL || sink->done(sink->arg, tag, rows))
+		return true;
+	return cat_error(err, "57014", "canceling statement due to user request");
+}

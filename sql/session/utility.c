@@ -1,0 +1,425 @@
+/* utility.c -- statements without a plan: CREATE, DROP, COPY, EXPLAIN, SET, SHOW. */
+#include <sql/common/guess_relation.h>
+#include <sql/compat/postgres.h>
+#include <sql/session/session_internal.h>
+#include <catalog/pages.h>
+
+#include <base/clock.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+/* ---- answers of one text column ------------------------------------------------------- */
+
+bool
+sql_text_rows(const struct sql_sink *sink, const char *name, const struct cat_str *line, unsigned n,
+    struct nam_arena *arena, struct cat_err *err)
+{
+	struct sql_column col = { .type = CAT_TEXT, .typmod = -1 };
+	struct cat_vec v;
+	snprintf(col.name, sizeof col.name, "%s", name);
+	if (!cat_vec_take(&v, CAT_TEXT, n, arena))
+		return sql_no_memory(err);
+	for (unsigned k = 0; k < n; k++) {
+		v.null[k] = 0;
+		v.s[k] = line[k];
+	}
+	struct sql_batch_view b = { .col = &v, .cols = 1, .n = n };
+	if ((sink->begin == NULL || sink->begin(sink->arg, &col, 1)) &&
+	    (sink->rows == NULL || sink->rows(sink->arg, &b)))
+		return true;
+	return cat_error(err, "57014", "canceling statement due to user request");
+}
+
+static bool
+names_column(const struct cat_table *tab, const char *name, struct cat_err *err)
+{
+	for (unsigned k = 0; k < tab->columns; k++)
+		if (strcmp(tab->column[k].name, name) == 0)
+			return true;
+	cat_error(err, "42703", "column \"%s\" of relation \"%s\" does not exist", name, tab->name);
+	sql_guess_in_table(tab, name, err);
+	return false;
+}
+
+/* The columns that a COPY names: in its list, and in FORCE_...: these must be in the list, too. */
+static bool
+copy_columns(const struct cat_table *tab, const struct ast_stmt *ast, struct cat_err *err)
+{
+	const struct ast_copy *k = &ast->copy;
+	const struct {
+		const struct ast_force *f;
+		const char *name;
+	} force[] = { { &k->force_quote, "FORCE_QUOTE" }, { &k->force_not_null, "FORCE_NOT_NULL" },
+		{ &k->force_null, "FORCE_NULL" } };
+	for (unsigned i = 0; i < ast->nnames; i++) {
+		if (!names_column(tab, ast->names[i], err))
+			return false;
+		for (unsigned j = 0; j < i; j++)
+			if (strcmp(ast->names[j], ast->names[i]) == 0)
+				return cat_error(
+				    err, "42701", "column \"%s\" specified more than once", ast->names[i]);
+	}
+	for (unsigned f = 0; f < sizeof force / sizeof *force; f++)
+		for (unsigned i = 0; i < force[f].f->names; i++) {
+			const char *name = force[f].f->name[i];
+			bool in = ast->nnames == 0;
+			if (!names_column(tab, name, err))
+				return false;
+			for (unsigned j = 0; j < ast->nnames; j++)
+				in |= strcmp(ast->names[j], name) == 0;
+			if (!in)
+				return cat_error(err, "42P10", "%s column \"%s\" not referenced by COPY",
+				    force[f].name, name);
+		}
+	return true;
+}
+
+static bool
+copy(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, uint64_t *rows,
+    struct cat_err *err)
+{
+	const struct cat_table *tab;
+	if (ast->copy.to && ast->table.name == NULL)
+		return sql_copy_to(s, ast, sink, rows, err);
+	nam_status st = cat_find(s->cfg.cat, s->t, ast->table.name, &tab);
+	if (st != NAM_OK)
+		return sql_status(err, st, NULL);
+	if (tab == NULL) {
+		cat_error(err, "42P01", "relation \"%s\" does not exist", ast->table.name);
+		err->position = ast->table.position;
+		sql_guess_relation(s->cfg.cat, s->t, ast->table.name, sql_arena(s, 1), err);
+		return false;
+	}
+	if (!copy_columns(tab, ast, err))
+		return false;
+	if (ast->copy.to)
+		return sql_copy_to(s, ast, sink, rows, err);
+	if (tab->kind != CAT_TABLE)
+		return cat_error(err, "42809", "cannot copy to %s \"%s\"",
+		    tab->kind == CAT_VIEW ? "view" : "sequence", tab->name);
+	if (tab->system)
+		return cat_error(err, "42501", "permission denied for table %s", tab->name);
+	struct sql_bind_in in = { .cat = s->cfg.cat, .t = s->t, .parser = s->cfg.parser };
+	struct sql_plan *rules = sql_plan_rules(tab, &in, err);
+	if (rules == NULL)
+		return false;
+	if (rules->uses_now && s->now_us == 0)
+		s->now_us = nam_clock_wall_us() - INT64_C(946684800000000);
+	sql_prepare_exec(s, sink, err);
+	s->x.rules = rules->rules;
+	bool ok = sql_copy(&s->x, ast, tab, rows);
+	if (ok && *rows >= SQL_MANY)
+		cat_rows_moved(s->cfg.cat, tab, (int64_t)*rows);
+	sql_plan_free(rules);
+	return ok;
+}
+
+bool
+sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, char *tag,
+    size_t max, uint64_t *rows, struct cat_err *err)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		struct nam_arena *a = sql_arena(s, i);
+		if (a == NULL)
+			return sql_no_memory(err);
+		nam_arena_reset(a);
+	}
+	bool ok;
+	switch (ast->kind) {
+	case AST_CREATE_TABLE:
+		snprintf(tag, max, "CREATE TABLE");
+		return sql_create_table(s, ast, sink, s->arena[0], err);
+	case AST_CREATE_AS:
+		return sql_create_as(s, ast, sink, tag, max, rows, err);
+	case AST_DROP_TABLE:
+		snprintf(tag, max, "DROP TABLE");
+		return sql_drop_relations(s, ast, CAT_TABLE, sink, err);
+	case AST_CREATE_SEQUENCE:
+		snprintf(tag, max, "CREATE SEQUENCE");
+		return sql_create_sequence(s, ast, sink, err);
+	case AST_DROP_SEQUENCE:
+		snprintf(tag, max, "DROP SEQUENCE");
+		return sql_drop_sequence(s, ast, sink, err);
+	case AST_CREATE_VIEW:
+		snprintf(tag, max, "CREATE VIEW");
+		return sql_create_view(s, ast, s->arena[0], err);
+	case AST_DROP_VIEW:
+		snprintf(tag, max, "DROP VIEW");
+		return sql_drop_relations(s, ast, CAT_VIEW, sink, err);
+	case AST_ALTER_TABLE:
+		snprintf(tag, max, "ALTER TABLE");
+		return sql_alter_table(s, ast, sink, s->arena[0], err);
+	case AST_ANALYZE:
+		snprintf(tag, max, "ANALYZE");
+		return sql_analyze(s, ast, sink, err);
+	case AST_COPY:
+		ok = copy(s, ast, sink, rows, err);
+		snprintf(tag, max, "COPY %llu", (unsigned long long)*rows);
+		return ok;
+	default:
+		snprintf(tag, max, "%s", "");
+		return true;
+	}
+}
+
+/* ---- settings --------------------------------------------------------------------------- */
+
+void
+sql_settings_init(struct sql_settings *set)
+{
+	*set = (struct sql_settings){ .iso = TXN_READ_COMMITTED, .memory_kb = 4u << 20 };
+	strcpy(set->client_min_messages, "notice");
+	strcpy(set->extra_float_digits, "1");
+}
+
+static const char *const iso_name[] = { "read committed", "repeatable read", "serializable" };
+
+static bool
+parse_ms(const char *name, const char *v, uint32_t *out, struct cat_err *err)
+{
+	char *end;
+	double x = strtod(v, &end);
+	while (*end == ' ')
+		end++;
+	double unit = *end == 0 || strcmp(end, "ms") == 0 ? 1
+		      : strcmp(end, "us") == 0            ? 0.001
+		      : strcmp(end, "s") == 0             ? 1000
+		      : strcmp(end, "min") == 0           ? 60000
+		      : strcmp(end, "h") == 0             ? 3600000
+		      : strcmp(end, "d") == 0             ? 86400000
+							  : 0;
+	if (end == v || unit == 0)
+		return cat_error(err, "22023", "invalid value for parameter \"%s\": \"%.100s\"", name, v);
+	x *= unit;
+	if (!(x >= 0 && x <= 2147483647))
+		return cat_error(err, "22023",
+		    "%.100s is outside the valid range for parameter \"%s\" (0 .. 2147483647)", v, name);
+	*out = (uint32_t)(x + 0.5);
+	return true;
+}
+
+static bool
+invalid(const char *name, const char *v, struct cat_err *err)
+{
+	return cat_error(err, "22023", "invalid value for parameter \"%s\": \"%.100s\"", name, v);
+}
+
+static bool
+unknown(const char *name, struct cat_err *err)
+{
+	char low[64];
+	size_t n = 0;
+	for (; name[n] && n + 1 < sizeof low; n++)
+		low[n] = (char)tolower((unsigned char)name[n]);
+	low[n] = 0;
+	if (sql_postgres_has(sql_postgres_settings, low))
+		return cat_error(err, "0A000", "parameter %s is not supported yet", low);
+	return cat_error(err, "42704", "unrecognized configuration parameter \"%.63s\"", name);
+}
+
+/* One setting into set. v NULL: its default. */
+static bool
+assign(struct sql_session *s, struct sql_settings *set, const char *name, const char *v, struct cat_err *err)
+{
+	struct sql_settings fresh;
+	sql_settings_init(&fresh);
+	if (strcasecmp(name, "namdb.visibility") == 0) {
+		if (v != NULL && strcasecmp(v, "session") != 0 && strcasecmp(v, "cluster") != 0)
+			return invalid(name, v, err);
+		set->cluster = v != NULL && strcasecmp(v, "cluster") == 0;
+		if (s->t != NULL)
+			txn_set_cluster_visible(s->t, set->cluster);
+		return true;
+	}
+	bool deflt = strcasecmp(name, "default_transaction_isolation") == 0;
+	if (deflt || strcasecmp(name, "transaction_isolation") == 0) {
+		enum txn_iso iso = TXN_READ_COMMITTED;
+		if (v != NULL && strcasecmp(v, iso_name[1]) == 0)
+			iso = TXN_REPEATABLE_READ;
+		else if (v != NULL && strcasecmp(v, iso_name[2]) == 0)
+			iso = TXN_SERIALIZABLE;
+		else if (v != NULL && strcasecmp(v, iso_name[0]) != 0 &&
+			 strcasecmp(v, "read uncommitted") != 0)
+			return invalid(name, v, err);
+		if (deflt) {
+			set->iso = iso;
+			return true;
+		}
+		if (s->t != NULL && iso != s->iso)
+			return cat_error(
+			    err, "25001", "SET TRANSACTION ISOLATION LEVEL must be called before any query");
+		s->iso = iso;
+		return true;
+	}
+	if (strcasecmp(name, "lock_timeout") == 0)
+		return v == NULL ? (set->lock_timeout_ms = 0, true)
+				 : parse_ms("lock_timeout", v, &set->lock_timeout_ms, err);
+	if (strcasecmp(name, "statement_timeout") == 0)
+		return v == NULL ? (set->statement_timeout_ms = 0, true)
+				 : parse_ms("statement_timeout", v, &set->statement_timeout_ms, err);
+	if (strcasecmp(name, "namdb.statement_memory") == 0)
+		return v == NULL ? (set->memory_kb = fresh.memory_kb, true)
+				 : sql_parse_kb("namdb.statement_memory", v, &set->memory_kb, err);
+	if (strcasecmp(name, "namdb.process_memory") == 0) {
+		uint64_t kb = 0;
+		if (v != NULL && !sql_parse_kb("namdb.process_memory", v, &kb, err))
+			return false;
+		__atomic_store_n(&sql_process_memory.limit, (size_t)kb << 10, __ATOMIC_RELAXED);
+		return true;
+	}
+	if (strcasecmp(name, "namdb.scan_memory") == 0) {
+		uint64_t kb = CAT_PAGES_BYTES >> 10;
+		if (v != NULL && !sql_parse_kb("namdb.scan_memory", v, &kb, err))
+			return false;
+		cat_pages_limit(s->cfg.cat, (size_t)kb << 10);
+		return true;
+	}
+	if (strcasecmp(name, "namdb.join_order") == 0) {
+		char *end = "";
+		unsigned long n = v != NULL && strcasecmp(v, "cost") != 0 ? strtoul(v, &end, 10) : 0;
+		if (*end != 0 || n > UINT32_MAX || (v != NULL && (v[0] == 0 || v[0] == '-')))
+			return invalid(name, v, err);
+		set->join_order = (uint32_t)n;
+		return true;
+	}
+	if (strcasecmp(name, "namdb.costs") == 0) {
+		if (v != NULL && strcasecmp(v, "measured") != 0 && strcasecmp(v, "standard") != 0)
+			return invalid(name, v, err);
+		set->standard_costs = v != NULL && strcasecmp(v, "standard") == 0;
+		return true;
+	}
+	if (strcasecmp(name, "application_name") == 0) {
+		snprintf(set->application_name, sizeof set->application_name, "%.63s", v ? v : "");
+		return true;
+	}
+	if (strcasecmp(name, "client_min_messages") == 0) {
+		snprintf(set->client_min_messages, sizeof set->client_min_messages, "%.15s",
+		    v ? v : fresh.client_min_messages);
+		return true;
+	}
+	if (strcasecmp(name, "extra_float_digits") == 0) {
+		snprintf(set->extra_float_digits, sizeof set->extra_float_digits, "%.7s",
+		    v ? v : fresh.extra_float_digits);
+		return true;
+	}
+	/* Known, but with one value only. */
+	static const struct {
+		const char *name, *value, *also;
+	} fixed[] = {
+		{ "client_encoding", "UTF8", "utf-8" },
+		{ "datestyle", "ISO", "ISO, MDY" },
+		{ "timezone", "UTC", "GMT" },
+		{ "standard_conforming_strings", "on", "true" },
+	};
+	for (unsigned i = 0; i < sizeof fixed / sizeof *fixed; i++) {
+		if (strcasecmp(name, fixed[i].name) != 0)
+			continue;
+		if (v == NULL || strcasecmp(v, fixed[i].value) == 0 || strcasecmp(v, fixed[i].also) == 0)
+			return true;
+		return cat_error(
+		    err, "0A000", "%s other than %s is not supported yet", fixed[i].name, fixed[i].value);
+	}
+	return unknown(name, err);
+}
+
+bool
+sql_set(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err)
+{
+	if (ast->var == NULL) {
+		enum txn_iso iso = s->iso;
+		sql_settings_init(&s->session);
+		s->now = s->session;
+		s->iso = iso;
+	} else {
+		if (ast->local && s->block == SQL_IDLE)
+			sql_notice(
+			    sink, "WARNING", "25P01", "SET LOCAL can only be used in transaction blocks");
+		struct sql_settings next = s->now;
+		if (!assign(s, &next, ast->var, ast->value, err))
+			return false;
+		if (!ast->local) {
+			assign(s, &s->session, ast->var, ast->value, err);
+			s->now = next;
+		} else if (s->block != SQL_IDLE) {
+			s->now = next;
+		}
+	}
+	if (sink->done == NULL || sink->done(sink->arg, ast->reset ? "RESET" : "SET", 0))
+		return true;
+	return cat_error(err, "57014", "canceling statement due to user request");
+}
+
+const char *
+sql_setting(struct sql_session *s, const char *name, char *buf, size_t max)
+{
+	const struct sql_settings *set = &s->now;
+	if (strcasecmp(name, "namdb.visibility") == 0)
+		return set->cluster ? "cluster" : "session";
+	if (strcasecmp(name, "default_transaction_isolation") == 0)
+		return iso_name[set->iso];
+	if (strcasecmp(name, "transaction_isolation") == 0)
+		return iso_name[s->block == SQL_IDLE ? set->iso : s->iso];
+	if (strcasecmp(name, "namdb.statement_memory") == 0)
+		return sql_kb_text(set->memory_kb, buf, max);
+	if (strcasecmp(name, "namdb.process_memory") == 0)
+		return sql_kb_text(
+		    __atomic_load_n(&sql_process_memory.limit, __ATOMIC_RELAXED) >> 10, buf, max);
+	if (strcasecmp(name, "namdb.scan_memory") == 0)
+		return sql_kb_text(cat_pages_limited(s->cfg.cat) >> 10, buf, max);
+	if (strcasecmp(name, "namdb.join_order") == 0) {
+		snprintf(buf, max, "%u", set->join_order);
+		return set->join_order ? buf : "cost";
+	}
+	if (strcasecmp(name, "namdb.costs") == 0)
+		return set->standard_costs ? "standard" : "measured";
+	if (strcasecmp(name, "lock_timeout") == 0 || strcasecmp(name, "statement_timeout") == 0) {
+		uint32_t ms =
+		    strcasecmp(name, "lock_timeout") == 0 ? set->lock_timeout_ms : set->statement_timeout_ms;
+		if (ms == 0)
+			return "0";
+		if (ms % 60000 == 0)
+			snprintf(buf, max, "%umin", ms / 60000);
+		else if (ms % 1000 == 0)
+			snprintf(buf, max, "%us", ms / 1000);
+		else
+			snprintf(buf, max, "%ums", ms);
+		return buf;
+	}
+	if (strcasecmp(name, "application_name") == 0)
+		return set->application_name;
+	if (strcasecmp(name, "client_min_messages") == 0)
+		return set->client_min_messages;
+	if (strcasecmp(name, "extra_float_digits") == 0)
+		return set->extra_float_digits;
+	static const char *const fixed[][2] = { { "client_encoding", "UTF8" }, { "server_encoding", "UTF8" },
+		{ "datestyle", "ISO, MDY" }, { "timezone", "UTC" }, { "standard_conforming_strings", "on" },
+		{ "integer_datetimes", "on" }, { "server_version", "15.0 (namdb)" },
+		{ "server_version_num", "150000" }, { "transaction_read_only", "off" } };
+	for (unsigned i = 0; i < sizeof fixed / sizeof *fixed; i++)
+		if (strcasecmp(name, fixed[i][0]) == 0)
+			return fixed[i][1];
+	return NULL;
+}
+
+bool
+sql_show(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err)
+{
+	char buf[32];
+	struct nam_arena *a = sql_arena(s, 0);
+	if (a == NULL)
+		return sql_no_memory(err);
+	nam_arena_reset(a);
+	if (strcasecmp(ast->var, "all") == 0)
+		return cat_error(err, "0A000", "SHOW ALL is not supported yet");
+	const char *v = sql_setting(s, ast->var, buf, sizeof buf);
+	if (v == NULL)
+		return unknown(ast->var, err);
+	struct cat_str line = { v, (uint32_t)strlen(v) };
+	if (!sql_text_rows(sink, ast->var, &line, 1, a, err))
+		return false;
+	if (sink->done == NULL || sink->done(sink->arg, "SHOW", 1))
+		return true;
+	return cat_error(err, "57014", "canceling statement due to user request");
+}

@@ -1,0 +1,220 @@
+/*
+ * value.h -- types, values and vectors of values, as every room from catalog up holds them in memory.
+ *
+ * Types are PostgreSQL's, and so are their rules: see docs/SQL.md.
+ *
+ *	type        in memory
+ *	BOOL        int64 0/1
+ *	INT2, INT4, INT8  int64
+ *	FLOAT8      double
+ *	FLOAT4      double that a float holds
+ *	NUMERIC     str: bytes that only catalog/numeric.h looks into
+ *	TEXT        str: UTF-8, not 0-terminated, no 0 byte inside. varchar(n) is TEXT with typmod n
+ *	BPCHAR      str: char(n), padded with spaces to n characters; they do not count when it is compared
+ *	DATE        int64 days since 2000-01-01; INT64_MAX / INT64_MIN = infinity / -infinity
+ *	TIMESTAMP   int64 microseconds since 2000-01-01 00:00; same infinities
+ *	TIMESTAMPTZ int64 as TIMESTAMP, in UTC
+ *	TIME        int64 microseconds since midnight
+ *	INTERVAL    str: 16 bytes, see catalog/interval.h
+ *	BYTEA       str: any bytes
+ *	UUID        str: 16 bytes
+ *	JSON        str: text that catalog/json.h has checked; nothing compares it
+ *	UNKNOWN     str: an untyped literal before the binder has decided; never stored
+ *	ARRAY | t   str: see catalog/array.h; t is the elements' type
+ */
+#ifndef NAM_CATALOG_VALUE_H
+#define NAM_CATALOG_VALUE_H
+
+#include <base/arena.h>
+#include <base/status.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum cat_type {
+	CAT_UNKNOWN = 0,
+	CAT_BOOL = 1,
+	CAT_INT4 = 2,
+	CAT_INT8 = 3,
+	CAT_FLOAT8 = 4,
+	CAT_NUMERIC = 5,
+	CAT_TEXT = 6,
+	CAT_DATE = 7,
+	CAT_TIMESTAMP = 8,
+	CAT_INT2 = 9,
+	CAT_FLOAT4 = 10,
+	CAT_BPCHAR = 11,
+	CAT_TIMESTAMPTZ = 12,
+	CAT_INTERVAL = 13,
+	CAT_TIME = 14,
+	CAT_BYTEA = 15,
+	CAT_UUID = 16,
+	CAT_JSON = 17,
+	CAT_TYPES,
+	CAT_ARRAY = 64 /* | type of its elements */
+};
+
+static inline bool
+cat_type_is_array(enum cat_type t)
+{
+	return t >= CAT_ARRAY;
+}
+static inline enum cat_type
+cat_type_element(enum cat_type array)
+{
+	return (enum cat_type)(array & ~CAT_ARRAY);
+}
+static inline enum cat_type
+cat_type_array_of(enum cat_type element)
+{
+	return (enum cat_type)(element | CAT_ARRAY);
+}
+/* Is it the number of a type, array or not, that a column may have? For what comes off a wire. */
+static inline bool
+cat_type_is_known(int64_t t)
+{
+	return t >= 0 && (t & ~(int64_t)CAT_ARRAY) > CAT_UNKNOWN && (t & ~(int64_t)CAT_ARRAY) < CAT_TYPES;
+}
+
+/* "integer", "bigint", "double precision", "numeric", "text", "boolean", "date", "timestamp without time zone" */
+const char *cat_type_name(enum cat_type t);
+/* PostgreSQL's own word for it: "int4", "bpchar", "timestamptz" */
+const char *cat_type_word(enum cat_type t);
+/* The type of such a word, varchar being TEXT; CAT_UNKNOWN: none of ours. */
+enum cat_type cat_type_find(const char *word);
+/* PostgreSQL's typcategory (N, S, D ...; A: array; X: unknown) and typispreferred. */
+char cat_type_category(enum cat_type t);
+bool cat_type_preferred(enum cat_type t);
+
+/* cat_val.s holds it, and a row keeps it among its variable bytes. */
+static inline bool
+cat_type_is_str(enum cat_type t)
+{
+	return cat_type_is_array(t) ||
+	       (UINT32_C(1) << t &
+		   (1u << CAT_TEXT | 1u << CAT_NUMERIC | 1u << CAT_UNKNOWN | 1u << CAT_BPCHAR |
+		       1u << CAT_INTERVAL | 1u << CAT_BYTEA | 1u << CAT_UUID | 1u << CAT_JSON)) != 0;
+}
+
+/* Is there = and < for it? */
+static inline bool
+cat_type_is_ordered(enum cat_type t)
+{
+	return cat_type_element(t) != CAT_JSON;
+}
+
+/* cat_val.f holds it. */
+static inline bool
+cat_type_is_float(enum cat_type t)
+{
+	return t == CAT_FLOAT8 || t == CAT_FLOAT4;
+}
+
+static inline bool
+cat_type_is_int(enum cat_type t)
+{
+	return t == CAT_INT4 || t == CAT_INT8 || t == CAT_INT2;
+}
+
+/* Does an integer type hold x? */
+static inline bool
+cat_int_fits(enum cat_type t, int64_t x)
+{
+	return t == CAT_INT2 ? x == (int16_t)x : t == CAT_INT4 ? x == (int32_t)x : true;
+}
+
+/* Bytes somewhere: who owns them is said by whoever hands them over (usually an arena). */
+struct cat_str {
+	const char *p;
+	uint32_t len;
+};
+
+union cat_val {
+	int64_t i;
+	double f;
+	struct cat_str s;
+};
+
+/* One value. */
+struct cat_datum {
+	enum cat_type type;
+	bool null;
+	union cat_val v;
+};
+
+enum { CAT_BATCH = 1024 };          /* rows a vector holds at most */
+enum { CAT_VALUE_MAX = 256 << 20 }; /* bytes of one value */
+
+/* A column of values. null[k] == 1: value k is NULL and its payload is garbage (but readable: strs have len 0). */
+struct cat_vec {
+	enum cat_type type;
+	uint8_t *null;
+	union {
+		int64_t *i;
+		double *f;
+		struct cat_str *s;
+	};
+};
+
+/* Memory for a vector of n values, from the arena. false: out of memory. */
+bool cat_vec_take(struct cat_vec *v, enum cat_type type, unsigned n, struct nam_arena *arena);
+
+static inline union cat_val
+cat_vec_at(const struct cat_vec *v, unsigned k)
+{
+	union cat_val out;
+	if (cat_type_is_float(v->type))
+		out.f = v->f[k];
+	else if (cat_type_is_str(v->type))
+		out.s = v->s[k];
+	else
+		out.i = v->i[k];
+	return out;
+}
+static inline void
+cat_vec_set(struct cat_vec *v, unsigned k, union cat_val x, bool null)
+{
+	v->null[k] = null;
+	if (cat_type_is_float(v->type))
+		v->f[k] = x.f;
+	else if (cat_type_is_str(v->type))
+		v->s[k] = null ? (struct cat_str){ "", 0 } : x.s;
+	else
+		v->i[k] = x.i;
+}
+
+/* An SQL error: PostgreSQL's SQLSTATE and message. position: 1-based character in the statement, 0 = none. */
+struct cat_err {
+	char sqlstate[6];
+	int position;
+	char text[400];
+	char detail[300];
+	char hint[200];
+};
+/* Fills *err and returns false, so that `return cat_error(...)` reads well. */
+bool cat_error(struct cat_err *err, const char *sqlstate, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Text to value, by PostgreSQL's input rules (22P02, 22003, 22007, 22008 ...). typmod -1 = none. arena
+ * holds what the value points to; for TEXT it may point into `in` itself. */
+bool cat_value_in(enum cat_type type, int32_t typmod, struct cat_str in, union cat_val *out,
+    struct nam_arena *arena, struct cat_err *err);
+/* Value to text, as psql shows it (bool t/f, float8 shortest round trip, dates ISO). */
+struct cat_str cat_value_out(enum cat_type type, union cat_val v, struct nam_arena *arena);
+/* Applies varchar(n) and char(n) (22001; char pads) and numeric(p,s) (rounding; 22003) to a value about to be stored. */
+bool cat_value_fit(
+    enum cat_type type, int32_t typmod, union cat_val *v, struct nam_arena *arena, struct cat_err *err);
+/* -1, 0, 1. Text by bytes; NaN greater than all and equal to itself; same type both. */
+int cat_value_cmp(enum cat_type type, union cat_val a, union cat_val b);
+/* Equal values hash alike (numeric 1.0 and 1.00; -0.0 and 0.0). */
+uint64_t cat_value_hash(enum cat_type type, union cat_val v, uint64_t seed);
+/* Copies what a value points to. */
+union cat_val cat_value_copy(enum cat_type type, union cat_val v, struct nam_arena *arena);
+
+/* A str without what does not count in a comparison: trailing zeros of a numeric, trailing spaces of char(n). Equal
+ * values become equal bytes, never longer. false: no memory. */
+/* An interval becomes the 16 bytes of its length. */
+bool cat_value_canonical(enum cat_type type, struct cat_str s, struct cat_str *out, struct nam_arena *arena);
+
+/* typmods: varchar(n), char(n): n. numeric(p,s): p << 16 | s. interval: its fields. Of an array: that of its elements. */
+
+#endif
