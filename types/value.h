@@ -8,19 +8,19 @@
  *	INT2, INT4, INT8  int64
  *	FLOAT8      double
  *	FLOAT4      double that a float holds
- *	NUMERIC     str: bytes that only catalog/numeric.h looks into
+ *	NUMERIC     str: bytes that only types/numeric.h looks into
  *	TEXT        str: UTF-8, not 0-terminated, no 0 byte inside. varchar(n) is TEXT with typmod n
  *	BPCHAR      str: char(n), padded with spaces to n characters; they do not count when it is compared
  *	DATE        int64 days since 2000-01-01; INT64_MAX / INT64_MIN = infinity / -infinity
  *	TIMESTAMP   int64 microseconds since 2000-01-01 00:00; same infinities
  *	TIMESTAMPTZ int64 as TIMESTAMP, in UTC
  *	TIME        int64 microseconds since midnight
- *	INTERVAL    str: 16 bytes, see catalog/interval.h
+ *	INTERVAL    str: 16 bytes, see types/interval.h
  *	BYTEA       str: any bytes
  *	UUID        str: 16 bytes
- *	JSON        str: text that catalog/json.h has checked; nothing compares it
+ *	JSON        str: text that types/json.h has checked; nothing compares it
  *	UNKNOWN     str: an untyped literal before the binder has decided; never stored
- *	ARRAY | t   str: see catalog/array.h; t is the elements' type
+ *	ARRAY | t   str: see types/array.h; t is the elements' type
  */
 #ifndef NAM_CATALOG_VALUE_H
 #define NAM_CATALOG_VALUE_H

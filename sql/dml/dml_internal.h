@@ -1,4 +1,4 @@
-/* dml_internal.h -- rows on their way to txn: what dml*.c share. Inside of sql. */
+/* dml_internal.h -- rows on their way to txn: what the files here share. */
 #ifndef NAM_SQL_DML_INTERNAL_H
 #define NAM_SQL_DML_INTERNAL_H
 
@@ -49,12 +49,12 @@ bool sql_dml_delete(struct sql_change *c, const struct txn_row *rows, const uint
 /* Inserts the rows that moved. */
 bool sql_dml_settle(struct sql_change *c, struct nam_arena *arena);
 
-/* dml_conflict.c: INSERT ... ON CONFLICT, for one batch of rows of all columns. count: rows inserted or updated. */
+/* conflict.c: INSERT ... ON CONFLICT, for one batch of rows of all columns. count: rows inserted or updated. */
 struct sql_seen; /* keys this command has written */
 bool sql_conflict_open(struct sql_exec *x, struct sql_plan *p, struct sql_seen **out);
 bool sql_conflict_batch(struct sql_exec *x, struct sql_plan *p, struct sql_seen *seen, struct sql_batch *b,
     struct nam_arena *arena, uint64_t *count);
-/* dml_from.c */
+/* from.c */
 bool sql_dml_from(struct sql_exec *x, struct sql_plan *p, uint64_t *count);
 
 #endif

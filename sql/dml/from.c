@@ -1,5 +1,5 @@
 /*
- * dml_from.c -- UPDATE ... FROM, DELETE ... USING: the query's rows kept, the target's rows locked, all of
+ * from.c -- UPDATE ... FROM, DELETE ... USING: the query's rows kept, the target's rows locked, all of
  * them, and only then changed.
  *
  * A target row that several rows of the list speak of is changed once, as the first of

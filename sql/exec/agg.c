@@ -1,4 +1,4 @@
-/* exec_agg.c -- GROUP BY and DISTINCT: groups (exec_group.c), their states beside them. */
+/* agg.c -- GROUP BY and DISTINCT: groups (group.c), their states beside them. */
 #include <sql/exec/exec.h>
 #include <sql/exec/groups.h>
 

@@ -59,40 +59,40 @@ sql_sel(const struct sql_node *n)
 /* Applies n->filter to the batch just made of n rows; answers how many stay, -1 on error. */
 int sql_keep(struct sql_exec *x, struct sql_node *n);
 
-/* exec_join.c, exec_agg.c, exec_sort.c */
+/* join.c, agg.c, sort.c */
 int sql_join_next(struct sql_exec *x, struct sql_node *n);
 int sql_agg_next(struct sql_exec *x, struct sql_node *n);
 int sql_sort_next(struct sql_exec *x, struct sql_node *n);
 int sql_unique_next(struct sql_exec *x, struct sql_node *n);
-/* exec_group.c: the groups of rows sel[0..rows), whose keys are the vectors key; new ones come into n->set. */
+/* group.c: the groups of rows sel[0..rows), whose keys are the vectors key; new ones come into n->set. */
 bool sql_group_find(struct sql_exec *x, struct sql_node *n, const struct cat_vec *key, const uint16_t *sel,
     unsigned rows, uint32_t *group);
-int sql_lock_next(struct sql_exec *x, struct sql_node *n); /* exec_lock.c */
-/* exec_from.c */
-int sql_unnest_next(struct sql_exec *x, struct sql_node *n); /* exec_unnest.c */
+int sql_lock_next(struct sql_exec *x, struct sql_node *n); /* lock.c */
+/* from.c */
+int sql_unnest_next(struct sql_exec *x, struct sql_node *n); /* unnest.c */
 int sql_derived_next(struct sql_exec *x, struct sql_node *n);
-int sql_lateral_next(struct sql_exec *x, struct sql_node *n); /* exec_lateral.c */
-int sql_expand_next(struct sql_exec *x, struct sql_node *n);  /* exec_expand.c */
+int sql_lateral_next(struct sql_exec *x, struct sql_node *n); /* lateral.c */
+int sql_expand_next(struct sql_exec *x, struct sql_node *n);  /* expand.c */
 /* Is that set of an EXPAND the one without keys? */
 bool sql_expand_grand(const struct sql_node *n, unsigned set);
-int sql_window_next(struct sql_exec *x, struct sql_node *n); /* exec_window.c */
+int sql_window_next(struct sql_exec *x, struct sql_node *n); /* window.c */
 /* Rows a and b of a rowset: -1, 0, 1 by n keys; all rows by the keys, then by where they were in perm. */
 struct sql_rowset;
 int sql_sort_cmp(
     const struct sql_rowset *rs, const struct sql_sort_key *key, unsigned n, uint32_t a, uint32_t b);
 bool sql_sort_perm(struct sql_exec *x, const struct sql_rowset *rs, const struct sql_sort_key *key,
     unsigned n, uint32_t *perm, struct nam_arena *scratch);
-/* exec_set.c */
+/* set.c */
 int sql_append_next(struct sql_exec *x, struct sql_node *n);
 int sql_setop_next(struct sql_exec *x, struct sql_node *n);
-int sql_ties_next(struct sql_exec *x, struct sql_node *n);   /* exec_ties.c */
-int sql_series_more(struct sql_exec *x, struct sql_node *n); /* exec_series.c */
+int sql_ties_next(struct sql_exec *x, struct sql_node *n);   /* ties.c */
+int sql_series_more(struct sql_exec *x, struct sql_node *n); /* series.c */
 int sql_series_next(struct sql_exec *x, struct sql_node *n);
 int sql_recurse_next(struct sql_exec *x, struct sql_node *n);
 int sql_cte_next(struct sql_exec *x, struct sql_node *n);
 bool sql_row_count(struct sql_exec *x, struct sql_node *n); /* LIMIT and OFFSET into left and skip */
 
-/* exec_sub.c: for a plan about to run; and, before it changes rows, what must not see the changes. */
+/* sub.c: for a plan about to run; and, before it changes rows, what must not see the changes. */
 void sql_sub_start(struct sql_exec *x, const struct sql_plan *p);
 bool sql_sub_early(struct sql_exec *x, const struct sql_plan *p);
 bool sql_sub_eval(void *arg, const struct sql_expr *e, const struct cat_datum *v, struct cat_datum *out);

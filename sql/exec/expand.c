@@ -1,4 +1,4 @@
-/* exec_expand.c -- GROUPING SETS: the child's rows, once for every set. */
+/* expand.c -- GROUPING SETS: the child's rows, once for every set. */
 #include <sql/exec/exec.h>
 
 /* The keys of the child's batch: as they are in tmp[0..es), as NULLs behind, then the number of the set. */

@@ -1,4 +1,4 @@
-/* exec_from.c -- FROM items that are no tables of the catalog. */
+/* from.c -- FROM items that are no tables of the catalog. */
 #include <sql/exec/exec.h>
 #include <sql/exec/rowset.h>
 

@@ -1,5 +1,5 @@
 /*
- * exec_group.c -- which group a row belongs to.
+ * group.c -- which group a row belongs to.
  *
  * Where a column of GROUP BY comes from the kept side of a join, the number of the kept row says as much as the value
  * does, and is quicker to look at: if all do, and from the same row, each kept row's group is remembered; else

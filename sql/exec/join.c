@@ -1,5 +1,5 @@
 /*
- * exec_join.c -- the hash join: one side is kept in a table, the other asks it; without keys, all pairs.
+ * join.c -- the hash join: one side is kept in a table, the other asks it; without keys, all pairs.
  *
  * Where no two rows of the kept side have the same keys, an answer is the probe side's own batch with columns
  * of the other side put beside it; else pairs are gathered into new vectors. Outer joins: a batch's probe rows without a

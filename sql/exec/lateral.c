@@ -1,4 +1,4 @@
-/* exec_lateral.c -- LATERAL: for each row of the child the plan beside it, run anew. */
+/* lateral.c -- LATERAL: for each row of the child the plan beside it, run anew. */
 #include <sql/exec/exec.h>
 #include <sql/plan/lateral.h>
 

@@ -1,5 +1,5 @@
 /*
- * exec_lock.c -- FOR UPDATE: rows are locked in the order they come, as many as the LIMIT lets out.
+ * lock.c -- FOR UPDATE: rows are locked in the order they come, as many as the LIMIT lets out.
  *
  * None comes out before all are locked. So when one turns out to have changed (READ COMMITTED), nobody has seen
  * anything yet: the statement, with its locks kept and a new snapshot, is asked once more, and sees rows

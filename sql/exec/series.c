@@ -1,4 +1,4 @@
-/* exec_series.c -- generate_series over numerics and timestamps; integers: exec_from.c. */
+/* series.c -- generate_series over numerics and timestamps; integers: from.c. */
 #include <sql/exec/exec.h>
 
 #include <types/interval.h>

@@ -1,4 +1,4 @@
-/* exec_set.c -- one query's rows after the other's; those of one that are, or are not, among the other's. */
+/* set.c -- one query's rows after the other's; those of one that are, or are not, among the other's. */
 #include <sql/exec/exec.h>
 #include <sql/exec/rowset.h>
 

@@ -1,4 +1,4 @@
-/* exec_sort.c -- ORDER BY: all rows kept and sorted; under a LIMIT only the best ones are kept. */
+/* sort.c -- ORDER BY: all rows kept and sorted; under a LIMIT only the best ones are kept. */
 #include <sql/exec/exec.h>
 #include <sql/exec/rowset.h>
 

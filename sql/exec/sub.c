@@ -1,4 +1,4 @@
-/* exec_sub.c -- subqueries of expressions: run per row outside, or once and kept. */
+/* sub.c -- subqueries of expressions: run per row outside, or once and kept. */
 #include <sql/exec/exec.h>
 #include <types/array.h>
 #include <sql/exec/rowset.h>

@@ -1,4 +1,4 @@
-/* exec_ties.c -- FETCH FIRST n ROWS WITH TIES: and those behind that the order does not tell from the last one. */
+/* ties.c -- FETCH FIRST n ROWS WITH TIES: and those behind that the order does not tell from the last one. */
 #include <sql/exec/exec.h>
 
 static bool

@@ -1,4 +1,4 @@
-/* exec_unnest.c -- arrays taken apart: a row for each element, beside the other columns and other arrays' elements. */
+/* unnest.c -- arrays taken apart: a row for each element, beside the other columns and other arrays' elements. */
 #include <sql/exec/exec.h>
 #include <types/array.h>
 

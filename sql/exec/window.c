@@ -1,5 +1,5 @@
 /*
- * exec_window.c -- window functions: all rows kept, sorted once per way to order them, each call's answers beside.
+ * window.c -- window functions: all rows kept, sorted once per way to order them, each call's answers beside.
  *
  * Positions are places in the sorted order; parts and groups of peers are runs
  * of positions. Both ends of a frame only ever move forward within a part, so

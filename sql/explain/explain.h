@@ -1,4 +1,4 @@
-/* explain.h -- what EXPLAIN found out, for explain_out.c to write down. Inside of sql. */
+/* explain.h -- what EXPLAIN found out, for out.c to write down. Inside of sql. */
 #ifndef NAM_SQL_EXPLAIN_H
 #define NAM_SQL_EXPLAIN_H
 
@@ -32,7 +32,7 @@ const char *sql_explain_condition(
 const char *sql_explain_key(
     const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned k);
 
-/* explain_names.c: tables that are called alike get different names, once. */
+/* names.c: tables that are called alike get different names, once. */
 void sql_explain_names(struct sql_plan *p);
 
 /* The tree, while its tables are there for sure; then what is known at the very end. */

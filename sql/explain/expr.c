@@ -1,5 +1,5 @@
 /*
- * explain_expr.c -- conditions of a plan as text, in PostgreSQL's words: parentheses around every operator, constants with
+ * expr.c -- conditions of a plan as text, in PostgreSQL's words: parentheses around every operator, constants with
  * their types, casts that the types asked for written out.
  */
 #include <sql/explain/explain.h>

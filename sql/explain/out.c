@@ -1,5 +1,5 @@
 /*
- * explain_out.c -- the words of EXPLAIN, as text and as JSON.
+ * out.c -- the words of EXPLAIN, as text and as JSON.
  *
  * As in PostgreSQL, rows and times of an operator are those of one execution, on average, with all that is below it; how
  * often it ran stands beside them. What it did on the fabric is said of all executions: in the text without what is

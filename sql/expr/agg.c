@@ -1,4 +1,4 @@
-/* expr_agg.c -- count, sum, avg, min, max: 32 bytes of state a group. */
+/* agg.c -- count, sum, avg, min, max: 32 bytes of state a group. */
 #include <sql/compat/postgres.h>
 #include <sql/expr/expr_internal.h>
 

@@ -1,4 +1,4 @@
-/* expr_agg_test.c -- aggregates: result types, NULLs, overflow, and sums that outgrow 128 bits. */
+/* agg_test.c -- aggregates: result types, NULLs, overflow, and sums that outgrow 128 bits. */
 #include <sql/expr/expr.h>
 #include <sql/testing/test_text.h>
 

@@ -1,4 +1,4 @@
-/* expr_cast.c -- conversions between types: which there are, at which level, and how each is computed. */
+/* cast.c -- conversions between types: which there are, at which level, and how each is computed. */
 #include <sql/expr/func/array.h>
 
 #include <types/datetime.h>

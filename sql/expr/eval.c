@@ -1,5 +1,5 @@
 /*
- * expr_eval.c -- evaluation: a tree over a batch of rows, node by node, each node a loop.
+ * eval.c -- evaluation: a tree over a batch of rows, node by node, each node a loop.
  *
  * What does not depend on the row (constants, parameters, and calls over them) is
  * evaluated once per batch and handed on as one value, never as a vector.

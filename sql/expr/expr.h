@@ -1,7 +1,7 @@
 /*
  * expr.h -- bound scalar expressions: built with PostgreSQL's typing rules, evaluated a vector at a time.
  *
- * The binder (sql/bind.c) builds trees with the sql_expr_* makers, which resolve
+ * The binder (sql/plan/bind/bind.c) builds trees with the sql_expr_* makers, which resolve
  * operators and functions, insert casts, decide the type of untyped literals, and
  * fold constants. Executors evaluate them over a batch with a selection.
  * Trees are immutable once built and may be used by several executions at once;
@@ -28,7 +28,7 @@ enum sql_expr_kind {
 	SQL_SUB,   /* a subquery over the values of args: env->sub knows */
 };
 
-struct sql_fn; /* one overload of one function or operator; a row of the tables in expr_*.c */
+struct sql_fn; /* one overload of one function or operator; a row of the tables in func/ */
 
 struct sql_expr {
 	enum sql_expr_kind kind;
@@ -45,9 +45,8 @@ struct sql_expr {
 	struct cat_datum value; /* SQL_CONST */
 	bool pure;              /* no column, no parameter, no volatile function below */
 	bool rows;              /* a column below: differs from row to row */
-	const void
-	    *list; /* SQL_IN: a long list of constants, sorted; expr_eval.c's. SQL_CALL: what fn prepared */
-	void *sub; /* SQL_SUB: env->sub's */
+	const void *list; /* SQL_IN: a long list of constants, sorted; eval.c's. SQL_CALL: what fn prepared */
+	void *sub;        /* SQL_SUB: env->sub's */
 };
 
 /* ---- makers: NULL and *err (42883 no such function, 42804 type mismatch, 22P02 ...) when they cannot --- */
@@ -106,7 +105,7 @@ bool sql_expr_unify(
 /* A literal nobody has typed becomes text (select-list rule). Returns e or a cast of it. */
 struct sql_expr *sql_expr_settle(struct nam_arena *a, struct sql_expr *e, struct cat_err *err);
 
-/* expr_put.c: e with with[0..n) in place of columns base..base+n-1, of the same types. NULL: no memory. */
+/* put.c: e with with[0..n) in place of columns base..base+n-1, of the same types. NULL: no memory. */
 struct sql_expr *sql_expr_put(
     struct nam_arena *a, struct sql_expr *e, unsigned base, unsigned n, struct sql_expr *const *with);
 /* Has it a subquery? A function that answers otherwise from row to row, or does something? */
@@ -188,7 +187,7 @@ enum sql_agg_kind {
 	SQL_AVG,
 	SQL_MIN,
 	SQL_MAX,
-	SQL_BOOL_AND, /* from here on: expr_agg_more.c */
+	SQL_BOOL_AND, /* from here on: agg_more.c */
 	SQL_BOOL_OR,
 	SQL_BIT_AND,
 	SQL_BIT_OR,

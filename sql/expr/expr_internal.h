@@ -1,4 +1,4 @@
-/* expr_internal.h -- what the files expr*.c share: the table of functions, and what a kernel gets. */
+/* expr_internal.h -- what the files here and in func/ share: the table of functions, and what a kernel gets. */
 #ifndef NAM_SQL_EXPR_INTERNAL_H
 #define NAM_SQL_EXPR_INTERNAL_H
 
@@ -69,7 +69,7 @@ extern const struct sql_fn sql_fns_number[], sql_fns_compare[], sql_fns_text[], 
     sql_fns_array[];
 extern const struct sql_fn sql_fns_string[], sql_fns_math[], sql_fns_session[], sql_fns_datefmt[],
     sql_fns_datescan[], sql_fns_numfmt[], sql_fns_when[], sql_fns_json_make[];
-/* The t-th of them, NULL: there are no more. (expr_resolve.c) */
+/* The t-th of them, NULL: there are no more. (resolve.c) */
 const struct sql_fn *sql_fn_table(unsigned t);
 
 /* Those with rules of their own: windows, sets. Ended by a NULL name. (signatures.c) */
@@ -78,7 +78,7 @@ struct sql_signature {
 };
 extern const struct sql_signature sql_signatures[];
 
-/* ---- casts (expr_cast.c) ------------------------------------------------------ */
+/* ---- casts (cast.c) ------------------------------------------------------ */
 
 enum sql_cast_level { SQL_CAST_IMPLICIT, SQL_CAST_ASSIGN, SQL_CAST_EXPLICIT };
 /* Is there a cast at that level? fn NULL afterwards: the same bytes serve. */
@@ -106,7 +106,7 @@ struct sql_list {
 void sql_list_sort(struct sql_list *l, enum cat_type type);
 bool sql_list_has(const struct sql_list *l, enum cat_type type, union cat_val x);
 
-/* ---- the rarer aggregates (expr_agg_more.c) ------------------------------------------- */
+/* ---- the rarer aggregates (agg_more.c) ------------------------------------------- */
 
 bool sql_agg_more_type(enum sql_agg_kind k, enum cat_type arg, enum cat_type *out);
 bool sql_agg_more_add(enum sql_agg_kind kind, enum cat_type type, const struct cat_vec *arg,
@@ -144,7 +144,7 @@ sql_written(const struct sql_writer *w)
 {
 	return (struct cat_str){ w->n ? w->p : "", (uint32_t)w->n };
 }
-/* expr_string.c: as an identifier, in double quotes where it must be. */
+/* func/string.c: as an identifier, in double quotes where it must be. */
 bool sql_put_ident(struct sql_writer *w, struct cat_str s);
 /* As a literal, NULL too. */
 bool sql_put_literal(struct sql_writer *w, struct cat_str s);
@@ -157,9 +157,9 @@ sql_work(const struct sql_env *env, uint64_t bytes)
 }
 enum { SQL_WORK_PIECE = 64 << 10 }; /* less than this need not be told by itself */
 
-/* expr_like.c */
+/* func/like.c */
 bool sql_like(struct cat_str text, struct cat_str pattern, bool *out, struct cat_err *err);
-/* expr_text.c: characters */
+/* func/text.c: characters */
 uint32_t sql_utf8_get(struct cat_str s, uint32_t *k); /* the one at byte *k; *k: behind it */
 unsigned sql_utf8_put(uint32_t c, char *to);          /* bytes: 1 to 4 */
 uint32_t sql_char_case(uint32_t c, bool upper);
@@ -180,9 +180,9 @@ enum sql_char_class {
 	SQL_CHAR_CLASSES
 };
 bool sql_char_is(uint32_t c, enum sql_char_class k);
-/* expr_regex.c: a constant pattern of call e, compiled ahead; what is wrong with it is said when a row asks. */
+/* func/regex_fn.c: a constant pattern of call e, compiled ahead; what is wrong with it is said when a row asks. */
 void sql_regex_prepare(struct nam_arena *a, struct sql_expr *e);
-/* expr_text.c: lower case or upper case; false: no memory. */
+/* func/text.c: lower case or upper case; false: no memory. */
 bool sql_case(struct cat_str s, bool upper, struct cat_str *out, struct nam_arena *arena);
 
 /* The loops below are worth vectorizing, which gcc does not do at -O2. */

@@ -1,4 +1,4 @@
-/* expr_put.c -- an expression over a query's answer said again in terms of what that query reads. */
+/* put.c -- an expression over a query's answer said again in terms of what that query reads. */
 #include <sql/expr/expr_internal.h>
 
 #include <string.h>

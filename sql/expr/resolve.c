@@ -1,4 +1,4 @@
-/* expr_resolve.c -- which overload a call means: PostgreSQL's rules for candidates, and its words when there is none. */
+/* resolve.c -- which overload a call means: PostgreSQL's rules for candidates, and its words when there is none. */
 #include <sql/compat/postgres.h>
 #include <sql/expr/func/array.h>
 

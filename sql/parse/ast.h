@@ -1,7 +1,7 @@
 /*
  * ast.h -- what a statement says, before anyone has looked up a name: small, immutable, in one arena.
  *
- * sql/convert*.c makes it from libpg_query's tree, rewriting what can be said
+ * convert*.c makes it from libpg_query's tree, rewriting what can be said
  * with simpler words (BETWEEN, NULLIF, IS TRUE, CASE x WHEN). So a node may be
  * reached by two paths: never write into a tree. Positions are byte offsets
  * into the text plus 1; 0 = none.

@@ -1,4 +1,4 @@
-/* plan_join.c -- hash joins, and where conditions go around an outer join: down to the side they may filter, no further. */
+/* join.c -- hash joins, and where conditions go around an outer join: down to the side they may filter, no further. */
 #include <sql/plan/cost.h>
 #include <sql/plan/plan_internal.h>
 #include <sql/plan/selectivity.h>

@@ -1,5 +1,5 @@
 /*
- * plan_order.c -- in which order the operands of a region's inner joins are joined.
+ * order.c -- in which order the operands of a region's inner joins are joined.
  *
  * Up to DP_MAX operands: dynamic programming over the connected sets of them, every way to divide each set
  * (Moerkotte and Neumann, 2006, enumerate the same pairs faster; at this size it does not matter). More:

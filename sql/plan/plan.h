@@ -164,7 +164,7 @@ struct sql_node {
 	struct sql_agg *agg;
 	unsigned aggs;
 	unsigned buckets, groups;
-	struct sql_coded *coded; /* exec_group.c's */
+	struct sql_coded *coded; /* exec/group.c's */
 	char **state;            /* chunks of CAT_BATCH states; JOIN: its probe */
 
 	struct sql_lateral *lat; /* LATERAL */

@@ -1,4 +1,4 @@
-/* plan_internal.h -- what plan.c and plan_join.c share. */
+/* plan_internal.h -- what plan.c and join.c share. */
 #ifndef NAM_SQL_PLAN_INTERNAL_H
 #define NAM_SQL_PLAN_INTERNAL_H
 
@@ -21,7 +21,7 @@ sql_plan_open(const struct bind *b, const struct bind_cond *c)
 /* plan.c */
 /* n reads table k: the columns of it that somebody uses. */
 bool sql_plan_access(struct bind *b, struct sql_node *n, unsigned k);
-/* bind_lateral.c: rows of left beside what table k, which speaks of them, gives; keep_left: beside NULLs if it gives none. */
+/* bind/lateral.c: rows of left beside what table k, which speaks of them, gives; keep_left: beside NULLs if it gives none. */
 struct sql_node *sql_plan_lateral(
     struct bind *b, struct sql_node *left, uint64_t have, unsigned k, bool keep_left);
 bool sql_plan_filter(struct bind *b, struct sql_node *n, struct sql_expr **e, unsigned count);
@@ -39,11 +39,11 @@ bool sql_plan_has_key(const struct bind *b, unsigned k, uint64_t given);
 struct sql_node *sql_plan_lookup(
     struct bind *b, struct sql_node *left, uint64_t have, unsigned k, struct sql_expr **key);
 
-/* plan_order.c: what follows from the region's equalities: a = b AND b = 5: a = 5; then its operands joined. */
+/* order.c: what follows from the region's equalities: a = b AND b = 5: a = 5; then its operands joined. */
 bool sql_plan_derive(struct bind *b);
 struct sql_node *sql_plan_order(struct bind *b, const struct plan_item *item, unsigned items, uint64_t *have);
 
-/* plan_join.c */
+/* join.c */
 bool sql_plan_joinable(const struct bind *b, const struct bind_cond *c, uint64_t have, uint64_t one);
 struct sql_node *sql_plan_hash_join(struct bind *b, struct sql_node *left, uint64_t lmask,
     struct sql_node *right, uint64_t rmask, enum ast_join_kind kind);
@@ -55,13 +55,13 @@ struct sql_node *sql_plan_outer(struct bind *b, unsigned outer, bool first, uint
 
 /* What is kept of a join's other side: its columns, and keys that are none of them. */
 bool sql_plan_place_keys(struct bind *b, struct sql_node *n);
-/* plan_push.c: open conditions on table k alone, a query without operators yet, that it may ask itself: now it does. */
+/* push.c: open conditions on table k alone, a query without operators yet, that it may ask itself: now it does. */
 bool sql_plan_push_into(struct bind *b, unsigned k);
-/* plan_share.c: joins of a FROM list that would keep the same rows. */
+/* share.c: joins of a FROM list that would keep the same rows. */
 bool sql_plan_share(struct bind *b, struct sql_node *n);
-/* plan_unasked.c: when all of a plan is there: what nobody asks for. */
+/* unasked.c: when all of a plan is there: what nobody asks for. */
 bool sql_plan_unasked(struct bind *b, struct sql_plan *p);
-/* plan_narrow.c: the last step, when all of a plan is there. */
+/* narrow.c: the last step, when all of a plan is there. */
 bool sql_plan_narrow(struct bind *b, struct sql_plan *p);
 
 #endif

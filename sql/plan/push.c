@@ -1,5 +1,5 @@
 /*
- * plan_push.c -- conditions over a query in FROM go into it, where its rows are found.
+ * push.c -- conditions over a query in FROM go into it, where its rows are found.
  *
  * The rules are PostgreSQL's: a condition goes in if whatever it takes away, or says of
  * what is left, is the same there. So never past LIMIT, OFFSET or row locks, past DISTINCT ON and windows

@@ -1,4 +1,4 @@
-/* plan_select.c -- the operators above FROM and WHERE: groups, windows, projection, DISTINCT, order, limits. */
+/* select.c -- the operators above FROM and WHERE: groups, windows, projection, DISTINCT, order, limits. */
 #include <sql/plan/bind/bind.h>
 #include <sql/plan/selectivity.h>
 

@@ -1,5 +1,5 @@
 /*
- * plan_share.c -- one table kept twice for joins over the same keys: once is enough. The first of the two keeps what
+ * share.c -- one table kept twice for joins over the same keys: once is enough. The first of the two keeps what
  * both need of it; the second asks the first one's.
  */
 #include <sql/plan/plan_internal.h>

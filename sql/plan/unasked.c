@@ -1,5 +1,5 @@
 /*
- * plan_unasked.c -- what nobody above asks for is not computed, nor read below: columns of queries in FROM, views and
+ * unasked.c -- what nobody above asks for is not computed, nor read below: columns of queries in FROM, views and
  * WITH that the query around them does not speak of, aggregates among them.
  *
  * From the top down, by the operators as they are; columns keep their numbers. In place of an expression stands NULL,

@@ -1,4 +1,4 @@
-/* window.h -- window functions, bound: what exec_window.c runs and bind_window.c makes. Inside of sql. */
+/* window.h -- window functions, bound: what exec/window.c runs and bind/window.c makes. Inside of sql. */
 #ifndef NAM_SQL_WINDOW_H
 #define NAM_SQL_WINDOW_H
 

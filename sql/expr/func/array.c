@@ -1,4 +1,4 @@
-/* expr_array.c -- ARRAY[...], subscripts, casts and operators of arrays, and which types their functions take. */
+/* array.c -- ARRAY[...], subscripts, casts and operators of arrays, and which types their functions take. */
 #include <sql/expr/func/array.h>
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* expr_array.h -- arrays in expressions: what expr_array*.c share, and give to expr*.c. Inside of sql. */
+/* array.h -- arrays in expressions: what array*.c share, and give to the files of expr/. */
 #ifndef NAM_SQL_EXPR_ARRAY_H
 #define NAM_SQL_EXPR_ARRAY_H
 
@@ -45,7 +45,7 @@ struct sql_expr *sql_array_call(struct nam_arena *a, const char *name, struct sq
 struct sql_expr *sql_array_op(struct nam_arena *a, const char *op, struct sql_expr **args, int position,
     bool *none, struct cat_err *err);
 
-/* expr_array_fn.c */
+/* array_fn.c */
 sql_row_fn sql_array_k_bound, sql_array_k_dims, sql_array_k_remove, sql_array_k_replace, sql_array_k_position,
     sql_array_k_positions, sql_array_k_to_string, sql_array_k_trim, sql_array_k_fill, sql_array_k_subscripts;
 

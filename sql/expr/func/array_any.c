@@ -1,4 +1,4 @@
-/* expr_array_any.c -- x op ANY (array) and x op ALL (array). */
+/* array_any.c -- x op ANY (array) and x op ALL (array). */
 #include <sql/expr/func/array.h>
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* expr_array_fn.c -- functions over arrays, and between arrays and text. */
+/* array_fn.c -- functions over arrays, and between arrays and text. */
 #include <sql/expr/func/array.h>
 
 #include <catalog/datetime.h>

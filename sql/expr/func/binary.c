@@ -1,4 +1,4 @@
-/* expr_binary.c -- functions and operators on bytea and uuid. */
+/* binary.c -- functions and operators on bytea and uuid. */
 #include <sql/expr/expr_internal.h>
 
 #include <types/binary.h>

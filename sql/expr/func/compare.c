@@ -1,4 +1,4 @@
-/* expr_compare.c -- = <> < <= > >= of every type, LIKE, greatest and least. */
+/* compare.c -- = <> < <= > >= of every type, LIKE, greatest and least. */
 #include <sql/expr/expr_internal.h>
 
 #include <types/numeric.h>

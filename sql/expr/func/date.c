@@ -1,4 +1,4 @@
-/* expr_date.c -- functions and operators on dates and timestamps; with intervals: expr_interval.c. */
+/* date.c -- functions and operators on dates and timestamps; with intervals: interval.c. */
 #include <sql/expr/expr_internal.h>
 
 #include <types/datetime.h>

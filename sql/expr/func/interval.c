@@ -1,4 +1,4 @@
-/* expr_interval.c -- operators and functions on intervals, times of day and timestamps with time zone. */
+/* interval.c -- operators and functions on intervals, times of day and timestamps with time zone. */
 #include <sql/expr/expr_internal.h>
 
 #include <types/datetime.h>

@@ -1,4 +1,4 @@
-/* expr_json.c -- operators and functions on json. */
+/* json.c -- operators and functions on json. */
 #include <sql/expr/expr_internal.h>
 
 #include <types/json.h>

@@ -1,4 +1,4 @@
-/* expr_like.c -- LIKE: % any text, _ one character, \ takes the next one literally. */
+/* like.c -- LIKE: % any text, _ one character, \ takes the next one literally. */
 #include <sql/expr/expr_internal.h>
 
 #include <string.h>

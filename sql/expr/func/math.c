@@ -1,4 +1,4 @@
-/* expr_math.c -- the rarer mathematics: degrees, factorials, buckets, gcd and scales of numeric. */
+/* math.c -- the rarer mathematics: degrees, factorials, buckets, gcd and scales of numeric. */
 #include <sql/expr/expr_internal.h>
 
 #include <types/numeric.h>

@@ -1,4 +1,4 @@
-/* expr_more.c -- the rarer functions: hyperbolic and inverse ones, gcd and lcm, overlay. */
+/* more.c -- the rarer functions: hyperbolic and inverse ones, gcd and lcm, overlay. */
 #include <sql/expr/expr_internal.h>
 
 #include <math.h>

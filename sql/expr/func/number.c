@@ -1,4 +1,4 @@
-/* expr_number.c -- arithmetic and mathematical functions. */
+/* number.c -- arithmetic and mathematical functions. */
 #include <sql/expr/expr_internal.h>
 
 #include <types/numeric.h>

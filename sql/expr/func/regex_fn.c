@@ -1,4 +1,4 @@
-/* expr_regex.c -- ~ and its kin, regexp_replace and the like, SIMILAR TO. A constant pattern is compiled once per plan. */
+/* regex_fn.c -- ~ and its kin, regexp_replace and the like, SIMILAR TO. A constant pattern is compiled once per plan. */
 #include <types/array.h>
 #include <sql/expr/expr_internal.h>
 #include <sql/expr/func/regex.h>

@@ -1,4 +1,4 @@
-/* expr_session.c -- functions that ask the session, the clock or the dice. */
+/* session.c -- functions that ask the session, the clock or the dice. */
 #include <sql/expr/expr_internal.h>
 
 #include <base/clock.h>

@@ -1,4 +1,4 @@
-/* expr_small.c -- smallint, real and char(n): arithmetic that ends in them, and what is not as with their bigger kin. */
+/* small.c -- smallint, real and char(n): arithmetic that ends in them, and what is not as with their bigger kin. */
 #include <sql/expr/expr_internal.h>
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* expr_string.c -- format() and quoting; bytes in other alphabets: base64, escape; counting NULLs. */
+/* string.c -- format() and quoting; bytes in other alphabets: base64, escape; counting NULLs. */
 #include <sql/expr/expr_internal.h>
 
 #include <types/binary.h>

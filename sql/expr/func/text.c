@@ -1,5 +1,5 @@
 /*
- * expr_text.c -- functions on text. Characters are UTF-8 code points; positions count from 1.
+ * text.c -- functions on text. Characters are UTF-8 code points; positions count from 1.
  *
  * Upper and lower case are the C library's simple mappings (C.UTF-8), one character to one.
  */

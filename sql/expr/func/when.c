@@ -1,4 +1,4 @@
-/* expr_when.c -- dates, times and spans made of numbers; bins; overlaps. */
+/* when.c -- dates, times and spans made of numbers; bins; overlaps. */
 #include <sql/expr/expr_internal.h>
 
 #include <types/datetime.h>

@@ -1,4 +1,4 @@
-/* bind_agg.c -- aggregates out of expressions: each call becomes a column of the aggregation's answer. */
+/* agg.c -- aggregates out of expressions: each call becomes a column of the aggregation's answer. */
 #include <sql/plan/bind/bind.h>
 #include <sql/compat/postgres.h>
 

@@ -1,4 +1,4 @@
-/* bind.h -- names to columns: what bind*.c and plan.c share while they make a plan. Inside of sql. */
+/* bind.h -- names to columns: what the files here and plan.c share while they make a plan. */
 #ifndef NAM_SQL_BIND_H
 #define NAM_SQL_BIND_H
 
@@ -20,7 +20,7 @@ struct bind_table {
 	uint8_t *hidden; /* per column: merged into another one by USING */
 	bool view;
 	/*
-	 * A query in FROM that is no operand of its own, because its tables are (bind_flat.c): they are the `flats` before it,
+	 * A query in FROM that is no operand of its own, because its tables are (flat.c): they are the `flats` before it,
 	 * whose names nobody sees (within), and its columns are flat[].
 	 */
 	struct sql_expr **flat;
@@ -57,7 +57,7 @@ struct bind_cond {
 	/* in[0] IN (in[1..]) */
 	struct sql_expr **in, **uin;
 	unsigned ins;
-	unsigned home; /* region of the FROM clause that it filters: see bind_join.c */
+	unsigned home; /* region of the FROM clause that it filters: see join.c */
 	bool used;
 	bool pushed;  /* into a query in FROM, which asks it for good */
 	bool implied; /* by others: good as a key, but nobody needs to ask it */
@@ -223,13 +223,13 @@ bool sql_bind_args(struct bind *b, const struct ast_expr *e, struct sql_expr ***
 bool sql_bind_params_like(struct bind *b, struct sql_expr **e, unsigned n, enum cat_type otherwise);
 /* What a parameter beside an operand of that type is. */
 enum cat_type sql_bind_beside(const char *op, enum cat_type other);
-/* bind_array.c. _as: ARRAY[...] under a cast. */
+/* array.c. _as: ARRAY[...] under a cast. */
 struct sql_expr *sql_bind_array(struct bind *b, const struct ast_expr *e);
 struct sql_expr *sql_bind_array_as(
     struct bind *b, const struct ast_expr *e, enum cat_type type, int32_t typmod);
 struct sql_expr *sql_bind_index(struct bind *b, const struct ast_expr *e);
 struct sql_expr *sql_bind_any(struct bind *b, const struct ast_expr *e);
-/* bind_unnest.c: a select list is to be bound, where such calls may stand; is item e possible? */
+/* unnest.c: a select list is to be bound, where such calls may stand; is item e possible? */
 bool sql_bind_srf_begin(struct bind *b);
 bool sql_bind_srf_item(struct bind *b, const struct sql_expr *e, int position);
 struct sql_expr *sql_bind_srf_call(struct bind *b, const struct ast_expr *e);
@@ -247,7 +247,7 @@ bool sql_bind_ordered(struct bind *b, enum cat_type t, const char *what, int pos
 bool sql_bind_conds(struct bind *b, const struct ast_expr *e);
 struct bind_cond *sql_bind_cond_add(struct bind *b);
 bool sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr *r, int position);
-/* bind_lock.c: which tables' rows are locked, before sql_plan_from; whether they may be, and the operator, after. */
+/* lock.c: which tables' rows are locked, before sql_plan_from; whether they may be, and the operator, after. */
 bool sql_bind_locks(struct bind *b, const struct ast_select *q);
 struct sql_node *sql_bind_lock_node(
     struct bind *b, const struct ast_select *q, struct sql_node *child, unsigned first);
@@ -265,7 +265,7 @@ bool sql_bind_fail(struct bind *b, int position, const char *sqlstate, const cha
 /* An AST node for a column that is already found. */
 struct ast_expr *sql_bind_ast_column(struct bind *b, unsigned table, unsigned column, int position);
 
-/* bind_from.c: the binder of a query inside of b's, which sees nothing of b's FROM list; and such a query bound. */
+/* from.c: the binder of a query inside of b's, which sees nothing of b's FROM list; and such a query bound. */
 struct bind *sql_bind_child(struct bind *b, int position);
 struct sql_node *sql_bind_child_select(struct bind *b, struct bind *child, const struct ast_select *q);
 /* The same in two steps: bound, then with operators. */
@@ -281,7 +281,7 @@ bool sql_bind_own_arenas(struct bind *b, struct sql_sub *s, unsigned from);
 bool sql_bind_cte_names(struct bind *b, const struct ast_cte *c, struct bind_cte *out);
 bool sql_bind_with(struct bind *b, const struct ast_with *w, const struct ast_select *q);
 /*
- * bind_refs.c: of each query of q's WITH, is it spoken of in one FROM list only, which is read once? q may be NULL: then
+ * refs.c: of each query of q's WITH, is it spoken of in one FROM list only, which is read once? q may be NULL: then
  * of none.
  */
 bool *sql_bind_said_once(struct bind *b, const struct ast_with *w, const struct ast_select *q);
@@ -291,7 +291,7 @@ bool sql_bind_add_cte(struct bind *b, const struct ast_table *t, bool *ok);
 bool sql_bind_add_function(struct bind *b, const struct ast_table *t);
 bool sql_bind_add_derived(struct bind *b, const struct ast_table *t);
 /*
- * bind_flat.c: may q's tables stand in b's FROM list in place of it, as far as its words say? Then bind it by a child with
+ * flat.c: may q's tables stand in b's FROM list in place of it, as far as its words say? Then bind it by a child with
  * columns behind b's. A FROM item that answers what child does: by its tables, if that can be, else with operators of
  * its own.
  */
@@ -301,14 +301,14 @@ bool sql_bind_add_query(struct bind *b, const struct ast_table *t, struct bind *
 struct sql_expr *sql_bind_flat_column(struct bind *b, const struct bind_table *t, unsigned c);
 /* Once all of FROM is there: from numbers of items to numbers of tables. first, last: of each item. */
 bool sql_bind_flat_outers(struct bind *b, const unsigned *first, const unsigned *last);
-/* bind_stats.c: what ANALYZE found, as a table. */
+/* stats.c: what ANALYZE found, as a table. */
 bool sql_bind_add_stats(struct bind *b, const struct ast_table *t);
 /* functions.c: nam_functions in FROM, for a table of that name that the catalog does not have. */
 bool sql_bind_add_functions(struct bind *b, const struct ast_table *t);
-/* bind_guess.c: *b->err says that a column, or a relation, does not exist; it gets a HINT if a similar one does. */
+/* guess.c: *b->err says that a column, or a relation, does not exist; it gets a HINT if a similar one does. */
 void sql_bind_guess_column(struct bind *b, const struct ast_expr *e);
 void sql_bind_guess_relation(struct bind *b, const char *name);
-/* bind_lateral.c: the binder of a query, or of a function's arguments, that sees b's tables so far; when they are bound. */
+/* lateral.c: the binder of a query, or of a function's arguments, that sees b's tables so far; when they are bound. */
 struct bind *sql_bind_lateral_child(struct bind *b, int position, struct sql_sub **out);
 bool sql_bind_lateral_done(struct bind *b, struct sql_sub *s, struct sql_node *root, unsigned from);
 /* A FROM item whose rows come from sub (NULL: from the query of `from`): n columns called that (an alias's names go
@@ -316,23 +316,23 @@ bool sql_bind_lateral_done(struct bind *b, struct sql_sub *s, struct sql_node *r
 bool sql_bind_add_source(struct bind *b, const struct ast_table *t, struct sql_node *sub,
     const struct sql_column *column, unsigned n);
 
-/* bind_agg.c: the column of the aggregation's answer that a call is. */
+/* agg.c: the column of the aggregation's answer that a call is. */
 /* No function of that name takes these arguments. Answers false. */
 bool sql_bind_no_function(struct bind *b, const struct ast_expr *e, struct sql_expr *const *arg, unsigned n);
 struct sql_expr *sql_bind_aggregate(struct bind *b, const struct ast_expr *e, enum sql_agg_kind kind);
 bool sql_bind_same_agg(const struct ast_agg *x, const struct ast_agg *y);
 
 /*
- * bind_group.c: the grouping sets of q, whose expression k is group leaf[k]; then the operator below the aggregation.
+ * group.c: the grouping sets of q, whose expression k is group leaf[k]; then the operator below the aggregation.
  */
 bool sql_bind_gsets(struct bind *b, const struct ast_select *q, const unsigned *leaf);
 bool sql_bind_in_all_gsets(const struct ast_select *q, unsigned leaf);
 struct sql_node *sql_bind_gset_node(struct bind *b, struct sql_node *child);
 struct sql_expr *sql_bind_grouping(struct bind *b, const struct ast_expr *e);
-/* bind_select.c: one more group. */
+/* select.c: one more group. */
 bool sql_bind_group_key(struct bind *b, const struct ast_expr *e, struct sql_expr *key);
 
-/* bind_join.c: all of FROM and its conditions; then which columns `*` is. */
+/* join.c: all of FROM and its conditions; then which columns `*` is. */
 bool sql_bind_from(struct bind *b, const struct ast_select *q);
 struct bind_ref {
 	unsigned table, column;
@@ -350,7 +350,7 @@ uint64_t sql_bind_nulls(const struct bind *b, const struct sql_expr *e);
 /* Tables without which (all NULL) the condition is not true. */
 uint64_t sql_bind_rejects(const struct bind *b, const struct sql_expr *e);
 
-/* bind_sub.c: two: NULL is as good as false here. */
+/* sub.c: two: NULL is as good as false here. */
 struct sql_expr *sql_bind_sub(struct bind *b, const struct ast_expr *e, bool two);
 /* A column of a query outside. */
 struct sql_expr *sql_bind_outer(struct bind *b, const struct ast_expr *e);
@@ -363,9 +363,9 @@ void sql_bind_sub_reads(struct bind *b, const struct cat_table *tab);
  */
 bool sql_bind_sub_set(struct bind *b, const struct ast_select *q, struct sql_expr **out, unsigned n);
 
-/* bind_select.c: FROM .. LIMIT; adds columns of the answer to the plan unless quiet. */
+/* select.c: FROM .. LIMIT; adds columns of the answer to the plan unless quiet. */
 struct sql_node *sql_bind_select(struct bind *b, const struct ast_select *q, bool quiet);
-/* bind_window.c: a call becomes a column; definitions nobody uses; the operator, when there were calls. */
+/* window.c: a call becomes a column; definitions nobody uses; the operator, when there were calls. */
 struct sql_expr *sql_bind_window(struct bind *b, const struct ast_expr *e);
 bool sql_bind_window_defs(struct bind *b, const struct ast_select *q);
 struct sql_node *sql_bind_window_node(struct bind *b, struct sql_node *child);
@@ -377,13 +377,13 @@ enum cat_type sql_plan_column_type(const struct bind *b, unsigned index);
 /* The same in two steps, for those who want to change what the select list comes to between them. */
 bool sql_bind_select_begin(struct bind *b, const struct ast_select *q);
 struct sql_node *sql_bind_select_end(struct bind *b, bool quiet);
-/* The second step in two: all is bound, then (plan_select.c) there are operators. More conditions may come between them. */
+/* The second step in two: all is bound, then (plan/select.c) there are operators. More conditions may come between them. */
 bool sql_bind_select_rest(struct bind *b, bool quiet);
 struct sql_node *sql_plan_select(struct bind *b);
 /* WITH RECURSIVE: the last query of q over what the ones before it, and itself, found last. self: as seen by it. */
 struct sql_node *sql_bind_recursive(struct bind *b, const struct ast_cte *c, struct bind_cte *self,
     struct sql_column **column, unsigned *columns);
-/* bind_set.c: the whole without ORDER BY and LIMIT, and what its columns are; then its operators. */
+/* set.c: the whole without ORDER BY and LIMIT, and what its columns are; then its operators. */
 struct bind_set *sql_bind_set(
     struct bind *b, const struct ast_select *q, struct sql_column **column, unsigned *columns);
 struct sql_node *sql_plan_set(struct bind *b, struct bind_set *s);
@@ -391,8 +391,8 @@ struct sql_node *sql_plan_set(struct bind *b, struct bind_set *s);
 struct sql_node *sql_plan_from(struct bind *b);
 struct sql_node *sql_plan_node(
     struct bind *b, enum sql_node_kind kind, struct sql_node *child, unsigned cols);
-/* bind_dml.c */
-/* bind_rules.c: defaults and checks of the target, NULL when it has none of either. */
+/* dml.c */
+/* rules.c: defaults and checks of the target, NULL when it has none of either. */
 bool sql_bind_rules(struct bind *b, const struct cat_table *tab, struct sql_rules **out);
 /* A view in FROM: its text as a derived table. */
 bool sql_bind_add_view(struct bind *b, const struct ast_table *t, const struct cat_table *view);
@@ -406,7 +406,7 @@ bool sql_bind_returning(struct bind *b, const struct ast_stmt *st);
 bool sql_bind_set_columns(struct bind *b, const struct ast_target *set, unsigned n, struct sql_sets *out);
 /* x as a value for column c of the target. */
 struct sql_expr *sql_bind_assigned(struct bind *b, struct sql_expr *x, unsigned c, int position);
-/* bind_dml_from.c */
+/* dml_from.c */
 bool sql_bind_dml_from(struct bind *b, const struct ast_stmt *st);
 
 #endif

@@ -1,4 +1,4 @@
-/* bind_dml.c -- INSERT, UPDATE, DELETE: what each column of the new row is. */
+/* dml.c -- INSERT, UPDATE, DELETE: what each column of the new row is. */
 #include <sql/plan/bind/bind.h>
 #include <sql/common/guess_relation.h>
 

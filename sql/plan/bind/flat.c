@@ -1,5 +1,5 @@
 /*
- * bind_flat.c -- queries in FROM that only rename, compute and filter become part of the query around them: their
+ * flat.c -- queries in FROM that only rename, compute and filter become part of the query around them: their
  * tables are its operands, so that one plan is made of both.
  *
  * FROM (SELECT a + 1 AS x FROM t, u WHERE c) q: t and u stand in the list where q stood, nobody sees their names;

@@ -1,4 +1,4 @@
-/* bind_from.c -- FROM items that are no tables of the catalog: queries in parentheses, generate_series. */
+/* from.c -- FROM items that are no tables of the catalog: queries in parentheses, generate_series. */
 #include <sql/plan/bind/bind.h>
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* bind_group.c -- GROUPING SETS: every row once per set, with the keys that are not in it NULL; GROUPING(). */
+/* group.c -- GROUPING SETS: every row once per set, with the keys that are not in it NULL; GROUPING(). */
 #include <sql/plan/bind/bind.h>
 #include <sql/expr/expr_internal.h>
 

@@ -1,5 +1,5 @@
 /*
- * bind_join.c -- FROM: which columns joins merge, what `*` is, and which part of FROM each condition filters.
+ * join.c -- FROM: which columns joins merge, what `*` is, and which part of FROM each condition filters.
  *
  * Regions: what WHERE filters is region 0; both sides of an outer join are regions of
  * their own, and so is its ON condition. The condition of an inner join belongs to

@@ -1,4 +1,4 @@
-/* bind_lateral.c -- FROM items that speak of those before them: their queries as subqueries, the operator that runs them. */
+/* lateral.c -- FROM items that speak of those before them: their queries as subqueries, the operator that runs them. */
 #include <sql/plan/bind/bind.h>
 #include <sql/plan/plan_internal.h>
 #include <sql/plan/lateral.h>

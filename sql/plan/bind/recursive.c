@@ -1,4 +1,4 @@
-/* bind_recursive.c -- WITH RECURSIVE: a query over its own last answer, until there is no new one. */
+/* recursive.c -- WITH RECURSIVE: a query over its own last answer, until there is no new one. */
 #include <sql/plan/bind/bind.h>
 #include <sql/plan/sub.h>
 

@@ -1,4 +1,4 @@
-/* bind_rules.c -- DEFAULT and CHECK: texts of the catalog, bound when a statement needs them. */
+/* rules.c -- DEFAULT and CHECK: texts of the catalog, bound when a statement needs them. */
 #include <sql/plan/bind/bind.h>
 #include <sql/parse/parse.h>
 

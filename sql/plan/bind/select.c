@@ -1,4 +1,4 @@
-/* bind_select.c -- SELECT and VALUES: stars, joins, groups, order, limits. */
+/* select.c -- SELECT and VALUES: stars, joins, groups, order, limits. */
 #include <sql/plan/bind/bind.h>
 
 #include <stdio.h>

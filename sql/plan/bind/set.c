@@ -1,4 +1,4 @@
-/* bind_set.c -- UNION, INTERSECT, EXCEPT: from left to right, each pair of columns brought to one type. */
+/* set.c -- UNION, INTERSECT, EXCEPT: from left to right, each pair of columns brought to one type. */
 #include <sql/plan/bind/bind.h>
 
 static const char *

@@ -1,4 +1,4 @@
-/* bind_sub.c -- subqueries in expressions: what they need of the row outside, and when they need nothing. */
+/* sub.c -- subqueries in expressions: what they need of the row outside, and when they need nothing. */
 #include <sql/plan/bind/bind.h>
 #include <sql/plan/selectivity.h>
 #include <sql/plan/sub.h>

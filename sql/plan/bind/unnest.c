@@ -1,4 +1,4 @@
-/* bind_unnest.c -- functions that answer rows, made of functions that answer arrays: unnest and its kin, in FROM and in select
+/* unnest.c -- functions that answer rows, made of functions that answer arrays: unnest and its kin, in FROM and in select
  * lists. */
 #include <sql/plan/bind/bind.h>
 

@@ -1,5 +1,5 @@
 /*
- * bind_window.c -- calls over windows: out of expressions, into one operator below the projection.
+ * window.c -- calls over windows: out of expressions, into one operator below the projection.
  *
  * A call becomes a column behind the operator's input. How wide that is, only
  * the end of binding says (aggregates are still being found), so columns get

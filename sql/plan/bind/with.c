@@ -1,4 +1,4 @@
-/* bind_with.c -- WITH: queries with names. Used once they go where their name stands; used more often they run once. */
+/* with.c -- WITH: queries with names. Used once they go where their name stands; used more often they run once. */
 #include <sql/plan/bind/bind.h>
 #include <sql/plan/sub.h>
 

@@ -1,5 +1,5 @@
 /*
- * expr_datefmt.c -- templates for dates, and to_char of timestamps and intervals by them.
+ * datefmt.c -- templates for dates, and to_char of timestamps and intervals by them.
  *
  * The rules are those of PostgreSQL's formatting. Names are English, as with lc_time C.
  */

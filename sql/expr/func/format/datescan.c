@@ -1,5 +1,5 @@
 /*
- * expr_datescan.c -- to_date and to_timestamp: text read by a template.
+ * datescan.c -- to_date and to_timestamp: text read by a template.
  *
  * Which field takes how much of the text, and which contradict each other, is as in PostgreSQL.
  */

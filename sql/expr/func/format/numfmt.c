@@ -1,5 +1,5 @@
 /*
- * expr_numfmt.c -- templates for numbers: to_char and to_number.
+ * numfmt.c -- templates for numbers: to_char and to_number.
  *
  * PostgreSQL's rules, which are those of a cursor over the template beside one over the digits: what a '9' writes
  * depends on how many places the template has before the point and how many the number fills.
