@@ -1,9 +1,9 @@
 /* array_fn.c -- functions over arrays, and between arrays and text. */
 #include <sql/expr/func/array.h>
 
-#include <catalog/datetime.h>
-#include <catalog/interval.h>
-#include <catalog/numeric.h>
+#include <types/datetime.h>
+#include <types/interval.h>
+#include <types/numeric.h>
 
 #include <stdio.h>
 #include <string.h>
