@@ -18,27 +18,29 @@ enum {
 #define REMOVE_WAIT_NS UINT64_C(50000000)
 #define REST_NS        UINT64_C(10000000)
 
-/* ---- waiting for who resizes ---------------------------------------------- */
+/* ---- waiting for a resize --------------------------------------------------- */
 
-struct patience {
-	uint64_t until; /* 0: not begun */
-	uint64_t step;
+/* A split takes some dozen round trips, of a large sub-table many more. All that wait for one begin together: dice. */
+enum { SPLIT_BASE_NS = 2000, SPLIT_CAP_NS = 256000 };
+
+struct split_wait {
+	uint64_t until; /* 0 = not begun */
+	struct net_backoff pause;
 };
 
 /* False: waited long enough. */
 static bool
-patience_wait(struct patience *p, struct net_worker *w, uint64_t ns)
+split_wait(struct split_wait *s, struct net_worker *w, uint64_t ns)
 {
 	uint64_t now = net_now_ns(w);
-	if (p->until == 0) {
-		p->until = now + ns;
-		p->step = 2000;
+	if (s->until == 0) {
+		s->until = now + ns;
+		s->pause =
+		    (struct net_backoff){ .base_ns = SPLIT_BASE_NS, .cap_ns = SPLIT_CAP_NS, .dice = true };
 	}
-	if (now >= p->until)
+	if (now >= s->until)
 		return false;
-	net_sleep(w, p->step / 2 + nam_rng_below(net_rng(w), p->step));
-	if (p->step < 256000)
-		p->step *= 2;
+	net_back_off(w, &s->pause);
 	return true;
 }
 
@@ -292,7 +294,7 @@ insert_slow(struct net_worker *w, struct idx_probe *p, uint64_t entry, struct ne
 {
 	net_addr known[IDX_HITS_MAX];
 	unsigned n = p->hits;
-	struct patience patience = { 0 };
+	struct split_wait wait = { 0 };
 	memcpy(known, p->hit, n * sizeof known[0]);
 	for (;;) {
 		nam_status st = find(w, p, acct);
@@ -316,7 +318,7 @@ insert_slow(struct net_worker *w, struct idx_probe *p, uint64_t entry, struct ne
 			continue; /* someone else won the slot: look again */
 		}
 		st = idx_resize(w, p->ix, p->hash, p->priv[IDX_SEEN_WORD], acct);
-		if (st == NAM_BUSY && patience_wait(&patience, w, INSERT_WAIT_NS))
+		if (st == NAM_BUSY && split_wait(&wait, w, INSERT_WAIT_NS))
 			continue;
 		if (st != NAM_OK) {
 			p->status = st;
@@ -419,7 +421,7 @@ idx_remove(struct net_worker *w, struct idx_hash *ix, uint64_t hash, net_addr bl
 	uint64_t entry = idx_entry(hash, block.bits);
 	uint64_t left = 0; /* directory word of a frozen table the entry was removed from */
 	bool removed = false;
-	struct patience patience = { 0 };
+	struct split_wait wait = { 0 };
 	NAM_ASSERT(entry != 0);
 	for (;;) {
 		struct chain c;
@@ -428,7 +430,7 @@ idx_remove(struct net_worker *w, struct idx_hash *ix, uint64_t hash, net_addr bl
 			return st;
 		if (c.word == left) {
 			/* The copy may have been made before our CAS: wait for it, and remove it there. */
-			if (!patience_wait(&patience, w, REMOVE_WAIT_NS))
+			if (!split_wait(&wait, w, REMOVE_WAIT_NS))
 				return NAM_OK;
 			continue;
 		}

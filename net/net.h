@@ -230,6 +230,22 @@ struct nam_rng *net_rng(struct net_worker *w);
 /* Parks the coroutine for at least ns. */
 void net_sleep(struct net_worker *w, uint64_t ns);
 
+/*
+ * A coroutine looks again and again at what another process, or another coroutine, is to change. Between two looks it calls
+ * net_back_off: the first `yields` pauses only give way, the next `hold` last base_ns, and after every further `hold` a pause
+ * lasts twice as long, up to cap_ns. So a short wait ends soon, and of a long one a pause is about 1/hold. base_ns == cap_ns: every
+ * pause is the same. dice: a pause lasts between half and one and a half times as long, by net_rng, so that processes that
+ * began together part. Set the limits, leave `tries` 0; it counts the pauses. In a coroutine. Returns the pause.
+ */
+struct net_backoff {
+	uint64_t base_ns, cap_ns;
+	uint32_t yields; /* 0 = none */
+	uint32_t hold;   /* 0 = 1: each pause is twice the one before */
+	bool dice;
+	uint32_t tries;
+};
+uint64_t net_back_off(struct net_worker *w, struct net_backoff *b);
+
 /* ---- operations --------------------------------------------------------- */
 
 enum net_code { NET_READ, NET_WRITE, NET_WRITE_IMM, NET_CAS, NET_FAA, NET_CODES };

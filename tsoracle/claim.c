@@ -3,6 +3,10 @@
 #include <base/twin.h>
 #include "tso_internal.h"
 
+enum {
+	WRAP_LOOK_NS = 50000
+}; /* until others' `seen` lets the vector wrap: they publish it once a tick, of 2 ms */
+
 /* Publishes the lowest CID this worker holds or may get (the `open` promise of its process). */
 static void
 open_publish(struct tso_worker *tw)
@@ -163,6 +167,7 @@ claim_wait(struct tso_worker *tw, struct tso_claim *c, bool ends, const struct t
 {
 	struct tso *t = tw->t;
 	struct tso_still still = { 0 };
+	struct net_backoff pause = { .base_ns = WRAP_LOOK_NS, .cap_ns = WRAP_LOOK_NS };
 	ends = ends && t->scheme == TSO_CLAIM; /* CIDs that were dealt out are nobody's hole */
 	c->waiter = nam_co_self();
 	while (!c->ready)
@@ -187,7 +192,7 @@ claim_wait(struct tso_worker *tw, struct tso_claim *c, bool ends, const struct t
 			return c->status = st;
 		}
 		tw->stats.wrap_waits++;
-		net_sleep(tw->w, 50000);
+		net_back_off(tw->w, &pause);
 	}
 	return NAM_OK;
 }

@@ -8,6 +8,7 @@
 
 /* So many marks are looked at for notes, at most, when an owner catches up: 16 READs. */
 enum { CATCH_UP_MAX = 16 * TSO_WINDOW_MAX, IDLE_AFTER_NS = 100000000 };
+enum { WAKE_LOOK_NS = 1000 }; /* another worker wakes the process: some round trips */
 
 /* A vector that does not wrap while somebody lapses and is settled, if the home region has room for it. */
 enum { MARKS_MIN = 1 << 16, MARKS_A_MS = 5000, LEASES_OF_MARKS = 2, MARKS_SHARE = 16 };
@@ -393,6 +394,7 @@ tso_wake(struct tso_worker *tw)
 {
 	struct tso *t = tw->t;
 	uint64_t from = net_now_ns(tw->w);
+	struct net_backoff pause = { .base_ns = WAKE_LOOK_NS, .cap_ns = WAKE_LOOK_NS };
 	for (;;) {
 		int is = IDLE_YES;
 		if (atomic_load(&t->idle) == IDLE_NO)
@@ -402,7 +404,7 @@ tso_wake(struct tso_worker *tw)
 		/* The heart may have lost its connection to home in the middle of it. */
 		if (atomic_load(&t->abandoned) || net_now_ns(tw->w) - from > t->lease_ns)
 			return NAM_GONE;
-		net_sleep(tw->w, 1000); /* somebody else is at it */
+		net_back_off(tw->w, &pause); /* another worker wakes the process */
 	}
 	bool lost = atomic_load(&t->homeless);
 	nam_status st = atomic_load(&t->abandoned) ? NAM_GONE : NAM_OK;

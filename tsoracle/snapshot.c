@@ -6,6 +6,12 @@
 
 enum { TWIN_PIECE = 2 }; /* marks in the first of two READs, see base/twin.h */
 
+/*
+ * Waiting for a prefix: the commits before are marked within a round trip or two, so at first each look only gives way. base: the
+ * time between two commits of a busy process. cap: the prefix may wait for an owner that has ended until it is recovered, seconds.
+ */
+enum { PREFIX_YIELDS = 64, PREFIX_BASE_NS = 5000, PREFIX_CAP_NS = 2000000, PREFIX_HOLD = 64 };
+
 void
 tso_raise(_Atomic uint64_t *at, uint64_t to)
 {
@@ -179,6 +185,10 @@ static nam_status
 wait_for(struct tso_worker *tw, tso_cid cid, const struct tso_patience *p)
 {
 	struct tso_still still = { 0 };
+	struct net_backoff pause = { .yields = PREFIX_YIELDS,
+		.base_ns = PREFIX_BASE_NS,
+		.cap_ns = PREFIX_CAP_NS,
+		.hold = PREFIX_HOLD };
 	for (unsigned tries = 0; atomic_load(&tw->t->prefix) < cid; tries++) {
 		nam_status st = tso_refresh(tw, NULL);
 		if (st != NAM_OK)
@@ -187,14 +197,11 @@ wait_for(struct tso_worker *tw, tso_cid cid, const struct tso_patience *p)
 		if (now >= cid)
 			break;
 		st = tso_patience_left(tw->w, p);
-		if (st == NAM_OK && tries >= 64)
+		if (st == NAM_OK && tries >= PREFIX_YIELDS)
 			st = tso_stands_still(tw, &still, now, false);
 		if (st != NAM_OK)
 			return st;
-		if (tries < 64)
-			nam_co_yield();
-		else
-			net_sleep(tw->w, tries < 256 ? 5000 : tries < 4096 ? 200000 : 2000000);
+		net_back_off(tw->w, &pause);
 	}
 	return NAM_OK;
 }

@@ -235,24 +235,30 @@ txn_worker_open(struct txn_db *db, struct net_worker *w, struct txn_worker **out
 	return NAM_OK;
 }
 
+enum {
+	CLOSE_LOOK_NS = 100000, /* helpers look at `stopping` each few milliseconds */
+};
+#define CLOSE_GC_NS UINT64_C(2000000000) /* so long garbage may still be collected */
+
 void
 txn_worker_close(struct txn_worker *tw)
 {
 	tw->leaving = true;
+	struct net_backoff pause = { .base_ns = CLOSE_LOOK_NS, .cap_ns = CLOSE_LOOK_NS };
 	while (tw->open > 0)
-		net_sleep(tw->w, 100000);
-	tw->gc_end = net_now_ns(tw->w) + UINT64_C(2000000000);
+		net_back_off(tw->w, &pause);
+	tw->gc_end = net_now_ns(tw->w) + CLOSE_GC_NS;
 	tw->gc_woke = 0;
 	tw->stopping = true;
 	while (tw->helpers > (tw->number == 0 ? 1 : 0) && !atomic_load(&tw->db->failed))
-		net_sleep(tw->w, 100000);
+		net_back_off(tw->w, &pause);
 	/* What is not given back is found by the next sweep. */
 	bool settled = txn_tables_settle(tw), left = tw->junk[0].n + tw->junk[1].n > 0;
 	if ((!settled || left) && !atomic_load(&tw->db->failed))
 		(void)txn_death(tw);
 	tw->no_heart = true;
 	while (tw->helpers > 0)
-		net_sleep(tw->w, 100000);
+		net_back_off(tw->w, &pause);
 	txn_keeper_close(tw);
 	tso_worker_close(tw->tso);
 	struct txn **end = &tw->txn_pool;

@@ -4,7 +4,15 @@
 #include <string.h>
 #include "txn_internal.h"
 
-enum { CHUNK = 32, LOOKS = 16, WEIGH_TRIES = 20000 };
+enum {
+	CHUNK = 32,
+	LOOKS = 16,
+	WEIGH_TRIES = 20000,
+	DEAD_EVERY = 16, /* tries */
+	/* A collector holds a block for some round trips: base is one, the cap as long as its slowest step. */
+	COLLECTED_BASE_NS = 2000,
+	COLLECTED_CAP_NS = 1024000,
+};
 
 struct candidate {
 	struct rec_block *img;
@@ -33,6 +41,7 @@ weigh(struct txn *t, const struct txn_put *p, struct candidate *c, enum verdict 
 			*out = own->slot->meta & REC_DELETED ? V_USE : V_TAKEN;
 		return NAM_OK;
 	}
+	struct net_backoff pause = TXN_TORN_BACKOFF;
 	for (unsigned tries = 0; tries < WEIGH_TRIES; tries++) {
 		if (txn_rec_dir_whole(v, c->img, c->at)) {
 			unsigned n = txn_rec_newest(v, c->img);
@@ -55,12 +64,12 @@ weigh(struct txn *t, const struct txn_put *p, struct candidate *c, enum verdict 
 			}
 		}
 		/* Half a directory may be what somebody left who died: for a lease, and then until he is settled. */
-		if (tries >= 4)
-			net_sleep(t->tw->w, tries < 64 ? 1000 : 100000);
+		if (tries >= TXN_TORN_AT_ONCE)
+			net_back_off(t->tw->w, &pause);
 		nam_status st = txn_go_on(t);
 		if (st != NAM_OK)
 			return st;
-		if (tries % 16 == 15 && rec_is_locked(c->img))
+		if (tries % DEAD_EVERY == DEAD_EVERY - 1 && rec_is_locked(c->img))
 			(void)txn_unlock_dead(t->tw, c->at, c->img->word);
 		st = net_read1(t->tw->w, c->at, c->img, v->block_bytes, &t->counts);
 		if (st != NAM_OK)
@@ -127,13 +136,12 @@ static nam_status
 pick_linked(
     struct txn *t, const struct txn_put *p, struct idx_probe *probe, struct candidate *use, bool *wait)
 {
-	uint64_t nap = 2000;
+	struct net_backoff pause = { .base_ns = COLLECTED_BASE_NS, .cap_ns = COLLECTED_CAP_NS };
 	for (unsigned tries = 0; tries < LOOKS; tries++) {
 		bool yes, going;
 		nam_status st = pick(t, p, probe, use, wait, &going);
 		if (st == NAM_OK && going && tries + 1 < LOOKS) {
-			net_sleep(t->tw->w, nap);
-			nap = nap < 1000000 ? nap * 2 : nap;
+			net_back_off(t->tw->w, &pause);
 			if ((st = txn_go_on(t)) != NAM_OK)
 				return st;
 			if ((st = linked(t, p->hash, use->at, probe, &yes)) != NAM_OK)

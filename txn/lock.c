@@ -4,6 +4,9 @@
 #include <string.h>
 #include "txn_internal.h"
 
+/* All 1,022 intents of the process are in use: a commit lasts some ten microseconds, but a statement may hold one for long. */
+enum { INTENT_LOOK_NS = 100000 };
+
 /* ---- this attempt's lock word ---- */
 
 _Static_assert(TXN_CHUNKS <= 64, "chunks_kept has a bit for each");
@@ -117,12 +120,13 @@ txn_ensure_lock(struct txn *t)
 	struct txn_worker *tw = t->tw;
 	if (t->lock != 0)
 		return NAM_OK;
+	struct net_backoff pause = { .base_ns = INTENT_LOOK_NS, .cap_ns = INTENT_LOOK_NS };
 	while (tw->intent_free == NULL) {
 		nam_status st = rested(tw);
 		if (st == NAM_ABSENT)
 			st = more_intents(tw);
 		if (st == NAM_FULL && tw->intent_free == NULL && tw->intents > 0) {
-			net_sleep(tw->w, 100000); /* all are in use: wait for a writer to end */
+			net_back_off(tw->w, &pause);
 			if ((st = txn_go_on(t)) != NAM_OK)
 				return st;
 			continue;

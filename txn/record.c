@@ -111,6 +111,7 @@ txn_rec_fetch(struct txn *t, const struct txn_table_view *v, struct rec_block *i
 	struct rec_archive *a = nam_arena_take(arena, v->archive_bytes);
 	if (a == NULL)
 		return NAM_NOMEM;
+	struct net_backoff pause = TXN_TORN_BACKOFF;
 	for (unsigned tries = 0; tries < FETCH_TRIES; tries++) {
 		unsigned slot = 0;
 		nam_status st = NAM_TORN;
@@ -136,8 +137,8 @@ txn_rec_fetch(struct txn *t, const struct txn_table_view *v, struct rec_block *i
 		if (st != NAM_TORN)
 			return st;
 		t->tw->stats.rereads++;
-		if (tries >= 4)
-			net_sleep(t->tw->w, tries < 64 ? 1000 : 100000);
+		if (tries >= TXN_TORN_AT_ONCE)
+			net_back_off(t->tw->w, &pause);
 		if ((st = txn_go_on(t)) != NAM_OK)
 			return st;
 		/* A collector that died while it emptied the block left half a directory, and nobody else will come for it. */

@@ -359,6 +359,17 @@ txn_writes(const struct txn_write *w)
 	return w->kind != WR_LOCK;
 }
 
+/*
+ * Pauses of a reader whose READs meet a block in the middle of a WRITE. The first looks follow at once, for a WRITE is over in less than a
+ * round trip; base: as long as that. cap: half a directory may be what a process left that died, and that lasts for a lease and its
+ * recovery, seconds.
+ */
+enum { TXN_TORN_AT_ONCE = 4, TXN_TORN_BASE_NS = 1000, TXN_TORN_CAP_NS = 100000, TXN_TORN_HOLD = 60 };
+#define TXN_TORN_BACKOFF                                                                                     \
+	{                                                                                                    \
+		.base_ns = TXN_TORN_BASE_NS, .cap_ns = TXN_TORN_CAP_NS, .hold = TXN_TORN_HOLD                \
+	}
+
 /* record.c */
 enum rec_found { REC_HERE, REC_NONE, REC_OLDER, REC_TORN };
 /* Judges a block image at snapshot S. REC_HERE: *slot. REC_OLDER: look along the chain. */

@@ -13,6 +13,18 @@
 #include <string.h>
 #include "txn_internal.h"
 
+enum {
+	LOOKS = 20,
+	COLLECTOR_NS = 50000,   /* a collector empties a block in some round trips */
+	COMMIT_NS = 20000,      /* a commit's directory lands that soon behind its lock */
+	GUARD_LOOK_NS = 200000, /* a change of a table's definition takes milliseconds */
+	/* txn_hold: writers of the table end soon, or when their clients say so. Each look READs the whole table. */
+	HOLD_BASE_NS = 50000,
+	HOLD_CAP_NS = 1000000,
+	HOLD_HOLD = 20,
+	HOLD_LONG_NS = 10000000, /* from then on: stuck owners and cycles are looked for */
+};
+
 static nam_status
 validate_reads(struct txn *t)
 {
@@ -147,12 +159,11 @@ table_news(struct txn *t, const struct txn_table_view *v, uint64_t *lock)
 
 /* A block that the collector holds is soon as it was, or empty: then another look is worth the wait. */
 static bool
-look_again(struct txn *t, nam_status st, uint64_t lock, unsigned tries)
+look_again(struct txn *t, nam_status st, uint64_t lock, struct net_backoff *pause)
 {
-	enum { LOOKS = 20 };
-	if (st != NAM_BUSY || txn_lock_intent(lock) != TXN_INTENT_GC || tries + 1 >= LOOKS)
+	if (st != NAM_BUSY || txn_lock_intent(lock) != TXN_INTENT_GC || pause->tries + 1 >= LOOKS)
 		return false;
-	net_sleep(t->tw->w, 50000);
+	net_back_off(t->tw->w, pause);
 	return true;
 }
 
@@ -170,9 +181,12 @@ validate_absent(struct txn *t)
 								    : most;
 	struct rec_block *img = most > 0 ? nam_arena_take(&t->arena, most) : NULL;
 	nam_status st = most > 0 && img == NULL ? NAM_NOMEM : NAM_OK;
-	for (uint32_t i = 0; st == NAM_OK && i < t->nabsent; i++)
-		for (unsigned tries = 0; tries == 0 || look_again(t, st, lock, tries - 1); tries++)
+	for (uint32_t i = 0; st == NAM_OK && i < t->nabsent; i++) {
+		struct net_backoff pause = { .base_ns = COLLECTOR_NS, .cap_ns = COLLECTOR_NS };
+		do
 			st = absent_news(t, &t->absent[i], img, &lock);
+		while (look_again(t, st, lock, &pause));
+	}
 	return st == NAM_BUSY ? NAM_CONFLICT : st;
 }
 
@@ -182,9 +196,12 @@ validate_scans(struct txn *t)
 {
 	nam_status st = NAM_OK;
 	uint64_t lock = 0;
-	for (uint32_t i = 0; st == NAM_OK && i < t->nscanned; i++)
-		for (unsigned tries = 0; tries == 0 || look_again(t, st, lock, tries - 1); tries++)
+	for (uint32_t i = 0; st == NAM_OK && i < t->nscanned; i++) {
+		struct net_backoff pause = { .base_ns = COLLECTOR_NS, .cap_ns = COLLECTOR_NS };
+		do
 			st = table_news(t, t->scanned[i]->view, &lock);
+		while (look_again(t, st, lock, &pause));
+	}
 	return st == NAM_BUSY ? NAM_CONFLICT : st;
 }
 
@@ -264,14 +281,14 @@ holder(struct txn *t, struct txn_guard *k, bool *holds)
 static nam_status
 under_lock(struct txn *t, const struct txn_guard *k, uint64_t *word)
 {
-	enum { LOOKS = 20 };
+	struct net_backoff pause = { .base_ns = COMMIT_NS, .cap_ns = COMMIT_NS };
 	struct rec_block img;
 	*word = 0;
-	for (unsigned tries = 0; tries < LOOKS; tries++) {
+	while (pause.tries < LOOKS) {
 		nam_status st = net_read1(t->tw->w, k->at, &img, sizeof img, &t->counts);
 		if (st != NAM_OK || txn_head_newest(&img, k->at, word))
 			return st;
-		net_sleep(t->tw->w, 20000); /* it is being written */
+		net_back_off(t->tw->w, &pause); /* it is being written */
 	}
 	return NAM_OK;
 }
@@ -306,6 +323,7 @@ void
 txn_guard_wait(struct txn_worker *tw, net_addr at, const struct txn_limits *l)
 {
 	uint64_t began = net_now_ns(tw->w), word;
+	struct net_backoff pause = { .base_ns = GUARD_LOOK_NS, .cap_ns = GUARD_LOOK_NS };
 	while (net_read1(tw->w, at, &word, sizeof word, NULL) == NAM_OK) {
 		if ((word & REC_LOCK) == 0) {
 			tso_answered(tw->db->tso, word);
@@ -316,7 +334,7 @@ txn_guard_wait(struct txn_worker *tw, net_addr at, const struct txn_limits *l)
 			return;
 		if (txn_unlock_dead(tw, at, word) == NAM_OK)
 			continue;
-		net_sleep(tw->w, 200000);
+		net_back_off(tw->w, &pause);
 	}
 }
 
@@ -326,6 +344,7 @@ hold(struct txn *t, const struct txn_table_view *v, uint64_t *waits)
 {
 	uint64_t began = net_now_ns(t->tw->w), lock = 0;
 	struct txn_cycle cycle = { 0 };
+	struct net_backoff pause = { .base_ns = HOLD_BASE_NS, .cap_ns = HOLD_CAP_NS, .hold = HOLD_HOLD };
 	bool first = !t->holding; /* else of a table held before nobody may think that it is not */
 	while (true) {
 		nam_status st = table_news(t, v, &lock);
@@ -346,11 +365,11 @@ hold(struct txn *t, const struct txn_table_view *v, uint64_t *waits)
 				return st;
 		}
 		if (blocker != 0) {
-			if (now - began > 10000000 &&
+			if (now - began > HOLD_LONG_NS &&
 			    ((st = txn_lock_stuck(t->tw, blocker)) != NAM_OK ||
 				(st = txn_look_for_cycle(t, blocker, &cycle)) != NAM_OK))
 				return st;
-			net_sleep(t->tw->w, now - began < 10000000 ? 50000 : 1000000);
+			net_back_off(t->tw->w, &pause);
 		}
 		if ((st = txn_statement(t)) != NAM_OK)
 			return st;

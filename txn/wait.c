@@ -7,6 +7,14 @@ enum {
 	CYCLE_MOST_NS = 500000000,
 	CYCLE_PART = 16,  /* looking for cycles takes at most such a part of the time */
 	STUCK_EVERY = 16, /* of slow tries */
+	/*
+	 * Most locks are held for some round trips: 2 us. Others for as long as a client takes between two statements: a look each millisecond
+	 * costs its node little, and the waiter finds the lock free in time for a person.
+	 */
+	WAIT_YIELDS = 8,
+	WAIT_BASE_NS = 2000,
+	WAIT_CAP_NS = 1000000,
+	WAIT_HOLD = 28, /* a pause is about 1/28 of the wait; the cap after 260 pauses */
 };
 
 struct tso_patience
@@ -144,6 +152,9 @@ wait_turn(struct txn *t, struct txn_write *w, struct rec_block *img, uint64_t *p
 	struct net_batch *b = &t->batch;
 	uint64_t began = 0, waiting_for = 0;
 	struct txn_cycle cycle = { 0 };
+	struct net_backoff pause = {
+		.yields = WAIT_YIELDS, .base_ns = WAIT_BASE_NS, .cap_ns = WAIT_CAP_NS, .hold = WAIT_HOLD
+	};
 	for (unsigned tries = 0;; tries++) {
 		net_batch_init(b, tw->w, t->op, TXN_OPS, &t->counts);
 		net_cas(b, w->at, w->expect, t->lock);
@@ -189,10 +200,7 @@ wait_turn(struct txn *t, struct txn_write *w, struct rec_block *img, uint64_t *p
 			if ((st = txn_look_for_cycle(t, seen, &cycle)) != NAM_OK)
 				return st;
 		}
-		if (tries < 8)
-			nam_co_yield();
-		else
-			net_sleep(tw->w, tries < 64 ? 2000 : tries < SLOW_TRIES ? 50000 : 1000000);
+		net_back_off(tw->w, &pause);
 	}
 }
 
