@@ -14,7 +14,7 @@ txn_free_locks(struct txn *t)
 			struct txn_write *w = t->wr[i];
 			if (nam_twin(NAM_TWIN_BLIND_UNLOCK) && txn_writes(w)) {
 				net_write(&t->batch, w->at, &w->expect, 8);
-			} else if (w->locked || w->doubt) {
+			} else if (txn_may_hold(w)) {
 				/* Part of that directory may have landed, and the connection been made anew since. */
 				if (w->late_linked)
 					net_write(&t->batch, rec_dir_at(w->at), rec_dir(&w->dir),
@@ -27,10 +27,10 @@ txn_free_locks(struct txn *t)
 		for (uint32_t k = from; k < i; k++) {
 			struct txn_write *w = t->wr[k];
 			bool blind = nam_twin(NAM_TWIN_BLIND_UNLOCK) && txn_writes(w);
-			if (!blind && (w->locked || w->doubt) && w->late_linked)
+			if (!blind && txn_may_hold(w) && w->late_linked)
 				op++;
-			if (blind || w->locked || w->doubt)
-				w->locked = w->doubt = (op++)->status != NAM_OK;
+			if (blind || txn_may_hold(w))
+				w->has = (op++)->status == NAM_OK ? TXN_FREE : TXN_DOUBT;
 		}
 		if (st != NAM_OK)
 			worst = st;

@@ -288,7 +288,7 @@ is_found(
 			return st;
 	}
 	st = net_read1(tw->w, (net_addr){ extent_of(block) }, &e, sizeof e, NULL);
-	if (st == NAM_GONE && (tw->keeper.ended >> net_region_of((net_addr){ block }) & 1))
+	if (st == NAM_GONE && txn_node_ended(tw, (net_addr){ block }))
 		return NAM_ABSENT;
 	uint64_t horizon = nam_twin(NAM_TWIN_ONE_HORIZON) ? a->horizon : e.horizon;
 	*yes = st == NAM_OK && j->cid <= horizon && (j->kind == JUNK_BLOB || e.generation < generation);
@@ -306,7 +306,7 @@ txn_may_give(struct txn_worker *tw, const struct txn_junk *j)
 		st = look(tw, v, a, TAKING_NOT);
 	if (st == NAM_OK && (a->sweep & 1) && net_now_ns(tw->w) >= a->look_at)
 		st = look(tw, v, a, TAKING_NOT);
-	if (st == NAM_GONE && (tw->keeper.ended >> net_region_of(v->anchor) & 1))
+	if (st == NAM_GONE && txn_node_ended(tw, v->anchor))
 		return NAM_ABSENT;
 	if (st != NAM_OK)
 		return st;
@@ -319,7 +319,7 @@ txn_may_give(struct txn_worker *tw, const struct txn_junk *j)
 	st = is_found(tw, v, a, j, &found);
 	if (st == NAM_OK && (a->sweep & 1))
 		return NAM_BUSY;
-	if (st == NAM_GONE && (tw->keeper.ended >> net_region_of(j->at) & 1))
+	if (st == NAM_GONE && txn_node_ended(tw, j->at))
 		return NAM_ABSENT;
 	return st == NAM_OK && found ? NAM_ABSENT : st;
 }

@@ -124,7 +124,7 @@ static bool
 all_locked(const struct txn *t)
 {
 	for (uint32_t i = 0; i < t->nwr; i++)
-		if (txn_writes(t->wr[i]) && !t->wr[i]->locked)
+		if (txn_writes(t->wr[i]) && t->wr[i]->has != TXN_LOCKED)
 			return false;
 	return true;
 }
@@ -173,16 +173,13 @@ locks_judge(struct txn *t, uint32_t from, uint32_t to, unsigned op, nam_status w
 {
 	for (uint32_t k = from; k < to; k++) {
 		struct txn_write *w = t->wr[k];
-		if (!txn_writes(w) || w->locked)
+		if (!txn_writes(w) || w->has == TXN_LOCKED)
 			continue;
 		const struct net_op *o = &t->op[op++];
-		w->doubt = o->status == NAM_GONE;
-		if (o->status != NAM_OK)
+		txn_cas_has_run(w, o);
+		if (o->status != NAM_OK || w->has == TXN_LOCKED)
 			continue;
-		if (o->seen == w->expect) {
-			w->locked = true;
-		} else if ((o->seen & REC_LOCK) == 0) {
-			w->lost = true;
+		if (w->has == TXN_LOST) {
 			tso_answered(t->tw->db->tso, o->seen); /* a retry's snapshot covers it (trap 24) */
 			worst = worst == NAM_OK || worst == NAM_BUSY ? NAM_CONFLICT : worst;
 		} else {
@@ -206,7 +203,7 @@ lock_round(struct txn *t, bool claim, const struct txn_intent_head *h, bool guar
 			return st;
 		unsigned first = t->batch.n;
 		for (; i < t->nwr && t->batch.n < t->batch.cap; i++)
-			if (txn_writes(t->wr[i]) && !t->wr[i]->locked)
+			if (txn_writes(t->wr[i]) && t->wr[i]->has != TXN_LOCKED)
 				net_cas(&t->batch, t->wr[i]->at, t->wr[i]->expect, t->lock);
 		if (from == 0 && claim)
 			claim_start(t);
@@ -221,7 +218,7 @@ static void
 free_dead(struct txn *t)
 {
 	for (uint32_t i = 0; i < t->nwr; i++)
-		if (txn_writes(t->wr[i]) && !t->wr[i]->locked && t->wr[i]->met != 0)
+		if (txn_writes(t->wr[i]) && t->wr[i]->has != TXN_LOCKED && t->wr[i]->met != 0)
 			txn_unlock_dead(t->tw, t->wr[i]->at, t->wr[i]->met);
 }
 
@@ -230,7 +227,7 @@ static bool
 stuck(struct txn *t)
 {
 	for (uint32_t i = 0; i < t->nwr; i++)
-		if (txn_writes(t->wr[i]) && !t->wr[i]->locked && t->wr[i]->met != 0 &&
+		if (txn_writes(t->wr[i]) && t->wr[i]->has != TXN_LOCKED && t->wr[i]->met != 0 &&
 		    txn_lock_stuck(t->tw, t->wr[i]->met) != NAM_OK)
 			return true;
 	return false;
@@ -424,9 +421,11 @@ name_conflict(struct txn *t)
 	nam_status st = NAM_CONFLICT;
 	for (uint32_t i = 0; i < t->nwr; i++) {
 		const struct txn_write *w = t->wr[i];
-		if (w->lost && w->kind != WR_INSERT)
+		if (w->has != TXN_LOST || !txn_writes(w))
+			continue;
+		if (w->kind != WR_INSERT)
 			return NAM_CONFLICT;
-		if (!w->lost || !w->indexed)
+		if (!w->indexed)
 			continue;
 		struct rec_block *img = nam_arena_take(&t->arena, w->view->block_bytes);
 		if (img == NULL ||
@@ -566,8 +565,8 @@ install(struct txn *t, const struct txn_limits *limits)
 			broken = true;
 		if (txn_writes(t->wr[i])) {
 			add_directory(t, t->wr[i]);
-			t->wr[i]->locked = false;
-		} else if (t->wr[i]->locked) {
+			t->wr[i]->has = TXN_FREE;
+		} else if (t->wr[i]->has == TXN_LOCKED) {
 			net_cas(&t->batch, t->wr[i]->at, t->lock, t->wr[i]->expect);
 		}
 	}

@@ -244,10 +244,8 @@ lock_inserted(struct txn *t, uint32_t from)
 		st = net_run(b);
 		const struct net_op *op = t->op;
 		for (uint32_t k = first; k < i; k++)
-			if (locks_at_once(t, t->wr[k])) {
-				t->wr[k]->locked = op->status == NAM_OK && op->seen == t->wr[k]->expect;
-				t->wr[k]->doubt = op++->status == NAM_GONE;
-			}
+			if (locks_at_once(t, t->wr[k]))
+				txn_cas_has_run(t->wr[k], op++);
 	}
 	return st;
 }
@@ -362,8 +360,7 @@ place(struct txn *t, struct chunk *ch)
 			break;
 		st = idx_insert(tw->w, probe, fresh, &t->counts);
 		for (unsigned k = 0; k < fresh; k++)
-			if (idx_hash_in_doubt(probe[k].ix))
-				txn_doubt(tw);
+			txn_index_doubt(tw, probe[k].ix);
 		if (st != NAM_OK)
 			return st;
 		asked = true;
@@ -405,7 +402,7 @@ back:
 static nam_status
 put_undo(struct txn *t, struct txn_write *w)
 {
-	nam_status st = w->locked ? txn_unlock_now(t, w) : NAM_OK;
+	nam_status st = w->has == TXN_LOCKED ? txn_unlock_now(t, w) : NAM_OK;
 	if (st != NAM_OK)
 		return st;
 	w->kind = WR_LOCK;
@@ -482,7 +479,7 @@ insert_chunk(struct txn *t, struct txn_put *p, unsigned n)
 			bool gone = false;
 			struct txn_write *w = t->wr[i];
 			unsigned put = ch.owner[i - ch.first];
-			if (w->locked || !locks_at_once(t, w))
+			if (w->has == TXN_LOCKED || !locks_at_once(t, w))
 				continue;
 			/* Who does not wait for writers looks at the key anew: that tells what has come between. */
 			if (t->iso == TXN_READ_COMMITTED)

@@ -339,6 +339,13 @@ txn_doubt(struct txn_worker *tw)
 }
 
 void
+txn_index_doubt(struct txn_worker *tw, const struct idx_hash *ix)
+{
+	if (idx_hash_in_doubt(ix))
+		txn_doubt(tw);
+}
+
+void
 txn_doubts(struct txn_worker *tw)
 {
 	struct txn_db *db = tw->db;

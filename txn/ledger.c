@@ -473,7 +473,7 @@ release_part(struct release *r)
 	/* Where a node is lost for all there is nothing to give; the others get theirs. */
 	unsigned there = 0;
 	for (unsigned m = 0; m < n; m++)
-		if ((r->tw->keeper.ended >> net_region_of(out[m]) & 1) == 0)
+		if (!txn_node_ended(r->tw, out[m]))
 			out[there++] = out[m];
 	if (there > 0)
 		(void)net_extents_give(r->l.w, there, out);

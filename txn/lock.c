@@ -149,8 +149,7 @@ txn_unlock_now(struct txn *t, struct txn_write *w)
 {
 	uint64_t seen;
 	nam_status st = net_cas1(t->tw->w, w->at, t->lock, w->expect, &seen, &t->counts);
-	w->locked = false;
-	w->doubt = st == NAM_GONE;
+	w->has = st == NAM_GONE ? TXN_DOUBT : TXN_FREE;
 	return st;
 }
 
@@ -208,7 +207,7 @@ relocked(struct txn *t, struct txn_write *w, struct txn_row *r)
 static nam_status
 forget_lock(struct txn *t, struct txn_write *w)
 {
-	nam_status st = w->locked ? txn_unlock_now(t, w) : NAM_OK;
+	nam_status st = w->has == TXN_LOCKED ? txn_unlock_now(t, w) : NAM_OK;
 	if (st != NAM_OK)
 		return st;
 	if (t->nwr > TXN_SMALL)

@@ -206,7 +206,7 @@ tell_again(struct part *p, const struct net_op *op, unsigned n, const uint64_t *
 	struct txn_worker *tw = p->t->tw;
 	for (unsigned k = 0; k < n; k++) {
 		if (op[k].status == NAM_OK || txn_sure_write(tw, op[k].at, at, sizeof *at) == NAM_OK ||
-		    (tw->keeper.ended >> net_region_of(op[k].at) & 1))
+		    txn_node_ended(tw, op[k].at))
 			continue;
 		atomic_store(&p->l->doubt, true);
 		txn_doubt(tw);

@@ -51,11 +51,10 @@ restore(struct txn *t, uint32_t mark)
 			t->blob[t->nblobs++] = u->blob;
 		} else {
 			/* The lock is what it is now. */
-			bool locked = u->write->locked, doubt = u->write->doubt;
+			enum txn_has has = u->write->has;
 			uint64_t expect = u->write->expect;
 			*u->write = *u->was;
-			u->write->locked = locked;
-			u->write->doubt = doubt;
+			u->write->has = has;
 			u->write->expect = expect;
 		}
 		t->nundo--;
@@ -71,15 +70,13 @@ unlock_from(struct txn *t, uint32_t from)
 		net_batch_init(&t->batch, t->tw->w, t->op, TXN_OPS, &t->counts);
 		uint32_t first = i;
 		for (; i < t->nwr && t->batch.n < t->batch.cap; i++)
-			if (t->wr[i]->locked)
+			if (txn_may_hold(t->wr[i]))
 				net_cas(&t->batch, t->wr[i]->at, t->lock, t->wr[i]->expect);
 		if (t->batch.n > 0)
 			st = net_run(&t->batch);
 		/* A connection broke: txn_abort frees them once more, where they are still ours. */
-		for (; first < i; first++) {
-			t->wr[first]->doubt = t->wr[first]->locked && st != NAM_OK;
-			t->wr[first]->locked = false;
-		}
+		for (; first < i; first++)
+			t->wr[first]->has = txn_may_hold(t->wr[first]) && st != NAM_OK ? TXN_DOUBT : TXN_FREE;
 	}
 	return st;
 }

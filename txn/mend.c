@@ -32,7 +32,7 @@ mend_one(struct txn *t, struct txn_write *w)
 	nam_status st = w->late_linked ? install(t, w, w->expect)
 				       : net_cas1(t->tw->w, w->at, t->lock, w->expect, &seen, &t->counts);
 	if (st == NAM_OK)
-		w->locked = w->doubt = false;
+		w->has = TXN_FREE;
 	return st;
 }
 
@@ -40,7 +40,7 @@ mend_one(struct txn *t, struct txn_write *w)
 static bool
 concerns(const struct txn *t, const struct txn_write *w)
 {
-	return w->locked || w->doubt || (t->state == TXN_DECIDED && txn_writes(w));
+	return txn_may_hold(w) || (t->state == TXN_DECIDED && txn_writes(w));
 }
 
 bool

@@ -408,8 +408,7 @@ settle_indexes(struct txn_worker *tw, const struct tso_lapse *l)
 		if (st != NAM_OK || a.magic != TXN_ANCHOR_MAGIC || a.table != v->table)
 			continue;
 		st = idx_hash_recover(tw->w, v->index, dead, NULL);
-		if (idx_hash_in_doubt(v->index))
-			txn_doubt(tw);
+		txn_index_doubt(tw, v->index);
 		/* A table may be dropped under us, and then there is no index any more. */
 		if (st == NAM_ABSENT || st == NAM_CORRUPT)
 			st = NAM_OK;
@@ -664,7 +663,6 @@ txn_index_unstick(struct txn_worker *tw, struct idx_hash *ix)
 	if (tso_ended(tw->tso, txn_lock_owner(holder), txn_lock_epoch(holder), &ended) != NAM_OK || !ended)
 		return false;
 	nam_status st = idx_hash_recover(tw->w, ix, holder, NULL);
-	if (idx_hash_in_doubt(ix))
-		txn_doubt(tw);
+	txn_index_doubt(tw, ix);
 	return st == NAM_OK;
 }

@@ -193,23 +193,18 @@ struct release {
 	unsigned left; /* extents that this step may give back */
 };
 
-/* Its node is lost for all. */
-static bool
-is_lost(const struct txn_worker *tw, net_addr at)
-{
-	return tw->keeper.ended >> net_region_of(at) & 1;
-}
-
 /* Nothing leads to the extent any more. Where it is in doubt whether it went back, it is lost. */
 static nam_status
 release_extent(struct release *r, net_addr at)
 {
-	nam_status st = is_lost(r->tw, at) ? NAM_OK : net_extent_give(r->tw->w, at);
+	nam_status st = txn_node_ended(r->tw, at) ? NAM_OK : net_extent_give(r->tw->w, at);
 	r->left -= r->left > 0;
 	r->tw->gc_moved = true;
 	txn_give_way(r->tw);
 	/* What is no extent cannot be given back, and must not keep the others. */
-	return st == NAM_INVALID || st == NAM_CORRUPT || (st == NAM_GONE && is_lost(r->tw, at)) ? NAM_OK : st;
+	return st == NAM_INVALID || st == NAM_CORRUPT || (st == NAM_GONE && txn_node_ended(r->tw, at))
+		   ? NAM_OK
+		   : st;
 }
 
 static nam_status
@@ -220,8 +215,8 @@ release_blocks(struct release *r, uint64_t at)
 	nam_status st = NAM_OK;
 	while (st == NAM_OK && at != 0 && r->left > 0) {
 		uint64_t next = 0;
-		st = is_lost(r->tw, (net_addr){ at }) ? NAM_OK
-						      : net_read1(w, (net_addr){ at }, &next, 8, NULL);
+		st = txn_node_ended(r->tw, (net_addr){ at }) ? NAM_OK
+							     : net_read1(w, (net_addr){ at }, &next, 8, NULL);
 		if (st == NAM_OK)
 			st = net_write1(w, head, &next, 8, NULL);
 		if (st == NAM_OK)
@@ -263,7 +258,7 @@ txn_table_release(struct txn_worker *tw, struct txn_junk *j)
 	struct txn_anchor a;
 	nam_status st = net_read1(tw->w, j->at, &a, sizeof a, NULL);
 	if (st != NAM_OK)
-		return st == NAM_GONE && is_lost(tw, j->at) ? NAM_OK : st;
+		return st == NAM_GONE && txn_node_ended(tw, j->at) ? NAM_OK : st;
 	if ((a.magic != TXN_ANCHOR_MAGIC && a.magic != TXN_ANCHOR_CLOSED) || a.table != j->len)
 		return NAM_OK; /* it has gone back, and may be another table by now */
 	if (j->kind == JUNK_TABLE)

@@ -224,6 +224,14 @@ struct txn_worker {
 
 enum txn_kind { WR_LOCK, WR_INSERT, WR_UPDATE, WR_DELETE };
 
+/* What a transaction knows of its lock on one block. */
+enum txn_has {
+	TXN_FREE,   /* it is not ours */
+	TXN_LOCKED, /* it is */
+	TXN_DOUBT,  /* a connection broke under the CAS: it may be ours */
+	TXN_LOST    /* its CAS met another version */
+};
+
 struct txn_write {
 	struct txn_table *table;
 	struct txn_table_view *view;
@@ -232,11 +240,9 @@ struct txn_write {
 	uint64_t ident;  /* the key's hash; of a table without keys: of its id */
 	uint64_t link;
 	enum txn_kind kind;
-	bool locked;
+	enum txn_has has;
 	bool fresh;               /* the block is ours alone: allocated here */
 	bool indexed;             /* our index entry leads to it */
-	bool lost;                /* its CAS met another version */
-	bool doubt;               /* a connection broke: our lock may be there */
 	uint8_t target;           /* slot to be written, REC_NO_SLOT: not chosen */
 	uint8_t newest;           /* slot of the newest version, REC_NO_SLOT: none */
 	struct rec_slot *slot;    /* the new version, cid and check still open */
@@ -357,6 +363,22 @@ static inline bool
 txn_writes(const struct txn_write *w)
 {
 	return w->kind != WR_LOCK;
+}
+
+/* The block has to be freed, or looked at, before the transaction ends. */
+static inline bool
+txn_may_hold(const struct txn_write *w)
+{
+	return w->has == TXN_LOCKED || w->has == TXN_DOUBT;
+}
+/* The CAS from w->expect to our lock has run. */
+static inline void
+txn_cas_has_run(struct txn_write *w, const struct net_op *op)
+{
+	w->has = op->status == NAM_GONE                           ? TXN_DOUBT
+		 : op->status == NAM_OK && op->seen == w->expect  ? TXN_LOCKED
+		 : op->status == NAM_OK && !(op->seen & REC_LOCK) ? TXN_LOST
+								  : TXN_FREE;
 }
 
 /*
@@ -642,6 +664,12 @@ nam_status txn_look_for_cycle(struct txn *t, uint64_t lock, struct txn_cycle *c)
 nam_status txn_lock_wait(struct txn *t, struct txn_write *w, struct rec_block *img);
 
 /* keeper.c */
+/* The node's process has ended, or its memory came back empty: what was there is lost for all. */
+static inline bool
+txn_node_ended(const struct txn_worker *tw, net_addr at)
+{
+	return tw->keeper.ended >> net_region_of(at) & 1;
+}
 void txn_keeper_open(struct txn_worker *tw);
 void txn_keeper_close(struct txn_worker *tw);
 /* A coroutine of a worker that is only the heart: watches over a network that is silent. */
@@ -679,6 +707,8 @@ bool txn_mend(struct txn *t);
 
 /* A lock outside of transactions (the collector's, a sweep's, an index's) may stay behind a connection that broke. */
 void txn_doubt(struct txn_worker *tw);
+/* So may the index's resize lock, if its last call says so. */
+void txn_index_doubt(struct txn_worker *tw, const struct idx_hash *ix);
 /* Now and then: should that be so, and the node be there, this process gives itself up. */
 void txn_doubts(struct txn_worker *tw);
 

@@ -41,11 +41,11 @@ validate_reads(struct txn *t)
 			return st;
 		for (uint32_t k = from; k < i; k++) {
 			const struct txn_write *own = txn_own(t, t->read[k].at);
-			if (t->read[k].newest > t->pin.at && (own == NULL || !own->locked)) {
+			if (t->read[k].newest > t->pin.at && (own == NULL || own->has != TXN_LOCKED)) {
 				txn_cover(t, t->read[k].newest); /* a retry's snapshot covers it (trap 24) */
 				return NAM_CONFLICT; /* it was newer than our snapshot when we met it */
 			}
-			if (own != NULL && own->locked && word[k - from] == t->lock)
+			if (own != NULL && own->has == TXN_LOCKED && word[k - from] == t->lock)
 				continue;
 			if (word[k - from] == t->read[k].newest)
 				continue;
@@ -64,7 +64,7 @@ static bool
 block_news(struct txn *t, const struct txn_table_view *v, const struct rec_block *img, net_addr at)
 {
 	const struct txn_write *own = txn_own(t, at);
-	if (own != NULL && (own->locked || !txn_writes(own)))
+	if (own != NULL && (own->has == TXN_LOCKED || !txn_writes(own)))
 		return false;
 	if (rec_is_locked(img))
 		return true;

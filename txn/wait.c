@@ -161,9 +161,8 @@ wait_turn(struct txn *t, struct txn_write *w, struct rec_block *img, uint64_t *p
 		net_read(b, w->at, img, w->view->block_bytes);
 		nam_status st = net_run(b);
 		uint64_t seen = t->op[0].seen;
-		w->locked = t->op[0].status == NAM_OK && seen == w->expect;
-		w->doubt = t->op[0].status == NAM_GONE;
-		if (st != NAM_OK || w->locked)
+		txn_cas_has_run(w, &t->op[0]);
+		if (st != NAM_OK || w->has == TXN_LOCKED)
 			return st;
 		if ((seen & REC_LOCK) == 0) {
 			w->expect = seen; /* a newer version: try from that one */

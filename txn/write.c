@@ -77,7 +77,8 @@ txn_write_add(struct txn *t, struct txn_table *table, net_addr at, enum txn_kind
 	w->at = at;
 	w->expect = w->ident = w->link = 0;
 	w->kind = kind;
-	w->locked = w->doubt = w->fresh = w->indexed = w->lost = w->late_linked = false;
+	w->has = TXN_FREE;
+	w->fresh = w->indexed = w->late_linked = false;
 	w->target = w->newest = REC_NO_SLOT;
 	w->met = 0;
 	w->slot = NULL;
@@ -172,9 +173,9 @@ txn_image_set(struct txn *t, struct txn_write *w, const struct rec_block *img, b
 	w->arch = w->late = NULL;
 	w->newest = (uint8_t)newest;
 	/* Once locked, what we locked from stands: the image shows our lock. Another's lock is never expected. */
-	if (!w->locked && newest == REC_NO_SLOT)
+	if (w->has != TXN_LOCKED && newest == REC_NO_SLOT)
 		w->expect = rec_is_locked(img) ? 0 : img->word;
-	else if (!w->locked)
+	else if (w->has != TXN_LOCKED)
 		w->expect = rec_listed(w->cid[newest]);
 	if (newest == REC_NO_SLOT) {
 		w->target = 0;
