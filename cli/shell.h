@@ -141,6 +141,21 @@ void shell_history_open(struct shell *sh);
 void shell_history_add(const char *text, size_t len);
 void shell_history_close(void);
 
+/* A signal that came while nothing was read: the reader is left now. */
+void shell_input_leave(void);
+
+/* ---- shell_keys.c: bytes of the terminal, before the editor has them */
+void shell_keys_open(void);
+/* Asks the terminal to say what is pasted; off: no longer. */
+void shell_keys_paste(bool on);
+/* Before a line is edited: what was pasted before and is its beginning. false: no memory. */
+bool shell_keys_begin(void);
+/* After it: was something pasted that stands behind it, past the editor? glued: no line end in between. */
+bool shell_keys_past(const char **p, size_t *n, bool *glued);
+void shell_keys_past_done(void);
+/* After a jump: what was typed ahead, and pasted, is forgotten. */
+void shell_keys_reset(void);
+
 /* ---- shell_complete.c: the tab key, after shell_history_open; on: it completes, else it is a tab. */
 void shell_complete_open(struct shell *sh);
 void shell_complete_key(bool on);

@@ -102,6 +102,15 @@ shell_signals_open(void)
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
+void
+shell_input_leave(void)
+{
+	if (!ended && !stopping && !shell_interrupted)
+		return;
+	shell_reading = 0;
+	siglongjmp(shell_jump, 1);
+}
+
 bool
 shell_ended(void)
 {
@@ -192,28 +201,41 @@ edit_line(struct source *src, const char *prompt, bool complete)
 		tcsetattr(src->fd, TCSADRAIN, &raw);
 	}
 	if (sigsetjmp(shell_jump, 1) != 0) {
+		shell_keys_reset();
+		shell_keys_paste(false);
 		fputc('\n', stdout);
 		return false; /* interrupted; the caller looks */
 	}
 	shell_complete_key(complete);
 	at_terminal = 1;
+	bool begun = shell_keys_begin();
+	shell_keys_paste(true);
 	shell_reading = 1;
-	if (!ended && !stopping)
+	if (begun && !ended && !stopping)
 		line = readline(prompt);
 	shell_reading = 0;
+	shell_keys_paste(false);
 	if (line == NULL && stopping)
 		return false;
 	if (line == NULL) {
 		src->eof = true;
 		return false;
 	}
-	size_t n = strlen(line);
-	bool ok = make_room(src, n + 1);
+	const char *past = NULL;
+	size_t n = strlen(line), more = 0;
+	bool glued = false;
+	shell_keys_past(&past, &more, &glued);
+	bool ok = make_room(src, n + 1 + more);
 	if (ok) {
 		memcpy(src->buf + src->len, line, n);
-		src->buf[src->len + n] = '\n';
-		src->len += n + 1;
+		src->len += n;
+		if (!glued)
+			src->buf[src->len++] = '\n';
+		if (more > 0)
+			memcpy(src->buf + src->len, past, more);
+		src->len += more;
 	}
+	shell_keys_past_done();
 	free(line);
 	return ok;
 }
@@ -341,6 +363,7 @@ shell_history_open(struct shell *sh)
 	const char *home = getenv("HOME");
 	terminal_known = tcgetattr(0, &terminal_was) == 0;
 	rl_readline_name = (char *)(uintptr_t) "namdb";
+	shell_keys_open();
 	rl_initialize();
 	shell_complete_open(sh);
 	using_history();
