@@ -214,6 +214,7 @@ edit_line(struct source *src, const char *prompt, bool complete)
 	if (begun && !ended && !stopping)
 		line = readline(prompt);
 	shell_reading = 0;
+	clearerr(stdout); /* what the editor could not show is no answer */
 	shell_keys_paste(false);
 	if (line == NULL && stopping)
 		return false;

@@ -250,23 +250,22 @@ whole(const char *p, size_t n)
 	return k > 0 && k - 1 + bytes_of((unsigned char)p[k - 1]) > n ? k - 1 : n;
 }
 
-/* A character of UTF-8 out of n bytes; *used: how many it has. */
+/* A character of UTF-8 out of n bytes; *used: how many it has. What is none comes byte by byte: the editor could not show it. */
 static int
 character(const char *s, size_t n, size_t *used)
 {
+	static const int least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const unsigned char *p = (const void *)s;
 	size_t len = bytes_of(p[0]);
 	int c = len == 1 ? p[0] : p[0] & (0x7f >> len);
-	*used = 1;
-	if (len > n)
-		return p[0];
-	for (size_t i = 1; i < len; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return p[0];
+	bool good = len <= n;
+	for (size_t i = 1; i < len && good; i++) {
+		good = (p[i] & 0xc0) == 0x80;
 		c = c << 6 | (p[i] & 0x3f);
 	}
-	*used = len;
-	return c;
+	good = good && c >= least[len] && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff);
+	*used = good ? len : 1;
+	return good ? c : p[0];
 }
 
 static int

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """The shell at a terminal: pasted text, the words a newcomer types, what the tab key knows, a second shell on a demo."""
 import os
+import random
 import re
+import select
 import subprocess
 import sys
 import threading
@@ -95,6 +97,41 @@ def test_pasted_lines_keep_their_tabs():
     check("never\n" not in said, said)
     t.expect(r"=> ?$")
     leave(t)
+
+
+def test_rubbish():
+    """Whatever comes, in brackets or not, the shell can be used afterwards."""
+    h = cluster()
+    dice = random.Random(int(os.environ.get("NAM_SEED", "7")))
+    parts = [bytes([b]) for b in range(256) if b not in (3, 4, 17, 19, 26, 28, 92)]  # signals, \q
+    parts += [b"\t", b"\r", b"\x1b", BEGIN.encode(), END.encode(), b"\x1b[A", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"'"] * 4
+    for i in range(6):
+        if os.path.exists(h.dir + "/.namdb_history"):
+            os.remove(h.dir + "/.namdb_history")  # where a \q may be
+        t = terminal(h)
+        text = b"".join(dice.choice(parts) for _ in range(2000))
+        done = threading.Event()
+
+        def write(data):
+            at = 0
+            while at < len(data):
+                at += os.write(t.fd, data[at:at + 1000])
+            done.set()
+        threading.Thread(target=write, args=(text + (END + "\r'\r-- */;\r").encode(),), daemon=True).start()
+        end, said = time.monotonic() + 60 * house.SLOW, b""
+        while not done.is_set() or select.select([t.fd], [], [], 0.5)[0]:
+            check(time.monotonic() < end, "it takes what is typed")
+            if select.select([t.fd], [], [], 0.1)[0]:
+                try:
+                    said = (said + os.read(t.fd, 65536))[-3000:]
+                except OSError:
+                    raise AssertionError("the shell ended with %d: %r" % (os.waitpid(t.pid, 0)[1], said))
+        t.send("\x03")
+        time.sleep(0.3)
+        t.send("\r")
+        t.send("SELECT 'ali' || 've' AS s;\r")
+        t.expect(r" alive\n\(1 row\)")
+        t.kill()
 
 
 def test_paste_of_ten_megabytes():
