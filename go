@@ -11,7 +11,7 @@ usage: ./go VERB [arguments]
 
   demo  [args]   build, start a small cluster with sample data, open the SQL shell
                  (SQL on stdin and -c 'SQL' work too; --empty for no data)
-  build          the release program: build/namdb
+  build          the release program and the library: build/namdb, build/libnamdb.so
   test           every test: release, then twins, then address and undefined, then thread sanitizer builds, then test-verbs; at
                  most half an hour on two quiet cores
   test-verbs     RDMA in virtual machines: Soft-RoCE, soft-iWARP, two hosts
@@ -66,8 +66,10 @@ need() {
 	if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
 		die "missing packages: ${missing[*]}; install them as root (there is no sudo here)"
 	fi
-	say "installing ${missing[*]}"
+	say "installing ${missing[*]} ..."
 	log=$(mktemp) || die "no temporary file"
+	# sudo may ask for a password, which must stand in a line of its own
+	[ "$(id -u)" != 0 ] || alive "installing packages" "$log" </dev/null >/dev/null &
 	{
 		as_root env DEBIAN_FRONTEND=noninteractive apt-get -q update
 		for p in "${!missing[@]}"; do
@@ -79,9 +81,11 @@ need() {
 	} </dev/null >"$log" 2>&1 || {
 		tail -n 25 "$log" >&2
 		rm -f "$log"
+		wait
 		die "could not install ${missing[*]}: run 'apt-get install ${missing[*]}' as root and try again"
 	}
 	rm -f "$log"
+	wait # for what shows that it is alive
 }
 
 need_build() {
@@ -91,13 +95,37 @@ need_build() {
 
 # ---- building ----
 
-# quietly WHAT CMD...: one line while it works; everything it said if it fails.
+# alive WHAT LOG: shows, until the log is gone, how far a build has come: in one line at a terminal, else every 20 seconds.
+alive() {
+	local t0=$SECONDS next=20 far wide=''
+	while sleep 1 2>/dev/null && [ -e "$2" ] && kill -0 $$ 2>/dev/null; do
+		far=$(grep -aoE '^\[[0-9]+/[0-9]+\]' "$2" 2>/dev/null | tail -n 1 | tr -d '[]')
+		far="$1: ${far:+${far/\// of }, }$((SECONDS - t0)) s"
+		if [ -t 2 ]; then
+			printf '\r%s\033[K' "$far" >&2
+			wide=yes
+		elif [ $((SECONDS - t0)) -ge "$next" ]; then
+			say "$far"
+			next=$((next + 20))
+		fi
+	done
+	[ -z "$wide" ] || printf '\r\033[K' >&2
+}
+
+# quietly WHAT CMD...: a line while it works; everything it said if it fails.
 quietly() {
-	local what=$1 log t0=$SECONDS
+	local what=$1 log t0=$SECONDS rc watcher
 	shift
 	log=$(mktemp) || die "no temporary file"
 	say "$what ..."
-	if "$@" </dev/null >"$log" 2>&1; then
+	alive "$what" "$log" </dev/null >/dev/null &
+	watcher=$!
+	"$@" </dev/null >"$log" 2>&1
+	rc=$?
+	kill "$watcher" 2>/dev/null
+	wait "$watcher" 2>/dev/null
+	[ ! -t 2 ] || printf '\r\033[K' >&2
+	if [ $rc = 0 ]; then
 		rm -f "$log"
 		[ $((SECONDS - t0)) -lt 5 ] || say "$what: $((SECONDS - t0)) s"
 		return 0
@@ -118,9 +146,10 @@ build_in() {
 	quietly "building $dir" cmake --build "$dir" -j "$jobs" ${1:+--target "$@"}
 }
 
+# build_program [TARGET...]
 build_program() {
 	need_build
-	build_in release build namdb
+	build_in release build namdb "$@"
 }
 
 # ---- tests ----
@@ -538,8 +567,8 @@ verb=${1:-help}
 [ $# -gt 0 ] && shift
 case $verb in
 build)
-	build_program
-	say "build/namdb is ready"
+	build_program namdb_shared
+	say "build/namdb and build/libnamdb.so are ready"
 	;;
 demo)
 	build_program

@@ -24,11 +24,11 @@ main(int argc, char **argv)
 	int rc;
 
 	must(namdb_open(where, &db));
-	must(namdb_exec(db,
-	    "DROP TABLE IF EXISTS stock; CREATE TABLE stock (item text PRIMARY KEY, n integer NOT NULL)"));
+	/* 42P07 if there is one already: that is not ours to change. */
+	must(namdb_exec(db, "CREATE TABLE stock_example (item text PRIMARY KEY, n integer NOT NULL)"));
 
 	/* Many rows at once. */
-	must(namdb_batch_begin(db, "stock", "item, n", &rows));
+	must(namdb_batch_begin(db, "stock_example", "item, n", &rows));
 	for (int i = 0; i < 3; i++) {
 		must(namdb_batch_text(rows, item[i], -1));
 		must(namdb_batch_int64(rows, 100 * (i + 1)));
@@ -37,7 +37,7 @@ main(int argc, char **argv)
 	must(namdb_batch_end(rows));
 
 	/* A transaction: all three, or none. Another one may have been faster (40001): then once more. */
-	must(namdb_prepare(db, "UPDATE stock SET n = n - $2 WHERE item = $1", &take));
+	must(namdb_prepare(db, "UPDATE stock_example SET n = n - $2 WHERE item = $1", &take));
 	do {
 		must(namdb_exec(db, "BEGIN ISOLATION LEVEL REPEATABLE READ"));
 		for (int i = 0; i < 3; i++) {
@@ -51,12 +51,13 @@ main(int argc, char **argv)
 	namdb_finalize(take);
 
 	/* Rows, where the executor left them. */
-	must(namdb_prepare(db, "SELECT item, n FROM stock WHERE n < $1 ORDER BY item", &left));
+	must(namdb_prepare(db, "SELECT item, n FROM stock_example WHERE n < $1 ORDER BY item", &left));
 	must(namdb_bind_int64(left, 1, 250));
 	while ((rc = namdb_step(left)) == NAMDB_ROW)
 		printf("%-6s %lld\n", namdb_column_text(left, 0), (long long)namdb_column_int64(left, 1));
 	must(rc);
 	namdb_finalize(left);
+	must(namdb_exec(db, "DROP TABLE stock_example"));
 	namdb_close(db);
 	return 0;
 }

@@ -2,6 +2,7 @@
 """The library as a stranger gets it: installed, found by pkg-config, compiled against, run embedded and remote."""
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -28,15 +29,17 @@ def example(h):
     prefix = os.path.join(h.dir, "prefix")
     r = subprocess.run(["cmake", "--install", build, "--prefix", prefix], capture_output=True, text=True)
     same(r.returncode, 0, "cmake --install: " + r.stdout + r.stderr)
+    os.rename(prefix, prefix + " moved")  # what is installed may be moved
+    prefix += " moved"
     pc = [d for d, _, files in os.walk(prefix) if "namdb.pc" in files]
     check(pc, "namdb.pc is installed")
     env = dict(os.environ, PKG_CONFIG_PATH=pc[0], LD_LIBRARY_PATH=os.path.dirname(pc[0]))
-    flags = subprocess.run(["pkg-config", "--define-variable=prefix=" + prefix, "--cflags", "--libs", "namdb"],
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "namdb"],
                            capture_output=True, text=True, env=env)
     same(flags.returncode, 0, flags.stderr)
     out = os.path.join(h.dir, "stock")
     r = subprocess.run(["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", os.path.join(root, "examples", "stock.c")] +
-                       flags.stdout.split() + ["-o", out], capture_output=True, text=True, env=env)
+                       shlex.split(flags.stdout) + ["-o", out], capture_output=True, text=True, env=env)
     same(r.returncode, 0, "the example compiles: " + r.stderr)
     made["path"], made["env"] = out, env
     made["lib"] = os.path.join(os.path.dirname(pc[0]), "libnamdb.so")
@@ -51,12 +54,41 @@ def test_embedded_and_remote():
     stock, env = example(h)
     r = subprocess.run([stock], capture_output=True, text=True, env=env, timeout=60)
     same((r.returncode, r.stdout, r.stderr), (0, WANT, ""), "embedded")
+    h.do("CREATE TABLE stock AS SELECT 579 AS n").ok()
     for fabric in ("shm", "tcp"):
         where = "%s?fabric=%s&secret=%s" % (h.storage(), fabric, h.secret)
         r = subprocess.run([stock, where], capture_output=True, text=True,
                            env=dict(env, NAMDB_RUN=h.dir, NAMDB_LOG=os.environ.get("NAMDB_LOG", "warn")), timeout=60)
         same((r.returncode, r.stdout, r.stderr), (0, WANT, ""), "remote over " + fabric)
-    same(h.do("SELECT sum(n) FROM stock").ok().value(), "579", "the shell sees what the program wrote")
+    same(h.do("SELECT sum(n) FROM stock").ok().value(), "579", "a table of that name stays what it was")
+    same(h.do("SELECT count(*) FROM stock_example").fails(1).sqlstate(), "42P01")
+    # Where there is such a table it says so, and leaves it alone.
+    h.do("CREATE TABLE stock_example AS SELECT 7 AS n").ok()
+    r = subprocess.run([stock, where], capture_output=True, text=True, env=dict(env, NAMDB_RUN=h.dir), timeout=60)
+    same(r.returncode, 1, r.stdout)
+    contains(r.stderr, "42P07")
+    same(h.do("SELECT n FROM stock_example").ok().value(), "7")
+    h.do("DROP TABLE stock_example").ok()
+
+
+def test_readme_as_written():
+    """The commands of README.md's section, in a home of their own, after ./go build."""
+    example(h)
+    text = open(os.path.join(root, "README.md")).read()
+    block = re.search(r"\n## As a library\n[\s\S]*?\n((?:    [^\n]*\n)+)", text).group(1)
+    lines = [l.strip() for l in block.splitlines()]
+    same(lines[0].split("#")[0].strip(), "./go build", block)
+    contains(lines[-1], "127.0.0.1:7411,127.0.0.1:7412")
+    home = os.path.join(h.dir, "home")
+    os.mkdir(home)
+    os.symlink(build, os.path.join(home, "build"))
+    os.symlink(os.path.join(root, "examples"), os.path.join(home, "examples"))
+    r = subprocess.run(["sh", "-e", "-c", "\n".join(lines[1:-1])], cwd=home, capture_output=True, text=True, timeout=120,
+                       env={"PATH": os.environ["PATH"], "HOME": home})
+    same(r.returncode, 0, r.stderr)
+    same(r.stdout[-len(WANT):], WANT, r.stdout)
+    r = subprocess.run([os.path.join(home, "namdb", "bin", "namdb"), "--version"], capture_output=True, text=True)
+    same(r.returncode, 0, r.stderr)
 
 
 def test_wrong_place():
