@@ -302,7 +302,7 @@ cli_demo(int argc, char **argv)
 	while (optind < argc && shell_assign(&args, argv[optind]))
 		optind++;
 	if (optind < argc) {
-		snprintf(line, sizeof line, "what is %.60s? see namdb demo --help", argv[optind]);
+		snprintf(line, sizeof line, "unexpected argument %.60s; see namdb demo --help", argv[optind]);
 		return complain(2, line);
 	}
 	/* Blocked until the shell is there: a signal now waits, and nothing is left behind. */

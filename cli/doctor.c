@@ -25,13 +25,14 @@
 
 static const char usage[] =
     "usage: namdb doctor [--json]\n"
-    "Looks at this machine's RDMA devices and limits, tries them, and says what to mend and how.\n"
+    "Checks this machine's RDMA devices and limits, tries each device, and prints how to mend what is "
+    "wrong.\n"
     "\n"
-    "  --json              one object on stdout\n"
+    "  --json              print one JSON object\n"
     "  --help              this text\n"
     "\n"
-    "Exit code 0: nothing is wrong (no RDMA device is nothing wrong: shm and tcp need none);\n"
-    "1: something is; 2: bad usage.\n";
+    "Exit code 0: no problem was found (a machine without RDMA devices has none: shm and tcp need no\n"
+    "device); 1: a problem was found; 2: bad usage.\n";
 
 enum { LINES = 64, GIDS = 16 };
 
@@ -224,12 +225,12 @@ look_at_devices(void)
 		d->imm = caps.imm;
 		d->inline_max = inline_max(ctx);
 		if (a.atomic_cap == IBV_ATOMIC_NONE)
-			say(false, "nothing; it works, slower",
-			    "%s has no atomics: they travel as messages, the CPU "
+			say(false, "nothing: it works, but slower",
+			    "%s has no atomics: compute nodes send them as messages, and the CPU "
 			    "of the storage node executes them",
 			    d->name);
 		if (caps.rd_in < 16)
-			say(false, "nothing; it works, slower",
+			say(false, "nothing: it works, but slower",
 			    "%s takes only %u READs or atomics at once from one queue pair", d->name,
 			    caps.rd_in);
 		for (unsigned p = 1; p <= a.phys_port_cnt && d->ports < 4; p++) {
@@ -286,15 +287,15 @@ look_at_limits(void)
 		    "ulimit -l unlimited; for good: '* - memlock unlimited' in "
 		    "/etc/security/limits.d/namdb.conf, or "
 		    "LimitMEMLOCK=infinity in the unit",
-		    "only %llu KiB may be locked; a storage node's whole region must be",
+		    "a process may lock only %llu KiB of memory; a storage node locks its whole region",
 		    (unsigned long long)(memlock.rlim_cur >> 10));
 	if (files.rlim_max != RLIM_INFINITY && files.rlim_max < 4096)
 		say(false, "ulimit -n 65536",
-		    "only %llu descriptors; a storage node needs one per connection",
+		    "a process may open only %llu files; a storage node needs one for each connection",
 		    (unsigned long long)files.rlim_max);
 	if (huge_total <= 0)
 		say(false, "sysctl vm.nr_hugepages=N, N times 2 MiB",
-		    "no huge pages are reserved; storage nodes use small ones, which costs page walks");
+		    "no huge pages are reserved; storage nodes use small pages, and random READs are slower");
 }
 
 /* ---- trying ------------------------------------------------------------------------ */

@@ -52,7 +52,7 @@ struct shell {
 	bool rows_shown;    /* the running statement has answered rows */
 	bool copying;       /* it has asked for input, and the end was not given */
 	bool copied_out;    /* it has answered a COPY's data */
-	uint64_t paged_ns;  /* in which somebody read what it had answered */
+	uint64_t paged_ns;  /* in which a pager showed what it had answered */
 	unsigned line;      /* of the source: where the statement, or the command, that runs begins */
 	unsigned stmt_line; /* where what is gathered begins */
 	bool progress_shown;
@@ -109,7 +109,7 @@ bool shell_typed(struct shell *sh, const char *text, size_t len);
 /* ---- shell_out.c */
 /* A file, |program, or NULL: stdout. */
 bool shell_out(struct shell *sh, const char *where);
-/* cn_print_end, through $PAGER when it is long and somebody looks. */
+/* cn_print_end, through $PAGER at a terminal where the answer is longer than the screen. */
 void shell_print_end(struct shell *sh, bool footer);
 
 /* ---- shell_pset.c */
@@ -192,15 +192,14 @@ struct shell_args {
 		"stop-on-error", no_argument, NULL, 1003                                                     \
 	}
 #define SHELL_USAGE                                                                                          \
-	"  -c, --command SQL   run this and leave; may be said more than once\n"                             \
+	"  -c, --command SQL   run SQL and exit; may be given several times\n"                               \
 	"  -f, --file F        run statements from a file (-: standard input)\n"                             \
 	"  --format F          results as aligned, csv, json or markdown (default aligned)\n"                \
 	"  --csv               the same as --format csv\n"                                                   \
 	"  --null TEXT         what stands for NULL (default: nothing)\n"                                    \
-	"  -v, --verbose       say what each statement cost on the fabric\n"                                 \
+	"  -v, --verbose       print what each statement cost on the fabric\n"                               \
 	"  -q, --quiet         results only: no command tags, no banner\n"                                   \
-	"  --stop-on-error     a script ends at its first error (default: it goes on; the exit code "        \
-	"tells)\n"                                                                                           \
+	"  --stop-on-error     end a script at its first error (default: go on, and exit with code 1)\n"     \
 	"  --max-statement S   longest statement (default 1m)\n"                                             \
 	"  --help              this text\n"
 bool shell_option(struct shell_args *a, int o, const char *value, const char **bad);

@@ -232,7 +232,7 @@ by_alias(const char *text, size_t len, const char *qual, size_t n)
 	return NULL;
 }
 
-/* The columns of what stands before the dot; of every table, if nobody knows what that is. */
+/* The columns of what stands before the dot; of every table, if that is no table and no alias. */
 static void
 offer_columns(const char *line, const char *qual, size_t n)
 {

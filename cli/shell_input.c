@@ -15,7 +15,7 @@ volatile sig_atomic_t shell_reading;
 volatile sig_atomic_t shell_interrupted;
 static volatile sig_atomic_t ended;
 static volatile sig_atomic_t stopping;      /* ^Z: shell_rest does it */
-static volatile sig_atomic_t at_terminal;   /* somebody types */
+static volatile sig_atomic_t at_terminal;   /* a user types */
 static struct cn_session *volatile running; /* what ^C cancels */
 static char history_path[4096];
 static struct termios terminal_was; /* to be put back at the end, whatever was interrupted */
@@ -44,7 +44,7 @@ on_signal(int sig)
 	}
 }
 
-/* A script goes on until its transaction is over; who types has what runs cancelled. */
+/* A script runs on until its transaction ends; at a terminal the statement that runs is cancelled. */
 static void
 on_stop(int sig)
 {
@@ -93,7 +93,7 @@ shell_signals_open(void)
 	sigaction(SIGINT, &on, NULL);
 	sigaction(SIGTERM, &on, NULL);
 	sigaction(SIGHUP, &on, NULL);
-	/* If ^Z was ignored at the start, it stays ignored. */
+	/* A parent that started the shell with ^Z ignored wants it ignored. */
 	if (sigaction(SIGTSTP, NULL, &on) == 0 && on.sa_handler != SIG_IGN) {
 		on = (struct sigaction){ .sa_handler = on_stop };
 		sigaction(SIGTSTP, &on, NULL);
@@ -131,7 +131,8 @@ shell_rest(struct shell *sh)
 	if (cn_session_state(sh->session) != 'I') {
 		if (!at_terminal) {
 			if (stopping == 1)
-				fprintf(stderr, "namdb: a transaction is open; this stops when it is over\n");
+				fprintf(
+				    stderr, "namdb: a transaction is open; the shell stops when it ends\n");
 			stopping = 2;
 			return;
 		}
@@ -139,11 +140,12 @@ shell_rest(struct shell *sh)
 		struct cat_err err = { 0 };
 		cn_exec(sh->session, back, sizeof back - 1, &nothing, &err);
 		fprintf(stderr,
-		    "WARNING:  the transaction is rolled back: others cannot wait for a shell that is "
-		    "stopped\n");
+		    "WARNING:  the transaction was rolled back: other processes cannot wait for a "
+		    "stopped shell\n");
 	}
 	if (!cn_rest(sh->cn, REST_MS))
-		fprintf(stderr, "namdb: still busy; stopped for long, this process will be shut out\n");
+		fprintf(stderr, "namdb: the shell is still busy; the cluster shuts it out if it is stopped "
+				"for longer than the lease\n");
 	fflush(NULL);
 	if (terminal_known)
 		tcsetattr(0, TCSADRAIN, &terminal_was);

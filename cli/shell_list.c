@@ -22,7 +22,7 @@ static const char relations[] =
     "(0, 'nam_extras', 'table', 2, 0, '', NULL), (0, 'nam_stats', 'view', 0, 0, '', NULL), "
     "(0, 'nam_functions', 'view', 0, 0, '', NULL)) AS r";
 
-/* The catalog's own tables are left out, unless somebody asks for them. */
+/* The catalog's own tables are left out, unless the pattern asks for them. */
 static bool
 wants_system(const char *pattern, bool system)
 {

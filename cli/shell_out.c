@@ -74,7 +74,7 @@ shell_print_end(struct shell *sh, bool footer)
 	}
 	cn_print_to(sh->print, f);
 	cn_print_end(sh->print, footer);
-	pclose(f); /* an error: its user has seen enough */
+	pclose(f); /* its exit code is not ours: a user may leave it early */
 	sh->paged_ns += nam_clock_ns() - start;
 	cn_print_to(sh->print, sh->out);
 }

@@ -18,9 +18,9 @@ static const char usage[] =
     "  --cluster NAME      cluster they belong to (default namdb)\n"
     "  --secret-file F     shared secret (default $NAMDB_SECRET_FILE, else ~/.namdb/secret)\n"
     "  --workers N         worker threads (default 1)\n"
-    "  --lease MS          for a new cluster: a process that stands still so long is taken for dead (default "
-    "3000)\n" SHELL_USAGE "\n"
-    "Exit code 0: every statement succeeded; 1: one did not, or no cluster; 2: bad usage.\n";
+    "  --lease MS          for a new cluster: a process that is silent for so long is taken for dead "
+    "(default 3000)\n" SHELL_USAGE "\n"
+    "Exit code 0: every statement succeeded; 1: a statement failed, or there is no cluster; 2: bad usage.\n";
 
 static int
 misuse(const char *what)
@@ -116,7 +116,7 @@ cli_sql(int argc, char **argv)
 	while (optind < argc && shell_assign(&args, argv[optind]))
 		optind++;
 	if (optind < argc) {
-		snprintf(line, sizeof line, "what is %.60s? SQL goes behind -c", argv[optind]);
+		snprintf(line, sizeof line, "unexpected argument %.60s; SQL goes after -c", argv[optind]);
 		return misuse(line);
 	}
 	struct nam_err err;

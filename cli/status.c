@@ -14,7 +14,7 @@
 static const char usage[] =
     "usage: namdb status [--storage LIST] [options]\n"
     "Shows the storage nodes of a cluster. Exit code 1 when one does not answer.\n"
-    "Memory is in use, or was given back, or was never used: the latter two can be had.\n"
+    "A node's memory is in use, was given back, or was never used; the latter two are free.\n"
     "\n"
     "  --storage LIST      addresses, comma-separated (default $NAMDB_STORAGE, else 127.0.0.1:7411)\n"
     "  --cluster NAME      cluster they belong to (default namdb)\n"

@@ -18,28 +18,25 @@ static const char usage[] =
     "usage: namdb storage --id N [options]\n"
     "Runs a storage node: memory that compute nodes reach over the network.\n"
     "\n"
-    "  --id N              which node this is, 1..63; every node has its own (needed)\n"
+    "  --id N              number of this node, 1..63; each node of a cluster has its own (required)\n"
     "  --size S            memory to offer, such as 512m or 4g (default 1g)\n"
-    "  --listen HOST:PORT  where to listen (default 127.0.0.1:7411; port 0: any free one)\n"
-    "  --rdma ADDRESS      offer RDMA at this address of a device; off; auto: where --listen is, if there is "
-    "one\n"
-    "                      and it is not loopback (default auto)\n"
+    "  --listen HOST:PORT  address to listen on (default 127.0.0.1:7411; port 0: any free port)\n"
+    "  --rdma ADDRESS      address of the RDMA device to offer; off: offer none; auto: the device at the\n"
+    "                      address of --listen, if there is one and it is not loopback (default auto)\n"
     "  --cluster NAME      cluster it belongs to (default namdb)\n"
     "  --secret-file F     shared secret (default $NAMDB_SECRET_FILE, else ~/.namdb/secret)\n"
     "  --hugepages MODE    auto, on or off (default auto)\n"
     "  --numa N            bind the memory to NUMA node N\n"
-    "  --rings S           of that memory, for message rings to services; 0: host none (default a 64th, at "
-    "most "
-    "64m)\n"
-    "  --shards N          threads that serve them, 1..16 (default 1)\n"
-    "  --peers N           connections allowed at once (default 1024)\n"
+    "  --rings S           part of that memory for message rings to services; 0: host no services\n"
+    "                      (default a 64th, at most 64m)\n"
+    "  --shards N          threads that run services, 1..16 (default 1)\n"
+    "  --peers N           most connections at once (default 1024)\n"
     "  --help              this text\n"
     "\n"
     "The data lives as long as this process. SIGTERM or SIGINT ends it.\n"
-    "Peers prove that they know the secret, but nothing is encrypted: listen inside a trusted network "
-    "only.\n";
+    "Peers prove that they know the secret. Data is not encrypted: listen on a trusted network only.\n";
 
-/* What rooms above register to run on storage nodes; so far nobody but us. */
+/* What rooms above register to run on storage nodes; so far only net does. */
 static const struct net_service services[] = { { .id = NET_SERVICE_ECHO, .name = "echo", .fn = net_echo } };
 
 static struct sn_server *server; /* for the signal handler */
