@@ -64,7 +64,8 @@ static const struct golden places[] = {
 	    "1|a;4|d; SELECT 2" },
 	{ "select sum((select w from u where u.id = t.id)) from t", "1000; SELECT 1" },
 	{ "select (select sum(t.id) from u) from t",
-	    "ERROR 0A000: aggregates over columns of an outer query are not supported yet" },
+	    "ERROR 21000: more than one row returned by a subquery used as an expression" },
+	{ "select (select sum(t.id) from u where u.id = 1) from t", "10; SELECT 1" },
 	{ "select t.id, u.id from t join u on u.id = t.id and exists (select 1 from e where x = t.id) order "
 	  "by 1",
 	    "SELECT 0" },

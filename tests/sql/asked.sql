@@ -1570,3 +1570,58 @@ select * from srt order by 1
 select generate_series(1,2) where false
 select generate_series(1,3) limit 2 offset 1
 select x, generate_series(1,3) as x2 from srt where x < 3 order by x, x2 desc fetch first 4 rows only
+-- aggregates of the query outside
+create table aoa(i int primary key, j int, s text)
+insert into aoa values (1,10,'a'),(2,10,'b'),(3,20,'c'),(4,null,'d')
+create table aob(i int primary key, k int)
+insert into aob values (1,1),(2,3)
+select (select count(*) filter (where o<>0) from (values(1)) t0(i)) from (values(2),(3)) t1(o)
+select (select count(o) from (values(1)) t0(i)) from (values(2),(3)) t1(o)
+select (select sum(o + i) from (values(1)) t0(i)) from (values(2),(3)) t1(o) order by 1
+select (select max(aoa.j) from aob) from aoa
+select (select max(aoa.j) from aob where k = 1) from aoa
+select (select max(aoa.j)) from aoa
+select (select max(aoa.j) + max(aob.k) from aob) from aoa
+select j, (select count(aoa.i) from aob where aob.k = 1) from aoa group by j order by j
+select j, (select count(aoa.i) + max(k) from aob) from aoa group by j order by j
+select j, (select j + max(aoa.i)) from aoa group by j order by 1
+select aoa.i, (select max(aoa.j) from aob) from aoa
+select (select (select max(aoa.j))) from aoa
+select (select (select max(aoa.j) from aob where aob.i=1) from aob where i=1) from aoa
+select (select max(j) from aob) from aoa
+select (select max(i) from aob) from aoa order by 1
+select (select max(k) from aob where aob.i = aoa.i) from aoa order by 1
+select (select sum(distinct aoa.j) from aob where i = 1), count(*) from aoa
+select (select string_agg(aoa.s, ',' order by aoa.i desc)) from aoa
+select j from aoa group by j having (select max(aoa.i) > 1) order by j
+select j from aoa group by j having exists (select 1 from aob where aob.k = max(aoa.i)) order by j
+select j from aoa group by j order by (select -max(aoa.i)), j
+select i from aoa where (select max(aoa.j)) > 1
+select i from aoa where i = (select max(aoa.j) from aob)
+select * from aoa, lateral (select max(aoa.i) from aob) q
+select (with w as (select 1 as j) select max(j) from w) from aoa
+select (select max(q.j) from (select j from aoa) q) from aoa order by 1
+select (select max(j) from (select j from aoa) q) from aoa order by 1
+select (select max(z) from (select j as z from aoa) q) from aoa order by 1
+select (select max(column1) from (values (1),(2)) v) from aoa
+select (select count(aoa.*) from aob) from aoa
+select (select sum(aoa.j) over ()) from aoa
+select (select array_agg(aoa.i order by aoa.i) from aob where i=1) from aoa
+select count(*), (select count(*) from aob) from aoa
+select (select count(*) from aob where aob.i <= aoa.i) from aoa order by 1
+select i, (select count(*) filter (where aoa.i > aob.i) from aob) from aoa order by 1
+select (select count(*) filter (where aoa.i > 2) from aob) from aoa order by 1
+select exists (select max(aoa.i) from aob where false) from aoa
+select 1 in (select max(aoa.i) from aob) from aoa
+select max(i), (select min(aoa.i) from aob b2 where b2.k = 3) from aoa
+select (select max(min(aoa.i)) from aob) from aoa
+select max((select aoa.i)) from aoa
+select max((select max(aoa.i))) from aoa
+update aoa set j = (select max(aoa.i) from aob)
+select case when (select count(aoa.j) from aob where k=3) > 2 then 'x' else 'y' end from aoa
+SELECT count(aoa.*), count(x.*) FILTER (WHERE x.i > 1) FROM aoa JOIN aob x ON x.k = aoa.i
+SELECT count(aoa.*), count(x.*) FROM aoa LEFT JOIN aob x ON x.k = aoa.i
+SELECT count(x.*), count(y.*) FROM (SELECT NULL::int) x, aoa y
+SELECT count(nothing.*) FROM aoa
+SELECT max(aoa.*) FROM aoa
+SELECT count(DISTINCT aoa.*) FROM aoa

@@ -248,20 +248,6 @@ sql_bind_same(struct bind *b, const struct ast_expr *x, const struct ast_expr *y
 	return true;
 }
 
-bool
-sql_bind_has_agg(struct bind *b, const struct ast_expr *e)
-{
-	enum sql_agg_kind k;
-	if (e == NULL || ++b->nodes > NODES_MAX)
-		return false;
-	if (e->kind == AST_FUNC && (e->star || sql_agg_find(e->text, &k) || strcmp(e->text, "grouping") == 0))
-		return true;
-	for (unsigned i = 0; i < e->nargs; i++)
-		if (sql_bind_has_agg(b, e->args[i]))
-			return true;
-	return false;
-}
-
 uint64_t
 sql_bind_tables_of(const struct bind *b, const struct sql_expr *e)
 {
@@ -621,7 +607,8 @@ sql_bind_expr(struct bind *b, const struct ast_expr *e)
 	case AST_COLUMN:
 		return column(b, e);
 	case AST_STAR:
-		sql_bind_fail(b, e->position, "42601", "a star is not allowed here");
+		sql_bind_fail(b, e->position, e->qual ? "0A000" : "42601",
+		    e->qual ? "whole-row references are not supported yet" : "a star is not allowed here");
 		return NULL;
 	case AST_SUB:
 		out = sql_bind_sub(b, e, false);
