@@ -20,3 +20,13 @@ sql_postgres_has(const char *list, const char *word)
 {
 	return sql_postgres_find(list, word, ' ') != NULL;
 }
+
+bool
+sql_system_column(const char *name)
+{
+	static const char *const all[] = { "ctid", "xmin", "xmax", "cmin", "cmax", "tableoid" };
+	for (unsigned k = 0; k < sizeof all / sizeof *all; k++)
+		if (strcmp(all[k], name) == 0)
+			return true;
+	return false;
+}

@@ -154,6 +154,21 @@ sql_dml_insert(struct sql_exec *x, const struct cat_table *tab, struct txn_put *
 	return sql_status(x->err, st, tab);
 }
 
+/* The first n rows, checked and as txn wants them. Answers how many; less than n: *err. */
+static unsigned
+rows_of(struct sql_exec *x, const struct cat_table *tab, const struct sql_batch *b, unsigned n,
+    struct sql_row *r, struct txn_put *p, struct nam_arena *arena)
+{
+	for (unsigned k = 0; k < n; k++) {
+		x->bad_row = k;
+		if (!sql_dml_new(x, tab, &r[k], arena) ||
+		    !sql_dml_take(x, tab, b->col, k, &r[k], NULL, tab->columns, arena) ||
+		    !sql_dml_put(x, tab, &r[k], &p[k], arena))
+			return k;
+	}
+	return n;
+}
+
 bool
 sql_insert_batch(
     struct sql_exec *x, const struct cat_table *tab, const struct sql_batch *b, struct nam_arena *arena)
@@ -162,16 +177,27 @@ sql_insert_batch(
 	struct sql_row *r = nam_arena_take(arena, b->n * sizeof *r);
 	if (p == NULL || r == NULL)
 		return sql_no_memory(x->err);
-	if (!sql_check_rows(x, tab, b, NULL, b->n, arena))
-		return false;
-	for (unsigned k = 0; k < b->n; k++) {
-		x->bad_row = k;
-		if (!sql_dml_new(x, tab, &r[k], arena) ||
-		    !sql_dml_take(x, tab, b->col, k, &r[k], NULL, tab->columns, arena) ||
-		    !sql_dml_put(x, tab, &r[k], &p[k], arena))
-			return false;
+	unsigned n = b->n, good;
+	x->bad_row = 0;
+	bool checked = sql_check_rows(x, tab, b, NULL, n, arena);
+	struct cat_err why;
+	if (!checked) {
+		n = x->bad_row;
+		why = *x->err;
 	}
-	return sql_dml_insert(x, tab, p, r, b->n, arena);
+	good = rows_of(x, tab, b, n, r, p, arena);
+	if (checked && good == n)
+		return sql_dml_insert(x, tab, p, r, n, arena);
+	/* rows before the bad one are inserted before it is looked at: the first that fails says why */
+	unsigned bad = good < n ? good : n;
+	if (good < n)
+		why = *x->err;
+	*x->err = (struct cat_err){ 0 };
+	if (good > 0 && !sql_dml_insert(x, tab, p, r, good, arena))
+		return false;
+	*x->err = why;
+	x->bad_row = bad;
+	return false;
 }
 
 bool

@@ -124,11 +124,32 @@ fold_on(void *arg, uint64_t work)
 	return *left > 0;
 }
 
+/* A call that a constant NULL makes NULL, whatever its other arguments are: these are not computed, so they cannot fail. */
+static bool
+is_null_call(const struct sql_expr *e)
+{
+	bool is = false;
+	if (e->kind != SQL_CALL || (e->fn->flags & SQL_FN_NULLS))
+		return false;
+	for (unsigned k = 0; k < e->nargs && !is; k++)
+		is = e->args[k]->kind == SQL_CONST && e->args[k]->value.null;
+	return is;
+}
+
 /* An expression of constants becomes one. If it cannot be computed it stays, and says so when it is reached. */
 struct sql_expr *
 sql_expr_fold(struct nam_arena *a, struct sql_expr *e)
 {
-	if (e == NULL || !e->pure || e->kind == SQL_CONST)
+	if (e == NULL || e->kind == SQL_CONST)
+		return e;
+	if (is_null_call(e)) {
+		struct cat_datum none = { .type = e->type, .null = true, .v.s = { "", 0 } };
+		struct sql_expr *c = sql_expr_const(a, none, e->position);
+		if (c != NULL)
+			c->typmod = e->typmod;
+		return c != NULL ? c : e;
+	}
+	if (!e->pure)
 		return e;
 	struct cat_err ignore;
 	uint64_t left = 1 << 20;

@@ -1625,3 +1625,27 @@ SELECT count(x.*), count(y.*) FROM (SELECT NULL::int) x, aoa y
 SELECT count(nothing.*) FROM aoa
 SELECT max(aoa.*) FROM aoa
 SELECT count(DISTINCT aoa.*) FROM aoa
+-- errors and texts of the catalog, as reviewed
+CREATE TABLE ev (id serial PRIMARY KEY, s text)
+CREATE VIEW evv AS SELECT id, s FROM ev WHERE id > 0
+INSERT INTO ev (s) VALUES ('a')
+COPY (SELECT * FROM evv) TO STDOUT
+COPY (INSERT INTO ev (s) VALUES ('b') RETURNING id) TO STDOUT
+CREATE TABLE ov (a int)
+INSERT INTO ov VALUES (2147483647), (1)
+SELECT * FROM ov WHERE NULL > a * 2
+SELECT * FROM ov WHERE NULL > a / 0
+SELECT NULL > a * 2, NULL + a * 2, a * 2 + NULL::int FROM ov
+SELECT * FROM ov WHERE a * 2 > NULL::int
+SELECT a * 2 FROM ov
+CREATE TABLE du (i int PRIMARY KEY, s text NOT NULL CHECK (s <> 'bad'))
+INSERT INTO du VALUES (1, 'a')
+INSERT INTO du VALUES (1, 'b'), (2, NULL)
+INSERT INTO du VALUES (1, 'b'), (NULL, 'x')
+INSERT INTO du VALUES (3, 'b'), (3, 'x'), (2, NULL)
+INSERT INTO du VALUES (1, 'b'), (2, 'bad')
+INSERT INTO du VALUES (2, 'bad'), (1, 'b')
+INSERT INTO du VALUES (2, NULL), (1, 'b')
+INSERT INTO du VALUES (2, 'b'), (3, 'bad'), (2, 'c')
+INSERT INTO du SELECT i, CASE WHEN i = 1 THEN 'x' END FROM (VALUES (1), (2)) v (i)
+SELECT * FROM du

@@ -1395,6 +1395,11 @@ DELETE FROM nc RETURNING (SELECT max(x.b) FROM nc x WHERE x.a < nc.a);
 --! 0A000
 
 -- [not-definitions] namdb
+SELECT relname FROM pg_class;
+--! 0A000
+CREATE TABLE ndc (a int);
+SELECT ctid, a FROM ndc;
+--! 0A000
 CREATE TABLE ne (a int);
 ALTER TABLE ne ADD UNIQUE (a);
 --! 0A000

@@ -105,6 +105,9 @@ sql_bind_add_table(struct bind *b, const struct ast_table *t)
 		return sql_bind_add_stats(b, t);
 	if (tab == NULL && strcmp(t->name, "nam_functions") == 0 && b->in->cat != NULL)
 		return sql_bind_add_functions(b, t);
+	if (tab == NULL && strncmp(t->name, "pg_", 3) == 0 && sql_postgres_has(sql_postgres_types, t->name))
+		return sql_bind_fail(b, t->position, "0A000",
+		    "PostgreSQL's system catalogs (%s) are not supported yet", t->name);
 	if (tab == NULL) {
 		sql_bind_fail(b, t->position, "42P01", "relation \"%s\" does not exist", t->name);
 		sql_bind_guess_relation(b, t->name);
@@ -175,6 +178,12 @@ sql_bind_find_column(
 		if (!b->table[k].within && strcmp(b->table[k].alias, name) == 0)
 			return sql_bind_fail(
 			    b, position, "0A000", "whole-row references are not supported yet");
+	bool tables = false;
+	for (unsigned k = b->lo; k < b->hi; k++)
+		tables |= !b->table[k].within && b->table[k].tab->store.id != 0 &&
+			  (qual == NULL || strcmp(b->table[k].alias, qual) == 0);
+	if (tables && sql_system_column(name))
+		return sql_bind_fail(b, position, "0A000", "system columns (%s) are not supported yet", name);
 	if (qual == NULL)
 		return sql_bind_fail(b, position, "42703", "column \"%s\" does not exist", name);
 	if (table_seen)
