@@ -613,7 +613,7 @@ open_node(struct sql_exec *x, struct sql_node *n)
 		return false;
 	return (n->child == NULL || sql_open(x, n->child)) &&
 	       (n->build == NULL || n->share != NULL || n->kind == SQL_NODE_RECURSE ||
-		   n->kind == SQL_NODE_LATERAL || sql_open(x, n->build));
+		   n->kind == SQL_NODE_LATERAL || n->kind == SQL_NODE_SEMI || sql_open(x, n->build));
 }
 
 /* The arenas that are this operator's own. */
@@ -699,6 +699,8 @@ next(struct sql_exec *x, struct sql_node *n)
 		return sql_cte_next(x, n);
 	case SQL_NODE_LATERAL:
 		return sql_lateral_next(x, n);
+	case SQL_NODE_SEMI:
+		return sql_semi_next(x, n);
 	case SQL_NODE_EXPAND:
 		return sql_expand_next(x, n);
 	case SQL_NODE_DERIVED:

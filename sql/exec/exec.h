@@ -72,6 +72,7 @@ int sql_lock_next(struct sql_exec *x, struct sql_node *n); /* lock.c */
 int sql_unnest_next(struct sql_exec *x, struct sql_node *n); /* unnest.c */
 int sql_derived_next(struct sql_exec *x, struct sql_node *n);
 int sql_lateral_next(struct sql_exec *x, struct sql_node *n); /* lateral.c */
+int sql_semi_next(struct sql_exec *x, struct sql_node *n);    /* semi.c */
 int sql_expand_next(struct sql_exec *x, struct sql_node *n);  /* expand.c */
 /* Is that set of an EXPAND the one without keys? */
 bool sql_expand_grand(const struct sql_node *n, unsigned set);
@@ -95,6 +96,11 @@ bool sql_row_count(struct sql_exec *x, struct sql_node *n); /* LIMIT and OFFSET 
 /* sub.c: for a plan about to run; and, before it changes rows, what must not see the changes. */
 void sql_sub_start(struct sql_exec *x, const struct sql_plan *p);
 bool sql_sub_early(struct sql_exec *x, const struct sql_plan *p);
+/* Is the set of all answers there, or made now? False: s->failed, each row outside asks for itself, or *x->err says why not. */
+struct sql_sub;
+bool sql_sub_ready(struct sql_exec *x, struct sql_sub *s);
+/* An error that a row may have made which nobody asks for: then s->failed, and it is forgotten. False: it stands. */
+bool sql_sub_gives_up(struct sql_exec *x, struct sql_sub *s);
 bool sql_sub_eval(void *arg, const struct sql_expr *e, const struct cat_datum *v, struct cat_datum *out);
 
 #endif

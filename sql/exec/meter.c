@@ -97,8 +97,11 @@ static bool
 each_of_plan(const struct sql_plan *p, bool (*fn)(void *arg, struct sql_node *n), void *arg)
 {
 	bool ok = each(p->root, fn, arg);
-	for (const struct sql_sub *s = p->subs; ok && s != NULL; s = s->next)
-		ok = each(s->root, fn, arg) && each(s->set, fn, arg);
+	for (const struct sql_sub *s = p->subs; ok && s != NULL;
+	     s = s->next) { /* a set that is joined is in the tree */
+		ok = (s->joined && s->set == NULL) || each(s->root, fn, arg);
+		ok = ok && (s->joined || each(s->set, fn, arg));
+	}
 	return ok;
 }
 

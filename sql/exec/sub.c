@@ -148,8 +148,8 @@ keep(struct sql_exec *x, struct sql_sub *s)
 {
 	struct nam_arena *arena = x->arena[s->arena + 1], *batch = x->arena[s->arena];
 	struct sql_node *n = s->set ? s->set : s->root;
-	/* of a scalar: the keys, then the value */
-	unsigned keys = s->keys, cols = !s->hashed ? n->out.cols : keys + (s->kind == AST_SUB_SCALAR);
+	/* the keys, then of a scalar the value, of EXISTS what the rest of its conditions reads */
+	unsigned keys = s->keys, cols = !s->hashed ? n->out.cols : keys + s->extra;
 	enum cat_type *type = nam_arena_take(arena, (cols + 1) * sizeof *type);
 	struct cat_vec *key = nam_arena_take(arena, (cols + 1) * sizeof *key);
 	const struct cat_vec **col = nam_arena_take(arena, (cols + 1) * sizeof *col);
@@ -167,8 +167,8 @@ keep(struct sql_exec *x, struct sql_sub *s)
 		nam_arena_reset(batch);
 		x->env.arena = batch;
 		for (unsigned c = 0; c < cols; c++) {
-			if (!s->hashed || c == keys)
-				key[c] = b->col[s->hashed ? 0 : c];
+			if (!s->hashed || c >= keys)
+				key[c] = b->col[s->hashed ? c - keys : c];
 			else if (!sql_eval(s->right[c], b, n->sel, (unsigned)rows, &x->env, &key[c]))
 				return false;
 			col[c] = &key[c];
@@ -272,6 +272,21 @@ maybe(const struct sql_sub *s, const struct cat_vec *key)
 	return false;
 }
 
+/* Does the set's row fulfil the rest of what EXISTS asks? *ok: it could be found out. */
+static bool
+passes(struct sql_exec *x, struct sql_sub *s, uint32_t row, bool *ok)
+{
+	uint16_t at = (uint16_t)(row % CAT_BATCH), keep;
+	struct sql_batch b = { .col = s->rs->chunk[row / CAT_BATCH], .cols = s->rs->cols, .n = at + 1U };
+	if (s->rest == NULL)
+		return true;
+	nam_arena_reset(x->arena[s->arena]);
+	x->env.arena = x->arena[s->arena];
+	int n = sql_filter(s->rest, &b, &at, 1, &x->env, &keep);
+	*ok = n >= 0;
+	return n == 1;
+}
+
 /* The row (+1) of the set whose keys are those of the row outside; 0: none. */
 static bool
 find(struct sql_exec *x, struct sql_sub *s, uint32_t *row, bool *unsure)
@@ -299,8 +314,13 @@ find(struct sql_exec *x, struct sql_sub *s, uint32_t *row, bool *unsure)
 	if (!any_null) {
 		uint64_t h = sql_hash_row(key, s->keys, 0);
 		uint32_t r = s->bucket[h & s->mask];
-		while (r != 0 && (s->hash[r - 1] != h || !sql_same_row(s->rs, r - 1, 0, key, s->keys, 0)))
+		bool ok = true;
+		while (r != 0 && ok &&
+		       (s->hash[r - 1] != h || !sql_same_row(s->rs, r - 1, 0, key, s->keys, 0) ||
+			   !passes(x, s, r - 1, &ok)))
 			r = s->chain[r - 1];
+		if (!ok)
+			return false;
 		*row = r;
 	}
 	if (*row == 0 && !s->two)
@@ -336,7 +356,28 @@ probe(struct sql_exec *x, struct sql_sub *s, struct cat_datum *out)
 	return true;
 }
 
-/* Is it time to find all answers at once, and did that work? A row nobody asks for must not make an error. */
+/* A row nobody asks for has made an error: from now on each row outside asks for itself. False: the error stands. */
+bool
+sql_sub_gives_up(struct sql_exec *x, struct sql_sub *s)
+{
+	if (s->set == NULL || s->early || memcmp(x->err->sqlstate, "22", 2) != 0)
+		return false;
+	*x->err = (struct cat_err){ 0 };
+	return s->failed = true;
+}
+
+bool
+sql_sub_ready(struct sql_exec *x, struct sql_sub *s)
+{
+	if (s->failed)
+		return false;
+	if (s->done || fill(x, s))
+		return true;
+	sql_sub_gives_up(x, s);
+	return false;
+}
+
+/* Is it time to find all answers at once, and did that work? */
 static bool
 all_at_once(struct sql_exec *x, struct sql_sub *s, bool *ok)
 {
@@ -347,14 +388,8 @@ all_at_once(struct sql_exec *x, struct sql_sub *s, bool *ok)
 		return true;
 	if (s->asked++ < s->patience)
 		return false;
-	if (fill(x, s))
-		return true;
-	*ok = !s->early && memcmp(x->err->sqlstate, "22", 2) == 0;
-	if (*ok) {
-		*x->err = (struct cat_err){ 0 };
-		s->failed = true;
-	}
-	return false;
+	*ok = sql_sub_ready(x, s) || s->failed;
+	return !s->failed;
 }
 
 /* ---- all -------------------------------------------------------------------------------------- */
@@ -371,6 +406,8 @@ sql_sub_eval(void *arg, const struct sql_expr *e, const struct cat_datum *v, str
 	if (all_at_once(x, s, &ok)) {
 		x->env.arena = arena;
 		ok = probe(x, s, out);
+		if (!ok && s->rest != NULL && sql_sub_gives_up(x, s))
+			ok = value(x, s, arena, out);
 	} else if (!ok) {
 		return false;
 	} else if (s->once && s->cmp != NULL) {

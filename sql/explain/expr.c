@@ -15,6 +15,7 @@ struct place {
 	struct sql_text *t;
 	size_t end;    /* no longer than that */
 	bool prefixed; /* columns with their tables' names */
+	bool pair;     /* columns are those of a semijoin's pairs */
 	unsigned depth;
 };
 
@@ -109,6 +110,15 @@ made(const struct place *at, const struct sql_node *n, unsigned index)
 static void
 column(const struct place *at, const struct sql_node *n, unsigned index)
 {
+	if (at->pair) {
+		struct place side = *at;
+		const struct sql_semi *m = n->semi;
+		unsigned extra = m->sub->extra;
+		side.pair = false;
+		expr(&side, index < extra ? n->build->child : n->child,
+		    index < extra ? n->build->e[index] : m->outer[index - extra]);
+		return;
+	}
 	const struct sql_access *a = owner(n, index, 0);
 	if (a == NULL)
 		made(at, n, index);
@@ -317,7 +327,7 @@ subquery(const struct place *at, const struct sql_expr *e)
 {
 	unsigned number = 1;
 	for (const struct sql_sub *s = at->r->plan->subs; s != NULL && s != e->sub; s = s->next)
-		number++;
+		number += !s->joined;
 	sql_text_add(at->t, "(SubPlan %u)", number);
 }
 
@@ -450,11 +460,17 @@ sql_explain_condition(
 	struct place at = { .r = r, .t = t, .end = t->n + LONGEST, .prefixed = prefixed(r) };
 	switch (which) {
 	case SQL_CONDITION_KEYS:
-		if (n->keys == 0 || (n->kind != SQL_NODE_JOIN && n->kind != SQL_NODE_GET))
+		if (n->keys == 0 ||
+		    (n->kind != SQL_NODE_JOIN && n->kind != SQL_NODE_GET && n->kind != SQL_NODE_SEMI))
 			return NULL;
 		keys(&at, n);
-		return n->kind == SQL_NODE_JOIN ? "Hash Cond" : "Key Cond";
+		return n->kind == SQL_NODE_GET ? "Key Cond" : "Hash Cond";
 	case SQL_CONDITION_ON:
+		if (n->kind == SQL_NODE_SEMI && n->semi->rest != NULL) {
+			at.pair = true;
+			expr(&at, n, n->semi->rest);
+			return "Join Filter";
+		}
 		if (n->on == NULL)
 			return NULL;
 		expr(&at, n, n->on);

@@ -34,7 +34,7 @@ gather(struct sql_node *n, struct sql_access **out, unsigned *count, unsigned de
 	if (begins_anew(n))
 		return;
 	gather(n->child, out, count, depth + 1);
-	if (n->kind != SQL_NODE_LATERAL)
+	if (n->kind != SQL_NODE_LATERAL && n->kind != SQL_NODE_SEMI)
 		gather(n->build, out, count, depth + 1);
 }
 
@@ -84,7 +84,7 @@ inner(struct names *s, struct sql_node *n, unsigned depth)
 		return;
 	}
 	inner(s, n->child, depth + 1);
-	if (n->kind == SQL_NODE_LATERAL)
+	if (n->kind == SQL_NODE_LATERAL || n->kind == SQL_NODE_SEMI)
 		scope(s, n->build);
 	else
 		inner(s, n->build, depth + 1);
@@ -116,5 +116,6 @@ sql_explain_names(struct sql_plan *p)
 	s->a = &p->arena;
 	scope(s, p->root);
 	for (struct sql_sub *i = p->subs; i != NULL; i = i->next)
-		scope(s, i->root);
+		if (!i->joined)
+			scope(s, i->root);
 }

@@ -132,6 +132,7 @@ name_of(const struct sql_node *n)
 		[SQL_NODE_UNNEST] = "ProjectSet",
 		[SQL_NODE_UNIQUE] = "Unique",
 		[SQL_NODE_LOCK] = "LockRows",
+		[SQL_NODE_SEMI] = "Hash Semi Join",
 	};
 	switch (n->kind) {
 	case SQL_NODE_GET:
@@ -143,6 +144,8 @@ name_of(const struct sql_node *n)
 		       : !n->keep_probe ? n->keys ? "Hash Right Join" : "Nested Right Join"
 		       : n->keys        ? "Hash Full Join"
 					: "Nested Full Join";
+	case SQL_NODE_SEMI:
+		return n->semi->anti ? "Hash Anti Join" : name[n->kind];
 	case SQL_NODE_AGG:
 		return n->keys == 0 ? "Aggregate" : n->aggs ? "HashAggregate" : "Distinct";
 	case SQL_NODE_SETOP:
@@ -161,6 +164,8 @@ join_type(const struct sql_node *n)
 {
 	if (n->kind == SQL_NODE_GET)
 		return n->child == NULL ? NULL : n->keep_probe ? "Left" : "Inner";
+	if (n->kind == SQL_NODE_SEMI)
+		return n->semi->anti ? "Anti" : "Semi";
 	if (n->kind != SQL_NODE_JOIN)
 		return NULL;
 	return n->keep_probe && n->keep_build ? "Full"
@@ -178,7 +183,11 @@ change_of(const struct sql_plan *p)
 static const char *
 way_of(const struct sql_sub *s)
 {
-	return s->set ? "per row, then hashed" : s->hashed ? "hashed" : s->once ? "once" : "per row";
+	return s->set && s->patience == 0 ? "hashed"
+	       : s->set                   ? "per row, then hashed"
+	       : s->hashed                ? "hashed"
+	       : s->once                  ? "once"
+					  : "per row";
 }
 
 /* Bytes of a subquery's answers that are kept. */
@@ -392,6 +401,8 @@ plan_text(const struct sql_report *r, struct sql_text *t)
 		tree_text(r, t, p->root, depth);
 	unsigned number = 0;
 	for (const struct sql_sub *s = p->subs; s != NULL; s = s->next) {
+		if (s->joined)
+			continue;
 		sql_text_add(t, "%*sSubPlan %u (%s)\n", (int)depth * 2 + 2, "", ++number, way_of(s));
 		if (r->how->buffers && kept_by(r, s) > 0)
 			sql_text_add(t, "%*sMemory: %llukB\n", (int)depth * 2 + 4, "", kb(kept_by(r, s)));
@@ -492,6 +503,8 @@ subplans_json(const struct sql_report *r, struct sql_text *t, unsigned depth, bo
 	unsigned number = 0;
 	for (const struct sql_sub *s = r->plan->subs; s != NULL; s = s->next) {
 		char name[80];
+		if (s->joined)
+			continue;
 		snprintf(
 		    name, sizeof name, "%s %u (%s)", s->once ? "InitPlan" : "SubPlan", ++number, way_of(s));
 		member(r, t, s->root, s->once ? "InitPlan" : "SubPlan", name, depth, any);

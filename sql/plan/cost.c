@@ -186,6 +186,10 @@ own(const struct sql_costs *c, struct sql_node *n)
 		n->est_width = n->child->est_width + n->build->est_width;
 		asked += n->on ? sql_cost_values(n->on) : 0;
 		return sql_cost_join(c, &p, &b, n->keys, n->est_rows) + n->est_rows * asked * c->value / 1e3;
+	case SQL_NODE_SEMI:
+		p = side_of(n->child);
+		b = side_of(n->build);
+		return sql_cost_join(c, &p, &b, n->keys, n->est_rows);
 	case SQL_NODE_AGG:
 		n->est_width = width_of(n->key, n->keys) + n->aggs * 8;
 		return sql_cost_group(c, k->est_rows, n->est_rows, n->est_width, n->aggs);

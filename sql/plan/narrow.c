@@ -50,6 +50,11 @@ only(const struct need *w, unsigned *col, enum cat_type *type, unsigned n)
 static bool
 narrow(const struct need *w, struct sql_node *n)
 {
+	if (n->kind == SQL_NODE_SEMI) {
+		note(w, n->semi->each);
+		note(w, n->filter);
+		return narrow(w, n->child);
+	}
 	if (n->kind != SQL_NODE_JOIN && (n->kind != SQL_NODE_GET || n->child == NULL))
 		return true;
 	note(w, n->filter);
@@ -90,6 +95,8 @@ top(struct bind *b, struct sql_node *n)
 static bool
 joined(const struct sql_node *n)
 {
+	while (n != NULL && n->kind == SQL_NODE_SEMI)
+		n = n->child;
 	return n != NULL && (n->kind == SQL_NODE_JOIN || n->kind == SQL_NODE_GET);
 }
 
@@ -109,6 +116,8 @@ visit(struct bind *b, struct sql_node *n, bool inside)
 	for (unsigned i = 0; i < n->kids; i++)
 		if (!visit(b, n->kid[i], false))
 			return false;
+	if (n->kind == SQL_NODE_SEMI)
+		return visit(b, n->child, joined(n)) && visit(b, n->build, false);
 	return visit(b, n->child, joined(n)) && visit(b, n->build, joined(n));
 }
 

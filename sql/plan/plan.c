@@ -429,7 +429,9 @@ sql_plan_from(struct bind *b)
 		return sql_plan_push_down(b, n, 0, true) ? n : NULL;
 	}
 	sql_plan_reduce(b);
-	return sql_plan_region(b, 0, b->tables, &have);
+	sql_plan_semi_begin(b);
+	n = sql_plan_region(b, 0, b->tables, &have);
+	return n != NULL ? sql_plan_semi(b, n) : NULL;
 }
 
 /* ---- the whole -------------------------------------------------------------------- */
@@ -442,6 +444,7 @@ cost(struct sql_plan *p, const struct sql_costs *c)
 		sql_cost_tree(c, s->root);
 		sql_cost_tree(c, s->set);
 	}
+	sql_plan_patience(p);
 }
 
 struct sql_plan *

@@ -41,7 +41,8 @@ enum sql_node_kind {
 	SQL_NODE_LATERAL, /* for each of the child's rows, those of build, which speaks of it: lateral.h */
 	SQL_NODE_EXPAND,  /* the child's rows, once for every grouping set, its keys behind */
 	SQL_NODE_UNNEST,  /* the child's rows, with arrays taken apart */
-	SQL_NODE_UNIQUE,  /* DISTINCT ON: of sorted rows alike in columns pass[0..passes) the first */
+	SQL_NODE_SEMI, /* the child's rows that a subquery's set, build, has a partner of, or has none of: sub.h */
+	SQL_NODE_UNIQUE, /* DISTINCT ON: of sorted rows alike in columns pass[0..passes) the first */
 };
 
 struct sql_window;
@@ -50,6 +51,7 @@ struct sql_rowset; /* rows kept: rowset.h */
 struct sql_join_table;
 struct sql_coded;
 struct sql_lateral;
+struct sql_semi;
 struct sql_groups; /* rows that differ: groups.h */
 struct sql_sub;    /* subqueries of expressions: sub.h */
 
@@ -168,6 +170,7 @@ struct sql_node {
 	char **state;            /* chunks of CAT_BATCH states; JOIN: its probe */
 
 	struct sql_lateral *lat; /* LATERAL */
+	struct sql_semi *semi;   /* SEMI */
 	const uint8_t *gset;     /* EXPAND: rows sets of e[0..es) */
 
 	struct sql_expr **e; /* PROJECT, VALUES (rows x es) */

@@ -55,6 +55,11 @@ struct sql_node *sql_plan_outer(struct bind *b, unsigned outer, bool first, uint
 
 /* What is kept of a join's other side: its columns, and keys that are none of them. */
 bool sql_plan_place_keys(struct bind *b, struct sql_node *n);
+/* semi.c: which conditions of WHERE become semijoins, before the joins are planned; then these joins, put into the tree. */
+void sql_plan_semi_begin(struct bind *b);
+struct sql_node *sql_plan_semi(struct bind *b, struct sql_node *root);
+/* patience.c: of all subqueries of a plan whose costs are known. */
+void sql_plan_patience(struct sql_plan *p);
 /* push.c: open conditions on table k alone, a query without operators yet, that it may ask itself: now it does. */
 bool sql_plan_push_into(struct bind *b, unsigned k);
 /* share.c: joins of a FROM list that would keep the same rows. */

@@ -59,7 +59,7 @@ shape(const struct sql_node *n, char *out, size_t max)
 		"limit", [SQL_NODE_APPEND] = "append", [SQL_NODE_SETOP] = "setop",
 		[SQL_NODE_SERIES] = "series", [SQL_NODE_UNNEST] = "unnest", [SQL_NODE_RECURSE] = "recurse",
 		[SQL_NODE_CTE] = "cte", [SQL_NODE_DERIVED] = "derived", [SQL_NODE_EXPAND] = "sets",
-		[SQL_NODE_LATERAL] = "lateral" };
+		[SQL_NODE_LATERAL] = "lateral", [SQL_NODE_SEMI] = "semi" };
 	size_t at = strlen(out);
 	snprintf(out + at, max - at, "%s%s%s", at && out[at - 1] != '(' && out[at - 1] != ',' ? " " : "",
 	    name[n->kind], n->filter ? "?" : "");

@@ -81,6 +81,8 @@ share(struct bind *b, struct sql_node *n, struct sql_node *owner)
 static bool
 visit(struct bind *b, struct sql_node *n, struct sql_node **seen, unsigned *count)
 {
+	while (n != NULL && n->kind == SQL_NODE_SEMI)
+		n = n->child;
 	if (n == NULL || (n->kind != SQL_NODE_JOIN && n->kind != SQL_NODE_GET))
 		return true;
 	if (n->kind == SQL_NODE_JOIN && plain(n)) {

@@ -35,6 +35,11 @@ struct sql_sub {
 	bool two;            /* NULLs are false: EXISTS; and IN where nobody can tell */
 	struct sql_expr **left, **right;
 	unsigned keys;
+	/* EXISTS: what a row of the set must fulfil besides equal keys, over slots and over columns of rs. NULL: nothing. */
+	struct sql_expr *rest;
+	unsigned extra;   /* columns of rs behind the keys: a scalar's value, or what rest reads */
+	bool joined;      /* a SQL_NODE_SEMI asks it, which has its set for a child */
+	double asked_est; /* guessed: rows outside that ask */
 
 	/* while bound: ties to the outside, as SQL_OUTER and what they are there */
 	struct sql_expr **tie, **tied;
@@ -50,6 +55,18 @@ struct sql_sub {
 	uint32_t *bucket, *chain;
 	uint64_t *hash;
 	uint64_t mask;
+};
+
+/* A semijoin's or antijoin's condition, which sub answers; key[] of its node is what sub->left is of the child's rows. */
+struct sql_semi {
+	struct sql_sub *sub;
+	bool anti;
+	struct sql_expr *each; /* the condition itself: for when the set cannot be made */
+	/* sub->rest over pairs: sub->extra columns of the set, then outer[] over the child's row. NULL: equal keys are all */
+	struct sql_expr *rest, **outer;
+	unsigned outers;
+	enum cat_type *types;
+	struct cat_vec *value, *pair; /* one batch */
 };
 
 enum { SQL_SUB_KEYS = 32, SQL_SUB_LEVELS = 32 };

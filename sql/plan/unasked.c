@@ -127,7 +127,10 @@ same(struct bind *b, const struct sql_node *n, const struct asked *by, struct as
 	ask(below, n->on);
 	if (n->kind == SQL_NODE_JOIN || n->kind == SQL_NODE_GET)
 		ask_all(below, n->key, n->keys);
-	ask_all(below, n->build_key, n->build_key ? n->keys : 0);
+	if (n->kind == SQL_NODE_SEMI)
+		ask(below, n->semi->each); /* over all that its keys are over */
+	else
+		ask_all(below, n->build_key, n->build_key ? n->keys : 0);
 	for (unsigned k = 0; k < n->orders; k++)
 		below->of[n->order[k].col] = 1;
 	bool ties = n->kind == SQL_NODE_UNIQUE || (n->kind == SQL_NODE_LIMIT && n->ties);
@@ -174,6 +177,9 @@ visit(struct bind *b, struct sql_node *n, const struct asked *by)
 			return false;
 		only(&n->acc, &below);
 		break;
+	case SQL_NODE_SEMI:
+		return same(b, n, by, &below) && visit(b, n->child, &below) &&
+		       visit(b, n->build, &everything);
 	case SQL_NODE_JOIN:
 	case SQL_NODE_SORT:
 	case SQL_NODE_LIMIT:

@@ -44,10 +44,9 @@ static const struct golden all[] = {
 	    "Project;  -> HashAggregate;       Group Key: g, v;       Filter: ((count(*) > 1) AND (g IS "
 	    "NULL));    -> Grouping Sets;      -> Seq Scan on w; EXPLAIN" },
 	{ PLAN "select 1 from w where exists (select 1 from z where z.a = w.v and z.d is not null)",
-	    "Project;  -> Seq Scan on w;       Filter: (SubPlan 1);  SubPlan 1 (per row, then hashed);    -> "
-	    "Project;      -> Seq Scan on z;           Filter: ((z.d IS NOT NULL) AND (z.a = (outer "
-	    "value 1)));    -> Project;      -> Seq Scan on z;           Filter: (z.d IS NOT NULL); "
-	    "EXPLAIN" },
+	    "Project;  -> Hash Semi Join;       Hash Cond: (w.v = z.a);    -> Seq Scan on w;    -> Project;  "
+	    "    -> Seq "
+	    "Scan on z;           Filter: (z.d IS NOT NULL); EXPLAIN" },
 	{ "create table y (bp char(3), ar int[])", "CREATE TABLE" },
 	{ "create table sub (id int primary key, ts timestamp, a int[])", "CREATE TABLE" },
 	{ PLAN "select 1 from sub where a[1] = 3",

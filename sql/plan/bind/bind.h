@@ -59,6 +59,7 @@ struct bind_cond {
 	unsigned ins;
 	unsigned home; /* region of the FROM clause that it filters: see join.c */
 	bool used;
+	bool semi;    /* a semijoin or an antijoin asks it */
 	bool pushed;  /* into a query in FROM, which asks it for good */
 	bool implied; /* by others: good as a key, but nobody needs to ask it */
 };
@@ -246,6 +247,10 @@ struct sql_node *sql_bind_srf_source(struct bind *b, const struct ast_expr *f, b
 bool sql_bind_ordered(struct bind *b, enum cat_type t, const char *what, int position);
 bool sql_bind_conds(struct bind *b, const struct ast_expr *e);
 struct bind_cond *sql_bind_cond_add(struct bind *b);
+/* bind_or.c: an OR whose branches share conditions, as these and what is left. *done: it was, else nothing is bound. */
+bool sql_bind_or_common(struct bind *b, const struct ast_expr *e, bool *done);
+/* A bound condition over these tables: more conditions, each over one of them, that follow from it if it is an OR. */
+bool sql_bind_or_parts(struct bind *b, struct sql_expr *e, uint64_t tables);
 bool sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr *r, int position);
 /* lock.c: which tables' rows are locked, before sql_plan_from; whether they may be, and the operator, after. */
 bool sql_bind_locks(struct bind *b, const struct ast_select *q);

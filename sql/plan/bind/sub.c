@@ -6,9 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Rows outside that are answered one by one before all answers are found at once: by keys, by scans. */
-enum { PATIENT = 256, IMPATIENT = 4 };
-
 /* ---- columns of the queries around ------------------------------------------------- */
 
 static bool
@@ -128,15 +125,6 @@ is_tie(const struct bind_cond *c)
 	return sql_bind_speaks_of_outer(out) && !sql_bind_speaks_of_outer(in);
 }
 
-/* Can it be read by keys alone? */
-static bool
-lookups(const struct sql_node *n)
-{
-	if (n == NULL)
-		return true;
-	return n->kind != SQL_NODE_SCAN && n->kind != SQL_NODE_CTE && lookups(n->child) && lookups(n->build);
-}
-
 /* The rows of all keys: operators as sql_bind_select would make them, n columns and then the keys. */
 static struct sql_node *
 all_rows(struct bind *b, struct sql_expr **out, unsigned n, struct sql_expr **key, unsigned keys)
@@ -184,6 +172,55 @@ all_rows(struct bind *b, struct sql_expr **out, unsigned n, struct sql_expr **ke
 	return p;
 }
 
+/* A condition that EXISTS asks of a row inside beside a row outside, when it is no tie. */
+static bool
+is_rest(const struct sql_sub *s, const struct bind_cond *c)
+{
+	return s->kind == AST_SUB_EXISTS && c->home == 0 && !c->pushed && !c->implied && !is_tie(c) &&
+	       sql_bind_speaks_of_outer(c->e) && !sql_expr_has_sub(c->e) && !sql_expr_volatile(c->e);
+}
+
+/* Columns of b's FROM list that e reads: to[] is where they will be, NULL: nowhere yet. */
+static bool
+place_columns(struct bind *b, const struct sql_expr *e, struct sql_expr **to, unsigned keys,
+    struct sql_expr **out, unsigned *n)
+{
+	if (e->kind == SQL_COLUMN && to[e->index] == NULL) {
+		out[*n] = sql_expr_column(b->a, e->index, e->type, e->typmod, 0);
+		to[e->index] = sql_expr_column(b->a, keys + *n, e->type, e->typmod, 0);
+		if (out[*n] == NULL || to[e->index] == NULL)
+			return cat_error(b->err, "53200", "out of memory");
+		++*n;
+	}
+	for (unsigned i = 0; i < e->nargs; i++)
+		if (!place_columns(b, e->args[i], to, keys, out, n))
+			return false;
+	return true;
+}
+
+/* The set of an EXISTS: of the select list nothing, but the columns that the rest of its conditions reads. */
+static bool
+rest_of_exists(struct bind *b, struct sql_expr **rest, unsigned rests, unsigned keys, struct sql_expr ***out,
+    unsigned *n)
+{
+	struct sql_sub *s = b->sub;
+	*n = 0;
+	if (rests == 0)
+		return true;
+	struct sql_expr **to = sql_bind_take(b, b->width * sizeof *to);
+	if (to == NULL || (*out = sql_bind_take(b, b->width * sizeof **out)) == NULL)
+		return false;
+	for (unsigned i = 0; i < rests; i++)
+		if (!place_columns(b, rest[i], to, keys, *out, n))
+			return false;
+	for (unsigned i = 0; i < rests; i++)
+		if ((rest[i] = sql_expr_put(b->a, rest[i], 0, b->width, to)) == NULL)
+			return cat_error(b->err, "53200", "out of memory");
+	s->extra = *n;
+	s->rest = rests == 1 ? rest[0] : sql_expr_make(b->a, SQL_AND, rest, rests, false, 0, b->err);
+	return s->rest != NULL;
+}
+
 bool
 sql_bind_sub_set(struct bind *b, const struct ast_select *q, struct sql_expr **out, unsigned n)
 {
@@ -197,24 +234,30 @@ sql_bind_sub_set(struct bind *b, const struct ast_select *q, struct sql_expr **o
 	bool *seen = sql_bind_take(b, s->ties * sizeof *seen);
 	struct sql_expr **left = sql_bind_take(b, (b->conds + 1) * sizeof *left);
 	struct sql_expr **key = sql_bind_take(b, (b->conds + 1) * sizeof *key);
-	if (seen == NULL || left == NULL || key == NULL)
+	struct sql_expr **rest = sql_bind_take(b, (b->conds + 1) * sizeof *rest);
+	if (seen == NULL || left == NULL || key == NULL || rest == NULL)
 		return false;
-	unsigned found = 0, keys = 0;
+	unsigned found = 0, keys = 0, rests = 0;
 	for (unsigned i = 0; i < b->conds; i++) {
 		struct bind_cond *c = &b->cond[i];
 		c->used = c->pushed;
+		if (is_rest(s, c)) {
+			found += ties_in(s, c->e, seen);
+			rest[rests++] = c->e;
+		}
 		if (!is_tie(c))
 			continue;
 		found += ties_in(s, c->l, seen) + ties_in(s, c->r, seen);
 		left[keys] = c->lmask == 0 ? c->ul : c->ur;
 		key[keys++] = c->lmask == 0 ? c->ur : c->ul;
 	}
-	if (found < s->ties)
+	if (found < s->ties || keys == 0)
 		return true;
 	for (unsigned i = 0; i < b->conds; i++)
-		b->cond[i].used = b->cond[i].pushed || is_tie(&b->cond[i]);
-	if (s->kind == AST_SUB_EXISTS)
-		n = 0;
+		b->cond[i].used = b->cond[i].pushed || is_tie(&b->cond[i]) || is_rest(s, &b->cond[i]);
+	s->extra = scalar ? 1 : 0;
+	if (s->kind == AST_SUB_EXISTS && !rest_of_exists(b, rest, rests, keys, &out, &n))
+		return false;
 	if ((s->set = all_rows(b, out, n, key, keys)) == NULL ||
 	    (s->right = sql_bind_take(b, keys * sizeof *s->right)) == NULL)
 		return false;
@@ -388,7 +431,6 @@ sql_bind_sub(struct bind *b, const struct ast_expr *e, bool two)
 	}
 	if (s->set != NULL && s->kind != AST_SUB_ANY)
 		s->hashed = true;
-	s->patience = lookups(s->root) ? PATIENT : IMPATIENT;
 	if (!place(b, s, e->position))
 		return NULL;
 	return sql_expr_sub(b->a, s, type, typmod, s->tied, s->slots, e->position, b->err);

@@ -1,0 +1,234 @@
+/*
+ * bind_or.c -- what an OR says beyond its branches.
+ *
+ * (a AND b) OR (a AND c) is a AND (b OR c), also where NULLs are: so a becomes a condition of its own, which may be the key
+ * of a join or go down to a scan. And where every branch says something of table t alone, the OR of that is true of all of t's
+ * rows that matter: t's scan asks it, too, if it cannot fail.
+ */
+#include "bind.h"
+#include <sql/expr/expr_internal.h>
+
+enum { BRANCHES_MAX = 32, PARTS_MAX = 16, NODES_MOST = 1500 };
+
+struct branch {
+	const struct ast_expr *part[PARTS_MAX];
+	unsigned parts;
+};
+
+/* Nodes of e, counted as often as they are said; stops at NODES_MOST. */
+static unsigned
+size_of(const struct ast_expr *e)
+{
+	unsigned n = 1;
+	for (unsigned k = 0; e != NULL && k < e->nargs && n < NODES_MOST; k++)
+		n += size_of(e->args[k]);
+	return n;
+}
+
+/* Only a branch of several parts can share one and keep one. */
+static bool
+first_is_and(const struct ast_expr *e)
+{
+	while (e->kind == AST_OR)
+		e = e->args[0];
+	return e->kind == AST_AND;
+}
+
+/* One binding serves for several: no query, no call that may answer otherwise the next time. */
+static bool
+may_share(const struct ast_expr *e)
+{
+	switch (e->kind) {
+	case AST_SUB:
+	case AST_FUNC:
+	case AST_WINDOW:
+	case AST_STAR:
+	case AST_DEFAULT:
+	case AST_PARAM: /* its type may come from where it stands */
+		return false;
+	default:
+		break;
+	}
+	for (unsigned k = 0; k < e->nargs; k++)
+		if (!may_share(e->args[k]))
+			return false;
+	return true;
+}
+
+static bool
+take_parts(struct branch *to, const struct ast_expr *e)
+{
+	if (e->kind != AST_AND) {
+		if (to->parts == PARTS_MAX)
+			return false;
+		to->part[to->parts++] = e;
+		return true;
+	}
+	for (unsigned k = 0; k < e->nargs; k++)
+		if (!take_parts(to, e->args[k]))
+			return false;
+	return true;
+}
+
+static bool
+take_branches(struct branch *to, unsigned *n, const struct ast_expr *e)
+{
+	if (e->kind != AST_OR)
+		return *n < BRANCHES_MAX && take_parts(&to[(*n)++], e);
+	for (unsigned k = 0; k < e->nargs; k++)
+		if (!take_branches(to, n, e->args[k]))
+			return false;
+	return true;
+}
+
+/* The part of the branch that says the same; its parts: none. */
+static unsigned
+said_in(struct bind *b, const struct branch *of, const struct ast_expr *e)
+{
+	unsigned k = 0;
+	while (k < of->parts && !sql_bind_same(b, of->part[k], e))
+		k++;
+	return k;
+}
+
+/* Takes out of all branches what the first one says there. False: one of them does not say it, or says nothing else. */
+static bool
+take_out(struct bind *b, struct branch *br, unsigned n, unsigned part)
+{
+	unsigned at[BRANCHES_MAX];
+	for (unsigned i = 0; i < n; i++) {
+		at[i] = said_in(b, &br[i], br[0].part[part]);
+		if (at[i] == br[i].parts || br[i].parts == 1)
+			return false;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		br[i].parts--;
+		for (unsigned k = at[i]; k < br[i].parts; k++)
+			br[i].part[k] = br[i].part[k + 1];
+	}
+	return true;
+}
+
+static struct ast_expr *
+several(struct bind *b, enum ast_kind kind, const struct ast_expr *const *part, unsigned n, int position)
+{
+	if (n == 1)
+		return (struct ast_expr *)part[0];
+	struct ast_expr *e = sql_bind_take(b, sizeof *e);
+	if (e == NULL || (e->args = nam_arena_copy(b->a, part, n * sizeof *part)) == NULL)
+		return NULL;
+	e->kind = kind;
+	e->typmod = -1;
+	e->nargs = n;
+	e->position = position;
+	return e;
+}
+
+bool
+sql_bind_or_common(struct bind *b, const struct ast_expr *e, bool *done)
+{
+	*done = false;
+	if (!first_is_and(e) || size_of(e) >= NODES_MOST)
+		return true;
+	struct branch *br = nam_arena_zero(b->scratch, BRANCHES_MAX * sizeof *br);
+	if (br == NULL)
+		return cat_error(b->err, "53200", "out of memory");
+	unsigned n = 0, nodes = b->nodes, commons = 0;
+	const struct ast_expr *common[PARTS_MAX], *rest[BRANCHES_MAX];
+	if (!take_branches(br, &n, e) || n < 2)
+		return true;
+	for (unsigned k = 0; k < br[0].parts;) {
+		const struct ast_expr *p = br[0].part[k];
+		if (may_share(p) && take_out(b, br, n, k))
+			common[commons++] = p;
+		else
+			k++;
+	}
+	b->nodes = nodes; /* what was compared is bounded by the size */
+	if (commons == 0)
+		return true;
+	*done = true;
+	for (unsigned i = 0; i < n; i++)
+		if ((rest[i] = several(b, AST_AND, br[i].part, br[i].parts, e->position)) == NULL)
+			return cat_error(b->err, "53200", "out of memory");
+	for (unsigned k = 0; k < commons; k++)
+		if (!sql_bind_conds(b, common[k]))
+			return false;
+	const struct ast_expr *left = several(b, AST_OR, rest, n, e->position);
+	return left != NULL ? sql_bind_conds(b, left) : cat_error(b->err, "53200", "out of memory");
+}
+
+/* ---- what the branches say of one table -------------------------------------------------------- */
+
+/* Comparisons of columns and constants, however they are joined. */
+static bool
+cannot_fail(const struct sql_expr *e)
+{
+	switch (e->kind) {
+	case SQL_CONST:
+	case SQL_COLUMN:
+	case SQL_PARAM:
+	case SQL_OUTER:
+		return true;
+	case SQL_CALL:
+		if (!(e->fn->flags & SQL_FN_OP) || strpbrk(e->fn->name, "=<>") != e->fn->name ||
+		    e->fn->ret != CAT_BOOL)
+			return false;
+		break;
+	case SQL_AND:
+	case SQL_OR:
+	case SQL_NOT:
+	case SQL_IS_NULL:
+	case SQL_IN:
+		break;
+	default:
+		return false;
+	}
+	for (unsigned k = 0; k < e->nargs; k++)
+		if (!cannot_fail(e->args[k]))
+			return false;
+	return true;
+}
+
+/* The conjuncts of e over that table alone, as one condition. *out NULL: there is none. */
+static bool
+alone(struct bind *b, struct sql_expr *e, uint64_t table, struct sql_expr **out)
+{
+	struct sql_expr **part = e->kind == SQL_AND ? e->args : &e, *take[PARTS_MAX];
+	unsigned parts = e->kind == SQL_AND ? e->nargs : 1, n = 0;
+	for (unsigned k = 0; k < parts && n < PARTS_MAX; k++)
+		if (sql_bind_tables_of(b, part[k]) == table && cannot_fail(part[k]))
+			take[n++] = part[k];
+	*out = NULL;
+	if (n == 1)
+		*out = take[0];
+	else if (n > 1 && (*out = sql_expr_make(b->a, SQL_AND, take, n, false, 0, b->err)) == NULL)
+		return false;
+	return true;
+}
+
+bool
+sql_bind_or_parts(struct bind *b, struct sql_expr *e, uint64_t tables)
+{
+	bool on = b->home > 0 && (b->home - 1) % 3 == 2;
+	if (e->kind != SQL_OR || e->nargs > BRANCHES_MAX || (tables & (tables - 1)) == 0 || on)
+		return true;
+	for (uint64_t left = tables; left != 0; left &= left - 1) {
+		uint64_t table = left & -left;
+		struct sql_expr *way[BRANCHES_MAX];
+		unsigned n = 0;
+		for (; n < e->nargs; n++) {
+			if (!alone(b, e->args[n], table, &way[n]))
+				return false;
+			if (way[n] == NULL)
+				break;
+		}
+		if (n < e->nargs)
+			continue;
+		struct bind_cond *c = sql_bind_cond_add(b);
+		if (c == NULL || (c->e = sql_expr_make(b->a, SQL_OR, way, n, false, 0, b->err)) == NULL)
+			return false;
+		c->mask = table;
+	}
+	return true;
+}

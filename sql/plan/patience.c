@@ -1,0 +1,76 @@
+/*
+ * plan_patience.c -- how many rows outside a subquery answers one by one before it finds the answers to all of them.
+ *
+ * Where one answer takes as long as all do, because both read the same table, none. Where an answer is a look-up, as many as take
+ * as long as the set would: whatever then comes, no more than twice the time of the better way is spent. Where hardly any row is
+ * expected to ask, a few: a guess may be wrong.
+ */
+#include "plan_internal.h"
+#include <sql/plan/sub.h>
+
+#include <math.h>
+
+enum { PATIENT = 256, IMPATIENT = 4, ALIKE = 2 };
+
+/* The subqueries in e are asked by so many rows more. */
+static void
+asked_in(const struct sql_expr *e, double rows)
+{
+	if (e == NULL)
+		return;
+	if (e->kind == SQL_SUB)
+		((struct sql_sub *)e->sub)->asked_est += rows;
+	for (unsigned k = 0; k < e->nargs; k++)
+		asked_in(e->args[k], rows);
+}
+
+static void
+asked_by(const struct sql_node *n, double times)
+{
+	if (n == NULL)
+		return;
+	double in = n->child != NULL ? n->child->est_rows : n->est_rows;
+	if (n->kind == SQL_NODE_SCAN || n->kind == SQL_NODE_GET || n->kind == SQL_NODE_JOIN)
+		in = n->est_seen > n->est_rows ? n->est_seen : n->est_rows;
+	asked_in(n->filter, in * times);
+	asked_in(n->on, INFINITY);
+	for (unsigned k = 0; n->kind == SQL_NODE_PROJECT && k < n->es; k++)
+		asked_in(n->e[k], in * times);
+	for (unsigned k = 0; n->kind == SQL_NODE_AGG && k < n->keys; k++)
+		asked_in(n->key[k], in * times);
+	for (unsigned k = 0; k < n->aggs; k++) {
+		asked_in(n->agg[k].arg, in * times);
+		asked_in(n->agg[k].filter, in * times);
+	}
+	for (const struct sql_cte *c = n->with; c != NULL; c = c->next)
+		asked_by(c->plan, 1);
+	for (unsigned i = 0; i < n->kids; i++)
+		asked_by(n->kid[i], times);
+	asked_by(n->child, times);
+	asked_by(n->build, n->kind == SQL_NODE_LATERAL ? INFINITY : times);
+}
+
+void
+sql_plan_patience(struct sql_plan *p)
+{
+	for (struct sql_sub *s = p->subs; s != NULL; s = s->next)
+		s->asked_est = 0;
+	asked_by(p->root, 1);
+	for (const struct sql_sub *s = p->subs; s != NULL; s = s->next) {
+		asked_by(s->root, s->once ? 1 : INFINITY);
+		asked_by(s->set, 1);
+	}
+	for (struct sql_sub *s = p->subs; s != NULL; s = s->next) {
+		if (s->set == NULL)
+			continue;
+		double one = s->root->est_cost, all = s->set->est_cost;
+		/* what nobody counted may be asked by any number */
+		double rows = s->asked_est > 0 ? s->asked_est : INFINITY, even = all / one;
+		if (rows * one < all)
+			s->patience = even < IMPATIENT ? IMPATIENT
+				      : even < PATIENT ? (unsigned)even
+						       : PATIENT;
+		else
+			s->patience = even < ALIKE ? 0 : even < PATIENT ? (unsigned)even : PATIENT;
+	}
+}

@@ -1,0 +1,260 @@
+/*
+ * plan_semi.c -- EXISTS, NOT EXISTS and IN of a WHERE as joins that let rows of one side pass, each once or not at all.
+ *
+ * bind_sub.c has found the set that answers such a subquery for all rows outside. Here a semijoin or an antijoin over that set
+ * takes the place of the condition, a batch of rows at a time: at the place of the join tree, of those that have the columns
+ * it needs, where the fewest rows come by. A condition that lets few rows pass stays below all joins.
+ * It stays what it was where asking the few rows there are one by one costs less, and in statements that change rows.
+ */
+#include "cost.h"
+#include "plan_internal.h"
+#include "selectivity.h"
+#include <sql/plan/sub.h>
+
+#define FEW_PASS   0.5
+#define LEAST_PASS 0.02
+
+/* e with what the slots of s hold: expressions over the row outside. */
+static struct sql_expr *
+outside(struct bind *b, const struct sql_sub *s, struct sql_expr *e)
+{
+	if (e->kind == SQL_OUTER)
+		for (unsigned k = 0; k < s->slots; k++)
+			if (s->slot[k] == e->index)
+				return s->tied[k];
+	if (e->nargs == 0)
+		return e;
+	struct sql_expr *to = nam_arena_copy(b->a, e, sizeof *e);
+	if (to == NULL || (to->args = nam_arena_copy(b->a, e->args, e->nargs * sizeof *e->args)) == NULL)
+		return NULL;
+	for (unsigned k = 0; k < e->nargs; k++) {
+		if ((to->args[k] = outside(b, s, e->args[k])) == NULL)
+			return NULL;
+		to->rows |= to->args[k]->rows;
+	}
+	return to;
+}
+
+/* The subquery of a condition that can be such a join. NULL: it cannot. */
+static struct sql_sub *
+candidate(const struct bind *b, const struct bind_cond *c, bool *anti)
+{
+	const struct sql_expr *e = c->e;
+	if (c->home != 0 || c->used || c->mask == 0 || b->plan->tab != NULL)
+		return NULL;
+	*anti = e->kind == SQL_NOT;
+	if (*anti)
+		e = e->args[0];
+	struct sql_sub *s = e->kind == SQL_SUB ? e->sub : NULL;
+	if (s == NULL || !s->hashed || s->keys == 0)
+		return NULL;
+	if (s->kind == AST_SUB_EXISTS)
+		return s->set != NULL ? s : NULL;
+	return s->kind == AST_SUB_ANY && !*anti && s->two && !s->negate && (s->set != NULL || s->once) ? s
+												       : NULL;
+}
+
+static struct sql_node *
+set_of(struct sql_sub *s)
+{
+	return s->set != NULL ? s->set : s->root;
+}
+
+/* The share of rows that pass: how many of the values outside has the set? rows: there are outside. */
+static double
+share(struct bind *b, struct sql_sub *s, bool anti, double rows)
+{
+	double there = set_of(s)->est_rows, values = rows;
+	const struct sql_expr *l = s->keys == 1 ? outside(b, s, s->left[0]) : NULL;
+	double distinct = l != NULL && l->kind == SQL_COLUMN ? sql_sel_distinct(b, l) : 0;
+	if (distinct > 0 && distinct < values)
+		values = distinct;
+	double pass = values <= there ? 1 : there / values;
+	if (s->rest != NULL)
+		pass *= FEW_PASS;
+	pass = anti ? 1 - pass : pass;
+	return pass < LEAST_PASS ? LEAST_PASS : pass;
+}
+
+void
+sql_plan_semi_begin(struct bind *b)
+{
+	unsigned operands = 0;
+	for (unsigned k = 0; k < b->tables; k++)
+		operands += b->table[k].flats == 0;
+	for (unsigned i = 0; i < b->conds; i++) {
+		struct bind_cond *c = &b->cond[i];
+		bool anti;
+		struct sql_sub *s = candidate(b, c, &anti);
+		c->semi = false;
+		if (s == NULL)
+			continue;
+		if (operands > 1 && (c->mask & (c->mask - 1)) == 0) {
+			unsigned k = (unsigned)__builtin_ctzll(c->mask);
+			if (share(b, s, anti, sql_sel_rows(b, k)) < FEW_PASS)
+				continue; /* it makes the joins above smaller: the scan asks it */
+		}
+		c->semi = c->used = true;
+	}
+}
+
+/* ---- the place ---------------------------------------------------------------------------------- */
+
+/* Tables whose columns come out of n. */
+static uint64_t
+gives(const struct bind *b, const struct sql_node *n)
+{
+	uint64_t m = 0;
+	for (unsigned k = 0; n->acc.tab != NULL && k < b->tables; k++)
+		if (b->table[k].flats == 0 && b->table[k].base == n->acc.base)
+			m |= UINT64_C(1) << k;
+	if (n->kind == SQL_NODE_DERIVED || n->kind == SQL_NODE_SCAN)
+		return m;
+	if (n->child != NULL)
+		m |= gives(b, n->child);
+	return n->kind == SQL_NODE_JOIN ? m | gives(b, n->build) : m;
+}
+
+/* Of all places below *top that have these tables' columns, and that no outer join is between, the one with the fewest rows. */
+static struct sql_node **
+place(const struct bind *b, struct sql_node **top, uint64_t tables)
+{
+	struct sql_node **best = top, **at = top;
+	while (true) {
+		struct sql_node *n = *at;
+		if (n->keep_probe || n->keep_build)
+			return best;
+		if (n->kind == SQL_NODE_JOIN && (tables & ~gives(b, n->build)) == 0)
+			at = &n->build;
+		else if ((n->kind == SQL_NODE_JOIN || n->kind == SQL_NODE_SEMI ||
+			     (n->kind == SQL_NODE_GET && n->child != NULL)) &&
+			 (tables & ~gives(b, n->child)) == 0)
+			at = &n->child;
+		else
+			return best;
+		if ((*at)->est_rows < (*best)->est_rows)
+			best = at;
+	}
+}
+
+static bool
+asks_alone(const struct bind *b, struct sql_node *child, struct sql_sub *s)
+{
+	const struct sql_costs *c = b->in->costs ? b->in->costs : &sql_costs_standard;
+	struct sql_cost_side outer, inner;
+	if (s->set == NULL ||
+	    (child->kind != SQL_NODE_SCAN && child->kind != SQL_NODE_GET && child->kind != SQL_NODE_JOIN))
+		return false;
+	sql_cost_tree(c, child);
+	sql_cost_tree(c, s->root);
+	sql_cost_tree(c, s->set);
+	outer = (struct sql_cost_side){ child->est_rows, 0, child->est_width };
+	inner = (struct sql_cost_side){ s->set->est_rows, 0, s->set->est_width };
+	return child->est_rows * s->root->est_cost <
+	       s->set->est_cost + sql_cost_join(c, &outer, &inner, s->keys, child->est_rows);
+}
+
+/* The rest of an EXISTS over pairs: the set's columns behind the keys, then values of the row outside. */
+static bool
+pairs(struct bind *b, struct sql_semi *m)
+{
+	struct sql_sub *s = m->sub;
+	if (s->rest == NULL)
+		return true;
+	m->outer = s->tied;
+	m->outers = s->slots;
+	m->value = sql_bind_take(b, (s->slots + 1) * sizeof *m->value);
+	m->pair = sql_bind_take(b, (s->extra + s->slots + 1) * sizeof *m->pair);
+	m->types = sql_bind_take(b, (s->extra + 1) * sizeof *m->types);
+	struct sql_sub as = *s; /* its slots, as columns of the pair; its columns move to the front */
+	struct sql_expr **to = sql_bind_take(b, (s->keys + s->extra) * sizeof *to);
+	if (m->value == NULL || m->pair == NULL || m->types == NULL || to == NULL ||
+	    (as.tied = sql_bind_take(b, (s->slots + 1) * sizeof *as.tied)) == NULL)
+		return false;
+	const struct sql_node *set = s->set; /* a projection: the extra columns first */
+	for (unsigned k = 0; k < s->extra; k++) {
+		m->types[k] = set->e[k]->type;
+		if ((to[s->keys + k] = sql_expr_column(b->a, k, set->e[k]->type, set->e[k]->typmod, 0)) ==
+		    NULL)
+			return cat_error(b->err, "53200", "out of memory");
+	}
+	for (unsigned k = 0; k < s->slots; k++)
+		if ((as.tied[k] = sql_expr_column(
+			 b->a, s->extra + k, s->tied[k]->type, s->tied[k]->typmod, 0)) == NULL)
+			return cat_error(b->err, "53200", "out of memory");
+	struct sql_expr *moved = sql_expr_put(b->a, s->rest, 0, s->keys + s->extra, to);
+	if (moved == NULL || (m->rest = outside(b, &as, moved)) == NULL)
+		return cat_error(b->err, "53200", "out of memory");
+	return true;
+}
+
+/* What the child's filter asks a subquery for: n asks it of the rows that are left, when they are fewer. */
+static bool
+take_dear(struct bind *b, struct sql_node *n, struct sql_node *child)
+{
+	struct sql_expr *one = child->filter, **part = one != NULL && one->kind == SQL_AND ? one->args : &one;
+	unsigned parts = one == NULL ? 0 : one->kind == SQL_AND ? one->nargs : 1, dear = 0, cheap = 0;
+	struct sql_expr **of = sql_bind_take(b, (2 * parts + 1) * sizeof *of);
+	if (of == NULL)
+		return false;
+	for (unsigned k = 0; k < parts; k++)
+		if (sql_expr_has_sub(part[k]))
+			of[dear++] = part[k];
+	for (unsigned k = 0; k < parts; k++)
+		if (!sql_expr_has_sub(part[k]))
+			of[dear + cheap++] = part[k];
+	if (dear == 0)
+		return true;
+	child->filter = NULL;
+	return sql_plan_filter(b, n, of, dear) && sql_plan_filter(b, child, of + dear, cheap);
+}
+
+static struct sql_node *
+semi(struct bind *b, struct sql_node *child, struct bind_cond *c, struct sql_sub *s, bool anti)
+{
+	struct sql_node *n = sql_plan_node(b, SQL_NODE_SEMI, child, b->width);
+	if (n == NULL || (n->semi = sql_bind_take(b, sizeof *n->semi)) == NULL ||
+	    (n->key = sql_bind_take(b, s->keys * sizeof *n->key)) == NULL)
+		return NULL;
+	n->semi->sub = s;
+	n->semi->anti = anti;
+	n->semi->each = c->e;
+	n->build = set_of(s);
+	n->build->whole = true;
+	n->build_key = s->right;
+	n->keys = s->keys;
+	for (unsigned k = 0; k < s->keys; k++)
+		if ((n->key[k] = outside(b, s, s->left[k])) == NULL)
+			return NULL;
+	if (!pairs(b, n->semi))
+		return NULL;
+	n->origin = child->origin;
+	double pass = share(b, s, anti, child->est_rows);
+	if (pass < FEW_PASS && !take_dear(b, n, child))
+		return NULL;
+	n->est_rows = child->est_rows * pass;
+	n->est_rows = n->est_rows < 1 ? 1 : n->est_rows;
+	s->joined = true;
+	return n;
+}
+
+struct sql_node *
+sql_plan_semi(struct bind *b, struct sql_node *root)
+{
+	for (unsigned i = 0; i < b->conds; i++) {
+		struct bind_cond *c = &b->cond[i];
+		bool anti = c->e->kind == SQL_NOT;
+		if (!c->semi)
+			continue;
+		struct sql_sub *s = anti ? c->e->args[0]->sub : c->e->sub;
+		struct sql_node **at = place(b, &root, c->mask);
+		if (asks_alone(b, *at, s)) {
+			struct sql_expr *both[2] = { (*at)->filter, c->e };
+			if (!sql_plan_filter(b, *at, both[0] ? both : both + 1, both[0] ? 2 : 1))
+				return NULL;
+		} else if ((*at = semi(b, *at, c, s, anti)) == NULL) {
+			return NULL;
+		}
+	}
+	return root;
+}
