@@ -369,17 +369,8 @@ sql_plan_region(struct bind *b, unsigned first, unsigned end, uint64_t *have)
 		}
 		unsigned outer = sql_plan_outer_at(b, k, end);
 		if (outer == b->outers && b->table[k].lateral != NULL) {
-			/* it speaks of what is before it: that is joined first */
-			uint64_t before = 0;
-			struct sql_node *left = items ? sql_plan_order(b, item, items, &before)
-						      : sql_plan_node(b, SQL_NODE_ONE, NULL, b->width);
-			if (left == NULL || (left = sql_plan_lateral(b, left, before, k, false)) == NULL)
+			if (!sql_plan_lateral_item(b, item, &items, k++))
 				return NULL;
-			item[0] = (struct plan_item){
-				.node = left, .mask = before | UINT64_C(1) << k, .table = SQL_TABLES_MAX
-			};
-			items = 1;
-			k++;
 			continue;
 		}
 		struct plan_item *it = &item[items++];

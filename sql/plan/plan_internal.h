@@ -24,6 +24,13 @@ bool sql_plan_access(struct bind *b, struct sql_node *n, unsigned k);
 /* bind/lateral.c: rows of left beside what table k, which speaks of them, gives; keep_left: beside NULLs if it gives none. */
 struct sql_node *sql_plan_lateral(
     struct bind *b, struct sql_node *left, uint64_t have, unsigned k, bool keep_left);
+/* Tables whose columns it speaks of. */
+uint64_t sql_plan_lateral_needs(const struct bind *b, const struct sql_sub *s);
+/*
+ * plan_lateral.c: the operands so far with LATERAL item k among them: joined with all of them, or with those alone that it
+ * speaks of.
+ */
+bool sql_plan_lateral_item(struct bind *b, struct plan_item *item, unsigned *items, unsigned k);
 bool sql_plan_filter(struct bind *b, struct sql_node *n, struct sql_expr **e, unsigned count);
 bool sql_plan_push_down(struct bind *b, struct sql_node *n, uint64_t tables, bool first);
 unsigned *sql_plan_columns_of(struct bind *b, uint64_t tables, unsigned *count);

@@ -36,9 +36,8 @@ sql_bind_lateral_done(struct bind *b, struct sql_sub *s, struct sql_node *root, 
 	return true;
 }
 
-/* Tables whose columns it needs. */
-static uint64_t
-needs(const struct bind *b, const struct sql_sub *s)
+uint64_t
+sql_plan_lateral_needs(const struct bind *b, const struct sql_sub *s)
 {
 	uint64_t m = 0;
 	for (unsigned k = 0; k < s->slots; k++)
@@ -58,7 +57,7 @@ sql_plan_lateral(struct bind *b, struct sql_node *left, uint64_t have, unsigned 
 		sql_bind_fail(b, 0, "0A000", "FOR UPDATE and FOR SHARE beside LATERAL are not supported yet");
 		return NULL;
 	}
-	if ((needs(b, s) & ~have) != 0) {
+	if ((sql_plan_lateral_needs(b, s) & ~have) != 0) {
 		sql_bind_fail(b, b->table[k].ast->position, "0A000",
 		    "LATERAL over the other side of this kind of join is not supported yet");
 		return NULL;

@@ -1,0 +1,72 @@
+/*
+ * plan_lateral.c -- which operands of a FROM list are joined before a LATERAL item that speaks of some of them.
+ *
+ * The item runs once for each row of what is joined before it. If the operands that it speaks of make fewer rows alone than with
+ * all others, only they come first, and the item's columns may then be what a hash join with the others goes by.
+ */
+#include "plan_internal.h"
+
+/* So many times as few rows as all operands make: else the guess decides nothing. */
+enum { WORTH = 2 };
+
+static bool
+keep_used(struct bind *b, bool **used)
+{
+	if ((*used = sql_bind_take(b, (b->conds + 1) * sizeof **used)) == NULL)
+		return false;
+	for (unsigned i = 0; i < b->conds; i++)
+		(*used)[i] = b->cond[i].used;
+	return true;
+}
+
+static void
+give_back(struct bind *b, const bool *used)
+{
+	for (unsigned i = 0; i < b->conds; i++)
+		b->cond[i].used = used[i];
+}
+
+bool
+sql_plan_lateral_item(struct bind *b, struct plan_item *item, unsigned *items, unsigned k)
+{
+	struct plan_item some[SQL_TABLES_MAX], rest[SQL_TABLES_MAX];
+	unsigned somes = 0, rests = 0;
+	uint64_t need = sql_plan_lateral_needs(b, b->table[k].lateral), before = 0;
+	bool *used;
+	for (unsigned i = 0; i < *items; i++)
+		if (item[i].mask & need)
+			some[somes++] = item[i];
+		else
+			rest[rests++] = item[i];
+	if (!keep_used(b, &used))
+		return false;
+	struct sql_node *left = *items > 0 ? sql_plan_order(b, item, *items, &before)
+					   : sql_plan_node(b, SQL_NODE_ONE, NULL, b->width);
+	if (left == NULL)
+		return false;
+	if (somes > 0 && rests > 0) {
+		double all = left->est_rows;
+		give_back(b, used);
+		struct sql_node *few = sql_plan_order(b, some, somes, &before);
+		if (few == NULL)
+			return false;
+		if (few->est_rows * WORTH <= all) {
+			left = few;
+		} else {
+			give_back(b, used);
+			if ((left = sql_plan_order(b, item, *items, &before)) == NULL)
+				return false;
+			rests = 0;
+		}
+	} else {
+		rests = 0;
+	}
+	if ((left = sql_plan_lateral(b, left, before, k, false)) == NULL)
+		return false;
+	for (unsigned i = 0; i < rests; i++)
+		item[i] = rest[i];
+	item[rests] =
+	    (struct plan_item){ .node = left, .mask = before | UINT64_C(1) << k, .table = SQL_TABLES_MAX };
+	*items = rests + 1;
+	return true;
+}
