@@ -234,6 +234,12 @@ day_name(const char *w, unsigned n)
 }
 
 static bool
+whole_date(const struct scan *c)
+{
+	return c->has_date || c->has_julian || c->nums + (c->month != 0) == 3;
+}
+
+static bool
 one_word(struct scan *c)
 {
 	char w[16];
@@ -277,7 +283,9 @@ one_word(struct scan *c)
 	if (strcmp(w, "ad") == 0)
 		return c->ad = true;
 	if (strcmp(w, "z") == 0 || strcmp(w, "zulu") == 0 || strcmp(w, "utc") == 0 || strcmp(w, "gmt") == 0)
-		return c->has_time && !c->has_zone && (c->has_zone = true);
+		return (c->has_time || whole_date(c)) && !c->has_zone && (c->has_zone = true);
+	if (strcmp(w, "allballs") == 0) /* midnight */
+		return !c->has_time && (c->has_time = true);
 	if (strcmp(w, "epoch") == 0)
 		c->special = 2;
 	else if (strcmp(w, "infinity") == 0)
@@ -300,7 +308,7 @@ separated_date(struct scan *c, int64_t v, unsigned d)
 			for (; letter(peek(c)) && n < sizeof w; c->at++)
 				w[n++] = (char)(peek(c) | 32);
 			c->month = month_name(w, n);
-			if (c->month == 0)
+			if (c->month == 0 || c->nums == 2)
 				return false;
 			continue;
 		}
@@ -394,7 +402,9 @@ tokens(struct scan *c)
 			c->at++;
 			if (letter(peek(c)))
 				continue; /* -infinity: one_word looks back */
-			if (!c->has_time || !zone(c, ch == '-'))
+			/* behind a date alone a minus has a blank before it, else it would be one more part */
+			bool date = whole_date(c) && (ch == '+' || c->s.p[c->at - 2] == ' ');
+			if ((!c->has_time && !date) || !zone(c, ch == '-'))
 				return false;
 		} else {
 			return false;

@@ -224,7 +224,8 @@ unit_of(const char *w, size_t n)
 		{ "year", U_YEAR }, { "years", U_YEAR }, { "dec", U_DECADE }, { "decs", U_DECADE },
 		{ "decade", U_DECADE }, { "decades", U_DECADE }, { "c", U_CENTURY }, { "cent", U_CENTURY },
 		{ "century", U_CENTURY }, { "centuries", U_CENTURY }, { "mil", U_MILLENNIUM },
-		{ "mils", U_MILLENNIUM }, { "millennium", U_MILLENNIUM }, { "millennia", U_MILLENNIUM } };
+		{ "mils", U_MILLENNIUM }, { "millennium", U_MILLENNIUM }, { "millenniums", U_MILLENNIUM },
+		{ "millennia", U_MILLENNIUM } };
 	for (size_t k = 0; k < sizeof names / sizeof *names; k++)
 		if (strlen(names[k].name) == n && strncasecmp(names[k].name, w, n) == 0)
 			return names[k].u;
@@ -308,7 +309,36 @@ signed_number(struct scan *c, struct number *n)
 	return FINE;
 }
 
-/* P1Y2M3DT4H5M6S */
+/* The rest of a number: -10-15 behind a year, :30:20 behind hours; or the number was all of it, in digits without them. */
+static enum outcome
+iso_parts(struct scan *c, struct number n, unsigned len, bool time)
+{
+	static const enum unit day[3] = { U_YEAR, U_MONTH, U_DAY }, clock[3] = { U_HOUR, U_MINUTE, U_SECOND };
+	const enum unit *unit = time ? clock : day;
+	int64_t packed = n.whole;
+	enum outcome r;
+	if (!at(c, time ? ':' : '-') && len == (time ? 6 : 8)) {
+		struct number part[3] = { { .whole = packed / 10000 }, { .whole = packed / 100 % 100 },
+			{ .whole = packed % 100 } };
+		for (unsigned k = 0; k < 3; k++)
+			if ((r = put(c, part[k], unit[k])) != FINE)
+				return r;
+		return FINE;
+	}
+	r = put(c, n, unit[0]);
+	for (unsigned k = 1; k < 3 && r == FINE && at(c, time ? ':' : '-'); k++) {
+		struct number m = { 0 };
+		c->p++;
+		if ((r = digits(c, &m.whole)) != FINE)
+			return r;
+		if (at(c, '.') && unit[k] == U_SECOND)
+			m.fraction = fraction(c);
+		r = put(c, m, unit[k]);
+	}
+	return r;
+}
+
+/* P1Y2M3DT4H5M6S, P0001-02-03T04:05:06, P00010203T040506 */
 static enum outcome
 iso(struct scan *c)
 {
@@ -318,15 +348,21 @@ iso(struct scan *c)
 		if (at(c, 'T') && !time) {
 			time = true;
 			c->p++;
-			if (c->p == c->end)
-				return WRONG;
 			continue;
 		}
+		unsigned len = 0;
+		while (c->p + len < c->end && c->p[len] >= '0' && c->p[len] <= '9')
+			len++;
 		enum outcome r = signed_number(c, &n);
 		if (r != FINE)
 			return r;
-		if (c->p == c->end)
-			return WRONG;
+		if (c->p == c->end || at(c, time ? ':' : '-') || (at(c, 'T') && !time)) {
+			if ((r = iso_parts(c, n, len, time)) != FINE)
+				return r;
+			if (c->p < c->end && (time || !at(c, 'T')))
+				return WRONG;
+			continue;
+		}
 		char u = *c->p++;
 		enum unit unit = U_NONE;
 		if (time)
@@ -341,6 +377,25 @@ iso(struct scan *c)
 			return r;
 	}
 	return any ? FINE : WRONG;
+}
+
+/* Does a time follow, or a number of hours? Then what stands before it without a unit are days. */
+static bool
+hours_follow(const struct scan *c, int32_t fields)
+{
+	const char *q = c->p + (at(c, '-') || at(c, '+'));
+	while (q < c->end && ((*q >= '0' && *q <= '9') || *q == '.'))
+		q++;
+	if (q < c->end && *q == ':')
+		return true;
+	while (q < c->end && *q == ' ')
+		q++;
+	if (q == c->end)
+		return lowest(fields) == U_HOUR;
+	const char *w = q;
+	while (q < c->end && ((*q >= 'a' && *q <= 'z') || (*q >= 'A' && *q <= 'Z')))
+		q++;
+	return unit_of(w, (size_t)(q - w)) == U_HOUR;
 }
 
 static enum outcome
@@ -400,10 +455,7 @@ fields_of(struct scan *c, int32_t fields)
 			if (c->p == c->end || letter(c)) {
 				u = lowest(fields);
 			} else {
-				const char *q = c->p + (at(c, '-') || at(c, '+'));
-				while (q < c->end && *q >= '0' && *q <= '9')
-					q++;
-				if (q == c->end || *q != ':')
+				if (!hours_follow(c, fields))
 					return WRONG;
 				u = U_DAY;
 			}

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static bool
 int_to_float(struct sql_frame *f)
@@ -139,10 +140,76 @@ to_text(struct sql_row *r)
 	return r->out.s.len > 0 || sql_oom(r->env->err); /* no value but a text is written as nothing */
 }
 
+/* Is the text now, today, tomorrow or yesterday, maybe with a time behind it? *rest: what is behind; *day: which one. */
+static bool
+is_named(enum cat_type type, struct cat_str s, struct cat_str *rest, int *day, bool *now)
+{
+	static const struct {
+		const char *word;
+		int day;
+	} words[] = { { "yesterday", -1 }, { "today", 0 }, { "tomorrow", 1 }, { "now", 0 } };
+	if (type != CAT_DATE && type != CAT_TIMESTAMP && type != CAT_TIMESTAMPTZ && type != CAT_TIME)
+		return false;
+	while (s.len > 0 && (*s.p == ' ' || (*s.p >= '\t' && *s.p <= '\r'))) {
+		s.p++;
+		s.len--;
+	}
+	for (unsigned k = 0; k < sizeof words / sizeof *words; k++) {
+		size_t n = strlen(words[k].word);
+		if (s.len < n || strncasecmp(s.p, words[k].word, n) != 0 ||
+		    (s.len > n && s.p[n] != ' ' && s.p[n] != ','))
+			continue;
+		*rest = (struct cat_str){ s.p + n, s.len - (uint32_t)n };
+		*day = words[k].day;
+		*now = words[k].word[0] == 'n';
+		return true;
+	}
+	return false;
+}
+
 static bool
 from_text(struct sql_row *r)
 {
-	return cat_value_in(r->e->type, -1, r->a[0].s, &r->out, r->env->arena, r->env->err);
+	struct cat_str s = r->a[0].s, rest;
+	int day;
+	bool now;
+	char t[64];
+	if (is_named(r->e->type, s, &rest, &day, &now)) {
+		if (r->env->session == NULL) /* while constants are folded: it is no constant */
+			return cat_error(r->env->err, "22007", "no clock for \"%.*s\"", (int)s.len, s.p);
+		int64_t at = sql_env_now(r->env) + day * CAT_US_PER_DAY;
+		unsigned n = now ? cat_timestamp_out(at, t) : cat_date_out(cat_timestamp_to_date(at), t);
+		char *whole = nam_arena_printf(r->env->arena, "%.*s%.*s", (int)n, t, (int)rest.len, rest.p);
+		if (whole == NULL)
+			return sql_oom(r->env->err);
+		s = (struct cat_str){ whole, (uint32_t)strlen(whole) };
+		struct cat_err why;
+		if (cat_value_in(r->e->type, -1, s, &r->out, r->env->arena, &why))
+			return true;
+		s = r->a[0].s; /* the words are those that were given */
+	}
+	return cat_value_in(r->e->type, -1, s, &r->out, r->env->arena, r->env->err);
+}
+
+/* 'today' as a literal: what it is depends on when it is asked. */
+static const struct sql_fn fn_moment = {
+	.name = "cast", .nargs = 1, .flags = SQL_FN_VOLATILE, .row = from_text
+};
+
+struct sql_expr *
+sql_moment(struct nam_arena *a, struct sql_expr *e, enum cat_type to, struct cat_err *err)
+{
+	struct cat_str rest;
+	int day;
+	bool now;
+	if (!is_named(to, e->value.v.s, &rest, &day, &now))
+		return NULL;
+	struct sql_expr *text =
+	    sql_expr_const(a, (struct cat_datum){ .type = CAT_TEXT, .v = e->value.v }, e->position);
+	struct sql_expr *c = text ? sql_expr_call(a, &fn_moment, &text, 1, e->position, err) : NULL;
+	if (c != NULL)
+		c->type = to;
+	return c;
 }
 
 static bool

@@ -208,6 +208,9 @@ sql_expr_coerce(
 	}
 	if (e->kind == SQL_CONST && (e->value.null || e->type == CAT_UNKNOWN)) {
 		struct cat_datum d = { .type = to, .null = e->value.null };
+		struct sql_expr *moment = d.null ? NULL : sql_moment(a, e, to, err);
+		if (moment != NULL)
+			return moment;
 		if (!d.null && !cat_value_in(to, -1, e->value.v.s, &d.v, a, err))
 			return fail(err, e->position);
 		struct sql_expr *c = sql_expr_const(a, d, e->position);

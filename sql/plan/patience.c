@@ -5,7 +5,7 @@
  * as long as the set would: whatever then comes, no more than twice the time of the better way is spent. Where hardly any row is
  * expected to ask, a few: a guess may be wrong.
  */
-#include "plan_internal.h"
+#include <sql/plan/plan_internal.h>
 #include <sql/plan/sub.h>
 
 #include <math.h>

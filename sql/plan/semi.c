@@ -7,7 +7,7 @@
  * It stays what it was where asking the few rows there are one by one costs less, and in statements that change rows.
  */
 #include "cost.h"
-#include "plan_internal.h"
+#include <sql/plan/plan_internal.h>
 #include "selectivity.h"
 #include <sql/plan/sub.h>
 

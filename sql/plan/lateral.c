@@ -4,7 +4,7 @@
  * The item runs once for each row of what is joined before it. If the operands that it speaks of make fewer rows alone than with
  * all others, only they come first, and the item's columns may then be what a hash join with the others goes by.
  */
-#include "plan_internal.h"
+#include <sql/plan/plan_internal.h>
 
 /* So many times as few rows as all operands make: else the guess decides nothing. */
 enum { WORTH = 2 };
