@@ -1,4 +1,5 @@
 /* alter.c -- ALTER TABLE: another definition over the same rows, once the rows are seen to hold it. */
+#include <sql/compat/postgres.h>
 #include <sql/command/alter.h>
 #include <sql/common/guess_relation.h>
 
@@ -182,6 +183,9 @@ rename_(struct sql_session *s, const struct cat_table *tab, struct cat_table *de
 	if (a->kind == AST_RENAME_COLUMN) {
 		if (!sql_alter_column(def, a->name, &c, err))
 			return false;
+		if (sql_system_column(a->to))
+			return cat_error(
+			    err, "42701", "column name \"%s\" conflicts with a system column name", a->to);
 		for (unsigned i = 0; i < def->columns; i++)
 			if (strcmp(def->column[i].name, a->to) == 0)
 				return cat_error(err, "42701",

@@ -7,6 +7,7 @@
  * transaction that asks. Whether the rest of the catalog can live without a column is found out by binding it
  * against a definition that does not have it.
  */
+#include <sql/compat/postgres.h>
 #include <sql/command/alter.h>
 #include <sql/dml/dml.h>
 
@@ -160,6 +161,9 @@ sql_alter_add(struct sql_alter *a, const struct ast_alter *k)
 		    "column \"%s\" of relation \"%s\" already exists, skipping", add->name, def->name);
 		return true;
 	}
+	if (sql_system_column(add->name))
+		return cat_error(
+		    a->err, "42701", "column name \"%s\" conflicts with a system column name", add->name);
 	if (strlen(add->name) > CAT_NAME_MAX)
 		return cat_error(a->err, "42622", "identifier \"%.80s\" is too long", add->name);
 	if (def->columns == CAT_COLUMNS_MAX)

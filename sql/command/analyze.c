@@ -386,9 +386,12 @@ bool
 sql_analyze(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err)
 {
+	bool only = ast->vacuum && !ast->analyze; /* of dead rows there are none that anybody waits for */
+	if (ast->vacuum && s->block != SQL_IDLE)
+		return cat_error(err, "25001", "VACUUM cannot run inside a transaction block");
 	sql_prepare_exec(s, sink, err);
 	if (ast->nnames == 0)
-		return all_tables(s, ast, sink, err);
+		return only || all_tables(s, ast, sink, err);
 	for (unsigned i = 0; i < ast->nnames; i++) {
 		const struct cat_table *tab;
 		nam_status st = cat_find(s->cfg.cat, s->t, ast->names[i], &tab);
@@ -406,7 +409,7 @@ sql_analyze(
 			continue;
 		}
 		if (!columns_there(tab, &ast->of[i], err) ||
-		    !analyze_table(s, tab, &ast->of[i], ast->verbose, sink, err))
+		    (!only && !analyze_table(s, tab, &ast->of[i], ast->verbose, sink, err)))
 			return false;
 	}
 	return true;

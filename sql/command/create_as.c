@@ -1,4 +1,5 @@
 /* create_as.c -- CREATE TABLE ... AS and SELECT ... INTO: a table of a query's columns, filled with its rows. */
+#include <sql/compat/postgres.h>
 #include <sql/command/command.h>
 #include <sql/dml/dml.h>
 
@@ -22,6 +23,9 @@ columns(struct cat_table *def, const struct ast_stmt *ast, const struct sql_plan
 		const char *name = i < ast->nnames ? ast->names[i] : p->column[i].name;
 		if (strlen(name) > CAT_NAME_MAX)
 			return cat_error(err, "42622", "identifier \"%.80s\" is too long", name);
+		if (sql_system_column(name))
+			return cat_error(
+			    err, "42701", "column name \"%s\" conflicts with a system column name", name);
 		strcpy(c->name, name);
 		c->type = p->column[i].type;
 		c->typmod = p->column[i].typmod;

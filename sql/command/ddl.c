@@ -1,4 +1,5 @@
 /* ddl.c -- CREATE TABLE and DROP TABLE: definitions checked and handed to catalog. */
+#include <sql/compat/postgres.h>
 #include <sql/command/command.h>
 #include <sql/common/guess_relation.h>
 
@@ -149,6 +150,12 @@ sql_create_table(struct sql_session *s, const struct ast_stmt *ast, const struct
 		struct cat_column *c = &def->column[i];
 		if (strlen(a->name) > CAT_NAME_MAX)
 			return cat_error(err, "42622", "identifier \"%.80s\" is too long", a->name);
+		if (sql_system_column(a->name)) {
+			cat_error(
+			    err, "42701", "column name \"%s\" conflicts with a system column name", a->name);
+			err->position = a->position;
+			return false;
+		}
 		for (unsigned k = 0; k < i; k++)
 			if (strcmp(def->column[k].name, a->name) == 0) {
 				cat_error(err, "42701", "column \"%s\" specified more than once", a->name);

@@ -289,6 +289,8 @@ bool
 sql_nextval(struct sql_row *r)
 {
 	struct sql_session *s = r->env->session;
+	if (!sql_may_write(s, "nextval()", r->env->err))
+		return false;
 	const struct cat_table *tab = named(r, r->a[0].s);
 	struct sql_drawn *d = tab ? drawn(s, tab->store.id, true) : NULL;
 	if (tab != NULL && d == NULL)

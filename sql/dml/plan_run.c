@@ -23,6 +23,13 @@ query(struct sql_exec *x, struct sql_plan *p, uint64_t *rows)
 bool
 sql_plan_run(struct sql_session *s, struct sql_plan *p, uint64_t *rows)
 {
+	const char *what = p->kind == AST_INSERT   ? "INSERT"
+			   : p->kind == AST_UPDATE ? "UPDATE"
+			   : p->kind == AST_DELETE ? "DELETE"
+			   : p->locks              ? "SELECT FOR UPDATE"
+						   : NULL;
+	if (what != NULL && !sql_may_write(s, what, s->x.err))
+		return false;
 	if (p->kind == AST_SELECT)
 		return query(&s->x, p, rows);
 	bool ok = sql_dml(&s->x, p, rows);

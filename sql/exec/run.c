@@ -58,9 +58,24 @@ sql_prepare_exec(struct sql_session *s, const struct sql_sink *sink, struct cat_
 		.go_on_arg = x };
 }
 
+int64_t
+sql_now_us(struct sql_session *s)
+{
+	if (s->now_us == 0)
+		s->now_us = nam_clock_wall_us() - INT64_C(946684800000000);
+	return s->now_us;
+}
+
 void
 sql_take_now(struct sql_session *s, const struct sql_plan *p)
 {
-	if (p->uses_now && s->now_us == 0)
-		s->now_us = nam_clock_wall_us() - INT64_C(946684800000000);
+	if (p->uses_now)
+		sql_now_us(s);
+}
+
+bool
+sql_may_write(const struct sql_session *s, const char *what, struct cat_err *err)
+{
+	return !(s->block == SQL_IDLE ? s->now.read_only : s->read_only) ||
+	       cat_error(err, "25006", "cannot execute %s in a read-only transaction", what);
 }

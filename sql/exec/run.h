@@ -15,6 +15,8 @@ enum sql_block { SQL_IDLE, SQL_IMPLICIT, SQL_BLOCK, SQL_FAILED };
 struct sql_settings {
 	enum txn_iso iso;
 	bool cluster;
+	bool read_only; /* default_transaction_read_only */
+	char search_path[128];
 	uint32_t lock_timeout_ms, statement_timeout_ms;
 	uint64_t memory_kb;  /* namdb.statement_memory */
 	uint32_t join_order; /* namdb.join_order: 0: by cost; else dice, for tests */
@@ -29,6 +31,7 @@ struct sql_session {
 	const struct sql_host *host;
 	struct txn *t;    /* NULL in a block: it has not begun, its first statement will */
 	enum txn_iso iso; /* of the block */
+	bool read_only;   /* the block is */
 	bool ddl;         /* t changed the catalog */
 	struct sql_settings now, session, before; /* in force; beyond the block; as the block found them */
 	struct sql_savepoint *save;               /* of the block, oldest first */
@@ -54,7 +57,11 @@ struct sql_session {
 
 struct nam_arena *sql_arena(struct sql_session *s, unsigned i);
 void sql_prepare_exec(struct sql_session *s, const struct sql_sink *sink, struct cat_err *err);
+/* now() of the transaction, microseconds since 2000-01-01. */
+int64_t sql_now_us(struct sql_session *s);
 /* now() of the transaction, if the plan asks for it: before sql_prepare_exec. */
 void sql_take_now(struct sql_session *s, const struct sql_plan *p);
+/* False, with 25006 in *err: the transaction is READ ONLY. what: the statement's name. */
+bool sql_may_write(const struct sql_session *s, const char *what, struct cat_err *err);
 
 #endif

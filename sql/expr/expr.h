@@ -146,6 +146,8 @@ struct sql_host {
 	const char *(*setting)(struct sql_session *s, const char *name, char *buf, size_t max);
 	bool (*nextval)(struct sql_row *r), (*currval)(struct sql_row *r), (*lastval)(struct sql_row *r);
 	bool (*setval)(struct sql_row *r, bool called);
+	/* When the session's transaction began, microseconds since 2000-01-01; the first to ask sets it. */
+	int64_t (*now_us)(struct sql_session *s);
 };
 struct sql_env {
 	struct sql_session *session; /* NULL while constants are folded; so are host and dice */

@@ -34,6 +34,7 @@ enum ast_kind {
 	AST_WINDOW,  /* text over a window: see struct ast_window */
 	AST_ARRAY,   /* ARRAY[args] */
 	AST_INDEX,   /* args[0][args[1]], args[0][args[1]:args[2]]; i: AST_INDEX_* */
+	AST_COLLATE, /* args[0] COLLATE one of those that compare bytes */
 	AST_ANY,     /* args[0] text ANY (args[1]), an array; negate: ALL */
 	AST_SUB,     /* a subquery: select, sub; args: what ANY and ALL compare, by operator text */
 };
@@ -227,6 +228,8 @@ enum ast_stmt_kind {
 	AST_UPDATE,
 	AST_DELETE,
 	AST_TRUNCATE,
+	AST_TRUNCATE_ALL, /* names: several */
+	AST_COMMENT,      /* names: a relation and maybe its column; var: what it is said to be */
 	AST_CREATE_TABLE,
 	AST_CREATE_AS, /* table, names: its columns; select */
 	AST_DROP_TABLE,
@@ -249,7 +252,7 @@ enum ast_stmt_kind {
 	AST_SHOW,
 	AST_SET_TRANSACTION,
 	AST_EXPLAIN,
-	AST_ANALYZE, /* names, of */
+	AST_ANALYZE, /* names, of; vacuum */
 };
 
 enum ast_iso { AST_ISO_NONE = 0, AST_ISO_RC, AST_ISO_RR, AST_ISO_SER };
@@ -342,9 +345,11 @@ struct ast_stmt {
 	const char *var;      /* SET, SHOW */
 	const char *value;    /* SET; NULL: DEFAULT */
 	struct ast_explain explain;
-	struct ast_stmt *inner; /* EXPLAIN; COPY TO: what makes the rows */
-	struct ast_force *of;   /* ANALYZE: columns of each table; none: all */
-	bool verbose;           /* ANALYZE */
+	struct ast_stmt *inner;     /* EXPLAIN; COPY TO: what makes the rows */
+	struct ast_force *of;       /* ANALYZE: columns of each table; none: all */
+	bool verbose;               /* ANALYZE */
+	bool vacuum, analyze;       /* it is VACUUM, with ANALYZE */
+	bool read_only, read_write; /* BEGIN, SET TRANSACTION */
 };
 
 /*

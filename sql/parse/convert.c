@@ -481,10 +481,10 @@ modes(struct sql_convert *c, PgQuery__Node *const *list, size_t n, struct ast_st
 				  : strcmp(w, "repeatable read") == 0 ? AST_ISO_RR
 								      : AST_ISO_RC;
 		} else if (strcmp(d->defname, "transaction_read_only") == 0) {
-			if (d->arg != NULL && d->arg->node_case == PG_QUERY__NODE__NODE_A_CONST &&
-			    d->arg->a_const->val_case == PG_QUERY__A__CONST__VAL_IVAL &&
-			    d->arg->a_const->ival->ival != 0)
-				return sql_convert_no(c, "READ ONLY transactions are", d->location);
+			st->read_only = d->arg != NULL && d->arg->node_case == PG_QUERY__NODE__NODE_A_CONST &&
+					d->arg->a_const->val_case == PG_QUERY__A__CONST__VAL_IVAL &&
+					d->arg->a_const->ival->ival != 0;
+			st->read_write = !st->read_only;
 		} else if (strcmp(d->defname, "transaction_deferrable") == 0) {
 			return sql_convert_no(c, "DEFERRABLE transactions are", d->location);
 		}
@@ -523,6 +523,26 @@ transaction(struct sql_convert *c, const PgQuery__TransactionStmt *s, struct ast
 	}
 }
 
+/* The values of a setting that is a list, as SHOW writes them. */
+static const char *
+listed(struct sql_convert *c, const PgQuery__VariableSetStmt *s)
+{
+	const char *all = "";
+	for (size_t i = 0; i < s->n_args && all != NULL; i++) {
+		const char *w = sql_convert_word(s->args[i]);
+		if (w == NULL) {
+			sql_convert_no(c, "this kind of value in SET is", -1);
+			return NULL;
+		}
+		bool quoted = w[0] == '$';
+		all = nam_arena_printf(
+		    c->arena, "%s%s%s%s%s", all, i ? ", " : "", quoted ? "\"" : "", w, quoted ? "\"" : "");
+	}
+	if (all == NULL)
+		cat_error(c->err, "53200", "out of memory");
+	return all;
+}
+
 static bool
 set(struct sql_convert *c, const PgQuery__VariableSetStmt *s, struct ast_stmt *st)
 {
@@ -545,6 +565,9 @@ set(struct sql_convert *c, const PgQuery__VariableSetStmt *s, struct ast_stmt *s
 		st->reset = true;
 	if (s->kind != PG_QUERY__VARIABLE_SET_KIND__VAR_SET_VALUE)
 		return true;
+	bool list = strcasecmp(s->name, "search_path") == 0 || strcasecmp(s->name, "datestyle") == 0;
+	if (s->n_args != 1 && list)
+		return (st->value = listed(c, s)) != NULL;
 	if (s->n_args != 1) {
 		cat_error(c->err, "22023", "SET %.63s takes only one argument", s->name);
 		return false;
@@ -572,9 +595,54 @@ truncate_(struct sql_convert *c, const PgQuery__TruncateStmt *s, struct ast_stmt
 	st->kind = AST_TRUNCATE;
 	if (s->restart_seqs)
 		return sql_convert_no(c, "TRUNCATE ... RESTART IDENTITY is", -1);
-	if (s->n_relations != 1)
-		return sql_convert_no(c, "TRUNCATE of more than one table is", -1);
-	return sql_convert_range(c, s->relations[0]->range_var, &st->table);
+	if (s->n_relations == 1)
+		return sql_convert_range(c, s->relations[0]->range_var, &st->table);
+	st->kind = AST_TRUNCATE_ALL;
+	st->nnames = (unsigned)s->n_relations;
+	st->names = sql_convert_take(c, st->nnames * sizeof *st->names);
+	st->name_at = sql_convert_take(c, st->nnames * sizeof *st->name_at);
+	if (st->names == NULL || st->name_at == NULL)
+		return false;
+	for (unsigned i = 0; i < st->nnames; i++) {
+		if (!sql_convert_range(c, s->relations[i]->range_var, &st->table))
+			return false;
+		st->names[i] = st->table.name;
+		st->name_at[i] = st->table.position;
+	}
+	return true;
+}
+
+/* COMMENT ON a relation or a column: that it exists is all that is asked. */
+static bool
+comment(struct sql_convert *c, const PgQuery__CommentStmt *s, struct ast_stmt *st)
+{
+	static const struct {
+		PgQuery__ObjectType type;
+		const char *word;
+	} kinds[] = { { PG_QUERY__OBJECT_TYPE__OBJECT_TABLE, "table" },
+		{ PG_QUERY__OBJECT_TYPE__OBJECT_VIEW, "view" },
+		{ PG_QUERY__OBJECT_TYPE__OBJECT_SEQUENCE, "sequence" },
+		{ PG_QUERY__OBJECT_TYPE__OBJECT_COLUMN, "column" } };
+	st->kind = AST_COMMENT;
+	for (unsigned k = 0; k < sizeof kinds / sizeof *kinds; k++)
+		if (s->objtype == kinds[k].type)
+			st->var = kinds[k].word;
+	const PgQuery__List *l =
+	    s->object != NULL && s->object->node_case == PG_QUERY__NODE__NODE_LIST ? s->object->list : NULL;
+	if (st->var == NULL || l == NULL)
+		return sql_convert_no(c, "COMMENT on this kind of object is", -1);
+	size_t own = strcmp(st->var, "column") == 0 ? 2 : 1;
+	const char *schema = l->n_items > own ? sql_convert_word(l->items[l->n_items - own - 1]) : NULL;
+	if (l->n_items < own || l->n_items > own + 1 || (schema != NULL && strcmp(schema, "public") != 0))
+		return sql_convert_no(c, "schemas are", -1);
+	st->nnames = (unsigned)own;
+	if ((st->names = sql_convert_take(c, own * sizeof *st->names)) == NULL)
+		return false;
+	for (size_t i = 0; i < own; i++)
+		if ((st->names[i] = sql_convert_str(c, sql_convert_word(l->items[l->n_items - own + i]))) ==
+		    NULL)
+			return false;
+	return true;
 }
 
 /* An option's value, PostgreSQL's way: nothing is true. */
@@ -657,22 +725,40 @@ explain(struct sql_convert *c, const PgQuery__ExplainStmt *s, struct ast_stmt *s
 	return (st->inner = sql_convert_stmt(c, s->query)) != NULL;
 }
 
+/* How VACUUM is to do what nobody has to do here. */
+static bool
+vacuum_option(const char *name)
+{
+	static const char *const all[] = { "full", "freeze", "disable_page_skipping", "index_cleanup",
+		"process_toast", "truncate", "parallel" };
+	for (unsigned k = 0; k < sizeof all / sizeof *all; k++)
+		if (strcmp(all[k], name) == 0)
+			return true;
+	return false;
+}
+
 static bool
 analyze(struct sql_convert *c, const PgQuery__VacuumStmt *s, struct ast_stmt *st)
 {
 	bool skip;
 	st->kind = AST_ANALYZE;
-	if (s->is_vacuumcmd)
-		return sql_convert_no(c, "VACUUM is (nothing needs it)", -1);
+	st->vacuum = s->is_vacuumcmd;
 	for (size_t i = 0; i < s->n_options; i++) {
 		const PgQuery__DefElem *d = s->options[i]->def_elem;
-		bool verbose = strcmp(d->defname, "verbose") == 0;
-		if (!verbose && strcmp(d->defname, "skip_locked") != 0) {
-			cat_error(c->err, "42601", "unrecognized ANALYZE option \"%.63s\"", d->defname);
+		bool *to = strcmp(d->defname, "verbose") == 0 ? &st->verbose : NULL;
+		if (strcmp(d->defname, "skip_locked") == 0)
+			to = &skip;
+		if (st->vacuum && strcmp(d->defname, "analyze") == 0)
+			to = &st->analyze;
+		if (st->vacuum && vacuum_option(d->defname))
+			continue;
+		if (to == NULL) {
+			cat_error(c->err, "42601", "unrecognized %s option \"%.63s\"",
+			    st->vacuum ? "VACUUM" : "ANALYZE", d->defname);
 			c->err->position = d->location + 1;
 			return false;
 		}
-		if (!option_bool(c, d, verbose ? &st->verbose : &skip))
+		if (!option_bool(c, d, to))
 			return false;
 	}
 	st->names = sql_convert_take(c, s->n_rels * sizeof *st->names);
@@ -689,6 +775,9 @@ analyze(struct sql_convert *c, const PgQuery__VacuumStmt *s, struct ast_stmt *st
 		st->names[i] = t.name;
 		st->name_at[i] = t.position;
 		of->names = (unsigned)r->n_va_cols;
+		if (of->names > 0 && st->vacuum && !st->analyze)
+			return cat_error(c->err, "0A000",
+			    "ANALYZE option must be specified when a column list is provided");
 		if ((of->name = sql_convert_take(c, r->n_va_cols * sizeof *of->name)) == NULL)
 			return false;
 		for (size_t k = 0; k < r->n_va_cols; k++)
@@ -746,8 +835,6 @@ feature(PgQuery__Node__NodeCase k)
 		return "DISCARD is";
 	case PG_QUERY__NODE__NODE_CHECK_POINT_STMT:
 		return "CHECKPOINT is";
-	case PG_QUERY__NODE__NODE_COMMENT_STMT:
-		return "COMMENT is";
 	default:
 		return "this kind of statement is";
 	}
@@ -814,6 +901,9 @@ sql_convert_stmt(struct sql_convert *c, const PgQuery__Node *n)
 		break;
 	case PG_QUERY__NODE__NODE_EXPLAIN_STMT:
 		ok = explain(c, n->explain_stmt, st);
+		break;
+	case PG_QUERY__NODE__NODE_COMMENT_STMT:
+		ok = comment(c, n->comment_stmt, st);
 		break;
 	case PG_QUERY__NODE__NODE_VACUUM_STMT:
 		ok = analyze(c, n->vacuum_stmt, st);

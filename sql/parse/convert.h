@@ -36,6 +36,8 @@ bool sql_convert_locks(
 bool sql_convert_create_as(struct sql_convert *c, const PgQuery__CreateTableAsStmt *s, struct ast_stmt *st);
 bool sql_convert_query(struct sql_convert *c, const PgQuery__SelectStmt *s, struct ast_stmt *st);
 const PgQuery__IntoClause *sql_convert_into_of(const PgQuery__SelectStmt *s);
+/* COLLATE: is it the order that texts have here? */
+bool sql_convert_collation(struct sql_convert *c, const PgQuery__CollateClause *k);
 bool sql_convert_no_into(struct sql_convert *c, const PgQuery__IntoClause *into);
 /* An option of CREATE TABLE ... WITH. */
 bool sql_convert_table_option(struct sql_convert *c, const PgQuery__DefElem *d, struct ast_stmt *st);

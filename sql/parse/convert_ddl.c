@@ -165,6 +165,10 @@ identity(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt *s
 		c->err->position = k->location + 1;
 		return false;
 	}
+	if (col->seq != NULL)
+		return cat_error(c->err, "42601",
+		    "both default and identity specified for column \"%.63s\" of table \"%.63s\"", col->name,
+		    st->table.name);
 	if (!cat_type_is_int(col->type))
 		return cat_error(
 		    c->err, "22023", "identity column type must be smallint, integer, or bigint");
@@ -230,6 +234,21 @@ constraint(struct sql_convert *c, const PgQuery__Constraint *k, struct ast_stmt 
 	}
 }
 
+/* COLLATE beside a column's type. */
+static bool
+collated(struct sql_convert *c, const PgQuery__CollateClause *k, enum cat_type type)
+{
+	if (k == NULL)
+		return true;
+	if (!sql_convert_collation(c, k))
+		return false;
+	if (cat_type_category(cat_type_element(type)) == 'S')
+		return true;
+	cat_error(c->err, "42804", "collations are not supported by type %s", cat_type_name(type));
+	c->err->position = k->location + 1;
+	return false;
+}
+
 static bool
 element(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st)
 {
@@ -242,12 +261,11 @@ element(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st)
 	col->position = d->location + 1;
 	if ((col->name = sql_convert_str(c, d->colname)) == NULL)
 		return false;
-	if (d->coll_clause != NULL)
-		return sql_convert_no(c, "COLLATE is", d->location);
 	if (d->type_name == NULL)
 		return sql_convert_no(c, "a column without a type is", d->location);
 	if (!serial(c, d->type_name, col) ||
-	    (col->seq == NULL && !sql_convert_type(c, d->type_name, &col->type, &col->typmod)))
+	    (col->seq == NULL && !sql_convert_type(c, d->type_name, &col->type, &col->typmod)) ||
+	    !collated(c, d->coll_clause, col->type))
 		return false;
 	for (size_t i = 0; i < d->n_constraints; i++)
 		if (d->constraints[i]->node_case == PG_QUERY__NODE__NODE_CONSTRAINT &&
@@ -268,8 +286,15 @@ element(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st)
 bool
 sql_convert_table_option(struct sql_convert *c, const PgQuery__DefElem *d, struct ast_stmt *st)
 {
-	if (strcmp(d->defname, "fillfactor") == 0)
-		return true;
+	const PgQuery__Node *a = d->arg;
+	if (strcmp(d->defname, "fillfactor") == 0) {
+		int v = a != NULL && a->node_case == PG_QUERY__NODE__NODE_INTEGER ? a->integer->ival : 0;
+		return (v >= 10 && v <= 100) ||
+		       cat_error(c->err, "22023", "value %d out of bounds for option \"fillfactor\"", v);
+	}
+	if (strncmp(d->defname, "autovacuum_", 11) == 0 || strcmp(d->defname, "toast_tuple_target") == 0 ||
+	    strcmp(d->defname, "parallel_workers") == 0)
+		return true; /* there is nothing they could be said to */
 	if (strcmp(d->defname, "versions") == 0) {
 		int v =
 		    d->arg && d->arg->node_case == PG_QUERY__NODE__NODE_INTEGER ? d->arg->integer->ival : 0;
@@ -296,6 +321,8 @@ create(struct sql_convert *c, const PgQuery__CreateStmt *s, struct ast_stmt *st)
 		return sql_convert_no(c, "partitions are", -1);
 	if (s->of_typename != NULL)
 		return sql_convert_no(c, "typed tables are", -1);
+	if (s->oncommit > PG_QUERY__ON_COMMIT_ACTION__ONCOMMIT_NOOP)
+		return cat_error(c->err, "42P16", "ON COMMIT can only be used on temporary tables");
 	if (s->tablespacename != NULL && s->tablespacename[0])
 		return sql_convert_no(c, "tablespaces are", -1);
 	if (s->access_method != NULL && s->access_method[0])
@@ -410,9 +437,8 @@ alter_one(struct sql_convert *c, const PgQuery__AlterTableCmd *k, struct ast_stm
 	case PG_QUERY__ALTER_TABLE_TYPE__AT_AlterColumnType: {
 		const PgQuery__ColumnDef *d = k->def->column_def;
 		to->kind = AST_ALTER_TYPE;
-		if (d->coll_clause != NULL)
-			return sql_convert_no(c, "COLLATE is", d->location);
 		return sql_convert_type(c, d->type_name, &to->type, &to->typmod) &&
+		       collated(c, d->coll_clause, to->type) &&
 		       (d->raw_default == NULL || (to->e = sql_convert_expr(c, d->raw_default)) != NULL);
 	}
 	default:

@@ -190,6 +190,19 @@ typmod_at(const PgQuery__TypeName *t, size_t i)
 	return INT32_MIN;
 }
 
+bool
+sql_convert_collation(struct sql_convert *c, const PgQuery__CollateClause *k)
+{
+	static const char *const bytes[] = { "C", "POSIX", "default", "ucs_basic" };
+	const char *name = k->n_collname > 0 ? sql_convert_word(k->collname[k->n_collname - 1]) : NULL;
+	for (unsigned i = 0; name != NULL && i < sizeof bytes / sizeof *bytes; i++)
+		if (strcmp(name, bytes[i]) == 0)
+			return true;
+	char what[120];
+	snprintf(what, sizeof what, "collation \"%.63s\" is", name ? name : "");
+	return sql_convert_no(c, what, k->location);
+}
+
 static bool
 element_type(struct sql_convert *c, const PgQuery__TypeName *t, enum cat_type *type, int32_t *typmod)
 {
@@ -735,7 +748,11 @@ convert(struct sql_convert *c, const PgQuery__Node *n)
 	case PG_QUERY__NODE__NODE_A_INDIRECTION:
 		return sql_convert_indirection(c, n->a_indirection);
 	case PG_QUERY__NODE__NODE_COLLATE_CLAUSE:
-		return no(c, "COLLATE is", n->collate_clause->location);
+		if (!sql_convert_collation(c, n->collate_clause) ||
+		    (e = sql_convert_node(c, AST_COLLATE, n->collate_clause->location, 1)) == NULL ||
+		    (e->args[0] = sql_convert_expr(c, n->collate_clause->arg)) == NULL)
+			return NULL;
+		return e;
 	case PG_QUERY__NODE__NODE_GROUPING_SET:
 		return no(c, "grouping sets are", n->grouping_set->location);
 	case PG_QUERY__NODE__NODE_GROUPING_FUNC:

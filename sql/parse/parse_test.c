@@ -168,14 +168,14 @@ features(void **state)
 {
 	(void)state;
 	static const char *const no[] = { "select a[1][2] from t", "select '{}'::int[][]",
-		"grant all on t to x", "vacuum", "delete from t where current of c",
+		"grant all on t to x", "comment on function f() is 'x'", "delete from t where current of c",
 		"merge into t using u on true when matched then delete", "create table t (a int unique)",
 		"copy t from program 'ls'", "lock table t", "declare c cursor for select 1", "listen x",
 		"create function f() returns int language sql as ''",
-		"select * from t tablesample system (1)", "select a collate \"C\" from t",
+		"select * from t tablesample system (1)", "select a collate \"de_DE\" from t",
 		"prepare transaction 'x'", "select money '1'", "select current_time", "select row(1,2)",
 		"explain (analyze, wal) select 1", "select b'1'", "select x'1f'", "commit and chain",
-		"begin read only", "create table s.t (a int)",
+		"truncate a restart identity", "create table s.t (a int)",
 		"create unlogged table t (a int) partition by hash (a)", "create table t (like u)" };
 	for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
 		const char *r = parse_s(no[i]);

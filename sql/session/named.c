@@ -68,8 +68,10 @@ prepare(struct sql_session *s, const struct sql_stmt *st, struct cat_err *err)
 	p->next = s->named;
 	s->named = p;
 	p->st = sql_stmt_new(s, sql_parsed_hold(st->parsed), ast->inner, ast->types, ast->ntypes, err);
-	if (p->st != NULL && (!sql_has_plan(ast->inner) || sql_stmt_plan(s, p->st, err)))
+	if (p->st != NULL && (!sql_has_plan(ast->inner) || sql_stmt_plan(s, p->st, err))) {
+		p->st->described = true;
 		return true;
+	}
 	forget(&s->named);
 	return false;
 }

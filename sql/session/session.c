@@ -128,6 +128,7 @@ open_block(struct sql_session *s, enum sql_block kind)
 {
 	s->before = s->session;
 	s->iso = s->now.iso;
+	s->read_only = s->now.read_only;
 	s->saves = 0;
 	s->save_lost = false;
 	s->block = kind;
@@ -149,6 +150,60 @@ done(const struct sql_sink *sink, const char *tag, struct cat_err *err)
 	return cat_error(err, "57014", "canceling statement due to user request");
 }
 
+/* READ ONLY, READ WRITE of the block. */
+static bool
+set_access(struct sql_session *s, const struct ast_stmt *ast, struct cat_err *err)
+{
+	if (ast->read_write && s->read_only && s->t != NULL)
+		return cat_error(err, "25001", "transaction read-write mode must be set before any query");
+	if (ast->read_only || ast->read_write)
+		s->read_only = ast->read_only;
+	return true;
+}
+
+/* What of the statement changes the database; NULL: nothing. */
+static const char *
+writes(const struct ast_stmt *ast)
+{
+	switch (ast->kind) {
+	case AST_INSERT:
+		return "INSERT";
+	case AST_UPDATE:
+		return "UPDATE";
+	case AST_DELETE:
+		return "DELETE";
+	case AST_TRUNCATE:
+	case AST_TRUNCATE_ALL:
+		return "TRUNCATE TABLE";
+	case AST_CREATE_TABLE:
+		return "CREATE TABLE";
+	case AST_CREATE_AS:
+		return "CREATE TABLE AS";
+	case AST_CREATE_VIEW:
+		return "CREATE VIEW";
+	case AST_CREATE_SEQUENCE:
+		return "CREATE SEQUENCE";
+	case AST_DROP_TABLE:
+		return "DROP TABLE";
+	case AST_DROP_VIEW:
+		return "DROP VIEW";
+	case AST_DROP_SEQUENCE:
+		return "DROP SEQUENCE";
+	case AST_ALTER_TABLE:
+		return "ALTER TABLE";
+	case AST_COMMENT:
+		return "COMMENT";
+	case AST_COPY:
+		return !ast->copy.to ? "COPY FROM" : ast->inner != NULL ? writes(ast->inner) : NULL;
+	case AST_EXPLAIN:
+		return ast->explain.analyze ? writes(ast->inner) : NULL;
+	case AST_SELECT:
+		return ast->select->locks > 0 ? "SELECT FOR UPDATE" : NULL;
+	default:
+		return NULL;
+	}
+}
+
 static bool
 do_begin(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err)
 {
@@ -164,6 +219,8 @@ do_begin(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sin
 			    err, "25001", "SET TRANSACTION ISOLATION LEVEL must be called before any query");
 		s->iso = iso_of(ast->iso);
 	}
+	if (!set_access(s, ast, err))
+		return false;
 	return done(sink, ast->start ? "START TRANSACTION" : "BEGIN", err);
 }
 
@@ -200,6 +257,10 @@ do_set_transaction(
 	if (s->saves > 0 && ast->iso != AST_ISO_NONE && !ast->session_default && iso_of(ast->iso) != s->iso)
 		return cat_error(
 		    err, "25001", "SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction");
+	if (ast->session_default && (ast->read_only || ast->read_write))
+		s->now.read_only = s->session.read_only = ast->read_only;
+	else if (s->block != SQL_IDLE && !set_access(s, ast, err))
+		return false;
 	if (ast->iso != AST_ISO_NONE && ast->session_default) {
 		s->now.iso = s->session.iso = iso_of(ast->iso);
 	} else if (ast->iso != AST_ISO_NONE) {
@@ -243,9 +304,9 @@ plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *s
 		if (strcmp(err->sqlstate, "55P03") == 0 && whole != 0 && net_now_ns(s->net) - began >= whole)
 			return cat_error(err, "57014", "canceling statement due to statement timeout");
 		/* A change of definitions by itself that lost a race has shown nothing to anybody: it runs again. */
-		bool change = ast->kind == AST_ALTER_TABLE || ast->kind == AST_ANALYZE ||
-			      ast->kind == AST_DROP_TABLE || ast->kind == AST_DROP_VIEW ||
-			      ast->kind == AST_DROP_SEQUENCE;
+		bool change = ast->kind == AST_ALTER_TABLE || ast->kind == AST_TRUNCATE_ALL ||
+			      ast->kind == AST_ANALYZE || ast->kind == AST_DROP_TABLE ||
+			      ast->kind == AST_DROP_VIEW || ast->kind == AST_DROP_SEQUENCE;
 		if (!alone || !change || tries == SQL_RETRIES || s->now.iso != TXN_READ_COMMITTED ||
 		    strcmp(err->sqlstate, "40001") != 0)
 			return false;
@@ -266,6 +327,11 @@ one(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, u
 	if (s->block == SQL_FAILED && !sql_may_end(ast->kind))
 		return cat_error(err, "25P02",
 		    "current transaction is aborted, commands ignored until end of transaction block");
+	const char *what = writes(ast);
+	if (what != NULL && !sql_may_write(s, what, err)) {
+		sql_abort(s);
+		return false;
+	}
 	if (sql_has_plan(ast))
 		return sql_stmt_run(s, st, param, n, sink, err, last);
 	switch (ast->kind) {
@@ -393,6 +459,7 @@ sql_execute(
 /* ---- opening -------------------------------------------------------------------------------- */
 
 static const struct sql_host host = { .setting = sql_setting,
+	.now_us = sql_now_us,
 	.nextval = sql_nextval,
 	.currval = sql_currval,
 	.lastval = sql_lastval,

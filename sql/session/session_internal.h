@@ -26,6 +26,7 @@ struct sql_stmt {
 	enum cat_type *given, *types;
 	unsigned ngiven, params;
 	uint64_t hash;          /* of the text, in the session's cache */
+	bool described;         /* a client was told its columns: they may not change any more */
 	struct nam_arena fixed; /* parameters converted for one execution */
 	struct cat_datum *param;
 };

@@ -73,6 +73,16 @@ sql_costs_of(const struct sql_session *s)
 	return s->now.standard_costs ? &sql_costs_standard : sql_costs_now();
 }
 
+static bool
+same_columns(const struct sql_plan *x, const struct sql_plan *y)
+{
+	bool same = x->columns == y->columns;
+	for (unsigned k = 0; k < x->columns && same; k++)
+		same = strcmp(x->column[k].name, y->column[k].name) == 0 &&
+		       x->column[k].type == y->column[k].type && x->column[k].typmod == y->column[k].typmod;
+	return same;
+}
+
 /* With s->t open: a plan for the catalog as t sees it. */
 bool
 sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err)
@@ -82,7 +92,7 @@ sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err)
 	    cat_drift(s->cfg.cat) ^ (uint64_t)s->now.join_order << 31 ^ (uint64_t)s->now.standard_costs << 63;
 	if (st->plan != NULL && st->version == version && st->drift == drift)
 		return true;
-	sql_plan_free(st->plan);
+	struct sql_plan *was = st->plan;
 	struct sql_bind_in in = { .cat = s->cfg.cat,
 		.t = s->t,
 		.parser = s->cfg.parser,
@@ -90,8 +100,15 @@ sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err)
 		.ntypes = st->ngiven,
 		.costs = sql_costs_of(s),
 		.join_order = s->now.join_order };
-	if ((st->plan = sql_plan_make(st->ast, &in, err)) == NULL)
-		return false;
+	st->plan = sql_plan_make(st->ast, &in, err);
+	bool same = st->plan == NULL || was == NULL || !st->described || same_columns(was, st->plan);
+	if (st->plan == NULL || !same) {
+		sql_plan_free(st->plan);
+		st->plan = was; /* so that it is known what was told */
+		st->version = UINT64_MAX;
+		return !same && cat_error(err, "0A000", "cached plan must not change result type");
+	}
+	sql_plan_free(was);
 	/* Reading the catalog may have brought a newer one to light; then the next execution plans again. */
 	st->version = version;
 	st->drift = drift;
@@ -137,6 +154,7 @@ sql_prepare(struct sql_session *s, const char *text, size_t len, const enum cat_
 		sql_stmt_close(st);
 		return false;
 	}
+	st->described = true;
 	*out = st;
 	return true;
 }

@@ -105,8 +105,8 @@ copy(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *s
 	struct sql_plan *rules = sql_plan_rules(tab, &in, err);
 	if (rules == NULL)
 		return false;
-	if (rules->uses_now && s->now_us == 0)
-		s->now_us = nam_clock_wall_us() - INT64_C(946684800000000);
+	if (rules->uses_now)
+		sql_now_us(s);
 	sql_prepare_exec(s, sink, err);
 	s->x.rules = rules->rules;
 	bool ok = sql_copy(&s->x, ast, tab, rows);
@@ -114,6 +114,58 @@ copy(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *s
 		cat_rows_moved(s->cfg.cat, tab, (int64_t)*rows);
 	sql_plan_free(rules);
 	return ok;
+}
+
+/* Each of several tables once. Below a savepoint rows go one by one (stmt.c), which needs a plan for each. */
+static bool
+truncate_all(struct sql_session *s, const struct ast_stmt *ast, struct cat_err *err)
+{
+	if (s->saves > 0)
+		return cat_error(
+		    err, "0A000", "TRUNCATE of several tables below a savepoint is not supported yet");
+	for (unsigned i = 0; i < ast->nnames; i++) {
+		const struct cat_table *tab;
+		bool again = false;
+		for (unsigned k = 0; k < i && !again; k++)
+			again = strcmp(ast->names[k], ast->names[i]) == 0;
+		if (again)
+			continue;
+		nam_status st = cat_find(s->cfg.cat, s->t, ast->names[i], &tab);
+		if (st != NAM_OK)
+			return sql_status(err, st, NULL);
+		if (tab == NULL || tab->kind != CAT_TABLE) {
+			cat_error(err, tab ? "42809" : "42P01",
+			    tab ? "\"%s\" is not a table" : "relation \"%s\" does not exist", ast->names[i]);
+			err->position = ast->name_at[i];
+			return false;
+		}
+		if (tab->system)
+			return cat_error(err, "42501", "permission denied for table %s", tab->name);
+		st = cat_hold(s->cfg.cat, s->t, tab);
+		if (st != NAM_OK && st != NAM_GONE) /* what lay on a lost node can go, too */
+			return sql_status(err, st, tab);
+		nam_arena_reset(s->arena[0]);
+		if (!sql_truncate(s, tab, s->arena[0], err))
+			return false;
+	}
+	return true;
+}
+
+/* Nobody would read it, so nothing is kept. */
+static bool
+comment(struct sql_session *s, const struct ast_stmt *ast, struct cat_err *err)
+{
+	const struct cat_table *tab;
+	nam_status st = cat_find(s->cfg.cat, s->t, ast->names[0], &tab);
+	if (st != NAM_OK)
+		return sql_status(err, st, NULL);
+	if (tab == NULL)
+		return cat_error(err, "42P01", "relation \"%s\" does not exist", ast->names[0]);
+	if (strcmp(ast->var, "column") == 0)
+		return names_column(tab, ast->names[1], err);
+	const char *is = tab->kind == CAT_VIEW ? "view" : tab->kind == CAT_SEQUENCE ? "sequence" : "table";
+	return strcmp(is, ast->var) == 0 ||
+	       cat_error(err, "42809", "\"%s\" is not a %s", ast->names[0], ast->var);
 }
 
 bool
@@ -152,8 +204,14 @@ sql_utility(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 		snprintf(tag, max, "ALTER TABLE");
 		return sql_alter_table(s, ast, sink, s->arena[0], err);
 	case AST_ANALYZE:
-		snprintf(tag, max, "ANALYZE");
+		snprintf(tag, max, ast->vacuum ? "VACUUM" : "ANALYZE");
 		return sql_analyze(s, ast, sink, err);
+	case AST_TRUNCATE_ALL:
+		snprintf(tag, max, "TRUNCATE TABLE");
+		return truncate_all(s, ast, err);
+	case AST_COMMENT:
+		snprintf(tag, max, "COMMENT");
+		return comment(s, ast, err);
 	case AST_COPY:
 		ok = copy(s, ast, sink, rows, err);
 		snprintf(tag, max, "COPY %llu", (unsigned long long)*rows);
@@ -172,6 +230,7 @@ sql_settings_init(struct sql_settings *set)
 	*set = (struct sql_settings){ .iso = TXN_READ_COMMITTED, .memory_kb = 4u << 20 };
 	strcpy(set->client_min_messages, "notice");
 	strcpy(set->extra_float_digits, "1");
+	strcpy(set->search_path, "\"$user\", public");
 }
 
 static const char *const iso_name[] = { "read committed", "repeatable read", "serializable" };
@@ -217,6 +276,29 @@ unknown(const char *name, struct cat_err *err)
 	if (sql_postgres_has(sql_postgres_settings, low))
 		return cat_error(err, "0A000", "parameter %s is not supported yet", low);
 	return cat_error(err, "42704", "unrecognized configuration parameter \"%.63s\"", name);
+}
+
+/* search_path: every name is looked for in public, so that must be in it, and what else is may hold nothing. */
+static bool
+path(struct sql_settings *set, const char *v, struct cat_err *err)
+{
+	bool public = false;
+	for (const char *p = v; *p != 0;) {
+		size_t n = strcspn(p, ", ");
+		bool mine = n == 6 && strncasecmp(p, "public", n) == 0;
+		if (n > 0 && !mine && (n != 7 || memcmp(p, "\"$user\"", n) != 0) &&
+		    (n != 5 || memcmp(p, "$user", n) != 0) &&
+		    (n != 10 || strncasecmp(p, "pg_catalog", n) != 0))
+			return cat_error(
+			    err, "0A000", "schemas in search_path other than public are not supported yet");
+		public |= mine;
+		p += n;
+		p += strspn(p, ", ");
+	}
+	if (!public)
+		return cat_error(err, "0A000", "a search_path without public is not supported yet");
+	snprintf(set->search_path, sizeof set->search_path, "%.127s", v);
+	return true;
 }
 
 /* One setting into set. v NULL: its default. */
@@ -304,6 +386,30 @@ assign(struct sql_session *s, struct sql_settings *set, const char *name, const 
 		    v ? v : fresh.extra_float_digits);
 		return true;
 	}
+	bool dro = strcasecmp(name, "default_transaction_read_only") == 0;
+	if (dro || strcasecmp(name, "transaction_read_only") == 0) {
+		bool on = v != NULL && (strcasecmp(v, "on") == 0 || strcasecmp(v, "true") == 0 ||
+					   strcasecmp(v, "yes") == 0 || strcmp(v, "1") == 0);
+		if (v != NULL && !on && strcasecmp(v, "off") != 0 && strcasecmp(v, "false") != 0 &&
+		    strcasecmp(v, "no") != 0 && strcmp(v, "0") != 0)
+			return cat_error(err, "22023", "parameter \"%s\" requires a Boolean value", name);
+		if (dro)
+			set->read_only = on;
+		else if (!on && s->read_only && s->block != SQL_IDLE && s->t != NULL)
+			return cat_error(
+			    err, "25001", "transaction read-write mode must be set before any query");
+		else
+			s->read_only = on;
+		return true;
+	}
+	if (strcasecmp(name, "search_path") == 0)
+		return path(set, v ? v : fresh.search_path, err);
+	if (strcasecmp(name, "role") == 0 || strcasecmp(name, "session_authorization") == 0) {
+		if (v == NULL || strcasecmp(v, "namdb") == 0 ||
+		    (strcasecmp(name, "role") == 0 && strcmp(v, "none") == 0))
+			return true; /* there is one role */
+		return cat_error(err, "22023", "role \"%.63s\" does not exist", v);
+	}
 	/* Known, but with one value only. */
 	static const struct {
 		const char *name, *value, *also;
@@ -387,6 +493,16 @@ sql_setting(struct sql_session *s, const char *name, char *buf, size_t max)
 			snprintf(buf, max, "%ums", ms);
 		return buf;
 	}
+	if (strcasecmp(name, "search_path") == 0)
+		return set->search_path;
+	if (strcasecmp(name, "role") == 0)
+		return "none";
+	if (strcasecmp(name, "session_authorization") == 0)
+		return "namdb";
+	if (strcasecmp(name, "default_transaction_read_only") == 0)
+		return set->read_only ? "on" : "off";
+	if (strcasecmp(name, "transaction_read_only") == 0)
+		return (s->block == SQL_IDLE ? set->read_only : s->read_only) ? "on" : "off";
 	if (strcasecmp(name, "application_name") == 0)
 		return set->application_name;
 	if (strcasecmp(name, "client_min_messages") == 0)
@@ -396,7 +512,7 @@ sql_setting(struct sql_session *s, const char *name, char *buf, size_t max)
 	static const char *const fixed[][2] = { { "client_encoding", "UTF8" }, { "server_encoding", "UTF8" },
 		{ "datestyle", "ISO, MDY" }, { "timezone", "UTC" }, { "standard_conforming_strings", "on" },
 		{ "integer_datetimes", "on" }, { "server_version", "15.0 (namdb)" },
-		{ "server_version_num", "150000" }, { "transaction_read_only", "off" } };
+		{ "server_version_num", "150000" } };
 	for (unsigned i = 0; i < sizeof fixed / sizeof *fixed; i++)
 		if (strcasecmp(name, fixed[i][0]) == 0)
 			return fixed[i][1];

@@ -448,12 +448,20 @@ prepared_body(const struct cn_place *place, void *arg)
 	sum.rows = 0;
 	CHECK(sql_run(s, lim, d, 2, &sink, &err) && sum.rows == 1 && sum.last == 700);
 	/* the plan follows the catalog */
-	const char *again = "drop table pp; create table pp (v int, id text primary key, t text, d text); "
-			    "insert into pp values (42, 'k', 'x', 'y')";
+	const char *again =
+	    "drop table pp; create table pp (v bigint, id text primary key, t varchar(3), d date); "
+	    "insert into pp values (42, 'k', 'x', '2020-01-01')";
 	CHECK(sql_execute(s, again, strlen(again), &sink, &err));
 	d[0] = (struct cat_datum){ .type = CAT_TEXT, .v.s = { "k", 1 } };
 	CHECK(sql_run(s, sel, d, 1, &sink, &err) && sum.last == 42);
 	CHECK(sql_stmt_params(sel, &type) == 1 && type[0] == CAT_TEXT);
+	/* but its columns were told to somebody */
+	const char *other = "alter table pp alter t type text";
+	CHECK(sql_execute(s, other, strlen(other), &sink, &err));
+	CHECK(!sql_run(s, sel, d, 1, &sink, &err) && strcmp(err.sqlstate, "0A000") == 0);
+	other = "alter table pp alter t type varchar(3)";
+	CHECK(sql_execute(s, other, strlen(other), &sink, &err));
+	CHECK(sql_run(s, sel, d, 1, &sink, &err) && sum.last == 42);
 	const char *gone = "drop table pp";
 	CHECK(sql_execute(s, gone, strlen(gone), &sink, &err));
 	CHECK(

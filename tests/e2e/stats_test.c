@@ -68,7 +68,12 @@ static const struct golden all[] = {
 	{ "analyze (verbose maybe) j", "ERROR 42601: verbose requires a Boolean value" },
 	{ "analyze (verbose off, skip_locked) j", "ANALYZE" },
 	{ "insert into nam_stats values (1)", "ERROR 42501: permission denied for table nam_stats" },
-	{ "vacuum", "ERROR 0A000: VACUUM is (nothing needs it) not supported yet" },
+	{ "vacuum", "VACUUM" },
+	{ "vacuum (full, analyze) j", "VACUUM" },
+	{ "vacuum nope", "ERROR 42P01: relation \"nope\" does not exist" },
+	{ "vacuum j (a)", "ERROR 0A000: ANALYZE option must be specified when a column list is provided" },
+	{ "vacuum (nope) j", "ERROR 42601: unrecognized VACUUM option \"nope\"" },
+	{ "vacuum j; select 1", "ERROR 25001: VACUUM cannot run inside a transaction block" },
 };
 
 static void

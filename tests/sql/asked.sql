@@ -1649,3 +1649,154 @@ INSERT INTO du VALUES (2, NULL), (1, 'b')
 INSERT INTO du VALUES (2, 'b'), (3, 'bad'), (2, 'c')
 INSERT INTO du SELECT i, CASE WHEN i = 1 THEN 'x' END FROM (VALUES (1), (2)) v (i)
 SELECT * FROM du
+-- definitions, settings, WITH RECURSIVE, as reviewed
+create table rdu(i int primary key)
+insert into rdu values (1),(2),(3)
+with recursive r(n) as (with x as (select 1 as n) select n from x union all select n+1 from r where n < 3) select * from r
+with recursive r(n) as (with x as (select max(i) as m from rdu) select 1 union all select n+1 from r, x where n < m) select * from r
+with recursive r(n) as (with x as (select i from rdu), y as (select i+1 as j from x) select min(j) from y union all select n+1 from r, x where n = i and exists (select 1 from y where j = n)) select * from r order by 1
+with recursive r(n) as (with x as (select 1 as n) select n from x union select n+1 from r where n < 3 and exists (with z as (select i from rdu) select 1 from z where i = n)) select * from r, (select max(n) from r) q order by 1
+with recursive r(n) as (with x as materialized (select 1 as n) select n from x union all select r.n+1 from r, x where r.n < 3 order by 1) select * from r
+with recursive r(n) as (select 1 union all select r.n+1 from rdu left join r on r.n = rdu.i where r.n < 3) select * from r
+with recursive r(n) as (select 1 union all select r.n+1 from r left join rdu on r.n = rdu.i where r.n < 3) select * from r
+with recursive r(n) as (select 1 union all select r.n+1 from r full join rdu on r.n = rdu.i where r.n < 3) select * from r
+with recursive r(n) as (select 1 union all select r.n+1 from rdu right join r on r.n = rdu.i where r.n < 3) select * from r
+create table cpt(a int)
+prepare cpp as select * from cpt
+execute cpp
+alter table cpt add b int
+execute cpp /* 2 */
+execute cpp /* 3 */
+alter table cpt drop b
+execute cpp /* 4 */
+alter table cpt alter a type text
+execute cpp /* 5 */
+drop table cpt
+execute cpp /* 6 */
+create table cpt(a int) /* 2 */
+execute cpp /* 7 */
+deallocate cpp
+prepare cpp as select a from cpt where a = $1
+alter table cpt add zz int
+execute cpp(1)
+prepare cpi as insert into cpt values ($1) returning *
+execute cpi(7)
+alter table cpt add yy int
+execute cpi(8)
+select * from cpt
+create table dup(i int primary key, s text not null)
+insert into dup values (1, 'a')
+create table ovp(a int)
+insert into ovp values (1), (2)
+select l.* from (values (1,2)) o(a,b), lateral (select o.*) l
+set role none
+reset role
+set session authorization default
+set search_path to public
+set search_path = "$user", public
+reset search_path
+select j.* from (dup a join dup b on a.i = b.i) j
+select * from (dup a join dup b using (i)) j
+create table wao(i int) with (autovacuum_enabled=false)
+create table wao2(i int) with (autovacuum_vacuum_scale_factor=0.1, fillfactor=50)
+create table wao3(i int) with (toast_tuple_target=128)
+create table wao4(i int) with (fillfactor=2)
+create table wao5(i int) with (nosuch=2)
+create table oc(i int) on commit drop
+create table oc2(i int) on commit preserve rows
+create table sg(i serial generated always as identity)
+create table sg2(i int default 1 generated always as identity)
+create table sysc(xmin int)
+create table sysc(ctid int)
+create table sysc(tableoid int)
+create table sysc(oid int)
+alter table dup add xmax int
+alter table dup rename s to cmin
+create table cpq(a int)
+alter table cpq add b int
+alter table cpq alter b type text
+deallocate cpp /* 2 */
+select 'a' collate "C" < 'B', s collate "C" from dup order by s collate "C"
+select 'a' collate "POSIX", 'a' collate "default"
+select 1 collate "C"
+create table coll(s text collate "C", t varchar(5) collate "default" primary key)
+begin read only
+select 1
+insert into cpq values (1)
+rollback
+begin isolation level repeatable read read write
+commit
+start transaction read only
+commit /* 2 */
+begin read only, isolation level serializable
+commit /* 3 */
+set transaction read only
+set session characteristics as transaction read only
+set session characteristics as transaction read write
+truncate ovp, cpq
+select count(*) from ovp
+truncate ovp, nosuch
+comment on table ovp is 'x'
+comment on column ovp.a is 'x'
+comment on table nosuch is 'x'
+comment on column ovp.zz is 'x'
+vacuum
+vacuum ovp
+vacuum analyze ovp
+vacuum (verbose false, analyze) ovp, cpq
+vacuum full ovp
+vacuum nosuch
+vacuum ovp(zz)
+begin
+vacuum /* 2 */
+rollback /* 2 */
+-- dates and intervals, as reviewed
+select interval '1 2' day to hour, interval '1 2:03' day to hour, interval '1 2:03' day to minute, interval '1 2:03:04' day to second, interval '1-2' year to month
+select interval '1 2 hours'
+select interval '1 2'
+select interval '1 2 3' day to hour
+select interval '1 2.5' day to hour
+select interval '1 -2' day to hour
+select interval 'P0002-10-15T10:30:20', interval 'P1Y2M3DT4H5M6S', interval 'PT36H', interval 'P00021015T103020', interval 'P0002-10-15', interval 'PT10:30:25', interval 'P0002', interval 'P1.5Y'
+select interval 'P0002-10T10:30'
+select interval 'P0002-1015T10'
+select interval 'P1Y-2'
+select interval 'PT10:30:25.5', interval 'PT103020.25', interval 'P-1-2-3T-4:05:06'
+select interval 'P00021015'
+select interval 'P2T'
+select interval 'P'
+select interval 'PT10'
+select interval 'P10:30'
+select interval 'P1Y10:30'
+select interval 'PT1H30'
+select interval '4 millenniums 5 centuries 4 decades 1 year 4 months 4 days 17 minutes 31 seconds', interval '1 mil', interval '2 millennia', interval '3 c', interval '1 dec', interval '2 decs'
+select timestamptz '1970-01-01+00', timestamptz '1970-01-01 +02', timestamptz '1970-01-01 UTC', timestamptz '1970-01-01 z', timestamptz '1970-01-01+02:30', timestamptz '1970-01-01 -05'
+select timestamptz '1970-01-01-05'
+select date '1970-01-01+05', date '1970-01-01 utc', timestamp '1970-01-01+05', timestamptz 'Jan 1, 1970 +03', timestamptz '19700101+03', timestamptz '1970-01-01z'
+select timestamptz '1970-01 +05'
+select time '10:00+05', time 'allballs', timestamp '2024-01-01 allballs', timestamptz '2024-01-01 allballs', time '2024-01-01 allballs'
+select time 'allballs 10:00'
+select date '1999-08-Jan'
+select date '1999-Jan-08', date '08-Jan-1999', date 'Jan-08-1999', date '99-Jan-08'
+select date '99-08-Jan'
+select date '08-99-Jan'
+select date '1999 08 Jan'
+select date '08 Jan 1999'
+select date 'allballs'
+select interval 'P1YT'
+select interval 'PT'
+select interval 'P1Y2'
+select date 'today' = current_date, date 'tomorrow' - current_date, date 'yesterday' - current_date, timestamp 'today' = current_date, timestamp 'now' = now()::timestamp, time 'allballs', timestamp '2024-01-01 allballs', timestamptz 'tomorrow' - current_date
+select 'now'::timestamptz = now(), 'now'::date = current_date, 'now'::time = localtime
+select 'today'::text::date = current_date
+select date 'today ' = current_date, date ' TODAY' = current_date
+select timestamp 'today 10:00' - current_date, timestamp 'tomorrow 10:30' - current_date
+select time 'now' is not null
+select date 'todayx'
+select timestamp 'now 10:00'
+select time 'today'
+create table dax(d date default 'today', t timestamptz, s text)
+insert into dax(t, s) values ('now', 'tomorrow')
+select d = current_date, t <= now(), s::date - current_date from dax
+select count(*) from dax where d = 'today' and t < 'tomorrow'
+select s::timestamp::time from dax

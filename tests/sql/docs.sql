@@ -127,6 +127,8 @@ SELECT v, c, length(c) FROM tt;
 --> ab,x  ,1
 
 -- [type-date] pg
+SELECT date 'tomorrow' - date 'yesterday', 'now'::timestamp = localtimestamp, date 'today' = current_date, time 'allballs';
+--> 2,t,t,00:00:00
 SELECT '2024-02-29'::date, '23:59:59.5'::time, '2024-02-29 12:00'::timestamp, '2024-02-29 12:00+02'::timestamp with time zone;
 --> 2024-02-29,23:59:59.5,2024-02-29 12:00:00,2024-02-29 10:00:00+00
 SELECT '1 year 2 days 03:04:05'::interval, '90 minutes'::interval hour to minute, '1-2'::interval year to month;
@@ -169,7 +171,9 @@ INSERT INTO ct2 VALUES (NULL);
 --! 23502
 
 -- [create-table-with] namdb
-CREATE TABLE ctw (a int PRIMARY KEY) WITH (versions = 8, fillfactor = 70);
+CREATE TABLE ctw (a int PRIMARY KEY) WITH (versions = 8, fillfactor = 70, autovacuum_enabled = false, toast_tuple_target = 128, parallel_workers = 2);
+CREATE TABLE ctx (a int) WITH (fillfactor = 5);
+--! 22023
 INSERT INTO ctw VALUES (1);
 SELECT a FROM ctw;
 --> 1
@@ -382,6 +386,12 @@ BEGIN;
 TRUNCATE tr;
 SELECT count(*) FROM tr;
 --> 0
+CREATE TABLE tr2 (a int);
+INSERT INTO tr VALUES (1);
+INSERT INTO tr2 VALUES (1);
+TRUNCATE tr, tr2;
+SELECT count(*) FROM tr, tr2;
+--> 0
 ROLLBACK;
 SELECT count(*) FROM tr;
 --> 2
@@ -564,6 +574,21 @@ SELECT * FROM ex;
 
 -- [transactions] pg
 CREATE TABLE ta (a int);
+BEGIN READ ONLY;
+SHOW transaction_read_only;
+--> on
+INSERT INTO ta VALUES (0);
+--! 25006
+ROLLBACK;
+START TRANSACTION READ WRITE;
+SET TRANSACTION READ ONLY;
+SELECT * FROM ta FOR UPDATE;
+--! 25006
+ROLLBACK;
+SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY;
+TRUNCATE ta;
+--! 25006
+SET default_transaction_read_only = off;
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SHOW transaction_isolation;
 --> repeatable read
@@ -897,6 +922,46 @@ SELECT 1 < 2, 1 <= 1, 1 = 2, 1 <> 2, 1 != 2, 2 >= 1, 2 > 1;
 SELECT 12 & 10, 12 | 10, 12 # 10, ~ 12, 1 << 4, 256 >> 4, 'a' || 'b' || 3;
 --> 8,14,6,-13,16,16,ab3
 
+-- [collate] differ
+SELECT 'a' COLLATE "en_US";
+--! 0A000
+--pg! 42704
+SELECT 'a' COLLATE "C" < 'B', 'a' COLLATE "POSIX", 'a' COLLATE "default" = 'a';
+--> f,a,t
+CREATE TABLE col (s text COLLATE "C" PRIMARY KEY);
+INSERT INTO col VALUES ('b'), ('B');
+SELECT s FROM col ORDER BY s COLLATE "C" DESC;
+--> b
+--> B
+SELECT 1 COLLATE "C";
+--! 42804
+
+-- [comment] pg
+CREATE TABLE com (a int);
+COMMENT ON TABLE com IS 'a table';
+COMMENT ON COLUMN com.a IS 'a column';
+COMMENT ON COLUMN com.b IS 'none';
+--! 42703
+COMMENT ON VIEW com IS 'no view';
+--! 42809
+COMMENT ON SEQUENCE nocom IS 'none';
+--! 42P01
+
+-- [set-path] differ
+SET search_path = a, public;
+--! 0A000
+--pg> *
+RESET search_path;
+SET search_path TO public;
+SHOW search_path;
+--> public
+SET search_path = "$user", public;
+SHOW search_path;
+--> """$user"", public"
+SET search_path = pg_catalog, public;
+RESET search_path;
+SET ROLE none;
+
 -- [conditions] pg
 SELECT NULL AND false, NULL OR true, NOT NULL::boolean;
 --> f,t,
@@ -1174,7 +1239,11 @@ SELECT attname, null_frac, n_distinct FROM nam_stats WHERE tablename = 'st' ORDE
 --> b,0.5,1
 ANALYZE (VERBOSE, SKIP_LOCKED) st (b);
 VACUUM;
---! 0A000
+VACUUM (FULL, ANALYZE) st;
+BEGIN;
+VACUUM st;
+--! 25001
+ROLLBACK;
 -- shown as nam_stats, not as pg_stats
 --= tests/e2e/stats_test.c nam_stats
 
@@ -1254,15 +1323,21 @@ UPDATE dk SET id = 9;
 --! 23505
 
 -- [differ-transactions] differ
-BEGIN READ ONLY;
---! 0A000
---pg> *
-ROLLBACK;
 BEGIN;
 COMMIT AND CHAIN;
 --! 0A000
 --pg> *
 ROLLBACK;
+CREATE TABLE dtt (a int);
+BEGIN;
+SAVEPOINT a;
+TRUNCATE dtt, dtt;
+--! 0A000
+--pg> *
+ROLLBACK;
+TRUNCATE dtt RESTART IDENTITY;
+--! 0A000
+--pg> *
 BEGIN;
 SAVEPOINT a;
 CREATE TABLE dtr (a int);

@@ -250,10 +250,5 @@ const struct sql_fn sql_fns_session[] = {
 int64_t
 sql_env_now(const struct sql_env *env)
 {
-	struct sql_session *s = env->session;
-	if (env->now_us != 0 || s == NULL)
-		return env->now_us;
-	if (s->now_us == 0)
-		s->now_us = nam_clock_wall_us() - INT64_C(946684800000000);
-	return s->now_us;
+	return env->now_us != 0 || env->host == NULL ? env->now_us : env->host->now_us(env->session);
 }

@@ -582,6 +582,20 @@ param(struct bind *b, const struct ast_expr *e)
 	return sql_expr_param(b->a, i, b->plan->param[i], e->position);
 }
 
+/* Texts have that order anyway. */
+static struct sql_expr *
+collate(struct bind *b, const struct ast_expr *e)
+{
+	struct sql_expr *x = sql_bind_expr_as(b, e->args[0], CAT_TEXT);
+	if (x == NULL || (x = sql_expr_settle(b->a, x, b->err)) == NULL)
+		return NULL;
+	if (cat_type_category(cat_type_element(x->type)) == 'S')
+		return x;
+	sql_bind_fail(
+	    b, e->position, "42804", "collations are not supported by type %s", cat_type_name(x->type));
+	return NULL;
+}
+
 struct sql_expr *
 sql_bind_expr(struct bind *b, const struct ast_expr *e)
 {
@@ -615,6 +629,8 @@ sql_bind_expr(struct bind *b, const struct ast_expr *e)
 		return param(b, e);
 	case AST_COLUMN:
 		return column(b, e);
+	case AST_COLLATE:
+		return collate(b, e);
 	case AST_STAR:
 		sql_bind_fail(b, e->position, e->qual ? "0A000" : "42601",
 		    e->qual ? "whole-row references are not supported yet" : "a star is not allowed here");

@@ -25,6 +25,7 @@ base(struct bind *b, const struct ast_select *q, struct sql_column **column, uns
 	if (part == NULL || child == NULL)
 		return NULL;
 	*part = *q;
+	part->with = NULL; /* it is bound */
 	part->sets--;
 	struct sql_node *n = sql_bind_child_select(b, child, part->sets > 1 ? part : q->set[0].q);
 	*column = child->column;
@@ -101,6 +102,12 @@ sql_bind_recursive(struct bind *b, const struct ast_cte *c, struct bind_cte *sel
     unsigned *columns)
 {
 	const struct ast_select *q = c->q;
+	struct bind_cte *around = b->cte;
+	/* A WITH of its own: what the recursive term reads of it again and again is kept. */
+	if (!sql_bind_with(b, q->with, NULL))
+		return NULL;
+	for (struct bind_cte *w = b->cte; w != around; w = w->next)
+		w->run->refs = 1;
 	self->next = b->cte;
 	b->cte = self;
 	struct sql_node *first = base(b, q, column, columns), *n;
@@ -149,5 +156,5 @@ sql_bind_recursive(struct bind *b, const struct ast_cte *c, struct bind_cte *sel
 	n->own = own->arenas;
 	n->owns = own->narenas;
 	n->est_rows = first->est_rows * 10;
-	return n;
+	return sql_bind_with_done(b, q->with, n) ? n : NULL;
 }

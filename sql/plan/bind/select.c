@@ -82,6 +82,7 @@ name_in(const struct ast_expr *e, int *strength)
 		return e->text ? e->text : "coalesce";
 	case AST_ARRAY:
 		return "array";
+	case AST_COLLATE:
 	case AST_INDEX:
 		return name_in(e->args[0], strength);
 	case AST_SUB:
@@ -116,6 +117,33 @@ name_of(const struct ast_expr *e)
 	return name_in(e, &strength);
 }
 
+/* t.* of a table of a query around this one. */
+static bool
+push_outside(struct bind *b, struct bind_list *l, const struct ast_expr *star)
+{
+	for (const struct bind *x = b->up; x != NULL; x = x->up)
+		for (unsigned k = x->lo; k < x->hi; k++) {
+			const struct bind_table *t = &x->table[k];
+			if (t->within || t->joined || strcmp(t->alias, star->qual) != 0)
+				continue;
+			for (unsigned c = 0; c < t->tab->columns; c++) {
+				struct ast_expr *e = sql_bind_take(b, sizeof *e);
+				if (e == NULL)
+					return false;
+				*e = (struct ast_expr){ .kind = AST_COLUMN,
+					.position = star->position,
+					.typmod = -1,
+					.qual = star->qual,
+					.text = sql_bind_column_name(t, c) };
+				if (!push(b, l, e, e->text))
+					return false;
+			}
+			return true;
+		}
+	return sql_bind_fail(
+	    b, star->position, "42P01", "missing FROM-clause entry for table \"%s\"", star->qual);
+}
+
 static bool
 select_list(struct bind *b, const struct ast_select *q, struct bind_list *l)
 {
@@ -144,10 +172,9 @@ select_list(struct bind *b, const struct ast_select *q, struct bind_list *l)
 		while (k < b->tables && (b->table[k].within || b->table[k].joined ||
 					    strcmp(b->table[k].alias, t->e->qual) != 0))
 			k++;
-		if (k == b->tables)
-			return sql_bind_fail(b, t->e->position, "42P01",
-			    "missing FROM-clause entry for table \"%s\"", t->e->qual);
-		if (!push_table(b, l, k, true, t->e->position))
+		if (k == b->tables && !push_outside(b, l, t->e))
+			return false;
+		if (k < b->tables && !push_table(b, l, k, true, t->e->position))
 			return false;
 	}
 	return true;

@@ -42,7 +42,7 @@ recursive(struct bind *b, const struct ast_cte *c, struct bind_cte *out)
 	    (struct bind_cte){ .name = c->name, .position = c->position, .sub = b->sub, .recursing = true };
 	bool form = q->sets > 1 && q->set[q->sets - 1].op == AST_UNION;
 	self->order = form && (q->orders > 0 || q->limit != NULL || q->offset != NULL);
-	if (form && !self->order && q->with == NULL) {
+	if (form && !self->order) {
 		unsigned deep = b->deep;
 		b->deep = 0;
 		n = sql_bind_recursive(b, c, self, &out->column, &out->columns);
@@ -143,6 +143,20 @@ sql_bind_with_done(struct bind *b, const struct ast_with *w, struct sql_node *ro
 	return true;
 }
 
+/* May an outer join make the FROM item that is bound now NULL? */
+static bool
+may_be_missing(const struct bind *b)
+{
+	bool may = false;
+	for (unsigned k = 0; k < b->outers; k++) {
+		const struct bind_outer *o = &b->outer[k];
+		bool left = b->item >= o->first && b->item < o->mid,
+		     right = b->item >= o->mid && b->item <= o->last;
+		may |= (left && o->kind != AST_JOIN_LEFT) || (right && o->kind != AST_JOIN_RIGHT);
+	}
+	return may;
+}
+
 /* A recursive query speaks of itself. */
 static bool
 may_speak(struct bind *b, struct bind_cte *c, int position)
@@ -152,10 +166,11 @@ may_speak(struct bind *b, struct bind_cte *c, int position)
 		    b, position, "0A000", "%s in a recursive query is not implemented", c->why);
 	if (c->why != NULL)
 		return sql_bind_fail(b, c->position, "42P19", "recursive query \"%s\" %s", c->name, c->why);
-	const char *where = c->run == NULL     ? "within its non-recursive term"
-			    : b->sub != c->sub ? "within a subquery"
-			    : c->selves++ > 0  ? "more than once"
-					       : NULL;
+	const char *where = c->run == NULL      ? "within its non-recursive term"
+			    : b->sub != c->sub  ? "within a subquery"
+			    : may_be_missing(b) ? "within an outer join"
+			    : c->selves++ > 0   ? "more than once"
+						: NULL;
 	return where == NULL || sql_bind_fail(b, position, "42P19",
 				    "recursive reference to query \"%s\" must not appear %s", c->name, where);
 }
