@@ -116,8 +116,10 @@ void shell_print_end(struct shell *sh, bool footer);
 /* \pset and \x: how answers look. */
 bool shell_pset(struct shell *sh, const char *arg);
 bool shell_expanded(struct shell *sh, const char *arg);
-/* Is a word on, off, or nothing, which turns old round? */
-bool shell_is_on(const char *text, bool old);
+/* The form that sh->form and sh->expanded say. */
+void shell_look(struct shell *sh);
+/* Sets *on by a word, on or off; no word turns it round. false: it is another word, and that has been said. */
+bool shell_switch(struct shell *sh, const char *what, const char *text, bool *on);
 /* The next word of a command's line, out of single quotes, in place; *rest: behind it. */
 char *shell_word(char *text, char **rest);
 bool shell_form(const char *name, enum cn_print_form *out);

@@ -20,6 +20,7 @@ static const char help[] =
     "\n"
     "Statements\n"
     "  \\g [FILE or |CMD]      run what was typed, or the last statement again\n"
+    "  \\gx [FILE or |CMD]     the same, with a line for each value\n"
     "  \\e [FILE]             edit it with $EDITOR, then run it\n"
     "  \\p                    print it\n"
     "  \\r                    forget it\n"
@@ -60,7 +61,10 @@ set(struct shell *sh, char *text)
 		return true;
 	}
 	if (strcasecmp(text, "ON_ERROR_STOP") == 0) {
-		sh->opt.stop_on_error = shell_is_on(value, false);
+		bool on = false; /* as psql: without a value it is on */
+		if (!shell_switch(sh, "ON_ERROR_STOP", value, &on))
+			return false;
+		sh->opt.stop_on_error = on;
 		return true;
 	}
 	shell_say(sh, "\\set knows ON_ERROR_STOP only");
@@ -167,15 +171,20 @@ shell_meta(struct shell *sh, const char *line, size_t len)
 	} else if (is_list(text)) {
 		ok = tables(sh, text, arg);
 	} else if (strcmp(text, "timing") == 0) {
-		sh->timing = shell_is_on(arg, sh->timing);
-		if (!sh->opt.quiet)
+		ok = shell_switch(sh, "\\timing", arg, &sh->timing);
+		if (ok && !sh->opt.quiet)
 			printf("Timing is %s.\n", sh->timing ? "on" : "off");
 	} else if (strcmp(text, "echo") == 0) {
 		printf("%s\n", arg);
 	} else if (strcmp(text, "i") == 0 && n > 0) {
 		ok = shell_file(sh, arg);
-	} else if (strcmp(text, "g") == 0) {
+	} else if (strcmp(text, "g") == 0 || strcmp(text, "gx") == 0) {
+		bool expanded = sh->expanded;
+		sh->expanded |= text[1] == 'x';
+		shell_look(sh);
 		ok = go(sh, arg);
+		sh->expanded = expanded;
+		shell_look(sh);
 	} else if (strcmp(text, "e") == 0 || strcmp(text, "edit") == 0) {
 		ok = edited(sh, arg);
 	} else if (strcmp(text, "p") == 0) {

@@ -21,11 +21,20 @@ shell_form(const char *name, enum cn_print_form *out)
 }
 
 bool
-shell_is_on(const char *text, bool old)
+shell_switch(struct shell *sh, const char *what, const char *text, bool *on)
 {
-	if (text[0] == 0)
-		return !old;
-	return strcasecmp(text, "on") == 0 || strcasecmp(text, "true") == 0 || strcmp(text, "1") == 0;
+	static const char *const word[2][4] = { { "off", "false", "no", "0" }, { "on", "true", "yes", "1" } };
+	if (text[0] == 0) {
+		*on = !*on;
+		return true;
+	}
+	for (unsigned k = 0; k < 8; k++)
+		if (strcasecmp(text, word[k / 4][k % 4]) == 0) {
+			*on = k / 4;
+			return true;
+		}
+	shell_say(sh, "unrecognized value \"%.60s\" for \"%s\": on or off expected", text, what);
+	return false;
 }
 
 char *
@@ -47,8 +56,8 @@ shell_word(char *text, char **rest)
 	return text;
 }
 
-static void
-apply(struct shell *sh)
+void
+shell_look(struct shell *sh)
 {
 	cn_print_as(sh->print, sh->form == CN_ALIGNED && sh->expanded ? CN_EXPANDED : sh->form);
 }
@@ -63,8 +72,9 @@ say_expanded(const struct shell *sh)
 bool
 shell_expanded(struct shell *sh, const char *arg)
 {
-	sh->expanded = shell_is_on(arg, sh->expanded);
-	apply(sh);
+	if (!shell_switch(sh, "\\x", arg, &sh->expanded))
+		return false;
+	shell_look(sh);
 	if (sh->form == CN_ALIGNED)
 		say_expanded(sh);
 	return true;
@@ -99,7 +109,7 @@ set_form(struct shell *sh, const char *name)
 		shell_say(sh, "\\pset: allowed formats are aligned, csv, json, markdown");
 		return false;
 	}
-	apply(sh);
+	shell_look(sh);
 	if (!sh->opt.quiet)
 		printf("Output format is %s.\n", forms[sh->form]);
 	return true;
@@ -108,7 +118,10 @@ set_form(struct shell *sh, const char *name)
 static bool
 set_pager(struct shell *sh, const char *arg)
 {
-	sh->no_pager = !shell_is_on(arg, !sh->no_pager);
+	bool on = !sh->no_pager;
+	if (!shell_switch(sh, "\\pset pager", arg, &on))
+		return false;
+	sh->no_pager = !on;
 	if (!sh->opt.quiet)
 		printf(sh->no_pager ? "Pager usage is off.\n" : "Pager is used for long output.\n");
 	return true;

@@ -148,6 +148,9 @@ def test_forms():
     contains(meta("\\pset").ok().out, "format   aligned\n", "null     ''\n")
     contains(meta("\\pset format xml").fails(1).err, "aligned, csv, json, markdown")
     contains(meta("\\pset border 2").fails(1).err, "unknown option: border")
+    same(meta("SELECT 1 AS a \\gx", "SELECT 2 AS b;").ok().out, "-[ RECORD 1 ]\na | 1\n\n b \n---\n 2\n(1 row)\n\n")
+    for switch in ("\\x auto", "\\timing maybe", "\\pset pager 2", "\\set ON_ERROR_STOP perhaps"):
+        contains(meta(switch).fails(1).err, "unrecognized value")
     contains(meta("\\pset expanded on", "SELECT 1 AS a;").ok().out, "-[ RECORD 1 ]")
     contains(h.sql("--format", "xml", "-c", "SELECT 1", csv=False).fails(2).err, "--format is")
 
