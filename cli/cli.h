@@ -16,7 +16,10 @@ int cli_doctor(int argc, char **argv);  /* what this machine lacks, RDMA above a
 int cli_status(int argc, char **argv);  /* what storage nodes say of themselves */
 int cli_check(int argc, char **argv);   /* judges recorded histories */
 
-/* The storage nodes if no --storage names them: $NAMDB_STORAGE, else one at the usual port of this host. */
+/*
+ * The storage nodes if no --storage names them: $NAMDB_STORAGE, else one at the usual port of this
+ * host.
+ */
 const char *cli_storage_list(void);
 /* A string in quotes, on stdout. */
 void cli_json_text(const char *s);

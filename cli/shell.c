@@ -510,7 +510,10 @@ is_word(const char *p, size_t n, const char *word)
 	return n == 0;
 }
 
-/* help, quit and exit as a newcomer types them, where no SQL can begin so. True: it was one, and is done. */
+/*
+ * help, quit and exit as a newcomer types them, where no SQL can begin so. True: it was one, and
+ * is done.
+ */
 static bool
 plain_word(struct shell *sh, const char *p, size_t n)
 {

@@ -92,7 +92,10 @@ bool shell_exec(struct shell *sh, const char *text, size_t len);
 bool shell_lost(struct shell *sh);
 /* Runs all of a source. */
 bool shell_source(struct shell *sh, struct source *src);
-/* ERROR, LINE, caret, DETAIL, HINT. text: the statement that began at sh->line, or NULL. sh NULL: no file is read. */
+/*
+ * ERROR, LINE, caret, DETAIL, HINT. text: the statement that began at sh->line, or NULL. sh NULL:
+ * no file is read.
+ */
 void shell_error(struct shell *sh, const struct cat_err *err, const char *text, size_t len);
 /* A complaint of the shell's own, a line on stderr, behind the file and line that are read. */
 void shell_say(struct shell *sh, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -118,7 +121,10 @@ bool shell_pset(struct shell *sh, const char *arg);
 bool shell_expanded(struct shell *sh, const char *arg);
 /* The form that sh->form and sh->expanded say. */
 void shell_look(struct shell *sh);
-/* Sets *on by a word, on or off; no word turns it round. false: it is another word, and that has been said. */
+/*
+ * Sets *on by a word, on or off; no word turns it round. false: it is another word, and that has
+ * been said.
+ */
 bool shell_switch(struct shell *sh, const char *what, const char *text, bool *on);
 /* The next word of a command's line, out of single quotes, in place; *rest: behind it. */
 char *shell_word(char *text, char **rest);
@@ -152,7 +158,10 @@ void shell_keys_open(void);
 void shell_keys_paste(bool on);
 /* Before a line is edited: what was pasted before and is its beginning. false: no memory. */
 bool shell_keys_begin(void);
-/* After it: was something pasted that stands behind it, past the editor? glued: no line end in between. */
+/*
+ * After it: was something pasted that stands behind it, past the editor? glued: no line end in
+ * between.
+ */
 bool shell_keys_past(const char **p, size_t *n, bool *glued);
 void shell_keys_past_done(void);
 /* After a jump: what was typed ahead, and pasted, is forgotten. */
@@ -208,8 +217,9 @@ bool shell_option(struct shell_args *a, int o, const char *value, const char **b
 /* NAME=VALUE, as behind psql's -v: true when it was one. */
 bool shell_assign(struct shell_args *a, const char *text);
 /*
- * For \conninfo: what the shell is connected to, and the command that opens another one there, from any directory.
- * secret_file, cluster NULL: as a process without options finds them. Freed by the caller; NULL: no memory.
+ * For \conninfo: what the shell is connected to, and the command that opens another one there,
+ * from any directory. secret_file, cluster NULL: as a process without options finds them. Freed by
+ * the caller; NULL: no memory.
  */
 char *shell_about(
     struct cn *cn, const char *storage, const char *cluster, const char *secret_file, const char *fabric);

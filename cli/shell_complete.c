@@ -1,4 +1,7 @@
-/* shell_complete.c -- the tab key: keywords, tables, columns of a table, functions, settings, \commands. */
+/*
+ * shell_complete.c -- the tab key: keywords, tables, columns of a table, functions, settings,
+ * \commands.
+ */
 #include "shell.h"
 
 #include <ctype.h>
@@ -288,7 +291,10 @@ offer_pset(const char *line, const char *before)
 	return true;
 }
 
-/* SET and the like: the names that fit. A dot ends a word, so behind "namdb." only the rest is offered. */
+/*
+ * SET and the like: the names that fit. A dot ends a word, so behind "namdb." only the rest is
+ * offered.
+ */
 static bool
 offer_settings(const char *line, int start)
 {

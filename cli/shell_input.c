@@ -44,7 +44,9 @@ on_signal(int sig)
 	}
 }
 
-/* A script runs on until its transaction ends; at a terminal the statement that runs is cancelled. */
+/*
+ * A script runs on until its transaction ends; at a terminal the statement that runs is cancelled.
+ */
 static void
 on_stop(int sig)
 {

@@ -1,9 +1,11 @@
 /*
- * shell_keys.c -- the bytes that the line editor gets from the terminal, and pasted text, which it mostly does not get.
+ * shell_keys.c -- the bytes that the line editor gets from the terminal, and pasted text, which it
+ * mostly does not get.
  *
- * A terminal that knows bracketed paste says where pasted text begins and ends. Whole lines of it go to the shell as they are,
- * past the editor, which would take minutes for megabytes; what is left of it is typed into the editor, with tabs and other control
- * characters quoted, so that they are text and no commands. Without brackets a read that brings more than anybody types is taken
+ * A terminal that knows bracketed paste says where pasted text begins and ends. Whole lines of it
+ * go to the shell as they are, past the editor, which would take minutes for megabytes; what is
+ * left of it is typed into the editor, with tabs and other control characters quoted, so that they
+ * are text and no commands. Without brackets a read that brings more than anybody types is taken
  * for pasted, too.
  */
 #include "shell.h"
@@ -64,7 +66,10 @@ shell_keys_paste(bool on)
 
 /* ---- bytes ---------------------------------------------------------------------------- */
 
-/* Reads what is there; waits for something, ms at most, -1: as long as it takes. Only here a signal may jump. */
+/*
+ * Reads what is there; waits for something, ms at most, -1: as long as it takes. Only here a
+ * signal may jump.
+ */
 static bool
 more(int ms)
 {
@@ -204,7 +209,10 @@ echo(const char *p, size_t n)
 	fflush(stdout);
 }
 
-/* Pasted text: its first line into the editor, which gives it back with what was there before; what follows behind it. */
+/*
+ * Pasted text: its first line into the editor, which gives it back with what was there before;
+ * what follows behind it.
+ */
 static bool
 take(char *p, size_t n)
 {
@@ -250,7 +258,10 @@ whole(const char *p, size_t n)
 	return k > 0 && k - 1 + bytes_of((unsigned char)p[k - 1]) > n ? k - 1 : n;
 }
 
-/* A character of UTF-8 out of n bytes; *used: how many it has. What is none comes byte by byte: the editor could not show it. */
+/*
+ * A character of UTF-8 out of n bytes; *used: how many it has. What is none comes byte by byte:
+ * the editor could not show it.
+ */
 static int
 character(const char *s, size_t n, size_t *used)
 {

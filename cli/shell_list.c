@@ -5,8 +5,9 @@
 #include <string.h>
 
 /*
- * Every relation as (id, name, type, versions, row_bytes, table_name, rows). Kinds of nam_extras: v a view, s a sequence, k the
- * name of a primary key, r the rows that ANALYZE counted. The catalog's own tables have no rows there, and the id 0.
+ * Every relation as (id, name, type, versions, row_bytes, table_name, rows). Kinds of nam_extras:
+ * v a view, s a sequence, k the name of a primary key, r the rows that ANALYZE counted. The
+ * catalog's own tables have no rows there, and the id 0.
  */
 static const char relations[] =
     "(SELECT t.id, t.name, CASE x.kind WHEN 118 THEN 'view' WHEN 115 THEN 'sequence' ELSE 'table' END AS "
@@ -72,7 +73,7 @@ list_relations(struct shell *sh, const char *types, const char *pattern, bool sy
 	}
 	const char **cell = ok ? nam_arena_take(&a.arena, (rows + 1) * cols * sizeof *cell) : NULL;
 	for (unsigned i = 0; cell != NULL && i < rows; i++) {
-		const char **row = &a.cell[i * SHELL_RELATION_COLUMNS], **to = &cell[i * cols];
+		const char **row = a.cell + i * SHELL_RELATION_COLUMNS, **to = cell + i * cols;
 		bool stored = strcmp(row[SHELL_RELATION_TYPE], "table") == 0;
 		*to++ = "public";
 		*to++ = row[SHELL_RELATION_NAME];

@@ -132,7 +132,10 @@ is_list(const char *text)
 	return strspn(letters, "tvsi") == n;
 }
 
-/* A pattern is one word, in double quotes perhaps with blanks; what follows is ignored, as psql does. */
+/*
+ * A pattern is one word, in double quotes perhaps with blanks; what follows is ignored, as psql
+ * does.
+ */
 static bool
 tables(struct shell *sh, const char *what, char *arg)
 {

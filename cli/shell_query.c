@@ -1,4 +1,7 @@
-/* shell_query.c -- what the shell asks of the catalog for its own commands, and psql's patterns of names. */
+/*
+ * shell_query.c -- what the shell asks of the catalog for its own commands, and psql's patterns of
+ * names.
+ */
 #include "shell_query.h"
 
 #include <ctype.h>
@@ -135,7 +138,10 @@ shell_text_literal(struct shell_text *t, const char *s)
 
 /* ---- patterns ------------------------------------------------------------------------- */
 
-/* One character of a pattern into a regular expression. plain: in double quotes, where it means itself. */
+/*
+ * One character of a pattern into a regular expression. plain: in double quotes, where it means
+ * itself.
+ */
 static void
 one_char(struct shell_text *t, char c, bool plain)
 {

@@ -1,4 +1,7 @@
-/* shell_query.h -- what the shell's commands share that ask the catalog: queries of their own, texts, psql's patterns. */
+/*
+ * shell_query.h -- what the shell's commands share that ask the catalog: queries of their own,
+ * texts, psql's patterns.
+ */
 #ifndef NAM_CLI_SHELL_QUERY_H
 #define NAM_CLI_SHELL_QUERY_H
 
@@ -21,7 +24,9 @@ bool shell_queryf(struct shell *sh, struct shell_answer *a, const char *fmt, ...
     __attribute__((format(printf, 3, 4)));
 void shell_answer_free(struct shell_answer *a);
 
-/* A table; kind NULL: text. foot: lines below it, in place of the count of rows; NULL: the count. */
+/*
+ * A table; kind NULL: text. foot: lines below it, in place of the count of rows; NULL: the count.
+ */
 void shell_print(struct shell *sh, const char *title, unsigned cols, const char *const *name,
     const enum cn_kind *kind, const char *const *cell, unsigned cells, const char *foot);
 
@@ -36,8 +41,9 @@ void shell_text_add(struct shell_text *t, const char *fmt, ...) __attribute__((f
 void shell_text_literal(struct shell_text *t, const char *s);
 
 /*
- * psql's patterns: * and ? stand for any characters and for one, letters are folded to lower case, within double quotes
- * everything means itself, a dot stands between schema and name. As regular expressions, as SQL literals.
+ * psql's patterns: * and ? stand for any characters and for one, letters are folded to lower case,
+ * within double quotes everything means itself, a dot stands between schema and name. As regular
+ * expressions, as SQL literals.
  */
 struct shell_pattern {
 	struct shell_text schema, name; /* schema '': none was said */
@@ -60,7 +66,10 @@ enum {
 };
 bool shell_relations(
     struct shell *sh, struct shell_answer *a, const char *types, const char *pattern, bool system);
-/* \d without a name, \dt, \dv, \ds, \di, \dn, \df, \du, \l: what is the command without its backslash. */
+/*
+ * \d without a name, \dt, \dv, \ds, \di, \dn, \df, \du, \l: what is the command without its
+ * backslash.
+ */
 bool shell_list(struct shell *sh, const char *what, const char *pattern);
 /* ---- shell_describe.c: \d NAME */
 bool shell_describe(struct shell *sh, const char *pattern, bool system, bool more);

@@ -358,7 +358,10 @@ markdown_text(FILE *out, const char *s, size_t len)
 
 /* ---- forms that go out row by row --------------------------------------------- */
 
-/* What stands before the rows goes out with the first, or at the end of none: a statement that fails first answers nothing. */
+/*
+ * What stands before the rows goes out with the first, or at the end of none: a statement that
+ * fails first answers nothing.
+ */
 static void
 stream_head(struct cn_print *p)
 {

@@ -1,5 +1,6 @@
 /*
- * print.h -- results as text on a stream: psql's aligned tables, CSV (RFC 4180, lines end in \n), JSON, Markdown.
+ * print.h -- results as text on a stream: psql's aligned tables, CSV (RFC 4180, lines end in \n),
+ * JSON, Markdown.
  *
  * Aligned output needs all rows before the first line, so rows are kept until
  * cn_print_end; the other forms go out as they come. Values are UTF-8; what a terminal
@@ -40,7 +41,10 @@ size_t cn_print_lines(const struct cn_print *p);
 /* One table: begin, cells row by row, end. false: no memory (the table is dropped). */
 bool cn_print_begin(struct cn_print *p, unsigned columns, const char *const *name, const enum cn_kind *kind);
 bool cn_print_cell(struct cn_print *p, const char *s, size_t len, bool null);
-/* Above the next table, in forms that people read: aligned, expanded, Markdown. Centred where it is aligned. */
+/*
+ * Above the next table, in forms that people read: aligned, expanded, Markdown. Centred where it
+ * is aligned.
+ */
 void cn_print_title(struct cn_print *p, const char *title);
 /* Whole lines below the table that has begun, in the same forms. */
 void cn_print_foot(struct cn_print *p, const char *text);

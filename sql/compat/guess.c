@@ -1,15 +1,18 @@
 /*
  * guess.c -- the name that a wrong one may have been meant for.
  *
- * The rules are PostgreSQL's (parse_relation.c): a name is taken for the one meant if no more than three characters, and no
- * more than half of its own, were inserted, left out or replaced; the nearest wins, two that are as near are both named, and
- * three are none.
+ * The rules are PostgreSQL's (parse_relation.c): a name is taken for the one meant if no more than
+ * three characters, and no more than half of its own, were inserted, left out or replaced; the
+ * nearest wins, two that are as near are both named, and three are none.
  */
 #include <sql/compat/guess.h>
 
 #include <stdio.h>
 
-/* Characters of a name into out. SQL_GUESS_CHARS + 1: there are more. What is no UTF-8 counts byte by byte. */
+/*
+ * Characters of a name into out. SQL_GUESS_CHARS + 1: there are more. What is no UTF-8 counts byte
+ * by byte.
+ */
 static unsigned
 letters(const char *s, uint32_t out[SQL_GUESS_CHARS])
 {
@@ -29,8 +32,8 @@ letters(const char *s, uint32_t out[SQL_GUESS_CHARS])
 }
 
 /*
- * Levenshtein's distance, at most max + 1. Only the cells that are no further than max off the diagonal can matter, so it takes
- * max * n steps, not n * n.
+ * Levenshtein's distance, at most max + 1. Only the cells that are no further than max off the
+ * diagonal can matter, so it takes max * n steps, not n * n.
  */
 static unsigned
 distance(const uint32_t *a, unsigned n, const uint32_t *b, unsigned m, unsigned max)

@@ -1,4 +1,7 @@
-/* guess.h -- the name that a wrong one may have been meant for, as PostgreSQL finds it for its HINTs. Inside of sql. */
+/*
+ * guess.h -- the name that a wrong one may have been meant for, as PostgreSQL finds it for its
+ * HINTs. Inside of sql.
+ */
 #ifndef NAM_SQL_GUESS_H
 #define NAM_SQL_GUESS_H
 

@@ -1,4 +1,7 @@
-/* guess_test.c -- the bounded distance against the whole table of a plain one; names of every length; how much is looked at. */
+/*
+ * guess_test.c -- the bounded distance against the whole table of a plain one; names of every
+ * length; how much is looked at.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

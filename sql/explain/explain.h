@@ -28,7 +28,10 @@ enum sql_condition { SQL_CONDITION_KEYS, SQL_CONDITION_ON, SQL_CONDITION_FILTER,
 const char *sql_explain_condition(
     const struct sql_report *r, struct sql_text *t, const struct sql_node *n, enum sql_condition which);
 
-/* The k-th key of a Sort or of groups at t's end, and what they are called. NULL: there is none, nothing was written. */
+/*
+ * The k-th key of a Sort or of groups at t's end, and what they are called. NULL: there is none,
+ * nothing was written.
+ */
 const char *sql_explain_key(
     const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned k);
 

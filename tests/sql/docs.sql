@@ -1064,6 +1064,15 @@ SELECT version() LIKE 'PostgreSQL 15%', current_setting('timezone'), current_set
 SELECT current_setting('no.such');
 --! 42704
 
+-- [functions-list] namdb
+SELECT name, result, arguments, type FROM nam_functions WHERE name IN ('lower', 'string_agg', 'lag') ORDER BY name, arguments;
+--> lag,anycompatible,"anycompatible, integer, anycompatible",window
+--> lower,text,text,func
+--> string_agg,bytea,"bytea, bytea",agg
+--> string_agg,text,"text, text",agg
+DELETE FROM nam_functions;
+--! 42501
+
 -- [functions-other] pg
 SELECT to_json(1.5), json_build_object('a', 1, 'b', NULL), json_build_array(1, 'x'::text, true);
 --> 1.5,"{""a"" : 1, ""b"" : null}","[1, ""x"", true]"
@@ -1378,6 +1387,11 @@ SHOW ALL;
 
 -- [differ-race] namdb
 --= tests/e2e/session_test.c 40001
+
+-- [differ-hints] namdb
+SELECT t.nmae FROM (SELECT 1 AS name) AS t;
+--! 42703
+--= tests/process/test_shell_describe.py Perhaps you meant
 
 -- [differ-regex] differ
 SELECT 'abab' ~ '(ab)\1';
