@@ -91,15 +91,23 @@ shell_print(struct shell *sh, const char *title, unsigned cols, const char *cons
     const enum cn_kind *kind, const char *const *cell, unsigned cells, const char *foot)
 {
 	static const enum cn_kind text[SHELL_PRINT_COLUMNS];
+	/* as in psql: \x is for answers and lists, not for what describes a table */
+	bool expanded = sh->expanded;
+	sh->expanded = expanded && foot == NULL;
+	shell_look(sh);
+	sh->expanded = expanded;
 	if (title != NULL)
 		cn_print_title(sh->print, title);
-	if (!cn_print_begin(sh->print, cols, name, kind != NULL ? kind : text))
+	if (!cn_print_begin(sh->print, cols, name, kind != NULL ? kind : text)) {
+		shell_look(sh);
 		return;
+	}
 	if (foot != NULL)
 		cn_print_foot(sh->print, foot);
 	for (unsigned i = 0; i < cells; i++)
 		cn_print_cell(sh->print, cell[i], strlen(cell[i]), false);
 	shell_print_end(sh, foot == NULL);
+	shell_look(sh);
 }
 
 /* ---- texts that grow ------------------------------------------------------------------ */

@@ -70,6 +70,11 @@ def test_view_sequence_and_index():
     contains(meta('\\d "My ""Tab"').ok().out, 'PRIMARY KEY, hash ("B c", a)', "'it''s'")
 
 
+def test_expanded_is_for_answers():
+    r = meta("\\x", "\\d cheap", "\\dv", "SELECT 1 AS a;").ok()
+    contains(r.out, " item   | text    |", "-[ RECORD 1 ]--\nSchema | public\n", "-[ RECORD 1 ]\na | 1\n")
+
+
 def names(*args):
     """The second column of a list."""
     r = cluster().sql(stdin="\n".join(args) + "\n").ok()
@@ -160,7 +165,7 @@ def test_hints_for_wrong_names():
     for sql, hint in [
             ("SELECT nmae FROM customers", 'column "customers.name"'),
             ("SELECT c.nmae FROM customers c", 'column "c.name"'),
-            ("SELECT customers.name FROM customers c", 'table alias "c"'),
+            ("SELECT customers.name FROM customers c", 'table alias "c"'), ("SELECT c.name FROM customers x", 'column "x.name"'),
             ("SELECT 1 FROM stock WHERE EXISTS (SELECT 1 FROM customers WHERE prce = 1)", 'column "stock.price"'),
             ("INSERT INTO customers (ctiy) VALUES ('x')", 'column "customers.city"'),
             ("UPDATE customers SET ctiy = 'x'", 'column "customers.city"'),
@@ -169,6 +174,8 @@ def test_hints_for_wrong_names():
             ("WITH total AS (SELECT 1) SELECT * FROM totla", 'WITH query "total"'),
             ("SELECT lowr('X')", 'function "lower"'), ("SELECT cuont(*) FROM stock", 'function "count"')]:
         contains(h.do(sql).fails(1).err, "HINT:  Perhaps you meant to reference the " + hint)
+    contains(h.do("SELECT stock.n FROM stock t").fails(1).err,
+             'ERROR:  42P01: invalid reference to FROM-clause entry for table "stock"\n')
     for sql in ("SELECT x FROM customers", "SELECT whatever FROM customers", "SELECT * FROM nothing_alike",
                 "SELECT frobnicate(1)", "SELECT lower(1, 2, 3)"):
         check("Perhaps" not in h.do(sql).fails(1).err, sql)

@@ -19,6 +19,8 @@ hidden_by_alias(struct bind *b, const char *qual)
 			if (t->within || t->ast == NULL || t->ast->name == NULL || t->alias == NULL ||
 			    strcmp(t->ast->name, qual) != 0 || strcmp(t->alias, qual) == 0)
 				continue;
+			snprintf(b->err->text, sizeof b->err->text,
+			    "invalid reference to FROM-clause entry for table \"%s\"", qual);
 			snprintf(b->err->hint, sizeof b->err->hint,
 			    "Perhaps you meant to reference the table alias \"%s\".", t->alias);
 			return true;
