@@ -389,6 +389,7 @@ sql_alter_table(struct sql_session *s, const struct ast_stmt *ast, const struct 
 	}
 	if (tab == NULL) {
 		cat_error(err, "42P01", "relation \"%s\" does not exist", ast->table.name);
+		sql_guess_relation(s->cfg.cat, s->t, ast->table.name, sql_arena(s, 1), err);
 		err->position = ast->table.position;
 		return false;
 	}

@@ -1,4 +1,5 @@
 /* analyze.c -- ANALYZE: a sample of a table's rows, and what it says about each column, into the catalog. */
+#include <sql/common/guess_relation.h>
 #include <sql/plan/cost.h>
 #include <sql/command/command.h>
 
@@ -399,6 +400,7 @@ sql_analyze(
 			return sql_status(err, st, NULL);
 		if (tab == NULL) {
 			cat_error(err, "42P01", "relation \"%s\" does not exist", ast->names[i]);
+			sql_guess_relation(s->cfg.cat, s->t, ast->names[i], sql_arena(s, 1), err);
 			err->position = ast->name_at[i];
 			return false;
 		}

@@ -2,6 +2,7 @@
  * sequence.c -- sequences: a word in remote memory that everybody moves by FETCH_ADD. What has been drawn stays drawn,
  * whatever becomes of the transaction.
  */
+#include <sql/common/guess_relation.h>
 #include <sql/command/command.h>
 #include <sql/expr/expr_internal.h>
 
@@ -168,9 +169,11 @@ sql_drop_sequence(
 		if (st != NAM_OK)
 			return sql_status(err, st, NULL);
 		if (tab == NULL) {
-			if (!ast->if_exists)
-				return cat_error(
-				    err, "42P01", "sequence \"%s\" does not exist", ast->names[i]);
+			if (!ast->if_exists) {
+				cat_error(err, "42P01", "sequence \"%s\" does not exist", ast->names[i]);
+				sql_guess_relation(s->cfg.cat, s->t, ast->names[i], sql_arena(s, 1), err);
+				return false;
+			}
 			sql_notice(sink, "NOTICE", "00000", "sequence \"%s\" does not exist, skipping",
 			    ast->names[i]);
 			continue;
@@ -217,9 +220,10 @@ named(struct sql_row *r, struct cat_str text)
 	nam_status st = cat_find(s->cfg.cat, s->t, name, &tab);
 	if (st != NAM_OK)
 		sql_status(err, st, NULL);
-	else if (tab == NULL)
+	else if (tab == NULL) {
 		cat_error(err, "42P01", "relation \"%s\" does not exist", name);
-	else if (tab->kind != CAT_SEQUENCE)
+		sql_guess_relation(s->cfg.cat, s->t, name, r->env->arena, err);
+	} else if (tab->kind != CAT_SEQUENCE)
 		cat_error(err, "42809", "\"%s\" is not a sequence", name);
 	return st == NAM_OK && tab != NULL && tab->kind == CAT_SEQUENCE ? tab : NULL;
 }

@@ -234,8 +234,10 @@ arbiter(struct bind *b, const struct ast_conflict *q)
 	}
 	for (unsigned i = 0; i < q->names; i++) {
 		unsigned c = 0;
-		if (!sql_bind_find_column(b, NULL, q->name[i], q->position, &(unsigned){ 0 }, &c))
+		if (!sql_bind_find_column(b, NULL, q->name[i], q->position, &(unsigned){ 0 }, &c)) {
+			sql_guess_in_table(tab, q->name[i], b->err);
 			return false;
+		}
 		bool in = false;
 		for (unsigned k = 0; k < tab->keys; k++)
 			in |= tab->key[k] == c;
