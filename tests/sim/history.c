@@ -437,68 +437,72 @@ judge_sessions(struct hist *h)
 
 /* ---- what became of those that nobody answered ---- */
 
-/* Did somebody see this value of that object, or write over it? */
-static bool
-was_seen(const struct hist *h, const struct hist_txn *by, const struct hist_op *w)
+/* What the other transactions found of an object tells what became of the one that wrote it. */
+enum sign {
+	NO_SIGN,  /* none of them looked. Of a dropped table's objects that is the rule */
+	DONE,     /* it took place */
+	NOT_DONE, /* it did not */
+};
+
+/* w: the last WRITE of the object by `by`. base: what the object was before the first. */
+static enum sign
+sign_of(const struct hist *h, const struct hist_txn *by, const struct hist_op *w, uint64_t base)
 {
+	bool looked = false, as_before = false;
 	for (size_t i = 0; i < h->n; i++) {
 		const struct hist_txn *t = h->txn[i];
 		for (size_t k = 0; t != by && k < t->n; k++) {
 			const struct hist_op *op = &t->op[k];
+			bool shows = op->kind == HIST_READ || op->kind == HIST_ITEM,
+			     behind = op->snap >= by->cid;
+			looked = looked || (op->kind == HIST_SCAN && op->table == w->table && behind);
 			if (op->table != w->table || op->id != w->id)
 				continue;
-			bool reads =
-			    op->kind == HIST_READ || op->kind == HIST_LOCKED || op->kind == HIST_ITEM;
-			if ((reads && op->value == w->value) ||
-			    (op->kind == HIST_WRITE && op->base == w->value))
-				return true;
+			bool found = shows || op->kind == HIST_LOCKED;
+			if (w->value != 0 && ((found && op->value == w->value) ||
+						 (op->kind == HIST_WRITE && op->base == w->value)))
+				return DONE;
+			bool over = op->kind == HIST_WRITE && t->end == HIST_COMMITTED;
+			looked = looked || (shows && behind) || (over && t->cid > by->cid);
+			/* An object may be absent many times, but it has a value once. */
+			as_before = as_before || (base != 0 && shows && behind && op->value == base) ||
+				    (base != 0 && over && op->base == base);
 		}
 	}
-	return false;
+	if (as_before)
+		return NOT_DONE;
+	/* A look shows a value that was written, and it shows nothing where a deletion was. */
+	return !looked ? NO_SIGN : w->value == 0 ? DONE : NOT_DONE;
 }
 
-/* A deletion leaves nothing to be seen: was what it deleted still there at the end, or deleted by another? */
-static bool
-is_gone(const struct hist *h, const struct hist_txn *by, const struct hist_op *w)
-{
-	for (size_t i = 0; i < h->n; i++) {
-		const struct hist_txn *t = h->txn[i];
-		for (size_t k = 0; t != by && k < t->n; k++) {
-			const struct hist_op *op = &t->op[k];
-			if (op->table != w->table || op->id != w->id)
-				continue;
-			if ((op->kind == HIST_READ || op->kind == HIST_ITEM) && op->value == w->base &&
-			    op->snap >= by->cid)
-				return false;
-			if (op->kind == HIST_WRITE && op->base == w->base && t->end == HIST_COMMITTED)
-				return false;
-		}
-	}
-	return true;
-}
-
-/* The last state of an object that a transaction leaves decides; the first such object with a state decides for all. */
+/*
+ * The last state that the transaction leaves of each object counts. The first value with a sign
+ * decides for all of them. Where no value has a sign, the deletions decide: a single one that did not
+ * take place says no. Where nothing has a sign, no answer depends on the verdict.
+ */
 static bool
 took_place(const struct hist *h, const struct hist_txn *t)
 {
-	const struct hist_op *deletion = NULL;
+	bool gone = false, kept = false;
 	for (size_t i = 0; i < t->n; i++) {
-		const struct hist_op *w = &t->op[i];
+		const struct hist_op *w = &t->op[i], *first = w;
 		bool last = w->kind == HIST_WRITE;
 		for (size_t k = i + 1; last && k < t->n; k++)
 			last =
 			    t->op[k].kind != HIST_WRITE || t->op[k].table != w->table || t->op[k].id != w->id;
-		if (last && w->value != 0)
-			return was_seen(h, t, w);
-		/* What it deleted is what it found there, not what it put there itself. */
-		const struct hist_op *first = w;
+		/* What it replaced is what it found there, not what it put there itself. */
 		for (size_t k = i; last && k-- > 0;)
 			if (t->op[k].kind == HIST_WRITE && t->op[k].table == w->table && t->op[k].id == w->id)
 				first = &t->op[k];
-		if (last && first->base != 0)
-			deletion = first;
+		if (!last || (w->value == 0 && first->base == 0))
+			continue;
+		enum sign sign = sign_of(h, t, w, first->base);
+		if (w->value != 0 && sign != NO_SIGN)
+			return sign == DONE;
+		gone = gone || sign == DONE;
+		kept = kept || sign == NOT_DONE;
 	}
-	return deletion != NULL && is_gone(h, t, deletion);
+	return gone && !kept;
 }
 
 static void
