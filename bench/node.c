@@ -1,6 +1,6 @@
 /* node.c -- a storage node as a process of its own, for as long as its parent lives: its CPU time is known, and it does not die with a client. */
 #include <bench/node.h>
-#include <net/rdma.h>
+#include <net/provider/rdma.h>
 #include <net/secret.h>
 #include <signal.h>
 #include <stdio.h>

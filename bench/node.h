@@ -3,7 +3,7 @@
 #define NAM_BENCH_NODE_H
 
 #include <net/net.h>
-#include <net/service.h>
+#include <net/ring/service.h>
 #include <sys/types.h>
 
 enum { BENCH_NODE_ADDRESS = 160 };

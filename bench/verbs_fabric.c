@@ -12,10 +12,10 @@
 #include <base/clock.h>
 #include <base/rng.h>
 #include <bench/verbs_internal.h>
-#include <net/rdma.h>
+#include <net/provider/rdma.h>
 #include <net/region_format.h>
 #include <net/secret.h>
-#include <net/service.h>
+#include <net/ring/service.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <storage_node/sn.h>

@@ -8,7 +8,7 @@
 
 #include <catalog/catalog_internal.h>
 #include <net/region_format.h>
-#include <net/sim.h>
+#include <net/sim/sim.h>
 
 #include <stdio.h>
 #include <stdlib.h>

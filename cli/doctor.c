@@ -3,14 +3,14 @@
  *
  * Looks at devices and limits, then tries: a small storage node of its own on each
  * address with a device, and a queue pair to it, whose first acts are a READ and a
- * compare-and-swap with a known answer (net/verbs.c: self_test).
+ * compare-and-swap with a known answer (net/provider/verbs.c: self_test).
  */
 #include "cli.h"
 
 #include <base/rng.h>
 #include <base/status.h>
 #include <net/net.h>
-#include <net/rdma.h>
+#include <net/provider/rdma.h>
 #include <storage_node/sn.h>
 
 #include <errno.h>

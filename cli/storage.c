@@ -4,7 +4,7 @@
 #include <base/number.h>
 #include <base/status.h>
 #include <net/secret.h>
-#include <net/service.h>
+#include <net/ring/service.h>
 #include <storage_node/sn.h>
 
 #include <getopt.h>

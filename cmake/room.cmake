@@ -1,4 +1,4 @@
-# nam_room(NAME [ONE_THREAD] [FOLDERS f g/h] [TESTS_SEE x] USES a b c)
+# nam_room(NAME [ONE_THREAD] [FOLDERS f g/h] [SHOWS i] [TESTS_USE x] USES a b c)
 #   One folder = one static library. Its headers are included as <NAME/x.h> and
 #   are visible only to rooms that list NAME in USES, so the compiler, not a
 #   reviewer, keeps the map. Every *_test.c becomes a CTest test, linked with the
@@ -8,15 +8,17 @@
 #   A room may lie in a folder of another: NAME is then sql/plan, its library
 #   nam_sql_plan, its tests sql.x_test. It sees the headers that lie in sql itself;
 #   of its sisters, and of sql's code, only what it names. FOLDERS: folders of NAME
-#   that belong to the room but whose headers no other room sees. TESTS_SEE: rooms
-#   whose headers are there for this room's tests alone.
+#   that belong to the room but whose headers no other room sees. SHOWS: folders
+#   whose headers are as visible as NAME's own. TESTS_USE: rooms that this room's
+#   tests use, and its code does not.
 function(nam_room name)
-  cmake_parse_arguments(R "ONE_THREAD" "" "USES;FOLDERS;TESTS_SEE" ${ARGN})
+  cmake_parse_arguments(R "ONE_THREAD" "" "USES;FOLDERS;SHOWS;TESTS_USE" ${ARGN})
   string(REPLACE "/" "_" lib ${name})
   string(REGEX REPLACE "/.*" "" house ${name})
   list(TRANSFORM R_FOLDERS PREPEND ${CMAKE_SOURCE_DIR}/${name}/ OUTPUT_VARIABLE folders)
+  list(TRANSFORM R_SHOWS PREPEND ${CMAKE_SOURCE_DIR}/${name}/ OUTPUT_VARIABLE shows)
   set(src)
-  foreach(f ${CMAKE_SOURCE_DIR}/${name} ${folders})
+  foreach(f ${CMAKE_SOURCE_DIR}/${name} ${folders} ${shows})
     file(GLOB more CONFIGURE_DEPENDS ${f}/*.c)
     list(APPEND src ${more})
   endforeach()
@@ -28,7 +30,7 @@ function(nam_room name)
   endif()
   # Two views of the tree: one holds this room's headers alone, the other those of its folders.
   file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.h)
-  nam_view(outside ${name} ${headers})
+  nam_view(outside ${name} ${headers} ${shows})
   list(FILTER folders EXCLUDE REGEX "${name}/[^/]*/") # a folder's folders come with it
   nam_view(inside ${name} ${folders})
   if(NOT src)
@@ -47,6 +49,8 @@ function(nam_room name)
   nam_sees(nam_${lib} ${sees})
   string(REPLACE "/" "_" uses "${R_USES}")
   list(TRANSFORM uses PREPEND nam_)
+  string(REPLACE "/" "_" tests_use "${R_TESTS_USE}")
+  list(TRANSFORM tests_use PREPEND nam_)
   target_link_libraries(nam_${lib} PRIVATE ${uses})
   target_include_directories(nam_${lib} PRIVATE ${CMAKE_BINARY_DIR}/sees/inside/${lib})
   # What tests/rooms.sh holds the symbols to.
@@ -55,9 +59,9 @@ function(nam_room name)
     get_filename_component(tn ${t} NAME_WE)
     set(tn ${house}.${tn})
     add_executable(${tn} ${t})
-    nam_sees(${tn} ${sees} ${R_TESTS_SEE})
+    nam_sees(${tn} ${sees} ${R_TESTS_USE})
     target_include_directories(${tn} PRIVATE ${CMAKE_BINARY_DIR}/sees/inside/${lib})
-    target_link_libraries(${tn} PRIVATE nam_${lib} ${uses} ${LIB_CMOCKA})
+    target_link_libraries(${tn} PRIVATE nam_${lib} ${tests_use} ${uses} ${LIB_CMOCKA})
     add_test(NAME ${tn} COMMAND ${tn})
     set(seconds 120)
     if(NAM_SANITIZE) # up to fifteen times slower

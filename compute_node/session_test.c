@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include <compute_node/cn_internal.h>
-#include <net/sim.h>
+#include <net/sim/sim.h>
 
 #include <limits.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
  *
  * One READ per lookup in the common case; one CAS per insert or delete. The
  * index grows by splitting sub-tables while readers go on. Formats, truths and
- * the split protocol: index/hash_format.h and index/README.md. Sources:
+ * the split protocol: index/hash/hash_format.h and index/README.md. Sources:
  * hydradb-kv §4 (signatures, remote pointers); extendible hashing.
  *
  * All calls run in a coroutine of the worker given; a struct idx_hash may be

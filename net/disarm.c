@@ -13,7 +13,7 @@
  * child, before fork returns, zero pages take their place, the sockets are closed, so that the parent's end is seen
  * when the parent ends, and every net is shut out. vfork and posix_spawn need none of it: the sockets close with exec.
  */
-#include <net/channel.h>
+#include <net/ring/channel.h>
 
 #include <fcntl.h>
 #include <sys/eventfd.h>

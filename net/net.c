@@ -1,5 +1,5 @@
 /* net.c -- the front end: every op is checked and counted here, then executed in place or given to a provider. */
-#include <net/channel.h>
+#include <net/ring/channel.h>
 #include <net/exec.h>
 #include <net/pulse.h>
 #include <net/remote_internal.h>

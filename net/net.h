@@ -3,9 +3,9 @@
  *
  * Modelled on verbs: what a room above may assume is what an RNIC with reliable
  * connections gives, never more. Providers behind this header pass the same
- * tests (net/conformance.c): `shm` (same host, mapped memory, CPU atomics),
+ * tests (net/conformance/conformance.c): `shm` (same host, mapped memory, CPU atomics),
  * `verbs` (libibverbs and librdmacm: an RNIC, or a software one in the kernel),
- * `tcp` (a software RNIC in the storage node), `sim` (net/sim.h: one thread,
+ * `tcp` (a software RNIC in the storage node), `sim` (net/sim/sim.h: one thread,
  * virtual time, one seed). Nothing above net can tell which.
  *
  * The beats, always the same, in a coroutine of the worker's thread:

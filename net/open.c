@@ -2,7 +2,7 @@
 #include <net/local.h>
 #include <net/net_internal.h>
 #include <net/remote.h>
-#include <net/shm.h>
+#include <net/provider/shm.h>
 
 #include <base/hash.h>
 #include <base/rng.h>

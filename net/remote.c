@@ -2,7 +2,7 @@
 #include <net/handshake.h>
 #include <net/remote.h>
 #include <net/remote_internal.h>
-#include <net/shm.h>
+#include <net/provider/shm.h>
 
 #include <base/clock.h>
 #include <base/log.h>

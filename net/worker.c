@@ -1,5 +1,5 @@
 /* worker.c -- the real world's worker: its loop, its clock, its timers and how it sleeps. */
-#include <net/channel.h>
+#include <net/ring/channel.h>
 
 #include <base/assert.h>
 #include <base/clock.h>

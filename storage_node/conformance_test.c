@@ -1,5 +1,5 @@
 /* conformance_test.c -- real fabrics pass net's suite: shm over embedded and served regions, and tcp. */
-#include <net/conformance.h>
+#include <net/conformance/conformance.h>
 #include <storage_node/test_node.h>
 
 #include <setjmp.h>

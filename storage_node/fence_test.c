@@ -7,7 +7,7 @@
  */
 #include <net/handshake.h>
 #include <net/remote.h>
-#include <net/service.h>
+#include <net/ring/service.h>
 #include <storage_node/test_node.h>
 
 #include <base/clock.h>

@@ -1,5 +1,5 @@
 /*
- * ring_qp.c -- the shard's end of a queue pair for answers: it WRITEs into a client's response ring (net/channel_verbs.c).
+ * ring_qp.c -- the shard's end of a queue pair for answers: it WRITEs into a client's response ring (net/ring/channel_verbs.c).
  *
  * Made by the door's thread when the client comes with its token (verbs.c), then given to a shard with the connection beside
  * it; from then on only that shard touches it. The one thing the door still does is to end the connection beside it
@@ -8,7 +8,7 @@
  */
 #include <storage_node/ring_qp.h>
 
-#include <net/rdma.h>
+#include <net/provider/rdma.h>
 
 #include <errno.h>
 #include <fcntl.h>

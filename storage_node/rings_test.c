@@ -1,5 +1,5 @@
 /* rings_test.c -- message rings in bad company: rubbish, dead and stopped peers, no room left; and what idling costs. */
-#include <net/channel.h>
+#include <net/ring/channel.h>
 #include <net/handshake.h>
 #include <net/remote_internal.h>
 #include <storage_node/test_node.h>

@@ -10,7 +10,7 @@
 #include <storage_node/shard.h>
 
 #include <net/local.h>
-#include <net/rdma.h>
+#include <net/provider/rdma.h>
 #include <net/region_format.h>
 #include <net/remote.h>
 

@@ -1,5 +1,5 @@
 /*
- * shard.c -- the threads that serve message rings (net/service.h): each finds requests, calls handlers, sends answers.
+ * shard.c -- the threads that serve message rings (net/ring/service.h): each finds requests, calls handlers, sends answers.
  *
  * A connection of role RINGS is handed over by the door and belongs to one shard from then on, with its rings; its
  * end is their end. Shard 0 hears what a fresh one wants and passes it on to the shard of the service.
@@ -17,7 +17,7 @@
 #include <storage_node/shut.h>
 
 #include <net/exec.h>
-#include <net/link.h>
+#include <net/ring/link.h>
 #include <net/local.h>
 #include <net/region_format.h>
 

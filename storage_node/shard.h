@@ -1,4 +1,4 @@
-/* shard.h -- the threads of a storage node that serve message rings, as its door sees them (net/service.h, shard.c). */
+/* shard.h -- the threads of a storage node that serve message rings, as its door sees them (net/ring/service.h, shard.c). */
 #ifndef NAM_STORAGE_NODE_SHARD_H
 #define NAM_STORAGE_NODE_SHARD_H
 

@@ -52,7 +52,7 @@ void sn_region_touch(struct sn_region *r, uint64_t from, uint64_t len);
 /* One heartbeat (the server does it every 10 ms; an embedder may, from one thread). */
 void sn_region_beat(struct sn_region *r, unsigned peers);
 
-/* ---- services (net/service.h) --------------------------------------------------- */
+/* ---- services (net/ring/service.h) --------------------------------------------------- */
 
 struct net_service;
 

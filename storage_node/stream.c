@@ -120,7 +120,7 @@ read_some(struct sn_server *s, struct sn_stream *st)
 	return true;
 }
 
-/* V1 (net/verbs_format.h): by the device where that is the node's atomics engine, else here. */
+/* V1 (net/provider/verbs_format.h): by the device where that is the node's atomics engine, else here. */
 static bool
 atomic(struct sn_server *s, const struct net_ask *a, char *at, const uint64_t word[2], uint64_t *seen)
 {

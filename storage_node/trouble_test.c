@@ -9,9 +9,9 @@
 #include <net/local.h>
 #include <net/remote.h>
 #include <net/net.h>
-#include <net/rdma.h>
+#include <net/provider/rdma.h>
 #include <net/region_format.h>
-#include <net/verbs_format.h>
+#include <net/provider/verbs_format.h>
 #include <storage_node/test_node.h>
 
 #include <base/clock.h>

@@ -12,8 +12,8 @@
 
 #include <net/exec.h>
 #include <net/local.h>
-#include <net/rdma.h>
-#include <net/verbs_format.h>
+#include <net/provider/rdma.h>
+#include <net/provider/verbs_format.h>
 
 #include <base/clock.h>
 #include <base/log.h>

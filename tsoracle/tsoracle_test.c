@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <base/hash.h>
 #include <net/region_format.h>
-#include <net/sim.h>
+#include <net/sim/sim.h>
 #include "tso_internal.h"
 
 enum { PROCS = 6, CIDS_MAX = 1 << 19, TICK_NS = 2000000 };

@@ -12,7 +12,7 @@
 /* cmocka after the four above */
 #include <cmocka.h>
 #include <net/region_format.h>
-#include <net/sim.h>
+#include <net/sim/sim.h>
 #include "txn_internal.h"
 
 struct row {

@@ -8,7 +8,7 @@
 #include "sim_txn.h"
 
 #include <base/hash.h>
-#include <index/hash_format.h>
+#include <index/hash/hash_format.h>
 #include <net/region_format.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include <base/co.h>
 #include <base/hash.h>
 #include <net/net.h>
-#include <net/sim.h>
+#include <net/sim/sim.h>
 #include <tsoracle/tsoracle.h>
 #include <txn/record_format.h>
 #include <txn/txn.h>

@@ -9,7 +9,7 @@
 
 #include "../teller.h"
 
-#include <net/sim.h>
+#include <net/sim/sim.h>
 #include <txn/txn.h>
 
 enum { CLUSTER_PROCS = 6, LEASE_NS = 100000000 };

@@ -1,0 +1,113 @@
+/* hash_internal.h -- the inside of the hash index: a process's view and what its files share. */
+#ifndef NAM_INDEX_HASH_INTERNAL_H
+#define NAM_INDEX_HASH_INTERNAL_H
+
+#include <base/assert.h>
+#include <base/hash.h>
+#include <index/hash/hash_format.h>
+#include <index/index.h>
+#include <stdatomic.h>
+
+/*
+ * Tests build twins of this room that are broken on purpose, to see that they notice
+ * (hash_twin_test.c). Everybody else: 0, and the compiler forgets the question.
+ */
+enum idx_twin {
+	IDX_TWIN_NONE,
+	IDX_TWIN_ANY_SLOT,       /* inserts take any free slot of the bucket */
+	IDX_TWIN_NO_FREEZE,      /* splits do not freeze */
+	IDX_TWIN_BELIEVE_FROZEN, /* lookups believe what a frozen table says */
+	IDX_TWIN_ONE_TURN, /* a table made again in the memory of an older one says that it is that one */
+	IDX_TWIN_NO_WIPE,  /* ... and is written over it in one go */
+	IDX_TWINS
+};
+#ifndef IDX_TWIN
+#define IDX_TWIN        IDX_TWIN_NONE
+#define idx_twin_dice() 0u
+#endif
+
+/*
+ * A copy of the directory, as it was seen word by word. Its words may be stale at
+ * any moment; a stale word leads to a frozen table, and whoever meets that
+ * repairs the word. Never changes its size: a longer one takes its place
+ * and it is kept until close, for readers that still hold it.
+ *
+ * Key:  i  set before anyone else can see it, then never again
+ *       a  atomic, relaxed: a word is an address elsewhere, no local memory hangs on it
+ */
+struct idx_dir {
+	struct idx_dir *older;   /* i */
+	uint64_t root;           /* i  the root word it belongs to */
+	uint64_t mask;           /* i  words - 1 */
+	uint64_t *page;          /* i  where its pages lie; behind the words */
+	_Atomic uint64_t word[]; /* a  0: not known */
+};
+
+/* Sub-tables this process left behind, oldest first, until idx_reclaim.passed. A full ring forgets. */
+enum { IDX_LEFT = 256 };
+struct idx_left {
+	uint64_t table, stamp;
+};
+
+struct idx_hash {
+	net_addr anchor;                /* i */
+	uint64_t tag;                   /* i  16 bits that all bucket headers of this index carry */
+	struct idx_memory mem;          /* i  a copy; mem.arg is borrowed until close */
+	_Atomic(struct idx_dir *) dir;  /* a  release / acquire; NULL: cold */
+	struct idx_reclaim reclaim;     /* i  now == NULL: nothing is reclaimed */
+	atomic_flag left_busy;          /* a  who holds the resize lock spins for it, so nobody ever does */
+	uint32_t left_first, left_n;    /* with left_busy */
+	struct idx_left left[IDX_LEFT]; /* with left_busy */
+	_Atomic uint64_t owner;         /* a  relaxed; what the resize lock will say */
+	atomic_bool doubt;              /* a  relaxed; it may be left locked by us */
+	_Atomic uint64_t
+	    rest_until; /* a  relaxed; no memory was to be had: no early splits before this time */
+};
+
+/* In a probe, what the lookup saw. */
+enum {
+	IDX_SEEN_SLOT, /* address of the first zero slot of the sequence; 0: none (full or frozen) */
+	IDX_SEEN_WORD, /* directory word of the table */
+	IDX_SEEN_STEP, /* buckets from home to the slot */
+};
+
+static inline uint64_t
+idx_tag(net_addr anchor)
+{
+	return nam_mix(anchor.bits) >> 48;
+}
+static inline net_addr
+idx_anchor_at(net_addr anchor, size_t member)
+{
+	return net_plus(anchor, member);
+}
+#define IDX_AT(anchor, member) idx_anchor_at(anchor, offsetof(struct idx_anchor, member))
+
+/* dir.c: the cached directory. */
+
+/* Fetches root and directory. NAM_ABSENT: there is no index at the anchor. */
+nam_status idx_dir_load(struct net_worker *w, struct idx_hash *ix, struct net_counts *acct);
+/* A root word was read: makes the cached directory be of that root. NAM_CORRUPT: it is none. READs the list of pages, if it has one. */
+nam_status idx_dir_adopt(struct net_worker *w, struct idx_hash *ix, uint64_t root, struct net_counts *acct);
+/* Where the pages of that root's directory lie; page[IDX_PAGES]. */
+nam_status idx_dir_pages(struct net_worker *w, uint64_t root, uint64_t *page, struct net_counts *acct);
+/* A directory word for this hash was read from dir's place. */
+void idx_dir_learn(struct idx_dir *dir, uint64_t hash, uint64_t word);
+static inline net_addr
+idx_dir_at(const struct idx_dir *dir, uint64_t hash)
+{
+	uint64_t i = hash & dir->mask;
+	return (net_addr){ dir->page[i >> IDX_PAGE_LOG2] + 8 * (i & (IDX_PAGE_WORDS - 1)) };
+}
+
+/* resize.c */
+
+/*
+ * Makes room for hash in the table of this directory word: splits it, or rewrites it without its
+ * tombs. NAM_OK: that table is not the current one any more. NAM_BUSY: another one resizes.
+ * NAM_FULL: no memory, or the index is as deep as it gets.
+ */
+nam_status idx_resize(
+    struct net_worker *w, struct idx_hash *ix, uint64_t hash, uint64_t word, struct net_counts *acct);
+
+#endif

@@ -1,0 +1,101 @@
+/*
+ * channel.h -- the calling end of rings: a worker's channel to one shard of one node. For net's own files only.
+ *
+ * Requests leave as WRITEs of the worker's endpoint, from a mirror of the request ring. The response ring is
+ *
+ *   mapped   the client maps the region (shm): in the region, too. A bell is a byte on the connection.
+ *   stream   tcp: memory of the client; the connection brings frames (ring_format.h), and pull() puts them there.
+ *   verbs    registered memory of the client that the shard WRITEs.
+ *   sim      memory of the client that the simulated node WRITEs.
+ *
+ * Whatever brings them, only a seal proves them.
+ *
+ * States of a channel: open -> broken. Broken, every call on it ends with NAM_GONE; its memory stays until the WRITEs
+ * that it posted have completed. net_call_open puts a new one in its place.
+ */
+#ifndef NAM_NET_CHANNEL_H
+#define NAM_NET_CHANNEL_H
+
+#include <net/net_internal.h>
+#include <net/ring/ring.h>
+#include <net/ring/service.h>
+
+#include <poll.h>
+
+struct net_channel;
+
+struct net_channel_ops {
+	/* Brings what has come. False: the other side ended the connection, or it is garbage: *why. NULL: it comes by itself. */
+	bool (*pull)(struct net_channel *ch, const char **why);
+	/* Rouses the shard: something was WRITTEN. NULL: WRITE_WITH_IMM does it. */
+	void (*bell)(struct net_channel *ch);
+	/* Before sleeping: one more descriptor to sleep on; what has come before this call is to be looked for again. May be NULL. */
+	int (*arm)(struct net_channel *ch);
+	/* After the connection's end. */
+	void (*close)(struct net_channel *ch);
+	/* Requests were posted, also without an announcement. May be NULL. */
+	void (*posted)(struct net_channel *ch);
+	bool fd_pulls; /* what comes makes fd readable, also without being announced */
+};
+
+/* WRITEs that are out, and the memory of their ops. */
+struct net_channel_batch {
+	struct net_batch b;
+	struct net_op op[4];
+	bool busy;
+};
+
+enum { NET_CHANNEL_BATCHES = 4, NET_CHANNELS = 64 };
+
+struct net_channel {
+	struct net_channel *next; /* of the worker */
+	struct net_endpoint *ep;
+	unsigned shard, shards;
+	const struct net_channel_ops *ops;
+	int fd; /* the connection of role RINGS; -1: none, or ended */
+	bool broken;
+	bool tell; /* the shard does not know our mode yet: announce the next request */
+	enum net_mode mode;
+	uint64_t progress_ns, patience_ns, odd_since_ns;
+	net_addr ring;
+	uint32_t number; /* our immediate */
+	struct net_ring_out out;
+	uint64_t freed; /* all requests before it were answered */
+	struct net_ring_in in;
+	bool in_ours;                        /* in.ring is to be freed */
+	uint64_t reserved;                   /* of the response ring, for calls out */
+	struct net_call *queue, **queue_end; /* no room for them yet */
+	struct net_call *out_first, **out_end;
+	struct net_channel_batch batch[NET_CHANNEL_BATCHES];
+	/* STREAM: a frame half come */
+	struct net_ring_frame frame;
+	uint32_t rx_pos, rx_len;
+	char rx[16 << 10];
+	void *priv;
+};
+
+/* A provider's way: shakes hands, fills ops, fd, ring, number, in, patience. ch->out.bytes and ch->in.bytes hold the sizes wished for. */
+typedef nam_status (*net_channel_open_fn)(
+    struct net_channel *ch, unsigned service, uint64_t until, struct nam_err *err);
+nam_status net_channel_open_mapped(
+    struct net_channel *ch, unsigned service, uint64_t until, struct nam_err *err);
+nam_status net_channel_open_stream(
+    struct net_channel *ch, unsigned service, uint64_t until, struct nam_err *err);
+
+nam_status net_channel_open_verbs(
+    struct net_channel *ch, unsigned service, uint64_t until, struct nam_err *err);
+/* Asks for rings on ch->fd, in.ring being there already unless it is mapped. rkey: of in.ring, for VERBS. */
+nam_status net_channel_ask(struct net_channel *ch, enum net_ring_way way, unsigned service, uint32_t rkey,
+    uint64_t until, struct nam_err *err);
+
+/* Sends what was started since; an idle hook. */
+void net_channels_send(void *worker);
+/* Looks for answers, gives up what is over its patience. Returns how many calls ended. */
+int net_channel_look(struct net_channel *ch);
+int net_channels_look(struct net_worker *w);
+/* Before sleeping: true: do not yet. Else adds what to sleep on, and makes *nap_ns shorter where nothing will rouse us. */
+bool net_channels_may_sleep(struct net_worker *w, struct pollfd *fd, nfds_t *n, uint64_t *nap_ns);
+/* The worker closes: its endpoints are closed already, no coroutine waits. */
+void net_channels_close(struct net_worker *w);
+
+#endif

@@ -1,0 +1,109 @@
+/* link.c -- one turn of serving: requests out of a ring, handlers, answers into the other ring (link.h). */
+#include <net/ring/link.h>
+
+#include <base/assert.h>
+#include <string.h>
+
+enum {
+	TURN = 32,          /* requests of one link before the others have their turn */
+	ODD_NS = 500000000, /* a message may look odd while it is under way, but not for so long */
+};
+
+nam_status
+net_echo(void *arg, struct net_request *rq)
+{
+	(void)arg;
+	if (rq->len > rq->answer_max)
+		return NAM_FULL;
+	memcpy(rq->answer, rq->bytes, rq->len);
+	rq->answer_len = rq->len;
+	return NAM_OK;
+}
+
+static bool
+is_size(uint32_t n)
+{
+	return n >= NET_RING_MIN && n <= NET_RING_MAX && (n & (n - 1)) == 0;
+}
+
+bool
+net_link_sound(const struct net_ring_hello *h)
+{
+	return h->magic == NET_RING_MAGIC && is_size(h->request_bytes) && is_size(h->response_bytes) &&
+	       h->service <= UINT16_MAX;
+}
+
+static nam_status
+handle(
+    const struct net_link *l, const struct net_ring_message *m, struct net_desk *desk, uint32_t *answer_len)
+{
+	unsigned id = (unsigned)(m->about >> 32);
+	uint32_t cap = (uint32_t)m->about;
+	if (cap > net_ring_payload_max(l->out.bytes))
+		return NAM_INVALID;
+	for (unsigned i = 0; i < l->services; i++) {
+		const struct net_service *s = &l->service[i];
+		if (s->id != id || id % l->shards != l->shard)
+			continue;
+		struct net_request rq = {
+			.service = id,
+			.len = m->len,
+			.bytes = desk->request,
+			.answer = desk->answer,
+			.answer_max = cap,
+		};
+		nam_status st = s->fn(s->arg, &rq);
+		NAM_ASSERT(rq.answer_len <= cap); /* the handler wrote where it must not */
+		*answer_len = rq.answer_len;
+		return (unsigned)st < NAM_STATUS_COUNT && st != NAM_GONE ? st : NAM_IO;
+	}
+	return NAM_UNSUPPORTED;
+}
+
+enum net_link_sight
+net_link_turn(struct net_link *l, struct net_desk *desk, uint64_t now_ns)
+{
+	/* Answers that lie side by side are one WRITE. */
+	struct net_ring_run all = { 0, 0 };
+	bool announce = false;
+	enum net_link_sight sight = NET_LINK_NOTHING;
+	for (unsigned i = 0; i < TURN; i++) {
+		struct net_ring_message m;
+		enum net_ring_sight s =
+		    net_ring_take(&l->in, desk->request, net_ring_payload_max(l->in.bytes), &m);
+		if (s == NET_RING_NOTHING) {
+			l->odd_since_ns = 0;
+			break;
+		}
+		if (s != NET_RING_WHOLE) {
+			sight = sight == NET_LINK_NOTHING ? NET_LINK_UNDER_WAY : sight;
+			if (s == NET_RING_PART)
+				l->odd_since_ns = 0;
+			else if (l->odd_since_ns == 0)
+				l->odd_since_ns = now_ns;
+			else if (now_ns - l->odd_since_ns > ODD_NS)
+				return NET_LINK_RUBBISH;
+			break;
+		}
+		l->odd_since_ns = 0;
+		sight = NET_LINK_SERVED;
+		l->polled = !(m.flags & NET_RING_EVENT);
+		uint32_t len = 0;
+		nam_status st = handle(l, &m, desk, &len);
+		struct net_ring_run run[2];
+		unsigned n = net_ring_put(&l->out, 0, (uint64_t)st, desk->answer, len, run);
+		for (unsigned k = 0; k < n; k++) {
+			if (all.len != 0 && all.at + all.len == run[k].at) {
+				all.len += run[k].len;
+				continue;
+			}
+			if (all.len != 0)
+				l->write(l, all, false);
+			all = run[k];
+		}
+		announce |= !l->polled;
+	}
+	if (all.len != 0)
+		l->write(l, all, announce);
+	return sight;
+}

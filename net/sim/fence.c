@@ -1,0 +1,127 @@
+/* fence.c -- net_fence_process in a simulated cluster: a message to every node, and an answer. */
+#include <net/sim/sim_internal.h>
+
+#include <stdlib.h>
+
+struct sim_fence;
+struct sim_leg {
+	struct sim_call call;
+	struct sim_fence *of;
+	struct sim_node *node;
+};
+
+/* One call of net_fence_process. Its messages may come after it has given up. */
+struct sim_fence {
+	struct sim_fence *next;
+	struct sim_timer patience;
+	uint64_t identity;
+	unsigned left; /* nodes that have not answered */
+	struct sim_leg leg[NET_REGIONS];
+};
+
+static bool
+unreachable(const struct sim_fence *f, const struct sim_node *node)
+{
+	const struct sim_proc *p = f->patience.worker->proc;
+	return node->down || (p->parted >> node->region & 1);
+}
+
+static void
+leg_answered(struct net_sim *s, struct sim_call *c)
+{
+	struct sim_leg *leg = (struct sim_leg *)(void *)c;
+	struct sim_fence *f = leg->of;
+	if (unreachable(f, leg->node))
+		return;
+	(void)s;
+	f->left--;
+	if (f->patience.co != NULL) {
+		net_sim_touch(f->patience.worker);
+		nam_co_wake(f->patience.co);
+	}
+}
+
+/* Here and now ends what the process can do at this node. */
+static void
+leg_arrived(struct net_sim *s, struct sim_call *c)
+{
+	struct sim_leg *leg = (struct sim_leg *)(void *)c;
+	if (unreachable(leg->of, leg->node))
+		return;
+	struct sim_proc *p = s->proc;
+	while (p != NULL && p->identity != leg->of->identity)
+		p = p->next;
+	bool gave_up = p != NULL && (p->shut >> leg->node->region & 1);
+	if (p != NULL)
+		p->shut |= UINT64_C(1) << leg->node->region;
+	for (struct sim_qp *qp = s->qp; p != NULL && qp != NULL; qp = qp->next)
+		if (qp->worker->proc == p && qp->node == leg->node && !qp->cut) {
+			s->stats.fences++;
+			net_sim_qp_break(s, qp, 0, false, net_sim_flight_ns(s));
+		}
+	if (s->cfg.trace)
+		net_sim_say(s, "node %u shuts p%d out", leg->node->region, p != NULL ? (int)p->id : -1);
+	if (p != NULL && (s->cfg.fence_kills || p->mapped) && p->net != NULL && !p->dead && !gave_up)
+		net_sim_crash(s, p->net);
+	leg->call.fn = leg_answered;
+	net_sim_queue_push(&s->queue, s->now + net_sim_flight_ns(s), SIM_CALL, &leg->call);
+}
+
+void
+net_sim_disarm(struct net_sim *s, struct sim_proc *p)
+{
+	for (unsigned r = 1; r <= s->cfg.nodes; r++)
+		p->shut |= UINT64_C(1) << r;
+	atomic_store(&p->net->shut_out, true);
+	for (struct sim_qp *qp = s->qp; qp != NULL; qp = qp->next)
+		if (qp->worker->proc == p && !qp->cut)
+			net_sim_qp_break(s, qp, 0, false, 0);
+}
+
+bool
+net_sim_shut(const struct net *n)
+{
+	return ((const struct sim_proc *)n->env_priv)->shut != 0;
+}
+
+nam_status
+net_sim_fence(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct nam_err *err)
+{
+	struct sim_worker *sw = w->env_priv;
+	struct net_sim *s = sw->sim;
+	if (sw->proc->shut != 0)
+		return nam_fail(err, NAM_REFUSED, "this process has been shut out itself");
+	if (grace_ns > 0 && net_sim_ask(w, identity, grace_ns, err) == NAM_BUSY)
+		return NAM_BUSY;
+	struct sim_fence *f = calloc(1, sizeof *f);
+	if (f == NULL)
+		return nam_fail(err, NAM_NOMEM, "no memory to shut a process out");
+	f->next = s->fence;
+	s->fence = f;
+	f->identity = identity;
+	f->patience.worker = sw;
+	f->patience.co = nam_co_self();
+	for (unsigned i = 0; i < w->net->count; i++) {
+		struct sim_leg *leg = &f->leg[i];
+		*leg = (struct sim_leg){ .call.fn = leg_arrived, .of = f, .node = w->net->node[i]->priv };
+		net_sim_queue_push(&s->queue, s->now + net_sim_flight_ns(s), SIM_CALL, &leg->call);
+		f->left++;
+	}
+	net_sim_queue_push(&s->queue, s->now + SIM_PATIENCE_NS, SIM_TIMER, &f->patience);
+	while (f->left > 0 && !f->patience.fired)
+		nam_co_park();
+	f->patience.co = NULL;
+	if (f->left > 0)
+		return nam_fail(err, NAM_GONE, "%u storage nodes do not answer", f->left);
+	return NAM_OK;
+}
+
+void
+net_sim_fence_free(struct net_sim *s)
+{
+	while (s->fence != NULL) {
+		struct sim_fence *f = s->fence;
+		s->fence = f->next;
+		free(f);
+	}
+}

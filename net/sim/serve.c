@@ -1,0 +1,234 @@
+/*
+ * serve.c -- services on simulated storage nodes: rings over the simulated wire, served in virtual time.
+ *
+ * A shard that polls is played by events: each piece of a WRITE that lands in a request ring makes it look a moment later,
+ * so it sees every half of every torn message. A client in event mode is looked at when its WRITE_IMM has executed, and
+ * only then. Answers are WRITEs of the node on a queue pair of its own, into the client's memory; they tear, too.
+ */
+#include <net/ring/channel.h>
+#include <net/ring/link.h>
+#include <net/sim/sim_internal.h>
+
+#include <base/hash.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOOK_NS = 20, SERVE_NS = 200 };
+
+/* One client's rings. Lives as long as the simulator, because events name it. */
+struct sim_link {
+	struct net_link link;
+	struct net_sim *sim;
+	struct sim_node *node;
+	struct sim_node window; /* the response ring, as if it were a node's memory */
+	struct sim_qp back;     /* answers; its worker is the client's */
+	struct net_channel *ch; /* NULL: closed */
+	uint64_t ring;          /* offset of the request ring */
+	uint32_t number;
+	bool due, patience_due;
+	struct sim_call look, patience; /* events */
+	struct sim_link *next;          /* of the node */
+};
+
+#define LINK_OF(call, member) ((struct sim_link *)(void *)((char *)(call)-offsetof(struct sim_link, member)))
+
+static void
+look_at(struct sim_link *l, uint64_t after)
+{
+	if (l->due)
+		return;
+	l->due = true;
+	net_sim_queue_push(&l->sim->queue, l->sim->now + after, SIM_CALL, &l->look);
+}
+
+static void
+turn(struct net_sim *s, struct sim_call *c)
+{
+	struct sim_link *l = LINK_OF(c, look);
+	l->due = false;
+	/* A process that is shut out is served no more, whatever it has put into its ring. */
+	if (l->ch == NULL || l->node->paused || l->node->down ||
+	    (l->back.worker->proc->shut >> l->node->region & 1))
+		return;
+	if (net_link_turn(&l->link, s->desk, s->now) == NET_LINK_SERVED)
+		look_at(l, SERVE_NS);
+}
+
+/* A piece of a WRITE to a node has executed. */
+void
+net_sim_serve_written(struct net_sim *s, const struct sim_verb *v, bool last)
+{
+	struct sim_node *node = v->qp->node;
+	if (node->link == NULL) {
+		/* A client's window. */
+		struct sim_link *l = node->window_of;
+		if (l->ch != NULL && net_sim_runs(v->qp->worker->proc) &&
+		    (l->ch->mode == NET_POLLING || (last && v->code == NET_WRITE_IMM))) {
+			net_sim_touch(v->qp->worker);
+			net_channel_look(l->ch);
+		}
+		return;
+	}
+	for (struct sim_link *l = node->link; l != NULL; l = l->next) {
+		bool hit = v->off >= l->ring && v->off < l->ring + l->link.in.bytes;
+		bool told = v->code == NET_WRITE_IMM && last && v->arg == l->number;
+		if (l->ch != NULL && (told || (hit && l->link.polled)))
+			look_at(l, LOOK_NS);
+	}
+	(void)s;
+}
+
+/* The node's WRITE of answers. */
+static void
+write_back(struct net_link *link, struct net_ring_run run, bool announce)
+{
+	struct sim_link *l = link->tag;
+	net_sim_wire_write(&l->back, run.at, link->out.mirror + run.at, run.len, announce);
+}
+
+/* ---- the client's side ----------------------------------------------------------------- */
+
+static void
+patience(struct net_sim *s, struct sim_call *c)
+{
+	struct sim_link *l = LINK_OF(c, patience);
+	struct net_channel *ch = l->ch;
+	struct sim_proc *p = l->back.worker->proc;
+	if (p->paused) { /* its code does not run */
+		net_sim_queue_push(&s->queue, p->resume_at, SIM_CALL, &l->patience);
+		return;
+	}
+	l->patience_due = false;
+	if (!net_sim_runs(p) || ch == NULL || ch->out_first == NULL)
+		return;
+	net_sim_touch(l->back.worker);
+	net_channel_look(ch);
+	if (ch->out_first != NULL) {
+		l->patience_due = true;
+		net_sim_queue_push(&s->queue, ch->progress_ns + ch->patience_ns + 1, SIM_CALL, &l->patience);
+	}
+}
+
+void
+net_sim_serve_resume(struct net_sim *s, struct sim_proc *p)
+{
+	for (unsigned r = 1; r < NET_REGIONS; r++)
+		for (struct sim_link *l = s->node[r].link; l != NULL; l = l->next)
+			if (l->back.worker->proc == p && l->ch != NULL)
+				net_channel_look(l->ch);
+}
+
+/* A request was posted: virtual time has to reach the end of patience, if nothing else happens. */
+static void
+sim_posted(struct net_channel *ch)
+{
+	struct sim_link *l = ch->priv;
+	if (l->patience_due)
+		return;
+	l->patience_due = true;
+	net_sim_queue_push(&l->sim->queue, ch->progress_ns + ch->patience_ns + 1, SIM_CALL, &l->patience);
+}
+
+static void
+sim_close(struct net_channel *ch)
+{
+	struct sim_link *l = ch->priv;
+	if (l == NULL)
+		return;
+	l->ch = NULL;
+	l->back.cut = true;
+}
+
+static const struct net_channel_ops sim_ops = { .posted = sim_posted, .close = sim_close };
+
+nam_status
+net_sim_serve_open(struct net_channel *ch, unsigned service, uint64_t until, struct nam_err *err)
+{
+	struct sim_qp *qp = ch->ep->priv;
+	struct sim_node *node = qp->node;
+	struct net_sim *s = qp->worker->sim;
+	struct net_super *super = (struct net_super *)(void *)node->mem;
+	uint64_t extents = (ch->out.bytes + NET_EXTENT - 1) / NET_EXTENT;
+	(void)until;
+	(void)service;
+	if (node->services == 0)
+		return nam_fail(err, NAM_UNSUPPORTED, "storage node %u does not host services", node->region);
+	if (super->bump + extents * NET_EXTENT > node->size)
+		return nam_fail(
+		    err, NAM_FULL, "storage node %u has no room for more message rings", node->region);
+	struct sim_link *l = calloc(1, sizeof *l);
+	char *mirror = calloc(1, ch->in.bytes);
+	ch->in.ring = calloc(1, ch->in.bytes);
+	ch->in_ours = true;
+	if (l == NULL || mirror == NULL || ch->in.ring == NULL) {
+		free(l);
+		free(mirror);
+		return nam_fail(err, NAM_NOMEM, "no memory for rings");
+	}
+	l->sim = s;
+	l->node = node;
+	l->ch = ch;
+	l->look.fn = turn;
+	l->patience.fn = patience;
+	l->ring = super->bump;
+	super->bump += extents * NET_EXTENT;
+	l->number = ++node->links;
+	ch->ring = net_at(node->region, l->ring);
+	ch->number = l->number;
+	ch->shards = 1;
+	ch->out.seed = ch->in.seed = nam_mix(s->cfg.seed ^ (uint64_t)l->number << 32 ^ node->region);
+	ch->ops = &sim_ops;
+	ch->priv = l;
+	l->window = (struct sim_node){
+		.region = node->region, .mem = ch->in.ring, .size = ch->in.bytes, .window_of = l
+	};
+	l->back.worker = qp->worker;
+	l->back.node = &l->window;
+	l->back.held_end = &l->back.held;
+	l->link = (struct net_link){
+		.service = node->service,
+		.services = node->services,
+		.shards = 1,
+		.in = { .ring = node->mem + l->ring, .bytes = ch->out.bytes, .seed = ch->in.seed },
+		.out = { .mirror = mirror, .bytes = ch->in.bytes, .seed = ch->in.seed },
+		.write = write_back,
+		.tag = l,
+	};
+	l->next = node->link;
+	node->link = l;
+	return NAM_OK;
+}
+
+/* ---- hosting ----------------------------------------------------------------------------- */
+
+nam_status
+net_sim_serve(struct net_sim *s, unsigned region, const struct net_service *service, unsigned count)
+{
+	if (region == 0 || region >= NET_REGIONS || s->node[region].mem == NULL || count > NET_SERVICES)
+		return NAM_INVALID;
+	if (s->desk == NULL && (s->desk = malloc(sizeof *s->desk)) == NULL)
+		return NAM_NOMEM;
+	s->node[region].service = service;
+	s->node[region].services = count;
+	return NAM_OK;
+}
+
+void
+net_sim_pause(struct net_sim *s, unsigned region, bool paused)
+{
+	struct sim_node *node = &s->node[region];
+	node->paused = paused;
+	for (struct sim_link *l = node->link; l != NULL && !paused; l = l->next)
+		look_at(l, LOOK_NS);
+}
+
+void
+net_sim_serve_free(struct sim_node *node)
+{
+	while (node->link != NULL) {
+		struct sim_link *l = node->link;
+		node->link = l->next;
+		free(l->link.out.mirror);
+		free(l);
+	}
+}

@@ -1,0 +1,306 @@
+/*
+ * sim_internal.h -- the simulator's inside: virtual time, queue pairs, nodes. For the files here only.
+ *
+ * Life of a verb, each arrow an event with a virtual time:
+ *
+ *	posted -> [held by a fence] -> arrives at the node -> executes, in 1..n pieces -> is done at the poster
+ *
+ * What keeps the promises of net.h, per queue pair (one worker, one node)
+ *	S1  verbs arrive in the order they were posted (qp.last_arrive).
+ *	S2  a WRITE or atomic finishes before any later verb starts (qp.order_free).
+ *	S3  a fenced verb, and all behind it, leaves when the READs and atomics before it are done (qp.held).
+ * An unsignaled verb is a WRITE or atomic, so by S2 a signaled one is done after it.
+ * All else is free, and the dice use that freedom: READs start late, and WRITEs
+ * and READs of more than one word run in pieces of random words.
+ *
+ * How a connection breaks is said at struct sim_qp, and what becomes of its verbs at struct sim_verb.
+ *
+ * Two events at one time play in the order they were made (sim_event.order),
+ * so that a run is a function of its seed.
+ */
+#ifndef NAM_NET_SIM_INTERNAL_H
+#define NAM_NET_SIM_INTERNAL_H
+
+#include <base/assert.h>
+#include <base/hash.h>
+#include <net/net_internal.h>
+#include <net/sim/sim.h>
+
+enum sim_kind { SIM_ARRIVE, SIM_EXECUTE, SIM_DONE, SIM_TIMER, SIM_CALL, SIM_TOLD };
+enum { SIM_KIND_BITS = 3, SIM_PATIENCE_NS = 50000000 }; /* patience: with who does not answer */
+
+struct sim_event {
+	uint64_t at;
+	uint64_t order; /* counter << SIM_KIND_BITS | enum sim_kind */
+	void *what;     /* struct sim_verb, struct sim_timer or struct sim_call */
+};
+
+/* A min-heap of events by (at, order), four children each. Grows by doubling. */
+struct sim_queue {
+	struct sim_event *heap;
+	size_t n, cap;
+	uint64_t made; /* events so far */
+};
+bool net_sim_queue_open(struct sim_queue *q);
+void net_sim_queue_close(struct sim_queue *q);
+void net_sim_queue_push(struct sim_queue *q, uint64_t at, enum sim_kind kind, void *what);
+/* False: empty. */
+bool net_sim_queue_pop(struct sim_queue *q, struct sim_event *out);
+
+struct net_sim;
+
+/* Something else that happens at a time; a member of what it is about. */
+struct sim_call {
+	void (*fn)(struct net_sim *s, struct sim_call *c);
+};
+
+enum { SIM_CHUNKS = 256 }; /* a torn verb is cut into at most so many pieces of whole words */
+
+struct sim_verb {
+	struct sim_verb *next;                /* in qp.held, or the free list */
+	struct sim_verb *out_prev, *out_next; /* in qp.out_first */
+	struct sim_qp *qp;
+	struct net_op *op;   /* the poster's; NULL once nobody waits for it */
+	struct net_batch *b; /* NULL: unsignaled */
+	uint64_t seq;        /* in the queue pair */
+	uint8_t code, flags;
+	uint8_t pieces; /* still to execute */
+	bool torn;
+	bool orphan; /* its poster has been told or is dead, and buf may be gone */
+	bool idle;   /* no event has it: held, deferred, or never to execute */
+	char *own;   /* an orphan's payload */
+	uint32_t len;
+	uint32_t grain; /* bytes of a chunk of a torn verb, a multiple of 8 */
+	uint32_t skew;  /* bytes the first chunk is short of a grain */
+	uint64_t off;   /* in the node's memory */
+	char *buf;      /* the poster's, or inl */
+	uint64_t arg, want, seen;
+	uint64_t finish;  /* when the last piece executes */
+	uint64_t done_at; /* when the poster knows */
+	uint64_t left[SIM_CHUNKS / 64];
+	char inl[NET_INLINE_MAX];
+};
+
+struct sim_qp {
+	struct sim_worker *worker;
+	struct sim_node *node;
+	struct sim_qp *next; /* all of the simulator's, until it closes */
+	bool cut;            /* closed by its worker: nothing of it happens any more */
+	/*
+	 * A connection breaks in two steps, because its ends learn of it at different times. First the node does not
+	 * execute what was posted behind `last` (deaf), but for a part of a WRITE just behind it (half), and maybe does
+	 * not answer any more (mute). Then the poster knows: every verb that is out ends with NAM_GONE, and so do all later ones (broken). What was executed and not
+	 * told may be any verb up to `last`. A dead process's connections are broken at once, and nobody is told.
+	 */
+	bool deaf, half, mute, breaking, broken;
+	bool alone; /* ... and the process's other workers keep theirs */
+	uint64_t last;
+	struct sim_call tell;                  /* the second step */
+	struct sim_verb *out_first, *out_last; /* every verb of it that exists, in the order posted */
+	struct sim_verb *held, **held_end;     /* S3: a fence waits at the head */
+	uint32_t out;                          /* READs and atomics sent and not done */
+	uint64_t seq, executed;                /* verbs posted; the youngest that executed */
+	uint64_t last_arrive;                  /* S1 */
+	uint64_t order_free;                   /* S2 */
+};
+
+/* A compute process. Lives as long as the simulator. */
+struct sim_proc {
+	struct net_sim *sim;
+	struct net *net; /* NULL once closed */
+	unsigned id;
+	uint64_t identity;
+	uint64_t shut;   /* by region: the node has shut it out */
+	uint64_t parted; /* by region: they do not reach each other */
+	struct sim_heal {
+		struct sim_call call;
+		struct sim_proc *proc;
+		unsigned region;
+		uint64_t at;
+	} heal[NET_REGIONS];
+	uint64_t verbs, crash_at, freeze_at, freeze_ns;
+	enum net_sim_carry carry; /* when it dies */
+	bool paused, dead, buried;
+	bool mapped;
+	int32_t drift_ppm; /* of its clock */
+	uint64_t ahead_ns;
+	uint64_t resume_at;
+	struct sim_call resume;
+	/* heard.c: what others are told of it */
+	enum net_heard heard, heard_next;
+	bool rumoured;
+	struct sim_call obituary, rumour;
+	enum net_answer_life (*asked)(void *arg);
+	void *asked_arg;
+	struct sim_verb *deferred, **deferred_end; /* completions that wait for the end of a pause */
+	struct sim_owed {
+		struct net_endpoint *ep;
+		struct net_batch *b;
+		struct net_op *op;
+	} * owed; /* dead: what its coroutines wait for */
+	size_t owed_n, owed_cap;
+	struct sim_proc *next;
+};
+
+/* Its code runs: it is neither paused nor dead. A ghost's runs, too. */
+static inline bool
+net_sim_runs(const struct sim_proc *p)
+{
+	return !p->paused && (!p->dead || p->buried);
+}
+
+struct sim_node {
+	unsigned region;
+	bool down;
+	char *mem;
+	uint64_t size;
+	uint64_t verb_free;         /* when the next verb may start */
+	uint64_t in_free, out_free; /* when the link is idle, each way */
+	/* serve.c */
+	const struct net_service *service;
+	unsigned services, links;
+	bool paused;
+	struct sim_link *link;      /* clients' rings here */
+	struct sim_link *window_of; /* not a node, but a client's response ring */
+};
+
+/* On the stack of the sleeping coroutine. */
+struct sim_timer {
+	struct sim_worker *worker;
+	struct nam_co *co; /* NULL: it does not matter any more */
+	bool fired;
+};
+
+/* Somebody's worker. Lives as long as the simulator, because events name it. */
+struct sim_worker {
+	struct net_sim *sim;
+	struct sim_proc *proc;
+	struct net_worker *w; /* NULL once closed */
+	struct nam_sched *sched;
+	unsigned id;
+	bool touched, queued; /* in the lists below */
+	/* CPU time: what is being charged since s->now, until when the thread is busy, and whether an event waits for that. */
+	uint64_t debt, busy_until;
+	bool waits;
+	struct sim_call freed;
+	struct sim_worker *next, *next_touched, *next_ready;
+};
+
+struct net_sim {
+	struct net_sim_config cfg;
+	uint64_t now;
+	struct sim_queue queue;
+	struct nam_rng rng; /* the wire's dice; every worker has its own */
+	int live;           /* coroutines of processes that are not dead */
+	bool faults;
+	struct sim_node node[NET_REGIONS]; /* by region */
+	struct sim_proc *proc, **proc_end;
+	struct sim_worker *worker, **worker_end;
+	struct sim_worker *ready, **ready_end; /* those that have something to run, and may */
+	struct sim_fence *fence;
+	struct sim_nap *naps;
+	uint64_t news; /* so often somebody has been told dead or left */
+	struct sim_qp *qp;
+	struct sim_verb *free;
+	struct sim_slab *slab;
+	struct net_desk *desk; /* of those who serve; NULL: nobody does */
+	unsigned workers, procs;
+	/*
+	 * Idle hooks are called for workers to which something happened, so that a
+	 * thousand idle ones cost nothing; and for all of them every so often and when
+	 * nothing else is left to do, because a coroutine may wake another worker's.
+	 */
+	struct sim_worker *touched;
+	unsigned since_all; /* rounds of hooks since everybody's were called */
+	uint64_t hash;
+	struct net_sim_stats stats;
+};
+
+/* wire.c */
+extern const struct net_provider net_sim_provider;
+void net_sim_wire_arrive(struct net_sim *s, struct sim_verb *v);
+void net_sim_wire_execute(struct net_sim *s, struct sim_verb *v);
+void net_sim_wire_done(struct net_sim *s, struct sim_verb *v);
+void net_sim_wire_told(struct net_sim *s, struct sim_verb *v);
+void net_sim_wire_free(struct net_sim *s);
+uint64_t net_sim_flight_ns(struct net_sim *s);
+/* An unsignaled WRITE of a node; from is borrowed until it has executed or qp is cut. */
+void net_sim_wire_write(struct sim_qp *qp, uint64_t off, const char *from, uint32_t len, bool imm);
+/* Both steps of a broken connection (struct sim_qp). The second comes after delay_ns. */
+void net_sim_qp_break(struct net_sim *s, struct sim_qp *qp, uint64_t last, bool half, uint64_t delay_ns);
+/* Its process has died: what it waits for is written down in sim_proc.owed. */
+void net_sim_qp_orphan(struct net_sim *s, struct sim_qp *qp, uint64_t last, bool half);
+/* What waited for the end of a pause. */
+void net_sim_wire_resume(struct net_sim *s, struct sim_proc *p);
+
+/* sim.c */
+/* When a sleep of so many ns by that process's clock ends. */
+uint64_t net_sim_sleep_until(const struct sim_worker *sw, uint64_t ns);
+void net_sim_ready(struct sim_worker *sw);
+/* Its coroutines count as alive, or not. */
+void net_sim_count_live(struct sim_worker *sw, bool live);
+
+/* fault.c: dice, and what they decide */
+void net_sim_fault_post(struct net_sim *s, struct sim_qp *qp);
+/* True: the connection breaks with this verb, which has just arrived. */
+bool net_sim_fault_arrive(struct net_sim *s, struct sim_verb *v);
+uint64_t net_sim_fault_delay_ns(struct net_sim *s, struct sim_qp *qp);
+/* A line of the trace. */
+void net_sim_say(const struct net_sim *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* fence.c */
+nam_status net_sim_fence(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct nam_err *err);
+void net_sim_fence_free(struct net_sim *s);
+/* The process gives up: no verb of it executes any more. */
+void net_sim_disarm(struct net_sim *s, struct sim_proc *p);
+
+/* heard.c */
+enum net_heard net_sim_heard(struct net_worker *w, uint64_t identity);
+void net_sim_sleep_or_news(struct net_worker *w, uint64_t ns, uint64_t *seen);
+void net_sim_on_asked(struct net *n, enum net_answer_life (*fn)(void *arg), void *arg);
+void net_sim_heard_crash(struct net_sim *s, struct sim_proc *p);
+void net_sim_naps_free(struct net_sim *s);
+/* NAM_BUSY: it lives. NAM_OK: it has given up, or has not answered. In a coroutine. */
+nam_status net_sim_ask(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct nam_err *err);
+
+/* serve.c */
+nam_status net_sim_serve_open(struct net_channel *ch, unsigned service, uint64_t until, struct nam_err *err);
+/* A piece of a WRITE has executed. */
+void net_sim_serve_written(struct net_sim *s, const struct sim_verb *v, bool last);
+/* A process's code runs again: answers may have come. */
+void net_sim_serve_resume(struct net_sim *s, struct sim_proc *p);
+void net_sim_serve_free(struct sim_node *node);
+
+/* The thread of sw has used so much CPU time: at once seen by its clock and what it posts, and by all when net_sim_settle is called. */
+static inline void
+net_sim_charge(struct sim_worker *sw, uint64_t ns)
+{
+	sw->debt += ns;
+}
+void net_sim_settle(struct sim_worker *sw);
+/* Its thread is busy; when it is not any more, what waits for it goes on. */
+bool net_sim_busy(struct sim_worker *sw);
+
+static inline void
+net_sim_touch(struct sim_worker *sw)
+{
+	if (sw->touched)
+		return;
+	sw->touched = true;
+	sw->next_touched = sw->sim->touched;
+	sw->sim->touched = sw;
+}
+
+static inline uint64_t
+sim_later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static inline void
+sim_note(struct net_sim *s, uint64_t a, uint64_t b)
+{
+	s->hash = nam_fold(s->hash ^ a, b);
+}
+
+#endif
