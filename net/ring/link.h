@@ -1,7 +1,7 @@
 /*
  * link.h -- the serving end of one client's rings: finds requests, calls handlers, puts answers.
  *
- * Knows neither threads nor fabrics: a storage node's shard (storage_node/shard.c) and the simulator (sim_serve.c)
+ * Knows neither threads nor fabrics: a storage node's shard (storage_node/shard.c) and the simulator (sim/serve.c)
  * bring both. A link belongs to one thread.
  */
 #ifndef NAM_NET_LINK_H

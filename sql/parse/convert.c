@@ -267,7 +267,7 @@ grouped_by(const struct ast_select *q, unsigned at)
 
 /*
  * A select list with one generate_series comes to a product with it, which needs no memory. Where windows, groups or
- * DISTINCT ON see the rows before it, or others stand beside it, it stays what it is (bind_unnest.c).
+ * DISTINCT ON see the rows before it, or others stand beside it, it stays what it is (plan/bind/unnest.c).
  */
 static bool
 series(struct sql_convert *c, struct ast_select *q, struct from *f)

@@ -239,7 +239,7 @@ bool sql_bind_srf_arrays(struct bind *b, struct sql_node *p);
 struct sql_node *sql_bind_srf_node(struct bind *b, struct sql_node *n);
 /* Is the element of such a call in e? */
 bool sql_bind_srf_in(const struct bind *b, const struct sql_expr *e);
-/* bind_from.c: arguments of generate_series, brought to one type, which is that of its rows. */
+/* from.c: arguments of generate_series, brought to one type, which is that of its rows. */
 bool sql_bind_series(struct bind *b, const struct ast_expr *f, struct sql_expr **e, enum cat_type *type);
 /* f in FROM: n->types are its columns'. */
 struct sql_node *sql_bind_srf_source(struct bind *b, const struct ast_expr *f, bool ordinality);
