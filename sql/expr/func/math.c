@@ -1,4 +1,4 @@
-/* math.c -- the rarer mathematics: degrees, factorials, buckets, gcd and scales of numeric. */
+/* math.c -- the rarer mathematics: gcd and lcm, factorials, buckets, scales of numeric. */
 #include <sql/expr/expr_internal.h>
 
 #include <types/numeric.h>
@@ -6,155 +6,46 @@
 #include <math.h>
 #include <string.h>
 
-static bool
-outside(struct sql_row *r)
+/* ---- integers ------------------------------------------------------------------------ */
+
+static uint64_t
+gcd(int64_t a, int64_t b)
 {
-	return cat_error(r->env->err, "22003", "input is out of range");
-}
-
-/* ---- trigonometry in degrees: exact where the answer is (sind(30) is 0.5) ------------------- */
-
-static const double RAD = 0.0174532925199432957692;
-
-/* What libm itself says of a few angles: dividing by it makes those angles come out exactly. */
-static double
-sin_small(double x) /* 0 to 30 */
-{
-	return sin(x * RAD) / sin(30.0 * RAD) / 2.0;
-}
-
-static double
-cos_small(double x) /* 0 to 60 */
-{
-	return 1.0 - (1.0 - cos(x * RAD)) / (1.0 - cos(60.0 * RAD)) / 2.0;
-}
-
-static double
-sin_quarter(double x)
-{
-	return x <= 30.0 ? sin_small(x) : cos_small(90.0 - x);
-}
-
-static double
-cos_quarter(double x)
-{
-	return x <= 60.0 ? cos_small(x) : sin_small(90.0 - x);
-}
-
-static double
-asin_quarter(double x)
-{
-	return x <= 0.5 ? asin(x) / asin(0.5) * 30.0 : 90.0 - acos(x) / acos(0.5) * 60.0;
-}
-
-static double
-acos_quarter(double x)
-{
-	return x <= 0.5 ? 90.0 - asin(x) / asin(0.5) * 30.0 : acos(x) / acos(0.5) * 60.0;
-}
-
-/* An angle brought into the first quarter; the signs that sine and cosine have had there. */
-struct angle {
-	double x;
-	int sin, cos;
-};
-
-static struct angle
-reduce(double x)
-{
-	struct angle a = { fmod(x, 360.0), 1, 1 };
-	if (a.x < 0) {
-		a.x = -a.x;
-		a.sin = -1;
+	uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a, y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
+	while (y != 0) {
+		uint64_t rest = x % y;
+		x = y;
+		y = rest;
 	}
-	if (a.x > 180.0) {
-		a.x = 360.0 - a.x;
-		a.sin = -a.sin;
+	return x;
+}
+
+static bool
+whole(struct sql_row *r, unsigned __int128 v)
+{
+	bool four = r->e->type == CAT_INT4;
+	if (v > (uint64_t)(four ? INT32_MAX : INT64_MAX))
+		return cat_error(r->env->err, "22003", "%s out of range", cat_type_name(r->e->type));
+	r->out.i = (int64_t)v;
+	return true;
+}
+
+static bool
+k_gcd_int(struct sql_row *r)
+{
+	return whole(r, gcd(r->a[0].i, r->a[1].i));
+}
+
+static bool
+k_lcm_int(struct sql_row *r)
+{
+	int64_t a = r->a[0].i, b = r->a[1].i;
+	if (a == 0 || b == 0) {
+		r->out.i = 0;
+		return true;
 	}
-	if (a.x > 90.0) {
-		a.x = 180.0 - a.x;
-		a.cos = -1;
-	}
-	return a;
-}
-
-static bool
-k_sind(struct sql_row *r)
-{
-	if (isinf(r->a[0].f))
-		return outside(r);
-	struct angle a = reduce(r->a[0].f);
-	r->out.f = a.sin * sin_quarter(a.x);
-	return true;
-}
-
-static bool
-k_cosd(struct sql_row *r)
-{
-	if (isinf(r->a[0].f))
-		return outside(r);
-	struct angle a = reduce(r->a[0].f);
-	r->out.f = a.cos * cos_quarter(a.x);
-	return true;
-}
-
-static bool
-tan_or_cot(struct sql_row *r, bool cot)
-{
-	if (isinf(r->a[0].f))
-		return outside(r);
-	struct angle a = reduce(r->a[0].f);
-	double one = sin_quarter(45.0) / cos_quarter(45.0), s = sin_quarter(a.x), c = cos_quarter(a.x);
-	r->out.f = a.sin * a.cos * (cot ? c / s / (1.0 / one) : s / c / one);
-	if (r->out.f == 0)
-		r->out.f = 0; /* not -0 */
-	return true;
-}
-
-static bool
-k_tand(struct sql_row *r)
-{
-	return tan_or_cot(r, false);
-}
-
-static bool
-k_cotd(struct sql_row *r)
-{
-	return tan_or_cot(r, true);
-}
-
-static bool
-k_asind(struct sql_row *r)
-{
-	double x = r->a[0].f;
-	if (x < -1 || x > 1)
-		return outside(r);
-	r->out.f = x >= 0 ? asin_quarter(x) : isnan(x) ? x : -asin_quarter(-x);
-	return true;
-}
-
-static bool
-k_acosd(struct sql_row *r)
-{
-	double x = r->a[0].f;
-	if (x < -1 || x > 1)
-		return outside(r);
-	r->out.f = x >= 0 ? acos_quarter(x) : isnan(x) ? x : 90.0 + asin_quarter(-x);
-	return true;
-}
-
-static bool
-k_atand(struct sql_row *r)
-{
-	r->out.f = atan(r->a[0].f) / atan(1.0) * 45.0;
-	return true;
-}
-
-static bool
-k_atan2d(struct sql_row *r)
-{
-	r->out.f = atan2(r->a[0].f, r->a[1].f) / atan(1.0) * 45.0;
-	return true;
+	uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a, y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
+	return whole(r, (unsigned __int128)(x / gcd(a, b)) * y);
 }
 
 /* ---- numeric ------------------------------------------------------------------------------- */
@@ -351,18 +242,14 @@ k_bucket_numeric(struct sql_row *r)
 	}
 
 const struct sql_fn sql_fns_math[] = {
-	F("sind", 1, F8, k_sind, F8),
-	F("cosd", 1, F8, k_cosd, F8),
-	F("tand", 1, F8, k_tand, F8),
-	F("cotd", 1, F8, k_cotd, F8),
-	F("asind", 1, F8, k_asind, F8),
-	F("acosd", 1, F8, k_acosd, F8),
-	F("atand", 1, F8, k_atand, F8),
-	F("atan2d", 2, F8, k_atan2d, F8, F8),
 	F("factorial", 1, N, k_factorial, CAT_INT8),
 	F("min_scale", 1, CAT_INT4, k_min_scale, N),
 	F("trim_scale", 1, N, k_trim_scale, N),
+	F("gcd", 2, CAT_INT4, k_gcd_int, CAT_INT4, CAT_INT4),
+	F("gcd", 2, CAT_INT8, k_gcd_int, CAT_INT8, CAT_INT8),
 	F("gcd", 2, N, k_gcd, N, N),
+	F("lcm", 2, CAT_INT4, k_lcm_int, CAT_INT4, CAT_INT4),
+	F("lcm", 2, CAT_INT8, k_lcm_int, CAT_INT8, CAT_INT8),
 	F("lcm", 2, N, k_lcm, N, N),
 	F("width_bucket", 4, CAT_INT4, k_bucket_float, F8, F8, F8, CAT_INT4),
 	F("width_bucket", 4, CAT_INT4, k_bucket_numeric, N, N, N, CAT_INT4),

@@ -211,28 +211,6 @@ FLOAT1(f_round, rint(x))
 FLOAT1(f_trunc, trunc(x))
 FLOAT1(f_sign, x > 0 ? 1 : x < 0 ? -1 : 0)
 FLOAT1(f_cbrt, cbrt(x))
-FLOAT1(f_atan, atan(x))
-FLOAT1(f_degrees, x *(180 / M_PI))
-FLOAT1(f_radians, x *(M_PI / 180))
-
-#define TRIG(name, fn)                                                                                       \
-	static bool name(struct sql_row *r)                                                                  \
-	{                                                                                                    \
-		if (isinf(r->a[0].f))                                                                        \
-			return cat_error(r->env->err, "22003", "input is out of range");                     \
-		r->out.f = fn(r->a[0].f);                                                                    \
-		return true;                                                                                 \
-	}
-TRIG(f_sin, sin)
-TRIG(f_cos, cos)
-TRIG(f_tan, tan)
-
-static bool
-f_pi(struct sql_row *r)
-{
-	r->out.f = M_PI;
-	return true;
-}
 
 static bool
 f_sqrt(struct sql_row *r)
@@ -498,12 +476,5 @@ const struct sql_fn sql_fns_number[] = {
 	F2("div", CAT_NUMERIC, CAT_NUMERIC, CAT_NUMERIC, n_whole_div),
 	{ "scale", 0, 1, { CAT_NUMERIC }, CAT_INT4, NULL, n_scale },
 	F1("cbrt", CAT_FLOAT8, f_cbrt),
-	F1("sin", CAT_FLOAT8, f_sin),
-	F1("cos", CAT_FLOAT8, f_cos),
-	F1("tan", CAT_FLOAT8, f_tan),
-	F1("atan", CAT_FLOAT8, f_atan),
-	F1("degrees", CAT_FLOAT8, f_degrees),
-	F1("radians", CAT_FLOAT8, f_radians),
-	{ "pi", 0, 0, { 0 }, CAT_FLOAT8, NULL, f_pi },
 	{ 0 },
 };

@@ -219,6 +219,28 @@ k_substring(struct sql_row *r)
 	return true;
 }
 
+/* overlay(s, by, from, count): count characters from `from` on make way for by. */
+static bool
+k_overlay(struct sql_row *r)
+{
+	struct cat_str s = r->a[0].s, by = r->a[1].s;
+	int64_t from = r->a[2].i, count = r->n > 3 ? r->a[3].i : chars(by);
+	if (from <= 0)
+		return cat_error(r->env->err, "22011", "negative substring length not allowed");
+	int64_t behind = from + count;
+	if (r->n > 3 && behind > INT32_MAX)
+		return cat_error(r->env->err, "22003", "integer out of range");
+	uint32_t a = offset(s, from - 1), b = behind > 1 ? offset(s, behind - 1) : 0;
+	char *p = room(r, (uint64_t)a + by.len + (s.len - b));
+	if (p == NULL)
+		return false;
+	memcpy(p, s.p, a);
+	memcpy(p + a, by.p, by.len);
+	memcpy(p + a + by.len, s.p + b, s.len - b);
+	r->out.s = (struct cat_str){ p, a + by.len + (s.len - b) };
+	return true;
+}
+
 static bool
 k_left(struct sql_row *r)
 {
@@ -645,6 +667,8 @@ const struct sql_fn sql_fns_text[] = {
 	F("substring", 3, T, k_substring, T, I, I),
 	F("substr", 2, T, k_substring, T, I),
 	F("substr", 3, T, k_substring, T, I, I),
+	F("overlay", 3, T, k_overlay, T, T, I),
+	F("overlay", 4, T, k_overlay, T, T, I, I),
 	F("left", 2, T, k_left, T, I),
 	F("right", 2, T, k_right, T, I),
 	F("position", 2, I, k_strpos, T, T),
