@@ -1,6 +1,6 @@
 /* backoff_test.c -- pauses are as long as they are said to be, in simulated time. */
 #include <net/net.h>
-#include <net/sim.h>
+#include <net/sim/sim.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /*
- * exec_semi.c -- semijoins and antijoins: the child's rows that have a partner in a subquery's set, or that have none.
+ * semi.c -- semijoins and antijoins: the child's rows that have a partner in a subquery's set, or that have none.
  *
  * A batch goes out as it came in, with fewer of its rows selected. Where a pair must fulfil more than equal keys, one partner of
  * each row that is still open is tried at a time, all rows together, until one fits or there is no other.
  * If the set cannot be made, or a pair cannot be asked, because of a row that nobody may have asked for, then each row of the child
  * asks the subquery itself, as if there were no such operator.
  */
-#include "exec.h"
-#include "meter.h"
+#include <sql/exec/exec.h>
+#include <sql/exec/meter.h>
 #include <sql/exec/rowset.h>
 #include <sql/plan/sub.h>
 

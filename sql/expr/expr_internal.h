@@ -93,7 +93,7 @@ extern const struct sql_fn sql_fn_greatest, sql_fn_least;
 
 struct sql_expr *sql_expr_call(struct nam_arena *a, const struct sql_fn *fn, struct sql_expr **args,
     unsigned n, int position, struct cat_err *err);
-/* expr_cast.c: constant e, now or today as text, as that type; NULL without *err: it is none of these. */
+/* cast.c: constant e, now or today as text, as that type; NULL without *err: it is none of these. */
 struct sql_expr *sql_moment(struct nam_arena *a, struct sql_expr *e, enum cat_type to, struct cat_err *err);
 /* e as type `to`; the caller knows that it may. NULL: bad literal. */
 struct sql_expr *sql_expr_coerce(struct nam_arena *a, struct sql_expr *e, enum cat_type to,

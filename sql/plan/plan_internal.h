@@ -27,7 +27,7 @@ struct sql_node *sql_plan_lateral(
 /* Tables whose columns it speaks of. */
 uint64_t sql_plan_lateral_needs(const struct bind *b, const struct sql_sub *s);
 /*
- * plan_lateral.c: the operands so far with LATERAL item k among them: joined with all of them, or with those alone that it
+ * lateral.c: the operands so far with LATERAL item k among them: joined with all of them, or with those alone that it
  * speaks of.
  */
 bool sql_plan_lateral_item(struct bind *b, struct plan_item *item, unsigned *items, unsigned k);

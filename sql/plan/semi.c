@@ -1,14 +1,14 @@
 /*
- * plan_semi.c -- EXISTS, NOT EXISTS and IN of a WHERE as joins that let rows of one side pass, each once or not at all.
+ * semi.c -- EXISTS, NOT EXISTS and IN of a WHERE as joins that let rows of one side pass, each once or not at all.
  *
- * bind_sub.c has found the set that answers such a subquery for all rows outside. Here a semijoin or an antijoin over that set
+ * bind/sub.c has found the set that answers such a subquery for all rows outside. Here a semijoin or an antijoin over that set
  * takes the place of the condition, a batch of rows at a time: at the place of the join tree, of those that have the columns
  * it needs, where the fewest rows come by. A condition that lets few rows pass stays below all joins.
  * It stays what it was where asking the few rows there are one by one costs less, and in statements that change rows.
  */
-#include "cost.h"
+#include <sql/plan/cost.h>
 #include <sql/plan/plan_internal.h>
-#include "selectivity.h"
+#include <sql/plan/selectivity.h>
 #include <sql/plan/sub.h>
 
 #define FEW_PASS   0.5

@@ -1,11 +1,11 @@
 /*
- * bind_or.c -- what an OR says beyond its branches.
+ * or.c -- what an OR says beyond its branches.
  *
  * (a AND b) OR (a AND c) is a AND (b OR c), also where NULLs are: so a becomes a condition of its own, which may be the key
  * of a join or go down to a scan. And where every branch says something of table t alone, the OR of that is true of all of t's
  * rows that matter: t's scan asks it, too, if it cannot fail.
  */
-#include "bind.h"
+#include <sql/plan/bind/bind.h>
 #include <sql/expr/expr_internal.h>
 
 enum { BRANCHES_MAX = 32, PARTS_MAX = 16, NODES_MOST = 1500 };
