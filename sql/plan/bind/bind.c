@@ -728,6 +728,10 @@ sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr
 	} else {
 		c.l = c.r = NULL;
 	}
+	if (c.e->kind == SQL_CONST) { /* NULL = a: it speaks of no table any more */
+		c.l = c.r = NULL;
+		c.mask = c.lmask = c.rmask = 0;
+	}
 	struct bind_cond *to = sql_bind_cond_add(b);
 	if (to != NULL)
 		*to = c;
@@ -755,6 +759,11 @@ cond_in(struct bind *b, const struct ast_expr *e)
 		c.mask |= sql_bind_tables_of(b, c.in[i]);
 		if (i > 0 && sql_bind_tables_of(b, c.in[i]) != 0)
 			c.uin = NULL;
+	}
+	if (c.e->kind == SQL_CONST) {
+		c.in = c.uin = NULL;
+		c.ins = 0;
+		c.mask = 0;
 	}
 	struct bind_cond *to = sql_bind_cond_add(b);
 	if (to != NULL)
