@@ -5,6 +5,7 @@
  * as long as the set would: whatever then comes, no more than twice the time of the better way is spent. Where hardly any row is
  * expected to ask, a few: a guess may be wrong.
  */
+#include <sql/plan/cost.h>
 #include <sql/plan/plan_internal.h>
 #include <sql/plan/sub.h>
 
@@ -51,7 +52,7 @@ asked_by(const struct sql_node *n, double times)
 }
 
 void
-sql_plan_patience(struct sql_plan *p)
+sql_plan_patience(struct sql_plan *p, const struct sql_costs *c)
 {
 	for (struct sql_sub *s = p->subs; s != NULL; s = s->next)
 		s->asked_est = 0;
@@ -63,7 +64,9 @@ sql_plan_patience(struct sql_plan *p)
 	for (struct sql_sub *s = p->subs; s != NULL; s = s->next) {
 		if (s->set == NULL)
 			continue;
-		double one = s->root->est_cost, all = s->set->est_cost;
+		struct sql_cost_side nobody = { 0 }, kept = { s->set->est_rows, 0, s->set->est_width };
+		double one = s->root->est_cost;
+		double all = s->set->est_cost + sql_cost_join(c, &nobody, &kept, s->keys, 0);
 		/* what nobody counted may be asked by any number */
 		double rows = s->asked_est > 0 ? s->asked_est : INFINITY, even = all / one;
 		if (rows * one < all)

@@ -435,7 +435,7 @@ cost(struct sql_plan *p, const struct sql_costs *c)
 		sql_cost_tree(c, s->root);
 		sql_cost_tree(c, s->set);
 	}
-	sql_plan_patience(p);
+	sql_plan_patience(p, c);
 }
 
 struct sql_plan *

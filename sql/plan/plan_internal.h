@@ -66,7 +66,7 @@ bool sql_plan_place_keys(struct bind *b, struct sql_node *n);
 void sql_plan_semi_begin(struct bind *b);
 struct sql_node *sql_plan_semi(struct bind *b, struct sql_node *root);
 /* patience.c: of all subqueries of a plan whose costs are known. */
-void sql_plan_patience(struct sql_plan *p);
+void sql_plan_patience(struct sql_plan *p, const struct sql_costs *c);
 /* push.c: open conditions on table k alone, a query without operators yet, that it may ask itself: now it does. */
 bool sql_plan_push_into(struct bind *b, unsigned k);
 /* share.c: joins of a FROM list that would keep the same rows. */

@@ -784,9 +784,8 @@ sql_bind_conds(struct bind *b, const struct ast_expr *e)
 		return sql_bind_cond_eq(b, e->args[0], e->args[1], e->position);
 	if (e->kind == AST_IN && !e->negate)
 		return cond_in(b, e);
-	bool done = false;
-	if (e->kind == AST_OR && (!sql_bind_or_common(b, e, &done) || done))
-		return done;
+	if (e->kind == AST_OR && (e = sql_bind_or_common(b, e)) == NULL)
+		return false;
 	struct sql_expr *x = e->kind == AST_SUB ? sql_bind_sub(b, e, true) : sql_bind_expr_as(b, e, CAT_BOOL);
 	if (x == NULL)
 		return false;

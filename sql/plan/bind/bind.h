@@ -247,8 +247,8 @@ struct sql_node *sql_bind_srf_source(struct bind *b, const struct ast_expr *f, b
 bool sql_bind_ordered(struct bind *b, enum cat_type t, const char *what, int position);
 bool sql_bind_conds(struct bind *b, const struct ast_expr *e);
 struct bind_cond *sql_bind_cond_add(struct bind *b);
-/* or.c: an OR whose branches share conditions, as these and what is left. *done: it was, else nothing is bound. */
-bool sql_bind_or_common(struct bind *b, const struct ast_expr *e, bool *done);
+/* or.c: binds what all branches of an OR say as conditions, and answers the OR of what is left. NULL: *err. */
+const struct ast_expr *sql_bind_or_common(struct bind *b, const struct ast_expr *e);
 /* A bound condition over these tables: more conditions, each over one of them, that follow from it if it is an OR. */
 bool sql_bind_or_parts(struct bind *b, struct sql_expr *e, uint64_t tables);
 bool sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr *r, int position);

@@ -25,13 +25,14 @@ size_of(const struct ast_expr *e)
 	return n;
 }
 
-/* Only a branch of several parts can share one and keep one. */
+/* Is one of the branches made of several parts? Else the branches share nothing, or they are the same. */
 static bool
-first_is_and(const struct ast_expr *e)
+some_and(const struct ast_expr *e)
 {
-	while (e->kind == AST_OR)
-		e = e->args[0];
-	return e->kind == AST_AND;
+	bool is = e->kind == AST_AND;
+	for (unsigned k = 0; e->kind == AST_OR && k < e->nargs && !is; k++)
+		is = some_and(e->args[k]);
+	return is;
 }
 
 /* One binding serves for several: no query, no call that may answer otherwise the next time. */
@@ -81,27 +82,40 @@ take_branches(struct branch *to, unsigned *n, const struct ast_expr *e)
 	return true;
 }
 
+/* The same, or an equality written the other way round. */
+static bool
+says_same(struct bind *b, const struct ast_expr *x, const struct ast_expr *y)
+{
+	if (sql_bind_same(b, x, y))
+		return true;
+	bool eq = x->kind == AST_OP && y->kind == AST_OP && x->nargs == 2 && y->nargs == 2 &&
+		  strcmp(x->text, "=") == 0 && strcmp(y->text, "=") == 0;
+	return eq && sql_bind_same(b, x->args[0], y->args[1]) && sql_bind_same(b, x->args[1], y->args[0]);
+}
+
 /* The part of the branch that says the same; its parts: none. */
 static unsigned
 said_in(struct bind *b, const struct branch *of, const struct ast_expr *e)
 {
 	unsigned k = 0;
-	while (k < of->parts && !sql_bind_same(b, of->part[k], e))
+	while (k < of->parts && !says_same(b, of->part[k], e))
 		k++;
 	return k;
 }
 
-/* Takes out of all branches what the first one says there. False: one of them does not say it, or says nothing else. */
+/* Do all branches say what the first one says there? *out: then it is out of them; not if one of them says nothing else. */
 static bool
-take_out(struct bind *b, struct branch *br, unsigned n, unsigned part)
+take_out(struct bind *b, struct branch *br, unsigned n, unsigned part, bool *out)
 {
 	unsigned at[BRANCHES_MAX];
+	*out = true;
 	for (unsigned i = 0; i < n; i++) {
 		at[i] = said_in(b, &br[i], br[0].part[part]);
-		if (at[i] == br[i].parts || br[i].parts == 1)
-			return false;
+		if (at[i] == br[i].parts)
+			return *out = false;
+		*out &= br[i].parts > 1;
 	}
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = 0; *out && i < n; i++) {
 		br[i].parts--;
 		for (unsigned k = at[i]; k < br[i].parts; k++)
 			br[i].part[k] = br[i].part[k + 1];
@@ -115,8 +129,11 @@ several(struct bind *b, enum ast_kind kind, const struct ast_expr *const *part, 
 	if (n == 1)
 		return (struct ast_expr *)part[0];
 	struct ast_expr *e = sql_bind_take(b, sizeof *e);
-	if (e == NULL || (e->args = nam_arena_copy(b->a, part, n * sizeof *part)) == NULL)
+	struct ast_expr **args = sql_bind_take(b, n * sizeof *args);
+	if (e == NULL || args == NULL)
 		return NULL;
+	memcpy(args, part, n * sizeof *part);
+	e->args = args;
 	e->kind = kind;
 	e->typmod = -1;
 	e->nargs = n;
@@ -124,38 +141,39 @@ several(struct bind *b, enum ast_kind kind, const struct ast_expr *const *part, 
 	return e;
 }
 
-bool
-sql_bind_or_common(struct bind *b, const struct ast_expr *e, bool *done)
+const struct ast_expr *
+sql_bind_or_common(struct bind *b, const struct ast_expr *e)
 {
-	*done = false;
-	if (!first_is_and(e) || size_of(e) >= NODES_MOST)
-		return true;
+	if (!some_and(e) || size_of(e) >= NODES_MOST)
+		return e;
 	struct branch *br = nam_arena_zero(b->scratch, BRANCHES_MAX * sizeof *br);
-	if (br == NULL)
-		return cat_error(b->err, "53200", "out of memory");
+	if (br == NULL) {
+		cat_error(b->err, "53200", "out of memory");
+		return NULL;
+	}
 	unsigned n = 0, nodes = b->nodes, commons = 0;
 	const struct ast_expr *common[PARTS_MAX], *rest[BRANCHES_MAX];
 	if (!take_branches(br, &n, e) || n < 2)
-		return true;
-	for (unsigned k = 0; k < br[0].parts;) {
+		return e;
+	bool out, changed = false;
+	for (unsigned k = 0; k < br[0].parts; k += !out) {
 		const struct ast_expr *p = br[0].part[k];
-		if (may_share(p) && take_out(b, br, n, k))
+		out = false;
+		if (may_share(p) && take_out(b, br, n, k, &out)) {
 			common[commons++] = p;
-		else
-			k++;
+			changed |= out;
+		}
 	}
 	b->nodes = nodes; /* what was compared is bounded by the size */
-	if (commons == 0)
-		return true;
-	*done = true;
-	for (unsigned i = 0; i < n; i++)
-		if ((rest[i] = several(b, AST_AND, br[i].part, br[i].parts, e->position)) == NULL)
-			return cat_error(b->err, "53200", "out of memory");
 	for (unsigned k = 0; k < commons; k++)
 		if (!sql_bind_conds(b, common[k]))
-			return false;
-	const struct ast_expr *left = several(b, AST_OR, rest, n, e->position);
-	return left != NULL ? sql_bind_conds(b, left) : cat_error(b->err, "53200", "out of memory");
+			return NULL;
+	if (!changed)
+		return e;
+	for (unsigned i = 0; i < n; i++)
+		if ((rest[i] = several(b, AST_AND, br[i].part, br[i].parts, e->position)) == NULL)
+			return NULL;
+	return several(b, AST_OR, rest, n, e->position);
 }
 
 /* ---- what the branches say of one table -------------------------------------------------------- */
