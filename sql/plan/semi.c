@@ -31,6 +31,7 @@ outside(struct bind *b, const struct sql_sub *s, struct sql_expr *e)
 		if ((to->args[k] = outside(b, s, e->args[k])) == NULL)
 			return NULL;
 		to->rows |= to->args[k]->rows;
+		to->pure &= to->args[k]->pure;
 	}
 	return to;
 }

@@ -33,6 +33,15 @@ static const struct golden statements[] = {
 	    "1601|1593198; SELECT 1" },
 	{ "select count(*) from o where not exists (select 1 from l where l.k = o.k)", "402; SELECT 1" },
 
+	{ PLAN "select 1 from o where exists (select 1 from l where l.k = o.k and l.v > o.v limit 1)",
+	    "Project;  -> Hash Semi Join;       Hash Cond: (o.k = l.k);       Join Filter: (l.v > o.v);    "
+	    "-> Seq Scan on o;    -> Project;      -> Seq Scan on l; EXPLAIN" },
+	{ "select count(*) from o where exists (select 1 from l where l.k = o.k and l.v > o.v limit 1)",
+	    "455; SELECT 1" },
+	{ "select count(*) from o where exists (select 1 from l where l.k = o.k limit 0)", "0; SELECT 1" },
+	{ "select count(*) from o where exists (select 1 from l where l.k = o.k order by l.v offset 74)",
+	    "1601; SELECT 1" },
+
 	/* NULL equals nothing, and differs from nothing */
 	{ "select id from o where id < 0 and exists (select 1 from l where l.k = o.k) order by 1",
 	    "-2; SELECT 1" },

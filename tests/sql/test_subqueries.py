@@ -16,8 +16,9 @@ import peer  # noqa: F401 (the path to house)
 import house
 from house import check
 
-QUERIES = 1500
-TABLES = {"r": 60, "s": 45, "t": 25, "none": 0}
+QUERIES = 600
+TABLES = {"r": 40, "s": 30, "t": 15, "none": 0}
+LONG = "57014"  # PostgreSQL asks a few of them row by row for too long: those are not compared
 COLUMNS = ["a", "b", "c"]
 
 
@@ -115,6 +116,19 @@ class Maker:
             return self.either(of, outer, deep)
         return self.simple(of)
 
+    def lateral(self, source, of, where):
+        """A LATERAL item over one or two of the tables before it, and a condition over what it gives."""
+        d = self.dice
+        a, t, b = self.alias(), self.alias(), self.column(of)
+        what = d.choice([self.column(of), "%s + 1" % self.column(of), "%s + %s" % (self.column(of), self.column(of))])
+        item = d.choice(["(VALUES (%s)) %s(a)" % (what, a), "(SELECT %s AS a) %s" % (what, a),
+                         "(SELECT %s.a FROM t %s WHERE %s.c = %s AND %s.b <> %s) %s" % (t, t, t, b, t, what, a)])
+        if d.random() < 0.3:
+            return "%s LEFT JOIN LATERAL %s ON %s.a = %s" % (source, item, a, self.column(of[-1:])), of
+        n, more = d.choice(list(TABLES)[:3]), self.alias()
+        where.append("%s.a = %s" % (a, self.column([more])))
+        return "%s, %s %s, LATERAL %s" % (source, n, more, item), of + [more]
+
     def query(self):
         d = self.dice
         self.n = 0
@@ -129,6 +143,8 @@ class Maker:
             source = ", ".join("%s %s" % n for n in names)
             for i in range(1, len(names)):
                 where.append("%s = %s" % (self.column(of[:i]), self.column([of[i]])))
+        if d.random() < 0.25:
+            source, of = self.lateral(source, of, where)
         where.append(self.sub(of, [], 0) if d.random() < 0.8 else self.either(of, [], 0))
         while d.random() < 0.5:
             where.append(self.condition(of, [], 0))
@@ -148,15 +164,19 @@ def test_subqueries():
     asked = [maker.query() for _ in range(int(os.environ.get("NAM_QUERIES", QUERIES)))]
     pg = test_postgres.Postgres()
     try:
-        want = pg.script(made + asked)[len(made):]
+        want = pg.script(made + ["ANALYZE", "SET statement_timeout = '2s'"] + asked)[len(made) + 2:]
     finally:
         pg.close()
     wrong, rows, kinds = [], 0, collections.Counter()
-    got = test_postgres.ask_namdb(made + asked + ["ANALYZE"] + asked)[len(made):]
-    for when, ours in (("", got[:len(asked)]), (" (analyzed)", got[len(asked) + 1:])):
+    n = len(asked)
+    shuffled = []  # in other orders of joins than the best
+    for i, text in enumerate(asked[:n // 4]):
+        shuffled += ["SET namdb.join_order = %d" % (i + 1), text]
+    got = test_postgres.ask_namdb(made + asked + ["ANALYZE"] + asked + shuffled)[len(made):]
+    for when, ours in (("", got[:n]), (" (analyzed)", got[n + 1:2 * n + 1]), (" (shuffled)", got[2 * n + 2::2])):
         for text, (w, state), (g, our_state, said) in zip(asked, want, ours):
             kinds[our_state] += 1
-            if our_state == "0A000" and state is None:
+            if state == LONG or (our_state == "0A000" and state is None):
                 continue
             if g != w or our_state != state:
                 wrong.append("%s%s\n    namdb      %s %s\n    PostgreSQL %s %s" % (text, when, g, our_state or "", w, state or ""))
@@ -164,7 +184,8 @@ def test_subqueries():
                 rows += 1
     print("  seed %d: %d queries twice, %d answers with rows; errors: %s" % (seed, len(asked), rows, {k: v for k, v in kinds.items() if k}))
     check(rows > len(asked) // 3, "too few of them answer anything: %d" % rows)
-    check(kinds["0A000"] * 20 < len(asked), "too many of them are not supported: %s" % kinds)
+    check(sum(s == LONG for _, s in want) * 20 < n, "too many of them take PostgreSQL too long")
+    check(kinds["0A000"] * 20 < sum(kinds.values()), "too many of them are not supported: %s" % kinds)
     check(not wrong, "%d answers differ:\n%s" % (len(wrong), "\n".join(wrong[:8])))
 
 

@@ -226,9 +226,12 @@ sql_bind_sub_set(struct bind *b, const struct ast_select *q, struct sql_expr **o
 {
 	struct sql_sub *s = b->sub;
 	bool scalar = s->kind == AST_SUB_SCALAR;
+	/* whether there is a row does not depend on how many are asked for, if it is one at least */
+	bool some =
+	    s->kind == AST_SUB_EXISTS && q->limit != NULL && q->limit->kind == AST_INT && q->limit->i > 0;
 	if (s->ties == 0 || s->varies || b->outers > 0 || b->win != NULL ||
 	    (b->srfs != NULL && b->srfs->sets > 0) || q->with != NULL || q->groups > 0 || q->ons > 0 ||
-	    q->having != NULL || q->limit != NULL || q->offset != NULL || b->grouped != scalar ||
+	    q->having != NULL || (q->limit != NULL && !some) || q->offset != NULL || b->grouped != scalar ||
 	    b->groups > 0 || n + b->conds > SQL_SUB_KEYS)
 		return true;
 	bool *seen = sql_bind_take(b, s->ties * sizeof *seen);
