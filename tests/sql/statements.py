@@ -6,6 +6,8 @@ answer (the order of rows, the time, randomness) stays out.
 import os
 import random
 
+import queries
+
 INTS = ["0", "1", "-1", "2", "7", "-7", "10", "42", "100", "32767", "65536", "2147483647", "-2147483648", "NULL::int"]
 BIGS = ["0::bigint", "3::bigint", "-3::bigint", "4294967296", "9223372036854775807", "-9223372036854775808",
         "1000000007::bigint", "NULL::bigint"]
@@ -552,9 +554,11 @@ def asked(m):
 
 
 def make(seed=15):
-    m = Maker(seed)
+    # NAM_SEED and NAM_RANDOM: other dice, and how many whole queries by dice
+    m = Maker(int(os.environ.get("NAM_SEED", seed)))
     for part in (arithmetic, bits, comparisons, casts, strings, patterns, maths, dates, number_formats, arrays, queries, errors, asked, alterations,
                  locking, pushed):
         part(m)
+    queries.queries(m, int(os.environ.get("NAM_RANDOM", 2000)))
     views = ["CREATE VIEW inner%d (a, b, c) AS %s" % (k, q) for k, q in enumerate(INNER)]
-    return SETUP + table_rows(random.Random(seed)) + views, m.out
+    return SETUP + table_rows(random.Random(seed)) + views + queries.SETUP, m.out

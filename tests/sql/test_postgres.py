@@ -30,6 +30,10 @@ UNLIKE = [
     (r"(sum|avg)\(NULL\)", "our error is 42883"),
 ]
 
+# Where the order of rows may differ although there is an ORDER BY.
+UNSORTED = [(r"GROUP BY (ROLLUP|CUBE)", "PostgreSQL 15 does not sort by a key that is a constant, though it is NULL in some sets")]
+
+
 def tools():
     """Where PostgreSQL 15's programs lie."""
     for d in ("/usr/lib/postgresql/15/bin", "/usr/pgsql-15/bin", "/usr/local/pgsql/bin"):
@@ -78,7 +82,7 @@ class Postgres:
             end = "" if t.endswith("\\.\n") else " ;"  # the data of a COPY end themselves
             lines += ["\\echo '%s%d'" % (MARK, n), t.rstrip("\n;") + end if end else t.rstrip("\n"), "\\echo '%sstate' :SQLSTATE" % MARK]
         p = subprocess.run([self.bin + "/psql", "-X", "-q", "-h", self.dir, "-U", "judge", "-d", "postgres", "-f", "-"],
-                           input=("\n".join(lines) + "\n").encode(), capture_output=True, timeout=300, cwd="/",
+                           input=("\n".join(lines) + "\n").encode(), capture_output=True, timeout=300 + len(texts) / 20, cwd="/",
                            env={"LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin", "PGCLIENTENCODING": "UTF8"}, **self.who)
         answers = []
         for part in pieces(p.stdout.decode(), len(texts)):
@@ -138,7 +142,8 @@ def ask_namdb(texts):
         lines += ["\\echo %s%d" % (MARK, n), t.rstrip(";") + " ;"]
     p = subprocess.run([house.NAMDB, "demo", "--empty", "--nodes", "1", "--csv", "-q"],
                        input=("\n".join(lines + ["\\echo %s%d" % (MARK, len(texts))]) + "\n").encode(),
-                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120 * house.SLOW, env=house.clean_env())
+                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                       timeout=(120 + len(texts) / 50) * house.SLOW, env=house.clean_env())
     out = p.stdout.decode("utf-8", "replace")
     house.no_sanitizer_report(out)
     answers = []
@@ -150,6 +155,13 @@ def ask_namdb(texts):
 
 def shown(rows, state):
     return "error " + state if state else "%s" % (rows if len(str(rows)) < 400 else str(rows)[:400] + " ...")
+
+
+def same(x, y, text):
+    if x and y and any(re.search(p, text) for p, _ in UNSORTED):
+        order = lambda rows: sorted(map(repr, rows))
+        return x[0] == y[0] and order(x[1:]) == order(y[1:])
+    return x == y
 
 
 def test_postgres():
@@ -173,7 +185,7 @@ def test_postgres():
         if our_state != state and our_state == "0A000":
             table[feature][2] += 1
             missing[said] += 1
-        elif our_state == state and our_rows == rows:
+        elif our_state == state and same(our_rows, rows, text):
             table[feature][1 if state else 0] += 1
         elif any(re.search(p, text) for p, _ in UNLIKE):
             table[feature][2] += 1

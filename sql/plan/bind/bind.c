@@ -217,6 +217,101 @@ sql_bind_locate(struct bind *b, const struct ast_expr *e, unsigned *table, unsig
 	return sql_bind_find_column(b, e->qual, e->text, e->position, table, column);
 }
 
+static bool
+same_word(const char *x, const char *y)
+{
+	return x == y || (x != NULL && y != NULL && strcmp(x, y) == 0);
+}
+
+static bool
+same_words(const char *const *x, const char *const *y, unsigned n)
+{
+	for (unsigned k = 0; k < n; k++)
+		if (!same_word(x[k], y[k]))
+			return false;
+	return true;
+}
+
+/* Inside of subqueries, whose FROM lists say the same: names mean the same. */
+static bool same_text(struct bind *b, const struct ast_expr *x, const struct ast_expr *y);
+
+static bool
+same_texts(struct bind *b, struct ast_expr *const *x, struct ast_expr *const *y, unsigned n)
+{
+	for (unsigned k = 0; k < n; k++)
+		if (!same_text(b, x[k], y[k]))
+			return false;
+	return true;
+}
+
+static bool
+same_query(struct bind *b, const struct ast_select *x, const struct ast_select *y)
+{
+	if (x == NULL || y == NULL)
+		return x == y;
+	if (x->with || y->with || x->sets || y->sets || x->locks || y->locks || x->gsets || y->gsets ||
+	    x->targets != y->targets || x->tables != y->tables || x->joins != y->joins ||
+	    x->groups != y->groups || x->orders != y->orders || x->ons != y->ons || x->rows != y->rows ||
+	    x->cols != y->cols || x->distinct != y->distinct || x->ties != y->ties || x->windows ||
+	    y->windows)
+		return false;
+	for (unsigned k = 0; k < x->tables; k++) {
+		const struct ast_table *s = &x->table[k], *t = &y->table[k];
+		if (!same_word(s->name, t->name) || !same_word(s->alias, t->alias) ||
+		    s->ordinality != t->ordinality || s->lateral != t->lateral || s->renames != t->renames ||
+		    s->schema != t->schema || !same_words(s->rename, t->rename, s->renames) ||
+		    !same_text(b, s->func, t->func) || !same_query(b, s->sub, t->sub))
+			return false;
+	}
+	for (unsigned k = 0; k < x->joins; k++) {
+		const struct ast_join *s = &x->join[k], *t = &y->join[k];
+		if (s->kind != t->kind || s->first != t->first || s->mid != t->mid || s->last != t->last ||
+		    s->usings != t->usings || s->natural != t->natural || s->alias || t->alias ||
+		    s->using_alias || t->using_alias || !same_words(s->using_, t->using_, s->usings) ||
+		    !same_text(b, s->on, t->on))
+			return false;
+	}
+	for (unsigned k = 0; k < x->targets; k++)
+		if (!same_text(b, x->target[k].e, y->target[k].e) ||
+		    !same_word(x->target[k].name, y->target[k].name))
+			return false;
+	for (unsigned k = 0; k < x->orders; k++)
+		if (x->order[k].desc != y->order[k].desc ||
+		    x->order[k].nulls_first != y->order[k].nulls_first ||
+		    !same_text(b, x->order[k].e, y->order[k].e))
+			return false;
+	return same_text(b, x->where, y->where) && same_text(b, x->having, y->having) &&
+	       same_text(b, x->limit, y->limit) && same_text(b, x->offset, y->offset) &&
+	       same_texts(b, x->group, y->group, x->groups) && same_texts(b, x->on, y->on, x->ons) &&
+	       same_texts(b, x->values, y->values, x->rows * x->cols);
+}
+
+/* But for names of columns. */
+static bool
+same_node(const struct ast_expr *x, const struct ast_expr *y)
+{
+	if (x->kind == AST_STRING)
+		return x->len == y->len && memcmp(x->text, y->text, x->len) == 0;
+	return same_word(x->text, y->text) && x->i == y->i && x->negate == y->negate && x->star == y->star &&
+	       x->distinct == y->distinct && sql_bind_same_agg(x->agg, y->agg) &&
+	       (x->kind != AST_WINDOW || sql_window_same(x->over, y->over)) &&
+	       (x->kind != AST_CAST || (x->type == y->type && x->typmod == y->typmod)) &&
+	       (x->kind != AST_SUB || x->sub == y->sub);
+}
+
+static bool
+same_text(struct bind *b, const struct ast_expr *x, const struct ast_expr *y)
+{
+	if (x == NULL || y == NULL || x == y)
+		return x == y;
+	if (++b->nodes > NODES_MAX || x->kind != y->kind || x->nargs != y->nargs || !same_node(x, y) ||
+	    ((x->kind == AST_COLUMN || x->kind == AST_STAR) &&
+		(!same_word(x->qual, y->qual) || x->len != y->len)) ||
+	    (x->kind == AST_SUB && !same_query(b, x->select, y->select)))
+		return false;
+	return same_texts(b, x->args, y->args, x->nargs);
+}
+
 bool
 sql_bind_same(struct bind *b, const struct ast_expr *x, const struct ast_expr *y)
 {
@@ -233,23 +328,16 @@ sql_bind_same(struct bind *b, const struct ast_expr *x, const struct ast_expr *y
 		*b->err = keep;
 		return same;
 	}
-	case AST_STRING:
-		if (x->len != y->len || memcmp(x->text, y->text, x->len) != 0)
+	case AST_SUB:
+		if (!same_query(b, x->select, y->select))
 			return false;
 		break;
 	case AST_STAR:
-	case AST_SUB:
 		return false;
 	default:
-		if ((x->text == NULL) != (y->text == NULL) || (x->text && strcmp(x->text, y->text) != 0))
-			return false;
+		break;
 	}
-	if (x->i != y->i || x->negate != y->negate || x->star != y->star || x->distinct != y->distinct)
-		return false;
-	if (!sql_bind_same_agg(x->agg, y->agg) ||
-	    (x->kind == AST_WINDOW && !sql_window_same(x->over, y->over)))
-		return false;
-	if (x->kind == AST_CAST && (x->type != y->type || x->typmod != y->typmod))
+	if (!same_node(x, y))
 		return false;
 	for (unsigned k = 0; k < x->nargs; k++)
 		if (!sql_bind_same(b, x->args[k], y->args[k]))

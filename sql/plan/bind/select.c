@@ -321,6 +321,12 @@ add_dependent(struct bind *b, const struct ast_select *q, const struct bind_list
 	return depend(b, q->having, tables);
 }
 
+static bool
+is_constant(const struct ast_expr *e)
+{
+	return e->kind == AST_STRING || e->kind == AST_NUMBER || e->kind == AST_NULL || e->kind == AST_BOOL;
+}
+
 /* leaf: of each expression of GROUP BY the group; of: of each group the item of the select list, if there is one. */
 static bool
 groups(struct bind *b, const struct ast_select *q, const struct bind_list *l, unsigned *leaf, unsigned *of)
@@ -335,6 +341,8 @@ groups(struct bind *b, const struct ast_select *q, const struct bind_list *l, un
 				    "GROUP BY position %lld is not in select list", (long long)e->i);
 			item = (unsigned)e->i - 1;
 			e = l->t[item].e;
+		} else if (is_constant(e)) {
+			return sql_bind_fail(b, e->position, "42601", "non-integer constant in GROUP BY");
 		} else if (e->kind == AST_COLUMN && e->qual == NULL && e->len == 0) {
 			/* a column of the input first, then a name of the output */
 			unsigned t, c;
@@ -419,7 +427,7 @@ sort_column(struct bind *b, const struct ast_select *q, const struct bind_list *
 		*col = (unsigned)e->i - 1;
 		return true;
 	}
-	if (e->kind == AST_STRING || e->kind == AST_NUMBER)
+	if (is_constant(e))
 		return sql_bind_fail(b, e->position, "42601", "non-integer constant in %s", what);
 	if (e->kind == AST_COLUMN && e->qual == NULL)
 		for (unsigned t = 0; t < l->n; t++) {

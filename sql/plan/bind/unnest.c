@@ -176,12 +176,38 @@ carry(struct bind *b, const struct sql_expr *e, struct sql_node *p, struct sql_e
 	return true;
 }
 
+/* A call may have gone when constants were folded: NULL + generate_series(1, 2) is NULL, once. */
+static bool
+in_one(const struct bind *b, const struct sql_expr *e, unsigned call)
+{
+	bool in = call_of(b, e) == call;
+	for (unsigned i = 0; i < e->nargs && !in; i++)
+		in = in_one(b, e->args[i], call);
+	return in;
+}
+
+static bool
+speaks_of(const struct bind *b, struct sql_expr *const *item, unsigned items, unsigned call)
+{
+	bool in = false;
+	for (unsigned i = 0; i < items && !in; i++)
+		in = in_one(b, item[i], call);
+	return in;
+}
+
 bool
 sql_bind_srf_arrays(struct bind *b, struct sql_node *p)
 {
 	struct bind_srf *s = b->srfs;
 	if (s == NULL || s->sets == 0)
 		return true;
+	bool any = false;
+	for (unsigned k = 0; k < s->sets && !any; k++)
+		any = speaks_of(b, p->e, p->es, k);
+	if (!any) {
+		s->sets = 0;
+		return true;
+	}
 	unsigned items = p->es, wide = p->child->out.cols, most = items + s->sets + wide;
 	struct sql_expr **item = p->e, **with = sql_bind_take(b, (wide + 1) * sizeof *with);
 	struct sql_expr **row = sql_bind_take(b, s->sets * sizeof *row);
@@ -209,7 +235,7 @@ sql_bind_srf_arrays(struct bind *b, struct sql_node *p)
 	}
 	p->es = s->lasts = items;
 	for (unsigned k = 0; k < s->sets; k++)
-		if (row[k] == NULL) {
+		if (row[k] == NULL && speaks_of(b, item, items, k)) {
 			s->apart[p->es] = 1;
 			s->types[p->es] = s->row[k]->type;
 			p->e[p->es] = s->array[k];
