@@ -26,7 +26,7 @@ function(nam_room name)
   list(FILTER src EXCLUDE REGEX "_test\\.c$")
   list(FILTER tests INCLUDE REGEX "_test\\.c$")
   if(NOT NAM_TWINS)
-    list(FILTER src EXCLUDE REGEX "/base/twin\\.c$")
+    list(FILTER src EXCLUDE REGEX "/base/fault\\.c$")
   endif()
   # Two views of the tree: one holds this room's headers alone, the other those of its folders.
   file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.h)

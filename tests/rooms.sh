@@ -74,9 +74,9 @@ if grep -rnE '#include "[^"]*/' --include='*.[ch]' "$src"/{base,types,net,index,
 	echo "rooms: includes with a path are written in <>"
 	bad=1
 fi
-# Faults built in (base/twin.h) leave no trace but in the build that is made for them.
-if ! grep -q '^NAM_TWINS:BOOL=ON' "$dir/CMakeCache.txt" && nm "$dir"/libnam_*.a 2>/dev/null | grep nam_twin; then
-	echo "rooms: a fault of base/twin.h is in this build"
+# Faults built in (base/fault.h) leave no trace but in the build that is made for them.
+if ! grep -q '^NAM_TWINS:BOOL=ON' "$dir/CMakeCache.txt" && nm "$dir"/libnam_*.a 2>/dev/null | grep nam_fault; then
+	echo "rooms: a fault of base/fault.h is in this build"
 	bad=1
 fi
 [ "$seen" -ge 5 ] || { echo "rooms: found only $seen libraries in $dir; build first"; exit 1; }

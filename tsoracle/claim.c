@@ -1,6 +1,6 @@
 /* claim.c -- hands out CIDs, several for one FETCH_ADD, and marks them when all is done. */
 #include <base/assert.h>
-#include <base/twin.h>
+#include <base/fault.h>
 #include "tso_internal.h"
 
 enum {
@@ -177,7 +177,7 @@ claim_wait(struct tso_worker *tw, struct tso_claim *c, bool ends, const struct t
 		return c->status;
 	/* T4: the entry may be used when nobody reads or marks the lap before any more. */
 	while ((c->cid & TSO_COUNT_MASK) > t->vector && c->cid - t->vector > atomic_load(&t->min_seen) &&
-	       !nam_twin(NAM_TWIN_WRAP_UNSEEN)) {
+	       !nam_fault(WRAP_UNSEEN)) {
 		/* Nobody here learns of others' promises any more. c is its owner's to free when we return. */
 		if (atomic_load(&t->abandoned)) {
 			claim_remove(tw, c, true);

@@ -1,7 +1,7 @@
 /* join.c -- formats the oracle, takes and gives back owner slots, wakes an idle one. */
 #include <base/assert.h>
 #include <base/hash.h>
-#include <base/twin.h>
+#include <base/fault.h>
 #include <net/region_format.h>
 #include <stdlib.h>
 #include "tso_internal.h"
@@ -380,7 +380,7 @@ come_back(struct tso_worker *tw, bool *lost)
 		bool all = st == NAM_OK && a.high <= n;
 		if (st == NAM_OK && !all && a.high <= TSO_OWNERS)
 			atomic_store(&t->high, (unsigned)a.high);
-		if (st == NAM_OK && !*lost && all && !nam_twin(NAM_TWIN_WAKE_UNREAD))
+		if (st == NAM_OK && !*lost && all && !nam_fault(WAKE_UNREAD))
 			tso_catch_up(tw, tso_published(&a, slots, n));
 		if (st != NAM_OK || *lost || all) {
 			free(slots);

@@ -5,7 +5,7 @@
  * the slot over from a recoverer has only that recoverer to shut out. Who dies between the two leaves a slot that is
  * active and lapsed, and the next one begins anew: shutting out twice is shutting out once.
  */
-#include <base/twin.h>
+#include <base/fault.h>
 #include "tso_internal.h"
 
 enum { ASKED_FOR = 5 }; /* so many of it are a lease */
@@ -22,8 +22,7 @@ tso_seal(struct tso_worker *tw, const struct tso_lapse *l, struct nam_err *err)
 	struct tso *t = tw->t;
 	struct tso_owner_slot now;
 	uint64_t who = tso_word_identity(l->word), seen;
-	if (tso_word_state(l->word) == TSO_SEALED &&
-	    (who == t->identity || nam_twin(NAM_TWIN_TWO_RECOVERERS)))
+	if (tso_word_state(l->word) == TSO_SEALED && (who == t->identity || nam_fault(TWO_RECOVERERS)))
 		return NAM_OK; /* ours already; we did not come to the end */
 	/* A last look: to shut out somebody who is only slow, or whose connections broke and are there again, is allowed, and a pity. */
 	nam_status st = net_read1(tw->w, slot_at(t, l->slot), &now, sizeof now, NULL);
@@ -40,7 +39,7 @@ tso_seal(struct tso_worker *tw, const struct tso_lapse *l, struct nam_err *err)
 		p->check == tso_promises_check(p, l->slot) && (!known || p->beat != beat)))
 		return NAM_CONFLICT;
 	/* A hint, or a proof that it has died: neither says that none of its verbs is under way. The dead are not asked. */
-	if (!nam_twin(NAM_TWIN_NO_FENCE) && !(l->heard == NET_LEFT && nam_twin(NAM_TWIN_HINT_AS_PROOF)) &&
+	if (!nam_fault(NO_FENCE) && !(l->heard == NET_LEFT && nam_fault(HINT_AS_PROOF)) &&
 	    (st = net_fence_process(tw->w, who, l->heard == NET_DEAD ? 0 : t->lease_ns / ASKED_FOR, err)) !=
 		NAM_OK) {
 		/* It says that it lives: its silence counts from now on. */

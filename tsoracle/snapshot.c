@@ -1,10 +1,10 @@
 /* snapshot.c -- reads marks, moves the prefix, and pins snapshots. */
 #include <base/assert.h>
-#include <base/twin.h>
+#include <base/fault.h>
 #include <stdlib.h>
 #include "tso_internal.h"
 
-enum { TWIN_PIECE = 2 }; /* marks in the first of two READs, see base/twin.h */
+enum { TWIN_PIECE = 2 }; /* marks in the first of two READs, see base/fault.h */
 
 /*
  * Waiting for a prefix: the commits before are marked within a round trip or two, so at first each look only gives way. base: the
@@ -30,7 +30,7 @@ advance(struct tso_worker *tw)
 	unsigned i = 0;
 	for (; i < tw->window; i++, cid++) { /* a window never crosses a lap */
 		/* The twin: what the later READ shows marked, all before it had been by then. But the earlier one did not. */
-		if (nam_twin(NAM_TWIN_TWO_READS) && i < TWIN_PIECE && tw->window > TWIN_PIECE &&
+		if (nam_fault(TWO_READS) && i < TWIN_PIECE && tw->window > TWIN_PIECE &&
 		    (tw->bytes[TWIN_PIECE] & TSO_LAP_MASK) == lap)
 			continue;
 		if ((tw->bytes[i] & TSO_LAP_MASK) != lap)
@@ -96,8 +96,7 @@ snap_post(struct tso_worker *tw)
 			tw->window = (uint32_t)(t->vector - at);
 		net_batch_init(&tw->batch, tw->w, tw->op, 2, tw->riding ? tw->riding->acct : NULL);
 		tw->batch.tag = tw;
-		unsigned one =
-		    nam_twin(NAM_TWIN_TWO_READS) && tw->window > TWIN_PIECE ? TWIN_PIECE : tw->window;
+		unsigned one = nam_fault(TWO_READS) && tw->window > TWIN_PIECE ? TWIN_PIECE : tw->window;
 		net_read(&tw->batch, net_plus(t->vector_at, at), tw->bytes, one);
 		if (one < tw->window)
 			net_read(
@@ -263,12 +262,12 @@ tso_snapshot_by(
 	uint64_t need = t->scheme == TSO_CLAIM ? atomic_load(&t->answered) : 0;
 	if (st == NAM_OK)
 		st = tso_refresh(tw, acct);
-	if (st == NAM_OK && atomic_load(&t->prefix) < need && !nam_twin(NAM_TWIN_OWN_OVER_OLD))
+	if (st == NAM_OK && atomic_load(&t->prefix) < need && !nam_fault(OWN_OVER_OLD))
 		st = tso_wait_for_by(tw, need, p);
 	pin_unlink(tw, pin);
 	if (st == NAM_OK) {
 		pin->at = atomic_load(&t->prefix);
-		if (nam_twin(NAM_TWIN_OWN_OVER_OLD) && pin->at < need)
+		if (nam_fault(OWN_OVER_OLD) && pin->at < need)
 			pin->at = need;
 		pin_append(tw, pin);
 	}

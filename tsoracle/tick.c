@@ -7,7 +7,7 @@
  * one the promise was made from. The same argument serves all three promises.
  */
 #include <base/log.h>
-#include <base/twin.h>
+#include <base/fault.h>
 #include <string.h>
 #include "tso_internal.h"
 
@@ -166,7 +166,7 @@ tso_lapsed(struct tso *t, struct net_worker *w, unsigned i, struct tso_lapse *ou
 		out->heard = NET_UNHEARD;
 	return (state == TSO_ACTIVE && (out->heard != NET_UNHEARD || still_ns >= t->lease_ns / 10 * 9)) ||
 	       (state == TSO_SEALED &&
-		   (who == t->identity || looks >= SEALED_LOOKS || nam_twin(NAM_TWIN_TWO_RECOVERERS)));
+		   (who == t->identity || looks >= SEALED_LOOKS || nam_fault(TWO_RECOVERERS)));
 }
 
 /* A pin, an open claim, a READ of marks under way or a mark in doubt, in any worker. */
@@ -241,7 +241,7 @@ fill_holes(struct tso_worker *tw, uint64_t below)
 		/* Of an older lap, or none: else others have gone on without us, and it is us who is wrong. */
 		uint8_t was = tw->stop_byte & TSO_LAP_MASK;
 		uint64_t count = hole & TSO_COUNT_MASK;
-		if (!nam_twin(NAM_TWIN_IDLE_MARKS) &&
+		if (!nam_fault(IDLE_MARKS) &&
 		    (tw->stop_at != hole ||
 			was != (count > t->vector ? tso_lap(hole - t->vector, t->vector) : 0)))
 			break;
@@ -276,7 +276,7 @@ tso_tick(struct tso_worker *tw)
 	if ((st = settle_idle(t, w)) != NAM_OK)
 		return st;
 	int state = atomic_load(&t->idle);
-	bool active = state == IDLE_NO, marks = active || nam_twin(NAM_TWIN_IDLE_MARKS);
+	bool active = state == IDLE_NO, marks = active || nam_fault(IDLE_MARKS);
 	uint64_t home = atomic_load(&t->home);
 	unsigned slot = tso_home_slot(home);
 	if (active && !t->was_active)
@@ -285,8 +285,8 @@ tso_tick(struct tso_worker *tw)
 	if (marks)
 		st = tso_refresh(tw, NULL);
 	/* What the round before found published is marked. If the vector does not show it, its places have been used again. */
-	if (st == NAM_OK && active && t->published > atomic_load(&t->prefix) &&
-	    !nam_twin(NAM_TWIN_WAKE_UNREAD) && !nam_twin(NAM_TWIN_IDLE_MARKS))
+	if (st == NAM_OK && active && t->published > atomic_load(&t->prefix) && !nam_fault(WAKE_UNREAD) &&
+	    !nam_fault(IDLE_MARKS))
 		tso_catch_up(tw, t->published);
 	if (st != NAM_OK)
 		return st;
@@ -406,7 +406,7 @@ tso_tick(struct tso_worker *tw)
 	for (unsigned i = 0; st == NAM_OK && active && i < high; i++)
 		st = lapse(t, w, i);
 	if (st == NAM_OK && all && t->scheme == TSO_CLAIM)
-		st = fill_holes(tw, min.open < counter && !nam_twin(NAM_TWIN_NO_OPEN) ? min.open : counter);
+		st = fill_holes(tw, min.open < counter && !nam_fault(NO_OPEN) ? min.open : counter);
 	if (st == NAM_OK && active && p.beat % HINT_EVERY == 0)
 		st = tso_hint_raise(w, t, atomic_load(&t->prefix));
 	if (st == NAM_OK && active)

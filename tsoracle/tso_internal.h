@@ -142,7 +142,7 @@ struct tso_worker {
 	uint8_t stop_byte; /* ... and what it found */
 	uint32_t window, window_next;
 	struct net_batch batch;
-	struct net_op op[2]; /* the second is for a twin (base/twin.h) */
+	struct net_op op[2]; /* the second is for a twin (base/fault.h) */
 	uint8_t *bytes;
 	struct tso_claim *claim_asking, **claim_asking_end;
 	struct tso_claim *claim_first, *claim_last; /* open claims, rising */

@@ -1,5 +1,5 @@
 /* abort.c -- undoes a transaction: waits for what it posted, then commit line, locks, mark. */
-#include <base/twin.h>
+#include <base/fault.h>
 #include "txn_internal.h"
 
 /* NAM_REFUSED: others will, they have shut us out. What does not answer for long keeps them. */
@@ -12,7 +12,7 @@ txn_free_locks(struct txn *t)
 		txn_batch_open(t);
 		for (; i < t->nwr && t->batch.n + 1 < t->batch.cap; i++) {
 			struct txn_write *w = t->wr[i];
-			if (nam_twin(NAM_TWIN_BLIND_UNLOCK) && txn_writes(w)) {
+			if (nam_fault(BLIND_UNLOCK) && txn_writes(w)) {
 				net_write(&t->batch, w->at, &w->expect, 8);
 			} else if (txn_may_hold(w)) {
 				/* Part of that directory may have landed, and the connection been made anew since. */
@@ -26,7 +26,7 @@ txn_free_locks(struct txn *t)
 		const struct net_op *op = t->op;
 		for (uint32_t k = from; k < i; k++) {
 			struct txn_write *w = t->wr[k];
-			bool blind = nam_twin(NAM_TWIN_BLIND_UNLOCK) && txn_writes(w);
+			bool blind = nam_fault(BLIND_UNLOCK) && txn_writes(w);
 			if (!blind && txn_may_hold(w) && w->late_linked)
 				op++;
 			if (blind || txn_may_hold(w))

@@ -5,7 +5,7 @@
  * what all others have at hand is void from then on: the sweep finds it with the rest. Who takes memory, or
  * gives any back, must have looked at the anchor since the last sweep was noted (README, "Memory of the dead").
  */
-#include <base/twin.h>
+#include <base/fault.h>
 #include <stdlib.h>
 #include <string.h>
 #include "txn_internal.h"
@@ -283,14 +283,14 @@ is_found(
 			return NAM_OK;
 		}
 		if (st == NAM_OK && !is_in(ext, a->old, a->nold))
-			*yes = !nam_twin(NAM_TWIN_USED_AGAIN);
+			*yes = !nam_fault(USED_AGAIN);
 		if (st != NAM_OK || j->kind == JUNK_ARCHIVE || block == 0 || !is_in(ext, a->old, a->nold))
 			return st;
 	}
 	st = net_read1(tw->w, (net_addr){ extent_of(block) }, &e, sizeof e, NULL);
 	if (st == NAM_GONE && txn_node_ended(tw, (net_addr){ block }))
 		return NAM_ABSENT;
-	uint64_t horizon = nam_twin(NAM_TWIN_ONE_HORIZON) ? a->horizon : e.horizon;
+	uint64_t horizon = nam_fault(ONE_HORIZON) ? a->horizon : e.horizon;
 	*yes = st == NAM_OK && j->cid <= horizon && (j->kind == JUNK_BLOB || e.generation < generation);
 	return st;
 }
@@ -302,7 +302,7 @@ txn_may_give(struct txn_worker *tw, const struct txn_junk *j)
 	struct txn_alloc *a;
 	nam_status st = txn_alloc_ready(tw, v, false, &a);
 	/* Once a round: the table may have been closed since, and given back before this round's pin was taken. */
-	if (st == NAM_OK && a->round != tw->round && !nam_twin(NAM_TWIN_DROP_UNWATCHED))
+	if (st == NAM_OK && a->round != tw->round && !nam_fault(DROP_UNWATCHED))
 		st = look(tw, v, a, TAKING_NOT);
 	if (st == NAM_OK && (a->sweep & 1) && net_now_ns(tw->w) >= a->look_at)
 		st = look(tw, v, a, TAKING_NOT);

@@ -11,7 +11,7 @@
  * Guards are READ when all locks are held, and judged before the commit line is out: in step 1 where all rows are
  * locked already (READ COMMITTED), else in a round trip between.
  */
-#include <base/twin.h>
+#include <base/fault.h>
 #include <stdlib.h>
 #include <string.h>
 #include "txn_internal.h"
@@ -291,7 +291,7 @@ write_versions(struct txn *t, uint64_t entries_check, struct txn_commit_line *li
 		const struct txn_table_view *v = w->view;
 		uint32_t len = (uint32_t)w->slot->meta;
 		/* A row edited in place lies in the caller's memory, and that is his again when he is answered. */
-		if (nam_twin(NAM_TWIN_EARLY_ANSWER))
+		if (nam_fault(EARLY_ANSWER))
 			w->slot = nam_arena_copy(&t->arena, w->slot, sizeof *w->slot + TXN_PAD(len));
 		struct rec_slot *s = w->slot;
 		s->cid = t->cid;
@@ -312,7 +312,7 @@ write_versions(struct txn *t, uint64_t entries_check, struct txn_commit_line *li
 	if (st == NAM_OK && (st = txn_batch_room(t, 1)) == NAM_OK) {
 		struct net_op *op = net_write(&t->batch, txn_intent_line(t, 0), line, 16);
 		op->flags = NET_INLINE;
-		st = nam_twin(NAM_TWIN_EARLY_ANSWER) ? NAM_OK : net_run(&t->batch);
+		st = nam_fault(EARLY_ANSWER) ? NAM_OK : net_run(&t->batch);
 	}
 	return st;
 }
@@ -386,7 +386,7 @@ finish_behind(struct txn *t)
 {
 	junk_of_commit(t);
 	txn_goto(t, TXN_MARKING);
-	if (nam_twin(NAM_TWIN_EARLY_MARK))
+	if (nam_fault(EARLY_MARK))
 		txn_marked(t);
 	else
 		tso_mark(t->tw->tso, &t->claim, t->note, txn_marked, t);
@@ -469,7 +469,7 @@ commit_nothing(struct txn *t, uint64_t trips)
 		txn_leave(t);
 		return NAM_OK;
 	}
-	if (nam_twin(NAM_TWIN_STOCKED_CID) && t->claimed)
+	if (nam_fault(STOCKED_CID) && t->claimed)
 		txn_mark_and_wait(t, 0);
 	txn_junk_of_abort(t);
 	tw->last_round_trips = (uint32_t)(t->counts.round_trips - trips);
@@ -549,13 +549,13 @@ install(struct txn *t, const struct txn_limits *limits)
 	uint64_t cid = t->cid;
 	bool cluster = t->cluster_visible, broken = false;
 	bool wait = cluster || t->finish || t->nwr > TXN_ASYNC_MAX;
-	if (nam_twin(NAM_TWIN_EARLY_MARK)) {
+	if (nam_fault(EARLY_MARK)) {
 		txn_mark_and_wait(t, t->note);
 		txn_goto(t, TXN_DECIDED);
 	}
-	if (!nam_twin(NAM_TWIN_EARLY_ANSWER))
+	if (!nam_fault(EARLY_ANSWER))
 		txn_batch_open(t);
-	if (nam_twin(NAM_TWIN_EARLY_INTENT)) {
+	if (nam_fault(EARLY_INTENT)) {
 		t->intent->next = tw->intent_free;
 		tw->intent_free = t->intent;
 		t->intent = NULL;
@@ -580,7 +580,7 @@ install(struct txn *t, const struct txn_limits *limits)
 		return cluster ? visible(tw, cid, limits) : NAM_OK;
 	}
 	junk_of_commit(t);
-	if (!nam_twin(NAM_TWIN_EARLY_MARK))
+	if (!nam_fault(EARLY_MARK))
 		txn_mark_and_wait(t, t->note);
 	if (t->claim.op.status == NAM_OK)
 		txn_more_give(t);

@@ -9,7 +9,7 @@
  * from the index, write a fresh CID into the word; reused when the watermark has
  * passed that CID too.
  */
-#include <base/twin.h>
+#include <base/fault.h>
 #include <stdlib.h>
 #include <string.h>
 #include "txn_internal.h"

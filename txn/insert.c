@@ -1,5 +1,5 @@
 /* insert.c -- finds or takes the block of each row to insert, and has the index lead to it. */
-#include <base/twin.h>
+#include <base/fault.h>
 #include <stdlib.h>
 #include <string.h>
 #include "txn_internal.h"

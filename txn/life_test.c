@@ -6,7 +6,7 @@
  * fault that its rule prevents, too: then there has to be damage.
  */
 #include "lab.h"
-#include <base/twin.h>
+#include <base/fault.h>
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)
@@ -700,22 +700,23 @@ test_twins(void **state)
 {
 	(void)state;
 	static const struct {
-		enum nam_twin twin;
+		enum nam_fault twin;
 		void (*scene)(unsigned);
 		unsigned moments;
 	} fault[] = {
-		{ NAM_TWIN_RELEASE_UNCLOSED, drops, 300 },
-		{ NAM_TWIN_DROP_UNWATCHED, drops, 400 },
-		{ NAM_TWIN_EXIT_UNPINNED, leaves, 60 },
-		{ NAM_TWIN_SWEEP_EARLY, uses, 1 },
-		{ NAM_TWIN_ALLOCATOR_UNLOCKED, surpluses, 12 },
+		{ NAM_FAULT_RELEASE_UNCLOSED, drops, 300 },
+		{ NAM_FAULT_DROP_UNWATCHED, drops, 400 },
+		{ NAM_FAULT_EXIT_UNPINNED, leaves, 60 },
+		{ NAM_FAULT_SWEEP_EARLY, uses, 1 },
+		{ NAM_FAULT_ALLOCATOR_UNLOCKED, surpluses, 12 },
 	};
 	unsigned missed = 0;
 	for (unsigned i = 0; i < sizeof fault / sizeof *fault; i++) {
-		nam_twin_on = fault[i].twin;
+		nam_fault_on = fault[i].twin;
 		fault[i].scene(fault[i].moments);
-		nam_twin_on = NAM_TWIN_NONE;
-		printf("fault %d: %u rows gone, %u unreadable\n", (int)fault[i].twin, lost, unreadable);
+		nam_fault_on = NAM_FAULT_NONE;
+		printf("fault %s: %u rows gone, %u unreadable\n", nam_fault_name[fault[i].twin], lost,
+		    unreadable);
 		missed += lost + unreadable == 0;
 	}
 	assert_int_equal(missed, 0);

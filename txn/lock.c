@@ -1,5 +1,5 @@
 /* lock.c -- a transaction's intent, which gives it a lock word, and the locks it takes before its commit. */
-#include <base/twin.h>
+#include <base/fault.h>
 #include <stdlib.h>
 #include <string.h>
 #include "txn_internal.h"
@@ -224,7 +224,7 @@ lock_rows(struct txn *t, struct txn_table *table, struct txn_row *row, nam_statu
 	nam_status st = txn_ensure_lock(t);
 	if (st != NAM_OK)
 		return st;
-	if (nam_twin(NAM_TWIN_STOCKED_CID) && !t->claimed) {
+	if (nam_fault(STOCKED_CID) && !t->claimed) {
 		tso_claim_start(t->tw->tso, &t->claim, 0, &t->counts);
 		t->claimed = tso_claim_wait(t->tw->tso, &t->claim) == NAM_OK;
 	}

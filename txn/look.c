@@ -7,7 +7,7 @@
  * The chain of extents is followed first, head by head. Then the workers of this process share the list: each takes a few extents,
  * READs them together, looks at them, and says of them at which snapshot, together with the READs of its next ones.
  */
-#include <base/twin.h>
+#include <base/fault.h>
 #include <stdlib.h>
 #include <string.h>
 #include "reclaim.h"
@@ -234,7 +234,7 @@ some(struct part *p, char *bytes)
 			return st;
 		p->at = p->t->pin.at;
 		net_batch_init(&b, tw->w, op, 2 * TOGETHER, NULL);
-		for (uint32_t k = 0; k < n && !nam_twin(NAM_TWIN_SWEEP_UNTOLD); k++)
+		for (uint32_t k = 0; k < n && !nam_fault(SWEEP_UNTOLD); k++)
 			net_write(&b, horizon_of(l->extent[from + k]), &told, sizeof told);
 		unsigned writes = b.n;
 		for (uint32_t k = 0; k < more; k++)

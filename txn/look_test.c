@@ -2,7 +2,7 @@
  * look_test.c -- a large table is swept over a slow network, while others use it: the watermark goes on, extents are READ together,
  * and all of its memory is somebody's, and one's only.
  */
-#include <base/twin.h>
+#include <base/fault.h>
 #include "lab.h"
 #include "reclaim.h"
 
@@ -462,14 +462,14 @@ static void
 test_twins(void **state)
 {
 	(void)state;
-	static const enum nam_twin fault[] = { NAM_TWIN_SWEEP_UNTOLD, NAM_TWIN_ONE_HORIZON,
-		NAM_TWIN_SWEEP_HANDS_OUT };
+	static const enum nam_fault fault[] = { NAM_FAULT_SWEEP_UNTOLD, NAM_FAULT_ONE_HORIZON,
+		NAM_FAULT_SWEEP_HANDS_OUT };
 	unsigned missed = 0;
 	for (unsigned i = 0; i < sizeof fault / sizeof *fault; i++) {
-		nam_twin_on = fault[i];
-		printf("fault %d: ", (int)fault[i]);
+		nam_fault_on = fault[i];
+		printf("fault %s: ", nam_fault_name[fault[i]]);
 		meanwhile();
-		nam_twin_on = NAM_TWIN_NONE;
+		nam_fault_on = NAM_FAULT_NONE;
 		missed += lost + unreadable == 0 && unaccounted == 0;
 	}
 	assert_int_equal(missed, 0);

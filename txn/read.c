@@ -1,5 +1,5 @@
 /* read.c -- finds rows by key: pointer cache, index, blocks. */
-#include <base/twin.h>
+#include <base/fault.h>
 #include <string.h>
 #include "txn_internal.h"
 
@@ -186,8 +186,7 @@ get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 		img[i] = nam_arena_take(arena, v->block_bytes);
 		if (img[i] == NULL)
 			return NAM_NOMEM;
-		if (hint == 0 || hint > v->slots || v->block_bytes <= WHOLE_MAX ||
-		    nam_twin(NAM_TWIN_NO_DIRECTORY))
+		if (hint == 0 || hint > v->slots || v->block_bytes <= WHOLE_MAX || nam_fault(NO_DIRECTORY))
 			net_read(b, at[i], img[i], v->block_bytes);
 		else
 			hinted[i] = read_hinted(b, v, at[i], img[i], hint);

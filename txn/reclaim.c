@@ -17,7 +17,7 @@
  * sweeper begins anew, and all is void again. What the head of an extent makes others forget, the next sweep finds. Two cannot be at it:
  * the lock names the sweeper, and a dead one is settled before its lock is anybody's.
  */
-#include <base/twin.h>
+#include <base/fault.h>
 #include <stdlib.h>
 #include <string.h>
 #include "reclaim.h"
@@ -170,7 +170,7 @@ wait_for(struct txn_worker *tw, struct tso_pin *pin, tso_cid cid)
 {
 	nam_status st;
 	while ((st = txn_pin_move(tw, pin)) == NAM_OK && tso_watermark(tw->db->tso) < cid &&
-	       !nam_twin(NAM_TWIN_SWEEP_EARLY)) {
+	       !nam_fault(SWEEP_EARLY)) {
 		if (tw->leaving || atomic_load(&tw->db->failed))
 			return NAM_CANCELLED;
 		net_sleep(tw->w, WAIT_NS);
@@ -255,7 +255,7 @@ round_of(struct txn_worker *tw)
 		uint64_t h = atomic_load(&s[i].look.horizon);
 		youngest = h > youngest ? h : youngest;
 	}
-	if (st == NAM_OK && n > 0 && !nam_twin(NAM_TWIN_SWEEP_HANDS_OUT))
+	if (st == NAM_OK && n > 0 && !nam_fault(SWEEP_HANDS_OUT))
 		st = wait_for(tw, &t->pin, youngest);
 	for (unsigned i = 0; i < n; i++) {
 		s[i].st = s[i].st == NAM_OK ? st : s[i].st;

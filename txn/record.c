@@ -1,5 +1,5 @@
 /* record.c -- decides what a block image shows at a snapshot, and fetches what it cannot show. */
-#include <base/twin.h>
+#include <base/fault.h>
 #include <string.h>
 #include "txn_internal.h"
 
@@ -48,12 +48,12 @@ enum rec_found
 txn_rec_resolve(const struct txn_table_view *v, const struct rec_block *img, net_addr at, uint64_t snapshot,
     unsigned *slot)
 {
-	if (!txn_rec_dir_whole(v, img, at) && !nam_twin(NAM_TWIN_NO_DIRECTORY))
+	if (!txn_rec_dir_whole(v, img, at) && !nam_fault(NO_DIRECTORY))
 		return REC_TORN;
 	uint64_t best = 0;
 	for (unsigned k = 0; k < v->slots; k++) {
 		uint64_t c = rec_cid(img, k);
-		if (nam_twin(NAM_TWIN_NO_DIRECTORY)) {
+		if (nam_fault(NO_DIRECTORY)) {
 			const struct rec_slot *s = rec_slot_of(v, img, k);
 			c = txn_rec_slot_whole(v, s, s->cid, at) ? s->cid : 0;
 		}
@@ -65,8 +65,7 @@ txn_rec_resolve(const struct txn_table_view *v, const struct rec_block *img, net
 	if (best == 0)
 		return img->link != 0 ? REC_OLDER : REC_NONE;
 	const struct rec_slot *s = rec_slot_of(v, img, *slot);
-	if (__builtin_expect(txn_rec_slot_whole(v, s, best, at), 1) ||
-	    (nam_twin(NAM_TWIN_NO_PROOF) && s->cid != 0))
+	if (__builtin_expect(txn_rec_slot_whole(v, s, best, at), 1) || (nam_fault(NO_PROOF) && s->cid != 0))
 		return REC_HERE;
 	return img->link != 0 ? REC_OLDER : REC_TORN;
 }

@@ -16,7 +16,7 @@
  *
  * Extents of blocks stay with their table: scans walk their chain, which only grows.
  */
-#include <base/twin.h>
+#include <base/fault.h>
 #include <stdlib.h>
 #include <string.h>
 #include "txn_internal.h"
@@ -351,7 +351,7 @@ still_ours(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a,
 	uint64_t before = txn_generation(a->sweep);
 	bool was = a->looked;
 	nam_status st = NAM_OK;
-	if (was && !nam_twin(NAM_TWIN_ALLOCATOR_UNLOCKED))
+	if (was && !nam_fault(ALLOCATOR_UNLOCKED))
 		st = txn_alloc_look(tw, v, &a);
 	*yes = st == NAM_OK && was && before == txn_generation(a->sweep);
 	return st == NAM_ABSENT ? NAM_OK : st; /* it goes with the table */
@@ -420,9 +420,9 @@ bool
 txn_tables_settle(struct txn_worker *tw)
 {
 	struct tso_pin pin;
-	nam_status st = nam_twin(NAM_TWIN_EXIT_UNPINNED) ? NAM_OK : tso_pin_now(tw->tso, &pin);
+	nam_status st = nam_fault(EXIT_UNPINNED) ? NAM_OK : tso_pin_now(tw->tso, &pin);
 	bool ok = st == NAM_OK;
-	if (ok && !nam_twin(NAM_TWIN_EXIT_UNPINNED))
+	if (ok && !nam_fault(EXIT_UNPINNED))
 		txn_at_hand(tw);
 	uint64_t end = net_now_ns(tw->w) + SETTLE_NS;
 	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL; v = v->next) {
@@ -433,7 +433,7 @@ txn_tables_settle(struct txn_worker *tw)
 			ok = txn_hand_over(tw, v, a, end) && ok;
 		txn_alloc_free(v, tw->number);
 	}
-	if (!nam_twin(NAM_TWIN_EXIT_UNPINNED))
+	if (!nam_fault(EXIT_UNPINNED))
 		tso_unpin(tw->tso, &pin);
 	return ok;
 }
@@ -528,7 +528,7 @@ look_for_unused(struct txn_worker *tw)
 		uint64_t bytes;
 		if (a == NULL || !a->looked || atomic_load(&v->dead) || !unused(v, a, idle, &bytes))
 			continue;
-		if (!pinned && !nam_twin(NAM_TWIN_ALLOCATOR_UNLOCKED)) {
+		if (!pinned && !nam_fault(ALLOCATOR_UNLOCKED)) {
 			st = tso_pin_now(tw->tso, &pin);
 			pinned = true;
 			if (st == NAM_OK)

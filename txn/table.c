@@ -1,5 +1,5 @@
 /* table.c -- where a table's memory comes from and goes back to. */
-#include <base/twin.h>
+#include <base/fault.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -242,9 +242,9 @@ close_table(struct txn_worker *tw, struct txn_junk *j, const struct txn_anchor *
 			return st;
 		j->aux = lock;
 	}
-	if (a->magic != TXN_ANCHOR_CLOSED && !nam_twin(NAM_TWIN_RELEASE_UNCLOSED))
+	if (a->magic != TXN_ANCHOR_CLOSED && !nam_fault(RELEASE_UNCLOSED))
 		st = net_write1(tw->w, j->at, &closed, sizeof closed, NULL);
-	if (st == NAM_OK && !nam_twin(NAM_TWIN_RELEASE_UNCLOSED))
+	if (st == NAM_OK && !nam_fault(RELEASE_UNCLOSED))
 		st = txn_cid_spend(tw, 0, &j->cid);
 	if (st == NAM_OK)
 		j->kind = JUNK_CLOSED;

@@ -1,5 +1,5 @@
 /* txn.c -- a transaction's beginning, its settings, and what is left of it at its end. */
-#include <base/twin.h>
+#include <base/fault.h>
 #include <stdlib.h>
 #include <string.h>
 #include "txn_internal.h"
@@ -23,7 +23,7 @@ txn_goto(struct txn *t, enum txn_state to)
 	};
 #undef TO
 	/* A fault on purpose may well take another way. */
-	NAM_ASSERT((next[t->state] >> to & 1) != 0 || nam_twin_any());
+	NAM_ASSERT((next[t->state] >> to & 1) != 0 || nam_fault_any());
 	t->state = to;
 }
 
@@ -157,7 +157,7 @@ txn_statement(struct txn *t)
 {
 	if (t->iso != TXN_READ_COMMITTED)
 		return NAM_OK;
-	if (nam_twin(NAM_TWIN_STOCKED_CID) && t->claimed) { /* it would hold up the snapshot asked for now */
+	if (nam_fault(STOCKED_CID) && t->claimed) { /* it would hold up the snapshot asked for now */
 		txn_mark_and_wait(t, 0);
 		t->claimed = false;
 		txn_goto(t, TXN_OPEN);

@@ -1,5 +1,5 @@
 /* write.c -- what a transaction wants to write: versions buffered until its commit. */
-#include <base/twin.h>
+#include <base/fault.h>
 #include <stdlib.h>
 #include <string.h>
 #include "txn_internal.h"
@@ -203,7 +203,7 @@ txn_image_set(struct txn *t, struct txn_write *w, const struct rec_block *img, b
 		 * is still at it, our CAS will fail. Either way there is nothing left to archive. */
 		if (successor > watermark && partial)
 			return NAM_TORN; /* that slot was not READ */
-		if (successor > watermark && !nam_twin(NAM_TWIN_NO_ARCHIVE))
+		if (successor > watermark && !nam_fault(NO_ARCHIVE))
 			w->late = archive_copy(t, w, img, oldest);
 	}
 	/* Archive what the next commit will overwrite: with two slots the newest, with more the second oldest. */

@@ -62,8 +62,8 @@ scan(const struct idx_bucket *b, uint64_t head, uint64_t sig, struct idx_probe *
 		uint64_t e = b->slot[i];
 		if (e == 0) {
 			*slot = i;
-			if (IDX_TWIN == IDX_TWIN_ANY_SLOT)
-				*slot += idx_twin_dice() % (IDX_SLOTS - i);
+			if (nam_fault(ANY_SLOT))
+				*slot += nam_fault_dice(IDX_SLOTS - i);
 			if (__builtin_expect(b->head == head, 1))
 				return OPEN;
 			/* The READ mixed: this slot from before the bucket was full, the header from after that. */
@@ -233,7 +233,7 @@ lookup_chunk(struct net_worker *w, struct idx_probe *p, unsigned n, struct net_c
 				    step);
 				continue;
 			}
-			if (IDX_TWIN == IDX_TWIN_BELIEVE_FROZEN && see == FROZEN) {
+			if (nam_fault(BELIEVE_FROZEN) && see == FROZEN) {
 				conclude(&p[i], word, 0, step);
 				continue;
 			}

@@ -3,28 +3,11 @@
 #define NAM_INDEX_HASH_INTERNAL_H
 
 #include <base/assert.h>
+#include <base/fault.h>
 #include <base/hash.h>
 #include <index/hash/hash_format.h>
 #include <index/index.h>
 #include <stdatomic.h>
-
-/*
- * Tests build twins of this room that are broken on purpose, to see that they notice
- * (hash_twin_test.c). Everybody else: 0, and the compiler forgets the question.
- */
-enum idx_twin {
-	IDX_TWIN_NONE,
-	IDX_TWIN_ANY_SLOT,       /* inserts take any free slot of the bucket */
-	IDX_TWIN_NO_FREEZE,      /* splits do not freeze */
-	IDX_TWIN_BELIEVE_FROZEN, /* lookups believe what a frozen table says */
-	IDX_TWIN_ONE_TURN, /* a table made again in the memory of an older one says that it is that one */
-	IDX_TWIN_NO_WIPE,  /* ... and is written over it in one go */
-	IDX_TWINS
-};
-#ifndef IDX_TWIN
-#define IDX_TWIN        IDX_TWIN_NONE
-#define idx_twin_dice() 0u
-#endif
 
 /*
  * A copy of the directory, as it was seen word by word. Its words may be stale at

@@ -1,19 +1,19 @@
 /*
  * hash_twin_test.c -- proof that the model sees: the index built again, broken in one place, must be caught.
  *
- * This file contains the room's sources once more, with IDX_TWIN a variable.
+ * This file contains the room's sources once more, and so has their fault points (base/fault.h) in every build.
  */
+#ifndef NAM_TWINS
+#define NAM_TWINS
+#endif
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-static unsigned twin, twin_state;
-#define IDX_TWIN        twin
-#define idx_twin_dice() (twin_state = twin_state * 1103515245 + 12345, twin_state >> 16)
-
 /* clang-format off */
+#include <base/fault.c>
 #include "dir.c"
 #include "hash.c"
 #include "resize.c"
@@ -26,14 +26,14 @@ enum {
 	SOUND_SEEDS = 6,
 	SEEDS = 100,
 	/* Not the index but its watermark is broken. */
-	REUSES_AT_ONCE = IDX_TWINS
+	REUSES_AT_ONCE = NAM_FAULTS_COUNT
 };
 
 /* In which seed a violation was noticed; 0: in none. */
 static uint64_t
 caught(unsigned broken, enum model_kind kind, unsigned seeds, char words[200])
 {
-	twin = broken == REUSES_AT_ONCE ? IDX_TWIN_NONE : broken;
+	nam_fault_on = broken == REUSES_AT_ONCE ? NAM_FAULT_NONE : (enum nam_fault)broken;
 	for (uint64_t seed = 1; seed <= seeds; seed++) {
 		struct model m;
 		struct model_config cfg = model_world(kind, seed);
@@ -55,7 +55,7 @@ the_sound_one_is_not_caught(void **state)
 	(void)state;
 	char words[200];
 	for (unsigned kind = 0; kind < MODEL_KINDS; kind++) {
-		assert_int_equal(caught(IDX_TWIN_NONE, kind, SOUND_SEEDS, words), 0);
+		assert_int_equal(caught(NAM_FAULT_NONE, kind, SOUND_SEEDS, words), 0);
 		assert_string_equal(words, "");
 	}
 }
@@ -64,20 +64,20 @@ static void
 twins_are_caught(void **state)
 {
 	(void)state;
-	static const struct {
+	const struct {
 		unsigned twin;
 		enum model_kind kind;
 		const char *name;
 	} want[] = {
-		{ IDX_TWIN_ANY_SLOT, MODEL_RACE, "any slot" },
-		{ IDX_TWIN_NO_FREEZE, MODEL_GROW, "no freeze" },
-		{ IDX_TWIN_BELIEVE_FROZEN, MODEL_GROW, "believes frozen tables" },
-		{ REUSES_AT_ONCE, MODEL_CHURN, "uses tables again at once" },
+		{ NAM_FAULT_ANY_SLOT, MODEL_RACE, nam_fault_name[NAM_FAULT_ANY_SLOT] },
+		{ NAM_FAULT_NO_FREEZE, MODEL_GROW, nam_fault_name[NAM_FAULT_NO_FREEZE] },
+		{ NAM_FAULT_BELIEVE_FROZEN, MODEL_GROW, nam_fault_name[NAM_FAULT_BELIEVE_FROZEN] },
+		{ REUSES_AT_ONCE, MODEL_CHURN, "reuse-at-once" },
 	};
 	for (unsigned i = 0; i < sizeof want / sizeof want[0]; i++) {
 		char words[200];
 		uint64_t seed = caught(want[i].twin, want[i].kind, SEEDS, words);
-		printf("%s: seed %" PRIu64 ": %s\n", want[i].name, seed, words);
+		printf("fault %s: seed %" PRIu64 ": %s\n", want[i].name, seed, words);
 		assert_true(seed != 0);
 	}
 }
@@ -87,19 +87,18 @@ static void
 stale_twins_are_caught(void **state)
 {
 	(void)state;
-	static const unsigned want[] = { IDX_TWIN_NONE, IDX_TWIN_ONE_TURN, IDX_TWIN_NO_WIPE };
-	static const char *const name[] = { "none", "one turn", "no wipe" };
+	static const enum nam_fault want[] = { NAM_FAULT_NONE, NAM_FAULT_ONE_TURN, NAM_FAULT_NO_WIPE };
 	for (unsigned i = 0; i < 3; i++) {
 		char words[200] = "";
 		uint64_t at = 0, seed = 0, last;
-		twin = want[i];
+		nam_fault_on = want[i];
 		while (words[0] == 0 && ++seed <= (i == 0 ? 1 : 60)) {
 			last = stale_world(seed, 0, words);
 			/* The end: where the new table is written. */
 			for (at = last > 14 ? last - 14 : 1; words[0] == 0 && at <= last; at++)
 				stale_world(seed, at, words);
 		}
-		printf("%s: seed %" PRIu64 ": %s\n", name[i], seed, words);
+		printf("fault %s: seed %" PRIu64 ": %s\n", nam_fault_name[want[i]], seed, words);
 		assert_true((words[0] != 0) == (i != 0));
 	}
 }

@@ -382,7 +382,7 @@ replace(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_a
 	nam_status st = net_read1(w, table, wk->old, IDX_TABLE_BYTES, acct);
 	if (st != NAM_OK)
 		return st;
-	if (IDX_TWIN == IDX_TWIN_ONE_TURN)
+	if (nam_fault(ONE_TURN))
 		turn = 0;
 	unsigned live = 0, tombs = 0;
 	for (unsigned b = 0; b < IDX_BUCKETS; b++) {
@@ -414,7 +414,7 @@ replace(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_a
 	for (unsigned i = again; i < parts && st == NAM_OK; i++)
 		st = table_take(w, ix, a, &to[i], acct);
 	struct net_batch b;
-	if (st == NAM_OK && again > 0 && IDX_TWIN != IDX_TWIN_NO_WIPE) {
+	if (st == NAM_OK && again > 0 && !nam_fault(NO_WIPE)) {
 		table_wipe(wk->new_[0]);
 		net_batch_init(&b, w, wk->ops, OPS, acct);
 		for (unsigned i = 0; i < again; i++)
@@ -427,7 +427,7 @@ replace(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_a
 			left_put(ix, to[--again].bits, 0);
 		return st;
 	}
-	if (IDX_TWIN != IDX_TWIN_NO_FREEZE) {
+	if (!nam_fault(NO_FREEZE)) {
 		if ((st = freeze(w, wk, table, acct)) != NAM_OK ||
 		    (st = net_read1(w, table, wk->old, IDX_TABLE_BYTES, acct)) != NAM_OK)
 			return st;

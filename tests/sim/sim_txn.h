@@ -347,7 +347,7 @@ void storm_start(struct run *r);
 void storm_commit(struct run *r, unsigned process, bool answered); /* begins one, or has its answer */
 void storm_end(struct run *r);
 
-/* twins.c: faults built in (base/twin.h). choose: false, there is no such one in this build. list: the program's exit code. */
+/* twins.c: faults built in (base/fault.h). choose: false, there is no such one in this build. list: the program's exit code. */
 int twin_list(void);
 bool twin_choose(const char *name);
 const char *twin_chosen(void); /* NULL: none */

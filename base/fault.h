@@ -1,0 +1,74 @@
+/*
+ * fault.h -- faults built in on purpose, one at a time, so that tests can show that they would see them.
+ *
+ * A fault point stands at the very place where a rule is kept: `if (nam_fault(X))` breaks that rule. Only a build with NAM_TWINS
+ * (cmake --preset twins) knows fault points: there a test sets one word, nam_fault_on. Elsewhere nam_fault is the constant
+ * false and leaves no trace. A twin is the program with one fault on. tests/twins.sh plays the table below; tests/README.md has
+ * figures.
+ */
+#ifndef NAM_BASE_FAULT_H
+#define NAM_BASE_FAULT_H
+
+#include <stdbool.h>
+
+/*
+ * Point, name, the rule that it breaks (R, M: txn/record_format.h; I: txn/intent_format.h; T: tsoracle/oracle_format.h; H:
+ * index/hash_format.h), the test that is to catch it, within so many seeds (0: it plays scenes, and says so), what it does.
+ */
+/* clang-format off */
+#define NAM_FAULTS(X) \
+	X(NO_DIRECTORY, "no-directory", "R1", "sim_txn", 500, "a reader believes the newest whole slot, listed or not") \
+	X(NO_PROOF, "no-proof", "R2", "sim_txn", 500, "a reader believes the slot of a listed CID without its proof") \
+	X(STOCKED_CID, "stocked-cid", "R3", "sim_txn", 500, "a CID is claimed before the versions to be replaced are known") \
+	X(NO_ARCHIVE, "no-archive", "R4", "sim_txn", 500, "a slot that snapshots need is overwritten before it is archived") \
+	X(BLIND_UNLOCK, "blind-unlock", "R6", "sim_txn", 500, "an abort WRITEs back the words it knows, also of locks it never got") \
+	X(EARLY_ANSWER, "early-answer", "I2", "sim_txn --storm", 1000, "the client is answered when step 2 has been posted") \
+	X(EARLY_INTENT, "early-intent", "I3", "sim_txn --storm", 1000, "an intent is used again while the words of its last use are under way") \
+	X(NO_OPEN, "no-open", "T1", "sim_txn", 500, "an unmarked CID is sealed, whatever its process promises with `open`") \
+	X(EARLY_MARK, "early-mark", "T1", "sim_txn", 500, "the mark lands before directories and words") \
+	X(WRAP_UNSEEN, "wrap-unseen", "T4", "sim_txn --idle", 300, "a place in the vector is used again while processes may READ or mark it") \
+	X(TWO_READS, "two-reads", "T5", "sim_txn", 500, "the vector is READ in two pieces, taken for one picture") \
+	X(OWN_OVER_OLD, "own-over-old", "T5", "sim_txn", 500, "a snapshot covers own commits though the prefix does not") \
+	X(NO_FENCE, "no-fence", "T6", "sim_txn --storm", 1000, "a silent process is recovered without being fenced") \
+	X(TWO_RECOVERERS, "two-recoverers", "T6", "sim_txn --storm", 1000, "each process that finds a sealed slot recovers it") \
+	X(HINT_AS_PROOF, "hint-as-proof", "T6", "sim_txn --storm", 1000, "a process that has no connection any more is recovered without being fenced") \
+	X(IDLE_MARKS, "idle-marks", "T9", "sim_txn --idle", 300, "an idle process READs marks and fills holes") \
+	X(WAKE_UNREAD, "wake-unread", "T9", "sim_txn --idle", 300, "an idle process goes on at the prefix it knew when it went idle") \
+	X(RELEASE_UNCLOSED, "release-unclosed", "M1", "life_test", 0, "a dropped table goes back when the drop is old enough, closed or not") \
+	X(DROP_UNWATCHED, "drop-unwatched", "M1", "life_test", 0, "the collector believes what an anchor said before it pinned") \
+	X(EXIT_UNPINNED, "exit-unpinned", "M2", "life_test", 0, "a process that ends hands its memory over without a pin") \
+	X(SWEEP_EARLY, "sweep-early", "M3", "sim_txn", 500, "a sweep does not wait for earlier transactions") \
+	X(ALLOCATOR_UNLOCKED, "allocator-unlocked", "M5", "sim_txn --tight", 300, "extents go back to their nodes while a process sweeps the table") \
+	X(USED_AGAIN, "used-again", "M5", "sim_txn --tight", 300, "old garbage is given back, though its extent has gone back and may be used again") \
+	X(SWEEP_UNTOLD, "sweep-untold", "M6", "sim_txn", 500, "a sweep does not say at which snapshot it looked at an extent") \
+	X(ONE_HORIZON, "one-horizon", "M6", "look_test", 0, "garbage is judged by the sweep's last horizon, not by its extent's") \
+	X(SWEEP_HANDS_OUT, "sweep-hands-out", "M6", "look_test", 0, "what a sweep has found is used while snapshots may still show it") \
+	X(ANY_SLOT, "any-slot", "H", "hash_twin_test", 0, "an insert takes any free slot of the bucket") \
+	X(NO_FREEZE, "no-freeze", "H", "hash_twin_test", 0, "a split does not freeze the slots that it copies") \
+	X(BELIEVE_FROZEN, "believe-frozen", "H", "hash_twin_test", 0, "a lookup believes what a frozen sub-table says") \
+	X(ONE_TURN, "one-turn", "H", "hash_twin_test", 0, "a sub-table in the memory of an older one says that it is that one") \
+	X(NO_WIPE, "no-wipe", "H", "hash_twin_test", 0, "a sub-table is written over an older one in one go")
+/* clang-format on */
+
+enum nam_fault {
+	NAM_FAULT_NONE,
+#define X(point, name, rule, test, seeds, what) NAM_FAULT_##point,
+	NAM_FAULTS(X)
+#undef X
+	    NAM_FAULTS_COUNT
+};
+
+#ifdef NAM_TWINS
+extern enum nam_fault nam_fault_on;
+extern const char *const nam_fault_name[NAM_FAULTS_COUNT];
+#define nam_fault(point) __builtin_expect(nam_fault_on == NAM_FAULT_##point, 0)
+#define nam_fault_any()  (nam_fault_on != NAM_FAULT_NONE)
+/* For a fault that is a choice. */
+unsigned nam_fault_dice(unsigned below);
+#else
+#define nam_fault(point)      false
+#define nam_fault_any()       false
+#define nam_fault_dice(below) 0u
+#endif
+
+#endif
