@@ -256,6 +256,155 @@ fill_holes(struct tso_worker *tw, uint64_t below)
 	return st;
 }
 
+/* One round of the heart. */
+struct round {
+	struct tso *t;
+	struct net_worker *w;
+	int state; /* enum of t->idle, when the round began */
+	bool active;
+	uint64_t home;
+	unsigned slot, high;
+	uint64_t counter, joined;
+	struct tso_promises mine, min;
+	bool ours;  /* t->mine is of this slot */
+	bool own;   /* the slot is still ours */
+	bool known; /* all slots' promises were whole */
+	unsigned actives, silent;
+};
+
+/* What this process promises now. prefix, r->counter and r->joined were read before: the numbers first, then the pins. */
+static struct tso_promises
+promise(const struct round *r, uint64_t prefix)
+{
+	struct tso *t = r->t;
+	struct tso_promises p = { .beat = atomic_load(&t->beat) + 1, .epoch = tso_home_epoch(r->home) };
+	if (r->active) {
+		p.oldest = lowest(t, offsetof(struct tso_worker, oldest), prefix);
+		p.open = lowest(t, offsetof(struct tso_worker, open), r->counter);
+		p.seen = lowest(t, offsetof(struct tso_worker, doubtful),
+		    lowest(t, offsetof(struct tso_worker, reading), prefix));
+		/* A worker that woke us raises its pin before it uses it. */
+		p.oldest = p.oldest > r->joined ? p.oldest : r->joined;
+		p.seen = p.seen > r->joined ? p.seen : r->joined;
+	} else if (r->state == IDLE_YES) {
+		/* A worker that wakes us looks at `idle` and then READs what is published: no less than the round before did. And the
+		 * counter has been there for its claims by then. */
+		p.oldest = p.seen = t->published;
+		p.open = t->before_counter;
+	}
+	/* What was promised before still holds (T2), also where this round's estimate is lower. */
+	if (r->ours) {
+		p.oldest = p.oldest > t->mine.oldest ? p.oldest : t->mine.oldest;
+		p.open = p.open > t->mine.open ? p.open : t->mine.open;
+		p.seen = p.seen > t->mine.seen ? p.seen : t->mine.seen;
+	}
+	p.check = tso_promises_check(&p, r->slot);
+	return p;
+}
+
+/* WRITEs our promises and READs all slots, in this order. */
+static nam_status
+exchange(struct round *r, struct net_batch *b, uint64_t prefix)
+{
+	struct tso *t = r->t;
+	struct tso_owner_slot *slots = t->slots;
+	r->ours = t->mine_home == r->home;
+	r->mine = promise(r, prefix);
+	/* A slot that was taken this moment has its first line from the process that took it; one that is lost is another's. */
+	if ((r->active || r->ours) && !atomic_load(&t->homeless)) {
+		t->mine = r->mine;
+		t->mine_home = r->home;
+		net_write(b,
+		    net_plus(t->owners, r->slot * sizeof *slots + offsetof(struct tso_owner_slot, promises)),
+		    &r->mine, sizeof r->mine);
+	}
+	net_read(b, t->owners, slots, (uint32_t)(r->high * sizeof *slots));
+	nam_status st = net_run(b);
+	if (st != NAM_OK)
+		return st;
+	atomic_store(&t->landed_ns, net_now_ns(r->w));
+	atomic_store(&t->heart, r->w);
+	if (t->scheme == TSO_CLAIM && tso_hangs(t, r->w, r->slot)) {
+		tso_abandon(t);
+		return NAM_GONE;
+	}
+	return NAM_OK;
+}
+
+/* Looks at the slots that the round READ. */
+static void
+judge_all(struct round *r)
+{
+	struct tso *t = r->t;
+	const struct tso_owner_slot *slots = t->slots;
+	uint64_t word = r->slot < r->high ? slots[r->slot].word : 0;
+	r->min = (struct tso_promises){ .oldest = TSO_NONE, .open = TSO_NONE, .seen = TSO_NONE };
+	r->known = true;
+	r->own =
+	    r->active || (tso_word_epoch(word) == r->mine.epoch && tso_word_identity(word) == t->identity);
+	pthread_mutex_lock(&t->look_lock);
+	for (unsigned i = 0; i < r->high; i++) {
+		bool mine = r->own && i == r->slot, in = (mine && r->active) || counts(slots[i].word);
+		r->actives += in;
+		if (!mine)
+			r->known = judge(t, r->w, i, &slots[i], &r->min) && r->known;
+		else if (in)
+			lower(&r->min, &r->mine);
+		r->silent += lapsed_idle(t, r->w, i);
+	}
+	watch_sealed(t);
+	pthread_mutex_unlock(&t->look_lock);
+}
+
+/*
+ * A slot may have been taken, or woken, behind our look at it, and its owner may have read all promises before
+ * we read the last of them: then our minimum can be above the snapshot that the owner begins with. So conclusions are
+ * drawn from what the round before had read in full: a process that took a slot after that read promises no lower
+ * than those; one that took it earlier is among the slots of this round. Such a bound there must be: an idle process
+ * whose round before found nobody active concludes nothing. An active one has its own promise, which it had WRITTEN before
+ * it READ the slots. True if r->min and r->counter are such a bound.
+ */
+static bool
+bound(struct round *r)
+{
+	struct tso *t = r->t;
+	struct tso_promises now = r->min;
+	uint64_t counter_now = r->counter;
+	bool all = r->known && t->before_known && (r->active || t->before_active > 0);
+	if (t->before_known) {
+		lower(&r->min, &t->before);
+		r->counter = t->before_counter;
+	}
+	t->before = now;
+	t->before_counter = counter_now;
+	t->before_known = r->known;
+	t->before_active = r->actives;
+	return all;
+}
+
+static nam_status
+lapse_all(struct round *r)
+{
+	nam_status st = NAM_OK;
+	for (unsigned i = 0; st == NAM_OK && i < r->high; i++)
+		st = lapse(r->t, r->w, i);
+	return st;
+}
+
+/* An idle process: silent idle slots are to be freed, and if no process is active, this one wakes for it. */
+static nam_status
+free_silent(struct round *r, struct tso_worker *tw)
+{
+	struct tso_pin pin;
+	if (r->silent == 0 || r->actives > 0)
+		return NAM_OK;
+	nam_status st = tso_pin_now(tw, &pin);
+	if (st == NAM_OK)
+		st = lapse_all(r);
+	tso_unpin(tw, &pin);
+	return st;
+}
+
 nam_status
 tso_tick(struct tso_worker *tw)
 {
@@ -264,7 +413,6 @@ tso_tick(struct tso_worker *tw)
 	struct net_op op[2];
 	struct net_batch b;
 	struct tso_anchor a;
-	struct tso_owner_slot *slots = t->slots;
 	nam_status st = NAM_OK;
 
 	t->round_began = net_now_ns(w);
@@ -275,17 +423,18 @@ tso_tick(struct tso_worker *tw)
 	 */
 	if ((st = settle_idle(t, w)) != NAM_OK)
 		return st;
-	int state = atomic_load(&t->idle);
-	bool active = state == IDLE_NO, marks = active || nam_fault(IDLE_MARKS);
-	uint64_t home = atomic_load(&t->home);
-	unsigned slot = tso_home_slot(home);
-	if (active && !t->was_active)
+	struct round r = { .t = t, .w = w, .state = atomic_load(&t->idle) };
+	r.active = r.state == IDLE_NO;
+	r.home = atomic_load(&t->home);
+	r.slot = tso_home_slot(r.home);
+	bool marks = r.active || nam_fault(IDLE_MARKS);
+	if (r.active && !t->was_active)
 		t->quiet_since = t->round_began;
-	t->was_active = active;
+	t->was_active = r.active;
 	if (marks)
 		st = tso_refresh(tw, NULL);
 	/* What the round before found published is marked. If the vector does not show it, its places have been used again. */
-	if (st == NAM_OK && active && t->published > atomic_load(&t->prefix) && !nam_fault(WAKE_UNREAD) &&
+	if (st == NAM_OK && r.active && t->published > atomic_load(&t->prefix) && !nam_fault(WAKE_UNREAD) &&
 	    !nam_fault(IDLE_MARKS))
 		tso_catch_up(tw, t->published);
 	if (st != NAM_OK)
@@ -299,117 +448,33 @@ tso_tick(struct tso_worker *tw)
 		return NAM_GONE;
 	if (a.high <= TSO_OWNERS)
 		atomic_store(&t->high, (unsigned)a.high);
-	unsigned high = atomic_load(&t->high);
-	/* The numbers first ... */
-	uint64_t prefix = atomic_load(&t->prefix), counter = a.counter, joined = atomic_load(&t->joined_at);
-	atomic_store(&t->counters[(atomic_load(&t->beat) + 1) % 64], counter);
-	/* ... then the pins. */
-	struct tso_promises p = { .beat = atomic_load(&t->beat) + 1, .epoch = tso_home_epoch(home) };
-	if (active) {
-		p.oldest = lowest(t, offsetof(struct tso_worker, oldest), prefix);
-		p.open = lowest(t, offsetof(struct tso_worker, open), counter);
-		p.seen = lowest(t, offsetof(struct tso_worker, doubtful),
-		    lowest(t, offsetof(struct tso_worker, reading), prefix));
-		/* A worker that woke us raises its pin before it uses it. */
-		p.oldest = p.oldest > joined ? p.oldest : joined;
-		p.seen = p.seen > joined ? p.seen : joined;
-	} else if (state == IDLE_YES) {
-		/* Who wakes us READs, after that look at `idle`, what is published: no less than the round before did. And the
-		 * counter has been there for its claims by then. */
-		p.oldest = p.seen = t->published;
-		p.open = t->before_counter;
-	}
-	/* What was promised before still holds (T2), also where this round's estimate is lower. */
-	bool ours = t->mine_home == home;
-	if (ours) {
-		p.oldest = p.oldest > t->mine.oldest ? p.oldest : t->mine.oldest;
-		p.open = p.open > t->mine.open ? p.open : t->mine.open;
-		p.seen = p.seen > t->mine.seen ? p.seen : t->mine.seen;
-	}
-	p.check = tso_promises_check(&p, slot);
-	/* A slot that was taken this moment has its first line from who took it; one that is lost is another's. */
-	if ((active || ours) && !atomic_load(&t->homeless)) {
-		t->mine = p;
-		t->mine_home = home;
-		net_write(&b,
-		    net_plus(t->owners, slot * sizeof *slots + offsetof(struct tso_owner_slot, promises)), &p,
-		    sizeof p);
-	}
-	net_read(&b, t->owners, slots, (uint32_t)(high * sizeof *slots));
-	st = net_run(&b);
-	if (st != NAM_OK)
+	r.high = atomic_load(&t->high);
+	uint64_t prefix = atomic_load(&t->prefix);
+	r.counter = a.counter;
+	r.joined = atomic_load(&t->joined_at);
+	atomic_store(&t->counters[(atomic_load(&t->beat) + 1) % 64], r.counter);
+	if ((st = exchange(&r, &b, prefix)) != NAM_OK)
 		return st;
-	atomic_store(&t->landed_ns, net_now_ns(w));
-	atomic_store(&t->heart, w);
-	if (t->scheme == TSO_CLAIM && tso_hangs(t, w, slot)) {
-		tso_abandon(t);
-		return NAM_GONE;
-	}
-	struct tso_promises min = { .oldest = TSO_NONE, .open = TSO_NONE, .seen = TSO_NONE };
-	bool all = true;
-	unsigned actives = 0, silent = 0;
-	uint64_t word = slot < high ? slots[slot].word : 0;
-	bool own = active || (tso_word_epoch(word) == p.epoch && tso_word_identity(word) == t->identity);
-	pthread_mutex_lock(&t->look_lock);
-	for (unsigned i = 0; i < high; i++) {
-		bool mine = own && i == slot, in = (mine && active) || counts(slots[i].word);
-		actives += in;
-		if (!mine)
-			all = judge(t, w, i, &slots[i], &min) && all;
-		else if (in)
-			lower(&min, &p);
-		silent += lapsed_idle(t, w, i);
-	}
-	bool known = all;
-	watch_sealed(t);
-	pthread_mutex_unlock(&t->look_lock);
-	atomic_store(&t->beat, p.beat);
-	t->published = tso_published(&a, slots, high);
+	judge_all(&r);
+	atomic_store(&t->beat, r.mine.beat);
+	t->published = tso_published(&a, t->slots, r.high);
 	/* Lost while idle: tso_wake will see it, too, and take another. */
-	if (!own && atomic_load(&t->idle) == IDLE_YES && atomic_load(&t->home) == home)
+	if (!r.own && atomic_load(&t->idle) == IDLE_YES && atomic_load(&t->home) == r.home)
 		atomic_store(&t->homeless, true);
-	/*
-	 * A slot may have been taken, or woken, behind our look at it, and its owner may have read all promises before
-	 * we read the last of them: then our minimum can be above the snapshot he begins with. So conclusions are
-	 * drawn from what the round before had read in full: whoever took a slot after that read promises no lower
-	 * than those; whoever took it earlier is among the slots of this round. Such a bound there must be: an idle process
-	 * whose round before found nobody active concludes nothing. An active one has its own promise, which it had WRITTEN before
-	 * it READ the slots.
-	 */
-	struct tso_promises now = min;
-	uint64_t counter_now = counter;
-	bool bound = active || t->before_active > 0;
-	if (t->before_known) {
-		lower(&min, &t->before);
-		counter = t->before_counter;
+	bool all = bound(&r);
+	if (all && r.min.oldest != TSO_NONE) {
+		tso_raise(&t->watermark, r.min.oldest);
+		tso_raise(&t->min_seen, r.min.seen);
 	}
-	all = all && t->before_known && bound;
-	t->before = now;
-	t->before_counter = counter_now;
-	t->before_known = known;
-	t->before_active = actives;
-	if (all && min.oldest != TSO_NONE) {
-		tso_raise(&t->watermark, min.oldest);
-		tso_raise(&t->min_seen, min.seen);
-	}
-	if (!marks) {
-		/* Whose slots are to be freed, and nobody is there to do it: then we wake for it. */
-		struct tso_pin pin;
-		if (silent > 0 && actives == 0) {
-			st = tso_pin_now(tw, &pin);
-			for (unsigned i = 0; st == NAM_OK && i < high; i++)
-				st = lapse(t, w, i);
-			tso_unpin(tw, &pin);
-		}
-		return st;
-	}
-	for (unsigned i = 0; st == NAM_OK && active && i < high; i++)
-		st = lapse(t, w, i);
+	if (!marks)
+		return free_silent(&r, tw);
+	if (r.active)
+		st = lapse_all(&r);
 	if (st == NAM_OK && all && t->scheme == TSO_CLAIM)
-		st = fill_holes(tw, min.open < counter && !nam_fault(NO_OPEN) ? min.open : counter);
-	if (st == NAM_OK && active && p.beat % HINT_EVERY == 0)
+		st = fill_holes(tw, r.min.open < r.counter && !nam_fault(NO_OPEN) ? r.min.open : r.counter);
+	if (st == NAM_OK && r.active && r.mine.beat % HINT_EVERY == 0)
 		st = tso_hint_raise(w, t, atomic_load(&t->prefix));
-	if (st == NAM_OK && active)
+	if (st == NAM_OK && r.active)
 		st = maybe_idle(t, w);
 	return st;
 }

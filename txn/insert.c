@@ -286,115 +286,144 @@ blocks_back(struct txn *t, const struct txn_put *p, const uint8_t *of, const str
 	}
 }
 
-/* Finds or takes the block of every put of the chunk. */
-static nam_status
-place(struct txn *t, struct chunk *ch)
-{
-	struct txn_worker *tw = t->tw;
-	struct txn_put *p = ch->p;
+/* The puts with keys of one chunk, on their way to blocks. */
+struct placing {
+	struct txn *t;
+	struct chunk *ch;
 	struct idx_probe probe[CHUNK];
-	uint8_t of[CHUNK];
-	unsigned probes = 0;
-	nam_status st;
+	uint8_t of[CHUNK];    /* by probe: its put */
+	uint64_t word[CHUNK]; /* by probe, of the first `fresh`: of the block taken for it */
+	unsigned probes;
+	unsigned fresh; /* probes for which a block has been taken: they stand in front */
+	unsigned from;  /* so many of those are settled */
+	bool asked;     /* the index has been asked for entries for them */
+};
 
-	for (unsigned k = 0; k < ch->n; k++) {
-		unsigned i = ch->of[k];
+/* Takes blocks for puts without keys, and looks the other ones up. */
+static nam_status
+place_begin(struct placing *x)
+{
+	struct txn *t = x->t;
+	struct txn_put *p = x->ch->p;
+	nam_status st;
+	for (unsigned k = 0; k < x->ch->n; k++) {
+		unsigned i = x->ch->of[k];
 		p[i].status = NAM_OK;
 		if (p[i].key == NULL) {
 			struct candidate c = { NULL, { 0 } };
 			uint64_t word;
-			if ((st = txn_block_take(tw, p[i].table->view, &c.at, &word)) != NAM_OK)
+			if ((st = txn_block_take(t->tw, p[i].table->view, &c.at, &word)) != NAM_OK)
 				return p[i].status = st;
-			if ((st = put_one(t, ch, i, &c, true, word)) != NAM_OK)
+			if ((st = put_one(t, x->ch, i, &c, true, word)) != NAM_OK)
 				return st;
 			continue;
 		}
-		of[probes] = (uint8_t)i;
-		probe[probes].ix = p[i].table->view->index;
-		probe[probes++].hash = p[i].hash;
+		x->of[x->probes] = (uint8_t)i;
+		x->probe[x->probes].ix = p[i].table->view->index;
+		x->probe[x->probes++].hash = p[i].hash;
 	}
-	if (probes > 0 && (st = idx_lookup(tw->w, probe, probes, &t->counts)) != NAM_OK)
-		return st;
-	uint64_t word[CHUNK];
-	unsigned fresh = 0, from = 0;
-	bool asked = false; /* the index, to take entries for them */
-	while (probes > 0) {
-		asked = false;
-		fresh = from = 0; /* probes that go on to be inserted move to the front, and of[] with them */
-		for (unsigned k = 0; k < probes; k++) {
-			struct txn_put *q = &p[of[k]];
-			struct candidate c;
-			bool wait;
-			if (probe[k].status != NAM_OK && probe[k].status != NAM_ABSENT &&
-			    probe[k].status != NAM_DUPLICATE) {
-				st = q->status = probe[k].status;
-				goto back;
+	return x->probes > 0 ? idx_lookup(t->tw->w, x->probe, x->probes, &t->counts) : NAM_OK;
+}
+
+/* Puts whose keys have a block go there; for the others a block is taken. An error is the put's, too. */
+static nam_status
+place_found(struct placing *x)
+{
+	struct txn *t = x->t;
+	nam_status st;
+	x->asked = false;
+	x->fresh = x->from = 0; /* probes that go on to be inserted move to the front, and of[] with them */
+	for (unsigned k = 0; k < x->probes; k++) {
+		struct txn_put *q = &x->ch->p[x->of[k]];
+		struct idx_probe *probe = &x->probe[k];
+		struct candidate c;
+		bool wait;
+		if (probe->status != NAM_OK && probe->status != NAM_ABSENT && probe->status != NAM_DUPLICATE)
+			return q->status = probe->status;
+		st = probe->hits == 0 ? NAM_ABSENT : pick_linked(t, q, probe, &c, &wait);
+		if (st != NAM_OK && st != NAM_ABSENT)
+			return q->status = st;
+		if (st == NAM_OK) {
+			if (wait && t->iso != TXN_READ_COMMITTED) {
+				if (rec_is_locked(c.img))
+					txn_unlock_dead(t->tw, c.at, c.img->word);
+				return q->status = NAM_CONFLICT;
 			}
-			st = probe[k].hits == 0 ? NAM_ABSENT : pick_linked(t, q, &probe[k], &c, &wait);
-			if (st != NAM_OK && st != NAM_ABSENT) {
-				q->status = st;
-				goto back;
-			}
-			if (st == NAM_OK) {
-				if (wait && t->iso != TXN_READ_COMMITTED) {
-					if (rec_is_locked(c.img))
-						txn_unlock_dead(tw, c.at, c.img->word);
-					st = q->status = NAM_CONFLICT;
-					goto back;
-				}
-				if ((st = put_one(t, ch, of[k], &c, false, 0)) != NAM_OK)
-					goto back;
-				continue;
-			}
-			net_addr at;
-			if ((st = txn_block_take(tw, q->table->view, &at, &word[fresh])) != NAM_OK) {
-				q->status = st;
-				goto back;
-			}
-			if (fresh < k)
-				probe[fresh] = probe[k];
-			probe[fresh].block = at;
-			of[fresh++] = of[k];
+			if ((st = put_one(t, x->ch, x->of[k], &c, false, 0)) != NAM_OK)
+				return st;
+			continue;
 		}
-		if (fresh == 0)
-			break;
-		st = idx_insert(tw->w, probe, fresh, &t->counts);
-		for (unsigned k = 0; k < fresh; k++)
-			txn_index_doubt(tw, probe[k].ix);
-		if (st != NAM_OK)
-			return st;
-		asked = true;
-		probes = 0;
-		bool freed = false;
-		for (unsigned k = 0; k < fresh; k++) {
-			struct txn_put *q = &p[of[k]];
-			struct candidate c = { NULL, probe[k].block };
-			if (probe[k].status == NAM_OK) {
-				if ((st = put_one(t, ch, of[k], &c, true, word[k])) == NAM_OK)
-					continue;
-				from = k + 1;
-				goto back;
-			}
-			txn_block_give(tw, q->table->view, probe[k].block, word[k]);
-			/* Whoever split the index has died, and the way is free now: once more, all that he held up. */
-			bool busy = probe[k].status == NAM_BUSY;
-			freed = freed || (busy && txn_index_unstick(tw, q->table->view->index));
-			if (busy && freed)
-				probe[k].status = NAM_DUPLICATE;
-			if (probe[k].status != NAM_DUPLICATE) {
-				st = q->status = probe[k].status;
-				from = k + 1;
-				goto back;
-			}
-			of[probes] = of[k]; /* somebody was there first: look at what he put */
-			if (probes < k)
-				probe[probes] = probe[k];
-			probes++;
-		}
+		net_addr at;
+		if ((st = txn_block_take(t->tw, q->table->view, &at, &x->word[x->fresh])) != NAM_OK)
+			return q->status = st;
+		if (x->fresh < k)
+			x->probe[x->fresh] = *probe;
+		x->probe[x->fresh].block = at;
+		x->of[x->fresh++] = x->of[k];
 	}
 	return NAM_OK;
-back:
-	blocks_back(t, p, of + from, probe + from, word + from, fresh - from, asked);
+}
+
+/* The index has been asked for entries: puts that got one have their blocks; those that did not are left as probes. */
+static nam_status
+place_entered(struct placing *x)
+{
+	struct txn *t = x->t;
+	nam_status st;
+	bool freed = false;
+	x->asked = true;
+	x->probes = 0;
+	for (unsigned k = 0; k < x->fresh; k++) {
+		struct txn_put *q = &x->ch->p[x->of[k]];
+		struct idx_probe *probe = &x->probe[k];
+		struct candidate c = { NULL, probe->block };
+		x->from = k + 1;
+		if (probe->status == NAM_OK) {
+			if ((st = put_one(t, x->ch, x->of[k], &c, true, x->word[k])) == NAM_OK)
+				continue;
+			return st;
+		}
+		txn_block_give(t->tw, q->table->view, probe->block, x->word[k]);
+		/* If the process that split the index has died, the way is free now: once more, all that it held up. */
+		bool busy = probe->status == NAM_BUSY;
+		freed = freed || (busy && txn_index_unstick(t->tw, q->table->view->index));
+		if (busy && freed)
+			probe->status = NAM_DUPLICATE;
+		if (probe->status != NAM_DUPLICATE)
+			return q->status = probe->status;
+		x->of[x->probes] = x->of[k]; /* another insert was there first: look at what it put */
+		if (x->probes < k)
+			x->probe[x->probes] = *probe;
+		x->probes++;
+	}
+	return NAM_OK;
+}
+
+/* Finds or takes the block of every put of the chunk. */
+static nam_status
+place(struct txn *t, struct chunk *ch)
+{
+	struct placing x;
+	x.t = t;
+	x.ch = ch;
+	x.probes = 0;
+	nam_status st = place_begin(&x);
+	while (st == NAM_OK && x.probes > 0) {
+		st = place_found(&x);
+		if (st == NAM_OK && x.fresh == 0)
+			break;
+		if (st == NAM_OK) {
+			st = idx_insert(t->tw->w, x.probe, x.fresh, &t->counts);
+			for (unsigned k = 0; k < x.fresh; k++)
+				txn_index_doubt(t->tw, x.probe[k].ix);
+			if (st != NAM_OK)
+				return st;
+			st = place_entered(&x);
+		}
+		if (st != NAM_OK)
+			blocks_back(t, ch->p, x.of + x.from, x.probe + x.from, x.word + x.from,
+			    x.fresh - x.from, x.asked);
+	}
 	return st;
 }
 

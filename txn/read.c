@@ -153,107 +153,142 @@ read_hinted(
 	return hint;
 }
 
-static nam_status
-get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
-{
-	struct txn_db *db = t->tw->db;
-	struct net_batch *b = &t->batch;
-	net_addr at[CHUNK];
+/* The keys of one chunk. */
+struct getting {
+	struct txn *t;
+	struct txn_get *g;
+	unsigned n;
+	struct nam_arena *arena;
+	net_addr at[CHUNK]; /* where the pointer cache says that it is; 0: it does not know */
 	struct rec_block *img[CHUNK];
-	uint8_t miss[CHUNK], hinted[CHUNK], slot[CHUNK];
-	unsigned misses = 0;
-	nam_status st, fatal = NAM_OK;
+	uint8_t hinted[CHUNK]; /* so it was READ: 0: whole, else 1 + the slot */
+	uint8_t slot[CHUNK];   /* where the version is; REC_NO_SLOT: not found out */
+	uint8_t miss[CHUNK];   /* keys that the cache did not lead to */
+	unsigned misses;
+};
 
-	/* What the pointer cache knows: the directory and the slot that was newest when last seen, all in one
-	 * doorbell. The two READs prove nothing about each other; the directory says which CID, the slot proves it. */
-	for (unsigned i = 0; i < n; i++)
-		idx_ptrs_prefetch(db->ptrs, g[i].hash);
-	net_batch_init(b, t->tw->w, t->op, TXN_OPS, &t->counts);
-	for (unsigned i = 0; i < n; i++) {
+static void
+missed(struct getting *x, unsigned i)
+{
+	x->at[i].bits = 0;
+	x->miss[x->misses++] = (uint8_t)i;
+}
+
+/*
+ * What the pointer cache knows: the directory and the slot that was newest when last seen, all in one
+ * doorbell. The two READs prove nothing about each other; the directory says which CID, the slot proves it.
+ */
+static nam_status
+read_known(struct getting *x)
+{
+	struct txn_get *g = x->g;
+	struct idx_ptrs *ptrs = x->t->tw->db->ptrs;
+	struct net_batch *b = &x->t->batch;
+	for (unsigned i = 0; i < x->n; i++)
+		idx_ptrs_prefetch(ptrs, g[i].hash);
+	net_batch_init(b, x->t->tw->w, x->t->op, TXN_OPS, &x->t->counts);
+	for (unsigned i = 0; i < x->n; i++) {
 		uint8_t hint;
-		hinted[i] = 0;
-		slot[i] = REC_NO_SLOT;
-		at[i].bits = 0;
+		x->hinted[i] = 0;
+		x->slot[i] = REC_NO_SLOT;
+		x->at[i].bits = 0;
 		g[i].status = NAM_INVALID;
 		if (!g[i].table->has_key || g[i].table->view == NULL)
 			return NAM_INVALID;
-		if (!idx_ptrs_get(db->ptrs, g[i].hash, &at[i], &hint)) {
-			at[i].bits = 0;
-			miss[misses++] = (uint8_t)i;
+		if (!idx_ptrs_get(ptrs, g[i].hash, &x->at[i], &hint)) {
+			missed(x, i);
 			continue;
 		}
 		const struct txn_table_view *v = g[i].table->view;
-		img[i] = nam_arena_take(arena, v->block_bytes);
-		if (img[i] == NULL)
+		x->img[i] = nam_arena_take(x->arena, v->block_bytes);
+		if (x->img[i] == NULL)
 			return NAM_NOMEM;
 		if (hint == 0 || hint > v->slots || v->block_bytes <= WHOLE_MAX || nam_fault(NO_DIRECTORY))
-			net_read(b, at[i], img[i], v->block_bytes);
+			net_read(b, x->at[i], x->img[i], v->block_bytes);
 		else
-			hinted[i] = read_hinted(b, v, at[i], img[i], hint);
+			x->hinted[i] = read_hinted(b, v, x->at[i], x->img[i], hint);
 	}
-	if (b->n > 0 && (st = net_run(b)) != NAM_OK)
-		return st;
-	/* Where the hint was wrong, the whole block: one round trip more. */
-	for (unsigned i = 0; i < n; i++) {
+	return b->n > 0 ? net_run(b) : NAM_OK;
+}
+
+/* Where the hint was wrong, the whole block: one round trip more. */
+static nam_status
+read_whole(struct getting *x)
+{
+	struct net_batch *b = &x->t->batch;
+	for (unsigned i = 0; i < x->n; i++) {
 		unsigned k = 0;
-		if (at[i].bits == 0)
+		if (x->at[i].bits == 0)
 			continue;
-		if (!of_hash(t, &g[i], at[i], img[i])) {
-			idx_ptrs_drop(db->ptrs, g[i].hash);
-			at[i].bits = 0;
-			miss[misses++] = (uint8_t)i;
-			continue;
-		}
-		if (hinted[i] == 0)
-			continue;
-		const struct txn_table_view *v = g[i].table->view;
-		enum rec_found f = txn_rec_resolve(v, img[i], at[i], t->pin.at, &k);
-		if (f == REC_HERE && txn_rec_newest(v, img[i]) == k) {
-			slot[i] = (uint8_t)k;
+		if (!of_hash(x->t, &x->g[i], x->at[i], x->img[i])) {
+			idx_ptrs_drop(x->t->tw->db->ptrs, x->g[i].hash);
+			missed(x, i);
 			continue;
 		}
-		hinted[i] = 0;
+		if (x->hinted[i] == 0)
+			continue;
+		const struct txn_table_view *v = x->g[i].table->view;
+		enum rec_found f = txn_rec_resolve(v, x->img[i], x->at[i], x->t->pin.at, &k);
+		if (f == REC_HERE && txn_rec_newest(v, x->img[i]) == k) {
+			x->slot[i] = (uint8_t)k;
+			continue;
+		}
+		x->hinted[i] = 0;
 		if (f != REC_NONE)
-			net_read(b, at[i], img[i], v->block_bytes);
+			net_read(b, x->at[i], x->img[i], v->block_bytes);
 	}
-	if (b->n > 0 && (st = net_run(b)) != NAM_OK)
-		return st;
-	for (unsigned i = 0; i < n; i++) {
-		if (at[i].bits == 0)
+	return b->n > 0 ? net_run(b) : NAM_OK;
+}
+
+static nam_status
+judge_known(struct getting *x)
+{
+	struct idx_ptrs *ptrs = x->t->tw->db->ptrs;
+	nam_status fatal = NAM_OK;
+	for (unsigned i = 0; i < x->n; i++) {
+		struct txn_get *q = &x->g[i];
+		if (x->at[i].bits == 0)
 			continue;
-		g[i].row.partial = false;
-		if (!judge(t, &g[i], at[i], img[i], slot[i], arena, &fatal)) {
-			idx_ptrs_drop(db->ptrs, g[i].hash);
-			miss[misses++] = (uint8_t)i;
-		} else if (g[i].status == NAM_ABSENT) {
-			(void)inserted_here(t, &g[i]);
-		} else if (g[i].status == NAM_OK && g[i].row.block != NULL) {
-			g[i].row.partial = hinted[i] != 0;
-			if (hinted[i] == 0)
-				idx_ptrs_put(
-				    db->ptrs, g[i].hash, at[i], hint_of(g[i].table->view, &g[i].row));
+		q->row.partial = false;
+		if (!judge(x->t, q, x->at[i], x->img[i], x->slot[i], x->arena, &fatal)) {
+			idx_ptrs_drop(ptrs, q->hash);
+			missed(x, i);
+		} else if (q->status == NAM_ABSENT) {
+			(void)inserted_here(x->t, q);
+		} else if (q->status == NAM_OK && q->row.block != NULL) {
+			q->row.partial = x->hinted[i] != 0;
+			if (x->hinted[i] == 0)
+				idx_ptrs_put(ptrs, q->hash, x->at[i], hint_of(q->table->view, &q->row));
 		}
 		if (fatal != NAM_OK)
 			return fatal;
 	}
-	if (misses == 0)
-		return NAM_OK;
+	return NAM_OK;
+}
 
-	/* The rest goes through the indexes. */
+/* The rest goes through the indexes. */
+static nam_status
+get_missed(struct getting *x)
+{
+	struct txn *t = x->t;
+	struct net_batch *b = &t->batch;
 	struct idx_probe probe[CHUNK];
-	for (unsigned m = 0; m < misses; m++)
-		probe[m] = (struct idx_probe){ .ix = g[miss[m]].table->view->index, .hash = g[miss[m]].hash };
-	st = idx_lookup(t->tw->w, probe, misses, &t->counts);
+	struct rec_block *cand[CHUNK][IDX_HITS_MAX];
+	nam_status fatal = NAM_OK;
+	for (unsigned m = 0; m < x->misses; m++) {
+		const struct txn_get *q = &x->g[x->miss[m]];
+		probe[m] = (struct idx_probe){ .ix = q->table->view->index, .hash = q->hash };
+	}
+	nam_status st = idx_lookup(t->tw->w, probe, x->misses, &t->counts);
 	if (st != NAM_OK)
 		return st;
 	net_batch_init(b, t->tw->w, t->op, TXN_OPS, &t->counts);
-	struct rec_block *cand[CHUNK][IDX_HITS_MAX];
-	for (unsigned m = 0; m < misses; m++) {
-		uint32_t bytes = g[miss[m]].table->view->block_bytes;
+	for (unsigned m = 0; m < x->misses; m++) {
+		uint32_t bytes = x->g[x->miss[m]].table->view->block_bytes;
 		if (probe[m].status != NAM_OK && probe[m].status != NAM_ABSENT)
 			return probe[m].status;
 		for (unsigned h = 0; h < probe[m].hits; h++) {
-			cand[m][h] = nam_arena_take(arena, bytes);
+			cand[m][h] = nam_arena_take(x->arena, bytes);
 			if (cand[m][h] == NULL)
 				return NAM_NOMEM;
 			if (b->n == b->cap && (st = net_run(b)) != NAM_OK)
@@ -263,15 +298,15 @@ get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 	}
 	if (b->n > 0 && (st = net_run(b)) != NAM_OK)
 		return st;
-	for (unsigned m = 0; m < misses; m++) {
-		struct txn_get *q = &g[miss[m]];
+	for (unsigned m = 0; m < x->misses; m++) {
+		struct txn_get *q = &x->g[x->miss[m]];
 		bool done = false;
 		for (unsigned h = 0; !done && h < probe[m].hits; h++) {
-			done = judge(t, q, probe[m].hit[h], cand[m][h], REC_NO_SLOT, arena, &fatal);
+			done = judge(t, q, probe[m].hit[h], cand[m][h], REC_NO_SLOT, x->arena, &fatal);
 			if (fatal != NAM_OK)
 				return fatal;
 			if (done)
-				idx_ptrs_put(db->ptrs, q->hash, probe[m].hit[h],
+				idx_ptrs_put(t->tw->db->ptrs, q->hash, probe[m].hit[h],
 				    q->status == NAM_OK && q->row.block ? hint_of(q->table->view, &q->row)
 									: 0);
 		}
@@ -283,6 +318,23 @@ get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
 		}
 	}
 	return NAM_OK;
+}
+
+static nam_status
+get_chunk(struct txn *t, struct txn_get *g, unsigned n, struct nam_arena *arena)
+{
+	struct getting x;
+	x.t = t;
+	x.g = g;
+	x.n = n;
+	x.arena = arena;
+	x.misses = 0;
+	nam_status st = read_known(&x);
+	if (st == NAM_OK)
+		st = read_whole(&x);
+	if (st == NAM_OK)
+		st = judge_known(&x);
+	return st == NAM_OK && x.misses > 0 ? get_missed(&x) : st;
 }
 
 nam_status
