@@ -180,7 +180,8 @@ locks_judge(struct txn *t, uint32_t from, uint32_t to, unsigned op, nam_status w
 		if (o->status != NAM_OK || w->has == TXN_LOCKED)
 			continue;
 		if (w->has == TXN_LOST) {
-			tso_answered(t->tw->db->tso, o->seen); /* a retry's snapshot covers it (trap 24) */
+			tso_answered(
+			    t->tw->db->tso, o->seen); /* else the retry would lose again: `stale-retry` */
 			worst = worst == NAM_OK || worst == NAM_BUSY ? NAM_CONFLICT : worst;
 		} else {
 			w->met = o->seen;

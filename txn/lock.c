@@ -295,7 +295,7 @@ txn_lock_many(struct txn *t, struct txn_table *table, struct txn_row *row, nam_s
 		row[i].changed = false;
 		out[i] = row[i].cid == 0 || row[i].cid == row[i].newest ? NAM_OK : NAM_CONFLICT;
 		if (out[i] != NAM_OK)
-			txn_cover(t, row[i].newest); /* a retry's snapshot covers it (trap 24) */
+			txn_cover(t, row[i].newest); /* else the retry would lose again: `stale-retry` */
 	}
 	return NAM_OK;
 }

@@ -42,8 +42,9 @@ validate_reads(struct txn *t)
 		for (uint32_t k = from; k < i; k++) {
 			const struct txn_write *own = txn_own(t, t->read[k].at);
 			if (t->read[k].newest > t->pin.at && (own == NULL || own->has != TXN_LOCKED)) {
-				txn_cover(t, t->read[k].newest); /* a retry's snapshot covers it (trap 24) */
-				return NAM_CONFLICT; /* it was newer than our snapshot when we met it */
+				txn_cover(t,
+				    t->read[k].newest); /* else the retry would lose again: `stale-retry` */
+				return NAM_CONFLICT;    /* it was newer than our snapshot when we met it */
 			}
 			if (own != NULL && own->has == TXN_LOCKED && word[k - from] == t->lock)
 				continue;
@@ -313,7 +314,7 @@ txn_guards_judge(struct txn *t, net_addr *held)
 		st = NAM_CONFLICT;
 		if (locked && under == 0)
 			*held = k->at;
-		else /* a retry's snapshot covers it (trap 24) */
+		else /* else the retry would lose again: `stale-retry` */
 			tso_answered(t->tw->db->tso, locked ? under : k->seen);
 	}
 	return st;

@@ -275,7 +275,7 @@ change_begin(
 	if (w == NULL) {
 		if (row->block == NULL || row->cid != row->newest) {
 			tso_answered(
-			    t->tw->db->tso, row->newest); /* a retry's snapshot covers it (trap 24) */
+			    t->tw->db->tso, row->newest); /* else the retry would lose again: `stale-retry` */
 			return NAM_CONFLICT;
 		}
 		w = txn_write_add(t, table, row->at, WR_LOCK);
