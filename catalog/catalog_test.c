@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 enum { PROCS = 3 };
-struct lab {
+struct fixture {
 	struct net_sim *sim;
 	struct net *net[PROCS];
 	struct net_worker *w[PROCS];
@@ -22,12 +22,12 @@ struct lab {
 	struct txn_worker *tw[PROCS];
 	struct cat *cat[PROCS];
 	unsigned opened;
-	void (*body)(struct lab *);
+	void (*body)(struct fixture *);
 	bool ok;
 };
 
 struct opener {
-	struct lab *lab;
+	struct fixture *fix;
 	unsigned p;
 };
 
@@ -35,96 +35,96 @@ static void
 open_one(void *arg)
 {
 	struct opener *o = arg;
-	struct lab *lab = o->lab;
+	struct fixture *fix = o->fix;
 	struct txn_config cfg = { 0 };
 	struct nam_err err;
-	assert_int_equal(txn_db_open(lab->w[o->p], &cfg, &lab->db[o->p], &err), NAM_OK);
-	assert_int_equal(txn_worker_open(lab->db[o->p], lab->w[o->p], &lab->tw[o->p]), NAM_OK);
-	assert_int_equal(cat_open(lab->tw[o->p], &lab->cat[o->p]), NAM_OK);
-	lab->opened++;
+	assert_int_equal(txn_db_open(fix->w[o->p], &cfg, &fix->db[o->p], &err), NAM_OK);
+	assert_int_equal(txn_worker_open(fix->db[o->p], fix->w[o->p], &fix->tw[o->p]), NAM_OK);
+	assert_int_equal(cat_open(fix->tw[o->p], &fix->cat[o->p]), NAM_OK);
+	fix->opened++;
 }
 
 static void
 main_co(void *arg)
 {
-	struct lab *lab = arg;
-	while (lab->opened < PROCS)
-		net_sleep(lab->w[0], 1000000);
-	lab->body(lab);
+	struct fixture *fix = arg;
+	while (fix->opened < PROCS)
+		net_sleep(fix->w[0], 1000000);
+	fix->body(fix);
 	for (unsigned p = PROCS; p-- > 0;) {
-		txn_worker_close(lab->tw[p]);
-		cat_close(lab->cat[p]);
-		txn_db_close(lab->w[p], lab->db[p]);
+		txn_worker_close(fix->tw[p]);
+		cat_close(fix->cat[p]);
+		txn_db_close(fix->w[p], fix->db[p]);
 	}
-	lab->ok = true;
+	fix->ok = true;
 }
 
 static void
-run_lab(uint64_t seed, void (*body)(struct lab *))
+run_lab(uint64_t seed, void (*body)(struct fixture *))
 {
-	struct lab *lab = calloc(1, sizeof *lab);
+	struct fixture *fix = calloc(1, sizeof *fix);
 	struct opener o[PROCS];
 	struct net_sim_config cfg = { .seed = seed,
 		.nodes = 2,
 		.region_bytes = 32 << 20,
 		.tear_permille = 200,
 		.reorder_permille = 200 };
-	lab->body = body;
-	assert_int_equal(net_sim_open(&lab->sim, &cfg), NAM_OK);
+	fix->body = body;
+	assert_int_equal(net_sim_open(&fix->sim, &cfg), NAM_OK);
 	for (unsigned p = 0; p < PROCS; p++) {
-		assert_int_equal(net_sim_attach(lab->sim, &lab->net[p]), NAM_OK);
-		assert_int_equal(net_worker_open(lab->net[p], &lab->w[p], NULL), NAM_OK);
-		o[p] = (struct opener){ lab, p };
+		assert_int_equal(net_sim_attach(fix->sim, &fix->net[p]), NAM_OK);
+		assert_int_equal(net_worker_open(fix->net[p], &fix->w[p], NULL), NAM_OK);
+		o[p] = (struct opener){ fix, p };
 		/* All at once: they race for the bootstrap. */
-		assert_non_null(nam_co_start(net_worker_sched(lab->w[p]), open_one, &o[p], 256 << 10));
+		assert_non_null(nam_co_start(net_worker_sched(fix->w[p]), open_one, &o[p], 256 << 10));
 	}
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[0]), main_co, lab, 512 << 10));
-	assert_true(net_sim_run(lab->sim, NULL, NULL));
-	assert_true(lab->ok);
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[0]), main_co, fix, 512 << 10));
+	assert_true(net_sim_run(fix->sim, NULL, NULL));
+	assert_true(fix->ok);
 	for (unsigned p = 0; p < PROCS; p++) {
-		net_worker_close(lab->w[p]);
-		net_close(lab->net[p]);
+		net_worker_close(fix->w[p]);
+		net_close(fix->net[p]);
 	}
-	net_sim_close(lab->sim);
-	free(lab);
+	net_sim_close(fix->sim);
+	free(fix);
 }
 
 static struct txn *
-begin(struct lab *lab, unsigned p, enum txn_iso iso)
+begin(struct fixture *fix, unsigned p, enum txn_iso iso)
 {
 	struct txn *t;
-	assert_int_equal(txn_begin(lab->tw[p], iso, &t), NAM_OK);
+	assert_int_equal(txn_begin(fix->tw[p], iso, &t), NAM_OK);
 	return t;
 }
 
 static nam_status
-commit(struct lab *lab, unsigned p, struct txn *t)
+commit(struct fixture *fix, unsigned p, struct txn *t)
 {
 	tso_cid cid = 0;
-	struct cat_overlay *changed = cat_leave(lab->cat[p], t);
+	struct cat_overlay *changed = cat_leave(fix->cat[p], t);
 	nam_status st = txn_commit(t, &cid);
-	cat_settled(lab->cat[p], lab->tw[p], changed, st == NAM_OK ? cid : 0);
+	cat_settled(fix->cat[p], fix->tw[p], changed, st == NAM_OK ? cid : 0);
 	return st;
 }
 
 static void
-abandon(struct lab *lab, unsigned p, struct txn *t)
+abandon(struct fixture *fix, unsigned p, struct txn *t)
 {
-	struct cat_overlay *changed = cat_leave(lab->cat[p], t);
+	struct cat_overlay *changed = cat_leave(fix->cat[p], t);
 	txn_abort(t);
-	cat_settled(lab->cat[p], lab->tw[p], changed, 0);
+	cat_settled(fix->cat[p], fix->tw[p], changed, 0);
 }
 
 static const struct cat_table *
-find(struct lab *lab, unsigned p, struct txn *t, const char *name)
+find(struct fixture *fix, unsigned p, struct txn *t, const char *name)
 {
 	const struct cat_table *out;
-	assert_int_equal(cat_find(lab->cat[p], t, name, &out), NAM_OK);
+	assert_int_equal(cat_find(fix->cat[p], t, name, &out), NAM_OK);
 	return out;
 }
 
 static nam_status
-create(struct lab *lab, unsigned p, struct txn *t, const char *name)
+create(struct fixture *fix, unsigned p, struct txn *t, const char *name)
 {
 	struct cat_column col[] = {
 		{ .name = "id", .type = CAT_INT8, .typmod = -1, .not_null = true },
@@ -136,7 +136,7 @@ create(struct lab *lab, unsigned p, struct txn *t, const char *name)
 		.columns = 4, .column = col, .keys = 2, .key = { 3, 0 }, .store = { .slots = 3 }
 	};
 	snprintf(def.name, sizeof def.name, "%s", name);
-	return cat_create(lab->cat[p], t, &def);
+	return cat_create(fix->cat[p], t, &def);
 }
 
 static void
@@ -163,78 +163,78 @@ assert_def(const struct cat_table *t, const char *name)
 
 /* Other processes see a commit when its mark has landed. */
 static void
-settle(struct lab *lab)
+settle(struct fixture *fix)
 {
-	net_sleep(lab->w[0], 5000000);
+	net_sleep(fix->w[0], 5000000);
 }
 
 static void
-life(struct lab *lab)
+life(struct fixture *fix)
 {
-	struct txn *old = begin(lab, 1, TXN_REPEATABLE_READ);
-	assert_null(find(lab, 1, old, "shop"));
-	assert_true(find(lab, 1, old, "nam_tables")->system);
+	struct txn *old = begin(fix, 1, TXN_REPEATABLE_READ);
+	assert_null(find(fix, 1, old, "shop"));
+	assert_true(find(fix, 1, old, "nam_tables")->system);
 
 	/* Created: its own only, until it commits. */
-	struct txn *t = begin(lab, 0, TXN_READ_COMMITTED), *u = begin(lab, 0, TXN_READ_COMMITTED);
-	uint64_t v0 = cat_version(lab->cat[0], t);
-	assert_int_equal(v0, cat_version(lab->cat[0], u));
-	assert_int_equal(create(lab, 0, t, "shop"), NAM_OK);
-	assert_int_equal(create(lab, 0, t, "shop"), NAM_DUPLICATE);
-	assert_def(find(lab, 0, t, "shop"), "shop");
-	assert_null(find(lab, 0, u, "shop"));
-	assert_true(cat_version(lab->cat[0], t) != v0);
-	assert_int_equal(cat_version(lab->cat[0], u), v0);
-	assert_int_equal(commit(lab, 0, t), NAM_OK);
+	struct txn *t = begin(fix, 0, TXN_READ_COMMITTED), *u = begin(fix, 0, TXN_READ_COMMITTED);
+	uint64_t v0 = cat_version(fix->cat[0], t);
+	assert_int_equal(v0, cat_version(fix->cat[0], u));
+	assert_int_equal(create(fix, 0, t, "shop"), NAM_OK);
+	assert_int_equal(create(fix, 0, t, "shop"), NAM_DUPLICATE);
+	assert_def(find(fix, 0, t, "shop"), "shop");
+	assert_null(find(fix, 0, u, "shop"));
+	assert_true(cat_version(fix->cat[0], t) != v0);
+	assert_int_equal(cat_version(fix->cat[0], u), v0);
+	assert_int_equal(commit(fix, 0, t), NAM_OK);
 	assert_int_equal(txn_statement(u), NAM_OK);
-	assert_def(find(lab, 0, u, "shop"), "shop");
-	assert_true(cat_version(lab->cat[0], u) != v0);
-	assert_int_equal(commit(lab, 0, u), NAM_OK);
+	assert_def(find(fix, 0, u, "shop"), "shop");
+	assert_true(cat_version(fix->cat[0], u) != v0);
+	assert_int_equal(commit(fix, 0, u), NAM_OK);
 
 	/* Another process notices by itself, an old snapshot does not. */
-	settle(lab);
-	t = begin(lab, 2, TXN_READ_COMMITTED);
-	const struct cat_table *there = find(lab, 2, t, "shop");
+	settle(fix);
+	t = begin(fix, 2, TXN_READ_COMMITTED);
+	const struct cat_table *there = find(fix, 2, t, "shop");
 	assert_def(there, "shop");
-	assert_null(find(lab, 1, old, "shop"));
-	struct txn *mid = begin(lab, 1, TXN_REPEATABLE_READ);
-	const struct cat_table *held = find(lab, 1, mid, "shop");
+	assert_null(find(fix, 1, old, "shop"));
+	struct txn *mid = begin(fix, 1, TXN_REPEATABLE_READ);
+	const struct cat_table *held = find(fix, 1, mid, "shop");
 	assert_def(held, "shop");
 	assert_true(held != there); /* each process its own */
-	assert_null(find(lab, 1, old, "shop"));
-	assert_true(cat_version(lab->cat[1], old) != cat_version(lab->cat[1], mid));
+	assert_null(find(fix, 1, old, "shop"));
+	assert_true(cat_version(fix->cat[1], old) != cat_version(fix->cat[1], mid));
 
 	/* Listed by name. */
 	struct nam_arena a;
 	nam_arena_init(&a, 0);
 	const struct cat_table **list;
 	unsigned n;
-	assert_int_equal(cat_list(lab->cat[2], t, &list, &n, &a), NAM_OK);
+	assert_int_equal(cat_list(fix->cat[2], t, &list, &n, &a), NAM_OK);
 	assert_int_equal(n, 4);
 	assert_string_equal(list[0]->name, "nam_columns");
 	assert_string_equal(list[3]->name, "shop");
 
 	/* Dropped by process 2: gone for it, still there for the older. */
-	assert_int_equal(cat_drop(lab->cat[2], t, there), NAM_OK);
-	assert_null(find(lab, 2, t, "shop"));
-	assert_int_equal(cat_list(lab->cat[2], t, &list, &n, &a), NAM_OK);
+	assert_int_equal(cat_drop(fix->cat[2], t, there), NAM_OK);
+	assert_null(find(fix, 2, t, "shop"));
+	assert_int_equal(cat_list(fix->cat[2], t, &list, &n, &a), NAM_OK);
 	assert_int_equal(n, 3);
-	assert_int_equal(cat_drop(lab->cat[2], t, find(lab, 2, t, "nam_tables")), NAM_REFUSED);
-	assert_int_equal(commit(lab, 2, t), NAM_OK);
-	settle(lab);
-	t = begin(lab, 1, TXN_READ_COMMITTED);
-	assert_null(find(lab, 1, t, "shop"));
-	assert_ptr_equal(find(lab, 1, mid, "shop"), held);
+	assert_int_equal(cat_drop(fix->cat[2], t, find(fix, 2, t, "nam_tables")), NAM_REFUSED);
+	assert_int_equal(commit(fix, 2, t), NAM_OK);
+	settle(fix);
+	t = begin(fix, 1, TXN_READ_COMMITTED);
+	assert_null(find(fix, 1, t, "shop"));
+	assert_ptr_equal(find(fix, 1, mid, "shop"), held);
 	assert_def(held, "shop");
-	assert_null(find(lab, 1, old, "shop"));
-	assert_int_equal(commit(lab, 1, t), NAM_OK);
-	assert_int_equal(commit(lab, 1, mid), NAM_OK);
-	assert_int_equal(commit(lab, 1, old), NAM_OK);
+	assert_null(find(fix, 1, old, "shop"));
+	assert_int_equal(commit(fix, 1, t), NAM_OK);
+	assert_int_equal(commit(fix, 1, mid), NAM_OK);
+	assert_int_equal(commit(fix, 1, old), NAM_OK);
 
 	/* The name is free again, for another table. */
-	t = begin(lab, 0, TXN_READ_COMMITTED);
-	assert_int_equal(create(lab, 0, t, "shop"), NAM_OK);
-	assert_int_equal(commit(lab, 0, t), NAM_OK);
+	t = begin(fix, 0, TXN_READ_COMMITTED);
+	assert_int_equal(create(fix, 0, t, "shop"), NAM_OK);
+	assert_int_equal(commit(fix, 0, t), NAM_OK);
 	nam_arena_fini(&a);
 }
 
@@ -247,28 +247,28 @@ test_life(void **state)
 }
 
 static void
-undone(struct lab *lab)
+undone(struct fixture *fix)
 {
-	struct txn *t = begin(lab, 0, TXN_READ_COMMITTED);
-	assert_int_equal(create(lab, 0, t, "a"), NAM_OK);
-	abandon(lab, 0, t);
-	t = begin(lab, 0, TXN_READ_COMMITTED);
-	assert_null(find(lab, 0, t, "a"));
-	assert_int_equal(atomic_load(&lab->cat[0]->overlays), 0);
+	struct txn *t = begin(fix, 0, TXN_READ_COMMITTED);
+	assert_int_equal(create(fix, 0, t, "a"), NAM_OK);
+	abandon(fix, 0, t);
+	t = begin(fix, 0, TXN_READ_COMMITTED);
+	assert_null(find(fix, 0, t, "a"));
+	assert_int_equal(atomic_load(&fix->cat[0]->overlays), 0);
 	/* Created and dropped in one. */
-	assert_int_equal(create(lab, 0, t, "a"), NAM_OK);
-	assert_int_equal(cat_drop(lab->cat[0], t, find(lab, 0, t, "a")), NAM_OK);
-	assert_null(find(lab, 0, t, "a"));
-	assert_int_equal(create(lab, 0, t, "a"), NAM_OK);
-	assert_def(find(lab, 0, t, "a"), "a");
-	assert_int_equal(commit(lab, 0, t), NAM_OK);
+	assert_int_equal(create(fix, 0, t, "a"), NAM_OK);
+	assert_int_equal(cat_drop(fix->cat[0], t, find(fix, 0, t, "a")), NAM_OK);
+	assert_null(find(fix, 0, t, "a"));
+	assert_int_equal(create(fix, 0, t, "a"), NAM_OK);
+	assert_def(find(fix, 0, t, "a"), "a");
+	assert_int_equal(commit(fix, 0, t), NAM_OK);
 	/* A drop that is undone. */
-	t = begin(lab, 0, TXN_READ_COMMITTED);
-	assert_int_equal(cat_drop(lab->cat[0], t, find(lab, 0, t, "a")), NAM_OK);
-	abandon(lab, 0, t);
-	t = begin(lab, 0, TXN_READ_COMMITTED);
-	assert_def(find(lab, 0, t, "a"), "a");
-	assert_int_equal(commit(lab, 0, t), NAM_OK);
+	t = begin(fix, 0, TXN_READ_COMMITTED);
+	assert_int_equal(cat_drop(fix->cat[0], t, find(fix, 0, t, "a")), NAM_OK);
+	abandon(fix, 0, t);
+	t = begin(fix, 0, TXN_READ_COMMITTED);
+	assert_def(find(fix, 0, t, "a"), "a");
+	assert_int_equal(commit(fix, 0, t), NAM_OK);
 }
 
 static void
@@ -281,23 +281,23 @@ test_undone(void **state)
 
 /* Two processes make a table of one name: one wins. */
 static void
-race(struct lab *lab)
+race(struct fixture *fix)
 {
-	struct txn *t = begin(lab, 0, TXN_REPEATABLE_READ), *u = begin(lab, 1, TXN_REPEATABLE_READ);
-	assert_int_equal(create(lab, 0, t, "a"), NAM_OK);
-	nam_status second = create(lab, 1, u, "a");
-	nam_status first = commit(lab, 0, t);
+	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ), *u = begin(fix, 1, TXN_REPEATABLE_READ);
+	assert_int_equal(create(fix, 0, t, "a"), NAM_OK);
+	nam_status second = create(fix, 1, u, "a");
+	nam_status first = commit(fix, 0, t);
 	if (second == NAM_OK)
-		second = commit(lab, 1, u);
+		second = commit(fix, 1, u);
 	else
-		abandon(lab, 1, u);
+		abandon(fix, 1, u);
 	assert_int_equal(first, NAM_OK);
 	assert_true(second == NAM_DUPLICATE || second == NAM_CONFLICT);
-	settle(lab);
+	settle(fix);
 	for (unsigned p = 0; p < PROCS; p++) {
-		t = begin(lab, p, TXN_READ_COMMITTED);
-		assert_def(find(lab, p, t, "a"), "a");
-		assert_int_equal(commit(lab, p, t), NAM_OK);
+		t = begin(fix, p, TXN_READ_COMMITTED);
+		assert_def(find(fix, p, t, "a"), "a");
+		assert_int_equal(commit(fix, p, t), NAM_OK);
 	}
 }
 
@@ -311,18 +311,18 @@ test_race(void **state)
 
 /* Rows through the catalog's codec into txn and back, long values included. */
 static void
-rows(struct lab *lab)
+rows(struct fixture *fix)
 {
 	struct nam_arena a;
 	nam_arena_init(&a, 0);
-	struct txn *t = begin(lab, 0, TXN_READ_COMMITTED);
-	assert_int_equal(create(lab, 0, t, "a"), NAM_OK);
-	assert_int_equal(commit(lab, 0, t), NAM_OK);
+	struct txn *t = begin(fix, 0, TXN_READ_COMMITTED);
+	assert_int_equal(create(fix, 0, t, "a"), NAM_OK);
+	assert_int_equal(commit(fix, 0, t), NAM_OK);
 	char *text = nam_arena_take(&a, 100000);
 	for (unsigned i = 0; i < 100000; i++)
 		text[i] = (char)('a' + i % 26);
-	t = begin(lab, 0, TXN_READ_COMMITTED);
-	const struct cat_table *table = find(lab, 0, t, "a");
+	t = begin(fix, 0, TXN_READ_COMMITTED);
+	const struct cat_table *table = find(fix, 0, t, "a");
 	for (int i = 0; i < 20; i++) {
 		union cat_val v[4] = { { .i = i }, { .i = 0 }, { .s = { text, (uint32_t)i * 5000 } },
 			{ .i = -i } };
@@ -338,11 +338,11 @@ rows(struct lab *lab)
 		p.len = row.len;
 		assert_int_equal(txn_insert(t, &p, 1), NAM_OK);
 	}
-	assert_int_equal(commit(lab, 0, t), NAM_OK);
-	settle(lab);
+	assert_int_equal(commit(fix, 0, t), NAM_OK);
+	settle(fix);
 
-	t = begin(lab, 2, TXN_READ_COMMITTED);
-	table = find(lab, 2, t, "a");
+	t = begin(fix, 2, TXN_READ_COMMITTED);
+	table = find(fix, 2, t, "a");
 	struct txn_scan *scan;
 	struct txn_row r[64];
 	const uint16_t want[] = { 0, 2, 3, 1 };
@@ -368,7 +368,7 @@ rows(struct lab *lab)
 	}
 	txn_scan_close(scan);
 	assert_int_equal(seen, 20);
-	assert_int_equal(commit(lab, 2, t), NAM_OK);
+	assert_int_equal(commit(fix, 2, t), NAM_OK);
 	nam_arena_fini(&a);
 }
 
@@ -398,10 +398,10 @@ insert_one(struct txn *t, const struct cat_table *table, int i, struct nam_arena
 }
 
 static unsigned
-count_rows(struct lab *lab, unsigned p, const char *name)
+count_rows(struct fixture *fix, unsigned p, const char *name)
 {
-	struct txn *t = begin(lab, p, TXN_READ_COMMITTED);
-	const struct cat_table *table = find(lab, p, t, name);
+	struct txn *t = begin(fix, p, TXN_READ_COMMITTED);
+	const struct cat_table *table = find(fix, p, t, name);
 	struct txn_scan *scan;
 	struct txn_row r[64];
 	unsigned n, sum = 0;
@@ -412,7 +412,7 @@ count_rows(struct lab *lab, unsigned p, const char *name)
 		sum += n;
 	} while (n > 0);
 	txn_scan_close(scan);
-	assert_int_equal(commit(lab, p, t), NAM_OK);
+	assert_int_equal(commit(fix, p, t), NAM_OK);
 	return sum;
 }
 
@@ -421,41 +421,41 @@ count_rows(struct lab *lab, unsigned p, const char *name)
  * written it goes on with newer snapshots: what that commits must not land in the other's memory.
  */
 static void
-late_writer(struct lab *lab)
+late_writer(struct fixture *fix)
 {
 	struct nam_arena a;
 	nam_arena_init(&a, 0);
-	struct txn *t = begin(lab, 0, TXN_READ_COMMITTED);
-	assert_int_equal(create(lab, 0, t, "old"), NAM_OK);
-	assert_int_equal(commit(lab, 0, t), NAM_OK);
-	settle(lab);
-	struct txn *late = begin(lab, 1, TXN_READ_COMMITTED);
-	const struct cat_table *old = find(lab, 1, late, "old");
+	struct txn *t = begin(fix, 0, TXN_READ_COMMITTED);
+	assert_int_equal(create(fix, 0, t, "old"), NAM_OK);
+	assert_int_equal(commit(fix, 0, t), NAM_OK);
+	settle(fix);
+	struct txn *late = begin(fix, 1, TXN_READ_COMMITTED);
+	const struct cat_table *old = find(fix, 1, late, "old");
 	for (int i = 0; i < 500; i++)
 		assert_int_equal(insert_one(late, old, i, &a), NAM_OK);
-	t = begin(lab, 0, TXN_READ_COMMITTED);
-	assert_int_equal(cat_drop(lab->cat[0], t, find(lab, 0, t, "old")), NAM_OK);
-	assert_int_equal(commit(lab, 0, t), NAM_OK);
+	t = begin(fix, 0, TXN_READ_COMMITTED);
+	assert_int_equal(cat_drop(fix->cat[0], t, find(fix, 0, t, "old")), NAM_OK);
+	assert_int_equal(commit(fix, 0, t), NAM_OK);
 	for (int i = 0; i < 20; i++) {
-		settle(lab);
+		settle(fix);
 		assert_int_equal(txn_statement(late), NAM_OK);
 	}
 	for (int k = 0; k < 3; k++) {
 		char name[8];
 		snprintf(name, sizeof name, "new%d", k);
-		t = begin(lab, 0, TXN_READ_COMMITTED);
-		assert_int_equal(create(lab, 0, t, name), NAM_OK);
-		const struct cat_table *fresh = find(lab, 0, t, name);
+		t = begin(fix, 0, TXN_READ_COMMITTED);
+		assert_int_equal(create(fix, 0, t, name), NAM_OK);
+		const struct cat_table *fresh = find(fix, 0, t, name);
 		for (int i = 0; i < 500; i++)
 			assert_int_equal(insert_one(t, fresh, i, &a), NAM_OK);
-		assert_int_equal(commit(lab, 0, t), NAM_OK);
+		assert_int_equal(commit(fix, 0, t), NAM_OK);
 	}
-	commit(lab, 1, late); /* it may succeed or not; but then it is over */
-	settle(lab);
+	commit(fix, 1, late); /* it may succeed or not; but then it is over */
+	settle(fix);
 	for (int k = 0; k < 3; k++) {
 		char name[8];
 		snprintf(name, sizeof name, "new%d", k);
-		assert_int_equal(count_rows(lab, 2, name), 500);
+		assert_int_equal(count_rows(fix, 2, name), 500);
 	}
 	nam_arena_fini(&a);
 }
@@ -470,24 +470,24 @@ test_late_writer(void **state)
 
 /* Many tables come and go; what a process keeps of them stays bounded. */
 static void
-churn(struct lab *lab)
+churn(struct fixture *fix)
 {
 	char name[20];
 	for (unsigned i = 0; i < 60; i++) {
-		struct txn *t = begin(lab, i % PROCS, TXN_READ_COMMITTED);
+		struct txn *t = begin(fix, i % PROCS, TXN_READ_COMMITTED);
 		snprintf(name, sizeof name, "t%u", i % 5);
-		const struct cat_table *there = find(lab, i % PROCS, t, name);
+		const struct cat_table *there = find(fix, i % PROCS, t, name);
 		if (there != NULL)
-			assert_int_equal(cat_drop(lab->cat[i % PROCS], t, there), NAM_OK);
+			assert_int_equal(cat_drop(fix->cat[i % PROCS], t, there), NAM_OK);
 		else
-			assert_int_equal(create(lab, i % PROCS, t, name), NAM_OK);
-		assert_int_equal(commit(lab, i % PROCS, t), NAM_OK);
-		settle(lab);
+			assert_int_equal(create(fix, i % PROCS, t, name), NAM_OK);
+		assert_int_equal(commit(fix, i % PROCS, t), NAM_OK);
+		settle(fix);
 	}
-	settle(lab);
+	settle(fix);
 	for (unsigned p = 0; p < PROCS; p++) {
 		unsigned shots = 0;
-		for (struct cat_shot *s = atomic_load(&lab->cat[p]->head); s != NULL; s = s->older)
+		for (struct cat_shot *s = atomic_load(&fix->cat[p]->head); s != NULL; s = s->older)
 			shots++;
 		assert_in_range(shots, 1, 10);
 	}
@@ -502,27 +502,27 @@ test_churn(void **state)
 
 /* A committer that waits for visibility has given its struct back: the next transaction is another. */
 static void
-struct_used_again(struct lab *lab)
+struct_used_again(struct fixture *fix)
 {
-	struct txn *t = begin(lab, 0, TXN_READ_COMMITTED), *next;
+	struct txn *t = begin(fix, 0, TXN_READ_COMMITTED), *next;
 	tso_cid cid = 0;
-	assert_int_equal(create(lab, 0, t, "first"), NAM_OK);
-	struct cat_overlay *changed = cat_leave(lab->cat[0], t);
+	assert_int_equal(create(fix, 0, t, "first"), NAM_OK);
+	struct cat_overlay *changed = cat_leave(fix->cat[0], t);
 	assert_non_null(changed);
 	txn_set_finish(t, true);
 	assert_int_equal(txn_commit(t, &cid), NAM_OK);
-	next = begin(lab, 0, TXN_READ_COMMITTED);
+	next = begin(fix, 0, TXN_READ_COMMITTED);
 	assert_ptr_equal(next, t);
-	assert_int_equal(create(lab, 0, next, "second"), NAM_OK);
-	cat_settled(lab->cat[0], lab->tw[0], changed, cid);
-	assert_def(find(lab, 0, next, "second"), "second");
-	abandon(lab, 0, next);
-	settle(lab);
-	t = begin(lab, 0, TXN_READ_COMMITTED);
-	assert_def(find(lab, 0, t, "first"), "first");
-	assert_int_not_equal(find(lab, 0, t, "first")->store.guard.bits, 0);
-	assert_null(find(lab, 0, t, "second"));
-	abandon(lab, 0, t);
+	assert_int_equal(create(fix, 0, next, "second"), NAM_OK);
+	cat_settled(fix->cat[0], fix->tw[0], changed, cid);
+	assert_def(find(fix, 0, next, "second"), "second");
+	abandon(fix, 0, next);
+	settle(fix);
+	t = begin(fix, 0, TXN_READ_COMMITTED);
+	assert_def(find(fix, 0, t, "first"), "first");
+	assert_int_not_equal(find(fix, 0, t, "first")->store.guard.bits, 0);
+	assert_null(find(fix, 0, t, "second"));
+	abandon(fix, 0, t);
 }
 
 static void
@@ -535,22 +535,22 @@ test_struct_used_again(void **state)
 
 /* Words of sequences lie in single extents, taken as they are needed, though no two that are free are neighbours. */
 static void
-words(struct lab *lab)
+words(struct fixture *fix)
 {
 	enum { MOST = 1024, WORDS = 5000 };
 	net_addr at[MOST], *word = calloc(WORDS, sizeof *word), last = { 0 };
 	unsigned n = 0, got, pages = 0;
 	for (unsigned r = 1; r <= 2; r++) {
-		assert_int_equal(net_extents_take(lab->w[0], r, MOST - n, false, at + n, &got), NAM_FULL);
+		assert_int_equal(net_extents_take(fix->w[0], r, MOST - n, false, at + n, &got), NAM_FULL);
 		n += got;
 	}
 	for (unsigned i = 0; i < n; i += 2)
-		assert_int_equal(net_extent_give(lab->w[0], at[i]), NAM_OK);
+		assert_int_equal(net_extent_give(fix->w[0], at[i]), NAM_OK);
 	for (unsigned i = 0; i < WORDS; i++) {
 		unsigned p = i % PROCS;
 		int64_t seen = 0;
-		assert_int_equal(cat_sequence_word(lab->cat[p], lab->tw[p], i, &word[i]), NAM_OK);
-		assert_int_equal(net_read1(lab->w[0], word[i], &seen, sizeof seen, NULL), NAM_OK);
+		assert_int_equal(cat_sequence_word(fix->cat[p], fix->tw[p], i, &word[i]), NAM_OK);
+		assert_int_equal(net_read1(fix->w[0], word[i], &seen, sizeof seen, NULL), NAM_OK);
 		assert_int_equal(seen, i);
 		net_addr extent = { word[i].bits & ~(uint64_t)(NET_EXTENT - 1) };
 		assert_true(i == 0 || word[i].bits != word[i - 1].bits);
@@ -561,7 +561,7 @@ words(struct lab *lab)
 	/* None was given out twice. */
 	for (unsigned i = 0; i < WORDS; i++) {
 		int64_t seen = 0;
-		assert_int_equal(net_read1(lab->w[1], word[i], &seen, sizeof seen, NULL), NAM_OK);
+		assert_int_equal(net_read1(fix->w[1], word[i], &seen, sizeof seen, NULL), NAM_OK);
 		assert_int_equal(seen, i);
 	}
 	free(word);

@@ -25,7 +25,7 @@ struct proc {
 	bool stop, stall, ended, joined; /* of its heartbeat */
 };
 
-struct lab {
+struct fixture {
 	struct net_sim *sim;
 	struct proc p[PROCS];
 	unsigned procs;
@@ -34,7 +34,7 @@ struct lab {
 	unsigned clients;
 	net_addr anchor;
 	uint64_t first; /* CID of the view */
-	void (*body)(struct lab *);
+	void (*body)(struct fixture *);
 	bool ok;
 	/* What really happened, by count of CID. */
 	uint8_t claimed[CIDS_MAX], marked[CIDS_MAX];
@@ -42,10 +42,10 @@ struct lab {
 };
 
 static uint64_t
-count_of(const struct lab *lab, tso_cid cid)
+count_of(const struct fixture *fix, tso_cid cid)
 {
-	assert_true(cid >= lab->first && cid - lab->first < CIDS_MAX);
-	return cid - lab->first;
+	assert_true(cid >= fix->first && cid - fix->first < CIDS_MAX);
+	return cid - fix->first;
 }
 
 static void
@@ -61,10 +61,10 @@ heart(void *arg)
 }
 
 static void
-join(struct lab *lab, unsigned i)
+join(struct fixture *fix, unsigned i)
 {
-	struct proc *p = &lab->p[i];
-	assert_int_equal(tso_join(p->w, lab->anchor, &p->tso), NAM_OK);
+	struct proc *p = &fix->p[i];
+	assert_int_equal(tso_join(p->w, fix->anchor, &p->tso), NAM_OK);
 	assert_int_equal(tso_worker_open(p->tso, p->w, &p->tw), NAM_OK);
 	p->stop = p->stall = p->ended = false;
 	p->joined = true;
@@ -72,9 +72,9 @@ join(struct lab *lab, unsigned i)
 }
 
 static void
-leave(struct lab *lab, unsigned i)
+leave(struct fixture *fix, unsigned i)
 {
-	struct proc *p = &lab->p[i];
+	struct proc *p = &fix->p[i];
 	p->stop = true;
 	while (!p->ended)
 		net_sleep(p->w, 100000);
@@ -89,54 +89,54 @@ static uint32_t lease_ms = 100;
 static void
 main_co(void *arg)
 {
-	struct lab *lab = arg;
+	struct fixture *fix = arg;
 	assert_int_equal(
-	    tso_format(lab->p[0].w, 1, lab->vector, lab->scheme, lab->clients, lease_ms, &lab->anchor),
+	    tso_format(fix->p[0].w, 1, fix->vector, fix->scheme, fix->clients, lease_ms, &fix->anchor),
 	    NAM_OK);
-	for (unsigned i = 0; i < lab->procs; i++)
-		join(lab, i);
-	lab->body(lab);
-	for (unsigned i = 0; i < lab->procs; i++)
-		if (lab->p[i].joined)
-			leave(lab, i);
-	lab->ok = true;
+	for (unsigned i = 0; i < fix->procs; i++)
+		join(fix, i);
+	fix->body(fix);
+	for (unsigned i = 0; i < fix->procs; i++)
+		if (fix->p[i].joined)
+			leave(fix, i);
+	fix->ok = true;
 }
 
 static void
 run_scheme(unsigned procs, uint32_t vector, uint64_t seed, enum tso_scheme scheme, unsigned clients,
-    void (*body)(struct lab *))
+    void (*body)(struct fixture *))
 {
-	struct lab *lab = calloc(1, sizeof *lab);
-	assert_non_null(lab);
-	lab->procs = procs;
-	lab->vector = vector;
-	lab->first = FIRST;
-	lab->scheme = scheme;
-	lab->clients = clients;
-	lab->body = body;
+	struct fixture *fix = calloc(1, sizeof *fix);
+	assert_non_null(fix);
+	fix->procs = procs;
+	fix->vector = vector;
+	fix->first = FIRST;
+	fix->scheme = scheme;
+	fix->clients = clients;
+	fix->body = body;
 	struct net_sim_config cfg = { .seed = seed,
 		.nodes = 1,
 		.region_bytes = 4 << 20,
 		.tear_permille = 300,
 		.reorder_permille = 300 };
-	assert_int_equal(net_sim_open(&lab->sim, &cfg), NAM_OK);
+	assert_int_equal(net_sim_open(&fix->sim, &cfg), NAM_OK);
 	for (unsigned i = 0; i < PROCS; i++) {
-		assert_int_equal(net_sim_attach(lab->sim, &lab->p[i].net), NAM_OK);
-		assert_int_equal(net_worker_open(lab->p[i].net, &lab->p[i].w, NULL), NAM_OK);
+		assert_int_equal(net_sim_attach(fix->sim, &fix->p[i].net), NAM_OK);
+		assert_int_equal(net_worker_open(fix->p[i].net, &fix->p[i].w, NULL), NAM_OK);
 	}
-	assert_non_null(nam_co_start(net_worker_sched(lab->p[0].w), main_co, lab, 256 << 10));
-	assert_true(net_sim_run(lab->sim, NULL, NULL));
-	assert_true(lab->ok);
+	assert_non_null(nam_co_start(net_worker_sched(fix->p[0].w), main_co, fix, 256 << 10));
+	assert_true(net_sim_run(fix->sim, NULL, NULL));
+	assert_true(fix->ok);
 	for (unsigned i = 0; i < PROCS; i++) {
-		net_worker_close(lab->p[i].w);
-		net_close(lab->p[i].net);
+		net_worker_close(fix->p[i].w);
+		net_close(fix->p[i].net);
 	}
-	net_sim_close(lab->sim);
-	free(lab);
+	net_sim_close(fix->sim);
+	free(fix);
 }
 
 static void
-run(unsigned procs, uint32_t vector, uint64_t seed, void (*body)(struct lab *))
+run(unsigned procs, uint32_t vector, uint64_t seed, void (*body)(struct fixture *))
 {
 	run_scheme(procs, vector, seed, TSO_CLAIM, 0, body);
 }
@@ -144,27 +144,27 @@ run(unsigned procs, uint32_t vector, uint64_t seed, void (*body)(struct lab *))
 /* ---- one "commit": claim, work, mark ---- */
 
 static tso_cid
-claim(struct lab *lab, unsigned i, struct tso_claim *c, tso_cid floor)
+claim(struct fixture *fix, unsigned i, struct tso_claim *c, tso_cid floor)
 {
-	struct proc *p = &lab->p[i];
+	struct proc *p = &fix->p[i];
 	tso_claim_start(p->tw, c, floor, NULL);
 	assert_int_equal(tso_claim_wait(p->tw, c), NAM_OK);
-	uint64_t n = count_of(lab, c->cid);
-	assert_int_equal(lab->claimed[n], 0); /* never given twice */
-	lab->claimed[n] = 1;
+	uint64_t n = count_of(fix, c->cid);
+	assert_int_equal(fix->claimed[n], 0); /* never given twice */
+	fix->claimed[n] = 1;
 	return c->cid;
 }
 
 /* Marks and waits until the mark has landed. */
 static void
-mark(struct lab *lab, unsigned i, struct tso_claim *c, unsigned note)
+mark(struct fixture *fix, unsigned i, struct tso_claim *c, unsigned note)
 {
-	lab->marked[count_of(lab, c->cid)] = 1;
-	tso_mark_wait(lab->p[i].tw, c, note);
+	fix->marked[count_of(fix, c->cid)] = 1;
+	tso_mark_wait(fix->p[i].tw, c, note);
 }
 
 struct client {
-	struct lab *lab;
+	struct fixture *fix;
 	unsigned p, n;
 	unsigned *left;
 	uint64_t last; /* snapshot before */
@@ -175,8 +175,8 @@ static void
 client_main(void *arg)
 {
 	struct client *c = arg;
-	struct lab *lab = c->lab;
-	struct proc *p = &lab->p[c->p];
+	struct fixture *fix = c->fix;
+	struct proc *p = &fix->p[c->p];
 	struct nam_rng *d = net_rng(p->w);
 	for (unsigned i = 0; i < c->n; i++) {
 		struct tso_pin pin;
@@ -184,69 +184,69 @@ client_main(void *arg)
 		assert_int_equal(tso_snapshot(p->tw, &pin, NULL), NAM_OK);
 		assert_true(pin.at >= c->last && pin.at >= answered);
 		c->last = pin.at;
-		for (uint64_t k = lab->first; k <= pin.at; k++)
-			assert_true(lab->marked[count_of(lab, k)]); /* the prefix has no hole */
+		for (uint64_t k = fix->first; k <= pin.at; k++)
+			assert_true(fix->marked[count_of(fix, k)]); /* the prefix has no hole */
 		assert_true(tso_watermark(p->tso) <= pin.at);
 		if (nam_rng_below(d, 3)) {
 			struct tso_claim cl;
-			tso_cid cid = claim(lab, c->p, &cl, pin.at);
+			tso_cid cid = claim(fix, c->p, &cl, pin.at);
 			assert_true(cid > pin.at);
 			if (nam_rng_below(d, 4) == 0)
 				net_sleep(p->w, nam_rng_below(d, 30000));
 			/* While it is not marked, nobody's snapshot covers it. */
-			for (unsigned k = 0; k < lab->procs; k++)
-				assert_true(tso_prefix(lab->p[k].tso) < cid);
-			mark(lab, c->p, &cl, 0);
+			for (unsigned k = 0; k < fix->procs; k++)
+				assert_true(tso_prefix(fix->p[k].tso) < cid);
+			mark(fix, c->p, &cl, 0);
 			tso_answered(p->tso, cid);
 		} else if (nam_rng_below(d, 8) == 0) {
 			net_sleep(p->w, nam_rng_below(d, 5000000));
 		}
 		/* However old, it is pinned: no watermark passes it. */
-		for (unsigned k = 0; k < lab->procs; k++)
-			assert_true(tso_watermark(lab->p[k].tso) <= pin.at);
+		for (unsigned k = 0; k < fix->procs; k++)
+			assert_true(tso_watermark(fix->p[k].tso) <= pin.at);
 		tso_unpin(p->tw, &pin);
 	}
 	--*c->left;
 }
 
 static void
-busy(struct lab *lab, unsigned clients, unsigned n)
+busy(struct fixture *fix, unsigned clients, unsigned n)
 {
 	struct client c[32];
 	unsigned left = clients;
 	assert_true(clients <= 32);
 	for (unsigned i = 0; i < clients; i++) {
-		c[i] = (struct client){ .lab = lab, .p = i % lab->procs, .n = n, .left = &left };
+		c[i] = (struct client){ .fix = fix, .p = i % fix->procs, .n = n, .left = &left };
 		assert_non_null(
-		    nam_co_start(net_worker_sched(lab->p[c[i].p].w), client_main, &c[i], 64 << 10));
+		    nam_co_start(net_worker_sched(fix->p[c[i].p].w), client_main, &c[i], 64 << 10));
 	}
 	while (left > 0)
-		net_sleep(lab->p[0].w, 100000);
+		net_sleep(fix->p[0].w, 100000);
 }
 
 /* When all is quiet everybody's snapshot covers everything, and the watermark follows. */
 static void
-settled(struct lab *lab)
+settled(struct fixture *fix)
 {
-	uint64_t last = lab->first - 1;
-	for (uint64_t k = lab->first; count_of(lab, k) < CIDS_MAX - 1 && lab->claimed[count_of(lab, k)]; k++)
+	uint64_t last = fix->first - 1;
+	for (uint64_t k = fix->first; count_of(fix, k) < CIDS_MAX - 1 && fix->claimed[count_of(fix, k)]; k++)
 		last = k;
-	for (unsigned i = 0; i < lab->procs; i++) {
+	for (unsigned i = 0; i < fix->procs; i++) {
 		struct tso_pin pin;
-		assert_int_equal(tso_snapshot(lab->p[i].tw, &pin, NULL), NAM_OK);
+		assert_int_equal(tso_snapshot(fix->p[i].tw, &pin, NULL), NAM_OK);
 		assert_true(pin.at >= last);
-		tso_unpin(lab->p[i].tw, &pin);
+		tso_unpin(fix->p[i].tw, &pin);
 	}
-	net_sleep(lab->p[0].w, 10 * TICK_NS);
-	for (unsigned i = 0; i < lab->procs; i++)
-		assert_true(tso_watermark(lab->p[i].tso) >= last);
+	net_sleep(fix->p[0].w, 10 * TICK_NS);
+	for (unsigned i = 0; i < fix->procs; i++)
+		assert_true(tso_watermark(fix->p[i].tso) >= last);
 }
 
 static void
-laws(struct lab *lab)
+laws(struct fixture *fix)
 {
-	busy(lab, 12, 30);
-	settled(lab);
+	busy(fix, 12, 30);
+	settled(fix);
 }
 
 static void
@@ -260,14 +260,14 @@ test_laws(void **state)
 /* ---- wrap-around ---- */
 
 static void
-wraps(struct lab *lab)
+wraps(struct fixture *fix)
 {
-	busy(lab, 12, 60); /* about 480 CIDs: 7 laps of 64 */
-	settled(lab);
+	busy(fix, 12, 60); /* about 480 CIDs: 7 laps of 64 */
+	settled(fix);
 	struct tso_stats s;
 	uint64_t waits = 0;
-	for (unsigned i = 0; i < lab->procs; i++) {
-		tso_stats(lab->p[i].tso, &s);
+	for (unsigned i = 0; i < fix->procs; i++) {
+		tso_stats(fix->p[i].tso, &s);
 		waits += s.wrap_waits;
 	}
 	assert_true(waits > 0); /* it was really tight */
@@ -283,7 +283,7 @@ test_wraps(void **state)
 
 /* A vector of 64, and processes that come and go all the time. */
 struct busy_arg {
-	struct lab *lab;
+	struct fixture *fix;
 	bool stop;
 	unsigned left;
 	uint64_t done;
@@ -292,42 +292,42 @@ static void
 goer_main(void *arg)
 {
 	struct busy_arg *b = arg;
-	struct lab *lab = b->lab;
+	struct fixture *fix = b->fix;
 	while (!b->stop) {
 		struct tso_claim cl;
 		struct tso_pin pin;
-		assert_int_equal(tso_snapshot(lab->p[0].tw, &pin, NULL), NAM_OK);
-		claim(lab, 0, &cl, pin.at);
-		mark(lab, 0, &cl, 0);
-		tso_unpin(lab->p[0].tw, &pin);
+		assert_int_equal(tso_snapshot(fix->p[0].tw, &pin, NULL), NAM_OK);
+		claim(fix, 0, &cl, pin.at);
+		mark(fix, 0, &cl, 0);
+		tso_unpin(fix->p[0].tw, &pin);
 		b->done++;
 	}
 	b->left--;
 }
 static void
-come_and_go(struct lab *lab)
+come_and_go(struct fixture *fix)
 {
-	struct busy_arg b = { .lab = lab, .left = 4 };
+	struct busy_arg b = { .fix = fix, .left = 4 };
 	for (unsigned i = 0; i < 4; i++)
-		assert_non_null(nam_co_start(net_worker_sched(lab->p[0].w), goer_main, &b, 64 << 10));
+		assert_non_null(nam_co_start(net_worker_sched(fix->p[0].w), goer_main, &b, 64 << 10));
 	for (unsigned round = 0; round < 25; round++) {
 		unsigned i = 1 + round % 3;
 		struct tso_pin pin;
-		join(lab, i);
-		uint64_t floor = tso_prefix(lab->p[0].tso);
-		assert_int_equal(tso_snapshot(lab->p[i].tw, &pin, NULL), NAM_OK);
+		join(fix, i);
+		uint64_t floor = tso_prefix(fix->p[0].tso);
+		assert_int_equal(tso_snapshot(fix->p[i].tw, &pin, NULL), NAM_OK);
 		/* A newcomer is not behind: marks that were visible to others before it asked are visible to it. */
 		assert_true(pin.at >= floor);
-		net_sleep(lab->p[i].w, 3 * TICK_NS);
+		net_sleep(fix->p[i].w, 3 * TICK_NS);
 		for (unsigned k = 0; k <= 3; k++)
-			if (lab->p[k].joined)
-				assert_true(tso_watermark(lab->p[k].tso) <= pin.at);
-		tso_unpin(lab->p[i].tw, &pin);
-		leave(lab, i);
+			if (fix->p[k].joined)
+				assert_true(tso_watermark(fix->p[k].tso) <= pin.at);
+		tso_unpin(fix->p[i].tw, &pin);
+		leave(fix, i);
 	}
 	b.stop = true;
 	while (b.left > 0)
-		net_sleep(lab->p[0].w, 100000);
+		net_sleep(fix->p[0].w, 100000);
 	assert_true(b.done > 300);
 }
 static void
@@ -341,37 +341,37 @@ test_come_and_go(void **state)
 /* ---- holes: CIDs that are nobody's ---- */
 
 static void
-holes(struct lab *lab)
+holes(struct fixture *fix)
 {
 	/* Somebody took five CIDs and is gone: nobody holds them, nobody will mark them. */
 	uint64_t seen;
-	assert_int_equal(net_faa1(lab->p[0].w, net_plus(lab->anchor, offsetof(struct tso_anchor, counter)), 5,
+	assert_int_equal(net_faa1(fix->p[0].w, net_plus(fix->anchor, offsetof(struct tso_anchor, counter)), 5,
 			     &seen, NULL),
 	    NAM_OK);
 	for (uint64_t k = 0; k < 5; k++)
-		lab->claimed[count_of(lab, seen + k)] = lab->marked[count_of(lab, seen + k)] = 1;
+		fix->claimed[count_of(fix, seen + k)] = fix->marked[count_of(fix, seen + k)] = 1;
 	struct tso_claim cl;
-	tso_cid cid = claim(lab, 0, &cl, 0);
-	mark(lab, 0, &cl, 0);
+	tso_cid cid = claim(fix, 0, &cl, 0);
+	mark(fix, 0, &cl, 0);
 	/* A claim that is held is no hole, however long it takes. */
 	struct tso_claim slow;
-	tso_cid held = claim(lab, lab->procs - 1, &slow, 0);
-	net_sleep(lab->p[0].w, 50 * TICK_NS);
+	tso_cid held = claim(fix, fix->procs - 1, &slow, 0);
+	net_sleep(fix->p[0].w, 50 * TICK_NS);
 	struct tso_pin pin;
-	for (unsigned i = 0; i < lab->procs; i++) {
-		assert_int_equal(tso_snapshot(lab->p[i].tw, &pin, NULL), NAM_OK);
+	for (unsigned i = 0; i < fix->procs; i++) {
+		assert_int_equal(tso_snapshot(fix->p[i].tw, &pin, NULL), NAM_OK);
 		assert_true(pin.at >= cid && pin.at < held);
-		tso_unpin(lab->p[i].tw, &pin);
+		tso_unpin(fix->p[i].tw, &pin);
 	}
 	uint64_t filled = 0;
-	for (unsigned i = 0; i < lab->procs; i++) {
+	for (unsigned i = 0; i < fix->procs; i++) {
 		struct tso_stats s;
-		tso_stats(lab->p[i].tso, &s);
+		tso_stats(fix->p[i].tso, &s);
 		filled += s.holes_marked;
 	}
 	assert_true(filled >= 5);
-	mark(lab, lab->procs - 1, &slow, 0);
-	assert_int_equal(tso_wait_for(lab->p[0].tw, held), NAM_OK);
+	mark(fix, fix->procs - 1, &slow, 0);
+	assert_int_equal(tso_wait_for(fix->p[0].tw, held), NAM_OK);
 }
 static void
 test_holes(void **state)
@@ -384,9 +384,9 @@ test_holes(void **state)
 /* ---- idle owners ---- */
 
 static void
-idle_and_sealed(struct lab *lab)
+idle_and_sealed(struct fixture *fix)
 {
-	struct proc *q = &lab->p[1];
+	struct proc *q = &fix->p[1];
 	unsigned slot = tso_owner(q->tso), epoch = tso_epoch(q->tso);
 	struct tso_pin pin;
 	assert_int_equal(tso_snapshot(q->tw, &pin, NULL), NAM_OK);
@@ -401,36 +401,36 @@ idle_and_sealed(struct lab *lab)
 	assert_int_equal(tso_epoch(q->tso), epoch);
 	net_sleep(q->w, 200000000);
 	q->stall = true; /* stopped by its machine, say */
-	busy(lab, 1, 40);
+	busy(fix, 1, 40);
 	net_sleep(q->w, 1500000000);
 	struct tso_stats s;
-	tso_stats(lab->p[0].tso, &s);
+	tso_stats(fix->p[0].tso, &s);
 	assert_int_equal(s.seals, 1);
 	/* The others went on: many laps of 64, watermark and all. */
-	busy(lab, 1, 200);
-	net_sleep(lab->p[0].w, 10 * TICK_NS);
-	assert_true(tso_watermark(lab->p[0].tso) > seen_then + 64);
+	busy(fix, 1, 200);
+	net_sleep(fix->p[0].w, 10 * TICK_NS);
+	assert_true(tso_watermark(fix->p[0].tso) > seen_then + 64);
 	/* Another process takes the slot that is free now. */
-	join(lab, 2);
-	assert_int_equal(tso_owner(lab->p[2].tso), slot);
-	unsigned epoch2 = tso_epoch(lab->p[2].tso);
+	join(fix, 2);
+	assert_int_equal(tso_owner(fix->p[2].tso), slot);
+	unsigned epoch2 = tso_epoch(fix->p[2].tso);
 	assert_int_not_equal(epoch2, epoch);
 	/* The sealed one wakes: elsewhere, anew, and up to date. */
-	uint64_t floor = tso_prefix(lab->p[0].tso);
+	uint64_t floor = tso_prefix(fix->p[0].tso);
 	q->stall = false;
 	assert_int_equal(tso_snapshot(q->tw, &pin, NULL), NAM_OK);
 	assert_true(pin.at >= floor);
 	assert_int_not_equal(tso_owner(q->tso), slot);
 	net_sleep(q->w, 10 * TICK_NS);
 	for (unsigned i = 0; i < 3; i++)
-		assert_true(tso_watermark(lab->p[i].tso) <= pin.at);
+		assert_true(tso_watermark(fix->p[i].tso) <= pin.at);
 	tso_unpin(q->tw, &pin);
-	lab->procs = 3;
-	busy(lab, 9, 40);
-	settled(lab);
+	fix->procs = 3;
+	busy(fix, 9, 40);
+	settled(fix);
 	/* Its owner is another, though the worker is the same: same slot would need another epoch. */
 	assert_true(tso_owner(q->tso) != slot || tso_epoch(q->tso) != epoch);
-	assert_int_equal(tso_epoch(lab->p[2].tso), epoch2);
+	assert_int_equal(tso_epoch(fix->p[2].tso), epoch2);
 }
 static void
 test_idle_and_sealed(void **state)
@@ -443,37 +443,37 @@ test_idle_and_sealed(void **state)
 /* ---- the baseline: CIDs dealt out beforehand ---- */
 
 static void
-work(struct lab *lab, unsigned i)
+work(struct fixture *fix, unsigned i)
 {
 	struct tso_pin pin;
 	struct tso_claim cl;
-	assert_int_equal(tso_snapshot(lab->p[i].tw, &pin, NULL), NAM_OK);
-	claim(lab, i, &cl, 0);
-	mark(lab, i, &cl, 0);
-	tso_unpin(lab->p[i].tw, &pin);
+	assert_int_equal(tso_snapshot(fix->p[i].tw, &pin, NULL), NAM_OK);
+	claim(fix, i, &cl, 0);
+	mark(fix, i, &cl, 0);
+	tso_unpin(fix->p[i].tw, &pin);
 }
 
 static void
-one_is_idle(struct lab *lab)
+one_is_idle(struct fixture *fix)
 {
 	for (unsigned round = 0; round < 20; round++)
 		for (unsigned i = 0; i < 4; i++)
-			work(lab, i);
+			work(fix, i);
 	struct tso_pin pin;
-	assert_int_equal(tso_snapshot(lab->p[0].tw, &pin, NULL), NAM_OK);
+	assert_int_equal(tso_snapshot(fix->p[0].tw, &pin, NULL), NAM_OK);
 	tso_cid all = pin.at;
-	tso_unpin(lab->p[0].tw, &pin);
+	tso_unpin(fix->p[0].tw, &pin);
 	assert_true(all >= FIRST + 79); /* all four at work: the snapshot keeps up */
 	for (unsigned round = 0; round < 20; round++)
 		for (unsigned i = 0; i < 3; i++)
-			work(lab, i);
-	net_sleep(lab->p[0].w, 500000000);
-	assert_int_equal(tso_snapshot(lab->p[0].tw, &pin, NULL), NAM_OK);
-	if (lab->scheme == TSO_PREASSIGNED)
+			work(fix, i);
+	net_sleep(fix->p[0].w, 500000000);
+	assert_int_equal(tso_snapshot(fix->p[0].tw, &pin, NULL), NAM_OK);
+	if (fix->scheme == TSO_PREASSIGNED)
 		assert_true(pin.at <= all + 4); /* one idle client freezes everybody */
 	else
 		assert_true(pin.at >= all + 60); /* an idle client costs nothing */
-	tso_unpin(lab->p[0].tw, &pin);
+	tso_unpin(fix->p[0].tw, &pin);
 }
 static void
 test_preassigned(void **state)
@@ -489,25 +489,25 @@ test_preassigned(void **state)
 
 /* A note of one kind says nothing of the other. */
 static void
-notes(struct lab *lab)
+notes(struct fixture *fix)
 {
 	static const unsigned kinds[] = { TSO_NOTE_CATALOG, TSO_NOTE_MEMORY, 0,
 		TSO_NOTE_CATALOG | TSO_NOTE_MEMORY };
 	for (unsigned i = 0; i < 40; i++) {
 		struct tso_claim cl;
 		struct tso_pin pin;
-		const struct tso *other = lab->p[1].tso;
+		const struct tso *other = fix->p[1].tso;
 		unsigned kind = kinds[i % 4];
 		tso_cid noted = tso_noted(other), memory = tso_noted_memory(other);
-		work(lab, 0);
-		tso_cid cid = claim(lab, 0, &cl, 0);
-		mark(lab, 0, &cl, kind);
-		work(lab, 0);
-		assert_int_equal(tso_snapshot(lab->p[1].tw, &pin, NULL), NAM_OK);
+		work(fix, 0);
+		tso_cid cid = claim(fix, 0, &cl, 0);
+		mark(fix, 0, &cl, kind);
+		work(fix, 0);
+		assert_int_equal(tso_snapshot(fix->p[1].tw, &pin, NULL), NAM_OK);
 		assert_true(pin.at >= cid && noted < cid && memory < cid);
 		assert_int_equal(tso_noted(other), kind & TSO_NOTE_CATALOG ? cid : noted);
 		assert_int_equal(tso_noted_memory(other), kind & TSO_NOTE_MEMORY ? cid : memory);
-		tso_unpin(lab->p[1].tw, &pin);
+		tso_unpin(fix->p[1].tw, &pin);
 	}
 }
 static void
@@ -527,57 +527,57 @@ asker_main(void *arg)
 	for (unsigned i = 0; i < c->n; i++) {
 		struct tso_pin pin;
 		struct net_counts counts = { 0 };
-		assert_int_equal(tso_snapshot(c->lab->p[0].tw, &pin, &counts), NAM_OK);
+		assert_int_equal(tso_snapshot(c->fix->p[0].tw, &pin, &counts), NAM_OK);
 		assert_true(counts.round_trips <= 1);
-		tso_unpin(c->lab->p[0].tw, &pin);
+		tso_unpin(c->fix->p[0].tw, &pin);
 	}
 	--*c->left;
 }
 static void
-asker_alone(struct lab *lab, unsigned clients, struct tso_stats *used)
+asker_alone(struct fixture *fix, unsigned clients, struct tso_stats *used)
 {
 	struct client c[16];
 	unsigned left = clients;
 	struct tso_stats before;
-	net_sleep(lab->p[0].w, 3 * TICK_NS / 2);
-	tso_stats(lab->p[0].tso, &before);
+	net_sleep(fix->p[0].w, 3 * TICK_NS / 2);
+	tso_stats(fix->p[0].tso, &before);
 	for (unsigned i = 0; i < clients; i++) {
-		c[i] = (struct client){ .lab = lab, .n = 400, .left = &left };
-		assert_non_null(nam_co_start(net_worker_sched(lab->p[0].w), asker_main, &c[i], 64 << 10));
+		c[i] = (struct client){ .fix = fix, .n = 400, .left = &left };
+		assert_non_null(nam_co_start(net_worker_sched(fix->p[0].w), asker_main, &c[i], 64 << 10));
 	}
-	uint64_t began = net_now_ns(lab->p[0].w);
+	uint64_t began = net_now_ns(fix->p[0].w);
 	while (left > 0)
-		net_sleep(lab->p[0].w, 1000);
-	uint64_t ticks = (net_now_ns(lab->p[0].w) - began) / TICK_NS + 2;
-	tso_stats(lab->p[0].tso, used);
+		net_sleep(fix->p[0].w, 1000);
+	uint64_t ticks = (net_now_ns(fix->p[0].w) - began) / TICK_NS + 2;
+	tso_stats(fix->p[0].tso, used);
 	used->snapshots -= before.snapshots;
 	used->snapshot_reads -= before.snapshot_reads + ticks; /* a heartbeat reads, too */
 }
 static void
-budgets(struct lab *lab)
+budgets(struct fixture *fix)
 {
 	struct tso_stats used;
-	asker_alone(lab, 1, &used);
+	asker_alone(fix, 1, &used);
 	assert_int_equal(used.snapshots, 400);
 	assert_true(used.snapshot_reads <= used.snapshots);
-	asker_alone(lab, 16, &used);
+	asker_alone(fix, 16, &used);
 	assert_int_equal(used.snapshots, 16 * 400);
 	assert_true(used.snapshot_reads * 8 <= used.snapshots);
 	/* Sixteen claims at once: one FETCH_ADD. */
 	struct tso_claim cl[16];
 	struct tso_stats before;
-	tso_stats(lab->p[0].tso, &before);
+	tso_stats(fix->p[0].tso, &before);
 	for (unsigned i = 0; i < 16; i++)
-		tso_claim_start(lab->p[0].tw, &cl[i], 0, NULL);
+		tso_claim_start(fix->p[0].tw, &cl[i], 0, NULL);
 	for (unsigned i = 0; i < 16; i++) {
-		assert_int_equal(tso_claim_wait(lab->p[0].tw, &cl[i]), NAM_OK);
+		assert_int_equal(tso_claim_wait(fix->p[0].tw, &cl[i]), NAM_OK);
 		assert_int_equal(cl[i].cid, cl[0].cid + i);
 	}
-	tso_stats(lab->p[0].tso, &used);
+	tso_stats(fix->p[0].tso, &used);
 	assert_int_equal(used.claim_faas - before.claim_faas, 1);
 	for (unsigned i = 16; i-- > 0;) /* marked in any order */
-		mark(lab, 0, &cl[i], 0);
-	assert_int_equal(tso_wait_for(lab->p[0].tw, cl[15].cid), NAM_OK);
+		mark(fix, 0, &cl[i], 0);
+	assert_int_equal(tso_wait_for(fix->p[0].tw, cl[15].cid), NAM_OK);
 }
 static void
 test_budgets(void **state)
@@ -592,7 +592,7 @@ test_budgets(void **state)
 enum { STEP_NS = 200, STEPS = 150, STILL_NS = 7 * TICK_NS / 2 };
 
 struct freezer {
-	struct lab *lab;
+	struct fixture *fix;
 	unsigned p;
 	uint64_t after_ns;
 	bool *done;
@@ -601,58 +601,58 @@ static void
 freezer_main(void *arg)
 {
 	struct freezer *f = arg;
-	net_sleep(f->lab->p[0].w, f->after_ns);
-	net_sim_freeze(f->lab->sim, f->lab->p[f->p].net, STILL_NS);
+	net_sleep(f->fix->p[0].w, f->after_ns);
+	net_sim_freeze(f->fix->sim, f->fix->p[f->p].net, STILL_NS);
 	*f->done = true;
 }
 
 /* What it is given now covers all that was marked before it asked, and nobody's watermark passes it. */
 static void
-good_snapshot(struct lab *lab, unsigned i)
+good_snapshot(struct fixture *fix, unsigned i)
 {
 	struct tso_pin pin;
-	uint64_t floor = tso_prefix(lab->p[0].tso);
-	assert_int_equal(tso_snapshot(lab->p[i].tw, &pin, NULL), NAM_OK);
+	uint64_t floor = tso_prefix(fix->p[0].tso);
+	assert_int_equal(tso_snapshot(fix->p[i].tw, &pin, NULL), NAM_OK);
 	assert_true(pin.at >= floor);
 	for (unsigned k = 0; k < 4; k++) {
-		assert_true(tso_watermark(lab->p[0].tso) <= pin.at);
-		net_sleep(lab->p[0].w, TICK_NS);
+		assert_true(tso_watermark(fix->p[0].tso) <= pin.at);
+		net_sleep(fix->p[0].w, TICK_NS);
 	}
-	tso_unpin(lab->p[i].tw, &pin);
+	tso_unpin(fix->p[i].tw, &pin);
 }
 
 static void
-work_on(struct lab *lab, struct busy_arg *b)
+work_on(struct fixture *fix, struct busy_arg *b)
 {
-	*b = (struct busy_arg){ .lab = lab, .left = 4 };
+	*b = (struct busy_arg){ .fix = fix, .left = 4 };
 	for (unsigned i = 0; i < 4; i++)
-		assert_non_null(nam_co_start(net_worker_sched(lab->p[0].w), goer_main, b, 64 << 10));
+		assert_non_null(nam_co_start(net_worker_sched(fix->p[0].w), goer_main, b, 64 << 10));
 }
 static void
 work_ends(struct busy_arg *b)
 {
 	b->stop = true;
 	while (b->left > 0)
-		net_sleep(b->lab->p[0].w, 100000);
+		net_sleep(b->fix->p[0].w, 100000);
 }
 
 /* A joiner stands still for some heartbeats, at each moment of its joining; the others go on, for more than a lap. */
 static void
-slow_joiners(struct lab *lab)
+slow_joiners(struct fixture *fix)
 {
 	struct busy_arg b;
 	unsigned laps = 0;
-	work_on(lab, &b);
+	work_on(fix, &b);
 	for (unsigned step = 0; step < STEPS; step++) {
 		bool frozen = false;
-		struct freezer f = { lab, 1, 1 + step * STEP_NS, &frozen };
-		assert_non_null(nam_co_start(net_worker_sched(lab->p[0].w), freezer_main, &f, 64 << 10));
-		uint64_t from = tso_prefix(lab->p[0].tso);
-		join(lab, 1);
-		good_snapshot(lab, 1);
+		struct freezer f = { fix, 1, 1 + step * STEP_NS, &frozen };
+		assert_non_null(nam_co_start(net_worker_sched(fix->p[0].w), freezer_main, &f, 64 << 10));
+		uint64_t from = tso_prefix(fix->p[0].tso);
+		join(fix, 1);
+		good_snapshot(fix, 1);
 		assert_true(frozen);
-		laps += tso_prefix(lab->p[0].tso) > from + lab->vector;
-		leave(lab, 1);
+		laps += tso_prefix(fix->p[0].tso) > from + fix->vector;
+		leave(fix, 1);
 	}
 	assert_true(laps > STEPS / 10); /* as long as it has no slot, nobody waits for it */
 	work_ends(&b);
@@ -667,18 +667,18 @@ test_slow_joiners(void **state)
 
 /* Somebody joins while the only other one writes its promises, so that they may be torn each time he READs them. */
 static void
-at_a_beat(struct lab *lab)
+at_a_beat(struct fixture *fix)
 {
 	struct busy_arg b;
-	work_on(lab, &b);
+	work_on(fix, &b);
 	for (unsigned step = 0; step < STEPS; step++) {
-		uint64_t beat = atomic_load(&lab->p[0].tso->beat);
-		while (atomic_load(&lab->p[0].tso->beat) == beat)
-			net_sleep(lab->p[0].w, STEP_NS);
-		net_sleep(lab->p[0].w, TICK_NS - STEPS / 2 * STEP_NS + step * STEP_NS);
-		join(lab, 1);
-		good_snapshot(lab, 1);
-		leave(lab, 1);
+		uint64_t beat = atomic_load(&fix->p[0].tso->beat);
+		while (atomic_load(&fix->p[0].tso->beat) == beat)
+			net_sleep(fix->p[0].w, STEP_NS);
+		net_sleep(fix->p[0].w, TICK_NS - STEPS / 2 * STEP_NS + step * STEP_NS);
+		join(fix, 1);
+		good_snapshot(fix, 1);
+		leave(fix, 1);
 	}
 	work_ends(&b);
 }
@@ -692,24 +692,24 @@ test_join_at_a_beat(void **state)
 
 /* An owner that lost its slot while it was idle takes a snapshot, and stands still at each moment of that. */
 static void
-slow_wakers(struct lab *lab)
+slow_wakers(struct fixture *fix)
 {
-	struct proc *q = &lab->p[1];
+	struct proc *q = &fix->p[1];
 	struct busy_arg b;
-	work_on(lab, &b);
+	work_on(fix, &b);
 	for (unsigned step = 0; step < STEPS / 3; step++) {
 		struct tso_stats s;
 		bool frozen = false;
-		struct freezer f = { lab, 1, 1 + 3 * step * STEP_NS, &frozen };
+		struct freezer f = { fix, 1, 1 + 3 * step * STEP_NS, &frozen };
 		while (atomic_load(&q->tso->idle) != IDLE_YES)
-			net_sleep(lab->p[0].w, 10 * TICK_NS);
+			net_sleep(fix->p[0].w, 10 * TICK_NS);
 		q->stall = true;
-		tso_stats(lab->p[0].tso, &s);
-		for (uint64_t seals = s.seals; s.seals == seals; tso_stats(lab->p[0].tso, &s))
-			net_sleep(lab->p[0].w, 10 * TICK_NS);
-		assert_non_null(nam_co_start(net_worker_sched(lab->p[0].w), freezer_main, &f, 64 << 10));
+		tso_stats(fix->p[0].tso, &s);
+		for (uint64_t seals = s.seals; s.seals == seals; tso_stats(fix->p[0].tso, &s))
+			net_sleep(fix->p[0].w, 10 * TICK_NS);
+		assert_non_null(nam_co_start(net_worker_sched(fix->p[0].w), freezer_main, &f, 64 << 10));
 		unsigned joins = tso_joins(q->tso);
-		good_snapshot(lab, 1);
+		good_snapshot(fix, 1);
 		assert_true(frozen);
 		assert_int_equal(tso_joins(q->tso), joins + 1);
 		q->stall = false;
@@ -728,23 +728,23 @@ test_slow_wakers(void **state)
 
 /* ... and one that did not lose it: at each moment of its waking, the others go on, for more than a lap. */
 static void
-sleepers(struct lab *lab)
+sleepers(struct fixture *fix)
 {
-	struct proc *q = &lab->p[1];
+	struct proc *q = &fix->p[1];
 	struct busy_arg b;
 	unsigned joins = tso_joins(q->tso), laps = 0;
-	work_on(lab, &b);
+	work_on(fix, &b);
 	for (unsigned step = 0; step < STEPS / 3; step++) {
 		bool frozen = false;
-		struct freezer f = { lab, 1, 1 + 3 * step * STEP_NS, &frozen };
+		struct freezer f = { fix, 1, 1 + 3 * step * STEP_NS, &frozen };
 		while (atomic_load(&q->tso->idle) != IDLE_YES)
-			net_sleep(lab->p[0].w, 10 * TICK_NS);
-		uint64_t from = tso_prefix(lab->p[0].tso), at = tso_prefix(q->tso);
-		net_sleep(lab->p[0].w, 12 * TICK_NS);
+			net_sleep(fix->p[0].w, 10 * TICK_NS);
+		uint64_t from = tso_prefix(fix->p[0].tso), at = tso_prefix(q->tso);
+		net_sleep(fix->p[0].w, 12 * TICK_NS);
 		assert_int_equal(tso_prefix(q->tso), at); /* it READs no marks */
-		laps += tso_prefix(lab->p[0].tso) > from + lab->vector;
-		assert_non_null(nam_co_start(net_worker_sched(lab->p[0].w), freezer_main, &f, 64 << 10));
-		good_snapshot(lab, 1);
+		laps += tso_prefix(fix->p[0].tso) > from + fix->vector;
+		assert_non_null(nam_co_start(net_worker_sched(fix->p[0].w), freezer_main, &f, 64 << 10));
+		good_snapshot(fix, 1);
 		assert_true(frozen);
 	}
 	assert_int_equal(tso_joins(q->tso), joins);
@@ -766,28 +766,28 @@ test_sleepers(void **state)
 
 /* One sleeps while the others commit, more than V or less, and stands still or beats meanwhile: it hears of each note. */
 static void
-notes_asleep(struct lab *lab)
+notes_asleep(struct fixture *fix)
 {
-	struct proc *q = &lab->p[1];
-	struct nam_rng *d = net_rng(lab->p[0].w);
+	struct proc *q = &fix->p[1];
+	struct nam_rng *d = net_rng(fix->p[0].w);
 	unsigned exact = 0;
 	for (unsigned round = 0; round < 30; round++) {
 		struct tso_claim cl;
 		struct tso_pin pin;
 		while (atomic_load(&q->tso->idle) != IDLE_YES)
-			net_sleep(lab->p[0].w, 10 * TICK_NS);
+			net_sleep(fix->p[0].w, 10 * TICK_NS);
 		q->stall = round % 3 == 1;
-		uint64_t n = 1 + nam_rng_below(d, round % 2 == 0 ? lab->vector / 2 - 2 : 5 * lab->vector);
+		uint64_t n = 1 + nam_rng_below(d, round % 2 == 0 ? fix->vector / 2 - 2 : 5 * fix->vector);
 		tso_cid noted[2] = { tso_noted(q->tso), tso_noted_memory(q->tso) }, told[2] = { 0 }, cid = 0;
-		assert_int_equal(tso_pin_now(lab->p[0].tw, &pin), NAM_OK);
+		assert_int_equal(tso_pin_now(fix->p[0].tw, &pin), NAM_OK);
 		for (uint64_t i = 0; i < n; i++) {
 			unsigned note = i % 7 == round % 7 ? 1 + (unsigned)nam_rng_below(d, 2) : 0;
-			cid = claim(lab, 0, &cl, 0);
-			mark(lab, 0, &cl, note);
+			cid = claim(fix, 0, &cl, 0);
+			mark(fix, 0, &cl, note);
 			if (note != 0)
 				told[note - 1] = cid;
 		}
-		tso_unpin(lab->p[0].tw, &pin);
+		tso_unpin(fix->p[0].tw, &pin);
 		q->stall = false;
 		assert_int_equal(tso_snapshot(q->tw, &pin, NULL), NAM_OK);
 		assert_true(pin.at >= cid);
@@ -802,8 +802,8 @@ notes_asleep(struct lab *lab)
 		tso_unpin(q->tw, &pin);
 	}
 	assert_true(exact > 3);
-	busy(lab, 4, 20);
-	settled(lab);
+	busy(fix, 4, 20);
+	settled(fix);
 }
 static void
 test_notes_asleep(void **state)
@@ -818,81 +818,81 @@ test_notes_asleep(void **state)
 /* ---- told dead, and asked before it dies ---- */
 
 static bool
-lapses(struct lab *lab, struct tso_lapse *l, uint64_t within_ns)
+lapses(struct fixture *fix, struct tso_lapse *l, uint64_t within_ns)
 {
-	uint64_t end = net_now_ns(lab->p[0].w) + within_ns;
-	unsigned slot = tso_owner(lab->p[1].tso);
-	while (!tso_lapsed(lab->p[0].tso, lab->p[0].w, slot, l)) {
-		if (net_now_ns(lab->p[0].w) >= end)
+	uint64_t end = net_now_ns(fix->p[0].w) + within_ns;
+	unsigned slot = tso_owner(fix->p[1].tso);
+	while (!tso_lapsed(fix->p[0].tso, fix->p[0].w, slot, l)) {
+		if (net_now_ns(fix->p[0].w) >= end)
 			return false;
-		net_sleep(lab->p[0].w, TICK_NS / 4);
+		net_sleep(fix->p[0].w, TICK_NS / 4);
 	}
 	return true;
 }
 
 static void
-told(struct lab *lab)
+told(struct fixture *fix)
 {
 	enum { LEASE_NS = 1000000000 };
-	struct proc *q = &lab->p[1];
+	struct proc *q = &fix->p[1];
 	struct tso_pin pin, mine;
 	struct tso_lapse l;
 	struct nam_err err = { 0 };
 	struct tso_stats s;
 	bool ended;
-	assert_int_equal(tso_pin_now(lab->p[0].tw, &mine), NAM_OK);
-	net_sleep(lab->p[0].w, 3 * TICK_NS);
+	assert_int_equal(tso_pin_now(fix->p[0].tw, &mine), NAM_OK);
+	net_sleep(fix->p[0].w, 3 * TICK_NS);
 	/* Silent for a third of a lease it says that it lives; its silence counts anew, and a rumour is not believed. */
 	assert_int_equal(tso_pin_now(q->tw, &pin), NAM_OK);
 	net_sleep(q->w, 3 * TICK_NS);
 	unsigned slot = tso_owner(q->tso), epoch = tso_epoch(q->tso);
 	q->stall = true;
 	net_sleep(q->w, LEASE_NS / 3);
-	assert_false(lapses(lab, &l, 0));
-	net_sim_rumour(lab->sim, q->net, LEASE_NS);
-	assert_true(lapses(lab, &l, 0));
+	assert_false(lapses(fix, &l, 0));
+	net_sim_rumour(fix->sim, q->net, LEASE_NS);
+	assert_true(lapses(fix, &l, 0));
 	assert_int_equal(l.heard, NET_LEFT);
-	assert_int_equal(tso_seal(lab->p[0].tw, &l, &err), NAM_BUSY);
-	assert_false(lapses(lab, &l, LEASE_NS / 10));
-	assert_true(lab->p[0].tso->seen[slot].still_ns < LEASE_NS / 2);
+	assert_int_equal(tso_seal(fix->p[0].tw, &l, &err), NAM_BUSY);
+	assert_false(lapses(fix, &l, LEASE_NS / 10));
+	assert_true(fix->p[0].tso->seen[slot].still_ns < LEASE_NS / 2);
 	q->stall = false;
 	net_sleep(q->w, LEASE_NS * 2L);
-	assert_false(lapses(lab, &l, 0));
+	assert_false(lapses(fix, &l, 0));
 	assert_int_equal(tso_epoch(q->tso), epoch);
 	/* Silent for longer it gives itself up when it is asked, after 0.9 leases. */
 	uint64_t from = net_now_ns(q->w);
 	q->stall = true;
-	assert_true(lapses(lab, &l, 2L * LEASE_NS));
+	assert_true(lapses(fix, &l, 2L * LEASE_NS));
 	uint64_t took = net_now_ns(q->w) - from;
 	assert_true(took >= LEASE_NS / 10 * 9 - TICK_NS && took < LEASE_NS);
 	assert_int_equal(l.heard, NET_UNHEARD);
-	assert_int_equal(tso_seal(lab->p[0].tw, &l, &err), NAM_OK);
+	assert_int_equal(tso_seal(fix->p[0].tw, &l, &err), NAM_OK);
 	assert_true(tso_abandoned(q->tso));
-	assert_int_equal(tso_unseal(lab->p[0].tw, &l), NAM_OK);
-	assert_int_equal(tso_ended(lab->p[0].tw, slot, epoch, &ended), NAM_OK);
+	assert_int_equal(tso_unseal(fix->p[0].tw, &l), NAM_OK);
+	assert_int_equal(tso_ended(fix->p[0].tw, slot, epoch, &ended), NAM_OK);
 	assert_true(ended);
 	tso_unpin(q->tw, &pin);
 	/* One that is asleep and said to have left loses its slot at once, without being shut out: it takes another. */
-	join(lab, 2);
-	while (!tso_is_idle(lab->p[2].tso))
-		net_sleep(lab->p[0].w, TICK_NS);
-	tso_stats(lab->p[0].tso, &s);
+	join(fix, 2);
+	while (!tso_is_idle(fix->p[2].tso))
+		net_sleep(fix->p[0].w, TICK_NS);
+	tso_stats(fix->p[0].tso, &s);
 	uint64_t seals = s.seals;
-	unsigned joins = tso_joins(lab->p[2].tso);
-	net_sim_rumour(lab->sim, lab->p[2].net, 20 * TICK_NS);
-	net_sleep(lab->p[0].w, 5 * TICK_NS);
-	tso_stats(lab->p[0].tso, &s);
+	unsigned joins = tso_joins(fix->p[2].tso);
+	net_sim_rumour(fix->sim, fix->p[2].net, 20 * TICK_NS);
+	net_sleep(fix->p[0].w, 5 * TICK_NS);
+	tso_stats(fix->p[0].tso, &s);
 	assert_int_equal(s.seals, seals + 1);
-	assert_int_equal(tso_snapshot(lab->p[2].tw, &pin, NULL), NAM_OK);
-	assert_int_equal(tso_joins(lab->p[2].tso), joins + 1);
-	tso_unpin(lab->p[2].tw, &pin);
-	tso_unpin(lab->p[0].tw, &mine);
-	leave(lab, 2);
+	assert_int_equal(tso_snapshot(fix->p[2].tw, &pin, NULL), NAM_OK);
+	assert_int_equal(tso_joins(fix->p[2].tso), joins + 1);
+	tso_unpin(fix->p[2].tw, &pin);
+	tso_unpin(fix->p[0].tw, &mine);
+	leave(fix, 2);
 	q->stop = true;
 	if (net_sim_crashed(q->net))
-		net_sim_bury(lab->sim, q->net);
+		net_sim_bury(fix->sim, q->net);
 	while (!q->ended)
-		net_sleep(lab->p[0].w, TICK_NS);
+		net_sleep(fix->p[0].w, TICK_NS);
 	tso_worker_close(q->tw);
 	tso_close(q->tso);
 	q->joined = false;
@@ -910,25 +910,25 @@ test_told(void **state)
 /* ---- an entry that somebody READs is not used again ---- */
 
 static void
-read_under_way(struct lab *lab)
+read_under_way(struct fixture *fix)
 {
 	struct net_worker *w;
 	struct tso_worker *other;
 	struct busy_arg b;
 	/* A READ of another worker of that process, which its heart does not wait for. */
-	assert_int_equal(net_worker_open(lab->p[1].net, &w, NULL), NAM_OK);
-	assert_int_equal(tso_worker_open(lab->p[1].tso, w, &other), NAM_OK);
-	uint64_t from = tso_prefix(lab->p[1].tso);
+	assert_int_equal(net_worker_open(fix->p[1].net, &w, NULL), NAM_OK);
+	assert_int_equal(tso_worker_open(fix->p[1].tso, w, &other), NAM_OK);
+	uint64_t from = tso_prefix(fix->p[1].tso);
 	atomic_store(&other->reading, from);
-	work_on(lab, &b);
-	net_sleep(lab->p[0].w, 50 * TICK_NS);
-	assert_true(tso_prefix(lab->p[0].tso) > from + lab->vector / 2);
-	assert_true(tso_prefix(lab->p[0].tso) <= from + lab->vector);
+	work_on(fix, &b);
+	net_sleep(fix->p[0].w, 50 * TICK_NS);
+	assert_true(tso_prefix(fix->p[0].tso) > from + fix->vector / 2);
+	assert_true(tso_prefix(fix->p[0].tso) <= from + fix->vector);
 	for (unsigned i = 0; i < 2; i++)
-		assert_true(atomic_load(&lab->p[i].tso->min_seen) <= from);
+		assert_true(atomic_load(&fix->p[i].tso->min_seen) <= from);
 	atomic_store(&other->reading, TSO_NONE);
-	net_sleep(lab->p[0].w, 20 * TICK_NS);
-	assert_true(tso_prefix(lab->p[0].tso) > from + 2 * lab->vector);
+	net_sleep(fix->p[0].w, 20 * TICK_NS);
+	assert_true(tso_prefix(fix->p[0].tso) > from + 2 * fix->vector);
 	work_ends(&b);
 	tso_worker_close(other);
 	net_worker_close(w);
@@ -944,29 +944,29 @@ test_read_under_way(void **state)
 /* ---- epochs and views ---- */
 
 static struct tso_anchor *
-anchor_of(struct lab *lab)
+anchor_of(struct fixture *fix)
 {
-	return (void *)((char *)net_sim_memory(lab->sim, net_region_of(lab->anchor)) +
-			net_offset_of(lab->anchor));
+	return (void *)((char *)net_sim_memory(fix->sim, net_region_of(fix->anchor)) +
+			net_offset_of(fix->anchor));
 }
 
 /* A slot whose epochs are used up is left alone: a lock word of before must not come again. */
 static void
-epochs(struct lab *lab)
+epochs(struct fixture *fix)
 {
 	struct tso_owner_slot *s =
-	    (void *)((char *)anchor_of(lab) + (anchor_of(lab)->owners_at - lab->anchor.bits));
+	    (void *)((char *)anchor_of(fix) + (anchor_of(fix)->owners_at - fix->anchor.bits));
 	s[1].word = tso_word(TSO_FREE, TSO_EPOCH_MAX, 0);
 	s[2].word = tso_word(TSO_FREE, TSO_EPOCH_MAX - 1, 0);
-	join(lab, 1);
-	assert_int_equal(tso_owner(lab->p[1].tso), 2);
-	assert_int_equal(tso_epoch(lab->p[1].tso), TSO_EPOCH_MAX);
-	leave(lab, 1);
-	lab->procs = 3;
+	join(fix, 1);
+	assert_int_equal(tso_owner(fix->p[1].tso), 2);
+	assert_int_equal(tso_epoch(fix->p[1].tso), TSO_EPOCH_MAX);
+	leave(fix, 1);
+	fix->procs = 3;
 	for (unsigned i = 1; i < 3; i++) {
-		join(lab, i);
-		assert_int_equal(tso_owner(lab->p[i].tso), 2 + i);
-		assert_int_equal(tso_epoch(lab->p[i].tso), 1);
+		join(fix, i);
+		assert_int_equal(tso_owner(fix->p[i].tso), 2 + i);
+		assert_int_equal(tso_epoch(fix->p[i].tso), 1);
 	}
 }
 static void
@@ -998,65 +998,65 @@ static unsigned joins_wanted = 5000;
 static void
 joins_main(void *arg)
 {
-	struct lab *lab = arg;
-	struct proc *p = &lab->p[0];
+	struct fixture *fix = arg;
+	struct proc *p = &fix->p[0];
 	unsigned epoch = 0;
-	assert_int_equal(tso_format(p->w, 1, lab->vector, TSO_CLAIM, 0, 0, &lab->anchor), NAM_OK);
+	assert_int_equal(tso_format(p->w, 1, fix->vector, TSO_CLAIM, 0, 0, &fix->anchor), NAM_OK);
 	for (unsigned i = 0; i < joins_wanted; i++) {
 		struct tso *t;
-		assert_int_equal(tso_join(p->w, lab->anchor, &t), NAM_OK);
+		assert_int_equal(tso_join(p->w, fix->anchor, &t), NAM_OK);
 		assert_int_equal(tso_owner(t), 0);
 		assert_int_equal(tso_epoch(t), ++epoch);
 		assert_int_equal(tso_leave(p->w, t), NAM_OK);
 		tso_close(t);
 	}
-	lab->ok = true;
+	fix->ok = true;
 }
 static void
 test_joins(void **state)
 {
 	(void)state;
-	struct lab lab = { .vector = 64, .body = NULL };
+	struct fixture fix = { .vector = 64, .body = NULL };
 	struct net_sim_config cfg = { .seed = 1, .nodes = 1, .region_bytes = 4 << 20 };
-	assert_int_equal(net_sim_open(&lab.sim, &cfg), NAM_OK);
-	assert_int_equal(net_sim_attach(lab.sim, &lab.p[0].net), NAM_OK);
-	assert_int_equal(net_worker_open(lab.p[0].net, &lab.p[0].w, NULL), NAM_OK);
-	assert_non_null(nam_co_start(net_worker_sched(lab.p[0].w), joins_main, &lab, 256 << 10));
-	assert_true(net_sim_run(lab.sim, NULL, NULL));
-	assert_true(lab.ok);
-	net_worker_close(lab.p[0].w);
-	net_close(lab.p[0].net);
-	net_sim_close(lab.sim);
+	assert_int_equal(net_sim_open(&fix.sim, &cfg), NAM_OK);
+	assert_int_equal(net_sim_attach(fix.sim, &fix.p[0].net), NAM_OK);
+	assert_int_equal(net_worker_open(fix.p[0].net, &fix.p[0].w, NULL), NAM_OK);
+	assert_non_null(nam_co_start(net_worker_sched(fix.p[0].w), joins_main, &fix, 256 << 10));
+	assert_true(net_sim_run(fix.sim, NULL, NULL));
+	assert_true(fix.ok);
+	net_worker_close(fix.p[0].w);
+	net_close(fix.p[0].net);
+	net_sim_close(fix.sim);
 }
 
 /* The counter begins again, in a next view: the same counts are other CIDs, above all of before. */
 static void
-next_view(struct lab *lab)
+next_view(struct fixture *fix)
 {
 	tso_cid last = 0;
 	for (unsigned view = 1; view <= 3; view++) {
-		lab->first = ((uint64_t)view << TSO_COUNT_BITS) + 1;
+		fix->first = ((uint64_t)view << TSO_COUNT_BITS) + 1;
 		if (view > 1) { /* all have left, and the memory is as it was made, but for that */
-			struct tso_anchor *a = anchor_of(lab);
-			a->counter = lab->first;
-			a->hint = lab->first - 1;
-			memset((char *)a + (a->vector_at - lab->anchor.bits), 0, a->vector);
-			memset(lab->claimed, 0, sizeof lab->claimed);
-			memset(lab->marked, 0, sizeof lab->marked);
-			join(lab, 0);
-			join(lab, 1);
+			struct tso_anchor *a = anchor_of(fix);
+			a->counter = fix->first;
+			a->hint = fix->first - 1;
+			memset((char *)a + (a->vector_at - fix->anchor.bits), 0, a->vector);
+			memset(fix->claimed, 0, sizeof fix->claimed);
+			memset(fix->marked, 0, sizeof fix->marked);
+			join(fix, 0);
+			join(fix, 1);
 		}
 		struct tso_claim cl;
-		tso_cid cid = claim(lab, 0, &cl, 0);
+		tso_cid cid = claim(fix, 0, &cl, 0);
 		assert_int_equal(cid & TSO_COUNT_MASK, 1);
 		assert_true(cid > last && cid <= TSO_CID_MAX);
-		mark(lab, 0, &cl, 0);
-		busy(lab, 8, 60); /* some laps */
-		settled(lab);
-		last = claim(lab, 0, &cl, 0);
-		mark(lab, 0, &cl, 0);
-		leave(lab, 1);
-		leave(lab, 0);
+		mark(fix, 0, &cl, 0);
+		busy(fix, 8, 60); /* some laps */
+		settled(fix);
+		last = claim(fix, 0, &cl, 0);
+		mark(fix, 0, &cl, 0);
+		leave(fix, 1);
+		leave(fix, 0);
 	}
 }
 static void

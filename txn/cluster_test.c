@@ -2,7 +2,7 @@
  * cluster_test.c -- which storage nodes make a cluster: makers that die at every verb, stall, or meet others with other
  * lists; and lists that are too short, too long, or of two clusters.
  */
-#include "lab.h"
+#include <txn/testing/fixture.h>
 
 #include "cluster_format.h"
 

@@ -5,7 +5,7 @@
  * commits meanwhile and wants to see it.
  */
 #include <base/log.h>
-#include "lab.h"
+#include <txn/testing/fixture.h>
 
 enum {
 	HANGS = 1,
@@ -18,7 +18,7 @@ enum {
 };
 
 struct holder {
-	struct lab *lab;
+	struct fixture *fix;
 	uint64_t step_ns, until_ns; /* posts a verb each step_ns, if not 0 */
 	bool let_go, claimed, ended;
 	tso_cid cid;
@@ -28,9 +28,9 @@ static void
 holder_main(void *arg)
 {
 	struct holder *h = arg;
-	struct lab *lab = h->lab;
-	struct net_worker *w = lab->w[HANGS];
-	struct tso_worker *o = lab->tw[HANGS]->tso;
+	struct fixture *fix = h->fix;
+	struct net_worker *w = fix->w[HANGS];
+	struct tso_worker *o = fix->tw[HANGS]->tso;
 	struct tso_pin pin;
 	struct tso_claim c;
 	struct net_counts acct = { 0 };
@@ -43,7 +43,7 @@ holder_main(void *arg)
 	while (!h->let_go) {
 		net_sleep(w, h->step_ns != 0 ? h->step_ns : 10 * MS);
 		if (h->step_ns != 0)
-			assert_int_equal(net_read1(w, lab->db[HANGS]->cluster, &word, 8, &acct), NAM_OK);
+			assert_int_equal(net_read1(w, fix->db[HANGS]->cluster, &word, 8, &acct), NAM_OK);
 	}
 	tso_mark_wait(o, &c, 0);
 	tso_unpin(o, &pin);
@@ -51,65 +51,65 @@ holder_main(void *arg)
 }
 
 static void
-hold(struct lab *lab, struct holder *h, uint64_t step_ns)
+hold(struct fixture *fix, struct holder *h, uint64_t step_ns)
 {
-	*h = (struct holder){ .lab = lab, .step_ns = step_ns };
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[HANGS]), holder_main, h, 128 << 10));
+	*h = (struct holder){ .fix = fix, .step_ns = step_ns };
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[HANGS]), holder_main, h, 128 << 10));
 	while (!h->claimed)
-		net_sleep(lab->w[0], 1000);
+		net_sleep(fix->w[0], 1000);
 }
 
 static void
-release(struct lab *lab, struct holder *h)
+release(struct fixture *fix, struct holder *h)
 {
 	h->let_go = true;
 	while (!h->ended)
-		net_sleep(lab->w[0], 100000);
+		net_sleep(fix->w[0], 100000);
 }
 
 static bool
-abandoned(const struct lab *lab)
+abandoned(const struct fixture *fix)
 {
-	return atomic_load(&lab->db[HANGS]->failed) == NAM_GONE; /* its heart has stopped */
+	return atomic_load(&fix->db[HANGS]->failed) == NAM_GONE; /* its heart has stopped */
 }
 
 /* Process p commits a value, and waits until its next transaction sees it. How long that took, in ns. */
 static uint64_t
-write_and_see(struct lab *lab, unsigned p, int64_t v)
+write_and_see(struct fixture *fix, unsigned p, int64_t v)
 {
-	struct txn *t = begin(lab, p, TXN_READ_COMMITTED);
-	assert_int_equal(set(lab, t, &lab->tab[p], 0, v), NAM_OK);
+	struct txn *t = begin(fix, p, TXN_READ_COMMITTED);
+	assert_int_equal(set(fix, t, &fix->tab[p], 0, v), NAM_OK);
 	assert_int_equal(txn_commit(t, NULL), NAM_OK);
-	uint64_t from = net_now_ns(lab->w[0]);
-	t = begin(lab, p, TXN_READ_COMMITTED);
-	uint64_t took = net_now_ns(lab->w[0]) - from;
-	assert_int_equal(value_of(lab, t, &lab->tab[p], 0), v);
+	uint64_t from = net_now_ns(fix->w[0]);
+	t = begin(fix, p, TXN_READ_COMMITTED);
+	uint64_t took = net_now_ns(fix->w[0]) - from;
+	assert_int_equal(value_of(fix, t, &fix->tab[p], 0), v);
 	txn_abort(t);
-	nam_arena_reset(&lab->a);
+	nam_arena_reset(&fix->a);
 	return took;
 }
 
 static void
-hung(struct lab *lab)
+hung(struct fixture *fix)
 {
 	struct holder h;
-	fill(lab, 2, 1);
-	assert_true(write_and_see(lab, 0, 2) < MS);
-	hold(lab, &h, 0);
-	uint64_t took = write_and_see(lab, 0, 3);
+	fill(fix, 2, 1);
+	assert_true(write_and_see(fix, 0, 2) < MS);
+	hold(fix, &h, 0);
+	uint64_t took = write_and_see(fix, 0, 3);
 	/* It did stand in the way for as long as it might still have been alive ... */
 	assert_true(took > (AFTER_MS - LEASE_MS) * (uint64_t)MS);
 	/* ... and no longer than it takes to notice that, to lose a lease and to be settled. */
 	assert_true(took < (AFTER_MS + LEASE_MS + RECOVERY_MS) * (uint64_t)MS);
-	assert_true(abandoned(lab));
-	assert_true(write_and_see(lab, 2, 4) < MS);
-	assert_true(write_and_see(lab, 0, 5) < MS);
+	assert_true(abandoned(fix));
+	assert_true(write_and_see(fix, 2, 4) < MS);
+	assert_true(write_and_see(fix, 0, 5) < MS);
 	/* What it claimed is a hole; waking, it can do nothing any more. */
-	assert_true(tso_prefix(lab->db[0]->tso) > h.cid);
-	release(lab, &h);
+	assert_true(tso_prefix(fix->db[0]->tso) > h.cid);
+	release(fix, &h);
 	struct txn *t;
-	assert_int_not_equal(txn_begin(lab->tw[HANGS], TXN_READ_COMMITTED, &t), NAM_OK);
-	assert_true(write_and_see(lab, 2, 6) < MS);
+	assert_int_not_equal(txn_begin(fix->tw[HANGS], TXN_READ_COMMITTED, &t), NAM_OK);
+	assert_true(write_and_see(fix, 2, 6) < MS);
 }
 static void
 test_hung(void **state)
@@ -120,16 +120,16 @@ test_hung(void **state)
 
 /* A commit that goes on, a verb at a time, is no hanging one, however long others wait for it. */
 static void
-slow(struct lab *lab)
+slow(struct fixture *fix)
 {
 	struct holder h;
-	fill(lab, 2, 1);
-	hold(lab, &h, 300 * MS);
-	net_sleep(lab->w[0], 4 * (uint64_t)AFTER_MS * MS);
-	assert_false(abandoned(lab));
-	release(lab, &h);
-	assert_true(write_and_see(lab, 0, 2) < MS);
-	assert_true(write_and_see(lab, HANGS, 3) < MS);
+	fill(fix, 2, 1);
+	hold(fix, &h, 300 * MS);
+	net_sleep(fix->w[0], 4 * (uint64_t)AFTER_MS * MS);
+	assert_false(abandoned(fix));
+	release(fix, &h);
+	assert_true(write_and_see(fix, 0, 2) < MS);
+	assert_true(write_and_see(fix, HANGS, 3) < MS);
 }
 static void
 test_slow(void **state)
@@ -140,28 +140,28 @@ test_slow(void **state)
 
 /* Nobody waits for it: it may wake when it likes. Somebody comes: then it is in his way. */
 static void
-alone(struct lab *lab)
+alone(struct fixture *fix)
 {
 	struct holder h;
-	fill(lab, 2, 1);
+	fill(fix, 2, 1);
 	/* Process 0 leaves, so that process 1 is by itself; it comes back behind that. */
-	struct net_worker *w = lab->w[0];
-	txn_worker_close(lab->tw[0]);
-	txn_table_close(lab->db[0], &lab->tab[0]);
-	txn_table_close(lab->db[0], &lab->bare[0]);
-	txn_db_close(w, lab->db[0]);
-	hold(lab, &h, 0);
+	struct net_worker *w = fix->w[0];
+	txn_worker_close(fix->tw[0]);
+	txn_table_close(fix->db[0], &fix->tab[0]);
+	txn_table_close(fix->db[0], &fix->bare[0]);
+	txn_db_close(w, fix->db[0]);
+	hold(fix, &h, 0);
 	net_sleep(w, 4 * (uint64_t)AFTER_MS * MS);
-	assert_false(abandoned(lab));
+	assert_false(abandoned(fix));
 	struct txn_config cfg = { .ptr_cache_entries = 4096, .lease_ms = LEASE_MS };
 	struct nam_err err;
-	assert_int_equal(txn_db_open(w, &cfg, &lab->db[0], &err), NAM_OK);
-	assert_int_equal(txn_worker_open(lab->db[0], w, &lab->tw[0]), NAM_OK);
-	assert_int_equal(txn_table_open(lab->db[0], &lab->tab[0]), NAM_OK);
-	assert_int_equal(txn_table_open(lab->db[0], &lab->bare[0]), NAM_OK);
-	assert_true(write_and_see(lab, 0, 2) < (AFTER_MS + LEASE_MS + RECOVERY_MS) * (uint64_t)MS);
-	assert_true(abandoned(lab));
-	release(lab, &h);
+	assert_int_equal(txn_db_open(w, &cfg, &fix->db[0], &err), NAM_OK);
+	assert_int_equal(txn_worker_open(fix->db[0], w, &fix->tw[0]), NAM_OK);
+	assert_int_equal(txn_table_open(fix->db[0], &fix->tab[0]), NAM_OK);
+	assert_int_equal(txn_table_open(fix->db[0], &fix->bare[0]), NAM_OK);
+	assert_true(write_and_see(fix, 0, 2) < (AFTER_MS + LEASE_MS + RECOVERY_MS) * (uint64_t)MS);
+	assert_true(abandoned(fix));
+	release(fix, &h);
 }
 static void
 test_alone(void **state)
@@ -173,7 +173,7 @@ test_alone(void **state)
 /* ---- a node that it does not reach any more, from a moment of its commit on ---- */
 
 struct parted {
-	struct lab *lab;
+	struct fixture *fix;
 	bool ended;
 	nam_status st;
 };
@@ -182,11 +182,11 @@ static void
 parted_main(void *arg)
 {
 	struct parted *v = arg;
-	struct lab *lab = v->lab;
+	struct fixture *fix = v->fix;
 	struct txn *t;
-	v->st = txn_begin(lab->tw[HANGS], TXN_READ_COMMITTED, &t);
+	v->st = txn_begin(fix->tw[HANGS], TXN_READ_COMMITTED, &t);
 	for (uint64_t k = 1; k < 12 && v->st == NAM_OK; k++)
-		v->st = set(lab, t, &lab->tab[HANGS], k, 7);
+		v->st = set(fix, t, &fix->tab[HANGS], k, 7);
 	if (v->st == NAM_OK)
 		v->st = txn_commit(t, NULL);
 	else if (v->st != NAM_OK)
@@ -198,24 +198,24 @@ static uint64_t part_at, part_longest;
 static unsigned part_ends[2]; /* what it knew of its commit: done, anything else */
 
 static void
-parted(struct lab *lab)
+parted(struct fixture *fix)
 {
-	fill(lab, 12, 1);
-	assert_true(write_and_see(lab, HANGS, 2) < MS);
-	struct parted v = { .lab = lab };
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[HANGS]), parted_main, &v, 128 << 10));
-	net_sleep(lab->w[0], part_at);
-	net_sim_part(lab->sim, lab->net[HANGS], 2, UINT64_MAX);
+	fill(fix, 12, 1);
+	assert_true(write_and_see(fix, HANGS, 2) < MS);
+	struct parted v = { .fix = fix };
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[HANGS]), parted_main, &v, 128 << 10));
+	net_sleep(fix->w[0], part_at);
+	net_sim_part(fix->sim, fix->net[HANGS], 2, UINT64_MAX);
 	for (unsigned i = 0; i < 40; i++) {
-		uint64_t took = write_and_see(lab, 0, 10 + i);
+		uint64_t took = write_and_see(fix, 0, 10 + i);
 		part_longest = took > part_longest ? took : part_longest;
-		net_sleep(lab->w[0], 5 * MS);
+		net_sleep(fix->w[0], 5 * MS);
 	}
-	net_sim_heal(lab->sim, lab->net[HANGS], 2);
+	net_sim_heal(fix->sim, fix->net[HANGS], 2);
 	while (!v.ended)
-		net_sleep(lab->w[0], 100000);
+		net_sleep(fix->w[0], 100000);
 	part_ends[v.st != NAM_OK]++;
-	assert_true(write_and_see(lab, 2, 60) < MS);
+	assert_true(write_and_see(fix, 2, 60) < MS);
 }
 static void
 test_parted(void **state)

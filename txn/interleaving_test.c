@@ -5,7 +5,7 @@
  * nobody's snapshot covers them), a lock that is held for some microseconds, a sleep between two calls.
  */
 #include <base/log.h>
-#include "lab.h"
+#include <txn/testing/fixture.h>
 
 enum { MS = 1000000, US = 1000, LEASE_MS = 100, HOLDER = 2 };
 
@@ -17,40 +17,40 @@ struct held {
 };
 
 static void
-hold(struct lab *lab, struct held *h)
+hold(struct fixture *fix, struct held *h)
 {
-	struct tso_worker *o = lab->tw[HOLDER]->tso;
+	struct tso_worker *o = fix->tw[HOLDER]->tso;
 	assert_int_equal(tso_snapshot(o, &h->pin, NULL), NAM_OK);
 	tso_claim_start(o, &h->claim, 0, NULL);
 	assert_int_equal(tso_claim_wait(o, &h->claim), NAM_OK);
 }
 
 static void
-let_go(struct lab *lab, struct held *h)
+let_go(struct fixture *fix, struct held *h)
 {
-	struct tso_worker *o = lab->tw[HOLDER]->tso;
+	struct tso_worker *o = fix->tw[HOLDER]->tso;
 	tso_mark_wait(o, &h->claim, 0);
 	tso_unpin(o, &h->pin);
 }
 
 /* Process p writes a key; the answer comes at once, and by now all of its words have left the lock, too. */
 static tso_cid
-write_behind(struct lab *lab, unsigned p, uint64_t key, int64_t value)
+write_behind(struct fixture *fix, unsigned p, uint64_t key, int64_t value)
 {
 	tso_cid cid;
-	struct txn *t = begin(lab, p, TXN_REPEATABLE_READ);
-	assert_int_equal(set(lab, t, &lab->tab[p], key, value), NAM_OK);
+	struct txn *t = begin(fix, p, TXN_REPEATABLE_READ);
+	assert_int_equal(set(fix, t, &fix->tab[p], key, value), NAM_OK);
 	assert_int_equal(txn_commit(t, &cid), NAM_OK);
-	net_sleep(lab->w[0], 200 * US);
+	net_sleep(fix->w[0], 200 * US);
 	return cid;
 }
 
 static uint64_t
-locks_left(struct lab *lab)
+locks_left(struct fixture *fix)
 {
 	uint64_t n;
-	struct txn *t = begin(lab, 0, TXN_REPEATABLE_READ);
-	assert_int_equal(txn_table_locks(t, &lab->tab[0], &n), NAM_OK);
+	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(txn_table_locks(t, &fix->tab[0], &n), NAM_OK);
 	txn_abort(t);
 	return n;
 }
@@ -60,7 +60,7 @@ locks_left(struct lab *lab)
 enum at { AT_LOCK, AT_UPDATE, AT_COMMIT, AT_READ_MET, AT_READ_CHANGED, AT_SCAN, ATS };
 
 struct retrier {
-	struct lab *lab;
+	struct fixture *fix;
 	enum at at;
 	unsigned tries;
 	bool ready, go, ended;
@@ -69,21 +69,21 @@ struct retrier {
 static nam_status
 try_once(struct retrier *r)
 {
-	struct lab *lab = r->lab;
-	struct txn_table *tab = &lab->tab[1];
-	struct txn *t = begin(lab, 1, r->at >= AT_READ_MET ? TXN_SERIALIZABLE : TXN_REPEATABLE_READ);
+	struct fixture *fix = r->fix;
+	struct txn_table *tab = &fix->tab[1];
+	struct txn *t = begin(fix, 1, r->at >= AT_READ_MET ? TXN_SERIALIZABLE : TXN_REPEATABLE_READ);
 	struct txn_row row;
 	struct row n;
 	nam_status st;
 	switch (r->at) {
 	case AT_UPDATE:
-		st = get(lab, t, tab, 0, &row, &n);
+		st = get(fix, t, tab, 0, &row, &n);
 		n = mk(0, n.value + 1);
 		st = st == NAM_OK ? txn_update(t, tab, &row, &n, sizeof n) : st;
 		break;
 	case AT_LOCK:
 	case AT_COMMIT:
-		st = set(lab, t, tab, 0, 50);
+		st = set(fix, t, tab, 0, 50);
 		break;
 	case AT_SCAN: {
 		struct txn_scan *s;
@@ -93,16 +93,16 @@ try_once(struct retrier *r)
 		while (assert_int_equal(txn_scan_next(s, rows, 8, &k), NAM_OK), k > 0)
 			;
 		txn_scan_close(s);
-		st = insert(t, &lab->bare[1], 1, 1);
+		st = insert(t, &fix->bare[1], 1, 1);
 		break;
 	}
 	default:
-		value_of(lab, t, tab, 0);
-		st = set(lab, t, tab, 1, 50);
+		value_of(fix, t, tab, 0);
+		st = set(fix, t, tab, 1, 50);
 	}
 	r->ready = true;
 	while (!r->go)
-		net_sleep(lab->w[1], US);
+		net_sleep(fix->w[1], US);
 	if (st == NAM_OK)
 		return txn_commit(t, NULL);
 	txn_abort(t);
@@ -125,26 +125,26 @@ retrier_main(void *arg)
 static enum at retry_at;
 
 static void
-retry(struct lab *lab)
+retry(struct fixture *fix)
 {
 	struct held h;
-	struct retrier r = { .lab = lab, .at = retry_at };
-	fill(lab, 2, 10);
-	hold(lab, &h);
+	struct retrier r = { .fix = fix, .at = retry_at };
+	fill(fix, 2, 10);
+	hold(fix, &h);
 	bool first = r.at == AT_COMMIT || r.at == AT_READ_CHANGED;
 	if (!first)
-		write_behind(lab, 0, 0, 20);
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[1]), retrier_main, &r, 128 << 10));
+		write_behind(fix, 0, 0, 20);
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[1]), retrier_main, &r, 128 << 10));
 	while (!r.ready)
-		net_sleep(lab->w[0], US);
+		net_sleep(fix->w[0], US);
 	if (first)
-		write_behind(lab, 0, 0, 20);
+		write_behind(fix, 0, 0, 20);
 	r.go = true;
-	net_sleep(lab->w[0], 3 * MS); /* time for hundreds of tries */
+	net_sleep(fix->w[0], 3 * MS); /* time for hundreds of tries */
 	assert_false(r.ended);
-	let_go(lab, &h);
+	let_go(fix, &h);
 	while (!r.ended)
-		net_sleep(lab->w[0], 100 * US);
+		net_sleep(fix->w[0], 100 * US);
 	assert_int_equal(r.tries, 2);
 }
 static void
@@ -158,19 +158,19 @@ test_retry_covers(void **state)
 /* ---- SERIALIZABLE: what was read is older than the newest, and the newest was there all the time ---- */
 
 static void
-newest_not_shown(struct lab *lab)
+newest_not_shown(struct fixture *fix)
 {
 	struct held h;
 	tso_cid cid;
-	fill(lab, 2, 10);
-	hold(lab, &h);
-	write_behind(lab, 0, 0, 20);
-	struct txn *t = begin(lab, 1, TXN_SERIALIZABLE);
-	assert_int_equal(value_of(lab, t, &lab->tab[1], 0), 10); /* not covered yet */
-	assert_int_equal(set(lab, t, &lab->tab[1], 1, 30), NAM_OK);
+	fill(fix, 2, 10);
+	hold(fix, &h);
+	write_behind(fix, 0, 0, 20);
+	struct txn *t = begin(fix, 1, TXN_SERIALIZABLE);
+	assert_int_equal(value_of(fix, t, &fix->tab[1], 0), 10); /* not covered yet */
+	assert_int_equal(set(fix, t, &fix->tab[1], 1, 30), NAM_OK);
 	/* It would commit above the version that it did not see, though nothing changes from here on. */
 	assert_int_equal(txn_commit(t, &cid), NAM_CONFLICT);
-	let_go(lab, &h);
+	let_go(fix, &h);
 }
 static void
 test_newest_not_shown(void **state)
@@ -184,7 +184,7 @@ test_newest_not_shown(void **state)
  * meanwhile and commits. Should the first have its CID already, it would be below that of the one who did not see it.
  */
 struct late_locker {
-	struct lab *lab;
+	struct fixture *fix;
 	uint64_t later_ns;
 	struct txn *t;
 	tso_cid cid;
@@ -195,7 +195,7 @@ static void
 late_locker_main(void *arg)
 {
 	struct late_locker *l = arg;
-	net_sleep(l->lab->w[1], 1 + l->later_ns);
+	net_sleep(l->fix->w[1], 1 + l->later_ns);
 	l->st = txn_commit(l->t, &l->cid);
 	l->ended = true;
 }
@@ -205,37 +205,37 @@ static uint64_t apart_ns;     /* the reader commits so much later */
 static unsigned both_committed, in_between;
 
 static void
-claim_behind_locks(struct lab *lab)
+claim_behind_locks(struct fixture *fix)
 {
 	/* Their first intents and archives are there, and the rows are cold: a commit is four round trips. */
-	fill(lab, 2, 10);
+	fill(fix, 2, 10);
 	for (unsigned i = 0; i < 6; i++) {
-		struct txn *t = begin(lab, i % 3, TXN_READ_COMMITTED);
-		assert_int_equal(set(lab, t, &lab->tab[i % 3], 0, 10), NAM_OK);
-		assert_int_equal(set(lab, t, &lab->tab[i % 3], 1, 10), NAM_OK);
+		struct txn *t = begin(fix, i % 3, TXN_READ_COMMITTED);
+		assert_int_equal(set(fix, t, &fix->tab[i % 3], 0, 10), NAM_OK);
+		assert_int_equal(set(fix, t, &fix->tab[i % 3], 1, 10), NAM_OK);
 		commit_all(t);
 	}
-	net_sleep(lab->w[0], 50 * MS);
+	net_sleep(fix->w[0], 50 * MS);
 	struct late_locker l = {
-		.lab = lab, .later_ns = lock_held_ns > 0 ? 0 : 6 * US, .t = begin(lab, 1, TXN_SERIALIZABLE)
+		.fix = fix, .later_ns = lock_held_ns > 0 ? 0 : 6 * US, .t = begin(fix, 1, TXN_SERIALIZABLE)
 	};
-	assert_int_equal(set(lab, l.t, &lab->tab[1], 0, 20), NAM_OK);
-	struct txn *reader = begin(lab, 0, TXN_SERIALIZABLE);
-	assert_int_equal(value_of(lab, reader, &lab->tab[0], 0), 10);
-	assert_int_equal(set(lab, reader, &lab->tab[0], 1, 30), NAM_OK);
-	struct txn *holder = begin(lab, HOLDER, TXN_READ_COMMITTED);
+	assert_int_equal(set(fix, l.t, &fix->tab[1], 0, 20), NAM_OK);
+	struct txn *reader = begin(fix, 0, TXN_SERIALIZABLE);
+	assert_int_equal(value_of(fix, reader, &fix->tab[0], 0), 10);
+	assert_int_equal(set(fix, reader, &fix->tab[0], 1, 30), NAM_OK);
+	struct txn *holder = begin(fix, HOLDER, TXN_READ_COMMITTED);
 	if (lock_held_ns > 0)
-		assert_int_equal(set(lab, holder, &lab->tab[HOLDER], 0, 99), NAM_OK);
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[1]), late_locker_main, &l, 128 << 10));
-	net_sleep(lab->w[0], 1 + lock_held_ns);
+		assert_int_equal(set(fix, holder, &fix->tab[HOLDER], 0, 99), NAM_OK);
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[1]), late_locker_main, &l, 128 << 10));
+	net_sleep(fix->w[0], 1 + lock_held_ns);
 	txn_abort(holder);
-	net_sleep(lab->w[0], 1 + apart_ns);
+	net_sleep(fix->w[0], 1 + apart_ns);
 	bool waits = !l.ended;
 	tso_cid cid = 0;
 	nam_status st = txn_commit(reader, &cid);
 	in_between += waits && !l.ended && st == NAM_OK;
 	while (!l.ended)
-		net_sleep(lab->w[0], 10 * US);
+		net_sleep(fix->w[0], 10 * US);
 	assert_true(st == NAM_OK || st == NAM_CONFLICT);
 	assert_true(l.st == NAM_OK || l.st == NAM_CONFLICT);
 	if (st == NAM_OK && l.st == NAM_OK) {
@@ -270,35 +270,35 @@ test_claim_behind_locks(void **state)
 static unsigned met_then_got;
 
 static void
-lock_goes(struct lab *lab)
+lock_goes(struct fixture *fix)
 {
-	fill(lab, 1, 10);
-	struct late_locker l = { .lab = lab, .t = begin(lab, 1, TXN_REPEATABLE_READ) };
-	assert_int_equal(set(lab, l.t, &lab->tab[1], 0, 20), NAM_OK);
-	struct txn *holder = begin(lab, HOLDER, TXN_READ_COMMITTED);
-	assert_int_equal(set(lab, holder, &lab->tab[HOLDER], 0, 99), NAM_OK);
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[1]), late_locker_main, &l, 128 << 10));
-	net_sleep(lab->w[0], 15 * US);
+	fill(fix, 1, 10);
+	struct late_locker l = { .fix = fix, .t = begin(fix, 1, TXN_REPEATABLE_READ) };
+	assert_int_equal(set(fix, l.t, &fix->tab[1], 0, 20), NAM_OK);
+	struct txn *holder = begin(fix, HOLDER, TXN_READ_COMMITTED);
+	assert_int_equal(set(fix, holder, &fix->tab[HOLDER], 0, 99), NAM_OK);
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[1]), late_locker_main, &l, 128 << 10));
+	net_sleep(fix->w[0], 15 * US);
 	assert_false(l.ended);
 	txn_abort(holder);
 	while (!l.ended)
-		net_sleep(lab->w[0], US);
+		net_sleep(fix->w[0], US);
 	assert_int_equal(l.st, NAM_OK);
 
 	/* One that stays for long is given up for. */
-	l = (struct late_locker){ .lab = lab, .t = begin(lab, 1, TXN_REPEATABLE_READ) };
-	assert_int_equal(set(lab, l.t, &lab->tab[1], 0, 30), NAM_OK);
-	holder = begin(lab, HOLDER, TXN_READ_COMMITTED);
+	l = (struct late_locker){ .fix = fix, .t = begin(fix, 1, TXN_REPEATABLE_READ) };
+	assert_int_equal(set(fix, l.t, &fix->tab[1], 0, 30), NAM_OK);
+	holder = begin(fix, HOLDER, TXN_READ_COMMITTED);
 	struct txn_row row;
 	struct row r;
-	nam_status st = get(lab, holder, &lab->tab[HOLDER], 0, &row, &r);
+	nam_status st = get(fix, holder, &fix->tab[HOLDER], 0, &row, &r);
 	assert_int_equal(st, NAM_OK);
-	assert_int_equal(txn_lock(holder, &lab->tab[HOLDER], &row), NAM_OK);
-	uint64_t from = net_now_ns(lab->w[0]);
+	assert_int_equal(txn_lock(holder, &fix->tab[HOLDER], &row), NAM_OK);
+	uint64_t from = net_now_ns(fix->w[0]);
 	assert_int_equal(txn_commit(l.t, NULL), NAM_CONFLICT);
-	assert_true(net_now_ns(lab->w[0]) - from < MS);
+	assert_true(net_now_ns(fix->w[0]) - from < MS);
 	txn_abort(holder);
-	assert_int_equal(locks_left(lab), 0);
+	assert_int_equal(locks_left(fix), 0);
 	met_then_got++;
 }
 static void
@@ -313,24 +313,24 @@ test_lock_goes(void **state)
 /* ---- an abort frees what its CASes got, also those behind the one that lost ---- */
 
 static void
-one_lost(struct lab *lab)
+one_lost(struct fixture *fix)
 {
 	enum { KEYS = 8 };
-	fill(lab, KEYS, 10);
+	fill(fix, KEYS, 10);
 	for (uint64_t lost = 0; lost < KEYS; lost++) {
-		struct txn *t = begin(lab, 1, TXN_REPEATABLE_READ);
+		struct txn *t = begin(fix, 1, TXN_REPEATABLE_READ);
 		for (uint64_t k = 0; k < KEYS; k++)
-			assert_int_equal(set(lab, t, &lab->tab[1], k, 20), NAM_OK);
-		struct txn *u = begin(lab, 0, TXN_REPEATABLE_READ);
-		assert_int_equal(set(lab, u, &lab->tab[0], lost, 30), NAM_OK);
+			assert_int_equal(set(fix, t, &fix->tab[1], k, 20), NAM_OK);
+		struct txn *u = begin(fix, 0, TXN_REPEATABLE_READ);
+		assert_int_equal(set(fix, u, &fix->tab[0], lost, 30), NAM_OK);
 		commit_all(u);
 		assert_int_equal(txn_commit(t, NULL), NAM_CONFLICT);
-		assert_int_equal(locks_left(lab), 0);
+		assert_int_equal(locks_left(fix), 0);
 	}
 	/* And nothing of it is there. */
-	struct txn *t = begin(lab, HOLDER, TXN_REPEATABLE_READ);
+	struct txn *t = begin(fix, HOLDER, TXN_REPEATABLE_READ);
 	for (uint64_t k = 0; k < KEYS; k++)
-		assert_int_equal(value_of(lab, t, &lab->tab[HOLDER], k), 30);
+		assert_int_equal(value_of(fix, t, &fix->tab[HOLDER], k), 30);
 	txn_abort(t);
 }
 static void
@@ -343,21 +343,21 @@ test_one_lost(void **state)
 /* ---- the word of a block that was emptied is another one ---- */
 
 static void
-emptied(struct lab *lab)
+emptied(struct fixture *fix)
 {
-	struct txn *t = begin(lab, 0, TXN_READ_COMMITTED);
-	assert_int_equal(insert(t, &lab->tab[0], 7, 1), NAM_OK);
+	struct txn *t = begin(fix, 0, TXN_READ_COMMITTED);
+	assert_int_equal(insert(t, &fix->tab[0], 7, 1), NAM_OK);
 	txn_abort(t);
 	/* The empty block that it left is taken, by its word; not locked before COMMIT. */
-	t = begin(lab, 1, TXN_REPEATABLE_READ);
-	assert_int_equal(insert(t, &lab->tab[1], 7, 2), NAM_OK);
-	net_sleep(lab->w[0], 40 * MS); /* the collector has been there: no entry leads to it any more */
+	t = begin(fix, 1, TXN_REPEATABLE_READ);
+	assert_int_equal(insert(t, &fix->tab[1], 7, 2), NAM_OK);
+	net_sleep(fix->w[0], 40 * MS); /* the collector has been there: no entry leads to it any more */
 	assert_int_equal(txn_commit(t, NULL), NAM_CONFLICT);
-	t = begin(lab, 1, TXN_REPEATABLE_READ);
-	assert_int_equal(insert(t, &lab->tab[1], 7, 3), NAM_OK);
+	t = begin(fix, 1, TXN_REPEATABLE_READ);
+	assert_int_equal(insert(t, &fix->tab[1], 7, 3), NAM_OK);
 	commit_all(t);
-	t = begin(lab, 0, TXN_REPEATABLE_READ);
-	assert_int_equal(value_of(lab, t, &lab->tab[0], 7), 3);
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(value_of(fix, t, &fix->tab[0], 7), 3);
 	txn_abort(t);
 }
 static void
@@ -379,30 +379,30 @@ committer_main(void *arg)
 }
 
 static void
-answer_waits(struct lab *lab)
+answer_waits(struct fixture *fix)
 {
 	struct held h;
-	fill(lab, 1, 10);
-	hold(lab, &h);
+	fill(fix, 1, 10);
+	hold(fix, &h);
 	/* Without it, the answer does not wait, and others need not see it. */
-	write_behind(lab, 0, 0, 20);
-	struct txn *t = begin(lab, 1, TXN_REPEATABLE_READ);
-	assert_int_equal(value_of(lab, t, &lab->tab[1], 0), 10);
+	write_behind(fix, 0, 0, 20);
+	struct txn *t = begin(fix, 1, TXN_REPEATABLE_READ);
+	assert_int_equal(value_of(fix, t, &fix->tab[1], 0), 10);
 	txn_abort(t);
-	let_go(lab, &h);
+	let_go(fix, &h);
 
-	struct late_locker l = { .lab = lab, .t = begin(lab, 0, TXN_REPEATABLE_READ) };
-	assert_int_equal(set(lab, l.t, &lab->tab[0], 0, 30), NAM_OK);
-	hold(lab, &h);
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[0]), committer_main, &l, 128 << 10));
-	net_sleep(lab->w[0], 3 * MS);
+	struct late_locker l = { .fix = fix, .t = begin(fix, 0, TXN_REPEATABLE_READ) };
+	assert_int_equal(set(fix, l.t, &fix->tab[0], 0, 30), NAM_OK);
+	hold(fix, &h);
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[0]), committer_main, &l, 128 << 10));
+	net_sleep(fix->w[0], 3 * MS);
 	assert_false(l.ended);
-	let_go(lab, &h);
+	let_go(fix, &h);
 	while (!l.ended)
-		net_sleep(lab->w[0], US);
+		net_sleep(fix->w[0], US);
 	assert_int_equal(l.st, NAM_OK);
-	t = begin(lab, 1, TXN_REPEATABLE_READ);
-	assert_int_equal(value_of(lab, t, &lab->tab[1], 0), 30);
+	t = begin(fix, 1, TXN_REPEATABLE_READ);
+	assert_int_equal(value_of(fix, t, &fix->tab[1], 0), 30);
 	txn_abort(t);
 }
 static void
@@ -418,28 +418,28 @@ static void
 fork_main(void *arg)
 {
 	struct late_locker *l = arg;
-	assert_int_equal(txn_begin(l->lab->tw[0], TXN_REPEATABLE_READ, &l->t), NAM_OK);
+	assert_int_equal(txn_begin(l->fix->tw[0], TXN_REPEATABLE_READ, &l->t), NAM_OK);
 	l->ended = true;
 }
 
 static void
-own_over_old(struct lab *lab)
+own_over_old(struct fixture *fix)
 {
 	struct held h;
-	fill(lab, 2, 10);
-	hold(lab, &h);
-	write_behind(lab, 1, 1, 20); /* below the next one, and process 0 need not see it */
-	write_behind(lab, 0, 0, 20);
+	fill(fix, 2, 10);
+	hold(fix, &h);
+	write_behind(fix, 1, 1, 20); /* below the next one, and process 0 need not see it */
+	write_behind(fix, 0, 0, 20);
 	/* Its own it must see, so it waits: a snapshot with the second and without the first there is none. */
-	struct late_locker l = { .lab = lab };
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[0]), fork_main, &l, 128 << 10));
-	net_sleep(lab->w[0], 3 * MS);
+	struct late_locker l = { .fix = fix };
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[0]), fork_main, &l, 128 << 10));
+	net_sleep(fix->w[0], 3 * MS);
 	assert_false(l.ended);
-	let_go(lab, &h);
+	let_go(fix, &h);
 	while (!l.ended)
-		net_sleep(lab->w[0], US);
-	assert_int_equal(value_of(lab, l.t, &lab->tab[0], 0), 20);
-	assert_int_equal(value_of(lab, l.t, &lab->tab[0], 1), 20);
+		net_sleep(fix->w[0], US);
+	assert_int_equal(value_of(fix, l.t, &fix->tab[0], 0), 20);
+	assert_int_equal(value_of(fix, l.t, &fix->tab[0], 1), 20);
 	txn_abort(l.t);
 }
 static void
@@ -452,37 +452,37 @@ test_own_over_old(void **state)
 /* ---- lock words: one comes twice only when nobody is there any more who might know it ---- */
 
 static void
-generations(struct lab *lab)
+generations(struct fixture *fix)
 {
 	enum { COMMITS = 240, LEFT = 3 };
 	uint32_t last[TXN_INTENTS] = { 0 };
 	unsigned used_up = 0, again = 0;
 	struct txn *watcher = NULL;
-	fill(lab, 1, 0);
+	fill(fix, 1, 0);
 	for (int64_t i = 1; i <= COMMITS; i++) {
-		struct txn_worker *tw = lab->tw[0];
+		struct txn_worker *tw = fix->tw[0];
 		/* All nearly used up. First while somebody is there who may know their words, then not. */
 		if (i == COMMITS / 4 || i == COMMITS / 2)
 			for (struct txn_intent *in = tw->intent_free; in != NULL; in = in->next)
 				in->generation = TXN_GENERATION_MAX - LEFT;
 		if (i == COMMITS / 4) {
-			watcher = begin(lab, 1, TXN_REPEATABLE_READ);
-			(void)value_of(lab, watcher, &lab->tab[1], 0);
+			watcher = begin(fix, 1, TXN_REPEATABLE_READ);
+			(void)value_of(fix, watcher, &fix->tab[1], 0);
 		}
 		if (i == COMMITS / 2) {
 			assert_int_equal(again, 0);
 			txn_abort(watcher);
 		}
-		struct txn *t = begin(lab, 0, TXN_READ_COMMITTED);
-		assert_int_equal(set(lab, t, &lab->tab[0], 0, i), NAM_OK);
+		struct txn *t = begin(fix, 0, TXN_READ_COMMITTED);
+		assert_int_equal(set(fix, t, &fix->tab[0], 0, i), NAM_OK);
 		unsigned number = txn_lock_intent(t->lock);
 		uint32_t generation = txn_lock_generation(t->lock);
-		assert_true(number < TXN_INTENTS && txn_lock_owner(t->lock) == tso_owner(lab->db[0]->tso));
-		assert_int_equal(txn_lock_epoch(t->lock), tso_epoch(lab->db[0]->tso));
+		assert_true(number < TXN_INTENTS && txn_lock_owner(t->lock) == tso_owner(fix->db[0]->tso));
+		assert_int_equal(txn_lock_epoch(t->lock), tso_epoch(fix->db[0]->tso));
 		if (generation <= last[number]) {
 			const struct txn_commit_line *line =
 			    (const void *)((const char *)net_sim_memory(
-					       lab->sim, net_region_of(t->intent->at)) +
+					       fix->sim, net_region_of(t->intent->at)) +
 					   net_offset_of(t->intent->at));
 			assert_int_equal(last[number], TXN_GENERATION_MAX);
 			assert_int_equal(generation, 1);
@@ -492,11 +492,11 @@ generations(struct lab *lab)
 		last[number] = generation;
 		used_up += generation == TXN_GENERATION_MAX;
 		commit_all(t);
-		net_sleep(lab->w[0], 500 * US); /* beats go by */
+		net_sleep(fix->w[0], 500 * US); /* beats go by */
 	}
 	assert_true(used_up > 0 && again > 0);
-	struct txn *t = begin(lab, 1, TXN_REPEATABLE_READ);
-	assert_int_equal(value_of(lab, t, &lab->tab[1], 0), COMMITS);
+	struct txn *t = begin(fix, 1, TXN_REPEATABLE_READ);
+	assert_int_equal(value_of(fix, t, &fix->tab[1], 0), COMMITS);
 	txn_abort(t);
 }
 static void
@@ -509,20 +509,20 @@ test_generations(void **state)
 /* ---- an entry says what the hash is; the row says what the key is ---- */
 
 static nam_status
-insert_as(struct lab *lab, struct txn *t, uint64_t key, int64_t value, uint64_t hash)
+insert_as(struct fixture *fix, struct txn *t, uint64_t key, int64_t value, uint64_t hash)
 {
 	struct row r = mk(key, value);
 	struct txn_put p = {
-		.table = &lab->tab[0], .bytes = &r, .len = sizeof r, .key = &r.key, .key_len = 8, .hash = hash
+		.table = &fix->tab[0], .bytes = &r, .len = sizeof r, .key = &r.key, .key_len = 8, .hash = hash
 	};
 	return txn_insert(t, &p, 1);
 }
 static int64_t
-value_as(struct lab *lab, struct txn *t, uint64_t key, uint64_t hash, struct txn_row *row)
+value_as(struct fixture *fix, struct txn *t, uint64_t key, uint64_t hash, struct txn_row *row)
 {
-	struct txn_get g = { .table = &lab->tab[0], .key = &key, .key_len = 8, .hash = hash };
+	struct txn_get g = { .table = &fix->tab[0], .key = &key, .key_len = 8, .hash = hash };
 	struct row r;
-	assert_int_equal(txn_get(t, &g, 1, &lab->a), NAM_OK);
+	assert_int_equal(txn_get(t, &g, 1, &fix->a), NAM_OK);
 	if (g.status == NAM_ABSENT)
 		return -1;
 	assert_int_equal(g.status, NAM_OK);
@@ -532,40 +532,40 @@ value_as(struct lab *lab, struct txn *t, uint64_t key, uint64_t hash, struct txn
 	return r.value;
 }
 static void
-same_hash(struct lab *lab)
+same_hash(struct fixture *fix)
 {
 	enum { HASH = 0x1234567 };
 	struct txn_row row;
-	struct txn *t = begin(lab, 0, TXN_REPEATABLE_READ);
-	assert_int_equal(insert_as(lab, t, 1, 10, HASH), NAM_OK);
+	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(insert_as(fix, t, 1, 10, HASH), NAM_OK);
 	commit_all(t);
-	t = begin(lab, 0, TXN_REPEATABLE_READ);
-	assert_int_equal(value_as(lab, t, 2, HASH, &row), -1);
-	assert_int_equal(insert_as(lab, t, 2, 20, HASH), NAM_OK);
-	assert_int_equal(insert_as(lab, t, 1, 11, HASH), NAM_DUPLICATE);
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(value_as(fix, t, 2, HASH, &row), -1);
+	assert_int_equal(insert_as(fix, t, 2, 20, HASH), NAM_OK);
+	assert_int_equal(insert_as(fix, t, 1, 11, HASH), NAM_DUPLICATE);
 	txn_abort(t);
-	t = begin(lab, 0, TXN_READ_COMMITTED);
-	assert_int_equal(insert_as(lab, t, 2, 20, HASH), NAM_OK);
+	t = begin(fix, 0, TXN_READ_COMMITTED);
+	assert_int_equal(insert_as(fix, t, 2, 20, HASH), NAM_OK);
 	commit_all(t);
 	for (unsigned i = 0; i < 3; i++) {
-		t = begin(lab, 0, TXN_REPEATABLE_READ);
-		assert_int_equal(value_as(lab, t, 1, HASH, &row), 10);
-		assert_int_equal(value_as(lab, t, 2, HASH, &row), 20);
+		t = begin(fix, 0, TXN_REPEATABLE_READ);
+		assert_int_equal(value_as(fix, t, 1, HASH, &row), 10);
+		assert_int_equal(value_as(fix, t, 2, HASH, &row), 20);
 		txn_abort(t);
 	}
-	t = begin(lab, 0, TXN_REPEATABLE_READ);
-	assert_int_equal(value_as(lab, t, 1, HASH, &row), 10);
-	assert_int_equal(txn_delete(t, &lab->tab[0], &row), NAM_OK);
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(value_as(fix, t, 1, HASH, &row), 10);
+	assert_int_equal(txn_delete(t, &fix->tab[0], &row), NAM_OK);
 	commit_all(t);
-	net_sleep(lab->w[0], 50 * MS);
-	t = begin(lab, 0, TXN_REPEATABLE_READ);
-	assert_int_equal(value_as(lab, t, 1, HASH, &row), -1);
-	assert_int_equal(value_as(lab, t, 2, HASH, &row), 20);
-	assert_int_equal(insert_as(lab, t, 1, 12, HASH), NAM_OK);
+	net_sleep(fix->w[0], 50 * MS);
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(value_as(fix, t, 1, HASH, &row), -1);
+	assert_int_equal(value_as(fix, t, 2, HASH, &row), 20);
+	assert_int_equal(insert_as(fix, t, 1, 12, HASH), NAM_OK);
 	commit_all(t);
-	t = begin(lab, 0, TXN_REPEATABLE_READ);
-	assert_int_equal(value_as(lab, t, 1, HASH, &row), 12);
-	assert_int_equal(value_as(lab, t, 2, HASH, &row), 20);
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(value_as(fix, t, 1, HASH, &row), 12);
+	assert_int_equal(value_as(fix, t, 2, HASH, &row), 20);
 	txn_abort(t);
 }
 static void
@@ -580,28 +580,28 @@ test_same_hash(void **state)
 static bool dead_claims;
 
 static void
-quiet_death(struct lab *lab)
+quiet_death(struct fixture *fix)
 {
-	struct tso_worker *o = lab->tw[HOLDER]->tso;
+	struct tso_worker *o = fix->tw[HOLDER]->tso;
 	static struct held h; /* its worker knows of the claim until it is closed, behind this */
-	fill(lab, 1, 10);
+	fill(fix, 1, 10);
 	if (dead_claims)
-		hold(lab, &h);
+		hold(fix, &h);
 	else
 		assert_int_equal(tso_snapshot(o, &h.pin, NULL), NAM_OK);
-	net_sim_crash(lab->sim, lab->net[HOLDER]);
-	uint64_t from = net_now_ns(lab->w[0]);
-	write_behind(lab, 0, 0, 20);
-	struct txn *t = begin(lab, 0, TXN_REPEATABLE_READ); /* waits for what the claim holds up */
+	net_sim_crash(fix->sim, fix->net[HOLDER]);
+	uint64_t from = net_now_ns(fix->w[0]);
+	write_behind(fix, 0, 0, 20);
+	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ); /* waits for what the claim holds up */
 	tso_cid seen = txn_snapshot(t);
-	assert_int_equal(value_of(lab, t, &lab->tab[0], 0), 20);
+	assert_int_equal(value_of(fix, t, &fix->tab[0], 0), 20);
 	txn_abort(t);
-	while (tso_watermark(lab->db[0]->tso) < seen || tso_watermark(lab->db[1]->tso) < seen) {
-		net_sleep(lab->w[0], MS);
-		assert_true(net_now_ns(lab->w[0]) - from < 3 * (uint64_t)LEASE_MS * MS);
+	while (tso_watermark(fix->db[0]->tso) < seen || tso_watermark(fix->db[1]->tso) < seen) {
+		net_sleep(fix->w[0], MS);
+		assert_true(net_now_ns(fix->w[0]) - from < 3 * (uint64_t)LEASE_MS * MS);
 	}
-	assert_true(net_now_ns(lab->w[0]) - from > (LEASE_MS - 10) * (uint64_t)MS);
-	net_sim_bury(lab->sim, lab->net[HOLDER]);
+	assert_true(net_now_ns(fix->w[0]) - from > (LEASE_MS - 10) * (uint64_t)MS);
+	net_sim_bury(fix->sim, fix->net[HOLDER]);
 }
 static void
 test_quiet_death(void **state)
@@ -624,40 +624,40 @@ static struct {
 
 /* Key 0 was deleted, all snapshots see that, and HOLDER's collector had its block under way when it ended. */
 static void
-half_emptied(struct lab *lab)
+half_emptied(struct fixture *fix)
 {
-	struct tso_worker *o = lab->tw[HOLDER]->tso;
+	struct tso_worker *o = fix->tw[HOLDER]->tso;
 	struct tso_pin pin;
 	struct txn_row row;
 	struct row r;
-	uint64_t img[1 + 3 + REC_SLOTS_MAX], words = 3 + lab->slots;
-	fill(lab, 1, 10);
-	struct txn *before = begin(lab, 1, TXN_REPEATABLE_READ);
-	assert_int_equal(get(lab, before, &lab->tab[1], 0, &row, &r), NAM_OK);
+	uint64_t img[1 + 3 + REC_SLOTS_MAX], words = 3 + fix->slots;
+	fill(fix, 1, 10);
+	struct txn *before = begin(fix, 1, TXN_REPEATABLE_READ);
+	assert_int_equal(get(fix, before, &fix->tab[1], 0, &row, &r), NAM_OK);
 	/* By HOLDER itself: what is left of the row is then known to nobody else, and only who looks for the key finds it. */
-	struct txn *t = begin(lab, HOLDER, TXN_REPEATABLE_READ);
-	assert_int_equal(del(lab, t, &lab->tab[HOLDER], 0), NAM_OK);
+	struct txn *t = begin(fix, HOLDER, TXN_REPEATABLE_READ);
+	assert_int_equal(del(fix, t, &fix->tab[HOLDER], 0), NAM_OK);
 	commit_all(t);
 	assert_int_equal(tso_snapshot(o, &pin, NULL), NAM_OK);
-	uint64_t lock = txn_gc_lock(lab->tw[HOLDER]);
-	assert_int_equal(net_read1(lab->w[0], row.at, img, 8 * (1 + words), NULL), NAM_OK);
+	uint64_t lock = txn_gc_lock(fix->tw[HOLDER]);
+	assert_int_equal(net_read1(fix->w[0], row.at, img, 8 * (1 + words), NULL), NAM_OK);
 	img[REC_WORD] = lock;
 	for (unsigned k = 0; k < words; k++)
 		if ((half.left >> k & 1) == 0)
 			img[REC_IDENT + k] = 0;
-	assert_int_equal(net_write1(lab->w[0], row.at, img, 8 * (1 + words), NULL), NAM_OK);
-	net_sim_crash(lab->sim, lab->net[HOLDER]);
+	assert_int_equal(net_write1(fix->w[0], row.at, img, 8 * (1 + words), NULL), NAM_OK);
+	net_sim_crash(fix->sim, fix->net[HOLDER]);
 	txn_abort(before);
 }
 
 /* A collector may empty the block between the insert and its commit: a conflict, and no more. */
 static void
-insert_for_sure(struct lab *lab, unsigned p, uint64_t key, int64_t value)
+insert_for_sure(struct fixture *fix, unsigned p, uint64_t key, int64_t value)
 {
 	nam_status st;
 	do {
-		struct txn *t = begin(lab, p, TXN_REPEATABLE_READ);
-		if ((st = insert(t, &lab->tab[p], key, value)) != NAM_OK) {
+		struct txn *t = begin(fix, p, TXN_REPEATABLE_READ);
+		if ((st = insert(t, &fix->tab[p], key, value)) != NAM_OK) {
 			txn_abort(t);
 		} else {
 			txn_set_cluster_visible(t, true);
@@ -668,46 +668,46 @@ insert_for_sure(struct lab *lab, unsigned p, uint64_t key, int64_t value)
 }
 
 static void
-half_emptied_read(struct lab *lab)
+half_emptied_read(struct fixture *fix)
 {
-	half_emptied(lab);
-	struct txn *t = begin(lab, 1, TXN_REPEATABLE_READ);
-	assert_int_equal(value_of(lab, t, &lab->tab[1], 0), -1);
+	half_emptied(fix);
+	struct txn *t = begin(fix, 1, TXN_REPEATABLE_READ);
+	assert_int_equal(value_of(fix, t, &fix->tab[1], 0), -1);
 	txn_abort(t);
-	insert_for_sure(lab, 1, 0, 30);
-	t = begin(lab, 0, TXN_REPEATABLE_READ);
-	assert_int_equal(value_of(lab, t, &lab->tab[0], 0), 30);
+	insert_for_sure(fix, 1, 0, 30);
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(value_of(fix, t, &fix->tab[0], 0), 30);
 	txn_abort(t);
-	net_sim_bury(lab->sim, lab->net[HOLDER]);
+	net_sim_bury(fix->sim, fix->net[HOLDER]);
 }
 
 static void
 finder_main(void *arg)
 {
-	struct lab *lab = arg;
-	value_of(lab, half.t, &lab->tab[1], 0);
+	struct fixture *fix = arg;
+	value_of(fix, half.t, &fix->tab[1], 0);
 	txn_abort(half.t);
 	half.done = true;
 }
 
 /* Two find it at once; one of them stands still, and the key is inserted into that block before he goes on. */
 static void
-half_emptied_twice(struct lab *lab)
+half_emptied_twice(struct fixture *fix)
 {
-	half_emptied(lab);
+	half_emptied(fix);
 	half.done = false;
-	half.t = begin(lab, 1, TXN_REPEATABLE_READ);
-	net_sleep(lab->w[0], (LEASE_MS + 20) * MS); /* it has ended */
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[1]), finder_main, lab, 128 << 10));
-	net_sleep(lab->w[0], half.pause);
-	net_sim_freeze(lab->sim, lab->net[1], 20 * MS);
-	insert_for_sure(lab, 0, 0, 30);
+	half.t = begin(fix, 1, TXN_REPEATABLE_READ);
+	net_sleep(fix->w[0], (LEASE_MS + 20) * MS); /* it has ended */
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[1]), finder_main, fix, 128 << 10));
+	net_sleep(fix->w[0], half.pause);
+	net_sim_freeze(fix->sim, fix->net[1], 20 * MS);
+	insert_for_sure(fix, 0, 0, 30);
 	while (!half.done)
-		net_sleep(lab->w[0], MS);
-	struct txn *t = begin(lab, 0, TXN_REPEATABLE_READ);
-	assert_int_equal(value_of(lab, t, &lab->tab[0], 0), 30);
+		net_sleep(fix->w[0], MS);
+	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(value_of(fix, t, &fix->tab[0], 0), 30);
 	txn_abort(t);
-	net_sim_bury(lab->sim, lab->net[HOLDER]);
+	net_sim_bury(fix->sim, fix->net[HOLDER]);
 }
 
 static void
@@ -727,27 +727,27 @@ test_half_emptied(void **state)
 /* ---- what a row costs to lock ---- */
 
 static void
-lock_costs(struct lab *lab)
+lock_costs(struct fixture *fix)
 {
 	struct txn_row row, old;
 	struct row r;
-	fill(lab, 1, 10);
-	struct txn *t = begin(lab, 1, TXN_READ_COMMITTED);
-	assert_int_equal(get(lab, t, &lab->tab[1], 0, &row, &r), NAM_OK);
+	fill(fix, 1, 10);
+	struct txn *t = begin(fix, 1, TXN_READ_COMMITTED);
+	assert_int_equal(get(fix, t, &fix->tab[1], 0, &row, &r), NAM_OK);
 	old = row;
 	uint64_t trips = txn_counts(t)->round_trips;
-	assert_int_equal(txn_lock(t, &lab->tab[1], &row), NAM_OK);
+	assert_int_equal(txn_lock(t, &fix->tab[1], &row), NAM_OK);
 	assert_int_equal(txn_counts(t)->round_trips - trips, 1);
 	assert_false(row.changed);
 	txn_abort(t);
-	struct txn *u = begin(lab, 0, TXN_REPEATABLE_READ);
-	assert_int_equal(set(lab, u, &lab->tab[0], 0, 20), NAM_OK);
+	struct txn *u = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(set(fix, u, &fix->tab[0], 0, 20), NAM_OK);
 	/* What is remembered is not the newest any more: one more, and the row is shown as it is now. */
-	t = begin(lab, 1, TXN_READ_COMMITTED);
-	assert_int_equal(get(lab, t, &lab->tab[1], 0, &row, &r), NAM_OK);
+	t = begin(fix, 1, TXN_READ_COMMITTED);
+	assert_int_equal(get(fix, t, &fix->tab[1], 0, &row, &r), NAM_OK);
 	commit_all(u);
 	trips = txn_counts(t)->round_trips;
-	assert_int_equal(txn_lock(t, &lab->tab[1], &row), NAM_OK);
+	assert_int_equal(txn_lock(t, &fix->tab[1], &row), NAM_OK);
 	assert_true(txn_counts(t)->round_trips - trips >= 2);
 	assert_true(row.changed && row.cid > old.cid);
 	memcpy(&r, row.bytes, sizeof r);

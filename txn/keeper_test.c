@@ -3,12 +3,12 @@
  * idle and waking. Nobody is recovered for that, no process ends, and what was answered is there.
  */
 #include <base/log.h>
-#include "lab.h"
+#include <txn/testing/fixture.h>
 
 enum { CUT = 1, HOME = 1, MS = 1000000, LEASE_MS = 100, ROUNDS = 3, IDLE_MS = 130 };
 
 struct client {
-	struct lab *lab;
+	struct fixture *fix;
 	struct net_worker *w;
 	struct txn_worker *tw;
 	bool ended;
@@ -19,13 +19,13 @@ struct client {
 
 /* One commit with a note. Anything but OK and GONE is wrong. */
 static nam_status
-commit_noted(struct lab *lab, struct client *c, int64_t v)
+commit_noted(struct fixture *fix, struct client *c, int64_t v)
 {
 	struct txn *t;
 	tso_cid cid = 0;
 	txn_reach(c->tw);
 	nam_status st = txn_begin(c->tw, TXN_READ_COMMITTED, &t);
-	if (st == NAM_OK && (st = set(lab, t, &lab->tab[CUT], 0, v)) != NAM_OK)
+	if (st == NAM_OK && (st = set(fix, t, &fix->tab[CUT], 0, v)) != NAM_OK)
 		txn_abort(t);
 	else if (st == NAM_OK) {
 		txn_set_note(t, TSO_NOTE_CATALOG);
@@ -47,11 +47,11 @@ static void
 client_main(void *arg)
 {
 	struct client *c = arg;
-	struct lab *lab = c->lab;
+	struct fixture *fix = c->fix;
 	int64_t v = 10;
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		for (unsigned k = 0; k < 3; k++)
-			commit_noted(lab, c, v++);
+			commit_noted(fix, c, v++);
 		net_sleep(c->w, IDLE_MS * (uint64_t)MS);
 	}
 	c->ended = true;
@@ -70,17 +70,17 @@ static struct {
 } moment;
 
 static void
-nobody_recovered(struct lab *lab)
+nobody_recovered(struct fixture *fix)
 {
-	for (unsigned p = 0; p < lab->procs; p++) {
+	for (unsigned p = 0; p < fix->procs; p++) {
 		struct tso_stats s;
 		struct txn_stats x;
-		tso_stats(lab->db[p]->tso, &s);
-		txn_worker_stats(lab->tw[p], &x);
+		tso_stats(fix->db[p]->tso, &s);
+		txn_worker_stats(fix->tw[p], &x);
 		assert_int_equal(s.fenced, 0);
 		assert_int_equal(x.recovered, 0);
-		assert_int_equal(atomic_load(&lab->db[p]->failed), 0);
-		assert_int_equal(tso_joins(lab->db[p]->tso), 1);
+		assert_int_equal(atomic_load(&fix->db[p]->failed), 0);
+		assert_int_equal(tso_joins(fix->db[p]->tso), 1);
 	}
 }
 
@@ -93,53 +93,53 @@ close_main(void *arg)
 }
 
 static void
-home_breaks(struct lab *lab)
+home_breaks(struct fixture *fix)
 {
-	fill(lab, 1, 1);
-	struct client c = { .lab = lab, .last = 1 };
-	assert_int_equal(net_worker_open(lab->net[CUT], &c.w, NULL), NAM_OK);
-	assert_int_equal(txn_worker_open(lab->db[CUT], c.w, &c.tw), NAM_OK);
-	uint64_t from = net_sim_verbs(lab->net[CUT]);
+	fill(fix, 1, 1);
+	struct client c = { .fix = fix, .last = 1 };
+	assert_int_equal(net_worker_open(fix->net[CUT], &c.w, NULL), NAM_OK);
+	assert_int_equal(txn_worker_open(fix->db[CUT], c.w, &c.tw), NAM_OK);
+	uint64_t from = net_sim_verbs(fix->net[CUT]);
 	assert_non_null(nam_co_start(net_worker_sched(c.w), client_main, &c, 128 << 10));
-	while (!c.ended && net_sim_verbs(lab->net[CUT]) - from < moment.verb)
-		net_sleep(lab->w[0], 2000);
-	net_sleep(lab->w[0], moment.verb * 37 % 2000);
+	while (!c.ended && net_sim_verbs(fix->net[CUT]) - from < moment.verb)
+		net_sleep(fix->w[0], 2000);
+	net_sleep(fix->w[0], moment.verb * 37 % 2000);
 	if (moment.verb == UINT64_MAX)
 		;
 	else if (moment.how == PARTED)
-		net_sim_part(lab->sim, lab->net[CUT], HOME, moment.part_ns);
+		net_sim_part(fix->sim, fix->net[CUT], HOME, moment.part_ns);
 	else if (moment.how == ALL)
-		net_sim_break(lab->sim, lab->net[CUT], HOME);
+		net_sim_break(fix->sim, fix->net[CUT], HOME);
 	else
-		net_sim_break_one(lab->sim, moment.how == HEART_ALONE ? lab->w[CUT] : c.w, HOME);
+		net_sim_break_one(fix->sim, moment.how == HEART_ALONE ? fix->w[CUT] : c.w, HOME);
 	while (!c.ended)
-		net_sleep(lab->w[0], 100000);
-	moment.verbs = net_sim_verbs(lab->net[CUT]) - from;
+		net_sleep(fix->w[0], 100000);
+	moment.verbs = net_sim_verbs(fix->net[CUT]) - from;
 	moment.done += c.done;
 	moment.gone += c.gone;
 	struct tso_stats s;
-	tso_stats(lab->db[CUT]->tso, &s);
+	tso_stats(fix->db[CUT]->tso, &s);
 	moment.again += (unsigned)s.marks_again;
 	/* It goes on, and others see what it does at once. */
-	uint64_t began = net_now_ns(lab->w[0]);
-	while (commit_noted(lab, &c, 1000) != NAM_OK)
-		assert_true(net_now_ns(lab->w[0]) - began < 20 * (uint64_t)MS + moment.part_ns);
-	struct txn *t = begin(lab, 0, TXN_READ_COMMITTED);
+	uint64_t began = net_now_ns(fix->w[0]);
+	while (commit_noted(fix, &c, 1000) != NAM_OK)
+		assert_true(net_now_ns(fix->w[0]) - began < 20 * (uint64_t)MS + moment.part_ns);
+	struct txn *t = begin(fix, 0, TXN_READ_COMMITTED);
 	txn_set_note(t, 0);
-	assert_int_equal(set(lab, t, &lab->tab[0], 0, 1001), NAM_OK);
+	assert_int_equal(set(fix, t, &fix->tab[0], 0, 1001), NAM_OK);
 	commit_all(t);
-	assert_true(net_now_ns(lab->w[0]) - began < 30 * (uint64_t)MS + moment.part_ns);
-	t = begin(lab, 2, TXN_READ_COMMITTED);
-	assert_int_equal(value_of(lab, t, &lab->tab[2], 0), 1001);
+	assert_true(net_now_ns(fix->w[0]) - began < 30 * (uint64_t)MS + moment.part_ns);
+	t = begin(fix, 2, TXN_READ_COMMITTED);
+	assert_int_equal(value_of(fix, t, &fix->tab[2], 0), 1001);
 	txn_abort(t);
-	for (unsigned p = 0; p < lab->procs; p += 2)
-		assert_true(tso_noted(lab->db[p]->tso) >= c.noted);
-	nobody_recovered(lab);
-	net_sleep(lab->w[0], 2 * LEASE_MS * (uint64_t)MS);
-	nobody_recovered(lab);
+	for (unsigned p = 0; p < fix->procs; p += 2)
+		assert_true(tso_noted(fix->db[p]->tso) >= c.noted);
+	nobody_recovered(fix);
+	net_sleep(fix->w[0], 2 * LEASE_MS * (uint64_t)MS);
+	nobody_recovered(fix);
 	assert_non_null(nam_co_start(net_worker_sched(c.w), close_main, &c, 128 << 10));
 	while (c.tw != NULL)
-		net_sleep(lab->w[0], 100000);
+		net_sleep(fix->w[0], 100000);
 	net_worker_close(c.w);
 }
 

@@ -1,5 +1,5 @@
 /* ledger_test.c -- an extent is at its node, or in one entry of a ledger, or on its way; entries are used again; at any crash. */
-#include "lab.h"
+#include <txn/testing/fixture.h>
 
 enum { TAKER = 1, MANY = 40, ROUNDS = 3000, EXTENTS = 256 /* a region's */ };
 
@@ -10,26 +10,26 @@ struct seen {
 };
 
 static char *
-memory(struct lab *lab, net_addr at)
+memory(struct fixture *fix, net_addr at)
 {
-	return (char *)net_sim_memory(lab->sim, net_region_of(at)) + net_offset_of(at);
+	return (char *)net_sim_memory(fix->sim, net_region_of(at)) + net_offset_of(at);
 }
 
 static struct seen
-look(struct lab *lab)
+look(struct fixture *fix)
 {
 	static bool met[NET_REGIONS][EXTENTS];
 	struct seen s = { 0 };
 	memset(met, 0, sizeof met);
 	for (unsigned r = 1; r <= 3; r++) {
-		const struct net_super *super = net_sim_memory(lab->sim, r);
+		const struct net_super *super = net_sim_memory(fix->sim, r);
 		for (uint64_t k = super->bump / NET_EXTENT; k < super->size / NET_EXTENT; k++) {
 			s.at_nodes++;
 			met[r][k] = true;
 		}
 		uint64_t number = super->free_head & UINT32_MAX, depth = 0;
 		while (number != 0) {
-			const struct net_free *f = (const void *)memory(lab, net_at(r, number * NET_EXTENT));
+			const struct net_free *f = (const void *)memory(fix, net_at(r, number * NET_EXTENT));
 			assert_true(number < EXTENTS && !met[r][number]);
 			assert_true(depth == 0 || f->depth == depth - 1);
 			depth = f->depth;
@@ -39,12 +39,12 @@ look(struct lab *lab)
 		}
 		assert_true(depth <= 1);
 	}
-	const struct txn_anchor *a = (const void *)memory(lab, lab->tab[0].anchor);
+	const struct txn_anchor *a = (const void *)memory(fix, fix->tab[0].anchor);
 	s.used = a->used;
 	s.holes = a->holes;
 	for (uint64_t i = 0; i < a->used; i++) {
 		uint64_t word;
-		memcpy(&word, memory(lab, net_plus(lab->tab[0].anchor, TXN_ANCHOR_LEDGER + 8 * i)), 8);
+		memcpy(&word, memory(fix, net_plus(fix->tab[0].anchor, TXN_ANCHOR_LEDGER + 8 * i)), 8);
 		if (word == 0)
 			continue;
 		net_addr at = { txn_ledger_extent(word) };
@@ -62,16 +62,16 @@ look(struct lab *lab)
 /* ---- entries are used again ---- */
 
 static void
-again(struct lab *lab)
+again(struct fixture *fix)
 {
-	struct txn_table_view *v = lab->tab[0].view;
-	struct net_worker *w = lab->w[0];
+	struct txn_table_view *v = fix->tab[0].view;
+	struct net_worker *w = fix->w[0];
 	net_addr at[MANY];
 	uint32_t entry[MANY], wrong[MANY];
 	unsigned given;
-	struct seen before = look(lab);
+	struct seen before = look(fix);
 	assert_int_equal(txn_extents_take(v, w, MANY, 1, 0, false, at, entry), NAM_OK);
-	struct seen s = look(lab);
+	struct seen s = look(fix);
 	assert_int_equal(s.listed, before.listed + MANY);
 	assert_int_equal(s.at_nodes, before.at_nodes - MANY);
 	/* Found by their places, by wrong ones, and without any. */
@@ -85,7 +85,7 @@ again(struct lab *lab)
 	assert_int_equal(given, 10);
 	assert_int_equal(txn_extents_give(v, w, MANY, at, entry, &given), NAM_OK);
 	assert_int_equal(given, 0); /* nothing goes back twice */
-	s = look(lab);
+	s = look(fix);
 	assert_int_equal(s.listed, before.listed);
 	assert_int_equal(s.at_nodes, before.at_nodes);
 	/* What is replaced for ever does not make the ledger longer. */
@@ -95,22 +95,22 @@ again(struct lab *lab)
 		assert_int_equal(txn_extents_give(v, w, n, at, i % 2 ? entry : NULL, &given), NAM_OK);
 		assert_int_equal(given, n);
 	}
-	s = look(lab);
+	s = look(fix);
 	assert_int_equal(s.at_nodes, before.at_nodes);
 	assert_true(s.used <= before.used + 2 * MANY);
 	/* A count of empty entries that a crash left too great is found out. */
-	const struct txn_anchor *a = (const void *)memory(lab, lab->tab[0].anchor);
-	for (unsigned i = 0; i < 4 * EXTENTS && look(lab).listed < a->used; i++)
+	const struct txn_anchor *a = (const void *)memory(fix, fix->tab[0].anchor);
+	for (unsigned i = 0; i < 4 * EXTENTS && look(fix).listed < a->used; i++)
 		assert_int_equal(txn_extents_take(v, w, 1, 1, 0, false, at, NULL), NAM_OK);
-	assert_int_equal(look(lab).listed, a->used);
+	assert_int_equal(look(fix).listed, a->used);
 	((struct txn_anchor *)(uintptr_t)a)->holes = 7;
 	assert_int_equal(txn_extents_take(v, w, 1, 1, 0, false, at, NULL), NAM_OK);
 	assert_int_equal(a->holes, 0);
 	/* More than there is: nothing is kept. */
-	before = look(lab);
+	before = look(fix);
 	net_addr *all = malloc(4 * EXTENTS * sizeof *all);
 	assert_int_equal(txn_extents_take(v, w, 4 * EXTENTS, 1, 0, false, all, NULL), NAM_FULL);
-	s = look(lab);
+	s = look(fix);
 	assert_int_equal(s.at_nodes, before.at_nodes);
 	assert_int_equal(s.listed, before.listed);
 	free(all);
@@ -126,7 +126,7 @@ test_again(void **state)
 /* ---- several at once ---- */
 
 struct hand {
-	struct lab *lab;
+	struct fixture *fix;
 	unsigned p;
 	bool ended;
 };
@@ -135,8 +135,8 @@ static void
 hand_main(void *arg)
 {
 	struct hand *h = arg;
-	struct txn_table_view *v = h->lab->tab[h->p].view;
-	struct net_worker *w = h->lab->w[h->p];
+	struct txn_table_view *v = h->fix->tab[h->p].view;
+	struct net_worker *w = h->fix->w[h->p];
 	net_addr at[MANY];
 	uint32_t entry[MANY];
 	for (unsigned i = 0; i < 60; i++) {
@@ -157,18 +157,18 @@ hand_main(void *arg)
 }
 
 static void
-at_once(struct lab *lab)
+at_once(struct fixture *fix)
 {
 	struct hand h[PROCS];
-	struct seen before = look(lab);
-	for (unsigned p = 0; p < lab->procs; p++) {
-		h[p] = (struct hand){ .lab = lab, .p = p };
-		assert_non_null(nam_co_start(net_worker_sched(lab->w[p]), hand_main, &h[p], 128 << 10));
+	struct seen before = look(fix);
+	for (unsigned p = 0; p < fix->procs; p++) {
+		h[p] = (struct hand){ .fix = fix, .p = p };
+		assert_non_null(nam_co_start(net_worker_sched(fix->w[p]), hand_main, &h[p], 128 << 10));
 	}
-	for (unsigned p = 0; p < lab->procs; p++)
+	for (unsigned p = 0; p < fix->procs; p++)
 		while (!h[p].ended)
-			net_sleep(lab->w[0], 100000);
-	struct seen s = look(lab);
+			net_sleep(fix->w[0], 100000);
+	struct seen s = look(fix);
 	assert_int_equal(s.at_nodes, before.at_nodes);
 	assert_int_equal(s.listed, before.listed);
 	assert_int_equal(s.nobodys, before.nobodys);
@@ -189,24 +189,24 @@ static uint64_t crash_verb, verbs;
 static unsigned most;
 
 static void
-crashed(struct lab *lab)
+crashed(struct fixture *fix)
 {
-	struct hand h = { .lab = lab, .p = TAKER };
-	struct seen before = look(lab);
-	uint64_t from = net_sim_verbs(lab->net[TAKER]);
-	net_sim_crash_at(lab->sim, lab->net[TAKER], from + crash_verb);
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[TAKER]), hand_main, &h, 128 << 10));
-	while (!h.ended && !net_sim_crashed(lab->net[TAKER]))
-		net_sleep(lab->w[0], 100000);
-	net_sleep(lab->w[0], 1000000);
-	struct seen s = look(lab); /* nothing is anybody's twice */
+	struct hand h = { .fix = fix, .p = TAKER };
+	struct seen before = look(fix);
+	uint64_t from = net_sim_verbs(fix->net[TAKER]);
+	net_sim_crash_at(fix->sim, fix->net[TAKER], from + crash_verb);
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[TAKER]), hand_main, &h, 128 << 10));
+	while (!h.ended && !net_sim_crashed(fix->net[TAKER]))
+		net_sleep(fix->w[0], 100000);
+	net_sleep(fix->w[0], 1000000);
+	struct seen s = look(fix); /* nothing is anybody's twice */
 	unsigned lost = s.nobodys - before.nobodys;
 	assert_true(lost <= TXN_LEDGER_PART);
 	most = lost > most ? lost : most;
 	verbs++;
-	net_sim_bury(lab->sim, lab->net[TAKER]);
+	net_sim_bury(fix->sim, fix->net[TAKER]);
 	while (!h.ended)
-		net_sleep(lab->w[0], 100000);
+		net_sleep(fix->w[0], 100000);
 }
 
 static void

@@ -5,7 +5,7 @@
  * Each scene is played at many moments. A build with twins plays it with the
  * fault that its rule prevents, too: then there has to be damage.
  */
-#include "lab.h"
+#include <txn/testing/fixture.h>
 #include <base/fault.h>
 
 #define US UINT64_C(1000)
@@ -16,28 +16,28 @@ static unsigned lost, unreadable; /* committed rows */
 
 /* Rows of a table that have to be there. */
 static void
-count(struct lab *lab, unsigned p, struct txn_table *tab, uint64_t from, uint64_t to)
+count(struct fixture *fix, unsigned p, struct txn_table *tab, uint64_t from, uint64_t to)
 {
-	struct txn *t = begin(lab, p, TXN_REPEATABLE_READ);
+	struct txn *t = begin(fix, p, TXN_REPEATABLE_READ);
 	for (uint64_t k = from; k < to; k++) {
 		struct txn_get g = {
 			.table = tab, .key = &k, .key_len = 8, .hash = nam_hash(&k, 8, tab->id)
 		};
 		/* A row that proves nothing is read again and again: ten say enough. */
-		if (unreadable < 10 && txn_get(t, &g, 1, &lab->a) != NAM_OK)
+		if (unreadable < 10 && txn_get(t, &g, 1, &fix->a) != NAM_OK)
 			unreadable++;
 		else if (g.status != NAM_OK)
 			lost++;
 	}
 	txn_abort(t);
-	nam_arena_reset(&lab->a);
+	nam_arena_reset(&fix->a);
 }
 
 static void
-insert_many(struct lab *lab, unsigned p, struct txn_table *tab, uint64_t from, uint64_t to)
+insert_many(struct fixture *fix, unsigned p, struct txn_table *tab, uint64_t from, uint64_t to)
 {
 	for (uint64_t k = from; k < to;) {
-		struct txn *t = begin(lab, p, TXN_REPEATABLE_READ);
+		struct txn *t = begin(fix, p, TXN_REPEATABLE_READ);
 		for (unsigned i = 0; i < 100 && k < to; i++, k++)
 			assert_int_equal(insert(t, tab, k, 7), NAM_OK);
 		assert_int_equal(txn_commit(t, NULL), NAM_OK);
@@ -45,41 +45,41 @@ insert_many(struct lab *lab, unsigned p, struct txn_table *tab, uint64_t from, u
 }
 
 static void
-delete_many(struct lab *lab, unsigned p, struct txn_table *tab, uint64_t from, uint64_t to)
+delete_many(struct fixture *fix, unsigned p, struct txn_table *tab, uint64_t from, uint64_t to)
 {
 	for (uint64_t k = from; k < to;) {
-		struct txn *t = begin(lab, p, TXN_REPEATABLE_READ);
+		struct txn *t = begin(fix, p, TXN_REPEATABLE_READ);
 		for (unsigned i = 0; i < 200 && k < to; i++, k++)
-			assert_int_equal(del(lab, t, tab, k), NAM_OK);
+			assert_int_equal(del(fix, t, tab, k), NAM_OK);
 		commit_all(t);
-		nam_arena_reset(&lab->a);
+		nam_arena_reset(&fix->a);
 	}
 }
 
 static bool when_closed; /* `moment` counts from when the table is closed */
 
 static uint64_t
-magic_there(struct lab *lab)
+magic_there(struct fixture *fix)
 {
-	net_addr at = lab->tab[0].anchor;
-	const char *mem = net_sim_memory(lab->sim, net_region_of(at));
+	net_addr at = fix->tab[0].anchor;
+	const char *mem = net_sim_memory(fix->sim, net_region_of(at));
 	return ((const struct txn_anchor *)(const void *)(mem + net_offset_of(at)))->magic;
 }
 
 static void
 stop_main(void *arg)
 {
-	struct lab *lab = arg;
-	while (when_closed && magic_there(lab) == TXN_ANCHOR_MAGIC)
-		net_sleep(lab->w[3], 2 * US);
-	net_sleep(lab->w[3], moment);
-	net_sim_freeze(lab->sim, lab->net[1], frozen);
+	struct fixture *fix = arg;
+	while (when_closed && magic_there(fix) == TXN_ANCHOR_MAGIC)
+		net_sleep(fix->w[3], 2 * US);
+	net_sleep(fix->w[3], moment);
+	net_sim_freeze(fix->sim, fix->net[1], frozen);
 }
 
 static void
-stop_later(struct lab *lab)
+stop_later(struct fixture *fix)
 {
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[3]), stop_main, lab, 64 << 10));
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[3]), stop_main, fix, 64 << 10));
 }
 
 /* ---- a table is dropped while another process empties its deleted blocks, and
@@ -88,47 +88,47 @@ stop_later(struct lab *lab)
 enum { DELETED = 1500, FILLED = 2500 };
 
 static uint64_t
-magic_of(struct lab *lab, net_addr anchor)
+magic_of(struct fixture *fix, net_addr anchor)
 {
 	struct txn_anchor a;
-	assert_int_equal(net_read1(lab->w[0], anchor, &a, sizeof a, NULL), NAM_OK);
+	assert_int_equal(net_read1(fix->w[0], anchor, &a, sizeof a, NULL), NAM_OK);
 	return a.table == 1 ? a.magic : 0;
 }
 
 static void
-dropped(struct lab *lab)
+dropped(struct fixture *fix)
 {
 	struct txn_table other = { .id = 77,
-		.slots = (uint16_t)lab->slots,
+		.slots = (uint16_t)fix->slots,
 		.row_max = sizeof(struct row),
 		.has_key = true,
 		.same_key = row_same_key,
 		.blobs = row_blobs };
-	insert_many(lab, 0, &lab->tab[0], 0, DELETED);
-	net_sleep(lab->w[0], MS);
-	assert_int_equal(txn_table_create(lab->tw[0], &other), NAM_OK);
-	assert_int_equal(txn_table_open(lab->db[0], &other), NAM_OK);
+	insert_many(fix, 0, &fix->tab[0], 0, DELETED);
+	net_sleep(fix->w[0], MS);
+	assert_int_equal(txn_table_create(fix->tw[0], &other), NAM_OK);
+	assert_int_equal(txn_table_open(fix->db[0], &other), NAM_OK);
 	struct txn_table seen = other;
 	seen.view = NULL;
-	assert_int_equal(txn_table_open(lab->db[2], &seen), NAM_OK);
-	delete_many(lab, 1, &lab->tab[1], 0, DELETED);
-	struct txn *t = begin(lab, 2, TXN_READ_COMMITTED);
-	assert_int_equal(insert(t, &lab->bare[2], 1, 1), NAM_OK);
-	assert_int_equal(txn_hold(t, &lab->tab[2]), NAM_OK);
+	assert_int_equal(txn_table_open(fix->db[2], &seen), NAM_OK);
+	delete_many(fix, 1, &fix->tab[1], 0, DELETED);
+	struct txn *t = begin(fix, 2, TXN_READ_COMMITTED);
+	assert_int_equal(insert(t, &fix->bare[2], 1, 1), NAM_OK);
+	assert_int_equal(txn_hold(t, &fix->tab[2]), NAM_OK);
 	tso_cid d;
 	assert_int_equal(txn_commit(t, &d), NAM_OK);
-	assert_int_equal(txn_table_free(lab->tw[2], &lab->tab[2], d), NAM_OK);
-	stop_later(lab);
-	uint64_t began = net_now_ns(lab->w[0]);
-	while (magic_of(lab, lab->tab[0].anchor) != 0) {
-		net_sleep(lab->w[0], 20 * US);
-		assert_true(net_now_ns(lab->w[0]) - began < 2000 * MS);
+	assert_int_equal(txn_table_free(fix->tw[2], &fix->tab[2], d), NAM_OK);
+	stop_later(fix);
+	uint64_t began = net_now_ns(fix->w[0]);
+	while (magic_of(fix, fix->tab[0].anchor) != 0) {
+		net_sleep(fix->w[0], 20 * US);
+		assert_true(net_now_ns(fix->w[0]) - began < 2000 * MS);
 	}
-	insert_many(lab, 0, &other, 0, FILLED);
-	net_sleep(lab->w[0], 60 * MS + (frozen > 60 * MS ? frozen : 0));
-	count(lab, 2, &seen, 0, FILLED);
-	txn_table_close(lab->db[0], &other);
-	txn_table_close(lab->db[2], &seen);
+	insert_many(fix, 0, &other, 0, FILLED);
+	net_sleep(fix->w[0], 60 * MS + (frozen > 60 * MS ? frozen : 0));
+	count(fix, 2, &seen, 0, FILLED);
+	txn_table_close(fix->db[0], &other);
+	txn_table_close(fix->db[2], &seen);
 }
 
 static void
@@ -166,35 +166,35 @@ enum { HANDED_OVER = 400, NEW_ROWS = 10000 };
 static void
 close_main(void *arg)
 {
-	struct lab *lab = arg;
-	txn_worker_close(lab->tw[1]);
-	lab->tw[1] = NULL;
+	struct fixture *fix = arg;
+	txn_worker_close(fix->tw[1]);
+	fix->tw[1] = NULL;
 }
 
 static void
-left(struct lab *lab)
+left(struct fixture *fix)
 {
-	insert_many(lab, 1, &lab->tab[1], 0, HANDED_OVER);
-	delete_many(lab, 1, &lab->tab[1], 0, HANDED_OVER);
-	net_sleep(lab->w[0], 500 * MS);
-	struct txn_worker *tw = lab->tw[1];
-	while (!tso_is_idle(lab->db[1]->tso))
-		net_sleep(lab->w[0], MS);
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[1]), close_main, lab, 64 << 10));
+	insert_many(fix, 1, &fix->tab[1], 0, HANDED_OVER);
+	delete_many(fix, 1, &fix->tab[1], 0, HANDED_OVER);
+	net_sleep(fix->w[0], 500 * MS);
+	struct txn_worker *tw = fix->tw[1];
+	while (!tso_is_idle(fix->db[1]->tso))
+		net_sleep(fix->w[0], MS);
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[1]), close_main, fix, 64 << 10));
 	while (tw->helpers > 1)
-		net_sleep(lab->w[0], US);
-	net_sleep(lab->w[0], moment);
-	net_sim_freeze(lab->sim, lab->net[1], frozen);
-	uint64_t end = net_now_ns(lab->w[0]) + frozen, key = NEW_ROWS;
-	while (net_now_ns(lab->w[0]) < end - 10 * MS) {
-		insert_many(lab, 0, &lab->tab[0], key, key + 1);
+		net_sleep(fix->w[0], US);
+	net_sleep(fix->w[0], moment);
+	net_sim_freeze(fix->sim, fix->net[1], frozen);
+	uint64_t end = net_now_ns(fix->w[0]) + frozen, key = NEW_ROWS;
+	while (net_now_ns(fix->w[0]) < end - 10 * MS) {
+		insert_many(fix, 0, &fix->tab[0], key, key + 1);
 		key++;
-		net_sleep(lab->w[0], 500 * US);
+		net_sleep(fix->w[0], 500 * US);
 	}
-	net_sleep(lab->w[0], 100 * MS);
-	count(lab, 2, &lab->tab[2], NEW_ROWS, key);
-	while (lab->tw[1] != NULL)
-		net_sleep(lab->w[0], MS);
+	net_sleep(fix->w[0], 100 * MS);
+	count(fix, 2, &fix->tab[2], NEW_ROWS, key);
+	while (fix->tw[1] != NULL)
+		net_sleep(fix->w[0], MS);
 }
 
 static void
@@ -221,22 +221,22 @@ test_leave(void **state)
 enum { AT_HAND = 60, FOUND = 1400 };
 
 static void
-slept(struct lab *lab)
+slept(struct fixture *fix)
 {
-	insert_many(lab, 1, &lab->tab[1], 0, AT_HAND);
-	delete_many(lab, 1, &lab->tab[1], 0, AT_HAND);
-	net_sleep(lab->w[0], 500 * MS);
-	net_sim_freeze(lab->sim, lab->net[1], frozen);
-	net_sleep(lab->w[0], frozen / 2);
+	insert_many(fix, 1, &fix->tab[1], 0, AT_HAND);
+	delete_many(fix, 1, &fix->tab[1], 0, AT_HAND);
+	net_sleep(fix->w[0], 500 * MS);
+	net_sim_freeze(fix->sim, fix->net[1], frozen);
+	net_sleep(fix->w[0], frozen / 2);
 	/* Its slot is free, a sweep finds its blocks, and they are filled. */
-	insert_many(lab, 0, &lab->tab[0], 1000, 1001);
-	net_sleep(lab->w[0], frozen / 4);
-	insert_many(lab, 0, &lab->tab[0], 1001, 1001 + FOUND);
-	net_sleep(lab->w[0], frozen / 2 + moment);
-	insert_many(lab, 1, &lab->tab[1], 9000, 9000 + AT_HAND);
-	net_sleep(lab->w[0], 50 * MS);
-	count(lab, 2, &lab->tab[2], 1000, 1001 + FOUND);
-	count(lab, 2, &lab->tab[2], 9000, 9000 + AT_HAND);
+	insert_many(fix, 0, &fix->tab[0], 1000, 1001);
+	net_sleep(fix->w[0], frozen / 4);
+	insert_many(fix, 0, &fix->tab[0], 1001, 1001 + FOUND);
+	net_sleep(fix->w[0], frozen / 2 + moment);
+	insert_many(fix, 1, &fix->tab[1], 9000, 9000 + AT_HAND);
+	net_sleep(fix->w[0], 50 * MS);
+	count(fix, 2, &fix->tab[2], 1000, 1001 + FOUND);
+	count(fix, 2, &fix->tab[2], 9000, 9000 + AT_HAND);
 }
 
 static void
@@ -261,11 +261,11 @@ test_sleep(void **state)
 /* ---- a table whose maker or dropper dies is found and given back ---- */
 
 static unsigned
-in_use(struct lab *lab)
+in_use(struct fixture *fix)
 {
 	uint64_t sum = 0;
 	for (unsigned k = 1; k <= 3; k++) {
-		const char *mem = net_sim_memory(lab->sim, k);
+		const char *mem = net_sim_memory(fix->sim, k);
 		const struct net_super *s = (const void *)mem;
 		uint64_t top = s->free_head & UINT32_MAX;
 		sum += s->bump / NET_EXTENT;
@@ -291,7 +291,7 @@ listed(void *arg, struct txn *t, uint32_t table, net_addr anchor, bool *yes)
 }
 
 struct maker {
-	struct lab *lab;
+	struct fixture *fix;
 	bool drops, done;
 	struct txn_table t;
 };
@@ -300,19 +300,19 @@ static void
 maker_main(void *arg)
 {
 	struct maker *m = arg;
-	struct lab *lab = m->lab;
+	struct fixture *fix = m->fix;
 	if (!m->drops) {
-		(void)txn_table_create(lab->tw[1], &m->t);
+		(void)txn_table_create(fix->tw[1], &m->t);
 	} else {
-		(void)txn_table_free(lab->tw[1], &m->t, tso_prefix(lab->db[1]->tso));
+		(void)txn_table_free(fix->tw[1], &m->t, tso_prefix(fix->db[1]->tso));
 	}
 	m->done = true;
 }
 
 static void
-orphan(struct lab *lab, bool drops)
+orphan(struct fixture *fix, bool drops)
 {
-	struct maker m = { .lab = lab,
+	struct maker m = { .fix = fix,
 		.drops = drops,
 		.t = { .id = ORPHAN,
 		    .row_max = sizeof(struct row),
@@ -321,68 +321,68 @@ orphan(struct lab *lab, bool drops)
 		    .same_key = row_same_key,
 		    .blobs = row_blobs } };
 	orphan_there = false;
-	for (unsigned p = 0; p < lab->procs; p++)
-		txn_on_orphan(lab->db[p], listed, NULL);
+	for (unsigned p = 0; p < fix->procs; p++)
+		txn_on_orphan(fix->db[p], listed, NULL);
 	/* What a process needs for itself it takes now. */
-	for (unsigned p = 0; p < lab->procs; p++)
-		insert_many(lab, p, &lab->bare[p], p, p + 1);
-	net_sleep(lab->w[0], 20 * MS);
-	unsigned before = in_use(lab);
+	for (unsigned p = 0; p < fix->procs; p++)
+		insert_many(fix, p, &fix->bare[p], p, p + 1);
+	net_sleep(fix->w[0], 20 * MS);
+	unsigned before = in_use(fix);
 	if (drops) {
 		orphan_there = true;
-		assert_int_equal(txn_table_create(lab->tw[1], &m.t), NAM_OK);
-		assert_int_equal(txn_table_made(lab->tw[1], &m.t), NAM_OK);
-		assert_int_equal(txn_table_open(lab->db[1], &m.t), NAM_OK);
-		insert_many(lab, 1, &m.t, 0, 1000);
-		net_sleep(lab->w[0], 300 * MS);
-		assert_true(in_use(lab) > before + 3);
-		txn_table_close(lab->db[1], &m.t);
-		insert_many(lab, 1, &lab->bare[1], 5, 6);
+		assert_int_equal(txn_table_create(fix->tw[1], &m.t), NAM_OK);
+		assert_int_equal(txn_table_made(fix->tw[1], &m.t), NAM_OK);
+		assert_int_equal(txn_table_open(fix->db[1], &m.t), NAM_OK);
+		insert_many(fix, 1, &m.t, 0, 1000);
+		net_sleep(fix->w[0], 300 * MS);
+		assert_true(in_use(fix) > before + 3);
+		txn_table_close(fix->db[1], &m.t);
+		insert_many(fix, 1, &fix->bare[1], 5, 6);
 		orphan_there = false;
 	}
-	uint64_t from = net_sim_verbs(lab->net[1]);
+	uint64_t from = net_sim_verbs(fix->net[1]);
 	if (strike != 0)
-		net_sim_crash_at(lab->sim, lab->net[1], from + strike);
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[1]), maker_main, &m, 128 << 10));
-	net_sleep(lab->w[0], 50 * MS);
-	verbs = (unsigned)(net_sim_verbs(lab->net[1]) - from);
-	if (net_sim_crashed(lab->net[1])) {
+		net_sim_crash_at(fix->sim, fix->net[1], from + strike);
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[1]), maker_main, &m, 128 << 10));
+	net_sleep(fix->w[0], 50 * MS);
+	verbs = (unsigned)(net_sim_verbs(fix->net[1]) - from);
+	if (net_sim_crashed(fix->net[1])) {
 		struck++;
-		net_sleep(lab->w[0], 5 * (uint64_t)LEASE_NS);
+		net_sleep(fix->w[0], 5 * (uint64_t)LEASE_NS);
 		/* Somebody who is at work hears of it. */
 		for (unsigned i = 0; i < 10; i++) {
-			insert_many(lab, 0, &lab->bare[0], 100 + i, 101 + i);
-			net_sleep(lab->w[0], 100 * MS);
+			insert_many(fix, 0, &fix->bare[0], 100 + i, 101 + i);
+			net_sleep(fix->w[0], 100 * MS);
 		}
-		unsigned now = in_use(lab);
+		unsigned now = in_use(fix);
 		unsigned lost_extents = now > before ? now - before : 0;
 		worst = lost_extents > worst ? lost_extents : worst;
-		net_sim_bury(lab->sim, lab->net[1]);
+		net_sim_bury(fix->sim, fix->net[1]);
 	} else {
-		net_sim_crash_at(lab->sim, lab->net[1], UINT64_MAX);
+		net_sim_crash_at(fix->sim, fix->net[1], UINT64_MAX);
 	}
 	while (!m.done)
-		net_sleep(lab->w[0], MS);
-	for (unsigned p = 0; p < lab->procs; p++)
-		txn_on_orphan(lab->db[p], NULL, NULL);
+		net_sleep(fix->w[0], MS);
+	for (unsigned p = 0; p < fix->procs; p++)
+		txn_on_orphan(fix->db[p], NULL, NULL);
 }
 
 static void
-made_in_vain(struct lab *lab)
+made_in_vain(struct fixture *fix)
 {
-	orphan(lab, false);
+	orphan(fix, false);
 }
 
 static void
-dropped_in_vain(struct lab *lab)
+dropped_in_vain(struct fixture *fix)
 {
-	orphan(lab, true);
+	orphan(fix, true);
 }
 
 /* At each of its verbs. What a process has taken and nothing leads to yet, or
  * any more, may be lost: a few extents. */
 static void
-strike_all(void (*body)(struct lab *), unsigned most)
+strike_all(void (*body)(struct fixture *), unsigned most)
 {
 	strike = struck = worst = 0;
 	for (strike = 1; strike < 200; strike++) {
@@ -409,46 +409,46 @@ test_orphans(void **state)
 enum { HOT = 40, LITTLE = 4 << 20 };
 
 static void
-update_all(struct lab *lab, unsigned p, int64_t value, nam_status *st)
+update_all(struct fixture *fix, unsigned p, int64_t value, nam_status *st)
 {
-	struct txn *t = begin(lab, p, TXN_REPEATABLE_READ);
+	struct txn *t = begin(fix, p, TXN_REPEATABLE_READ);
 	*st = NAM_OK;
 	for (uint64_t k = 0; k < HOT && *st == NAM_OK; k++)
-		*st = set(lab, t, &lab->tab[p], k, value);
+		*st = set(fix, t, &fix->tab[p], k, value);
 	if (*st == NAM_OK)
 		*st = txn_commit(t, NULL);
 	else
 		txn_abort(t);
-	nam_arena_reset(&lab->a);
+	nam_arena_reset(&fix->a);
 }
 
 static void
-kept(struct lab *lab)
+kept(struct fixture *fix)
 {
 	nam_status st = NAM_OK;
-	insert_many(lab, 0, &lab->tab[0], 0, HOT);
-	insert_many(lab, 2, &lab->bare[2], 1, 2);
-	net_sleep(lab->w[0], 50 * MS);
-	unsigned before = in_use(lab);
-	struct txn *old = begin(lab, 3, TXN_REPEATABLE_READ);
+	insert_many(fix, 0, &fix->tab[0], 0, HOT);
+	insert_many(fix, 2, &fix->bare[2], 1, 2);
+	net_sleep(fix->w[0], 50 * MS);
+	unsigned before = in_use(fix);
+	struct txn *old = begin(fix, 3, TXN_REPEATABLE_READ);
 	for (unsigned i = 0; st == NAM_OK && i < 5000; i++)
-		update_all(lab, 0, i, &st);
+		update_all(fix, 0, i, &st);
 	assert_int_equal(st, NAM_FULL);
 	txn_abort(old);
-	net_sleep(lab->w[0], 500 * MS);
+	net_sleep(fix->w[0], 500 * MS);
 	/* Another process, another table. */
 	uint64_t key = 10;
 	for (unsigned i = 0; i < 8; i++, key += 500)
-		insert_many(lab, 2, &lab->bare[2], key, key + 500);
+		insert_many(fix, 2, &fix->bare[2], key, key + 500);
 	/* And what nobody needs goes back. */
 	for (unsigned i = 0; i < 30; i++) {
-		update_all(lab, 0, i, &st);
+		update_all(fix, 0, i, &st);
 		assert_int_equal(st, NAM_OK);
-		net_sleep(lab->w[0], 100 * MS);
+		net_sleep(fix->w[0], 100 * MS);
 	}
-	printf("%u extents in use, %u before\n", in_use(lab), before);
-	assert_true(in_use(lab) < before + 24);
-	count(lab, 2, &lab->tab[2], 0, HOT);
+	printf("%u extents in use, %u before\n", in_use(fix), before);
+	assert_true(in_use(fix) < before + 24);
+	count(fix, 2, &fix->tab[2], 0, HOT);
 	assert_int_equal(lost + unreadable, 0);
 }
 
@@ -465,7 +465,7 @@ test_kept(void **state)
 enum { DEATHS = 40, WARM = 10, WORK = 60 };
 
 struct mortal {
-	struct lab *lab;
+	struct fixture *fix;
 	struct net *net;
 	struct net_worker *w;
 	struct txn_db *db;
@@ -484,7 +484,7 @@ mortal_main(void *arg)
 	struct txn *t;
 	assert_int_equal(txn_db_open(m->w, &cfg, &m->db, &err), NAM_OK);
 	assert_int_equal(txn_worker_open(m->db, m->w, &m->tw), NAM_OK);
-	m->tab = m->lab->tab[0];
+	m->tab = m->fix->tab[0];
 	m->tab.view = NULL;
 	assert_int_equal(txn_table_open(m->db, &m->tab), NAM_OK);
 	assert_int_equal(txn_begin(m->tw, TXN_REPEATABLE_READ, &t), NAM_OK);
@@ -508,31 +508,31 @@ mortal_main(void *arg)
 }
 
 static void
-mortals(struct lab *lab)
+mortals(struct fixture *fix)
 {
 	unsigned warm = 0;
 	for (unsigned i = 0; i < DEATHS; i++) {
-		struct mortal m = { .lab = lab, .key = 1000 };
-		assert_int_equal(net_sim_attach(lab->sim, &m.net), NAM_OK);
+		struct mortal m = { .fix = fix, .key = 1000 };
+		assert_int_equal(net_sim_attach(fix->sim, &m.net), NAM_OK);
 		assert_int_equal(net_worker_open(m.net, &m.w, NULL), NAM_OK);
 		assert_non_null(nam_co_start(net_worker_sched(m.w), mortal_main, &m, 128 << 10));
 		while (!m.worked)
-			net_sleep(lab->w[0], MS);
-		net_sim_crash_at(lab->sim, m.net, net_sim_verbs(m.net) + 1);
-		net_sleep(lab->w[0], 3 * (uint64_t)LEASE_NS);
-		net_sim_bury(lab->sim, m.net);
+			net_sleep(fix->w[0], MS);
+		net_sim_crash_at(fix->sim, m.net, net_sim_verbs(m.net) + 1);
+		net_sleep(fix->w[0], 3 * (uint64_t)LEASE_NS);
+		net_sim_bury(fix->sim, m.net);
 		while (m.worked)
-			net_sleep(lab->w[0], MS);
+			net_sleep(fix->w[0], MS);
 		net_worker_close(m.w);
 		net_close(m.net);
-		insert_many(lab, 0, &lab->tab[0], 10 + i, 11 + i);
-		net_sleep(lab->w[0], 100 * MS);
+		insert_many(fix, 0, &fix->tab[0], 10 + i, 11 + i);
+		net_sleep(fix->w[0], 100 * MS);
 		if (i == WARM)
-			warm = in_use(lab);
+			warm = in_use(fix);
 	}
-	printf("%u extents in use after %u deaths, %u after %u\n", warm, WARM, in_use(lab), DEATHS);
-	assert_true(in_use(lab) <= warm + 4);
-	count(lab, 2, &lab->tab[2], 10, 10 + DEATHS);
+	printf("%u extents in use after %u deaths, %u after %u\n", warm, WARM, in_use(fix), DEATHS);
+	assert_true(in_use(fix) <= warm + 4);
+	count(fix, 2, &fix->tab[2], 10, 10 + DEATHS);
 	assert_int_equal(lost + unreadable, 0);
 }
 
@@ -558,35 +558,35 @@ value_of_row(struct txn *t, struct txn_table *tab, uint64_t key, struct row *r)
 }
 
 static void
-insert_values(struct lab *lab, unsigned p, uint64_t from, uint64_t to)
+insert_values(struct fixture *fix, unsigned p, uint64_t from, uint64_t to)
 {
 	for (uint64_t k = from; k < to;) {
-		struct txn *t = begin(lab, p, TXN_REPEATABLE_READ);
+		struct txn *t = begin(fix, p, TXN_REPEATABLE_READ);
 		struct row r;
 		for (unsigned i = 0; i < 50 && k < to; i++, k++) {
-			assert_int_equal(value_of_row(t, &lab->tab[p], k, &r), NAM_OK);
-			assert_int_equal(insert_row(t, &lab->tab[p], &r), NAM_OK);
+			assert_int_equal(value_of_row(t, &fix->tab[p], k, &r), NAM_OK);
+			assert_int_equal(insert_row(t, &fix->tab[p], &r), NAM_OK);
 		}
 		assert_int_equal(txn_commit(t, NULL), NAM_OK);
 	}
 }
 
 static void
-count_values(struct lab *lab, uint64_t from, uint64_t to)
+count_values(struct fixture *fix, uint64_t from, uint64_t to)
 {
-	struct txn *t = begin(lab, 2, TXN_REPEATABLE_READ);
+	struct txn *t = begin(fix, 2, TXN_REPEATABLE_READ);
 	for (uint64_t k = from; k < to && unreadable < 10; k++) {
 		struct txn_row row;
 		struct row r;
 		const void *bytes;
-		if (get(lab, t, &lab->tab[2], k, &row, &r) != NAM_OK)
+		if (get(fix, t, &fix->tab[2], k, &row, &r) != NAM_OK)
 			lost++;
-		else if (r.blob.len != VALUE || txn_blob_get(t, &r.blob, 1, &bytes, &lab->a) != NAM_OK ||
+		else if (r.blob.len != VALUE || txn_blob_get(t, &r.blob, 1, &bytes, &fix->a) != NAM_OK ||
 			 *(const unsigned char *)bytes != (k * 7 & 0xff))
 			unreadable++;
 	}
 	txn_abort(t);
-	nam_arena_reset(&lab->a);
+	nam_arena_reset(&fix->a);
 }
 
 static bool dying;
@@ -594,52 +594,52 @@ static bool dying;
 static void
 dying_main(void *arg)
 {
-	struct lab *lab = arg;
-	struct txn *t = begin(lab, 3, TXN_REPEATABLE_READ);
+	struct fixture *fix = arg;
+	struct txn *t = begin(fix, 3, TXN_REPEATABLE_READ);
 	struct row r;
-	assert_int_equal(value_of_row(t, &lab->tab[3], 1, &r), NAM_OK);
+	assert_int_equal(value_of_row(t, &fix->tab[3], 1, &r), NAM_OK);
 	dying = true;
-	while (!net_sim_crashed(lab->net[3]))
-		net_sleep(lab->w[3], MS);
+	while (!net_sim_crashed(fix->net[3]))
+		net_sleep(fix->w[3], MS);
 	txn_abort(t);
 	dying = false;
 }
 
 static void
-one_dies(struct lab *lab)
+one_dies(struct fixture *fix)
 {
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[3]), dying_main, lab, 64 << 10));
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[3]), dying_main, fix, 64 << 10));
 	while (!dying)
-		net_sleep(lab->w[0], MS);
-	net_sim_crash_at(lab->sim, lab->net[3], net_sim_verbs(lab->net[3]) + 1);
-	net_sleep(lab->w[0], 3 * (uint64_t)LEASE_NS);
-	net_sim_bury(lab->sim, lab->net[3]);
+		net_sleep(fix->w[0], MS);
+	net_sim_crash_at(fix->sim, fix->net[3], net_sim_verbs(fix->net[3]) + 1);
+	net_sleep(fix->w[0], 3 * (uint64_t)LEASE_NS);
+	net_sim_bury(fix->sim, fix->net[3]);
 	while (dying)
-		net_sleep(lab->w[0], MS);
+		net_sleep(fix->w[0], MS);
 }
 
 /* Process 1 has taken memory and not committed. */
 static void
-in_use_still(struct lab *lab)
+in_use_still(struct fixture *fix)
 {
-	insert_many(lab, 0, &lab->tab[0], 0, 20);
-	net_sleep(lab->w[0], 50 * MS);
-	struct txn *t = begin(lab, 1, TXN_REPEATABLE_READ);
+	insert_many(fix, 0, &fix->tab[0], 0, 20);
+	net_sleep(fix->w[0], 50 * MS);
+	struct txn *t = begin(fix, 1, TXN_REPEATABLE_READ);
 	for (uint64_t k = 0; k < 20; k++) {
 		struct txn_row row;
 		struct row was, r;
-		assert_int_equal(get(lab, t, &lab->tab[1], k, &row, &was), NAM_OK);
-		assert_int_equal(value_of_row(t, &lab->tab[1], k, &r), NAM_OK);
-		assert_int_equal(txn_update(t, &lab->tab[1], &row, &r, sizeof r), NAM_OK);
+		assert_int_equal(get(fix, t, &fix->tab[1], k, &row, &was), NAM_OK);
+		assert_int_equal(value_of_row(t, &fix->tab[1], k, &r), NAM_OK);
+		assert_int_equal(txn_update(t, &fix->tab[1], &row, &r, sizeof r), NAM_OK);
 	}
-	one_dies(lab);
-	insert_values(lab, 0, 100, 101);
-	net_sleep(lab->w[0], 150 * MS);
-	insert_values(lab, 0, 101, 100 + VALUES);
+	one_dies(fix);
+	insert_values(fix, 0, 100, 101);
+	net_sleep(fix->w[0], 150 * MS);
+	insert_values(fix, 0, 101, 100 + VALUES);
 	assert_int_equal(txn_commit(t, NULL), NAM_OK);
-	net_sleep(lab->w[0], 100 * MS);
-	count_values(lab, 0, 20);
-	count_values(lab, 100, 100 + VALUES);
+	net_sleep(fix->w[0], 100 * MS);
+	count_values(fix, 0, 20);
+	count_values(fix, 100, 100 + VALUES);
 }
 
 static void
@@ -652,23 +652,23 @@ uses(unsigned moments)
 
 /* Process 1 has more at hand than it needs, and stands still before it can give that back. */
 static void
-at_hand_still(struct lab *lab)
+at_hand_still(struct fixture *fix)
 {
-	insert_values(lab, 1, 0, VALUES);
-	delete_many(lab, 1, &lab->tab[1], 0, VALUES);
-	struct txn_worker *tw = lab->tw[1];
+	insert_values(fix, 1, 0, VALUES);
+	delete_many(fix, 1, &fix->tab[1], 0, VALUES);
+	struct txn_worker *tw = fix->tw[1];
 	while (tw->junk[0].n + tw->junk[1].n > 0)
-		net_sleep(lab->w[0], 100 * US);
-	net_sleep(lab->w[0], moment);
-	net_sim_freeze(lab->sim, lab->net[1], frozen);
-	net_sleep(lab->w[0], frozen / 2);
-	insert_values(lab, 0, 1000, 1001);
-	net_sleep(lab->w[0], frozen / 4);
-	insert_values(lab, 0, 1001, 1000 + VALUES);
-	net_sleep(lab->w[0], frozen / 2);
+		net_sleep(fix->w[0], 100 * US);
+	net_sleep(fix->w[0], moment);
+	net_sim_freeze(fix->sim, fix->net[1], frozen);
+	net_sleep(fix->w[0], frozen / 2);
+	insert_values(fix, 0, 1000, 1001);
+	net_sleep(fix->w[0], frozen / 4);
+	insert_values(fix, 0, 1001, 1000 + VALUES);
+	net_sleep(fix->w[0], frozen / 2);
 	/* Whatever went back to the nodes is filled. */
-	insert_many(lab, 2, &lab->bare[2], 1, 4000);
-	count_values(lab, 1000, 1000 + VALUES);
+	insert_many(fix, 2, &fix->bare[2], 1, 4000);
+	count_values(fix, 1000, 1000 + VALUES);
 }
 
 static void

@@ -3,7 +3,7 @@
  * and all of its memory is somebody's, and one's only.
  */
 #include <base/fault.h>
-#include "lab.h"
+#include <txn/testing/fixture.h>
 #include "reclaim.h"
 
 enum {
@@ -25,10 +25,10 @@ static bool early, helped;
 static uint64_t help_read;
 
 static const struct txn_anchor *
-anchor(struct lab *lab)
+anchor(struct fixture *fix)
 {
-	net_addr at = lab->tab[0].anchor;
-	return (const void *)((const char *)net_sim_memory(lab->sim, net_region_of(at)) + net_offset_of(at));
+	net_addr at = fix->tab[0].anchor;
+	return (const void *)((const char *)net_sim_memory(fix->sim, net_region_of(at)) + net_offset_of(at));
 }
 
 static nam_status
@@ -40,14 +40,14 @@ put_blob(struct txn *t, struct txn_table *tab, struct row *r)
 }
 
 static void
-insert_rows(struct lab *lab, unsigned p, uint64_t from, uint64_t to)
+insert_rows(struct fixture *fix, unsigned p, uint64_t from, uint64_t to)
 {
 	while (from < to) {
-		struct txn *t = begin(lab, p, TXN_REPEATABLE_READ);
+		struct txn *t = begin(fix, p, TXN_REPEATABLE_READ);
 		for (unsigned i = 0; i < 50 && from < to; i++, from++) {
 			struct row r = mk(from, 1);
-			assert_int_equal(put_blob(t, &lab->tab[p], &r), NAM_OK);
-			assert_int_equal(insert_row(t, &lab->tab[p], &r), NAM_OK);
+			assert_int_equal(put_blob(t, &fix->tab[p], &r), NAM_OK);
+			assert_int_equal(insert_row(t, &fix->tab[p], &r), NAM_OK);
 		}
 		commit_all(t);
 	}
@@ -55,51 +55,51 @@ insert_rows(struct lab *lab, unsigned p, uint64_t from, uint64_t to)
 
 /* Another version of the row, with another blob. Its blob of before is garbage. */
 static void
-replace(struct lab *lab, unsigned p, uint64_t key)
+replace(struct fixture *fix, unsigned p, uint64_t key)
 {
-	struct txn *t = begin(lab, p, TXN_REPEATABLE_READ);
+	struct txn *t = begin(fix, p, TXN_REPEATABLE_READ);
 	struct txn_row row;
 	struct row was, r;
-	assert_int_equal(get(lab, t, &lab->tab[p], key, &row, &was), NAM_OK);
+	assert_int_equal(get(fix, t, &fix->tab[p], key, &row, &was), NAM_OK);
 	r = mk(key, was.value + 1);
-	assert_int_equal(put_blob(t, &lab->tab[p], &r), NAM_OK);
-	assert_int_equal(txn_update(t, &lab->tab[p], &row, &r, sizeof r), NAM_OK);
+	assert_int_equal(put_blob(t, &fix->tab[p], &r), NAM_OK);
+	assert_int_equal(txn_update(t, &fix->tab[p], &row, &r, sizeof r), NAM_OK);
 	assert_int_equal(txn_commit(t, NULL), NAM_OK);
-	nam_arena_reset(&lab->a);
+	nam_arena_reset(&fix->a);
 }
 
 static void
-check_rows(struct lab *lab, struct txn *t, unsigned p, uint64_t from, uint64_t to)
+check_rows(struct fixture *fix, struct txn *t, unsigned p, uint64_t from, uint64_t to)
 {
 	for (uint64_t k = from; k < to; k++) {
 		struct txn_row row;
 		struct row r;
 		const void *bytes;
-		if (get(lab, t, &lab->tab[p], k, &row, &r) != NAM_OK)
+		if (get(fix, t, &fix->tab[p], k, &row, &r) != NAM_OK)
 			lost++;
-		else if (txn_blob_get(t, &r.blob, 1, &bytes, &lab->a) != NAM_OK ||
+		else if (txn_blob_get(t, &r.blob, 1, &bytes, &fix->a) != NAM_OK ||
 			 *(const unsigned char *)bytes != (unsigned char)(k * 7 + (uint64_t)r.value * 13))
 			unreadable++;
-		nam_arena_reset(&lab->a);
+		nam_arena_reset(&fix->a);
 	}
 }
 
 /* ---- memory: whose is it, in the end? ---- */
 
 static void *
-memory(struct lab *lab, uint64_t at)
+memory(struct fixture *fix, uint64_t at)
 {
-	return (char *)net_sim_memory(lab->sim, net_region_of((net_addr){ at })) +
+	return (char *)net_sim_memory(fix->sim, net_region_of((net_addr){ at })) +
 	       net_offset_of((net_addr){ at });
 }
 
 static int64_t
-listed(struct lab *lab, uint64_t at)
+listed(struct fixture *fix, uint64_t at)
 {
 	if (at == 0)
 		return 0;
-	const struct txn_free_cell *c = memory(lab, at);
-	return (int64_t)c->what + listed(lab, c->next) + listed(lab, c->other);
+	const struct txn_free_cell *c = memory(fix, at);
+	return (int64_t)c->what + listed(fix, c->next) + listed(fix, c->other);
 }
 
 static int64_t
@@ -112,27 +112,27 @@ in_stretches(const struct txn_stretches *s)
 }
 
 static bool
-lives(struct lab *lab, unsigned p)
+lives(struct fixture *fix, unsigned p)
 {
-	return p != DEAD && !tso_abandoned(lab->db[p]->tso);
+	return p != DEAD && !tso_abandoned(fix->db[p]->tso);
 }
 
 /* Free for archives and blobs: at hand of those who live, and listed. */
 static int64_t
-free_bytes(struct lab *lab)
+free_bytes(struct fixture *fix)
 {
-	uint64_t generation = txn_generation(anchor(lab)->sweep);
-	int64_t sum = listed(lab, txn_list_at(anchor(lab)->rest, generation));
-	for (unsigned p = 0; p < lab->procs; p++) {
-		const struct txn_alloc *a = lab->tab[p].view->alloc[lab->tw[p]->number];
-		if (!lives(lab, p) || a == NULL || !a->looked || txn_generation(a->sweep) != generation)
+	uint64_t generation = txn_generation(anchor(fix)->sweep);
+	int64_t sum = listed(fix, txn_list_at(anchor(fix)->rest, generation));
+	for (unsigned p = 0; p < fix->procs; p++) {
+		const struct txn_alloc *a = fix->tab[p].view->alloc[fix->tw[p]->number];
+		if (!lives(fix, p) || a == NULL || !a->looked || txn_generation(a->sweep) != generation)
 			continue;
 		sum += (int64_t)(a->aux.end - a->aux.at) + in_stretches(&a->rest) +
-		       (int64_t)a->archives.n * lab->tab[p].view->archive_bytes;
+		       (int64_t)a->archives.n * fix->tab[p].view->archive_bytes;
 		for (unsigned c = 0; c < TXN_BLOB_CLASSES; c++)
 			sum += (int64_t)a->blob[c].n * (64 << c);
 		for (uint32_t i = 0; i < a->rest_tree.n; i++)
-			sum += listed(lab, a->rest_tree.item[i]);
+			sum += listed(fix, a->rest_tree.item[i]);
 	}
 	return sum;
 }
@@ -147,19 +147,19 @@ add_extent(void *arg, uint32_t entry, uint64_t word)
 
 /* When nobody has garbage any more: what nobody has, and (negative) what two have. */
 static int64_t
-nobodys(struct lab *lab, uint64_t rows)
+nobodys(struct fixture *fix, uint64_t rows)
 {
 	int64_t all = 0;
 	for (unsigned quiet = 0; quiet < 20;) {
 		unsigned n = 0;
-		for (unsigned p = 0; p < lab->procs; p++)
-			n += lives(lab, p) ? lab->tw[p]->junk[0].n + lab->tw[p]->junk[1].n : 0;
+		for (unsigned p = 0; p < fix->procs; p++)
+			n += lives(fix, p) ? fix->tw[p]->junk[0].n + fix->tw[p]->junk[1].n : 0;
 		quiet = n == 0 ? quiet + 1 : 0;
-		net_sleep(lab->w[0], 10 * MS);
+		net_sleep(fix->w[0], 10 * MS);
 	}
 	assert_int_equal(
-	    txn_ledger_walk(lab->db[0], lab->w[0], lab->tab[0].anchor, add_extent, &all), NAM_OK);
-	return all - free_bytes(lab) - (int64_t)(rows * txn_blob_bytes(BLOB));
+	    txn_ledger_walk(fix->db[0], fix->w[0], fix->tab[0].anchor, add_extent, &all), NAM_OK);
+	return all - free_bytes(fix) - (int64_t)(rows * txn_blob_bytes(BLOB));
 }
 
 /* ---- one that has memory at hand, and dies ---- */
@@ -169,32 +169,32 @@ static bool ready, ended;
 static void
 victim_main(void *arg)
 {
-	struct lab *lab = arg;
-	struct txn *t = begin(lab, DEAD, TXN_REPEATABLE_READ);
+	struct fixture *fix = arg;
+	struct txn *t = begin(fix, DEAD, TXN_REPEATABLE_READ);
 	for (uint64_t k = 0; k < TAKEN; k++) {
 		struct row r = mk(100000 + k, 1);
-		assert_int_equal(put_blob(t, &lab->tab[DEAD], &r), NAM_OK);
-		assert_int_equal(insert_row(t, &lab->tab[DEAD], &r), NAM_OK);
+		assert_int_equal(put_blob(t, &fix->tab[DEAD], &r), NAM_OK);
+		assert_int_equal(insert_row(t, &fix->tab[DEAD], &r), NAM_OK);
 	}
 	ready = true;
-	while (!net_sim_crashed(lab->net[DEAD]))
-		net_sleep(lab->w[DEAD], MS);
+	while (!net_sim_crashed(fix->net[DEAD]))
+		net_sleep(fix->w[DEAD], MS);
 	txn_abort(t);
 	ended = true;
 }
 
 static void
-one_dies(struct lab *lab)
+one_dies(struct fixture *fix)
 {
 	ready = ended = false;
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[DEAD]), victim_main, lab, 128 << 10));
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[DEAD]), victim_main, fix, 128 << 10));
 	while (!ready)
-		net_sleep(lab->w[0], MS);
-	net_sim_crash_at(lab->sim, lab->net[DEAD], net_sim_verbs(lab->net[DEAD]) + 1);
-	net_sleep(lab->w[0], 3 * (uint64_t)LEASE_NS);
-	net_sim_bury(lab->sim, lab->net[DEAD]);
+		net_sleep(fix->w[0], MS);
+	net_sim_crash_at(fix->sim, fix->net[DEAD], net_sim_verbs(fix->net[DEAD]) + 1);
+	net_sleep(fix->w[0], 3 * (uint64_t)LEASE_NS);
+	net_sim_bury(fix->sim, fix->net[DEAD]);
 	while (!ended)
-		net_sleep(lab->w[0], MS);
+		net_sleep(fix->w[0], MS);
 }
 
 /* ---- a second worker of the process that sweeps ---- */
@@ -202,34 +202,34 @@ one_dies(struct lab *lab)
 static struct txn_worker *helper;
 
 static void
-help(struct lab *lab)
+help(struct fixture *fix)
 {
-	assert_int_equal(net_worker_open(lab->net[SWEEPS], &lab->more, NULL), NAM_OK);
-	assert_int_equal(txn_worker_open(lab->db[SWEEPS], lab->more, &helper), NAM_OK);
+	assert_int_equal(net_worker_open(fix->net[SWEEPS], &fix->more, NULL), NAM_OK);
+	assert_int_equal(txn_worker_open(fix->db[SWEEPS], fix->more, &helper), NAM_OK);
 	helper->helpers++;
-	assert_non_null(nam_co_start(net_worker_sched(lab->more), txn_reclaim, helper, 128 << 10));
+	assert_non_null(nam_co_start(net_worker_sched(fix->more), txn_reclaim, helper, 128 << 10));
 }
 
 /* How much it has READ. */
 static uint64_t
-help_ends(struct lab *lab)
+help_ends(struct fixture *fix)
 {
 	struct net_counts c;
-	net_worker_counts(lab->more, 0, &c);
+	net_worker_counts(fix->more, 0, &c);
 	txn_worker_close(helper);
 	return c.bytes_in;
 }
 
 /* The sweep becomes SWEEPS' work, and has begun to look. */
 static void
-sweep_begins(struct lab *lab)
+sweep_begins(struct fixture *fix)
 {
-	struct txn *t = begin(lab, SWEEPS, TXN_REPEATABLE_READ);
+	struct txn *t = begin(fix, SWEEPS, TXN_REPEATABLE_READ);
 	struct row r = mk(0, 1);
-	assert_int_equal(put_blob(t, &lab->tab[SWEEPS], &r), NAM_OK);
+	assert_int_equal(put_blob(t, &fix->tab[SWEEPS], &r), NAM_OK);
 	txn_abort(t);
-	while ((anchor(lab)->sweep & 1) == 0)
-		net_sleep(lab->w[0], MS / 10);
+	while ((anchor(fix)->sweep & 1) == 0)
+		net_sleep(fix->w[0], MS / 10);
 }
 
 /* ---- the watermark goes on ---- */
@@ -238,56 +238,56 @@ static uint64_t took_ns, still_ns;
 static unsigned extents;
 
 static const struct txn_extent *
-extent_at(struct lab *lab, uint64_t at)
+extent_at(struct fixture *fix, uint64_t at)
 {
-	return memory(lab, at);
+	return memory(fix, at);
 }
 
 static void
-count_extents(struct lab *lab)
+count_extents(struct fixture *fix)
 {
 	extents = 0;
-	for (uint64_t at = anchor(lab)->blocks; at != 0; at = extent_at(lab, at)->next)
+	for (uint64_t at = anchor(fix)->blocks; at != 0; at = extent_at(fix, at)->next)
 		extents++;
 }
 
 static unsigned
-extent_looked_at(struct lab *lab)
+extent_looked_at(struct fixture *fix)
 {
 	unsigned n = 0;
-	for (uint64_t at = anchor(lab)->blocks; at != 0; at = extent_at(lab, at)->next)
-		n += extent_at(lab, at)->horizon != 0;
+	for (uint64_t at = anchor(fix)->blocks; at != 0; at = extent_at(fix, at)->next)
+		n += extent_at(fix, at)->horizon != 0;
 	return n;
 }
 
 static void
-watched(struct lab *lab)
+watched(struct fixture *fix)
 {
-	insert_rows(lab, 0, 0, ROWS);
-	count_extents(lab);
-	one_dies(lab);
-	sweep_begins(lab);
-	uint64_t began = net_now_ns(lab->w[0]), since = began;
-	tso_cid last = tso_watermark(lab->db[0]->tso);
+	insert_rows(fix, 0, 0, ROWS);
+	count_extents(fix);
+	one_dies(fix);
+	sweep_begins(fix);
+	uint64_t began = net_now_ns(fix->w[0]), since = began;
+	tso_cid last = tso_watermark(fix->db[0]->tso);
 	still_ns = 0;
-	for (uint64_t k = 0; anchor(lab)->sweep & 1; k++) {
-		replace(lab, 0, k * 37 % ROWS);
-		uint64_t now = net_now_ns(lab->w[0]);
+	for (uint64_t k = 0; anchor(fix)->sweep & 1; k++) {
+		replace(fix, 0, k * 37 % ROWS);
+		uint64_t now = net_now_ns(fix->w[0]);
 		still_ns = now - since > still_ns ? now - since : still_ns;
-		if (tso_watermark(lab->db[0]->tso) != last)
+		if (tso_watermark(fix->db[0]->tso) != last)
 			since = now;
-		last = tso_watermark(lab->db[0]->tso);
+		last = tso_watermark(fix->db[0]->tso);
 	}
-	took_ns = net_now_ns(lab->w[0]) - began;
+	took_ns = net_now_ns(fix->w[0]) - began;
 }
 
 static void
 test_watermark(void **state)
 {
 	(void)state;
-	lab_byte_ps = SLOW_PS;
+	fixture_byte_ps = SLOW_PS;
 	run(4, SLOTS, 1, watched);
-	lab_byte_ps = 0;
+	fixture_byte_ps = 0;
 	printf("%u extents, swept in %.1f ms; the watermark stood still for %.1f ms\n", extents,
 	    (double)took_ns / MS, (double)still_ns / MS);
 	assert_true(extents > 20);
@@ -299,25 +299,25 @@ test_watermark(void **state)
 static uint64_t trips;
 
 static void
-looked_at(struct lab *lab)
+looked_at(struct fixture *fix)
 {
 	for (uint64_t k = 0; k < ROWS;) {
-		struct txn *t = begin(lab, 0, TXN_REPEATABLE_READ);
+		struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
 		for (unsigned i = 0; i < 50 && k < ROWS; i++, k++)
-			assert_int_equal(insert(t, &lab->tab[0], k, 1), NAM_OK);
+			assert_int_equal(insert(t, &fix->tab[0], k, 1), NAM_OK);
 		commit_all(t);
 	}
-	count_extents(lab);
+	count_extents(fix);
 	/* Of no generation: so nothing is old, and this is only a look. */
-	struct txn_look l = { .v = lab->tab[0].view };
+	struct txn_look l = { .v = fix->tab[0].view };
 	struct net_counts counts = { 0 };
-	struct txn *t = begin(lab, 0, TXN_REPEATABLE_READ);
+	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
 	net_pay(&counts);
 	assert_int_equal(txn_look_at_all(t, &l), NAM_OK);
 	net_pay(NULL);
 	txn_abort(t);
 	assert_int_equal(l.extents, extents);
-	assert_int_equal(extent_looked_at(lab), extents);
+	assert_int_equal(extent_looked_at(fix), extents);
 	txn_look_free(&l);
 	trips = counts.round_trips;
 }
@@ -335,49 +335,49 @@ test_together(void **state)
 /* ---- and nothing is lost by it, nor had twice ---- */
 
 static uint64_t
-sweeper_read(struct lab *lab)
+sweeper_read(struct fixture *fix)
 {
 	struct net_counts c;
-	net_worker_counts(lab->w[SWEEPS], 0, &c);
+	net_worker_counts(fix->w[SWEEPS], 0, &c);
 	return c.bytes_in;
 }
 
 /* Rows get other blobs while the table is swept. Most blobs of before are so left between two looks at extents. */
 static void
-used_meanwhile(struct lab *lab)
+used_meanwhile(struct fixture *fix)
 {
-	insert_rows(lab, 0, 0, ROWS);
+	insert_rows(fix, 0, 0, ROWS);
 	if (helped)
-		help(lab);
-	one_dies(lab);
-	sweep_begins(lab);
+		help(fix);
+	one_dies(fix);
+	sweep_begins(fix);
 	struct txn *old = NULL;
-	uint64_t k = 0, end = 0, before = sweeper_read(lab);
-	for (; (anchor(lab)->sweep & 1) && (end == 0 || net_now_ns(lab->w[0]) < end); k++) {
-		replace(lab, 0, k * 37 % ROWS);
+	uint64_t k = 0, end = 0, before = sweeper_read(fix);
+	for (; (anchor(fix)->sweep & 1) && (end == 0 || net_now_ns(fix->w[0]) < end); k++) {
+		replace(fix, 0, k * 37 % ROWS);
 		/* A snapshot taken in the middle of it, and kept until the sweep should long be over. */
-		if (old == NULL && sweeper_read(lab) > before + 6 * NET_EXTENT) {
-			old = begin(lab, READER, TXN_REPEATABLE_READ);
-			end = net_now_ns(lab->w[0]) + 1000 * (uint64_t)MS;
+		if (old == NULL && sweeper_read(fix) > before + 6 * NET_EXTENT) {
+			old = begin(fix, READER, TXN_REPEATABLE_READ);
+			end = net_now_ns(fix->w[0]) + 1000 * (uint64_t)MS;
 		}
 	}
 	assert_non_null(old);
-	early = (anchor(lab)->sweep & 1) == 0;
+	early = (anchor(fix)->sweep & 1) == 0;
 	/* Who gets what was found writes over it. */
-	net_sleep(lab->w[0], 50 * MS);
-	insert_rows(lab, SWEEPS, 200000, 200000 + ROWS);
-	check_rows(lab, old, READER, 0, ROWS);
+	net_sleep(fix->w[0], 50 * MS);
+	insert_rows(fix, SWEEPS, 200000, 200000 + ROWS);
+	check_rows(fix, old, READER, 0, ROWS);
 	txn_abort(old);
-	while (anchor(lab)->sweep & 1)
-		net_sleep(lab->w[0], MS);
-	insert_rows(lab, SWEEPS, 300000, 300000 + ROWS / 2);
-	struct txn *t = begin(lab, READER, TXN_REPEATABLE_READ);
-	check_rows(lab, t, READER, 0, ROWS);
-	check_rows(lab, t, READER, 200000, 200000 + ROWS);
-	check_rows(lab, t, READER, 300000, 300000 + ROWS / 2);
+	while (anchor(fix)->sweep & 1)
+		net_sleep(fix->w[0], MS);
+	insert_rows(fix, SWEEPS, 300000, 300000 + ROWS / 2);
+	struct txn *t = begin(fix, READER, TXN_REPEATABLE_READ);
+	check_rows(fix, t, READER, 0, ROWS);
+	check_rows(fix, t, READER, 200000, 200000 + ROWS);
+	check_rows(fix, t, READER, 300000, 300000 + ROWS / 2);
 	txn_abort(t);
-	help_read = helped ? help_ends(lab) : 0;
-	unaccounted = nobodys(lab, 2 * ROWS + ROWS / 2);
+	help_read = helped ? help_ends(fix) : 0;
+	unaccounted = nobodys(fix, 2 * ROWS + ROWS / 2);
 }
 
 static void
@@ -386,9 +386,9 @@ meanwhile(void)
 	help_read = 0;
 	lost = unreadable = 0;
 	unaccounted = 0;
-	lab_byte_ps = SLOW_PS;
+	fixture_byte_ps = SLOW_PS;
 	run(4, SLOTS, 1, used_meanwhile);
-	lab_byte_ps = 0;
+	fixture_byte_ps = 0;
 	printf("rows gone %u, unreadable %u; bytes that nobody has (or two, below nothing): %ld\n", lost,
 	    unreadable, unaccounted);
 }
@@ -416,35 +416,35 @@ static uint64_t moment;
 static unsigned broken_region, again, gave_up;
 
 static void
-broken(struct lab *lab)
+broken(struct fixture *fix)
 {
-	insert_rows(lab, 0, 0, ROWS);
-	one_dies(lab);
-	sweep_begins(lab);
-	net_sleep(lab->w[0], moment);
-	net_sim_break(lab->sim, lab->net[SWEEPS], broken_region);
-	uint64_t end = net_now_ns(lab->w[0]) + 10000 * (uint64_t)MS;
+	insert_rows(fix, 0, 0, ROWS);
+	one_dies(fix);
+	sweep_begins(fix);
+	net_sleep(fix->w[0], moment);
+	net_sim_break(fix->sim, fix->net[SWEEPS], broken_region);
+	uint64_t end = net_now_ns(fix->w[0]) + 10000 * (uint64_t)MS;
 	uint64_t k = 0;
-	for (; anchor(lab)->swept == 0 || (anchor(lab)->sweep & 1); k++) {
-		assert_true(net_now_ns(lab->w[0]) < end);
-		replace(lab, 0, k * 37 % ROWS);
+	for (; anchor(fix)->swept == 0 || (anchor(fix)->sweep & 1); k++) {
+		assert_true(net_now_ns(fix->w[0]) < end);
+		replace(fix, 0, k * 37 % ROWS);
 	}
-	again += anchor(lab)->sweep > 2;
-	gave_up += !lives(lab, SWEEPS);
-	net_sleep(lab->w[0], 50 * MS);
-	insert_rows(lab, 0, 300000, 300000 + ROWS / 2);
-	struct txn *t = begin(lab, READER, TXN_REPEATABLE_READ);
-	check_rows(lab, t, READER, 0, ROWS);
-	check_rows(lab, t, READER, 300000, 300000 + ROWS / 2);
+	again += anchor(fix)->sweep > 2;
+	gave_up += !lives(fix, SWEEPS);
+	net_sleep(fix->w[0], 50 * MS);
+	insert_rows(fix, 0, 300000, 300000 + ROWS / 2);
+	struct txn *t = begin(fix, READER, TXN_REPEATABLE_READ);
+	check_rows(fix, t, READER, 0, ROWS);
+	check_rows(fix, t, READER, 300000, 300000 + ROWS / 2);
 	txn_abort(t);
-	unaccounted = nobodys(lab, ROWS + ROWS / 2);
+	unaccounted = nobodys(fix, ROWS + ROWS / 2);
 }
 
 static void
 test_broken(void **state)
 {
 	(void)state;
-	lab_byte_ps = SLOW_PS;
+	fixture_byte_ps = SLOW_PS;
 	lost = unreadable = 0;
 	for (moment = 0; moment < 120 * (uint64_t)MS; moment += 5 * MS) {
 		broken_region = 1 + (unsigned)(moment / MS) % 3;
@@ -452,7 +452,7 @@ test_broken(void **state)
 		assert_int_equal(lost + unreadable, 0);
 		assert_int_equal(unaccounted, 0);
 	}
-	lab_byte_ps = 0;
+	fixture_byte_ps = 0;
 	printf("%u sweeps were begun again, %u processes gave themselves up\n", again, gave_up);
 	assert_true(again > 5);
 }

@@ -6,7 +6,7 @@
  * Others then find all of the transaction or nothing, what its client was told, and no lock that stays.
  */
 #include <base/log.h>
-#include "lab.h"
+#include <txn/testing/fixture.h>
 
 enum {
 	CUT = 1,
@@ -36,7 +36,7 @@ static struct {
 } moment;
 
 struct client {
-	struct lab *lab;
+	struct fixture *fix;
 	bool ended;
 	nam_status st;
 };
@@ -45,12 +45,12 @@ static void
 client_main(void *arg)
 {
 	struct client *c = arg;
-	struct lab *lab = c->lab;
+	struct fixture *fix = c->fix;
 	struct txn *t;
-	c->st = txn_begin(lab->tw[CUT], TXN_REPEATABLE_READ, &t);
+	c->st = txn_begin(fix->tw[CUT], TXN_REPEATABLE_READ, &t);
 	if (c->st == NAM_OK) {
 		for (uint64_t k = 0; k < ROWS && c->st == NAM_OK; k++)
-			c->st = set(lab, t, &lab->tab[CUT], k, NEW);
+			c->st = set(fix, t, &fix->tab[CUT], k, NEW);
 		if (c->st == NAM_OK)
 			c->st = txn_commit(t, NULL);
 		else
@@ -60,52 +60,52 @@ client_main(void *arg)
 }
 
 static void
-lose(struct lab *lab)
+lose(struct fixture *fix)
 {
-	fill(lab, ROWS, OLD);
+	fill(fix, ROWS, OLD);
 	/* Its first intents and whatever else takes long. */
-	struct txn *t = begin(lab, CUT, TXN_READ_COMMITTED);
-	assert_int_equal(set(lab, t, &lab->tab[CUT], 0, OLD), NAM_OK);
+	struct txn *t = begin(fix, CUT, TXN_READ_COMMITTED);
+	assert_int_equal(set(fix, t, &fix->tab[CUT], 0, OLD), NAM_OK);
 	commit_all(t);
 
-	net_sleep(lab->w[0], 20 * (uint64_t)MS); /* nobody needs an older version */
-	struct txn *reader = moment.old ? begin(lab, 0, TXN_REPEATABLE_READ) : NULL;
-	for (unsigned i = 1; i < lab->slots; i++) {
-		t = begin(lab, CUT, TXN_READ_COMMITTED);
+	net_sleep(fix->w[0], 20 * (uint64_t)MS); /* nobody needs an older version */
+	struct txn *reader = moment.old ? begin(fix, 0, TXN_REPEATABLE_READ) : NULL;
+	for (unsigned i = 1; i < fix->slots; i++) {
+		t = begin(fix, CUT, TXN_READ_COMMITTED);
 		for (uint64_t k = 0; k < ROWS; k++)
-			assert_int_equal(set(lab, t, &lab->tab[CUT], k, OLD), NAM_OK);
+			assert_int_equal(set(fix, t, &fix->tab[CUT], k, OLD), NAM_OK);
 		commit_all(t);
 	}
 
 	struct txn_stats before, stats;
-	txn_worker_stats(lab->tw[CUT], &before);
-	struct client c = { .lab = lab };
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[CUT]), client_main, &c, 128 << 10));
-	net_sleep(lab->w[0], moment.at);
+	txn_worker_stats(fix->tw[CUT], &before);
+	struct client c = { .fix = fix };
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[CUT]), client_main, &c, 128 << 10));
+	net_sleep(fix->w[0], moment.at);
 	if (moment.how == BREAKS)
-		net_sim_break(lab->sim, lab->net[CUT], moment.node);
+		net_sim_break(fix->sim, fix->net[CUT], moment.node);
 	else
-		net_sim_part(lab->sim, lab->net[CUT], moment.node,
+		net_sim_part(fix->sim, fix->net[CUT], moment.node,
 		    moment.how == PARTED_A_WHILE ? 40 * (uint64_t)MS : UINT64_MAX);
 	/* Until it knows what to do, and others have settled what it left to them. */
-	net_sleep(lab->w[0], 600 * (uint64_t)MS);
-	txn_worker_stats(lab->tw[CUT], &stats);
+	net_sleep(fix->w[0], 600 * (uint64_t)MS);
+	txn_worker_stats(fix->tw[CUT], &stats);
 	moment.linked += stats.archived_late > before.archived_late;
-	moment.gave_up += atomic_load(&lab->db[CUT]->failed) != 0;
+	moment.gave_up += atomic_load(&fix->db[CUT]->failed) != 0;
 	if (moment.how == PARTED_AND_DIES) {
-		net_sim_crash(lab->sim, lab->net[CUT]);
-		net_sleep(lab->w[0], 2 * LEASE_MS * (uint64_t)MS);
+		net_sim_crash(fix->sim, fix->net[CUT]);
+		net_sleep(fix->w[0], 2 * LEASE_MS * (uint64_t)MS);
 	}
 
 	if (reader != NULL) {
 		for (uint64_t k = 0; k < ROWS; k++)
-			assert_int_equal(value_of(lab, reader, &lab->tab[0], k), OLD);
+			assert_int_equal(value_of(fix, reader, &fix->tab[0], k), OLD);
 		txn_abort(reader);
 	}
-	t = begin(lab, 0, TXN_REPEATABLE_READ);
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
 	unsigned seen = 0;
 	for (uint64_t k = 0; k < ROWS; k++) {
-		int64_t v = value_of(lab, t, &lab->tab[0], k);
+		int64_t v = value_of(fix, t, &fix->tab[0], k);
 		assert_true(v == OLD || v == NEW);
 		seen += v == NEW;
 	}
@@ -122,19 +122,19 @@ lose(struct lab *lab)
 			assert_int_equal(seen, 0);
 	}
 	/* Its locks are gone. */
-	t = begin(lab, 2, TXN_READ_COMMITTED);
+	t = begin(fix, 2, TXN_READ_COMMITTED);
 	struct txn_limits soon = { .lock_wait_ns = 2 * LEASE_MS * (uint64_t)MS };
 	txn_set_limits(t, &soon);
 	for (uint64_t k = 0; k < ROWS; k++)
-		assert_int_equal(set(lab, t, &lab->tab[2], k, LATER), NAM_OK);
+		assert_int_equal(set(fix, t, &fix->tab[2], k, LATER), NAM_OK);
 	commit_all(t);
 
 	if (moment.how == PARTED_AND_DIES)
-		net_sim_bury(lab->sim, lab->net[CUT]);
+		net_sim_bury(fix->sim, fix->net[CUT]);
 	else
-		net_sim_heal(lab->sim, lab->net[CUT], moment.node);
+		net_sim_heal(fix->sim, fix->net[CUT], moment.node);
 	while (!c.ended)
-		net_sleep(lab->w[0], 100000);
+		net_sleep(fix->w[0], 100000);
 }
 
 static void
@@ -173,33 +173,33 @@ static void
 goes_on_main(void *arg)
 {
 	struct client *c = arg;
-	struct lab *lab = c->lab;
+	struct fixture *fix = c->fix;
 	c->st = NAM_GONE;
 	for (unsigned i = 0; i < 40 && c->st != NAM_OK; i++) {
 		struct txn *t;
 		struct txn_row row;
 		struct row r;
-		txn_reach(lab->tw[CUT]);
-		c->st = txn_begin(lab->tw[CUT], TXN_REPEATABLE_READ, &t);
+		txn_reach(fix->tw[CUT]);
+		c->st = txn_begin(fix->tw[CUT], TXN_REPEATABLE_READ, &t);
 		if (c->st == NAM_OK) {
 			for (uint64_t k = 100; k < 100 + ROWS && c->st == NAM_OK; k++)
-				c->st = get(lab, t, &lab->tab[CUT], k, &row, &r);
+				c->st = get(fix, t, &fix->tab[CUT], k, &row, &r);
 			txn_abort(t);
 		}
-		net_sleep(lab->w[CUT], 5 * (uint64_t)MS);
+		net_sleep(fix->w[CUT], 5 * (uint64_t)MS);
 	}
 	c->ended = true;
 }
 
 static nam_status
-insert_all(struct lab *lab, unsigned p)
+insert_all(struct fixture *fix, unsigned p)
 {
-	struct txn *t = begin(lab, p, TXN_READ_COMMITTED);
+	struct txn *t = begin(fix, p, TXN_READ_COMMITTED);
 	struct txn_limits soon = { .lock_wait_ns = LEASE_MS * (uint64_t)MS };
 	nam_status st = NAM_OK;
 	txn_set_limits(t, &soon);
 	for (uint64_t k = 0; k < ROWS && st == NAM_OK; k++)
-		st = insert(t, &lab->tab[p], k, LATER);
+		st = insert(t, &fix->tab[p], k, LATER);
 	if (st != NAM_OK) {
 		txn_abort(t);
 		return st;
@@ -209,11 +209,11 @@ insert_all(struct lab *lab, unsigned p)
 }
 
 static bool
-collecting(struct lab *lab, const net_addr *at)
+collecting(struct fixture *fix, const net_addr *at)
 {
 	for (unsigned k = 0; k < ROWS; k++) {
 		uint64_t word;
-		assert_int_equal(net_read1(lab->w[0], at[k], &word, sizeof word, NULL), NAM_OK);
+		assert_int_equal(net_read1(fix->w[0], at[k], &word, sizeof word, NULL), NAM_OK);
 		if ((word & REC_LOCK) && txn_lock_intent(word) == TXN_INTENT_GC)
 			return true;
 	}
@@ -221,46 +221,46 @@ collecting(struct lab *lab, const net_addr *at)
 }
 
 static void
-collected(struct lab *lab)
+collected(struct fixture *fix)
 {
 	net_addr at[ROWS];
 	struct txn_row row = { .at = { 0 } };
 	struct row r;
-	fill(lab, ROWS, OLD);
-	struct txn *t = begin(lab, CUT, TXN_READ_COMMITTED);
+	fill(fix, ROWS, OLD);
+	struct txn *t = begin(fix, CUT, TXN_READ_COMMITTED);
 	for (uint64_t k = 0; k < ROWS; k++)
-		assert_int_equal(insert(t, &lab->tab[CUT], 100 + k, OLD), NAM_OK);
+		assert_int_equal(insert(t, &fix->tab[CUT], 100 + k, OLD), NAM_OK);
 	commit_all(t);
-	t = begin(lab, CUT, TXN_READ_COMMITTED);
+	t = begin(fix, CUT, TXN_READ_COMMITTED);
 	for (uint64_t k = 0; k < ROWS; k++) {
-		assert_int_equal(get(lab, t, &lab->tab[CUT], k, &row, &r), NAM_OK);
+		assert_int_equal(get(fix, t, &fix->tab[CUT], k, &row, &r), NAM_OK);
 		at[k] = row.at;
-		assert_int_equal(del(lab, t, &lab->tab[CUT], k), NAM_OK);
+		assert_int_equal(del(fix, t, &fix->tab[CUT], k), NAM_OK);
 	}
 	commit_all(t);
-	while (!collecting(lab, at))
-		net_sleep(lab->w[0], 100);
-	net_sleep(lab->w[0], moment.at);
-	net_sim_break(lab->sim, lab->net[CUT], moment.node);
+	while (!collecting(fix, at))
+		net_sleep(fix->w[0], 100);
+	net_sleep(fix->w[0], moment.at);
+	net_sim_break(fix->sim, fix->net[CUT], moment.node);
 
-	struct client c = { .lab = lab };
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[CUT]), goes_on_main, &c, 128 << 10));
-	uint64_t from = net_now_ns(lab->w[0]);
+	struct client c = { .fix = fix };
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[CUT]), goes_on_main, &c, 128 << 10));
+	uint64_t from = net_now_ns(fix->w[0]);
 	nam_status st;
-	while ((st = insert_all(lab, 2)) != NAM_OK) {
+	while ((st = insert_all(fix, 2)) != NAM_OK) {
 		assert_true(st == NAM_CONFLICT || st == NAM_TIMEOUT);
-		assert_true(net_now_ns(lab->w[0]) - from < 5 * LEASE_MS * (uint64_t)MS);
+		assert_true(net_now_ns(fix->w[0]) - from < 5 * LEASE_MS * (uint64_t)MS);
 	}
 	while (!c.ended)
-		net_sleep(lab->w[0], 100000);
-	bool abandoned = atomic_load(&lab->db[CUT]->failed) != 0 || c.st != NAM_OK;
+		net_sleep(fix->w[0], 100000);
+	bool abandoned = atomic_load(&fix->db[CUT]->failed) != 0 || c.st != NAM_OK;
 	after.gave_up += abandoned;
 	after.on += !abandoned;
-	net_sleep(lab->w[0], 3 * LEASE_MS * (uint64_t)MS); /* and nothing comes later */
+	net_sleep(fix->w[0], 3 * LEASE_MS * (uint64_t)MS); /* and nothing comes later */
 	for (unsigned p = 0; p < 3; p += 2) {
-		t = begin(lab, p, TXN_REPEATABLE_READ);
+		t = begin(fix, p, TXN_REPEATABLE_READ);
 		for (uint64_t k = 0; k < ROWS; k++)
-			assert_int_equal(value_of(lab, t, &lab->tab[p], k), LATER);
+			assert_int_equal(value_of(fix, t, &fix->tab[p], k), LATER);
 		txn_abort(t);
 	}
 }

@@ -1,7 +1,7 @@
 /*
  * reclaim_test.c -- what a dead process had at hand is found again: by one who dies at each verb of that, and by the next.
  */
-#include "lab.h"
+#include <txn/testing/fixture.h>
 
 enum {
 	DEAD = 1,
@@ -35,13 +35,13 @@ insert_blob(struct txn *t, struct txn_table *tab, uint64_t key, uint32_t len)
 }
 
 static void
-check_blob(struct lab *lab, struct txn *t, unsigned p, uint64_t key)
+check_blob(struct fixture *fix, struct txn *t, unsigned p, uint64_t key)
 {
 	struct txn_row row;
 	struct row r;
 	const void *bytes;
-	assert_int_equal(get(lab, t, &lab->tab[p], key, &row, &r), NAM_OK);
-	assert_int_equal(txn_blob_get(t, &r.blob, 1, &bytes, &lab->a), NAM_OK);
+	assert_int_equal(get(fix, t, &fix->tab[p], key, &row, &r), NAM_OK);
+	assert_int_equal(txn_blob_get(t, &r.blob, 1, &bytes, &fix->a), NAM_OK);
 	for (uint32_t i = 0; i < r.blob.len; i++)
 		assert_int_equal(((const unsigned char *)bytes)[i], byte_of(key, i));
 }
@@ -51,30 +51,30 @@ static unsigned least;
 
 /* Takes memory of the table and gives it back: who does so sweeps, where that is due. */
 static nam_status
-take(struct lab *lab, unsigned p)
+take(struct fixture *fix, unsigned p)
 {
 	struct txn *t;
 	struct txn_blob b;
-	nam_status st = txn_begin(lab->tw[p], TXN_REPEATABLE_READ, &t);
+	nam_status st = txn_begin(fix->tw[p], TXN_REPEATABLE_READ, &t);
 	if (st == NAM_OK) {
-		st = txn_blob_put(t, &lab->tab[p], "x", 1, &b);
+		st = txn_blob_put(t, &fix->tab[p], "x", 1, &b);
 		txn_abort(t);
 	}
 	return st;
 }
 
 static uint64_t
-sweeps(struct lab *lab, unsigned p)
+sweeps(struct fixture *fix, unsigned p)
 {
 	struct txn_stats st;
-	txn_worker_stats(lab->tw[p], &st);
+	txn_worker_stats(fix->tw[p], &st);
 	return st.sweeps;
 }
 
 /* ---- the victim: rows it deleted wait to be collected, and a transaction of many rows and blobs is open ---- */
 
 struct victim {
-	struct lab *lab;
+	struct fixture *fix;
 	bool ready, ended;
 };
 
@@ -82,129 +82,129 @@ static void
 victim_main(void *arg)
 {
 	struct victim *v = arg;
-	struct lab *lab = v->lab;
-	struct txn *t = begin(lab, DEAD, TXN_REPEATABLE_READ);
+	struct fixture *fix = v->fix;
+	struct txn *t = begin(fix, DEAD, TXN_REPEATABLE_READ);
 	for (uint64_t k = KEPT; k < 2 * KEPT; k++)
-		assert_int_equal(del(lab, t, &lab->tab[DEAD], k), NAM_OK);
+		assert_int_equal(del(fix, t, &fix->tab[DEAD], k), NAM_OK);
 	commit_all(t);
-	t = begin(lab, DEAD, TXN_REPEATABLE_READ);
+	t = begin(fix, DEAD, TXN_REPEATABLE_READ);
 	for (uint64_t k = 0; k < TAKEN; k++)
-		assert_int_equal(insert_blob(t, &lab->tab[DEAD], 100 + k, k == 0 ? LONG_BLOB : BLOB), NAM_OK);
+		assert_int_equal(insert_blob(t, &fix->tab[DEAD], 100 + k, k == 0 ? LONG_BLOB : BLOB), NAM_OK);
 	v->ready = true;
-	while (!net_sim_crashed(lab->net[DEAD]))
-		net_sleep(lab->w[DEAD], 1000000);
+	while (!net_sim_crashed(fix->net[DEAD]))
+		net_sleep(fix->w[DEAD], 1000000);
 	txn_abort(t);
 	v->ended = true;
 }
 
 static void
-die(struct lab *lab, struct victim *v)
+die(struct fixture *fix, struct victim *v)
 {
-	struct txn *t = begin(lab, 0, TXN_REPEATABLE_READ);
+	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
 	for (uint64_t k = 0; k < 2 * KEPT; k++)
-		assert_int_equal(insert_blob(t, &lab->tab[0], k, BLOB), NAM_OK);
+		assert_int_equal(insert_blob(t, &fix->tab[0], k, BLOB), NAM_OK);
 	commit_all(t);
 	/* Its log takes an extent, too. */
-	t = begin(lab, SWEEPS, TXN_REPEATABLE_READ);
-	assert_int_equal(insert(t, &lab->tab[SWEEPS], 50, 1), NAM_OK);
+	t = begin(fix, SWEEPS, TXN_REPEATABLE_READ);
+	assert_int_equal(insert(t, &fix->tab[SWEEPS], 50, 1), NAM_OK);
 	commit_all(t);
-	*v = (struct victim){ .lab = lab };
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[DEAD]), victim_main, v, 128 << 10));
+	*v = (struct victim){ .fix = fix };
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[DEAD]), victim_main, v, 128 << 10));
 	while (!v->ready)
-		net_sleep(lab->w[0], 100000);
-	net_sim_crash_at(lab->sim, lab->net[DEAD], net_sim_verbs(lab->net[DEAD]) + 1);
-	net_sleep(lab->w[0], 3 * (uint64_t)LEASE_NS);
-	assert_true(net_sim_crashed(lab->net[DEAD]));
-	least = at_nodes(lab);
+		net_sleep(fix->w[0], 100000);
+	net_sim_crash_at(fix->sim, fix->net[DEAD], net_sim_verbs(fix->net[DEAD]) + 1);
+	net_sleep(fix->w[0], 3 * (uint64_t)LEASE_NS);
+	assert_true(net_sim_crashed(fix->net[DEAD]));
+	least = at_nodes(fix);
 }
 
 /* What the victim had taken is enough for as much again; and nothing of it was anybody's. */
 static void
-judge(struct lab *lab, unsigned p)
+judge(struct fixture *fix, unsigned p)
 {
-	assert_true(at_nodes(lab) >= least);
-	struct txn *t = begin(lab, p, TXN_REPEATABLE_READ);
+	assert_true(at_nodes(fix) >= least);
+	struct txn *t = begin(fix, p, TXN_REPEATABLE_READ);
 	for (uint64_t k = 0; k < TAKEN; k++)
-		assert_int_equal(insert_blob(t, &lab->tab[p], 200 + k, BLOB), NAM_OK);
+		assert_int_equal(insert_blob(t, &fix->tab[p], 200 + k, BLOB), NAM_OK);
 	commit_all(t);
-	assert_true(at_nodes(lab) >= least);
-	t = begin(lab, 0, TXN_REPEATABLE_READ);
+	assert_true(at_nodes(fix) >= least);
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
 	for (uint64_t k = 0; k < KEPT; k++) {
-		check_blob(lab, t, 0, k);
-		assert_int_equal(value_of(lab, t, &lab->tab[0], KEPT + k), -1);
+		check_blob(fix, t, 0, k);
+		assert_int_equal(value_of(fix, t, &fix->tab[0], KEPT + k), -1);
 	}
 	for (uint64_t k = 0; k < TAKEN; k++) {
-		check_blob(lab, t, 0, 200 + k);
-		assert_int_equal(value_of(lab, t, &lab->tab[0], 100 + k), -1);
+		check_blob(fix, t, 0, 200 + k);
+		assert_int_equal(value_of(fix, t, &fix->tab[0], 100 + k), -1);
 	}
 	txn_abort(t);
 	/* The keys of before are inserted like any. */
-	t = begin(lab, p, TXN_READ_COMMITTED);
+	t = begin(fix, p, TXN_READ_COMMITTED);
 	for (uint64_t k = 0; k < TAKEN; k++)
-		assert_int_equal(insert_blob(t, &lab->tab[p], 100 + k, 64), NAM_OK);
+		assert_int_equal(insert_blob(t, &fix->tab[p], 100 + k, 64), NAM_OK);
 	commit_all(t);
-	t = begin(lab, 0, TXN_REPEATABLE_READ);
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
 	for (uint64_t k = 0; k < TAKEN; k++) {
-		check_blob(lab, t, 0, 100 + k);
-		check_blob(lab, t, 0, 200 + k);
+		check_blob(fix, t, 0, 100 + k);
+		check_blob(fix, t, 0, 200 + k);
 	}
 	txn_abort(t);
-	nam_arena_reset(&lab->a);
+	nam_arena_reset(&fix->a);
 }
 
 static void
-bury(struct lab *lab, const struct victim *v)
+bury(struct fixture *fix, const struct victim *v)
 {
-	for (unsigned p = 1; p < lab->procs; p++)
-		if (net_sim_crashed(lab->net[p]))
-			net_sim_bury(lab->sim, lab->net[p]);
+	for (unsigned p = 1; p < fix->procs; p++)
+		if (net_sim_crashed(fix->net[p]))
+			net_sim_bury(fix->sim, fix->net[p]);
 	while (!v->ended)
-		net_sleep(lab->w[0], 100000);
+		net_sleep(fix->w[0], 100000);
 }
 
 /* ---- it is found, once ---- */
 
 /* A dead process's long value lay in whole extents: they serve another long value, again and again. */
 static void
-long_again(struct lab *lab, unsigned p)
+long_again(struct fixture *fix, unsigned p)
 {
 	for (unsigned i = 0; i < 20; i++) {
-		struct txn *t = begin(lab, p, TXN_REPEATABLE_READ);
-		assert_int_equal(insert_blob(t, &lab->tab[p], 900, LONG_BLOB), NAM_OK);
+		struct txn *t = begin(fix, p, TXN_REPEATABLE_READ);
+		assert_int_equal(insert_blob(t, &fix->tab[p], 900, LONG_BLOB), NAM_OK);
 		commit_all(t);
-		assert_true(at_nodes(lab) >= least);
-		t = begin(lab, 0, TXN_REPEATABLE_READ);
-		check_blob(lab, t, 0, 900);
+		assert_true(at_nodes(fix) >= least);
+		t = begin(fix, 0, TXN_REPEATABLE_READ);
+		check_blob(fix, t, 0, 900);
 		txn_abort(t);
-		t = begin(lab, p, TXN_REPEATABLE_READ);
-		assert_int_equal(del(lab, t, &lab->tab[p], 900), NAM_OK);
+		t = begin(fix, p, TXN_REPEATABLE_READ);
+		assert_int_equal(del(fix, t, &fix->tab[p], 900), NAM_OK);
 		commit_all(t);
-		nam_arena_reset(&lab->a);
-		net_sleep(lab->w[0], 30000000);
+		nam_arena_reset(&fix->a);
+		net_sleep(fix->w[0], 30000000);
 	}
-	assert_true(at_nodes(lab) >= least);
+	assert_true(at_nodes(fix) >= least);
 }
 
 static void
-found(struct lab *lab)
+found(struct fixture *fix)
 {
 	struct victim v;
 	struct txn_stats st;
-	die(lab, &v);
-	assert_int_equal(take(lab, SWEEPS), NAM_OK);
-	net_sleep(lab->w[0], SOON_NS);
-	txn_worker_stats(lab->tw[SWEEPS], &st);
+	die(fix, &v);
+	assert_int_equal(take(fix, SWEEPS), NAM_OK);
+	net_sleep(fix->w[0], SOON_NS);
+	txn_worker_stats(fix->tw[SWEEPS], &st);
 	assert_int_equal(st.sweeps, 1);
 	assert_true(st.blocks_found >= TAKEN);
 	assert_true(st.bytes_found >= TAKEN * BLOB + LONG_BLOB);
-	long_again(lab, SWEEPS);
-	judge(lab, SWEEPS);
+	long_again(fix, SWEEPS);
+	judge(fix, SWEEPS);
 	/* It is done once. */
-	assert_int_equal(take(lab, 0), NAM_OK);
-	net_sleep(lab->w[0], SOON_NS);
-	assert_int_equal(sweeps(lab, 0), 0);
-	assert_int_equal(sweeps(lab, SWEEPS), 1);
-	bury(lab, &v);
+	assert_int_equal(take(fix, 0), NAM_OK);
+	net_sleep(fix->w[0], SOON_NS);
+	assert_int_equal(sweeps(fix, 0), 0);
+	assert_int_equal(sweeps(fix, SWEEPS), 1);
+	bury(fix, &v);
 }
 
 static void
@@ -231,38 +231,38 @@ take_main(void *arg)
 }
 
 static void
-crashed(struct lab *lab)
+crashed(struct fixture *fix)
 {
 	struct victim v;
-	die(lab, &v);
-	uint64_t from = net_sim_verbs(lab->net[SWEEPS]);
+	die(fix, &v);
+	uint64_t from = net_sim_verbs(fix->net[SWEEPS]);
 	if (crash_verb != 0)
-		net_sim_crash_at(lab->sim, lab->net[SWEEPS], from + crash_verb);
+		net_sim_crash_at(fix->sim, fix->net[SWEEPS], from + crash_verb);
 	taken = false;
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[SWEEPS]), take_main, lab, 128 << 10));
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[SWEEPS]), take_main, fix, 128 << 10));
 	const struct txn_anchor *a =
-	    (const void *)((const char *)net_sim_memory(lab->sim, net_region_of(lab->tab[0].anchor)) +
-			   net_offset_of(lab->tab[0].anchor));
-	for (unsigned i = 0; i < 2000 && sweeps(lab, SWEEPS) == 0; i++) {
+	    (const void *)((const char *)net_sim_memory(fix->sim, net_region_of(fix->tab[0].anchor)) +
+			   net_offset_of(fix->tab[0].anchor));
+	for (unsigned i = 0; i < 2000 && sweeps(fix, SWEEPS) == 0; i++) {
 		if (crash_verb == 0 && a->sweep < 2)
-			swept_to = net_sim_verbs(lab->net[SWEEPS]) - from;
-		net_sleep(lab->w[0], 100000);
+			swept_to = net_sim_verbs(fix->net[SWEEPS]) - from;
+		net_sleep(fix->w[0], 100000);
 	}
-	his_verbs = net_sim_verbs(lab->net[SWEEPS]) - from;
+	his_verbs = net_sim_verbs(fix->net[SWEEPS]) - from;
 	unsigned who = SWEEPS;
-	if (net_sim_crashed(lab->net[SWEEPS])) {
+	if (net_sim_crashed(fix->net[SWEEPS])) {
 		begun += a->sweep == 1;
 		died++;
-		net_sleep(lab->w[0], 3 * (uint64_t)LEASE_NS);
-		assert_int_equal(take(lab, 0), NAM_OK);
-		net_sleep(lab->w[0], SOON_NS);
-		assert_int_equal(sweeps(lab, 0), 1);
+		net_sleep(fix->w[0], 3 * (uint64_t)LEASE_NS);
+		assert_int_equal(take(fix, 0), NAM_OK);
+		net_sleep(fix->w[0], SOON_NS);
+		assert_int_equal(sweeps(fix, 0), 1);
 		who = 0;
 	}
-	judge(lab, who);
-	bury(lab, &v);
+	judge(fix, who);
+	bury(fix, &v);
 	while (!taken)
-		net_sleep(lab->w[0], 100000);
+		net_sleep(fix->w[0], 100000);
 }
 
 static void
@@ -286,39 +286,39 @@ test_crash_of_who_sweeps(void **state)
 /* ---- a snapshot of before keeps what it shows ---- */
 
 static void
-pinned(struct lab *lab)
+pinned(struct fixture *fix)
 {
 	struct victim v;
-	struct txn *t = begin(lab, 0, TXN_REPEATABLE_READ);
+	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
 	for (uint64_t k = 300; k < 310; k++)
-		assert_int_equal(insert_blob(t, &lab->tab[0], k, BLOB), NAM_OK);
+		assert_int_equal(insert_blob(t, &fix->tab[0], k, BLOB), NAM_OK);
 	commit_all(t);
-	struct txn *old = begin(lab, READER, TXN_REPEATABLE_READ);
-	t = begin(lab, 0, TXN_REPEATABLE_READ);
+	struct txn *old = begin(fix, READER, TXN_REPEATABLE_READ);
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
 	for (uint64_t k = 300; k < 310; k++)
-		assert_int_equal(del(lab, t, &lab->tab[0], k), NAM_OK);
+		assert_int_equal(del(fix, t, &fix->tab[0], k), NAM_OK);
 	commit_all(t);
-	die(lab, &v);
-	assert_int_equal(take(lab, SWEEPS), NAM_OK);
-	net_sleep(lab->w[0], SOON_NS);
-	assert_int_equal(sweeps(lab, SWEEPS), 0);
+	die(fix, &v);
+	assert_int_equal(take(fix, SWEEPS), NAM_OK);
+	net_sleep(fix->w[0], SOON_NS);
+	assert_int_equal(sweeps(fix, SWEEPS), 0);
 	/* Others go on meanwhile, in new memory. */
-	t = begin(lab, 0, TXN_READ_COMMITTED);
+	t = begin(fix, 0, TXN_READ_COMMITTED);
 	for (uint64_t k = 400; k < 440; k++)
-		assert_int_equal(insert_blob(t, &lab->tab[0], k, BLOB), NAM_OK);
+		assert_int_equal(insert_blob(t, &fix->tab[0], k, BLOB), NAM_OK);
 	commit_all(t);
 	for (uint64_t k = 300; k < 310; k++)
-		check_blob(lab, old, READER, k);
-	least = at_nodes(lab);
+		check_blob(fix, old, READER, k);
+	least = at_nodes(fix);
 	txn_abort(old);
-	net_sleep(lab->w[0], SOON_NS);
-	assert_int_equal(sweeps(lab, SWEEPS), 1);
-	judge(lab, SWEEPS);
-	t = begin(lab, 0, TXN_REPEATABLE_READ);
+	net_sleep(fix->w[0], SOON_NS);
+	assert_int_equal(sweeps(fix, SWEEPS), 1);
+	judge(fix, SWEEPS);
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
 	for (uint64_t k = 400; k < 440; k++)
-		check_blob(lab, t, 0, k);
+		check_blob(fix, t, 0, k);
 	txn_abort(t);
-	bury(lab, &v);
+	bury(fix, &v);
 }
 
 static void

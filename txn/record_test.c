@@ -1,5 +1,5 @@
 /* record_test.c -- block images torn in every way a READ may tear them: the directory's proof holds, a naive twin is fooled. */
-#include "lab.h"
+#include <txn/testing/fixture.h>
 
 enum { SLOTS_MAX = 4, WORDS = 96, VERSIONS = 7, PAYLOAD = 40, ROUNDS = 60000 };
 

@@ -4,20 +4,20 @@
  * It is stopped by being shut out at a moment that moves through the whole of the transaction in small steps: from then on
  * nothing of it happens any more, wherever its verbs are. Its coroutines go on, as those of a zombie do.
  */
-#include "lab.h"
+#include <txn/testing/fixture.h>
 
 enum { DEAD = 1, OLD = 10, NEW = 20, LEASE_NS = 100000000 };
 
 static nam_status
-remove_row(struct lab *lab, struct txn *t, unsigned p, uint64_t key)
+remove_row(struct fixture *fix, struct txn *t, unsigned p, uint64_t key)
 {
-	return del(lab, t, &lab->tab[p], key);
+	return del(fix, t, &fix->tab[p], key);
 }
 
 /* ---- one transaction of everything, stopped at a moment ---- */
 
 struct victim {
-	struct lab *lab;
+	struct fixture *fix;
 	enum txn_iso iso;
 	bool started, ended, behind; /* behind: its last step runs behind its answer */
 	uint64_t began, took;
@@ -26,11 +26,11 @@ struct victim {
 
 /* Once for all: its first extents, intents and what else takes long. */
 static void
-warm_up(struct lab *lab)
+warm_up(struct fixture *fix)
 {
-	struct txn *t = begin(lab, DEAD, TXN_READ_COMMITTED);
-	assert_int_equal(insert(t, &lab->tab[DEAD], 50, OLD), NAM_OK);
-	assert_int_equal(set(lab, t, &lab->tab[DEAD], 3, OLD), NAM_OK);
+	struct txn *t = begin(fix, DEAD, TXN_READ_COMMITTED);
+	assert_int_equal(insert(t, &fix->tab[DEAD], 50, OLD), NAM_OK);
+	assert_int_equal(set(fix, t, &fix->tab[DEAD], 3, OLD), NAM_OK);
 	commit_all(t);
 }
 
@@ -39,20 +39,20 @@ static void
 victim_main(void *arg)
 {
 	struct victim *v = arg;
-	struct lab *lab = v->lab;
+	struct fixture *fix = v->fix;
 	struct txn *t;
 	struct row r = mk(100, NEW);
-	v->began = net_now_ns(lab->w[DEAD]);
+	v->began = net_now_ns(fix->w[DEAD]);
 	v->started = true;
-	v->st = txn_begin(lab->tw[DEAD], v->iso, &t);
+	v->st = txn_begin(fix->tw[DEAD], v->iso, &t);
 	if (v->st == NAM_OK) {
-		v->st = set(lab, t, &lab->tab[DEAD], 0, NEW);
+		v->st = set(fix, t, &fix->tab[DEAD], 0, NEW);
 		if (v->st == NAM_OK)
-			v->st = set(lab, t, &lab->tab[DEAD], 1, NEW);
+			v->st = set(fix, t, &fix->tab[DEAD], 1, NEW);
 		if (v->st == NAM_OK)
-			v->st = remove_row(lab, t, DEAD, 2);
+			v->st = remove_row(fix, t, DEAD, 2);
 		if (v->st == NAM_OK)
-			v->st = insert_row(t, &lab->tab[DEAD], &r);
+			v->st = insert_row(t, &fix->tab[DEAD], &r);
 		if (v->st == NAM_OK) {
 			txn_set_finish(t, !v->behind);
 			v->st = txn_commit(t, NULL);
@@ -60,42 +60,42 @@ victim_main(void *arg)
 			txn_abort(t);
 		}
 	}
-	v->took = net_now_ns(lab->w[DEAD]) - v->began;
+	v->took = net_now_ns(fix->w[DEAD]) - v->began;
 	v->ended = true;
 }
 
 static void
-start_victim(struct lab *lab, struct victim *v, enum txn_iso iso)
+start_victim(struct fixture *fix, struct victim *v, enum txn_iso iso)
 {
-	*v = (struct victim){ .lab = lab, .iso = iso };
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[DEAD]), victim_main, v, 128 << 10));
+	*v = (struct victim){ .fix = fix, .iso = iso };
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[DEAD]), victim_main, v, 128 << 10));
 }
 
 static void
-wait_ended(struct lab *lab, const struct victim *v)
+wait_ended(struct fixture *fix, const struct victim *v)
 {
 	while (!v->ended)
-		net_sleep(lab->w[0], 100000);
+		net_sleep(fix->w[0], 100000);
 }
 
 /* Somebody settles him, soon. */
 static void
-wait_recovered(struct lab *lab)
+wait_recovered(struct fixture *fix)
 {
-	uint64_t began = net_now_ns(lab->w[0]);
+	uint64_t began = net_now_ns(fix->w[0]);
 	for (;;) {
 		struct tso_stats s;
 		unsigned done = 0;
-		for (unsigned p = 0; p < lab->procs; p++) {
+		for (unsigned p = 0; p < fix->procs; p++) {
 			struct txn_stats st;
-			txn_worker_stats(lab->tw[p], &st);
+			txn_worker_stats(fix->tw[p], &st);
 			done += p != DEAD && st.recovered > 0;
 		}
-		tso_stats(lab->db[0]->tso, &s);
+		tso_stats(fix->db[0]->tso, &s);
 		if (done > 0)
 			return;
-		assert_true(net_now_ns(lab->w[0]) - began < 5 * (uint64_t)LEASE_NS);
-		net_sleep(lab->w[0], 1000000);
+		assert_true(net_now_ns(fix->w[0]) - began < 5 * (uint64_t)LEASE_NS);
+		net_sleep(fix->w[0], 1000000);
 	}
 }
 
@@ -107,15 +107,15 @@ static unsigned other = 2; /* of processes that live, besides 0 */
 
 /* All of it or nothing, as it was answered; and everybody goes on. */
 static void
-judge(struct lab *lab, const struct victim *v, struct seen *seen)
+judge(struct fixture *fix, const struct victim *v, struct seen *seen)
 {
-	struct txn *t = begin(lab, 0, TXN_REPEATABLE_READ);
-	int64_t v0 = value_of(lab, t, &lab->tab[0], 0);
+	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
+	int64_t v0 = value_of(fix, t, &fix->tab[0], 0);
 	bool after = v0 == NEW;
 	assert_int_equal(v0, after ? NEW : OLD);
-	assert_int_equal(value_of(lab, t, &lab->tab[0], 1), after ? NEW : OLD);
-	assert_int_equal(value_of(lab, t, &lab->tab[0], 2), after ? -1 : OLD);
-	assert_int_equal(value_of(lab, t, &lab->tab[0], 100), after ? NEW : -1);
+	assert_int_equal(value_of(fix, t, &fix->tab[0], 1), after ? NEW : OLD);
+	assert_int_equal(value_of(fix, t, &fix->tab[0], 2), after ? -1 : OLD);
+	assert_int_equal(value_of(fix, t, &fix->tab[0], 100), after ? NEW : -1);
 	txn_abort(t);
 	if (v->st == NAM_OK)
 		assert_true(after);
@@ -133,20 +133,20 @@ judge(struct lab *lab, const struct victim *v, struct seen *seen)
 		enum txn_iso iso = round == 0 ? TXN_READ_COMMITTED : TXN_SERIALIZABLE;
 		nam_status st = NAM_CONFLICT;
 		for (unsigned tries = 0; tries < 5 && st != NAM_OK; tries++) {
-			t = begin(lab, p, iso);
+			t = begin(fix, p, iso);
 			struct txn_limits l = { .lock_wait_ns = LEASE_NS };
 			txn_set_limits(t, &l);
-			st = set(lab, t, &lab->tab[p], 0, 30 + (int)round);
+			st = set(fix, t, &fix->tab[p], 0, 30 + (int)round);
 			if (st == NAM_OK)
-				st = set(lab, t, &lab->tab[p], 1, 30 + (int)round);
+				st = set(fix, t, &fix->tab[p], 1, 30 + (int)round);
 			nam_status there =
-			    st == NAM_OK ? set(lab, t, &lab->tab[p], 2, 30 + (int)round) : NAM_OK;
+			    st == NAM_OK ? set(fix, t, &fix->tab[p], 2, 30 + (int)round) : NAM_OK;
 			if (there == NAM_ABSENT)
-				there = insert(t, &lab->tab[p], 2, 30 + (int)round);
+				there = insert(t, &fix->tab[p], 2, 30 + (int)round);
 			st = st == NAM_OK ? there : st;
-			there = st == NAM_OK ? set(lab, t, &lab->tab[p], 100, 30 + (int)round) : NAM_OK;
+			there = st == NAM_OK ? set(fix, t, &fix->tab[p], 100, 30 + (int)round) : NAM_OK;
 			if (there == NAM_ABSENT)
-				there = insert(t, &lab->tab[p], 100, 30 + (int)round);
+				there = insert(t, &fix->tab[p], 100, 30 + (int)round);
 			st = st == NAM_OK ? there : st;
 			txn_set_cluster_visible(t, true);
 			if (st == NAM_OK)
@@ -155,15 +155,15 @@ judge(struct lab *lab, const struct victim *v, struct seen *seen)
 				txn_abort(t);
 		}
 		assert_int_equal(st, NAM_OK);
-		t = begin(lab, q, TXN_REPEATABLE_READ);
+		t = begin(fix, q, TXN_REPEATABLE_READ);
 		uint64_t locked;
 		for (unsigned k = 0; k < 4; k++)
-			assert_int_equal(value_of(lab, t, &lab->tab[q], k == 3 ? 100 : k), 30 + round);
-		assert_int_equal(txn_table_locks(t, &lab->tab[q], &locked), NAM_OK);
+			assert_int_equal(value_of(fix, t, &fix->tab[q], k == 3 ? 100 : k), 30 + round);
+		assert_int_equal(txn_table_locks(t, &fix->tab[q], &locked), NAM_OK);
 		assert_int_equal(locked, 0);
 		txn_abort(t);
 	}
-	nam_arena_reset(&lab->a);
+	nam_arena_reset(&fix->a);
 }
 
 static struct seen all_seen;
@@ -172,21 +172,21 @@ static uint64_t stop_at; /* ns after the victim began */
 static uint64_t took;
 
 static void
-stopped(struct lab *lab)
+stopped(struct fixture *fix)
 {
-	fill(lab, 4, OLD);
-	warm_up(lab);
+	fill(fix, 4, OLD);
+	warm_up(fix);
 	struct victim v;
-	start_victim(lab, &v, stop_iso);
+	start_victim(fix, &v, stop_iso);
 	while (!v.started)
 		nam_co_yield();
-	net_sleep(lab->w[0], stop_at);
+	net_sleep(fix->w[0], stop_at);
 	struct nam_err err;
-	assert_int_equal(net_fence_process(lab->w[0], net_identity(lab->net[DEAD]), 0, &err), NAM_OK);
-	wait_ended(lab, &v);
+	assert_int_equal(net_fence_process(fix->w[0], net_identity(fix->net[DEAD]), 0, &err), NAM_OK);
+	wait_ended(fix, &v);
 	took = v.st == NAM_OK ? v.took : 0;
-	wait_recovered(lab);
-	judge(lab, &v, &all_seen);
+	wait_recovered(fix);
+	judge(fix, &v, &all_seen);
 }
 
 static void
@@ -237,74 +237,74 @@ count_entry(void *arg, net_addr block)
 /* Where the attempt was settled by its write set, the collector soon has what it left: no deletion and no undone insert stays in
  * the index. Keys 0, 1, 3, 50, and either 2 or 100. */
 static void
-entries(struct lab *lab)
+entries(struct fixture *fix)
 {
 	uint64_t settled = 0;
-	for (unsigned p = 0; p < lab->procs; p++) {
+	for (unsigned p = 0; p < fix->procs; p++) {
 		struct txn_stats st;
-		txn_worker_stats(lab->tw[p], &st);
+		txn_worker_stats(fix->tw[p], &st);
 		settled += st.finished + st.undone;
 	}
 	if (settled == 0)
 		return;
-	net_sleep(lab->w[0], 60000000);
+	net_sleep(fix->w[0], 60000000);
 	unsigned n = 0;
-	assert_int_equal(idx_walk(lab->w[0], lab->tab[0].view->index, count_entry, &n), NAM_OK);
+	assert_int_equal(idx_walk(fix->w[0], fix->tab[0].view->index, count_entry, &n), NAM_OK);
 	assert_int_equal(n, 5);
 	crash.cleared++;
 }
 
 static void
-crashed(struct lab *lab)
+crashed(struct fixture *fix)
 {
-	fill(lab, 4, OLD);
-	warm_up(lab);
+	fill(fix, 4, OLD);
+	warm_up(fix);
 	struct victim v;
-	uint64_t first = net_sim_verbs(lab->net[DEAD]);
+	uint64_t first = net_sim_verbs(fix->net[DEAD]);
 	if (crash.verb != 0)
-		net_sim_crash_at(lab->sim, lab->net[DEAD], first + crash.verb);
-	v = (struct victim){ .lab = lab, .iso = crash.iso, .behind = !crash.finish };
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[DEAD]), victim_main, &v, 128 << 10));
-	net_sleep(lab->w[0], 400000);
-	crash.verbs = net_sim_verbs(lab->net[DEAD]) - first;
+		net_sim_crash_at(fix->sim, fix->net[DEAD], first + crash.verb);
+	v = (struct victim){ .fix = fix, .iso = crash.iso, .behind = !crash.finish };
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[DEAD]), victim_main, &v, 128 << 10));
+	net_sleep(fix->w[0], 400000);
+	crash.verbs = net_sim_verbs(fix->net[DEAD]) - first;
 	if (crash.verb == 0) {
 		assert_true(v.ended);
 		assert_int_equal(v.st, NAM_OK);
 		return;
 	}
-	assert_true(net_sim_crashed(lab->net[DEAD]));
-	net_sleep(lab->w[0], LEASE_NS - 10000000);
+	assert_true(net_sim_crashed(fix->net[DEAD]));
+	net_sleep(fix->w[0], LEASE_NS - 10000000);
 	uint64_t from[PROCS];
-	for (unsigned p = 0; p < lab->procs; p++)
-		from[p] = net_sim_verbs(lab->net[p]);
+	for (unsigned p = 0; p < fix->procs; p++)
+		from[p] = net_sim_verbs(fix->net[p]);
 	if (crash.second != 0)
-		net_sim_crash_at(lab->sim, lab->net[crash.second], from[crash.second] + crash.second_verb);
-	wait_recovered(lab);
+		net_sim_crash_at(fix->sim, fix->net[crash.second], from[crash.second] + crash.second_verb);
+	wait_recovered(fix);
 	if (crash.second == 0) {
-		for (unsigned p = 0; p < lab->procs; p++) {
+		for (unsigned p = 0; p < fix->procs; p++) {
 			struct txn_stats st;
-			txn_worker_stats(lab->tw[p], &st);
+			txn_worker_stats(fix->tw[p], &st);
 			if (st.recovered > 0) {
 				crash.recoverer = p;
-				crash.his_verbs = net_sim_verbs(lab->net[p]) - from[p];
+				crash.his_verbs = net_sim_verbs(fix->net[p]) - from[p];
 				crash.doubtful = st.doubtful > 0;
 			}
 		}
 	}
 	/* The second one's slot is settled as well, or was idle and is free: else the next line's snapshots hang. */
-	if (crash.second != 0 && net_sim_crashed(lab->net[crash.second])) {
-		net_sleep(lab->w[0], 2 * (uint64_t)LEASE_NS);
+	if (crash.second != 0 && net_sim_crashed(fix->net[crash.second])) {
+		net_sleep(fix->w[0], 2 * (uint64_t)LEASE_NS);
 		crash.both++;
 	}
 	if (!v.ended)
 		v.st = NAM_UNSURE;
 	if (crash.second == 0)
-		entries(lab);
-	judge(lab, &v, &all_seen);
-	for (unsigned p = 1; p < lab->procs; p++)
-		if (net_sim_crashed(lab->net[p]))
-			net_sim_bury(lab->sim, lab->net[p]);
-	wait_ended(lab, &v); /* its ghost writes into v */
+		entries(fix);
+	judge(fix, &v, &all_seen);
+	for (unsigned p = 1; p < fix->procs; p++)
+		if (net_sim_crashed(fix->net[p]))
+			net_sim_bury(fix->sim, fix->net[p]);
+	wait_ended(fix, &v); /* its ghost writes into v */
 }
 
 static void
@@ -340,21 +340,21 @@ test_crash_at_every_verb(void **state)
 enum { WRITERS = 6 };
 
 static bool
-overwrite(struct lab *lab, unsigned p, struct txn *t, uint64_t key, int64_t to, int64_t *was)
+overwrite(struct fixture *fix, unsigned p, struct txn *t, uint64_t key, int64_t to, int64_t *was)
 {
 	struct txn_row row;
 	struct row r, put = mk(key, to);
 	struct txn_limits l = { .lock_wait_ns = 100000 };
 	txn_set_limits(t, &l);
-	assert_int_equal(get(lab, t, &lab->tab[p], key, &row, &r), NAM_OK);
-	nam_status st = txn_lock(t, &lab->tab[p], &row);
+	assert_int_equal(get(fix, t, &fix->tab[p], key, &row, &r), NAM_OK);
+	nam_status st = txn_lock(t, &fix->tab[p], &row);
 	if (st != NAM_OK) {
 		assert_int_equal(st, NAM_TIMEOUT);
 		txn_abort(t);
 		return false;
 	}
 	memcpy(was, (const char *)row.bytes + offsetof(struct row, value), sizeof *was);
-	assert_int_equal(txn_update(t, &lab->tab[p], &row, &put, sizeof put), NAM_OK);
+	assert_int_equal(txn_update(t, &fix->tab[p], &row, &put, sizeof put), NAM_OK);
 	assert_int_equal(txn_commit(t, NULL), NAM_OK);
 	return true;
 }
@@ -362,24 +362,24 @@ overwrite(struct lab *lab, unsigned p, struct txn *t, uint64_t key, int64_t to, 
 static unsigned half_done; /* runs in which one row was free and the other was not */
 
 static void
-overwritten(struct lab *lab)
+overwritten(struct fixture *fix)
 {
 	static const unsigned proc[WRITERS] = { 0, 2, 3, 0, 2, 3 };
 	struct txn *t[WRITERS];
-	struct victim v = { .lab = lab, .iso = crash.iso, .behind = true };
-	fill(lab, 4, OLD);
-	warm_up(lab);
+	struct victim v = { .fix = fix, .iso = crash.iso, .behind = true };
+	fill(fix, 4, OLD);
+	warm_up(fix);
 	for (unsigned i = 0; i < WRITERS; i++)
-		t[i] = begin(lab, proc[i], TXN_READ_COMMITTED);
-	net_sim_crash_at(lab->sim, lab->net[DEAD], net_sim_verbs(lab->net[DEAD]) + crash.verb);
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[DEAD]), victim_main, &v, 128 << 10));
-	while (!net_sim_crashed(lab->net[DEAD]))
-		net_sleep(lab->w[0], 100000);
+		t[i] = begin(fix, proc[i], TXN_READ_COMMITTED);
+	net_sim_crash_at(fix->sim, fix->net[DEAD], net_sim_verbs(fix->net[DEAD]) + crash.verb);
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[DEAD]), victim_main, &v, 128 << 10));
+	while (!net_sim_crashed(fix->net[DEAD]))
+		net_sleep(fix->w[0], 100000);
 	int64_t is[2], was, last[2] = { 0, 0 };
 	bool wrote[2] = { false, false };
 	for (unsigned i = 0; i < WRITERS; i++) {
 		unsigned key = i / 3;
-		bool got = overwrite(lab, proc[i], t[i], key, 40 + i, &was);
+		bool got = overwrite(fix, proc[i], t[i], key, 40 + i, &was);
 		if (got && !wrote[key])
 			is[key] = was;
 		else if (got)
@@ -388,11 +388,11 @@ overwritten(struct lab *lab)
 		last[key] = got ? 40 + (int)i : last[key];
 	}
 	half_done += wrote[0] != wrote[1];
-	wait_recovered(lab);
-	net_sleep(lab->w[0], 30000000); /* its hole is filled, and everybody's commits are seen everywhere */
-	struct txn *r = begin(lab, 0, TXN_REPEATABLE_READ);
+	wait_recovered(fix);
+	net_sleep(fix->w[0], 30000000); /* its hole is filled, and everybody's commits are seen everywhere */
+	struct txn *r = begin(fix, 0, TXN_REPEATABLE_READ);
 	for (uint64_t k = 0; k < 2; k++) {
-		int64_t now = value_of(lab, r, &lab->tab[0], k);
+		int64_t now = value_of(fix, r, &fix->tab[0], k);
 		if (wrote[k])
 			assert_int_equal(now, last[k]);
 		else
@@ -401,14 +401,14 @@ overwritten(struct lab *lab)
 	bool after = is[0] == NEW;
 	assert_int_equal(is[0], after ? NEW : OLD);
 	assert_int_equal(is[1], after ? NEW : OLD);
-	assert_int_equal(value_of(lab, r, &lab->tab[0], 2), after ? -1 : OLD);
-	assert_int_equal(value_of(lab, r, &lab->tab[0], 100), after ? NEW : -1);
+	assert_int_equal(value_of(fix, r, &fix->tab[0], 2), after ? -1 : OLD);
+	assert_int_equal(value_of(fix, r, &fix->tab[0], 100), after ? NEW : -1);
 	txn_abort(r);
 	all_seen.moments++;
 	all_seen.after += after;
 	all_seen.before += !after;
-	net_sim_bury(lab->sim, lab->net[DEAD]);
-	wait_ended(lab, &v);
+	net_sim_bury(fix->sim, fix->net[DEAD]);
+	wait_ended(fix, &v);
 }
 
 static void
@@ -441,7 +441,7 @@ test_crash_of_recoverers(void **state)
 	(void)state;
 	memset(&all_seen, 0, sizeof all_seen);
 	unsigned both = 0, twice = 0, doubtful = 0;
-	lab_bystander = true; /* who judges has to live */
+	fixture_bystander = true; /* who judges has to live */
 	for (unsigned slots = 2; slots <= 3; slots++) {
 		memset(&crash, 0, sizeof crash);
 		crash.iso = slots == 2 ? TXN_READ_COMMITTED : TXN_REPEATABLE_READ;
@@ -470,7 +470,7 @@ test_crash_of_recoverers(void **state)
 			}
 	}
 	other = 2;
-	lab_bystander = false;
+	fixture_bystander = false;
 	printf("%u victims, %u of them doubtful, %u recoverers died, too: %u undone, %u finished\n", twice,
 	    doubtful, both, all_seen.before, all_seen.after);
 	assert_true(twice > 10 && both > 400 && doubtful >= 4);

@@ -2,7 +2,7 @@
  * scattered_test.c -- all memory that is left are single extents, no two of them neighbours: long write sets, long values and whatever
  * else is larger than an extent can be had all the same, and go back.
  */
-#include "lab.h"
+#include <txn/testing/fixture.h>
 
 enum {
 	MANY_ROWS = 5000,
@@ -15,33 +15,33 @@ enum {
 
 /* Takes all that the nodes have, and gives every second back. */
 static unsigned
-scatter(struct lab *lab)
+scatter(struct fixture *fix)
 {
 	enum { MOST = 16384 };
 	net_addr *at = malloc(MOST * sizeof *at);
 	unsigned n = 0, got, left = 0;
 	assert_non_null(at);
 	for (unsigned r = 1; r <= 3; r++) {
-		nam_status st = net_extents_take(lab->w[0], r, MOST - n, false, at + n, &got);
+		nam_status st = net_extents_take(fix->w[0], r, MOST - n, false, at + n, &got);
 		assert_int_equal(st, NAM_FULL);
 		n += got;
 	}
 	for (unsigned i = 0; i < n; i++)
 		if (net_offset_of(at[i]) / NET_EXTENT % 2 == 1)
 			at[left++] = at[i];
-	assert_int_equal(net_extents_give(lab->w[0], left, at), NAM_OK);
+	assert_int_equal(net_extents_give(fix->w[0], left, at), NAM_OK);
 	free(at);
 	return left;
 }
 
 static void
-update_all(struct lab *lab, uint64_t n, int64_t v)
+update_all(struct fixture *fix, uint64_t n, int64_t v)
 {
-	struct txn *t = begin(lab, 0, TXN_REPEATABLE_READ);
+	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
 	for (uint64_t k = 0; k < n; k++) {
-		assert_int_equal(set(lab, t, &lab->tab[0], k, v), NAM_OK);
+		assert_int_equal(set(fix, t, &fix->tab[0], k, v), NAM_OK);
 		if (k % 64 == 63)
-			nam_arena_reset(&lab->a);
+			nam_arena_reset(&fix->a);
 	}
 	commit_all(t);
 }
@@ -49,34 +49,34 @@ update_all(struct lab *lab, uint64_t n, int64_t v)
 /* ---- a write set of many extents, again and again ---- */
 
 static void
-long_write_sets(struct lab *lab)
+long_write_sets(struct fixture *fix)
 {
-	unsigned free = scatter(lab), before = 0;
+	unsigned free = scatter(fix), before = 0;
 	assert_true(free > 200);
-	fill(lab, MANY_ROWS, 1);
+	fill(fix, MANY_ROWS, 1);
 	for (unsigned i = 0; i < ROUNDS; i++) {
-		update_all(lab, MANY_ROWS, i);
+		update_all(fix, MANY_ROWS, i);
 		if (i == ROUNDS / 3)
-			before = at_nodes(lab);
+			before = at_nodes(fix);
 	}
-	net_sleep(lab->w[0], 20000000);
-	assert_true(at_nodes(lab) >= before - 2); /* flat */
-	struct txn *t = begin(lab, 1, TXN_REPEATABLE_READ);
+	net_sleep(fix->w[0], 20000000);
+	assert_true(at_nodes(fix) >= before - 2); /* flat */
+	struct txn *t = begin(fix, 1, TXN_REPEATABLE_READ);
 	for (uint64_t k = 0; k < MANY_ROWS; k += 97)
-		assert_int_equal(value_of(lab, t, &lab->tab[1], k), ROUNDS - 1);
+		assert_int_equal(value_of(fix, t, &fix->tab[1], k), ROUNDS - 1);
 	txn_abort(t);
 	/* One that is rolled back leaves nothing. */
-	before = at_nodes(lab);
-	t = begin(lab, 0, TXN_REPEATABLE_READ);
+	before = at_nodes(fix);
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
 	for (uint64_t k = 0; k < MANY_ROWS; k++)
-		assert_int_equal(set(lab, t, &lab->tab[0], k, 77), NAM_OK);
-	struct txn *other = begin(lab, 1, TXN_REPEATABLE_READ);
-	assert_int_equal(set(lab, other, &lab->tab[1], 4000, 5), NAM_OK);
+		assert_int_equal(set(fix, t, &fix->tab[0], k, 77), NAM_OK);
+	struct txn *other = begin(fix, 1, TXN_REPEATABLE_READ);
+	assert_int_equal(set(fix, other, &fix->tab[1], 4000, 5), NAM_OK);
 	commit_all(other);
 	assert_int_equal(txn_commit(t, NULL), NAM_CONFLICT);
-	assert_true(at_nodes(lab) >= before - 4);
-	t = begin(lab, 1, TXN_REPEATABLE_READ);
-	assert_int_equal(value_of(lab, t, &lab->tab[1], 3999), ROUNDS - 1);
+	assert_true(at_nodes(fix) >= before - 4);
+	t = begin(fix, 1, TXN_REPEATABLE_READ);
+	assert_int_equal(value_of(fix, t, &fix->tab[1], 3999), ROUNDS - 1);
 	txn_abort(t);
 }
 
@@ -93,7 +93,7 @@ static uint64_t crash_verb, verbs;
 static unsigned most;
 
 struct writer {
-	struct lab *lab;
+	struct fixture *fix;
 	bool ended;
 };
 
@@ -101,56 +101,56 @@ static void
 writer_main(void *arg)
 {
 	struct writer *w = arg;
-	struct lab *lab = w->lab;
-	struct txn *t = begin(lab, 1, TXN_REPEATABLE_READ);
+	struct fixture *fix = w->fix;
+	struct txn *t = begin(fix, 1, TXN_REPEATABLE_READ);
 	for (uint64_t k = 0; k < MANY_ROWS; k++)
-		if (set(lab, t, &lab->tab[1], k, 2) != NAM_OK)
+		if (set(fix, t, &fix->tab[1], k, 2) != NAM_OK)
 			break;
-	verbs = net_sim_verbs(lab->net[1]);
+	verbs = net_sim_verbs(fix->net[1]);
 	if (crash_verb != 0)
-		net_sim_crash_at(lab->sim, lab->net[1], verbs + crash_verb);
+		net_sim_crash_at(fix->sim, fix->net[1], verbs + crash_verb);
 	txn_set_cluster_visible(t, true);
 	(void)txn_commit(t, NULL);
-	verbs = net_sim_verbs(lab->net[1]) - verbs;
+	verbs = net_sim_verbs(fix->net[1]) - verbs;
 	w->ended = true;
 }
 
 static void
-dies(struct lab *lab)
+dies(struct fixture *fix)
 {
-	struct writer w = { .lab = lab };
-	fill(lab, MANY_ROWS, 1);
+	struct writer w = { .fix = fix };
+	fill(fix, MANY_ROWS, 1);
 	/* Its log, and its memory for archives. */
-	struct txn *t = begin(lab, 1, TXN_REPEATABLE_READ);
-	assert_int_equal(set(lab, t, &lab->tab[1], 0, 1), NAM_OK);
+	struct txn *t = begin(fix, 1, TXN_REPEATABLE_READ);
+	assert_int_equal(set(fix, t, &fix->tab[1], 0, 1), NAM_OK);
 	commit_all(t);
-	unsigned before = at_nodes(lab);
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[1]), writer_main, &w, 256 << 10));
-	while (!w.ended && !net_sim_crashed(lab->net[1]))
-		net_sleep(lab->w[0], 100000);
+	unsigned before = at_nodes(fix);
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[1]), writer_main, &w, 256 << 10));
+	while (!w.ended && !net_sim_crashed(fix->net[1]))
+		net_sleep(fix->w[0], 100000);
 	if (crash_verb != 0) {
-		if (!net_sim_crashed(lab->net[1]))
-			net_sim_crash(lab->sim, lab->net[1]); /* it was faster: dead behind its end */
+		if (!net_sim_crashed(fix->net[1]))
+			net_sim_crash(fix->sim, fix->net[1]); /* it was faster: dead behind its end */
 		struct txn_stats st = { 0 };
 		for (unsigned i = 0; i < 1000 && st.recovered == 0; i++) {
-			net_sleep(lab->w[0], 10000000);
-			txn_worker_stats(lab->tw[0], &st);
+			net_sleep(fix->w[0], 10000000);
+			txn_worker_stats(fix->tw[0], &st);
 		}
 		assert_int_equal(st.recovered, 1);
 		/* All of it, or nothing. */
-		t = begin(lab, 0, TXN_REPEATABLE_READ);
-		int64_t first = value_of(lab, t, &lab->tab[0], 0);
+		t = begin(fix, 0, TXN_REPEATABLE_READ);
+		int64_t first = value_of(fix, t, &fix->tab[0], 0);
 		for (uint64_t k = 0; k < MANY_ROWS; k += 61)
-			assert_int_equal(value_of(lab, t, &lab->tab[0], k), first);
+			assert_int_equal(value_of(fix, t, &fix->tab[0], k), first);
 		txn_abort(t);
-		unsigned now = at_nodes(lab), lost = now < before ? before - now : 0;
+		unsigned now = at_nodes(fix), lost = now < before ? before - now : 0;
 		assert_true(lost <= TXN_LEDGER_PART + 1);
 		most = lost > most ? lost : most;
-		net_sim_bury(lab->sim, lab->net[1]);
+		net_sim_bury(fix->sim, fix->net[1]);
 		while (!w.ended)
-			net_sleep(lab->w[0], 100000);
+			net_sleep(fix->w[0], 100000);
 	}
-	nam_arena_reset(&lab->a);
+	nam_arena_reset(&fix->a);
 }
 
 static void
@@ -184,14 +184,14 @@ bytes_of(uint64_t key, uint32_t len)
 }
 
 static nam_status
-put_value(struct lab *lab, unsigned p, uint64_t key, uint32_t len, bool commit)
+put_value(struct fixture *fix, unsigned p, uint64_t key, uint32_t len, bool commit)
 {
-	struct txn *t = begin(lab, p, TXN_REPEATABLE_READ);
-	struct txn_table *tab = &lab->tab[p];
+	struct txn *t = begin(fix, p, TXN_REPEATABLE_READ);
+	struct txn_table *tab = &fix->tab[p];
 	struct txn_row row;
 	struct row r, is;
 	unsigned char *bytes = bytes_of(key ^ len, len);
-	nam_status st = get(lab, t, tab, key, &row, &is);
+	nam_status st = get(fix, t, tab, key, &row, &is);
 	bool there = st == NAM_OK;
 	if (there)
 		st = txn_lock(t, tab, &row);
@@ -205,21 +205,21 @@ put_value(struct lab *lab, unsigned p, uint64_t key, uint32_t len, bool commit)
 		commit_all(t);
 	else
 		txn_abort(t);
-	nam_arena_reset(&lab->a);
+	nam_arena_reset(&fix->a);
 	return st;
 }
 
 static void
-check_value(struct lab *lab, unsigned p, uint64_t key, uint32_t len)
+check_value(struct fixture *fix, unsigned p, uint64_t key, uint32_t len)
 {
-	struct txn *t = begin(lab, p, TXN_REPEATABLE_READ);
+	struct txn *t = begin(fix, p, TXN_REPEATABLE_READ);
 	struct txn_row row;
 	struct row r;
 	const void *bytes;
-	assert_int_equal(get(lab, t, &lab->tab[p], key, &row, &r), NAM_OK);
+	assert_int_equal(get(fix, t, &fix->tab[p], key, &row, &r), NAM_OK);
 	assert_int_equal(r.blob.len, len);
 	uint64_t trips = txn_counts(t)->round_trips;
-	assert_int_equal(txn_blob_get(t, &r.blob, 1, &bytes, &lab->a), NAM_OK);
+	assert_int_equal(txn_blob_get(t, &r.blob, 1, &bytes, &fix->a), NAM_OK);
 	trips = txn_counts(t)->round_trips - trips;
 	unsigned doorbells = (len / NET_EXTENT + TXN_OPS - 1) / TXN_OPS;
 	assert_true(trips <= 1 + (doorbells > 1 ? doorbells : 1)); /* the root, then all the rest */
@@ -230,48 +230,48 @@ check_value(struct lab *lab, unsigned p, uint64_t key, uint32_t len)
 	if (len > 2 * NET_EXTENT) {
 		struct txn_blob wrong = r.blob;
 		wrong.len -= NET_EXTENT;
-		assert_int_equal(txn_blob_get(t, &wrong, 1, &bytes, &lab->a), NAM_TORN);
+		assert_int_equal(txn_blob_get(t, &wrong, 1, &bytes, &fix->a), NAM_TORN);
 		wrong = r.blob;
 		wrong.at = net_plus(wrong.at, NET_EXTENT);
-		nam_status st = txn_blob_get(t, &wrong, 1, &bytes, &lab->a);
+		nam_status st = txn_blob_get(t, &wrong, 1, &bytes, &fix->a);
 		assert_true(st == NAM_TORN || st == NAM_INVALID);
 	}
 	txn_abort(t);
-	nam_arena_reset(&lab->a);
+	nam_arena_reset(&fix->a);
 }
 
 static void
-long_values(struct lab *lab)
+long_values(struct fixture *fix)
 {
 	static const uint32_t len[] = { TXN_BLOB_SHORT_MAX, TXN_BLOB_SHORT_MAX + 1, 65535 - 64, 65536 - 32,
 		65536, 65537, 70000, 131072 - 40, 131072 - 39, 131072, VALUE, 3 * VALUE + 5 };
-	unsigned free = scatter(lab);
+	unsigned free = scatter(fix);
 	assert_true(free > 200);
 	for (unsigned i = 0; i < sizeof len / sizeof *len; i++) {
-		assert_int_equal(put_value(lab, 0, i, len[i], true), NAM_OK);
-		check_value(lab, 1, i, len[i]);
+		assert_int_equal(put_value(fix, 0, i, len[i], true), NAM_OK);
+		check_value(fix, 1, i, len[i]);
 	}
 	/* One is replaced for ever, others are not wanted after all; memory stays as it is. */
 	unsigned before = 0;
 	for (unsigned i = 0; i < MIDDLES; i++) {
-		assert_int_equal(put_value(lab, i % 2, 1000, MIDDLE + i % 7, true), NAM_OK);
+		assert_int_equal(put_value(fix, i % 2, 1000, MIDDLE + i % 7, true), NAM_OK);
 		if (i % 10 == 0)
-			assert_int_equal(put_value(lab, i % 2, 1001, VALUE, false), NAM_OK);
+			assert_int_equal(put_value(fix, i % 2, 1001, VALUE, false), NAM_OK);
 		if (i % 16 == 0)
-			net_sleep(lab->w[0], 6000000);
+			net_sleep(fix->w[0], 6000000);
 		if (i == MIDDLES / 3)
-			before = at_nodes(lab);
+			before = at_nodes(fix);
 	}
-	net_sleep(lab->w[0], 50000000);
-	assert_true(at_nodes(lab) + 40 >= before);
-	check_value(lab, 0, 1000, MIDDLE + (MIDDLES - 1) % 7);
+	net_sleep(fix->w[0], 50000000);
+	assert_true(at_nodes(fix) + 40 >= before);
+	check_value(fix, 0, 1000, MIDDLE + (MIDDLES - 1) % 7);
 	for (unsigned i = 0; i < sizeof len / sizeof *len; i++)
-		check_value(lab, 0, i, len[i]);
+		check_value(fix, 0, i, len[i]);
 	/* More than there is: refused, and nothing of it is kept. */
-	before = at_nodes(lab);
-	assert_int_equal(put_value(lab, 0, 2000, 200 * NET_EXTENT * 2, true), NAM_FULL);
-	net_sleep(lab->w[0], 20000000);
-	assert_true(at_nodes(lab) >= before - 2);
+	before = at_nodes(fix);
+	assert_int_equal(put_value(fix, 0, 2000, 200 * NET_EXTENT * 2, true), NAM_FULL);
+	net_sleep(fix->w[0], 20000000);
+	assert_true(at_nodes(fix) >= before - 2);
 }
 
 static void
@@ -283,19 +283,19 @@ test_long_values(void **state)
 }
 
 static void
-huge_value(struct lab *lab)
+huge_value(struct fixture *fix)
 {
-	unsigned free = scatter(lab);
+	unsigned free = scatter(fix);
 	assert_true((uint64_t)free * NET_EXTENT > HUGE_VALUE);
-	unsigned before = at_nodes(lab);
-	assert_int_equal(put_value(lab, 0, 1, HUGE_VALUE, true), NAM_OK);
-	assert_true(at_nodes(lab) < before - HUGE_VALUE / NET_EXTENT);
-	check_value(lab, 1, 1, HUGE_VALUE);
+	unsigned before = at_nodes(fix);
+	assert_int_equal(put_value(fix, 0, 1, HUGE_VALUE, true), NAM_OK);
+	assert_true(at_nodes(fix) < before - HUGE_VALUE / NET_EXTENT);
+	check_value(fix, 1, 1, HUGE_VALUE);
 	/* Made short, and all of it is free again. */
-	assert_int_equal(put_value(lab, 0, 1, 5, true), NAM_OK);
-	net_sleep(lab->w[0], 100000000);
-	assert_true(at_nodes(lab) >= before - 40);
-	check_value(lab, 1, 1, 5);
+	assert_int_equal(put_value(fix, 0, 1, 5, true), NAM_OK);
+	net_sleep(fix->w[0], 100000000);
+	assert_true(at_nodes(fix) >= before - 40);
+	check_value(fix, 1, 1, 5);
 }
 
 static void

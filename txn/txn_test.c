@@ -1,13 +1,13 @@
 /* txn_test.c -- the promises of txn.h on the simulated fabric: versions, conflicts, budgets, reclaimed memory. */
-#include "lab.h"
+#include <txn/testing/fixture.h>
 
 /* What was there, delta added to it. */
 static nam_status
-add(struct lab *lab, struct txn *t, struct txn_table *tab, uint64_t key, int64_t delta)
+add(struct fixture *fix, struct txn *t, struct txn_table *tab, uint64_t key, int64_t delta)
 {
 	struct txn_row row;
 	struct row r;
-	assert_int_equal(get(lab, t, tab, key, &row, &r), NAM_OK);
+	assert_int_equal(get(fix, t, tab, key, &row, &r), NAM_OK);
 	nam_status st = txn_lock(t, tab, &row);
 	if (st != NAM_OK)
 		return st;
@@ -19,46 +19,46 @@ add(struct lab *lab, struct txn *t, struct txn_table *tab, uint64_t key, int64_t
 /* ---- one process: the life of a row ---- */
 
 static void
-life_of_a_row(struct lab *lab)
+life_of_a_row(struct fixture *fix)
 {
-	struct txn *t = begin(lab, 0, TXN_REPEATABLE_READ);
-	assert_int_equal(insert(t, &lab->tab[0], 7, 70), NAM_OK);
-	assert_int_equal(value_of(lab, t, &lab->tab[0], 7), 70); /* its own write */
-	assert_int_equal(insert(t, &lab->tab[0], 7, 71), NAM_DUPLICATE);
+	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(insert(t, &fix->tab[0], 7, 70), NAM_OK);
+	assert_int_equal(value_of(fix, t, &fix->tab[0], 7), 70); /* its own write */
+	assert_int_equal(insert(t, &fix->tab[0], 7, 71), NAM_DUPLICATE);
 	txn_abort(t);
 
-	t = begin(lab, 0, TXN_REPEATABLE_READ);
-	assert_int_equal(value_of(lab, t, &lab->tab[0], 7), -1);
-	assert_int_equal(insert(t, &lab->tab[0], 7, 72), NAM_OK);
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(value_of(fix, t, &fix->tab[0], 7), -1);
+	assert_int_equal(insert(t, &fix->tab[0], 7, 72), NAM_OK);
 	tso_cid cid = 0;
 	assert_int_equal(txn_commit(t, &cid), NAM_OK);
 	assert_true(cid > 0);
 
-	struct txn *old = begin(lab, 0, TXN_REPEATABLE_READ); /* sees 72 for ever */
+	struct txn *old = begin(fix, 0, TXN_REPEATABLE_READ); /* sees 72 for ever */
 	for (int i = 1; i <= 5; i++) {
-		t = begin(lab, 0, TXN_REPEATABLE_READ);
-		assert_int_equal(add(lab, t, &lab->tab[0], 7, 1), NAM_OK);
-		assert_int_equal(value_of(lab, t, &lab->tab[0], 7), 72 + i);
+		t = begin(fix, 0, TXN_REPEATABLE_READ);
+		assert_int_equal(add(fix, t, &fix->tab[0], 7, 1), NAM_OK);
+		assert_int_equal(value_of(fix, t, &fix->tab[0], 7), 72 + i);
 		assert_int_equal(txn_commit(t, NULL), NAM_OK);
-		assert_int_equal(value_of(lab, old, &lab->tab[0], 7), 72); /* from the archives, in time */
+		assert_int_equal(value_of(fix, old, &fix->tab[0], 7), 72); /* from the archives, in time */
 	}
 	struct txn_row row;
 	struct row r;
-	t = begin(lab, 0, TXN_REPEATABLE_READ);
-	assert_int_equal(get(lab, t, &lab->tab[0], 7, &row, &r), NAM_OK);
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(get(fix, t, &fix->tab[0], 7, &row, &r), NAM_OK);
 	assert_int_equal(r.value, 77);
-	assert_int_equal(txn_delete(t, &lab->tab[0], &row), NAM_OK);
-	assert_int_equal(value_of(lab, t, &lab->tab[0], 7), -1);
+	assert_int_equal(txn_delete(t, &fix->tab[0], &row), NAM_OK);
+	assert_int_equal(value_of(fix, t, &fix->tab[0], 7), -1);
 	assert_int_equal(txn_commit(t, NULL), NAM_OK);
-	assert_int_equal(value_of(lab, old, &lab->tab[0], 7), 72);
+	assert_int_equal(value_of(fix, old, &fix->tab[0], 7), 72);
 	assert_int_equal(txn_commit(old, NULL), NAM_OK);
 
-	t = begin(lab, 0, TXN_REPEATABLE_READ);
-	assert_int_equal(value_of(lab, t, &lab->tab[0], 7), -1);
-	assert_int_equal(insert(t, &lab->tab[0], 7, 5), NAM_OK); /* over the deletion */
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(value_of(fix, t, &fix->tab[0], 7), -1);
+	assert_int_equal(insert(t, &fix->tab[0], 7, 5), NAM_OK); /* over the deletion */
 	assert_int_equal(txn_commit(t, NULL), NAM_OK);
-	t = begin(lab, 0, TXN_REPEATABLE_READ);
-	assert_int_equal(value_of(lab, t, &lab->tab[0], 7), 5);
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(value_of(fix, t, &fix->tab[0], 7), 5);
 	assert_int_equal(txn_commit(t, NULL), NAM_OK);
 }
 
@@ -74,7 +74,7 @@ test_life_of_a_row(void **state)
 /* ---- the pointer cache, lied to: three tables, two of one shape, whose keys it cannot tell apart ---- */
 
 static void
-alike(struct lab *lab)
+alike(struct fixture *fix)
 {
 	enum { TABLES = 3, KEYS = 20 };
 	struct txn_table tab[TABLES];
@@ -87,10 +87,10 @@ alike(struct lab *lab)
 			.row_max = i == 1 ? sizeof row : 64,
 			.has_key = true,
 			.same_key = row_same_key };
-		assert_int_equal(txn_table_create(lab->tw[0], &tab[i]), NAM_OK);
-		assert_int_equal(txn_table_open(lab->db[0], &tab[i]), NAM_OK);
+		assert_int_equal(txn_table_create(fix->tw[0], &tab[i]), NAM_OK);
+		assert_int_equal(txn_table_open(fix->db[0], &tab[i]), NAM_OK);
 	}
-	struct txn *t = begin(lab, 0, TXN_REPEATABLE_READ);
+	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
 	for (uint64_t k = 0; k < KEYS; k++)
 		for (unsigned i = 0; i < TABLES; i++) {
 			memset(row, (int)(50 + i), sizeof row);
@@ -117,11 +117,11 @@ alike(struct lab *lab)
 				assert_int_equal(((const unsigned char *)g.row.bytes)[9], 50 + i);
 			}
 		assert_int_equal(txn_commit(t, NULL), NAM_OK);
-		t = begin(lab, 0, TXN_REPEATABLE_READ);
+		t = begin(fix, 0, TXN_REPEATABLE_READ);
 	}
 	txn_abort(t);
 	for (unsigned i = 0; i < TABLES; i++)
-		txn_table_close(lab->db[0], &tab[i]);
+		txn_table_close(fix->db[0], &tab[i]);
 	nam_arena_fini(&a);
 }
 
@@ -136,25 +136,25 @@ test_alike(void **state)
 /* ---- budgets ---- */
 
 static void
-budgets(struct lab *lab)
+budgets(struct fixture *fix)
 {
-	struct txn *t = begin(lab, 0, TXN_REPEATABLE_READ);
+	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
 	for (uint64_t k = 0; k < 16; k++)
-		assert_int_equal(insert(t, &lab->tab[0], k, 100), NAM_OK);
+		assert_int_equal(insert(t, &fix->tab[0], k, 100), NAM_OK);
 	assert_int_equal(txn_commit(t, NULL), NAM_OK);
-	net_sleep(lab->w[0], 50000000); /* the watermark passes: the rows are cold */
-	t = begin(lab, 0, TXN_REPEATABLE_READ);
+	net_sleep(fix->w[0], 50000000); /* the watermark passes: the rows are cold */
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
 	for (uint64_t k = 0; k < 16; k++)
-		value_of(lab, t, &lab->tab[0], k); /* warms the pointer cache */
+		value_of(fix, t, &fix->tab[0], k); /* warms the pointer cache */
 	uint64_t before = txn_counts(t)->round_trips;
-	assert_int_equal(value_of(lab, t, &lab->tab[0], 3), 100);
+	assert_int_equal(value_of(fix, t, &fix->tab[0], 3), 100);
 	assert_int_equal(txn_counts(t)->round_trips - before, 1); /* warm point read */
 	for (uint64_t k = 0; k < 3; k++)
-		assert_int_equal(add(lab, t, &lab->tab[0], k, -1), NAM_OK);
+		assert_int_equal(add(fix, t, &fix->tab[0], k, -1), NAM_OK);
 	for (uint64_t k = 100; k < 104; k++)
-		assert_int_equal(insert(t, &lab->tab[0], k, 1), NAM_OK);
+		assert_int_equal(insert(t, &fix->tab[0], k, 1), NAM_OK);
 	assert_int_equal(txn_commit(t, NULL), NAM_OK);
-	assert_true(txn_last_commit_round_trips(lab->tw[0]) <= 2);
+	assert_true(txn_last_commit_round_trips(fix->tw[0]) <= 2);
 }
 
 static void
@@ -167,7 +167,7 @@ test_budgets(void **state)
 /* ---- several processes: increments of hot rows lose nothing ---- */
 
 struct client {
-	struct lab *lab;
+	struct fixture *fix;
 	unsigned proc, n, done;
 	enum txn_iso iso;
 	uint64_t keys;
@@ -178,16 +178,16 @@ static void
 incrementer(void *arg)
 {
 	struct client *c = arg;
-	struct lab *lab = c->lab;
-	struct net_worker *w = lab->w[c->proc];
+	struct fixture *fix = c->fix;
+	struct net_worker *w = fix->w[c->proc];
 	for (unsigned i = 0; i < c->n;) {
-		struct txn *t = begin(lab, c->proc, c->iso);
+		struct txn *t = begin(fix, c->proc, c->iso);
 		uint64_t key = nam_rng_below(net_rng(w), c->keys);
-		nam_status st = add(lab, t, &lab->tab[c->proc], key, 1);
+		nam_status st = add(fix, t, &fix->tab[c->proc], key, 1);
 		if (st == NAM_OK && c->keys > 1 && nam_rng_below(net_rng(w), 2))
-			st = add(lab, t, &lab->tab[c->proc], (key + 1) % c->keys, 1);
+			st = add(fix, t, &fix->tab[c->proc], (key + 1) % c->keys, 1);
 		else if (st == NAM_OK)
-			st = add(lab, t, &lab->tab[c->proc], key, 1); /* its own write again */
+			st = add(fix, t, &fix->tab[c->proc], key, 1); /* its own write again */
 		if (st == NAM_OK)
 			st = txn_commit(t, NULL);
 		else
@@ -201,43 +201,43 @@ incrementer(void *arg)
 }
 
 static void
-increments(struct lab *lab, enum txn_iso iso, uint64_t keys)
+increments(struct fixture *fix, enum txn_iso iso, uint64_t keys)
 {
 	enum { CLIENTS = 8, EACH = 25 };
 	struct client c[CLIENTS];
 	bool ended[CLIENTS] = { false };
-	struct txn *t = begin(lab, 0, TXN_REPEATABLE_READ);
+	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
 	for (uint64_t k = 0; k < keys; k++)
-		assert_int_equal(insert(t, &lab->tab[0], k, 0), NAM_OK);
+		assert_int_equal(insert(t, &fix->tab[0], k, 0), NAM_OK);
 	txn_set_cluster_visible(t, true);
 	assert_int_equal(txn_commit(t, NULL), NAM_OK);
 	for (unsigned i = 0; i < CLIENTS; i++) {
-		c[i] = (struct client){ .lab = lab,
-			.proc = i % lab->procs,
+		c[i] = (struct client){ .fix = fix,
+			.proc = i % fix->procs,
 			.n = EACH,
 			.iso = iso,
 			.keys = keys,
 			.ended = &ended[i] };
 		assert_non_null(
-		    nam_co_start(net_worker_sched(lab->w[c[i].proc]), incrementer, &c[i], 128 << 10));
+		    nam_co_start(net_worker_sched(fix->w[c[i].proc]), incrementer, &c[i], 128 << 10));
 	}
 	for (unsigned i = 0; i < CLIENTS; i++)
 		while (!ended[i])
-			net_sleep(lab->w[0], 1000000);
+			net_sleep(fix->w[0], 1000000);
 	/* Everything answered is visible to a session of another process when the marks have landed. */
-	net_sleep(lab->w[0], 10000000);
-	for (unsigned p = 0; p < lab->procs; p++) {
+	net_sleep(fix->w[0], 10000000);
+	for (unsigned p = 0; p < fix->procs; p++) {
 		int64_t sum = 0;
-		t = begin(lab, p, TXN_REPEATABLE_READ);
+		t = begin(fix, p, TXN_REPEATABLE_READ);
 		for (uint64_t k = 0; k < keys; k++)
-			sum += value_of(lab, t, &lab->tab[p], k);
+			sum += value_of(fix, t, &fix->tab[p], k);
 		assert_int_equal(sum, CLIENTS * EACH * 2);
 		/* A scan says the same. */
 		struct txn_scan *s;
 		struct txn_row rows[10];
 		unsigned n, count = 0;
 		int64_t scanned = 0;
-		assert_int_equal(txn_scan_open(t, &lab->tab[p], &s), NAM_OK);
+		assert_int_equal(txn_scan_open(t, &fix->tab[p], &s), NAM_OK);
 		while (assert_int_equal(txn_scan_next(s, rows, 10, &n), NAM_OK), n > 0)
 			for (unsigned i = 0; i < n; i++, count++)
 				scanned += ((const struct row *)rows[i].bytes)->value;
@@ -249,24 +249,24 @@ increments(struct lab *lab, enum txn_iso iso, uint64_t keys)
 }
 
 static void
-increments_rr(struct lab *lab)
+increments_rr(struct fixture *fix)
 {
-	increments(lab, TXN_REPEATABLE_READ, 3);
+	increments(fix, TXN_REPEATABLE_READ, 3);
 }
 static void
-increments_rc(struct lab *lab)
+increments_rc(struct fixture *fix)
 {
-	increments(lab, TXN_READ_COMMITTED, 3);
+	increments(fix, TXN_READ_COMMITTED, 3);
 }
 static void
-increments_ser(struct lab *lab)
+increments_ser(struct fixture *fix)
 {
-	increments(lab, TXN_SERIALIZABLE, 3);
+	increments(fix, TXN_SERIALIZABLE, 3);
 }
 static void
-increments_hot(struct lab *lab)
+increments_hot(struct fixture *fix)
 {
-	increments(lab, TXN_READ_COMMITTED, 1);
+	increments(fix, TXN_READ_COMMITTED, 1);
 }
 
 static void

@@ -4,12 +4,12 @@
  * Process 1 has a claim open: it lives, or it is dead, and a storage node is gone, so that nobody can shut it out.
  */
 #include <base/log.h>
-#include "lab.h"
+#include <txn/testing/fixture.h>
 
 enum { HELD = 1, MS = 1000000, LEASE_MS = 100, LONG_MS = 8000 };
 
 struct holder {
-	struct lab *lab;
+	struct fixture *fix;
 	bool let_go, claimed, ended;
 	tso_cid cid;
 };
@@ -18,8 +18,8 @@ static void
 holder_main(void *arg)
 {
 	struct holder *h = arg;
-	struct lab *lab = h->lab;
-	struct tso_worker *o = lab->tw[HELD]->tso;
+	struct fixture *fix = h->fix;
+	struct tso_worker *o = fix->tw[HELD]->tso;
 	struct tso_pin pin;
 	struct tso_claim c;
 	struct net_counts acct = { 0 };
@@ -29,37 +29,37 @@ holder_main(void *arg)
 	h->cid = c.cid;
 	h->claimed = true;
 	while (!h->let_go)
-		net_sleep(lab->w[HELD], MS);
+		net_sleep(fix->w[HELD], MS);
 	tso_mark_wait(o, &c, 0);
 	tso_unpin(o, &pin);
 	h->ended = true;
 }
 
 static void
-hold(struct lab *lab, struct holder *h)
+hold(struct fixture *fix, struct holder *h)
 {
-	*h = (struct holder){ .lab = lab };
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[HELD]), holder_main, h, 128 << 10));
+	*h = (struct holder){ .fix = fix };
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[HELD]), holder_main, h, 128 << 10));
 	while (!h->claimed)
-		net_sleep(lab->w[0], 1000);
+		net_sleep(fix->w[0], 1000);
 }
 
 static void
-release(struct lab *lab, struct holder *h)
+release(struct fixture *fix, struct holder *h)
 {
 	h->let_go = true;
 	while (!h->ended)
-		net_sleep(lab->w[0], 100000);
+		net_sleep(fix->w[0], 100000);
 }
 
 static uint64_t
-now_ms(struct lab *lab)
+now_ms(struct fixture *fix)
 {
-	return net_now_ns(lab->w[0]) / MS;
+	return net_now_ns(fix->w[0]) / MS;
 }
 
 struct canceller {
-	struct lab *lab;
+	struct fixture *fix;
 	_Atomic int word;
 	bool ended;
 };
@@ -68,68 +68,68 @@ static void
 canceller_main(void *arg)
 {
 	struct canceller *c = arg;
-	net_sleep(c->lab->w[0], 20 * MS);
+	net_sleep(c->fix->w[0], 20 * MS);
 	atomic_store(&c->word, 1);
 	c->ended = true;
 }
 
 static void
-cancel_soon(struct lab *lab, struct canceller *c)
+cancel_soon(struct fixture *fix, struct canceller *c)
 {
-	*c = (struct canceller){ .lab = lab };
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[0]), canceller_main, c, 128 << 10));
+	*c = (struct canceller){ .fix = fix };
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[0]), canceller_main, c, 128 << 10));
 }
 
 /* A snapshot that cannot be had, by time-out and by cancel. */
 static void
-limits_hold(struct lab *lab)
+limits_hold(struct fixture *fix)
 {
 	struct txn *t;
-	uint64_t from = now_ms(lab);
-	struct txn_limits l = { .until_ns = net_now_ns(lab->w[0]) + 30 * (uint64_t)MS };
-	assert_int_equal(txn_begin_by(lab->tw[0], TXN_READ_COMMITTED, &l, &t), NAM_EXPIRED);
-	assert_in_range(now_ms(lab) - from, 30, 35);
+	uint64_t from = now_ms(fix);
+	struct txn_limits l = { .until_ns = net_now_ns(fix->w[0]) + 30 * (uint64_t)MS };
+	assert_int_equal(txn_begin_by(fix->tw[0], TXN_READ_COMMITTED, &l, &t), NAM_EXPIRED);
+	assert_in_range(now_ms(fix) - from, 30, 35);
 	struct canceller c;
-	cancel_soon(lab, &c);
+	cancel_soon(fix, &c);
 	l = (struct txn_limits){ .cancel = &c.word };
-	from = now_ms(lab);
-	assert_int_equal(txn_begin_by(lab->tw[0], TXN_READ_COMMITTED, &l, &t), NAM_CANCELLED);
-	assert_in_range(now_ms(lab) - from, 19, 25);
+	from = now_ms(fix);
+	assert_int_equal(txn_begin_by(fix->tw[0], TXN_READ_COMMITTED, &l, &t), NAM_CANCELLED);
+	assert_in_range(now_ms(fix) - from, 19, 25);
 }
 
 /* ---- somebody lives, and takes his time ---- */
 
 static void
-slow_commit(struct lab *lab)
+slow_commit(struct fixture *fix)
 {
 	struct holder h;
-	fill(lab, 2, 1);
-	hold(lab, &h);
+	fill(fix, 2, 1);
+	hold(fix, &h);
 	/* Decided, and not visible in time: never plain OK. It stays. */
-	struct txn *t = begin(lab, 0, TXN_READ_COMMITTED);
+	struct txn *t = begin(fix, 0, TXN_READ_COMMITTED);
 	tso_cid cid = 0;
-	assert_int_equal(set(lab, t, &lab->tab[0], 0, 7), NAM_OK);
-	struct txn_limits l = { .until_ns = net_now_ns(lab->w[0]) + 30 * (uint64_t)MS };
+	assert_int_equal(set(fix, t, &fix->tab[0], 0, 7), NAM_OK);
+	struct txn_limits l = { .until_ns = net_now_ns(fix->w[0]) + 30 * (uint64_t)MS };
 	txn_set_limits(t, &l);
 	txn_set_cluster_visible(t, true);
-	uint64_t from = now_ms(lab);
+	uint64_t from = now_ms(fix);
 	assert_int_equal(txn_commit(t, &cid), NAM_UNSEEN);
-	assert_in_range(now_ms(lab) - from, 29, 35);
+	assert_in_range(now_ms(fix) - from, 29, 35);
 	assert_true(cid > h.cid);
-	limits_hold(lab);
-	release(lab, &h);
-	for (unsigned p = 0; p < lab->procs; p++) {
-		t = begin(lab, p, TXN_READ_COMMITTED);
-		assert_int_equal(value_of(lab, t, &lab->tab[p], 0), 7);
+	limits_hold(fix);
+	release(fix, &h);
+	for (unsigned p = 0; p < fix->procs; p++) {
+		t = begin(fix, p, TXN_READ_COMMITTED);
+		assert_int_equal(value_of(fix, t, &fix->tab[p], 0), 7);
 		txn_abort(t);
 	}
 	/* And with time enough it is OK. */
-	hold(lab, &h);
+	hold(fix, &h);
 	h.let_go = true;
-	t = begin(lab, 0, TXN_READ_COMMITTED);
-	assert_int_equal(set(lab, t, &lab->tab[0], 0, 8), NAM_OK);
+	t = begin(fix, 0, TXN_READ_COMMITTED);
+	assert_int_equal(set(fix, t, &fix->tab[0], 0, 8), NAM_OK);
 	commit_all(t);
-	release(lab, &h);
+	release(fix, &h);
 }
 
 static void
@@ -142,14 +142,14 @@ test_slow_commit(void **state)
 /* ---- claims that wait for the vector ---- */
 
 static nam_status
-write_one(struct lab *lab, int64_t v, uint64_t within_ns)
+write_one(struct fixture *fix, int64_t v, uint64_t within_ns)
 {
-	struct txn_limits l = { .until_ns = net_now_ns(lab->w[0]) + within_ns };
+	struct txn_limits l = { .until_ns = net_now_ns(fix->w[0]) + within_ns };
 	struct txn *t;
-	nam_status st = txn_begin_by(lab->tw[0], TXN_READ_COMMITTED, &l, &t);
+	nam_status st = txn_begin_by(fix->tw[0], TXN_READ_COMMITTED, &l, &t);
 	if (st != NAM_OK)
 		return st;
-	if ((st = set(lab, t, &lab->tab[0], 0, v)) == NAM_OK)
+	if ((st = set(fix, t, &fix->tab[0], 0, v)) == NAM_OK)
 		return txn_commit(t, NULL);
 	txn_abort(t);
 	return st;
@@ -157,25 +157,25 @@ write_one(struct lab *lab, int64_t v, uint64_t within_ns)
 
 /* Process 1 stands still for less than a lease, so nobody may use CIDs beyond what it has seen. */
 static void
-claims(struct lab *lab)
+claims(struct fixture *fix)
 {
-	fill(lab, 1, 0);
+	fill(fix, 1, 0);
 	int64_t v = 1;
 	unsigned expired = 0;
 	for (unsigned round = 0; round < 8; round++) {
-		net_sim_freeze(lab->sim, lab->net[HELD], LEASE_MS / 2 * (uint64_t)MS);
-		uint64_t end = net_now_ns(lab->w[0]) + (LEASE_MS / 2 + 20) * (uint64_t)MS;
-		for (; net_now_ns(lab->w[0]) < end; v++) {
-			nam_status st = write_one(lab, v, 2 * MS);
+		net_sim_freeze(fix->sim, fix->net[HELD], LEASE_MS / 2 * (uint64_t)MS);
+		uint64_t end = net_now_ns(fix->w[0]) + (LEASE_MS / 2 + 20) * (uint64_t)MS;
+		for (; net_now_ns(fix->w[0]) < end; v++) {
+			nam_status st = write_one(fix, v, 2 * MS);
 			assert_true(st == NAM_OK || st == NAM_EXPIRED);
 			expired += st == NAM_EXPIRED;
 		}
 		/* What was claimed and not used holds nobody up. */
-		assert_int_equal(write_one(lab, v, 100 * (uint64_t)MS), NAM_OK);
-		for (unsigned p = 0; p < lab->procs; p++) {
-			net_sleep(lab->w[0], 5 * MS);
-			struct txn *t = begin(lab, p, TXN_READ_COMMITTED);
-			assert_int_equal(value_of(lab, t, &lab->tab[p], 0), v);
+		assert_int_equal(write_one(fix, v, 100 * (uint64_t)MS), NAM_OK);
+		for (unsigned p = 0; p < fix->procs; p++) {
+			net_sleep(fix->w[0], 5 * MS);
+			struct txn *t = begin(fix, p, TXN_READ_COMMITTED);
+			assert_int_equal(value_of(fix, t, &fix->tab[p], 0), v);
 			txn_abort(t);
 		}
 		v++;
@@ -194,37 +194,37 @@ test_claims(void **state)
 /* ---- a node is lost, then a process dies in the middle of a commit ---- */
 
 static void
-nobody_can(struct lab *lab)
+nobody_can(struct fixture *fix)
 {
 	struct holder h;
 	struct txn *t;
 	char why[320];
-	fill(lab, 2, 1);
-	hold(lab, &h);
-	net_sim_lose_node(lab->sim, 3);
-	net_sim_crash(lab->sim, lab->net[HELD]);
+	fill(fix, 2, 1);
+	hold(fix, &h);
+	net_sim_lose_node(fix->sim, 3);
+	net_sim_crash(fix->sim, fix->net[HELD]);
 	/* As if process 0 had answered something newer. */
-	tso_answered(lab->db[0]->tso, h.cid);
-	limits_hold(lab);
-	uint64_t from = now_ms(lab);
-	assert_int_equal(txn_begin(lab->tw[0], TXN_READ_COMMITTED, &t), NAM_STUCK);
-	assert_true(now_ms(lab) - from < LONG_MS);
-	tso_stuck_text(lab->tw[0]->tso, why, sizeof why);
+	tso_answered(fix->db[0]->tso, h.cid);
+	limits_hold(fix);
+	uint64_t from = now_ms(fix);
+	assert_int_equal(txn_begin(fix->tw[0], TXN_READ_COMMITTED, &t), NAM_STUCK);
+	assert_true(now_ms(fix) - from < LONG_MS);
+	tso_stuck_text(fix->tw[0]->tso, why, sizeof why);
 	char who[40];
-	snprintf(who, sizeof who, "owner slot %u ", tso_owner(lab->db[HELD]->tso));
+	snprintf(who, sizeof who, "owner slot %u ", tso_owner(fix->db[HELD]->tso));
 	assert_non_null(strstr(why, who));
 	assert_non_null(strstr(why, "do not answer"));
-	tso_stuck_text(lab->tw[0]->tso, why, sizeof why);
+	tso_stuck_text(fix->tw[0]->tso, why, sizeof why);
 	assert_int_equal(why[0], 0);
-	limits_hold(lab);
+	limits_hold(fix);
 	/* Once known, it is said soon. */
-	from = now_ms(lab);
-	assert_int_equal(txn_begin(lab->tw[0], TXN_READ_COMMITTED, &t), NAM_STUCK);
-	assert_true(now_ms(lab) - from < 1100);
-	net_sim_bury(lab->sim, lab->net[HELD]);
+	from = now_ms(fix);
+	assert_int_equal(txn_begin(fix->tw[0], TXN_READ_COMMITTED, &t), NAM_STUCK);
+	assert_true(now_ms(fix) - from < 1100);
+	net_sim_bury(fix->sim, fix->net[HELD]);
 	while (!h.ended) {
 		h.let_go = true;
-		net_sleep(lab->w[0], 100000);
+		net_sleep(fix->w[0], 100000);
 	}
 }
 

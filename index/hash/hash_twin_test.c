@@ -3,9 +3,6 @@
  *
  * This file contains the room's sources once more, and so has their fault points (base/fault.h) in every build.
  */
-#ifndef NAM_TWINS
-#define NAM_TWINS
-#endif
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +10,6 @@
 #include <cmocka.h>
 
 /* clang-format off */
-#include <base/fault.c>
 #include "dir.c"
 #include "hash.c"
 #include "resize.c"

@@ -9,11 +9,11 @@
 /* ---- the bench -------------------------------------------------------------- */
 
 void
-net_conf_complain(struct lab *lab, int line, const char *what)
+net_conf_complain(struct fixture *fix, int line, const char *what)
 {
-	if (atomic_fetch_add(&lab->failed, 1) < 5)
-		fprintf(stderr, "conformance: %s, %s (seed %llu): line %d: %s\n", lab->env->name, lab->test,
-		    (unsigned long long)lab->env->seed, line, what);
+	if (atomic_fetch_add(&fix->failed, 1) < 5)
+		fprintf(stderr, "conformance: %s, %s (seed %llu): line %d: %s\n", fix->env->name, fix->test,
+		    (unsigned long long)fix->env->seed, line, what);
 }
 
 static void *
@@ -51,15 +51,15 @@ launch(void *arg)
 
 void
 net_conf_start(
-    struct lab *lab, unsigned first, unsigned n, unsigned each, unsigned id, void (*fn)(struct job *))
+    struct fixture *fix, unsigned first, unsigned n, unsigned each, unsigned id, void (*fn)(struct job *))
 {
 	for (unsigned i = first; i < first + n; i++)
 		for (unsigned k = 0; k < each; k++) {
 			struct launch *l = malloc(sizeof *l);
 			if (l == NULL)
 				abort();
-			*l = (struct launch){ .job = { .lab = lab, .w = lab->w[i], .id = id++ }, .fn = fn };
-			if (nam_co_start(net_worker_sched(lab->w[i]), launch, l, 0) == NULL)
+			*l = (struct launch){ .job = { .fix = fix, .w = fix->w[i], .id = id++ }, .fn = fn };
+			if (nam_co_start(net_worker_sched(fix->w[i]), launch, l, 0) == NULL)
 				abort();
 		}
 }
@@ -67,34 +67,34 @@ net_conf_start(
 int
 net_conf_run_test(const struct net_conf_env *env, const struct net_conf_test *t)
 {
-	struct lab lab = { .env = env, .test = t->name };
-	lab.nets = t->workers < NET_CONF_NETS ? t->workers : NET_CONF_NETS;
-	nam_status st = env->open(env->arg, t->nodes, lab.nets, lab.net);
-	CHECK(&lab, st == NAM_OK);
+	struct fixture fix = { .env = env, .test = t->name };
+	fix.nets = t->workers < NET_CONF_NETS ? t->workers : NET_CONF_NETS;
+	nam_status st = env->open(env->arg, t->nodes, fix.nets, fix.net);
+	CHECK(&fix, st == NAM_OK);
 	if (st != NAM_OK)
 		return 1;
-	for (; lab.workers < t->workers; lab.workers++) {
+	for (; fix.workers < t->workers; fix.workers++) {
 		struct nam_err err = { 0 };
-		st = net_worker_open(lab.net[lab.workers % lab.nets], &lab.w[lab.workers], &err);
-		CHECK(&lab, st == NAM_OK);
+		st = net_worker_open(fix.net[fix.workers % fix.nets], &fix.w[fix.workers], &err);
+		CHECK(&fix, st == NAM_OK);
 		if (st != NAM_OK) {
 			fprintf(stderr, "conformance: %s\n", err.text);
 			goto out;
 		}
 	}
-	t->prepare(&lab);
-	bool ended = env->run(env->arg, lab.w, lab.workers);
-	CHECK(&lab, ended);
+	t->prepare(&fix);
+	bool ended = env->run(env->arg, fix.w, fix.workers);
+	CHECK(&fix, ended);
 	if (!ended)
 		abort(); /* coroutines are stuck in memory that would go away */
 	if (t->after != NULL)
-		t->after(&lab);
+		t->after(&fix);
 out:
-	for (unsigned i = 0; i < lab.workers; i++)
-		net_worker_close(lab.w[i]);
-	env->close(env->arg, lab.net, lab.nets);
-	free(lab.data);
-	return lab.failed;
+	for (unsigned i = 0; i < fix.workers; i++)
+		net_worker_close(fix.w[i]);
+	env->close(env->arg, fix.net, fix.nets);
+	free(fix.data);
+	return fix.failed;
 }
 
 /* ---- bytes ------------------------------------------------------------------ */
@@ -123,39 +123,39 @@ sizes_co(struct job *j)
 			unsigned char *src = from + (skew[k] * 3 + s) % 16,
 				      *dst = back + (skew[k] + 5 * s) % 16;
 			fill(want, whole, 77 + s);
-			CHECK(j->lab, net_write1(j->w, base, want, whole, NULL) == NAM_OK);
+			CHECK(j->fix, net_write1(j->w, base, want, whole, NULL) == NAM_OK);
 			fill(src, len, 1000 * s + k);
 			memcpy(want + GUARD, src, len);
 			nam_status st = net_write1(j->w, net_plus(base, GUARD), src, len, NULL);
-			CHECK(j->lab, st == NAM_OK || (len == 0 && st == NAM_INVALID));
+			CHECK(j->fix, st == NAM_OK || (len == 0 && st == NAM_INVALID));
 			memset(back, 0x5a, LONGEST + 256);
-			CHECK(j->lab, net_read1(j->w, base, dst, whole, NULL) == NAM_OK);
-			CHECK(j->lab, memcmp(dst, want, whole) == 0);
-			CHECK(j->lab, dst[whole] == 0x5a);
-			CHECK(j->lab, dst == back || dst[-1] == 0x5a);
+			CHECK(j->fix, net_read1(j->w, base, dst, whole, NULL) == NAM_OK);
+			CHECK(j->fix, memcmp(dst, want, whole) == 0);
+			CHECK(j->fix, dst[whole] == 0x5a);
+			CHECK(j->fix, dst == back || dst[-1] == 0x5a);
 			memset(dst, 0x5a, whole);
 			st = net_read1(j->w, net_plus(base, GUARD), dst + GUARD, len, NULL);
-			CHECK(j->lab, st == NAM_OK || (len == 0 && st == NAM_INVALID));
-			CHECK(j->lab, memcmp(dst + GUARD, want + GUARD, len) == 0);
-			CHECK(j->lab, dst[GUARD - 1] == 0x5a && dst[GUARD + len] == 0x5a);
+			CHECK(j->fix, st == NAM_OK || (len == 0 && st == NAM_INVALID));
+			CHECK(j->fix, memcmp(dst + GUARD, want + GUARD, len) == 0);
+			CHECK(j->fix, dst[GUARD - 1] == 0x5a && dst[GUARD + len] == 0x5a);
 		}
 	}
 	/* The last byte of a region, and no further. */
 	uint64_t end = net_node_of(net_worker_net(j->w), 1)->size;
 	unsigned char byte = 7;
-	CHECK(j->lab, end >= NET_CONF_REGION);
-	CHECK(j->lab, net_write1(j->w, net_at(1, end - 1), &byte, 1, NULL) == NAM_OK);
-	CHECK(j->lab, net_read1(j->w, net_at(1, end - 1), back, 1, NULL) == NAM_OK && back[0] == 7);
-	CHECK(j->lab, net_read1(j->w, net_at(1, end - 1), back, 2, NULL) == NAM_INVALID);
+	CHECK(j->fix, end >= NET_CONF_REGION);
+	CHECK(j->fix, net_write1(j->w, net_at(1, end - 1), &byte, 1, NULL) == NAM_OK);
+	CHECK(j->fix, net_read1(j->w, net_at(1, end - 1), back, 1, NULL) == NAM_OK && back[0] == 7);
+	CHECK(j->fix, net_read1(j->w, net_at(1, end - 1), back, 2, NULL) == NAM_INVALID);
 	free(from);
 	free(back);
 	free(want);
 }
 
 static void
-sizes(struct lab *lab)
+sizes(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 1, 1, 0, sizes_co);
+	net_conf_start(fix, 0, 1, 1, 0, sizes_co);
 }
 
 /* Short operations over the end of a page: of every length, and beginning at every distance from it. */
@@ -168,21 +168,21 @@ pages_co(struct job *j)
 	for (unsigned from = 0; from <= SHORT; from++)
 		for (unsigned len = 1; len <= SHORT; len += from % 8 == 0 ? 1 : 5) {
 			fill(around, sizeof around, 100 * from + len);
-			CHECK(j->lab, net_write1(j->w, base, around, sizeof around, NULL) == NAM_OK);
-			CHECK(j->lab, net_read1(j->w, net_plus(base, from), part, len, NULL) == NAM_OK);
-			CHECK(j->lab, memcmp(part, around + from, len) == 0);
+			CHECK(j->fix, net_write1(j->w, base, around, sizeof around, NULL) == NAM_OK);
+			CHECK(j->fix, net_read1(j->w, net_plus(base, from), part, len, NULL) == NAM_OK);
+			CHECK(j->fix, memcmp(part, around + from, len) == 0);
 			fill(part, len, 7 * from + len);
 			memcpy(around + from, part, len);
-			CHECK(j->lab, net_write1(j->w, net_plus(base, from), part, len, NULL) == NAM_OK);
-			CHECK(j->lab, net_read1(j->w, base, back, sizeof back, NULL) == NAM_OK);
-			CHECK(j->lab, memcmp(back, around, sizeof back) == 0);
+			CHECK(j->fix, net_write1(j->w, net_plus(base, from), part, len, NULL) == NAM_OK);
+			CHECK(j->fix, net_read1(j->w, base, back, sizeof back, NULL) == NAM_OK);
+			CHECK(j->fix, memcmp(back, around, sizeof back) == 0);
 		}
 }
 
 static void
-pages(struct lab *lab)
+pages(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 1, 1, 0, pages_co);
+	net_conf_start(fix, 0, 1, 1, 0, pages_co);
 }
 
 /* WRITE_IMM moves bytes like a WRITE. */
@@ -195,14 +195,14 @@ immediate_co(struct job *j)
 	net_batch_init(&b, j->w, op, 2, NULL);
 	net_op_add(&b, NET_WRITE_IMM, at(1, 0), &v, 8)->arg = 5;
 	net_read(&b, at(1, 0), &back, 8);
-	CHECK(j->lab, net_run(&b) == NAM_OK);
-	CHECK(j->lab, back == 99);
+	CHECK(j->fix, net_run(&b) == NAM_OK);
+	CHECK(j->fix, back == 99);
 }
 
 static void
-immediate(struct lab *lab)
+immediate(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 1, 1, 0, immediate_co);
+	net_conf_start(fix, 0, 1, 1, 0, immediate_co);
 }
 
 /* ---- words ------------------------------------------------------------------ */
@@ -212,25 +212,25 @@ atomics_co(struct job *j)
 {
 	struct net_worker *w = j->w;
 	uint64_t seen = 1, word;
-	CHECK(j->lab, net_cas1(w, at(1, 8), 0, 5, &seen, NULL) == NAM_OK && seen == 0);
-	CHECK(j->lab, net_cas1(w, at(1, 8), 4, 6, &seen, NULL) == NAM_OK && seen == 5);
-	CHECK(j->lab, net_read1(w, at(1, 8), &word, 8, NULL) == NAM_OK && word == 5);
-	CHECK(j->lab, net_cas1(w, at(1, 8), 5, UINT64_MAX, &seen, NULL) == NAM_OK && seen == 5);
-	CHECK(j->lab, net_faa1(w, at(1, 8), 3, &seen, NULL) == NAM_OK && seen == UINT64_MAX);
-	CHECK(j->lab, net_faa1(w, at(1, 8), 0, &seen, NULL) == NAM_OK && seen == 2);
-	CHECK(j->lab, net_faa1(w, at(1, 8), (uint64_t)-1, NULL, NULL) == NAM_OK);
-	CHECK(j->lab, net_read1(w, at(1, 8), &word, 8, NULL) == NAM_OK && word == 1);
-	CHECK(j->lab, net_read1(w, at(1, 0), &word, 8, NULL) == NAM_OK && word == 0);
-	CHECK(j->lab, net_read1(w, at(1, 16), &word, 8, NULL) == NAM_OK && word == 0);
+	CHECK(j->fix, net_cas1(w, at(1, 8), 0, 5, &seen, NULL) == NAM_OK && seen == 0);
+	CHECK(j->fix, net_cas1(w, at(1, 8), 4, 6, &seen, NULL) == NAM_OK && seen == 5);
+	CHECK(j->fix, net_read1(w, at(1, 8), &word, 8, NULL) == NAM_OK && word == 5);
+	CHECK(j->fix, net_cas1(w, at(1, 8), 5, UINT64_MAX, &seen, NULL) == NAM_OK && seen == 5);
+	CHECK(j->fix, net_faa1(w, at(1, 8), 3, &seen, NULL) == NAM_OK && seen == UINT64_MAX);
+	CHECK(j->fix, net_faa1(w, at(1, 8), 0, &seen, NULL) == NAM_OK && seen == 2);
+	CHECK(j->fix, net_faa1(w, at(1, 8), (uint64_t)-1, NULL, NULL) == NAM_OK);
+	CHECK(j->fix, net_read1(w, at(1, 8), &word, 8, NULL) == NAM_OK && word == 1);
+	CHECK(j->fix, net_read1(w, at(1, 0), &word, 8, NULL) == NAM_OK && word == 0);
+	CHECK(j->fix, net_read1(w, at(1, 16), &word, 8, NULL) == NAM_OK && word == 0);
 	word = 9;
-	CHECK(j->lab, net_write1(w, at(1, 8), &word, 8, NULL) == NAM_OK);
-	CHECK(j->lab, net_cas1(w, at(1, 8), 9, 9, &seen, NULL) == NAM_OK && seen == 9);
+	CHECK(j->fix, net_write1(w, at(1, 8), &word, 8, NULL) == NAM_OK);
+	CHECK(j->fix, net_cas1(w, at(1, 8), 9, 9, &seen, NULL) == NAM_OK && seen == 9);
 }
 
 static void
-atomics(struct lab *lab)
+atomics(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 1, 1, 0, atomics_co);
+	net_conf_start(fix, 0, 1, 1, 0, atomics_co);
 }
 
 /* ---- batches ---------------------------------------------------------------- */
@@ -243,40 +243,40 @@ batches_co(struct job *j)
 	struct net_batch b;
 	uint64_t v[N], back[N];
 	net_batch_init(&b, j->w, op, N, NULL);
-	CHECK(j->lab, net_run(&b) == NAM_OK); /* nothing to do is done at once */
+	CHECK(j->fix, net_run(&b) == NAM_OK); /* nothing to do is done at once */
 	for (unsigned round = 0; round < 20; round++) {
 		for (unsigned i = 0; i < N; i++) {
 			v[i] = round * 1000 + i;
-			CHECK(j->lab, net_write(&b, at(1 + i % 3, 8 * i), &v[i], 8) == &op[i]);
+			CHECK(j->fix, net_write(&b, at(1 + i % 3, 8 * i), &v[i], 8) == &op[i]);
 		}
-		CHECK(j->lab, net_write(&b, at(1, 0), &v[0], 8) == NULL);
-		CHECK(j->lab, net_cas(&b, at(1, 0), 1, 2) == NULL);
-		CHECK(j->lab, net_faa(&b, at(1, 0), 1) == NULL);
-		CHECK(j->lab, b.n == N);
-		CHECK(j->lab, net_run(&b) == NAM_OK);
-		CHECK(j->lab, b.n == 0 && b.status == NAM_OK);
+		CHECK(j->fix, net_write(&b, at(1, 0), &v[0], 8) == NULL);
+		CHECK(j->fix, net_cas(&b, at(1, 0), 1, 2) == NULL);
+		CHECK(j->fix, net_faa(&b, at(1, 0), 1) == NULL);
+		CHECK(j->fix, b.n == N);
+		CHECK(j->fix, net_run(&b) == NAM_OK);
+		CHECK(j->fix, b.n == 0 && b.status == NAM_OK);
 		for (unsigned i = 0; i < N; i++)
 			net_read(&b, at(1 + i % 3, 8 * i), &back[i], 8);
 		net_post(&b);
-		CHECK(j->lab, net_wait(&b) == NAM_OK);
-		CHECK(j->lab, memcmp(v, back, sizeof v) == 0);
+		CHECK(j->fix, net_wait(&b) == NAM_OK);
+		CHECK(j->fix, memcmp(v, back, sizeof v) == 0);
 		for (unsigned i = 0; i < N; i++)
 			net_faa(&b, at(1 + i % 3, 8 * i), i);
-		CHECK(j->lab, net_run(&b) == NAM_OK);
+		CHECK(j->fix, net_run(&b) == NAM_OK);
 		for (unsigned i = 0; i < N; i++) {
-			CHECK(j->lab, op[i].seen == v[i] && op[i].status == NAM_OK);
+			CHECK(j->fix, op[i].seen == v[i] && op[i].status == NAM_OK);
 			net_cas(&b, at(1 + i % 3, 8 * i), v[i] + i, 0);
 		}
-		CHECK(j->lab, net_run(&b) == NAM_OK);
+		CHECK(j->fix, net_run(&b) == NAM_OK);
 		for (unsigned i = 0; i < N; i++)
-			CHECK(j->lab, op[i].seen == v[i] + i);
+			CHECK(j->fix, op[i].seen == v[i] + i);
 	}
 }
 
 static void
-batches(struct lab *lab)
+batches(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 1, 1, 0, batches_co);
+	net_conf_start(fix, 0, 1, 1, 0, batches_co);
 }
 
 static void
@@ -295,15 +295,15 @@ quiet_co(struct job *j)
 			net_write(&b, at(1, 4), buf, sizeof buf)->flags = NET_QUIET | NET_INLINE;
 			net_post(&b);
 			memset(buf, 0xee, sizeof buf);
-			CHECK(j->lab, net_wait(&b) == NAM_OK);
+			CHECK(j->fix, net_wait(&b) == NAM_OK);
 		}
 		net_cas(&b, at(1, 128), round, round + 1)->flags = NET_QUIET;
 		net_read(&b, at(1, 4), back, sizeof back);
 		net_read(&b, at(1, 128), &word, 8);
-		CHECK(j->lab, net_run(&b) == NAM_OK);
+		CHECK(j->fix, net_run(&b) == NAM_OK);
 		memset(want, (int)(round + 7), sizeof want);
-		CHECK(j->lab, memcmp(back, want, sizeof back) == 0);
-		CHECK(j->lab, word == round + 1);
+		CHECK(j->fix, memcmp(back, want, sizeof back) == 0);
+		CHECK(j->fix, word == round + 1);
 
 		/* INLINE frees the buffer at post. */
 		memset(buf, (int)round, sizeof buf);
@@ -312,25 +312,25 @@ quiet_co(struct job *j)
 		net_write(&b, at(2, 256), buf, 3)->flags = NET_INLINE;
 		net_post(&b);
 		memset(buf, 0xee, sizeof buf);
-		CHECK(j->lab, net_wait(&b) == NAM_OK);
-		CHECK(j->lab, net_read1(w, at(1, 256), back, sizeof back, NULL) == NAM_OK);
-		CHECK(j->lab, memcmp(back, want, sizeof back) == 0);
-		CHECK(j->lab, net_read1(w, at(2, 256), back, 3, NULL) == NAM_OK);
-		CHECK(j->lab, memcmp(back, want, 3) == 0);
+		CHECK(j->fix, net_wait(&b) == NAM_OK);
+		CHECK(j->fix, net_read1(w, at(1, 256), back, sizeof back, NULL) == NAM_OK);
+		CHECK(j->fix, memcmp(back, want, sizeof back) == 0);
+		CHECK(j->fix, net_read1(w, at(2, 256), back, 3, NULL) == NAM_OK);
+		CHECK(j->fix, memcmp(back, want, 3) == 0);
 	}
 	char big[NET_INLINE_MAX + 1] = { 0 };
 	net_write(&b, at(1, 0), big, sizeof big)->flags = NET_INLINE;
-	CHECK(j->lab, net_run(&b) == NAM_INVALID);
+	CHECK(j->fix, net_run(&b) == NAM_INVALID);
 	net_write(&b, at(1, 0), big, 8)->flags = NET_QUIET;
-	CHECK(j->lab, net_run(&b) == NAM_INVALID);
+	CHECK(j->fix, net_run(&b) == NAM_INVALID);
 	net_read(&b, at(1, 4), back, 4);
-	CHECK(j->lab, net_run(&b) == NAM_OK && back[0] != 0);
+	CHECK(j->fix, net_run(&b) == NAM_OK && back[0] != 0);
 }
 
 static void
-quiet(struct lab *lab)
+quiet(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 1, 1, 0, quiet_co);
+	net_conf_start(fix, 0, 1, 1, 0, quiet_co);
 }
 
 /* ---- refusals --------------------------------------------------------------- */
@@ -368,19 +368,19 @@ bad_ops_co(struct job *j)
 		net_write(&b, at(1, 128), &other, 8);
 		net_cas(&b, at(1, 136), 0, 1);
 		net_write(&b, at(2, 128), &word, 8);
-		CHECK(j->lab, net_run(&b) == NAM_INVALID);
-		CHECK(j->lab, b.status == NAM_INVALID);
-		CHECK(j->lab, op[0].status == NAM_OK && op[1].status == NAM_OK);
-		CHECK(j->lab, op[2].status == NAM_INVALID);
-		CHECK(j->lab, op[3].status == NAM_CANCELLED && op[4].status == NAM_CANCELLED);
-		CHECK(j->lab, op[5].status == NAM_OK);
-		CHECK(j->lab, net_counts_verbs(&c) == 3);
+		CHECK(j->fix, net_run(&b) == NAM_INVALID);
+		CHECK(j->fix, b.status == NAM_INVALID);
+		CHECK(j->fix, op[0].status == NAM_OK && op[1].status == NAM_OK);
+		CHECK(j->fix, op[2].status == NAM_INVALID);
+		CHECK(j->fix, op[3].status == NAM_CANCELLED && op[4].status == NAM_CANCELLED);
+		CHECK(j->fix, op[5].status == NAM_OK);
+		CHECK(j->fix, net_counts_verbs(&c) == 3);
 		for (unsigned r = 1; r <= 2; r++) {
-			CHECK(j->lab, net_read1(w, at(r, 64), &back[0], 8, NULL) == NAM_OK);
-			CHECK(j->lab, net_read1(w, at(r, 128), back, 16, NULL) == NAM_OK || r == 2);
-			CHECK(j->lab, back[0] == (r == 1 ? 0 : word) && back[1] == 0);
+			CHECK(j->fix, net_read1(w, at(r, 64), &back[0], 8, NULL) == NAM_OK);
+			CHECK(j->fix, net_read1(w, at(r, 128), back, 16, NULL) == NAM_OK || r == 2);
+			CHECK(j->fix, back[0] == (r == 1 ? 0 : word) && back[1] == 0);
 			CHECK(
-			    j->lab, net_read1(w, at(r, 64), &back[0], 8, NULL) == NAM_OK && back[0] == word);
+			    j->fix, net_read1(w, at(r, 64), &back[0], 8, NULL) == NAM_OK && back[0] == word);
 		}
 	}
 	static const unsigned nowhere[] = { 0, 3, 63, 64, 5000, 65535 };
@@ -390,18 +390,18 @@ bad_ops_co(struct job *j)
 		net_batch_init(&b, w, op, 2, NULL);
 		net_faa(&b, at(nowhere[i], 0), 1);
 		net_read(&b, at(2, 64), back, 8);
-		CHECK(j->lab, net_run(&b) == NAM_INVALID);
-		CHECK(j->lab, op[0].status == NAM_INVALID && op[1].status == NAM_OK && back[0] == word);
-		CHECK(j->lab, net_node_of(net_worker_net(w), nowhere[i]) == NULL);
-		CHECK(j->lab, net_extent_give(w, at(nowhere[i], 0)) != NAM_OK);
+		CHECK(j->fix, net_run(&b) == NAM_INVALID);
+		CHECK(j->fix, op[0].status == NAM_INVALID && op[1].status == NAM_OK && back[0] == word);
+		CHECK(j->fix, net_node_of(net_worker_net(w), nowhere[i]) == NULL);
+		CHECK(j->fix, net_extent_give(w, at(nowhere[i], 0)) != NAM_OK);
 	}
-	CHECK(j->lab, net_read1(w, net_at(0, 0), back, 8, NULL) == NAM_INVALID);
+	CHECK(j->fix, net_read1(w, net_at(0, 0), back, 8, NULL) == NAM_INVALID);
 }
 
 static void
-bad_ops(struct lab *lab)
+bad_ops(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 1, 1, 0, bad_ops_co);
+	net_conf_start(fix, 0, 1, 1, 0, bad_ops_co);
 }
 
 static void
@@ -418,22 +418,22 @@ lost_co(struct job *j)
 	net_post(&b);
 	net_declare_lost(n, 1);
 	nam_status st = net_wait(&b); /* it was on its way: either end is right */
-	CHECK(j->lab, st == NAM_OK || st == NAM_GONE);
-	CHECK(j->lab, op[1].status == NAM_OK);
-	CHECK(j->lab, net_node_of(n, 1)->lost && !net_node_of(n, 2)->lost);
+	CHECK(j->fix, st == NAM_OK || st == NAM_GONE);
+	CHECK(j->fix, op[1].status == NAM_OK);
+	CHECK(j->fix, net_node_of(n, 1)->lost && !net_node_of(n, 2)->lost);
 	for (unsigned i = 0; i < 3; i++) {
 		net_read(&b, at(1, 0), &back, 8);
 		net_read(&b, at(2, 0), &back, 8);
 		net_faa(&b, at(1, 8), 1);
-		CHECK(j->lab, net_run(&b) == NAM_GONE);
-		CHECK(j->lab, op[0].status == NAM_GONE && op[2].status == NAM_GONE);
-		CHECK(j->lab, op[1].status == NAM_OK && back == 5);
+		CHECK(j->fix, net_run(&b) == NAM_GONE);
+		CHECK(j->fix, op[0].status == NAM_GONE && op[2].status == NAM_GONE);
+		CHECK(j->fix, op[1].status == NAM_OK && back == 5);
 	}
-	CHECK(j->lab, net_read1(w, at(1, 0), &back, 8, NULL) == NAM_GONE);
-	CHECK(j->lab, net_cas1(w, at(1, 0), 0, 1, NULL, NULL) == NAM_GONE);
+	CHECK(j->fix, net_read1(w, at(1, 0), &back, 8, NULL) == NAM_GONE);
+	CHECK(j->fix, net_cas1(w, at(1, 0), 0, 1, NULL, NULL) == NAM_GONE);
 	net_addr e;
-	CHECK(j->lab, net_extent_take(w, 1, 1, &e) == NAM_GONE);
-	CHECK(j->lab, net_direct(w, at(1, 0), 8) == NULL);
+	CHECK(j->fix, net_extent_take(w, 1, 1, &e) == NAM_GONE);
+	CHECK(j->fix, net_direct(w, at(1, 0), 8) == NULL);
 }
 
 /* Another process sees the node still. */
@@ -442,14 +442,14 @@ lost_other(struct job *j)
 {
 	uint64_t v = 1;
 	for (unsigned i = 0; i < 50; i++)
-		CHECK(j->lab, net_write1(j->w, at(1, 64), &v, 8, NULL) == NAM_OK);
+		CHECK(j->fix, net_write1(j->w, at(1, 64), &v, 8, NULL) == NAM_OK);
 }
 
 static void
-lost(struct lab *lab)
+lost(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 1, 1, 0, lost_co);
-	net_conf_start(lab, 1, 1, 1, 1, lost_other);
+	net_conf_start(fix, 0, 1, 1, 0, lost_co);
+	net_conf_start(fix, 1, 1, 1, 1, lost_other);
 }
 
 /* ---- figures ---------------------------------------------------------------- */
@@ -469,7 +469,7 @@ counters_co(struct job *j)
 	struct net_batch b;
 	char buf[256] = { 0 };
 	net_worker_counts(w, 0, &before);
-	CHECK(j->lab, net_counts_verbs(&before) == 0 && before.round_trips == 0);
+	CHECK(j->fix, net_counts_verbs(&before) == 0 && before.round_trips == 0);
 	net_batch_init(&b, w, op, 8, &c);
 	net_read(&b, at(1, 0), buf, 100);
 	net_read(&b, at(1, 0), buf + 128, 28);
@@ -478,58 +478,58 @@ counters_co(struct job *j)
 	net_faa(&b, at(2, 64), 0);
 	net_write(&b, at(2, 0), buf, 4)->flags = NET_QUIET | NET_INLINE;
 	net_cas(&b, at(2, 72), 0, 0);
-	CHECK(j->lab, net_run(&b) == NAM_OK);
-	CHECK(j->lab, c.verbs[NET_READ] == 2 && c.verbs[NET_WRITE] == 2 && c.verbs[NET_WRITE_IMM] == 0);
-	CHECK(j->lab, c.verbs[NET_CAS] == 2 && c.verbs[NET_FAA] == 1 && net_counts_verbs(&c) == 7);
-	CHECK(j->lab, c.bytes_in == 128 + 3 * 8);
-	CHECK(j->lab, c.bytes_out == 64 + 2 * 16 + 8);
-	CHECK(j->lab, c.doorbells == 2 && c.round_trips == 1);
+	CHECK(j->fix, net_run(&b) == NAM_OK);
+	CHECK(j->fix, c.verbs[NET_READ] == 2 && c.verbs[NET_WRITE] == 2 && c.verbs[NET_WRITE_IMM] == 0);
+	CHECK(j->fix, c.verbs[NET_CAS] == 2 && c.verbs[NET_FAA] == 1 && net_counts_verbs(&c) == 7);
+	CHECK(j->fix, c.bytes_in == 128 + 3 * 8);
+	CHECK(j->fix, c.bytes_out == 64 + 2 * 16 + 8);
+	CHECK(j->fix, c.doorbells == 2 && c.round_trips == 1);
 	net_worker_counts(w, 0, &all);
-	CHECK(j->lab, memcmp(&all, &c, sizeof c) == 0);
+	CHECK(j->fix, memcmp(&all, &c, sizeof c) == 0);
 	net_worker_counts(w, 1, &one);
-	CHECK(j->lab, one.verbs[NET_READ] == 2 && one.verbs[NET_CAS] == 1 && one.doorbells == 1);
-	CHECK(j->lab, one.bytes_in == 136 && one.bytes_out == 16);
+	CHECK(j->fix, one.verbs[NET_READ] == 2 && one.verbs[NET_CAS] == 1 && one.doorbells == 1);
+	CHECK(j->fix, one.bytes_in == 136 && one.bytes_out == 16);
 	net_worker_counts(w, 2, &one);
-	CHECK(j->lab, one.verbs[NET_WRITE] == 2 && one.verbs[NET_CAS] == 1 && one.verbs[NET_FAA] == 1);
-	CHECK(j->lab, one.bytes_in == 16 && one.bytes_out == 64 + 16 + 8);
+	CHECK(j->fix, one.verbs[NET_WRITE] == 2 && one.verbs[NET_CAS] == 1 && one.verbs[NET_FAA] == 1);
+	CHECK(j->fix, one.bytes_in == 16 && one.bytes_out == 64 + 16 + 8);
 	net_worker_counts(w, 7, &one);
-	CHECK(j->lab, net_counts_verbs(&one) == 0);
+	CHECK(j->fix, net_counts_verbs(&one) == 0);
 
 	/* Nothing sent is nothing counted; a post that nobody waits for is no round trip. */
-	CHECK(j->lab, net_run(&b) == NAM_OK);
-	CHECK(j->lab, c.doorbells == 2 && c.round_trips == 1);
+	CHECK(j->fix, net_run(&b) == NAM_OK);
+	CHECK(j->fix, c.doorbells == 2 && c.round_trips == 1);
 	net_read(&b, at(1, 0), buf, 8);
 	b.tag = nam_co_self();
 	net_post_then(&b, count_done);
 	while (b.posted)
 		nam_co_park();
-	CHECK(j->lab, c.doorbells == 3 && c.round_trips == 1 && c.bytes_in == 128 + 3 * 8 + 8);
+	CHECK(j->fix, c.doorbells == 3 && c.round_trips == 1 && c.bytes_in == 128 + 3 * 8 + 8);
 	/* The shorthands count the same. */
 	memset(&c, 0, sizeof c);
 	uint64_t seen;
-	CHECK(j->lab, net_read1(w, at(1, 0), buf, 10, &c) == NAM_OK);
-	CHECK(j->lab, net_write1(w, at(1, 0), buf, 20, &c) == NAM_OK);
-	CHECK(j->lab, net_cas1(w, at(1, 0), 0, 0, &seen, &c) == NAM_OK);
-	CHECK(j->lab, net_faa1(w, at(1, 0), 0, &seen, &c) == NAM_OK);
-	CHECK(j->lab, c.doorbells == 4 && c.round_trips == 4 && net_counts_verbs(&c) == 4);
-	CHECK(j->lab, c.bytes_in == 10 + 16 && c.bytes_out == 20 + 24);
+	CHECK(j->fix, net_read1(w, at(1, 0), buf, 10, &c) == NAM_OK);
+	CHECK(j->fix, net_write1(w, at(1, 0), buf, 20, &c) == NAM_OK);
+	CHECK(j->fix, net_cas1(w, at(1, 0), 0, 0, &seen, &c) == NAM_OK);
+	CHECK(j->fix, net_faa1(w, at(1, 0), 0, &seen, &c) == NAM_OK);
+	CHECK(j->fix, c.doorbells == 4 && c.round_trips == 4 && net_counts_verbs(&c) == 4);
+	CHECK(j->fix, c.bytes_in == 10 + 16 && c.bytes_out == 20 + 24);
 	net_worker_counts(w, 0, &all);
-	CHECK(j->lab, all.round_trips == 5 && all.doorbells == 7);
+	CHECK(j->fix, all.round_trips == 5 && all.doorbells == 7);
 }
 
 static void
-counters(struct lab *lab)
+counters(struct fixture *fix)
 {
-	struct net *n = lab->net[0];
-	CHECK(lab, net_node_count(n) == 2);
+	struct net *n = fix->net[0];
+	CHECK(fix, net_node_count(n) == 2);
 	for (unsigned i = 0; i < 2 && i < net_node_count(n); i++) {
 		const struct net_node_info *info = net_node(n, i);
-		CHECK(lab, info->region == i + 1 && info->kind == lab->env->kind);
-		CHECK(lab, info->incarnation != 0 && !info->lost && info->name[0] != 0);
-		CHECK(lab, net_node_of(n, i + 1) == info);
+		CHECK(fix, info->region == i + 1 && info->kind == fix->env->kind);
+		CHECK(fix, info->incarnation != 0 && !info->lost && info->name[0] != 0);
+		CHECK(fix, net_node_of(n, i + 1) == info);
 	}
-	CHECK(lab, net_node(n, 2) == NULL);
-	net_conf_start(lab, 0, 1, 1, 0, counters_co);
+	CHECK(fix, net_node(n, 2) == NULL);
+	net_conf_start(fix, 0, 1, 1, 0, counters_co);
 }
 
 /* ---- time ------------------------------------------------------------------- */
@@ -546,26 +546,26 @@ static void
 sleep_co(struct job *j)
 {
 	struct net_worker *w = j->w;
-	struct bedroom *room = j->lab->data;
+	struct bedroom *room = j->fix->data;
 	uint64_t from = net_now_ns(w), up = room->dawn - (uint64_t)j->id * STEP_NS;
 	uint64_t ns = up > from ? up - from : 0;
 	net_sleep(w, ns);
 	uint64_t to = net_now_ns(w);
-	CHECK(j->lab, to >= from + ns);
-	CHECK(j->lab, to < from + ns + UINT64_C(5000000000));
+	CHECK(j->fix, to >= from + ns);
+	CHECK(j->fix, to < from + ns + UINT64_C(5000000000));
 	/* The later id sleeps less. */
-	CHECK(j->lab, room->woken == SLEEPERS - 1 - j->id);
+	CHECK(j->fix, room->woken == SLEEPERS - 1 - j->id);
 	room->woken++;
 	net_sleep(w, 0);
 }
 
 static void
-sleeping(struct lab *lab)
+sleeping(struct fixture *fix)
 {
 	struct bedroom *room = calloc(1, sizeof *room);
-	lab->data = room;
-	room->dawn = net_now_ns(lab->w[0]) + SLEEPERS * (uint64_t)STEP_NS + 200000000;
-	net_conf_start(lab, 0, 1, SLEEPERS, 0, sleep_co);
+	fix->data = room;
+	room->dawn = net_now_ns(fix->w[0]) + SLEEPERS * (uint64_t)STEP_NS + 200000000;
+	net_conf_start(fix, 0, 1, SLEEPERS, 0, sleep_co);
 }
 
 /* ---- what several coroutines asked for, sent as one ------------------------- */
@@ -613,33 +613,33 @@ pool_hook(void *arg)
 static void
 hooks_co(struct job *j)
 {
-	struct pool *p = j->lab->data;
+	struct pool *p = j->fix->data;
 	for (unsigned i = 0; i < ASKS; i++) {
 		uint64_t v = 1;
 		p->waiting[p->n] = nam_co_self();
 		p->into[p->n++] = &v;
 		while (v == 1)
 			nam_co_park();
-		CHECK(j->lab, v == 0);
+		CHECK(j->fix, v == 0);
 	}
 }
 
 static void
-hooks(struct lab *lab)
+hooks(struct fixture *fix)
 {
 	struct pool *p = calloc(1, sizeof *p);
-	lab->data = p;
-	p->w = lab->w[0];
-	net_worker_on_idle(lab->w[0], pool_hook, p);
-	net_conf_start(lab, 0, 1, ASKERS, 0, hooks_co);
+	fix->data = p;
+	p->w = fix->w[0];
+	net_worker_on_idle(fix->w[0], pool_hook, p);
+	net_conf_start(fix, 0, 1, ASKERS, 0, hooks_co);
 }
 
 static void
-hooks_after(struct lab *lab)
+hooks_after(struct fixture *fix)
 {
-	const struct pool *p = lab->data;
-	CHECK(lab, p->got == ASKERS * ASKS);
-	CHECK(lab, p->sent < ASKERS * ASKS / 4);
+	const struct pool *p = fix->data;
+	CHECK(fix, p->got == ASKERS * ASKS);
+	CHECK(fix, p->sent < ASKERS * ASKS / 4);
 }
 
 struct chain {
@@ -673,23 +673,23 @@ chains_co(struct job *j)
 	net_post_then(&b, chain_done);
 	while (c.left > 0 && b.status == NAM_OK)
 		nam_co_park();
-	CHECK(j->lab, b.status == NAM_OK);
+	CHECK(j->fix, b.status == NAM_OK);
 	uint64_t sum;
-	CHECK(j->lab, net_read1(j->w, at(1, 0), &sum, 8, NULL) == NAM_OK && sum >= 100);
-	CHECK(j->lab, sum <= 300);
+	CHECK(j->fix, net_read1(j->w, at(1, 0), &sum, 8, NULL) == NAM_OK && sum >= 100);
+	CHECK(j->fix, sum <= 300);
 	/* A failure is told there too. */
 	c.left = 1;
 	net_faa(&b, at(1, 4), 1);
 	net_post_then(&b, chain_done);
 	while (b.posted)
 		nam_co_park();
-	CHECK(j->lab, b.status == NAM_INVALID);
+	CHECK(j->fix, b.status == NAM_INVALID);
 }
 
 static void
-chains(struct lab *lab)
+chains(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 1, 3, 0, chains_co);
+	net_conf_start(fix, 0, 1, 3, 0, chains_co);
 }
 
 /* ---- extents ---------------------------------------------------------------- */
@@ -716,32 +716,32 @@ extents_co(struct job *j)
 	char *page = malloc(NET_EXTENT);
 	static const char zeros[NET_EXTENT];
 	net_addr e;
-	CHECK(j->lab, net_extent_take(w, 9, 1, &e) == NAM_INVALID);
-	CHECK(j->lab, net_extent_take(w, 1, 3, &e) == NAM_OK && net_offset_of(e) == NET_EXTENT);
+	CHECK(j->fix, net_extent_take(w, 9, 1, &e) == NAM_INVALID);
+	CHECK(j->fix, net_extent_take(w, 1, 3, &e) == NAM_OK && net_offset_of(e) == NET_EXTENT);
 	for (unsigned i = 0; i < 3; i++)
-		CHECK(j->lab, net_extent_give(w, net_plus(e, i * NET_EXTENT)) == NAM_OK);
-	CHECK(j->lab, net_extent_give(w, net_at(1, 0)) == NAM_INVALID);
-	CHECK(j->lab, net_extent_give(w, net_at(1, NET_EXTENT + 8)) == NAM_INVALID);
-	CHECK(j->lab, net_extent_give(w, net_at(1, size)) == NAM_INVALID);
+		CHECK(j->fix, net_extent_give(w, net_plus(e, i * NET_EXTENT)) == NAM_OK);
+	CHECK(j->fix, net_extent_give(w, net_at(1, 0)) == NAM_INVALID);
+	CHECK(j->fix, net_extent_give(w, net_at(1, NET_EXTENT + 8)) == NAM_INVALID);
+	CHECK(j->fix, net_extent_give(w, net_at(1, size)) == NAM_INVALID);
 	for (unsigned round = 0; round < 2; round++) {
 		nam_status st;
 		for (n = 0; (st = net_extent_take(w, 1, 1, &e)) == NAM_OK && n <= count; n++) {
 			uint64_t k = net_offset_of(e) / NET_EXTENT;
-			CHECK(j->lab, net_region_of(e) == 1 && net_offset_of(e) % NET_EXTENT == 0);
-			CHECK(j->lab, k > 0 && k < count && owned[k] == round);
+			CHECK(j->fix, net_region_of(e) == 1 && net_offset_of(e) % NET_EXTENT == 0);
+			CHECK(j->fix, k > 0 && k < count && owned[k] == round);
 			if (k < count)
 				owned[k]++;
 			memset(page, 1, NET_EXTENT);
-			CHECK(j->lab, net_read1(w, e, page, NET_EXTENT, NULL) == NAM_OK);
-			CHECK(j->lab, memcmp(page, zeros, NET_EXTENT) == 0);
+			CHECK(j->fix, net_read1(w, e, page, NET_EXTENT, NULL) == NAM_OK);
+			CHECK(j->fix, memcmp(page, zeros, NET_EXTENT) == 0);
 			memset(page, 0xab, NET_EXTENT);
-			CHECK(j->lab, net_write1(w, e, page, NET_EXTENT, NULL) == NAM_OK);
+			CHECK(j->fix, net_write1(w, e, page, NET_EXTENT, NULL) == NAM_OK);
 		}
-		CHECK(j->lab, st == NAM_FULL);
-		CHECK(j->lab, n == count - 1);
-		CHECK(j->lab, net_extent_take(w, 1, 2, &e) == NAM_FULL);
+		CHECK(j->fix, st == NAM_FULL);
+		CHECK(j->fix, n == count - 1);
+		CHECK(j->fix, net_extent_take(w, 1, 2, &e) == NAM_FULL);
 		for (unsigned k = 1; k < count && round == 0; k++)
-			CHECK(j->lab, net_extent_give(w, net_at(1, k * NET_EXTENT)) == NAM_OK);
+			CHECK(j->fix, net_extent_give(w, net_at(1, k * NET_EXTENT)) == NAM_OK);
 	}
 	/* Every second one is given back, by threes: no two are neighbours, and all of them can be had at once. */
 	unsigned half = count / 2, got, most = 0;
@@ -751,48 +751,48 @@ extents_co(struct job *j)
 	for (unsigned k = 1; k < count; k += 2)
 		many[most++] = net_at(1, k * NET_EXTENT);
 	for (unsigned k = 0; k < most; k += 3)
-		CHECK(j->lab, net_extents_give(w, most - k < 3 ? most - k : 3, many + k) == NAM_OK);
-	CHECK(j->lab, given_back(w) == most && most == half);
-	CHECK(j->lab, net_extent_take(w, 1, 2, &e) == NAM_FULL);
-	CHECK(j->lab, net_extents_take(w, 1, most + 1, false, many, &got) == NAM_FULL && got == most);
+		CHECK(j->fix, net_extents_give(w, most - k < 3 ? most - k : 3, many + k) == NAM_OK);
+	CHECK(j->fix, given_back(w) == most && most == half);
+	CHECK(j->fix, net_extent_take(w, 1, 2, &e) == NAM_FULL);
+	CHECK(j->fix, net_extents_take(w, 1, most + 1, false, many, &got) == NAM_FULL && got == most);
 	memset(owned, 0, count);
 	for (unsigned i = 0; i < got; i++) {
 		uint64_t k = net_offset_of(many[i]) / NET_EXTENT;
-		CHECK(j->lab, k < count && k % 2 == 1 && owned[k]++ == 0);
+		CHECK(j->fix, k < count && k % 2 == 1 && owned[k]++ == 0);
 	}
-	CHECK(j->lab, given_back(w) == 0);
+	CHECK(j->fix, given_back(w) == 0);
 	net_addr wrong[2] = { many[0], net_at(9, NET_EXTENT) };
-	CHECK(j->lab, net_extents_give(w, got, many) == NAM_OK && given_back(w) == got);
-	CHECK(j->lab, net_extents_take(w, 1, 2, true, many, &got) == NAM_OK && got == 2);
+	CHECK(j->fix, net_extents_give(w, got, many) == NAM_OK && given_back(w) == got);
+	CHECK(j->fix, net_extents_take(w, 1, 2, true, many, &got) == NAM_OK && got == 2);
 	for (unsigned i = 0; i < 2; i++)
-		CHECK(j->lab, net_read1(w, many[i], page, NET_EXTENT, NULL) == NAM_OK &&
+		CHECK(j->fix, net_read1(w, many[i], page, NET_EXTENT, NULL) == NAM_OK &&
 				  memcmp(page, zeros, NET_EXTENT) == 0);
-	CHECK(j->lab, net_extents_give(w, 1, wrong + 1) == NAM_INVALID);
-	CHECK(j->lab, net_extents_take(w, 9, 1, true, many, &got) == NAM_INVALID && got == 0);
+	CHECK(j->fix, net_extents_give(w, 1, wrong + 1) == NAM_INVALID);
+	CHECK(j->fix, net_extents_take(w, 9, 1, true, many, &got) == NAM_INVALID && got == 0);
 	/* The reserve: ordinary takers do not get it, and what is given back fills it up first. */
-	CHECK(j->lab, kept > 0 && net_reserve_take(w, 9, &e) == NAM_INVALID);
-	CHECK(j->lab, net_reserve_take(w, 1, &e) == NAM_FULL);
+	CHECK(j->fix, kept > 0 && net_reserve_take(w, 9, &e) == NAM_INVALID);
+	CHECK(j->fix, net_reserve_take(w, 1, &e) == NAM_FULL);
 	for (unsigned i = 0; i < 2; i++) /* once for a region */
-		CHECK(j->lab, net_reserve_fill(w, 1) == NAM_OK && given_back(w) == half - 2 - kept);
-	CHECK(j->lab, net_extents_take(w, 1, count, false, many, &got) == NAM_FULL && got == half - 2 - kept);
+		CHECK(j->fix, net_reserve_fill(w, 1) == NAM_OK && given_back(w) == half - 2 - kept);
+	CHECK(j->fix, net_extents_take(w, 1, count, false, many, &got) == NAM_FULL && got == half - 2 - kept);
 	for (unsigned i = 0; i < kept; i++) {
-		CHECK(j->lab, net_reserve_take(w, 1, &many[got + i]) == NAM_OK);
-		CHECK(j->lab, net_read1(w, many[got + i], page, NET_EXTENT, NULL) == NAM_OK &&
+		CHECK(j->fix, net_reserve_take(w, 1, &many[got + i]) == NAM_OK);
+		CHECK(j->fix, net_read1(w, many[got + i], page, NET_EXTENT, NULL) == NAM_OK &&
 				  memcmp(page, zeros, NET_EXTENT) == 0);
 	}
-	CHECK(j->lab, net_reserve_take(w, 1, &e) == NAM_FULL);
-	CHECK(j->lab, net_extents_give(w, kept, many) == NAM_OK && given_back(w) == 0);
-	CHECK(j->lab, net_extent_take(w, 1, 1, &e) == NAM_FULL && net_reserve_take(w, 1, &e) == NAM_OK);
-	CHECK(j->lab, net_extents_give(w, 2, many + kept) == NAM_OK && given_back(w) == 1);
+	CHECK(j->fix, net_reserve_take(w, 1, &e) == NAM_FULL);
+	CHECK(j->fix, net_extents_give(w, kept, many) == NAM_OK && given_back(w) == 0);
+	CHECK(j->fix, net_extent_take(w, 1, 1, &e) == NAM_FULL && net_reserve_take(w, 1, &e) == NAM_OK);
+	CHECK(j->fix, net_extents_give(w, 2, many + kept) == NAM_OK && given_back(w) == 1);
 	free(many);
 	free(owned);
 	free(page);
 }
 
 static void
-extents(struct lab *lab)
+extents(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 1, 1, 0, extents_co);
+	net_conf_start(fix, 0, 1, 1, 0, extents_co);
 }
 
 /* Everybody takes and gives; an extent never has two owners, and is clean when it comes. */
@@ -807,26 +807,26 @@ extents_contended_co(struct job *j)
 		if (n < 4 && (n == 0 || nam_rng_below(net_rng(j->w), 2) == 0)) {
 			k = k < 4 - n ? k : 4 - n;
 			nam_status st = net_extents_take(j->w, 1, k, true, mine + n, &got);
-			CHECK(j->lab, st == NAM_OK && got == k);
+			CHECK(j->fix, st == NAM_OK && got == k);
 			for (unsigned m = 0; m < got; m++, n++) {
 				st = net_cas1(j->w, net_plus(mine[n], 64), 0, me, &seen, NULL);
-				CHECK(j->lab, st == NAM_OK && seen == 0);
+				CHECK(j->fix, st == NAM_OK && seen == 0);
 			}
 			continue;
 		}
 		k = k < n ? k : n;
 		n -= k;
 		for (unsigned m = n; m < n + k; m++)
-			CHECK(j->lab,
+			CHECK(j->fix,
 			    net_read1(j->w, net_plus(mine[m], 64), &back, 8, NULL) == NAM_OK && back == me);
-		CHECK(j->lab, net_extents_give(j->w, k, mine + n) == NAM_OK);
+		CHECK(j->fix, net_extents_give(j->w, k, mine + n) == NAM_OK);
 	}
 }
 
 static void
-extents_contended(struct lab *lab)
+extents_contended(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 3, 6, 0, extents_contended_co);
+	net_conf_start(fix, 0, 3, 6, 0, extents_contended_co);
 }
 
 /* ---- mapped memory ---------------------------------------------------------- */
@@ -836,31 +836,31 @@ direct_co(struct job *j)
 {
 	struct net_worker *w = j->w;
 	const uint64_t *p = net_direct(w, at(1, 0), 64);
-	if (j->lab->env->kind != NET_SHM) {
-		CHECK(j->lab, p == NULL);
+	if (j->fix->env->kind != NET_SHM) {
+		CHECK(j->fix, p == NULL);
 		return;
 	}
-	CHECK(j->lab, p != NULL);
+	CHECK(j->fix, p != NULL);
 	if (p == NULL)
 		return;
 	for (uint64_t i = 1; i < 100; i++) {
-		CHECK(j->lab, net_write1(w, at(1, 8), &i, 8, NULL) == NAM_OK);
-		CHECK(j->lab, __atomic_load_n(&p[1], __ATOMIC_RELAXED) == i);
-		CHECK(j->lab, net_faa1(w, at(1, 8), 1000, NULL, NULL) == NAM_OK);
-		CHECK(j->lab, __atomic_load_n(&p[1], __ATOMIC_RELAXED) == i + 1000);
+		CHECK(j->fix, net_write1(w, at(1, 8), &i, 8, NULL) == NAM_OK);
+		CHECK(j->fix, __atomic_load_n(&p[1], __ATOMIC_RELAXED) == i);
+		CHECK(j->fix, net_faa1(w, at(1, 8), 1000, NULL, NULL) == NAM_OK);
+		CHECK(j->fix, __atomic_load_n(&p[1], __ATOMIC_RELAXED) == i + 1000);
 	}
 	uint64_t size = net_node_of(net_worker_net(w), 1)->size;
-	CHECK(j->lab, net_direct(w, net_at(1, size - 8), 8) != NULL);
-	CHECK(j->lab, net_direct(w, net_at(1, size - 8), 9) == NULL);
-	CHECK(j->lab, net_direct(w, net_at(1, 8), SIZE_MAX) == NULL);
-	CHECK(j->lab, net_direct(w, net_at(3, 0), 8) == NULL);
-	CHECK(j->lab, net_direct(w, net_at(0, 0), 8) == NULL);
+	CHECK(j->fix, net_direct(w, net_at(1, size - 8), 8) != NULL);
+	CHECK(j->fix, net_direct(w, net_at(1, size - 8), 9) == NULL);
+	CHECK(j->fix, net_direct(w, net_at(1, 8), SIZE_MAX) == NULL);
+	CHECK(j->fix, net_direct(w, net_at(3, 0), 8) == NULL);
+	CHECK(j->fix, net_direct(w, net_at(0, 0), 8) == NULL);
 }
 
 static void
-direct(struct lab *lab)
+direct(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 1, 1, 0, direct_co);
+	net_conf_start(fix, 0, 1, 1, 0, direct_co);
 }
 
 /* ---- all -------------------------------------------------------------------- */

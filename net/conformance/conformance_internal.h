@@ -9,7 +9,7 @@
 enum { NET_CONF_WORKERS = 4, NET_CONF_NETS = 2 };
 
 /* A cluster while one test runs. */
-struct lab {
+struct fixture {
 	const struct net_conf_env *env;
 	const char *test;
 	struct net *net[NET_CONF_NETS];
@@ -22,13 +22,13 @@ struct lab {
 
 /* What one coroutine is given. */
 struct job {
-	struct lab *lab;
+	struct fixture *fix;
 	struct net_worker *w;
 	unsigned id; /* 0, 1.. over all workers in the order started */
 };
 
-void net_conf_complain(struct lab *lab, int line, const char *what);
-#define CHECK(lab, e) ((e) ? (void)0 : net_conf_complain(lab, __LINE__, #e))
+void net_conf_complain(struct fixture *fix, int line, const char *what);
+#define CHECK(fix, e) ((e) ? (void)0 : net_conf_complain(fix, __LINE__, #e))
 
 /* Scratch memory of a region: all but the superblock. */
 static inline net_addr
@@ -46,13 +46,13 @@ deadline(struct net_worker *w)
 
 /* Starts fn as `each` coroutines on every worker in [first, first + n), their ids from `id` on. */
 void net_conf_start(
-    struct lab *lab, unsigned first, unsigned n, unsigned each, unsigned id, void (*fn)(struct job *));
+    struct fixture *fix, unsigned first, unsigned n, unsigned each, unsigned id, void (*fn)(struct job *));
 
 struct net_conf_test {
 	const char *name;
 	unsigned nodes, workers;
-	void (*prepare)(struct lab *); /* starts coroutines; may look at the workers */
-	void (*after)(struct lab *);   /* when they have ended; may be NULL */
+	void (*prepare)(struct fixture *); /* starts coroutines; may look at the workers */
+	void (*after)(struct fixture *);   /* when they have ended; may be NULL */
 };
 int net_conf_run_test(const struct net_conf_env *env, const struct net_conf_test *t);
 extern const struct net_conf_test net_conf_order_tests[]; /* order.c; ends with a NULL name */

@@ -29,16 +29,16 @@ enum { COUNTERS_CO = 10, COUNTERS_N = 60 };
 static void
 contended_co(struct job *j)
 {
-	atomic_uchar *taken = j->lab->data;
+	atomic_uchar *taken = j->fix->data;
 	for (unsigned i = 0; i < COUNTERS_N; i++) {
 		uint64_t seen = 0, was, expect = 0;
-		CHECK(j->lab, net_faa1(j->w, at(1, 0), 1, &seen, NULL) == NAM_OK);
-		CHECK(j->lab, seen < NET_CONF_WORKERS * COUNTERS_CO * COUNTERS_N);
+		CHECK(j->fix, net_faa1(j->w, at(1, 0), 1, &seen, NULL) == NAM_OK);
+		CHECK(j->fix, seen < NET_CONF_WORKERS * COUNTERS_CO * COUNTERS_N);
 		if (seen < NET_CONF_WORKERS * COUNTERS_CO * COUNTERS_N)
-			CHECK(j->lab, atomic_fetch_add(&taken[seen], 1) == 0);
+			CHECK(j->fix, atomic_fetch_add(&taken[seen], 1) == 0);
 		for (;; expect = was) {
 			nam_status st = net_cas1(j->w, at(1, 8), expect, expect + 1, &was, NULL);
-			CHECK(j->lab, st == NAM_OK);
+			CHECK(j->fix, st == NAM_OK);
 			if (st != NAM_OK || was == expect)
 				break;
 			nam_co_yield();
@@ -47,25 +47,25 @@ contended_co(struct job *j)
 }
 
 static void
-contended(struct lab *lab)
+contended(struct fixture *fix)
 {
-	lab->data = calloc(NET_CONF_WORKERS * COUNTERS_CO * COUNTERS_N, 1);
-	net_conf_start(lab, 0, NET_CONF_WORKERS, COUNTERS_CO, 0, contended_co);
+	fix->data = calloc(NET_CONF_WORKERS * COUNTERS_CO * COUNTERS_N, 1);
+	net_conf_start(fix, 0, NET_CONF_WORKERS, COUNTERS_CO, 0, contended_co);
 }
 
 static void
 contended_check(struct job *j)
 {
 	uint64_t sum[2] = { 0 };
-	CHECK(j->lab, net_read1(j->w, at(1, 0), sum, 16, NULL) == NAM_OK);
-	CHECK(j->lab, sum[0] == NET_CONF_WORKERS * COUNTERS_CO * COUNTERS_N && sum[1] == sum[0]);
+	CHECK(j->fix, net_read1(j->w, at(1, 0), sum, 16, NULL) == NAM_OK);
+	CHECK(j->fix, sum[0] == NET_CONF_WORKERS * COUNTERS_CO * COUNTERS_N && sum[1] == sum[0]);
 }
 
 static void
-contended_after(struct lab *lab)
+contended_after(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 1, 1, 0, contended_check);
-	CHECK(lab, lab->env->run(lab->env->arg, lab->w, 1));
+	net_conf_start(fix, 0, 1, 1, 0, contended_check);
+	CHECK(fix, fix->env->run(fix->env->arg, fix->w, 1));
 }
 
 /* ---- one queue pair: WRITE or atomic, then READ or atomic ------------------- */
@@ -86,24 +86,24 @@ own_writes_co(struct job *j)
 		set_all(a, n, i);
 		net_write(&b, x, a, n * 8);
 		net_read(&b, x, got, n * 8);
-		CHECK(j->lab, net_run(&b) == NAM_OK);
-		CHECK(j->lab, all_are(got, n, i));
+		CHECK(j->fix, net_run(&b) == NAM_OK);
+		CHECK(j->fix, all_are(got, n, i));
 		net_cas(&b, x, i, i + 1000);
 		net_read(&b, x, got, 16);
-		CHECK(j->lab, net_run(&b) == NAM_OK);
-		CHECK(j->lab, op[0].seen == i && got[0] == i + 1000 && got[1] == i);
+		CHECK(j->fix, net_run(&b) == NAM_OK);
+		CHECK(j->fix, op[0].seen == i && got[0] == i + 1000 && got[1] == i);
 		net_faa(&b, x, 5);
 		net_cas(&b, x, i + 1005, 7);
 		net_cas(&b, x, i + 1005, 8);
 		net_read(&b, x, &word, 8);
-		CHECK(j->lab, net_run(&b) == NAM_OK);
-		CHECK(j->lab, op[0].seen == i + 1000 && op[1].seen == i + 1005 && op[2].seen == 7);
-		CHECK(j->lab, word == 7);
+		CHECK(j->fix, net_run(&b) == NAM_OK);
+		CHECK(j->fix, op[0].seen == i + 1000 && op[1].seen == i + 1005 && op[2].seen == 7);
+		CHECK(j->fix, word == 7);
 		set_all(a, n, 2 * i);
 		net_write(&b, x, a, n * 8);
 		net_faa(&b, net_plus(x, 8 * (n - 1)), 1);
-		CHECK(j->lab, net_run(&b) == NAM_OK);
-		CHECK(j->lab, op[1].seen == 2 * i);
+		CHECK(j->fix, net_run(&b) == NAM_OK);
+		CHECK(j->fix, op[1].seen == 2 * i);
 
 		/* two batches, neither waited for before both are posted */
 		set_all(a, n, 3 * i);
@@ -112,11 +112,11 @@ own_writes_co(struct job *j)
 		net_read(&b2, x, got, n * 8);
 		net_faa(&b2, net_plus(x, 8), 1);
 		net_post(&b2);
-		CHECK(j->lab, net_wait(&b2) == NAM_OK);
-		CHECK(j->lab, net_wait(&b) == NAM_OK);
+		CHECK(j->fix, net_wait(&b2) == NAM_OK);
+		CHECK(j->fix, net_wait(&b) == NAM_OK);
 		/* READ then atomic is not ordered: the second word may be either. */
-		CHECK(j->lab, got[0] == 3 * i && all_are(got + 2, n - 2, 3 * i));
-		CHECK(j->lab, op2[1].seen == 3 * i);
+		CHECK(j->fix, got[0] == 3 * i && all_are(got + 2, n - 2, 3 * i));
+		CHECK(j->fix, op2[1].seen == 3 * i);
 
 		/* the later of two overlapping WRITEs stays */
 		set_all(a, n, 4 * i);
@@ -126,16 +126,16 @@ own_writes_co(struct job *j)
 		net_write(&b, net_plus(x, 8), a, 8);
 		net_post(&b);
 		net_read(&b2, x, got, n * 8);
-		CHECK(j->lab, net_run(&b2) == NAM_OK);
-		CHECK(j->lab, net_wait(&b) == NAM_OK);
-		CHECK(j->lab, got[0] == 5 * i && got[1] == 4 * i && all_are(got + 2, n - 2, 5 * i));
+		CHECK(j->fix, net_run(&b2) == NAM_OK);
+		CHECK(j->fix, net_wait(&b) == NAM_OK);
+		CHECK(j->fix, got[0] == 5 * i && got[1] == 4 * i && all_are(got + 2, n - 2, 5 * i));
 	}
 }
 
 static void
-own_writes(struct lab *lab)
+own_writes(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 2, 4, 0, own_writes_co);
+	net_conf_start(fix, 0, 2, 4, 0, own_writes_co);
 }
 
 /* ---- fences ----------------------------------------------------------------- */
@@ -155,14 +155,14 @@ fences_co(struct job *j)
 		unsigned n = i % 2 == 0 ? BIG / 8 : WORDS;
 		if (i % 2 == 0) {
 			set_all(a, n, now);
-			CHECK(j->lab, net_write1(w, x, a, n * 8, NULL) == NAM_OK);
+			CHECK(j->fix, net_write1(w, x, a, n * 8, NULL) == NAM_OK);
 		}
 		/* READ, then WRITE that must not pass it */
 		set_all(a, n, i);
 		net_read(&b, x, got, n * 8);
 		net_write(&b, x, a, n * 8)->flags = NET_FENCE;
-		CHECK(j->lab, net_run(&b) == NAM_OK);
-		CHECK(j->lab, all_are(got, n, now));
+		CHECK(j->fix, net_run(&b) == NAM_OK);
+		CHECK(j->fix, all_are(got, n, now));
 		now = i;
 		/* READ, then an atomic, in the next batch */
 		net_read(&b, x, got, n * 8);
@@ -170,24 +170,24 @@ fences_co(struct job *j)
 		net_faa(&b2, x, 100000)->flags = NET_FENCE;
 		net_cas(&b2, x, i + 100000, i);
 		net_post(&b2);
-		CHECK(j->lab, net_wait(&b) == NAM_OK);
-		CHECK(j->lab, net_wait(&b2) == NAM_OK);
-		CHECK(j->lab, all_are(got, n, now));
-		CHECK(j->lab, op2[0].seen == i && op2[1].seen == i + 100000);
+		CHECK(j->fix, net_wait(&b) == NAM_OK);
+		CHECK(j->fix, net_wait(&b2) == NAM_OK);
+		CHECK(j->fix, all_are(got, n, now));
+		CHECK(j->fix, op2[0].seen == i && op2[1].seen == i + 100000);
 		/* a fenced op behind a fenced op */
 		net_read(&b, x, got, 8 * n);
 		net_read(&b, x, &seen2, 8)->flags = NET_FENCE;
 		net_write(&b, x, a, 8)->flags = NET_FENCE;
 		net_faa(&b, x, 0)->flags = NET_FENCE;
-		CHECK(j->lab, net_run(&b) == NAM_OK);
-		CHECK(j->lab, seen2 == now && op[3].seen == a[0] && all_are(got, n, now));
+		CHECK(j->fix, net_run(&b) == NAM_OK);
+		CHECK(j->fix, seen2 == now && op[3].seen == a[0] && all_are(got, n, now));
 	}
 }
 
 static void
-fences(struct lab *lab)
+fences(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 1, 3, 0, fences_co);
+	net_conf_start(fix, 0, 1, 3, 0, fences_co);
 }
 
 /* ---- publishing: data, then a word; readers poll the word ------------------- */
@@ -210,15 +210,15 @@ publish_co(struct job *j)
 		net_write(&b[0], at(1, 0), data[0], sizeof data[0]);
 		if (i % 3 == 0) {
 			net_write(&b[0], at(1, FLAG), &flag[0], 8);
-			CHECK(j->lab, net_run(&b[0]) == NAM_OK);
+			CHECK(j->fix, net_run(&b[0]) == NAM_OK);
 		} else if (i % 3 == 1) {
 			net_post(&b[0]);
 			net_write(&b[1], at(1, FLAG), &flag[0], 8)->flags = NET_INLINE | NET_QUIET;
-			CHECK(j->lab, net_run(&b[1]) == NAM_OK);
-			CHECK(j->lab, net_wait(&b[0]) == NAM_OK);
+			CHECK(j->fix, net_run(&b[1]) == NAM_OK);
+			CHECK(j->fix, net_wait(&b[0]) == NAM_OK);
 		} else {
 			net_cas(&b[0], at(1, FLAG), i - 1, i);
-			CHECK(j->lab, net_run(&b[0]) == NAM_OK);
+			CHECK(j->fix, net_run(&b[0]) == NAM_OK);
 		}
 		nam_co_yield();
 	}
@@ -230,13 +230,13 @@ careful_co(struct job *j)
 {
 	uint64_t data[WORDS], flag = 0, end = deadline(j->w);
 	while (flag < PUBLISHED && net_now_ns(j->w) < end) {
-		CHECK(j->lab, net_read1(j->w, at(1, FLAG), &flag, 8, NULL) == NAM_OK);
-		CHECK(j->lab, net_read1(j->w, at(1, 0), data, sizeof data, NULL) == NAM_OK);
+		CHECK(j->fix, net_read1(j->w, at(1, FLAG), &flag, 8, NULL) == NAM_OK);
+		CHECK(j->fix, net_read1(j->w, at(1, 0), data, sizeof data, NULL) == NAM_OK);
 		for (unsigned i = 0; i < WORDS; i++)
-			CHECK(j->lab, data[i] >= flag);
+			CHECK(j->fix, data[i] >= flag);
 		nam_co_yield();
 	}
-	CHECK(j->lab, flag == PUBLISHED);
+	CHECK(j->fix, flag == PUBLISHED);
 }
 
 /* Both READs in one doorbell, the second fenced: as good. */
@@ -250,27 +250,27 @@ fenced_co(struct job *j)
 	while (flag < PUBLISHED && net_now_ns(j->w) < end) {
 		net_read(&b, at(1, FLAG), &flag, 8);
 		net_read(&b, at(1, 0), data, sizeof data)->flags = NET_FENCE;
-		CHECK(j->lab, net_run(&b) == NAM_OK);
+		CHECK(j->fix, net_run(&b) == NAM_OK);
 		for (unsigned i = 0; i < WORDS; i++)
-			CHECK(j->lab, data[i] >= flag);
+			CHECK(j->fix, data[i] >= flag);
 		nam_co_yield();
 	}
-	CHECK(j->lab, flag == PUBLISHED);
+	CHECK(j->fix, flag == PUBLISHED);
 }
 
 static void
-publishing(struct lab *lab)
+publishing(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 1, 1, 0, publish_co);
-	net_conf_start(lab, 1, 1, 2, 1, careful_co);
-	net_conf_start(lab, 2, 1, 2, 3, fenced_co);
+	net_conf_start(fix, 0, 1, 1, 0, publish_co);
+	net_conf_start(fix, 1, 1, 2, 1, careful_co);
+	net_conf_start(fix, 2, 1, 2, 3, fenced_co);
 }
 
 static void
-must_be_fooled(struct lab *lab)
+must_be_fooled(struct fixture *fix)
 {
-	if (lab->env->breaks)
-		CHECK(lab, atomic_load(&lab->fooled) > 0);
+	if (fix->env->breaks)
+		CHECK(fix, atomic_load(&fix->fooled) > 0);
 }
 
 /* The wrong twin: no fence, so the flag proves nothing about the data. */
@@ -284,10 +284,10 @@ naive_co(struct job *j)
 	while (flag < PUBLISHED && net_now_ns(j->w) < end) {
 		net_read(&b, at(1, FLAG), &flag, 8);
 		net_read(&b, at(1, 0), data, sizeof data);
-		CHECK(j->lab, net_run(&b) == NAM_OK);
+		CHECK(j->fix, net_run(&b) == NAM_OK);
 		for (unsigned i = 0; i < WORDS; i++)
 			if (data[i] < flag) {
-				atomic_fetch_add(&j->lab->fooled, 1);
+				atomic_fetch_add(&j->fix->fooled, 1);
 				break;
 			}
 		nam_co_yield();
@@ -295,10 +295,10 @@ naive_co(struct job *j)
 }
 
 static void
-publishing_naive(struct lab *lab)
+publishing_naive(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 1, 1, 0, publish_co);
-	net_conf_start(lab, 1, 2, 20, 1, naive_co);
+	net_conf_start(fix, 0, 1, 1, 0, publish_co);
+	net_conf_start(fix, 1, 2, 20, 1, naive_co);
 }
 
 /* ---- tearing ---------------------------------------------------------------- */
@@ -321,11 +321,11 @@ tear_writer_co(struct job *j)
 		uint32_t skip = i % 3 == 0 ? 8 * (i % 5) + 3 : 0, cut = i % 7 == 0 ? 5 : 0;
 		if (skip != 0 || cut != 0)
 			net_write1(j->w, at(1, 2048 + skip), (char *)a + skip, TORN_BYTES - skip - cut, NULL);
-		CHECK(j->lab, net_write1(j->w, at(1, 0), a, TORN_BYTES, NULL) == NAM_OK);
+		CHECK(j->fix, net_write1(j->w, at(1, 0), a, TORN_BYTES, NULL) == NAM_OK);
 		nam_co_yield();
 	}
 	uint64_t one = 1;
-	CHECK(j->lab, net_faa1(j->w, at(1, TORN_END), one, NULL, NULL) == NAM_OK);
+	CHECK(j->fix, net_faa1(j->w, at(1, TORN_END), one, NULL, NULL) == NAM_OK);
 }
 
 static void
@@ -338,7 +338,7 @@ tear_reader_co(struct job *j)
 		uint32_t len = TORN_BYTES - skip - (uint32_t)nam_rng_below(net_rng(j->w), 12);
 		uint64_t base = nam_rng_below(net_rng(j->w), 4) == 0 ? 2048 : 0;
 		char *into = got + nam_rng_below(net_rng(j->w), 8);
-		CHECK(j->lab, net_read1(j->w, at(1, base + skip), into, len, NULL) == NAM_OK);
+		CHECK(j->fix, net_read1(j->w, at(1, base + skip), into, len, NULL) == NAM_OK);
 		bool mixed = false;
 		memcpy(&first, into + (8 - skip % 8) % 8, 8);
 		for (uint32_t o = (8 - skip % 8) % 8; o + 8 <= len; o += 8) {
@@ -346,22 +346,22 @@ tear_reader_co(struct job *j)
 			uint32_t word = (skip + o) / 8;
 			memcpy(&w, into + o, 8);
 			if (base == 0 || (word > 5 && word < TORN_BYTES / 8 - 1))
-				CHECK(j->lab, w >> 32 == (w & UINT32_MAX));
+				CHECK(j->fix, w >> 32 == (w & UINT32_MAX));
 			mixed |= w != first;
 		}
 		if (mixed && base == 0)
-			atomic_fetch_add(&j->lab->fooled, 1);
-		CHECK(j->lab, net_read1(j->w, at(1, TORN_END), &over, 8, NULL) == NAM_OK);
+			atomic_fetch_add(&j->fix->fooled, 1);
+		CHECK(j->fix, net_read1(j->w, at(1, TORN_END), &over, 8, NULL) == NAM_OK);
 		nam_co_yield();
 	}
-	CHECK(j->lab, over != 0);
+	CHECK(j->fix, over != 0);
 }
 
 static void
-tearing(struct lab *lab)
+tearing(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 1, 1, 0, tear_writer_co);
-	net_conf_start(lab, 1, 2, 4, 1, tear_reader_co);
+	net_conf_start(fix, 0, 1, 1, 0, tear_writer_co);
+	net_conf_start(fix, 1, 2, 4, 1, tear_reader_co);
 }
 
 /* ---- wrong twins of one queue pair ------------------------------------------ */
@@ -379,17 +379,17 @@ hasty_buffer_co(struct job *j)
 		net_write(&b, at(1, 0), a, sizeof a);
 		net_post(&b);
 		set_all(a, WORDS, UINT64_MAX);
-		CHECK(j->lab, net_wait(&b) == NAM_OK);
-		CHECK(j->lab, net_read1(j->w, at(1, 0), got, sizeof got, NULL) == NAM_OK);
+		CHECK(j->fix, net_wait(&b) == NAM_OK);
+		CHECK(j->fix, net_read1(j->w, at(1, 0), got, sizeof got, NULL) == NAM_OK);
 		if (!all_are(got, WORDS, i))
-			atomic_fetch_add(&j->lab->fooled, 1);
+			atomic_fetch_add(&j->fix->fooled, 1);
 	}
 }
 
 static void
-hasty_buffer(struct lab *lab)
+hasty_buffer(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 1, 1, 0, hasty_buffer_co);
+	net_conf_start(fix, 0, 1, 1, 0, hasty_buffer_co);
 }
 
 /* Trusts a WRITE not to pass the READ before it. */
@@ -404,16 +404,16 @@ hasty_write_co(struct job *j)
 		set_all(a, WORDS, i);
 		net_read(&b, at(1, 0), got, sizeof got);
 		net_write(&b, at(1, 0), a, sizeof a);
-		CHECK(j->lab, net_run(&b) == NAM_OK);
+		CHECK(j->fix, net_run(&b) == NAM_OK);
 		if (!all_are(got, WORDS, i - 1))
-			atomic_fetch_add(&j->lab->fooled, 1);
+			atomic_fetch_add(&j->fix->fooled, 1);
 	}
 }
 
 static void
-hasty_write(struct lab *lab)
+hasty_write(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 1, 1, 0, hasty_write_co);
+	net_conf_start(fix, 0, 1, 1, 0, hasty_write_co);
 }
 
 /* Believes that one WRITE shows its bytes in order, so that its last word proves the rest. */
@@ -423,7 +423,7 @@ self_proof_writer_co(struct job *j)
 	uint64_t a[WORDS];
 	for (uint64_t i = 1; i <= SELF_PROOFS; i++) {
 		set_all(a, WORDS, i);
-		CHECK(j->lab, net_write1(j->w, at(1, 0), a, sizeof a, NULL) == NAM_OK);
+		CHECK(j->fix, net_write1(j->w, at(1, 0), a, sizeof a, NULL) == NAM_OK);
 	}
 }
 
@@ -433,23 +433,23 @@ self_proof_reader_co(struct job *j)
 	uint64_t got[WORDS], seen = 0, end = deadline(j->w);
 	while (seen < SELF_PROOFS && net_now_ns(j->w) < end) {
 		/* An atomic and its completion, and still the WRITE it saw may be under way. */
-		CHECK(j->lab, net_faa1(j->w, at(1, 8 * (WORDS - 1)), 0, &seen, NULL) == NAM_OK);
-		CHECK(j->lab, net_read1(j->w, at(1, 0), got, sizeof got, NULL) == NAM_OK);
+		CHECK(j->fix, net_faa1(j->w, at(1, 8 * (WORDS - 1)), 0, &seen, NULL) == NAM_OK);
+		CHECK(j->fix, net_read1(j->w, at(1, 0), got, sizeof got, NULL) == NAM_OK);
 		for (unsigned i = 0; i < WORDS; i++)
 			if (got[i] < seen) {
-				atomic_fetch_add(&j->lab->fooled, 1);
+				atomic_fetch_add(&j->fix->fooled, 1);
 				break;
 			}
 		nam_co_yield();
 	}
-	CHECK(j->lab, seen == SELF_PROOFS);
+	CHECK(j->fix, seen == SELF_PROOFS);
 }
 
 static void
-self_proof(struct lab *lab)
+self_proof(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 1, 1, 0, self_proof_writer_co);
-	net_conf_start(lab, 1, 2, 6, 1, self_proof_reader_co);
+	net_conf_start(fix, 0, 1, 1, 0, self_proof_writer_co);
+	net_conf_start(fix, 1, 2, 6, 1, self_proof_reader_co);
 }
 
 /* Two nodes are two queue pairs: what one shows says nothing about the other. */
@@ -463,7 +463,7 @@ two_nodes_writer_co(struct job *j)
 	for (a = 1; a <= PUBLISHED; a++) {
 		net_write(&b, at(1, 0), &a, 8);
 		net_write(&b, at(2, 0), &a, 8);
-		CHECK(j->lab, net_run(&b) == NAM_OK);
+		CHECK(j->fix, net_run(&b) == NAM_OK);
 	}
 }
 
@@ -475,25 +475,25 @@ two_nodes_reader_co(struct job *j)
 	struct net_batch b;
 	net_batch_init(&b, j->w, op, 2, NULL);
 	while (second < PUBLISHED && net_now_ns(j->w) < end) {
-		CHECK(j->lab, net_read1(j->w, at(2, 0), &second, 8, NULL) == NAM_OK);
-		CHECK(j->lab, net_read1(j->w, at(1, 0), &first, 8, NULL) == NAM_OK);
+		CHECK(j->fix, net_read1(j->w, at(2, 0), &second, 8, NULL) == NAM_OK);
+		CHECK(j->fix, net_read1(j->w, at(1, 0), &first, 8, NULL) == NAM_OK);
 		/* The writer waits for both, so it is never further ahead than one. */
-		CHECK(j->lab, first + 1 >= second);
+		CHECK(j->fix, first + 1 >= second);
 		net_read(&b, at(2, 0), &second, 8);
 		net_read(&b, at(1, 0), &first, 8);
-		CHECK(j->lab, net_run(&b) == NAM_OK);
+		CHECK(j->fix, net_run(&b) == NAM_OK);
 		if (first < second)
-			atomic_fetch_add(&j->lab->fooled, 1);
+			atomic_fetch_add(&j->fix->fooled, 1);
 		nam_co_yield();
 	}
-	CHECK(j->lab, second == PUBLISHED);
+	CHECK(j->fix, second == PUBLISHED);
 }
 
 static void
-two_nodes(struct lab *lab)
+two_nodes(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 1, 1, 0, two_nodes_writer_co);
-	net_conf_start(lab, 1, 2, 3, 1, two_nodes_reader_co);
+	net_conf_start(fix, 0, 1, 1, 0, two_nodes_writer_co);
+	net_conf_start(fix, 1, 2, 3, 1, two_nodes_reader_co);
 }
 
 /* ---- completion --------------------------------------------------------------- */
@@ -507,8 +507,8 @@ done_writer_co(struct job *j)
 	uint64_t a[BIG / 8];
 	for (uint64_t i = 1; i <= DONE_WRITES; i++) {
 		set_all(a, BIG / 8, i);
-		CHECK(j->lab, net_write1(j->w, at(1, 0), a, sizeof a, NULL) == NAM_OK);
-		CHECK(j->lab, net_write1(j->w, at(2, 0), &i, 8, NULL) == NAM_OK);
+		CHECK(j->fix, net_write1(j->w, at(1, 0), a, sizeof a, NULL) == NAM_OK);
+		CHECK(j->fix, net_write1(j->w, at(2, 0), &i, 8, NULL) == NAM_OK);
 		nam_co_yield();
 	}
 }
@@ -518,23 +518,23 @@ done_reader_co(struct job *j)
 {
 	uint64_t got[BIG / 8], done = 0, end = deadline(j->w);
 	while (done < DONE_WRITES && net_now_ns(j->w) < end) {
-		CHECK(j->lab, net_read1(j->w, at(2, 0), &done, 8, NULL) == NAM_OK);
-		CHECK(j->lab, net_read1(j->w, at(1, 0), got, sizeof got, NULL) == NAM_OK);
+		CHECK(j->fix, net_read1(j->w, at(2, 0), &done, 8, NULL) == NAM_OK);
+		CHECK(j->fix, net_read1(j->w, at(1, 0), got, sizeof got, NULL) == NAM_OK);
 		for (unsigned i = 0; i < BIG / 8; i++)
 			if (got[i] < done) {
-				CHECK(j->lab, got[i] >= done);
+				CHECK(j->fix, got[i] >= done);
 				break;
 			}
 		nam_co_yield();
 	}
-	CHECK(j->lab, done == DONE_WRITES);
+	CHECK(j->fix, done == DONE_WRITES);
 }
 
 static void
-done_writes(struct lab *lab)
+done_writes(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 1, 1, 0, done_writer_co);
-	net_conf_start(lab, 1, 2, 3, 1, done_reader_co);
+	net_conf_start(fix, 0, 1, 1, 0, done_writer_co);
+	net_conf_start(fix, 1, 2, 3, 1, done_reader_co);
 }
 
 /* ---- a crowd ---------------------------------------------------------------- */
@@ -564,20 +564,20 @@ crowd_co(struct job *j)
 			net_post(&b[k]);
 		}
 		for (unsigned k = 0; k < 2; k++) {
-			CHECK(j->lab, net_wait(&b[k]) == NAM_OK);
+			CHECK(j->fix, net_wait(&b[k]) == NAM_OK);
 			for (unsigned r = 0; r < 3; r++)
-				CHECK(j->lab, memcmp(got[k][r], a[k], CROWD_BYTES) == 0);
+				CHECK(j->fix, memcmp(got[k][r], a[k], CROWD_BYTES) == 0);
 			total += j->id;
 		}
-		CHECK(j->lab, op[0][6].seen == total - 2 * (uint64_t)j->id);
-		CHECK(j->lab, op[1][6].seen == total - (uint64_t)j->id);
+		CHECK(j->fix, op[0][6].seen == total - 2 * (uint64_t)j->id);
+		CHECK(j->fix, op[1][6].seen == total - (uint64_t)j->id);
 	}
 }
 
 static void
-crowd(struct lab *lab)
+crowd(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 2, CROWD, 0, crowd_co);
+	net_conf_start(fix, 0, 2, CROWD, 0, crowd_co);
 }
 
 const struct net_conf_test net_conf_order_tests[] = {

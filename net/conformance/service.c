@@ -96,9 +96,9 @@ echo_once(struct job *j, unsigned region, unsigned char *from, unsigned char *ba
 	uint32_t got = 12345;
 	fill(from, n, seed);
 	memset(back, 0x5a, n + 8);
-	CHECK(j->lab, net_call(j->w, region, NET_SERVICE_ECHO, from, n, back, n, &got) == NAM_OK);
-	CHECK(j->lab, got == n && memcmp(from, back, n) == 0);
-	CHECK(j->lab, back[n] == 0x5a && back[n + 7] == 0x5a);
+	CHECK(j->fix, net_call(j->w, region, NET_SERVICE_ECHO, from, n, back, n, &got) == NAM_OK);
+	CHECK(j->fix, got == n && memcmp(from, back, n) == 0);
+	CHECK(j->fix, back[n] == 0x5a && back[n + 7] == 0x5a);
 }
 
 static void
@@ -109,7 +109,7 @@ open_with(struct job *j, unsigned region, enum net_mode mode, uint32_t request, 
 		.mode = mode, .request_bytes = request, .response_bytes = response
 	};
 	nam_status st = net_call_open(j->w, region, NET_SERVICE_ECHO, &cfg, &err);
-	CHECK(j->lab, st == NAM_OK);
+	CHECK(j->fix, st == NAM_OK);
 	if (st != NAM_OK)
 		fprintf(stderr, "conformance: %s\n", err.text);
 }
@@ -124,13 +124,13 @@ open_with(struct job *j, unsigned region, enum net_mode mode, uint32_t request, 
 	{                                                                                                    \
 		name(j, NET_EVENTS);                                                                         \
 	}                                                                                                    \
-	static void name##_in_polling(struct lab *lab)                                                       \
+	static void name##_in_polling(struct fixture *fix)                                                   \
 	{                                                                                                    \
-		net_conf_start(lab, 0, lab->workers, each, 0, name##_polling);                               \
+		net_conf_start(fix, 0, fix->workers, each, 0, name##_polling);                               \
 	}                                                                                                    \
-	static void name##_in_events(struct lab *lab)                                                        \
+	static void name##_in_events(struct fixture *fix)                                                    \
 	{                                                                                                    \
-		net_conf_start(lab, 0, lab->workers, each, 0, name##_events);                                \
+		net_conf_start(fix, 0, fix->workers, each, 0, name##_events);                                \
 	}
 
 /* ---- sizes ------------------------------------------------------------------------- */
@@ -143,8 +143,8 @@ sizes(struct job *j, enum net_mode mode)
 	open_with(j, 1, mode, 0, 0);
 	uint64_t begin = net_now_ns(j->w);
 	uint32_t most = 0, most_back = 0;
-	CHECK(j->lab, net_call_max(j->w, 1, NET_SERVICE_ECHO, &most, &most_back) == NAM_OK);
-	CHECK(j->lab, most == most_back && most >= 32000 && most < ROOM - 8);
+	CHECK(j->fix, net_call_max(j->w, 1, NET_SERVICE_ECHO, &most, &most_back) == NAM_OK);
+	CHECK(j->fix, most == most_back && most >= 32000 && most < ROOM - 8);
 	for (uint32_t n = 0; n < 140; n++)
 		echo_once(j, 1, from, back, n, n);
 	for (uint32_t n = 255; n <= most; n = 3 * n + 1)
@@ -152,7 +152,7 @@ sizes(struct job *j, enum net_mode mode)
 	for (uint32_t n = most - 9; n <= most; n++)
 		echo_once(j, 1, from, back, n, n);
 	/* Who misses the news of an answer finds it when its patience is over. */
-	CHECK(j->lab, net_now_ns(j->w) - begin < UINT64_C(60000000000));
+	CHECK(j->fix, net_now_ns(j->w) - begin < UINT64_C(60000000000));
 	free(from);
 	free(back);
 }
@@ -197,19 +197,19 @@ crowded(struct job *j, enum net_mode mode)
 			net_call_start(j->w, &c[k]);
 		}
 		for (unsigned k = 0; k < OUT; k++) {
-			CHECK(j->lab, net_call_wait(&c[k]) == NAM_OK);
+			CHECK(j->fix, net_call_wait(&c[k]) == NAM_OK);
 			if (k % 4 != 0) {
 				CHECK(
-				    j->lab, c[k].got == c[k].len && memcmp(from[k], back[k], c[k].len) == 0);
+				    j->fix, c[k].got == c[k].len && memcmp(from[k], back[k], c[k].len) == 0);
 				continue;
 			}
 			uint64_t out[2], sum = 0;
-			CHECK(j->lab, c[k].got == 16);
+			CHECK(j->fix, c[k].got == 16);
 			memcpy(out, back[k], 16);
 			for (uint32_t b = 0; b < c[k].len; b++)
 				sum = sum * 31 + from[k][b];
-			CHECK(j->lab, out[1] == sum);
-			CHECK(j->lab, out[0] > last || (i == 0 && k == 0)); /* in the order started */
+			CHECK(j->fix, out[1] == sum);
+			CHECK(j->fix, out[0] > last || (i == 0 && k == 0)); /* in the order started */
 			last = out[0];
 		}
 	}
@@ -240,7 +240,7 @@ blown(struct job *j, enum net_mode mode)
 			bool right = net_call_wait(&c[k]) == NAM_OK && c[k].got == n[k];
 			for (uint32_t b = 0; b < n[k]; b++)
 				right &= back[k][b] == (unsigned char)(n[k] + b);
-			CHECK(j->lab, right);
+			CHECK(j->fix, right);
 		}
 	}
 }
@@ -271,7 +271,7 @@ pushed(struct job *j, enum net_mode mode)
 			uint64_t sum = 0;
 			for (uint32_t b = 0; b < c[k].len; b++)
 				sum = sum * 31 + from[k][b];
-			CHECK(j->lab, net_call_wait(&c[k]) == NAM_OK && c[k].got == 16 && back[k][1] == sum);
+			CHECK(j->fix, net_call_wait(&c[k]) == NAM_OK && c[k].got == 16 && back[k][1] == sum);
 		}
 	}
 }
@@ -287,42 +287,42 @@ refusals_co(struct job *j)
 	char small[8];
 	uint32_t got, most = 0, most_back = 0, n;
 	struct nam_err err = { 0 };
-	CHECK(j->lab, net_call_max(w, 1, NET_SERVICE_ECHO, &most, &most_back) == NAM_ABSENT);
+	CHECK(j->fix, net_call_max(w, 1, NET_SERVICE_ECHO, &most, &most_back) == NAM_ABSENT);
 	const struct net_call_config bad[] = { { .request_bytes = 5000 }, { .request_bytes = 2048 },
 		{ .response_bytes = NET_RING_MAX * 2 }, { .response_bytes = 8193 } };
 	for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++)
-		CHECK(j->lab, net_call_open(w, 1, 1, &bad[i], &err) == NAM_INVALID);
-	CHECK(j->lab, net_call_open(w, 7, 1, NULL, &err) == NAM_INVALID);
-	CHECK(j->lab, net_call_open(w, 1, 65536, NULL, &err) == NAM_INVALID);
-	CHECK(j->lab, net_call(w, 9, NET_SERVICE_ECHO, "x", 1, small, 1, &got) == NAM_INVALID);
+		CHECK(j->fix, net_call_open(w, 1, 1, &bad[i], &err) == NAM_INVALID);
+	CHECK(j->fix, net_call_open(w, 7, 1, NULL, &err) == NAM_INVALID);
+	CHECK(j->fix, net_call_open(w, 1, 65536, NULL, &err) == NAM_INVALID);
+	CHECK(j->fix, net_call(w, 9, NET_SERVICE_ECHO, "x", 1, small, 1, &got) == NAM_INVALID);
 
 	open_with(j, 1, NET_POLLING, 8192, NET_RING_MIN);
-	CHECK(j->lab, net_call_max(w, 1, NET_SERVICE_ECHO, &most, &most_back) == NAM_OK);
-	CHECK(j->lab, most == 8192 / 2 - 24 && most_back == 4096 / 2 - 24);
+	CHECK(j->fix, net_call_max(w, 1, NET_SERVICE_ECHO, &most, &most_back) == NAM_OK);
+	CHECK(j->fix, most == 8192 / 2 - 24 && most_back == 4096 / 2 - 24);
 	CHECK(
-	    j->lab, net_call(w, 1, NET_SERVICE_ECHO, big, most + 1, big, 8, &got) == NAM_INVALID && got == 0);
-	CHECK(j->lab,
+	    j->fix, net_call(w, 1, NET_SERVICE_ECHO, big, most + 1, big, 8, &got) == NAM_INVALID && got == 0);
+	CHECK(j->fix,
 	    net_call(w, 1, NET_SERVICE_ECHO, big, 8, big, most_back + 1, &got) == NAM_INVALID && got == 0);
-	CHECK(j->lab, net_call(w, 1, NOBODY, "x", 1, small, 1, &got) == NAM_UNSUPPORTED && got == 0);
+	CHECK(j->fix, net_call(w, 1, NOBODY, "x", 1, small, 1, &got) == NAM_UNSUPPORTED && got == 0);
 	/* The caller's room is too small for the answer, and so is none at all. */
 	CHECK(
-	    j->lab, net_call(w, 1, NET_SERVICE_ECHO, "123456789", 9, small, 8, &got) == NAM_FULL && got == 0);
-	CHECK(j->lab, net_call(w, 1, NET_SERVICE_ECHO, "1", 1, NULL, 0, &got) == NAM_FULL && got == 0);
+	    j->fix, net_call(w, 1, NET_SERVICE_ECHO, "123456789", 9, small, 8, &got) == NAM_FULL && got == 0);
+	CHECK(j->fix, net_call(w, 1, NET_SERVICE_ECHO, "1", 1, NULL, 0, &got) == NAM_FULL && got == 0);
 	/* A handler's status is the caller's, but for two that mean something else. */
 	for (n = 0; n < NAM_STATUS_COUNT; n++)
-		CHECK(j->lab,
+		CHECK(j->fix,
 		    net_call(w, 1, SAY, &n, 4, NULL, 0, NULL) == (n == NAM_GONE ? NAM_IO : (nam_status)n));
 	n = 60000;
-	CHECK(j->lab, net_call(w, 1, SAY, &n, 4, NULL, 0, NULL) == NAM_IO);
+	CHECK(j->fix, net_call(w, 1, SAY, &n, 4, NULL, 0, NULL) == NAM_IO);
 	/* And the channel is as good as new. */
-	CHECK(j->lab, net_call(w, 1, NET_SERVICE_ECHO, "12345678", 8, small, 8, &got) == NAM_OK && got == 8);
-	CHECK(j->lab, net_call(w, 1, NET_SERVICE_ECHO, NULL, 0, NULL, 0, &got) == NAM_OK && got == 0);
+	CHECK(j->fix, net_call(w, 1, NET_SERVICE_ECHO, "12345678", 8, small, 8, &got) == NAM_OK && got == 8);
+	CHECK(j->fix, net_call(w, 1, NET_SERVICE_ECHO, NULL, 0, NULL, 0, &got) == NAM_OK && got == 0);
 }
 
 static void
-refusals(struct lab *lab)
+refusals(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 1, 1, 0, refusals_co);
+	net_conf_start(fix, 0, 1, 1, 0, refusals_co);
 }
 
 /* Polling and events in turn, while others have calls out. */
@@ -341,9 +341,9 @@ switching_co(struct job *j)
 }
 
 static void
-switching(struct lab *lab)
+switching(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 2, 3, 0, switching_co);
+	net_conf_start(fix, 0, 2, 3, 0, switching_co);
 }
 
 /* The node is declared lost with calls out: each ends, none hangs, and what comes later says so at once. */
@@ -355,8 +355,8 @@ lost_co(struct job *j)
 	char back[OUT][64];
 	struct nam_err err;
 	const struct net_call_config cfg = { .patience_ms = 300 };
-	CHECK(j->lab, net_call_open(j->w, 1, NET_SERVICE_ECHO, &cfg, &err) == NAM_OK);
-	CHECK(j->lab, net_call(j->w, 1, NET_SERVICE_ECHO, "x", 1, back[0], 1, NULL) == NAM_OK);
+	CHECK(j->fix, net_call_open(j->w, 1, NET_SERVICE_ECHO, &cfg, &err) == NAM_OK);
+	CHECK(j->fix, net_call(j->w, 1, NET_SERVICE_ECHO, "x", 1, back[0], 1, NULL) == NAM_OK);
 	for (unsigned i = 0; i < OUT; i++) {
 		c[i] = (struct net_call){ .region = 1,
 			.service = NET_SERVICE_ECHO,
@@ -372,20 +372,20 @@ lost_co(struct job *j)
 	}
 	for (unsigned i = 0; i < OUT; i++) {
 		nam_status st = net_call_wait(&c[i]);
-		CHECK(j->lab, st == NAM_OK || st == NAM_GONE);
-		CHECK(j->lab, st == NAM_GONE || i <= OUT / 2);
+		CHECK(j->fix, st == NAM_OK || st == NAM_GONE);
+		CHECK(j->fix, st == NAM_GONE || i <= OUT / 2);
 		CHECK(
-		    j->lab, st == NAM_GONE ? c[i].got == 0 : c[i].got == 3 && memcmp(back[i], "abc", 3) == 0);
+		    j->fix, st == NAM_GONE ? c[i].got == 0 : c[i].got == 3 && memcmp(back[i], "abc", 3) == 0);
 	}
-	CHECK(j->lab, net_call(j->w, 1, NET_SERVICE_ECHO, "x", 1, back[0], 1, NULL) == NAM_GONE);
-	CHECK(j->lab, net_call_open(j->w, 1, NET_SERVICE_ECHO, &cfg, &err) == NAM_GONE);
-	CHECK(j->lab, net_call(j->w, 2, NET_SERVICE_ECHO, "x", 1, back[0], 1, NULL) == NAM_OK);
+	CHECK(j->fix, net_call(j->w, 1, NET_SERVICE_ECHO, "x", 1, back[0], 1, NULL) == NAM_GONE);
+	CHECK(j->fix, net_call_open(j->w, 1, NET_SERVICE_ECHO, &cfg, &err) == NAM_GONE);
+	CHECK(j->fix, net_call(j->w, 2, NET_SERVICE_ECHO, "x", 1, back[0], 1, NULL) == NAM_OK);
 }
 
 static void
-lost(struct lab *lab)
+lost(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 1, 1, 0, lost_co);
+	net_conf_start(fix, 0, 1, 1, 0, lost_co);
 }
 
 /* A service that does not come back: the call ends when patience does, and a new channel works once the shard is free. */
@@ -396,24 +396,24 @@ stall_co(struct job *j)
 	const struct net_call_config hasty = { .patience_ms = 60 }, calm = { .patience_ms = 10000 };
 	uint32_t ms = 400;
 	char back[8];
-	if (j->lab->env->kind == NET_SIM)
+	if (j->fix->env->kind == NET_SIM)
 		return; /* handlers take no time there; net/sim/sim_test.c pauses the node instead */
-	CHECK(j->lab, net_call_open(j->w, 1, STALL, &hasty, &err) == NAM_OK);
+	CHECK(j->fix, net_call_open(j->w, 1, STALL, &hasty, &err) == NAM_OK);
 	uint64_t from = net_now_ns(j->w);
-	CHECK(j->lab, net_call(j->w, 1, STALL, &ms, 4, NULL, 0, NULL) == NAM_GONE);
-	CHECK(j->lab, net_now_ns(j->w) - from < 380000000);
-	CHECK(j->lab, net_call(j->w, 1, NET_SERVICE_ECHO, "x", 1, back, 1, NULL) == NAM_GONE);
+	CHECK(j->fix, net_call(j->w, 1, STALL, &ms, 4, NULL, 0, NULL) == NAM_GONE);
+	CHECK(j->fix, net_now_ns(j->w) - from < 380000000);
+	CHECK(j->fix, net_call(j->w, 1, NET_SERVICE_ECHO, "x", 1, back, 1, NULL) == NAM_GONE);
 	/* One-sided verbs do not need the shard. */
 	uint64_t word;
-	CHECK(j->lab, net_read1(j->w, net_at(1, 0), &word, 8, NULL) == NAM_OK);
-	CHECK(j->lab, net_call_open(j->w, 1, NET_SERVICE_ECHO, &calm, &err) == NAM_OK);
-	CHECK(j->lab, net_call(j->w, 1, NET_SERVICE_ECHO, "x", 1, back, 1, NULL) == NAM_OK);
+	CHECK(j->fix, net_read1(j->w, net_at(1, 0), &word, 8, NULL) == NAM_OK);
+	CHECK(j->fix, net_call_open(j->w, 1, NET_SERVICE_ECHO, &calm, &err) == NAM_OK);
+	CHECK(j->fix, net_call(j->w, 1, NET_SERVICE_ECHO, "x", 1, back, 1, NULL) == NAM_OK);
 }
 
 static void
-stalled(struct lab *lab)
+stalled(struct fixture *fix)
 {
-	net_conf_start(lab, 0, 1, 1, 0, stall_co);
+	net_conf_start(fix, 0, 1, 1, 0, stall_co);
 }
 
 /* ---- all --------------------------------------------------------------------------------------- */

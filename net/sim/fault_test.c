@@ -11,12 +11,12 @@
 enum { NODES = 3, PROCS = 3, WRITERS = 4, BLOCK = 512 };
 
 struct proc {
-	struct lab *lab;
+	struct fixture *fix;
 	struct net *net;
 	struct net_worker *w;
 };
 
-struct lab {
+struct fixture {
 	struct net_sim *sim;
 	struct proc p[PROCS];
 	uint64_t posted, done, gone; /* FETCH_ADDs of process 0 */
@@ -26,18 +26,18 @@ struct lab {
 };
 
 static void
-lab_open(struct lab *l, const struct net_sim_config *cfg)
+fixture_open(struct fixture *l, const struct net_sim_config *cfg)
 {
 	assert_int_equal(net_sim_open(&l->sim, cfg), NAM_OK);
 	for (unsigned i = 0; i < PROCS; i++) {
-		l->p[i].lab = l;
+		l->p[i].fix = l;
 		assert_int_equal(net_sim_attach(l->sim, &l->p[i].net), NAM_OK);
 		assert_int_equal(net_worker_open(l->p[i].net, &l->p[i].w, NULL), NAM_OK);
 	}
 }
 
 static void
-lab_close(struct lab *l)
+fixture_close(struct fixture *l)
 {
 	for (unsigned i = 0; i < PROCS; i++) {
 		net_worker_close(l->p[i].w);
@@ -47,7 +47,7 @@ lab_close(struct lab *l)
 }
 
 static uint64_t
-word(struct lab *l, unsigned region, uint64_t at)
+word(struct fixture *l, unsigned region, uint64_t at)
 {
 	uint64_t v;
 	memcpy(&v, (char *)net_sim_memory(l->sim, region) + NET_EXTENT + at, 8);
@@ -56,7 +56,7 @@ word(struct lab *l, unsigned region, uint64_t at)
 
 /* Hash of what may change. */
 static uint64_t
-picture(struct lab *l)
+picture(struct fixture *l)
 {
 	uint64_t sum = 0;
 	for (unsigned r = 1; r <= NODES; r++)
@@ -69,7 +69,7 @@ picture(struct lab *l)
 static void
 writer(void *arg)
 {
-	struct lab *l = ((struct proc *)arg)->lab;
+	struct fixture *l = ((struct proc *)arg)->fix;
 	struct net_worker *w = ((struct proc *)arg)->w;
 	uint64_t block[BLOCK / 8];
 	nam_status st = NAM_OK;
@@ -102,7 +102,7 @@ static void
 fencer(void *arg)
 {
 	struct proc *me = arg;
-	struct lab *l = me->lab;
+	struct fixture *l = me->fix;
 	struct nam_err err;
 	net_sleep(me->w, 20000 + nam_rng_below(net_rng(me->w), 20000));
 	uint64_t before = picture(l);
@@ -127,7 +127,7 @@ static void
 zombie(void *arg)
 {
 	struct proc *me = arg;
-	struct lab *l = me->lab;
+	struct fixture *l = me->fix;
 	struct nam_err err;
 	uint64_t seen, own;
 	while (l->running > 0)
@@ -158,7 +158,7 @@ static void
 fence(void **state)
 {
 	(void)state;
-	struct lab l = { 0 };
+	struct fixture l = { 0 };
 	for (uint64_t seed = 1; seed <= 200; seed++) {
 		const struct net_sim_config cfg = { .seed = seed,
 			.nodes = NODES,
@@ -168,7 +168,7 @@ fence(void **state)
 			.reorder_permille = 200 };
 		l.posted = l.done = l.gone = 0;
 		l.running = WRITERS;
-		lab_open(&l, &cfg);
+		fixture_open(&l, &cfg);
 		assert_true(
 		    net_identity(l.p[0].net) != 0 && net_identity(l.p[0].net) >> NET_IDENTITY_BITS == 0);
 		for (unsigned i = 0; i < WRITERS; i++)
@@ -181,7 +181,7 @@ fence(void **state)
 		assert_true(landed >= l.done);
 		assert_true(landed <= l.posted);
 		l.cut += landed < l.posted;
-		lab_close(&l);
+		fixture_close(&l);
 	}
 	/* The fence had something to do: it is not at once that nothing happens any more, and verbs were lost. */
 	assert_true(l.moved > 100);
@@ -196,7 +196,7 @@ enum { STEPS = 6, STEP_VERBS = 4, BIG = 256 };
 static void
 stepper(void *arg)
 {
-	struct lab *l = ((struct proc *)arg)->lab;
+	struct fixture *l = ((struct proc *)arg)->fix;
 	struct net_worker *w = ((struct proc *)arg)->w;
 	uint64_t big[BIG], number[STEPS + 1];
 	for (uint64_t i = 1; i <= STEPS; i++) {
@@ -230,15 +230,15 @@ fence_0(void *arg)
 {
 	struct proc *me = arg;
 	struct nam_err err;
-	assert_int_equal(net_fence_process(me->w, net_identity(me->lab->p[0].net), 0, &err), NAM_OK);
-	uint64_t before = picture(me->lab);
+	assert_int_equal(net_fence_process(me->w, net_identity(me->fix->p[0].net), 0, &err), NAM_OK);
+	uint64_t before = picture(me->fix);
 	net_sleep(me->w, 1000000);
-	assert_int_equal(picture(me->lab), before);
+	assert_int_equal(picture(me->fix), before);
 }
 
 /* Numbers in the big block, which is whole where they are one. */
 static void
-block_range(struct lab *l, uint64_t *least, uint64_t *most)
+block_range(struct fixture *l, uint64_t *least, uint64_t *most)
 {
 	*least = UINT64_MAX;
 	*most = 0;
@@ -257,12 +257,12 @@ crash_at_each_verb(void **state)
 	unsigned all = 0, none = 0, half = 0, late = 0;
 	for (uint64_t seed = 1; seed <= 30; seed++)
 		for (uint64_t n = 1; n <= STEPS * STEP_VERBS + 1; n++) {
-			struct lab l = { .running = 1 };
+			struct fixture l = { .running = 1 };
 			const struct net_sim_config cfg = { .seed = seed * 1000 + n,
 				.nodes = NODES,
 				.region_bytes = 1 << 20,
 				.tear_permille = 300 };
-			lab_open(&l, &cfg);
+			fixture_open(&l, &cfg);
 			net_sim_crash_at(l.sim, l.p[0].net, n);
 			nam_co_start(net_worker_sched(l.p[0].w), stepper, &l.p[0], 0);
 			assert_true(net_sim_run(l.sim, NULL, NULL));
@@ -300,7 +300,7 @@ crash_at_each_verb(void **state)
 			assert_true(net_sim_run(l.sim, NULL, NULL));
 			assert_int_equal(l.running, 0);     /* the ghost came to its end, */
 			assert_int_equal(l.done, step - 1); /* and was told nothing good */
-			lab_close(&l);
+			fixture_close(&l);
 		}
 	assert_true(all > 10);
 	assert_true(none > 10);
@@ -315,14 +315,14 @@ crash_and_fence(void **state)
 	(void)state;
 	unsigned stopped = 0;
 	for (uint64_t seed = 1; seed <= 100; seed++) {
-		struct lab l = { .running = 1 };
+		struct fixture l = { .running = 1 };
 		const struct net_sim_config cfg = { .seed = seed,
 			.nodes = NODES,
 			.region_bytes = 1 << 20,
 			.delay_permille = 700,
 			.delay_ns = 100000,
 			.sheltered = 0 };
-		lab_open(&l, &cfg);
+		fixture_open(&l, &cfg);
 		net_sim_crash_at(l.sim, l.p[0].net, 1 + seed % (STEPS * STEP_VERBS));
 		nam_co_start(net_worker_sched(l.p[0].w), stepper, &l.p[0], 0);
 		assert_true(net_sim_run(l.sim, NULL, NULL));
@@ -333,7 +333,7 @@ crash_and_fence(void **state)
 		stopped += st.fences > 0;
 		net_sim_bury(l.sim, l.p[0].net);
 		assert_true(net_sim_run(l.sim, NULL, NULL));
-		lab_close(&l);
+		fixture_close(&l);
 	}
 	assert_true(stopped > 20);
 }
@@ -343,11 +343,11 @@ static void
 fence_kills(void **state)
 {
 	(void)state;
-	struct lab l = { .running = WRITERS };
+	struct fixture l = { .running = WRITERS };
 	const struct net_sim_config cfg = {
 		.seed = 5, .nodes = NODES, .region_bytes = 1 << 20, .fence_kills = true
 	};
-	lab_open(&l, &cfg);
+	fixture_open(&l, &cfg);
 	for (unsigned i = 0; i < WRITERS; i++)
 		nam_co_start(net_worker_sched(l.p[0].w), writer, &l.p[0], 0);
 	nam_co_start(net_worker_sched(l.p[1].w), fence_0, &l.p[1], 0);
@@ -357,7 +357,7 @@ fence_kills(void **state)
 	net_sim_bury(l.sim, l.p[0].net);
 	assert_true(net_sim_run(l.sim, NULL, NULL));
 	assert_int_equal(l.running, 0);
-	lab_close(&l);
+	fixture_close(&l);
 }
 
 /* ---- pauses ----------------------------------------------------------------------- */
@@ -372,8 +372,8 @@ heartbeat(void *arg)
 		beat++;
 		assert_int_equal(net_write1(me->w, net_at(1, NET_EXTENT + 8 * 100), &beat, 8, NULL), NAM_OK);
 		uint64_t now = net_now_ns(me->w), gap = now - last;
-		if (gap > me->lab->gone)
-			me->lab->gone = gap;
+		if (gap > me->fix->gone)
+			me->fix->gone = gap;
 		last = now;
 	}
 }
@@ -389,10 +389,10 @@ slow_verbs(void *arg)
 	net_write(&b, net_at(2, NET_EXTENT), &one, 8);
 	net_read(&b, net_at(2, NET_EXTENT), &read, 8)->flags = NET_FENCE;
 	net_post(&b);
-	net_sim_freeze(me->lab->sim, me->net, 500000);
+	net_sim_freeze(me->fix->sim, me->net, 500000);
 	assert_int_equal(net_wait(&b), NAM_OK);
 	assert_int_equal(read, 1);
-	me->lab->done = net_now_ns(me->w) - from;
+	me->fix->done = net_now_ns(me->w) - from;
 }
 
 /* A process that stands still, and one that looks at it meanwhile. */
@@ -408,18 +408,18 @@ bystander(void *arg)
 	assert_int_equal(v, 1);
 	assert_int_equal(net_read1(me->w, net_at(1, NET_EXTENT + 8 * 100), &v, 8, NULL), NAM_OK);
 	assert_in_range(v - beat, 0, 1);
-	me->lab->running--;
+	me->fix->running--;
 }
 
 static void
 pauses(void **state)
 {
 	(void)state;
-	struct lab l = { .running = 1 };
+	struct fixture l = { .running = 1 };
 	struct net_sim_stats st;
 	const struct net_sim_config cfg = { .seed = 9, .nodes = NODES, .region_bytes = 1 << 20 };
-	lab_open(&l, &cfg);
-	struct proc second = { .lab = &l, .net = l.p[0].net };
+	fixture_open(&l, &cfg);
+	struct proc second = { .fix = &l, .net = l.p[0].net };
 	assert_int_equal(net_worker_open(second.net, &second.w, NULL), NAM_OK);
 	nam_co_start(net_worker_sched(second.w), heartbeat, &second, 0);
 	nam_co_start(net_worker_sched(l.p[0].w), slow_verbs, &l.p[0], 0);
@@ -431,7 +431,7 @@ pauses(void **state)
 	net_sim_stats(l.sim, &st);
 	assert_int_equal(st.pauses, 1);
 	net_worker_close(second.w);
-	lab_close(&l);
+	fixture_close(&l);
 }
 
 /* ---- connections, partitions, nodes ----------------------------------------------- */
@@ -441,7 +441,7 @@ static void
 stubborn(void *arg)
 {
 	struct proc *me = arg;
-	struct lab *l = me->lab;
+	struct fixture *l = me->fix;
 	unsigned number = (unsigned)(me - l->p);
 	for (unsigned i = 0; i < 300; i++) {
 		struct net_op op[NODES];
@@ -479,7 +479,7 @@ stubborn(void *arg)
 static uint64_t
 weather(uint64_t seed, struct net_sim_stats *st)
 {
-	struct lab l = { .running = PROCS };
+	struct fixture l = { .running = PROCS };
 	const struct net_sim_config cfg = { .seed = seed,
 		.nodes = NODES,
 		.region_bytes = 1 << 20,
@@ -491,7 +491,7 @@ weather(uint64_t seed, struct net_sim_stats *st)
 		.part_ppm = 3000,
 		.pause_ns = 200000,
 		.part_ns = 200000 };
-	lab_open(&l, &cfg);
+	fixture_open(&l, &cfg);
 	for (unsigned i = 0; i < PROCS; i++)
 		nam_co_start(net_worker_sched(l.p[i].w), stubborn, &l.p[i], 0);
 	assert_true(net_sim_run(l.sim, NULL, NULL));
@@ -505,7 +505,7 @@ weather(uint64_t seed, struct net_sim_stats *st)
 	assert_true(landed < l.posted);
 	net_sim_stats(l.sim, st);
 	uint64_t hash = net_sim_trace_hash(l.sim);
-	lab_close(&l);
+	fixture_close(&l);
 	return hash;
 }
 
@@ -528,7 +528,7 @@ static void
 parted(void *arg)
 {
 	struct proc *me = arg;
-	struct lab *l = me->lab;
+	struct fixture *l = me->fix;
 	struct nam_err err;
 	uint64_t seen;
 	net_sim_part(l->sim, me->net, 2, UINT64_MAX);
@@ -572,17 +572,17 @@ partitions(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 20; seed++) {
-		struct lab l = { 0 };
+		struct fixture l = { 0 };
 		struct net_sim_stats st;
 		const struct net_sim_config cfg = { .seed = seed, .nodes = NODES, .region_bytes = 1 << 20 };
-		lab_open(&l, &cfg);
+		fixture_open(&l, &cfg);
 		nam_co_start(net_worker_sched(l.p[0].w), parted, &l.p[0], 0);
 		assert_true(net_sim_run(l.sim, NULL, NULL));
 		net_sim_stats(l.sim, &st);
 		assert_int_equal(st.parts, 3);
 		assert_int_equal(st.nodes_lost, 1);
 		assert_int_equal(st.breaks, 1);
-		lab_close(&l);
+		fixture_close(&l);
 	}
 }
 
@@ -606,7 +606,7 @@ static void
 caller(void *arg)
 {
 	struct proc *me = arg;
-	struct lab *l = me->lab;
+	struct fixture *l = me->fix;
 	nam_status st = NAM_OK;
 	for (uint64_t i = 1; st == NAM_OK && i <= CALLS; i++) {
 		uint64_t question[20] = { i, ~i }, answer[20] = { 0 };
@@ -624,13 +624,13 @@ caller(void *arg)
 }
 
 static void
-rings_open(struct lab *l, uint64_t seed)
+rings_open(struct fixture *l, uint64_t seed)
 {
 	const struct net_sim_config cfg = {
 		.seed = seed, .nodes = NODES, .region_bytes = 4 << 20, .tear_permille = 300
 	};
 	served = 0;
-	lab_open(l, &cfg);
+	fixture_open(l, &cfg);
 	assert_int_equal(net_sim_serve(l->sim, 1, &echo, 1), NAM_OK);
 	nam_co_start(net_worker_sched(l->p[0].w), caller, &l->p[0], 0);
 }
@@ -641,7 +641,7 @@ callers(void **state)
 {
 	(void)state;
 	for (uint64_t n = 1; n <= 2 * CALLS; n++) {
-		struct lab l = { .running = 1 };
+		struct fixture l = { .running = 1 };
 		rings_open(&l, n);
 		net_sim_crash_at(l.sim, l.p[0].net, n);
 		assert_true(net_sim_run(l.sim, NULL, NULL));
@@ -660,9 +660,9 @@ callers(void **state)
 		assert_true(net_sim_run(l.sim, NULL, NULL));
 		assert_int_equal(l.running, 0);
 		assert_int_equal(served, until_fence + CALLS);
-		lab_close(&l);
+		fixture_close(&l);
 	}
-	struct lab l = { .running = 1 };
+	struct fixture l = { .running = 1 };
 	rings_open(&l, 7);
 	for (unsigned i = 0; i < 20; i++) {
 		net_sim_freeze(l.sim, l.p[0].net, 300000);
@@ -671,7 +671,7 @@ callers(void **state)
 	}
 	assert_int_equal(l.running, 0);
 	assert_int_equal(l.done, CALLS);
-	lab_close(&l);
+	fixture_close(&l);
 }
 
 int

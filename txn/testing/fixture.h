@@ -1,6 +1,6 @@
-/* lab.h -- a simulated cluster for txn's tests: compute processes, two tables, rows, and helpers that assert. */
-#ifndef NAM_TXN_LAB_H
-#define NAM_TXN_LAB_H
+/* fixture.h -- a simulated cluster for txn's tests: compute processes, two tables, rows, and helpers that assert. */
+#ifndef NAM_TXN_TESTING_FIXTURE_H
+#define NAM_TXN_TESTING_FIXTURE_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include <cmocka.h>
 #include <net/region_format.h>
 #include <net/sim/sim.h>
-#include "txn_internal.h"
+#include <txn/txn_internal.h>
 
 struct row {
 	uint64_t key;
@@ -23,9 +23,9 @@ struct row {
 };
 
 enum { PROCS = 4 };
-static bool lab_bystander;                   /* process 0 settles nobody */
-static uint64_t lab_byte_ps, lab_latency_ns; /* how slow the network is, 0: as ever */
-struct lab {
+static bool fixture_bystander;                       /* process 0 settles nobody */
+static uint64_t fixture_byte_ps, fixture_latency_ns; /* how slow the network is, 0: as ever */
+struct fixture {
 	struct net_sim *sim;
 	struct net *net[PROCS];
 	struct net_worker *w[PROCS];
@@ -37,7 +37,7 @@ struct lab {
 	unsigned slots;
 	uint32_t vector;
 	uint64_t region_bytes;
-	void (*body)(struct lab *);
+	void (*body)(struct fixture *);
 	struct nam_arena a;
 	bool ok;
 };
@@ -68,10 +68,10 @@ mk(uint64_t key, int64_t value)
 }
 
 static inline struct txn *
-begin(struct lab *lab, unsigned p, enum txn_iso iso)
+begin(struct fixture *fix, unsigned p, enum txn_iso iso)
 {
 	struct txn *t = NULL;
-	assert_int_equal(txn_begin(lab->tw[p], iso, &t), NAM_OK);
+	assert_int_equal(txn_begin(fix->tw[p], iso, &t), NAM_OK);
 	return t;
 }
 
@@ -95,10 +95,11 @@ insert(struct txn *t, struct txn_table *tab, uint64_t key, int64_t value)
 }
 
 static inline nam_status
-get(struct lab *lab, struct txn *t, struct txn_table *tab, uint64_t key, struct txn_row *row, struct row *out)
+get(struct fixture *fix, struct txn *t, struct txn_table *tab, uint64_t key, struct txn_row *row,
+    struct row *out)
 {
 	struct txn_get g = { .table = tab, .key = &key, .key_len = 8, .hash = nam_hash(&key, 8, tab->id) };
-	nam_status st = txn_get(t, &g, 1, &lab->a);
+	nam_status st = txn_get(t, &g, 1, &fix->a);
 	if (st != NAM_OK)
 		return st;
 	if (g.status == NAM_OK) {
@@ -114,21 +115,21 @@ get(struct lab *lab, struct txn *t, struct txn_table *tab, uint64_t key, struct 
 
 /* The value of a key, or -1 when there is none. */
 static inline int64_t
-value_of(struct lab *lab, struct txn *t, struct txn_table *tab, uint64_t key)
+value_of(struct fixture *fix, struct txn *t, struct txn_table *tab, uint64_t key)
 {
 	struct txn_row row;
 	struct row r;
-	nam_status st = get(lab, t, tab, key, &row, &r);
+	nam_status st = get(fix, t, tab, key, &row, &r);
 	assert_true(st == NAM_OK || st == NAM_ABSENT);
 	return st == NAM_OK ? r.value : -1;
 }
 
 static inline nam_status
-set(struct lab *lab, struct txn *t, struct txn_table *tab, uint64_t key, int64_t value)
+set(struct fixture *fix, struct txn *t, struct txn_table *tab, uint64_t key, int64_t value)
 {
 	struct txn_row row;
 	struct row r;
-	nam_status st = get(lab, t, tab, key, &row, &r);
+	nam_status st = get(fix, t, tab, key, &row, &r);
 	if (st == NAM_OK)
 		st = txn_lock(t, tab, &row);
 	r = mk(key, value);
@@ -136,11 +137,11 @@ set(struct lab *lab, struct txn *t, struct txn_table *tab, uint64_t key, int64_t
 }
 
 static inline nam_status
-del(struct lab *lab, struct txn *t, struct txn_table *tab, uint64_t key)
+del(struct fixture *fix, struct txn *t, struct txn_table *tab, uint64_t key)
 {
 	struct txn_row row;
 	struct row r;
-	nam_status st = get(lab, t, tab, key, &row, &r);
+	nam_status st = get(fix, t, tab, key, &row, &r);
 	if (st == NAM_OK)
 		st = txn_lock(t, tab, &row);
 	return st == NAM_OK ? txn_delete(t, tab, &row) : st;
@@ -156,112 +157,113 @@ commit_all(struct txn *t)
 
 /* Keys 0..n-1 with value v, seen by everybody. */
 static inline void
-fill(struct lab *lab, uint64_t n, int64_t v)
+fill(struct fixture *fix, uint64_t n, int64_t v)
 {
-	struct txn *t = begin(lab, 0, TXN_REPEATABLE_READ);
+	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
 	for (uint64_t k = 0; k < n; k++)
-		assert_int_equal(insert(t, &lab->tab[0], k, v), NAM_OK);
+		assert_int_equal(insert(t, &fix->tab[0], k, v), NAM_OK);
 	commit_all(t);
 }
 
 static inline void
-lab_main(void *arg)
+fixture_main(void *arg)
 {
-	struct lab *lab = arg;
-	struct txn_config cfg = { .vector = lab->vector, .ptr_cache_entries = 4096, .lease_ms = 100 };
-	for (unsigned p = 0; p < lab->procs; p++) {
+	struct fixture *fix = arg;
+	struct txn_config cfg = { .vector = fix->vector, .ptr_cache_entries = 4096, .lease_ms = 100 };
+	for (unsigned p = 0; p < fix->procs; p++) {
 		struct nam_err err;
-		cfg.bystander = p == 0 && lab_bystander;
-		assert_int_equal(txn_db_open(lab->w[p], &cfg, &lab->db[p], &err), NAM_OK);
-		assert_int_equal(txn_worker_open(lab->db[p], lab->w[p], &lab->tw[p]), NAM_OK);
+		cfg.bystander = p == 0 && fixture_bystander;
+		assert_int_equal(txn_db_open(fix->w[p], &cfg, &fix->db[p], &err), NAM_OK);
+		assert_int_equal(txn_worker_open(fix->db[p], fix->w[p], &fix->tw[p]), NAM_OK);
 	}
-	lab->tab[0] = (struct txn_table){ .id = 1,
-		.slots = (uint16_t)lab->slots,
+	fix->tab[0] = (struct txn_table){ .id = 1,
+		.slots = (uint16_t)fix->slots,
 		.row_max = sizeof(struct row),
 		.has_key = true,
 		.same_key = row_same_key,
 		.blobs = row_blobs };
-	lab->bare[0] = (struct txn_table){ .id = 2, .row_max = sizeof(struct row) };
-	assert_int_equal(txn_table_create(lab->tw[0], &lab->tab[0]), NAM_OK);
-	assert_int_equal(txn_table_create(lab->tw[0], &lab->bare[0]), NAM_OK);
-	for (unsigned p = 0; p < lab->procs; p++) {
-		lab->tab[p] = lab->tab[0];
-		lab->bare[p] = lab->bare[0];
+	fix->bare[0] = (struct txn_table){ .id = 2, .row_max = sizeof(struct row) };
+	assert_int_equal(txn_table_create(fix->tw[0], &fix->tab[0]), NAM_OK);
+	assert_int_equal(txn_table_create(fix->tw[0], &fix->bare[0]), NAM_OK);
+	for (unsigned p = 0; p < fix->procs; p++) {
+		fix->tab[p] = fix->tab[0];
+		fix->bare[p] = fix->bare[0];
 	}
-	for (unsigned p = 0; p < lab->procs; p++) {
-		assert_int_equal(txn_table_open(lab->db[p], &lab->tab[p]), NAM_OK);
-		assert_int_equal(txn_table_open(lab->db[p], &lab->bare[p]), NAM_OK);
+	for (unsigned p = 0; p < fix->procs; p++) {
+		assert_int_equal(txn_table_open(fix->db[p], &fix->tab[p]), NAM_OK);
+		assert_int_equal(txn_table_open(fix->db[p], &fix->bare[p]), NAM_OK);
 	}
-	lab->body(lab);
-	for (unsigned p = lab->procs; p-- > 0;) {
-		if (lab->tw[p] != NULL)
-			txn_worker_close(lab->tw[p]);
-		txn_table_close(lab->db[p], &lab->tab[p]);
-		txn_table_close(lab->db[p], &lab->bare[p]);
-		txn_db_close(lab->w[p], lab->db[p]);
+	fix->body(fix);
+	for (unsigned p = fix->procs; p-- > 0;) {
+		if (fix->tw[p] != NULL)
+			txn_worker_close(fix->tw[p]);
+		txn_table_close(fix->db[p], &fix->tab[p]);
+		txn_table_close(fix->db[p], &fix->bare[p]);
+		txn_db_close(fix->w[p], fix->db[p]);
 	}
-	lab->ok = true;
+	fix->ok = true;
 }
 
 static inline void
 run_lab(unsigned procs, unsigned slots, uint64_t seed, uint64_t region_bytes, uint32_t vector,
-    void (*body)(struct lab *))
+    void (*body)(struct fixture *))
 {
-	struct lab *lab = calloc(1, sizeof *lab);
-	assert_non_null(lab);
-	lab->procs = procs;
-	lab->slots = slots;
-	lab->body = body;
-	lab->vector = vector;
-	nam_arena_init(&lab->a, 0);
+	struct fixture *fix = calloc(1, sizeof *fix);
+	assert_non_null(fix);
+	fix->procs = procs;
+	fix->slots = slots;
+	fix->body = body;
+	fix->vector = vector;
+	nam_arena_init(&fix->a, 0);
 	struct net_sim_config cfg = { .seed = seed,
 		.nodes = 3,
 		.region_bytes = region_bytes,
-		.latency_ns = lab_latency_ns,
-		.byte_ps = lab_byte_ps,
+		.latency_ns = fixture_latency_ns,
+		.byte_ps = fixture_byte_ps,
 		.tear_permille = 300,
 		.reorder_permille = 300 };
-	assert_int_equal(net_sim_open(&lab->sim, &cfg), NAM_OK);
+	assert_int_equal(net_sim_open(&fix->sim, &cfg), NAM_OK);
 	for (unsigned p = 0; p < procs; p++) {
-		assert_int_equal(net_sim_attach(lab->sim, &lab->net[p]), NAM_OK);
-		assert_int_equal(net_worker_open(lab->net[p], &lab->w[p], NULL), NAM_OK);
+		assert_int_equal(net_sim_attach(fix->sim, &fix->net[p]), NAM_OK);
+		assert_int_equal(net_worker_open(fix->net[p], &fix->w[p], NULL), NAM_OK);
 	}
-	assert_non_null(nam_co_start(net_worker_sched(lab->w[0]), lab_main, lab, 256 << 10));
-	assert_true(net_sim_run(lab->sim, NULL, NULL));
-	assert_true(lab->ok);
-	if (lab->more != NULL)
-		net_worker_close(lab->more);
+	assert_non_null(nam_co_start(net_worker_sched(fix->w[0]), fixture_main, fix, 256 << 10));
+	assert_true(net_sim_run(fix->sim, NULL, NULL));
+	assert_true(fix->ok);
+	if (fix->more != NULL)
+		net_worker_close(fix->more);
 	for (unsigned p = 0; p < procs; p++) {
-		net_worker_close(lab->w[p]);
-		net_close(lab->net[p]);
+		net_worker_close(fix->w[p]);
+		net_close(fix->net[p]);
 	}
-	net_sim_close(lab->sim);
-	nam_arena_fini(&lab->a);
-	free(lab);
+	net_sim_close(fix->sim);
+	nam_arena_fini(&fix->a);
+	free(fix);
 }
 
 static inline void
-run_sized(unsigned procs, unsigned slots, uint64_t seed, uint64_t region_bytes, void (*body)(struct lab *))
+run_sized(
+    unsigned procs, unsigned slots, uint64_t seed, uint64_t region_bytes, void (*body)(struct fixture *))
 {
 	run_lab(procs, slots, seed, region_bytes, region_bytes < 4 << 20 ? 1024 : 0, body);
 }
 
 /* With so short a vector that it wraps many times. */
 static inline void
-run_wrapping(unsigned procs, unsigned slots, uint64_t seed, uint32_t vector, void (*body)(struct lab *))
+run_wrapping(unsigned procs, unsigned slots, uint64_t seed, uint32_t vector, void (*body)(struct fixture *))
 {
 	run_lab(procs, slots, seed, 16 << 20, vector, body);
 }
 
 static inline void
-run(unsigned procs, unsigned slots, uint64_t seed, void (*body)(struct lab *))
+run(unsigned procs, unsigned slots, uint64_t seed, void (*body)(struct fixture *))
 {
 	run_sized(procs, slots, seed, 16 << 20, body);
 }
 
 /* Bodies on several seeds and slot counts. */
 static inline void
-run_some(unsigned procs, void (*body)(struct lab *))
+run_some(unsigned procs, void (*body)(struct fixture *))
 {
 	for (uint64_t seed = 1; seed <= 6; seed++)
 		run(procs, 2 + (unsigned)seed % 3, seed, body);
@@ -269,11 +271,11 @@ run_some(unsigned procs, void (*body)(struct lab *))
 
 /* Extents that the nodes have. */
 static inline unsigned
-at_nodes(struct lab *lab)
+at_nodes(struct fixture *fix)
 {
 	unsigned sum = 0;
 	for (unsigned r = 1; r <= 3; r++) {
-		const char *mem = net_sim_memory(lab->sim, r);
+		const char *mem = net_sim_memory(fix->sim, r);
 		const struct net_super *s = (const void *)mem;
 		uint64_t number = s->free_head & UINT32_MAX;
 		if (number != 0)
