@@ -5,6 +5,7 @@
  * of the other side put beside it; else pairs are gathered into new vectors. Outer joins: a batch's probe rows without a
  * partner come with it, or follow when the batch is done; build rows without one when the probe side is.
  */
+#include <sql/exec/meter.h>
 #include <sql/exec/join.h>
 
 /* Rows sel[0..rows) with no NULL among the keys, or all if they are wanted anyway. */
@@ -227,6 +228,8 @@ match(struct sql_exec *x, struct sql_node *n, const struct probe *p, const uint1
 		if ((m = sql_filter(n->on, &n->out, NULL, pairs, &x->env, n->selbuf)) < 0)
 			return -1;
 		sel = n->selbuf;
+		if (n->meter != NULL)
+			n->meter->unpaired += pairs - (unsigned)m;
 	}
 	for (int k = 0; k < m; k++) {
 		if (n->keep_probe)
@@ -236,9 +239,12 @@ match(struct sql_exec *x, struct sql_node *n, const struct probe *p, const uint1
 	}
 	if (n->on == NULL)
 		return keep(x, n);
+	int paired = m;
 	if (n->filter != NULL && m > 0 &&
 	    (m = sql_filter(n->filter, &n->out, n->selbuf, (unsigned)m, &x->env, n->selbuf)) < 0)
 		return -1;
+	if (n->meter != NULL)
+		n->meter->removed += (unsigned)(paired - m);
 	n->sel = n->selbuf;
 	n->nsel = (unsigned)m;
 	return m;
@@ -311,6 +317,8 @@ pass_on(struct sql_exec *x, struct sql_node *n, struct probe *p, const uint32_t 
 		int passed = sql_filter(n->on, &n->out, n->selbuf, m, &x->env, n->selbuf);
 		if (passed < 0)
 			return -1;
+		if (n->meter != NULL)
+			n->meter->unpaired += m - (unsigned)passed;
 		m = (unsigned)passed;
 	}
 	for (unsigned k = 0; k < m; k++) {

@@ -1,4 +1,5 @@
 /* lateral.c -- LATERAL: for each row of the child the plan beside it, run anew. */
+#include <sql/exec/meter.h>
 #include <sql/exec/exec.h>
 #include <sql/plan/lateral.h>
 
@@ -106,6 +107,8 @@ partners(struct sql_exec *x, struct sql_node *n, unsigned m)
 			int pass = sql_filter(n->on, &n->out, ident + m, take, &x->env, keep);
 			if (pass < 0)
 				return -1;
+			if (n->meter != NULL)
+				n->meter->unpaired += take - (unsigned)pass;
 			for (int i = 0; i < pass; i++) {
 				if (keep[i] == m + (unsigned)i)
 					continue;

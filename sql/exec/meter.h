@@ -13,6 +13,7 @@
 struct sql_meter {
 	int kind;                      /* enum sql_node_kind, or SQL_METER_PHASE */
 	uint64_t opens, gave, removed; /* executions; rows out; rows that a filter took away */
+	uint64_t unpaired;             /* of a join: pairs with equal keys that its ON took away */
 	uint64_t first_ns, took_ns;    /* until the first batch of every execution; in all, with all below */
 	uint64_t self_ns;              /* without what is below */
 	struct net_counts self, all;   /* on the fabric, without and with what is below */

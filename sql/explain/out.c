@@ -265,6 +265,10 @@ details_text(const struct sql_report *r, struct sql_text *t, const struct sql_me
 {
 	if (m == NULL || r->gauge == NULL || m->opens == 0)
 		return;
+	if (m->unpaired > 0) {
+		detail(t, depth, "Rows Removed by Join Filter: ");
+		sql_text_add(t, "%.0f\n", (double)m->unpaired / (double)m->opens);
+	}
 	if (m->removed > 0) {
 		detail(t, depth, "Rows Removed by Filter: ");
 		sql_text_add(t, "%.0f\n", (double)m->removed / (double)m->opens);
@@ -439,8 +443,8 @@ word(struct sql_text *t, unsigned depth, const char *key, const char *value)
 }
 
 static void
-actual_json(
-    const struct sql_report *r, struct sql_text *t, const struct sql_meter *m, bool filter, unsigned depth)
+actual_json(const struct sql_report *r, struct sql_text *t, const struct sql_meter *m, bool on, bool filter,
+    unsigned depth)
 {
 	if (m == NULL || r->gauge == NULL)
 		return;
@@ -453,6 +457,10 @@ actual_json(
 	indent(t, depth);
 	sql_text_add(t, "\"Actual Rows\": %.0f, \"Actual Loops\": %llu", (double)m->gave / (double)loops,
 	    (unsigned long long)m->opens);
+	if (on) {
+		indent(t, depth);
+		sql_text_add(t, "\"Rows Removed by Join Filter\": %.0f", (double)m->unpaired / (double)loops);
+	}
 	if (filter) {
 		indent(t, depth);
 		sql_text_add(t, "\"Rows Removed by Filter\": %.0f", (double)m->removed / (double)loops);
@@ -556,7 +564,7 @@ tree_json(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 		if (!t->failed && name != NULL)
 			word(t, in, name, text.p);
 	}
-	actual_json(r, t, n->meter, n->filter != NULL, in);
+	actual_json(r, t, n->meter, n->on != NULL, n->filter != NULL, in);
 	for (const struct sql_cte *c = n->with; c != NULL; c = c->next) {
 		char name[CAT_NAME_MAX + 8];
 		snprintf(name, sizeof name, "CTE %s", c->name);
@@ -584,7 +592,7 @@ plan_json(const struct sql_report *r, struct sql_text *t)
 	sql_text_add(t, "{\n      \"Node Type\": \"ModifyTable\"");
 	word(t, 3, "Operation", change_of(p));
 	word(t, 3, "Relation Name", p->tab->name);
-	actual_json(r, t, r->gauge ? &r->gauge->statement : NULL, false, 3);
+	actual_json(r, t, r->gauge ? &r->gauge->statement : NULL, false, false, 3);
 	member(r, t, p->root, "Outer", NULL, 3, &any);
 	subplans_json(r, t, 3, &any);
 	sql_text_add(t, any ? "\n      ]\n    }" : "\n    }");

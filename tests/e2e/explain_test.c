@@ -125,6 +125,18 @@ static const struct golden all[] = {
 	    "  "
 	    "           }\n              ]\n            }\n          ]\n        }\n      ]\n    }\n  }\n]; "
 	    "EXPLAIN" },
+	/* 13 pairs have the same g, four of them the ids in that order; then three rows come without a partner */
+	{ QUIET "select 1 from w a left join w b on a.g = b.g and a.id < b.id where a.id < 7 and (b.v is "
+		"null or b.v > 10)",
+	    "Project (actual rows=5 loops=1);  -> Hash Right Join (actual rows=5 loops=1);       Hash Cond: "
+	    "(b.g = a.g);       Join Filter: (a.id < b.id);       Filter: ((b.v IS NULL) OR (b.v > 10));     "
+	    "  Rows Removed by Join Filter: 9;       Rows Removed by Filter: 2;    -> Seq Scan on w b "
+	    "(actual rows=8 loops=1);    -> Seq Scan on w a (actual rows=6 loops=1);         Filter: (a.id < "
+	    "7);         Rows Removed by Filter: 2; EXPLAIN" },
+	{ QUIET "select 1 from w a full join w b on a.id < b.id",
+	    "Project (actual rows=30 loops=1);  -> Nested Full Join (actual rows=30 loops=1);       Join "
+	    "Filter: (a.id < b.id);       Rows Removed by Join Filter: 36;    -> Seq Scan on w a (actual "
+	    "rows=8 loops=1);    -> Seq Scan on w b (actual rows=8 loops=1); EXPLAIN" },
 	{ "explain truncate w", "ERROR 42601: syntax error at or near \"truncate\"" },
 	{ "explain (analyze) insert into w values (1)",
 	    "ERROR 23505: duplicate key value violates unique constraint \"w_pkey\"" },
