@@ -239,7 +239,8 @@ run(struct demo *d, const struct shell_args *args, enum net_kind fabric, bool em
 		    empty ? "namdb " NAMDB_VERSION "; \\? for help.\n\n"
 			  : "namdb " NAMDB_VERSION "; \\? for help. Try:\n"
 			    "  \\d\n"
-			    "  SELECT city, count(*) FROM customers GROUP BY city ORDER BY 2 DESC;\n\n");
+			    "  SELECT city, count(*) FROM customers GROUP BY city ORDER BY 2 DESC;\n"
+			    "  \\conninfo, for the command that opens a second shell\n\n");
 	free(about);
 	return code;
 }
