@@ -6,7 +6,7 @@ answer (the order of rows, the time, randomness) stays out.
 import os
 import random
 
-import queries
+import queries as whole
 
 INTS = ["0", "1", "-1", "2", "7", "-7", "10", "42", "100", "32767", "65536", "2147483647", "-2147483648", "NULL::int"]
 BIGS = ["0::bigint", "3::bigint", "-3::bigint", "4294967296", "9223372036854775807", "-9223372036854775808",
@@ -559,6 +559,6 @@ def make(seed=15):
     for part in (arithmetic, bits, comparisons, casts, strings, patterns, maths, dates, number_formats, arrays, queries, errors, asked, alterations,
                  locking, pushed):
         part(m)
-    queries.queries(m, int(os.environ.get("NAM_RANDOM", 2000)))
+    whole.queries(m, int(os.environ.get("NAM_RANDOM", 2000)))
     views = ["CREATE VIEW inner%d (a, b, c) AS %s" % (k, q) for k, q in enumerate(INNER)]
-    return SETUP + table_rows(random.Random(seed)) + views + queries.SETUP, m.out
+    return SETUP + table_rows(random.Random(seed)) + views + whole.SETUP, m.out

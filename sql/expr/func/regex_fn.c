@@ -311,6 +311,13 @@ k_replace(struct sql_frame *f)
 	return complete(&m);
 }
 
+/* substring(x from pattern for escape), substring(x similar pattern escape e): parts of a pattern, the first as short as can be. */
+static bool
+k_substring_similar(struct sql_row *r)
+{
+	return cat_error(r->env->err, "0A000", "SUBSTRING ... SIMILAR is not supported yet");
+}
+
 /* SIMILAR TO's pattern as a regular expression: % and _ are .* and ., the rest of SQL's signs are the same there. */
 static bool
 k_similar(struct sql_row *r)
@@ -489,6 +496,7 @@ const struct sql_fn sql_fns_regex[] = {
 	V("regexp_split_to_array", 3, A, k_all, T, T, T),
 	V("regexp_replace", 3, T, k_replace, T, T, T),
 	V("regexp_replace", 4, T, k_replace, T, T, T, T),
+	{ "substring", 0, 3, { T, T, T }, T, NULL, k_substring_similar },
 	{ "similar_to_escape", 0, 1, { T }, T, NULL, k_similar },
 	{ "similar_to_escape", 0, 2, { T, T }, T, NULL, k_similar },
 	{ 0 },

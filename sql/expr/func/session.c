@@ -138,7 +138,13 @@ k_false(struct sql_row *r)
 static bool
 k_typeof(struct sql_row *r)
 {
-	return said(r, cat_type_name(r->e->args[0]->type));
+	const struct sql_expr *e = r->e->args[0];
+	/* varchar(n) is text with a length; without one nobody can tell it from text */
+	if (e->typmod >= 0 && e->type == CAT_TEXT)
+		return said(r, "character varying");
+	if (e->typmod >= 0 && e->type == cat_type_array_of(CAT_TEXT))
+		return said(r, "character varying[]");
+	return said(r, cat_type_name(e->type));
 }
 
 static bool
