@@ -1800,3 +1800,21 @@ insert into dax(t, s) values ('now', 'tomorrow')
 select d = current_date, t <= now(), s::date - current_date from dax
 select count(*) from dax where d = 'today' and t < 'tomorrow'
 select s::timestamp::time from dax
+-- julian days; substring by SQL's patterns
+select extract(julian from timestamp '2010-05-15 00:30:00'), date_part('julian', timestamp '2010-05-15 00:30:00'), extract(julian from timestamptz '2010-05-15 17:30:10.123456'), date_part('julian', timestamp '2010-05-15 12:00'), extract(julian from timestamp '2010-05-15 12:00'), extract(julian from timestamp '2010-05-15 00:00:00.000001')
+select date_part('julian', date '2010-05-15'), date_part('julian', timestamp '1969-07-20 20:17:40'), date_part('julian', timestamp '2024-02-29 23:59:59.999999'), date_part('julian', timestamp 'infinity'), extract(julian from timestamptz '4714-11-24 10:00 BC'), date_part('julian', timestamp '4714-11-24 10:00:01 BC')
+select substring('abcdefg' from 'a#"%#"g' for '#')
+select substring('abcdefg' similar 'a#"(b_d)#"%' escape '#')
+select substring('abcdefg' from '#"%#"g' for '#'), substring('abcdefg' from 'c%' for '#'), substring('abc' from '%#"x%#"' for '#'), substring('abcdefg' from 'a#"%' for '#')
+select substring('abcdefg' from 'a*#"%#"g*#"x' for '#')
+select substring(null from 'a' for '#'), substring('a' from null for '#'), substring('a' from 'a' for null)
+select substring('abcdefg' similar 'a*#"%#"g*' escape '#'), substring('abcdefg' similar '#"%#"g' escape '#'), substring('abcdefg' similar 'a#"%#"x|g' escape '#'), substring('abcdefg' similar 'a#"%|ab#"g' escape '#')
+select substring('abcdefg' similar 'a#"%' escape '#'), substring('abcdefg' similar '%#"_#"%' escape '#'), substring('xaya' similar '%#"a%#"%' escape '#')
+select substring('aabb' similar 'a*#"a*b#"b*' escape '#'), substring('über' from '_#"b%#"' for '#'), substring('a"b' from 'a#"_#"b' for '#')
+select substring('abc' similar 'abc' escape '#'), substring('abc' similar 'ab' escape '#'), substring('' similar '#"%#"' escape '#')
+select substring('a#c' similar 'a#"##%#"' escape '#')
+select substring('abc' from 'abc' for '##')
+select substring('a1b22' from '%#"[0-9]{2}#"' for '#'), substring('Thomas' from '%#"o_a#"_' for '#')
+select substring('abc' from 'a\"b\"c' for '\')
+select x, substring(x from '_#"%#"_' for '#') from (values ('abcd'), ('a'), (null)) v(x)
+select substring('foobar' from 'o(.)b'), substring('abcdef', 2, 3), substring('abc', 2)

@@ -977,6 +977,8 @@ SELECT COALESCE(NULL, 2), NULLIF(1, 1), GREATEST(1, NULL, 3), LEAST('b', 'a');
 --> 2,,3,a
 
 -- [patterns] pg
+SELECT substring('abcdefg' SIMILAR 'a#"(b_d)#"%' ESCAPE '#');
+--> bcd
 SELECT 'abc' LIKE 'a%', 'abc' NOT LIKE '_b_', 'ABC' ILIKE 'a%', 'abc' SIMILAR TO '(a|x)b?c', 'a%c' LIKE 'a\%c';
 --> t,f,t,t,t
 SELECT 'abc' ~ '^a.c$', 'ABC' ~* 'b', 'abc' !~ 'x', 'ABC' !~* 'b';
@@ -1295,6 +1297,15 @@ SELECT -1 IN (0{65534 x , #});
 SET namdb.statement_memory = '2MB';
 SELECT count(*) FROM (SELECT DISTINCT a FROM generate_series(1, 1000000) AS a) AS x;
 --! 53200
+
+-- [differ-varchar] differ
+CREATE TABLE dvc (a varchar(3), b varchar, c text);
+INSERT INTO dvc VALUES ('a', 'b', 'c');
+SELECT pg_typeof(a), pg_typeof(a::varchar(2)), pg_typeof(c), pg_typeof(a || 'x') FROM dvc;
+--> character varying,character varying,text,text
+SELECT pg_typeof(b), pg_typeof(coalesce(a, 'x')), pg_typeof('x') FROM dvc;
+--> text,text,text
+--pg> character varying,character varying,unknown
 
 -- [differ-text] pg
 SELECT 'B' < 'a', 'Z' < 'ä', upper('straße éa'), lower('ÉΑ'), 'ÉA' ILIKE 'éa';

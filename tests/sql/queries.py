@@ -166,9 +166,9 @@ class Query:
             lambda: "%s + generate_series(1, 2)" % self.integer(scope, 0), lambda: "string_to_table(%s, NULL)" % self.text(scope, 0),
             lambda: "generate_series(1, 2) * unnest(ARRAY[1, %s])" % self.integer(scope, 0))()
 
-    def done(self, head, items, rest):
+    def done(self, head, items, rest, cut=True):
         order = ", ".join(str(k + 1) for k in range(len(items)))
-        limit = self.pick("", "", "", " LIMIT 3", " LIMIT 5 OFFSET 1")
+        limit = self.pick("", "", "", " LIMIT 3", " LIMIT 5 OFFSET 1") if cut else ""
         return "%s %s FROM %s ORDER BY %s%s" % (head, ", ".join(items), rest, order, limit)
 
     def plain(self):
@@ -203,8 +203,8 @@ class Query:
             items.append("(SELECT max(%s) FROM gb)" % self.integer(scope, 0))
         having = " HAVING %s %s %s" % (self.pick("count(*)", "min(%s)" % self.integer(scope, 0)), self.pick(">", "=", "<"), self.pick("1", "2")) \
             if self.odds(0.3) else ""
-        q = self.done("SELECT", items, "%s%s GROUP BY %s%s" % (text, self.where(scope), by, having))
-        return q.split(" LIMIT ")[0] if sets else q  # see UNSORTED in test_postgres.py
+        # sets: see UNSORTED in test_postgres.py
+        return self.done("SELECT", items, "%s%s GROUP BY %s%s" % (text, self.where(scope), by, having), not sets)
 
     def windows(self):
         text, scope = self.tables()

@@ -81,14 +81,20 @@ julian(struct sql_row *r)
 }
 
 static bool
+is_julian(const struct sql_row *r)
+{
+	return !cat_time_infinite(r->a[1].i) && r->a[0].s.len == 6 &&
+	       strncasecmp(r->a[0].s.p, "julian", 6) == 0;
+}
+
+static bool
 k_extract(struct sql_row *r)
 {
 	struct cat_part p;
 	enum cat_type type = r->e->args[1]->type;
 	if (of_zone(r))
 		return no_zone(r, type);
-	if (type == CAT_TIMESTAMP && !cat_time_infinite(r->a[1].i) && r->a[0].s.len == 6 &&
-	    strncasecmp(r->a[0].s.p, "julian", 6) == 0)
+	if ((type == CAT_TIMESTAMP || type == CAT_TIMESTAMPTZ) && is_julian(r))
 		return julian(r);
 	if (!cat_extract(r->e->args[1]->type, r->a[1].i, r->a[0].s, &p, r->env->err))
 		return false;
@@ -108,6 +114,12 @@ k_date_part(struct sql_row *r)
 	struct cat_part p;
 	if (of_zone(r))
 		return no_zone(r, CAT_TIMESTAMP);
+	if (is_julian(r)) {
+		int64_t days = cat_timestamp_to_date(r->a[1].i), us = r->a[1].i - days * CAT_US_PER_DAY;
+		double seconds = (double)(us / 1000000) + (double)(us % 1000000) / 1e6;
+		r->out.f = (double)(days + 2451545) + seconds / 86400.0;
+		return true;
+	}
 	if (!cat_extract(CAT_TIMESTAMP, r->a[1].i, r->a[0].s, &p, r->env->err))
 		return false;
 	r->out_null = p.null;

@@ -311,18 +311,10 @@ k_replace(struct sql_frame *f)
 	return complete(&m);
 }
 
-/* substring(x from pattern for escape), substring(x similar pattern escape e): parts of a pattern, the first as short as can be. */
-static bool
-k_substring_similar(struct sql_row *r)
-{
-	return cat_error(r->env->err, "0A000", "SUBSTRING ... SIMILAR is not supported yet");
-}
-
 /* SIMILAR TO's pattern as a regular expression: % and _ are .* and ., the rest of SQL's signs are the same there. */
 static bool
-k_similar(struct sql_row *r)
+similar(struct sql_row *r, struct cat_str s, struct cat_str esc, struct cat_str *out)
 {
-	struct cat_str s = r->a[0].s, esc = r->n > 1 ? r->a[1].s : (struct cat_str){ "\\", 1 };
 	struct sql_writer w = { .p = "", .env = r->env };
 	uint32_t one = 0;
 	if (esc.len > 0)
@@ -377,7 +369,100 @@ k_similar(struct sql_row *r)
 	}
 	if (!sql_put(&w, ")$", 2))
 		return false;
-	r->out.s = (struct cat_str){ w.p, (uint32_t)w.n };
+	*out = (struct cat_str){ w.p, (uint32_t)w.n };
+	return true;
+}
+
+static bool
+k_similar(struct sql_row *r)
+{
+	return similar(r, r->a[0].s, r->n > 1 ? r->a[1].s : (struct cat_str){ "\\", 1 }, &r->out.s);
+}
+
+/* One of the parts that escape and " divide a pattern into. */
+struct part {
+	struct sql_regex re;
+	struct sql_regex_run *run;
+};
+
+static bool
+part_make(struct sql_row *r, struct cat_str pattern, struct cat_str esc, struct part *out)
+{
+	struct cat_str text;
+	if (!similar(r, pattern, esc, &text) ||
+	    !sql_regex_compile(&out->re, text, false, false, r->env->arena, r->env->err))
+		return false;
+	if ((out->run = sql_regex_room(&out->re, r->env->arena)) == NULL)
+		return sql_oom(r->env->err);
+	sql_regex_watch(out->run, r->env->go_on, r->env->go_on_arg);
+	return true;
+}
+
+/* Is all of bytes from..to of the text such a part? */
+static bool
+part_is(struct part *p, struct cat_str s, uint32_t from, uint32_t to)
+{
+	struct cat_str x = { s.p + from, to - from };
+	return sql_regex_find(p->run, &p->re, x, 0, NULL);
+}
+
+static bool
+character_begins(struct cat_str s, uint32_t at)
+{
+	return at == s.len || ((unsigned char)s.p[at] & 0xc0) != 0x80;
+}
+
+/* The first part as short as can be, then the second one as long as can be, which is the answer. */
+static void
+cut_similar(struct sql_row *r, struct part *p)
+{
+	struct cat_str s = r->a[0].s;
+	r->out_null = true;
+	for (uint32_t i = 0; i <= s.len; i++) {
+		if (!character_begins(s, i) || !part_is(&p[0], s, 0, i))
+			continue;
+		for (uint32_t j = s.len + 1; j-- > i;)
+			if (character_begins(s, j) && part_is(&p[2], s, j, s.len) &&
+			    part_is(&p[1], s, i, j)) {
+				r->out.s = (struct cat_str){ s.p + i, j - i };
+				r->out_null = false;
+				return;
+			}
+	}
+}
+
+/* substring(x from pattern for escape), substring(x similar pattern escape e) */
+static bool
+k_substring_similar(struct sql_row *r)
+{
+	struct cat_str pattern = r->a[1].s, esc = r->a[2].s, piece[3] = { pattern, { "", 0 }, { "", 0 } };
+	unsigned n = 1;
+	for (uint32_t k = 0; esc.len > 0 && k + esc.len < pattern.len; k++) {
+		if (memcmp(pattern.p + k, esc.p, esc.len) != 0)
+			continue;
+		k += esc.len;
+		if (pattern.p[k] != '"')
+			continue; /* what is escaped is no escape itself */
+		if (n == 3)
+			return cat_error(r->env->err, "2200C",
+			    "SQL regular expression may not contain more than two escape-double-quote "
+			    "separators");
+		const char *from = piece[n - 1].p, *next = pattern.p + k + 1;
+		piece[n - 1].len = (uint32_t)(pattern.p + k - esc.len - from);
+		piece[n++] = (struct cat_str){ next, (uint32_t)(pattern.p + pattern.len - next) };
+	}
+	if (n == 1) { /* all of it, or nothing */
+		piece[1] = pattern;
+		piece[0].len = 0;
+	}
+	struct part part[3];
+	for (unsigned k = 0; k < 3; k++)
+		if (!part_make(r, piece[k], esc, &part[k]))
+			return false;
+	cut_similar(r, part);
+	for (unsigned k = 0; k < 3; k++)
+		if (sql_regex_stopped(part[k].run))
+			return false;
 	return true;
 }
 
