@@ -908,6 +908,8 @@ CREATE TABLE sp (a int PRIMARY KEY, b int);
 INSERT INTO sp SELECT n, n % 10 FROM generate_series(1, 2000) AS n;
 SELECT count(*) FROM sp x WHERE EXISTS (SELECT 1 FROM sp y WHERE y.a = x.b);
 --> 1800
+SELECT count(*) FROM sp x WHERE NOT EXISTS (SELECT 1 FROM sp y WHERE y.a = x.b AND y.b <> x.a);
+--> 209
 SELECT count(*) FROM sp x WHERE b IN (SELECT y.b FROM sp y WHERE y.a = x.a);
 --> 2000
 SELECT sum((SELECT count(*) FROM sp y WHERE y.b = x.a)) FROM sp x;
