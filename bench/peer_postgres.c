@@ -1,4 +1,7 @@
-/* peer_postgres.c -- PostgreSQL beside us: started in a temporary directory, asked over its own protocol (version 3). */
+/*
+ * peer_postgres.c -- PostgreSQL beside us: started in a temporary directory, asked over its own
+ * protocol (version 3).
+ */
 #include "peer_postgres.h"
 #include <arpa/inet.h>
 #include <errno.h>
@@ -206,7 +209,10 @@ number_at(const char *at)
 	return ntohl(x);
 }
 
-/* The next message: its letter, and len bytes in p->message with a 0 behind them. 0: there is none. */
+/*
+ * The next message: its letter, and len bytes in p->message with a 0 behind them. 0: there is
+ * none.
+ */
 static char
 message(struct peer_postgres *p, size_t *len)
 {

@@ -1,8 +1,9 @@
 /*
- * peer_postgres.h -- a PostgreSQL of one's own in a temporary directory, and one session in it. Inside of bench.
+ * peer_postgres.h -- a PostgreSQL of one's own in a temporary directory, and one session in it.
+ * Inside of bench.
  *
- * It listens on a UNIX socket alone, has fsync off and no parallel workers, and runs as the user postgres where the
- * caller is root. One thread.
+ * It listens on a UNIX socket alone, has fsync off and no parallel workers, and runs as the user
+ * postgres where the caller is root. One thread.
  */
 #ifndef NAM_BENCH_PEER_POSTGRES_H
 #define NAM_BENCH_PEER_POSTGRES_H

@@ -1,8 +1,9 @@
 /*
- * tpch.c -- `namdb bench tpch`: TPC-H's data made, loaded, and its 22 questions asked, of us and of PostgreSQL.
+ * tpch.c -- `namdb bench tpch`: TPC-H's data made, loaded, and its 22 questions asked, of us and
+ * of PostgreSQL.
  *
- * Time is CPU time: of the whole process here, storage and heartbeat included; of the session's process there. Neither
- * side runs a question on more than one core.
+ * Time is CPU time: of the whole process here, storage and heartbeat included; of the session's
+ * process there. Neither side runs a question on more than one core.
  */
 #include "peer_postgres.h"
 #include "tpch_internal.h"
@@ -286,7 +287,10 @@ lines_of(struct bench_text *t)
 	return line;
 }
 
-/* The same rows? In which order those come that ORDER BY finds alike is nobody's business. Spoils both texts. */
+/*
+ * The same rows? In which order those come that ORDER BY finds alike is nobody's business. Spoils
+ * both texts.
+ */
 static bool
 same(struct bench_text *a, struct bench_text *b)
 {

@@ -1,7 +1,9 @@
 /*
- * tpch_internal.h -- TPC-H as its specification (revision 3) says it: rows (§4.2), questions (§2.4). Inside of bench.
+ * tpch_internal.h -- TPC-H as its specification (revision 3) says it: rows (§4.2), questions
+ * (§2.4). Inside of bench.
  *
- * A row is a function of the seed, the table and its number: any part of the data can be made alone, in any order.
+ * A row is a function of the seed, the table and its number: any part of the data can be made
+ * alone, in any order.
  */
 #ifndef NAM_BENCH_TPCH_INTERNAL_H
 #define NAM_BENCH_TPCH_INTERNAL_H
@@ -70,12 +72,18 @@ struct tpch {
 	int64_t loud[TPCH_LOUD_MAX]; /* the first half complains, the second recommends */
 	unsigned louds;
 };
-/* pool_len: TPCH_POOL_BYTES, or less where the spread of comments does not matter. False: no memory. */
+/*
+ * pool_len: TPCH_POOL_BYTES, or less where the spread of comments does not matter. False: no
+ * memory.
+ */
 bool tpch_open(struct tpch *g, unsigned scale, uint64_t seed, size_t pool_len);
 void tpch_close(struct tpch *g);
 /* Items of a table: rows, but of lineitem and orders it is the orders, of partsupp the parts. */
 int64_t tpch_items(const struct tpch *g, enum tpch_table t);
-/* The rows of item i (0..) as lines with | between values, for COPY. into: TPCH_ITEM_BYTES. Answers bytes and rows. */
+/*
+ * The rows of item i (0..) as lines with | between values, for COPY. into: TPCH_ITEM_BYTES.
+ * Answers bytes and rows.
+ */
 size_t tpch_item(const struct tpch *g, enum tpch_table t, int64_t i, char *into, unsigned *rows);
 
 /* ---- tpch_queries.c: with the parameters of validation (§2.4.x.3) ---- */

@@ -1,7 +1,9 @@
 /*
- * tpch_queries.c -- TPC-H's 22 questions with the parameters of validation (§2.4.1.3 to §2.4.22.3).
+ * tpch_queries.c -- TPC-H's 22 questions with the parameters of validation (§2.4.1.3 to
+ * §2.4.22.3).
  *
- * Rows asked for (§2.1.2.9) are a LIMIT. The view of question 15 is a WITH: its variant A (appendix B).
+ * Rows asked for (§2.1.2.9) are a LIMIT. The view of question 15 is a WITH: its variant A
+ * (appendix B).
  */
 #include "tpch_internal.h"
 

@@ -1,4 +1,7 @@
-/* tpch_rows.c -- TPC-H's rows (§4.2.3), each from dice of its own. Money is in cents, discounts in hundredths. */
+/*
+ * tpch_rows.c -- TPC-H's rows (§4.2.3), each from dice of its own. Money is in cents, discounts
+ * in hundredths.
+ */
 #include "tpch_internal.h"
 #include <stdarg.h>
 #include <stdio.h>

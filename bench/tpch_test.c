@@ -1,7 +1,9 @@
 /*
- * tpch_test.c -- the rows of scale 0.1 against what §4.2 of the specification says of them, and against each other.
+ * tpch_test.c -- the rows of scale 0.1 against what §4.2 of the specification says of them, and
+ * against each other.
  *
- * Formulas are written here a second time, from the specification, so that a mistake in tpch_rows.c is not its own judge.
+ * Formulas are written here a second time, from the specification, so that a mistake in
+ * tpch_rows.c is not its own judge.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -193,7 +195,10 @@ parts(void **state)
 			between(strlen(row[k].col[4]), 49, 198);
 		}
 	}
-	/* by hand, in cents: 20000 * 90000, the tenths of the keys 19992000, their thousands' rests 100 * 20 * 499500 */
+	/*
+	 * by hand, in cents: 20000 * 90000, the tenths of the keys 19992000, their thousands'
+	 * rests 100 * 20 * 499500
+	 */
 	assert_int_equal(prices, INT64_C(2818992000));
 	near((double)green / PARTS, 5.0 / 92, 0.227, PARTS);
 	near(cost / (4.0 * PARTS), 500.5, 288.4, 4.0 * PARTS);

@@ -68,7 +68,10 @@ tpch_word(struct tpch_dice *d, const struct tpch_list *l)
 
 /* ---- sentences ----------------------------------------------------------------------- */
 
-/* Words of one kind. The specification lists them; how often each comes is that of the council's own generator. */
+/*
+ * Words of one kind. The specification lists them; how often each comes is that of the council's
+ * own generator.
+ */
 struct choice {
 	const char *text;
 	uint8_t weight;

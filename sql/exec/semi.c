@@ -1,10 +1,12 @@
 /*
- * semi.c -- semijoins and antijoins: the child's rows that have a partner in a subquery's set, or that have none.
+ * semi.c -- semijoins and antijoins: the child's rows that have a partner in a subquery's set, or
+ * that have none.
  *
- * A batch goes out as it came in, with fewer of its rows selected. Where a pair must fulfil more than equal keys, one partner of
- * each row that is still open is tried at a time, all rows together, until one fits or there is no other.
- * If the set cannot be made, or a pair cannot be asked, because of a row that nobody may have asked for, then each row of the child
- * asks the subquery itself, as if there were no such operator.
+ * A batch goes out as it came in, with fewer of its rows selected. Where a pair must fulfil more
+ * than equal keys, one partner of each row that is still open is tried at a time, all rows
+ * together, until one fits or there is no other. If the set cannot be made, or a pair cannot be
+ * asked, because of a row that nobody may have asked for, then each row of the child asks the
+ * subquery itself, as if there were no such operator.
  */
 #include <sql/exec/exec.h>
 #include <sql/exec/meter.h>
@@ -49,7 +51,10 @@ first(const struct sql_sub *s, const struct cat_vec *key, const uint16_t *sel, u
 	}
 }
 
-/* The pairs that are open, as a batch of the set's columns and the outside's; those that pass go to keep. */
+/*
+ * The pairs that are open, as a batch of the set's columns and the outside's; those that pass go
+ * to keep.
+ */
 static int
 ask_pairs(
     struct sql_exec *x, struct sql_node *n, const struct seek *p, struct nam_arena *arena, uint16_t *keep)

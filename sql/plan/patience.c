@@ -1,9 +1,11 @@
 /*
- * patience.c -- how many rows outside a subquery answers one by one before it finds the answers to all of them.
+ * patience.c -- how many rows outside a subquery answers one by one before it finds the answers
+ * to all of them.
  *
- * Where one answer takes as long as all do, because both read the same table, none. Where an answer is a look-up, as many as take
- * as long as the set would: whatever then comes, no more than twice the time of the better way is spent. Where hardly any row is
- * expected to ask, a few: a guess may be wrong.
+ * Where one answer takes as long as all do, because both read the same table, none. Where an
+ * answer is a look-up, as many as take as long as the set would: whatever then comes, no more
+ * than twice the time of the better way is spent. Where hardly any row is expected to ask, a few:
+ * a guess may be wrong.
  */
 #include <sql/plan/cost.h>
 #include <sql/plan/plan_internal.h>

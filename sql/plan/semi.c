@@ -1,10 +1,12 @@
 /*
- * semi.c -- EXISTS, NOT EXISTS and IN of a WHERE as joins that let rows of one side pass, each once or not at all.
+ * semi.c -- EXISTS, NOT EXISTS and IN of a WHERE as joins that let rows of one side pass, each
+ * once or not at all.
  *
- * bind/sub.c has found the set that answers such a subquery for all rows outside. Here a semijoin or an antijoin over that set
- * takes the place of the condition, a batch of rows at a time: at the place of the join tree, of those that have the columns
- * it needs, where the fewest rows come by. A condition that lets few rows pass stays below all joins.
- * It stays what it was where asking the few rows there are one by one costs less, and in statements that change rows.
+ * bind/sub.c has found the set that answers such a subquery for all rows outside. Here a semijoin
+ * or an antijoin over that set takes the place of the condition, a batch of rows at a time: at
+ * the place of the join tree, of those that have the columns it needs, where the fewest rows come
+ * by. A condition that lets few rows pass stays below all joins. It stays what it was where
+ * asking the few rows there are one by one costs less, and in statements that change rows.
  */
 #include <sql/plan/cost.h>
 #include <sql/plan/plan_internal.h>
@@ -61,7 +63,10 @@ set_of(struct sql_sub *s)
 	return s->set != NULL ? s->set : s->root;
 }
 
-/* The share of rows that pass: how many of the values outside has the set? rows: there are outside. */
+/*
+ * The share of rows that pass: how many of the values outside has the set? rows: there are
+ * outside.
+ */
 static double
 share(struct bind *b, struct sql_sub *s, bool anti, double rows)
 {
@@ -99,7 +104,10 @@ sql_plan_semi_begin(struct bind *b)
 	}
 }
 
-/* ---- the place ---------------------------------------------------------------------------------- */
+/*
+ * ---- the place
+ * ----------------------------------------------------------------------------------
+ */
 
 /* Tables whose columns come out of n. */
 static uint64_t
@@ -116,7 +124,10 @@ gives(const struct bind *b, const struct sql_node *n)
 	return n->kind == SQL_NODE_JOIN ? m | gives(b, n->build) : m;
 }
 
-/* Of all places below *top that have these tables' columns, and that no outer join is between, the one with the fewest rows. */
+/*
+ * Of all places below *top that have these tables' columns, and that no outer join is between,
+ * the one with the fewest rows.
+ */
 static struct sql_node **
 place(const struct bind *b, struct sql_node **top, uint64_t tables)
 {
@@ -155,7 +166,10 @@ asks_alone(const struct bind *b, struct sql_node *child, struct sql_sub *s)
 	       s->set->est_cost + sql_cost_join(c, &outer, &inner, s->keys, child->est_rows);
 }
 
-/* The rest of an EXISTS over pairs: the set's columns behind the keys, then values of the row outside. */
+/*
+ * The rest of an EXISTS over pairs: the set's columns behind the keys, then values of the row
+ * outside.
+ */
 static bool
 pairs(struct bind *b, struct sql_semi *m)
 {
@@ -167,7 +181,8 @@ pairs(struct bind *b, struct sql_semi *m)
 	m->value = sql_bind_take(b, (s->slots + 1) * sizeof *m->value);
 	m->pair = sql_bind_take(b, (s->extra + s->slots + 1) * sizeof *m->pair);
 	m->types = sql_bind_take(b, (s->extra + 1) * sizeof *m->types);
-	struct sql_sub as = *s; /* its slots, as columns of the pair; its columns move to the front */
+	/* its slots, as columns of the pair; its columns move to the front */
+	struct sql_sub as = *s;
 	struct sql_expr **to = sql_bind_take(b, (s->keys + s->extra) * sizeof *to);
 	if (m->value == NULL || m->pair == NULL || m->types == NULL || to == NULL ||
 	    (as.tied = sql_bind_take(b, (s->slots + 1) * sizeof *as.tied)) == NULL)
@@ -189,7 +204,10 @@ pairs(struct bind *b, struct sql_semi *m)
 	return true;
 }
 
-/* What the child's filter asks a subquery for: n asks it of the rows that are left, when they are fewer. */
+/*
+ * What the child's filter asks a subquery for: n asks it of the rows that are left, when they are
+ * fewer.
+ */
 static bool
 take_dear(struct bind *b, struct sql_node *n, struct sql_node *child)
 {

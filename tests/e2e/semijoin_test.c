@@ -1,4 +1,7 @@
-/* semijoin_test.c -- subqueries of WHERE as joins: when they become one, where it stands, NULLs, errors nobody asked for. */
+/*
+ * semijoin_test.c -- subqueries of WHERE as joins: when they become one, where it stands, NULLs,
+ * errors nobody asked for.
+ */
 #include "golden.h"
 
 #define PLAN "explain (costs off) "

@@ -1,9 +1,10 @@
 /*
  * or.c -- what an OR says beyond its branches.
  *
- * (a AND b) OR (a AND c) is a AND (b OR c), also where NULLs are: so a becomes a condition of its own, which may be the key
- * of a join or go down to a scan. And where every branch says something of table t alone, the OR of that is true of all of t's
- * rows that matter: t's scan asks it, too, if it cannot fail.
+ * (a AND b) OR (a AND c) is a AND (b OR c), also where NULLs are: so a becomes a condition of its
+ * own, which may be the key of a join or go down to a scan. And where every branch says something
+ * of table t alone, the OR of that is true of all of t's rows that matter: t's scan asks it, too,
+ * if it cannot fail.
  */
 #include <sql/plan/bind/bind.h>
 #include <sql/expr/expr_internal.h>
@@ -25,7 +26,10 @@ size_of(const struct ast_expr *e)
 	return n;
 }
 
-/* Is one of the branches made of several parts? Else the branches share nothing, or they are the same. */
+/*
+ * Is one of the branches made of several parts? Else the branches share nothing, or they are the
+ * same.
+ */
 static bool
 some_and(const struct ast_expr *e)
 {
@@ -103,7 +107,10 @@ said_in(struct bind *b, const struct branch *of, const struct ast_expr *e)
 	return k;
 }
 
-/* Do all branches say what the first one says there? *out: then it is out of them; not if one of them says nothing else. */
+/*
+ * Do all branches say what the first one says there? *out: then it is out of them; not if one of
+ * them says nothing else.
+ */
 static bool
 take_out(struct bind *b, struct branch *br, unsigned n, unsigned part, bool *out)
 {
@@ -176,7 +183,10 @@ sql_bind_or_common(struct bind *b, const struct ast_expr *e)
 	return several(b, AST_OR, rest, n, e->position);
 }
 
-/* ---- what the branches say of one table -------------------------------------------------------- */
+/*
+ * ---- what the branches say of one table
+ * --------------------------------------------------------
+ */
 
 /* Comparisons of columns and constants, however they are joined. */
 static bool
