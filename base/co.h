@@ -52,7 +52,7 @@ int nam_sched_live(struct nam_sched *s);
  * and its coroutines that have not ended are part of *live, until it is called again. Either may be NULL. Owner thread. */
 void nam_sched_watch(struct nam_sched *s, void (*ready)(void *arg), void *arg, int *live);
 
-/* One pointer per coroutine. net keeps in it who pays for verbs that have no account of their own (net_pay). */
+/* One pointer per coroutine. net keeps in it who pays for verbs that have no account of their own (net_account_to). */
 void nam_co_set_tag(struct nam_co *co, void *tag);
 void *nam_co_tag(struct nam_co *co);
 

@@ -353,8 +353,8 @@ reload(struct cat *c, struct txn_worker *tw, struct txn *t, const struct txn_lim
 	tso_cid at = txn_snapshot(t), noted = tso_noted(c->oracle);
 	st = cat_read_all(c, t, &rows, &arena);
 	if (mine != NULL) {
-		if (net_payer() != NULL)
-			net_counts_add(net_payer(), txn_counts(mine));
+		if (net_account() != NULL)
+			net_counts_add(net_account(), txn_counts(mine));
 		txn_abort(mine);
 	}
 	if (st != NAM_OK)

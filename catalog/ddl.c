@@ -183,7 +183,7 @@ cat_hold(struct cat *c, struct txn *t, const struct cat_table *table)
 	if (table->store.guard.bits == 0) /* t's own definition */
 		return NAM_OK;
 	nam_status st = lock_definition(c, t, table);
-	return st == NAM_OK ? txn_hold(t, (struct txn_table *)(uintptr_t)&table->store) : st;
+	return st == NAM_OK ? txn_lock_table(t, (struct txn_table *)(uintptr_t)&table->store) : st;
 }
 
 /* extras: only what nam_extras says is another. */

@@ -281,7 +281,7 @@ bool
 shell_lost(struct shell *sh)
 {
 	struct nam_err err = { 0 };
-	if (net_standing(cn_net(sh->cn)) != NET_SHUT_OUT)
+	if (net_membership(cn_net(sh->cn)) != NET_FENCED)
 		return false;
 	sh->failed = true;
 	/* A script's next statement may rest on the one that failed. */

@@ -23,7 +23,7 @@ tell_end(struct cn *cn)
 	cn->on_end = NULL;
 	pthread_mutex_unlock(&cn->end_lock);
 	if (fn != NULL)
-		fn(arg, net_standing_why(cn->net));
+		fn(arg, net_membership_why(cn->net));
 }
 
 static void *
@@ -38,9 +38,9 @@ static void
 watch_end(void *arg)
 {
 	struct cn *cn = arg;
-	while (!atomic_load(&cn->closing) && net_standing(cn->net) != NET_SHUT_OUT)
+	while (!atomic_load(&cn->closing) && net_membership(cn->net) != NET_FENCED)
 		net_sleep(cn->heart->place.net, WATCH_NS);
-	if (net_standing(cn->net) != NET_SHUT_OUT)
+	if (net_membership(cn->net) != NET_FENCED)
 		return;
 	pthread_mutex_lock(&cn->end_lock);
 	cn->ended = true;

@@ -44,7 +44,7 @@ void cn_close(struct cn *cn);
 bool cn_rest(struct cn *cn, unsigned ms);
 
 /*
- * Calls fn(arg, why) once when the process has lost its place in the cluster for ever (net_standing says NET_SHUT_OUT); why is
+ * Calls fn(arg, why) once when the process has lost its place in the cluster for ever (net_membership says NET_FENCED); why is
  * one line, valid until fn returns. On a thread of its own, which takes the signals that the caller of cn_open takes; cn_close
  * waits for it. At once, on the caller's thread, if that has happened already. One fn for each cn.
  */

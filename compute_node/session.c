@@ -137,7 +137,7 @@ on_done(void *arg, const char *tag, uint64_t rows)
 {
 	struct cn_session *s = arg;
 	/* Verbs of a process that is shut out go nowhere. What they seemed to bring about is not said to be so. */
-	if (net_standing(s->cn->net) == NET_SHUT_OUT) {
+	if (net_membership(s->cn->net) == NET_FENCED) {
 		s->cut = true;
 		s->doubt = sql_session_state(s->sql) == 'I' && strncmp(tag, "SELECT", 6) != 0;
 		return false;
@@ -223,7 +223,7 @@ serve(struct cn_session *s, const struct sql_sink *sink)
 static void
 shut_out(struct net *n, bool doubt, struct cat_err *err)
 {
-	const char *why = net_standing_why(n);
+	const char *why = net_membership_why(n);
 	if (doubt) {
 		cat_error(err, "08007", "it is not known whether the statement took effect: %s", why);
 		snprintf(err->hint, sizeof err->hint, "Connect anew, and look.");
@@ -257,13 +257,13 @@ name_reason(struct cn_session *s, const struct cn_place *place)
 	bool gone = strcmp(err->sqlstate, "58030") == 0;
 	if (gone)
 		tso_stuck_text(txn_worker_tso(place->txn), stuck, sizeof stuck);
-	while (gone && net_standing(n) == NET_ASKING)
+	while (gone && net_membership(n) == NET_ASKING)
 		net_sleep(place->net, ASKING_NAP_NS);
-	if (net_standing(n) == NET_SHUT_OUT) {
+	if (net_membership(n) == NET_FENCED) {
 		if (s->cut || may_come_of_it(err->sqlstate))
 			shut_out(n, s->cut && s->doubt, err);
 		else if (strcmp(err->sqlstate, "08007") == 0)
-			snprintf(err->detail, sizeof err->detail, "%s", net_standing_why(n));
+			snprintf(err->detail, sizeof err->detail, "%s", net_membership_why(n));
 	} else if (gone && stuck[0] != '\0' && err->detail[0] == '\0') {
 		memcpy(err->detail, stuck, sizeof stuck);
 	} else if (gone) {

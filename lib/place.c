@@ -257,7 +257,7 @@ lib_place_open(const char *where, struct nam_err *err)
 	pthread_mutex_lock(&all_lock);
 	for (struct lib_place *p = all; p != NULL && key[0] != 0; p = p->next)
 		/* A fenced compute node stays fenced; its handles say so, and new handles open a new node. */
-		if (strcmp(p->key, key) == 0 && net_standing(cn_net(p->cn)) != NET_SHUT_OUT) {
+		if (strcmp(p->key, key) == 0 && net_membership(cn_net(p->cn)) != NET_FENCED) {
 			p->refs++;
 			pthread_mutex_unlock(&all_lock);
 			return p;

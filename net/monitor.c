@@ -236,7 +236,7 @@ net_monitor_answer(struct net *n)
 	}
 	pthread_mutex_unlock(&m->lock);
 	if (!lives)
-		nam_log(NAM_LOG_WARN, "%s", net_standing_why(n));
+		nam_log(NAM_LOG_WARN, "%s", net_membership_why(n));
 }
 
 /* ---- the end of connections --------------------------------------------------------- */
@@ -304,7 +304,7 @@ ask(struct net_node *node, const char *why)
 		    "lease, and "
 		    "others have settled what it left; it has to connect anew");
 		atomic_store(&n->shut_out, true);
-		nam_log(NAM_LOG_WARN, "%s", net_standing_why(n));
+		nam_log(NAM_LOG_WARN, "%s", net_membership_why(n));
 	}
 	if (!atomic_load(&n->shut_out) && !there) {
 		nam_log(

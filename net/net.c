@@ -85,13 +85,13 @@ net_counts_verbs(const struct net_counts *c)
 }
 
 void
-net_pay(struct net_counts *payer)
+net_account_to(struct net_counts *account)
 {
-	nam_co_set_tag(nam_co_self(), payer);
+	nam_co_set_tag(nam_co_self(), account);
 }
 
 struct net_counts *
-net_payer(void)
+net_account(void)
 {
 	struct nam_co *co = nam_co_self();
 	return co != NULL ? nam_co_tag(co) : NULL;
@@ -238,15 +238,15 @@ net_node_broke(struct net_endpoint *ep, const char *why)
 		net_monitor_broke(ep->node, why);
 }
 
-enum net_standing
-net_standing(const struct net *n)
+enum net_membership
+net_membership(const struct net *n)
 {
 	unsigned asking = atomic_load(&n->asking);
-	return atomic_load(&n->shut_out) ? NET_SHUT_OUT : asking != 0 ? NET_ASKING : NET_MEMBER;
+	return atomic_load(&n->shut_out) ? NET_FENCED : asking != 0 ? NET_ASKING : NET_MEMBER;
 }
 
 const char *
-net_standing_why(const struct net *n)
+net_membership_why(const struct net *n)
 {
 	const char *why = atomic_load(&n->why);
 	if (atomic_load(&n->shut_out))
@@ -270,7 +270,7 @@ nam_status
 net_worker_open(struct net *n, struct net_worker **out, struct nam_err *err)
 {
 	if (atomic_load(&n->disarmed))
-		return nam_fail(err, NAM_REFUSED, "%s", net_standing_why(n));
+		return nam_fail(err, NAM_REFUSED, "%s", net_membership_why(n));
 	struct net_worker *w = calloc(1, sizeof *w);
 	if (w == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for a worker");
@@ -392,9 +392,9 @@ net_worker_cpu_ns(const struct net_worker *w)
 }
 
 uint64_t
-net_patience_ns(const struct net_worker *w)
+net_timeout_ns(const struct net_worker *w)
 {
-	return w->net->env->patience(w);
+	return w->net->env->timeout(w);
 }
 
 void
@@ -470,7 +470,7 @@ net_read_direct(struct net_worker *w, net_addr at, uint32_t len, struct net_coun
 	one.verbs[NET_READ] = 1;
 	net_counts_add(&w->ep[net_region_of(at)]->counts, &one);
 	if (acct == NULL)
-		acct = net_payer();
+		acct = net_account();
 	if (acct != NULL)
 		net_counts_add(acct, &one);
 	w->round_trips++;

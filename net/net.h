@@ -168,7 +168,7 @@ nam_status net_fence_process(struct net_worker *w, uint64_t identity, uint64_t g
  * The other side of it. fn is called when a storage node asks, on behalf of another process, whether this one lives: on the thread
  * of the net's first worker, in its loop, outside of coroutines; it must not block. NET_LIVES: the heart's last beat landed
  * recently, and others go on waiting. NET_GIVEN_UP: before the answer leaves, the net disarms itself for ever: mapped
- * memory is replaced by private zero pages, all verbs end with NAM_GONE, net_standing is NET_SHUT_OUT. If that thread does not
+ * memory is replaced by private zero pages, all verbs end with NAM_GONE, net_membership is NET_FENCED. If that thread does not
  * run its loop, no answer leaves. Without fn nothing is answered. fn == NULL takes it back. Any thread; not from within fn.
  */
 enum net_answer_life { NET_LIVES, NET_GIVEN_UP };
@@ -177,12 +177,12 @@ void net_on_asked(struct net *n, enum net_answer_life (*fn)(void *arg), void *ar
 /*
  * Have others shut this process out? A connection that ends does not say why. So a node whose connection has ended is asked once,
  * by a thread that may wait; and where operations ended with NAM_GONE because of it, the answer is on its way (NET_ASKING) or
- * there. Once NET_SHUT_OUT, for ever: close the net, and open another.
+ * there. Once NET_FENCED, for ever: close the net, and open another.
  */
-enum net_standing { NET_MEMBER, NET_ASKING, NET_SHUT_OUT };
-enum net_standing net_standing(const struct net *n);
+enum net_membership { NET_MEMBER, NET_ASKING, NET_FENCED };
+enum net_membership net_membership(const struct net *n);
 /* Why this process is shut out, or which storage it has lost, in one line; "" while nothing is wrong. Any thread; lives as long as n. */
-const char *net_standing_why(const struct net *n);
+const char *net_membership_why(const struct net *n);
 /* Which node's connection broke, and was not made anew since, and why: one sentence, or "". Any thread. */
 void net_broken_why(struct net *n, char *out, size_t size);
 
@@ -281,12 +281,12 @@ void net_counts_add(struct net_counts *into, const struct net_counts *from);
 uint64_t net_counts_verbs(const struct net_counts *c);
 
 /*
- * What the running coroutine posts without an account (acct NULL) is counted in payer from now on; NULL: nowhere
- * again. payer lives until then. For whoever wants to know all that a piece of work cost.
+ * What the running coroutine posts without an account (acct NULL) is counted in account from now on; NULL: nowhere
+ * again. account lives until then. For whoever wants to know all that a piece of work cost.
  */
-void net_pay(struct net_counts *payer);
+void net_account_to(struct net_counts *account);
 /* Who pays here; NULL: nobody. For rooms that post on behalf of a coroutine from elsewhere. */
-struct net_counts *net_payer(void);
+struct net_counts *net_account(void);
 
 /* Operations that share a doorbell and a wait. Caller's memory; lives until done. */
 struct net_batch {

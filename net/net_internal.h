@@ -118,7 +118,7 @@ struct net_env {
 	uint64_t (*now)(struct net_worker *w);
 	void (*sleep)(struct net_worker *w, uint64_t ns);
 	uint64_t (*cpu)(const struct net_worker *w);
-	uint64_t (*patience)(const struct net_worker *w);
+	uint64_t (*timeout)(const struct net_worker *w);
 	void (*net_close)(struct net *n); /* after the nodes' node_close; may be NULL */
 	/* In a coroutine; see net_fence_process. */
 	nam_status (*fence)(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct nam_err *err);
@@ -161,7 +161,7 @@ struct net {
 	char rdma_from[48]; /* "": as the route says */
 };
 
-enum { PATIENCE_CONNECTS = 4 }; /* a connection with ops out and no progress for so many connect_ms is gone */
+enum { TIMEOUT_CONNECTS = 4 }; /* a connection with ops out and no progress for so many connect_ms is gone */
 
 struct net_timer; /* lives on the sleeping coroutine's stack */
 

@@ -179,7 +179,7 @@ post(struct net_batch *b, bool waited)
 {
 	NAM_ASSERT(!b->posted); /* one post at a time */
 	struct net_worker *w = b->w;
-	struct net_counts none, *acct = b->acct != NULL ? b->acct : net_payer();
+	struct net_counts none, *acct = b->acct != NULL ? b->acct : net_account();
 	struct net_endpoint *ep = NULL;
 	struct net_op *op = b->op, *end = op + b->n;
 	uint64_t bells = 0, poison = 0;
@@ -264,7 +264,7 @@ net_post(struct net_batch *b)
 nam_status
 net_wait(struct net_batch *b)
 {
-	struct net_counts *acct = b->acct != NULL ? b->acct : net_payer();
+	struct net_counts *acct = b->acct != NULL ? b->acct : net_account();
 	if (acct != NULL && b->n != 0)
 		acct->round_trips++;
 	if (b->posted) {
@@ -351,7 +351,7 @@ run1(struct net_worker *w, struct net_op *op, struct net_counts *acct)
 		return net_run(&b);
 	}
 	struct net_counts none;
-	if (acct == NULL && (acct = net_payer()) == NULL) {
+	if (acct == NULL && (acct = net_account()) == NULL) {
 		none = (struct net_counts){ 0 };
 		acct = &none;
 	}

@@ -14,6 +14,6 @@
  */
 uint64_t net_worker_cpu_ns(const struct net_worker *w);
 /* Whoever waits for a verb waits no longer than this: where nothing comes back meanwhile, it has ended with NAM_GONE. */
-uint64_t net_patience_ns(const struct net_worker *w);
+uint64_t net_timeout_ns(const struct net_worker *w);
 
 #endif

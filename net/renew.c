@@ -96,7 +96,7 @@ net_worker_renew(struct net_worker *w, unsigned region, uint32_t most_ms, struct
 	if (ep == NULL)
 		return nam_fail(err, NAM_INVALID, "there is no storage node %u", region);
 	if (atomic_load(&w->net->disarmed))
-		return nam_fail(err, NAM_REFUSED, "%s", net_standing_why(w->net));
+		return nam_fail(err, NAM_REFUSED, "%s", net_membership_why(w->net));
 	if (ep->base != NULL || ep->p->poll == NULL)
 		return nam_fail(
 		    err, NAM_UNSUPPORTED, "storage node %u is not reached over a connection", region);

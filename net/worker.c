@@ -160,9 +160,9 @@ real_cpu(const struct net_worker *w)
 }
 
 static uint64_t
-real_patience(const struct net_worker *w)
+real_timeout(const struct net_worker *w)
 {
-	return PATIENCE_CONNECTS * (uint64_t)w->net->connect_ms * 1000000;
+	return TIMEOUT_CONNECTS * (uint64_t)w->net->connect_ms * 1000000;
 }
 
 static void
@@ -388,7 +388,7 @@ const struct net_env net_env_real = {
 	.rouse = real_rouse,
 	.now = real_now,
 	.cpu = real_cpu,
-	.patience = real_patience,
+	.timeout = real_timeout,
 	.sleep = real_sleep,
 	.fence = net_real_fence,
 	.heard = net_real_heard,

@@ -519,12 +519,12 @@ victim_main(const char *role, int out, const char *at, enum net_kind kind)
 	for (unsigned i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 	/* The work has ended badly: why? */
-	for (unsigned i = 0; i < 20000 && net_standing(the_net) != NET_SHUT_OUT; i++)
+	for (unsigned i = 0; i < 20000 && net_membership(the_net) != NET_FENCED; i++)
 		nap_ms(1);
-	const char *why = net_standing_why(the_net);
+	const char *why = net_membership_why(the_net);
 	if (atomic_load(&was_wrong) != 0)
 		_exit(50 + (int)atomic_load(&was_wrong));
-	if (atomic_load(&gone) != THREADS || net_standing(the_net) != NET_SHUT_OUT)
+	if (atomic_load(&gone) != THREADS || net_membership(the_net) != NET_FENCED)
 		_exit(5);
 	if (strcmp(role, "gives-up") == 0 && (atomic_load(&asked) == 0 || strstr(why, "given up") == NULL))
 		_exit(6);
@@ -655,9 +655,9 @@ broken_control(void **state)
 	nap_ms(100);
 	assert_int_not_equal(until_heard(&o, it, NET_UNHEARD, 5000), UINT64_MAX);
 	assert_true(stays(&o, it, NET_UNHEARD, 150));
-	for (unsigned i = 0; i < 5000 && net_standing(n) != NET_MEMBER; i++)
+	for (unsigned i = 0; i < 5000 && net_membership(n) != NET_MEMBER; i++)
 		nap_ms(1);
-	assert_int_equal(net_standing(n), NET_MEMBER);
+	assert_int_equal(net_membership(n), NET_MEMBER);
 	net_close(n);
 	assert_int_not_equal(until_heard(&o, it, NET_LEFT, 5000), UINT64_MAX);
 	leave(&o);
@@ -865,9 +865,9 @@ forked_over(enum net_kind kind)
 	if (pid == 0) {
 		struct net_worker *w;
 		struct nam_err err;
-		if (net_standing(the_net) != NET_SHUT_OUT)
+		if (net_membership(the_net) != NET_FENCED)
 			_exit(2);
-		if (strstr(net_standing_why(the_net), "forked") == NULL)
+		if (strstr(net_membership_why(the_net), "forked") == NULL)
 			_exit(3);
 		test_in_coroutine(first, read_co, &st);
 		if (st != NAM_GONE)
@@ -890,8 +890,8 @@ forked_over(enum net_kind kind)
 	assert_int_equal(WEXITSTATUS(status), FINE);
 	test_in_coroutine(first, read_co, &st);
 	assert_int_equal(st, NAM_OK);
-	assert_int_equal(net_standing(the_net), NET_MEMBER);
-	assert_string_equal(net_standing_why(the_net), "");
+	assert_int_equal(net_membership(the_net), NET_MEMBER);
+	assert_string_equal(net_membership_why(the_net), "");
 	assert_int_not_equal(((char *)sn_local(node[0].region)->base)[AREA], 0x77);
 	test_net_close(the_net, first);
 }

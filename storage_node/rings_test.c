@@ -161,9 +161,9 @@ call(struct peer *p)
 }
 
 static nam_status
-channel(struct peer *p, enum net_mode mode, uint32_t patience_ms)
+channel(struct peer *p, enum net_mode mode, uint32_t timeout_ms)
 {
-	const struct net_call_config cfg = { .mode = mode, .patience_ms = patience_ms };
+	const struct net_call_config cfg = { .mode = mode, .timeout_ms = timeout_ms };
 	struct nam_err err;
 	return net_call_open(p->w, 1, NET_SERVICE_ECHO, &cfg, &err);
 }
@@ -209,7 +209,7 @@ scrawl(struct peer *p, uint64_t at, const uint64_t *words, uint32_t len)
 
 /* ---- rubbish ------------------------------------------------------------------------ */
 
-/* One client's ring holds no message: it loses its connection, within its patience; the other notices nothing. */
+/* One client's ring holds no message: it loses its connection, within its timeout; the other notices nothing. */
 static void
 rubbish_over(enum net_kind kind)
 {
@@ -244,7 +244,7 @@ rubbish_over(enum net_kind kind)
 		assert_int_equal(call(&bad[i]), NAM_OK);
 		peer_close(&bad[i]);
 	}
-	assert_true(nam_clock_ns() - from < 15000000000); /* their patience is 20 s */
+	assert_true(nam_clock_ns() - from < 15000000000); /* their timeout is 20 s */
 	peer_close(&good);
 	daemon_end(&d);
 }
@@ -409,7 +409,7 @@ stopped_over(enum net_kind kind, enum net_mode mode)
 	assert_int_equal(peer_try(&idle, &d, kind), NAM_OK);
 	assert_int_equal(channel(&p, mode, 200), NAM_OK);
 	assert_int_equal(call(&p), NAM_OK);
-	/* Stopped: patience ends it. */
+	/* Stopped: its timeout ends it. */
 	stop(&d);
 	uint64_t from = nam_clock_ns();
 	assert_int_equal(call(&p), NAM_GONE);

@@ -682,7 +682,7 @@ killed(void **state)
 
 /*
  * A node that hangs breaks no connection. Whoever finds out declares it lost, and
- * waiters are freed; if nobody does, patience ends.
+ * waiters are freed; if nobody does, their timeout ends.
  */
 static void *
 declarer(void *arg)

@@ -227,7 +227,7 @@ raw_connect(struct raw *r, const void *hello, uint8_t len)
 	assert_int_equal(rdma_create_id(r->ch, &r->id, NULL, RDMA_PS_TCP), 0);
 	if (net_rdma_resolve(r->ch, r->id, NULL, r->grant.rdma, port, until, "raw", &err) != NAM_OK)
 		fail_msg("%s", err.text);
-	net_rdma_patience(r->id);
+	net_rdma_timeout(r->id);
 	r->page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_non_null(r->pd = ibv_alloc_pd(r->id->verbs));
 	assert_non_null(r->mr = ibv_reg_mr(r->pd, r->page, PAGE, IBV_ACCESS_LOCAL_WRITE));

@@ -162,7 +162,7 @@ accept_peer(
 		.initiator_depth = 1,
 		.retry_count = NET_RDMA_RETRY,
 		.rnr_retry_count = 7 };
-	net_rdma_patience(id);
+	net_rdma_timeout(id);
 	return rdma_accept(id, &p) == 0;
 }
 
@@ -465,7 +465,7 @@ connect_own(struct sn_server *s, struct sn_verbs *v, unsigned ms, struct nam_err
 	    net_rdma_resolve(v->own_ch, v->own_id, v->address, v->address, port, until, "loopback", err);
 	if (st != NAM_OK)
 		return st;
-	net_rdma_patience(v->own_id);
+	net_rdma_timeout(v->own_id);
 	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	v->own_word = page != MAP_FAILED ? page : NULL;
 	struct ibv_qp_init_attr a = { .qp_type = IBV_QPT_RC,

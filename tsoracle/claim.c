@@ -150,7 +150,7 @@ tso_claim_start(struct tso_worker *tw, struct tso_claim *c, tso_cid floor, struc
 	c->ready = false;
 	c->waiter = NULL;
 	c->floor = floor;
-	c->acct = acct != NULL ? acct : net_payer(); /* it is posted elsewhere */
+	c->acct = acct != NULL ? acct : net_account(); /* it is posted elsewhere */
 	c->done = NULL;
 	tw->stats.claims++;
 	if (tw->t->scheme == TSO_PREASSIGNED) {
@@ -163,7 +163,7 @@ tso_claim_start(struct tso_worker *tw, struct tso_claim *c, tso_cid floor, struc
 }
 
 static nam_status
-claim_wait(struct tso_worker *tw, struct tso_claim *c, bool ends, const struct tso_patience *p)
+claim_wait(struct tso_worker *tw, struct tso_claim *c, bool ends, const struct tso_timeout *p)
 {
 	struct tso *t = tw->t;
 	struct tso_still still = { 0 };
@@ -183,7 +183,7 @@ claim_wait(struct tso_worker *tw, struct tso_claim *c, bool ends, const struct t
 			claim_remove(tw, c, true);
 			return c->status = NAM_GONE;
 		}
-		nam_status st = ends ? tso_patience_left(tw->w, p) : NAM_OK;
+		nam_status st = ends ? tso_timeout_left(tw->w, p) : NAM_OK;
 		if (st == NAM_OK && ends)
 			st = tso_stands_still(tw, &still, atomic_load(&t->min_seen), true);
 		/* Nothing has been written with it: from here on it is below our `open`, so a hole, and marked as T4 allows. */
@@ -204,7 +204,7 @@ tso_claim_wait(struct tso_worker *tw, struct tso_claim *c)
 }
 
 nam_status
-tso_claim_wait_by(struct tso_worker *tw, struct tso_claim *c, const struct tso_patience *p)
+tso_claim_wait_by(struct tso_worker *tw, struct tso_claim *c, const struct tso_timeout *p)
 {
 	return claim_wait(tw, c, true, p);
 }

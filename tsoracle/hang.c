@@ -4,7 +4,7 @@
  * The heart has a thread of its own. So the beat says that the process lives, not that each of its workers does: one that is
  * blocked, or a coroutine that nobody will wake, between claim and mark stops everybody's prefix for ever. What tells it
  * from a commit that takes long:
- *   - its transaction has posted nothing more for longer than anybody waits for a verb (net_patience_ns), and did not
+ *   - its transaction has posted nothing more for longer than anybody waits for a verb (net_timeout_ns), and did not
  *     wait for the vector to wrap;
  *   - meanwhile the worker's loop turned, so that whoever could go on did; or its thread used no CPU time, so it is blocked.
  *     Whoever computes without turning the loop is only slow, however long that takes; and one that gets a core now and then
@@ -35,9 +35,9 @@ tso_turned(struct tso_worker *tw)
 uint64_t
 tso_hangs_after_ns(const struct tso *t, const struct net_worker *w)
 {
-	/* More than the patience of net: a verb that waits for a node that is gone ends by itself, and so does its commit. */
-	uint64_t leases = HANGS_LEASES * t->lease_ns, patience = net_patience_ns(w) / 8 * 9;
-	return leases > patience ? leases : patience;
+	/* More than the timeout of net: a verb that waits for a node that is gone ends by itself, and so does its commit. */
+	uint64_t leases = HANGS_LEASES * t->lease_ns, timeout = net_timeout_ns(w) / 8 * 9;
+	return leases > timeout ? leases : timeout;
 }
 
 /* One look at one worker. True: for too long it has not gone on with its lowest claim. */

@@ -135,7 +135,7 @@ nam_status
 tso_refresh(struct tso_worker *tw, struct net_counts *acct)
 {
 	if (acct == NULL)
-		acct = net_payer(); /* it is posted elsewhere */
+		acct = net_account(); /* it is posted elsewhere */
 	struct tso_waiter wt = { .co = nam_co_self(), .acct = acct };
 	ask(tw, &wt);
 	if (acct)
@@ -181,7 +181,7 @@ pin_publish(struct tso_worker *tw)
 }
 
 static nam_status
-wait_for(struct tso_worker *tw, tso_cid cid, const struct tso_patience *p)
+wait_for(struct tso_worker *tw, tso_cid cid, const struct tso_timeout *p)
 {
 	struct tso_still still = { 0 };
 	struct net_backoff pause = { .yields = PREFIX_YIELDS,
@@ -195,7 +195,7 @@ wait_for(struct tso_worker *tw, tso_cid cid, const struct tso_patience *p)
 		uint64_t now = atomic_load(&tw->t->prefix);
 		if (now >= cid)
 			break;
-		st = tso_patience_left(tw->w, p);
+		st = tso_timeout_left(tw->w, p);
 		if (st == NAM_OK && tries >= PREFIX_YIELDS)
 			st = tso_stands_still(tw, &still, now, false);
 		if (st != NAM_OK)
@@ -225,7 +225,7 @@ tso_pin_now(struct tso_worker *tw, struct tso_pin *pin)
 
 /* An idle process READs no marks (T9), so it is pinned meanwhile. */
 nam_status
-tso_wait_for_by(struct tso_worker *tw, tso_cid cid, const struct tso_patience *p)
+tso_wait_for_by(struct tso_worker *tw, tso_cid cid, const struct tso_timeout *p)
 {
 	struct tso_pin pin;
 	if (atomic_load(&tw->t->prefix) >= cid)
@@ -251,7 +251,7 @@ tso_snapshot(struct tso_worker *tw, struct tso_pin *pin, struct net_counts *acct
 
 nam_status
 tso_snapshot_by(
-    struct tso_worker *tw, struct tso_pin *pin, const struct tso_patience *p, struct net_counts *acct)
+    struct tso_worker *tw, struct tso_pin *pin, const struct tso_timeout *p, struct net_counts *acct)
 {
 	struct tso *t = tw->t;
 	tw->stats.snapshots++;

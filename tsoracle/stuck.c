@@ -20,7 +20,7 @@
 static pthread_mutex_t why_lock = PTHREAD_MUTEX_INITIALIZER;
 
 nam_status
-tso_patience_left(struct net_worker *w, const struct tso_patience *p)
+tso_timeout_left(struct net_worker *w, const struct tso_timeout *p)
 {
 	if (p == NULL)
 		return NAM_OK;

@@ -76,12 +76,12 @@ void tso_worker_close(struct tso_worker *tw);
  * How long somebody waits for what others have to do. NAM_CANCELLED, NAM_EXPIRED: as it says. NAM_STUCK: nothing has moved for so
  * long that a process must have stopped which nobody can settle (tso_stuck_text says which).
  */
-struct tso_patience {
+struct tso_timeout {
 	const _Atomic int *cancel; /* becomes non-zero: NAM_CANCELLED; may be NULL */
 	uint64_t until_ns;         /* net_now_ns passes it: NAM_EXPIRED; 0: never */
 };
 /* NAM_OK: wait on. p may be NULL. */
-nam_status tso_patience_left(struct net_worker *w, const struct tso_patience *p);
+nam_status tso_timeout_left(struct net_worker *w, const struct tso_timeout *p);
 
 /* An open snapshot. Lives in the transaction; linked to its worker while pinned. */
 struct tso_pin {
@@ -97,7 +97,7 @@ struct tso_pin {
  */
 nam_status tso_snapshot(struct tso_worker *tw, struct tso_pin *pin, struct net_counts *acct);
 nam_status tso_snapshot_by(
-    struct tso_worker *tw, struct tso_pin *pin, const struct tso_patience *p, struct net_counts *acct);
+    struct tso_worker *tw, struct tso_pin *pin, const struct tso_timeout *p, struct net_counts *acct);
 /* No snapshot, only a pin: at the prefix known here, without waiting for anything. Unpin it also when it is not NAM_OK. */
 nam_status tso_pin_now(struct tso_worker *tw, struct tso_pin *pin);
 void tso_unpin(struct tso_worker *tw, struct tso_pin *pin);
@@ -136,7 +136,7 @@ void tso_claim_start(struct tso_worker *tw, struct tso_claim *c, tso_cid floor, 
 nam_status tso_claim_wait(struct tso_worker *tw, struct tso_claim *c);
 /* The same, with an end: tso_claim_wait waits for others' promises as long as it takes. Not NAM_OK: nothing was or
  * will be written with that CID, nobody here marks it, and it becomes a hole. */
-nam_status tso_claim_wait_by(struct tso_worker *tw, struct tso_claim *c, const struct tso_patience *p);
+nam_status tso_claim_wait_by(struct tso_worker *tw, struct tso_claim *c, const struct tso_timeout *p);
 /* Everything of this CID has executed or never will: posts the mark. note: TSO_NOTE_CATALOG, TSO_NOTE_MEMORY, both, or 0.
  * done(arg), if given, when the mark has landed, or
  * (c->op.status) may not have: then this process beats no more, and who settles it marks. Any coroutine or completion of the worker.
@@ -148,7 +148,7 @@ void tso_mark_wait(struct tso_worker *tw, struct tso_claim *c, unsigned note);
 void tso_answered(struct tso *t, tso_cid cid);
 /* Waits until this process's prefix covers cid. */
 nam_status tso_wait_for(struct tso_worker *tw, tso_cid cid);
-nam_status tso_wait_for_by(struct tso_worker *tw, tso_cid cid, const struct tso_patience *p);
+nam_status tso_wait_for_by(struct tso_worker *tw, tso_cid cid, const struct tso_timeout *p);
 
 /* No snapshot below this is used or will be, by any live owner. As of the last tick; only rises. */
 tso_cid tso_watermark(const struct tso *t);

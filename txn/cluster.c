@@ -14,7 +14,7 @@
 
 enum {
 	LOOK_NS = 2000000,
-	PATIENCE_MS =
+	TIMEOUT_MS =
 	    3000, /* an attempt that has not made its cluster by then is taken over; that harms it, and nobody else */
 	ATTEMPTS = 20,
 	LOOKS = 2, /* more before a refusal is said */
@@ -341,7 +341,7 @@ look(struct look *k, struct txn_roster *r, uint64_t *waits, uint64_t *since)
 		*since = now;
 	}
 	if (other != 0) {
-		bool late = now - *since > PATIENCE_MS * UINT64_C(1000000) ||
+		bool late = now - *since > TIMEOUT_MS * UINT64_C(1000000) ||
 			    net_heard_of(k->w, txn_member_identity(other)) != NET_UNHEARD;
 		if (!late) {
 			let_go(k); /* two that each hold what the other wants would both wait */

@@ -447,7 +447,7 @@ name_conflict(struct txn *t)
 static nam_status
 visible(struct txn_worker *tw, tso_cid cid, const struct txn_limits *l)
 {
-	struct tso_patience p = txn_patience(l);
+	struct tso_timeout p = txn_timeout(l);
 	return tso_wait_for_by(tw->tso, cid, &p) == NAM_OK ? NAM_OK : NAM_UNSEEN;
 }
 
@@ -503,7 +503,7 @@ lock_all(struct txn *t, struct txn_intent_head **h, bool *guarded)
 	if (serial && st == NAM_OK)
 		claim_start(t);
 	if (t->claimed) {
-		struct tso_patience p = txn_patience(&t->limits);
+		struct tso_timeout p = txn_timeout(&t->limits);
 		nam_status claim = tso_claim_wait_by(tw->tso, &t->claim, &p);
 		if (serial)
 			t->counts.round_trips++;

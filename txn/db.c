@@ -169,7 +169,7 @@ heartbeat(void *worker)
 {
 	struct txn_worker *tw = worker;
 	struct txn_db *db = tw->db;
-	net_pay(&tw->background);
+	net_account_to(&tw->background);
 	while (!tw->no_heart) {
 		tw->beat_ns = net_now_ns(tw->w);
 		nam_status st = tso_tick(tw->tso);

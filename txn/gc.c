@@ -360,7 +360,7 @@ void
 txn_gc(void *worker)
 {
 	struct txn_worker *tw = worker;
-	net_pay(&tw->background);
+	net_account_to(&tw->background);
 	/* When the worker closes, what can be freed soon is: the watermark lags by a heartbeat or two. */
 	unsigned last = 0, freed;
 	bool more = false;

@@ -11,8 +11,8 @@ enum {
 	HANGS = 1,
 	MS = 1000000,
 	LEASE_MS = 100,
-	AFTER_MS = 400,   /* four leases: more than the simulated net's patience, 50 ms */
-	PATIENCE_MS = 50, /* net's, simulated */
+	AFTER_MS = 400,  /* four leases: more than the simulated net's timeout, 50 ms */
+	TIMEOUT_MS = 50, /* net's, simulated */
 	MEND_MS = 200, /* mend.c's: for so long a transaction asks for a connection to finish what it began */
 	RECOVERY_MS = 20, /* ticks, a sweep, settling, two rounds of promises */
 };
@@ -226,8 +226,8 @@ test_parted(void **state)
 	printf("%u committed, %u did not; snapshots waited for %.1f ms at most\n", part_ends[0], part_ends[1],
 	    (double)part_longest / MS);
 	assert_true(part_ends[0] > 5 && part_ends[1] > 5);
-	assert_true(part_longest > PATIENCE_MS / 2 * (uint64_t)MS); /* some moments were in the middle */
-	assert_true(part_longest < (PATIENCE_MS + MEND_MS + LEASE_MS + RECOVERY_MS) * (uint64_t)MS);
+	assert_true(part_longest > TIMEOUT_MS / 2 * (uint64_t)MS); /* some moments were in the middle */
+	assert_true(part_longest < (TIMEOUT_MS + MEND_MS + LEASE_MS + RECOVERY_MS) * (uint64_t)MS);
 }
 
 int

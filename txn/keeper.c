@@ -67,7 +67,7 @@ ask(struct txn_worker *tw, unsigned region)
 	bool told = net_node_of(net_worker_net(tw->w), region)->lost;
 	struct nam_err err;
 	nam_status st = NAM_OK;
-	if (net_standing(net_worker_net(tw->w)) == NET_SHUT_OUT)
+	if (net_membership(net_worker_net(tw->w)) == NET_FENCED)
 		st = NAM_REFUSED;
 	else if (answers(tw, region))
 		st = NAM_EXPIRED; /* it is there, and always was */
@@ -124,7 +124,7 @@ keeper_main(void *worker)
 {
 	struct txn_worker *tw = worker;
 	struct txn_keeper *k = &tw->keeper;
-	net_pay(&tw->background);
+	net_account_to(&tw->background);
 	while (k->wanted != 0 && !tw->no_heart) {
 		for (uint64_t left = k->wanted; left != 0; left &= left - 1) {
 			unsigned region = (unsigned)__builtin_ctzll(left);
@@ -251,7 +251,7 @@ txn_pulse(void *worker)
 	uint64_t lease = tso_lease_ns(tw->db->tso);
 	unsigned home = home_of(tw);
 	struct nam_err err;
-	net_pay(&tw->background);
+	net_account_to(&tw->background);
 	while (!tw->no_heart && !tso_abandoned(tw->db->tso)) {
 		net_sleep(tw->w, PULSE_NS);
 		if (tw->beat_ns == 0 || net_now_ns(tw->w) - tw->beat_ns < lease / SILENT_PART ||

@@ -114,7 +114,7 @@ dropped(struct fixture *fix)
 	delete_many(fix, 1, &fix->tab[1], 0, DELETED);
 	struct txn *t = begin(fix, 2, TXN_READ_COMMITTED);
 	assert_int_equal(insert(t, &fix->bare[2], 1, 1), NAM_OK);
-	assert_int_equal(txn_hold(t, &fix->tab[2]), NAM_OK);
+	assert_int_equal(txn_lock_table(t, &fix->tab[2]), NAM_OK);
 	tso_cid d;
 	assert_int_equal(txn_commit(t, &d), NAM_OK);
 	assert_int_equal(txn_table_free(fix->tw[2], &fix->tab[2], d), NAM_OK);

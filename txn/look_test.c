@@ -312,9 +312,9 @@ looked_at(struct fixture *fix)
 	struct txn_look l = { .v = fix->tab[0].view };
 	struct net_counts counts = { 0 };
 	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
-	net_pay(&counts);
+	net_account_to(&counts);
 	assert_int_equal(txn_look_at_all(t, &l), NAM_OK);
-	net_pay(NULL);
+	net_account_to(NULL);
 	txn_abort(t);
 	assert_int_equal(l.extents, extents);
 	assert_int_equal(extent_looked_at(fix), extents);

@@ -6,7 +6,7 @@
 enum { CHUNK = 32, WHOLE_MAX = 640 /* blocks up to this are READ whole */ };
 
 void
-txn_met(struct txn *t, net_addr at, uint64_t newest)
+txn_read_set_add(struct txn *t, net_addr at, uint64_t newest)
 {
 	if (t->iso != TXN_SERIALIZABLE)
 		return;
@@ -15,7 +15,7 @@ txn_met(struct txn *t, net_addr at, uint64_t newest)
 }
 
 void
-txn_met_absent(struct txn *t, const struct txn_get *g)
+txn_read_set_add_absent(struct txn *t, const struct txn_get *g)
 {
 	if (t->iso != TXN_SERIALIZABLE)
 		return;
@@ -71,7 +71,7 @@ judge(struct txn *t, struct txn_get *g, net_addr at, struct rec_block *img, unsi
 		if (!txn_rec_slot_whole(v, x, newest, at) ||
 		    !same_key(g->table, x->payload, (uint32_t)x->meta, g))
 			return false;
-		txn_met_absent(t, g);
+		txn_read_set_add_absent(t, g);
 		g->status = NAM_ABSENT;
 		return true;
 	}
@@ -79,9 +79,9 @@ judge(struct txn *t, struct txn_get *g, net_addr at, struct rec_block *img, unsi
 		return false;
 	/* What a deletion leaves the collector takes away at any time: not this block is looked at again, but the key. */
 	if (s->meta & REC_DELETED)
-		txn_met_absent(t, g);
+		txn_read_set_add_absent(t, g);
 	else
-		txn_met(t, at, newest);
+		txn_read_set_add(t, at, newest);
 	g->status = s->meta & REC_DELETED ? NAM_ABSENT : NAM_OK;
 	g->row = (struct txn_row){ .at = at,
 		.bytes = s->payload,
@@ -314,7 +314,7 @@ get_missed(struct getting *x)
 			continue;
 		if (!inserted_here(t, q) && !done) {
 			q->status = NAM_ABSENT;
-			txn_met_absent(t, q);
+			txn_read_set_add_absent(t, q);
 		}
 	}
 	return NAM_OK;

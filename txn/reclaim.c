@@ -291,7 +291,7 @@ void
 txn_reclaim(void *worker)
 {
 	struct txn_worker *tw = worker;
-	net_pay(&tw->background);
+	net_account_to(&tw->background);
 	while (!tw->leaving) {
 		net_sleep(tw->w, POLL_NS);
 		round_of(tw);

@@ -459,7 +459,7 @@ tell(void *worker)
 	struct txn_worker *tw = worker;
 	struct tso_pin pin;
 	tso_cid cid;
-	net_pay(&tw->background);
+	net_account_to(&tw->background);
 	nam_status st = tso_pin_now(tw->tso, &pin);
 	if (st == NAM_OK)
 		st = txn_cid_spend(tw, TSO_NOTE_MEMORY, &cid);
@@ -530,7 +530,7 @@ txn_sweep(void *worker)
 	struct tso *t = tw->db->tso;
 	struct unsettled slot[TSO_OWNERS] = { 0 };
 	uint64_t freed = 0, deaths, news = 0;
-	net_pay(&tw->background);
+	net_account_to(&tw->background);
 	while (!tw->stopping) {
 		net_sleep_or_news(tw->w, SWEEP_NS, &news);
 		/* Idle owners that lost their slots had nothing to be settled, and maybe memory at hand. */
@@ -600,7 +600,7 @@ txn_head_newest(const struct rec_block *img, net_addr at, uint64_t *newest)
  * cut short in that.
  */
 nam_status
-txn_unlock_dead_by(struct txn_worker *tw, net_addr at, uint64_t lock, const struct tso_patience *p)
+txn_unlock_dead_by(struct txn_worker *tw, net_addr at, uint64_t lock, const struct tso_timeout *p)
 {
 	struct rec_block b;
 	uint64_t seen;
@@ -648,7 +648,7 @@ nam_status
 txn_unlock_dead(struct txn_worker *tw, net_addr at, uint64_t lock)
 {
 	/* Where a CID means to wait it is given up: somebody comes again. */
-	static const struct tso_patience none = { .until_ns = 1 };
+	static const struct tso_timeout none = { .until_ns = 1 };
 	return txn_unlock_dead_by(tw, at, lock, &none);
 }
 

@@ -630,7 +630,7 @@ static void
 orphans_main(void *worker)
 {
 	struct txn_worker *tw = worker;
-	net_pay(&tw->background);
+	net_account_to(&tw->background);
 	uint64_t deaths = atomic_load(&tw->db->deaths_heard);
 	txn_orphans(tw, deaths);
 	sweep_overdue(tw, deaths);

@@ -133,7 +133,7 @@ txn_begin_by(struct txn_worker *tw, enum txn_iso iso, const struct txn_limits *l
 	memset(&t->counts, 0, sizeof t->counts);
 	if (l != NULL)
 		txn_set_limits(t, l);
-	struct tso_patience p = txn_patience(&t->limits);
+	struct tso_timeout p = txn_timeout(&t->limits);
 	nam_status st = tso_snapshot_by(tw->tso, &t->pin, &p, &t->counts);
 	t->pinned = st == NAM_OK;
 	if (st == NAM_OK)
@@ -171,7 +171,7 @@ txn_statement(struct txn *t)
 		tso_unpin(t->tw->tso, &t->pin);
 	}
 	t->pinned = false;
-	struct tso_patience p = txn_patience(&t->limits);
+	struct tso_timeout p = txn_timeout(&t->limits);
 	nam_status st = tso_snapshot_by(t->tw->tso, &t->pin, &p, &t->counts);
 	t->pinned = st == NAM_OK;
 	return st;

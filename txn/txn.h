@@ -244,7 +244,7 @@ nam_status txn_lock_many(
 nam_status txn_lock_now(struct txn *t, struct txn_table *table, struct txn_row *row, bool wait);
 /* With the record locked that is the table's guard: waits until no row is locked by others, and READ COMMITTED's
  * snapshot covers all there are; nobody else commits one until t ends. NAM_CONFLICT: an older snapshot does not. */
-nam_status txn_hold(struct txn *t, struct txn_table *table);
+nam_status txn_lock_table(struct txn *t, struct txn_table *table);
 
 /* Writes a new version of a row got from this transaction (key columns unchanged); buffered until
  * commit. The payload is copied. */

@@ -323,7 +323,7 @@ struct txn {
 	bool cluster_visible;
 	bool finish;  /* txn_set_finish */
 	bool no_wait; /* txn_lock_now: not for locks of transactions that may still end either way */
-	bool holding; /* txn_hold: tables are ours alone; the intent's head says so */
+	bool holding; /* txn_lock_table: tables are ours alone; the intent's head says so */
 	struct txn_intent *intent;
 	uint64_t lock; /* this attempt's lock word, 0: none yet */
 	struct txn_write **wr;
@@ -644,7 +644,7 @@ void txn_guard_wait(struct txn_worker *tw, net_addr at, const struct txn_limits 
 /* NAM_OK: go on waiting. NAM_CANCELLED, NAM_EXPIRED: not any more. */
 nam_status txn_go_on(const struct txn *t);
 nam_status txn_within(const struct txn_worker *tw, const struct txn_limits *l);
-struct tso_patience txn_patience(const struct txn_limits *l);
+struct tso_timeout txn_timeout(const struct txn_limits *l);
 /* That lock's owner has stopped, and nobody can settle it: NAM_STUCK, else NAM_OK. */
 nam_status txn_lock_stuck(struct txn_worker *tw, uint64_t lock);
 /* Has the transaction that has this lock word been decided? Then it is about to go. */
@@ -719,8 +719,7 @@ void txn_doubts(struct txn_worker *tw);
  */
 nam_status txn_unlock_dead(struct txn_worker *tw, net_addr at, uint64_t lock);
 /* The same. It needs a CID, and waits for that as long as p says. */
-nam_status txn_unlock_dead_by(
-    struct txn_worker *tw, net_addr at, uint64_t lock, const struct tso_patience *p);
+nam_status txn_unlock_dead_by(struct txn_worker *tw, net_addr at, uint64_t lock, const struct tso_timeout *p);
 /* The newest CID that the head of a block of any shape lists, 0: none. False: its directory is not whole. */
 bool txn_head_newest(const struct rec_block *img, net_addr at, uint64_t *newest);
 /* An insert got NAM_BUSY: should who resizes the index be dead, his work is finished and his lock freed. */
@@ -739,8 +738,8 @@ uint64_t txn_gc_lock(struct txn_worker *tw);
 nam_status txn_word_fresh(struct txn_worker *tw, net_addr at, uint64_t lock, tso_cid floor, tso_cid *cid);
 
 /* read.c */
-void txn_met(struct txn *t, net_addr at, uint64_t newest);
-void txn_met_absent(struct txn *t, const struct txn_get *g);
+void txn_read_set_add(struct txn *t, net_addr at, uint64_t newest);
+void txn_read_set_add_absent(struct txn *t, const struct txn_get *g);
 
 /* ---- cluster.c ---- */
 /*

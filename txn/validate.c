@@ -2,7 +2,7 @@
  * validate.c -- what has to be as it was when the locks are held: all that SERIALIZABLE met, and the records that say
  * what the tables written are (guards).
  *
- * A writer locks its rows and then READs the guard. Who changes a table's meaning (txn_hold) locks the guard's record,
+ * A writer locks its rows and then READs the guard. Who changes a table's meaning (txn_lock_table) locks the guard's record,
  * waits until no row is locked or newer than his snapshot, says in his intent that he holds the table, and looks at the
  * rows once more. A writer that finds the guard locked asks the intent: not held yet, so it may go on, for it will be
  * waited for; held, so it may not. (A lock hides the guard's word, so where it does not hold the table, the directory
@@ -18,7 +18,7 @@ enum {
 	COLLECTOR_NS = 50000,   /* a collector empties a block in some round trips */
 	COMMIT_NS = 20000,      /* a commit's directory lands that soon behind its lock */
 	GUARD_LOOK_NS = 200000, /* a change of a table's definition takes milliseconds */
-	/* txn_hold: writers of the table end soon, or when their clients say so. Each look READs the whole table. */
+	/* txn_lock_table: writers of the table end soon, or when their clients say so. Each look READs the whole table. */
 	HOLD_BASE_NS = 50000,
 	HOLD_CAP_NS = 1000000,
 	HOLD_HOLD = 20,
@@ -378,7 +378,7 @@ hold(struct txn *t, const struct txn_table_view *v, uint64_t *waits)
 }
 
 nam_status
-txn_hold(struct txn *t, struct txn_table *table)
+txn_lock_table(struct txn *t, struct txn_table *table)
 {
 	uint64_t waits = 0;
 	bool held = t->holding;

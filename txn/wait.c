@@ -17,17 +17,17 @@ enum {
 	WAIT_HOLD = 28, /* a pause is about 1/28 of the wait; the cap after 260 pauses */
 };
 
-struct tso_patience
-txn_patience(const struct txn_limits *l)
+struct tso_timeout
+txn_timeout(const struct txn_limits *l)
 {
-	return (struct tso_patience){ .cancel = l->cancel, .until_ns = l->until_ns };
+	return (struct tso_timeout){ .cancel = l->cancel, .until_ns = l->until_ns };
 }
 
 nam_status
 txn_within(const struct txn_worker *tw, const struct txn_limits *l)
 {
-	struct tso_patience p = txn_patience(l);
-	return tso_patience_left(tw->w, &p);
+	struct tso_timeout p = txn_timeout(l);
+	return tso_timeout_left(tw->w, &p);
 }
 
 nam_status

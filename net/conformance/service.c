@@ -151,7 +151,7 @@ sizes(struct job *j, enum net_mode mode)
 		echo_once(j, 1, from, back, n, n);
 	for (uint32_t n = most - 9; n <= most; n++)
 		echo_once(j, 1, from, back, n, n);
-	/* Who misses the news of an answer finds it when its patience is over. */
+	/* Who misses the news of an answer finds it when its timeout is over. */
 	CHECK(j->fix, net_now_ns(j->w) - begin < UINT64_C(60000000000));
 	free(from);
 	free(back);
@@ -354,7 +354,7 @@ lost_co(struct job *j)
 	struct net_call c[OUT];
 	char back[OUT][64];
 	struct nam_err err;
-	const struct net_call_config cfg = { .patience_ms = 300 };
+	const struct net_call_config cfg = { .timeout_ms = 300 };
 	CHECK(j->fix, net_call_open(j->w, 1, NET_SERVICE_ECHO, &cfg, &err) == NAM_OK);
 	CHECK(j->fix, net_call(j->w, 1, NET_SERVICE_ECHO, "x", 1, back[0], 1, NULL) == NAM_OK);
 	for (unsigned i = 0; i < OUT; i++) {
@@ -388,12 +388,12 @@ lost(struct fixture *fix)
 	net_conf_start(fix, 0, 1, 1, 0, lost_co);
 }
 
-/* A service that does not come back: the call ends when patience does, and a new channel works once the shard is free. */
+/* A service that does not come back: the call ends with its timeout, and a new channel works once the shard is free. */
 static void
 stall_co(struct job *j)
 {
 	struct nam_err err;
-	const struct net_call_config hasty = { .patience_ms = 60 }, calm = { .patience_ms = 10000 };
+	const struct net_call_config hasty = { .timeout_ms = 60 }, calm = { .timeout_ms = 10000 };
 	uint32_t ms = 400;
 	char back[8];
 	if (j->fix->env->kind == NET_SIM)

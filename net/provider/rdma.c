@@ -382,7 +382,7 @@ net_rdma_resolve(struct rdma_event_channel *ch, struct rdma_cm_id *id, const cha
 }
 
 void
-net_rdma_patience(struct rdma_cm_id *id)
+net_rdma_timeout(struct rdma_cm_id *id)
 {
 	uint8_t timeout = NET_RDMA_ACK_TIMEOUT;
 	/* Devices without the option keep their default; a vanished peer then takes longer to be noticed. */

@@ -65,6 +65,6 @@ void net_rdma_hold(struct rdma_cm_id *id);
 void net_rdma_release(struct ibv_context *ctx, bool removed);
 /* A peer that vanished is noticed within about a second, not never (retry_count 7 has no end on some). */
 enum { NET_RDMA_RETRY = 6, NET_RDMA_ACK_TIMEOUT = 14 };
-void net_rdma_patience(struct rdma_cm_id *id);
+void net_rdma_timeout(struct rdma_cm_id *id);
 
 #endif

@@ -48,7 +48,7 @@ struct tcp {
 	bool broken;          /* poll() tells everybody */
 	bool stalled;         /* a wait was for nothing, and nothing has come since */
 	uint64_t progress_ns; /* when the socket last took or gave bytes, or the first op went out */
-	uint64_t patience_ns; /* with ops out and no progress for so long the node is gone */
+	uint64_t timeout_ns;  /* with ops out and no progress for so long the node is gone */
 	/* asks not sent yet: out[out_pos .. out_len) */
 	char *out;
 	size_t out_pos, out_len, out_cap, keep;
@@ -107,7 +107,7 @@ tcp_open(struct net_endpoint *ep, struct nam_err *err)
 		return st;
 	}
 	t->keep = net_buffer_size(OUT_KEEP, OUT_FIRST);
-	t->patience_ns = PATIENCE_CONNECTS * (uint64_t)ep->node->net->connect_ms * 1000000;
+	t->timeout_ns = TIMEOUT_CONNECTS * (uint64_t)ep->node->net->connect_ms * 1000000;
 	ep->priv = t;
 	return NAM_OK;
 }
@@ -239,7 +239,7 @@ tcp_post(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
 		put(t, zeros, net_pad8(op->len) - op->len);
 	}
 	if (!quiet && t->head == t->tail)
-		t->progress_ns = nam_clock_ns(); /* patience begins */
+		t->progress_ns = nam_clock_ns(); /* the timeout begins */
 	if (!quiet)
 		t->ring[t->tail++ & (t->ring_cap - 1)] = (struct out_op){ b, op };
 	if (t->out_len - t->out_pos >= SEND_EARLY)
@@ -342,7 +342,7 @@ hear(struct net_endpoint *ep, bool wait)
 		} else if (n < 0) {
 			if (errno == EAGAIN) {
 				t->stalled |= wait;
-				if (nam_clock_ns() - t->progress_ns > t->patience_ns)
+				if (nam_clock_ns() - t->progress_ns > t->timeout_ns)
 					break_off(ep, "it does not answer any more");
 				break;
 			}

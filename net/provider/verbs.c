@@ -92,7 +92,7 @@ struct verbs {
 	unsigned inline_max, depth, rd_max, signal_every;
 
 	bool broken, removed; /* removed: the device itself */
-	uint64_t progress_ns, patience_ns, wondered_ns;
+	uint64_t progress_ns, timeout_ns, wondered_ns;
 	/* posted, not in work requests yet: queue[head .. tail), modulo cap */
 	struct want *queue;
 	size_t head, tail, queue_cap;
@@ -270,7 +270,7 @@ connect_queue_pair(struct verbs *v, struct net_node *node, const struct net_gran
 		return nam_fail(err, NAM_GONE, "%s: the RDMA device does not answer", name);
 	v->held = v->id->verbs;
 	net_rdma_hold(v->id);
-	net_rdma_patience(v->id);
+	net_rdma_timeout(v->id);
 	if ((st = make_queue_pair(v, name, err)) != NAM_OK)
 		return st;
 	struct net_verbs_hello hello = { .magic = NET_VERBS_MAGIC, .region = node->info.region };
@@ -399,7 +399,7 @@ try_open(struct net_endpoint *ep, uint64_t until, struct nam_err *err)
 		return st;
 	}
 	v->given = v->taken = STAGE_FIRST;
-	v->patience_ns = PATIENCE_CONNECTS * (uint64_t)node->net->connect_ms * 1000000;
+	v->timeout_ns = TIMEOUT_CONNECTS * (uint64_t)node->net->connect_ms * 1000000;
 	v->signal_every = v->depth / 4 < SIGNAL_EVERY ? v->depth / 4 : SIGNAL_EVERY;
 	v->cap = v->depth / 2;
 	v->cap_step = 1;
@@ -635,7 +635,7 @@ verbs_ring(struct net_endpoint *ep)
 			seal(v, &c);
 		struct ibv_send_wr *bad = NULL;
 		if (v->progress_ns == 0)
-			v->progress_ns = nam_clock_ns(); /* patience begins */
+			v->progress_ns = nam_clock_ns(); /* the timeout begins */
 		int rc = ibv_post_send(v->id->qp, c.wr, &bad);
 		if (rc != 0) {
 			break_off(ep, strerror(rc < 0 ? -rc : rc));
@@ -825,13 +825,13 @@ take(struct net_endpoint *ep, const struct ibv_wc *wc, uint64_t *proven)
 	return done;
 }
 
-/* Something is out and nothing comes: the channel may know why, and patience has an end. */
+/* Something is out and nothing comes: the channel may know why; else the timeout ends. */
 static void
 wonder(struct net_endpoint *ep)
 {
 	struct verbs *v = ep->priv;
 	uint64_t now = nam_clock_ns();
-	if (now - v->progress_ns > v->patience_ns) {
+	if (now - v->progress_ns > v->timeout_ns) {
 		break_off(ep, "it does not answer any more");
 	} else if (now - v->progress_ns > WONDER_NS && now - v->wondered_ns > WONDER_NS) {
 		v->wondered_ns = now;

@@ -13,7 +13,7 @@ enum {
 	NAP_NS_MIN = 10000,   /* ... then sleep so long, ... */
 	NAP_NS_MAX = 1000000, /* ... and longer, up to this */
 	ODD_NS = 500000000,   /* an answer may look odd while it is under way, but not for so long */
-	PATIENCE_MS = 12000,
+	TIMEOUT_MS = 12000,
 };
 
 /* ---- the end of calls and channels --------------------------------------------- */
@@ -150,10 +150,10 @@ open_channel(struct net_worker *w, struct net_endpoint *ep, unsigned service,
 	ch->out_end = &ch->out_first;
 	ch->out.bytes = cfg->request_bytes != 0 ? cfg->request_bytes : RING_BYTES;
 	ch->in.bytes = cfg->response_bytes != 0 ? cfg->response_bytes : RING_BYTES;
-	uint32_t connect_ms = w->net->connect_ms, patience_ms = cfg->patience_ms;
-	if (patience_ms == 0)
-		patience_ms = connect_ms != 0 ? 4 * connect_ms : PATIENCE_MS;
-	ch->patience_ns = (uint64_t)patience_ms * 1000000;
+	uint32_t connect_ms = w->net->connect_ms, timeout_ms = cfg->timeout_ms;
+	if (timeout_ms == 0)
+		timeout_ms = connect_ms != 0 ? 4 * connect_ms : TIMEOUT_MS;
+	ch->timeout_ns = (uint64_t)timeout_ms * 1000000;
 	ch->out.mirror = calloc(1, ch->out.bytes);
 	nam_status st = NAM_OK;
 	if (ch->out.mirror == NULL)
@@ -288,7 +288,7 @@ channel_send(struct net_channel *ch)
 			break;
 		uint64_t now = net_now_ns(w);
 		if (first)
-			ch->progress_ns = now; /* patience begins */
+			ch->progress_ns = now; /* the timeout begins */
 		w->call_news_ns = now;
 		w->call_nap_ns = 0;
 		if (ch->mode == NET_EVENTS || ch->tell) {
@@ -410,7 +410,7 @@ net_channel_look(struct net_channel *ch)
 	/* What came before the end still counts. */
 	while (ch->out_first != NULL && take_answer(ch, &why))
 		ended++;
-	if (open && why == NULL && ended == 0 && net_now_ns(ch->ep->w) - ch->progress_ns > ch->patience_ns)
+	if (open && why == NULL && ended == 0 && net_now_ns(ch->ep->w) - ch->progress_ns > ch->timeout_ns)
 		why = "no answer";
 	if (!open || why != NULL)
 		ended += channel_break(ch, why);

@@ -56,7 +56,7 @@ struct net_channel {
 	bool broken;
 	bool tell; /* the shard does not know our mode yet: announce the next request */
 	enum net_mode mode;
-	uint64_t progress_ns, patience_ns, odd_since_ns;
+	uint64_t progress_ns, timeout_ns, odd_since_ns;
 	net_addr ring;
 	uint32_t number; /* our immediate */
 	struct net_ring_out out;
@@ -74,7 +74,7 @@ struct net_channel {
 	void *priv;
 };
 
-/* A provider's way: shakes hands, fills ops, fd, ring, number, in, patience. ch->out.bytes and ch->in.bytes hold the sizes wished for. */
+/* A provider's way: shakes hands, fills ops, fd, ring, number, in, timeout. ch->out.bytes and ch->in.bytes hold the sizes wished for. */
 typedef nam_status (*net_channel_open_fn)(
     struct net_channel *ch, unsigned service, uint64_t until, struct nam_err *err);
 nam_status net_channel_open_mapped(
@@ -90,7 +90,7 @@ nam_status net_channel_ask(struct net_channel *ch, enum net_ring_way way, unsign
 
 /* Sends what was started since; an idle hook. */
 void net_channels_send(void *worker);
-/* Looks for answers, gives up what is over its patience. Returns how many calls ended. */
+/* Looks for answers, gives up what is over its timeout. Returns how many calls ended. */
 int net_channel_look(struct net_channel *ch);
 int net_channels_look(struct net_worker *w);
 /* Before sleeping: true: do not yet. Else adds what to sleep on, and makes *nap_ns shorter where nothing will rouse us. */

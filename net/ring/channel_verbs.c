@@ -170,7 +170,7 @@ connect_qp(struct ring_qp *q, struct net_channel *ch, const struct net_grant *gr
 	    net_rdma_resolve(q->ch, q->id, *from != '\0' ? from : NULL, grant->rdma, port, until, name, err);
 	if (st != NAM_OK)
 		return st;
-	net_rdma_patience(q->id);
+	net_rdma_timeout(q->id);
 	if ((st = make_qp(q, ch, err)) != NAM_OK)
 		return st;
 	struct net_verbs_hello hello = { .magic = NET_VERBS_MAGIC, .region = node->info.region };

@@ -312,7 +312,7 @@ torn(void **state)
 	assert_false(flow_run(0)); /* it is the tearing that fools it */
 }
 
-/* A node whose process stands still: calls end with patience; when it goes on, a new channel works. */
+/* A node whose process stands still: calls end with their timeout; when it goes on, a new channel works. */
 static void
 paused_co(void *arg)
 {
@@ -320,7 +320,7 @@ paused_co(void *arg)
 	struct nam_err err;
 	char back[8];
 	uint32_t got = 9;
-	const struct net_call_config cfg = { .patience_ms = 5 };
+	const struct net_call_config cfg = { .timeout_ms = 5 };
 	assert_int_equal(net_call_open(f->w, 1, NET_SERVICE_ECHO, &cfg, &err), NAM_OK);
 	assert_int_equal(net_call(f->w, 1, NET_SERVICE_ECHO, "abc", 3, back, 8, &got), NAM_OK);
 	assert_int_equal(got, 3);

@@ -57,7 +57,7 @@ struct net_call_config {
 	/* Of the rings; powers of two from 4 KiB to 1 MiB; 0 = 64 KiB. A message is at most half as long (net_call_max). */
 	uint32_t request_bytes, response_bytes;
 	uint32_t
-	    patience_ms; /* no answer for so long, with calls out: the channel is given up. 0 = 4 x connect_ms */
+	    timeout_ms; /* no answer for so long, with calls out: the channel is given up. 0 = 4 x connect_ms */
 };
 
 /*

@@ -104,7 +104,7 @@ net_sim_part(struct net_sim *s, struct net *n, unsigned region, uint64_t ns)
 		net_sim_say(s, "p%u and node %u do not reach each other", p->id, region);
 	h->at = s->now + ns < s->now ? UINT64_MAX : s->now + ns;
 	p->parted |= UINT64_C(1) << region;
-	break_all(s, p, region, SIM_PATIENCE_NS);
+	break_all(s, p, region, SIM_TIMEOUT_NS);
 	if (h->at == UINT64_MAX)
 		return;
 	h->call.fn = heal;

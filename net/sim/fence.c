@@ -13,7 +13,7 @@ struct sim_leg {
 /* One call of net_fence_process. Its messages may come after it has given up. */
 struct sim_fence {
 	struct sim_fence *next;
-	struct sim_timer patience;
+	struct sim_timer timeout;
 	uint64_t identity;
 	unsigned left; /* nodes that have not answered */
 	struct sim_leg leg[NET_REGIONS];
@@ -22,7 +22,7 @@ struct sim_fence {
 static bool
 unreachable(const struct sim_fence *f, const struct sim_node *node)
 {
-	const struct sim_proc *p = f->patience.worker->proc;
+	const struct sim_proc *p = f->timeout.worker->proc;
 	return node->down || (p->parted >> node->region & 1);
 }
 
@@ -35,9 +35,9 @@ leg_answered(struct net_sim *s, struct sim_call *c)
 		return;
 	(void)s;
 	f->left--;
-	if (f->patience.co != NULL) {
-		net_sim_touch(f->patience.worker);
-		nam_co_wake(f->patience.co);
+	if (f->timeout.co != NULL) {
+		net_sim_touch(f->timeout.worker);
+		nam_co_wake(f->timeout.co);
 	}
 }
 
@@ -99,18 +99,18 @@ net_sim_fence(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct
 	f->next = s->fence;
 	s->fence = f;
 	f->identity = identity;
-	f->patience.worker = sw;
-	f->patience.co = nam_co_self();
+	f->timeout.worker = sw;
+	f->timeout.co = nam_co_self();
 	for (unsigned i = 0; i < w->net->count; i++) {
 		struct sim_leg *leg = &f->leg[i];
 		*leg = (struct sim_leg){ .call.fn = leg_arrived, .of = f, .node = w->net->node[i]->priv };
 		net_sim_queue_push(&s->queue, s->now + net_sim_flight_ns(s), SIM_CALL, &leg->call);
 		f->left++;
 	}
-	net_sim_queue_push(&s->queue, s->now + SIM_PATIENCE_NS, SIM_TIMER, &f->patience);
-	while (f->left > 0 && !f->patience.fired)
+	net_sim_queue_push(&s->queue, s->now + SIM_TIMEOUT_NS, SIM_TIMER, &f->timeout);
+	while (f->left > 0 && !f->timeout.fired)
 		nam_co_park();
-	f->patience.co = NULL;
+	f->timeout.co = NULL;
 	if (f->left > 0)
 		return nam_fail(err, NAM_GONE, "%u storage nodes do not answer", f->left);
 	return NAM_OK;

@@ -25,9 +25,9 @@ struct sim_link {
 	struct net_channel *ch; /* NULL: closed */
 	uint64_t ring;          /* offset of the request ring */
 	uint32_t number;
-	bool due, patience_due;
-	struct sim_call look, patience; /* events */
-	struct sim_link *next;          /* of the node */
+	bool due, timeout_due;
+	struct sim_call look, timeout; /* events */
+	struct sim_link *next;         /* of the node */
 };
 
 #define LINK_OF(call, member) ((struct sim_link *)(void *)((char *)(call)-offsetof(struct sim_link, member)))
@@ -89,23 +89,23 @@ write_back(struct net_link *link, struct net_ring_run run, bool announce)
 /* ---- the client's side ----------------------------------------------------------------- */
 
 static void
-patience(struct net_sim *s, struct sim_call *c)
+timeout(struct net_sim *s, struct sim_call *c)
 {
-	struct sim_link *l = LINK_OF(c, patience);
+	struct sim_link *l = LINK_OF(c, timeout);
 	struct net_channel *ch = l->ch;
 	struct sim_proc *p = l->back.worker->proc;
 	if (p->paused) { /* its code does not run */
-		net_sim_queue_push(&s->queue, p->resume_at, SIM_CALL, &l->patience);
+		net_sim_queue_push(&s->queue, p->resume_at, SIM_CALL, &l->timeout);
 		return;
 	}
-	l->patience_due = false;
+	l->timeout_due = false;
 	if (!net_sim_runs(p) || ch == NULL || ch->out_first == NULL)
 		return;
 	net_sim_touch(l->back.worker);
 	net_channel_look(ch);
 	if (ch->out_first != NULL) {
-		l->patience_due = true;
-		net_sim_queue_push(&s->queue, ch->progress_ns + ch->patience_ns + 1, SIM_CALL, &l->patience);
+		l->timeout_due = true;
+		net_sim_queue_push(&s->queue, ch->progress_ns + ch->timeout_ns + 1, SIM_CALL, &l->timeout);
 	}
 }
 
@@ -118,15 +118,15 @@ net_sim_serve_resume(struct net_sim *s, struct sim_proc *p)
 				net_channel_look(l->ch);
 }
 
-/* A request was posted: virtual time has to reach the end of patience, if nothing else happens. */
+/* A request was posted: virtual time has to reach the end of the timeout, if nothing else happens. */
 static void
 sim_posted(struct net_channel *ch)
 {
 	struct sim_link *l = ch->priv;
-	if (l->patience_due)
+	if (l->timeout_due)
 		return;
-	l->patience_due = true;
-	net_sim_queue_push(&l->sim->queue, ch->progress_ns + ch->patience_ns + 1, SIM_CALL, &l->patience);
+	l->timeout_due = true;
+	net_sim_queue_push(&l->sim->queue, ch->progress_ns + ch->timeout_ns + 1, SIM_CALL, &l->timeout);
 }
 
 static void
@@ -169,7 +169,7 @@ net_sim_serve_open(struct net_channel *ch, unsigned service, uint64_t until, str
 	l->node = node;
 	l->ch = ch;
 	l->look.fn = turn;
-	l->patience.fn = patience;
+	l->timeout.fn = timeout;
 	l->ring = super->bump;
 	super->bump += extents * NET_EXTENT;
 	l->number = ++node->links;

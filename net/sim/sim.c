@@ -135,10 +135,10 @@ env_cpu(const struct net_worker *w)
 }
 
 static uint64_t
-env_patience(const struct net_worker *w)
+env_timeout(const struct net_worker *w)
 {
 	(void)w;
-	return SIM_PATIENCE_NS;
+	return SIM_TIMEOUT_NS;
 }
 
 uint64_t
@@ -174,7 +174,7 @@ static const struct net_env sim_env = {
 	.rouse = env_rouse,
 	.now = env_now,
 	.cpu = env_cpu,
-	.patience = env_patience,
+	.timeout = env_timeout,
 	.sleep = env_sleep,
 	.net_close = env_net_close,
 	.fence = net_sim_fence,

@@ -27,7 +27,10 @@
 #include <net/sim/sim.h>
 
 enum sim_kind { SIM_ARRIVE, SIM_EXECUTE, SIM_DONE, SIM_TIMER, SIM_CALL, SIM_TOLD };
-enum { SIM_KIND_BITS = 3, SIM_PATIENCE_NS = 50000000 }; /* patience: with who does not answer */
+enum {
+	SIM_KIND_BITS = 3,
+	SIM_TIMEOUT_NS = 50000000
+}; /* so long a process that does not answer is waited for */
 
 struct sim_event {
 	uint64_t at;

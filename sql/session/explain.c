@@ -164,13 +164,13 @@ sql_explain(struct sql_session *s, const struct sql_stmt *st, const struct sql_s
 	g.begin.kind = g.planning.kind = g.statement.kind = g.commit.kind = SQL_METER_PHASE;
 	if (r.how->analyze) {
 		r.gauge = s->gauge = &g;
-		net_pay(&g.paid);
+		net_account_to(&g.paid);
 	}
 	bool commit = s->block == SQL_IDLE || (s->block == SQL_IMPLICIT && last);
 	bool ok = explain(s, &j, &r, &g, commit, sink, &out, err);
 	s->gauge = s->x.gauge = NULL;
 	if (r.gauge != NULL)
-		net_pay(NULL);
+		net_account_to(NULL);
 	if (j.own)
 		sql_plan_free(j.plan);
 	if (k == AST_EXECUTE)

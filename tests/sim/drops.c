@@ -117,7 +117,7 @@ drop_table(struct session *s, unsigned n, uint64_t name, struct txn_row *row, st
 		if (st == NAM_OK && (row->at.bits != t->guard.bits || row->cid != t->guard_word))
 			st = NAM_CONFLICT;
 		if (st == NAM_OK)
-			st = txn_hold(s->t, t);
+			st = txn_lock_table(s->t, t);
 	}
 	if (st != NAM_OK)
 		return st == NAM_ABSENT ? NAM_CONFLICT : st;
