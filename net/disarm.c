@@ -11,7 +11,7 @@
  *
  * A child of fork shares its parent's sockets, and would share its memory. Region mappings are not inherited (MADV_DONTFORK). In the
  * child, before fork returns, zero pages take their place, the sockets are closed, so that the parent's end is seen
- * when the parent ends, and every net is shut out. vfork and posix_spawn need none of it: the sockets close with exec.
+ * when the parent ends, and every net is fenced. vfork and posix_spawn need none of it: the sockets close with exec.
  */
 #include <net/ring/channel.h>
 

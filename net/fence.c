@@ -3,7 +3,7 @@
  * a node that does not answer holds up nobody but itself.
  *
  * First all nodes ask the process whether it lives, if the caller grants it time; nothing is done to it by that (W5 of
- * net/wire.h), so an answer at one node is not late because another node was quicker. Then all of them shut it out.
+ * net/wire.h), so an answer at one node is not late because another node was quicker. Then all of them fence it.
  *
  * A node that shuts out answers as W3 says, and it alone can know. A region of this very process
  * can be touched by this process only, so it is enough that no net here has that identity.

@@ -211,7 +211,7 @@ strangers(void **state)
 	};
 	assert_int_equal(meet(&liar, said), NAM_REFUSED);
 	assert_non_null(strstr(said, "another secret"));
-	/* nor is its word taken that we are shut out */
+	/* nor is its word taken that we are fenced */
 	liar.more = (const char *)&shut;
 	assert_int_equal(meet(&liar, said), NAM_REFUSED);
 	assert_non_null(strstr(said, "another secret"));

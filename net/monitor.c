@@ -2,7 +2,7 @@
  * monitor.c -- one thread per struct net that listens to control connections: to what nodes say, and to their end.
  *
  * A shm peer notices nothing by itself when the storage process dies: its
- * mapping stays good. So the end of a control connection means that the node is gone, or that we are shut out: it is asked
+ * mapping stays good. So the end of a control connection means that the node is gone, or that we are fenced: it is asked
  * which. What nodes say about other processes goes to heard.c. Whether this process lives (ASK) is answered by
  * the net's first worker on its own thread (net_monitor_answer): if that thread does not run, no answer leaves.
  * A worker that has reconnected brings a new control connection along (net_monitor_renew).
@@ -261,7 +261,7 @@ keep(struct net_node *node, int fd)
 }
 
 /*
- * A node that shuts us out refuses us before it ends anything of ours (wire.h, W3): so now it says so, if it has. NAM_REFUSED: it has.
+ * A node that fences us refuses us before it ends anything of ours (wire.h, W3): so now it says so, if it has. NAM_REFUSED: it has.
  * NAM_OK: it is there, and what broke was a connection; if it was the one we watch there is another.
  */
 static nam_status

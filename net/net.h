@@ -122,13 +122,13 @@ const struct net_node_info *net_node_of(const struct net *n, unsigned region);
 /* From now on every operation on that region ends with NAM_GONE (e.g. it came back empty). Any thread. */
 void net_declare_lost(struct net *n, unsigned region);
 
-/* ---- who we are, and who is shut out -------------------------------------- */
+/* ---- who we are, and who is fenced -------------------------------------- */
 
 /*
  * Every connection of a struct net carries its identity: random, new for each
  * struct net, 1 .. 2^40 - 1, so that it fits into a word beside other things. It is proved
  * with the handshake, and told to the node before any verb can be posted: whoever has published
- * it (in a word that one CAS makes his) before he posts what matters can be shut out by it.
+ * it (in a word that one CAS makes his) before he posts what matters can be fenced by it.
  */
 enum { NET_IDENTITY_BITS = 40 };
 uint64_t net_identity(const struct net *n);
@@ -151,14 +151,14 @@ enum net_heard net_heard_of(struct net_worker *w, uint64_t identity);
 void net_sleep_or_news(struct net_worker *w, uint64_t ns, uint64_t *news);
 
 /*
- * Shuts a process out, for ever. NAM_OK: on no storage node of this net can a verb of it execute any more,
+ * Fences a process, for ever. NAM_OK: on no storage node of this net can a verb of it execute any more,
  * whenever it was posted; its connections are gone and it will not get new ones. Where the process had a
  * node's memory mapped, it has given it up, or has been killed and has died.
  * With grace_ns > 0 the process is asked first, wherever it has a control connection, all nodes side by side. NAM_BUSY: it has
  * said within the grace that it lives (net_on_asked); nothing was done to it. A process that says that it has given
  * up is not killed. One that says nothing is. grace_ns == 0: nothing is asked; for those that are told dead.
- * Any other status: not all nodes have answered; some may have shut it out already, and it is right to call again.
- * Idempotent; an identity that nobody has is shut out, too. A process that is shut out itself cannot do this (NAM_REFUSED).
+ * Any other status: not all nodes have answered; some may have fenced it already, and it is right to call again.
+ * Idempotent; an identity that nobody has is fenced, too. A process that is fenced itself cannot do this (NAM_REFUSED).
  * In a coroutine; takes round trips, the grace, or what a process takes to die. NAM_UNSUPPORTED: it lives in a process that
  * must not die of this (the storage node's own).
  */
@@ -175,13 +175,13 @@ enum net_answer_life { NET_LIVES, NET_GIVEN_UP };
 void net_on_asked(struct net *n, enum net_answer_life (*fn)(void *arg), void *arg);
 
 /*
- * Have others shut this process out? A connection that ends does not say why. So a node whose connection has ended is asked once,
+ * Whether others have fenced this process. A connection that ends does not say why. So a node whose connection has ended is asked once,
  * by a thread that may wait; and where operations ended with NAM_GONE because of it, the answer is on its way (NET_ASKING) or
  * there. Once NET_FENCED, for ever: close the net, and open another.
  */
 enum net_membership { NET_MEMBER, NET_ASKING, NET_FENCED };
 enum net_membership net_membership(const struct net *n);
-/* Why this process is shut out, or which storage it has lost, in one line; "" while nothing is wrong. Any thread; lives as long as n. */
+/* Why this process is fenced, or which storage it has lost, in one line; "" while nothing is wrong. Any thread; lives as long as n. */
 const char *net_membership_why(const struct net *n);
 /* Which node's connection broke, and was not made anew since, and why: one sentence, or "". Any thread. */
 void net_broken_why(struct net *n, char *out, size_t size);
@@ -196,13 +196,13 @@ void net_worker_close(struct net_worker *w);
  * a new watch over the node; other workers whose connections broke do the same for themselves.
  * Takes up to connect_ms; in a coroutine it parks meanwhile, elsewhere it blocks the owner's thread. What was out when the old one broke may or may not have
  * happened. NAM_TIMEOUT: no answer, or not now; the node may be there all the same, and others may reach it. NAM_GONE: its process has
- * ended, or the memory came back empty: it is lost for all. NAM_REFUSED: we are shut out (net_fence_process): all that
+ * ended, or the memory came back empty: it is lost for all. NAM_REFUSED: we are fenced (net_fence_process): all that
  * this struct net held is somebody else's now; close it.
  */
 nam_status net_worker_reconnect(struct net_worker *w, unsigned region, struct nam_err *err);
 /* The same, also of a connection that has not broken but is silent, and within most_ms (0: connect_ms). Not OK: the old one is as it was. */
 nam_status net_worker_renew(struct net_worker *w, unsigned region, uint32_t most_ms, struct nam_err *err);
-/* Regions, a bit each, that this worker does not reach any more: their connections broke, or they were declared lost. No verb; its thread. */
+/* Bitmask of regions this worker has lost its connection to, and of those declared lost. No verb; its thread. */
 uint64_t net_worker_broken(const struct net_worker *w);
 struct net *net_worker_net(struct net_worker *w);
 struct nam_sched *net_worker_sched(struct net_worker *w);

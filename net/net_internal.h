@@ -155,7 +155,7 @@ struct net {
 	_Atomic uint64_t news;         /* so many have left or died */
 	struct net *next_open;         /* disarm.c's */
 	bool has_local;                /* i  regions of this very process */
-	bool unlucky;                  /* a node has shut out this fresh identity */
+	bool unlucky;                  /* a node has fenced this fresh identity */
 	bool forked;                   /* this is a child of the process that opened it */
 	uint32_t connect_ms;
 	char rdma_from[48]; /* "": as the route says */
@@ -252,7 +252,7 @@ void net_workers_news(struct net *n);
 void net_workers_asked(struct net *n);
 
 /*
- * disarm.c. For ever: every verb ends with NAM_GONE, the net is shut out (why: a literal, one line), and no instruction of this
+ * disarm.c. For ever: every verb ends with NAM_GONE, the net is fenced (why: a literal, one line), and no instruction of this
  * process reaches a node's memory any more when this returns. False: it could not be replaced. Any thread.
  */
 bool net_disarm(struct net *n, const char *why);

@@ -105,7 +105,7 @@ draw_identity(void)
 	return id;
 }
 
-/* *unlucky: a node knows the identity that was drawn as one that is shut out. */
+/* *unlucky: a node knows the identity that was drawn as one that is fenced. */
 static nam_status
 open_once(struct net **out, const struct net_config *cfg, bool *unlucky, struct nam_err *err)
 {

@@ -310,7 +310,7 @@ about(struct net_node *node, enum net_role role, uint64_t word, uint64_t wait_ns
 		return st;
 	st = net_shake_hands(fd, &me, role, node->info.name, until + wait_ns, &welcome, grant, NULL, err);
 	close(fd);
-	/* Only a grant can say that it is we who are shut out; whatever else is refused may be tried again. */
+	/* Only a grant can say that it is we who are fenced; whatever else is refused may be tried again. */
 	if (st == NAM_REFUSED && grant->verdict != NET_NO_MORE) {
 		st = NAM_GONE;
 		if (err != NULL)

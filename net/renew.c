@@ -22,7 +22,7 @@ struct dial {
 	atomic_bool done; /* release, with all above */
 };
 
-/* Only a grant can say that it is we who are shut out. Else the node may be full, or this connection have been reset, too. */
+/* Only a grant can say that it is we who are fenced. Else the node may be full, or this connection have been reset, too. */
 static nam_status
 ask(struct net_node *node, int *control, struct net_grant *grant, struct nam_err *err)
 {

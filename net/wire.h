@@ -81,8 +81,8 @@ enum net_verdict {
 	NET_NO_SECRET,
 	NET_NO_ROOM, /* too many peers */
 	NET_NO_ROLE,
-	NET_NO_IDENTITY, /* a peer without one could not be shut out */
-	NET_NO_MORE,     /* that identity has been shut out */
+	NET_NO_IDENTITY, /* a peer without one could not be fenced */
+	NET_NO_MORE,     /* that identity has been fenced */
 	NET_NO_KILL,     /* role FENCE: a process that has mapped the memory could not be killed */
 	NET_NO_SELF,     /* role FENCE: it is the node's own process */
 	NET_NO_LIVES,    /* role ASK: it has said that it lives */

@@ -1,5 +1,5 @@
 /*
- * fence_test.c -- net_fence_process on real nodes: a process of its own writes as fast as it can, and is shut out.
+ * fence_test.c -- net_fence_process on real nodes: a process of its own writes as fast as it can, and is fenced.
  *
  * Nodes, victim and fencer are processes of their own, so that the victim may be killed. What must hold: when the call
  * returns, the memory of every node is still, and stays so, whatever the victim tries. On verbs with
@@ -223,7 +223,7 @@ victim_main(int out, const char *storage, enum net_kind kind)
 	for (unsigned i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 	/*
-	 * All its verbs have ended badly, because of the first node that has shut it out. The others may still let it in;
+	 * All its verbs have ended badly, because of the first node that has fenced it. The others may still let it in;
 	 * who has said no must stay with it.
 	 */
 	bool shut[NODES] = { false }, away[NODES] = { false };
@@ -342,7 +342,7 @@ fencer_close(void)
 
 /* ---- tests --------------------------------------------------------------------------- */
 
-/* stopped: it stands still in the middle of work when it is shut out, and goes on later. */
+/* stopped: it stalls in the middle of work when it is fenced, and goes on later. */
 static void
 shut_out(enum net_kind kind, enum net_kind fencer_kind, bool stopped)
 {
@@ -435,13 +435,13 @@ node_away(void **state)
 	run(fence_co, NULL);
 	assert_int_equal(f.status, NAM_GONE);
 	assert_non_null(strstr(f.err.text, c.address[1]));
-	/* The other node has shut it out. */
+	/* The other node has fenced it. */
 	assert_int_equal(reap(&victim), ONE_AWAY << 8);
 	fencer_close();
 	cluster_down(&c);
 }
 
-/* Who is shut out shuts nobody out; nor does who lives in the node itself die of it. */
+/* A fenced process fences no other; a process of the node's own cannot be fenced. */
 static void
 zombies_and_friends(void **state)
 {
@@ -631,7 +631,7 @@ call_co(void *arg)
 	assert_true(called != NAM_OK || answer == 5);
 }
 
-/* Services serve a process no more that is shut out, and others as before. */
+/* Services serve a process no more that is fenced, and others as before. */
 static void
 rings(void **state)
 {

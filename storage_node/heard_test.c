@@ -1,5 +1,5 @@
 /*
- * heard_test.c -- what a process is told about others, and how it is asked before it is shut out, on real nodes.
+ * heard_test.c -- what a process is told about others, and how it is asked before it is fenced, on real nodes.
  *
  * Processes that die, stop or give up are this program again in another role. What must hold: a hint needs the word of all nodes
  * for NET_LEFT_NS, only a pidfd proves a death, a process that says that it lives is left alone, one that gives up
@@ -281,7 +281,7 @@ roused(void **state)
 	leave(&o);
 }
 
-/* A reader that stands still costs the node nothing, and others hear as before; it is told that it has missed something. */
+/* A reader that stalls costs the node nothing, and others hear as before; it is told that it has missed something. */
 static void
 stuck_reader(void **state)
 {
@@ -702,7 +702,7 @@ asked_over(enum net_kind kind)
 			assert_true(counter(k) > was[k]);
 		}
 	}
-	/* It stands still: nothing is said, and it is shut out when the grace is over, not before. */
+	/* It stalls: nothing is said, and it is fenced when the grace is over, not before. */
 	int status;
 	kill(c.pid, SIGSTOP);
 	assert_int_equal(
@@ -961,7 +961,7 @@ child_lives_on(void **state)
 
 /* ---- identities ------------------------------------------------------------------------------ */
 
-/* A fresh identity that is shut out already, by chance, is no reason to fail: another one is drawn. */
+/* A fresh identity that is fenced already, by chance, is no reason to fail: another one is drawn. */
 static void
 drawn_anew(void **state)
 {

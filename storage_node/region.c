@@ -148,7 +148,7 @@ sn_region_open(struct sn_region **out, const struct sn_region_config *cfg, struc
 	}
 	/* A crash of this process should not write everybody's data to disk. */
 	madvise(base, size, MADV_DONTDUMP);
-	/* Shared memory, and a child of fork is nobody that could be shut out of it (net/disarm.c). */
+	/* Shared memory, and a child of fork has no identity that could be fenced (net/disarm.c). */
 	if (r->fd >= 0)
 		madvise(base, size, MADV_DONTFORK);
 	if (cfg->numa >= 0) {

@@ -130,7 +130,7 @@ bool sn_server_say(struct sn_conn *c, const void *what, size_t len, int pass_fd)
 /* One line about a peer in the log, unless there were many. */
 void sn_server_complain(struct sn_server *s, const char *peer, const char *what);
 
-/* ---- fence.c: who has been shut out, and how ------------------------------------------------------ */
+/* ---- fence.c: who has been fenced, and how ------------------------------------------------------ */
 
 void sn_fence_close(struct sn_server *s);
 /* A fresh connection of the UNIX socket: takes hold of its process, so that it can be killed. */

@@ -96,8 +96,8 @@ struct sn_shard {
 	atomic_uint_fast64_t rung[SLOTS / 64]; /* a  set by the door, taken by the shard */
 	pthread_mutex_t lock;                  /* of inbox */
 	struct client *inbox;
-	atomic_bool mail;             /* of inbox, or somebody has been shut out */
-	atomic_uint_fast64_t shut_ok; /* a  so many of those who have been shut out are not served here */
+	atomic_bool mail;             /* of inbox, or somebody has been fenced */
+	atomic_uint_fast64_t shut_ok; /* a  so many of those who have been fenced are not served here */
 	/* the shard's own */
 	struct client *clients;
 	struct client *slot[SLOTS];
@@ -507,7 +507,7 @@ hear(struct client *c)
 		end_soon(c, "it speaks where nothing is to be said");
 }
 
-/* ---- who is shut out ----------------------------------------------------------------------------- */
+/* ---- who is fenced ----------------------------------------------------------------------------- */
 
 /*
  * Every client meets the list when it comes to a shard, and again when the list has grown. A fence has grown the list before

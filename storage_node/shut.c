@@ -1,5 +1,5 @@
 /*
- * shut.c -- those who have been shut out (shut.h): in the order in which it happened, and by a hash.
+ * shut.c -- those who have been fenced (shut.h): in the order in which it happened, and by a hash.
  *
  * `place` is open addressing over a power of two of slots, at most half full; it holds places, so growing moves no identity's
  * place: fence.c and shards count on that.

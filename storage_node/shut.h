@@ -1,4 +1,4 @@
-/* shut.h -- who has been shut out of a region: kept as long as its memory, whatever doors are opened to it. Any thread. */
+/* shut.h -- which processes have been fenced on a region: kept as long as its memory, whatever doors are opened to it. Any thread. */
 #ifndef NAM_STORAGE_NODE_SHUT_H
 #define NAM_STORAGE_NODE_SHUT_H
 

@@ -40,7 +40,7 @@ claim_append(struct tso_worker *tw, struct tso_claim *c)
 		tw->claim_first = c;
 }
 
-/* Out of the list. lost: nobody here will mark it any more, so it stays promised until others settle us. */
+/* Out of the list. lost: nobody here will mark it any more, so it stays promised until others recover us. */
 static void
 claim_remove(struct tso_worker *tw, struct tso_claim *c, bool lost)
 {
@@ -240,7 +240,7 @@ tso_on_home_lost(struct tso_worker *tw, void (*fn)(void *arg), void *arg)
 static void
 mark_ended(struct tso_worker *tw, struct tso_claim *c, nam_status st)
 {
-	/* Taken for a hole it would lose its note. Who settles us marks it. */
+	/* Taken for a hole it would lose its note. Who recovers us marks it. */
 	if (st != NAM_OK)
 		tso_abandon(tw->t);
 	c->op.status = (uint16_t)st;

@@ -10,7 +10,7 @@
 enum { CATCH_UP_MAX = 16 * TSO_WINDOW_MAX, IDLE_AFTER_NS = 100000000 };
 enum { WAKE_LOOK_NS = 1000 }; /* another worker wakes the process: some round trips */
 
-/* A vector that does not wrap while somebody lapses and is settled, if the home region has room for it. */
+/* A vector that does not wrap while somebody lapses and is recovered, if the home region has room for it. */
 enum { MARKS_MIN = 1 << 16, MARKS_A_MS = 5000, LEASES_OF_MARKS = 2, MARKS_SHARE = 16 };
 
 __attribute__((constructor)) static void
@@ -162,7 +162,7 @@ out:
 	return st;
 }
 
-/* Somebody asks whether this process lives, before it shuts us out. On the heart's thread. */
+/* Somebody asks whether this process lives, before it fences us. On the heart's thread. */
 static enum net_answer_life
 alive(void *arg)
 {

@@ -23,7 +23,7 @@
  *              active -> free by its owner (leave); idle -> free by anybody, when the beat has
  *              not moved for ten leases: an idle owner holds no lock, claim or snapshot (T9);
  *              active -> sealed by who has fenced the owner, sealed -> sealed by who has fenced the
- *              recoverer that it names; sealed -> free by the recoverer it names, when all is settled.
+ *              recoverer that it names; sealed -> free by the recoverer it names, when all is recovered.
  *   log        belongs to the slot, for ever: who takes the slot takes over the log that is there.
  *   promises   the owner alone, one WRITE. check covers epoch and slot, so a line written by
  *              somebody who lost the slot meanwhile proves nothing and is ignored.
@@ -64,7 +64,7 @@ struct tso_anchor {
 	uint64_t scheme;      /* enum tso_scheme */
 	uint64_t clients;     /* TSO_PREASSIGNED: how many share the CIDs */
 	uint64_t client_next; /* TSO_PREASSIGNED: FETCH_ADD hands out places */
-	uint64_t lease_ns;    /* an owner whose beat stands still for this long has lapsed */
+	uint64_t lease_ns;    /* an owner whose beat stalls for this long has lapsed */
 	uint64_t counter;     /* next CID, view in the high bits */
 	uint64_t pad1[7];
 	uint64_t hint;

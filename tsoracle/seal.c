@@ -1,9 +1,9 @@
 /*
- * seal.c -- takes over the slot of an owner that has stopped, and gives it back when all he left is settled.
+ * seal.c -- takes over the slot of an owner that has stopped, and gives it back when all he left is recovered.
  *
  * First shut out, then seal: so a sealed slot says that nothing of its owner can execute any more (T6), and whoever takes
  * the slot over from a recoverer has only that recoverer to shut out. Who dies between the two leaves a slot that is
- * active and lapsed, and the next one begins anew: shutting out twice is shutting out once.
+ * active and lapsed, and the next one begins anew: Fencing twice is fencing once.
  */
 #include <base/fault.h>
 #include "tso_internal.h"

@@ -2,7 +2,7 @@
  * shm_test.c -- the oracle over real shared memory, with real threads: pins against the heart, taking a slot against a tick.
  *
  * Two processes' views, each with a heart and some workers on threads of their own. The first commits all the time. The second goes
- * idle when it has done nothing for a moment, so thousands of times; sometimes it loses its slot because its heart stands still, and is
+ * idle when it has done nothing for a moment, so thousands of times; sometimes it loses its slot because its heart stalls, and is
  * woken by all its workers at once.
  * What the simulator cannot show is here: between any two instructions of one thread another may run.
  */
@@ -91,7 +91,7 @@ commit(struct proc *p, struct net_worker *w, struct tso_worker *tw, uint64_t *la
 	check(tso_claim_wait(tw, &c) == NAM_OK, "no claim");
 	check(c.cid > pin.at, "a claim below the snapshot");
 	struct tso_lapse lapse;
-	for (unsigned i = 0; i < 4; i++) /* as a settler looks */
+	for (unsigned i = 0; i < 4; i++) /* as a recoverer looks */
 		check(!tso_lapsed(p->tso, w, i, &lapse) || lapse.slot == i, "a lapse of another slot");
 	for (unsigned i = 0; i < PROCS; i++) {
 		if (!atomic_load(&proc[i].joined))

@@ -1,9 +1,9 @@
 /*
  * stuck.c -- how long somebody waits for others, and what is said when that is too long.
  *
- * All waiting here is for numbers that only rise (the prefix, the least `seen`). They stand still while a process has stopped: for a
- * lease, and until it is settled. Where it cannot be settled (a storage node does not answer, and so cannot shut it out) they stand
- * still for ever. So a wait without a time-out of its own ends after STUCK_NS without any move, sooner when the settler has said
+ * All waiting here is for numbers that only rise (the prefix, the least `seen`). They stall while a process has stopped: for a
+ * lease, and until it is recovered. Where it cannot be recovered (a storage node does not answer, and so cannot fence it) they stall
+ * for ever. So a wait without a time-out of its own ends after STUCK_NS without any move, sooner when the recoverer has said
  * that it has tried for a while, or when a wait for that very number has ended so before.
  */
 #include <base/log.h>
@@ -13,9 +13,9 @@
 #include <string.h>
 #include "tso_internal.h"
 
-#define STUCK_NS     UINT64_C(30000000000) /* more than a hang is given (hang.c), a lease and a recovery */
-#define UNSETTLED_NS UINT64_C(3000000000)
-#define AGAIN_NS     UINT64_C(1000000000)
+#define STUCK_NS       UINT64_C(30000000000) /* more than a hang is given (hang.c), a lease and a recovery */
+#define UNRECOVERED_NS UINT64_C(3000000000)
+#define AGAIN_NS       UINT64_C(1000000000)
 
 static pthread_mutex_t why_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -30,25 +30,25 @@ tso_timeout_left(struct net_worker *w, const struct tso_timeout *p)
 }
 
 void
-tso_unsettled(struct tso *t, unsigned slot, unsigned epoch, const char *why)
+tso_unrecovered(struct tso *t, unsigned slot, unsigned epoch, const char *why)
 {
-	uint32_t was = atomic_exchange(&t->unsettled[slot], why != NULL ? epoch : 0);
+	uint32_t was = atomic_exchange(&t->unrecovered[slot], why != NULL ? epoch : 0);
 	if (why != NULL) {
 		pthread_mutex_lock(&why_lock);
 		snprintf(t->why, sizeof t->why, "%s", why);
 		pthread_mutex_unlock(&why_lock);
 	}
 	if (was == 0 && why != NULL)
-		atomic_fetch_add(&t->unsettled_any, 1);
+		atomic_fetch_add(&t->unrecovered_any, 1);
 	else if (was != 0 && why == NULL)
-		atomic_fetch_sub(&t->unsettled_any, 1);
+		atomic_fetch_sub(&t->unrecovered_any, 1);
 }
 
 bool
-tso_is_unsettled(const struct tso *t, unsigned slot, unsigned epoch)
+tso_is_unrecovered(const struct tso *t, unsigned slot, unsigned epoch)
 {
-	return atomic_load_explicit(&t->unsettled_any, memory_order_relaxed) != 0 && epoch != 0 &&
-	       atomic_load(&t->unsettled[slot]) == epoch;
+	return atomic_load_explicit(&t->unrecovered_any, memory_order_relaxed) != 0 && epoch != 0 &&
+	       atomic_load(&t->unrecovered[slot]) == epoch;
 }
 
 static void
@@ -67,7 +67,7 @@ say(struct tso_worker *tw, unsigned slot, bool known)
 nam_status
 tso_stuck_on(struct tso_worker *tw, unsigned slot, unsigned epoch)
 {
-	say(tw, slot, tso_is_unsettled(tw->t, slot, epoch));
+	say(tw, slot, tso_is_unrecovered(tw->t, slot, epoch));
 	return NAM_STUCK;
 }
 
@@ -102,7 +102,7 @@ find_out(struct tso_worker *tw, bool seen)
 		who = i;
 	}
 	if (who < TSO_OWNERS)
-		say(tw, who, tso_is_unsettled(t, who, tso_word_epoch(slots[who].word)));
+		say(tw, who, tso_is_unrecovered(t, who, tso_word_epoch(slots[who].word)));
 	free(slots);
 }
 
@@ -117,7 +117,7 @@ tso_stands_still(struct tso_worker *tw, struct tso_still *k, uint64_t now_at, bo
 		return NAM_OK;
 	}
 	bool before = atomic_load(stuck) == now_at + 1;
-	uint64_t most = before ? AGAIN_NS : atomic_load(&t->unsettled_any) != 0 ? UNSETTLED_NS : STUCK_NS;
+	uint64_t most = before ? AGAIN_NS : atomic_load(&t->unrecovered_any) != 0 ? UNRECOVERED_NS : STUCK_NS;
 	if (now - k->since_ns < most)
 		return NAM_OK;
 	find_out(tw, seen);

@@ -56,7 +56,7 @@ judge(
 {
 	struct tso_seen *k = &t->seen[i];
 	uint64_t now = net_now_ns(w), passed = now - k->look_ns;
-	/* What we did not watch does not count: after a pause of our own everybody seems to have stood still. And where our
+	/* What we did not watch does not count: after a pause of our own everybody seems to have stalled. And where our
 	 * own beats take long, so do theirs: the machine is busy, or the way to the home node. */
 	bool slow = now - t->round_began > t->lease_ns / SLOW_LOOKS;
 	uint64_t most = t->lease_ns / (slow ? SLOW_LOOKS : LOOKS_OF_A_LEASE);
@@ -103,7 +103,7 @@ lapsed_idle(const struct tso *t, struct net_worker *w, unsigned i)
 		   net_heard_of(w, tso_word_identity(k->word)) != NET_UNHEARD);
 }
 
-/* An idle owner that has been silent for so long loses its slot: it held nothing, so nothing is to be settled. */
+/* An idle owner that has been silent for so long loses its slot: it held nothing, so nothing is to be recovered. */
 static nam_status
 lapse(struct tso *t, struct net_worker *w, unsigned i)
 {
@@ -122,7 +122,7 @@ lapse(struct tso *t, struct net_worker *w, unsigned i)
 }
 
 /*
- * Sealed slots name a recoverer. Nobody by that identity has a slot: he has been recovered himself, or is gone. A
+ * Sealed slots name a recoverer. If no slot has that identity, the recoverer was itself recovered, or has left. A
  * recoverer is never idle, so he does not change slots; and the READ that misses him began after one that showed
  * his seal, for only looks after the first count.
  */

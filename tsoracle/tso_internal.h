@@ -26,7 +26,7 @@ struct tso_seen {
 	bool known;
 	uint64_t beat;
 	uint64_t look_ns;  /* when we looked last */
-	uint64_t still_ns; /* how long we have been watching the beat stand still */
+	uint64_t still_ns; /* how long we have been watching the beat stall */
 	uint64_t
 	    lives_ns; /* when it said, being asked, that it lives; 0: never. Written by who asked, under look_lock */
 	uint64_t sealed_looks; /* looks that found it sealed, and no slot of the recoverer it names */
@@ -95,10 +95,10 @@ struct tso {
 	_Atomic uint64_t n_holes, n_seals, n_fenced;
 	/* stuck.c */
 	_Atomic uint64_t stuck_at; /* a  1 + the prefix when a wait for more ended with NAM_STUCK; 0: never */
-	_Atomic uint64_t stuck_seen;            /* a  likewise min_seen */
-	_Atomic unsigned unsettled_any;         /* a  how many of unsettled[] are not 0 */
-	_Atomic uint32_t unsettled[TSO_OWNERS]; /* a  the epoch, 0: none */
-	char why[200];                          /*    of the last of them; under stuck.c's lock */
+	_Atomic uint64_t stuck_seen;              /* a  likewise min_seen */
+	_Atomic unsigned unrecovered_any;         /* a  how many of unrecovered[] are not 0 */
+	_Atomic uint32_t unrecovered[TSO_OWNERS]; /* a  the epoch, 0: none */
+	char why[200];                            /*    of the last of them; under stuck.c's lock */
 };
 
 struct tso_waiter {
@@ -146,7 +146,7 @@ struct tso_worker {
 	uint8_t *bytes;
 	struct tso_claim *claim_asking, **claim_asking_end;
 	struct tso_claim *claim_first, *claim_last; /* open claims, rising */
-	tso_cid unmarked; /* the lowest whose mark may not have landed: open until we are shut out; 0: none */
+	tso_cid unmarked; /* the lowest whose mark may not have landed: open until we are fenced; 0: none */
 	struct tso_claim *marks_lost; /* in doubt, through ->again */
 	unsigned marks_again;         /* being made again */
 	void (*home_lost)(void *arg);
@@ -158,7 +158,7 @@ struct tso_worker {
 	char stuck[320]; /* tso_stuck_text */
 };
 
-/* stuck.c. A number that only rises and has stood still since since_ns: for too long? Then why is in tw->stuck. */
+/* stuck.c. A number that only rises and has stalled since since_ns: for too long? Then why is in tw->stuck. */
 struct tso_still {
 	uint64_t at, since_ns;
 };

@@ -41,7 +41,7 @@ struct tso_worker;
  * vector: marks, a power of two >= 64 (0: what two leases of 5 M commits/s take, but
  * not above 1/16 of the region, nor below 64 Ki). clients: only
  * for TSO_PREASSIGNED, how many workers share the CIDs, each one every clients-th. lease_ms: an owner whose heartbeat
- * stands still for so long is taken for dead, 0 = TSO_LEASE_MS. In a coroutine, by the cluster's first process. */
+ * stalls for so long is taken for dead, 0 = TSO_LEASE_MS. In a coroutine, by the cluster's first process. */
 nam_status tso_format(struct net_worker *w, unsigned region, uint32_t vector, enum tso_scheme scheme,
     unsigned clients, uint32_t lease_ms, net_addr *anchor);
 
@@ -74,7 +74,7 @@ void tso_worker_close(struct tso_worker *tw);
 
 /*
  * How long somebody waits for what others have to do. NAM_CANCELLED, NAM_EXPIRED: as it says. NAM_STUCK: nothing has moved for so
- * long that a process must have stopped which nobody can settle (tso_stuck_text says which).
+ * long that a process must have stopped which nobody can recover (tso_stuck_text says which).
  */
 struct tso_timeout {
 	const _Atomic int *cancel; /* becomes non-zero: NAM_CANCELLED; may be NULL */
@@ -139,7 +139,7 @@ nam_status tso_claim_wait(struct tso_worker *tw, struct tso_claim *c);
 nam_status tso_claim_wait_by(struct tso_worker *tw, struct tso_claim *c, const struct tso_timeout *p);
 /* Everything of this CID has executed or never will: posts the mark. note: TSO_NOTE_CATALOG, TSO_NOTE_MEMORY, both, or 0.
  * done(arg), if given, when the mark has landed, or
- * (c->op.status) may not have: then this process beats no more, and who settles it marks. Any coroutine or completion of the worker.
+ * (c->op.status) may not have: then this process beats no more, and who recovers it marks. Any coroutine or completion of the worker.
  * Where the connection to home broke, done waits for tso_home_again. */
 void tso_mark(struct tso_worker *tw, struct tso_claim *c, unsigned note, void (*done)(void *), void *arg);
 /* The same, and back when done would be called. In a coroutine. */
@@ -170,7 +170,7 @@ bool tso_passed(const struct tso *t, uint64_t stamp);
 void tso_on_home_lost(struct tso_worker *tw, void (*fn)(void *arg), void *arg);
 /*
  * NAM_OK: the worker has a new connection to home, and nothing executes any more of what it had posted over the old one: marks in
- * doubt are made again. Otherwise: it will not get one; others settle what is in doubt. Its thread.
+ * doubt are made again. Otherwise: it will not get one; others recover what is in doubt. Its thread.
  */
 void tso_home_again(struct tso_worker *tw, nam_status st);
 /* Something of this worker waits for tso_home_again. Its thread. */
@@ -180,14 +180,14 @@ bool tso_in_doubt(const struct tso_worker *tw);
  * nobody's. Called every few ms by one coroutine of the process. */
 nam_status tso_tick(struct tso_worker *tw);
 
-/* What this process has open it cannot end itself: it beats no more, and so others will shut it out and settle
+/* What this process has open it cannot end itself: it beats no more, and so others will fence it and recover
  * that. Workers may be closed with pins and claims open. Any thread. */
 void tso_abandon(struct tso *t);
 bool tso_abandoned(const struct tso *t);
 
 /* ---- owners that have stopped (README: what a slot goes through) ---- */
 
-/* A slot whose owner, or whose recoverer, is to be shut out. */
+/* A slot whose owner, or whose recoverer, is to be fenced. */
 struct tso_lapse {
 	unsigned slot, epoch;
 	uint64_t word;
@@ -197,25 +197,25 @@ struct tso_lapse {
 /* Is slot i such a one, as the last tick saw it? Any thread that may call net_heard_of(w). */
 bool tso_lapsed(struct tso *t, struct net_worker *w, unsigned i, struct tso_lapse *out);
 /*
- * Shuts him out of every storage node and makes the slot ours to settle. NAM_CONFLICT: he moved, or somebody else was
+ * Fences the owner on every storage node and makes the slot ours to recover. NAM_CONFLICT: the owner moved, or another process was
  * first; nothing is ours. Otherwise not NAM_OK: not done; call again. Needs a pin of this process, so
  * that it does not go idle before tso_unseal. err: which node does not answer, should one not; may be empty. In a coroutine.
  */
 nam_status tso_seal(struct tso_worker *tw, const struct tso_lapse *l, struct nam_err *err);
-/* All that he left is settled: the slot is free. */
+/* All that the owner left is recovered: the slot is free. */
 nam_status tso_unseal(struct tso_worker *tw, const struct tso_lapse *l);
-/* Has (owner, epoch) come to its end, and all its intents been settled? */
+/* Has (owner, epoch) come to its end, and all its intents been recovered? */
 nam_status tso_ended(struct tso_worker *tw, unsigned owner, unsigned epoch, bool *yes);
 /* Marks a CID of an owner whose slot we have sealed, unless the prefix covers it (*was). All verbs of it have
  * completed. */
 nam_status tso_mark_for(struct tso_worker *tw, tso_cid cid, unsigned note, bool *was);
 
 /*
- * What the settler knows of a slot that it cannot settle, for a while now, and why; why NULL: that is over. Waits end sooner while
+ * What the recoverer knows of a slot that it cannot recover, for a while now, and why; why NULL: that is over. Waits end sooner while
  * there is one. Any thread.
  */
-void tso_unsettled(struct tso *t, unsigned slot, unsigned epoch, const char *why);
-bool tso_is_unsettled(const struct tso *t, unsigned slot, unsigned epoch);
+void tso_unrecovered(struct tso *t, unsigned slot, unsigned epoch, const char *why);
+bool tso_is_unrecovered(const struct tso *t, unsigned slot, unsigned epoch);
 /* Says in *tw's text that (slot, epoch) stands in the way, and answers NAM_STUCK. Its thread. */
 nam_status tso_stuck_on(struct tso_worker *tw, unsigned slot, unsigned epoch);
 /* A line about the last NAM_STUCK of this worker, "" when it has been taken already. Its thread. */

@@ -636,7 +636,7 @@ work_ends(struct busy_arg *b)
 		net_sleep(b->fix->p[0].w, 100000);
 }
 
-/* A joiner stands still for some heartbeats, at each moment of its joining; the others go on, for more than a lap. */
+/* A joiner stalls for some heartbeats, at each moment of its joining; the others go on, for more than a lap. */
 static void
 slow_joiners(struct fixture *fix)
 {
@@ -690,7 +690,7 @@ test_join_at_a_beat(void **state)
 		run(1, 64, seed, at_a_beat);
 }
 
-/* An owner that lost its slot while it was idle takes a snapshot, and stands still at each moment of that. */
+/* An owner that lost its slot while it was idle takes a snapshot, and stalls at each moment of that. */
 static void
 slow_wakers(struct fixture *fix)
 {
@@ -764,7 +764,7 @@ test_sleepers(void **state)
 	lease_ms = 100;
 }
 
-/* One sleeps while the others commit, more than V or less, and stands still or beats meanwhile: it hears of each note. */
+/* One sleeps while the others commit, more than V or less, and stalls or beats meanwhile: it hears of each note. */
 static void
 notes_asleep(struct fixture *fix)
 {
@@ -872,7 +872,7 @@ told(struct fixture *fix)
 	assert_int_equal(tso_ended(fix->p[0].tw, slot, epoch, &ended), NAM_OK);
 	assert_true(ended);
 	tso_unpin(q->tw, &pin);
-	/* One that is asleep and said to have left loses its slot at once, without being shut out: it takes another. */
+	/* One that is asleep and said to have left loses its slot at once, without being fenced: it takes another. */
 	join(fix, 2);
 	while (!tso_is_idle(fix->p[2].tso))
 		net_sleep(fix->p[0].w, TICK_NS);

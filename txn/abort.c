@@ -2,7 +2,6 @@
 #include <base/fault.h>
 #include "txn_internal.h"
 
-/* NAM_REFUSED: others will, they have shut us out. What does not answer for long keeps them. */
 nam_status
 txn_free_locks(struct txn *t)
 {
@@ -106,7 +105,7 @@ txn_roll_back(struct txn *t)
 		txn_leave(t);
 		return false;
 	}
-	/* The line is empty, or was never written: whoever settles it comes to this end, too. */
+	/* The line is empty, or was never written: whoever recovers it comes to this end, too. */
 	if (txn_free_locks(t) != NAM_OK) {
 		txn_leave(t);
 		return true;

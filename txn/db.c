@@ -253,7 +253,7 @@ txn_worker_close(struct txn_worker *tw)
 	while (tw->helpers > (tw->number == 0 ? 1 : 0) && !atomic_load(&tw->db->failed))
 		net_back_off(tw->w, &pause);
 	/* What is not given back is found by the next sweep. */
-	bool settled = txn_tables_settle(tw), left = tw->junk[0].n + tw->junk[1].n > 0;
+	bool settled = txn_tables_hand_over(tw), left = tw->junk[0].n + tw->junk[1].n > 0;
 	if ((!settled || left) && !atomic_load(&tw->db->failed))
 		(void)txn_death(tw);
 	tw->no_heart = true;

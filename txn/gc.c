@@ -332,7 +332,7 @@ round_of_both(struct txn_worker *tw, unsigned *freed)
 	bool more = false;
 	uint64_t now = net_now_ns(tw->w);
 	*freed = 0;
-	/* The watermark of an idle process may stand still: garbage wakes it now and then. */
+	/* The watermark of an idle process may stall: garbage wakes it now and then. */
 	bool waits = tw->junk[0].n + tw->junk[1].n > 0 && tso_is_idle(tw->db->tso);
 	if (!waits)
 		tw->gc_woke = now;

@@ -14,7 +14,7 @@ enum {
 	AFTER_MS = 400,  /* four leases: more than the simulated net's timeout, 50 ms */
 	TIMEOUT_MS = 50, /* net's, simulated */
 	MEND_MS = 200, /* mend.c's: for so long a transaction asks for a connection to finish what it began */
-	RECOVERY_MS = 20, /* ticks, a sweep, settling, two rounds of promises */
+	RECOVERY_MS = 20, /* ticks, a sweep, recovering, two rounds of promises */
 };
 
 struct holder {
@@ -99,7 +99,7 @@ hung(struct fixture *fix)
 	uint64_t took = write_and_see(fix, 0, 3);
 	/* It did stand in the way for as long as it might still have been alive ... */
 	assert_true(took > (AFTER_MS - LEASE_MS) * (uint64_t)MS);
-	/* ... and no longer than it takes to notice that, to lose a lease and to be settled. */
+	/* ... and no longer than it takes to notice that, to lose a lease and to be recovered. */
 	assert_true(took < (AFTER_MS + LEASE_MS + RECOVERY_MS) * (uint64_t)MS);
 	assert_true(abandoned(fix));
 	assert_true(write_and_see(fix, 2, 4) < MS);

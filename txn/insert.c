@@ -63,7 +63,7 @@ weigh(struct txn *t, const struct txn_put *p, struct candidate *c, enum verdict 
 				return NAM_OK;
 			}
 		}
-		/* Half a directory may be what somebody left who died: for a lease, and then until he is settled. */
+		/* Half a directory may be what somebody left who died: for a lease, and then until he is recovered. */
 		if (tries >= TXN_TORN_AT_ONCE)
 			net_back_off(t->tw->w, &pause);
 		nam_status st = txn_go_on(t);
@@ -295,7 +295,7 @@ struct placing {
 	uint64_t word[CHUNK]; /* by probe, of the first `fresh`: of the block taken for it */
 	unsigned probes;
 	unsigned fresh; /* probes for which a block has been taken: they stand in front */
-	unsigned from;  /* so many of those are settled */
+	unsigned from;  /* so many of those have a block, or have failed */
 	bool asked;     /* the index has been asked for entries for them */
 };
 

@@ -1,7 +1,7 @@
 /*
  * interleaving_test.c -- orders of steps that break a careless commit, each one put together step by step in virtual time.
  *
- * What slows a transaction down here: a claim of somebody else's that is open (the prefix stands still, so commits are answered and
+ * What slows a transaction down here: a claim of somebody else's that is open (the prefix stalls, so commits are answered and
  * nobody's snapshot covers them), a lock that is held for some microseconds, a sleep between two calls.
  */
 #include <base/log.h>
@@ -617,7 +617,7 @@ test_quiet_death(void **state)
 
 static struct {
 	unsigned left;  /* of the directory's words, those that its WRITE had not reached */
-	uint64_t pause; /* who finds it stands still after so long */
+	uint64_t pause; /* who finds it stalls after so long */
 	struct txn *t;  /* of who finds it */
 	bool done;
 } half;
@@ -690,7 +690,7 @@ finder_main(void *arg)
 	half.done = true;
 }
 
-/* Two find it at once; one of them stands still, and the key is inserted into that block before he goes on. */
+/* Two find it at once; one of them stalls, and the key is inserted into that block before he goes on. */
 static void
 half_emptied_twice(struct fixture *fix)
 {

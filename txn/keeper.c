@@ -8,7 +8,7 @@
  *                the oracle makes its marks again (tso_home_again)
  *   silent       it is asked again, with a pause of ten times what the asking took; others may reach it
  *   ended        the node's process has, or its memory came back empty: lost for all. Of the home node: so is this process
- *   shut out     others have settled all that this process had begun: it abandons itself
+ *   shut out     others have recovered all that this process had begun: it abandons itself
  */
 #include <base/log.h>
 #include "txn_internal.h"
@@ -110,7 +110,7 @@ ask(struct txn_worker *tw, unsigned region)
 	}
 }
 
-/* Marks wait for home, and commits for those: not for ever, and not when the process wants to end. Others settle them. */
+/* Marks wait for home, and commits for those: not for ever, and not when the process wants to end. Others recover them. */
 static bool
 hopeless(const struct txn_worker *tw)
 {

@@ -83,7 +83,7 @@ stop_later(struct fixture *fix)
 }
 
 /* ---- a table is dropped while another process empties its deleted blocks, and
- * stands still ---- */
+ * stalls ---- */
 
 enum { DELETED = 1500, FILLED = 2500 };
 
@@ -158,7 +158,7 @@ test_drop(void **state)
 	assert_int_equal(lost + unreadable, 0);
 }
 
-/* ---- a process ends, and stands still while it hangs its free blocks on the
+/* ---- a process ends, and stalls while it hangs its free blocks on the
  * table's lists ---- */
 
 enum { HANDED_OVER = 400, NEW_ROWS = 10000 };
@@ -216,7 +216,7 @@ test_leave(void **state)
 	assert_int_equal(lost + unreadable, 0);
 }
 
-/* ---- an idle process stands still, loses its slot, and goes on ---- */
+/* ---- an idle process stalls, loses its slot, and goes on ---- */
 
 enum { AT_HAND = 60, FOUND = 1400 };
 
@@ -650,7 +650,7 @@ uses(unsigned moments)
 	run(4, 2, 1, in_use_still);
 }
 
-/* Process 1 has more at hand than it needs, and stands still before it can give that back. */
+/* Process 1 has more at hand than it needs, and stalls before it can give that back. */
 static void
 at_hand_still(struct fixture *fix)
 {

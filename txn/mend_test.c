@@ -87,7 +87,7 @@ lose(struct fixture *fix)
 	else
 		net_sim_part(fix->sim, fix->net[CUT], moment.node,
 		    moment.how == PARTED_A_WHILE ? 40 * (uint64_t)MS : UINT64_MAX);
-	/* Until it knows what to do, and others have settled what it left to them. */
+	/* Until it knows what to do, and others have recovered what it left to them. */
 	net_sleep(fix->w[0], 600 * (uint64_t)MS);
 	txn_worker_stats(fix->tw[CUT], &stats);
 	moment.linked += stats.archived_late > before.archived_late;

@@ -1,5 +1,5 @@
 /*
- * reclaim.c -- finds the memory that the dead had at hand, by looking at all of a table (README, "Memory of the dead").
+ * reclaim.c -- finds the memory that crashed processes had at hand, by reading all of a table (README, "Memory of crashed processes").
  *
  * Under the table's sweep lock, in this order; each waits for the one before:
  *
@@ -15,7 +15,7 @@
  * The sweeper is pinned from the beginning to the end, but its pin moves: the watermark waits for a few extents at most, and
  * never for the table. A sweeper that dies in between has changed nothing but the generation, and what heads of extents say: the next
  * sweeper begins anew, and all is void again. What the head of an extent makes others forget, the next sweep finds. Two cannot be at it:
- * the lock names the sweeper, and a dead one is settled before its lock is anybody's.
+ * the lock names the sweeper, and a dead one is recovered before its lock is anybody's.
  */
 #include <base/fault.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
- * recover.c -- settles what a compute process left behind that has stopped (README, "Recovery").
+ * recover.c -- recovers what a compute process left behind that has stopped (README, "Recovery").
  *
- * The owner is shut out of every storage node and its slot sealed with our name (tsoracle/seal.c) before anything here runs,
+ * The owner is fenced on every storage node and its slot sealed with our name (tsoracle/seal.c) before anything here runs,
  * so nobody but we changes what its locks hold. Each step can be done again by the next recoverer when we stop in
  * it: a directory and a word come out the same however often they are written, and what decides (the commit line, the listed
  * words, the versions) stays as it is until the last listed word has been freed.
@@ -13,7 +13,7 @@
 
 enum {
 	SWEEP_NS = 5000000,
-	AGAIN_NS = 1000000000, /* a slot that cannot be settled is tried less and less often, up to this */
+	AGAIN_NS = 1000000000, /* a slot that cannot be recovered is tried less and less often, up to this */
 	TELL_NS = 2000000000,  /* and after so long others need not wait for it */
 	PART = 16,             /* entries looked at together */
 	SLOT_BYTES = sizeof(struct rec_slot) + TXN_PAD(TXN_ROW_MAX),
@@ -24,7 +24,7 @@ enum {
 #define WHAT_MINE   (UINT64_C(1) << 40)
 #define WHAT_LINKED (UINT64_C(1) << 41)
 
-/* One attempt being settled. */
+/* One attempt being recovered. */
 struct attempt {
 	struct txn_worker *tw;
 	net_addr intent;
@@ -312,7 +312,7 @@ forget(struct attempt *a, bool unfinished)
 }
 
 static nam_status
-settle(struct attempt *a)
+recover_attempt(struct attempt *a)
 {
 	static const struct txn_commit_line none;
 	nam_status st = read_entries(a);
@@ -347,7 +347,7 @@ settle(struct attempt *a)
 
 /* The 16 intents of one extent of its log. */
 static nam_status
-settle_chunk(struct txn_worker *tw, const struct tso_lapse *l, net_addr chunk)
+recover_chunk(struct txn_worker *tw, const struct tso_lapse *l, net_addr chunk)
 {
 	struct net_op op[TXN_INTENTS_A_CHUNK];
 	struct net_batch b;
@@ -371,7 +371,7 @@ settle_chunk(struct txn_worker *tw, const struct tso_lapse *l, net_addr chunk)
 		a->intent = net_plus(chunk, i * TXN_INTENT_BYTES);
 		a->line = lines[i].line;
 		a->head = lines[i].head;
-		st = settle(a);
+		st = recover_attempt(a);
 		free(a->entry);
 		free(a);
 	}
@@ -379,7 +379,7 @@ settle_chunk(struct txn_worker *tw, const struct tso_lapse *l, net_addr chunk)
 }
 
 static nam_status
-settle_log(struct txn_worker *tw, const struct tso_lapse *l)
+recover_log(struct txn_worker *tw, const struct tso_lapse *l)
 {
 	net_addr log;
 	uint64_t chunk[TXN_CHUNKS];
@@ -389,13 +389,13 @@ settle_log(struct txn_worker *tw, const struct tso_lapse *l)
 	st = net_read1(tw->w, log, chunk, sizeof chunk, NULL);
 	for (unsigned i = 0; st == NAM_OK && i < TXN_CHUNKS; i++)
 		if (chunk[i] != 0)
-			st = settle_chunk(tw, l, (net_addr){ chunk[i] });
+			st = recover_chunk(tw, l, (net_addr){ chunk[i] });
 	return st;
 }
 
 /* Resize locks of the tables open here; of others, whoever needs them frees them. */
 static nam_status
-settle_indexes(struct txn_worker *tw, const struct tso_lapse *l)
+recover_indexes(struct txn_worker *tw, const struct tso_lapse *l)
 {
 	uint64_t dead = txn_lock_word(l->slot, l->epoch, TXN_INTENT_INDEX, 0);
 	nam_status st = NAM_OK;
@@ -417,22 +417,22 @@ settle_indexes(struct txn_worker *tw, const struct tso_lapse *l)
 }
 
 static nam_status
-recover(struct txn_worker *tw, const struct tso_lapse *l, struct nam_err *err)
+recover_owner(struct txn_worker *tw, const struct tso_lapse *l, struct nam_err *err)
 {
 	uint64_t begin = net_now_ns(tw->w);
 	nam_status st = tso_seal(tw->tso, l, err);
 	if (st != NAM_OK)
 		return st;
 	uint64_t sealed = net_now_ns(tw->w), deaths;
-	st = settle_log(tw, l);
+	st = recover_log(tw, l);
 	if (st == NAM_OK)
-		st = settle_indexes(tw, l);
-	/* What it had at hand, and what was left over above, is swept for. Who stops before all are told has died, too. */
+		st = recover_indexes(tw, l);
+	/* A sweep finds what it had at hand, and what was left over above. A recoverer that stops before all are told counts as a death, too. */
 	if (st == NAM_OK)
 		st = net_faa1(tw->w, tw->db->deaths, 1, &deaths, NULL);
 	if (st == NAM_OK)
 		st = tso_unseal(tw->tso, l);
-	/* It is we who have to settle him: when our own connections are whole again, or whoever settles us. */
+	/* This process has the slot to recover: it tries again when its own connections are whole, or its own recoverer does. */
 	if (st == NAM_GONE)
 		txn_reach(tw);
 	if (st != NAM_OK)
@@ -444,14 +444,14 @@ recover(struct txn_worker *tw, const struct tso_lapse *l, struct nam_err *err)
 	    "settled in %.1f ms",
 	    l->slot, l->heard != NET_UNHEARD ? "is gone" : "has stopped", (double)l->still_ns / 1e6,
 	    (double)(sealed - begin) / 1e6, (double)(net_now_ns(tw->w) - sealed) / 1e6);
-	/* Should we stop before all know, it is us that others tell of. */
+	/* If this process stops before all know, its own recoverer tells them. */
 	tw->untold = true;
 	return NAM_OK;
 }
 
 /*
  * Spends a CID with a note: who takes memory next looks at the anchor. Beside the sweep, because a CID may have to wait until
- * older ones of a small vector are marked, and those may be the dead's whom the sweep is about to settle.
+ * older ones of a small vector are marked, and those may be the dead's whom the sweep is about to recover.
  */
 static void
 tell(void *worker)
@@ -484,8 +484,8 @@ tell_all(struct txn_worker *tw)
 	tw->helpers--;
 }
 
-/* What the sweep remembers of a slot that it could not settle. */
-struct unsettled {
+/* What the sweep remembers of a slot that it could not recover. */
+struct unrecovered {
 	unsigned epoch; /* 0: nothing */
 	bool warned;
 	uint64_t since_ns, next_ns, pause_ns;
@@ -493,28 +493,28 @@ struct unsettled {
 
 /* It may be tried now. */
 static bool
-is_due(struct txn_worker *tw, struct unsettled *u, const struct tso_lapse *l)
+is_due(struct txn_worker *tw, struct unrecovered *u, const struct tso_lapse *l)
 {
 	if (u->epoch != l->epoch) {
-		tso_unsettled(tw->db->tso, l->slot, 0, NULL);
-		*u = (struct unsettled){ 0 };
+		tso_unrecovered(tw->db->tso, l->slot, 0, NULL);
+		*u = (struct unrecovered){ 0 };
 	}
 	return net_now_ns(tw->w) >= u->next_ns;
 }
 
 /* One line for each owner, however often it is tried. */
 static void
-not_settled(struct txn_worker *tw, struct unsettled *u, const struct tso_lapse *l, nam_status st,
+not_recovered(struct txn_worker *tw, struct unrecovered *u, const struct tso_lapse *l, nam_status st,
     const struct nam_err *err)
 {
 	uint64_t now = net_now_ns(tw->w);
 	const char *why = err->text[0] != 0 ? err->text : nam_status_text(st);
 	if (u->epoch == 0)
-		*u = (struct unsettled){ .epoch = l->epoch, .since_ns = now, .pause_ns = SWEEP_NS };
+		*u = (struct unrecovered){ .epoch = l->epoch, .since_ns = now, .pause_ns = SWEEP_NS };
 	u->pause_ns = u->pause_ns < AGAIN_NS / 2 ? 2 * u->pause_ns : AGAIN_NS;
 	u->next_ns = now + u->pause_ns;
 	if (now - u->since_ns >= TELL_NS)
-		tso_unsettled(tw->db->tso, l->slot, l->epoch, why);
+		tso_unrecovered(tw->db->tso, l->slot, l->epoch, why);
 	if (u->warned || atomic_load(&tw->db->failed))
 		return;
 	u->warned = true;
@@ -528,12 +528,12 @@ txn_sweep(void *worker)
 {
 	struct txn_worker *tw = worker;
 	struct tso *t = tw->db->tso;
-	struct unsettled slot[TSO_OWNERS] = { 0 };
+	struct unrecovered slot[TSO_OWNERS] = { 0 };
 	uint64_t freed = 0, deaths, news = 0;
 	net_account_to(&tw->background);
 	while (!tw->stopping) {
 		net_sleep_or_news(tw->w, SWEEP_NS, &news);
-		/* Idle owners that lost their slots had nothing to be settled, and maybe memory at hand. */
+		/* Idle owners that lost their slots had nothing to be recovered, and maybe memory at hand. */
 		uint64_t seals = tso_seals(t);
 		if (seals != freed) {
 			struct tso_pin pin;
@@ -551,7 +551,7 @@ txn_sweep(void *worker)
 			struct tso_pin pin;
 			if (!tso_lapsed(t, tw->w, i, &l)) {
 				if (slot[i].epoch != 0)
-					tso_unsettled(t, i, 0, NULL);
+					tso_unrecovered(t, i, 0, NULL);
 				slot[i].epoch = 0;
 				continue;
 			}
@@ -559,15 +559,15 @@ txn_sweep(void *worker)
 				continue;
 			struct nam_err err = { 0 };
 			/* Pinned, we are not idle, and so keep our own slot until we are through. No snapshot: it might
-			 * wait for what is to be settled here. */
+			 * wait for what is to be recovered here. */
 			nam_status st = tso_pin_now(tw->tso, &pin);
 			if (st == NAM_OK) {
 				txn_at_hand(tw);
-				st = recover(tw, &l, &err);
+				st = recover_owner(tw, &l, &err);
 			}
 			tso_unpin(tw->tso, &pin);
 			if (st != NAM_OK && st != NAM_CONFLICT && st != NAM_BUSY)
-				not_settled(tw, &slot[i], &l, st, &err);
+				not_recovered(tw, &slot[i], &l, st, &err);
 		}
 		tell_all(tw);
 	}
@@ -577,7 +577,7 @@ txn_sweep(void *worker)
 
 /* ---- single locks ---- */
 
-/* How many slots a block has shows in where its sum is right. */
+/* The slot count is not stored; try each until the checksum matches. */
 bool
 txn_head_newest(const struct rec_block *img, net_addr at, uint64_t *newest)
 {
@@ -595,7 +595,7 @@ txn_head_newest(const struct rec_block *img, net_addr at, uint64_t *newest)
 }
 
 /*
- * Under a lock that no intent lists, or whose intent has been settled: the directory is as it was before the lock. Only the
+ * Under a lock that no intent lists, or whose intent has been recovered: the directory is as it was before the lock. Only the
  * collector changes it under such a lock: it empties a block whose deletion nobody needs any more, and may have been
  * cut short in that.
  */
@@ -624,7 +624,7 @@ txn_unlock_dead_by(struct txn_worker *tw, net_addr at, uint64_t lock, const stru
 	if ((st = tso_claim_wait_by(tw->tso, &c, p)) != NAM_OK)
 		return st == NAM_EXPIRED ? NAM_BUSY : st;
 	if (txn_lock_intent(lock) == TXN_INTENT_GC) {
-		/* Others are here for the same; he whose lock it is now is alone, and may write. */
+		/* Several processes may try this; the one whose lock it becomes is alone, and may write. */
 		uint64_t own = txn_gc_lock(tw);
 		st = txn_sure_cas(tw, at, lock, own, &seen);
 		if (st != NAM_OK || seen != lock)

@@ -1,7 +1,7 @@
 /*
- * recover_test.c -- a compute process stops in the middle of a transaction; those who are left settle what it left.
+ * recover_test.c -- a compute process stops in the middle of a transaction; those who are left recover what it left.
  *
- * It is stopped by being shut out at a moment that moves through the whole of the transaction in small steps: from then on
+ * It is stopped by being fenced at a moment that moves through the whole of the transaction in small steps: from then on
  * nothing of it happens any more, wherever its verbs are. Its coroutines go on, as those of a zombie do.
  */
 #include <txn/testing/fixture.h>
@@ -78,7 +78,7 @@ wait_ended(struct fixture *fix, const struct victim *v)
 		net_sleep(fix->w[0], 100000);
 }
 
-/* Somebody settles him, soon. */
+/* Somebody recovers him, soon. */
 static void
 wait_recovered(struct fixture *fix)
 {
@@ -220,7 +220,7 @@ static struct {
 	uint64_t second_verb; /* of his, from when the first had been dead for most of a lease */
 	/* found out */
 	uint64_t verbs;     /* the victim's transaction had so many */
-	unsigned recoverer; /* who settled it */
+	unsigned recoverer; /* who recovered it */
 	uint64_t his_verbs; /* from when second_verb counts, until he had */
 	bool doubtful;      /* it was undone, though its commit line was there */
 	unsigned cleared;   /* runs in which the index had to be as if nothing had happened */
@@ -234,7 +234,7 @@ count_entry(void *arg, net_addr block)
 	++*(unsigned *)arg;
 }
 
-/* Where the attempt was settled by its write set, the collector soon has what it left: no deletion and no undone insert stays in
+/* Where the attempt was recovered by its write set, the collector soon has what it left: no deletion and no undone insert stays in
  * the index. Keys 0, 1, 3, 50, and either 2 or 100. */
 static void
 entries(struct fixture *fix)
@@ -291,7 +291,7 @@ crashed(struct fixture *fix)
 			}
 		}
 	}
-	/* The second one's slot is settled as well, or was idle and is free: else the next line's snapshots hang. */
+	/* The second one's slot is recovered as well, or was idle and is free: else the next line's snapshots hang. */
 	if (crash.second != 0 && net_sim_crashed(fix->net[crash.second])) {
 		net_sleep(fix->w[0], 2 * (uint64_t)LEASE_NS);
 		crash.both++;
@@ -334,7 +334,7 @@ test_crash_at_every_verb(void **state)
 
 /*
  * It dies in its third step: some of its words have left the lock, some have not. Others take the free rows at once and write
- * them, again and again, so that of the dead one's version there nothing is left when it is settled. READ COMMITTED
+ * them, again and again, so that of the dead one's version there nothing is left when it is recovered. READ COMMITTED
  * can: its snapshot is from before.
  */
 enum { WRITERS = 6 };
@@ -432,7 +432,7 @@ test_half_installed(void **state)
 }
 
 /*
- * Whoever settles the dead one dies, too, at each verb of that: of his seals, of the settling, of giving the slot free. The third one
+ * Whoever recovers the dead one dies, too, at each verb of that: of his seals, of the recovery, of giving the slot free. The third one
  * comes to the same end.
  */
 static void

@@ -1,6 +1,6 @@
 /*
  * spread.c -- the extents of a write set that does not fit its intent: taken, named, given back, by its transaction or by the process
- * that settles that (spread_format.h).
+ * that recovers that (spread_format.h).
  *
  * At each moment the intent's head names the root, and the root lists what has been taken, but for TXN_LEDGER_PART extents at most.
  */

@@ -24,7 +24,7 @@
 enum {
 	WRITES = 64,
 	PORTION = 256, /* cells that are taken together */
-	SETTLE_NS = 1000000000,
+	HAND_OVER_NS = 1000000000,
 	SAMPLE_NS = 100000000,
 	SAMPLES = 10, /* make a window */
 	QUIET = 100,  /* samples without a take: all is handed over */
@@ -412,19 +412,19 @@ txn_alloc_free(struct txn_table_view *v, unsigned worker)
 }
 
 /*
- * All of it under one pin: a process that stands still in here has to be shut out before anybody sweeps for what it holds. Without one
+ * All of it under one pin: a process that stalls in here has to be fenced before anybody sweeps for what it holds. Without one
  * its slot could be idle, and be freed while cells are still to be written into memory that others have found. No longer than
- * SETTLE_NS: the watermark waits.
+ * HAND_OVER_NS: the watermark waits.
  */
 bool
-txn_tables_settle(struct txn_worker *tw)
+txn_tables_hand_over(struct txn_worker *tw)
 {
 	struct tso_pin pin;
 	nam_status st = nam_fault(EXIT_UNPINNED) ? NAM_OK : tso_pin_now(tw->tso, &pin);
 	bool ok = st == NAM_OK;
 	if (ok && !nam_fault(EXIT_UNPINNED))
 		txn_at_hand(tw);
-	uint64_t end = net_now_ns(tw->w) + SETTLE_NS;
+	uint64_t end = net_now_ns(tw->w) + HAND_OVER_NS;
 	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL; v = v->next) {
 		struct txn_alloc *a = v->alloc[tw->number];
 		if (a == NULL)
@@ -476,7 +476,7 @@ give_surplus(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *
 		.v = v,
 		.m = &m,
 		.generation = txn_generation(m.sweep),
-		.end = net_now_ns(tw->w) + SETTLE_NS,
+		.end = net_now_ns(tw->w) + HAND_OVER_NS,
 		.all = true };
 	join(&g);
 	unsigned n = give_wholes(&g, bytes / NET_EXTENT);
@@ -535,7 +535,7 @@ look_for_unused(struct txn_worker *tw)
 				txn_at_hand(tw);
 		}
 		if (st == NAM_OK && bytes == UINT64_MAX)
-			txn_hand_over(tw, v, a, net_now_ns(tw->w) + SETTLE_NS);
+			txn_hand_over(tw, v, a, net_now_ns(tw->w) + HAND_OVER_NS);
 		else if (st == NAM_OK)
 			give_surplus(tw, v, a, bytes);
 	}
@@ -552,7 +552,7 @@ look_for_unused(struct txn_worker *tw)
 static void
 hand_over_all(struct txn_worker *tw, bool others)
 {
-	uint64_t end = net_now_ns(tw->w) + SETTLE_NS;
+	uint64_t end = net_now_ns(tw->w) + HAND_OVER_NS;
 	for (struct txn_table_view *v = atomic_load(&tw->db->views); v != NULL; v = v->next) {
 		struct txn_alloc *a = v->alloc[tw->number];
 		if (atomic_load(&v->dead))

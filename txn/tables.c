@@ -7,7 +7,7 @@
  * a transaction that made it is left, was dropped by one who has ended, or never was made: it is dropped now.
  *
  * When is "not listed" a proof? The maker's word in the anchor is READ first: 0 (the transaction that made the table has committed), or
- * of one who has ended and been settled. Then a CID is spent and waited for, so a snapshot taken then shows whatever that
+ * of one who has ended and been recovered. Then a CID is spent and waited for, so a snapshot taken then shows whatever that
  * transaction committed. Numbers of tables never return. So a number that this snapshot does not show is shown by no later one, and all that
  * can see the table are older: the snapshot is its drop's CID. It may be in a live dropper's queue, too: the table's sweep lock
  * is had by one only, and who comes late finds another anchor there, or none.

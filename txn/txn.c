@@ -87,7 +87,7 @@ txn_leave(struct txn *t)
 	tw->open--;
 }
 
-/* An intent is used again only behind a mark that has landed: else who settles us could not make up for it. */
+/* An intent is used again only behind a mark that has landed: else who recovers us could not make up for it. */
 void
 txn_through(struct txn *t)
 {

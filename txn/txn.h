@@ -34,8 +34,8 @@ struct txn_config {
 	uint32_t tick_us;         /* heartbeat, 0 = 2000 */
 	uint32_t lease_ms;        /* used when this process formats the cluster: see tso_format */
 	bool
-	    split; /* the first worker only beats, the second one settles, the others sweep: else the first does all */
-	bool bystander; /* leaves it to others to settle owners that have stopped, and to sweep */
+	    split; /* the first worker only beats, the second one recovers, the others sweep: else the first does all */
+	bool bystander; /* neither recovers owners that have stopped nor sweeps: other processes do */
 };
 
 /*
@@ -105,14 +105,14 @@ uint32_t txn_row_room(uint16_t slots, uint32_t row_max);
 /* Makes the remote part: anchor, index. In a coroutine. The table is empty. */
 nam_status txn_table_create(struct txn_worker *tw, struct txn_table *t);
 /*
- * The transaction that made a listed table has committed, the table is there to stay. Not told: it stays for as long as this process lives,
+ * The transaction that made a listed table has committed: the table stays. Without this call it stays for as long as this process lives,
  * and after that for as long as its owner lists it. In a coroutine, without a pin.
  */
 nam_status txn_table_made(struct txn_worker *tw, const struct txn_table *t);
 /*
- * Whoever makes or drops a table may die before it is told, or gives the memory back. So after a death, listed tables are looked at, and
- * listed() is asked, in a transaction t of its own: does t's snapshot show a table of that number there? NAM_OK and *yes false:
- * it is given back. From any worker, in a coroutine. NULL ends that; then no call may be under way (workers closed).
+ * A process that makes or drops a table may die before txn_table_made, or before the memory is given back. So after a death one process looks
+ * at all listed tables and asks listed(), in a transaction t of its own: does t's snapshot show a table of that number there? NAM_OK and
+ * *yes false: the table's memory is given back. From any worker, in a coroutine. NULL ends that; then no call may be under way (workers closed).
  */
 void txn_on_orphan(struct txn_db *db,
     nam_status (*listed)(void *arg, struct txn *t, uint32_t table, net_addr anchor, bool *yes), void *arg);
@@ -128,15 +128,15 @@ nam_status txn_table_free(struct txn_worker *tw, const struct txn_table *t, tso_
 enum txn_iso { TXN_READ_COMMITTED, TXN_REPEATABLE_READ, TXN_SERIALIZABLE };
 
 /*
- * Before one begins: connections of this worker that have broken are made anew, so that a transaction ends with
- * NAM_GONE because of that, and the next one goes on. Waits 0.1 s at most for a node that does not answer, and then not again
- * until it does. Not those to a node whose process has ended.
+ * Before a transaction begins: replaces broken connections of this worker, so that one transaction ends with
+ * NAM_GONE because of them, and the next one goes on. Waits 0.1 s at most for a node that does not answer, and then not again
+ * until it does. Connections to a node whose process has ended stay as they are.
  */
 void txn_reach(struct txn_worker *tw);
 struct txn_limits;
-/* Begins; takes the first snapshot. NAM_STUCK: a process that nobody can settle holds it up (tso_stuck_text). */
+/* Begins; takes the first snapshot. NAM_STUCK: it waits for a process that cannot be recovered (tso_stuck_text). */
 nam_status txn_begin(struct txn_worker *tw, enum txn_iso iso, struct txn **out);
-/* The same within limits, which it keeps (txn_set_limits); l may be NULL. Also NAM_CANCELLED, NAM_EXPIRED. */
+/* txn_begin within limits, which t keeps (txn_set_limits); l may be NULL. Also NAM_CANCELLED, NAM_EXPIRED. */
 nam_status txn_begin_by(
     struct txn_worker *tw, enum txn_iso iso, const struct txn_limits *l, struct txn **out);
 /* READ COMMITTED: a new snapshot for the next statement, within the limits set. Otherwise nothing. */
@@ -161,10 +161,10 @@ void txn_set_note(struct txn *t, unsigned note);
 void txn_set_cluster_visible(struct txn *t, bool on);
 
 /*
- * Ends it. commit: NAM_OK: decided, stays. NAM_UNSEEN: the same, but it is not known that all see it, which was asked for
+ * Ends t. txn_commit: NAM_OK: decided, stays. NAM_UNSEEN: decided, stays, but it is not known that all processes see it, which was asked for
  * (txn_set_cluster_visible). NAM_CONFLICT / NAM_DUPLICATE / NAM_FULL /
- * NAM_GONE ...: rolled back, nothing of it is visible. NAM_UNSURE: this process was shut out in the middle of it;
- * others decide how it ends. Both free t; a
+ * NAM_GONE ...: rolled back, nothing of it is visible. NAM_UNSURE: this process was fenced in the middle of it;
+ * its recoverer decides how t ends. Both free t; a
  * transaction that wrote nothing commits without any verb.
  * On NAM_OK and NAM_UNSEEN *cid (may be NULL) gets the commit id, 0 for a read-only one; also when it ended behind its commit line.
  */
@@ -172,13 +172,13 @@ nam_status txn_commit(struct txn *t, tso_cid *cid);
 void txn_abort(struct txn *t);
 
 /*
- * A place inside of t to come back to, as often as one likes; a mark costs nothing. No mark is ever 0.
+ * A savepoint: txn_rollback_to may go back to it any number of times. It costs nothing, and is never 0.
  * txn_rollback_to undoes all that was written since (0: all there is), and frees the locks taken since; what was
  * read since stays read. No scan may be open. Not OK: only txn_abort is left. Do not use txn_edit with marks.
  */
 uint32_t txn_mark(struct txn *t);
 nam_status txn_rollback_to(struct txn *t, uint32_t mark);
-/* This process's next snapshot covers that commit: for whoever tries again after he met it. */
+/* This process's next snapshot covers that commit, so that a retry does not lose to it again (`stale-retry`). */
 void txn_cover(struct txn *t, tso_cid cid);
 
 /* A row as found: payload bytes in memory of the arena given to the call. */
@@ -232,18 +232,18 @@ nam_status txn_insert(struct txn *t, struct txn_put *p, unsigned n);
  * locks the block, waiting if need be, and re-reads: row->changed says that it is another
  * version now (test your condition again), and its bytes lie in t's memory; NAM_ABSENT: it is deleted now. Otherwise:
  * NAM_CONFLICT if a newer version exists, no I/O. NAM_DEADLOCK, NAM_TIMEOUT, NAM_CANCELLED, NAM_EXPIRED; NAM_STUCK: the
- * lock is of a process that has stopped, and cannot be settled.
+ * lock is of a process that has stopped, and cannot be recovered.
  */
 nam_status txn_lock(struct txn *t, struct txn_table *table, struct txn_row *row);
-/* The same for n rows of one table, one after the other: a round trip each. status per row in st[]. */
+/* txn_lock for n rows of one table, one after the other: a round trip each. st[] has a status for each row. */
 nam_status txn_lock_many(
     struct txn *t, struct txn_table *table, struct txn_row *row, nam_status *st, unsigned n);
 
-/* The same at once at any level; above READ COMMITTED a version newer than the snapshot, or a deletion, is a
- * NAM_CONFLICT. Only at, cid and newest of the row are asked for. Not to wait: NAM_BUSY, as if it had not been called. */
+/* Locks the row now, at any level; above READ COMMITTED a version newer than the snapshot, or a deletion, is a
+ * NAM_CONFLICT. Only at, cid and newest of the row are used. wait false: NAM_BUSY if it is locked, and nothing has changed. */
 nam_status txn_lock_now(struct txn *t, struct txn_table *table, struct txn_row *row, bool wait);
-/* With the record locked that is the table's guard: waits until no row is locked by others, and READ COMMITTED's
- * snapshot covers all there are; nobody else commits one until t ends. NAM_CONFLICT: an older snapshot does not. */
+/* t has locked the table's guard. Waits until no other transaction has a row locked, and READ COMMITTED's
+ * snapshot covers all versions; no other transaction commits a row until t ends. NAM_CONFLICT: an older snapshot does not cover them. */
 nam_status txn_lock_table(struct txn *t, struct txn_table *table);
 
 /* Writes a new version of a row got from this transaction (key columns unchanged); buffered until
@@ -251,7 +251,7 @@ nam_status txn_lock_table(struct txn *t, struct txn_table *table);
 nam_status txn_update(
     struct txn *t, struct txn_table *table, const struct txn_row *row, const void *bytes, uint32_t len);
 /*
- * The same without any copy: *bytes is row->bytes, to be changed in place, its
+ * txn_update without any copy: *bytes is row->bytes, to be changed in place, its
  * length kept, until the commit; so the arena the row was read into must live until
  * t has ended. Not for rows of a scan. Only for rows whose blobs stay as they are.
  */
@@ -310,7 +310,7 @@ uint32_t txn_last_commit_round_trips(const struct txn_worker *tw);
 struct txn_stats {
 	uint64_t commits, aborts, conflicts, lock_waits, archived, archived_late, blobs_freed, blocks_freed,
 	    archives_freed, rereads;
-	/* Owners that had stopped and were settled here; of their transactions: finished, undone (doubtful: the
+	/* Owners that had stopped and were recovered here; of their transactions: finished, undone (doubtful: the
 	 * commit line was there, and something else was missing). */
 	uint64_t recovered, finished, undone, doubtful;
 	/* Tables swept for memory that the dead had left, and what was found: blocks, bytes of archives and blobs. */

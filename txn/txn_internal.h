@@ -130,7 +130,7 @@ struct txn_db {
 	uint32_t tick_us;
 	uint64_t since_ns; /* when it was opened */
 	bool bystander;
-	bool split;      /* heart, settler and sweepers are different workers */
+	bool split;      /* heart, recoverer and sweepers are different workers */
 	net_addr deaths; /* a word of the cluster record: how many have left memory behind */
 	nam_status (*_Atomic listed)(void *arg, struct txn *t, uint32_t table, net_addr anchor, bool *yes);
 	void *listed_arg;
@@ -502,7 +502,7 @@ void txn_orphans(struct txn_worker *tw, uint64_t deaths);
 
 /* surplus.c */
 /* What is left goes back to the tables. false: not all of it. Without a pin: it takes its own. */
-bool txn_tables_settle(struct txn_worker *tw);
+bool txn_tables_hand_over(struct txn_worker *tw);
 /* What a worker remembers of a table's memory. Nobody uses it any more. */
 void txn_alloc_free(struct txn_table_view *v, unsigned worker);
 /* All that a worker has of a table, to its node or onto the table's lists. With a pin, until `end` at the longest. False: not all. */
@@ -553,7 +553,7 @@ nam_status txn_spread_give(struct txn_worker *tw, net_addr intent, uint64_t lock
 /* reclaim.c */
 /* Sweeps tables whose `sweeper` we are, each by one worker (`sweeping`). A coroutine of each worker that sweeps (txn_config.split). */
 void txn_reclaim(void *worker);
-/* We leave memory behind that nobody knows of. Whoever takes memory of the table next has it swept for. */
+/* Records a leak. The next allocation from a table triggers a sweep. */
 nam_status txn_death(struct txn_worker *tw);
 
 /* ---- a transaction's own batch, which may be longer than one doorbell ---- */
@@ -581,10 +581,10 @@ txn_intent_line(const struct txn *t, unsigned offset)
 }
 
 /* txn.c */
-/* A bug stops here: only the steps that README's table names are made. */
+/* Only to a state that README's table lists as next; anything else is a bug, and stops the process. */
 void txn_goto(struct txn *t, enum txn_state to);
 void txn_recycle(struct txn *t);
-/* Others will settle it, when they have shut us out. Until then nothing of it may be touched or promised. */
+/* Another process recovers it, when it has fenced this one. Until then nothing of it may be touched or promised. */
 void txn_leave(struct txn *t);
 /* Its mark has landed, or never will. */
 void txn_through(struct txn *t);
@@ -592,12 +592,12 @@ void txn_marked(void *t);
 void txn_mark_and_wait(struct txn *t, unsigned note);
 
 /* abort.c */
-/* NAM_REFUSED: others will, they have shut us out. What does not answer for long keeps them. */
+/* NAM_REFUSED: this process is fenced, and its recoverer will. Locks on a node that does not answer for long stay. */
 nam_status txn_free_locks(struct txn *t);
 void txn_junk_of_abort(struct txn *t);
-/* The extents of a long write set. Should we stop in it, our recoverer goes on. */
+/* Gives the extents of a long write set back. If this process stops in it, its recoverer goes on. */
 void txn_more_give(struct txn *t);
-/* Every verb posted has completed when this is called. false: we do not know how it ends. */
+/* Every verb posted has completed when this is called. False: how t ends is not known. */
 bool txn_roll_back(struct txn *t);
 
 /* write.c */
@@ -645,17 +645,17 @@ void txn_guard_wait(struct txn_worker *tw, net_addr at, const struct txn_limits 
 nam_status txn_go_on(const struct txn *t);
 nam_status txn_within(const struct txn_worker *tw, const struct txn_limits *l);
 struct tso_timeout txn_timeout(const struct txn_limits *l);
-/* That lock's owner has stopped, and nobody can settle it: NAM_STUCK, else NAM_OK. */
+/* NAM_STUCK if the owner of that lock has stopped and cannot be recovered, else NAM_OK. */
 nam_status txn_lock_stuck(struct txn_worker *tw, uint64_t lock);
-/* Has the transaction that has this lock word been decided? Then it is about to go. */
+/* Has the transaction that has this lock word been decided? Then the lock is about to be freed. */
 nam_status txn_decided(struct txn *t, uint64_t lock, bool *yes);
 /* What the intent says of the transaction that has this lock word: h->lock is another one when it has ended. */
 nam_status txn_read_head(struct txn *t, uint64_t lock, struct txn_intent_head *h);
-/* Says in our own whom we wait for (0: nobody), and whether we hold tables. */
+/* Says in t's intent which lock t waits for (0 = none), and whether it holds tables. */
 nam_status txn_publish(struct txn *t, uint64_t lock);
-/* NAM_DEADLOCK: who has that lock waits for us, by however many others, and we are the one to give way. */
+/* NAM_DEADLOCK: the holder of that lock waits for t, directly or through others, and t is the one to give way. */
 nam_status txn_deadlock(struct txn *t, uint64_t lock);
-/* The same, now and then: less and less often while it is that one lock. c: zero when the wait begins. */
+/* txn_deadlock now and then: less and less often while it is the same lock. c: zero when the wait begins. */
 struct txn_cycle {
 	uint64_t lock, next_ns, pause_ns;
 };
@@ -676,7 +676,7 @@ void txn_keeper_close(struct txn_worker *tw);
 void txn_pulse(void *worker);
 /*
  * After NAM_GONE. NAM_OK: this worker reaches the node again, and nothing executes any more of what it had posted there. NAM_GONE: the
- * node is lost for all. NAM_BUSY: not until then; it is being asked for. NAM_REFUSED: we have been shut out. In a coroutine.
+ * node is lost for all. NAM_BUSY: not until then; it is being asked for. NAM_REFUSED: we have been fenced. In a coroutine.
  */
 nam_status txn_keep(struct txn_worker *tw, unsigned region, uint64_t until_ns);
 nam_status txn_keep_home(struct txn_worker *tw);
@@ -701,7 +701,7 @@ nam_status txn_claim_sure(struct txn_worker *tw, struct tso_claim *c, tso_cid fl
 /* mend.c */
 /*
  * A connection broke, and what t holds behind it is as it was or as it should be: makes it so. In a coroutine. False: others have
- * to settle t.
+ * to recover t.
  */
 bool txn_mend(struct txn *t);
 
@@ -714,17 +714,17 @@ void txn_doubts(struct txn_worker *tw);
 
 /* recover.c */
 /*
- * The block is locked by that word. Should its owner have come to its end, and all he decided been installed, this lock is of
- * something that never will be: it is freed. NAM_OK: it was, look again; NAM_BUSY: he lives, or is not settled yet.
+ * The block is locked by that word. If the owner is dead and recovered, its transaction did not commit: the lock is released.
+ * NAM_OK: it was, look again; NAM_BUSY: the owner lives, or is not recovered yet.
  */
 nam_status txn_unlock_dead(struct txn_worker *tw, net_addr at, uint64_t lock);
 /* The same. It needs a CID, and waits for that as long as p says. */
 nam_status txn_unlock_dead_by(struct txn_worker *tw, net_addr at, uint64_t lock, const struct tso_timeout *p);
 /* The newest CID that the head of a block of any shape lists, 0: none. False: its directory is not whole. */
 bool txn_head_newest(const struct rec_block *img, net_addr at, uint64_t *newest);
-/* An insert got NAM_BUSY: should who resizes the index be dead, his work is finished and his lock freed. */
+/* An insert got NAM_BUSY: if the process that resizes the index is dead, its work is finished and its lock freed. */
 bool txn_index_unstick(struct txn_worker *tw, struct idx_hash *ix);
-/* Looks for owners that have stopped, and settles what they left. A coroutine of the worker that settles. */
+/* Looks for owners that have stopped, and recovers what they left. A coroutine of the worker that recovers. */
 void txn_sweep(void *worker);
 
 /* gc.c */

@@ -40,7 +40,7 @@ nam_status
 txn_lock_stuck(struct txn_worker *tw, uint64_t lock)
 {
 	unsigned owner = txn_lock_owner(lock), epoch = txn_lock_epoch(lock);
-	return tso_is_unsettled(tw->db->tso, owner, epoch) ? tso_stuck_on(tw->tso, owner, epoch) : NAM_OK;
+	return tso_is_unrecovered(tw->db->tso, owner, epoch) ? tso_stuck_on(tw->tso, owner, epoch) : NAM_OK;
 }
 
 /* Says in our intent whom we wait for, so that others can follow the chain. */

@@ -1,7 +1,7 @@
 /*
- * wait_test.c -- what waits for others ends: by its time-out, by a cancel, and by itself where nobody can settle who is in the way.
+ * wait_test.c -- what waits for others ends: by its time-out, by a cancel, and by itself where nobody can recover who is in the way.
  *
- * Process 1 has a claim open: it lives, or it is dead, and a storage node is gone, so that nobody can shut it out.
+ * Process 1 has a claim open: it lives, or it is dead, and a storage node is gone, so that nobody can fence it.
  */
 #include <base/log.h>
 #include <txn/testing/fixture.h>
@@ -155,7 +155,7 @@ write_one(struct fixture *fix, int64_t v, uint64_t within_ns)
 	return st;
 }
 
-/* Process 1 stands still for less than a lease, so nobody may use CIDs beyond what it has seen. */
+/* Process 1 stalls for less than a lease, so nobody may use CIDs beyond what it has seen. */
 static void
 claims(struct fixture *fix)
 {

@@ -199,8 +199,8 @@ txn_image_set(struct txn *t, struct txn_write *w, const struct rec_block *img, b
 			if (c > low && c < successor)
 				successor = c;
 		}
-		/* A slot that does not prove its version was overwritten by somebody R4 allowed it; if he
-		 * is still at it, our CAS will fail. Either way there is nothing left to archive. */
+		/* A slot that does not prove its version was overwritten by a writer that R4 permits; if that writer still
+		 * holds the lock, the CAS fails. Either way there is nothing left to archive. */
 		if (successor > watermark && partial)
 			return NAM_TORN; /* that slot was not READ */
 		if (successor > watermark && !nam_fault(NO_ARCHIVE))

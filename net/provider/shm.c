@@ -68,7 +68,7 @@ net_shm_map(struct net_node *node, int fd, struct nam_err *err)
 		return nam_fail(err, NAM_IO, "cannot map %llu bytes of %s: %s; try --fabric tcp",
 		    (unsigned long long)node->info.size, node->info.name, strerror(errno));
 	madvise(base, node->info.size, MADV_HUGEPAGE);
-	/* A child of fork has no identity of its own that could be shut out (disarm.c). */
+	/* A child of fork has no identity of its own that could be fenced (disarm.c). */
 	if (madvise(base, node->info.size, MADV_DONTFORK) != 0) {
 		munmap(base, node->info.size);
 		return nam_fail(err, NAM_IO, "cannot keep the memory of %s from child processes: %s",

@@ -312,7 +312,7 @@ torn(void **state)
 	assert_false(flow_run(0)); /* it is the tearing that fools it */
 }
 
-/* A node whose process stands still: calls end with their timeout; when it goes on, a new channel works. */
+/* A node whose process stalls: calls end with their timeout; when it goes on, a new channel works. */
 static void
 paused_co(void *arg)
 {

@@ -23,7 +23,7 @@ struct row {
 };
 
 enum { PROCS = 4 };
-static bool fixture_bystander;                       /* process 0 settles nobody */
+static bool fixture_bystander;                       /* process 0 recovers nobody */
 static uint64_t fixture_byte_ps, fixture_latency_ns; /* how slow the network is, 0: as ever */
 struct fixture {
 	struct net_sim *sim;
