@@ -699,10 +699,10 @@ lookups(void **state)
 		"select v from t where not id = any ('{1}')", "select v from t where id = any (array[id, 2])",
 		"select d from c where a = any ('{1,2}') and b = any ('{x}')" };
 	struct embedded e;
-	struct teller t;
+	struct test_client t;
 	char text[200];
 	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	ask(&t, "create table t (id int primary key, v text)");
 	ask(&t, "create table c (a int, b text, d int, primary key (a, b))");
 	for (unsigned k = 0; k < sizeof keyed / sizeof *keyed; k++) {
@@ -717,7 +717,7 @@ lookups(void **state)
 		if (strstr(a, "Key Lookup on ") != NULL || strstr(a, "Seq Scan") == NULL)
 			fail_msg("%s: %s", scanned[k], a);
 	}
-	teller_close(&t);
+	test_client_close(&t);
 	embedded_close(&e);
 }
 

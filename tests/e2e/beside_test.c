@@ -12,10 +12,10 @@ static void
 alter_waits(void **state)
 {
 	(void)state;
-	struct teller a, b;
+	struct test_client a, b;
 	struct later l;
-	teller_open(&a, &e, 0);
-	teller_open(&b, &e, 1);
+	test_client_open(&a, &e, 0);
+	test_client_open(&b, &e, 1);
 	says(&a, "create table w (id int primary key, v int); insert into w values (1, 1)",
 	    "CREATE TABLE INSERT 0 1");
 	says(&b, "select v from w", "1; SELECT 1");
@@ -43,8 +43,8 @@ alter_waits(void **state)
 	says(&b, "commit", "COMMIT");
 	says(&a, "select id, v from w order by id", "1|3;4|4; SELECT 2");
 	says(&a, "drop table w", "DROP TABLE");
-	teller_close(&a);
-	teller_close(&b);
+	test_client_close(&a);
+	test_client_close(&b);
 }
 
 /* Rows written by the rules of yesterday never get in. */
@@ -52,9 +52,9 @@ static void
 old_rules(void **state)
 {
 	(void)state;
-	struct teller a, b;
-	teller_open(&a, &e, 0);
-	teller_open(&b, &e, 1);
+	struct test_client a, b;
+	test_client_open(&a, &e, 0);
+	test_client_open(&b, &e, 1);
 	says(&a, "create table o (id int primary key, v int); insert into o values (1, 1)",
 	    "CREATE TABLE INSERT 0 1");
 	static const char *const level[] = { "repeatable read", "serializable" };
@@ -103,8 +103,8 @@ old_rules(void **state)
 	}
 	says(&a, "select * from o", "1|1; SELECT 1");
 	says(&a, "drop table o", "DROP TABLE");
-	teller_close(&a);
-	teller_close(&b);
+	test_client_close(&a);
+	test_client_close(&b);
 }
 
 /* While a definition is changed, writers wait, then go by what became of it. */
@@ -112,10 +112,10 @@ static void
 writers_wait(void **state)
 {
 	(void)state;
-	struct teller a, b;
+	struct test_client a, b;
 	struct later l;
-	teller_open(&a, &e, 0);
-	teller_open(&b, &e, 1);
+	test_client_open(&a, &e, 0);
+	test_client_open(&b, &e, 1);
 	says(&a, "create table h (id int primary key, v int)", "CREATE TABLE");
 	says(&b, "insert into h values (1, 1)", "INSERT 0 1");
 	says(&a, "begin; alter table h add constraint plus check (v > 0)", "BEGIN ALTER TABLE");
@@ -149,8 +149,8 @@ writers_wait(void **state)
 	says(&a, "insert into h values (5, 2)",
 	    "ERROR 23514: new row for relation \"h\" violates check constraint \"c2\"");
 	says(&a, "drop table h", "DROP TABLE");
-	teller_close(&a);
-	teller_close(&b);
+	test_client_close(&a);
+	test_client_close(&b);
 }
 
 /* Rows that are written anew while others write: none is lost, and none comes twice. */
@@ -158,10 +158,10 @@ static void
 rewritten(void **state)
 {
 	(void)state;
-	struct teller a, b;
+	struct test_client a, b;
 	struct later l;
-	teller_open(&a, &e, 0);
-	teller_open(&b, &e, 1);
+	test_client_open(&a, &e, 0);
+	test_client_open(&b, &e, 1);
 	says(&a, "create table r (id int primary key, v text); insert into r values (1, '1')",
 	    "CREATE TABLE INSERT 0 1");
 	says(&b, "begin; insert into r values (2, '2')", "BEGIN INSERT 0 1");
@@ -213,8 +213,8 @@ rewritten(void **state)
 	ask(&a, "rollback");
 	ask(&b, "rollback");
 	says(&a, "drop table r, q", "DROP TABLE");
-	teller_close(&a);
-	teller_close(&b);
+	test_client_close(&a);
+	test_client_close(&b);
 }
 
 /* Another process has only what lies in the catalog. */
@@ -226,12 +226,12 @@ elsewhere(void **state)
 	struct net_local *local[2] = { sn_local(e.region), NULL };
 	struct cn_config cfg = { .local = local, .workers = 1 };
 	struct nam_err err = { 0 };
-	struct teller a, b, c;
-	teller_open(&a, &e, 0);
+	struct test_client a, b, c;
+	test_client_open(&a, &e, 0);
 	says(&a, "create table x (id int primary key, v text, w int); insert into x values (1, 'one', 1)",
 	    "CREATE TABLE INSERT 0 1");
 	assert_int_equal(cn_open(&other.cn, &cfg, &err), NAM_OK);
-	teller_open(&b, &other, 0);
+	test_client_open(&b, &other, 0);
 	says(&b, "select * from x", "1|one|1; SELECT 1");
 	says(&a, "set namdb.visibility = cluster", "SET");
 	says(&b, "set namdb.visibility = cluster", "SET");
@@ -257,16 +257,16 @@ elsewhere(void **state)
 	usleep(20000);
 	says(&b, "commit", "COMMIT");
 	assert_string_equal(wait_for(&l), "ALTER TABLE");
-	teller_close(&b);
+	test_client_close(&b);
 	cn_close(other.cn);
 	/* and one that comes only now */
 	assert_int_equal(cn_open(&other.cn, &cfg, &err), NAM_OK);
-	teller_open(&c, &other, 0);
+	test_client_open(&c, &other, 0);
 	says(&c, "select id, w, t from x order by id", "1|1|9;2|2|9;3|3|9;5|5|9; SELECT 4");
-	teller_close(&c);
+	test_client_close(&c);
 	cn_close(other.cn);
 	says(&a, "drop table x", "DROP TABLE");
-	teller_close(&a);
+	test_client_close(&a);
 }
 
 /* What another transaction committed after the snapshot is not dropped unseen, and who is writing is waited for. */
@@ -276,11 +276,11 @@ dropped_unseen(void **state)
 	(void)state;
 	static const char *const level[] = { "repeatable read", "serializable" };
 	static const char *const end[] = { "drop table d", "truncate d" };
-	struct teller a, b;
+	struct test_client a, b;
 	struct later l;
 	char text[200];
-	teller_open(&a, &e, 0);
-	teller_open(&b, &e, 1);
+	test_client_open(&a, &e, 0);
+	test_client_open(&b, &e, 1);
 	for (unsigned i = 0; i < 4; i++) {
 		const char *drop = end[i % 2];
 		says(&a, "create table d (id int primary key, v int); insert into d values (1, 1)",
@@ -329,8 +329,8 @@ dropped_unseen(void **state)
 	says(&b, "commit", "COMMIT");
 	assert_string_equal(wait_for(&l), "ERROR 42P01: table \"d\" does not exist");
 	says(&a, "rollback", "ROLLBACK");
-	teller_close(&a);
-	teller_close(&b);
+	test_client_close(&a);
+	test_client_close(&b);
 }
 
 /* TRUNCATE puts an empty table in the place of the full one: what hangs on it stays, and a savepoint can undo it. */
@@ -338,9 +338,9 @@ static void
 truncated(void **state)
 {
 	(void)state;
-	struct teller a, b;
-	teller_open(&a, &e, 0);
-	teller_open(&b, &e, 1);
+	struct test_client a, b;
+	test_client_open(&a, &e, 0);
+	test_client_open(&b, &e, 1);
 	says(&a, "create table u (id serial primary key, v int default 5 check (v > 0), w text not null)",
 	    "CREATE TABLE");
 	says(&a, "create view uv as select id, w from u where v = 5", "CREATE VIEW");
@@ -365,14 +365,14 @@ truncated(void **state)
 	says(&a, "commit; select w, x from u", "COMMITh|7; SELECT 1");
 	says(&a, "drop table u cascade", "DROP TABLE");
 	says(&a, "select nextval('u_id_seq')", "ERROR 42P01: relation \"u_id_seq\" does not exist");
-	teller_close(&a);
-	teller_close(&b);
+	test_client_close(&a);
+	test_client_close(&b);
 }
 
 /* ---- everybody at once ----------------------------------------------------------------------- */
 
 struct busy {
-	struct teller t;
+	struct test_client t;
 	unsigned number;
 	long added, bad;
 	const char *(*next)(struct busy *b, unsigned i, char *buf, size_t max);
@@ -463,17 +463,17 @@ everybody(void **state)
 		"begin; drop table z; rollback",
 	};
 	struct busy b[WRITERS + READERS] = { 0 };
-	struct teller a;
+	struct test_client a;
 	long rows = 0, bad = 0;
 	unsigned done = 0;
-	teller_open(&a, &e, 0);
+	test_client_open(&a, &e, 0);
 	says(&a, "create table z (id int primary key, v int)", "CREATE TABLE");
 	atomic_store(&over, false);
 	for (unsigned i = 0; i < WRITERS + READERS; i++) {
 		b[i].number = i + 1;
 		b[i].next = i < WRITERS ? write_some : read_all;
 		b[i].fine = clean;
-		teller_open(&b[i].t, &e, i % 2);
+		test_client_open(&b[i].t, &e, i % 2);
 		pthread_create(&b[i].thread, NULL, run_busy, &b[i]);
 	}
 	for (unsigned r = 0; r < ROUNDS; r++)
@@ -493,7 +493,7 @@ everybody(void **state)
 		pthread_join(b[i].thread, NULL);
 		rows += b[i].added;
 		bad += b[i].bad;
-		teller_close(&b[i].t);
+		test_client_close(&b[i].t);
 	}
 	char want[100];
 	snprintf(want, sizeof want, "%ld|%ld; SELECT 1", rows, rows);
@@ -502,7 +502,7 @@ everybody(void **state)
 	assert_true(rows > 100);
 	assert_true(done > ROUNDS * 5); /* busy writers do not keep definitions from changing */
 	says(&a, "drop table z", "DROP TABLE");
-	teller_close(&a);
+	test_client_close(&a);
 }
 
 static const char *
@@ -530,9 +530,9 @@ remembered_pages(void **state)
 	(void)state;
 	enum { WRITERS = 1, READERS = 4 };
 	struct busy b[WRITERS + READERS] = { 0 };
-	struct teller a;
+	struct test_client a;
 	long bad = 0;
-	teller_open(&a, &e, 0);
+	test_client_open(&a, &e, 0);
 	says(&a,
 	    "create table y (id int primary key, v int); insert into y select g, 0 from generate_series(1, "
 	    "200) g",
@@ -542,7 +542,7 @@ remembered_pages(void **state)
 		b[i].number = i + 1;
 		b[i].next = i < WRITERS ? move_many : sum_all;
 		b[i].fine = clean;
-		teller_open(&b[i].t, &e, i % 2);
+		test_client_open(&b[i].t, &e, i % 2);
 		pthread_create(&b[i].thread, NULL, run_busy, &b[i]);
 	}
 	sleep(3);
@@ -550,11 +550,11 @@ remembered_pages(void **state)
 	for (unsigned i = 0; i < WRITERS + READERS; i++) {
 		pthread_join(b[i].thread, NULL);
 		bad += b[i].bad;
-		teller_close(&b[i].t);
+		test_client_close(&b[i].t);
 	}
 	assert_int_equal(bad, 0);
 	says(&a, "drop table y", "DROP TABLE");
-	teller_close(&a);
+	test_client_close(&a);
 }
 
 int

@@ -82,9 +82,9 @@ conditions(void **state)
 {
 	(void)state;
 	struct embedded e;
-	struct teller t;
+	struct test_client t;
 	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	unsigned wrong = golden_wrong(&t, all, sizeof all / sizeof *all);
 	assert_int_equal(wrong, 0);
 	/* A list of any length has an end. */
@@ -96,7 +96,7 @@ conditions(void **state)
 	const char *is = ask(&t, text);
 	assert_non_null(strstr(is, "...}'::integer[]))"));
 	assert_true(strlen(is) < 20000);
-	teller_close(&t);
+	test_client_close(&t);
 	embedded_close(&e);
 }
 

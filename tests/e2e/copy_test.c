@@ -142,10 +142,10 @@ options(void **state)
 {
 	(void)state;
 	struct embedded e;
-	struct teller t;
+	struct test_client t;
 	unsigned wrong = 0;
 	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
 		t.copy = list[i].input ? list[i].input : "";
 		t.copy_len = strlen(t.copy);
@@ -155,7 +155,7 @@ options(void **state)
 		wrong++;
 		fprintf(stderr, "%s\n  is     %s\n  should %s\n", list[i].text, a, list[i].answer);
 	}
-	teller_close(&t);
+	test_client_close(&t);
 	embedded_close(&e);
 	assert_int_equal(wrong, 0);
 }
@@ -169,10 +169,10 @@ there_and_back(void **state)
 		"(format csv, delimiter ';', quote '''', escape '#', null 'nil')",
 		"(delimiter '|', header, null 'x')" };
 	struct embedded e;
-	struct teller t;
+	struct test_client t;
 	char file[64], text[400];
 	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	snprintf(file, sizeof file, "/tmp/nam_copy_test.%d", (int)getpid());
 	ask(&t, "create table a (id int primary key, s text, n numeric); create table b (id int primary key, "
 		"s text, "
@@ -207,7 +207,7 @@ there_and_back(void **state)
 		    "3001; SELECT 1");
 	}
 	unlink(file);
-	teller_close(&t);
+	test_client_close(&t);
 	embedded_close(&e);
 }
 

@@ -334,9 +334,9 @@ test_copy(void **state)
 {
 	(void)state;
 	struct embedded e;
-	struct teller t;
+	struct test_client t;
 	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	ask(&t, "create table c (a int primary key, b int default 4 check (b < 10), s text default 'z')");
 	t.copy = "1\n2\n";
 	t.copy_len = strlen(t.copy);
@@ -346,7 +346,7 @@ test_copy(void **state)
 	assert_string_equal(ask(&t, "copy c (a, b) from stdin"),
 	    "ERROR 23514: new row for relation \"c\" violates check constraint \"c_b_check\"");
 	assert_string_equal(ask(&t, "select * from c order by a"), "1|4|z;2|4|z; SELECT 2");
-	teller_close(&t);
+	test_client_close(&t);
 	embedded_close(&e);
 }
 

@@ -72,7 +72,7 @@ build(const struct shape *s, unsigned n)
 
 /* The SQLSTATE, or "ok". */
 static const char *
-state_of(struct teller *t, const struct shape *s, unsigned n)
+state_of(struct test_client *t, const struct shape *s, unsigned n)
 {
 	char *text = build(s, n);
 	t->err.sqlstate[0] = 0;
@@ -86,10 +86,10 @@ deep(void **state)
 {
 	(void)state;
 	struct embedded e;
-	struct teller t;
+	struct test_client t;
 	unsigned wrong = 0;
 	embedded_open(&e, 128u << 20, 1);
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	assert_string_equal(ask(&t, "create table t (a int primary key, b text)"), "CREATE TABLE");
 	assert_string_equal(ask(&t, "insert into t values (1, 'x'), (2, null)"), "INSERT 0 2");
 	assert_string_equal(ask(&t, "set statement_timeout = '20s'"), "SET");
@@ -120,7 +120,7 @@ deep(void **state)
 			wrong++;
 		}
 	}
-	teller_close(&t);
+	test_client_close(&t);
 	embedded_close(&e);
 	assert_int_equal(wrong, 0);
 }
@@ -143,9 +143,9 @@ wide_joins(void **state)
 	(void)state;
 	static const char *const kind[] = { "", "left", "full" };
 	struct embedded e;
-	struct teller t;
+	struct test_client t;
 	embedded_open(&e, 128u << 20, 1);
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	assert_string_equal(ask(&t, "create table t (a int primary key)"), "CREATE TABLE");
 	assert_string_equal(ask(&t, "insert into t values (1), (2), (3)"), "INSERT 0 3");
 	for (unsigned k = 0; k < 3; k++) {
@@ -156,7 +156,7 @@ wide_joins(void **state)
 		assert_true(strstr(ask(&t, text), "ERROR 54011") != NULL);
 		free(text);
 	}
-	teller_close(&t);
+	test_client_close(&t);
 	embedded_close(&e);
 }
 

@@ -183,9 +183,9 @@ on_conflict(void **state)
 {
 	(void)state;
 	struct embedded e;
-	struct teller t;
+	struct test_client t;
 	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	assert_int_equal(golden_wrong(&t, conflicts, sizeof conflicts / sizeof *conflicts), 0);
 	/* more rows than one batch, keys coming twice in different batches */
 	ask(&t, "create table big (id int primary key, n int)");
@@ -207,7 +207,7 @@ on_conflict(void **state)
 	strcpy(text + at, ", (1001, 3), (3000, 3), (3000, 4) on conflict (id) do nothing");
 	assert_string_equal(ask(&t, text), "INSERT 0 1");
 	free(text);
-	teller_close(&t);
+	test_client_close(&t);
 	embedded_close(&e);
 }
 
@@ -216,9 +216,9 @@ from_and_using(void **state)
 {
 	(void)state;
 	struct embedded e;
-	struct teller t;
+	struct test_client t;
 	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	assert_int_equal(golden_wrong(&t, joins, sizeof joins / sizeof *joins), 0);
 	/* many rows: several batches, and many partners for each */
 	ask(&t, "create table n (i int primary key, a int); create table m (i int primary key, n int)");
@@ -233,7 +233,7 @@ from_and_using(void **state)
 	assert_string_equal(ask(&t, "select count(*), sum(a) from n where a > 0"), "1000|500500; SELECT 1");
 	assert_string_equal(ask(&t, "delete from n using m where m.n = n.i and m.i < 1500"), "DELETE 750");
 	assert_string_equal(ask(&t, "select count(*), min(i) from n"), "1250|750; SELECT 1");
-	teller_close(&t);
+	test_client_close(&t);
 	embedded_close(&e);
 }
 

@@ -15,7 +15,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "../teller.h"
+#include "../test_client.h"
 
 struct embedded {
 	struct sn_region *region;
@@ -47,7 +47,7 @@ embedded_close(struct embedded *e)
 }
 
 static void
-teller_open(struct teller *t, struct embedded *e, unsigned worker)
+test_client_open(struct test_client *t, struct embedded *e, unsigned worker)
 {
 	memset(t, 0, sizeof *t);
 	if (cn_session_open(e->cn, worker, &t->s) != NAM_OK)
@@ -55,7 +55,7 @@ teller_open(struct teller *t, struct embedded *e, unsigned worker)
 }
 
 static void
-teller_close(struct teller *t)
+test_client_close(struct test_client *t)
 {
 	cn_session_close(t->s);
 	free(t->text);
@@ -63,11 +63,11 @@ teller_close(struct teller *t)
 
 /* What `text` answers. Valid until the next call. */
 static const char *
-ask(struct teller *t, const char *text)
+ask(struct test_client *t, const char *text)
 {
-	struct sql_sink sink = teller_sink(t);
-	teller_begin(t);
-	return teller_end(t, cn_exec(t->s, text, strlen(text), &sink, &t->err));
+	struct sql_sink sink = test_client_sink(t);
+	test_client_begin(t);
+	return test_client_end(t, cn_exec(t->s, text, strlen(text), &sink, &t->err));
 }
 
 #endif

@@ -151,9 +151,9 @@ answers(void **state)
 {
 	(void)state;
 	struct embedded e;
-	struct teller t;
+	struct test_client t;
 	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	unsigned wrong = golden_wrong(&t, all, sizeof all / sizeof *all);
 	assert_int_equal(wrong, 0);
 	/* The whole form: times and the fabric. Numbers become N. */
@@ -175,7 +175,7 @@ answers(void **state)
 	    "trips=N bytes in=N;       Memory: NkB;Planning Time: N ms;Execution Time: N ms;Fabric at "
 	    "begin: read=N round trips=N bytes in=N;Fabric of operators: read=N round trips=N bytes "
 	    "in=N;Fabric at commit: nothing;Fabric in all: read=N round trips=N bytes in=N; EXPLAIN");
-	teller_close(&t);
+	test_client_close(&t);
 	embedded_close(&e);
 }
 

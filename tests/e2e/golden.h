@@ -10,7 +10,7 @@ struct golden {
 
 /* Asks them all; shows those that are answered otherwise, and says how many. */
 static inline unsigned
-golden_wrong(struct teller *t, const struct golden *g, size_t n)
+golden_wrong(struct test_client *t, const struct golden *g, size_t n)
 {
 	unsigned wrong = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -28,11 +28,11 @@ static inline void
 golden_run(const struct golden *g, size_t n)
 {
 	struct embedded e;
-	struct teller t;
+	struct test_client t;
 	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	unsigned wrong = golden_wrong(&t, g, n);
-	teller_close(&t);
+	test_client_close(&t);
 	embedded_close(&e);
 	assert_int_equal(wrong, 0);
 }

@@ -138,9 +138,9 @@ both_ways(void **state)
 {
 	(void)state;
 	struct embedded e;
-	struct teller t;
+	struct test_client t;
 	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	unsigned wrong = golden_wrong(&t, tables, sizeof tables / sizeof *tables);
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
 		const struct pair *p = &pairs[i];
@@ -155,7 +155,7 @@ both_ways(void **state)
 		const struct golden many = { text, rows };
 		wrong += golden_wrong(&t, &many, 1);
 	}
-	teller_close(&t);
+	test_client_close(&t);
 	embedded_close(&e);
 	assert_int_equal(wrong, 0);
 }

@@ -66,7 +66,7 @@ static const char *const endless[] = {
 };
 
 static void
-fill(struct teller *t)
+fill(struct test_client *t)
 {
 	char text[200];
 	assert_string_equal(ask(t, "create table b (i bigint primary key, s text, k int)"), "CREATE TABLE");
@@ -96,7 +96,7 @@ nowhere(void *arg, const char *bytes, size_t len)
 
 /* How it ended; *ms: after how long. Rows go nowhere. */
 static const char *
-ended(struct teller *t, const char *text, double *ms)
+ended(struct test_client *t, const char *text, double *ms)
 {
 	const struct sql_sink sink = { .rows = nobody, .copy_out = nowhere };
 	uint64_t from = nam_clock_ns();
@@ -119,9 +119,9 @@ timeouts(void **state)
 {
 	(void)state;
 	enum { AFTER = 30 };
-	struct teller t;
+	struct test_client t;
 	unsigned wrong = 0;
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	assert_string_equal(ask(&t, "set statement_timeout = 30"), "SET");
 	for (size_t i = 0; i < sizeof endless / sizeof *endless; i++) {
 		double ms, best = 1e9;
@@ -133,7 +133,7 @@ timeouts(void **state)
 		wrong += !shut("timeout", endless[i], how, best);
 	}
 	assert_string_equal(ask(&t, "reset statement_timeout; select count(*) from w"), "RESET100; SELECT 1");
-	teller_close(&t);
+	test_client_close(&t);
 	assert_int_equal(wrong, 0);
 }
 
@@ -156,9 +156,9 @@ static void
 cancels(void **state)
 {
 	(void)state;
-	struct teller t;
+	struct test_client t;
 	unsigned wrong = 0;
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	for (size_t i = 0; i < sizeof endless / sizeof *endless; i++) {
 		double ms, best = 1e9;
 		char how[6] = "";
@@ -175,7 +175,7 @@ cancels(void **state)
 		wrong += !shut("cancel", endless[i], how, best);
 	}
 	assert_string_equal(ask(&t, "select count(*) from w"), "100; SELECT 1");
-	teller_close(&t);
+	test_client_close(&t);
 	assert_int_equal(wrong, 0);
 }
 
@@ -183,11 +183,11 @@ static int
 setup(void **state)
 {
 	(void)state;
-	struct teller t;
+	struct test_client t;
 	embedded_open(&e, 512u << 20, 1);
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	fill(&t);
-	teller_close(&t);
+	test_client_close(&t);
 	return 0;
 }
 

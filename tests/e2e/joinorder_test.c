@@ -69,9 +69,9 @@ every_order(void **state)
 	(void)state;
 	enum { QUERIES = sizeof query / sizeof *query, SEEDS = 40 };
 	struct embedded e;
-	struct teller t;
+	struct test_client t;
 	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	unsigned wrong = golden_wrong(&t, setup, sizeof setup / sizeof *setup);
 	char *first[QUERIES];
 	for (unsigned i = 0; i < QUERIES; i++) {
@@ -97,14 +97,14 @@ every_order(void **state)
 	}
 	for (unsigned i = 0; i < QUERIES; i++)
 		free(first[i]);
-	teller_close(&t);
+	test_client_close(&t);
 	embedded_close(&e);
 	assert_int_equal(wrong, 0);
 }
 
 /* All rows that the operators of a plan gave, from EXPLAIN ANALYZE: each line's "actual ... rows=". */
 static double
-rows_through(struct teller *t, const char *q)
+rows_through(struct test_client *t, const char *q)
 {
 	char text[2000];
 	double sum = 0;
@@ -140,9 +140,9 @@ beats_greedy(void **state)
 	    "select count(*) from tiny, small, big, mid where tiny.x = small.x and small.y = big.y "
 	    "and big.z = mid.z";
 	struct embedded e;
-	struct teller t;
+	struct test_client t;
 	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	unsigned wrong = golden_wrong(&t, make, sizeof make / sizeof *make);
 	double best = rows_through(&t, q), worse = 0, least = 1e30;
 	for (unsigned seed = 1; seed <= 60; seed++) {
@@ -153,7 +153,7 @@ beats_greedy(void **state)
 		worse += rows > best;
 		least = rows < least ? rows : least;
 	}
-	teller_close(&t);
+	test_client_close(&t);
 	embedded_close(&e);
 	assert_int_equal(wrong, 0);
 	assert_true(best <= least * 1.05); /* no order that dice found is clearly better */
@@ -192,10 +192,10 @@ many_tables(void **state)
 {
 	(void)state;
 	struct embedded e;
-	struct teller t;
+	struct test_client t;
 	static char text[200000];
 	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	assert_string_equal(ask(&t, "create table m (id int primary key, x int, y int)"), "CREATE TABLE");
 	assert_string_equal(
 	    ask(&t, "insert into m select i, i, i % 10 from generate_series(1, 100) i"), "INSERT 0 100");
@@ -224,7 +224,7 @@ many_tables(void **state)
 			print_message("shape %u, %u tables: %.1f ms\n", shape, n, took * 1e3);
 			assert_true(took < 5);
 		}
-	teller_close(&t);
+	test_client_close(&t);
 	embedded_close(&e);
 }
 

@@ -11,7 +11,7 @@
 #define says(t, text, answer) assert_string_equal(ask(t, text), answer)
 
 struct later {
-	struct teller *t;
+	struct test_client *t;
 	const char *text;
 	char answer[300];
 	pthread_t thread;
@@ -28,7 +28,7 @@ run_later(void *arg)
 }
 
 static inline void
-start(struct later *l, struct teller *t, const char *text)
+start(struct later *l, struct test_client *t, const char *text)
 {
 	l->t = t;
 	l->text = text;

@@ -38,7 +38,7 @@ static const char *const large_ones[] = {
 };
 
 static void
-fill(struct teller *t, unsigned rows)
+fill(struct test_client *t, unsigned rows)
 {
 	char *text = malloc(rows * 24 + 100);
 	assert_string_equal(ask(t, "create table b (i int primary key, s text)"), "CREATE TABLE");
@@ -54,10 +54,10 @@ limits(void **state)
 {
 	(void)state;
 	struct embedded e;
-	struct teller t;
+	struct test_client t;
 	unsigned wrong = 0;
 	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	fill(&t, 20000);
 	assert_string_equal(ask(&t, "set statement_timeout = 60"), "SET");
 	for (size_t i = 0; i < sizeof long_ones / sizeof *long_ones; i++) {
@@ -104,7 +104,7 @@ limits(void **state)
 	assert_string_equal(t.err.sqlstate, "53200");
 	assert_string_equal(
 	    ask(&t, "rollback to a; commit; select count(*) from b"), "ROLLBACK COMMIT20001; SELECT 1");
-	teller_close(&t);
+	test_client_close(&t);
 	embedded_close(&e);
 	assert_int_equal(wrong, 0);
 }

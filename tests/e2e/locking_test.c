@@ -108,10 +108,10 @@ static void
 beside(void **state)
 {
 	(void)state;
-	struct teller a, b;
+	struct test_client a, b;
 	struct later l;
-	teller_open(&a, &e, 0);
-	teller_open(&b, &e, 1);
+	test_client_open(&a, &e, 0);
+	test_client_open(&b, &e, 1);
 	says(&a,
 	    "create table t (id int primary key, v int, w text); insert into t values (1, 10, 'a'), (2, 20, "
 	    "'b'), (3, 30, "
@@ -174,8 +174,8 @@ beside(void **state)
 		    "BEGIN2; SELECT 1 COMMIT");
 	}
 	says(&a, "drop table t", "DROP TABLE");
-	teller_close(&a);
-	teller_close(&b);
+	test_client_close(&a);
+	test_client_close(&b);
 }
 
 /* One table on the kept side of two joins over the same keys: rows of the one that is named are locked, the other's are not. */
@@ -183,9 +183,9 @@ static void
 kept_twice(void **state)
 {
 	(void)state;
-	struct teller a, b;
-	teller_open(&a, &e, 0);
-	teller_open(&b, &e, 1);
+	struct test_client a, b;
+	test_client_open(&a, &e, 0);
+	test_client_open(&b, &e, 1);
 	says(&a,
 	    "create table p (id int primary key, k int); insert into p select i, i from generate_series(1, "
 	    "2000) i;"
@@ -208,8 +208,8 @@ kept_twice(void **state)
 	    "COMMIT BEGIN9|9|10; SELECT 1");
 	says(&b, "select count(*) from (select id from p for update skip locked) q", "1998; SELECT 1");
 	says(&a, "rollback; drop table p, d", "ROLLBACK DROP TABLE");
-	teller_close(&a);
-	teller_close(&b);
+	test_client_close(&a);
+	test_client_close(&b);
 }
 
 /* Above READ COMMITTED a lock is of the snapshot's version, or it fails. */
@@ -218,10 +218,10 @@ snapshots(void **state)
 {
 	(void)state;
 	static const char lost[] = "ERROR 40001: could not serialize access due to concurrent update";
-	struct teller a, b;
+	struct test_client a, b;
 	struct later l;
-	teller_open(&a, &e, 0);
-	teller_open(&b, &e, 1);
+	test_client_open(&a, &e, 0);
+	test_client_open(&b, &e, 1);
 	says(&a, "create table t (id int primary key, v int); insert into t values (1, 1), (2, 1)",
 	    "CREATE TABLE INSERT 0 2");
 	static const char *const level[] = { "repeatable read", "serializable" };
@@ -251,8 +251,8 @@ snapshots(void **state)
 		says(&a, "update t set v = 1", "UPDATE 2");
 	}
 	says(&a, "drop table t", "DROP TABLE");
-	teller_close(&a);
-	teller_close(&b);
+	test_client_close(&a);
+	test_client_close(&b);
 }
 
 /* ---- many at once ------------------------------------------------------------------------ */
@@ -260,7 +260,7 @@ snapshots(void **state)
 enum { WORKERS = 4, JOBS = 300, STEPS = 100 };
 
 struct worker {
-	struct teller t;
+	struct test_client t;
 	unsigned number;
 	long done, bad;
 	pthread_t thread;
@@ -331,14 +331,14 @@ together(void *(*run)(void *))
 	long done = 0, bad = 0;
 	for (unsigned i = 0; i < WORKERS; i++) {
 		w[i].number = i + 1;
-		teller_open(&w[i].t, &e, i % 2);
+		test_client_open(&w[i].t, &e, i % 2);
 		pthread_create(&w[i].thread, NULL, run, &w[i]);
 	}
 	for (unsigned i = 0; i < WORKERS; i++) {
 		pthread_join(w[i].thread, NULL);
 		done += w[i].done;
 		bad += w[i].bad;
-		teller_close(&w[i].t);
+		test_client_close(&w[i].t);
 	}
 	assert_int_equal(bad, 0);
 	return done;
@@ -348,8 +348,8 @@ static void
 queue(void **state)
 {
 	(void)state;
-	struct teller a;
-	teller_open(&a, &e, 0);
+	struct test_client a;
+	test_client_open(&a, &e, 0);
 	says(&a,
 	    "create table jobs (id int primary key, taken int default 0, who int); insert into jobs (id) "
 	    "select g from "
@@ -358,21 +358,21 @@ queue(void **state)
 	assert_int_equal(together(take_jobs), JOBS);
 	says(&a, "select count(*), min(taken), max(taken), count(who) from jobs", "300|1|1|300; SELECT 1");
 	says(&a, "drop table jobs", "DROP TABLE");
-	teller_close(&a);
+	test_client_close(&a);
 }
 
 static void
 counter(void **state)
 {
 	(void)state;
-	struct teller a;
-	teller_open(&a, &e, 0);
+	struct test_client a;
+	test_client_open(&a, &e, 0);
 	says(&a, "create table counter (id int primary key, v int); insert into counter values (1, 0)",
 	    "CREATE TABLE INSERT 0 1");
 	assert_int_equal(together(count_up), WORKERS * STEPS);
 	says(&a, "select v from counter", "400; SELECT 1");
 	says(&a, "drop table counter", "DROP TABLE");
-	teller_close(&a);
+	test_client_close(&a);
 }
 
 int

@@ -5,7 +5,7 @@ enum { ROWS = 4000 };
 
 /* A statement of a printf; its answer. */
 __attribute__((format(printf, 2, 3))) static const char *
-askf(struct teller *t, const char *fmt, ...)
+askf(struct test_client *t, const char *fmt, ...)
 {
 	char text[400];
 	va_list ap;
@@ -16,7 +16,7 @@ askf(struct teller *t, const char *fmt, ...)
 }
 
 static void
-fill(struct teller *t)
+fill(struct test_client *t)
 {
 	assert_string_equal(ask(t, "create table t (id int primary key, v int, s text)"), "CREATE TABLE");
 	assert_string_equal(ask(t, "insert into t select i, i, 'row ' || i from generate_series(1, 4000) i"),
@@ -51,7 +51,7 @@ expect(const struct model *m, char out[160])
 }
 
 static void
-change(struct teller *t, struct model *m, unsigned i, int v)
+change(struct test_client *t, struct model *m, unsigned i, int v)
 {
 	if (!m->there[i]) {
 		assert_string_equal(
@@ -73,14 +73,14 @@ test_changes(void **state)
 {
 	(void)state;
 	struct embedded e;
-	struct teller w, r, old;
+	struct test_client w, r, old;
 	static struct model m, then;
 	char want[160], was[160];
 	uint64_t x = 88172645463325252u;
 	embedded_open(&e, 64u << 20, 2);
-	teller_open(&w, &e, 0);
-	teller_open(&r, &e, 1);
-	teller_open(&old, &e, 1);
+	test_client_open(&w, &e, 0);
+	test_client_open(&r, &e, 1);
+	test_client_open(&old, &e, 1);
 	fill(&w);
 	for (int i = 1; i <= ROWS; i++) {
 		m.there[i] = true;
@@ -114,9 +114,9 @@ test_changes(void **state)
 		if (many > 5)
 			assert_string_equal(ask(&w, "commit"), "COMMIT");
 	}
-	teller_close(&old);
-	teller_close(&r);
-	teller_close(&w);
+	test_client_close(&old);
+	test_client_close(&r);
+	test_client_close(&w);
 	embedded_close(&e);
 }
 
@@ -126,10 +126,10 @@ test_own_writes(void **state)
 {
 	(void)state;
 	struct embedded e;
-	struct teller a, b;
+	struct test_client a, b;
 	embedded_open(&e, 64u << 20, 1);
-	teller_open(&a, &e, 0);
-	teller_open(&b, &e, 0);
+	test_client_open(&a, &e, 0);
+	test_client_open(&b, &e, 0);
 	fill(&a);
 	static const char all[] = "4000|8002000|1|4000|30893; SELECT 1";
 	for (int k = 0; k < 3; k++) {
@@ -157,8 +157,8 @@ test_own_writes(void **state)
 	assert_string_equal(ask(&b, "select count(*), sum(v) from t"), "8000|16012000; SELECT 1");
 	assert_string_equal(ask(&a, "delete from t where v % 2 = 0"), "DELETE 4000");
 	assert_string_equal(ask(&b, "select count(*), sum(v) from t"), "4000|8008000; SELECT 1");
-	teller_close(&a);
-	teller_close(&b);
+	test_client_close(&a);
+	test_client_close(&b);
 	embedded_close(&e);
 }
 
@@ -168,10 +168,10 @@ test_skew(void **state)
 {
 	(void)state;
 	struct embedded e;
-	struct teller a, b;
+	struct test_client a, b;
 	embedded_open(&e, 64u << 20, 1);
-	teller_open(&a, &e, 0);
-	teller_open(&b, &e, 0);
+	test_client_open(&a, &e, 0);
+	test_client_open(&b, &e, 0);
 	fill(&a);
 	for (int k = 0; k < 3; k++)
 		ask(&a, sums);
@@ -184,8 +184,8 @@ test_skew(void **state)
 	assert_string_equal(ask(&a, "commit"), "COMMIT");
 	assert_int_equal(strncmp(ask(&b, "commit"), "ERROR 40001", 11), 0);
 	assert_string_equal(ask(&b, "select sum(v) from t"), "8002001; SELECT 1");
-	teller_close(&a);
-	teller_close(&b);
+	test_client_close(&a);
+	test_client_close(&b);
 	embedded_close(&e);
 }
 
@@ -196,9 +196,9 @@ test_memory(void **state)
 	(void)state;
 	static const char *const limit[] = { "1MB", "0", "256MB", "1MB", "64MB" };
 	struct embedded e;
-	struct teller a;
+	struct test_client a;
 	embedded_open(&e, 64u << 20, 1);
-	teller_open(&a, &e, 0);
+	test_client_open(&a, &e, 0);
 	fill(&a);
 	for (int k = 0; k < 3; k++)
 		assert_string_equal(ask(&a, "insert into t select id + (select max(id) from t), v, s || "
@@ -224,7 +224,7 @@ test_memory(void **state)
 	    "8192TB)");
 	assert_string_equal(ask(&a, "reset namdb.scan_memory"), "RESET");
 	assert_string_equal(ask(&a, "show namdb.scan_memory"), "256MB; SHOW");
-	teller_close(&a);
+	test_client_close(&a);
 	embedded_close(&e);
 }
 

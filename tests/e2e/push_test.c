@@ -311,9 +311,9 @@ of_verbs(void **state)
 {
 	(void)state;
 	struct embedded e;
-	struct teller t;
+	struct test_client t;
 	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	ask(&t, "create table t (id int primary key, a int, b text);"
 		"insert into t select i, i % 10, 'x' || i from generate_series(1, 3000) i;"
 		"create view v as select id, a + 1 as a1, b from t;"
@@ -348,7 +348,7 @@ of_verbs(void **state)
 		    list[i].reads);
 		assert_non_null(strstr(a, text));
 	}
-	teller_close(&t);
+	test_client_close(&t);
 	embedded_close(&e);
 }
 
@@ -358,10 +358,10 @@ of_doubles(void **state)
 {
 	(void)state;
 	struct embedded e;
-	struct teller t;
+	struct test_client t;
 	char text[300];
 	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	ask(&t,
 	    "create table t (id int primary key, a int); insert into t values (1, 0), (2, 0), (3, 7);"
 	    "create view d0 as select id, a + a as x from t; create view g0 as select id, a + a as x from t");
@@ -377,7 +377,7 @@ of_doubles(void **state)
 	assert_string_equal(ask(&t, "select x from d20 where id = 3"), "14680064; SELECT 1");
 	assert_string_equal(
 	    ask(&t, "select id, x from g39 where x < 5 and id < 3 order by id"), "1|0;2|0; SELECT 2");
-	teller_close(&t);
+	test_client_close(&t);
 	embedded_close(&e);
 }
 

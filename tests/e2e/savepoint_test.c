@@ -123,10 +123,10 @@ beside_each_other(void **state)
 {
 	(void)state;
 	struct embedded e;
-	struct teller a, b;
+	struct test_client a, b;
 	embedded_open(&e, 256u << 20, 1);
-	teller_open(&a, &e, 0);
-	teller_open(&b, &e, 0);
+	test_client_open(&a, &e, 0);
+	test_client_open(&b, &e, 0);
 	ask(&a, "create table t (id int primary key, a int); insert into t values (1, 1), (2, 2)");
 	ask(&b, "set lock_timeout = 50");
 	ask(&a, "begin; update t set a = 10 where id = 1; savepoint s; update t set a = 20 where id = 2; "
@@ -158,8 +158,8 @@ beside_each_other(void **state)
 	assert_string_equal(ask(&a, "insert into t values (5, 1) on conflict do nothing"),
 	    "ERROR 40001: could not serialize access due to concurrent update");
 	assert_string_equal(ask(&a, "rollback"), "ROLLBACK");
-	teller_close(&a);
-	teller_close(&b);
+	test_client_close(&a);
+	test_client_close(&b);
 	embedded_close(&e);
 }
 

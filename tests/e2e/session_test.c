@@ -10,10 +10,10 @@ static void
 read_committed(void **state)
 {
 	(void)state;
-	struct teller a, b;
+	struct test_client a, b;
 	struct later l;
-	teller_open(&a, &e, 0);
-	teller_open(&b, &e, 1);
+	test_client_open(&a, &e, 0);
+	test_client_open(&b, &e, 1);
 	says(&a, "create table rc (id int primary key, v int, w text)", "CREATE TABLE");
 	says(&a, "insert into rc values (1, 10, 'a'), (2, 20, 'b'), (3, 30, 'c')", "INSERT 0 3");
 	says(&b, "select sum(v) from rc", "60; SELECT 1");
@@ -49,18 +49,18 @@ read_committed(void **state)
 	says(&b, "select id, v from rc order by id", "1|1;2|1; SELECT 2");
 	says(&a, "drop table rc", "DROP TABLE");
 	says(&b, "select * from rc", "ERROR 42P01: relation \"rc\" does not exist");
-	teller_close(&a);
-	teller_close(&b);
+	test_client_close(&a);
+	test_client_close(&b);
 }
 
 static void
 deadlock(void **state)
 {
 	(void)state;
-	struct teller a, b;
+	struct test_client a, b;
 	struct later l;
-	teller_open(&a, &e, 0);
-	teller_open(&b, &e, 1);
+	test_client_open(&a, &e, 0);
+	test_client_open(&b, &e, 1);
 	says(&a, "create table dl (id int primary key, v int)", "CREATE TABLE");
 	says(&a, "insert into dl values (1, 0), (2, 0)", "INSERT 0 2");
 	says(&a, "begin; update dl set v = 1 where id = 1", "BEGIN UPDATE 1");
@@ -76,17 +76,17 @@ deadlock(void **state)
 	ask(&a, "commit");
 	ask(&b, "commit");
 	says(&a, "drop table dl", "DROP TABLE");
-	teller_close(&a);
-	teller_close(&b);
+	test_client_close(&a);
+	test_client_close(&b);
 }
 
 static void
 snapshots(void **state)
 {
 	(void)state;
-	struct teller a, b;
-	teller_open(&a, &e, 0);
-	teller_open(&b, &e, 1);
+	struct test_client a, b;
+	test_client_open(&a, &e, 0);
+	test_client_open(&b, &e, 1);
 	says(&a, "create table si (id int primary key, v int)", "CREATE TABLE");
 	says(&a, "insert into si values (1, 0), (2, 0)", "INSERT 0 2");
 	says(&a, "begin isolation level repeatable read; select sum(v) from si", "BEGIN0; SELECT 1");
@@ -111,12 +111,12 @@ snapshots(void **state)
 	assert_non_null(strstr(r, "40001"));
 	ask(&b, "rollback");
 	says(&a, "drop table si", "DROP TABLE");
-	teller_close(&a);
-	teller_close(&b);
+	test_client_close(&a);
+	test_client_close(&b);
 }
 
 struct adder {
-	struct teller t;
+	struct test_client t;
 	pthread_t thread;
 	unsigned done;
 };
@@ -135,32 +135,32 @@ static void
 increments(void **state)
 {
 	(void)state;
-	struct teller t;
+	struct test_client t;
 	struct adder a[4];
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	says(&t, "create table cnt (id int primary key, n int)", "CREATE TABLE");
 	says(&t, "insert into cnt values (1, 0)", "INSERT 0 1");
 	for (unsigned i = 0; i < 4; i++) {
 		a[i].done = 0;
-		teller_open(&a[i].t, &e, i % 2);
+		test_client_open(&a[i].t, &e, i % 2);
 		pthread_create(&a[i].thread, NULL, add, &a[i]);
 	}
 	unsigned sum = 0;
 	for (unsigned i = 0; i < 4; i++) {
 		pthread_join(a[i].thread, NULL);
 		sum += a[i].done;
-		teller_close(&a[i].t);
+		test_client_close(&a[i].t);
 	}
 	assert_int_equal(sum, 800);
 	says(&t, "select n from cnt", "800; SELECT 1");
 	says(&t, "drop table cnt", "DROP TABLE");
-	teller_close(&t);
+	test_client_close(&t);
 }
 
 /* ---- COPY ------------------------------------------------------------------------------ */
 
 static const char *
-copy(struct teller *t, const char *how, const char *data, size_t piece)
+copy(struct test_client *t, const char *how, const char *data, size_t piece)
 {
 	t->copy = data;
 	t->copy_len = strlen(data);
@@ -172,8 +172,8 @@ static void
 copy_stdin(void **state)
 {
 	(void)state;
-	struct teller t;
-	teller_open(&t, &e, 0);
+	struct test_client t;
+	test_client_open(&t, &e, 0);
 	says(&t, "create table cp (id int primary key, a text, b numeric(6,2))", "CREATE TABLE");
 	const char *data = "\xef\xbb\xbfid,a,b\r\n1,\"x, \"\"y\"\"\r\nz\",1.005\r\n2,,\r\n3,\"\",-7\n";
 	for (size_t piece = 3; piece < 60; piece += 2) { /* a torn byte order mark is not looked for */
@@ -233,7 +233,7 @@ copy_stdin(void **state)
 	says(&t, "select count(*) from cp", "0; SELECT 1");
 	free(big);
 	says(&t, "drop table cp", "DROP TABLE");
-	teller_close(&t);
+	test_client_close(&t);
 }
 
 /* ---- statements built to hurt -------------------------------------------------------------- */
@@ -252,7 +252,7 @@ repeat(const char *head, const char *unit, unsigned n, const char *tail)
 }
 
 static const char *
-ask_many(struct teller *t, const char *head, const char *unit, unsigned n, const char *tail)
+ask_many(struct test_client *t, const char *head, const char *unit, unsigned n, const char *tail)
 {
 	char *s = repeat(head, unit, n, tail);
 	const char *r = ask(t, s);
@@ -264,8 +264,8 @@ static void
 hurtful(void **state)
 {
 	(void)state;
-	struct teller t;
-	teller_open(&t, &e, 0);
+	struct test_client t;
+	test_client_open(&t, &e, 0);
 	/* as deep as allowed: binding and evaluating it must fit on a session's stack */
 	says(&t, "create table h (id int primary key, v int)", "CREATE TABLE");
 	says(&t, "insert into h values (1, 1)", "INSERT 0 1");
@@ -311,15 +311,15 @@ hurtful(void **state)
 	says(&t, "set statement_timeout = 0", "SET");
 	says(&t, "select v from h where id = 59999", "-59999; SELECT 1");
 	says(&t, "drop table h", "DROP TABLE");
-	teller_close(&t);
+	test_client_close(&t);
 }
 
 static void
 long_values(void **state)
 {
 	(void)state;
-	struct teller t;
-	teller_open(&t, &e, 0);
+	struct test_client t;
+	test_client_open(&t, &e, 0);
 	says(&t, "create table lv (id int primary key, a text, b text)", "CREATE TABLE");
 	char *s = repeat("insert into lv values (1, '", "0123456789", 50000, "', 'short')");
 	says(&t, s, "INSERT 0 1");
@@ -334,7 +334,7 @@ long_values(void **state)
 	says(&t, "select length(a), count(*) from lv group by a", "1000000|1; SELECT 1");
 	says(&t, "select length(x.a) from lv x join lv y on x.a = y.a order by x.a", "1000000; SELECT 1");
 	says(&t, "drop table lv", "DROP TABLE");
-	teller_close(&t);
+	test_client_close(&t);
 }
 
 /* ---- prepared statements ---------------------------------------------------------------------- */

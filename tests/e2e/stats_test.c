@@ -108,7 +108,7 @@ sampled(void **state)
 
 /* The first operator's guess and what came: of whatever EXPLAIN ANALYZE prints, the first two "rows=". */
 static bool
-guess(struct teller *t, const char *query, double *guessed, double *came)
+guess(struct test_client *t, const char *query, double *guessed, double *came)
 {
 	char text[1000];
 	snprintf(text, sizeof text, "explain (analyze, timing off, summary off) %s", query);
@@ -128,7 +128,7 @@ struct estimate {
 };
 
 static unsigned
-bad_guesses(struct teller *t, const struct estimate *e, size_t n)
+bad_guesses(struct test_client *t, const struct estimate *e, size_t n)
 {
 	unsigned wrong = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -225,12 +225,12 @@ estimates(void **state)
 		{ "select * from (select id, k from t) x join s on s.t_id = x.id", 1.1 },
 	};
 	struct embedded e;
-	struct teller t;
+	struct test_client t;
 	embedded_open(&e, 512u << 20, 1);
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	unsigned wrong = golden_wrong(&t, setup, sizeof setup / sizeof *setup);
 	wrong += bad_guesses(&t, list, sizeof list / sizeof *list);
-	teller_close(&t);
+	test_client_close(&t);
 	embedded_close(&e);
 	assert_int_equal(wrong, 0);
 }

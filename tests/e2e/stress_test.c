@@ -24,7 +24,7 @@ static atomic_uint moves;      /* between accounts */
 
 /* 1: done; 0: a race was lost; anything else is a failure of the test. */
 static int
-attempt(struct teller *t, const char *text)
+attempt(struct test_client *t, const char *text)
 {
 	t->err.sqlstate[0] = 0;
 	ask(t, text);
@@ -41,7 +41,7 @@ attempt(struct teller *t, const char *text)
 }
 
 static void
-block_with_savepoints(struct teller *t, unsigned id)
+block_with_savepoints(struct test_client *t, unsigned id)
 {
 	char text[400];
 	snprintf(text, sizeof text,
@@ -58,9 +58,9 @@ client(void *arg)
 {
 	unsigned me = (unsigned)(uintptr_t)arg;
 	struct nam_rng rng;
-	struct teller t;
+	struct test_client t;
 	char text[300];
-	teller_open(&t, &e, me % 2);
+	test_client_open(&t, &e, me % 2);
 	nam_rng_init(&rng, me + 1);
 	const char *level[] = { "read committed", "repeatable read", "serializable" };
 	for (unsigned i = 0; i < ROUNDS; i++) {
@@ -92,12 +92,12 @@ client(void *arg)
 			atomic_fetch_add(&drawn, 3);
 		block_with_savepoints(&t, me * ROUNDS + i);
 	}
-	teller_close(&t);
+	test_client_close(&t);
 	return NULL;
 }
 
 static void
-expect(struct teller *t, const char *text, const char *want)
+expect(struct test_client *t, const char *text, const char *want)
 {
 	if (strcmp(ask(t, text), want) == 0)
 		return;
@@ -109,10 +109,10 @@ static void
 counters(void **state)
 {
 	(void)state;
-	struct teller t;
+	struct test_client t;
 	pthread_t id[THREADS];
 	char text[200], want[100];
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	ask(&t, "create table c (k int primary key, n bigint); create table u (k int primary key, who int);"
 		"create table acc (id int primary key, n bigint); create table s (id int primary key);"
 		"create sequence q; create table l (no bigint primary key, who int, n bigint)");
@@ -142,7 +142,7 @@ counters(void **state)
 	snprintf(want, sizeof want, "%u; SELECT 1", atomic_load(&kept));
 	expect(&t, "select count(*) from s", want);
 	expect(&t, "select count(*) from s where id % 3 = 1", "0; SELECT 1");
-	teller_close(&t);
+	test_client_close(&t);
 	assert_int_equal(bad, 0);
 	assert_true(atomic_load(&moves) > 0);
 }
@@ -159,14 +159,14 @@ changer(void *arg)
 		"alter table d drop constraint pos", "alter table d rename v to w",
 		"alter table d rename w to v", "create view dv as select k from d", "drop view dv",
 		"create table other (a int)", "drop table other" };
-	struct teller t;
+	struct test_client t;
 	(void)arg;
-	teller_open(&t, &e, 1);
+	test_client_open(&t, &e, 1);
 	for (unsigned i = 0; i < ROUNDS || i % 10 != 0; i++)
 		while (attempt(&t, change[i % 10]) == 0 && atomic_load(&bad) == 0)
 			;
 	atomic_store(&stop, 1);
-	teller_close(&t);
+	test_client_close(&t);
 	return NULL;
 }
 
@@ -174,9 +174,9 @@ static void *
 user(void *arg)
 {
 	unsigned me = (unsigned)(uintptr_t)arg, n = 0;
-	struct teller t;
+	struct test_client t;
 	char text[100], want[100];
-	teller_open(&t, &e, me % 2);
+	test_client_open(&t, &e, me % 2);
 	ask(&t, "prepare ins (int) as insert into d (k) values ($1)");
 	ask(&t, "prepare look (int) as select k from d where k = $1");
 	while (!atomic_load(&stop)) {
@@ -197,7 +197,7 @@ user(void *arg)
 	snprintf(text, sizeof text, "select count(*) from d where k / 1000000 = %u", me);
 	snprintf(want, sizeof want, "%u; SELECT 1", n);
 	expect(&t, text, want);
-	teller_close(&t);
+	test_client_close(&t);
 	return NULL;
 }
 
@@ -205,9 +205,9 @@ static void
 plans_and_changes(void **state)
 {
 	(void)state;
-	struct teller t;
+	struct test_client t;
 	pthread_t id[THREADS];
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	assert_string_equal(ask(&t, "create table d (k int primary key, v int)"), "CREATE TABLE");
 	assert_int_equal(pthread_create(&id[0], NULL, changer, NULL), 0);
 	for (unsigned i = 1; i < THREADS; i++)
@@ -215,7 +215,7 @@ plans_and_changes(void **state)
 	for (unsigned i = 0; i < THREADS; i++)
 		pthread_join(id[i], NULL);
 	expect(&t, "select count(*) from d where v is not null and v <> 7", "0; SELECT 1");
-	teller_close(&t);
+	test_client_close(&t);
 	assert_int_equal(bad, 0);
 }
 

@@ -99,7 +99,7 @@ static const struct golden character[] = {
 	    "f|t|t|t; SELECT 1" },
 	{ "select max(k), min(x) from c", "é  | ; SELECT 1" },
 	{ "select k, count(*) from c group by k order by k limit 2",
-	    "  |1;a  |1; SELECT 2" /* the teller drops the first blank */ },
+	    "  |1;a  |1; SELECT 2" /* the test client drops the first blank */ },
 	{ "select a.n from c a join c b on a.k = b.k where a.n = b.n and a.n < 3 order by 1",
 	    "1;2; SELECT 2" },
 	{ "select 'abc'::char, 'abc'::char(2), 'a'::char(3)::text || '.', 12::char(4), 'x '::bpchar || 'y'",
@@ -386,9 +386,9 @@ copies(void **state)
 {
 	(void)state;
 	struct embedded e;
-	struct teller t;
+	struct test_client t;
 	embedded_open(&e, 64 << 20, 1);
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	assert_string_equal(
 	    ask(&t, "create table c (a smallint, r real, k char(3), z timestamptz, v interval, t "
 		    "time, b bytea, u uuid, j json)"),
@@ -416,7 +416,7 @@ copies(void **state)
 		t.copy_len = strlen(t.copy);
 		assert_string_equal(ask(&t, "copy c from stdin (format csv)"), bad[k].answer);
 	}
-	teller_close(&t);
+	test_client_close(&t);
 	embedded_close(&e);
 }
 

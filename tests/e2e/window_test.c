@@ -345,9 +345,9 @@ sliding(void **state)
 {
 	(void)state;
 	struct embedded e;
-	struct teller t;
+	struct test_client t;
 	embedded_open(&e, 256u << 20, 1);
-	teller_open(&t, &e, 0);
+	test_client_open(&t, &e, 0);
 	assert_string_equal(ask(&t, "create table d (i int)"), "CREATE TABLE");
 	assert_string_equal(
 	    ask(&t, "insert into d values (0),(1),(2),(3),(4),(5),(6),(7),(8),(9)"), "INSERT 0 10");
@@ -377,7 +377,7 @@ sliding(void **state)
 		"over w / nullif(count(v) over w, 0)::numeric as j from s window w as (order by v, id rows "
 		"between 50 preceding and 20 following)) x where a <> b or c <> e or g <> h or i <> j"),
 	    "0; SELECT 1");
-	teller_close(&t);
+	test_client_close(&t);
 	embedded_close(&e);
 }
 

@@ -7,26 +7,26 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct embedded cluster;
-static struct teller teller;
+static struct test_client client;
 
 static void
 stop(void)
 {
-	teller_close(&teller);
+	test_client_close(&client);
 	embedded_close(&cluster);
 }
 
 static bool
 copy(const char *sql, const char *input, size_t len, size_t piece)
 {
-	teller.copy = input;
-	teller.copy_len = len;
-	teller.copy_piece = piece;
-	const char *said = ask(&teller, sql);
+	client.copy = input;
+	client.copy_len = len;
+	client.copy_piece = piece;
+	const char *said = ask(&client, sql);
 	const char *error = strstr(said, "ERROR ");
-	if (error == NULL || teller.err.sqlstate[0] == 0)
+	if (error == NULL || client.err.sqlstate[0] == 0)
 		return true;
-	if (strlen(teller.err.sqlstate) != 5 || memcmp(teller.err.sqlstate, "XX", 2) == 0) {
+	if (strlen(client.err.sqlstate) != 5 || memcmp(client.err.sqlstate, "XX", 2) == 0) {
 		fprintf(stderr, "copy_fuzz: a bad error: %s\n", said);
 		abort();
 	}
@@ -38,20 +38,20 @@ static char *
 table(const char *options, size_t *len)
 {
 	char sql[256];
-	teller.err.sqlstate[0] = 0;
+	client.err.sqlstate[0] = 0;
 	snprintf(
 	    sql, sizeof sql, "COPY (SELECT a, b, c, d, e FROM f ORDER BY i) TO STDOUT WITH (%s)", options);
 	if (!copy(sql, "", 0, 0)) {
-		fprintf(stderr, "copy_fuzz: %s: %s\n", sql, teller.text);
+		fprintf(stderr, "copy_fuzz: %s: %s\n", sql, client.text);
 		abort();
 	}
-	*len = teller.len;
-	while (*len > 0 && teller.text[*len - 1] != '\n') /* " COPY 3" */
+	*len = client.len;
+	while (*len > 0 && client.text[*len - 1] != '\n') /* " COPY 3" */
 		--*len;
 	char *out = malloc(*len + 1);
 	if (out == NULL)
 		abort();
-	memcpy(out, teller.text, *len);
+	memcpy(out, client.text, *len);
 	out[*len] = 0;
 	return out;
 }
@@ -59,10 +59,10 @@ table(const char *options, size_t *len)
 static void
 must(const char *sql)
 {
-	teller.err.sqlstate[0] = 0;
+	client.err.sqlstate[0] = 0;
 	if (copy(sql, "", 0, 0))
 		return;
-	fprintf(stderr, "copy_fuzz: %s: %s\n", sql, teller.text);
+	fprintf(stderr, "copy_fuzz: %s: %s\n", sql, client.text);
 	abort();
 }
 
@@ -83,21 +83,21 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		else
 			atexit(stop);
 		embedded_open(&cluster, 128u << 20, 1);
-		teller_open(&teller, &cluster, 0);
+		test_client_open(&client, &cluster, 0);
 		must("CREATE TABLE f (i serial PRIMARY KEY, a text, b integer, c numeric, d date, e bytea)");
 	}
 	const char *o = options[data[0] % (sizeof options / sizeof *options)];
 	snprintf(in, sizeof in, "COPY f (a, b, c, d, e) FROM STDIN WITH (%s)", o);
 	must("DELETE FROM f");
-	teller.err.sqlstate[0] = 0;
+	client.err.sqlstate[0] = 0;
 	if (!copy(in, (const char *)data + 2, size - 2, data[1]))
 		return 0;
 	size_t n, m;
 	char *out = table(o, &n);
 	must("DELETE FROM f");
-	teller.err.sqlstate[0] = 0;
+	client.err.sqlstate[0] = 0;
 	if (!copy(in, out, n, 0)) {
-		fprintf(stderr, "copy_fuzz: %s refuses what COPY TO wrote: %s\n%s\n", o, teller.text, out);
+		fprintf(stderr, "copy_fuzz: %s refuses what COPY TO wrote: %s\n%s\n", o, client.text, out);
 		abort();
 	}
 	char *again = table(o, &m);

@@ -143,9 +143,9 @@ speaker_close(struct speaker *s)
 const char *
 speaker_ask(struct speaker *s, const char *text)
 {
-	struct sql_sink sink = teller_sink(&s->t);
-	teller_begin(&s->t);
-	return teller_end(&s->t, sql_execute(s->sql, text, strlen(text), &sink, &s->t.err));
+	struct sql_sink sink = test_client_sink(&s->t);
+	test_client_begin(&s->t);
+	return test_client_end(&s->t, sql_execute(s->sql, text, strlen(text), &sink, &s->t.err));
 }
 
 const char *

@@ -7,7 +7,7 @@
 #ifndef NAM_TESTS_SIMSQL_CLUSTER_H
 #define NAM_TESTS_SIMSQL_CLUSTER_H
 
-#include "../teller.h"
+#include "../test_client.h"
 
 #include <net/sim/sim.h>
 #include <txn/txn.h>
@@ -55,11 +55,11 @@ struct speaker {
 	struct cluster *c;
 	unsigned p;
 	struct sql_session *sql;
-	struct teller t;
+	struct test_client t;
 };
 bool speaker_open(struct speaker *s, struct cluster *c, unsigned p);
 void speaker_close(struct speaker *s);
-/* What that answers: as struct teller writes it down, "ERROR sqlstate: text" last. Until the next call. */
+/* What that answers: as struct test_client writes it down, "ERROR sqlstate: text" last. Until the next call. */
 const char *speaker_ask(struct speaker *s, const char *text);
 /* What is always true of nam_tables and those that belong to it. */
 void catalog_judge(struct speaker *s);

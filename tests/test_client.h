@@ -1,6 +1,6 @@
-/* teller.h -- what a session answers, as text that a test can compare. */
-#ifndef NAM_TESTS_TELLER_H
-#define NAM_TESTS_TELLER_H
+/* test_client.h -- what a session answers, as text that a test can compare. */
+#ifndef NAM_TESTS_TEST_CLIENT_H
+#define NAM_TESTS_TEST_CLIENT_H
 
 #include <sql/sql.h>
 
@@ -11,7 +11,7 @@
 struct cn_session;
 
 /* A session, and what it answered: rows with '|' between values and ';' after each, then the tag; or the error. */
-struct teller {
+struct test_client {
 	struct cn_session *s;
 	struct cat_err err;
 	char *text;
@@ -25,7 +25,7 @@ struct teller {
 };
 
 static inline void
-tell(struct teller *t, const char *s, size_t n)
+tell(struct test_client *t, const char *s, size_t n)
 {
 	if (t->len + n + 1 > t->cap) {
 		t->cap = (t->len + n + 1) * 2;
@@ -41,7 +41,7 @@ tell(struct teller *t, const char *s, size_t n)
 static inline bool
 tell_begin(void *arg, const struct sql_column *col, unsigned n)
 {
-	struct teller *t = arg;
+	struct test_client *t = arg;
 	t->cols = n;
 	for (unsigned i = 0; i < n && i < 64; i++) {
 		t->type[i] = col[i].type;
@@ -56,7 +56,7 @@ tell_begin(void *arg, const struct sql_column *col, unsigned n)
 static inline bool
 tell_rows(void *arg, const struct sql_batch_view *b)
 {
-	struct teller *t = arg;
+	struct test_client *t = arg;
 	struct nam_arena a;
 	nam_arena_init(&a, 0);
 	for (unsigned r = 0; r < b->n; r++) {
@@ -80,7 +80,7 @@ static inline bool
 tell_done(void *arg, const char *tag, uint64_t rows)
 {
 	(void)rows;
-	struct teller *t = arg;
+	struct test_client *t = arg;
 	tell(t, " ", 1);
 	tell(t, tag, strlen(tag));
 	return true;
@@ -89,14 +89,14 @@ tell_done(void *arg, const char *tag, uint64_t rows)
 static inline void
 tell_notice(void *arg, const char *severity, const char *sqlstate, const char *text)
 {
-	struct teller *t = arg;
+	struct test_client *t = arg;
 	snprintf(t->notice, sizeof t->notice, "%s %s %s", severity, sqlstate, text);
 }
 
 static inline bool
 tell_copy(void *arg, const char **bytes, size_t *len)
 {
-	struct teller *t = arg;
+	struct test_client *t = arg;
 	*bytes = t->copy;
 	*len = t->copy_piece && t->copy_piece < t->copy_len ? t->copy_piece : t->copy_len;
 	t->copy += *len;
@@ -112,7 +112,7 @@ tell_copied(void *arg, const char *bytes, size_t len)
 }
 
 static inline struct sql_sink
-teller_sink(struct teller *t)
+test_client_sink(struct test_client *t)
 {
 	return (struct sql_sink){ .arg = t,
 		.begin = tell_begin,
@@ -125,7 +125,7 @@ teller_sink(struct teller *t)
 
 /* Before a call with that sink, and behind it: what was answered. Valid until the next one. */
 static inline void
-teller_begin(struct teller *t)
+test_client_begin(struct test_client *t)
 {
 	t->len = 0;
 	t->notice[0] = 0;
@@ -133,7 +133,7 @@ teller_begin(struct teller *t)
 }
 
 static inline const char *
-teller_end(struct teller *t, bool ok)
+test_client_end(struct test_client *t, bool ok)
 {
 	if (!ok) {
 		char line[1200];
