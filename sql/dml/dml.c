@@ -346,7 +346,7 @@ static bool
 decode(struct sql_exec *x, struct sql_plan *p, const struct txn_row *rows, unsigned n, struct cat_vec *col,
     struct nam_arena *arena)
 {
-	const struct sql_access *a = &p->root->acc;
+	const struct sql_access *a = sql_node_access(p->root);
 	struct cat_vec *tmp = nam_arena_take(arena, (a->wants + 1) * sizeof *tmp);
 	if (tmp == NULL)
 		return sql_no_memory(x->err);
@@ -534,6 +534,8 @@ static bool
 keep_rows(struct sql_exec *x, const struct sql_node *from, struct found **last, struct nam_arena *keep)
 {
 	const uint16_t *sel = sql_sel(from);
+	const struct txn_row *rows = sql_rows_of(from);
+	const struct txn_table *store = &sql_node_access(from)->tab->store;
 	for (unsigned k = 0; k < from->nsel; k++) {
 		if ((*last)->n == SQL_INSERT_ROWS) {
 			struct found *f = nam_arena_take(keep, sizeof *f);
@@ -545,8 +547,8 @@ keep_rows(struct sql_exec *x, const struct sql_node *from, struct found **last, 
 			*last = f;
 		}
 		struct txn_row *to = &(*last)->row[(*last)->n++];
-		*to = from->acc.rows[sel[k]];
-		if (txn_row_keep(&from->acc.tab->store, to, keep) != NAM_OK)
+		*to = rows[sel[k]];
+		if (txn_row_keep(store, to, keep) != NAM_OK)
 			return sql_no_memory(x->err);
 	}
 	return true;
@@ -603,7 +605,8 @@ change_rows(struct sql_exec *x, struct sql_plan *p, uint64_t *count)
 	struct nam_arena *arena = x->arena[p->arena_base];
 	c.last = &c.moved;
 	bool ok;
-	if (n->kind == SQL_NODE_GET && n->probes <= CAT_BATCH && n->each == 0) {
+	const struct sql_op_get *get = n->kind == SQL_NODE_GET ? sql_op(get, n) : NULL;
+	if (get != NULL && get->probes <= CAT_BATCH && get->each == 0) {
 		/* all that is meant is in the first batch */
 		int rows = sql_next(x, n);
 		ok = rows >= 0;
@@ -612,7 +615,7 @@ change_rows(struct sql_exec *x, struct sql_plan *p, uint64_t *count)
 			if (n->sel == NULL)
 				memcpy(live, sql_ident(), (unsigned)rows * sizeof *live);
 			nam_arena_reset(arena);
-			ok = apply(&c, &n->out, n->acc.rows, n->out.n, live, (unsigned)rows, arena);
+			ok = apply(&c, &n->out, sql_rows_of(n), n->out.n, live, (unsigned)rows, arena);
 		}
 	} else {
 		ok = change_scanned(&c);

@@ -1,13 +1,13 @@
 /* agg.c -- GROUP BY and DISTINCT: groups (group.c), their states beside them. */
-#include <sql/exec/exec.h>
+#include <sql/exec/state.h>
 #include <sql/exec/groups.h>
 
 static bool
-add_state(struct sql_exec *x, struct sql_node *n, uint32_t group)
+add_state(struct sql_exec *x, struct sql_op_agg *o, uint32_t group)
 {
-	if (n->aggs == 0)
+	if (o->aggs == 0)
 		return true;
-	struct nam_arena *keep = x->arena[n->arena + 1];
+	struct nam_arena *keep = x->arena[o->node.arena + 1];
 	unsigned i = group / CAT_BATCH;
 	if (group % CAT_BATCH != 0)
 		return true;
@@ -16,27 +16,27 @@ add_state(struct sql_exec *x, struct sql_node *n, uint32_t group)
 		if (more == NULL)
 			return sql_no_memory(x->err);
 		if (i)
-			memcpy(more, n->state, i * sizeof *more);
-		n->state = more;
+			memcpy(more, o->run->state, i * sizeof *more);
+		o->run->state = more;
 	}
-	size_t bytes = (size_t)n->aggs * SQL_AGG_BYTES * (n->keys ? CAT_BATCH : 1);
-	if ((n->state[i] = nam_arena_zero(keep, bytes)) == NULL)
+	size_t bytes = (size_t)o->aggs * SQL_AGG_BYTES * (o->keys ? CAT_BATCH : 1);
+	if ((o->run->state[i] = nam_arena_zero(keep, bytes)) == NULL)
 		return sql_no_memory(x->err);
 	return true;
 }
 
 static void *
-state_of(const struct sql_node *n, uint32_t group, unsigned agg)
+state_of(char *const *chunk, unsigned aggs, uint32_t group, unsigned agg)
 {
-	return n->state[group / CAT_BATCH] + ((size_t)(group % CAT_BATCH) * n->aggs + agg) * SQL_AGG_BYTES;
+	return chunk[group / CAT_BATCH] + ((size_t)(group % CAT_BATCH) * aggs + agg) * SQL_AGG_BYTES;
 }
 
 /* States for all groups there are. */
 static bool
-add_states(struct sql_exec *x, struct sql_node *n)
+add_states(struct sql_exec *x, struct sql_op_agg *o)
 {
-	for (; n->groups < n->set->n; n->groups++)
-		if (!add_state(x, n, n->groups))
+	for (; o->run->groups < o->run->set->n; o->run->groups++)
+		if (!add_state(x, o, o->run->groups))
 			return false;
 	return true;
 }
@@ -63,17 +63,18 @@ may_add_new(const struct sql_agg *g)
 }
 
 static bool
-add_new(struct sql_exec *x, struct sql_node *n, unsigned a, const uint16_t *sel, unsigned rows,
+add_new(struct sql_exec *x, struct sql_op_agg *o, unsigned a, const uint16_t *sel, unsigned rows,
     const uint32_t *group, void **state)
 {
-	const struct sql_agg *g = &n->agg[a];
-	struct nam_arena *batch = x->arena[n->arena];
+	const struct sql_agg *g = &o->agg[a];
+	struct sql_groups *seen = o->run->later[a].seen;
+	struct nam_arena *batch = x->arena[o->node.arena];
 	struct cat_vec v[2];
 	uint16_t *some = nam_arena_take(batch, rows * sizeof *some);
-	uint32_t *id = nam_arena_take(batch, rows * sizeof *id), next = g->seen->n;
+	uint32_t *id = nam_arena_take(batch, rows * sizeof *id), next = seen->n;
 	if (some == NULL || id == NULL || !cat_vec_take(&v[0], CAT_INT8, CAT_BATCH, batch))
 		return sql_no_memory(x->err);
-	if (!sql_eval(g->arg, &n->child->out, sel, rows, &x->env, &v[1]))
+	if (!sql_eval(g->arg, &o->node.child->out, sel, rows, &x->env, &v[1]))
 		return false;
 	unsigned m = 0, fresh = 0;
 	for (unsigned k = 0; k < rows; k++) {
@@ -83,26 +84,26 @@ add_new(struct sql_exec *x, struct sql_node *n, unsigned a, const uint16_t *sel,
 		m += !v[1].null[sel[k]];
 	}
 	/* without groups the value alone is the key */
-	if (!sql_groups_find(g->seen, n->keys > 0 ? v : v + 1, some, m, id))
+	if (!sql_groups_find(seen, o->keys > 0 ? v : v + 1, some, m, id))
 		return sql_no_memory(x->err);
 	for (unsigned k = 0; k < m; k++) {
 		if (id[k] != next)
 			continue;
 		next++;
-		state[fresh] = state_of(n, (uint32_t)v[0].i[some[k]], a);
+		state[fresh] = state_of(o->run->state, o->aggs, (uint32_t)v[0].i[some[k]], a);
 		some[fresh++] = some[k];
 	}
-	return add(x, g, &v[1], NULL, some, fresh, state, x->arena[n->arena + 1]);
+	return add(x, g, &v[1], NULL, some, fresh, state, x->arena[o->node.arena + 1]);
 }
 
 /* Rows sel[0..rows) of the child's batch, in these groups, for aggregate a. */
 static bool
-add_rows(struct sql_exec *x, struct sql_node *n, unsigned a, const uint16_t *sel, unsigned rows,
+add_rows(struct sql_exec *x, struct sql_op_agg *o, unsigned a, const uint16_t *sel, unsigned rows,
     const uint32_t *group, void **state)
 {
-	const struct sql_agg *g = &n->agg[a];
-	const struct sql_batch *in = &n->child->out;
-	struct nam_arena *keep = x->arena[n->arena + 1], *batch = x->arena[n->arena];
+	const struct sql_agg *g = &o->agg[a];
+	const struct sql_batch *in = &o->node.child->out;
+	struct nam_arena *keep = x->arena[o->node.arena + 1], *batch = x->arena[o->node.arena];
 	if (g->filter != NULL) {
 		uint16_t *pass = nam_arena_take(batch, rows * sizeof *pass);
 		uint32_t *mine = nam_arena_take(batch, rows * sizeof *mine);
@@ -122,8 +123,8 @@ add_rows(struct sql_exec *x, struct sql_node *n, unsigned a, const uint16_t *sel
 		if (rows == 0)
 			return true;
 	}
-	if (g->later && g->seen != NULL)
-		return add_new(x, n, a, sel, rows, group, state);
+	if (g->later && o->run->later[a].seen != NULL)
+		return add_new(x, o, a, sel, rows, group, state);
 	if (g->later) {
 		struct cat_vec *v = nam_arena_take(batch, (g->cols + 1) * sizeof *v);
 		const struct cat_vec **col = nam_arena_take(batch, (g->cols + 1) * sizeof *col);
@@ -138,50 +139,52 @@ add_rows(struct sql_exec *x, struct sql_node *n, unsigned a, const uint16_t *sel
 				return false;
 		for (unsigned c = 0; c <= g->cols; c++)
 			col[c] = &v[c];
-		return sql_rowset_add(g->rs, col, sel, rows) || sql_no_memory(x->err);
+		return sql_rowset_add(o->run->later[a].rs, col, sel, rows) || sql_no_memory(x->err);
 	}
 	struct cat_vec arg, separator;
 	if ((g->arg != NULL && !sql_eval(g->arg, in, sel, rows, &x->env, &arg)) ||
 	    (g->separator != NULL && !sql_eval(g->separator, in, sel, rows, &x->env, &separator)))
 		return false;
-	if (n->keys == 0 && g->kind != SQL_STRING_AGG)
-		return sql_agg_add_all(
-		    g->kind, g->arg_type, g->arg ? &arg : NULL, sel, rows, state_of(n, 0, a), keep, x->err);
+	if (o->keys == 0 && g->kind != SQL_STRING_AGG)
+		return sql_agg_add_all(g->kind, g->arg_type, g->arg ? &arg : NULL, sel, rows,
+		    state_of(o->run->state, o->aggs, 0, a), keep, x->err);
+	char *const *chunk = o->run->state;
 	for (unsigned r = 0; r < rows; r++)
-		state[r] = state_of(n, group[r], a);
+		state[r] = state_of(chunk, o->aggs, group[r], a);
 	return add(x, g, g->arg ? &arg : NULL, &separator, sel, rows, state, keep);
 }
 
 /* DISTINCT and ORDER BY: the rows kept, sorted by group and then by what was asked; of equal ones the first. */
 static bool
-add_later(struct sql_exec *x, struct sql_node *n, unsigned a)
+add_later(struct sql_exec *x, struct sql_op_agg *o, unsigned a)
 {
-	const struct sql_agg *g = &n->agg[a];
-	struct nam_arena *keep = x->arena[n->arena + 1], *batch = x->arena[n->arena];
+	const struct sql_agg *g = &o->agg[a];
+	const struct sql_rowset *rs = o->run->later[a].rs;
+	struct nam_arena *keep = x->arena[o->node.arena + 1], *batch = x->arena[o->node.arena];
 	uint32_t *perm, *row = nam_arena_take(keep, CAT_BATCH * sizeof *row), last = UINT32_MAX;
 	void **state = nam_arena_take(keep, CAT_BATCH * sizeof *state);
-	perm = nam_arena_take(keep, ((size_t)g->rs->rows + 1) * sizeof *perm);
+	perm = nam_arena_take(keep, ((size_t)rs->rows + 1) * sizeof *perm);
 	if (row == NULL || state == NULL || perm == NULL)
 		return sql_no_memory(x->err);
-	for (uint32_t r = 0; r < g->rs->rows; r++)
+	for (uint32_t r = 0; r < rs->rows; r++)
 		perm[r] = r;
-	if (!sql_sort_perm(x, g->rs, g->key, g->keys, perm, keep))
+	if (!sql_sort_perm(x, rs, g->key, g->keys, perm, keep))
 		return false;
-	for (uint32_t at = 0; at < g->rs->rows;) {
+	for (uint32_t at = 0; at < rs->rows;) {
 		unsigned m = 0;
-		for (; at < g->rs->rows && m < CAT_BATCH; at++) {
+		for (; at < rs->rows && m < CAT_BATCH; at++) {
 			uint32_t r = perm[at];
 			if (g->distinct && last != UINT32_MAX &&
-			    sql_sort_cmp(g->rs, g->key, g->keys, last, r) == 0)
+			    sql_sort_cmp(rs, g->key, g->keys, last, r) == 0)
 				continue;
 			last = r;
-			state[m] = state_of(n, (uint32_t)sql_rowset_at(g->rs, r, 0).i, a);
+			state[m] = state_of(o->run->state, o->aggs, (uint32_t)sql_rowset_at(rs, r, 0).i, a);
 			row[m++] = r;
 		}
 		nam_arena_reset(batch);
 		struct cat_vec arg, separator;
-		if (!sql_rowset_gather(g->rs, 1, row, m, &arg, batch) ||
-		    (g->separator != NULL && !sql_rowset_gather(g->rs, 2, row, m, &separator, batch)))
+		if (!sql_rowset_gather(rs, 1, row, m, &arg, batch) ||
+		    (g->separator != NULL && !sql_rowset_gather(rs, 2, row, m, &separator, batch)))
 			return sql_no_memory(x->err);
 		if (!add(x, g, &arg, &separator, sql_ident(), m, state, keep) || !sql_go_on(x))
 			return false;
@@ -191,123 +194,134 @@ add_later(struct sql_exec *x, struct sql_node *n, unsigned a)
 
 /* Of no rows there is still the group of each grouping set without keys. */
 static bool
-add_grand(struct sql_exec *x, struct sql_node *n, struct cat_vec *key)
+add_grand(struct sql_exec *x, struct sql_op_agg *o, struct cat_vec *key)
 {
-	struct nam_arena *keep = x->arena[n->arena + 1];
+	struct nam_arena *keep = x->arena[o->node.arena + 1];
+	const struct sql_op_expand *expand = sql_op(expand, o->node.child);
 	uint32_t group;
-	for (unsigned k = 0; k + 1 < n->keys; k++)
-		if (!sql_nulls(&key[k], n->key[k]->type, 1, keep))
+	for (unsigned k = 0; k + 1 < o->keys; k++)
+		if (!sql_nulls(&key[k], o->key[k]->type, 1, keep))
 			return sql_no_memory(x->err);
-	if (!cat_vec_take(&key[n->keys - 1], CAT_INT8, 1, keep))
+	if (!cat_vec_take(&key[o->keys - 1], CAT_INT8, 1, keep))
 		return sql_no_memory(x->err);
-	for (unsigned s = 0; s < n->child->rows; s++) {
-		cat_vec_set(&key[n->keys - 1], 0, (union cat_val){ .i = s }, false);
-		if (sql_expand_grand(n->child, s) &&
-		    !(sql_group_find(x, n, key, sql_ident(), 1, &group) && add_states(x, n)))
+	for (unsigned s = 0; s < expand->sets; s++) {
+		cat_vec_set(&key[o->keys - 1], 0, (union cat_val){ .i = s }, false);
+		if (sql_expand_grand(expand, s) &&
+		    !(sql_group_find(x, o, key, sql_ident(), 1, &group) && add_states(x, o)))
 			return false;
 	}
 	return true;
 }
 
 static bool
-open_later(struct sql_exec *x, struct sql_node *n, struct sql_agg *g)
+open_later(struct sql_exec *x, struct sql_op_agg *o, unsigned a)
 {
-	struct nam_arena *keep = x->arena[n->arena + 1];
-	g->seen = NULL;
-	g->rs = NULL;
+	const struct sql_agg *g = &o->agg[a];
+	struct sql_run_later *l = &o->run->later[a];
+	struct nam_arena *keep = x->arena[o->node.arena + 1];
+	l->seen = NULL;
+	l->rs = NULL;
 	if (may_add_new(g)) {
-		g->seen = nam_arena_take(keep, sizeof *g->seen);
-		return (g->seen != NULL && sql_groups_open(g->seen, keep,
-					       n->keys > 0 ? g->types : g->types + 1, n->keys > 0 ? 2 : 1)) ||
+		l->seen = nam_arena_take(keep, sizeof *l->seen);
+		return (l->seen != NULL && sql_groups_open(l->seen, keep,
+					       o->keys > 0 ? g->types : g->types + 1, o->keys > 0 ? 2 : 1)) ||
 		       sql_no_memory(x->err);
 	}
-	return (g->rs = sql_rowset_open(keep, g->types, g->cols + 1)) != NULL || sql_no_memory(x->err);
+	return (l->rs = sql_rowset_open(keep, g->types, g->cols + 1)) != NULL || sql_no_memory(x->err);
 }
 
 static bool
-take_all(struct sql_exec *x, struct sql_node *n)
+take_all(struct sql_exec *x, struct sql_op_agg *o)
 {
-	struct nam_arena *keep = x->arena[n->arena + 1], *batch = x->arena[n->arena];
-	n->groups = 0;
-	n->coded = NULL;
-	enum cat_type *type = nam_arena_take(keep, (n->keys + 1) * sizeof *type);
-	struct cat_vec *key = nam_arena_take(keep, (n->keys + 1) * sizeof *key);
+	struct nam_arena *keep = x->arena[o->node.arena + 1], *batch = x->arena[o->node.arena];
+	enum cat_type *type = nam_arena_take(keep, (o->keys + 1) * sizeof *type);
+	struct cat_vec *key = nam_arena_take(keep, (o->keys + 1) * sizeof *key);
 	if (type == NULL || key == NULL)
 		return sql_no_memory(x->err);
-	for (unsigned k = 0; k < n->keys; k++)
-		type[k] = n->key[k]->type;
-	if ((n->set = nam_arena_take(keep, sizeof *n->set)) == NULL ||
-	    !sql_groups_open(n->set, keep, type, n->keys))
+	for (unsigned k = 0; k < o->keys; k++)
+		type[k] = o->key[k]->type;
+	if ((o->run->set = nam_arena_take(keep, sizeof *o->run->set)) == NULL ||
+	    !sql_groups_open(o->run->set, keep, type, o->keys))
 		return sql_no_memory(x->err);
-	if (n->keys == 0) {
-		if (!add_state(x, n, 0))
+	if (o->keys == 0) {
+		if (!add_state(x, o, 0))
 			return false;
-		n->groups = 1;
+		o->run->groups = 1;
 	}
-	for (unsigned a = 0; a < n->aggs; a++)
-		if (n->agg[a].later && !open_later(x, n, &n->agg[a]))
+	for (unsigned a = 0; a < o->aggs; a++)
+		if (o->agg[a].later && !open_later(x, o, a))
 			return false;
 	int rows;
-	while ((rows = sql_next(x, n->child)) > 0) {
-		const struct sql_batch *in = &n->child->out;
-		const uint16_t *sel = sql_sel(n->child);
+	while ((rows = sql_next(x, o->node.child)) > 0) {
+		const struct sql_batch *in = &o->node.child->out;
+		const uint16_t *sel = sql_sel(o->node.child);
 		nam_arena_reset(batch);
 		uint32_t *group = nam_arena_zero(batch, (unsigned)rows * sizeof *group);
 		void **state = nam_arena_take(batch, (unsigned)rows * sizeof *state);
 		if (group == NULL || state == NULL)
 			return sql_no_memory(x->err);
 		x->env.arena = batch;
-		for (unsigned k = 0; k < n->keys; k++)
-			if (!sql_eval(n->key[k], in, n->child->sel, (unsigned)rows, &x->env, &key[k]))
+		for (unsigned k = 0; k < o->keys; k++)
+			if (!sql_eval(o->key[k], in, o->node.child->sel, (unsigned)rows, &x->env, &key[k]))
 				return false;
-		if (n->keys > 0 &&
-		    !(sql_group_find(x, n, key, sel, (unsigned)rows, group) && add_states(x, n)))
+		if (o->keys > 0 &&
+		    !(sql_group_find(x, o, key, sel, (unsigned)rows, group) && add_states(x, o)))
 			return false;
-		for (unsigned a = 0; a < n->aggs; a++)
-			if (!add_rows(x, n, a, sel, (unsigned)rows, group, state))
+		for (unsigned a = 0; a < o->aggs; a++)
+			if (!add_rows(x, o, a, sel, (unsigned)rows, group, state))
 				return false;
 		if (!sql_go_on(x))
 			return false;
 	}
-	if (rows == 0 && n->groups == 0 && n->child->kind == SQL_NODE_EXPAND && !add_grand(x, n, key))
+	if (rows == 0 && o->run->groups == 0 && o->node.child->kind == SQL_NODE_EXPAND &&
+	    !add_grand(x, o, key))
 		return false;
-	for (unsigned a = 0; rows == 0 && a < n->aggs; a++)
-		if (n->agg[a].later && n->agg[a].seen == NULL && !add_later(x, n, a))
+	for (unsigned a = 0; rows == 0 && a < o->aggs; a++)
+		if (o->agg[a].later && o->run->later[a].seen == NULL && !add_later(x, o, a))
 			return false;
 	return rows == 0;
+}
+
+bool
+sql_agg_room(struct sql_exec *x, struct sql_node *n)
+{
+	struct sql_op_agg *o = sql_op(agg, n);
+	o->run->later = nam_arena_zero(x->plan_arena, (o->aggs + 1) * sizeof *o->run->later);
+	return o->run->later != NULL;
 }
 
 int
 sql_agg_next(struct sql_exec *x, struct sql_node *n)
 {
-	if (!n->opened) {
-		if (!take_all(x, n))
+	struct sql_op_agg *o = sql_op(agg, n);
+	struct sql_run_agg *r = o->run;
+	if (!r->opened) {
+		if (!take_all(x, o))
 			return -1;
-		n->opened = true;
-		n->at = 0;
+		r->opened = true;
 	}
-	while (n->at < n->groups) {
+	while (r->at < r->groups) {
 		struct nam_arena *batch = x->arena[n->arena];
 		nam_arena_reset(batch);
-		unsigned m = n->groups - n->at < CAT_BATCH ? n->groups - n->at : CAT_BATCH;
-		for (unsigned k = 0; k < n->keys; k++)
-			n->out.col[k] = n->set->rs->chunk[n->at / CAT_BATCH][k];
-		for (unsigned a = 0; a < n->aggs; a++) {
-			struct cat_vec *v = &n->out.col[n->keys + a];
-			const struct sql_agg *g = &n->agg[a];
+		unsigned m = r->groups - r->at < CAT_BATCH ? r->groups - r->at : CAT_BATCH;
+		for (unsigned k = 0; k < o->keys; k++)
+			n->out.col[k] = r->set->rs->chunk[r->at / CAT_BATCH][k];
+		for (unsigned a = 0; a < o->aggs; a++) {
+			struct cat_vec *v = &n->out.col[o->keys + a];
+			const struct sql_agg *g = &o->agg[a];
 			if (!cat_vec_take(v, g->type, m, batch)) {
 				sql_no_memory(x->err);
 				return -1;
 			}
 			for (unsigned k = 0; k < m; k++) {
 				struct cat_datum d;
-				if (!sql_agg_result(
-					g->kind, g->arg_type, state_of(n, n->at + k, a), &d, batch, x->err))
+				if (!sql_agg_result(g->kind, g->arg_type,
+					state_of(o->run->state, o->aggs, r->at + k, a), &d, batch, x->err))
 					return -1;
 				cat_vec_set(v, k, d.v, d.null);
 			}
 		}
-		n->at += m;
+		r->at += m;
 		n->out.n = m;
 		int kept = sql_keep(x, n);
 		if (kept != 0)

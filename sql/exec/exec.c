@@ -1,9 +1,8 @@
 /* exec.c -- pulling batches through a plan: access to tables, projection, limits. */
-#include <sql/exec/exec.h>
+#include <sql/exec/state.h>
 #include <sql/exec/meter.h>
 #include <types/array.h>
 #include <catalog/pages.h>
-#include <sql/exec/rowset.h>
 
 #include <base/assert.h>
 #include <stdio.h>
@@ -88,7 +87,7 @@ sql_send(
 
 /* The same for rows sel[0..m) of it; NULL: all. */
 static int
-keep(struct sql_exec *x, struct sql_node *n, const uint16_t *sel, unsigned m)
+keep(struct sql_exec *x, struct sql_node *n, const uint16_t *sel, unsigned m, unsigned arena)
 {
 	n->sel = NULL;
 	n->nsel = m;
@@ -96,7 +95,7 @@ keep(struct sql_exec *x, struct sql_node *n, const uint16_t *sel, unsigned m)
 		n->sel = memcpy(n->selbuf, sel, m * sizeof *sel);
 	if (n->filter == NULL || m == 0)
 		return (int)m;
-	x->env.arena = x->arena[n->arena];
+	x->env.arena = x->arena[arena];
 	int kept = sql_filter(n->filter, &n->out, n->sel, m, &x->env, n->selbuf);
 	if (kept < 0)
 		return -1;
@@ -111,26 +110,31 @@ keep(struct sql_exec *x, struct sql_node *n, const uint16_t *sel, unsigned m)
 int
 sql_keep(struct sql_exec *x, struct sql_node *n)
 {
-	return keep(x, n, NULL, n->out.n);
+	return keep(x, n, NULL, n->out.n, n->arena);
+}
+
+int
+sql_keep_in(struct sql_exec *x, struct sql_node *n, unsigned arena)
+{
+	return keep(x, n, NULL, n->out.n, arena);
 }
 
 /* ---- access ------------------------------------------------------------------------ */
 
-/* What was decoded into acc.tmp is the batch. */
+/* What was decoded into tmp is the batch. */
 static void
-show(struct sql_node *n, unsigned rows)
+show(struct sql_node *n, const struct sql_access *a, const struct cat_vec *tmp, unsigned rows)
 {
-	struct sql_access *a = &n->acc;
 	for (unsigned j = 0; j < a->wants; j++)
-		n->out.col[a->base + a->want[j]] = a->tmp[j];
+		n->out.col[a->base + a->want[j]] = tmp[j];
 	n->out.n = rows;
 }
 
 /* For who locks them: which rows these are. */
 static bool
-name_rows(struct sql_exec *x, struct sql_node *n, unsigned rows)
+name_rows(struct sql_exec *x, struct sql_node *n, const struct sql_access *a, const struct txn_row *row,
+    unsigned rows)
 {
-	const struct sql_access *a = &n->acc;
 	if (a->row_at == 0)
 		return true;
 	struct cat_vec *at = &n->out.col[a->row_at];
@@ -138,47 +142,84 @@ name_rows(struct sql_exec *x, struct sql_node *n, unsigned rows)
 		if (!cat_vec_take(&at[i], CAT_INT8, rows, x->arena[n->arena]))
 			return sql_no_memory(x->err);
 	for (unsigned k = 0; k < rows; k++) {
-		at[0].i[k] = (int64_t)a->rows[k].at.bits;
-		at[1].i[k] = (int64_t)a->rows[k].cid;
+		at[0].i[k] = (int64_t)row[k].at.bits;
+		at[1].i[k] = (int64_t)row[k].cid;
 	}
 	memset(at[0].null, 0, rows);
 	memset(at[1].null, 0, rows);
 	return true;
 }
 
-static bool
-decode(struct sql_exec *x, struct sql_node *n, unsigned rows)
+struct txn_row *
+sql_rows_of(const struct sql_node *n)
 {
-	struct sql_access *a = &n->acc;
-	if (a->wants > 0) {
-		nam_status st = cat_rows_decode(
-		    a->tab, x->t, a->rows, rows, a->want, a->wants, a->tmp, x->arena[n->arena]);
-		if (st != NAM_OK)
-			return sql_status(x->err, st, a->tab);
+	return n->kind == SQL_NODE_GET ? sql_op(get, n)->run->rows : sql_op(scan, n)->run->rows;
+}
+
+static bool
+scan_room(struct sql_exec *x, struct sql_node *n)
+{
+	struct sql_op_scan *s = sql_op(scan, n);
+	s->run->tmp = nam_arena_zero(x->plan_arena, (s->acc.wants + 1) * sizeof *s->run->tmp);
+	return s->run->tmp != NULL;
+}
+
+static bool
+scan_begin(struct sql_exec *x, struct sql_node *n)
+{
+	struct sql_op_scan *s = sql_op(scan, n);
+	struct sql_run_scan *r = s->run;
+	const struct sql_access *a = &s->acc;
+	nam_status st;
+	if (a->identify) {
+		r->rows = nam_arena_take(x->arena[n->arena + 1], CAT_BATCH * sizeof *r->rows);
+		if (r->rows == NULL)
+			return sql_no_memory(x->err);
+		st = txn_scan_open(x->t, (struct txn_table *)&a->tab->store, &r->scan);
+	} else {
+		st = cat_scan_open(x->cat, x->t, a->tab, a->want, a->wants, &r->read);
 	}
-	show(n, rows);
-	return name_rows(x, n, rows);
+	if (st == NAM_OK)
+		return true;
+	r->scan = NULL;
+	r->read = NULL;
+	return sql_status(x->err, st, a->tab);
+}
+
+static void
+scan_end(struct sql_node *n)
+{
+	struct sql_run_scan *r = sql_op(scan, n)->run;
+	if (r == NULL)
+		return; /* it was never opened */
+	if (r->scan != NULL)
+		txn_scan_close(r->scan);
+	if (r->read != NULL)
+		cat_scan_close(r->read);
+	r->scan = NULL;
+	r->read = NULL;
 }
 
 /* The next rows of a table, decoded: *got of them, of which *m count, in sel or all. */
 static nam_status
-scan_batch(struct sql_exec *x, struct sql_node *n, unsigned *got, const uint16_t **sel, unsigned *m)
+scan_batch(struct sql_exec *x, struct sql_op_scan *s, unsigned *got, const uint16_t **sel, unsigned *m)
 {
-	struct sql_access *a = &n->acc;
-	struct nam_arena *arena = x->arena[n->arena];
+	struct sql_run_scan *r = s->run;
+	const struct sql_access *a = &s->acc;
+	struct nam_arena *arena = x->arena[s->node.arena];
 	nam_status st;
-	if (n->read != NULL) {
-		st = cat_scan_next(n->read, a->tmp, got, sel, m, arena);
+	if (r->read != NULL) {
+		st = cat_scan_next(r->read, r->tmp, got, sel, m, arena);
 	} else {
-		st = txn_scan_next(n->scan, a->rows, CAT_BATCH, got);
+		st = txn_scan_next(r->scan, r->rows, CAT_BATCH, got);
 		*sel = NULL;
 		*m = *got;
 		if (st == NAM_OK && a->wants > 0)
-			st = cat_rows_decode(a->tab, x->t, a->rows, *got, a->want, a->wants, a->tmp, arena);
+			st = cat_rows_decode(a->tab, x->t, r->rows, *got, a->want, a->wants, r->tmp, arena);
 	}
 	if (st == NAM_OK && *got > 0) {
-		show(n, *got);
-		if (!name_rows(x, n, *got))
+		show(&s->node, a, r->tmp, *got);
+		if (!name_rows(x, &s->node, a, r->rows, *got))
 			st = NAM_NOMEM;
 	}
 	return st;
@@ -187,42 +228,73 @@ scan_batch(struct sql_exec *x, struct sql_node *n, unsigned *got, const uint16_t
 static int
 scan_next(struct sql_exec *x, struct sql_node *n)
 {
-	struct sql_access *a = &n->acc;
-	while (!n->ended) {
+	struct sql_op_scan *s = sql_op(scan, n);
+	struct sql_run_scan *r = s->run;
+	const struct sql_access *a = &s->acc;
+	while (!r->ended) {
 		if (!sql_go_on(x))
 			return -1;
 		nam_arena_reset(x->arena[n->arena]);
 		unsigned got = 0, m = 0;
 		const uint16_t *sel = NULL;
-		nam_status st = scan_batch(x, n, &got, &sel, &m);
+		nam_status st = scan_batch(x, s, &got, &sel, &m);
 		if (st != NAM_OK) {
 			sql_status(x->err, st, a->tab);
 			return -1;
 		}
 		if (got == 0) {
-			n->ended = true;
+			r->ended = true;
 			if (x->saw != NULL)
-				x->saw(x->saw_arg, a->tab->store.id, a->seen);
+				x->saw(x->saw_arg, a->tab->store.id, r->seen);
 			break;
 		}
-		a->seen += m;
-		int kept = keep(x, n, sel, m);
+		r->seen += m;
+		int kept = keep(x, n, sel, m, n->arena);
 		if (kept != 0)
 			return kept;
 	}
 	return 0;
 }
 
-/* each: the value of key n->each - 1. */
+/* ---- by key ------------------------------------------------------------------------ */
+
 static bool
-get_key(struct sql_exec *x, struct sql_node *n, struct sql_expr **e, const struct cat_datum *each,
+get_room(struct sql_exec *x, struct sql_node *n)
+{
+	struct sql_op_get *g = sql_op(get, n);
+	struct sql_run_get *r = g->run;
+	r->tmp = nam_arena_zero(x->plan_arena, (g->acc.wants + 1) * sizeof *r->tmp);
+	if (g->keep_probe)
+		r->missing = nam_arena_take(x->plan_arena, CAT_BATCH * sizeof *r->missing);
+	return r->tmp != NULL && (!g->keep_probe || r->missing != NULL);
+}
+
+/* The batch of rows[0..rows) of the table. */
+static bool
+decode(struct sql_exec *x, struct sql_op_get *g, unsigned rows)
+{
+	struct sql_run_get *r = g->run;
+	const struct sql_access *a = &g->acc;
+	if (a->wants > 0) {
+		nam_status st = cat_rows_decode(
+		    a->tab, x->t, r->rows, rows, a->want, a->wants, r->tmp, x->arena[g->node.arena]);
+		if (st != NAM_OK)
+			return sql_status(x->err, st, a->tab);
+	}
+	show(&g->node, a, r->tmp, rows);
+	return name_rows(x, &g->node, a, r->rows, rows);
+}
+
+/* each: the value of key o->each - 1. */
+static bool
+get_key(struct sql_exec *x, const struct sql_op_get *o, struct sql_expr **e, const struct cat_datum *each,
     struct txn_get *g, bool *null, struct nam_arena *arena)
 {
 	union cat_val v[CAT_KEY_MAX];
 	*null = false;
-	for (unsigned k = 0; k < n->keys; k++) {
+	for (unsigned k = 0; k < o->keys; k++) {
 		struct cat_datum d;
-		if (k + 1 == n->each)
+		if (k + 1 == o->each)
 			d = *each;
 		else if (e[k]->kind == SQL_CONST)
 			d = e[k]->value;
@@ -237,23 +309,23 @@ get_key(struct sql_exec *x, struct sql_node *n, struct sql_expr **e, const struc
 	if (*null)
 		return true;
 	struct cat_str key;
-	nam_status st = cat_key_encode(n->acc.tab, v, &key, &g->hash, arena);
+	nam_status st = cat_key_encode(o->acc.tab, v, &key, &g->hash, arena);
 	if (st != NAM_OK)
-		return sql_status(x->err, st, n->acc.tab);
-	g->table = (struct txn_table *)&n->acc.tab->store;
+		return sql_status(x->err, st, o->acc.tab);
+	g->table = (struct txn_table *)&o->acc.tab->store;
 	g->key = key.p;
 	g->key_len = key.len;
 	return true;
 }
 
 static bool
-fetch(struct sql_exec *x, struct sql_node *n, struct txn_get *g, unsigned m, struct nam_arena *arena)
+fetch(struct sql_exec *x, const struct sql_op_get *o, struct txn_get *g, unsigned m, struct nam_arena *arena)
 {
 	nam_status st = txn_get(x->t, g, m, arena);
 	for (unsigned k = 0; k < m && st == NAM_OK; k++)
 		if (g[k].status != NAM_OK && g[k].status != NAM_ABSENT)
 			st = g[k].status;
-	return st == NAM_OK || sql_status(x->err, st, n->acc.tab);
+	return st == NAM_OK || sql_status(x->err, st, o->acc.tab);
 }
 
 /* Several constants may be the same key: a row comes once. Keeps the first of each; answers how many. */
@@ -285,63 +357,63 @@ unique(struct txn_get *g, unsigned m, struct nam_arena *arena)
 	return out;
 }
 
-/* Every key to look up, into n->bucket. */
+/* Every key to look up. */
 static bool
-get_open(struct sql_exec *x, struct sql_node *n, struct nam_arena *keep)
+get_open(struct sql_exec *x, struct sql_op_get *o, struct nam_arena *keep)
 {
+	struct sql_run_get *r = o->run;
 	struct cat_array each = { 0 };
 	struct cat_datum d = { .null = true };
-	unsigned probes = n->probes, m = 0;
+	unsigned probes = o->probes, m = 0;
 	x->env.arena = keep;
-	if (n->each != 0) {
-		if (!sql_eval_one(n->key[n->each - 1], &x->env, &d))
+	if (o->each != 0) {
+		if (!sql_eval_one(o->key[o->each - 1], &x->env, &d))
 			return false;
 		if (!d.null)
-			cat_array_open(n->key[n->each - 1]->type, d.v.s, &each);
+			cat_array_open(o->key[o->each - 1]->type, d.v.s, &each);
 		probes = each.n;
 	}
 	struct txn_get *g = nam_arena_take(keep, probes * sizeof *g);
-	n->acc.rows = nam_arena_take(keep, (probes < CAT_BATCH ? probes : CAT_BATCH) * sizeof *n->acc.rows);
-	if (g == NULL || n->acc.rows == NULL)
+	r->rows = nam_arena_take(keep, (probes < CAT_BATCH ? probes : CAT_BATCH) * sizeof *r->rows);
+	if (g == NULL || r->rows == NULL)
 		return sql_no_memory(x->err);
 	for (unsigned p = 0; p < probes; p++) {
 		bool null;
-		if (n->each != 0)
+		if (o->each != 0)
 			d.null = !cat_array_at(&each, p, &d.v);
-		if (!get_key(x, n, n->key + (n->each ? 0 : (size_t)p * n->keys), &d, &g[m], &null, keep))
+		if (!get_key(x, o, o->key + (o->each ? 0 : (size_t)p * o->keys), &d, &g[m], &null, keep))
 			return false;
 		m += !null;
 	}
 	if (m > 1 && (m = unique(g, m, keep)) == UINT32_MAX)
 		return sql_no_memory(x->err);
-	n->bucket = (void *)g;
-	n->groups = m;
-	n->at = 0;
-	n->opened = true;
+	r->get = g;
+	r->gets = m;
+	r->opened = true;
 	return true;
 }
 
 static int
-get_consts(struct sql_exec *x, struct sql_node *n)
+get_consts(struct sql_exec *x, struct sql_op_get *o)
 {
-	struct sql_access *a = &n->acc;
+	struct sql_run_get *r = o->run;
+	struct sql_node *n = &o->node;
 	struct nam_arena *batch = x->arena[n->arena];
-	if (!n->opened && !get_open(x, n, x->arena[n->arena + 1]))
+	if (!r->opened && !get_open(x, o, x->arena[n->arena + 1]))
 		return -1;
-	struct txn_get *g = (void *)n->bucket;
-	while (n->at < n->groups) {
+	while (r->at < r->gets) {
 		nam_arena_reset(batch);
-		unsigned m = n->groups - n->at < CAT_BATCH ? n->groups - n->at : CAT_BATCH, found = 0;
-		g = (struct txn_get *)(void *)n->bucket + n->at;
-		n->at += m;
-		if (!fetch(x, n, g, m, batch))
+		unsigned m = r->gets - r->at < CAT_BATCH ? r->gets - r->at : CAT_BATCH, found = 0;
+		struct txn_get *g = r->get + r->at;
+		r->at += m;
+		if (!fetch(x, o, g, m, batch))
 			return -1;
 		for (unsigned k = 0; k < m; k++)
 			if (g[k].status == NAM_OK)
-				a->rows[found++] = g[k].row;
+				r->rows[found++] = g[k].row;
 		if (found == 0)
 			continue;
-		if (!decode(x, n, found))
+		if (!decode(x, o, found))
 			return -1;
 		int kept = sql_keep(x, n);
 		if (kept != 0)
@@ -352,21 +424,22 @@ get_consts(struct sql_exec *x, struct sql_node *n)
 	return 0;
 }
 
-/* Rows bucket[0..groups) of the child's batch, which found no row: they come with NULLs. */
+/* Rows missing[0..misses) of the child's batch, which found no row: they come with NULLs. */
 static int
-get_nothing(struct sql_exec *x, struct sql_node *n)
+get_nothing(struct sql_exec *x, struct sql_op_get *o)
 {
-	struct sql_access *a = &n->acc;
+	struct sql_node *n = &o->node;
+	const struct sql_access *a = &o->acc;
 	struct nam_arena *batch = x->arena[n->arena];
-	const uint16_t *src = (void *)n->bucket;
-	unsigned m = n->groups;
-	n->groups = 0;
+	const uint16_t *src = o->run->missing;
+	unsigned m = o->run->misses;
+	o->run->misses = 0;
 	if (m == 0)
 		return 0;
 	nam_arena_reset(batch);
 	bool ok = true;
-	for (unsigned k = 0; ok && k < n->passes; k++)
-		ok = sql_gather(&n->out.col[n->pass[k]], &n->child->out.col[n->pass[k]], src, m, batch);
+	for (unsigned k = 0; ok && k < o->passes; k++)
+		ok = sql_gather(&n->out.col[o->pass[k]], &n->child->out.col[o->pass[k]], src, m, batch);
 	for (unsigned j = 0; ok && j < a->wants; j++)
 		ok = sql_nulls(&n->out.col[a->base + a->want[j]], a->tab->column[a->want[j]].type, m, batch);
 	if (!ok) {
@@ -378,22 +451,15 @@ get_nothing(struct sql_exec *x, struct sql_node *n)
 }
 
 static int
-get_child(struct sql_exec *x, struct sql_node *n)
+get_child(struct sql_exec *x, struct sql_op_get *o)
 {
-	struct sql_access *a = &n->acc;
+	struct sql_run_get *r = o->run;
+	struct sql_node *n = &o->node;
+	const struct sql_access *a = &o->acc;
 	struct nam_arena *batch = x->arena[n->arena];
-	if (!n->opened && n->keep_probe) {
-		n->opened = true;
-		n->groups = 0;
-		n->bucket = nam_arena_take(x->arena[n->arena + 1], CAT_BATCH * sizeof(uint16_t));
-		if (n->bucket == NULL) {
-			sql_no_memory(x->err);
-			return -1;
-		}
-	}
 	while (true) {
-		if (n->keep_probe) {
-			int kept = get_nothing(x, n);
+		if (o->keep_probe) {
+			int kept = get_nothing(x, o);
 			if (kept != 0)
 				return kept;
 		}
@@ -404,28 +470,28 @@ get_child(struct sql_exec *x, struct sql_node *n)
 		const uint16_t *sel = sql_sel(n->child);
 		struct cat_vec key[CAT_KEY_MAX];
 		x->env.arena = batch;
-		for (unsigned k = 0; k < n->keys; k++)
+		for (unsigned k = 0; k < o->keys; k++)
 			if (!sql_eval(
-				n->key[k], &n->child->out, n->child->sel, (unsigned)rows, &x->env, &key[k]))
+				o->key[k], &n->child->out, n->child->sel, (unsigned)rows, &x->env, &key[k]))
 				return -1;
 		struct txn_get *g = nam_arena_take(batch, (unsigned)rows * sizeof *g);
 		uint16_t *src = nam_arena_take(batch, (unsigned)rows * sizeof *src);
-		a->rows = nam_arena_take(batch, (unsigned)rows * sizeof *a->rows);
-		if (g == NULL || src == NULL || a->rows == NULL) {
+		r->rows = nam_arena_take(batch, (unsigned)rows * sizeof *r->rows);
+		if (g == NULL || src == NULL || r->rows == NULL) {
 			sql_no_memory(x->err);
 			return -1;
 		}
 		unsigned m = 0, found = 0;
-		for (int r = 0; r < rows; r++) {
+		for (int i = 0; i < rows; i++) {
 			union cat_val v[CAT_KEY_MAX];
 			bool null = false;
-			for (unsigned k = 0; k < n->keys; k++) {
-				null |= key[k].null[sel[r]];
-				v[k] = cat_vec_at(&key[k], sel[r]);
+			for (unsigned k = 0; k < o->keys; k++) {
+				null |= key[k].null[sel[i]];
+				v[k] = cat_vec_at(&key[k], sel[i]);
 			}
 			if (null) {
-				if (n->keep_probe)
-					((uint16_t *)(void *)n->bucket)[n->groups++] = sel[r];
+				if (o->keep_probe)
+					r->missing[r->misses++] = sel[i];
 				continue;
 			}
 			struct cat_str bytes;
@@ -437,26 +503,26 @@ get_child(struct sql_exec *x, struct sql_node *n)
 			g[m].table = (struct txn_table *)&a->tab->store;
 			g[m].key = bytes.p;
 			g[m].key_len = bytes.len;
-			src[m++] = sel[r];
+			src[m++] = sel[i];
 		}
 		if (m == 0)
 			continue;
-		if (!fetch(x, n, g, m, batch))
+		if (!fetch(x, o, g, m, batch))
 			return -1;
 		for (unsigned k = 0; k < m; k++)
 			if (g[k].status == NAM_OK) {
-				a->rows[found] = g[k].row;
+				r->rows[found] = g[k].row;
 				src[found++] = src[k];
-			} else if (n->keep_probe) {
-				((uint16_t *)(void *)n->bucket)[n->groups++] = src[k];
+			} else if (o->keep_probe) {
+				r->missing[r->misses++] = src[k];
 			}
 		if (found == 0)
 			continue;
-		if (!decode(x, n, found))
+		if (!decode(x, o, found))
 			return -1;
-		for (unsigned k = 0; k < n->passes; k++)
+		for (unsigned k = 0; k < o->passes; k++)
 			if (!sql_gather(
-				&n->out.col[n->pass[k]], &n->child->out.col[n->pass[k]], src, found, batch)) {
+				&n->out.col[o->pass[k]], &n->child->out.col[o->pass[k]], src, found, batch)) {
 				sql_no_memory(x->err);
 				return -1;
 			}
@@ -466,14 +532,22 @@ get_child(struct sql_exec *x, struct sql_node *n)
 	}
 }
 
+static int
+get_next(struct sql_exec *x, struct sql_node *n)
+{
+	struct sql_op_get *o = sql_op(get, n);
+	return n->child != NULL ? get_child(x, o) : get_consts(x, o);
+}
+
 /* ---- without tables ------------------------------------------------------------------- */
 
 static int
 one_next(struct sql_exec *x, struct sql_node *n)
 {
-	if (n->ended)
+	struct sql_run_one *r = sql_op(one, n)->run;
+	if (r->ended)
 		return 0;
-	n->ended = true;
+	r->ended = true;
 	n->out.n = 1;
 	return sql_keep(x, n);
 }
@@ -481,25 +555,27 @@ one_next(struct sql_exec *x, struct sql_node *n)
 static int
 values_next(struct sql_exec *x, struct sql_node *n)
 {
+	const struct sql_op_values *v = sql_op(values, n);
+	struct sql_run_values *run = v->run;
 	struct nam_arena *a = x->arena[n->arena];
 	nam_arena_reset(a);
-	unsigned m = n->rows - n->at < CAT_BATCH ? n->rows - n->at : CAT_BATCH;
+	unsigned m = v->rows - run->at < CAT_BATCH ? v->rows - run->at : CAT_BATCH;
 	if (m == 0)
 		return 0;
 	x->env.arena = a;
-	for (unsigned c = 0; c < n->es; c++) {
-		if (!cat_vec_take(&n->out.col[c], n->e[c]->type, m, a)) {
+	for (unsigned c = 0; c < v->cols; c++) {
+		if (!cat_vec_take(&n->out.col[c], v->e[c]->type, m, a)) {
 			sql_no_memory(x->err);
 			return -1;
 		}
 		for (unsigned r = 0; r < m; r++) {
 			struct cat_datum d;
-			if (!sql_eval_one(n->e[(size_t)(n->at + r) * n->es + c], &x->env, &d))
+			if (!sql_eval_one(v->e[(size_t)(run->at + r) * v->cols + c], &x->env, &d))
 				return -1;
 			cat_vec_set(&n->out.col[c], r, d.v, d.null);
 		}
 	}
-	n->at += m;
+	run->at += m;
 	n->out.n = m;
 	return sql_keep(x, n);
 }
@@ -507,16 +583,17 @@ values_next(struct sql_exec *x, struct sql_node *n)
 static int
 project_next(struct sql_exec *x, struct sql_node *n)
 {
+	const struct sql_op_project *p = sql_op(project, n);
 	int rows = sql_next(x, n->child);
 	if (rows <= 0)
 		return rows;
 	nam_arena_reset(x->arena[n->arena]);
 	const struct sql_batch *in = &n->child->out;
 	x->env.arena = x->arena[n->arena];
-	for (unsigned k = 0; k < n->es; k++) {
-		if (n->e[k]->kind == SQL_COLUMN)
-			n->out.col[k] = in->col[n->e[k]->index];
-		else if (!sql_eval(n->e[k], in, n->child->sel, (unsigned)rows, &x->env, &n->out.col[k]))
+	for (unsigned k = 0; k < p->es; k++) {
+		if (p->e[k]->kind == SQL_COLUMN)
+			n->out.col[k] = in->col[p->e[k]->index];
+		else if (!sql_eval(p->e[k], in, n->child->sel, (unsigned)rows, &x->env, &n->out.col[k]))
 			return -1;
 	}
 	n->out.n = in->n;
@@ -526,47 +603,67 @@ project_next(struct sql_exec *x, struct sql_node *n)
 }
 
 bool
-sql_row_count(struct sql_exec *x, struct sql_node *n)
+sql_row_count(struct sql_exec *x, const struct sql_node *n, const struct sql_limits *most, uint64_t *left,
+    uint64_t *skip)
 {
 	struct cat_datum d;
-	n->left = UINT64_MAX;
-	n->skip = 0;
+	*left = UINT64_MAX;
+	*skip = 0;
 	x->env.arena = x->arena[n->arena];
-	if (n->limit != NULL) {
-		if (!sql_eval_one(n->limit, &x->env, &d))
+	if (most->limit != NULL) {
+		if (!sql_eval_one(most->limit, &x->env, &d))
 			return false;
 		if (!d.null && d.v.i < 0)
 			return cat_error(x->err, "2201W", "LIMIT must not be negative");
 		if (!d.null)
-			n->left = (uint64_t)d.v.i;
+			*left = (uint64_t)d.v.i;
 	}
-	if (n->offset != NULL) {
-		if (!sql_eval_one(n->offset, &x->env, &d))
+	if (most->offset != NULL) {
+		if (!sql_eval_one(most->offset, &x->env, &d))
 			return false;
 		if (!d.null && d.v.i < 0)
 			return cat_error(x->err, "2201X", "OFFSET must not be negative");
 		if (!d.null)
-			n->skip = (uint64_t)d.v.i;
+			*skip = (uint64_t)d.v.i;
 	}
 	return true;
+}
+
+static bool
+limit_room(struct sql_exec *x, struct sql_node *n)
+{
+	struct sql_op_limit *l = sql_op(limit, n);
+	return !l->ties ||
+	       (l->run->held = nam_arena_zero(x->plan_arena, (l->tied + 1) * sizeof *l->run->held)) != NULL;
+}
+
+static bool
+limit_begin(struct sql_exec *x, struct sql_node *n)
+{
+	struct sql_op_limit *l = sql_op(limit, n);
+	return sql_row_count(x, n, &l->most, &l->run->left, &l->run->skip);
 }
 
 static int
 limit_next(struct sql_exec *x, struct sql_node *n)
 {
-	while (n->left > 0) {
+	struct sql_op_limit *l = sql_op(limit, n);
+	struct sql_run_limit *r = l->run;
+	if (l->ties)
+		return sql_ties_next(x, l);
+	while (r->left > 0) {
 		nam_arena_reset(x->arena[n->arena]); /* where sql_send puts what it moves */
 		int rows = sql_next(x, n->child);
 		if (rows <= 0)
 			return rows;
-		unsigned from = n->skip < (unsigned)rows ? (unsigned)n->skip : (unsigned)rows;
-		n->skip -= from;
+		unsigned from = r->skip < (unsigned)rows ? (unsigned)r->skip : (unsigned)rows;
+		r->skip -= from;
 		unsigned m = (unsigned)rows - from;
-		if (m > n->left)
-			m = (unsigned)n->left;
+		if (m > r->left)
+			m = (unsigned)r->left;
 		if (m == 0)
 			continue;
-		n->left -= m;
+		r->left -= m;
 		const uint16_t *sel = sql_sel(n->child);
 		memcpy(n->out.col, n->child->out.col, n->out.cols * sizeof *n->out.col);
 		n->out.n = n->child->out.n;
@@ -580,40 +677,86 @@ limit_next(struct sql_exec *x, struct sql_node *n)
 
 /* ---- all ----------------------------------------------------------------------------- */
 
+/* What a kind of operator is to those that run it. */
+struct operation {
+	int (*next)(struct sql_exec *x, struct sql_node *n);
+	/* The running state: where the operator has it, its size, and where what is of one execution begins. */
+	size_t at, size, once;
+	bool (*room)(
+	    struct sql_exec *x, struct sql_node *n); /* what of it is as long as the plan; NULL: nothing */
+	bool (*begin)(struct sql_exec *x, struct sql_node *n); /* when it is opened; NULL: nothing is to do */
+	void (*end)(struct sql_node *n);                       /* when it is closed */
+	bool alone;                                            /* it opens build itself, or never */
+};
+
+#define RUN(kind, first)                                                                                     \
+	.at = offsetof(struct sql_op_##kind, run), .size = sizeof(struct sql_run_##kind),                    \
+	.once = offsetof(struct sql_run_##kind, first)
+/* All of its state is room. */
+#define ROOM(kind)                                                                                           \
+	.at = offsetof(struct sql_op_##kind, run), .size = sizeof(struct sql_run_##kind),                    \
+	.once = sizeof(struct sql_run_##kind)
+
+static const struct operation operation[SQL_NODES] = {
+	[SQL_NODE_ONE] = { one_next, RUN(one, ended) },
+	[SQL_NODE_VALUES] = { values_next, RUN(values, at) },
+	[SQL_NODE_SCAN] = { scan_next, RUN(scan, ended), scan_room, scan_begin, scan_end },
+	[SQL_NODE_GET] = { get_next, RUN(get, opened), get_room },
+	[SQL_NODE_JOIN] = { sql_join_next, RUN(join, opened), sql_join_room },
+	[SQL_NODE_AGG] = { sql_agg_next, RUN(agg, opened), sql_agg_room },
+	[SQL_NODE_PROJECT] = { .next = project_next },
+	[SQL_NODE_SORT] = { sql_sort_next, RUN(sort, opened) },
+	[SQL_NODE_LIMIT] = { limit_next, RUN(limit, opened), limit_room, limit_begin },
+	[SQL_NODE_APPEND] = { sql_append_next, RUN(append, opened) },
+	[SQL_NODE_SETOP] = { sql_setop_next, RUN(setop, opened) },
+	[SQL_NODE_SERIES] = { sql_series_next, RUN(series, opened) },
+	[SQL_NODE_RECURSE] = { sql_recurse_next, RUN(recurse, opened), NULL, sql_recurse_begin,
+	    .alone = true },
+	[SQL_NODE_CTE] = { sql_cte_next, RUN(cte, at) },
+	[SQL_NODE_DERIVED] = { .next = sql_derived_next },
+	[SQL_NODE_WINDOW] = { sql_window_next, RUN(window, opened), sql_window_room },
+	[SQL_NODE_LATERAL] = { sql_lateral_next, RUN(lateral, ended), sql_lateral_room, .alone = true },
+	[SQL_NODE_SEMI] = { sql_semi_next, ROOM(semi), sql_semi_room, .alone = true },
+	[SQL_NODE_EXPAND] = { sql_expand_next, RUN(expand, at), sql_expand_room },
+	[SQL_NODE_UNNEST] = { sql_unnest_next, RUN(unnest, rows) },
+	[SQL_NODE_LOCK] = { sql_lock_next, RUN(lock, opened) },
+	[SQL_NODE_UNIQUE] = { sql_unique_next, RUN(unique, last) },
+};
+
+/* The operator's state, all of one execution zero; NULL: no memory. */
+static void *
+fresh_state(struct sql_exec *x, struct sql_node *n, const struct operation *o)
+{
+	void *run;
+	char *at = (char *)n + o->at;
+	memcpy(&run, at, sizeof run);
+	if (run == NULL) {
+		if ((run = nam_arena_zero(x->plan_arena, o->size)) == NULL)
+			return NULL;
+		memcpy(at, &run, sizeof run);
+		if (o->room != NULL && !o->room(x, n)) {
+			memset(at, 0, sizeof run);
+			return NULL;
+		}
+	}
+	return memset((char *)run + o->once, 0, o->size - o->once);
+}
+
 static bool
 open_node(struct sql_exec *x, struct sql_node *n)
 {
-	n->opened = n->ended = false;
-	n->at = 0;
+	const struct operation *o = &operation[n->kind];
 	n->sel = NULL;
-	n->rs = NULL;
-	n->scan = NULL;
-	n->read = NULL;
-	n->acc.seen = 0;
 	for (struct sql_cte *c = n->with; c != NULL; c = c->next)
-		c->rs = NULL;
-	if (n->kind == SQL_NODE_SCAN) {
-		struct sql_access *a = &n->acc;
-		nam_status st;
-		if (a->identify) {
-			a->rows = nam_arena_take(x->arena[n->arena + 1], CAT_BATCH * sizeof *a->rows);
-			if (a->rows == NULL)
-				return sql_no_memory(x->err);
-			st = txn_scan_open(x->t, (struct txn_table *)&a->tab->store, &n->scan);
-		} else {
-			st = cat_scan_open(x->cat, x->t, a->tab, a->want, a->wants, &n->read);
-		}
-		if (st != NAM_OK) {
-			n->scan = NULL;
-			n->read = NULL;
-			return sql_status(x->err, st, a->tab);
-		}
-	}
-	if (n->kind == SQL_NODE_LIMIT && !sql_row_count(x, n))
+		if (!sql_with_begin(x, c))
+			return sql_no_memory(x->err);
+	if (o->size > 0 && fresh_state(x, n, o) == NULL)
+		return sql_no_memory(x->err);
+	if (o->begin != NULL && !o->begin(x, n))
 		return false;
+	bool alone = o->alone || (n->kind == SQL_NODE_JOIN && sql_op(join, n)->share != NULL);
 	return (n->child == NULL || sql_open(x, n->child)) &&
-	       (n->build == NULL || n->share != NULL || n->kind == SQL_NODE_RECURSE ||
-		   n->kind == SQL_NODE_LATERAL || n->kind == SQL_NODE_SEMI || sql_open(x, n->build));
+	       (n->build == NULL || alone || sql_open(x, n->build));
 }
 
 /* The arenas that are this operator's own. */
@@ -641,20 +784,11 @@ sql_open(struct sql_exec *x, struct sql_node *n)
 void
 sql_close(struct sql_exec *x, struct sql_node *n)
 {
-	if (n->scan != NULL)
-		txn_scan_close(n->scan);
-	if (n->read != NULL)
-		cat_scan_close(n->read);
-	n->scan = NULL;
-	n->read = NULL;
-	if (n->child != NULL)
-		sql_close(x, n->child);
-	if (n->build != NULL)
-		sql_close(x, n->build);
-	for (unsigned i = 0; i < n->kids; i++)
-		sql_close(x, n->kid[i]);
-	for (struct sql_cte *c = n->with; c != NULL; c = c->next)
-		sql_close(x, c->plan);
+	if (operation[n->kind].end != NULL)
+		operation[n->kind].end(n);
+	struct sql_node **k;
+	for (struct sql_inputs i = sql_inputs(n); (k = sql_input_next(&i)) != NULL;)
+		sql_close(x, *k);
 }
 
 static int
@@ -662,53 +796,7 @@ next(struct sql_exec *x, struct sql_node *n)
 {
 	if (!sql_go_on(x))
 		return -1;
-	switch (n->kind) {
-	case SQL_NODE_ONE:
-		return one_next(x, n);
-	case SQL_NODE_VALUES:
-		return values_next(x, n);
-	case SQL_NODE_SCAN:
-		return scan_next(x, n);
-	case SQL_NODE_GET:
-		return n->child ? get_child(x, n) : get_consts(x, n);
-	case SQL_NODE_JOIN:
-		return sql_join_next(x, n);
-	case SQL_NODE_AGG:
-		return sql_agg_next(x, n);
-	case SQL_NODE_PROJECT:
-		return project_next(x, n);
-	case SQL_NODE_SORT:
-		return sql_sort_next(x, n);
-	case SQL_NODE_LOCK:
-		return sql_lock_next(x, n);
-	case SQL_NODE_UNIQUE:
-		return sql_unique_next(x, n);
-	case SQL_NODE_LIMIT:
-		return n->ties ? sql_ties_next(x, n) : limit_next(x, n);
-	case SQL_NODE_APPEND:
-		return sql_append_next(x, n);
-	case SQL_NODE_SETOP:
-		return sql_setop_next(x, n);
-	case SQL_NODE_UNNEST:
-		return sql_unnest_next(x, n);
-	case SQL_NODE_SERIES:
-		return sql_series_next(x, n);
-	case SQL_NODE_RECURSE:
-		return sql_recurse_next(x, n);
-	case SQL_NODE_CTE:
-		return sql_cte_next(x, n);
-	case SQL_NODE_LATERAL:
-		return sql_lateral_next(x, n);
-	case SQL_NODE_SEMI:
-		return sql_semi_next(x, n);
-	case SQL_NODE_EXPAND:
-		return sql_expand_next(x, n);
-	case SQL_NODE_DERIVED:
-		return sql_derived_next(x, n);
-	case SQL_NODE_WINDOW:
-		return sql_window_next(x, n);
-	}
-	return 0;
+	return operation[n->kind].next(x, n);
 }
 
 int

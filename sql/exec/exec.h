@@ -9,7 +9,7 @@
 #define NAM_SQL_EXEC_H
 
 #include <sql/common/error.h>
-#include <sql/plan/plan.h>
+#include <sql/plan/op.h>
 
 struct sql_exec {
 	struct txn *t;
@@ -17,6 +17,8 @@ struct sql_exec {
 	struct cat_err *err;
 	struct sql_env env;
 	struct nam_arena **arena; /* one per number the plan gave out */
+	struct nam_arena *
+	    plan_arena; /* of the plan that runs: for what its operators keep from one execution to the next */
 	const _Atomic int *cancel;
 	bool again; /* a row that was to be locked had changed: it is locked now, ask once more */
 	struct net_worker *net;
@@ -56,26 +58,36 @@ sql_sel(const struct sql_node *n)
 {
 	return n->sel ? n->sel : sql_ident();
 }
+/* The rows of a table that the current batch of n, which looks them up or was told to identify them, comes from. */
+struct txn_row *sql_rows_of(const struct sql_node *n);
 /* Applies n->filter to the batch just made of n rows; answers how many stay, -1 on error. */
 int sql_keep(struct sql_exec *x, struct sql_node *n);
+/* The same with its scratch in another arena than the batch's. */
+int sql_keep_in(struct sql_exec *x, struct sql_node *n, unsigned arena);
 
 /* join.c, agg.c, sort.c */
+bool sql_join_room(struct sql_exec *x, struct sql_node *n);
 int sql_join_next(struct sql_exec *x, struct sql_node *n);
+bool sql_agg_room(struct sql_exec *x, struct sql_node *n);
 int sql_agg_next(struct sql_exec *x, struct sql_node *n);
 int sql_sort_next(struct sql_exec *x, struct sql_node *n);
 int sql_unique_next(struct sql_exec *x, struct sql_node *n);
-/* group.c: the groups of rows sel[0..rows), whose keys are the vectors key; new ones come into n->set. */
-bool sql_group_find(struct sql_exec *x, struct sql_node *n, const struct cat_vec *key, const uint16_t *sel,
+/* group.c: the groups of rows sel[0..rows), whose keys are the vectors key; new ones come into its set. */
+bool sql_group_find(struct sql_exec *x, struct sql_op_agg *g, const struct cat_vec *key, const uint16_t *sel,
     unsigned rows, uint32_t *group);
 int sql_lock_next(struct sql_exec *x, struct sql_node *n); /* lock.c */
 /* from.c */
 int sql_unnest_next(struct sql_exec *x, struct sql_node *n); /* unnest.c */
 int sql_derived_next(struct sql_exec *x, struct sql_node *n);
+bool sql_lateral_room(struct sql_exec *x, struct sql_node *n);
 int sql_lateral_next(struct sql_exec *x, struct sql_node *n); /* lateral.c */
+bool sql_semi_room(struct sql_exec *x, struct sql_node *n);
 int sql_semi_next(struct sql_exec *x, struct sql_node *n);    /* semi.c */
-int sql_expand_next(struct sql_exec *x, struct sql_node *n);  /* expand.c */
+bool sql_expand_room(struct sql_exec *x, struct sql_node *n); /* expand.c */
+int sql_expand_next(struct sql_exec *x, struct sql_node *n);
 /* Is that set of an EXPAND the one without keys? */
-bool sql_expand_grand(const struct sql_node *n, unsigned set);
+bool sql_expand_grand(const struct sql_op_expand *e, unsigned set);
+bool sql_window_room(struct sql_exec *x, struct sql_node *n);
 int sql_window_next(struct sql_exec *x, struct sql_node *n); /* window.c */
 /* Rows a and b of a rowset: -1, 0, 1 by n keys; all rows by the keys, then by where they were in perm. */
 struct sql_rowset;
@@ -86,15 +98,18 @@ bool sql_sort_perm(struct sql_exec *x, const struct sql_rowset *rs, const struct
 /* set.c */
 int sql_append_next(struct sql_exec *x, struct sql_node *n);
 int sql_setop_next(struct sql_exec *x, struct sql_node *n);
-int sql_ties_next(struct sql_exec *x, struct sql_node *n);   /* ties.c */
-int sql_series_more(struct sql_exec *x, struct sql_node *n); /* series.c */
+int sql_ties_next(struct sql_exec *x, struct sql_op_limit *l);    /* ties.c */
+int sql_series_more(struct sql_exec *x, struct sql_op_series *s); /* series.c */
 int sql_series_next(struct sql_exec *x, struct sql_node *n);
+bool sql_recurse_begin(struct sql_exec *x, struct sql_node *n);
 int sql_recurse_next(struct sql_exec *x, struct sql_node *n);
 int sql_cte_next(struct sql_exec *x, struct sql_node *n);
-bool sql_row_count(struct sql_exec *x, struct sql_node *n); /* LIMIT and OFFSET into left and skip */
+/* What LIMIT and OFFSET come to: at most *left rows, after *skip others. */
+bool sql_row_count(struct sql_exec *x, const struct sql_node *n, const struct sql_limits *most,
+    uint64_t *left, uint64_t *skip);
 
 /* sub.c: for a plan about to run; and, before it changes rows, what must not see the changes. */
-void sql_sub_start(struct sql_exec *x, const struct sql_plan *p);
+void sql_sub_start(struct sql_exec *x, struct sql_plan *p);
 bool sql_sub_early(struct sql_exec *x, const struct sql_plan *p);
 /* Is the set of all answers there, or made now? False: s->failed, each row outside asks for itself, or *x->err says why not. */
 struct sql_sub;

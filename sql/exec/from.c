@@ -1,11 +1,11 @@
 /* from.c -- FROM items that are no tables of the catalog. */
-#include <sql/exec/exec.h>
+#include <sql/exec/state.h>
 #include <sql/exec/rowset.h>
 
 int
 sql_derived_next(struct sql_exec *x, struct sql_node *n)
 {
-	const struct sql_access *a = &n->acc;
+	const struct sql_access *a = &sql_op(derived, n)->acc;
 	while (true) {
 		int rows = sql_next(x, n->child);
 		if (rows <= 0)
@@ -34,6 +34,15 @@ sql_derived_next(struct sql_exec *x, struct sql_node *n)
 	}
 }
 
+bool
+sql_with_begin(struct sql_exec *x, struct sql_cte *c)
+{
+	if (c->run == NULL && (c->run = nam_arena_take(x->plan_arena, sizeof *c->run)) == NULL)
+		return false;
+	c->run->rs = NULL;
+	return true;
+}
+
 /* Runs the query of WITH, and keeps its rows for all who read them. */
 static bool
 fill(struct sql_exec *x, struct sql_cte *c)
@@ -42,7 +51,7 @@ fill(struct sql_exec *x, struct sql_cte *c)
 	nam_arena_reset(keep);
 	const struct cat_vec **col = nam_arena_take(keep, (c->columns + 1) * sizeof *col);
 	struct sql_rowset *rs = sql_rowset_open(keep, c->type, c->columns);
-	if (col == NULL || rs == NULL)
+	if (col == NULL || rs == NULL || !sql_with_begin(x, c))
 		return sql_no_memory(x->err);
 	if (!sql_open(x, c->plan))
 		return false;
@@ -55,22 +64,24 @@ fill(struct sql_exec *x, struct sql_cte *c)
 		if (!sql_go_on(x))
 			return false;
 	}
-	c->rs = rs;
+	c->run->rs = rs;
 	return rows == 0;
 }
 
 int
 sql_cte_next(struct sql_exec *x, struct sql_node *n)
 {
-	struct sql_cte *c = n->cte;
-	if (c->rs == NULL && !fill(x, c))
+	const struct sql_op_cte *o = sql_op(cte, n);
+	struct sql_run_cte *r = o->run;
+	struct sql_cte *c = o->cte;
+	if ((c->run == NULL || c->run->rs == NULL) && !fill(x, c))
 		return -1;
-	if (n->at >= c->rs->rows)
+	if (r->at >= c->run->rs->rows)
 		return 0;
-	unsigned m = c->rs->rows - n->at < CAT_BATCH ? c->rs->rows - n->at : CAT_BATCH;
+	unsigned m = c->run->rs->rows - r->at < CAT_BATCH ? c->run->rs->rows - r->at : CAT_BATCH;
 	for (unsigned k = 0; k < c->columns; k++)
-		n->out.col[k] = c->rs->chunk[n->at / CAT_BATCH][k];
-	n->at += m;
+		n->out.col[k] = c->run->rs->chunk[r->at / CAT_BATCH][k];
+	r->at += m;
 	n->out.n = m;
 	n->sel = NULL;
 	n->nsel = m;
@@ -78,52 +89,55 @@ sql_cte_next(struct sql_exec *x, struct sql_node *n)
 }
 
 static bool
-series_open(struct sql_exec *x, struct sql_node *n)
+series_open(struct sql_exec *x, const struct sql_op_series *s)
 {
+	struct sql_run_series *r = s->run;
 	int64_t v[3] = { 0, 0, 1 };
-	x->env.arena = x->arena[n->arena];
-	for (unsigned k = 0; k < n->es; k++) {
+	x->env.arena = x->arena[s->node.arena];
+	for (unsigned k = 0; k < s->es; k++) {
 		struct cat_datum d;
-		if (!sql_eval_one(n->e[k], &x->env, &d))
+		if (!sql_eval_one(s->e[k], &x->env, &d))
 			return false;
 		if (d.null)
-			n->ended = true;
+			r->ended = true;
 		v[k] = d.v.i;
 	}
-	n->next = v[0];
-	n->stop = v[1];
-	n->step = v[2];
-	n->ordinal = 0;
-	n->opened = true;
-	return n->ended || n->step != 0 || cat_error(x->err, "22023", "step size cannot equal zero");
+	r->next = v[0];
+	r->stop = v[1];
+	r->step = v[2];
+	r->ordinal = 0;
+	r->opened = true;
+	return r->ended || r->step != 0 || cat_error(x->err, "22023", "step size cannot equal zero");
 }
 
 int
 sql_series_next(struct sql_exec *x, struct sql_node *n)
 {
+	struct sql_op_series *s = sql_op(series, n);
+	struct sql_run_series *r = s->run;
 	struct nam_arena *batch = x->arena[n->arena];
-	if (n->held != NULL)
-		return sql_series_more(x, n);
+	if (!cat_type_is_int(s->type))
+		return sql_series_more(x, s);
 	nam_arena_reset(batch);
-	if (!n->opened && !series_open(x, n))
+	if (!r->opened && !series_open(x, s))
 		return -1;
-	if (n->ended || !sql_go_on(x))
-		return n->ended ? 0 : -1;
-	if (!cat_vec_take(&n->out.col[0], n->types[0], CAT_BATCH, batch) ||
+	if (r->ended || !sql_go_on(x))
+		return r->ended ? 0 : -1;
+	if (!cat_vec_take(&n->out.col[0], s->type, CAT_BATCH, batch) ||
 	    (n->out.cols > 1 && !cat_vec_take(&n->out.col[1], CAT_INT8, CAT_BATCH, batch))) {
 		sql_no_memory(x->err);
 		return -1;
 	}
 	unsigned m = 0;
-	while (m < CAT_BATCH && !n->ended && (n->step > 0 ? n->next <= n->stop : n->next >= n->stop)) {
-		cat_vec_set(&n->out.col[0], m, (union cat_val){ .i = n->next }, false);
+	while (m < CAT_BATCH && !r->ended && (r->step > 0 ? r->next <= r->stop : r->next >= r->stop)) {
+		cat_vec_set(&n->out.col[0], m, (union cat_val){ .i = r->next }, false);
 		if (n->out.cols > 1)
-			cat_vec_set(&n->out.col[1], m, (union cat_val){ .i = (int64_t)++n->ordinal }, false);
+			cat_vec_set(&n->out.col[1], m, (union cat_val){ .i = (int64_t)++r->ordinal }, false);
 		m++;
-		if (__builtin_add_overflow(n->next, n->step, &n->next))
-			n->ended = true;
+		if (__builtin_add_overflow(r->next, r->step, &r->next))
+			r->ended = true;
 	}
-	n->ended |= m < CAT_BATCH;
+	r->ended |= m < CAT_BATCH;
 	n->out.n = m;
 	n->sel = NULL;
 	n->nsel = m;

@@ -6,7 +6,7 @@
  * each column's values are numbered (per kept row once), and the numbers together are looked up.
  */
 #include <base/hash.h>
-#include <sql/exec/exec.h>
+#include <sql/exec/state.h>
 #include <sql/exec/groups.h>
 
 enum { CODED_MAX = 8 };
@@ -35,9 +35,9 @@ struct sql_coded {
 };
 
 static bool
-find(struct sql_exec *x, struct sql_node *n, const struct cat_vec *key, uint16_t row, uint32_t *out)
+find(struct sql_exec *x, struct sql_op_agg *g, const struct cat_vec *key, uint16_t row, uint32_t *out)
 {
-	return sql_groups_one(n->set, key, row, sql_hash_row(key, n->keys, row), out) ||
+	return sql_groups_one(g->run->set, key, row, sql_hash_row(key, g->keys, row), out) ||
 	       sql_no_memory(x->err);
 }
 
@@ -45,36 +45,36 @@ find(struct sql_exec *x, struct sql_node *n, const struct cat_vec *key, uint16_t
 
 /* Number (or group) + 1 by row of rs, none known yet. */
 static uint32_t *
-per_row(struct sql_exec *x, const struct sql_node *n, const struct sql_rowset *rs)
+per_row(struct sql_exec *x, const struct sql_op_agg *g, const struct sql_rowset *rs)
 {
-	uint32_t *p = nam_arena_zero(x->arena[n->arena + 1], ((size_t)rs->rows + 1) * sizeof *p);
+	uint32_t *p = nam_arena_zero(x->arena[g->node.arena + 1], ((size_t)rs->rows + 1) * sizeof *p);
 	if (p == NULL)
 		sql_no_memory(x->err);
 	return p;
 }
 
 static const struct sql_origin *
-origin(const struct sql_node *n, unsigned key)
+origin(const struct sql_op_agg *g, unsigned key)
 {
-	const struct sql_expr *e = n->key[key];
-	const struct sql_origin *o = n->child->origin;
+	const struct sql_expr *e = g->key[key];
+	const struct sql_origin *o = g->node.child->origin;
 	return o != NULL && e->kind == SQL_COLUMN && o[e->index].row != NULL ? &o[e->index] : NULL;
 }
 
 static bool
-by_row(struct sql_exec *x, struct sql_node *n, const struct cat_vec *key, const uint16_t *sel, unsigned rows,
-    const struct sql_origin *o, uint32_t *group)
+by_row(struct sql_exec *x, struct sql_op_agg *g, const struct cat_vec *key, const uint16_t *sel,
+    unsigned rows, const struct sql_origin *o, uint32_t *group)
 {
-	struct sql_coded *c = n->coded;
+	struct sql_coded *c = g->run->coded;
 	if (c->from == NULL) {
-		if ((c->group = per_row(x, n, o->rs)) == NULL)
+		if ((c->group = per_row(x, g, o->rs)) == NULL)
 			return false;
 		c->from = o->rs;
 	}
 	for (unsigned r = 0; r < rows; r++) {
 		uint32_t *known = &c->group[o->row[sel[r]]];
 		if (*known == 0) {
-			if (!find(x, n, key, sel[r], &group[r]))
+			if (!find(x, g, key, sel[r], &group[r]))
 				return false;
 			*known = group[r] + 1;
 		}
@@ -85,11 +85,11 @@ by_row(struct sql_exec *x, struct sql_node *n, const struct cat_vec *key, const 
 
 /* Room for one more. */
 static bool
-room(struct sql_exec *x, const struct sql_node *n, struct numbers *t)
+room(struct sql_exec *x, const struct sql_op_agg *g, struct numbers *t)
 {
 	if (t->slot != NULL && t->n < t->mask / 2)
 		return true;
-	struct nam_arena *keep = x->arena[n->arena + 1];
+	struct nam_arena *keep = x->arena[g->node.arena + 1];
 	uint32_t size = t->slot ? (t->mask + 1) * 2 : 64;
 	uint32_t *slot = nam_arena_zero(keep, size * sizeof *slot);
 	uint64_t *hash = nam_arena_take(keep, size / 2 * sizeof *hash);
@@ -111,10 +111,10 @@ room(struct sql_exec *x, const struct sql_node *n, struct numbers *t)
 
 /* The number of value k of a column. */
 static bool
-number(struct sql_exec *x, const struct sql_node *n, struct dictionary *d, const struct cat_vec *v,
+number(struct sql_exec *x, const struct sql_op_agg *g, struct dictionary *d, const struct cat_vec *v,
     uint16_t k, uint64_t hash, uint32_t *out)
 {
-	if (!room(x, n, &d->t))
+	if (!room(x, g, &d->t))
 		return false;
 	uint32_t at = (uint32_t)hash & d->t.mask;
 	for (; d->t.slot[at] != 0; at = (at + 1) & d->t.mask) {
@@ -132,30 +132,30 @@ number(struct sql_exec *x, const struct sql_node *n, struct dictionary *d, const
 
 /* The numbers of column c's values. */
 static bool
-number_column(struct sql_exec *x, struct sql_node *n, unsigned c, const struct cat_vec *v,
+number_column(struct sql_exec *x, struct sql_op_agg *g, unsigned c, const struct cat_vec *v,
     const uint16_t *sel, unsigned rows, uint64_t *hash, uint32_t *out)
 {
-	struct dictionary *d = &n->coded->column[c];
-	const struct sql_origin *o = origin(n, c);
+	struct dictionary *d = &g->run->coded->column[c];
+	const struct sql_origin *o = origin(g, c);
 	if (d->rs == NULL &&
-	    (d->rs = sql_rowset_open(x->arena[n->arena + 1], &n->set->rs->type[c], 1)) == NULL)
+	    (d->rs = sql_rowset_open(x->arena[g->node.arena + 1], &g->run->set->rs->type[c], 1)) == NULL)
 		return sql_no_memory(x->err);
 	if (o != NULL && d->from == NULL) {
 		d->from = o->rs;
-		if ((d->known = per_row(x, n, o->rs)) == NULL)
+		if ((d->known = per_row(x, g, o->rs)) == NULL)
 			return false;
 	}
 	if (o == NULL || d->from != o->rs) {
 		sql_hash_rows(v, 1, sel, rows, hash);
 		for (unsigned r = 0; r < rows; r++)
-			if (!number(x, n, d, v, sel[r], hash[r], &out[r]))
+			if (!number(x, g, d, v, sel[r], hash[r], &out[r]))
 				return false;
 		return true;
 	}
 	for (unsigned r = 0; r < rows; r++) {
 		uint32_t *known = &d->known[o->row[sel[r]]];
 		if (*known == 0) {
-			if (!number(x, n, d, v, sel[r], sql_hash_row(v, 1, sel[r]), &out[r]))
+			if (!number(x, g, d, v, sel[r], sql_hash_row(v, 1, sel[r]), &out[r]))
 				return false;
 			*known = out[r] + 1;
 		}
@@ -166,17 +166,17 @@ number_column(struct sql_exec *x, struct sql_node *n, unsigned c, const struct c
 
 /* A tuple that was not there: its group is found by its values. */
 static bool
-new_tuple(struct sql_exec *x, struct sql_node *n, const struct cat_vec *key, uint16_t row, uint64_t hash,
+new_tuple(struct sql_exec *x, struct sql_op_agg *g, const struct cat_vec *key, uint16_t row, uint64_t hash,
     uint32_t **tuple)
 {
-	struct sql_coded *c = n->coded;
-	unsigned width = n->keys + 1;
+	struct sql_coded *c = g->run->coded;
+	unsigned width = g->keys + 1;
 	uint32_t cap = c->t.mask;
-	if (!room(x, n, &c->t))
+	if (!room(x, g, &c->t))
 		return false;
 	if (c->t.mask != cap) {
 		uint32_t *more = nam_arena_take(
-		    x->arena[n->arena + 1], (size_t)(c->t.mask + 1) / 2 * width * sizeof *more);
+		    x->arena[g->node.arena + 1], (size_t)(c->t.mask + 1) / 2 * width * sizeof *more);
 		if (more == NULL)
 			return sql_no_memory(x->err);
 		if (c->t.n > 0)
@@ -185,7 +185,7 @@ new_tuple(struct sql_exec *x, struct sql_node *n, const struct cat_vec *key, uin
 	}
 	uint32_t at = (uint32_t)hash & c->t.mask, i = c->t.n;
 	*tuple = &c->tuple[(size_t)i * width];
-	if (!find(x, n, key, row, &(*tuple)[n->keys]))
+	if (!find(x, g, key, row, &(*tuple)[g->keys]))
 		return false;
 	while (c->t.slot[at] != 0)
 		at = (at + 1) & c->t.mask;
@@ -196,25 +196,25 @@ new_tuple(struct sql_exec *x, struct sql_node *n, const struct cat_vec *key, uin
 }
 
 static bool
-by_numbers(struct sql_exec *x, struct sql_node *n, const struct cat_vec *key, const uint16_t *sel,
+by_numbers(struct sql_exec *x, struct sql_op_agg *g, const struct cat_vec *key, const uint16_t *sel,
     unsigned rows, uint32_t *group)
 {
-	struct nam_arena *batch = x->arena[n->arena];
-	struct sql_coded *c = n->coded;
-	unsigned width = n->keys + 1;
+	struct nam_arena *batch = x->arena[g->node.arena];
+	struct sql_coded *c = g->run->coded;
+	unsigned width = g->keys + 1;
 	uint32_t *num[CODED_MAX];
 	uint64_t *hash = nam_arena_take(batch, rows * sizeof *hash);
 	if (hash == NULL)
 		return sql_no_memory(x->err);
-	for (unsigned k = 0; k < n->keys; k++) {
+	for (unsigned k = 0; k < g->keys; k++) {
 		if ((num[k] = nam_arena_take(batch, rows * sizeof *num[k])) == NULL)
 			return sql_no_memory(x->err);
-		if (!number_column(x, n, k, &key[k], sel, rows, hash, num[k]))
+		if (!number_column(x, g, k, &key[k], sel, rows, hash, num[k]))
 			return false;
 	}
 	for (unsigned r = 0; r < rows; r++) {
 		uint64_t h = num[0][r];
-		for (unsigned k = 1; k < n->keys; k++)
+		for (unsigned k = 1; k < g->keys; k++)
 			h = nam_mix(h) + num[k][r];
 		hash[r] = nam_mix(h);
 	}
@@ -225,41 +225,42 @@ by_numbers(struct sql_exec *x, struct sql_node *n, const struct cat_vec *key, co
 			uint32_t i = c->t.slot[at] - 1;
 			bool same = c->t.hash[i] == hash[r];
 			tuple = &c->tuple[(size_t)i * width];
-			for (unsigned k = 0; same && k < n->keys; k++)
+			for (unsigned k = 0; same && k < g->keys; k++)
 				same = tuple[k] == num[k][r];
 			if (same)
 				break;
 			tuple = NULL;
 		}
 		if (tuple == NULL) {
-			if (!new_tuple(x, n, key, sel[r], hash[r], &tuple))
+			if (!new_tuple(x, g, key, sel[r], hash[r], &tuple))
 				return false;
-			for (unsigned k = 0; k < n->keys; k++)
+			for (unsigned k = 0; k < g->keys; k++)
 				tuple[k] = num[k][r];
 		}
-		group[r] = tuple[n->keys];
+		group[r] = tuple[g->keys];
 	}
 	return true;
 }
 
 bool
-sql_group_find(struct sql_exec *x, struct sql_node *n, const struct cat_vec *key, const uint16_t *sel,
+sql_group_find(struct sql_exec *x, struct sql_op_agg *g, const struct cat_vec *key, const uint16_t *sel,
     unsigned rows, uint32_t *group)
 {
-	const struct sql_origin *one = origin(n, 0);
+	const struct sql_origin *one = origin(g, 0);
 	unsigned with = 0, same = 0;
-	for (unsigned k = 0; k < n->keys; k++) {
-		const struct sql_origin *o = origin(n, k);
+	for (unsigned k = 0; k < g->keys; k++) {
+		const struct sql_origin *o = origin(g, k);
 		with += o != NULL;
 		same += o != NULL && one != NULL && o->row == one->row;
 	}
-	if (with == 0 || n->keys > CODED_MAX)
-		return sql_groups_find(n->set, key, sel, rows, group) || sql_no_memory(x->err);
-	if (n->coded == NULL && (n->coded = nam_arena_zero(x->arena[n->arena + 1], sizeof *n->coded)) == NULL)
+	if (with == 0 || g->keys > CODED_MAX)
+		return sql_groups_find(g->run->set, key, sel, rows, group) || sql_no_memory(x->err);
+	if (g->run->coded == NULL &&
+	    (g->run->coded = nam_arena_zero(x->arena[g->node.arena + 1], sizeof *g->run->coded)) == NULL)
 		return sql_no_memory(x->err);
-	if (same < n->keys)
-		return by_numbers(x, n, key, sel, rows, group);
-	if (n->coded->from != NULL && n->coded->from != one->rs)
-		return sql_groups_find(n->set, key, sel, rows, group) || sql_no_memory(x->err);
-	return by_row(x, n, key, sel, rows, one, group);
+	if (same < g->keys)
+		return by_numbers(x, g, key, sel, rows, group);
+	if (g->run->coded->from != NULL && g->run->coded->from != one->rs)
+		return sql_groups_find(g->run->set, key, sel, rows, group) || sql_no_memory(x->err);
+	return by_row(x, g, key, sel, rows, one, group);
 }

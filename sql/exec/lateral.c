@@ -1,13 +1,22 @@
 /* lateral.c -- LATERAL: for each row of the child the plan beside it, run anew. */
 #include <sql/exec/meter.h>
-#include <sql/exec/exec.h>
-#include <sql/plan/lateral.h>
+#include <sql/exec/state.h>
+#include <sql/plan/sub.h>
+
+bool
+sql_lateral_room(struct sql_exec *x, struct sql_node *n)
+{
+	struct sql_op_lateral *l = sql_op(lateral, n);
+	l->run->need = nam_arena_zero(x->plan_arena, (l->sub->slots + 1) * sizeof *l->run->need);
+	return l->run->need != NULL;
+}
 
 /* What the plan needs of the child's next batch. */
 static int
-next_batch(struct sql_exec *x, struct sql_node *n)
+next_batch(struct sql_exec *x, struct sql_op_lateral *l)
 {
-	struct sql_lateral *l = n->lat;
+	struct sql_node *n = &l->node;
+	struct sql_run_lateral *r = l->run;
 	struct nam_arena *keep = x->arena[n->arena + 1];
 	int rows = sql_next(x, n->child);
 	if (rows <= 0)
@@ -16,46 +25,48 @@ next_batch(struct sql_exec *x, struct sql_node *n)
 	x->env.arena = keep;
 	for (unsigned k = 0; k < l->sub->slots; k++)
 		if (!sql_eval(
-			l->sub->tied[k], &n->child->out, n->child->sel, (unsigned)rows, &x->env, &l->need[k]))
+			l->sub->tied[k], &n->child->out, n->child->sel, (unsigned)rows, &x->env, &r->need[k]))
 			return -1;
-	l->rows = (unsigned)rows;
-	n->at = 0;
+	r->rows = (unsigned)rows;
+	r->at = 0;
 	return rows;
 }
 
 /* The plan opened for row n->at. */
 static bool
-begin(struct sql_exec *x, struct sql_node *n)
+begin(struct sql_exec *x, struct sql_op_lateral *l)
 {
-	struct sql_lateral *l = n->lat;
+	struct sql_node *n = &l->node;
+	struct sql_run_lateral *r = l->run;
 	const struct sql_sub *s = l->sub;
-	unsigned row = sql_sel(n->child)[n->at];
+	unsigned row = sql_sel(n->child)[r->at];
 	for (unsigned k = 0; k < s->slots; k++) {
 		struct cat_datum *d = &x->outer[s->slot[k]];
-		*d = (struct cat_datum){ .type = l->need[k].type, .null = l->need[k].null[row] };
-		d->v = cat_vec_at(&l->need[k], row);
+		*d = (struct cat_datum){ .type = r->need[k].type, .null = r->need[k].null[row] };
+		d->v = cat_vec_at(&r->need[k], row);
 	}
 	for (unsigned i = 0; i < s->narenas; i++)
 		if (x->arena[s->arenas[i]]->used > 0)
 			nam_arena_reset(x->arena[s->arenas[i]]);
-	l->open = true;
-	l->any = false;
-	l->batch = l->next = 0;
-	return sql_open(x, s->root);
+	r->open = true;
+	r->any = false;
+	r->batch = r->next = 0;
+	return sql_open(x, n->build);
 }
 
 /* Rows m, m + 1, ... of the answer: the child's row beside partners sel[0..take); none of them: beside NULLs. */
 static bool
-put(struct sql_exec *x, struct sql_node *n, unsigned m, const uint16_t *sel, unsigned take)
+put(struct sql_exec *x, struct sql_op_lateral *l, unsigned m, const uint16_t *sel, unsigned take)
 {
+	struct sql_node *n = &l->node;
 	struct nam_arena *batch = x->arena[n->arena];
-	const struct sql_access *a = &n->acc;
-	unsigned row = sql_sel(n->child)[n->at], rows = take ? take : 1;
-	for (unsigned k = 0; k < n->passes; k++) {
-		const struct cat_vec *from = &n->child->out.col[n->pass[k]];
+	const struct sql_access *a = &l->acc;
+	unsigned row = sql_sel(n->child)[l->run->at], rows = take ? take : 1;
+	for (unsigned k = 0; k < l->passes; k++) {
+		const struct cat_vec *from = &n->child->out.col[l->pass[k]];
 		union cat_val v = cat_vec_at(from, row);
 		for (unsigned i = 0; i < rows; i++)
-			cat_vec_set(&n->out.col[n->pass[k]], m + i, v, from->null[row]);
+			cat_vec_set(&n->out.col[l->pass[k]], m + i, v, from->null[row]);
 	}
 	for (unsigned k = 0; k < a->wants; k++) {
 		const struct cat_vec *from = &n->build->out.col[a->want[k]];
@@ -79,32 +90,33 @@ put(struct sql_exec *x, struct sql_node *n, unsigned m, const uint16_t *sel, uns
 
 /* As many partners of row n->at as fit behind m rows; -1: an error; else the rows there are then. */
 static int
-partners(struct sql_exec *x, struct sql_node *n, unsigned m)
+partners(struct sql_exec *x, struct sql_op_lateral *l, unsigned m)
 {
-	struct sql_lateral *l = n->lat;
-	if (!l->open && !begin(x, n))
+	struct sql_node *n = &l->node;
+	struct sql_run_lateral *r = l->run;
+	if (!r->open && !begin(x, l))
 		return -1;
 	while (m < CAT_BATCH) {
-		if (l->next == l->batch) {
+		if (r->next == r->batch) {
 			int rows = sql_next(x, n->build);
 			if (rows < 0)
 				return -1;
-			l->next = 0;
-			l->batch = (unsigned)rows;
+			r->next = 0;
+			r->batch = (unsigned)rows;
 			if (rows == 0)
 				break;
 		}
-		unsigned take = l->batch - l->next;
+		unsigned take = r->batch - r->next;
 		take = take < CAT_BATCH - m ? take : CAT_BATCH - m;
-		if (!put(x, n, m, sql_sel(n->build) + l->next, take))
+		if (!put(x, l, m, sql_sel(n->build) + r->next, take))
 			return -1;
-		l->next += take;
-		if (n->on != NULL) { /* those that match move to the front */
+		r->next += take;
+		if (l->on != NULL) { /* those that match move to the front */
 			uint16_t *keep = n->selbuf;
 			const uint16_t *ident = sql_ident();
 			x->env.arena = x->arena[n->arena];
 			n->out.n = m + take; /* as many as what is computed over them has room for */
-			int pass = sql_filter(n->on, &n->out, ident + m, take, &x->env, keep);
+			int pass = sql_filter(l->on, &n->out, ident + m, take, &x->env, keep);
 			if (pass < 0)
 				return -1;
 			if (n->meter != NULL)
@@ -112,35 +124,36 @@ partners(struct sql_exec *x, struct sql_node *n, unsigned m)
 			for (int i = 0; i < pass; i++) {
 				if (keep[i] == m + (unsigned)i)
 					continue;
-				for (unsigned k = 0; k < n->acc.wants; k++) {
-					struct cat_vec *v = &n->out.col[n->acc.base + n->acc.want[k]];
+				for (unsigned k = 0; k < l->acc.wants; k++) {
+					struct cat_vec *v = &n->out.col[l->acc.base + l->acc.want[k]];
 					cat_vec_set(
 					    v, m + (unsigned)i, cat_vec_at(v, keep[i]), v->null[keep[i]]);
 				}
 			}
 			take = (unsigned)pass;
 		}
-		l->any |= take > 0;
+		r->any |= take > 0;
 		m += take;
 	}
 	if (m == CAT_BATCH)
 		return (int)m; /* there may be more */
-	if (!l->any && n->keep_probe && !put(x, n, m++, NULL, 0))
+	if (!r->any && l->keep_probe && !put(x, l, m++, NULL, 0))
 		return -1;
 	sql_close(x, n->build);
-	l->open = false;
-	n->at++;
+	r->open = false;
+	r->at++;
 	return (int)m;
 }
 
 static bool
-room(struct sql_exec *x, struct sql_node *n)
+room(struct sql_exec *x, struct sql_op_lateral *l)
 {
+	struct sql_node *n = &l->node;
 	struct nam_arena *batch = x->arena[n->arena];
-	const struct sql_access *a = &n->acc;
+	const struct sql_access *a = &l->acc;
 	nam_arena_reset(batch);
-	for (unsigned k = 0; k < n->passes; k++)
-		if (!cat_vec_take(&n->out.col[n->pass[k]], n->types[k], CAT_BATCH, batch))
+	for (unsigned k = 0; k < l->passes; k++)
+		if (!cat_vec_take(&n->out.col[l->pass[k]], l->type[k], CAT_BATCH, batch))
 			return sql_no_memory(x->err);
 	for (unsigned k = 0; k < a->wants; k++)
 		if (!cat_vec_take(
@@ -152,29 +165,25 @@ room(struct sql_exec *x, struct sql_node *n)
 int
 sql_lateral_next(struct sql_exec *x, struct sql_node *n)
 {
-	struct sql_lateral *l = n->lat;
-	if (!n->opened) {
-		n->opened = true;
-		n->at = l->rows = 0;
-		l->open = false;
-	}
+	struct sql_op_lateral *l = sql_op(lateral, n);
+	struct sql_run_lateral *r = l->run;
 	while (true) {
 		int m = 0;
-		if (!room(x, n))
+		if (!room(x, l))
 			return -1;
 		while (m < CAT_BATCH) {
-			if (n->at == l->rows) {
-				if (m > 0 || n->ended)
+			if (r->at == r->rows) {
+				if (m > 0 || r->ended)
 					break; /* rows that are out speak of the child's batch */
-				int rows = next_batch(x, n);
+				int rows = next_batch(x, l);
 				if (rows < 0)
 					return -1;
-				n->ended = rows == 0;
-				if (n->ended)
-					l->rows = n->at = 0;
+				r->ended = rows == 0;
+				if (r->ended)
+					r->rows = r->at = 0;
 				continue;
 			}
-			if ((m = partners(x, n, (unsigned)m)) < 0 || !sql_go_on(x))
+			if ((m = partners(x, l, (unsigned)m)) < 0 || !sql_go_on(x))
 				return -1;
 		}
 		if (m == 0)

@@ -5,7 +5,7 @@
  * anything yet: the statement, with its locks kept and a new snapshot, is asked once more, and sees rows
  * that cannot change any more.
  */
-#include <sql/exec/exec.h>
+#include <sql/exec/state.h>
 #include <sql/exec/rowset.h>
 
 /* Row r of the batch, locked. *gone: it is to be left out. */
@@ -30,61 +30,67 @@ lock(struct sql_exec *x, const struct sql_lock *l, const struct sql_batch *b, un
 }
 
 static bool
-lock_all(struct sql_exec *x, struct sql_node *n)
+lock_all(struct sql_exec *x, struct sql_op_lock *l, uint64_t *skip)
 {
+	struct sql_node *n = &l->node;
+	struct sql_run_lock *r = l->run;
+	uint64_t left;
 	struct nam_arena *keep = x->arena[n->arena + 1];
 	nam_arena_reset(keep);
-	const struct cat_vec **col = nam_arena_take(keep, n->width * sizeof *col);
-	if (!sql_row_count(x, n))
+	const struct cat_vec **col = nam_arena_take(keep, l->cols * sizeof *col);
+	if (!sql_row_count(x, n, &l->most, &left, skip))
 		return false;
-	uint64_t want = n->left > UINT64_MAX - n->skip ? UINT64_MAX : n->left + n->skip;
-	n->rs = sql_rowset_open(keep, n->types, n->width);
-	if (col == NULL || n->rs == NULL)
+	uint64_t want = left > UINT64_MAX - *skip ? UINT64_MAX : left + *skip;
+	r->rs = sql_rowset_open(keep, l->type, l->cols);
+	if (col == NULL || r->rs == NULL)
 		return sql_no_memory(x->err);
 	int rows = 1;
-	while (n->rs->rows < want && (rows = sql_next(x, n->child)) > 0) {
+	while (r->rs->rows < want && (rows = sql_next(x, n->child)) > 0) {
 		const struct sql_batch *b = &n->child->out;
 		const uint16_t *sel = sql_sel(n->child);
 		unsigned m = 0;
-		for (int k = 0; k < rows && n->rs->rows + m < want; k++) {
+		for (int k = 0; k < rows && r->rs->rows + m < want; k++) {
 			bool gone = false;
-			for (unsigned i = 0; !gone && i < n->locks; i++)
-				if (!lock(x, &n->lock[i], b, sel[k], &gone))
+			for (unsigned i = 0; !gone && i < l->locks; i++)
+				if (!lock(x, &l->lock[i], b, sel[k], &gone))
 					return false;
 			if (!gone)
 				n->selbuf[m++] = sel[k];
 		}
-		for (unsigned c = 0; c < n->width; c++)
+		for (unsigned c = 0; c < l->cols; c++)
 			col[c] = &b->col[c];
-		if (!sql_rowset_add(n->rs, col, n->selbuf, m))
+		if (!sql_rowset_add(r->rs, col, n->selbuf, m))
 			return sql_no_memory(x->err);
 	}
 	if (rows < 0)
 		return false;
-	return !x->again || sql_status(x->err, NAM_CONFLICT, n->lock[0].tab);
+	return !x->again || sql_status(x->err, NAM_CONFLICT, l->lock[0].tab);
 }
 
 int
 sql_lock_next(struct sql_exec *x, struct sql_node *n)
 {
-	if (!n->opened) {
-		if (!lock_all(x, n))
+	struct sql_op_lock *l = sql_op(lock, n);
+	struct sql_run_lock *r = l->run;
+	if (!r->opened) {
+		uint64_t skip;
+		if (!lock_all(x, l, &skip))
 			return -1;
-		n->opened = true;
-		n->at = (unsigned)(n->skip < n->rs->rows ? n->skip : n->rs->rows);
+		r->opened = true;
+		r->at = (unsigned)(skip < r->rs->rows ? skip : r->rs->rows);
 	}
 	struct nam_arena *arena = x->arena[n->arena];
 	uint32_t index[CAT_BATCH];
-	unsigned m = n->rs->rows - n->at < CAT_BATCH ? n->rs->rows - n->at : CAT_BATCH;
+	unsigned m = r->rs->rows - r->at < CAT_BATCH ? r->rs->rows - r->at : CAT_BATCH;
 	nam_arena_reset(arena);
 	for (unsigned k = 0; k < m; k++)
-		index[k] = n->at + k;
-	for (unsigned c = 0; m > 0 && c < n->width; c++)
-		if (!sql_rowset_gather(n->rs, c, index, m, &n->out.col[c], arena)) {
+		index[k] = r->at + k;
+	for (unsigned c = 0; m > 0 && c < l->cols; c++)
+		if (!sql_rowset_gather(r->rs, c, index, m, &n->out.col[c], arena)) {
 			sql_no_memory(x->err);
 			return -1;
 		}
-	n->at += m;
+	r->at += m;
 	n->out.n = m;
 	return sql_keep(x, n);
 }

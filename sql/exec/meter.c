@@ -1,6 +1,7 @@
 /* meter.c -- charging operators for what they do: see meter.h. */
 #include <sql/exec/meter.h>
 
+#include <sql/plan/op.h>
 #include <sql/plan/sub.h>
 
 #include <base/clock.h>
@@ -84,13 +85,11 @@ each(struct sql_node *n, bool (*fn)(void *arg, struct sql_node *n), void *arg)
 {
 	if (n == NULL)
 		return true;
-	for (struct sql_cte *c = n->with; c != NULL; c = c->next)
-		if (!each(c->plan, fn, arg))
+	struct sql_node **k;
+	for (struct sql_inputs i = sql_inputs(n); (k = sql_input_next(&i)) != NULL;)
+		if (!each(*k, fn, arg))
 			return false;
-	for (unsigned i = 0; i < n->kids; i++)
-		if (!each(n->kid[i], fn, arg))
-			return false;
-	return fn(arg, n) && each(n->child, fn, arg) && each(n->build, fn, arg);
+	return fn(arg, n);
 }
 
 static bool

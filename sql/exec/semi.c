@@ -8,9 +8,8 @@
  * asked, because of a row that nobody may have asked for, then each row of the child asks the
  * subquery itself, as if there were no such operator.
  */
-#include <sql/exec/exec.h>
 #include <sql/exec/meter.h>
-#include <sql/exec/rowset.h>
+#include <sql/exec/state.h>
 #include <sql/plan/sub.h>
 
 /* Rows of a batch that look for a partner: row, and the set's row (+1) to be looked at. */
@@ -57,9 +56,8 @@ first(const struct sql_sub *s, const struct cat_vec *key, const uint16_t *sel, u
  */
 static int
 ask_pairs(
-    struct sql_exec *x, struct sql_node *n, const struct seek *p, struct nam_arena *arena, uint16_t *keep)
+    struct sql_exec *x, struct sql_op_semi *m, const struct seek *p, struct nam_arena *arena, uint16_t *keep)
 {
-	struct sql_semi *m = n->semi;
 	const struct sql_sub *s = m->sub;
 	nam_arena_reset(arena);
 	uint32_t *row = nam_arena_take(arena, p->n * sizeof *row);
@@ -67,14 +65,14 @@ ask_pairs(
 	for (unsigned k = 0; ok && k < p->n; k++)
 		row[k] = p->at[k] - 1;
 	for (unsigned c = 0; ok && c < s->extra; c++)
-		ok = sql_rowset_gather(s->rs, s->keys + c, row, p->n, &m->pair[c], arena);
+		ok = sql_rowset_gather(s->rs, s->keys + c, row, p->n, &m->run->pair[c], arena);
 	for (unsigned c = 0; ok && c < m->outers; c++)
-		ok = sql_gather(&m->pair[s->extra + c], &m->value[c], p->row, p->n, arena);
+		ok = sql_gather(&m->run->pair[s->extra + c], &m->run->value[c], p->row, p->n, arena);
 	if (!ok) {
 		sql_no_memory(x->err);
 		return -1;
 	}
-	struct sql_batch b = { .col = m->pair, .cols = s->extra + m->outers, .n = p->n };
+	struct sql_batch b = { .col = m->run->pair, .cols = s->extra + m->outers, .n = p->n };
 	x->env.arena = arena;
 	return sql_filter(m->rest, &b, NULL, p->n, &x->env, keep);
 }
@@ -82,9 +80,9 @@ ask_pairs(
 /* Marks the rows that have a partner that fulfils the rest, too. */
 static bool
 try_partners(
-    struct sql_exec *x, struct sql_node *n, const struct cat_vec *key, struct seek *p, uint8_t *found)
+    struct sql_exec *x, struct sql_op_semi *m, const struct cat_vec *key, struct seek *p, uint8_t *found)
 {
-	const struct sql_semi *m = n->semi;
+	const struct sql_node *n = &m->node;
 	const struct sql_sub *s = m->sub;
 	struct nam_arena *batch = x->arena[n->arena], *round = x->arena[n->arena + 2];
 	uint16_t *keep = nam_arena_take(batch, CAT_BATCH * sizeof *keep);
@@ -92,10 +90,10 @@ try_partners(
 		return sql_no_memory(x->err);
 	x->env.arena = batch;
 	for (unsigned c = 0; c < m->outers; c++)
-		if (!sql_eval(m->outer[c], &n->child->out, p->row, p->n, &x->env, &m->value[c]))
+		if (!sql_eval(m->outer[c], &n->child->out, p->row, p->n, &x->env, &m->run->value[c]))
 			return false;
 	while (p->n > 0) {
-		int fit = ask_pairs(x, n, p, round, keep);
+		int fit = ask_pairs(x, m, p, round, keep);
 		if (fit < 0 || !sql_go_on(x))
 			return false;
 		for (int k = 0; k < fit; k++)
@@ -117,9 +115,9 @@ try_partners(
 
 /* The child's rows that pass, to n->selbuf: how many, -1: an error. */
 static int
-pass(struct sql_exec *x, struct sql_node *n, unsigned rows)
+pass(struct sql_exec *x, struct sql_op_semi *m, unsigned rows)
 {
-	const struct sql_semi *m = n->semi;
+	const struct sql_node *n = &m->node;
 	const struct sql_sub *s = m->sub;
 	const uint16_t *sel = sql_sel(n->child);
 	struct nam_arena *batch = x->arena[n->arena];
@@ -136,10 +134,10 @@ pass(struct sql_exec *x, struct sql_node *n, unsigned rows)
 	if (s->rs != NULL && s->rs->rows > 0) { /* else nobody need know what the keys are */
 		x->env.arena = batch;
 		for (unsigned c = 0; c < s->keys; c++)
-			if (!sql_eval(n->key[c], &n->child->out, n->child->sel, rows, &x->env, &key[c]))
+			if (!sql_eval(m->key[c], &n->child->out, n->child->sel, rows, &x->env, &key[c]))
 				return -1;
 		first(s, key, sel, rows, &p);
-		if (m->rest != NULL && !try_partners(x, n, key, &p, found))
+		if (m->rest != NULL && !try_partners(x, m, key, &p, found))
 			return -1;
 		for (unsigned k = 0; m->rest == NULL && k < p.n; k++)
 			found[p.row[k]] = 1;
@@ -152,10 +150,20 @@ pass(struct sql_exec *x, struct sql_node *n, unsigned rows)
 	return (int)kept;
 }
 
+bool
+sql_semi_room(struct sql_exec *x, struct sql_node *n)
+{
+	struct sql_op_semi *m = sql_op(semi, n);
+	struct sql_run_semi *r = m->run;
+	r->value = nam_arena_zero(x->plan_arena, (m->outers + 1) * sizeof *r->value);
+	r->pair = nam_arena_zero(x->plan_arena, (m->sub->extra + m->outers + 1) * sizeof *r->pair);
+	return r->value != NULL && r->pair != NULL;
+}
+
 int
 sql_semi_next(struct sql_exec *x, struct sql_node *n)
 {
-	struct sql_semi *m = n->semi;
+	struct sql_op_semi *m = sql_op(semi, n);
 	int rows;
 	while ((rows = sql_next(x, n->child)) > 0) {
 		bool ready = sql_sub_ready(x, m->sub);
@@ -163,7 +171,8 @@ sql_semi_next(struct sql_exec *x, struct sql_node *n)
 			return -1;
 		memcpy(n->out.col, n->child->out.col, n->child->out.cols * sizeof *n->out.col);
 		n->out.n = n->child->out.n;
-		int kept = ready ? pass(x, n, (unsigned)rows) : 0;
+		n->origin = n->child->origin;
+		int kept = ready ? pass(x, m, (unsigned)rows) : 0;
 		if (kept < 0 && !sql_sub_gives_up(x, m->sub))
 			return -1;
 		if (m->sub->failed) {

@@ -1,5 +1,5 @@
 /* series.c -- generate_series over numerics and timestamps; integers: from.c. */
-#include <sql/exec/exec.h>
+#include <sql/exec/state.h>
 
 #include <types/interval.h>
 #include <types/numeric.h>
@@ -20,42 +20,45 @@ numeric(struct sql_exec *x, const struct cat_datum d[3])
 
 /* From, to and by: from lives in the arena behind the batch's, the others behind that. */
 static bool
-begin(struct sql_exec *x, struct sql_node *n)
+begin(struct sql_exec *x, const struct sql_op_series *s)
 {
-	struct nam_arena *keep = x->arena[n->arena + 2];
-	struct cat_datum *d = n->held;
-	bool num = n->types[0] == CAT_NUMERIC;
+	struct sql_run_series *r = s->run;
+	struct nam_arena *keep = x->arena[s->node.arena + 2];
+	struct cat_datum *d = r->held;
+	bool num = s->type == CAT_NUMERIC;
 	nam_arena_reset(keep);
 	x->env.arena = keep;
-	n->ordinal = 0;
-	n->opened = true;
-	for (unsigned k = 0; k < n->es; k++) {
-		if (!sql_eval_one(n->e[k], &x->env, &d[k]))
+	r->ordinal = 0;
+	r->opened = true;
+	for (unsigned k = 0; k < s->es; k++) {
+		if (!sql_eval_one(s->e[k], &x->env, &d[k]))
 			return false;
-		n->ended |= d[k].null;
+		r->ended |= d[k].null;
 	}
-	if (n->ended)
+	if (r->ended)
 		return true;
-	if (n->es < 3 && !cat_num_from_int(1, &d[2].v.s, keep, x->err))
+	if (s->es < 3 && !cat_num_from_int(1, &d[2].v.s, keep, x->err))
 		return false;
 	if (num && !numeric(x, d))
 		return false;
 	__int128 span = num ? 0 : cat_interval_span(cat_interval_load(d[2].v.s));
-	n->step = num ? cat_num_sign(d[2].v.s) : span < 0 ? -1 : span > 0;
-	return n->step != 0 || cat_error(x->err, "22023", "step size cannot equal zero");
+	r->step = num ? cat_num_sign(d[2].v.s) : span < 0 ? -1 : span > 0;
+	return r->step != 0 || cat_error(x->err, "22023", "step size cannot equal zero");
 }
 
 int
-sql_series_more(struct sql_exec *x, struct sql_node *n)
+sql_series_more(struct sql_exec *x, struct sql_op_series *s)
 {
+	struct sql_node *n = &s->node;
+	struct sql_run_series *r = s->run;
 	struct nam_arena *batch = x->arena[n->arena], *keep = x->arena[n->arena + 1];
-	struct cat_datum *d = n->held;
-	enum cat_type type = n->types[0];
+	struct cat_datum *d = r->held;
+	enum cat_type type = s->type;
 	bool num = type == CAT_NUMERIC;
 	nam_arena_reset(batch);
-	if ((!n->opened && !begin(x, n)) || (!n->ended && !sql_go_on(x)))
+	if ((!r->opened && !begin(x, s)) || (!r->ended && !sql_go_on(x)))
 		return -1;
-	if (n->ended)
+	if (r->ended)
 		return 0;
 	if (!cat_vec_take(&n->out.col[0], type, CAT_BATCH, batch) ||
 	    (n->out.cols > 1 && !cat_vec_take(&n->out.col[1], CAT_INT8, CAT_BATCH, batch))) {
@@ -70,20 +73,20 @@ sql_series_more(struct sql_exec *x, struct sql_node *n)
 		return -1;
 	}
 	unsigned m = 0;
-	for (; m < CAT_BATCH && !n->ended; m++) {
+	for (; m < CAT_BATCH && !r->ended; m++) {
 		int c = cat_value_cmp(type, d[0].v, d[1].v);
-		if (n->step > 0 ? c > 0 : c < 0) {
-			n->ended = true;
+		if (r->step > 0 ? c > 0 : c < 0) {
+			r->ended = true;
 			break;
 		}
 		cat_vec_set(&n->out.col[0], m, d[0].v, false);
 		if (n->out.cols > 1)
-			cat_vec_set(&n->out.col[1], m, (union cat_val){ .i = (int64_t)++n->ordinal }, false);
+			cat_vec_set(&n->out.col[1], m, (union cat_val){ .i = (int64_t)++r->ordinal }, false);
 		if (num ? !cat_num_add(d[0].v.s, d[2].v.s, &d[0].v.s, batch, x->err)
 			: !cat_timestamp_add(d[0].v.i, cat_interval_load(d[2].v.s), &d[0].v.i, x->err))
 			return -1;
 	}
-	if (num && !n->ended) {
+	if (num && !r->ended) {
 		nam_arena_reset(keep);
 		d[0].v = cat_value_copy(type, d[0].v, keep);
 		if (d[0].v.s.p == NULL) {

@@ -1,5 +1,5 @@
 /* sort.c -- ORDER BY: all rows kept and sorted; under a LIMIT only the best ones are kept. */
-#include <sql/exec/exec.h>
+#include <sql/exec/state.h>
 #include <sql/exec/rowset.h>
 
 #include <stdlib.h>
@@ -7,37 +7,40 @@
 enum { SORT_FEW = 50000 }; /* so many rows are kept by keeping the best */
 
 static bool
-sort(struct sql_exec *x, struct sql_node *n, struct nam_arena *arena)
+sort(struct sql_exec *x, struct sql_op_sort *s, struct nam_arena *arena)
 {
-	n->perm = nam_arena_take(arena, (n->rs->rows + 1) * sizeof *n->perm);
-	if (n->perm == NULL)
+	struct sql_run_sort *r = s->run;
+	r->perm = nam_arena_take(arena, (r->rs->rows + 1) * sizeof *r->perm);
+	if (r->perm == NULL)
 		return sql_no_memory(x->err);
-	for (uint32_t r = 0; r < n->rs->rows; r++)
-		n->perm[r] = r;
-	return sql_sort_perm(x, n->rs, n->order, n->orders, n->perm, arena);
+	for (uint32_t k = 0; k < r->rs->rows; k++)
+		r->perm[k] = k;
+	return sql_sort_perm(x, r->rs, s->order, s->orders, r->perm, arena);
 }
 
 /* Keeps the first `keep` rows, in the other arena, and empties this one. */
 static bool
-shrink(struct sql_exec *x, struct sql_node *n, uint64_t keep, unsigned *arena)
+shrink(struct sql_exec *x, struct sql_op_sort *s, uint64_t keep, unsigned *arena)
 {
-	if (!sort(x, n, x->arena[*arena]))
+	const struct sql_node *n = &s->node;
+	struct sql_run_sort *r = s->run;
+	if (!sort(x, s, x->arena[*arena]))
 		return false;
 	unsigned other = *arena == n->arena + 1 ? n->arena + 2 : n->arena + 1;
 	struct nam_arena *to = x->arena[other], *batch = x->arena[n->arena];
 	nam_arena_reset(to);
-	struct sql_rowset *rs = sql_rowset_open(to, n->types, n->width);
+	struct sql_rowset *rs = sql_rowset_open(to, s->type, s->cols);
 	if (rs == NULL)
 		return sql_no_memory(x->err);
 	for (uint64_t at = 0; at < keep; at += CAT_BATCH) {
 		unsigned m = keep - at < CAT_BATCH ? (unsigned)(keep - at) : CAT_BATCH;
 		nam_arena_reset(batch);
-		struct cat_vec *v = nam_arena_take(batch, (n->width + 1) * sizeof *v);
-		const struct cat_vec **col = nam_arena_take(batch, (n->width + 1) * sizeof *col);
+		struct cat_vec *v = nam_arena_take(batch, (s->cols + 1) * sizeof *v);
+		const struct cat_vec **col = nam_arena_take(batch, (s->cols + 1) * sizeof *col);
 		if (v == NULL || col == NULL)
 			return sql_no_memory(x->err);
-		for (unsigned c = 0; c < n->width; c++) {
-			if (!sql_rowset_gather(n->rs, c, n->perm + at, m, &v[c], batch))
+		for (unsigned c = 0; c < s->cols; c++) {
+			if (!sql_rowset_gather(r->rs, c, r->perm + at, m, &v[c], batch))
 				return sql_no_memory(x->err);
 			col[c] = &v[c];
 		}
@@ -46,18 +49,18 @@ shrink(struct sql_exec *x, struct sql_node *n, uint64_t keep, unsigned *arena)
 	}
 	nam_arena_reset(x->arena[*arena]);
 	*arena = other;
-	n->rs = rs;
+	r->rs = rs;
 	return true;
 }
 
 /* Those of rows sel[0..rows) that are not behind row `last` of the rows kept, by the first key alone. */
 static unsigned
-not_behind(const struct sql_node *n, uint32_t last, const uint16_t *sel, unsigned rows, uint16_t *out)
+not_behind(const struct sql_op_sort *s, uint32_t last, const uint16_t *sel, unsigned rows, uint16_t *out)
 {
-	const struct sql_sort_key *key = &n->order[0];
-	const struct cat_vec *v = &n->child->out.col[key->col];
-	union cat_val limit = sql_rowset_at(n->rs, last, key->col);
-	bool null = sql_rowset_null(n->rs, last, key->col);
+	const struct sql_sort_key *key = &s->order[0];
+	const struct cat_vec *v = &s->node.child->out.col[key->col];
+	union cat_val limit = sql_rowset_at(s->run->rs, last, key->col);
+	bool null = sql_rowset_null(s->run->rs, last, key->col);
 	bool ints = !cat_type_is_str(v->type) && !cat_type_is_float(v->type);
 	unsigned m = 0;
 	for (unsigned k = 0; k < rows; k++) {
@@ -78,60 +81,65 @@ not_behind(const struct sql_node *n, uint32_t last, const uint16_t *sel, unsigne
 }
 
 static bool
-take_all(struct sql_exec *x, struct sql_node *n)
+take_all(struct sql_exec *x, struct sql_op_sort *s)
 {
-	if (!sql_row_count(x, n))
+	struct sql_node *n = &s->node;
+	struct sql_run_sort *r = s->run;
+	uint64_t left, skip;
+	if (!sql_row_count(x, n, &s->most, &left, &skip))
 		return false;
-	uint64_t keep = n->left > UINT64_MAX - n->skip ? UINT64_MAX : n->left + n->skip;
+	uint64_t keep = left > UINT64_MAX - skip ? UINT64_MAX : left + skip;
 	unsigned arena = n->arena + 1;
 	nam_arena_reset(x->arena[arena]);
-	if ((n->rs = sql_rowset_open(x->arena[arena], n->types, n->width)) == NULL)
+	if ((r->rs = sql_rowset_open(x->arena[arena], s->type, s->cols)) == NULL)
 		return sql_no_memory(x->err);
 	const struct cat_vec *some[64], **col = some;
-	if (n->width > 64 && (col = malloc(n->width * sizeof *col)) == NULL)
+	if (s->cols > 64 && (col = malloc(s->cols * sizeof *col)) == NULL)
 		return sql_no_memory(x->err);
 	int rows;
 	bool ok = true, few = keep > 0 && keep < SORT_FEW, full = false; /* full: the best so far are known */
 	while (ok && (rows = sql_next(x, n->child)) > 0) {
 		const uint16_t *sel = sql_sel(n->child);
-		for (unsigned c = 0; c < n->width; c++)
+		for (unsigned c = 0; c < s->cols; c++)
 			col[c] = &n->child->out.col[c];
-		if (full && n->orders > 0) {
-			rows = (int)not_behind(n, (uint32_t)keep - 1, sel, (unsigned)rows, n->selbuf);
+		if (full && s->orders > 0) {
+			rows = (int)not_behind(s, (uint32_t)keep - 1, sel, (unsigned)rows, n->selbuf);
 			sel = n->selbuf;
 		}
-		if (!sql_rowset_add(n->rs, col, sel, (unsigned)rows))
+		if (!sql_rowset_add(r->rs, col, sel, (unsigned)rows))
 			ok = sql_no_memory(x->err);
-		else if (few && n->rs->rows > 2 * keep + CAT_BATCH / 2)
-			ok = full = shrink(x, n, keep, &arena);
+		else if (few && r->rs->rows > 2 * keep + CAT_BATCH / 2)
+			ok = full = shrink(x, s, keep, &arena);
 		if (ok)
 			ok = sql_go_on(x);
 	}
 	if (col != some)
 		free(col);
-	return ok && rows == 0 && sort(x, n, x->arena[arena]);
+	return ok && rows == 0 && sort(x, s, x->arena[arena]);
 }
 
 int
 sql_sort_next(struct sql_exec *x, struct sql_node *n)
 {
-	if (!n->opened) {
-		if (!take_all(x, n))
+	struct sql_op_sort *s = sql_op(sort, n);
+	struct sql_run_sort *r = s->run;
+	if (!r->opened) {
+		if (!take_all(x, s))
 			return -1;
-		n->opened = true;
-		n->at = 0;
+		r->opened = true;
+		r->at = 0;
 	}
-	if (n->at >= n->rs->rows)
+	if (r->at >= r->rs->rows)
 		return 0;
 	struct nam_arena *batch = x->arena[n->arena];
 	nam_arena_reset(batch);
-	unsigned m = n->rs->rows - n->at < CAT_BATCH ? n->rs->rows - n->at : CAT_BATCH;
-	for (unsigned c = 0; c < n->width; c++)
-		if (!sql_rowset_gather(n->rs, c, n->perm + n->at, m, &n->out.col[c], batch)) {
+	unsigned m = r->rs->rows - r->at < CAT_BATCH ? r->rs->rows - r->at : CAT_BATCH;
+	for (unsigned c = 0; c < s->cols; c++)
+		if (!sql_rowset_gather(r->rs, c, r->perm + r->at, m, &n->out.col[c], batch)) {
 			sql_no_memory(x->err);
 			return -1;
 		}
-	n->at += m;
+	r->at += m;
 	n->out.n = m;
 	n->sel = NULL;
 	n->nsel = m;
@@ -154,6 +162,8 @@ same(const struct cat_vec *a, unsigned r, const struct cat_vec *b, unsigned k)
 int
 sql_unique_next(struct sql_exec *x, struct sql_node *n)
 {
+	const struct sql_op_unique *u = sql_op(unique, n);
+	struct sql_run_unique *run = u->run;
 	struct nam_arena *keep = x->arena[n->arena + 1];
 	int rows;
 	while ((rows = sql_next(x, n->child)) > 0) {
@@ -163,22 +173,23 @@ sql_unique_next(struct sql_exec *x, struct sql_node *n)
 		n->out.n = n->child->out.n;
 		unsigned m = 0;
 		for (int r = 0; r < rows; r++) {
-			bool alike = r > 0 || n->rs != NULL;
-			for (unsigned c = 0; c < n->passes && alike; c++)
-				alike = r > 0 ? same(&in[n->pass[c]], sel[r - 1], &in[n->pass[c]], sel[r])
-					      : same(sql_rowset_col(n->rs, 0, c), 0, &in[n->pass[c]], sel[r]);
+			bool alike = r > 0 || run->last != NULL;
+			for (unsigned c = 0; c < u->cols && alike; c++)
+				alike =
+				    r > 0 ? same(&in[u->col[c]], sel[r - 1], &in[u->col[c]], sel[r])
+					  : same(sql_rowset_col(run->last, 0, c), 0, &in[u->col[c]], sel[r]);
 			if (!alike)
 				n->selbuf[m++] = sel[r];
 		}
 		nam_arena_reset(keep);
-		const struct cat_vec **col = nam_arena_take(keep, (n->passes + 1) * sizeof *col);
-		if (col == NULL || (n->rs = sql_rowset_open(keep, n->types, n->passes)) == NULL) {
+		const struct cat_vec **col = nam_arena_take(keep, (u->cols + 1) * sizeof *col);
+		if (col == NULL || (run->last = sql_rowset_open(keep, u->type, u->cols)) == NULL) {
 			sql_no_memory(x->err);
 			return -1;
 		}
-		for (unsigned c = 0; c < n->passes; c++)
-			col[c] = &in[n->pass[c]];
-		if (!sql_rowset_add(n->rs, col, &sel[rows - 1], 1)) {
+		for (unsigned c = 0; c < u->cols; c++)
+			col[c] = &in[u->col[c]];
+		if (!sql_rowset_add(run->last, col, &sel[rows - 1], 1)) {
 			sql_no_memory(x->err);
 			return -1;
 		}

@@ -429,8 +429,9 @@ sql_sub_eval(void *arg, const struct sql_expr *e, const struct cat_datum *v, str
 }
 
 void
-sql_sub_start(struct sql_exec *x, const struct sql_plan *p)
+sql_sub_start(struct sql_exec *x, struct sql_plan *p)
 {
+	x->plan_arena = &p->arena;
 	x->outer = p->outer;
 	x->env.outer = p->outer;
 	x->env.sub = sql_sub_eval;

@@ -1,14 +1,15 @@
 /* ties.c -- FETCH FIRST n ROWS WITH TIES: and those behind that the order does not tell from the last one. */
-#include <sql/exec/exec.h>
+#include <sql/exec/state.h>
 
 static bool
-hold(struct sql_exec *x, struct sql_node *n, unsigned row)
+hold(struct sql_exec *x, struct sql_op_limit *l, unsigned row)
 {
+	struct sql_node *n = &l->node;
 	struct nam_arena *keep = x->arena[n->arena + 1];
 	nam_arena_reset(keep);
-	for (unsigned k = 0; k < n->passes; k++) {
-		const struct cat_vec *v = &n->child->out.col[n->pass[k]];
-		struct cat_datum *d = &n->held[k];
+	for (unsigned k = 0; k < l->tied; k++) {
+		const struct cat_vec *v = &n->child->out.col[l->tie[k]];
+		struct cat_datum *d = &l->run->held[k];
 		*d = (struct cat_datum){ .type = v->type, .null = v->null[row] };
 		if (d->null)
 			continue;
@@ -20,11 +21,11 @@ hold(struct sql_exec *x, struct sql_node *n, unsigned row)
 }
 
 static bool
-ties(const struct sql_node *n, unsigned row)
+ties(const struct sql_op_limit *l, unsigned row)
 {
-	for (unsigned k = 0; k < n->passes; k++) {
-		const struct cat_vec *v = &n->child->out.col[n->pass[k]];
-		const struct cat_datum *d = &n->held[k];
+	for (unsigned k = 0; k < l->tied; k++) {
+		const struct cat_vec *v = &l->node.child->out.col[l->tie[k]];
+		const struct cat_datum *d = &l->run->held[k];
 		if (d->null != (v->null[row] != 0) ||
 		    (!d->null && cat_value_cmp(v->type, cat_vec_at(v, row), d->v) != 0))
 			return false;
@@ -33,28 +34,30 @@ ties(const struct sql_node *n, unsigned row)
 }
 
 int
-sql_ties_next(struct sql_exec *x, struct sql_node *n)
+sql_ties_next(struct sql_exec *x, struct sql_op_limit *l)
 {
-	if (!n->opened) {
-		n->opened = true;
-		n->ended = n->left == 0;
+	struct sql_node *n = &l->node;
+	struct sql_run_limit *r = l->run;
+	if (!r->opened) {
+		r->opened = true;
+		r->ended = r->left == 0;
 	}
-	while (!n->ended) {
+	while (!r->ended) {
 		int rows = sql_next(x, n->child);
 		if (rows <= 0)
 			return rows;
 		const uint16_t *sel = sql_sel(n->child);
 		unsigned m = 0;
-		for (unsigned i = 0; i < (unsigned)rows && !n->ended; i++) {
-			if (n->skip > 0) {
-				n->skip--;
+		for (unsigned i = 0; i < (unsigned)rows && !r->ended; i++) {
+			if (r->skip > 0) {
+				r->skip--;
 				continue;
 			}
-			if (n->left > 0) {
-				if (--n->left == 0 && !hold(x, n, sel[i]))
+			if (r->left > 0) {
+				if (--r->left == 0 && !hold(x, l, sel[i]))
 					return -1;
-			} else if (!ties(n, sel[i])) {
-				n->ended = true;
+			} else if (!ties(l, sel[i])) {
+				r->ended = true;
 				continue;
 			}
 			n->selbuf[m++] = sel[i];

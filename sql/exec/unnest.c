@@ -1,16 +1,17 @@
 /* unnest.c -- arrays taken apart: a row for each element, beside the other columns and other arrays' elements. */
-#include <sql/exec/exec.h>
+#include <sql/exec/state.h>
 #include <types/array.h>
 
 /* Elements of the longest array in row k of the child. */
 static uint32_t
-longest(const struct sql_node *n, unsigned k)
+longest(const struct sql_op_unnest *u, unsigned k)
 {
+	const struct sql_node *n = &u->node;
 	uint32_t most = 0;
 	for (unsigned c = 0; c < n->child->out.cols; c++) {
 		const struct cat_vec *v = &n->child->out.col[c];
 		struct cat_array a;
-		if (!n->apart[c] || v->null[k])
+		if (!u->apart[c] || v->null[k])
 			continue;
 		cat_array_open(v->type, v->s[k], &a);
 		most = a.n > most ? a.n : most;
@@ -20,15 +21,16 @@ longest(const struct sql_node *n, unsigned k)
 
 /* Column c of rows [0, m): row r has element elem[r] of row src[r]. Beyond an array's end: NULL. */
 static bool
-take(const struct sql_node *n, unsigned c, const uint16_t *src, const uint32_t *elem, unsigned m,
+take(const struct sql_op_unnest *u, unsigned c, const uint16_t *src, const uint32_t *elem, unsigned m,
     struct nam_arena *batch)
 {
+	const struct sql_node *n = &u->node;
 	const struct cat_vec *from = &n->child->out.col[c];
 	struct cat_vec *to = &n->out.col[c];
 	struct cat_array a = { 0 };
-	if (!n->apart[c])
+	if (!u->apart[c])
 		return sql_gather(to, from, src, m, batch);
-	if (!cat_vec_take(to, n->types[c], m, batch))
+	if (!cat_vec_take(to, u->type[c], m, batch))
 		return false;
 	for (unsigned r = 0; r < m; r++) {
 		union cat_val v = { 0 };
@@ -44,34 +46,30 @@ take(const struct sql_node *n, unsigned c, const uint16_t *src, const uint32_t *
 int
 sql_unnest_next(struct sql_exec *x, struct sql_node *n)
 {
+	const struct sql_op_unnest *u = sql_op(unnest, n);
+	struct sql_run_unnest *r = u->run;
 	struct nam_arena *batch = x->arena[n->arena];
 	nam_arena_reset(batch);
 	uint16_t *src = nam_arena_take(batch, CAT_BATCH * sizeof *src);
 	uint32_t *elem = nam_arena_take(batch, CAT_BATCH * sizeof *elem);
 	unsigned m = 0;
 	bool ok = src != NULL && elem != NULL;
-	if (!n->opened) {
-		n->opened = true;
-		n->groups = n->match = 0;
-		n->ordinal = 0;
-	}
 	while (ok && m == 0) {
-		if (n->at == n->groups) {
-			/* n->groups rows of the child's batch, n->at of them are done, and n->match elements of the next */
+		if (r->at == r->rows) {
 			int rows = sql_next(x, n->child);
 			if (rows <= 0)
 				return rows;
-			n->groups = (unsigned)rows;
-			n->at = n->match = 0;
+			r->rows = (unsigned)rows;
+			r->at = r->elem = 0;
 		}
 		const uint16_t *sel = sql_sel(n->child);
-		for (; n->at < n->groups && m < CAT_BATCH; n->at++, n->match = 0) {
-			uint32_t most = longest(n, sel[n->at]);
-			for (; n->match < most && m < CAT_BATCH; m++) {
-				src[m] = sel[n->at];
-				elem[m] = n->match++;
+		for (; r->at < r->rows && m < CAT_BATCH; r->at++, r->elem = 0) {
+			uint32_t most = longest(u, sel[r->at]);
+			for (; r->elem < most && m < CAT_BATCH; m++) {
+				src[m] = sel[r->at];
+				elem[m] = r->elem++;
 			}
-			if (n->match < most)
+			if (r->elem < most)
 				break;
 		}
 		if (!sql_go_on(x))
@@ -79,10 +77,10 @@ sql_unnest_next(struct sql_exec *x, struct sql_node *n)
 	}
 	unsigned c = 0;
 	for (; ok && c < n->child->out.cols; c++)
-		ok = take(n, c, src, elem, m, batch);
+		ok = take(u, c, src, elem, m, batch);
 	if (ok && c < n->out.cols && (ok = cat_vec_take(&n->out.col[c], CAT_INT8, m, batch)))
-		for (unsigned r = 0; r < m; r++)
-			cat_vec_set(&n->out.col[c], r, (union cat_val){ .i = (int64_t)++n->ordinal }, false);
+		for (unsigned k = 0; k < m; k++)
+			cat_vec_set(&n->out.col[c], k, (union cat_val){ .i = (int64_t)++r->ordinal }, false);
 	if (!ok) {
 		sql_no_memory(x->err);
 		return -1;

@@ -6,7 +6,7 @@
  * counts and exact sums take rows in and out, min and max keep a queue, and only
  * sums of doubles (which do not come back to what they were) start anew.
  */
-#include <sql/exec/exec.h>
+#include <sql/exec/state.h>
 #include <sql/plan/window.h>
 #include <sql/exec/rowset.h>
 
@@ -18,7 +18,8 @@
 struct run {
 	struct sql_exec *x;
 	struct sql_node *n;
-	struct sql_window *w;
+	const struct sql_window *w;
+	const struct sql_run_bounds *by; /* of the call at hand */
 	struct sql_rowset *rs;
 	uint32_t rows;
 	uint32_t *perm;        /* row at a position */
@@ -97,19 +98,20 @@ negative(struct cat_interval v, enum cat_type key)
 }
 
 static bool
-bound_value(struct run *r, struct sql_win_bound *b, const char *which, enum ast_frame mode, enum cat_type key)
+bound_value(struct run *r, const struct sql_win_bound *b, struct cat_datum *by, const char *which,
+    enum ast_frame mode, enum cat_type key)
 {
 	if (b->offset == NULL)
 		return true;
 	r->x->env.arena = keep_arena(r);
-	if (!sql_eval_one(b->offset, &r->x->env, &b->by))
+	if (!sql_eval_one(b->offset, &r->x->env, by))
 		return false;
-	if (b->by.null)
+	if (by->null)
 		return cat_error(r->x->err, "22004", "frame %s offset must not be null", which);
-	bool bad = b->offset->type == CAT_INTERVAL  ? negative(cat_interval_load(b->by.v.s), key)
-		   : b->offset->type == CAT_FLOAT8  ? !(b->by.v.f >= 0)
-		   : b->offset->type == CAT_NUMERIC ? cat_num_sign(b->by.v.s) < 0 || cat_num_is_nan(b->by.v.s)
-						    : b->by.v.i < 0;
+	bool bad = b->offset->type == CAT_INTERVAL  ? negative(cat_interval_load(by->v.s), key)
+		   : b->offset->type == CAT_FLOAT8  ? !(by->v.f >= 0)
+		   : b->offset->type == CAT_NUMERIC ? cat_num_sign(by->v.s) < 0 || cat_num_is_nan(by->v.s)
+						    : by->v.i < 0;
 	if (!bad)
 		return true;
 	if (mode == AST_FRAME_RANGE)
@@ -207,7 +209,8 @@ range_bound(struct run *r, struct part p, const struct sql_win_bound *b, const s
 				continue;
 			}
 			int c3;
-			if (!lies(r, type, cat_vec_at(&v, h), cat_vec_at(&v, c), b->by.v, add, &c3))
+			if (!lies(r, type, cat_vec_at(&v, h), cat_vec_at(&v, c),
+				(start ? r->by->start : r->by->end).v, add, &c3))
 				return false;
 			if (key->desc)
 				c3 = -c3;
@@ -229,9 +232,9 @@ clamp(struct part p, int64_t v)
 
 /* Steps of whole rows or groups; further than there are rows is all the same. */
 static int64_t
-steps(const struct sql_win_bound *b)
+steps(const struct sql_win_bound *b, const struct cat_datum *d)
 {
-	int64_t by = b->by.v.i > UINT32_MAX ? UINT32_MAX : b->by.v.i;
+	int64_t by = d->v.i > UINT32_MAX ? UINT32_MAX : d->v.i;
 	return b->kind == AST_BOUND_PRECEDING ? -by : by;
 }
 
@@ -243,7 +246,7 @@ bound(struct run *r, struct part p, const struct sql_win_fn *f, bool start, uint
 	if (f->mode == AST_FRAME_RANGE && b->offset != NULL)
 		return range_bound(r, p, b, &s->key[s->parts], start, out);
 	uint32_t g0 = r->group[p.from], g1 = r->group[p.to - 1];
-	int64_t by = b->offset ? steps(b) : 0;
+	int64_t by = b->offset ? steps(b, start ? &r->by->start : &r->by->end) : 0;
 	for (uint32_t pos = p.from; pos < p.to; pos++) {
 		if (b->kind == AST_BOUND_FIRST) {
 			out[pos] = p.from;
@@ -629,15 +632,16 @@ same_keys(const struct run *r, const struct sql_win_spec *s, uint32_t a, uint32_
 }
 
 static bool
-call(struct run *r, struct sql_win_fn *f)
+call(struct run *r, const struct sql_win_fn *f, struct sql_run_bounds *by)
 {
 	const struct sql_win_spec *s = &r->w->spec[f->spec];
 	struct nam_arena *a = call_arena(r);
 	nam_arena_reset(a);
 	enum cat_type key = s->orders ? r->w->type[s->key[s->parts].col] : CAT_UNKNOWN;
-	if (!bound_value(r, &f->start, "starting", f->mode, key) ||
-	    !bound_value(r, &f->end, "ending", f->mode, key))
+	if (!bound_value(r, &f->start, &by->start, "starting", f->mode, key) ||
+	    !bound_value(r, &f->end, &by->end, "ending", f->mode, key))
 		return false;
+	r->by = by;
 	if (r->rows == 0)
 		return true;
 	for (unsigned k = 0; k < f->args; k++)
@@ -687,13 +691,14 @@ order(struct run *r, const struct sql_win_spec *s)
 static bool
 take_all(struct sql_exec *x, struct sql_node *n)
 {
-	struct sql_window *w = n->win;
+	struct sql_run_window *run = sql_op(window, n)->run;
+	const struct sql_window *w = sql_op(window, n)->win;
 	struct nam_arena *keep = x->arena[n->arena + 1], *batch = x->arena[n->arena];
 	nam_arena_reset(keep);
-	n->rs = sql_rowset_open(keep, w->type, w->slots);
+	run->rs = sql_rowset_open(keep, w->type, w->slots);
 	struct cat_vec *v = nam_arena_take(keep, (w->es + 1) * sizeof *v);
 	const struct cat_vec **col = nam_arena_take(keep, (w->slots + 1) * sizeof *col);
-	if (n->rs == NULL || v == NULL || col == NULL)
+	if (run->rs == NULL || v == NULL || col == NULL)
 		return sql_no_memory(x->err);
 	int rows;
 	while ((rows = sql_next(x, n->child)) > 0) {
@@ -706,15 +711,15 @@ take_all(struct sql_exec *x, struct sql_node *n)
 		}
 		for (unsigned k = w->es; k < w->slots; k++)
 			col[k] = &n->child->out.col[w->from[k]];
-		if (!sql_rowset_add(n->rs, col, sql_sel(n->child), (unsigned)rows))
+		if (!sql_rowset_add(run->rs, col, sql_sel(n->child), (unsigned)rows))
 			return sql_no_memory(x->err);
 		if (!sql_go_on(x))
 			return false;
 	}
 	if (rows < 0)
 		return false;
-	struct run r = { .x = x, .n = n, .w = w, .rs = n->rs, .rows = n->rs->rows };
-	r.perm = n->perm = nam_arena_take(keep, ((size_t)r.rows + 1) * sizeof *r.perm);
+	struct run r = { .x = x, .n = n, .w = w, .rs = run->rs, .rows = run->rs->rows };
+	r.perm = run->perm = nam_arena_take(keep, ((size_t)r.rows + 1) * sizeof *r.perm);
 	r.group = nam_arena_take(keep, ((size_t)r.rows + 1) * sizeof *r.group);
 	r.first = nam_arena_take(keep, ((size_t)r.rows + 1) * sizeof *r.first);
 	if (r.perm == NULL || r.group == NULL || r.first == NULL)
@@ -729,38 +734,48 @@ take_all(struct sql_exec *x, struct sql_node *n)
 			if (!sorted && !order(&r, &w->spec[s]))
 				return false;
 			sorted = true;
-			r.out = &w->result[k];
+			r.out = &run->result[k];
 			if (!cat_vec_take(r.out, w->fn[k].type, r.rows, keep))
 				return sql_no_memory(x->err);
-			if (!call(&r, &w->fn[k]))
+			if (!call(&r, &w->fn[k], &run->by[k]))
 				return false;
 		}
 	}
 	return true;
 }
 
+bool
+sql_window_room(struct sql_exec *x, struct sql_node *n)
+{
+	struct sql_op_window *o = sql_op(window, n);
+	o->run->result = nam_arena_zero(x->plan_arena, (o->win->fns + 1) * sizeof *o->run->result);
+	o->run->by = nam_arena_zero(x->plan_arena, (o->win->fns + 1) * sizeof *o->run->by);
+	return o->run->result != NULL && o->run->by != NULL;
+}
+
 int
 sql_window_next(struct sql_exec *x, struct sql_node *n)
 {
-	struct sql_window *w = n->win;
-	if (!n->opened) {
+	struct sql_run_window *run = sql_op(window, n)->run;
+	const struct sql_window *w = sql_op(window, n)->win;
+	if (!run->opened) {
 		if (!take_all(x, n))
 			return -1;
-		n->opened = true;
-		n->at = 0;
+		run->opened = true;
+		run->at = 0;
 	}
-	if (n->at >= n->rs->rows)
+	if (run->at >= run->rs->rows)
 		return 0;
 	struct nam_arena *batch = x->arena[n->arena];
 	nam_arena_reset(batch);
-	unsigned m = n->rs->rows - n->at < CAT_BATCH ? n->rs->rows - n->at : CAT_BATCH;
-	const uint32_t *row = n->perm + n->at;
+	unsigned m = run->rs->rows - run->at < CAT_BATCH ? run->rs->rows - run->at : CAT_BATCH;
+	const uint32_t *row = run->perm + run->at;
 	bool ok = true;
 	for (unsigned k = 0; ok && k < w->passes; k++)
-		ok = sql_rowset_gather(n->rs, w->slot[k], row, m, &n->out.col[w->pass[k]], batch);
+		ok = sql_rowset_gather(run->rs, w->slot[k], row, m, &n->out.col[w->pass[k]], batch);
 	for (unsigned k = 0; ok && k < w->fns; k++) {
 		struct cat_vec *out = &n->out.col[w->base + k];
-		const struct cat_vec *v = &w->result[k];
+		const struct cat_vec *v = &run->result[k];
 		ok = cat_vec_take(out, v->type, m, batch);
 		for (unsigned j = 0; ok && j < m; j++)
 			cat_vec_set(out, j, cat_vec_at(v, row[j]), v->null[row[j]]);
@@ -769,7 +784,7 @@ sql_window_next(struct sql_exec *x, struct sql_node *n)
 		sql_no_memory(x->err);
 		return -1;
 	}
-	n->at += m;
+	run->at += m;
 	n->out.n = m;
 	n->sel = NULL;
 	n->nsel = m;

@@ -4,6 +4,7 @@
  */
 #include <sql/explain/explain.h>
 #include <sql/expr/expr_internal.h>
+#include <sql/plan/op.h>
 #include <sql/plan/sub.h>
 #include <sql/plan/window.h>
 
@@ -35,8 +36,8 @@ owner(const struct sql_node *n, unsigned index, unsigned depth)
 {
 	if (n == NULL || depth > DEEPEST)
 		return NULL;
-	const struct sql_access *a = &n->acc;
-	if (a->tab != NULL && index >= a->base && index - a->base < a->tab->columns)
+	const struct sql_access *a = sql_node_access(n);
+	if (a != NULL && index >= a->base && index - a->base < a->tab->columns)
 		return a;
 	if (n->kind == SQL_NODE_SCAN || n->kind == SQL_NODE_DERIVED || n->kind == SQL_NODE_AGG ||
 	    n->kind == SQL_NODE_PROJECT || n->kind == SQL_NODE_APPEND)
@@ -63,41 +64,49 @@ answers(const struct sql_report *r, const struct sql_node *n)
 	return top != NULL && top == n;
 }
 
+/* Over the rows of n. */
+static void
+aggregate(const struct place *at, const struct sql_node *n, const struct sql_agg *g)
+{
+	sql_text_add(at->t, "%s(%s", g->ast->text, g->distinct ? "DISTINCT " : "");
+	if (g->ast->star)
+		sql_text_add(at->t, "*");
+	else if (g->arg != NULL)
+		expr(at, n, g->arg);
+	else if (g->cols > 0)
+		expr(at, n, g->col[0]);
+	if (g->separator != NULL) {
+		sql_text_add(at->t, ", ");
+		expr(at, n, g->separator);
+	}
+	sql_text_add(at->t, ")");
+	if (g->filter != NULL) {
+		sql_text_add(at->t, " FILTER (WHERE ");
+		expr(at, n, g->filter);
+		sql_text_add(at->t, ")");
+	}
+}
+
 /* Columns that operators make: the rows they come from have other numbers. */
 static void
 made(const struct place *at, const struct sql_node *n, unsigned index)
 {
 	while (n != NULL && passes_on(n))
 		n = n->child;
-	if (n != NULL && n->kind == SQL_NODE_AGG && index < n->keys) {
-		expr(at, n->child, n->key[index]);
-	} else if (n != NULL && n->kind == SQL_NODE_AGG && index - n->keys < n->aggs) {
-		const struct sql_agg *g = &n->agg[index - n->keys];
-		sql_text_add(at->t, "%s(%s", g->ast->text, g->distinct ? "DISTINCT " : "");
-		if (g->ast->star)
-			sql_text_add(at->t, "*");
-		else if (g->arg != NULL)
-			expr(at, n->child, g->arg);
-		else if (g->cols > 0)
-			expr(at, n->child, g->col[0]);
-		if (g->separator != NULL) {
-			sql_text_add(at->t, ", ");
-			expr(at, n->child, g->separator);
-		}
-		sql_text_add(at->t, ")");
-		if (g->filter != NULL) {
-			sql_text_add(at->t, " FILTER (WHERE ");
-			expr(at, n->child, g->filter);
-			sql_text_add(at->t, ")");
-		}
-	} else if (n != NULL && n->kind == SQL_NODE_PROJECT && index < n->es) {
-		expr(at, n->child, n->e[index]);
+	if (n != NULL && n->kind == SQL_NODE_AGG && index - sql_op(agg, n)->keys < sql_op(agg, n)->aggs) {
+		aggregate(at, n->child, &sql_op(agg, n)->agg[index - sql_op(agg, n)->keys]);
+	} else if (n != NULL && n->kind == SQL_NODE_AGG && index < sql_op(agg, n)->keys) {
+		expr(at, n->child, sql_op(agg, n)->key[index]);
+	} else if (n != NULL && n->kind == SQL_NODE_PROJECT && index < sql_op(project, n)->es) {
+		expr(at, n->child, sql_op(project, n)->e[index]);
 	} else if (n != NULL && n->kind == SQL_NODE_EXPAND && index < n->out.cols - 1 &&
-		   index >= n->out.cols - 1 - n->es) {
-		expr(at, n->child, n->e[index - (n->out.cols - 1 - n->es)]);
-	} else if (n != NULL && n->kind == SQL_NODE_WINDOW && index >= n->win->base &&
-		   index - n->win->base < n->win->fns) {
-		sql_text_add(at->t, "%s(...) OVER (?)", n->win->fn[index - n->win->base].ast->text);
+		   index >= n->out.cols - 1 - sql_op(expand, n)->keys) {
+		const struct sql_op_expand *x = sql_op(expand, n);
+		expr(at, n->child, x->e[index - (n->out.cols - 1 - x->keys)]);
+	} else if (n != NULL && n->kind == SQL_NODE_WINDOW && index >= sql_op(window, n)->win->base &&
+		   index - sql_op(window, n)->win->base < sql_op(window, n)->win->fns) {
+		const struct sql_window *w = sql_op(window, n)->win;
+		sql_text_add(at->t, "%s(...) OVER (?)", w->fn[index - w->base].ast->text);
 	} else if (n != NULL && n->kind == SQL_NODE_WINDOW && n->child != NULL) {
 		column(at, n->child, index);
 	} else if (answers(at->r, n) && index < at->r->plan->columns) {
@@ -112,11 +121,11 @@ column(const struct place *at, const struct sql_node *n, unsigned index)
 {
 	if (at->pair) {
 		struct place side = *at;
-		const struct sql_semi *m = n->semi;
+		const struct sql_op_semi *m = sql_op(semi, n);
 		unsigned extra = m->sub->extra;
 		side.pair = false;
 		expr(&side, index < extra ? n->build->child : n->child,
-		    index < extra ? n->build->e[index] : m->outer[index - extra]);
+		    index < extra ? sql_op(project, n->build)->e[index] : m->outer[index - extra]);
 		return;
 	}
 	const struct sql_access *a = owner(n, index, 0);
@@ -405,10 +414,11 @@ sources(const struct sql_node *n, unsigned depth)
 {
 	if (n == NULL || depth > DEEPEST)
 		return 0;
-	unsigned sum = n->acc.tab != NULL;
-	for (unsigned k = 0; k < n->kids; k++)
-		sum += sources(n->kid[k], depth + 1);
-	return sum + sources(n->child, depth + 1) + sources(n->build, depth + 1);
+	unsigned sum = sql_node_access(n) != NULL;
+	struct sql_node **k;
+	for (struct sql_inputs i = sql_sources(n); (k = sql_input_next(&i)) != NULL;)
+		sum += sources(*k, depth + 1);
+	return sum;
 }
 
 static bool
@@ -417,15 +427,30 @@ prefixed(const struct sql_report *r)
 	return r->how->verbose || r->plan->subs != NULL || sources(r->plan->root, 0) > 1;
 }
 
-/* (key = expression) AND ...: of a join over both its sides, of a look-up over the rows before it. */
+/* (key = expression) AND ...: of a join, over both its sides. */
 static void
-keys(const struct place *at, const struct sql_node *n)
+pair_keys(const struct place *at, const struct sql_node *n, struct sql_expr *const *key,
+    struct sql_expr *const *build_key, unsigned keys)
 {
-	bool get = n->kind == SQL_NODE_GET;
-	unsigned probes = get && n->probes > 1 ? n->probes : 1;
-	bool several = n->keys > 1 || probes > 1;
-	if (several)
-		sql_text_add(at->t, "(");
+	sql_text_add(at->t, keys > 1 ? "(" : "");
+	for (unsigned k = 0; k < keys; k++) {
+		sql_text_add(at->t, k ? " AND (" : "(");
+		expr(at, n->child, key[k]);
+		sql_text_add(at->t, " = ");
+		expr(at, n->build, build_key[k]);
+		sql_text_add(at->t, ")");
+	}
+	sql_text_add(at->t, keys > 1 ? ")" : "");
+}
+
+/* The same of a look-up, over the rows before it. */
+static void
+get_keys(const struct place *at, const struct sql_op_get *o)
+{
+	const struct sql_node *n = &o->node;
+	unsigned probes = o->probes > 1 ? o->probes : 1;
+	bool several = o->keys > 1 || probes > 1;
+	sql_text_add(at->t, several ? "(" : "");
 	for (unsigned p = 0; p < probes; p++) {
 		if (p > 0)
 			sql_text_add(at->t, " OR ");
@@ -433,24 +458,27 @@ keys(const struct place *at, const struct sql_node *n)
 			sql_text_add(at->t, "...");
 			break;
 		}
-		if (probes > 1 && n->keys > 1)
+		if (probes > 1 && o->keys > 1)
 			sql_text_add(at->t, "(");
-		for (unsigned k = 0; k < n->keys; k++) {
-			bool each = get && n->each == k + 1;
+		for (unsigned k = 0; k < o->keys; k++) {
+			bool each = o->each == k + 1;
 			sql_text_add(at->t, k ? " AND (" : "(");
-			if (get)
-				column(at, n, n->acc.base + n->acc.tab->key[k]);
-			else
-				expr(at, n->child, n->key[k]);
+			column(at, n, o->acc.base + o->acc.tab->key[k]);
 			sql_text_add(at->t, each ? " = ANY (" : " = ");
-			expr(at, get ? n->child : n->build, get ? n->key[p * n->keys + k] : n->build_key[k]);
+			expr(at, n->child, o->key[p * o->keys + k]);
 			sql_text_add(at->t, each ? "))" : ")");
 		}
-		if (probes > 1 && n->keys > 1)
+		if (probes > 1 && o->keys > 1)
 			sql_text_add(at->t, ")");
 	}
-	if (several)
-		sql_text_add(at->t, ")");
+	sql_text_add(at->t, several ? ")" : "");
+}
+
+/* What pairs must fulfil besides equal keys; NULL: nothing, or there are no pairs. */
+static const struct sql_expr *
+on_of(const struct sql_node *n)
+{
+	return n->kind == SQL_NODE_SEMI ? sql_op(semi, n)->rest : sql_node_on(n);
 }
 
 const char *
@@ -460,20 +488,24 @@ sql_explain_condition(
 	struct place at = { .r = r, .t = t, .end = t->n + LONGEST, .prefixed = prefixed(r) };
 	switch (which) {
 	case SQL_CONDITION_KEYS:
-		if (n->keys == 0 ||
-		    (n->kind != SQL_NODE_JOIN && n->kind != SQL_NODE_GET && n->kind != SQL_NODE_SEMI))
-			return NULL;
-		keys(&at, n);
-		return n->kind == SQL_NODE_GET ? "Key Cond" : "Hash Cond";
-	case SQL_CONDITION_ON:
-		if (n->kind == SQL_NODE_SEMI && n->semi->rest != NULL) {
-			at.pair = true;
-			expr(&at, n, n->semi->rest);
-			return "Join Filter";
+		if (n->kind == SQL_NODE_GET) {
+			get_keys(&at, sql_op(get, n));
+			return "Key Cond";
 		}
-		if (n->on == NULL)
+		if (n->kind == SQL_NODE_SEMI) {
+			const struct sql_op_semi *s = sql_op(semi, n);
+			pair_keys(&at, n, s->key, s->sub->right, s->keys);
+			return "Hash Cond";
+		}
+		if (n->kind != SQL_NODE_JOIN || sql_op(join, n)->keys == 0)
 			return NULL;
-		expr(&at, n, n->on);
+		pair_keys(&at, n, sql_op(join, n)->key, sql_op(join, n)->build_key, sql_op(join, n)->keys);
+		return "Hash Cond";
+	case SQL_CONDITION_ON:
+		at.pair = n->kind == SQL_NODE_SEMI;
+		if (on_of(n) == NULL)
+			return NULL;
+		expr(&at, n, on_of(n));
 		return "Join Filter";
 	default:
 		if (n->filter == NULL)
@@ -494,9 +526,9 @@ is_column(const struct sql_node *n, unsigned index)
 		if (owner(n, index, 0) != NULL)
 			return true;
 		if (n->kind == SQL_NODE_AGG)
-			e = index < n->keys ? n->key[index] : NULL;
+			e = index < sql_op(agg, n)->keys ? sql_op(agg, n)->key[index] : NULL;
 		else if (n->kind == SQL_NODE_PROJECT)
-			e = index < n->es ? n->e[index] : NULL;
+			e = index < sql_op(project, n)->es ? sql_op(project, n)->e[index] : NULL;
 		else if (!passes_on(n) && n->kind != SQL_NODE_WINDOW)
 			return n->kind == SQL_NODE_APPEND || n->kind == SQL_NODE_SETOP ||
 			       n->kind == SQL_NODE_RECURSE;
@@ -504,7 +536,7 @@ is_column(const struct sql_node *n, unsigned index)
 			if (e == NULL || e->kind != SQL_COLUMN)
 				return false;
 			index = e->index;
-		} else if (n->kind == SQL_NODE_WINDOW && index >= n->win->base) {
+		} else if (n->kind == SQL_NODE_WINDOW && index >= sql_op(window, n)->win->base) {
 			return false;
 		}
 		n = n->child;
@@ -529,14 +561,14 @@ const char *
 sql_explain_key(const struct sql_report *r, struct sql_text *t, const struct sql_node *n, unsigned k)
 {
 	struct place at = { .r = r, .t = t, .end = t->n + LONGEST, .prefixed = prefixed(r) };
-	if (n->kind == SQL_NODE_SORT && k < n->orders) {
-		sort_key(&at, n, &n->order[k]);
+	if (n->kind == SQL_NODE_SORT && k < sql_op(sort, n)->orders) {
+		sort_key(&at, n, &sql_op(sort, n)->order[k]);
 		return "Sort Key";
 	}
 	/* of grouping sets the last key is the set's number */
 	if (n->kind == SQL_NODE_AGG &&
-	    k + (n->child != NULL && n->child->kind == SQL_NODE_EXPAND) < n->keys) {
-		expr(&at, n->child, n->key[k]);
+	    k + (n->child != NULL && n->child->kind == SQL_NODE_EXPAND) < sql_op(agg, n)->keys) {
+		expr(&at, n->child, sql_op(agg, n)->key[k]);
 		return "Group Key";
 	}
 	return NULL;

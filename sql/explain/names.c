@@ -3,6 +3,7 @@
  * t_2, as in PostgreSQL. First the query's own, in the order of FROM, then those of queries inside of it.
  */
 #include <sql/explain/explain.h>
+#include <sql/plan/op.h>
 #include <sql/plan/sub.h>
 
 #include <stdlib.h>
@@ -29,8 +30,9 @@ gather(struct sql_node *n, struct sql_access **out, unsigned *count, unsigned de
 {
 	if (n == NULL || depth > DEEPEST)
 		return;
-	if (n->acc.tab != NULL && n->acc.alias != NULL && *count < SQL_TABLES_MAX)
-		out[(*count)++] = &n->acc;
+	struct sql_access *a = sql_node_access(n);
+	if (a != NULL && a->alias != NULL && *count < SQL_TABLES_MAX)
+		out[(*count)++] = a;
 	if (begins_anew(n))
 		return;
 	gather(n->child, out, count, depth + 1);
@@ -74,10 +76,10 @@ inner(struct names *s, struct sql_node *n, unsigned depth)
 {
 	if (n == NULL || depth > DEEPEST)
 		return;
-	for (struct sql_cte *c = n->with; c != NULL; c = c->next)
-		scope(s, c->plan);
-	for (unsigned i = 0; i < n->kids; i++)
-		scope(s, n->kid[i]);
+	struct sql_node **k;
+	for (struct sql_inputs i = sql_inputs(n); (k = sql_input_next(&i)) != NULL;)
+		if (*k != n->child && *k != n->build)
+			scope(s, *k);
 	if (begins_anew(n)) {
 		scope(s, n->child);
 		scope(s, n->build);

@@ -6,6 +6,7 @@
  * below it (so the lines add up), in JSON both.
  */
 #include <sql/explain/explain.h>
+#include <sql/plan/op.h>
 #include <sql/plan/sub.h>
 
 #include <stdarg.h>
@@ -108,6 +109,25 @@ kb(size_t bytes)
 /* ---- what an operator is called ------------------------------------------------------------ */
 
 static const char *
+set_name(const struct sql_op_setop *s)
+{
+	return s->op == AST_EXCEPT ? s->all ? "Except All" : "Except"
+	       : s->all            ? "Intersect All"
+				   : "Intersect";
+}
+
+static const char *
+join_name(const struct sql_op_join *j)
+{
+	if (!j->keep_probe && !j->keep_build)
+		return j->keys == 0 ? "Nested Product" : "Hash Join";
+	return !j->keep_build   ? j->keys ? "Hash Left Join" : "Nested Left Join"
+	       : !j->keep_probe ? j->keys ? "Hash Right Join" : "Nested Right Join"
+	       : j->keys        ? "Hash Full Join"
+				: "Nested Full Join";
+}
+
+static const char *
 name_of(const struct sql_node *n)
 {
 	static const char *const name[] = {
@@ -134,26 +154,21 @@ name_of(const struct sql_node *n)
 		[SQL_NODE_LOCK] = "LockRows",
 		[SQL_NODE_SEMI] = "Hash Semi Join",
 	};
+	const struct sql_op_agg *g;
 	switch (n->kind) {
 	case SQL_NODE_GET:
-		return n->keep_probe ? "Left Key Lookup" : name[n->kind];
+		return sql_op(get, n)->keep_probe ? "Left Key Lookup" : name[n->kind];
 	case SQL_NODE_JOIN:
-		if (!n->keep_probe && !n->keep_build)
-			return n->keys == 0 ? "Nested Product" : name[n->kind];
-		return !n->keep_build   ? n->keys ? "Hash Left Join" : "Nested Left Join"
-		       : !n->keep_probe ? n->keys ? "Hash Right Join" : "Nested Right Join"
-		       : n->keys        ? "Hash Full Join"
-					: "Nested Full Join";
+		return join_name(sql_op(join, n));
 	case SQL_NODE_SEMI:
-		return n->semi->anti ? "Hash Anti Join" : name[n->kind];
+		return sql_op(semi, n)->anti ? "Hash Anti Join" : name[n->kind];
 	case SQL_NODE_AGG:
-		return n->keys == 0 ? "Aggregate" : n->aggs ? "HashAggregate" : "Distinct";
+		g = sql_op(agg, n);
+		return g->keys == 0 ? "Aggregate" : g->aggs ? "HashAggregate" : "Distinct";
 	case SQL_NODE_SETOP:
-		return n->op == AST_EXCEPT ? n->all ? "Except All" : "Except"
-		       : n->all            ? "Intersect All"
-					   : "Intersect";
+		return set_name(sql_op(setop, n));
 	case SQL_NODE_SORT:
-		return n->limit != NULL ? "Top-N Sort" : name[n->kind];
+		return sql_op(sort, n)->most.limit != NULL ? "Top-N Sort" : name[n->kind];
 	default:
 		return name[n->kind];
 	}
@@ -163,14 +178,15 @@ static const char *
 join_type(const struct sql_node *n)
 {
 	if (n->kind == SQL_NODE_GET)
-		return n->child == NULL ? NULL : n->keep_probe ? "Left" : "Inner";
+		return n->child == NULL ? NULL : sql_op(get, n)->keep_probe ? "Left" : "Inner";
 	if (n->kind == SQL_NODE_SEMI)
-		return n->semi->anti ? "Anti" : "Semi";
+		return sql_op(semi, n)->anti ? "Anti" : "Semi";
 	if (n->kind != SQL_NODE_JOIN)
 		return NULL;
-	return n->keep_probe && n->keep_build ? "Full"
-	       : n->keep_probe                ? "Left"
-	       : n->keep_build                ? "Right"
+	const struct sql_op_join *j = sql_op(join, n);
+	return j->keep_probe && j->keep_build ? "Full"
+	       : j->keep_probe                ? "Left"
+	       : j->keep_build                ? "Right"
 					      : "Inner";
 }
 
@@ -214,10 +230,13 @@ output_of(const struct sql_report *r, const struct sql_node *n, unsigned k, char
 		return NULL;
 	if (n == r->plan->root && r->plan->kind == AST_SELECT)
 		return k < r->plan->columns ? r->plan->column[k].name : NULL;
-	if ((n->kind != SQL_NODE_SCAN && n->kind != SQL_NODE_GET) || k >= n->acc.wants)
+	if (n->kind != SQL_NODE_SCAN && n->kind != SQL_NODE_GET)
 		return NULL;
-	snprintf(buf, 2 * CAT_NAME_MAX + 2, "%.*s.%s", CAT_NAME_MAX, n->acc.alias,
-	    n->acc.tab->column[n->acc.want[k]].name);
+	const struct sql_access *a = sql_node_access(n);
+	if (k >= a->wants)
+		return NULL;
+	snprintf(
+	    buf, 2 * CAT_NAME_MAX + 2, "%.*s.%s", CAT_NAME_MAX, a->alias, a->tab->column[a->want[k]].name);
 	return buf;
 }
 
@@ -360,12 +379,12 @@ tree_text(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 		tree_text(r, t, c->plan, depth + 1);
 	}
 	line(t, depth, name_of(n));
-	bool named =
-	    n->acc.tab != NULL && n->acc.alias != NULL && strcmp(n->acc.alias, n->acc.tab->name) != 0;
-	if (n->acc.tab != NULL)
-		sql_text_add(t, " on %s%s%s", n->acc.tab->name, named ? " " : "", named ? n->acc.alias : "");
+	const struct sql_access *a = sql_node_access(n);
+	bool named = a != NULL && a->alias != NULL && strcmp(a->alias, a->tab->name) != 0;
+	if (a != NULL)
+		sql_text_add(t, " on %s%s%s", a->tab->name, named ? " " : "", named ? a->alias : "");
 	else if (n->kind == SQL_NODE_CTE)
-		sql_text_add(t, " on %s", n->cte->name);
+		sql_text_add(t, " on %s", sql_op(cte, n)->cte->name);
 	costs_text(r, t, n);
 	actual_text(r, t, n->meter);
 	sql_text_add(t, "\n");
@@ -381,12 +400,9 @@ tree_text(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 	keys_text(r, t, n, depth);
 	conditions_text(r, t, n, depth);
 	details_text(r, t, n->meter, depth);
-	if (n->child != NULL)
-		tree_text(r, t, n->child, depth + 1);
-	if (n->build != NULL)
-		tree_text(r, t, n->build, depth + 1);
-	for (unsigned i = 0; i < n->kids; i++)
-		tree_text(r, t, n->kid[i], depth + 1);
+	struct sql_node **k;
+	for (struct sql_inputs i = sql_sources(n); (k = sql_input_next(&i)) != NULL;)
+		tree_text(r, t, *k, depth + 1);
 }
 
 static void
@@ -532,13 +548,14 @@ tree_json(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 	word(t, in, "Subplan Name", subplan);
 	word(t, in, "Join Type", join_type(n));
 	if (n->kind == SQL_NODE_AGG)
-		word(t, in, "Strategy", n->keys == 0 ? "Plain" : "Hashed");
-	if (n->acc.tab != NULL) {
-		word(t, in, "Relation Name", n->acc.tab->name);
-		word(t, in, "Alias", n->acc.alias);
+		word(t, in, "Strategy", sql_op(agg, n)->keys == 0 ? "Plain" : "Hashed");
+	const struct sql_access *a = sql_node_access(n);
+	if (a != NULL) {
+		word(t, in, "Relation Name", a->tab->name);
+		word(t, in, "Alias", a->alias);
 	}
 	if (n->kind == SQL_NODE_CTE)
-		word(t, in, "CTE Name", n->cte->name);
+		word(t, in, "CTE Name", sql_op(cte, n)->cte->name);
 	if (r->how->costs) {
 		indent(t, in);
 		sql_text_add(t, "\"Total Cost\": %.2f, \"Plan Rows\": %.0f, \"Plan Width\": %u", n->est_cost,
@@ -564,7 +581,7 @@ tree_json(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 		if (!t->failed && name != NULL)
 			word(t, in, name, text.p);
 	}
-	actual_json(r, t, n->meter, n->on != NULL, n->filter != NULL, in);
+	actual_json(r, t, n->meter, sql_node_on(n) != NULL, n->filter != NULL, in);
 	for (const struct sql_cte *c = n->with; c != NULL; c = c->next) {
 		char name[CAT_NAME_MAX + 8];
 		snprintf(name, sizeof name, "CTE %s", c->name);
@@ -572,8 +589,10 @@ tree_json(const struct sql_report *r, struct sql_text *t, const struct sql_node 
 	}
 	member(r, t, n->child, n->kind == SQL_NODE_DERIVED ? "Subquery" : "Outer", NULL, in, &any);
 	member(r, t, n->build, "Inner", NULL, in, &any);
-	for (unsigned i = 0; i < n->kids; i++)
-		member(r, t, n->kid[i], "Member", NULL, in, &any);
+	struct sql_node **k;
+	for (struct sql_inputs i = sql_sources(n); (k = sql_input_next(&i)) != NULL;)
+		if (*k != n->child && *k != n->build)
+			member(r, t, *k, "Member", NULL, in, &any);
 	if (n == r->plan->root && r->plan->kind == AST_SELECT)
 		subplans_json(r, t, in, &any);
 	sql_text_add(t, any ? "\n%*s]\n%*s}" : "\n%*s%*s}", any ? (int)in * 2 : 0, "", (int)depth * 2, "");

@@ -1,5 +1,6 @@
 /* cost.c -- formulas: what operators take, and the figures of a plan's nodes from the leaves up. */
 #include <sql/plan/cost.h>
+#include <sql/plan/op.h>
 #include <sql/plan/window.h>
 
 #include <math.h>
@@ -163,68 +164,82 @@ before_filter(const struct sql_node *n)
 	return n->est_seen > n->est_rows ? n->est_seen : n->est_rows;
 }
 
+static double
+values(const struct sql_costs *c, struct sql_op_values *v)
+{
+	v->node.est_width = v->rows > 0 ? width_of(v->e, v->cols) : 0;
+	return v->node.est_rows * v->cols * c->value / 1e3;
+}
+
 /* What n itself takes, its kids' figures known; fills its width. */
 static double
 own(const struct sql_costs *c, struct sql_node *n)
 {
 	const struct sql_node *k = n->child;
 	struct sql_cost_side p, b;
+	struct sql_node **in;
+	const struct sql_window *w;
+	const struct sql_op_agg *g;
+	const struct sql_access *a;
 	unsigned asked = n->filter ? sql_cost_values(n->filter) : 0;
 	double filter = k ? k->est_rows * asked * c->value / 1e3 : 0;
 	n->est_width = k ? k->est_width : 0;
 	switch (n->kind) {
 	case SQL_NODE_SCAN:
-		n->est_width = access_width(&n->acc);
-		return sql_cost_scan(c, n->acc.tab, before_filter(n), n->acc.wants + asked);
+		a = sql_node_access(n);
+		n->est_width = access_width(a);
+		return sql_cost_scan(c, a->tab, before_filter(n), a->wants + asked);
 	case SQL_NODE_GET:
-		n->est_width += access_width(&n->acc);
-		return sql_cost_lookup(
-		    c, n->acc.tab, k ? k->est_rows : before_filter(n), n->acc.wants + asked);
+		a = sql_node_access(n);
+		n->est_width += access_width(a);
+		return sql_cost_lookup(c, a->tab, k ? k->est_rows : before_filter(n), a->wants + asked);
 	case SQL_NODE_JOIN:
 		p = side_of(n->child);
 		b = side_of(n->build);
 		n->est_width = n->child->est_width + n->build->est_width;
-		asked += n->on ? sql_cost_values(n->on) : 0;
-		return sql_cost_join(c, &p, &b, n->keys, n->est_rows) + n->est_rows * asked * c->value / 1e3;
+		asked += sql_op(join, n)->on ? sql_cost_values(sql_op(join, n)->on) : 0;
+		return sql_cost_join(c, &p, &b, sql_op(join, n)->keys, n->est_rows) +
+		       n->est_rows * asked * c->value / 1e3;
 	case SQL_NODE_SEMI:
 		p = side_of(n->child);
 		b = side_of(n->build);
-		return sql_cost_join(c, &p, &b, n->keys, n->est_rows);
+		return sql_cost_join(c, &p, &b, sql_op(semi, n)->keys, n->est_rows);
 	case SQL_NODE_AGG:
-		n->est_width = width_of(n->key, n->keys) + n->aggs * 8;
-		return sql_cost_group(c, k->est_rows, n->est_rows, n->est_width, n->aggs);
+		g = sql_op(agg, n);
+		n->est_width = width_of(g->key, g->keys) + g->aggs * 8;
+		return sql_cost_group(c, k->est_rows, n->est_rows, n->est_width, g->aggs);
 	case SQL_NODE_PROJECT:
-		n->est_width = width_of(n->e, n->es);
-		return filter + n->est_rows * values_of(n->e, n->es) * c->value / 1e3;
+		n->est_width = width_of(sql_op(project, n)->e, sql_op(project, n)->es);
+		return filter + n->est_rows * values_of(sql_op(project, n)->e, sql_op(project, n)->es) *
+				    c->value / 1e3;
 	case SQL_NODE_VALUES:
-		n->est_width = n->rows > 0 ? width_of(n->e, n->es) : 0;
-		return n->est_rows * n->es * c->value / 1e3;
+		return values(c, sql_op(values, n));
 	case SQL_NODE_SERIES:
 		n->est_width = 8;
 		return n->est_rows * c->value / 1e3;
 	case SQL_NODE_UNNEST: /* of each row as many as its longest array has elements, every column written */
 		return n->est_rows * n->out.cols * c->value / 1e3;
 	case SQL_NODE_SORT:
-		n->est_width = width_of_types(n->types, n->width);
+		n->est_width = width_of_types(sql_op(sort, n)->type, sql_op(sort, n)->cols);
 		return sql_cost_sort(c, k->est_rows, n->est_width);
 	case SQL_NODE_WINDOW:
-		n->est_width += 8 * n->win->fns;
-		return n->win->specs * sql_cost_sort(c, k->est_rows, n->est_width) +
-		       k->est_rows * n->win->fns * c->value / 1e3;
+		w = sql_op(window, n)->win;
+		n->est_width += 8 * w->fns;
+		return w->specs * sql_cost_sort(c, k->est_rows, n->est_width) +
+		       k->est_rows * w->fns * c->value / 1e3;
 	case SQL_NODE_SETOP:
 		return sql_cost_group(c, k->est_rows + n->build->est_rows, k->est_rows, n->est_width, 0);
 	case SQL_NODE_APPEND:
-		for (unsigned i = 0; i < n->kids; i++)
-			n->est_width =
-			    n->kid[i]->est_width > n->est_width ? n->kid[i]->est_width : n->est_width;
+		for (struct sql_inputs i = sql_sources(n); (in = sql_input_next(&i)) != NULL;)
+			n->est_width = (*in)->est_width > n->est_width ? (*in)->est_width : n->est_width;
 		return 0;
 	case SQL_NODE_RECURSE:
 		return copies(c, n->est_rows, n->est_width);
 	case SQL_NODE_CTE:
-		n->est_width = width_of_types(n->cte->type, n->cte->columns);
+		n->est_width = width_of_types(sql_op(cte, n)->cte->type, sql_op(cte, n)->cte->columns);
 		return copies(c, n->est_rows, n->est_width);
 	case SQL_NODE_DERIVED:
-		n->est_width = access_width(&n->acc);
+		n->est_width = access_width(sql_node_access(n));
 		return filter;
 	default:
 		return filter;
@@ -237,20 +252,10 @@ sql_cost_tree(const struct sql_costs *c, struct sql_node *n)
 	if (n == NULL || n->est_cost > 0)
 		return;
 	double cost = 0;
-	struct sql_node *kid[2] = { n->child, n->build };
-	for (const struct sql_cte *w = n->with; w != NULL; w = w->next)
-		if (w->plan != NULL) {
-			sql_cost_tree(c, w->plan);
-			cost += w->plan->est_cost;
-		}
-	for (unsigned i = 0; i < 2; i++)
-		if (kid[i] != NULL) {
-			sql_cost_tree(c, kid[i]);
-			cost += kid[i]->est_cost;
-		}
-	for (unsigned i = 0; i < n->kids; i++) {
-		sql_cost_tree(c, n->kid[i]);
-		cost += n->kid[i]->est_cost;
+	struct sql_node **k;
+	for (struct sql_inputs i = sql_inputs(n); (k = sql_input_next(&i)) != NULL;) {
+		sql_cost_tree(c, *k);
+		cost += (*k)->est_cost;
 	}
 	n->est_cost = cost + own(c, n);
 	if (n->est_cost < 1e-3)

@@ -13,7 +13,7 @@ sql_plan_joinable(const struct bind *b, const struct bind_cond *c, uint64_t have
 }
 
 bool
-sql_plan_place_keys(struct bind *b, struct sql_node *n)
+sql_plan_place_keys(struct bind *b, struct sql_op_join *n)
 {
 	size_t most = n->build_cols + n->keys + 1;
 	n->kept = sql_bind_take(b, most * sizeof *n->kept);
@@ -46,12 +46,13 @@ sql_plan_place_keys(struct bind *b, struct sql_node *n)
 static bool
 unique(const struct sql_node *side, struct sql_expr **e, unsigned n)
 {
-	const struct cat_table *tab = side->acc.tab;
-	if (side->kind != SQL_NODE_SCAN || tab->keys == 0)
+	const struct sql_access *a = side->kind == SQL_NODE_SCAN ? &sql_op(scan, side)->acc : NULL;
+	const struct cat_table *tab = a ? a->tab : NULL;
+	if (tab == NULL || tab->keys == 0)
 		return false;
 	for (unsigned k = 0; k < tab->keys; k++) {
 		unsigned i = 0;
-		while (i < n && (e[i]->kind != SQL_COLUMN || e[i]->index != side->acc.base + tab->key[k]))
+		while (i < n && (e[i]->kind != SQL_COLUMN || e[i]->index != a->base + tab->key[k]))
 			i++;
 		if (i == n)
 			return false;
@@ -78,13 +79,12 @@ struct sql_node *
 sql_plan_hash_join(struct bind *b, struct sql_node *left, uint64_t lmask, struct sql_node *right,
     uint64_t rmask, enum ast_join_kind kind)
 {
-	struct sql_node *n = sql_plan_node(b, SQL_NODE_JOIN, NULL, b->width);
+	struct sql_op_join *n = sql_new_join(b, NULL, b->width);
 	if (n == NULL)
 		return NULL;
 	struct sql_expr **lkey = sql_bind_take(b, (b->conds + 1) * sizeof *lkey);
 	struct sql_expr **rkey = sql_bind_take(b, (b->conds + 1) * sizeof *rkey);
-	n->origin = sql_bind_take(b, b->width * sizeof *n->origin);
-	if (lkey == NULL || rkey == NULL || n->origin == NULL)
+	if (lkey == NULL || rkey == NULL)
 		return NULL;
 	double share = 1;
 	for (unsigned i = 0; i < 2 * b->conds; i++) {
@@ -101,8 +101,8 @@ sql_plan_hash_join(struct bind *b, struct sql_node *left, uint64_t lmask, struct
 	bool build_right = keeps_right(left, lkey, right, rkey, n->keys);
 	bool keep_left = kind == AST_JOIN_LEFT || kind == AST_JOIN_FULL;
 	bool keep_right = kind == AST_JOIN_RIGHT || kind == AST_JOIN_FULL;
-	n->child = build_right ? left : right;
-	n->build = build_right ? right : left;
+	n->node.child = build_right ? left : right;
+	n->node.build = build_right ? right : left;
 	n->keep_probe = build_right ? keep_left : keep_right;
 	n->keep_build = build_right ? keep_right : keep_left;
 	n->key = build_right ? lkey : rkey;
@@ -119,19 +119,19 @@ sql_plan_hash_join(struct bind *b, struct sql_node *left, uint64_t lmask, struct
 		n->build_type[i] = sql_plan_column_type(b, n->build_col[i]);
 	if (!sql_plan_place_keys(b, n))
 		return NULL;
-	n->est_rows = left->est_rows * right->est_rows * share;
-	n->est_rows = n->est_rows < 1 ? 1 : n->est_rows;
-	if (!sql_plan_push_down(b, n, lmask | rmask, false))
+	n->node.est_rows = left->est_rows * right->est_rows * share;
+	n->node.est_rows = n->node.est_rows < 1 ? 1 : n->node.est_rows;
+	if (!sql_plan_push_down(b, &n->node, lmask | rmask, false))
 		return NULL;
 	if (kind != AST_JOIN_INNER) { /* the rest of ON says which pairs match, not which rows come out */
-		n->on = n->filter;
-		n->filter = NULL;
-		if (keep_left && n->est_rows < left->est_rows)
-			n->est_rows = left->est_rows;
-		if (keep_right && n->est_rows < right->est_rows)
-			n->est_rows = right->est_rows;
+		n->on = n->node.filter;
+		n->node.filter = NULL;
+		if (keep_left && n->node.est_rows < left->est_rows)
+			n->node.est_rows = left->est_rows;
+		if (keep_right && n->node.est_rows < right->est_rows)
+			n->node.est_rows = right->est_rows;
 	}
-	return n;
+	return &n->node;
 }
 
 /* ---- outer joins ----------------------------------------------------------------- */
@@ -240,7 +240,7 @@ outer_lookup(struct bind *b, struct sql_node *stay, uint64_t mask, struct sql_no
 	sql_cost_tree(c, other);
 	struct sql_cost_side l = { stay->est_rows, 0, stay->est_width };
 	struct sql_cost_side r = { other->est_rows, 0, other->est_width };
-	if (sql_cost_lookup(c, other->acc.tab, l.rows, other->acc.wants) >=
+	if (sql_cost_lookup(c, sql_op(scan, other)->acc.tab, l.rows, sql_op(scan, other)->acc.wants) >=
 	    other->est_cost + sql_cost_join(c, &l, &r, 1, l.rows))
 		return NULL;
 	unsigned conds = 0, probes;
@@ -251,7 +251,7 @@ outer_lookup(struct bind *b, struct sql_node *stay, uint64_t mask, struct sql_no
 	struct sql_expr **key = sql_plan_full_key(b, table, mask, &probes, NULL);
 	struct sql_node *n = key ? sql_plan_lookup(b, stay, mask, table, key) : NULL;
 	if (n != NULL)
-		n->keep_probe = true;
+		sql_op(get, n)->keep_probe = true;
 	return n;
 }
 

@@ -51,25 +51,41 @@ static bool
 narrow(const struct need *w, struct sql_node *n)
 {
 	if (n->kind == SQL_NODE_SEMI) {
-		note(w, n->semi->each);
+		note(w, sql_op(semi, n)->each);
 		note(w, n->filter);
 		return narrow(w, n->child);
 	}
 	if (n->kind != SQL_NODE_JOIN && (n->kind != SQL_NODE_GET || n->child == NULL))
 		return true;
 	note(w, n->filter);
-	note(w, n->on);
 	if (n->kind == SQL_NODE_GET) {
-		n->passes = only(w, n->pass, NULL, n->passes);
+		struct sql_op_get *g = sql_op(get, n);
+		g->passes = only(w, g->pass, NULL, g->passes);
+		note_all(w, g->key, g->keys);
 	} else {
-		n->probe_cols = only(w, n->probe_col, n->probe_type, n->probe_cols);
-		n->build_cols = only(w, n->build_col, n->build_type, n->build_cols);
-		if (!sql_plan_place_keys(w->b, n))
+		struct sql_op_join *o = sql_op(join, n);
+		note(w, o->on);
+		o->probe_cols = only(w, o->probe_col, o->probe_type, o->probe_cols);
+		o->build_cols = only(w, o->build_col, o->build_type, o->build_cols);
+		if (!sql_plan_place_keys(w->b, o))
 			return false;
-		note_all(w, n->build_key, n->keys);
+		note_all(w, o->build_key, o->keys);
+		note_all(w, o->key, o->keys);
 	}
-	note_all(w, n->key, n->keys);
 	return narrow(w, n->child) && (n->build == NULL || narrow(w, n->build));
+}
+
+static void
+note_agg(const struct need *w, const struct sql_op_agg *o)
+{
+	note_all(w, o->key, o->keys);
+	for (unsigned a = 0; a < o->aggs; a++) {
+		const struct sql_agg *g = &o->agg[a];
+		note(w, g->arg);
+		note(w, g->separator);
+		note(w, g->filter);
+		note_all(w, g->col, g->cols);
+	}
 }
 
 static bool
@@ -79,16 +95,9 @@ top(struct bind *b, struct sql_node *n)
 	if ((w.of = sql_bind_take(b, w.width)) == NULL)
 		return false;
 	if (n->kind == SQL_NODE_PROJECT)
-		note_all(&w, n->e, n->es);
+		note_all(&w, sql_op(project, n)->e, sql_op(project, n)->es);
 	else
-		note_all(&w, n->key, n->keys);
-	for (unsigned a = 0; n->kind == SQL_NODE_AGG && a < n->aggs; a++) {
-		const struct sql_agg *g = &n->agg[a];
-		note(&w, g->arg);
-		note(&w, g->separator);
-		note(&w, g->filter);
-		note_all(&w, g->col, g->cols);
-	}
+		note_agg(&w, sql_op(agg, n));
 	return narrow(&w, n->child);
 }
 
@@ -110,15 +119,12 @@ visit(struct bind *b, struct sql_node *n, bool inside)
 		return false;
 	if (!inside && joined(n) && !sql_plan_share(b, n))
 		return false;
-	for (const struct sql_cte *c = n->with; c != NULL; c = c->next)
-		if (!visit(b, c->plan, false))
+	struct sql_node **k;
+	for (struct sql_inputs i = sql_inputs(n); (k = sql_input_next(&i)) != NULL;)
+		if (!visit(
+			b, *k, joined(n) && (*k == n->child || (*k == n->build && n->kind != SQL_NODE_SEMI))))
 			return false;
-	for (unsigned i = 0; i < n->kids; i++)
-		if (!visit(b, n->kid[i], false))
-			return false;
-	if (n->kind == SQL_NODE_SEMI)
-		return visit(b, n->child, joined(n)) && visit(b, n->build, false);
-	return visit(b, n->child, joined(n)) && visit(b, n->build, joined(n));
+	return true;
 }
 
 bool

@@ -351,7 +351,8 @@ lookup_cost(const struct order *o, const struct part *l, const struct part *r)
 	if (it->node->kind != SQL_NODE_SCAN || !sql_cost_few(l->rows, sql_sel_rows(o->b, it->table)) ||
 	    !sql_plan_has_key(o->b, it->table, l->tables))
 		return INFINITY;
-	return l->cost + sql_cost_lookup(o->costs, it->node->acc.tab, l->rows, it->node->acc.wants + 1);
+	const struct sql_access *a = sql_node_access(it->node);
+	return l->cost + sql_cost_lookup(o->costs, a->tab, l->rows, a->wants + 1);
 }
 
 static bool

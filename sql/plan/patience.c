@@ -27,6 +27,28 @@ asked_in(const struct sql_expr *e, double rows)
 		asked_in(e->args[k], rows);
 }
 
+/* By what an operator computes besides its filter, for each of so many rows. */
+static void
+asked_over(const struct sql_node *n, double rows)
+{
+	if (n->kind == SQL_NODE_JOIN)
+		asked_in(sql_op(join, n)->on, INFINITY);
+	if (n->kind == SQL_NODE_LATERAL)
+		asked_in(sql_op(lateral, n)->on, INFINITY);
+	if (n->kind == SQL_NODE_PROJECT)
+		for (unsigned k = 0; k < sql_op(project, n)->es; k++)
+			asked_in(sql_op(project, n)->e[k], rows);
+	if (n->kind != SQL_NODE_AGG)
+		return;
+	const struct sql_op_agg *o = sql_op(agg, n);
+	for (unsigned k = 0; k < o->keys; k++)
+		asked_in(o->key[k], rows);
+	for (unsigned k = 0; k < o->aggs; k++) {
+		asked_in(o->agg[k].arg, rows);
+		asked_in(o->agg[k].filter, rows);
+	}
+}
+
 static void
 asked_by(const struct sql_node *n, double times)
 {
@@ -36,21 +58,12 @@ asked_by(const struct sql_node *n, double times)
 	if (n->kind == SQL_NODE_SCAN || n->kind == SQL_NODE_GET || n->kind == SQL_NODE_JOIN)
 		in = n->est_seen > n->est_rows ? n->est_seen : n->est_rows;
 	asked_in(n->filter, in * times);
-	asked_in(n->on, INFINITY);
-	for (unsigned k = 0; n->kind == SQL_NODE_PROJECT && k < n->es; k++)
-		asked_in(n->e[k], in * times);
-	for (unsigned k = 0; n->kind == SQL_NODE_AGG && k < n->keys; k++)
-		asked_in(n->key[k], in * times);
-	for (unsigned k = 0; k < n->aggs; k++) {
-		asked_in(n->agg[k].arg, in * times);
-		asked_in(n->agg[k].filter, in * times);
-	}
+	asked_over(n, in * times);
+	struct sql_node **k;
 	for (const struct sql_cte *c = n->with; c != NULL; c = c->next)
 		asked_by(c->plan, 1);
-	for (unsigned i = 0; i < n->kids; i++)
-		asked_by(n->kid[i], times);
-	asked_by(n->child, times);
-	asked_by(n->build, n->kind == SQL_NODE_LATERAL ? INFINITY : times);
+	for (struct sql_inputs i = sql_sources(n); (k = sql_input_next(&i)) != NULL;)
+		asked_by(*k, n->kind == SQL_NODE_LATERAL && *k == n->build ? INFINITY : times);
 }
 
 void

@@ -15,7 +15,10 @@ enum { ASKED_MAX = 200, ELEMENTS_GUESS = 10 };
 struct sql_node *
 sql_plan_node(struct bind *b, enum sql_node_kind kind, struct sql_node *child, unsigned cols)
 {
-	struct sql_node *n = sql_bind_take(b, sizeof *n);
+#define SIZE(KIND, kind) [SQL_NODE_##KIND] = sizeof(struct sql_op_##kind),
+	static const size_t size[SQL_NODES] = { SQL_NODE_KINDS(SIZE) };
+#undef SIZE
+	struct sql_node *n = sql_bind_take(b, size[kind]);
 	if (n == NULL)
 		return NULL;
 	n->kind = kind;
@@ -27,6 +30,54 @@ sql_plan_node(struct bind *b, enum sql_node_kind kind, struct sql_node *child, u
 	n->selbuf = sql_bind_take(b, CAT_BATCH * sizeof *n->selbuf);
 	n->est_rows = 1;
 	return n->out.col && n->selbuf ? n : NULL;
+}
+
+struct sql_node *
+sql_plan_project(struct bind *b, struct sql_node *child, struct sql_expr **e, unsigned n)
+{
+	struct sql_op_project *p = sql_new_project(b, child, n);
+	if (p == NULL)
+		return NULL;
+	p->e = e;
+	p->es = n;
+	p->node.est_rows = child->est_rows;
+	return &p->node;
+}
+
+struct sql_access *
+sql_node_access(const struct sql_node *n)
+{
+	const struct sql_access *a = n->kind == SQL_NODE_SCAN      ? &sql_op(scan, n)->acc
+				     : n->kind == SQL_NODE_GET     ? &sql_op(get, n)->acc
+				     : n->kind == SQL_NODE_DERIVED ? &sql_op(derived, n)->acc
+				     : n->kind == SQL_NODE_LATERAL ? &sql_op(lateral, n)->acc
+								   : NULL;
+	return (struct sql_access *)(uintptr_t)a;
+}
+
+const struct sql_expr *
+sql_node_on(const struct sql_node *n)
+{
+	return n->kind == SQL_NODE_JOIN      ? sql_op(join, n)->on
+	       : n->kind == SQL_NODE_LATERAL ? sql_op(lateral, n)->on
+					     : NULL;
+}
+
+struct sql_node **
+sql_input_next(struct sql_inputs *i)
+{
+	for (struct sql_cte *c = i->with; c != NULL; c = i->with) {
+		i->with = c->next;
+		if (c->plan != NULL)
+			return &c->plan;
+	}
+	while (i->at < 2) {
+		struct sql_node **k = i->at++ == 0 ? &i->n->child : &i->n->build;
+		if (*k != NULL)
+			return k;
+	}
+	struct sql_op_append *a = i->n->kind == SQL_NODE_APPEND ? sql_op(append, i->n) : NULL;
+	return a != NULL && i->at - 2 < a->kids ? &a->kid[i->at++ - 2] : NULL;
 }
 
 bool
@@ -183,18 +234,16 @@ sql_plan_full_key(struct bind *b, unsigned k, uint64_t given, unsigned *probes, 
 }
 
 bool
-sql_plan_access(struct bind *b, struct sql_node *n, unsigned k)
+sql_plan_access(struct bind *b, struct sql_access *a, unsigned k)
 {
 	const struct bind_table *t = &b->table[k];
-	struct sql_access *a = &n->acc;
 	a->tab = t->tab;
 	a->alias = t->ast->alias;
 	a->base = t->base;
 	a->row_at = t->row_at;
 	a->identify = t->row_at != 0;
 	a->want = sql_bind_take(b, t->tab->columns * sizeof *a->want);
-	a->tmp = sql_bind_take(b, t->tab->columns * sizeof *a->tmp);
-	if (a->want == NULL || a->tmp == NULL)
+	if (a->want == NULL)
 		return false;
 	for (unsigned c = 0; c < t->tab->columns; c++)
 		if (t->used[c])
@@ -270,11 +319,11 @@ derived(struct bind *b, unsigned k, bool first)
 		t->sub->whole = true;
 	else if (!sql_plan_push_into(b, k) || (t->sub = sql_plan_child(b, t->from)) == NULL)
 		return NULL;
-	struct sql_node *n = sql_plan_node(b, SQL_NODE_DERIVED, t->sub, b->width);
-	if (n == NULL || !sql_plan_access(b, n, k))
+	struct sql_op_derived *n = sql_new_derived(b, t->sub, b->width);
+	if (n == NULL || !sql_plan_access(b, &n->acc, k))
 		return NULL;
-	n->est_rows = t->sub->est_rows;
-	return sql_plan_push_down(b, n, UINT64_C(1) << k, first) ? n : NULL;
+	n->node.est_rows = t->sub->est_rows;
+	return sql_plan_push_down(b, &n->node, UINT64_C(1) << k, first) ? &n->node : NULL;
 }
 
 static double
@@ -295,14 +344,24 @@ base_of(struct bind *b, unsigned k, bool first)
 	if (b->table[k].sub != NULL || b->table[k].from != NULL)
 		return derived(b, k, first);
 	struct sql_expr **key = sql_plan_full_key(b, k, 0, &probes, &each);
-	struct sql_node *n = sql_plan_node(b, key ? SQL_NODE_GET : SQL_NODE_SCAN, NULL, b->width);
-	if (n == NULL || !sql_plan_access(b, n, k))
-		return NULL;
-	n->key = key;
-	n->keys = b->table[k].tab->keys;
-	n->probes = probes;
-	n->each = each;
-	n->est_rows = each ? elements_of(key[each - 1]) : key ? probes : sql_sel_rows(b, k);
+	struct sql_node *n = NULL;
+	if (key != NULL) {
+		struct sql_op_get *g = sql_new_get(b, NULL, b->width);
+		if (g == NULL || !sql_plan_access(b, &g->acc, k))
+			return NULL;
+		g->key = key;
+		g->keys = b->table[k].tab->keys;
+		g->probes = probes;
+		g->each = each;
+		n = &g->node;
+		n->est_rows = each ? elements_of(key[each - 1]) : probes;
+	} else {
+		struct sql_op_scan *s = sql_new_scan(b, NULL, b->width);
+		if (s == NULL || !sql_plan_access(b, &s->acc, k))
+			return NULL;
+		n = &s->node;
+		n->est_rows = sql_sel_rows(b, k);
+	}
 	return sql_plan_push_down(b, n, UINT64_C(1) << k, first) ? n : NULL;
 }
 
@@ -344,15 +403,15 @@ sql_plan_column_type(const struct bind *b, unsigned index)
 struct sql_node *
 sql_plan_lookup(struct bind *b, struct sql_node *left, uint64_t have, unsigned k, struct sql_expr **key)
 {
-	struct sql_node *n = sql_plan_node(b, SQL_NODE_GET, left, b->width);
-	if (n == NULL || !sql_plan_access(b, n, k))
+	struct sql_op_get *n = sql_new_get(b, left, b->width);
+	if (n == NULL || !sql_plan_access(b, &n->acc, k))
 		return NULL;
 	n->key = key;
 	n->keys = b->table[k].tab->keys;
 	n->probes = 1;
-	n->est_rows = left->est_rows;
+	n->node.est_rows = left->est_rows;
 	n->pass = sql_plan_columns_of(b, have, &n->passes);
-	return n->pass && sql_plan_push_down(b, n, have | UINT64_C(1) << k, false) ? n : NULL;
+	return n->pass && sql_plan_push_down(b, &n->node, have | UINT64_C(1) << k, false) ? &n->node : NULL;
 }
 
 struct sql_node *

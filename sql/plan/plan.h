@@ -1,14 +1,15 @@
 /*
- * plan.h -- a bound statement as a tree of operators, with the room they work in.
+ * plan.h -- a bound statement as a tree of operators.
  *
  * Columns: every table of a FROM list has its columns at base .. base+columns-1
  * of one wide batch, and an operator fills only the ones that somebody uses. So an
  * expression bound once means the same below and above a join. Aggregation and
  * projection begin a new, narrow batch.
  *
- * A plan belongs to one session and runs one execution at a time; operators keep
- * their state in it, and take memory that dies with the statement or the batch
- * from the session's arenas (node->arena, ...).
+ * A plan belongs to one session and runs one execution at a time. The tree is what the
+ * planner said (op.h); the executor keeps an operator's running state beside it
+ * (exec/state.h), and takes memory that dies with the statement or the batch from
+ * the session's arenas (node->arena, ...).
  */
 #ifndef NAM_SQL_PLAN_H
 #define NAM_SQL_PLAN_H
@@ -20,38 +21,45 @@
 enum { SQL_TABLES_MAX = 60 };
 #define SQL_KEPT_KEY (~0u)
 
+/* The kinds of operators; op.h has a struct for each. */
+#define SQL_NODE_KINDS(X)                                                                                    \
+	X(ONE, one)       /* one row without columns */                                                      \
+	X(VALUES, values) /* rows of expressions */                                                          \
+	X(SCAN, scan)     /* all rows of a table */                                                          \
+	X(GET, get)       /* by primary key: from expressions, or for each row of the child */               \
+	X(JOIN, join)                                                                                        \
+	X(AGG, agg)                                                                                          \
+	X(PROJECT, project)                                                                                  \
+	X(SORT, sort)                                                                                        \
+	X(LIMIT, limit)                                                                                      \
+	X(APPEND, append)                                                                                    \
+	X(SETOP, setop)                                                                                      \
+	X(SERIES, series)                                                                                    \
+	X(RECURSE, recurse)                                                                                  \
+	X(CTE, cte)                                                                                          \
+	X(DERIVED, derived) /* a query in FROM */                                                            \
+	X(WINDOW, window)                                                                                    \
+	X(LOCK, lock)                                                                                        \
+	X(LATERAL, lateral)                                                                                  \
+	X(EXPAND, expand)                                                                                    \
+	X(SEMI, semi) /* semijoins and antijoins */                                                          \
+	X(UNNEST, unnest)                                                                                    \
+	X(UNIQUE, unique)
+
 enum sql_node_kind {
-	SQL_NODE_ONE,    /* one row without columns */
-	SQL_NODE_VALUES, /* rows of expressions */
-	SQL_NODE_SCAN,
-	SQL_NODE_GET, /* by primary key: from expressions, or for each row of the child */
-	SQL_NODE_JOIN,
-	SQL_NODE_AGG,
-	SQL_NODE_PROJECT,
-	SQL_NODE_SORT,
-	SQL_NODE_LIMIT,
-	SQL_NODE_APPEND,  /* the rows of one kid after the other */
-	SQL_NODE_SETOP,   /* INTERSECT and EXCEPT: child, without or with build */
-	SQL_NODE_SERIES,  /* generate_series over e[0 .. es-1] */
-	SQL_NODE_RECURSE, /* child's rows, then build's over those that came last */
-	SQL_NODE_CTE,     /* reads what cte keeps */
-	SQL_NODE_DERIVED, /* the child's narrow batch at acc.base of a wide one */
-	SQL_NODE_WINDOW,
-	SQL_NODE_LOCK,    /* FOR UPDATE: all rows locked before the first comes out */
-	SQL_NODE_LATERAL, /* for each of the child's rows, those of build, which speaks of it: lateral.h */
-	SQL_NODE_EXPAND,  /* the child's rows, once for every grouping set, its keys behind */
-	SQL_NODE_UNNEST,  /* the child's rows, with arrays taken apart */
-	SQL_NODE_SEMI, /* the child's rows that a subquery's set, build, has a partner of, or has none of: sub.h */
-	SQL_NODE_UNIQUE, /* DISTINCT ON: of sorted rows alike in columns pass[0..passes) the first */
+#define SQL_NODE_KIND(KIND, kind) SQL_NODE_##KIND,
+	SQL_NODE_KINDS(SQL_NODE_KIND)
+#undef SQL_NODE_KIND
 };
+#define SQL_NODE_COUNT(KIND, kind) +1
+enum { SQL_NODES = 0 SQL_NODE_KINDS(SQL_NODE_COUNT) };
+#undef SQL_NODE_COUNT
 
 struct sql_window;
 struct sql_meter;  /* meter.h */
 struct sql_rowset; /* rows kept: rowset.h */
 struct sql_join_table;
 struct sql_coded;
-struct sql_lateral;
-struct sql_semi;
 struct sql_groups; /* rows that differ: groups.h */
 struct sql_sub;    /* subqueries of expressions: sub.h */
 
@@ -62,7 +70,7 @@ struct sql_cte {
 	enum cat_type *type;
 	const char *name;
 	unsigned columns, refs, arena;
-	struct sql_rowset *rs; /* NULL: not run yet */
+	struct sql_run_with *run; /* exec/state.h */
 };
 
 /*
@@ -81,11 +89,8 @@ struct sql_access {
 	unsigned base;
 	uint16_t *want; /* column numbers */
 	unsigned wants;
-	struct cat_vec *tmp;  /* wants vectors, as decoded */
-	struct txn_row *rows; /* of the current batch */
-	bool identify;        /* whoever asks a scan wants these, too */
-	unsigned row_at;      /* not 0: addresses and CIDs of its rows go to these two columns */
-	uint64_t seen;        /* rows read in this execution */
+	bool identify;   /* whoever asks a scan wants these, too */
+	unsigned row_at; /* not 0: addresses and CIDs of its rows go to these two columns */
 };
 
 /* Rows to be locked: columns col and col + 1 of the batch say which. */
@@ -95,103 +100,26 @@ struct sql_lock {
 	uint8_t wait; /* AST_LOCK_WAIT, ... */
 };
 
+/* What all operators have. op.h has the rest of each. */
 struct sql_node {
 	enum sql_node_kind kind;
-	struct sql_node *child;
-	struct sql_expr *filter; /* only rows for which it is true come out */
-	unsigned arena;          /* batch arena; + 1: lives as long as the statement; + 2: a join's answers */
+	struct sql_node *child, *build; /* what it reads: the one input, and the other */
+	struct sql_expr *filter;        /* only rows for which it is true come out */
+	unsigned arena; /* batch arena; + 1: lives as long as the statement; + 2: a join's answers */
 	double est_rows,
-	    est_cost;       /* guessed: rows that come out; microseconds until the last, with all below */
-	unsigned est_width; /* guessed: bytes of such a row */
-	double est_seen;    /* guessed: rows that its filter is asked about */
-	bool whole;         /* two operators read it: each may ask for any column */
+	    est_cost;         /* guessed: rows that come out; microseconds until the last, with all below */
+	unsigned est_width;   /* guessed: bytes of such a row */
+	double est_seen;      /* guessed: rows that its filter is asked about */
+	bool whole;           /* two operators read it: each may ask for any column */
+	struct sql_cte *with; /* those that begin and end with this node, NULL: none */
 	struct sql_meter *meter; /* EXPLAIN ANALYZE: what it did; NULL: nobody asks */
 
 	/* the current batch: valid until the next call of sql_next */
 	struct sql_batch out;
 	uint16_t *sel; /* NULL: all n rows */
 	unsigned nsel;
-	uint16_t *selbuf; /* CAT_BATCH */
-
-	struct sql_node **kid; /* APPEND */
-	unsigned kids;
-	enum ast_setop op; /* SETOP */
-	bool all;
-	struct sql_rowset *fresh; /* RECURSE: found in this round; rows: does it go on? */
-	unsigned *own, owns;      /* arenas of the recursive term */
-	int64_t next, stop, step; /* SERIES */
-	struct cat_datum
-	    *held; /* SERIES of no integers: from, to, by; LIMIT WITH TIES: the last row's keys */
-	uint64_t ordinal;
-	uint32_t *count; /* SETOP: how often each row of rs was there */
-
-	struct sql_cte *with; /* those that begin and end with this node, NULL: none */
-	struct sql_cte *cte;  /* CTE */
-
-	struct sql_access acc; /* SCAN, GET, DERIVED */
-	struct txn_scan *scan; /* SCAN: one of the two is open */
-	struct cat_scan *read;
-
-	/* GET: probes x keys expressions; with a child there is one probe */
-	struct sql_expr **key;
-	unsigned keys, probes, at;
-	unsigned each; /* GET: key[each - 1] is an array, and every element of it makes a probe; 0: none is */
-	unsigned *pass; /* columns of the child that are used above */
-	unsigned passes;
-
-	/* JOIN: child is the probe side */
-	struct sql_node *build;
-	struct sql_expr **build_key;
-	unsigned *build_col, *probe_col;
-	enum cat_type *build_type, *probe_type;
-	unsigned build_cols, probe_cols;
-	unsigned build_width, *kept; /* what is kept: columns of build's batch, or SQL_KEPT_KEY: a key */
-	unsigned *build_at, *key_at; /* where among that build_col and the keys are */
-	struct sql_node *share;      /* the join that keeps what this one asks, NULL: itself */
-	struct sql_join_table *table;
-	struct sql_origin *origin; /* by column of out */
-	struct sql_rowset *rs;     /* JOIN: build side. SORT: all */
-	uint32_t *bucket, *chain;
-	uint64_t *hash;
-	uint64_t mask;
-	unsigned probe_at; /* position in the probe side's selection */
-	uint32_t match;    /* next build row + 1 to look at */
-	bool opened, ended;
-	struct sql_expr *on;         /* JOIN: what a pair must fulfil besides equal keys */
-	bool keep_probe, keep_build; /* JOIN, GET: rows of that side without a partner come with NULLs */
-	uint8_t *matched;            /* JOIN: per build row */
-
-	/* AGG: groups come out as keys, then results */
-	struct sql_groups *set;
-	struct sql_agg *agg;
-	unsigned aggs;
-	unsigned buckets, groups;
-	struct sql_coded *coded; /* exec/group.c's */
-	char **state;            /* chunks of CAT_BATCH states; JOIN: its probe */
-
-	struct sql_lateral *lat; /* LATERAL */
-	struct sql_semi *semi;   /* SEMI */
-	const uint8_t *gset;     /* EXPAND: rows sets of e[0..es) */
-
-	struct sql_expr **e; /* PROJECT, VALUES (rows x es) */
-	unsigned es, rows;
-
-	struct sql_sort_key *order; /* SORT */
-	unsigned orders;
-	uint32_t *perm;
-	unsigned width; /* SORT: columns it keeps */
-	const uint8_t
-	    *apart; /* UNNEST: per column of the child, is it such an array? Its elements are of types[] */
-	enum cat_type *types;
-
-	struct sql_window *win; /* WINDOW: window.h */
-
-	struct sql_lock *lock; /* LOCK */
-	unsigned locks;
-
-	struct sql_expr *limit, *offset; /* LIMIT; SORT: then only so many matter */
-	uint64_t left, skip;
-	bool ties; /* LIMIT: and all rows alike in columns pass[0..passes) with the last one */
+	uint16_t *selbuf;                /* CAT_BATCH */
+	const struct sql_origin *origin; /* by column of out; NULL: not known */
 };
 
 struct sql_agg {
@@ -209,8 +137,6 @@ struct sql_agg {
 	struct sql_sort_key *key;
 	unsigned keys;
 	enum cat_type *types;
-	struct sql_rowset *rs;
-	struct sql_groups *seen; /* in place of rs: DISTINCT values, with their groups */
 };
 
 struct sql_sort_key {

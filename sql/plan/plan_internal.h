@@ -19,8 +19,8 @@ sql_plan_open(const struct bind *b, const struct bind_cond *c)
 }
 
 /* plan.c */
-/* n reads table k: the columns of it that somebody uses. */
-bool sql_plan_access(struct bind *b, struct sql_node *n, unsigned k);
+/* What reading table k is: the columns of it that somebody uses. */
+bool sql_plan_access(struct bind *b, struct sql_access *a, unsigned k);
 /* bind/lateral.c: rows of left beside what table k, which speaks of them, gives; keep_left: beside NULLs if it gives none. */
 struct sql_node *sql_plan_lateral(
     struct bind *b, struct sql_node *left, uint64_t have, unsigned k, bool keep_left);
@@ -61,7 +61,7 @@ unsigned sql_plan_outer_at(const struct bind *b, unsigned first, unsigned end);
 struct sql_node *sql_plan_outer(struct bind *b, unsigned outer, bool first, uint64_t *mask);
 
 /* What is kept of a join's other side: its columns, and keys that are none of them. */
-bool sql_plan_place_keys(struct bind *b, struct sql_node *n);
+bool sql_plan_place_keys(struct bind *b, struct sql_op_join *n);
 /* semi.c: which conditions of WHERE become semijoins, before the joins are planned; then these joins, put into the tree. */
 void sql_plan_semi_begin(struct bind *b);
 struct sql_node *sql_plan_semi(struct bind *b, struct sql_node *root);

@@ -1,6 +1,6 @@
 /* plan_test.c -- which operators a statement gets, which types its parameters, which error its mistakes; no cluster needed. */
 #include <sql/parse/parse.h>
-#include <sql/plan/plan.h>
+#include <sql/plan/op.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,13 +63,14 @@ shape(const struct sql_node *n, char *out, size_t max)
 	size_t at = strlen(out);
 	snprintf(out + at, max - at, "%s%s%s", at && out[at - 1] != '(' && out[at - 1] != ',' ? " " : "",
 	    name[n->kind], n->filter ? "?" : "");
-	if (n->acc.tab != NULL) {
+	const struct sql_access *a = sql_node_access(n);
+	if (a != NULL) {
 		at = strlen(out);
-		snprintf(out + at, max - at, ":%s/%u", n->acc.tab->name, n->acc.wants);
+		snprintf(out + at, max - at, ":%s/%u", a->tab->name, a->wants);
 	}
-	if (n->kind == SQL_NODE_GET && n->probes > 1) {
+	if (n->kind == SQL_NODE_GET && sql_op(get, n)->probes > 1) {
 		at = strlen(out);
-		snprintf(out + at, max - at, "*%u", n->probes);
+		snprintf(out + at, max - at, "*%u", sql_op(get, n)->probes);
 	}
 	if (n->build != NULL) {
 		at = strlen(out);

@@ -6,31 +6,31 @@ static struct sql_node *
 aggregated(struct bind *b, struct sql_node *child, struct sql_expr *having)
 {
 	/* Only the group keys somebody uses above are wanted, but all are compared. */
-	struct sql_node *n = sql_plan_node(b, SQL_NODE_AGG, child, b->groups + b->aggs);
+	struct sql_op_agg *n = sql_new_agg(b, child, b->groups + b->aggs);
 	if (n == NULL)
 		return NULL;
 	n->key = b->group_key;
 	n->keys = b->groups;
 	n->agg = b->agg;
 	n->aggs = b->aggs;
-	n->filter = having;
-	n->est_rows = sql_sel_groups(b, b->group_key, b->groups, child->est_rows);
-	return n;
+	n->node.filter = having;
+	n->node.est_rows = sql_sel_groups(b, b->group_key, b->groups, child->est_rows);
+	return &n->node;
 }
 
 static struct sql_node *
 distinct(struct bind *b, struct sql_node *child, const struct bind_out *o)
 {
-	struct sql_node *n = sql_plan_node(b, SQL_NODE_AGG, child, o->n);
+	struct sql_op_agg *n = sql_new_agg(b, child, o->n);
 	if (n == NULL || (n->key = sql_bind_take(b, o->n * sizeof *n->key)) == NULL)
 		return NULL;
 	for (unsigned i = 0; i < o->n; i++)
 		if ((n->key[i] = sql_expr_column(b->a, i, o->e[i]->type, o->e[i]->typmod, 0)) == NULL)
 			return NULL;
 	n->keys = o->n;
-	n->est_rows = b->grouped || b->tables == 0 ? child->est_rows / 4 + 1
-						   : sql_sel_groups(b, o->e, o->n, child->est_rows);
-	return n;
+	n->node.est_rows = b->grouped || b->tables == 0 ? child->est_rows / 4 + 1
+							: sql_sel_groups(b, o->e, o->n, child->est_rows);
+	return &n->node;
 }
 
 /* Rows that LIMIT and OFFSET leave, when they are constants. */
@@ -52,8 +52,9 @@ limited(double rows, const struct sql_expr *limit, const struct sql_expr *offset
 static bool
 counts_rows(const struct sql_node *n)
 {
-	for (unsigned i = 0; n->kind == SQL_NODE_PROJECT && i < n->es; i++)
-		if (sql_expr_volatile(n->e[i]))
+	const struct sql_op_project *p = n->kind == SQL_NODE_PROJECT ? sql_op(project, n) : NULL;
+	for (unsigned i = 0; p != NULL && i < p->es; i++)
+		if (sql_expr_volatile(p->e[i]))
 			return true;
 	return false;
 }
@@ -71,13 +72,23 @@ sets_are_last(const struct bind *b)
 	return true;
 }
 
+static enum cat_type *
+types_of(struct bind *b, struct sql_expr *const *e, unsigned n)
+{
+	enum cat_type *type = sql_bind_take(b, n * sizeof *type);
+	for (unsigned i = 0; type != NULL && i < n; i++)
+		type[i] = e[i]->type;
+	return type;
+}
+
 struct sql_node *
 sql_plan_select(struct bind *b)
 {
 	const struct bind_query *w = b->query;
 	const struct ast_select *q = w->q;
 	const struct bind_out *o = &w->o;
-	struct sql_node *n, *below = NULL;
+	struct sql_node *n;
+	struct sql_op_project *below = NULL;
 	bool sets_last = false;
 	if (w->set != NULL) {
 		if ((n = sql_plan_set(b, w->set)) == NULL)
@@ -92,77 +103,67 @@ sql_plan_select(struct bind *b)
 			return NULL;
 		if ((n = sql_bind_window_node(b, n)) == NULL)
 			return NULL;
-		struct sql_node *p = sql_plan_node(b, SQL_NODE_PROJECT, n, o->n);
+		struct sql_node *p = sql_plan_project(b, n, o->e, o->n);
 		if (p == NULL)
 			return NULL;
-		p->e = o->e;
-		p->es = o->n;
-		p->est_rows = n->est_rows;
 		sets_last = sets_are_last(b);
-		below = p;
-		if (!sql_bind_srf_arrays(b, p) || (n = sets_last ? p : sql_bind_srf_node(b, p)) == NULL)
+		below = sql_op(project, p);
+		if (!sql_bind_srf_arrays(b, below) || (n = sets_last ? p : sql_bind_srf_node(b, p)) == NULL)
 			return NULL;
 	}
 	if (q->distinct && (n = distinct(b, n, o)) == NULL)
 		return NULL;
 	if (w->keys > 0) {
 		unsigned cols = sets_last ? below->es : o->n;
-		struct sql_node *s = sql_plan_node(b, SQL_NODE_SORT, n, cols);
-		if (s == NULL || (s->types = sql_bind_take(b, cols * sizeof *s->types)) == NULL)
+		struct sql_op_sort *s = sql_new_sort(b, n, cols);
+		if (s == NULL || (s->type = types_of(b, sets_last ? below->e : o->e, cols)) == NULL)
 			return NULL;
-		for (unsigned i = 0; i < cols; i++)
-			s->types[i] = sets_last ? below->e[i]->type : o->e[i]->type;
-		s->width = cols;
+		s->cols = cols;
 		s->order = w->key;
 		s->orders = w->keys;
-		s->limit = w->ons || b->lock_from || q->ties ? NULL : w->limit;
-		s->offset = w->ons || b->lock_from || q->ties ? NULL : w->offset;
-		s->est_rows = s->limit ? limited(n->est_rows, w->limit, NULL) : n->est_rows;
-		n = s;
+		if (w->ons == 0 && b->lock_from == 0 && !q->ties)
+			s->most = (struct sql_limits){ w->limit, w->offset };
+		s->node.est_rows = s->most.limit ? limited(n->est_rows, w->limit, NULL) : n->est_rows;
+		n = &s->node;
 	}
 	if (w->ons > 0) {
-		struct sql_node *u = sql_plan_node(b, SQL_NODE_UNIQUE, n, n->out.cols);
-		if (u == NULL || (u->types = sql_bind_take(b, w->ons * sizeof *u->types)) == NULL)
+		struct sql_op_unique *u = sql_new_unique(b, n, n->out.cols);
+		if (u == NULL || (u->type = sql_bind_take(b, w->ons * sizeof *u->type)) == NULL)
 			return NULL;
-		u->pass = w->on;
-		u->passes = w->ons;
+		u->col = w->on;
+		u->cols = w->ons;
 		for (unsigned i = 0; i < w->ons; i++)
-			u->types[i] = o->e[w->on[i]]->type;
-		u->est_rows = n->est_rows / 4 + 1;
-		n = u;
+			u->type[i] = o->e[w->on[i]]->type;
+		u->node.est_rows = n->est_rows / 4 + 1;
+		n = &u->node;
 	}
 	if (sets_last && (n = sql_bind_srf_node(b, n)) == NULL)
 		return NULL;
 	if (b->lock_from != 0) {
 		/* Only rows that come out are locked, and all of them before the first does. */
-		if ((n = sql_bind_lock_node(b, q, n, w->rows_at)) == NULL ||
-		    (n->types = sql_bind_take(b, o->n * sizeof *n->types)) == NULL)
+		struct sql_op_lock *l = sql_bind_lock_node(b, q, n, w->rows_at);
+		if (l == NULL || (l->type = types_of(b, o->e, o->n)) == NULL)
 			return NULL;
-		for (unsigned i = 0; i < o->n; i++)
-			n->types[i] = o->e[i]->type;
-		n->width = o->n;
-		n->limit = w->limit;
-		n->offset = w->offset;
+		l->cols = o->n;
+		l->most = (struct sql_limits){ w->limit, w->offset };
+		n = &l->node;
 	} else if (w->limit != NULL || w->offset != NULL) {
 		struct sql_node *above = w->offset == NULL && counts_rows(n) ? n : NULL,
 				*from = above != NULL ? n->child : n;
-		struct sql_node *m = sql_plan_node(b, SQL_NODE_LIMIT, from, from->out.cols);
+		struct sql_op_limit *m = sql_new_limit(b, from, from->out.cols);
 		if (m == NULL)
 			return NULL;
-		m->limit = w->limit;
-		m->offset = w->offset;
-		if ((m->ties = q->ties) &&
-		    ((m->pass = sql_bind_take(b, w->keys * sizeof *m->pass)) == NULL ||
-			(m->held = sql_bind_take(b, w->keys * sizeof *m->held)) == NULL))
+		m->most = (struct sql_limits){ w->limit, w->offset };
+		if ((m->ties = q->ties) && (m->tie = sql_bind_take(b, w->keys * sizeof *m->tie)) == NULL)
 			return NULL;
-		for (; m->ties && m->passes < w->keys; m->passes++)
-			m->pass[m->passes] = w->key[m->passes].col;
-		m->est_rows = limited(n->est_rows, w->limit, w->offset);
+		for (; m->ties && m->tied < w->keys; m->tied++)
+			m->tie[m->tied] = w->key[m->tied].col;
+		m->node.est_rows = limited(n->est_rows, w->limit, w->offset);
 		if (above != NULL) {
-			above->child = m;
-			above->est_rows = m->est_rows;
+			above->child = &m->node;
+			above->est_rows = m->node.est_rows;
 		} else {
-			n = m;
+			n = &m->node;
 		}
 	}
 	if (w->shown < n->out.cols)

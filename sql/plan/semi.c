@@ -114,14 +114,25 @@ static uint64_t
 gives(const struct bind *b, const struct sql_node *n)
 {
 	uint64_t m = 0;
-	for (unsigned k = 0; n->acc.tab != NULL && k < b->tables; k++)
-		if (b->table[k].flats == 0 && b->table[k].base == n->acc.base)
+	const struct sql_access *a = sql_node_access(n);
+	for (unsigned k = 0; a != NULL && k < b->tables; k++)
+		if (b->table[k].flats == 0 && b->table[k].base == a->base)
 			m |= UINT64_C(1) << k;
 	if (n->kind == SQL_NODE_DERIVED || n->kind == SQL_NODE_SCAN)
 		return m;
 	if (n->child != NULL)
 		m |= gives(b, n->child);
 	return n->kind == SQL_NODE_JOIN ? m | gives(b, n->build) : m;
+}
+
+/* Is it an outer join? */
+static bool
+keeps_rows(const struct sql_node *n)
+{
+	return n->kind == SQL_NODE_JOIN      ? sql_op(join, n)->keep_probe || sql_op(join, n)->keep_build
+	       : n->kind == SQL_NODE_GET     ? sql_op(get, n)->keep_probe
+	       : n->kind == SQL_NODE_LATERAL ? sql_op(lateral, n)->keep_probe
+					     : false;
 }
 
 /*
@@ -134,7 +145,7 @@ place(const struct bind *b, struct sql_node **top, uint64_t tables)
 	struct sql_node **best = top, **at = top;
 	while (true) {
 		struct sql_node *n = *at;
-		if (n->keep_probe || n->keep_build)
+		if (keeps_rows(n))
 			return best;
 		if (n->kind == SQL_NODE_JOIN && (tables & ~gives(b, n->build)) == 0)
 			at = &n->build;
@@ -171,25 +182,21 @@ asks_alone(const struct bind *b, struct sql_node *child, struct sql_sub *s)
  * outside.
  */
 static bool
-pairs(struct bind *b, struct sql_semi *m)
+pairs(struct bind *b, struct sql_op_semi *m)
 {
 	struct sql_sub *s = m->sub;
 	if (s->rest == NULL)
 		return true;
 	m->outer = s->tied;
 	m->outers = s->slots;
-	m->value = sql_bind_take(b, (s->slots + 1) * sizeof *m->value);
-	m->pair = sql_bind_take(b, (s->extra + s->slots + 1) * sizeof *m->pair);
-	m->types = sql_bind_take(b, (s->extra + 1) * sizeof *m->types);
 	/* its slots, as columns of the pair; its columns move to the front */
 	struct sql_sub as = *s;
 	struct sql_expr **to = sql_bind_take(b, (s->keys + s->extra) * sizeof *to);
-	if (m->value == NULL || m->pair == NULL || m->types == NULL || to == NULL ||
-	    (as.tied = sql_bind_take(b, (s->slots + 1) * sizeof *as.tied)) == NULL)
+	if (to == NULL || (as.tied = sql_bind_take(b, (s->slots + 1) * sizeof *as.tied)) == NULL)
 		return false;
-	const struct sql_node *set = s->set; /* a projection: the extra columns first */
+	const struct sql_op_project *set =
+	    sql_op(project, s->set); /* a projection: the extra columns first */
 	for (unsigned k = 0; k < s->extra; k++) {
-		m->types[k] = set->e[k]->type;
 		if ((to[s->keys + k] = sql_expr_column(b->a, k, set->e[k]->type, set->e[k]->typmod, 0)) ==
 		    NULL)
 			return cat_error(b->err, "53200", "out of memory");
@@ -231,23 +238,21 @@ take_dear(struct bind *b, struct sql_node *n, struct sql_node *child)
 static struct sql_node *
 semi(struct bind *b, struct sql_node *child, struct bind_cond *c, struct sql_sub *s, bool anti)
 {
-	struct sql_node *n = sql_plan_node(b, SQL_NODE_SEMI, child, b->width);
-	if (n == NULL || (n->semi = sql_bind_take(b, sizeof *n->semi)) == NULL ||
-	    (n->key = sql_bind_take(b, s->keys * sizeof *n->key)) == NULL)
+	struct sql_op_semi *o = sql_new_semi(b, child, b->width);
+	if (o == NULL || (o->key = sql_bind_take(b, s->keys * sizeof *o->key)) == NULL)
 		return NULL;
-	n->semi->sub = s;
-	n->semi->anti = anti;
-	n->semi->each = c->e;
+	struct sql_node *n = &o->node;
+	o->sub = s;
+	o->anti = anti;
+	o->each = c->e;
 	n->build = set_of(s);
 	n->build->whole = true;
-	n->build_key = s->right;
-	n->keys = s->keys;
+	o->keys = s->keys;
 	for (unsigned k = 0; k < s->keys; k++)
-		if ((n->key[k] = outside(b, s, s->left[k])) == NULL)
+		if ((o->key[k] = outside(b, s, s->left[k])) == NULL)
 			return NULL;
-	if (!pairs(b, n->semi))
+	if (!pairs(b, o))
 		return NULL;
-	n->origin = child->origin;
 	double pass = share(b, s, anti, child->est_rows);
 	if (pass < FEW_PASS && !take_dear(b, n, child))
 		return NULL;

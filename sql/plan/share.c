@@ -4,28 +4,29 @@
  */
 #include <sql/plan/plan_internal.h>
 
-/* Does the join keep all rows of a table under keys that are its columns? */
-static bool
-plain(const struct sql_node *n)
+/* The table of which the join keeps all rows under keys that are its columns; NULL: it keeps something else. */
+static struct sql_access *
+plain(const struct sql_op_join *n)
 {
-	const struct sql_node *s = n->build;
-	if (n->keep_build || n->keys == 0 || s->kind != SQL_NODE_SCAN || s->filter != NULL || s->acc.identify)
-		return false;
+	const struct sql_node *s = n->node.build;
+	if (n->keep_build || n->keys == 0 || s->kind != SQL_NODE_SCAN || s->filter != NULL)
+		return NULL;
+	struct sql_access *a = sql_node_access(s);
 	for (unsigned k = 0; k < n->keys; k++)
-		if (n->build_key[k]->kind != SQL_COLUMN || n->build_key[k]->index < s->acc.base ||
-		    n->build_key[k]->index >= s->acc.base + s->acc.tab->columns)
-			return false;
-	return true;
+		if (n->build_key[k]->kind != SQL_COLUMN || n->build_key[k]->index < a->base ||
+		    n->build_key[k]->index >= a->base + a->tab->columns)
+			return NULL;
+	return a->identify ? NULL : a;
 }
 
 static bool
-alike(const struct sql_node *a, const struct sql_node *b)
+alike(const struct sql_op_join *a, const struct sql_op_join *b)
 {
-	if (a->build->acc.tab != b->build->acc.tab || a->keys != b->keys)
+	const struct sql_access *x = sql_node_access(a->node.build), *y = sql_node_access(b->node.build);
+	if (x->tab != y->tab || a->keys != b->keys)
 		return false;
 	for (unsigned k = 0; k < a->keys; k++)
-		if (a->build_key[k]->index - a->build->acc.base !=
-		    b->build_key[k]->index - b->build->acc.base)
+		if (a->build_key[k]->index - x->base != b->build_key[k]->index - y->base)
 			return false;
 	return true;
 }
@@ -46,22 +47,23 @@ want(struct sql_access *a, unsigned column)
 
 /* Where the owner keeps a column of its table, which it may do for this asking only. */
 static unsigned
-kept(struct sql_node *owner, unsigned column, enum cat_type type)
+kept(struct sql_op_join *owner, unsigned column, enum cat_type type)
 {
-	unsigned index = owner->build->acc.base + column, at = 0;
+	struct sql_access *a = sql_node_access(owner->node.build);
+	unsigned index = a->base + column, at = 0;
 	while (at < owner->build_width && owner->kept[at] != index)
 		at++;
 	if (at == owner->build_width) {
 		owner->kept[at] = index;
 		owner->build_type[at] = type;
 		owner->build_width++;
-		want(&owner->build->acc, column);
+		want(a, column);
 	}
 	return at;
 }
 
 static bool
-share(struct bind *b, struct sql_node *n, struct sql_node *owner)
+share(struct bind *b, struct sql_op_join *n, struct sql_op_join *owner)
 {
 	size_t room = owner->build_width + n->build_cols + 1;
 	unsigned *k = sql_bind_take(b, room * sizeof *k);
@@ -73,25 +75,27 @@ share(struct bind *b, struct sql_node *n, struct sql_node *owner)
 	owner->kept = k;
 	owner->build_type = type;
 	for (unsigned c = 0; c < n->build_cols; c++)
-		n->build_at[c] = kept(owner, n->build_col[c] - n->build->acc.base, n->build_type[c]);
+		n->build_at[c] =
+		    kept(owner, n->build_col[c] - sql_node_access(n->node.build)->base, n->build_type[c]);
 	n->share = owner;
 	return true;
 }
 
 static bool
-visit(struct bind *b, struct sql_node *n, struct sql_node **seen, unsigned *count)
+visit(struct bind *b, struct sql_node *n, struct sql_op_join **seen, unsigned *count)
 {
 	while (n != NULL && n->kind == SQL_NODE_SEMI)
 		n = n->child;
 	if (n == NULL || (n->kind != SQL_NODE_JOIN && n->kind != SQL_NODE_GET))
 		return true;
-	if (n->kind == SQL_NODE_JOIN && plain(n)) {
+	struct sql_op_join *j = n->kind == SQL_NODE_JOIN ? sql_op(join, n) : NULL;
+	if (j != NULL && plain(j) != NULL) {
 		unsigned i = 0;
-		while (i < *count && !alike(seen[i], n))
+		while (i < *count && !alike(seen[i], j))
 			i++;
 		if (i == *count)
-			seen[(*count)++] = n;
-		else if (!share(b, n, seen[i]))
+			seen[(*count)++] = j;
+		else if (!share(b, j, seen[i]))
 			return false;
 	}
 	return visit(b, n->child, seen, count) && visit(b, n->build, seen, count);
@@ -100,7 +104,7 @@ visit(struct bind *b, struct sql_node *n, struct sql_node **seen, unsigned *coun
 bool
 sql_plan_share(struct bind *b, struct sql_node *n)
 {
-	struct sql_node *seen[SQL_TABLES_MAX];
+	struct sql_op_join *seen[SQL_TABLES_MAX];
 	unsigned count = 0;
 	return visit(b, n, seen, &count);
 }

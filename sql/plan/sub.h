@@ -57,18 +57,6 @@ struct sql_sub {
 	uint64_t mask;
 };
 
-/* A semijoin's or antijoin's condition, which sub answers; key[] of its node is what sub->left is of the child's rows. */
-struct sql_semi {
-	struct sql_sub *sub;
-	bool anti;
-	struct sql_expr *each; /* the condition itself: for when the set cannot be made */
-	/* sub->rest over pairs: sub->extra columns of the set, then outer[] over the child's row. NULL: equal keys are all */
-	struct sql_expr *rest, **outer;
-	unsigned outers;
-	enum cat_type *types;
-	struct cat_vec *value, *pair; /* one batch */
-};
-
 enum { SQL_SUB_KEYS = 32, SQL_SUB_LEVELS = 32 };
 
 #endif

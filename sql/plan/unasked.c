@@ -50,11 +50,11 @@ ask_all(struct asked *a, struct sql_expr *const *e, unsigned n)
 static bool visit(struct bind *b, struct sql_node *n, const struct asked *by);
 
 static bool
-project(struct bind *b, struct sql_node *n, const struct asked *by)
+project(struct bind *b, struct sql_op_project *n, const struct asked *by)
 {
 	struct asked below;
 	struct sql_expr **e = sql_bind_take(b, n->es * sizeof *e);
-	if (e == NULL || !begin(b, &below, n->child->out.cols))
+	if (e == NULL || !begin(b, &below, n->node.child->out.cols))
 		return false;
 	for (unsigned i = 0; i < n->es; i++) {
 		e[i] = n->e[i];
@@ -66,21 +66,21 @@ project(struct bind *b, struct sql_node *n, const struct asked *by)
 	}
 	n->e = e;
 	ask_all(&below, e, n->es);
-	return visit(b, n->child, &below);
+	return visit(b, n->node.child, &below);
 }
 
 static bool
-aggregate(struct bind *b, struct sql_node *n, const struct asked *by)
+aggregate(struct bind *b, struct sql_op_agg *n, const struct asked *by)
 {
 	struct asked below, here = *by;
-	if (!begin(b, &below, n->child->out.cols))
+	if (!begin(b, &below, n->node.child->out.cols))
 		return false;
 	if (by->of != NULL && n->aggs > 0) {
 		if (!begin(b, &here, n->keys + n->aggs))
 			return false;
 		for (unsigned i = 0; i < here.n; i++)
 			here.of[i] = is_asked(by, i);
-		ask(&here, n->filter);
+		ask(&here, n->node.filter);
 		if ((n->agg = nam_arena_copy(b->a, n->agg, n->aggs * sizeof *n->agg)) == NULL)
 			return cat_error(b->err, "53200", "out of memory");
 	}
@@ -94,7 +94,7 @@ aggregate(struct bind *b, struct sql_node *n, const struct asked *by)
 		ask(&below, g->filter);
 		ask_all(&below, g->col, g->cols);
 	}
-	return visit(b, n->child, &below);
+	return visit(b, n->node.child, &below);
 }
 
 /* A table's columns, or those of a query, that come out of n. */
@@ -108,6 +108,39 @@ only(struct sql_access *a, const struct asked *by)
 	a->wants = m;
 }
 
+/* What an operator reads itself besides its filter. */
+static void
+ask_kind(struct asked *a, const struct sql_node *n)
+{
+	switch (n->kind) {
+	case SQL_NODE_GET:
+		ask_all(a, sql_op(get, n)->key, sql_op(get, n)->keys);
+		break;
+	case SQL_NODE_JOIN:
+		ask(a, sql_op(join, n)->on);
+		ask_all(a, sql_op(join, n)->key, sql_op(join, n)->keys);
+		ask_all(a, sql_op(join, n)->build_key, sql_op(join, n)->keys);
+		break;
+	case SQL_NODE_SEMI:
+		ask(a, sql_op(semi, n)->each); /* over all that its keys are over */
+		break;
+	case SQL_NODE_SORT:
+		for (unsigned k = 0; k < sql_op(sort, n)->orders; k++)
+			a->of[sql_op(sort, n)->order[k].col] = 1;
+		break;
+	case SQL_NODE_UNIQUE:
+		for (unsigned k = 0; k < sql_op(unique, n)->cols; k++)
+			a->of[sql_op(unique, n)->col[k]] = 1;
+		break;
+	case SQL_NODE_LIMIT:
+		for (unsigned k = 0; k < sql_op(limit, n)->tied; k++)
+			a->of[sql_op(limit, n)->tie[k]] = 1;
+		break;
+	default:
+		break;
+	}
+}
+
 /* n's columns have the same numbers below. */
 static bool
 same(struct bind *b, const struct sql_node *n, const struct asked *by, struct asked *below)
@@ -116,7 +149,11 @@ same(struct bind *b, const struct sql_node *n, const struct asked *by, struct as
 		*below = everything;
 		return true;
 	}
-	unsigned cols = n->out.cols > n->width ? n->out.cols : n->width;
+	unsigned cols = n->out.cols;
+	if (n->kind == SQL_NODE_SORT && sql_op(sort, n)->cols > cols)
+		cols = sql_op(sort, n)->cols;
+	if (n->kind == SQL_NODE_LOCK && sql_op(lock, n)->cols > cols)
+		cols = sql_op(lock, n)->cols;
 	if (n->child != NULL && n->child->out.cols > cols)
 		cols = n->child->out.cols;
 	if (!begin(b, below, cols))
@@ -124,33 +161,22 @@ same(struct bind *b, const struct sql_node *n, const struct asked *by, struct as
 	for (unsigned i = 0; i < cols; i++)
 		below->of[i] = i < by->n && by->of[i];
 	ask(below, n->filter);
-	ask(below, n->on);
-	if (n->kind == SQL_NODE_JOIN || n->kind == SQL_NODE_GET)
-		ask_all(below, n->key, n->keys);
-	if (n->kind == SQL_NODE_SEMI)
-		ask(below, n->semi->each); /* over all that its keys are over */
-	else
-		ask_all(below, n->build_key, n->build_key ? n->keys : 0);
-	for (unsigned k = 0; k < n->orders; k++)
-		below->of[n->order[k].col] = 1;
-	bool ties = n->kind == SQL_NODE_UNIQUE || (n->kind == SQL_NODE_LIMIT && n->ties);
-	for (unsigned k = 0; ties && k < n->passes; k++)
-		below->of[n->pass[k]] = 1;
+	ask_kind(below, n);
 	return true;
 }
 
 static bool
-derived(struct bind *b, struct sql_node *n, const struct asked *by)
+derived(struct bind *b, struct sql_op_derived *n, const struct asked *by)
 {
 	struct asked here, below;
-	if (!same(b, n, by, &here))
+	if (!same(b, &n->node, by, &here))
 		return false;
 	only(&n->acc, &here);
-	if (!begin(b, &below, n->child->out.cols))
+	if (!begin(b, &below, n->node.child->out.cols))
 		return false;
 	for (unsigned k = 0; k < n->acc.wants; k++)
 		below.of[n->acc.want[k]] = 1;
-	return visit(b, n->child, &below);
+	return visit(b, n->node.child, &below);
 }
 
 static bool
@@ -166,16 +192,16 @@ visit(struct bind *b, struct sql_node *n, const struct asked *by)
 			return false;
 	switch (n->kind) {
 	case SQL_NODE_PROJECT:
-		return project(b, n, by);
+		return project(b, sql_op(project, n), by);
 	case SQL_NODE_AGG:
-		return aggregate(b, n, by);
+		return aggregate(b, sql_op(agg, n), by);
 	case SQL_NODE_DERIVED:
-		return derived(b, n, by);
+		return derived(b, sql_op(derived, n), by);
 	case SQL_NODE_SCAN:
 	case SQL_NODE_GET:
 		if (!same(b, n, by, &below))
 			return false;
-		only(&n->acc, &below);
+		only(sql_node_access(n), &below);
 		break;
 	case SQL_NODE_SEMI:
 		return same(b, n, by, &below) && visit(b, n->child, &below) &&
@@ -191,10 +217,11 @@ visit(struct bind *b, struct sql_node *n, const struct asked *by)
 	default:
 		break;
 	}
-	for (unsigned i = 0; i < n->kids; i++)
-		if (!visit(b, n->kid[i], &below))
+	struct sql_node **k;
+	for (struct sql_inputs i = sql_sources(n); (k = sql_input_next(&i)) != NULL;)
+		if (!visit(b, *k, &below))
 			return false;
-	return visit(b, n->child, &below) && visit(b, n->build, &below);
+	return true;
 }
 
 bool

@@ -22,7 +22,6 @@ enum sql_win_kind {
 struct sql_win_bound {
 	enum ast_bound kind;
 	struct sql_expr *offset; /* PRECEDING, FOLLOWING: int8, or RANGE: of the key's type (int8 for int4) */
-	struct cat_datum by;     /* its value in this execution */
 };
 
 /* One call. Slots are columns of the rows kept. */
@@ -65,7 +64,6 @@ struct sql_window {
 		unsigned fn;
 	} * ref;
 	unsigned refs, ref_cap;
-	struct cat_vec *result; /* per call, by row */
 };
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef NAM_SQL_BIND_H
 #define NAM_SQL_BIND_H
 
-#include <sql/plan/plan.h>
+#include <sql/plan/op.h>
 #include <sql/compat/postgres.h>
 
 struct bind_table {
@@ -235,14 +235,15 @@ bool sql_bind_srf_begin(struct bind *b);
 bool sql_bind_srf_item(struct bind *b, const struct sql_expr *e, int position);
 struct sql_expr *sql_bind_srf_call(struct bind *b, const struct ast_expr *e);
 /* Projection p of the list makes the arrays; what takes them apart, maybe some operators above: n where there are none. */
-bool sql_bind_srf_arrays(struct bind *b, struct sql_node *p);
+bool sql_bind_srf_arrays(struct bind *b, struct sql_op_project *p);
 struct sql_node *sql_bind_srf_node(struct bind *b, struct sql_node *n);
 /* Is the element of such a call in e? */
 bool sql_bind_srf_in(const struct bind *b, const struct sql_expr *e);
 /* from.c: arguments of generate_series, brought to one type, which is that of its rows. */
 bool sql_bind_series(struct bind *b, const struct ast_expr *f, struct sql_expr **e, enum cat_type *type);
-/* f in FROM: n->types are its columns'. */
-struct sql_node *sql_bind_srf_source(struct bind *b, const struct ast_expr *f, bool ordinality);
+/* f in FROM, and what types its columns have. */
+struct sql_node *sql_bind_srf_source(
+    struct bind *b, const struct ast_expr *f, bool ordinality, enum cat_type **type);
 /* 42883 when values of that type cannot be told apart; what: "equality", "ordering". */
 bool sql_bind_ordered(struct bind *b, enum cat_type t, const char *what, int position);
 bool sql_bind_conds(struct bind *b, const struct ast_expr *e);
@@ -254,7 +255,7 @@ bool sql_bind_or_parts(struct bind *b, struct sql_expr *e, uint64_t tables);
 bool sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr *r, int position);
 /* lock.c: which tables' rows are locked, before sql_plan_from; whether they may be, and the operator, after. */
 bool sql_bind_locks(struct bind *b, const struct ast_select *q);
-struct sql_node *sql_bind_lock_node(
+struct sql_op_lock *sql_bind_lock_node(
     struct bind *b, const struct ast_select *q, struct sql_node *child, unsigned first);
 bool sql_bind_add_table(struct bind *b, const struct ast_table *t);
 /* Where is it? qual may be NULL. false: *err says so. */
@@ -396,6 +397,17 @@ struct sql_node *sql_plan_set(struct bind *b, struct bind_set *s);
 struct sql_node *sql_plan_from(struct bind *b);
 struct sql_node *sql_plan_node(
     struct bind *b, enum sql_node_kind kind, struct sql_node *child, unsigned cols);
+/* The same for each kind: sql_new_sort(b, child, cols). */
+#define SQL_NEW(KIND, kind)                                                                                  \
+	static inline struct sql_op_##kind *sql_new_##kind(                                                  \
+	    struct bind *b, struct sql_node *child, unsigned cols)                                           \
+	{                                                                                                    \
+		return (struct sql_op_##kind *)sql_plan_node(b, SQL_NODE_##KIND, child, cols);               \
+	}
+SQL_NODE_KINDS(SQL_NEW)
+#undef SQL_NEW
+/* e[0..n) over each of the child's rows. */
+struct sql_node *sql_plan_project(struct bind *b, struct sql_node *child, struct sql_expr **e, unsigned n);
 /* dml.c */
 /* rules.c: defaults and checks of the target, NULL when it has none of either. */
 bool sql_bind_rules(struct bind *b, const struct cat_table *tab, struct sql_rules **out);

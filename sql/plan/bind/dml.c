@@ -365,7 +365,9 @@ victims(struct bind *b, const struct ast_expr *where, bool all_columns)
 		memset(b->table[0].used, 1, b->plan->tab->columns);
 	if ((b->plan->root = sql_plan_from(b)) == NULL)
 		return false;
-	b->plan->root->acc.identify = true;
+	struct sql_access *a = sql_node_access(b->plan->root);
+	if (a != NULL) /* else WHERE is true of no row */
+		a->identify = true;
 	return true;
 }
 

@@ -135,28 +135,25 @@ sql_bind_series(struct bind *b, const struct ast_expr *f, struct sql_expr **e, e
 }
 
 static struct sql_node *
-series(struct bind *b, const struct ast_expr *f, unsigned cols)
+series(struct bind *b, const struct ast_expr *f, unsigned cols, enum cat_type *out)
 {
 	enum cat_type type;
-	struct sql_node *n = sql_plan_node(b, SQL_NODE_SERIES, NULL, cols);
+	struct sql_op_series *n = sql_new_series(b, NULL, cols);
 	if (n == NULL || (n->e = sql_bind_take(b, (f->nargs + 1) * sizeof *n->e)) == NULL)
 		return NULL;
 	b->no_agg = "functions in FROM";
 	if (!sql_bind_series(b, f, n->e, &type))
 		return NULL;
 	n->es = f->nargs;
-	if (!cat_type_is_int(type) && (n->held = sql_bind_take(b, 3 * sizeof *n->held)) == NULL)
-		return NULL;
-	n->types = sql_bind_take(b, sizeof *n->types);
-	if (n->types == NULL)
-		return NULL;
-	n->types[0] = type;
-	n->est_rows = 1000;
-	if (n->held == NULL && n->e[0]->kind == SQL_CONST && n->e[1]->kind == SQL_CONST && f->nargs == 2) {
-		n->est_rows = (double)n->e[1]->value.v.i - (double)n->e[0]->value.v.i + 1;
-		n->est_rows = n->est_rows < 1 ? 1 : n->est_rows;
+	n->type = type;
+	n->node.est_rows = 1000;
+	if (cat_type_is_int(type) && n->e[0]->kind == SQL_CONST && n->e[1]->kind == SQL_CONST &&
+	    f->nargs == 2) {
+		n->node.est_rows = (double)n->e[1]->value.v.i - (double)n->e[0]->value.v.i + 1;
+		n->node.est_rows = n->node.est_rows < 1 ? 1 : n->node.est_rows;
 	}
-	return n;
+	*out = type;
+	return &n->node;
 }
 
 bool
@@ -169,8 +166,9 @@ sql_bind_add_function(struct bind *b, const struct ast_table *t)
 		return false;
 	in->nodes = b->nodes;
 	bool numbers = strcmp(t->func->text, "generate_series") == 0;
-	struct sql_node *n = numbers ? series(in, t->func, t->ordinality ? 2 : 1)
-				     : sql_bind_srf_source(in, t->func, t->ordinality);
+	enum cat_type one, *type = &one;
+	struct sql_node *n = numbers ? series(in, t->func, t->ordinality ? 2 : 1, &one)
+				     : sql_bind_srf_source(in, t->func, t->ordinality, &type);
 	b->nodes = in->nodes;
 	if (n == NULL)
 		return false;
@@ -180,7 +178,7 @@ sql_bind_add_function(struct bind *b, const struct ast_table *t)
 		return false;
 	for (unsigned k = 0; k < cols; k++) {
 		bool alias = own == 1 && strcmp(t->alias, t->name) != 0;
-		col[k].type = k < own ? n->types[k] : CAT_INT8;
+		col[k].type = k < own ? type[k] : CAT_INT8;
 		col[k].typmod = -1;
 		snprintf(col[k].name, sizeof col[k].name, "%s",
 		    k == own ? "ordinality"

@@ -118,12 +118,12 @@ sql_bind_add_functions(struct bind *b, const struct ast_table *t)
 	struct rows r = { .b = b };
 	if (b->plan->kind != AST_SELECT && b->plan->tab == NULL && b->level == 0)
 		return sql_bind_fail(b, t->position, "42501", "permission denied for table nam_functions");
-	struct sql_node *n = sql_plan_node(b, SQL_NODE_VALUES, NULL, F_ALL);
+	struct sql_op_values *n = sql_new_values(b, NULL, F_ALL);
 	if (n == NULL || !all(&r))
 		return false;
 	n->e = r.e;
-	n->es = F_ALL;
+	n->cols = F_ALL;
 	n->rows = r.n;
-	n->est_rows = r.n;
-	return sql_bind_add_source(b, t, n, columns, F_ALL);
+	n->node.est_rows = r.n;
+	return sql_bind_add_source(b, t, &n->node, columns, F_ALL);
 }

@@ -54,15 +54,13 @@ sql_bind_gset_node(struct bind *b, struct sql_node *child)
 	if (b->gsets == 0)
 		return child;
 	unsigned keys = b->groups - 1, base = child->out.cols;
-	struct sql_node *n = sql_plan_node(b, SQL_NODE_EXPAND, child, base + keys + 1);
-	if (n == NULL ||
-	    (n->acc.tmp = sql_bind_take(b, (2 * (size_t)keys + 1) * sizeof *n->acc.tmp)) == NULL ||
-	    (n->e = sql_bind_take(b, (keys + 1) * sizeof *n->e)) == NULL)
+	struct sql_op_expand *n = sql_new_expand(b, child, base + keys + 1);
+	if (n == NULL || (n->e = sql_bind_take(b, (keys + 1) * sizeof *n->e)) == NULL)
 		return NULL;
-	n->es = keys;
-	n->rows = b->gsets;
-	n->gset = b->gset;
-	n->est_rows = child->est_rows * b->gsets;
+	n->keys = keys;
+	n->sets = b->gsets;
+	n->in = b->gset;
+	n->node.est_rows = child->est_rows * b->gsets;
 	for (unsigned k = 0; k < keys; k++) {
 		const struct sql_expr *e = b->group_key[k];
 		n->e[k] = b->group_key[k];
@@ -71,7 +69,7 @@ sql_bind_gset_node(struct bind *b, struct sql_node *child)
 			return NULL;
 	}
 	b->group_key[keys]->index = base + keys;
-	return n;
+	return &n->node;
 }
 
 /* Bit n - 1 - k: argument k is not in the row's set. */

@@ -1,7 +1,7 @@
 /* lateral.c -- FROM items that speak of those before them: their queries as subqueries, the operator that runs them. */
 #include <sql/plan/bind/bind.h>
 #include <sql/plan/plan_internal.h>
-#include <sql/plan/lateral.h>
+#include <sql/plan/sub.h>
 
 struct bind *
 sql_bind_lateral_child(struct bind *b, int position, struct sql_sub **out)
@@ -49,9 +49,8 @@ struct sql_node *
 sql_plan_lateral(struct bind *b, struct sql_node *left, uint64_t have, unsigned k, bool keep_left)
 {
 	struct sql_sub *s = b->table[k].lateral;
-	struct sql_node *n = sql_plan_node(b, SQL_NODE_LATERAL, left, b->width);
-	struct sql_lateral *l = sql_bind_take(b, sizeof *l);
-	if (n == NULL || l == NULL || !sql_plan_access(b, n, k))
+	struct sql_op_lateral *n = sql_new_lateral(b, left, b->width);
+	if (n == NULL || !sql_plan_access(b, &n->acc, k))
 		return NULL;
 	if (b->lock_from != 0) {
 		sql_bind_fail(b, 0, "0A000", "FOR UPDATE and FOR SHARE beside LATERAL are not supported yet");
@@ -62,25 +61,23 @@ sql_plan_lateral(struct bind *b, struct sql_node *left, uint64_t have, unsigned 
 		    "LATERAL over the other side of this kind of join is not supported yet");
 		return NULL;
 	}
-	l->sub = s;
-	l->need = sql_bind_take(b, (s->slots + 1) * sizeof *l->need);
-	n->lat = l;
-	n->build = s->root;
+	n->sub = s;
+	n->node.build = s->root;
 	n->keep_probe = keep_left;
 	n->pass = sql_plan_columns_of(b, have, &n->passes);
-	n->types = sql_bind_take(b, (n->passes + 1) * sizeof *n->types);
-	if (l->need == NULL || n->pass == NULL || n->types == NULL)
+	n->type = sql_bind_take(b, (n->passes + 1) * sizeof *n->type);
+	if (n->pass == NULL || n->type == NULL)
 		return NULL;
 	for (unsigned i = 0; i < n->passes; i++)
-		n->types[i] = sql_plan_column_type(b, n->pass[i]);
-	n->est_rows = left->est_rows * s->root->est_rows;
-	if (!sql_plan_push_down(b, n, have | UINT64_C(1) << k, false))
+		n->type[i] = sql_plan_column_type(b, n->pass[i]);
+	n->node.est_rows = left->est_rows * s->root->est_rows;
+	if (!sql_plan_push_down(b, &n->node, have | UINT64_C(1) << k, false))
 		return NULL;
 	if (keep_left) { /* the condition says which partners match, not which rows come out */
-		n->on = n->filter;
-		n->filter = NULL;
-		if (n->est_rows < left->est_rows)
-			n->est_rows = left->est_rows;
+		n->on = n->node.filter;
+		n->node.filter = NULL;
+		if (n->node.est_rows < left->est_rows)
+			n->node.est_rows = left->est_rows;
 	}
-	return n;
+	return &n->node;
 }

@@ -83,10 +83,10 @@ nullable(const struct bind *b, unsigned k)
 	return yes;
 }
 
-struct sql_node *
+struct sql_op_lock *
 sql_bind_lock_node(struct bind *b, const struct ast_select *q, struct sql_node *child, unsigned first)
 {
-	struct sql_node *n = sql_plan_node(b, SQL_NODE_LOCK, child, child->out.cols);
+	struct sql_op_lock *n = sql_new_lock(b, child, child->out.cols);
 	if (n == NULL || (n->lock = sql_bind_take(b, b->tables * sizeof *n->lock)) == NULL)
 		return NULL;
 	for (unsigned k = 0; k < b->tables; k++) {
@@ -108,7 +108,7 @@ sql_bind_lock_node(struct bind *b, const struct ast_select *q, struct sql_node *
 				to->wait = (uint8_t)q->lock[i].wait;
 		}
 	}
-	n->est_rows = child->est_rows;
+	n->node.est_rows = child->est_rows;
 	b->plan->locks = true;
 	return n;
 }

@@ -4,18 +4,6 @@
 
 #include <stdio.h>
 
-static struct sql_node *
-project(struct bind *b, struct sql_node *child, struct sql_expr **e, unsigned n)
-{
-	struct sql_node *p = sql_plan_node(b, SQL_NODE_PROJECT, child, n);
-	if (p == NULL)
-		return NULL;
-	p->e = e;
-	p->es = n;
-	p->est_rows = child->est_rows;
-	return p;
-}
-
 /* All but the last query of the chain. */
 static struct sql_node *
 base(struct bind *b, const struct ast_select *q, struct sql_column **column, unsigned *columns)
@@ -94,7 +82,7 @@ term(struct bind *b, const struct ast_cte *c, const struct ast_select *q, const 
 	b->nodes = in->nodes;
 	if (n == NULL || !sql_bind_deeper(b, in->deep, 0))
 		return NULL;
-	return project(b, n, e, in->columns);
+	return sql_plan_project(b, n, e, in->columns);
 }
 
 struct sql_node *
@@ -110,7 +98,7 @@ sql_bind_recursive(struct bind *b, const struct ast_cte *c, struct bind_cte *sel
 		w->run->refs = 1;
 	self->next = b->cte;
 	b->cte = self;
-	struct sql_node *first = base(b, q, column, columns), *n;
+	struct sql_node *first = base(b, q, column, columns);
 	b->cte = self->next;
 	struct sql_cte *work = sql_bind_take(b, sizeof *work);
 	struct sql_sub *own = sql_bind_take(b, sizeof *own);
@@ -142,19 +130,17 @@ sql_bind_recursive(struct bind *b, const struct ast_cte *c, struct bind_cte *sel
 		work->type[i] = (*column)[i].type;
 		cast |= left[i]->kind != SQL_COLUMN;
 	}
-	if (cast && (first = project(b, first, left, *columns)) == NULL)
+	if (cast && (first = sql_plan_project(b, first, left, *columns)) == NULL)
 		return NULL;
-	if (!sql_bind_own_arenas(b, own, from) ||
-	    (n = sql_plan_node(b, SQL_NODE_RECURSE, first, *columns)) == NULL)
+	struct sql_op_recurse *n;
+	if (!sql_bind_own_arenas(b, own, from) || (n = sql_new_recurse(b, first, *columns)) == NULL)
 		return NULL;
-	n->build = again;
+	n->node.build = again;
 	n->all = q->set[q->sets - 1].all;
-	n->rows = self->selves > 0; /* else one round is all */
-	n->cte = work;
-	n->keys = *columns;
-	n->types = work->type;
+	n->again = self->selves > 0;
+	n->work = work;
 	n->own = own->arenas;
 	n->owns = own->narenas;
-	n->est_rows = first->est_rows * 10;
-	return sql_bind_with_done(b, q->with, n) ? n : NULL;
+	n->node.est_rows = first->est_rows * 10;
+	return sql_bind_with_done(b, q->with, &n->node) ? &n->node : NULL;
 }

@@ -591,7 +591,7 @@ values(struct bind *b, const struct ast_select *q, struct bind_list *l, struct b
 {
 	struct sql_expr **e = sql_bind_take(b, (size_t)q->rows * q->cols * sizeof *e);
 	struct sql_expr **col = sql_bind_take(b, q->rows * sizeof *col);
-	struct sql_node *n = sql_plan_node(b, SQL_NODE_VALUES, NULL, q->cols);
+	struct sql_op_values *n = sql_new_values(b, NULL, q->cols);
 	if (e == NULL || col == NULL || n == NULL)
 		return NULL;
 	b->no_agg = "VALUES";
@@ -621,10 +621,10 @@ values(struct bind *b, const struct ast_select *q, struct bind_list *l, struct b
 			return NULL;
 	}
 	n->e = e;
-	n->es = q->cols;
+	n->cols = q->cols;
 	n->rows = q->rows;
-	n->est_rows = q->rows;
-	return n;
+	n->node.est_rows = q->rows;
+	return &n->node;
 }
 
 static bool

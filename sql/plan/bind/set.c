@@ -17,29 +17,17 @@ struct so_far {
 };
 
 static struct sql_node *
-project(struct bind *b, struct sql_node *child, struct sql_expr **e, unsigned n)
-{
-	struct sql_node *p = sql_plan_node(b, SQL_NODE_PROJECT, child, n);
-	if (p == NULL)
-		return NULL;
-	p->e = e;
-	p->es = n;
-	p->est_rows = child->est_rows;
-	return p;
-}
-
-static struct sql_node *
 once(struct bind *b, struct sql_node *child, const struct sql_column *col, unsigned n)
 {
-	struct sql_node *d = sql_plan_node(b, SQL_NODE_AGG, child, n);
+	struct sql_op_agg *d = sql_new_agg(b, child, n);
 	if (d == NULL || (d->key = sql_bind_take(b, n * sizeof *d->key)) == NULL)
 		return NULL;
 	for (unsigned i = 0; i < n; i++)
 		if ((d->key[i] = sql_expr_column(b->a, i, col[i].type, col[i].typmod, 0)) == NULL)
 			return NULL;
 	d->keys = n;
-	d->est_rows = child->est_rows / 2 + 1;
-	return d;
+	d->node.est_rows = child->est_rows / 2 + 1;
+	return &d->node;
 }
 
 /* All so far as one node. */
@@ -48,15 +36,16 @@ whole(struct bind *b, struct so_far *s)
 {
 	struct sql_node *n = s->kid[0];
 	if (s->kids > 1) {
-		if (!sql_bind_deeper(b, b->deep, 0) ||
-		    (n = sql_plan_node(b, SQL_NODE_APPEND, NULL, s->cols)) == NULL ||
-		    (n->kid = sql_bind_take(b, s->kids * sizeof *n->kid)) == NULL)
+		struct sql_op_append *a;
+		if (!sql_bind_deeper(b, b->deep, 0) || (a = sql_new_append(b, NULL, s->cols)) == NULL ||
+		    (a->kid = sql_bind_take(b, s->kids * sizeof *a->kid)) == NULL)
 			return NULL;
-		memcpy(n->kid, s->kid, s->kids * sizeof *n->kid);
-		n->kids = s->kids;
-		n->est_rows = 0;
+		memcpy(a->kid, s->kid, s->kids * sizeof *a->kid);
+		a->kids = s->kids;
+		a->node.est_rows = 0;
 		for (unsigned i = 0; i < s->kids; i++)
-			n->est_rows += s->kid[i]->est_rows;
+			a->node.est_rows += s->kid[i]->est_rows;
+		n = &a->node;
 	}
 	if (s->distinct && (n = once(b, n, s->col, s->cols)) == NULL)
 		return NULL;
@@ -140,18 +129,18 @@ combine(struct bind *b, struct so_far *s, const struct ast_set *op, struct sql_n
 	struct sql_node *left = whole(b, s);
 	if (left == NULL || !sql_bind_deeper(b, b->deep, 0))
 		return false;
-	struct sql_node *n = sql_plan_node(b, SQL_NODE_SETOP, left, s->cols);
-	if (n == NULL || (n->types = sql_bind_take(b, s->cols * sizeof *n->types)) == NULL)
+	struct sql_op_setop *n = sql_new_setop(b, left, s->cols);
+	if (n == NULL || (n->type = sql_bind_take(b, s->cols * sizeof *n->type)) == NULL)
 		return false;
 	for (unsigned i = 0; i < s->cols; i++)
-		n->types[i] = s->col[i].type;
-	n->build = right;
+		n->type[i] = s->col[i].type;
+	n->node.build = right;
 	n->op = op->op;
 	n->all = op->all;
-	n->keys = s->cols;
-	n->est_rows =
+	n->cols = s->cols;
+	n->node.est_rows =
 	    op->op == AST_INTERSECT && right->est_rows < left->est_rows ? right->est_rows : left->est_rows;
-	s->kid[0] = n;
+	s->kid[0] = &n->node;
 	return true;
 }
 
@@ -214,7 +203,8 @@ sql_plan_set(struct bind *b, struct bind_set *set)
 	for (unsigned k = 0; k < set->branches; k++) {
 		const struct bind_branch *r = &set->branch[k];
 		struct sql_node *right = sql_plan_child(b, r->b);
-		if (right == NULL || (r->rcast && (right = project(b, right, r->re, s.cols)) == NULL))
+		if (right == NULL ||
+		    (r->rcast && (right = sql_plan_project(b, right, r->re, s.cols)) == NULL))
 			return NULL;
 		if (k == 0) {
 			s.kid[s.kids++] = right;
@@ -222,7 +212,8 @@ sql_plan_set(struct bind *b, struct bind_set *set)
 		}
 		if (r->lcast) {
 			s.col = r->was; /* below the casts rows are as they were */
-			if (whole(b, &s) == NULL || (s.kid[0] = project(b, s.kid[0], r->le, s.cols)) == NULL)
+			if (whole(b, &s) == NULL ||
+			    (s.kid[0] = sql_plan_project(b, s.kid[0], r->le, s.cols)) == NULL)
 				return NULL;
 		}
 		s.col = r->now;

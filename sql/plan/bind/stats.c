@@ -113,15 +113,15 @@ sql_bind_add_stats(struct bind *b, const struct ast_table *t)
 		return sql_status(b->err, st, NULL);
 	if (b->plan->kind != AST_SELECT && b->plan->tab == NULL && b->level == 0)
 		return sql_bind_fail(b, t->position, "42501", "permission denied for table nam_stats");
-	struct sql_node *n = sql_plan_node(b, SQL_NODE_VALUES, NULL, S_ALL);
+	struct sql_op_values *n = sql_new_values(b, NULL, S_ALL);
 	for (unsigned i = 0; i < tabs; i++)
 		for (unsigned c = 0; c < tab[i]->columns; c++)
 			rows += tab[i]->column[c].stats != NULL;
 	if (n == NULL || (n->e = sql_bind_take(b, (size_t)rows * S_ALL * sizeof *n->e)) == NULL)
 		return false;
-	n->es = S_ALL;
+	n->cols = S_ALL;
 	n->rows = rows;
-	n->est_rows = rows ? rows : 1;
+	n->node.est_rows = rows ? rows : 1;
 	struct sql_expr **e = n->e;
 	for (unsigned i = 0; i < tabs; i++)
 		for (unsigned c = 0; c < tab[i]->columns; c++)
@@ -130,5 +130,5 @@ sql_bind_add_stats(struct bind *b, const struct ast_table *t)
 					return cat_error(b->err, "53200", "out of memory");
 				e += S_ALL;
 			}
-	return sql_bind_add_source(b, t, n, columns, S_ALL);
+	return sql_bind_add_source(b, t, &n->node, columns, S_ALL);
 }

@@ -129,22 +129,22 @@ is_tie(const struct bind_cond *c)
 static struct sql_node *
 all_rows(struct bind *b, struct sql_expr **out, unsigned n, struct sql_expr **key, unsigned keys)
 {
-	struct sql_node *from = sql_plan_from(b), *p;
+	struct sql_node *from = sql_plan_from(b);
 	struct sql_expr **e = sql_bind_take(b, (b->aggs + n + keys) * sizeof *e);
 	if (from == NULL || e == NULL)
 		return NULL;
 	if (b->grouped) {
-		struct sql_node *g = sql_plan_node(b, SQL_NODE_AGG, from, keys + b->aggs);
+		struct sql_op_agg *g = sql_new_agg(b, from, keys + b->aggs);
 		if (g == NULL)
 			return NULL;
 		g->key = key;
 		g->keys = keys;
 		g->agg = b->agg;
 		g->aggs = b->aggs;
-		g->est_rows = sql_sel_groups(b, key, keys, from->est_rows);
+		g->node.est_rows = sql_sel_groups(b, key, keys, from->est_rows);
 		/* what is made of aggregates was bound as if there were no keys: so these go behind */
 		struct sql_expr **turn = sql_bind_take(b, (b->aggs + keys) * sizeof *turn);
-		if (turn == NULL || (from = sql_plan_node(b, SQL_NODE_PROJECT, g, b->aggs + keys)) == NULL)
+		if (turn == NULL)
 			return NULL;
 		for (unsigned i = 0; i < b->aggs + keys; i++) {
 			bool agg = i < b->aggs;
@@ -153,12 +153,9 @@ all_rows(struct bind *b, struct sql_expr **out, unsigned n, struct sql_expr **ke
 			if (turn[i] == NULL)
 				return NULL;
 		}
-		from->e = turn;
-		from->es = b->aggs + keys;
-		from->est_rows = g->est_rows;
+		if ((from = sql_plan_project(b, &g->node, turn, b->aggs + keys)) == NULL)
+			return NULL;
 	}
-	if ((p = sql_plan_node(b, SQL_NODE_PROJECT, from, n + keys)) == NULL)
-		return NULL;
 	if (n > 0) /* EXISTS keeps none */
 		memcpy(e, out, n * sizeof *e);
 	for (unsigned i = 0; i < keys; i++) {
@@ -166,10 +163,7 @@ all_rows(struct bind *b, struct sql_expr **out, unsigned n, struct sql_expr **ke
 		if (e[n + i] == NULL)
 			return NULL;
 	}
-	p->e = e;
-	p->es = n + keys;
-	p->est_rows = from->est_rows;
-	return p;
+	return sql_plan_project(b, from, e, n + keys);
 }
 
 /* A condition that EXISTS asks of a row inside beside a row outside, when it is no tie. */

@@ -147,20 +147,20 @@ sql_bind_srf_item(struct bind *b, const struct sql_expr *e, int position)
 	return ok;
 }
 
-static struct sql_node *
+static struct sql_op_unnest *
 unnest(struct bind *b, struct sql_node *child, unsigned cols, const uint8_t *set)
 {
-	struct sql_node *n = sql_plan_node(b, SQL_NODE_UNNEST, child, cols);
-	if (n == NULL || (n->types = sql_bind_take(b, cols * sizeof *n->types)) == NULL)
+	struct sql_op_unnest *n = sql_new_unnest(b, child, cols);
+	if (n == NULL || (n->type = sql_bind_take(b, cols * sizeof *n->type)) == NULL)
 		return NULL;
 	n->apart = set;
-	n->est_rows = child->est_rows * 10;
+	n->node.est_rows = child->est_rows * 10;
 	return n;
 }
 
 /* The columns that stand around elements in e go through, too: with[c] is where column c will be. */
 static bool
-carry(struct bind *b, const struct sql_expr *e, struct sql_node *p, struct sql_expr **with)
+carry(struct bind *b, const struct sql_expr *e, struct sql_op_project *p, struct sql_expr **with)
 {
 	struct bind_srf *s = b->srfs;
 	if (e->kind == SQL_COLUMN && e->index < ROW_BASE && with[e->index] == NULL) {
@@ -196,7 +196,7 @@ speaks_of(const struct bind *b, struct sql_expr *const *item, unsigned items, un
 }
 
 bool
-sql_bind_srf_arrays(struct bind *b, struct sql_node *p)
+sql_bind_srf_arrays(struct bind *b, struct sql_op_project *p)
 {
 	struct bind_srf *s = b->srfs;
 	if (s == NULL || s->sets == 0)
@@ -208,15 +208,15 @@ sql_bind_srf_arrays(struct bind *b, struct sql_node *p)
 		s->sets = 0;
 		return true;
 	}
-	unsigned items = p->es, wide = p->child->out.cols, most = items + s->sets + wide;
+	unsigned items = p->es, wide = p->node.child->out.cols, most = items + s->sets + wide;
 	struct sql_expr **item = p->e, **with = sql_bind_take(b, (wide + 1) * sizeof *with);
 	struct sql_expr **row = sql_bind_take(b, s->sets * sizeof *row);
 	p->e = sql_bind_take(b, most * sizeof *p->e);
 	s->apart = sql_bind_take(b, most);
 	s->types = sql_bind_take(b, most * sizeof *s->types);
 	s->last = sql_bind_take(b, items * sizeof *s->last);
-	p->out.col = sql_bind_take(b, most * sizeof *p->out.col);
-	if (!with || !row || !p->e || !s->apart || !s->types || !s->last || !p->out.col)
+	p->node.out.col = sql_bind_take(b, most * sizeof *p->node.out.col);
+	if (!with || !row || !p->e || !s->apart || !s->types || !s->last || !p->node.out.col)
 		return false;
 	struct cat_datum none = { .type = CAT_INT4, .null = true };
 	for (unsigned i = 0; i < items; i++) {
@@ -252,7 +252,7 @@ sql_bind_srf_arrays(struct bind *b, struct sql_node *p)
 		    (s->last[i] = sql_expr_put(b->a, s->last[i], ROW_BASE, s->sets, row)) == NULL)
 			return cat_error(b->err, "53200", "out of memory");
 	}
-	s->cols = p->out.cols = p->es;
+	s->cols = p->node.out.cols = p->es;
 	return true;
 }
 
@@ -262,42 +262,35 @@ sql_bind_srf_node(struct bind *b, struct sql_node *n)
 	const struct bind_srf *s = b->srfs;
 	if (s == NULL || s->sets == 0)
 		return n;
-	struct sql_node *u = unnest(b, n, s->cols, s->apart), *q;
+	struct sql_op_unnest *u = unnest(b, n, s->cols, s->apart);
 	if (u == NULL)
 		return NULL;
-	u->types = s->types;
-	if (!s->around)
-		return u;
-	if ((q = sql_plan_node(b, SQL_NODE_PROJECT, u, s->lasts)) == NULL)
-		return NULL;
-	q->e = s->last;
-	q->es = s->lasts;
-	q->est_rows = u->est_rows;
-	return q;
+	u->type = s->types;
+	return s->around ? sql_plan_project(b, &u->node, s->last, s->lasts) : &u->node;
 }
 
 /* ---- FROM ------------------------------------------------------------------------------------ */
 
 struct sql_node *
-sql_bind_srf_source(struct bind *b, const struct ast_expr *f, bool ordinality)
+sql_bind_srf_source(struct bind *b, const struct ast_expr *f, bool ordinality, enum cat_type **type)
 {
 	unsigned arrays = arrays_of(f), cols = arrays + ordinality;
 	b->no_agg = "functions in FROM";
 	if (!plain_call(b, f))
 		return NULL;
 	struct sql_node *one = sql_plan_node(b, SQL_NODE_ONE, NULL, 0);
-	struct sql_node *p = one ? sql_plan_node(b, SQL_NODE_PROJECT, one, arrays) : NULL;
+	struct sql_expr **e = sql_bind_take(b, arrays * sizeof *e);
+	struct sql_node *p = one && e ? sql_plan_project(b, one, e, arrays) : NULL;
 	uint8_t *set = sql_bind_take(b, cols);
-	struct sql_node *n = p && set ? unnest(b, p, cols, set) : NULL;
-	if (n == NULL || (p->e = sql_bind_take(b, arrays * sizeof *p->e)) == NULL)
+	struct sql_op_unnest *n = p && set ? unnest(b, p, cols, set) : NULL;
+	if (n == NULL)
 		return NULL;
-	p->es = arrays;
-	p->est_rows = 1;
 	memset(set, 1, arrays);
 	for (unsigned k = 0; k < arrays; k++)
-		if ((p->e[k] = array_of(b, f, k, &n->types[k])) == NULL)
+		if ((e[k] = array_of(b, f, k, &n->type[k])) == NULL)
 			return NULL;
 	if (ordinality)
-		n->types[arrays] = CAT_INT8;
-	return n;
+		n->type[arrays] = CAT_INT8;
+	*type = n->type;
+	return &n->node;
 }

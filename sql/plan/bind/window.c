@@ -418,14 +418,13 @@ sql_bind_window_node(struct bind *b, struct sql_node *child)
 	} else if ((col = sql_plan_columns(b, &cols)) == NULL) {
 		return NULL;
 	}
-	struct sql_node *n = sql_plan_node(b, SQL_NODE_WINDOW, child, width + w->fns);
+	struct sql_op_window *n = sql_new_window(b, child, width + w->fns);
 	w->pass = col;
 	w->passes = cols;
 	w->slot = sql_bind_take(b, cols * sizeof *w->slot);
 	w->type = sql_bind_take(b, (w->es + cols) * sizeof *w->type);
 	w->from = sql_bind_take(b, (w->es + cols) * sizeof *w->from);
-	w->result = sql_bind_take(b, w->fns * sizeof *w->result);
-	if (n == NULL || w->slot == NULL || w->type == NULL || w->from == NULL || w->result == NULL)
+	if (n == NULL || w->slot == NULL || w->type == NULL || w->from == NULL)
 		return NULL;
 	w->base = width;
 	w->slots = w->es;
@@ -447,6 +446,6 @@ sql_bind_window_node(struct bind *b, struct sql_node *child)
 	for (unsigned k = 0; k < w->refs; k++)
 		w->ref[k].e->index = width + w->ref[k].fn;
 	n->win = w;
-	n->est_rows = child->est_rows;
-	return n;
+	n->node.est_rows = child->est_rows;
+	return &n->node;
 }

@@ -117,6 +117,18 @@ sql_bind_with(struct bind *b, const struct ast_with *w, const struct ast_select 
 	return true;
 }
 
+/* What reads the rows that plan would have kept reads plan. */
+static void
+put_in_place(struct sql_node *n, const struct sql_node *reader, struct sql_node *plan)
+{
+	struct sql_node **k;
+	for (struct sql_inputs i = sql_inputs(n); (k = sql_input_next(&i)) != NULL;)
+		if (*k == reader)
+			*k = plan;
+		else
+			put_in_place(*k, reader, plan);
+}
+
 bool
 sql_bind_with_done(struct bind *b, const struct ast_with *w, struct sql_node *root)
 {
@@ -130,7 +142,8 @@ sql_bind_with_done(struct bind *b, const struct ast_with *w, struct sql_node *ro
 			continue;
 		}
 		if (r->refs == 1 && r->reader != NULL) {
-			*r->reader = *r->plan; /* nobody else knows that node */
+			if (root != NULL)
+				put_in_place(root, r->reader, r->plan);
 		} else if (r->refs > 0 && r->reader != NULL) {
 			if (root == NULL)
 				return sql_bind_fail(b, w->cte[i].position, "0A000",
@@ -212,15 +225,16 @@ sql_bind_add_cte(struct bind *b, const struct ast_table *t, bool *ok)
 	}
 	if (c->recursing && !may_speak(b, c, t->position))
 		return true;
-	struct sql_node *n = sql_plan_node(b, SQL_NODE_CTE, NULL, c->columns);
+	struct sql_op_cte *n = sql_new_cte(b, NULL, c->columns);
 	if (n == NULL)
 		return true;
 	n->cte = c->run;
-	n->est_rows = c->run->plan->est_rows;
-	c->run->reader = n;
+	n->node.est_rows = c->run->plan->est_rows;
+	c->run->reader = &n->node;
 	for (struct sql_sub *s = b->sub; s != NULL && s != c->sub; s = s->up)
 		s->varies |= c->sub != NULL && (c->sub->ties > 0 || c->sub->varies);
 	c->run->refs += c->sub == b->sub ? 1 : 2; /* a subquery may run often: this one shall not */
-	*ok = sql_bind_deeper(b, c->deep, t->position) && sql_bind_add_source(b, t, n, c->column, c->columns);
+	*ok = sql_bind_deeper(b, c->deep, t->position) &&
+	      sql_bind_add_source(b, t, &n->node, c->column, c->columns);
 	return true;
 }

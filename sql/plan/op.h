@@ -1,0 +1,269 @@
+/*
+ * op.h -- the operators of a plan: one struct for each kind, with what the planner said and nothing else.
+ *
+ * The first member is the node, which is what all operators have in common. Below it stand words that bind and plan
+ * write and execution only reads. What an operator does while it runs lies at `run`, a struct of its own that
+ * only the operator's file and exec/state.h know: so a tree is the same before, while and after it runs.
+ */
+#ifndef NAM_SQL_OP_H
+#define NAM_SQL_OP_H
+
+#include <base/assert.h>
+#include <sql/plan/plan.h>
+
+/* LIMIT and OFFSET. */
+struct sql_limits {
+	struct sql_expr *limit, *offset; /* NULL: none */
+};
+
+struct sql_op_one {
+	struct sql_node node;
+	struct sql_run_one *run;
+};
+
+struct sql_op_values {
+	struct sql_node node;
+	struct sql_expr **e; /* rows x cols */
+	unsigned cols, rows;
+	struct sql_run_values *run;
+};
+
+struct sql_op_scan {
+	struct sql_node node;
+	struct sql_access acc;
+	struct sql_run_scan *run;
+};
+
+/* Without a child: probes x keys expressions. With one: keys expressions over each of its rows. */
+struct sql_op_get {
+	struct sql_node node;
+	struct sql_access acc;
+	struct sql_expr **key;
+	unsigned keys, probes;
+	unsigned each; /* key[each - 1] is an array, and every element of it makes a probe; 0: none is */
+	unsigned *pass, passes; /* columns of the child that are used above */
+	bool keep_probe;        /* rows of the child without a partner come with NULLs */
+	struct sql_run_get *run;
+};
+
+/* The child is the probe side, build the one that is kept. */
+struct sql_op_join {
+	struct sql_node node;
+	struct sql_expr **key, **build_key;
+	unsigned keys;
+	unsigned *build_col, *probe_col;
+	enum cat_type *build_type, *probe_type;
+	unsigned build_cols, probe_cols;
+	unsigned build_width, *kept; /* what is kept: columns of build's batch, or SQL_KEPT_KEY: a key */
+	unsigned *build_at, *key_at; /* where among that build_col and the keys are */
+	struct sql_op_join *share;   /* the join that keeps what this one asks, NULL: itself */
+	struct sql_expr *on;         /* what a pair must fulfil besides equal keys */
+	bool keep_probe, keep_build; /* rows of that side without a partner come with NULLs */
+	struct sql_run_join *run;
+};
+
+/* Groups come out as keys, then results. */
+struct sql_op_agg {
+	struct sql_node node;
+	struct sql_expr **key;
+	unsigned keys;
+	struct sql_agg *agg;
+	unsigned aggs;
+	struct sql_run_agg *run;
+};
+
+struct sql_op_project {
+	struct sql_node node;
+	struct sql_expr **e;
+	unsigned es;
+};
+
+struct sql_op_sort {
+	struct sql_node node;
+	struct sql_sort_key *order;
+	unsigned orders;
+	enum cat_type *type; /* of its columns, all of which it keeps */
+	unsigned cols;
+	struct sql_limits most; /* only so many of the rows matter */
+	struct sql_run_sort *run;
+};
+
+struct sql_op_limit {
+	struct sql_node node;
+	struct sql_limits most;
+	bool ties; /* and all rows alike in columns tie[0..tied) with the last one */
+	unsigned *tie, tied;
+	struct sql_run_limit *run;
+};
+
+/* The rows of one kid after the other. */
+struct sql_op_append {
+	struct sql_node node;
+	struct sql_node **kid;
+	unsigned kids;
+	struct sql_run_append *run;
+};
+
+/* INTERSECT and EXCEPT: child, without or with build. */
+struct sql_op_setop {
+	struct sql_node node;
+	enum ast_setop op;
+	bool all;
+	enum cat_type *type;
+	unsigned cols;
+	struct sql_run_setop *run;
+};
+
+/* generate_series: from, to and, it may be, by. */
+struct sql_op_series {
+	struct sql_node node;
+	struct sql_expr **e;
+	unsigned es;
+	enum cat_type type;
+	struct sql_run_series *run;
+};
+
+/* The child's rows, then build's over those that came last. */
+struct sql_op_recurse {
+	struct sql_node node;
+	struct sql_cte *work; /* where build finds them: two arenas by turns */
+	bool all, again;      /* again: build reads them; else one round is all */
+	unsigned *own, owns;  /* arenas of the recursive term */
+	struct sql_run_recurse *run;
+};
+
+/* Reads what cte keeps. */
+struct sql_op_cte {
+	struct sql_node node;
+	struct sql_cte *cte;
+	struct sql_run_cte *run;
+};
+
+/* The child's narrow batch at acc.base of a wide one. */
+struct sql_op_derived {
+	struct sql_node node;
+	struct sql_access acc;
+};
+
+struct sql_op_window {
+	struct sql_node node;
+	struct sql_window *win; /* window.h */
+	struct sql_run_window *run;
+};
+
+/* FOR UPDATE: all rows locked before the first comes out. */
+struct sql_op_lock {
+	struct sql_node node;
+	struct sql_lock *lock;
+	unsigned locks;
+	enum cat_type *type; /* of the columns it keeps; those that say which row it is are behind them */
+	unsigned cols;
+	struct sql_limits most;
+	struct sql_run_lock *run;
+};
+
+/* For each of the child's rows those of build, sub's plan, which speaks of it. */
+struct sql_op_lateral {
+	struct sql_node node;
+	struct sql_access acc;
+	struct sql_sub *sub;    /* what it needs of the row beside it, and where that goes */
+	unsigned *pass, passes; /* columns of the child that are used above */
+	enum cat_type *type;    /* theirs */
+	struct sql_expr *on;    /* which partners match */
+	bool keep_probe;        /* rows of the child without a partner come with NULLs */
+	struct sql_run_lateral *run;
+};
+
+/* The child's rows, once for every grouping set: its keys behind, then its number. */
+struct sql_op_expand {
+	struct sql_node node;
+	struct sql_expr **e; /* the keys */
+	unsigned keys, sets;
+	const uint8_t *in; /* sets x keys: is it one of the set's? */
+	struct sql_run_expand *run;
+};
+
+/*
+ * A semijoin or an antijoin: the child's rows that have a partner in the set that answers sub, which is build, or that have
+ * none. key[] is what sub->left is of the child's rows; sub->right are the set's keys.
+ */
+struct sql_op_semi {
+	struct sql_node node;
+	struct sql_sub *sub; /* sub.h */
+	bool anti;
+	struct sql_expr **key;
+	unsigned keys;
+	struct sql_expr *each; /* the condition itself: for when the set cannot be made */
+	/* sub->rest over pairs: sub->extra columns of the set, then outer[] over the child's row. NULL: equal keys are all */
+	struct sql_expr *rest, **outer;
+	unsigned outers;
+	struct sql_run_semi *run;
+};
+
+/* The child's rows with arrays taken apart. */
+struct sql_op_unnest {
+	struct sql_node node;
+	const uint8_t *apart; /* per column of the child, is it such an array? Its elements are of type[] */
+	enum cat_type *type;
+	struct sql_run_unnest *run;
+};
+
+/* DISTINCT ON: of sorted rows alike in columns col[0..cols) the first. */
+struct sql_op_unique {
+	struct sql_node node;
+	unsigned *col, cols;
+	enum cat_type *type; /* theirs */
+	struct sql_run_unique *run;
+};
+
+/* sql_op(sort, n): n as the operator that it must be; of a const node a const operator. */
+#define SQL_OP_CASTS(KIND, name)                                                                             \
+	static inline struct sql_op_##name *sql_op_##name##_of(struct sql_node *n)                           \
+	{                                                                                                    \
+		NAM_ASSERT(n->kind == SQL_NODE_##KIND);                                                      \
+		return (struct sql_op_##name *)n;                                                            \
+	}                                                                                                    \
+	static inline const struct sql_op_##name *sql_op_##name##_const(const struct sql_node *n)            \
+	{                                                                                                    \
+		NAM_ASSERT(n->kind == SQL_NODE_##KIND);                                                      \
+		return (const struct sql_op_##name *)n;                                                      \
+	}
+SQL_NODE_KINDS(SQL_OP_CASTS)
+#undef SQL_OP_CASTS
+#define sql_op(name, n)                                                                                      \
+	_Generic((n), struct sql_node *              \
+		 : sql_op_##name##_of, const struct sql_node * \
+		 : sql_op_##name##_const)(n)
+
+/*
+ * What an operator reads, where its pointers lie: the plans of WITH that begin and end with it, child, build, the kids
+ * of APPEND. for (struct sql_inputs i = sql_inputs(n); (k = sql_input_next(&i)) != NULL;)
+ */
+struct sql_inputs {
+	struct sql_node *n;
+	struct sql_cte *with;
+	unsigned at;
+};
+
+static inline struct sql_inputs
+sql_inputs(const struct sql_node *n)
+{
+	return (struct sql_inputs){ .n = (struct sql_node *)(uintptr_t)n, .with = n->with };
+}
+
+/* The same without the plans of WITH: what its rows come from. */
+static inline struct sql_inputs
+sql_sources(const struct sql_node *n)
+{
+	return (struct sql_inputs){ .n = (struct sql_node *)(uintptr_t)n };
+}
+
+struct sql_node **sql_input_next(struct sql_inputs *i);
+
+/* What pairs of n's rows must fulfil besides equal keys; NULL: nothing, or n makes no pairs. */
+const struct sql_expr *sql_node_on(const struct sql_node *n);
+
+/* The table or query in FROM that n reads; NULL: it is an operator of another kind. As strchr() it gives what it was given. */
+struct sql_access *sql_node_access(const struct sql_node *n);
+
+#endif
