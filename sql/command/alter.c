@@ -62,8 +62,7 @@ sql_alone_begin(struct sql_session *s, struct sql_plan *p, const struct sql_sink
 		mine[i]->limit = (size_t)4 << 30;
 		nam_arena_charge(mine[i], &s->budget);
 	}
-	sql_sub_start(&s->x, p);
-	return true;
+	return sql_sub_start(&s->x, p);
 }
 
 void

@@ -50,9 +50,8 @@ fill(struct sql_session *s, struct sql_plan *p, const struct cat_table *tab, uin
 		nam_arena_reset(s->arena[i]);
 	sql_take_now(s, p);
 	sql_prepare_exec(s, &nobody, err);
-	sql_sub_start(&s->x, p);
 	int n = -1;
-	if (sql_open(&s->x, p->root))
+	if (sql_sub_start(&s->x, p) && sql_open(&s->x, p->root))
 		while ((n = sql_next(&s->x, p->root)) > 0) {
 			const struct sql_batch *from = &p->root->out;
 			const uint16_t *sel = sql_sel(p->root);

@@ -242,8 +242,7 @@ sql_copy_to(struct sql_session *s, const struct ast_stmt *ast, const struct sql_
 		sql_prepare_exec(s, &ours, err);
 		for (unsigned i = 0; i < p->arenas; i++)
 			nam_arena_reset(s->arena[i]);
-		sql_sub_start(&s->x, p);
-		ok = forced(&c, p, &p->arena) && begin(&c, p);
+		ok = sql_sub_start(&s->x, p) && forced(&c, p, &p->arena) && begin(&c, p);
 	}
 	uint64_t changed;
 	if (ok && !(ok = sql_plan_run(s, p, &changed)) && c.failed)

@@ -109,12 +109,12 @@ bool sql_row_count(struct sql_exec *x, const struct sql_node *n, const struct sq
     uint64_t *left, uint64_t *skip);
 
 /* sub.c: for a plan about to run; and, before it changes rows, what must not see the changes. */
-void sql_sub_start(struct sql_exec *x, struct sql_plan *p);
+bool sql_sub_start(struct sql_exec *x, struct sql_plan *p);
 bool sql_sub_early(struct sql_exec *x, const struct sql_plan *p);
-/* Is the set of all answers there, or made now? False: s->failed, each row outside asks for itself, or *x->err says why not. */
+/* Is the set of all answers there, or made now? False: s->run->failed, each row outside asks for itself, or *x->err says why not. */
 struct sql_sub;
 bool sql_sub_ready(struct sql_exec *x, struct sql_sub *s);
-/* An error that a row may have made which nobody asks for: then s->failed, and it is forgotten. False: it stands. */
+/* An error that a row may have made which nobody asks for: then s->run->failed, and it is forgotten. False: it stands. */
 bool sql_sub_gives_up(struct sql_exec *x, struct sql_sub *s);
 bool sql_sub_eval(void *arg, const struct sql_expr *e, const struct cat_datum *v, struct cat_datum *out);
 

@@ -24,8 +24,9 @@ struct seek {
 static uint32_t
 along(const struct sql_sub *s, const struct cat_vec *key, unsigned row, uint64_t hash, uint32_t r)
 {
-	while (r != 0 && (s->hash[r - 1] != hash || !sql_same_row(s->rs, r - 1, 0, key, s->keys, row)))
-		r = s->chain[r - 1];
+	const struct sql_run_sub *kept = s->run;
+	while (r != 0 && (kept->hash[r - 1] != hash || !sql_same_row(kept->rs, r - 1, 0, key, s->keys, row)))
+		r = kept->chain[r - 1];
 	return r;
 }
 
@@ -33,16 +34,17 @@ along(const struct sql_sub *s, const struct cat_vec *key, unsigned row, uint64_t
 static void
 first(const struct sql_sub *s, const struct cat_vec *key, const uint16_t *sel, unsigned n, struct seek *to)
 {
+	const struct sql_run_sub *kept = s->run;
 	to->n = 0;
 	sql_hash_rows(key, s->keys, sel, n, to->hash);
 	for (unsigned j = 0; j < n; j++)
-		__builtin_prefetch(&s->bucket[to->hash[j] & s->mask]);
+		__builtin_prefetch(&kept->bucket[to->hash[j] & kept->mask]);
 	for (unsigned j = 0; j < n; j++) {
 		uint64_t h = to->hash[j];
 		bool null = false;
 		for (unsigned c = 0; c < s->keys; c++)
 			null |= key[c].null[sel[j]];
-		uint32_t r = null ? 0 : along(s, key, sel[j], h, s->bucket[h & s->mask]);
+		uint32_t r = null ? 0 : along(s, key, sel[j], h, kept->bucket[h & kept->mask]);
 		to->row[to->n] = sel[j];
 		to->at[to->n] = r;
 		to->hash[to->n] = h;
@@ -65,7 +67,7 @@ ask_pairs(
 	for (unsigned k = 0; ok && k < p->n; k++)
 		row[k] = p->at[k] - 1;
 	for (unsigned c = 0; ok && c < s->extra; c++)
-		ok = sql_rowset_gather(s->rs, s->keys + c, row, p->n, &m->run->pair[c], arena);
+		ok = sql_rowset_gather(s->run->rs, s->keys + c, row, p->n, &m->run->pair[c], arena);
 	for (unsigned c = 0; ok && c < m->outers; c++)
 		ok = sql_gather(&m->run->pair[s->extra + c], &m->run->value[c], p->row, p->n, arena);
 	if (!ok) {
@@ -102,7 +104,7 @@ try_partners(
 		for (unsigned k = 0; k < p->n; k++) {
 			if (found[p->row[k]])
 				continue;
-			uint32_t r = along(s, key, p->row[k], p->hash[k], s->chain[p->at[k] - 1]);
+			uint32_t r = along(s, key, p->row[k], p->hash[k], s->run->chain[p->at[k] - 1]);
 			p->row[open] = p->row[k];
 			p->hash[open] = p->hash[k];
 			p->at[open] = r;
@@ -131,7 +133,7 @@ pass(struct sql_exec *x, struct sql_op_semi *m, unsigned rows)
 		sql_no_memory(x->err);
 		return -1;
 	}
-	if (s->rs != NULL && s->rs->rows > 0) { /* else nobody need know what the keys are */
+	if (s->run->rs != NULL && s->run->rs->rows > 0) { /* else nobody need know what the keys are */
 		x->env.arena = batch;
 		for (unsigned c = 0; c < s->keys; c++)
 			if (!sql_eval(m->key[c], &n->child->out, n->child->sel, rows, &x->env, &key[c]))
@@ -167,7 +169,7 @@ sql_semi_next(struct sql_exec *x, struct sql_node *n)
 	int rows;
 	while ((rows = sql_next(x, n->child)) > 0) {
 		bool ready = sql_sub_ready(x, m->sub);
-		if (!ready && !m->sub->failed)
+		if (!ready && !m->sub->run->failed)
 			return -1;
 		memcpy(n->out.col, n->child->out.col, n->child->out.cols * sizeof *n->out.col);
 		n->out.n = n->child->out.n;
@@ -175,7 +177,7 @@ sql_semi_next(struct sql_exec *x, struct sql_node *n)
 		int kept = ready ? pass(x, m, (unsigned)rows) : 0;
 		if (kept < 0 && !sql_sub_gives_up(x, m->sub))
 			return -1;
-		if (m->sub->failed) {
+		if (m->sub->run->failed) {
 			nam_arena_reset(x->arena[n->arena]);
 			x->env.arena = x->arena[n->arena];
 			kept =

@@ -119,6 +119,19 @@ struct sql_run_recurse {
 	struct sql_run_seen seen; /* not of UNION ALL */
 };
 
+/* A subquery's answers that are kept, of one execution of the statement. */
+struct sql_run_sub {
+	bool done;       /* they are all there */
+	bool any, nulls; /* rows; with NULLs among their keys */
+	bool failed;     /* the set could not be made */
+	bool have_none;  /* value is the answer for keys that are not in it */
+	unsigned asked;  /* rows outside that asked for themselves */
+	struct cat_datum value;
+	struct sql_rowset *rs;
+	uint32_t *bucket, *chain;
+	uint64_t *hash, mask;
+};
+
 /* The rows that a query of WITH came to; NULL: it did not run yet. */
 struct sql_run_with {
 	struct sql_rowset *rs;

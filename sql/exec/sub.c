@@ -1,7 +1,6 @@
 /* sub.c -- subqueries of expressions: run per row outside, or once and kept. */
-#include <sql/exec/exec.h>
+#include <sql/exec/state.h>
 #include <types/array.h>
-#include <sql/exec/rowset.h>
 #include <sql/plan/sub.h>
 
 static bool
@@ -142,7 +141,7 @@ stream(struct sql_exec *x, struct sql_sub *s, struct cat_datum *out)
 
 /* ---- kept answers --------------------------------------------------------------------------- */
 
-/* All rows into s->rs: the keys of a set, else the answer's columns. */
+/* All rows into s->run->rs: the keys of a set, else the answer's columns. */
 static bool
 keep(struct sql_exec *x, struct sql_sub *s)
 {
@@ -155,8 +154,8 @@ keep(struct sql_exec *x, struct sql_sub *s)
 	const struct cat_vec **col = nam_arena_take(arena, (cols + 1) * sizeof *col);
 	uint16_t *live = nam_arena_take(arena, CAT_BATCH * sizeof *live);
 	uint32_t cap = 0;
-	s->rs = NULL;
-	s->any = s->nulls = false;
+	s->run->rs = NULL;
+	s->run->any = s->run->nulls = false;
 	if (type == NULL || key == NULL || col == NULL || live == NULL)
 		return sql_no_memory(x->err);
 	int rows;
@@ -174,18 +173,18 @@ keep(struct sql_exec *x, struct sql_sub *s)
 			col[c] = &key[c];
 			type[c] = s->hashed && c < keys ? s->right[c]->type : key[c].type;
 		}
-		if (s->rs == NULL && (s->rs = sql_rowset_open(arena, type, cols)) == NULL)
+		if (s->run->rs == NULL && (s->run->rs = sql_rowset_open(arena, type, cols)) == NULL)
 			return sql_no_memory(x->err);
-		s->any = true;
+		s->run->any = true;
 		for (int r = 0; r < rows; r++) {
 			bool null = false;
 			for (unsigned c = 0; s->hashed && c < keys; c++)
 				null |= key[c].null[sel[r]];
-			s->nulls |= null;
+			s->run->nulls |= null;
 			if (!null || (!s->two && keys > 1))
 				live[m++] = sel[r];
 		}
-		uint32_t at = s->rs->rows;
+		uint32_t at = s->run->rs->rows;
 		if (s->hashed && cap < at + m) {
 			cap = cap ? cap : CAT_BATCH;
 			while (cap < at + m)
@@ -194,12 +193,12 @@ keep(struct sql_exec *x, struct sql_sub *s)
 			if (more == NULL)
 				return sql_no_memory(x->err);
 			if (at)
-				memcpy(more, s->hash, at * sizeof *more);
-			s->hash = more;
+				memcpy(more, s->run->hash, at * sizeof *more);
+			s->run->hash = more;
 		}
 		for (unsigned k = 0; s->hashed && k < m; k++)
-			s->hash[at + k] = sql_hash_row(key, keys, live[k]);
-		if (!sql_rowset_add(s->rs, col, live, m))
+			s->run->hash[at + k] = sql_hash_row(key, keys, live[k]);
+		if (!sql_rowset_add(s->run->rs, col, live, m))
 			return sql_no_memory(x->err);
 	}
 	return rows == 0;
@@ -210,16 +209,16 @@ index_(struct sql_exec *x, struct sql_sub *s)
 {
 	struct nam_arena *arena = x->arena[s->arena + 1];
 	uint64_t size = 16;
-	while (size < s->rs->rows)
+	while (size < s->run->rs->rows)
 		size *= 2;
-	s->mask = size - 1;
-	s->bucket = nam_arena_zero(arena, size * sizeof *s->bucket);
-	s->chain = nam_arena_take(arena, (s->rs->rows + 1) * sizeof *s->chain);
-	if (s->bucket == NULL || s->chain == NULL)
+	s->run->mask = size - 1;
+	s->run->bucket = nam_arena_zero(arena, size * sizeof *s->run->bucket);
+	s->run->chain = nam_arena_take(arena, (s->run->rs->rows + 1) * sizeof *s->run->chain);
+	if (s->run->bucket == NULL || s->run->chain == NULL)
 		return sql_no_memory(x->err);
-	for (uint32_t r = s->rs->rows; r-- > 0;) {
-		uint32_t *b = &s->bucket[s->hash[r] & s->mask];
-		s->chain[r] = *b;
+	for (uint32_t r = s->run->rs->rows; r-- > 0;) {
+		uint32_t *b = &s->run->bucket[s->run->hash[r] & s->run->mask];
+		s->run->chain[r] = *b;
 		*b = r + 1;
 	}
 	return true;
@@ -228,7 +227,7 @@ index_(struct sql_exec *x, struct sql_sub *s)
 static bool
 fill(struct sql_exec *x, struct sql_sub *s)
 {
-	if (s->done)
+	if (s->run->done)
 		return true;
 	nam_arena_reset(x->arena[s->arena + 1]);
 	struct sql_node *n = s->set ? s->set : s->root;
@@ -236,9 +235,9 @@ fill(struct sql_exec *x, struct sql_sub *s)
 		return false;
 	bool ok = keep(x, s);
 	sql_close(x, n);
-	if (!ok || (s->hashed && s->rs != NULL && !index_(x, s)))
+	if (!ok || (s->hashed && s->run->rs != NULL && !index_(x, s)))
 		return false;
-	s->done = true;
+	s->run->done = true;
 	return true;
 }
 
@@ -247,9 +246,11 @@ scan_kept(struct sql_exec *x, struct sql_sub *s, struct cat_datum *out)
 {
 	bool end = false;
 	*out = (struct cat_datum){ .type = CAT_BOOL, .v.i = s->kind == AST_SUB_ALL };
-	for (uint32_t at = 0; s->rs != NULL && at < s->rs->rows && !end; at += CAT_BATCH) {
-		uint32_t n = s->rs->rows - at < CAT_BATCH ? s->rs->rows - at : CAT_BATCH;
-		struct sql_batch b = { .col = s->rs->chunk[at / CAT_BATCH], .cols = s->rs->cols, .n = n };
+	for (uint32_t at = 0; s->run->rs != NULL && at < s->run->rs->rows && !end; at += CAT_BATCH) {
+		uint32_t n = s->run->rs->rows - at < CAT_BATCH ? s->run->rs->rows - at : CAT_BATCH;
+		struct sql_batch b = {
+			.col = s->run->rs->chunk[at / CAT_BATCH], .cols = s->run->rs->cols, .n = n
+		};
 		if (!sql_go_on(x) || !compare(x, s, &b, NULL, n, out, &end))
 			return false;
 	}
@@ -260,12 +261,12 @@ scan_kept(struct sql_exec *x, struct sql_sub *s, struct cat_datum *out)
 static bool
 maybe(const struct sql_sub *s, const struct cat_vec *key)
 {
-	for (uint32_t r = 0; r < s->rs->rows; r++) {
+	for (uint32_t r = 0; r < s->run->rs->rows; r++) {
 		bool can = true;
 		for (unsigned c = 0; c < s->keys && can; c++)
-			can = key[c].null[0] || sql_rowset_null(s->rs, r, c) ||
+			can = key[c].null[0] || sql_rowset_null(s->run->rs, r, c) ||
 			      cat_value_cmp(
-				  key[c].type, cat_vec_at(&key[c], 0), sql_rowset_at(s->rs, r, c)) == 0;
+				  key[c].type, cat_vec_at(&key[c], 0), sql_rowset_at(s->run->rs, r, c)) == 0;
 		if (can)
 			return true;
 	}
@@ -277,7 +278,9 @@ static bool
 passes(struct sql_exec *x, struct sql_sub *s, uint32_t row, bool *ok)
 {
 	uint16_t at = (uint16_t)(row % CAT_BATCH), keep;
-	struct sql_batch b = { .col = s->rs->chunk[row / CAT_BATCH], .cols = s->rs->cols, .n = at + 1U };
+	struct sql_batch b = {
+		.col = s->run->rs->chunk[row / CAT_BATCH], .cols = s->run->rs->cols, .n = at + 1U
+	};
 	if (s->rest == NULL)
 		return true;
 	nam_arena_reset(x->arena[s->arena]);
@@ -291,13 +294,14 @@ passes(struct sql_exec *x, struct sql_sub *s, uint32_t row, bool *ok)
 static bool
 find(struct sql_exec *x, struct sql_sub *s, uint32_t *row, bool *unsure)
 {
+	const struct sql_run_sub *kept = s->run;
 	struct cat_datum d[SQL_SUB_KEYS];
 	struct cat_vec key[SQL_SUB_KEYS];
 	uint8_t null[SQL_SUB_KEYS];
 	bool any_null = false;
 	*row = 0;
 	*unsure = false;
-	if (!s->any)
+	if (!kept->any)
 		return true;
 	for (unsigned c = 0; c < s->keys; c++) {
 		if (!sql_eval_one(s->left[c], &x->env, &d[c]))
@@ -313,18 +317,18 @@ find(struct sql_exec *x, struct sql_sub *s, uint32_t *row, bool *unsure)
 	}
 	if (!any_null) {
 		uint64_t h = sql_hash_row(key, s->keys, 0);
-		uint32_t r = s->bucket[h & s->mask];
+		uint32_t r = kept->bucket[h & kept->mask];
 		bool ok = true;
 		while (r != 0 && ok &&
-		       (s->hash[r - 1] != h || !sql_same_row(s->rs, r - 1, 0, key, s->keys, 0) ||
+		       (kept->hash[r - 1] != h || !sql_same_row(kept->rs, r - 1, 0, key, s->keys, 0) ||
 			   !passes(x, s, r - 1, &ok)))
-			r = s->chain[r - 1];
+			r = kept->chain[r - 1];
 		if (!ok)
 			return false;
 		*row = r;
 	}
 	if (*row == 0 && !s->two)
-		*unsure = (any_null || s->nulls) && (s->keys == 1 || maybe(s, key));
+		*unsure = (any_null || kept->nulls) && (s->keys == 1 || maybe(s, key));
 	return true;
 }
 
@@ -340,19 +344,19 @@ probe(struct sql_exec *x, struct sql_sub *s, struct cat_datum *out)
 		return true;
 	}
 	if (row != 0) {
-		out->null = sql_rowset_null(s->rs, row - 1, s->keys);
-		out->v = sql_rowset_at(s->rs, row - 1, s->keys);
+		out->null = sql_rowset_null(s->run->rs, row - 1, s->keys);
+		out->v = sql_rowset_at(s->run->rs, row - 1, s->keys);
 		return true;
 	}
 	/* no row has these keys: all such answers are the same, and the one for keys that are NULL */
-	if (!s->have_none) {
+	if (!s->run->have_none) {
 		for (unsigned i = 0; i < s->slots; i++)
 			x->outer[s->slot[i]].null = true;
-		if (!scalar(x, s, x->arena[s->arena + 2], &s->value))
+		if (!scalar(x, s, x->arena[s->arena + 2], &s->run->value))
 			return false;
-		s->have_none = true;
+		s->run->have_none = true;
 	}
-	*out = s->value;
+	*out = s->run->value;
 	return true;
 }
 
@@ -363,15 +367,15 @@ sql_sub_gives_up(struct sql_exec *x, struct sql_sub *s)
 	if (s->set == NULL || s->early || memcmp(x->err->sqlstate, "22", 2) != 0)
 		return false;
 	*x->err = (struct cat_err){ 0 };
-	return s->failed = true;
+	return s->run->failed = true;
 }
 
 bool
 sql_sub_ready(struct sql_exec *x, struct sql_sub *s)
 {
-	if (s->failed)
+	if (s->run->failed)
 		return false;
-	if (s->done || fill(x, s))
+	if (s->run->done || fill(x, s))
 		return true;
 	sql_sub_gives_up(x, s);
 	return false;
@@ -382,14 +386,14 @@ static bool
 all_at_once(struct sql_exec *x, struct sql_sub *s, bool *ok)
 {
 	*ok = true;
-	if (s->set == NULL || s->failed)
+	if (s->set == NULL || s->run->failed)
 		return false;
-	if (s->done)
+	if (s->run->done)
 		return true;
-	if (s->asked++ < s->patience)
+	if (s->run->asked++ < s->patience)
 		return false;
-	*ok = sql_sub_ready(x, s) || s->failed;
-	return !s->failed;
+	*ok = sql_sub_ready(x, s) || s->run->failed;
+	return !s->run->failed;
 }
 
 /* ---- all -------------------------------------------------------------------------------------- */
@@ -416,10 +420,10 @@ sql_sub_eval(void *arg, const struct sql_expr *e, const struct cat_datum *v, str
 		if (ok)
 			ok = s->hashed ? probe(x, s, out) : scan_kept(x, s, out);
 	} else if (s->once) {
-		ok = s->done;
+		ok = s->run->done;
 		if (!ok)
-			ok = s->done = value(x, s, x->arena[s->arena + 1], &s->value);
-		*out = s->value;
+			ok = s->run->done = value(x, s, x->arena[s->arena + 1], &s->run->value);
+		*out = s->run->value;
 	} else {
 		ok = s->cmp == NULL ? value(x, s, arena, out) : stream(x, s, out);
 	}
@@ -428,7 +432,7 @@ sql_sub_eval(void *arg, const struct sql_expr *e, const struct cat_datum *v, str
 	return ok;
 }
 
-void
+bool
 sql_sub_start(struct sql_exec *x, struct sql_plan *p)
 {
 	x->plan_arena = &p->arena;
@@ -437,22 +441,24 @@ sql_sub_start(struct sql_exec *x, struct sql_plan *p)
 	x->env.sub = sql_sub_eval;
 	x->env.sub_arg = x;
 	for (struct sql_sub *s = p->subs; s != NULL; s = s->next) {
-		s->done = s->failed = s->have_none = false;
-		s->asked = 0;
+		if (s->run == NULL && (s->run = nam_arena_take(&p->arena, sizeof *s->run)) == NULL)
+			return sql_no_memory(x->err);
+		*s->run = (struct sql_run_sub){ 0 };
 	}
+	return true;
 }
 
 bool
 sql_sub_early(struct sql_exec *x, const struct sql_plan *p)
 {
 	for (struct sql_sub *s = p->subs; s != NULL; s = s->next) {
-		if (!s->early || s->done)
+		if (!s->early || s->run->done)
 			continue;
 		x->env.arena = x->arena[s->arena];
 		if (s->cmp != NULL || s->set != NULL ? !fill(x, s)
-						     : !value(x, s, x->arena[s->arena + 1], &s->value))
+						     : !value(x, s, x->arena[s->arena + 1], &s->run->value))
 			return false;
-		s->done = true;
+		s->run->done = true;
 	}
 	return true;
 }

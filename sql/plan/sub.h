@@ -45,16 +45,7 @@ struct sql_sub {
 	struct sql_expr **tie, **tied;
 	unsigned ties, tie_cap;
 
-	/* one execution */
-	bool done, any, nulls;
-	bool failed,
-	    have_none; /* the set could not be made; value is the answer for keys that are not in it */
-	unsigned asked;
-	struct cat_datum value;
-	struct sql_rowset *rs;
-	uint32_t *bucket, *chain;
-	uint64_t *hash;
-	uint64_t mask;
+	struct sql_run_sub *run; /* exec/state.h */
 };
 
 enum { SQL_SUB_KEYS = 32, SQL_SUB_LEVELS = 32 };

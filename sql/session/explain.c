@@ -53,8 +53,7 @@ run(struct sql_session *s, struct subject *j, const struct sql_sink *sink, struc
 	sql_prepare_exec(s, &nobody, err);
 	s->x.env.param = j->given;
 	s->x.env.params = j->ngiven;
-	sql_sub_start(&s->x, p);
-	bool ok = sql_plan_run(s, p, &rows);
+	bool ok = sql_sub_start(&s->x, p) && sql_plan_run(s, p, &rows);
 	s->gauge->statement.gave = s->x.sent;
 	return ok;
 }

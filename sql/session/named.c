@@ -134,8 +134,7 @@ arguments(struct sql_session *s, struct sql_named *p, const struct ast_stmt *ast
 			nam_arena_reset(s->arena[i]);
 		sql_take_now(s, plan);
 		sql_prepare_exec(s, &sink, err);
-		sql_sub_start(&s->x, plan);
-		ok = sql_plan_run(s, plan, &rows);
+		ok = sql_sub_start(&s->x, plan) && sql_plan_run(s, plan, &rows);
 	}
 	sql_plan_free(plan);
 	return ok;

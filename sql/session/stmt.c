@@ -257,7 +257,8 @@ execute(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *para
 	s->upserts |= p->conflict != NULL;
 	s->x.env.param = given;
 	s->x.env.params = st->params;
-	sql_sub_start(&s->x, p);
+	if (!sql_sub_start(&s->x, p))
+		return false;
 	if (p->columns > 0 || p->kind == AST_SELECT) {
 		if (!*begun && sink->begin != NULL && !sink->begin(sink->arg, p->column, p->columns))
 			return cat_error(err, "57014", "canceling statement due to user request");
