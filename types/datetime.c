@@ -402,7 +402,10 @@ tokens(struct scan *c)
 			c->at++;
 			if (letter(peek(c)))
 				continue; /* -infinity: one_word looks back */
-			/* behind a date alone a minus has a blank before it, else it would be one more part */
+			/*
+			 * behind a date alone a minus has a blank before it, else it would be one
+			 * more part
+			 */
 			bool date = whole_date(c) && (ch == '+' || c->s.p[c->at - 2] == ' ');
 			if ((!c->has_time && !date) || !zone(c, ch == '-'))
 				return false;

@@ -309,7 +309,10 @@ signed_number(struct scan *c, struct number *n)
 	return FINE;
 }
 
-/* The rest of a number: -10-15 behind a year, :30:20 behind hours; or the number was all of it, in digits without them. */
+/*
+ * The rest of a number: -10-15 behind a year, :30:20 behind hours; or the number was all of it,
+ * in digits without them.
+ */
 static enum outcome
 iso_parts(struct scan *c, struct number n, unsigned len, bool time)
 {

@@ -188,7 +188,10 @@ sql_insert_batch(
 	good = rows_of(x, tab, b, n, r, p, arena);
 	if (checked && good == n)
 		return sql_dml_insert(x, tab, p, r, n, arena);
-	/* rows before the bad one are inserted before it is looked at: the first that fails says why */
+	/*
+	 * rows before the bad one are inserted before it is looked at: the first that fails says
+	 * why
+	 */
 	unsigned bad = good < n ? good : n;
 	if (good < n)
 		why = *x->err;

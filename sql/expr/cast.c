@@ -140,7 +140,10 @@ to_text(struct sql_row *r)
 	return r->out.s.len > 0 || sql_oom(r->env->err); /* no value but a text is written as nothing */
 }
 
-/* Is the text now, today, tomorrow or yesterday, maybe with a time behind it? *rest: what is behind; *day: which one. */
+/*
+ * Is the text now, today, tomorrow or yesterday, maybe with a time behind it? *rest: what is
+ * behind; *day: which one.
+ */
 static bool
 is_named(enum cat_type type, struct cat_str s, struct cat_str *rest, int *day, bool *now)
 {

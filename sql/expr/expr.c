@@ -124,7 +124,10 @@ fold_on(void *arg, uint64_t work)
 	return *left > 0;
 }
 
-/* A call that a constant NULL makes NULL, whatever its other arguments are: these are not computed, so they cannot fail. */
+/*
+ * A call that a constant NULL makes NULL, whatever its other arguments are: these are not
+ * computed, so they cannot fail.
+ */
 static bool
 is_null_call(const struct sql_expr *e)
 {
@@ -180,7 +183,10 @@ sql_expr_call(struct nam_arena *a, const struct sql_fn *fn, struct sql_expr **ar
 	return e;
 }
 
-/* The same bytes under another type. Which values are too large, or how one is cut, was said for the type before. */
+/*
+ * The same bytes under another type. Which values are too large, or how one is cut, was said for
+ * the type before.
+ */
 static struct sql_expr *
 relabel(struct nam_arena *a, struct sql_expr *e, enum cat_type to, struct cat_err *err)
 {

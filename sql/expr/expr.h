@@ -80,7 +80,10 @@ struct sql_expr *sql_expr_make(struct nam_arena *a, enum sql_expr_kind kind, str
 /* ARRAY[args]; 42P18 without any. */
 struct sql_expr *sql_expr_array(
     struct nam_arena *a, struct sql_expr **args, unsigned n, int position, struct cat_err *err);
-/* generate_series(args), already of that type (the third of timestamps: an interval), as an array. */
+/*
+ * generate_series(args), already of that type (the third of timestamps: an interval), as an
+ * array.
+ */
 struct sql_expr *sql_expr_series(struct nam_arena *a, struct sql_expr **args, unsigned n, enum cat_type type,
     int position, struct cat_err *err);
 /* array[lower], or with slice array[lower:upper], of which either or both may be NULL: not written. */

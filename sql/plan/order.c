@@ -79,7 +79,8 @@ class_of(const struct klass *k, unsigned n, unsigned column)
 }
 
 /*
- * The classes of the region's open equalities between these tables. What does not fit into a class stays a condition
+ * The classes of the region's open equalities between these tables. What does not fit into a
+ * class stays a condition
  * like others.
  */
 static struct klass *

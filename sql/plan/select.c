@@ -59,7 +59,10 @@ counts_rows(const struct sql_node *n)
 	return false;
 }
 
-/* With DISTINCT ON and ORDER BY, rows of sets come out of the rows that are left; unless the order asks for them. */
+/*
+ * With DISTINCT ON and ORDER BY, rows of sets come out of the rows that are left; unless the
+ * order asks for them.
+ */
 static bool
 sets_are_last(const struct bind *b)
 {

@@ -116,7 +116,10 @@ copy(struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *s
 	return ok;
 }
 
-/* Each of several tables once. Below a savepoint rows go one by one (stmt.c), which needs a plan for each. */
+/*
+ * Each of several tables once. Below a savepoint rows go one by one (stmt.c), which needs a plan
+ * for each.
+ */
 static bool
 truncate_all(struct sql_session *s, const struct ast_stmt *ast, struct cat_err *err)
 {
@@ -278,7 +281,10 @@ unknown(const char *name, struct cat_err *err)
 	return cat_error(err, "42704", "unrecognized configuration parameter \"%.63s\"", name);
 }
 
-/* search_path: every name is looked for in public, so that must be in it, and what else is may hold nothing. */
+/*
+ * search_path: every name is looked for in public, so that must be in it, and what else is may
+ * hold nothing.
+ */
 static bool
 path(struct sql_settings *set, const char *v, struct cat_err *err)
 {
@@ -298,6 +304,41 @@ path(struct sql_settings *set, const char *v, struct cat_err *err)
 	if (!public)
 		return cat_error(err, "0A000", "a search_path without public is not supported yet");
 	snprintf(set->search_path, sizeof set->search_path, "%.127s", v);
+	return true;
+}
+
+/* Further settings: *known, is it one of them? */
+static bool
+assign_more(struct sql_session *s, struct sql_settings *set, const char *name, const char *v, bool *known,
+    struct cat_err *err)
+{
+	struct sql_settings fresh;
+	sql_settings_init(&fresh);
+	bool dro = strcasecmp(name, "default_transaction_read_only") == 0;
+	if (dro || strcasecmp(name, "transaction_read_only") == 0) {
+		bool on = v != NULL && (strcasecmp(v, "on") == 0 || strcasecmp(v, "true") == 0 ||
+					   strcasecmp(v, "yes") == 0 || strcmp(v, "1") == 0);
+		if (v != NULL && !on && strcasecmp(v, "off") != 0 && strcasecmp(v, "false") != 0 &&
+		    strcasecmp(v, "no") != 0 && strcmp(v, "0") != 0)
+			return cat_error(err, "22023", "parameter \"%s\" requires a Boolean value", name);
+		if (dro)
+			set->read_only = on;
+		else if (!on && s->read_only && s->block != SQL_IDLE && s->t != NULL)
+			return cat_error(
+			    err, "25001", "transaction read-write mode must be set before any query");
+		else
+			s->read_only = on;
+		return true;
+	}
+	if (strcasecmp(name, "search_path") == 0)
+		return path(set, v ? v : fresh.search_path, err);
+	if (strcasecmp(name, "role") == 0 || strcasecmp(name, "session_authorization") == 0) {
+		if (v == NULL || strcasecmp(v, "namdb") == 0 ||
+		    (strcasecmp(name, "role") == 0 && strcmp(v, "none") == 0))
+			return true; /* there is one role */
+		return cat_error(err, "22023", "role \"%.63s\" does not exist", v);
+	}
+	*known = false;
 	return true;
 }
 
@@ -386,30 +427,10 @@ assign(struct sql_session *s, struct sql_settings *set, const char *name, const 
 		    v ? v : fresh.extra_float_digits);
 		return true;
 	}
-	bool dro = strcasecmp(name, "default_transaction_read_only") == 0;
-	if (dro || strcasecmp(name, "transaction_read_only") == 0) {
-		bool on = v != NULL && (strcasecmp(v, "on") == 0 || strcasecmp(v, "true") == 0 ||
-					   strcasecmp(v, "yes") == 0 || strcmp(v, "1") == 0);
-		if (v != NULL && !on && strcasecmp(v, "off") != 0 && strcasecmp(v, "false") != 0 &&
-		    strcasecmp(v, "no") != 0 && strcmp(v, "0") != 0)
-			return cat_error(err, "22023", "parameter \"%s\" requires a Boolean value", name);
-		if (dro)
-			set->read_only = on;
-		else if (!on && s->read_only && s->block != SQL_IDLE && s->t != NULL)
-			return cat_error(
-			    err, "25001", "transaction read-write mode must be set before any query");
-		else
-			s->read_only = on;
-		return true;
-	}
-	if (strcasecmp(name, "search_path") == 0)
-		return path(set, v ? v : fresh.search_path, err);
-	if (strcasecmp(name, "role") == 0 || strcasecmp(name, "session_authorization") == 0) {
-		if (v == NULL || strcasecmp(v, "namdb") == 0 ||
-		    (strcasecmp(name, "role") == 0 && strcmp(v, "none") == 0))
-			return true; /* there is one role */
-		return cat_error(err, "22023", "role \"%.63s\" does not exist", v);
-	}
+	bool known = true;
+	bool ok = assign_more(s, set, name, v, &known, err);
+	if (known)
+		return ok;
 	/* Known, but with one value only. */
 	static const struct {
 		const char *name, *value, *also;

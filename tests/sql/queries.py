@@ -87,8 +87,11 @@ class Query:
     def scalar(self, scope):
         q, inner = self.source(scope, 0)
         where = " WHERE " + self.condition(inner + scope, 0) if self.odds(0.7) else ""
-        agg = self.pick("max(%s)", "min(%s)", "count(%s)", "sum(%s)::int") % self.integer(inner if self.odds(0.8) else inner + scope, 0)
-        return "(SELECT %s FROM %s%s)" % (agg, q, where)
+        # an aggregate of columns outside is that query's, and there may be many rows here: which of the two databases asks for
+        # more than one of them when no row needs the answer is another matter
+        own = self.odds(0.8)
+        agg = self.pick("max(%s)", "min(%s)", "count(%s)", "sum(%s)::int") % self.integer(inner if own else inner + scope, 0)
+        return "(SELECT %s FROM %s%s%s)" % (agg, q, where, "" if own else " LIMIT 1")
 
     # -- FROM
 
@@ -200,7 +203,7 @@ class Query:
         if self.odds(0.15):
             items.append("sum(count(*)) OVER ()")
         if self.odds(0.15):
-            items.append("(SELECT max(%s) FROM gb)" % self.integer(scope, 0))
+            items.append("(SELECT max(%s) FROM gb LIMIT 1)" % self.integer(scope, 0))
         having = " HAVING %s %s %s" % (self.pick("count(*)", "min(%s)" % self.integer(scope, 0)), self.pick(">", "=", "<"), self.pick("1", "2")) \
             if self.odds(0.3) else ""
         # sets: see UNSORTED in test_postgres.py

@@ -49,15 +49,20 @@ outside_only(struct bind *b, struct sql_expr *const *arg, unsigned n)
 /* ---- whose it is ------------------------------------------------------------------------------ */
 
 /*
- * An aggregate is that of the nearest query whose columns it speaks of; one without columns is that of the query it stands
- * in. A query must know that it is grouped before its subqueries are bound, so these are looked through by name.
+ * An aggregate is that of the nearest query whose columns it speaks of; one without columns is
+ * that of the query it stands
+ * in. A query must know that it is grouped before its subqueries are bound, so these are looked
+ * through by name.
  */
 struct inside {
 	const struct ast_select *q;
 	const struct inside *out;
 };
 
-/* Has the query in FROM, or its first branch, a column of that name behind its first `skip`? Yes, when nobody knows. */
+/*
+ * Has the query in FROM, or its first branch, a column of that name behind its first `skip`? Yes,
+ * when nobody knows.
+ */
 static bool
 query_has(const struct ast_select *q, unsigned skip, const char *name)
 {
@@ -155,7 +160,10 @@ is_mine(struct bind *b, const struct ast_expr *col)
 	return mine;
 }
 
-/* Columns in e that are b's, and columns of queries inside of b. What a subquery says counts as the latter. */
+/*
+ * Columns in e that are b's, and columns of queries inside of b. What a subquery says counts as
+ * the latter.
+ */
 static void
 look(struct bind *b, const struct inside *in, const struct ast_expr *e, bool *mine, bool *inner)
 {
@@ -171,7 +179,10 @@ look(struct bind *b, const struct inside *in, const struct ast_expr *e, bool *mi
 		look(b, in, e->args[i], mine, inner);
 }
 
-/* e, an aggregate that stands in b's own text, speaks of columns, and they are all of queries around b? */
+/*
+ * e, an aggregate that stands in b's own text, speaks of columns, and they are all of queries
+ * around b?
+ */
 static bool
 of_outside(struct bind *b, const struct ast_expr *e)
 {
@@ -392,7 +403,8 @@ later(struct bind *b, const struct ast_expr *e, struct sql_agg *g)
 }
 
 /*
- * count(t.*): a row is NULL only where an outer join has none, and there its primary key is. Without outer joins no row is.
+ * count(t.*): a row is NULL only where an outer join has none, and there its primary key is.
+ * Without outer joins no row is.
  */
 static struct sql_expr *
 whole_row(struct bind *b, const struct ast_expr *star, const struct sql_agg *g, bool distinct)

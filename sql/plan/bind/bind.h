@@ -88,11 +88,17 @@ struct bind_outer {
 	unsigned first, mid, last;
 };
 
-/* Calls in a select list that answer rows: of each the array it makes, and its element, which stands in the item. */
+/*
+ * Calls in a select list that answer rows: of each the array it makes, and its element, which
+ * stands in the item.
+ */
 struct bind_srf {
 	struct sql_expr **array, **row;
 	unsigned sets, cap;
-	/* once there are operators below it: how many columns it reads, which are arrays, and what is made of their elements */
+	/*
+	 * once there are operators below it: how many columns it reads, which are arrays, and
+	 * what is made of their elements
+	 */
 	unsigned cols;
 	uint8_t *apart;
 	enum cat_type *types;

@@ -210,8 +210,10 @@ sql_bind_group_key(struct bind *b, const struct ast_expr *e, struct sql_expr *ke
 #define NO_ITEM UINT32_MAX
 
 /*
- * The group that e is: *at, if somebody asks. item, of: the item of the select list that e is, and those that groups are. With
- * GROUPING SETS two items that say the same are two groups, one of which may be NULL in a set that has the other.
+ * The group that e is: *at, if somebody asks. item, of: the item of the select list that e is,
+ * and those that groups are. With
+ * GROUPING SETS two items that say the same are two groups, one of which may be NULL in a set
+ * that has the other.
  */
 static bool
 add_group(struct bind *b, const struct ast_expr *e, unsigned *at, unsigned item, const unsigned *of)
@@ -327,7 +329,10 @@ is_constant(const struct ast_expr *e)
 	return e->kind == AST_STRING || e->kind == AST_NUMBER || e->kind == AST_NULL || e->kind == AST_BOOL;
 }
 
-/* leaf: of each expression of GROUP BY the group; of: of each group the item of the select list, if there is one. */
+/*
+ * leaf: of each expression of GROUP BY the group; of: of each group the item of the select list,
+ * if there is one.
+ */
 static bool
 groups(struct bind *b, const struct ast_select *q, const struct bind_list *l, unsigned *leaf, unsigned *of)
 {

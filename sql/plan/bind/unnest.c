@@ -158,7 +158,9 @@ unnest(struct bind *b, struct sql_node *child, unsigned cols, const uint8_t *set
 	return n;
 }
 
-/* The columns that stand around elements in e go through, too: with[c] is where column c will be. */
+/*
+ * The columns that stand around elements in e go through, too: with[c] is where column c will be.
+ */
 static bool
 carry(struct bind *b, const struct sql_expr *e, struct sql_op_project *p, struct sql_expr **with)
 {
