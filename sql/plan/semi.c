@@ -6,7 +6,7 @@
  * or an antijoin over that set takes the place of the condition, a batch of rows at a time: at
  * the place of the join tree, of those that have the columns it needs, where the fewest rows come
  * by. A condition that lets few rows pass stays below all joins. It stays what it was where
- * asking the few rows there are one by one costs less, and in statements that change rows.
+ * asking the few rows there are one by one costs less, and in an UPDATE or a DELETE.
  */
 #include <sql/plan/cost.h>
 #include <sql/plan/plan_internal.h>
@@ -43,13 +43,16 @@ static struct sql_sub *
 candidate(const struct bind *b, const struct bind_cond *c, bool *anti)
 {
 	const struct sql_expr *e = c->e;
-	if (c->home != 0 || c->used || c->mask == 0 || b->plan->tab != NULL)
+	if (c->home != 0 || c->used || c->mask == 0)
 		return NULL;
 	*anti = e->kind == SQL_NOT;
 	if (*anti)
 		e = e->args[0];
 	struct sql_sub *s = e->kind == SQL_SUB ? e->sub : NULL;
 	if (s == NULL || !s->hashed || s->keys == 0)
+		return NULL;
+	/* what a statement changes is asked row by row, or before it changes anything: exec/sub.c */
+	if (b->plan->tab != NULL && (b->plan->kind != AST_INSERT || s->reads_target))
 		return NULL;
 	if (s->kind == AST_SUB_EXISTS)
 		return s->set != NULL ? s : NULL;

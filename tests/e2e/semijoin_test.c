@@ -110,6 +110,18 @@ static const struct golden statements[] = {
 
 	/* a change sees the rows as they were */
 	{ "begin", "BEGIN" },
+	{ PLAN "insert into few select o.id + 9000, o.k from o where exists (select 1 from l where l.k = o.k "
+	       "and l.v > o.v)",
+	    "Insert on few;  -> Project;    -> Hash Semi Join;         Hash Cond: (o.k = l.k);         Join "
+	    "Filter: (l.v > o.v);      -> Seq Scan on o;      -> Project;        -> Seq Scan on l; EXPLAIN" },
+	{ "insert into few select o.id + 9000, o.k from o where exists (select 1 from l where l.k = o.k and "
+	  "l.v > o.v)",
+	    "INSERT 0 455" },
+	{ "insert into few select o.id + 19000, o.k from o where not exists (select 1 from few where few.k = "
+	  "o.k and few.id > 9)",
+	    "INSERT 0 402" },
+	{ "select count(*), sum(id) from few", "860|12594294; SELECT 1" },
+	{ "delete from few where id > 9", "DELETE 857" },
 	{ "update o set v = -1 where exists (select 1 from few where few.k = o.k and few.id <> o.v)",
 	    "UPDATE 68" },
 	{ "select count(*) from o where v = -1", "68; SELECT 1" },
