@@ -129,6 +129,17 @@ static const struct golden statements[] = {
 	{ "select count(*) from o", "1600; SELECT 1" },
 	{ "rollback", "ROLLBACK" },
 
+	/* a function that answers otherwise each time is asked by each row outside */
+	{ "create sequence q", "CREATE SEQUENCE" },
+	{ "select count(*) from few where exists (select 1 from l where l.k = few.k and l.id < 3 and "
+	  "nextval('q') > 0)",
+	    "2; SELECT 1" },
+	{ "select currval('q')", "2; SELECT 1" },
+	{ PLAN "select 1 from few where (select max(v + nextval('q')) from l where l.k = few.k) > 0",
+	    "Project;  -> Seq Scan on few;       Filter: ((SubPlan 1) > 0);  SubPlan 1 (per row);    -> "
+	    "Project;      -> Aggregate;        -> Seq Scan on l;             Filter: (l.k = (outer value "
+	    "1)); EXPLAIN" },
+
 	/* inside of each other, both sides of a UNION, prepared and run again */
 	{ "select count(*) from o where exists (select 1 from l where l.k = o.k and l.v <> o.v and not "
 	  "exists (select 1 "

@@ -215,6 +215,23 @@ rest_of_exists(struct bind *b, struct sql_expr **rest, unsigned rests, unsigned 
 	return s->rest != NULL;
 }
 
+/* Does b's query compute something anew for each row that it looks at? Then each row outside has to look. */
+static bool
+computes_anew(const struct bind *b, struct sql_expr *const *out, unsigned n)
+{
+	bool does = false;
+	for (unsigned i = 0; i < b->conds; i++)
+		does |= sql_expr_volatile(b->cond[i].e);
+	for (unsigned i = 0; i < b->aggs; i++) {
+		const struct sql_agg *g = &b->agg[i];
+		does |= (g->arg != NULL && sql_expr_volatile(g->arg)) ||
+			(g->filter != NULL && sql_expr_volatile(g->filter));
+	}
+	for (unsigned i = 0; i < n; i++)
+		does |= sql_expr_volatile(out[i]);
+	return does;
+}
+
 bool
 sql_bind_sub_set(struct bind *b, const struct ast_select *q, struct sql_expr **out, unsigned n)
 {
@@ -226,7 +243,7 @@ sql_bind_sub_set(struct bind *b, const struct ast_select *q, struct sql_expr **o
 	if (s->ties == 0 || s->varies || b->outers > 0 || b->win != NULL ||
 	    (b->srfs != NULL && b->srfs->sets > 0) || q->with != NULL || q->groups > 0 || q->ons > 0 ||
 	    q->having != NULL || (q->limit != NULL && !some) || q->offset != NULL || b->grouped != scalar ||
-	    b->groups > 0 || n + b->conds > SQL_SUB_KEYS)
+	    b->groups > 0 || n + b->conds > SQL_SUB_KEYS || computes_anew(b, out, n))
 		return true;
 	bool *seen = sql_bind_take(b, s->ties * sizeof *seen);
 	struct sql_expr **left = sql_bind_take(b, (b->conds + 1) * sizeof *left);
