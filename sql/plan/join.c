@@ -79,18 +79,19 @@ struct sql_node *
 sql_plan_hash_join(struct bind *b, struct sql_node *left, uint64_t lmask, struct sql_node *right,
     uint64_t rmask, enum ast_join_kind kind)
 {
-	struct sql_op_join *n = sql_new_join(b, NULL, b->width);
+	struct sql_op_join *n = sql_new_join(b, NULL, b->from.width);
 	if (n == NULL)
 		return NULL;
-	struct sql_expr **lkey = sql_bind_take(b, (b->conds + 1) * sizeof *lkey);
-	struct sql_expr **rkey = sql_bind_take(b, (b->conds + 1) * sizeof *rkey);
+	struct sql_expr **lkey = sql_bind_take(b, (b->where.conds + 1) * sizeof *lkey);
+	struct sql_expr **rkey = sql_bind_take(b, (b->where.conds + 1) * sizeof *rkey);
 	if (lkey == NULL || rkey == NULL)
 		return NULL;
 	double share = 1;
-	for (unsigned i = 0; i < 2 * b->conds; i++) {
+	for (unsigned i = 0; i < 2 * b->where.conds; i++) {
 		/* those that are said, then, when there are none, those that follow */
-		struct bind_cond *c = &b->cond[i % b->conds];
-		if (!sql_plan_joinable(b, c, lmask, rmask) || c->implied != (i >= b->conds && n->keys == 0))
+		struct bind_cond *c = &b->where.cond[i % b->where.conds];
+		if (!sql_plan_joinable(b, c, lmask, rmask) ||
+		    c->implied != (i >= b->where.conds && n->keys == 0))
 			continue;
 		share *= sql_sel_join(b, c->l, c->r);
 		bool l_is_left = (c->lmask & ~lmask) == 0;
@@ -148,23 +149,23 @@ rejected(const struct bind *b, unsigned o)
 {
 	uint64_t m = 0;
 	while (true) {
-		const struct bind_outer *j = &b->outer[o];
+		const struct bind_outer *j = &b->joins.outer[o];
 		unsigned region = sql_bind_region(b, j->first, j->last, o);
-		for (unsigned i = 0; i < b->conds; i++)
-			if (b->cond[i].home == region)
-				m |= sql_bind_rejects(b, b->cond[i].e);
+		for (unsigned i = 0; i < b->where.conds; i++)
+			if (b->where.cond[i].home == region)
+				m |= sql_bind_rejects(b, b->where.cond[i].e);
 		if (region == 0)
 			return m;
 		/* the join around it: what is above filters the side it preserves, its ON the other side */
 		unsigned around = (region - 1) / 3;
 		bool right = (region - 1) % 3 == 1;
-		enum ast_join_kind kind = b->outer[around].kind;
+		enum ast_join_kind kind = b->joins.outer[around].kind;
 		if (kind == AST_JOIN_FULL)
 			return m;
 		if (right == (kind == AST_JOIN_LEFT)) {
-			for (unsigned i = 0; i < b->conds; i++)
-				if (b->cond[i].home == 3 + 3 * around)
-					m |= sql_bind_rejects(b, b->cond[i].e);
+			for (unsigned i = 0; i < b->where.conds; i++)
+				if (b->where.cond[i].home == 3 + 3 * around)
+					m |= sql_bind_rejects(b, b->where.cond[i].e);
 			return m;
 		}
 		o = around;
@@ -174,10 +175,10 @@ rejected(const struct bind *b, unsigned o)
 void
 sql_plan_reduce(struct bind *b)
 {
-	for (bool again = b->outers > 0; again;) {
+	for (bool again = b->joins.outers > 0; again;) {
 		again = false;
-		for (unsigned k = 0; k < b->outers; k++) {
-			struct bind_outer *o = &b->outer[k];
+		for (unsigned k = 0; k < b->joins.outers; k++) {
+			struct bind_outer *o = &b->joins.outer[k];
 			if (o->kind == AST_JOIN_INNER)
 				continue;
 			uint64_t m = rejected(b, k);
@@ -196,9 +197,9 @@ sql_plan_reduce(struct bind *b)
 			if (o->kind != AST_JOIN_INNER)
 				continue;
 			unsigned region = sql_bind_region(b, o->first, o->last, k);
-			for (unsigned i = 0; i < b->conds; i++)
-				if (b->cond[i].home > 3 * k && b->cond[i].home <= 3 * k + 3)
-					b->cond[i].home = region;
+			for (unsigned i = 0; i < b->where.conds; i++)
+				if (b->where.cond[i].home > 3 * k && b->where.cond[i].home <= 3 * k + 3)
+					b->where.cond[i].home = region;
 		}
 	}
 }
@@ -206,12 +207,12 @@ sql_plan_reduce(struct bind *b)
 unsigned
 sql_plan_outer_at(const struct bind *b, unsigned first, unsigned end)
 {
-	unsigned best = b->outers;
-	for (unsigned k = 0; k < b->outers; k++) {
-		const struct bind_outer *o = &b->outer[k];
+	unsigned best = b->joins.outers;
+	for (unsigned k = 0; k < b->joins.outers; k++) {
+		const struct bind_outer *o = &b->joins.outer[k];
 		if (o->kind == AST_JOIN_INNER || o->first != first || o->last >= end)
 			continue;
-		if (best == b->outers || o->last > b->outer[best].last)
+		if (best == b->joins.outers || o->last > b->joins.outer[best].last)
 			best = k;
 	}
 	return best;
@@ -221,8 +222,8 @@ sql_plan_outer_at(const struct bind *b, unsigned first, unsigned end)
 static void
 move(struct bind *b, unsigned from, unsigned to, uint64_t only, bool constant)
 {
-	for (unsigned i = 0; i < b->conds; i++) {
-		struct bind_cond *c = &b->cond[i];
+	for (unsigned i = 0; i < b->where.conds; i++) {
+		struct bind_cond *c = &b->where.cond[i];
 		if (c->home == from && !c->used && (c->mask & ~only) == 0 && (c->mask != 0 || constant))
 			c->home = to;
 	}
@@ -244,9 +245,9 @@ outer_lookup(struct bind *b, struct sql_node *stay, uint64_t mask, struct sql_no
 	    other->est_cost + sql_cost_join(c, &l, &r, 1, l.rows))
 		return NULL;
 	unsigned conds = 0, probes;
-	for (unsigned i = 0; i < b->conds; i++)
-		conds += sql_plan_open(b, &b->cond[i]);
-	if (conds != b->table[table].tab->keys)
+	for (unsigned i = 0; i < b->where.conds; i++)
+		conds += sql_plan_open(b, &b->where.cond[i]);
+	if (conds != b->from.table[table].tab->keys)
 		return NULL;
 	struct sql_expr **key = sql_plan_full_key(b, table, mask, &probes, NULL);
 	struct sql_node *n = key ? sql_plan_lookup(b, stay, mask, table, key) : NULL;
@@ -261,7 +262,7 @@ alone(const struct bind *b, unsigned first, unsigned end, unsigned *one)
 {
 	unsigned n = 0;
 	for (unsigned k = first; k < end; k++)
-		if (b->table[k].flats == 0) {
+		if (b->from.table[k].flats == 0) {
 			*one = k;
 			n++;
 		}
@@ -271,10 +272,10 @@ alone(const struct bind *b, unsigned first, unsigned end, unsigned *one)
 struct sql_node *
 sql_plan_outer(struct bind *b, unsigned outer, bool first, uint64_t *mask)
 {
-	const struct bind_outer *o = &b->outer[outer];
-	unsigned around = b->home, left = 1 + 3 * outer, right = left + 1, on = left + 2, one;
+	const struct bind_outer *o = &b->joins.outer[outer];
+	unsigned around = b->where.home, left = 1 + 3 * outer, right = left + 1, on = left + 2, one;
 	uint64_t lt = tables(o->first, o->mid), rt = tables(o->mid, o->last + 1), have;
-	bool lateral = o->kind == AST_JOIN_LEFT && o->mid == o->last && b->table[o->mid].lateral != NULL;
+	bool lateral = o->kind == AST_JOIN_LEFT && o->mid == o->last && b->from.table[o->mid].lateral != NULL;
 	if (o->kind == AST_JOIN_LEFT) {
 		move(b, around, left, lt, first);
 		if (!lateral)
@@ -284,19 +285,19 @@ sql_plan_outer(struct bind *b, unsigned outer, bool first, uint64_t *mask)
 		move(b, on, left, lt, true);
 	}
 	struct sql_node *l, *r, *n = NULL;
-	b->home = left;
+	b->where.home = left;
 	if ((l = sql_plan_region(b, o->first, o->mid, &have)) == NULL)
 		return NULL;
-	b->home = right;
+	b->where.home = right;
 	if (lateral)
 		r = NULL;
 	else if ((r = sql_plan_region(b, o->mid, o->last + 1, &have)) == NULL)
 		return NULL;
 	/* all of ON: keys, or what pairs must fulfil; a condition over no table counts among the latter */
-	b->home = on;
-	for (unsigned i = 0; i < b->conds; i++)
-		if (b->cond[i].home == on && b->cond[i].mask == 0)
-			b->cond[i].mask = lt;
+	b->where.home = on;
+	for (unsigned i = 0; i < b->where.conds; i++)
+		if (b->where.cond[i].home == on && b->where.cond[i].mask == 0)
+			b->where.cond[i].mask = lt;
 	if (lateral)
 		n = sql_plan_lateral(b, l, lt, o->mid, true);
 	else if (o->kind == AST_JOIN_LEFT && alone(b, o->mid, o->last + 1, &one))
@@ -305,7 +306,7 @@ sql_plan_outer(struct bind *b, unsigned outer, bool first, uint64_t *mask)
 		n = outer_lookup(b, r, rt, l, one);
 	if (n == NULL && (lateral || (n = sql_plan_hash_join(b, l, lt, r, rt, o->kind)) == NULL))
 		return NULL;
-	b->home = around;
+	b->where.home = around;
 	*mask = lt | rt;
 	return sql_plan_push_down(b, n, *mask, first) ? n : NULL;
 }

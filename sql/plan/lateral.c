@@ -14,18 +14,18 @@ enum { WORTH = 2 };
 static bool
 keep_used(struct bind *b, bool **used)
 {
-	if ((*used = sql_bind_take(b, (b->conds + 1) * sizeof **used)) == NULL)
+	if ((*used = sql_bind_take(b, (b->where.conds + 1) * sizeof **used)) == NULL)
 		return false;
-	for (unsigned i = 0; i < b->conds; i++)
-		(*used)[i] = b->cond[i].used;
+	for (unsigned i = 0; i < b->where.conds; i++)
+		(*used)[i] = b->where.cond[i].used;
 	return true;
 }
 
 static void
 give_back(struct bind *b, const bool *used)
 {
-	for (unsigned i = 0; i < b->conds; i++)
-		b->cond[i].used = used[i];
+	for (unsigned i = 0; i < b->where.conds; i++)
+		b->where.cond[i].used = used[i];
 }
 
 bool
@@ -33,7 +33,7 @@ sql_plan_lateral_item(struct bind *b, struct plan_item *item, unsigned *items, u
 {
 	struct plan_item some[SQL_TABLES_MAX], rest[SQL_TABLES_MAX];
 	unsigned somes = 0, rests = 0;
-	uint64_t need = sql_plan_lateral_needs(b, b->table[k].lateral), before = 0;
+	uint64_t need = sql_plan_lateral_needs(b, b->from.table[k].lateral), before = 0;
 	bool *used;
 	for (unsigned i = 0; i < *items; i++)
 		if (item[i].mask & need)
@@ -43,7 +43,7 @@ sql_plan_lateral_item(struct bind *b, struct plan_item *item, unsigned *items, u
 	if (!keep_used(b, &used))
 		return false;
 	struct sql_node *left = *items > 0 ? sql_plan_order(b, item, *items, &before)
-					   : sql_plan_node(b, SQL_NODE_ONE, NULL, b->width);
+					   : sql_plan_node(b, SQL_NODE_ONE, NULL, b->from.width);
 	if (left == NULL)
 		return false;
 	if (somes > 0 && rests > 0) {

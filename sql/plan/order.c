@@ -86,10 +86,10 @@ class_of(const struct klass *k, unsigned n, unsigned column)
 static struct klass *
 classes(struct bind *b, uint64_t tables, unsigned *n)
 {
-	struct klass *k = sql_bind_take(b, (b->conds + 1) * sizeof *k);
+	struct klass *k = sql_bind_take(b, (b->where.conds + 1) * sizeof *k);
 	*n = 0;
-	for (unsigned i = 0; k != NULL && i < b->conds; i++) {
-		const struct bind_cond *c = &b->cond[i];
+	for (unsigned i = 0; k != NULL && i < b->where.conds; i++) {
+		const struct bind_cond *c = &b->where.cond[i];
 		if (!is_equality(b, c) || (c->mask & ~tables) != 0)
 			continue;
 		unsigned x = class_of(k, *n, c->l->index), y = class_of(k, *n, c->r->index);
@@ -113,7 +113,9 @@ classes(struct bind *b, uint64_t tables, unsigned *n)
 static bool
 implied(struct bind *b, struct sql_expr *l, struct sql_expr *r, bool redundant)
 {
-	struct bind_cond c = { .l = l, .r = r, .ul = l, .ur = r, .home = b->home, .implied = redundant };
+	struct bind_cond c = {
+		.l = l, .r = r, .ul = l, .ur = r, .home = b->where.home, .implied = redundant
+	};
 	if ((c.e = sql_expr_op(b->a, "=", l, r, 0, b->err)) == NULL)
 		return false;
 	c.lmask = sql_bind_tables_of(b, l);
@@ -129,7 +131,7 @@ implied(struct bind *b, struct sql_expr *l, struct sql_expr *r, bool redundant)
 static struct sql_expr *
 constant(const struct bind *b, const struct bind_cond *c, unsigned column)
 {
-	if (c->home != b->home || c->l == NULL)
+	if (c->home != b->where.home || c->l == NULL)
 		return NULL;
 	for (unsigned side = 0; side < 2; side++) {
 		const struct sql_expr *col = side ? c->r : c->l;
@@ -150,7 +152,7 @@ column(struct bind *b, unsigned index)
 bool
 sql_plan_derive(struct bind *b)
 {
-	unsigned n, conds = b->conds;
+	unsigned n, conds = b->where.conds;
 	struct klass *k = classes(b, UINT64_MAX, &n);
 	if (k == NULL)
 		return false;
@@ -159,7 +161,7 @@ sql_plan_derive(struct bind *b)
 		bool has[CLASS_MAX] = { false };
 		for (unsigned m = 0; m < k[i].n; m++)
 			for (unsigned c = 0; c < conds; c++) {
-				struct sql_expr *x = constant(b, &b->cond[c], k[i].m[m].column);
+				struct sql_expr *x = constant(b, &b->where.cond[c], k[i].m[m].column);
 				has[m] |= x != NULL;
 				v = x && !v ? x : v;
 			}
@@ -171,11 +173,11 @@ sql_plan_derive(struct bind *b)
 			for (unsigned o = 0; o < m && v == NULL; o++) {
 				bool said = false;
 				for (unsigned c = 0; c < conds && !said; c++)
-					said = is_equality(b, &b->cond[c]) &&
-					       ((b->cond[c].l->index == k[i].m[m].column &&
-						    b->cond[c].r->index == k[i].m[o].column) ||
-						   (b->cond[c].r->index == k[i].m[m].column &&
-						       b->cond[c].l->index == k[i].m[o].column));
+					said = is_equality(b, &b->where.cond[c]) &&
+					       ((b->where.cond[c].l->index == k[i].m[m].column &&
+						    b->where.cond[c].r->index == k[i].m[o].column) ||
+						   (b->where.cond[c].r->index == k[i].m[m].column &&
+						       b->where.cond[c].l->index == k[i].m[o].column));
 				struct sql_expr *y = said ? NULL : column(b, k[i].m[o].column);
 				if (!said && (y == NULL || !implied(b, x, y, true)))
 					return false;
@@ -212,14 +214,14 @@ whole_key(struct order *o, const struct bind_cond *c, unsigned *keys)
 	for (unsigned side = 0; side < 2; side++) {
 		uint64_t mine = side ? c->rmask : c->lmask, other = side ? c->lmask : c->rmask;
 		unsigned i = item_of(o, mine), t = o->item[i].table, found = 0;
-		if (t >= SQL_TABLES_MAX || b->table[t].tab->keys < 2)
+		if (t >= SQL_TABLES_MAX || b->from.table[t].tab->keys < 2)
 			continue;
-		const struct cat_table *tab = b->table[t].tab;
+		const struct cat_table *tab = b->from.table[t].tab;
 		uint64_t others = o->item[item_of(o, other)].mask;
 		for (unsigned k = 0; k < tab->keys; k++)
-			for (unsigned d = 0; d < b->conds; d++) {
-				const struct bind_cond *x = &b->cond[d];
-				unsigned col = b->table[t].base + tab->key[k];
+			for (unsigned d = 0; d < b->where.conds; d++) {
+				const struct bind_cond *x = &b->where.cond[d];
+				unsigned col = b->from.table[t].base + tab->key[k];
 				if (!sql_plan_open(b, x) || x->l == NULL || x->implied)
 					continue;
 				bool l = x->l->kind == SQL_COLUMN && x->l->index == col && x->rmask != 0 &&
@@ -243,7 +245,7 @@ static bool
 look(struct order *o)
 {
 	struct bind *b = o->b;
-	o->factor = sql_bind_take(b, (b->conds + 1) * sizeof *o->factor);
+	o->factor = sql_bind_take(b, (b->where.conds + 1) * sizeof *o->factor);
 	o->klass = classes(b, o->tables, &o->klasses);
 	if (o->factor == NULL || o->klass == NULL)
 		return false;
@@ -252,8 +254,8 @@ look(struct order *o)
 		struct sql_expr *first = NULL;
 		bool fixed = false;
 		for (unsigned m = 0; m < k->n; m++)
-			for (unsigned c = 0; c < b->conds && !fixed; c++)
-				fixed = constant(b, &b->cond[c], k->m[m].column) != NULL;
+			for (unsigned c = 0; c < b->where.conds && !fixed; c++)
+				fixed = constant(b, &b->where.cond[c], k->m[m].column) != NULL;
 		for (unsigned m = 0; m < k->n; m++) {
 			struct sql_expr *e = column(b, k->m[m].column);
 			if (e == NULL)
@@ -268,8 +270,8 @@ look(struct order *o)
 				k->pair = fixed ? 1 : sql_sel_join(b, first, e);
 		}
 	}
-	for (unsigned i = 0; i < b->conds; i++) {
-		struct bind_cond *c = &b->cond[i];
+	for (unsigned i = 0; i < b->where.conds; i++) {
+		struct bind_cond *c = &b->where.cond[i];
 		uint64_t items = items_of(o, c->mask);
 		if (!sql_plan_open(b, c) || (c->mask & ~o->tables) != 0 || (items & (items - 1)) == 0)
 			continue;

@@ -116,8 +116,8 @@ key_value(const struct bind_cond *c, unsigned index, enum cat_type type, uint64_
 static struct bind_cond *
 key_list(struct bind *b, unsigned index, enum cat_type type)
 {
-	for (unsigned i = 0; i < b->conds; i++) {
-		struct bind_cond *c = &b->cond[i];
+	for (unsigned i = 0; i < b->where.conds; i++) {
+		struct bind_cond *c = &b->where.cond[i];
 		if (!sql_plan_open(b, c) || c->uin == NULL || c->in[0]->kind != SQL_COLUMN ||
 		    c->in[0]->index != index)
 			continue;
@@ -137,8 +137,8 @@ key_list(struct bind *b, unsigned index, enum cat_type type)
 static struct sql_expr *
 key_each(struct bind *b, unsigned index, enum cat_type type, struct bind_cond **by)
 {
-	for (unsigned i = 0; i < b->conds; i++) {
-		struct bind_cond *c = &b->cond[i];
+	for (unsigned i = 0; i < b->where.conds; i++) {
+		struct bind_cond *c = &b->where.cond[i];
 		if (!sql_plan_open(b, c) || !sql_expr_is_any(c->e) || c->e->args[0]->kind != SQL_COLUMN ||
 		    c->e->args[0]->index != index || sql_bind_tables_of(b, c->e->args[1]) != 0)
 			continue;
@@ -157,7 +157,7 @@ may_give(const struct bind *b, const struct bind_cond *c, unsigned k)
 {
 	if (sql_plan_open(b, c))
 		return true;
-	if (c->home != b->home || c->l == NULL || c->mask != UINT64_C(1) << k)
+	if (c->home != b->where.home || c->l == NULL || c->mask != UINT64_C(1) << k)
 		return false;
 	const struct sql_expr *v = c->lmask == 0 ? c->l : c->r;
 	return v->kind == SQL_CONST || v->kind == SQL_PARAM;
@@ -166,14 +166,15 @@ may_give(const struct bind *b, const struct bind_cond *c, unsigned k)
 bool
 sql_plan_has_key(const struct bind *b, unsigned k, uint64_t given)
 {
-	const struct bind_table *t = &b->table[k];
+	const struct bind_table *t = &b->from.table[k];
 	unsigned i = 0;
 	for (bool found = true; found && i < t->tab->keys; i += found) {
 		unsigned col = t->tab->key[i];
 		found = false;
-		for (unsigned c = 0; c < b->conds && !found; c++)
-			found = may_give(b, &b->cond[c], k) && key_value(&b->cond[c], t->base + col,
-								   t->tab->column[col].type, given) != NULL;
+		for (unsigned c = 0; c < b->where.conds && !found; c++)
+			found =
+			    may_give(b, &b->where.cond[c], k) && key_value(&b->where.cond[c], t->base + col,
+								     t->tab->column[col].type, given) != NULL;
 	}
 	return i > 0 && i == t->tab->keys;
 }
@@ -181,7 +182,7 @@ sql_plan_has_key(const struct bind *b, unsigned k, uint64_t given)
 struct sql_expr **
 sql_plan_full_key(struct bind *b, unsigned k, uint64_t given, unsigned *probes, unsigned *each)
 {
-	const struct bind_table *t = &b->table[k];
+	const struct bind_table *t = &b->from.table[k];
 	unsigned keys = t->tab->keys;
 	*probes = 1;
 	if (each != NULL)
@@ -194,11 +195,12 @@ sql_plan_full_key(struct bind *b, unsigned k, uint64_t given, unsigned *probes, 
 	for (i = 0; i < keys; i++) {
 		unsigned col = t->tab->key[i];
 		found[i] = NULL;
-		for (unsigned c = 0; c < b->conds && found[i] == NULL; c++) {
-			if (!may_give(b, &b->cond[c], k))
+		for (unsigned c = 0; c < b->where.conds && found[i] == NULL; c++) {
+			if (!may_give(b, &b->where.cond[c], k))
 				continue;
-			found[i] = key_value(&b->cond[c], t->base + col, t->tab->column[col].type, given);
-			by[i] = &b->cond[c];
+			found[i] =
+			    key_value(&b->where.cond[c], t->base + col, t->tab->column[col].type, given);
+			by[i] = &b->where.cond[c];
 		}
 		if (found[i] == NULL && each != NULL && *each == 0 &&
 		    (found[i] = key_each(b, t->base + col, t->tab->column[col].type, &by[i])) != NULL)
@@ -236,7 +238,7 @@ sql_plan_full_key(struct bind *b, unsigned k, uint64_t given, unsigned *probes, 
 bool
 sql_plan_access(struct bind *b, struct sql_access *a, unsigned k)
 {
-	const struct bind_table *t = &b->table[k];
+	const struct bind_table *t = &b->from.table[k];
 	a->tab = t->tab;
 	a->alias = t->ast->alias;
 	a->base = t->base;
@@ -289,13 +291,13 @@ cheap_first(struct bind *b, struct sql_expr **e, unsigned n)
 bool
 sql_plan_push_down(struct bind *b, struct sql_node *n, uint64_t tables, bool first)
 {
-	struct sql_expr **e = sql_bind_take(b, (b->conds + 1) * sizeof *e);
+	struct sql_expr **e = sql_bind_take(b, (b->where.conds + 1) * sizeof *e);
 	unsigned count = 0;
 	if (e == NULL)
 		return false;
 	n->est_seen = n->est_rows;
-	for (unsigned i = 0; i < b->conds; i++) {
-		struct bind_cond *c = &b->cond[i];
+	for (unsigned i = 0; i < b->where.conds; i++) {
+		struct bind_cond *c = &b->where.cond[i];
 		if (!sql_plan_open(b, c) || (c->mask & ~tables) != 0 || (c->mask == 0 && !first))
 			continue;
 		c->used = true;
@@ -314,12 +316,12 @@ sql_plan_push_down(struct bind *b, struct sql_node *n, uint64_t tables, bool fir
 static struct sql_node *
 derived(struct bind *b, unsigned k, bool first)
 {
-	struct bind_table *t = &b->table[k];
+	struct bind_table *t = &b->from.table[k];
 	if (t->sub != NULL)
 		t->sub->whole = true;
 	else if (!sql_plan_push_into(b, k) || (t->sub = sql_plan_child(b, t->from)) == NULL)
 		return NULL;
-	struct sql_op_derived *n = sql_new_derived(b, t->sub, b->width);
+	struct sql_op_derived *n = sql_new_derived(b, t->sub, b->from.width);
 	if (n == NULL || !sql_plan_access(b, &n->acc, k))
 		return NULL;
 	n->node.est_rows = t->sub->est_rows;
@@ -341,22 +343,22 @@ static struct sql_node *
 base_of(struct bind *b, unsigned k, bool first)
 {
 	unsigned probes, each;
-	if (b->table[k].sub != NULL || b->table[k].from != NULL)
+	if (b->from.table[k].sub != NULL || b->from.table[k].from != NULL)
 		return derived(b, k, first);
 	struct sql_expr **key = sql_plan_full_key(b, k, 0, &probes, &each);
 	struct sql_node *n = NULL;
 	if (key != NULL) {
-		struct sql_op_get *g = sql_new_get(b, NULL, b->width);
+		struct sql_op_get *g = sql_new_get(b, NULL, b->from.width);
 		if (g == NULL || !sql_plan_access(b, &g->acc, k))
 			return NULL;
 		g->key = key;
-		g->keys = b->table[k].tab->keys;
+		g->keys = b->from.table[k].tab->keys;
 		g->probes = probes;
 		g->each = each;
 		n = &g->node;
 		n->est_rows = each ? elements_of(key[each - 1]) : probes;
 	} else {
-		struct sql_op_scan *s = sql_new_scan(b, NULL, b->width);
+		struct sql_op_scan *s = sql_new_scan(b, NULL, b->from.width);
 		if (s == NULL || !sql_plan_access(b, &s->acc, k))
 			return NULL;
 		n = &s->node;
@@ -368,16 +370,16 @@ base_of(struct bind *b, unsigned k, bool first)
 unsigned *
 sql_plan_columns_of(struct bind *b, uint64_t tables, unsigned *count)
 {
-	unsigned *out = sql_bind_take(b, b->width * sizeof *out);
+	unsigned *out = sql_bind_take(b, b->from.width * sizeof *out);
 	*count = 0;
-	for (unsigned k = 0; out != NULL && k < b->tables; k++)
-		for (unsigned c = 0; (tables >> k & 1) && c < b->table[k].tab->columns; c++)
-			if (b->table[k].used[c])
-				out[(*count)++] = b->table[k].base + c;
-	for (unsigned k = 0; out != NULL && k < b->tables; k++)
-		if ((tables >> k & 1) && b->table[k].row_at != 0) {
-			out[(*count)++] = b->table[k].row_at;
-			out[(*count)++] = b->table[k].row_at + 1;
+	for (unsigned k = 0; out != NULL && k < b->from.tables; k++)
+		for (unsigned c = 0; (tables >> k & 1) && c < b->from.table[k].tab->columns; c++)
+			if (b->from.table[k].used[c])
+				out[(*count)++] = b->from.table[k].base + c;
+	for (unsigned k = 0; out != NULL && k < b->from.tables; k++)
+		if ((tables >> k & 1) && b->from.table[k].row_at != 0) {
+			out[(*count)++] = b->from.table[k].row_at;
+			out[(*count)++] = b->from.table[k].row_at + 1;
 		}
 	return out;
 }
@@ -392,22 +394,22 @@ enum cat_type
 sql_plan_column_type(const struct bind *b, unsigned index)
 {
 	unsigned k = 0;
-	if (b->lock_from != 0 && index >= b->lock_from)
+	if (b->from.rows_at != 0 && index >= b->from.rows_at)
 		return CAT_INT8;
-	while (index >= b->table[k].base + b->table[k].tab->columns)
+	while (index >= b->from.table[k].base + b->from.table[k].tab->columns)
 		k++;
-	return b->table[k].tab->column[index - b->table[k].base].type;
+	return b->from.table[k].tab->column[index - b->from.table[k].base].type;
 }
 
 /* Rows of `left` find their rows of table k by its primary key. */
 struct sql_node *
 sql_plan_lookup(struct bind *b, struct sql_node *left, uint64_t have, unsigned k, struct sql_expr **key)
 {
-	struct sql_op_get *n = sql_new_get(b, left, b->width);
+	struct sql_op_get *n = sql_new_get(b, left, b->from.width);
 	if (n == NULL || !sql_plan_access(b, &n->acc, k))
 		return NULL;
 	n->key = key;
-	n->keys = b->table[k].tab->keys;
+	n->keys = b->from.table[k].tab->keys;
 	n->probes = 1;
 	n->node.est_rows = left->est_rows;
 	n->pass = sql_plan_columns_of(b, have, &n->passes);
@@ -418,22 +420,22 @@ struct sql_node *
 sql_plan_region(struct bind *b, unsigned first, unsigned end, uint64_t *have)
 {
 	struct plan_item item[SQL_TABLES_MAX];
-	unsigned items = 0, region = b->home;
+	unsigned items = 0, region = b->where.home;
 	if (end - first > 1 && !sql_plan_derive(b))
 		return NULL;
 	for (unsigned k = first; k < end;) {
-		if (b->table[k].flats > 0) {
+		if (b->from.table[k].flats > 0) {
 			k++;
 			continue;
 		}
 		unsigned outer = sql_plan_outer_at(b, k, end);
-		if (outer == b->outers && b->table[k].lateral != NULL) {
+		if (outer == b->joins.outers && b->from.table[k].lateral != NULL) {
 			if (!sql_plan_lateral_item(b, item, &items, k++))
 				return NULL;
 			continue;
 		}
 		struct plan_item *it = &item[items++];
-		if (outer == b->outers) {
+		if (outer == b->joins.outers) {
 			it->table = k;
 			it->mask = UINT64_C(1) << k;
 			it->node = base_of(b, k, k == first);
@@ -441,11 +443,11 @@ sql_plan_region(struct bind *b, unsigned first, unsigned end, uint64_t *have)
 		} else {
 			it->node = sql_plan_outer(b, outer, k == first, &it->mask);
 			it->table = SQL_TABLES_MAX;
-			k = b->outer[outer].last + 1;
+			k = b->joins.outer[outer].last + 1;
 		}
 		if (it->node == NULL)
 			return NULL;
-		b->home = region;
+		b->where.home = region;
 	}
 	return sql_plan_order(b, item, items, have);
 }
@@ -455,9 +457,10 @@ static bool
 never(const struct bind *b)
 {
 	bool is = false;
-	for (unsigned i = 0; i < b->conds && !is; i++) {
-		const struct sql_expr *e = b->cond[i].e;
-		is = b->cond[i].home == 0 && e->kind == SQL_CONST && (e->value.null || e->value.v.i == 0);
+	for (unsigned i = 0; i < b->where.conds && !is; i++) {
+		const struct sql_expr *e = b->where.cond[i].e;
+		is = b->where.cond[i].home == 0 && e->kind == SQL_CONST &&
+		     (e->value.null || e->value.v.i == 0);
 	}
 	return is;
 }
@@ -467,20 +470,20 @@ sql_plan_from(struct bind *b)
 {
 	struct sql_node *n;
 	uint64_t have;
-	b->home = 0;
-	if (b->tables == 0) {
+	b->where.home = 0;
+	if (b->from.tables == 0) {
 		if ((n = sql_plan_node(b, SQL_NODE_ONE, NULL, 0)) == NULL)
 			return NULL;
 		return sql_plan_push_down(b, n, 0, true) ? n : NULL;
 	}
 	if (never(b)) {
-		if ((n = sql_plan_node(b, SQL_NODE_ONE, NULL, b->width)) == NULL)
+		if ((n = sql_plan_node(b, SQL_NODE_ONE, NULL, b->from.width)) == NULL)
 			return NULL;
 		return sql_plan_push_down(b, n, 0, true) ? n : NULL;
 	}
 	sql_plan_reduce(b);
 	sql_plan_semi_begin(b);
-	n = sql_plan_region(b, 0, b->tables, &have);
+	n = sql_plan_region(b, 0, b->from.tables, &have);
 	return n != NULL ? sql_plan_semi(b, n) : NULL;
 }
 
@@ -517,7 +520,7 @@ sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct ca
 	nam_arena_init(&scratch, 0);
 	if (ok) {
 		b->scratch = &scratch;
-		b->asked_left = &asked_left;
+		b->where.asked_left = &asked_left;
 		b->a = &p->arena;
 		b->err = err;
 		b->in = in;

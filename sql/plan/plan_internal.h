@@ -11,11 +11,11 @@ struct plan_item {
 	unsigned table;
 };
 
-/* Conditions of the region b->home that nobody has taken yet. */
+/* Conditions of the region b->where.home that nobody has taken yet. */
 static inline bool
 sql_plan_open(const struct bind *b, const struct bind_cond *c)
 {
-	return !c->used && c->home == b->home;
+	return !c->used && c->home == b->where.home;
 }
 
 /* plan.c */
@@ -34,7 +34,7 @@ bool sql_plan_lateral_item(struct bind *b, struct plan_item *item, unsigned *ite
 bool sql_plan_filter(struct bind *b, struct sql_node *n, struct sql_expr **e, unsigned count);
 bool sql_plan_push_down(struct bind *b, struct sql_node *n, uint64_t tables, bool first);
 unsigned *sql_plan_columns_of(struct bind *b, uint64_t tables, unsigned *count);
-/* Tables first..end-1 of region b->home, joined. */
+/* Tables first..end-1 of region b->where.home, joined. */
 struct sql_node *sql_plan_region(struct bind *b, unsigned first, unsigned end, uint64_t *have);
 
 /* Keys for table k out of conditions over given tables, which count as used then. NULL: no full key. */
@@ -56,7 +56,7 @@ struct sql_node *sql_plan_hash_join(struct bind *b, struct sql_node *left, uint6
     struct sql_node *right, uint64_t rmask, enum ast_join_kind kind);
 /* Outer joins whose NULLs a condition rejects become inner joins. */
 void sql_plan_reduce(struct bind *b);
-/* The widest outer join that begins at table `first` and ends before `end`; b->outers: none. */
+/* The widest outer join that begins at table `first` and ends before `end`; b->joins.outers: none. */
 unsigned sql_plan_outer_at(const struct bind *b, unsigned first, unsigned end);
 struct sql_node *sql_plan_outer(struct bind *b, unsigned outer, bool first, uint64_t *mask);
 

@@ -46,7 +46,7 @@ static bool
 of_keys(const struct bind *b, unsigned column, const struct sql_expr *as)
 {
 	if (as->kind == SQL_COLUMN)
-		return as->index < b->groups;
+		return as->index < b->agg.groups;
 	for (unsigned k = 0; k < as->nargs; k++)
 		if (!of_keys(b, column, as->args[k]))
 			return false;
@@ -57,7 +57,7 @@ of_keys(const struct bind *b, unsigned column, const struct sql_expr *as)
 static bool
 divides(const struct bind *b, unsigned column, const struct sql_expr *as)
 {
-	const struct sql_window *w = b->win;
+	const struct sql_window *w = b->win.all;
 	for (unsigned s = 0; as->kind == SQL_COLUMN && s < w->specs; s++) {
 		bool is = false;
 		for (unsigned k = 0; k < w->spec[s].parts && !is; k++) {
@@ -76,7 +76,7 @@ divides(const struct bind *b, unsigned column, const struct sql_expr *as)
 static bool
 distinct_on(const struct bind *b, unsigned column, const struct sql_expr *as)
 {
-	const struct bind_query *w = b->query;
+	const struct bind_query *w = b->answer.query;
 	(void)as;
 	for (unsigned k = 0; k < w->ons; k++)
 		if (w->on[k] == column)
@@ -103,7 +103,7 @@ static bool
 same_types(const struct sql_expr *e, unsigned base, const struct bind_set *s)
 {
 	for (unsigned k = 0; e->kind == SQL_COLUMN && k < s->branches; k++)
-		if (s->branch[k].b->query->o.e[e->index - base]->type != s->col[e->index - base].type)
+		if (s->branch[k].b->answer.query->o.e[e->index - base]->type != s->col[e->index - base].type)
 			return false;
 	for (unsigned k = 0; k < e->nargs; k++)
 		if (!same_types(e->args[k], base, s))
@@ -129,10 +129,10 @@ may_enter_set(const struct bind_set *s, const struct sql_expr *e, unsigned base)
 static bool
 may_enter(struct bind *in, const struct sql_expr *e, unsigned base)
 {
-	const struct bind_query *w = in->query;
+	const struct bind_query *w = in->answer.query;
 	const struct ast_select *q = w->q;
 	if (w->limit != NULL || w->offset != NULL || q->locks > 0 || w->source != NULL ||
-	    (in->srfs != NULL && in->srfs->sets > 0))
+	    (in->srf.all != NULL && in->srf.all->sets > 0))
 		return false;
 	if (w->set != NULL)
 		return may_enter_set(w->set, e, base);
@@ -142,9 +142,9 @@ may_enter(struct bind *in, const struct sql_expr *e, unsigned base)
 	struct made m = { .b = in, .base = base, .with = w->o.e };
 	if (size_of(&m, e) > LARGEST || !all_columns(&m, e, may_repeat) ||
 	    (w->ons > 0 && !all_columns(&m, e, distinct_on)) ||
-	    (in->win != NULL && !all_columns(&m, e, divides)))
+	    (in->win.all != NULL && !all_columns(&m, e, divides)))
 		return false;
-	return !in->grouped || (in->groups > 0 && in->gsets == 0 && all_columns(&m, e, of_keys));
+	return !in->agg.grouped || (in->agg.groups > 0 && in->agg.gsets == 0 && all_columns(&m, e, of_keys));
 }
 
 /* ---- going in ------------------------------------------------------------------------- */
@@ -153,12 +153,12 @@ may_enter(struct bind *in, const struct sql_expr *e, unsigned base)
 static bool
 put(struct bind *in, struct sql_expr **x, unsigned base)
 {
-	const struct bind_query *w = in->query;
+	const struct bind_query *w = in->answer.query;
 	if (*x == NULL)
 		return true;
 	*x = sql_expr_put(in->a, *x, base, w->shown, w->o.e);
-	if (*x != NULL && in->grouped)
-		*x = sql_expr_put(in->a, *x, 0, in->groups, in->group_key);
+	if (*x != NULL && in->agg.grouped)
+		*x = sql_expr_put(in->a, *x, 0, in->agg.groups, in->agg.key);
 	return *x != NULL || cat_error(in->err, "53200", "out of memory");
 }
 
@@ -182,7 +182,7 @@ put_all(struct bind *in, struct sql_expr ***e, unsigned n, unsigned base)
 static bool
 enter(struct bind *in, const struct bind_cond *said, unsigned base)
 {
-	const struct bind_query *w = in->query;
+	const struct bind_query *w = in->answer.query;
 	for (unsigned k = 0; w->set != NULL && k < w->set->branches; k++)
 		if (!enter(w->set->branch[k].b, said, base))
 			return false;
@@ -202,7 +202,7 @@ enter(struct bind *in, const struct bind_cond *said, unsigned base)
 	for (unsigned k = 1; k < c.ins; k++)
 		if (sql_bind_tables_of(in, c.in[k]) != 0)
 			c.uin = NULL;
-	in->home = 0;
+	in->where.home = 0;
 	struct bind_cond *to = sql_bind_cond_add(in);
 	if (to != NULL)
 		*to = c;
@@ -212,11 +212,11 @@ enter(struct bind *in, const struct bind_cond *said, unsigned base)
 bool
 sql_plan_push_into(struct bind *b, unsigned k)
 {
-	struct bind_table *t = &b->table[k];
-	for (unsigned i = 0; i < b->conds; i++) {
-		struct bind_cond *c = &b->cond[i];
+	struct bind_table *t = &b->from.table[k];
+	for (unsigned i = 0; i < b->where.conds; i++) {
+		struct bind_cond *c = &b->where.cond[i];
 		if (!sql_plan_open(b, c) || c->mask != UINT64_C(1) << k || sql_expr_has_sub(c->e) ||
-		    sql_expr_volatile(c->e) || (b->unnest && sql_bind_speaks_of_outer(c->e)) ||
+		    sql_expr_volatile(c->e) || (b->around.unnest && sql_bind_speaks_of_outer(c->e)) ||
 		    !may_enter(t->from, c->e, t->base))
 			continue;
 		if (!enter(t->from, c, t->base))

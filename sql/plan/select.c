@@ -6,15 +6,15 @@ static struct sql_node *
 aggregated(struct bind *b, struct sql_node *child, struct sql_expr *having)
 {
 	/* Only the group keys somebody uses above are wanted, but all are compared. */
-	struct sql_op_agg *n = sql_new_agg(b, child, b->groups + b->aggs);
+	struct sql_op_agg *n = sql_new_agg(b, child, b->agg.groups + b->agg.calls);
 	if (n == NULL)
 		return NULL;
-	n->key = b->group_key;
-	n->keys = b->groups;
-	n->agg = b->agg;
-	n->aggs = b->aggs;
+	n->key = b->agg.key;
+	n->keys = b->agg.groups;
+	n->agg = b->agg.call;
+	n->aggs = b->agg.calls;
 	n->node.filter = having;
-	n->node.est_rows = sql_sel_groups(b, b->group_key, b->groups, child->est_rows);
+	n->node.est_rows = sql_sel_groups(b, b->agg.key, b->agg.groups, child->est_rows);
 	return &n->node;
 }
 
@@ -28,8 +28,9 @@ distinct(struct bind *b, struct sql_node *child, const struct bind_out *o)
 		if ((n->key[i] = sql_expr_column(b->a, i, o->e[i]->type, o->e[i]->typmod, 0)) == NULL)
 			return NULL;
 	n->keys = o->n;
-	n->node.est_rows = b->grouped || b->tables == 0 ? child->est_rows / 4 + 1
-							: sql_sel_groups(b, o->e, o->n, child->est_rows);
+	n->node.est_rows = b->agg.grouped || b->from.tables == 0
+			       ? child->est_rows / 4 + 1
+			       : sql_sel_groups(b, o->e, o->n, child->est_rows);
 	return &n->node;
 }
 
@@ -66,8 +67,8 @@ counts_rows(const struct sql_node *n)
 static bool
 sets_are_last(const struct bind *b)
 {
-	const struct bind_query *w = b->query;
-	if (b->srfs == NULL || b->srfs->sets == 0 || w->ons == 0 || w->q->orders == 0)
+	const struct bind_query *w = b->answer.query;
+	if (b->srf.all == NULL || b->srf.all->sets == 0 || w->ons == 0 || w->q->orders == 0)
 		return false;
 	for (unsigned k = 0; k < w->keys; k++)
 		if (sql_bind_srf_in(b, w->o.e[w->key[k].col]))
@@ -87,7 +88,7 @@ types_of(struct bind *b, struct sql_expr *const *e, unsigned n)
 struct sql_node *
 sql_plan_select(struct bind *b)
 {
-	const struct bind_query *w = b->query;
+	const struct bind_query *w = b->answer.query;
 	const struct ast_select *q = w->q;
 	const struct bind_out *o = &w->o;
 	struct sql_node *n;
@@ -101,7 +102,7 @@ sql_plan_select(struct bind *b)
 	} else {
 		if ((n = sql_plan_from(b)) == NULL)
 			return NULL;
-		if (b->grouped &&
+		if (b->agg.grouped &&
 		    ((n = sql_bind_gset_node(b, n)) == NULL || (n = aggregated(b, n, w->having)) == NULL))
 			return NULL;
 		if ((n = sql_bind_window_node(b, n)) == NULL)
@@ -124,7 +125,7 @@ sql_plan_select(struct bind *b)
 		s->cols = cols;
 		s->order = w->key;
 		s->orders = w->keys;
-		if (w->ons == 0 && b->lock_from == 0 && !q->ties)
+		if (w->ons == 0 && b->from.rows_at == 0 && !q->ties)
 			s->most = (struct sql_limits){ w->limit, w->offset };
 		s->node.est_rows = s->most.limit ? limited(n->est_rows, w->limit, NULL) : n->est_rows;
 		n = &s->node;
@@ -142,7 +143,7 @@ sql_plan_select(struct bind *b)
 	}
 	if (sets_last && (n = sql_bind_srf_node(b, n)) == NULL)
 		return NULL;
-	if (b->lock_from != 0) {
+	if (b->from.rows_at != 0) {
 		/* Only rows that come out are locked, and all of them before the first does. */
 		struct sql_op_lock *l = sql_bind_lock_node(b, q, n, w->rows_at);
 		if (l == NULL || (l->type = types_of(b, o->e, o->n)) == NULL)
@@ -171,7 +172,7 @@ sql_plan_select(struct bind *b)
 	}
 	if (w->shown < n->out.cols)
 		n->out.cols = w->shown; /* hidden sort keys stay behind */
-	if (b->unnest && w->source == NULL && w->set == NULL && !sql_bind_sub_set(b, q, o->e, w->l.n))
+	if (b->around.unnest && w->source == NULL && w->set == NULL && !sql_bind_sub_set(b, q, o->e, w->l.n))
 		return NULL;
 	return sql_bind_with_done(b, q->with, n) ? n : NULL;
 }

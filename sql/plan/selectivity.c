@@ -36,7 +36,7 @@ struct column {
 double
 sql_sel_rows(struct bind *b, unsigned k)
 {
-	const struct bind_table *t = &b->table[k];
+	const struct bind_table *t = &b->from.table[k];
 	double rows;
 	if (t->sub != NULL)
 		return t->sub->est_rows;
@@ -54,26 +54,27 @@ static bool
 column_at(struct bind *b, unsigned index, struct column *out)
 {
 	unsigned k = 0;
-	while (k < b->tables && index >= b->table[k].base + b->table[k].tab->columns)
+	while (k < b->from.tables && index >= b->from.table[k].base + b->from.table[k].tab->columns)
 		k++;
-	if (k == b->tables)
+	if (k == b->from.tables)
 		return false;
-	struct bind_table *t = &b->table[k];
+	struct bind_table *t = &b->from.table[k];
 	unsigned c = index - t->base;
 	const struct cat_column *col = &t->tab->column[c];
 	*out = (struct column){ .index = index, .type = col->type, .rows = sql_sel_rows(b, k) };
-	if (t->from != NULL && t->from->tables > 0) {
+	if (t->from != NULL && t->from->from.tables > 0) {
 		/* what the query in FROM passes on of a column of its own */
-		const struct sql_expr *e = t->from->output[c];
-		bool grouped = t->from->grouped;
-		if (grouped && e->kind == SQL_COLUMN && e->index < t->from->groups)
-			e = t->from->group_key[e->index];
+		const struct sql_expr *e = t->from->answer.output[c];
+		bool grouped = t->from->agg.grouped;
+		if (grouped && e->kind == SQL_COLUMN && e->index < t->from->agg.groups)
+			e = t->from->agg.key[e->index];
 		else if (grouped)
 			return true;
 		struct column in;
 		if (e->kind == SQL_COLUMN && e->type == col->type && column_at(t->from, e->index, &in)) {
 			out->stats = in.stats;
-			out->unique = grouped ? t->from->groups == 1 : in.unique && t->from->tables == 1;
+			out->unique =
+			    grouped ? t->from->agg.groups == 1 : in.unique && t->from->from.tables == 1;
 		}
 		return true;
 	}
@@ -246,9 +247,9 @@ asked(struct bind *b, const struct sql_expr *e)
 	if (e->type != CAT_BOOL || !speaks_of_one(e, &index, &nodes) || index == UINT32_MAX ||
 	    !column_at(b, index, &c) || c.stats == NULL)
 		return -1;
-	if (*b->asked_left == 0)
+	if (*b->where.asked_left == 0)
 		return -1;
-	--*b->asked_left;
+	--*b->where.asked_left;
 	const struct cat_stats *s = c.stats;
 	unsigned n = s->mcvs + s->bounds + 1;
 	struct cat_err ignored = { 0 };
@@ -536,7 +537,7 @@ sql_sel_join(struct bind *b, const struct sql_expr *l, const struct sql_expr *r)
 	/* tables that are not known: each row of the larger one finds one of the smaller one */
 	for (unsigned side = 0; side < 2; side++) {
 		uint64_t m = sql_bind_tables_of(b, side ? r : l);
-		for (unsigned k = 0; k < b->tables; k++)
+		for (unsigned k = 0; k < b->from.tables; k++)
 			if (m >> k & 1)
 				rows[side] = fmax(rows[side], sql_sel_rows(b, k));
 	}
@@ -571,10 +572,10 @@ static double
 left_of(struct bind *b, unsigned index)
 {
 	double share = 1;
-	for (unsigned i = 0; i < b->conds; i++) {
+	for (unsigned i = 0; i < b->where.conds; i++) {
 		bool any = false;
-		if (speaks_of_only(b->cond[i].e, index, &any) && any && b->cond[i].home == 0)
-			share *= sql_sel_all(b, &b->cond[i].e, 1);
+		if (speaks_of_only(b->where.cond[i].e, index, &any) && any && b->where.cond[i].home == 0)
+			share *= sql_sel_all(b, &b->where.cond[i].e, 1);
 	}
 	return share;
 }

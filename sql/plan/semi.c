@@ -89,10 +89,10 @@ void
 sql_plan_semi_begin(struct bind *b)
 {
 	unsigned operands = 0;
-	for (unsigned k = 0; k < b->tables; k++)
-		operands += b->table[k].flats == 0;
-	for (unsigned i = 0; i < b->conds; i++) {
-		struct bind_cond *c = &b->cond[i];
+	for (unsigned k = 0; k < b->from.tables; k++)
+		operands += b->from.table[k].flats == 0;
+	for (unsigned i = 0; i < b->where.conds; i++) {
+		struct bind_cond *c = &b->where.cond[i];
 		bool anti;
 		struct sql_sub *s = candidate(b, c, &anti);
 		c->semi = false;
@@ -118,8 +118,8 @@ gives(const struct bind *b, const struct sql_node *n)
 {
 	uint64_t m = 0;
 	const struct sql_access *a = sql_node_access(n);
-	for (unsigned k = 0; a != NULL && k < b->tables; k++)
-		if (b->table[k].flats == 0 && b->table[k].base == a->base)
+	for (unsigned k = 0; a != NULL && k < b->from.tables; k++)
+		if (b->from.table[k].flats == 0 && b->from.table[k].base == a->base)
 			m |= UINT64_C(1) << k;
 	if (n->kind == SQL_NODE_DERIVED || n->kind == SQL_NODE_SCAN)
 		return m;
@@ -241,7 +241,7 @@ take_dear(struct bind *b, struct sql_node *n, struct sql_node *child)
 static struct sql_node *
 semi(struct bind *b, struct sql_node *child, struct bind_cond *c, struct sql_sub *s, bool anti)
 {
-	struct sql_op_semi *o = sql_new_semi(b, child, b->width);
+	struct sql_op_semi *o = sql_new_semi(b, child, b->from.width);
 	if (o == NULL || (o->key = sql_bind_take(b, s->keys * sizeof *o->key)) == NULL)
 		return NULL;
 	struct sql_node *n = &o->node;
@@ -268,8 +268,8 @@ semi(struct bind *b, struct sql_node *child, struct bind_cond *c, struct sql_sub
 struct sql_node *
 sql_plan_semi(struct bind *b, struct sql_node *root)
 {
-	for (unsigned i = 0; i < b->conds; i++) {
-		struct bind_cond *c = &b->cond[i];
+	for (unsigned i = 0; i < b->where.conds; i++) {
+		struct bind_cond *c = &b->where.cond[i];
 		bool anti = c->e->kind == SQL_NOT;
 		if (!c->semi)
 			continue;

@@ -93,8 +93,8 @@ item_has(struct bind *b, const struct ast_table *t, const char *name)
 	const struct cat_table *tab = NULL;
 	nam_status st = b->in->find ? b->in->find(b->in->find_arg, t->name, &tab)
 				    : cat_find(b->in->cat, b->in->t, t->name, &tab);
-	for (const struct bind *x = b; x != NULL; x = x->up)
-		for (const struct bind_cte *c = x->cte; c != NULL; c = c->next)
+	for (const struct bind *x = b; x != NULL; x = x->around.up)
+		for (const struct bind_cte *c = x->nest.cte; c != NULL; c = c->next)
 			if (strcmp(c->name, t->name) == 0)
 				return true;
 	if (st != NAM_OK || tab == NULL)
@@ -137,15 +137,15 @@ may_have(struct bind *b, const struct inside *in, const struct ast_expr *col)
 	return false;
 }
 
-/* The table that t.* names; b->tables: none. */
+/* The table that t.* names; b->from.tables: none. */
 static unsigned
 row_of(const struct bind *b, const struct ast_expr *star)
 {
-	unsigned k = b->lo;
-	while (k < b->hi && (b->table[k].within || b->table[k].joined ||
-				strcmp(b->table[k].alias, star->qual ? star->qual : "") != 0))
+	unsigned k = b->from.lo;
+	while (k < b->from.hi && (b->from.table[k].within || b->from.table[k].joined ||
+				     strcmp(b->from.table[k].alias, star->qual ? star->qual : "") != 0))
 		k++;
-	return k < b->hi ? k : b->tables;
+	return k < b->from.hi ? k : b->from.tables;
 }
 
 static bool
@@ -153,7 +153,7 @@ is_mine(struct bind *b, const struct ast_expr *col)
 {
 	unsigned t, c;
 	if (col->kind == AST_STAR)
-		return row_of(b, col) < b->tables;
+		return row_of(b, col) < b->from.tables;
 	struct cat_err keep = *b->err;
 	bool mine = sql_bind_locate(b, col, &t, &c);
 	*b->err = keep;
@@ -167,7 +167,7 @@ is_mine(struct bind *b, const struct ast_expr *col)
 static void
 look(struct bind *b, const struct inside *in, const struct ast_expr *e, bool *mine, bool *inner)
 {
-	b->nodes++;
+	b->nest.nodes++;
 	bool column = e->kind == AST_COLUMN || (e->kind == AST_STAR && e->qual != NULL);
 	if (e->kind == AST_SUB)
 		*inner = true;
@@ -175,7 +175,7 @@ look(struct bind *b, const struct inside *in, const struct ast_expr *e, bool *mi
 		*inner = true;
 	else if (column && is_mine(b, e))
 		*mine = true;
-	for (unsigned i = 0; i < e->nargs && !*inner && b->nodes < NODES_LOOK; i++)
+	for (unsigned i = 0; i < e->nargs && !*inner && b->nest.nodes < NODES_LOOK; i++)
 		look(b, in, e->args[i], mine, inner);
 }
 
@@ -188,9 +188,9 @@ of_outside(struct bind *b, const struct ast_expr *e)
 {
 	bool mine = false, inner = false;
 	look(b, NULL, e, &mine, &inner);
-	if (mine || inner || b->up == NULL)
+	if (mine || inner || b->around.up == NULL)
 		return false;
-	for (struct bind *x = b->up; x != NULL && !mine; x = x->up)
+	for (struct bind *x = b->around.up; x != NULL && !mine; x = x->around.up)
 		look(x, NULL, e, &mine, &inner);
 	return mine;
 }
@@ -202,7 +202,7 @@ expr_has(struct bind *b, const struct inside *in, const struct ast_expr *e)
 {
 	enum sql_agg_kind k;
 	bool mine = false, inner = false;
-	if (e == NULL || ++b->nodes > NODES_LOOK)
+	if (e == NULL || ++b->nest.nodes > NODES_LOOK)
 		return false;
 	if (e->kind == AST_SUB && select_has(b, e->select, in))
 		return true;
@@ -239,7 +239,7 @@ bool
 sql_bind_has_agg(struct bind *b, const struct ast_expr *e)
 {
 	enum sql_agg_kind k;
-	if (e == NULL || ++b->nodes > NODES_LOOK)
+	if (e == NULL || ++b->nest.nodes > NODES_LOOK)
 		return false;
 	if (e->kind == AST_FUNC && (e->star || sql_agg_find(e->text, &k)) && !of_outside(b, e))
 		return true;
@@ -410,20 +410,20 @@ static struct sql_expr *
 whole_row(struct bind *b, const struct ast_expr *star, const struct sql_agg *g, bool distinct)
 {
 	unsigned k = row_of(b, star);
-	if (star->qual != NULL && k == b->tables) {
+	if (star->qual != NULL && k == b->from.tables) {
 		sql_bind_fail(
 		    b, star->position, "42P01", "missing FROM-clause entry for table \"%s\"", star->qual);
 		return NULL;
 	}
-	bool keyed = k < b->tables && b->table[k].tab->keys > 0;
-	if (star->qual == NULL || g->kind != SQL_COUNT || distinct || (b->outers > 0 && !keyed)) {
+	bool keyed = k < b->from.tables && b->from.table[k].tab->keys > 0;
+	if (star->qual == NULL || g->kind != SQL_COUNT || distinct || (b->joins.outers > 0 && !keyed)) {
 		sql_bind_fail(b, star->position, "0A000", "whole-row references are not supported yet");
 		return NULL;
 	}
 	struct cat_datum one = { .type = CAT_INT4, .v.i = 1 };
-	if (b->outers == 0)
+	if (b->joins.outers == 0)
 		return sql_expr_const(b->a, one, star->position);
-	const struct ast_expr *key = sql_bind_ast_column(b, k, b->table[k].tab->key[0], star->position);
+	const struct ast_expr *key = sql_bind_ast_column(b, k, b->from.table[k].tab->key[0], star->position);
 	return key ? sql_bind_expr(b, key) : NULL;
 }
 
@@ -438,7 +438,7 @@ call(struct bind *b, const struct ast_expr *e, struct sql_agg *g)
 		if ((arg[k] = e->args[k]->kind == AST_STAR ? whole_row(b, e->args[k], g, e->distinct)
 							   : sql_bind_expr(b, e->args[k])) == NULL)
 			return false;
-	if (b->up != NULL && outside_only(b, arg, n))
+	if (b->around.up != NULL && outside_only(b, arg, n))
 		return false;
 	if (!arguments(b, e, g, arg, n))
 		return false;
@@ -450,41 +450,42 @@ call(struct bind *b, const struct ast_expr *e, struct sql_agg *g)
 struct sql_expr *
 sql_bind_aggregate(struct bind *b, const struct ast_expr *e, enum sql_agg_kind kind)
 {
-	if (b->in_agg) {
+	if (b->agg.inside) {
 		sql_bind_fail(b, e->position, "42803", "aggregate function calls cannot be nested");
 		return NULL;
 	}
-	if (b->up != NULL && of_outside(b, e))
+	if (b->around.up != NULL && of_outside(b, e))
 		return sql_bind_outer(b, e);
-	if (!b->grouped && b->asked && b->no_agg != NULL && strcmp(b->no_agg, "the select list") == 0) {
+	if (!b->agg.grouped && b->around.asked && b->agg.not_in != NULL &&
+	    strcmp(b->agg.not_in, "the select list") == 0) {
 		sql_bind_fail(b, e->position, "0A000",
 		    "aggregates over columns of this outer query are not supported yet");
 		return NULL;
 	}
-	if (!b->grouped) {
+	if (!b->agg.grouped) {
 		sql_bind_fail(b, e->position, "42803", "aggregate functions are not allowed in %s",
-		    b->no_agg ? b->no_agg : "this place");
+		    b->agg.not_in ? b->agg.not_in : "this place");
 		return NULL;
 	}
-	for (unsigned k = 0; k < b->aggs; k++)
-		if (sql_bind_same(b, b->agg[k].ast, e))
-			return sql_expr_column(b->a, b->groups + k, b->agg[k].type, -1, e->position);
+	for (unsigned k = 0; k < b->agg.calls; k++)
+		if (sql_bind_same(b, b->agg.call[k].ast, e))
+			return sql_expr_column(b->a, b->agg.groups + k, b->agg.call[k].type, -1, e->position);
 	struct sql_agg g = { .kind = kind, .type = CAT_INT8, .ast = e };
-	b->in_agg = true;
+	b->agg.inside = true;
 	bool ok = call(b, e, &g);
-	b->in_agg = false;
+	b->agg.inside = false;
 	if (!ok)
 		return NULL;
-	if (b->aggs == b->agg_cap) {
-		unsigned cap = b->agg_cap ? b->agg_cap * 2 : 8;
+	if (b->agg.calls == b->agg.call_cap) {
+		unsigned cap = b->agg.call_cap ? b->agg.call_cap * 2 : 8;
 		struct sql_agg *more = sql_bind_take(b, cap * sizeof *more);
 		if (more == NULL)
 			return NULL;
-		if (b->aggs)
-			memcpy(more, b->agg, b->aggs * sizeof *more);
-		b->agg = more;
-		b->agg_cap = cap;
+		if (b->agg.calls)
+			memcpy(more, b->agg.call, b->agg.calls * sizeof *more);
+		b->agg.call = more;
+		b->agg.call_cap = cap;
 	}
-	b->agg[b->aggs++] = g;
-	return sql_expr_column(b->a, b->groups + b->aggs - 1, g.type, -1, e->position);
+	b->agg.call[b->agg.calls++] = g;
+	return sql_expr_column(b->a, b->agg.groups + b->agg.calls - 1, g.type, -1, e->position);
 }

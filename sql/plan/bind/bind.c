@@ -47,22 +47,23 @@ sql_bind_column_name(const struct bind_table *t, unsigned column)
 static bool
 add(struct bind *b, const struct ast_table *t, const struct cat_table *tab, struct sql_node *sub)
 {
-	for (unsigned k = 0; k < b->tables; k++)
-		if (!b->table[k].within && strcmp(b->table[k].alias, t->alias) == 0)
+	for (unsigned k = 0; k < b->from.tables; k++)
+		if (!b->from.table[k].within && strcmp(b->from.table[k].alias, t->alias) == 0)
 			return sql_bind_fail(
 			    b, t->position, "42712", "table name \"%s\" specified more than once", t->alias);
 	if (t->renames > tab->columns)
 		return sql_bind_fail(b, t->position, "42P10",
 		    "table \"%s\" has %u columns available but %u columns specified", t->alias, tab->columns,
 		    t->renames);
-	struct bind_table *bt = &b->table[b->tables];
-	*bt = (struct bind_table){ .tab = tab, .ast = t, .alias = t->alias, .sub = sub, .base = b->width };
+	struct bind_table *bt = &b->from.table[b->from.tables];
+	*bt =
+	    (struct bind_table){ .tab = tab, .ast = t, .alias = t->alias, .sub = sub, .base = b->from.width };
 	bt->used = sql_bind_take(b, tab->columns);
 	bt->hidden = sql_bind_take(b, tab->columns);
 	if (bt->used == NULL || bt->hidden == NULL)
 		return false;
-	b->width += tab->columns;
-	b->tables++;
+	b->from.width += tab->columns;
+	b->from.tables++;
 	return true;
 }
 
@@ -86,7 +87,7 @@ sql_bind_add_source(struct bind *b, const struct ast_table *t, struct sql_node *
 bool
 sql_bind_add_table(struct bind *b, const struct ast_table *t)
 {
-	if (b->tables == SQL_TABLES_MAX)
+	if (b->from.tables == SQL_TABLES_MAX)
 		return sql_bind_fail(
 		    b, t->position, "54011", "more than %d tables in a query", SQL_TABLES_MAX);
 	if (t->sub != NULL)
@@ -120,7 +121,7 @@ sql_bind_add_table(struct bind *b, const struct ast_table *t)
 		*u = (struct sql_use){ tab->name, b->plan->use };
 		b->plan->use = u;
 	}
-	bool dml = b->plan->kind != AST_SELECT && b->plan->tab == NULL && b->level == 0;
+	bool dml = b->plan->kind != AST_SELECT && b->plan->tab == NULL && b->nest.level == 0;
 	if (tab->kind == CAT_VIEW && dml)
 		return sql_bind_fail(b, t->position, "0A000",
 		    "changing rows through view \"%s\" is not supported yet", tab->name);
@@ -142,8 +143,8 @@ sql_bind_find_column(
 {
 	unsigned found = 0;
 	bool table_seen = false;
-	for (unsigned k = b->lo; k < b->hi; k++) {
-		const struct bind_table *t = &b->table[k];
+	for (unsigned k = b->from.lo; k < b->from.hi; k++) {
+		const struct bind_table *t = &b->from.table[k];
 		if (t->within || (qual != NULL && strcmp(qual, t->alias) != 0))
 			continue;
 		table_seen = true;
@@ -156,11 +157,11 @@ sql_bind_find_column(
 			found++;
 		}
 	}
-	for (unsigned m = 0; m < b->mergeds; m++) {
-		const struct bind_merged *g = &b->merged[m];
+	for (unsigned m = 0; m < b->joins.mergeds; m++) {
+		const struct bind_merged *g = &b->joins.merged[m];
 		if (qual != NULL && (g->alias == NULL || strcmp(g->alias, qual) != 0))
 			continue;
-		if (g->hidden || g->first < b->lo || g->last >= b->hi || strcmp(g->name, name) != 0)
+		if (g->hidden || g->first < b->from.lo || g->last >= b->from.hi || strcmp(g->name, name) != 0)
 			continue;
 		*table = SQL_TABLES_MAX + m;
 		*column = 0;
@@ -174,14 +175,14 @@ sql_bind_find_column(
 		return true;
 	if (found > 1)
 		return sql_bind_fail(b, position, "42702", "column reference \"%s\" is ambiguous", name);
-	for (unsigned k = b->lo; qual == NULL && k < b->hi; k++)
-		if (!b->table[k].within && strcmp(b->table[k].alias, name) == 0)
+	for (unsigned k = b->from.lo; qual == NULL && k < b->from.hi; k++)
+		if (!b->from.table[k].within && strcmp(b->from.table[k].alias, name) == 0)
 			return sql_bind_fail(
 			    b, position, "0A000", "whole-row references are not supported yet");
 	bool tables = false;
-	for (unsigned k = b->lo; k < b->hi; k++)
-		tables |= !b->table[k].within && b->table[k].tab->store.id != 0 &&
-			  (qual == NULL || strcmp(b->table[k].alias, qual) == 0);
+	for (unsigned k = b->from.lo; k < b->from.hi; k++)
+		tables |= !b->from.table[k].within && b->from.table[k].tab->store.id != 0 &&
+			  (qual == NULL || strcmp(b->from.table[k].alias, qual) == 0);
 	if (tables && sql_system_column(name))
 		return sql_bind_fail(b, position, "0A000", "system columns (%s) are not supported yet", name);
 	if (qual == NULL)
@@ -201,8 +202,8 @@ sql_bind_ast_column(struct bind *b, unsigned table, unsigned column, int positio
 			.typmod = -1,
 			.len = table + 1,
 			.i = column,
-			.text = table < SQL_TABLES_MAX ? sql_bind_column_name(&b->table[table], column)
-						       : b->merged[table - SQL_TABLES_MAX].name };
+			.text = table < SQL_TABLES_MAX ? sql_bind_column_name(&b->from.table[table], column)
+						       : b->joins.merged[table - SQL_TABLES_MAX].name };
 	return e;
 }
 
@@ -304,7 +305,7 @@ same_text(struct bind *b, const struct ast_expr *x, const struct ast_expr *y)
 {
 	if (x == NULL || y == NULL || x == y)
 		return x == y;
-	if (++b->nodes > NODES_MAX || x->kind != y->kind || x->nargs != y->nargs || !same_node(x, y) ||
+	if (++b->nest.nodes > NODES_MAX || x->kind != y->kind || x->nargs != y->nargs || !same_node(x, y) ||
 	    ((x->kind == AST_COLUMN || x->kind == AST_STAR) &&
 		(!same_word(x->qual, y->qual) || x->len != y->len)) ||
 	    (x->kind == AST_SUB && !same_query(b, x->select, y->select)))
@@ -317,7 +318,7 @@ sql_bind_same(struct bind *b, const struct ast_expr *x, const struct ast_expr *y
 {
 	if (x == y)
 		return true;
-	if (++b->nodes > NODES_MAX || x->kind != y->kind || x->nargs != y->nargs)
+	if (++b->nest.nodes > NODES_MAX || x->kind != y->kind || x->nargs != y->nargs)
 		return false;
 	switch (x->kind) {
 	case AST_COLUMN: {
@@ -350,9 +351,9 @@ sql_bind_tables_of(const struct bind *b, const struct sql_expr *e)
 {
 	uint64_t m = 0;
 	if (e->kind == SQL_COLUMN)
-		for (unsigned k = 0; k < b->tables; k++)
-			if (e->index >= b->table[k].base &&
-			    e->index < b->table[k].base + b->table[k].tab->columns)
+		for (unsigned k = 0; k < b->from.tables; k++)
+			if (e->index >= b->from.table[k].base &&
+			    e->index < b->from.table[k].base + b->from.table[k].tab->columns)
 				return UINT64_C(1) << k;
 	for (unsigned i = 0; i < e->nargs; i++)
 		m |= sql_bind_tables_of(b, e->args[i]);
@@ -453,21 +454,21 @@ column(struct bind *b, const struct ast_expr *e)
 {
 	unsigned k, c;
 	if (!sql_bind_locate(b, e, &k, &c)) {
-		struct sql_expr *outer = b->up != NULL && unknown(b) ? sql_bind_outer(b, e) : NULL;
-		if (outer == NULL && !b->asked)
+		struct sql_expr *outer = b->around.up != NULL && unknown(b) ? sql_bind_outer(b, e) : NULL;
+		if (outer == NULL && !b->around.asked)
 			sql_bind_guess_column(b, e);
 		return outer;
 	}
 	if (k >= SQL_TABLES_MAX)
-		return sql_bind_expr(b, b->merged[k - SQL_TABLES_MAX].e);
-	struct bind_table *t = &b->table[k];
-	if (b->grouped && !b->in_agg && b->asked) {
+		return sql_bind_expr(b, b->joins.merged[k - SQL_TABLES_MAX].e);
+	struct bind_table *t = &b->from.table[k];
+	if (b->agg.grouped && !b->agg.inside && b->around.asked) {
 		sql_bind_fail(b, e->position, "42803",
 		    "subquery uses ungrouped column \"%s.%s\" from outer query", t->alias,
 		    sql_bind_column_name(t, c));
 		return NULL;
 	}
-	if (b->grouped && !b->in_agg) {
+	if (b->agg.grouped && !b->agg.inside) {
 		sql_bind_fail(b, e->position, "42803",
 		    "column \"%s.%s\" must appear in the GROUP BY clause or be used in an aggregate function",
 		    t->alias, sql_bind_column_name(t, c));
@@ -562,7 +563,7 @@ func(struct bind *b, const struct ast_expr *e)
 		return sql_bind_aggregate(b, e, kind);
 	if (strcmp(e->text, "grouping") == 0)
 		return sql_bind_grouping(b, e);
-	if (sql_set_function(e->text) && b->srf_call != e)
+	if (sql_set_function(e->text) && b->srf.call != e)
 		return sql_bind_srf_call(b, e);
 	if (sql_window_function(e->text)) {
 		sql_bind_fail(b, e->position, "42809", "window function %s requires an OVER clause", e->text);
@@ -687,15 +688,15 @@ collate(struct bind *b, const struct ast_expr *e)
 struct sql_expr *
 sql_bind_expr(struct bind *b, const struct ast_expr *e)
 {
-	if (++b->nodes > NODES_MAX) {
+	if (++b->nest.nodes > NODES_MAX) {
 		sql_bind_fail(b, e->position, "54001", "statement too complex");
 		return NULL;
 	}
-	if (b->grouped && !b->in_agg)
-		for (unsigned g = 0; g < b->groups; g++)
-			if (sql_bind_same(b, b->group[g], e))
+	if (b->agg.grouped && !b->agg.inside)
+		for (unsigned g = 0; g < b->agg.groups; g++)
+			if (sql_bind_same(b, b->agg.group[g], e))
 				return sql_expr_column(
-				    b->a, g, b->group_key[g]->type, b->group_key[g]->typmod, e->position);
+				    b->a, g, b->agg.key[g]->type, b->agg.key[g]->typmod, e->position);
 	struct cat_datum d = { 0 };
 	struct sql_expr *out = NULL;
 	switch (e->kind) {
@@ -777,25 +778,25 @@ sql_bind_expr_as(struct bind *b, const struct ast_expr *e, enum cat_type type)
 struct bind_cond *
 sql_bind_cond_add(struct bind *b)
 {
-	if (b->conds == b->cond_cap) {
-		unsigned cap = b->cond_cap ? b->cond_cap * 2 : 8;
+	if (b->where.conds == b->where.cap) {
+		unsigned cap = b->where.cap ? b->where.cap * 2 : 8;
 		struct bind_cond *more = sql_bind_take(b, cap * sizeof *more);
 		if (more == NULL)
 			return NULL;
-		if (b->conds)
-			memcpy(more, b->cond, b->conds * sizeof *more);
-		b->cond = more;
-		b->cond_cap = cap;
+		if (b->where.conds)
+			memcpy(more, b->where.cond, b->where.conds * sizeof *more);
+		b->where.cond = more;
+		b->where.cap = cap;
 	}
-	struct bind_cond *c = &b->cond[b->conds++];
-	*c = (struct bind_cond){ .home = b->home };
+	struct bind_cond *c = &b->where.cond[b->where.conds++];
+	*c = (struct bind_cond){ .home = b->where.home };
 	return c;
 }
 
 bool
 sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr *r, int position)
 {
-	struct bind_cond c = { .home = b->home };
+	struct bind_cond c = { .home = b->where.home };
 	if ((c.l = sql_bind_expr(b, l)) == NULL || (c.r = sql_bind_expr(b, r)) == NULL ||
 	    !op_params(b, "=", c.l, c.r) ||
 	    (c.e = sql_expr_op(b->a, "=", c.l, c.r, position, b->err)) == NULL)
@@ -829,7 +830,7 @@ sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr
 static bool
 cond_in(struct bind *b, const struct ast_expr *e)
 {
-	struct bind_cond c = { .ins = e->nargs, .home = b->home };
+	struct bind_cond c = { .ins = e->nargs, .home = b->where.home };
 	if (!sql_bind_args(b, e, &c.in) || !sql_bind_params_like(b, c.in, e->nargs, CAT_TEXT))
 		return false;
 	c.uin = sql_bind_take(b, e->nargs * sizeof *c.uin);
@@ -884,9 +885,9 @@ sql_bind_conds(struct bind *b, const struct ast_expr *e)
 	if (x->type != CAT_BOOL)
 		return sql_bind_fail(b, e->position, "42804",
 		    "argument of %s must be type boolean, not type %s",
-		    b->no_agg == NULL                           ? "WHERE"
-		    : strcmp(b->no_agg, "JOIN conditions") == 0 ? "JOIN/ON"
-								: b->no_agg,
+		    b->agg.not_in == NULL                           ? "WHERE"
+		    : strcmp(b->agg.not_in, "JOIN conditions") == 0 ? "JOIN/ON"
+								    : b->agg.not_in,
 		    cat_type_name(x->type));
 	struct bind_cond *c = sql_bind_cond_add(b);
 	if (c == NULL)

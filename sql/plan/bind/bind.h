@@ -146,75 +146,109 @@ struct bind_set {
 	unsigned cols;
 };
 
-struct bind {
-	struct nam_arena *a;
-	struct cat_err *err;
-	const struct sql_bind_in *in;
-	struct sql_plan *plan;
+/* The tables of a FROM list. */
+struct bind_from {
 	struct bind_table table[SQL_TABLES_MAX];
 	unsigned tables, lo, hi; /* visible: lo <= k < hi */
-	unsigned width;
-	struct nam_arena *scratch; /* gone when the plan is made */
-	unsigned *asked_left;      /* conditions that may still be asked of common values */
+	unsigned width;          /* columns of its wide batch */
+	unsigned rows_at;     /* where those begin that say which rows are to be locked, 0: there are none */
+	unsigned item, items; /* the item that is bound now, of so many */
+	bool flattens;        /* queries in it need not be operands */
+	/* its select list may be that of such a query: columns it speaks of are read when somebody asks */
+	bool lazy;
+};
+
+/* Conditions of WHERE and ON. */
+struct bind_where {
 	struct bind_cond *cond;
-	unsigned conds, cond_cap;
-	unsigned home; /* of the conditions bound now */
+	unsigned conds, cap;
+	unsigned home;        /* of those bound now */
+	unsigned *asked_left; /* conditions that may still be asked of common values */
+};
+
+/* Joins as they are written. */
+struct bind_joins {
 	struct bind_join *join;
 	struct bind_outer
 	    *outer; /* while FROM is bound by the numbers of its items, then by those of tables */
 	struct bind_outer *inside; /* those of queries that are no operands: they will be the last */
-	unsigned insides;
-	bool flattens;        /* queries of FROM need not be operands */
-	unsigned item, items; /* of FROM: the one that is bound now */
-	bool
-	    lazy; /* its select list may be that of such a query: columns it speaks of are read when somebody asks */
 	struct bind_merged *merged;
-	unsigned joins, outers, mergeds;
+	unsigned n, outers, insides, mergeds;
+};
+
+/* Where the query stands among others, and the budgets of that. */
+struct bind_nest {
 	unsigned nodes; /* bound so far: a budget, for shared subtrees multiply */
 	unsigned level; /* queries around this one */
 	unsigned deep;  /* queries inside of this one, one in the other */
 	struct bind_cte *cte;
+};
 
-	/* of a subquery in an expression: the query outside, whose columns are seen, too */
+/* Of a subquery in an expression: the query outside, whose columns are seen, too. */
+struct bind_around {
 	struct bind *up;
 	struct sql_sub *sub;
-	unsigned sub_level;
+	unsigned level;
 	const char *no_sub; /* "DEFAULT expression": no subqueries here */
 	bool unnest;        /* equalities with columns outside may become keys of a hash table */
 	bool asked;         /* a query inside asks for a column */
+};
 
-	/* sql_bind_select: the columns of its answer */
+/* sql_bind_select: the columns of its answer. */
+struct bind_answer {
 	struct sql_column *column;
 	unsigned columns;
 	bool keep_unknown; /* literals and parameters of the select list without a type keep none */
 	struct bind_query *query;
 	struct sql_expr **output; /* after sql_bind_select_begin: the select list */
-
 	/* INSERT ... SELECT: the columns that an untyped literal or parameter of the select list goes to */
 	const struct cat_table *into;
 	const uint16_t *into_map;
 	unsigned into_maps;
+};
 
-	unsigned lock_from; /* where those columns begin, 0: there are none */
-
-	/* aggregation */
-	const char *no_agg; /* "WHERE": no aggregates here */
-	bool grouped, in_agg;
+/* Aggregation. */
+struct bind_agg {
+	const char *not_in; /* "WHERE": no aggregates here */
+	bool grouped, inside;
 	const struct ast_expr **group;
-	struct sql_expr **group_key;
+	struct sql_expr **key;
 	unsigned groups, group_cap;
 	const uint8_t *gset; /* gsets x (groups - 1): the last group is the set's number */
 	unsigned gsets;
-	struct sql_agg *agg;
-	unsigned aggs, agg_cap;
+	struct sql_agg *call;
+	unsigned calls, call_cap;
+};
 
-	struct bind_srf *srf, *srfs;     /* srf: here they may be called */
-	const struct ast_expr *srf_call; /* such a call, bound as the function of arrays behind it */
+/* Functions of the select list that answer rows. */
+struct bind_srfs {
+	struct bind_srf *all, *now;  /* now: here they may be called */
+	const struct ast_expr *call; /* such a call, bound as the function of arrays behind it */
+};
 
-	/* windows */
-	struct sql_window *win; /* NULL: none yet */
-	bool win_ok;            /* here they may be called */
-	const char *win_where;  /* inside of a call: what a call there is told */
+/* Window functions. */
+struct bind_windows {
+	struct sql_window *all; /* NULL: none yet */
+	bool ok;                /* here they may be called */
+	const char *not_in;     /* inside of a call: what a call there is told */
+};
+
+/* A query that is being bound. */
+struct bind {
+	struct nam_arena *a;
+	struct nam_arena *scratch; /* gone when the plan is made */
+	struct cat_err *err;
+	const struct sql_bind_in *in;
+	struct sql_plan *plan;
+	struct bind_nest nest;
+	struct bind_around around;
+	struct bind_from from;
+	struct bind_where where;
+	struct bind_joins joins;
+	struct bind_agg agg;
+	struct bind_windows win;
+	struct bind_srfs srf;
+	struct bind_answer answer;
 };
 
 void *sql_bind_take(struct bind *b, size_t n);

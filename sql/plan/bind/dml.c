@@ -10,9 +10,9 @@ sql_bind_target(struct bind *b, const struct ast_table *t)
 {
 	if (!sql_bind_add_table(b, t))
 		return false;
-	b->lo = 0;
-	b->hi = 1;
-	b->plan->tab = b->table[0].tab;
+	b->from.lo = 0;
+	b->from.hi = 1;
+	b->plan->tab = b->from.table[0].tab;
 	b->plan->arena_base = b->plan->arenas;
 	b->plan->arenas += 3;
 	if (b->plan->tab->system)
@@ -45,12 +45,12 @@ sql_bind_returning(struct bind *b, const struct ast_stmt *st)
 	struct sql_plan *p = b->plan;
 	unsigned cap = 0, n = 0;
 	for (unsigned i = 0; i < st->returnings; i++)
-		cap += st->returning[i].e->kind == AST_STAR ? b->width : 1;
+		cap += st->returning[i].e->kind == AST_STAR ? b->from.width : 1;
 	p->returning = sql_bind_take(b, cap * sizeof *p->returning);
 	p->column = sql_bind_take(b, cap * sizeof *p->column);
 	if (p->returning == NULL || p->column == NULL)
 		return false;
-	b->no_agg = "RETURNING";
+	b->agg.not_in = "RETURNING";
 	for (unsigned i = 0; i < st->returnings; i++) {
 		const struct ast_target *t = &st->returning[i];
 		if (t->e->kind != AST_STAR) {
@@ -59,11 +59,11 @@ sql_bind_returning(struct bind *b, const struct ast_stmt *st)
 			continue;
 		}
 		bool any = false;
-		for (unsigned k = b->lo; k < b->hi; k++) {
-			if (t->e->qual && strcmp(t->e->qual, b->table[k].alias) != 0)
+		for (unsigned k = b->from.lo; k < b->from.hi; k++) {
+			if (t->e->qual && strcmp(t->e->qual, b->from.table[k].alias) != 0)
 				continue;
 			any = true;
-			for (unsigned c = 0; c < b->table[k].tab->columns; c++)
+			for (unsigned c = 0; c < b->from.table[k].tab->columns; c++)
 				if (!returns(b, sql_bind_ast_column(b, k, c, t->e->position), NULL, &n))
 					return false;
 		}
@@ -182,7 +182,7 @@ sets_of(struct bind *b, const struct ast_target *set, unsigned n, struct sql_set
 {
 	if (!sql_bind_set_columns(b, set, n, out))
 		return false;
-	b->no_agg = "UPDATE";
+	b->agg.not_in = "UPDATE";
 	for (unsigned i = 0; i < n; i++) {
 		if (set[i].e->kind != AST_DEFAULT && b->plan->tab->column[out->set[i]].identity == 'a') {
 			const char *name = b->plan->tab->column[out->set[i]].name;
@@ -203,21 +203,23 @@ sets_of(struct bind *b, const struct ast_target *set, unsigned n, struct sql_set
 	return true;
 }
 
-/* WHERE in one piece; what it consists of is in b->cond. */
+/* WHERE in one piece; what it consists of is in b->where. */
 static bool
 condition(struct bind *b, const struct ast_expr *where, struct sql_expr **out)
 {
-	b->no_agg = "WHERE";
+	b->agg.not_in = "WHERE";
 	if (where != NULL && !sql_bind_conds(b, where))
 		return false;
-	struct sql_expr **e = sql_bind_take(b, (b->conds + 1) * sizeof *e);
+	struct sql_expr **e = sql_bind_take(b, (b->where.conds + 1) * sizeof *e);
 	if (e == NULL)
 		return false;
-	for (unsigned i = 0; i < b->conds; i++)
-		e[i] = b->cond[i].e;
-	if (b->conds > 0)
-		*out = b->conds == 1 ? e[0] : sql_expr_make(b->a, SQL_AND, e, b->conds, false, 0, b->err);
-	return b->conds == 0 || *out != NULL;
+	for (unsigned i = 0; i < b->where.conds; i++)
+		e[i] = b->where.cond[i].e;
+	if (b->where.conds > 0)
+		*out = b->where.conds == 1
+			   ? e[0]
+			   : sql_expr_make(b->a, SQL_AND, e, b->where.conds, false, 0, b->err);
+	return b->where.conds == 0 || *out != NULL;
 }
 
 /* ON CONFLICT (a, b): are these the primary key's columns? */
@@ -262,8 +264,8 @@ conflict(struct bind *b, const struct ast_stmt *st)
 	struct sql_conflict *to;
 	if (q == NULL)
 		return true;
-	b->lo = 0;
-	b->hi = 1;
+	b->from.lo = 0;
+	b->from.hi = 1;
 	if (!arbiter(b, q) || (to = sql_bind_take(b, sizeof *to)) == NULL)
 		return false;
 	b->plan->conflict = to;
@@ -275,9 +277,9 @@ conflict(struct bind *b, const struct ast_stmt *st)
 	*excluded = (struct ast_table){ .name = st->table.name, .alias = "excluded", .schema = true };
 	if (!sql_bind_add_table(b, excluded))
 		return false;
-	b->hi = 2;
+	b->from.hi = 2;
 	bool ok = sets_of(b, q->set, q->sets, &to->sets) && condition(b, q->where, &to->where);
-	b->hi = 1;
+	b->from.hi = 1;
 	return ok;
 }
 
@@ -293,7 +295,7 @@ sql_bind_insert(struct bind *b, const struct ast_stmt *st)
 		return false;
 	const struct ast_select *q = st->select;
 	unsigned columns = p->tab->columns;
-	b->no_agg = "VALUES";
+	b->agg.not_in = "VALUES";
 	if (q->rows > 0 && q->orders == 0 && q->limit == NULL && q->offset == NULL) {
 		if (!value_count(b, st, q->cols, n, q->cols ? q->values[q->cols > n ? n : 0]->position : 0))
 			return false;
@@ -301,7 +303,7 @@ sql_bind_insert(struct bind *b, const struct ast_stmt *st)
 		p->value = sql_bind_take(b, (size_t)p->rows * columns * sizeof *p->value);
 		if (p->value == NULL)
 			return false;
-		b->hi = 0; /* values see no columns */
+		b->from.hi = 0; /* values see no columns */
 		for (unsigned r = 0; p->rules != NULL && r < q->rows; r++)
 			memcpy(p->value + (size_t)r * columns, p->rules->dflt, columns * sizeof *p->value);
 		for (unsigned r = 0; r < q->rows; r++)
@@ -318,16 +320,16 @@ sql_bind_insert(struct bind *b, const struct ast_stmt *st)
 					return false;
 				p->value[(size_t)r * columns + map[i]] = x;
 			}
-		b->hi = 1;
+		b->from.hi = 1;
 		return conflict(b, st) && sql_bind_returning(b, st);
 	}
 	/* INSERT ... SELECT: a query of its own, and one row of expressions over its answer */
 	struct bind *sub = sql_bind_child(b, 0);
 	if (sub == NULL)
 		return false;
-	sub->into = p->tab;
-	sub->into_map = map;
-	sub->into_maps = n;
+	sub->answer.into = p->tab;
+	sub->answer.into_map = map;
+	sub->answer.into_maps = n;
 	if ((p->root = sql_bind_select(sub, q, false)) == NULL)
 		return false;
 	unsigned cols = p->columns;
@@ -362,7 +364,7 @@ victims(struct bind *b, const struct ast_expr *where, bool all_columns)
 	if (!condition(b, where, &b->plan->recheck))
 		return false;
 	if (all_columns)
-		memset(b->table[0].used, 1, b->plan->tab->columns);
+		memset(b->from.table[0].used, 1, b->plan->tab->columns);
 	if ((b->plan->root = sql_plan_from(b)) == NULL)
 		return false;
 	struct sql_access *a = sql_node_access(b->plan->root);

@@ -37,8 +37,8 @@ column(struct bind *b, unsigned table, unsigned c)
 	if (e != NULL)
 		*e = (struct ast_expr){ .kind = AST_COLUMN,
 			.typmod = -1,
-			.qual = b->table[table].alias,
-			.text = sql_bind_column_name(&b->table[table], c) };
+			.qual = b->from.table[table].alias,
+			.text = sql_bind_column_name(&b->from.table[table], c) };
 	return e;
 }
 
@@ -56,7 +56,7 @@ set_columns(struct bind *b, const struct ast_stmt *st, struct query *k)
 		if (sql_bind_has_agg(b, st->set[i].e))
 			return sql_bind_fail(b, st->set[i].e->position, "42803",
 			    "aggregate functions are not allowed in UPDATE");
-		if (!ask_for(b, k, st->set[i].e, s->set[i], b->width + i))
+		if (!ask_for(b, k, st->set[i].e, s->set[i], b->from.width + i))
 			return false;
 	}
 	return true;
@@ -69,9 +69,9 @@ answers(struct bind *b, struct query *k, unsigned assigned, struct sql_from *f)
 	struct bind *sub = sql_bind_child(b, 0);
 	if (sub == NULL)
 		return false;
-	sub->into = p->tab;
-	sub->into_map = k->into;
-	sub->into_maps = assigned;
+	sub->answer.into = p->tab;
+	sub->answer.into_map = k->into;
+	sub->answer.into_maps = assigned;
 	if ((p->root = sql_bind_child_select(b, sub, &k->q)) == NULL)
 		return false;
 	f->cols = k->q.targets;
@@ -81,12 +81,12 @@ answers(struct bind *b, struct query *k, unsigned assigned, struct sql_from *f)
 		return false;
 	struct sql_sets *s = &p->sets;
 	for (unsigned i = 0; i < f->cols; i++) {
-		f->type[i] = sub->column[i].type;
-		if (k->wide[i] < b->width)
+		f->type[i] = sub->answer.column[i].type;
+		if (k->wide[i] < b->from.width)
 			continue;
-		unsigned set = k->wide[i] - b->width;
-		struct sql_expr *e =
-		    sql_expr_column(b->a, k->wide[i], sub->column[i].type, sub->column[i].typmod, 0);
+		unsigned set = k->wide[i] - b->from.width;
+		struct sql_expr *e = sql_expr_column(
+		    b->a, k->wide[i], sub->answer.column[i].type, sub->answer.column[i].typmod, 0);
 		if (e == NULL ||
 		    (s->value[set] = sql_bind_assigned(b, e, s->set[set], k->q.target[i].position)) == NULL)
 			return false;
@@ -110,12 +110,12 @@ sql_bind_dml_from(struct bind *b, const struct ast_stmt *st)
 	for (unsigned i = 0; i < st->from->tables; i++)
 		if (!sql_bind_add_table(b, &st->from->table[i]))
 			return false;
-	b->hi = b->tables;
+	b->from.hi = b->from.tables;
 	if (!sql_bind_returning(b, st))
 		return false;
 	/* The target comes last: so the list's joins stay where they are, and do not see it. */
-	k.q.table = sql_bind_take(b, b->tables * sizeof *k.q.table);
-	k.cap = p->tab->keys + st->sets + b->width;
+	k.q.table = sql_bind_take(b, b->from.tables * sizeof *k.q.table);
+	k.cap = p->tab->keys + st->sets + b->from.width;
 	k.q.target = sql_bind_take(b, k.cap * sizeof *k.q.target);
 	k.into = sql_bind_take(b, k.cap * sizeof *k.into);
 	k.wide = sql_bind_take(b, k.cap * sizeof *k.wide);
@@ -130,11 +130,12 @@ sql_bind_dml_from(struct bind *b, const struct ast_stmt *st)
 	if (!set_columns(b, st, &k))
 		return false;
 	unsigned assigned = k.q.targets;
-	for (unsigned t = 1; t < b->tables; t++)
-		for (unsigned c = 0; c < b->table[t].tab->columns; c++)
-			if (b->table[t].used[c] && !ask_for(b, &k, column(b, t, c), 0, b->table[t].base + c))
+	for (unsigned t = 1; t < b->from.tables; t++)
+		for (unsigned c = 0; c < b->from.table[t].tab->columns; c++)
+			if (b->from.table[t].used[c] &&
+			    !ask_for(b, &k, column(b, t, c), 0, b->from.table[t].base + c))
 				return false;
-	f->width = b->width + st->sets;
+	f->width = b->from.width + st->sets;
 	p->from = f;
 	return answers(b, &k, assigned, f);
 }

@@ -16,7 +16,7 @@ static bool
 calls_window(struct bind *b, const struct ast_expr *e)
 {
 	bool is = e->kind == AST_WINDOW;
-	for (unsigned k = 0; k < e->nargs && !is && ++b->nodes < 1000000; k++)
+	for (unsigned k = 0; k < e->nargs && !is && ++b->nest.nodes < 1000000; k++)
 		is = calls_window(b, e->args[k]);
 	return is;
 }
@@ -24,15 +24,15 @@ calls_window(struct bind *b, const struct ast_expr *e)
 bool
 sql_bind_may_flatten(struct bind *b, struct bind *child, const struct ast_select *q)
 {
-	if (!b->flattens || q->with != NULL || q->sets > 0 || q->rows > 0 || q->tables == 0 ||
+	if (!b->from.flattens || q->with != NULL || q->sets > 0 || q->rows > 0 || q->tables == 0 ||
 	    q->groups > 0 || q->gsets > 0 || q->having != NULL || q->orders > 0 || q->limit != NULL ||
 	    q->offset != NULL || q->ons > 0 || q->windows > 0 || q->locks > 0 || q->distinct)
 		return false;
 	for (unsigned i = 0; i < q->targets; i++)
 		if (sql_bind_has_agg(b, q->target[i].e) || calls_window(b, q->target[i].e))
 			return false;
-	child->lazy = true;
-	child->width = b->width;
+	child->from.lazy = true;
+	child->from.width = b->from.width;
 	return true;
 }
 
@@ -51,8 +51,8 @@ static bool
 may_be_missing(const struct bind *b, unsigned item)
 {
 	bool may = false;
-	for (unsigned k = 0; k < b->outers; k++) {
-		const struct bind_outer *o = &b->outer[k];
+	for (unsigned k = 0; k < b->joins.outers; k++) {
+		const struct bind_outer *o = &b->joins.outer[k];
 		if (item >= o->first && item <= o->last)
 			may |= o->kind == AST_JOIN_FULL || (item < o->mid) == (o->kind == AST_JOIN_RIGHT);
 	}
@@ -62,16 +62,16 @@ may_be_missing(const struct bind *b, unsigned item)
 static bool
 can_flatten(struct bind *b, const struct bind *child)
 {
-	bool missing = may_be_missing(b, b->item);
+	bool missing = may_be_missing(b, b->from.item);
 	/* the query itself has a number, too; the items behind it need one at least */
-	if (!child->lazy || child->srfs->sets > 0 ||
-	    b->tables + child->tables + b->items - b->item > SQL_TABLES_MAX)
+	if (!child->from.lazy || child->srf.all->sets > 0 ||
+	    b->from.tables + child->from.tables + b->from.items - b->from.item > SQL_TABLES_MAX)
 		return false;
-	for (unsigned k = 0; k < child->tables; k++)
-		if (child->table[k].lateral != NULL)
+	for (unsigned k = 0; k < child->from.tables; k++)
+		if (child->from.table[k].lateral != NULL)
 			return false;
-	for (unsigned i = 0; i < child->columns; i++) {
-		const struct sql_expr *e = child->output[i];
+	for (unsigned i = 0; i < child->answer.columns; i++) {
+		const struct sql_expr *e = child->answer.output[i];
 		if (sql_expr_has_sub(e) || sql_expr_volatile(e) || size_of(e) > LARGEST ||
 		    (missing && sql_bind_nulls(child, e) == 0))
 			return false;
@@ -83,23 +83,24 @@ can_flatten(struct bind *b, const struct bind *child)
 static bool
 take_over(struct bind *b, const struct bind *child, unsigned at)
 {
-	unsigned region = sql_bind_region(b, b->item, b->item, UINT32_MAX), outers = b->outers + b->insides;
-	for (unsigned i = 0; i < child->conds; i++) {
+	unsigned region = sql_bind_region(b, b->from.item, b->from.item, UINT32_MAX),
+		 outers = b->joins.outers + b->joins.insides;
+	for (unsigned i = 0; i < child->where.conds; i++) {
 		struct bind_cond *to = sql_bind_cond_add(b);
 		if (to == NULL)
 			return false;
-		*to = child->cond[i];
+		*to = child->where.cond[i];
 		to->mask <<= at;
 		to->lmask <<= at;
 		to->rmask <<= at;
 		to->home = to->home == 0 ? region : to->home + 3 * outers;
 	}
-	if (b->inside == NULL && child->outers > 0 &&
-	    (b->inside = sql_bind_take(b, SQL_TABLES_MAX * sizeof *b->inside)) == NULL)
+	if (b->joins.inside == NULL && child->joins.outers > 0 &&
+	    (b->joins.inside = sql_bind_take(b, SQL_TABLES_MAX * sizeof *b->joins.inside)) == NULL)
 		return false;
-	for (unsigned k = 0; k < child->outers; k++) {
-		const struct bind_outer *o = &child->outer[k];
-		b->inside[b->insides++] =
+	for (unsigned k = 0; k < child->joins.outers; k++) {
+		const struct bind_outer *o = &child->joins.outer[k];
+		b->joins.inside[b->joins.insides++] =
 		    (struct bind_outer){ o->kind, o->first + at, o->mid + at, o->last + at };
 	}
 	return true;
@@ -108,18 +109,19 @@ take_over(struct bind *b, const struct bind *child, unsigned at)
 static bool
 flatten(struct bind *b, const struct ast_table *t, struct bind *child)
 {
-	unsigned at = b->tables;
-	for (unsigned k = 0; k < child->tables; k++) {
-		struct bind_table *to = &b->table[b->tables++];
-		*to = child->table[k];
+	unsigned at = b->from.tables;
+	for (unsigned k = 0; k < child->from.tables; k++) {
+		struct bind_table *to = &b->from.table[b->from.tables++];
+		*to = child->from.table[k];
 		to->within = true;
 		memcpy(to->used, to->was_used, to->tab->columns);
 	}
-	b->width = child->width;
-	if (!sql_bind_add_source(b, t, NULL, child->column, child->columns) || !take_over(b, child, at))
+	b->from.width = child->from.width;
+	if (!sql_bind_add_source(b, t, NULL, child->answer.column, child->answer.columns) ||
+	    !take_over(b, child, at))
 		return false;
-	b->table[b->tables - 1].flat = child->output;
-	b->table[b->tables - 1].flats = child->tables;
+	b->from.table[b->from.tables - 1].flat = child->answer.output;
+	b->from.table[b->from.tables - 1].flats = child->from.tables;
 	return true;
 }
 
@@ -128,17 +130,17 @@ sql_bind_add_query(struct bind *b, const struct ast_table *t, struct bind *child
 {
 	if (can_flatten(b, child))
 		return flatten(b, t, child);
-	if (!sql_bind_add_source(b, t, NULL, child->column, child->columns))
+	if (!sql_bind_add_source(b, t, NULL, child->answer.column, child->answer.columns))
 		return false;
-	b->table[b->tables - 1].from = child;
+	b->from.table[b->from.tables - 1].from = child;
 	return true;
 }
 
 static void
 use(struct bind *b, const struct sql_expr *e)
 {
-	for (unsigned k = 0; e->kind == SQL_COLUMN && k < b->tables; k++) {
-		const struct bind_table *t = &b->table[k];
+	for (unsigned k = 0; e->kind == SQL_COLUMN && k < b->from.tables; k++) {
+		const struct bind_table *t = &b->from.table[k];
 		if (e->index >= t->base && e->index < t->base + t->tab->columns)
 			t->used[e->index - t->base] = 1;
 	}
@@ -149,7 +151,7 @@ use(struct bind *b, const struct sql_expr *e)
 struct sql_expr *
 sql_bind_flat_column(struct bind *b, const struct bind_table *t, unsigned c)
 {
-	b->nodes += size_of(t->flat[c]);
+	b->nest.nodes += size_of(t->flat[c]);
 	use(b, t->flat[c]);
 	return t->flat[c];
 }
@@ -157,19 +159,19 @@ sql_bind_flat_column(struct bind *b, const struct bind_table *t, unsigned c)
 bool
 sql_bind_flat_outers(struct bind *b, const unsigned *first, const unsigned *last)
 {
-	for (unsigned k = 0; k < b->outers; k++) {
-		struct bind_outer *o = &b->outer[k];
+	for (unsigned k = 0; k < b->joins.outers; k++) {
+		struct bind_outer *o = &b->joins.outer[k];
 		*o = (struct bind_outer){ o->kind, first[o->first], first[o->mid], last[o->last] };
 	}
-	if (b->insides == 0)
+	if (b->joins.insides == 0)
 		return true;
-	struct bind_outer *all = sql_bind_take(b, (b->outers + b->insides) * sizeof *all);
+	struct bind_outer *all = sql_bind_take(b, (b->joins.outers + b->joins.insides) * sizeof *all);
 	if (all == NULL)
 		return false;
-	if (b->outers > 0)
-		memcpy(all, b->outer, b->outers * sizeof *all);
-	memcpy(all + b->outers, b->inside, b->insides * sizeof *all);
-	b->outer = all;
-	b->outers += b->insides;
+	if (b->joins.outers > 0)
+		memcpy(all, b->joins.outer, b->joins.outers * sizeof *all);
+	memcpy(all + b->joins.outers, b->joins.inside, b->joins.insides * sizeof *all);
+	b->joins.outer = all;
+	b->joins.outers += b->joins.insides;
 	return true;
 }

@@ -8,7 +8,7 @@ enum { LEVELS_MAX = 120 };
 struct bind *
 sql_bind_child(struct bind *b, int position)
 {
-	if (b->level + 1 >= LEVELS_MAX) {
+	if (b->nest.level + 1 >= LEVELS_MAX) {
 		sql_bind_fail(b, position, "54001", "stack depth limit exceeded");
 		return NULL;
 	}
@@ -20,13 +20,13 @@ sql_bind_child(struct bind *b, int position)
 	child->in = b->in;
 	child->plan = b->plan;
 	child->scratch = b->scratch;
-	child->asked_left = b->asked_left;
-	child->level = b->level + 1;
-	child->cte = b->cte;
+	child->where.asked_left = b->where.asked_left;
+	child->nest.level = b->nest.level + 1;
+	child->nest.cte = b->nest.cte;
 	/* it sees what b's query sees outside of itself */
-	child->up = b->up;
-	child->sub = b->sub;
-	child->sub_level = b->sub_level;
+	child->around.up = b->around.up;
+	child->around.sub = b->around.sub;
+	child->around.level = b->around.level;
 	return child;
 }
 
@@ -34,27 +34,27 @@ sql_bind_child(struct bind *b, int position)
 bool
 sql_bind_deeper(struct bind *b, unsigned deep, int position)
 {
-	if (deep + 1 > b->deep)
-		b->deep = deep + 1;
-	return b->deep < LEVELS_MAX || sql_bind_fail(b, position, "54001", "stack depth limit exceeded");
+	if (deep + 1 > b->nest.deep)
+		b->nest.deep = deep + 1;
+	return b->nest.deep < LEVELS_MAX || sql_bind_fail(b, position, "54001", "stack depth limit exceeded");
 }
 
 bool
 sql_bind_child_query(struct bind *b, struct bind *child, const struct ast_select *q)
 {
-	child->nodes = b->nodes;
+	child->nest.nodes = b->nest.nodes;
 	bool ok = sql_bind_select_begin(child, q) && sql_bind_select_rest(child, true);
-	b->nodes = child->nodes;
-	return ok && sql_bind_deeper(b, child->deep, 0);
+	b->nest.nodes = child->nest.nodes;
+	return ok && sql_bind_deeper(b, child->nest.deep, 0);
 }
 
 struct sql_node *
 sql_plan_child(struct bind *b, struct bind *child)
 {
-	child->nodes = b->nodes;
+	child->nest.nodes = b->nest.nodes;
 	struct sql_node *n = sql_plan_select(child);
-	b->nodes = child->nodes;
-	return n != NULL && sql_bind_deeper(b, child->deep, 0) ? n : NULL;
+	b->nest.nodes = child->nest.nodes;
+	return n != NULL && sql_bind_deeper(b, child->nest.deep, 0) ? n : NULL;
 }
 
 struct sql_node *
@@ -71,9 +71,9 @@ lateral(struct bind *b, const struct ast_table *t)
 	unsigned from = b->plan->arenas;
 	struct bind *child = sql_bind_lateral_child(b, t->position, &s);
 	struct sql_node *n = child ? sql_bind_child_select(b, child, t->sub) : NULL;
-	if (n == NULL || !sql_bind_add_source(b, t, n, child->column, child->columns))
+	if (n == NULL || !sql_bind_add_source(b, t, n, child->answer.column, child->answer.columns))
 		return false;
-	b->table[b->tables - 1].from = child;
+	b->from.table[b->from.tables - 1].from = child;
 	return sql_bind_lateral_done(b, s, n, from);
 }
 
@@ -141,7 +141,7 @@ series(struct bind *b, const struct ast_expr *f, unsigned cols, enum cat_type *o
 	struct sql_op_series *n = sql_new_series(b, NULL, cols);
 	if (n == NULL || (n->e = sql_bind_take(b, (f->nargs + 1) * sizeof *n->e)) == NULL)
 		return NULL;
-	b->no_agg = "functions in FROM";
+	b->agg.not_in = "functions in FROM";
 	if (!sql_bind_series(b, f, n->e, &type))
 		return NULL;
 	n->es = f->nargs;
@@ -164,12 +164,12 @@ sql_bind_add_function(struct bind *b, const struct ast_table *t)
 	struct bind *in = sql_bind_lateral_child(b, t->position, &s);
 	if (in == NULL)
 		return false;
-	in->nodes = b->nodes;
+	in->nest.nodes = b->nest.nodes;
 	bool numbers = strcmp(t->func->text, "generate_series") == 0;
 	enum cat_type one, *type = &one;
 	struct sql_node *n = numbers ? series(in, t->func, t->ordinality ? 2 : 1, &one)
 				     : sql_bind_srf_source(in, t->func, t->ordinality, &type);
-	b->nodes = in->nodes;
+	b->nest.nodes = in->nest.nodes;
 	if (n == NULL)
 		return false;
 	unsigned cols = n->out.cols, own = cols - t->ordinality;

@@ -116,7 +116,7 @@ bool
 sql_bind_add_functions(struct bind *b, const struct ast_table *t)
 {
 	struct rows r = { .b = b };
-	if (b->plan->kind != AST_SELECT && b->plan->tab == NULL && b->level == 0)
+	if (b->plan->kind != AST_SELECT && b->plan->tab == NULL && b->nest.level == 0)
 		return sql_bind_fail(b, t->position, "42501", "permission denied for table nam_functions");
 	struct sql_op_values *n = sql_new_values(b, NULL, F_ALL);
 	if (n == NULL || !all(&r))

@@ -10,7 +10,7 @@ static struct ast_expr number = { .kind = AST_DEFAULT, .typmod = -1, .text = "gr
 bool
 sql_bind_gsets(struct bind *b, const struct ast_select *q, const unsigned *leaf)
 {
-	unsigned g = b->groups, n = 0;
+	unsigned g = b->agg.groups, n = 0;
 	uint8_t *in = sql_bind_take(b, (size_t)q->gsets * (g + 1));
 	if (in == NULL)
 		return false;
@@ -32,10 +32,10 @@ sql_bind_gsets(struct bind *b, const struct ast_select *q, const unsigned *leaf)
 			again = memcmp(in + (size_t)i * g, set, g) == 0;
 		n += !again;
 	}
-	if (!sql_bind_group_key(b, &number, sql_expr_column(b->a, b->width + g, CAT_INT8, -1, 0)))
+	if (!sql_bind_group_key(b, &number, sql_expr_column(b->a, b->from.width + g, CAT_INT8, -1, 0)))
 		return false;
-	b->gset = in;
-	b->gsets = n;
+	b->agg.gset = in;
+	b->agg.gsets = n;
 	return true;
 }
 
@@ -51,24 +51,24 @@ sql_bind_in_all_gsets(const struct ast_select *q, unsigned leaf)
 struct sql_node *
 sql_bind_gset_node(struct bind *b, struct sql_node *child)
 {
-	if (b->gsets == 0)
+	if (b->agg.gsets == 0)
 		return child;
-	unsigned keys = b->groups - 1, base = child->out.cols;
+	unsigned keys = b->agg.groups - 1, base = child->out.cols;
 	struct sql_op_expand *n = sql_new_expand(b, child, base + keys + 1);
 	if (n == NULL || (n->e = sql_bind_take(b, (keys + 1) * sizeof *n->e)) == NULL)
 		return NULL;
 	n->keys = keys;
-	n->sets = b->gsets;
-	n->in = b->gset;
-	n->node.est_rows = child->est_rows * b->gsets;
+	n->sets = b->agg.gsets;
+	n->in = b->agg.gset;
+	n->node.est_rows = child->est_rows * b->agg.gsets;
 	for (unsigned k = 0; k < keys; k++) {
-		const struct sql_expr *e = b->group_key[k];
-		n->e[k] = b->group_key[k];
-		b->group_key[k] = sql_expr_column(b->a, base + k, e->type, e->typmod, e->position);
-		if (b->group_key[k] == NULL)
+		const struct sql_expr *e = b->agg.key[k];
+		n->e[k] = b->agg.key[k];
+		b->agg.key[k] = sql_expr_column(b->a, base + k, e->type, e->typmod, e->position);
+		if (b->agg.key[k] == NULL)
 			return NULL;
 	}
-	b->group_key[keys]->index = base + keys;
+	b->agg.key[keys]->index = base + keys;
 	return &n->node;
 }
 
@@ -90,13 +90,13 @@ struct sql_expr *
 sql_bind_grouping(struct bind *b, const struct ast_expr *e)
 {
 	unsigned group[31];
-	if (b->in_agg) {
+	if (b->agg.inside) {
 		sql_bind_fail(b, e->position, "42803", "aggregate function calls cannot be nested");
 		return NULL;
 	}
-	if (!b->grouped) {
+	if (!b->agg.grouped) {
 		sql_bind_fail(b, e->position, "42803", "grouping operations are not allowed in %s",
-		    b->no_agg ? b->no_agg : "this place");
+		    b->agg.not_in ? b->agg.not_in : "this place");
 		return NULL;
 	}
 	if (e->nargs > 31) {
@@ -105,9 +105,9 @@ sql_bind_grouping(struct bind *b, const struct ast_expr *e)
 	}
 	for (unsigned k = 0; k < e->nargs; k++) {
 		group[k] = 0;
-		while (group[k] < b->groups && !sql_bind_same(b, b->group[group[k]], e->args[k]))
+		while (group[k] < b->agg.groups && !sql_bind_same(b, b->agg.group[group[k]], e->args[k]))
 			group[k]++;
-		if (group[k] == b->groups) {
+		if (group[k] == b->agg.groups) {
 			sql_bind_fail(b, e->args[k]->position, "42803",
 			    "arguments to GROUPING must be grouping expressions of the associated query "
 			    "level");
@@ -115,19 +115,19 @@ sql_bind_grouping(struct bind *b, const struct ast_expr *e)
 		}
 	}
 	struct cat_datum d = { .type = CAT_INT4 };
-	if (b->gsets == 0)
+	if (b->agg.gsets == 0)
 		return sql_expr_const(b->a, d, e->position);
-	int32_t *mask = sql_bind_take(b, b->gsets * sizeof *mask);
+	int32_t *mask = sql_bind_take(b, b->agg.gsets * sizeof *mask);
 	if (mask == NULL)
 		return NULL;
-	for (unsigned s = 0; s < b->gsets; s++) {
+	for (unsigned s = 0; s < b->agg.gsets; s++) {
 		mask[s] = 0;
 		for (unsigned k = 0; k < e->nargs; k++)
-			mask[s] = mask[s] << 1 | !b->gset[(size_t)s * (b->groups - 1) + group[k]];
+			mask[s] = mask[s] << 1 | !b->agg.gset[(size_t)s * (b->agg.groups - 1) + group[k]];
 	}
 	d = (struct cat_datum){ .type = CAT_BYTEA,
-		.v.s = { (const char *)mask, b->gsets * (uint32_t)sizeof *mask } };
-	struct sql_expr *args[2] = { sql_expr_column(b->a, b->groups - 1, CAT_INT8, -1, e->position),
+		.v.s = { (const char *)mask, b->agg.gsets * (uint32_t)sizeof *mask } };
+	struct sql_expr *args[2] = { sql_expr_column(b->a, b->agg.groups - 1, CAT_INT8, -1, e->position),
 		sql_expr_const(b->a, d, e->position) };
 	if (args[0] == NULL || args[1] == NULL)
 		return NULL;

@@ -13,9 +13,9 @@ enum { GUESSES_MAX = 16 }; /* of one statement: an error may be made and forgott
 static bool
 hidden_by_alias(struct bind *b, const char *qual)
 {
-	for (const struct bind *p = b; p != NULL; p = p->up)
-		for (unsigned k = 0; k < p->tables; k++) {
-			const struct bind_table *t = &p->table[k];
+	for (const struct bind *p = b; p != NULL; p = p->around.up)
+		for (unsigned k = 0; k < p->from.tables; k++) {
+			const struct bind_table *t = &p->from.table[k];
 			if (t->within || t->ast == NULL || t->ast->name == NULL || t->alias == NULL ||
 			    strcmp(t->ast->name, qual) != 0 || strcmp(t->alias, qual) == 0)
 				continue;
@@ -39,9 +39,9 @@ sql_bind_guess_column(struct bind *b, const struct ast_expr *e)
 	if (missing && e->qual != NULL && hidden_by_alias(b, e->qual))
 		return;
 	sql_guess_init(&g, e->text);
-	for (const struct bind *p = b; p != NULL; p = p->up)
-		for (unsigned k = 0; k < p->tables; k++) {
-			const struct bind_table *t = &p->table[k];
+	for (const struct bind *p = b; p != NULL; p = p->around.up)
+		for (unsigned k = 0; k < p->from.tables; k++) {
+			const struct bind_table *t = &p->from.table[k];
 			if (t->within || t->alias == NULL)
 				continue;
 			unsigned penalty = e->qual != NULL ? sql_guess_distance(e->qual, t->alias) : 0;
@@ -59,7 +59,7 @@ sql_bind_guess_relation(struct bind *b, const char *name)
 	if (b->plan->guesses++ >= GUESSES_MAX)
 		return;
 	sql_guess_init(&g, name);
-	for (const struct bind_cte *c = b->cte; c != NULL; c = c->next)
+	for (const struct bind_cte *c = b->nest.cte; c != NULL; c = c->next)
 		sql_guess_try(&g, "WITH query", c->name, 0);
 	sql_guess_relations_try(&g, b->in->cat, b->in->t, b->a);
 	sql_guess_say_relations(&g, b->err);

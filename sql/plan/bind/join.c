@@ -14,18 +14,19 @@ unsigned
 sql_bind_region(const struct bind *b, unsigned first, unsigned last, unsigned but)
 {
 	unsigned best = NO_OUTER;
-	for (unsigned k = 0; k < b->outers; k++) {
-		const struct bind_outer *o = &b->outer[k];
+	for (unsigned k = 0; k < b->joins.outers; k++) {
+		const struct bind_outer *o = &b->joins.outer[k];
 		if (k == but || o->kind == AST_JOIN_INNER || o->first > first || o->last < last)
 			continue;
 		if (o->mid > first && o->mid <= last)
 			continue; /* that join itself */
-		if (best == NO_OUTER || o->last - o->first < b->outer[best].last - b->outer[best].first)
+		if (best == NO_OUTER ||
+		    o->last - o->first < b->joins.outer[best].last - b->joins.outer[best].first)
 			best = k;
 	}
 	if (best == NO_OUTER)
 		return 0;
-	return 1 + 3 * best + (first >= b->outer[best].mid);
+	return 1 + 3 * best + (first >= b->joins.outer[best].mid);
 }
 
 /* ---- what a condition rejects ---------------------------------------------------- */
@@ -84,8 +85,8 @@ sql_bind_rejects(const struct bind *b, const struct sql_expr *e)
 static bool
 side(struct bind *b, unsigned lo, unsigned hi, const char *name, const char *which, unsigned *t, unsigned *c)
 {
-	b->lo = lo;
-	b->hi = hi;
+	b->from.lo = lo;
+	b->from.hi = hi;
 	if (sql_bind_find_column(b, NULL, name, 0, t, c))
 		return true;
 	if (strcmp(b->err->sqlstate, "42703") != 0)
@@ -101,22 +102,22 @@ static void
 hide(struct bind *b, unsigned t, unsigned c)
 {
 	if (t >= SQL_TABLES_MAX)
-		b->merged[t - SQL_TABLES_MAX].hidden = true;
+		b->joins.merged[t - SQL_TABLES_MAX].hidden = true;
 	else
-		b->table[t].hidden[c] = 1;
+		b->from.table[t].hidden[c] = 1;
 }
 
 static bool
 merge(struct bind *b, const struct ast_join *j, const char *name, struct ast_expr *l, struct ast_expr *r,
     unsigned *at)
 {
-	if (b->mergeds % 16 == 0) {
-		struct bind_merged *more = sql_bind_take(b, (b->mergeds + 16) * sizeof *more);
+	if (b->joins.mergeds % 16 == 0) {
+		struct bind_merged *more = sql_bind_take(b, (b->joins.mergeds + 16) * sizeof *more);
 		if (more == NULL)
 			return false;
-		if (b->mergeds)
-			memcpy(more, b->merged, b->mergeds * sizeof *more);
-		b->merged = more;
+		if (b->joins.mergeds)
+			memcpy(more, b->joins.merged, b->joins.mergeds * sizeof *more);
+		b->joins.merged = more;
 	}
 	struct ast_expr *e = sql_bind_take(b, sizeof *e), **args = sql_bind_take(b, 2 * sizeof *args);
 	if (e == NULL || args == NULL)
@@ -124,8 +125,8 @@ merge(struct bind *b, const struct ast_join *j, const char *name, struct ast_exp
 	args[0] = l;
 	args[1] = r;
 	*e = (struct ast_expr){ .kind = AST_COALESCE, .typmod = -1, .nargs = 2, .args = args };
-	*at = SQL_TABLES_MAX + b->mergeds;
-	b->merged[b->mergeds++] =
+	*at = SQL_TABLES_MAX + b->joins.mergeds;
+	b->joins.merged[b->joins.mergeds++] =
 	    (struct bind_merged){ .name = name, .e = e, .first = j->first, .last = j->last };
 	return true;
 }
@@ -187,19 +188,20 @@ static bool
 natural(struct bind *b, struct bind_join *j)
 {
 	const struct ast_join *a = j->ast;
-	unsigned max = b->width + b->mergeds, n = 0;
-	struct bind_ref *left = sql_bind_take(b, ((size_t)b->width * 2 + b->mergeds) * sizeof *left);
+	unsigned max = b->from.width + b->joins.mergeds, n = 0;
+	struct bind_ref *left =
+	    sql_bind_take(b, ((size_t)b->from.width * 2 + b->joins.mergeds) * sizeof *left);
 	if (left == NULL || (j->use = sql_bind_take(b, max * sizeof *j->use)) == NULL ||
 	    !columns(b, a->first, a->mid - 1, left, &n))
 		return false;
 	for (unsigned k = 0; k < n; k++) {
 		const char *name = left[k].table >= SQL_TABLES_MAX
-				       ? b->merged[left[k].table - SQL_TABLES_MAX].name
-				       : sql_bind_column_name(&b->table[left[k].table], left[k].column);
+				       ? b->joins.merged[left[k].table - SQL_TABLES_MAX].name
+				       : sql_bind_column_name(&b->from.table[left[k].table], left[k].column);
 		unsigned t, c;
 		struct cat_err keep = *b->err;
-		b->lo = a->mid;
-		b->hi = a->last + 1;
+		b->from.lo = a->mid;
+		b->from.hi = a->last + 1;
 		bool there =
 		    sql_bind_find_column(b, NULL, name, 0, &t, &c) || strcmp(b->err->sqlstate, "42702") == 0;
 		*b->err = keep;
@@ -223,15 +225,15 @@ merged(const struct bind_using *u)
 static bool
 columns(struct bind *b, unsigned first, unsigned last, struct bind_ref *out, unsigned *n)
 {
-	if (first + b->table[last].flats == last) {
-		for (unsigned c = 0; c < b->table[last].tab->columns; c++)
+	if (first + b->from.table[last].flats == last) {
+		for (unsigned c = 0; c < b->from.table[last].tab->columns; c++)
 			out[(*n)++] = (struct bind_ref){ last, c };
 		return true;
 	}
 	const struct bind_join *j = NULL;
-	for (unsigned k = 0; k < b->joins && j == NULL; k++)
-		if (b->join[k].ast->first == first && b->join[k].ast->last == last)
-			j = &b->join[k];
+	for (unsigned k = 0; k < b->joins.n && j == NULL; k++)
+		if (b->joins.join[k].ast->first == first && b->joins.join[k].ast->last == last)
+			j = &b->joins.join[k];
 	if (j == NULL)
 		return sql_bind_fail(b, 0, "XX000", "a join is missing");
 	for (unsigned k = 0; k < j->uses; k++)
@@ -259,15 +261,15 @@ sql_bind_star(struct bind *b, struct bind_ref **out, unsigned *n)
 {
 	*n = 0;
 	/* a join puts its merged columns before those of its sides, at most once for each join around */
-	if ((*out = sql_bind_take(b, ((size_t)b->width * 2 + b->mergeds) * sizeof **out)) == NULL)
+	if ((*out = sql_bind_take(b, ((size_t)b->from.width * 2 + b->joins.mergeds) * sizeof **out)) == NULL)
 		return false;
-	for (unsigned k = 0; k < b->tables;) {
+	for (unsigned k = 0; k < b->from.tables;) {
 		unsigned last = k;
-		while (b->table[last].within)
+		while (b->from.table[last].within)
 			last++;
-		for (unsigned j = 0; j < b->joins; j++)
-			if (b->join[j].ast->first == k && b->join[j].ast->last > last)
-				last = b->join[j].ast->last;
+		for (unsigned j = 0; j < b->joins.n; j++)
+			if (b->joins.join[j].ast->first == k && b->joins.join[j].ast->last > last)
+				last = b->joins.join[j].ast->last;
 		if (!columns(b, k, last, *out, n))
 			return false;
 		k = last + 1;
@@ -281,7 +283,7 @@ sql_bind_star(struct bind *b, struct bind_ref **out, unsigned *n)
 static bool
 rename_join(struct bind *b, const struct ast_join *a)
 {
-	struct bind_ref *ref = sql_bind_take(b, ((size_t)b->width * 2 + b->mergeds) * sizeof *ref);
+	struct bind_ref *ref = sql_bind_take(b, ((size_t)b->from.width * 2 + b->joins.mergeds) * sizeof *ref);
 	unsigned n = 0;
 	if (ref == NULL || !columns(b, a->first, a->last, ref, &n))
 		return false;
@@ -289,13 +291,13 @@ rename_join(struct bind *b, const struct ast_join *a)
 		return sql_bind_fail(b, 0, "42P10",
 		    "join expression \"%s\" has %u columns available but %u columns specified", a->alias, n,
 		    a->renames);
-	for (unsigned k = 0; k < b->tables; k++)
-		if ((k < a->first || k > a->last) && !b->table[k].within &&
-		    strcmp(b->table[k].alias, a->alias) == 0)
+	for (unsigned k = 0; k < b->from.tables; k++)
+		if ((k < a->first || k > a->last) && !b->from.table[k].within &&
+		    strcmp(b->from.table[k].alias, a->alias) == 0)
 			return sql_bind_fail(
 			    b, 0, "42712", "table name \"%s\" specified more than once", a->alias);
 	for (unsigned k = a->first; k <= a->last; k++) {
-		struct bind_table *t = &b->table[k];
+		struct bind_table *t = &b->from.table[k];
 		unsigned cols = t->tab->columns;
 		const char **as = sql_bind_take(b, cols * sizeof *as);
 		if (as == NULL)
@@ -306,14 +308,14 @@ rename_join(struct bind *b, const struct ast_join *a)
 		t->alias = a->alias;
 		t->joined = true;
 	}
-	for (unsigned m = 0; m < b->mergeds; m++)
-		if (b->merged[m].first >= a->first && b->merged[m].last <= a->last)
-			b->merged[m].alias = a->alias;
+	for (unsigned m = 0; m < b->joins.mergeds; m++)
+		if (b->joins.merged[m].first >= a->first && b->joins.merged[m].last <= a->last)
+			b->joins.merged[m].alias = a->alias;
 	for (unsigned k = 0; k < a->renames; k++) {
 		if (ref[k].table >= SQL_TABLES_MAX)
-			b->merged[ref[k].table - SQL_TABLES_MAX].name = a->rename[k];
+			b->joins.merged[ref[k].table - SQL_TABLES_MAX].name = a->rename[k];
 		else
-			b->table[ref[k].table].as[ref[k].column] = a->rename[k];
+			b->from.table[ref[k].table].as[ref[k].column] = a->rename[k];
 	}
 	return true;
 }
@@ -322,19 +324,20 @@ bool
 sql_bind_join_star(struct bind *b, const char *alias, struct bind_ref **out, unsigned *n)
 {
 	*n = 0;
-	for (unsigned k = b->joins; k-- > 0;) {
-		const struct ast_join *a = b->join[k].ast;
+	for (unsigned k = b->joins.n; k-- > 0;) {
+		const struct ast_join *a = b->joins.join[k].ast;
 		bool own = a->alias != NULL && strcmp(a->alias, alias) == 0 &&
-			   strcmp(b->table[a->first].alias, alias) == 0;
+			   strcmp(b->from.table[a->first].alias, alias) == 0;
 		bool of_using = a->using_alias != NULL && strcmp(a->using_alias, alias) == 0;
 		if (!own && !of_using)
 			continue;
-		if ((*out = sql_bind_take(b, ((size_t)b->width * 2 + b->mergeds) * sizeof **out)) == NULL)
+		if ((*out = sql_bind_take(
+			 b, ((size_t)b->from.width * 2 + b->joins.mergeds) * sizeof **out)) == NULL)
 			return false;
 		if (own)
 			return columns(b, a->first, a->last, *out, n);
-		for (unsigned u = 0; u < b->join[k].uses; u++)
-			(*out)[(*n)++] = merged(&b->join[k].use[u]);
+		for (unsigned u = 0; u < b->joins.join[k].uses; u++)
+			(*out)[(*n)++] = merged(&b->joins.join[k].use[u]);
 		return true;
 	}
 	return true;
@@ -344,10 +347,11 @@ bool
 sql_bind_using_column(
     struct bind *b, const char *alias, const char *name, unsigned *table, unsigned *column, bool *known)
 {
-	for (unsigned k = 0; k < b->joins; k++) {
-		const struct bind_join *j = &b->join[k];
+	for (unsigned k = 0; k < b->joins.n; k++) {
+		const struct bind_join *j = &b->joins.join[k];
 		if (j->ast->using_alias == NULL || strcmp(j->ast->using_alias, alias) != 0 ||
-		    b->table[j->ast->first].joined || j->ast->first < b->lo || j->ast->last >= b->hi)
+		    b->from.table[j->ast->first].joined || j->ast->first < b->from.lo ||
+		    j->ast->last >= b->from.hi)
 			continue;
 		*known = true;
 		for (unsigned u = 0; u < j->uses; u++) {
@@ -369,7 +373,7 @@ struct places {
 static bool
 join(struct bind *b, const struct ast_join *said, const struct places *at, unsigned *outer)
 {
-	struct bind_join *j = &b->join[b->joins++];
+	struct bind_join *j = &b->joins.join[b->joins.n++];
 	struct ast_join *a = nam_arena_copy(b->a, said, sizeof *said);
 	if (a == NULL)
 		return cat_error(b->err, "53200", "out of memory");
@@ -377,18 +381,18 @@ join(struct bind *b, const struct ast_join *said, const struct places *at, unsig
 	a->mid = at->first[said->mid];
 	a->last = at->last[said->last];
 	j->ast = a;
-	b->home = said->kind != AST_JOIN_INNER ? 3 + 3 * (*outer)++
-					       : sql_bind_region(b, said->first, said->last, NO_OUTER);
-	b->no_agg = "JOIN conditions";
+	b->where.home = said->kind != AST_JOIN_INNER ? 3 + 3 * (*outer)++
+						     : sql_bind_region(b, said->first, said->last, NO_OUTER);
+	b->agg.not_in = "JOIN conditions";
 	if ((a->usings > 0 && !using_(b, j)) || (a->natural && !natural(b, j)))
 		return false;
-	b->lo = a->first;
-	b->hi = a->last + 1;
+	b->from.lo = a->first;
+	b->from.hi = a->last + 1;
 	if (a->on != NULL && !sql_bind_conds(b, a->on))
 		return false;
-	b->lo = 0;
-	b->hi = b->tables;
-	b->home = 0;
+	b->from.lo = 0;
+	b->from.hi = b->from.tables;
+	b->where.home = 0;
 	return a->alias == NULL || rename_join(b, a);
 }
 
@@ -397,33 +401,34 @@ sql_bind_from(struct bind *b, const struct ast_select *q)
 {
 	struct places at = { sql_bind_take(b, q->tables * sizeof *at.first),
 		sql_bind_take(b, q->tables * sizeof *at.last) };
-	if ((b->join = sql_bind_take(b, q->joins * sizeof *b->join)) == NULL ||
-	    (b->outer = sql_bind_take(b, q->joins * sizeof *b->outer)) == NULL || at.first == NULL ||
-	    at.last == NULL)
+	if ((b->joins.join = sql_bind_take(b, q->joins * sizeof *b->joins.join)) == NULL ||
+	    (b->joins.outer = sql_bind_take(b, q->joins * sizeof *b->joins.outer)) == NULL ||
+	    at.first == NULL || at.last == NULL)
 		return false;
 	for (unsigned k = 0; k < q->joins; k++) {
 		const struct ast_join *a = &q->join[k];
 		if (a->kind != AST_JOIN_INNER)
-			b->outer[b->outers++] = (struct bind_outer){ a->kind, a->first, a->mid, a->last };
+			b->joins.outer[b->joins.outers++] =
+			    (struct bind_outer){ a->kind, a->first, a->mid, a->last };
 	}
-	b->flattens = q->locks == 0;
-	b->items = q->tables;
+	b->from.flattens = q->locks == 0;
+	b->from.items = q->tables;
 	/* a join as soon as its tables are there: what comes behind may speak of it */
 	unsigned joined = 0, outer = 0;
 	for (unsigned k = 0; k < q->tables; k++) {
-		b->item = k;
-		at.first[k] = b->tables;
+		b->from.item = k;
+		at.first[k] = b->from.tables;
 		if (!sql_bind_add_table(b, &q->table[k]))
 			return false;
-		at.last[k] = b->tables - 1;
+		at.last[k] = b->from.tables - 1;
 		for (; joined < q->joins && q->join[joined].last <= k; joined++)
 			if (!join(b, &q->join[joined], &at, &outer))
 				return false;
 	}
-	b->lo = 0;
-	b->hi = b->tables;
-	b->home = 0;
-	b->no_agg = "WHERE";
+	b->from.lo = 0;
+	b->from.hi = b->from.tables;
+	b->where.home = 0;
+	b->agg.not_in = "WHERE";
 	if (q->where != NULL && !sql_bind_conds(b, q->where))
 		return false;
 	return sql_bind_flat_outers(b, at.first, at.last);

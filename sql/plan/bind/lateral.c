@@ -10,18 +10,18 @@ sql_bind_lateral_child(struct bind *b, int position, struct sql_sub **out)
 	struct sql_sub *s = sql_bind_take(b, sizeof *s);
 	if (in == NULL || s == NULL)
 		return NULL;
-	if (b->sub_level + 1 > SQL_SUB_LEVELS) {
+	if (b->around.level + 1 > SQL_SUB_LEVELS) {
 		sql_bind_fail(b, position, "54001", "stack depth limit exceeded");
 		return NULL;
 	}
 	s->kind = AST_SUB_SCALAR;
-	s->up = b->sub;
-	in->up = b;
-	in->sub = s;
-	in->sub_level = b->sub_level + 1;
+	s->up = b->around.sub;
+	in->around.up = b;
+	in->around.sub = s;
+	in->around.level = b->around.level + 1;
 	*out = s;
-	b->lo = 0;
-	b->hi = b->tables;
+	b->from.lo = 0;
+	b->from.hi = b->from.tables;
 	return in;
 }
 
@@ -32,7 +32,7 @@ sql_bind_lateral_done(struct bind *b, struct sql_sub *s, struct sql_node *root, 
 	if (!sql_bind_own_arenas(b, s, from))
 		return false;
 	/* what it needs of no row beside it, but of one outside of the whole query, is the same for all rows */
-	b->table[b->tables - 1].lateral = s->slots > 0 ? s : NULL;
+	b->from.table[b->from.tables - 1].lateral = s->slots > 0 ? s : NULL;
 	return true;
 }
 
@@ -48,16 +48,16 @@ sql_plan_lateral_needs(const struct bind *b, const struct sql_sub *s)
 struct sql_node *
 sql_plan_lateral(struct bind *b, struct sql_node *left, uint64_t have, unsigned k, bool keep_left)
 {
-	struct sql_sub *s = b->table[k].lateral;
-	struct sql_op_lateral *n = sql_new_lateral(b, left, b->width);
+	struct sql_sub *s = b->from.table[k].lateral;
+	struct sql_op_lateral *n = sql_new_lateral(b, left, b->from.width);
 	if (n == NULL || !sql_plan_access(b, &n->acc, k))
 		return NULL;
-	if (b->lock_from != 0) {
+	if (b->from.rows_at != 0) {
 		sql_bind_fail(b, 0, "0A000", "FOR UPDATE and FOR SHARE beside LATERAL are not supported yet");
 		return NULL;
 	}
 	if ((sql_plan_lateral_needs(b, s) & ~have) != 0) {
-		sql_bind_fail(b, b->table[k].ast->position, "0A000",
+		sql_bind_fail(b, b->from.table[k].ast->position, "0A000",
 		    "LATERAL over the other side of this kind of join is not supported yet");
 		return NULL;
 	}

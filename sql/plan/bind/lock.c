@@ -17,7 +17,7 @@ refused(struct bind *b, int position, const char *what, const char *why)
 static bool
 one(struct bind *b, unsigned k, const struct ast_lock *l, int position)
 {
-	struct bind_table *t = &b->table[k];
+	struct bind_table *t = &b->from.table[k];
 	bool named = l->ofs > 0;
 	if (t->ast->func != NULL)
 		return !named || refused(b, position, l->what, "cannot be applied to a function");
@@ -31,10 +31,10 @@ one(struct bind *b, unsigned k, const struct ast_lock *l, int position)
 		return sql_bind_fail(b, position, "42501", "permission denied for table %s", t->tab->name);
 	if (t->row_at != 0)
 		return true;
-	if (b->lock_from == 0)
-		b->lock_from = b->width;
-	t->row_at = b->width;
-	b->width += ROW_COLUMNS;
+	if (b->from.rows_at == 0)
+		b->from.rows_at = b->from.width;
+	t->row_at = b->from.width;
+	b->from.width += ROW_COLUMNS;
 	return true;
 }
 
@@ -46,19 +46,19 @@ sql_bind_locks(struct bind *b, const struct ast_select *q)
 	const char *what = q->lock[0].what;
 	if (q->having != NULL)
 		return refused(b, 0, what, "is not allowed with HAVING clause");
-	if (b->grouped)
+	if (b->agg.grouped)
 		return refused(b, 0, what, "is not allowed with aggregate functions");
-	if (b->win != NULL)
+	if (b->win.all != NULL)
 		return refused(b, 0, what, "is not allowed with window functions");
-	if (b->srfs != NULL && b->srfs->sets > 0)
+	if (b->srf.all != NULL && b->srf.all->sets > 0)
 		return refused(b, 0, what, "is not allowed with set-returning functions in the target list");
 	for (unsigned i = 0; i < q->locks; i++) {
 		const struct ast_lock *l = &q->lock[i];
-		for (unsigned k = 0; k < b->tables; k++) {
+		for (unsigned k = 0; k < b->from.tables; k++) {
 			bool meant = l->ofs == 0;
 			int position = 0;
 			for (unsigned n = 0; n < l->ofs; n++)
-				if (strcmp(l->of[n], b->table[k].ast->alias) == 0) {
+				if (strcmp(l->of[n], b->from.table[k].ast->alias) == 0) {
 					meant = true;
 					position = l->of_at[n];
 				}
@@ -74,8 +74,8 @@ static bool
 nullable(const struct bind *b, unsigned k)
 {
 	bool yes = false;
-	for (unsigned i = 0; i < b->outers; i++) {
-		const struct bind_outer *o = &b->outer[i];
+	for (unsigned i = 0; i < b->joins.outers; i++) {
+		const struct bind_outer *o = &b->joins.outer[i];
 		if (k < o->first || k > o->last || o->kind == AST_JOIN_INNER)
 			continue;
 		yes |= o->kind == AST_JOIN_FULL || (o->kind == AST_JOIN_LEFT) == (k >= o->mid);
@@ -87,10 +87,10 @@ struct sql_op_lock *
 sql_bind_lock_node(struct bind *b, const struct ast_select *q, struct sql_node *child, unsigned first)
 {
 	struct sql_op_lock *n = sql_new_lock(b, child, child->out.cols);
-	if (n == NULL || (n->lock = sql_bind_take(b, b->tables * sizeof *n->lock)) == NULL)
+	if (n == NULL || (n->lock = sql_bind_take(b, b->from.tables * sizeof *n->lock)) == NULL)
 		return NULL;
-	for (unsigned k = 0; k < b->tables; k++) {
-		const struct bind_table *t = &b->table[k];
+	for (unsigned k = 0; k < b->from.tables; k++) {
+		const struct bind_table *t = &b->from.table[k];
 		if (t->row_at == 0)
 			continue;
 		if (nullable(b, k)) {
@@ -99,7 +99,7 @@ sql_bind_lock_node(struct bind *b, const struct ast_select *q, struct sql_node *
 			return NULL;
 		}
 		struct sql_lock *to = &n->lock[n->locks++];
-		*to = (struct sql_lock){ .tab = t->tab, .col = first + (t->row_at - b->lock_from) };
+		*to = (struct sql_lock){ .tab = t->tab, .col = first + (t->row_at - b->from.rows_at) };
 		for (unsigned i = 0; i < q->locks; i++) {
 			bool meant = q->lock[i].ofs == 0;
 			for (unsigned m = 0; m < q->lock[i].ofs; m++)

@@ -158,7 +158,7 @@ sql_bind_or_common(struct bind *b, const struct ast_expr *e)
 		cat_error(b->err, "53200", "out of memory");
 		return NULL;
 	}
-	unsigned n = 0, nodes = b->nodes, commons = 0;
+	unsigned n = 0, nodes = b->nest.nodes, commons = 0;
 	const struct ast_expr *common[PARTS_MAX], *rest[BRANCHES_MAX];
 	if (!take_branches(br, &n, e) || n < 2)
 		return e;
@@ -171,7 +171,7 @@ sql_bind_or_common(struct bind *b, const struct ast_expr *e)
 			changed |= out;
 		}
 	}
-	b->nodes = nodes; /* what was compared is bounded by the size */
+	b->nest.nodes = nodes; /* what was compared is bounded by the size */
 	for (unsigned k = 0; k < commons; k++)
 		if (!sql_bind_conds(b, common[k]))
 			return NULL;
@@ -238,7 +238,7 @@ alone(struct bind *b, struct sql_expr *e, uint64_t table, struct sql_expr **out)
 bool
 sql_bind_or_parts(struct bind *b, struct sql_expr *e, uint64_t tables)
 {
-	bool on = b->home > 0 && (b->home - 1) % 3 == 2;
+	bool on = b->where.home > 0 && (b->where.home - 1) % 3 == 2;
 	if (e->kind != SQL_OR || e->nargs > BRANCHES_MAX || (tables & (tables - 1)) == 0 || on)
 		return true;
 	for (uint64_t left = tables; left != 0; left &= left - 1) {

@@ -16,8 +16,8 @@ base(struct bind *b, const struct ast_select *q, struct sql_column **column, uns
 	part->with = NULL; /* it is bound */
 	part->sets--;
 	struct sql_node *n = sql_bind_child_select(b, child, part->sets > 1 ? part : q->set[0].q);
-	*column = child->column;
-	*columns = child->columns;
+	*column = child->answer.column;
+	*columns = child->answer.columns;
 	return n;
 }
 
@@ -27,7 +27,7 @@ match(struct bind *b, const struct ast_cte *c, struct bind *in, unsigned i, cons
     struct sql_expr **left)
 {
 	struct sql_column *col = &self->column[i];
-	struct sql_expr *x = in->output[i];
+	struct sql_expr *x = in->answer.output[i];
 	sql_bind_fix_param(b, x, col->type);
 	enum cat_type type = x->type;
 	struct sql_expr *pair[2] = { sql_expr_column(b->a, i, col->type, col->typmod, 0), x };
@@ -47,7 +47,7 @@ match(struct bind *b, const struct ast_cte *c, struct bind *in, unsigned i, cons
 	col->type = pair[0]->type;
 	if (type != CAT_UNKNOWN)
 		return pair[1];
-	in->output[i] = pair[1];
+	in->answer.output[i] = pair[1];
 	return sql_expr_column(b->a, i, col->type, -1, 0);
 }
 
@@ -58,31 +58,31 @@ term(struct bind *b, const struct ast_cte *c, const struct ast_select *q, const 
 	struct bind *in = sql_bind_child(b, c->position);
 	if (in == NULL)
 		return NULL;
-	in->nodes = b->nodes;
-	in->keep_unknown = true;
+	in->nest.nodes = b->nest.nodes;
+	in->answer.keep_unknown = true;
 	if (!sql_bind_select_begin(in, q))
 		return NULL;
-	if (in->columns != self->columns) {
-		sql_bind_fail(b, in->columns > 0 ? in->output[0]->position : 0, "42601",
+	if (in->answer.columns != self->columns) {
+		sql_bind_fail(b, in->answer.columns > 0 ? in->answer.output[0]->position : 0, "42601",
 		    "each UNION query must have the same number of columns");
 		return NULL;
 	}
-	if (in->grouped && in->aggs > 0 && self->selves > 0) {
-		sql_bind_fail(b, in->agg[0].ast->position, "42P19",
+	if (in->agg.grouped && in->agg.calls > 0 && self->selves > 0) {
+		sql_bind_fail(b, in->agg.call[0].ast->position, "42P19",
 		    "aggregate functions are not allowed in a recursive query's recursive term");
 		return NULL;
 	}
-	struct sql_expr **e = sql_bind_take(b, in->columns * sizeof *e);
+	struct sql_expr **e = sql_bind_take(b, in->answer.columns * sizeof *e);
 	if (e == NULL)
 		return NULL;
-	for (unsigned i = 0; i < in->columns; i++)
+	for (unsigned i = 0; i < in->answer.columns; i++)
 		if ((e[i] = match(b, c, in, i, self, &left[i])) == NULL)
 			return NULL;
 	struct sql_node *n = sql_bind_select_end(in, true);
-	b->nodes = in->nodes;
-	if (n == NULL || !sql_bind_deeper(b, in->deep, 0))
+	b->nest.nodes = in->nest.nodes;
+	if (n == NULL || !sql_bind_deeper(b, in->nest.deep, 0))
 		return NULL;
-	return sql_plan_project(b, n, e, in->columns);
+	return sql_plan_project(b, n, e, in->answer.columns);
 }
 
 struct sql_node *
@@ -90,16 +90,16 @@ sql_bind_recursive(struct bind *b, const struct ast_cte *c, struct bind_cte *sel
     unsigned *columns)
 {
 	const struct ast_select *q = c->q;
-	struct bind_cte *around = b->cte;
+	struct bind_cte *around = b->nest.cte;
 	/* A WITH of its own: what the recursive term reads of it again and again is kept. */
 	if (!sql_bind_with(b, q->with, NULL))
 		return NULL;
-	for (struct bind_cte *w = b->cte; w != around; w = w->next)
+	for (struct bind_cte *w = b->nest.cte; w != around; w = w->next)
 		w->run->refs = 1;
-	self->next = b->cte;
-	b->cte = self;
+	self->next = b->nest.cte;
+	b->nest.cte = self;
 	struct sql_node *first = base(b, q, column, columns);
-	b->cte = self->next;
+	b->nest.cte = self->next;
 	struct sql_cte *work = sql_bind_take(b, sizeof *work);
 	struct sql_sub *own = sql_bind_take(b, sizeof *own);
 	if (first == NULL || work == NULL || own == NULL)
@@ -107,7 +107,7 @@ sql_bind_recursive(struct bind *b, const struct ast_cte *c, struct bind_cte *sel
 	self->run = work;
 	self->column = *column;
 	self->columns = *columns;
-	self->deep = b->deep;
+	self->deep = b->nest.deep;
 	if (!sql_bind_cte_names(b, c, self))
 		return NULL;
 	work->plan = first; /* whose number of rows is what a reader may expect */
@@ -119,10 +119,10 @@ sql_bind_recursive(struct bind *b, const struct ast_cte *c, struct bind_cte *sel
 	if (left == NULL || (work->type = sql_bind_take(b, *columns * sizeof *work->type)) == NULL)
 		return NULL;
 	unsigned from = b->plan->arenas;
-	self->next = b->cte;
-	b->cte = self;
+	self->next = b->nest.cte;
+	b->nest.cte = self;
 	struct sql_node *again = term(b, c, q->set[q->sets - 1].q, self, left);
-	b->cte = self->next;
+	b->nest.cte = self->next;
 	if (again == NULL)
 		return NULL;
 	bool cast = false;

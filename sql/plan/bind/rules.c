@@ -55,8 +55,8 @@ sql_bind_add_view(struct bind *b, const struct ast_table *t, const struct cat_ta
 	for (unsigned i = 0; i < view->columns; i++)
 		as->rename[i] = i < t->renames ? t->rename[i] : view->column[i].name;
 	/* A view sees nothing of the query it stands in. */
-	child->cte = NULL;
-	child->up = NULL;
+	child->nest.cte = NULL;
+	child->around.up = NULL;
 	b->plan->in_view++;
 	sql_bind_may_flatten(b, child, st->select);
 	bool ok = sql_bind_child_query(b, child, st->select);
@@ -65,12 +65,12 @@ sql_bind_add_view(struct bind *b, const struct ast_table *t, const struct cat_ta
 		b->err->position = t->position;
 		return false;
 	}
-	if (child->columns != view->columns)
+	if (child->answer.columns != view->columns)
 		return sql_bind_fail(
 		    b, t->position, "0A000", "view \"%s\" does not fit its tables any more", view->name);
 	if (!sql_bind_add_query(b, as, child))
 		return false;
-	b->table[b->tables - 1].view = true;
+	b->from.table[b->from.tables - 1].view = true;
 	return true;
 }
 
@@ -87,13 +87,13 @@ over(struct bind *b, const struct cat_table *tab)
 	s->err = b->err;
 	s->in = b->in;
 	s->plan = b->plan;
-	s->table[0] = (struct bind_table){ .tab = tab, .ast = t, .alias = t->alias };
-	s->table[0].used = sql_bind_take(b, tab->columns);
-	s->table[0].hidden = sql_bind_take(b, tab->columns);
-	if (s->table[0].used == NULL || s->table[0].hidden == NULL)
+	s->from.table[0] = (struct bind_table){ .tab = tab, .ast = t, .alias = t->alias };
+	s->from.table[0].used = sql_bind_take(b, tab->columns);
+	s->from.table[0].hidden = sql_bind_take(b, tab->columns);
+	if (s->from.table[0].used == NULL || s->from.table[0].hidden == NULL)
 		return NULL;
-	s->tables = 1;
-	s->width = tab->columns;
+	s->from.tables = 1;
+	s->from.width = tab->columns;
 	return s;
 }
 
@@ -120,9 +120,9 @@ dflt(struct bind *s, const struct cat_table *tab, unsigned c, const struct ast_e
 		sql_bind_fail(s, bad->position, "0A000", "cannot use column reference in DEFAULT expression");
 		return NULL;
 	}
-	s->lo = s->hi = 0;
-	s->no_agg = "DEFAULT expressions";
-	s->no_sub = "DEFAULT expression";
+	s->from.lo = s->from.hi = 0;
+	s->agg.not_in = "DEFAULT expressions";
+	s->around.no_sub = "DEFAULT expression";
 	struct sql_expr *x = sql_bind_expr(s, e);
 	if (x == NULL)
 		return NULL;
@@ -141,10 +141,10 @@ dflt(struct bind *s, const struct cat_table *tab, unsigned c, const struct ast_e
 static struct sql_expr *
 check(struct bind *s, const struct ast_expr *e)
 {
-	s->lo = 0;
-	s->hi = 1;
-	s->no_agg = "check constraints";
-	s->no_sub = "check constraint";
+	s->from.lo = 0;
+	s->from.hi = 1;
+	s->agg.not_in = "check constraints";
+	s->around.no_sub = "check constraint";
 	struct sql_expr *x = sql_bind_expr_as(s, e, CAT_BOOL);
 	if (x != NULL && x->type == CAT_UNKNOWN)
 		x = sql_expr_cast(s->a, x, CAT_BOOL, -1, e->position, s->err);
@@ -186,7 +186,7 @@ sql_bind_rules(struct bind *b, const struct cat_table *tab, struct sql_rules **o
 			return false;
 		}
 	}
-	b->nodes += s->nodes;
+	b->nest.nodes += s->nest.nodes;
 	*out = r;
 	return true;
 }

@@ -31,9 +31,10 @@ push(struct bind *b, struct bind_list *l, struct ast_expr *e, const char *name)
 static bool
 push_table(struct bind *b, struct bind_list *l, unsigned k, bool all, int position)
 {
-	for (unsigned c = 0; c < b->table[k].tab->columns; c++)
-		if ((all || !b->table[k].hidden[c]) && !push(b, l, sql_bind_ast_column(b, k, c, position),
-							   sql_bind_column_name(&b->table[k], c)))
+	for (unsigned c = 0; c < b->from.table[k].tab->columns; c++)
+		if ((all || !b->from.table[k].hidden[c]) &&
+		    !push(b, l, sql_bind_ast_column(b, k, c, position),
+			sql_bind_column_name(&b->from.table[k], c)))
 			return false;
 	return true;
 }
@@ -52,7 +53,7 @@ push_refs(struct bind *b, struct bind_list *l, const struct bind_ref *ref, unsig
 static bool
 push_star(struct bind *b, struct bind_list *l, int position)
 {
-	if (b->tables == 0)
+	if (b->from.tables == 0)
 		return sql_bind_fail(b, position, "42601", "SELECT * with no tables specified is not valid");
 	struct bind_ref *ref;
 	unsigned n;
@@ -121,9 +122,9 @@ name_of(const struct ast_expr *e)
 static bool
 push_outside(struct bind *b, struct bind_list *l, const struct ast_expr *star)
 {
-	for (const struct bind *x = b->up; x != NULL; x = x->up)
-		for (unsigned k = x->lo; k < x->hi; k++) {
-			const struct bind_table *t = &x->table[k];
+	for (const struct bind *x = b->around.up; x != NULL; x = x->around.up)
+		for (unsigned k = x->from.lo; k < x->from.hi; k++) {
+			const struct bind_table *t = &x->from.table[k];
 			if (t->within || t->joined || strcmp(t->alias, star->qual) != 0)
 				continue;
 			for (unsigned c = 0; c < t->tab->columns; c++) {
@@ -169,12 +170,12 @@ select_list(struct bind *b, const struct ast_select *q, struct bind_list *l)
 				return false;
 			continue;
 		}
-		while (k < b->tables && (b->table[k].within || b->table[k].joined ||
-					    strcmp(b->table[k].alias, t->e->qual) != 0))
+		while (k < b->from.tables && (b->from.table[k].within || b->from.table[k].joined ||
+						 strcmp(b->from.table[k].alias, t->e->qual) != 0))
 			k++;
-		if (k == b->tables && !push_outside(b, l, t->e))
+		if (k == b->from.tables && !push_outside(b, l, t->e))
 			return false;
-		if (k < b->tables && !push_table(b, l, k, true, t->e->position))
+		if (k < b->from.tables && !push_table(b, l, k, true, t->e->position))
 			return false;
 	}
 	return true;
@@ -187,22 +188,22 @@ sql_bind_group_key(struct bind *b, const struct ast_expr *e, struct sql_expr *ke
 {
 	if (key == NULL)
 		return false;
-	if (b->groups == b->group_cap) {
-		unsigned cap = b->group_cap ? b->group_cap * 2 : 16;
+	if (b->agg.groups == b->agg.group_cap) {
+		unsigned cap = b->agg.group_cap ? b->agg.group_cap * 2 : 16;
 		const struct ast_expr **more = sql_bind_take(b, cap * sizeof *more);
 		struct sql_expr **keys = sql_bind_take(b, cap * sizeof *keys);
 		if (more == NULL || keys == NULL)
 			return false;
-		if (b->groups) {
-			memcpy(more, b->group, b->groups * sizeof *more);
-			memcpy(keys, b->group_key, b->groups * sizeof *keys);
+		if (b->agg.groups) {
+			memcpy(more, b->agg.group, b->agg.groups * sizeof *more);
+			memcpy(keys, b->agg.key, b->agg.groups * sizeof *keys);
 		}
-		b->group = more;
-		b->group_key = keys;
-		b->group_cap = cap;
+		b->agg.group = more;
+		b->agg.key = keys;
+		b->agg.group_cap = cap;
 	}
-	b->group[b->groups] = e;
-	b->group_key[b->groups++] = key;
+	b->agg.group[b->agg.groups] = e;
+	b->agg.key[b->agg.groups++] = key;
 	return true;
 }
 
@@ -218,8 +219,8 @@ sql_bind_group_key(struct bind *b, const struct ast_expr *e, struct sql_expr *ke
 static bool
 add_group(struct bind *b, const struct ast_expr *e, unsigned *at, unsigned item, const unsigned *of)
 {
-	for (unsigned g = 0; g < b->groups; g++)
-		if ((item == NO_ITEM || of[g] == item) && sql_bind_same(b, b->group[g], e)) {
+	for (unsigned g = 0; g < b->agg.groups; g++)
+		if ((item == NO_ITEM || of[g] == item) && sql_bind_same(b, b->agg.group[g], e)) {
 			if (at != NULL)
 				*at = g;
 			return true;
@@ -231,7 +232,7 @@ add_group(struct bind *b, const struct ast_expr *e, unsigned *at, unsigned item,
 	if (!sql_bind_ordered(b, k->type, "equality", e->position))
 		return false;
 	if (at != NULL)
-		*at = b->groups;
+		*at = b->agg.groups;
 	return sql_bind_group_key(b, e, k);
 }
 
@@ -243,7 +244,7 @@ depend(struct bind *b, const struct ast_expr *e, uint64_t tables)
 {
 	if (e == NULL)
 		return true;
-	if (++b->nodes > 1000000)
+	if (++b->nest.nodes > 1000000)
 		return sql_bind_fail(b, e->position, "54001", "statement too complex");
 	if (e->kind == AST_COLUMN) {
 		unsigned t, c;
@@ -295,13 +296,13 @@ static bool
 add_dependent(struct bind *b, const struct ast_select *q, const struct bind_list *l, const unsigned *leaf)
 {
 	uint64_t tables = 0;
-	for (unsigned k = 0; k < b->tables; k++) {
-		const struct bind_table *t = &b->table[k];
+	for (unsigned k = 0; k < b->from.tables; k++) {
+		const struct bind_table *t = &b->from.table[k];
 		unsigned have = 0;
 		for (unsigned i = 0; i < t->tab->keys; i++)
 			for (unsigned g = 0; g < q->groups; g++)
-				if (b->group_key[leaf[g]]->kind == SQL_COLUMN &&
-				    b->group_key[leaf[g]]->index == t->base + t->tab->key[i] &&
+				if (b->agg.key[leaf[g]]->kind == SQL_COLUMN &&
+				    b->agg.key[leaf[g]]->index == t->base + t->tab->key[i] &&
 				    sql_bind_in_all_gsets(q, g)) {
 					have++;
 					break;
@@ -336,7 +337,7 @@ is_constant(const struct ast_expr *e)
 static bool
 groups(struct bind *b, const struct ast_select *q, const struct bind_list *l, unsigned *leaf, unsigned *of)
 {
-	b->no_agg = "GROUP BY";
+	b->agg.not_in = "GROUP BY";
 	for (unsigned i = 0; i < q->groups; i++) {
 		const struct ast_expr *e = q->group[i];
 		unsigned item = NO_ITEM;
@@ -471,11 +472,11 @@ sort_column(struct bind *b, const struct ast_select *q, const struct bind_list *
 	if (q->distinct)
 		return sql_bind_fail(b, e->position, "42P10",
 		    "for SELECT DISTINCT, ORDER BY expressions must appear in select list");
-	b->win_ok = true;
-	b->srf = b->srfs;
+	b->win.ok = true;
+	b->srf.now = b->srf.all;
 	struct sql_expr *x = settled(b, sql_bind_expr(b, e));
-	b->win_ok = false;
-	b->srf = NULL;
+	b->win.ok = false;
+	b->srf.now = NULL;
 	*col = o->n;
 	if (x == NULL || !sql_bind_srf_item(b, x, e->position) || !out_push(b, o, x))
 		return false;
@@ -487,7 +488,7 @@ static bool
 order_by(struct bind *b, const struct ast_select *q, const struct bind_list *l, struct bind_out *o,
     struct sql_sort_key *keys)
 {
-	b->no_agg = "ORDER BY";
+	b->agg.not_in = "ORDER BY";
 	for (unsigned i = 0; i < q->orders; i++) {
 		struct sql_sort_key *k = &keys[i];
 		*k =
@@ -506,7 +507,7 @@ static bool
 distinct_on(struct bind *b, const struct ast_select *q, const struct bind_list *l, struct bind_out *o,
     struct sql_sort_key *keys, unsigned *orders, unsigned **on, unsigned *ons)
 {
-	b->no_agg = "DISTINCT ON";
+	b->agg.not_in = "DISTINCT ON";
 	*orders = q->orders;
 	*ons = 0;
 	if ((*on = sql_bind_take(b, q->ons * sizeof **on)) == NULL)
@@ -554,15 +555,15 @@ row_count(struct bind *b, const struct ast_expr *e, const char *what)
 		sql_bind_fail(b, e->position, "42803", "aggregate functions are not allowed in %s", what);
 		return NULL;
 	}
-	unsigned lo = b->lo, hi = b->hi;
-	bool grouped = b->grouped;
-	b->lo = b->hi = 0;
-	b->grouped = false;
-	b->no_agg = what;
+	unsigned lo = b->from.lo, hi = b->from.hi;
+	bool grouped = b->agg.grouped;
+	b->from.lo = b->from.hi = 0;
+	b->agg.grouped = false;
+	b->agg.not_in = what;
 	struct sql_expr *x = sql_bind_expr_as(b, e, CAT_INT8);
-	b->lo = lo;
-	b->hi = hi;
-	b->grouped = grouped;
+	b->from.lo = lo;
+	b->from.hi = hi;
+	b->agg.grouped = grouped;
 	if (x == NULL) {
 		if (strcmp(b->err->sqlstate, "42703") == 0)
 			sql_bind_fail(
@@ -575,15 +576,15 @@ row_count(struct bind *b, const struct ast_expr *e, const char *what)
 static bool
 answer_columns(struct bind *b, const struct bind_list *l, const struct bind_out *o, bool quiet)
 {
-	b->columns = l->n;
-	if ((b->column = sql_bind_take(b, l->n * sizeof *b->column)) == NULL)
+	b->answer.columns = l->n;
+	if ((b->answer.column = sql_bind_take(b, l->n * sizeof *b->answer.column)) == NULL)
 		return false;
 	if (!quiet) {
-		b->plan->columns = b->columns;
-		b->plan->column = b->column;
+		b->plan->columns = b->answer.columns;
+		b->plan->column = b->answer.column;
 	}
 	for (unsigned i = 0; i < l->n; i++) {
-		struct sql_column *c = &b->column[i];
+		struct sql_column *c = &b->answer.column[i];
 		snprintf(c->name, sizeof c->name, "%s", l->t[i].name ? l->t[i].name : "?column?");
 		c->type = o->e[i]->type;
 		c->typmod = o->e[i]->typmod;
@@ -599,7 +600,7 @@ values(struct bind *b, const struct ast_select *q, struct bind_list *l, struct b
 	struct sql_op_values *n = sql_new_values(b, NULL, q->cols);
 	if (e == NULL || col == NULL || n == NULL)
 		return NULL;
-	b->no_agg = "VALUES";
+	b->agg.not_in = "VALUES";
 	for (unsigned c = 0; c < q->cols; c++) {
 		enum cat_type type = CAT_UNKNOWN;
 		for (unsigned r = 0; r < q->rows; r++) {
@@ -671,8 +672,8 @@ set(struct bind *b, const struct ast_select *q, struct bind_query *w)
 static bool
 note_used(struct bind *b)
 {
-	for (unsigned k = 0; k < b->tables; k++) {
-		struct bind_table *t = &b->table[k];
+	for (unsigned k = 0; k < b->from.tables; k++) {
+		struct bind_table *t = &b->from.table[k];
 		if ((t->was_used = sql_bind_take(b, t->tab->columns)) == NULL)
 			return false;
 		memcpy(t->was_used, t->used, t->tab->columns);
@@ -686,7 +687,7 @@ sql_bind_select_begin(struct bind *b, const struct ast_select *q)
 	struct bind_query *w = sql_bind_take(b, sizeof *w);
 	if (w == NULL || !sql_bind_with(b, q->with, q))
 		return false;
-	b->query = w;
+	b->answer.query = w;
 	w->q = q;
 	if (q->sets > 0) {
 		if (!set(b, q, w))
@@ -695,48 +696,48 @@ sql_bind_select_begin(struct bind *b, const struct ast_select *q)
 		if ((w->source = values(b, q, &w->l, &w->o)) == NULL)
 			return false;
 	} else {
-		if (!sql_bind_from(b, q) || !select_list(b, q, &w->l) || (b->lazy && !note_used(b)))
+		if (!sql_bind_from(b, q) || !select_list(b, q, &w->l) || (b->from.lazy && !note_used(b)))
 			return false;
 		bool grouped = is_grouped(b, q);
 		unsigned *leaf = sql_bind_take(b, (q->groups + 1) * sizeof *leaf);
 		unsigned *of = sql_bind_take(b, (q->groups + 1) * sizeof *of), named;
 		if (leaf == NULL || of == NULL || !groups(b, q, &w->l, leaf, of))
 			return false;
-		named = b->groups;
+		named = b->agg.groups;
 		if (!add_dependent(b, q, &w->l, leaf))
 			return false;
 		if ((q->groups > 0 || q->gsets > 1) && q->gsets > 0 && !sql_bind_gsets(b, q, leaf))
 			return false;
-		b->grouped = grouped;
+		b->agg.grouped = grouped;
 		if (!sql_bind_srf_begin(b))
 			return false;
 		for (unsigned i = 0; i < w->l.n; i++) {
-			b->no_agg = "the select list";
-			b->win_ok = true;
+			b->agg.not_in = "the select list";
+			b->win.ok = true;
 			unsigned g = 0;
 			while (g < named && (q->gsets == 0 || of[g] != i))
 				g++;
 			const struct ast_expr *item = w->l.t[i].e;
 			struct sql_expr *e = g == named ? sql_bind_expr(b, item)
-							: sql_expr_column(b->a, g, b->group_key[g]->type,
-							      b->group_key[g]->typmod, item->position);
-			b->win_ok = false;
+							: sql_expr_column(b->a, g, b->agg.key[g]->type,
+							      b->agg.key[g]->typmod, item->position);
+			b->win.ok = false;
 			if (e != NULL && !sql_bind_srf_item(b, e, w->l.t[i].e->position))
 				return false;
-			if (e != NULL && e->type == CAT_UNKNOWN && i < b->into_maps && !q->distinct) {
-				const struct cat_column *c = &b->into->column[b->into_map[i]];
+			if (e != NULL && e->type == CAT_UNKNOWN && i < b->answer.into_maps && !q->distinct) {
+				const struct cat_column *c = &b->answer.into->column[b->answer.into_map[i]];
 				sql_bind_fix_param(b, e, c->type);
 				e = sql_expr_assign(
 				    b->a, e, c->type, c->typmod, c->name, w->l.t[i].e->position, b->err);
 			}
-			if (e == NULL || e->type != CAT_UNKNOWN || !b->keep_unknown)
+			if (e == NULL || e->type != CAT_UNKNOWN || !b->answer.keep_unknown)
 				e = settled(b, e);
 			if (e == NULL || !out_push(b, &w->o, e))
 				return false;
 		}
-		b->srf = NULL;
+		b->srf.now = NULL;
 		if (q->having != NULL) {
-			b->no_agg = "HAVING";
+			b->agg.not_in = "HAVING";
 			w->having = sql_bind_expr_as(b, q->having, CAT_BOOL);
 			if (w->having == NULL)
 				return false;
@@ -748,15 +749,15 @@ sql_bind_select_begin(struct bind *b, const struct ast_select *q)
 			}
 		}
 	}
-	b->columns = w->l.n;
-	b->output = w->o.e;
+	b->answer.columns = w->l.n;
+	b->answer.output = w->o.e;
 	return true;
 }
 
 bool
 sql_bind_select_rest(struct bind *b, bool quiet)
 {
-	struct bind_query *w = b->query;
+	struct bind_query *w = b->answer.query;
 	const struct ast_select *q = w->q;
 	struct bind_out *o = &w->o;
 	if ((w->key = sql_bind_take(b, ((size_t)q->orders + q->ons) * sizeof *w->key)) == NULL)
@@ -782,7 +783,7 @@ sql_bind_select_rest(struct bind *b, bool quiet)
 	w->rows_at = o->n;
 	if (w->source == NULL && w->set == NULL && !sql_bind_locks(b, q))
 		return false;
-	for (unsigned i = b->lock_from; i != 0 && i < b->width; i++) {
+	for (unsigned i = b->from.rows_at; i != 0 && i < b->from.width; i++) {
 		struct sql_expr *row = sql_expr_column(b->a, i, CAT_INT8, -1, 0);
 		if (row == NULL || !out_push(b, o, row))
 			return false;

@@ -37,7 +37,7 @@ whole(struct bind *b, struct so_far *s)
 	struct sql_node *n = s->kid[0];
 	if (s->kids > 1) {
 		struct sql_op_append *a;
-		if (!sql_bind_deeper(b, b->deep, 0) || (a = sql_new_append(b, NULL, s->cols)) == NULL ||
+		if (!sql_bind_deeper(b, b->nest.deep, 0) || (a = sql_new_append(b, NULL, s->cols)) == NULL ||
 		    (a->kid = sql_bind_take(b, s->kids * sizeof *a->kid)) == NULL)
 			return NULL;
 		memcpy(a->kid, s->kid, s->kids * sizeof *a->kid);
@@ -61,20 +61,20 @@ begin(struct bind *b, const struct ast_select *q)
 	struct bind *c = sql_bind_child(b, 0);
 	if (c == NULL)
 		return NULL;
-	c->nodes = b->nodes;
-	c->keep_unknown = true;
+	c->nest.nodes = b->nest.nodes;
+	c->answer.keep_unknown = true;
 	bool ok = sql_bind_select_begin(c, q);
-	b->nodes = c->nodes;
+	b->nest.nodes = c->nest.nodes;
 	return ok ? c : NULL;
 }
 
 static bool
 rest(struct bind *b, struct bind *c)
 {
-	c->nodes = b->nodes;
+	c->nest.nodes = b->nest.nodes;
 	bool ok = sql_bind_select_rest(c, true);
-	b->nodes = c->nodes;
-	return ok && sql_bind_deeper(b, c->deep, 0);
+	b->nest.nodes = c->nest.nodes;
+	return ok && sql_bind_deeper(b, c->nest.deep, 0);
 }
 
 /*
@@ -86,7 +86,7 @@ match(struct bind *b, struct sql_column *col, struct bind *left, struct bind_bra
     const char *what)
 {
 	struct bind *right = r->b;
-	struct sql_expr *l = left ? left->output[i] : NULL, *x = right->output[i];
+	struct sql_expr *l = left ? left->answer.output[i] : NULL, *x = right->answer.output[i];
 	int at = l ? l->position : 0;
 	enum cat_type lt = l ? l->type : col[i].type, rt = x->type;
 	int32_t ltm = l ? l->typmod : col[i].typmod;
@@ -105,9 +105,9 @@ match(struct bind *b, struct sql_column *col, struct bind *left, struct bind_bra
 	col[i].type = pair[0]->type;
 	col[i].typmod = lt == rt && lt != CAT_UNKNOWN && ltm == x->typmod ? ltm : -1;
 	if (lt == CAT_UNKNOWN)
-		left->output[i] = pair[0];
+		left->answer.output[i] = pair[0];
 	if (rt == CAT_UNKNOWN)
-		right->output[i] = pair[1];
+		right->answer.output[i] = pair[1];
 	r->lcast |= lt != CAT_UNKNOWN && pair[0]->kind != SQL_COLUMN;
 	r->rcast |= rt != CAT_UNKNOWN && pair[1]->kind != SQL_COLUMN;
 	r->le[i] = lt != CAT_UNKNOWN ? pair[0] : sql_expr_column(b->a, i, pair[0]->type, -1, 0);
@@ -127,7 +127,7 @@ combine(struct bind *b, struct so_far *s, const struct ast_set *op, struct sql_n
 		return true;
 	}
 	struct sql_node *left = whole(b, s);
-	if (left == NULL || !sql_bind_deeper(b, b->deep, 0))
+	if (left == NULL || !sql_bind_deeper(b, b->nest.deep, 0))
 		return false;
 	struct sql_op_setop *n = sql_new_setop(b, left, s->cols);
 	if (n == NULL || (n->type = sql_bind_take(b, s->cols * sizeof *n->type)) == NULL)
@@ -151,7 +151,7 @@ sql_bind_set(struct bind *b, const struct ast_select *q, struct sql_column **col
 	struct bind *first = begin(b, q->set[0].q);
 	if (s == NULL || first == NULL || (s->branch = sql_bind_take(b, q->sets * sizeof *s->branch)) == NULL)
 		return NULL;
-	s->cols = first->columns;
+	s->cols = first->answer.columns;
 	s->branches = q->sets;
 	s->branch[0].b = first;
 	struct sql_column *col = sql_bind_take(b, s->cols * sizeof *col);
@@ -163,9 +163,9 @@ sql_bind_set(struct bind *b, const struct ast_select *q, struct sql_column **col
 		struct bind *next = r->b = begin(b, op->q);
 		if (next == NULL)
 			return NULL;
-		if (next->columns != s->cols) {
-			sql_bind_fail(b, next->columns > 0 ? next->output[0]->position : 0, "42601",
-			    "each %s query must have the same number of columns", name_of(op->op));
+		if (next->answer.columns != s->cols) {
+			sql_bind_fail(b, next->answer.columns > 0 ? next->answer.output[0]->position : 0,
+			    "42601", "each %s query must have the same number of columns", name_of(op->op));
 			return NULL;
 		}
 		r->op = op;
@@ -183,7 +183,7 @@ sql_bind_set(struct bind *b, const struct ast_select *q, struct sql_column **col
 			if (!rest(b, first))
 				return NULL;
 			for (unsigned i = 0; i < s->cols; i++)
-				memcpy(col[i].name, first->column[i].name, sizeof col[i].name);
+				memcpy(col[i].name, first->answer.column[i].name, sizeof col[i].name);
 		}
 		memcpy(r->now, col, s->cols * sizeof *col);
 		if (!rest(b, next))

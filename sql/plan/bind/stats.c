@@ -111,7 +111,7 @@ sql_bind_add_stats(struct bind *b, const struct ast_table *t)
 	nam_status st = cat_list(b->in->cat, b->in->t, &tab, &tabs, b->a);
 	if (st != NAM_OK)
 		return sql_status(b->err, st, NULL);
-	if (b->plan->kind != AST_SELECT && b->plan->tab == NULL && b->level == 0)
+	if (b->plan->kind != AST_SELECT && b->plan->tab == NULL && b->nest.level == 0)
 		return sql_bind_fail(b, t->position, "42501", "permission denied for table nam_stats");
 	struct sql_op_values *n = sql_new_values(b, NULL, S_ALL);
 	for (unsigned i = 0; i < tabs; i++)

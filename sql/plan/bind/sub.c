@@ -57,14 +57,14 @@ has_slot(const struct sql_sub *s, const struct sql_expr *x, unsigned *out)
 struct sql_expr *
 sql_bind_outer(struct bind *b, const struct ast_expr *e)
 {
-	struct bind *up = b->up;
-	struct sql_sub *s = b->sub;
+	struct bind *up = b->around.up;
+	struct sql_sub *s = b->around.sub;
 	struct cat_err keep = *b->err;
 	*b->err = (struct cat_err){ 0 };
-	bool was = up->asked;
-	up->asked = true;
+	bool was = up->around.asked;
+	up->around.asked = true;
 	struct sql_expr *x = sql_bind_expr(up, e);
-	up->asked = was;
+	up->around.asked = was;
 	if (x == NULL)
 		return NULL;
 	*b->err = keep;
@@ -95,7 +95,7 @@ void
 sql_bind_sub_reads(struct bind *b, const struct cat_table *tab)
 {
 	if (b->plan->tab != NULL && tab->store.id == b->plan->tab->store.id)
-		for (struct sql_sub *s = b->sub; s != NULL; s = s->up)
+		for (struct sql_sub *s = b->around.sub; s != NULL; s = s->up)
 			s->reads_target = true;
 }
 
@@ -130,36 +130,37 @@ static struct sql_node *
 all_rows(struct bind *b, struct sql_expr **out, unsigned n, struct sql_expr **key, unsigned keys)
 {
 	struct sql_node *from = sql_plan_from(b);
-	struct sql_expr **e = sql_bind_take(b, (b->aggs + n + keys) * sizeof *e);
+	struct sql_expr **e = sql_bind_take(b, (b->agg.calls + n + keys) * sizeof *e);
 	if (from == NULL || e == NULL)
 		return NULL;
-	if (b->grouped) {
-		struct sql_op_agg *g = sql_new_agg(b, from, keys + b->aggs);
+	if (b->agg.grouped) {
+		struct sql_op_agg *g = sql_new_agg(b, from, keys + b->agg.calls);
 		if (g == NULL)
 			return NULL;
 		g->key = key;
 		g->keys = keys;
-		g->agg = b->agg;
-		g->aggs = b->aggs;
+		g->agg = b->agg.call;
+		g->aggs = b->agg.calls;
 		g->node.est_rows = sql_sel_groups(b, key, keys, from->est_rows);
 		/* what is made of aggregates was bound as if there were no keys: so these go behind */
-		struct sql_expr **turn = sql_bind_take(b, (b->aggs + keys) * sizeof *turn);
+		struct sql_expr **turn = sql_bind_take(b, (b->agg.calls + keys) * sizeof *turn);
 		if (turn == NULL)
 			return NULL;
-		for (unsigned i = 0; i < b->aggs + keys; i++) {
-			bool agg = i < b->aggs;
-			turn[i] = sql_expr_column(b->a, agg ? keys + i : i - b->aggs,
-			    agg ? b->agg[i].type : key[i - b->aggs]->type, -1, 0);
+		for (unsigned i = 0; i < b->agg.calls + keys; i++) {
+			bool agg = i < b->agg.calls;
+			turn[i] = sql_expr_column(b->a, agg ? keys + i : i - b->agg.calls,
+			    agg ? b->agg.call[i].type : key[i - b->agg.calls]->type, -1, 0);
 			if (turn[i] == NULL)
 				return NULL;
 		}
-		if ((from = sql_plan_project(b, &g->node, turn, b->aggs + keys)) == NULL)
+		if ((from = sql_plan_project(b, &g->node, turn, b->agg.calls + keys)) == NULL)
 			return NULL;
 	}
 	if (n > 0) /* EXISTS keeps none */
 		memcpy(e, out, n * sizeof *e);
 	for (unsigned i = 0; i < keys; i++) {
-		e[n + i] = b->grouped ? sql_expr_column(b->a, b->aggs + i, key[i]->type, -1, 0) : key[i];
+		e[n + i] =
+		    b->agg.grouped ? sql_expr_column(b->a, b->agg.calls + i, key[i]->type, -1, 0) : key[i];
 		if (e[n + i] == NULL)
 			return NULL;
 	}
@@ -197,18 +198,18 @@ static bool
 rest_of_exists(struct bind *b, struct sql_expr **rest, unsigned rests, unsigned keys, struct sql_expr ***out,
     unsigned *n)
 {
-	struct sql_sub *s = b->sub;
+	struct sql_sub *s = b->around.sub;
 	*n = 0;
 	if (rests == 0)
 		return true;
-	struct sql_expr **to = sql_bind_take(b, b->width * sizeof *to);
-	if (to == NULL || (*out = sql_bind_take(b, b->width * sizeof **out)) == NULL)
+	struct sql_expr **to = sql_bind_take(b, b->from.width * sizeof *to);
+	if (to == NULL || (*out = sql_bind_take(b, b->from.width * sizeof **out)) == NULL)
 		return false;
 	for (unsigned i = 0; i < rests; i++)
 		if (!place_columns(b, rest[i], to, keys, *out, n))
 			return false;
 	for (unsigned i = 0; i < rests; i++)
-		if ((rest[i] = sql_expr_put(b->a, rest[i], 0, b->width, to)) == NULL)
+		if ((rest[i] = sql_expr_put(b->a, rest[i], 0, b->from.width, to)) == NULL)
 			return cat_error(b->err, "53200", "out of memory");
 	s->extra = *n;
 	s->rest = rests == 1 ? rest[0] : sql_expr_make(b->a, SQL_AND, rest, rests, false, 0, b->err);
@@ -220,10 +221,10 @@ static bool
 computes_anew(const struct bind *b, struct sql_expr *const *out, unsigned n)
 {
 	bool does = false;
-	for (unsigned i = 0; i < b->conds; i++)
-		does |= sql_expr_volatile(b->cond[i].e);
-	for (unsigned i = 0; i < b->aggs; i++) {
-		const struct sql_agg *g = &b->agg[i];
+	for (unsigned i = 0; i < b->where.conds; i++)
+		does |= sql_expr_volatile(b->where.cond[i].e);
+	for (unsigned i = 0; i < b->agg.calls; i++) {
+		const struct sql_agg *g = &b->agg.call[i];
 		does |= (g->arg != NULL && sql_expr_volatile(g->arg)) ||
 			(g->filter != NULL && sql_expr_volatile(g->filter));
 	}
@@ -235,25 +236,26 @@ computes_anew(const struct bind *b, struct sql_expr *const *out, unsigned n)
 bool
 sql_bind_sub_set(struct bind *b, const struct ast_select *q, struct sql_expr **out, unsigned n)
 {
-	struct sql_sub *s = b->sub;
+	struct sql_sub *s = b->around.sub;
 	bool scalar = s->kind == AST_SUB_SCALAR;
 	/* whether there is a row does not depend on how many are asked for, if it is one at least */
 	bool some =
 	    s->kind == AST_SUB_EXISTS && q->limit != NULL && q->limit->kind == AST_INT && q->limit->i > 0;
-	if (s->ties == 0 || s->varies || b->outers > 0 || b->win != NULL ||
-	    (b->srfs != NULL && b->srfs->sets > 0) || q->with != NULL || q->groups > 0 || q->ons > 0 ||
-	    q->having != NULL || (q->limit != NULL && !some) || q->offset != NULL || b->grouped != scalar ||
-	    b->groups > 0 || n + b->conds > SQL_SUB_KEYS || computes_anew(b, out, n))
+	if (s->ties == 0 || s->varies || b->joins.outers > 0 || b->win.all != NULL ||
+	    (b->srf.all != NULL && b->srf.all->sets > 0) || q->with != NULL || q->groups > 0 || q->ons > 0 ||
+	    q->having != NULL || (q->limit != NULL && !some) || q->offset != NULL ||
+	    b->agg.grouped != scalar || b->agg.groups > 0 || n + b->where.conds > SQL_SUB_KEYS ||
+	    computes_anew(b, out, n))
 		return true;
 	bool *seen = sql_bind_take(b, s->ties * sizeof *seen);
-	struct sql_expr **left = sql_bind_take(b, (b->conds + 1) * sizeof *left);
-	struct sql_expr **key = sql_bind_take(b, (b->conds + 1) * sizeof *key);
-	struct sql_expr **rest = sql_bind_take(b, (b->conds + 1) * sizeof *rest);
+	struct sql_expr **left = sql_bind_take(b, (b->where.conds + 1) * sizeof *left);
+	struct sql_expr **key = sql_bind_take(b, (b->where.conds + 1) * sizeof *key);
+	struct sql_expr **rest = sql_bind_take(b, (b->where.conds + 1) * sizeof *rest);
 	if (seen == NULL || left == NULL || key == NULL || rest == NULL)
 		return false;
 	unsigned found = 0, keys = 0, rests = 0;
-	for (unsigned i = 0; i < b->conds; i++) {
-		struct bind_cond *c = &b->cond[i];
+	for (unsigned i = 0; i < b->where.conds; i++) {
+		struct bind_cond *c = &b->where.cond[i];
 		c->used = c->pushed;
 		if (is_rest(s, c)) {
 			found += ties_in(s, c->e, seen);
@@ -267,8 +269,9 @@ sql_bind_sub_set(struct bind *b, const struct ast_select *q, struct sql_expr **o
 	}
 	if (found < s->ties || keys == 0)
 		return true;
-	for (unsigned i = 0; i < b->conds; i++)
-		b->cond[i].used = b->cond[i].pushed || is_tie(&b->cond[i]) || is_rest(s, &b->cond[i]);
+	for (unsigned i = 0; i < b->where.conds; i++)
+		b->where.cond[i].used =
+		    b->where.cond[i].pushed || is_tie(&b->where.cond[i]) || is_rest(s, &b->where.cond[i]);
 	s->extra = scalar ? 1 : 0;
 	if (s->kind == AST_SUB_EXISTS && !rest_of_exists(b, rest, rests, keys, &out, &n))
 		return false;
@@ -373,9 +376,9 @@ comparison(struct bind *b, struct sql_sub *s, const struct ast_expr *e, struct s
 static bool
 place(struct bind *b, struct sql_sub *s, int position)
 {
-	if (b->level > 0 || b->plan->tab == NULL || !s->reads_target)
+	if (b->nest.level > 0 || b->plan->tab == NULL || !s->reads_target)
 		return true;
-	if (b->no_agg != NULL && strcmp(b->no_agg, "WHERE") == 0)
+	if (b->agg.not_in != NULL && strcmp(b->agg.not_in, "WHERE") == 0)
 		return true;
 	s->early = s->once || s->set != NULL;
 	return s->early ||
@@ -391,11 +394,11 @@ sql_bind_sub(struct bind *b, const struct ast_expr *e, bool two)
 	struct bind *in = sql_bind_child(b, e->position);
 	if (test == NULL || s == NULL || in == NULL)
 		return NULL;
-	if (b->no_sub != NULL) {
-		sql_bind_fail(b, e->position, "0A000", "cannot use subquery in %s", b->no_sub);
+	if (b->around.no_sub != NULL) {
+		sql_bind_fail(b, e->position, "0A000", "cannot use subquery in %s", b->around.no_sub);
 		return NULL;
 	}
-	if (b->sub_level + 1 > SQL_SUB_LEVELS) {
+	if (b->around.level + 1 > SQL_SUB_LEVELS) {
 		sql_bind_fail(b, e->position, "54001", "stack depth limit exceeded");
 		return NULL;
 	}
@@ -403,14 +406,14 @@ sql_bind_sub(struct bind *b, const struct ast_expr *e, bool two)
 		if ((test[i] = sql_bind_expr(b, e->args[i])) == NULL)
 			return NULL;
 	s->kind = e->sub;
-	s->up = b->sub;
-	in->up = b;
-	in->sub = s;
-	in->sub_level = b->sub_level + 1;
-	in->unnest = s->kind == AST_SUB_EXISTS || s->kind == AST_SUB_SCALAR ||
-		     (two && s->kind == AST_SUB_ANY && strcmp(e->text, "=") == 0);
-	in->unnest &= e->select->locks == 0; /* as many rows are locked as are asked about */
-	s->two = in->unnest;
+	s->up = b->around.sub;
+	in->around.up = b;
+	in->around.sub = s;
+	in->around.level = b->around.level + 1;
+	in->around.unnest = s->kind == AST_SUB_EXISTS || s->kind == AST_SUB_SCALAR ||
+			    (two && s->kind == AST_SUB_ANY && strcmp(e->text, "=") == 0);
+	in->around.unnest &= e->select->locks == 0; /* as many rows are locked as are asked about */
+	s->two = in->around.unnest;
 	unsigned from = b->plan->arenas;
 	if ((s->root = sql_bind_child_select(b, in, e->select)) == NULL)
 		return NULL;
@@ -424,23 +427,23 @@ sql_bind_sub(struct bind *b, const struct ast_expr *e, bool two)
 	enum cat_type type = CAT_BOOL;
 	int32_t typmod = -1;
 	if (s->kind == AST_SUB_SCALAR || s->kind == AST_SUB_ARRAY) {
-		if (in->columns != 1) {
+		if (in->answer.columns != 1) {
 			sql_bind_fail(b, e->position, "42601", "subquery must return only one column");
 			return NULL;
 		}
-		type = in->column[0].type;
-		typmod = in->column[0].typmod;
+		type = in->answer.column[0].type;
+		typmod = in->answer.column[0].typmod;
 		if (s->kind == AST_SUB_ARRAY && !sql_array_of(type, &type, b->err)) {
 			b->err->position = e->position;
 			return NULL;
 		}
 	} else if (s->kind != AST_SUB_EXISTS) {
-		if (in->columns != e->nargs) {
+		if (in->answer.columns != e->nargs) {
 			sql_bind_fail(b, e->position, "42601", "subquery has too %s columns",
-			    in->columns > e->nargs ? "many" : "few");
+			    in->answer.columns > e->nargs ? "many" : "few");
 			return NULL;
 		}
-		if ((s->cmp = comparison(b, s, e, test, in->column)) == NULL)
+		if ((s->cmp = comparison(b, s, e, test, in->answer.column)) == NULL)
 			return NULL;
 	}
 	if (s->set != NULL && s->kind != AST_SUB_ANY)

@@ -17,9 +17,9 @@ array_of(struct bind *b, const struct ast_expr *f, unsigned k, enum cat_type *ty
 		return sql_expr_series(b->a, arg, f->nargs, *type, f->position, b->err);
 	}
 	call.text = s->array;
-	b->srf_call = &call;
+	b->srf.call = &call;
 	struct sql_expr *x = sql_bind_expr(b, s->array ? &call : f->args[k]);
-	b->srf_call = NULL;
+	b->srf.call = NULL;
 	if (x == NULL || !sql_bind_param_known(b, x))
 		return NULL;
 	if (x->type == CAT_UNKNOWN) {
@@ -43,7 +43,7 @@ arrays_of(const struct ast_expr *f)
 static bool
 plain_call(struct bind *b, const struct ast_expr *e)
 {
-	if (e->star || (arrays_of(e) != 1 && b->srf != NULL) || e->nargs == 0) {
+	if (e->star || (arrays_of(e) != 1 && b->srf.now != NULL) || e->nargs == 0) {
 		struct sql_expr **arg;
 		return sql_bind_args(b, e, &arg) && sql_bind_no_function(b, e, arg, e->nargs);
 	}
@@ -62,8 +62,8 @@ enum { ROW_BASE = 1 << 20, ITEMS_MAX = CAT_COLUMNS_MAX };
 bool
 sql_bind_srf_begin(struct bind *b)
 {
-	b->srf = b->srfs = sql_bind_take(b, sizeof *b->srf);
-	return b->srf != NULL;
+	b->srf.now = b->srf.all = sql_bind_take(b, sizeof *b->srf.now);
+	return b->srf.now != NULL;
 }
 
 static bool
@@ -91,24 +91,24 @@ room(struct bind *b, struct bind_srf *s)
 struct sql_expr *
 sql_bind_srf_call(struct bind *b, const struct ast_expr *e)
 {
-	struct bind_srf *s = b->srf;
+	struct bind_srf *s = b->srf.now;
 	enum cat_type type;
-	if (b->in_agg || b->win_where != NULL) {
+	if (b->agg.inside || b->win.not_in != NULL) {
 		sql_bind_fail(b, e->position, "0A000",
 		    "%s function calls cannot contain set-returning function calls",
-		    b->in_agg ? "aggregate" : "window");
+		    b->agg.inside ? "aggregate" : "window");
 		return NULL;
 	}
 	if (s == NULL) {
 		sql_bind_fail(b, e->position, "0A000", "set-returning functions are not allowed in %s",
-		    b->no_agg ? b->no_agg : "this place");
+		    b->agg.not_in ? b->agg.not_in : "this place");
 		return NULL;
 	}
 	if (!plain_call(b, e) || !room(b, s))
 		return NULL;
-	b->srf = NULL;
+	b->srf.now = NULL;
 	struct sql_expr *x = array_of(b, e, 0, &type);
-	b->srf = s;
+	b->srf.now = s;
 	if (x == NULL)
 		return NULL;
 	s->array[s->sets] = x;
@@ -116,11 +116,11 @@ sql_bind_srf_call(struct bind *b, const struct ast_expr *e)
 	return s->row[s->sets++];
 }
 
-/* The call whose element it is; b->srfs->sets: none. (Columns of windows have no number yet.) */
+/* The call whose element it is; b->srf.all->sets: none. (Columns of windows have no number yet.) */
 static unsigned
 call_of(const struct bind *b, const struct sql_expr *e)
 {
-	unsigned sets = b->srfs->sets;
+	unsigned sets = b->srf.all->sets;
 	return e->kind == SQL_COLUMN && e->index >= ROW_BASE && e->index - ROW_BASE < sets
 		   ? e->index - ROW_BASE
 		   : sets;
@@ -129,7 +129,7 @@ call_of(const struct bind *b, const struct sql_expr *e)
 bool
 sql_bind_srf_in(const struct bind *b, const struct sql_expr *e)
 {
-	bool in = b->srfs != NULL && call_of(b, e) < b->srfs->sets;
+	bool in = b->srf.all != NULL && call_of(b, e) < b->srf.all->sets;
 	for (unsigned i = 0; i < e->nargs && !in; i++)
 		in = sql_bind_srf_in(b, e->args[i]);
 	return in;
@@ -164,7 +164,7 @@ unnest(struct bind *b, struct sql_node *child, unsigned cols, const uint8_t *set
 static bool
 carry(struct bind *b, const struct sql_expr *e, struct sql_op_project *p, struct sql_expr **with)
 {
-	struct bind_srf *s = b->srfs;
+	struct bind_srf *s = b->srf.all;
 	if (e->kind == SQL_COLUMN && e->index < ROW_BASE && with[e->index] == NULL) {
 		s->types[p->es] = e->type;
 		p->e[p->es] = sql_expr_column(b->a, e->index, e->type, e->typmod, e->position);
@@ -200,7 +200,7 @@ speaks_of(const struct bind *b, struct sql_expr *const *item, unsigned items, un
 bool
 sql_bind_srf_arrays(struct bind *b, struct sql_op_project *p)
 {
-	struct bind_srf *s = b->srfs;
+	struct bind_srf *s = b->srf.all;
 	if (s == NULL || s->sets == 0)
 		return true;
 	bool any = false;
@@ -261,7 +261,7 @@ sql_bind_srf_arrays(struct bind *b, struct sql_op_project *p)
 struct sql_node *
 sql_bind_srf_node(struct bind *b, struct sql_node *n)
 {
-	const struct bind_srf *s = b->srfs;
+	const struct bind_srf *s = b->srf.all;
 	if (s == NULL || s->sets == 0)
 		return n;
 	struct sql_op_unnest *u = unnest(b, n, s->cols, s->apart);
@@ -277,7 +277,7 @@ struct sql_node *
 sql_bind_srf_source(struct bind *b, const struct ast_expr *f, bool ordinality, enum cat_type **type)
 {
 	unsigned arrays = arrays_of(f), cols = arrays + ordinality;
-	b->no_agg = "functions in FROM";
+	b->agg.not_in = "functions in FROM";
 	if (!plain_call(b, f))
 		return NULL;
 	struct sql_node *one = sql_plan_node(b, SQL_NODE_ONE, NULL, 0);

@@ -76,7 +76,7 @@ sql_window_same(const struct ast_window *x, const struct ast_window *y)
 static bool
 slot_of(struct bind *b, struct sql_expr *e, unsigned *out)
 {
-	struct sql_window *w = b->win;
+	struct sql_window *w = b->win.all;
 	if (e->kind == SQL_COLUMN)
 		for (unsigned k = 0; k < w->es; k++)
 			if (w->e[k]->kind == SQL_COLUMN && w->e[k]->index == e->index) {
@@ -93,7 +93,7 @@ slot_of(struct bind *b, struct sql_expr *e, unsigned *out)
 static bool
 spec_of(struct bind *b, const struct ast_expr *e, unsigned *out)
 {
-	struct sql_window *w = b->win;
+	struct sql_window *w = b->win.all;
 	const struct ast_window *o = e->over;
 	unsigned keys = o->parts + o->orders;
 	for (unsigned s = 0; s < w->specs; s++) {
@@ -160,14 +160,14 @@ offset_of(
 		else
 			type = cat_type_is_int(key) ? CAT_INT8 : cat_type_is_float(key) ? CAT_FLOAT8 : key;
 	}
-	unsigned lo = b->lo, hi = b->hi;
-	bool grouped = b->grouped;
-	b->lo = b->hi = 0;
-	b->grouped = false;
+	unsigned lo = b->from.lo, hi = b->from.hi;
+	bool grouped = b->agg.grouped;
+	b->from.lo = b->from.hi = 0;
+	b->agg.grouped = false;
 	struct sql_expr *x = sql_bind_expr_as(b, e, type);
-	b->lo = lo;
-	b->hi = hi;
-	b->grouped = grouped;
+	b->from.lo = lo;
+	b->from.hi = hi;
+	b->agg.grouped = grouped;
 	if (x == NULL) {
 		if (strcmp(b->err->sqlstate, "42703") == 0)
 			sql_bind_fail(b, b->err->position ? b->err->position : e->position, "42P10",
@@ -200,8 +200,8 @@ frame_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f)
 	f->exclude = o->exclude;
 	enum cat_type key = CAT_UNKNOWN;
 	if (o->orders > 0) {
-		const struct sql_win_spec *s = &b->win->spec[f->spec];
-		key = b->win->e[s->key[s->parts].col]->type;
+		const struct sql_win_spec *s = &b->win.all->spec[f->spec];
+		key = b->win.all->e[s->key[s->parts].col]->type;
 	}
 	struct sql_win_bound *bound[2] = { &f->start, &f->end };
 	for (unsigned k = 0; k < 2; k++)
@@ -335,13 +335,13 @@ call_of(struct bind *b, const struct ast_expr *e, struct sql_win_fn *f)
 static bool
 take_window(struct bind *b)
 {
-	return b->win != NULL || (b->win = sql_bind_take(b, sizeof *b->win)) != NULL;
+	return b->win.all != NULL || (b->win.all = sql_bind_take(b, sizeof *b->win.all)) != NULL;
 }
 
 static struct sql_expr *
 reference(struct bind *b, unsigned fn, int position)
 {
-	struct sql_window *w = b->win;
+	struct sql_window *w = b->win.all;
 	if (!room(b, &w->ref, w->refs, &w->ref_cap, sizeof *w->ref))
 		return NULL;
 	struct sql_expr *x = sql_expr_column(b->a, UINT32_MAX, w->fn[fn].type, -1, position);
@@ -353,32 +353,32 @@ reference(struct bind *b, unsigned fn, int position)
 struct sql_expr *
 sql_bind_window(struct bind *b, const struct ast_expr *e)
 {
-	if (b->in_agg) {
+	if (b->agg.inside) {
 		sql_bind_fail(
 		    b, e->position, "42803", "aggregate function calls cannot contain window function calls");
 		return NULL;
 	}
-	if (b->win_where != NULL) {
-		sql_bind_fail(b, e->position, "42P20", "%s", b->win_where);
+	if (b->win.not_in != NULL) {
+		sql_bind_fail(b, e->position, "42P20", "%s", b->win.not_in);
 		return NULL;
 	}
-	if (!b->win_ok) {
+	if (!b->win.ok) {
 		sql_bind_fail(b, e->position, "42P20", "window functions are not allowed in %s",
-		    b->no_agg ? b->no_agg : "this place");
+		    b->agg.not_in ? b->agg.not_in : "this place");
 		return NULL;
 	}
 	if (!take_window(b))
 		return NULL;
-	struct sql_window *w = b->win;
+	struct sql_window *w = b->win.all;
 	for (unsigned k = 0; k < w->fns; k++)
 		if (sql_bind_same(b, w->fn[k].ast, e))
 			return reference(b, k, e->position);
 	struct sql_win_fn f = { .ast = e };
-	b->win_where = "window function calls cannot be nested";
+	b->win.not_in = "window function calls cannot be nested";
 	bool ok = call_of(b, e, &f);
-	b->win_where = "window functions are not allowed in window definitions";
+	b->win.not_in = "window functions are not allowed in window definitions";
 	ok = ok && spec_of(b, e, &f.spec) && frame_of(b, e, &f);
-	b->win_where = NULL;
+	b->win.not_in = NULL;
 	if (!ok || !room(b, &w->fn, w->fns, &w->fn_cap, sizeof *w->fn))
 		return NULL;
 	w->fn[w->fns++] = f;
@@ -393,9 +393,9 @@ sql_bind_window_defs(struct bind *b, const struct ast_select *q)
 		struct sql_win_fn f = { .ast = q->window[k] };
 		if (!take_window(b))
 			return false;
-		b->win_where = "window functions are not allowed in window definitions";
+		b->win.not_in = "window functions are not allowed in window definitions";
 		bool ok = spec_of(b, q->window[k], &f.spec) && frame_of(b, q->window[k], &f);
-		b->win_where = NULL;
+		b->win.not_in = NULL;
 		if (!ok)
 			return false;
 	}
@@ -405,12 +405,12 @@ sql_bind_window_defs(struct bind *b, const struct ast_select *q)
 struct sql_node *
 sql_bind_window_node(struct bind *b, struct sql_node *child)
 {
-	struct sql_window *w = b->win;
+	struct sql_window *w = b->win.all;
 	if (w == NULL || w->fns == 0)
 		return child;
 	unsigned *col, cols, width = child->out.cols;
-	if (b->grouped) {
-		cols = b->groups + b->aggs;
+	if (b->agg.grouped) {
+		cols = b->agg.groups + b->agg.calls;
 		if ((col = sql_bind_take(b, cols * sizeof *col)) == NULL)
 			return NULL;
 		for (unsigned k = 0; k < cols; k++)
@@ -437,9 +437,9 @@ sql_bind_window_node(struct bind *b, struct sql_node *child)
 		if (s == w->es) {
 			s = w->slots++;
 			w->from[s] = col[k];
-			w->type[s] = !b->grouped          ? sql_plan_column_type(b, col[k])
-				     : col[k] < b->groups ? b->group_key[col[k]]->type
-							  : b->agg[col[k] - b->groups].type;
+			w->type[s] = !b->agg.grouped          ? sql_plan_column_type(b, col[k])
+				     : col[k] < b->agg.groups ? b->agg.key[col[k]]->type
+							      : b->agg.call[col[k] - b->agg.groups].type;
 		}
 		w->slot[k] = s;
 	}

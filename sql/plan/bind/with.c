@@ -23,9 +23,9 @@ query(struct bind *b, const struct ast_cte *c, struct bind_cte *out)
 	struct sql_node *n = child ? sql_bind_child_select(b, child, c->q) : NULL;
 	if (n == NULL)
 		return NULL;
-	out->column = child->column;
-	out->columns = child->columns;
-	out->deep = child->deep;
+	out->column = child->answer.column;
+	out->columns = child->answer.columns;
+	out->deep = child->nest.deep;
 	return n;
 }
 
@@ -38,26 +38,27 @@ recursive(struct bind *b, const struct ast_cte *c, struct bind_cte *out)
 	struct sql_node *n;
 	if (self == NULL)
 		return NULL;
-	*self =
-	    (struct bind_cte){ .name = c->name, .position = c->position, .sub = b->sub, .recursing = true };
+	*self = (struct bind_cte){
+		.name = c->name, .position = c->position, .sub = b->around.sub, .recursing = true
+	};
 	bool form = q->sets > 1 && q->set[q->sets - 1].op == AST_UNION;
 	self->order = form && (q->orders > 0 || q->limit != NULL || q->offset != NULL);
 	if (form && !self->order) {
-		unsigned deep = b->deep;
-		b->deep = 0;
+		unsigned deep = b->nest.deep;
+		b->nest.deep = 0;
 		n = sql_bind_recursive(b, c, self, &out->column, &out->columns);
-		out->deep = b->deep;
-		b->deep = deep > b->deep ? deep : b->deep;
+		out->deep = b->nest.deep;
+		b->nest.deep = deep > b->nest.deep ? deep : b->nest.deep;
 		return n;
 	}
 	self->why = !self->order    ? "does not have the form non-recursive-term UNION [ALL] recursive-term"
 		    : q->orders > 0 ? "ORDER BY"
 		    : q->limit != NULL ? "LIMIT"
 				       : "OFFSET";
-	self->next = b->cte;
-	b->cte = self;
+	self->next = b->nest.cte;
+	b->nest.cte = self;
 	n = query(b, c, out);
-	b->cte = self->next;
+	b->nest.cte = self->next;
 	return n;
 }
 
@@ -69,7 +70,7 @@ one(struct bind *b, const struct ast_cte *c, bool may_recurse)
 		return NULL;
 	struct sql_cte *r = out->run;
 	out->name = r->name = c->name;
-	out->sub = b->sub;
+	out->sub = b->around.sub;
 	if ((r->plan = may_recurse ? recursive(b, c, out) : query(b, c, out)) == NULL ||
 	    !sql_bind_cte_names(b, c, out))
 		return NULL;
@@ -89,7 +90,7 @@ for_later(struct bind *b, const struct ast_cte *c)
 	if (out == NULL || (out->run = sql_bind_take(b, sizeof *out->run)) == NULL)
 		return NULL;
 	out->name = c->name;
-	out->sub = b->sub;
+	out->sub = b->around.sub;
 	out->later = c;
 	return out;
 }
@@ -111,8 +112,8 @@ sql_bind_with(struct bind *b, const struct ast_with *w, const struct ast_select 
 			return false;
 		if (c->materialize)
 			made->run->refs = 1; /* as if somebody else read it */
-		made->next = b->cte;
-		b->cte = made;
+		made->next = b->nest.cte;
+		b->nest.cte = made;
 	}
 	return true;
 }
@@ -133,10 +134,10 @@ bool
 sql_bind_with_done(struct bind *b, const struct ast_with *w, struct sql_node *root)
 {
 	for (unsigned i = 0; w != NULL && i < w->n; i++) {
-		struct bind_cte *c = b->cte;
+		struct bind_cte *c = b->nest.cte;
 		struct sql_cte *r = c->run;
 		if (c->later != NULL) { /* it was another of that name: but this one must make sense, too */
-			b->cte = c->next;
+			b->nest.cte = c->next;
 			if (query(b, c->later, c) == NULL || !sql_bind_cte_names(b, c->later, c))
 				return false;
 			continue;
@@ -151,7 +152,7 @@ sql_bind_with_done(struct bind *b, const struct ast_with *w, struct sql_node *ro
 			r->next = root->with;
 			root->with = r;
 		}
-		b->cte = b->cte->next;
+		b->nest.cte = b->nest.cte->next;
 	}
 	return true;
 }
@@ -161,10 +162,10 @@ static bool
 may_be_missing(const struct bind *b)
 {
 	bool may = false;
-	for (unsigned k = 0; k < b->outers; k++) {
-		const struct bind_outer *o = &b->outer[k];
-		bool left = b->item >= o->first && b->item < o->mid,
-		     right = b->item >= o->mid && b->item <= o->last;
+	for (unsigned k = 0; k < b->joins.outers; k++) {
+		const struct bind_outer *o = &b->joins.outer[k];
+		bool left = b->from.item >= o->first && b->from.item < o->mid,
+		     right = b->from.item >= o->mid && b->from.item <= o->last;
 		may |= (left && o->kind != AST_JOIN_LEFT) || (right && o->kind != AST_JOIN_RIGHT);
 	}
 	return may;
@@ -179,11 +180,11 @@ may_speak(struct bind *b, struct bind_cte *c, int position)
 		    b, position, "0A000", "%s in a recursive query is not implemented", c->why);
 	if (c->why != NULL)
 		return sql_bind_fail(b, c->position, "42P19", "recursive query \"%s\" %s", c->name, c->why);
-	const char *where = c->run == NULL      ? "within its non-recursive term"
-			    : b->sub != c->sub  ? "within a subquery"
-			    : may_be_missing(b) ? "within an outer join"
-			    : c->selves++ > 0   ? "more than once"
-						: NULL;
+	const char *where = c->run == NULL            ? "within its non-recursive term"
+			    : b->around.sub != c->sub ? "within a subquery"
+			    : may_be_missing(b)       ? "within an outer join"
+			    : c->selves++ > 0         ? "more than once"
+						      : NULL;
 	return where == NULL || sql_bind_fail(b, position, "42P19",
 				    "recursive reference to query \"%s\" must not appear %s", c->name, where);
 }
@@ -197,19 +198,19 @@ bind_now(struct bind *b, const struct ast_table *t, struct bind_cte *c)
 	if (child == NULL)
 		return false;
 	c->later = NULL;
-	child->cte = c->next;
+	child->nest.cte = c->next;
 	sql_bind_may_flatten(b, child, said->q);
 	if (!sql_bind_child_query(b, child, said->q))
 		return false;
-	c->column = child->column;
-	c->columns = child->columns;
+	c->column = child->answer.column;
+	c->columns = child->answer.columns;
 	return sql_bind_cte_names(b, said, c) && sql_bind_add_query(b, t, child);
 }
 
 bool
 sql_bind_add_cte(struct bind *b, const struct ast_table *t, bool *ok)
 {
-	struct bind_cte *c = t->schema ? NULL : b->cte;
+	struct bind_cte *c = t->schema ? NULL : b->nest.cte;
 	while (c != NULL && strcmp(c->name, t->name) != 0)
 		c = c->next;
 	if (c == NULL)
@@ -231,9 +232,9 @@ sql_bind_add_cte(struct bind *b, const struct ast_table *t, bool *ok)
 	n->cte = c->run;
 	n->node.est_rows = c->run->plan->est_rows;
 	c->run->reader = &n->node;
-	for (struct sql_sub *s = b->sub; s != NULL && s != c->sub; s = s->up)
+	for (struct sql_sub *s = b->around.sub; s != NULL && s != c->sub; s = s->up)
 		s->varies |= c->sub != NULL && (c->sub->ties > 0 || c->sub->varies);
-	c->run->refs += c->sub == b->sub ? 1 : 2; /* a subquery may run often: this one shall not */
+	c->run->refs += c->sub == b->around.sub ? 1 : 2; /* a subquery may run often: this one shall not */
 	*ok = sql_bind_deeper(b, c->deep, t->position) &&
 	      sql_bind_add_source(b, t, &n->node, c->column, c->columns);
 	return true;
