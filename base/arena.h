@@ -13,7 +13,8 @@
 #include <string.h>
 
 struct nam_chunk;
-/* What several arenas may take from malloc together. Each one's changes are its thread's; whole is everybody's. */
+/* What several arenas may take from malloc together. Each one's changes are its thread's; whole is
+ * everybody's. */
 struct nam_budget {
 	size_t used, limit;       /* 0 = none. Used by the arenas of one thread */
 	struct nam_budget *whole; /* a greater one that this one is part of, or NULL */
@@ -31,11 +32,14 @@ struct nam_arena {
 /* chunk_bytes 0 = 64 KiB. Allocates nothing yet. */
 void nam_arena_init(struct nam_arena *a, size_t chunk_bytes);
 void nam_arena_fini(struct nam_arena *a);
-/* Forgets everything taken; keeps the first chunks (up to 1 MiB, or one chunk_bytes) for the next use. */
+/* Forgets everything taken; keeps the first chunks (up to 1 MiB, or one chunk_bytes) for the next
+ * use. */
 void nam_arena_reset(struct nam_arena *a);
-/* From now on b (or NULL: nobody) is charged for the chunks, those there are included: what is kept never fails. */
+/* From now on b (or NULL: nobody) is charged for the chunks, those there are included: what is kept
+ * never fails. */
 void nam_arena_charge(struct nam_arena *a, struct nam_budget *b);
-/* For memory that is no arena's: n bytes of b (NULL: nobody is charged) are taken, if there is room; and given back. */
+/* For memory that is no arena's: n bytes of b (NULL: nobody is charged) are taken, if there is
+ * room; and given back. */
 bool nam_budget_take(struct nam_budget *b, size_t n);
 void nam_budget_give(struct nam_budget *b, size_t n);
 /* The way out of nam_arena_take when the current chunk is too small. n is rounded already. */

@@ -1,13 +1,14 @@
-/* arena_test.c -- takes never overlap, a warm arena is reused, limits and absurd sizes are refused. */
+/* arena_test.c -- takes never overlap, a warm arena is reused, limits and absurd sizes are
+ * refused. */
 #include <base/arena.h>
 #include <base/rng.h>
-
-#include <stdlib.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+
 #include <cmocka.h>
 
 static void

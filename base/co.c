@@ -46,8 +46,10 @@ enum co_state { CO_READY, CO_RUNNING, CO_PARKED, CO_ENDED };
 struct nam_co {
 	struct nam_sched *sched;            /* i */
 	struct nam_co *next;                /* o  in the ready queue or the pool */
-	_Atomic(struct nam_co *) post_next; /* a  in the post list; release by poster, acquire by owner */
-	atomic_bool posted;                 /* a  in the post list already: memory stays until taken */
+	_Atomic(struct nam_co *) post_next; /* a  in the post list; release by poster, acquire by
+					     * owner */
+	atomic_bool posted;                 /* a  in the post list already: memory stays until
+					     * taken */
 	enum co_state state;                /* o */
 	bool woken;                         /* o  a wake came while not parked */
 	void *fctx;                         /* o */
@@ -234,7 +236,8 @@ nam_co_start(struct nam_sched *s, void (*fn)(void *), void *arg, size_t stack)
 			free(co);
 			return NULL;
 		}
-		/* Fails when the process has too many mappings: then no coroutine, rather than one without a guard. */
+		/* Fails when the process has too many mappings: then no coroutine, rather than one
+		 * without a guard. */
 		if (mprotect(co->stack, page, PROT_NONE) != 0) {
 			munmap(co->stack, stack + page);
 			free(co);
@@ -342,7 +345,8 @@ nam_sched_watch(struct nam_sched *s, void (*ready)(void *arg), void *arg, int *l
 static void
 resume(struct nam_sched *s, struct nam_co *co)
 {
-	struct nam_co *outer = self; /* not NULL when a coroutine of another scheduler runs this one */
+	struct nam_co *outer = self; /* not NULL when a coroutine of another scheduler runs this
+				      * one */
 	co->state = CO_RUNNING;
 	s->current = co;
 #ifdef CO_TSAN
@@ -362,7 +366,8 @@ resume(struct nam_sched *s, struct nam_co *co)
 	if (co->state != CO_ENDED)
 		return;
 #ifdef CO_ASAN
-	/* Its last frames never returned, so their red zones are still marked; the memory gets another life. */
+	/* Its last frames never returned, so their red zones are still marked; the memory gets
+	 * another life. */
 	__asan_unpoison_memory_region(co->stack + s->page, co->stack_size);
 #endif
 #ifdef CO_TSAN

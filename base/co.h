@@ -23,21 +23,22 @@ struct nam_sched *nam_sched_open(void);
 /* All coroutines must have ended, and no nam_co_post be under way. */
 void nam_sched_close(struct nam_sched *s);
 
-/* Starts fn(arg) at the back of the ready queue. Owner thread only. stack 0 = 64 KiB, at most 1 GiB.
- * NULL when there is no memory. */
+/* Starts fn(arg) at the back of the ready queue. Owner thread only. stack 0 = 64 KiB, at most 1
+ * GiB. NULL when there is no memory. */
 struct nam_co *nam_co_start(struct nam_sched *s, void (*fn)(void *), void *arg, size_t stack);
 
 /* The running coroutine, or NULL on a plain stack. */
 struct nam_co *nam_co_self(void);
 /* Back of the ready queue. */
 void nam_co_yield(void);
-/* Sleeps until woken. A wake that came before the park is not lost: park then returns at once.
- * So a park may also return for a wake that was meant for an earlier one: look again at what you waited for. */
+/* Sleeps until woken. A wake that came before the park is not lost: park then returns at once. So a
+ * park may also return for a wake that was meant for an earlier one: look again at what you waited
+ * for. */
 void nam_co_park(void);
 /* Makes co ready. Owner thread only. Waking a ready or running coroutine is remembered once. */
 void nam_co_wake(struct nam_co *co);
-/* The same from any thread; co must not have ended when it is called, and whoever posts makes sure of that.
- * The owner's loop must be looking (see nam_sched_on_post). */
+/* The same from any thread; co must not have ended when it is called, and whoever posts makes sure
+ * of that. The owner's loop must be looking (see nam_sched_on_post). */
 void nam_co_post(struct nam_co *co);
 /* Called by nam_co_post, on the posting thread, to rouse a sleeping owner. */
 void nam_sched_on_post(struct nam_sched *s, void (*rouse)(void *), void *arg);
@@ -48,11 +49,13 @@ int nam_sched_run(struct nam_sched *s);
 bool nam_sched_ready(struct nam_sched *s);
 /* Coroutines that have not ended. */
 int nam_sched_live(struct nam_sched *s);
-/* For who runs several schedulers on one thread: ready(arg) is called when one that had nothing to run has something,
- * and its coroutines that have not ended are part of *live, until it is called again. Either may be NULL. Owner thread. */
+/* For who runs several schedulers on one thread: ready(arg) is called when one that had nothing to
+ * run has something, and its coroutines that have not ended are part of *live, until it is called
+ * again. Either may be NULL. Owner thread. */
 void nam_sched_watch(struct nam_sched *s, void (*ready)(void *arg), void *arg, int *live);
 
-/* One pointer per coroutine. net keeps in it who pays for verbs that have no account of their own (net_account_to). */
+/* One pointer per coroutine. net keeps in it who pays for verbs that have no account of their own
+ * (net_account_to). */
 void nam_co_set_tag(struct nam_co *co, void *tag);
 void *nam_co_tag(struct nam_co *co);
 

@@ -3,18 +3,17 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <cmocka.h>
 
 static void
@@ -519,7 +518,8 @@ count_ready(void *arg)
 	++*(int *)arg;
 }
 
-/* A watcher of several schedulers is called once for each that got work, and counts the coroutines of all. */
+/* A watcher of several schedulers is called once for each that got work, and counts the coroutines
+ * of all. */
 static void
 watched(void **state)
 {

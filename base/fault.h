@@ -1,10 +1,11 @@
 /*
- * fault.h -- faults built in on purpose, one at a time, so that tests can show that they would see them.
+ * fault.h -- faults built in on purpose, one at a time, so that tests can show that they would see
+ * them.
  *
- * A fault point stands at the very place where a rule is kept: `if (nam_fault(X))` breaks that rule. Only a build with NAM_TWINS
- * (cmake --preset twins) knows fault points: there a test sets one word, nam_fault_on. Elsewhere nam_fault is the constant
- * false and leaves no trace. A twin is the program with one fault on. tests/twins.sh plays the table below; tests/README.md has
- * figures.
+ * A fault point stands at the very place where a rule is kept: `if (nam_fault(X))` breaks that
+ * rule. Only a build with NAM_TWINS (cmake --preset twins) knows fault points: there a test sets
+ * one word, nam_fault_on. Elsewhere nam_fault is the constant false and leaves no trace. A twin is
+ * the program with one fault on. tests/twins.sh plays the table below; tests/README.md has figures.
  */
 #ifndef NAM_BASE_FAULT_H
 #define NAM_BASE_FAULT_H
@@ -12,8 +13,9 @@
 #include <stdbool.h>
 
 /*
- * Point, name, the rule that it breaks (R, M: txn/record_format.h; I: txn/intent_format.h; T: tsoracle/oracle_format.h; H:
- * index/hash_format.h), the test that is to catch it, within so many seeds (0: it plays scenes, and says so), what it does.
+ * Point, name, the rule that it breaks (R, M: txn/record_format.h; I: txn/intent_format.h; T:
+ * tsoracle/oracle_format.h; H: index/hash_format.h), the test that is to catch it, within so many
+ * seeds (0: it plays scenes, and says so), what it does.
  */
 /* clang-format off */
 #define NAM_FAULTS(X) \

@@ -1,9 +1,11 @@
-/* hash.c -- XXH3 under our own name, in wider vectors where this CPU has them. All widths give the same sums. */
+/* hash.c -- XXH3 under our own name, in wider vectors where this CPU has them. All widths give the
+ * same sums. */
 #define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "hash_wide.h"
 
 #include <base/hash.h>
-#include "hash_wide.h"
+
+#include <xxhash.h>
 
 static uint64_t
 plain(const void *bytes, size_t len, uint64_t seed)
@@ -28,7 +30,8 @@ choose(void)
 uint64_t
 nam_hash(const void *bytes, size_t len, uint64_t seed)
 {
-	/* XXH3 adds its seed to the input of short ones: (1, 2) with seed 2 and (21, 2) with seed 22 would often be one. */
+	/* XXH3 adds its seed to the input of short ones: (1, 2) with seed 2 and (21, 2) with seed
+	 * 22 would often be one. */
 	seed = nam_mix(seed);
 	/* Short inputs never reach XXH3's vector loop. */
 	uint64_t h = len <= 240 ? plain(bytes, len, seed) : wide(bytes, len, seed);

@@ -1,14 +1,15 @@
-/* hash_test.c -- every flipped bit changes the checksum; every byte and the seed count in the hash. */
+/* hash_test.c -- every flipped bit changes the checksum; every byte and the seed count in the
+ * hash. */
 #include <base/hash.h>
 #include <base/rng.h>
-
-#include <stdlib.h>
-#include <string.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include <cmocka.h>
 
 static void
@@ -35,7 +36,8 @@ static void
 every_bit_of_every_word_counts(void **state)
 {
 	(void)state;
-	/* The last three make a factor of the folding product 0: nothing before them may be forgotten. */
+	/* The last three make a factor of the folding product 0: nothing before them may be
+	 * forgotten. */
 	uint64_t w[8] = { 0, 1, UINT64_MAX, 7, 0, UINT64_C(0x8bb84b93962eacc9), UINT64_C(0x2d358dccaa6c78a5),
 		UINT64_C(0x8bb84b93962eacc9) };
 	for (size_t n = 1; n <= 8; n++) {

@@ -1,4 +1,5 @@
-/* hist.h -- latency histogram: 64 buckets per power of two, 1.6 % wide. Plain counters: one thread, then merge. */
+/* hist.h -- latency histogram: 64 buckets per power of two, 1.6 % wide. Plain counters: one thread,
+ * then merge. */
 #ifndef NAM_BASE_HIST_H
 #define NAM_BASE_HIST_H
 

@@ -2,13 +2,13 @@
 #include <base/hist.h>
 #include <base/rng.h>
 
-#include <stdlib.h>
-#include <string.h>
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include <cmocka.h>
 
 static int

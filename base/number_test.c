@@ -1,10 +1,10 @@
 /* number_test.c -- numbers and sizes, and what is neither. */
 #include <base/number.h>
 
-#include <stddef.h>
-
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
+
 #include <cmocka.h>
 
 static void

@@ -1,4 +1,5 @@
-/* rng.h -- dice: splitmix64-seeded xoshiro256**. Never for secrets (nam_random_bytes is). One thread each. */
+/* rng.h -- dice: splitmix64-seeded xoshiro256**. Never for secrets (nam_random_bytes is). One
+ * thread each. */
 #ifndef NAM_BASE_RNG_H
 #define NAM_BASE_RNG_H
 

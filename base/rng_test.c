@@ -1,12 +1,12 @@
 /* rng_test.c -- the same seed gives the same dice, and the dice are fair enough. */
 #include <base/rng.h>
 
-#include <string.h>
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
 #include <cmocka.h>
 
 static void

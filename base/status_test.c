@@ -1,12 +1,12 @@
 /* status_test.c -- the table's names, words and advice, and how an error line is filled. */
 #include <base/status.h>
 
-#include <string.h>
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
 #include <cmocka.h>
 
 static void

@@ -1,17 +1,20 @@
 /*
- * bench.h -- the drivers behind `namdb bench`. Each parses its own options and returns an exit code:
- * 0 ran and its checks held, 1 it did not, 2 bad usage. Figures on stdout, progress on stderr.
+ * bench.h -- the drivers behind `namdb bench`. Each parses its own options and returns an exit
+ * code: 0 ran and its checks held, 1 it did not, 2 bad usage. Figures on stdout, progress on
+ * stderr.
  */
 #ifndef NAM_BENCH_BENCH_H
 #define NAM_BENCH_BENCH_H
 
-#include <getopt.h>
 #include <net/net.h>
+
+#include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-/* TPC-W-like checkout (nam-end-of-slow-networks §4.3), with a memory floor and SQLite beside it. argv[0] is "tpcw". */
+/* TPC-W-like checkout (nam-end-of-slow-networks §4.3), with a memory floor and SQLite beside it.
+ * argv[0] is "tpcw". */
 int bench_tpcw(int argc, char **argv);
 /* Questions over real CSV files, beside SQLite in memory. argv[0] is "sql". */
 int bench_sql(int argc, char **argv);
@@ -21,7 +24,8 @@ int bench_tpch(int argc, char **argv);
 int bench_verbs(int argc, char **argv);
 /* Messages to a service, polling against events, as clients grow. argv[0] is "messages". */
 int bench_messages(int argc, char **argv);
-/* One client is paused: the others' snapshots, with commit ids claimed and dealt out beforehand. argv[0] is "oracle". */
+/* One client is paused: the others' snapshots, with commit ids claimed and dealt out beforehand.
+ * argv[0] is "oracle". */
 int bench_oracle(int argc, char **argv);
 
 enum { BENCH_RUNS_MAX = 99 };
@@ -51,11 +55,13 @@ struct bench_common {
 	{                                                                                                    \
 		0                                                                                            \
 	}
-/* Their lines of the usage. node: what is said of --storage; slice: what --seconds and --runs stand at. */
+/* Their lines of the usage. node: what is said of --storage; slice: what --seconds and --runs stand
+ * at. */
 void bench_common_usage(FILE *to, const char *node, const char *slice, const char *runs);
 /* Takes one of them. False: not a value for it. A letter that is not theirs is no value, either. */
 bool bench_common_take(struct bench_common *c, int letter, const char *value);
-/* argv[0]'s options: take() gets the letters that are not common. 0: go on; else exit code + 1, and said on stderr why. */
+/* argv[0]'s options: take() gets the letters that are not common. 0: go on; else exit code + 1, and
+ * said on stderr why. */
 int bench_options(int argc, char **argv, const struct option *opt, struct bench_common *c,
     bool (*take)(void *arg, int letter, char *value), void (*usage)(FILE *to), void *arg);
 int bench_bad_use(const char *bench, const char *why);
@@ -77,8 +83,9 @@ struct bench_metrics {
 void bench_metric(struct bench_metrics *m, const char *name, double value);
 
 /*
- * How far it is, on stderr: at a terminal one line that changes; elsewhere a line every ten seconds. From one thread.
- * bench_progress_end: that is over; with text, it is told as a line everywhere, else the terminal's line goes away.
+ * How far it is, on stderr: at a terminal one line that changes; elsewhere a line every ten
+ * seconds. From one thread. bench_progress_end: that is over; with text, it is told as a line
+ * everywhere, else the terminal's line goes away.
  */
 void bench_progress(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void bench_progress_end(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

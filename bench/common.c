@@ -2,6 +2,7 @@
 #include <base/clock.h>
 #include <base/number.h>
 #include <bench/bench.h>
+
 #include <dirent.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -4,10 +4,12 @@
  * Per transaction 3 random 1 KiB reads, 3 random 1 KiB writes, 7 CASes, 4 appends
  * of 128 bytes and 1 of 256, by plain memcpy on memory already touched.
  */
+#include "tpcw_internal.h"
+
 #include <base/clock.h>
+
 #include <pthread.h>
 #include <string.h>
-#include "tpcw_internal.h"
 
 struct floor_thread {
 	const struct tpcw_floor *f;

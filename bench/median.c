@@ -1,5 +1,6 @@
 /* median.c -- of the runs of a bench; and quartiles. */
 #include <bench/bench.h>
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /*
- * messages.c -- `namdb bench messages`: an echo service on a storage node, called in polling and in event mode by more
- * and more clients, past the cores there are (figure 6 of the Catfish paper).
+ * messages.c -- `namdb bench messages`: an echo service on a storage node, called in polling and in
+ * event mode by more and more clients, past the cores there are (figure 6 of the Catfish paper).
  *
- * The node is a process of its own, so that its CPU time is known; a client is a thread with a worker, and so a channel,
- * of its own. In each run both modes take a slice at each number of clients, one after the other. At the end nobody
- * calls: what does it cost the node to wait?
+ * The node is a process of its own, so that its CPU time is known; a client is a thread with a
+ * worker, and so a channel, of its own. In each run both modes take a slice at each number of
+ * clients, one after the other. At the end nobody calls: what does it cost the node to wait?
  */
 #include <base/clock.h>
 #include <base/hist.h>
@@ -12,9 +12,10 @@
 #include <base/rng.h>
 #include <bench/bench.h>
 #include <bench/node.h>
-#include <errno.h>
 #include <net/net.h>
 #include <net/secret.h>
+
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>

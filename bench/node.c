@@ -1,10 +1,12 @@
-/* node.c -- a storage node as a process of its own, for as long as its parent lives: its CPU time is known, and it does not die with a client. */
+/* node.c -- a storage node as a process of its own, for as long as its parent lives: its CPU time
+ * is known, and it does not die with a client. */
 #include <bench/node.h>
 #include <net/provider/rdma.h>
 #include <net/secret.h>
+#include <storage_node/sn.h>
+
 #include <signal.h>
 #include <stdio.h>
-#include <storage_node/sn.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>

@@ -4,6 +4,7 @@
 
 #include <net/net.h>
 #include <net/ring/service.h>
+
 #include <sys/types.h>
 
 enum { BENCH_NODE_ADDRESS = 160 };
@@ -16,7 +17,8 @@ struct bench_node {
 	const struct net_service *service;
 	unsigned services;
 };
-/* By a process without other threads. It dies with its parent. *pid is 0, or to be stopped, also when it is not NAM_OK. */
+/* By a process without other threads. It dies with its parent. *pid is 0, or to be stopped, also
+ * when it is not NAM_OK. */
 nam_status bench_node_start(
     const struct bench_node *n, pid_t *pid, char address[BENCH_NODE_ADDRESS], struct nam_err *err);
 void bench_node_stop(pid_t pid);

@@ -1,11 +1,13 @@
 /*
- * oracle.c -- `namdb bench oracle`: one client of several is paused; for how long do the others' snapshots stand still?
+ * oracle.c -- `namdb bench oracle`: one client of several is paused; for how long do the others'
+ * snapshots stand still?
  *
- * Twice, side by side: with commit ids claimed by FETCH_ADD (tsoracle), and dealt out beforehand, as in the NAM
- * paper (§4.2). In simulated time, or with processes of which one is sent SIGSTOP.
+ * Twice, side by side: with commit ids claimed by FETCH_ADD (tsoracle), and dealt out beforehand,
+ * as in the NAM paper (§4.2). In simulated time, or with processes of which one is sent SIGSTOP.
  */
 #include <base/number.h>
 #include <bench/oracle_internal.h>
+
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

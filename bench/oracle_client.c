@@ -1,20 +1,24 @@
 /*
- * oracle_client.c -- a client of `namdb bench oracle`: commits all the time, takes a snapshot every 10 ms, stands still once.
+ * oracle_client.c -- a client of `namdb bench oracle`: commits all the time, takes a snapshot every
+ * 10 ms, stands still once.
  *
- * The same transactions under both schemes: each inserts one row of a table without a key, so nobody waits for
- * anybody's lock, and none is lost to an old snapshot. What differs is where a commit id comes from, and what a
- * cluster does about a client that has stopped.
+ * The same transactions under both schemes: each inserts one row of a table without a key, so
+ * nobody waits for anybody's lock, and none is lost to an old snapshot. What differs is where a
+ * commit id comes from, and what a cluster does about a client that has stopped.
  */
 #include <bench/oracle_internal.h>
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 enum {
 	ROW = 64,
-	LONG_COMMIT = 100,   /* rows: long enough for a signal to find the victim in the middle of it */
+	LONG_COMMIT = 100,   /* rows: long enough for a signal to find the victim in the middle of
+			      * it */
 	ROW_BYTES = 512,     /* of storage for one row, with its log */
-	RATE_MOST = 30000,   /* of one client that commits as fast as it can: what memory is reckoned for */
+	RATE_MOST = 30000,   /* of one client that commits as fast as it can: what memory is
+			      * reckoned for */
 	REST_NS = 150000000, /* longer than an owner needs to be known as idle */
 	LATE_NS = 50000000,  /* what is offered and not taken for so long is not made up for */
 	SETTLE_NS = 1000000,
@@ -259,7 +263,8 @@ static nam_status
 joins(struct oracle_place *p)
 {
 	struct oracle_run *r = p->run;
-	/* Under the paper's scheme nobody takes a client for dead: there it stands still and comes back. */
+	/* Under the paper's scheme nobody takes a client for dead: there it stands still and comes
+	 * back. */
 	const struct txn_config cfg = { .vector = 16 << 20,
 		.scheme = r->scheme,
 		.clients = r->p.clients,

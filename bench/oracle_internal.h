@@ -1,6 +1,6 @@
 /*
- * oracle_internal.h -- what the parts of `namdb bench oracle` share: what is asked for, one run as all its processes see
- * it, and what it came to.
+ * oracle_internal.h -- what the parts of `namdb bench oracle` share: what is asked for, one run as
+ * all its processes see it, and what it came to.
  *
  * Times are net_now_ns of the run: of the machine, or of the simulated cluster.
  */
@@ -9,8 +9,9 @@
 
 #include <bench/bench.h>
 #include <net/net.h>
-#include <stdatomic.h>
 #include <txn/txn.h>
+
+#include <stdatomic.h>
 
 enum {
 	ORACLE_CLIENTS_MAX = 16,
@@ -23,7 +24,8 @@ enum {
 
 /* Where the pause meets the client. */
 enum oracle_moment {
-	ORACLE_AT_CLAIM,  /* it has claimed a commit id, and nothing else of the commit has been posted */
+	ORACLE_AT_CLAIM,  /* it has claimed a commit id, and nothing else of the commit has been
+			   * posted */
 	ORACLE_AT_COMMIT, /* in the middle of a commit, wherever that is */
 	ORACLE_AT_REST,   /* it has had nothing to do for a while */
 	ORACLE_MOMENTS

@@ -1,15 +1,17 @@
 /*
- * oracle_real.c -- the clients of `namdb bench oracle` as processes beside a storage node's, one of them stopped by SIGSTOP.
+ * oracle_real.c -- the clients of `namdb bench oracle` as processes beside a storage node's, one of
+ * them stopped by SIGSTOP.
  *
- * At a claim, and at rest, the victim stops itself, so that the moment is met exactly. In the middle of a commit it is stopped
- * from here, again and again until it was in the middle of one.
+ * At a claim, and at rest, the victim stops itself, so that the moment is met exactly. In the
+ * middle of a commit it is stopped from here, again and again until it was in the middle of one.
  */
 #include <base/clock.h>
 #include <base/log.h>
 #include <bench/node.h>
 #include <bench/oracle_internal.h>
-#include <errno.h>
 #include <net/secret.h>
+
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,7 +52,8 @@ be_client(struct oracle_run *r, unsigned i, const struct net_config *cfg, pid_t 
 	signal(SIGINT, SIG_IGN);
 	if (getppid() != parent)
 		_exit(1);
-	/* As a compute node's heart, which is in this thread: ahead of those who compute, where that is allowed. */
+	/* As a compute node's heart, which is in this thread: ahead of those who compute, where
+	 * that is allowed. */
 	(void)setpriority(PRIO_PROCESS, 0, HEART_NICE);
 	if (r->moment != ORACLE_AT_COMMIT)
 		p.stand_still = stop_self;
@@ -115,7 +118,8 @@ stop_in_commit(struct processes *p)
 	return false;
 }
 
-/* The pause, and what is left of the run. A victim that dies in it was shut out: it is not waited for. */
+/* The pause, and what is left of the run. A victim that dies in it was shut out: it is not waited
+ * for. */
 static void
 play(struct processes *p)
 {

@@ -1,6 +1,8 @@
-/* oracle_sim.c -- the clients of `namdb bench oracle` in a simulated cluster: virtual time, one seed. */
+/* oracle_sim.c -- the clients of `namdb bench oracle` in a simulated cluster: virtual time, one
+ * seed. */
 #include <bench/oracle_internal.h>
 #include <net/sim/sim.h>
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,11 +1,14 @@
 /*
- * oracle_table.c -- what a run of `namdb bench oracle` came to, from what its clients wrote down; and its picture.
+ * oracle_table.c -- what a run of `namdb bench oracle` came to, from what its clients wrote down;
+ * and its picture.
  *
- * A client has, at any moment, the last snapshot that it got. Its age: for how long has the newest commit that it covers
- * been answered? What is missing: for how long has the oldest commit that it does not cover been answered? So
- * a snapshot that is waited for ages meanwhile, and an age is at best what passes between two snapshots.
+ * A client has, at any moment, the last snapshot that it got. Its age: for how long has the newest
+ * commit that it covers been answered? What is missing: for how long has the oldest commit that it
+ * does not cover been answered? So a snapshot that is waited for ages meanwhile, and an age is at
+ * best what passes between two snapshots.
  */
 #include <bench/oracle_internal.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +39,8 @@ struct held {
 	uint64_t newest_ns, missing_ns; /* 0: none; UINT64_MAX: none */
 };
 
-/* Of what had been answered when the snapshot was got: a commit may be visible before its client knows. */
+/* Of what had been answered when the snapshot was got: a commit may be visible before its client
+ * knows. */
 static struct held
 held(const struct oracle_run *r, uint64_t cid, uint64_t got_ns)
 {
@@ -96,7 +100,8 @@ follow(const struct oracle_run *r, const struct oracle_client *c, struct oracle_
 	}
 }
 
-/* Snapshots rise; and where they have to, cover what this client had been answered when it asked. */
+/* Snapshots rise; and where they have to, cover what this client had been answered when it
+ * asked. */
 static unsigned
 check(const struct oracle_run *r, unsigned i)
 {

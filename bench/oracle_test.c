@@ -1,8 +1,9 @@
 /*
- * oracle_test.c -- one of three clients stands still for 10 s, in virtual time: for how long do the others' snapshots?
+ * oracle_test.c -- one of three clients stands still for 10 s, in virtual time: for how long do the
+ * others' snapshots?
  *
- * Both schemes, side by side. The greatest age that may be met is reckoned here from the parts that the oracle's README
- * names, not taken from what the bench once printed.
+ * Both schemes, side by side. The greatest age that may be met is reckoned here from the parts that
+ * the oracle's README names, not taken from what the bench once printed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,13 +12,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 /* cmocka after the four above */
-#include <cmocka.h>
 #include "oracle_internal.h"
+
+#include <cmocka.h>
 
 enum {
 	LEASE_MS = 100,
-	/* A look counts for a quarter of a lease at most, so none is late here; a tick is 2 ms, a sweep 5, settling less than 5, and
-	 * a hole needs two rounds of promises that no dead owner holds down. */
+	/* A look counts for a quarter of a lease at most, so none is late here; a tick is 2 ms, a
+	 * sweep 5, settling less than 5, and a hole needs two rounds of promises that no dead owner
+	 * holds down. */
 	RECOVERY_MS = 20,
 	BETWEEN_LOOKS_MS = 10,
 	BETWEEN_COMMITS_MS = 10, /* three clients, 200 commits a second each */
@@ -66,7 +69,8 @@ test_claimed(void **state)
 			    BETWEEN_LOOKS_MS + BETWEEN_COMMITS_MS + (rest ? 1 : LEASE_MS + RECOVERY_MS);
 			assert_true(o.age_ms < most);
 			assert_true(o.missing_ms < most);
-			/* It did stand in the way until its lease was over, else this shows nothing. */
+			/* It did stand in the way until its lease was over, else this shows
+			 * nothing. */
 			assert_true(rest || o.age_ms > LEASE_MS);
 			assert_int_equal(o.shut_out, !rest);
 			/* In the last second of the pause the two commit as if nothing were. */

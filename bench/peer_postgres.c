@@ -3,6 +3,7 @@
  * protocol (version 3).
  */
 #include "peer_postgres.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>

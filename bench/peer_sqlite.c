@@ -1,11 +1,14 @@
-/* peer_sqlite.c -- the same checkout on SQLite in memory: prepared statements, one transaction each. */
+/* peer_sqlite.c -- the same checkout on SQLite in memory: prepared statements, one transaction
+ * each. */
+#include "tpcw_internal.h"
+
 #include <base/clock.h>
 #include <bench/bench.h>
+
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tpcw_internal.h"
 
 enum { Q_BEGIN, Q_READ, Q_ORDER, Q_LINE, Q_UPDATE, Q_COMMIT, Q_COUNT };
 

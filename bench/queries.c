@@ -1,10 +1,12 @@
 /*
- * queries.c -- `namdb bench sql`: questions over real CSV files, asked of namdb and of SQLite in memory in turn.
+ * queries.c -- `namdb bench sql`: questions over real CSV files, asked of namdb and of SQLite in
+ * memory in turn.
  *
- * Both hold the same rows under the same primary keys, and nothing else: no further index on
- * either side, but SQLite may make its automatic ones. SQLite gets its rows from our tables, is ANALYZEd, and keeps its
- * statements prepared; we get the text each time (the plan of a text is made anew, its parse is cached). Answers must
- * agree: as many rows, and in every column but those of doubles the same values.
+ * Both hold the same rows under the same primary keys, and nothing else: no further index on either
+ * side, but SQLite may make its automatic ones. SQLite gets its rows from our tables, is ANALYZEd,
+ * and keeps its statements prepared; we get the text each time (the plan of a text is made anew,
+ * its parse is cached). Answers must agree: as many rows, and in every column but those of doubles
+ * the same values.
  */
 #include <base/clock.h>
 #include <base/hash.h>
@@ -12,6 +14,8 @@
 #include <bench/bench.h>
 #include <bench/questions.h>
 #include <compute_node/cn.h>
+#include <storage_node/sn.h>
+
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -19,7 +23,6 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <storage_node/sn.h>
 #include <string.h>
 
 enum { COLUMNS_MAX = 16, QUESTION_SHOWN = 150 };
@@ -255,7 +258,8 @@ report(const struct bench_list *l, const struct figure *f, unsigned n)
 static void
 report_json(const struct bench_list *l, const struct figure *f, unsigned n)
 {
-	for (unsigned i = 0; i < n; i++) /* no question has a quote or a backslash in it: see questions.c */
+	for (unsigned i = 0; i < n; i++) /* no question has a quote or a backslash in it: see
+					  * questions.c */
 		printf("%s{\"list\": \"%s\", \"number\": %u, \"sql\": \"%s\", \"rows\": %llu, "
 		       "\"ours_ms\": %.4f, \"sqlite_ms\": %.4f, \"ratio\": %.3f, \"same_answer\": %s}",
 		    i ? ", " : "", l->name, f[i].number, l->sql[f[i].number - 1],

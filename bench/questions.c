@@ -1,6 +1,7 @@
 /*
- * questions.c -- the questions of `namdb bench sql`. Every one has one answer (ties are broken, NULLs placed) and means the same
- * to both sides. depends.depends_on often names no package; depends.package always does.
+ * questions.c -- the questions of `namdb bench sql`. Every one has one answer (ties are broken,
+ * NULLs placed) and means the same to both sides. depends.depends_on often names no package;
+ * depends.package always does.
  */
 #include <bench/questions.h>
 

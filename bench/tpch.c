@@ -7,15 +7,17 @@
  */
 #include "peer_postgres.h"
 #include "tpch_internal.h"
+
 #include <base/clock.h>
 #include <base/number.h>
 #include <bench/bench.h>
 #include <compute_node/cn.h>
+#include <storage_node/sn.h>
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <storage_node/sn.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -3,6 +3,7 @@
  * in hundredths.
  */
 #include "tpch_internal.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

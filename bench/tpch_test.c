@@ -14,8 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 /* cmocka after the four above */
-#include <cmocka.h>
 #include "tpch_internal.h"
+
+#include <cmocka.h>
 
 enum {
 	SCALE = 10,

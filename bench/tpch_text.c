@@ -1,6 +1,8 @@
 /* tpch_text.c -- TPC-H's dice, lists of words (§4.2.2.13) and sentences (§4.2.2.14). */
 #include "tpch_internal.h"
+
 #include <base/hash.h>
+
 #include <string.h>
 
 /* ---- dice ---------------------------------------------------------------------------- */

@@ -1,20 +1,23 @@
-/* tpcw.c -- runs the checkout, its memory floor and its peer side by side, and says what came out. */
+/* tpcw.c -- runs the checkout, its memory floor and its peer side by side, and says what came
+ * out. */
+#include "tpcw_internal.h"
+
 #include <base/clock.h>
 #include <bench/bench.h>
+#include <net/region_format.h>
+#include <net/secret.h>
+#include <storage_node/sn.h>
+
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
-#include <net/region_format.h>
-#include <net/secret.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <storage_node/sn.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include "tpcw_internal.h"
 
 enum { EMBEDDED_NODES = 3, FLOOR_APPEND = 512 << 20, WARM_SECONDS = 1 };
 
@@ -64,7 +67,8 @@ struct job {
 	uint64_t bad;
 };
 
-/* The floor runs on memory of the storage nodes themselves, where it is mapped here. No memory, no floor. */
+/* The floor runs on memory of the storage nodes themselves, where it is mapped here. No memory, no
+ * floor. */
 static nam_status
 floor_memory(struct tpcw_floor *f, const struct cn_place *pl, const struct tpcw_params *p)
 {
@@ -241,7 +245,8 @@ touch(struct sn_region *r, const char *what)
 static nam_status
 embed(struct embedded *e, const struct tpcw_params *p, struct nam_err *err)
 {
-	/* Products take 2.1 KiB each (two versions), a checkout leaves 1.7 KiB; no core does more than 500,000 a second. */
+	/* Products take 2.1 KiB each (two versions), a checkout leaves 1.7 KiB; no core does more
+	 * than 500,000 a second. */
 	double seconds = p->seconds * p->runs + WARM_SECONDS;
 	double commits = p->transactions != 0 ? (double)p->transactions * (p->runs + 1)
 					      : seconds * p->workers * (p->sql ? 200e3 : 500e3);

@@ -4,6 +4,7 @@
 
 #include <base/hist.h>
 #include <compute_node/cn.h>
+
 #include <stdatomic.h>
 
 enum { TPCW_ITEMS = 3, TPCW_STOCK = 1000000, TPCW_DESCRIPTION = 960 };
@@ -38,7 +39,8 @@ struct tpcw_params {
 	unsigned workers, clients, runs;
 	bool sql;
 	double seconds;
-	uint64_t transactions; /* a run ends when so many have committed, whatever the time; 0: by time */
+	uint64_t transactions; /* a run ends when so many have committed, whatever the time; 0: by
+			        * time */
 	uint64_t products;
 	enum net_kind fabric;
 	const char *storage; /* NULL: embedded */
@@ -50,7 +52,8 @@ struct tpcw_params {
 /* What one slice of one worker did. */
 struct tpcw_slice {
 	uint64_t commits, aborts, errors;
-	uint64_t most;      /* commits wanted of this client; UINT64_MAX: as many as there is time for */
+	uint64_t most;      /* commits wanted of this client; UINT64_MAX: as many as there is time
+			     * for */
 	double cpu_seconds; /* of the whole process, while it ran */
 	struct nam_hist latency_ns;
 	struct net_counts counts;
@@ -64,7 +67,8 @@ struct tpcw_cart {
 void tpcw_cart_fill(struct tpcw_cart *c, struct nam_rng *r, const struct tpcw_params *p, int64_t order);
 void tpcw_product_fill(struct tpcw_product *r, int64_t id);
 
-/* floor.c: the memory traffic alone. area: `threads` x bytes of touched memory. Transactions per second of all threads. */
+/* floor.c: the memory traffic alone. area: `threads` x bytes of touched memory. Transactions per
+ * second of all threads. */
 struct tpcw_floor {
 	char *product; /* products x 1 KiB */
 	uint64_t products;
@@ -83,7 +87,8 @@ void tpcw_sqlite_close(struct tpcw_sqlite *s);
 /* The two ways into namdb. Each runs in coroutines of the workers. */
 struct tpcw_side;
 struct tpcw_ops {
-	/* Makes tables and loads this worker's share of the products [from, to). First: makes the tables. */
+	/* Makes tables and loads this worker's share of the products [from, to). First: makes the
+	 * tables. */
 	nam_status (*prepare)(struct tpcw_side *s, const struct cn_place *pl);
 	nam_status (*load)(struct tpcw_side *s, const struct cn_place *pl, uint64_t from, uint64_t to,
 	    _Atomic uint64_t *done);

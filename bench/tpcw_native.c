@@ -1,9 +1,11 @@
 /* tpcw_native.c -- the checkout on txn's own interface: rows are structs, no SQL above. */
+#include "tpcw_internal.h"
+
 #include <base/hash.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tpcw_internal.h"
 
 enum { LOAD_BATCH = 32 };
 
@@ -77,7 +79,8 @@ load(struct tpcw_side *s, const struct cn_place *pl, uint64_t from, uint64_t to,
 			st = txn_commit(t, NULL);
 		else
 			txn_abort(t);
-		/* Two keys of the same signature, inserted at the same moment, may meet in one empty block. */
+		/* Two keys of the same signature, inserted at the same moment, may meet in one
+		 * empty block. */
 		if (st == NAM_CONFLICT) {
 			st = NAM_OK;
 			i = first;
@@ -202,7 +205,8 @@ client(struct tpcw_side *s, const struct cn_place *pl, unsigned number, struct t
 		}
 		struct tpcw_cart c;
 		tpcw_cart_fill(&c, &r, s->p, next++);
-		uint64_t began = ended; /* closed loop: the next begins when the last has been answered */
+		uint64_t began = ended; /* closed loop: the next begins when the last has been
+					 * answered */
 		for (;;) {
 			nam_arena_reset(&a);
 			nam_status st = checkout(s, pl, &c, &a, counts, (int64_t)began);

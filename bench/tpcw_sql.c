@@ -1,8 +1,10 @@
-/* tpcw_sql.c -- the checkout through SQL: sessions, prepared statements, the same twelve statements SQLite gets. */
+/* tpcw_sql.c -- the checkout through SQL: sessions, prepared statements, the same twelve statements
+ * SQLite gets. */
+#include "tpcw_internal.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tpcw_internal.h"
 
 enum { Q_BEGIN, Q_READ, Q_ORDER, Q_LINE, Q_UPDATE, Q_COMMIT, Q_COUNT };
 static const char *const text[Q_COUNT] = {

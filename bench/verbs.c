@@ -1,11 +1,13 @@
 /*
- * verbs.c -- `namdb bench verbs`: what the fabric does, one kind of operation at a time, beside plain TCP.
+ * verbs.c -- `namdb bench verbs`: what the fabric does, one kind of operation at a time, beside
+ * plain TCP.
  *
- * Each size has its runs; in each run its operations and the peer take turns, a slice each. So a machine that
- * changes its mind hits all of them, and ratios are taken inside each run.
+ * Each size has its runs; in each run its operations and the peer take turns, a slice each. So a
+ * machine that changes its mind hits all of them, and ratios are taken inside each run.
  */
 #include <base/number.h>
 #include <bench/verbs_internal.h>
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -300,7 +302,8 @@ find(const struct bench *b, enum verbs_op op, uint32_t size, bool deep)
 	return best;
 }
 
-/* READs of 8 bytes beside the peer's answers of as many, run by run; over tcp that is what tcp.c is judged by. */
+/* READs of 8 bytes beside the peer's answers of as many, run by run; over tcp that is what tcp.c is
+ * judged by. */
 static void
 ratio_metric(const struct bench *b, struct bench_metrics *m)
 {

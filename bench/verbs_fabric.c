@@ -1,12 +1,13 @@
 /*
- * verbs_fabric.c -- the measured side of `namdb bench verbs`: one worker, `depth` operations out, on random places.
+ * verbs_fabric.c -- the measured side of `namdb bench verbs`: one worker, `depth` operations out,
+ * on random places.
  *
  * Where memory is mapped here (shm) an operation is over when it was posted, so there depth is the
  * length of a batch: that is how misses overlap. Elsewhere depth is the number of coroutines, each
  * with one operation out, and the provider sends together what they post in one round.
  *
- * On every node lie three areas: READs come from the first, where each word tells its place; WRITEs go
- * to the second and are read back after a slice; the words of the third are counted here too, so
+ * On every node lie three areas: READs come from the first, where each word tells its place; WRITEs
+ * go to the second and are read back after a slice; the words of the third are counted here too, so
  * that every CAS must succeed and every FETCH_ADD finds what the one before left.
  */
 #include <base/clock.h>
@@ -14,11 +15,12 @@
 #include <bench/verbs_internal.h>
 #include <net/provider/rdma.h>
 #include <net/region_format.h>
-#include <net/secret.h>
 #include <net/ring/service.h>
+#include <net/secret.h>
+#include <storage_node/sn.h>
+
 #include <stdio.h>
 #include <stdlib.h>
-#include <storage_node/sn.h>
 #include <string.h>
 
 enum {
@@ -52,7 +54,8 @@ struct verbs_fabric {
 	struct net *net;
 	struct net_worker *w;
 	enum net_kind kind;
-	bool mapped, rows, channels; /* rows: extents have to lie in a row; channels: they are open */
+	bool mapped, rows, channels; /* rows: extents have to lie in a row; channels: they are
+				      * open */
 	unsigned nodes;
 	struct place *place;
 	char *into, *from;  /* VERBS_OUT_MAX for READs; the pattern of WRITEs */
@@ -420,7 +423,8 @@ judge(struct client *c, const struct mark *m)
 	}
 }
 
-/* What one look at the network brought was there at one time: one look at the clock, as the peer does. */
+/* What one look at the network brought was there at one time: one look at the clock, as the peer
+ * does. */
 static uint64_t
 time_of_round(struct verbs_fabric *f)
 {
@@ -440,7 +444,8 @@ client(void *arg)
 	net_batch_init(
 	    &b, c->f->w, c->f->ops + (size_t)c->number * c->batch * chunks, c->batch * chunks, NULL);
 	uint64_t now = nam_clock_ns();
-	/* At least once: on a busy machine the time can be over before it began, and nothing has no rate. */
+	/* At least once: on a busy machine the time can be over before it began, and nothing has no
+	 * rate. */
 	while ((now < c->end_ns || c->ops == 0) &&
 	       !atomic_load_explicit(&bench_verbs_stop, memory_order_relaxed)) {
 		for (unsigned i = 0; i < c->batch; i++)
@@ -457,7 +462,8 @@ client(void *arg)
 	c->last_ns = now;
 }
 
-/* A channel to each node's echo service: once, before the first message. In event mode who is not called costs nothing. */
+/* A channel to each node's echo service: once, before the first message. In event mode who is not
+ * called costs nothing. */
 static nam_status
 open_channels(struct verbs_fabric *f, struct nam_err *err)
 {
@@ -533,7 +539,8 @@ bench_verbs_fabric_run(struct verbs_fabric *f, enum verbs_op op, uint32_t size, 
 	}
 	net_worker_run(f->w, NULL, NULL);
 	out->client_ns = bench_verbs_cpu_ns() - cpu;
-	if (message && f->region != NULL) /* the shard has no clock that we could ask: all that was not us */
+	if (message && f->region != NULL) /* the shard has no clock that we could ask: all that was
+					   * not us */
 		out->server_ns = bench_verbs_process_ns() - all - out->client_ns;
 	else if (f->served)
 		out->server_ns = server_ns(f) - server;

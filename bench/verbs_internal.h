@@ -1,4 +1,5 @@
-/* verbs_internal.h -- what the parts of `namdb bench verbs` share: what is asked for, and what one slice came to. */
+/* verbs_internal.h -- what the parts of `namdb bench verbs` share: what is asked for, and what one
+ * slice came to. */
 #ifndef NAM_BENCH_VERBS_INTERNAL_H
 #define NAM_BENCH_VERBS_INTERNAL_H
 
@@ -6,6 +7,7 @@
 #include <base/status.h>
 #include <bench/bench.h>
 #include <net/net.h>
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -18,12 +20,15 @@ enum {
 	VERBS_DEPTH_MAX = 1024,
 	VERBS_SIZE_MIN = 8,
 	VERBS_SIZE_MAX = 32 << 20,
-	VERBS_OUT_MAX = 64 << 20, /* payload that may be out at once, so that buffers stay of a sane size */
+	VERBS_OUT_MAX = 64 << 20, /* payload that may be out at once, so that buffers stay of a sane
+				   * size */
 };
 
-/* RPC is the peer, not a verb: a request of 8 bytes over a TCP socket, answered with `size` bytes. */
+/* RPC is the peer, not a verb: a request of 8 bytes over a TCP socket, answered with `size`
+ * bytes. */
 enum verbs_op { VERBS_READ, VERBS_WRITE, VERBS_CAS, VERBS_FAA, VERBS_MESSAGE, VERBS_RPC, VERBS_OPS };
-/* A message goes to the node's echo service and comes back, through rings, in event mode; longer ones do not fit. */
+/* A message goes to the node's echo service and comes back, through rings, in event mode; longer
+ * ones do not fit. */
 enum { VERBS_MESSAGE_MAX = 128 << 10 };
 
 struct verbs_params {
@@ -90,7 +95,8 @@ void bench_verbs_thread_core(int tid, cpu_set_t *set);
 /* The calling thread's, and that of all threads of this process. */
 uint64_t bench_verbs_cpu_ns(void);
 uint64_t bench_verbs_process_ns(void);
-/* Cycles of a core in a nanosecond of its time, by the time stamp counter since the program began; 0: not known here. */
+/* Cycles of a core in a nanosecond of its time, by the time stamp counter since the program began;
+ * 0: not known here. */
 double bench_verbs_ghz(void);
 bool bench_verbs_pin(int core);
 
@@ -101,7 +107,8 @@ struct verbs_point {
 	uint32_t size;
 	unsigned depth, out; /* as asked for, and what was out at most */
 	unsigned runs;
-	double rate[BENCH_RUNS_MAX];                                 /* operations per second, by run */
+	/* operations per second, by run */
+	double rate[BENCH_RUNS_MAX];
 	double client_ns[BENCH_RUNS_MAX], server_ns[BENCH_RUNS_MAX]; /* per operation */
 	uint64_t ops, wrong;
 	struct nam_hist latency_ns; /* of all runs */

@@ -1,5 +1,7 @@
-/* verbs_plot.c -- the picture of `namdb bench verbs`, by gnuplot: bandwidth, latency and CPU cycles at both ends over the size. */
+/* verbs_plot.c -- the picture of `namdb bench verbs`, by gnuplot: bandwidth, latency and CPU cycles
+ * at both ends over the size. */
 #include <bench/verbs_internal.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +13,8 @@ enum { PATH_LEN = 4096 };
 /* Columns of the data. */
 enum { MB_PER_S = 3, P50_US = 4, CLIENT_CYCLES = 8, SERVER_CYCLES = 9 };
 
-/* One block per operation and depth, two empty lines between them: gnuplot's index. Returns how many. */
+/* One block per operation and depth, two empty lines between them: gnuplot's index. Returns how
+ * many. */
 static unsigned
 write_data(FILE *to, const struct verbs_point *pt, unsigned n, unsigned depth, unsigned block)
 {

@@ -1,14 +1,16 @@
 /*
  * verbs_rpc.c -- the peer of `namdb bench verbs`: what a program does over TCP that has no fabric.
  *
- * A request is 8 bytes: how long the answer shall be, and a number. The answer is so many bytes, the first 8 of
- * them the request's. Both ends block. The client keeps `depth` requests out: it sends with one call as many as
- * it took answers with one; the server answers with one call all the requests it got with one.
+ * A request is 8 bytes: how long the answer shall be, and a number. The answer is so many bytes,
+ * the first 8 of them the request's. Both ends block. The client keeps `depth` requests out: it
+ * sends with one call as many as it took answers with one; the server answers with one call all the
+ * requests it got with one.
  */
-#include <arpa/inet.h>
-#include <assert.h>
 #include <base/clock.h>
 #include <bench/verbs_internal.h>
+
+#include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -102,7 +104,8 @@ serve(void *arg)
 	}
 }
 
-/* Two ends of one connection over the loopback interface. A stranger who comes first is not let in. */
+/* Two ends of one connection over the loopback interface. A stranger who comes first is not let
+ * in. */
 static bool
 connect_both(struct verbs_rpc *r)
 {
@@ -192,7 +195,8 @@ bench_verbs_rpc_run(struct verbs_rpc *r, uint32_t size, unsigned depth, double s
     struct nam_hist *latency_ns, struct verbs_slice *out, struct nam_err *err)
 {
 	uint64_t asked_ns[VERBS_DEPTH_MAX];
-	/* Answers lie one behind the other, and as many fit before the first place is used again. */
+	/* Answers lie one behind the other, and as many fit before the first place is used
+	 * again. */
 	size_t places = depth * (size_t)size < BUFFER ? BUFFER / size : depth, room = places * size, at = 0;
 	uint64_t server = bench_verbs_thread_cpu_ns(&r->thread), cpu = bench_verbs_cpu_ns();
 	uint64_t begin = nam_clock_ns(), end = begin + (uint64_t)(seconds * 1e9), now = begin, taken = 0;

@@ -1,5 +1,7 @@
-/* verbs_thread.c -- the serving threads of `namdb bench verbs`: their CPU time, and the cores they run on. */
+/* verbs_thread.c -- the serving threads of `namdb bench verbs`: their CPU time, and the cores they
+ * run on. */
 #include <bench/verbs_internal.h>
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -96,7 +98,8 @@ bench_verbs_thread_core(int tid, cpu_set_t *set)
 	size_t n = fread(line, 1, sizeof line - 1, f);
 	fclose(f);
 	line[n] = 0;
-	/* Behind the name, which may hold anything but ends with the last ')': field 3, and so on to 39. */
+	/* Behind the name, which may hold anything but ends with the last ')': field 3, and so on
+	 * to 39. */
 	char *at = strrchr(line, ')');
 	for (unsigned field = 2; at != NULL && field < 39; field++)
 		at = strchr(at + 1, ' ');

@@ -1,8 +1,7 @@
 /* catalog.c -- the process's cache of definitions, and DDL as rows of two system tables. */
-#include <catalog/catalog_internal.h>
-
 #include <base/assert.h>
 #include <base/hash.h>
+#include <catalog/catalog_internal.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -233,7 +232,8 @@ pin(struct cat *c, struct cat_hazard **slot)
 	}
 	*slot = &c->hazard[reader];
 	for (struct cat_shot *s = atomic_load(&c->head);;) {
-		atomic_store(&(*slot)->shot, s); /* sequentially consistent: seen before the next load */
+		atomic_store(&(*slot)->shot, s); /* sequentially consistent: seen before the next
+						  * load */
 		struct cat_shot *again = atomic_load(&c->head);
 		if (again == s)
 			return s;
@@ -299,7 +299,8 @@ known(struct cat *c, const char *name, uint32_t id, uint32_t generation)
 	return NULL;
 }
 
-/* Fresh tables that a newer shot has read about, or that were dropped before anybody could. Under lock. */
+/* Fresh tables that a newer shot has read about, or that were dropped before anybody could. Under
+ * lock. */
 static void
 settle_fresh(struct cat *c, tso_cid at)
 {
@@ -382,7 +383,8 @@ reload(struct cat *c, struct txn_worker *tw, struct txn *t, const struct txn_lim
 				goto out_unlock;
 			}
 		} else if (e->def.store.guard.bits == 0) {
-			/* Made here: where its definition came to lie is known only now, and to nobody yet. */
+			/* Made here: where its definition came to lie is known only now, and to
+			 * nobody yet. */
 			e->def.store.guard = def->store.guard;
 			e->def.store.guard_word = def->store.guard_word;
 		}

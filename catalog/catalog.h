@@ -9,8 +9,8 @@
 #ifndef NAM_CATALOG_CATALOG_H
 #define NAM_CATALOG_CATALOG_H
 
-#include <types/value.h>
 #include <txn/txn.h>
+#include <types/value.h>
 
 enum { CAT_NAME_MAX = 63, CAT_COLUMNS_MAX = 1600, CAT_KEY_MAX = 32 };
 
@@ -60,7 +60,8 @@ struct cat_table {
 	uint16_t keys;             /* columns of the primary key; 0: none */
 	uint16_t key[CAT_KEY_MAX]; /* column numbers, in key order */
 	uint16_t fixed;            /* bytes of the fixed part of a row */
-	uint16_t first;            /* places that every row has, and bytes of the fixed part up to there */
+	uint16_t first;            /* places that every row has, and bytes of the fixed part up to
+				    * there */
 	uint16_t first_fixed;
 	uint16_t places;         /* of all rows; more than first: ALTER TABLE has added some */
 	struct cat_place *place; /* NULL: column k has place k, and there are no others */
@@ -103,41 +104,48 @@ nam_status cat_list(
 uint64_t cat_version(struct cat *c, struct txn *t);
 
 /*
- * How many rows tables have, as this process last heard: a full scan says so, and bulk changes move it. Nothing
- * depends on its being right. false: nobody has looked. cat_drift rises when a count becomes quite another.
+ * How many rows tables have, as this process last heard: a full scan says so, and bulk changes move
+ * it. Nothing depends on its being right. false: nobody has looked. cat_drift rises when a count
+ * becomes quite another.
  */
 bool cat_rows_seen(struct cat *c, const struct cat_table *table, double *rows);
 void cat_rows_saw(struct cat *c, uint32_t table_id, uint64_t rows);
 void cat_rows_moved(struct cat *c, const struct cat_table *table, int64_t by);
 uint64_t cat_drift(struct cat *c);
 
-/* Creates a table: def->name, columns (name, type, typmod, not_null), keys, store.slots. NAM_DUPLICATE: the name is
- * taken. Visible to others when t commits. */
+/* Creates a table: def->name, columns (name, type, typmod, not_null), keys, store.slots.
+ * NAM_DUPLICATE: the name is taken. Visible to others when t commits. */
 nam_status cat_create(struct cat *c, struct txn *t, const struct cat_table *def);
-/* A word of its own for a new sequence, holding its first value. NAM_FULL: there have been too many. */
+/* A word of its own for a new sequence, holding its first value. NAM_FULL: there have been too
+ * many. */
 nam_status cat_sequence_word(struct cat *c, struct txn_worker *tw, int64_t first, net_addr *out);
-/* NAM_ABSENT: another transaction has dropped it meanwhile; NAM_CONFLICT: or changed; NAM_REFUSED: a system table. */
+/* NAM_ABSENT: another transaction has dropped it meanwhile; NAM_CONFLICT: or changed; NAM_REFUSED:
+ * a system table. */
 nam_status cat_drop(struct cat *c, struct txn *t, const struct cat_table *table);
-/* Before a table's meaning changes: waits for those who are writing it, and keeps others from committing rows until t
- * ends. READ COMMITTED gets a snapshot that covers all rows there are. NAM_CONFLICT: another transaction has changed
- * or dropped it meanwhile, or, above READ COMMITTED, its rows; NAM_TIMEOUT. */
+/* Before a table's meaning changes: waits for those who are writing it, and keeps others from
+ * committing rows until t ends. READ COMMITTED gets a snapshot that covers all rows there are.
+ * NAM_CONFLICT: another transaction has changed or dropped it meanwhile, or, above READ COMMITTED,
+ * its rows; NAM_TIMEOUT. */
 nam_status cat_hold(struct cat *c, struct txn *t, const struct cat_table *table);
-/* Another definition for the rows of a table: the same columns as to type and place, under other names, with other
- * rules. NAM_ABSENT, NAM_CONFLICT: another transaction has been there. */
+/* Another definition for the rows of a table: the same columns as to type and place, under other
+ * names, with other rules. NAM_ABSENT, NAM_CONFLICT: another transaction has been there. */
 nam_status cat_alter(
     struct cat *c, struct txn *t, const struct cat_table *table, const struct cat_table *def);
-/* The same for what is known of the rows, not what they are (statistics): whoever writes them need not mind. */
+/* The same for what is known of the rows, not what they are (statistics): whoever writes them need
+ * not mind. */
 nam_status cat_describe(
     struct cat *c, struct txn *t, const struct cat_table *table, const struct cat_table *def);
-/* Before t commits or aborts: what it has changed is nobody's view any more. From then on its struct may be another
- * transaction's, even before txn_commit has returned. NULL: it has changed nothing. */
+/* Before t commits or aborts: what it has changed is nobody's view any more. From then on its
+ * struct may be another transaction's, even before txn_commit has returned. NULL: it has changed
+ * nothing. */
 struct cat_overlay *cat_leave(struct cat *c, const struct txn *t);
 /* And after that: cid from txn_commit, 0: it came to nothing. */
 void cat_settled(struct cat *c, struct txn_worker *tw, struct cat_overlay *o, tso_cid cid);
 
 /* ---- rows (catalog/row.c; drawing in catalog/row_format.h) ------------------- */
 
-/* Computes offsets, store.row_max, store.has_key and the callbacks; from place, first and places if there are any. */
+/* Computes offsets, store.row_max, store.has_key and the callbacks; from place, first and places if
+ * there are any. */
 bool cat_table_layout(struct cat_table *t, struct cat_err *err);
 /* After that: is a slot of row_max bytes enough for its rows? */
 bool cat_table_fits(const struct cat_table *t, uint32_t row_max);
@@ -145,12 +153,12 @@ bool cat_table_fits(const struct cat_table *t, uint32_t row_max);
 /* Encodes one row (column k in v[k], null[k]); long values go to blobs of t. Result in arena. */
 nam_status cat_row_encode(const struct cat_table *table, struct txn *t, const union cat_val *v,
     const bool *null, struct cat_str *out, struct nam_arena *arena);
-/* Decodes the columns wanted of n rows into vectors: col[j] is column number want[j]. Short strings point into
- * the rows; blobs are read (one doorbell) into arena. */
+/* Decodes the columns wanted of n rows into vectors: col[j] is column number want[j]. Short strings
+ * point into the rows; blobs are read (one doorbell) into arena. */
 nam_status cat_rows_decode(const struct cat_table *table, struct txn *t, const struct txn_row *rows,
     unsigned n, const uint16_t *want, unsigned wants, struct cat_vec *col, struct nam_arena *arena);
-/* The primary key's bytes of a row's values, and its hash, for txn_get / txn_put. Numbers that compare equal
- * encode alike. */
+/* The primary key's bytes of a row's values, and its hash, for txn_get / txn_put. Numbers that
+ * compare equal encode alike. */
 nam_status cat_key_encode(const struct cat_table *table, const union cat_val *key_values, struct cat_str *out,
     uint64_t *hash, struct nam_arena *arena);
 

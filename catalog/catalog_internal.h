@@ -1,4 +1,5 @@
-/* catalog_internal.h -- what catalog.c (the cache), system.c (rows of the system tables) and ddl.c (changes) share. */
+/* catalog_internal.h -- what catalog.c (the cache), system.c (rows of the system tables) and ddl.c
+ * (changes) share. */
 #ifndef NAM_CATALOG_INTERNAL_H
 #define NAM_CATALOG_INTERNAL_H
 
@@ -33,7 +34,8 @@ struct cat_entry {
 	struct cat_column columns[];
 };
 
-/* The whole catalog as snapshots from..at see it; the newest one also beyond, until something is noted. */
+/* The whole catalog as snapshots from..at see it; the newest one also beyond, until something is
+ * noted. */
 struct cat_shot {
 	tso_cid from, at;         /* i */
 	struct cat_shot *older;   /* lock */
@@ -64,18 +66,19 @@ struct cat_overlay {
 struct cat {
 	struct cat_hazard hazard[CAT_READERS]; /* a */
 	_Atomic(struct cat_shot *) head;       /* a  stored under lock */
-	_Atomic unsigned overlays;       /* a  how many; stored under lock. A transaction sees its own. */
-	_Atomic uint64_t seen[CAT_SEEN]; /* a  by id: 24 bits of id, 40 of rows */
-	_Atomic uint64_t drift;          /* a */
-	struct txn_db *db;               /* i */
-	struct tso *oracle;              /* i */
-	struct cat_entry *system[CAT_SYSTEM]; /* i */
-	pthread_mutex_t lock;                 /* innermost; never held over I/O */
-	struct cat_overlay *overlay;          /* lock */
-	uint64_t stamp;                       /* lock */
-	struct cat_entry *fresh;              /* lock  created here, not yet in a shot */
-	struct cat_entry *buried;             /* lock */
-	struct cat_pages *pages;              /* i */
+	_Atomic unsigned overlays;             /* a  how many; stored under lock. A transaction sees its
+					  * own. */
+	_Atomic uint64_t seen[CAT_SEEN];       /* a  by id: 24 bits of id, 40 of rows */
+	_Atomic uint64_t drift;                /* a */
+	struct txn_db *db;                     /* i */
+	struct tso *oracle;                    /* i */
+	struct cat_entry *system[CAT_SYSTEM];  /* i */
+	pthread_mutex_t lock;                  /* innermost; never held over I/O */
+	struct cat_overlay *overlay;           /* lock */
+	uint64_t stamp;                        /* lock */
+	struct cat_entry *fresh;               /* lock  created here, not yet in a shot */
+	struct cat_entry *buried;              /* lock */
+	struct cat_pages *pages;               /* i */
 };
 
 /* ---- catalog.c */
@@ -106,7 +109,8 @@ nam_status cat_shows(struct cat *c, struct txn *t, uint32_t table, net_addr anch
 nam_status cat_bootstrap(struct cat *c, struct txn_worker *tw);
 /* Every table's definition as t sees it. */
 nam_status cat_read_all(struct cat *c, struct txn *t, struct cat_rows *out, struct nam_arena *arena);
-/* Writes a definition's rows in t; NAM_DUPLICATE before anything is written. extras: only those of nam_extras. */
+/* Writes a definition's rows in t; NAM_DUPLICATE before anything is written. extras: only those of
+ * nam_extras. */
 nam_status cat_write(
     struct cat *c, struct txn *t, const struct cat_table *def, bool extras, struct nam_arena *arena);
 /* Deletes them. NAM_ABSENT: somebody else did. NAM_CONFLICT: they are others by now. */

@@ -1,17 +1,17 @@
-/* catalog_test.c -- definitions as transactions see them: own, others', old snapshots, two processes, races. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+/* catalog_test.c -- definitions as transactions see them: own, others', old snapshots, two
+ * processes, races. */
 #include <catalog/catalog_internal.h>
 #include <net/region_format.h>
 #include <net/sim/sim.h>
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include <cmocka.h>
 
 enum { PROCS = 3 };
 struct fixture {
@@ -500,7 +500,8 @@ test_churn(void **state)
 	run_lab(7, churn);
 }
 
-/* A committer that waits for visibility has given its struct back: the next transaction is another. */
+/* A committer that waits for visibility has given its struct back: the next transaction is
+ * another. */
 static void
 struct_used_again(struct fixture *fix)
 {
@@ -533,7 +534,8 @@ test_struct_used_again(void **state)
 		run_lab(seed, struct_used_again);
 }
 
-/* Words of sequences lie in single extents, taken as they are needed, though no two that are free are neighbours. */
+/* Words of sequences lie in single extents, taken as they are needed, though no two that are free
+ * are neighbours. */
 static void
 words(struct fixture *fix)
 {

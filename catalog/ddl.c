@@ -1,7 +1,6 @@
 /* ddl.c -- CREATE and DROP inside a transaction: seen by itself only, until it commits. */
-#include <catalog/catalog_internal.h>
-
 #include <base/assert.h>
+#include <catalog/catalog_internal.h>
 
 #include <stdlib.h>
 
@@ -262,7 +261,8 @@ cat_settled(struct cat *c, struct txn_worker *tw, struct cat_overlay *o, tso_cid
 	if (o == NULL)
 		return;
 	pthread_mutex_lock(&c->lock);
-	/* Created and kept: the next shot will list it. Created and lost: it was never anybody else's. */
+	/* Created and kept: the next shot will list it. Created and lost: it was never anybody
+	 * else's. */
 	for (struct cat_change *x = o->list; x != NULL; x = x->next) {
 		struct cat_entry *e = x->entry;
 		if (x->drop)

@@ -1,9 +1,8 @@
 /* pages.c -- pages of decoded columns: found, compared, made; and scans over them. */
-#include <catalog/catalog_internal.h>
-#include <catalog/pages.h>
-
 #include <base/assert.h>
 #include <base/hash.h>
+#include <catalog/catalog_internal.h>
+#include <catalog/pages.h>
 
 #include <limits.h>
 #include <stddef.h>
@@ -361,7 +360,8 @@ mark_differs(struct page *p)
 			}
 }
 
-/* Makes the page that begins at `at`, or makes it anew. *out: with a reference; NULL: it does not fit. */
+/* Makes the page that begins at `at`, or makes it anew. *out: with a reference; NULL: it does not
+ * fit. */
 static nam_status
 make(struct cat_scan *s, uint64_t at, const struct page *was, const uint16_t *want, unsigned wants,
     struct page **out)
@@ -671,7 +671,8 @@ cat_scan_open(struct cat *c, struct txn *t, const struct cat_table *tab, const u
 	struct cat_pages *p = c->pages;
 	pthread_mutex_lock(&p->lock);
 	s->number = ++p->scans;
-	/* A table that is scanned once may never be scanned again: pages are kept from the second scan on. */
+	/* A table that is scanned once may never be scanned again: pages are kept from the second
+	 * scan on. */
 	unsigned i = (unsigned)(nam_mix(tab->store.id) % TABLES);
 	s->raw =
 	    p->limit == 0 || p->seen[i].table != tab->store.id || p->seen[i].generation != tab->generation;

@@ -1,11 +1,10 @@
 /* row.c -- rows as bytes: layout of a table, encoding, decoding a column at a time, keys. */
-#include <catalog/catalog.h>
-#include <types/interval.h>
-#include <types/numeric.h>
-#include <catalog/row_format.h>
-
 #include <base/assert.h>
 #include <base/hash.h>
+#include <catalog/catalog.h>
+#include <catalog/row_format.h>
+#include <types/interval.h>
+#include <types/numeric.h>
 
 #include <math.h>
 #include <string.h>
@@ -316,7 +315,8 @@ struct spilled {
 	struct spilled *next;
 };
 
-/* A place that only some rows have: is it there in that row, and has it a value? What to show else is put into the vector. */
+/* A place that only some rows have: is it there in that row, and has it a value? What to show else
+ * is put into the vector. */
 static nam_status
 added(const struct cat_table *table, const struct cat_column *c, const struct txn_row *r, struct cat_vec *out,
     unsigned k, bool *there)

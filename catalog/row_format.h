@@ -27,10 +27,10 @@
  *   primary key, the SHA-256 of the value as the key encodes it (32 bytes more),
  *   so that a key can be compared with a row without reading the blob.
  *
- * A key, as cat_key_encode makes it and txn hashes it: per key column 8 bytes
- * (numbers; -0.0 as 0.0, any NaN as one), or 32-bit length and bytes (TEXT;
- * NUMERIC without trailing zeros of its fraction, so 1.0 and 1.00 are one key; BPCHAR without trailing spaces; an INTERVAL's
- * length as an int128).
+ * A key, as cat_key_encode makes it and txn hashes it: per key column 8 bytes (numbers; -0.0 as
+ * 0.0, any NaN as one), or 32-bit length and bytes (TEXT; NUMERIC without trailing zeros of its
+ * fraction, so 1.0 and 1.00 are one key; BPCHAR without trailing spaces; an INTERVAL's length as an
+ * int128).
  *
  * Always true
  *   C1  Where a place's cell lies depends on the table only: any column of any row is O(1) away.

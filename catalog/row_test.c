@@ -1,20 +1,20 @@
-/* row_test.c -- rows survive the round trip, and bytes that are no rows are refused; blobs in a fake store. */
+/* row_test.c -- rows survive the round trip, and bytes that are no rows are refused; blobs in a
+ * fake store. */
+#include <base/hash.h>
+#include <base/rng.h>
+#include <catalog/catalog.h>
+#include <catalog/row_format.h>
+#include <types/numeric.h>
+
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
-
-#include <base/hash.h>
-#include <base/rng.h>
-#include <catalog/catalog.h>
-#include <types/numeric.h>
-#include <catalog/row_format.h>
-
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include <cmocka.h>
 
 /* ---- a blob store that stands in for txn's ---- */
 

@@ -1,4 +1,5 @@
-/* seen.c -- row counts that scans and bulk changes of this process brought to light: one word per table, no lock. */
+/* seen.c -- row counts that scans and bulk changes of this process brought to light: one word per
+ * table, no lock. */
 #include <catalog/catalog_internal.h>
 
 enum { ROW_BITS = 40, UNKNOWN_ROWS = 1000 };

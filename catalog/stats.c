@@ -1,8 +1,8 @@
-/* stats.c -- statistics of a column to text and back: "null width distinct mcvs bounds", then " freq length:value" for
- * each common value and " length:value" for each bound. */
+/* stats.c -- statistics of a column to text and back: "null width distinct mcvs bounds", then "
+ * freq length:value" for each common value and " length:value" for each bound. */
+#include <base/arena.h>
 #include <catalog/stats.h>
 
-#include <base/arena.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 /*
- * stats.h -- what ANALYZE found out about a column: kept as a text beside its definition, read when a plan asks.
+ * stats.h -- what ANALYZE found out about a column: kept as a text beside its definition, read when
+ * a plan asks.
  */
 #ifndef NAM_CATALOG_STATS_H
 #define NAM_CATALOG_STATS_H
@@ -15,11 +16,13 @@ enum {
 struct cat_stats {
 	double null_frac;
 	double width;    /* average bytes of a value */
-	double distinct; /* so many values; < 0: times -1, that share of the rows; 0: nobody knows */
+	double distinct; /* so many values; < 0: times -1, that share of the rows; 0: nobody
+			  * knows */
 	unsigned mcvs, bounds;
 	union cat_val *mcv; /* the most common first */
 	double *freq;       /* of them: shares of all rows */
-	/* Values that divide the rest, NULLs aside, into bounds - 1 parts of equally many rows: ascending. */
+	/* Values that divide the rest, NULLs aside, into bounds - 1 parts of equally many rows:
+	 * ascending. */
 	union cat_val *bound;
 };
 

@@ -1,8 +1,8 @@
-/* system.c -- nam_tables, nam_columns and nam_extras: the catalog's own tables, and how a definition becomes their rows. */
-#include <catalog/catalog_internal.h>
-
+/* system.c -- nam_tables, nam_columns and nam_extras: the catalog's own tables, and how a
+ * definition becomes their rows. */
 #include <base/assert.h>
 #include <base/log.h>
+#include <catalog/catalog_internal.h>
 #include <net/region_format.h>
 
 #include <stdio.h>
@@ -17,9 +17,10 @@
 enum { T_NAME, T_ID, T_COLUMNS, T_SLOTS, T_ROW_BYTES, T_ANCHOR, T_ALL };
 enum { C_TABLE, C_NUMBER, C_NAME, C_TYPE, C_NOT_NULL, C_KEY, C_KIND, C_TYPMOD, C_ALL };
 
-/* What only some tables have: kind 'd' DEFAULT of column number, 'i' IDENTITY of it, 'c' CHECK, 'k' name of the
- * primary key, 'v' query of a view, 'u' a table it reads, 's' a sequence, 'g' how often it was altered, 'r' how many rows ANALYZE
- * counted, 't' what it found in column number, 'l' the places of its rows, 'm' what rows without a place for column number show. */
+/* What only some tables have: kind 'd' DEFAULT of column number, 'i' IDENTITY of it, 'c' CHECK, 'k'
+ * name of the primary key, 'v' query of a view, 'u' a table it reads, 's' a sequence, 'g' how often
+ * it was altered, 'r' how many rows ANALYZE counted, 't' what it found in column number, 'l' the
+ * places of its rows, 'm' what rows without a place for column number show. */
 enum { X_TABLE, X_KIND, X_NUMBER, X_NAME, X_TEXT, X_ALL };
 
 enum { WIDEST = C_ALL, KEY_WIDEST = 3 };
@@ -482,7 +483,8 @@ assemble(struct cat_table *t, struct reading *r, unsigned *at, unsigned *extra_a
 		return st;
 	if (!cat_table_layout(t, &err) || row_max < t->fixed || row_max > TXN_ROW_MAX)
 		return NAM_CORRUPT;
-	t->store.row_max = row_max; /* what its slots were made for, whatever we would choose today */
+	t->store.row_max = row_max; /* what its slots were made for, whatever we would choose
+				     * today */
 	return NAM_OK;
 }
 
@@ -715,7 +717,8 @@ cat_write(struct cat *c, struct txn *t, const struct cat_table *def, bool extras
 	return write_extras(c, t, def, arena);
 }
 
-/* Every change of a definition changes the row that counts them, so whoever knows an older one learns it here. */
+/* Every change of a definition changes the row that counts them, so whoever knows an older one
+ * learns it here. */
 static nam_status
 still_says(
     struct cat *c, struct txn *t, const struct txn_row *row, const struct extra *x, struct nam_arena *arena)
@@ -797,7 +800,8 @@ extent_of(struct net_worker *w, net_addr word, uint64_t *extent)
 	return st;
 }
 
-/* The root leads to an extent that lists extents of words; each is taken when its first word is given out. */
+/* The root leads to an extent that lists extents of words; each is taken when its first word is
+ * given out. */
 nam_status
 cat_sequence_word(struct cat *c, struct txn_worker *tw, int64_t first, net_addr *out)
 {

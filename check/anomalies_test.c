@@ -1,4 +1,5 @@
-/* anomalies_test.c -- every anomaly by hand, each beside near misses that are good at the level asked. */
+/* anomalies_test.c -- every anomaly by hand, each beside near misses that are good at the level
+ * asked. */
 #include "check_test.h"
 
 #define NOTHING CHK_LEVELS /* no level of the judge's allows it */
@@ -70,7 +71,8 @@ static const struct case_ lists[] = {
 		OK(3, 2, 10, 11, R(1, 1) "," R(2, 1) "," R(3, 1)) },
 	{ "a reader sees a batch of write skew (read-only anomaly)", LIST, CHK_STRONG_SNAPSHOT,
 	    CHK_SERIALIZABLE, "G2-item", NULL,
-	    /* T2 writes y after T1's snapshot; the reader sees T2 and not T1; T1 read y before T2. */
+	    /* T2 writes y after T1's snapshot; the reader sees T2 and not T1; T1 read y before
+	     * T2. */
 	    OK(1, 0, 1, 9, R(1) "," R(2) "," A(1, 1)) OK(2, 1, 2, 3, R(2) "," A(2, 2))
 		OK(3, 2, 4, 5, R(1) "," R(2, 2)) OK(4, 3, 10, 11, R(1, 1) "," R(2, 2)) },
 	{ "skew one way only", LIST, CHK_STRICT_SERIALIZABLE, CHK_LEVELS, "", NULL,

@@ -1,6 +1,7 @@
 /*
- * brute_test.c -- small histories beside brute force: is there any order of starts and commits in which a database of that
- * level would have answered so? The judge, who only looks at edges, must say the same, level by level.
+ * brute_test.c -- small histories beside brute force: is there any order of starts and commits in
+ * which a database of that level would have answered so? The judge, who only looks at edges, must
+ * say the same, level by level.
  */
 #include "check_test.h"
 
@@ -148,7 +149,8 @@ dice(int n)
 	return (int)nam_rng_below(&rng, (uint64_t)n);
 }
 
-/* From a database without rules: versions in some order, each read at a moment that is often its transaction's. */
+/* From a database without rules: versions in some order, each read at a moment that is often its
+ * transaction's. */
 static void
 make(struct history *h, bool lists, bool read_first)
 {
@@ -244,7 +246,8 @@ print(const struct history *h, size_t *len)
 	return text;
 }
 
-/* Is the order of all versions to be seen? Of appends that nobody read, and of blind writes, it is not. */
+/* Is the order of all versions to be seen? Of appends that nobody read, and of blind writes, it is
+ * not. */
 static bool
 ordered(const struct history *h, bool read_first)
 {
@@ -264,7 +267,8 @@ ordered(const struct history *h, bool read_first)
 	return true;
 }
 
-/* The judge must find whatever brute force finds where the order of versions is to be seen, and never more than that. */
+/* The judge must find whatever brute force finds where the order of versions is to be seen, and
+ * never more than that. */
 static void
 compare(bool lists, bool read_first, unsigned many)
 {

@@ -46,13 +46,15 @@ void chk_close(struct chk *c);
 enum chk_verdict chk_judge(
     struct chk *c, const char *name, const char *bytes, size_t len, const struct chk_options *opt);
 
-/* What was found, for people or as one JSON object. Bad input: the line and what is wrong with it. */
+/* What was found, for people or as one JSON object. Bad input: the line and what is wrong with
+ * it. */
 void chk_print(const struct chk *c, FILE *out);
 void chk_print_json(const struct chk *c, FILE *out);
 
 /* Does the history hold at this level? After chk_judge. False for bad input. */
 bool chk_holds(const struct chk *c, enum chk_level level);
-/* Names of the findings that break the level asked for, from 0; NULL behind the last. "lost update", "G1c", ... */
+/* Names of the findings that break the level asked for, from 0; NULL behind the last. "lost
+ * update", "G1c", ... */
 const char *chk_finding(const struct chk *c, unsigned i);
 /* Bad input: what and where; else "". */
 const char *chk_error(const struct chk *c);

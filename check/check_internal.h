@@ -16,7 +16,8 @@ enum chk_kind {
 	OP_READ_LIST, /* list, set */
 	OP_WRITE,     /* register */
 	OP_READ,      /* register, bank */
-	OP_LOCKED,    /* register: read under a lock that is kept: the newest, whatever the snapshot */
+	OP_LOCKED,    /* register: read under a lock that is kept: the newest, whatever the
+		       * snapshot */
 	OP_ADD,       /* set: an element; bank: money */
 };
 
@@ -124,7 +125,8 @@ struct chk {
 	size_t n_writes, writes_cap;
 	uint32_t *write_slot;
 	size_t write_slots;
-	uint32_t *by_session; /* live transactions, session by session, each in the order of their begin */
+	uint32_t *by_session; /* live transactions, session by session, each in the order of their
+			       * begin */
 	size_t live, sessions, counted[3];
 
 	/* the graph: nodes 0..n-1 are transactions, from there on helpers */
@@ -139,7 +141,8 @@ struct chk {
 	unsigned broken; /* levels that do not hold, as bits */
 	uint64_t faults; /* all findings that break the level asked for, told or not */
 	bool stamps;     /* the timestamp check ran */
-	bool processes;  /* transactions say which process they were in: session order is that of processes */
+	bool processes;  /* transactions say which process they were in: session order is that of
+			  * processes */
 };
 
 /* ---- memory: all of it goes at chk_close; without it the judge stops with an error ---- */
@@ -195,7 +198,8 @@ void chk_stamps(struct chk *c);
 
 /* ---- graph.c ---- */
 void chk_edge(struct chk *c, uint32_t from, uint32_t to, enum chk_edge_type type, uint32_t write);
-/* A set of transactions that many may come before, without an edge for each pair. Sorts members and takes out doubles. */
+/* A set of transactions that many may come before, without an edge for each pair. Sorts members and
+ * takes out doubles. */
 struct chk_group {
 	uint32_t *member; /* sorted */
 	uint32_t *write;  /* of each */

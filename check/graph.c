@@ -1,12 +1,13 @@
 /*
  * graph.c -- which transaction comes before which, and the cycles that must not be.
  *
- * Nodes are committed transactions; edges are ww, wr, rw (Adya), session order and real time. Where a
- * transaction comes before many (a group), or time orders everybody, helper nodes keep the number of edges linear:
- * the edge into a helper has the type, those from there on are EDGE_PASS.
+ * Nodes are committed transactions; edges are ww, wr, rw (Adya), session order and real time. Where
+ * a transaction comes before many (a group), or time orders everybody, helper nodes keep the number
+ * of edges linear: the edge into a helper has the type, those from there on are EDGE_PASS.
  *
  * Snapshot isolation forbids every cycle without two rw edges in a row (around its joint, too). So
- * it is looked for in a graph of twice the nodes: (v, 0) v was not reached by rw; (v, 1) it was, and no rw leaves it.
+ * it is looked for in a graph of twice the nodes: (v, 0) v was not reached by rw; (v, 1) it was,
+ * and no rw leaves it.
  */
 #include "check_internal.h"
 
@@ -102,7 +103,8 @@ chk_edge_group(struct chk *c, uint32_t from, const struct chk_group *g, enum chk
 		chk_edge(c, from, g->up + lo + 1, type, NONE);
 }
 
-/* An unknown transaction may have committed long after its client gave up: nothing comes after it. */
+/* An unknown transaction may have committed long after its client gave up: nothing comes after
+ * it. */
 static void
 session_order(struct chk *c)
 {
@@ -219,8 +221,9 @@ struct frame {
 };
 
 /*
- * Tarjan, without recursion. comp[v]: which component v is in, 1.., and 0 for a component of one node, which no
- * cycle goes through (no edge leads back to its own node). Returns how many there are.
+ * Tarjan, without recursion. comp[v]: which component v is in, 1.., and 0 for a component of one
+ * node, which no cycle goes through (no edge leads back to its own node). Returns how many there
+ * are.
  */
 static uint32_t
 components(struct chk *c, const struct walk *w, uint32_t *comp)
@@ -285,8 +288,8 @@ struct search {
 };
 
 /*
- * The shortest way from start back to start inside of its component; first: the edge to begin with, or SIZE_MAX for any.
- * False: there is none, or the budget is spent.
+ * The shortest way from start back to start inside of its component; first: the edge to begin with,
+ * or SIZE_MAX for any. False: there is none, or the budget is spent.
  */
 static bool
 shortest(struct search *s, uint32_t start, size_t first, uint32_t first_to)
@@ -322,7 +325,8 @@ shortest(struct search *s, uint32_t start, size_t first, uint32_t first_to)
 	return false;
 }
 
-/* The way just found, with helper nodes taken out: its steps, written to out if that is not NULL. */
+/* The way just found, with helper nodes taken out: its steps, written to out if that is not
+ * NULL. */
 static uint32_t
 way(const struct search *s, uint32_t start, struct chk_step *out)
 {
@@ -470,7 +474,8 @@ explain(struct search *s, const uint32_t *member, uint32_t n, unsigned class, un
 			best_n = len;
 		}
 	}
-	c->budget += best != NONE ? (uint64_t)1 << 40 : 0; /* it is there: this once, whatever it costs */
+	c->budget += best != NONE ? (uint64_t)1 << 40 : 0; /* it is there: this once, whatever it
+							    * costs */
 	if (best != NONE && shortest(s, best, SIZE_MAX, NONE)) {
 		tell_cycle(s, best);
 		c->budget -= c->budget >= (uint64_t)1 << 40 ? (uint64_t)1 << 40 : c->budget;
@@ -510,7 +515,8 @@ explain_all(struct chk *c, unsigned class, unsigned order, bool *explained)
 		uint32_t from = i == 1 ? 0 : at[i - 1];
 		if (!known[i] && c->n_found >= c->opt.witnesses)
 			chk_fault(
-			    c, "cycle", "", breaks_of(class, order), NONE, NONE, " "); /* only counted */
+			    /* only counted */
+			    c, "cycle", "", breaks_of(class, order), NONE, NONE, " ");
 		else if (!known[i])
 			explain(&s, member + from, at[i] - from, class, order);
 		for (uint32_t k = from; k < at[i]; k++)
@@ -534,7 +540,8 @@ chk_cycles(struct chk *c)
 		time_order(c, true, EDGE_SO);
 	time_order(c, false, EDGE_RT);
 	sort_edges(c);
-	/* Each class is a part of the next, each order of the next: a graph without cycles has no part with one. */
+	/* Each class is a part of the next, each order of the next: a graph without cycles has no
+	 * part with one. */
 	enum { UNKNOWN, ACYCLIC, CYCLIC } is[CLASSES][ORDERS] = { { UNKNOWN } };
 	for (unsigned k = CLASSES; k-- > 0;)
 		for (unsigned o = ORDERS; o-- > 0;) {

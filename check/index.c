@@ -182,7 +182,8 @@ index_writes(struct chk *c)
 		struct chk_txn *x = &c->txns[t];
 		if (x->replaced)
 			continue;
-		/* From the last to the first: the first met on a key is the last of its transaction. */
+		/* From the last to the first: the first met on a key is the last of its
+		 * transaction. */
 		for (size_t i = x->op + x->n; i-- > x->op;) {
 			struct chk_op *op = &c->ops[i];
 			bool last = op->kind != OP_READ && op->kind != OP_READ_LIST &&
@@ -223,7 +224,8 @@ chk_index(struct chk *c)
 
 /* ---- which unknown transactions have committed ---- */
 
-/* Marks the writer of one value that a committed transaction saw; adds it to the list if it is new there. */
+/* Marks the writer of one value that a committed transaction saw; adds it to the list if it is new
+ * there. */
 static void
 seen(struct chk *c, uint32_t key, int64_t value, uint32_t *list, size_t *n)
 {
@@ -245,7 +247,8 @@ chk_observe(struct chk *c)
 	if (c->counted[TXN_INFO] == 0)
 		return;
 	uint32_t *list = chk_take(c, c->n, sizeof *list);
-	uint32_t *longest = chk_take(c, c->n_keys, sizeof *longest); /* elements looked at of a key */
+	/* elements looked at of a key */
+	uint32_t *longest = chk_take(c, c->n_keys, sizeof *longest);
 	size_t *at = chk_take(c, c->n_keys, sizeof *at), n = 0;
 	for (uint32_t t = 0; t < c->n; t++)
 		if (c->txns[t].committed)

@@ -1,4 +1,5 @@
-/* input_test.c -- what is no history is refused, with the place where it stops being one; nothing crashes. */
+/* input_test.c -- what is no history is refused, with the place where it stops being one; nothing
+ * crashes. */
 #include "check_test.h"
 
 #include <base/rng.h>

@@ -1,8 +1,10 @@
 /*
- * list.c -- list-append: every read shows how its key came to be, so the order of its versions is seen, not guessed.
+ * list.c -- list-append: every read shows how its key came to be, so the order of its versions is
+ * seen, not guessed.
  *
- * The longest read of a key is the order of its versions; every other read has to be a prefix of it.
- * Elements of transactions that were rolled back, or of nobody, are faults and are stepped over for the graph.
+ * The longest read of a key is the order of its versions; every other read has to be a prefix of
+ * it. Elements of transactions that were rolled back, or of nobody, are faults and are stepped over
+ * for the graph.
  */
 #include "check_internal.h"
 
@@ -13,12 +15,14 @@ struct list_key {
 	size_t list;      /* the longest read */
 	uint32_t n;       /* its elements */
 	uint32_t by;      /* who read it, or NONE: nobody read this key */
-	uint32_t *writer; /* of each element: chk.writes, or NONE for one that has no place in the graph */
+	uint32_t *writer; /* of each element: chk.writes, or NONE for one that has no place in the
+			   * graph */
 	uint32_t final;   /* elements of the final read */
 	bool has_final;
 	uint32_t final_by;
 	struct chk_group unread; /* appends that committed and were never read ... */
-	uint32_t unread_by;      /* ... and the first who did one having read all that was read; + 1 */
+	uint32_t unread_by;      /* ... and the first who did one having read all that was read; +
+				  * 1 */
 	/* of the transaction that is being looked at */
 	uint32_t txn, own, read_n; /* txn + 1 */
 	size_t own_last;
@@ -206,7 +210,8 @@ append(struct list_run *r, uint32_t txn, const struct chk_op *op)
 		chk_fault(c, "future read", "", BREAKS_ALL, txn, NONE,
 		    "%s read %" PRId64 " in key %s before it appended it", chk_txn_text(c, txn), op->value,
 		    chk_key_text(c, op->key));
-	/* Of two that saw all and whose appends nobody saw, one came first, and the other did not see it. */
+	/* Of two that saw all and whose appends nobody saw, one came first, and the other did not
+	 * see it. */
 	if (pos == NONE && k->has_base && k->base_n == k->n && k->unread_by != txn + 1) {
 		if (k->unread_by != 0)
 			chk_fault(c, "lost update", "G-single", BREAKS_SNAPSHOT, k->unread_by - 1, txn,

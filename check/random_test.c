@@ -1,6 +1,7 @@
 /*
- * random_test.c -- a tiny database that is right by construction makes histories, which must pass; then one thing in
- * each is changed, or the database is one that forgets a rule, and that must be seen.
+ * random_test.c -- a tiny database that is right by construction makes histories, which must pass;
+ * then one thing in each is changed, or the database is one that forgets a rule, and that must be
+ * seen.
  */
 #include "check_test.h"
 
@@ -128,10 +129,12 @@ make(struct history *h, uint64_t seed, enum rules rules, bool lists, bool stamps
 		uint64_t at = t->start;
 		while (t->n < ops) {
 			unsigned key = dice(h, KEYS);
-			/* The twins take no locks: what they show of their own appends would be wrong in another way. */
+			/* The twins take no locks: what they show of their own appends would be
+			 * wrong in another way. */
 			bool own = (rules == LOSING || rules == MOVING) && has_appended(t, key);
 			if (dice(h, 2) && t->n + 1 < ops && !own) {
-				/* Half of the reads are of a key that is written next, so that something can be lost. */
+				/* Half of the reads are of a key that is written next, so that
+				 * something can be lost. */
 				read_key(h, t, key, at);
 				if (rules == MOVING)
 					at += dice(h, (unsigned)(h->commits - at) + 1);
@@ -414,7 +417,8 @@ test_mutations(void **state)
 				if (!x->change())
 					continue;
 				done++;
-				/* What a client alone may see of an older read is that time goes backwards. */
+				/* What a client alone may see of an older read is that time goes
+				 * backwards. */
 				bool flagged =
 				    is_flagged(&h, form & 4 ? CHK_STRICT_SERIALIZABLE : CHK_SNAPSHOT);
 				seen += flagged;
@@ -472,7 +476,8 @@ test_long(void **state)
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
 	fputs("{\"history\":1,\"model\":\"list-append\"}\n", f);
-	/* Everybody has read the same empty lists, nobody reads later: groups of N members, N readers of each. */
+	/* Everybody has read the same empty lists, nobody reads later: groups of N members, N
+	 * readers of each. */
 	for (unsigned i = 0; i < N; i++)
 		fprintf(f,
 		    "{\"id\":%u,\"session\":%u,\"begin\":%u,\"end\":%u,\"status\":\"ok\",\"ops\":[[\"r\",%u,["

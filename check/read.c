@@ -1,4 +1,5 @@
-/* read.c -- JSON lines into a history. Strict: what is not understood stops with its line and column. */
+/* read.c -- JSON lines into a history. Strict: what is not understood stops with its line and
+ * column. */
 #include "check_internal.h"
 
 #include <inttypes.h>
@@ -606,7 +607,8 @@ chk_read(struct chk *c, const char *bytes, size_t len)
 	struct reader r = { .c = c, .p = bytes, .end = bytes + len, .line_at = bytes, .line = 1 };
 	bool has_head = false, has_tail = false;
 	c->elems =
-	    chk_grow(c, NULL, 0, &c->elems_cap, sizeof *c->elems); /* an empty list lies somewhere, too */
+	    /* an empty list lies somewhere, too */
+	    chk_grow(c, NULL, 0, &c->elems_cap, sizeof *c->elems);
 	for (;;) {
 		blanks(&r);
 		if (r.p < r.end && *r.p != '\n') {

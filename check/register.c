@@ -1,8 +1,9 @@
 /*
  * register.c -- rw-register: each write replaces the whole value.
  *
- * The order of versions is not seen. It is learned from transactions that read a key and then write it: what they read comes
- * before what they write; and from absence, which comes before every value of a key that nobody deletes.
+ * The order of versions is not seen. It is learned from transactions that read a key and then write
+ * it: what they read comes before what they write; and from absence, which comes before every value
+ * of a key that nobody deletes.
  */
 #include "check_internal.h"
 
@@ -16,7 +17,8 @@ struct register_key {
 	int64_t own, base;
 };
 
-/* Somebody read `version` and then wrote. Versions are writes, behind them the absence of each key. */
+/* Somebody read `version` and then wrote. Versions are writes, behind them the absence of each
+ * key. */
 struct successor {
 	uint32_t version, txn, write;
 };
@@ -159,7 +161,8 @@ transactions(struct register_run *r)
 	}
 }
 
-/* Two transactions replaced the same version. Absence counts only for those that read it before they wrote. */
+/* Two transactions replaced the same version. Absence counts only for those that read it before
+ * they wrote. */
 static void
 lost_updates(struct register_run *r)
 {

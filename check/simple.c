@@ -137,7 +137,8 @@ marked(const struct set_run *r, uint32_t w)
 	return r->c->writes[w].seen == r->stamp;
 }
 
-/* Of two reads of one moment each, one holds the other. A transaction that added to the set has its own view. */
+/* Of two reads of one moment each, one holds the other. A transaction that added to the set has its
+ * own view. */
 static void
 nested(struct set_run *r)
 {
@@ -154,7 +155,8 @@ nested(struct set_run *r)
 			uint32_t w = chk_write_of(c, small->key, value);
 			if (w == NONE || marked(r, w) || c->txns[c->writes[w].txn].status == TXN_FAIL)
 				continue;
-			/* The other one is no smaller, so it holds something, too, that is not here. */
+			/* The other one is no smaller, so it holds something, too, that is not
+			 * here. */
 			chk_fault(c, "long fork", "G-nonadjacent", BREAKS_SNAPSHOT, small->txn, big->txn,
 			    "%s and %s read set %s: each holds elements that the other does not, such as "
 			    "%" PRId64,
@@ -166,7 +168,8 @@ nested(struct set_run *r)
 	}
 }
 
-/* What a read has to show: the additions that were acknowledged before it began, of all or of its session. */
+/* What a read has to show: the additions that were acknowledged before it began, of all or of its
+ * session. */
 struct due {
 	bool *write;     /* is it one of them? */
 	uint32_t *count; /* of them, by key */
@@ -223,7 +226,8 @@ by_moment(const void *a, const void *b)
 	return x->what < y->what ? -1 : x->what > y->what;
 }
 
-/* What was acknowledged before a read began, by anybody: always in the final one, else in real time. */
+/* What was acknowledged before a read began, by anybody: always in the final one, else in real
+ * time. */
 static void
 real_time(struct set_run *r, struct due *due)
 {

@@ -1,6 +1,7 @@
 /*
- * stamps.c -- the check by timestamps, for histories in which the server said them: replays all starts and commits in
- * their order, so each external read has one right answer. Linear but for one sort.
+ * stamps.c -- the check by timestamps, for histories in which the server said them: replays all
+ * starts and commits in their order, so each external read has one right answer. Linear but for one
+ * sort.
  *
  *	EXT         a read shows the last version committed at or before its snapshot
  *	NOCONFLICT  nobody wrote a key of mine between my snapshot and my commit
@@ -34,7 +35,8 @@ struct stamp_key {
 	struct version last;
 	int64_t *list;
 	size_t n, cap;
-	uint32_t own; /* before the replay: writes of that transaction; in it: who committed last, txn + 1 */
+	uint32_t own; /* before the replay: writes of that transaction; in it: who committed last,
+		       * txn + 1 */
 };
 
 struct stamp_run {
@@ -54,7 +56,8 @@ by_event(const void *a, const void *b)
 	const struct event *x = a, *y = b;
 	if (x->at != y->at)
 		return x->at < y->at ? -1 : 1;
-	/* Of one time: commits first, if snapshots include what was committed at their own number. */
+	/* Of one time: commits first, if snapshots include what was committed at their own
+	 * number. */
 	if ((x->op == SIZE_MAX) != (y->op == SIZE_MAX))
 		return x->op == SIZE_MAX ? -1 : 1;
 	if (x->txn != y->txn)
@@ -165,7 +168,8 @@ commit(struct stamp_run *r, uint32_t txn)
 
 /* ---- all events ---- */
 
-/* Reads before the first own write of their key, as events; own appends in front of a list read are counted off. */
+/* Reads before the first own write of their key, as events; own appends in front of a list read are
+ * counted off. */
 static size_t
 events_of(struct stamp_run *r, uint32_t txn, struct event *e, uint32_t *own)
 {
@@ -276,7 +280,8 @@ sessions(struct chk *c)
 	}
 }
 
-/* A snapshot covers every commit that was answered before its transaction began: by anybody, or by its own process. */
+/* A snapshot covers every commit that was answered before its transaction began: by anybody, or by
+ * its own process. */
 static void
 answered(struct chk *c, bool by_process)
 {

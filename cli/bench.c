@@ -1,9 +1,11 @@
 /* bench.c -- `namdb bench`: picks the measurement. */
+#include "cli.h"
+
 #include <bench/bench.h>
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include "cli.h"
 
 int
 cli_bench(int argc, char **argv)

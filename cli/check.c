@@ -1,4 +1,5 @@
-/* check.c -- `namdb check`: judges recorded histories. Knows nothing of the database; see check/README.md. */
+/* check.c -- `namdb check`: judges recorded histories. Knows nothing of the database; see
+ * check/README.md. */
 #include "cli.h"
 
 #include <base/number.h>

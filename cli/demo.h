@@ -4,7 +4,8 @@
 
 #include <compute_node/cn.h>
 
-/* A small shop: customers, products, orders, order_lines; the same rows every time. false: said on stderr. */
+/* A small shop: customers, products, orders, order_lines; the same rows every time. false: said on
+ * stderr. */
 bool demo_load(struct cn *cn, bool quiet);
 
 #endif

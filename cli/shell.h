@@ -1,4 +1,5 @@
-/* shell.h -- the SQL shell's parts: shell.c runs statements, shell_input.c reads, shell_meta.c knows \commands. */
+/* shell.h -- the SQL shell's parts: shell.c runs statements, shell_input.c reads, shell_meta.c
+ * knows \commands. */
 #ifndef NAM_CLI_SHELL_H
 #define NAM_CLI_SHELL_H
 
@@ -53,7 +54,8 @@ struct shell {
 	bool copying;       /* it has asked for input, and the end was not given */
 	bool copied_out;    /* it has answered a COPY's data */
 	uint64_t paged_ns;  /* in which a pager showed what it had answered */
-	unsigned line;      /* of the source: where the statement, or the command, that runs begins */
+	unsigned line;      /* of the source: where the statement, or the command, that runs
+			     * begins */
 	unsigned stmt_line; /* where what is gathered begins */
 	bool progress_shown;
 	uint64_t progress_bytes, progress_rows;
@@ -87,8 +89,8 @@ bool shell_stdin(struct shell *sh, const char *banner);
 /* ---- shell.c */
 /* Runs text (one or more statements) and prints what it answers. */
 bool shell_exec(struct shell *sh, const char *text, size_t len);
-/* After a statement that failed. Has the process lost its place in the cluster? At a terminal the shell takes a new one, else it
- * ends; either way the session is not the one it was. */
+/* After a statement that failed. Has the process lost its place in the cluster? At a terminal the
+ * shell takes a new one, else it ends; either way the session is not the one it was. */
 bool shell_lost(struct shell *sh);
 /* Runs all of a source. */
 bool shell_source(struct shell *sh, struct source *src);
@@ -131,7 +133,8 @@ char *shell_word(char *text, char **rest);
 bool shell_form(const char *name, enum cn_print_form *out);
 
 /* ---- shell_edit.c */
-/* Text through $EDITOR: *out is freed by the caller. file NULL or "": one that is gone afterwards. */
+/* Text through $EDITOR: *out is freed by the caller. file NULL or "": one that is gone
+ * afterwards. */
 bool shell_edit(
     struct shell *sh, const char *file, const char *text, size_t len, char **out, size_t *out_len);
 /* \copy: what follows it. */
@@ -141,7 +144,8 @@ bool shell_copy(struct shell *sh, const char *arg);
 enum { SOURCE_PIECE = 64 << 10 };
 void source_init(struct source *src, int fd, bool terminal);
 void source_fini(struct source *src);
-/* The next bytes, up to the end of a line or SOURCE_PIECE. false: the end. Valid until the next call. */
+/* The next bytes, up to the end of a line or SOURCE_PIECE. false: the end. Valid until the next
+ * call. */
 bool source_piece(struct shell *sh, struct source *src, const char *prompt, const char **p, size_t *n);
 /* COPY's input: bytes up to a line that is \. or the end. *n == 0: no more. */
 bool source_copy(struct shell *sh, struct source *src, const char **p, size_t *n);
@@ -167,7 +171,8 @@ void shell_keys_past_done(void);
 /* After a jump: what was typed ahead, and pasted, is forgotten. */
 void shell_keys_reset(void);
 
-/* ---- shell_complete.c: the tab key, after shell_history_open; on: it completes, else it is a tab. */
+/* ---- shell_complete.c: the tab key, after shell_history_open; on: it completes, else it is a
+ * tab. */
 void shell_complete_open(struct shell *sh);
 void shell_complete_key(bool on);
 void shell_complete_close(void);

@@ -1,4 +1,5 @@
-/* shell_input.c -- where the shell's text comes from: files and pipes in bounded pieces, terminals through libedit. */
+/* shell_input.c -- where the shell's text comes from: files and pipes in bounded pieces, terminals
+ * through libedit. */
 #include "shell.h"
 
 #include <editline/readline.h>
@@ -73,7 +74,8 @@ signal_set(sigset_t *set)
 	sigaddset(set, SIGTERM);
 	sigaddset(set, SIGHUP);
 	sigaddset(set, SIGTSTP);
-	/* The line editor's handlers of these write to the terminal: no thread but the one that reads lines. */
+	/* The line editor's handlers of these write to the terminal: no thread but the one that
+	 * reads lines. */
 	sigaddset(set, SIGCONT);
 	sigaddset(set, SIGWINCH);
 }
@@ -120,8 +122,9 @@ shell_ended(void)
 }
 
 /*
- * ^Z. A process that stands still in a transaction is, after a lease, taken for dead: others need its locks, and on
- * this host it would be killed. So it stops with nothing in its hands, its slot at rest.
+ * ^Z. A process that stands still in a transaction is, after a lease, taken for dead: others need
+ * its locks, and on this host it would be killed. So it stops with nothing in its hands, its slot
+ * at rest.
  */
 void
 shell_rest(struct shell *sh)
@@ -154,8 +157,8 @@ shell_rest(struct shell *sh)
 	stopping = 0;
 	struct sigaction ours, plain = { .sa_handler = SIG_DFL };
 	sigaction(SIGTSTP, &plain, &ours);
-	sigaction(
-	    SIGCONT, &plain, NULL); /* the line editor's, left behind by a jump; it sets its own again */
+	sigaction(SIGCONT, &plain, NULL); /* the line editor's, left behind by a jump; it sets its own
+				     * again */
 	raise(SIGTSTP);
 	sigaction(SIGTSTP, &ours, NULL);
 }
@@ -199,7 +202,8 @@ edit_line(struct source *src, const char *prompt, bool complete)
 {
 	char *volatile line = NULL;
 	struct termios raw;
-	/* The editor shows the prompt before it leaves line mode: ^D typed in between would be lost. */
+	/* The editor shows the prompt before it leaves line mode: ^D typed in between would be
+	 * lost. */
 	if (tcgetattr(src->fd, &raw) == 0) {
 		raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 		tcsetattr(src->fd, TCSADRAIN, &raw);
@@ -252,7 +256,8 @@ fill(struct shell *sh, struct source *src, const char *prompt)
 	if (src->eof)
 		return false;
 	if (src->terminal)
-		return edit_line(src, prompt, !sh->copying); /* a COPY's columns are separated by tabs */
+		return edit_line(src, prompt, !sh->copying); /* a COPY's columns are separated by
+							      * tabs */
 	if (!make_room(src, SOURCE_PIECE)) {
 		src->eof = src->broken = true;
 		return false;
@@ -327,7 +332,8 @@ source_copy(struct shell *sh, struct source *src, const char **p, size_t *n)
 			size_t skip = 0;
 			int mark = start ? end_mark(from + i, have - i, src->eof, &skip) : 0;
 			if (mark > 0) {
-				/* All before it first; the mark itself when nothing is left before it. */
+				/* All before it first; the mark itself when nothing is left before
+				 * it. */
 				if (i > 0)
 					break;
 				src->at += skip;

@@ -1,7 +1,9 @@
-/* shell_main.c -- the options that `namdb sql` and `namdb demo` share, and what they do with them. */
+/* shell_main.c -- the options that `namdb sql` and `namdb demo` share, and what they do with
+ * them. */
 #include "shell.h"
 
 #include <base/number.h>
+
 #include <langinfo.h>
 #include <limits.h>
 #include <locale.h>

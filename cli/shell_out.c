@@ -2,6 +2,7 @@
 #include "shell.h"
 
 #include <base/clock.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

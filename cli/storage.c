@@ -3,8 +3,8 @@
 
 #include <base/number.h>
 #include <base/status.h>
-#include <net/secret.h>
 #include <net/ring/service.h>
+#include <net/secret.h>
 #include <storage_node/sn.h>
 
 #include <getopt.h>

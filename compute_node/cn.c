@@ -1,8 +1,7 @@
 /* cn.c -- a compute node's life: connect, join, run workers, leave. */
-#include <compute_node/cn_internal.h>
-
 #include <base/assert.h>
 #include <base/clock.h>
+#include <compute_node/cn_internal.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +32,8 @@ teller_thread(void *arg)
 	return NULL;
 }
 
-/* On the heart. The host may take its time over the news, so they come on a thread that does nothing else. */
+/* On the heart. The host may take its time over the news, so they come on a thread that does
+ * nothing else. */
 static void
 watch_end(void *arg)
 {
@@ -66,7 +66,8 @@ cn_on_end(struct cn *cn, void (*fn)(void *arg, const char *why), void *arg)
 
 /* ---- a worker's thread ---------------------------------------------------------- */
 
-/* The heart comes first and joins the cluster, then the settler. Worker 0 opens what else the process shares. */
+/* The heart comes first and joins the cluster, then the settler. Worker 0 opens what else the
+ * process shares. */
 static nam_status
 open_worker(struct cn_worker *w, struct nam_err *err)
 {
@@ -164,7 +165,8 @@ worker_thread(void *arg)
 {
 	struct cn_worker *w = arg;
 	struct nam_err err = { 0 };
-	/* A heart that gets no turn for a lease is a dead one: ahead of those who compute, where that is allowed. */
+	/* A heart that gets no turn for a lease is a dead one: ahead of those who compute, where
+	 * that is allowed. */
 	if (w == w->cn->heart)
 		(void)setpriority(PRIO_PROCESS, (id_t)gettid(), HEART_NICE);
 	nam_status st = net_worker_open(w->cn->net, &w->place.net, &err);

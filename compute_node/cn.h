@@ -1,5 +1,6 @@
 /*
- * cn.h -- a compute node: worker threads, their coroutines, and sessions that plain threads can use.
+ * cn.h -- a compute node: worker threads, their coroutines, and sessions that plain threads can
+ * use.
  *
  * A process that opens one is a member of the cluster: it joins the oracle, may
  * run any transaction, and leaves no trace but its data when it closes. Each
@@ -27,7 +28,8 @@ struct cn_config {
 	unsigned workers;      /* 0: one per core, at most 8 */
 	struct txn_config txn; /* zeros: defaults */
 	size_t statement_max;  /* longest statement; 0 = 1 MiB */
-	bool measure;          /* plans go by what fabric and processor take here: 10 ms to find out */
+	bool measure;          /* plans go by what fabric and processor take here: 10 ms to find
+			        * out */
 };
 
 /*
@@ -39,14 +41,16 @@ nam_status cn_open(struct cn **out, const struct cn_config *cfg, struct nam_err 
 /* Leaves the cluster. Every session must be closed; waits for what cn_start started. */
 void cn_close(struct cn *cn);
 
-/* Waits, ms at most, until the process is at rest in the cluster: no snapshot, no claim, no lock, its owner slot idle. Then
- * nobody misses it if it stands still. False: it is not. For a thread that starts nothing meanwhile. */
+/* Waits, ms at most, until the process is at rest in the cluster: no snapshot, no claim, no lock,
+ * its owner slot idle. Then nobody misses it if it stands still. False: it is not. For a thread
+ * that starts nothing meanwhile. */
 bool cn_rest(struct cn *cn, unsigned ms);
 
 /*
- * Calls fn(arg, why) once when the process has lost its place in the cluster for ever (net_membership says NET_FENCED); why is
- * one line, valid until fn returns. On a thread of its own, which takes the signals that the caller of cn_open takes; cn_close
- * waits for it. At once, on the caller's thread, if that has happened already. One fn for each cn.
+ * Calls fn(arg, why) once when the process has lost its place in the cluster for ever
+ * (net_membership says NET_FENCED); why is one line, valid until fn returns. On a thread of its
+ * own, which takes the signals that the caller of cn_open takes; cn_close waits for it. At once, on
+ * the caller's thread, if that has happened already. One fn for each cn.
  */
 void cn_on_end(struct cn *cn, void (*fn)(void *arg, const char *why), void *arg);
 
@@ -61,8 +65,8 @@ struct cn_place {
 	struct cat *cat;
 	struct sql_parser *parser;
 };
-/* Runs fn(place, arg) in a coroutine of that worker, soon; does not wait. stack 0 = 1 MiB. Any thread.
- * NAM_NOMEM. */
+/* Runs fn(place, arg) in a coroutine of that worker, soon; does not wait. stack 0 = 1 MiB. Any
+ * thread. NAM_NOMEM. */
 nam_status cn_start(struct cn *cn, unsigned worker, void (*fn)(const struct cn_place *place, void *arg),
     void *arg, size_t stack);
 
@@ -89,11 +93,11 @@ bool cn_prepare(
 void cn_forget(struct cn_session *s, struct sql_stmt *st);
 
 /*
- * Runs a prepared statement whose rows are pulled: cn_run says what (nothing is copied: param,
- * sink and err live until the end), each cn_next brings a batch, valid until the next one, until
- * it says CN_DONE or CN_FAILED (then *err says why). Between them the statement stands still, so nothing
- * else may be asked of the session. Of the sink all but rows is called, on the calling
- * thread; rows must not be NULL. cn_stop ends it early: an open block goes on as if all had been read.
+ * Runs a prepared statement whose rows are pulled: cn_run says what (nothing is copied: param, sink
+ * and err live until the end), each cn_next brings a batch, valid until the next one, until it says
+ * CN_DONE or CN_FAILED (then *err says why). Between them the statement stands still, so nothing
+ * else may be asked of the session. Of the sink all but rows is called, on the calling thread; rows
+ * must not be NULL. cn_stop ends it early: an open block goes on as if all had been read.
  */
 enum cn_next { CN_ROWS, CN_DONE, CN_FAILED };
 void cn_run(struct cn_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,

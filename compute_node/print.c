@@ -1,7 +1,6 @@
 /* print.c -- result tables as text, laid out as psql lays them out. */
-#include <compute_node/print.h>
-
 #include <base/arena.h>
+#include <compute_node/print.h>
 
 #include <stdlib.h>
 #include <wchar.h>
@@ -160,7 +159,8 @@ utf8(const unsigned char *s, size_t n, uint32_t *out)
 	return len;
 }
 
-/* Shows one line of s (up to a newline), on out unless NULL. Returns its width; *used: bytes gone, newline included. */
+/* Shows one line of s (up to a newline), on out unless NULL. Returns its width; *used: bytes gone,
+ * newline included. */
 static size_t
 show_line(FILE *out, const char *s, size_t n, size_t *used)
 {

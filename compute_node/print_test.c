@@ -1,17 +1,16 @@
 /* print_test.c -- tables look as psql's do: expected text was taken from psql 15. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <compute_node/print.h>
 #include <compute_node/split.h>
 
 #include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 /* cells: strings, NULL = SQL NULL. */
 static char *

@@ -1,10 +1,10 @@
-/* session.c -- a session: a coroutine on its worker, and a baton between it and the thread that calls. */
+/* session.c -- a session: a coroutine on its worker, and a baton between it and the thread that
+ * calls. */
+#include <base/assert.h>
 #include <compute_node/cn_internal.h>
 
-#include <base/assert.h>
-
-#include <linux/futex.h>
 #include <limits.h>
+#include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -90,7 +90,8 @@ futex(_Atomic uint32_t *word, int op, uint32_t value)
 
 /* ---- the coroutine's side -------------------------------------------------------- */
 
-/* Gives the baton to the caller. The session may be gone when this returns, after the last event. */
+/* Gives the baton to the caller. The session may be gone when this returns, after the last
+ * event. */
 static void
 give(struct cn_session *s)
 {
@@ -136,7 +137,8 @@ static bool
 on_done(void *arg, const char *tag, uint64_t rows)
 {
 	struct cn_session *s = arg;
-	/* Verbs of a process that is shut out go nowhere. What they seemed to bring about is not said to be so. */
+	/* Verbs of a process that is shut out go nowhere. What they seemed to bring about is not
+	 * said to be so. */
 	if (net_membership(s->cn->net) == NET_FENCED) {
 		s->cut = true;
 		s->doubt = sql_session_state(s->sql) == 'I' && strncmp(tag, "SELECT", 6) != 0;
@@ -245,7 +247,8 @@ may_come_of_it(const char *sqlstate)
 	return false;
 }
 
-/* Whether a node is gone or the process is shut out is asked elsewhere, and known soon. So is who is in the way of all. */
+/* Whether a node is gone or the process is shut out is asked elsewhere, and known soon. So is who
+ * is in the way of all. */
 static void
 name_reason(struct cn_session *s, const struct cn_place *place)
 {
@@ -312,7 +315,8 @@ session_main(const struct cn_place *place, void *arg)
 			s->state = sql_session_state(s->sql);
 			sql_session_counts(s->sql, &s->counts);
 		} else {
-			/* The caller may still be inside nam_co_post, which needs a living coroutine. */
+			/* The caller may still be inside nam_co_post, which needs a living
+			 * coroutine. */
 			while (!atomic_load_explicit(&s->posted, memory_order_acquire))
 				nam_co_yield();
 			sql_session_close(s->sql);
@@ -529,7 +533,8 @@ cn_stop(struct cn_session *s)
 	bool begun = s->event == EV_ROWS;
 	if (!s->running)
 		return CN_DONE;
-	/* In a block a statement that is cut short would fail it: there the rest is read and dropped. */
+	/* In a block a statement that is cut short would fail it: there the rest is read and
+	 * dropped. */
 	if (begun && s->state == 'I')
 		s->answer = false;
 	while (begun && s->running)

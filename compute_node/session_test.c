@@ -1,19 +1,19 @@
-/* session_test.c -- the baton between a session's coroutine and its caller, with a fake sql and a fake worker. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+/* session_test.c -- the baton between a session's coroutine and its caller, with a fake sql and a
+ * fake worker. */
 #include <compute_node/cn_internal.h>
 #include <net/sim/sim.h>
 
 #include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 /* ---- a worker: one thread, one scheduler ---- */
 

@@ -1,4 +1,5 @@
-/* split.c -- a small state machine over SQL text that knows quotes and comments, one byte at a time. */
+/* split.c -- a small state machine over SQL text that knows quotes and comments, one byte at a
+ * time. */
 #include <compute_node/split.h>
 
 #include <string.h>

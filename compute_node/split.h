@@ -21,9 +21,11 @@ struct cn_split {
 
 /* Before the first byte, and after each statement. */
 void cn_split_init(struct cn_split *s);
-/* Looks at n more bytes. Returns how many belong to this statement; *end: its `;` is the last of them. */
+/* Looks at n more bytes. Returns how many belong to this statement; *end: its `;` is the last of
+ * them. */
 size_t cn_split_feed(struct cn_split *s, const char *p, size_t n, bool *end);
-/* For the prompt: '=' nothing yet, '-' in a statement, '\'' or '"' in quotes, '$' in a dollar quote, '*' in a comment. */
+/* For the prompt: '=' nothing yet, '-' in a statement, '\'' or '"' in quotes, '$' in a dollar
+ * quote, '*' in a comment. */
 char cn_split_where(const struct cn_split *s);
 /* Not in quotes, nor in a comment. */
 bool cn_split_plain(const struct cn_split *s);

@@ -1,4 +1,5 @@
-/* stock.c -- libnamdb in sixty lines. cc stock.c $(pkg-config --cflags --libs namdb) -o stock && ./stock [where] */
+/* stock.c -- libnamdb in sixty lines. cc stock.c $(pkg-config --cflags --libs namdb) -o stock &&
+ * ./stock [where] */
 #include <namdb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +37,8 @@ main(int argc, char **argv)
 	}
 	must(namdb_batch_end(rows));
 
-	/* A transaction: all three, or none. Another one may have been faster (40001): then once more. */
+	/* A transaction: all three, or none. Another one may have been faster (40001): then once
+	 * more. */
 	must(namdb_prepare(db, "UPDATE stock_example SET n = n - $2 WHERE item = $1", &take));
 	do {
 		must(namdb_exec(db, "BEGIN ISOLATION LEVEL REPEATABLE READ"));

@@ -21,8 +21,8 @@
 
 struct idx_hash;
 
-/* Where an index gets its memory: single extents on any region; the owner (a table) remembers them so
- * that they can be freed with it. Called in a coroutine. The memory reads as zeros. */
+/* Where an index gets its memory: single extents on any region; the owner (a table) remembers them
+ * so that they can be freed with it. Called in a coroutine. The memory reads as zeros. */
 struct idx_memory {
 	nam_status (*take)(void *arg, struct net_worker *w, net_addr *out);
 	void *arg;
@@ -48,15 +48,16 @@ void idx_hash_set_owner(struct idx_hash *ix, uint64_t owner);
 nam_status idx_hash_recover(
     struct net_worker *w, struct idx_hash *ix, uint64_t dead_owner, struct net_counts *acct);
 
-/* A connection broke when this process took that lock or gave it back: it may say our name for as long as we live. Any thread. */
+/* A connection broke when this process took that lock or gave it back: it may say our name for as
+ * long as we live. Any thread. */
 bool idx_hash_in_doubt(const struct idx_hash *ix);
 /* Who holds the resize lock at this moment, 0: nobody. */
 nam_status idx_hash_holder(
     struct net_worker *w, const struct idx_hash *ix, uint64_t *holder, struct net_counts *acct);
 /*
- * A split leaves a sub-table of 16 KiB behind, which others may still look at. Without the following
- * it stays unused as long as the index lives: as much again as the index, and more
- * with every 14 or so inserts and removes of one key. With it, the process that split uses it again.
+ * A split leaves a sub-table of 16 KiB behind, which others may still look at. Without the
+ * following it stays unused as long as the index lives: as much again as the index, and more with
+ * every 14 or so inserts and removes of one key. With it, the process that split uses it again.
  *
  *	now     a stamp
  *	passed  true when nobody, in no process, still uses what he saw of this index before
@@ -74,7 +75,8 @@ void idx_hash_set_reclaim(struct idx_hash *ix, const struct idx_reclaim *r);
 
 /* How the index lies in memory. */
 struct idx_shape {
-	uint64_t tables, slots, live, tombs; /* sub-tables reachable; their slots, entries, removed entries */
+	uint64_t tables, slots, live, tombs; /* sub-tables reachable; their slots, entries, removed
+					      * entries */
 	uint64_t splits, rewrites;           /* since it was created */
 	uint64_t holder;                     /* of the resize lock; 0: nobody */
 	unsigned depth;                      /* the directory has 2^depth words */
@@ -92,12 +94,14 @@ struct idx_probe {
 	net_addr block; /* insert and remove: the block the entry leads to */
 	nam_status status;
 	uint32_t hits;              /* candidates found */
-	net_addr hit[IDX_HITS_MAX]; /* more equal signatures than this in one bucket: status NAM_FULL */
+	net_addr hit[IDX_HITS_MAX]; /* more equal signatures than this in one bucket: status
+				     * NAM_FULL */
 	/* private: what the lookup saw, so that an insert is one CAS */
 	uint64_t priv[4];
 };
 
-/* A lookup of this hash is near: brings this process's word of the directory into the cache. No verb. */
+/* A lookup of this hash is near: brings this process's word of the directory into the cache. No
+ * verb. */
 void idx_hash_prefetch(struct idx_hash *ix, uint64_t hash);
 
 /*
@@ -127,9 +131,10 @@ nam_status idx_walk(
     struct net_worker *w, struct idx_hash *ix, void (*fn)(void *arg, net_addr block), void *arg);
 
 /*
- * The same in parts: *from is 0 at first, and UINT64_MAX after the last part. Between two parts nothing of the index is remembered, so what
- * idx_reclaim waits for may pass. An entry that is there from the first part to the last is met, maybe twice. hash: the 30
- * bits of the key's hash that an entry tells, enough for idx_remove.
+ * The same in parts: *from is 0 at first, and UINT64_MAX after the last part. Between two parts
+ * nothing of the index is remembered, so what idx_reclaim waits for may pass. An entry that is
+ * there from the first part to the last is met, maybe twice. hash: the 30 bits of the key's hash
+ * that an entry tells, enough for idx_remove.
  */
 nam_status idx_walk_some(struct net_worker *w, struct idx_hash *ix, uint64_t *from,
     void (*fn)(void *arg, net_addr block, uint64_t hash), void *arg);

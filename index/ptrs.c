@@ -8,12 +8,14 @@
  *	|  top of hash   |  hint   |   region   | offset / 64|   the top is 1 where the hash says 0
  *	+----------------+---------+------------+------------+
  *
- * P1  A word is whole: a put or a drop is one store, so no order and no lock is needed.
- * P2  A way may be lost, hold an old block, or (once in 2^20) belong to another key of the same line: it costs
+ * P1  A word is whole: a put or a drop is one store, so no order and no lock is needed. P2  A way
+ * may be lost, hold an old block, or (once in 2^20) belong to another key of the same line: it
+ * costs
  *     the caller one lookup, who must find the whole hash in the block before he believes anything it says.
  */
 #include <base/assert.h>
 #include <index/index.h>
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -127,7 +129,8 @@ idx_ptrs_put(struct idx_ptrs *c, uint64_t hash, net_addr block, uint8_t hint)
 	if (into == 0)
 		into = ways_of(set, 0);
 	unsigned i = into != 0 ? (unsigned)__builtin_ctz(into)
-			       : hash >> 41 & (WAYS - 1); /* any: a cache this full should be larger */
+			       : hash >> 41 & (WAYS - 1); /* any: a cache this full should be
+							   * larger */
 	if (load(&set[i]) != word)                        /* do not dirty the line */
 		store(&set[i], word);
 }

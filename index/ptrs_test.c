@@ -1,14 +1,16 @@
-/* ptrs_test.c -- the remote-pointer cache: what it keeps, what it loses, and threads that quarrel about it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+/* ptrs_test.c -- the remote-pointer cache: what it keeps, what it loses, and threads that quarrel
+ * about it. */
 #include <base/hash.h>
 #include <index/index.h>
+
 #include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
 
 /* The block of a key, so that a reader can tell a lie. */
 static net_addr

@@ -16,7 +16,8 @@ lib_enter(struct namdb *db)
 {
 	if (db == NULL)
 		return false;
-	/* Before any lock: it may have been held, for ever, by a thread that the child does not have. */
+	/* Before any lock: it may have been held, for ever, by a thread that the child does not
+	 * have. */
 	if (db->process != lib_process()) {
 		cat_error(&db->err, "08003",
 		    "this handle is the parent process's: a child made by fork opens one of its own");
@@ -137,7 +138,8 @@ namdb_close(namdb *db)
 		db->open = false;
 		lib_leave(db);
 	} else if (db->open) {
-		return; /* another thread is inside: closing now would pull the floor from under it */
+		return; /* another thread is inside: closing now would pull the floor from under
+			 * it */
 	}
 	db->closed = true;
 	lib_drop(db);

@@ -4,17 +4,19 @@
 
 #include <compute_node/cn.h>
 #include <lib/namdb.h>
+
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* A cluster as this process knows it: one compute node, and with memory: the regions too. Counted. */
+/* A cluster as this process knows it: one compute node, and with memory: the regions too.
+ * Counted. */
 struct lib_place;
 /* Finds or opens it. NULL: err says why. */
 struct lib_place *lib_place_open(const char *where, struct nam_err *err);
 void lib_place_close(struct lib_place *p);
 struct cn *lib_place_cn(struct lib_place *p);
-/* db->end_fn is called once when p's compute node has lost its place in the cluster; now, if it has. NULL fn: not any more. Waits for
- * an fn that is being called. */
+/* db->end_fn is called once when p's compute node has lost its place in the cluster; now, if it
+ * has. NULL fn: not any more. Waits for an fn that is being called. */
 void lib_place_watch(
     struct lib_place *p, struct namdb *db, void (*fn)(void *arg, const char *why), void *arg);
 /* This thread is inside such an fn: nothing of the library may be called. */
@@ -23,8 +25,8 @@ bool lib_telling(void);
 unsigned lib_process(void);
 
 /*
- * A handle outlives its close as long as statements or batches point to it (refs), so that a late call
- * finds a closed handle and not freed memory.
+ * A handle outlives its close as long as statements or batches point to it (refs), so that a late
+ * call finds a closed handle and not freed memory.
  */
 struct namdb {
 	_Atomic int busy; /* a thread is inside */
@@ -32,15 +34,16 @@ struct namdb {
 	bool open;        /* with busy */
 	bool closed;      /* namdb_close has been here */
 	unsigned process; /* lib_process() of the one that opened it */
-	void (*end_fn)(void *arg,
-	    const char *why);       /* with the place's end_lock; NULL: nobody asks, or it has been called */
-	void *end_arg;              /* likewise */
-	struct namdb *watch_next;   /* likewise; of the place's handles that ask */
-	struct lib_place *place;    /* with busy, while open */
-	struct cn_session *s;       /* likewise */
-	struct namdb_stmt *stmts;   /* with busy */
-	struct namdb_stmt *running; /* its rows are still with the executor */
-	struct namdb_batch *batch;  /* whose rows the COPY under way takes */
+	void (*end_fn)(
+	    void *arg, const char *why); /* with the place's end_lock; NULL: nobody asks, or it has been
+				     * called */
+	void *end_arg;                   /* likewise */
+	struct namdb *watch_next;        /* likewise; of the place's handles that ask */
+	struct lib_place *place;         /* with busy, while open */
+	struct cn_session *s;            /* likewise */
+	struct namdb_stmt *stmts;        /* with busy */
+	struct namdb_stmt *running;      /* its rows are still with the executor */
+	struct namdb_batch *batch;       /* whose rows the COPY under way takes */
 	struct cat_err err;
 	uint64_t changes;
 	int (*progress)(void *arg, uint64_t bytes, uint64_t total, uint64_t rows);
@@ -57,7 +60,8 @@ void lib_drop(struct namdb *db);
 /* For cn_exec and cn_run: everything but rows. */
 void lib_sink(struct namdb *db, struct sql_sink *out);
 void lib_clear(struct namdb *db);
-/* The session is needed for something else: a statement that is under way gets its other rows into its own memory. */
+/* The session is needed for something else: a statement that is under way gets its other rows into
+ * its own memory. */
 void lib_settle(struct namdb *db);
 /* The session is about to end: no statement has a plan any more. */
 void lib_forget_all(struct namdb *db);

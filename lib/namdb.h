@@ -18,32 +18,36 @@
  *	memory:NAME              the same, shared by all handles of this process that say NAME
  *	HOST:PORT[,HOST:PORT...] storage nodes (also namdb://HOST:PORT,...)
  *
- * with options behind a question mark, name=value, separated by &: size=512m and nodes=3 (memory), fabric=auto|shm|verbs|tcp,
- * cluster=NAME, secret=FILE, connect_ms=N (nodes), lease_ms=N (of a new cluster: a process that
- * stands still so long is taken for dead; default 3000), workers=N (threads of this process; default 1). Handles that say the same
- * nodes and options share what they need of this process. What the first handle of memory:NAME said of it goes for all.
+ * with options behind a question mark, name=value, separated by &: size=512m and nodes=3 (memory),
+ * fabric=auto|shm|verbs|tcp, cluster=NAME, secret=FILE, connect_ms=N (nodes), lease_ms=N (of a new
+ * cluster: a process that stands still so long is taken for dead; default 3000), workers=N (threads
+ * of this process; default 1). Handles that say the same nodes and options share what they need of
+ * this process. What the first handle of memory:NAME said of it goes for all.
  *
- * Results. Calls answer NAMDB_OK, NAMDB_ROW, NAMDB_DONE, NAMDB_ERROR or NAMDB_MISUSE. After NAMDB_ERROR
- * namdb_sqlstate, namdb_message, namdb_detail, namdb_hint and namdb_position say what was wrong, in
- * PostgreSQL's codes. NAMDB_MISUSE: the call itself makes no sense (see below); nothing has happened.
+ * Results. Calls answer NAMDB_OK, NAMDB_ROW, NAMDB_DONE, NAMDB_ERROR or NAMDB_MISUSE. After
+ * NAMDB_ERROR namdb_sqlstate, namdb_message, namdb_detail, namdb_hint and namdb_position say what
+ * was wrong, in PostgreSQL's codes. NAMDB_MISUSE: the call itself makes no sense (see below);
+ * nothing has happened.
  *
- * Transactions. A statement by itself is one. BEGIN, COMMIT and ROLLBACK are statements, or namdb_begin
- * and so on. After an error inside BEGIN ... everything but ROLLBACK answers 25P02.
+ * Transactions. A statement by itself is one. BEGIN, COMMIT and ROLLBACK are statements, or
+ * namdb_begin and so on. After an error inside BEGIN ... everything but ROLLBACK answers 25P02.
  *
- * Threads. A handle and its statements are one thread's at a time; a call that finds another
- * thread inside answers NAMDB_MISUSE. namdb_cancel may be called from any thread, and from a signal handler, while
- * the handle is open. Handles are independent of each other.
+ * Threads. A handle and its statements are one thread's at a time; a call that finds another thread
+ * inside answers NAMDB_MISUSE. namdb_cancel may be called from any thread, and from a signal
+ * handler, while the handle is open. Handles are independent of each other.
  *
- * Fork. A handle is its process's. In a child made by fork every call on a handle of the parent answers NAMDB_MISUSE,
- * namdb_message says why, and nothing happens to the parent; namdb_close frees nothing there. The child opens handles of its own.
+ * Fork. A handle is its process's. In a child made by fork every call on a handle of the parent
+ * answers NAMDB_MISUSE, namdb_message says why, and nothing happens to the parent; namdb_close
+ * frees nothing there. The child opens handles of its own.
  *
  * Signals. The library installs no handler, and its threads take no signals.
  *
- * Memory. Strings and bytes that calls return belong to the handle or statement: column values live until
- * the next call that steps, runs or prepares something on the handle, error texts until the next call.
+ * Memory. Strings and bytes that calls return belong to the handle or statement: column values live
+ * until the next call that steps, runs or prepares something on the handle, error texts until the
+ * next call.
  *
- * Several statements of a handle may be under way: when a second one runs, the rows that the first still has to
- * give are kept in memory. To read two large results side by side, open two handles.
+ * Several statements of a handle may be under way: when a second one runs, the rows that the first
+ * still has to give are kept in memory. To read two large results side by side, open two handles.
  */
 #ifndef NAMDB_H
 #define NAMDB_H
@@ -69,10 +73,11 @@ enum { NAMDB_NULL = 0, NAMDB_BOOL = 1, NAMDB_INT64 = 2, NAMDB_DOUBLE = 3, NAMDB_
 /* The library's version, as in NAMDB_VERSION. */
 const char *namdb_version(void);
 
-/* On NAMDB_ERROR *out is a handle that knows the error and must be closed, or NULL when there was no memory. */
+/* On NAMDB_ERROR *out is a handle that knows the error and must be closed, or NULL when there was
+ * no memory. */
 int namdb_open(const char *where, namdb **out);
-/* Rolls back an open transaction. Statements and batches that are still there answer NAMDB_MISUSE from now
- * on, and must still be finalized. NULL is fine. */
+/* Rolls back an open transaction. Statements and batches that are still there answer NAMDB_MISUSE
+ * from now on, and must still be finalized. NULL is fine. */
 void namdb_close(namdb *db);
 
 /* ---- errors of the last call on this handle or its statements -------------------- */
@@ -84,9 +89,10 @@ const char *namdb_hint(const namdb *db);
 int namdb_position(const namdb *db); /* character of the statement, from 1; 0: none */
 
 /*
- * A process that stands still for longer than the cluster's lease (a debugger, SIGSTOP, a frozen virtual machine) with a
- * transaction open is shut out by the others, and what it had not committed is rolled back. From then on every statement of its
- * handles ends with 57P01, or 08007 where it may have been committed; fn(arg, why) says so at once, in one line, for those that must do
+ * A process that stands still for longer than the cluster's lease (a debugger, SIGSTOP, a frozen
+ * virtual machine) with a transaction open is shut out by the others, and what it had not committed
+ * is rolled back. From then on every statement of its handles ends with 57P01, or 08007 where it
+ * may have been committed; fn(arg, why) says so at once, in one line, for those that must do
  * something about it:
  *
  *	static void
@@ -98,10 +104,12 @@ int namdb_position(const namdb *db); /* character of the statement, from 1; 0: n
  *	...
  *	namdb_on_end(db, lost, &reconnect);
  *
- * Called once for each handle that asks, on a thread of the library's, or, if it has happened already, before namdb_on_end returns. In
- * fn every call of the library answers NAMDB_MISUSE, and namdb_close does nothing, so fn leaves word for another thread; it may also
- * end the program (exit). namdb_close waits for an fn that is being called. NULL: nobody. Where processes share mapped memory with
- * the storage nodes of their host, one that does not even answer is killed (SIGKILL): then nobody is left to be called.
+ * Called once for each handle that asks, on a thread of the library's, or, if it has happened
+ * already, before namdb_on_end returns. In fn every call of the library answers NAMDB_MISUSE, and
+ * namdb_close does nothing, so fn leaves word for another thread; it may also end the program
+ * (exit). namdb_close waits for an fn that is being called. NULL: nobody. Where processes share
+ * mapped memory with the storage nodes of their host, one that does not even answer is killed
+ * (SIGKILL): then nobody is left to be called.
  */
 int namdb_on_end(namdb *db, void (*fn)(void *arg, const char *why), void *arg);
 
@@ -116,23 +124,25 @@ int namdb_prepare(namdb *db, const char *sql, namdb_stmt **out);
 void namdb_finalize(namdb_stmt *st);
 
 unsigned namdb_param_count(const namdb_stmt *st);
-/* i from 1. Values stay bound until bound anew. Bytes are copied. len -1: up to the 0. A value that does not
- * fit its parameter's type is an error of the first step. */
+/* i from 1. Values stay bound until bound anew. Bytes are copied. len -1: up to the 0. A value that
+ * does not fit its parameter's type is an error of the first step. */
 int namdb_bind_null(namdb_stmt *st, unsigned i);
 int namdb_bind_bool(namdb_stmt *st, unsigned i, int value);
 int namdb_bind_int64(namdb_stmt *st, unsigned i, int64_t value);
 int namdb_bind_double(namdb_stmt *st, unsigned i, double value);
 int namdb_bind_text(namdb_stmt *st, unsigned i, const char *text, ptrdiff_t len);
 
-/* The next row: NAMDB_ROW; NAMDB_DONE: there are no more, the statement has run. A step after that runs it again. */
+/* The next row: NAMDB_ROW; NAMDB_DONE: there are no more, the statement has run. A step after that
+ * runs it again. */
 int namdb_step(namdb_stmt *st);
 /* Ends a run early; the next step begins anew. Bound values stay. */
 int namdb_reset(namdb_stmt *st);
 /* Rows changed or answered by the last finished run; exec: by its last statement. */
 uint64_t namdb_changes(const namdb *db);
 
-/* An array, parameter or column, is text as PostgreSQL writes it: {1,2,NULL}, {"a b","c\\"d"}. So namdb_bind_text(st, 1,
- * "{3,1,4}", -1) is all that `id = ANY ($1)` wants, and its rows are looked up together. */
+/* An array, parameter or column, is text as PostgreSQL writes it: {1,2,NULL}, {"a b","c\\"d"}. So
+ * namdb_bind_text(st, 1, "{3,1,4}", -1) is all that `id = ANY ($1)` wants, and its rows are looked
+ * up together. */
 
 /* Columns, from 0. Out of range: NULL, 0, NAMDB_NULL. */
 unsigned namdb_column_count(const namdb_stmt *st);
@@ -159,9 +169,10 @@ char namdb_state(const namdb *db);
 /* ---- many rows at once ------------------------------------------------------------------- */
 
 /*
- * Fills a table much faster than INSERT: rows go in as one COPY, all or nothing. columns: "a, b", or NULL
- * for all; both as they stand in SQL. Fields are added one by one, then the row is ended; all of it is kept in memory until
- * namdb_batch_end sends it (NAMDB_OK: all rows are in). That or namdb_batch_abort frees the batch. NULL is fine for abort.
+ * Fills a table much faster than INSERT: rows go in as one COPY, all or nothing. columns: "a, b",
+ * or NULL for all; both as they stand in SQL. Fields are added one by one, then the row is ended;
+ * all of it is kept in memory until namdb_batch_end sends it (NAMDB_OK: all rows are in). That or
+ * namdb_batch_abort frees the batch. NULL is fine for abort.
  */
 int namdb_batch_begin(namdb *db, const char *table, const char *columns, namdb_batch **out);
 int namdb_batch_null(namdb_batch *b);
@@ -176,7 +187,8 @@ void namdb_batch_abort(namdb_batch *b);
 
 /* The running call ends soon with 57014. */
 void namdb_cancel(namdb *db);
-/* Called now and then by a COPY: bytes so far, in all (0: unknown), rows. Not 0: stop. NULL: nobody. */
+/* Called now and then by a COPY: bytes so far, in all (0: unknown), rows. Not 0: stop. NULL:
+ * nobody. */
 int namdb_progress(namdb *db, int (*fn)(void *arg, uint64_t bytes, uint64_t total, uint64_t rows), void *arg);
 /* NOTICE and WARNING. NULL: nobody. */
 int namdb_notice(namdb *db,

@@ -1,18 +1,19 @@
 /* namdb_test.c -- libnamdb as a program uses it, and as a program should not. */
+#include <lib/namdb.h>
+
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
-
-#include <lib/namdb.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 static namdb *
 start(void)
@@ -418,7 +419,8 @@ arrays(void **state)
 	namdb_close(db);
 }
 
-/* A child has none of the threads that its parent's handles need: its calls say so, and it opens its own. */
+/* A child has none of the threads that its parent's handles need: its calls say so, and it opens
+ * its own. */
 static void
 forked(void **state)
 {

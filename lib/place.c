@@ -1,13 +1,15 @@
-/* place.c -- "memory:..." or "host:port,...": what the string means, and one compute node for all who say the same. */
+/* place.c -- "memory:..." or "host:port,...": what the string means, and one compute node for all
+ * who say the same. */
 #include "lib_internal.h"
 
 #include <base/number.h>
 #include <net/secret.h>
+#include <storage_node/sn.h>
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <storage_node/sn.h>
 #include <string.h>
 
 enum { NODES_MAX = 16, WHERE_MAX = 1024 };
@@ -24,7 +26,8 @@ struct lib_place {
 	struct namdb *watch;      /* likewise: handles whose end_fn is to be called */
 };
 
-static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER; /* also held while one opens or closes */
+static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER; /* also held while one opens or
+							      * closes */
 static struct lib_place *all;
 
 /* ---- fork -------------------------------------------------------------------------------- */
@@ -256,7 +259,8 @@ lib_place_open(const char *where, struct nam_err *err)
 	pthread_once(&fork_once, fork_watch);
 	pthread_mutex_lock(&all_lock);
 	for (struct lib_place *p = all; p != NULL && key[0] != 0; p = p->next)
-		/* A fenced compute node stays fenced; its handles say so, and new handles open a new node. */
+		/* A fenced compute node stays fenced; its handles say so, and new handles open a
+		 * new node. */
 		if (strcmp(p->key, key) == 0 && net_membership(cn_net(p->cn)) != NET_FENCED) {
 			p->refs++;
 			pthread_mutex_unlock(&all_lock);

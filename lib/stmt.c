@@ -1,7 +1,9 @@
-/* stmt.c -- prepared statements: bind, step, columns. Rows are looked at where the executor left them. */
+/* stmt.c -- prepared statements: bind, step, columns. Rows are looked at where the executor left
+ * them. */
 #include "lib_internal.h"
 
 #include <base/arena.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +28,8 @@ struct namdb_stmt {
 	const struct sql_batch_view *rows;
 	unsigned row;
 	struct nam_arena arena;        /* texts of the current row */
-	struct nam_arena own;          /* what follows, when another statement had to run in between */
+	struct nam_arena own;          /* what follows, when another statement had to run in
+				        * between */
 	struct kept *kept, **kept_end; /* kept: the batch being read */
 	int last;                      /* what comes after it: NAMDB_DONE or NAMDB_ERROR */
 	struct cat_err last_err;
@@ -380,7 +383,8 @@ namdb_reset(namdb_stmt *st)
 	return NAMDB_OK;
 }
 
-/* ---- columns ----------------------------------------------------------------------------------- */
+/* ---- columns
+ * ----------------------------------------------------------------------------------- */
 
 unsigned
 namdb_column_count(const namdb_stmt *st)

@@ -1,9 +1,11 @@
 /* backoff_test.c -- pauses are as long as they are said to be, in simulated time. */
 #include <net/net.h>
 #include <net/sim/sim.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+
 #include <cmocka.h>
 
 struct waiter {

@@ -1,17 +1,21 @@
 /*
- * disarm.c -- a struct net that gives up its nodes' memory for ever, and what becomes of open nets in a child of fork.
+ * disarm.c -- a struct net that gives up its nodes' memory for ever, and what becomes of open nets
+ * in a child of fork.
  *
- * Disarming is what makes the answer GIVEN_UP of net/wire.h true (W6). Any thread of the process may be in the middle of a
- * verb on mapped memory. Order: `disarmed` is set; then every mapping of a node's memory is replaced, in one system call that
- * leaves no hole, by private zero pages. The call returns when no CPU uses the old translation: an instruction of a
- * verb has touched the node's memory before that, or touches a private page after it. In the second case the thread
- * finds `disarmed` set when it looks behind the instruction (net.c does after each verb in place; a reader of
- * net_direct asks net_direct_stands), and takes nothing that it has read for true, and no WRITE for done. Half a WRITE may be
- * in the node's memory, as after a death. Verbs over connections are the node's to stop: it cuts them.
+ * Disarming is what makes the answer GIVEN_UP of net/wire.h true (W6). Any thread of the process
+ * may be in the middle of a verb on mapped memory. Order: `disarmed` is set; then every mapping of
+ * a node's memory is replaced, in one system call that leaves no hole, by private zero pages. The
+ * call returns when no CPU uses the old translation: an instruction of a verb has touched the
+ * node's memory before that, or touches a private page after it. In the second case the thread
+ * finds `disarmed` set when it looks behind the instruction (net.c does after each verb in place; a
+ * reader of net_direct asks net_direct_stands), and takes nothing that it has read for true, and no
+ * WRITE for done. Half a WRITE may be in the node's memory, as after a death. Verbs over
+ * connections are the node's to stop: it cuts them.
  *
- * A child of fork shares its parent's sockets, and would share its memory. Region mappings are not inherited (MADV_DONTFORK). In the
- * child, before fork returns, zero pages take their place, the sockets are closed, so that the parent's end is seen
- * when the parent ends, and every net is fenced. vfork and posix_spawn need none of it: the sockets close with exec.
+ * A child of fork shares its parent's sockets, and would share its memory. Region mappings are not
+ * inherited (MADV_DONTFORK). In the child, before fork returns, zero pages take their place, the
+ * sockets are closed, so that the parent's end is seen when the parent ends, and every net is
+ * fenced. vfork and posix_spawn need none of it: the sockets close with exec.
  */
 #include <net/ring/channel.h>
 

@@ -41,7 +41,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "region words and fram
 #else
 #define NET_FENCE_OF(order) atomic_thread_fence(order)
 #endif
-/* A completed WRITE is seen by whatever starts later, anywhere: plain stores must have left this core. */
+/* A completed WRITE is seen by whatever starts later, anywhere: plain stores must have left this
+ * core. */
 static inline void
 net_fence_stores_before_loads(void)
 {
@@ -78,7 +79,8 @@ net_copy_is_plain(const void *a, const void *b, size_t len)
 /* Up to here words are moved one by one in place of a call: directories, words, commit lines. */
 enum { NET_COPY_SHORT = 64 };
 
-/* Pairs of words, for as long as there are two: a CPU moves them as one vector or as two, never as less than words. */
+/* Pairs of words, for as long as there are two: a CPU moves them as one vector or as two, never as
+ * less than words. */
 typedef uint64_t net_pair __attribute__((vector_size(16), aligned(8), may_alias));
 
 /* READ: region -> private memory. */
@@ -102,7 +104,8 @@ net_copy_out(void *into, const void *region, size_t len)
 		    (const uint64_t *)(const void *)((const char *)region + i), __ATOMIC_RELAXED);
 }
 
-/* WRITE: private memory -> region. Earlier stores of this thread are seen before an aligned word. */
+/* WRITE: private memory -> region. Earlier stores of this thread are seen before an aligned
+ * word. */
 static inline void
 net_copy_in(void *region, const void *from, size_t len)
 {

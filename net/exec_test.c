@@ -1,15 +1,16 @@
-/* exec_test.c -- copies to and from shared memory never tear an aligned word, at any alignment and length. */
+/* exec_test.c -- copies to and from shared memory never tear an aligned word, at any alignment and
+ * length. */
+#include <base/rng.h>
 #include <net/exec.h>
 
-#include <base/rng.h>
-
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <pthread.h>
 #include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
 
 enum { WORDS = 64 };
 static _Alignas(64) uint64_t region[WORDS];
@@ -65,7 +66,8 @@ no_torn_words(void **state)
 			torn += v != (v & 255) * UINT64_C(0x0101010101010101);
 		}
 #if !NET_EXEC_WORDS
-		/* The naive twin: what plain memcpy would have read. Shows that this test can see. */
+		/* The naive twin: what plain memcpy would have read. Shows that this test can
+		 * see. */
 		memcpy(into + to, (char *)region + off, len);
 		for (unsigned at = (off + 7) & ~7u; at + 8 <= off + len; at += 8) {
 			uint64_t v;

@@ -1,5 +1,6 @@
 /*
- * extent.c -- taking and giving extents, by verbs on the superblock alone: it works on every provider.
+ * extent.c -- taking and giving extents, by verbs on the superblock alone: it works on every
+ * provider.
  *
  * The free stack is Treiber's, with a tag beside the top (N3). A pop READs what
  * the top extent says of those below it, which another taker may already be writing
@@ -8,6 +9,7 @@
  * name the next ones and how many they are, and one CAS pops or pushes many.
  */
 #include <net/net_internal.h>
+
 #include <string.h>
 
 enum { TRIES = 1000, ZERO_OPS = 4 };
@@ -49,7 +51,8 @@ zero_extents(struct net_worker *w, unsigned n, const net_addr *at)
 	return st;
 }
 
-/* Up to n from the top of the stack, with one CAS: the top names those below it. NAM_ABSENT: the stack is empty. */
+/* Up to n from the top of the stack, with one CAS: the top names those below it. NAM_ABSENT: the
+ * stack is empty. */
 static nam_status
 pop(struct net_worker *w, const struct net_node_info *node, unsigned n, net_addr *out, unsigned *got)
 {
@@ -92,7 +95,8 @@ fresh(struct net_worker *w, const struct net_node_info *node, unsigned n, net_ad
 	net_addr bump_at = word(node->region, offsetof(struct net_super, bump));
 	uint64_t bump;
 	*got = 0;
-	/* Look first, so that a full region's bump does not climb for ever (N2 allows overshoot, not wrap). */
+	/* Look first, so that a full region's bump does not climb for ever (N2 allows overshoot,
+	 * not wrap). */
 	nam_status st = net_read1(w, bump_at, &bump, 8, NULL);
 	if (st != NAM_OK)
 		return st;
@@ -293,7 +297,8 @@ net_extents_give(struct net_worker *w, unsigned n, const net_addr *extent)
 		nam_status st = stock(w, node, NET_RESERVE_WANTS, k, extent + i, &kept);
 		if (st == NAM_OK && kept < k)
 			st = push(w, node, k - kept, extent + i + kept);
-		worst = worst == NAM_OK ? st : worst; /* those of other regions may go back all the same */
+		worst = worst == NAM_OK ? st : worst; /* those of other regions may go back all the
+						       * same */
 		i += k;
 	}
 	return worst;

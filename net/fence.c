@@ -1,9 +1,10 @@
 /*
- * fence.c -- net_fence_process in the real world: every node is asked, by a thread for each, so that no worker waits, and
- * a node that does not answer holds up nobody but itself.
+ * fence.c -- net_fence_process in the real world: every node is asked, by a thread for each, so
+ * that no worker waits, and a node that does not answer holds up nobody but itself.
  *
- * First all nodes ask the process whether it lives, if the caller grants it time; nothing is done to it by that (W5 of
- * net/wire.h), so an answer at one node is not late because another node was quicker. Then all of them fence it.
+ * First all nodes ask the process whether it lives, if the caller grants it time; nothing is done
+ * to it by that (W5 of net/wire.h), so an answer at one node is not late because another node was
+ * quicker. Then all of them fence it.
  *
  * A node that shuts out answers as W3 says, and it alone can know. A region of this very process
  * can be touched by this process only, so it is enough that no net here has that identity.
@@ -90,7 +91,8 @@ net_real_fence(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struc
 		return nam_fail(err, NAM_NOMEM, "no memory to shut a process out");
 	*j = (struct job){ .net = w->net, .identity = identity, .grace_ns = grace_ns, .co = nam_co_self() };
 	nam_status st = grace_ns != 0 ? all_nodes(j, err) : NAM_OK;
-	/* Where a node could not ask, the process may live, and it would take that node, too, to come to a conclusion. */
+	/* Where a node could not ask, the process may live, and it would take that node, too, to
+	 * come to a conclusion. */
 	if (st == NAM_OK) {
 		j->grace_ns = 0;
 		st = all_nodes(j, err);

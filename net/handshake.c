@@ -1,9 +1,9 @@
 /* handshake.c -- see handshake.h; every failure has its own sentence, and says what to do. */
+#include <base/clock.h>
+#include <base/rng.h>
 #include <net/handshake.h>
 #include <net/net.h>
 
-#include <base/clock.h>
-#include <base/rng.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -353,7 +353,8 @@ net_dial(
 			int on = 1, idle = 5, every = 2, times = 3;
 			unsigned unheard_ms = 11000;
 			setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-			/* A host that vanished without a word is noticed within about ten seconds. */
+			/* A host that vanished without a word is noticed within about ten
+			 * seconds. */
 			setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
 			setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
 			setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof every);

@@ -7,9 +7,9 @@
 #ifndef NAM_NET_HANDSHAKE_H
 #define NAM_NET_HANDSHAKE_H
 
+#include <base/status.h>
 #include <net/wire.h>
 
-#include <base/status.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -25,12 +25,14 @@ struct net_shake {
 	uint64_t region, incarnation, size;
 };
 
-/* Node: answers a whole hello. The verdict is in the welcome; anything but NET_YES ends the talk. */
+/* Node: answers a whole hello. The verdict is in the welcome; anything but NET_YES ends the
+ * talk. */
 void net_shake_welcome(const struct net_shake *me, const struct net_hello *hello, struct net_welcome *out);
 /* Node: does the peer know the secret? */
 bool net_shake_proven(const struct net_shake *me, const struct net_hello *hello,
     const struct net_welcome *welcome, const struct net_proof *proof);
-/* Node: puts its own proof into a grant that is complete otherwise. Only for a peer that has proven itself. */
+/* Node: puts its own proof into a grant that is complete otherwise. Only for a peer that has proven
+ * itself. */
 void net_shake_seal(const struct net_shake *me, const struct net_hello *hello,
     const struct net_welcome *welcome, struct net_grant *grant);
 
@@ -38,7 +40,8 @@ void net_shake_seal(const struct net_shake *me, const struct net_hello *hello,
 void net_shake_prove(const struct net_shake *me, const struct net_hello *hello,
     const struct net_welcome *welcome, struct net_proof *out);
 
-/* Connects to host:port, or to a UNIX socket; gives a non-blocking fd. NAM_GONE says why nobody is there. */
+/* Connects to host:port, or to a UNIX socket; gives a non-blocking fd. NAM_GONE says why nobody is
+ * there. */
 nam_status net_dial(
     const char *host, const char *port, const char *name, uint64_t deadline_ns, int *fd, struct nam_err *err);
 nam_status net_dial_unix(
@@ -52,7 +55,8 @@ nam_status net_shake_hands(int fd, const struct net_shake *me, enum net_role rol
     uint64_t deadline_ns, struct net_welcome *welcome, struct net_grant *grant, int *memory,
     struct nam_err *err);
 
-/* Peer, after the grant: says something and waits for its answer, of that length. NAM_GONE or NAM_REFUSED, err in words. */
+/* Peer, after the grant: says something and waits for its answer, of that length. NAM_GONE or
+ * NAM_REFUSED, err in words. */
 nam_status net_exchange(int fd, const void *say, size_t say_len, void *hear, size_t hear_len,
     const char *name, uint64_t deadline_ns, struct nam_err *err);
 

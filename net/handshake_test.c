@@ -1,27 +1,28 @@
-/* handshake_test.c -- proofs, verdicts, and the sentences a person gets when the other side is not what it should be. */
+/* handshake_test.c -- proofs, verdicts, and the sentences a person gets when the other side is not
+ * what it should be. */
+#include <base/clock.h>
+#include <base/log.h>
 #include <net/handshake.h>
 #include <net/net.h>
 #include <net/remote.h>
 #include <net/secret.h>
 
-#include <base/clock.h>
-#include <base/log.h>
-
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 static const struct net_shake node_side = {
 	.layout = 1, .cluster = 2, .secret = "abc", .secret_len = 3, .region = 4, .incarnation = 5, .size = 6
@@ -134,7 +135,8 @@ struct stranger {
 	size_t len;
 	const char *more; /* said after the proof; NULL: nothing */
 	size_t more_len;
-	bool silent; /* only then is the wait short: an answer may take as long as a busy machine likes */
+	bool silent; /* only then is the wait short: an answer may take as long as a busy machine
+		      * likes */
 	bool hangs_up;
 };
 
@@ -215,7 +217,8 @@ strangers(void **state)
 	liar.more = (const char *)&shut;
 	assert_int_equal(meet(&liar, said), NAM_REFUSED);
 	assert_non_null(strstr(said, "another secret"));
-	/* a node of version 4 says so in its first 16 bytes; and so do we to its peers, see server_test */
+	/* a node of version 4 says so in its first 16 bytes; and so do we to its peers, see
+	 * server_test */
 	future.version = 4;
 	assert_int_equal(meet(&newer, said), NAM_REFUSED);
 	assert_non_null(strstr(said, "another version"));

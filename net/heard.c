@@ -1,21 +1,23 @@
 /*
- * heard.c -- what storage nodes have told about other processes (net_heard_of): a bounded table of identities.
+ * heard.c -- what storage nodes have told about other processes (net_heard_of): a bounded table of
+ * identities.
  *
- * A node pushes LEFT, BACK and DEAD as they happen (net/wire.h). A net that joined later, or whose connection was made
- * anew, has missed some: so the first question about an identity, and every one about which a node's word is missing,
- * makes the monitor ask that node (WHO).
+ * A node pushes LEFT, BACK and DEAD as they happen (net/wire.h). A net that joined later, or whose
+ * connection was made anew, has missed some: so the first question about an identity, and every one
+ * about which a node's word is missing, makes the monitor ask that node (WHO).
  *
- * An identity has left when the last word of every node of the net is LEFT, and all those words are older than
- * NET_LEFT_NS by this process's own clock. A node whose control connection has ended has no last word.
+ * An identity has left when the last word of every node of the net is LEFT, and all those words are
+ * older than NET_LEFT_NS by this process's own clock. A node whose control connection has ended has
+ * no last word.
  *
- * The table has a fixed size. Where a new identity finds no room, the one of its bucket that was longest of no interest is
- * forgotten: it is asked about again when somebody wants to know.
+ * The table has a fixed size. Where a new identity finds no room, the one of its bucket that was
+ * longest of no interest is forgotten: it is asked about again when somebody wants to know.
  */
+#include <base/clock.h>
+#include <base/hash.h>
 #include <net/net_internal.h>
 #include <net/wire.h>
 
-#include <base/clock.h>
-#include <base/hash.h>
 #include <stdlib.h>
 
 enum {
@@ -38,7 +40,8 @@ struct entry {
 struct net_heard_table {
 	pthread_mutex_t lock;
 	uint64_t nodes;   /* i  that have to speak, a bit per region */
-	uint64_t ripe_ns; /* when to look for hints that have come of age; UINT64_MAX: there are none */
+	uint64_t ripe_ns; /* when to look for hints that have come of age; UINT64_MAX: there are
+			   * none */
 	unsigned to_ask;  /* entries with a question */
 	struct entry entry[BUCKETS * WAYS]; /* WAYS in a row are a bucket */
 };

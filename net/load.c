@@ -1,7 +1,8 @@
-/* load.c -- see load.h. Memory by /proc/meminfo; network by the counters of interfaces and of RDMA ports, between two looks. */
+/* load.c -- see load.h. Memory by /proc/meminfo; network by the counters of interfaces and of RDMA
+ * ports, between two looks. */
+#include <base/clock.h>
 #include <net/load.h>
 
-#include <base/clock.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -120,7 +121,8 @@ look_at_network(uint64_t ns)
 	}
 	if (d != NULL)
 		closedir(d);
-	/* What an RNIC moves by itself its interface does not count. Its counters are of words; its rate, of Gbit/s. */
+	/* What an RNIC moves by itself its interface does not count. Its counters are of words; its
+	 * rate, of Gbit/s. */
 	d = opendir(devices);
 	for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
 		if (e->d_name[0] == '.')

@@ -1,10 +1,12 @@
-/* load_test.c -- the formula with the paper's numbers, its edges, and what a machine says of itself. */
+/* load_test.c -- the formula with the paper's numbers, its edges, and what a machine says of
+ * itself. */
 #include <net/load.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+
 #include <cmocka.h>
 
 /* k = 0.7, S = 50 MB, B = 100 Gbit/s, T = 32 GB: RDMA-Mongo 4.2. */
@@ -32,7 +34,8 @@ static void
 formula(void **state)
 {
 	(void)state;
-	/* Busy Gbit/s, busy GB, and by hand M / S: (1 - THR/B)(1 - U/T), times 0.7 where that is below a quarter. */
+	/* Busy Gbit/s, busy GB, and by hand M / S: (1 - THR/B)(1 - U/T), times 0.7 where that is
+	 * below a quarter. */
 	static const struct {
 		double gbit, gb, part;
 	} row[] = {
@@ -63,7 +66,8 @@ edges(void **state)
 {
 	(void)state;
 	struct net_load load = { 0, 1 };
-	assert_int_equal(net_buffer_for(&load, 1 << 20, 64 << 10), 64 << 10); /* nothing left: the floor */
+	/* nothing left: the floor */
+	assert_int_equal(net_buffer_for(&load, 1 << 20, 64 << 10), 64 << 10);
 	load = (struct net_load){ 1, 0 };
 	assert_int_equal(net_buffer_for(&load, 1 << 20, 64 << 10), 64 << 10);
 	load = (struct net_load){ 1, 1 };
@@ -84,7 +88,8 @@ edges(void **state)
 	near(net_load_memory("MemTotal: 100 kB\nMemAvailable: 0 kB\n"), 0);
 	near(net_load_port(1000, 0, B), 1); /* the first look knows no rate */
 	near(net_load_port(1000, second, 0), 1);
-	near(net_load_port(UINT64_MAX / 16, second, B), 0); /* more than the port can: counters that lie */
+	near(net_load_port(UINT64_MAX / 16, second, B), 0); /* more than the port can: counters that
+							     * lie */
 }
 
 /* Whatever this machine is, it says something that makes sense, and the same a moment later. */

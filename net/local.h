@@ -11,7 +11,8 @@
 struct net_local {
 	void *base;    /* its superblock (region_format.h) is filled */
 	uint64_t size; /* bytes */
-	/* A connection to the services that this region hosts, as if of role RINGS after the grant; -1: errno. NULL: none. */
+	/* A connection to the services that this region hosts, as if of role RINGS after the grant;
+	 * -1: errno. NULL: none. */
 	int (*rings)(void *arg);
 	void *rings_arg;
 };

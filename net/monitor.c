@@ -1,19 +1,21 @@
 /*
- * monitor.c -- one thread per struct net that listens to control connections: to what nodes say, and to their end.
+ * monitor.c -- one thread per struct net that listens to control connections: to what nodes say,
+ * and to their end.
  *
- * A shm peer notices nothing by itself when the storage process dies: its
- * mapping stays good. So the end of a control connection means that the node is gone, or that we are fenced: it is asked
- * which. What nodes say about other processes goes to heard.c. Whether this process lives (ASK) is answered by
- * the net's first worker on its own thread (net_monitor_answer): if that thread does not run, no answer leaves.
- * A worker that has reconnected brings a new control connection along (net_monitor_renew).
+ * A shm peer notices nothing by itself when the storage process dies: its mapping stays good. So
+ * the end of a control connection means that the node is gone, or that we are fenced: it is asked
+ * which. What nodes say about other processes goes to heard.c. Whether this process lives (ASK) is
+ * answered by the net's first worker on its own thread (net_monitor_answer): if that thread does
+ * not run, no answer leaves. A worker that has reconnected brings a new control connection along
+ * (net_monitor_renew).
  *
- * To ask a node why a connection has ended may take as long as a connection that nobody answers. A second thread
- * does it, so that nobody waits meanwhile for this process to say that it lives.
+ * To ask a node why a connection has ended may take as long as a connection that nobody answers. A
+ * second thread does it, so that nobody waits meanwhile for this process to say that it lives.
  */
-#include <net/remote_internal.h>
-
 #include <base/clock.h>
 #include <base/log.h>
+#include <net/remote_internal.h>
+
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -26,8 +28,8 @@
 
 struct monitor {
 	pthread_t thread, asker;
-	pthread_mutex_t
-	    lock; /* over each node's control_fd and control_turn, lost in step with them, and who asks */
+	pthread_mutex_t lock; /* over each node's control_fd and control_turn, lost in step with them, and who
+		   * asks */
 	pthread_cond_t to_ask; /* with lock: a node is to be asked, or stop */
 	int wake_fd;
 	atomic_bool stop;
@@ -57,8 +59,9 @@ take_over(struct net_node *node, int control_fd)
 }
 
 /*
- * Under the lock. A connection to the node has ended: the node is asked why. Mapped memory stays as it is when the node's
- * process is gone, so there the node is lost at once; and who finds it lost is to find its question asked.
+ * Under the lock. A connection to the node has ended: the node is asked why. Mapped memory stays as
+ * it is when the node's process is gone, so there the node is lost at once; and who finds it lost
+ * is to find its question asked.
  */
 static void
 suspect(struct net_node *node, const char *why)
@@ -90,7 +93,8 @@ ended(struct monitor *m, struct net_node *node, unsigned turn)
 
 /* ---- messages ---------------------------------------------------------------------- */
 
-/* Under the lock. What the socket does not take is dropped: it is asked again, or the node goes on waiting. */
+/* Under the lock. What the socket does not take is dropped: it is asked again, or the node goes on
+ * waiting. */
 static void
 say(struct net_node *node, const struct net_news *news, unsigned n)
 {
@@ -212,7 +216,8 @@ net_monitor_answer(struct net *n)
 	pthread_mutex_unlock(&n->workers_lock);
 	if (!speaks)
 		return;
-	/* If its memory could not be given up, nothing is said, and the node does what it has to. */
+	/* If its memory could not be given up, nothing is said, and the node does what it has
+	 * to. */
 	if (!lives &&
 	    !net_disarm(n, "this process has been shut out of the cluster: when it was asked whether it "
 			   "lives, its heart had "
@@ -241,7 +246,8 @@ net_monitor_answer(struct net *n)
 
 /* ---- the end of connections --------------------------------------------------------- */
 
-/* The node is there, and lets us in: it may go on telling, and asking, while the workers make their connections anew. */
+/* The node is there, and lets us in: it may go on telling, and asking, while the workers make their
+ * connections anew. */
 static void
 keep(struct net_node *node, int fd)
 {
@@ -261,8 +267,9 @@ keep(struct net_node *node, int fd)
 }
 
 /*
- * A node that fences us refuses us before it ends anything of ours (wire.h, W3): so now it says so, if it has. NAM_REFUSED: it has.
- * NAM_OK: it is there, and what broke was a connection; if it was the one we watch there is another.
+ * A node that fences us refuses us before it ends anything of ours (wire.h, W3): so now it says so,
+ * if it has. NAM_REFUSED: it has. NAM_OK: it is there, and what broke was a connection; if it was
+ * the one we watch there is another.
  */
 static nam_status
 ask_why(struct net_node *node)
@@ -295,7 +302,8 @@ ask(struct net_node *node, const char *why)
 	if (!there)
 		net_node_set_lost(node);
 	if (!atomic_load(&n->shut_out) && st == NAM_REFUSED) {
-		/* The other nodes are told, or will be: nothing of ours is worth being executed there. */
+		/* The other nodes are told, or will be: nothing of ours is worth being executed
+		 * there. */
 		for (unsigned i = 0; i < n->count; i++)
 			net_node_set_lost(n->node[i]);
 		const char *none = NULL;

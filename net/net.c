@@ -1,12 +1,13 @@
-/* net.c -- the front end: nodes, workers, time and figures, whatever the fabric. Operations: post.c. */
-#include <net/ring/channel.h>
-#include <net/exec.h>
-#include <net/pulse.h>
-#include <net/remote_internal.h>
-
+/* net.c -- the front end: nodes, workers, time and figures, whatever the fabric. Operations:
+ * post.c. */
 #include <base/assert.h>
 #include <base/hash.h>
 #include <base/log.h>
+#include <net/exec.h>
+#include <net/pulse.h>
+#include <net/remote_internal.h>
+#include <net/ring/channel.h>
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

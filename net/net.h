@@ -37,6 +37,7 @@
 #include <base/co.h>
 #include <base/rng.h>
 #include <base/status.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -89,13 +90,14 @@ struct net_config {
 	 * socket is reached by shm under NET_AUTO. */
 	const char *storage;
 	enum net_kind fabric;  /* NET_AUTO: per node shm where possible, else verbs, else tcp */
-	const char *rdma_from; /* local address of the RDMA device to use; NULL: as the route says */
+	const char *rdma_from; /* local address of the RDMA device to use; NULL: as the route
+			        * says */
 	const char *cluster;   /* name; "" = "namdb" */
 	const void *secret;    /* shared secret of the handshake */
 	size_t secret_len;
 	struct net_local **local; /* in-process regions (embedded); NULL-terminated, or NULL */
-	uint32_t
-	    connect_ms; /* 0 = 3000; a tcp node with ops out and no progress for four times that is gone */
+	uint32_t connect_ms;      /* 0 = 3000; a tcp node with ops out and no progress for four times that is
+			 * gone */
 };
 
 /*
@@ -119,7 +121,8 @@ unsigned net_node_count(const struct net *n);
 const struct net_node_info *net_node(const struct net *n, unsigned i);
 /* The node of a region, or NULL. */
 const struct net_node_info *net_node_of(const struct net *n, unsigned region);
-/* From now on every operation on that region ends with NAM_GONE (e.g. it came back empty). Any thread. */
+/* From now on every operation on that region ends with NAM_GONE (e.g. it came back empty). Any
+ * thread. */
 void net_declare_lost(struct net *n, unsigned region);
 
 /* ---- who we are, and who is fenced -------------------------------------- */
@@ -134,75 +137,89 @@ enum { NET_IDENTITY_BITS = 40 };
 uint64_t net_identity(const struct net *n);
 
 /*
- * What this net has been told about another one's process. Either answer spares the wait for the process's lease,
- * neither spares net_fence_process: what the process has posted may still be under way.
+ * What this net has been told about another one's process. Either answer spares the wait for the
+ * process's lease, neither spares net_fence_process: what the process has posted may still be under
+ * way.
  *	NET_DEAD  a storage node holds proof (a pidfd) that the process has ended.
  *	NET_LEFT  every storage node of this net has said that no connection of that identity is open there, and none
  *	          has come back for NET_LEFT_NS. A hint: a process whose connections broke all at once looks like that.
- * The first call for an identity asks the nodes; their news come by themselves from then on. Any thread; cheap, no verb.
+ * The first call for an identity asks the nodes; their news come by themselves from then on. Any
+ * thread; cheap, no verb.
  */
 enum net_heard { NET_UNHEARD, NET_LEFT, NET_DEAD };
 enum { NET_LEFT_NS = 50000000 };
 enum net_heard net_heard_of(struct net_worker *w, uint64_t identity);
 /*
- * As net_sleep, but returns early when this net hears of somebody that left or died. *news counts such news and belongs to
- * the caller (0 at first): news that came since the call before are not slept over.
+ * As net_sleep, but returns early when this net hears of somebody that left or died. *news counts
+ * such news and belongs to the caller (0 at first): news that came since the call before are not
+ * slept over.
  */
 void net_sleep_or_news(struct net_worker *w, uint64_t ns, uint64_t *news);
 
 /*
- * Fences a process, for ever. NAM_OK: on no storage node of this net can a verb of it execute any more,
- * whenever it was posted; its connections are gone and it will not get new ones. Where the process had a
- * node's memory mapped, it has given it up, or has been killed and has died.
- * With grace_ns > 0 the process is asked first, wherever it has a control connection, all nodes side by side. NAM_BUSY: it has
- * said within the grace that it lives (net_on_asked); nothing was done to it. A process that says that it has given
- * up is not killed. One that says nothing is. grace_ns == 0: nothing is asked; for those that are told dead.
- * Any other status: not all nodes have answered; some may have fenced it already, and it is right to call again.
- * Idempotent; an identity that nobody has is fenced, too. A process that is fenced itself cannot do this (NAM_REFUSED).
- * In a coroutine; takes round trips, the grace, or what a process takes to die. NAM_UNSUPPORTED: it lives in a process that
- * must not die of this (the storage node's own).
+ * Fences a process, for ever. NAM_OK: on no storage node of this net can a verb of it execute any
+ * more, whenever it was posted; its connections are gone and it will not get new ones. Where the
+ * process had a node's memory mapped, it has given it up, or has been killed and has died. With
+ * grace_ns > 0 the process is asked first, wherever it has a control connection, all nodes side by
+ * side. NAM_BUSY: it has said within the grace that it lives (net_on_asked); nothing was done to
+ * it. A process that says that it has given up is not killed. One that says nothing is. grace_ns ==
+ * 0: nothing is asked; for those that are told dead. Any other status: not all nodes have answered;
+ * some may have fenced it already, and it is right to call again. Idempotent; an identity that
+ * nobody has is fenced, too. A process that is fenced itself cannot do this (NAM_REFUSED). In a
+ * coroutine; takes round trips, the grace, or what a process takes to die. NAM_UNSUPPORTED: it
+ * lives in a process that must not die of this (the storage node's own).
  */
 nam_status net_fence_process(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct nam_err *err);
 
 /*
- * The other side of it. fn is called when a storage node asks, on behalf of another process, whether this one lives: on the thread
- * of the net's first worker, in its loop, outside of coroutines; it must not block. NET_LIVES: the heart's last beat landed
- * recently, and others go on waiting. NET_GIVEN_UP: before the answer leaves, the net disarms itself for ever: mapped
- * memory is replaced by private zero pages, all verbs end with NAM_GONE, net_membership is NET_FENCED. If that thread does not
- * run its loop, no answer leaves. Without fn nothing is answered. fn == NULL takes it back. Any thread; not from within fn.
+ * The other side of it. fn is called when a storage node asks, on behalf of another process,
+ * whether this one lives: on the thread of the net's first worker, in its loop, outside of
+ * coroutines; it must not block. NET_LIVES: the heart's last beat landed recently, and others go on
+ * waiting. NET_GIVEN_UP: before the answer leaves, the net disarms itself for ever: mapped memory
+ * is replaced by private zero pages, all verbs end with NAM_GONE, net_membership is NET_FENCED. If
+ * that thread does not run its loop, no answer leaves. Without fn nothing is answered. fn == NULL
+ * takes it back. Any thread; not from within fn.
  */
 enum net_answer_life { NET_LIVES, NET_GIVEN_UP };
 void net_on_asked(struct net *n, enum net_answer_life (*fn)(void *arg), void *arg);
 
 /*
- * Whether others have fenced this process. A connection that ends does not say why. So a node whose connection has ended is asked once,
- * by a thread that may wait; and where operations ended with NAM_GONE because of it, the answer is on its way (NET_ASKING) or
- * there. Once NET_FENCED, for ever: close the net, and open another.
+ * Whether others have fenced this process. A connection that ends does not say why. So a node whose
+ * connection has ended is asked once, by a thread that may wait; and where operations ended with
+ * NAM_GONE because of it, the answer is on its way (NET_ASKING) or there. Once NET_FENCED, for
+ * ever: close the net, and open another.
  */
 enum net_membership { NET_MEMBER, NET_ASKING, NET_FENCED };
 enum net_membership net_membership(const struct net *n);
-/* Why this process is fenced, or which storage it has lost, in one line; "" while nothing is wrong. Any thread; lives as long as n. */
+/* Why this process is fenced, or which storage it has lost, in one line; "" while nothing is wrong.
+ * Any thread; lives as long as n. */
 const char *net_membership_why(const struct net *n);
-/* Which node's connection broke, and was not made anew since, and why: one sentence, or "". Any thread. */
+/* Which node's connection broke, and was not made anew since, and why: one sentence, or "". Any
+ * thread. */
 void net_broken_why(struct net *n, char *out, size_t size);
 
 /* ---- workers ------------------------------------------------------------ */
 
-/* Opens one endpoint per node. To be called on the thread that will use it, or before that thread starts. */
+/* Opens one endpoint per node. To be called on the thread that will use it, or before that thread
+ * starts. */
 nam_status net_worker_open(struct net *n, struct net_worker **out, struct nam_err *err);
 void net_worker_close(struct net_worker *w);
 /*
- * After NAM_GONE from a node that is reached over a connection: a new one of this worker to the same incarnation, and
- * a new watch over the node; other workers whose connections broke do the same for themselves.
- * Takes up to connect_ms; in a coroutine it parks meanwhile, elsewhere it blocks the owner's thread. What was out when the old one broke may or may not have
- * happened. NAM_TIMEOUT: no answer, or not now; the node may be there all the same, and others may reach it. NAM_GONE: its process has
- * ended, or the memory came back empty: it is lost for all. NAM_REFUSED: we are fenced (net_fence_process): all that
- * this struct net held is somebody else's now; close it.
+ * After NAM_GONE from a node that is reached over a connection: a new one of this worker to the
+ * same incarnation, and a new watch over the node; other workers whose connections broke do the
+ * same for themselves. Takes up to connect_ms; in a coroutine it parks meanwhile, elsewhere it
+ * blocks the owner's thread. What was out when the old one broke may or may not have happened.
+ * NAM_TIMEOUT: no answer, or not now; the node may be there all the same, and others may reach it.
+ * NAM_GONE: its process has ended, or the memory came back empty: it is lost for all. NAM_REFUSED:
+ * we are fenced (net_fence_process): all that this struct net held is somebody else's now; close
+ * it.
  */
 nam_status net_worker_reconnect(struct net_worker *w, unsigned region, struct nam_err *err);
-/* The same, also of a connection that has not broken but is silent, and within most_ms (0: connect_ms). Not OK: the old one is as it was. */
+/* The same, also of a connection that has not broken but is silent, and within most_ms (0:
+ * connect_ms). Not OK: the old one is as it was. */
 nam_status net_worker_renew(struct net_worker *w, unsigned region, uint32_t most_ms, struct nam_err *err);
-/* Bitmask of regions this worker has lost its connection to, and of those declared lost. No verb; its thread. */
+/* Bitmask of regions this worker has lost its connection to, and of those declared lost. No verb;
+ * its thread. */
 uint64_t net_worker_broken(const struct net_worker *w);
 struct net *net_worker_net(struct net_worker *w);
 struct nam_sched *net_worker_sched(struct net_worker *w);
@@ -231,11 +248,13 @@ struct nam_rng *net_rng(struct net_worker *w);
 void net_sleep(struct net_worker *w, uint64_t ns);
 
 /*
- * A coroutine looks again and again at what another process, or another coroutine, is to change. Between two looks it calls
- * net_back_off: the first `yields` pauses only give way, the next `hold` last base_ns, and after every further `hold` a pause
- * lasts twice as long, up to cap_ns. So a short wait ends soon, and of a long one a pause is about 1/hold. base_ns == cap_ns: every
- * pause is the same. dice: a pause lasts between half and one and a half times as long, by net_rng, so that processes that
- * began together part. Set the limits, leave `tries` 0; it counts the pauses. In a coroutine. Returns the pause.
+ * A coroutine looks again and again at what another process, or another coroutine, is to change.
+ * Between two looks it calls net_back_off: the first `yields` pauses only give way, the next `hold`
+ * last base_ns, and after every further `hold` a pause lasts twice as long, up to cap_ns. So a
+ * short wait ends soon, and of a long one a pause is about 1/hold. base_ns == cap_ns: every pause
+ * is the same. dice: a pause lasts between half and one and a half times as long, by net_rng, so
+ * that processes that began together part. Set the limits, leave `tries` 0; it counts the pauses.
+ * In a coroutine. Returns the pause.
  */
 struct net_backoff {
 	uint64_t base_ns, cap_ns;
@@ -252,7 +271,8 @@ enum net_code { NET_READ, NET_WRITE, NET_WRITE_IMM, NET_CAS, NET_FAA, NET_CODES 
 
 enum net_flag {
 	NET_FENCE = 1,  /* starts after all earlier READs and atomics to this node completed */
-	NET_INLINE = 2, /* bytes are copied at post (len <= NET_INLINE_MAX): the buffer is free at once */
+	NET_INLINE = 2, /* bytes are copied at post (len <= NET_INLINE_MAX): the buffer is free at
+			 * once */
 	NET_QUIET = 4,  /* unsignaled: its completion is known only through a later signaled op to
 	                 * the same node. Errors surface there. Needs NET_INLINE for a WRITE. */
 };
@@ -270,7 +290,8 @@ struct net_op {
 	uint64_t seen; /* CAS, FAA: the word as it was before */
 };
 
-/* Verbs, bytes and round trips. Endpoints have one; a transaction or statement may bring its own. */
+/* Verbs, bytes and round trips. Endpoints have one; a transaction or statement may bring its
+ * own. */
 struct net_counts {
 	uint64_t verbs[NET_CODES];
 	uint64_t bytes_out, bytes_in; /* payload bytes that would cross the wire */
@@ -281,8 +302,9 @@ void net_counts_add(struct net_counts *into, const struct net_counts *from);
 uint64_t net_counts_verbs(const struct net_counts *c);
 
 /*
- * What the running coroutine posts without an account (acct NULL) is counted in account from now on; NULL: nowhere
- * again. account lives until then. For whoever wants to know all that a piece of work cost.
+ * What the running coroutine posts without an account (acct NULL) is counted in account from now
+ * on; NULL: nowhere again. account lives until then. For whoever wants to know all that a piece of
+ * work cost.
  */
 void net_account_to(struct net_counts *account);
 /* Who pays here; NULL: nobody. For rooms that post on behalf of a coroutine from elsewhere. */
@@ -310,7 +332,8 @@ net_batch_init(
 	*b = (struct net_batch){ .w = w, .op = ops, .cap = cap, .acct = acct };
 }
 
-/* Each says what a slot shall do; sends nothing. NULL when the batch is full (b->n == b->cap): run it first. */
+/* Each says what a slot shall do; sends nothing. NULL when the batch is full (b->n == b->cap): run
+ * it first. */
 static inline struct net_op *
 net_op_add(struct net_batch *b, enum net_code code, net_addr at, void *buf, uint32_t len)
 {
@@ -358,7 +381,8 @@ void net_post(struct net_batch *b);
 /* Parks until every op has completed; then b->n is 0 again, ops keep their
  * results, and b->status says how it went. Counts one round trip. */
 nam_status net_wait(struct net_batch *b);
-/* Post and wait. On shm a batch of two or more READs prefetches and yields once, so that misses overlap. */
+/* Post and wait. On shm a batch of two or more READs prefetches and yields once, so that misses
+ * overlap. */
 nam_status net_run(struct net_batch *b);
 /* Post; done(b) is called on the worker's thread when all has completed: maybe
  * before this returns, never inside another coroutine's turn on an op it waits for.
@@ -377,14 +401,15 @@ nam_status net_faa1(struct net_worker *w, net_addr at, uint64_t add, uint64_t *s
  * nature: check what you read, as after a READ. The range must lie in one region. */
 const void *net_direct(struct net_worker *w, net_addr at, size_t len);
 /*
- * After looking: whether it was the node's memory all the while. False: the net has given it up (net_on_asked), and what was
- * read may be zeros that nobody wrote; take it for NAM_GONE.
+ * After looking: whether it was the node's memory all the while. False: the net has given it up
+ * (net_on_asked), and what was read may be zeros that nobody wrote; take it for NAM_GONE.
  */
 bool net_direct_stands(const struct net_worker *w);
 /* The same as net_direct, and counted as the READ that it spares. */
 const void *net_read_direct(struct net_worker *w, net_addr at, uint32_t len, struct net_counts *acct);
 
-/* These bytes will be written soon: brings their lines near where the memory is mapped here; else nothing. */
+/* These bytes will be written soon: brings their lines near where the memory is mapped here; else
+ * nothing. */
 void net_hint(struct net_worker *w, net_addr at, size_t len);
 
 /* What this worker's endpoints did in all; per node with region, 0 = sum. Owner thread. */
@@ -398,25 +423,29 @@ void net_worker_counts(struct net_worker *w, unsigned region, struct net_counts 
  */
 nam_status net_extent_take(struct net_worker *w, unsigned region, unsigned n, net_addr *out);
 /*
- * Takes n extents of a region, wherever they lie: what was given back first, then what was never used. zeros: they read as
- * zeros; without it as they are. out[0 .. *got) are the caller's, whatever the answer: NAM_FULL, and the region has no more.
+ * Takes n extents of a region, wherever they lie: what was given back first, then what was never
+ * used. zeros: they read as zeros; without it as they are. out[0 .. *got) are the caller's,
+ * whatever the answer: NAM_FULL, and the region has no more.
  */
 nam_status net_extents_take(
     struct net_worker *w, unsigned region, unsigned n, bool zeros, net_addr *out, unsigned *got);
 /*
- * The reserve: extents of a region (net_reserve_most) that ordinary takers do not get, for what must be possible when all other
- * memory is taken: joining, and dropping tables. fill puts them there, once for a region; what is given back later fills it up first.
- * take: an extent of it, which reads as zeros. NAM_FULL: it is empty, too. To be tried when the takers above found none.
+ * The reserve: extents of a region (net_reserve_most) that ordinary takers do not get, for what
+ * must be possible when all other memory is taken: joining, and dropping tables. fill puts them
+ * there, once for a region; what is given back later fills it up first. take: an extent of it,
+ * which reads as zeros. NAM_FULL: it is empty, too. To be tried when the takers above found none.
  */
 unsigned net_reserve_most(const struct net_node_info *node);
 nam_status net_reserve_fill(struct net_worker *w, unsigned region);
 nam_status net_reserve_take(struct net_worker *w, unsigned region, net_addr *out);
-/* Gives n back, of any regions. An error: some may not have been, and are lost until the storage node ends. */
+/* Gives n back, of any regions. An error: some may not have been, and are lost until the storage
+ * node ends. */
 nam_status net_extents_give(struct net_worker *w, unsigned n, const net_addr *extent);
 /* Gives one extent back. Nobody may touch it any more: the caller has made sure (watermark). */
 nam_status net_extent_give(struct net_worker *w, net_addr extent);
 
-/* The fingerprint of every format in this build; rooms above fold theirs in at start, before net_open. */
+/* The fingerprint of every format in this build; rooms above fold theirs in at start, before
+ * net_open. */
 uint64_t net_layout(void);
 void net_layout_fold(const char *room, uint64_t fingerprint);
 

@@ -1,5 +1,6 @@
 /*
- * net_internal.h -- what the front end (net.c) and the providers agree on. No other room includes it.
+ * net_internal.h -- what the front end (net.c) and the providers agree on. No other room includes
+ * it.
  *
  * A provider is a table of functions per endpoint; an environment is a table
  * that replaces a worker's loop, clock and sleep (the simulator brings one, the
@@ -15,6 +16,7 @@
 
 #include <net/net.h>
 #include <net/region_format.h>
+
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -27,7 +29,8 @@ enum { NET_LEN_MAX = 16 << 20, NET_HOOKS = 8 };
 
 struct net_provider {
 	enum net_kind kind;
-	/* Opens what a worker needs towards ep->node: sets ep->base (ops run in place) or ep->priv. */
+	/* Opens what a worker needs towards ep->node: sets ep->base (ops run in place) or
+	 * ep->priv. */
 	nam_status (*open)(struct net_endpoint *ep, struct nam_err *err);
 	void (*close)(struct net_endpoint *ep);
 
@@ -46,9 +49,9 @@ struct net_provider {
 	/* Finds completions, never blocks. Returns how many. */
 	int (*poll)(struct net_endpoint *ep);
 	/*
-	 * Blocks until a completion is there, for a few milliseconds at most, and returns how many there were: less
-	 * than fd and sleeping on it cost. Only while fd says POLLIN, and while no other endpoint has ops out.
-	 * -1: the last wait was for nothing; sleep on fd. May be NULL.
+	 * Blocks until a completion is there, for a few milliseconds at most, and returns how many
+	 * there were: less than fd and sleeping on it cost. Only while fd says POLLIN, and while no
+	 * other endpoint has ops out. -1: the last wait was for nothing; sleep on fd. May be NULL.
 	 */
 	int (*wait)(struct net_endpoint *ep);
 	/* What to sleep on: a file descriptor and poll(2) events; -1: nothing. */
@@ -64,7 +67,8 @@ struct net_provider {
 	void (*news)(struct net_endpoint *ep);
 	/* The node itself, when the net closes. May be NULL. */
 	void (*node_close)(struct net_node *node);
-	/* In a child of fork: closes the descriptors of a worker's endpoint, frees nothing. May be NULL. */
+	/* In a child of fork: closes the descriptors of a worker's endpoint, frees nothing. May be
+	 * NULL. */
 	void (*abandon)(struct net_endpoint *ep);
 };
 
@@ -73,19 +77,23 @@ struct net_node {
 	struct net_node_info
 	    info; /* i  but info.lost: a, relaxed: a late reader does one op more, as on a wire */
 	const struct net_provider *p;
-	void *base;     /* i  shm: the mapping */
-	bool mapped;    /* i  base is ours to unmap */
-	int control_fd; /* the connection whose end means the node is gone; -1: none. The monitor's, with: */
+	void *base;            /* i  shm: the mapping */
+	bool mapped;           /* i  base is ours to unmap */
+	int control_fd;        /* the connection whose end means the node is gone; -1: none. The monitor's,
+			 * with: */
 	unsigned control_turn; /* how many have been */
 	bool control_ended;    /* seen */
 	bool to_ask;           /* the monitor's lock: it is to be asked why; */
 	bool broken;           /* and no worker has made its connection anew since */
 	char broke_why[64];    /* what is known */
-	int life_fd; /* the connection by which the node has hold of this process; -1: none. Of one at a time: */
+	int life_fd;           /* the connection by which the node has hold of this process; -1: none. Of one
+		      * at a time: */
 	atomic_flag life_busy;
-	/* The monitor's lock: the node wants to know whether we live (0: it does not), and how long it waits. */
+	/* The monitor's lock: the node wants to know whether we live (0: it does not), and how long
+	 * it waits. */
 	uint64_t asked_nonce, asked_until_ns;
-	unsigned heard_len; /* the monitor's thread: bytes of a struct net_news that has not come whole */
+	unsigned heard_len; /* the monitor's thread: bytes of a struct net_news that has not come
+			     * whole */
 	char heard[32];
 	char host[112]; /* i  for more connections */
 	char port[16];
@@ -103,7 +111,8 @@ struct net_endpoint {
 	struct net_counts counts; /* o */
 	uint16_t quiet_status;    /* o  a quiet op failed; the next signaled one says so */
 	bool broke;               /* o  until it is made anew */
-	uint32_t dial_ms;         /* of a new one being made: how long that may take; 0: connect_ms */
+	uint32_t dial_ms;         /* of a new one being made: how long that may take; 0:
+				   * connect_ms */
 	void *priv;               /* provider's */
 };
 
@@ -122,7 +131,8 @@ struct net_env {
 	void (*net_close)(struct net *n); /* after the nodes' node_close; may be NULL */
 	/* In a coroutine; see net_fence_process. */
 	nam_status (*fence)(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct nam_err *err);
-	/* See net_heard_of, net_sleep_or_news, net_on_asked. NULL: nothing is ever heard, or asked. */
+	/* See net_heard_of, net_sleep_or_news, net_on_asked. NULL: nothing is ever heard, or
+	 * asked. */
 	enum net_heard (*heard)(struct net_worker *w, uint64_t identity);
 	void (*sleep_or_news)(struct net_worker *w, uint64_t ns, uint64_t *news);
 	void (*on_asked)(struct net *n, enum net_answer_life (*fn)(void *arg), void *arg);
@@ -137,13 +147,13 @@ struct net {
 	void *monitor; /* monitor.c: watches control connections; NULL: none */
 	uint8_t secret[64];
 	size_t secret_len;
-	uint64_t cluster;         /* hash of the name */
-	uint64_t identity;        /* i  net_identity() */
-	_Atomic uint64_t workers; /* so many have been opened */
-	_Atomic unsigned asking;  /* nodes that are to say why; raised before they are lost */
-	atomic_bool shut_out;     /* one has said so; set before asking falls */
-	atomic_bool
-	    disarmed; /* mapped memory is no memory of nodes any more; set before it is replaced (disarm.c) */
+	uint64_t cluster;          /* hash of the name */
+	uint64_t identity;         /* i  net_identity() */
+	_Atomic uint64_t workers;  /* so many have been opened */
+	_Atomic unsigned asking;   /* nodes that are to say why; raised before they are lost */
+	atomic_bool shut_out;      /* one has said so; set before asking falls */
+	atomic_bool disarmed;      /* mapped memory is no memory of nodes any more; set before it is replaced
+		       * (disarm.c) */
 	_Atomic(const char *) why; /* a  one line once shut_out is set */
 	char lost_why[256];        /* under workers_lock until lost_told, then never changed */
 	atomic_bool lost_told;
@@ -161,7 +171,10 @@ struct net {
 	char rdma_from[48]; /* "": as the route says */
 };
 
-enum { TIMEOUT_CONNECTS = 4 }; /* a connection with ops out and no progress for so many connect_ms is gone */
+enum {
+	TIMEOUT_CONNECTS = 4
+}; /* a connection with ops out and no progress for so many connect_ms
+			        * is gone */
 
 struct net_timer; /* lives on the sleeping coroutine's stack */
 
@@ -190,10 +203,12 @@ struct net_worker {
 	struct net_timer *timers;
 	_Atomic int cpu_clock; /* a  of the thread in net_worker_run; 0: none yet */
 	int wake_fd;
-	atomic_bool asleep;             /* a  seq_cst: set before the last look, exchanged by who rouses */
+	atomic_bool asleep;             /* a  seq_cst: set before the last look, exchanged by who
+					 * rouses */
 	struct net_worker *next_worker; /* the net's workers_lock */
-	atomic_bool asked, news; /* a  somebody wants to know whether we live; somebody has left or died */
-	unsigned news_sleepers;  /* o */
+	atomic_bool asked, news;        /* a  somebody wants to know whether we live; somebody has left or
+				  * died */
+	unsigned news_sleepers;         /* o */
 	void *env_priv;
 };
 
@@ -205,7 +220,8 @@ void net_op_done(struct net_endpoint *ep, struct net_batch *b, struct net_op *op
 void net_quiet_failed(struct net_endpoint *ep, nam_status st);
 /* An op that post() cannot take is over with st, quiet or not. */
 void net_op_refuse(struct net_endpoint *ep, struct net_batch *b, struct net_op *op, nam_status st);
-/* The connection of ep broke: the node is lost for all workers, and the log will say why unless it was lost before. */
+/* The connection of ep broke: the node is lost for all workers, and the log will say why unless it
+ * was lost before. */
 void net_node_broke(struct net_endpoint *ep, const char *why);
 /* Calls every idle hook once (an environment's loop does this when the ready queue has run dry). */
 void net_worker_idle(struct net_worker *w);
@@ -220,7 +236,8 @@ void net_node_set_lost(struct net_node *node);
 
 /* An empty net with this environment; NULL without memory. Add nodes, then give it to its user. */
 struct net *net_new(const struct net_env *env, void *env_priv);
-/* Adds a node; info is copied. NAM_REFUSED when the region is there already, NAM_INVALID when out of 1..63. */
+/* Adds a node; info is copied. NAM_REFUSED when the region is there already, NAM_INVALID when out
+ * of 1..63. */
 nam_status net_add_node(struct net *n, const struct net_provider *p, const struct net_node_info *info,
     struct net_node **out, struct nam_err *err);
 
@@ -233,7 +250,8 @@ extern _Atomic uint64_t net_next_identity;
 nam_status net_real_fence(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct nam_err *err);
 extern const struct net_provider net_provider_shm, net_provider_tcp, net_provider_verbs;
 
-/* heard.c: what nodes have told about others. The table is NULL where there is no node to hear from. */
+/* heard.c: what nodes have told about others. The table is NULL where there is no node to hear
+ * from. */
 nam_status net_heard_open(struct net *n, struct nam_err *err);
 void net_heard_close(struct net *n);
 void net_heard_abandon(struct net *n); /* in a child of fork */
@@ -241,7 +259,8 @@ enum net_heard net_real_heard(struct net_worker *w, uint64_t identity);
 /* The monitor's thread: one message of a node, and a node that has to be asked anew. */
 void net_heard_take(struct net_node *node, uint32_t kind, uint64_t identity);
 void net_heard_forget(struct net_node *node);
-/* Hints that have come of age are told. Returns when to call again; UINT64_MAX: with the next message. */
+/* Hints that have come of age are told. Returns when to call again; UINT64_MAX: with the next
+ * message. */
 uint64_t net_heard_ripen(struct net *n, uint64_t now);
 /* Whom that node is to be asked about, at most cap; the rest with the next call. */
 unsigned net_heard_questions(struct net_node *node, uint64_t *identity, unsigned cap);
@@ -252,8 +271,9 @@ void net_workers_news(struct net *n);
 void net_workers_asked(struct net *n);
 
 /*
- * disarm.c. For ever: every verb ends with NAM_GONE, the net is fenced (why: a literal, one line), and no instruction of this
- * process reaches a node's memory any more when this returns. False: it could not be replaced. Any thread.
+ * disarm.c. For ever: every verb ends with NAM_GONE, the net is fenced (why: a literal, one line),
+ * and no instruction of this process reaches a node's memory any more when this returns. False: it
+ * could not be replaced. Any thread.
  */
 bool net_disarm(struct net *n, const char *why);
 /* Every open net of the real world is known here: to a child of fork, and ... */
@@ -266,14 +286,16 @@ bool net_lives_here(uint64_t identity);
 nam_status net_monitor_start(struct net *n, struct nam_err *err);
 void net_monitor_stop(struct net *n);
 void net_monitor_abandon(struct net *n); /* in a child of fork: its thread is not there */
-/* The node is there again: watches this control connection (takes it) instead of the old one, and takes back `lost`. */
+/* The node is there again: watches this control connection (takes it) instead of the old one, and
+ * takes back `lost`. */
 void net_monitor_renew(struct net_node *node, int control_fd);
 /* On the thread of the net's first worker: asks fn, tells the nodes. */
 void net_monitor_answer(struct net *n);
 void net_real_on_asked(struct net *n, enum net_answer_life (*fn)(void *arg), void *arg);
 /* Somebody is to be asked about. Any thread. */
 void net_monitor_wake(struct net *n);
-/* A worker's connection to the node broke: the node is asked why, and lost only if it does not answer. Any thread. */
+/* A worker's connection to the node broke: the node is asked why, and lost only if it does not
+ * answer. Any thread. */
 void net_monitor_broke(struct net_node *node, const char *why);
 /* A worker has made its connection anew. Any thread. */
 void net_monitor_mended(struct net_node *node);

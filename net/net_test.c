@@ -1,12 +1,14 @@
-/* net_test.c -- the front end against a provider made of paper: what it checks, counts, and how batches end. */
+/* net_test.c -- the front end against a provider made of paper: what it checks, counts, and how
+ * batches end. */
 #include <net/net_internal.h>
 
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 /* A provider that keeps ops until it is told how they end. */
 static struct {

@@ -1,11 +1,11 @@
 /* open.c -- net_open: from a line of addresses, and regions of this process, to a set of nodes. */
-#include <net/local.h>
-#include <net/net_internal.h>
-#include <net/remote.h>
-#include <net/provider/shm.h>
-
 #include <base/hash.h>
 #include <base/rng.h>
+#include <net/local.h>
+#include <net/net_internal.h>
+#include <net/provider/shm.h>
+#include <net/remote.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,9 @@
-/* post.c -- operations: each is checked and counted here, then executed in place or given to a provider. */
+/* post.c -- operations: each is checked and counted here, then executed in place or given to a
+ * provider. */
+#include <base/assert.h>
 #include <net/exec.h>
 #include <net/remote_internal.h>
 
-#include <base/assert.h>
 #include <string.h>
 
 /* True when the op makes sense on this endpoint. */
@@ -46,7 +47,8 @@ op_count(struct net_counts *c, const struct net_op *op)
 	}
 }
 
-/* The verb itself, on memory that is mapped here, and its figures: one look at what it is serves both. */
+/* The verb itself, on memory that is mapped here, and its figures: one look at what it is serves
+ * both. */
 static inline void
 op_execute(struct net_worker *w, struct net_endpoint *ep, struct net_counts *acct, struct net_op *op)
 {
@@ -60,7 +62,8 @@ op_execute(struct net_worker *w, struct net_endpoint *ep, struct net_counts *acc
 		acct->verbs[NET_READ]++;
 		c->bytes_in += op->len;
 		acct->bytes_in += op->len;
-		/* The wire executes a WRITE before a READ posted after it; a CPU's store buffer would not. */
+		/* The wire executes a WRITE before a READ posted after it; a CPU's store buffer
+		 * would not. */
 		if (w->dirty) {
 			net_fence_stores_before_loads();
 			w->dirty = false;
@@ -148,14 +151,16 @@ net_op_refuse(struct net_endpoint *ep, struct net_batch *b, struct net_op *op, n
 }
 
 /*
- * Behind verbs in place: has the memory been given up meanwhile (disarm.c)? An instruction that met the page that took its
- * place comes after `disarmed` was set, so this look sees it, provided that the look is not made ahead of the instruction.
+ * Behind verbs in place: has the memory been given up meanwhile (disarm.c)? An instruction that met
+ * the page that took its place comes after `disarmed` was set, so this look sees it, provided that
+ * the look is not made ahead of the instruction.
  */
 static inline bool
 is_disarmed(const struct net_worker *w)
 {
 #ifndef __x86_64__
-	net_fence_stores_before_loads(); /* an interrupt there does not order what it falls between */
+	net_fence_stores_before_loads(); /* an interrupt there does not order what it falls
+					  * between */
 #endif
 	return atomic_load_explicit(&w->net->disarmed, memory_order_relaxed);
 }
@@ -318,7 +323,8 @@ prefetch(struct net_batch *b)
 		     at < last && lines < PREFETCH_LINES; at += LINE, lines++, read_lines++)
 			__builtin_prefetch(at, 0, 2);
 	}
-	/* Long READs overlap by themselves while they are copied: leaving their lines to go cold is not worth a switch. */
+	/* Long READs overlap by themselves while they are copied: leaving their lines to go cold is
+	 * not worth a switch. */
 	if (read_lines > YIELD_LINES)
 		return;
 	if ((reads >= 2 || read_lines >= 2) && nam_co_self() != NULL && nam_sched_ready(w->sched))

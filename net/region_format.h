@@ -74,7 +74,8 @@ static_assert(offsetof(struct net_super, root) == 256, "roots begin a line");
 /* The first bytes of an extent that has been given back. */
 enum { NET_FREE_NEXT = 30 };
 struct net_free {
-	uint32_t next[NET_FREE_NEXT]; /* numbers of the extents below it, nearest first; 0: no more */
+	uint32_t next[NET_FREE_NEXT]; /* numbers of the extents below it, nearest first; 0: no
+				       * more */
 	uint64_t depth;               /* extents from here down, with this one */
 };
 static_assert(sizeof(struct net_free) == 128, "two lines");

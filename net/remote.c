@@ -1,11 +1,12 @@
-/* remote.c -- reaching a storage node of another process: control connection first, then shm, verbs or tcp. */
-#include <net/handshake.h>
-#include <net/remote.h>
-#include <net/remote_internal.h>
-#include <net/provider/shm.h>
-
+/* remote.c -- reaching a storage node of another process: control connection first, then shm, verbs
+ * or tcp. */
 #include <base/clock.h>
 #include <base/log.h>
+#include <net/handshake.h>
+#include <net/provider/shm.h>
+#include <net/remote.h>
+#include <net/remote_internal.h>
+
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
@@ -111,7 +112,8 @@ net_remote_life(struct net_node *node, const struct net_grant *grant)
 		close(node->life_fd);
 		node->life_fd = -1;
 	}
-	/* In another mount namespace, or for another user, there is no such socket: then there is no proof of our end. */
+	/* In another mount namespace, or for another user, there is no such socket: then there is
+	 * no proof of our end. */
 	if (!open && net_dial_unix(grant->shm, node->info.name, until, &fd, &why) == NAM_OK) {
 		nam_status st = net_shake_hands(
 		    fd, &me, NET_ROLE_LIFE, node->info.name, until, &welcome, &life, NULL, &why);
@@ -170,8 +172,8 @@ choose(struct net_node *node, const struct net_grant *grant, enum net_kind fabri
 }
 
 /*
- * Dials and shakes hands. Once more where the connection was closed before the node had said what it thinks of us: connections are
- * reset, and that says nothing about the node.
+ * Dials and shakes hands. Once more where the connection was closed before the node had said what
+ * it thinks of us: connections are reset, and that says nothing about the node.
  */
 static nam_status
 shake(const char *host, const char *port, const char *name, const struct net_shake *me, enum net_role role,
@@ -180,7 +182,8 @@ shake(const char *host, const char *port, const char *name, const struct net_sha
 	enum { TRIES = 3 };
 	nam_status st = NAM_REFUSED;
 	for (unsigned i = 0; st == NAM_REFUSED && i < TRIES; i++) {
-		/* Of what becomes of the later ones, only a word of the node's says more than the first. */
+		/* Of what becomes of the later ones, only a word of the node's says more than the
+		 * first. */
 		struct nam_err later = { 0 }, *say = i == 0 ? err : &later;
 		int fd;
 		nam_status now = net_dial(host, port, name, until, &fd, say);
@@ -294,7 +297,8 @@ net_remote_connect_endpoint(
 	return connect_as(ep->node, role, ep->w != NULL ? ep->w->number : 0, ep->dial_ms, out, grant, err);
 }
 
-/* A question about another process, in a role of its own. The node may have come back empty: nothing of the old memory is left then. */
+/* A question about another process, in a role of its own. The node may have come back empty:
+ * nothing of the old memory is left then. */
 static nam_status
 about(struct net_node *node, enum net_role role, uint64_t word, uint64_t wait_ns, struct net_grant *grant,
     struct nam_err *err)
@@ -310,7 +314,8 @@ about(struct net_node *node, enum net_role role, uint64_t word, uint64_t wait_ns
 		return st;
 	st = net_shake_hands(fd, &me, role, node->info.name, until + wait_ns, &welcome, grant, NULL, err);
 	close(fd);
-	/* Only a grant can say that it is we who are fenced; whatever else is refused may be tried again. */
+	/* Only a grant can say that it is we who are fenced; whatever else is refused may be tried
+	 * again. */
 	if (st == NAM_REFUSED && grant->verdict != NET_NO_MORE) {
 		st = NAM_GONE;
 		if (err != NULL)

@@ -1,10 +1,12 @@
-/* remote.h -- reaching storage nodes of other processes; inside net only (the split and hash serve storage_node too). */
+/* remote.h -- reaching storage nodes of other processes; inside net only (the split and hash serve
+ * storage_node too). */
 #ifndef NAM_NET_REMOTE_H
 #define NAM_NET_REMOTE_H
 
 #include <net/net.h>
 
-/* Connects, shakes hands, chooses shm, verbs or tcp, adds the node. err says which node and what to do. */
+/* Connects, shakes hands, chooses shm, verbs or tcp, adds the node. err says which node and what to
+ * do. */
 nam_status net_remote_add(struct net *n, const char *address, enum net_kind fabric, struct nam_err *err);
 
 /* "host:port" or "[v6]:port". NAM_INVALID with the reason. */

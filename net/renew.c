@@ -1,9 +1,11 @@
 /*
- * renew.c -- a worker's connection to a node is made anew, while the worker's other coroutines go on.
+ * renew.c -- a worker's connection to a node is made anew, while the worker's other coroutines go
+ * on.
  *
- * A thread of its own dials, since that may take as long as a node is given to answer; the owner swaps the endpoints. The node ends
- * the old connection when it grants the new one, and not before: so one that is only silent may still be heard. Where the node's
- * control connection has ended, too, a new one comes along.
+ * A thread of its own dials, since that may take as long as a node is given to answer; the owner
+ * swaps the endpoints. The node ends the old connection when it grants the new one, and not before:
+ * so one that is only silent may still be heard. Where the node's control connection has ended,
+ * too, a new one comes along.
  */
 #include <net/remote_internal.h>
 
@@ -22,7 +24,8 @@ struct dial {
 	atomic_bool done; /* release, with all above */
 };
 
-/* Only a grant can say that it is we who are fenced. Else the node may be full, or this connection have been reset, too. */
+/* Only a grant can say that it is we who are fenced. Else the node may be full, or this connection
+ * have been reset, too. */
 static nam_status
 ask(struct net_node *node, int *control, struct net_grant *grant, struct nam_err *err)
 {
@@ -37,7 +40,8 @@ dial(struct dial *d)
 	d->control = -1;
 	nam_status st = d->fresh.p->open(&d->fresh, &d->err);
 	if ((st == NAM_GONE || st == NAM_REFUSED) && d->watched) {
-		/* It may be a device that has gone, or the node is full: what it is, is asked at its port. */
+		/* It may be a device that has gone, or the node is full: what it is, is asked at
+		 * its port. */
 		struct nam_err why;
 		d->status = ask(node, &d->control, &d->grant, &why);
 		if (d->status == NAM_OK) {

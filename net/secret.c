@@ -1,7 +1,7 @@
 /* secret.c -- reads the shared secret, and makes the user's own on first use. */
+#include <base/rng.h>
 #include <net/secret.h>
 
-#include <base/rng.h>
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,10 @@
-/* secret.h -- where the cluster's shared secret comes from; storage and compute processes ask here alike. */
+/* secret.h -- where the cluster's shared secret comes from; storage and compute processes ask here
+ * alike. */
 #ifndef NAM_NET_SECRET_H
 #define NAM_NET_SECRET_H
 
 #include <base/status.h>
+
 #include <stddef.h>
 #include <stdint.h>
 

@@ -67,10 +67,10 @@ enum net_role {
 	NET_ROLE_RINGS = 5,
 	NET_ROLE_FENCE = 6,
 	NET_ROLE_RINGS_VERBS = 7, /* RINGS, and a queue pair comes with a token */
-	NET_ROLE_LIFE =
-	    8,            /* UNIX socket: the node takes hold of the process, and tells others when it ends */
-	NET_ROLE_ASK = 9, /* of another process: does it live? */
-	NET_ROLES,        /* no role: one more than the last */
+	NET_ROLE_LIFE = 8,        /* UNIX socket: the node takes hold of the process, and tells others when
+			   * it ends */
+	NET_ROLE_ASK = 9,         /* of another process: does it live? */
+	NET_ROLES,                /* no role: one more than the last */
 };
 
 enum net_verdict {
@@ -95,8 +95,9 @@ struct net_hello {
 	uint64_t layout;
 	uint64_t cluster;
 	uint64_t identity; /* of the peer's struct net: 1 .. 2^40 - 1 */
-	/* Roles WORKER and VERBS: which of the peer's endpoints this is, 0: none; it takes the place of an older connection.
-	 * Role FENCE: the identity to shut out. Role ASK: whom (40 bits), and above it the grace in milliseconds. Else 0. */
+	/* Roles WORKER and VERBS: which of the peer's endpoints this is, 0: none; it takes the
+	 * place of an older connection. Role FENCE: the identity to shut out. Role ASK: whom (40
+	 * bits), and above it the grace in milliseconds. Else 0. */
 	uint64_t word;
 	uint8_t nonce[16];
 };
@@ -124,8 +125,8 @@ struct net_grant {
 	uint32_t rdma_port;
 	uint32_t zero2;
 	uint8_t token[16]; /* role VERBS: who comes with it is this peer */
-	uint8_t mac
-	    [32]; /* HMAC-SHA256(secret, "namdb node" | hello | welcome | grant up to here); zeros with NET_NO_SECRET */
+	uint8_t mac[32];   /* HMAC-SHA256(secret, "namdb node" | hello | welcome | grant up to here); zeros
+		   * with NET_NO_SECRET */
 };
 enum { NET_ASK_GRACE_SHIFT = 40 }; /* NET_IDENTITY_BITS */
 

@@ -1,8 +1,8 @@
 /* worker.c -- the real world's worker: its loop, its clock, its timers and how it sleeps. */
-#include <net/ring/channel.h>
-
 #include <base/assert.h>
 #include <base/clock.h>
+#include <net/ring/channel.h>
+
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -107,7 +107,8 @@ real_sleep(struct net_worker *w, uint64_t ns)
 static void
 real_sleep_or_news(struct net_worker *w, uint64_t ns, uint64_t *news)
 {
-	/* News that come after this look set w->news, which the loop looks at after the coroutine sleeps. */
+	/* News that come after this look set w->news, which the loop looks at after the coroutine
+	 * sleeps. */
 	if (atomic_load(&w->net->news) == *news)
 		sleep_as(w, ns, true);
 	*news = atomic_load(&w->net->news);
@@ -249,10 +250,11 @@ turn_network(struct net_worker *w)
 enum after { CAME, SLEEP, LOOK };
 
 /*
- * Nothing is ready: how to wait for what is out? Over streams by blocking at once. To look again and again takes system
- * calls there, and on a busy machine a yield costs a whole slice of time, while who sleeps is run as soon as something
- * comes. What is out at one stream only is waited for right there: that spares asking the kernel what to look at. Who posts
- * to us meanwhile waits until the next answer, or for what wait() takes at most, once.
+ * Nothing is ready: how to wait for what is out? Over streams by blocking at once. To look again
+ * and again takes system calls there, and on a busy machine a yield costs a whole slice of time,
+ * while who sleeps is run as soon as something comes. What is out at one stream only is waited for
+ * right there: that spares asking the kernel what to look at. Who posts to us meanwhile waits until
+ * the next answer, or for what wait() takes at most, once.
  */
 static enum after
 wait_for_answers(struct net_worker *w)
@@ -282,7 +284,8 @@ sleep_until_something(struct net_worker *w, bool (*until)(void *), void *arg)
 {
 	struct pollfd fd[1 + NET_REGIONS + 2 * NET_CHANNELS];
 	uint64_t nap_ns = NAP_NS_MAX;
-	struct net_endpoint *idle[1 + NET_REGIONS + NET_CHANNELS] = { NULL }; /* nothing is out there */
+	/* nothing is out there */
+	struct net_endpoint *idle[1 + NET_REGIONS + NET_CHANNELS] = { NULL };
 	nfds_t n = 0;
 	bool busy = false;
 	fd[n++] = (struct pollfd){ .fd = w->wake_fd, .events = POLLIN };

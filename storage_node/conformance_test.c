@@ -1,10 +1,12 @@
-/* conformance_test.c -- real fabrics pass net's suite: shm over embedded and served regions, and tcp. */
+/* conformance_test.c -- real fabrics pass net's suite: shm over embedded and served regions, and
+ * tcp. */
 #include <net/conformance/conformance.h>
 #include <storage_node/test_node.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+
 #include <cmocka.h>
 
 enum { NODES_MAX = 3 };

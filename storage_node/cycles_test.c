@@ -6,10 +6,10 @@
  * process has as many descriptors as before, and (under the address sanitizer) no memory is lost.
  * On verbs (NAMDB_TEST_RDMA) tests/rdma_vm also compares what the kernel holds.
  */
+#include <base/clock.h>
 #include <net/net.h>
 #include <storage_node/test_node.h>
 
-#include <base/clock.h>
 #include <dirent.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <sys/wait.h>
 #include <time.h>
+
 #include <cmocka.h>
 
 enum { CYCLES = 1000, KILL_EVERY = 10, ROOM = 8 << 20 };
@@ -164,7 +165,8 @@ verbs(void **state)
 	char listen[64];
 	snprintf(listen, sizeof listen, "%s:0", at);
 	const struct sn_server_config server = { .listen = listen, .rdma = at };
-	cycles(NET_VERBS, &server, CYCLES / 2); /* a life has two queue pairs: the first only tries */
+	cycles(NET_VERBS, &server, CYCLES / 2); /* a life has two queue pairs: the first only
+						 * tries */
 }
 
 int

@@ -1,19 +1,19 @@
-/* extent_test.c -- several workers take and give extents at once, over shm and tcp: nobody ever gets what another holds. */
-#include <storage_node/sn.h>
-#include <storage_node/test_node.h>
-
+/* extent_test.c -- several workers take and give extents at once, over shm and tcp: nobody ever
+ * gets what another holds. */
+#include <base/rng.h>
 #include <net/local.h>
 #include <net/net.h>
 #include <net/region_format.h>
+#include <storage_node/sn.h>
+#include <storage_node/test_node.h>
 
-#include <base/rng.h>
-
-#include <stdarg.h>
-#include <stddef.h>
 #include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include <stdarg.h>
 #include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
 
 enum { SIZE = 4 << 20, EXTENTS = SIZE / NET_EXTENT, THREADS = 3, CO = 4, ROUNDS = 300, HELD = 4 };
 

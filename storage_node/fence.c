@@ -1,7 +1,9 @@
 /*
- * fence.c -- shutting processes out of this node (net_fence_process): no new connections, an end to the old ones.
+ * fence.c -- shutting processes out of this node (net_fence_process): no new connections, an end to
+ * the old ones.
  *
- * Everything goes by the identity that a proven peer's hello carries. W3 of net/wire.h holds because
+ * Everything goes by the identity that a proven peer's hello carries. W3 of net/wire.h holds
+ * because
  *	- the identity is among those refused before anything of it is ended: whoever proves himself later is refused;
  *	- the thread that executes a stream's verbs has ended; what lies in its buffers, here or in the socket, is thrown away;
  *	- an atomic of a stream that went through the loopback queue pair was done, or that queue pair is gone;
@@ -12,15 +14,16 @@
  *	  A connection of role SHM that ends by itself needs no kill: a net unmaps before it closes, and the kernel takes a
  *	  dead process's memory before its descriptors.
  *
- * Asking (role ASK) goes before that and changes nothing (W5): whoever asks decides by the answer whether to shut out.
+ * Asking (role ASK) goes before that and changes nothing (W5): whoever asks decides by the answer
+ * whether to shut out.
  */
+#include <base/clock.h>
+#include <base/log.h>
+#include <base/rng.h>
 #include <storage_node/server_internal.h>
 #include <storage_node/shard.h>
 #include <storage_node/shut.h>
 
-#include <base/clock.h>
-#include <base/log.h>
-#include <base/rng.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -130,7 +133,8 @@ sn_fence_begin(struct sn_server *s, struct sn_conn *c)
 		if (p->cut || p->hello.identity != identity)
 			continue;
 		if (p->role == NET_ROLE_SHM) {
-			/* One that cannot be killed stays, so that this is seen again by who asks again. */
+			/* One that cannot be killed stays, so that this is seen again by who asks
+			 * again. */
 			enum net_verdict v = kill_process(s, p);
 			if (v != NET_YES) {
 				c->fence_verdict = v;

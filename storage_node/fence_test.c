@@ -1,16 +1,17 @@
 /*
- * fence_test.c -- net_fence_process on real nodes: a process of its own writes as fast as it can, and is fenced.
+ * fence_test.c -- net_fence_process on real nodes: a process of its own writes as fast as it can,
+ * and is fenced.
  *
- * Nodes, victim and fencer are processes of their own, so that the victim may be killed. What must hold: when the call
- * returns, the memory of every node is still, and stays so, whatever the victim tries. On verbs with
- * NAMDB_TEST_RDMA=address.
+ * Nodes, victim and fencer are processes of their own, so that the victim may be killed. What must
+ * hold: when the call returns, the memory of every node is still, and stays so, whatever the victim
+ * tries. On verbs with NAMDB_TEST_RDMA=address.
  */
+#include <base/clock.h>
 #include <net/handshake.h>
 #include <net/remote.h>
 #include <net/ring/service.h>
 #include <storage_node/test_node.h>
 
-#include <base/clock.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -22,6 +23,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
+
 #include <cmocka.h>
 
 enum {
@@ -53,7 +55,8 @@ struct child {
 	int fd; /* it says things here */
 };
 
-/* This program again, in another role: a fork alone would share our RDMA device's descriptors, which the kernel refuses. */
+/* This program again, in another role: a fork alone would share our RDMA device's descriptors,
+ * which the kernel refuses. */
 static struct child
 spawn(const char *role, const char *what, unsigned number)
 {
@@ -170,7 +173,8 @@ struct hammer {
 	unsigned next;
 };
 
-/* Overwrites its own part of both nodes' areas with ever other bytes, and adds to their first words. */
+/* Overwrites its own part of both nodes' areas with ever other bytes, and adds to their first
+ * words. */
 static void
 hammer_co(void *arg)
 {
@@ -223,8 +227,8 @@ victim_main(int out, const char *storage, enum net_kind kind)
 	for (unsigned i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 	/*
-	 * All its verbs have ended badly, because of the first node that has fenced it. The others may still let it in;
-	 * who has said no must stay with it.
+	 * All its verbs have ended badly, because of the first node that has fenced it. The others
+	 * may still let it in; who has said no must stay with it.
 	 */
 	bool shut[NODES] = { false }, away[NODES] = { false };
 	uint64_t until = nam_clock_ns() + UINT64_C(40000000000);
@@ -467,7 +471,8 @@ zombies_and_friends(void **state)
 	run(picture_co, NULL);
 	assert_int_equal(f.status, NAM_OK); /* we are still served */
 	test_net_close(other, ow);
-	/* By shared memory our nodes would have to kill us all; they are other processes, so they can. */
+	/* By shared memory our nodes would have to kill us all; they are other processes, so they
+	 * can. */
 	fencer_close();
 	cluster_down(&c);
 
@@ -559,7 +564,8 @@ ended(int fd)
 	}
 }
 
-/* An endpoint's new connection ends its old one; other endpoints, and other processes' of that number, stay. */
+/* An endpoint's new connection ends its old one; other endpoints, and other processes' of that
+ * number, stay. */
 static void
 replaced(void **state)
 {

@@ -1,10 +1,13 @@
 /*
- * heard_test.c -- what a process is told about others, and how it is asked before it is fenced, on real nodes.
+ * heard_test.c -- what a process is told about others, and how it is asked before it is fenced, on
+ * real nodes.
  *
- * Processes that die, stop or give up are this program again in another role. What must hold: a hint needs the word of all nodes
- * for NET_LEFT_NS, only a pidfd proves a death, a process that says that it lives is left alone, one that gives up
- * survives and touches nothing any more.
+ * Processes that die, stop or give up are this program again in another role. What must hold: a
+ * hint needs the word of all nodes for NET_LEFT_NS, only a pidfd proves a death, a process that
+ * says that it lives is left alone, one that gives up survives and touches nothing any more.
  */
+#include <base/clock.h>
+#include <base/log.h>
 #include <net/handshake.h>
 #include <net/local.h>
 #include <net/net_internal.h>
@@ -12,8 +15,6 @@
 #include <storage_node/shut.h>
 #include <storage_node/test_node.h>
 
-#include <base/clock.h>
-#include <base/log.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -25,6 +26,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
+
 #include <cmocka.h>
 
 enum { NODES = 2, ROOM = 4 << 20, AREA = 1 << 20, FINE = 42 };
@@ -197,7 +199,8 @@ back_in_time(void **state)
 			close(fd[i]);
 		bool early = !stays(&o, 78, NET_UNHEARD, 10);
 		fd[turn % NODES] = come_as(turn % NODES, NET_ROLE_CONTROL, 78, NULL);
-		/* On a machine that is busy with other things it may have been away for too long. */
+		/* On a machine that is busy with other things it may have been away for too
+		 * long. */
 		bool late = nam_clock_ns() - from > NET_LEFT_NS / 2;
 		assert_false(early && !late);
 		assert_true(stays(&o, 78, NET_UNHEARD, 80) || late);
@@ -273,7 +276,8 @@ roused(void **state)
 	pthread_join(t, NULL);
 	assert_true(s.slept_ns < 10000 * MS);
 	assert_true(s.news > 0);
-	/* Without news it sleeps as long as it was told to, and news that came before are not slept over. */
+	/* Without news it sleeps as long as it was told to, and news that came before are not slept
+	 * over. */
 	assert_int_not_equal(until_heard(&o, 80, NET_LEFT, 5000), UINT64_MAX);
 	s.news = 0;
 	test_in_coroutine(o.w, sleep_co, &s);
@@ -281,7 +285,8 @@ roused(void **state)
 	leave(&o);
 }
 
-/* A reader that stalls costs the node nothing, and others hear as before; it is told that it has missed something. */
+/* A reader that stalls costs the node nothing, and others hear as before; it is told that it has
+ * missed something. */
 static void
 stuck_reader(void **state)
 {
@@ -405,8 +410,9 @@ on_asked(void *arg)
 }
 
 /*
- * Works in the memory of all nodes for as long as it is let. A word there holds a number other than 0 before anybody works, so a
- * READ that comes back well and shows 0 has shown what is no memory of the node's.
+ * Works in the memory of all nodes for as long as it is let. A word there holds a number other than
+ * 0 before anybody works, so a READ that comes back well and shows 0 has shown what is no memory of
+ * the node's.
  */
 static void
 hammer_co(void *arg)
@@ -481,7 +487,8 @@ heart_thread(void *arg)
 	return NULL;
 }
 
-/* role: "lives", "gives-up", "mute" (nothing answers), "deaf" (the thread that would answer does not run). */
+/* role: "lives", "gives-up", "mute" (nothing answers), "deaf" (the thread that would answer does
+ * not run). */
 static void
 victim_main(const char *role, int out, const char *at, enum net_kind kind)
 {
@@ -632,7 +639,8 @@ closed_is_not_dead(void **state)
 	leave(&o);
 }
 
-/* A control connection that breaks, on the way, is made anew by the process itself: it goes on being there, and heard. */
+/* A control connection that breaks, on the way, is made anew by the process itself: it goes on
+ * being there, and heard. */
 static void
 broken_control(void **state)
 {
@@ -850,7 +858,8 @@ read_co(void *arg)
 	*st = net_read1(first, net_at(1, 0), &word, 8, NULL);
 }
 
-/* In the child nothing works, and nothing it does reaches the parent's connections or the node's memory. */
+/* In the child nothing works, and nothing it does reaches the parent's connections or the node's
+ * memory. */
 static void
 forked_over(enum net_kind kind)
 {
@@ -961,7 +970,8 @@ child_lives_on(void **state)
 
 /* ---- identities ------------------------------------------------------------------------------ */
 
-/* A fresh identity that is fenced already, by chance, is no reason to fail: another one is drawn. */
+/* A fresh identity that is fenced already, by chance, is no reason to fail: another one is
+ * drawn. */
 static void
 drawn_anew(void **state)
 {

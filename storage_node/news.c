@@ -1,16 +1,17 @@
 /*
- * news.c -- what peers are told about each other over their control connections: LEFT, BACK, DEAD (net/wire.h, W4 and W7).
+ * news.c -- what peers are told about each other over their control connections: LEFT, BACK, DEAD
+ * (net/wire.h, W4 and W7).
  *
- * A process of which this node has a pidfd is held from the grant on, and for a little longer than its connection: the
- * kernel closes a dying process's sockets before its pidfd says that it has ended. A process that only closes its
- * connections is let go of again.
+ * A process of which this node has a pidfd is held from the grant on, and for a little longer than
+ * its connection: the kernel closes a dying process's sockets before its pidfd says that it has
+ * ended. A process that only closes its connections is let go of again.
  *
- * Nobody is waited for. A message that a socket does not take is dropped, and the peer owed FORGET: from then on nothing of what
- * was said before may be believed, and the peer asks anew (WHO).
+ * Nobody is waited for. A message that a socket does not take is dropped, and the peer owed FORGET:
+ * from then on nothing of what was said before may be believed, and the peer asks anew (WHO).
  */
+#include <base/clock.h>
 #include <storage_node/server_internal.h>
 
-#include <base/clock.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,10 +182,11 @@ sn_news_gone(struct sn_server *s, struct sn_conn *c)
 	if (h != NULL) {
 		h->until_ns = nam_clock_ns() + LET_GO_NS;
 		if (s->held_alone++ >= HELD_ALONE_MAX)
-			h->until_ns =
-			    1; /* with the next beat: it must not go while epoll's events are looked at */
+			h->until_ns = 1; /* with the next beat: it must not go while epoll's events are looked
+			        * at */
 	}
-	/* Its end may have been seen first; a peer that came between the two has not heard of it. */
+	/* Its end may have been seen first; a peer that came between the two has not heard of
+	 * it. */
 	if (counts(c) && !is_here(s, c->hello.identity, c))
 		tell(s, is_dead(s, c->hello.identity) ? NET_NEWS_DEAD : NET_NEWS_LEFT, c->hello.identity);
 }

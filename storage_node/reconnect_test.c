@@ -1,18 +1,21 @@
 /*
- * reconnect_test.c -- net_worker_reconnect: a connection breaks under load, the node is the same, work goes on.
+ * reconnect_test.c -- net_worker_reconnect: a connection breaks under load, the node is the same,
+ * work goes on.
  *
- * The server is closed and opened again on the same region, as a network that broke would look to its
- * peers; with a fresh region it is a node that came back empty. On verbs with NAMDB_TEST_RDMA=address.
+ * The server is closed and opened again on the same region, as a network that broke would look to
+ * its peers; with a fresh region it is a node that came back empty. On verbs with
+ * NAMDB_TEST_RDMA=address.
  */
+#include <base/clock.h>
 #include <net/net.h>
 #include <storage_node/test_node.h>
 
-#include <base/clock.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <time.h>
+
 #include <cmocka.h>
 
 enum { ROOM = 8 << 20, WORD = 1 << 20, BYTES = 2 << 20, COROUTINES = 8, BREAKS = 3 };
@@ -62,7 +65,8 @@ struct tally {
 	atomic_bool *stop;
 };
 
-/* Adds to a word, writes and reads back a row of its own, until something fails or it is told to stop. */
+/* Adds to a word, writes and reads back a row of its own, until something fails or it is told to
+ * stop. */
 static void
 add_co(void *arg)
 {
@@ -161,8 +165,9 @@ open_all(struct test_node *node, enum net_kind kind, char address[128], struct n
 }
 
 /*
- * Three times: eight coroutines at work, the connection breaks, all of them end with NAM_GONE, the worker
- * reconnects and goes on. What was acknowledged is there; what was not is there or not, nothing else.
+ * Three times: eight coroutines at work, the connection breaks, all of them end with NAM_GONE, the
+ * worker reconnects and goes on. What was acknowledged is there; what was not is there or not,
+ * nothing else.
  */
 static void
 breaks(enum net_kind kind)
@@ -205,7 +210,8 @@ breaks(enum net_kind kind)
 		assert_true(word >= t.sure && word <= t.sure + t.unknown);
 		assert_int_equal(t.wrong, 0);
 
-		/* The other worker's connection is its own: it is broken until it reconnects, too. */
+		/* The other worker's connection is its own: it is broken until it reconnects,
+		 * too. */
 		look(other);
 		assert_int_equal(got_status, NAM_GONE);
 		assert_int_equal(net_worker_reconnect(t.w, 1, &err), NAM_OK);

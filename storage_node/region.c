@@ -1,16 +1,15 @@
 /* region.c -- the memory of a storage node and its superblock. */
-#include <storage_node/shard.h>
-#include <storage_node/shut.h>
-
-#include <net/local.h>
-#include <net/net.h>
-#include <net/region_format.h>
-#include <net/remote.h>
-
 #include <base/assert.h>
 #include <base/clock.h>
 #include <base/log.h>
 #include <base/rng.h>
+#include <net/local.h>
+#include <net/net.h>
+#include <net/region_format.h>
+#include <net/remote.h>
+#include <storage_node/shard.h>
+#include <storage_node/shut.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/memfd.h>
@@ -102,8 +101,9 @@ sn_region_open(struct sn_region **out, const struct sn_region_config *cfg, struc
 	pthread_mutex_init(&r->shut.lock, NULL);
 	r->fd = -1;
 	if (cfg->embedded) {
-		/* Nobody else will map it, so it need not be a file: anonymous memory gets transparent huge pages
-		 * on most systems, shared memory on few. Aligned, or the first and last stay small. */
+		/* Nobody else will map it, so it need not be a file: anonymous memory gets
+		 * transparent huge pages on most systems, shared memory on few. Aligned, or the
+		 * first and last stay small. */
 		size = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
 		char *wide = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -148,7 +148,8 @@ sn_region_open(struct sn_region **out, const struct sn_region_config *cfg, struc
 	}
 	/* A crash of this process should not write everybody's data to disk. */
 	madvise(base, size, MADV_DONTDUMP);
-	/* Shared memory, and a child of fork has no identity that could be fenced (net/disarm.c). */
+	/* Shared memory, and a child of fork has no identity that could be fenced
+	 * (net/disarm.c). */
 	if (r->fd >= 0)
 		madvise(base, size, MADV_DONTFORK);
 	if (cfg->numa >= 0) {

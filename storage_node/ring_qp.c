@@ -1,14 +1,15 @@
 /*
- * ring_qp.c -- the shard's end of a queue pair for answers: it WRITEs into a client's response ring (net/ring/channel_verbs.c).
+ * ring_qp.c -- the shard's end of a queue pair for answers: it WRITEs into a client's response ring
+ * (net/ring/channel_verbs.c).
  *
- * Made by the door's thread when the client comes with its token (verbs.c), then given to a shard with the connection beside
- * it; from then on only that shard touches it. The one thing the door still does is to end the connection beside it
- * when the device says that the queue pair has ended (sn_ring_qp_gone), while it holds the event that says so:
- * rdma_destroy_id waits for that, so the two cannot miss each other.
+ * Made by the door's thread when the client comes with its token (verbs.c), then given to a shard
+ * with the connection beside it; from then on only that shard touches it. The one thing the door
+ * still does is to end the connection beside it when the device says that the queue pair has ended
+ * (sn_ring_qp_gone), while it holds the event that says so: rdma_destroy_id waits for that, so the
+ * two cannot miss each other.
  */
-#include <storage_node/ring_qp.h>
-
 #include <net/provider/rdma.h>
+#include <storage_node/ring_qp.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -14,11 +14,13 @@ struct ibv_pd;
 struct rdma_cm_id;
 struct sn_ring_qp;
 
-/* A queue pair on id, which stays the caller's when this is NULL (errno). fd: the connection beside it; borrowed. */
+/* A queue pair on id, which stays the caller's when this is NULL (errno). fd: the connection beside
+ * it; borrowed. */
 struct sn_ring_qp *sn_ring_qp_new(struct rdma_cm_id *id, struct ibv_pd *pd, int fd);
 /* With id. Waits until no event of it is being looked at: not while holding one. */
 void sn_ring_qp_free(struct sn_ring_qp *q);
-/* The device says it has ended: ends the connection beside it, so that its shard hears of it. While holding that event. */
+/* The device says it has ended: ends the connection beside it, so that its shard hears of it. While
+ * holding that event. */
 void sn_ring_qp_gone(struct sn_ring_qp *q);
 
 /* What WRITEs come from; once. False: errno. */

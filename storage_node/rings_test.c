@@ -1,20 +1,22 @@
-/* rings_test.c -- message rings in bad company: rubbish, dead and stopped peers, no room left; and what idling costs. */
-#include <net/ring/channel.h>
+/* rings_test.c -- message rings in bad company: rubbish, dead and stopped peers, no room left; and
+ * what idling costs. */
+#include <base/clock.h>
 #include <net/handshake.h>
 #include <net/remote_internal.h>
+#include <net/ring/channel.h>
 #include <storage_node/test_node.h>
 
-#include <base/clock.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+
+#include <cmocka.h>
 
 /* ---- a storage node in a process of its own, and clients --------------------------- */
 
@@ -33,7 +35,8 @@ rdma(void)
 	return at != NULL && *at != '\0' ? at : NULL;
 }
 
-/* This program once more, in another role: neither libibverbs nor a thread sanitizer outlives a fork beside threads. */
+/* This program once more, in another role: neither libibverbs nor a thread sanitizer outlives a
+ * fork beside threads. */
 static pid_t
 be(const char *what, char *a, char *b, char *c, char *d)
 {
@@ -209,7 +212,8 @@ scrawl(struct peer *p, uint64_t at, const uint64_t *words, uint32_t len)
 
 /* ---- rubbish ------------------------------------------------------------------------ */
 
-/* One client's ring holds no message: it loses its connection, within its timeout; the other notices nothing. */
+/* One client's ring holds no message: it loses its connection, within its timeout; the other
+ * notices nothing. */
 static void
 rubbish_over(enum net_kind kind)
 {
@@ -218,7 +222,8 @@ rubbish_over(enum net_kind kind)
 	daemon_start(&d, 4 << 20, 1);
 	assert_int_equal(peer_try(&good, &d, kind), NAM_OK);
 	assert_int_equal(call(&good), NAM_OK);
-	/* no mark; a length beyond the ring; another number; a sound head and a seal around nothing */
+	/* no mark; a length beyond the ring; another number; a sound head and a seal around
+	 * nothing */
 	const uint64_t rubbish[][4] = { { 0x1111 }, { NET_RING_MARK << 56 | 0x800000 },
 		{ NET_RING_MARK << 56 | 7 << 24 }, { NET_RING_MARK << 56 | 8, 1, 2, 3 } };
 	for (unsigned i = 0; i < 4; i++) {
@@ -327,7 +332,8 @@ half_main(const char *address, enum net_kind kind, int ready)
 		pause();
 }
 
-/* 256 KiB hold four rings of 64: two peers by shm, four by tcp. Whoever leaves, or is killed in the middle, makes room. */
+/* 256 KiB hold four rings of 64: two peers by shm, four by tcp. Whoever leaves, or is killed in the
+ * middle, makes room. */
 static void
 room_over(enum net_kind kind, unsigned fit)
 {
@@ -355,7 +361,8 @@ room_over(enum net_kind kind, unsigned fit)
 		kill(child[i], i % 2 == 0 ? SIGKILL : SIGTERM);
 		assert_int_equal(waitpid(child[i], NULL, 0), child[i]);
 	}
-	/* Rings rest for two seconds before they are used again, from when the node sees that their client has gone. */
+	/* Rings rest for two seconds before they are used again, from when the node sees that their
+	 * client has gone. */
 	uint64_t from = nam_clock_ns();
 	for (unsigned i = 0; i < fit; i++) {
 		nam_status st;
@@ -416,8 +423,8 @@ stopped_over(enum net_kind kind, enum net_mode mode)
 	assert_in_range(nam_clock_ns() - from, 190000000, 2000000000);
 	assert_int_equal(call(&p), NAM_GONE);
 	assert_int_equal(kill(d.pid, SIGCONT), 0);
-	if (kind ==
-	    NET_SHM) { /* over tcp the verbs themselves were stopped, and the node may count as lost */
+	if (kind == NET_SHM) { /* over tcp the verbs themselves were stopped, and the node may count as
+		        * lost */
 		assert_int_equal(channel(&p, mode, 2000), NAM_OK);
 		assert_int_equal(call(&p), NAM_OK);
 	}
@@ -472,7 +479,8 @@ enum { SLOWER = 1 };
 #endif
 enum { SECONDS = 2 };
 
-/* Clients in event mode, having said something once, cost the node less than a twentieth of a core. */
+/* Clients in event mode, having said something once, cost the node less than a twentieth of a
+ * core. */
 static void
 idle(void **state)
 {
@@ -489,7 +497,8 @@ idle(void **state)
 		}
 		assert_int_equal(channel(&p[0], NET_EVENTS, 0), NAM_OK);
 		assert_int_equal(call(&p[0]), NAM_OK);
-		/* What was under way may still be; a tick is a hundredth of a second, and one more is no news. */
+		/* What was under way may still be; a tick is a hundredth of a second, and one more
+		 * is no news. */
 		sleep_ms(200);
 		uint64_t before = cpu_ticks(d.pid), per_second = (uint64_t)sysconf(_SC_CLK_TCK);
 		sleep_ms(SECONDS * 1000);

@@ -1,21 +1,21 @@
 /*
- * server.c -- the storage node's door: one event loop that accepts, shakes hands and beats. Streams have threads of their own (streams.c).
+ * server.c -- the storage node's door: one event loop that accepts, shakes hands and beats. Streams
+ * have threads of their own (streams.c).
  *
  * A stranger costs one small struct until its proof was checked; strangers are
  * few and short-lived by limit. Whoever sends what is not sound is dropped with
  * one line in the log; the others notice nothing.
  */
-#include <storage_node/ring_qp.h>
-#include <storage_node/server_internal.h>
-#include <storage_node/shard.h>
-
+#include <base/clock.h>
+#include <base/log.h>
 #include <net/local.h>
 #include <net/provider/rdma.h>
 #include <net/region_format.h>
 #include <net/remote.h>
+#include <storage_node/ring_qp.h>
+#include <storage_node/server_internal.h>
+#include <storage_node/shard.h>
 
-#include <base/clock.h>
-#include <base/log.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -113,7 +113,8 @@ end_conn(struct sn_server *s, struct sn_conn *c)
 	}
 	if (c->stream != NULL)
 		sn_stream_end(s, c);
-	/* close alone would not do while a child that this process forks still has the descriptor. */
+	/* close alone would not do while a child that this process forks still has the
+	 * descriptor. */
 	epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
 	close(c->fd);
 	if (c->pid_fd >= 0)
@@ -183,7 +184,8 @@ accept_some(struct sn_server *s, int listener)
 		int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd < 0) {
 			if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-				/* Look again with the next beat, instead of spinning on a full table. */
+				/* Look again with the next beat, instead of spinning on a full
+				 * table. */
 				if (s->accepting)
 					nam_log(NAM_LOG_ERROR,
 					    "storage node %u cannot accept: %s; raise ulimit -n",
@@ -243,7 +245,8 @@ accept_some(struct sn_server *s, int listener)
 
 /* ---- handshake --------------------------------------------------------------- */
 
-/* A handshake message fits into an empty socket buffer; when it does not, the peer is not worth waiting for. */
+/* A handshake message fits into an empty socket buffer; when it does not, the peer is not worth
+ * waiting for. */
 bool
 sn_server_say(struct sn_conn *c, const void *what, size_t len, int pass_fd)
 {
@@ -352,7 +355,8 @@ take_proof(struct sn_server *s, struct sn_conn *c)
 	if (grant.verdict == NET_YES)
 		sn_verbs_grant(s, c, &grant);
 	bool later =
-	    grant.verdict == NET_YES && (role == NET_ROLE_FENCE || role == NET_ROLE_ASK); /* W3, W5 */
+	    /* W3, W5 */
+	    grant.verdict == NET_YES && (role == NET_ROLE_FENCE || role == NET_ROLE_ASK);
 	/* W2: the memory leaves only with a yes. */
 	int memory = grant.verdict == NET_YES && role == NET_ROLE_SHM ? sn_region_fd(s->region) : -1;
 	if (!later && !sn_server_grant(s, c, &grant, memory)) {
@@ -413,7 +417,8 @@ hear_stranger(struct sn_server *s, struct sn_conn *c)
 		take_proof(s, c);
 }
 
-/* CONTROL and SHM connections carry messages; of others that the loop hears, the end is the news. */
+/* CONTROL and SHM connections carry messages; of others that the loop hears, the end is the
+ * news. */
 static void
 hear_peer(struct sn_server *s, struct sn_conn *c)
 {
@@ -607,7 +612,8 @@ listen_tcp(struct sn_server *s, const char *where, struct nam_err *err)
 	return NAM_OK;
 }
 
-/* 0: somebody answers on that socket; else an errno. ECONNREFUSED: nobody listens there any more. */
+/* 0: somebody answers on that socket; else an errno. ECONNREFUSED: nobody listens there any
+ * more. */
 static int
 socket_dead(const struct sockaddr_un *at)
 {
@@ -620,8 +626,9 @@ socket_dead(const struct sockaddr_un *at)
 }
 
 /*
- * Sockets of nodes that were killed. A name that ends in .sock belongs to a node that listens, or did: it is given after
- * listen (listen_unix), so a socket that refuses is nobody's. Only sockets, and only our own, go.
+ * Sockets of nodes that were killed. A name that ends in .sock belongs to a node that listens, or
+ * did: it is given after listen (listen_unix), so a socket that refuses is nobody's. Only sockets,
+ * and only our own, go.
  */
 static void
 remove_stale(const char *dir)
@@ -673,12 +680,14 @@ listen_unix(struct sn_server *s, const char *dir)
 	const char *port = strrchr(s->address, ':') + 1;
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	char name[sizeof at.sun_path];
-	/* The port is ours, so its socket file is ours or stale; but another loopback address may have that port too. */
+	/* The port is ours, so its socket file is ours or stale; but another loopback address may
+	 * have that port too. */
 	int len = snprintf(at.sun_path, sizeof at.sun_path, "%s/%s.sock", dir, port);
 	if (len > 0 && (size_t)len < sizeof at.sun_path && socket_dead(&at) == 0)
 		len = snprintf(at.sun_path, sizeof at.sun_path, "%s/%s-%d.sock", dir, port, (int)getpid());
 	memcpy(name, at.sun_path, sizeof name);
-	/* It gets its name when it listens: others take a name that refuses for that of a dead node. */
+	/* It gets its name when it listens: others take a name that refuses for that of a dead
+	 * node. */
 	if (len >= 0 && (size_t)len < sizeof at.sun_path)
 		len = snprintf(at.sun_path, sizeof at.sun_path, "%s/%s-%d.new", dir, port, (int)getpid());
 	if (len < 0 || (size_t)len >= sizeof at.sun_path) {

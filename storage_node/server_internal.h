@@ -1,11 +1,12 @@
-/* server_internal.h -- a connection of the storage node's event loop, shared by server.c, stream.c, streams.c and verbs.c. */
+/* server_internal.h -- a connection of the storage node's event loop, shared by server.c, stream.c,
+ * streams.c and verbs.c. */
 #ifndef NAM_STORAGE_NODE_SERVER_INTERNAL_H
 #define NAM_STORAGE_NODE_SERVER_INTERNAL_H
 
-#include <storage_node/sn.h>
-
 #include <net/handshake.h>
 #include <net/net.h>
+#include <storage_node/sn.h>
+
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -33,7 +34,8 @@ struct sn_stream {
 	uint64_t word[2];   /* CAS, FAA, IMM: its words */
 	bool busy;          /* ask has begun */
 	uint32_t moved;     /* so many payload bytes of it are done */
-	/* asks not understood yet: in[in_pos .. in_len); answers not sent yet: out[out_pos .. out_len) */
+	/* asks not understood yet: in[in_pos .. in_len); answers not sent yet: out[out_pos ..
+	 * out_len) */
 	uint32_t in_pos, in_len, out_pos, out_len;
 	_Alignas(8) char in[SN_BUFFER];
 	_Alignas(8) char out[SN_BUFFER];
@@ -49,7 +51,8 @@ struct sn_conn {
 	bool local; /* over the UNIX socket: */
 	int pid;    /* of whom, and ... */
 	int pid_fd; /* ... what stays his when the number is another's; -1: none */
-	bool cut; /* shut out or replaced: nothing of it executes; it ends when the loop's events are over */
+	bool cut;   /* shut out or replaced: nothing of it executes; it ends when the loop's events
+		   * are over */
 	uint64_t deadline_ns;
 	uint32_t got; /* bytes of the handshake message in work */
 	union {
@@ -57,7 +60,8 @@ struct sn_conn {
 		struct net_news news;
 		char bytes[sizeof(struct net_hello)];
 	} in;
-	/* Roles CONTROL and SHM (news.c): the rest of a message that the socket took half of; messages were dropped. */
+	/* Roles CONTROL and SHM (news.c): the rest of a message that the socket took half of;
+	 * messages were dropped. */
 	char news_rest[sizeof(struct net_news)];
 	unsigned news_left;
 	bool behind;
@@ -84,10 +88,10 @@ struct sn_server {
 	char address[128];
 	char socket_path[112];
 	int tcp_fd, unix_fd, epoll_fd, timer_fd, stop_fd, over_fd;
-	struct sn_verbs *verbs; /* NULL: none is offered. The loop's, but for: */
-	atomic_bool
-	    device_atomics; /* set while it is open; cleared, with own_turn held, when the device was removed */
-	pthread_mutex_t own_turn; /* tcp peers' threads take turns at the loopback queue pair */
+	struct sn_verbs *verbs;     /* NULL: none is offered. The loop's, but for: */
+	atomic_bool device_atomics; /* set while it is open; cleared, with own_turn held, when the device
+			     * was removed */
+	pthread_mutex_t own_turn;   /* tcp peers' threads take turns at the loopback queue pair */
 	int rdma_fd, rdma_done_fd;
 	bool accepting; /* false while out of descriptors */
 	struct sn_strangers {
@@ -100,7 +104,8 @@ struct sn_server {
 	bool behind;            /* news.c's: a peer's socket has not taken all */
 	struct sn_held *held;   /* news.c's, ... */
 	unsigned held_alone;    /* ... so many without a connection */
-	uint64_t dead[256];     /* news.c's: identities whose processes have ended, the last ones, ... */
+	uint64_t dead[256];     /* news.c's: identities whose processes have ended, the last ones,
+				 * ... */
 	unsigned deads;         /* ... so many in all */
 	struct sn_dying *dying; /* fence.c's; */
 	bool fencing;           /* it has something to do */
@@ -115,7 +120,8 @@ struct sn_server {
 	struct sn_stream *streams; /* under stream_lock */
 };
 
-/* Ends a peer's connection, and its queue pair. c is gone. Not while c may lie in the loop's events. */
+/* Ends a peer's connection, and its queue pair. c is gone. Not while c may lie in the loop's
+ * events. */
 void sn_server_end(struct sn_server *s, struct sn_conn *c);
 /* A shard has the connection from now on, and its queue pair; NULL: none. c is gone. */
 void sn_server_hand_over(struct sn_server *s, struct sn_conn *c, struct sn_ring_qp *qp);
@@ -123,19 +129,22 @@ void sn_server_hand_over(struct sn_server *s, struct sn_conn *c, struct sn_ring_
 void sn_server_immediate(struct sn_server *s, uint64_t number);
 /* The same, counted, and with one line that says why. */
 void sn_server_drop(struct sn_server *s, struct sn_conn *c, const char *why);
-/* The grant, with our proof. memory: what goes with it, -1: nothing. False: the peer does not take it. */
+/* The grant, with our proof. memory: what goes with it, -1: nothing. False: the peer does not take
+ * it. */
 bool sn_server_grant(struct sn_server *s, struct sn_conn *c, struct net_grant *grant, int memory);
 /* An answer of the handshake. False: the peer does not take it. */
 bool sn_server_say(struct sn_conn *c, const void *what, size_t len, int pass_fd);
 /* One line about a peer in the log, unless there were many. */
 void sn_server_complain(struct sn_server *s, const char *peer, const char *what);
 
-/* ---- fence.c: who has been fenced, and how ------------------------------------------------------ */
+/* ---- fence.c: who has been fenced, and how
+ * ------------------------------------------------------ */
 
 void sn_fence_close(struct sn_server *s);
 /* A fresh connection of the UNIX socket: takes hold of its process, so that it can be killed. */
 void sn_fence_hold(struct sn_conn *c);
-/* What a proven peer is told: NET_YES, or why not. Of what it replaces nothing executes from here on. */
+/* What a proven peer is told: NET_YES, or why not. Of what it replaces nothing executes from here
+ * on. */
 enum net_verdict sn_fence_admit(struct sn_server *s, struct sn_conn *c);
 /* c, of role FENCE and proven, asks; it hears when all is done. */
 void sn_fence_begin(struct sn_server *s, struct sn_conn *c);
@@ -147,7 +156,8 @@ void sn_fence_ask(struct sn_server *s, struct sn_conn *c);
 /* c, of role CONTROL or SHM, has answered. False: no such question can have been asked. */
 bool sn_fence_answered(struct sn_server *s, struct sn_conn *c, const struct net_news *answer);
 
-/* ---- news.c: what peers are told about each other --------------------------------------------------- */
+/* ---- news.c: what peers are told about each other
+ * --------------------------------------------------- */
 
 /* c is among the peers now, or has just been taken from them. */
 void sn_news_come(struct sn_server *s, struct sn_conn *c);
@@ -160,23 +170,28 @@ bool sn_news_heard(struct sn_server *s, struct sn_conn *c, const struct net_news
 bool sn_news_carries(const struct sn_conn *c);
 /* Now and then: sends what is left, lets go of processes that only closed their connections. */
 void sn_news_beat(struct sn_server *s);
-/* A process that was held has ended: what epoll reported is SN_HELD_TAG | the address of a struct sn_held. */
+/* A process that was held has ended: what epoll reported is SN_HELD_TAG | the address of a struct
+ * sn_held. */
 enum { SN_HELD_TAG = 1 };
 void sn_news_end(struct sn_server *s, struct sn_held *h);
 void sn_news_close(struct sn_server *s);
 
-/* ---- verbs.c: queue pairs. All but open and words may be called with s->verbs == NULL where that makes sense ---- */
+/* ---- verbs.c: queue pairs. All but open and words may be called with s->verbs == NULL where that
+ * makes sense ---- */
 
-/* Listens at that address of an RDMA device, registers the region. Sets s->verbs. NAM_UNSUPPORTED: no device there. */
+/* Listens at that address of an RDMA device, registers the region. Sets s->verbs. NAM_UNSUPPORTED:
+ * no device there. */
 nam_status sn_verbs_open(struct sn_server *s, const char *address, struct nam_err *err);
 /* Every peer's queue pair must have ended. */
 void sn_verbs_close(struct sn_server *s);
 int sn_verbs_event_fd(const struct sn_server *s);
 int sn_verbs_completion_fd(const struct sn_server *s);
-/* Connection events, and messages. Both may end connections; the first closes it all when the device was removed. */
+/* Connection events, and messages. Both may end connections; the first closes it all when the
+ * device was removed. */
 void sn_verbs_events(struct sn_server *s);
 void sn_verbs_completions(struct sn_server *s);
-/* Now and then, and before a peer hears of a failed atomic: ends a loopback queue pair that broke, makes it again. */
+/* Now and then, and before a peer hears of a failed atomic: ends a loopback queue pair that broke,
+ * makes it again. */
 void sn_verbs_mend(struct sn_server *s);
 /* Fills in where to come, and for role VERBS the token to come with. */
 void sn_verbs_grant(struct sn_server *s, struct sn_conn *c, struct net_grant *grant);
@@ -190,7 +205,8 @@ const char *sn_verbs_words(const struct sn_server *s, char out[160]);
 
 /* ---- streams.c: a thread per worker's stream. The loop's, but for what its thread does ---- */
 
-/* Makes c->stream and its thread, which touches nothing before sn_stream_go. False: no memory, or no thread. */
+/* Makes c->stream and its thread, which touches nothing before sn_stream_go. False: no memory, or
+ * no thread. */
 bool sn_stream_open(struct sn_server *s, struct sn_conn *c);
 void sn_stream_go(struct sn_conn *c);
 /* Ends it at once, whatever it is doing. c->fd is still open, and of no use. */
@@ -203,7 +219,8 @@ struct sn_conn *sn_stream_over(struct sn_server *s, const char **why);
 /* What the peer's half of the work says about a connection. */
 enum sn_verdict { SN_GO_ON, SN_END, SN_GARBAGE };
 
-/* Executes what lies in the stream as far as input and room for answers go. Sets *why with SN_GARBAGE. */
+/* Executes what lies in the stream as far as input and room for answers go. Sets *why with
+ * SN_GARBAGE. */
 enum sn_verdict sn_stream_work(struct sn_server *s, struct sn_stream *st, const char **why);
 
 #endif

@@ -1,31 +1,31 @@
-/* server_test.c -- the door under bad company: garbage, wrong secrets, slow and dying peers, a node that is killed. */
-#include <storage_node/sn.h>
-#include <storage_node/test_node.h>
-
+/* server_test.c -- the door under bad company: garbage, wrong secrets, slow and dying peers, a node
+ * that is killed. */
+#include <base/clock.h>
+#include <base/log.h>
+#include <base/rng.h>
 #include <net/handshake.h>
 #include <net/local.h>
 #include <net/net.h>
 #include <net/region_format.h>
 #include <net/remote.h>
+#include <storage_node/sn.h>
+#include <storage_node/test_node.h>
 
-#include <base/clock.h>
-#include <base/log.h>
-#include <base/rng.h>
-
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <setjmp.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+
+#include <cmocka.h>
 
 enum { SIZE = 4 << 20 };
 static const char secret[] = "sesame";
@@ -275,8 +275,8 @@ many_strangers(void **state)
 static nam_status open_with(struct net_config *nc, char *said);
 
 /*
- * Five times as many as may wait for a handshake say nothing, for as long as they like. Others get in at once, by TCP and by
- * the UNIX socket, and go on getting in while ever new ones come.
+ * Five times as many as may wait for a handshake say nothing, for as long as they like. Others get
+ * in at once, by TCP and by the UNIX socket, and go on getting in while ever new ones come.
  */
 static void
 silent_crowd(void **state)
@@ -392,7 +392,8 @@ refusals(void **state)
 	nc = right;
 	assert_int_equal(open_with(&nc, said), NAM_REFUSED);
 	assert_non_null(strstr(said, "layout"));
-	net_layout_fold("test", 2); /* stays another layout than any other test's: this process only */
+	net_layout_fold("test", 2); /* stays another layout than any other test's: this process
+				     * only */
 }
 
 /* A liar who asks over each door. It learns nothing that depends on the secret. */
@@ -487,7 +488,8 @@ stale_socket(void **state)
 	struct net_config nc = { .secret = secret, .secret_len = strlen(secret), .fabric = NET_SHM };
 	assert_int_equal(open_with(&nc, said), NAM_OK);
 
-	/* A starting node removes the sockets of dead ones, and nothing else: no file, no socket that answers or is no .sock. */
+	/* A starting node removes the sockets of dead ones, and nothing else: no file, no socket
+	 * that answers or is no .sock. */
 	char dead[140], file[140], other[140], asleep[140];
 	snprintf(dead, sizeof dead, "%s/1.sock", test_run_dir());
 	snprintf(file, sizeof file, "%s/2.sock", test_run_dir());
@@ -558,7 +560,8 @@ no_leaks(void **state)
 		if (i == 3)
 			before = open_fds();
 	}
-	/* A stream is counted out a moment before its socket is closed; a leak would be two hundred. */
+	/* A stream is counted out a moment before its socket is closed; a leak would be two
+	 * hundred. */
 	for (int k = 0; k < 50000 && open_fds() > before; k++)
 		usleep(100);
 	assert_true(open_fds() <= before);
@@ -795,9 +798,11 @@ main(void)
 		cmocka_unit_test_setup_teardown(stale_socket, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_leaks, setup, teardown),
 		cmocka_unit_test_setup_teardown(heartbeat, setup, teardown),
-		cmocka_unit_test_setup_teardown(peers_limit, setup, teardown), cmocka_unit_test(killed),
+		cmocka_unit_test_setup_teardown(peers_limit, setup, teardown),
+		cmocka_unit_test(killed),
 		cmocka_unit_test(hung_node),
-		cmocka_unit_test_setup_teardown(refusals, setup, teardown), /* last: folds another layout */
+		/* last: folds another layout */
+		cmocka_unit_test_setup_teardown(refusals, setup, teardown),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	rmdir(test_run_dir());

@@ -1,29 +1,32 @@
 /*
- * shard.c -- the threads that serve message rings (net/ring/service.h): each finds requests, calls handlers, sends answers.
+ * shard.c -- the threads that serve message rings (net/ring/service.h): each finds requests, calls
+ * handlers, sends answers.
  *
- * A connection of role RINGS is handed over by the door and belongs to one shard from then on, with its rings; its
- * end is their end. Shard 0 hears what a fresh one wants and passes it on to the shard of the service.
+ * A connection of role RINGS is handed over by the door and belongs to one shard from then on, with
+ * its rings; its end is their end. Shard 0 hears what a fresh one wants and passes it on to the
+ * shard of the service.
  *
- * A shard looks into the rings of clients that poll, and of those that were announced: by an immediate
- * (sn_shards_rung, from the door's thread) or a byte on the connection. With nothing to do it spins, yielding, as
- * long as somebody polls; then it naps, longer and longer; with nobody polling it sleeps until it is roused.
+ * A shard looks into the rings of clients that poll, and of those that were announced: by an
+ * immediate (sn_shards_rung, from the door's thread) or a byte on the connection. With nothing to
+ * do it spins, yielding, as long as somebody polls; then it naps, longer and longer; with nobody
+ * polling it sleeps until it is roused.
  *
- * Rings lie in a reserve of the region that is taken before anybody sees the region. A ring given back rests for a while
- * before it is used again: what its last client posted may still be under way. Should it come later all the same, it
- * carries no seal of the new ring (G3), so at worst a connection ends.
+ * Rings lie in a reserve of the region that is taken before anybody sees the region. A ring given
+ * back rests for a while before it is used again: what its last client posted may still be under
+ * way. Should it come later all the same, it carries no seal of the new ring (G3), so at worst a
+ * connection ends.
  */
+#include <base/clock.h>
+#include <base/log.h>
+#include <base/rng.h>
+#include <net/exec.h>
+#include <net/local.h>
+#include <net/region_format.h>
+#include <net/ring/link.h>
 #include <storage_node/ring_qp.h>
 #include <storage_node/shard.h>
 #include <storage_node/shut.h>
 
-#include <net/exec.h>
-#include <net/ring/link.h>
-#include <net/local.h>
-#include <net/region_format.h>
-
-#include <base/clock.h>
-#include <base/log.h>
-#include <base/rng.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -97,7 +100,8 @@ struct sn_shard {
 	pthread_mutex_t lock;                  /* of inbox */
 	struct client *inbox;
 	atomic_bool mail;             /* of inbox, or somebody has been fenced */
-	atomic_uint_fast64_t shut_ok; /* a  so many of those who have been fenced are not served here */
+	atomic_uint_fast64_t shut_ok; /* a  so many of those who have been fenced are not served
+				       * here */
 	/* the shard's own */
 	struct client *clients;
 	struct client *slot[SLOTS];
@@ -507,11 +511,13 @@ hear(struct client *c)
 		end_soon(c, "it speaks where nothing is to be said");
 }
 
-/* ---- who is fenced ----------------------------------------------------------------------------- */
+/* ---- who is fenced
+ * ----------------------------------------------------------------------------- */
 
 /*
- * Every client meets the list when it comes to a shard, and again when the list has grown. A fence has grown the list before
- * it asks the shards, so a client on its way from one shard to another is met where it arrives.
+ * Every client meets the list when it comes to a shard, and again when the list has grown. A fence
+ * has grown the list before it asks the shards, so a client on its way from one shard to another is
+ * met where it arrives.
  */
 static bool
 is_shut(struct sn_shards *s, const struct client *c)
@@ -550,7 +556,8 @@ sn_shards_fenced(struct sn_shards *s, size_t place, uint64_t identity)
 		all = all && atomic_load(&s->shard[i].shut_ok) >= place;
 	if (all)
 		return true;
-	/* A shard may be late, or busy for long. Who has no client with it need not wait for it: whoever comes now is refused. */
+	/* A shard may be late, or busy for long. Who has no client with it need not wait for it:
+	 * whoever comes now is refused. */
 	pthread_mutex_lock(&s->lock);
 	const struct client *c = s->live;
 	while (c != NULL && c->identity != identity)
@@ -559,7 +566,8 @@ sn_shards_fenced(struct sn_shards *s, size_t place, uint64_t identity)
 	return c == NULL;
 }
 
-/* ---- the loop ----------------------------------------------------------------------------------- */
+/* ---- the loop
+ * ----------------------------------------------------------------------------------- */
 
 static void
 take_mail(struct sn_shard *sh)
@@ -723,7 +731,8 @@ shard_main(void *arg)
 	return NULL;
 }
 
-/* ---- opening --------------------------------------------------------------------------------------- */
+/* ---- opening
+ * --------------------------------------------------------------------------------------- */
 
 /* Each on a core of its own, from the last one down: the first are where everybody else begins. */
 static void

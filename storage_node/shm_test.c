@@ -1,18 +1,18 @@
 /* shm_test.c -- an embedded region driven through net.h in one process. */
-#include <storage_node/test_node.h>
-
 #include <net/local.h>
 #include <net/net.h>
 #include <net/region_format.h>
+#include <storage_node/test_node.h>
 
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+
+#include <cmocka.h>
 
 static struct sn_region *region;
 static struct net *net;

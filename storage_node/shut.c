@@ -1,12 +1,12 @@
 /*
  * shut.c -- those who have been fenced (shut.h): in the order in which it happened, and by a hash.
  *
- * `place` is open addressing over a power of two of slots, at most half full; it holds places, so growing moves no identity's
- * place: fence.c and shards count on that.
+ * `place` is open addressing over a power of two of slots, at most half full; it holds places, so
+ * growing moves no identity's place: fence.c and shards count on that.
  */
+#include <base/hash.h>
 #include <storage_node/shut.h>
 
-#include <base/hash.h>
 #include <stdlib.h>
 
 enum { SHUT_FIRST = 16, SHUT_MAX = 16 << 20 };

@@ -1,4 +1,5 @@
-/* shut.h -- which processes have been fenced on a region: kept as long as its memory, whatever doors are opened to it. Any thread. */
+/* shut.h -- which processes have been fenced on a region: kept as long as its memory, whatever
+ * doors are opened to it. Any thread. */
 #ifndef NAM_STORAGE_NODE_SHUT_H
 #define NAM_STORAGE_NODE_SHUT_H
 
@@ -6,7 +7,8 @@
 
 #include <pthread.h>
 
-/* 16 to 32 bytes for each identity that was ever shut out, at most 16 Mi of them; none is forgotten. */
+/* 16 to 32 bytes for each identity that was ever shut out, at most 16 Mi of them; none is
+ * forgotten. */
 struct sn_shut {
 	pthread_mutex_t lock;
 	uint64_t *identity; /* by place - 1 */

@@ -15,6 +15,7 @@
 #define NAM_STORAGE_NODE_SN_H
 
 #include <base/status.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,7 +35,8 @@ struct sn_region_config {
 	bool embedded;       /* only for this process, by sn_local: no server can be opened on it */
 };
 
-/* Makes a region with a fresh incarnation; its memory reads as zeros. NAM_INVALID: id or size; NAM_NOMEM. */
+/* Makes a region with a fresh incarnation; its memory reads as zeros. NAM_INVALID: id or size;
+ * NAM_NOMEM. */
 nam_status sn_region_open(struct sn_region **out, const struct sn_region_config *cfg, struct nam_err *err);
 /* Every net and server on it must be closed. The memory, and what was in it, is gone. */
 void sn_region_close(struct sn_region *r);
@@ -57,16 +59,18 @@ void sn_region_beat(struct sn_region *r, unsigned peers);
 struct net_service;
 
 struct sn_serve_config {
-	const struct net_service *service; /* copied; what its arg points to must outlive the region */
+	const struct net_service *service; /* copied; what its arg points to must outlive the
+					    * region */
 	unsigned services;                 /* at least 1 */
 	unsigned shards;                   /* threads; 0 = 1, at most 16 */
-	uint64_t
-	    ring_bytes; /* of the region, for the rings of all clients; 0 = a 64th of it, at most 64 MiB */
-	bool unpinned;  /* leave the shards where the system puts them */
+	uint64_t ring_bytes; /* of the region, for the rings of all clients; 0 = a 64th of it, at most 64
+			 * MiB */
+	bool unpinned;       /* leave the shards where the system puts them */
 };
 /*
- * From now on the region hosts these services, until it is closed. Once, and before it is shown to anybody
- * (net_open, sn_server_open). Its handlers run on the shards. NAM_INVALID, NAM_FULL: no room for the rings, NAM_NOMEM, NAM_IO.
+ * From now on the region hosts these services, until it is closed. Once, and before it is shown to
+ * anybody (net_open, sn_server_open). Its handlers run on the shards. NAM_INVALID, NAM_FULL: no
+ * room for the rings, NAM_NOMEM, NAM_IO.
  */
 nam_status sn_region_serve(struct sn_region *r, const struct sn_serve_config *cfg, struct nam_err *err);
 
@@ -77,9 +81,11 @@ struct sn_server_config {
 	const char *cluster; /* as the region's */
 	const void *secret;  /* copied; at most 64 bytes */
 	size_t secret_len;
-	const char *run_dir; /* where the UNIX socket lies; NULL: $NAMDB_RUN, else /tmp/namdb-<uid> */
-	bool no_shm;         /* offer no shared memory */
-	const char *rdma; /* an address of an RDMA device here; "off"; NULL or "auto": the one we listen at */
+	const char *run_dir;   /* where the UNIX socket lies; NULL: $NAMDB_RUN, else
+			      * /tmp/namdb-<uid> */
+	bool no_shm;           /* offer no shared memory */
+	const char *rdma;      /* an address of an RDMA device here; "off"; NULL or "auto": the one we
+			   * listen at */
 	unsigned peers_max;    /* 0 = 1024 connections */
 	uint32_t handshake_ms; /* 0 = 5000: slower peers are dropped */
 };
@@ -110,7 +116,8 @@ struct sn_server_counts {
 };
 void sn_server_counts(const struct sn_server *s, struct sn_server_counts *out);
 
-/* The threads that execute the verbs of the tcp peers there are now: at most cap of them in out; how many there are. */
+/* The threads that execute the verbs of the tcp peers there are now: at most cap of them in out;
+ * how many there are. */
 struct sn_stream_use {
 	int tid; /* 0: it has not begun yet */
 	uint64_t cpu_ns;

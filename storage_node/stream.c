@@ -6,11 +6,10 @@
  * fixed buffers however long its READs and WRITEs are. A piece ends at a word's
  * boundary in the region, so that no aligned word is torn (see exec.h).
  */
-#include <storage_node/server_internal.h>
-
 #include <net/exec.h>
 #include <net/net_internal.h>
 #include <net/wire.h>
+#include <storage_node/server_internal.h>
 
 #include <string.h>
 
@@ -67,7 +66,8 @@ answer(struct sn_stream *st, const uint64_t *seen)
 	}
 }
 
-/* How much of `room` may be moved now, so that the piece ends at a word's boundary or at the end. */
+/* How much of `room` may be moved now, so that the piece ends at a word's boundary or at the
+ * end. */
 static uint32_t
 piece(uint64_t at, uint32_t left, uint32_t room)
 {
@@ -120,7 +120,8 @@ read_some(struct sn_server *s, struct sn_stream *st)
 	return true;
 }
 
-/* V1 (net/provider/verbs_format.h): by the device where that is the node's atomics engine, else here. */
+/* V1 (net/provider/verbs_format.h): by the device where that is the node's atomics engine, else
+ * here. */
 static bool
 atomic(struct sn_server *s, const struct net_ask *a, char *at, const uint64_t word[2], uint64_t *seen)
 {
@@ -133,9 +134,10 @@ atomic(struct sn_server *s, const struct net_ask *a, char *at, const uint64_t wo
 }
 
 /*
- * Asks come many at a time, and each place is a cache miss most likely: let those overlap. Nothing has been
- * judged yet, so this believes nothing: a place out of bounds ends it, and the first WRITE does. Returns after how
- * many asks to come again. Inline, for gcc 12 takes a function that but prefetches for a pure one, and leaves that out.
+ * Asks come many at a time, and each place is a cache miss most likely: let those overlap. Nothing
+ * has been judged yet, so this believes nothing: a place out of bounds ends it, and the first WRITE
+ * does. Returns after how many asks to come again. Inline, for gcc 12 takes a function that but
+ * prefetches for a pure one, and leaves that out.
  */
 static inline __attribute__((always_inline)) unsigned
 bring_near(const struct sn_server *s, const struct sn_stream *st)

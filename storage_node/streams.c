@@ -1,9 +1,10 @@
 /*
- * streams.c -- a thread per tcp worker: it blocks in recv, executes what came (stream.c), answers, and so on.
+ * streams.c -- a thread per tcp worker: it blocks in recv, executes what came (stream.c), answers,
+ * and so on.
  *
- * Two system calls serve as many asks as came together, and none is spent on looking: a loop over all
- * streams needs one more to learn which one it was, or spins, and both cost more than the verbs do.
- * A peer that does not take its answers blocks nobody but itself.
+ * Two system calls serve as many asks as came together, and none is spent on looking: a loop over
+ * all streams needs one more to learn which one it was, or spins, and both cost more than the verbs
+ * do. A peer that does not take its answers blocks nobody but itself.
  *
  * The server's loop owns the connection, and ends it; the thread only says that it is over.
  */
@@ -50,7 +51,8 @@ serve(struct sn_server *s, struct sn_stream *st)
 			const char *why = NULL;
 			if (sn_stream_work(s, st, &why) == SN_GARBAGE)
 				return why;
-			/* It stopped for want of input, or of room for answers: with these sent there is room. */
+			/* It stopped for want of input, or of room for answers: with these sent
+			 * there is room. */
 			more = st->out_len > 0 && (st->busy || st->in_len > st->in_pos);
 			if (!send_all(fd, st->out, st->out_len))
 				return NULL;

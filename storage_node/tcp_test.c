@@ -1,17 +1,18 @@
-/* tcp_test.c -- the tcp provider against a server thread: verbs, long payloads, full sockets, many coroutines, sharing with shm. */
-#include <storage_node/sn.h>
-#include <storage_node/test_node.h>
-
+/* tcp_test.c -- the tcp provider against a server thread: verbs, long payloads, full sockets, many
+ * coroutines, sharing with shm. */
 #include <net/local.h>
 #include <net/net.h>
 #include <net/region_format.h>
+#include <storage_node/sn.h>
+#include <storage_node/test_node.h>
 
-#include <stdarg.h>
-#include <stddef.h>
 #include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include <stdarg.h>
 #include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
 
 enum { SIZE = 64 << 20, AREA = 1 << 20 };
 
@@ -155,7 +156,8 @@ many_coroutines(void **state)
 	assert_int_equal(__atomic_load_n(base + 8, __ATOMIC_SEQ_CST), 2 * ADDERS * ROUNDS);
 }
 
-/* shm and tcp peers of one node: one atomics engine, no increment is lost. Mapped memory is quicker: it adds for as long. */
+/* shm and tcp peers of one node: one atomics engine, no increment is lost. Mapped memory is
+ * quicker: it adds for as long. */
 enum { SHARED_ADDS = 20000 };
 static atomic_bool tcp_done;
 static unsigned shm_adds; /* at least as many as of the other */

@@ -1,10 +1,10 @@
-/* test_node.h -- for tests: a region with a server on its own thread, port chosen by the system; who uses it. */
+/* test_node.h -- for tests: a region with a server on its own thread, port chosen by the system;
+ * who uses it. */
 #ifndef NAM_STORAGE_NODE_TEST_NODE_H
 #define NAM_STORAGE_NODE_TEST_NODE_H
 
-#include <storage_node/sn.h>
-
 #include <net/net.h>
+#include <storage_node/sn.h>
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,20 +1,21 @@
 /*
- * trouble_test.c -- peers over verbs that do what they must not, and machines that are not set up right.
+ * trouble_test.c -- peers over verbs that do what they must not, and machines that are not set up
+ * right.
  *
  * Each time: a clear reason, on the side that has to act on it; the node lives; and a
  * well-behaved peer that is at work all the while does not notice. With NAMDB_TEST_RDMA=address
  * (tests/rdma_vm); what needs no device is tested without it, too.
  */
+#include <base/clock.h>
 #include <net/handshake.h>
 #include <net/local.h>
-#include <net/remote.h>
 #include <net/net.h>
 #include <net/provider/rdma.h>
-#include <net/region_format.h>
 #include <net/provider/verbs_format.h>
+#include <net/region_format.h>
+#include <net/remote.h>
 #include <storage_node/test_node.h>
 
-#include <base/clock.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -28,6 +29,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
+
 #include <cmocka.h>
 
 enum { ROOM = 8 << 20, WORD = 1 << 20, PAGE = 4096 };
@@ -75,7 +77,8 @@ log_end(void)
 	close(log_fd);
 }
 
-/* True when that was said since the last time; waits for it a while. A node says little in a second: not too often. */
+/* True when that was said since the last time; waits for it a while. A node says little in a
+ * second: not too often. */
 static bool
 logged(const char *what)
 {
@@ -280,7 +283,8 @@ raw_end(struct raw *r)
 		close(r->fd);
 }
 
-/* soft-iWARP takes a port of this host, which somebody else may have got just before: once more then. */
+/* soft-iWARP takes a port of this host, which somebody else may have got just before: once more
+ * then. */
 static void
 raw_open(struct raw *r, const char *address)
 {
@@ -307,7 +311,8 @@ raw_post(struct raw *r, enum ibv_wr_opcode code, uint32_t len, uint64_t remote, 
 	return ibv_post_send(r->id->qp, &wr, &bad);
 }
 
-/* The next completion's status, or -1. Early ones of a device that completes what only left are passed over. */
+/* The next completion's status, or -1. Early ones of a device that completes what only left are
+ * passed over. */
 static int
 raw_wait(struct raw *r)
 {
@@ -446,7 +451,8 @@ messages(void **state)
 		{ 31, "its message has not the length of a request" },
 		{ 33, "its message has not the length of a request" },
 		{ 64, "its message has not the length of a request" },
-		{ 65, NULL }, /* longer than the receive: the device ends it, and not every kind says why */
+		{ 65, NULL }, /* longer than the receive: the device ends it, and not every kind
+			       * says why */
 		{ 2048, NULL },
 	};
 	for (unsigned i = 0; i < sizeof size / sizeof *size; i++) {
@@ -503,7 +509,8 @@ keys(void **state)
 			assert_int_equal(raw_post(&r, IBV_WR_RDMA_READ, 64, 64, key), 0);
 		}
 		int st = raw_wait(&r);
-		/* A device that completes a WRITE when it left says so only by the end of the connection. */
+		/* A device that completes a WRITE when it left says so only by the end of the
+		 * connection. */
 		if (st == IBV_WC_SUCCESS)
 			st = raw_post(&r, IBV_WR_RDMA_READ, 8, base, key) != 0 ? -2 : raw_wait(&r);
 		assert_int_not_equal(st, IBV_WC_SUCCESS);
@@ -545,7 +552,8 @@ old_key(void **state)
 	test_node_stop(&other);
 }
 
-/* This program once more, as a peer of its own: memory that a device knows and fork go ill together. */
+/* This program once more, as a peer of its own: memory that a device knows and fork go ill
+ * together. */
 static pid_t
 start(const char *what)
 {
@@ -598,7 +606,8 @@ dies_in_a_batch(void **state)
 		assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL);
 		good_goes_on(&good);
 	}
-	/* Only the good one is left: a control connection, a worker's, and the one by which its death would be told. */
+	/* Only the good one is left: a control connection, a worker's, and the one by which its
+	 * death would be told. */
 	uint64_t until = nam_clock_ns() + 10 * second_ns;
 	do {
 		nap_ms(5);
@@ -714,7 +723,8 @@ addresses(void **state)
 	test_node_stop(&n);
 }
 
-/* What somebody who may lock nothing is told, at both ends: exit code 0 when all is as it should be. */
+/* What somebody who may lock nothing is told, at both ends: exit code 0 when all is as it should
+ * be. */
 static int
 poor(const char *address)
 {

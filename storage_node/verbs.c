@@ -1,23 +1,23 @@
 /*
- * verbs.c -- the storage node's end of queue pairs: it lets them in, and from then on the device serves them.
+ * verbs.c -- the storage node's end of queue pairs: it lets them in, and from then on the device
+ * serves them.
  *
  * The CPU takes part in little: connection events, the receives that WRITE_WITH_IMM uses up,
  * and the messages of verbs_format.h that stand for what a device cannot do. Where the
  * device has atomics it is the node's one atomics engine: then the node's own CPU never
  * CASes a region word either, and atomics of tcp peers go through a loopback queue pair.
  */
-#include <storage_node/ring_qp.h>
-#include <storage_node/server_internal.h>
-#include <storage_node/shard.h>
-
+#include <base/clock.h>
+#include <base/log.h>
+#include <base/rng.h>
 #include <net/exec.h>
 #include <net/local.h>
 #include <net/provider/rdma.h>
 #include <net/provider/verbs_format.h>
+#include <storage_node/ring_qp.h>
+#include <storage_node/server_internal.h>
+#include <storage_node/shard.h>
 
-#include <base/clock.h>
-#include <base/log.h>
-#include <base/rng.h>
 #include <errno.h>
 #include <openssl/crypto.h>
 #include <poll.h>
@@ -62,8 +62,9 @@ struct sn_verbs {
 	bool device_atomics, removed;
 	struct ibv_context *held;
 	/*
-	 * The loopback queue pair: both its ends. While own_ready it is used by whoever holds s->own_turn, and own_broke
-	 * may be set; all else is done by the loop's thread, after it has taken own_ready back.
+	 * The loopback queue pair: both its ends. While own_ready it is used by whoever holds
+	 * s->own_turn, and own_broke may be set; all else is done by the loop's thread, after it
+	 * has taken own_ready back.
 	 */
 	bool own_ready;
 	_Atomic(const char *) own_broke; /* why; NULL: it did not */
@@ -184,7 +185,8 @@ take_ring(struct sn_server *s, struct sn_conn *c, struct rdma_cm_id *id, const s
 	struct sn_ring_qp *ring = id->verbs == v->listener->verbs ? sn_ring_qp_new(id, v->pd, c->fd) : NULL;
 	id->context = ring;
 	if (ring != NULL && accept_peer(s, v, id, asked)) {
-		/* The client speaks only once it is connected, so its shard need not wait for that. */
+		/* The client speaks only once it is connected, so its shard need not wait for
+		 * that. */
 		sn_server_hand_over(s, c, ring);
 		return;
 	}
@@ -208,7 +210,8 @@ take_request(struct sn_server *s, struct rdma_cm_event *e)
 		memcpy(&hello, asked.private_data, sizeof hello);
 	rdma_ack_cm_event(e);
 	bool sound = hello.magic == NET_VERBS_MAGIC && hello.region == s->shake.region;
-	/* Only while we are about to come ourselves: without a loopback connection its token was never drawn. */
+	/* Only while we are about to come ourselves: without a loopback connection its token was
+	 * never drawn. */
 	bool own = sound && v->own_id != NULL && v->own_end == NULL &&
 		   CRYPTO_memcmp(v->own_token, hello.token, sizeof hello.token) == 0;
 	struct sn_conn *c = sound && !own ? find_token(s, hello.token) : NULL;
@@ -291,7 +294,8 @@ own_lost(struct sn_server *s, const char *why)
 	v->own_again_ns = nam_clock_ns();
 }
 
-/* V1: every queue pair ends before the CPU takes over atomics. The kernel waits for us to let go of the device. */
+/* V1: every queue pair ends before the CPU takes over atomics. The kernel waits for us to let go of
+ * the device. */
 static void
 device_gone(struct sn_server *s)
 {
@@ -339,7 +343,8 @@ sn_verbs_events(struct sn_server *s)
 			break;
 		}
 		rdma_ack_cm_event(e);
-		/* Whatever else is said of a connection is its end; the TCP connection beside it ends too. */
+		/* Whatever else is said of a connection is its end; the TCP connection beside it
+		 * ends too. */
 		if (q != NULL && q == v->own_end)
 			own_lost(s, "it was closed");
 		else if (q != NULL && q->conn != NULL)
@@ -374,7 +379,8 @@ execute(struct sn_server *s, const struct net_verbs_ask *a, uint64_t *seen)
 	return true;
 }
 
-/* What a peer's queue pair says. NULL: all is well; "": it is closed; else why it is not worth keeping. */
+/* What a peer's queue pair says. NULL: all is well; "": it is closed; else why it is not worth
+ * keeping. */
 static const char *
 hear(struct sn_server *s, struct sn_qp *q, const struct ibv_wc *wc)
 {
@@ -670,7 +676,8 @@ sn_verbs_close(struct sn_server *s)
 	/* Queue pairs of shards live in our protection domain. */
 	if (sn_region_shards(s->region) != NULL)
 		sn_shards_drop_queue_pairs(sn_region_shards(s->region));
-	/* Until the lock is given back the loopback queue pair is gone and the CPU has not begun (V1). */
+	/* Until the lock is given back the loopback queue pair is gone and the CPU has not begun
+	 * (V1). */
 	pthread_mutex_lock(&s->own_turn);
 	own_close(v);
 	s->verbs = NULL;

@@ -10,7 +10,8 @@
 
 struct cn_session;
 
-/* A session, and what it answered: rows with '|' between values and ';' after each, then the tag; or the error. */
+/* A session, and what it answered: rows with '|' between values and ';' after each, then the tag;
+ * or the error. */
 struct test_client {
 	struct cn_session *s;
 	struct cat_err err;

@@ -1,7 +1,8 @@
 /* claim.c -- hands out CIDs, several for one FETCH_ADD, and marks them when all is done. */
+#include "tso_internal.h"
+
 #include <base/assert.h>
 #include <base/fault.h>
-#include "tso_internal.h"
 
 enum {
 	WRAP_LOOK_NS = 50000
@@ -40,7 +41,8 @@ claim_append(struct tso_worker *tw, struct tso_claim *c)
 		tw->claim_first = c;
 }
 
-/* Out of the list. lost: nobody here will mark it any more, so it stays promised until others recover us. */
+/* Out of the list. lost: nobody here will mark it any more, so it stays promised until others
+ * recover us. */
 static void
 claim_remove(struct tso_worker *tw, struct tso_claim *c, bool lost)
 {
@@ -116,7 +118,8 @@ tso_claims_flush(struct tso_worker *tw)
 	net_post_then(&f->batch, flight_done);
 }
 
-/* The baseline: CIDs were dealt out beforehand; ours are every clients-th. Those we skip are marked. */
+/* The baseline: CIDs were dealt out beforehand; ours are every clients-th. Those we skip are
+ * marked. */
 static void
 claim_preassigned(struct tso_worker *tw, struct tso_claim *c)
 {
@@ -178,7 +181,8 @@ claim_wait(struct tso_worker *tw, struct tso_claim *c, bool ends, const struct t
 	/* T4: the entry may be used when nobody reads or marks the lap before any more. */
 	while ((c->cid & TSO_COUNT_MASK) > t->vector && c->cid - t->vector > atomic_load(&t->min_seen) &&
 	       !nam_fault(WRAP_UNSEEN)) {
-		/* Nobody here learns of others' promises any more. c is its owner's to free when we return. */
+		/* Nobody here learns of others' promises any more. c is its owner's to free when we
+		 * return. */
 		if (atomic_load(&t->abandoned)) {
 			claim_remove(tw, c, true);
 			return c->status = NAM_GONE;
@@ -186,7 +190,8 @@ claim_wait(struct tso_worker *tw, struct tso_claim *c, bool ends, const struct t
 		nam_status st = ends ? tso_timeout_left(tw->w, p) : NAM_OK;
 		if (st == NAM_OK && ends)
 			st = tso_stands_still(tw, &still, atomic_load(&t->min_seen), true);
-		/* Nothing has been written with it: from here on it is below our `open`, so a hole, and marked as T4 allows. */
+		/* Nothing has been written with it: from here on it is below our `open`, so a hole,
+		 * and marked as T4 allows. */
 		if (st != NAM_OK) {
 			claim_remove(tw, c, false);
 			return c->status = st;
@@ -210,11 +215,12 @@ tso_claim_wait_by(struct tso_worker *tw, struct tso_claim *c, const struct tso_t
 }
 
 /*
- * Marks in doubt. A mark whose connection broke has been made, or will be, or not. So it stays a claim (nobody takes it for a hole, which
- * has no note), and this process promises to have seen nothing from there on: the place is not used again (T4). When a new
- * connection is granted nothing of the old one executes any more. Then a prefix that covers the CID says that it had been made; and
- * where none does, no `seen` of ours does, so it can be made again. A CID that was claimed by a FETCH_ADD in doubt is nobody's, and
- * a hole: no verb of it ever was.
+ * Marks in doubt. A mark whose connection broke has been made, or will be, or not. So it stays a
+ * claim (nobody takes it for a hole, which has no note), and this process promises to have seen
+ * nothing from there on: the place is not used again (T4). When a new connection is granted nothing
+ * of the old one executes any more. Then a prefix that covers the CID says that it had been made;
+ * and where none does, no `seen` of ours does, so it can be made again. A CID that was claimed by a
+ * FETCH_ADD in doubt is nobody's, and a hole: no verb of it ever was.
  */
 void
 tso_doubt(struct tso_worker *tw, tso_cid cid)

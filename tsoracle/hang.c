@@ -1,20 +1,22 @@
 /*
  * hang.c -- notices a claim of this process that will never be marked, though its heart beats.
  *
- * The heart has a thread of its own. So the beat says that the process lives, not that each of its workers does: one that is
- * blocked, or a coroutine that nobody will wake, between claim and mark stops everybody's prefix for ever. What tells it
- * from a commit that takes long:
+ * The heart has a thread of its own. So the beat says that the process lives, not that each of its
+ * workers does: one that is blocked, or a coroutine that nobody will wake, between claim and mark
+ * stops everybody's prefix for ever. What tells it from a commit that takes long:
  *   - its transaction has posted nothing more for longer than anybody waits for a verb (net_timeout_ns), and did not
  *     wait for the vector to wrap;
  *   - meanwhile the worker's loop turned, so that whoever could go on did; or its thread used no CPU time, so it is blocked.
  *     Whoever computes without turning the loop is only slow, however long that takes; and one that gets a core now and then
  *     is not blocked in between.
- * Time counts only as far as the heart itself watched (as in judge()): a process that stalled as a whole is no hanging one.
- * And it must be in somebody's way: alone, it may hang and wake as it likes.
+ * Time counts only as far as the heart itself watched (as in judge()): a process that stalled as a
+ * whole is no hanging one. And it must be in somebody's way: alone, it may hang and wake as it
+ * likes.
  */
+#include "tso_internal.h"
+
 #include <base/log.h>
 #include <net/pulse.h>
-#include "tso_internal.h"
 
 enum {
 	HANGS_LEASES = 4,
@@ -35,7 +37,8 @@ tso_turned(struct tso_worker *tw)
 uint64_t
 tso_hangs_after_ns(const struct tso *t, const struct net_worker *w)
 {
-	/* More than the timeout of net: a verb that waits for a node that is gone ends by itself, and so does its commit. */
+	/* More than the timeout of net: a verb that waits for a node that is gone ends by itself,
+	 * and so does its commit. */
 	uint64_t leases = HANGS_LEASES * t->lease_ns, timeout = net_timeout_ns(w) / 8 * 9;
 	return leases > timeout ? leases : timeout;
 }

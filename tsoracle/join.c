@@ -1,16 +1,19 @@
 /* join.c -- formats the oracle, takes and gives back owner slots, wakes an idle one. */
-#include <base/assert.h>
-#include <base/hash.h>
-#include <base/fault.h>
-#include <net/region_format.h>
-#include <stdlib.h>
 #include "tso_internal.h"
+
+#include <base/assert.h>
+#include <base/fault.h>
+#include <base/hash.h>
+#include <net/region_format.h>
+
+#include <stdlib.h>
 
 /* So many marks are looked at for notes, at most, when an owner catches up: 16 READs. */
 enum { CATCH_UP_MAX = 16 * TSO_WINDOW_MAX, IDLE_AFTER_NS = 100000000 };
 enum { WAKE_LOOK_NS = 1000 }; /* another worker wakes the process: some round trips */
 
-/* A vector that does not wrap while somebody lapses and is recovered, if the home region has room for it. */
+/* A vector that does not wrap while somebody lapses and is recovered, if the home region has room
+ * for it. */
 enum { MARKS_MIN = 1 << 16, MARKS_A_MS = 5000, LEASES_OF_MARKS = 2, MARKS_SHARE = 16 };
 
 __attribute__((constructor)) static void
@@ -153,7 +156,8 @@ ours:
 	atomic_store(&t->home, (uint64_t)i << 32 | epoch);
 	atomic_fetch_add(&t->joins, 1);
 	atomic_store(&t->homeless, false);
-	tso_raise(&t->noted, prefix); /* nobody looked at the marks between: there may be notes among them */
+	tso_raise(&t->noted, prefix); /* nobody looked at the marks between: there may be notes
+				       * among them */
 	tso_raise(&t->noted_memory, prefix);
 	tso_raise(&t->prefix, prefix);
 	tso_raise(&t->next_low, prefix + 1);
@@ -317,8 +321,9 @@ tso_catch_up(struct tso_worker *tw, tso_cid to)
 	struct tso *t = tw->t;
 	uint64_t from = atomic_load(&t->prefix), noted = 0, memory = 0;
 	/*
-	 * The byte of a CID up to `to` shows its own lap, or a later one when its place has been used again. Nothing
-	 * beyond `to` + V has been used (T4), so it is the next lap at most, and no two laps look alike.
+	 * The byte of a CID up to `to` shows its own lap, or a later one when its place has been
+	 * used again. Nothing beyond `to` + V has been used (T4), so it is the next lap at most,
+	 * and no two laps look alike.
 	 */
 	bool sure = to > from && to - from < t->vector / 2 && to - from <= CATCH_UP_MAX;
 	uint8_t *bytes = sure ? malloc(TSO_WINDOW_MAX) : NULL;
@@ -349,8 +354,9 @@ tso_catch_up(struct tso_worker *tw, tso_cid to)
 }
 
 /*
- * Idle -> active, by one CAS, and behind it on the same connection a READ of what others have published: the joiner's
- * argument (README), but that the promises are there already: those the heart has written for us while we were idle.
+ * Idle -> active, by one CAS, and behind it on the same connection a READ of what others have
+ * published: the joiner's argument (README), but that the promises are there already: those the
+ * heart has written for us while we were idle.
  */
 static nam_status
 come_back(struct tso_worker *tw, bool *lost)
@@ -410,7 +416,8 @@ tso_wake(struct tso_worker *tw)
 	nam_status st = atomic_load(&t->abandoned) ? NAM_GONE : NAM_OK;
 	if (st == NAM_OK && !lost)
 		st = come_back(tw, &lost);
-	/* It was freed while we slept: we held nothing, so we simply join anew, in another epoch. */
+	/* It was freed while we slept: we held nothing, so we simply join anew, in another
+	 * epoch. */
 	if (st == NAM_OK && lost && (st = take_slot(tw->w, t)) == NAM_OK && t->attach != NULL)
 		st = t->attach(t->attach_arg, tw->w);
 	atomic_store(&t->idle, st == NAM_OK ? IDLE_NO : IDLE_YES);

@@ -48,11 +48,12 @@
 #ifndef NAM_TSORACLE_ORACLE_FORMAT_H
 #define NAM_TSORACLE_ORACLE_FORMAT_H
 
+#include <net/net.h>
+#include <tsoracle/tsoracle.h>
+
 #include <assert.h>
 #include <stddef.h>
-#include <net/net.h>
 #include <stdint.h>
-#include <tsoracle/tsoracle.h>
 
 #define TSO_MAGIC UINT64_C(0x3130304f53544e00)
 

@@ -1,26 +1,30 @@
 /*
- * shm_test.c -- the oracle over real shared memory, with real threads: pins against the heart, taking a slot against a tick.
+ * shm_test.c -- the oracle over real shared memory, with real threads: pins against the heart,
+ * taking a slot against a tick.
  *
- * Two processes' views, each with a heart and some workers on threads of their own. The first commits all the time. The second goes
- * idle when it has done nothing for a moment, so thousands of times; sometimes it loses its slot because its heart stalls, and is
- * woken by all its workers at once.
- * What the simulator cannot show is here: between any two instructions of one thread another may run.
+ * Two processes' views, each with a heart and some workers on threads of their own. The first
+ * commits all the time. The second goes idle when it has done nothing for a moment, so thousands of
+ * times; sometimes it loses its slot because its heart stalls, and is woken by all its workers at
+ * once. What the simulator cannot show is here: between any two instructions of one thread another
+ * may run.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 /* cmocka after the four above */
-#include <cmocka.h>
+#include "tso_internal.h"
 
 #include <base/clock.h>
 #include <net/local.h>
 #include <net/region_format.h>
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include "tso_internal.h"
+
+#include <cmocka.h>
 
 enum {
 	PROCS = 2,
@@ -73,7 +77,8 @@ commit(struct proc *p, struct net_worker *w, struct tso_worker *tw, uint64_t *la
 	check(tso_snapshot(tw, &pin, NULL) == NAM_OK, "no snapshot");
 	struct tso_owner_slot *slots = (void *)((char *)local.base + net_offset_of(p->tso->owners));
 	uint64_t line = __atomic_load_n(
-	    &slots[tso_owner(p->tso)].promises.oldest, __ATOMIC_RELAXED); /* as the heart WRITEs it */
+	    /* as the heart WRITEs it */
+	    &slots[tso_owner(p->tso)].promises.oldest, __ATOMIC_RELAXED);
 	check(line <= pin.at, "T3: a snapshot below the published promise");
 	check(pin.at >= *last, "a snapshot older than the one before");
 	check(pin.at < told || tso_noted(p->tso) >= told, "a note that had landed is not known");
@@ -81,7 +86,8 @@ commit(struct proc *p, struct net_worker *w, struct tso_worker *tw, uint64_t *la
 		check(atomic_load(&marked[k - FIRST]) != 0, "a snapshot covers what nobody marked");
 	*last = pin.at;
 	uint64_t dice = nam_rng_below(net_rng(w), 8);
-	/* Long enough for the others' hearts: what they conclude meanwhile must leave this snapshot alone. */
+	/* Long enough for the others' hearts: what they conclude meanwhile must leave this snapshot
+	 * alone. */
 	if (p == &proc[1] && dice == 0)
 		net_sleep(w, 3 * TICK_NS);
 	for (unsigned i = 0; i < PROCS; i++)

@@ -1,14 +1,17 @@
 /* snapshot.c -- reads marks, moves the prefix, and pins snapshots. */
+#include "tso_internal.h"
+
 #include <base/assert.h>
 #include <base/fault.h>
+
 #include <stdlib.h>
-#include "tso_internal.h"
 
 enum { TWIN_PIECE = 2 }; /* marks in the first of two READs, see base/fault.h */
 
 /*
- * Waiting for a prefix: the commits before are marked within a round trip or two, so at first each look only gives way. base: the
- * time between two commits of a busy process. cap: the prefix may wait for an owner that has ended until it is recovered, seconds.
+ * Waiting for a prefix: the commits before are marked within a round trip or two, so at first each
+ * look only gives way. base: the time between two commits of a busy process. cap: the prefix may
+ * wait for an owner that has ended until it is recovered, seconds.
  */
 enum { PREFIX_YIELDS = 64, PREFIX_BASE_NS = 5000, PREFIX_CAP_NS = 2000000, PREFIX_HOLD = 64 };
 
@@ -20,7 +23,8 @@ tso_raise(_Atomic uint64_t *at, uint64_t to)
 		;
 }
 
-/* Walks the marks that the READ brought and moves the prefix over those that are set. True: all were. */
+/* Walks the marks that the READ brought and moves the prefix over those that are set. True: all
+ * were. */
 static bool
 advance(struct tso_worker *tw)
 {
@@ -29,7 +33,8 @@ advance(struct tso_worker *tw)
 	uint8_t lap = tso_lap(cid, t->vector);
 	unsigned i = 0;
 	for (; i < tw->window; i++, cid++) { /* a window never crosses a lap */
-		/* The twin: what the later READ shows marked, all before it had been by then. But the earlier one did not. */
+		/* The twin: what the later READ shows marked, all before it had been by then. But
+		 * the earlier one did not. */
 		if (nam_fault(TWO_READS) && i < TWIN_PIECE && tw->window > TWIN_PIECE &&
 		    (tw->bytes[TWIN_PIECE] & TSO_LAP_MASK) == lap)
 			continue;
@@ -123,7 +128,8 @@ on_idle(void *arg)
 	}
 }
 
-/* The waiter lies on its coroutine's stack, and that coroutine stays in tso_refresh until the list has let it go. */
+/* The waiter lies on its coroutine's stack, and that coroutine stays in tso_refresh until the list
+ * has let it go. */
 static __attribute__((noinline)) void
 ask(struct tso_worker *tw, struct tso_waiter *wt)
 {
@@ -215,7 +221,8 @@ tso_pin_now(struct tso_worker *tw, struct tso_pin *pin)
 	if (atomic_load(&t->idle) == IDLE_NO)
 		return NAM_OK;
 	nam_status st = tso_wake(tw);
-	/* Others have gone on without us: the pin is where we begin now. It is its own until it is published higher. */
+	/* Others have gone on without us: the pin is where we begin now. It is its own until it is
+	 * published higher. */
 	pin_unlink(tw, pin);
 	pin->at = atomic_load(&t->prefix);
 	pin_append(tw, pin);
@@ -258,7 +265,8 @@ tso_snapshot_by(
 	/* A placeholder at or below what we shall get goes first: whoever publishes `oldest`
 	 * after this sees it; whoever did before had read a prefix that ours will cover (T3). */
 	nam_status st = tso_pin_now(tw, pin);
-	/* Of the paper's scheme a snapshot may be older than what was answered: else one slow client stops them all. */
+	/* Of the paper's scheme a snapshot may be older than what was answered: else one slow
+	 * client stops them all. */
 	uint64_t need = t->scheme == TSO_CLAIM ? atomic_load(&t->answered) : 0;
 	if (st == NAM_OK)
 		st = tso_refresh(tw, acct);
@@ -381,7 +389,8 @@ tso_worker_close(struct tso_worker *tw)
 	NAM_ASSERT(tw->claim_first == NULL || atomic_load(&tw->t->abandoned));
 	NAM_ASSERT(!tw->in_flight);
 	net_worker_off_idle(tw->w, on_idle, tw);
-	/* The ticking thread may be looking at its promises: they stay, saying "nothing", until tso_close. */
+	/* The ticking thread may be looking at its promises: they stay, saying "nothing", until
+	 * tso_close. */
 	free(tw->bytes);
 	tw->bytes = NULL;
 }

@@ -1,19 +1,23 @@
 /*
  * stuck.c -- how long somebody waits for others, and what is said when that is too long.
  *
- * All waiting here is for numbers that only rise (the prefix, the least `seen`). They stall while a process has stopped: for a
- * lease, and until it is recovered. Where it cannot be recovered (a storage node does not answer, and so cannot fence it) they stall
- * for ever. So a wait without a time-out of its own ends after STUCK_NS without any move, sooner when the recoverer has said
- * that it has tried for a while, or when a wait for that very number has ended so before.
+ * All waiting here is for numbers that only rise (the prefix, the least `seen`). They stall while a
+ * process has stopped: for a lease, and until it is recovered. Where it cannot be recovered (a
+ * storage node does not answer, and so cannot fence it) they stall for ever. So a wait without a
+ * time-out of its own ends after STUCK_NS without any move, sooner when the recoverer has said that
+ * it has tried for a while, or when a wait for that very number has ended so before.
  */
+#include "tso_internal.h"
+
 #include <base/log.h>
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tso_internal.h"
 
-#define STUCK_NS       UINT64_C(30000000000) /* more than a hang is given (hang.c), a lease and a recovery */
+/* more than a hang is given (hang.c), a lease and a recovery */
+#define STUCK_NS       UINT64_C(30000000000)
 #define UNRECOVERED_NS UINT64_C(3000000000)
 #define AGAIN_NS       UINT64_C(1000000000)
 

@@ -1,15 +1,18 @@
 /*
- * tick.c -- the heartbeat of a compute process: publish promises, read everybody's, draw conclusions.
+ * tick.c -- the heartbeat of a compute process: publish promises, read everybody's, draw
+ * conclusions.
  *
  * Order is the whole point. A promise is computed from a number read BEFORE the
  * workers' pins are looked at; a worker pins BEFORE it reads the number it will
  * use. So either tick sees the pin, or the worker's number is not below the
  * one the promise was made from. The same argument serves all three promises.
  */
-#include <base/log.h>
-#include <base/fault.h>
-#include <string.h>
 #include "tso_internal.h"
+
+#include <base/fault.h>
+#include <base/log.h>
+
+#include <string.h>
 
 enum {
 	IDLE_LEASES = 10, /* an idle owner that is silent for so long loses its slot */
@@ -56,8 +59,9 @@ judge(
 {
 	struct tso_seen *k = &t->seen[i];
 	uint64_t now = net_now_ns(w), passed = now - k->look_ns;
-	/* What we did not watch does not count: after a pause of our own everybody seems to have stalled. And where our
-	 * own beats take long, so do theirs: the machine is busy, or the way to the home node. */
+	/* What we did not watch does not count: after a pause of our own everybody seems to have
+	 * stalled. And where our own beats take long, so do theirs: the machine is busy, or the way
+	 * to the home node. */
 	bool slow = now - t->round_began > t->lease_ns / SLOW_LOOKS;
 	uint64_t most = t->lease_ns / (slow ? SLOW_LOOKS : LOOKS_OF_A_LEASE);
 	if (passed > most)
@@ -103,7 +107,8 @@ lapsed_idle(const struct tso *t, struct net_worker *w, unsigned i)
 		   net_heard_of(w, tso_word_identity(k->word)) != NET_UNHEARD);
 }
 
-/* An idle owner that has been silent for so long loses its slot: it held nothing, so nothing is to be recovered. */
+/* An idle owner that has been silent for so long loses its slot: it held nothing, so nothing is to
+ * be recovered. */
 static nam_status
 lapse(struct tso *t, struct net_worker *w, unsigned i)
 {
@@ -122,9 +127,9 @@ lapse(struct tso *t, struct net_worker *w, unsigned i)
 }
 
 /*
- * Sealed slots name a recoverer. If no slot has that identity, the recoverer was itself recovered, or has left. A
- * recoverer is never idle, so he does not change slots; and the READ that misses him began after one that showed
- * his seal, for only looks after the first count.
+ * Sealed slots name a recoverer. If no slot has that identity, the recoverer was itself recovered,
+ * or has left. A recoverer is never idle, so he does not change slots; and the READ that misses him
+ * began after one that showed his seal, for only looks after the first count.
  */
 static void
 watch_sealed(struct tso *t)
@@ -190,7 +195,8 @@ maybe_idle(struct tso *t, struct net_worker *w)
 	int is = IDLE_NO;
 	if (!atomic_compare_exchange_strong(&t->idle, &is, IDLE_GOING))
 		return NAM_OK;
-	/* A worker pins first and looks at `idle` then; we set `idle` first and look at pins then. */
+	/* A worker pins first and looks at `idle` then; we set `idle` first and look at pins
+	 * then. */
 	if (anything_open(t)) {
 		atomic_store(&t->idle, IDLE_NO);
 		return NAM_OK;
@@ -199,13 +205,15 @@ maybe_idle(struct tso *t, struct net_worker *w)
 	unsigned epoch = tso_home_epoch(home);
 	nam_status st = net_cas1(w, net_plus(t->owners, tso_home_slot(home) * sizeof(struct tso_owner_slot)),
 	    tso_word(TSO_ACTIVE, epoch, t->identity), tso_word(TSO_IDLE, epoch, t->identity), &seen, NULL);
-	/* In doubt: the next tick that reaches home looks what became of it (settle_idle). Who wakes waits for that. */
+	/* In doubt: the next tick that reaches home looks what became of it (settle_idle). Who
+	 * wakes waits for that. */
 	if (st != NAM_GONE)
 		atomic_store(&t->idle, st == NAM_OK ? IDLE_YES : IDLE_NO);
 	return st;
 }
 
-/* The CAS of maybe_idle was posted over a connection that broke. Over the new one its word tells. */
+/* The CAS of maybe_idle was posted over a connection that broke. Over the new one its word
+ * tells. */
 static nam_status
 settle_idle(struct tso *t, struct net_worker *w)
 {
@@ -233,12 +241,14 @@ fill_holes(struct tso_worker *tw, uint64_t below)
 		/* T4: somebody may still read or mark the lap before there. */
 		if ((hole & TSO_COUNT_MASK) > t->vector && hole - t->vector > atomic_load(&t->min_seen))
 			break;
-		/* The prefix may be older than the promises: a CID that was marked between the two looks
-		 * like a hole, and marking it again would wipe out its note. Look again, after them. */
+		/* The prefix may be older than the promises: a CID that was marked between the two
+		 * looks like a hole, and marking it again would wipe out its note. Look again,
+		 * after them. */
 		st = tso_refresh(tw, NULL);
 		if (st != NAM_OK || atomic_load(&t->prefix) + 1 != hole)
 			continue;
-		/* Of an older lap, or none: else others have gone on without us, and it is us who is wrong. */
+		/* Of an older lap, or none: else others have gone on without us, and it is us who
+		 * is wrong. */
 		uint8_t was = tw->stop_byte & TSO_LAP_MASK;
 		uint64_t count = hole & TSO_COUNT_MASK;
 		if (!nam_fault(IDLE_MARKS) &&
@@ -272,7 +282,8 @@ struct round {
 	unsigned actives, silent;
 };
 
-/* What this process promises now. prefix, r->counter and r->joined were read before: the numbers first, then the pins. */
+/* What this process promises now. prefix, r->counter and r->joined were read before: the numbers
+ * first, then the pins. */
 static struct tso_promises
 promise(const struct round *r, uint64_t prefix)
 {
@@ -287,8 +298,9 @@ promise(const struct round *r, uint64_t prefix)
 		p.oldest = p.oldest > r->joined ? p.oldest : r->joined;
 		p.seen = p.seen > r->joined ? p.seen : r->joined;
 	} else if (r->state == IDLE_YES) {
-		/* A worker that wakes us looks at `idle` and then READs what is published: no less than the round before did. And the
-		 * counter has been there for its claims by then. */
+		/* A worker that wakes us looks at `idle` and then READs what is published: no less
+		 * than the round before did. And the counter has been there for its claims by
+		 * then. */
 		p.oldest = p.seen = t->published;
 		p.open = t->before_counter;
 	}
@@ -310,7 +322,8 @@ exchange(struct round *r, struct net_batch *b, uint64_t prefix)
 	struct tso_owner_slot *slots = t->slots;
 	r->ours = t->mine_home == r->home;
 	r->mine = promise(r, prefix);
-	/* A slot that was taken this moment has its first line from the process that took it; one that is lost is another's. */
+	/* A slot that was taken this moment has its first line from the process that took it; one
+	 * that is lost is another's. */
 	if ((r->active || r->ours) && !atomic_load(&t->homeless)) {
 		t->mine = r->mine;
 		t->mine_home = r->home;
@@ -357,12 +370,13 @@ judge_all(struct round *r)
 }
 
 /*
- * A slot may have been taken, or woken, behind our look at it, and its owner may have read all promises before
- * we read the last of them: then our minimum can be above the snapshot that the owner begins with. So conclusions are
- * drawn from what the round before had read in full: a process that took a slot after that read promises no lower
- * than those; one that took it earlier is among the slots of this round. Such a bound there must be: an idle process
- * whose round before found nobody active concludes nothing. An active one has its own promise, which it had WRITTEN before
- * it READ the slots. True if r->min and r->counter are such a bound.
+ * A slot may have been taken, or woken, behind our look at it, and its owner may have read all
+ * promises before we read the last of them: then our minimum can be above the snapshot that the
+ * owner begins with. So conclusions are drawn from what the round before had read in full: a
+ * process that took a slot after that read promises no lower than those; one that took it earlier
+ * is among the slots of this round. Such a bound there must be: an idle process whose round before
+ * found nobody active concludes nothing. An active one has its own promise, which it had WRITTEN
+ * before it READ the slots. True if r->min and r->counter are such a bound.
  */
 static bool
 bound(struct round *r)
@@ -391,7 +405,8 @@ lapse_all(struct round *r)
 	return st;
 }
 
-/* An idle process: silent idle slots are to be freed, and if no process is active, this one wakes for it. */
+/* An idle process: silent idle slots are to be freed, and if no process is active, this one wakes
+ * for it. */
 static nam_status
 free_silent(struct round *r, struct tso_worker *tw)
 {
@@ -417,9 +432,10 @@ tso_tick(struct tso_worker *tw)
 
 	t->round_began = net_now_ns(w);
 	/*
-	 * Only this coroutine makes the process idle. So if it is active now, it is to the end of the round, and what the round
-	 * WRITEs will be fenced before the slot is another's. If it is idle now, a worker may wake it at any moment: then the
-	 * round is one of an idle process to its end.
+	 * Only this coroutine makes the process idle. So if it is active now, it is to the end of
+	 * the round, and what the round WRITEs will be fenced before the slot is another's. If it
+	 * is idle now, a worker may wake it at any moment: then the round is one of an idle process
+	 * to its end.
 	 */
 	if ((st = settle_idle(t, w)) != NAM_OK)
 		return st;
@@ -433,7 +449,8 @@ tso_tick(struct tso_worker *tw)
 	t->was_active = r.active;
 	if (marks)
 		st = tso_refresh(tw, NULL);
-	/* What the round before found published is marked. If the vector does not show it, its places have been used again. */
+	/* What the round before found published is marked. If the vector does not show it, its
+	 * places have been used again. */
 	if (st == NAM_OK && r.active && t->published > atomic_load(&t->prefix) && !nam_fault(WAKE_UNREAD) &&
 	    !nam_fault(IDLE_MARKS))
 		tso_catch_up(tw, t->published);
@@ -489,7 +506,8 @@ tso_stamp(const struct tso *t)
 bool
 tso_passed(const struct tso *t, uint64_t stamp)
 {
-	/* CIDs dealt out beforehand do not move the counter: there nothing can be concluded from it. */
+	/* CIDs dealt out beforehand do not move the counter: there nothing can be concluded from
+	 * it. */
 	return t->scheme == TSO_CLAIM && atomic_load(&t->beat) >= stamp + 2 &&
 	       atomic_load(&t->watermark) + 1 >= atomic_load(&t->counters[(stamp + 2) % 64]);
 }

@@ -2,10 +2,11 @@
 #ifndef NAM_TSORACLE_INTERNAL_H
 #define NAM_TSORACLE_INTERNAL_H
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <tsoracle/oracle_format.h>
 #include <tsoracle/tsoracle.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
 
 enum {
 	TSO_WORKERS = 128,
@@ -16,20 +17,23 @@ enum {
 
 #define TSO_NONE UINT64_MAX
 
-/* The slot's life inside this process. Only tick goes 0 -> 1 -> 2; any worker that needs it goes 2 -> 3 -> 0. */
+/* The slot's life inside this process. Only tick goes 0 -> 1 -> 2; any worker that needs it goes 2
+ * -> 3 -> 0. */
 enum tso_idle { IDLE_NO, IDLE_GOING, IDLE_YES, IDLE_WAKING };
 
-/* What this process remembers of another owner's slot. The ticking coroutine writes it, under look_lock. */
+/* What this process remembers of another owner's slot. The ticking coroutine writes it, under
+ * look_lock. */
 struct tso_seen {
 	uint64_t word;
 	struct tso_promises last; /* the last line that proved itself, of that word's epoch */
 	bool known;
 	uint64_t beat;
-	uint64_t look_ns;  /* when we looked last */
-	uint64_t still_ns; /* how long we have been watching the beat stall */
-	uint64_t
-	    lives_ns; /* when it said, being asked, that it lives; 0: never. Written by who asked, under look_lock */
-	uint64_t sealed_looks; /* looks that found it sealed, and no slot of the recoverer it names */
+	uint64_t look_ns;      /* when we looked last */
+	uint64_t still_ns;     /* how long we have been watching the beat stall */
+	uint64_t lives_ns;     /* when it said, being asked, that it lives; 0: never. Written by who asked,
+		       * under look_lock */
+	uint64_t sealed_looks; /* looks that found it sealed, and no slot of the recoverer it
+			        * names */
 };
 
 /* What the heart remembers of a worker of this process (hang.c). */
@@ -56,17 +60,22 @@ struct tso {
 	nam_status (*attach)(void *arg, struct net_worker *w); /* i */
 	void *attach_arg;                                      /* i */
 	_Atomic uint64_t
-	    home; /* a  slot << 32 | epoch; changes only when an idle owner lost its slot and joins anew */
-	_Atomic uint64_t joined_at; /* a  the prefix promised when that slot was taken; stored before home */
-	_Atomic unsigned joins;     /* a  how often a slot was taken */
-	atomic_bool abandoned;      /* a  never again */
-	atomic_bool homeless;       /* a  the slot is another's: no promise is written until we join anew */
-	_Atomic uint64_t prefix;    /* a  all CIDs up to here are marked; only rises */
-	_Atomic uint64_t noted;     /* a  highest catalog note at or below prefix; stored before prefix */
+	    home; /* a  slot << 32 | epoch; changes only when an idle owner lost its slot and joins
+		   * anew */
+	_Atomic uint64_t joined_at;    /* a  the prefix promised when that slot was taken; stored
+				     * before home */
+	_Atomic unsigned joins;        /* a  how often a slot was taken */
+	atomic_bool abandoned;         /* a  never again */
+	atomic_bool homeless;          /* a  the slot is another's: no promise is written until we join
+				     * anew */
+	_Atomic uint64_t prefix;       /* a  all CIDs up to here are marked; only rises */
+	_Atomic uint64_t noted;        /* a  highest catalog note at or below prefix; stored before
+				     * prefix */
 	_Atomic uint64_t noted_memory; /* a  as noted, of memory notes */
 	_Atomic uint64_t answered;     /* a  highest CID told to a client; read late = a snapshot waits less,
 	                             *    for an answer that was given after it was asked for */
-	_Atomic uint64_t next_low;     /* a  no claim to come is below this; read late = lower = careful */
+	_Atomic uint64_t next_low;     /* a  no claim to come is below this; read late = lower =
+				        * careful */
 	_Atomic uint64_t watermark;    /* a  read late = garbage kept longer */
 	_Atomic uint64_t min_seen;     /* a  read late = a claim waits longer */
 	_Atomic int idle;              /* a  enum tso_idle */
@@ -77,15 +86,17 @@ struct tso {
 	struct tso_watch watch[TSO_WORKERS]; /* t  of worker[] */
 	_Atomic uint64_t beat;               /* a  written by tick only */
 	_Atomic uint64_t landed_ns;          /* a  when the last beat had landed */
-	_Atomic(struct net_worker *)
-	    heart;                     /* a  who beat it; closed on its own thread, as is tso_close called */
-	_Atomic uint64_t counters[64]; /* a  the counter as beat i mod 64 READ it; a later one is safe too */
-	uint64_t quiet_since;          /* t  when the last pin was seen */
-	uint64_t round_began;          /* t  when this tick did */
-	struct tso_promises mine;      /* t  the last line written ... */
-	uint64_t mine_home;            /* t  ... and of which home */
-	uint64_t published; /* t  a prefix that the round before READ in the hint or somebody's `seen` */
-	bool was_active;    /* t  the round before */
+	_Atomic(struct net_worker *) heart;  /* a  who beat it; closed on its own thread, as is tso_close
+				        * called */
+	_Atomic uint64_t counters[64];       /* a  the counter as beat i mod 64 READ it; a later one is
+				        * safe too */
+	uint64_t quiet_since;                /* t  when the last pin was seen */
+	uint64_t round_began;                /* t  when this tick did */
+	struct tso_promises mine;            /* t  the last line written ... */
+	uint64_t mine_home;                  /* t  ... and of which home */
+	uint64_t published;           /* t  a prefix that the round before READ in the hint or somebody's
+			     * `seen` */
+	bool was_active;              /* t  the round before */
 	struct tso_promises before;   /* t  the minimum that the tick before read ... */
 	uint64_t before_counter;      /* t  ... and the counter it read before that */
 	bool before_known;            /* t  every slot that counts was known to it */
@@ -94,9 +105,10 @@ struct tso {
 	_Atomic unsigned high;        /* a  as somebody READ it last */
 	_Atomic uint64_t n_holes, n_seals, n_fenced;
 	/* stuck.c */
-	_Atomic uint64_t stuck_at; /* a  1 + the prefix when a wait for more ended with NAM_STUCK; 0: never */
-	_Atomic uint64_t stuck_seen;              /* a  likewise min_seen */
-	_Atomic unsigned unrecovered_any;         /* a  how many of unrecovered[] are not 0 */
+	_Atomic uint64_t stuck_at;        /* a  1 + the prefix when a wait for more ended with NAM_STUCK;
+				    * 0: never */
+	_Atomic uint64_t stuck_seen;      /* a  likewise min_seen */
+	_Atomic unsigned unrecovered_any; /* a  how many of unrecovered[] are not 0 */
 	_Atomic uint32_t unrecovered[TSO_OWNERS]; /* a  the epoch, 0: none */
 	char why[200];                            /*    of the last of them; under stuck.c's lock */
 };
@@ -124,14 +136,16 @@ struct tso_worker {
 	struct tso *t;
 	struct net_worker *w;
 	/* other threads read these four */
-	_Atomic uint64_t oldest;  /* a  lowest pin, or NONE */
-	_Atomic uint64_t open;    /* a  lowest claim held or asked for, or NONE */
-	_Atomic uint64_t reading; /* a  prefix an in-flight READ of the vector starts from, or NONE */
-	_Atomic uint64_t
-	    doubtful; /* a  a mark above it may still execute, behind a connection that broke; or NONE */
+	_Atomic uint64_t oldest;   /* a  lowest pin, or NONE */
+	_Atomic uint64_t open;     /* a  lowest claim held or asked for, or NONE */
+	_Atomic uint64_t reading;  /* a  prefix an in-flight READ of the vector starts from, or
+				   * NONE */
+	_Atomic uint64_t doubtful; /* a  a mark above it may still execute, behind a connection that broke; or
+		       * NONE */
 	/* and these two, in any order: a look that sees them late is one look late */
 	_Atomic uint64_t turns; /* a  of the loop */
-	_Atomic uint64_t steps; /* a  what the lowest claim's transaction has posted, as of the last turn */
+	_Atomic uint64_t steps; /* a  what the lowest claim's transaction has posted, as of the last
+				 * turn */
 	/* owner thread only */
 	struct tso_pin *pin_first, *pin_last;
 	struct tso_waiter *asking, **asking_end; /* wait for a READ not posted yet */
@@ -146,7 +160,8 @@ struct tso_worker {
 	uint8_t *bytes;
 	struct tso_claim *claim_asking, **claim_asking_end;
 	struct tso_claim *claim_first, *claim_last; /* open claims, rising */
-	tso_cid unmarked; /* the lowest whose mark may not have landed: open until we are fenced; 0: none */
+	tso_cid unmarked; /* the lowest whose mark may not have landed: open until we are fenced; 0:
+			   * none */
 	struct tso_claim *marks_lost; /* in doubt, through ->again */
 	unsigned marks_again;         /* being made again */
 	void (*home_lost)(void *arg);
@@ -158,7 +173,8 @@ struct tso_worker {
 	char stuck[320]; /* tso_stuck_text */
 };
 
-/* stuck.c. A number that only rises and has stalled since since_ns: for too long? Then why is in tw->stuck. */
+/* stuck.c. A number that only rises and has stalled since since_ns: for too long? Then why is in
+ * tw->stuck. */
 struct tso_still {
 	uint64_t at, since_ns;
 };
@@ -167,12 +183,13 @@ nam_status tso_stands_still(struct tso_worker *tw, struct tso_still *k, uint64_t
 /* Reads the vector from the prefix on, together with whoever asks meanwhile. In a coroutine. */
 nam_status tso_refresh(struct tso_worker *tw, struct net_counts *acct);
 void tso_raise(_Atomic uint64_t *at, uint64_t to);
-/* The greatest prefix that stands anywhere: in the hint, or as `seen` in a slot, whoever may have it, or had (T8). */
+/* The greatest prefix that stands anywhere: in the hint, or as `seen` in a slot, whoever may have
+ * it, or had (T8). */
 uint64_t tso_published(const struct tso_anchor *a, const struct tso_owner_slot *slots, unsigned n);
 uint64_t tso_promises_check(const struct tso_promises *p, unsigned slot);
 nam_status tso_wake(struct tso_worker *tw); /* join.c: an idle owner becomes active again */
-/* All up to `to` are marked: the prefix goes there. Notes on the way are looked for, where the vector still can show them, or
- * taken for granted. In a coroutine. */
+/* All up to `to` are marked: the prefix goes there. Notes on the way are looked for, where the
+ * vector still can show them, or taken for granted. In a coroutine. */
 void tso_catch_up(struct tso_worker *tw, tso_cid to);
 static inline unsigned
 tso_home_slot(uint64_t home)
@@ -186,7 +203,8 @@ tso_home_epoch(uint64_t home)
 }
 /* hang.c. The owner's thread, each time its loop turns. */
 void tso_turned(struct tso_worker *tw);
-/* Does a worker of this process stand in others' way with a claim, without ever going on? After the slots were READ. */
+/* Does a worker of this process stand in others' way with a claim, without ever going on? After the
+ * slots were READ. */
 bool tso_hangs(struct tso *t, struct net_worker *w, unsigned own);
 uint64_t tso_hangs_after_ns(const struct tso *t, const struct net_worker *w);
 /* That mark may have been made, or may still be, until this worker has a new connection to home. */

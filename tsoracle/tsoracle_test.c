@@ -1,4 +1,5 @@
-/* tsoracle_test.c -- the oracle's promises on the simulated fabric: prefixes, claims, wrapping, idle owners, budgets. */
+/* tsoracle_test.c -- the oracle's promises on the simulated fabric: prefixes, claims, wrapping,
+ * idle owners, budgets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 /* cmocka after the four above */
-#include <cmocka.h>
+#include "tso_internal.h"
+
 #include <base/hash.h>
 #include <net/region_format.h>
 #include <net/sim/sim.h>
-#include "tso_internal.h"
+
+#include <cmocka.h>
 
 enum { PROCS = 6, CIDS_MAX = 1 << 19, TICK_NS = 2000000 };
 
@@ -38,7 +41,8 @@ struct fixture {
 	bool ok;
 	/* What really happened, by count of CID. */
 	uint8_t claimed[CIDS_MAX], marked[CIDS_MAX];
-	uint64_t marked_up_to; /* all CIDs below FIRST + this were marked: their marks had been posted */
+	uint64_t marked_up_to; /* all CIDs below FIRST + this were marked: their marks had been
+			        * posted */
 };
 
 static uint64_t
@@ -316,7 +320,8 @@ come_and_go(struct fixture *fix)
 		join(fix, i);
 		uint64_t floor = tso_prefix(fix->p[0].tso);
 		assert_int_equal(tso_snapshot(fix->p[i].tw, &pin, NULL), NAM_OK);
-		/* A newcomer is not behind: marks that were visible to others before it asked are visible to it. */
+		/* A newcomer is not behind: marks that were visible to others before it asked are
+		 * visible to it. */
 		assert_true(pin.at >= floor);
 		net_sleep(fix->p[i].w, 3 * TICK_NS);
 		for (unsigned k = 0; k <= 3; k++)
@@ -428,7 +433,8 @@ idle_and_sealed(struct fixture *fix)
 	fix->procs = 3;
 	busy(fix, 9, 40);
 	settled(fix);
-	/* Its owner is another, though the worker is the same: same slot would need another epoch. */
+	/* Its owner is another, though the worker is the same: same slot would need another
+	 * epoch. */
 	assert_true(tso_owner(q->tso) != slot || tso_epoch(q->tso) != epoch);
 	assert_int_equal(tso_epoch(fix->p[2].tso), epoch2);
 }
@@ -606,7 +612,8 @@ freezer_main(void *arg)
 	*f->done = true;
 }
 
-/* What it is given now covers all that was marked before it asked, and nobody's watermark passes it. */
+/* What it is given now covers all that was marked before it asked, and nobody's watermark passes
+ * it. */
 static void
 good_snapshot(struct fixture *fix, unsigned i)
 {
@@ -636,7 +643,8 @@ work_ends(struct busy_arg *b)
 		net_sleep(b->fix->p[0].w, 100000);
 }
 
-/* A joiner stalls for some heartbeats, at each moment of its joining; the others go on, for more than a lap. */
+/* A joiner stalls for some heartbeats, at each moment of its joining; the others go on, for more
+ * than a lap. */
 static void
 slow_joiners(struct fixture *fix)
 {
@@ -665,7 +673,8 @@ test_slow_joiners(void **state)
 		run(1, 64, seed, slow_joiners);
 }
 
-/* Somebody joins while the only other one writes its promises, so that they may be torn each time he READs them. */
+/* Somebody joins while the only other one writes its promises, so that they may be torn each time
+ * he READs them. */
 static void
 at_a_beat(struct fixture *fix)
 {
@@ -690,7 +699,8 @@ test_join_at_a_beat(void **state)
 		run(1, 64, seed, at_a_beat);
 }
 
-/* An owner that lost its slot while it was idle takes a snapshot, and stalls at each moment of that. */
+/* An owner that lost its slot while it was idle takes a snapshot, and stalls at each moment of
+ * that. */
 static void
 slow_wakers(struct fixture *fix)
 {
@@ -726,7 +736,8 @@ test_slow_wakers(void **state)
 	lease_ms = 100;
 }
 
-/* ... and one that did not lose it: at each moment of its waking, the others go on, for more than a lap. */
+/* ... and one that did not lose it: at each moment of its waking, the others go on, for more than a
+ * lap. */
 static void
 sleepers(struct fixture *fix)
 {
@@ -764,7 +775,8 @@ test_sleepers(void **state)
 	lease_ms = 100;
 }
 
-/* One sleeps while the others commit, more than V or less, and stalls or beats meanwhile: it hears of each note. */
+/* One sleeps while the others commit, more than V or less, and stalls or beats meanwhile: it hears
+ * of each note. */
 static void
 notes_asleep(struct fixture *fix)
 {
@@ -842,7 +854,8 @@ told(struct fixture *fix)
 	bool ended;
 	assert_int_equal(tso_pin_now(fix->p[0].tw, &mine), NAM_OK);
 	net_sleep(fix->p[0].w, 3 * TICK_NS);
-	/* Silent for a third of a lease it says that it lives; its silence counts anew, and a rumour is not believed. */
+	/* Silent for a third of a lease it says that it lives; its silence counts anew, and a
+	 * rumour is not believed. */
 	assert_int_equal(tso_pin_now(q->tw, &pin), NAM_OK);
 	net_sleep(q->w, 3 * TICK_NS);
 	unsigned slot = tso_owner(q->tso), epoch = tso_epoch(q->tso);
@@ -872,7 +885,8 @@ told(struct fixture *fix)
 	assert_int_equal(tso_ended(fix->p[0].tw, slot, epoch, &ended), NAM_OK);
 	assert_true(ended);
 	tso_unpin(q->tw, &pin);
-	/* One that is asleep and said to have left loses its slot at once, without being fenced: it takes another. */
+	/* One that is asleep and said to have left loses its slot at once, without being fenced: it
+	 * takes another. */
 	join(fix, 2);
 	while (!tso_is_idle(fix->p[2].tso))
 		net_sleep(fix->p[0].w, TICK_NS);

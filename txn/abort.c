@@ -1,6 +1,7 @@
 /* abort.c -- undoes a transaction: waits for what it posted, then commit line, locks, mark. */
-#include <base/fault.h>
 #include "txn_internal.h"
+
+#include <base/fault.h>
 
 nam_status
 txn_free_locks(struct txn *t)
@@ -14,7 +15,8 @@ txn_free_locks(struct txn *t)
 			if (nam_fault(BLIND_UNLOCK) && txn_writes(w)) {
 				net_write(&t->batch, w->at, &w->expect, 8);
 			} else if (txn_may_hold(w)) {
-				/* Part of that directory may have landed, and the connection been made anew since. */
+				/* Part of that directory may have landed, and the connection been
+				 * made anew since. */
 				if (w->late_linked)
 					net_write(&t->batch, rec_dir_at(w->at), rec_dir(&w->dir),
 					    rec_dir_bytes(w->view->slots));
@@ -72,9 +74,9 @@ txn_more_give(struct txn *t)
 }
 
 /*
- * I5. false: the line may stay as it is, and we cannot know. A node that is lost for all has taken the intent with it; one
- * that refuses us has been told that we are dead, and whoever told it so decides; one that only we do not reach is read by
- * others.
+ * I5. false: the line may stay as it is, and we cannot know. A node that is lost for all has taken
+ * the intent with it; one that refuses us has been told that we are dead, and whoever told it so
+ * decides; one that only we do not reach is read by others.
  */
 static bool
 line_empty(struct txn *t)
@@ -93,7 +95,8 @@ line_empty(struct txn *t)
 	return st == NAM_GONE;
 }
 
-/* Every verb posted has completed when this is called. line: step 2 has begun. false: we do not know how it ends. */
+/* Every verb posted has completed when this is called. line: step 2 has begun. false: we do not
+ * know how it ends. */
 bool
 txn_roll_back(struct txn *t)
 {

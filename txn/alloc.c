@@ -1,14 +1,18 @@
 /*
- * alloc.c -- memory for blocks, archives and blobs: cut from extents, used again, handed over to those who come.
+ * alloc.c -- memory for blocks, archives and blobs: cut from extents, used again, handed over to
+ * those who come.
  *
- * What a worker has at hand is known to nobody else. So when a process has died, somebody sweeps the table (reclaim.c), and
- * what all others have at hand is void from then on: the sweep finds it with the rest. Who takes memory, or
- * gives any back, must have looked at the anchor since the last sweep was noted (README, "Memory of crashed processes").
+ * What a worker has at hand is known to nobody else. So when a process has died, somebody sweeps
+ * the table (reclaim.c), and what all others have at hand is void from then on: the sweep finds it
+ * with the rest. Who takes memory, or gives any back, must have looked at the anchor since the last
+ * sweep was noted (README, "Memory of crashed processes").
  */
+#include "txn_internal.h"
+
 #include <base/fault.h>
+
 #include <stdlib.h>
 #include <string.h>
-#include "txn_internal.h"
 
 enum { LOOK_NS = 5000000, RESTS_TRIED = 16, PORTIONS_TRIED = 8, PARTIALS = 4 };
 
@@ -86,7 +90,8 @@ txn_sweeper_take(struct txn_worker *tw, net_addr anchor, uint64_t is, uint64_t *
 	return st == NAM_OK && seen != is ? NAM_BUSY : st;
 }
 
-/* READs it, and again where it says something new: what stands beside `sweep` is then no older than that. */
+/* READs it, and again where it says something new: what stands beside `sweep` is then no older than
+ * that. */
 static nam_status
 read_anchor(struct txn_worker *tw, struct txn_table_view *v, const struct txn_alloc *a, struct txn_anchor *an,
     uint64_t *deaths)
@@ -122,14 +127,16 @@ noted_so_far(const struct txn_db *db)
 /* Does who looks take memory? ALL: memory is wanted, so whatever is due is swept now. */
 enum txn_taking { TAKING_NOT, TAKING, TAKING_ALL };
 
-/* A process that has just come may not stay for as long as a sweep takes, and one that dies in the middle leaves it to be begun anew. */
+/* A process that has just come may not stay for as long as a sweep takes, and one that dies in the
+ * middle leaves it to be begun anew. */
 bool
 txn_may_sweep(struct txn_worker *tw)
 {
 	return net_now_ns(tw->w) - tw->db->since_ns >= tso_lease_ns(tw->db->tso);
 }
 
-/* taking: in a transaction, whose snapshot keeps the table. Then the sweep that is due becomes ours if nobody has it. */
+/* taking: in a transaction, whose snapshot keeps the table. Then the sweep that is due becomes ours
+ * if nobody has it. */
 static nam_status
 look(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, enum txn_taking taking)
 {
@@ -219,7 +226,8 @@ is_in(uint64_t ext, const uint64_t *list, uint32_t n)
 	return n > 0 && bsearch(&ext, list, n, sizeof *list, by_address) != NULL;
 }
 
-/* When were the extents for archives and blobs taken? That of those before the end of a sweep does not change any more. */
+/* When were the extents for archives and blobs taken? That of those before the end of a sweep does
+ * not change any more. */
 static nam_status
 know_old(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a)
 {
@@ -248,8 +256,9 @@ know_old(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a)
 }
 
 /*
- * Was it left at or before this horizon? What a block named was left by a commit; at its commit id no version names it. An archive, or
- * what no block ever named, was left under a snapshot, and that may be the horizon's.
+ * Was it left at or before this horizon? What a block named was left by a commit; at its commit id
+ * no version names it. An archive, or what no block ever named, was left under a snapshot, and that
+ * may be the horizon's.
  */
 static bool
 is_before(const struct txn_junk *j, uint64_t horizon)
@@ -261,11 +270,13 @@ is_before(const struct txn_junk *j, uint64_t horizon)
 /*
  * Garbage that is no younger than the last sweep's horizon: has that sweep found it, or one before?
  *
- * Where its extent was taken while the sweep was under way, the sweep did not look for it: only what is older than the extent is
- * of an earlier use of it (M5). Where it was taken later, or is not there, it went back since: so it had been found.
+ * Where its extent was taken while the sweep was under way, the sweep did not look for it: only
+ * what is older than the extent is of an earlier use of it (M5). Where it was taken later, or is
+ * not there, it went back since: so it had been found.
  *
- * Where it is older, the head of the block's extent says when the sweep looked. If it was left before, no version named it. If it was left
- * later, one did, and it is ours to give. Every old archive, and what no block ever named, is the sweep's.
+ * Where it is older, the head of the block's extent says when the sweep looked. If it was left
+ * before, no version named it. If it was left later, one did, and it is ours to give. Every old
+ * archive, and what no block ever named, is the sweep's.
  */
 static nam_status
 is_found(
@@ -301,7 +312,8 @@ txn_may_give(struct txn_worker *tw, const struct txn_junk *j)
 	struct txn_table_view *v = j->view;
 	struct txn_alloc *a;
 	nam_status st = txn_alloc_ready(tw, v, false, &a);
-	/* Once a round: the table may have been closed since, and given back before this round's pin was taken. */
+	/* Once a round: the table may have been closed since, and given back before this round's
+	 * pin was taken. */
 	if (st == NAM_OK && a->round != tw->round && !nam_fault(DROP_UNWATCHED))
 		st = look(tw, v, a, TAKING_NOT);
 	if (st == NAM_OK && (a->sweep & 1) && net_now_ns(tw->w) >= a->look_at)
@@ -325,8 +337,9 @@ txn_may_give(struct txn_worker *tw, const struct txn_junk *j)
 }
 
 /*
- * What a transaction has taken and does not need: the collector gives it back where it is not known whether a sweep has it. It is left now:
- * not before the horizon that was there when its extent was taken, and before that of a sweep that begins later.
+ * What a transaction has taken and does not need: the collector gives it back where it is not known
+ * whether a sweep has it. It is left now: not before the horizon that was there when its extent was
+ * taken, and before that of a sweep that begins later.
  */
 static bool
 goes_to_collector(struct txn_worker *tw, struct txn_alloc *a, struct txn_junk j)
@@ -341,7 +354,8 @@ goes_to_collector(struct txn_worker *tw, struct txn_alloc *a, struct txn_junk j)
 
 /* ---- lists: trees of cells that hang from the anchor ---- */
 
-/* The next cell of the tree, and its branches back into it. NAM_ABSENT: a sweep has begun; what was there is void. */
+/* The next cell of the tree, and its branches back into it. NAM_ABSENT: a sweep has begun; what was
+ * there is void. */
 nam_status
 txn_tree_pop(struct txn_worker *tw, struct txn_alloc *a, struct txn_free *tree, uint32_t offset, uint64_t *at,
     struct txn_free_cell *cell)
@@ -361,8 +375,8 @@ txn_tree_pop(struct txn_worker *tw, struct txn_alloc *a, struct txn_free *tree, 
 }
 
 /*
- * What was not taken hangs there again, if nobody has hung up anything meanwhile: else it is ours, too. In doubt it is left to a sweep.
- * True: it is ours.
+ * What was not taken hangs there again, if nobody has hung up anything meanwhile: else it is ours,
+ * too. In doubt it is left to a sweep. True: it is ours.
  */
 static bool
 not_back(struct txn_worker *tw, struct txn_table_view *v, size_t offset, uint64_t generation, uint64_t rest)
@@ -373,8 +387,9 @@ not_back(struct txn_worker *tw, struct txn_table_view *v, size_t offset, uint64_
 }
 
 /*
- * The portion that was hung up last becomes ours: its first cell is *first, the others are in *tree. A newcomer who dies may have had one
- * portion at hand, not all that there is. *first is 0 where there is none.
+ * The portion that was hung up last becomes ours: its first cell is *first, the others are in
+ * *tree. A newcomer who dies may have had one portion at hand, not all that there is. *first is 0
+ * where there is none.
  */
 static nam_status
 portion_take(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, size_t offset,
@@ -427,7 +442,8 @@ partial_take(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *
 	return st;
 }
 
-/* What is taken over of what others gave back: emptied blocks and half used extents, or the rests of archives and blobs. */
+/* What is taken over of what others gave back: emptied blocks and half used extents, or the rests
+ * of archives and blobs. */
 enum adopting { BLOCKS, RESTS };
 
 static nam_status
@@ -437,8 +453,9 @@ adopt(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, enum
 	struct txn_anchor an;
 	uint64_t first, what;
 	/*
-	 * What a sweep has found is listed when its end is written. A worker that takes it must know of that end: what is given back under a
-	 * sweep goes to the collector, which leaves memory of before to that sweep, and this sweep has had it.
+	 * What a sweep has found is listed when its end is written. A worker that takes it must
+	 * know of that end: what is given back under a sweep goes to the collector, which leaves
+	 * memory of before to that sweep, and this sweep has had it.
 	 */
 	nam_status st = (a->sweep & 1) ? look(tw, v, a, false) : NAM_OK;
 	if (st != NAM_OK || (a->sweep & 1))

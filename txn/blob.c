@@ -1,20 +1,23 @@
 /*
- * blob.c -- values: where the bytes lie that a row only names; and long ones, of whole extents that need not be neighbours.
+ * blob.c -- values: where the bytes lie that a row only names; and long ones, of whole extents that
+ * need not be neighbours.
  *
- * A short value is cut from an extent (alloc.c). A long one has a root extent that lists further ones (spread_format.h). The root's head
- * is WRITTEN when the memory is taken, the bytes with step 1 of the commit: so its maker and
- * a collector, when they give the value back, find its extents in the root. A reader READs the root first, then all the rest together: two round
- * trips. Whatever is read is judged: the head by its check, the bytes by the sum that the row has.
+ * A short value is cut from an extent (alloc.c). A long one has a root extent that lists further
+ * ones (spread_format.h). The root's head is WRITTEN when the memory is taken, the bytes with step
+ * 1 of the commit: so its maker and a collector, when they give the value back, find its extents in
+ * the root. A reader READs the root first, then all the rest together: two round trips. Whatever is
+ * read is judged: the head by its check, the bytes by the sum that the row has.
  */
+#include "txn_internal.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include "txn_internal.h"
 
 enum { KEPT = TXN_WHOLES };
 
 /*
- * Where an extent stands in the ledger, of one that was free memory of the table and not taken from a node: it is looked for when it
- * goes back.
+ * Where an extent stands in the ledger, of one that was free memory of the table and not taken from
+ * a node: it is looked for when it goes back.
  */
 #define OF_TABLE ((uint32_t)TXN_LEDGER_WHOSE)
 
@@ -35,8 +38,9 @@ txn_long_take(struct txn *t, struct txn_table_view *v, struct txn_new_blob *b)
 	unsigned n = txn_spread_n(b->len), all = n + 1, have = 0, more;
 	nam_status st = txn_alloc_ready(tw, v, true, &a);
 	/*
-	 * All of a value is of one generation, though a sweep may begin meanwhile: the root's extent says for all of them whether a sweep has
-	 * found it. Where the generation is over, the value is that sweep's. The sweep waits for our snapshot before it looks.
+	 * All of a value is of one generation, though a sweep may begin meanwhile: the root's
+	 * extent says for all of them whether a sweep has found it. Where the generation is over,
+	 * the value is that sweep's. The sweep waits for our snapshot before it looks.
 	 */
 	uint64_t sweep = st == NAM_OK ? a->sweep : 0;
 	uint64_t generation = txn_generation(sweep);
@@ -181,8 +185,9 @@ void
 txn_new_blob_give(struct txn *t, const struct txn_new_blob *b)
 {
 	/*
-	 * A long one's extents go back to their nodes, under a pin: a collector's work. Its snapshot is no younger than a sweep that it
-	 * is of before, and no older than the horizon that was there when the extents were taken.
+	 * A long one's extents go back to their nodes, under a pin: a collector's work. Its
+	 * snapshot is no younger than a sweep that it is of before, and no older than the horizon
+	 * that was there when the extents were taken.
 	 */
 	if (txn_blob_long(b->len))
 		txn_junk_add(t->tw,

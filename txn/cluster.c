@@ -1,9 +1,10 @@
 /*
- * cluster.c -- which storage nodes make a cluster: found, or made out of empty ones (cluster_format.h).
+ * cluster.c -- which storage nodes make a cluster: found, or made out of empty ones
+ * (cluster_format.h).
  *
- * A joiner first READs the membership words of all nodes it is told of. It changes none before they agree: all empty (it makes a
- * cluster), or all members of one cluster and all of its members. Everything else is refused, and the refusal says which
- * nodes are missing and which do not belong.
+ * A joiner first READs the membership words of all nodes it is told of. It changes none before they
+ * agree: all empty (it makes a cluster), or all members of one cluster and all of its members.
+ * Everything else is refused, and the refusal says which nodes are missing and which do not belong.
  */
 #include "cluster_format.h"
 #include "txn_internal.h"
@@ -14,8 +15,8 @@
 
 enum {
 	LOOK_NS = 2000000,
-	TIMEOUT_MS =
-	    3000, /* an attempt that has not made its cluster by then is taken over; that harms it, and nobody else */
+	TIMEOUT_MS = 3000, /* an attempt that has not made its cluster by then is taken over; that harms it,
+		   * and nobody else */
 	ATTEMPTS = 20,
 	LOOKS = 2, /* more before a refusal is said */
 };
@@ -193,8 +194,8 @@ compare_lists(struct look *k, unsigned by, const struct txn_roster *r)
 }
 
 /*
- * Node `by` is a member of a cluster. NAM_OK: all nodes named are, and all members are named. NAM_BUSY: a word changed
- * under our eyes.
+ * Node `by` is a member of a cluster. NAM_OK: all nodes named are, and all members are named.
+ * NAM_BUSY: a word changed under our eyes.
  */
 static nam_status
 join(struct look *k, unsigned by, struct txn_roster *r)
@@ -239,7 +240,8 @@ join(struct look *k, unsigned by, struct txn_roster *r)
 
 /* ---- making -------------------------------------------------------------------- */
 
-/* Is there an attempt of another process that may still make its cluster? Its word; 0: there is none. */
+/* Is there an attempt of another process that may still make its cluster? Its word; 0: there is
+ * none. */
 static uint64_t
 under_way(const struct look *k)
 {
@@ -309,7 +311,8 @@ make(struct look *k, struct txn_roster *r)
 			(void)net_extent_give(k->w, at[i]);
 		return NAM_BUSY;
 	}
-	/* The cluster is made, or may be (a CAS without an answer): from here on its nodes are not let go. */
+	/* The cluster is made, or may be (a CAS without an answer): from here on its nodes are not
+	 * let go. */
 	uint64_t mine = k->mine;
 	k->mine = 0;
 	for (unsigned i = 1; st == NAM_OK && i < k->nodes; i++)
@@ -380,7 +383,8 @@ txn_cluster_find(
 			net_sleep(w, LOOK_NS + nam_rng_below(net_rng(w), LOOK_NS));
 			continue;
 		}
-		/* The words of different nodes were READ in no order: what does not fit together may do so when READ anew. */
+		/* The words of different nodes were READ in no order: what does not fit together
+		 * may do so when READ anew. */
 		if ((st == NAM_REFUSED || st == NAM_GONE) && k.refused++ < LOOKS)
 			continue;
 		let_go(&k);

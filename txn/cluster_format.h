@@ -8,11 +8,13 @@
  *	                                    a process of that identity makes a cluster out of it, whose home is that region.
  *	address                             the node is a member: its roster is there (region of the node itself).
  *
- * The *roster* is struct txn_roster, in an extent of its own on each member: the cluster's number, its members and their
- * rosters. The home's roster is the cluster record: its roots and counters are used, those of the other rosters are not.
+ * The *roster* is struct txn_roster, in an extent of its own on each member: the cluster's number,
+ * its members and their rosters. The home's roster is the cluster record: its roots and counters
+ * are used, those of the other rosters are not.
  *
- * Behind the home's roster, from TXN_ROSTER_TABLES on: a word for each table's anchor, 0 where there is none; by CAS. The last word of
- * the extent names, by CAS from 0, an extent full of further ones, whose last word does so again (tables.c).
+ * Behind the home's roster, from TXN_ROSTER_TABLES on: a word for each table's anchor, 0 where
+ * there is none; by CAS. The last word of the extent names, by CAS from 0, an extent full of
+ * further ones, whose last word does so again (tables.c).
  *
  * Always true
  *   K1  A membership word changes by CAS only; from an address never. A roster changes never, but for the home's roots and counters.
@@ -57,8 +59,8 @@ struct txn_roster {
 	uint64_t deaths; /* how often memory of tables may have been left behind */
 	uint64_t wanted; /* how often a process found all nodes full */
 	uint64_t root[TXN_ROSTER_ROOTS];
-	uint64_t
-	    looked; /* how many deaths there had been when somebody last looked at all tables for those left behind */
+	uint64_t looked; /* how many deaths there had been when somebody last looked at all tables for
+		     * those left behind */
 	uint64_t pad[7];
 	struct txn_roster_node node[NET_REGIONS];
 };

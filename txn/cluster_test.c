@@ -1,10 +1,10 @@
 /*
- * cluster_test.c -- which storage nodes make a cluster: makers that die at every verb, stall, or meet others with other
- * lists; and lists that are too short, too long, or of two clusters.
+ * cluster_test.c -- which storage nodes make a cluster: makers that die at every verb, stall, or
+ * meet others with other lists; and lists that are too short, too long, or of two clusters.
  */
-#include <txn/testing/fixture.h>
-
 #include "cluster_format.h"
+
+#include <txn/testing/fixture.h>
 
 enum { NODES = 5, MOST = 4, REGION = 1 << 20, SECOND = 1000000000 };
 
@@ -191,7 +191,8 @@ test_wrong_lists(void **state)
 
 /* ---- a maker that dies ---- */
 
-/* At its verb number `at`, or (verb 0) stalls at that moment for long. False: it had ended before. */
+/* At its verb number `at`, or (verb 0) stalls at that moment for long. False: it had ended
+ * before. */
 static bool
 dies(uint64_t at, enum net_sim_carry carry, uint64_t seed)
 {
@@ -230,7 +231,8 @@ test_dies(void **state)
 	assert_true(verbs > 3 * 20);
 }
 
-/* The process that comes after it has another list, with the dead one's home in it. Its other nodes are free once that home is named. */
+/* The process that comes after it has another list, with the dead one's home in it. Its other nodes
+ * are free once that home is named. */
 static void
 test_other_list(void **state)
 {
@@ -244,7 +246,8 @@ test_other_list(void **state)
 		net_sim_crash_at(t.sim, a->net, at);
 		play(&t);
 		uint64_t home = word(&t, 2);
-		made = txn_member_roster(home) != 0; /* then it is a cluster, and others join or do not */
+		made = txn_member_roster(home) != 0; /* then it is a cluster, and others join or do
+						      * not */
 		struct finder *b = start(&t, 1 << 1 | 1 << 2, 0), *c = start(&t, 1 << 3 | 1 << 4, 0);
 		bool alone = word(&t, 3) == 0 && word(&t, 4) == 0;
 		play(&t);
@@ -345,7 +348,8 @@ test_crowd(void **state)
 				dead++;
 				continue;
 			}
-			/* In a crowd a process may be told to come again; it is never told what is not so. */
+			/* In a crowd a process may be told to come again; it is never told what is
+			 * not so. */
 			assert_true(f->st == NAM_OK || f->st == NAM_REFUSED || f->st == NAM_BUSY);
 			refused += f->st != NAM_OK;
 			if (f->st != NAM_OK)
@@ -362,7 +366,8 @@ test_crowd(void **state)
 			made++;
 		}
 		leave(&t);
-		/* Nothing is stuck: a process that names all nodes is answered, and gets on where no cluster was made. */
+		/* Nothing is stuck: a process that names all nodes is answered, and gets on where
+		 * no cluster was made. */
 		struct finder *f = start(&t, (1 << (NODES + 1)) - 2, 0);
 		play(&t);
 		if (f->st == NAM_OK)

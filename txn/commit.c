@@ -6,18 +6,21 @@
  *	step 2   versions, archives, commit line          one doorbell per node, one wait: decided, answer
  *	step 3   directories, then words; then the mark   behind the answer
  *
- * So two round trips from COMMIT to the answer. A record that is updated twice
- * within the watermark's lag after a cold spell costs two more, once (archive_late).
- * Guards are READ when all locks are held, and judged before the commit line is out: in step 1 where all rows are
- * locked already (READ COMMITTED), else in a round trip between.
+ * So two round trips from COMMIT to the answer. A record that is updated twice within the
+ * watermark's lag after a cold spell costs two more, once (archive_late). Guards are READ when all
+ * locks are held, and judged before the commit line is out: in step 1 where all rows are locked
+ * already (READ COMMITTED), else in a round trip between.
  */
-#include <base/fault.h>
-#include <stdlib.h>
-#include <string.h>
 #include "txn_internal.h"
 
+#include <base/fault.h>
+
+#include <stdlib.h>
+#include <string.h>
+
 enum {
-	/* A lock is held for two round trips and what follows behind the answer: six tries in some 60 us meet its end in most cases. */
+	/* A lock is held for two round trips and what follows behind the answer: six tries in some
+	 * 60 us meet its end in most cases. */
 	LOCK_TRIES = 6,
 	LOCK_BASE_NS = 2000, /* about a round trip */
 	LOCK_CAP_NS = 32000,
@@ -33,7 +36,8 @@ archives_take(struct txn *t)
 		struct txn_write *w = t->wr[i];
 		if (w->arch && w->arch_at.bits == 0 && txn_writes(w))
 			st = txn_archive_take(t->tw, w->view, &w->arch_at);
-		if (st == NAM_FULL) { /* whoever overwrites that version next archives it first, or waits */
+		if (st == NAM_FULL) { /* whoever overwrites that version next archives it first, or
+				       * waits */
 			w->arch = NULL;
 			st = NAM_OK;
 		}
@@ -129,7 +133,8 @@ all_locked(const struct txn *t)
 	return true;
 }
 
-/* The greatest word that a lock is taken from: a CID claimed for these versions has to be greater (R3). */
+/* The greatest word that a lock is taken from: a CID claimed for these versions has to be greater
+ * (R3). */
 static tso_cid
 floor_of(const struct txn *t)
 {
@@ -147,7 +152,8 @@ claim_start(struct txn *t)
 	t->claimed = true;
 }
 
-/* What goes with the first CASes: blobs, the write set, and the guards where all is locked already. */
+/* What goes with the first CASes: blobs, the write set, and the guards where all is locked
+ * already. */
 static nam_status
 write_set_post(struct txn *t, const struct txn_intent_head *h, bool guards)
 {
@@ -164,9 +170,9 @@ write_set_post(struct txn *t, const struct txn_intent_head *h, bool guards)
 }
 
 /*
- * The CASes of writes [from, to) have run, the first of them as t->op[op]. Each says for itself whether it was executed; of one
- * whose connection broke we cannot know: the rollback frees it all the same. NAM_CONFLICT: one met another version.
- * NAM_BUSY: one met a lock.
+ * The CASes of writes [from, to) have run, the first of them as t->op[op]. Each says for itself
+ * whether it was executed; of one whose connection broke we cannot know: the rollback frees it all
+ * the same. NAM_CONFLICT: one met another version. NAM_BUSY: one met a lock.
  */
 static nam_status
 locks_judge(struct txn *t, uint32_t from, uint32_t to, unsigned op, nam_status worst)
@@ -180,8 +186,8 @@ locks_judge(struct txn *t, uint32_t from, uint32_t to, unsigned op, nam_status w
 		if (o->status != NAM_OK || w->has == TXN_LOCKED)
 			continue;
 		if (w->has == TXN_LOST) {
-			tso_answered(
-			    t->tw->db->tso, o->seen); /* else the retry would lose again: `stale-retry` */
+			tso_answered(t->tw->db->tso, o->seen); /* else the retry would lose again:
+						       * `stale-retry` */
 			worst = worst == NAM_OK || worst == NAM_BUSY ? NAM_CONFLICT : worst;
 		} else {
 			w->met = o->seen;
@@ -191,7 +197,8 @@ locks_judge(struct txn *t, uint32_t from, uint32_t to, unsigned op, nam_status w
 	return worst;
 }
 
-/* Posts the CASes of what is not locked yet; the claim of a CID and what write_set_post has (h) go with the first ones. */
+/* Posts the CASes of what is not locked yet; the claim of a CID and what write_set_post has (h) go
+ * with the first ones. */
 static nam_status
 lock_round(struct txn *t, bool claim, const struct txn_intent_head *h, bool guards)
 {
@@ -291,7 +298,8 @@ write_versions(struct txn *t, uint64_t entries_check, struct txn_commit_line *li
 			continue;
 		const struct txn_table_view *v = w->view;
 		uint32_t len = (uint32_t)w->slot->meta;
-		/* A row edited in place lies in the caller's memory, and that is his again when he is answered. */
+		/* A row edited in place lies in the caller's memory, and that is his again when he
+		 * is answered. */
 		if (nam_fault(EARLY_ANSWER))
 			w->slot = nam_arena_copy(&t->arena, w->slot, sizeof *w->slot + TXN_PAD(len));
 		struct rec_slot *s = w->slot;
@@ -309,7 +317,8 @@ write_versions(struct txn *t, uint64_t entries_check, struct txn_commit_line *li
 			t->tw->stats.archived++;
 		}
 	}
-	/* The commit line goes with the last doorbell: nothing decided before the rest is out. I2 asks for both. */
+	/* The commit line goes with the last doorbell: nothing decided before the rest is out. I2
+	 * asks for both. */
 	if (st == NAM_OK && (st = txn_batch_room(t, 1)) == NAM_OK) {
 		struct net_op *op = net_write(&t->batch, txn_intent_line(t, 0), line, 16);
 		op->flags = NET_INLINE;
@@ -352,7 +361,8 @@ junk_of_commit(struct txn *t)
 		if (!txn_writes(w))
 			continue;
 		struct txn_junk j = { .cid = t->cid, .view = w->view };
-		/* The next reader of this process finds the version at once. Inserted rows wait for their first reader. */
+		/* The next reader of this process finds the version at once. Inserted rows wait for
+		 * their first reader. */
 		if (w->kind == WR_UPDATE && w->view->has_key)
 			idx_ptrs_put(tw->db->ptrs, w->ident, w->at, (uint8_t)(w->target + 1));
 		if (w->arch) {
@@ -381,7 +391,8 @@ junk_of_commit(struct txn *t)
 	}
 }
 
-/* Directories and words are in: the mark may follow (T1). A node lost on the way changes nothing of the decision. */
+/* Directories and words are in: the mark may follow (T1). A node lost on the way changes nothing of
+ * the decision. */
 static void
 finish_behind(struct txn *t)
 {
@@ -478,7 +489,8 @@ commit_nothing(struct txn *t, uint64_t trips)
 	return NAM_OK;
 }
 
-/* Step 1: the write set, all locks, the CID. *guarded: the guards were READ when all rows were locked. */
+/* Step 1: the write set, all locks, the CID. *guarded: the guards were READ when all rows were
+ * locked. */
 static nam_status
 lock_all(struct txn *t, struct txn_intent_head **h, bool *guarded)
 {
@@ -611,7 +623,8 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 		st = check_all(t, guarded, &held);
 	if (st == NAM_OK)
 		st = decide(t, h, trips);
-	/* Also of a commit that ends behind its commit line: its owner has to find out what became of it. */
+	/* Also of a commit that ends behind its commit line: its owner has to find out what became
+	 * of it. */
 	if (cid_out && (t->state == TXN_WRITING || t->state == TXN_DECIDED))
 		*cid_out = t->cid;
 	if (st == NAM_OK)
@@ -623,7 +636,8 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 	}
 	if (!txn_roll_back(t))
 		return NAM_UNSURE;
-	/* Wait until the table is unlocked, so that the caller's retry does not fail at once. No lock is held here. */
+	/* Wait until the table is unlocked, so that the caller's retry does not fail at once. No
+	 * lock is held here. */
 	if (held.bits != 0)
 		txn_guard_wait(tw, held, &limits);
 	return st;

@@ -1,9 +1,11 @@
 /* db.c -- a compute process joins a cluster, or makes one out of empty storage nodes. */
-#include <net/region_format.h>
-#include <stdlib.h>
-#include <string.h>
 #include "cluster_format.h"
 #include "txn_internal.h"
+
+#include <net/region_format.h>
+
+#include <stdlib.h>
+#include <string.h>
 
 __attribute__((constructor)) static void
 fold_layout(void)
@@ -17,7 +19,8 @@ fold_layout(void)
 	net_layout_fold("txn.cluster", UINT64_C(4) << 32 | sizeof(struct txn_roster));
 }
 
-/* A node whose memory is not the one that the cluster was made of is lost, whatever it holds now. */
+/* A node whose memory is not the one that the cluster was made of is lost, whatever it holds
+ * now. */
 static void
 find_empty(struct net *n, const struct txn_roster *r, uint64_t *empty, struct nam_err *err)
 {
@@ -133,7 +136,8 @@ txn_db_close(struct net_worker *w, struct txn_db *db)
 		next = v->next;
 		if (v->index)
 			idx_hash_close(v->index);
-		/* The collector of a worker that closed while home was out of reach may have looked at a table once more. */
+		/* The collector of a worker that closed while home was out of reach may have looked
+		 * at a table once more. */
 		for (unsigned i = 0; i < TXN_WORKERS_MAX; i++)
 			txn_alloc_free(v, i);
 		free(v);
@@ -174,7 +178,8 @@ heartbeat(void *worker)
 		tw->beat_ns = net_now_ns(tw->w);
 		nam_status st = tso_tick(tw->tso);
 		tw->beat_ns = 0;
-		/* A connection that broke is made anew, and on it goes. Home may be silent for long: others see to that. */
+		/* A connection that broke is made anew, and on it goes. Home may be silent for
+		 * long: others see to that. */
 		if (st == NAM_GONE && !tso_abandoned(db->tso)) {
 			st = txn_keep_home(tw);
 			if (st == NAM_OK || st == NAM_BUSY)
@@ -217,7 +222,8 @@ txn_worker_open(struct txn_db *db, struct net_worker *w, struct txn_worker **out
 	}
 	txn_keeper_open(tw);
 	struct nam_sched *s = net_worker_sched(w);
-	/* A beat must never wait for a collector, a recovery or a sweep: on mapped memory no verb parks. */
+	/* A beat must never wait for a collector, a recovery or a sweep: on mapped memory no verb
+	 * parks. */
 	bool beats = tw->number == 0, settles = tw->number == (db->split ? 1 : 0),
 	     sweeps = db->split ? tw->number > 1 : beats;
 	if (!(beats && db->split) && nam_co_start(s, txn_gc, tw, 0) != NULL)

@@ -1,18 +1,20 @@
 /*
  * gc.c -- frees what no snapshot needs any more, when the watermark says so.
  *
- * Each worker keeps a queue of what its own commits left behind, in the order
- * they left it, and a coroutine that looks at its head every few milliseconds.
- * It works under a pin, and READs each table's anchor under that pin before it touches the table: a table is given back only when
- * the watermark has passed a CID that was claimed after its anchor was closed (table.c), and so not before this pin is gone.
- * A deleted record's block is emptied in the order R6 asks for: lock, unlink
- * from the index, write a fresh CID into the word; reused when the watermark has
- * passed that CID too.
+ * Each worker keeps a queue of what its own commits left behind, in the order they left it, and a
+ * coroutine that looks at its head every few milliseconds. It works under a pin, and READs each
+ * table's anchor under that pin before it touches the table: a table is given back only when the
+ * watermark has passed a CID that was claimed after its anchor was closed (table.c), and so not
+ * before this pin is gone. A deleted record's block is emptied in the order R6 asks for: lock,
+ * unlink from the index, write a fresh CID into the word; reused when the watermark has passed that
+ * CID too.
  */
+#include "txn_internal.h"
+
 #include <base/fault.h>
+
 #include <stdlib.h>
 #include <string.h>
-#include "txn_internal.h"
 
 enum {
 	GC_EVERY_NS = 5000000,
@@ -25,7 +27,8 @@ enum {
 	TURN_NS = 100000
 };
 
-/* Blocks to be emptied, and tables, take round trips; they must not hold up what is freed by a push. */
+/* Blocks to be emptied, and tables, take round trips; they must not hold up what is freed by a
+ * push. */
 static bool
 is_slow(const struct txn_junk *j)
 {
@@ -52,7 +55,8 @@ txn_junk_add(struct txn_worker *tw, struct txn_junk j)
 	q->item[(q->head + q->n++) & (q->cap - 1)] = j;
 }
 
-/* A table dropped waits for its release still: the table's number and its lock word say whether somebody was faster. */
+/* A table dropped waits for its release still: the table's number and its lock word say whether
+ * somebody was faster. */
 static void
 junk_forget(struct txn_worker *tw)
 {
@@ -126,7 +130,8 @@ txn_cid_spend(struct txn_worker *tw, unsigned note, tso_cid *cid)
 	return NAM_OK;
 }
 
-/* The blobs a deletion's payload names. The owner may be freed as soon as the table is closed: closing waits for us. */
+/* The blobs a deletion's payload names. The owner may be freed as soon as the table is closed:
+ * closing waits for us. */
 static unsigned
 blobs_of(struct txn_table_view *v, const struct rec_slot *s, uint64_t cid, net_addr at, struct txn_blob *out)
 {
@@ -140,7 +145,8 @@ blobs_of(struct txn_table_view *v, const struct rec_slot *s, uint64_t cid, net_a
 	return n;
 }
 
-/* Takes a block that holds nothing but a deletion (or nothing at all) out of the index and empties it. */
+/* Takes a block that holds nothing but a deletion (or nothing at all) out of the index and empties
+ * it. */
 static nam_status
 reclaim(struct txn_worker *tw, const struct txn_junk *j)
 {
@@ -182,7 +188,8 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 		goto out;
 	}
 	if (j->kind == JUNK_EMPTY) {
-		/* The READ may have met a commit: its word, but no directory yet. Under the lock it is plain. */
+		/* The READ may have met a commit: its word, but no directory yet. Under the lock it
+		 * is plain. */
 		st = net_read1(w, j->at, img, v->head_bytes, NULL);
 		if (st != NAM_OK || !txn_rec_dir_whole(v, img, j->at) ||
 		    txn_rec_newest(v, img) != REC_NO_SLOT) {
@@ -192,8 +199,9 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 		}
 	}
 	/*
-	 * First empty, then unlink: as soon as the index does not lead here, the key may be inserted into
-	 * another block, and who still comes here (by a pointer cache) must not be shown the deletion.
+	 * First empty, then unlink: as soon as the index does not lead here, the key may be
+	 * inserted into another block, and who still comes here (by a pointer cache) must not be
+	 * shown the deletion.
 	 */
 	uint64_t zero[3 + REC_SLOTS_MAX] = { 0 };
 	if (j->kind == JUNK_TOMB &&
@@ -204,15 +212,16 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 		uint64_t until = 0;
 		st = idx_remove(w, v->index, j->aux, j->at, NULL);
 		idx_ptrs_drop(tw->db->ptrs, j->aux);
-		/* The entry is gone, or not, or will be: until that is settled the block must be nobody's. */
+		/* The entry is gone, or not, or will be: until that is settled the block must be
+		 * nobody's. */
 		for (unsigned i = 0; st == NAM_GONE && i < TRIES && txn_again_all(tw, &until) == NAM_OK; i++)
 			st = idx_remove(w, v->index, j->aux, j->at, NULL);
 		if (st == NAM_GONE) {
 			txn_doubt(tw);
 			goto out;
 		}
-		/* An empty block that no entry leads to is another's already: its row lived, was deleted and
-		 * reclaimed since this insert was undone. */
+		/* An empty block that no entry leads to is another's already: its row lived, was
+		 * deleted and reclaimed since this insert was undone. */
 		if (st != NAM_OK && (st != NAM_ABSENT || j->kind == JUNK_EMPTY)) {
 			nam_status back = NAM_OK;
 			if (j->kind == JUNK_TOMB)
@@ -227,8 +236,8 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 	st = txn_word_fresh(
 	    tw, j->at, lock, expect, &cid); /* home gone: the block stays locked, as all does */
 	if (st == NAM_OK) {
-		/* Nobody can ask for the blobs that the deletion's payload named. Until now it did name them: a sweep
-		 * that began before left them to us. */
+		/* Nobody can ask for the blobs that the deletion's payload named. Until now it did
+		 * name them: a sweep that began before left them to us. */
 		for (unsigned i = 0; i < n; i++)
 			txn_junk_add(tw, (struct txn_junk){ .cid = cid,
 					     .kind = JUNK_BLOB,
@@ -280,8 +289,8 @@ collect(struct txn_worker *tw, struct txn_junk *j)
 	return st == NAM_BUSY ? st : NAM_OK;
 }
 
-/* A worker that closes collects for a while, not for ever: what is left then stays taken until the storage
- * nodes end, as after a crash. */
+/* A worker that closes collects for a while, not for ever: what is left then stays taken until the
+ * storage nodes end, as after a crash. */
 static bool
 out_of_time(struct txn_worker *tw)
 {
@@ -295,8 +304,8 @@ round_of(struct txn_worker *tw, struct txn_junk_queue *q, unsigned most)
 	uint64_t watermark = tso_watermark(tw->db->tso);
 	unsigned did = 0, freed = 0;
 	/*
-	 * Statements of many rows give way seldom, and leave as much garbage each time. So a share of what there is goes in one turn, else
-	 * it would become more for ever.
+	 * Statements of many rows give way seldom, and leave as much garbage each time. So a share
+	 * of what there is goes in one turn, else it would become more for ever.
 	 */
 	unsigned turn = q->n / (q == &tw->junk[0] ? GC_SHARE : GC_SLOW_SHARE);
 	most = most > turn ? most : turn;
@@ -343,7 +352,8 @@ round_of_both(struct txn_worker *tw, unsigned *freed)
 		tw->gc_woke = now;
 	if (!due(tw, &tw->junk[0]) && !due(tw, &tw->junk[1]) && !wake)
 		return false;
-	txn_reach(tw); /* what lies behind a broken connection would wait for the next transaction */
+	txn_reach(tw); /* what lies behind a broken connection would wait for the next
+		        * transaction */
 	if (tso_pin_now(tw->tso, &pin) == NAM_OK) {
 		txn_at_hand(tw);
 		tw->round++;
@@ -361,7 +371,8 @@ txn_gc(void *worker)
 {
 	struct txn_worker *tw = worker;
 	net_account_to(&tw->background);
-	/* When the worker closes, what can be freed soon is: the watermark lags by a heartbeat or two. */
+	/* When the worker closes, what can be freed soon is: the watermark lags by a heartbeat or
+	 * two. */
 	unsigned last = 0, freed;
 	bool more = false;
 	while (!tw->stopping || (tw->junk[0].n + tw->junk[1].n > 0 && last < 20)) {

@@ -1,8 +1,9 @@
 /*
- * hang_test.c -- a process whose heart beats, and which has a claim open that it does not go on with: others' snapshots go on.
+ * hang_test.c -- a process whose heart beats, and which has a claim open that it does not go on
+ * with: others' snapshots go on.
  *
- * The worker of process 1 sleeps between claim and mark, is slow, or waits for a node that it does not reach any more. Process 0
- * commits meanwhile and wants to see it.
+ * The worker of process 1 sleeps between claim and mark, is slow, or waits for a node that it does
+ * not reach any more. Process 0 commits meanwhile and wants to see it.
  */
 #include <base/log.h>
 #include <txn/testing/fixture.h>
@@ -11,9 +12,10 @@ enum {
 	HANGS = 1,
 	MS = 1000000,
 	LEASE_MS = 100,
-	AFTER_MS = 400,  /* four leases: more than the simulated net's timeout, 50 ms */
-	TIMEOUT_MS = 50, /* net's, simulated */
-	MEND_MS = 200, /* mend.c's: for so long a transaction asks for a connection to finish what it began */
+	AFTER_MS = 400,   /* four leases: more than the simulated net's timeout, 50 ms */
+	TIMEOUT_MS = 50,  /* net's, simulated */
+	MEND_MS = 200,    /* mend.c's: for so long a transaction asks for a connection to finish what
+		        * it began */
 	RECOVERY_MS = 20, /* ticks, a sweep, recovering, two rounds of promises */
 };
 
@@ -73,7 +75,8 @@ abandoned(const struct fixture *fix)
 	return atomic_load(&fix->db[HANGS]->failed) == NAM_GONE; /* its heart has stopped */
 }
 
-/* Process p commits a value, and waits until its next transaction sees it. How long that took, in ns. */
+/* Process p commits a value, and waits until its next transaction sees it. How long that took, in
+ * ns. */
 static uint64_t
 write_and_see(struct fixture *fix, unsigned p, int64_t v)
 {
@@ -226,7 +229,8 @@ test_parted(void **state)
 	printf("%u committed, %u did not; snapshots waited for %.1f ms at most\n", part_ends[0], part_ends[1],
 	    (double)part_longest / MS);
 	assert_true(part_ends[0] > 5 && part_ends[1] > 5);
-	assert_true(part_longest > TIMEOUT_MS / 2 * (uint64_t)MS); /* some moments were in the middle */
+	/* some moments were in the middle */
+	assert_true(part_longest > TIMEOUT_MS / 2 * (uint64_t)MS);
 	assert_true(part_longest < (TIMEOUT_MS + MEND_MS + LEASE_MS + RECOVERY_MS) * (uint64_t)MS);
 }
 

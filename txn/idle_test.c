@@ -63,7 +63,8 @@ old_laps(struct fixture *fix)
 		net_sleep(fix->w[0], MS / 4);
 	}
 	assert_true(n > 2 * VECTOR);
-	/* It goes on, while every commit has something to say. Process 2 hears all of it, none later than it is visible there. */
+	/* It goes on, while every commit has something to say. Process 2 hears all of it, none
+	 * later than it is visible there. */
 	unsigned missed = 0;
 	for (unsigned i = 0; i < NOTED; i++, n++) {
 		struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);

@@ -1,15 +1,18 @@
 /* insert.c -- finds or takes the block of each row to insert, and has the index lead to it. */
+#include "txn_internal.h"
+
 #include <base/fault.h>
+
 #include <stdlib.h>
 #include <string.h>
-#include "txn_internal.h"
 
 enum {
 	CHUNK = 32,
 	LOOKS = 16,
 	WEIGH_TRIES = 20000,
 	DEAD_EVERY = 16, /* tries */
-	/* A collector holds a block for some round trips: base is one, the cap as long as its slowest step. */
+	/* A collector holds a block for some round trips: base is one, the cap as long as its
+	 * slowest step. */
 	COLLECTED_BASE_NS = 2000,
 	COLLECTED_CAP_NS = 1024000,
 };
@@ -46,7 +49,8 @@ weigh(struct txn *t, const struct txn_put *p, struct candidate *c, enum verdict 
 		if (txn_rec_dir_whole(v, c->img, c->at)) {
 			unsigned n = txn_rec_newest(v, c->img);
 			if (n == REC_NO_SLOT) {
-				/* No version: another's insert under way or undone, maybe of this key. */
+				/* No version: another's insert under way or undone, maybe of this
+				 * key. */
 				*out = collected(c->img) ? V_GOING : rec_is_locked(c->img) ? V_WAIT : V_USE;
 				return NAM_OK;
 			}
@@ -63,7 +67,8 @@ weigh(struct txn *t, const struct txn_put *p, struct candidate *c, enum verdict 
 				return NAM_OK;
 			}
 		}
-		/* Half a directory may be what somebody left who died: for a lease, and then until he is recovered. */
+		/* Half a directory may be what somebody left who died: for a lease, and then until
+		 * he is recovered. */
 		if (tries >= TXN_TORN_AT_ONCE)
 			net_back_off(t->tw->w, &pause);
 		nam_status st = txn_go_on(t);
@@ -78,7 +83,8 @@ weigh(struct txn *t, const struct txn_put *p, struct candidate *c, enum verdict 
 	return NAM_CORRUPT;
 }
 
-/* Goes through a probe's candidates. NAM_OK with *c: that block is to be used; NAM_ABSENT: none is the key's. */
+/* Goes through a probe's candidates. NAM_OK with *c: that block is to be used; NAM_ABSENT: none is
+ * the key's. */
 static nam_status
 pick(struct txn *t, const struct txn_put *p, const struct idx_probe *probe, struct candidate *use, bool *wait,
     bool *going)
@@ -126,11 +132,12 @@ linked(struct txn *t, uint64_t hash, net_addr at, struct idx_probe *probe, bool 
 }
 
 /*
- * pick, but an empty block proves nothing at first sight: it may have been taken out of the index between lookup
- * and READ, or the READ may have met a commit (the new word, the directory still empty). Who takes it out
- * locks it first and leaves another word; who commits writes the directory before the word. So when, after the
- * READ, the index leads to it still and the directory is still empty, our CAS of the word we saw decides.
- * A block that the collector holds is given some milliseconds to go; then it is one to wait for, like any locked.
+ * pick, but an empty block proves nothing at first sight: it may have been taken out of the index
+ * between lookup and READ, or the READ may have met a commit (the new word, the directory still
+ * empty). Who takes it out locks it first and leaves another word; who commits writes the directory
+ * before the word. So when, after the READ, the index leads to it still and the directory is still
+ * empty, our CAS of the word we saw decides. A block that the collector holds is given some
+ * milliseconds to go; then it is one to wait for, like any locked.
  */
 static nam_status
 pick_linked(
@@ -199,8 +206,8 @@ put_write(struct txn *t, const struct txn_put *p, struct candidate *c, bool fres
 	} else {
 		st = txn_image_set(t, w, c->img, false);
 		if (st == NAM_CONFLICT && t->iso == TXN_READ_COMMITTED)
-			w->expect =
-			    0; /* somebody is at it: no CAS succeeds from here, we wait and look again */
+			w->expect = 0; /* somebody is at it: no CAS succeeds from here, we wait and look
+			        * again */
 		else if (st != NAM_OK)
 			return st;
 		w->ident = p->hash;
@@ -218,9 +225,10 @@ put_write(struct txn *t, const struct txn_put *p, struct candidate *c, bool fres
 }
 
 /*
- * READ COMMITTED locks at once, so that a second inserter of the key waits for our end. The other levels so lock what a
- * deleted row left, too: the collector wants it, and at COMMIT it would be too late to find the row another place. Not an empty
- * block: that may be another's insert, and of two the first to commit wins.
+ * READ COMMITTED locks at once, so that a second inserter of the key waits for our end. The other
+ * levels so lock what a deleted row left, too: the collector wants it, and at COMMIT it would be
+ * too late to find the row another place. Not an empty block: that may be another's insert, and of
+ * two the first to commit wins.
  */
 static bool
 locks_at_once(const struct txn *t, const struct txn_write *w)
@@ -269,8 +277,8 @@ put_one(struct txn *t, struct chunk *ch, unsigned put, struct candidate *c, bool
 	return ch->p[put].status = st;
 }
 
-/* Blocks taken for keys and not used. Where an entry leads to one, the collector empties it when we have ended: this
- * transaction may insert the key again, and would find it. */
+/* Blocks taken for keys and not used. Where an entry leads to one, the collector empties it when we
+ * have ended: this transaction may insert the key again, and would find it. */
 static void
 blocks_back(struct txn *t, const struct txn_put *p, const uint8_t *of, const struct idx_probe *probe,
     const uint64_t *word, unsigned n, bool asked)
@@ -325,14 +333,16 @@ place_begin(struct placing *x)
 	return x->probes > 0 ? idx_lookup(t->tw->w, x->probe, x->probes, &t->counts) : NAM_OK;
 }
 
-/* Puts whose keys have a block go there; for the others a block is taken. An error is the put's, too. */
+/* Puts whose keys have a block go there; for the others a block is taken. An error is the put's,
+ * too. */
 static nam_status
 place_found(struct placing *x)
 {
 	struct txn *t = x->t;
 	nam_status st;
 	x->asked = false;
-	x->fresh = x->from = 0; /* probes that go on to be inserted move to the front, and of[] with them */
+	x->fresh = x->from = 0; /* probes that go on to be inserted move to the front, and of[] with
+				 * them */
 	for (unsigned k = 0; k < x->probes; k++) {
 		struct txn_put *q = &x->ch->p[x->of[k]];
 		struct idx_probe *probe = &x->probe[k];
@@ -364,7 +374,8 @@ place_found(struct placing *x)
 	return NAM_OK;
 }
 
-/* The index has been asked for entries: puts that got one have their blocks; those that did not are left as probes. */
+/* The index has been asked for entries: puts that got one have their blocks; those that did not are
+ * left as probes. */
 static nam_status
 place_entered(struct placing *x)
 {
@@ -384,14 +395,16 @@ place_entered(struct placing *x)
 			return st;
 		}
 		txn_block_give(t->tw, q->table->view, probe->block, x->word[k]);
-		/* If the process that split the index has died, the way is free now: once more, all that it held up. */
+		/* If the process that split the index has died, the way is free now: once more, all
+		 * that it held up. */
 		bool busy = probe->status == NAM_BUSY;
 		freed = freed || (busy && txn_index_unstick(t->tw, q->table->view->index));
 		if (busy && freed)
 			probe->status = NAM_DUPLICATE;
 		if (probe->status != NAM_DUPLICATE)
 			return q->status = probe->status;
-		x->of[x->probes] = x->of[k]; /* another insert was there first: look at what it put */
+		x->of[x->probes] = x->of[k]; /* another insert was there first: look at what it
+					      * put */
 		if (x->probes < k)
 			x->probe[x->probes] = *probe;
 		x->probes++;
@@ -427,7 +440,8 @@ place(struct txn *t, struct chunk *ch)
 	return st;
 }
 
-/* The block is another's, or nobody's: the write becomes a lock never taken, of an address nobody asks for. */
+/* The block is another's, or nobody's: the write becomes a lock never taken, of an address nobody
+ * asks for. */
 static nam_status
 put_undo(struct txn *t, struct txn_write *w)
 {
@@ -445,8 +459,9 @@ put_undo(struct txn *t, struct txn_write *w)
 }
 
 /*
- * Waits for a block that somebody else holds, or changed, then looks again. *gone: while we waited it was taken
- * out of the index, or came to hold another key: the write is undone, the key to be looked up anew.
+ * Waits for a block that somebody else holds, or changed, then looks again. *gone: while we waited
+ * it was taken out of the index, or came to hold another key: the write is undone, the key to be
+ * looked up anew.
  */
 static nam_status
 insert_wait(struct txn *t, struct txn_put *p, struct txn_write *w, bool *gone)
@@ -510,7 +525,8 @@ insert_chunk(struct txn *t, struct txn_put *p, unsigned n)
 			unsigned put = ch.owner[i - ch.first];
 			if (w->has == TXN_LOCKED || !locks_at_once(t, w))
 				continue;
-			/* Who does not wait for writers looks at the key anew: that tells what has come between. */
+			/* Who does not wait for writers looks at the key anew: that tells what has
+			 * come between. */
 			if (t->iso == TXN_READ_COMMITTED)
 				st = insert_wait(t, &p[put], w, &gone);
 			else if ((st = put_undo(t, w)) == NAM_OK)

@@ -1,5 +1,6 @@
 /*
- * intent_format.h -- what a transaction leaves in remote memory so that others can finish or undo it.
+ * intent_format.h -- what a transaction leaves in remote memory so that others can finish or undo
+ * it.
  *
  *   log directory (one extent an owner slot, its address in the slot): address of the
  *   extent that holds intents 16i .. 16i+15, at word i. It stays with the slot: who takes the slot takes it over.
@@ -39,8 +40,9 @@
 #ifndef NAM_TXN_INTENT_FORMAT_H
 #define NAM_TXN_INTENT_FORMAT_H
 
-#include <assert.h>
 #include <base/hash.h>
+
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -74,14 +76,17 @@ struct txn_intent_entry {
 };
 
 struct txn_intent_head {
-	uint64_t lock; /* the lock word of this attempt */
-	uint64_t n;    /* entries */
-	uint64_t
-	    more; /* more than TXN_INTENT_ENTRIES: the root of where all of them lie (spread_format.h), or 0 */
+	uint64_t lock;      /* the lock word of this attempt */
+	uint64_t n;         /* entries */
+	uint64_t more;      /* more than TXN_INTENT_ENTRIES: the root of where all of them lie
+		   * (spread_format.h), or 0 */
 	uint64_t check;     /* over lock, n, more, note and all entries */
-	uint64_t waits_for; /* the lock word this transaction waits for, or 0 (not covered by check) */
-	uint64_t holds; /* 1: the tables whose guards it has locked are its alone (not covered by check) */
-	uint64_t note;  /* what its mark carries: TSO_NOTE_CATALOG, TSO_NOTE_MEMORY, both, or 0 */
+	uint64_t waits_for; /* the lock word this transaction waits for, or 0 (not covered by
+			     * check) */
+	uint64_t holds;     /* 1: the tables whose guards it has locked are its alone (not covered by
+			 * check) */
+	uint64_t note;      /* what its mark carries: TSO_NOTE_CATALOG, TSO_NOTE_MEMORY, both, or
+			     * 0 */
 	uint64_t pad;
 };
 

@@ -1,8 +1,10 @@
 /*
- * interleaving_test.c -- orders of steps that break a careless commit, each one put together step by step in virtual time.
+ * interleaving_test.c -- orders of steps that break a careless commit, each one put together step
+ * by step in virtual time.
  *
- * What slows a transaction down here: a claim of somebody else's that is open (the prefix stalls, so commits are answered and
- * nobody's snapshot covers them), a lock that is held for some microseconds, a sleep between two calls.
+ * What slows a transaction down here: a claim of somebody else's that is open (the prefix stalls,
+ * so commits are answered and nobody's snapshot covers them), a lock that is held for some
+ * microseconds, a sleep between two calls.
  */
 #include <base/log.h>
 #include <txn/testing/fixture.h>
@@ -33,7 +35,8 @@ let_go(struct fixture *fix, struct held *h)
 	tso_unpin(o, &h->pin);
 }
 
-/* Process p writes a key; the answer comes at once, and by now all of its words have left the lock, too. */
+/* Process p writes a key; the answer comes at once, and by now all of its words have left the lock,
+ * too. */
 static tso_cid
 write_behind(struct fixture *fix, unsigned p, uint64_t key, int64_t value)
 {
@@ -155,7 +158,8 @@ test_retry_covers(void **state)
 		run_some(3, retry);
 }
 
-/* ---- SERIALIZABLE: what was read is older than the newest, and the newest was there all the time ---- */
+/* ---- SERIALIZABLE: what was read is older than the newest, and the newest was there all the time
+ * ---- */
 
 static void
 newest_not_shown(struct fixture *fix)
@@ -168,7 +172,8 @@ newest_not_shown(struct fixture *fix)
 	struct txn *t = begin(fix, 1, TXN_SERIALIZABLE);
 	assert_int_equal(value_of(fix, t, &fix->tab[1], 0), 10); /* not covered yet */
 	assert_int_equal(set(fix, t, &fix->tab[1], 1, 30), NAM_OK);
-	/* It would commit above the version that it did not see, though nothing changes from here on. */
+	/* It would commit above the version that it did not see, though nothing changes from here
+	 * on. */
 	assert_int_equal(txn_commit(t, &cid), NAM_CONFLICT);
 	let_go(fix, &h);
 }
@@ -180,8 +185,9 @@ test_newest_not_shown(void **state)
 }
 
 /*
- * SERIALIZABLE claims when it has its locks. One writes x, and is kept from locking it for some microseconds; another reads x
- * meanwhile and commits. Should the first have its CID already, it would be below that of the one who did not see it.
+ * SERIALIZABLE claims when it has its locks. One writes x, and is kept from locking it for some
+ * microseconds; another reads x meanwhile and commits. Should the first have its CID already, it
+ * would be below that of the one who did not see it.
  */
 struct late_locker {
 	struct fixture *fix;
@@ -207,7 +213,8 @@ static unsigned both_committed, in_between;
 static void
 claim_behind_locks(struct fixture *fix)
 {
-	/* Their first intents and archives are there, and the rows are cold: a commit is four round trips. */
+	/* Their first intents and archives are there, and the rows are cold: a commit is four round
+	 * trips. */
 	fill(fix, 2, 10);
 	for (unsigned i = 0; i < 6; i++) {
 		struct txn *t = begin(fix, i % 3, TXN_READ_COMMITTED);
@@ -351,7 +358,8 @@ emptied(struct fixture *fix)
 	/* The empty block that it left is taken, by its word; not locked before COMMIT. */
 	t = begin(fix, 1, TXN_REPEATABLE_READ);
 	assert_int_equal(insert(t, &fix->tab[1], 7, 2), NAM_OK);
-	net_sleep(fix->w[0], 40 * MS); /* the collector has been there: no entry leads to it any more */
+	net_sleep(fix->w[0], 40 * MS); /* the collector has been there: no entry leads to it any
+				        * more */
 	assert_int_equal(txn_commit(t, NULL), NAM_CONFLICT);
 	t = begin(fix, 1, TXN_REPEATABLE_READ);
 	assert_int_equal(insert(t, &fix->tab[1], 7, 3), NAM_OK);
@@ -430,7 +438,8 @@ own_over_old(struct fixture *fix)
 	hold(fix, &h);
 	write_behind(fix, 1, 1, 20); /* below the next one, and process 0 need not see it */
 	write_behind(fix, 0, 0, 20);
-	/* Its own it must see, so it waits: a snapshot with the second and without the first there is none. */
+	/* Its own it must see, so it waits: a snapshot with the second and without the first there
+	 * is none. */
 	struct late_locker l = { .fix = fix };
 	assert_non_null(nam_co_start(net_worker_sched(fix->w[0]), fork_main, &l, 128 << 10));
 	net_sleep(fix->w[0], 3 * MS);
@@ -461,7 +470,8 @@ generations(struct fixture *fix)
 	fill(fix, 1, 0);
 	for (int64_t i = 1; i <= COMMITS; i++) {
 		struct txn_worker *tw = fix->tw[0];
-		/* All nearly used up. First while somebody is there who may know their words, then not. */
+		/* All nearly used up. First while somebody is there who may know their words, then
+		 * not. */
 		if (i == COMMITS / 4 || i == COMMITS / 2)
 			for (struct txn_intent *in = tw->intent_free; in != NULL; in = in->next)
 				in->generation = TXN_GENERATION_MAX - LEFT;
@@ -622,7 +632,8 @@ static struct {
 	bool done;
 } half;
 
-/* Key 0 was deleted, all snapshots see that, and HOLDER's collector had its block under way when it ended. */
+/* Key 0 was deleted, all snapshots see that, and HOLDER's collector had its block under way when it
+ * ended. */
 static void
 half_emptied(struct fixture *fix)
 {
@@ -634,7 +645,8 @@ half_emptied(struct fixture *fix)
 	fill(fix, 1, 10);
 	struct txn *before = begin(fix, 1, TXN_REPEATABLE_READ);
 	assert_int_equal(get(fix, before, &fix->tab[1], 0, &row, &r), NAM_OK);
-	/* By HOLDER itself: what is left of the row is then known to nobody else, and only who looks for the key finds it. */
+	/* By HOLDER itself: what is left of the row is then known to nobody else, and only who
+	 * looks for the key finds it. */
 	struct txn *t = begin(fix, HOLDER, TXN_REPEATABLE_READ);
 	assert_int_equal(del(fix, t, &fix->tab[HOLDER], 0), NAM_OK);
 	commit_all(t);
@@ -690,7 +702,8 @@ finder_main(void *arg)
 	half.done = true;
 }
 
-/* Two find it at once; one of them stalls, and the key is inserted into that block before he goes on. */
+/* Two find it at once; one of them stalls, and the key is inserted into that block before he goes
+ * on. */
 static void
 half_emptied_twice(struct fixture *fix)
 {
@@ -742,7 +755,8 @@ lock_costs(struct fixture *fix)
 	txn_abort(t);
 	struct txn *u = begin(fix, 0, TXN_REPEATABLE_READ);
 	assert_int_equal(set(fix, u, &fix->tab[0], 0, 20), NAM_OK);
-	/* What is remembered is not the newest any more: one more, and the row is shown as it is now. */
+	/* What is remembered is not the newest any more: one more, and the row is shown as it is
+	 * now. */
 	t = begin(fix, 1, TXN_READ_COMMITTED);
 	assert_int_equal(get(fix, t, &fix->tab[1], 0, &row, &r), NAM_OK);
 	commit_all(u);

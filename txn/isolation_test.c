@@ -1,4 +1,5 @@
-/* isolation_test.c -- each anomaly by name: which level refuses it, which allows it; waiting, deadlock, reclaiming, full memory. */
+/* isolation_test.c -- each anomaly by name: which level refuses it, which allows it; waiting,
+ * deadlock, reclaiming, full memory. */
 #include <txn/testing/fixture.h>
 
 /* ---- anomalies ---- */
@@ -113,7 +114,8 @@ dirty_and_repeatable(struct fixture *fix)
 	assert_int_equal(set(fix, w, &fix->tab[0], 0, 99), NAM_OK);
 	assert_int_equal(insert(w, &fix->tab[0], 5, 99), NAM_OK);
 	struct txn *rc = begin(fix, 1, TXN_READ_COMMITTED), *rr = begin(fix, 1, TXN_REPEATABLE_READ);
-	assert_int_equal(value_of(fix, rc, &fix->tab[1], 0), 1); /* locked, yet read, and not dirty */
+	/* locked, yet read, and not dirty */
+	assert_int_equal(value_of(fix, rc, &fix->tab[1], 0), 1);
 	assert_int_equal(value_of(fix, rc, &fix->tab[1], 5), -1);
 	assert_int_equal(value_of(fix, rr, &fix->tab[1], 0), 1);
 	commit_all(w);
@@ -202,7 +204,8 @@ long_fork(struct fixture *fix)
 	stop = true;
 	while (!ended[2] || !ended[3])
 		net_sleep(fix->w[0], 100000);
-	/* The states seen must lie on one path: of two of them one is at or above the other in both keys. */
+	/* The states seen must lie on one path: of two of them one is at or above the other in both
+	 * keys. */
 	unsigned states = 0;
 	for (unsigned a = 0; a < 64 * 64; a++)
 		for (unsigned b = 0; fork_seen[a] && b < 64 * 64; b++)
@@ -220,8 +223,9 @@ test_long_fork(void **state)
 		run(4, 2, seed, long_fork);
 }
 
-/* Fekete's: a reader makes two serializable-looking transactions impossible. The batch (b) must not commit
- * behind the receipt (r) that it did not see, once a report has shown the one without the other. */
+/* Fekete's: a reader makes two serializable-looking transactions impossible. The batch (b) must not
+ * commit behind the receipt (r) that it did not see, once a report has shown the one without the
+ * other. */
 static void
 read_only_anomaly(struct fixture *fix)
 {
@@ -390,8 +394,8 @@ test_duplicate_races(void **state)
 }
 
 /*
- * Keys deleted a moment ago are inserted again while the collector takes their blocks away. Nobody else is there:
- * no insert may meet a conflict, at any level.
+ * Keys deleted a moment ago are inserted again while the collector takes their blocks away. Nobody
+ * else is there: no insert may meet a conflict, at any level.
  */
 enum { AGAIN_KEYS = 96, AGAIN_BY = 8 };
 static void
@@ -409,7 +413,8 @@ again_one(struct fixture *fix, unsigned p, uint64_t first, int64_t value, enum t
 			.hash = nam_hash(&r[i].key, 8, fix->tab[p].id) };
 	}
 	struct txn *t = begin(fix, p, iso);
-	assert_int_equal(txn_insert(t, put, AGAIN_BY), NAM_OK); /* at no level: it waits for the collector */
+	assert_int_equal(txn_insert(t, put, AGAIN_BY), NAM_OK); /* at no level: it waits for the
+								 * collector */
 	*st = txn_commit(t, NULL);
 }
 static void
@@ -456,7 +461,8 @@ again_serial(struct fixture *fix)
 {
 	again_at(fix, TXN_SERIALIZABLE);
 }
-/* Keys looked for in vain while the collector takes away what is left of them: that is no news at COMMIT. */
+/* Keys looked for in vain while the collector takes away what is left of them: that is no news at
+ * COMMIT. */
 static void
 absent_beside(struct fixture *fix)
 {
@@ -740,7 +746,8 @@ reclaimed(struct fixture *fix)
 			assert_int_equal(txn_commit(t, NULL), NAM_OK);
 			for (unsigned i = 0; i < 4; i++) {
 				t = begin(
-				    fix, 0, TXN_REPEATABLE_READ); /* hot: the watermark has not passed it */
+				    /* hot: the watermark has not passed it */
+				    fix, 0, TXN_REPEATABLE_READ);
 				with_blob(fix, t, k, (int64_t)(k + 2), 900);
 				assert_int_equal(txn_commit(t, NULL), NAM_OK);
 			}
@@ -760,7 +767,8 @@ reclaimed(struct fixture *fix)
 		if (round == 10)
 			taken = memory_taken(fix);
 	}
-	assert_true(memory_taken(fix) <= taken + 2 * NET_EXTENT); /* 50 rounds later hardly any more */
+	/* 50 rounds later hardly any more */
+	assert_true(memory_taken(fix) <= taken + 2 * NET_EXTENT);
 	struct txn_stats st;
 	txn_worker_stats(fix->tw[0], &st);
 	assert_true(st.blobs_freed >= 20 * 5 * 55);
@@ -827,7 +835,8 @@ full(struct fixture *fix)
 	}
 	assert_int_equal(st, NAM_FULL);
 	assert_true(n > 100);
-	/* Nothing of the refused one is there; reading goes on; so do updates of what is there, or they say FULL. */
+	/* Nothing of the refused one is there; reading goes on; so do updates of what is there, or
+	 * they say FULL. */
 	struct txn *t = begin(fix, 1, TXN_REPEATABLE_READ);
 	assert_int_equal(count(t, &fix->tab[1]), n);
 	assert_int_equal(value_of(fix, t, &fix->tab[1], n), -1);
@@ -837,8 +846,9 @@ full(struct fixture *fix)
 	st = set(fix, t, &fix->tab[0], 0, 2);
 	assert_int_equal(st, NAM_OK);
 	assert_int_equal(txn_commit(t, NULL), NAM_OK);
-	net_sleep(fix->w[0],
-	    50000000); /* a row just updated needs memory for its old version: wait until it is cold */
+	net_sleep(
+	    fix->w[0], 50000000); /* a row just updated needs memory for its old version: wait until it is
+		        * cold */
 	for (uint64_t k = 0; k < 100; k++) {
 		t = begin(fix, 0, TXN_REPEATABLE_READ);
 		assert_int_equal(del(fix, t, &fix->tab[0], k), NAM_OK);

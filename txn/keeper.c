@@ -1,8 +1,10 @@
 /*
- * keeper.c -- keeps a worker's connections: one policy for all who find one broken (README, "Broken connections").
+ * keeper.c -- keeps a worker's connections: one policy for all who find one broken (README, "Broken
+ * connections").
  *
- * A connection that broke is asked for anew when somebody needs it: a transaction that begins or mends, a mark in doubt, the heartbeat,
- * recovery. One coroutine of the worker asks, the others wait for what it finds out:
+ * A connection that broke is asked for anew when somebody needs it: a transaction that begins or
+ * mends, a mark in doubt, the heartbeat, recovery. One coroutine of the worker asks, the others
+ * wait for what it finds out:
  *
  *   granted      nothing of the old connection executes any more; what was in doubt behind it can be looked at. Of the home node
  *                the oracle makes its marks again (tso_home_again)
@@ -10,8 +12,9 @@
  *   ended        the node's process has, or its memory came back empty: lost for all. Of the home node: so is this process
  *   shut out     others have recovered all that this process had begun: it abandons itself
  */
-#include <base/log.h>
 #include "txn_internal.h"
+
+#include <base/log.h>
 
 enum {
 	LOOK_NS = 200000, /* who waits for the keeper looks so often */
@@ -110,7 +113,8 @@ ask(struct txn_worker *tw, unsigned region)
 	}
 }
 
-/* Marks wait for home, and commits for those: not for ever, and not when the process wants to end. Others recover them. */
+/* Marks wait for home, and commits for those: not for ever, and not when the process wants to end.
+ * Others recover them. */
 static bool
 hopeless(const struct txn_worker *tw)
 {
@@ -239,9 +243,10 @@ txn_reach(struct txn_worker *tw)
 }
 
 /*
- * A network that is silent for a while and then goes on: what TCP sends again it sends later and later, so a beat may come a second
- * after the network does, and too late. So where a beat is out for a quarter of a lease a new connection is dialled, again and again;
- * it is granted as soon as the node hears us, and the beat that was out ends.
+ * A network that is silent for a while and then goes on: what TCP sends again it sends later and
+ * later, so a beat may come a second after the network does, and too late. So where a beat is out
+ * for a quarter of a lease a new connection is dialled, again and again; it is granted as soon as
+ * the node hears us, and the beat that was out ends.
  */
 void
 txn_pulse(void *worker)

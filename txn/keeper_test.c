@@ -1,6 +1,7 @@
 /*
- * keeper_test.c -- the connection to the home node breaks, at every verb of what a process does there: snapshots, claims, marks, ticks, going
- * idle and waking. Nobody is recovered for that, no process ends, and what was answered is there.
+ * keeper_test.c -- the connection to the home node breaks, at every verb of what a process does
+ * there: snapshots, claims, marks, ticks, going idle and waking. Nobody is recovered for that, no
+ * process ends, and what was answered is there.
  */
 #include <base/log.h>
 #include <txn/testing/fixture.h>

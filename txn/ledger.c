@@ -1,14 +1,17 @@
 /*
- * ledger.c -- which extents a table has, beside those of its blocks: entered one by one, found again, given back.
+ * ledger.c -- which extents a table has, beside those of its blocks: entered one by one, found
+ * again, given back.
  *
- * An entry is one word, 0 when it is empty. A process that has taken an extent from a storage node enters it by CAS from 0 before it
- * is used, and empties the entry by CAS before the extent goes back. So at any moment an extent is at its node, in one entry, or with
- * one process on its way between; of such a process has TXN_LEDGER_PART at most, and those are lost if it dies there.
+ * An entry is one word, 0 when it is empty. A process that has taken an extent from a storage node
+ * enters it by CAS from 0 before it is used, and empties the entry by CAS before the extent goes
+ * back. So at any moment an extent is at its node, in one entry, or with one process on its way
+ * between; of such a process has TXN_LEDGER_PART at most, and those are lost if it dies there.
  * Emptied entries are used again: as long as there are few of them nobody looks for them.
  */
+#include "txn_internal.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include "txn_internal.h"
 
 enum {
 	PART = TXN_LEDGER_PART,
@@ -66,7 +69,8 @@ ledger_of(struct txn_db *db, struct net_worker *w, net_addr anchor)
 	return (struct ledger){ .db = db, .w = w, .anchor = anchor, .page = UINT64_MAX };
 }
 
-/* Where entry i lies. make: its page is made if it is not there. *at is 0 where there is none. NAM_FULL: beyond the last page. */
+/* Where entry i lies. make: its page is made if it is not there. *at is 0 where there is none.
+ * NAM_FULL: beyond the last page. */
 static nam_status
 place_of(struct ledger *l, uint64_t i, bool make, net_addr *at)
 {
@@ -98,7 +102,8 @@ place_of(struct ledger *l, uint64_t i, bool make, net_addr *at)
 	return st;
 }
 
-/* READs entries from i on, at most LOOK, none behind `used` or across the border of a page. *k: how many; those of no page are 0. */
+/* READs entries from i on, at most LOOK, none behind `used` or across the border of a page. *k: how
+ * many; those of no page are 0. */
 static nam_status
 read_part(struct ledger *l, uint64_t i, uint64_t used, uint64_t *word, unsigned *k)
 {
@@ -153,7 +158,8 @@ enter(struct ledger *l, unsigned k, const net_addr *place, const uint64_t *word,
 	return st;
 }
 
-/* Into entries that others have emptied, as many as are found soon. Those that are in are swapped to the front: *in. */
+/* Into entries that others have emptied, as many as are found soon. Those that are in are swapped
+ * to the front: *in. */
 static nam_status
 enter_holes(struct ledger *l, struct txn_table_view *v, uint64_t used, unsigned n, net_addr *at,
     uint64_t *word, uint32_t *entry, unsigned *in, bool *none)
@@ -452,7 +458,8 @@ struct release {
 	nam_status st;
 };
 
-/* An entry is emptied before its extent goes back: so a process that has to begin anew gives nothing back twice. */
+/* An entry is emptied before its extent goes back: so a process that has to begin anew gives
+ * nothing back twice. */
 static void
 release_part(struct release *r)
 {

@@ -1,4 +1,5 @@
-/* ledger_test.c -- an extent is at its node, or in one entry of a ledger, or on its way; entries are used again; at any crash. */
+/* ledger_test.c -- an extent is at its node, or in one entry of a ledger, or on its way; entries
+ * are used again; at any crash. */
 #include <txn/testing/fixture.h>
 
 enum { TAKER = 1, MANY = 40, ROUNDS = 3000, EXTENTS = 256 /* a region's */ };

@@ -5,8 +5,8 @@
  * Each scene is played at many moments. A build with twins plays it with the
  * fault that its rule prevents, too: then there has to be damage.
  */
-#include <txn/testing/fixture.h>
 #include <base/fault.h>
+#include <txn/testing/fixture.h>
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)

@@ -1,10 +1,14 @@
-/* lock.c -- a transaction's intent, which gives it a lock word, and the locks it takes before its commit. */
-#include <base/fault.h>
-#include <stdlib.h>
-#include <string.h>
+/* lock.c -- a transaction's intent, which gives it a lock word, and the locks it takes before its
+ * commit. */
 #include "txn_internal.h"
 
-/* All 1,022 intents of the process are in use: a commit lasts some ten microseconds, but a statement may hold one for long. */
+#include <base/fault.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+/* All 1,022 intents of the process are in use: a commit lasts some ten microseconds, but a
+ * statement may hold one for long. */
 enum { INTENT_LOOK_NS = 100000 };
 
 /* ---- this attempt's lock word ---- */
@@ -12,8 +16,8 @@ enum { INTENT_LOOK_NS = 100000 };
 _Static_assert(TXN_CHUNKS <= 64, "chunks_kept has a bit for each");
 
 /*
- * Intents of one more extent of the log: one that whoever had the slot before us left there, or a new one. A place in the log
- * for which there is no memory now is kept for the next try.
+ * Intents of one more extent of the log: one that whoever had the slot before us left there, or a
+ * new one. A place in the log for which there is no memory now is kept for the next try.
  */
 static nam_status
 more_intents(struct txn_worker *tw)
@@ -32,7 +36,8 @@ more_intents(struct txn_worker *tw)
 		st = NAM_FULL;
 		for (unsigned i = 0; i < db->nregions && (st == NAM_FULL || st == NAM_GONE); i++)
 			st = net_extent_take(tw->w, db->regions[(chunk + i) % db->nregions], 1, &at);
-		if (st == NAM_FULL && tw->intents == 0) /* a worker without any could not even delete */
+		if (st == NAM_FULL && tw->intents == 0) /* a worker without any could not even
+							 * delete */
 			st = txn_extent_kept(db, tw->w, chunk, &at);
 		if (st == NAM_OK)
 			st = net_write1(tw->w, word, &at.bits, 8, NULL);
@@ -71,8 +76,9 @@ txn_intent_give(struct txn_worker *tw, struct txn_intent *in)
 }
 
 /*
- * I7: an intent that has rested begins its generations anew. Under TSO_PREASSIGNED nobody can tell when it has: there it rests for
- * ever. The line first: with the lock word of an earlier use, and the entries of it, it would prove a decision that nobody took.
+ * I7: an intent that has rested begins its generations anew. Under TSO_PREASSIGNED nobody can tell
+ * when it has: there it rests for ever. The line first: with the lock word of an earlier use, and
+ * the entries of it, it would prove a decision that nobody took.
  */
 static nam_status
 rested(struct txn_worker *tw)
@@ -158,7 +164,8 @@ nam_status
 txn_newest_locked(struct txn *t, struct txn_write *w, struct rec_block *img, const struct rec_slot **s)
 {
 	*s = NULL;
-	/* The directory changes under the lock only, and it is ours: a torn image is our own READ's doing. */
+	/* The directory changes under the lock only, and it is ours: a torn image is our own READ's
+	 * doing. */
 	for (unsigned tries = 0;; tries++) {
 		if (txn_rec_dir_whole(w->view, img, w->at)) {
 			unsigned n = txn_rec_newest(w->view, img);
@@ -178,7 +185,8 @@ txn_newest_locked(struct txn *t, struct txn_write *w, struct rec_block *img, con
 	}
 }
 
-/* A row this transaction locked before: shows the version it locked, whatever the statement's snapshot showed. */
+/* A row this transaction locked before: shows the version it locked, whatever the statement's
+ * snapshot showed. */
 static nam_status
 relocked(struct txn *t, struct txn_write *w, struct txn_row *r)
 {
@@ -236,7 +244,8 @@ lock_rows(struct txn *t, struct txn_table *table, struct txn_row *row, nam_statu
 		if (w != NULL && (w->kind != WR_LOCK || r->cid == rec_listed(w->cid[w->newest])))
 			continue; /* ours already, locked or inserted */
 		if (w != NULL) {
-			/* Locked by an earlier statement at a version this snapshot does not cover yet. */
+			/* Locked by an earlier statement at a version this snapshot does not cover
+			 * yet. */
 			if ((st = relocked(t, w, r)) != NAM_OK)
 				return out[i] = st;
 			continue;
@@ -295,7 +304,8 @@ txn_lock_many(struct txn *t, struct txn_table *table, struct txn_row *row, nam_s
 		row[i].changed = false;
 		out[i] = row[i].cid == 0 || row[i].cid == row[i].newest ? NAM_OK : NAM_CONFLICT;
 		if (out[i] != NAM_OK)
-			txn_cover(t, row[i].newest); /* else the retry would lose again: `stale-retry` */
+			txn_cover(t, row[i].newest); /* else the retry would lose again:
+						      * `stale-retry` */
 	}
 	return NAM_OK;
 }

@@ -1,16 +1,21 @@
 /*
- * look.c -- looks at all of a table that is being swept: which of its old memory is in use, and which blocks are nobody's.
+ * look.c -- looks at all of a table that is being swept: which of its old memory is in use, and
+ * which blocks are nobody's.
  *
- * A table is large, and others wait for the watermark. So nobody keeps a snapshot while it looks at all: each extent is looked at
- * at a snapshot of its own, a young one, which is then written into the extent's head (M6). The sweep's lock keeps the table.
+ * A table is large, and others wait for the watermark. So nobody keeps a snapshot while it looks at
+ * all: each extent is looked at at a snapshot of its own, a young one, which is then written into
+ * the extent's head (M6). The sweep's lock keeps the table.
  *
- * The chain of extents is followed first, head by head. Then the workers of this process share the list: each takes a few extents,
- * READs them together, looks at them, and says of them at which snapshot, together with the READs of its next ones.
+ * The chain of extents is followed first, head by head. Then the workers of this process share the
+ * list: each takes a few extents, READs them together, looks at them, and says of them at which
+ * snapshot, together with the READs of its next ones.
  */
+#include "reclaim.h"
+
 #include <base/fault.h>
+
 #include <stdlib.h>
 #include <string.h>
-#include "reclaim.h"
 
 enum {
 	TOGETHER = 4,      /* extents that are READ together */
@@ -197,8 +202,9 @@ horizon_of(uint64_t extent)
 }
 
 /*
- * Connections broke under some WRITEs. Were one executed late, behind what the next sweep writes there, it would lower that. So each is
- * made again over a new connection: then nothing of the old one executes any more. Else the sweep's lock must stay ours.
+ * Connections broke under some WRITEs. Were one executed late, behind what the next sweep writes
+ * there, it would lower that. So each is made again over a new connection: then nothing of the old
+ * one executes any more. Else the sweep's lock must stay ours.
  */
 static void
 tell_again(struct part *p, const struct net_op *op, unsigned n, const uint64_t *at)
@@ -213,7 +219,8 @@ tell_again(struct part *p, const struct net_op *op, unsigned n, const uint64_t *
 	}
 }
 
-/* Takes extents as long as there are some that no worker has begun with. A batch that was begun is looked at to its end. */
+/* Takes extents as long as there are some that no worker has begun with. A batch that was begun is
+ * looked at to its end. */
 static nam_status
 some(struct part *p, char *bytes)
 {
@@ -293,7 +300,8 @@ txn_look_along(struct txn_worker *tw)
 		struct txn *t;
 		if (atomic_load(&v->look) == NULL || txn_begin(tw, TXN_REPEATABLE_READ, &t) != NAM_OK)
 			continue;
-		/* Counted first: the leader takes the look away, and then waits until nobody is counted. */
+		/* Counted first: the leader takes the look away, and then waits until nobody is
+		 * counted. */
 		atomic_fetch_add(&v->looking, 1);
 		struct txn_look *l = atomic_load(&v->look);
 		if (l != NULL && atomic_load(&l->next) < l->extents)
@@ -305,12 +313,14 @@ txn_look_along(struct txn_worker *tw)
 
 /* ---- all of it ---- */
 
-/* The heads READ last, and what is expected of the chain: each region hands extents out rising, so the chain falls. */
+/* The heads READ last, and what is expected of the chain: each region hands extents out rising, so
+ * the chain falls. */
 struct heads {
 	uint64_t at[HEADS];
 	struct txn_extent head[HEADS];
 	unsigned n;
-	uint64_t last[NET_REGIONS], stride[NET_REGIONS]; /* by region; stride 0: nothing is expected */
+	uint64_t last[NET_REGIONS], stride[NET_REGIONS]; /* by region; stride 0: nothing is
+							  * expected */
 };
 
 static void
@@ -346,8 +356,9 @@ read_heads(struct txn_worker *tw, struct heads *h, uint64_t at)
 }
 
 /*
- * A chain costs a round trip for each link, unless the next head has been READ already. A guess proves nothing: the chain says which
- * heads are of this table. Those had been linked before its beginning was READ, so they do not change any more.
+ * A chain costs a round trip for each link, unless the next head has been READ already. A guess
+ * proves nothing: the chain says which heads are of this table. Those had been linked before its
+ * beginning was READ, so they do not change any more.
  */
 static nam_status
 list_extents(struct txn *t, struct txn_look *l)
@@ -403,8 +414,9 @@ by_turns(const void *a, const void *b, void *part)
 }
 
 /*
- * A block to which nothing leads is met by nobody but a sweep, and no later sweep is certain. So the lock of a dead owner is freed now,
- * though the CID for that may have to be waited for. What a live one has locked, it gives back itself.
+ * A block to which nothing leads is met by nobody but a sweep, and no later sweep is certain. So
+ * the lock of a dead owner is freed now, though the CID for that may have to be waited for. What a
+ * live one has locked, it gives back itself.
  */
 static nam_status
 free_lone(struct txn *t, struct txn_empty *e)
@@ -420,8 +432,9 @@ free_lone(struct txn *t, struct txn_empty *e)
 }
 
 /*
- * An insert that was never committed left an entry and an empty block. Another insert of the key may use both, and the collector
- * takes both away, under its lock. Only blocks that no entry leads to are simply free.
+ * An insert that was never committed left an entry and an empty block. Another insert of the key
+ * may use both, and the collector takes both away, under its lock. Only blocks that no entry leads
+ * to are simply free.
  */
 static nam_status
 entries(struct txn *t, struct txn_look *l)

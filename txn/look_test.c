@@ -1,10 +1,11 @@
 /*
- * look_test.c -- a large table is swept over a slow network, while others use it: the watermark goes on, extents are READ together,
- * and all of its memory is somebody's, and one's only.
+ * look_test.c -- a large table is swept over a slow network, while others use it: the watermark
+ * goes on, extents are READ together, and all of its memory is somebody's, and one's only.
  */
+#include "reclaim.h"
+
 #include <base/fault.h>
 #include <txn/testing/fixture.h>
-#include "reclaim.h"
 
 enum {
 	DEAD = 1,
@@ -342,7 +343,8 @@ sweeper_read(struct fixture *fix)
 	return c.bytes_in;
 }
 
-/* Rows get other blobs while the table is swept. Most blobs of before are so left between two looks at extents. */
+/* Rows get other blobs while the table is swept. Most blobs of before are so left between two looks
+ * at extents. */
 static void
 used_meanwhile(struct fixture *fix)
 {
@@ -355,7 +357,8 @@ used_meanwhile(struct fixture *fix)
 	uint64_t k = 0, end = 0, before = sweeper_read(fix);
 	for (; (anchor(fix)->sweep & 1) && (end == 0 || net_now_ns(fix->w[0]) < end); k++) {
 		replace(fix, 0, k * 37 % ROWS);
-		/* A snapshot taken in the middle of it, and kept until the sweep should long be over. */
+		/* A snapshot taken in the middle of it, and kept until the sweep should long be
+		 * over. */
 		if (old == NULL && sweeper_read(fix) > before + 6 * NET_EXTENT) {
 			old = begin(fix, READER, TXN_REPEATABLE_READ);
 			end = net_now_ns(fix->w[0]) + 1000 * (uint64_t)MS;

@@ -1,13 +1,15 @@
 /*
- * mark.c -- going back to a place inside of a transaction: what was written since is undone, what was locked since is free.
+ * mark.c -- going back to a place inside of a transaction: what was written since is undone, what
+ * was locked since is free.
  *
- * Every mark begins a new stretch of the transaction, numbered by `clock`. A write and a blob know the stretch
- * they were born in; a write of an older stretch is copied aside before it is changed. So a
- * transaction without marks pays one comparison per write.
+ * Every mark begins a new stretch of the transaction, numbered by `clock`. A write and a blob know
+ * the stretch they were born in; a write of an older stretch is copied aside before it is changed.
+ * So a transaction without marks pays one comparison per write.
  */
+#include "txn_internal.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include "txn_internal.h"
 
 uint32_t
 txn_mark(struct txn *t)
@@ -33,7 +35,8 @@ txn_keep_blob(struct txn *t, const struct txn_new_blob *b)
 {
 	if (b->born == t->clock)
 		return false;
-	/* Without memory to remember it, it stays: written for nothing, and lost until its table goes. */
+	/* Without memory to remember it, it stays: written for nothing, and lost until its table
+	 * goes. */
 	if (txn_grow((void **)&t->undo, t->nundo, &t->undo_cap, sizeof *t->undo))
 		t->undo[t->nundo++] = (struct txn_undo){ .stretch = t->clock, .blob = *b };
 	return true;
@@ -103,8 +106,9 @@ txn_rollback_to(struct txn *t, uint32_t mark)
 		struct txn_write *w = t->wr[i];
 		if (!w->fresh)
 			continue;
-		/* An index entry leads to it: the collector empties it, but not before we have ended, for this
-		 * transaction may insert the key again, and would find this block. */
+		/* An index entry leads to it: the collector empties it, but not before we have
+		 * ended, for this transaction may insert the key again, and would find this
+		 * block. */
 		if (w->indexed && txn_grow((void **)&t->gone, t->ngone, &t->gone_cap, sizeof *t->gone))
 			t->gone[t->ngone++] = (struct txn_junk){
 				.kind = JUNK_EMPTY, .view = w->view, .at = w->at, .aux = w->ident

@@ -1,11 +1,13 @@
 /*
- * mend.c -- a connection broke while a transaction held locks behind it (README, "Broken connections").
+ * mend.c -- a connection broke while a transaction held locks behind it (README, "Broken
+ * connections").
  *
- * What was posted is done or not, nobody knows. So a new connection is asked for: the node grants it when nothing of the
- * old one executes any more, and then a word that still is our lock says that all behind it is still ours to write. A word that
- * has left our lock was freed by us, and is another's already. Refused: we have been fenced, and others recover it. No answer
- * for long: others may reach the node all the same, so it is left to them, too. Only a node whose process has ended is
- * lost for all, with what was on it.
+ * What was posted is done or not, nobody knows. So a new connection is asked for: the node grants
+ * it when nothing of the old one executes any more, and then a word that still is our lock says
+ * that all behind it is still ours to write. A word that has left our lock was freed by us, and is
+ * another's already. Refused: we have been fenced, and others recover it. No answer for long:
+ * others may reach the node all the same, so it is left to them, too. Only a node whose process has
+ * ended is lost for all, with what was on it.
  */
 #include "txn_internal.h"
 

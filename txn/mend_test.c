@@ -1,9 +1,10 @@
 /*
- * mend_test.c -- a process loses a node in the middle of a transaction: its connection breaks, or nothing comes through for a
- * while, or for ever. Later it dies, or goes on.
+ * mend_test.c -- a process loses a node in the middle of a transaction: its connection breaks, or
+ * nothing comes through for a while, or for ever. Later it dies, or goes on.
  *
- * From any moment of the transaction on, and for each of the nodes: intent, rows and the cluster record lie on different ones.
- * Others then find all of the transaction or nothing, what its client was told, and no lock that stays.
+ * From any moment of the transaction on, and for each of the nodes: intent, rows and the cluster
+ * record lie on different ones. Others then find all of the transaction or nothing, what its client
+ * was told, and no lock that stays.
  */
 #include <base/log.h>
 #include <txn/testing/fixture.h>
@@ -29,8 +30,8 @@ static struct {
 	enum how how;
 	unsigned node;
 	uint64_t at;
-	bool
-	    old; /* somebody reads what will be overwritten: its directory is written twice, the first time to link the archive */
+	bool old; /* somebody reads what will be overwritten: its directory is written twice, the
+		  * first time to link the archive */
 	/* what came of it */
 	unsigned all, nothing, told, unsure, gave_up, linked;
 } moment;
@@ -156,14 +157,16 @@ test_lose(void **state)
 		    how_text[how], moment.all, moment.nothing, moment.told, moment.unsure, moment.linked,
 		    moment.gave_up);
 		assert_true(moment.all > 50 && moment.nothing > 50);
-		/* Some were in the middle of it, and then a connection that can be had again tells. */
+		/* Some were in the middle of it, and then a connection that can be had again
+		 * tells. */
 		assert_true((moment.unsure > 0) == (how >= PARTED));
 	}
 }
 
 /*
- * Behind a connection that breaks a collector may leave a lock that is in no transaction. It goes on over a new one with what it was at, and
- * so everybody can insert those keys again; nobody gives himself up for that.
+ * Behind a connection that breaks a collector may leave a lock that is in no transaction. It goes
+ * on over a new one with what it was at, and so everybody can insert those keys again; nobody gives
+ * himself up for that.
  */
 static struct {
 	unsigned on, gave_up;

@@ -1,7 +1,9 @@
 /* read.c -- finds rows by key: pointer cache, index, blocks. */
-#include <base/fault.h>
-#include <string.h>
 #include "txn_internal.h"
+
+#include <base/fault.h>
+
+#include <string.h>
 
 enum { CHUNK = 32, WHOLE_MAX = 640 /* blocks up to this are READ whole */ };
 
@@ -31,8 +33,9 @@ same_key(const struct txn_table *tab, const void *row, uint32_t len, const struc
 }
 
 /*
- * Judges the block at `at` for one key. slot: where txn_rec_resolve has just found the version, REC_NO_SLOT: not
- * asked yet. True: the question is answered (row or absent). False: this block is another key's.
+ * Judges the block at `at` for one key. slot: where txn_rec_resolve has just found the version,
+ * REC_NO_SLOT: not asked yet. True: the question is answered (row or absent). False: this block is
+ * another key's.
  */
 static bool
 judge(struct txn *t, struct txn_get *g, net_addr at, struct rec_block *img, unsigned slot,
@@ -64,7 +67,8 @@ judge(struct txn *t, struct txn_get *g, net_addr at, struct rec_block *img, unsi
 	unsigned n = txn_rec_newest(v, img);
 	uint64_t newest = n == REC_NO_SLOT ? img->word : rec_cid(img, n);
 	if (s == NULL) {
-		/* Nothing visible. Is it at least this key's block? A version too new to see tells. */
+		/* Nothing visible. Is it at least this key's block? A version too new to see
+		 * tells. */
 		if (n == REC_NO_SLOT)
 			return false;
 		const struct rec_slot *x = rec_slot_of(v, img, n);
@@ -77,7 +81,8 @@ judge(struct txn *t, struct txn_get *g, net_addr at, struct rec_block *img, unsi
 	}
 	if (!same_key(g->table, s->payload, (uint32_t)s->meta, g))
 		return false;
-	/* What a deletion leaves the collector takes away at any time: not this block is looked at again, but the key. */
+	/* What a deletion leaves the collector takes away at any time: not this block is looked at
+	 * again, but the key. */
 	if (s->meta & REC_DELETED)
 		txn_read_set_add_absent(t, g);
 	else
@@ -93,8 +98,9 @@ judge(struct txn *t, struct txn_get *g, net_addr at, struct rec_block *img, unsi
 }
 
 /*
- * Our own insert of this key, when the index does not lead to its block any more: it was an empty one, and somebody's garbage;
- * and another's insert may have got another block since. Our commit will find out; until then we see what we wrote.
+ * Our own insert of this key, when the index does not lead to its block any more: it was an empty
+ * one, and somebody's garbage; and another's insert may have got another block since. Our commit
+ * will find out; until then we see what we wrote.
  */
 static bool
 inserted_here(struct txn *t, struct txn_get *g)
@@ -114,9 +120,9 @@ inserted_here(struct txn *t, struct txn_get *g)
 }
 
 /*
- * Is what a remembered address leads to the block of this hash? The cache tells keys apart by some bits of their
- * hashes only, and what it remembers may have become another table's block, of another shape, or no block at
- * all: nothing but the ident may be asked of the image before this.
+ * Is what a remembered address leads to the block of this hash? The cache tells keys apart by some
+ * bits of their hashes only, and what it remembers may have become another table's block, of
+ * another shape, or no block at all: nothing but the ident may be asked of the image before this.
  */
 static bool
 of_hash(const struct txn *t, const struct txn_get *g, net_addr at, const struct rec_block *img)
@@ -134,7 +140,8 @@ hint_of(const struct txn_table_view *v, const struct txn_row *row)
 	return (uint8_t)(1 + txn_rec_newest(v, row->block));
 }
 
-/* READs the directory and one slot of a block into its image; the other slots say of themselves that they are not there. */
+/* READs the directory and one slot of a block into its image; the other slots say of themselves
+ * that they are not there. */
 static uint8_t
 read_hinted(
     struct net_batch *b, const struct txn_table_view *v, net_addr at, struct rec_block *img, uint8_t hint)
@@ -175,8 +182,9 @@ missed(struct getting *x, unsigned i)
 }
 
 /*
- * What the pointer cache knows: the directory and the slot that was newest when last seen, all in one
- * doorbell. The two READs prove nothing about each other; the directory says which CID, the slot proves it.
+ * What the pointer cache knows: the directory and the slot that was newest when last seen, all in
+ * one doorbell. The two READs prove nothing about each other; the directory says which CID, the
+ * slot proves it.
  */
 static nam_status
 read_known(struct getting *x)

@@ -1,5 +1,6 @@
 /*
- * reclaim.c -- finds the memory that crashed processes had at hand, by reading all of a table (README, "Memory of crashed processes").
+ * reclaim.c -- finds the memory that crashed processes had at hand, by reading all of a table
+ * (README, "Memory of crashed processes").
  *
  * Under the table's sweep lock, in this order; each waits for the one before:
  *
@@ -12,15 +13,18 @@
  *	5  wait until the watermark has passed the youngest of these snapshots: what only older ones can reach is nobody's
  *	6  that one as the horizon, then the generation's end, then the lock: the others may give back again, and we have what was free
  *
- * The sweeper is pinned from the beginning to the end, but its pin moves: the watermark waits for a few extents at most, and
- * never for the table. A sweeper that dies in between has changed nothing but the generation, and what heads of extents say: the next
- * sweeper begins anew, and all is void again. What the head of an extent makes others forget, the next sweep finds. Two cannot be at it:
+ * The sweeper is pinned from the beginning to the end, but its pin moves: the watermark waits for a
+ * few extents at most, and never for the table. A sweeper that dies in between has changed nothing
+ * but the generation, and what heads of extents say: the next sweeper begins anew, and all is void
+ * again. What the head of an extent makes others forget, the next sweep finds. Two cannot be at it:
  * the lock names the sweeper, and a dead one is recovered before its lock is anybody's.
  */
+#include "reclaim.h"
+
 #include <base/fault.h>
+
 #include <stdlib.h>
 #include <string.h>
-#include "reclaim.h"
 
 enum {
 	HAND_OVER_NS = 2000000000,
@@ -34,7 +38,8 @@ struct sweep {
 	struct txn_worker *tw;
 	struct txn_table_view *v;
 	uint64_t before;             /* the horizon when it began */
-	uint64_t lock, word, deaths; /* lock 0: it is not ours any more; word 0: nothing has changed yet */
+	uint64_t lock, word, deaths; /* lock 0: it is not ours any more; word 0: nothing has changed
+				      * yet */
 	nam_status st;
 	struct txn_look look;
 };
@@ -67,7 +72,8 @@ begin(struct sweep *s)
 	s->word = 2 * generation - 1;
 	s->before = a.horizon;
 	st = net_write1(w, word_at(s, offsetof(struct txn_anchor, sweep)), &s->word, 8, NULL);
-	/* What hangs there is void by its generation; but those come round after a thousand sweeps. */
+	/* What hangs there is void by its generation; but those come round after a thousand
+	 * sweeps. */
 	for (unsigned i = 0; st == NAM_OK && i < 3; i++) {
 		uint64_t head, seen = 0;
 		st = net_read1(w, word_at(s, list[i]), &head, 8, NULL);
@@ -83,7 +89,8 @@ begin(struct sweep *s)
 
 /* ---- 6 ---- */
 
-/* What was found becomes ours, as long as the next sweep has not begun: that one finds all of it again. */
+/* What was found becomes ours, as long as the next sweep has not begun: that one finds all of it
+ * again. */
 static void
 keep_rest(struct sweep *s, struct txn_alloc *a, uint64_t over)
 {
@@ -138,7 +145,8 @@ end(struct sweep *s)
 {
 	struct txn_alloc *a;
 	uint64_t over = s->word + 1, h = s->st == NAM_OK ? atomic_load(&s->look.horizon) : 0, until = 0, lock;
-	/* A horizon may still be WRITTEN that is below those of the next sweep: there is none before this process has ended. */
+	/* A horizon may still be WRITTEN that is below those of the next sweep: there is none
+	 * before this process has ended. */
 	if (atomic_load(&s->look.doubt))
 		s->lock = 0;
 	nam_status st = s->lock != 0 ? tell_anchor(s, over, h) : NAM_ABSENT;

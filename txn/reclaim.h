@@ -1,4 +1,5 @@
-/* reclaim.h -- what reclaim.c (the steps of a sweep) and look.c (its looking) share. No other file includes it. */
+/* reclaim.h -- what reclaim.c (the steps of a sweep) and look.c (its looking) share. No other file
+ * includes it. */
 #ifndef NAM_TXN_RECLAIM_H
 #define NAM_TXN_RECLAIM_H
 
@@ -18,30 +19,37 @@ struct txn_found {
 	uint32_t empties, empty_cap, junks, junk_cap;
 };
 
-/* One sweep's look at its table. Its leader is the worker that sweeps; other workers of the process may take part. */
+/* One sweep's look at its table. Its leader is the worker that sweeps; other workers of the process
+ * may take part. */
 struct txn_look {
 	struct txn_table_view *v;
 	uint64_t generation; /* memory of earlier ones is old */
 	uint64_t *extent;    /* of blocks, newest first */
 	uint32_t extents, extent_cap;
-	uint64_t *
-	    old; /* extents of archives and blobs, rising; used: what of each is in use, a bit for each unit */
+	uint64_t *old; /* extents of archives and blobs, rising; used: what of each is in use, a bit for
+		  * each unit */
 	uint32_t nold, old_cap;
-	_Atomic uint64_t (*used)[TXN_UNIT_WORDS]; /* a  relaxed, until all have come to their ends */
-	_Atomic uint32_t next;                    /* of extent[], the first that nobody has begun with */
-	_Atomic uint64_t horizon;                 /* the youngest snapshot that an extent was looked at */
+	_Atomic uint64_t (*used)[TXN_UNIT_WORDS]; /* a  relaxed, until all have come to their
+						   * ends */
+	_Atomic uint32_t next;                    /* of extent[], the first that nobody has begun
+						   * with */
+	_Atomic uint64_t horizon;                 /* the youngest snapshot that an extent was looked
+						   * at */
 	_Atomic int status;                       /* the first that was not NAM_OK: all stop */
 	atomic_bool doubt;                        /* an extent's horizon may still be WRITTEN */
 	atomic_flag adding;
 	struct txn_found found; /* by those who are through; under `adding` */
 };
 
-/* Looks at all blocks, and asks the index for those that are empty. t: its pin moves. In a coroutine. */
+/* Looks at all blocks, and asks the index for those that are empty. t: its pin moves. In a
+ * coroutine. */
 nam_status txn_look_at_all(struct txn *t, struct txn_look *l);
-/* Is some other worker of this process looking at a large table? Then takes part in it. In a coroutine. */
+/* Is some other worker of this process looking at a large table? Then takes part in it. In a
+ * coroutine. */
 void txn_look_along(struct txn_worker *tw);
 void txn_look_free(struct txn_look *l);
-/* A younger pin takes the place of this one. In between there is one, too: the process must not be idle. */
+/* A younger pin takes the place of this one. In between there is one, too: the process must not be
+ * idle. */
 nam_status txn_pin_move(struct txn_worker *tw, struct tso_pin *pin);
 
 #endif

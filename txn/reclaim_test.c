@@ -1,5 +1,6 @@
 /*
- * reclaim_test.c -- what a dead process had at hand is found again: by one who dies at each verb of that, and by the next.
+ * reclaim_test.c -- what a dead process had at hand is found again: by one who dies at each verb of
+ * that, and by the next.
  */
 #include <txn/testing/fixture.h>
 
@@ -71,7 +72,8 @@ sweeps(struct fixture *fix, unsigned p)
 	return st.sweeps;
 }
 
-/* ---- the victim: rows it deleted wait to be collected, and a transaction of many rows and blobs is open ---- */
+/* ---- the victim: rows it deleted wait to be collected, and a transaction of many rows and blobs
+ * is open ---- */
 
 struct victim {
 	struct fixture *fix;
@@ -164,7 +166,8 @@ bury(struct fixture *fix, const struct victim *v)
 
 /* ---- it is found, once ---- */
 
-/* A dead process's long value lay in whole extents: they serve another long value, again and again. */
+/* A dead process's long value lay in whole extents: they serve another long value, again and
+ * again. */
 static void
 long_again(struct fixture *fix, unsigned p)
 {

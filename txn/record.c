@@ -1,7 +1,9 @@
 /* record.c -- decides what a block image shows at a snapshot, and fetches what it cannot show. */
-#include <base/fault.h>
-#include <string.h>
 #include "txn_internal.h"
+
+#include <base/fault.h>
+
+#include <string.h>
 
 enum { FETCH_TRIES = 20000, DEAD_EVERY = 16 };
 
@@ -70,8 +72,8 @@ txn_rec_resolve(const struct txn_table_view *v, const struct rec_block *img, net
 	return img->link != 0 ? REC_OLDER : REC_TORN;
 }
 
-/* Looks along the chain for the newest version at or below the snapshot. NAM_ABSENT: the chain ends before
- * one. NAM_TORN: a link proves nothing (its memory went to another version). */
+/* Looks along the chain for the newest version at or below the snapshot. NAM_ABSENT: the chain ends
+ * before one. NAM_TORN: a link proves nothing (its memory went to another version). */
 static nam_status
 walk_chain(struct txn *t, const struct txn_table_view *v, uint64_t link, net_addr home, uint64_t snapshot,
     uint64_t want, struct rec_archive *a, const struct rec_slot **out, struct nam_arena *arena)
@@ -87,7 +89,8 @@ walk_chain(struct txn *t, const struct txn_table_view *v, uint64_t link, net_add
 			return NAM_TORN;
 		if (a->cid <= snapshot) {
 			if (want != 0 && a->cid != want)
-				return NAM_TORN; /* the directory lists a newer one: read the block again */
+				return NAM_TORN; /* the directory lists a newer one: read the block
+						  * again */
 			struct rec_slot *s = nam_arena_take(arena, sizeof *s + len);
 			if (s == NULL)
 				return NAM_NOMEM;
@@ -140,7 +143,8 @@ txn_rec_fetch(struct txn *t, const struct txn_table_view *v, struct rec_block *i
 			net_back_off(t->tw->w, &pause);
 		if ((st = txn_go_on(t)) != NAM_OK)
 			return st;
-		/* A collector that died while it emptied the block left half a directory, and nobody else will come for it. */
+		/* A collector that died while it emptied the block left half a directory, and
+		 * nobody else will come for it. */
 		if (tries % DEAD_EVERY == DEAD_EVERY - 1 && rec_is_locked(img))
 			(void)txn_unlock_dead(t->tw, at, img->word);
 		st = net_read1(t->tw->w, at, img, v->block_bytes, &t->counts);

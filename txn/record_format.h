@@ -40,10 +40,11 @@
 #ifndef NAM_TXN_RECORD_FORMAT_H
 #define NAM_TXN_RECORD_FORMAT_H
 
-#include <assert.h>
 #include <base/hash.h>
 #include <net/net.h>
 #include <net/region_format.h>
+
+#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -58,7 +59,8 @@ enum { REC_WORD = 0, REC_IDENT = 1, REC_LINK = 2, REC_CID = 3 };
 #define REC_ARCHIVED (UINT64_C(1) << 63)
 #define REC_DELETED  (UINT64_C(1) << 32)
 
-/* The head of a block: word and directory. No block is shorter, so any image of one can be looked at as this. */
+/* The head of a block: word and directory. No block is shorter, so any image of one can be looked
+ * at as this. */
 struct rec_block {
 	uint64_t word;
 	uint64_t ident;
@@ -217,7 +219,8 @@ struct txn_anchor {
 };
 static_assert(sizeof(struct txn_anchor) == 128, "anchor is layout");
 
-/* An entry:  63..58 region | 57..30 number of the extent in it | 29 the index's | 28..0 the anchor's `sweep` when it was taken */
+/* An entry:  63..58 region | 57..30 number of the extent in it | 29 the index's | 28..0 the
+ * anchor's `sweep` when it was taken */
 #define TXN_LEDGER_INDEX (UINT64_C(1) << 29) /* without it: of archives and blobs */
 #define TXN_LEDGER_WHOSE (TXN_LEDGER_INDEX | (TXN_LEDGER_INDEX - 1))
 enum { TXN_LEDGER_REGION = 58, TXN_LEDGER_NUMBER = 30, TXN_LEDGER_SWEEPS = 29, TXN_LEDGER_PART = 16 };

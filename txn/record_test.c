@@ -1,9 +1,11 @@
-/* record_test.c -- block images torn in every way a READ may tear them: the directory's proof holds, a naive twin is fooled. */
+/* record_test.c -- block images torn in every way a READ may tear them: the directory's proof
+ * holds, a naive twin is fooled. */
 #include <txn/testing/fixture.h>
 
 enum { SLOTS_MAX = 4, WORDS = 96, VERSIONS = 7, PAYLOAD = 40, ROUNDS = 60000 };
 
-/* One record's life, step by step, as a writer's WRITEs leave memory: each step is what one WRITE changes. */
+/* One record's life, step by step, as a writer's WRITEs leave memory: each step is what one WRITE
+ * changes. */
 struct step {
 	unsigned from, words; /* the words it writes, in any order */
 	uint64_t after[WORDS];
@@ -18,7 +20,8 @@ struct life {
 	unsigned steps;
 	uint64_t cid[VERSIONS + 1];
 	unsigned versions;
-	unsigned dir_done[VERSIONS + 1]; /* steps that must have executed before a snapshot may cover it */
+	unsigned dir_done[VERSIONS + 1]; /* steps that must have executed before a snapshot may
+					  * cover it */
 };
 
 static const struct rec_block *
@@ -54,7 +57,8 @@ write_words(struct life *l, unsigned from, const void *bytes, unsigned len)
 	memcpy(s->after, l->block, sizeof s->after);
 }
 
-/* A commit: lock, version, directory, word. aborted: lock, version, unlock. The slot is archived (R4) if need be. */
+/* A commit: lock, version, directory, word. aborted: lock, version, unlock. The slot is archived
+ * (R4) if need be. */
 static void
 commit(struct life *l, uint64_t cid, bool aborted)
 {
@@ -70,7 +74,8 @@ commit(struct life *l, uint64_t cid, bool aborted)
 	}
 	uint64_t lock = txn_lock_word(1, 1, 1, (uint32_t)cid);
 	write_words(l, REC_WORD, &lock, 8);
-	/* What is overwritten is archived and linked before, or its successor is below every snapshot: here the first. */
+	/* What is overwritten is archived and linked before, or its successor is below every
+	 * snapshot: here the first. */
 	uint64_t dir[3 + SLOTS_MAX];
 	memcpy(dir, &l->block[REC_IDENT], (3 + v->slots) * 8u);
 	if (low != 0 && !(dir[2 + target] & REC_ARCHIVED)) {
@@ -103,7 +108,8 @@ commit(struct life *l, uint64_t cid, bool aborted)
 	l->dir_done[l->versions++] = l->steps;
 }
 
-/* A READ from step `from` to step `to`: each word as it was at some time between, WRITEs torn word by word. */
+/* A READ from step `from` to step `to`: each word as it was at some time between, WRITEs torn word
+ * by word. */
 static void
 torn_image(const struct life *l, struct nam_rng *d, unsigned from, unsigned to, uint64_t *img)
 {
@@ -155,7 +161,8 @@ test_torn(void **state)
 	assert_non_null(l);
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		unsigned slots = 2 + round % 3;
-		if (round % 50 < 3) { /* a new life now and then, one for each number of slots in turn */
+		if (round % 50 < 3) { /* a new life now and then, one for each number of slots in
+				       * turn */
 			memset(l, 0, sizeof *l);
 			view_set(&l->v, slots);
 			l->at = net_at(1, 0x10040);

@@ -1,26 +1,31 @@
 /*
  * recover.c -- recovers what a compute process left behind that has stopped (README, "Recovery").
  *
- * The owner is fenced on every storage node and its slot sealed with our name (tsoracle/seal.c) before anything here runs,
- * so nobody but we changes what its locks hold. Each step can be done again by the next recoverer when we stop in
- * it: a directory and a word come out the same however often they are written, and what decides (the commit line, the listed
- * words, the versions) stays as it is until the last listed word has been freed.
+ * The owner is fenced on every storage node and its slot sealed with our name (tsoracle/seal.c)
+ * before anything here runs, so nobody but we changes what its locks hold. Each step can be done
+ * again by the next recoverer when we stop in it: a directory and a word come out the same however
+ * often they are written, and what decides (the commit line, the listed words, the versions) stays
+ * as it is until the last listed word has been freed.
  */
+#include "txn_internal.h"
+
 #include <base/log.h>
+
 #include <stdlib.h>
 #include <string.h>
-#include "txn_internal.h"
 
 enum {
 	SWEEP_NS = 5000000,
-	AGAIN_NS = 1000000000, /* a slot that cannot be recovered is tried less and less often, up to this */
+	AGAIN_NS = 1000000000, /* a slot that cannot be recovered is tried less and less often, up
+			        * to this */
 	TELL_NS = 2000000000,  /* and after so long others need not wait for it */
 	PART = 16,             /* entries looked at together */
 	SLOT_BYTES = sizeof(struct rec_slot) + TXN_PAD(TXN_ROW_MAX),
 	ARCHIVE_BYTES = sizeof(struct rec_archive) + TXN_PAD(TXN_ROW_MAX),
 };
 
-/* Of an entry's `what`, in our copy: its block was locked when we came; the directory leads to the `late` archive. */
+/* Of an entry's `what`, in our copy: its block was locked when we came; the directory leads to the
+ * `late` archive. */
 #define WHAT_MINE   (UINT64_C(1) << 40)
 #define WHAT_LINKED (UINT64_C(1) << 41)
 
@@ -294,8 +299,8 @@ take_over(struct attempt *a, const struct txn_intent_entry *e)
 }
 
 /*
- * Nobody will find this attempt any more: what it took can be given back, once. unfinished: its owner had not begun to give any
- * of it back himself.
+ * Nobody will find this attempt any more: what it took can be given back, once. unfinished: its
+ * owner had not begun to give any of it back himself.
  */
 static nam_status
 forget(struct attempt *a, bool unfinished)
@@ -324,7 +329,8 @@ recover_attempt(struct attempt *a)
 	    a->line.cid != 0 && a->line.check == txn_commit_check(a->head.check, a->head.lock, a->line.cid);
 	if ((st = decide(a)) != NAM_OK)
 		return st;
-	/* I5. Who comes after us would take a word that we free for the proof that all is decided. */
+	/* I5. Who comes after us would take a word that we free for the proof that all is
+	 * decided. */
 	if (a->valid && !a->decided &&
 	    (st = net_write1(a->tw->w, a->intent, &none, sizeof none, NULL)) != NAM_OK)
 		return st;
@@ -427,12 +433,14 @@ recover_owner(struct txn_worker *tw, const struct tso_lapse *l, struct nam_err *
 	st = recover_log(tw, l);
 	if (st == NAM_OK)
 		st = recover_indexes(tw, l);
-	/* A sweep finds what it had at hand, and what was left over above. A recoverer that stops before all are told counts as a death, too. */
+	/* A sweep finds what it had at hand, and what was left over above. A recoverer that stops
+	 * before all are told counts as a death, too. */
 	if (st == NAM_OK)
 		st = net_faa1(tw->w, tw->db->deaths, 1, &deaths, NULL);
 	if (st == NAM_OK)
 		st = tso_unseal(tw->tso, l);
-	/* This process has the slot to recover: it tries again when its own connections are whole, or its own recoverer does. */
+	/* This process has the slot to recover: it tries again when its own connections are whole,
+	 * or its own recoverer does. */
 	if (st == NAM_GONE)
 		txn_reach(tw);
 	if (st != NAM_OK)
@@ -450,8 +458,9 @@ recover_owner(struct txn_worker *tw, const struct tso_lapse *l, struct nam_err *
 }
 
 /*
- * Spends a CID with a note: who takes memory next looks at the anchor. Beside the sweep, because a CID may have to wait until
- * older ones of a small vector are marked, and those may be the dead's whom the sweep is about to recover.
+ * Spends a CID with a note: who takes memory next looks at the anchor. Beside the sweep, because a
+ * CID may have to wait until older ones of a small vector are marked, and those may be the dead's
+ * whom the sweep is about to recover.
  */
 static void
 tell(void *worker)
@@ -533,7 +542,8 @@ txn_sweep(void *worker)
 	net_account_to(&tw->background);
 	while (!tw->stopping) {
 		net_sleep_or_news(tw->w, SWEEP_NS, &news);
-		/* Idle owners that lost their slots had nothing to be recovered, and maybe memory at hand. */
+		/* Idle owners that lost their slots had nothing to be recovered, and maybe memory
+		 * at hand. */
 		uint64_t seals = tso_seals(t);
 		if (seals != freed) {
 			struct tso_pin pin;
@@ -558,8 +568,8 @@ txn_sweep(void *worker)
 			if (!is_due(tw, &slot[i], &l))
 				continue;
 			struct nam_err err = { 0 };
-			/* Pinned, we are not idle, and so keep our own slot until we are through. No snapshot: it might
-			 * wait for what is to be recovered here. */
+			/* Pinned, we are not idle, and so keep our own slot until we are through.
+			 * No snapshot: it might wait for what is to be recovered here. */
 			nam_status st = tso_pin_now(tw->tso, &pin);
 			if (st == NAM_OK) {
 				txn_at_hand(tw);
@@ -595,9 +605,9 @@ txn_head_newest(const struct rec_block *img, net_addr at, uint64_t *newest)
 }
 
 /*
- * Under a lock that no intent lists, or whose intent has been recovered: the directory is as it was before the lock. Only the
- * collector changes it under such a lock: it empties a block whose deletion nobody needs any more, and may have been
- * cut short in that.
+ * Under a lock that no intent lists, or whose intent has been recovered: the directory is as it was
+ * before the lock. Only the collector changes it under such a lock: it empties a block whose
+ * deletion nobody needs any more, and may have been cut short in that.
  */
 nam_status
 txn_unlock_dead_by(struct txn_worker *tw, net_addr at, uint64_t lock, const struct tso_timeout *p)
@@ -617,22 +627,25 @@ txn_unlock_dead_by(struct txn_worker *tw, net_addr at, uint64_t lock, const stru
 		return net_cas1(tw->w, at, lock, newest, &seen, NULL);
 	/* Claimed before anything changes. */
 	struct tso_claim c;
-	bool empty = (b.ident | b.link | b.cid[0] | b.cid[1] | b.cid[2]) == 0; /* of two slots, and no sum */
+	/* of two slots, and no sum */
+	bool empty = (b.ident | b.link | b.cid[0] | b.cid[1] | b.cid[2]) == 0;
 	if (txn_lock_intent(lock) != TXN_INTENT_GC && !empty)
 		return NAM_CORRUPT;
 	tso_claim_start(tw->tso, &c, 0, NULL);
 	if ((st = tso_claim_wait_by(tw->tso, &c, p)) != NAM_OK)
 		return st == NAM_EXPIRED ? NAM_BUSY : st;
 	if (txn_lock_intent(lock) == TXN_INTENT_GC) {
-		/* Several processes may try this; the one whose lock it becomes is alone, and may write. */
+		/* Several processes may try this; the one whose lock it becomes is alone, and may
+		 * write. */
 		uint64_t own = txn_gc_lock(tw);
 		st = txn_sure_cas(tw, at, lock, own, &seen);
 		if (st != NAM_OK || seen != lock)
 			goto out;
 		lock = own;
 		/*
-		 * The dead may have left no more than the sum, and where that lies we do not know: so all of the longest
-		 * directory there may be. Behind a shorter one begins a slot, and none is listed any more.
+		 * The dead may have left no more than the sum, and where that lies we do not know:
+		 * so all of the longest directory there may be. Behind a shorter one begins a slot,
+		 * and none is listed any more.
 		 */
 		memset(&b, 0, sizeof b);
 		st = txn_sure_write(tw, rec_dir_at(at), rec_dir(&b), rec_dir_bytes(REC_SLOTS_MAX));

@@ -1,8 +1,10 @@
 /*
- * recover_test.c -- a compute process stops in the middle of a transaction; those who are left recover what it left.
+ * recover_test.c -- a compute process stops in the middle of a transaction; those who are left
+ * recover what it left.
  *
- * It is stopped by being fenced at a moment that moves through the whole of the transaction in small steps: from then on
- * nothing of it happens any more, wherever its verbs are. Its coroutines go on, as those of a zombie do.
+ * It is stopped by being fenced at a moment that moves through the whole of the transaction in
+ * small steps: from then on nothing of it happens any more, wherever its verbs are. Its coroutines
+ * go on, as those of a zombie do.
  */
 #include <txn/testing/fixture.h>
 
@@ -234,8 +236,8 @@ count_entry(void *arg, net_addr block)
 	++*(unsigned *)arg;
 }
 
-/* Where the attempt was recovered by its write set, the collector soon has what it left: no deletion and no undone insert stays in
- * the index. Keys 0, 1, 3, 50, and either 2 or 100. */
+/* Where the attempt was recovered by its write set, the collector soon has what it left: no
+ * deletion and no undone insert stays in the index. Keys 0, 1, 3, 50, and either 2 or 100. */
 static void
 entries(struct fixture *fix)
 {
@@ -291,7 +293,8 @@ crashed(struct fixture *fix)
 			}
 		}
 	}
-	/* The second one's slot is recovered as well, or was idle and is free: else the next line's snapshots hang. */
+	/* The second one's slot is recovered as well, or was idle and is free: else the next line's
+	 * snapshots hang. */
 	if (crash.second != 0 && net_sim_crashed(fix->net[crash.second])) {
 		net_sleep(fix->w[0], 2 * (uint64_t)LEASE_NS);
 		crash.both++;
@@ -333,9 +336,9 @@ test_crash_at_every_verb(void **state)
 }
 
 /*
- * It dies in its third step: some of its words have left the lock, some have not. Others take the free rows at once and write
- * them, again and again, so that of the dead one's version there nothing is left when it is recovered. READ COMMITTED
- * can: its snapshot is from before.
+ * It dies in its third step: some of its words have left the lock, some have not. Others take the
+ * free rows at once and write them, again and again, so that of the dead one's version there
+ * nothing is left when it is recovered. READ COMMITTED can: its snapshot is from before.
  */
 enum { WRITERS = 6 };
 
@@ -389,7 +392,8 @@ overwritten(struct fixture *fix)
 	}
 	half_done += wrote[0] != wrote[1];
 	wait_recovered(fix);
-	net_sleep(fix->w[0], 30000000); /* its hole is filled, and everybody's commits are seen everywhere */
+	net_sleep(fix->w[0], 30000000); /* its hole is filled, and everybody's commits are seen
+					 * everywhere */
 	struct txn *r = begin(fix, 0, TXN_REPEATABLE_READ);
 	for (uint64_t k = 0; k < 2; k++) {
 		int64_t now = value_of(fix, r, &fix->tab[0], k);
@@ -432,8 +436,8 @@ test_half_installed(void **state)
 }
 
 /*
- * Whoever recovers the dead one dies, too, at each verb of that: of his seals, of the recovery, of giving the slot free. The third one
- * comes to the same end.
+ * Whoever recovers the dead one dies, too, at each verb of that: of his seals, of the recovery, of
+ * giving the slot free. The third one comes to the same end.
  */
 static void
 test_crash_of_recoverers(void **state)
@@ -454,7 +458,8 @@ test_crash_of_recoverers(void **state)
 				crash.second = 0;
 				run(4, slots, seed, crashed);
 				assert_int_not_equal(crash.recoverer, 0);
-				/* Those that look decided to who does not look twice, and some of the others. */
+				/* Those that look decided to who does not look twice, and some of
+				 * the others. */
 				if (crash.doubtful ? doubtful >= 12 : seed > 7 || verb % 3 != 0)
 					continue;
 				doubtful += crash.doubtful;

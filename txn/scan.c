@@ -1,11 +1,14 @@
 /*
- * scan.c -- reads a table extent by extent: one READ each, the next one under way. Where the region is mapped
- * here, an extent is looked at in place, and of a block only the directory and the version are copied out.
+ * scan.c -- reads a table extent by extent: one READ each, the next one under way. Where the region
+ * is mapped here, an extent is looked at in place, and of a block only the directory and the
+ * version are copied out.
  */
+#include "txn_internal.h"
+
 #include <net/exec.h>
+
 #include <stdlib.h>
 #include <string.h>
-#include "txn_internal.h"
 
 struct scan_buffer {
 	struct net_batch batch;
@@ -200,8 +203,8 @@ in_order(const struct txn_scan *s, uint64_t word)
 }
 
 /*
- * What the block at p shows. Others write there meanwhile: the directory is copied and proven, then the version
- * it names is copied and proven, as two READs would bring them.
+ * What the block at p shows. Others write there meanwhile: the directory is copied and proven, then
+ * the version it names is copied and proven, as two READs would bring them.
  */
 static bool
 show_direct(
@@ -318,12 +321,13 @@ next_direct(struct txn_scan *s, struct txn_row *rows, unsigned max, unsigned *n)
 /* ---- an extent at a time ---------------------------------------------------------- */
 
 /*
- * What a block shows at snapshot S is remembered with its word, read before its directory, provided that the word is
- * free and names the newest version listed, which is the one S shows (or that nothing is listed). Whoever finds
- * the same word again, free and at or below his own S, sees the same: between equal words a block lists the same
- * versions (R5), a word never returns (R6), a version's bytes never change, and a commit at or below S has landed its
- * words before its mark. A directory newer or older than the word read before it never passes: under a free word the
- * newest CID listed is the word (R3), and a block that lists nothing gets another word when it changes.
+ * What a block shows at snapshot S is remembered with its word, read before its directory, provided
+ * that the word is free and names the newest version listed, which is the one S shows (or that
+ * nothing is listed). Whoever finds the same word again, free and at or below his own S, sees the
+ * same: between equal words a block lists the same versions (R5), a word never returns (R6), a
+ * version's bytes never change, and a commit at or below S has landed its words before its mark. A
+ * directory newer or older than the word read before it never passes: under a free word the newest
+ * CID listed is the word (R3), and a block that lists nothing gets another word when it changes.
  */
 
 uint64_t
@@ -425,7 +429,8 @@ txn_scan_next(struct txn_scan *s, struct txn_row *rows, unsigned max, unsigned *
 			if ((st = begin_extent(s)) != NAM_OK)
 				return st;
 		}
-		/* Rows of one call come from one extent: its buffer is not touched before the next call. */
+		/* Rows of one call come from one extent: its buffer is not touched before the next
+		 * call. */
 		while (s->block < s->v->per_extent && *n < max) {
 			uint64_t off = sizeof(struct txn_extent) + (uint64_t)s->block * s->v->block_bytes;
 			s->block++;
@@ -442,7 +447,8 @@ txn_scan_next(struct txn_scan *s, struct txn_row *rows, unsigned max, unsigned *
 		s->block = 0;
 		if (*n == 0 && s->open)
 			continue;
-		/* The rows lie in the buffer we leave: the next READ into it is posted by the next call. */
+		/* The rows lie in the buffer we leave: the next READ into it is posted by the next
+		 * call. */
 		break;
 	}
 	return NAM_OK;

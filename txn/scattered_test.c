@@ -1,6 +1,7 @@
 /*
- * scattered_test.c -- all memory that is left are single extents, no two of them neighbours: long write sets, long values and whatever
- * else is larger than an extent can be had all the same, and go back.
+ * scattered_test.c -- all memory that is left are single extents, no two of them neighbours: long
+ * write sets, long values and whatever else is larger than an extent can be had all the same, and
+ * go back.
  */
 #include <txn/testing/fixture.h>
 
@@ -87,7 +88,8 @@ test_long_write_sets(void **state)
 	run_sized(2, 2, 1, 48 << 20, long_write_sets);
 }
 
-/* ---- a process that dies with such a write set leaves no more than a few extents to nobody ---- */
+/* ---- a process that dies with such a write set leaves no more than a few extents to nobody
+ * ---- */
 
 static uint64_t crash_verb, verbs;
 static unsigned most;
@@ -130,7 +132,8 @@ dies(struct fixture *fix)
 		net_sleep(fix->w[0], 100000);
 	if (crash_verb != 0) {
 		if (!net_sim_crashed(fix->net[1]))
-			net_sim_crash(fix->sim, fix->net[1]); /* it was faster: dead behind its end */
+			net_sim_crash(fix->sim, fix->net[1]); /* it was faster: dead behind its
+							       * end */
 		struct txn_stats st = { 0 };
 		for (unsigned i = 0; i < 1000 && st.recovered == 0; i++) {
 			net_sleep(fix->w[0], 10000000);

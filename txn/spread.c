@@ -1,11 +1,13 @@
 /*
- * spread.c -- the extents of a write set that does not fit its intent: taken, named, given back, by its transaction or by the process
- * that recovers that (spread_format.h).
+ * spread.c -- the extents of a write set that does not fit its intent: taken, named, given back, by
+ * its transaction or by the process that recovers that (spread_format.h).
  *
- * At each moment the intent's head names the root, and the root lists what has been taken, but for TXN_LEDGER_PART extents at most.
+ * At each moment the intent's head names the root, and the root lists what has been taken, but for
+ * TXN_LEDGER_PART extents at most.
  */
-#include <stdlib.h>
 #include "txn_internal.h"
+
+#include <stdlib.h>
 
 enum { PART = TXN_LEDGER_PART };
 
@@ -46,7 +48,8 @@ txn_spread_take(struct txn *t, uint64_t bytes, net_addr *root, uint64_t *list)
 		root->bits = 0;
 		return st;
 	}
-	/* Nothing is decided by a head of no entries; but our recoverer gives back what it leads to. */
+	/* Nothing is decided by a head of no entries; but our recoverer gives back what it leads
+	 * to. */
 	struct txn_intent_head h = { .lock = t->lock, .more = root->bits, .holds = t->holding };
 	net_batch_init(&b, tw->w, op, 2, &t->counts);
 	post_head(&b, &s, *root, t->lock, 0, list);
@@ -107,7 +110,8 @@ txn_spread_give(struct txn_worker *tw, net_addr intent, uint64_t lock, net_addr 
 		net_batch_init(&b, w, op, 1, NULL);
 		post_head(&b, &s, root, lock, n, list);
 		st = net_run(&b);
-		/* Those of a node that is not reached now are lost with it, or until it ends: never given twice. */
+		/* Those of a node that is not reached now are lost with it, or until it ends: never
+		 * given twice. */
 		if (st == NAM_OK)
 			net_extents_give(w, k, at);
 	}

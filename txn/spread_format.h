@@ -1,5 +1,6 @@
 /*
- * spread_format.h -- bytes that may need more than an extent: a root extent, and further ones that it lists.
+ * spread_format.h -- bytes that may need more than an extent: a root extent, and further ones that
+ * it lists.
  *
  *   0                        32        32 + 8n, up to 64            64 Ki
  *   +------------------------+---------+----------------------------+
@@ -8,8 +9,9 @@
  *   | further bytes                                                 |   each of the list
  *   +---------------------------------------------------------------+
  *
- * Two kinds: a long value (blob.c), whose extents stand in its table's ledger; and a write set that does not fit its
- * intent (commit.c), whose extents stand nowhere else, so the intent names the root before the first further one is taken.
+ * Two kinds: a long value (blob.c), whose extents stand in its table's ledger; and a write set that
+ * does not fit its intent (commit.c), whose extents stand nowhere else, so the intent names the
+ * root before the first further one is taken.
  *
  * Who may touch it
  *   a value      its maker, before anybody may ask for it; then nobody, until its extents are given back.
@@ -24,9 +26,10 @@
 #ifndef NAM_TXN_SPREAD_FORMAT_H
 #define NAM_TXN_SPREAD_FORMAT_H
 
-#include <assert.h>
 #include <base/hash.h>
 #include <net/region_format.h>
+
+#include <assert.h>
 #include <stdint.h>
 
 struct txn_spread {

@@ -1,5 +1,6 @@
 /*
- * surplus.c -- memory at hand that others could use: whole extents go back to their nodes, the rest to the table's lists.
+ * surplus.c -- memory at hand that others could use: whole extents go back to their nodes, the rest
+ * to the table's lists.
  *
  * What a worker has at hand only it can use. So it hands over
  *	when it ends              all
@@ -8,18 +9,21 @@
  *	when it had more than it took for a second
  *	                          that much, as far as it lies in whole extents
  *	when it has swept         all that was found
- * What is handed over is taken out of the worker's memory first: other coroutines go on meanwhile with what is left.
+ * What is handed over is taken out of the worker's memory first: other coroutines go on meanwhile
+ * with what is left.
  *
- * All of it happens under a pin under which the anchor was READ. A sweep that begins later waits for that pin before it looks
- * at the ledger; one that began earlier has made void what is of before, and that is not handed over. So no extent is at its node
- * and in a sweep's hands, too.
+ * All of it happens under a pin under which the anchor was READ. A sweep that begins later waits
+ * for that pin before it looks at the ledger; one that began earlier has made void what is of
+ * before, and that is not handed over. So no extent is at its node and in a sweep's hands, too.
  *
  * Extents of blocks stay with their table: scans walk their chain, which only grows.
  */
+#include "txn_internal.h"
+
 #include <base/fault.h>
+
 #include <stdlib.h>
 #include <string.h>
-#include "txn_internal.h"
 
 enum {
 	WRITES = 64,
@@ -106,7 +110,8 @@ item_pop(struct txn_free *items, uint64_t *at, uint64_t *what)
 	*at = items->item[--items->n];
 }
 
-/* A tree whose cells have been written hangs before what hangs there: its first cell, c, joins the two. */
+/* A tree whose cells have been written hangs before what hangs there: its first cell, c, joins the
+ * two. */
 static nam_status
 hang_up(struct giving *g, size_t anchor_offset, uint64_t at, uint32_t offset, struct txn_free_cell *c)
 {
@@ -126,7 +131,8 @@ hang_up(struct giving *g, size_t anchor_offset, uint64_t at, uint32_t offset, st
 	return st;
 }
 
-/* Makes a tree of up to PORTION cells, with what is left of other trees as branches, and hangs it up. There is something. */
+/* Makes a tree of up to PORTION cells, with what is left of other trees as branches, and hangs it
+ * up. There is something. */
 static nam_status
 portion_give(
     struct giving *g, size_t anchor_offset, uint32_t offset, struct txn_free *items, struct txn_free *tree)
@@ -164,8 +170,8 @@ portion_give(
 }
 
 /*
- * Hangs up the cells given and what is left of trees, in portions: who needs some takes one. What was given first lies deepest. False:
- * some was left to a sweep.
+ * Hangs up the cells given and what is left of trees, in portions: who needs some takes one. What
+ * was given first lies deepest. False: some was left to a sweep.
  */
 static bool
 tree_give(
@@ -203,7 +209,8 @@ by_length(const void *a, const void *b, void *giving)
 	return (x->end - x->at > y->end - y->at) - (x->end - x->at < y->end - y->at);
 }
 
-/* All in m that is free for archives and blobs becomes m->rest, joined where it touches. False: some was forgotten. */
+/* All in m that is free for archives and blobs becomes m->rest, joined where it touches. False:
+ * some was forgotten. */
 static bool
 join(struct giving *g)
 {
@@ -412,9 +419,9 @@ txn_alloc_free(struct txn_table_view *v, unsigned worker)
 }
 
 /*
- * All of it under one pin: a process that stalls in here has to be fenced before anybody sweeps for what it holds. Without one
- * its slot could be idle, and be freed while cells are still to be written into memory that others have found. No longer than
- * HAND_OVER_NS: the watermark waits.
+ * All of it under one pin: a process that stalls in here has to be fenced before anybody sweeps for
+ * what it holds. Without one its slot could be idle, and be freed while cells are still to be
+ * written into memory that others have found. No longer than HAND_OVER_NS: the watermark waits.
  */
 bool
 txn_tables_hand_over(struct txn_worker *tw)
@@ -493,8 +500,8 @@ give_surplus(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *
 }
 
 /*
- * In memory of one table: does anything lie unused? *bytes of archives and blobs, or (UINT64_MAX) all of it. idle: so is this
- * process, and hears of nobody who wants it.
+ * In memory of one table: does anything lie unused? *bytes of archives and blobs, or (UINT64_MAX)
+ * all of it. idle: so is this process, and hears of nobody who wants it.
  */
 static bool
 unused(const struct txn_table_view *v, struct txn_alloc *a, bool idle, uint64_t *bytes)
@@ -546,8 +553,9 @@ look_for_unused(struct txn_worker *tw)
 /* ---- memory that is wanted ---- */
 
 /*
- * With a pin. All that this worker has of any table. others: somebody else wants it. Pieces of one extent may be in the hands of several:
- * who comes later joins its own to those that hang there. And tables whose sweep is due become ours to sweep.
+ * With a pin. All that this worker has of any table. others: somebody else wants it. Pieces of one
+ * extent may be in the hands of several: who comes later joins its own to those that hang there.
+ * And tables whose sweep is due become ours to sweep.
  */
 static void
 hand_over_all(struct txn_worker *tw, bool others)
@@ -599,8 +607,8 @@ ask_all(struct txn_worker *tw)
 }
 
 /*
- * A table that so many have died beside is swept, though nobody who lives takes memory of it: else each of those who come, write and die
- * takes memory that is new.
+ * A table that so many have died beside is swept, though nobody who lives takes memory of it: else
+ * each of those who come, write and die takes memory that is new.
  */
 static void
 sweep_overdue(struct txn_worker *tw, uint64_t deaths)

@@ -1,9 +1,11 @@
 /* table.c -- where a table's memory comes from and goes back to. */
+#include "txn_internal.h"
+
 #include <base/fault.h>
+
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include "txn_internal.h"
 
 bool
 txn_grow(void **array, uint32_t n, uint32_t *cap, size_t item)
@@ -27,7 +29,8 @@ txn_view_sizes(struct txn_table_view *v, unsigned slots, uint32_t row_max)
 	uint32_t payload = (row_max + 7) & ~7u;
 	v->head_bytes = 8 * (4 + v->slots);
 	v->slot_bytes = (uint32_t)sizeof(struct rec_slot) + payload;
-	/* Long slots begin on a cache line: none is fetched for the sake of a neighbour's last bytes. */
+	/* Long slots begin on a cache line: none is fetched for the sake of a neighbour's last
+	 * bytes. */
 	if (v->slot_bytes >= TXN_LINE_SLOTS) {
 		v->head_bytes = (v->head_bytes + 63) & ~63u;
 		v->slot_bytes = (v->slot_bytes + 63) & ~63u;
@@ -107,8 +110,8 @@ txn_table_create(struct txn_worker *tw, struct txn_table *t)
 	return st;
 }
 
-/* The resize lock says whose it is as lock words do, so that who finds it held by the dead can tell. Nobody
- * of this process is in there when its slot changes. */
+/* The resize lock says whose it is as lock words do, so that who finds it held by the dead can
+ * tell. Nobody of this process is in there when its slot changes. */
 void
 txn_index_owner(struct txn_table_view *v)
 {
@@ -155,7 +158,8 @@ txn_table_close(struct txn_db *db, struct txn_table *t)
 {
 	(void)db;
 	if (t->view) {
-		atomic_store(&t->view->dead, true); /* the view stays for garbage that still names it */
+		atomic_store(&t->view->dead, true); /* the view stays for garbage that still names
+						     * it */
 		while (atomic_load(&t->view->asking) > 0)
 			sched_yield(); /* the owner may go once we return; a callback never parks */
 	}
@@ -232,10 +236,12 @@ close_table(struct txn_worker *tw, struct txn_junk *j, const struct txn_anchor *
 {
 	static const uint64_t closed = TXN_ANCHOR_CLOSED;
 	nam_status st = NAM_OK;
-	/* A closed anchor that nobody has is no anchor any more, and who has it keeps it to the end. */
+	/* A closed anchor that nobody has is no anchor any more, and who has it keeps it to the
+	 * end. */
 	if (a->magic == TXN_ANCHOR_CLOSED && a->sweeper == 0)
 		return NAM_OK;
-	/* Who sweeps it looks at all its memory: that comes to its end first, and nobody begins any more. */
+	/* Who sweeps it looks at all its memory: that comes to its end first, and nobody begins any
+	 * more. */
 	if (a->sweeper == 0 || a->sweeper != j->aux) {
 		uint64_t lock = 0;
 		if ((st = txn_sweeper_take(tw, j->at, a->sweeper, &lock)) != NAM_OK)

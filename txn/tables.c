@@ -1,21 +1,26 @@
 /*
  * tables.c -- which tables there are, so that none is forgotten whose maker or dropper died.
  *
- * The home's roster goes on with a word for each anchor in the cluster: by CAS from 0 before the table is told to anybody, by CAS to 0
- * when all of its memory has gone back. After a death was counted somebody looks at them all: a table that was closed by one who
- * has ended is released further; and an open one that its owner (the catalog) does not list, though neither its maker nor
- * a transaction that made it is left, was dropped by one who has ended, or never was made: it is dropped now.
+ * The home's roster goes on with a word for each anchor in the cluster: by CAS from 0 before the
+ * table is told to anybody, by CAS to 0 when all of its memory has gone back. After a death was
+ * counted somebody looks at them all: a table that was closed by one who has ended is released
+ * further; and an open one that its owner (the catalog) does not list, though neither its maker nor
+ * a transaction that made it is left, was dropped by one who has ended, or never was made: it is
+ * dropped now.
  *
- * When is "not listed" a proof? The maker's word in the anchor is READ first: 0 (the transaction that made the table has committed), or
- * of one who has ended and been recovered. Then a CID is spent and waited for, so a snapshot taken then shows whatever that
- * transaction committed. Numbers of tables never return. So a number that this snapshot does not show is shown by no later one, and all that
- * can see the table are older: the snapshot is its drop's CID. It may be in a live dropper's queue, too: the table's sweep lock
- * is had by one only, and who comes late finds another anchor there, or none.
+ * When is "not listed" a proof? The maker's word in the anchor is READ first: 0 (the transaction
+ * that made the table has committed), or of one who has ended and been recovered. Then a CID is
+ * spent and waited for, so a snapshot taken then shows whatever that transaction committed. Numbers
+ * of tables never return. So a number that this snapshot does not show is shown by no later one,
+ * and all that can see the table are older: the snapshot is its drop's CID. It may be in a live
+ * dropper's queue, too: the table's sweep lock is had by one only, and who comes late finds another
+ * anchor there, or none.
  */
-#include <stdlib.h>
-#include <string.h>
 #include "cluster_format.h"
 #include "txn_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 enum { PART = 512, TRIES = 64, SPREAD_NS = 100000000 };
 
@@ -58,7 +63,8 @@ next_page(struct txn_worker *tw, struct place *p, bool make)
 	return st;
 }
 
-/* CAS of one word that is `from` to `to`. NAM_ABSENT: there is none. make: then there is room for one. */
+/* CAS of one word that is `from` to `to`. NAM_ABSENT: there is none. make: then there is room for
+ * one. */
 static nam_status
 change(struct txn_worker *tw, uint64_t from, uint64_t to, bool make)
 {
@@ -162,7 +168,8 @@ struct orphan {
 	uint32_t table;
 };
 
-/* READs an anchor. True: the table may have been left behind. *closed: it was, by one who has ended. */
+/* READs an anchor. True: the table may have been left behind. *closed: it was, by one who has
+ * ended. */
 static bool
 suspect(struct txn_worker *tw, net_addr anchor, struct orphan *o, bool *closed)
 {

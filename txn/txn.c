@@ -1,8 +1,10 @@
 /* txn.c -- a transaction's beginning, its settings, and what is left of it at its end. */
+#include "txn_internal.h"
+
 #include <base/fault.h>
+
 #include <stdlib.h>
 #include <string.h>
-#include "txn_internal.h"
 
 /* ---- states ---- */
 
@@ -87,7 +89,8 @@ txn_leave(struct txn *t)
 	tw->open--;
 }
 
-/* An intent is used again only behind a mark that has landed: else who recovers us could not make up for it. */
+/* An intent is used again only behind a mark that has landed: else who recovers us could not make
+ * up for it. */
 void
 txn_through(struct txn *t)
 {
@@ -157,7 +160,8 @@ txn_statement(struct txn *t)
 {
 	if (t->iso != TXN_READ_COMMITTED)
 		return NAM_OK;
-	if (nam_fault(STOCKED_CID) && t->claimed) { /* it would hold up the snapshot asked for now */
+	if (nam_fault(STOCKED_CID) && t->claimed) { /* it would hold up the snapshot asked for
+						     * now */
 		txn_mark_and_wait(t, 0);
 		t->claimed = false;
 		txn_goto(t, TXN_OPEN);

@@ -27,15 +27,17 @@ struct txn;        /* one transaction */
 /* ---- the process --------------------------------------------------------- */
 
 struct txn_config {
-	uint32_t vector;          /* used when this process formats the cluster; 0: see tso_format */
+	uint32_t vector;          /* used when this process formats the cluster; 0: see
+				   * tso_format */
 	enum tso_scheme scheme;   /* likewise */
 	unsigned clients;         /* likewise, for TSO_PREASSIGNED */
 	size_t ptr_cache_entries; /* 0 = 1 Mi (8 MiB) */
 	uint32_t tick_us;         /* heartbeat, 0 = 2000 */
 	uint32_t lease_ms;        /* used when this process formats the cluster: see tso_format */
-	bool
-	    split; /* the first worker only beats, the second one recovers, the others sweep: else the first does all */
-	bool bystander; /* neither recovers owners that have stopped nor sweeps: other processes do */
+	bool split;     /* the first worker only beats, the second one recovers, the others sweep: else
+		    * the first does all */
+	bool bystander; /* neither recovers owners that have stopped nor sweeps: other processes
+			 * do */
 };
 
 /*
@@ -47,7 +49,8 @@ struct txn_config {
  */
 nam_status txn_db_open(
     struct net_worker *w, const struct txn_config *cfg, struct txn_db **out, struct nam_err *err);
-/* Leaves the cluster cleanly. In a coroutine, when no transaction and no other txn_worker is open. */
+/* Leaves the cluster cleanly. In a coroutine, when no transaction and no other txn_worker is
+ * open. */
 void txn_db_close(struct net_worker *w, struct txn_db *db);
 struct tso *txn_db_oracle(struct txn_db *db);
 /* Words in remote memory for the rooms above, zero in a new cluster: i < 8. CAS them from 0. */
@@ -55,8 +58,9 @@ net_addr txn_db_root(struct txn_db *db, unsigned i);
 /* Nodes that are up, for placing data. */
 unsigned txn_db_regions(const struct txn_db *db, unsigned *regions, unsigned max);
 
-/* In a coroutine of w's thread. The first one opened also runs the heartbeat, as a coroutine; txn_config.split
- * tells what else there is for them to do. They are closed in the opposite order. */
+/* In a coroutine of w's thread. The first one opened also runs the heartbeat, as a coroutine;
+ * txn_config.split tells what else there is for them to do. They are closed in the opposite
+ * order. */
 nam_status txn_worker_open(struct txn_db *db, struct net_worker *w, struct txn_worker **out);
 /* In a coroutine. No transaction may be open; waits for commits still being finished. */
 void txn_worker_close(struct txn_worker *tw);
@@ -88,11 +92,12 @@ struct txn_table {
 	/* Does this payload belong to this key? Called with payloads that passed their checksum. */
 	bool (*same_key)(
 	    const struct txn_table *t, const void *row, uint32_t len, const void *key, uint32_t key_len);
-	/* The blobs a payload names: fills out[0..max), returns how many. NULL: the table has none. */
+	/* The blobs a payload names: fills out[0..max), returns how many. NULL: the table has
+	 * none. */
 	unsigned (*blobs)(
 	    const struct txn_table *t, const void *row, uint32_t len, struct txn_blob *out, unsigned max);
-	/* The record that says what this table is: a transaction that wrote rows commits only while its word is this
-	 * one, or locked by itself. 0: nobody minds. */
+	/* The record that says what this table is: a transaction that wrote rows commits only while
+	 * its word is this one, or locked by itself. 0: nobody minds. */
 	net_addr guard;
 	uint64_t guard_word;
 	void *owner;                 /* the caller's */
@@ -100,19 +105,23 @@ struct txn_table {
 };
 enum { TXN_ROW_MAX = 8000, TXN_BLOBS_MAX = 64 };
 
-/* Payload bytes that fit a slot when blocks are as long as they are for row_max: at least as many. */
+/* Payload bytes that fit a slot when blocks are as long as they are for row_max: at least as
+ * many. */
 uint32_t txn_row_room(uint16_t slots, uint32_t row_max);
 /* Makes the remote part: anchor, index. In a coroutine. The table is empty. */
 nam_status txn_table_create(struct txn_worker *tw, struct txn_table *t);
 /*
- * The transaction that made a listed table has committed: the table stays. Without this call it stays for as long as this process lives,
- * and after that for as long as its owner lists it. In a coroutine, without a pin.
+ * The transaction that made a listed table has committed: the table stays. Without this call it
+ * stays for as long as this process lives, and after that for as long as its owner lists it. In a
+ * coroutine, without a pin.
  */
 nam_status txn_table_made(struct txn_worker *tw, const struct txn_table *t);
 /*
- * A process that makes or drops a table may die before txn_table_made, or before the memory is given back. So after a death one process looks
- * at all listed tables and asks listed(), in a transaction t of its own: does t's snapshot show a table of that number there? NAM_OK and
- * *yes false: the table's memory is given back. From any worker, in a coroutine. NULL ends that; then no call may be under way (workers closed).
+ * A process that makes or drops a table may die before txn_table_made, or before the memory is
+ * given back. So after a death one process looks at all listed tables and asks listed(), in a
+ * transaction t of its own: does t's snapshot show a table of that number there? NAM_OK and *yes
+ * false: the table's memory is given back. From any worker, in a coroutine. NULL ends that; then no
+ * call may be under way (workers closed).
  */
 void txn_on_orphan(struct txn_db *db,
     nam_status (*listed)(void *arg, struct txn *t, uint32_t table, net_addr anchor, bool *yes), void *arg);
@@ -128,18 +137,22 @@ nam_status txn_table_free(struct txn_worker *tw, const struct txn_table *t, tso_
 enum txn_iso { TXN_READ_COMMITTED, TXN_REPEATABLE_READ, TXN_SERIALIZABLE };
 
 /*
- * Before a transaction begins: replaces broken connections of this worker, so that one transaction ends with
- * NAM_GONE because of them, and the next one goes on. Waits 0.1 s at most for a node that does not answer, and then not again
- * until it does. Connections to a node whose process has ended stay as they are.
+ * Before a transaction begins: replaces broken connections of this worker, so that one transaction
+ * ends with NAM_GONE because of them, and the next one goes on. Waits 0.1 s at most for a node that
+ * does not answer, and then not again until it does. Connections to a node whose process has ended
+ * stay as they are.
  */
 void txn_reach(struct txn_worker *tw);
 struct txn_limits;
-/* Begins; takes the first snapshot. NAM_STUCK: it waits for a process that cannot be recovered (tso_stuck_text). */
+/* Begins; takes the first snapshot. NAM_STUCK: it waits for a process that cannot be recovered
+ * (tso_stuck_text). */
 nam_status txn_begin(struct txn_worker *tw, enum txn_iso iso, struct txn **out);
-/* txn_begin within limits, which t keeps (txn_set_limits); l may be NULL. Also NAM_CANCELLED, NAM_EXPIRED. */
+/* txn_begin within limits, which t keeps (txn_set_limits); l may be NULL. Also NAM_CANCELLED,
+ * NAM_EXPIRED. */
 nam_status txn_begin_by(
     struct txn_worker *tw, enum txn_iso iso, const struct txn_limits *l, struct txn **out);
-/* READ COMMITTED: a new snapshot for the next statement, within the limits set. Otherwise nothing. */
+/* READ COMMITTED: a new snapshot for the next statement, within the limits set. Otherwise
+ * nothing. */
 nam_status txn_statement(struct txn *t);
 tso_cid txn_snapshot(const struct txn *t);
 /* The CID of the last commit on this transaction (0: it wrote nothing). Valid until freed. */
@@ -148,37 +161,44 @@ tso_cid txn_cid(const struct txn *t);
 struct txn_worker *txn_worker_of(const struct txn *t);
 
 struct txn_limits {
-	uint64_t lock_wait_ns; /* READ COMMITTED: waiting for a lock; 0 = for ever (deadlocks are found) */
-	const _Atomic int *cancel; /* when it becomes non-zero, waits end with NAM_CANCELLED; may be NULL */
-	uint64_t until_ns;         /* when net_now_ns passes it, waits end with NAM_EXPIRED; 0: never */
-	struct nam_budget *budget; /* for what it wants to write, until it commits or aborts; may be NULL */
+	uint64_t lock_wait_ns;     /* READ COMMITTED: waiting for a lock; 0 = for ever (deadlocks are
+			        * found) */
+	const _Atomic int *cancel; /* when it becomes non-zero, waits end with NAM_CANCELLED; may be
+				    * NULL */
+	uint64_t until_ns;         /* when net_now_ns passes it, waits end with NAM_EXPIRED; 0:
+				    * never */
+	struct nam_budget *budget; /* for what it wants to write, until it commits or aborts; may be
+				    * NULL */
 };
 void txn_set_limits(struct txn *t, const struct txn_limits *l);
 const struct txn_limits *txn_limits_of(const struct txn *t);
-/* The commit's mark carries this note: TSO_NOTE_CATALOG, for a change of the catalog; TSO_NOTE_MEMORY. */
+/* The commit's mark carries this note: TSO_NOTE_CATALOG, for a change of the catalog;
+ * TSO_NOTE_MEMORY. */
 void txn_set_note(struct txn *t, unsigned note);
 /* The answer waits until every process's next snapshot covers the commit. */
 void txn_set_cluster_visible(struct txn *t, bool on);
 
 /*
- * Ends t. txn_commit: NAM_OK: decided, stays. NAM_UNSEEN: decided, stays, but it is not known that all processes see it, which was asked for
- * (txn_set_cluster_visible). NAM_CONFLICT / NAM_DUPLICATE / NAM_FULL /
- * NAM_GONE ...: rolled back, nothing of it is visible. NAM_UNSURE: this process was fenced in the middle of it;
- * its recoverer decides how t ends. Both free t; a
- * transaction that wrote nothing commits without any verb.
- * On NAM_OK and NAM_UNSEEN *cid (may be NULL) gets the commit id, 0 for a read-only one; also when it ended behind its commit line.
+ * Ends t. txn_commit: NAM_OK: decided, stays. NAM_UNSEEN: decided, stays, but it is not known that
+ * all processes see it, which was asked for (txn_set_cluster_visible). NAM_CONFLICT / NAM_DUPLICATE
+ * / NAM_FULL / NAM_GONE ...: rolled back, nothing of it is visible. NAM_UNSURE: this process was
+ * fenced in the middle of it; its recoverer decides how t ends. Both free t; a transaction that
+ * wrote nothing commits without any verb. On NAM_OK and NAM_UNSEEN *cid (may be NULL) gets the
+ * commit id, 0 for a read-only one; also when it ended behind its commit line.
  */
 nam_status txn_commit(struct txn *t, tso_cid *cid);
 void txn_abort(struct txn *t);
 
 /*
- * A savepoint: txn_rollback_to may go back to it any number of times. It costs nothing, and is never 0.
- * txn_rollback_to undoes all that was written since (0: all there is), and frees the locks taken since; what was
- * read since stays read. No scan may be open. Not OK: only txn_abort is left. Do not use txn_edit with marks.
+ * A savepoint: txn_rollback_to may go back to it any number of times. It costs nothing, and is
+ * never 0. txn_rollback_to undoes all that was written since (0: all there is), and frees the locks
+ * taken since; what was read since stays read. No scan may be open. Not OK: only txn_abort is left.
+ * Do not use txn_edit with marks.
  */
 uint32_t txn_mark(struct txn *t);
 nam_status txn_rollback_to(struct txn *t, uint32_t mark);
-/* This process's next snapshot covers that commit, so that a retry does not lose to it again (`stale-retry`). */
+/* This process's next snapshot covers that commit, so that a retry does not lose to it again
+ * (`stale-retry`). */
 void txn_cover(struct txn *t, tso_cid cid);
 
 /* A row as found: payload bytes in memory of the arena given to the call. */
@@ -194,8 +214,9 @@ struct txn_row {
 };
 
 /*
- * A transaction of this worker is about to look for this key, or to insert it: what the process knows of its whereabouts
- * comes into the cache while txn_begin waits for its snapshot. A hint: no verb, no promise, any time.
+ * A transaction of this worker is about to look for this key, or to insert it: what the process
+ * knows of its whereabouts comes into the cache while txn_begin waits for its snapshot. A hint: no
+ * verb, no promise, any time.
  */
 void txn_expect(struct txn_worker *tw, const struct txn_table *t, uint64_t hash, bool insert);
 
@@ -220,30 +241,34 @@ struct txn_put {
 	uint64_t hash;
 	const void *bytes;
 	uint32_t len;
-	nam_status status; /* NAM_OK; NAM_DUPLICATE: a live row has the key; NAM_CONFLICT; NAM_FULL */
+	nam_status status; /* NAM_OK; NAM_DUPLICATE: a live row has the key; NAM_CONFLICT;
+			    * NAM_FULL */
 };
 /* Inserts n rows: index lookups in one doorbell, index entries in another, so 2 round trips (0
- * without keys). Returns NAM_OK, or the first status that is not. READ COMMITTED also locks (1 more);
- * the other levels do where the block of a key that was deleted is used again. */
+ * without keys). Returns NAM_OK, or the first status that is not. READ COMMITTED also locks (1
+ * more); the other levels do where the block of a key that was deleted is used again. */
 nam_status txn_insert(struct txn *t, struct txn_put *p, unsigned n);
 
 /*
- * Before an update or delete: makes sure the row is the newest. READ COMMITTED:
- * locks the block, waiting if need be, and re-reads: row->changed says that it is another
- * version now (test your condition again), and its bytes lie in t's memory; NAM_ABSENT: it is deleted now. Otherwise:
- * NAM_CONFLICT if a newer version exists, no I/O. NAM_DEADLOCK, NAM_TIMEOUT, NAM_CANCELLED, NAM_EXPIRED; NAM_STUCK: the
- * lock is of a process that has stopped, and cannot be recovered.
+ * Before an update or delete: makes sure the row is the newest. READ COMMITTED: locks the block,
+ * waiting if need be, and re-reads: row->changed says that it is another version now (test your
+ * condition again), and its bytes lie in t's memory; NAM_ABSENT: it is deleted now. Otherwise:
+ * NAM_CONFLICT if a newer version exists, no I/O. NAM_DEADLOCK, NAM_TIMEOUT, NAM_CANCELLED,
+ * NAM_EXPIRED; NAM_STUCK: the lock is of a process that has stopped, and cannot be recovered.
  */
 nam_status txn_lock(struct txn *t, struct txn_table *table, struct txn_row *row);
-/* txn_lock for n rows of one table, one after the other: a round trip each. st[] has a status for each row. */
+/* txn_lock for n rows of one table, one after the other: a round trip each. st[] has a status for
+ * each row. */
 nam_status txn_lock_many(
     struct txn *t, struct txn_table *table, struct txn_row *row, nam_status *st, unsigned n);
 
-/* Locks the row now, at any level; above READ COMMITTED a version newer than the snapshot, or a deletion, is a
- * NAM_CONFLICT. Only at, cid and newest of the row are used. wait false: NAM_BUSY if it is locked, and nothing has changed. */
+/* Locks the row now, at any level; above READ COMMITTED a version newer than the snapshot, or a
+ * deletion, is a NAM_CONFLICT. Only at, cid and newest of the row are used. wait false: NAM_BUSY if
+ * it is locked, and nothing has changed. */
 nam_status txn_lock_now(struct txn *t, struct txn_table *table, struct txn_row *row, bool wait);
-/* t has locked the table's guard. Waits until no other transaction has a row locked, and READ COMMITTED's
- * snapshot covers all versions; no other transaction commits a row until t ends. NAM_CONFLICT: an older snapshot does not cover them. */
+/* t has locked the table's guard. Waits until no other transaction has a row locked, and READ
+ * COMMITTED's snapshot covers all versions; no other transaction commits a row until t ends.
+ * NAM_CONFLICT: an older snapshot does not cover them. */
 nam_status txn_lock_table(struct txn *t, struct txn_table *table);
 
 /* Writes a new version of a row got from this transaction (key columns unchanged); buffered until
@@ -273,22 +298,25 @@ nam_status txn_scan_open(struct txn *t, struct txn_table *table, struct txn_scan
 nam_status txn_scan_next(struct txn_scan *s, struct txn_row *rows, unsigned max, unsigned *n);
 void txn_scan_close(struct txn_scan *s);
 /*
- * A table that is mapped here can also be read an extent at a time, by one who remembers what it showed: where tells the
- * extent that comes next (0: the end, or not so: txn_scan_next goes on), extent goes to one and tells the one behind it.
- * What is behind an extent never changes. leave: the scan goes on at `next`.
+ * A table that is mapped here can also be read an extent at a time, by one who remembers what it
+ * showed: where tells the extent that comes next (0: the end, or not so: txn_scan_next goes on),
+ * extent goes to one and tells the one behind it. What is behind an extent never changes. leave:
+ * the scan goes on at `next`.
  */
 uint64_t txn_scan_where(const struct txn_scan *s);
 nam_status txn_scan_extent(struct txn_scan *s, uint64_t at, unsigned *blocks, uint64_t *next);
 void txn_scan_leave(struct txn_scan *s, uint64_t next);
-/* A bit for each block of the extent that may show something else than when word[] was taken; answers how many. */
+/* A bit for each block of the extent that may show something else than when word[] was taken;
+ * answers how many. */
 unsigned txn_scan_differ(struct txn_scan *s, const uint64_t *word, uint64_t *differ);
-/* Rows of the blocks of `only` (NULL: of all) from *block on, which moves; *n == 0: the end. word: what
- * txn_scan_differ compares, or NULL. */
+/* Rows of the blocks of `only` (NULL: of all) from *block on, which moves; *n == 0: the end. word:
+ * what txn_scan_differ compares, or NULL. */
 nam_status txn_scan_blocks(struct txn_scan *s, const uint64_t *only, uint64_t *word, unsigned *block,
     struct txn_row *rows, unsigned max, unsigned *n);
 /* Which block of the extent a row lies in. */
 unsigned txn_scan_block_of(const struct txn_scan *s, const struct txn_row *row);
-/* Makes a row of a scan (or of a txn_get) independent of it: what it points to is copied into arena. */
+/* Makes a row of a scan (or of a txn_get) independent of it: what it points to is copied into
+ * arena. */
 nam_status txn_row_keep(const struct txn_table *table, struct txn_row *row, struct nam_arena *arena);
 
 /* How many blocks of the table are locked at this moment: for checks after a run. */
@@ -298,11 +326,14 @@ nam_status txn_table_locks(struct txn *t, struct txn_table *table, uint64_t *loc
 
 /* Verbs, bytes, round trips of this transaction so far. */
 const struct net_counts *txn_counts(const struct txn *t);
-/* txn_commit comes back when all is through, also what else would follow behind the answer: for whoever counts it. */
+/* txn_commit comes back when all is through, also what else would follow behind the answer: for
+ * whoever counts it. */
 void txn_set_finish(struct txn *t, bool on);
-/* When t ends, its counters are added to *into (which must live until its commit has been finished). */
+/* When t ends, its counters are added to *into (which must live until its commit has been
+ * finished). */
 void txn_set_counts_sink(struct txn *t, struct net_counts *into);
-/* What the worker's heartbeat and its garbage collector did: with what transactions did, all there is. Owner thread. */
+/* What the worker's heartbeat and its garbage collector did: with what transactions did, all there
+ * is. Owner thread. */
 void txn_worker_background(const struct txn_worker *tw, struct net_counts *out);
 /* Round trips from txn_commit's call to its answer, of the worker's last commit. */
 uint32_t txn_last_commit_round_trips(const struct txn_worker *tw);
@@ -310,10 +341,11 @@ uint32_t txn_last_commit_round_trips(const struct txn_worker *tw);
 struct txn_stats {
 	uint64_t commits, aborts, conflicts, lock_waits, archived, archived_late, blobs_freed, blocks_freed,
 	    archives_freed, rereads;
-	/* Owners that had stopped and were recovered here; of their transactions: finished, undone (doubtful: the
-	 * commit line was there, and something else was missing). */
+	/* Owners that had stopped and were recovered here; of their transactions: finished, undone
+	 * (doubtful: the commit line was there, and something else was missing). */
 	uint64_t recovered, finished, undone, doubtful;
-	/* Tables swept for memory that the dead had left, and what was found: blocks, bytes of archives and blobs. */
+	/* Tables swept for memory that the dead had left, and what was found: blocks, bytes of
+	 * archives and blobs. */
 	uint64_t sweeps, blocks_found, bytes_found;
 	uint64_t extents_returned; /* given back because they were not used */
 };

@@ -3,11 +3,12 @@
 #define NAM_TXN_INTERNAL_H
 
 #include <base/assert.h>
-#include <stdatomic.h>
 #include <txn/intent_format.h>
 #include <txn/record_format.h>
 #include <txn/spread_format.h>
 #include <txn/txn.h>
+
+#include <stdatomic.h>
 
 enum {
 	TXN_WORKERS_MAX = 64,
@@ -20,7 +21,8 @@ enum {
 	TXN_WHOLES = 16,
 };
 
-/* Lengths on the wire are whole words: copies of words are the fast ones, and never cut one in two. */
+/* Lengths on the wire are whole words: copies of words are the fast ones, and never cut one in
+ * two. */
 #define TXN_PAD(len) (((len) + 7u) & ~7u)
 
 /* ---- memory of a table, as one worker holds it ---- */
@@ -53,7 +55,8 @@ struct txn_alloc {
 	struct txn_free blocks, archives, blob[TXN_BLOB_CLASSES];
 	struct txn_whole whole[TXN_WHOLES]; /* for long values */
 	unsigned wholes;
-	struct txn_free block_tree, rest_tree; /* cells taken from the anchor's lists and not looked at */
+	struct txn_free block_tree, rest_tree; /* cells taken from the anchor's lists and not looked
+					        * at */
 	/* What the anchor said. Memory here is of the generation that `sweep` says. */
 	bool looked;
 	uint64_t sweep, horizon, before;
@@ -65,7 +68,8 @@ struct txn_alloc {
 	uint64_t takes, takes_seen, least;
 	unsigned samples, quiet, pause, paused;
 	bool due;
-	/* Extents for archives and blobs, rising: those of earlier generations, and those taken while the last sweep was under way */
+	/* Extents for archives and blobs, rising: those of earlier generations, and those taken
+	 * while the last sweep was under way */
 	uint64_t *old, *amid;
 	uint32_t nold, namid;
 	bool old_known;
@@ -86,8 +90,10 @@ struct txn_table_view {
 	bool has_key;
 	bool vital;                /* may take from the reserve */
 	atomic_bool dead;          /* closed: nothing is freed into it any more */
-	atomic_int asking;         /* collectors inside the owner's callback: closing waits for them */
-	_Atomic uint64_t holes_at; /* a  relaxed: where in the ledger emptied entries are looked for */
+	atomic_int asking;         /* collectors inside the owner's callback: closing waits for
+				    * them */
+	_Atomic uint64_t holes_at; /* a  relaxed: where in the ledger emptied entries are looked
+				    * for */
 	_Atomic uint64_t swept;    /* as its anchor said when some worker last looked */
 	_Atomic uint64_t sweeper;  /* our lock word there, while we have to sweep the table */
 	_Atomic unsigned sweeping; /* 1 + the worker that is at it; 0: none */
@@ -96,7 +102,8 @@ struct txn_table_view {
 	_Atomic unsigned looking;
 	struct idx_hash *index;
 	struct idx_memory memory;
-	/* A copy of the descriptor's callback, and a descriptor to call it with, that outlive the owner's. */
+	/* A copy of the descriptor's callback, and a descriptor to call it with, that outlive the
+	 * owner's. */
 	unsigned (*blobs)(
 	    const struct txn_table *t, const void *row, uint32_t len, struct txn_blob *out, unsigned max);
 	struct txn_table blob_table;
@@ -123,7 +130,8 @@ struct txn_db {
 	net_addr log;     /* the log directory of our slot */
 	struct idx_ptrs *ptrs;
 	unsigned regions[NET_REGIONS], nregions; /* up, rising */
-	uint64_t empty;                          /* by region: came back without the cluster's memory */
+	uint64_t empty;                          /* by region: came back without the cluster's
+						  * memory */
 	_Atomic unsigned workers;                /* opened so far: worker numbers */
 	_Atomic unsigned intents;                /* chunks of intents handed out */
 	_Atomic(struct txn_table_view *) views;  /* all ever opened; freed at close */
@@ -137,8 +145,9 @@ struct txn_db {
 	_Atomic uint64_t deaths_heard; /* by some worker, which looks after the tables */
 	net_addr wanted;               /* another: how often a process found all nodes full */
 	_Atomic int failed;            /* the heartbeat cannot reach home any more */
-	/* a  relaxed. doubt: a lock that is in no transaction may be left as it is, behind a broken connection;
-	 * reached: some connection was made anew. Both: others can wait for that lock until this process ends. */
+	/* a  relaxed. doubt: a lock that is in no transaction may be left as it is, behind a broken
+	 * connection; reached: some connection was made anew. Both: others can wait for that lock
+	 * until this process ends. */
 	atomic_bool doubt, reached, stuck_told;
 };
 
@@ -160,8 +169,8 @@ struct txn_junk {
 	uint32_t len; /* of a blob; TABLE, CLOSED: the table's number */
 	struct txn_table_view *view;
 	net_addr at;
-	/* Key hash (TOMB, EMPTY), word (BLOCK, EMPTY), our lock in `sweeper` (TABLE, CLOSED), the block that named it (BLOB; 0: none
-	 * ever did). */
+	/* Key hash (TOMB, EMPTY), word (BLOCK, EMPTY), our lock in `sweeper` (TABLE, CLOSED), the
+	 * block that named it (BLOB; 0: none ever did). */
 	uint64_t aux;
 };
 
@@ -194,23 +203,28 @@ struct txn_worker {
 	struct txn_intent *intent_rests,
 	    **intent_rests_end; /* wait for every transaction of before (I7), longest first */
 	unsigned intents;       /* free ones and those in use */
-	uint64_t chunks_kept;   /* places in the log that are ours, and for which there was no memory */
+	uint64_t chunks_kept;   /* places in the log that are ours, and for which there was no
+				 * memory */
 	unsigned joins;         /* which slot's those are, and all memory at hand: tso_joins */
 	struct txn *txn_pool;
 	struct txn *left; /* ended, nobody here knows how */
 	struct txn_keeper keeper;
-	uint64_t beat_ns;              /* the heart's: when the beat that is out began; 0: none is */
-	int open;                      /* transactions begun and not ended, finishing commits included */
+	uint64_t beat_ns;              /* the heart's: when the beat that is out began; 0: none
+				        * is */
+	int open;                      /* transactions begun and not ended, finishing commits
+				        * included */
 	struct txn_junk_queue junk[2]; /* what is freed at once; what takes round trips to free */
 	uint64_t round;                /* of the collector: each has a pin of its own */
 	uint64_t gc_woke;              /* when it last woke the idle process */
 	bool gc_moved;                 /* what it was at came nearer to its end */
-	/* surplus.c: memory is wanted here, and was not to be had; when; what was heard of others */
+	/* surplus.c: memory is wanted here, and was not to be had; when; what was heard of
+	 * others */
 	bool wants, wanted_known;
 	uint64_t starved_until, sample_at, heard, wanted_seen;
 	uint64_t turned; /* when a long piece of work last gave way */
 	bool stopping, no_heart;
-	bool untold, telling;         /* a death has been counted, and nobody knows; a coroutine is at it */
+	bool untold, telling;         /* a death has been counted, and nobody knows; a coroutine is
+				       * at it */
 	bool leaving;                 /* it is about to close: no long work is begun */
 	uint64_t gc_end;              /* when stopping: junk is collected until then */
 	int helpers;                  /* coroutines of our own */
@@ -246,8 +260,10 @@ struct txn_write {
 	uint8_t target;           /* slot to be written, REC_NO_SLOT: not chosen */
 	uint8_t newest;           /* slot of the newest version, REC_NO_SLOT: none */
 	struct rec_slot *slot;    /* the new version, cid and check still open */
-	struct rec_archive *arch; /* copy of the newest version, or NULL; arch_at when memory is taken */
-	struct rec_archive *late; /* copy of the version in target, to be archived before it is overwritten */
+	struct rec_archive *arch; /* copy of the newest version, or NULL; arch_at when memory is
+				   * taken */
+	struct rec_archive *late; /* copy of the version in target, to be archived before it is
+				   * overwritten */
 	net_addr arch_at, late_at;
 	struct txn_blob *old_blobs; /* of the version replaced */
 	uint16_t old_blobs_n;
@@ -294,18 +310,21 @@ struct txn_guard {
 	uint64_t word, seen;
 };
 
-/* Where a transaction is. README, "The states of a transaction", has what is true in each, and who may act. */
+/* Where a transaction is. README, "The states of a transaction", has what is true in each, and who
+ * may act. */
 enum txn_state {
 	TXN_POOLED,   /* nobody's */
-	TXN_OPEN,     /* its owner's: reads, buffers what it will write; READ COMMITTED takes locks */
+	TXN_OPEN,     /* its owner's: reads, buffers what it will write; READ COMMITTED takes
+		       * locks */
 	TXN_LOCKING,  /* step 1 */
 	TXN_CHECKING, /* all locks are held: what SERIALIZABLE read, guards, late archives */
 	TXN_WRITING,  /* step 2 */
 	TXN_DECIDED,  /* the commit line has landed. Step 3 */
-	TXN_UNDOING, /* the rollback; also the end of a commit that wrote nothing, which gives its locks back */
-	TXN_MARKING, /* words are in, or free; its CID's mark is under way */
-	TXN_MARKED,  /* the mark has landed, or this process will never know */
-	TXN_LEFT,    /* to a recoverer */
+	TXN_UNDOING,  /* the rollback; also the end of a commit that wrote nothing, which gives its
+		      * locks back */
+	TXN_MARKING,  /* words are in, or free; its CID's mark is under way */
+	TXN_MARKED,   /* the mark has landed, or this process will never know */
+	TXN_LEFT,     /* to a recoverer */
 	TXN_STATES
 };
 
@@ -322,7 +341,8 @@ struct txn {
 	unsigned note;
 	bool cluster_visible;
 	bool finish;  /* txn_set_finish */
-	bool no_wait; /* txn_lock_now: not for locks of transactions that may still end either way */
+	bool no_wait; /* txn_lock_now: not for locks of transactions that may still end either
+		       * way */
 	bool holding; /* txn_lock_table: tables are ours alone; the intent's head says so */
 	struct txn_intent *intent;
 	uint64_t lock; /* this attempt's lock word, 0: none yet */
@@ -382,9 +402,9 @@ txn_cas_has_run(struct txn_write *w, const struct net_op *op)
 }
 
 /*
- * Pauses of a reader whose READs meet a block in the middle of a WRITE. The first looks follow at once, for a WRITE is over in less than a
- * round trip; base: as long as that. cap: half a directory may be what a process left that died, and that lasts for a lease and its
- * recovery, seconds.
+ * Pauses of a reader whose READs meet a block in the middle of a WRITE. The first looks follow at
+ * once, for a WRITE is over in less than a round trip; base: as long as that. cap: half a directory
+ * may be what a process left that died, and that lasts for a lease and its recovery, seconds.
  */
 enum { TXN_TORN_AT_ONCE = 4, TXN_TORN_BASE_NS = 1000, TXN_TORN_CAP_NS = 100000, TXN_TORN_HOLD = 60 };
 #define TXN_TORN_BACKOFF                                                                                     \
@@ -406,8 +426,8 @@ rec_slot_of(const struct txn_table_view *v, const struct rec_block *img, unsigne
 {
 	return (const struct rec_slot *)(const void *)((const char *)img + v->head_bytes + k * v->slot_bytes);
 }
-/* Finds the version visible at the snapshot when the block alone cannot show it; re-READs as needed. img is
- * updated. REC_HERE: *out, *len, *cid, *meta. In a coroutine. */
+/* Finds the version visible at the snapshot when the block alone cannot show it; re-READs as
+ * needed. img is updated. REC_HERE: *out, *len, *cid, *meta. In a coroutine. */
 nam_status txn_rec_fetch(struct txn *t, const struct txn_table_view *v, struct rec_block *img, net_addr at,
     uint64_t snapshot, const struct rec_slot **out, struct nam_arena *arena);
 
@@ -419,56 +439,66 @@ void txn_index_owner(struct txn_table_view *v);
 bool txn_grow(void **array, uint32_t n, uint32_t *cap, size_t item);
 
 /* ledger.c */
-/* One extent of any node's reserve: when nothing else is left, for what must be possible all the same (net.h). */
+/* One extent of any node's reserve: when nothing else is left, for what must be possible all the
+ * same (net.h). */
 nam_status txn_extent_kept(struct txn_db *db, struct net_worker *w, unsigned start, net_addr *out);
-/* n extents of any nodes, round from start: all of them, or none. They are in no ledger. zeros: as net_extents_take's. */
+/* n extents of any nodes, round from start: all of them, or none. They are in no ledger. zeros: as
+ * net_extents_take's. */
 nam_status txn_extents_any(
     struct txn_db *db, struct net_worker *w, unsigned n, unsigned start, bool zeros, net_addr *out);
-/* Such, entered in the table's ledger. whose: TXN_LEDGER_INDEX, or the anchor's `sweep` as the caller knows it. entry: where, or NULL. */
+/* Such, entered in the table's ledger. whose: TXN_LEDGER_INDEX, or the anchor's `sweep` as the
+ * caller knows it. entry: where, or NULL. */
 nam_status txn_extents_take(struct txn_table_view *v, struct net_worker *w, unsigned n, uint64_t whose,
     unsigned start, bool zeros, net_addr *out, uint32_t *entry);
 /*
- * Takes extents out of the ledger and gives them back to their nodes. entry: where they may stand, or NULL. Nobody uses them any
- * more, and no sweep of the table is under way or begins before it is done (the caller is pinned, and has READ the anchor
- * under that pin; or has the table's sweep lock). *given: how many went back; what is in no ledger stays as it is.
+ * Takes extents out of the ledger and gives them back to their nodes. entry: where they may stand,
+ * or NULL. Nobody uses them any more, and no sweep of the table is under way or begins before it is
+ * done (the caller is pinned, and has READ the anchor under that pin; or has the table's sweep
+ * lock). *given: how many went back; what is in no ledger stays as it is.
  */
 nam_status txn_extents_give(struct txn_table_view *v, struct net_worker *w, unsigned n, const net_addr *at,
     const uint32_t *entry, unsigned *given);
-/* Calls fn for every entry that is not empty, until it says false. Not a snapshot: a caller that needs one keeps others away. */
+/* Calls fn for every entry that is not empty, until it says false. Not a snapshot: a caller that
+ * needs one keeps others away. */
 nam_status txn_ledger_walk(struct txn_db *db, struct net_worker *w, net_addr anchor,
     bool (*fn)(void *arg, uint32_t entry, uint64_t word), void *arg);
-/* Extents of archives and blobs that were taken when `sweep` was in [from, to), in the order of addresses; added to *old. */
+/* Extents of archives and blobs that were taken when `sweep` was in [from, to), in the order of
+ * addresses; added to *old. */
 nam_status txn_ledger_taken(struct txn_table_view *v, struct net_worker *w, uint64_t from, uint64_t to,
     uint64_t **old, uint32_t *n, uint32_t *cap);
 /*
- * Gives the extents of a ledger back, *left of them at most, and in the end its pages. NAM_BUSY: there are more. Nobody uses the table
- * any more. Where it is in doubt whether an extent went back, it is lost.
+ * Gives the extents of a ledger back, *left of them at most, and in the end its pages. NAM_BUSY:
+ * there are more. Nobody uses the table any more. Where it is in doubt whether an extent went back,
+ * it is lost.
  */
 nam_status txn_ledger_release(struct txn_worker *tw, net_addr anchor, unsigned *left);
 /*
- * A dropped table whose CID the watermark has passed, j of kind TABLE, later CLOSED: one step of its release. NAM_OK: it is
- * through, or another process releases it. NAM_BUSY, or what went wrong: j says what is to be done next, and from which
- * watermark on. With a pin.
+ * A dropped table whose CID the watermark has passed, j of kind TABLE, later CLOSED: one step of
+ * its release. NAM_OK: it is through, or another process releases it. NAM_BUSY, or what went wrong:
+ * j says what is to be done next, and from which watermark on. With a pin.
  */
 nam_status txn_table_release(struct txn_worker *tw, struct txn_junk *j);
 
 /* alloc.c */
 nam_status txn_block_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at, uint64_t *word);
 void txn_block_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at, uint64_t word);
-/* A whole extent out of what is at hand or listed for archives and blobs. NAM_ABSENT: none was found soon. */
+/* A whole extent out of what is at hand or listed for archives and blobs. NAM_ABSENT: none was
+ * found soon. */
 nam_status txn_whole_take(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, net_addr *at);
 nam_status txn_archive_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at);
 void txn_archive_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at);
 nam_status txn_blob_take(struct txn_worker *tw, struct txn_table_view *v, uint32_t len, net_addr *at);
 void txn_blob_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at, uint32_t len);
 /*
- * May the collector give this back, now? NAM_OK; NAM_BUSY: later, a sweep is under way or the anchor cannot be read;
- * NAM_ABSENT: never, the sweep has it, or the table is gone. In a round of the collector, with its pin.
+ * May the collector give this back, now? NAM_OK; NAM_BUSY: later, a sweep is under way or the
+ * anchor cannot be read; NAM_ABSENT: never, the sweep has it, or the table is gone. In a round of
+ * the collector, with its pin.
  */
 nam_status txn_may_give(struct txn_worker *tw, const struct txn_junk *j);
 /* The worker's part of a table's memory, after a look at the anchor. */
 nam_status txn_alloc_look(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc **out);
-/* The sweep of the table becomes ours: its word is `is`, 0 or of one who has ended. NAM_BUSY: it is another's. */
+/* The sweep of the table becomes ours: its word is `is`, 0 or of one who has ended. NAM_BUSY: it is
+ * another's. */
 nam_status txn_sweeper_take(struct txn_worker *tw, net_addr anchor, uint64_t is, uint64_t *lock);
 bool txn_stretch_push(struct txn_stretches *s, uint64_t at, uint64_t end);
 /* A short one: rounded up to what is taken for it. */
@@ -477,8 +507,8 @@ uint64_t txn_blob_bytes(uint32_t len);
 nam_status txn_alloc_ready(
     struct txn_worker *tw, struct txn_table_view *v, bool taking, struct txn_alloc **out);
 /*
- * All that hangs at the anchor for archives and blobs comes to hand, so that pieces of one extent are joined: with a pin under which the
- * anchor was READ, and before all at hand is handed over.
+ * All that hangs at the anchor for archives and blobs comes to hand, so that pieces of one extent
+ * are joined: with a pin under which the anchor was READ, and before all at hand is handed over.
  */
 void txn_rests_gather(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, uint64_t until);
 /* Has this process been there for as long as a sweep may take? */
@@ -487,7 +517,8 @@ bool txn_may_sweep(struct txn_worker *tw);
 void txn_alloc_sweep(struct txn_worker *tw, struct txn_table_view *v);
 /* False: no memory; that piece is lost until the next sweep. */
 bool txn_free_push(struct txn_free *f, uint64_t x);
-/* The next cell of the tree, and its branches back into it. NAM_ABSENT: a sweep has begun; what was there is void. */
+/* The next cell of the tree, and its branches back into it. NAM_ABSENT: a sweep has begun; what was
+ * there is void. */
 nam_status txn_tree_pop(struct txn_worker *tw, struct txn_alloc *a, struct txn_free *tree, uint32_t offset,
     uint64_t *at, struct txn_free_cell *cell);
 
@@ -496,8 +527,8 @@ nam_status txn_tables_enter(struct txn_worker *tw, net_addr anchor);
 nam_status txn_tables_leave(struct txn_worker *tw, net_addr anchor);
 /* What an anchor says of its maker while the table is being made. */
 uint64_t txn_tables_maker(const struct txn_worker *tw);
-/* So many deaths have been counted: tables that were left behind are released, unless another process has looked since. In a
- * coroutine of its own. */
+/* So many deaths have been counted: tables that were left behind are released, unless another
+ * process has looked since. In a coroutine of its own. */
 void txn_orphans(struct txn_worker *tw, uint64_t deaths);
 
 /* surplus.c */
@@ -505,7 +536,8 @@ void txn_orphans(struct txn_worker *tw, uint64_t deaths);
 bool txn_tables_hand_over(struct txn_worker *tw);
 /* What a worker remembers of a table's memory. Nobody uses it any more. */
 void txn_alloc_free(struct txn_table_view *v, unsigned worker);
-/* All that a worker has of a table, to its node or onto the table's lists. With a pin, until `end` at the longest. False: not all. */
+/* All that a worker has of a table, to its node or onto the table's lists. With a pin, until `end`
+ * at the longest. False: not all. */
 bool txn_hand_over(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, uint64_t end);
 /* All nodes are full. True: try again, somebody may have given some back. In a transaction. */
 struct txn_want {
@@ -516,12 +548,13 @@ bool txn_want(struct txn_worker *tw, struct txn_want *want);
 /* In the collector, between its rounds: gives back what is not used, asks others and hears them. */
 void txn_surplus(struct txn_worker *tw);
 /*
- * With a pin, before anything at hand is used: memory, intents, garbage. Where this process has lost its slot since, others have
- * swept for all of that, and it is forgotten.
+ * With a pin, before anything at hand is used: memory, intents, garbage. Where this process has
+ * lost its slot since, others have swept for all of that, and it is forgotten.
  */
 void txn_at_hand(struct txn_worker *tw);
 void txn_allocs_forget(struct txn_worker *tw);
-/* In the middle of long work on memory that is mapped here, where no verb parks: gives way now and then. */
+/* In the middle of long work on memory that is mapped here, where no verb parks: gives way now and
+ * then. */
 void txn_give_way(struct txn_worker *tw);
 
 /* blob.c */
@@ -530,7 +563,8 @@ txn_blob_long(uint32_t len)
 {
 	return len > TXN_BLOB_SHORT_MAX;
 }
-/* Memory for a value of b->len bytes: at, list, n. Its root says so; the bytes are written with step 1 of the commit. */
+/* Memory for a value of b->len bytes: at, list, n. Its root says so; the bytes are written with
+ * step 1 of the commit. */
 nam_status txn_long_take(struct txn *t, struct txn_table_view *v, struct txn_new_blob *b);
 /* A value that nobody asks for any more. Pinned. NAM_BUSY: a sweep is under way, later. */
 nam_status txn_long_give(struct txn_worker *tw, struct txn_table_view *v, net_addr root, uint32_t len);
@@ -542,16 +576,20 @@ void txn_wholes_give(struct txn_worker *tw, struct txn_table_view *v, struct txn
 void txn_new_blob_give(struct txn *t, const struct txn_new_blob *b);
 
 /* spread.c */
-/* The extents for so many bytes of t's write set: the root, and list[0..txn_spread_n(bytes)). An error: *root may be set all the same. */
+/* The extents for so many bytes of t's write set: the root, and list[0..txn_spread_n(bytes)). An
+ * error: *root may be set all the same. */
 nam_status txn_spread_take(struct txn *t, uint64_t bytes, net_addr *root, uint64_t *list);
-/* What the root of that transaction's write set lists; free(*list). NAM_ABSENT: it is none of its. */
+/* What the root of that transaction's write set lists; free(*list). NAM_ABSENT: it is none of
+ * its. */
 nam_status txn_spread_read(
     struct net_worker *w, net_addr root, uint64_t lock, struct txn_spread *s, uint64_t **list);
-/* The write set is not needed any more: empties the intent's head, and gives the extents back. Nothing goes back twice, however often. */
+/* The write set is not needed any more: empties the intent's head, and gives the extents back.
+ * Nothing goes back twice, however often. */
 nam_status txn_spread_give(struct txn_worker *tw, net_addr intent, uint64_t lock, net_addr root);
 
 /* reclaim.c */
-/* Sweeps tables whose `sweeper` we are, each by one worker (`sweeping`). A coroutine of each worker that sweeps (txn_config.split). */
+/* Sweeps tables whose `sweeper` we are, each by one worker (`sweeping`). A coroutine of each worker
+ * that sweeps (txn_config.split). */
 void txn_reclaim(void *worker);
 /* Records a leak. The next allocation from a table triggers a sweep. */
 nam_status txn_death(struct txn_worker *tw);
@@ -581,10 +619,12 @@ txn_intent_line(const struct txn *t, unsigned offset)
 }
 
 /* txn.c */
-/* Only to a state that README's table lists as next; anything else is a bug, and stops the process. */
+/* Only to a state that README's table lists as next; anything else is a bug, and stops the
+ * process. */
 void txn_goto(struct txn *t, enum txn_state to);
 void txn_recycle(struct txn *t);
-/* Another process recovers it, when it has fenced this one. Until then nothing of it may be touched or promised. */
+/* Another process recovers it, when it has fenced this one. Until then nothing of it may be touched
+ * or promised. */
 void txn_leave(struct txn *t);
 /* Its mark has landed, or never will. */
 void txn_through(struct txn *t);
@@ -592,10 +632,12 @@ void txn_marked(void *t);
 void txn_mark_and_wait(struct txn *t, unsigned note);
 
 /* abort.c */
-/* NAM_REFUSED: this process is fenced, and its recoverer will. Locks on a node that does not answer for long stay. */
+/* NAM_REFUSED: this process is fenced, and its recoverer will. Locks on a node that does not answer
+ * for long stay. */
 nam_status txn_free_locks(struct txn *t);
 void txn_junk_of_abort(struct txn *t);
-/* Gives the extents of a long write set back. If this process stops in it, its recoverer goes on. */
+/* Gives the extents of a long write set back. If this process stops in it, its recoverer goes
+ * on. */
 void txn_more_give(struct txn *t);
 /* Every verb posted has completed when this is called. False: how t ends is not known. */
 bool txn_roll_back(struct txn *t);
@@ -606,7 +648,8 @@ void txn_map_again(struct txn *t); /* writes have been taken off the end */
 struct txn_write *txn_write_add(struct txn *t, struct txn_table *table, net_addr at, enum txn_kind kind);
 /* The payload that will become a version; its CID is filled in at commit. */
 nam_status txn_version_set(struct txn *t, struct txn_write *w, const void *bytes, uint32_t len, bool deleted);
-/* Takes over what the block shows. partial: img has one slot only. NAM_TORN: another one is asked for. */
+/* Takes over what the block shows. partial: img has one slot only. NAM_TORN: another one is asked
+ * for. */
 nam_status txn_image_set(struct txn *t, struct txn_write *w, const struct rec_block *img, bool partial);
 /* The blobs that the version replaced names. */
 nam_status txn_old_blobs(struct txn *t, struct txn_write *w, const void *bytes, uint32_t len);
@@ -633,8 +676,8 @@ void txn_marks_end(struct txn *t);
 /* validate.c */
 /* SERIALIZABLE, with all locks held: has nothing we met changed? */
 nam_status txn_validate(struct txn *t);
-/* READs the guards of all tables written, in t's batch; when that has run: are they as they must be? NAM_CONFLICT, and
- * *held: one that somebody has locked, 0: none. */
+/* READs the guards of all tables written, in t's batch; when that has run: are they as they must
+ * be? NAM_CONFLICT, and *held: one that somebody has locked, 0: none. */
 nam_status txn_guards_post(struct txn *t);
 nam_status txn_guards_judge(struct txn *t, net_addr *held);
 /* Until it is not locked any more, the limits are reached, or its node is gone. */
@@ -649,18 +692,22 @@ struct tso_timeout txn_timeout(const struct txn_limits *l);
 nam_status txn_lock_stuck(struct txn_worker *tw, uint64_t lock);
 /* Has the transaction that has this lock word been decided? Then the lock is about to be freed. */
 nam_status txn_decided(struct txn *t, uint64_t lock, bool *yes);
-/* What the intent says of the transaction that has this lock word: h->lock is another one when it has ended. */
+/* What the intent says of the transaction that has this lock word: h->lock is another one when it
+ * has ended. */
 nam_status txn_read_head(struct txn *t, uint64_t lock, struct txn_intent_head *h);
 /* Says in t's intent which lock t waits for (0 = none), and whether it holds tables. */
 nam_status txn_publish(struct txn *t, uint64_t lock);
-/* NAM_DEADLOCK: the holder of that lock waits for t, directly or through others, and t is the one to give way. */
+/* NAM_DEADLOCK: the holder of that lock waits for t, directly or through others, and t is the one
+ * to give way. */
 nam_status txn_deadlock(struct txn *t, uint64_t lock);
-/* txn_deadlock now and then: less and less often while it is the same lock. c: zero when the wait begins. */
+/* txn_deadlock now and then: less and less often while it is the same lock. c: zero when the wait
+ * begins. */
 struct txn_cycle {
 	uint64_t lock, next_ns, pause_ns;
 };
 nam_status txn_look_for_cycle(struct txn *t, uint64_t lock, struct txn_cycle *c);
-/* Locks w's block from whatever its newest version is, waiting for others; img gets the block under the lock. */
+/* Locks w's block from whatever its newest version is, waiting for others; img gets the block under
+ * the lock. */
 nam_status txn_lock_wait(struct txn *t, struct txn_write *w, struct rec_block *img);
 
 /* keeper.c */
@@ -675,24 +722,28 @@ void txn_keeper_close(struct txn_worker *tw);
 /* A coroutine of a worker that is only the heart: watches over a network that is silent. */
 void txn_pulse(void *worker);
 /*
- * After NAM_GONE. NAM_OK: this worker reaches the node again, and nothing executes any more of what it had posted there. NAM_GONE: the
- * node is lost for all. NAM_BUSY: not until then; it is being asked for. NAM_REFUSED: we have been fenced. In a coroutine.
+ * After NAM_GONE. NAM_OK: this worker reaches the node again, and nothing executes any more of what
+ * it had posted there. NAM_GONE: the node is lost for all. NAM_BUSY: not until then; it is being
+ * asked for. NAM_REFUSED: we have been fenced. In a coroutine.
  */
 nam_status txn_keep(struct txn_worker *tw, unsigned region, uint64_t until_ns);
 nam_status txn_keep_home(struct txn_worker *tw);
 /*
- * The same for who has something in doubt at `at`. NAM_REFUSED, too: it has not answered for 0.2 s, or two thirds of a lease, since
- * *until was set (0: now); others may reach it, so what is in doubt is left to them.
+ * The same for who has something in doubt at `at`. NAM_REFUSED, too: it has not answered for 0.2 s,
+ * or two thirds of a lease, since *until was set (0: now); others may reach it, so what is in doubt
+ * is left to them.
  */
 nam_status txn_reconnect(struct txn_worker *tw, net_addr at, uint64_t *until);
 
 /*
- * What holds a lock outside of transactions goes on over a new connection, or says that it is in doubt (txn_doubt). In a
- * coroutine. txn_again: after NAM_GONE at `at`; NAM_OK: nothing executes any more of what was out. The others do it again themselves.
- * cas: either word is one of ours and comes once, so it tells whether it was done. claim: of a CID.
+ * What holds a lock outside of transactions goes on over a new connection, or says that it is in
+ * doubt (txn_doubt). In a coroutine. txn_again: after NAM_GONE at `at`; NAM_OK: nothing executes
+ * any more of what was out. The others do it again themselves. cas: either word is one of ours and
+ * comes once, so it tells whether it was done. claim: of a CID.
  */
 nam_status txn_again(struct txn_worker *tw, net_addr at, uint64_t *until);
-/* The same of all nodes to which this worker's connections are broken; NAM_OK also where none is. */
+/* The same of all nodes to which this worker's connections are broken; NAM_OK also where none
+ * is. */
 nam_status txn_again_all(struct txn_worker *tw, uint64_t *until);
 nam_status txn_sure_cas(struct txn_worker *tw, net_addr at, uint64_t expect, uint64_t want, uint64_t *seen);
 nam_status txn_sure_write(struct txn_worker *tw, net_addr at, const void *from, uint32_t len);
@@ -700,12 +751,13 @@ nam_status txn_claim_sure(struct txn_worker *tw, struct tso_claim *c, tso_cid fl
 
 /* mend.c */
 /*
- * A connection broke, and what t holds behind it is as it was or as it should be: makes it so. In a coroutine. False: others have
- * to recover t.
+ * A connection broke, and what t holds behind it is as it was or as it should be: makes it so. In a
+ * coroutine. False: others have to recover t.
  */
 bool txn_mend(struct txn *t);
 
-/* A lock outside of transactions (the collector's, a sweep's, an index's) may stay behind a connection that broke. */
+/* A lock outside of transactions (the collector's, a sweep's, an index's) may stay behind a
+ * connection that broke. */
 void txn_doubt(struct txn_worker *tw);
 /* So may the index's resize lock, if its last call says so. */
 void txn_index_doubt(struct txn_worker *tw, const struct idx_hash *ix);
@@ -714,27 +766,33 @@ void txn_doubts(struct txn_worker *tw);
 
 /* recover.c */
 /*
- * The block is locked by that word. If the owner is dead and recovered, its transaction did not commit: the lock is released.
- * NAM_OK: it was, look again; NAM_BUSY: the owner lives, or is not recovered yet.
+ * The block is locked by that word. If the owner is dead and recovered, its transaction did not
+ * commit: the lock is released. NAM_OK: it was, look again; NAM_BUSY: the owner lives, or is not
+ * recovered yet.
  */
 nam_status txn_unlock_dead(struct txn_worker *tw, net_addr at, uint64_t lock);
 /* The same. It needs a CID, and waits for that as long as p says. */
 nam_status txn_unlock_dead_by(struct txn_worker *tw, net_addr at, uint64_t lock, const struct tso_timeout *p);
-/* The newest CID that the head of a block of any shape lists, 0: none. False: its directory is not whole. */
+/* The newest CID that the head of a block of any shape lists, 0: none. False: its directory is not
+ * whole. */
 bool txn_head_newest(const struct rec_block *img, net_addr at, uint64_t *newest);
-/* An insert got NAM_BUSY: if the process that resizes the index is dead, its work is finished and its lock freed. */
+/* An insert got NAM_BUSY: if the process that resizes the index is dead, its work is finished and
+ * its lock freed. */
 bool txn_index_unstick(struct txn_worker *tw, struct idx_hash *ix);
-/* Looks for owners that have stopped, and recovers what they left. A coroutine of the worker that recovers. */
+/* Looks for owners that have stopped, and recovers what they left. A coroutine of the worker that
+ * recovers. */
 void txn_sweep(void *worker);
 
 /* gc.c */
 void txn_junk_add(struct txn_worker *tw, struct txn_junk j);
 void txn_gc(void *worker);
-/* A CID that nothing is written with: all claimed later are greater. note: as tso_mark's. In a coroutine, with a pin. */
+/* A CID that nothing is written with: all claimed later are greater. note: as tso_mark's. In a
+ * coroutine, with a pin. */
 nam_status txn_cid_spend(struct txn_worker *tw, unsigned note, tso_cid *cid);
 /* A lock word of the collector's: in no intent, and never twice. With a pin. */
 uint64_t txn_gc_lock(struct txn_worker *tw);
-/* A word that must never return to an old value: our lock there gives way to a fresh CID. In a coroutine, with a pin. */
+/* A word that must never return to an old value: our lock there gives way to a fresh CID. In a
+ * coroutine, with a pin. */
 nam_status txn_word_fresh(struct txn_worker *tw, net_addr at, uint64_t lock, tso_cid floor, tso_cid *cid);
 
 /* read.c */
@@ -743,8 +801,9 @@ void txn_read_set_add_absent(struct txn *t, const struct txn_get *g);
 
 /* ---- cluster.c ---- */
 /*
- * The cluster's record, as it lies on its home; one is made if all storage nodes are empty. The nodes named must be its members,
- * all of them: else NAM_REFUSED (NAM_GONE: the home came back empty), and nothing has been changed.
+ * The cluster's record, as it lies on its home; one is made if all storage nodes are empty. The
+ * nodes named must be its members, all of them: else NAM_REFUSED (NAM_GONE: the home came back
+ * empty), and nothing has been changed.
  */
 struct txn_roster;
 nam_status txn_cluster_find(

@@ -1,4 +1,5 @@
-/* txn_test.c -- the promises of txn.h on the simulated fabric: versions, conflicts, budgets, reclaimed memory. */
+/* txn_test.c -- the promises of txn.h on the simulated fabric: versions, conflicts, budgets,
+ * reclaimed memory. */
 #include <txn/testing/fixture.h>
 
 /* What was there, delta added to it. */
@@ -40,7 +41,8 @@ life_of_a_row(struct fixture *fix)
 		assert_int_equal(add(fix, t, &fix->tab[0], 7, 1), NAM_OK);
 		assert_int_equal(value_of(fix, t, &fix->tab[0], 7), 72 + i);
 		assert_int_equal(txn_commit(t, NULL), NAM_OK);
-		assert_int_equal(value_of(fix, old, &fix->tab[0], 7), 72); /* from the archives, in time */
+		/* from the archives, in time */
+		assert_int_equal(value_of(fix, old, &fix->tab[0], 7), 72);
 	}
 	struct txn_row row;
 	struct row r;
@@ -71,7 +73,8 @@ test_life_of_a_row(void **state)
 			run(1, slots, seed, life_of_a_row);
 }
 
-/* ---- the pointer cache, lied to: three tables, two of one shape, whose keys it cannot tell apart ---- */
+/* ---- the pointer cache, lied to: three tables, two of one shape, whose keys it cannot tell apart
+ * ---- */
 
 static void
 alike(struct fixture *fix)
@@ -98,7 +101,8 @@ alike(struct fixture *fix)
 			struct txn_put p = { .table = &tab[i],
 				.key = &k,
 				.key_len = 8,
-				.hash = nam_mix(k + 1) ^ i, /* low bits: neither the set nor the tag */
+				.hash = nam_mix(k + 1) ^ i, /* low bits: neither the set nor the
+							     * tag */
 				.bytes = row,
 				.len = i == 1 ? sizeof row : 64 };
 			assert_int_equal(txn_insert(t, &p, 1), NAM_OK);
@@ -224,7 +228,8 @@ increments(struct fixture *fix, enum txn_iso iso, uint64_t keys)
 	for (unsigned i = 0; i < CLIENTS; i++)
 		while (!ended[i])
 			net_sleep(fix->w[0], 1000000);
-	/* Everything answered is visible to a session of another process when the marks have landed. */
+	/* Everything answered is visible to a session of another process when the marks have
+	 * landed. */
 	net_sleep(fix->w[0], 10000000);
 	for (unsigned p = 0; p < fix->procs; p++) {
 		int64_t sum = 0;

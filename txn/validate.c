@@ -1,24 +1,27 @@
 /*
- * validate.c -- what has to be as it was when the locks are held: all that SERIALIZABLE met, and the records that say
- * what the tables written are (guards).
+ * validate.c -- what has to be as it was when the locks are held: all that SERIALIZABLE met, and
+ * the records that say what the tables written are (guards).
  *
- * A writer locks its rows and then READs the guard. Who changes a table's meaning (txn_lock_table) locks the guard's record,
- * waits until no row is locked or newer than his snapshot, says in his intent that he holds the table, and looks at the
- * rows once more. A writer that finds the guard locked asks the intent: not held yet, so it may go on, for it will be
- * waited for; held, so it may not. (A lock hides the guard's word, so where it does not hold the table, the directory
- * under it tells whether that had changed before.) Each side's own step has completed before it looks for the other's, so of two that
- * meet at least one sees the other.
+ * A writer locks its rows and then READs the guard. Who changes a table's meaning (txn_lock_table)
+ * locks the guard's record, waits until no row is locked or newer than his snapshot, says in his
+ * intent that he holds the table, and looks at the rows once more. A writer that finds the guard
+ * locked asks the intent: not held yet, so it may go on, for it will be waited for; held, so it may
+ * not. (A lock hides the guard's word, so where it does not hold the table, the directory under it
+ * tells whether that had changed before.) Each side's own step has completed before it looks for
+ * the other's, so of two that meet at least one sees the other.
  */
+#include "txn_internal.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include "txn_internal.h"
 
 enum {
 	LOOKS = 20,
 	COLLECTOR_NS = 50000,   /* a collector empties a block in some round trips */
 	COMMIT_NS = 20000,      /* a commit's directory lands that soon behind its lock */
 	GUARD_LOOK_NS = 200000, /* a change of a table's definition takes milliseconds */
-	/* txn_lock_table: writers of the table end soon, or when their clients say so. Each look READs the whole table. */
+	/* txn_lock_table: writers of the table end soon, or when their clients say so. Each look
+	 * READs the whole table. */
 	HOLD_BASE_NS = 50000,
 	HOLD_CAP_NS = 1000000,
 	HOLD_HOLD = 20,
@@ -42,15 +45,17 @@ validate_reads(struct txn *t)
 		for (uint32_t k = from; k < i; k++) {
 			const struct txn_write *own = txn_own(t, t->read[k].at);
 			if (t->read[k].newest > t->pin.at && (own == NULL || own->has != TXN_LOCKED)) {
-				txn_cover(t,
-				    t->read[k].newest); /* else the retry would lose again: `stale-retry` */
-				return NAM_CONFLICT;    /* it was newer than our snapshot when we met it */
+				txn_cover(t, t->read[k].newest); /* else the retry would lose again:
+							 * `stale-retry` */
+				return NAM_CONFLICT;             /* it was newer than our snapshot when we
+							 * met it */
 			}
 			if (own != NULL && own->has == TXN_LOCKED && word[k - from] == t->lock)
 				continue;
 			if (word[k - from] == t->read[k].newest)
 				continue;
-			if (word[k - from] & REC_LOCK) /* whoever tries again should not meet it once more */
+			if (word[k - from] & REC_LOCK) /* whoever tries again should not meet it
+						        * once more */
 				txn_unlock_dead(t->tw, t->read[k].at, word[k - from]);
 			else
 				txn_cover(t, word[k - from]);
@@ -78,9 +83,9 @@ block_news(struct txn *t, const struct txn_table_view *v, const struct rec_block
 }
 
 /*
- * A block without any version, whose word is newer than we are: emptied by the collector, or a commit that the READ met
- * between directory and word. Of the latter, a second READ shows the directory. What the collector empties was
- * deleted before our snapshot, or never there.
+ * A block without any version, whose word is newer than we are: emptied by the collector, or a
+ * commit that the READ met between directory and word. Of the latter, a second READ shows the
+ * directory. What the collector empties was deleted before our snapshot, or never there.
  */
 static nam_status
 emptied(struct txn *t, const struct txn_table_view *v, const struct rec_block *img, net_addr at, bool *yes)
@@ -95,7 +100,8 @@ emptied(struct txn *t, const struct txn_table_view *v, const struct rec_block *i
 	return st;
 }
 
-/* Is this block news, and not the collector's doing? NAM_BUSY: it may come to be, *lock is on it. */
+/* Is this block news, and not the collector's doing? NAM_BUSY: it may come to be, *lock is on
+ * it. */
 static nam_status
 judge_block(
     struct txn *t, const struct txn_table_view *v, const struct rec_block *img, net_addr at, uint64_t *lock)
@@ -115,7 +121,8 @@ judge_block(
 	return NAM_BUSY;
 }
 
-/* Is the key there by now? NAM_CONFLICT: it is. NAM_BUSY: it may come to be, *lock is on a block. */
+/* Is the key there by now? NAM_CONFLICT: it is. NAM_BUSY: it may come to be, *lock is on a
+ * block. */
 static nam_status
 absent_news(struct txn *t, const struct txn_absent *a, struct rec_block *img, uint64_t *lock)
 {
@@ -130,7 +137,8 @@ absent_news(struct txn *t, const struct txn_absent *a, struct rec_block *img, ui
 	return st;
 }
 
-/* Does a table hold anything that our snapshot did not show? NAM_BUSY: it may come to, *lock is on a block. */
+/* Does a table hold anything that our snapshot did not show? NAM_BUSY: it may come to, *lock is on
+ * a block. */
 static nam_status
 table_news(struct txn *t, const struct txn_table_view *v, uint64_t *lock)
 {
@@ -158,7 +166,8 @@ table_news(struct txn *t, const struct txn_table_view *v, uint64_t *lock)
 	return st;
 }
 
-/* A block that the collector holds is soon as it was, or empty: then another look is worth the wait. */
+/* A block that the collector holds is soon as it was, or empty: then another look is worth the
+ * wait. */
 static bool
 look_again(struct txn *t, nam_status st, uint64_t lock, struct net_backoff *pause)
 {
@@ -169,8 +178,9 @@ look_again(struct txn *t, nam_status st, uint64_t lock, struct net_backoff *paus
 }
 
 /*
- * We have our CID. Whoever is SERIALIZABLE, too, and has a smaller one, had his row in the index, locked, before he claimed
- * it: each look at the index finds him. So an entry that leads to an emptied block, which went from the index after we looked, hides nobody.
+ * We have our CID. Whoever is SERIALIZABLE, too, and has a smaller one, had his row in the index,
+ * locked, before he claimed it: each look at the index finds him. So an entry that leads to an
+ * emptied block, which went from the index after we looked, hides nobody.
  */
 static nam_status
 validate_absent(struct txn *t)
@@ -191,7 +201,8 @@ validate_absent(struct txn *t)
 	return st == NAM_BUSY ? NAM_CONFLICT : st;
 }
 
-/* Until ranges have leaves to validate, a scanned table counts as one range: nothing in it may be newer. */
+/* Until ranges have leaves to validate, a scanned table counts as one range: nothing in it may be
+ * newer. */
 static nam_status
 validate_scans(struct txn *t)
 {
@@ -233,7 +244,8 @@ txn_guards_post(struct txn *t)
 		while (g < t->nguards && t->guard[g].at.bits != last->guard.bits)
 			g++;
 		if (g < t->nguards) {
-			/* Rows of one table written under two definitions: one of them is not it any more. */
+			/* Rows of one table written under two definitions: one of them is not it
+			 * any more. */
 			if (t->guard[g].word != last->guard_word)
 				t->guard[g].word = 0;
 			continue;
@@ -253,7 +265,8 @@ txn_guards_post(struct txn *t)
 	return NAM_OK;
 }
 
-/* A guard that somebody has locked: does he hold the table? READs it again when he has ended meanwhile. */
+/* A guard that somebody has locked: does he hold the table? READs it again when he has ended
+ * meanwhile. */
 static nam_status
 holder(struct txn *t, struct txn_guard *k, bool *holds)
 {
@@ -276,8 +289,8 @@ holder(struct txn *t, struct txn_guard *k, bool *holds)
 }
 
 /*
- * Under a lock that does not hold the table the guard is what its directory says: it may have become another word before it was
- * locked. 0: that cannot be told now.
+ * Under a lock that does not hold the table the guard is what its directory says: it may have
+ * become another word before it was locked. 0: that cannot be told now.
  */
 static nam_status
 under_lock(struct txn *t, const struct txn_guard *k, uint64_t *word)

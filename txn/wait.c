@@ -8,8 +8,9 @@ enum {
 	CYCLE_PART = 16,  /* looking for cycles takes at most such a part of the time */
 	STUCK_EVERY = 16, /* of slow tries */
 	/*
-	 * Most locks are held for some round trips: 2 us. Others for as long as a client takes between two statements: a look each millisecond
-	 * costs its node little, and the waiter finds the lock free in time for a person.
+	 * Most locks are held for some round trips: 2 us. Others for as long as a client takes
+	 * between two statements: a look each millisecond costs its node little, and the waiter
+	 * finds the lock free in time for a person.
 	 */
 	WAIT_YIELDS = 8,
 	WAIT_BASE_NS = 2000,
@@ -94,9 +95,10 @@ txn_decided(struct txn *t, uint64_t lock, bool *yes)
 }
 
 /*
- * Follows who waits for whom from `lock`. NAM_DEADLOCK: the chain comes back to us, and we are the one to give
- * way: the greatest lock word of the cycle, so that exactly one does. A cycle that we only lead to is others': the chain then comes
- * back to `mark`, which is set anew after 1, 2, 4 .. hops (Brent).
+ * Follows who waits for whom from `lock`. NAM_DEADLOCK: the chain comes back to us, and we are the
+ * one to give way: the greatest lock word of the cycle, so that exactly one does. A cycle that we
+ * only lead to is others': the chain then comes back to `mark`, which is set anew after 1, 2, 4 ..
+ * hops (Brent).
  */
 nam_status
 txn_deadlock(struct txn *t, uint64_t lock)
@@ -180,10 +182,12 @@ wait_turn(struct txn *t, struct txn_write *w, struct rec_block *img, uint64_t *p
 				return st;
 			if (!going && tries > 0 && txn_unlock_dead(tw, w->at, seen) == NAM_OK)
 				continue;
-			if (!going && tries > 0) /* it may have ended while we asked: looked at twice */
+			if (!going && tries > 0) /* it may have ended while we asked: looked at
+						  * twice */
 				return NAM_BUSY;
 		}
-		/* Seldom while it is a matter of microseconds; later the wait is long, and the question cheap beside it. */
+		/* Seldom while it is a matter of microseconds; later the wait is long, and the
+		 * question cheap beside it. */
 		if ((tries < SLOW_TRIES ? tries % 64 == 8 : tries % 4 == 0) &&
 		    txn_unlock_dead(tw, w->at, seen) == NAM_OK)
 			continue;

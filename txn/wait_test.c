@@ -1,7 +1,9 @@
 /*
- * wait_test.c -- what waits for others ends: by its time-out, by a cancel, and by itself where nobody can recover who is in the way.
+ * wait_test.c -- what waits for others ends: by its time-out, by a cancel, and by itself where
+ * nobody can recover who is in the way.
  *
- * Process 1 has a claim open: it lives, or it is dead, and a storage node is gone, so that nobody can fence it.
+ * Process 1 has a claim open: it lives, or it is dead, and a storage node is gone, so that nobody
+ * can fence it.
  */
 #include <base/log.h>
 #include <txn/testing/fixture.h>

@@ -1,8 +1,10 @@
 /* write.c -- what a transaction wants to write: versions buffered until its commit. */
+#include "txn_internal.h"
+
 #include <base/fault.h>
+
 #include <stdlib.h>
 #include <string.h>
-#include "txn_internal.h"
 
 /* ---- own writes, by block address ---- */
 
@@ -97,7 +99,8 @@ txn_write_add(struct txn *t, struct txn_table *table, net_addr at, enum txn_kind
 
 /* ---- versions ---- */
 
-/* Blobs that only the version being replaced named, and that this transaction made: never written. */
+/* Blobs that only the version being replaced named, and that this transaction made: never
+ * written. */
 static void
 drop_new_blobs(struct txn *t, const struct txn_write *w)
 {
@@ -172,7 +175,8 @@ txn_image_set(struct txn *t, struct txn_write *w, const struct rec_block *img, b
 	memcpy(w->cid, img->cid, v->slots * 8u);
 	w->arch = w->late = NULL;
 	w->newest = (uint8_t)newest;
-	/* Once locked, what we locked from stands: the image shows our lock. Another's lock is never expected. */
+	/* Once locked, what we locked from stands: the image shows our lock. Another's lock is
+	 * never expected. */
 	if (w->has != TXN_LOCKED && newest == REC_NO_SLOT)
 		w->expect = rec_is_locked(img) ? 0 : img->word;
 	else if (w->has != TXN_LOCKED)
@@ -199,14 +203,16 @@ txn_image_set(struct txn *t, struct txn_write *w, const struct rec_block *img, b
 			if (c > low && c < successor)
 				successor = c;
 		}
-		/* A slot that does not prove its version was overwritten by a writer that R4 permits; if that writer still
-		 * holds the lock, the CAS fails. Either way there is nothing left to archive. */
+		/* A slot that does not prove its version was overwritten by a writer that R4
+		 * permits; if that writer still holds the lock, the CAS fails. Either way there is
+		 * nothing left to archive. */
 		if (successor > watermark && partial)
 			return NAM_TORN; /* that slot was not READ */
 		if (successor > watermark && !nam_fault(NO_ARCHIVE))
 			w->late = archive_copy(t, w, img, oldest);
 	}
-	/* Archive what the next commit will overwrite: with two slots the newest, with more the second oldest. */
+	/* Archive what the next commit will overwrite: with two slots the newest, with more the
+	 * second oldest. */
 	if (v->slots == 2 && rec_listed(w->cid[newest]) > watermark && !(w->cid[newest] & REC_ARCHIVED) &&
 	    (w->arch = archive_copy(t, w, img, newest)) == NULL)
 		return NAM_CONFLICT;
@@ -274,8 +280,8 @@ change_begin(
 	nam_status st = NAM_OK;
 	if (w == NULL) {
 		if (row->block == NULL || row->cid != row->newest) {
-			tso_answered(
-			    t->tw->db->tso, row->newest); /* else the retry would lose again: `stale-retry` */
+			tso_answered(t->tw->db->tso, row->newest); /* else the retry would lose again:
+							   * `stale-retry` */
 			return NAM_CONFLICT;
 		}
 		w = txn_write_add(t, table, row->at, WR_LOCK);
@@ -283,7 +289,8 @@ change_begin(
 			return NAM_NOMEM;
 		st = txn_image_set(t, w, row->block, row->partial);
 		if (st == NAM_TORN) {
-			/* A hot record, of which only one slot was READ: the others have to be archived. */
+			/* A hot record, of which only one slot was READ: the others have to be
+			 * archived. */
 			struct rec_block *img = nam_arena_take(&t->arena, table->view->block_bytes);
 			if (img == NULL)
 				return NAM_NOMEM;
@@ -297,7 +304,8 @@ change_begin(
 				st = txn_image_set(t, w, img, false);
 		}
 		if (st != NAM_OK) {
-			w->at.bits = UINT64_MAX; /* stays a lock never taken, of an address nobody asks for */
+			w->at.bits = UINT64_MAX; /* stays a lock never taken, of an address nobody
+						  * asks for */
 			return st;
 		}
 		net_hint(t->tw->w, net_plus(row->at, w->view->head_bytes + w->target * w->view->slot_bytes),
@@ -344,8 +352,8 @@ txn_edit(struct txn *t, struct txn_table *table, const struct txn_row *row, void
 	/* The blobs are the same: neither the version's go that we met, nor any made here. */
 	if (first)
 		w->old_blobs_n = 0;
-	/* A row is found as a slot of a block's image (or a copy made like one): it becomes the new version as it
-	 * lies there, and only its CID and sum are still to be filled in. */
+	/* A row is found as a slot of a block's image (or a copy made like one): it becomes the new
+	 * version as it lies there, and only its CID and sum are still to be filled in. */
 	w->slot = (struct rec_slot *)((uintptr_t)row->bytes - offsetof(struct rec_slot, payload));
 	w->slot->meta &= ~REC_DELETED;
 	*bytes = w->slot->payload;

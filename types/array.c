@@ -1,7 +1,6 @@
 /* array.c -- arrays: their bytes, their text, their order. */
-#include <types/array.h>
-
 #include <base/hash.h>
+#include <types/array.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /*
- * array.h -- one-dimensional arrays: a cat_str of type CAT_ARRAY | element, in memory and in rows alike.
+ * array.h -- one-dimensional arrays: a cat_str of type CAT_ARRAY | element, in memory and in rows
+ * alike.
  *
  *   byte 0                    4          8            8 + nulls
  *        +--------------------+----------+- - - - - - +- - - - - - - - - - - - - - - - +
@@ -8,8 +9,9 @@
  *        |                    |          |            | each, then their bytes         |
  *        +--------------------+----------+- - - - - - +- - - - - - - - - - - - - - - - +
  *
- * Little-endian, nothing aligned. The bitmap is there when the top bit is set. The cell of a NULL is zero, or empty.
- * What does not add up is read as an array without elements, and a str that lies outside as "".
+ * Little-endian, nothing aligned. The bitmap is there when the top bit is set. The cell of a NULL
+ * is zero, or empty. What does not add up is read as an array without elements, and a str that lies
+ * outside as "".
  */
 #ifndef NAM_CATALOG_ARRAY_H
 #define NAM_CATALOG_ARRAY_H

@@ -1,4 +1,5 @@
-/* binary.h -- bytea and uuid: text in and out. Both are bytes in a cat_str; a uuid has 16. Any thread. */
+/* binary.h -- bytea and uuid: text in and out. Both are bytes in a cat_str; a uuid has 16. Any
+ * thread. */
 #ifndef NAM_CATALOG_BINARY_H
 #define NAM_CATALOG_BINARY_H
 

@@ -1,9 +1,10 @@
 /*
  * datetime.h -- dates, times of day, timestamps: text in and out, parts, truncation.
  *
- * Proleptic Gregorian calendar, as PostgreSQL: dates from 4714-11-24 BC to 5874897-12-31, timestamps up to
- * 294276-12-31. Errors: 22007 not a date, 22008 a field or the whole is out of range, 22023 no such part.
- * Nothing here reads a clock: 'now', 'today' and the like are 22007. Any thread.
+ * Proleptic Gregorian calendar, as PostgreSQL: dates from 4714-11-24 BC to 5874897-12-31,
+ * timestamps up to 294276-12-31. Errors: 22007 not a date, 22008 a field or the whole is out of
+ * range, 22023 no such part. Nothing here reads a clock: 'now', 'today' and the like are 22007. Any
+ * thread.
  */
 #ifndef NAM_CATALOG_DATETIME_H
 #define NAM_CATALOG_DATETIME_H
@@ -41,7 +42,8 @@ int64_t cat_timestamp_to_date(int64_t us);
 bool cat_date_valid(int64_t days); /* in range, or infinite */
 bool cat_timestamp_valid(int64_t us);
 
-/* extract(part from value): value / 10^scale; inf -1 or 1: that infinity; null: an infinity has no such part. */
+/* extract(part from value): value / 10^scale; inf -1 or 1: that infinity; null: an infinity has no
+ * such part. */
 struct cat_part {
 	int64_t value;
 	unsigned scale;

@@ -256,7 +256,8 @@ clock_part(struct scan *c, struct number n, int32_t fields)
 	if (dot)
 		f = fraction(c);
 	int64_t h = n.negative ? -n.whole : n.whole;
-	/* two fields are hours and minutes, but minutes and seconds where the seconds have a fraction or the type says so */
+	/* two fields are hours and minutes, but minutes and seconds where the seconds have a
+	 * fraction or the type says so */
 	if (!third && (dot || fields == (CAT_FIELD_MINUTE | CAT_FIELD_SECOND))) {
 		b = a;
 		a = h;

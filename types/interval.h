@@ -1,8 +1,9 @@
 /*
  * interval.h -- spans of time: months, days and microseconds, each with a sign of its own.
  *
- * In memory a cat_str of CAT_INTERVAL_BYTES that points to a struct cat_interval, not necessarily aligned. A month is
- * 30 days and a day 24 hours when two are compared. Text as PostgreSQL's IntervalStyle postgres. Any thread.
+ * In memory a cat_str of CAT_INTERVAL_BYTES that points to a struct cat_interval, not necessarily
+ * aligned. A month is 30 days and a day 24 hours when two are compared. Text as PostgreSQL's
+ * IntervalStyle postgres. Any thread.
  */
 #ifndef NAM_CATALOG_INTERVAL_H
 #define NAM_CATALOG_INTERVAL_H

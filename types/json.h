@@ -1,8 +1,9 @@
 /*
- * json.h -- json as text that was looked at once: is it JSON, and where in it is a member or an element.
+ * json.h -- json as text that was looked at once: is it JSON, and where in it is a member or an
+ * element.
  *
- * The text stays as it was written. All but cat_json_check take text that cat_json_check has seen; other bytes give
- * some answer, and nothing is read outside of them. No recursion. Any thread.
+ * The text stays as it was written. All but cat_json_check take text that cat_json_check has seen;
+ * other bytes give some answer, and nothing is read outside of them. No recursion. Any thread.
  */
 #ifndef NAM_CATALOG_JSON_H
 #define NAM_CATALOG_JSON_H
@@ -21,12 +22,14 @@ enum cat_json_kind {
 /* 22P02 with a detail; 54001 when it is too deep. */
 bool cat_json_check(struct cat_str text, struct cat_err *err);
 enum cat_json_kind cat_json_kind(struct cat_str json);
-/* The last member of that name, element `at` (from the end when negative): false when there is none. */
+/* The last member of that name, element `at` (from the end when negative): false when there is
+ * none. */
 bool cat_json_member(struct cat_str json, struct cat_str name, struct cat_str *out, struct nam_arena *arena);
 bool cat_json_element(struct cat_str json, int64_t at, struct cat_str *out);
 /* Elements of an array. */
 int64_t cat_json_length(struct cat_str json);
-/* A string without its quotes and escapes (22P05: not a character), anything else as it is written. */
+/* A string without its quotes and escapes (22P05: not a character), anything else as it is
+ * written. */
 bool cat_json_text(struct cat_str json, struct cat_str *out, struct nam_arena *arena, struct cat_err *err);
 
 #endif

@@ -1,9 +1,9 @@
-/* numeric.c -- arithmetic of decimals: in 128 bits when they fit, with OpenSSL's BIGNUM when they do not. */
+/* numeric.c -- arithmetic of decimals: in 128 bits when they fit, with OpenSSL's BIGNUM when they
+ * do not. */
+#include <base/hash.h>
 #include <types/numeric_internal.h>
 
-#include <base/hash.h>
 #include <openssl/crypto.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,7 +65,8 @@ cat_num_load(struct cat_str s)
 		a.len = 0;
 		return a;
 	}
-	while (a.len > 16 && a.p[a.len - 1] == 0) /* not ours, but a 128-bit value must take the fast path */
+	while (a.len > 16 && a.p[a.len - 1] == 0) /* not ours, but a 128-bit value must take the
+						   * fast path */
 		a.len--;
 	if (a.len <= 8)
 		a.m = load64(a.p, a.len);
@@ -681,7 +682,8 @@ cat_num_sub(
 	return add(&a, &b, !b.neg, out, arena, err);
 }
 
-/* ---- * ---------------------------------------------------------------------------------------- */
+/* ---- *
+ * ---------------------------------------------------------------------------------------- */
 
 bool
 cat_num_mul(
@@ -714,7 +716,8 @@ cat_num_mul(
 	return ok;
 }
 
-/* ---- / and % ------------------------------------------------------------------------------------ */
+/* ---- / and %
+ * ------------------------------------------------------------------------------------ */
 
 static int
 floor4(int e)
@@ -825,7 +828,8 @@ cat_num_mod(
 	return ok;
 }
 
-/* ---- sign and places ---------------------------------------------------------------------------- */
+/* ---- sign and places
+ * ---------------------------------------------------------------------------- */
 
 static bool
 with_sign(struct cat_str s, int what, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
@@ -958,7 +962,8 @@ cat_num_fit(
 	if (a.scale != scale && !places(s, scale, true, out, arena, err))
 		return false;
 	struct num r = cat_num_load(*out);
-	int whole = precision - scale; /* digits allowed before the point; negative: zeros after it */
+	int whole = precision - scale; /* digits allowed before the point; negative: zeros after
+				        * it */
 	bool over;
 	if (num_zero(&r)) {
 		over = false;

@@ -12,9 +12,10 @@
  * Zero is never negative. 1.0 and 1.00 are different bytes (their scale shows) and compare and hash
  * alike. Any bytes are safe to read: too short a string is 0.
  *
- * Magnitudes up to 128 bits take a fast path without malloc; longer ones go through OpenSSL's BIGNUM.
- * Results live in the arena. Functions that can fail return false and fill *err: 22003 overflow, 22012
- * division by zero, 22P02 bad text, 2201E/2201F logarithm and power, 53200 no memory. Any thread.
+ * Magnitudes up to 128 bits take a fast path without malloc; longer ones go through OpenSSL's
+ * BIGNUM. Results live in the arena. Functions that can fail return false and fill *err: 22003
+ * overflow, 22012 division by zero, 22P02 bad text, 2201E/2201F logarithm and power, 53200 no
+ * memory. Any thread.
  */
 #ifndef NAM_CATALOG_NUMERIC_H
 #define NAM_CATALOG_NUMERIC_H
@@ -36,7 +37,8 @@ bool cat_num_from_double(double v, struct cat_str *out, struct nam_arena *arena,
 bool cat_num_to_double(struct cat_str n, double *out, struct nam_arena *arena, struct cat_err *err);
 /* Rounds half away from zero. type: CAT_INT4 or CAT_INT8, whose range holds. */
 bool cat_num_to_int(struct cat_str n, enum cat_type type, int64_t *out, struct cat_err *err);
-/* value * 10^scale as an __int128 when it is exact and fits below 2^126 in size; false: it does not (or is special). */
+/* value * 10^scale as an __int128 when it is exact and fits below 2^126 in size; false: it does not
+ * (or is special). */
 bool cat_num_to_int128(struct cat_str n, unsigned scale, __int128 *out);
 
 bool cat_num_is_nan(struct cat_str n);

@@ -3,6 +3,7 @@
 #define NAM_CATALOG_NUMERIC_INTERNAL_H
 
 #include <types/numeric.h>
+
 #include <openssl/bn.h>
 
 typedef unsigned __int128 u128;
@@ -47,8 +48,9 @@ void cat_num_weight(const struct num *a, int *weight, int *first);
 /* BIGNUM helpers; false: no memory. Magnitudes only, except where said. */
 bool cat_bn_load(const struct num *a, BIGNUM *to);
 bool cat_bn_pow10(BIGNUM *to, unsigned n, BN_CTX *ctx);
-bool cat_bn_scale_up(BIGNUM *x, unsigned n, BN_CTX *ctx);                        /* x *= 10^n */
-bool cat_bn_div_round(BIGNUM *q, const BIGNUM *a, const BIGNUM *b, BN_CTX *ctx); /* half away from zero */
-bool cat_bn_scale_down(BIGNUM *x, unsigned n, bool round, BN_CTX *ctx);          /* x /= 10^n */
+bool cat_bn_scale_up(BIGNUM *x, unsigned n, BN_CTX *ctx); /* x *= 10^n */
+/* half away from zero */
+bool cat_bn_div_round(BIGNUM *q, const BIGNUM *a, const BIGNUM *b, BN_CTX *ctx);
+bool cat_bn_scale_down(BIGNUM *x, unsigned n, bool round, BN_CTX *ctx); /* x /= 10^n */
 
 #endif

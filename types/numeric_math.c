@@ -1,5 +1,6 @@
 /*
- * numeric_math.c -- roots, exponentials, logarithms and powers of numerics, in fixed point on BIGNUMs.
+ * numeric_math.c -- roots, exponentials, logarithms and powers of numerics, in fixed point on
+ * BIGNUMs.
  *
  * How many places a result shows is PostgreSQL's rule, from an estimate of its size; the digits
  * themselves are computed here with guard digits and rounded half away from zero once, at the end.
@@ -108,7 +109,8 @@ fix_exp(struct fix *f, BIGNUM *r, const BIGNUM *x)
 	return ok;
 }
 
-/* r = ln x for x > 0 and not far from 1: roots until it is near, then 2 atanh((x-1)/(x+1)). r is not x. */
+/* r = ln x for x > 0 and not far from 1: roots until it is near, then 2 atanh((x-1)/(x+1)). r is
+ * not x. */
 static bool
 fix_ln_near(struct fix *f, BIGNUM *r, const BIGNUM *x)
 {
@@ -394,7 +396,8 @@ wide_mul(struct wide *r, const struct wide *b, unsigned digits, BN_CTX *ctx)
 	return cat_bn_scale_down(r->m, cut, true, ctx);
 }
 
-/* base^n for a whole n; base is finite and not zero. Squares and multiplies; exact while the digits fit. */
+/* base^n for a whole n; base is finite and not zero. Squares and multiplies; exact while the digits
+ * fit. */
 static bool
 whole_power(const struct num *a, int64_t n, struct cat_str *out, struct nam_arena *arena, struct cat_err *err)
 {
@@ -405,7 +408,8 @@ whole_power(const struct num *a, int64_t n, struct cat_str *out, struct nam_aren
 		return cat_num_overflow(err);
 	if (n != 0 && size < -scale - 1)
 		return cat_num_store(false, 0, (unsigned)scale, out, arena, err);
-	/* each of at most 62 products loses half a unit in the last digit, and a squaring doubles what was lost */
+	/* each of at most 62 products loses half a unit in the last digit, and a squaring doubles
+	 * what was lost */
 	unsigned digits = (unsigned)scale + (size > 0 ? (unsigned)size : 0) + GUARD + 12;
 	BN_CTX *ctx = BN_CTX_new();
 	struct wide r = { BN_new(), 0 }, x = { BN_new(), -(int64_t)a->scale };

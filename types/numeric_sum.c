@@ -1,4 +1,5 @@
-/* numeric_sum.c -- running sums of numerics: an __int128 that spills into a longer number when it must. */
+/* numeric_sum.c -- running sums of numerics: an __int128 that spills into a longer number when it
+ * must. */
 #include <types/numeric_internal.h>
 
 #include <string.h>

@@ -1,14 +1,15 @@
-/* numeric_test.c -- decimals: identities over random numbers, and the fast path against 128-bit arithmetic. */
-#include <types/numeric.h>
-
+/* numeric_test.c -- decimals: identities over random numbers, and the fast path against 128-bit
+ * arithmetic. */
 #include <base/rng.h>
+#include <types/numeric.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 static struct nam_arena arena;
 static struct cat_err err;

@@ -1,12 +1,11 @@
 /* value.c -- values of every type: text in, text out, order, hash, fit. */
+#include <base/hash.h>
 #include <types/array.h>
 #include <types/binary.h>
 #include <types/datetime.h>
 #include <types/interval.h>
 #include <types/json.h>
 #include <types/numeric.h>
-
-#include <base/hash.h>
 
 #include <errno.h>
 #include <math.h>
@@ -207,7 +206,8 @@ float_in(
 	return true;
 }
 
-/* First byte that does not begin a valid UTF-8 character, or s.len. No surrogates, nothing over U+10FFFF, no 0. */
+/* First byte that does not begin a valid UTF-8 character, or s.len. No surrogates, nothing over
+ * U+10FFFF, no 0. */
 static uint32_t
 utf8_valid(struct cat_str s)
 {
@@ -391,7 +391,8 @@ reads_back(const char *t, double v, bool four)
 	}
 	if (strtod(t, NULL) != v)
 		return false;
-	/* Halfway to a neighbour fits a long double exactly. Such a text is ambiguous for other readers. */
+	/* Halfway to a neighbour fits a long double exactly. Such a text is ambiguous for other
+	 * readers. */
 	long double x = strtold(t, NULL), d = v;
 	return x == d || (x != (d + (long double)nextafter(v, INFINITY)) / 2 &&
 			     x != (d + (long double)nextafter(v, -INFINITY)) / 2);
@@ -408,7 +409,8 @@ shortest(double v, bool four, char digits[24], int *exp)
 		snprintf(t, sizeof t, "%.*e", p - 1, v);
 		if (reads_back(t, v, four))
 			break;
-		/* At a power of two the gap above is twice the gap below: the text just above may do. */
+		/* At a power of two the gap above is twice the gap below: the text just above may
+		 * do. */
 		int ignore;
 		if (frexp(v, &ignore) == 0.5) {
 			char up[40];

@@ -1,5 +1,6 @@
 /*
- * value.h -- types, values and vectors of values, as every room from catalog up holds them in memory.
+ * value.h -- types, values and vectors of values, as every room from catalog up holds them in
+ * memory.
  *
  * Types are PostgreSQL's, and so are their rules: see docs/SQL.md.
  *
@@ -27,6 +28,7 @@
 
 #include <base/arena.h>
 #include <base/status.h>
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -75,7 +77,8 @@ cat_type_is_known(int64_t t)
 	return t >= 0 && (t & ~(int64_t)CAT_ARRAY) > CAT_UNKNOWN && (t & ~(int64_t)CAT_ARRAY) < CAT_TYPES;
 }
 
-/* "integer", "bigint", "double precision", "numeric", "text", "boolean", "date", "timestamp without time zone" */
+/* "integer", "bigint", "double precision", "numeric", "text", "boolean", "date", "timestamp without
+ * time zone" */
 const char *cat_type_name(enum cat_type t);
 /* PostgreSQL's own word for it: "int4", "bpchar", "timestamptz" */
 const char *cat_type_word(enum cat_type t);
@@ -144,7 +147,8 @@ struct cat_datum {
 enum { CAT_BATCH = 1024 };          /* rows a vector holds at most */
 enum { CAT_VALUE_MAX = 256 << 20 }; /* bytes of one value */
 
-/* A column of values. null[k] == 1: value k is NULL and its payload is garbage (but readable: strs have len 0). */
+/* A column of values. null[k] == 1: value k is NULL and its payload is garbage (but readable: strs
+ * have len 0). */
 struct cat_vec {
 	enum cat_type type;
 	uint8_t *null;
@@ -182,7 +186,8 @@ cat_vec_set(struct cat_vec *v, unsigned k, union cat_val x, bool null)
 		v->i[k] = x.i;
 }
 
-/* An SQL error: PostgreSQL's SQLSTATE and message. position: 1-based character in the statement, 0 = none. */
+/* An SQL error: PostgreSQL's SQLSTATE and message. position: 1-based character in the statement, 0
+ * = none. */
 struct cat_err {
 	char sqlstate[6];
 	int position;
@@ -194,13 +199,14 @@ struct cat_err {
 bool cat_error(struct cat_err *err, const char *sqlstate, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Text to value, by PostgreSQL's input rules (22P02, 22003, 22007, 22008 ...). typmod -1 = none. arena
- * holds what the value points to; for TEXT it may point into `in` itself. */
+/* Text to value, by PostgreSQL's input rules (22P02, 22003, 22007, 22008 ...). typmod -1 = none.
+ * arena holds what the value points to; for TEXT it may point into `in` itself. */
 bool cat_value_in(enum cat_type type, int32_t typmod, struct cat_str in, union cat_val *out,
     struct nam_arena *arena, struct cat_err *err);
 /* Value to text, as psql shows it (bool t/f, float8 shortest round trip, dates ISO). */
 struct cat_str cat_value_out(enum cat_type type, union cat_val v, struct nam_arena *arena);
-/* Applies varchar(n) and char(n) (22001; char pads) and numeric(p,s) (rounding; 22003) to a value about to be stored. */
+/* Applies varchar(n) and char(n) (22001; char pads) and numeric(p,s) (rounding; 22003) to a value
+ * about to be stored. */
 bool cat_value_fit(
     enum cat_type type, int32_t typmod, union cat_val *v, struct nam_arena *arena, struct cat_err *err);
 /* -1, 0, 1. Text by bytes; NaN greater than all and equal to itself; same type both. */
@@ -210,11 +216,12 @@ uint64_t cat_value_hash(enum cat_type type, union cat_val v, uint64_t seed);
 /* Copies what a value points to. */
 union cat_val cat_value_copy(enum cat_type type, union cat_val v, struct nam_arena *arena);
 
-/* A str without what does not count in a comparison: trailing zeros of a numeric, trailing spaces of char(n). Equal
- * values become equal bytes, never longer. false: no memory. */
+/* A str without what does not count in a comparison: trailing zeros of a numeric, trailing spaces
+ * of char(n). Equal values become equal bytes, never longer. false: no memory. */
 /* An interval becomes the 16 bytes of its length. */
 bool cat_value_canonical(enum cat_type type, struct cat_str s, struct cat_str *out, struct nam_arena *arena);
 
-/* typmods: varchar(n), char(n): n. numeric(p,s): p << 16 | s. interval: its fields. Of an array: that of its elements. */
+/* typmods: varchar(n), char(n): n. numeric(p,s): p << 16 | s. interval: its fields. Of an array:
+ * that of its elements. */
 
 #endif

@@ -1,16 +1,17 @@
-/* value_test.c -- values: shortest floats, UTF-8, dates there and back, order and hash of each type. */
+/* value_test.c -- values: shortest floats, UTF-8, dates there and back, order and hash of each
+ * type. */
+#include <base/rng.h>
 #include <types/datetime.h>
 #include <types/value.h>
 
-#include <base/rng.h>
-
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 static struct nam_arena arena;
 static struct cat_err err;

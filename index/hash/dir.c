@@ -1,5 +1,7 @@
-/* dir.c -- the directory of a hash index as one process remembers it: loaded once, repaired word by word. */
+/* dir.c -- the directory of a hash index as one process remembers it: loaded once, repaired word by
+ * word. */
 #include <index/hash/hash_internal.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,7 +106,8 @@ idx_dir_adopt(struct net_worker *w, struct idx_hash *ix, uint64_t root, struct n
 		free(d);
 		return st;
 	}
-	/* The upper half repeats the lower: right when it was written, or stale and repaired when met. H5. */
+	/* The upper half repeats the lower: right when it was written, or stale and repaired when
+	 * met. H5. */
 	for (uint64_t i = 0; i <= d->mask; i++)
 		d->word[i] = atomic_load_explicit(&old->word[i & old->mask], memory_order_relaxed);
 	dir_show(ix, d);

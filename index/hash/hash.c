@@ -7,12 +7,14 @@
  * round trip per look.
  */
 #include <index/hash/hash_internal.h>
+
 #include <string.h>
 
 enum {
 	CHUNK = 32,    /* probes per doorbell: what fits the stack of a coroutine */
 	TRIES = 64,    /* looks at a directory that changes each time */
-	EARLY_STEP = 3 /* who had to go so far from home makes the table be split: lookups READ 2 buckets */
+	EARLY_STEP = 3 /* who had to go so far from home makes the table be split: lookups READ 2
+		        * buckets */
 };
 #define INSERT_WAIT_NS UINT64_C(1000000000)
 #define REMOVE_WAIT_NS UINT64_C(50000000)
@@ -20,7 +22,8 @@ enum {
 
 /* ---- waiting for a resize --------------------------------------------------- */
 
-/* A split takes some dozen round trips, of a large sub-table many more. All that wait for one begin together: dice. */
+/* A split takes some dozen round trips, of a large sub-table many more. All that wait for one begin
+ * together: dice. */
 enum { SPLIT_BASE_NS = 2000, SPLIT_CAP_NS = 256000 };
 
 struct split_wait {
@@ -54,7 +57,8 @@ enum sight {
 	ALIEN       /* not the bucket it should be */
 };
 
-/* Looks through one bucket of a probe sequence; adds candidates to the probe. OPEN: *slot is the first zero. */
+/* Looks through one bucket of a probe sequence; adds candidates to the probe. OPEN: *slot is the
+ * first zero. */
 static inline enum sight
 scan(const struct idx_bucket *b, uint64_t head, uint64_t sig, struct idx_probe *p, unsigned *slot)
 {
@@ -66,7 +70,8 @@ scan(const struct idx_bucket *b, uint64_t head, uint64_t sig, struct idx_probe *
 				*slot += nam_fault_dice(IDX_SLOTS - i);
 			if (__builtin_expect(b->head == head, 1))
 				return OPEN;
-			/* The READ mixed: this slot from before the bucket was full, the header from after that. */
+			/* The READ mixed: this slot from before the bucket was full, the header
+			 * from after that. */
 			return b->head == (head | IDX_MOVED) ? FROZEN : ALIEN;
 		}
 		if (e == IDX_FROZEN)
@@ -148,7 +153,8 @@ chain_read(struct net_worker *w, struct idx_hash *ix, uint64_t hash, struct chai
 		if (!idx_word_sane(word, IDX_DEPTH_MAX))
 			return NAM_CORRUPT;
 		if (idx_word_depth(word) > idx_root_depth(root))
-			continue; /* the root is from before the directory grew, the word from after it */
+			continue; /* the root is from before the directory grew, the word from after
+				   * it */
 		if (word == c->word)
 			return NAM_OK;
 		idx_dir_learn(dir, hash, word);
@@ -288,7 +294,8 @@ news(const struct idx_probe *p, const net_addr *known, unsigned n)
 	return false;
 }
 
-/* The CAS was lost, or there was no slot to CAS. p->status says how it ended; returned: how the fabric is. */
+/* The CAS was lost, or there was no slot to CAS. p->status says how it ended; returned: how the
+ * fabric is. */
 static nam_status
 insert_slow(struct net_worker *w, struct idx_probe *p, uint64_t entry, struct net_counts *acct)
 {
@@ -327,7 +334,8 @@ insert_slow(struct net_worker *w, struct idx_probe *p, uint64_t entry, struct ne
 	}
 }
 
-/* An entry lies so far from home that lookups of its neighbours will need a second READ: split now. */
+/* An entry lies so far from home that lookups of its neighbours will need a second READ: split
+ * now. */
 static void
 split_early(struct net_worker *w, struct idx_probe *p, struct net_counts *acct)
 {
@@ -381,7 +389,8 @@ idx_insert(struct net_worker *w, struct idx_probe *p, unsigned n, struct net_cou
 {
 	nam_status worst = NAM_OK;
 	for (unsigned i = 0; i < n; i++)
-		NAM_ASSERT(idx_entry(p[i].hash, p[i].block.bits) != 0); /* the caller's block address */
+		/* the caller's block address */
+		NAM_ASSERT(idx_entry(p[i].hash, p[i].block.bits) != 0);
 	for (unsigned i = 0; i < n; i += CHUNK) {
 		nam_status st = insert_chunk(w, p + i, n - i < CHUNK ? n - i : CHUNK, acct);
 		if (st != NAM_OK)
@@ -429,7 +438,8 @@ idx_remove(struct net_worker *w, struct idx_hash *ix, uint64_t hash, net_addr bl
 		if (st != NAM_OK)
 			return st;
 		if (c.word == left) {
-			/* The copy may have been made before our CAS: wait for it, and remove it there. */
+			/* The copy may have been made before our CAS: wait for it, and remove it
+			 * there. */
 			if (!split_wait(&wait, w, REMOVE_WAIT_NS))
 				return NAM_OK;
 			continue;

@@ -36,11 +36,11 @@
  *          | signature        | region 1-63 | offset / 64        |   TOMB    was removed
  *          +------------------+-------------+--------------------+   FROZEN  this table is being split
  *
- * An entry tells 30 bits of its hash: 24 in it, and 6 more by where it lies, because the
- * signature holds the two low bits of the home bucket and an entry lies at most
- * 3 buckets behind home (wrapping inside the sub-table). So a splitter
- * never reads a record. False candidates per lookup: entries / 2^30.
- * Limits: blocks aligned to 64, below 1 TiB of a region; 2^22 sub-tables = 64 GiB, about 4e9 entries.
+ * An entry tells 30 bits of its hash: 24 in it, and 6 more by where it lies, because the signature
+ * holds the two low bits of the home bucket and an entry lies at most 3 buckets behind home
+ * (wrapping inside the sub-table). So a splitter never reads a record. False candidates per lookup:
+ * entries / 2^30. Limits: blocks aligned to 64, below 1 TiB of a region; 2^22 sub-tables = 64 GiB,
+ * about 4e9 entries.
  *
  * Who may touch it
  *   a slot      0 -> entry, entry -> TOMB, 0 -> FROZEN: any worker, by CAS, nothing else, ever.
@@ -72,22 +72,22 @@
  *       mix of words, a frozen bucket or a header that is not the one its word tells: never a zero slot that it believes.
  *   H8  A page is listed before the root says that there are so many; `spare` does not offer it from before that.
  *
- * Why two inserters of one key cannot both succeed: both saw every slot before theirs, and no candidate
- * they have not compared; both CAS the first zero slot of the same probe sequence (H1, H2) in the one
- * table that takes entries (H4). The second CAS fails; its owner reads again and meets the first's entry.
- * Why "absent" is true: a zero slot proves that the bucket was live when it was read, so all that was
- * inserted before the READ began lies in front of it (H1, H2). A frozen bucket proves nothing; then the
- * directory word is read as well, and if it still names this table H5 says the table has all.
- * A READ may mix old and new words: slots only go 0 -> entry -> TOMB, so the argument holds word by word.
- * An old zero slot under a new header that says `moved` is taken for a frozen one.
+ * Why two inserters of one key cannot both succeed: both saw every slot before theirs, and no
+ * candidate they have not compared; both CAS the first zero slot of the same probe sequence (H1,
+ * H2) in the one table that takes entries (H4). The second CAS fails; its owner reads again and
+ * meets the first's entry. Why "absent" is true: a zero slot proves that the bucket was live when
+ * it was read, so all that was inserted before the READ began lies in front of it (H1, H2). A
+ * frozen bucket proves nothing; then the directory word is read as well, and if it still names this
+ * table H5 says the table has all. A READ may mix old and new words: slots only go 0 -> entry ->
+ * TOMB, so the argument holds word by word. An old zero slot under a new header that says `moved`
+ * is taken for a frozen one.
  *
  * Why stale is harmless: a stale directory word leads to a frozen table, which says so (H3). Tables
  * left behind are not used again before everybody who may be looking at them is through
- * (idx_reclaim in index.h; without it: never). A process may remember the word for longer: that is what the turn is for (H7). An
- * entry removed from a table
- * after it was copied would come back: so who removes looks at the bucket behind its CAS, and if it is
- * frozen removes the copy, too. Should the splitter be dead, the copy stays: a hint to a block whose
- * key is another.
+ * (idx_reclaim in index.h; without it: never). A process may remember the word for longer: that is
+ * what the turn is for (H7). An entry removed from a table after it was copied would come back: so
+ * who removes looks at the bucket behind its CAS, and if it is frozen removes the copy, too. Should
+ * the splitter be dead, the copy stays: a hint to a block whose key is another.
  *
  * A worker that dies with the lock loses nothing: tables it froze are still read, at two round
  * trips; who must insert there gets NAM_BUSY until idx_hash_recover has freed the lock, and then

@@ -7,6 +7,7 @@
 #include <base/hash.h>
 #include <index/hash/hash_format.h>
 #include <index/index.h>
+
 #include <stdatomic.h>
 
 /*
@@ -26,7 +27,8 @@ struct idx_dir {
 	_Atomic uint64_t word[]; /* a  0: not known */
 };
 
-/* Sub-tables this process left behind, oldest first, until idx_reclaim.passed. A full ring forgets. */
+/* Sub-tables this process left behind, oldest first, until idx_reclaim.passed. A full ring
+ * forgets. */
 enum { IDX_LEFT = 256 };
 struct idx_left {
 	uint64_t table, stamp;
@@ -38,7 +40,8 @@ struct idx_hash {
 	struct idx_memory mem;          /* i  a copy; mem.arg is borrowed until close */
 	_Atomic(struct idx_dir *) dir;  /* a  release / acquire; NULL: cold */
 	struct idx_reclaim reclaim;     /* i  now == NULL: nothing is reclaimed */
-	atomic_flag left_busy;          /* a  who holds the resize lock spins for it, so nobody ever does */
+	atomic_flag left_busy;          /* a  who holds the resize lock spins for it, so nobody ever
+					 * does */
 	uint32_t left_first, left_n;    /* with left_busy */
 	struct idx_left left[IDX_LEFT]; /* with left_busy */
 	_Atomic uint64_t owner;         /* a  relaxed; what the resize lock will say */
@@ -49,7 +52,8 @@ struct idx_hash {
 
 /* In a probe, what the lookup saw. */
 enum {
-	IDX_SEEN_SLOT, /* address of the first zero slot of the sequence; 0: none (full or frozen) */
+	IDX_SEEN_SLOT, /* address of the first zero slot of the sequence; 0: none (full or
+		        * frozen) */
 	IDX_SEEN_WORD, /* directory word of the table */
 	IDX_SEEN_STEP, /* buckets from home to the slot */
 };
@@ -70,7 +74,8 @@ idx_anchor_at(net_addr anchor, size_t member)
 
 /* Fetches root and directory. NAM_ABSENT: there is no index at the anchor. */
 nam_status idx_dir_load(struct net_worker *w, struct idx_hash *ix, struct net_counts *acct);
-/* A root word was read: makes the cached directory be of that root. NAM_CORRUPT: it is none. READs the list of pages, if it has one. */
+/* A root word was read: makes the cached directory be of that root. NAM_CORRUPT: it is none. READs
+ * the list of pages, if it has one. */
 nam_status idx_dir_adopt(struct net_worker *w, struct idx_hash *ix, uint64_t root, struct net_counts *acct);
 /* Where the pages of that root's directory lie; page[IDX_PAGES]. */
 nam_status idx_dir_pages(struct net_worker *w, uint64_t root, uint64_t *page, struct net_counts *acct);

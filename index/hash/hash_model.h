@@ -1,5 +1,6 @@
 /*
- * hash_model.h -- a simulated cluster that uses one hash index, and a judge who knows what must be in it.
+ * hash_model.h -- a simulated cluster that uses one hash index, and a judge who knows what must be
+ * in it.
  *
  * Included by tests only. The judge keeps, per key, whether it is in, since
  * when, and who works on it; it shares no code with the index. It notes the first
@@ -14,8 +15,9 @@
  */
 #include <base/hash.h>
 #include <index/index.h>
-#include <inttypes.h>
 #include <net/sim/sim.h>
+
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,11 +45,17 @@ enum { ACTORS_MAX = 32 };
 struct model_config {
 	uint64_t seed;
 	unsigned keys, actors, steps;
-	unsigned insert_percent, remove_percent;   /* the rest looks up */
-	uint64_t hash_mask;                        /* bits of the hash that differ */
-	bool lockstep;                             /* all actors insert all keys in the same order */
-	unsigned extents_max;                      /* memory; 0: all there is */
-	enum { KEEP, REUSE, REUSE_AT_ONCE } reuse; /* of tables left behind; the last one is wrong */
+	unsigned insert_percent, remove_percent; /* the rest looks up */
+	uint64_t hash_mask;                      /* bits of the hash that differ */
+	bool lockstep;                           /* all actors insert all keys in the same
+						    * order */
+	unsigned extents_max;                    /* memory; 0: all there is */
+	enum {
+		KEEP,
+		REUSE,
+		REUSE_AT_ONCE
+	} reuse; /* of tables left behind; the last one is
+						    * wrong */
 };
 
 struct model {
@@ -432,8 +440,8 @@ enum model_kind { MODEL_GROW, MODEL_CHURN, MODEL_RACE, MODEL_KINDS };
 static struct model_config
 model_world(enum model_kind kind, uint64_t seed)
 {
-	/* 17 of the bits that an entry tells: 4 of the directory, 8 of the bucket, 5 more. False candidates
-	 * are common then, and so are quarrels about slots. */
+	/* 17 of the bits that an entry tells: 4 of the directory, 8 of the bucket, 5 more. False
+	 * candidates are common then, and so are quarrels about slots. */
 	const uint64_t narrow = (UINT64_C(0xff) << 22) | 0xf | (0x1f << 14);
 	switch (kind) {
 	case MODEL_GROW:
@@ -466,8 +474,9 @@ model_world(enum model_kind kind, uint64_t seed)
 /*
  * ---- a stale word ----------------------------------------------------------
  *
- * The same sub-table is rewritten twice, the second time into the memory that the first left behind: process 2 still remembers that.
- * The process that rewrites dies at one of its verbs (at; 0: it lives), and only then process 2 comes to insert.
+ * The same sub-table is rewritten twice, the second time into the memory that the first left
+ * behind: process 2 still remembers that. The process that rewrites dies at one of its verbs (at;
+ * 0: it lives), and only then process 2 comes to insert.
  */
 /* One more, and it lies so far from home that the table is rewritten. */
 enum { STALE_SAME = 21, STALE_KEYS = 12, STALE_OWNER = 0xdead };

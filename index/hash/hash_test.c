@@ -1,12 +1,14 @@
-/* hash_test.c -- the hash index on the simulator, judged by a model; its budgets, limits and deaths. */
+/* hash_test.c -- the hash index on the simulator, judged by a model; its budgets, limits and
+ * deaths. */
+#include <index/hash/hash_format.h>
+#include <index/hash/hash_model.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
-#include <index/hash/hash_format.h>
-#include <index/hash/hash_model.h>
+#include <cmocka.h>
 
 /* IDX_SEEDS=n IDX_SEED=first: more than the few seeds of a normal run. */
 static uint64_t
@@ -211,7 +213,8 @@ full_and_on(void **state)
 	scripted(full_script, 1);
 }
 
-/* Hashes whose low bits agree drive the directory deep: past its first memory, and past its second. */
+/* Hashes whose low bits agree drive the directory deep: past its first memory, and past its
+ * second. */
 static void
 deep_script(struct model *m, struct net_worker *w)
 {
@@ -383,7 +386,8 @@ a_splitter_dies(void **state)
 	assert_true(held > 0);
 }
 
-/* ---- a process dies while the directory gets its pages ------------------------------------------- */
+/* ---- a process dies while the directory gets its pages
+ * ------------------------------------------- */
 
 enum { SHALLOW = 900, DEEPER = 3000 };
 
@@ -500,7 +504,8 @@ a_pager_dies(void **state)
 	printf("died %" PRIu64 " times on the way to 16 pages\n", died);
 }
 
-/* ---- a process remembers a sub-table whose memory is used again for the same keys ------------- */
+/* ---- a process remembers a sub-table whose memory is used again for the same keys
+ * ------------- */
 
 static void
 a_stale_word_is_harmless(void **state)

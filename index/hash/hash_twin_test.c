@@ -1,12 +1,15 @@
 /*
- * hash_twin_test.c -- proof that the model sees: the index built again, broken in one place, must be caught.
+ * hash_twin_test.c -- proof that the model sees: the index built again, broken in one place, must
+ * be caught.
  *
- * This file contains the room's sources once more, and so has their fault points (base/fault.h) in every build.
+ * This file contains the room's sources once more, and so has their fault points (base/fault.h) in
+ * every build.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 /* clang-format off */

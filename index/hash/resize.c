@@ -1,5 +1,6 @@
 /*
- * resize.c -- how a sub-table that has become too full is replaced by two, or by itself without its tombs.
+ * resize.c -- how a sub-table that has become too full is replaced by two, or by itself without its
+ * tombs.
  *
  * Under the index's resize lock, in this order (each step waits for the one before):
  *
@@ -15,6 +16,7 @@
  * table would not do again; from 5 on the intent says what is left to do.
  */
 #include <index/hash/hash_internal.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +30,8 @@ enum {
 struct work {
 	struct idx_bucket old[IDX_BUCKETS];
 	struct idx_bucket new_[2][IDX_BUCKETS];
-	uint64_t entry[TABLE_SLOTS + 1]; /* of one side, by home bucket; one more for what is not wanted */
+	uint64_t entry[TABLE_SLOTS + 1]; /* of one side, by home bucket; one more for what is not
+					  * wanted */
 	uint32_t first[IDX_BUCKETS + 1]; /* where a home bucket begins in entry[] */
 	uint8_t slot[IDX_BUCKETS];       /* freeze: the slot to try next */
 	uint8_t bucket_of_op[OPS];
@@ -68,9 +71,9 @@ table_wipe(struct idx_bucket *t)
 /*
  * Puts the entries of wk->old whose bit `bit` of the hash is `side` (bit < 0: all) into the empty
  * table t, so that H1 and H2 hold: in the order of home buckets, each into the first bucket with
- * room. What fitted within four buckets of home in the old table, in whatever order it came, does so
- * here: serving the earliest home first is the order that keeps the farthest nearest. False: it did
- * not, so the bytes were not those of a table.
+ * room. What fitted within four buckets of home in the old table, in whatever order it came, does
+ * so here: serving the earliest home first is the order that keeps the farthest nearest. False: it
+ * did not, so the bytes were not those of a table.
  */
 static bool
 distribute(struct work *wk, struct idx_bucket *t, int bit, unsigned side)
@@ -80,7 +83,8 @@ distribute(struct work *wk, struct idx_bucket *t, int bit, unsigned side)
 	for (unsigned pass = 0; pass < 2; pass++) {
 		for (unsigned b = 0; b < IDX_BUCKETS; b++) {
 			for (unsigned i = 0; i < IDX_SLOTS; i++) {
-				/* No branch on what is as good as random: what is not wanted goes behind the end. */
+				/* No branch on what is as good as random: what is not wanted goes
+				 * behind the end. */
 				uint64_t e = wk->old[b].slot[i];
 				unsigned mine = (unsigned)(idx_entry_sig(e) >> shift & 1) ^ side;
 				unsigned keep = (unsigned)idx_is_entry(e) & ((mine ^ 1) | any);
@@ -98,7 +102,8 @@ distribute(struct work *wk, struct idx_bucket *t, int bit, unsigned side)
 			wk->first[IDX_BUCKETS] = total;
 		}
 	}
-	/* Begin behind a bucket that passes nothing on. Two rounds, because the first starts with nothing carried. */
+	/* Begin behind a bucket that passes nothing on. Two rounds, because the first starts with
+	 * nothing carried. */
 	unsigned start = IDX_BUCKETS;
 	for (unsigned i = 0, carry = 0; i < 2 * IDX_BUCKETS; i++) {
 		carry += count[i % IDX_BUCKETS];
@@ -141,8 +146,8 @@ extent_is_sane(net_addr a)
 }
 
 /*
- * What was left behind and may be used again. The resize lock keeps others away, but it lies in remote
- * memory: left_busy is there so that threads of this process see each other's writes.
+ * What was left behind and may be used again. The resize lock keeps others away, but it lies in
+ * remote memory: left_busy is there so that threads of this process see each other's writes.
  */
 static void
 left_lock(struct idx_hash *ix)
@@ -186,7 +191,8 @@ left_take(struct net_worker *w, struct idx_hash *ix, net_addr *out, unsigned n)
 	return got;
 }
 
-/* Takes one unused sub-table; a->spare is the truth, in remote memory it follows with the intent. */
+/* Takes one unused sub-table; a->spare is the truth, in remote memory it follows with the
+ * intent. */
 static nam_status
 table_take(
     struct net_worker *w, struct idx_hash *ix, struct idx_anchor *a, net_addr *out, struct net_counts *acct)
@@ -210,7 +216,8 @@ table_take(
 	return NAM_OK;
 }
 
-/* One page more: a copy of page i, listed as the page behind the last. `spare` says before that what is taken. */
+/* One page more: a copy of page i, listed as the page behind the last. `spare` says before that
+ * what is taken. */
 static nam_status
 page_add(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_anchor *a, net_addr list,
     unsigned i, unsigned n, struct net_counts *acct)
@@ -356,7 +363,8 @@ publish(struct net_worker *w, struct idx_hash *ix, struct work *wk, const struct
 		net_batch_init(&b, w, wk->ops, OPS, acct);
 		while (k > 0 && b.n < OPS) {
 			k--;
-			/* Two for one: words that differ in the bit behind the prefix. One for one: new_ are the same. */
+			/* Two for one: words that differ in the bit behind the prefix. One for one:
+			 * new_ are the same. */
 			wk->word[b.n] = a->new_[k & 1];
 			net_write(&b, word_of(wk, a->prefix | k << local), &wk->word[b.n], 8);
 		}
@@ -446,7 +454,8 @@ replace(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_a
 		net_write(&b, to[i], wk->new_[i], IDX_TABLE_BYTES);
 	}
 	if ((st = net_run(&b)) != NAM_OK) {
-		/* Likewise: the next splitter must not take them. If this does not land, the lock is not freed either. */
+		/* Likewise: the next splitter must not take them. If this does not land, the lock
+		 * is not freed either. */
 		if (st == NAM_GONE && parts > again)
 			(void)net_write1(w, IDX_AT(ix->anchor, spare), &a->spare, 8, acct);
 		return st;
@@ -458,7 +467,8 @@ replace(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_a
 	else
 		a->rewrites++;
 	a->old = word;
-	net_write(&b, IDX_AT(ix->anchor, new_), a->new_, 5 * 8); /* new_[2], prefix, splits, rewrites */
+	/* new_[2], prefix, splits, rewrites */
+	net_write(&b, IDX_AT(ix->anchor, new_), a->new_, 5 * 8);
 	net_write(&b, IDX_AT(ix->anchor, spare), &a->spare, 8);
 	net_write(&b, IDX_AT(ix->anchor, old), &a->old, 8); /* last: H6 */
 	if ((st = net_run(&b)) != NAM_OK)
@@ -479,7 +489,8 @@ pages_of(struct net_worker *w, struct idx_hash *ix, uint64_t root, uint64_t *pag
 	return NAM_OK;
 }
 
-/* With the lock held: what a dead splitter left, then the replacement, then unlock. word 0: only the former. */
+/* With the lock held: what a dead splitter left, then the replacement, then unlock. word 0: only
+ * the former. */
 static nam_status
 resize_locked(struct net_worker *w, struct idx_hash *ix, uint64_t owner, uint64_t hash, uint64_t word,
     struct net_counts *acct)
@@ -612,7 +623,8 @@ idx_hash_create(struct net_worker *w, net_addr anchor, const struct idx_memory *
 	free(t);
 	if (st != NAM_OK)
 		return st;
-	/* What the anchor says is there before the root word, which decides who created the index. */
+	/* What the anchor says is there before the root word, which decides who created the
+	 * index. */
 	net_write(&b, anchor, &a.magic, 8);
 	net_write(&b, IDX_AT(anchor, spare), &a.spare, 8);
 	net_cas(&b, IDX_AT(anchor, root), 0, root);

@@ -1,27 +1,29 @@
 /*
- * shm_test.c -- the hash index over real shared memory, with real threads; with IDX_BENCH=1 how fast it is.
+ * shm_test.c -- the hash index over real shared memory, with real threads; with IDX_BENCH=1 how
+ * fast it is.
  *
  * Two views of the index (as two processes would have), each shared by several threads.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <base/clock.h>
 #include <base/hash.h>
 #include <index/hash/hash_format.h>
 #include <index/index.h>
-#include <inttypes.h>
 #include <net/local.h>
 #include <net/region_format.h>
+
+#include <inttypes.h>
 #include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+
+#include <cmocka.h>
 
 enum { VIEWS = 2, THREADS = 2, COROUTINES = 4, KEYS = 20000, SLICE = 16 };
 
@@ -102,7 +104,8 @@ struct co {
 	unsigned who;
 };
 
-/* Inserts all keys, in the same order as everybody; now and then looks for one that is surely in. */
+/* Inserts all keys, in the same order as everybody; now and then looks for one that is surely
+ * in. */
 static void
 insert_all(void *arg)
 {
@@ -242,7 +245,8 @@ two_keys(void *arg)
 	struct idx_probe q = { .ix = view[0], .hash = hash_of(1) };
 	struct idx_bucket *b = bucket_of(1);
 	for (int mixed = 0; mixed < 2; mixed++) {
-		/* Its zero slots from before it was full, its header from when its table was split. */
+		/* Its zero slots from before it was full, its header from when its table was
+		 * split. */
 		b->head |= mixed ? IDX_MOVED : 0;
 		if (idx_lookup(arg, &q, 1, NULL) != NAM_OK || q.status != NAM_OK || q.hits != 1)
 			atomic_fetch_add(&errors, 1);

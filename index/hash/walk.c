@@ -1,5 +1,6 @@
 /* walk.c -- a look at a whole hash index, sub-table by sub-table, for checks and figures. */
 #include <index/hash/hash_internal.h>
+
 #include <stdlib.h>
 
 static net_addr
@@ -86,7 +87,8 @@ struct some {
 	uint64_t before[SOME_WORDS], word[SOME_WORDS];
 };
 
-/* Words from `from` on, READ twice, one after the other. *n: how many; 0: the directory ends before. */
+/* Words from `from` on, READ twice, one after the other. *n: how many; 0: the directory ends
+ * before. */
 static nam_status
 some_words(
     struct net_worker *w, struct idx_hash *ix, uint64_t from, struct some *buf, unsigned *depth, uint64_t *n)
@@ -110,9 +112,10 @@ some_words(
 }
 
 /*
- * A split never moves an entry to a lower index. So a walk that goes up and meets each table at its lowest word misses no entry, whatever
- * is split meanwhile. Inside one READ of two words nobody knows which is older: the lower may tell of a split, and the higher not yet. But
- * what the lower told in the READ before, the higher tells now (H5).
+ * A split never moves an entry to a lower index. So a walk that goes up and meets each table at its
+ * lowest word misses no entry, whatever is split meanwhile. Inside one READ of two words nobody
+ * knows which is older: the lower may tell of a split, and the higher not yet. But what the lower
+ * told in the READ before, the higher tells now (H5).
  */
 nam_status
 idx_walk_some(struct net_worker *w, struct idx_hash *ix, uint64_t *from,
@@ -133,8 +136,8 @@ idx_walk_some(struct net_worker *w, struct idx_hash *ix, uint64_t *from,
 		for (i = 0; st == NAM_OK && i < n && b.n < b.cap; i++) {
 			uint64_t word = buf->before[i];
 			if (!idx_word_sane(word, depth) || !idx_word_sane(buf->word[i], depth))
-				st =
-				    NAM_CORRUPT; /* unless the directory has become longer since its root was READ */
+				st = NAM_CORRUPT; /* unless the directory has become longer since its
+						  * root was READ */
 			if (*from + i > idx_low(idx_word_depth(word)))
 				word = buf->word[i];
 			if (st == NAM_OK && *from + i <= idx_low(idx_word_depth(word)))

@@ -1,4 +1,5 @@
-/* conformance.c -- the suite of conformance.h: its bench, and what each operation must do by itself. */
+/* conformance.c -- the suite of conformance.h: its bench, and what each operation must do by
+ * itself. */
 #include <net/conformance/conformance_internal.h>
 
 #include <pthread.h>
@@ -158,7 +159,8 @@ sizes(struct fixture *fix)
 	net_conf_start(fix, 0, 1, 1, 0, sizes_co);
 }
 
-/* Short operations over the end of a page: of every length, and beginning at every distance from it. */
+/* Short operations over the end of a page: of every length, and beginning at every distance from
+ * it. */
 static void
 pages_co(struct job *j)
 {
@@ -743,7 +745,8 @@ extents_co(struct job *j)
 		for (unsigned k = 1; k < count && round == 0; k++)
 			CHECK(j->fix, net_extent_give(w, net_at(1, k * NET_EXTENT)) == NAM_OK);
 	}
-	/* Every second one is given back, by threes: no two are neighbours, and all of them can be had at once. */
+	/* Every second one is given back, by threes: no two are neighbours, and all of them can be
+	 * had at once. */
 	unsigned half = count / 2, got, most = 0;
 	unsigned kept = net_reserve_most(net_node_of(net_worker_net(w), 1));
 	/* A broken provider may give more than there is: room for that, too. */

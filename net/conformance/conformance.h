@@ -17,9 +17,11 @@
 
 struct net_conf_env {
 	const char *name;   /* for messages */
-	enum net_kind kind; /* what net_node must say; NET_SHM: net_direct must give pointers, else NULL */
+	enum net_kind kind; /* what net_node must say; NET_SHM: net_direct must give pointers, else
+			     * NULL */
 	uint64_t seed;      /* for messages: how to run it again; 0: none */
-	/* True for a fabric that breaks what is not promised: code that relies on it must be caught. */
+	/* True for a fabric that breaks what is not promised: code that relies on it must be
+	 * caught. */
 	bool breaks;
 	void *arg;
 	/* A fresh cluster of nodes 1..nodes (at most 3), seen by `nets` processes (at most 2). */

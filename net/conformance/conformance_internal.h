@@ -1,9 +1,11 @@
-/* conformance_internal.h -- the bench that the conformance tests stand on. For the files here only. */
+/* conformance_internal.h -- the bench that the conformance tests stand on. For the files here
+ * only. */
 #ifndef NAM_NET_CONFORMANCE_INTERNAL_H
 #define NAM_NET_CONFORMANCE_INTERNAL_H
 
 #include <net/conformance/conformance.h>
 #include <net/region_format.h>
+
 #include <stdatomic.h>
 
 enum { NET_CONF_WORKERS = 4, NET_CONF_NETS = 2 };

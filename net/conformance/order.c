@@ -1,4 +1,5 @@
-/* order.c -- what the wire promises about order and concurrency, and code that trusts it with more. */
+/* order.c -- what the wire promises about order and concurrency, and code that trusts it with
+ * more. */
 #include <net/conformance/conformance_internal.h>
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* service.c -- message rings and services, on every provider: what service.h promises (conformance.h). */
+/* service.c -- message rings and services, on every provider: what service.h promises
+ * (conformance.h). */
 #include <net/conformance/conformance_internal.h>
 #include <net/ring/ring_format.h>
 #include <net/ring/service.h>
@@ -173,7 +174,8 @@ IN_BOTH_MODES(laps, 1)
 
 /* ---- many calls ------------------------------------------------------------------------ */
 
-/* More calls out than rings hold, on two nodes: they wait, none is lost, each gets its own answer, in order. */
+/* More calls out than rings hold, on two nodes: they wait, none is lost, each gets its own answer,
+ * in order. */
 static void
 crowded(struct job *j, enum net_mode mode)
 {
@@ -209,7 +211,8 @@ crowded(struct job *j, enum net_mode mode)
 			for (uint32_t b = 0; b < c[k].len; b++)
 				sum = sum * 31 + from[k][b];
 			CHECK(j->fix, out[1] == sum);
-			CHECK(j->fix, out[0] > last || (i == 0 && k == 0)); /* in the order started */
+			/* in the order started */
+			CHECK(j->fix, out[0] > last || (i == 0 && k == 0));
 			last = out[0];
 		}
 	}
@@ -346,7 +349,8 @@ switching(struct fixture *fix)
 	net_conf_start(fix, 0, 2, 3, 0, switching_co);
 }
 
-/* The node is declared lost with calls out: each ends, none hangs, and what comes later says so at once. */
+/* The node is declared lost with calls out: each ends, none hangs, and what comes later says so at
+ * once. */
 static void
 lost_co(struct job *j)
 {
@@ -388,7 +392,8 @@ lost(struct fixture *fix)
 	net_conf_start(fix, 0, 1, 1, 0, lost_co);
 }
 
-/* A service that does not come back: the call ends with its timeout, and a new channel works once the shard is free. */
+/* A service that does not come back: the call ends with its timeout, and a new channel works once
+ * the shard is free. */
 static void
 stall_co(struct job *j)
 {
@@ -397,7 +402,8 @@ stall_co(struct job *j)
 	uint32_t ms = 400;
 	char back[8];
 	if (j->fix->env->kind == NET_SIM)
-		return; /* handlers take no time there; net/sim/sim_test.c pauses the node instead */
+		return; /* handlers take no time there; net/sim/sim_test.c pauses the node
+			 * instead */
 	CHECK(j->fix, net_call_open(j->w, 1, STALL, &hasty, &err) == NAM_OK);
 	uint64_t from = net_now_ns(j->w);
 	CHECK(j->fix, net_call(j->w, 1, STALL, &ms, 4, NULL, 0, NULL) == NAM_GONE);
@@ -416,7 +422,8 @@ stalled(struct fixture *fix)
 	net_conf_start(fix, 0, 1, 1, 0, stall_co);
 }
 
-/* ---- all --------------------------------------------------------------------------------------- */
+/* ---- all
+ * --------------------------------------------------------------------------------------- */
 
 static const struct net_conf_test tests[] = {
 	{ "messages: sizes, polling", 1, 1, sizes_in_polling, NULL },

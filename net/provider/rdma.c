@@ -1,11 +1,11 @@
 /* rdma.c -- see rdma.h. */
+#include <base/clock.h>
+#include <net/if.h>
 #include <net/provider/rdma.h>
 
-#include <base/clock.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
-#include <net/if.h>
 #include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
@@ -29,8 +29,9 @@ net_rdma_caps(struct ibv_context *ctx, struct net_rdma_caps *out)
 	out->imm = !iwarp;
 	out->early_writes = iwarp;
 	/*
-	 * Soft-iWARP (Linux 6.1) puts a short answer to a READ into the packet's head. If a page ends in the middle of it, the
-	 * device swaps the lengths of the two parts, and sends wrong bytes.
+	 * Soft-iWARP (Linux 6.1) puts a short answer to a READ into the packet's head. If a page
+	 * ends in the middle of it, the device swaps the lengths of the two parts, and sends wrong
+	 * bytes.
 	 */
 	out->page_reads = iwarp;
 	/*
@@ -65,7 +66,8 @@ net_rdma_news(struct rdma_event_channel *ch, struct ibv_context *ctx, bool *ende
 		rdma_ack_cm_event(e);
 	}
 	struct ibv_async_event a;
-	/* The device's own news are for everybody in this process; who reads them logs them for all. */
+	/* The device's own news are for everybody in this process; who reads them logs them for
+	 * all. */
 	while (ibv_get_async_event(ctx, &a) == 0) {
 		if (a.event_type == IBV_EVENT_DEVICE_FATAL) {
 			why = "the RDMA device here failed (see dmesg)";
@@ -88,8 +90,9 @@ static struct held {
 } held[16];
 
 /*
- * librdmacm has the context open and may close it much later, or never. So its descriptors get another file
- * behind them: the kernel's end is closed now, and what librdmacm closes is still its own.
+ * librdmacm has the context open and may close it much later, or never. So its descriptors get
+ * another file behind them: the kernel's end is closed now, and what librdmacm closes is still its
+ * own.
  */
 static void
 cut_off(struct ibv_context *ctx)
@@ -139,7 +142,8 @@ watch(void *arg)
 	return NULL;
 }
 
-/* With held_lock. An id of its own on the device of `of`: it hears of the removal whatever became of the others. */
+/* With held_lock. An id of its own on the device of `of`: it hears of the removal whatever became
+ * of the others. */
 static void
 begin_watch(struct held *h, struct rdma_cm_id *of)
 {
@@ -181,7 +185,8 @@ net_rdma_hold(struct rdma_cm_id *id)
 	for (unsigned k = 0; i == n && k < n; k++)
 		if (held[k].ctx == NULL)
 			i = k;
-	/* A device more than the table has is used like any other; only its removal waits for our end. */
+	/* A device more than the table has is used like any other; only its removal waits for our
+	 * end. */
 	if (i < n) {
 		held[i].ctx = id->verbs;
 		held[i].uses++;
@@ -200,7 +205,8 @@ net_rdma_release(struct ibv_context *ctx, bool removed)
 		if (held[i].ctx != ctx)
 			continue;
 		held[i].uses--;
-		held[i].removed |= removed && !held[i].watched; /* the watcher will hear of it, too */
+		held[i].removed |= removed && !held[i].watched; /* the watcher will hear of it,
+								 * too */
 		settle(&held[i]);
 		break;
 	}
@@ -385,6 +391,7 @@ void
 net_rdma_timeout(struct rdma_cm_id *id)
 {
 	uint8_t timeout = NET_RDMA_ACK_TIMEOUT;
-	/* Devices without the option keep their default; a vanished peer then takes longer to be noticed. */
+	/* Devices without the option keep their default; a vanished peer then takes longer to be
+	 * noticed. */
 	(void)rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, sizeof timeout);
 }

@@ -1,5 +1,6 @@
 /*
- * rdma.h -- devices, addresses and connection events of librdmacm, for both ends of a queue pair and the doctor.
+ * rdma.h -- devices, addresses and connection events of librdmacm, for both ends of a queue pair
+ * and the doctor.
  *
  * Threads: any, on objects of their own.
  */
@@ -7,6 +8,7 @@
 #define NAM_NET_RDMA_H
 
 #include <base/status.h>
+
 #include <rdma/rdma_cma.h>
 #include <stdbool.h>
 
@@ -45,8 +47,9 @@ nam_status net_rdma_expect(struct rdma_event_channel *ch, enum rdma_cm_event_typ
 nam_status net_rdma_resolve(struct rdma_event_channel *ch, struct rdma_cm_id *id, const char *from,
     const char *host, const char *port, uint64_t deadline_ns, const char *name, struct nam_err *err);
 /*
- * What a connection's channel and its device have to tell since they were asked last, in words, or NULL. *ended: the
- * connection is over. *removed: the device is, too (else it stays as it was). Never blocks; other threads may ask about the same device, and each thing is told once.
+ * What a connection's channel and its device have to tell since they were asked last, in words, or
+ * NULL. *ended: the connection is over. *removed: the device is, too (else it stays as it was).
+ * Never blocks; other threads may ask about the same device, and each thing is told once.
  */
 const char *net_rdma_news(struct rdma_event_channel *ch, struct ibv_context *ctx, bool *ended, bool *removed);
 /* After ibv_reg_mr has failed: says so, and what to do. else_do: what would help, too, or "". */
@@ -55,15 +58,17 @@ nam_status net_rdma_unregistered(
 /* What a completion that failed says, and what may be done about it. */
 const char *net_rdma_failure(enum ibv_wc_status st);
 /*
- * Who makes something of a device says so before, by an id that has an address there, and after all of it was given
- * back. When the device is removed, the last one lets it go: librdmacm never does, and where the driver cannot take a
- * device away from its users (Soft-RoCE, soft-iWARP), whoever removes it would wait until this process ends. A watcher,
- * which sleeps on an id of its own, hears of the removal even where every connection heard its peer's goodbye first. removed: we
- * were told; counts only where there is no watcher.
+ * Who makes something of a device says so before, by an id that has an address there, and after all
+ * of it was given back. When the device is removed, the last one lets it go: librdmacm never does,
+ * and where the driver cannot take a device away from its users (Soft-RoCE, soft-iWARP), whoever
+ * removes it would wait until this process ends. A watcher, which sleeps on an id of its own, hears
+ * of the removal even where every connection heard its peer's goodbye first. removed: we were told;
+ * counts only where there is no watcher.
  */
 void net_rdma_hold(struct rdma_cm_id *id);
 void net_rdma_release(struct ibv_context *ctx, bool removed);
-/* A peer that vanished is noticed within about a second, not never (retry_count 7 has no end on some). */
+/* A peer that vanished is noticed within about a second, not never (retry_count 7 has no end on
+ * some). */
 enum { NET_RDMA_RETRY = 6, NET_RDMA_ACK_TIMEOUT = 14 };
 void net_rdma_timeout(struct rdma_cm_id *id);
 

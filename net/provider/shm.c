@@ -1,13 +1,14 @@
 /*
- * shm.c -- the provider for memory that is mapped here: embedded regions, and memfds of nodes on this host.
+ * shm.c -- the provider for memory that is mapped here: embedded regions, and memfds of nodes on
+ * this host.
  *
  * The verbs themselves are in exec.h and net.c, which runs them in place. When
  * the storage process dies its memory stays mapped here as long as we hold it;
  * the monitor sees the control connection break and from then on the front end
  * refuses ops with NAM_GONE, as a wire would.
  */
-#include <net/ring/channel.h>
 #include <net/provider/shm.h>
+#include <net/ring/channel.h>
 
 #include <errno.h>
 #include <fcntl.h>

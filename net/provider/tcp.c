@@ -11,13 +11,13 @@
  * stay there (the buffer falls back after a huge WRITE), so the data path
  * allocates nothing once warm.
  */
-#include <net/ring/channel.h>
-#include <net/load.h>
-#include <net/remote_internal.h>
-#include <net/wire.h>
-
 #include <base/assert.h>
 #include <base/clock.h>
+#include <net/load.h>
+#include <net/remote_internal.h>
+#include <net/ring/channel.h>
+#include <net/wire.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -29,12 +29,13 @@
 
 enum {
 	OUT_FIRST = 64 << 10,
-	OUT_KEEP = 1 << 20,    /* a larger buffer is given back when empty, where the machine has enough */
+	OUT_KEEP = 1 << 20,    /* a larger buffer is given back when empty, where the machine has
+			        * enough */
 	SEND_EARLY = 64 << 10, /* do not wait for the round's end with more than this */
 	RING_FIRST = 256,
 	IN_SIZE = 64 << 10,
-	WAIT_US =
-	    2000, /* how long posts from other threads may wait for a worker that waits for us, at most */
+	WAIT_US = 2000,      /* how long posts from other threads may wait for a worker that waits for us, at
+		   * most */
 	IN_DIRECT = 8 << 10, /* the rest of a READ this long goes straight into its buffer */
 };
 
@@ -47,7 +48,8 @@ struct tcp {
 	int fd;               /* -1: broken and closed */
 	bool broken;          /* poll() tells everybody */
 	bool stalled;         /* a wait was for nothing, and nothing has come since */
-	uint64_t progress_ns; /* when the socket last took or gave bytes, or the first op went out */
+	uint64_t progress_ns; /* when the socket last took or gave bytes, or the first op went
+			       * out */
 	uint64_t timeout_ns;  /* with ops out and no progress for so long the node is gone */
 	/* asks not sent yet: out[out_pos .. out_len) */
 	char *out;
@@ -358,7 +360,8 @@ hear(struct net_endpoint *ep, bool wait)
 			t->in_len += (size_t)n;
 			done += take_answers(ep);
 			if ((size_t)n < room)
-				break; /* the socket is empty most likely: no system call to learn it */
+				break; /* the socket is empty most likely: no system call to learn
+				        * it */
 		}
 	}
 	return done;
@@ -384,8 +387,8 @@ static int
 tcp_poll(struct net_endpoint *ep)
 {
 	struct tcp *t = ep->priv;
-	/* Where all that is out was sent just now, no answer can be here yet: a system call is saved. We are called
-	 * again before the worker sleeps. */
+	/* Where all that is out was sent just now, no answer can be here yet: a system call is
+	 * saved. We are called again before the worker sleeps. */
 	bool look = t->head != t->looked;
 	t->looked = t->tail;
 	int done = look ? hear(ep, false) : 0;

@@ -1,5 +1,6 @@
 /*
- * verbs.c -- the provider for RDMA devices: one reliable queue pair per worker and node, through librdmacm.
+ * verbs.c -- the provider for RDMA devices: one reliable queue pair per worker and node, through
+ * librdmacm.
  *
  * A post only queues; the doorbell (ring) turns what is queued into one chain of
  * work requests, as far as credits go: places in the send queue, READs and atomics
@@ -14,14 +15,14 @@
  *
  * Allocates when a worker connects, and when more is queued than ever was before.
  */
-#include <net/ring/channel.h>
-#include <net/load.h>
-#include <net/provider/rdma.h>
-#include <net/remote_internal.h>
-#include <net/provider/verbs_format.h>
-
 #include <base/assert.h>
 #include <base/clock.h>
+#include <net/load.h>
+#include <net/provider/rdma.h>
+#include <net/provider/verbs_format.h>
+#include <net/remote_internal.h>
+#include <net/ring/channel.h>
+
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -98,7 +99,8 @@ struct verbs {
 	size_t head, tail, queue_cap;
 	/* out: fly[gone .. next), modulo DEPTH; the number is the wr_id */
 	struct fly fly[DEPTH];
-	uint64_t gone, next, sent; /* sent: completed before this one, asks that wait for a reply included */
+	uint64_t gone, next, sent; /* sent: completed before this one, asks that wait for a reply
+				    * included */
 	unsigned unsignaled, rd_out, rd_unsignaled;
 	/* staging, bytes ever taken and given back */
 	char *stage;
@@ -343,7 +345,8 @@ test_one(struct verbs *v, enum ibv_wr_opcode code, uint64_t offset, uint32_t len
 	return NAM_OK;
 }
 
-/* READ the superblock, CAS a known word with itself: is the memory there, do atomics answer in our byte order? */
+/* READ the superblock, CAS a known word with itself: is the memory there, do atomics answer in our
+ * byte order? */
 static nam_status
 self_test(struct verbs *v, struct net_node *node, uint64_t until, struct nam_err *err)
 {
@@ -484,7 +487,8 @@ add_piece(struct verbs *v, struct chain *c, struct want *q)
 {
 	uint64_t there = v->base + net_offset_of((net_addr){ q->at }) + q->sent;
 	unsigned fence = q->flags & NET_FENCE && q->sent == 0 ? IBV_SEND_FENCE : 0;
-	/* Where the device's fences cannot be relied on, what it would wait for is waited for here. */
+	/* Where the device's fences cannot be relied on, what it would wait for is waited for
+	 * here. */
 	if (fence != 0 && !v->caps.fences) {
 		if (v->rd_out != 0)
 			return false;
@@ -507,7 +511,8 @@ add_piece(struct verbs *v, struct chain *c, struct want *q)
 		wr->send_flags = fence;
 		v->asking = true;
 		v->replied = false;
-		/* Where completions of SENDs overtake those of READs, the reply proves all: it came by one stream. */
+		/* Where completions of SENDs overtake those of READs, the reply proves all: it came
+		 * by one stream. */
 		if (!v->caps.early_writes)
 			signal_last(v, c);
 		q->sent = q->len + 1; /* all of it */
@@ -610,7 +615,8 @@ verbs_ring(struct net_endpoint *ep)
 		bool stuck = false, owed = false;
 		while (!stuck && c.n < CHAIN && !v->asking && v->head != v->tail) {
 			uint64_t out = v->next - v->gone;
-			/* Stuck only behind what will complete: quiet ops alone are few and unsignaled. */
+			/* Stuck only behind what will complete: quiet ops alone are few and
+			 * unsignaled. */
 			if (v->unsignaled < out && (out + spare >= v->depth || out >= v->cap)) {
 				v->cap_met |= out >= v->cap;
 				stuck = true;
@@ -873,7 +879,8 @@ verbs_poll(struct net_endpoint *ep)
 	if (!v->broken && v->head != v->tail)
 		verbs_ring(ep);
 	if (v->broken) {
-		/* What was out may or may not have happened, but happens no more; what was queued has not. */
+		/* What was out may or may not have happened, but happens no more; what was queued
+		 * has not. */
 		let_go(v);
 		while (v->gone != v->next)
 			done += finish_first(ep, NAM_GONE);
@@ -898,7 +905,8 @@ verbs_fd(struct net_endpoint *ep, short *events)
 	struct verbs *v = ep->priv;
 	if (v->broken || (v->gone == v->next && v->head == v->tail))
 		return -1;
-	/* Take the events that have come, ask for the next, and look once more: what completed before is not told. */
+	/* Take the events that have come, ask for the next, and look once more: what completed
+	 * before is not told. */
 	struct pollfd p = { .fd = v->done->fd, .events = POLLIN };
 	while (poll(&p, 1, 0) == 1) {
 		struct ibv_cq *cq;
@@ -926,7 +934,8 @@ verbs_idle_fd(struct net_endpoint *ep)
 	return v->broken ? -1 : v->ch->fd;
 }
 
-/* The queue pair is the parent's, and its device's descriptors are of no use here: only the socket is let go. */
+/* The queue pair is the parent's, and its device's descriptors are of no use here: only the socket
+ * is let go. */
 static void
 verbs_abandon(struct net_endpoint *ep)
 {

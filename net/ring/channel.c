@@ -1,18 +1,21 @@
-/* channel.c -- calls: out of a worker's queue into a request ring, and their answers out of the response ring. */
-#include <net/ring/channel.h>
-
+/* channel.c -- calls: out of a worker's queue into a request ring, and their answers out of the
+ * response ring. */
 #include <base/assert.h>
 #include <base/log.h>
+#include <net/ring/channel.h>
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum {
 	RING_BYTES = 64 << 10,
-	SPIN_NS = 50000,      /* polling: look without sleeping for so long after the last news, ... */
+	SPIN_NS = 50000,      /* polling: look without sleeping for so long after the last news,
+			       * ... */
 	NAP_NS_MIN = 10000,   /* ... then sleep so long, ... */
 	NAP_NS_MAX = 1000000, /* ... and longer, up to this */
-	ODD_NS = 500000000,   /* an answer may look odd while it is under way, but not for so long */
+	ODD_NS = 500000000,   /* an answer may look odd while it is under way, but not for so
+			       * long */
 	TIMEOUT_MS = 12000,
 };
 
@@ -101,7 +104,8 @@ net_channels_close(struct net_worker *w)
 
 /* ---- opening ---------------------------------------------------------------------- */
 
-/* The channel of a service; NULL: none yet. The newest is first, so a broken one is found only before its heir is there. */
+/* The channel of a service; NULL: none yet. The newest is first, so a broken one is found only
+ * before its heir is there. */
 static struct net_channel *
 find(struct net_worker *w, unsigned region, unsigned service)
 {
@@ -240,7 +244,8 @@ has_room(const struct net_channel *ch, const struct net_call *c)
 	       ch->reserved + reserve_for(c->cap) <= ch->in.bytes;
 }
 
-/* Puts the first of the queue into the mirror and its runs behind those of the batch. False: no place for ops. */
+/* Puts the first of the queue into the mirror and its runs behind those of the batch. False: no
+ * place for ops. */
 static bool
 put_first(struct net_channel *ch, struct net_channel_batch *cb)
 {

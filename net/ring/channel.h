@@ -1,7 +1,9 @@
 /*
- * channel.h -- the calling end of rings: a worker's channel to one shard of one node. For net's own files only.
+ * channel.h -- the calling end of rings: a worker's channel to one shard of one node. For net's own
+ * files only.
  *
- * Requests leave as WRITEs of the worker's endpoint, from a mirror of the request ring. The response ring is
+ * Requests leave as WRITEs of the worker's endpoint, from a mirror of the request ring. The
+ * response ring is
  *
  *   mapped   the client maps the region (shm): in the region, too. A bell is a byte on the connection.
  *   stream   tcp: memory of the client; the connection brings frames (ring_format.h), and pull() puts them there.
@@ -10,8 +12,8 @@
  *
  * Whatever brings them, only a seal proves them.
  *
- * States of a channel: open -> broken. Broken, every call on it ends with NAM_GONE; its memory stays until the WRITEs
- * that it posted have completed. net_call_open puts a new one in its place.
+ * States of a channel: open -> broken. Broken, every call on it ends with NAM_GONE; its memory
+ * stays until the WRITEs that it posted have completed. net_call_open puts a new one in its place.
  */
 #ifndef NAM_NET_CHANNEL_H
 #define NAM_NET_CHANNEL_H
@@ -25,11 +27,13 @@
 struct net_channel;
 
 struct net_channel_ops {
-	/* Brings what has come. False: the other side ended the connection, or it is garbage: *why. NULL: it comes by itself. */
+	/* Brings what has come. False: the other side ended the connection, or it is garbage: *why.
+	 * NULL: it comes by itself. */
 	bool (*pull)(struct net_channel *ch, const char **why);
 	/* Rouses the shard: something was WRITTEN. NULL: WRITE_WITH_IMM does it. */
 	void (*bell)(struct net_channel *ch);
-	/* Before sleeping: one more descriptor to sleep on; what has come before this call is to be looked for again. May be NULL. */
+	/* Before sleeping: one more descriptor to sleep on; what has come before this call is to be
+	 * looked for again. May be NULL. */
 	int (*arm)(struct net_channel *ch);
 	/* After the connection's end. */
 	void (*close)(struct net_channel *ch);
@@ -74,7 +78,8 @@ struct net_channel {
 	void *priv;
 };
 
-/* A provider's way: shakes hands, fills ops, fd, ring, number, in, timeout. ch->out.bytes and ch->in.bytes hold the sizes wished for. */
+/* A provider's way: shakes hands, fills ops, fd, ring, number, in, timeout. ch->out.bytes and
+ * ch->in.bytes hold the sizes wished for. */
 typedef nam_status (*net_channel_open_fn)(
     struct net_channel *ch, unsigned service, uint64_t until, struct nam_err *err);
 nam_status net_channel_open_mapped(
@@ -84,7 +89,8 @@ nam_status net_channel_open_stream(
 
 nam_status net_channel_open_verbs(
     struct net_channel *ch, unsigned service, uint64_t until, struct nam_err *err);
-/* Asks for rings on ch->fd, in.ring being there already unless it is mapped. rkey: of in.ring, for VERBS. */
+/* Asks for rings on ch->fd, in.ring being there already unless it is mapped. rkey: of in.ring, for
+ * VERBS. */
 nam_status net_channel_ask(struct net_channel *ch, enum net_ring_way way, unsigned service, uint32_t rkey,
     uint64_t until, struct nam_err *err);
 
@@ -93,7 +99,8 @@ void net_channels_send(void *worker);
 /* Looks for answers, gives up what is over its timeout. Returns how many calls ended. */
 int net_channel_look(struct net_channel *ch);
 int net_channels_look(struct net_worker *w);
-/* Before sleeping: true: do not yet. Else adds what to sleep on, and makes *nap_ns shorter where nothing will rouse us. */
+/* Before sleeping: true: do not yet. Else adds what to sleep on, and makes *nap_ns shorter where
+ * nothing will rouse us. */
 bool net_channels_may_sleep(struct net_worker *w, struct pollfd *fd, nfds_t *n, uint64_t *nap_ns);
 /* The worker closes: its endpoints are closed already, no coroutine waits. */
 void net_channels_close(struct net_worker *w);

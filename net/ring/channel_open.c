@@ -1,9 +1,10 @@
-/* channel_open.c -- how rings are got by a connection of role RINGS: mapped, or as a stream (channel.h). */
-#include <net/ring/channel.h>
+/* channel_open.c -- how rings are got by a connection of role RINGS: mapped, or as a stream
+ * (channel.h). */
 #include <net/exec.h>
 #include <net/handshake.h>
 #include <net/local.h>
 #include <net/remote_internal.h>
+#include <net/ring/channel.h>
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,18 +1,20 @@
 /*
- * channel_verbs.c -- rings over RDMA: the response ring is registered memory of ours that the shard WRITEs.
+ * channel_verbs.c -- rings over RDMA: the response ring is registered memory of ours that the shard
+ * WRITEs.
  *
- * Requests go by the worker's own queue pair, in order with all else it WRITEs. Answers come by a second one, which
- * belongs to the shard at its end and to this channel here, so neither end shares a queue pair between threads. We
- * only receive on it: the news of a WRITE_WITH_IMM, or of a message that says nothing where the device has none. What is in the
- * ring is believed by its seal alone, announced or not.
+ * Requests go by the worker's own queue pair, in order with all else it WRITEs. Answers come by a
+ * second one, which belongs to the shard at its end and to this channel here, so neither end shares
+ * a queue pair between threads. We only receive on it: the news of a WRITE_WITH_IMM, or of a
+ * message that says nothing where the device has none. What is in the ring is believed by its seal
+ * alone, announced or not.
  */
-#include <net/ring/channel.h>
+#include <base/clock.h>
 #include <net/handshake.h>
 #include <net/provider/rdma.h>
-#include <net/remote_internal.h>
 #include <net/provider/verbs_format.h>
+#include <net/remote_internal.h>
+#include <net/ring/channel.h>
 
-#include <base/clock.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +35,8 @@ struct ring_qp {
 	unsigned events; /* of done, not acknowledged yet */
 	bool ended;      /* the connection beside it is over */
 	struct ibv_mr *news_mr;
-	uint64_t news; /* where messages without content go: some devices want a place all the same */
+	uint64_t news; /* where messages without content go: some devices want a place all the
+		        * same */
 };
 
 static void
@@ -91,7 +94,8 @@ verbs_pull(struct net_channel *ch, const char **why)
 	return n >= 0;
 }
 
-/* Takes the events that have come and asks for the next: what was announced before is to be looked for once more. */
+/* Takes the events that have come and asks for the next: what was announced before is to be looked
+ * for once more. */
 static int
 verbs_arm(struct net_channel *ch)
 {

@@ -1,7 +1,8 @@
-/* link.c -- one turn of serving: requests out of a ring, handlers, answers into the other ring (link.h). */
+/* link.c -- one turn of serving: requests out of a ring, handlers, answers into the other ring
+ * (link.h). */
+#include <base/assert.h>
 #include <net/ring/link.h>
 
-#include <base/assert.h>
 #include <string.h>
 
 enum {

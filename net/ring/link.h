@@ -1,8 +1,8 @@
 /*
  * link.h -- the serving end of one client's rings: finds requests, calls handlers, puts answers.
  *
- * Knows neither threads nor fabrics: a storage node's shard (storage_node/shard.c) and the simulator (sim/serve.c)
- * bring both. A link belongs to one thread.
+ * Knows neither threads nor fabrics: a storage node's shard (storage_node/shard.c) and the
+ * simulator (sim/serve.c) bring both. A link belongs to one thread.
  */
 #ifndef NAM_NET_LINK_H
 #define NAM_NET_LINK_H
@@ -19,8 +19,8 @@ struct net_link {
 	bool polled;           /* the client announces nothing: look */
 	uint64_t odd_since_ns; /* what lies in the ring is no message since then; 0: all is well */
 	/*
-	 * WRITEs a run of the mirror into the response ring, and announces it with the last one of a turn if asked to.
-	 * What it cannot send at once it sends later, from the mirror.
+	 * WRITEs a run of the mirror into the response ring, and announces it with the last one of
+	 * a turn if asked to. What it cannot send at once it sends later, from the mirror.
 	 */
 	void (*write)(struct net_link *l, struct net_ring_run run, bool announce);
 	void *tag; /* the host's */
@@ -34,7 +34,8 @@ struct net_desk {
 
 enum net_link_sight { NET_LINK_NOTHING, NET_LINK_SERVED, NET_LINK_UNDER_WAY, NET_LINK_RUBBISH };
 
-/* Serves what is there, at most a few requests so that other links have their turn. RUBBISH: end this connection. */
+/* Serves what is there, at most a few requests so that other links have their turn. RUBBISH: end
+ * this connection. */
 enum net_link_sight net_link_turn(struct net_link *l, struct net_desk *desk, uint64_t now_ns);
 
 /* A hello that makes sense? */

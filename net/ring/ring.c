@@ -1,9 +1,10 @@
-/* ring.c -- messages in a ring: put with a seal, taken only when the seal proves every word (ring_format.h). */
+/* ring.c -- messages in a ring: put with a seal, taken only when the seal proves every word
+ * (ring_format.h). */
+#include <base/assert.h>
+#include <base/hash.h>
 #include <net/exec.h>
 #include <net/ring/ring.h>
 
-#include <base/assert.h>
-#include <base/hash.h>
 #include <string.h>
 
 enum { NUMBERS = 0xffffff, LENGTHS = 0xffffff };

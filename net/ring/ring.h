@@ -1,4 +1,5 @@
-/* ring.h -- the two ends of a ring as code: what is written (ring_format.h), and what may be believed of it. */
+/* ring.h -- the two ends of a ring as code: what is written (ring_format.h), and what may be
+ * believed of it. */
 #ifndef NAM_NET_RING_H
 #define NAM_NET_RING_H
 
@@ -24,8 +25,8 @@ struct net_ring_run {
 /* Where the message after the next would begin, if the next has that payload. */
 uint64_t net_ring_after(const struct net_ring_out *r, uint32_t payload);
 /*
- * Puts a message into the mirror. The caller has made sure that its place is free. Returns how many runs there are,
- * 1 or 2, to be WRITTEN in order.
+ * Puts a message into the mirror. The caller has made sure that its place is free. Returns how many
+ * runs there are, 1 or 2, to be WRITTEN in order.
  */
 unsigned net_ring_put(struct net_ring_out *r, unsigned flags, uint64_t about, const void *payload,
     uint32_t len, struct net_ring_run run[2]);
@@ -55,7 +56,8 @@ struct net_ring_message {
 	uint32_t len;
 };
 
-/* Takes the next message, if it is all there; its payload goes to `into`, which holds `room` bytes. A longer one is ODD. */
+/* Takes the next message, if it is all there; its payload goes to `into`, which holds `room` bytes.
+ * A longer one is ODD. */
 enum net_ring_sight net_ring_take(
     struct net_ring_in *r, void *into, uint32_t room, struct net_ring_message *m);
 

@@ -1,8 +1,8 @@
 /*
  * ring_format.h -- messages in a ring of memory that one side WRITEs and the other side empties.
  *
- * A ring is a power of two of bytes. Positions are counted from 0 and never wrap; position p lies at byte
- * p mod size. A message begins at a multiple of 8 and never crosses the ring's end:
+ * A ring is a power of two of bytes. Positions are counted from 0 and never wrap; position p lies
+ * at byte p mod size. A message begins at a multiple of 8 and never crosses the ring's end:
  *
  *   word 0   head    63..56 mark | 55..48 flags | 47..24 message number, low bits | 23..0 payload bytes
  *   word 1   about   request:  63..48 zero | 47..32 service | 31..0 most bytes of an answer
@@ -10,13 +10,15 @@
  *            payload, padded to 8
  *   last     seal    a checksum over head, about, payload and position, seeded for this ring; never 0
  *
- * A message that does not fit before the end leaves a head alone there (flag WRAP) and lies at the beginning.
+ * A message that does not fit before the end leaves a head alone there (flag WRAP) and lies at the
+ * beginning.
  *
- * The request ring lies in the storage node's region. A client WRITEs it by its ordinary queue pair, so a message is
- * seen after all that the worker WROTE before it. The response ring lies where its client is (net/ring/channel.h).
+ * The request ring lies in the storage node's region. A client WRITEs it by its ordinary queue
+ * pair, so a message is seen after all that the worker WROTE before it. The response ring lies
+ * where its client is (net/ring/channel.h).
  *
- * Who may touch it: the writer WRITEs what is free; the reader empties what it has taken, to zeros. There is no word
- * that both write, and no pointer on the wire:
+ * Who may touch it: the writer WRITEs what is free; the reader empties what it has taken, to zeros.
+ * There is no word that both write, and no pointer on the wire:
  *   - answers come in the order of the requests, so an answer is also the news that its request's place is empty;
  *   - a client sends a request only while its response ring has room for the longest answer to all that are out. So
  *     a server never waits for room, and a full ring makes only its own client wait.
@@ -45,7 +47,8 @@ enum {
 enum net_ring_flag {
 	NET_RING_WRAP = 1, /* nothing more before the end */
 	NET_RING_EVENT =
-	    2, /* request: announce the answer by an event; more of mine are announced, too: do not poll */
+	    2, /* request: announce the answer by an event; more of mine are announced, too: do not
+	        * poll */
 	NET_RING_FLAGS = 3,
 };
 
@@ -66,13 +69,14 @@ net_ring_whole(uint32_t payload)
 /*
  * Before messages, on a connection of role RINGS (wire.h), after the grant:
  *   peer: net_ring_hello --->   <--- node: net_ring_offer
- * then only what the fabric needs: nothing, bells, or frames (channel.h). Its end is the end of both rings.
+ * then only what the fabric needs: nothing, bells, or frames (channel.h). Its end is the end of
+ * both rings.
  */
 #define NET_RING_MAGIC UINT64_C(0x53474e4952444d4e) /* "NMDRINGS" */
 
 enum net_ring_way {
-	NET_RING_MAPPED =
-	    1, /* the response ring lies in the region, too; bells are single bytes on the connection */
+	NET_RING_MAPPED = 1, /* the response ring lies in the region, too; bells are single bytes on the
+	        * connection */
 	NET_RING_STREAM = 2, /* responses come on the connection as frames */
 	NET_RING_VERBS =
 	    3, /* responses are RDMA WRITEs to address, by the queue pair that came with a token */

@@ -1,16 +1,18 @@
-/* ring_test.c -- messages in a ring: at every place, in every order of words, and what must not pass for one. */
+/* ring_test.c -- messages in a ring: at every place, in every order of words, and what must not
+ * pass for one. */
+#include <base/rng.h>
 #include <net/region_format.h>
 #include <net/ring/ring.h>
 #include <net/sim/sim.h>
 
-#include <base/rng.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 enum { BYTES = NET_RING_MIN, MOST = BYTES / 2 - NET_RING_FRAME };
 
@@ -158,7 +160,8 @@ every_order(void **state)
 	assert_true(fooled > 1000);
 }
 
-/* Whatever else lies there is no message: bytes of an earlier lap, of another ring, and any one changed bit. */
+/* Whatever else lies there is no message: bytes of an earlier lap, of another ring, and any one
+ * changed bit. */
 static void
 nothing_else(void **state)
 {
@@ -168,7 +171,8 @@ nothing_else(void **state)
 	struct net_ring_run run[2], other[2];
 	struct net_ring_message m;
 	memset(from, 7, sizeof from);
-	/* The same message one lap later, and in a ring of another seed, and with another number. */
+	/* The same message one lap later, and in a ring of another seed, and with another
+	 * number. */
 	for (unsigned k = 0; k < 3; k++) {
 		pair_at(&p, k == 0 ? BYTES : 0, k == 1, 5 + (k == 2));
 		pair_at(&q, 0, 0, 5);
@@ -312,7 +316,8 @@ torn(void **state)
 	assert_false(flow_run(0)); /* it is the tearing that fools it */
 }
 
-/* A node whose process stalls: calls end with their timeout; when it goes on, a new channel works. */
+/* A node whose process stalls: calls end with their timeout; when it goes on, a new channel
+ * works. */
 static void
 paused_co(void *arg)
 {

@@ -1,14 +1,18 @@
 /*
- * service.h -- code on a storage node, and how to call it: requests and answers as messages in rings (ring_format.h).
+ * service.h -- code on a storage node, and how to call it: requests and answers as messages in
+ * rings (ring_format.h).
  *
- * What a one-sided verb cannot do well (the changing half of an index, say) a room writes as a service: an id and a
- * handler. Whoever runs the storage node registers it (sn_region_serve; net_sim_serve in a simulated cluster); all
- * others call it. The node serves on shards: threads that do nothing else, each pinned to a core. A service lives
- * on one shard (id mod shards), so its handler is called by one thread only, one request at a time, to its end. It must
- * not block: who sleeps there makes all services of the shard wait. What should run side by side takes several ids.
+ * What a one-sided verb cannot do well (the changing half of an index, say) a room writes as a
+ * service: an id and a handler. Whoever runs the storage node registers it (sn_region_serve;
+ * net_sim_serve in a simulated cluster); all others call it. The node serves on shards: threads
+ * that do nothing else, each pinned to a core. A service lives on one shard (id mod shards), so its
+ * handler is called by one thread only, one request at a time, to its end. It must not block: who
+ * sleeps there makes all services of the shard wait. What should run side by side takes several
+ * ids.
  *
- * Calls of one worker to one node are served in the order they were started, per shard, and after all that the
- * worker has WRITTEN to that node before: a message may speak of memory that was WRITTEN for it.
+ * Calls of one worker to one node are served in the order they were started, per shard, and after
+ * all that the worker has WRITTEN to that node before: a message may speak of memory that was
+ * WRITTEN for it.
  *
  * Polling or events, per channel (worker, node, shard), and switched at any time:
  *	NET_POLLING  the shard looks into the ring again and again, the caller looks for the answer. Fastest while there is a
@@ -26,13 +30,14 @@
 struct net_request {
 	unsigned service;
 	uint32_t len;
-	const void *
-	    bytes; /* aligned to 8; a copy, so that it does not change while it is judged. From a wire: judge it */
+	const void *bytes;   /* aligned to 8; a copy, so that it does not change while it is judged. From a
+		    * wire: judge it */
 	void *answer;        /* aligned to 8; write at most answer_max bytes here, ... */
 	uint32_t answer_max; /* (what the caller can take) */
 	uint32_t answer_len; /* ... and say how many; 0 at first */
 };
-/* Its status is the caller's. NAM_GONE and unknown ones reach the caller as NAM_IO. NAM_FULL: the caller's room is too small. */
+/* Its status is the caller's. NAM_GONE and unknown ones reach the caller as NAM_IO. NAM_FULL: the
+ * caller's room is too small. */
 typedef nam_status (*net_handler)(void *arg, struct net_request *rq);
 
 enum { NET_SERVICES = 64 }; /* ids are 1..65535, so many on a node */
@@ -44,7 +49,8 @@ struct net_service {
 	void *arg;
 };
 
-/* Gives back what it got. Every daemon hosts it: for whoever wants to know how long a message takes. */
+/* Gives back what it got. Every daemon hosts it: for whoever wants to know how long a message
+ * takes. */
 enum { NET_SERVICE_ECHO = 1 };
 nam_status net_echo(void *arg, struct net_request *rq);
 
@@ -54,18 +60,19 @@ enum net_mode { NET_POLLING, NET_EVENTS };
 
 struct net_call_config {
 	enum net_mode mode;
-	/* Of the rings; powers of two from 4 KiB to 1 MiB; 0 = 64 KiB. A message is at most half as long (net_call_max). */
+	/* Of the rings; powers of two from 4 KiB to 1 MiB; 0 = 64 KiB. A message is at most half as
+	 * long (net_call_max). */
 	uint32_t request_bytes, response_bytes;
-	uint32_t
-	    timeout_ms; /* no answer for so long, with calls out: the channel is given up. 0 = 4 x connect_ms */
+	uint32_t timeout_ms; /* no answer for so long, with calls out: the channel is given up. 0 = 4 x
+			 * connect_ms */
 };
 
 /*
- * Opens the channel to the shard of that service; not needed before calls, which open it with a zeroed config (polling).
- * After NAM_GONE it is needed: what is broken stays so until its user has understood that calls may have
- * been served or not. Blocks up to connect_ms; on the owner's thread.
- * NAM_UNSUPPORTED: the node hosts nothing; NAM_INVALID: sizes; NAM_FULL: it has no room for more rings; NAM_GONE.
- * Of a channel that is open already only the mode is changed.
+ * Opens the channel to the shard of that service; not needed before calls, which open it with a
+ * zeroed config (polling). After NAM_GONE it is needed: what is broken stays so until its user has
+ * understood that calls may have been served or not. Blocks up to connect_ms; on the owner's
+ * thread. NAM_UNSUPPORTED: the node hosts nothing; NAM_INVALID: sizes; NAM_FULL: it has no room for
+ * more rings; NAM_GONE. Of a channel that is open already only the mode is changed.
  */
 nam_status net_call_open(struct net_worker *w, unsigned region, unsigned service,
     const struct net_call_config *cfg, struct nam_err *err);
@@ -96,14 +103,14 @@ struct net_call {
 };
 
 /*
- * Starts a call; never parks. Several may be out: what is started in one round of the scheduler leaves
- * together, and calls that find no room in a ring wait for it in order.
+ * Starts a call; never parks. Several may be out: what is started in one round of the scheduler
+ * leaves together, and calls that find no room in a ring wait for it in order.
  */
 void net_call_start(struct net_worker *w, struct net_call *c);
 /*
- * Parks until it is over. The handler's status; or NAM_UNSUPPORTED: the node does not host the service; NAM_INVALID: request or cap is
- * longer than the channel takes (net_call_max), nothing was sent; NAM_GONE: the node or the channel is, and
- * whether the request was served nobody knows.
+ * Parks until it is over. The handler's status; or NAM_UNSUPPORTED: the node does not host the
+ * service; NAM_INVALID: request or cap is longer than the channel takes (net_call_max), nothing was
+ * sent; NAM_GONE: the node or the channel is, and whether the request was served nobody knows.
  */
 nam_status net_call_wait(struct net_call *c);
 /* Both. */

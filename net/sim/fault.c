@@ -26,7 +26,8 @@ net_sim_say(const struct net_sim *s, const char *fmt, ...)
 
 /* ---- broken connections --------------------------------------------------------- */
 
-/* How much of what a connection has under way is still carried: all, nothing, or up to some verb. */
+/* How much of what a connection has under way is still carried: all, nothing, or up to some
+ * verb. */
 static uint64_t
 carried(struct net_sim *s, const struct sim_qp *qp)
 {

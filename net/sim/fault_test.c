@@ -1,4 +1,5 @@
-/* fault_test.c -- what the simulator does to processes, nodes and connections, and what still holds then. */
+/* fault_test.c -- what the simulator does to processes, nodes and connections, and what still holds
+ * then. */
 #include <net/region_format.h>
 #include <net/sim/sim.h>
 
@@ -6,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 enum { NODES = 3, PROCS = 3, WRITERS = 4, BLOCK = 512 };
@@ -21,7 +23,8 @@ struct fixture {
 	struct proc p[PROCS];
 	uint64_t posted, done, gone; /* FETCH_ADDs of process 0 */
 	unsigned running;            /* coroutines of process 0 */
-	unsigned moved;              /* seeds in which a verb executed after the fence was asked for, ... */
+	unsigned moved;              /* seeds in which a verb executed after the fence was asked
+				      * for, ... */
 	unsigned cut;                /* ... and in which one that was out never did */
 };
 
@@ -183,7 +186,8 @@ fence(void **state)
 		l.cut += landed < l.posted;
 		fixture_close(&l);
 	}
-	/* The fence had something to do: it is not at once that nothing happens any more, and verbs were lost. */
+	/* The fence had something to do: it is not at once that nothing happens any more, and verbs
+	 * were lost. */
 	assert_true(l.moved > 100);
 	assert_true(l.cut > 100);
 }
@@ -249,7 +253,8 @@ block_range(struct fixture *l, uint64_t *least, uint64_t *most)
 	}
 }
 
-/* A process dies with each verb in turn. What is there then is what one connection carried: a beginning of what was posted. */
+/* A process dies with each verb in turn. What is there then is what one connection carried: a
+ * beginning of what was posted. */
 static void
 crash_at_each_verb(void **state)
 {
@@ -286,8 +291,8 @@ crash_at_each_verb(void **state)
 			assert_in_range(then, step - 1, least); /* WRITE after WRITE */
 			assert_in_range(adds, step - 1, then);  /* atomic after WRITE */
 			assert_in_range(word(&l, 2, 0), step - 1, step);
-			unsigned in =
-			    (unsigned)(n - 1) % STEP_VERBS; /* verbs of this step before the last one */
+			unsigned in = (unsigned)(n - 1) % STEP_VERBS; /* verbs of this step before the last
+							     * one */
 			if (!dies)
 				assert_int_equal(adds, STEPS);
 			else if (in == 0)
@@ -635,7 +640,8 @@ rings_open(struct fixture *l, uint64_t seed)
 	nam_co_start(net_worker_sched(l->p[0].w), caller, &l->p[0], 0);
 }
 
-/* A caller that dies with each verb, or stands still; its calls are served at most once, and not after it is shut out. */
+/* A caller that dies with each verb, or stands still; its calls are served at most once, and not
+ * after it is shut out. */
 static void
 callers(void **state)
 {

@@ -1,8 +1,10 @@
 /*
- * heard.c -- what simulated processes are told about each other (net_heard_of), and how one is asked before it is shut out.
+ * heard.c -- what simulated processes are told about each other (net_heard_of), and how one is
+ * asked before it is shut out.
  *
- * A crash is told as a death, as connections that closed, or not at all, as if its machine were gone. A rumour says that a
- * living process has left: all its connections seemed closed, and it comes back. A living process is never told dead.
+ * A crash is told as a death, as connections that closed, or not at all, as if its machine were
+ * gone. A rumour says that a living process has left: all its connections seemed closed, and it
+ * comes back. A living process is never told dead.
  */
 #include <net/sim/sim_internal.h>
 

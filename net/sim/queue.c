@@ -1,4 +1,5 @@
-/* queue.c -- the simulator's future: a heap of events, earliest first, equal times in the order made. */
+/* queue.c -- the simulator's future: a heap of events, earliest first, equal times in the order
+ * made. */
 #include <net/sim/sim_internal.h>
 
 #include <stdlib.h>

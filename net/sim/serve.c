@@ -1,15 +1,17 @@
 /*
- * serve.c -- services on simulated storage nodes: rings over the simulated wire, served in virtual time.
+ * serve.c -- services on simulated storage nodes: rings over the simulated wire, served in virtual
+ * time.
  *
- * A shard that polls is played by events: each piece of a WRITE that lands in a request ring makes it look a moment later,
- * so it sees every half of every torn message. A client in event mode is looked at when its WRITE_IMM has executed, and
- * only then. Answers are WRITEs of the node on a queue pair of its own, into the client's memory; they tear, too.
+ * A shard that polls is played by events: each piece of a WRITE that lands in a request ring makes
+ * it look a moment later, so it sees every half of every torn message. A client in event mode is
+ * looked at when its WRITE_IMM has executed, and only then. Answers are WRITEs of the node on a
+ * queue pair of its own, into the client's memory; they tear, too.
  */
+#include <base/hash.h>
 #include <net/ring/channel.h>
 #include <net/ring/link.h>
 #include <net/sim/sim_internal.h>
 
-#include <base/hash.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,7 +120,8 @@ net_sim_serve_resume(struct net_sim *s, struct sim_proc *p)
 				net_channel_look(l->ch);
 }
 
-/* A request was posted: virtual time has to reach the end of the timeout, if nothing else happens. */
+/* A request was posted: virtual time has to reach the end of the timeout, if nothing else
+ * happens. */
 static void
 sim_posted(struct net_channel *ch)
 {

@@ -25,29 +25,35 @@ struct net_sim_config {
 	uint64_t latency_ns;       /* one way; 0 = 1000 */
 	uint64_t jitter_ns;        /* uniform extra per op, 0 = 500 */
 	uint64_t byte_ps;          /* picoseconds per payload byte, 0 = 100 (10 GB/s) */
-	uint64_t verb_ns;          /* RNIC cost per verb; a node serves one verb start at a time. 0 = 10 */
+	uint64_t verb_ns;          /* RNIC cost per verb; a node serves one verb start at a time. 0
+				    * = 10 */
 	uint32_t tear_permille;    /* READs and WRITEs executed in pieces spread over time */
 	uint32_t reorder_permille; /* READs that swap places with neighbours of their doorbell */
 	/*
 	 * Faults, each by its rate; see the calls below that do the same on request. They meet only
-	 * processes attached after the first `sheltered` ones, and only while faults are on (they are at first).
+	 * processes attached after the first `sheltered` ones, and only while faults are on (they
+	 * are at first).
 	 */
 	uint32_t delay_permille; /* verbs and completions that are late, by up to ... */
 	uint64_t delay_ns;       /* ... 0 = 50 times latency_ns */
-	uint32_t lose_ppm;       /* verbs with which the connection breaks: done or not, nobody is told */
+	uint32_t lose_ppm;       /* verbs with which the connection breaks: done or not, nobody is
+				  * told */
 	uint32_t pause_ppm;      /* verbs after which their process stands still, for up to ... */
 	uint64_t pause_ns;       /* ... 0 = 1000 times latency_ns */
-	uint32_t part_ppm;  /* verbs after which process and node do not reach each other, for up to ... */
-	uint64_t part_ns;   /* ... 0 = 1000 times latency_ns */
-	uint32_t crash_ppm; /* verbs with which their process dies */
-	uint32_t lose_node_ppm; /* verbs with which their storage node dies */
+	uint32_t part_ppm;       /* verbs after which process and node do not reach each other, for up to
+			     * ... */
+	uint64_t part_ns;        /* ... 0 = 1000 times latency_ns */
+	uint32_t crash_ppm;      /* verbs with which their process dies */
+	uint32_t lose_node_ppm;  /* verbs with which their storage node dies */
 	unsigned sheltered;
 	bool hints;       /* deaths are told to the others, most of them: net_heard_of */
-	bool fence_kills; /* shutting out kills the process, as where it has mapped a node's memory */
+	bool fence_kills; /* shutting out kills the process, as where it has mapped a node's
+			   * memory */
 	/*
-	 * CPU time, of which each worker has one thread's: while it is charged, the worker's coroutines do not run, and
-	 * completions and timers wait. So code that holds its thread for long is seen: a heart on that worker misses beats.
-	 * All 0: code takes no time, as in a simulation that asks only for the order of verbs.
+	 * CPU time, of which each worker has one thread's: while it is charged, the worker's
+	 * coroutines do not run, and completions and timers wait. So code that holds its thread for
+	 * long is seen: a heart on that worker misses beats. All 0: code takes no time, as in a
+	 * simulation that asks only for the order of verbs.
 	 */
 	uint32_t turn_ns;     /* a coroutine's turn between two parks */
 	uint32_t post_ns;     /* posting a verb */
@@ -71,20 +77,24 @@ uint64_t net_sim_now_ns(const struct net_sim *sim);
 uint64_t net_sim_trace_hash(const struct net_sim *sim);
 struct net_sim_stats {
 	uint64_t events, verbs, reads_torn, writes_torn, reads_reordered;
-	uint64_t delays, breaks, pauses, parts, crashes, nodes_lost; /* faults, however they came about */
+	/* faults, however they came about */
+	uint64_t delays, breaks, pauses, parts, crashes, nodes_lost;
 	uint64_t half_writes;      /* WRITEs of a broken connection that landed in part */
 	uint64_t fences;           /* connections that net_fence_process ended */
 	uint64_t asked, gave_up;   /* processes that were asked before, and could answer */
-	uint64_t reconnects, late; /* late: verbs executed whose poster had been told NAM_GONE, or was dead */
+	uint64_t reconnects, late; /* late: verbs executed whose poster had been told NAM_GONE, or
+				    * was dead */
 };
 void net_sim_stats(const struct net_sim *sim, struct net_sim_stats *out);
 /*
- * From now on that node hosts these services (service.h): one shard, in virtual time. Borrowed until the simulator closes;
- * handlers run on the simulator's thread, and may not use its workers. NAM_INVALID: no such node, or too many.
+ * From now on that node hosts these services (service.h): one shard, in virtual time. Borrowed
+ * until the simulator closes; handlers run on the simulator's thread, and may not use its workers.
+ * NAM_INVALID: no such node, or too many.
  */
 nam_status net_sim_serve(
     struct net_sim *sim, unsigned region, const struct net_service *service, unsigned count);
-/* A node whose process is stopped: its memory goes on (the device serves it), its services do not. */
+/* A node whose process is stopped: its memory goes on (the device serves it), its services do
+ * not. */
 void net_sim_pause(struct net_sim *sim, unsigned region, bool paused);
 /* Simulated memory, for checkers that look from outside. */
 void *net_sim_memory(struct net_sim *sim, unsigned region);
@@ -95,22 +105,25 @@ void *net_sim_memory(struct net_sim *sim, unsigned region);
 void net_sim_faults(struct net_sim *sim, bool on);
 
 /*
- * A process dies, at once or with its verb number `verb` (1: the first it ever posts): its coroutines do not run any more.
- * Of what it has posted, each connection still executes all, none, or a random part, to the word; then nothing.
- * (net_sim_carry: not by dice). Nodes know nothing of it: who must be sure that nothing comes any more uses net_fence_process. To visit every
- * verb of a piece of work, play it once to learn net_sim_verbs, then once for each.
+ * A process dies, at once or with its verb number `verb` (1: the first it ever posts): its
+ * coroutines do not run any more. Of what it has posted, each connection still executes all, none,
+ * or a random part, to the word; then nothing. (net_sim_carry: not by dice). Nodes know nothing of
+ * it: who must be sure that nothing comes any more uses net_fence_process. To visit every verb of a
+ * piece of work, play it once to learn net_sim_verbs, then once for each.
  */
 void net_sim_crash(struct net_sim *sim, struct net *n);
 void net_sim_crash_at(struct net_sim *sim, struct net *n, uint64_t verb);
-/* What becomes of what the process has posted when it dies: as the dice say, nothing of it executes, or all of it does. */
+/* What becomes of what the process has posted when it dies: as the dice say, nothing of it
+ * executes, or all of it does. */
 enum net_sim_carry { NET_SIM_CARRY_DICE, NET_SIM_CARRY_NONE, NET_SIM_CARRY_ALL };
 void net_sim_carry(struct net *n, enum net_sim_carry carry);
 bool net_sim_crashed(const struct net *n);
 /* Verbs that the process has posted so far. */
 uint64_t net_sim_verbs(const struct net *n);
 /*
- * For tests that want a dead process's memory back: its coroutines run again, as its ghost. Each verb ends with NAM_GONE at
- * once and touches nothing, so all of them come to their ends (play on), and everything can be closed as ever.
+ * For tests that want a dead process's memory back: its coroutines run again, as its ghost. Each
+ * verb ends with NAM_GONE at once and touches nothing, so all of them come to their ends (play on),
+ * and everything can be closed as ever.
  */
 void net_sim_bury(struct net_sim *sim, struct net *n);
 
@@ -119,14 +132,16 @@ void net_sim_freeze(struct net_sim *sim, struct net *n, uint64_t ns);
 /* The same with its verb number `verb`, as net_sim_crash_at. */
 void net_sim_freeze_at(struct net *n, uint64_t verb, uint64_t ns);
 /*
- * The process has mapped all nodes' memory: its verbs execute where they are posted, in their order, and their waits do not
- * park, so only CPU time passes (as fabric shm). While it stands still, or a connection's earlier verbs are out, they travel as
- * ever. Shutting it out kills it. Before its workers open.
+ * The process has mapped all nodes' memory: its verbs execute where they are posted, in their
+ * order, and their waits do not park, so only CPU time passes (as fabric shm). While it stands
+ * still, or a connection's earlier verbs are out, they travel as ever. Shutting it out kills it.
+ * Before its workers open.
  */
 void net_sim_map(struct net *n);
 /*
- * What net_now_ns says to the process: it runs faster by so many millionths (or slower), and is ahead by offset_ns. Its sleeps are as
- * much shorter or longer. jump: it says that so much more time has passed; sleeps under way do not notice.
+ * What net_now_ns says to the process: it runs faster by so many millionths (or slower), and is
+ * ahead by offset_ns. Its sleeps are as much shorter or longer. jump: it says that so much more
+ * time has passed; sleeps under way do not notice.
  */
 void net_sim_clock(struct net *n, int32_t drift_ppm, uint64_t offset_ns);
 void net_sim_clock_jump(struct net *n, uint64_t ns);
@@ -134,7 +149,8 @@ void net_sim_clock_jump(struct net *n, uint64_t ns);
 void net_sim_rumour(struct net_sim *sim, struct net *n, uint64_t ns);
 /* Some storage node has shut it out. */
 bool net_sim_shut(const struct net *n);
-/* Its connections to the node break now. Whatever is out may be executed or not, and ends with NAM_GONE, some time later. */
+/* Its connections to the node break now. Whatever is out may be executed or not, and ends with
+ * NAM_GONE, some time later. */
 void net_sim_break(struct net_sim *sim, struct net *n, unsigned region);
 /* One worker's connection alone: those of the process's other workers stay. */
 void net_sim_break_one(struct net_sim *sim, struct net_worker *w, unsigned region);

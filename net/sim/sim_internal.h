@@ -1,5 +1,6 @@
 /*
- * sim_internal.h -- the simulator's inside: virtual time, queue pairs, nodes. For the files here only.
+ * sim_internal.h -- the simulator's inside: virtual time, queue pairs, nodes. For the files here
+ * only.
  *
  * Life of a verb, each arrow an event with a virtual time:
  *
@@ -13,7 +14,8 @@
  * All else is free, and the dice use that freedom: READs start late, and WRITEs
  * and READs of more than one word run in pieces of random words.
  *
- * How a connection breaks is said at struct sim_qp, and what becomes of its verbs at struct sim_verb.
+ * How a connection breaks is said at struct sim_qp, and what becomes of its verbs at struct
+ * sim_verb.
  *
  * Two events at one time play in the order they were made (sim_event.order),
  * so that a run is a function of its seed.
@@ -90,16 +92,19 @@ struct sim_qp {
 	struct sim_qp *next; /* all of the simulator's, until it closes */
 	bool cut;            /* closed by its worker: nothing of it happens any more */
 	/*
-	 * A connection breaks in two steps, because its ends learn of it at different times. First the node does not
-	 * execute what was posted behind `last` (deaf), but for a part of a WRITE just behind it (half), and maybe does
-	 * not answer any more (mute). Then the poster knows: every verb that is out ends with NAM_GONE, and so do all later ones (broken). What was executed and not
-	 * told may be any verb up to `last`. A dead process's connections are broken at once, and nobody is told.
+	 * A connection breaks in two steps, because its ends learn of it at different times. First
+	 * the node does not execute what was posted behind `last` (deaf), but for a part of a WRITE
+	 * just behind it (half), and maybe does not answer any more (mute). Then the poster knows:
+	 * every verb that is out ends with NAM_GONE, and so do all later ones (broken). What was
+	 * executed and not told may be any verb up to `last`. A dead process's connections are
+	 * broken at once, and nobody is told.
 	 */
 	bool deaf, half, mute, breaking, broken;
 	bool alone; /* ... and the process's other workers keep theirs */
 	uint64_t last;
 	struct sim_call tell;                  /* the second step */
-	struct sim_verb *out_first, *out_last; /* every verb of it that exists, in the order posted */
+	struct sim_verb *out_first, *out_last; /* every verb of it that exists, in the order
+					        * posted */
 	struct sim_verb *held, **held_end;     /* S3: a fence waits at the head */
 	uint32_t out;                          /* READs and atomics sent and not done */
 	uint64_t seq, executed;                /* verbs posted; the youngest that executed */
@@ -135,7 +140,8 @@ struct sim_proc {
 	struct sim_call obituary, rumour;
 	enum net_answer_life (*asked)(void *arg);
 	void *asked_arg;
-	struct sim_verb *deferred, **deferred_end; /* completions that wait for the end of a pause */
+	struct sim_verb *deferred, **deferred_end; /* completions that wait for the end of a
+						    * pause */
 	struct sim_owed {
 		struct net_endpoint *ep;
 		struct net_batch *b;
@@ -182,7 +188,8 @@ struct sim_worker {
 	struct nam_sched *sched;
 	unsigned id;
 	bool touched, queued; /* in the lists below */
-	/* CPU time: what is being charged since s->now, until when the thread is busy, and whether an event waits for that. */
+	/* CPU time: what is being charged since s->now, until when the thread is busy, and whether
+	 * an event waits for that. */
 	uint64_t debt, busy_until;
 	bool waits;
 	struct sim_call freed;
@@ -274,7 +281,8 @@ void net_sim_serve_written(struct net_sim *s, const struct sim_verb *v, bool las
 void net_sim_serve_resume(struct net_sim *s, struct sim_proc *p);
 void net_sim_serve_free(struct sim_node *node);
 
-/* The thread of sw has used so much CPU time: at once seen by its clock and what it posts, and by all when net_sim_settle is called. */
+/* The thread of sw has used so much CPU time: at once seen by its clock and what it posts, and by
+ * all when net_sim_settle is called. */
 static inline void
 net_sim_charge(struct sim_worker *sw, uint64_t ns)
 {

@@ -1,13 +1,15 @@
-/* sim_test.c -- the simulator: same seed same run, what it breaks it breaks, what it keeps it keeps. */
+/* sim_test.c -- the simulator: same seed same run, what it breaks it breaks, what it keeps it
+ * keeps. */
+#include <base/clock.h>
 #include <net/conformance/conformance_sim.h>
 #include <net/region_format.h>
 
-#include <base/clock.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 struct load {
@@ -332,7 +334,8 @@ conformance_extremes(void **state)
 	    0);
 }
 
-/* sim_test: the tests. sim_test speed: events per second. sim_test seeds 1 500: more seeds, or one again. */
+/* sim_test: the tests. sim_test speed: events per second. sim_test seeds 1 500: more seeds, or one
+ * again. */
 int
 main(int argc, char **argv)
 {

@@ -1,5 +1,6 @@
 /*
- * twin_test.c -- proof that the suite and the simulator see: providers and protocols, each broken in one place.
+ * twin_test.c -- proof that the suite and the simulator see: providers and protocols, each broken
+ * in one place.
  *
  * A provider twin stands between the front end and the simulated wire, and keeps
  * house as verbs.c must: what is sent is copied into staging, what is READ is copied
@@ -22,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
 #include <cmocka.h>
 
 enum { SOUND_SEEDS = 3, SEEDS = 20 };
@@ -95,7 +97,8 @@ piece_take(struct twin *t, size_t len)
 		t->free = p->next;
 	}
 	if (p->cap < len) {
-		/* What lies in the old one may still be on the wire: it stays until the end, lost to us. */
+		/* What lies in the old one may still be on the wire: it stays until the end, lost
+		 * to us. */
 		struct piece *old = get(sizeof *old);
 		*old = *p;
 		assert_true(t->pieces < sizeof t->every / sizeof *t->every);
@@ -301,13 +304,15 @@ providers(void **state)
 /* ---- a protocol ---------------------------------------------------------------- */
 
 /*
- * The log. One writer, entries of WORDS words that all say their number, in places of their own, on two nodes in
- * turn; the head of each node is behind its youngest entry. Entries leave without being waited for, BUFFERS of them at most, each with the head behind it in
- * the same doorbell: WRITEs of one queue pair are executed in order, so the head never says too much.
+ * The log. One writer, entries of WORDS words that all say their number, in places of their own, on
+ * two nodes in turn; the head of each node is behind its youngest entry. Entries leave without
+ * being waited for, BUFFERS of them at most, each with the head behind it in the same doorbell:
+ * WRITEs of one queue pair are executed in order, so the head never says too much.
  *
- * A reader READs the head, and an entry that it is sure of: one below the head. Both go in one doorbell, the entry
- * with a fence. It is sure of no other, so it asks for the one below the head that it knows to be next, and believes
- * the answer only when the head that came with it is above. Only the fence makes that true.
+ * A reader READs the head, and an entry that it is sure of: one below the head. Both go in one
+ * doorbell, the entry with a fence. It is sure of no other, so it asks for the one below the head
+ * that it knows to be next, and believes the answer only when the head that came with it is above.
+ * Only the fence makes that true.
  */
 enum { ENTRIES = 150, WORDS = 24, BUFFERS = 4, READERS = 4, NODES = 2 };
 
@@ -317,7 +322,8 @@ enum protocol {
 	LOG_TRUSTS_ANY_COMPLETION, /* any batch that is done frees the oldest buffer */
 	LOG_NO_FENCE,              /* the READ of the head proves that of the entry, unordered */
 	LOG_ENTRY_FIRST,           /* the entry is READ before the head, fenced: proves nothing */
-	LOG_TWO_HEADS,             /* the head is READ before and after, without a fence: a version check */
+	LOG_TWO_HEADS,             /* the head is READ before and after, without a fence: a version
+				    * check */
 	LOGS
 };
 static const char *const log_name[LOGS] = { "sound", "a buffer used again at post",

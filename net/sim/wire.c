@@ -1,4 +1,5 @@
-/* wire.c -- the simulated wire: how a verb travels, executes in pieces, and is done (see sim_internal.h). */
+/* wire.c -- the simulated wire: how a verb travels, executes in pieces, and is done (see
+ * sim_internal.h). */
 #include <net/sim/sim_internal.h>
 
 #include <stdio.h>
@@ -170,7 +171,8 @@ leave(struct net_sim *s, struct sim_verb *v)
 {
 	struct sim_qp *qp = v->qp;
 	uint64_t there = s->now + qp->worker->debt + net_sim_flight_ns(s) + net_sim_fault_delay_ns(s, qp);
-	if (qp->worker->proc->mapped && qp->worker->proc->paused) /* it stood still before the verb */
+	/* it stood still before the verb */
+	if (qp->worker->proc->mapped && qp->worker->proc->paused)
 		there += qp->worker->proc->resume_at - s->now;
 	qp->last_arrive = sim_later(qp->last_arrive, there); /* S1 */
 	v->idle = false;
@@ -238,7 +240,8 @@ wire_post(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
 	struct sim_proc *p = qp->worker->proc;
 	bool quiet = (op->flags & NET_QUIET) != 0;
 	if (p->dead && !p->buried) {
-		/* It is dead, and does not know it before its coroutines stop: nothing leaves any more. */
+		/* It is dead, and does not know it before its coroutines stop: nothing leaves any
+		 * more. */
 		owe_unless_quiet(ep, b, op);
 		return;
 	}
@@ -410,7 +413,8 @@ orphan(struct net_sim *s, struct sim_verb *v)
 	v->buf = v->own;
 }
 
-/* The node's end. Never hears more than it did; of its answers none come any more, or those under way still do. */
+/* The node's end. Never hears more than it did; of its answers none come any more, or those under
+ * way still do. */
 static void
 deafen(struct net_sim *s, struct sim_qp *qp, uint64_t last, bool half)
 {
@@ -472,7 +476,8 @@ give_up(struct net_sim *s, struct sim_qp *qp)
 	}
 }
 
-/* Of a node that is lost for its process all workers give up theirs; of one connection that breaks alone they do not hear. */
+/* Of a node that is lost for its process all workers give up theirs; of one connection that breaks
+ * alone they do not hear. */
 static void
 tell_poster(struct net_sim *s, struct sim_call *c)
 {

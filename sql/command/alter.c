@@ -1,7 +1,8 @@
-/* alter.c -- ALTER TABLE: another definition over the same rows, once the rows are seen to hold it. */
-#include <sql/compat/postgres.h>
+/* alter.c -- ALTER TABLE: another definition over the same rows, once the rows are seen to hold
+ * it. */
 #include <sql/command/alter.h>
 #include <sql/common/guess_relation.h>
+#include <sql/compat/postgres.h>
 
 #include <stdio.h>
 #include <stdlib.h>

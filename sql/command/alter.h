@@ -1,4 +1,5 @@
-/* alter.h -- an ALTER TABLE under way: what alter.c (rules, and the order of things) and alter_column.c (columns) share. */
+/* alter.h -- an ALTER TABLE under way: what alter.c (rules, and the order of things) and
+ * alter_column.c (columns) share. */
 #ifndef NAM_SQL_ALTER_H
 #define NAM_SQL_ALTER_H
 
@@ -17,7 +18,8 @@ struct sql_alter {
 	struct sql_session *s;
 	const struct ast_stmt *ast;
 	const struct cat_table *tab;    /* as it is */
-	struct cat_table *def;          /* as it is to be: room for all columns and checks of both */
+	struct cat_table *def;          /* as it is to be: room for all columns and checks of
+					 * both */
 	struct sql_alter_from *from;    /* by column of def */
 	bool reshape;                   /* columns come or go, */
 	bool rewrite;                   /* and the rows as they lie do not do */
@@ -35,7 +37,8 @@ const char *sql_quote_name(const char *name, struct nam_arena *arena);
 /* Is there a row of tab for which a condition is true? */
 bool sql_any_row(struct sql_session *s, const struct cat_table *tab, const char *condition, bool *out,
     const struct sql_sink *sink, struct nam_arena *arena, struct cat_err *err);
-/* A plan is run beside what the statement keeps in the session's arenas. end: also after a begin that failed. */
+/* A plan is run beside what the statement keeps in the session's arenas. end: also after a begin
+ * that failed. */
 bool sql_alone_begin(
     struct sql_session *s, struct sql_plan *p, const struct sql_sink *sink, struct cat_err *err);
 void sql_alone_end(struct sql_session *s, struct sql_plan *p);
@@ -45,7 +48,8 @@ bool sql_alter_add(struct sql_alter *a, const struct ast_alter *k);
 bool sql_alter_drop(struct sql_alter *a, const struct ast_alter *k);
 bool sql_alter_type(struct sql_alter *a, const struct ast_alter *k);
 bool sql_alter_key(struct sql_alter *a);
-/* Gives def the places its rows have when those there are stay as they are; a->rewrite when that cannot be. */
+/* Gives def the places its rows have when those there are stay as they are; a->rewrite when that
+ * cannot be. */
 bool sql_alter_places(struct sql_alter *a);
 /* Sequences of columns that are gone go, too. */
 bool sql_alter_sequences(struct sql_alter *a);

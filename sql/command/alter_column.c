@@ -1,14 +1,15 @@
 /*
- * alter_column.c -- ALTER TABLE's ADD COLUMN, DROP COLUMN, ALTER COLUMN TYPE and primary keys: what depends on a
- * column, and the rows written anew.
+ * alter_column.c -- ALTER TABLE's ADD COLUMN, DROP COLUMN, ALTER COLUMN TYPE and primary keys: what
+ * depends on a column, and the rows written anew.
  *
- * Rows stay as they are when columns come or go, as long as the new ones fit into the slots there are: see places in
- * catalog/row_format.h. A table that is rewritten becomes another one under its name: INSERT INTO the new SELECT ... FROM the old, in the
- * transaction that asks. Whether the rest of the catalog can live without a column is found out by binding it
- * against a definition that does not have it.
+ * Rows stay as they are when columns come or go, as long as the new ones fit into the slots there
+ * are: see places in catalog/row_format.h. A table that is rewritten becomes another one under its
+ * name: INSERT INTO the new SELECT ... FROM the old, in the transaction that asks. Whether the rest
+ * of the catalog can live without a column is found out by binding it against a definition that
+ * does not have it.
  */
-#include <sql/compat/postgres.h>
 #include <sql/command/alter.h>
+#include <sql/compat/postgres.h>
 #include <sql/dml/dml.h>
 
 #include <stdio.h>
@@ -300,7 +301,8 @@ plain(const struct ast_expr *e, struct cat_err *err)
 	return true;
 }
 
-/* INSERT INTO the new table (columns) SELECT what they become FROM the old one: column `only` alone, or (-1) all. */
+/* INSERT INTO the new table (columns) SELECT what they become FROM the old one: column `only`
+ * alone, or (-1) all. */
 static struct sql_plan *
 copy_plan(struct sql_alter *a, const struct cat_table *to, int only)
 {
@@ -570,7 +572,8 @@ sql_alter_sequences(struct sql_alter *a)
 
 /* ---- the rows ------------------------------------------------------------------------------ */
 
-/* Sequences that feed the table's columns feed those of the new one, or are dropped with their column. */
+/* Sequences that feed the table's columns feed those of the new one, or are dropped with their
+ * column. */
 static bool
 sequences(struct sql_alter *a, uint32_t owner)
 {

@@ -1,11 +1,12 @@
-/* analyze.c -- ANALYZE: a sample of a table's rows, and what it says about each column, into the catalog. */
-#include <sql/common/guess_relation.h>
-#include <sql/plan/cost.h>
-#include <sql/command/command.h>
-
+/* analyze.c -- ANALYZE: a sample of a table's rows, and what it says about each column, into the
+ * catalog. */
 #include <base/hash.h>
 #include <base/rng.h>
 #include <catalog/stats.h>
+#include <sql/command/command.h>
+#include <sql/common/guess_relation.h>
+#include <sql/plan/cost.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -36,7 +37,8 @@ struct sample {
 
 /* ---- collecting ------------------------------------------------------------------------ */
 
-/* Keeps v in a slot. A text too long is cut, and its hash put behind, so that unlike ones stay unlike. */
+/* Keeps v in a slot. A text too long is cut, and its hash put behind, so that unlike ones stay
+ * unlike. */
 static bool
 keep(struct sample *s, struct column *c, unsigned slot, union cat_val v, bool null)
 {
@@ -102,7 +104,8 @@ sample_open(struct sample *s, const struct cat_table *tab, const struct ast_forc
 	return true;
 }
 
-/* Of a batch of rows those that come into the sample, and where to: each row seen is as likely as any other. */
+/* Of a batch of rows those that come into the sample, and where to: each row seen is as likely as
+ * any other. */
 static unsigned
 choose(struct sample *s, struct txn_row *rows, unsigned n, unsigned *slot)
 {
@@ -195,8 +198,8 @@ shown(const struct column *c, union cat_val v)
 	return v;
 }
 
-/* How many distinct values a table has, of whose sample n values are d distinct ones, once of them f1 (Haas and Stokes,
- * 1998: the Duj1 estimator). rows: of the table that have a value. */
+/* How many distinct values a table has, of whose sample n values are d distinct ones, once of them
+ * f1 (Haas and Stokes, 1998: the Duj1 estimator). rows: of the table that have a value. */
 static double
 distinct(double n, double d, double f1, double rows)
 {
@@ -263,7 +266,8 @@ describe(struct sample *s, struct column *c, struct nam_arena *scratch)
 		}
 		run[runs++] = (struct run){ k, 1 };
 	}
-	/* those that every hundredth row has are known; the rest is estimated. Long values count as unlike all others */
+	/* those that every hundredth row has are known; the rest is estimated. Long values count as
+	 * unlike all others */
 	unsigned heavy = 0, heavy_rows = 0;
 	for (unsigned r = 0; r < runs; r++) {
 		once += run[r].n == 1;
@@ -276,7 +280,8 @@ describe(struct sample *s, struct column *c, struct nam_arena *scratch)
 	double d = heavy + distinct(rest, runs + wide - heavy, once + wide, rows);
 	st.distinct = d > 0.1 * (double)s->rows ? -d / (double)s->rows : d;
 
-	/* common: all values, if they are few and each was met again; else those met clearly more often than the average */
+	/* common: all values, if they are few and each was met again; else those met clearly more
+	 * often than the average */
 	memcpy(most, run, runs * sizeof *most);
 	qsort(most, runs, sizeof *most, by_count);
 	bool all = runs <= CAT_STATS_MCVS && wide == 0 && (once == 0 || taken == s->rows) && d <= runs;
@@ -387,7 +392,8 @@ bool
 sql_analyze(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err)
 {
-	bool only = ast->vacuum && !ast->analyze; /* of dead rows there are none that anybody waits for */
+	bool only = ast->vacuum && !ast->analyze; /* of dead rows there are none that anybody waits
+						   * for */
 	if (ast->vacuum && s->block != SQL_IDLE)
 		return cat_error(err, "25001", "VACUUM cannot run inside a transaction block");
 	sql_prepare_exec(s, sink, err);

@@ -1,4 +1,5 @@
-/* command.h -- statements without a plan of their own, inside a transaction: definitions, ANALYZE, TRUNCATE. Inside of sql. */
+/* command.h -- statements without a plan of their own, inside a transaction: definitions, ANALYZE,
+ * TRUNCATE. Inside of sql. */
 #ifndef NAM_SQL_COMMAND_H
 #define NAM_SQL_COMMAND_H
 

@@ -1,6 +1,7 @@
-/* create_as.c -- CREATE TABLE ... AS and SELECT ... INTO: a table of a query's columns, filled with its rows. */
-#include <sql/compat/postgres.h>
+/* create_as.c -- CREATE TABLE ... AS and SELECT ... INTO: a table of a query's columns, filled with
+ * its rows. */
 #include <sql/command/command.h>
+#include <sql/compat/postgres.h>
 #include <sql/dml/dml.h>
 
 #include <stdio.h>
@@ -37,7 +38,8 @@ columns(struct cat_table *def, const struct ast_stmt *ast, const struct sql_plan
 	return true;
 }
 
-/* The query's rows into the table. The query began before there was a table, so it never meets them. */
+/* The query's rows into the table. The query began before there was a table, so it never meets
+ * them. */
 static bool
 fill(struct sql_session *s, struct sql_plan *p, const struct cat_table *tab, uint64_t *rows,
     struct cat_err *err)

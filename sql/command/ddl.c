@@ -1,7 +1,7 @@
 /* ddl.c -- CREATE TABLE and DROP TABLE: definitions checked and handed to catalog. */
-#include <sql/compat/postgres.h>
 #include <sql/command/command.h>
 #include <sql/common/guess_relation.h>
+#include <sql/compat/postgres.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -233,11 +233,14 @@ sql_drop_relations(struct sql_session *s, const struct ast_stmt *ast, enum cat_k
 		if (tab->kind != kind)
 			return cat_error(err, "42809", "\"%s\" is not a %s", tab->name, what);
 		s->ddl = true;
-		/* Rows that this transaction has not seen are not its to drop, and who is writing some is waited for. */
+		/* Rows that this transaction has not seen are not its to drop, and who is writing
+		 * some is waited for. */
 		st = kind == CAT_TABLE ? cat_hold(s->cfg.cat, s->t, tab) : NAM_OK;
-		if (st == NAM_GONE) /* what lay on a lost node cannot be looked at, and can be dropped */
+		if (st == NAM_GONE) /* what lay on a lost node cannot be looked at, and can be
+				     * dropped */
 			st = NAM_OK;
-		/* Another transaction was faster. The name may stand for another table now, or for none. */
+		/* Another transaction was faster. The name may stand for another table now, or for
+		 * none. */
 		if (st == NAM_CONFLICT && s->iso == TXN_READ_COMMITTED && tries++ < SQL_RETRIES &&
 		    (st = txn_statement(s->t)) == NAM_OK) {
 			i--;

@@ -1,9 +1,9 @@
 /*
- * sequence.c -- sequences: a word in remote memory that everybody moves by FETCH_ADD. What has been drawn stays drawn,
- * whatever becomes of the transaction.
+ * sequence.c -- sequences: a word in remote memory that everybody moves by FETCH_ADD. What has been
+ * drawn stays drawn, whatever becomes of the transaction.
  */
-#include <sql/common/guess_relation.h>
 #include <sql/command/command.h>
+#include <sql/common/guess_relation.h>
 #include <sql/expr/expr_internal.h>
 
 #include <stdio.h>

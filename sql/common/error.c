@@ -1,4 +1,5 @@
-/* error.c -- what went wrong below, in PostgreSQL's words and numbers: the one table of statuses and SQLSTATEs. */
+/* error.c -- what went wrong below, in PostgreSQL's words and numbers: the one table of statuses
+ * and SQLSTATEs. */
 #include <sql/common/error.h>
 
 #include <stdio.h>

@@ -1,14 +1,14 @@
-/* error_test.c -- what a user is told of each status: a SQLSTATE, words, and advice that can be followed. */
+/* error_test.c -- what a user is told of each status: a SQLSTATE, words, and advice that can be
+ * followed. */
+#include <sql/common/error.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
-
-#include <sql/common/error.h>
-
-#include <string.h>
 
 static void
 each_status(void **state)

@@ -2,18 +2,17 @@
  * guess_test.c -- the bounded distance against the whole table of a plain one; names of every
  * length; how much is looked at.
  */
+#include <base/rng.h>
+#include <sql/compat/guess.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
-
-#include <sql/compat/guess.h>
-
-#include <base/rng.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 static unsigned
 plain(const char *a, const char *b)
@@ -108,7 +107,8 @@ choices(void **state)
 	best("nmae", have, 2, "name", NULL);
 	best("nam", have, 3, "name", NULL); /* "nane" is two away */
 	best("namx", have, 4, "name", "nama");
-	best("namx", (const char *[]){ "name", "nama", "namb" }, 3, NULL, NULL); /* three are none */
+	/* three are none */
+	best("namx", (const char *[]){ "name", "nama", "namb" }, 3, NULL, NULL);
 	best("namx", (const char *[]){ "name", "nama", "namb", "namx" }, 4, "namx", NULL);
 	best("b", have, 6, NULL, NULL); /* nothing of it is right */
 	best("", have, 6, NULL, NULL);

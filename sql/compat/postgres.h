@@ -1,7 +1,9 @@
 /*
- * postgres.h -- names PostgreSQL 15 has: what it knows and we do not is "not supported yet" (0A000), not unknown.
+ * postgres.h -- names PostgreSQL 15 has: what it knows and we do not is "not supported yet"
+ * (0A000), not unknown.
  *
- * Asked only when a name was not found here, so that whatever is added to namdb needs no change in the list. Inside of sql.
+ * Asked only when a name was not found here, so that whatever is added to namdb needs no change in
+ * the list. Inside of sql.
  */
 #ifndef NAM_SQL_POSTGRES_H
 #define NAM_SQL_POSTGRES_H
@@ -15,7 +17,8 @@ extern const char sql_postgres_functions[], sql_postgres_operators[], sql_postgr
 bool sql_postgres_has(const char *list, const char *word);
 /* True if every table has that column: ctid and its kin. */
 bool sql_system_column(const char *name);
-/* Where the word ends in the list, NULL: it does not stand there. open: what follows it: ' ' or '('. */
+/* Where the word ends in the list, NULL: it does not stand there. open: what follows it: ' ' or
+ * '('. */
 const char *sql_postgres_find(const char *list, const char *word, char open);
 
 #endif

@@ -1,9 +1,11 @@
 /*
- * postgres_names.c -- what PostgreSQL 15 has, by name: functions and operators with their arguments, types, settings.
+ * postgres_names.c -- what PostgreSQL 15 has, by name: functions and operators with their
+ * arguments, types, settings.
  *
- * Generated once from the catalogs of a PostgreSQL 15 (pg_proc, pg_operator, pg_type, pg_settings), sorted by bytes;
- * functions that only PostgreSQL itself can call (arguments or answers of type internal, cstring, ...) are left out.
- * Each name is between blanks; in (arguments) a `?` may be left out, a `*` may come several times.
+ * Generated once from the catalogs of a PostgreSQL 15 (pg_proc, pg_operator, pg_type, pg_settings),
+ * sorted by bytes; functions that only PostgreSQL itself can call (arguments or answers of type
+ * internal, cstring, ...) are left out. Each name is between blanks; in (arguments) a `?` may be
+ * left out, a `*` may come several times.
  */
 #include <sql/compat/postgres.h>
 

@@ -65,7 +65,8 @@ is_key(const struct cat_table *tab, unsigned c)
 	return false;
 }
 
-/* Takes row k of a batch of all columns into r, with its checks; only columns of `check` (NULL: all) need any. */
+/* Takes row k of a batch of all columns into r, with its checks; only columns of `check` (NULL:
+ * all) need any. */
 bool
 sql_dml_take(struct sql_exec *x, const struct cat_table *tab, const struct cat_vec *col, unsigned k,
     struct sql_row *r, const uint16_t *check, unsigned checks, struct nam_arena *arena)
@@ -361,7 +362,8 @@ decode(struct sql_exec *x, struct sql_plan *p, const struct txn_row *rows, unsig
 	return true;
 }
 
-/* Locks rows[live[0..*n)] and takes out of live those that are gone, or changed and no longer meant. */
+/* Locks rows[live[0..*n)] and takes out of live those that are gone, or changed and no longer
+ * meant. */
 static bool
 lock(struct sql_change *c, struct txn_row *rows, unsigned total, struct sql_batch *b, uint16_t *live,
     unsigned *n, struct nam_arena *arena)
@@ -510,7 +512,8 @@ sql_dml_update(struct sql_change *c, const struct sql_batch *b, const struct txn
 	return true;
 }
 
-/* One chunk of found rows; b holds the wanted columns of all `total`, the selected ones are live. */
+/* One chunk of found rows; b holds the wanted columns of all `total`, the selected ones are
+ * live. */
 static bool
 apply(struct sql_change *c, struct sql_batch *b, struct txn_row *rows, unsigned total, uint16_t *live,
     unsigned n, struct nam_arena *arena)

@@ -1,4 +1,5 @@
-/* dml.h -- plans that change rows, COPY, and any plan from its first row to its last. Inside of sql. */
+/* dml.h -- plans that change rows, COPY, and any plan from its first row to its last. Inside of
+ * sql. */
 #ifndef NAM_SQL_DML_H
 #define NAM_SQL_DML_H
 

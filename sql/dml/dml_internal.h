@@ -26,7 +26,8 @@ struct sql_change {
 };
 
 bool sql_dml_new(struct sql_exec *x, const struct cat_table *tab, struct sql_row *r, struct nam_arena *arena);
-/* Takes row k of a batch of all columns into r, with its checks; only columns of `check` (NULL: all) need any. */
+/* Takes row k of a batch of all columns into r, with its checks; only columns of `check` (NULL:
+ * all) need any. */
 bool sql_dml_take(struct sql_exec *x, const struct cat_table *tab, const struct cat_vec *col, unsigned k,
     struct sql_row *r, const uint16_t *check, unsigned checks, struct nam_arena *arena);
 bool sql_dml_row(struct sql_exec *x, const struct cat_table *tab, const struct sql_row *r,
@@ -42,14 +43,16 @@ bool sql_dml_value(struct sql_exec *x, const struct sql_expr *e, struct cat_vec 
 /* RETURNING over rows sel[0..n) of a batch. */
 bool sql_dml_answer(struct sql_exec *x, struct sql_plan *p, struct sql_batch *b, const uint16_t *sel,
     unsigned n, struct nam_arena *arena);
-/* Locked rows live[0..n): changed as c->sets says. b holds their columns first; *nb gets b with the new values. */
+/* Locked rows live[0..n): changed as c->sets says. b holds their columns first; *nb gets b with the
+ * new values. */
 bool sql_dml_update(struct sql_change *c, const struct sql_batch *b, const struct txn_row *rows,
     const uint16_t *live, unsigned n, struct sql_batch *nb, struct nam_arena *arena);
 bool sql_dml_delete(struct sql_change *c, const struct txn_row *rows, const uint16_t *live, unsigned n);
 /* Inserts the rows that moved. */
 bool sql_dml_settle(struct sql_change *c, struct nam_arena *arena);
 
-/* conflict.c: INSERT ... ON CONFLICT, for one batch of rows of all columns. count: rows inserted or updated. */
+/* conflict.c: INSERT ... ON CONFLICT, for one batch of rows of all columns. count: rows inserted or
+ * updated. */
 struct sql_seen; /* keys this command has written */
 bool sql_conflict_open(struct sql_exec *x, struct sql_plan *p, struct sql_seen **out);
 bool sql_conflict_batch(struct sql_exec *x, struct sql_plan *p, struct sql_seen *seen, struct sql_batch *b,

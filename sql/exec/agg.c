@@ -1,6 +1,6 @@
 /* agg.c -- GROUP BY and DISTINCT: groups (group.c), their states beside them. */
-#include <sql/exec/state.h>
 #include <sql/exec/groups.h>
+#include <sql/exec/state.h>
 
 static bool
 add_state(struct sql_exec *x, struct sql_op_agg *o, uint32_t group)
@@ -51,8 +51,8 @@ add(struct sql_exec *x, const struct sql_agg *g, const struct cat_vec *arg, cons
 }
 
 /*
- * DISTINCT where neither the order of values nor which of equal ones it was can show: a value is added when it is new.
- * The sum of doubles depends on the order; that of integers does not.
+ * DISTINCT where neither the order of values nor which of equal ones it was can show: a value is
+ * added when it is new. The sum of doubles depends on the order; that of integers does not.
  */
 static bool
 may_add_new(const struct sql_agg *g)
@@ -154,7 +154,8 @@ add_rows(struct sql_exec *x, struct sql_op_agg *o, unsigned a, const uint16_t *s
 	return add(x, g, g->arg ? &arg : NULL, &separator, sel, rows, state, keep);
 }
 
-/* DISTINCT and ORDER BY: the rows kept, sorted by group and then by what was asked; of equal ones the first. */
+/* DISTINCT and ORDER BY: the rows kept, sorted by group and then by what was asked; of equal ones
+ * the first. */
 static bool
 add_later(struct sql_exec *x, struct sql_op_agg *o, unsigned a)
 {

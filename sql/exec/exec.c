@@ -1,10 +1,10 @@
 /* exec.c -- pulling batches through a plan: access to tables, projection, limits. */
-#include <sql/exec/state.h>
-#include <sql/exec/meter.h>
-#include <types/array.h>
-#include <catalog/pages.h>
-
 #include <base/assert.h>
+#include <catalog/pages.h>
+#include <sql/exec/meter.h>
+#include <sql/exec/state.h>
+#include <types/array.h>
+
 #include <stdio.h>
 
 const uint16_t *
@@ -328,7 +328,8 @@ fetch(struct sql_exec *x, const struct sql_op_get *o, struct txn_get *g, unsigne
 	return st == NAM_OK || sql_status(x->err, st, o->acc.tab);
 }
 
-/* Several constants may be the same key: a row comes once. Keeps the first of each; answers how many. */
+/* Several constants may be the same key: a row comes once. Keeps the first of each; answers how
+ * many. */
 static unsigned
 unique(struct txn_get *g, unsigned m, struct nam_arena *arena)
 {
@@ -680,11 +681,13 @@ limit_next(struct sql_exec *x, struct sql_node *n)
 /* What a kind of operator is to those that run it. */
 struct operation {
 	int (*next)(struct sql_exec *x, struct sql_node *n);
-	/* The running state: where the operator has it, its size, and where what is of one execution begins. */
+	/* The running state: where the operator has it, its size, and where what is of one
+	 * execution begins. */
 	size_t at, size, once;
-	bool (*room)(
-	    struct sql_exec *x, struct sql_node *n); /* what of it is as long as the plan; NULL: nothing */
-	bool (*begin)(struct sql_exec *x, struct sql_node *n); /* when it is opened; NULL: nothing is to do */
+	bool (*room)(struct sql_exec *x, struct sql_node *n);  /* what of it is as long as the plan; NULL:
+						      * nothing */
+	bool (*begin)(struct sql_exec *x, struct sql_node *n); /* when it is opened; NULL: nothing
+							        * is to do */
 	void (*end)(struct sql_node *n);                       /* when it is closed */
 	bool alone;                                            /* it opens build itself, or never */
 };

@@ -1,5 +1,6 @@
 /*
- * exec.h -- running a plan: operators are opened, then pulled for batches until one comes back empty.
+ * exec.h -- running a plan: operators are opened, then pulled for batches until one comes back
+ * empty.
  *
  * sql_next answers how many rows are selected in n->out (0: the end, -1: *x->err
  * says why not). A batch stays valid until the next call on the same operator.
@@ -17,8 +18,9 @@ struct sql_exec {
 	struct cat_err *err;
 	struct sql_env env;
 	struct nam_arena **arena; /* one per number the plan gave out */
-	struct nam_arena *
-	    plan_arena; /* of the plan that runs: for what its operators keep from one execution to the next */
+	struct nam_arena
+	    *plan_arena; /* of the plan that runs: for what its operators keep from one execution to
+			 * the next */
 	const _Atomic int *cancel;
 	bool again; /* a row that was to be locked had changed: it is locked now, ask once more */
 	struct net_worker *net;
@@ -28,7 +30,8 @@ struct sql_exec {
 	const struct sql_rules *rules; /* of the table that is written; NULL: none */
 	uint64_t work;                 /* on long values, since the clock was last looked at */
 	uint64_t sent;                 /* rows given to the sink: then nothing can be tried again */
-	unsigned bad_row;              /* sql_insert_batch: the row of the batch that its error is about */
+	unsigned bad_row;              /* sql_insert_batch: the row of the batch that its error is
+				        * about */
 	struct cat_datum *outer;       /* the plan's; env's, too */
 	void (*saw)(void *arg, uint32_t table, uint64_t rows);
 	void *saw_arg;
@@ -58,7 +61,8 @@ sql_sel(const struct sql_node *n)
 {
 	return n->sel ? n->sel : sql_ident();
 }
-/* The rows of a table that the current batch of n, which looks them up or was told to identify them, comes from. */
+/* The rows of a table that the current batch of n, which looks them up or was told to identify
+ * them, comes from. */
 struct txn_row *sql_rows_of(const struct sql_node *n);
 /* Applies n->filter to the batch just made of n rows; answers how many stay, -1 on error. */
 int sql_keep(struct sql_exec *x, struct sql_node *n);
@@ -72,7 +76,8 @@ bool sql_agg_room(struct sql_exec *x, struct sql_node *n);
 int sql_agg_next(struct sql_exec *x, struct sql_node *n);
 int sql_sort_next(struct sql_exec *x, struct sql_node *n);
 int sql_unique_next(struct sql_exec *x, struct sql_node *n);
-/* group.c: the groups of rows sel[0..rows), whose keys are the vectors key; new ones come into its set. */
+/* group.c: the groups of rows sel[0..rows), whose keys are the vectors key; new ones come into its
+ * set. */
 bool sql_group_find(struct sql_exec *x, struct sql_op_agg *g, const struct cat_vec *key, const uint16_t *sel,
     unsigned rows, uint32_t *group);
 int sql_lock_next(struct sql_exec *x, struct sql_node *n); /* lock.c */
@@ -89,7 +94,8 @@ int sql_expand_next(struct sql_exec *x, struct sql_node *n);
 bool sql_expand_grand(const struct sql_op_expand *e, unsigned set);
 bool sql_window_room(struct sql_exec *x, struct sql_node *n);
 int sql_window_next(struct sql_exec *x, struct sql_node *n); /* window.c */
-/* Rows a and b of a rowset: -1, 0, 1 by n keys; all rows by the keys, then by where they were in perm. */
+/* Rows a and b of a rowset: -1, 0, 1 by n keys; all rows by the keys, then by where they were in
+ * perm. */
 struct sql_rowset;
 int sql_sort_cmp(
     const struct sql_rowset *rs, const struct sql_sort_key *key, unsigned n, uint32_t a, uint32_t b);
@@ -111,10 +117,12 @@ bool sql_row_count(struct sql_exec *x, const struct sql_node *n, const struct sq
 /* sub.c: for a plan about to run; and, before it changes rows, what must not see the changes. */
 bool sql_sub_start(struct sql_exec *x, struct sql_plan *p);
 bool sql_sub_early(struct sql_exec *x, const struct sql_plan *p);
-/* Is the set of all answers there, or made now? False: s->run->failed, each row outside asks for itself, or *x->err says why not. */
+/* Is the set of all answers there, or made now? False: s->run->failed, each row outside asks for
+ * itself, or *x->err says why not. */
 struct sql_sub;
 bool sql_sub_ready(struct sql_exec *x, struct sql_sub *s);
-/* An error that a row may have made which nobody asks for: then s->run->failed, and it is forgotten. False: it stands. */
+/* An error that a row may have made which nobody asks for: then s->run->failed, and it is
+ * forgotten. False: it stands. */
 bool sql_sub_gives_up(struct sql_exec *x, struct sql_sub *s);
 bool sql_sub_eval(void *arg, const struct sql_expr *e, const struct cat_datum *v, struct cat_datum *out);
 

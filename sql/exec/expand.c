@@ -9,7 +9,8 @@ sql_expand_room(struct sql_exec *x, struct sql_node *n)
 	return o->run->tmp != NULL;
 }
 
-/* The keys of the child's batch: as they are in tmp[0..keys), as NULLs behind, then the number of the set. */
+/* The keys of the child's batch: as they are in tmp[0..keys), as NULLs behind, then the number of
+ * the set. */
 static bool
 begin(struct sql_exec *x, struct sql_op_expand *o, unsigned rows)
 {

@@ -1,6 +1,6 @@
 /* from.c -- FROM items that are no tables of the catalog. */
-#include <sql/exec/state.h>
 #include <sql/exec/rowset.h>
+#include <sql/exec/state.h>
 
 int
 sql_derived_next(struct sql_exec *x, struct sql_node *n)

@@ -1,13 +1,14 @@
 /*
  * group.c -- which group a row belongs to.
  *
- * Where a column of GROUP BY comes from the kept side of a join, the number of the kept row says as much as the value
- * does, and is quicker to look at: if all do, and from the same row, each kept row's group is remembered; else
- * each column's values are numbered (per kept row once), and the numbers together are looked up.
+ * Where a column of GROUP BY comes from the kept side of a join, the number of the kept row says as
+ * much as the value does, and is quicker to look at: if all do, and from the same row, each kept
+ * row's group is remembered; else each column's values are numbered (per kept row once), and the
+ * numbers together are looked up.
  */
 #include <base/hash.h>
-#include <sql/exec/state.h>
 #include <sql/exec/groups.h>
+#include <sql/exec/state.h>
 
 enum { CODED_MAX = 8 };
 

@@ -1,5 +1,6 @@
 /*
- * groups.h -- rows that differ, each kept once: keys of GROUP BY, arguments of DISTINCT. Numbered as they come.
+ * groups.h -- rows that differ, each kept once: keys of GROUP BY, arguments of DISTINCT. Numbered
+ * as they come.
  *
  * Open addressing over 8-byte slots, a batch at a time: hashes first, then the slots,
  * then the keys, so that what one row waits for is on its way while others are looked at.
@@ -27,8 +28,8 @@ struct sql_groups {
 /* In memory of the arena. types are borrowed. false: out of memory. */
 bool sql_groups_open(struct sql_groups *g, struct nam_arena *arena, const enum cat_type *type, unsigned keys);
 /*
- * group[k]: that of row sel[k] of the key vectors, a new one if no row was like it; NULL equals NULL. Groups from
- * the first n on are new. false: out of memory.
+ * group[k]: that of row sel[k] of the key vectors, a new one if no row was like it; NULL equals
+ * NULL. Groups from the first n on are new. false: out of memory.
  */
 bool sql_groups_find(
     struct sql_groups *g, const struct cat_vec *key, const uint16_t *sel, unsigned n, uint32_t *group);

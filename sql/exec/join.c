@@ -1,13 +1,14 @@
 /*
  * join.c -- the hash join: one side is kept in a table, the other asks it; without keys, all pairs.
  *
- * Where no two rows of the kept side have the same keys, an answer is the probe side's own batch with columns
- * of the other side put beside it; else pairs are gathered into new vectors. Outer joins: a batch's probe rows without a
- * partner come with it, or follow when the batch is done; build rows without one when the probe side is.
+ * Where no two rows of the kept side have the same keys, an answer is the probe side's own batch
+ * with columns of the other side put beside it; else pairs are gathered into new vectors. Outer
+ * joins: a batch's probe rows without a partner come with it, or follow when the batch is done;
+ * build rows without one when the probe side is.
  */
+#include <sql/exec/join.h>
 #include <sql/exec/meter.h>
 #include <sql/exec/state.h>
-#include <sql/exec/join.h>
 
 /* Rows sel[0..rows) with no NULL among the keys, or all if they are wanted anyway. */
 static unsigned
@@ -141,7 +142,8 @@ sql_nulls(struct cat_vec *v, enum cat_type type, unsigned n, struct nam_arena *a
 	return true;
 }
 
-/* The probe side's columns come from where they came from. left: with these of its rows; NULL: as they are. */
+/* The probe side's columns come from where they came from. left: with these of its rows; NULL: as
+ * they are. */
 static bool
 pass_origins(struct sql_exec *x, struct sql_op_join *o, const uint16_t *left, unsigned m)
 {
@@ -169,7 +171,8 @@ pass_origins(struct sql_exec *x, struct sql_op_join *o, const uint16_t *left, un
 	return true;
 }
 
-/* The kept side's columns come from these of its rows, and so does what was compared with its keys. */
+/* The kept side's columns come from these of its rows, and so does what was compared with its
+ * keys. */
 static void
 own_origins(struct sql_op_join *o, const uint32_t *row)
 {
@@ -190,7 +193,8 @@ no_origins(struct sql_op_join *o)
 	memset(r->origin, 0, n->out.cols * sizeof *r->origin);
 }
 
-/* Columns of both sides: probe rows left[0..m) (NULL: none) beside build rows right[0..m) (NULL: none). */
+/* Columns of both sides: probe rows left[0..m) (NULL: none) beside build rows right[0..m) (NULL:
+ * none). */
 static bool
 beside(struct sql_exec *x, struct sql_op_join *o, const uint16_t *left, const uint32_t *right, unsigned m)
 {

@@ -1,8 +1,8 @@
 /*
  * join.h -- the kept side of a hash join: its rows, and a table over their keys. Inside of sql.
  *
- * A bucket is one word: the number (+1) of its first row below, above it 32 bits of a filter over its
- * rows' hashes, so that who finds nothing mostly looks at one word only.
+ * A bucket is one word: the number (+1) of its first row below, above it 32 bits of a filter over
+ * its rows' hashes, so that who finds nothing mostly looks at one word only.
  */
 #ifndef NAM_SQL_JOIN_H
 #define NAM_SQL_JOIN_H
@@ -27,7 +27,8 @@ struct sql_join_table {
 	struct sql_entry *entry; /* of row r at r + 1 */
 };
 
-/* Builds the table over t->rs; rows with a NULL among their keys stay out of it. false: out of memory. */
+/* Builds the table over t->rs; rows with a NULL among their keys stay out of it. false: out of
+ * memory. */
 bool sql_join_index(struct sql_join_table *t, struct nam_arena *keep);
 /* found[j] = the first row (+1) whose keys are those of row sel[j], 0: none. hash[j]: theirs. */
 void sql_join_find(const struct sql_join_table *t, const struct cat_vec *key, const uint16_t *sel, unsigned n,

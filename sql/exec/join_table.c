@@ -1,4 +1,5 @@
-/* join_table.c -- finding rows of the kept side of a join: a batch of keys at a time, stage by stage. */
+/* join_table.c -- finding rows of the kept side of a join: a batch of keys at a time, stage by
+ * stage. */
 #include <sql/exec/join.h>
 
 static inline uint64_t

@@ -54,7 +54,8 @@ begin(struct sql_exec *x, struct sql_op_lateral *l)
 	return sql_open(x, n->build);
 }
 
-/* Rows m, m + 1, ... of the answer: the child's row beside partners sel[0..take); none of them: beside NULLs. */
+/* Rows m, m + 1, ... of the answer: the child's row beside partners sel[0..take); none of them:
+ * beside NULLs. */
 static bool
 put(struct sql_exec *x, struct sql_op_lateral *l, unsigned m, const uint16_t *sel, unsigned take)
 {
@@ -88,7 +89,8 @@ put(struct sql_exec *x, struct sql_op_lateral *l, unsigned m, const uint16_t *se
 	return true;
 }
 
-/* As many partners of row n->at as fit behind m rows; -1: an error; else the rows there are then. */
+/* As many partners of row n->at as fit behind m rows; -1: an error; else the rows there are
+ * then. */
 static int
 partners(struct sql_exec *x, struct sql_op_lateral *l, unsigned m)
 {
@@ -115,7 +117,8 @@ partners(struct sql_exec *x, struct sql_op_lateral *l, unsigned m)
 			uint16_t *keep = n->selbuf;
 			const uint16_t *ident = sql_ident();
 			x->env.arena = x->arena[n->arena];
-			n->out.n = m + take; /* as many as what is computed over them has room for */
+			n->out.n = m + take; /* as many as what is computed over them has room
+					      * for */
 			int pass = sql_filter(l->on, &n->out, ident + m, take, &x->env, keep);
 			if (pass < 0)
 				return -1;

@@ -1,12 +1,12 @@
 /*
  * lock.c -- FOR UPDATE: rows are locked in the order they come, as many as the LIMIT lets out.
  *
- * None comes out before all are locked. So when one turns out to have changed (READ COMMITTED), nobody has seen
- * anything yet: the statement, with its locks kept and a new snapshot, is asked once more, and sees rows
- * that cannot change any more.
+ * None comes out before all are locked. So when one turns out to have changed (READ COMMITTED),
+ * nobody has seen anything yet: the statement, with its locks kept and a new snapshot, is asked
+ * once more, and sees rows that cannot change any more.
  */
-#include <sql/exec/state.h>
 #include <sql/exec/rowset.h>
+#include <sql/exec/state.h>
 
 /* Row r of the batch, locked. *gone: it is to be left out. */
 static bool

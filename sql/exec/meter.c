@@ -1,12 +1,11 @@
 /* meter.c -- charging operators for what they do: see meter.h. */
+#include <base/clock.h>
 #include <sql/exec/meter.h>
-
 #include <sql/plan/op.h>
 #include <sql/plan/sub.h>
 
-#include <base/clock.h>
-
-/* tests/e2e/explain_counts_test.c builds a twin of this file that forgets one kind of operator, and must notice. */
+/* tests/e2e/explain_counts_test.c builds a twin of this file that forgets one kind of operator, and
+ * must notice. */
 #ifndef SQL_METER_BLIND
 #define SQL_METER_BLIND (-2)
 #endif

@@ -1,9 +1,10 @@
 /*
  * meter.h -- EXPLAIN ANALYZE: who is charged for what a statement does, operator by operator.
  *
- * At any moment one meter is charged: that of the operator that runs, of the statement itself (INSERT, UPDATE,
- * DELETE), or of a phase around them (begin, planning, commit). Whenever that changes, what has come together since is
- * added to it. So every verb of the session's coroutine is in exactly one meter's `self`. Inside of sql.
+ * At any moment one meter is charged: that of the operator that runs, of the statement itself
+ * (INSERT, UPDATE, DELETE), or of a phase around them (begin, planning, commit). Whenever that
+ * changes, what has come together since is added to it. So every verb of the session's coroutine is
+ * in exactly one meter's `self`. Inside of sql.
  */
 #ifndef NAM_SQL_METER_H
 #define NAM_SQL_METER_H
@@ -14,7 +15,8 @@ struct sql_meter {
 	int kind;                      /* enum sql_node_kind, or SQL_METER_PHASE */
 	uint64_t opens, gave, removed; /* executions; rows out; rows that a filter took away */
 	uint64_t unpaired;             /* of a join: pairs with equal keys that its ON took away */
-	uint64_t first_ns, took_ns;    /* until the first batch of every execution; in all, with all below */
+	uint64_t first_ns, took_ns;    /* until the first batch of every execution; in all, with all
+				        * below */
 	uint64_t self_ns;              /* without what is below */
 	struct net_counts self, all;   /* on the fabric, without and with what is below */
 	size_t peak;                   /* bytes of its arenas, at most */

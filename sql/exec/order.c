@@ -1,6 +1,6 @@
 /*
- * order.c -- rows of a rowset in order. The first key of each row becomes 8 bytes that compare like it, as far as they
- * go; these are sorted by radix, and rows that are alike there by all keys.
+ * order.c -- rows of a rowset in order. The first key of each row becomes 8 bytes that compare like
+ * it, as far as they go; these are sorted by radix, and rows that are alike there by all keys.
  */
 #include <sql/exec/exec.h>
 #include <sql/exec/rowset.h>
@@ -24,7 +24,8 @@ struct order {
 	bool stopped;
 };
 
-/* qsort cannot be left in the middle: once it is too late all rows are equal, which ends it soon. */
+/* qsort cannot be left in the middle: once it is too late all rows are equal, which ends it
+ * soon. */
 static bool
 late(struct order *o)
 {
@@ -98,7 +99,8 @@ text_prefix(struct cat_str s)
 	return __builtin_bswap64(x);
 }
 
-/* Prefixes of n items by a key that is NULL in none of them. Does every difference between values show in them? */
+/* Prefixes of n items by a key that is NULL in none of them. Does every difference between values
+ * show in them? */
 static bool
 set_prefixes(const struct sql_rowset *rs, const struct sql_sort_key *key, struct item *it, size_t n)
 {

@@ -1,7 +1,6 @@
 /* rowset.c -- rows kept by joins, groups and sorts. */
-#include <sql/exec/rowset.h>
-
 #include <base/hash.h>
+#include <sql/exec/rowset.h>
 
 struct sql_rowset *
 sql_rowset_open(struct nam_arena *arena, const enum cat_type *type, unsigned cols)

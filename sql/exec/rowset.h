@@ -1,4 +1,5 @@
-/* rowset.h -- rows that an operator keeps: vectors of CAT_BATCH rows in chunks, all in one arena. */
+/* rowset.h -- rows that an operator keeps: vectors of CAT_BATCH rows in chunks, all in one
+ * arena. */
 #ifndef NAM_SQL_ROWSET_H
 #define NAM_SQL_ROWSET_H
 
@@ -15,7 +16,8 @@ struct sql_rowset {
 
 /* NULL: out of memory. types are borrowed. */
 struct sql_rowset *sql_rowset_open(struct nam_arena *arena, const enum cat_type *type, unsigned cols);
-/* Copies rows sel[0..n) of the columns; what they point to, too. false: out of memory, or 2^31 rows. */
+/* Copies rows sel[0..n) of the columns; what they point to, too. false: out of memory, or 2^31
+ * rows. */
 bool sql_rowset_add(struct sql_rowset *rs, const struct cat_vec *const *col, const uint16_t *sel, unsigned n);
 
 static inline const struct cat_vec *

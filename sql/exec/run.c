@@ -1,7 +1,7 @@
 /* run.c -- what a plan finds when it is run for a session: arenas, the clock, whom to ask. */
+#include <base/clock.h>
 #include <sql/exec/run.h>
 
-#include <base/clock.h>
 #include <stdlib.h>
 
 struct nam_arena *

@@ -1,5 +1,6 @@
 /*
- * run.h -- a user's session, and what a plan finds there when it is run: its transaction, arenas, settings. Inside of sql.
+ * run.h -- a user's session, and what a plan finds there when it is run: its transaction, arenas,
+ * settings. Inside of sql.
  *
  * session/ opens it and moves it from state to state; commands and DML run plans in it.
  */
@@ -33,7 +34,8 @@ struct sql_session {
 	enum txn_iso iso; /* of the block */
 	bool read_only;   /* the block is */
 	bool ddl;         /* t changed the catalog */
-	struct sql_settings now, session, before; /* in force; beyond the block; as the block found them */
+	struct sql_settings now, session, before; /* in force; beyond the block; as the block found
+						   * them */
 	struct sql_savepoint *save;               /* of the block, oldest first */
 	unsigned saves, save_cap;
 	bool save_lost;           /* a failure after DDL took the whole transaction */

@@ -133,7 +133,8 @@ pass(struct sql_exec *x, struct sql_op_semi *m, unsigned rows)
 		sql_no_memory(x->err);
 		return -1;
 	}
-	if (s->run->rs != NULL && s->run->rs->rows > 0) { /* else nobody need know what the keys are */
+	if (s->run->rs != NULL && s->run->rs->rows > 0) { /* else nobody need know what the keys
+							   * are */
 		x->env.arena = batch;
 		for (unsigned c = 0; c < s->keys; c++)
 			if (!sql_eval(m->key[c], &n->child->out, n->child->sel, rows, &x->env, &key[c]))

@@ -1,6 +1,5 @@
 /* series.c -- generate_series over numerics and timestamps; integers: from.c. */
 #include <sql/exec/state.h>
-
 #include <types/interval.h>
 #include <types/numeric.h>
 

@@ -1,6 +1,7 @@
-/* set.c -- one query's rows after the other's; those of one that are, or are not, among the other's. */
-#include <sql/exec/state.h>
+/* set.c -- one query's rows after the other's; those of one that are, or are not, among the
+ * other's. */
 #include <sql/exec/rowset.h>
+#include <sql/exec/state.h>
 
 int
 sql_append_next(struct sql_exec *x, struct sql_node *n)

@@ -1,6 +1,6 @@
 /* sort.c -- ORDER BY: all rows kept and sorted; under a LIMIT only the best ones are kept. */
-#include <sql/exec/state.h>
 #include <sql/exec/rowset.h>
+#include <sql/exec/state.h>
 
 #include <stdlib.h>
 
@@ -53,7 +53,8 @@ shrink(struct sql_exec *x, struct sql_op_sort *s, uint64_t keep, unsigned *arena
 	return true;
 }
 
-/* Those of rows sel[0..rows) that are not behind row `last` of the rows kept, by the first key alone. */
+/* Those of rows sel[0..rows) that are not behind row `last` of the rows kept, by the first key
+ * alone. */
 static unsigned
 not_behind(const struct sql_op_sort *s, uint32_t last, const uint16_t *sel, unsigned rows, uint16_t *out)
 {
@@ -97,7 +98,8 @@ take_all(struct sql_exec *x, struct sql_op_sort *s)
 	if (s->cols > 64 && (col = malloc(s->cols * sizeof *col)) == NULL)
 		return sql_no_memory(x->err);
 	int rows;
-	bool ok = true, few = keep > 0 && keep < SORT_FEW, full = false; /* full: the best so far are known */
+	/* full: the best so far are known */
+	bool ok = true, few = keep > 0 && keep < SORT_FEW, full = false;
 	while (ok && (rows = sql_next(x, n->child)) > 0) {
 		const uint16_t *sel = sql_sel(n->child);
 		for (unsigned c = 0; c < s->cols; c++)

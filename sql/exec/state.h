@@ -1,9 +1,11 @@
 /*
- * state.h -- the running states of operators: what each keeps between two batches. Inside of the executor.
+ * state.h -- the running states of operators: what each keeps between two batches. Inside of the
+ * executor.
  *
- * exec.c takes a state when its operator is opened for the first time, from the plan's arena, so a prepared
- * statement's later executions find it there. Members up to the first one said to be "of one execution" are room
- * as long as the plan; from there on all is zero when the operator is opened.
+ * exec.c takes a state when its operator is opened for the first time, from the plan's arena, so a
+ * prepared statement's later executions find it there. Members up to the first one said to be "of
+ * one execution" are room as long as the plan; from there on all is zero when the operator is
+ * opened.
  */
 #ifndef NAM_SQL_STATE_H
 #define NAM_SQL_STATE_H
@@ -34,7 +36,8 @@ struct sql_run_scan {
 
 struct sql_run_get {
 	struct cat_vec *tmp; /* columns that are wanted, as decoded */
-	uint16_t *missing;   /* rows of the child's batch that found no row, and are to come with NULLs */
+	uint16_t *missing;   /* rows of the child's batch that found no row, and are to come with
+			      * NULLs */
 	/* of one execution */
 	bool opened;
 	unsigned misses;
@@ -52,12 +55,14 @@ struct sql_run_join {
 	uint8_t *matched;             /* keep_build: per row of rs */
 	struct sql_join_probe *probe; /* of any number of partners: the batch at hand, NULL: none */
 	unsigned probe_at;            /* position in the probe side's selection */
-	uint32_t match;               /* the row (+1) of rs that was its last partner; 0: none was yet */
+	uint32_t match;               /* the row (+1) of rs that was its last partner; 0: none was
+				       * yet */
 	uint32_t left_at;             /* rows of rs below have had their partners, or are out */
 };
 
 struct sql_run_agg {
-	/* DISTINCT and ORDER BY of an aggregate: its rows (group, arguments, what to sort by), added when all are there */
+	/* DISTINCT and ORDER BY of an aggregate: its rows (group, arguments, what to sort by),
+	 * added when all are there */
 	struct sql_run_later {
 		struct sql_rowset *rs;
 		struct sql_groups *seen; /* in place of rs: DISTINCT values, with their groups */
@@ -176,7 +181,8 @@ struct sql_run_semi {
 };
 
 struct sql_run_expand {
-	struct cat_vec *tmp; /* the keys of the child's batch: as they are, as NULLs, the set's number */
+	struct cat_vec *tmp; /* the keys of the child's batch: as they are, as NULLs, the set's
+			      * number */
 	/* of one execution */
 	unsigned at; /* the set that is next; 0: for a new batch */
 };

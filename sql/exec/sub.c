@@ -1,7 +1,7 @@
 /* sub.c -- subqueries of expressions: run per row outside, or once and kept. */
 #include <sql/exec/state.h>
-#include <types/array.h>
 #include <sql/plan/sub.h>
+#include <types/array.h>
 
 static bool
 start(struct sql_exec *x, struct sql_sub *s, struct sql_node *n)
@@ -257,7 +257,8 @@ scan_kept(struct sql_exec *x, struct sql_sub *s, struct cat_datum *out)
 	return true;
 }
 
-/* Rows with NULLs in several keys: could one of them, or the row outside, be equal for all we know? */
+/* Rows with NULLs in several keys: could one of them, or the row outside, be equal for all we
+ * know? */
 static bool
 maybe(const struct sql_sub *s, const struct cat_vec *key)
 {
@@ -348,7 +349,8 @@ probe(struct sql_exec *x, struct sql_sub *s, struct cat_datum *out)
 		out->v = sql_rowset_at(s->run->rs, row - 1, s->keys);
 		return true;
 	}
-	/* no row has these keys: all such answers are the same, and the one for keys that are NULL */
+	/* no row has these keys: all such answers are the same, and the one for keys that are
+	 * NULL */
 	if (!s->run->have_none) {
 		for (unsigned i = 0; i < s->slots; i++)
 			x->outer[s->slot[i]].null = true;
@@ -360,7 +362,8 @@ probe(struct sql_exec *x, struct sql_sub *s, struct cat_datum *out)
 	return true;
 }
 
-/* A row nobody asks for has made an error: from now on each row outside asks for itself. False: the error stands. */
+/* A row nobody asks for has made an error: from now on each row outside asks for itself. False: the
+ * error stands. */
 bool
 sql_sub_gives_up(struct sql_exec *x, struct sql_sub *s)
 {
@@ -396,7 +399,8 @@ all_at_once(struct sql_exec *x, struct sql_sub *s, bool *ok)
 	return !s->run->failed;
 }
 
-/* ---- all -------------------------------------------------------------------------------------- */
+/* ---- all
+ * -------------------------------------------------------------------------------------- */
 
 bool
 sql_sub_eval(void *arg, const struct sql_expr *e, const struct cat_datum *v, struct cat_datum *out)

@@ -1,4 +1,5 @@
-/* unnest.c -- arrays taken apart: a row for each element, beside the other columns and other arrays' elements. */
+/* unnest.c -- arrays taken apart: a row for each element, beside the other columns and other
+ * arrays' elements. */
 #include <sql/exec/state.h>
 #include <types/array.h>
 

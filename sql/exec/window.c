@@ -1,18 +1,19 @@
 /*
- * window.c -- window functions: all rows kept, sorted once per way to order them, each call's answers beside.
+ * window.c -- window functions: all rows kept, sorted once per way to order them, each call's
+ * answers beside.
  *
  * Positions are places in the sorted order; parts and groups of peers are runs
  * of positions. Both ends of a frame only ever move forward within a part, so
  * counts and exact sums take rows in and out, min and max keep a queue, and only
  * sums of doubles (which do not come back to what they were) start anew.
  */
+#include <sql/exec/rowset.h>
 #include <sql/exec/state.h>
 #include <sql/plan/window.h>
-#include <sql/exec/rowset.h>
-
 #include <types/datetime.h>
 #include <types/interval.h>
 #include <types/numeric.h>
+
 #include <math.h>
 
 struct run {
@@ -173,7 +174,8 @@ lies(struct run *r, enum cat_type type, union cat_val x, union cat_val base, uni
 		*out = cat_num_cmp(x.s, sum);
 	} else if (cat_type_is_float(type)) {
 		union cat_val sum = { .f = add ? base.f + by.f : base.f - by.f };
-		if (isnan(sum.f) && !isnan(base.f)) /* an infinity less itself: everything is near enough */
+		if (isnan(sum.f) && !isnan(base.f)) /* an infinity less itself: everything is near
+						     * enough */
 			*out = isnan(x.f) ? 1 : 0;
 		else
 			*out = cat_value_cmp(CAT_FLOAT8, x, sum);
@@ -379,7 +381,8 @@ extremes(struct run *r, struct part p, const struct sql_win_fn *f, uint32_t *que
 {
 	const struct cat_vec *v = &r->arg[0];
 	int sign = f->agg == SQL_MAX ? 1 : -1;
-	uint32_t head = 0, tail = 0, hi = p.from; /* queue[head .. tail): each better than all behind it */
+	uint32_t head = 0, tail = 0, hi = p.from; /* queue[head .. tail): each better than all
+						   * behind it */
 	for (uint32_t pos = p.from; pos < p.to; pos++) {
 		for (; hi < r->hi[pos]; hi++) {
 			if (v->null[hi])

@@ -11,7 +11,8 @@ struct sql_report {
 	struct nam_arena **memory;     /* of its operators and subqueries */
 	uint64_t planned_ns, ran_ns;
 	bool committed;
-	struct net_counts operators, total; /* what all operators did; what all did, by the account */
+	struct net_counts operators, total; /* what all operators did; what all did, by the
+					     * account */
 };
 
 /* A text that grows in an arena. */
@@ -23,7 +24,8 @@ struct sql_text {
 };
 void sql_text_add(struct sql_text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* A condition of n at t's end, and what it is called. NULL: there is none of that kind, nothing was written. */
+/* A condition of n at t's end, and what it is called. NULL: there is none of that kind, nothing was
+ * written. */
 enum sql_condition { SQL_CONDITION_KEYS, SQL_CONDITION_ON, SQL_CONDITION_FILTER, SQL_CONDITIONS };
 const char *sql_explain_condition(
     const struct sql_report *r, struct sql_text *t, const struct sql_node *n, enum sql_condition which);

@@ -1,6 +1,6 @@
 /*
- * expr.c -- conditions of a plan as text, in PostgreSQL's words: parentheses around every operator, constants with
- * their types, casts that the types asked for written out.
+ * expr.c -- conditions of a plan as text, in PostgreSQL's words: parentheses around every operator,
+ * constants with their types, casts that the types asked for written out.
  */
 #include <sql/explain/explain.h>
 #include <sql/expr/expr_internal.h>

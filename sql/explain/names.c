@@ -1,6 +1,7 @@
 /*
- * names.c -- in a plan that reads several tables by one name (views bring theirs along) each gets its own: t, t_1,
- * t_2, as in PostgreSQL. First the query's own, in the order of FROM, then those of queries inside of it.
+ * names.c -- in a plan that reads several tables by one name (views bring theirs along) each gets
+ * its own: t, t_1, t_2, as in PostgreSQL. First the query's own, in the order of FROM, then those
+ * of queries inside of it.
  */
 #include <sql/explain/explain.h>
 #include <sql/plan/op.h>

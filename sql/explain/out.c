@@ -1,9 +1,9 @@
 /*
  * out.c -- the words of EXPLAIN, as text and as JSON.
  *
- * As in PostgreSQL, rows and times of an operator are those of one execution, on average, with all that is below it; how
- * often it ran stands beside them. What it did on the fabric is said of all executions: in the text without what is
- * below it (so the lines add up), in JSON both.
+ * As in PostgreSQL, rows and times of an operator are those of one execution, on average, with all
+ * that is below it; how often it ran stands beside them. What it did on the fabric is said of all
+ * executions: in the text without what is below it (so the lines add up), in JSON both.
  */
 #include <sql/explain/explain.h>
 #include <sql/plan/op.h>
@@ -220,8 +220,8 @@ per_loop(uint64_t ns, uint64_t loops)
 }
 
 /*
- * VERBOSE: the k-th column that comes out, NULL: there is none. Of the operator on top those of the answer, of one that
- * reads a table those that it reads of it.
+ * VERBOSE: the k-th column that comes out, NULL: there is none. Of the operator on top those of the
+ * answer, of one that reads a table those that it reads of it.
  */
 static const char *
 output_of(const struct sql_report *r, const struct sql_node *n, unsigned k, char buf[2 * CAT_NAME_MAX + 2])
@@ -240,7 +240,8 @@ output_of(const struct sql_report *r, const struct sql_node *n, unsigned k, char
 	return buf;
 }
 
-/* ---- text ------------------------------------------------------------------------------------- */
+/* ---- text
+ * ------------------------------------------------------------------------------------- */
 
 static void
 costs_text(const struct sql_report *r, struct sql_text *t, const struct sql_node *n)
@@ -440,7 +441,8 @@ phase_text(struct sql_text *t, const char *when, const struct net_counts *c)
 	sql_text_add(t, "\n");
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------------- */
+/* ---- JSON
+ * ---------------------------------------------------------------------------------------- */
 
 static void
 indent(struct sql_text *t, unsigned depth)
@@ -625,7 +627,8 @@ phase_json(struct sql_text *t, const char *when, const struct net_counts *c, boo
 	sql_text_add(t, last ? "\n" : ",\n");
 }
 
-/* ---- all ------------------------------------------------------------------------------------------ */
+/* ---- all
+ * ------------------------------------------------------------------------------------------ */
 
 void
 sql_explain_plan(const struct sql_report *r, struct sql_text *out)

@@ -1,17 +1,16 @@
 /* agg.c -- count, sum, avg, min, max: 32 bytes of state a group. */
+#include <base/assert.h>
 #include <sql/compat/postgres.h>
 #include <sql/expr/expr_internal.h>
-
 #include <types/interval.h>
 #include <types/numeric.h>
-
-#include <base/assert.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* count; sum(int4); sum and avg of float8. int8, numeric and the averages of integers: struct cat_num_sum. */
+/* count; sum(int4); sum and avg of float8. int8, numeric and the averages of integers: struct
+ * cat_num_sum. */
 struct tally {
 	int64_t n;
 	union {
@@ -259,7 +258,8 @@ add_ints(const struct cat_vec *arg, const uint16_t *sel, unsigned n, __int128 *s
 		int64_t keep = -(int64_t)(arg->null[k] == 0);
 		seen -= keep;
 		if (__builtin_add_overflow(lo, arg->i[k] & keep, &lo)) {
-			/* lo holds the wrapped sum: what is lost is 2^64, with the sign of the addend */
+			/* lo holds the wrapped sum: what is lost is 2^64, with the sign of the
+			 * addend */
 			all += arg->i[k] < 0 ? -((__int128)1 << 64) : (__int128)1 << 64;
 		}
 	}
@@ -285,7 +285,8 @@ sql_agg_add_all(enum sql_agg_kind kind, enum cat_type type, const struct cat_vec
 		}
 		struct cat_num_sum *s = state;
 		__int128 was = (__int128)((unsigned __int128)s->hi << 64 | s->lo), now;
-		if (!__builtin_add_overflow(was, sum, &now)) { /* 2^63 rows of the largest int8 fit */
+		if (!__builtin_add_overflow(was, sum, &now)) { /* 2^63 rows of the largest int8
+							        * fit */
 			s->lo = (uint64_t)now;
 			s->hi = (uint64_t)((unsigned __int128)now >> 64);
 			s->n += count;

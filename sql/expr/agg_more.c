@@ -1,6 +1,6 @@
-/* agg_more.c -- the rarer aggregates: of booleans and bits, variances and deviations, string_agg. */
+/* agg_more.c -- the rarer aggregates: of booleans and bits, variances and deviations,
+ * string_agg. */
 #include <sql/expr/expr_internal.h>
-
 #include <types/array.h>
 #include <types/numeric.h>
 

@@ -1,14 +1,14 @@
 /* agg_test.c -- aggregates: result types, NULLs, overflow, and sums that outgrow 128 bits. */
+#include <base/rng.h>
 #include <sql/expr/expr.h>
 #include <sql/testing/test_text.h>
-
-#include <base/rng.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 static struct nam_arena arena;
 

@@ -1,6 +1,6 @@
-/* cast.c -- conversions between types: which there are, at which level, and how each is computed. */
+/* cast.c -- conversions between types: which there are, at which level, and how each is
+ * computed. */
 #include <sql/expr/func/array.h>
-
 #include <types/datetime.h>
 #include <types/interval.h>
 #include <types/numeric.h>
@@ -137,7 +137,8 @@ static bool
 to_text(struct sql_row *r)
 {
 	r->out.s = cat_value_out(r->e->args[0]->type, r->a[0], r->env->arena);
-	return r->out.s.len > 0 || sql_oom(r->env->err); /* no value but a text is written as nothing */
+	return r->out.s.len > 0 || sql_oom(r->env->err); /* no value but a text is written as
+							  * nothing */
 }
 
 /*
@@ -379,7 +380,8 @@ sql_cast_find(enum cat_type from, enum cat_type to, enum sql_cast_level level, c
 		[CAT_INTERVAL] = { [CAT_TIME] = { &fn_interval_to_time, A } },
 		[CAT_UNKNOWN] = { [CAT_TEXT] = { &fn_same, I }, [CAT_BPCHAR] = { &fn_same, I } },
 	};
-	/* by way of the text: any type to text, text to any type; a column that nobody has typed holds text */
+	/* by way of the text: any type to text, text to any type; a column that nobody has typed
+	 * holds text */
 	static const struct cast out = { &fn_to_text, A }, in = { &fn_from_text, E },
 				 open = { &fn_from_text, I };
 	static const struct cast none = { NULL, SQL_CAST_IMPLICIT };

@@ -5,9 +5,8 @@
  * evaluated once per batch and handed on as one value, never as a vector.
  * Without rows at all (eval_one) nothing is allocated but what values point to.
  */
-#include <sql/expr/expr_internal.h>
-
 #include <base/assert.h>
+#include <sql/expr/expr_internal.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -312,7 +311,8 @@ spread(const struct cat_datum *d, const struct rows *r, struct cat_vec *out)
 
 static bool eval(const struct sql_expr *e, const struct rows *r, struct cat_vec *out);
 
-/* An argument: one value when it does not depend on the row, else a vector. d and null hold the one value. */
+/* An argument: one value when it does not depend on the row, else a vector. d and null hold the one
+ * value. */
 static bool
 eval_arg(
     const struct sql_expr *e, const struct rows *r, struct sql_arg *arg, struct cat_datum *d, uint8_t *null)
@@ -534,7 +534,8 @@ eval_case(const struct sql_expr *e, const struct rows *r, struct cat_vec *out)
 		for (unsigned j = 0; j < left.n; j++) {
 			unsigned k = left.sel ? left.sel[j] : j, at = k & arg.mask;
 			bool is = !arg.null[at] && arg.i[at];
-			yes[y] = no[m] = (uint16_t)k; /* m <= j: never over what is still to be read */
+			yes[y] = no[m] = (uint16_t)k; /* m <= j: never over what is still to be
+						       * read */
 			y += is;
 			m += !is;
 		}

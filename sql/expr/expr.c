@@ -1,7 +1,6 @@
 /* expr.c -- makers of expressions: nodes, casts into place, folding of constants. */
-#include <sql/expr/func/array.h>
-
 #include <base/assert.h>
+#include <sql/expr/func/array.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -139,7 +138,8 @@ is_null_call(const struct sql_expr *e)
 	return is;
 }
 
-/* An expression of constants becomes one. If it cannot be computed it stays, and says so when it is reached. */
+/* An expression of constants becomes one. If it cannot be computed it stays, and says so when it is
+ * reached. */
 struct sql_expr *
 sql_expr_fold(struct nam_arena *a, struct sql_expr *e)
 {

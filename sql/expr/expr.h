@@ -1,5 +1,6 @@
 /*
- * expr.h -- bound scalar expressions: built with PostgreSQL's typing rules, evaluated a vector at a time.
+ * expr.h -- bound scalar expressions: built with PostgreSQL's typing rules, evaluated a vector at a
+ * time.
  *
  * The binder (sql/plan/bind/bind.c) builds trees with the sql_expr_* makers, which resolve
  * operators and functions, insert casts, decide the type of untyped literals, and
@@ -45,36 +46,44 @@ struct sql_expr {
 	struct cat_datum value; /* SQL_CONST */
 	bool pure;              /* no column, no parameter, no volatile function below */
 	bool rows;              /* a column below: differs from row to row */
-	const void *list; /* SQL_IN: a long list of constants, sorted; eval.c's. SQL_CALL: what fn prepared */
-	void *sub;        /* SQL_SUB: env->sub's */
+	const void *list;       /* SQL_IN: a long list of constants, sorted; eval.c's. SQL_CALL: what fn
+			   * prepared */
+	void *sub;              /* SQL_SUB: env->sub's */
 };
 
-/* ---- makers: NULL and *err (42883 no such function, 42804 type mismatch, 22P02 ...) when they cannot --- */
+/* ---- makers: NULL and *err (42883 no such function, 42804 type mismatch, 22P02 ...) when they
+ * cannot --- */
 
 struct sql_expr *sql_expr_const(struct nam_arena *a, struct cat_datum d, int position);
 struct sql_expr *sql_expr_column(
     struct nam_arena *a, unsigned index, enum cat_type type, int32_t typmod, int position);
-/* CAT_UNKNOWN: the first place that uses the node decides, and writes the type into it. Use one node per parameter then. */
+/* CAT_UNKNOWN: the first place that uses the node decides, and writes the type into it. Use one
+ * node per parameter then. */
 struct sql_expr *sql_expr_param(struct nam_arena *a, unsigned index, enum cat_type type, int position);
 /* A value that env->outer[index] holds while it is evaluated. */
 struct sql_expr *sql_expr_outer(
     struct nam_arena *a, unsigned index, enum cat_type type, int32_t typmod, int position);
-/* A subquery: env->sub is asked for its value, given those of args. NULL: no memory, or too many arguments. */
+/* A subquery: env->sub is asked for its value, given those of args. NULL: no memory, or too many
+ * arguments. */
 struct sql_expr *sql_expr_sub(struct nam_arena *a, void *sub, enum cat_type type, int32_t typmod,
     struct sql_expr **args, unsigned n, int position, struct cat_err *err);
-/* Operators by their PostgreSQL name: + - * / % ^ = <> != < <= > >= || ~~ (LIKE) !~~ ~~* !~~* ; left NULL: prefix. */
+/* Operators by their PostgreSQL name: + - * / % ^ = <> != < <= > >= || ~~ (LIKE) !~~ ~~* !~~* ;
+ * left NULL: prefix. */
 struct sql_expr *sql_expr_op(struct nam_arena *a, const char *op, struct sql_expr *left,
     struct sql_expr *right, int position, struct cat_err *err);
-/* Scalar functions by lower-case name: abs, round, lower, upper, length, substring, coalesce is a kind of its own, ... */
+/* Scalar functions by lower-case name: abs, round, lower, upper, length, substring, coalesce is a
+ * kind of its own, ... */
 struct sql_expr *sql_expr_func(struct nam_arena *a, const char *name, struct sql_expr **args, unsigned n,
     int position, struct cat_err *err);
 /* Explicit cast (CAST, ::), any conversion PostgreSQL has for these types. */
 struct sql_expr *sql_expr_cast(struct nam_arena *a, struct sql_expr *e, enum cat_type to, int32_t typmod,
     int position, struct cat_err *err);
-/* Assignment cast (INSERT, UPDATE SET): integer to bigint, numeric to int (rounded), text literal to any... 42804 else. */
+/* Assignment cast (INSERT, UPDATE SET): integer to bigint, numeric to int (rounded), text literal
+ * to any... 42804 else. */
 struct sql_expr *sql_expr_assign(struct nam_arena *a, struct sql_expr *e, enum cat_type to, int32_t typmod,
     const char *column, int position, struct cat_err *err);
-/* AND, OR (n >= 2), NOT (n == 1): arguments must be boolean (42804). IS_NULL, CASE, COALESCE, IN likewise with their rules. */
+/* AND, OR (n >= 2), NOT (n == 1): arguments must be boolean (42804). IS_NULL, CASE, COALESCE, IN
+ * likewise with their rules. */
 struct sql_expr *sql_expr_make(struct nam_arena *a, enum sql_expr_kind kind, struct sql_expr **args,
     unsigned n, bool negate, int position, struct cat_err *err);
 /* ARRAY[args]; 42P18 without any. */
@@ -86,7 +95,8 @@ struct sql_expr *sql_expr_array(
  */
 struct sql_expr *sql_expr_series(struct nam_arena *a, struct sql_expr **args, unsigned n, enum cat_type type,
     int position, struct cat_err *err);
-/* array[lower], or with slice array[lower:upper], of which either or both may be NULL: not written. */
+/* array[lower], or with slice array[lower:upper], of which either or both may be NULL: not
+ * written. */
 struct sql_expr *sql_expr_subscript(struct nam_arena *a, struct sql_expr *array, struct sql_expr *lower,
     struct sql_expr *upper, bool slice, int position, struct cat_err *err);
 /* x op ANY (array), or ALL. */
@@ -98,8 +108,8 @@ bool sql_expr_is_any(const struct sql_expr *e);
 const char *sql_expr_any_op(const struct sql_expr *e, bool *all);
 /* The array type with such elements; false: 0A000, they are arrays. */
 bool sql_array_of(enum cat_type element, enum cat_type *out, struct cat_err *err);
-/* Is it a function over arrays of any type, and of what type is an untyped parameter as its argument k? UNKNOWN: nobody
- * says. */
+/* Is it a function over arrays of any type, and of what type is an untyped parameter as its
+ * argument k? UNKNOWN: nobody says. */
 bool sql_array_function(const char *name);
 enum cat_type sql_array_param(const char *name, const struct sql_expr *const *args, unsigned n, unsigned k);
 /* Brings n expressions to one common type (CASE branches, IN lists, VALUES columns, join keys). */
@@ -108,7 +118,8 @@ bool sql_expr_unify(
 /* A literal nobody has typed becomes text (select-list rule). Returns e or a cast of it. */
 struct sql_expr *sql_expr_settle(struct nam_arena *a, struct sql_expr *e, struct cat_err *err);
 
-/* put.c: e with with[0..n) in place of columns base..base+n-1, of the same types. NULL: no memory. */
+/* put.c: e with with[0..n) in place of columns base..base+n-1, of the same types. NULL: no
+ * memory. */
 struct sql_expr *sql_expr_put(
     struct nam_arena *a, struct sql_expr *e, unsigned base, unsigned n, struct sql_expr *const *with);
 /* Has it a subquery? A function that answers otherwise from row to row, or does something? */
@@ -119,14 +130,15 @@ bool sql_expr_harmless(const struct sql_expr *e);
 
 /* ---- unknown.c: names that are none of ours --------------------------------- */
 
-/* A HINT for the name of a function that is not there. false: there is a function of that name, or none that is similar. */
+/* A HINT for the name of a function that is not there. false: there is a function of that name, or
+ * none that is similar. */
 bool sql_guess_function(const char *name, struct cat_err *err);
 /* Does one of that name take n arguments of these types? For functions and operators. */
 bool sql_postgres_takes(const char *list, const char *name, const enum cat_type *type, unsigned n);
 
 /*
- * No function, or operator, of that name takes these: 0A000 where PostgreSQL has one, else 42883; or several do
- * and none is better: 42725. Answers false.
+ * No function, or operator, of that name takes these: 0A000 where PostgreSQL has one, else 42883;
+ * or several do and none is better: 42725. Answers false.
  */
 bool sql_no_function(
     struct cat_err *err, const char *name, const enum cat_type *type, unsigned n, bool several, int position);
@@ -149,7 +161,8 @@ struct sql_host {
 	const char *(*setting)(struct sql_session *s, const char *name, char *buf, size_t max);
 	bool (*nextval)(struct sql_row *r), (*currval)(struct sql_row *r), (*lastval)(struct sql_row *r);
 	bool (*setval)(struct sql_row *r, bool called);
-	/* When the session's transaction began, microseconds since 2000-01-01; the first to ask sets it. */
+	/* When the session's transaction began, microseconds since 2000-01-01; the first to ask
+	 * sets it. */
 	int64_t (*now_us)(struct sql_session *s);
 };
 struct sql_env {
@@ -158,26 +171,30 @@ struct sql_env {
 	uint64_t *dice; /* random()'s state, two words */
 	const struct cat_datum *param;
 	unsigned params;
-	int64_t now_us;          /* start of transaction, microseconds since 2000-01-01, for now() */
+	int64_t now_us;          /* start of transaction, microseconds since 2000-01-01, for
+				  * now() */
 	struct nam_arena *arena; /* batch arena: results live here */
 	struct cat_err *err;
 	const struct cat_datum *outer; /* SQL_OUTER */
-	/* The value of SQL_SUB e over n argument values v: lives in the arena that env has when it is called. May park. */
+	/* The value of SQL_SUB e over n argument values v: lives in the arena that env has when it
+	 * is called. May park. */
 	bool (*sub)(void *arg, const struct sql_expr *e, const struct cat_datum *v, struct cat_datum *out);
 	void *sub_arg;
-	/* Told of work on long values, in bytes: may it go on? false: *err says why not. NULL: nobody minds. */
+	/* Told of work on long values, in bytes: may it go on? false: *err says why not. NULL:
+	 * nobody minds. */
 	bool (*go_on)(void *arg, uint64_t work);
 	void *go_on_arg;
 };
 /*
- * Evaluates e for the rows in sel (n of them) of the batch; *out gets a vector
- * indexed like the batch (row k at k; rows not in sel are garbage, null[] too). out
- * may alias an input column: never write through it. false: *env->err is set
- * (22012, 22003, ...). AND, OR, CASE and COALESCE evaluate a later argument only for the rows that need it.
+ * Evaluates e for the rows in sel (n of them) of the batch; *out gets a vector indexed like the
+ * batch (row k at k; rows not in sel are garbage, null[] too). out may alias an input column: never
+ * write through it. false: *env->err is set (22012, 22003, ...). AND, OR, CASE and COALESCE
+ * evaluate a later argument only for the rows that need it.
  */
 bool sql_eval(const struct sql_expr *e, const struct sql_batch *b, const uint16_t *sel, unsigned n,
     const struct sql_env *env, struct cat_vec *out);
-/* Keeps the rows of sel for which e is true: writes them to keep (may be sel), returns how many, -1 on error. */
+/* Keeps the rows of sel for which e is true: writes them to keep (may be sel), returns how many, -1
+ * on error. */
 int sql_filter(const struct sql_expr *e, const struct sql_batch *b, const uint16_t *sel, unsigned n,
     const struct sql_env *env, uint16_t *keep);
 /* A single value, no input columns: for constants, LIMIT, point keys, VALUES. */
@@ -219,11 +236,12 @@ const char *sql_agg_name(unsigned k);
 /* What json_agg(x), or json_object_agg(k, v), makes of one row. */
 struct sql_expr *sql_expr_json_row(
     struct nam_arena *a, enum sql_agg_kind k, struct sql_expr **args, int position, struct cat_err *err);
-/* The type of its result over an argument type (sum(int4) = int8, sum(int8) = numeric, avg(int) = numeric ...); 42883 when
- * it does not exist. */
+/* The type of its result over an argument type (sum(int4) = int8, sum(int8) = numeric, avg(int) =
+ * numeric ...); 42883 when it does not exist. */
 bool sql_agg_type(
     enum sql_agg_kind k, enum cat_type arg, enum cat_type *out, int position, struct cat_err *err);
-/* State of one group: SQL_AGG_BYTES of zeroed memory, 8-aligned; big states keep memory in state_arena. */
+/* State of one group: SQL_AGG_BYTES of zeroed memory, 8-aligned; big states keep memory in
+ * state_arena. */
 enum { SQL_AGG_BYTES = 32 };
 /* Adds row sel[k] of arg (arg NULL for count(*)) to state[k], for each k < n. sel NULL: row k. */
 bool sql_agg_add(enum sql_agg_kind k, enum cat_type arg_type, const struct cat_vec *arg, const uint16_t *sel,

@@ -1,4 +1,5 @@
-/* expr_internal.h -- what the files here and in func/ share: the table of functions, and what a kernel gets. */
+/* expr_internal.h -- what the files here and in func/ share: the table of functions, and what a
+ * kernel gets. */
 #ifndef NAM_SQL_EXPR_INTERNAL_H
 #define NAM_SQL_EXPR_INTERNAL_H
 
@@ -6,7 +7,8 @@
 
 enum { SQL_ARGS_INLINE = 4, SQL_FN_ARGS = 7 };
 
-/* One argument of a batch: element k & mask belongs to row k, so mask 0 is one value for all rows. */
+/* One argument of a batch: element k & mask belongs to row k, so mask 0 is one value for all
+ * rows. */
 struct sql_arg {
 	union {
 		const int64_t *i;
@@ -18,7 +20,8 @@ struct sql_arg {
 	bool str;
 };
 
-/* A call over rows. out->null is filled already for strict functions: null where any argument is. */
+/* A call over rows. out->null is filled already for strict functions: null where any argument
+ * is. */
 struct sql_frame {
 	const struct sql_expr *e;
 	const struct sql_env *env;
@@ -93,7 +96,8 @@ extern const struct sql_fn sql_fn_greatest, sql_fn_least;
 
 struct sql_expr *sql_expr_call(struct nam_arena *a, const struct sql_fn *fn, struct sql_expr **args,
     unsigned n, int position, struct cat_err *err);
-/* cast.c: constant e, now or today as text, as that type; NULL without *err: it is none of these. */
+/* cast.c: constant e, now or today as text, as that type; NULL without *err: it is none of
+ * these. */
 struct sql_expr *sql_moment(struct nam_arena *a, struct sql_expr *e, enum cat_type to, struct cat_err *err);
 /* e as type `to`; the caller knows that it may. NULL: bad literal. */
 struct sql_expr *sql_expr_coerce(struct nam_arena *a, struct sql_expr *e, enum cat_type to,
@@ -154,7 +158,8 @@ bool sql_put_ident(struct sql_writer *w, struct cat_str s);
 /* As a literal, NULL too. */
 bool sql_put_literal(struct sql_writer *w, struct cat_str s);
 
-/* A row's texts may be hundreds of megabytes: who works through them says so, so that a timeout is met on the way. */
+/* A row's texts may be hundreds of megabytes: who works through them says so, so that a timeout is
+ * met on the way. */
 static inline bool
 sql_work(const struct sql_env *env, uint64_t bytes)
 {
@@ -185,7 +190,8 @@ enum sql_char_class {
 	SQL_CHAR_CLASSES
 };
 bool sql_char_is(uint32_t c, enum sql_char_class k);
-/* func/regex_fn.c: a constant pattern of call e, compiled ahead; what is wrong with it is said when a row asks. */
+/* func/regex_fn.c: a constant pattern of call e, compiled ahead; what is wrong with it is said when
+ * a row asks. */
 void sql_regex_prepare(struct nam_arena *a, struct sql_expr *e);
 /* func/text.c: lower case or upper case; false: no memory. */
 bool sql_case(struct cat_str s, bool upper, struct cat_str *out, struct nam_arena *arena);
@@ -211,7 +217,8 @@ bool sql_case(struct cat_str s, bool upper, struct cat_str *out, struct nam_aren
 		}                                                                                            \
 	} while (0)
 
-/* x and y of every row, of type T, which member m of the arguments holds; a constant side stays in a register. */
+/* x and y of every row, of type T, which member m of the arguments holds; a constant side stays in
+ * a register. */
 #define SQL_BINARY(f, T, m, ...)                                                                             \
 	do {                                                                                                 \
 		const T *pa_ = (f)->arg[0].m, *pb_ = (f)->arg[1].m;                                          \

@@ -1,13 +1,15 @@
-/* expr_test.c -- expressions: each case folded, over columns and over parameters, against PostgreSQL's answers. */
-#include <sql/testing/expr_mini.h>
+/* expr_test.c -- expressions: each case folded, over columns and over parameters, against
+ * PostgreSQL's answers. */
 #include <sql/testing/expr_cases.h>
+#include <sql/testing/expr_mini.h>
 #include <sql/testing/test_text.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
 #include <stdio.h>
+
+#include <cmocka.h>
 
 static struct nam_arena arena;
 

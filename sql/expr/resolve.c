@@ -1,4 +1,5 @@
-/* resolve.c -- which overload a call means: PostgreSQL's rules for candidates, and its words when there is none. */
+/* resolve.c -- which overload a call means: PostgreSQL's rules for candidates, and its words when
+ * there is none. */
 #include <sql/compat/postgres.h>
 #include <sql/expr/func/array.h>
 
@@ -60,7 +61,8 @@ exact_or_preferred(const struct sql_fn *f, const struct search *s)
 	return v;
 }
 
-/* Untyped arguments: strings if any candidate takes one there, else the category on which all agree. */
+/* Untyped arguments: strings if any candidate takes one there, else the category on which all
+ * agree. */
 static void
 by_category(struct search *s)
 {

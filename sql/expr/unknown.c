@@ -1,4 +1,5 @@
-/* unknown.c -- no function or operator of that name: does PostgreSQL 15 have one that takes these arguments? */
+/* unknown.c -- no function or operator of that name: does PostgreSQL 15 have one that takes these
+ * arguments? */
 #include <sql/compat/guess.h>
 #include <sql/compat/postgres.h>
 #include <sql/expr/expr_internal.h>
@@ -6,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Is there a way from the type given to the parameter's, a name of PostgreSQL, without a cast that is written? */
+/* Is there a way from the type given to the parameter's, a name of PostgreSQL, without a cast that
+ * is written? */
 static bool
 accepts(const char *param, size_t len, enum cat_type given)
 {

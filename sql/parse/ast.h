@@ -1,5 +1,6 @@
 /*
- * ast.h -- what a statement says, before anyone has looked up a name: small, immutable, in one arena.
+ * ast.h -- what a statement says, before anyone has looked up a name: small, immutable, in one
+ * arena.
  *
  * convert*.c makes it from libpg_query's tree, rewriting what can be said
  * with simpler words (BETWEEN, NULLIF, IS TRUE, CASE x WHEN). So a node may be
@@ -117,7 +118,8 @@ enum ast_bound {
 
 enum ast_exclude { AST_EXCLUDE_NONE, AST_EXCLUDE_CURRENT, AST_EXCLUDE_GROUP, AST_EXCLUDE_TIES };
 
-/* The args of an AST_WINDOW: the function's, PARTITION BY, ORDER BY, then the frame's offsets. A definition has no function. */
+/* The args of an AST_WINDOW: the function's, PARTITION BY, ORDER BY, then the frame's offsets. A
+ * definition has no function. */
 struct ast_window {
 	const char *name; /* of a definition */
 	unsigned fargs, parts, orders;
@@ -297,7 +299,8 @@ struct ast_alter {
 	int32_t typmod;
 };
 
-/* EXPLAIN's options. buffers: what it did on the fabric and kept in memory; with ANALYZE unless said otherwise. */
+/* EXPLAIN's options. buffers: what it did on the fabric and kept in memory; with ANALYZE unless
+ * said otherwise. */
 struct ast_explain {
 	bool analyze, verbose, costs, timing, summary, buffers, json;
 };
@@ -310,7 +313,8 @@ struct ast_stmt {
 	const struct ast_with *with; /* INSERT, UPDATE, DELETE; a SELECT has its own */
 	struct ast_select *select;
 	struct ast_table table; /* INSERT, UPDATE, DELETE, COPY, CREATE */
-	const char **names;     /* INSERT, COPY: columns; DROP, TRUNCATE: tables; CREATE: key columns */
+	const char **names;     /* INSERT, COPY: columns; DROP, TRUNCATE: tables; CREATE: key
+				 * columns */
 	int *name_at;           /* their positions */
 	unsigned nnames;
 	struct ast_target *set; /* UPDATE */
@@ -353,8 +357,8 @@ struct ast_stmt {
 };
 
 /*
- * A function that answers rows. array: the function that makes the array of them; NULL: the argument is the array. rows: every
- * element is an array in itself.
+ * A function that answers rows. array: the function that makes the array of them; NULL: the
+ * argument is the array. rows: every element is an array in itself.
  */
 struct sql_set_function {
 	const char *name, *array;

@@ -1,6 +1,6 @@
 /* convert.c -- libpg_query's statements to ours. */
-#include <sql/parse/convert.h>
 #include <sql/expr/expr.h>
+#include <sql/parse/convert.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -267,8 +267,9 @@ grouped_by(const struct ast_select *q, unsigned at)
 }
 
 /*
- * A select list with one generate_series comes to a product with it, which needs no memory. Where windows, groups or
- * DISTINCT ON see the rows before it, or others stand beside it, it stays what it is (plan/bind/unnest.c).
+ * A select list with one generate_series comes to a product with it, which needs no memory. Where
+ * windows, groups or DISTINCT ON see the rows before it, or others stand beside it, it stays what
+ * it is (plan/bind/unnest.c).
  */
 static bool
 series(struct sql_convert *c, struct ast_select *q, struct from *f)

@@ -3,6 +3,7 @@
 #define NAM_SQL_CONVERT_H
 
 #include <sql/parse/parse.h>
+
 #include <pg_query/pg_query.pb-c.h>
 
 /* All of these: NULL or false, and c->err filled, when they cannot. */
@@ -29,10 +30,12 @@ bool sql_convert_group(struct sql_convert *c, const PgQuery__SelectStmt *s, stru
 bool sql_convert_is_set(const PgQuery__SelectStmt *s);
 bool sql_convert_set(struct sql_convert *c, const PgQuery__SelectStmt *s, struct ast_select *q);
 bool sql_convert_ddl(struct sql_convert *c, const PgQuery__Node *n, struct ast_stmt *st);
-/* convert_lock.c: the locking clauses of a query; series: there are set-returning functions in its list. */
+/* convert_lock.c: the locking clauses of a query; series: there are set-returning functions in its
+ * list. */
 bool sql_convert_locks(
     struct sql_convert *c, const PgQuery__SelectStmt *s, struct ast_select *q, bool series);
-/* convert_as.c: CREATE TABLE AS; a SELECT that is a statement; the INTO of a query, NULL: none; that it may have none. */
+/* convert_as.c: CREATE TABLE AS; a SELECT that is a statement; the INTO of a query, NULL: none;
+ * that it may have none. */
 bool sql_convert_create_as(struct sql_convert *c, const PgQuery__CreateTableAsStmt *s, struct ast_stmt *st);
 bool sql_convert_query(struct sql_convert *c, const PgQuery__SelectStmt *s, struct ast_stmt *st);
 const PgQuery__IntoClause *sql_convert_into_of(const PgQuery__SelectStmt *s);

@@ -1,7 +1,6 @@
 /* convert_expr.c -- libpg_query's expressions to ours, said with fewer kinds of words. */
-#include <sql/parse/convert.h>
 #include <sql/compat/postgres.h>
-
+#include <sql/parse/convert.h>
 #include <types/interval.h>
 
 #include <limits.h>

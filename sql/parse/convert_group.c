@@ -1,4 +1,5 @@
-/* convert_group.c -- GROUP BY: the expressions, and for GROUPING SETS, ROLLUP and CUBE which of them are in which set. */
+/* convert_group.c -- GROUP BY: the expressions, and for GROUPING SETS, ROLLUP and CUBE which of
+ * them are in which set. */
 #include <sql/parse/convert.h>
 
 #include <stdio.h>

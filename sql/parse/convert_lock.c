@@ -40,7 +40,8 @@ add(struct sql_convert *c, struct ast_select *q, const struct ast_lock *l)
 		bool named = l->ofs == 0;
 		for (unsigned i = 0; i < l->ofs; i++)
 			named |= strcmp(l->of[i], q->table[k].alias) == 0;
-		struct ast_select *sub = (struct ast_select *)(uintptr_t)q->table[k].sub; /* made just now */
+		/* made just now */
+		struct ast_select *sub = (struct ast_select *)(uintptr_t)q->table[k].sub;
 		if (named && sub != NULL && sub->rows == 0 &&
 		    (!fits(c, sub, l->what) || !add(c, sub, &inner)))
 			return false;

@@ -1,4 +1,5 @@
-/* convert_named.c -- calls that name their arguments, f(days => 3): brought into the order of the function's parameters. */
+/* convert_named.c -- calls that name their arguments, f(days => 3): brought into the order of the
+ * function's parameters. */
 #include <sql/parse/convert.h>
 
 #include <string.h>

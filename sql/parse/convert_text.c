@@ -1,4 +1,5 @@
-/* convert_text.c -- libpg_query's trees back to text: what the catalog keeps of defaults, checks and views. */
+/* convert_text.c -- libpg_query's trees back to text: what the catalog keeps of defaults, checks
+ * and views. */
 #include <sql/parse/convert.h>
 
 #include <pg_query.h>

@@ -1,6 +1,7 @@
-/* convert_window.c -- OVER and WINDOW: names of windows are looked up here, so that what follows sees none. */
-#include <sql/parse/convert.h>
+/* convert_window.c -- OVER and WINDOW: names of windows are looked up here, so that what follows
+ * sees none. */
 #include <sql/expr/expr.h>
+#include <sql/parse/convert.h>
 
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
 /*
- * parse.c -- the parser's thread: PostgreSQL's grammar on a stack it cannot overflow, and a cache of its answers.
+ * parse.c -- the parser's thread: PostgreSQL's grammar on a stack it cannot overflow, and a cache
+ * of its answers.
  *
  * libpg_query has no depth check of its own: every term of 1+1+1+... costs it
  * up to 2.7 KiB of stack, then it dies. So no coroutine and no ordinary thread
@@ -7,12 +8,12 @@
  * cost nothing until touched, and only for texts whose tree cannot be higher
  * than HEIGHT_MAX: sql_text_too_deep() counts that from above, in one pass.
  */
-#include <sql/parse/parse.h>
-#include <sql/parse/convert.h>
-
 #include <base/assert.h>
 #include <base/co.h>
 #include <base/hash.h>
+#include <sql/parse/convert.h>
+#include <sql/parse/parse.h>
+
 #include <pg_query.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -24,10 +25,11 @@
 enum {
 	TEXT_MAX = 1 << 20,
 	HEIGHT_MAX = 100000,
-	FRAME_MAX = 4 << 10, /* bytes of stack per level; 2.7 KiB were seen, sanitizers add to it */
-	COPIES_MAX =
-	    6000000,       /* of tokens that the parser makes of the right sides of SET (a, b, ...) = (...) */
-	LEVELS_MAX = 4000, /* parentheses; the grammar itself stops at 5,000 to 10,000 */
+	FRAME_MAX = 4 << 10,  /* bytes of stack per level; 2.7 KiB were seen, sanitizers add to
+			       * it */
+	COPIES_MAX = 6000000, /* of tokens that the parser makes of the right sides of SET (a, b, ...)
+			    * = (...) */
+	LEVELS_MAX = 4000,    /* parentheses; the grammar itself stops at 5,000 to 10,000 */
 	CACHE_SLOTS = 1024,
 	CACHE_TEXT_MAX = 16 << 10,
 };
@@ -67,7 +69,8 @@ word_char(unsigned char ch)
 }
 
 struct level {
-	uint32_t tokens, child, best; /* since the last comma; highest subtree in it; highest list element */
+	uint32_t tokens, child, best; /* since the last comma; highest subtree in it; highest list
+				       * element */
 };
 
 static void
@@ -125,8 +128,8 @@ skip(const char *s, size_t len, size_t i)
 bool
 sql_text_too_deep(const char *s, size_t len)
 {
-	struct level
-	    level[LEVELS_MAX]; /* 48 KB; thread-local they would keep libnamdb from being loaded by dlopen */
+	struct level level[LEVELS_MAX]; /* 48 KB; thread-local they would keep libnamdb from being loaded by
+			        * dlopen */
 	unsigned d = 0;
 	level[0] = (struct level){ 0 };
 	for (size_t i = 0; i < len;) {
@@ -182,9 +185,9 @@ sql_text_too_deep(const char *s, size_t len)
 }
 
 /*
- * The lexer reads a run of operator characters to its end to find where a comment or a sign in it begins, each time
- * anew: comments in comments take the square of their length. Too much of that is told from the text: quotes do not matter,
- * nobody has that much of it in one.
+ * The lexer reads a run of operator characters to its end to find where a comment or a sign in it
+ * begins, each time anew: comments in comments take the square of their length. Too much of that is
+ * told from the text: quotes do not matter, nobody has that much of it in one.
  */
 static bool
 too_slow(const char *s, size_t len)
@@ -209,8 +212,9 @@ too_slow(const char *s, size_t len)
 /* ---- how often is a part of it multiplied? -------------------------------------------- */
 
 /*
- * (a, b, ...) = (x, y, ...): in SET the parser gives each column a copy of the whole right side, some 230 bytes a
- * token. So columns times tokens are counted before it sees the text; comparisons of rows, which look alike, with them.
+ * (a, b, ...) = (x, y, ...): in SET the parser gives each column a copy of the whole right side,
+ * some 230 bytes a token. So columns times tokens are counted before it sees the text; comparisons
+ * of rows, which look alike, with them.
  */
 bool
 sql_text_too_wide(const char *s, size_t len)
@@ -314,9 +318,11 @@ parse(const char *text, size_t len, uint64_t hash, struct cat_err *err)
 		if (r.error != NULL) {
 			bool deep = strstr(r.error->message, "memory exhausted") != NULL;
 			bool bytes =
-			    strncmp(r.error->message, "invalid byte sequence", 21) == 0; /* E'\\xff' */
+			    /* E'\\xff' */
+			    strncmp(r.error->message, "invalid byte sequence", 21) == 0;
 			bool frame =
-			    strncmp(r.error->message, "frame ", 6) == 0; /* the grammar's own checks */
+			    /* the grammar's own checks */
+			    strncmp(r.error->message, "frame ", 6) == 0;
 			cat_error(err,
 			    deep    ? "54001"
 			    : frame ? "42P20"
@@ -391,7 +397,8 @@ run(void *arg)
 			*slot = sql_parsed_hold(r->out);
 		}
 		struct nam_co *co = r->co;
-		__atomic_store_n(&r->done, true, __ATOMIC_RELEASE); /* r and co live until we unlock */
+		/* r and co live until we unlock */
+		__atomic_store_n(&r->done, true, __ATOMIC_RELEASE);
 		if (co != NULL)
 			nam_co_post(co);
 		else

@@ -1,8 +1,8 @@
 /* parse_test.c -- what the parser refuses before it can hurt, and what it makes of the rest. */
-#include <sql/parse/parse.h>
-
 #include <base/clock.h>
 #include <base/rng.h>
+#include <sql/parse/parse.h>
+
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+
 #include <cmocka.h>
 
 static struct sql_parser *parser;
@@ -214,7 +215,8 @@ garbage(void **state)
 			switch (nam_rng_below(&rng, 3)) {
 			case 0:
 				buf[at] =
-				    (char)nam_rng_below(&rng, 130); /* more is refused before it is parsed */
+				    /* more is refused before it is parsed */
+				    (char)nam_rng_below(&rng, 130);
 				break;
 			case 1:
 				memmove(buf + at, buf + at + 1, len - at - 1);
@@ -238,7 +240,8 @@ garbage(void **state)
 	assert_string_equal(parse_s("select 1 as \"\xed\xa0\x80\""), "22021");
 	assert_string_equal(parse_s("select \xc3\xa9"), "ok");
 	assert_string_equal(parse_s("select E'\\xff'"), "22021");
-	/* What the lexer would look at again and again; a long line or banner is nothing of that. */
+	/* What the lexer would look at again and again; a long line or banner is nothing of
+	 * that. */
 	static char text[1 << 19];
 	for (unsigned i = 0; i < sizeof text; i++)
 		text[i] = i % 2 ? '*' : '/';

@@ -217,7 +217,8 @@ own(const struct sql_costs *c, struct sql_node *n)
 	case SQL_NODE_SERIES:
 		n->est_width = 8;
 		return n->est_rows * c->value / 1e3;
-	case SQL_NODE_UNNEST: /* of each row as many as its longest array has elements, every column written */
+	case SQL_NODE_UNNEST: /* of each row as many as its longest array has elements, every column
+			       * written */
 		return n->est_rows * n->out.cols * c->value / 1e3;
 	case SQL_NODE_SORT:
 		n->est_width = width_of_types(sql_op(sort, n)->type, sql_op(sort, n)->cols);

@@ -1,9 +1,10 @@
 /*
- * cost.h -- what an operator takes, in microseconds: round trips, bytes over the fabric, memory and CPU.
+ * cost.h -- what an operator takes, in microseconds: round trips, bytes over the fabric, memory and
+ * CPU.
  *
- * After Binnig et al. 2016, §3.2 and §5.1: the cost of an access is w * |R| * c per byte, with one c for the
- * fabric and one for memory; here c also has a part per round trip and per row. The figures are
- * measured when a compute process starts, so plans fit the fabric they run over.
+ * After Binnig et al. 2016, §3.2 and §5.1: the cost of an access is w * |R| * c per byte, with one
+ * c for the fabric and one for memory; here c also has a part per round trip and per row. The
+ * figures are measured when a compute process starts, so plans fit the fabric they run over.
  */
 #ifndef NAM_SQL_COST_H
 #define NAM_SQL_COST_H
@@ -36,8 +37,8 @@ struct sql_cost_side {
 double sql_cost_scan(const struct sql_costs *c, const struct cat_table *t, double rows, unsigned values);
 /* Of looking up so many rows by their key, a batch at a time. */
 double sql_cost_lookup(const struct sql_costs *c, const struct cat_table *t, double rows, unsigned values);
-/* May so many rows look up a table of so many? Where a scan is remembered, it and a hash table take a fraction of what is
- * reckoned here: beyond a batch, lookups have to be few. */
+/* May so many rows look up a table of so many? Where a scan is remembered, it and a hash table take
+ * a fraction of what is reckoned here: beyond a batch, lookups have to be few. */
 bool sql_cost_few(double rows, double of);
 /* Of a join beyond its sides: keys 0: all pairs. out: rows that come out. */
 double sql_cost_join(const struct sql_costs *c, const struct sql_cost_side *probe,

@@ -1,9 +1,10 @@
-/* cost_measure.c -- what this process's fabric and processor take, measured once when it starts: a few milliseconds. */
-#include <sql/plan/cost.h>
-
+/* cost_measure.c -- what this process's fabric and processor take, measured once when it starts: a
+ * few milliseconds. */
 #include <base/clock.h>
 #include <base/hash.h>
 #include <base/rng.h>
+#include <sql/plan/cost.h>
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -70,7 +71,8 @@ fabric(struct net_worker *w, net_addr at, struct sql_costs *c)
 			return false;
 		ns[i] = nam_clock_ns() - start;
 	}
-	/* finding a row by key is a READ in the index and one of the row, with what is done about them */
+	/* finding a row by key is a READ in the index and one of the row, with what is done about
+	 * them */
 	c->verb = 100 + 2 * between((quartile(ns, READS / 4) - c->trip) / (TOGETHER - 1), 5, 1e5);
 	char *large = malloc(LARGE);
 	bool ok = large != NULL;
@@ -99,7 +101,8 @@ ask(uint64_t *table, unsigned entries, volatile uint64_t *sink)
 static void
 processor(struct sql_costs *c)
 {
-	/* not malloc's: giving back that much would change how it takes large pieces from then on */
+	/* not malloc's: giving back that much would change how it takes large pieces from then
+	 * on */
 	uint64_t *table =
 	    mmap(NULL, FAR * sizeof *table, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	volatile uint64_t sink;

@@ -1,4 +1,5 @@
-/* join.c -- hash joins, and where conditions go around an outer join: down to the side they may filter, no further. */
+/* join.c -- hash joins, and where conditions go around an outer join: down to the side they may
+ * filter, no further. */
 #include <sql/plan/cost.h>
 #include <sql/plan/plan_internal.h>
 #include <sql/plan/selectivity.h>
@@ -61,8 +62,8 @@ unique(const struct sql_node *side, struct sql_expr **e, unsigned n)
 }
 
 /*
- * Is the right side the one to keep? The smaller one; but where each row of the other side finds at most one partner,
- * nothing has to be copied, which is worth keeping some more.
+ * Is the right side the one to keep? The smaller one; but where each row of the other side finds at
+ * most one partner, nothing has to be copied, which is worth keeping some more.
  */
 static bool
 keeps_right(const struct sql_node *left, struct sql_expr **lkey, const struct sql_node *right,
@@ -124,7 +125,8 @@ sql_plan_hash_join(struct bind *b, struct sql_node *left, uint64_t lmask, struct
 	n->node.est_rows = n->node.est_rows < 1 ? 1 : n->node.est_rows;
 	if (!sql_plan_push_down(b, &n->node, lmask | rmask, false))
 		return NULL;
-	if (kind != AST_JOIN_INNER) { /* the rest of ON says which pairs match, not which rows come out */
+	if (kind != AST_JOIN_INNER) { /* the rest of ON says which pairs match, not which rows come
+				       * out */
 		n->on = n->node.filter;
 		n->node.filter = NULL;
 		if (keep_left && n->node.est_rows < left->est_rows)
@@ -156,7 +158,8 @@ rejected(const struct bind *b, unsigned o)
 				m |= sql_bind_rejects(b, b->where.cond[i].e);
 		if (region == 0)
 			return m;
-		/* the join around it: what is above filters the side it preserves, its ON the other side */
+		/* the join around it: what is above filters the side it preserves, its ON the other
+		 * side */
 		unsigned around = (region - 1) / 3;
 		bool right = (region - 1) % 3 == 1;
 		enum ast_join_kind kind = b->joins.outer[around].kind;
@@ -218,7 +221,8 @@ sql_plan_outer_at(const struct bind *b, unsigned first, unsigned end)
 	return best;
 }
 
-/* Conditions of one region that speak of these tables only go to another. constant: those of no table, too. */
+/* Conditions of one region that speak of these tables only go to another. constant: those of no
+ * table, too. */
 static void
 move(struct bind *b, unsigned from, unsigned to, uint64_t only, bool constant)
 {
@@ -229,7 +233,8 @@ move(struct bind *b, unsigned from, unsigned to, uint64_t only, bool constant)
 	}
 }
 
-/* Few rows of the side that stays look up the other side's by primary key, when that is all that ON says. */
+/* Few rows of the side that stays look up the other side's by primary key, when that is all that ON
+ * says. */
 static struct sql_node *
 outer_lookup(struct bind *b, struct sql_node *stay, uint64_t mask, struct sql_node *other, unsigned table)
 {
@@ -293,7 +298,8 @@ sql_plan_outer(struct bind *b, unsigned outer, bool first, uint64_t *mask)
 		r = NULL;
 	else if ((r = sql_plan_region(b, o->mid, o->last + 1, &have)) == NULL)
 		return NULL;
-	/* all of ON: keys, or what pairs must fulfil; a condition over no table counts among the latter */
+	/* all of ON: keys, or what pairs must fulfil; a condition over no table counts among the
+	 * latter */
 	b->where.home = on;
 	for (unsigned i = 0; i < b->where.conds; i++)
 		if (b->where.cond[i].home == on && b->where.cond[i].mask == 0)

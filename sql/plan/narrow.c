@@ -1,6 +1,6 @@
 /*
- * narrow.c -- columns that nobody asks for above a join are not carried through it: keys that were compared,
- * columns that a filter below has read. Done last, when all expressions are there.
+ * narrow.c -- columns that nobody asks for above a join are not carried through it: keys that were
+ * compared, columns that a filter below has read. Done last, when all expressions are there.
  */
 #include <sql/plan/plan_internal.h>
 #include <sql/plan/sub.h>

@@ -1,9 +1,11 @@
 /*
- * op.h -- the operators of a plan: one struct for each kind, with what the planner said and nothing else.
+ * op.h -- the operators of a plan: one struct for each kind, with what the planner said and nothing
+ * else.
  *
- * The first member is the node, which is what all operators have in common. Below it stand words that bind and plan
- * write and execution only reads. What an operator does while it runs lies at `run`, a struct of its own that
- * only the operator's file and exec/state.h know: so a tree is the same before, while and after it runs.
+ * The first member is the node, which is what all operators have in common. Below it stand words
+ * that bind and plan write and execution only reads. What an operator does while it runs lies at
+ * `run`, a struct of its own that only the operator's file and exec/state.h know: so a tree is the
+ * same before, while and after it runs.
  */
 #ifndef NAM_SQL_OP_H
 #define NAM_SQL_OP_H
@@ -40,7 +42,8 @@ struct sql_op_get {
 	struct sql_access acc;
 	struct sql_expr **key;
 	unsigned keys, probes;
-	unsigned each; /* key[each - 1] is an array, and every element of it makes a probe; 0: none is */
+	unsigned each;          /* key[each - 1] is an array, and every element of it makes a probe; 0: none
+		        * is */
 	unsigned *pass, passes; /* columns of the child that are used above */
 	bool keep_probe;        /* rows of the child without a partner come with NULLs */
 	struct sql_run_get *run;
@@ -54,7 +57,8 @@ struct sql_op_join {
 	unsigned *build_col, *probe_col;
 	enum cat_type *build_type, *probe_type;
 	unsigned build_cols, probe_cols;
-	unsigned build_width, *kept; /* what is kept: columns of build's batch, or SQL_KEPT_KEY: a key */
+	unsigned build_width, *kept; /* what is kept: columns of build's batch, or SQL_KEPT_KEY: a
+				      * key */
 	unsigned *build_at, *key_at; /* where among that build_col and the keys are */
 	struct sql_op_join *share;   /* the join that keeps what this one asks, NULL: itself */
 	struct sql_expr *on;         /* what a pair must fulfil besides equal keys */
@@ -156,7 +160,8 @@ struct sql_op_lock {
 	struct sql_node node;
 	struct sql_lock *lock;
 	unsigned locks;
-	enum cat_type *type; /* of the columns it keeps; those that say which row it is are behind them */
+	enum cat_type *type; /* of the columns it keeps; those that say which row it is are behind
+			      * them */
 	unsigned cols;
 	struct sql_limits most;
 	struct sql_run_lock *run;
@@ -184,8 +189,9 @@ struct sql_op_expand {
 };
 
 /*
- * A semijoin or an antijoin: the child's rows that have a partner in the set that answers sub, which is build, or that have
- * none. key[] is what sub->left is of the child's rows; sub->right are the set's keys.
+ * A semijoin or an antijoin: the child's rows that have a partner in the set that answers sub,
+ * which is build, or that have none. key[] is what sub->left is of the child's rows; sub->right are
+ * the set's keys.
  */
 struct sql_op_semi {
 	struct sql_node node;
@@ -194,7 +200,8 @@ struct sql_op_semi {
 	struct sql_expr **key;
 	unsigned keys;
 	struct sql_expr *each; /* the condition itself: for when the set cannot be made */
-	/* sub->rest over pairs: sub->extra columns of the set, then outer[] over the child's row. NULL: equal keys are all */
+	/* sub->rest over pairs: sub->extra columns of the set, then outer[] over the child's row.
+	 * NULL: equal keys are all */
 	struct sql_expr *rest, **outer;
 	unsigned outers;
 	struct sql_run_semi *run;
@@ -203,7 +210,8 @@ struct sql_op_semi {
 /* The child's rows with arrays taken apart. */
 struct sql_op_unnest {
 	struct sql_node node;
-	const uint8_t *apart; /* per column of the child, is it such an array? Its elements are of type[] */
+	const uint8_t *apart; /* per column of the child, is it such an array? Its elements are of
+			       * type[] */
 	enum cat_type *type;
 	struct sql_run_unnest *run;
 };
@@ -236,8 +244,9 @@ SQL_NODE_KINDS(SQL_OP_CASTS)
 		 : sql_op_##name##_const)(n)
 
 /*
- * What an operator reads, where its pointers lie: the plans of WITH that begin and end with it, child, build, the kids
- * of APPEND. for (struct sql_inputs i = sql_inputs(n); (k = sql_input_next(&i)) != NULL;)
+ * What an operator reads, where its pointers lie: the plans of WITH that begin and end with it,
+ * child, build, the kids of APPEND. for (struct sql_inputs i = sql_inputs(n); (k =
+ * sql_input_next(&i)) != NULL;)
  */
 struct sql_inputs {
 	struct sql_node *n;
@@ -263,7 +272,8 @@ struct sql_node **sql_input_next(struct sql_inputs *i);
 /* What pairs of n's rows must fulfil besides equal keys; NULL: nothing, or n makes no pairs. */
 const struct sql_expr *sql_node_on(const struct sql_node *n);
 
-/* The table or query in FROM that n reads; NULL: it is an operator of another kind. As strchr() it gives what it was given. */
+/* The table or query in FROM that n reads; NULL: it is an operator of another kind. As strchr() it
+ * gives what it was given. */
 struct sql_access *sql_node_access(const struct sql_node *n);
 
 #endif

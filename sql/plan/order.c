@@ -1,18 +1,18 @@
 /*
  * order.c -- in which order the operands of a region's inner joins are joined.
  *
- * Up to DP_MAX operands: dynamic programming over the connected sets of them, every way to divide each set
- * (Moerkotte and Neumann, 2006, enumerate the same pairs faster; at this size it does not matter). More:
- * the two are joined next whose join costs least (Fegaras, 1998). What nothing connects is multiplied last.
+ * Up to DP_MAX operands: dynamic programming over the connected sets of them, every way to divide
+ * each set (Moerkotte and Neumann, 2006, enumerate the same pairs faster; at this size it does not
+ * matter). More: the two are joined next whose join costs least (Fegaras, 1998). What nothing
+ * connects is multiplied last.
  *
  * Rows of a set: the product of its operands' rows and of the shares that the conditions
  * inside of it let pass; equal columns, however many conditions say so, count once.
  */
+#include <base/rng.h>
 #include <sql/plan/cost.h>
 #include <sql/plan/plan_internal.h>
 #include <sql/plan/selectivity.h>
-
-#include <base/rng.h>
 
 #include <math.h>
 
@@ -206,7 +206,8 @@ items_of(const struct order *o, uint64_t tables)
 	return m;
 }
 
-/* Conditions between a table of a whole key and another operand that fix the key: one row of it at most. */
+/* Conditions between a table of a whole key and another operand that fix the key: one row of it at
+ * most. */
 static double
 whole_key(struct order *o, const struct bind_cond *c, unsigned *keys)
 {
@@ -367,7 +368,8 @@ connected(const struct order *o, uint64_t x, uint64_t y)
 	return false;
 }
 
-/* The cheapest way to join two parts, if it is cheaper than what *out has. rows: of the two joined. */
+/* The cheapest way to join two parts, if it is cheaper than what *out has. rows: of the two
+ * joined. */
 static void
 try(const struct order *o, const struct part *x, const struct part *y, double rows, struct part *out)
 {
@@ -425,7 +427,8 @@ best_tree(struct order *o, const uint64_t *bit, unsigned n)
 	return &best[sets - 1];
 }
 
-/* Joins parts, the cheapest pair first, until only those are left that nothing connects; then these. */
+/* Joins parts, the cheapest pair first, until only those are left that nothing connects; then
+ * these. */
 static unsigned
 merge(struct order *o, const struct part **part, unsigned n, bool unconnected)
 {
@@ -483,7 +486,8 @@ shuffle(struct order *o, const struct part **part, unsigned n, uint64_t seed)
 	return n;
 }
 
-/* ---- the tree as operators -------------------------------------------------------------------- */
+/* ---- the tree as operators
+ * -------------------------------------------------------------------- */
 
 static struct sql_node *
 make(struct order *o, const struct part *p)

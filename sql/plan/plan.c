@@ -1,11 +1,12 @@
-/* plan.c -- which way to the rows: keys before scans, small tables first, conditions as low as they go. */
+/* plan.c -- which way to the rows: keys before scans, small tables first, conditions as low as they
+ * go. */
+#include <sql/parse/parse.h>
 #include <sql/plan/bind/bind.h>
 #include <sql/plan/cost.h>
 #include <sql/plan/plan_internal.h>
-#include <types/array.h>
 #include <sql/plan/selectivity.h>
-#include <sql/parse/parse.h>
 #include <sql/plan/sub.h>
+#include <types/array.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,7 +90,8 @@ sql_plan_filter(struct bind *b, struct sql_node *n, struct sql_expr **e, unsigne
 	return n->filter != NULL;
 }
 
-/* The value of a key column that this condition gives, NULL: none. given: tables whose rows are at hand. */
+/* The value of a key column that this condition gives, NULL: none. given: tables whose rows are at
+ * hand. */
 static struct sql_expr *
 key_value(const struct bind_cond *c, unsigned index, enum cat_type type, uint64_t given)
 {
@@ -151,7 +153,8 @@ key_each(struct bind *b, unsigned index, enum cat_type type, struct bind_cond **
 	return NULL;
 }
 
-/* May this condition give a key of table k? A constant may also if the table's scan has taken it already. */
+/* May this condition give a key of table k? A constant may also if the table's scan has taken it
+ * already. */
 static bool
 may_give(const struct bind *b, const struct bind_cond *c, unsigned k)
 {
@@ -266,7 +269,8 @@ effort(const struct sql_expr *e)
 	return n;
 }
 
-/* Cheap ones first, else as they were written: as PostgreSQL does it, so that what fails is asked after what protects it. */
+/* Cheap ones first, else as they were written: as PostgreSQL does it, so that what fails is asked
+ * after what protects it. */
 static bool
 cheap_first(struct bind *b, struct sql_expr **e, unsigned n)
 {

@@ -14,8 +14,8 @@
 #ifndef NAM_SQL_PLAN_H
 #define NAM_SQL_PLAN_H
 
-#include <sql/parse/ast.h>
 #include <sql/expr/expr.h>
+#include <sql/parse/ast.h>
 #include <sql/sql.h>
 
 enum { SQL_TABLES_MAX = 60 };
@@ -74,8 +74,8 @@ struct sql_cte {
 };
 
 /*
- * Which row of a join's kept side a column's values in a batch come from: the same row, the same value. row[k] for
- * row k of the batch; rs->rows: from none, it is NULL.
+ * Which row of a join's kept side a column's values in a batch come from: the same row, the same
+ * value. row[k] for row k of the batch; rs->rows: from none, it is NULL.
  */
 struct sql_origin {
 	const struct sql_rowset *rs;
@@ -105,14 +105,15 @@ struct sql_node {
 	enum sql_node_kind kind;
 	struct sql_node *child, *build; /* what it reads: the one input, and the other */
 	struct sql_expr *filter;        /* only rows for which it is true come out */
-	unsigned arena; /* batch arena; + 1: lives as long as the statement; + 2: a join's answers */
-	double est_rows,
-	    est_cost;         /* guessed: rows that come out; microseconds until the last, with all below */
-	unsigned est_width;   /* guessed: bytes of such a row */
-	double est_seen;      /* guessed: rows that its filter is asked about */
-	bool whole;           /* two operators read it: each may ask for any column */
-	struct sql_cte *with; /* those that begin and end with this node, NULL: none */
-	struct sql_meter *meter; /* EXPLAIN ANALYZE: what it did; NULL: nobody asks */
+	unsigned arena;                 /* batch arena; + 1: lives as long as the statement; + 2: a join's
+			 * answers */
+	double est_rows, est_cost;      /* guessed: rows that come out; microseconds until the last, with all
+			       * below */
+	unsigned est_width;             /* guessed: bytes of such a row */
+	double est_seen;                /* guessed: rows that its filter is asked about */
+	bool whole;                     /* two operators read it: each may ask for any column */
+	struct sql_cte *with;           /* those that begin and end with this node, NULL: none */
+	struct sql_meter *meter;        /* EXPLAIN ANALYZE: what it did; NULL: nobody asks */
 
 	/* the current batch: valid until the next call of sql_next */
 	struct sql_batch out;
@@ -130,7 +131,8 @@ struct sql_agg {
 	enum cat_type arg_type, type;
 	const struct ast_expr *ast;
 
-	/* DISTINCT or ORDER BY: rows are kept (group, arguments, what to sort by) and added when all are there */
+	/* DISTINCT or ORDER BY: rows are kept (group, arguments, what to sort by) and added when
+	 * all are there */
 	bool later, distinct;
 	struct sql_expr **col; /* behind the group */
 	unsigned cols;
@@ -159,7 +161,8 @@ struct sql_conflict {
 	struct sql_expr *where;
 };
 
-/* UPDATE ... FROM, DELETE ... USING: what the query answers. First the target's key; the rest goes to wide[]. */
+/* UPDATE ... FROM, DELETE ... USING: what the query answers. First the target's key; the rest goes
+ * to wide[]. */
 struct sql_from {
 	unsigned cols;
 	enum cat_type *type;
@@ -241,9 +244,11 @@ struct sql_bind_in {
 	uint64_t join_order;           /* 0: the best one; else dice with that seed, for tests */
 };
 
-/* Binds and plans SELECT, INSERT, UPDATE, DELETE, TRUNCATE. NULL and *err when it cannot (position in bytes). */
+/* Binds and plans SELECT, INSERT, UPDATE, DELETE, TRUNCATE. NULL and *err when it cannot (position
+ * in bytes). */
 struct sql_plan *sql_plan_make(const struct ast_stmt *st, const struct sql_bind_in *in, struct cat_err *err);
-/* No operators, only the rules of a table: for COPY, and to see whether a definition makes sense. */
+/* No operators, only the rules of a table: for COPY, and to see whether a definition makes
+ * sense. */
 struct sql_plan *sql_plan_rules(
     const struct cat_table *tab, const struct sql_bind_in *in, struct cat_err *err);
 /* As they are written in CREATE and ALTER TABLE: can they be bound? def has its columns. */

@@ -4,7 +4,8 @@
 
 #include <sql/plan/bind/bind.h>
 
-/* One operand of a region's inner joins: a table, or an outer join (then table is SQL_TABLES_MAX). */
+/* One operand of a region's inner joins: a table, or an outer join (then table is
+ * SQL_TABLES_MAX). */
 struct plan_item {
 	struct sql_node *node;
 	uint64_t mask;
@@ -21,14 +22,15 @@ sql_plan_open(const struct bind *b, const struct bind_cond *c)
 /* plan.c */
 /* What reading table k is: the columns of it that somebody uses. */
 bool sql_plan_access(struct bind *b, struct sql_access *a, unsigned k);
-/* bind/lateral.c: rows of left beside what table k, which speaks of them, gives; keep_left: beside NULLs if it gives none. */
+/* bind/lateral.c: rows of left beside what table k, which speaks of them, gives; keep_left: beside
+ * NULLs if it gives none. */
 struct sql_node *sql_plan_lateral(
     struct bind *b, struct sql_node *left, uint64_t have, unsigned k, bool keep_left);
 /* Tables whose columns it speaks of. */
 uint64_t sql_plan_lateral_needs(const struct bind *b, const struct sql_sub *s);
 /*
- * lateral.c: the operands so far with LATERAL item k among them: joined with all of them, or with those alone that it
- * speaks of.
+ * lateral.c: the operands so far with LATERAL item k among them: joined with all of them, or with
+ * those alone that it speaks of.
  */
 bool sql_plan_lateral_item(struct bind *b, struct plan_item *item, unsigned *items, unsigned k);
 bool sql_plan_filter(struct bind *b, struct sql_node *n, struct sql_expr **e, unsigned count);
@@ -37,8 +39,10 @@ unsigned *sql_plan_columns_of(struct bind *b, uint64_t tables, unsigned *count);
 /* Tables first..end-1 of region b->where.home, joined. */
 struct sql_node *sql_plan_region(struct bind *b, unsigned first, unsigned end, uint64_t *have);
 
-/* Keys for table k out of conditions over given tables, which count as used then. NULL: no full key. */
-/* each (not NULL): the number + 1 of the key that is an array, each element of which makes a key; 0: none is. */
+/* Keys for table k out of conditions over given tables, which count as used then. NULL: no full
+ * key. */
+/* each (not NULL): the number + 1 of the key that is an array, each element of which makes a key;
+ * 0: none is. */
 struct sql_expr **sql_plan_full_key(
     struct bind *b, unsigned k, uint64_t given, unsigned *probes, unsigned *each);
 /* Is there one? Conditions on table k alone count even if its scan asks them. */
@@ -46,7 +50,8 @@ bool sql_plan_has_key(const struct bind *b, unsigned k, uint64_t given);
 struct sql_node *sql_plan_lookup(
     struct bind *b, struct sql_node *left, uint64_t have, unsigned k, struct sql_expr **key);
 
-/* order.c: what follows from the region's equalities: a = b AND b = 5: a = 5; then its operands joined. */
+/* order.c: what follows from the region's equalities: a = b AND b = 5: a = 5; then its operands
+ * joined. */
 bool sql_plan_derive(struct bind *b);
 struct sql_node *sql_plan_order(struct bind *b, const struct plan_item *item, unsigned items, uint64_t *have);
 
@@ -56,18 +61,21 @@ struct sql_node *sql_plan_hash_join(struct bind *b, struct sql_node *left, uint6
     struct sql_node *right, uint64_t rmask, enum ast_join_kind kind);
 /* Outer joins whose NULLs a condition rejects become inner joins. */
 void sql_plan_reduce(struct bind *b);
-/* The widest outer join that begins at table `first` and ends before `end`; b->joins.outers: none. */
+/* The widest outer join that begins at table `first` and ends before `end`; b->joins.outers:
+ * none. */
 unsigned sql_plan_outer_at(const struct bind *b, unsigned first, unsigned end);
 struct sql_node *sql_plan_outer(struct bind *b, unsigned outer, bool first, uint64_t *mask);
 
 /* What is kept of a join's other side: its columns, and keys that are none of them. */
 bool sql_plan_place_keys(struct bind *b, struct sql_op_join *n);
-/* semi.c: which conditions of WHERE become semijoins, before the joins are planned; then these joins, put into the tree. */
+/* semi.c: which conditions of WHERE become semijoins, before the joins are planned; then these
+ * joins, put into the tree. */
 void sql_plan_semi_begin(struct bind *b);
 struct sql_node *sql_plan_semi(struct bind *b, struct sql_node *root);
 /* patience.c: of all subqueries of a plan whose costs are known. */
 void sql_plan_patience(struct sql_plan *p, const struct sql_costs *c);
-/* push.c: open conditions on table k alone, a query without operators yet, that it may ask itself: now it does. */
+/* push.c: open conditions on table k alone, a query without operators yet, that it may ask itself:
+ * now it does. */
 bool sql_plan_push_into(struct bind *b, unsigned k);
 /* share.c: joins of a FROM list that would keep the same rows. */
 bool sql_plan_share(struct bind *b, struct sql_node *n);

@@ -1,4 +1,5 @@
-/* plan_test.c -- which operators a statement gets, which types its parameters, which error its mistakes; no cluster needed. */
+/* plan_test.c -- which operators a statement gets, which types its parameters, which error its
+ * mistakes; no cluster needed. */
 #include <sql/parse/parse.h>
 #include <sql/plan/op.h>
 
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 static struct sql_parser *parser;

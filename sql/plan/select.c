@@ -1,4 +1,5 @@
-/* select.c -- the operators above FROM and WHERE: groups, windows, projection, DISTINCT, order, limits. */
+/* select.c -- the operators above FROM and WHERE: groups, windows, projection, DISTINCT, order,
+ * limits. */
 #include <sql/plan/bind/bind.h>
 #include <sql/plan/selectivity.h>
 
@@ -47,8 +48,8 @@ limited(double rows, const struct sql_expr *limit, const struct sql_expr *offset
 }
 
 /*
- * It computes something anew for each row it sees, as nextval does: it had better see no more than a LIMIT lets out. (What an
- * OFFSET leaves out it sees, as in PostgreSQL.)
+ * It computes something anew for each row it sees, as nextval does: it had better see no more than
+ * a LIMIT lets out. (What an OFFSET leaves out it sees, as in PostgreSQL.)
  */
 static bool
 counts_rows(const struct sql_node *n)

@@ -6,11 +6,11 @@
  * of them it lets pass. Without statistics there are only guesses: a tenth for an equality,
  * a third for the rest. Conditions are taken as independent, but for two bounds of one column.
  */
-#include <sql/plan/selectivity.h>
 #include <catalog/catalog.h>
-#include <types/numeric.h>
 #include <catalog/stats.h>
 #include <sql/expr/expr_internal.h>
+#include <sql/plan/selectivity.h>
+#include <types/numeric.h>
 
 #include <math.h>
 
@@ -382,7 +382,8 @@ in_list(struct bind *b, const struct sql_expr *e)
 		if (e->args[i]->kind != SQL_CONST || !e->args[i]->value.null)
 			sum += equal(b, &c, e->args[i]->kind == SQL_CONST ? &e->args[i]->value : NULL);
 	sum *=
-	    e->nargs > IN_MAX + 1 ? (e->nargs - 1.0) / IN_MAX : 1; /* of a long list the first ones speak */
+	    /* of a long list the first ones speak */
+	    e->nargs > IN_MAX + 1 ? (e->nargs - 1.0) / IN_MAX : 1;
 	double all = 1 - (c.stats ? c.stats->null_frac : 0);
 	return !e->negate ? fmin(sum, all) : fmax(all - sum, 0);
 }

@@ -1,4 +1,5 @@
-/* selectivity.h -- how many rows will be left: shares of rows for which conditions are true, distinct values. Inside of sql. */
+/* selectivity.h -- how many rows will be left: shares of rows for which conditions are true,
+ * distinct values. Inside of sql. */
 #ifndef NAM_SQL_SELECTIVITY_H
 #define NAM_SQL_SELECTIVITY_H
 

@@ -51,7 +51,8 @@ candidate(const struct bind *b, const struct bind_cond *c, bool *anti)
 	struct sql_sub *s = e->kind == SQL_SUB ? e->sub : NULL;
 	if (s == NULL || !s->hashed || s->keys == 0)
 		return NULL;
-	/* what a statement changes is asked row by row, or before it changes anything: exec/sub.c */
+	/* what a statement changes is asked row by row, or before it changes anything:
+	 * exec/sub.c */
 	if (b->plan->tab != NULL && (b->plan->kind != AST_INSERT || s->reads_target))
 		return NULL;
 	if (s->kind == AST_SUB_EXISTS)

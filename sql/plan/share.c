@@ -1,10 +1,11 @@
 /*
- * share.c -- one table kept twice for joins over the same keys: once is enough. The first of the two keeps what
- * both need of it; the second asks the first one's.
+ * share.c -- one table kept twice for joins over the same keys: once is enough. The first of the
+ * two keeps what both need of it; the second asks the first one's.
  */
 #include <sql/plan/plan_internal.h>
 
-/* The table of which the join keeps all rows under keys that are its columns; NULL: it keeps something else. */
+/* The table of which the join keeps all rows under keys that are its columns; NULL: it keeps
+ * something else. */
 static struct sql_access *
 plain(const struct sql_op_join *n)
 {

@@ -16,7 +16,8 @@ struct sql_sub {
 	struct sql_sub *next, *up; /* of the plan; around this one, or NULL */
 	enum ast_sub kind;
 	struct sql_node *root;
-	/* Tied to the outside by equalities alone: all answers at once, their keys behind. NULL: it is not. */
+	/* Tied to the outside by equalities alone: all answers at once, their keys behind. NULL: it
+	 * is not. */
 	struct sql_node *set;
 	unsigned patience; /* so many rows outside are answered one by one first */
 	unsigned *slot;    /* where argument i goes */
@@ -24,18 +25,21 @@ struct sql_sub {
 	unsigned arena;            /* batch arena of its own; + 1: what is kept */
 	unsigned *arenas, narenas; /* its operators' */
 	bool once;                 /* its rows depend on no slot */
-	bool varies;               /* a query of WITH that it reads depends on a row outside of that WITH */
+	bool varies;               /* a query of WITH that it reads depends on a row outside of that
+				    * WITH */
 	bool reads_target;         /* the table that the statement changes is among its tables */
 	bool early;                /* found before the statement changes anything */
 
-	/* ANY, ALL: one row of the answer compared; over its columns and slots: true, false or NULL */
+	/* ANY, ALL: one row of the answer compared; over its columns and slots: true, false or
+	 * NULL */
 	struct sql_expr *cmp;
 	/* The answer as a set: left, over slots, is in it or not. */
 	bool hashed, negate; /* negate: <> ALL */
 	bool two;            /* NULLs are false: EXISTS; and IN where nobody can tell */
 	struct sql_expr **left, **right;
 	unsigned keys;
-	/* EXISTS: what a row of the set must fulfil besides equal keys, over slots and over columns of rs. NULL: nothing. */
+	/* EXISTS: what a row of the set must fulfil besides equal keys, over slots and over columns
+	 * of rs. NULL: nothing. */
 	struct sql_expr *rest;
 	unsigned extra;   /* columns of rs behind the keys: a scalar's value, or what rest reads */
 	bool joined;      /* a SQL_NODE_SEMI asks it, which has its set for a child */

@@ -1,9 +1,10 @@
 /*
- * unasked.c -- what nobody above asks for is not computed, nor read below: columns of queries in FROM, views and
- * WITH that the query around them does not speak of, aggregates among them.
+ * unasked.c -- what nobody above asks for is not computed, nor read below: columns of queries in
+ * FROM, views and WITH that the query around them does not speak of, aggregates among them.
  *
- * From the top down, by the operators as they are; columns keep their numbers. In place of an expression stands NULL,
- * in place of an aggregate one that only counts. Operators that keep or pass rows as a whole are asked for all.
+ * From the top down, by the operators as they are; columns keep their numbers. In place of an
+ * expression stands NULL, in place of an aggregate one that only counts. Operators that keep or
+ * pass rows as a whole are asked for all.
  */
 #include <sql/plan/plan_internal.h>
 #include <sql/plan/sub.h>

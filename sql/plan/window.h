@@ -1,4 +1,5 @@
-/* window.h -- window functions, bound: what exec/window.c runs and bind/window.c makes. Inside of sql. */
+/* window.h -- window functions, bound: what exec/window.c runs and bind/window.c makes. Inside of
+ * sql. */
 #ifndef NAM_SQL_WINDOW_H
 #define NAM_SQL_WINDOW_H
 
@@ -21,7 +22,8 @@ enum sql_win_kind {
 
 struct sql_win_bound {
 	enum ast_bound kind;
-	struct sql_expr *offset; /* PRECEDING, FOLLOWING: int8, or RANGE: of the key's type (int8 for int4) */
+	struct sql_expr *offset; /* PRECEDING, FOLLOWING: int8, or RANGE: of the key's type (int8
+				  * for int4) */
 };
 
 /* One call. Slots are columns of the rows kept. */

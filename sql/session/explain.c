@@ -1,8 +1,9 @@
-/* explain.c -- EXPLAIN: plans a statement and, with ANALYZE, runs it under meters, from the begin to the commit. */
+/* explain.c -- EXPLAIN: plans a statement and, with ANALYZE, runs it under meters, from the begin
+ * to the commit. */
+#include <base/clock.h>
 #include <sql/explain/explain.h>
 #include <sql/session/session_internal.h>
 
-#include <base/clock.h>
 #include <stdio.h>
 
 /* What is explained: a plan, and whose it is. */

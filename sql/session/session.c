@@ -1,8 +1,8 @@
 /* session.c -- a user's session: its transaction, and texts of several statements. */
-#include <sql/session/session_internal.h>
-
 #include <base/clock.h>
 #include <base/hash.h>
+#include <sql/session/session_internal.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -90,7 +90,8 @@ sql_commit(struct sql_session *s, struct cat_err *err)
 			s->now = s->session = s->before;
 	}
 	s->block = SQL_IDLE;
-	/* With ON CONFLICT, a duplicate at commit means a concurrent insert won: the retry finds that row. */
+	/* With ON CONFLICT, a duplicate at commit means a concurrent insert won: the retry finds
+	 * that row. */
 	if (st == NAM_DUPLICATE && upserts)
 		st = NAM_CONFLICT;
 	return st == NAM_OK || sql_status(err, st, NULL);
@@ -300,10 +301,12 @@ plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *s
 			ok = sql_commit(s, err);
 		if (ok)
 			break;
-		/* txn waits for locks no longer than the statement may take: then it was that limit. */
+		/* txn waits for locks no longer than the statement may take: then it was that
+		 * limit. */
 		if (strcmp(err->sqlstate, "55P03") == 0 && whole != 0 && net_now_ns(s->net) - began >= whole)
 			return cat_error(err, "57014", "canceling statement due to statement timeout");
-		/* A change of definitions by itself that lost a race has shown nothing to anybody: it runs again. */
+		/* A change of definitions by itself that lost a race has shown nothing to anybody:
+		 * it runs again. */
 		bool change = ast->kind == AST_ALTER_TABLE || ast->kind == AST_TRUNCATE_ALL ||
 			      ast->kind == AST_ANALYZE || ast->kind == AST_DROP_TABLE ||
 			      ast->kind == AST_DROP_VIEW || ast->kind == AST_DROP_SEQUENCE;

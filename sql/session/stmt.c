@@ -1,8 +1,8 @@
 /* stmt.c -- prepared statements: plans kept, made anew when the catalog changed, and run. */
+#include <base/clock.h>
 #include <sql/plan/cost.h>
 #include <sql/session/session_internal.h>
 
-#include <base/clock.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -109,7 +109,8 @@ sql_stmt_plan(struct sql_session *s, struct sql_stmt *st, struct cat_err *err)
 		return !same && cat_error(err, "0A000", "cached plan must not change result type");
 	}
 	sql_plan_free(was);
-	/* Reading the catalog may have brought a newer one to light; then the next execution plans again. */
+	/* Reading the catalog may have brought a newer one to light; then the next execution plans
+	 * again. */
 	st->version = version;
 	st->drift = drift;
 	for (unsigned i = 0; i < st->params; i++)
@@ -267,7 +268,8 @@ execute(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *para
 	return sql_plan_run(s, p, rows);
 }
 
-/* In a block: a statement that lost a race, and of which nobody has seen anything, is undone and may run again. */
+/* In a block: a statement that lost a race, and of which nobody has seen anything, is undone and
+ * may run again. */
 static bool
 once_more(struct sql_session *s, struct cat_err *err)
 {
@@ -301,7 +303,8 @@ sql_stmt_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum 
 			ok = sql_commit(s, err);
 		if (ok)
 			break;
-		/* A statement by itself that lost a race, and of which nobody has seen anything, runs again. */
+		/* A statement by itself that lost a race, and of which nobody has seen anything,
+		 * runs again. */
 		if (!alone || tries == SQL_RETRIES || s->x.sent > 0 || s->now.iso != TXN_READ_COMMITTED ||
 		    strcmp(err->sqlstate, "40001") != 0)
 			return false;

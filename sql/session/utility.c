@@ -1,10 +1,10 @@
 /* utility.c -- statements without a plan: CREATE, DROP, COPY, EXPLAIN, SET, SHOW. */
+#include <base/clock.h>
+#include <catalog/pages.h>
 #include <sql/common/guess_relation.h>
 #include <sql/compat/postgres.h>
 #include <sql/session/session_internal.h>
-#include <catalog/pages.h>
 
-#include <base/clock.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* expr_cases.h -- expressions and what PostgreSQL 15 answers: type|value, or ERR sqlstate message. */
+/* expr_cases.h -- expressions and what PostgreSQL 15 answers: type|value, or ERR sqlstate
+ * message. */
 #ifndef NAM_SQL_EXPR_CASES_H
 #define NAM_SQL_EXPR_CASES_H
 

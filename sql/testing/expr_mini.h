@@ -244,7 +244,8 @@ mini_in(struct mini *m, struct sql_expr *e, bool negate)
 	return mini_take(m, ")") ? sql_expr_make(m->a, SQL_IN, args, n, negate, 0, m->err) : mini_syntax(m);
 }
 
-/* Levels: 0 OR, 1 AND, 2 NOT, 3 IS, 4 comparison, 5 LIKE and IN, 6 other operators, 7 + -, 8 * / %, 9 ^, 10 prefix - */
+/* Levels: 0 OR, 1 AND, 2 NOT, 3 IS, 4 comparison, 5 LIKE and IN, 6 other operators, 7 + -, 8 * / %,
+ * 9 ^, 10 prefix - */
 static struct sql_expr *
 mini_expr(struct mini *m, int level)
 {

@@ -1,6 +1,6 @@
 /*
- * aggregates_test.c -- DISTINCT, FILTER and ORDER BY in aggregates, and the rarer ones; DISTINCT ON. The answers are
- * PostgreSQL 15's.
+ * aggregates_test.c -- DISTINCT, FILTER and ORDER BY in aggregates, and the rarer ones; DISTINCT
+ * ON. The answers are PostgreSQL 15's.
  */
 #include "golden.h"
 

@@ -1,4 +1,5 @@
-/* alter_column_test.c -- ALTER TABLE and columns: added, dropped, of other types; keys. The answers are PostgreSQL 15's. */
+/* alter_column_test.c -- ALTER TABLE and columns: added, dropped, of other types; keys. The answers
+ * are PostgreSQL 15's. */
 #include "golden.h"
 
 static const struct golden added[] = {

@@ -1,6 +1,7 @@
 /*
- * answers_test.c -- what SQL statements answer, end to end: rows with '|' and ';', ~ for NULL, then the
- * command's tag; or the SQLSTATE and message. Checked against PostgreSQL 15's rules by hand, line by line.
+ * answers_test.c -- what SQL statements answer, end to end: rows with '|' and ';', ~ for NULL, then
+ * the command's tag; or the SQLSTATE and message. Checked against PostgreSQL 15's rules by hand,
+ * line by line.
  */
 #include "golden.h"
 

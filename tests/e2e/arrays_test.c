@@ -1,6 +1,6 @@
 /*
- * arrays_test.c -- arrays: what they read and write, their operators and functions, and as columns. The answers are
- * PostgreSQL 15's.
+ * arrays_test.c -- arrays: what they read and write, their operators and functions, and as columns.
+ * The answers are PostgreSQL 15's.
  */
 #include "golden.h"
 

@@ -1,4 +1,5 @@
-/* beside_test.c -- definitions that change while other sessions read and write: right answers, or clean errors. */
+/* beside_test.c -- definitions that change while other sessions read and write: right answers, or
+ * clean errors. */
 #include "later.h"
 #include "together.h"
 
@@ -269,7 +270,8 @@ elsewhere(void **state)
 	test_client_close(&a);
 }
 
-/* What another transaction committed after the snapshot is not dropped unseen, and who is writing is waited for. */
+/* What another transaction committed after the snapshot is not dropped unseen, and who is writing
+ * is waited for. */
 static void
 dropped_unseen(void **state)
 {
@@ -333,7 +335,8 @@ dropped_unseen(void **state)
 	test_client_close(&b);
 }
 
-/* TRUNCATE puts an empty table in the place of the full one: what hangs on it stays, and a savepoint can undo it. */
+/* TRUNCATE puts an empty table in the place of the full one: what hangs on it stays, and a
+ * savepoint can undo it. */
 static void
 truncated(void **state)
 {
@@ -523,7 +526,8 @@ sum_all(struct busy *b, unsigned i, char *buf, size_t max)
 	return buf;
 }
 
-/* Scans of different snapshots use the same remembered pages while a writer makes half of their blocks differ. */
+/* Scans of different snapshots use the same remembered pages while a writer makes half of their
+ * blocks differ. */
 static void
 remembered_pages(void **state)
 {

@@ -1,4 +1,5 @@
-/* conditions_test.c -- EXPLAIN says what rows are asked: conditions in PostgreSQL 15's words, wherever the plans are alike. */
+/* conditions_test.c -- EXPLAIN says what rows are asked: conditions in PostgreSQL 15's words,
+ * wherever the plans are alike. */
 #include "golden.h"
 
 #define PLAN "explain (costs off) "

@@ -160,7 +160,8 @@ options(void **state)
 	assert_int_equal(wrong, 0);
 }
 
-/* What goes out comes in again the same, through a file, in every format; many rows, long values. */
+/* What goes out comes in again the same, through a file, in every format; many rows, long
+ * values. */
 static void
 there_and_back(void **state)
 {

@@ -1,6 +1,7 @@
 /*
- * deep_test.c -- every construct nested, chained and widened: as far as it goes it works, beyond that it is an error with
- * PostgreSQL's SQLSTATE for a limit, and the session goes on. Nothing crashes.
+ * deep_test.c -- every construct nested, chained and widened: as far as it goes it works, beyond
+ * that it is an error with PostgreSQL's SQLSTATE for a limit, and the session goes on. Nothing
+ * crashes.
  */
 #include "embedded.h"
 
@@ -105,7 +106,8 @@ deep(void **state)
 			fprintf(stderr, "%s, %u: %.200s\n", s->name, s->beyond, t.text);
 			wrong++;
 		}
-		/* In between either may be, but nothing else than an answer or a SQLSTATE of five characters. */
+		/* In between either may be, but nothing else than an answer or a SQLSTATE of five
+		 * characters. */
 		for (unsigned k = 0;
 		     k < sizeof between / sizeof *between && (s->beyond == 0 || between[k] < s->beyond);
 		     k++) {

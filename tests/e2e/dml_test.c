@@ -1,4 +1,5 @@
-/* dml_test.c -- ON CONFLICT, UPDATE ... FROM, DELETE ... USING: statement and answer, line by line. */
+/* dml_test.c -- ON CONFLICT, UPDATE ... FROM, DELETE ... USING: statement and answer, line by
+ * line. */
 #include "golden.h"
 
 static const struct golden conflicts[] = {
@@ -165,7 +166,8 @@ static const struct golden joins[] = {
 	{ "begin; insert into t values (6, 1, 'n'); update t set a = n from u where t.id = 6 and u.id = 3; "
 	  "select * from t; rollback",
 	    "BEGIN INSERT 0 1 UPDATE 16|300|n; SELECT 1 ROLLBACK" },
-	/* another key: the collector may be at work on that one, and SERIALIZABLE does not insert again by itself */
+	/* another key: the collector may be at work on that one, and SERIALIZABLE does not insert
+	 * again by itself */
 	{ "begin isolation level serializable; insert into t values (7, 1, 'n'); update t set a = n from u "
 	  "where t.id = 7 and u.id = 3 returning a; commit",
 	    "BEGIN INSERT 0 1300; UPDATE 1 COMMIT" },

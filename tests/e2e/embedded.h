@@ -1,21 +1,23 @@
-/* embedded.h -- a cluster inside of a test: one region in this process, one compute node, sessions that answer in text. */
+/* embedded.h -- a cluster inside of a test: one region in this process, one compute node, sessions
+ * that answer in text. */
 #ifndef NAM_TESTS_EMBEDDED_H
 #define NAM_TESTS_EMBEDDED_H
+
+#include "../test_client.h"
 
 #include <compute_node/cn.h>
 #include <storage_node/sn.h>
 
 #include <limits.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
-#include "../test_client.h"
+#include <cmocka.h>
 
 struct embedded {
 	struct sn_region *region;

@@ -1,18 +1,20 @@
 /*
  * explain_counts_test.c -- EXPLAIN ANALYZE's verbs and bytes are the fabric's own, to the last one.
  *
- * Around every statement net's counters of the worker's endpoints are read: their difference, less what the worker's
- * heartbeat and garbage collector did meanwhile, must be the total EXPLAIN names; and that total must be the sum of what
- * it says of every operator, the begin, the planning and the commit. Over shm with one node and with three, and over tcp.
- * e2e.explain_twin is this test over a twin of sql/exec/meter.c that forgets key lookups: there the sums must not agree.
+ * Around every statement net's counters of the worker's endpoints are read: their difference, less
+ * what the worker's heartbeat and garbage collector did meanwhile, must be the total EXPLAIN names;
+ * and that total must be the sum of what it says of every operator, the begin, the planning and the
+ * commit. Over shm with one node and with three, and over tcp. e2e.explain_twin is this test over a
+ * twin of sql/exec/meter.c that forgets key lookups: there the sums must not agree.
  */
 #include <compute_node/cn.h>
 #include <storage_node/test_node.h>
 
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <setjmp.h>
+
 #include <cmocka.h>
 
 #ifndef EXPLAIN_TWIN

@@ -1,4 +1,5 @@
-/* explain_test.c -- EXPLAIN ANALYZE: it runs the statement, counts what every operator gave, and shows nothing of the answer. */
+/* explain_test.c -- EXPLAIN ANALYZE: it runs the statement, counts what every operator gave, and
+ * shows nothing of the answer. */
 #include "golden.h"
 
 #include <ctype.h>
@@ -125,7 +126,8 @@ static const struct golden all[] = {
 	    "  "
 	    "           }\n              ]\n            }\n          ]\n        }\n      ]\n    }\n  }\n]; "
 	    "EXPLAIN" },
-	/* 13 pairs have the same g, four of them the ids in that order; then three rows come without a partner */
+	/* 13 pairs have the same g, four of them the ids in that order; then three rows come
+	 * without a partner */
 	{ QUIET "select 1 from w a left join w b on a.g = b.g and a.id < b.id where a.id < 7 and (b.v is "
 		"null or b.v > 10)",
 	    "Project (actual rows=5 loops=1);  -> Hash Right Join (actual rows=5 loops=1);       Hash Cond: "

@@ -1,7 +1,8 @@
 /*
- * from_test.c -- what may stand in FROM besides tables, and queries made of queries: rows with '|' and ';', ~
- * for NULL, then the command's tag; or the SQLSTATE and message. Set operations, recursion and series are as PostgreSQL 15
- * answers them; derived tables and plain WITH were worked out by hand.
+ * from_test.c -- what may stand in FROM besides tables, and queries made of queries: rows with '|'
+ * and ';', ~ for NULL, then the command's tag; or the SQLSTATE and message. Set operations,
+ * recursion and series are as PostgreSQL 15 answers them; derived tables and plain WITH were worked
+ * out by hand.
  */
 #include "golden.h"
 

@@ -1,6 +1,7 @@
 /*
- * functions_test.c -- functions and operators whose corners tests/sql/test_postgres.py may not meet: rows with '|'
- * and ';', ~ for NULL, then the command's tag; or the SQLSTATE and message. As PostgreSQL 15 answers.
+ * functions_test.c -- functions and operators whose corners tests/sql/test_postgres.py may not
+ * meet: rows with '|' and ';', ~ for NULL, then the command's tag; or the SQLSTATE and message. As
+ * PostgreSQL 15 answers.
  */
 #include "golden.h"
 

@@ -1,4 +1,5 @@
-/* grouping_test.c -- GROUPING SETS, ROLLUP, CUBE and GROUPING(). Every answer is PostgreSQL 15's. */
+/* grouping_test.c -- GROUPING SETS, ROLLUP, CUBE and GROUPING(). Every answer is PostgreSQL
+ * 15's. */
 #include "golden.h"
 
 static const struct golden cases[] = {

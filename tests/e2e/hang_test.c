@@ -1,6 +1,7 @@
 /*
- * hang_test.c -- a worker's thread that does not come back between claim and mark, while its process's heart beats: blocked, the
- * process gives up, so that others can settle it; computing, it does not, however long that takes.
+ * hang_test.c -- a worker's thread that does not come back between claim and mark, while its
+ * process's heart beats: blocked, the process gives up, so that others can settle it; computing, it
+ * does not, however long that takes.
  *
  * Real threads; what the others do then is txn/hang_test.c's, in virtual time.
  */
@@ -11,16 +12,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 /* cmocka after the four above */
-#include <cmocka.h>
 #include <base/clock.h>
 #include <base/log.h>
 #include <net/net.h>
+#include <storage_node/sn.h>
+#include <txn/txn.h>
+
 #include <pthread.h>
 #include <stdatomic.h>
-#include <storage_node/sn.h>
 #include <string.h>
-#include <txn/txn.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 enum { LEASE_MS = 100, AFTER_MS = 4 * LEASE_MS, CONNECT_MS = 50, SILENCE_S = 2, SLOW_S = 60 };
 

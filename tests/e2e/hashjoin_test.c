@@ -1,7 +1,8 @@
 /*
- * hashjoin_test.c -- joins and what is grouped above them, in sizes that fill several batches. Every question is put
- * twice: as it is, and with each column in an expression, so that nothing that is known of where a column comes from
- * can be used. The two must have the same rows, and as many as PostgreSQL 15 finds.
+ * hashjoin_test.c -- joins and what is grouped above them, in sizes that fill several batches.
+ * Every question is put twice: as it is, and with each column in an expression, so that nothing
+ * that is known of where a column comes from can be used. The two must have the same rows, and as
+ * many as PostgreSQL 15 finds.
  */
 #include "golden.h"
 
@@ -11,7 +12,8 @@ struct pair {
 };
 
 static const struct golden tables[] = {
-	/* f: 5,000 rows in runs of 3 with the same k; k = 0 .. 1666, every 7th has no partner, every 11th is NULL */
+	/* f: 5,000 rows in runs of 3 with the same k; k = 0 .. 1666, every 7th has no partner,
+	 * every 11th is NULL */
 	{ "create table f (id int primary key, k text, kn numeric, kf float8, kb char(12), ki bigint, v int, "
 	  "w text)",
 	    "CREATE TABLE" },

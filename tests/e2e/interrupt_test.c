@@ -1,11 +1,13 @@
 /*
- * interrupt_test.c -- statement_timeout and a cancel from another thread end every operator soon, wherever it is.
+ * interrupt_test.c -- statement_timeout and a cancel from another thread end every operator soon,
+ * wherever it is.
  *
  * "Soon" is 100 ms. The machine may be busy with other things, so the best of a few tries counts.
  */
 #include "golden.h"
 
 #include <base/clock.h>
+
 #include <pthread.h>
 #include <unistd.h>
 

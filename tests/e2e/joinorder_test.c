@@ -1,4 +1,5 @@
-/* joinorder_test.c -- in which order tables are joined: the answers are the same in every one, the rows between are few. */
+/* joinorder_test.c -- in which order tables are joined: the answers are the same in every one, the
+ * rows between are few. */
 #include "golden.h"
 
 #include <time.h>
@@ -102,7 +103,8 @@ every_order(void **state)
 	assert_int_equal(wrong, 0);
 }
 
-/* All rows that the operators of a plan gave, from EXPLAIN ANALYZE: each line's "actual ... rows=". */
+/* All rows that the operators of a plan gave, from EXPLAIN ANALYZE: each line's "actual ...
+ * rows=". */
 static double
 rows_through(struct test_client *t, const char *q)
 {
@@ -117,8 +119,8 @@ rows_through(struct test_client *t, const char *q)
 }
 
 /*
- * The smallest table meets the big one in a column of two values, the other in a column of 5,000: who begins with
- * the smallest pair of tables goes through 20,000 rows for each of its rows.
+ * The smallest table meets the big one in a column of two values, the other in a column of 5,000:
+ * who begins with the smallest pair of tables goes through 20,000 rows for each of its rows.
  */
 static void
 beats_greedy(void **state)
@@ -186,7 +188,8 @@ settings(void **state)
 	golden_all(list);
 }
 
-/* Chains, stars and cliques of many tables: a plan is made soon. The limit is generous: machines are busy. */
+/* Chains, stars and cliques of many tables: a plan is made soon. The limit is generous: machines
+ * are busy. */
 static void
 many_tables(void **state)
 {

@@ -1,6 +1,6 @@
 /*
- * joins_test.c -- outer joins: rows without a partner, where conditions may go, merged columns. The answers are
- * PostgreSQL 15's.
+ * joins_test.c -- outer joins: rows without a partner, where conditions may go, merged columns. The
+ * answers are PostgreSQL 15's.
  */
 #include "golden.h"
 

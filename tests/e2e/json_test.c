@@ -1,4 +1,5 @@
-/* json_test.c -- json made of values: to_json, json_build_*, json_agg, json_object_agg. Every answer is PostgreSQL 15's. */
+/* json_test.c -- json made of values: to_json, json_build_*, json_agg, json_object_agg. Every
+ * answer is PostgreSQL 15's. */
 #include "golden.h"
 
 static const struct golden cases[] = {

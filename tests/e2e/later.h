@@ -43,7 +43,8 @@ wait_for(struct later *l)
 	return l->answer;
 }
 
-/* Cancelled before it had begun, a statement would never hear of it: so again, until there is an answer. */
+/* Cancelled before it had begun, a statement would never hear of it: so again, until there is an
+ * answer. */
 static inline const char *
 cancelled(struct later *l)
 {

@@ -1,4 +1,5 @@
-/* lateral_test.c -- LATERAL, functions in FROM over columns beside them, aliases of joins. Every answer is PostgreSQL 15's. */
+/* lateral_test.c -- LATERAL, functions in FROM over columns beside them, aliases of joins. Every
+ * answer is PostgreSQL 15's. */
 #include "golden.h"
 
 static const struct golden cases[] = {

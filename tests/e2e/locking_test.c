@@ -1,4 +1,5 @@
-/* locking_test.c -- SELECT ... FOR UPDATE and its like: alone, and with sessions beside each other. PostgreSQL 15's answers. */
+/* locking_test.c -- SELECT ... FOR UPDATE and its like: alone, and with sessions beside each other.
+ * PostgreSQL 15's answers. */
 #include "golden.h"
 #include "later.h"
 #include "together.h"
@@ -118,7 +119,8 @@ beside(void **state)
 	    "'c')",
 	    "CREATE TABLE INSERT 0 3");
 	says(&b, "select sum(v) from t", "60; SELECT 1");
-	/* who changes the row waits; who locks it sees what became of it, and asks the condition again */
+	/* who changes the row waits; who locks it sees what became of it, and asks the condition
+	 * again */
 	says(&a, "begin; select v from t where id = 1 for update", "BEGIN10; SELECT 1");
 	start(&l, &b, "update t set v = v + 1 where id = 1");
 	usleep(20000);
@@ -178,7 +180,8 @@ beside(void **state)
 	test_client_close(&b);
 }
 
-/* One table on the kept side of two joins over the same keys: rows of the one that is named are locked, the other's are not. */
+/* One table on the kept side of two joins over the same keys: rows of the one that is named are
+ * locked, the other's are not. */
 static void
 kept_twice(void **state)
 {

@@ -1,6 +1,7 @@
 /*
- * more_functions_test.c -- functions beyond the first ones, in rows and with NULLs; tests/sql/asked.sql asks a real
- * PostgreSQL about many more. Rows with '|' and ';', ~ for NULL, then the command's tag; or the SQLSTATE and message.
+ * more_functions_test.c -- functions beyond the first ones, in rows and with NULLs;
+ * tests/sql/asked.sql asks a real PostgreSQL about many more. Rows with '|' and ';', ~ for NULL,
+ * then the command's tag; or the SQLSTATE and message.
  */
 #include "golden.h"
 

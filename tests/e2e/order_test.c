@@ -1,4 +1,5 @@
-/* order_test.c -- ORDER BY, LIMIT, groups and DISTINCT over more rows than a batch holds, and values that are easily mistaken. */
+/* order_test.c -- ORDER BY, LIMIT, groups and DISTINCT over more rows than a batch holds, and
+ * values that are easily mistaken. */
 #include "golden.h"
 
 static void
@@ -51,7 +52,8 @@ test_many(void **state)
 	(void)state;
 	static const struct golden g[] = {
 		{ "create table m (id int primary key, a int, s text, f float8)", "CREATE TABLE" },
-		/* a: every number of 0..4999 once, in no order; s: 0..49 as text, NULL for 49; f: a tenth are NULL */
+		/* a: every number of 0..4999 once, in no order; s: 0..49 as text, NULL for 49; f: a
+		 * tenth are NULL */
 		{ "insert into m select i, i * 2777 % 5000, case when i % 50 < 49 then 'a long prefix ' || i "
 		  "% 50 "
 		  "end, case when i % 10 > 0 then i * 1777 % 5000 / 8.0 - 200 end from generate_series(0, "

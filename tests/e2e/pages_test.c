@@ -1,4 +1,5 @@
-/* pages_test.c -- scans that remember (catalog/pages.c): what they answer while rows change under them. */
+/* pages_test.c -- scans that remember (catalog/pages.c): what they answer while rows change under
+ * them. */
 #include "golden.h"
 
 enum { ROWS = 4000 };
@@ -67,7 +68,8 @@ change(struct test_client *t, struct model *m, unsigned i, int v)
 	m->v[i] = v;
 }
 
-/* Rows change one by one and in heaps; a new snapshot sees all of it, one that was taken before nothing. */
+/* Rows change one by one and in heaps; a new snapshot sees all of it, one that was taken before
+ * nothing. */
 static void
 test_changes(void **state)
 {

@@ -1,4 +1,5 @@
-/* postgres_names_test.c -- what PostgreSQL 15 has and namdb has not says so (0A000); what nobody has does not exist. */
+/* postgres_names_test.c -- what PostgreSQL 15 has and namdb has not says so (0A000); what nobody
+ * has does not exist. */
 #include "golden.h"
 
 static const struct golden all[] = {

@@ -1,4 +1,5 @@
-/* push_test.c -- conditions over queries in FROM, views and WITH: where they are asked, and that the answer stays the same. */
+/* push_test.c -- conditions over queries in FROM, views and WITH: where they are asked, and that
+ * the answer stays the same. */
 #include "golden.h"
 
 #define PLAN "explain (costs off) "
@@ -133,7 +134,8 @@ static const struct golden flat[] = {
 						"u.t_id);    -> Key Lookup on u;         Key Cond: "
 						"(u.id = 17); EXPLAIN" },
 	{ "select * from ww where id = 17", "17|8|x17|y17|x8; SELECT 1" },
-	/* under an outer join: columns yes, and what NULLs make NULL; a constant is one only for rows that are there */
+	/* under an outer join: columns yes, and what NULLs make NULL; a constant is one only for
+	 * rows that are there */
 	{ PLAN "select u.c, v.a1 from u left join v on v.id = u.t_id where u.id = 4",
 	    "Project;  -> Left Key Lookup on t;       Key Cond: (t.id = u.t_id);    -> Key Lookup on u;      "
 	    "   Key "
@@ -305,7 +307,8 @@ static const struct golden unasked[] = {
 	    "17; SELECT 1" },
 };
 
-/* Reading one row of a view costs what reading one row of its tables costs: a READ and a round trip each. */
+/* Reading one row of a view costs what reading one row of its tables costs: a READ and a round trip
+ * each. */
 static void
 of_verbs(void **state)
 {
@@ -352,7 +355,8 @@ of_verbs(void **state)
 	embedded_close(&e);
 }
 
-/* Views of views that say a column twice, forty deep: neither conditions nor expressions double forty times. */
+/* Views of views that say a column twice, forty deep: neither conditions nor expressions double
+ * forty times. */
 static void
 of_doubles(void **state)
 {

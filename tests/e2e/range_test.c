@@ -1,4 +1,5 @@
-/* range_test.c -- RANGE frames with offsets over dates, times and intervals; aggregates over windows. Answers are PostgreSQL 15's. */
+/* range_test.c -- RANGE frames with offsets over dates, times and intervals; aggregates over
+ * windows. Answers are PostgreSQL 15's. */
 #include "golden.h"
 
 static const struct golden cases[] = {

@@ -1,4 +1,5 @@
-/* savepoint_test.c -- SAVEPOINT, RELEASE, ROLLBACK TO; races of ON CONFLICT and UPDATE ... FROM inside of blocks. */
+/* savepoint_test.c -- SAVEPOINT, RELEASE, ROLLBACK TO; races of ON CONFLICT and UPDATE ... FROM
+ * inside of blocks. */
 #include "golden.h"
 
 static const struct golden list[] = {
@@ -145,7 +146,8 @@ beside_each_other(void **state)
 	assert_string_equal(ask(&b, "update t set a = 22 where id = 2"), "UPDATE 1");
 	assert_string_equal(ask(&a, "rollback to s; commit"), "ROLLBACK COMMIT");
 	assert_string_equal(ask(&b, "select * from t order by id"), "1|10;2|22;3|30; SELECT 3");
-	/* ON CONFLICT sees what came after its transaction's first statement: each statement has a snapshot */
+	/* ON CONFLICT sees what came after its transaction's first statement: each statement has a
+	 * snapshot */
 	ask(&a, "begin; select 1");
 	assert_string_equal(ask(&b, "insert into t values (4, 4)"), "INSERT 0 1");
 	assert_string_equal(

@@ -1,4 +1,5 @@
-/* series_test.c -- generate_series over numerics and timestamps; FETCH ... WITH TIES. Every answer is PostgreSQL 15's. */
+/* series_test.c -- generate_series over numerics and timestamps; FETCH ... WITH TIES. Every answer
+ * is PostgreSQL 15's. */
 #include "golden.h"
 
 static const struct golden series[] = {

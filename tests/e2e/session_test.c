@@ -1,4 +1,5 @@
-/* session_test.c -- sessions beside each other, COPY, prepared statements, cancelling, and statements built to hurt. */
+/* session_test.c -- sessions beside each other, COPY, prepared statements, cancelling, and
+ * statements built to hurt. */
 #include "later.h"
 #include "together.h"
 
@@ -176,8 +177,10 @@ copy_stdin(void **state)
 	test_client_open(&t, &e, 0);
 	says(&t, "create table cp (id int primary key, a text, b numeric(6,2))", "CREATE TABLE");
 	const char *data = "\xef\xbb\xbfid,a,b\r\n1,\"x, \"\"y\"\"\r\nz\",1.005\r\n2,,\r\n3,\"\",-7\n";
-	for (size_t piece = 3; piece < 60; piece += 2) { /* a torn byte order mark is not looked for */
-		says(&t, "delete from cp", piece == 3 ? "DELETE 0" : "DELETE 3"); /* the same keys, at once */
+	for (size_t piece = 3; piece < 60; piece += 2) { /* a torn byte order mark is not looked
+							  * for */
+		/* the same keys, at once */
+		says(&t, "delete from cp", piece == 3 ? "DELETE 0" : "DELETE 3");
 		assert_string_equal(copy(&t, "copy cp from stdin csv header", data, piece), "COPY 3");
 		says(&t, "select * from cp order by id", "1|x, \"y\"\r\nz|1.01;2|~|~;3||-7.00; SELECT 3");
 	}
@@ -337,7 +340,8 @@ long_values(void **state)
 	test_client_close(&t);
 }
 
-/* ---- prepared statements ---------------------------------------------------------------------- */
+/* ---- prepared statements
+ * ---------------------------------------------------------------------- */
 
 struct prepared {
 	_Atomic int done;

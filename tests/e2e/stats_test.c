@@ -106,7 +106,8 @@ sampled(void **state)
 	golden_all(list);
 }
 
-/* The first operator's guess and what came: of whatever EXPLAIN ANALYZE prints, the first two "rows=". */
+/* The first operator's guess and what came: of whatever EXPLAIN ANALYZE prints, the first two
+ * "rows=". */
 static bool
 guess(struct test_client *t, const char *query, double *guessed, double *came)
 {

@@ -1,10 +1,12 @@
 /*
- * stress_test.c -- sessions of several threads at once on the same few rows. What was answered is counted by the threads
- * themselves; in the end the tables must hold just that. A statement that lost a race (40001, 40P01) counts as nothing.
+ * stress_test.c -- sessions of several threads at once on the same few rows. What was answered is
+ * counted by the threads themselves; in the end the tables must hold just that. A statement that
+ * lost a race (40001, 40P01) counts as nothing.
  */
 #include "together.h"
 
 #include <base/rng.h>
+
 #include <pthread.h>
 #include <stdatomic.h>
 

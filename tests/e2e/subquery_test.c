@@ -1,6 +1,7 @@
 /*
- * subquery_test.c -- subqueries in expressions, wherever an expression may stand: rows with '|' and ';', ~ for
- * NULL, then the command's tag; or the SQLSTATE and message. The answers are PostgreSQL 15's.
+ * subquery_test.c -- subqueries in expressions, wherever an expression may stand: rows with '|' and
+ * ';', ~ for NULL, then the command's tag; or the SQLSTATE and message. The answers are PostgreSQL
+ * 15's.
  */
 #include "golden.h"
 

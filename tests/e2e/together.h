@@ -1,4 +1,5 @@
-/* together.h -- one cluster with two workers for all tests of a file: give cluster_setup and cluster_teardown to cmocka. */
+/* together.h -- one cluster with two workers for all tests of a file: give cluster_setup and
+ * cluster_teardown to cmocka. */
 #ifndef NAM_TESTS_TOGETHER_H
 #define NAM_TESTS_TOGETHER_H
 

@@ -1,5 +1,6 @@
 /*
- * types_test.c -- what each type reads, writes, converts, compares and computes. The answers are PostgreSQL 15's.
+ * types_test.c -- what each type reads, writes, converts, compares and computes. The answers are
+ * PostgreSQL 15's.
  */
 #include "golden.h"
 

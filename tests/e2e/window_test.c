@@ -358,7 +358,8 @@ sliding(void **state)
 		    "k % 16 from (select a.i * 1000 + b.i * 100 + c.i * 10 + x.i as k from d a, d b, "
 		    "d c, d x where a.i < 4) y"),
 	    "INSERT 0 4000");
-	/* 4000 rows are four batches: sums over 100 rows from running sums are the differences of those */
+	/* 4000 rows are four batches: sums over 100 rows from running sums are the differences of
+	 * those */
 	assert_string_equal(
 	    ask(&t,
 		"select count(*), sum(case when a = b - coalesce(c, 0) then 1 else 0 end) from (select a, b, "

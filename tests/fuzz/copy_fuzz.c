@@ -1,6 +1,7 @@
 /*
- * copy_fuzz.c -- libFuzzer feeds COPY ... FROM STDIN: two bytes choose the options, the rest is the input. What goes in
- * must come out by COPY ... TO STDOUT with the same options, go in again, and come out the same.
+ * copy_fuzz.c -- libFuzzer feeds COPY ... FROM STDIN: two bytes choose the options, the rest is the
+ * input. What goes in must come out by COPY ... TO STDOUT with the same options, go in again, and
+ * come out the same.
  */
 #include "../e2e/embedded.h"
 

@@ -1,11 +1,13 @@
 /*
- * sql_fuzz.c -- libFuzzer feeds SQL text to a whole embedded cluster: nothing may crash, hang or leak, and what
- * was committed before stays. Built with clang and -DNAM_SANITIZE=fuzzer-no-link,address,undefined; ./go check runs it.
+ * sql_fuzz.c -- libFuzzer feeds SQL text to a whole embedded cluster: nothing may crash, hang or
+ * leak, and what was committed before stays. Built with clang and
+ * -DNAM_SANITIZE=fuzzer-no-link,address,undefined; ./go check runs it.
  */
 #include <compute_node/cn.h>
+#include <storage_node/sn.h>
+
 #include <stdio.h>
 #include <stdlib.h>
-#include <storage_node/sn.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -15,10 +17,11 @@ size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t one_size, const uint
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
 
 enum {
-	FRESH_TABLES =
-	    128, /* texts after which the tables are made anew: most mutations of DROP and DELETE work */
+	FRESH_TABLES = 128, /* texts after which the tables are made anew: most mutations of DROP and DELETE
+		  * work */
 	FRESH_CLUSTER =
-	    20000 /* texts after which everything is: schemas and sequences are never given back in full */
+	    20000 /* texts after which everything is: schemas and sequences are never given back in
+		   * full */
 };
 
 static struct sn_region *region;
@@ -225,7 +228,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-/* ---- mutations that leave most texts grammatical: whole tokens are dropped, doubled, moved, replaced ---- */
+/* ---- mutations that leave most texts grammatical: whole tokens are dropped, doubled, moved,
+ * replaced ---- */
 
 static const char *const piece[] = { "NULL", "a", "b", "c", "d", "e", "f", "g", "h", "k", "t", "u", "t.a",
 	"u.a", "0", "1", "-1", "2.5", "1e308", "'x'", "''", "'2024-02-29'", "true", "*", ",", "(", ")", "=",
@@ -266,7 +270,8 @@ static const char *const piece[] = { "NULL", "a", "b", "c", "d", "e", "f", "g", 
 	"md5(b)", "overlay(b PLACING 'x' FROM 2)", "POSITION('n' IN b)", "trim(BOTH 'e' FROM b)", "gcd(a, 6)",
 	"width_bucket" };
 
-/* Where the token at p ends: a word, a number, a quoted text, or one other character; blanks before it belong to it. */
+/* Where the token at p ends: a word, a number, a quoted text, or one other character; blanks before
+ * it belong to it. */
 static size_t
 token(const uint8_t *p, size_t n)
 {
@@ -323,7 +328,8 @@ LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
 	return len;
 }
 
-/* A stretch of tokens from one text, brackets and all that they hold, into the other in the place of such a one. */
+/* A stretch of tokens from one text, brackets and all that they hold, into the other in the place
+ * of such a one. */
 static void
 stretch(const uint8_t *p, size_t n, size_t *from, size_t *to)
 {

@@ -1,12 +1,14 @@
 /*
- * text_fuzz.c -- libFuzzer feeds the parsers of texts that need no cluster: literals of every type, json and its paths,
- * regular expressions, the cutting of input into statements. The first byte says which (text_seeds.txt); beyond not crashing,
- * a value must come back from its own text, and pieces of input must be cut as the whole is.
+ * text_fuzz.c -- libFuzzer feeds the parsers of texts that need no cluster: literals of every type,
+ * json and its paths, regular expressions, the cutting of input into statements. The first byte
+ * says which (text_seeds.txt); beyond not crashing, a value must come back from its own text, and
+ * pieces of input must be cut as the whole is.
  */
-#include <types/json.h>
-#include <types/value.h>
 #include <compute_node/split.h>
 #include <sql/expr/func/regex.h>
+#include <types/json.h>
+#include <types/value.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,7 +160,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		       left = { copy, (uint32_t)(cut ? (size_t)(cut - copy) : n) };
 	struct cat_str right = { cut ? cut + 2 : "", (uint32_t)(cut ? n - left.len - 2 : 0) };
 	struct cat_err err = { 0 };
-	/* 'A' json@@name, 'B' pattern@@text, 'C' statements; from 'D' on the types in their order, '1' behind it: arrays of them */
+	/* 'A' json@@name, 'B' pattern@@text, 'C' statements; from 'D' on the types in their order,
+	 * '1' behind it: arrays of them */
 	unsigned how = (data[0] - 'A' + 256u) % (CAT_TYPES + 2);
 	nam_arena_init(&a, 0);
 	if (how == 0) {

@@ -1,7 +1,10 @@
 /*
- * wire_fuzz.c -- libFuzzer is a peer of a storage node: an honest one up to a point that the first byte chooses, then its
- * bytes are whatever comes. The node may answer or drop it; it must stay alive, and honest peers must be served.
+ * wire_fuzz.c -- libFuzzer is a peer of a storage node: an honest one up to a point that the first
+ * byte chooses, then its bytes are whatever comes. The node may answer or drop it; it must stay
+ * alive, and honest peers must be served.
  */
+#include <base/clock.h>
+#include <base/log.h>
 #include <net/handshake.h>
 #include <net/local.h>
 #include <net/net.h>
@@ -9,16 +12,14 @@
 #include <net/remote.h>
 #include <storage_node/test_node.h>
 
-#include <base/clock.h>
-#include <base/log.h>
-
 #include <poll.h>
 #include <sys/socket.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__lsan_default_suppressions(void);
 
-/* What libcrypto keeps for a thread is given back when the thread ends; libFuzzer's has not ended yet. */
+/* What libcrypto keeps for a thread is given back when the thread ends; libFuzzer's has not ended
+ * yet. */
 const char *
 __lsan_default_suppressions(void)
 {
@@ -121,7 +122,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bool known = data[0] & 1;
 	bool control = known && (data[0] & 4);
 	int fd = known ? peer(control ? NET_ROLE_CONTROL : NET_ROLE_WORKER) : dial();
-	/* Frames: the address's region and the length's high bytes are mostly made good, or nothing would get far. */
+	/* Frames: the address's region and the length's high bytes are mostly made good, or nothing
+	 * would get far. */
 	if (control && (data[0] & 2))
 		for (size_t at = 1; at + sizeof(struct net_news) <= size; at += sizeof(struct net_news)) {
 			struct net_news n;

@@ -1,4 +1,5 @@
-/* backends.c -- namdb through its library, PostgreSQL through libpq, which is loaded only when it is asked for. */
+/* backends.c -- namdb through its library, PostgreSQL through libpq, which is loaded only when it
+ * is asked for. */
 #include "record.h"
 
 #include <dlfcn.h>

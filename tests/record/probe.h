@@ -1,8 +1,9 @@
 /*
- * probe.h -- what a process does beside its load, so that its death and the others' patience can be measured.
+ * probe.h -- what a process does beside its load, so that its death and the others' patience can be
+ * measured.
  *
- * Two tables: held (a row for each process that ever comes) and pulse (a row for each place that one process at a time
- * fills). A process that probes
+ * Two tables: held (a row for each process that ever comes) and pulse (a row for each place that
+ * one process at a time fills). A process that probes
  *	- holds the lock of its row of `held`, transaction after transaction, so that it has it whenever it is killed;
  *	- counts its row of `pulse` up, and writes down when each count was answered;
  *	- reads all of `pulse`, and writes down what it saw;
@@ -35,7 +36,8 @@ enum { PROBE_ROWS = 2000, PROBE_PLACES = 8 };
 bool probe_setup(const struct backend *b, void *conn, struct answer *a);
 /* Starts the threads, once. False: it said why on stderr. */
 bool probe_start(const struct probe_config *cfg);
-/* Waits until all but the one that hears stdin have ended: when time is up, or the connection is gone. */
+/* Waits until all but the one that hears stdin have ended: when time is up, or the connection is
+ * gone. */
 void probe_join(void);
 
 #endif

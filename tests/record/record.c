@@ -17,7 +17,8 @@
  * With --place and --row it is also probed how long others are held up by one
  *that dies or stands still: probe.h.
  *
- * With --patient a session goes on when a connection to a storage node broke (58030): the next transaction has a new one.
+ * With --patient a session goes on when a connection to a storage node broke (58030): the next
+ * transaction has a new one.
  *
  * `checkout` is as TPC-W's: of one to three items some are taken from stock,
  *and an order and its lines are written. For the judge it is a bank: a second
@@ -26,8 +27,8 @@
  * Keys of `list` and `register` wander: at a time there are HOT of them, and
  *every --window ms they move on by one, so lists stay short.
  */
-#include "record.h"
 #include "probe.h"
+#include "record.h"
 
 #include <base/number.h>
 #include <base/rng.h>

@@ -1,21 +1,23 @@
 /*
  * audit.c -- whose is each byte of the simulated memory, when everybody has left?
  *
- * Every 64 bytes that a storage node has handed out are given to exactly one: the oracle, the cluster's record, the logs, a
- * table's anchor or ledger, its index, a row, a blob that a row names, or a list from which the next process takes memory.
- * What two have is a wrong answer waiting to be given; what nobody has is lost.
+ * Every 64 bytes that a storage node has handed out are given to exactly one: the oracle, the
+ * cluster's record, the logs, a table's anchor or ledger, its index, a row, a blob that a row
+ * names, or a list from which the next process takes memory. What two have is a wrong answer
+ * waiting to be given; what nobody has is lost.
  */
 #include "sim_txn.h"
 
 #include <base/hash.h>
 #include <index/hash/hash_format.h>
 #include <net/region_format.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tsoracle/oracle_format.h>
 #include <txn/cluster_format.h>
 #include <txn/intent_format.h>
 #include <txn/spread_format.h>
+
+#include <stdlib.h>
+#include <string.h>
 
 enum { REGIONS = 3, UNIT = 64, EXTENT_UNITS = NET_EXTENT / UNIT, STEPS_MAX = 1 << 20, SWEPT_NS = 300000000 };
 
@@ -136,7 +138,8 @@ spread(struct audit *a, uint64_t root, uint8_t kind, const char *what)
 	return (unsigned)s->n + 1;
 }
 
-/* Logs stay with their slots. A long write set that its intent still names is one that nobody gave back. */
+/* Logs stay with their slots. A long write set that its intent still names is one that nobody gave
+ * back. */
 static void
 logs(struct audit *a, const struct tso_anchor *oracle)
 {
@@ -206,7 +209,8 @@ index_of(struct audit *a, uint64_t anchor)
 		claim(a, spare, n * IDX_TABLE_BYTES, LISTED, "unused sub-tables");
 }
 
-/* Completely frozen (H3), a sub-table of this index, and older than its last resize: what was replaced. */
+/* Completely frozen (H3), a sub-table of this index, and older than its last resize: what was
+ * replaced. */
 static bool
 is_left_behind(const struct idx_bucket *t, uint64_t tag, uint64_t resizes)
 {
@@ -225,8 +229,9 @@ is_left_behind(const struct idx_bucket *t, uint64_t tag, uint64_t resizes)
 }
 
 /*
- * An extent of an index. Each resize leaves the sub-table behind that it replaced, and only the process that did it remembers that: when it
- * ends, nobody does (index/README.md). So as many as there were resizes may be nobody's; every other one is lost. *behind: how many so far.
+ * An extent of an index. Each resize leaves the sub-table behind that it replaced, and only the
+ * process that did it remembers that: when it ends, nobody does (index/README.md). So as many as
+ * there were resizes may be nobody's; every other one is lost. *behind: how many so far.
  */
 static void
 index_extent(struct audit *a, uint64_t anchor, uint64_t extent, uint64_t *behind)
@@ -292,7 +297,8 @@ row_of(struct audit *a, unsigned table, uint64_t at)
 	return true;
 }
 
-/* A tree of free cells. offset: where in its memory a cell lies; bytes 0: each says how long it is. */
+/* A tree of free cells. offset: where in its memory a cell lies; bytes 0: each says how long it
+ * is. */
 static void
 tree_of(struct audit *a, uint64_t at, uint64_t offset, uint64_t bytes)
 {
@@ -428,7 +434,8 @@ audit(struct run *r)
 			r->audited.extents_left += a.unit[k][i] == NOBODYS;
 	for (unsigned k = 1; k <= REGIONS; k++)
 		free(a.unit[k]);
-	/* A process that dies between taking an extent and entering it leaves one that no table knows of (txn/README.md). */
+	/* A process that dies between taking an extent and entering it leaves one that no table
+	 * knows of (txn/README.md). */
 	bool deaths = false;
 	for (unsigned i = 0; i < r->shape.procs; i++)
 		deaths = deaths || r->place[i].buried;

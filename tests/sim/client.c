@@ -1,4 +1,5 @@
-/* client.c -- one client: transactions of every kind by dice, each answer written into the history. */
+/* client.c -- one client: transactions of every kind by dice, each answer written into the
+ * history. */
 #include "sim_txn.h"
 
 #include <stdlib.h>
@@ -293,7 +294,8 @@ make(struct session *s, unsigned table, uint64_t key, int64_t balance, const str
 	return NAM_OK;
 }
 
-/* Locks a row (READ COMMITTED: maybe finding a newer version). *r gets the version that will be replaced. */
+/* Locks a row (READ COMMITTED: maybe finding a newer version). *r gets the version that will be
+ * replaced. */
 nam_status
 client_lock(struct session *s, unsigned table, struct txn_row *row, struct row *r)
 {
@@ -312,7 +314,8 @@ client_lock(struct session *s, unsigned table, struct txn_row *row, struct row *
 	return NAM_OK;
 }
 
-/* A next version written over the bytes of the row as it was read: of the same length, without a blob. */
+/* A next version written over the bytes of the row as it was read: of the same length, without a
+ * blob. */
 static nam_status
 edit(struct session *s, unsigned table, struct txn_row *row, const struct row *was, int64_t balance)
 {
@@ -664,7 +667,8 @@ client_transaction(struct session *s)
 	if (s->number > CLIENTS && s->load != DROPS) /* the other loads know their clients */
 		s->load = MIXED;
 	bool reader = s->load == MIXED &&
-		      dice(s, s->run->shape.storm ? 40 : 6) == 0; /* reads for long, changes nothing */
+		      /* reads for long, changes nothing */
+		      dice(s, s->run->shape.storm ? 40 : 6) == 0;
 	iso = s->load == LISTS ? s->run->shape.lists : iso == 3 ? (unsigned)dice(s, 3) : iso;
 	if (s->load == LONG && iso == 0)
 		iso = 1; /* to have one snapshot for long */
@@ -731,7 +735,8 @@ client_main(void *arg)
 		if (r->lost != 0 ? after++ == AFTER_LOSS : s.told > TOLD_MAX)
 			break;
 		client_transaction(&s);
-		if (r->visiting > 0 && enough) /* the visitors need somebody to stand beside, and no more */
+		if (r->visiting > 0 && enough) /* the visitors need somebody to stand beside, and no
+					        * more */
 			net_sleep(s.w, dice(&s, WITH_VISITORS_NS));
 		else if (!r->shape.storm && dice(&s, 4) == 0)
 			net_sleep(s.w, dice(&s, dice(&s, 10) ? 10000 : 3000000));

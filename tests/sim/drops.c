@@ -1,11 +1,12 @@
 /*
  * drops.c -- tables that come, are filled, emptied, dropped and made again, by all clients at once.
  *
- * A name is a key of KEYED whose row says which table has the name: what the catalog is to SQL. The row guards the table
- * (txn.h), a drop holds it, deletes the row or has it name a fresh table, and frees the old one when the commit is answered.
- * Others insert, delete and scan meanwhile, and their collectors have its blocks in their queues when its memory goes
- * back. What a reader was shown of it is judged like any other answer; what became of its memory, by the rows of the other tables,
- * and by the audit.
+ * A name is a key of KEYED whose row says which table has the name: what the catalog is to SQL. The
+ * row guards the table (txn.h), a drop holds it, deletes the row or has it name a fresh table, and
+ * frees the old one when the commit is answered. Others insert, delete and scan meanwhile, and
+ * their collectors have its blocks in their queues when its memory goes back. What a reader was
+ * shown of it is judged like any other answer; what became of its memory, by the rows of the other
+ * tables, and by the audit.
  */
 #include "sim_txn.h"
 
@@ -71,7 +72,8 @@ drops_close(struct run *r, struct place *p)
 
 /* ---- statements ---- */
 
-/* A new table, filled a bit, gets that name: in a row of its own, or in that of the table it replaces. */
+/* A new table, filled a bit, gets that name: in a row of its own, or in that of the table it
+ * replaces. */
 static nam_status
 make_table(struct session *s, uint64_t name, struct txn_row *row, const struct row *was)
 {

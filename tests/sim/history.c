@@ -1,4 +1,5 @@
-/* history.c -- the judge: rebuilds every object's versions by commit id, then asks each read whether it is right. */
+/* history.c -- the judge: rebuilds every object's versions by commit id, then asks each read
+ * whether it is right. */
 #include "history.h"
 
 #include <inttypes.h>
@@ -200,7 +201,8 @@ by_cid(const void *a, const void *b)
 	return x->cid < y->cid ? -1 : x->cid > y->cid;
 }
 
-/* Versions, in the order of commit ids. An object written twice by one transaction has one: the last. */
+/* Versions, in the order of commit ids. An object written twice by one transaction has one: the
+ * last. */
 static void
 build_versions(struct hist *h)
 {
@@ -362,7 +364,8 @@ judge_txn(struct hist *h, const struct hist_txn *t, const struct hist_bank *bank
 			if (t->iso == HIST_SER && t->end == HIST_COMMITTED && t->wrote)
 				judge_stable(h, t, o, op->snap);
 			break;
-		case HIST_LOCKED: /* judged by what is written over it; but it must exist and be no older */
+		case HIST_LOCKED: /* judged by what is written over it; but it must exist and be no
+				   * older */
 			o = object(h, op->table, op->id);
 			if (o->own_of != t && op->value != 0) {
 				const struct version *v = at_snapshot(o, op->snap);
@@ -477,8 +480,8 @@ sign_of(const struct hist *h, const struct hist_txn *by, const struct hist_op *w
 
 /*
  * The last state that the transaction leaves of each object counts. The first value with a sign
- * decides for all of them. Where no value has a sign, the deletions decide: a single one that did not
- * take place says no. Where nothing has a sign, no answer depends on the verdict.
+ * decides for all of them. Where no value has a sign, the deletions decide: a single one that did
+ * not take place says no. Where nothing has a sign, no answer depends on the verdict.
  */
 static bool
 took_place(const struct hist *h, const struct hist_txn *t)

@@ -1,5 +1,6 @@
 /*
- * history.h -- what clients saw of a database, and a judge of it that knows nothing of how it works.
+ * history.h -- what clients saw of a database, and a judge of it that knows nothing of how it
+ * works.
  *
  * Everything is numbers: an object is (table, id), a state of it is a value that
  * is unique in the run, 0 = it is not there. Transactions carry the snapshot of
@@ -18,7 +19,8 @@
 #include <stdio.h>
 
 enum hist_iso { HIST_RC, HIST_RR, HIST_SER };
-/* UNKNOWN: its process died, or nobody told it. The judge finds out by what others saw of it: all or nothing. */
+/* UNKNOWN: its process died, or nobody told it. The judge finds out by what others saw of it: all
+ * or nothing. */
 enum hist_end { HIST_OPEN, HIST_COMMITTED, HIST_ABORTED, HIST_UNKNOWN };
 enum hist_kind {
 	HIST_READ,   /* one object, at the statement's snapshot */
@@ -74,7 +76,8 @@ struct hist_bank {
 /* Judges everything. Says on `out` what is wrong (at most a few lines); true when nothing is. */
 bool hist_judge(struct hist *h, const struct hist_bank *bank, FILE *out);
 
-/* After hist_judge: all of it as `namdb check` reads it. weakest: what goes for all; each transaction is held to its own, too. */
+/* After hist_judge: all of it as `namdb check` reads it. weakest: what goes for all; each
+ * transaction is held to its own, too. */
 void hist_write(struct hist *h, enum hist_iso weakest, FILE *out);
 /* After hist_judge: the state of an object at a snapshot (UINT64_MAX: the newest). */
 uint64_t hist_value_at(struct hist *h, unsigned table, uint64_t id, uint64_t snap);

@@ -1,4 +1,5 @@
-/* history_test.c -- the judge decides from what others saw whether a transaction in doubt took place. */
+/* history_test.c -- the judge decides from what others saw whether a transaction in doubt took
+ * place. */
 #include "history.h"
 
 #include <setjmp.h>

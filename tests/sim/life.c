@@ -1,9 +1,11 @@
 /*
- * life.c -- processes that come and go beside the clients' own: they join, work, stand idle, work again and leave.
+ * life.c -- processes that come and go beside the clients' own: they join, work, stand idle, work
+ * again and leave.
  *
- * Each is struck at some step of that: it dies with one of its verbs, or stands still for longer than a lease, while it joins, works or
- * leaves; or while it is idle, and then more commit ids pass than the vector has marks. A process that stood still while it was
- * idle has lost nothing and goes on. What the others are told with their marks meanwhile (notes) must reach all of them.
+ * Each is struck at some step of that: it dies with one of its verbs, or stands still for longer
+ * than a lease, while it joins, works or leaves; or while it is idle, and then more commit ids pass
+ * than the vector has marks. A process that stood still while it was idle has lost nothing and goes
+ * on. What the others are told with their marks meanwhile (notes) must reach all of them.
  */
 #include "sim_txn.h"
 
@@ -22,7 +24,8 @@ enum {
 	GAP_NS = 30000000,   /* between two visits, at most */
 };
 
-/* From the moment it leaves, or is struck: it collects for 2 s at most, and waits for whoever has to be settled. */
+/* From the moment it leaves, or is struck: it collects for 2 s at most, and waits for whoever has
+ * to be settled. */
 #define END_NS UINT64_C(6000000000)
 
 enum strike { NONE, DIES_JOINING, DIES_WORKING, DIES_LEAVING, STILL_WORKING, STILL_LEAVING, STRIKES };
@@ -108,7 +111,8 @@ dies(struct visit *v, uint64_t verbs, struct nam_rng *dice)
 	    v->run->sim, v->place.net, net_sim_verbs(v->place.net) + 1 + nam_rng_below(dice, verbs));
 }
 
-/* Spends commit ids of process 0. With a note, each must be heard by everybody whose prefix covers it. */
+/* Spends commit ids of process 0. With a note, each must be heard by everybody whose prefix covers
+ * it. */
 static void
 spend(struct run *r, unsigned n, unsigned note)
 {

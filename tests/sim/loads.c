@@ -1,13 +1,16 @@
 /*
- * loads.c -- transactions that are about something: lists, pairs, keys fought for, a shop, long readers, little memory.
+ * loads.c -- transactions that are about something: lists, pairs, keys fought for, a shop, long
+ * readers, little memory.
  *
- * All of them are rows like others, so history.c judges every read of theirs. Beside that each has a judge of its own that
- * knows nothing of timestamps: lists go to check/ as a history of appends, glances at pairs must lie on one line, a key has one
- * winner, and the shop's books agree in each snapshot.
+ * All of them are rows like others, so history.c judges every read of theirs. Beside that each has
+ * a judge of its own that knows nothing of timestamps: lists go to check/ as a history of appends,
+ * glances at pairs must lie on one line, a key has one winner, and the shop's books agree in each
+ * snapshot.
  */
 #include "sim_txn.h"
 
 #include <check/check.h>
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -294,7 +297,8 @@ cart_add(struct session *s)
 	return st != NAM_OK ? st : client_replace(s, KEYED, &g.row, &r, amount);
 }
 
-/* Reads a cart, takes what it says from the stock, writes the order and its lines, empties the cart. */
+/* Reads a cart, takes what it says from the stock, writes the order and its lines, empties the
+ * cart. */
 static nam_status
 checkout(struct session *s)
 {
@@ -474,7 +478,8 @@ do_tiny(struct session *s)
 	uint64_t id[3];
 	nam_status st = NAM_OK;
 	if (s->wants_room) {
-		net_sleep(s->w, dice(s, 6000000)); /* what was deleted before is given back by and by */
+		net_sleep(s->w, dice(s, 6000000)); /* what was deleted before is given back by and
+						    * by */
 		for (unsigned i = 0; st == NAM_OK && i < 4; i++)
 			st = client_scan(s, BARE, true, NULL, NULL);
 		s->wants_room = st != NAM_OK;

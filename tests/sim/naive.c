@@ -77,7 +77,8 @@ naive_main(void *arg)
 			for (unsigned n = 0; st == NAM_OK && n < r->shape.slots; n++) {
 				uint32_t off = head_bytes(r) + n * slot_bytes();
 				st = net_read1(w, net_plus(at, off), img + off, slot_bytes(), NULL);
-				if (nam_rng_below(net_rng(w), 4) == 0) /* its thread was not running */
+				/* its thread was not running */
+				if (nam_rng_below(net_rng(w), 4) == 0)
 					net_sleep(w, 1 + nam_rng_below(net_rng(w), 40000));
 			}
 			if (st != NAM_OK)

@@ -1,14 +1,17 @@
 /*
- * neighbour.c -- processes without transactions on the same storage nodes, to whom worse things happen.
+ * neighbour.c -- processes without transactions on the same storage nodes, to whom worse things
+ * happen.
  *
- * A roamer's connections break and it is cut off for a while; it comes back each time. A zombie is shut out in the
- * middle of work and goes on trying. A mortal dies with some verb and is shut out, too. All add to words and overwrite
- * blocks of their own. A judge shuts them out, and looks whether what they did is what may have been done: no
- * sure addition is lost, none is made twice, and nothing comes after a reconnect or a fence.
+ * A roamer's connections break and it is cut off for a while; it comes back each time. A zombie is
+ * shut out in the middle of work and goes on trying. A mortal dies with some verb and is shut out,
+ * too. All add to words and overwrite blocks of their own. A judge shuts them out, and looks
+ * whether what they did is what may have been done: no sure addition is lost, none is made twice,
+ * and nothing comes after a reconnect or a fence.
  */
 #include "sim_txn.h"
 
 #include <net/region_format.h>
+
 #include <string.h>
 
 enum { REGIONS = 3, BLOCK = 2048 };
@@ -85,7 +88,8 @@ roamer_main(void *arg)
 			second = word_at(r, k, ROAMER_AT);
 			if (first != second)
 				run_bad(r, "a verb of a connection that was replaced came late");
-			/* The new connection works, unless it has broken again: then the next round finds it. */
+			/* The new connection works, unless it has broken again: then the next round
+			 * finds it. */
 			if (net_faa1(it.rw, net_plus(it.extent[k], ROAMER_AT), 1, &seen, NULL) == NAM_OK)
 				r->roamed.sure++;
 			else
@@ -115,7 +119,8 @@ victim_main(void *arg)
 		st = net_run(&b);
 		net_sleep(v->w, nam_rng_below(net_rng(v->w), 5000));
 	}
-	/* A zombie tries again; each node lets it in until it has heard of the fence, and never after. */
+	/* A zombie tries again; each node lets it in until it has heard of the fence, and never
+	 * after. */
 	for (unsigned k = 0; k < REGIONS && !v->run->neighbours_stop; k++) {
 		struct nam_err err;
 		while ((st = net_worker_reconnect(v->w, k + 1, &err)) == NAM_OK)

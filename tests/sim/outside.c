@@ -1,11 +1,13 @@
-/* outside.c -- looks into the simulated memory when everybody has left: no lock, no hole, the last writers' rows. */
+/* outside.c -- looks into the simulated memory when everybody has left: no lock, no hole, the last
+ * writers' rows. */
 #include "sim_txn.h"
 
 #include <net/region_format.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tsoracle/oracle_format.h>
 #include <txn/intent_format.h>
+
+#include <stdlib.h>
+#include <string.h>
 
 static const char *
 memory(struct run *r, uint64_t at)
@@ -58,7 +60,8 @@ outside_owners(struct run *r)
 	return (const void *)memory(r, oracle(r)->owners_at);
 }
 
-/* The owner of this lock has come to its end and been settled: the lock is nobody's, whoever meets it frees it. */
+/* The owner of this lock has come to its end and been settled: the lock is nobody's, whoever meets
+ * it frees it. */
 static bool
 is_nobodys(struct run *r, uint64_t lock)
 {
@@ -184,7 +187,8 @@ judge_owners(struct run *r)
 void
 outside_judge(struct run *r)
 {
-	/* Without the oracle nobody can decide, mark or leave any more: all stays as it was in that moment. */
+	/* Without the oracle nobody can decide, mark or leave any more: all stays as it was in that
+	 * moment. */
 	if (r->lost == HOME)
 		return;
 	judge_table(r, KEYED);

@@ -1,6 +1,6 @@
 /*
- * sim_txn.c -- many seeds of mixed transactions: 10 clients, 3 storage nodes, torn and reordered READs, late verbs,
- * processes that stand still, and some that die and are settled by the others.
+ * sim_txn.c -- many seeds of mixed transactions: 10 clients, 3 storage nodes, torn and reordered
+ * READs, late verbs, processes that stand still, and some that die and are settled by the others.
  *
  *	sim_txn [--seed N | --seeds A-B] [--twice] [--verbose] [--trace]
  *	        [--load NAME]                  mixed, lists, fork, once, churn, checkout, long, tiny, drops: only that one
@@ -23,9 +23,9 @@
 #include <time.h>
 
 enum {
-	PAUSE_NS = 20000000, /* at most; well below a lease */
-	SETTLED_NS =
-	    1600000000, /* time enough to settle a recoverer that died, and to free the slot of an idle owner: ten leases */
+	PAUSE_NS = 20000000,     /* at most; well below a lease */
+	SETTLED_NS = 1600000000, /* time enough to settle a recoverer that died, and to free the slot of an
+			 * idle owner: ten leases */
 	DRIFT_PPM = 50000,
 };
 
@@ -46,7 +46,8 @@ run_bad(struct run *r, const char *fmt, ...)
 	r->bad = true;
 }
 
-/* The life of a cluster: tables and processes that come and go, time that is not everybody's, code that takes some. */
+/* The life of a cluster: tables and processes that come and go, time that is not everybody's, code
+ * that takes some. */
 static void
 live(struct shape *s, struct nam_rng *d)
 {
@@ -93,7 +94,8 @@ live(struct shape *s, struct nam_rng *d)
 			.loads = 1u << MIXED | 1u << TINY,
 			.visits = VISITS_MAX,
 			.tight = true };
-	if (idles) { /* a short vector, and nothing but visitors that stand still while they are idle */
+	if (idles) { /* a short vector, and nothing but visitors that stand still while they are
+		      * idle */
 		*s = (struct shape){ .procs = 2,
 			.workers = 1,
 			.slots = s->slots,
@@ -132,7 +134,8 @@ shape_of(uint64_t seed)
 	unsigned iso = (unsigned)nam_rng_below(&d, 8);
 	s.iso = iso < 3 ? iso : 3;
 	s.hot = nam_rng_below(&d, 2);
-	/* Faults that need no recovery: half of the runs are late now and then, half stand still. */
+	/* Faults that need no recovery: half of the runs are late now and then, half stand
+	 * still. */
 	s.delay = nam_rng_below(&d, 2) ? 1 + (uint32_t)nam_rng_below(&d, 200) : 0;
 	s.pause_ns = PAUSE_NS;
 	s.pause = nam_rng_below(&d, 2) ? 100 + (uint32_t)nam_rng_below(&d, 2000) : 0;
@@ -149,7 +152,8 @@ shape_of(uint64_t seed)
 		s.loads = 1u << only;
 	s.hot = s.hot || (s.loads >> LONG & 1);
 	s.lists = s.iso < 3 ? (enum hist_iso)s.iso : nam_rng_below(&d, 2) ? HIST_RR : HIST_SER;
-	/* Where a node is gone nobody can be shut out, and so nobody settled: a fault of its own. */
+	/* Where a node is gone nobody can be shut out, and so nobody settled: a fault of its
+	 * own. */
 	s.lose = nam_rng_below(&d, 10) == 0;
 	if (s.lose) {
 		s.stall = s.neighbours = false;
@@ -297,7 +301,8 @@ open_all(struct run *r)
 	return true;
 }
 
-/* The process that leaves last and sweeps before: process 0, or another live one if process 0 left. */
+/* The process that leaves last and sweeps before: process 0, or another live one if process 0
+ * left. */
 static unsigned
 last_of(const struct run *r)
 {
@@ -393,12 +398,14 @@ main_co(void *arg)
 	if (r->shape.storm)
 		storm_end(r);
 	net_sim_faults(r->sim, false);
-	/* No pause was as long as a lease, and it lives: whatever its code did meanwhile, nobody may have shut it out. */
+	/* No pause was as long as a lease, and it lives: whatever its code did meanwhile, nobody
+	 * may have shut it out. */
 	for (unsigned i = 0; i < r->shape.procs && !r->shape.storm; i++)
 		if (!r->place[i].troubled && !net_sim_crashed(r->place[i].net) &&
 		    net_sim_shut(r->place[i].net))
 			run_bad(r, "process %u has been shut out, and nothing had befallen it", i);
-	/* No process dies from here on: live ones do what follows, and would wait for a dead one. */
+	/* No process dies from here on: live ones do what follows, and would wait for a dead
+	 * one. */
 	for (unsigned i = 1; i < r->shape.procs; i++)
 		net_sim_crash_at(r->sim, r->place[i].net, 0);
 	net_sleep(w, 2 * r->shape.pause_ns); /* everybody goes on, all marks have landed */
@@ -437,7 +444,8 @@ add_all(void *to, const void *from, size_t bytes)
 		into[i] += what[i];
 }
 
-/* Some seconds are many. A lock that stays, say, and somebody who waits for it: that is a judgement, too. */
+/* Some seconds are many. A lock that stays, say, and somebody who waits for it: that is a
+ * judgement, too. */
 static bool
 is_over(void *arg)
 {

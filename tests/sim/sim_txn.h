@@ -1,4 +1,5 @@
-/* sim_txn.h -- what the files of sim_txn share: one simulated cluster and all that happens on it. */
+/* sim_txn.h -- what the files of sim_txn share: one simulated cluster and all that happens on
+ * it. */
 #ifndef NAM_TESTS_SIM_TXN_H
 #define NAM_TESTS_SIM_TXN_H
 
@@ -33,7 +34,8 @@ enum {
 	ITEMS = 6,
 	STOCK = 100000, /* of each item at first */
 	ONCE_MAX = 1024,
-	/* Keys of the loads, in the same table; the orders' lines are in the other one, as are all rows without a balance. */
+	/* Keys of the loads, in the same table; the orders' lines are in the other one, as are all
+	 * rows without a balance. */
 	LIST_AT = 1 << 20,
 	FORK_AT = 2 << 20,
 	ONCE_AT = 3 << 20,
@@ -89,7 +91,8 @@ struct shape {
 	bool hot;          /* two accounts get most of the writes */
 	bool neighbours;
 	bool stall;          /* a process stands still for longer than its lease */
-	unsigned breaks;     /* so often a connection of a clients' process breaks, or is cut for a while */
+	unsigned breaks;     /* so often a connection of a clients' process breaks, or is cut for a
+			      * while */
 	bool lose;           /* a storage node is lost when the run has its transactions */
 	unsigned loads;      /* a bit for each */
 	enum hist_iso lists; /* one level for all that append to lists */
@@ -101,7 +104,8 @@ struct shape {
 	bool idles;       /* they stand still while they are idle, and nothing else befalls them */
 	unsigned visits;  /* so many processes join, work, stand idle and leave: life.c */
 	unsigned mapped;  /* a bit for each process: it has mapped the memory */
-	unsigned turn_ns; /* CPU time of a coroutine's turn, and of posting a verb; 0: code takes none */
+	unsigned turn_ns; /* CPU time of a coroutine's turn, and of posting a verb; 0: code takes
+			   * none */
 	unsigned read_ps; /* ... of each byte that is READ */
 	bool use;         /* at the end what is free is taken, where there is little of it */
 	bool clocks;      /* they drift, and jump now and then */
@@ -112,14 +116,16 @@ struct shape {
 /* What happened to the clients' own processes, and who noticed. */
 enum { HOME = 1 }; /* the storage node with oracle and catalog */
 struct troubles {
-	uint64_t stalls, breaks, parts, nodes, homes; /* homes: of the nodes, those with the oracle */
+	uint64_t stalls, breaks, parts, nodes, homes; /* homes: of the nodes, those with the
+						       * oracle */
 	uint64_t ended;                               /* processes that found out and ended */
 	uint64_t went_on;                             /* found out, and committed all the same */
 	uint64_t gone, unsure; /* transactions so answered; all but those of the dead */
 	uint64_t stall_unsure;
 	uint64_t after; /* transactions that committed when a node was lost */
 	uint64_t alone, jumps, rumours;
-	/* Visitors: that came, left cleanly, died; stood still while they were idle; looks for a note. */
+	/* Visitors: that came, left cleanly, died; stood still while they were idle; looks for a
+	 * note. */
 	uint64_t visits, exits, visitors_dead, idle_stalls, notes;
 };
 
@@ -145,7 +151,8 @@ struct naive {
 /* What the neighbours did. */
 struct roamed {
 	uint64_t sure, unknown, landed; /* additions; unknown: their connection broke */
-	uint64_t fences, moved;         /* moved: the victim's verbs executed while the fence was under way */
+	uint64_t fences, moved;         /* moved: the victim's verbs executed while the fence was
+					 * under way */
 };
 
 /* What use.c took: so often, so many bytes; of so many that were free. */
@@ -156,7 +163,8 @@ struct used {
 /* What the audit found. */
 struct audited {
 	uint64_t rows, blocks_listed, bytes_listed; /* in use; on lists from which others take */
-	/* What nobody has: blocks; bytes for archives and blobs; of indexes; extents no table knows of. */
+	/* What nobody has: blocks; bytes for archives and blobs; of indexes; extents no table knows
+	 * of. */
 	uint64_t blocks_left, bytes_left, index_left, extents_left;
 	uint64_t index_behind; /* bytes: what resizes of indexes replaced */
 	uint64_t entries;      /* of indexes that lead to no row */
@@ -174,7 +182,8 @@ struct run {
 	struct shape shape;
 	struct net_sim *sim;
 	struct place place[PROCS_MAX];
-	/* Tables of drops.c: the key that names it, the version of that row, where it lies; not to be used any more. */
+	/* Tables of drops.c: the key that names it, the version of that row, where it lies; not to
+	 * be used any more. */
 	struct born {
 		uint64_t name, value;
 		net_addr anchor;
@@ -271,7 +280,8 @@ uint64_t dice(struct session *s, uint64_t n);
 nam_status client_get(struct session *s, const uint64_t *key, unsigned n, struct txn_get *g, struct row *out);
 nam_status client_get_in(
     struct session *s, unsigned table, const uint64_t *key, unsigned n, struct txn_get *g, struct row *out);
-/* Locks a row (READ COMMITTED: maybe finding a newer version). *r gets the version that will be replaced. */
+/* Locks a row (READ COMMITTED: maybe finding a newer version). *r gets the version that will be
+ * replaced. */
 nam_status client_lock(struct session *s, unsigned table, struct txn_row *row, struct row *r);
 nam_status client_replace(
     struct session *s, unsigned table, struct txn_row *row, const struct row *was, int64_t balance);
@@ -288,7 +298,8 @@ bool row_is_list(uint64_t key);
 extern const char *const load_name[LOADS];
 /* What a run has before its clients begin: add() inserts a key. */
 nam_status loads_fill(struct run *r, nam_status (*add)(void *arg, uint64_t key, int64_t balance), void *arg);
-/* Some time later leaves so little memory that it is soon used up, where the run has that. In a coroutine, and so is its end. */
+/* Some time later leaves so little memory that it is soon used up, where the run has that. In a
+ * coroutine, and so is its end. */
 void loads_hog(struct run *r);
 void loads_let(struct run *r);
 /* One statement of s->load. */
@@ -335,19 +346,23 @@ void client_read_all(struct run *r, unsigned process);
 void naive_main(void *run);
 void naive_judge(struct run *r, struct naive out[2]);
 
-/* neighbour.c: processes whose connections break, who are shut out, who die. start and end in a coroutine. */
+/* neighbour.c: processes whose connections break, who are shut out, who die. start and end in a
+ * coroutine. */
 bool neighbours_attach(struct run *r);
 void neighbours_start(struct run *r);
 void neighbours_end(struct run *r, struct net_worker *w);
 void neighbours_close(void);
 
-/* storm.c: all processes but the first come to grief, in the middle of commits and of recoveries. In coroutines. */
+/* storm.c: all processes but the first come to grief, in the middle of commits and of recoveries.
+ * In coroutines. */
 struct shape storm_shape(uint64_t seed);
 void storm_start(struct run *r);
-void storm_commit(struct run *r, unsigned process, bool answered); /* begins one, or has its answer */
+/* begins one, or has its answer */
+void storm_commit(struct run *r, unsigned process, bool answered);
 void storm_end(struct run *r);
 
-/* twins.c: faults built in (base/fault.h). choose: false, there is no such one in this build. list: the program's exit code. */
+/* twins.c: faults built in (base/fault.h). choose: false, there is no such one in this build. list:
+ * the program's exit code. */
 int twin_list(void);
 bool twin_choose(const char *name);
 const char *twin_chosen(void); /* NULL: none */
@@ -363,7 +378,8 @@ nam_status place_open(struct run *r, struct place *p, bool first);
 void place_close(struct run *r, struct place *p);
 void place_detach(struct run *r, struct place *p);
 
-/* trouble.c: what befalls the clients' own processes. look: who found out that he cannot go on ends. */
+/* trouble.c: what befalls the clients' own processes. look: who found out that he cannot go on
+ * ends. */
 void trouble_start(struct run *r);
 void trouble_look(struct run *r);
 
@@ -379,7 +395,8 @@ uint64_t audit_room(uint32_t len);
 
 /* audit.c: and whose each byte of it is. */
 void audit(struct run *r);
-/* Before the last of all leaves, who is no bystander: to take memory is to have the table swept for what the dead had at hand. */
+/* Before the last of all leaves, who is no bystander: to take memory is to have the table swept for
+ * what the dead had at hand. */
 void audit_sweep(struct run *r, struct place *p);
 
 #endif

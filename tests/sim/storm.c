@@ -1,14 +1,16 @@
 /*
  * storm.c -- a run in which everybody but the first process comes to grief, at the worst moments.
  *
- * In the mixed load a process dies wherever it is, and that is mostly between two commits, or where it waits: what a recoverer
- * finds is mostly nothing. Here each process is struck in the middle of a commit: it dies, or it stands still for
- * longer than a lease. And recoverers are struck while they settle: they stand still, for less than a lease as a rule, or die.
+ * In the mixed load a process dies wherever it is, and that is mostly between two commits, or where
+ * it waits: what a recoverer finds is mostly nothing. Here each process is struck in the middle of
+ * a commit: it dies, or it stands still for longer than a lease. And recoverers are struck while
+ * they settle: they stand still, for less than a lease as a rule, or die.
  */
 #include "sim_txn.h"
 
-#include <string.h>
 #include <tsoracle/oracle_format.h>
+
+#include <string.h>
 
 enum {
 	SURVIVOR = PROCS_MAX - 1,
@@ -147,7 +149,8 @@ storm_commit(struct run *r, unsigned process, bool answered)
 			nam_rng_below(&it.dice, it.how[process] == OVERLAP ? STEP_VERBS : COMMIT_VERBS));
 }
 
-/* One who settles another dies, or stands still, or does so again and again: each step takes him as long as all of it others. */
+/* One who settles another dies, or stands still, or does so again and again: each step takes him as
+ * long as all of it others. */
 static struct strike
 at_settling(unsigned process)
 {
@@ -195,7 +198,8 @@ storm_start(struct run *r)
 {
 	memset(&it, 0, sizeof it);
 	nam_rng_init(&it.dice, nam_mix(r->seed) ^ 0x57025);
-	/* The last of four is struck as a recoverer only, and does not die: somebody has to be left. */
+	/* The last of four is struck as a recoverer only, and does not die: somebody has to be
+	 * left. */
 	for (unsigned p = 1; p < r->shape.procs && p < SURVIVOR; p++) {
 		it.at_commit[p] = 1 + (unsigned)nam_rng_below(&it.dice, 40);
 		it.how[p] = (enum how)nam_rng_below(&it.dice, AT_ANSWER + 1);

@@ -1,9 +1,11 @@
 /*
- * trouble.c -- what befalls the clients' own processes, and the storage nodes: a pause longer than the lease, a connection that
- * breaks or is cut for a while, the loss of a node. When so many transactions have committed that the dice say.
+ * trouble.c -- what befalls the clients' own processes, and the storage nodes: a pause longer than
+ * the lease, a connection that breaks or is cut for a while, the loss of a node. When so many
+ * transactions have committed that the dice say.
  *
- * Process 0 is spared all but the node's loss: it judges at the end. A process in trouble may answer with clean errors, until
- * its clients have seen a few of them; then it ends as a process does that cannot go on, and is settled by the others.
+ * Process 0 is spared all but the node's loss: it judges at the end. A process in trouble may
+ * answer with clean errors, until its clients have seen a few of them; then it ends as a process
+ * does that cannot go on, and is settled by the others.
  */
 #include "sim_txn.h"
 

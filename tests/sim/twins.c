@@ -2,6 +2,7 @@
 #include "sim_txn.h"
 
 #include <base/fault.h>
+
 #include <string.h>
 
 #ifdef NAM_TWINS

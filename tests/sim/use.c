@@ -1,17 +1,20 @@
 /*
- * use.c -- can what nobody has be had? When all have left and the audit has counted what is free, a process joins and takes memory in
- * every size until there is no more; gives it back; and takes it again in another size.
+ * use.c -- can what nobody has be had? When all have left and the audit has counted what is free, a
+ * process joins and takes memory in every size until there is no more; gives it back; and takes it
+ * again in another size.
  *
- * The audit says whose each byte is. That is not enough: what lies in lists from which nobody takes, or in pieces that are too small for any
- * request, is free there and lost to everybody.
+ * The audit says whose each byte is. That is not enough: what lies in lists from which nobody
+ * takes, or in pieces that are too small for any request, is free there and lost to everybody.
  */
 #include "sim_txn.h"
 
 #include <net/region_format.h>
+
 #include <stdlib.h>
 #include <string.h>
 
-/* By then the collector has given back what a transaction took in vain, and the process has been idle for long. */
+/* By then the collector has given back what a transaction took in vain, and the process has been
+ * idle for long. */
 #define GIVEN_NS UINT64_C(2500000000)
 
 enum {
@@ -65,7 +68,8 @@ take_rows(struct txn *t, struct txn_table *table)
 	return n;
 }
 
-/* What it takes with one transaction, which then gives it back: in bytes, with what goes beside them. */
+/* What it takes with one transaction, which then gives it back: in bytes, with what goes beside
+ * them. */
 static uint64_t
 take(unsigned table, uint32_t len)
 {
@@ -106,7 +110,8 @@ use_main(void *arg)
 			r->used.tries++;
 			r->used.bytes += got;
 			r->used.free += right;
-			/* A sixteenth is what heads of extents, and the roots of long values, take. */
+			/* A sixteenth is what heads of extents, and the roots of long values,
+			 * take. */
 			if (got + SLACK * NET_EXTENT + right / 16 < right)
 				run_bad(r,
 				    "use: %lu KiB are free, and of %s%u bytes only %lu KiB can be had (table "

@@ -1,4 +1,5 @@
-/* changes.c -- judges answers about tables that come, change and go. Knows nothing of the database but its answers. */
+/* changes.c -- judges answers about tables that come, change and go. Knows nothing of the database
+ * but its answers. */
 #include "changes.h"
 
 #include <stdarg.h>

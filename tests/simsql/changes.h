@@ -1,10 +1,12 @@
 /*
- * changes.h -- what is known of tables that come, change and go while others use them, and what an answer must be for it.
+ * changes.h -- what is known of tables that come, change and go while others use them, and what an
+ * answer must be for it.
  *
- * Each table that is made under a name carries a tag, a number of its own, in all its rows: whoever mixes two of them up
- * shows two tags. Each column that is added is called c<K> and shows K in each row. So an answer tells which definition it ran
- * under, and is judged by what had been answered before its snapshot (and must be there), and what had been begun before its
- * end (and may be). Answers wait until everybody sees what they answer.
+ * Each table that is made under a name carries a tag, a number of its own, in all its rows: whoever
+ * mixes two of them up shows two tags. Each column that is added is called c<K> and shows K in each
+ * row. So an answer tells which definition it ran under, and is judged by what had been answered
+ * before its snapshot (and must be there), and what had been begun before its end (and may be).
+ * Answers wait until everybody sees what they answer.
  */
 #ifndef NAM_TESTS_SIMSQL_CHANGES_H
 #define NAM_TESTS_SIMSQL_CHANGES_H
@@ -26,7 +28,8 @@ struct life {
 struct tag {
 	struct life life;
 	unsigned name;
-	uint32_t counted, counting; /* additions to its row 0: answered; asked for and not refused */
+	uint32_t counted, counting; /* additions to its row 0: answered; asked for and not
+				     * refused */
 };
 struct mark { /* a column */
 	struct life life;
@@ -55,8 +58,8 @@ struct since {
 void model_since(const struct model *m, struct since *s);
 
 /*
- * Judges `SELECT * FROM` a name, as text with the names of its columns before its rows; NULL: there is no such table.
- * until: what it could see had to be begun by then. Answers its tag, 0: none.
+ * Judges `SELECT * FROM` a name, as text with the names of its columns before its rows; NULL: there
+ * is no such table. until: what it could see had to be begun by then. Answers its tag, 0: none.
  */
 unsigned model_judge(struct model *m, unsigned name, const struct since *since, const char *answer);
 

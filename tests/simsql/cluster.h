@@ -1,8 +1,9 @@
 /*
- * cluster.h -- SQL on the simulated fabric: compute processes with sessions, storage nodes, one seed, one OS thread.
+ * cluster.h -- SQL on the simulated fabric: compute processes with sessions, storage nodes, one
+ * seed, one OS thread.
  *
- * The same seed plays the same run again: the parser's thread holds up everybody meanwhile, and nothing else asks
- * what time it is outside.
+ * The same seed plays the same run again: the parser's thread holds up everybody meanwhile, and
+ * nothing else asks what time it is outside.
  */
 #ifndef NAM_TESTS_SIMSQL_CLUSTER_H
 #define NAM_TESTS_SIMSQL_CLUSTER_H
@@ -38,8 +39,8 @@ struct cluster {
 
 /* Says what is wrong and remembers it. */
 void cluster_bad(struct cluster *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Plays body in a coroutine of process 0, closes everything. c has parser, body, arg; the processes are attached, not
- * open. False: something was wrong. */
+/* Plays body in a coroutine of process 0, closes everything. c has parser, body, arg; the processes
+ * are attached, not open. False: something was wrong. */
 bool cluster_run(struct cluster *c, const struct net_sim_config *cfg, unsigned procs);
 /* A process joins. In a coroutine. */
 bool cluster_join(struct cluster *c, unsigned p, bool bystander);
@@ -59,7 +60,8 @@ struct speaker {
 };
 bool speaker_open(struct speaker *s, struct cluster *c, unsigned p);
 void speaker_close(struct speaker *s);
-/* What that answers: as struct test_client writes it down, "ERROR sqlstate: text" last. Until the next call. */
+/* What that answers: as struct test_client writes it down, "ERROR sqlstate: text" last. Until the
+ * next call. */
 const char *speaker_ask(struct speaker *s, const char *text);
 /* What is always true of nam_tables and those that belong to it. */
 void catalog_judge(struct speaker *s);
@@ -70,11 +72,12 @@ const char *answer_error(const char *answer);
 struct tables_found {
 	unsigned tables, rows, entries;
 	unsigned left;       /* entries that lead to no row: deletions and undone inserts */
-	unsigned half_split; /* indexes that somebody died in, and that nobody has had to repair yet */
+	unsigned half_split; /* indexes that somebody died in, and that nobody has had to repair
+			      * yet */
 	uint64_t locked;     /* blocks */
 };
-/* All tables as a new transaction of process p sees them: each row is found by its key, where it lies, once; each entry
- * of an index leads to a block of its own. */
+/* All tables as a new transaction of process p sees them: each row is found by its key, where it
+ * lies, once; each entry of an index leads to a block of its own. */
 void tables_judge(struct cluster *c, unsigned p, struct tables_found *out);
 
 #endif

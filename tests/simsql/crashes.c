@@ -1,5 +1,6 @@
 /*
- * crashes.c -- plays the scenarios: a victim dies at each of its verbs, then whoever settles it, too.
+ * crashes.c -- plays the scenarios: a victim dies at each of its verbs, then whoever settles it,
+ * too.
  *
  *	sim_crashes [--only TEXT] [--every K] [--recoverers | --victims] [--verb N [--carry none|all|dice] [--second M]]
  *
@@ -48,7 +49,8 @@ struct run {
 	uint64_t archived, late, finished, undone;
 };
 
-static unsigned grow_rows; /* rows of `big` behind which a few more split its index; 0: not yet known */
+static unsigned grow_rows; /* rows of `big` behind which a few more split its index; 0: not yet
+			    * known */
 static struct sql_parser *parser;
 static bool trace;
 
@@ -324,7 +326,8 @@ body(struct cluster *c)
 		if (answer_error(a) != NULL)
 			cluster_bad(c, "%s: %s", s->setup[i], a);
 	}
-	/* A process that has the table open repairs its index while it recovers the victim; now and then none has it open, and the next user of the index repairs it. */
+	/* A process that has the table open repairs its index while it recovers the victim; now and
+	 * then none has it open, and the next user of the index repairs it. */
 	struct speaker third;
 	if (s->grows && r->second_verb % 8 != 1 && speaker_open(&third, c, THIRD)) {
 		speaker_ask(&third, "SELECT count(*) FROM big WHERE id = 1");
@@ -480,8 +483,8 @@ victims(const struct crash_scenario *s, unsigned every)
 }
 
 /*
- * The recoverer of the victim dies, too: at each verb from when the victim had been dead for most of a lease until it was
- * settled. The victim dies at a few places of its way only.
+ * The recoverer of the victim dies, too: at each verb from when the victim had been dead for most
+ * of a lease until it was settled. The victim dies at a few places of its way only.
  */
 static bool
 recoverers(const struct crash_scenario *s, unsigned every)

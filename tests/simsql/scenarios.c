@@ -2,8 +2,9 @@
 #include "crash.h"
 
 /*
- * A checkout as in TPC-W: a cart becomes an order with its lines, the stock of three items shrinks, the cart is emptied.
- * Beside it another process sells some of the same items. Sold and left together never change.
+ * A checkout as in TPC-W: a cart becomes an order with its lines, the stock of three items shrinks,
+ * the cart is emptied. Beside it another process sells some of the same items. Sold and left
+ * together never change.
  */
 #define SHOP                                                                                                 \
 	{                                                                                                    \
@@ -73,7 +74,8 @@
 	.beside_done = "SELECT count(*) FROM orders WHERE id BETWEEN # AND # + 99999", .after = SHOP_AFTER,  \
 	.again = SHOP_AGAIN, .linger_us = 300
 
-/* A table that comes, changes and goes: columns, kinds of rules, and whether one has its new name. */
+/* A table that comes, changes and goes: columns, kinds of rules, and whether one has its new
+ * name. */
 #define FRESH_CREATE                                                                                         \
 	"CREATE TABLE fresh (id int PRIMARY KEY, a int DEFAULT 5, b text NOT NULL, CHECK (a > 0))"
 #define FRESH_LOOK                                                                                           \

@@ -1,11 +1,12 @@
 /*
- * sim_sql.c -- catalog changes during traffic, many seeds: tables are made, changed, dropped and made again while others read
- * and write them, on a fabric that tears, delays and reorders, by processes that stand still and die.
+ * sim_sql.c -- catalog changes during traffic, many seeds: tables are made, changed, dropped and
+ * made again while others read and write them, on a fabric that tears, delays and reorders, by
+ * processes that stand still and die.
  *
  *	sim_sql [--seed N | --seeds A-B] [--twice] [--verbose] [--trace]
  *
- * One seed decides everything. Exit 1: an answer that its definition cannot give (changes.h), an error that a client could not
- * expect, something stuck, or a load in which nothing happened.
+ * One seed decides everything. Exit 1: an answer that its definition cannot give (changes.h), an
+ * error that a client could not expect, something stuck, or a load in which nothing happened.
  */
 #include "changes.h"
 #include "cluster.h"
@@ -98,7 +99,8 @@ say(struct client *k, enum outcome *how, const char *text)
 	r->m.now++;
 	const char *a = speaker_ask(&k->me, text), *e = answer_error(a);
 	*how = DONE;
-	/* A process that died before it answered has promised nothing: its commit may show or not. */
+	/* A process that died before it answered has promised nothing: its commit may show or
+	 * not. */
 	if (net_sim_crashed(r->c.place[k->p].net)) {
 		k->lost = true;
 		*how = UNKNOWN;
@@ -106,7 +108,8 @@ say(struct client *k, enum outcome *how, const char *text)
 	}
 	if (e == NULL)
 		return a;
-	/* Nobody knows (08007), or its process has been shut out, is dead, or cannot reach a node. */
+	/* Nobody knows (08007), or its process has been shut out, is dead, or cannot reach a
+	 * node. */
 	bool out = strncmp(e, "08007", 5) == 0 || strncmp(e, "58030", 5) == 0;
 	/* Committed, and not known to be visible everywhere (40003): the session goes on. */
 	bool unseen = strncmp(e, "40003", 5) == 0;

@@ -1,4 +1,5 @@
-/* fixture.h -- a simulated cluster for txn's tests: compute processes, two tables, rows, and helpers that assert. */
+/* fixture.h -- a simulated cluster for txn's tests: compute processes, two tables, rows, and
+ * helpers that assert. */
 #ifndef NAM_TXN_TESTING_FIXTURE_H
 #define NAM_TXN_TESTING_FIXTURE_H
 
@@ -10,10 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 /* cmocka after the four above */
-#include <cmocka.h>
 #include <net/region_format.h>
 #include <net/sim/sim.h>
 #include <txn/txn_internal.h>
+
+#include <cmocka.h>
 
 struct row {
 	uint64_t key;

@@ -1,4 +1,5 @@
-/* array.c -- ARRAY[...], subscripts, casts and operators of arrays, and which types their functions take. */
+/* array.c -- ARRAY[...], subscripts, casts and operators of arrays, and which types their functions
+ * take. */
 #include <sql/expr/func/array.h>
 
 #include <stdio.h>
@@ -194,7 +195,8 @@ sql_array_cast(
 	return sql_expr_fold(a, c);
 }
 
-/* ---- = <> < <= > >= @> <@ && ------------------------------------------------------------------ */
+/* ---- = <> < <= > >= @> <@ &&
+ * ------------------------------------------------------------------ */
 
 static bool
 k_compare(struct sql_row *r)
@@ -232,7 +234,8 @@ k_among(struct sql_row *r)
 	return true;
 }
 
-/* ---- || ------------------------------------------------------------------------------------------ */
+/* ---- ||
+ * ------------------------------------------------------------------------------------------ */
 
 static bool
 k_cat(struct sql_row *r)
@@ -295,9 +298,11 @@ static const struct sql_fn fn_prepend = {
 	.name = "array_prepend", .flags = SQL_FN_NULLS, .nargs = 2, .row = k_prepend
 };
 
-/* ---- types of arguments ---------------------------------------------------------------------------- */
+/* ---- types of arguments
+ * ---------------------------------------------------------------------------- */
 
-/* What a function takes and answers: A an array, E an element of its type, i an integer, t text, b a boolean, I integers. */
+/* What a function takes and answers: A an array, E an element of its type, i an integer, t text, b
+ * a boolean, I integers. */
 struct shape {
 	const char *name, *args;
 	char ret;
@@ -353,7 +358,8 @@ shape_of(const char *name, unsigned n)
 	return NULL;
 }
 
-/* Elements' common type of those arguments that say one. UNKNOWN: none does. false: they have none. */
+/* Elements' common type of those arguments that say one. UNKNOWN: none does. false: they have
+ * none. */
 static bool
 common(struct nam_arena *a, const char *shape, struct sql_expr *const *args, unsigned n, enum cat_type *out,
     struct cat_err *err)

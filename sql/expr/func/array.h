@@ -2,8 +2,8 @@
 #ifndef NAM_SQL_EXPR_ARRAY_H
 #define NAM_SQL_EXPR_ARRAY_H
 
-#include <types/array.h>
 #include <sql/expr/expr_internal.h>
+#include <types/array.h>
 
 /* An array with its elements at hand. */
 struct sql_elements {
@@ -39,7 +39,8 @@ extern const struct sql_fn sql_fn_array_cast;
 struct sql_expr *sql_array_cast(struct nam_arena *a, struct sql_expr *e, enum cat_type to,
     enum sql_cast_level level, struct cat_err *err);
 
-/* The call, and an operator of which a side is an array. NULL, *none: there is none for such arguments; else *err. */
+/* The call, and an operator of which a side is an array. NULL, *none: there is none for such
+ * arguments; else *err. */
 struct sql_expr *sql_array_call(struct nam_arena *a, const char *name, struct sql_expr **args, unsigned n,
     int position, bool *none, struct cat_err *err);
 struct sql_expr *sql_array_op(struct nam_arena *a, const char *op, struct sql_expr **args, int position,

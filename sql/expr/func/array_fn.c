@@ -1,6 +1,5 @@
 /* array_fn.c -- functions over arrays, and between arrays and text. */
 #include <sql/expr/func/array.h>
-
 #include <types/datetime.h>
 #include <types/interval.h>
 #include <types/numeric.h>

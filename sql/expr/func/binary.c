@@ -1,6 +1,5 @@
 /* binary.c -- functions and operators on bytea and uuid. */
 #include <sql/expr/expr_internal.h>
-
 #include <types/binary.h>
 
 #include <openssl/evp.h>

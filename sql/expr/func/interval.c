@@ -1,6 +1,6 @@
-/* interval.c -- operators and functions on intervals, times of day and timestamps with time zone. */
+/* interval.c -- operators and functions on intervals, times of day and timestamps with time
+ * zone. */
 #include <sql/expr/expr_internal.h>
-
 #include <types/datetime.h>
 #include <types/interval.h>
 #include <types/numeric.h>
@@ -295,7 +295,8 @@ k_make_time(struct sql_row *r)
 
 /* ---- zones: UTC and fixed distances from it ------------------------------------------------- */
 
-/* Microseconds east of Greenwich. '+02' in a name means west, as POSIX has it; an interval means east. */
+/* Microseconds east of Greenwich. '+02' in a name means west, as POSIX has it; an interval means
+ * east. */
 static bool
 zone_of(struct cat_str s, int64_t *us, struct cat_err *err)
 {

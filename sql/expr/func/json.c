@@ -1,6 +1,5 @@
 /* json.c -- operators and functions on json. */
 #include <sql/expr/expr_internal.h>
-
 #include <types/json.h>
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* math.c -- the rarer mathematics: gcd and lcm, factorials, buckets, scales of numeric. */
 #include <sql/expr/expr_internal.h>
-
 #include <types/numeric.h>
 
 #include <math.h>

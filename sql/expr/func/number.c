@@ -1,6 +1,5 @@
 /* number.c -- arithmetic and mathematical functions. */
 #include <sql/expr/expr_internal.h>
-
 #include <types/numeric.h>
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* regex.c -- patterns to programs with relative jumps, and a simulation that keeps one thread per state. */
+/* regex.c -- patterns to programs with relative jumps, and a simulation that keeps one thread per
+ * state. */
 #include <sql/expr/expr_internal.h>
 #include <sql/expr/func/regex.h>
 
@@ -560,7 +561,8 @@ sql_regex_compile(struct sql_regex *re, struct cat_str pattern, bool fold, bool 
 
 /* ---- matching ---------------------------------------------------------------------- */
 
-/* Threads in order of preference: operations that wait for a character, and what their groups hold. */
+/* Threads in order of preference: operations that wait for a character, and what their groups
+ * hold. */
 struct threads {
 	uint32_t *pc;
 	int32_t *cap;

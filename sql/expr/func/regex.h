@@ -1,9 +1,11 @@
 /*
- * regex.h -- PostgreSQL's advanced regular expressions, as far as an automaton can read them in one pass.
+ * regex.h -- PostgreSQL's advanced regular expressions, as far as an automaton can read them in one
+ * pass.
  *
- * A pattern becomes a small program; matching walks all its states at once over the text, so no pattern
- * takes more than (its length) x (the text's) steps, and memory is known beforehand. The leftmost match is taken,
- * and of those the longest. Back references, look-around and non-greedy quantifiers answer 0A000.
+ * A pattern becomes a small program; matching walks all its states at once over the text, so no
+ * pattern takes more than (its length) x (the text's) steps, and memory is known beforehand. The
+ * leftmost match is taken, and of those the longest. Back references, look-around and non-greedy
+ * quantifiers answer 0A000.
  */
 #ifndef NAM_SQL_REGEX_H
 #define NAM_SQL_REGEX_H
@@ -34,7 +36,8 @@ struct sql_regex_run *sql_regex_room(const struct sql_regex *re, struct nam_aren
 /* go_on is told of the work done in bytes; when it says false, nothing is found any more. */
 void sql_regex_watch(struct sql_regex_run *r, bool (*go_on)(void *arg, uint64_t work), void *arg);
 bool sql_regex_stopped(const struct sql_regex_run *r);
-/* Is there a match that begins at byte `from` or later? span (SQL_REGEX_GROUPS of them) may be NULL. */
+/* Is there a match that begins at byte `from` or later? span (SQL_REGEX_GROUPS of them) may be
+ * NULL. */
 bool sql_regex_find(struct sql_regex_run *r, const struct sql_regex *re, struct cat_str text, uint32_t from,
     struct sql_regex_span *span);
 

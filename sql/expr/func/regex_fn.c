@@ -1,7 +1,8 @@
-/* regex_fn.c -- ~ and its kin, regexp_replace and the like, SIMILAR TO. A constant pattern is compiled once per plan. */
-#include <types/array.h>
+/* regex_fn.c -- ~ and its kin, regexp_replace and the like, SIMILAR TO. A constant pattern is
+ * compiled once per plan. */
 #include <sql/expr/expr_internal.h>
 #include <sql/expr/func/regex.h>
+#include <types/array.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -311,7 +312,8 @@ k_replace(struct sql_frame *f)
 	return complete(&m);
 }
 
-/* SIMILAR TO's pattern as a regular expression: % and _ are .* and ., the rest of SQL's signs are the same there. */
+/* SIMILAR TO's pattern as a regular expression: % and _ are .* and ., the rest of SQL's signs are
+ * the same there. */
 static bool
 similar(struct sql_row *r, struct cat_str s, struct cat_str esc, struct cat_str *out)
 {
@@ -511,8 +513,8 @@ k_groups(struct sql_frame *f)
 	return true;
 }
 
-/* regexp_matches: an array for each match; regexp_split_to_array: what lies between matches. An empty match where the one
- * before ended, or at either end, parts nothing. */
+/* regexp_matches: an array for each match; regexp_split_to_array: what lies between matches. An
+ * empty match where the one before ended, or at either end, parts nothing. */
 static bool
 k_all(struct sql_frame *f)
 {

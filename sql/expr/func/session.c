@@ -1,7 +1,7 @@
 /* session.c -- functions that ask the session, the clock or the dice. */
+#include <base/clock.h>
 #include <sql/expr/expr_internal.h>
 
-#include <base/clock.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

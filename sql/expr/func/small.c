@@ -1,4 +1,5 @@
-/* small.c -- smallint, real and char(n): arithmetic that ends in them, and what is not as with their bigger kin. */
+/* small.c -- smallint, real and char(n): arithmetic that ends in them, and what is not as with
+ * their bigger kin. */
 #include <sql/expr/expr_internal.h>
 
 #include <math.h>
@@ -117,7 +118,8 @@ same(struct sql_row *r)
 	return true;
 }
 
-/* ---- real: a double that a float holds; rounding twice is rounding once, a double being more than twice as wide ---- */
+/* ---- real: a double that a float holds; rounding twice is rounding once, a double being more than
+ * twice as wide ---- */
 
 static inline int
 new_inf(double v, double x, double y)

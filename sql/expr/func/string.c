@@ -1,6 +1,5 @@
 /* string.c -- format() and quoting; bytes in other alphabets: base64, escape; counting NULLs. */
 #include <sql/expr/expr_internal.h>
-
 #include <types/binary.h>
 
 #include <openssl/evp.h>

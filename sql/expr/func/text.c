@@ -4,7 +4,6 @@
  * Upper and lower case are the C library's simple mappings (C.UTF-8), one character to one.
  */
 #include <sql/expr/expr_internal.h>
-
 #include <types/numeric.h>
 
 #include <locale.h>
@@ -317,7 +316,8 @@ k_split_part(struct sql_row *r)
 	}
 }
 
-/* ---- trimming and padding ----------------------------------------------------------------------- */
+/* ---- trimming and padding
+ * ----------------------------------------------------------------------- */
 
 static bool
 in_set(struct cat_str c, struct cat_str set)
@@ -414,7 +414,8 @@ k_rpad(struct sql_row *r)
 	return pad(r, false);
 }
 
-/* ---- new texts -------------------------------------------------------------------------------------- */
+/* ---- new texts
+ * -------------------------------------------------------------------------------------- */
 
 static bool
 k_join(struct sql_frame *f)

@@ -1,6 +1,7 @@
-/* agg.c -- aggregates out of expressions: each call becomes a column of the aggregation's answer. */
-#include <sql/plan/bind/bind.h>
+/* agg.c -- aggregates out of expressions: each call becomes a column of the aggregation's
+ * answer. */
 #include <sql/compat/postgres.h>
+#include <sql/plan/bind/bind.h>
 
 /* As bind.c: trees share what they repeat. */
 enum { NODES_LOOK = 1500000 };
@@ -46,7 +47,8 @@ outside_only(struct bind *b, struct sql_expr *const *arg, unsigned n)
 	return outer;
 }
 
-/* ---- whose it is ------------------------------------------------------------------------------ */
+/* ---- whose it is
+ * ------------------------------------------------------------------------------ */
 
 /*
  * An aggregate is that of the nearest query whose columns it speaks of; one without columns is
@@ -253,7 +255,8 @@ sql_bind_has_agg(struct bind *b, const struct ast_expr *e)
 	return false;
 }
 
-/* ---- arguments ----------------------------------------------------------------------------------- */
+/* ---- arguments
+ * ----------------------------------------------------------------------------------- */
 
 static bool
 text(struct bind *b, struct sql_expr **e)
@@ -348,7 +351,8 @@ number_counts(const struct sql_agg *g)
 	       g->kind != SQL_BOOL_OR && g->kind != SQL_BIT_AND && g->kind != SQL_BIT_OR;
 }
 
-/* What to keep and how to sort it: the group, what ORDER BY says, then with DISTINCT the arguments. */
+/* What to keep and how to sort it: the group, what ORDER BY says, then with DISTINCT the
+ * arguments. */
 static bool
 later(struct bind *b, const struct ast_expr *e, struct sql_agg *g)
 {

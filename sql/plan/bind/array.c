@@ -1,4 +1,5 @@
-/* array.c -- ARRAY[...], subscripts, op ANY (array): types for their parameters, and then their makers. */
+/* array.c -- ARRAY[...], subscripts, op ANY (array): types for their parameters, and then their
+ * makers. */
 #include <sql/plan/bind/bind.h>
 
 struct sql_expr *

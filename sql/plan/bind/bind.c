@@ -1,7 +1,7 @@
 /* bind.c -- expressions: names to columns, types to parameters, aggregates out of expressions. */
 #include <sql/common/error.h>
-#include <sql/plan/bind/bind.h>
 #include <sql/compat/postgres.h>
+#include <sql/plan/bind/bind.h>
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -807,7 +807,8 @@ sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr
 	struct sql_expr *pair[2] = { c.l, c.r };
 	struct cat_err ignored;
 	if (c.e->kind == SQL_CALL && c.e->nargs == 2) {
-		/* what the operator compares, which is not always of the common type: text and char(n), real and numeric */
+		/* what the operator compares, which is not always of the common type: text and
+		 * char(n), real and numeric */
 		pair[0] = c.e->args[0];
 		pair[1] = c.e->args[1];
 	}

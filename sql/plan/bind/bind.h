@@ -2,17 +2,20 @@
 #ifndef NAM_SQL_BIND_H
 #define NAM_SQL_BIND_H
 
-#include <sql/plan/op.h>
 #include <sql/compat/postgres.h>
+#include <sql/plan/op.h>
 
 struct bind_table {
-	const struct cat_table *tab; /* of a derived table: made up, without keys, for its columns */
+	const struct cat_table *tab; /* of a derived table: made up, without keys, for its
+				      * columns */
 	const struct ast_table *ast;
-	const char *alias,
-	    **as;    /* its name, or that of the join it is in; names of its columns there, or NULL */
-	bool joined; /* in a join with an alias: only what that does not hide has a name */
+	const char *alias, **as;  /* its name, or that of the join it is in; names of its columns there, or
+		      * NULL */
+	bool joined;              /* in a join with an alias: only what that does not hide has a
+				   * name */
 	struct sql_sub *lateral;  /* sub speaks of the tables before it */
-	struct sql_node *sub;     /* derived: the plan that makes its rows, in a narrow batch of its own */
+	struct sql_node *sub;     /* derived: the plan that makes its rows, in a narrow batch of its
+				   * own */
 	struct bind *from;        /* derived: its binder; sub NULL: it has no operators yet */
 	struct cat_stats **stats; /* per column, read when asked for; NULL: none yet */
 	unsigned base;
@@ -20,23 +23,25 @@ struct bind_table {
 	uint8_t *hidden; /* per column: merged into another one by USING */
 	bool view;
 	/*
-	 * A query in FROM that is no operand of its own, because its tables are (flat.c): they are the `flats` before it,
-	 * whose names nobody sees (within), and its columns are flat[].
+	 * A query in FROM that is no operand of its own, because its tables are (flat.c): they are
+	 * the `flats` before it, whose names nobody sees (within), and its columns are flat[].
 	 */
 	struct sql_expr **flat;
 	unsigned flats;
 	bool within;
 	uint8_t *was_used; /* before the select list was bound */
-	unsigned row_at;   /* rows are to be locked: two columns of the wide batch say which; 0: none */
+	unsigned row_at;   /* rows are to be locked: two columns of the wide batch say which; 0:
+			    * none */
 };
 
-/* A query of WITH, bound where it is written. The last ones come first; children see those of their parents. */
+/* A query of WITH, bound where it is written. The last ones come first; children see those of their
+ * parents. */
 struct bind_cte {
 	struct bind_cte *next;
 	const char *name;
 	struct sql_cte *run;
-	bool
-	    recursing; /* its own recursive term is being bound, or a query that may not speak of itself: then */
+	bool recursing;  /* its own recursive term is being bound, or a query that may not speak of
+		        * itself: then */
 	const char *why; /* says why not */
 	int position;
 	bool order; /* because of its ORDER BY or LIMIT */
@@ -44,7 +49,8 @@ struct bind_cte {
 	struct sql_column *column;
 	unsigned columns, deep;
 	struct sql_sub *sub;         /* the subquery that its WITH stands in */
-	const struct ast_cte *later; /* spoken of once, so bound there, like a query in FROM; NULL: bound */
+	const struct ast_cte *later; /* spoken of once, so bound there, like a query in FROM; NULL:
+				      * bound */
 };
 
 /* One condition of WHERE or ON. */
@@ -64,7 +70,8 @@ struct bind_cond {
 	bool implied; /* by others: good as a key, but nobody needs to ask it */
 };
 
-/* A JOIN as bound. Its columns named by USING or NATURAL: where they are on the left, right, and merged. */
+/* A JOIN as bound. Its columns named by USING or NATURAL: where they are on the left, right, and
+ * merged. */
 struct bind_join {
 	const struct ast_join *ast;
 	struct bind_using {
@@ -82,7 +89,8 @@ struct bind_merged {
 	const char *alias; /* of the join around it that has one */
 };
 
-/* An outer join. Its regions: 1 + 3 n the left side, 2 + 3 n the right side, 3 + 3 n the ON condition. */
+/* An outer join. Its regions: 1 + 3 n the left side, 2 + 3 n the right side, 3 + 3 n the ON
+ * condition. */
 struct bind_outer {
 	enum ast_join_kind kind; /* may become AST_JOIN_INNER: then it is none any more */
 	unsigned first, mid, last;
@@ -107,7 +115,8 @@ struct bind_srf {
 	bool around; /* last differs from the columns */
 };
 
-/* A select list as written, stars resolved; and as bound, with what ORDER BY and the like need behind it. */
+/* A select list as written, stars resolved; and as bound, with what ORDER BY and the like need
+ * behind it. */
 struct bind_list {
 	struct ast_target *t;
 	unsigned n, cap;
@@ -131,7 +140,8 @@ struct bind_query {
 	struct bind_set *set;    /* UNION and the like */
 };
 
-/* One query of a UNION or the like. Casts above what is left of it and above itself, lcast, rcast: are there any? */
+/* One query of a UNION or the like. Casts above what is left of it and above itself, lcast, rcast:
+ * are there any? */
 struct bind_branch {
 	struct bind *b;
 	const struct ast_set *op;
@@ -151,10 +161,12 @@ struct bind_from {
 	struct bind_table table[SQL_TABLES_MAX];
 	unsigned tables, lo, hi; /* visible: lo <= k < hi */
 	unsigned width;          /* columns of its wide batch */
-	unsigned rows_at;     /* where those begin that say which rows are to be locked, 0: there are none */
-	unsigned item, items; /* the item that is bound now, of so many */
-	bool flattens;        /* queries in it need not be operands */
-	/* its select list may be that of such a query: columns it speaks of are read when somebody asks */
+	unsigned rows_at;        /* where those begin that say which rows are to be locked, 0: there
+			       * are none */
+	unsigned item, items;    /* the item that is bound now, of so many */
+	bool flattens;           /* queries in it need not be operands */
+	/* its select list may be that of such a query: columns it speaks of are read when somebody
+	 * asks */
 	bool lazy;
 };
 
@@ -171,7 +183,8 @@ struct bind_joins {
 	struct bind_join *join;
 	struct bind_outer
 	    *outer; /* while FROM is bound by the numbers of its items, then by those of tables */
-	struct bind_outer *inside; /* those of queries that are no operands: they will be the last */
+	struct bind_outer *inside; /* those of queries that are no operands: they will be the
+				    * last */
 	struct bind_merged *merged;
 	unsigned n, outers, insides, mergeds;
 };
@@ -201,7 +214,8 @@ struct bind_answer {
 	bool keep_unknown; /* literals and parameters of the select list without a type keep none */
 	struct bind_query *query;
 	struct sql_expr **output; /* after sql_bind_select_begin: the select list */
-	/* INSERT ... SELECT: the columns that an untyped literal or parameter of the select list goes to */
+	/* INSERT ... SELECT: the columns that an untyped literal or parameter of the select list
+	 * goes to */
 	const struct cat_table *into;
 	const uint16_t *into_map;
 	unsigned into_maps;
@@ -274,7 +288,8 @@ struct sql_expr *sql_bind_any(struct bind *b, const struct ast_expr *e);
 bool sql_bind_srf_begin(struct bind *b);
 bool sql_bind_srf_item(struct bind *b, const struct sql_expr *e, int position);
 struct sql_expr *sql_bind_srf_call(struct bind *b, const struct ast_expr *e);
-/* Projection p of the list makes the arrays; what takes them apart, maybe some operators above: n where there are none. */
+/* Projection p of the list makes the arrays; what takes them apart, maybe some operators above: n
+ * where there are none. */
 bool sql_bind_srf_arrays(struct bind *b, struct sql_op_project *p);
 struct sql_node *sql_bind_srf_node(struct bind *b, struct sql_node *n);
 /* Is the element of such a call in e? */
@@ -288,12 +303,15 @@ struct sql_node *sql_bind_srf_source(
 bool sql_bind_ordered(struct bind *b, enum cat_type t, const char *what, int position);
 bool sql_bind_conds(struct bind *b, const struct ast_expr *e);
 struct bind_cond *sql_bind_cond_add(struct bind *b);
-/* or.c: binds what all branches of an OR say as conditions, and answers the OR of what is left. NULL: *err. */
+/* or.c: binds what all branches of an OR say as conditions, and answers the OR of what is left.
+ * NULL: *err. */
 const struct ast_expr *sql_bind_or_common(struct bind *b, const struct ast_expr *e);
-/* A bound condition over these tables: more conditions, each over one of them, that follow from it if it is an OR. */
+/* A bound condition over these tables: more conditions, each over one of them, that follow from it
+ * if it is an OR. */
 bool sql_bind_or_parts(struct bind *b, struct sql_expr *e, uint64_t tables);
 bool sql_bind_cond_eq(struct bind *b, const struct ast_expr *l, const struct ast_expr *r, int position);
-/* lock.c: which tables' rows are locked, before sql_plan_from; whether they may be, and the operator, after. */
+/* lock.c: which tables' rows are locked, before sql_plan_from; whether they may be, and the
+ * operator, after. */
 bool sql_bind_locks(struct bind *b, const struct ast_select *q);
 struct sql_op_lock *sql_bind_lock_node(
     struct bind *b, const struct ast_select *q, struct sql_node *child, unsigned first);
@@ -311,7 +329,8 @@ bool sql_bind_fail(struct bind *b, int position, const char *sqlstate, const cha
 /* An AST node for a column that is already found. */
 struct ast_expr *sql_bind_ast_column(struct bind *b, unsigned table, unsigned column, int position);
 
-/* from.c: the binder of a query inside of b's, which sees nothing of b's FROM list; and such a query bound. */
+/* from.c: the binder of a query inside of b's, which sees nothing of b's FROM list; and such a
+ * query bound. */
 struct bind *sql_bind_child(struct bind *b, int position);
 struct sql_node *sql_bind_child_select(struct bind *b, struct bind *child, const struct ast_select *q);
 /* The same in two steps: bound, then with operators. */
@@ -319,16 +338,17 @@ bool sql_bind_child_query(struct bind *b, struct bind *child, const struct ast_s
 struct sql_node *sql_plan_child(struct bind *b, struct bind *child);
 bool sql_bind_deeper(struct bind *b, unsigned deep, int position);
 /*
- * WITH: b and its children see the names from here on. sql_bind_with_done, when all that may use them is
- * bound: root is where it is executed (or NULL), and takes care of the queries used more than once.
+ * WITH: b and its children see the names from here on. sql_bind_with_done, when all that may use
+ * them is bound: root is where it is executed (or NULL), and takes care of the queries used more
+ * than once.
  */
 /* Into s->arenas: those given out since `from` that are emptied when what uses them begins anew. */
 bool sql_bind_own_arenas(struct bind *b, struct sql_sub *s, unsigned from);
 bool sql_bind_cte_names(struct bind *b, const struct ast_cte *c, struct bind_cte *out);
 bool sql_bind_with(struct bind *b, const struct ast_with *w, const struct ast_select *q);
 /*
- * refs.c: of each query of q's WITH, is it spoken of in one FROM list only, which is read once? q may be NULL: then
- * of none.
+ * refs.c: of each query of q's WITH, is it spoken of in one FROM list only, which is read once? q
+ * may be NULL: then of none.
  */
 bool *sql_bind_said_once(struct bind *b, const struct ast_with *w, const struct ast_select *q);
 bool sql_bind_with_done(struct bind *b, const struct ast_with *w, struct sql_node *root);
@@ -337,28 +357,31 @@ bool sql_bind_add_cte(struct bind *b, const struct ast_table *t, bool *ok);
 bool sql_bind_add_function(struct bind *b, const struct ast_table *t);
 bool sql_bind_add_derived(struct bind *b, const struct ast_table *t);
 /*
- * flat.c: may q's tables stand in b's FROM list in place of it, as far as its words say? Then bind it by a child with
- * columns behind b's. A FROM item that answers what child does: by its tables, if that can be, else with operators of
- * its own.
+ * flat.c: may q's tables stand in b's FROM list in place of it, as far as its words say? Then bind
+ * it by a child with columns behind b's. A FROM item that answers what child does: by its tables,
+ * if that can be, else with operators of its own.
  */
 bool sql_bind_may_flatten(struct bind *b, struct bind *child, const struct ast_select *q);
 bool sql_bind_add_query(struct bind *b, const struct ast_table *t, struct bind *child);
 /* Column c of a query that is no operand. */
 struct sql_expr *sql_bind_flat_column(struct bind *b, const struct bind_table *t, unsigned c);
-/* Once all of FROM is there: from numbers of items to numbers of tables. first, last: of each item. */
+/* Once all of FROM is there: from numbers of items to numbers of tables. first, last: of each
+ * item. */
 bool sql_bind_flat_outers(struct bind *b, const unsigned *first, const unsigned *last);
 /* stats.c: what ANALYZE found, as a table. */
 bool sql_bind_add_stats(struct bind *b, const struct ast_table *t);
 /* functions.c: nam_functions in FROM, for a table of that name that the catalog does not have. */
 bool sql_bind_add_functions(struct bind *b, const struct ast_table *t);
-/* guess.c: *b->err says that a column, or a relation, does not exist; it gets a HINT if a similar one does. */
+/* guess.c: *b->err says that a column, or a relation, does not exist; it gets a HINT if a similar
+ * one does. */
 void sql_bind_guess_column(struct bind *b, const struct ast_expr *e);
 void sql_bind_guess_relation(struct bind *b, const char *name);
-/* lateral.c: the binder of a query, or of a function's arguments, that sees b's tables so far; when they are bound. */
+/* lateral.c: the binder of a query, or of a function's arguments, that sees b's tables so far; when
+ * they are bound. */
 struct bind *sql_bind_lateral_child(struct bind *b, int position, struct sql_sub **out);
 bool sql_bind_lateral_done(struct bind *b, struct sql_sub *s, struct sql_node *root, unsigned from);
-/* A FROM item whose rows come from sub (NULL: from the query of `from`): n columns called that (an alias's names go
- * before). */
+/* A FROM item whose rows come from sub (NULL: from the query of `from`): n columns called that (an
+ * alias's names go before). */
 bool sql_bind_add_source(struct bind *b, const struct ast_table *t, struct sql_node *sub,
     const struct sql_column *column, unsigned n);
 
@@ -369,7 +392,8 @@ struct sql_expr *sql_bind_aggregate(struct bind *b, const struct ast_expr *e, en
 bool sql_bind_same_agg(const struct ast_agg *x, const struct ast_agg *y);
 
 /*
- * group.c: the grouping sets of q, whose expression k is group leaf[k]; then the operator below the aggregation.
+ * group.c: the grouping sets of q, whose expression k is group leaf[k]; then the operator below the
+ * aggregation.
  */
 bool sql_bind_gsets(struct bind *b, const struct ast_select *q, const unsigned *leaf);
 bool sql_bind_in_all_gsets(const struct ast_select *q, unsigned leaf);
@@ -411,7 +435,8 @@ bool sql_bind_sub_set(struct bind *b, const struct ast_select *q, struct sql_exp
 
 /* select.c: FROM .. LIMIT; adds columns of the answer to the plan unless quiet. */
 struct sql_node *sql_bind_select(struct bind *b, const struct ast_select *q, bool quiet);
-/* window.c: a call becomes a column; definitions nobody uses; the operator, when there were calls. */
+/* window.c: a call becomes a column; definitions nobody uses; the operator, when there were
+ * calls. */
 struct sql_expr *sql_bind_window(struct bind *b, const struct ast_expr *e);
 bool sql_bind_window_defs(struct bind *b, const struct ast_select *q);
 struct sql_node *sql_bind_window_node(struct bind *b, struct sql_node *child);
@@ -420,13 +445,16 @@ bool sql_window_same(const struct ast_window *x, const struct ast_window *y);
 /* plan.c: columns of the FROM list that somebody uses, and what type one has. */
 unsigned *sql_plan_columns(struct bind *b, unsigned *count);
 enum cat_type sql_plan_column_type(const struct bind *b, unsigned index);
-/* The same in two steps, for those who want to change what the select list comes to between them. */
+/* The same in two steps, for those who want to change what the select list comes to between
+ * them. */
 bool sql_bind_select_begin(struct bind *b, const struct ast_select *q);
 struct sql_node *sql_bind_select_end(struct bind *b, bool quiet);
-/* The second step in two: all is bound, then (plan/select.c) there are operators. More conditions may come between them. */
+/* The second step in two: all is bound, then (plan/select.c) there are operators. More conditions
+ * may come between them. */
 bool sql_bind_select_rest(struct bind *b, bool quiet);
 struct sql_node *sql_plan_select(struct bind *b);
-/* WITH RECURSIVE: the last query of q over what the ones before it, and itself, found last. self: as seen by it. */
+/* WITH RECURSIVE: the last query of q over what the ones before it, and itself, found last. self:
+ * as seen by it. */
 struct sql_node *sql_bind_recursive(struct bind *b, const struct ast_cte *c, struct bind_cte *self,
     struct sql_column **column, unsigned *columns);
 /* set.c: the whole without ORDER BY and LIMIT, and what its columns are; then its operators. */

@@ -1,6 +1,6 @@
 /* dml.c -- INSERT, UPDATE, DELETE: what each column of the new row is. */
-#include <sql/plan/bind/bind.h>
 #include <sql/common/guess_relation.h>
+#include <sql/plan/bind/bind.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /*
- * dml_from.c -- UPDATE ... FROM and DELETE ... USING: a query that answers whom to change, and what into.
+ * dml_from.c -- UPDATE ... FROM and DELETE ... USING: a query that answers whom to change, and what
+ * into.
  *
  * The query is SELECT key, new values, whatever RETURNING wants FROM list, target WHERE
  * ..., so joins are planned as everywhere. The batch that the change itself works

@@ -1,4 +1,5 @@
-/* from.c -- FROM items that are no tables of the catalog: queries in parentheses, generate_series. */
+/* from.c -- FROM items that are no tables of the catalog: queries in parentheses,
+ * generate_series. */
 #include <sql/plan/bind/bind.h>
 
 #include <stdio.h>
@@ -30,7 +31,8 @@ sql_bind_child(struct bind *b, int position)
 	return child;
 }
 
-/* Queries inside of queries are executed by recursion, wherever they were written: so their height has a limit, too. */
+/* Queries inside of queries are executed by recursion, wherever they were written: so their height
+ * has a limit, too. */
 bool
 sql_bind_deeper(struct bind *b, unsigned deep, int position)
 {

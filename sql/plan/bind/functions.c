@@ -1,4 +1,5 @@
-/* functions.c -- which functions there are: nam_functions in FROM, a row for each signature, in the words of psql's \\df. */
+/* functions.c -- which functions there are: nam_functions in FROM, a row for each signature, in the
+ * words of psql's \\df. */
 #include <sql/expr/expr_internal.h>
 #include <sql/plan/bind/bind.h>
 

@@ -1,6 +1,6 @@
 /*
- * guess.c -- a HINT for a name that is not there: what of the names that could stand there looks like
- * it.
+ * guess.c -- a HINT for a name that is not there: what of the names that could stand there looks
+ * like it.
  */
 #include <sql/common/guess_relation.h>
 #include <sql/plan/bind/bind.h>

@@ -1,12 +1,13 @@
 /*
- * join.c -- FROM: which columns joins merge, what `*` is, and which part of FROM each condition filters.
+ * join.c -- FROM: which columns joins merge, what `*` is, and which part of FROM each condition
+ * filters.
  *
  * Regions: what WHERE filters is region 0; both sides of an outer join are regions of
  * their own, and so is its ON condition. The condition of an inner join belongs to
  * the region around it, so the inner joins of a region may be done in any order.
  */
-#include <sql/plan/bind/bind.h>
 #include <sql/expr/expr_internal.h>
+#include <sql/plan/bind/bind.h>
 
 enum { NO_OUTER = UINT32_MAX };
 
@@ -221,7 +222,8 @@ merged(const struct bind_using *u)
 	return (struct bind_ref){ u->mt, u->mt == u->rt ? u->rc : u->mt == u->lt ? u->lc : 0 };
 }
 
-/* Of tables first..last, which are one table or one join: columns merged by it, then the left side's, the right's. */
+/* Of tables first..last, which are one table or one join: columns merged by it, then the left
+ * side's, the right's. */
 static bool
 columns(struct bind *b, unsigned first, unsigned last, struct bind_ref *out, unsigned *n)
 {
@@ -260,7 +262,8 @@ bool
 sql_bind_star(struct bind *b, struct bind_ref **out, unsigned *n)
 {
 	*n = 0;
-	/* a join puts its merged columns before those of its sides, at most once for each join around */
+	/* a join puts its merged columns before those of its sides, at most once for each join
+	 * around */
 	if ((*out = sql_bind_take(b, ((size_t)b->from.width * 2 + b->joins.mergeds) * sizeof **out)) == NULL)
 		return false;
 	for (unsigned k = 0; k < b->from.tables;) {
@@ -279,7 +282,8 @@ sql_bind_star(struct bind *b, struct bind_ref **out, unsigned *n)
 
 /* ---- FROM ------------------------------------------------------------------------------ */
 
-/* The tables of a join that has an alias are known by that one only; its columns may have new names. */
+/* The tables of a join that has an alias are known by that one only; its columns may have new
+ * names. */
 static bool
 rename_join(struct bind *b, const struct ast_join *a)
 {

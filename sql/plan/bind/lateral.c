@@ -1,4 +1,5 @@
-/* lateral.c -- FROM items that speak of those before them: their queries as subqueries, the operator that runs them. */
+/* lateral.c -- FROM items that speak of those before them: their queries as subqueries, the
+ * operator that runs them. */
 #include <sql/plan/bind/bind.h>
 #include <sql/plan/plan_internal.h>
 #include <sql/plan/sub.h>
@@ -31,7 +32,8 @@ sql_bind_lateral_done(struct bind *b, struct sql_sub *s, struct sql_node *root, 
 	s->root = root;
 	if (!sql_bind_own_arenas(b, s, from))
 		return false;
-	/* what it needs of no row beside it, but of one outside of the whole query, is the same for all rows */
+	/* what it needs of no row beside it, but of one outside of the whole query, is the same for
+	 * all rows */
 	b->from.table[b->from.tables - 1].lateral = s->slots > 0 ? s : NULL;
 	return true;
 }

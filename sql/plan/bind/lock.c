@@ -1,8 +1,9 @@
 /*
  * lock.c -- FOR UPDATE: which rows a query locks.
  *
- * A table whose rows are locked has two more columns in the wide batch, the address of its row and the CID of
- * the version found. They go through joins, projection and sort like any other, to the operator that locks.
+ * A table whose rows are locked has two more columns in the wide batch, the address of its row and
+ * the CID of the version found. They go through joins, projection and sort like any other, to the
+ * operator that locks.
  */
 #include <sql/plan/bind/bind.h>
 

@@ -6,8 +6,8 @@
  * of table t alone, the OR of that is true of all of t's rows that matter: t's scan asks it, too,
  * if it cannot fail.
  */
-#include <sql/plan/bind/bind.h>
 #include <sql/expr/expr_internal.h>
+#include <sql/plan/bind/bind.h>
 
 enum { BRANCHES_MAX = 32, PARTS_MAX = 16, NODES_MOST = 1500 };
 

@@ -21,7 +21,8 @@ base(struct bind *b, const struct ast_select *q, struct sql_column **column, uns
 	return n;
 }
 
-/* The last term's column i in the type of the column, which it may not change if it is recursive. */
+/* The last term's column i in the type of the column, which it may not change if it is
+ * recursive. */
 static struct sql_expr *
 match(struct bind *b, const struct ast_cte *c, struct bind *in, unsigned i, const struct bind_cte *self,
     struct sql_expr **left)

@@ -10,7 +10,8 @@ struct refs {
 
 static void query(struct refs *r, const struct ast_select *q, unsigned each);
 
-/* each: how often it counts what stands in FROM there; two where that may run for every row of something. */
+/* each: how often it counts what stands in FROM there; two where that may run for every row of
+ * something. */
 enum { ONCE = 1, OFTEN = 2 };
 
 static void

@@ -1,6 +1,6 @@
 /* rules.c -- DEFAULT and CHECK: texts of the catalog, bound when a statement needs them. */
-#include <sql/plan/bind/bind.h>
 #include <sql/parse/parse.h>
+#include <sql/plan/bind/bind.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -60,7 +60,8 @@ push_star(struct bind *b, struct bind_list *l, int position)
 	return sql_bind_star(b, &ref, &n) && push_refs(b, l, ref, n, position);
 }
 
-/* strength 2: a name of its own; 1: what stands in for one; 0: none. A cast and a CASE give way to a 2 inside of them. */
+/* strength 2: a name of its own; 1: what stands in for one; 0: none. A cast and a CASE give way to
+ * a 2 inside of them. */
 static const char *
 name_in(const struct ast_expr *e, int *strength)
 {
@@ -236,7 +237,8 @@ add_group(struct bind *b, const struct ast_expr *e, unsigned *at, unsigned item,
 	return sql_bind_group_key(b, e, k);
 }
 
-/* Grouped by a whole primary key, the table's other columns depend on it: those spoken of come along. */
+/* Grouped by a whole primary key, the table's other columns depend on it: those spoken of come
+ * along. */
 static bool depend_sub(struct bind *b, const struct ast_select *q, uint64_t tables);
 
 static bool
@@ -271,7 +273,8 @@ depend_all(struct bind *b, struct ast_expr *const *e, unsigned n, uint64_t table
 	return true;
 }
 
-/* What a subquery says of the columns: names of its own may come along for nothing, which changes no group. */
+/* What a subquery says of the columns: names of its own may come along for nothing, which changes
+ * no group. */
 static bool
 depend_sub(struct bind *b, const struct ast_select *q, uint64_t tables)
 {
@@ -420,7 +423,8 @@ sql_bind_ordered(struct bind *b, enum cat_type t, const char *what, int position
 	return false;
 }
 
-/* The column of the projection that an item of ORDER BY or DISTINCT ON is; maybe a new, hidden one. */
+/* The column of the projection that an item of ORDER BY or DISTINCT ON is; maybe a new, hidden
+ * one. */
 static bool
 sort_column(struct bind *b, const struct ast_select *q, const struct bind_list *l, struct bind_out *o,
     const struct ast_expr *e, const char *what, unsigned *col)
@@ -502,7 +506,8 @@ order_by(struct bind *b, const struct ast_select *q, const struct bind_list *l, 
 	return true;
 }
 
-/* DISTINCT ON: its columns come first in the order, so rows alike in them come one after the other. */
+/* DISTINCT ON: its columns come first in the order, so rows alike in them come one after the
+ * other. */
 static bool
 distinct_on(struct bind *b, const struct ast_select *q, const struct bind_list *l, struct bind_out *o,
     struct sql_sort_key *keys, unsigned *orders, unsigned **on, unsigned *ons)

@@ -1,4 +1,5 @@
-/* set.c -- UNION, INTERSECT, EXCEPT: from left to right, each pair of columns brought to one type. */
+/* set.c -- UNION, INTERSECT, EXCEPT: from left to right, each pair of columns brought to one
+ * type. */
 #include <sql/plan/bind/bind.h>
 
 static const char *
@@ -78,8 +79,8 @@ rest(struct bind *b, struct bind *c)
 }
 
 /*
- * Column i of both sides in one type. A literal without a type is made over where it stands, any other
- * expression is cast above its query (*cast: is that so?).
+ * Column i of both sides in one type. A literal without a type is made over where it stands, any
+ * other expression is cast above its query (*cast: is that so?).
  */
 static bool
 match(struct bind *b, struct sql_column *col, struct bind *left, struct bind_branch *r, unsigned i,

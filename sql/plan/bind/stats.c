@@ -1,7 +1,8 @@
-/* stats.c -- nam_stats in FROM: what ANALYZE found, a row per column, as PostgreSQL's pg_stats shows it. */
+/* stats.c -- nam_stats in FROM: what ANALYZE found, a row per column, as PostgreSQL's pg_stats
+ * shows it. */
+#include <catalog/stats.h>
 #include <sql/common/error.h>
 #include <sql/plan/bind/bind.h>
-#include <catalog/stats.h>
 
 #include <strings.h>
 

@@ -1,4 +1,5 @@
-/* sub.c -- subqueries in expressions: what they need of the row outside, and when they need nothing. */
+/* sub.c -- subqueries in expressions: what they need of the row outside, and when they need
+ * nothing. */
 #include <sql/plan/bind/bind.h>
 #include <sql/plan/selectivity.h>
 #include <sql/plan/sub.h>
@@ -125,7 +126,8 @@ is_tie(const struct bind_cond *c)
 	return sql_bind_speaks_of_outer(out) && !sql_bind_speaks_of_outer(in);
 }
 
-/* The rows of all keys: operators as sql_bind_select would make them, n columns and then the keys. */
+/* The rows of all keys: operators as sql_bind_select would make them, n columns and then the
+ * keys. */
 static struct sql_node *
 all_rows(struct bind *b, struct sql_expr **out, unsigned n, struct sql_expr **key, unsigned keys)
 {
@@ -142,7 +144,8 @@ all_rows(struct bind *b, struct sql_expr **out, unsigned n, struct sql_expr **ke
 		g->agg = b->agg.call;
 		g->aggs = b->agg.calls;
 		g->node.est_rows = sql_sel_groups(b, key, keys, from->est_rows);
-		/* what is made of aggregates was bound as if there were no keys: so these go behind */
+		/* what is made of aggregates was bound as if there were no keys: so these go
+		 * behind */
 		struct sql_expr **turn = sql_bind_take(b, (b->agg.calls + keys) * sizeof *turn);
 		if (turn == NULL)
 			return NULL;
@@ -193,7 +196,8 @@ place_columns(struct bind *b, const struct sql_expr *e, struct sql_expr **to, un
 	return true;
 }
 
-/* The set of an EXISTS: of the select list nothing, but the columns that the rest of its conditions reads. */
+/* The set of an EXISTS: of the select list nothing, but the columns that the rest of its conditions
+ * reads. */
 static bool
 rest_of_exists(struct bind *b, struct sql_expr **rest, unsigned rests, unsigned keys, struct sql_expr ***out,
     unsigned *n)
@@ -216,7 +220,8 @@ rest_of_exists(struct bind *b, struct sql_expr **rest, unsigned rests, unsigned 
 	return s->rest != NULL;
 }
 
-/* Does b's query compute something anew for each row that it looks at? Then each row outside has to look. */
+/* Does b's query compute something anew for each row that it looks at? Then each row outside has to
+ * look. */
 static bool
 computes_anew(const struct bind *b, struct sql_expr *const *out, unsigned n)
 {
@@ -238,7 +243,8 @@ sql_bind_sub_set(struct bind *b, const struct ast_select *q, struct sql_expr **o
 {
 	struct sql_sub *s = b->around.sub;
 	bool scalar = s->kind == AST_SUB_SCALAR;
-	/* whether there is a row does not depend on how many are asked for, if it is one at least */
+	/* whether there is a row does not depend on how many are asked for, if it is one at
+	 * least */
 	bool some =
 	    s->kind == AST_SUB_EXISTS && q->limit != NULL && q->limit->kind == AST_INT && q->limit->i > 0;
 	if (s->ties == 0 || s->varies || b->joins.outers > 0 || b->win.all != NULL ||
@@ -372,7 +378,8 @@ comparison(struct bind *b, struct sql_sub *s, const struct ast_expr *e, struct s
 	return sql_expr_make(b->a, eq ? SQL_AND : SQL_OR, one, e->nargs, false, e->position, b->err);
 }
 
-/* Does a subquery in this place of a statement that changes rows see what it has changed already? */
+/* Does a subquery in this place of a statement that changes rows see what it has changed
+ * already? */
 static bool
 place(struct bind *b, struct sql_sub *s, int position)
 {

@@ -1,5 +1,5 @@
-/* unnest.c -- functions that answer rows, made of functions that answer arrays: unnest and its kin, in FROM and in select
- * lists. */
+/* unnest.c -- functions that answer rows, made of functions that answer arrays: unnest and its kin,
+ * in FROM and in select lists. */
 #include <sql/plan/bind/bind.h>
 
 #include <stdio.h>

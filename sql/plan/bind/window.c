@@ -5,8 +5,8 @@
  * the end of binding says (aggregates are still being found), so columns get
  * their number then.
  */
-#include <sql/plan/bind/bind.h>
 #include <sql/compat/postgres.h>
+#include <sql/plan/bind/bind.h>
 #include <sql/plan/window.h>
 
 #include <stdio.h>

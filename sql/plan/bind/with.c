@@ -1,4 +1,5 @@
-/* with.c -- WITH: queries with names. Used once they go where their name stands; used more often they run once. */
+/* with.c -- WITH: queries with names. Used once they go where their name stands; used more often
+ * they run once. */
 #include <sql/plan/bind/bind.h>
 #include <sql/plan/sub.h>
 
@@ -136,7 +137,8 @@ sql_bind_with_done(struct bind *b, const struct ast_with *w, struct sql_node *ro
 	for (unsigned i = 0; w != NULL && i < w->n; i++) {
 		struct bind_cte *c = b->nest.cte;
 		struct sql_cte *r = c->run;
-		if (c->later != NULL) { /* it was another of that name: but this one must make sense, too */
+		if (c->later != NULL) { /* it was another of that name: but this one must make
+					 * sense, too */
 			b->nest.cte = c->next;
 			if (query(b, c->later, c) == NULL || !sql_bind_cte_names(b, c->later, c))
 				return false;
@@ -234,7 +236,8 @@ sql_bind_add_cte(struct bind *b, const struct ast_table *t, bool *ok)
 	c->run->reader = &n->node;
 	for (struct sql_sub *s = b->around.sub; s != NULL && s != c->sub; s = s->up)
 		s->varies |= c->sub != NULL && (c->sub->ties > 0 || c->sub->varies);
-	c->run->refs += c->sub == b->around.sub ? 1 : 2; /* a subquery may run often: this one shall not */
+	c->run->refs += c->sub == b->around.sub ? 1 : 2; /* a subquery may run often: this one shall
+							  * not */
 	*ok = sql_bind_deeper(b, c->deep, t->position) &&
 	      sql_bind_add_source(b, t, &n->node, c->column, c->columns);
 	return true;

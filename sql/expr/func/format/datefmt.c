@@ -4,7 +4,6 @@
  * The rules are those of PostgreSQL's formatting. Names are English, as with lc_time C.
  */
 #include <sql/expr/func/format/datefmt.h>
-
 #include <types/datetime.h>
 #include <types/interval.h>
 

@@ -4,7 +4,6 @@
  * Which field takes how much of the text, and which contradict each other, is as in PostgreSQL.
  */
 #include <sql/expr/func/format/datefmt.h>
-
 #include <types/datetime.h>
 
 #include <math.h>

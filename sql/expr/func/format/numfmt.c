@@ -1,11 +1,11 @@
 /*
  * numfmt.c -- templates for numbers: to_char and to_number.
  *
- * PostgreSQL's rules, which are those of a cursor over the template beside one over the digits: what a '9' writes
- * depends on how many places the template has before the point and how many the number fills.
+ * PostgreSQL's rules, which are those of a cursor over the template beside one over the digits:
+ * what a '9' writes depends on how many places the template has before the point and how many the
+ * number fills.
  */
 #include <sql/expr/expr_internal.h>
-
 #include <types/numeric.h>
 
 #include <float.h>
@@ -257,7 +257,8 @@ struct pen {
 	struct sql_writer w;
 	struct layout l;
 	const char *number, *at; /* digits, perhaps with a point, ended by 0 */
-	const char *last; /* the last digit behind the point that is no 0, or the point; NULL: all count */
+	const char *last;        /* the last digit behind the point that is no 0, or the point; NULL: all
+			   * count */
 	char sign;
 	bool signed_, in;
 	int blanks, count, place;
