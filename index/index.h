@@ -51,7 +51,7 @@ nam_status idx_hash_recover(
 /* A connection broke when this process took that lock or gave it back: it may say our name for as
  * long as we live. Any thread. */
 bool idx_hash_in_doubt(const struct idx_hash *ix);
-/* Who holds the resize lock at this moment, 0: nobody. */
+/* The holder of the resize lock at this moment; 0 = none. */
 nam_status idx_hash_holder(
     struct net_worker *w, const struct idx_hash *ix, uint64_t *holder, struct net_counts *acct);
 /*

@@ -307,7 +307,8 @@ uint64_t net_counts_verbs(const struct net_counts *c);
  * work cost.
  */
 void net_account_to(struct net_counts *account);
-/* Who pays here; NULL: nobody. For rooms that post on behalf of a coroutine from elsewhere. */
+/* The account of this coroutine; NULL = none. For rooms that post on behalf of a coroutine from
+ * elsewhere. */
 struct net_counts *net_account(void);
 
 /* Operations that share a doorbell and a wait. Caller's memory; lives until done. */

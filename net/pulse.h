@@ -15,8 +15,8 @@
  * simulated cluster.
  */
 uint64_t net_worker_cpu_ns(const struct net_worker *w);
-/* Whoever waits for a verb waits no longer than this: where nothing comes back meanwhile, it has
- * ended with NAM_GONE. */
+/* The longest wait for a verb: if nothing comes back meanwhile, the verb has ended with
+ * NAM_GONE. */
 uint64_t net_timeout_ns(const struct net_worker *w);
 
 #endif

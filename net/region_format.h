@@ -4,7 +4,7 @@
  *   offset 0      the superblock, struct net_super (4096 bytes)
  *   offset 64 KiB the first extent; every extent is NET_EXTENT bytes
  *
- * Who may touch it
+ * Access
  *   identity      written by the storage node before the region is shown, then never.
  *   bump          any peer, by FETCH_ADD of n * NET_EXTENT: hands out n extents in a row.
  *   free_head     any peer, by CAS: a stack of single freed extents. Each begins with

@@ -253,8 +253,8 @@ enum after { CAME, SLEEP, LOOK };
  * Nothing is ready: how to wait for what is out? Over streams by blocking at once. To look again
  * and again takes system calls there, and on a busy machine a yield costs a whole slice of time,
  * while who sleeps is run as soon as something comes. What is out at one stream only is waited for
- * right there: that spares asking the kernel what to look at. Who posts to us meanwhile waits until
- * the next answer, or for what wait() takes at most, once.
+ * right there: that spares asking the kernel what to look at. A thread that posts to this one
+ * meanwhile waits until the next answer, or for what wait() takes at most, once.
  */
 static enum after
 wait_for_answers(struct net_worker *w)
@@ -316,7 +316,7 @@ sleep_until_something(struct net_worker *w, bool (*until)(void *), void *arg)
 		wait = &ts;
 	}
 	atomic_store(&w->asleep, true);
-	/* Who posted before this store is seen here; who posts after it writes to wake_fd. */
+	/* A post from before this store is seen here; a poster after it writes to wake_fd. */
 	if (!nam_sched_ready(w->sched) && !(until != NULL && until(arg)) && !atomic_load(&w->news) &&
 	    !atomic_load(&w->asked))
 		ppoll(fd, n, wait, NULL);

@@ -214,7 +214,8 @@ back_in_time(void **state)
 	leave(&o);
 }
 
-/* Who joins later asks: about one that left before, one that is there, one that nobody ever was. */
+/* A process that joins later asks: about one that left before, one that is there, one that nobody
+ * ever was. */
 static void
 late_observer(void **state)
 {

@@ -332,8 +332,8 @@ half_main(const char *address, enum net_kind kind, int ready)
 		pause();
 }
 
-/* 256 KiB hold four rings of 64: two peers by shm, four by tcp. Whoever leaves, or is killed in the
- * middle, makes room. */
+/* 256 KiB hold four rings of 64: two peers by shm, four by tcp. A peer that leaves, or is killed
+ * in the middle, makes room. */
 static void
 room_over(enum net_kind kind, unsigned fit)
 {

@@ -3,8 +3,8 @@
  * have threads of their own (streams.c).
  *
  * A stranger costs one small struct until its proof was checked; strangers are
- * few and short-lived by limit. Whoever sends what is not sound is dropped with
- * one line in the log; the others notice nothing.
+ * few and short-lived by limit. A peer that sends what is not sound is dropped with one line in
+ * the log; the others notice nothing.
  */
 #include <base/clock.h>
 #include <base/log.h>

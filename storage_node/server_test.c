@@ -684,8 +684,8 @@ killed(void **state)
 }
 
 /*
- * A node that hangs breaks no connection. Whoever finds out declares it lost, and
- * waiters are freed; if nobody does, their timeout ends.
+ * A node that hangs breaks no connection. A peer that finds out declares the node lost, and
+ * waiters are freed; if none does, their timeout ends.
  */
 static void *
 declarer(void *arg)

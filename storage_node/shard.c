@@ -556,8 +556,8 @@ sn_shards_fenced(struct sn_shards *s, size_t place, uint64_t identity)
 		all = all && atomic_load(&s->shard[i].shut_ok) >= place;
 	if (all)
 		return true;
-	/* A shard may be late, or busy for long. Who has no client with it need not wait for it:
-	 * whoever comes now is refused. */
+	/* A shard may be late, or busy for long. A peer without a client there need not wait for
+	 * it: new clients are refused now. */
 	pthread_mutex_lock(&s->lock);
 	const struct client *c = s->live;
 	while (c != NULL && c->identity != identity)
@@ -690,7 +690,8 @@ sleep_ns(struct sn_shard *sh, uint64_t ns)
 	struct pollfd p = { .fd = sh->epoll_fd, .events = POLLIN };
 	struct timespec ts = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
 	atomic_store(&sh->asleep, true);
-	/* Who came before this store is seen here; who comes after it writes to wake_fd. */
+	/* A client from before this store is seen here; one that comes after it writes to
+	 * wake_fd. */
 	if (!atomic_load(&sh->any_rung) && !atomic_load(&sh->mail) && !atomic_load(&sh->stop) &&
 	    !atomic_load(&sh->drop_queue_pairs))
 		ppoll(&p, 1, ns == UINT64_MAX ? NULL : &ts, NULL);

@@ -370,7 +370,7 @@ end(void **state)
 	return 0;
 }
 
-/* Who comes without what the handshake gave is not let in. */
+/* A stranger without what the handshake gave is not let in. */
 static void
 strangers(void **state)
 {

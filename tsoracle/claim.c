@@ -246,7 +246,7 @@ tso_on_home_lost(struct tso_worker *tw, void (*fn)(void *arg), void *arg)
 static void
 mark_ended(struct tso_worker *tw, struct tso_claim *c, nam_status st)
 {
-	/* Taken for a hole it would lose its note. Who recovers us marks it. */
+	/* Taken for a hole it would lose its note. The recoverer marks it. */
 	if (st != NAM_OK)
 		tso_abandon(tw->t);
 	c->op.status = (uint16_t)st;

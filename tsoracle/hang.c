@@ -7,7 +7,7 @@
  *   - its transaction has posted nothing more for longer than anybody waits for a verb (net_timeout_ns), and did not
  *     wait for the vector to wrap;
  *   - meanwhile the worker's loop turned, so that whoever could go on did; or its thread used no CPU time, so it is blocked.
- *     Whoever computes without turning the loop is only slow, however long that takes; and one that gets a core now and then
+ *     A worker that computes without turning the loop is only slow, however long that takes; and one that gets a core now and then
  *     is not blocked in between.
  * Time counts only as far as the heart itself watched (as in judge()): a process that stalled as a
  * whole is no hanging one. And it must be in somebody's way: alone, it may hang and wake as it

@@ -15,7 +15,7 @@
  *               +-------+----------+----------+
  *   identity: net_identity() of the owner (active, idle) or of the one recoverer (sealed); 0 (free).
  *
- * Who may touch it
+ * Access
  *   counter    any process: FETCH_ADD.
  *   hint       any process: CAS upwards; a prefix that was true once. A joiner starts there.
  *   high       any process: CAS upwards; slots at or above it were never used.

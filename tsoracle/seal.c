@@ -3,9 +3,9 @@
  * recovered.
  *
  * First shut out, then seal: so a sealed slot says that nothing of its owner can execute any more
- * (T6), and whoever takes the slot over from a recoverer has only that recoverer to shut out. Who
- * dies between the two leaves a slot that is active and lapsed, and the next one begins anew:
- * Fencing twice is fencing once.
+ * (T6), and whoever takes the slot over from a recoverer has only that recoverer to shut out. A
+ * recoverer that dies between the two leaves a slot that is active and lapsed, and the next one
+ * begins anew: Fencing twice is fencing once.
  */
 #include "tso_internal.h"
 

@@ -205,8 +205,8 @@ maybe_idle(struct tso *t, struct net_worker *w)
 	unsigned epoch = tso_home_epoch(home);
 	nam_status st = net_cas1(w, net_plus(t->owners, tso_home_slot(home) * sizeof(struct tso_owner_slot)),
 	    tso_word(TSO_ACTIVE, epoch, t->identity), tso_word(TSO_IDLE, epoch, t->identity), &seen, NULL);
-	/* In doubt: the next tick that reaches home looks what became of it (settle_idle). Who
-	 * wakes waits for that. */
+	/* In doubt: the next tick that reaches home looks what became of it (settle_idle). A
+	 * worker that wakes waits for that. */
 	if (st != NAM_GONE)
 		atomic_store(&t->idle, st == NAM_OK ? IDLE_YES : IDLE_NO);
 	return st;

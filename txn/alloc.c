@@ -4,8 +4,8 @@
  *
  * What a worker has at hand is known to nobody else. So when a process has died, somebody sweeps
  * the table (reclaim.c), and what all others have at hand is void from then on: the sweep finds it
- * with the rest. Who takes memory, or gives any back, must have looked at the anchor since the last
- * sweep was noted (README, "Memory of crashed processes").
+ * with the rest. A process that takes memory, or gives any back, must have looked at the anchor
+ * since the last sweep was noted (README, "Memory of crashed processes").
  */
 #include "txn_internal.h"
 

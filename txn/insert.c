@@ -134,10 +134,10 @@ linked(struct txn *t, uint64_t hash, net_addr at, struct idx_probe *probe, bool 
 /*
  * pick, but an empty block proves nothing at first sight: it may have been taken out of the index
  * between lookup and READ, or the READ may have met a commit (the new word, the directory still
- * empty). Who takes it out locks it first and leaves another word; who commits writes the directory
- * before the word. So when, after the READ, the index leads to it still and the directory is still
- * empty, our CAS of the word we saw decides. A block that the collector holds is given some
- * milliseconds to go; then it is one to wait for, like any locked.
+ * empty). The collector that takes it out locks it first and leaves another word; a committer
+ * writes the directory before the word. So when, after the READ, the index leads to it still and
+ * the directory is still empty, our CAS of the word we saw decides. A block that the collector
+ * holds is given some milliseconds to go; then it is one to wait for, like any locked.
  */
 static nam_status
 pick_linked(
@@ -525,8 +525,8 @@ insert_chunk(struct txn *t, struct txn_put *p, unsigned n)
 			unsigned put = ch.owner[i - ch.first];
 			if (w->has == TXN_LOCKED || !locks_at_once(t, w))
 				continue;
-			/* Who does not wait for writers looks at the key anew: that tells what has
-			 * come between. */
+			/* A transaction that does not wait for writers looks at the key again:
+			 * that tells what has come between. */
 			if (t->iso == TXN_READ_COMMITTED)
 				st = insert_wait(t, &p[put], w, &gone);
 			else if ((st = put_undo(t, w)) == NAM_OK)

@@ -944,7 +944,7 @@ node_lost(struct fixture *fix)
 		}
 		gone += st == NAM_GONE;
 		good += st == NAM_OK;
-		/* Who still reaches the node sees what was committed, whole. */
+		/* A process that still reaches the node sees what was committed, whole. */
 		net_sleep(fix->w[0], 1000000);
 		t = begin(fix, 0, TXN_REPEATABLE_READ);
 		assert_int_equal(value_of(fix, t, &fix->tab[0], k), st == NAM_OK ? 2 : 1);

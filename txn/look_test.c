@@ -366,7 +366,7 @@ used_meanwhile(struct fixture *fix)
 	}
 	assert_non_null(old);
 	early = (anchor(fix)->sweep & 1) == 0;
-	/* Who gets what was found writes over it. */
+	/* The process that gets the found memory writes over it. */
 	net_sleep(fix->w[0], 50 * MS);
 	insert_rows(fix, SWEEPS, 200000, 200000 + ROWS);
 	check_rows(fix, old, READER, 0, ROWS);

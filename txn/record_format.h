@@ -18,7 +18,7 @@
  *
  *   archive (an old version):  home 8 | cid 8 | prev 8 | meta 8 | check 8 | payload
  *
- * Who may touch it
+ * Access
  *   word       any worker, by CAS; the holder of the lock may WRITE it to unlock after a commit,
  *              having seen its CAS succeed.
  *   directory  the holder of the lock.

@@ -329,7 +329,7 @@ recover_attempt(struct attempt *a)
 	    a->line.cid != 0 && a->line.check == txn_commit_check(a->head.check, a->head.lock, a->line.cid);
 	if ((st = decide(a)) != NAM_OK)
 		return st;
-	/* I5. Who comes after us would take a word that we free for the proof that all is
+	/* I5. A later recoverer would take a word that is freed here for the proof that all is
 	 * decided. */
 	if (a->valid && !a->decided &&
 	    (st = net_write1(a->tw->w, a->intent, &none, sizeof none, NULL)) != NAM_OK)

@@ -436,8 +436,8 @@ test_half_installed(void **state)
 }
 
 /*
- * Whoever recovers the dead one dies, too, at each verb of that: of his seals, of the recovery, of
- * giving the slot free. The third one comes to the same end.
+ * The recoverer of the dead process dies, too, at each verb of its seals, of the recovery, of
+ * freeing the slot. The third one comes to the same end.
  */
 static void
 test_crash_of_recoverers(void **state)

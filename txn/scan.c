@@ -323,11 +323,12 @@ next_direct(struct txn_scan *s, struct txn_row *rows, unsigned max, unsigned *n)
 /*
  * What a block shows at snapshot S is remembered with its word, read before its directory, provided
  * that the word is free and names the newest version listed, which is the one S shows (or that
- * nothing is listed). Whoever finds the same word again, free and at or below his own S, sees the
- * same: between equal words a block lists the same versions (R5), a word never returns (R6), a
- * version's bytes never change, and a commit at or below S has landed its words before its mark. A
- * directory newer or older than the word read before it never passes: under a free word the newest
- * CID listed is the word (R3), and a block that lists nothing gets another word when it changes.
+ * nothing is listed). A scan that finds the same word again, free and at or below its own S, sees
+ * the same versions: between equal words a block lists the same versions (R5), a word never returns
+ * (R6), a version's bytes never change, and a commit at or below S has landed its words before its
+ * mark. A directory newer or older than the word read before it never passes: under a free word the
+ * newest CID listed is the word (R3), and a block that lists nothing gets another word when it
+ * changes.
  */
 
 uint64_t

@@ -13,7 +13,7 @@
  * does not fit its intent (commit.c), whose extents stand nowhere else, so the intent names the
  * root before the first further one is taken.
  *
- * Who may touch it
+ * Access
  *   a value      its maker, before anybody may ask for it; then nobody, until its extents are given back.
  *   a write set  its transaction, or its recoverer: the list becomes longer, later shorter, by TXN_LEDGER_PART at most, and
  *                `n` and `check` are WRITTEN behind the list.

@@ -240,8 +240,8 @@ close_table(struct txn_worker *tw, struct txn_junk *j, const struct txn_anchor *
 	 * end. */
 	if (a->magic == TXN_ANCHOR_CLOSED && a->sweeper == 0)
 		return NAM_OK;
-	/* Who sweeps it looks at all its memory: that comes to its end first, and nobody begins any
-	 * more. */
+	/* The sweeper looks at all memory of the table: its sweep ends first, and no other
+	 * begins. */
 	if (a->sweeper == 0 || a->sweeper != j->aux) {
 		uint64_t lock = 0;
 		if ((st = txn_sweeper_take(tw, j->at, a->sweeper, &lock)) != NAM_OK)

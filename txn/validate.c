@@ -2,13 +2,13 @@
  * validate.c -- what has to be as it was when the locks are held: all that SERIALIZABLE met, and
  * the records that say what the tables written are (guards).
  *
- * A writer locks its rows and then READs the guard. Who changes a table's meaning (txn_lock_table)
- * locks the guard's record, waits until no row is locked or newer than his snapshot, says in his
- * intent that he holds the table, and looks at the rows once more. A writer that finds the guard
- * locked asks the intent: not held yet, so it may go on, for it will be waited for; held, so it may
- * not. (A lock hides the guard's word, so where it does not hold the table, the directory under it
- * tells whether that had changed before.) Each side's own step has completed before it looks for
- * the other's, so of two that meet at least one sees the other.
+ * A writer locks its rows and then READs the guard. A transaction that changes a table's meaning
+ * (txn_lock_table) locks the guard's record, waits until no row is locked or newer than its
+ * snapshot, says in its intent that it holds the table, and looks at the rows once more. A writer
+ * that finds the guard locked asks the intent: not held yet, so it may go on, for it will be waited
+ * for; held, so it may not. (A lock hides the guard's word, so where it does not hold the table,
+ * the directory under it tells whether that had changed before.) Each side's own step has completed
+ * before it looks for the other's, so of two that meet at least one sees the other.
  */
 #include "txn_internal.h"
 
@@ -178,9 +178,9 @@ look_again(struct txn *t, nam_status st, uint64_t lock, struct net_backoff *paus
 }
 
 /*
- * We have our CID. Whoever is SERIALIZABLE, too, and has a smaller one, had his row in the index,
- * locked, before he claimed it: each look at the index finds him. So an entry that leads to an
- * emptied block, which went from the index after we looked, hides nobody.
+ * We have our CID. Another SERIALIZABLE transaction with a smaller CID had its row in the index,
+ * locked, before it claimed that CID: each look at the index finds the row. So an entry that leads
+ * to an emptied block, which went from the index after we looked, hides nobody.
  */
 static nam_status
 validate_absent(struct txn *t)

@@ -42,9 +42,9 @@
  * entries / 2^30. Limits: blocks aligned to 64, below 1 TiB of a region; 2^22 sub-tables = 64 GiB,
  * about 4e9 entries.
  *
- * Who may touch it
+ * Access
  *   a slot      0 -> entry, entry -> TOMB, 0 -> FROZEN: any worker, by CAS, nothing else, ever.
- *   a header    who holds `lock`, by WRITE of that word (only `moved` is ever set).
+ *   a header    the holder of `lock`, by WRITE of that word (only `moved` is ever set).
  *   directory, root, spare, old, new[], splits: who holds `lock`. root by CAS.
  *   readers     anyone, any time.
  *

@@ -1,8 +1,8 @@
 /*
  * conformance.h -- one suite for every provider: what net.h promises, checked from above net.h.
  *
- * Whoever has a cluster to offer (the simulator's test, storage_node's tests)
- * fills a net_conf_env and calls net_conformance. Each test gets a fresh
+ * A test that has a cluster to offer (the simulator's, storage_node's) fills a net_conf_env and
+ * calls net_conformance. Each test gets a fresh
  * cluster. A failed check is one line on stderr; the suite goes on.
  *
  * Threads: called on one thread; run() may start more, one per worker.

@@ -152,7 +152,7 @@ sizes(struct job *j, enum net_mode mode)
 		echo_once(j, 1, from, back, n, n);
 	for (uint32_t n = most - 9; n <= most; n++)
 		echo_once(j, 1, from, back, n, n);
-	/* Who misses the news of an answer finds it when its timeout is over. */
+	/* A caller that misses the news of an answer finds the answer when its timeout is over. */
 	CHECK(j->fix, net_now_ns(j->w) - begin < UINT64_C(60000000000));
 	free(from);
 	free(back);

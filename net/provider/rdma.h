@@ -58,12 +58,12 @@ nam_status net_rdma_unregistered(
 /* What a completion that failed says, and what may be done about it. */
 const char *net_rdma_failure(enum ibv_wc_status st);
 /*
- * Who makes something of a device says so before, by an id that has an address there, and after all
- * of it was given back. When the device is removed, the last one lets it go: librdmacm never does,
- * and where the driver cannot take a device away from its users (Soft-RoCE, soft-iWARP), whoever
- * removes it would wait until this process ends. A watcher, which sleeps on an id of its own, hears
- * of the removal even where every connection heard its peer's goodbye first. removed: we were told;
- * counts only where there is no watcher.
+ * A function that makes something of a device says so before, by an id that has an address there,
+ * and after all of it was given back. When the device is removed, the last one lets it go:
+ * librdmacm never does, and where the driver cannot take a device away from its users (Soft-RoCE,
+ * soft-iWARP), whoever removes it would wait until this process ends. A watcher, which sleeps on an
+ * id of its own, hears of the removal even where every connection heard its peer's goodbye first.
+ * removed: we were told; counts only where there is no watcher.
  */
 void net_rdma_hold(struct rdma_cm_id *id);
 void net_rdma_release(struct ibv_context *ctx, bool removed);

@@ -17,7 +17,7 @@
  * pair, so a message is seen after all that the worker WROTE before it. The response ring lies
  * where its client is (net/ring/channel.h).
  *
- * Who may touch it: the writer WRITEs what is free; the reader empties what it has taken, to zeros.
+ * Access: the writer WRITEs what is free; the reader empties what it has taken, to zeros.
  * There is no word that both write, and no pointer on the wire:
  *   - answers come in the order of the requests, so an answer is also the news that its request's place is empty;
  *   - a client sends a request only while its response ring has room for the longest answer to all that are out. So

@@ -3,12 +3,12 @@
  * rings (ring_format.h).
  *
  * What a one-sided verb cannot do well (the changing half of an index, say) a room writes as a
- * service: an id and a handler. Whoever runs the storage node registers it (sn_region_serve;
- * net_sim_serve in a simulated cluster); all others call it. The node serves on shards: threads
- * that do nothing else, each pinned to a core. A service lives on one shard (id mod shards), so its
- * handler is called by one thread only, one request at a time, to its end. It must not block: who
- * sleeps there makes all services of the shard wait. What should run side by side takes several
- * ids.
+ * service: an id and a handler. The program that runs the storage node registers it
+ * (sn_region_serve; net_sim_serve in a simulated cluster); all others call it. The node serves on
+ * shards: threads that do nothing else, each pinned to a core. A service lives on one shard (id mod
+ * shards), so its handler is called by one thread only, one request at a time, to its end. It must
+ * not block: who sleeps there makes all services of the shard wait. What should run side by side
+ * takes several ids.
  *
  * Calls of one worker to one node are served in the order they were started, per shard, and after
  * all that the worker has WRITTEN to that node before: a message may speak of memory that was
@@ -16,7 +16,7 @@
  *
  * Polling or events, per channel (worker, node, shard), and switched at any time:
  *	NET_POLLING  the shard looks into the ring again and again, the caller looks for the answer. Fastest while there is a
- *	             core to spare. Who has found nothing for a while sleeps, longer and longer up to a millisecond.
+ *	             core to spare. A side that has found nothing for a while sleeps, longer and longer up to a millisecond.
  *	NET_EVENTS   requests go as WRITE_WITH_IMM, and both sides sleep until they are roused. Costs nothing when idle.
  */
 #ifndef NAM_NET_SERVICE_H

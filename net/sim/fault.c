@@ -265,7 +265,7 @@ net_sim_bury(struct net_sim *s, struct net *n)
 			if (nam_sched_ready(sw->sched))
 				net_sim_ready(sw);
 		}
-	/* Whoever is told may be owed no more: all later verbs end by themselves. */
+	/* A process that has been told is owed no more: all later verbs end by themselves. */
 	for (size_t i = 0; i < p->owed_n; i++)
 		net_op_done(p->owed[i].ep, p->owed[i].b, p->owed[i].op, NAM_GONE);
 	p->owed_n = 0;

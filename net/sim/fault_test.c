@@ -143,7 +143,7 @@ zombie(void *arg)
 	assert_int_equal(net_fence_process(me->w, net_identity(l->p[1].net), 0, &err), NAM_REFUSED);
 	struct net_worker *more;
 	assert_int_equal(net_worker_open(me->net, &more, &err), NAM_REFUSED);
-	/* Who comes as somebody else is welcome, and the others are untouched. */
+	/* A process with another identity may attach, and the others are untouched. */
 	struct net *fresh;
 	assert_int_equal(net_sim_attach(l->sim, &fresh), NAM_OK);
 	assert_int_not_equal(net_identity(fresh), net_identity(me->net));

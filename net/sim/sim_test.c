@@ -150,7 +150,7 @@ deadlock(void **state)
 	scene_close(&c);
 }
 
-/* Who polls the clock without ever parking still sees time pass. */
+/* A coroutine that polls the clock without parking sees time pass. */
 static void
 spin(void *arg)
 {

@@ -463,7 +463,8 @@ give_up(struct net_sim *s, struct sim_qp *qp)
 	qp->broken = ep->broke = true;
 	forget_held(qp);
 	net_sim_touch(qp->worker);
-	/* Who is told may post, but nothing is added to the list of a broken one. */
+	/* A coroutine that is told may post, but nothing is added to the list of a broken
+	 * connection. */
 	for (struct sim_verb *v = qp->out_first, *next; v != NULL; v = next) {
 		next = v->out_next;
 		struct net_batch *b = v->b;
