@@ -55,8 +55,17 @@ complain(int code, const char *what)
 	return code;
 }
 
-int
-cli_storage(int argc, char **argv)
+struct storage_config {
+	struct sn_region_config region;
+	struct sn_server_config server;
+	struct sn_serve_config serve;
+	const char *secret_file;
+	bool hosts; /* services */
+};
+
+/* The command line. -1: go on; else the exit code. */
+static int
+options(int argc, char **argv, struct storage_config *c)
 {
 	static const struct option known[] = {
 		{ "id", required_argument, NULL, 'i' },
@@ -73,15 +82,9 @@ cli_storage(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
-	struct sn_region_config rc = { .size = UINT64_C(1) << 30, .numa = -1 };
-	struct sn_server_config sc = { .listen = "127.0.0.1:7411" };
-	struct sn_serve_config serve = { .service = services,
-		.services = sizeof services / sizeof *services };
-	const char *secret_file = NULL;
-	bool have_id = false, hosts = true;
+	bool have_id = false;
 	uint64_t n;
-	optind = 0; /* GNU: begin anew */
-	opterr = 0;
+	optind = opterr = 0; /* GNU: 0 begins anew */
 	for (int o; (o = getopt_long(argc, argv, ":", known, NULL)) != -1;) {
 		char line[256];
 		switch (o) {
@@ -91,60 +94,60 @@ cli_storage(int argc, char **argv)
 				    line, sizeof line, "--id %.60s is out of range; ids are 1..63", optarg);
 				return complain(2, line);
 			}
-			rc.id = (unsigned)n;
+			c->region.id = (unsigned)n;
 			have_id = true;
 			break;
 		case 's':
-			if (!nam_size(optarg, 0, UINT64_C(1) << 47, &rc.size)) {
+			if (!nam_size(optarg, 0, UINT64_C(1) << 47, &c->region.size)) {
 				snprintf(line, sizeof line, "--size %.60s is not a size, such as 512m or 4g",
 				    optarg);
 				return complain(2, line);
 			}
 			break;
 		case 'l':
-			sc.listen = optarg;
+			c->server.listen = optarg;
 			break;
 		case 'r':
-			sc.rdma = optarg;
+			c->server.rdma = optarg;
 			break;
 		case 'c':
-			rc.cluster = sc.cluster = optarg;
+			c->region.cluster = c->server.cluster = optarg;
 			break;
 		case 'f':
-			secret_file = optarg;
+			c->secret_file = optarg;
 			break;
 		case 'p':
 			if (strcmp(optarg, "auto") == 0)
-				rc.huge = SN_HUGE_AUTO;
+				c->region.huge = SN_HUGE_AUTO;
 			else if (strcmp(optarg, "on") == 0)
-				rc.huge = SN_HUGE_ON;
+				c->region.huge = SN_HUGE_ON;
 			else if (strcmp(optarg, "off") == 0)
-				rc.huge = SN_HUGE_OFF;
+				c->region.huge = SN_HUGE_OFF;
 			else
 				return complain(2, "--hugepages is auto, on or off");
 			break;
 		case 'n':
 			if (!nam_number(optarg, 0, 1023, &n))
 				return complain(2, "--numa wants the number of a NUMA node, such as 0");
-			rc.numa = (int)n;
+			c->region.numa = (int)n;
 			break;
 		case 'm':
 			if (!nam_number(optarg, 1, 1000000, &n))
 				return complain(2, "--peers wants a number from 1 to 1000000");
-			sc.peers_max = (unsigned)n;
+			c->server.peers_max = (unsigned)n;
 			break;
 		case 'R':
-			if (!nam_size(optarg, 0, UINT64_C(1) << 40, &serve.ring_bytes)) {
+			if (!nam_size(optarg, 0, UINT64_C(1) << 40, &c->serve.ring_bytes)) {
 				snprintf(
 				    line, sizeof line, "--rings %.60s is not a size, such as 16m", optarg);
 				return complain(2, line);
 			}
-			hosts = serve.ring_bytes != 0;
+			c->hosts = c->serve.ring_bytes != 0;
 			break;
 		case 'S':
 			if (!nam_number(optarg, 1, 16, &n))
 				return complain(2, "--shards wants a number from 1 to 16");
-			serve.shards = (unsigned)n;
+			c->serve.shards = (unsigned)n;
 			break;
 		case 'h':
 			fputs(usage, stdout);
@@ -163,14 +166,28 @@ cli_storage(int argc, char **argv)
 		return complain(2, "it takes options only; see namdb storage --help");
 	if (!have_id)
 		return complain(2, "which node is this? say --id 1 (each storage node has its own, 1..63)");
+	return -1;
+}
 
+int
+cli_storage(int argc, char **argv)
+{
+	struct storage_config c = {
+		.region = { .size = UINT64_C(1) << 30, .numa = -1 },
+		.server = { .listen = "127.0.0.1:7411" },
+		.serve = { .service = services, .services = sizeof services / sizeof *services },
+		.hosts = true,
+	};
+	int code = options(argc, argv, &c);
+	if (code >= 0)
+		return code;
 	struct nam_err err;
 	uint8_t secret[NET_SECRET_LEN];
 	size_t secret_len;
-	if (net_secret_load(secret_file, secret, &secret_len, &err) != NAM_OK)
+	if (net_secret_load(c.secret_file, secret, &secret_len, &err) != NAM_OK)
 		return complain(1, err.text);
-	sc.secret = secret;
-	sc.secret_len = secret_len;
+	c.server.secret = secret;
+	c.server.secret_len = secret_len;
 
 	/* A connection is a descriptor: take as many as we may. */
 	struct rlimit files;
@@ -180,13 +197,13 @@ cli_storage(int argc, char **argv)
 	}
 
 	struct sn_region *region;
-	nam_status st = sn_region_open(&region, &rc, &err);
+	nam_status st = sn_region_open(&region, &c.region, &err);
 	if (st != NAM_OK)
 		return complain(st == NAM_INVALID ? 2 : 1, err.text);
-	if (hosts)
-		st = sn_region_serve(region, &serve, &err);
+	if (c.hosts)
+		st = sn_region_serve(region, &c.serve, &err);
 	if (st == NAM_OK)
-		st = sn_server_open(&server, region, &sc, &err);
+		st = sn_server_open(&server, region, &c.server, &err);
 	explicit_bzero(secret, sizeof secret);
 	if (st != NAM_OK) {
 		sn_region_close(region);
@@ -204,7 +221,7 @@ cli_storage(int argc, char **argv)
 	    "storage node %u: %.1f %s at %s%s%s%s, incarnation %016llx, %s, data lives as long as this "
 	    "process: "
 	    "there is no persistence yet\nready\n",
-	    rc.id, mib < 1024 ? mib : mib / 1024, mib < 1024 ? "MiB" : "GiB", sn_server_address(server),
+	    c.region.id, mib < 1024 ? mib : mib / 1024, mib < 1024 ? "MiB" : "GiB", sn_server_address(server),
 	    *sn_server_socket(server) ? " (and shm)" : "", *rdma != '\0' ? ", " : "", rdma,
 	    (unsigned long long)sn_region_incarnation(region), sn_region_pages(region));
 	st = sn_server_run(server, &err);

@@ -72,7 +72,7 @@ def named_files(name, text, known):
     for n, line in comments(text) if name.endswith((".c", ".h")) else enumerate(text.split("\n"), 1):
         for f in NAMED.findall(line):
             # A file of the house: by its path, or by its name alone; a system's header in angle brackets is not.
-            if not any(k == f or k.endswith("/" + f) for k in known) and "<" + f + ">" not in line:
+            if not any(k == f or k.endswith("/" + f) for k in known) and not f.startswith("include/") and "<" + f + ">" not in line:
                 yield n, "no file %s is here: name one that is" % f
 
 

@@ -181,12 +181,10 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 	}
 	uint64_t lock = txn_gc_lock(tw);
 	st = txn_sure_cas(tw, j->at, expect, lock, &seen);
+	if (st == NAM_OK && seen != expect)
+		st = NAM_BUSY;
 	if (st != NAM_OK)
 		goto out;
-	if (seen != expect) {
-		st = NAM_BUSY;
-		goto out;
-	}
 	if (j->kind == JUNK_EMPTY) {
 		/* The READ may have met a commit: its word, but no directory yet. Under the lock it
 		 * is plain. */

@@ -1,7 +1,7 @@
 /*
  * guess.c -- the name that a wrong one may have been meant for.
  *
- * The rules are PostgreSQL's (parse_relation.c): a name is taken for the one meant if no more than
+ * The rules are PostgreSQL's: a name is taken for the one meant if no more than
  * three characters, and no more than half of its own, were inserted, left out or replaced; the
  * nearest wins, two that are as near are both named, and three are none.
  */

@@ -70,7 +70,7 @@ struct sql_run_agg {
 	/* of one execution */
 	bool opened;
 	struct sql_groups *set;
-	struct sql_coded *coded; /* exec_group.c's */
+	struct sql_coded *coded; /* group.c's */
 	char **state;            /* chunks of CAT_BATCH states */
 	uint32_t groups, at;     /* groups that have states; and that are out */
 };

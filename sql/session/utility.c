@@ -338,6 +338,20 @@ assign_more(struct sql_session *s, struct sql_settings *set, const char *name, c
 			return true; /* there is one role */
 		return cat_error(err, "22023", "role \"%.63s\" does not exist", v);
 	}
+	if (strcasecmp(name, "application_name") == 0) {
+		snprintf(set->application_name, sizeof set->application_name, "%.63s", v ? v : "");
+		return true;
+	}
+	if (strcasecmp(name, "client_min_messages") == 0) {
+		snprintf(set->client_min_messages, sizeof set->client_min_messages, "%.15s",
+		    v ? v : fresh.client_min_messages);
+		return true;
+	}
+	if (strcasecmp(name, "extra_float_digits") == 0) {
+		snprintf(set->extra_float_digits, sizeof set->extra_float_digits, "%.7s",
+		    v ? v : fresh.extra_float_digits);
+		return true;
+	}
 	*known = false;
 	return true;
 }
@@ -411,20 +425,6 @@ assign(struct sql_session *s, struct sql_settings *set, const char *name, const 
 		if (v != NULL && strcasecmp(v, "measured") != 0 && strcasecmp(v, "standard") != 0)
 			return invalid(name, v, err);
 		set->standard_costs = v != NULL && strcasecmp(v, "standard") == 0;
-		return true;
-	}
-	if (strcasecmp(name, "application_name") == 0) {
-		snprintf(set->application_name, sizeof set->application_name, "%.63s", v ? v : "");
-		return true;
-	}
-	if (strcasecmp(name, "client_min_messages") == 0) {
-		snprintf(set->client_min_messages, sizeof set->client_min_messages, "%.15s",
-		    v ? v : fresh.client_min_messages);
-		return true;
-	}
-	if (strcasecmp(name, "extra_float_digits") == 0) {
-		snprintf(set->extra_float_digits, sizeof set->extra_float_digits, "%.7s",
-		    v ? v : fresh.extra_float_digits);
 		return true;
 	}
 	bool known = true;
