@@ -359,6 +359,7 @@ verb_check() {
 	fi
 	build_in release build
 	tests/rooms.sh build || bad=1
+	python3 -B tests/tidy.py || bad=1
 	tests/tree.sh || bad=1
 	say "static analysis ..."
 	# Tests are left out: they do wrong things on purpose.

@@ -14,8 +14,8 @@
 
 /*
  * Point, name, the rule that it breaks (R, M: txn/record_format.h; I: txn/intent_format.h; T:
- * tsoracle/oracle_format.h; H: index/hash/hash_format.h), the test that is to catch it, within so many
- * seeds (0: it plays scenes, and says so), what it does.
+ * tsoracle/oracle_format.h; H: index/hash/hash_format.h), the test that is to catch it, within so
+ * many seeds (0: it plays scenes, and says so), what it does.
  */
 /* clang-format off */
 #define NAM_FAULTS(X) \

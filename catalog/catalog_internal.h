@@ -66,8 +66,8 @@ struct cat_overlay {
 struct cat {
 	struct cat_hazard hazard[CAT_READERS]; /* a */
 	_Atomic(struct cat_shot *) head;       /* a  stored under lock */
-	_Atomic unsigned overlays;             /* a  how many; stored under lock. A transaction sees its
-					  * own. */
+	_Atomic unsigned overlays;             /* a how many; stored under lock. A
+					        * transaction sees its own. */
 	_Atomic uint64_t seen[CAT_SEEN];       /* a  by id: 24 bits of id, 40 of rows */
 	_Atomic uint64_t drift;                /* a */
 	struct txn_db *db;                     /* i */

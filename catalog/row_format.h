@@ -7,18 +7,19 @@
  *        | bit k: column k | at column.offset      | in column order  |
  *        +-----------------+-----------------------+- - - - - - - - - +
  *
- *   Bit number `first` of the bitmap says that the row goes on: places that ALTER TABLE added to the table follow.
+ *   Bit number `first` of the bitmap says that the row goes on: places that ALTER TABLE added to
+ *   the table follow.
  *
  *        first_fixed                                                   fixed (of that row)
  *        +--------+- - - - - - - - - - - - - - - - - - - - - - - - - - - - - +
  *        | places | is it NULL? 1 byte | cell | is it NULL? | cell | ...     |
  *        +--------+- - - - - - - - - - - - - - - - - - - - - - - - - - - - - +
  *
- *   A row has the places that there were when it was written; of others a column shows its `missing`. Places of dropped
- *   columns stay, zeros in rows written since.
+ *   A row has the places that there were when it was written; of others a column shows its
+ *   `missing`. Places of dropped columns stay, zeros in rows written since.
  *
- *   cell of BOOL 1 byte, INT2 2, INT4 FLOAT4 4, INT8 FLOAT8 DATE TIME and timestamps 8, little-endian, not aligned;
- *   of TEXT, NUMERIC and every other str 8:
+ *   cell of BOOL 1 byte, INT2 2, INT4 FLOAT4 4, INT8 FLOAT8 DATE TIME and timestamps 8,
+ *   little-endian, not aligned; of TEXT, NUMERIC and every other str 8:
  *
  *        | where: 32, from byte 0 of the row | how long: 31 | spilled: 1 (top bit) |
  *
@@ -34,10 +35,11 @@
  *
  * Always true
  *   C1  Where a place's cell lies depends on the table only: any column of any row is O(1) away.
- *   C2  where >= first_fixed and where + length <= length of the row. A row that says otherwise is corrupt.
+ *   C2  where >= first_fixed and where + length <= length of the row. A row that says otherwise is
+ *       corrupt.
  *   C3  The cell of a NULL is zeros.
- *   C4  A row never needs more than store.row_max bytes: what does not fit is spilled, the longest first,
- *       key columns last.
+ *   C4  A row never needs more than store.row_max bytes: what does not fit is spilled, the longest
+ *       first, key columns last.
  */
 #ifndef NAM_CATALOG_ROW_FORMAT_H
 #define NAM_CATALOG_ROW_FORMAT_H

@@ -6,7 +6,8 @@
  *	EXT         a read shows the last version committed at or before its snapshot
  *	NOCONFLICT  nobody wrote a key of mine between my snapshot and my commit
  *	            (SERIALIZABLE: nor a key that I read, if I wrote anything)
- *	SESSION     no snapshot is older than what its session, or for the strong levels anybody, was told before
+ *	SESSION     no snapshot is older than what its session, or for the strong levels anybody,
+ *                  was told before
  *
  * INT, a transaction's own view, is the models' business: list.c, register.c.
  */

@@ -157,8 +157,8 @@ shell_rest(struct shell *sh)
 	stopping = 0;
 	struct sigaction ours, plain = { .sa_handler = SIG_DFL };
 	sigaction(SIGTSTP, &plain, &ours);
-	sigaction(SIGCONT, &plain, NULL); /* the line editor's, left behind by a jump; it sets its own
-				     * again */
+	sigaction(SIGCONT, &plain, NULL); /* the line editor's, left behind by a jump; it
+					   * sets its own again */
 	raise(SIGTSTP);
 	sigaction(SIGTSTP, &ours, NULL);
 }

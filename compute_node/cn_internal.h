@@ -42,10 +42,10 @@ struct cn {
 	struct cat *cat;
 	struct sql_parser *parser;
 	unsigned workers;
-	struct cn_worker *heart;   /* beats, and does nothing else: on mapped memory no verb parks. Behind
-		     * worker[] */
-	struct cn_worker *settler; /* settles other processes that have stopped; runs no jobs. Behind the
-		       * heart */
+	struct cn_worker *heart;   /* beats, and does nothing else: on mapped memory no verb
+				    * parks. Behind worker[] */
+	struct cn_worker *settler; /* settles other processes that have stopped; runs no
+				    * jobs. Behind the heart */
 	_Atomic unsigned next;
 	_Atomic unsigned sessions;
 	atomic_bool closing;

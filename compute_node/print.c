@@ -562,7 +562,10 @@ show_row(struct cn_print *p, size_t at)
 	}
 }
 
-/* "-[ RECORD 1 ]-+----": the bar stands above those of the lines below, unless the words are longer. */
+/*
+ * "-[ RECORD 1 ]-+----": the bar stands above those of the lines below, unless the words are
+ * longer.
+ */
 static void
 record_line(FILE *out, size_t number, size_t name, size_t value)
 {

@@ -61,8 +61,8 @@ nam_status idx_hash_holder(
  *
  *	now     a stamp
  *	passed  true when nobody, in no process, still uses what he saw of this index before
- *	        that stamp was taken: no call of this room is under way that began before, and no probe is
- *	        kept from then. A transaction system's watermark is such a thing.
+ *	        that stamp was taken: no call of this room is under way that began before, and no
+ *              probe is kept from then. A transaction system's watermark is such a thing.
  * Both are called with the resize lock held, must not park, and may say false for ever.
  */
 struct idx_reclaim {

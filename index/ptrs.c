@@ -11,7 +11,8 @@
  * P1  A word is whole: a put or a drop is one store, so no order and no lock is needed. P2  A way
  * may be lost, hold an old block, or (once in 2^20) belong to another key of the same line: it
  * costs
- *     the caller one lookup, who must find the whole hash in the block before he believes anything it says.
+ *     the caller one lookup, who must find the whole hash in the block before he believes anything
+ *     it says.
  */
 #include <base/assert.h>
 #include <index/index.h>

@@ -29,21 +29,21 @@ unsigned lib_process(void);
  * call finds a closed handle and not freed memory.
  */
 struct namdb {
-	_Atomic int busy; /* a thread is inside */
-	unsigned refs;    /* with busy: itself while open, statements, batches */
-	bool open;        /* with busy */
-	bool closed;      /* namdb_close has been here */
-	unsigned process; /* lib_process() of the one that opened it */
-	void (*end_fn)(
-	    void *arg, const char *why); /* with the place's end_lock; NULL: nobody asks, or it has been
-				     * called */
-	void *end_arg;                   /* likewise */
-	struct namdb *watch_next;        /* likewise; of the place's handles that ask */
-	struct lib_place *place;         /* with busy, while open */
-	struct cn_session *s;            /* likewise */
-	struct namdb_stmt *stmts;        /* with busy */
-	struct namdb_stmt *running;      /* its rows are still with the executor */
-	struct namdb_batch *batch;       /* whose rows the COPY under way takes */
+	_Atomic int busy;                           /* a thread is inside */
+	unsigned refs;                              /* with busy: itself while open,
+						     * statements, batches */
+	bool open;                                  /* with busy */
+	bool closed;                                /* namdb_close has been here */
+	unsigned process;                           /* lib_process() of the one that opened it */
+	void (*end_fn)(void *arg, const char *why); /* with the place's end_lock; NULL:
+						     * nobody asks, or it has been called */
+	void *end_arg;                              /* likewise */
+	struct namdb *watch_next;                   /* likewise; of the place's handles that ask */
+	struct lib_place *place;                    /* with busy, while open */
+	struct cn_session *s;                       /* likewise */
+	struct namdb_stmt *stmts;                   /* with busy */
+	struct namdb_stmt *running;                 /* its rows are still with the executor */
+	struct namdb_batch *batch;                  /* whose rows the COPY under way takes */
 	struct cat_err err;
 	uint64_t changes;
 	int (*progress)(void *arg, uint64_t bytes, uint64_t total, uint64_t rows);

@@ -99,7 +99,8 @@ int namdb_position(const namdb *db); /* character of the statement, from 1; 0: n
  *	lost(void *arg, const char *why)
  *	{
  *		fprintf(stderr, "reconnecting: %s\n", why);
- *		atomic_store((atomic_bool *)arg, true); // the main loop closes the handle, and opens another
+ *		atomic_store((atomic_bool *)arg, true); // the main loop closes the handle, and
+ *              opens another
  *	}
  *	...
  *	namdb_on_end(db, lost, &reconnect);

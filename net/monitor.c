@@ -28,8 +28,8 @@
 
 struct monitor {
 	pthread_t thread, asker;
-	pthread_mutex_t lock; /* over each node's control_fd and control_turn, lost in step with them, and who
-		   * asks */
+	pthread_mutex_t lock;  /* over each node's control_fd and control_turn, lost in step
+			       * with them, and who asks */
 	pthread_cond_t to_ask; /* with lock: a node is to be asked, or stop */
 	int wake_fd;
 	atomic_bool stop;

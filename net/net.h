@@ -96,8 +96,8 @@ struct net_config {
 	const void *secret;    /* shared secret of the handshake */
 	size_t secret_len;
 	struct net_local **local; /* in-process regions (embedded); NULL-terminated, or NULL */
-	uint32_t connect_ms;      /* 0 = 3000; a tcp node with ops out and no progress for four times that is
-			 * gone */
+	uint32_t connect_ms;      /* 0 = 3000; a tcp node with ops out and no progress for
+				   * four times that is gone */
 };
 
 /*
@@ -141,8 +141,9 @@ uint64_t net_identity(const struct net *n);
  * process's lease, neither spares net_fence_process: what the process has posted may still be under
  * way.
  *	NET_DEAD  a storage node holds proof (a pidfd) that the process has ended.
- *	NET_LEFT  every storage node of this net has said that no connection of that identity is open there, and none
- *	          has come back for NET_LEFT_NS. A hint: a process whose connections broke all at once looks like that.
+ *	NET_LEFT  every storage node of this net has said that no connection of that identity is
+ *                open there, and none has come back for NET_LEFT_NS. A hint: a process whose
+ *                connections broke all at once looks like that.
  * The first call for an identity asks the nodes; their news come by themselves from then on. Any
  * thread; cheap, no verb.
  */

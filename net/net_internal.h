@@ -79,15 +79,15 @@ struct net_node {
 	const struct net_provider *p;
 	void *base;            /* i  shm: the mapping */
 	bool mapped;           /* i  base is ours to unmap */
-	int control_fd;        /* the connection whose end means the node is gone; -1: none. The monitor's,
-			 * with: */
+	int control_fd;        /* the connection whose end means the node is gone; -1: none.
+			        * The monitor's, with: */
 	unsigned control_turn; /* how many have been */
 	bool control_ended;    /* seen */
 	bool to_ask;           /* the monitor's lock: it is to be asked why; */
 	bool broken;           /* and no worker has made its connection anew since */
 	char broke_why[64];    /* what is known */
-	int life_fd;           /* the connection by which the node has hold of this process; -1: none. Of one
-		      * at a time: */
+	int life_fd;           /* the connection by which the node has hold of this process;
+			        * -1: none. Of one at a time: */
 	atomic_flag life_busy;
 	/* The monitor's lock: the node wants to know whether we live (0: it does not), and how long
 	 * it waits. */
@@ -152,8 +152,8 @@ struct net {
 	_Atomic uint64_t workers;  /* so many have been opened */
 	_Atomic unsigned asking;   /* nodes that are to say why; raised before they are lost */
 	atomic_bool shut_out;      /* one has said so; set before asking falls */
-	atomic_bool disarmed;      /* mapped memory is no memory of nodes any more; set before it is replaced
-		       * (disarm.c) */
+	atomic_bool disarmed;      /* mapped memory is no memory of nodes any more; set
+				    * before it is replaced (disarm.c) */
 	_Atomic(const char *) why; /* a  one line once shut_out is set */
 	char lost_why[256];        /* under workers_lock until lost_told, then never changed */
 	atomic_bool lost_told;
@@ -206,8 +206,8 @@ struct net_worker {
 	atomic_bool asleep;             /* a  seq_cst: set before the last look, exchanged by who
 					 * rouses */
 	struct net_worker *next_worker; /* the net's workers_lock */
-	atomic_bool asked, news;        /* a  somebody wants to know whether we live; somebody has left or
-				  * died */
+	atomic_bool asked, news;        /* a somebody wants to know whether we live; somebody
+					 * has left or died */
 	unsigned news_sleepers;         /* o */
 	void *env_priv;
 };

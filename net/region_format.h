@@ -19,10 +19,11 @@
  *       its taker writes zeros over it first, or asks for what is there.
  *   N2  bump never goes back. bump > size means: full (it may overshoot).
  *   N3  free_head carries a tag that rises with every push and pop, so a stale CAS fails.
- *   N4  While an extent is on the stack, its struct net_free is true: nothing below it changes. So the top
- *       tells how many extents have been given back.
- *   N5  A word of the reserve that holds an extent's offset owns that extent. A CAS from it to NET_RESERVE_WANTS takes it, one from
- *       NET_RESERVE_WANTS puts one there. net_reserve_fill brings a word into use, and it stays so.
+ *   N4  While an extent is on the stack, its struct net_free is true: nothing below it changes. So
+ *       the top tells how many extents have been given back.
+ *   N5  A word of the reserve that holds an extent's offset owns that extent. A CAS from it to
+ *       NET_RESERVE_WANTS takes it, one from NET_RESERVE_WANTS puts one there. net_reserve_fill
+ *       brings a word into use, and it stays so.
  */
 #ifndef NAM_NET_REGION_FORMAT_H
 #define NAM_NET_REGION_FORMAT_H

@@ -3,10 +3,12 @@
  *
  *   handshake   peer                       node
  *               hello (64)          --->
- *                                   <---   welcome (96): what node it is, and its nonce; no proof yet
+ *                                   <---   welcome (96): what node it is, and its nonce; no proof
+ *                                          yet
  *               proof (32)          --->   the peer knows the secret
- *                                   <---   grant (224), with the node's own proof; role SHM on a UNIX socket: with the
- *                                          memory's fd; roles FENCE and ASK: when it is done
+ *                                   <---   grant (224), with the node's own proof; role SHM on a
+ *                                          UNIX socket: with the memory's fd; roles FENCE and ASK:
+ *                                          when it is done
  *
  *   then, role WORKER only, both ways a stream of frames, answered in order:
  *
@@ -21,9 +23,11 @@
  *          +------+-------+--------+---------+- - - - - - - - -+
  *                                             READ: len, padded to 8; CAS, FAA: the word seen
  *
- *   and, roles CONTROL and SHM, both ways whole struct net_news (32), each for itself, none answered in order:
+ *   and, roles CONTROL and SHM, both ways whole struct net_news (32), each for itself, none
+ *   answered in order:
  *
- *          node  ---> LEFT, BACK, DEAD (identity)   of other processes; FORGET: what was said before may be stale
+ *          node  ---> LEFT, BACK, DEAD (identity) of other processes; FORGET: what was said before
+ *                may be stale
  *          node  ---> ASK (nonce, grace)            does this process live?
  *          peer  ---> LIVES, GIVEN_UP (nonce)       the answer to ASK
  *          peer  ---> WHO (identity)                the node answers LEFT, BACK or DEAD
@@ -36,19 +40,24 @@
  * Always true
  *   W1  magic, version and verdict keep their place in every future version, so that
  *       two builds that do not understand each other can still say so.
- *   W2  no memory, neither fd nor frame, and no HMAC before the peer's proof was checked. Each proof covers both nonces, all that
- *       was said before it, and which side speaks; the node's covers the grant, too.
- *   W3  a grant to role FENCE says yes only when nothing of that identity can execute here any more, and none of its
- *       proofs is granted anything after that. A grant to an endpoint (word) says yes only when its older
- *       connection is in that state.
- *   W4  DEAD is said only when a pidfd says that the process has ended: one that the node took before the process proved
- *       that identity over the very socket whose peer it is. LEFT is said when no connection of the identity is open here
- *       (those of roles FENCE and ASK, and those that shards have, do not count), BACK when one is.
- *   W5  role ASK ends, refuses and changes nothing. Its grant says NET_NO_LIVES when the process has answered LIVES to this very
- *       question (nonce); NET_YES when it has answered GIVEN_UP, or nothing within the grace, or there was nobody to ask.
- *   W6  a process that says GIVEN_UP has unmapped the node's memory before: its SHM connections end with that answer. The node
- *       does not rely on it: a SHM connection that FENCE still finds is ended by the kill.
- *   W7  news are never waited for: for a peer that does not take them they are dropped, and it hears FORGET when it does.
+ *   W2  no memory, neither fd nor frame, and no HMAC before the peer's proof was checked. Each
+ *       proof covers both nonces, all that was said before it, and which side speaks; the node's
+ *       covers the grant, too.
+ *   W3  a grant to role FENCE says yes only when nothing of that identity can execute here any
+ *       more, and none of its proofs is granted anything after that. A grant to an endpoint (word)
+ *       says yes only when its older connection is in that state.
+ *   W4  DEAD is said only when a pidfd says that the process has ended: one that the node took
+ *       before the process proved that identity over the very socket whose peer it is. LEFT is said
+ *       when no connection of the identity is open here (those of roles FENCE and ASK, and those
+ *       that shards have, do not count), BACK when one is.
+ *   W5  role ASK ends, refuses and changes nothing. Its grant says NET_NO_LIVES when the process
+ *       has answered LIVES to this very question (nonce); NET_YES when it has answered GIVEN_UP, or
+ *       nothing within the grace, or there was nobody to ask.
+ *   W6  a process that says GIVEN_UP has unmapped the node's memory before: its SHM connections end
+ *       with that answer. The node does not rely on it: a SHM connection that FENCE still finds is
+ *       ended by the kill.
+ *   W7  news are never waited for: for a peer that does not take them they are dropped, and it
+ *       hears FORGET when it does.
  */
 #ifndef NAM_NET_WIRE_H
 #define NAM_NET_WIRE_H
@@ -67,8 +76,8 @@ enum net_role {
 	NET_ROLE_RINGS = 5,
 	NET_ROLE_FENCE = 6,
 	NET_ROLE_RINGS_VERBS = 7, /* RINGS, and a queue pair comes with a token */
-	NET_ROLE_LIFE = 8,        /* UNIX socket: the node takes hold of the process, and tells others when
-			   * it ends */
+	NET_ROLE_LIFE = 8,        /* UNIX socket: the node takes hold of the process, and
+				   * tells others when it ends */
 	NET_ROLE_ASK = 9,         /* of another process: does it live? */
 	NET_ROLES,                /* no role: one more than the last */
 };
@@ -125,8 +134,8 @@ struct net_grant {
 	uint32_t rdma_port;
 	uint32_t zero2;
 	uint8_t token[16]; /* role VERBS: who comes with it is this peer */
-	uint8_t mac[32];   /* HMAC-SHA256(secret, "namdb node" | hello | welcome | grant up to here); zeros
-		   * with NET_NO_SECRET */
+	uint8_t mac[32];   /* HMAC-SHA256(secret, "namdb node" | hello | welcome | grant up
+			    * to here); zeros with NET_NO_SECRET */
 };
 enum { NET_ASK_GRACE_SHIFT = 40 }; /* NET_IDENTITY_BITS */
 

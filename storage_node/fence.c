@@ -4,15 +4,21 @@
  *
  * Everything goes by the identity that a proven peer's hello carries. W3 of net/wire.h holds
  * because
- *	- the identity is among those refused before anything of it is ended: whoever proves himself later is refused;
- *	- the thread that executes a stream's verbs has ended; what lies in its buffers, here or in the socket, is thrown away;
- *	- an atomic of a stream that went through the loopback queue pair was done, or that queue pair is gone;
- *	- a queue pair is destroyed before this returns, and with it the device's right to execute for it;
- *	- shards that serve rings have said that they serve it no more, or none of them has a client of it;
- *	- a process that has mapped the memory is killed, and its end awaited. It was taken hold of (pidfd) before it
- *	  proved itself over the very socket whose peer it is, so it was alive then, and its number not yet another's.
- *	  A connection of role SHM that ends by itself needs no kill: a net unmaps before it closes, and the kernel takes a
- *	  dead process's memory before its descriptors.
+ *	- the identity is among those refused before anything of it is ended: whoever proves himself
+ *        later is refused;
+ *	- the thread that executes a stream's verbs has ended; what lies in its buffers, here or in
+ *        the socket, is thrown away;
+ *	- an atomic of a stream that went through the loopback queue pair was done, or that queue
+ *        pair is gone;
+ *	- a queue pair is destroyed before this returns, and with it the device's right to execute
+ *        for it;
+ *	- shards that serve rings have said that they serve it no more, or none of them has a client
+ *        of it;
+ *	- a process that has mapped the memory is killed, and its end awaited. It was taken hold of
+ *        (pidfd) before it proved itself over the very socket whose peer it is, so it was alive
+ *        then, and its number not yet another's. A connection of role SHM that ends by itself needs
+ *        no kill: a net unmaps before it closes, and the kernel takes a dead process's memory
+ *        before its descriptors.
  *
  * Asking (role ASK) goes before that and changes nothing (W5): whoever asks decides by the answer
  * whether to shut out.

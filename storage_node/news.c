@@ -182,8 +182,8 @@ sn_news_gone(struct sn_server *s, struct sn_conn *c)
 	if (h != NULL) {
 		h->until_ns = nam_clock_ns() + LET_GO_NS;
 		if (s->held_alone++ >= HELD_ALONE_MAX)
-			h->until_ns = 1; /* with the next beat: it must not go while epoll's events are looked
-			        * at */
+			h->until_ns = 1; /* with the next beat: it must not go while epoll's
+					  * events are looked at */
 	}
 	/* Its end may have been seen first; a peer that came between the two has not heard of
 	 * it. */

@@ -423,8 +423,8 @@ stopped_over(enum net_kind kind, enum net_mode mode)
 	assert_in_range(nam_clock_ns() - from, 190000000, 2000000000);
 	assert_int_equal(call(&p), NAM_GONE);
 	assert_int_equal(kill(d.pid, SIGCONT), 0);
-	if (kind == NET_SHM) { /* over tcp the verbs themselves were stopped, and the node may count as
-		        * lost */
+	if (kind == NET_SHM) { /* over tcp the verbs themselves were stopped, and the node
+			        * may count as lost */
 		assert_int_equal(channel(&p, mode, 2000), NAM_OK);
 		assert_int_equal(call(&p), NAM_OK);
 	}

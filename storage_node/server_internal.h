@@ -89,8 +89,8 @@ struct sn_server {
 	char socket_path[112];
 	int tcp_fd, unix_fd, epoll_fd, timer_fd, stop_fd, over_fd;
 	struct sn_verbs *verbs;     /* NULL: none is offered. The loop's, but for: */
-	atomic_bool device_atomics; /* set while it is open; cleared, with own_turn held, when the device
-			     * was removed */
+	atomic_bool device_atomics; /* set while it is open; cleared, with own_turn held,
+				     * when the device was removed */
 	pthread_mutex_t own_turn;   /* tcp peers' threads take turns at the loopback queue pair */
 	int rdma_fd, rdma_done_fd;
 	bool accepting; /* false while out of descriptors */

@@ -63,9 +63,9 @@ struct sn_serve_config {
 					    * region */
 	unsigned services;                 /* at least 1 */
 	unsigned shards;                   /* threads; 0 = 1, at most 16 */
-	uint64_t ring_bytes; /* of the region, for the rings of all clients; 0 = a 64th of it, at most 64
-			 * MiB */
-	bool unpinned;       /* leave the shards where the system puts them */
+	uint64_t ring_bytes;               /* of the region, for the rings of all clients;
+					    * 0 = a 64th of it, at most 64 MiB */
+	bool unpinned;                     /* leave the shards where the system puts them */
 };
 /*
  * From now on the region hosts these services, until it is closed. Once, and before it is shown to
@@ -84,8 +84,8 @@ struct sn_server_config {
 	const char *run_dir;   /* where the UNIX socket lies; NULL: $NAMDB_RUN, else
 			      * /tmp/namdb-<uid> */
 	bool no_shm;           /* offer no shared memory */
-	const char *rdma;      /* an address of an RDMA device here; "off"; NULL or "auto": the one we
-			   * listen at */
+	const char *rdma;      /* an address of an RDMA device here; "off"; NULL or "auto":
+			        * the one we listen at */
 	unsigned peers_max;    /* 0 = 1024 connections */
 	uint32_t handshake_ms; /* 0 = 5000: slower peers are dropped */
 };

@@ -4,11 +4,11 @@
  * The heart has a thread of its own. So the beat says that the process lives, not that each of its
  * workers does: one that is blocked, or a coroutine that nobody will wake, between claim and mark
  * stops everybody's prefix for ever. What tells it from a commit that takes long:
- *   - its transaction has posted nothing more for longer than anybody waits for a verb (net_timeout_ns), and did not
- *     wait for the vector to wrap;
- *   - meanwhile the worker's loop turned, so that whoever could go on did; or its thread used no CPU time, so it is blocked.
- *     A worker that computes without turning the loop is only slow, however long that takes; and one that gets a core now and then
- *     is not blocked in between.
+ *   - its transaction has posted nothing more for longer than anybody waits for a verb
+ *     (net_timeout_ns), and did not wait for the vector to wrap;
+ *   - meanwhile the worker's loop turned, so that whoever could go on did; or its thread used no
+ *     CPU time, so it is blocked. A worker that computes without turning the loop is only slow,
+ *     however long that takes; and one that gets a core now and then is not blocked in between.
  * Time counts only as far as the heart itself watched (as in judge()): a process that stalled as a
  * whole is no hanging one. And it must be in somebody's way: alone, it may hang and wake as it
  * likes.

@@ -5,7 +5,7 @@
  *
  *   vector[c mod V]:      7             6           5..0
  *                    +--------------+-------------+----------+
- *                    | catalog note | memory note | lap of c |    lap(c) = 1 + (c / V) mod 63, so never 0
+ *                    | catalog note | memory note | lap of c | lap(c) = 1 + (c / V) mod 63, never 0
  *                    +--------------+-------------+----------+
  *   A byte that shows another lap than c's says: c is not marked yet. No byte is ever cleared.
  *
@@ -13,7 +13,8 @@
  *               +-------+----------+----------+
  *               | state |  epoch   | identity |   state: 0 free, 1 active, 2 idle, 3 sealed
  *               +-------+----------+----------+
- *   identity: net_identity() of the owner (active, idle) or of the one recoverer (sealed); 0 (free).
+ *   identity: net_identity() of the owner (active, idle) or of the one recoverer (sealed); 0
+ *   (free).
  *
  * Access
  *   counter    any process: FETCH_ADD.
@@ -23,7 +24,8 @@
  *              active -> free by its owner (leave); idle -> free by anybody, when the beat has
  *              not moved for ten leases: an idle owner holds no lock, claim or snapshot (T9);
  *              active -> sealed by who has fenced the owner, sealed -> sealed by who has fenced the
- *              recoverer that it names; sealed -> free by the recoverer it names, when all is recovered.
+ *              recoverer that it names; sealed -> free by the recoverer it names, when all is
+ *              recovered.
  *   log        belongs to the slot, for ever: who takes the slot takes over the log that is there.
  *   promises   the owner alone, one WRITE. check covers epoch and slot, so a line written by
  *              somebody who lost the slot meanwhile proves nothing and is ignored.
@@ -33,17 +35,19 @@
  *   T1  mark(c) set  =>  every verb of c has executed, or never will.
  *   T2  each promise of one (slot, epoch) only rises; a mix of two of its lines is below the later.
  *   T3  a snapshot is never below the owner's published `oldest`.
- *   T4  c is used only when c - V <= min(seen) over live slots: nobody reads or marks lap - 1 of it.
- *       Live is a slot that is active or sealed: the promises of a free or an idle one do not count, here and in T1 - T5.
+ *   T4  c is used only when c - V <= min(seen) over live slots: nobody reads or marks lap - 1 of
+ *       it. Live is a slot that is active or sealed: the promises of a free or an idle one do not
+ *       count, here and in T1 - T5.
  *   T5  hint and `seen` of every live slot are prefixes: all CIDs up to them are marked.
  *   T6  A sealed slot's owner is fenced: no verb of it executes any more, anywhere.
  *   T7  An epoch of a slot comes once: a slot whose epochs are used up is not taken again.
- *   T8  Each `seen` that stands in a slot, whoever has the slot, or had it, was a prefix once; the greatest of them and of hint never
- *       falls: a new owner's first line begins there. (But for a late line of an idle owner whose slot is another's by now; that
- *       one's next beat, or its recoverer, makes up for it.)
- *   T9  An idle owner has no verb under way, in any worker, but READs of this page's slots and anchor and the WRITE of its promises;
- *       it READs and writes no mark. From the CAS idle -> active on its line counts again, and it begins at what T8 speaks of,
- *       READ behind that CAS.
+ *   T8  Each `seen` that stands in a slot, whoever has the slot, or had it, was a prefix once; the
+ *       greatest of them and of hint never falls: a new owner's first line begins there. (But for a
+ *       late line of an idle owner whose slot is another's by now; that one's next beat, or its
+ *       recoverer, makes up for it.)
+ *   T9  An idle owner has no verb under way, in any worker, but READs of this page's slots and
+ *       anchor and the WRITE of its promises; it READs and writes no mark. From the CAS idle ->
+ *       active on its line counts again, and it begins at what T8 speaks of, READ behind that CAS.
  */
 #ifndef NAM_TSORACLE_ORACLE_FORMAT_H
 #define NAM_TSORACLE_ORACLE_FORMAT_H

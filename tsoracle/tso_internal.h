@@ -30,8 +30,8 @@ struct tso_seen {
 	uint64_t beat;
 	uint64_t look_ns;      /* when we looked last */
 	uint64_t still_ns;     /* how long we have been watching the beat stall */
-	uint64_t lives_ns;     /* when it said, being asked, that it lives; 0: never. Written by who asked,
-		       * under look_lock */
+	uint64_t lives_ns;     /* when it said, being asked, that it lives; 0: never. Written
+			        * by who asked, under look_lock */
 	uint64_t sealed_looks; /* looks that found it sealed, and no slot of the recoverer it
 			        * names */
 };
@@ -66,14 +66,15 @@ struct tso {
 				     * before home */
 	_Atomic unsigned joins;        /* a  how often a slot was taken */
 	atomic_bool abandoned;         /* a  never again */
-	atomic_bool homeless;          /* a  the slot is another's: no promise is written until we join
-				     * anew */
+	atomic_bool homeless;          /* a the slot is another's: no promise is written
+				        * until we join anew */
 	_Atomic uint64_t prefix;       /* a  all CIDs up to here are marked; only rises */
 	_Atomic uint64_t noted;        /* a  highest catalog note at or below prefix; stored before
 				     * prefix */
 	_Atomic uint64_t noted_memory; /* a  as noted, of memory notes */
-	_Atomic uint64_t answered;     /* a  highest CID told to a client; read late = a snapshot waits less,
-	                             *    for an answer that was given after it was asked for */
+	_Atomic uint64_t answered;     /* a highest CID told to a client; read late = a
+				        * snapshot waits less, for an answer that was given
+				        * after it was asked for */
 	_Atomic uint64_t next_low;     /* a  no claim to come is below this; read late = lower =
 				        * careful */
 	_Atomic uint64_t watermark;    /* a  read late = garbage kept longer */
@@ -86,29 +87,29 @@ struct tso {
 	struct tso_watch watch[TSO_WORKERS]; /* t  of worker[] */
 	_Atomic uint64_t beat;               /* a  written by tick only */
 	_Atomic uint64_t landed_ns;          /* a  when the last beat had landed */
-	_Atomic(struct net_worker *) heart;  /* a  who beat it; closed on its own thread, as is tso_close
-				        * called */
-	_Atomic uint64_t counters[64];       /* a  the counter as beat i mod 64 READ it; a later one is
-				        * safe too */
+	_Atomic(struct net_worker *) heart;  /* a who beat it; closed on its own thread, as
+					      * is tso_close called */
+	_Atomic uint64_t counters[64];       /* a the counter as beat i mod 64 READ it; a
+					      * later one is safe too */
 	uint64_t quiet_since;                /* t  when the last pin was seen */
 	uint64_t round_began;                /* t  when this tick did */
 	struct tso_promises mine;            /* t  the last line written ... */
 	uint64_t mine_home;                  /* t  ... and of which home */
-	uint64_t published;           /* t  a prefix that the round before READ in the hint or somebody's
-			     * `seen` */
-	bool was_active;              /* t  the round before */
-	struct tso_promises before;   /* t  the minimum that the tick before read ... */
-	uint64_t before_counter;      /* t  ... and the counter it read before that */
-	bool before_known;            /* t  every slot that counts was known to it */
-	unsigned before_active;       /* t  so many slots counted */
-	struct tso_owner_slot *slots; /* t  where the slots are READ into */
-	_Atomic unsigned high;        /* a  as somebody READ it last */
+	uint64_t published;                  /* t a prefix that the round before READ in the hint or
+				       * somebody's `seen` */
+	bool was_active;                     /* t  the round before */
+	struct tso_promises before;          /* t  the minimum that the tick before read ... */
+	uint64_t before_counter;             /* t  ... and the counter it read before that */
+	bool before_known;                   /* t  every slot that counts was known to it */
+	unsigned before_active;              /* t  so many slots counted */
+	struct tso_owner_slot *slots;        /* t  where the slots are READ into */
+	_Atomic unsigned high;               /* a  as somebody READ it last */
 	_Atomic uint64_t n_holes, n_seals, n_fenced;
 	/* stuck.c */
-	_Atomic uint64_t stuck_at;        /* a  1 + the prefix when a wait for more ended with NAM_STUCK;
-				    * 0: never */
-	_Atomic uint64_t stuck_seen;      /* a  likewise min_seen */
-	_Atomic unsigned unrecovered_any; /* a  how many of unrecovered[] are not 0 */
+	_Atomic uint64_t stuck_at;                /* a 1 + the prefix when a wait for more
+						   * ended with NAM_STUCK; 0: never */
+	_Atomic uint64_t stuck_seen;              /* a  likewise min_seen */
+	_Atomic unsigned unrecovered_any;         /* a  how many of unrecovered[] are not 0 */
 	_Atomic uint32_t unrecovered[TSO_OWNERS]; /* a  the epoch, 0: none */
 	char why[200];                            /*    of the last of them; under stuck.c's lock */
 };
@@ -140,8 +141,8 @@ struct tso_worker {
 	_Atomic uint64_t open;     /* a  lowest claim held or asked for, or NONE */
 	_Atomic uint64_t reading;  /* a  prefix an in-flight READ of the vector starts from, or
 				   * NONE */
-	_Atomic uint64_t doubtful; /* a  a mark above it may still execute, behind a connection that broke; or
-		       * NONE */
+	_Atomic uint64_t doubtful; /* a a mark above it may still execute, behind a
+				    * connection that broke; or NONE */
 	/* and these two, in any order: a look that sees them late is one look late */
 	_Atomic uint64_t turns; /* a  of the loop */
 	_Atomic uint64_t steps; /* a  what the lowest claim's transaction has posted, as of the last

@@ -15,8 +15,8 @@
 
 enum {
 	LOOK_NS = 2000000,
-	TIMEOUT_MS = 3000, /* an attempt that has not made its cluster by then is taken over; that harms it,
-		   * and nobody else */
+	TIMEOUT_MS = 3000, /* an attempt that has not made its cluster by then is taken over;
+			    * that harms it, and nobody else */
 	ATTEMPTS = 20,
 	LOOKS = 2, /* more before a refusal is said */
 };

@@ -5,8 +5,10 @@
  *
  *	0                                   empty: the node belongs to no cluster.
  *	63 one | 62..57 home | 56..40 attempt | 39..0 identity
- *	                                    a process of that identity makes a cluster out of it, whose home is that region.
- *	address                             the node is a member: its roster is there (region of the node itself).
+ *	                                    a process of that identity makes a cluster out of it,
+ *                                          whose home is that region.
+ *	address                             the node is a member: its roster is there (region of the
+ *                                          node itself).
  *
  * The *roster* is struct txn_roster, in an extent of its own on each member: the cluster's number,
  * its members and their rosters. The home's roster is the cluster record: its roots and counters
@@ -17,15 +19,19 @@
  * further ones, whose last word does so again (tables.c).
  *
  * Always true
- *   K1  A membership word changes by CAS only; from an address never. A roster changes never, but for the home's roots and counters.
- *   K2  An attempt (identity and attempt together) takes the words of all its nodes, the home's first, before it writes anything
- *       another process looks at. Each attempt has a number of its own.
- *   K3  The home's word decides: the CAS of it from the attempt to the roster's address makes the cluster. An attempt that its
- *       home does not name any more makes no cluster, and its other words are free for the taking.
- *   K4  After K3 anybody who meets a member's word that still names the attempt sets it to that member's roster. Nobody joins
- *       before all members have their rosters.
- *   K5  So a maker that dies or stalls at any step harms nobody: before K3 its words are taken over, and what it WRITEs late lands
- *       in extents that nobody else has; after K3 it is finished.
+ *   K1  A membership word changes by CAS only; from an address never. A roster changes never, but
+ *       for the home's roots and counters.
+ *   K2  An attempt (identity and attempt together) takes the words of all its nodes, the home's
+ *       first, before it writes anything another process looks at. Each attempt has a number of its
+ *       own.
+ *   K3  The home's word decides: the CAS of it from the attempt to the roster's address makes the
+ *       cluster. An attempt that its home does not name any more makes no cluster, and its other
+ *       words are free for the taking.
+ *   K4  After K3 anybody who meets a member's word that still names the attempt sets it to that
+ *       member's roster. Nobody joins before all members have their rosters.
+ *   K5  So a maker that dies or stalls at any step harms nobody: before K3 its words are taken
+ *       over, and what it WRITEs late lands in extents that nobody else has; after K3 it is
+ *       finished.
  */
 #ifndef NAM_TXN_CLUSTER_FORMAT_H
 #define NAM_TXN_CLUSTER_FORMAT_H
@@ -59,8 +65,8 @@ struct txn_roster {
 	uint64_t deaths; /* how often memory of tables may have been left behind */
 	uint64_t wanted; /* how often a process found all nodes full */
 	uint64_t root[TXN_ROSTER_ROOTS];
-	uint64_t looked; /* how many deaths there had been when somebody last looked at all tables for
-		     * those left behind */
+	uint64_t looked; /* how many deaths there had been when somebody last looked at all
+			  * tables for those left behind */
 	uint64_t pad[7];
 	struct txn_roster_node node[NET_REGIONS];
 };

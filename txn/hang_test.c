@@ -14,8 +14,8 @@ enum {
 	LEASE_MS = 100,
 	AFTER_MS = 400,   /* four leases: more than the simulated net's timeout, 50 ms */
 	TIMEOUT_MS = 50,  /* net's, simulated */
-	MEND_MS = 200,    /* mend.c's: for so long a transaction asks for a connection to finish what
-		        * it began */
+	MEND_MS = 200,    /* mend.c's: for so long a transaction asks for a connection to
+			   * finish what it began */
 	RECOVERY_MS = 20, /* ticks, a sweep, recovering, two rounds of promises */
 };
 

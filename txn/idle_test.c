@@ -1,11 +1,13 @@
 /*
  * idle_test.c -- what a process may do to others while it is idle, and when it goes on.
  *
- *	old laps   it stalls for longer than a lease, and more commit ids pass than the vector has marks. Going on, it must not
- *	           take marks of the next laps for holes: a mark that it writes over one with a note is a change of the catalog of which
- *	           others never hear.
- *	a break    the heart's connection to the home node breaks with the CAS that says "idle", and another worker of the process
- *	           goes on at once. Whether the CAS was done nobody has told: the process must not believe that it is active.
+ *	old laps   it stalls for longer than a lease, and more commit ids pass than the vector has
+ *                 marks. Going on, it must not take marks of the next laps for holes: a mark that
+ *                 it writes over one with a note is a change of the catalog of which others never
+ *                 hear.
+ *	a break    the heart's connection to the home node breaks with the CAS that says "idle", and
+ *                 another worker of the process goes on at once. Whether the CAS was done nobody
+ *                 has told: the process must not believe that it is active.
  */
 #include <txn/testing/fixture.h>
 

@@ -206,8 +206,8 @@ put_write(struct txn *t, const struct txn_put *p, struct candidate *c, bool fres
 	} else {
 		st = txn_image_set(t, w, c->img, false);
 		if (st == NAM_CONFLICT && t->iso == TXN_READ_COMMITTED)
-			w->expect = 0; /* somebody is at it: no CAS succeeds from here, we wait and look
-			        * again */
+			w->expect = 0; /* somebody is at it: no CAS succeeds from here, we
+				        * wait and look again */
 		else if (st != NAM_OK)
 			return st;
 		w->ident = p->hash;

@@ -3,39 +3,45 @@
  * it.
  *
  *   log directory (one extent an owner slot, its address in the slot): address of the
- *   extent that holds intents 16i .. 16i+15, at word i. It stays with the slot: who takes the slot takes it over.
+ *   extent that holds intents 16i .. 16i+15, at word i. It stays with the slot: who takes the slot
+ *   takes it over.
  *
  *   intent (4 KiB):
  *   0             64                                      128
- *   +-------------+---------------------------------------+- - - - - - - - - - - - - - - - - - - - - - - -+
- *   | cid, check  | lock, n, more, check, waits_for, note | entries: at, expect, what, archive, late, ident |
- *   +-------------+---------------------------------------+- - - - - - - - - - - - - - - - - - - - - - - -+
+ *   +-------------+---------------------------------------+- - - - - - - - - - - - - - - - - - - +
+ *   | cid, check  | lock, n, more, check, waits_for, note | entries: at, expect, what, archive … |
+ *   +-------------+---------------------------------------+- - - - - - - - - - - - - - - - - - - +
  *    commit line    head, WRITTEN with the entries
  *
- *   what:   63..34 zero | 33 fresh | 32 deletion | 31..16 row_max | 15..8 slots of the block | 7..0 the slot written
+ *   what:   63..34 zero | 33 fresh | 32 deletion | 31..16 row_max | 15..8 slots | 7..0 slot written
  *
  *   lock word:   63     62..51       50..29        28..19        18..0
  *              +------+-------+-------------+---------------+------------+
  *              | lock | owner | owner epoch | intent number | generation |
  *              +------+-------+-------------+---------------+------------+
- *   A process that meets a lock finds the intent, and knows by comparing `lock` whether it is still about that attempt.
- *   Of the collector's locks (TXN_INTENT_GC) the generation is  18..13 worker | 12..0 count of that worker.
+ *   A process that meets a lock finds the intent, and knows by comparing `lock` whether it is still
+ *   about that attempt. Of the collector's locks (TXN_INTENT_GC) the generation is 18..13 worker |
+ *   12..0 count of that worker.
  *
  * Always true
- *   I1  Before any slot is written, head and entries have landed whole: check covers all of them. So have the blobs of
- *       the new versions, and the tables' guards have been found as they must be.
+ *   I1  Before any slot is written, head and entries have landed whole: check covers all of them.
+ *       So have the blobs of the new versions, and the tables' guards have been found as they must
+ *       be.
  *   I2  Decided iff the commit line carries this attempt's check, and (a listed word has left the
  *       lock, or every version and archive listed is whole).
  *   I3  An intent is reused only when the words of its last use have been written.
  *   I4  A commit line of an earlier use proves nothing: its check covers the lock, and that is new.
- *   I5  Who undoes an attempt whose commit line is valid empties the line before any listed word leaves the lock.
- *   I6  Entries, and the directory as it is, tell what the directory must become, also when a WRITE of it was cut
- *       short: of each word it holds, it is known what it was and what it will be.
- *   I7  A lock word of an intent comes again only when every transaction is over that was open, in any process, at its last
- *       use: an intent whose generations are used up rests until tso_passed says so, and its commit line is emptied first.
- *       So nobody holds the word of an earlier use to compare with, and no line of an earlier use is there to prove a later one (I4).
- *       The collector's locks come again after 2^13 of one worker: none of its verbs is under way then (each is waited for), and
- *       other processes CAS such a word only when its owner has ended (T7), hence never takes another.
+ *   I5  Who undoes an attempt whose commit line is valid empties the line before any listed word
+ *       leaves the lock.
+ *   I6  Entries, and the directory as it is, tell what the directory must become, also when a WRITE
+ *       of it was cut short: of each word it holds, it is known what it was and what it will be.
+ *   I7  A lock word of an intent comes again only when every transaction is over that was open, in
+ *       any process, at its last use: an intent whose generations are used up rests until
+ *       tso_passed says so, and its commit line is emptied first. So nobody holds the word of an
+ *       earlier use to compare with, and no line of an earlier use is there to prove a later one
+ *       (I4). The collector's locks come again after 2^13 of one worker: none of its verbs is under
+ *       way then (each is waited for), and other processes CAS such a word only when its owner has
+ *       ended (T7), hence never takes another.
  */
 #ifndef NAM_TXN_INTENT_FORMAT_H
 #define NAM_TXN_INTENT_FORMAT_H
@@ -83,8 +89,8 @@ struct txn_intent_head {
 	uint64_t check;     /* over lock, n, more, note and all entries */
 	uint64_t waits_for; /* the lock word this transaction waits for, or 0 (not covered by
 			     * check) */
-	uint64_t holds;     /* 1: the tables whose guards it has locked are its alone (not covered by
-			 * check) */
+	uint64_t holds;     /* 1: the tables whose guards it has locked are its alone (not
+			     * covered by check) */
 	uint64_t note;      /* what its mark carries: TSO_NOTE_CATALOG, TSO_NOTE_MEMORY, both, or
 			     * 0 */
 	uint64_t pad;

@@ -846,9 +846,8 @@ full(struct fixture *fix)
 	st = set(fix, t, &fix->tab[0], 0, 2);
 	assert_int_equal(st, NAM_OK);
 	assert_int_equal(txn_commit(t, NULL), NAM_OK);
-	net_sleep(
-	    fix->w[0], 50000000); /* a row just updated needs memory for its old version: wait until it is
-		        * cold */
+	net_sleep(fix->w[0], 50000000); /* a row just updated needs memory for its old version:
+				   * wait until it is cold */
 	for (uint64_t k = 0; k < 100; k++) {
 		t = begin(fix, 0, TXN_REPEATABLE_READ);
 		assert_int_equal(del(fix, t, &fix->tab[0], k), NAM_OK);

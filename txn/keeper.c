@@ -6,10 +6,12 @@
  * mends, a mark in doubt, the heartbeat, recovery. One coroutine of the worker asks, the others
  * wait for what it finds out:
  *
- *   granted      nothing of the old connection executes any more; what was in doubt behind it can be looked at. Of the home node
- *                the oracle makes its marks again (tso_home_again)
- *   silent       it is asked again, with a pause of ten times what the asking took; others may reach it
- *   ended        the node's process has, or its memory came back empty: lost for all. Of the home node: so is this process
+ *   granted      nothing of the old connection executes any more; what was in doubt behind it can
+ *                be looked at. Of the home node the oracle makes its marks again (tso_home_again)
+ *   silent       it is asked again, with a pause of ten times what the asking took; others may
+ *                reach it
+ *   ended        the node's process has, or its memory came back empty: lost for all. Of the home
+ *                node: so is this process
  *   shut out     others have recovered all that this process had begun: it abandons itself
  */
 #include "txn_internal.h"

@@ -4,14 +4,18 @@
  *
  * Under the table's sweep lock, in this order; each waits for the one before:
  *
- *	1  a new generation: what anybody has at hand is void for whoever looks at the anchor from now on
+ *	1  a new generation: what anybody has at hand is void for whoever looks at the anchor from
+ *         now on
  *	2  a noted CID: whoever has a snapshot at or above it has looked
- *	3  wait until the watermark has passed it: nobody uses memory of the old generation but what is reachable. Spend a CID:
- *	   it is above all CIDs of those, and each snapshot below is above it. So no archive of the old generation is needed
- *	4  look at every extent of blocks at a snapshot of its own, and write that into its head (look.c): what is named by no
- *	   version that this snapshot shows, in old memory, is free
- *	5  wait until the watermark has passed the youngest of these snapshots: what only older ones can reach is nobody's
- *	6  that one as the horizon, then the generation's end, then the lock: the others may give back again, and we have what was free
+ *	3  wait until the watermark has passed it: nobody uses memory of the old generation but what
+ *         is reachable. Spend a CID: it is above all CIDs of those, and each snapshot below is
+ *         above it. So no archive of the old generation is needed
+ *	4  look at every extent of blocks at a snapshot of its own, and write that into its head
+ *         (look.c): what is named by no version that this snapshot shows, in old memory, is free
+ *	5  wait until the watermark has passed the youngest of these snapshots: what only older ones
+ *         can reach is nobody's
+ *	6  that one as the horizon, then the generation's end, then the lock: the others may give
+ *         back again, and we have what was free
  *
  * The sweeper is pinned from the beginning to the end, but its pin moves: the watermark waits for a
  * few extents at most, and never for the table. A sweeper that dies in between has changed nothing

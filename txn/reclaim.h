@@ -26,8 +26,8 @@ struct txn_look {
 	uint64_t generation; /* memory of earlier ones is old */
 	uint64_t *extent;    /* of blocks, newest first */
 	uint32_t extents, extent_cap;
-	uint64_t *old; /* extents of archives and blobs, rising; used: what of each is in use, a bit for
-		  * each unit */
+	uint64_t *old; /* extents of archives and blobs, rising; used: what of each is in
+		        * use, a bit for each unit */
 	uint32_t nold, old_cap;
 	_Atomic uint64_t (*used)[TXN_UNIT_WORDS]; /* a  relaxed, until all have come to their
 						   * ends */

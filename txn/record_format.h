@@ -153,42 +153,53 @@ rec_dir_check(const struct rec_block *b, unsigned n, uint64_t at)
  *   | id  | heads  | index    |     | ledger: a word an extent   | ledger pages       |
  *   +-----+--------+----------+-----+----------------------------+- - - - - - - - - -+
  *
- * id         TXN_ANCHOR_MAGIC, and the table's number. TXN_ANCHOR_CLOSED once the table is being given back: written by who has
- *            `sweeper`, and that lock is never freed again. Only who READ the open anchor under the pin that it still
- *            has may WRITE or CAS to the table's memory.
- * maker      names as lock words do the process that makes the table, until the transaction that does has committed: then 0.
+ * id         TXN_ANCHOR_MAGIC, and the table's number. TXN_ANCHOR_CLOSED once the table is being
+ *            given back: written by who has `sweeper`, and that lock is never freed again. Only who
+ *            READ the open anchor under the pin that it still has may WRITE or CAS to the table's
+ *            memory.
+ * maker      names as lock words do the process that makes the table, until the transaction that
+ *            does has committed: then 0.
  * listed     1: its owner can tell whether there is such a table (tables.c).
  * swept      how many deaths the cluster had seen when the last sweep began that came to its end.
  * blocks     newest extent of record blocks; each extent's head names the one before. CAS.
- * partial    extents of blocks given back half used: pushed by CAS, taken all at once by CAS to nothing.
- * free       emptied blocks given back: likewise, a tree of txn_free_cell; a block's lies in its slot area.
+ * partial    extents of blocks given back half used: pushed by CAS, taken all at once by CAS to
+ *            nothing.
+ * free       emptied blocks given back: likewise, a tree of txn_free_cell; a block's lies in its
+ *            slot area.
  * rest       memory for archives and blobs given back: likewise, a tree of stretches.
- *            In bits 63..54 each of these heads says of which generation the memory is; of another: nothing.
+ *            In bits 63..54 each of these heads says of which generation the memory is; of another:
+ *            nothing.
  * sweeper    0, or the lock word of who sweeps the table, or frees it. CAS.
- * sweep      2g - 1: sweep g is under way; 2g: it is over. Memory taken since it began is of generation g, all
- *            taken before is older. Written by who has `sweeper`.
- * horizon    of the last sweep that came to its end: a CID, no extent's horizon is above it. Written before `sweep`.
+ * sweep      2g - 1: sweep g is under way; 2g: it is over. Memory taken since it began is of
+ *            generation g, all taken before is older. Written by who has `sweeper`.
+ * horizon    of the last sweep that came to its end: a CID, no extent's horizon is above it.
+ *            Written before `sweep`.
  * before     what horizon was when the last sweep that is over began.
  * used       entries of the ledger handed out, by FETCH_ADD.
- * holes      about how many of those are empty (a count that a crash may leave wrong: nothing but room depends on it).
- * ledger     a word for each extent that is not of blocks: of archives and blobs, or of the index. CAS from 0 after the extent was
- *            taken and before it is used; CAS to 0 before it goes back to its storage node. An empty entry is anybody's. What a crash
- *            leaves between node and entry, TXN_LEDGER_PART extents at most, is lost until restart.
- * pages      where the ledger goes on: each word, by CAS from 0, names an extent full of entries. They
- *            are enough for 47 Mi entries.
+ * holes      about how many of those are empty (a count that a crash may leave wrong: nothing but
+ *            room depends on it).
+ * ledger     a word for each extent that is not of blocks: of archives and blobs, or of the index.
+ *            CAS from 0 after the extent was taken and before it is used; CAS to 0 before it goes
+ *            back to its storage node. An empty entry is anybody's. What a crash leaves between
+ *            node and entry, TXN_LEDGER_PART extents at most, is lost until restart.
+ * pages      where the ledger goes on: each word, by CAS from 0, names an extent full of entries.
+ *            They are enough for 47 Mi entries.
  *
  * Always true, of a table's memory
- *   M1  A dropped table's extents go back when the watermark has passed a CID that was claimed after its anchor was closed.
- *   M2  A WRITE or CAS to a table's memory outside of transactions is done under a pin under which the open anchor was READ, or with
- *       the table's `sweeper` and some pin.
+ *   M1  A dropped table's extents go back when the watermark has passed a CID that was claimed
+ *       after its anchor was closed.
+ *   M2  A WRITE or CAS to a table's memory outside of transactions is done under a pin under which
+ *       the open anchor was READ, or with the table's `sweeper` and some pin.
  *   M3  A sweep looks when no transaction is left that may have memory of before at hand.
  *   M4  A process that has lost its slot uses nothing that it had at hand before.
- *   M5  An extent of a table that stays goes back to its node under M2 only, and whole: nobody else has any of it at hand, and garbage of
- *       it that somebody still has in a queue was left before the horizon of a sweep that is over. Its entry, should the table take
- *       it again, says that it was taken after that (`sweep` is READ after the extent was taken), and there can be
- *       no other garbage of it that old.
- *   M6  A sweep looks at an extent of blocks at one snapshot, and writes that into the extent's head as its `horizon`, which only
- *       rises. What it finds free is used when the watermark has passed all of these.
+ *   M5  An extent of a table that stays goes back to its node under M2 only, and whole: nobody else
+ *       has any of it at hand, and garbage of it that somebody still has in a queue was left before
+ *       the horizon of a sweep that is over. Its entry, should the table take it again, says that
+ *       it was taken after that (`sweep` is READ after the extent was taken), and there can be no
+ *       other garbage of it that old.
+ *   M6  A sweep looks at an extent of blocks at one snapshot, and writes that into the extent's
+ *       head as its `horizon`, which only rises. What it finds free is used when the watermark has
+ *       passed all of these.
  */
 #define TXN_ANCHOR_MAGIC  UINT64_C(0x33304341584e5400)
 #define TXN_ANCHOR_CLOSED UINT64_C(0x33304c43584e5400)

@@ -14,14 +14,16 @@
  * root before the first further one is taken.
  *
  * Access
- *   a value      its maker, before anybody may ask for it; then nobody, until its extents are given back.
- *   a write set  its transaction, or its recoverer: the list becomes longer, later shorter, by TXN_LEDGER_PART at most, and
- *                `n` and `check` are WRITTEN behind the list.
+ *   a value      its maker, before anybody may ask for it; then nobody, until its extents are given
+ *                back.
+ *   a write set  its transaction, or its recoverer: the list becomes longer, later shorter, by
+ *                TXN_LEDGER_PART at most, and `n` and `check` are WRITTEN behind the list.
  *
  * Always true
- *   S1  check covers whose it is, the list, and where the root lies: a root that somebody else made meanwhile is none.
- *   S2  An extent is listed in a root that has landed before the next TXN_LEDGER_PART are taken, and not listed any more before
- *       it goes back: so a crash loses as many at most.
+ *   S1  check covers whose it is, the list, and where the root lies: a root that somebody else made
+ *       meanwhile is none.
+ *   S2  An extent is listed in a root that has landed before the next TXN_LEDGER_PART are taken,
+ *       and not listed any more before it goes back: so a crash loses as many at most.
  */
 #ifndef NAM_TXN_SPREAD_FORMAT_H
 #define NAM_TXN_SPREAD_FORMAT_H

@@ -4,7 +4,8 @@
  *
  * What a worker has at hand only it can use. So it hands over
  *	when it ends              all
- *	when others want memory   all: whoever finds the nodes full says so by a note (txn_want), and each collector hears of it
+ *	when others want memory   all: whoever finds the nodes full says so by a note (txn_want),
+ *                                and each collector hears of it
  *	when it takes nothing     all, after a while
  *	when it had more than it took for a second
  *	                          that much, as far as it lies in whole extents

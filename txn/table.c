@@ -178,16 +178,20 @@ txn_table_free(struct txn_worker *tw, const struct txn_table *t, tso_cid dropped
  *
  * Memory goes back when nobody can WRITE to it any more. The drop's CID is d.
  *
- *	watermark >= d    no transaction is left that can see the table. But collectors empty its blocks, and processes that end hang
- *	                  their free memory on its lists: each under a pin that may be younger than d
- *	close             with the table's sweeper lock: the anchor says so from now on. That lock is never freed again
- *	claim e           after the close has landed. A process that READ the open anchor under its pin has a pin below e,
- *	                  and touches the table under that pin only
- *	watermark >= e    none of those pins is left. A process that was fenced meanwhile was fenced before its pin was gone
- *	give back         under a pin, so that this process is fenced before its lock is anybody's. Each extent is taken out
- *	                  of the chain, or of the ledger, before it is given back, and the anchor goes last: the next process
- *	                  that finds the lock held by the dead goes on, and gives nothing back twice. A few extents may be lost at
- *	                  each such death
+ *	watermark >= d    no transaction is left that can see the table. But collectors empty its
+ *                        blocks, and processes that end hang their free memory on its lists: each
+ *                        under a pin that may be younger than d
+ *	close             with the table's sweeper lock: the anchor says so from now on. That lock
+ *                        is never freed again
+ *	claim e           after the close has landed. A process that READ the open anchor under its
+ *                        pin has a pin below e, and touches the table under that pin only
+ *	watermark >= e    none of those pins is left. A process that was fenced meanwhile was fenced
+ *                        before its pin was gone
+ *	give back         under a pin, so that this process is fenced before its lock is anybody's.
+ *                        Each extent is taken out of the chain, or of the ledger, before it is
+ *                        given back, and the anchor goes last: the next process that finds the lock
+ *                        held by the dead goes on, and gives nothing back twice. A few extents may
+ *                        be lost at each such death
  */
 enum { RELEASE_STEPS = 4096 };
 

@@ -34,10 +34,10 @@ struct txn_config {
 	size_t ptr_cache_entries; /* 0 = 1 Mi (8 MiB) */
 	uint32_t tick_us;         /* heartbeat, 0 = 2000 */
 	uint32_t lease_ms;        /* used when this process formats the cluster: see tso_format */
-	bool split;     /* the first worker only beats, the second one recovers, the others sweep: else
-		    * the first does all */
-	bool bystander; /* neither recovers owners that have stopped nor sweeps: other processes
-			 * do */
+	bool split;               /* the first worker only beats, the second one recovers,
+				   * the others sweep: else the first does all */
+	bool bystander;           /* neither recovers owners that have stopped nor sweeps:
+				   * other processes do */
 };
 
 /*
@@ -161,8 +161,8 @@ tso_cid txn_cid(const struct txn *t);
 struct txn_worker *txn_worker_of(const struct txn *t);
 
 struct txn_limits {
-	uint64_t lock_wait_ns;     /* READ COMMITTED: waiting for a lock; 0 = for ever (deadlocks are
-			        * found) */
+	uint64_t lock_wait_ns;     /* READ COMMITTED: waiting for a lock; 0 = for ever
+				    * (deadlocks are found) */
 	const _Atomic int *cancel; /* when it becomes non-zero, waits end with NAM_CANCELLED; may be
 				    * NULL */
 	uint64_t until_ns;         /* when net_now_ns passes it, waits end with NAM_EXPIRED; 0:

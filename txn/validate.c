@@ -47,8 +47,8 @@ validate_reads(struct txn *t)
 			if (t->read[k].newest > t->pin.at && (own == NULL || own->has != TXN_LOCKED)) {
 				txn_cover(t, t->read[k].newest); /* else the retry would lose again:
 							 * `stale-retry` */
-				return NAM_CONFLICT;             /* it was newer than our snapshot when we
-							 * met it */
+				return NAM_CONFLICT;             /* it was newer than our
+								  * snapshot when we met it */
 			}
 			if (own != NULL && own->has == TXN_LOCKED && word[k - from] == t->lock)
 				continue;

@@ -280,8 +280,9 @@ change_begin(
 	nam_status st = NAM_OK;
 	if (w == NULL) {
 		if (row->block == NULL || row->cid != row->newest) {
-			tso_answered(t->tw->db->tso, row->newest); /* else the retry would lose again:
-							   * `stale-retry` */
+			tso_answered(t->tw->db->tso, row->newest); /* else the retry would
+								    * lose again:
+								    * `stale-retry` */
 			return NAM_CONFLICT;
 		}
 		w = txn_write_add(t, table, row->at, WR_LOCK);

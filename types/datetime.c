@@ -624,8 +624,8 @@ unsigned
 cat_time_out(int64_t us, char *to)
 {
 	unsigned n = 0;
-	uint64_t u = (uint64_t)us % (uint64_t)(CAT_US_PER_DAY + 1); /* only bytes that were not ours are
-							    * more */
+	uint64_t u = (uint64_t)us % (uint64_t)(CAT_US_PER_DAY + 1); /* only bytes that were
+								     * not ours are more */
 	int sec = (int)(u / 1000000), frac = (int)(u % 1000000);
 	n += put2(to + n, sec / 3600);
 	to[n++] = ':';

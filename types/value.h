@@ -11,7 +11,8 @@
  *	FLOAT4      double that a float holds
  *	NUMERIC     str: bytes that only types/numeric.h looks into
  *	TEXT        str: UTF-8, not 0-terminated, no 0 byte inside. varchar(n) is TEXT with typmod n
- *	BPCHAR      str: char(n), padded with spaces to n characters; they do not count when it is compared
+ *	BPCHAR      str: char(n), padded with spaces to n characters; they do not count when it is
+ *                  compared
  *	DATE        int64 days since 2000-01-01; INT64_MAX / INT64_MIN = infinity / -infinity
  *	TIMESTAMP   int64 microseconds since 2000-01-01 00:00; same infinities
  *	TIMESTAMPTZ int64 as TIMESTAMP, in UTC

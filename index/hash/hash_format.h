@@ -17,12 +17,13 @@
  *                                104  prefix   }
  *                                112  splits, 120 rewrites: how many so far
  * root             address of the directory | its capacity, log2 words << 5 | G
- * directory        2^G words in pages of 2^11, 16 KiB each. Up to G = 11 the root leads to the only page; then its capacity
- *                  is 22 and it leads to the list of pages, 16 KiB, too. Doubling appends.
+ * directory        2^G words in pages of 2^11, 16 KiB each. Up to G = 11 the root leads to the only
+ *                  page; then its capacity is 22 and it leads to the list of pages, 16 KiB, too.
+ *                  Doubling appends.
  * directory word   63   62 ........ 54  53 .. 48  47 .......... 14  13 ....... 5  4 ... 0
  *                  0  | turn, high 9 | region  | offset / 16 Ki   | turn, low 9 | L
- *                  the address of a sub-table, its turn, its local depth. One of depth L with prefix p stands in all
- *                  words p + k * 2^L.
+ *                  the address of a sub-table, its turn, its local depth. One of depth L with
+ *                  prefix p stands in all words p + k * 2^L.
  * turn             the number of the resize that made the sub-table, 18 bits of it
  * sub-table        256 buckets of 64 bytes, 16 KiB, aligned to that. Four to an extent.
  * bucket           a header and 7 slots
@@ -34,7 +35,7 @@
  *   slot    63 ............ 40  39 ...... 34  33 .............. 0
  *          +------------------+-------------+--------------------+   0       never used
  *          | signature        | region 1-63 | offset / 64        |   TOMB    was removed
- *          +------------------+-------------+--------------------+   FROZEN  this table is being split
+ *          +------------------+-------------+--------------------+   FROZEN  it is being split
  *
  * An entry tells 30 bits of its hash: 24 in it, and 6 more by where it lies, because the signature
  * holds the two low bits of the home bucket and an entry lies at most 3 buckets behind home
@@ -51,26 +52,29 @@
  * Always true
  *   H1  In a bucket the zero slots are a suffix. (Who inserts takes the first zero slot it saw, and
  *       slots never go back to 0: a CAS that succeeds has hit the very first one.)
- *   H2  An entry lies in the first bucket of its probe sequence (home .. home + 3) that was not full
- *       when it came. So behind a zero slot of the sequence there is no entry of that hash.
- *   H3  FROZEN replaces the first zero slot of a bucket; `moved` is set in full buckets only. A table whose
- *       buckets all carry one of both never takes an entry again: whoever saw a later slot as the first
- *       zero would have seen the frozen one as not zero, and it went from 0 to FROZEN.
+ *   H2  An entry lies in the first bucket of its probe sequence (home .. home + 3) that was not
+ *       full when it came. So behind a zero slot of the sequence there is no entry of that hash.
+ *   H3  FROZEN replaces the first zero slot of a bucket; `moved` is set in full buckets only. A
+ *       table whose buckets all carry one of both never takes an entry again: whoever saw a later
+ *       slot as the first zero would have seen the frozen one as not zero, and it went from 0 to
+ *       FROZEN.
  *   H4  A table becomes reachable only when the one before it is completely frozen and copied.
  *       So of all tables for a hash at most one takes entries: the one the directory names.
- *   H5  Let a reader READ the root and the directory word for its hash, in any order, and find the root
- *       it used: then all that had been inserted for this hash before both READs began is in the
- *       table the word names. For this the words of a split are written from the highest index down:
- *       who still has a shorter directory (and so asks a word of lower index) learns of new tables
- *       later than who has the longer one, never earlier. And nobody concludes from a word what
- *       stands in a word of lower index.
- *   H6  Between `old` set and `old` cleared, each directory word of that prefix is old or one of new[].
- *       new[], prefix and spare were written before `old` was set. So who finds `old` set under
- *       the lock can finish the work of a dead splitter, and must.
- *   H7  Memory of a sub-table that is used again is first overwritten wholly with buckets of no table, all of whose slots are
- *       FROZEN, and only then with the new table, of another turn. So a process that comes by a stale word meets, in any
- *       mix of words, a frozen bucket or a header that is not the one its word tells: never a zero slot that it believes.
- *   H8  A page is listed before the root says that there are so many; `spare` does not offer it from before that.
+ *   H5  Let a reader READ the root and the directory word for its hash, in any order, and find the
+ *       root it used: then all that had been inserted for this hash before both READs began is in
+ *       the table the word names. For this the words of a split are written from the highest index
+ *       down: who still has a shorter directory (and so asks a word of lower index) learns of new
+ *       tables later than who has the longer one, never earlier. And nobody concludes from a word
+ *       what stands in a word of lower index.
+ *   H6  Between `old` set and `old` cleared, each directory word of that prefix is old or one of
+ *       new[]. new[], prefix and spare were written before `old` was set. So who finds `old` set
+ *       under the lock can finish the work of a dead splitter, and must.
+ *   H7  Memory of a sub-table that is used again is first overwritten wholly with buckets of no
+ *       table, all of whose slots are FROZEN, and only then with the new table, of another turn. So
+ *       a process that comes by a stale word meets, in any mix of words, a frozen bucket or a
+ *       header that is not the one its word tells: never a zero slot that it believes.
+ *   H8  A page is listed before the root says that there are so many; `spare` does not offer it
+ *       from before that.
  *
  * Why two inserters of one key cannot both succeed: both saw every slot before theirs, and no
  * candidate they have not compared; both CAS the first zero slot of the same probe sequence (H1,

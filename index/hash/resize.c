@@ -5,7 +5,8 @@
  * Under the index's resize lock, in this order (each step waits for the one before):
  *
  *	1  double the directory if the sub-table is as deep as it
- *	2  take memory for the new tables; nothing else has changed if there is none. Memory used again is wiped
+ *	2  take memory for the new tables; nothing else has changed if there is none. Memory used
+ *         again is wiped
  *	3  freeze: first zero slot of each bucket 0 -> FROZEN, full buckets `moved`
  *	4  READ it again: now it is final but for removes
  *	5  WRITE the new tables; then the intent (new[], prefix, spare, old)

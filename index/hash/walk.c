@@ -136,8 +136,8 @@ idx_walk_some(struct net_worker *w, struct idx_hash *ix, uint64_t *from,
 		for (i = 0; st == NAM_OK && i < n && b.n < b.cap; i++) {
 			uint64_t word = buf->before[i];
 			if (!idx_word_sane(word, depth) || !idx_word_sane(buf->word[i], depth))
-				st = NAM_CORRUPT; /* unless the directory has become longer since its
-						  * root was READ */
+				st = NAM_CORRUPT; /* unless the directory has become longer
+						   * since its root was READ */
 			if (*from + i > idx_low(idx_word_depth(word)))
 				word = buf->word[i];
 			if (st == NAM_OK && *from + i <= idx_low(idx_word_depth(word)))

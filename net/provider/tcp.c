@@ -34,8 +34,8 @@ enum {
 	SEND_EARLY = 64 << 10, /* do not wait for the round's end with more than this */
 	RING_FIRST = 256,
 	IN_SIZE = 64 << 10,
-	WAIT_US = 2000,      /* how long posts from other threads may wait for a worker that waits for us, at
-		   * most */
+	WAIT_US = 2000,      /* how long posts from other threads may wait for a worker that
+			      * waits for us, at most */
 	IN_DIRECT = 8 << 10, /* the rest of a READ this long goes straight into its buffer */
 };
 

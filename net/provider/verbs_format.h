@@ -14,9 +14,9 @@
  * Always true
  *   V1  A node has one atomics engine: the device (then nobody's words are CASed by a CPU:
  *       no shared memory is offered and tcp peers' atomics go through a loopback queue
- *       pair), or the CPU (then all atomics of verbs peers are messages). It changes in one case: the
- *       device was removed. All queue pairs are destroyed first, so it executes nothing any more, and
- *       then atomics of tcp peers are the CPU's.
+ *       pair), or the CPU (then all atomics of verbs peers are messages). It changes in one case:
+ *       the device was removed. All queue pairs are destroyed first, so it executes nothing any
+ *       more, and then atomics of tcp peers are the CPU's.
  *   V2  No queue pair that can reach the region exists before a proven peer's token came.
  */
 #ifndef NAM_NET_VERBS_FORMAT_H

@@ -5,8 +5,10 @@
  * Requests leave as WRITEs of the worker's endpoint, from a mirror of the request ring. The
  * response ring is
  *
- *   mapped   the client maps the region (shm): in the region, too. A bell is a byte on the connection.
- *   stream   tcp: memory of the client; the connection brings frames (ring_format.h), and pull() puts them there.
+ *   mapped   the client maps the region (shm): in the region, too. A bell is a byte on the
+ *            connection.
+ *   stream   tcp: memory of the client; the connection brings frames (ring_format.h), and pull()
+ *            puts them there.
  *   verbs    registered memory of the client that the shard WRITEs.
  *   sim      memory of the client that the simulated node WRITEs.
  *

@@ -4,11 +4,11 @@
  * A ring is a power of two of bytes. Positions are counted from 0 and never wrap; position p lies
  * at byte p mod size. A message begins at a multiple of 8 and never crosses the ring's end:
  *
- *   word 0   head    63..56 mark | 55..48 flags | 47..24 message number, low bits | 23..0 payload bytes
+ *   word 0   head    63..56 mark | 55..48 flags | 47..24 message number, low bits | 23..0 bytes
  *   word 1   about   request:  63..48 zero | 47..32 service | 31..0 most bytes of an answer
  *                    response: 63..16 zero | 15..0 nam_status
  *            payload, padded to 8
- *   last     seal    a checksum over head, about, payload and position, seeded for this ring; never 0
+ *   last     seal a checksum over head, about, payload and position, seeded for this ring; never 0
  *
  * A message that does not fit before the end leaves a head alone there (flag WRAP) and lies at the
  * beginning.
@@ -19,16 +19,19 @@
  *
  * Access: the writer WRITEs what is free; the reader empties what it has taken, to zeros.
  * There is no word that both write, and no pointer on the wire:
- *   - answers come in the order of the requests, so an answer is also the news that its request's place is empty;
- *   - a client sends a request only while its response ring has room for the longest answer to all that are out. So
- *     a server never waits for room, and a full ring makes only its own client wait.
+ *   - answers come in the order of the requests, so an answer is also the news that its request's
+ *     place is empty;
+ *   - a client sends a request only while its response ring has room for the longest answer to all
+ *     that are out. So a server never waits for room, and a full ring makes only its own client
+ *     wait.
  *
  * Always true
- *   G1  A ring reads as zeros beyond what its writer has sent, as far as the reader knows: so a head that is not zero
- *       is a message under way, and must be sound at once.
- *   G2  Nothing of a message is believed but what its seal proves. One WRITE shows its words in any order; head and
- *       seal being there says nothing about those between.
- *   G3  The seal holds the position: bytes of an earlier lap, or of another ring that lay here, prove nothing.
+ *   G1  A ring reads as zeros beyond what its writer has sent, as far as the reader knows: so a
+ *       head that is not zero is a message under way, and must be sound at once.
+ *   G2  Nothing of a message is believed but what its seal proves. One WRITE shows its words in any
+ *       order; head and seal being there says nothing about those between.
+ *   G3  The seal holds the position: bytes of an earlier lap, or of another ring that lay here,
+ *       prove nothing.
  */
 #ifndef NAM_NET_RING_FORMAT_H
 #define NAM_NET_RING_FORMAT_H
@@ -75,8 +78,8 @@ net_ring_whole(uint32_t payload)
 #define NET_RING_MAGIC UINT64_C(0x53474e4952444d4e) /* "NMDRINGS" */
 
 enum net_ring_way {
-	NET_RING_MAPPED = 1, /* the response ring lies in the region, too; bells are single bytes on the
-	        * connection */
+	NET_RING_MAPPED = 1, /* the response ring lies in the region, too; bells are single
+			      * bytes on the connection */
 	NET_RING_STREAM = 2, /* responses come on the connection as frames */
 	NET_RING_VERBS =
 	    3, /* responses are RDMA WRITEs to address, by the queue pair that came with a token */

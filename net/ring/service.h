@@ -15,9 +15,11 @@
  * WRITTEN for it.
  *
  * Polling or events, per channel (worker, node, shard), and switched at any time:
- *	NET_POLLING  the shard looks into the ring again and again, the caller looks for the answer. Fastest while there is a
- *	             core to spare. A side that has found nothing for a while sleeps, longer and longer up to a millisecond.
- *	NET_EVENTS   requests go as WRITE_WITH_IMM, and both sides sleep until they are roused. Costs nothing when idle.
+ *	NET_POLLING  the shard looks into the ring again and again, the caller looks for the answer.
+ *                   Fastest while there is a core to spare. A side that has found nothing for a
+ *                   while sleeps, longer and longer up to a millisecond.
+ *	NET_EVENTS   requests go as WRITE_WITH_IMM, and both sides sleep until they are roused.
+ *                   Costs nothing when idle.
  */
 #ifndef NAM_NET_SERVICE_H
 #define NAM_NET_SERVICE_H
@@ -30,8 +32,8 @@
 struct net_request {
 	unsigned service;
 	uint32_t len;
-	const void *bytes;   /* aligned to 8; a copy, so that it does not change while it is judged. From a
-		    * wire: judge it */
+	const void *bytes;   /* aligned to 8; a copy, so that it does not change while it is
+			      * judged. From a wire: judge it */
 	void *answer;        /* aligned to 8; write at most answer_max bytes here, ... */
 	uint32_t answer_max; /* (what the caller can take) */
 	uint32_t answer_len; /* ... and say how many; 0 at first */
@@ -63,8 +65,8 @@ struct net_call_config {
 	/* Of the rings; powers of two from 4 KiB to 1 MiB; 0 = 64 KiB. A message is at most half as
 	 * long (net_call_max). */
 	uint32_t request_bytes, response_bytes;
-	uint32_t timeout_ms; /* no answer for so long, with calls out: the channel is given up. 0 = 4 x
-			 * connect_ms */
+	uint32_t timeout_ms; /* no answer for so long, with calls out: the channel is given
+			      * up. 0 = 4 x connect_ms */
 };
 
 /*

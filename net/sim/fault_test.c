@@ -291,8 +291,8 @@ crash_at_each_verb(void **state)
 			assert_in_range(then, step - 1, least); /* WRITE after WRITE */
 			assert_in_range(adds, step - 1, then);  /* atomic after WRITE */
 			assert_in_range(word(&l, 2, 0), step - 1, step);
-			unsigned in = (unsigned)(n - 1) % STEP_VERBS; /* verbs of this step before the last
-							     * one */
+			unsigned in = (unsigned)(n - 1) % STEP_VERBS; /* verbs of this step
+								       * before the last one */
 			if (!dies)
 				assert_int_equal(adds, STEPS);
 			else if (in == 0)

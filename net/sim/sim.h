@@ -40,8 +40,8 @@ struct net_sim_config {
 				  * told */
 	uint32_t pause_ppm;      /* verbs after which their process stands still, for up to ... */
 	uint64_t pause_ns;       /* ... 0 = 1000 times latency_ns */
-	uint32_t part_ppm;       /* verbs after which process and node do not reach each other, for up to
-			     * ... */
+	uint32_t part_ppm;       /* verbs after which process and node do not reach each
+				  * other, for up to ... */
 	uint64_t part_ns;        /* ... 0 = 1000 times latency_ns */
 	uint32_t crash_ppm;      /* verbs with which their process dies */
 	uint32_t lose_node_ppm;  /* verbs with which their storage node dies */

@@ -4,12 +4,14 @@
  *
  * Life of a verb, each arrow an event with a virtual time:
  *
- *	posted -> [held by a fence] -> arrives at the node -> executes, in 1..n pieces -> is done at the poster
+ *	posted -> [held by a fence] -> arrives at the node -> executes, in 1..n pieces -> is done at
+ *      the poster
  *
  * What keeps the promises of net.h, per queue pair (one worker, one node)
  *	S1  verbs arrive in the order they were posted (qp.last_arrive).
  *	S2  a WRITE or atomic finishes before any later verb starts (qp.order_free).
- *	S3  a fenced verb, and all behind it, leaves when the READs and atomics before it are done (qp.held).
+ *	S3  a fenced verb, and all behind it, leaves when the READs and atomics before it are done
+ *          (qp.held).
  * An unsignaled verb is a WRITE or atomic, so by S2 a signaled one is done after it.
  * All else is free, and the dice use that freedom: READs start late, and WRITEs
  * and READs of more than one word run in pieces of random words.

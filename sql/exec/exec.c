@@ -684,8 +684,8 @@ struct operation {
 	/* The running state: where the operator has it, its size, and where what is of one
 	 * execution begins. */
 	size_t at, size, once;
-	bool (*room)(struct sql_exec *x, struct sql_node *n);  /* what of it is as long as the plan; NULL:
-						      * nothing */
+	bool (*room)(struct sql_exec *x, struct sql_node *n);  /* what of it is as long as
+							        * the plan; NULL: nothing */
 	bool (*begin)(struct sql_exec *x, struct sql_node *n); /* when it is opened; NULL: nothing
 							        * is to do */
 	void (*end)(struct sql_node *n);                       /* when it is closed */

@@ -46,8 +46,8 @@ struct sql_expr {
 	struct cat_datum value; /* SQL_CONST */
 	bool pure;              /* no column, no parameter, no volatile function below */
 	bool rows;              /* a column below: differs from row to row */
-	const void *list;       /* SQL_IN: a long list of constants, sorted; eval.c's. SQL_CALL: what fn
-			   * prepared */
+	const void *list;       /* SQL_IN: a long list of constants, sorted; eval.c's.
+				 * SQL_CALL: what fn prepared */
 	void *sub;              /* SQL_SUB: env->sub's */
 };
 

@@ -27,8 +27,8 @@ enum {
 	HEIGHT_MAX = 100000,
 	FRAME_MAX = 4 << 10,  /* bytes of stack per level; 2.7 KiB were seen, sanitizers add to
 			       * it */
-	COPIES_MAX = 6000000, /* of tokens that the parser makes of the right sides of SET (a, b, ...)
-			    * = (...) */
+	COPIES_MAX = 6000000, /* of tokens that the parser makes of the right sides of SET
+			       * (a, b, ...) = (...) */
 	LEVELS_MAX = 4000,    /* parentheses; the grammar itself stops at 5,000 to 10,000 */
 	CACHE_SLOTS = 1024,
 	CACHE_TEXT_MAX = 16 << 10,
@@ -128,8 +128,8 @@ skip(const char *s, size_t len, size_t i)
 bool
 sql_text_too_deep(const char *s, size_t len)
 {
-	struct level level[LEVELS_MAX]; /* 48 KB; thread-local they would keep libnamdb from being loaded by
-			        * dlopen */
+	struct level level[LEVELS_MAX]; /* 48 KB; thread-local they would keep libnamdb from
+					 * being loaded by dlopen */
 	unsigned d = 0;
 	level[0] = (struct level){ 0 };
 	for (size_t i = 0; i < len;) {

@@ -42,8 +42,8 @@ struct sql_op_get {
 	struct sql_access acc;
 	struct sql_expr **key;
 	unsigned keys, probes;
-	unsigned each;          /* key[each - 1] is an array, and every element of it makes a probe; 0: none
-		        * is */
+	unsigned each;          /* key[each - 1] is an array, and every element of it makes a
+				 * probe; 0: none is */
 	unsigned *pass, passes; /* columns of the child that are used above */
 	bool keep_probe;        /* rows of the child without a partner come with NULLs */
 	struct sql_run_get *run;

@@ -105,10 +105,10 @@ struct sql_node {
 	enum sql_node_kind kind;
 	struct sql_node *child, *build; /* what it reads: the one input, and the other */
 	struct sql_expr *filter;        /* only rows for which it is true come out */
-	unsigned arena;                 /* batch arena; + 1: lives as long as the statement; + 2: a join's
-			 * answers */
-	double est_rows, est_cost;      /* guessed: rows that come out; microseconds until the last, with all
-			       * below */
+	unsigned arena;                 /* batch arena; + 1: lives as long as the statement;
+					 * + 2: a join's answers */
+	double est_rows, est_cost;      /* guessed: rows that come out; microseconds until
+					 * the last, with all below */
 	unsigned est_width;             /* guessed: bytes of such a row */
 	double est_seen;                /* guessed: rows that its filter is asked about */
 	bool whole;                     /* two operators read it: each may ask for any column */
@@ -210,8 +210,8 @@ struct sql_plan {
 
 	/* INSERT, UPDATE, DELETE: the target's columns are 0 .. columns-1 */
 	const struct cat_table *tab;
-	struct sql_expr **value; /* INSERT: rows x tab->columns, NULL: null; from SELECT: one row over its
-				    columns */
+	struct sql_expr **value; /* INSERT: rows x tab->columns, NULL: null; from SELECT: one
+				  * row over its columns */
 	unsigned rows;
 	struct sql_rules *rules; /* INSERT, UPDATE */
 	struct sql_conflict *conflict;

@@ -17,8 +17,8 @@ size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t one_size, const uint
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
 
 enum {
-	FRESH_TABLES = 128, /* texts after which the tables are made anew: most mutations of DROP and DELETE
-		  * work */
+	FRESH_TABLES = 128, /* texts after which the tables are made anew: most mutations of
+			     * DROP and DELETE work */
 	FRESH_CLUSTER =
 	    20000 /* texts after which everything is: schemas and sequences are never given back in
 		   * full */

@@ -4,16 +4,19 @@
  *
  * Two tables: held (a row for each process that ever comes) and pulse (a row for each place that
  * one process at a time fills). A process that probes
- *	- holds the lock of its row of `held`, transaction after transaction, so that it has it whenever it is killed;
+ *	- holds the lock of its row of `held`, transaction after transaction, so that it has it
+ *        whenever it is killed;
  *	- counts its row of `pulse` up, and writes down when each count was answered;
  *	- reads all of `pulse`, and writes down what it saw;
- *	- goes for the rows of `held` that it is told on stdin, as one who waits for the lock and as one who tries again.
+ *	- goes for the rows of `held` that it is told on stdin, as one who waits for the lock and as
+ *        one who tries again.
  * A line each, in FILE.probe, times by CLOCK_MONOTONIC in ns:
  *	h TIME			the lock of our own row is ours
  *	H TIME			its COMMIT is about to be asked for
  *	p PLACE COUNT TIME	a count was answered
  *	s BEGIN END PLACE:COUNT ...
- *	w ROW BEGIN END STATE	READ COMMITTED waited for that row and got it (STATE 00000), or did not
+ *	w ROW BEGIN END STATE	READ COMMITTED waited for that row and got it (STATE 00000), or did
+ *                              not
  *	r ROW BEGIN END STATE	REPEATABLE READ tried until it had changed it
  */
 #ifndef NAM_TESTS_PROBE_H

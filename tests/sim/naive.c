@@ -2,8 +2,10 @@
  * naive.c -- readers who do without the directory's proof, in the same runs as the real ones.
  *
  * Both take an honest snapshot, READ the block that holds a key, and look at its slots alone:
- *	twin 0  READs one slot after the other; takes the newest whole one (its sum holds) with CID <= S
- *	twin 1  READs until the word is not locked, then takes the newest slot with CID <= S as it lies there
+ *	twin 0  READs one slot after the other; takes the newest whole one (its sum holds) with CID
+ *              <= S
+ *	twin 1  READs until the word is not locked, then takes the newest slot with CID <= S as it
+ *              lies there
  * The history says afterwards how often they were wrong.
  */
 #include "sim_txn.h"

@@ -3,13 +3,17 @@
  * READs, late verbs, processes that stand still, and some that die and are settled by the others.
  *
  *	sim_txn [--seed N | --seeds A-B] [--twice] [--verbose] [--trace]
- *	        [--load NAME]                  mixed, lists, fork, once, churn, checkout, long, tiny, drops: only that one
+ *	        [--load NAME]                  mixed, lists, fork, once, churn, checkout, long,
+ *                                             tiny, drops: only that one
  *	sim_txn --minutes N                    fresh seeds from the clock until the time is up
  *	sim_txn --seed N --history FILE        what the clients saw, for `namdb check`
- *	sim_txn --storm ...                    everybody is struck in the middle of a commit (storm.c)
- *	sim_txn --idle | --tight | --rush ...  visitors that stand still while they are idle; the same and others with little
- *	                                       memory (life.c); tables that are dropped all the time (drops.c)
- *	sim_txn --twins | --twin NAME ...      of a build with NAM_TWINS (twins.c): until that fault is caught
+ *	sim_txn --storm ...                    everybody is struck in the middle of a commit
+ *	                                       (storm.c)
+ *	sim_txn --idle ...                     visitors that stall while they are idle (life.c)
+ *	sim_txn --tight ...                    the same and others with little memory (life.c)
+ *	sim_txn --rush ...                     tables that are dropped all the time (drops.c)
+ *	sim_txn --twins | --twin NAME ...      of a build with NAM_TWINS (twins.c): until that fault
+ *	                                       is caught
  *
  * One seed decides everything, so a failing one plays again exactly. Exit 1: a wrong answer,
  * a lost one, or nobody was fooled who should have been.
@@ -24,8 +28,8 @@
 
 enum {
 	PAUSE_NS = 20000000,     /* at most; well below a lease */
-	SETTLED_NS = 1600000000, /* time enough to settle a recoverer that died, and to free the slot of an
-			 * idle owner: ten leases */
+	SETTLED_NS = 1600000000, /* time enough to settle a recoverer that died, and to free
+				  * the slot of an idle owner: ten leases */
 	DRIFT_PPM = 50000,
 };
 
@@ -453,17 +457,11 @@ is_over(void *arg)
 	return r->complete || net_sim_now_ns(r->sim) > UINT64_C(20000000000);
 }
 
+/* The simulated fabric and the processes on it. */
 static bool
-run_seed(uint64_t seed, struct total *total, uint64_t *hash)
+run_open(struct run *r)
 {
-	struct run *r = calloc(1, sizeof *r);
-	if (r == NULL)
-		return false;
-	r->seed = seed;
-	r->shape = storm ? storm_shape(seed) : shape_of(seed);
-	r->hist = hist_open();
-	r->next_id = 1000;
-	struct net_sim_config cfg = { .seed = seed,
+	struct net_sim_config cfg = { .seed = r->seed,
 		.nodes = 3,
 		.region_bytes = (r->shape.loads >> TINY & 1) ? 4 << 20 : 32 << 20,
 		.tear_permille = r->shape.tear,
@@ -486,33 +484,13 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 			return false;
 	if (r->shape.neighbours && !neighbours_attach(r))
 		return false;
-	nam_co_start(net_worker_sched(r->place[0].w[0]), main_co, r, 256 << 10);
-	if (!net_sim_run(r->sim, is_over, r) || (r->complete && !net_sim_run(r->sim, NULL, NULL)))
-		run_bad(r, "everybody waits and nothing can happen any more");
-	if (!r->complete)
-		run_bad(r, "the run did not come to its end");
-	struct hist_bank bank = {
-		.table = KEYED, .first = 0, .last = ACCOUNTS - 1, .total = (int64_t)ACCOUNTS * BALANCE
-	};
-	/* A run cut short is judged as far as it came. */
-	if (!hist_judge(r->hist, &bank, stdout))
-		r->bad = true;
-	if (history != NULL) {
-		FILE *f = fopen(history, "w");
-		if (f != NULL)
-			hist_write(r->hist, r->shape.iso == 3 ? HIST_RC : (enum hist_iso)r->shape.iso, f);
-		if (f == NULL || fclose(f) != 0)
-			run_bad(r, "%s: %s", history, strerror(errno));
-	}
-	loads_judge(r);
-	if (r->complete)
-		outside_judge(r);
-	if (r->complete && !r->bad && r->lost == 0)
-		audit(r);
-	/* Where there is little: to fill much takes long. */
-	if (r->complete && !r->bad && r->lost == 0 && (r->shape.loads >> TINY & 1) && r->shape.use)
-		use_memory(r);
-	naive_judge(r, total->naive);
+	return true;
+}
+
+/* Adds the run's figures to those of all. */
+static void
+count(const struct run *r, struct total *total)
+{
 	struct hist_figures f;
 	hist_figures(r->hist, &f);
 	struct net_sim_stats st;
@@ -555,21 +533,67 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 		total->done[0][i] += r->done[0][i];
 		total->done[1][i] += r->done[1][i];
 	}
+}
+
+static void
+say_shape(const struct run *r, uint64_t hash)
+{
+	printf("%s: seed %lu (%u processes of %u, %u slots, vector %u, %u keys, level %u, tear %u, "
+	       "reorder %u, late %u, pauses %u, crashes %u%s%s%s%s), virtual %.1f ms, hash %016lx\n",
+	    r->bad ? "FAILED" : "ok", r->seed, r->shape.procs, r->shape.workers, r->shape.slots,
+	    r->shape.vector, r->shape.keys, r->shape.iso, r->shape.tear, r->shape.reorder, r->shape.delay,
+	    r->shape.pause, r->shape.crash, r->shape.hot ? ", hot" : "", r->shape.stall ? ", stalls" : "",
+	    r->shape.breaks ? ", breaks" : "", r->shape.lose ? ", loses a node" : "",
+	    (double)net_sim_now_ns(r->sim) / 1e6, hash);
+	printf("    %u visitors, mapped %x, a turn %u ns, a byte %u ps, one worker's breaks %u%s%s%s\n",
+	    r->shape.visits, r->shape.mapped, r->shape.turn_ns, r->shape.read_ps, r->shape.alone,
+	    r->shape.clocks ? ", clocks" : "", r->shape.hints ? ", hints" : "",
+	    r->shape.loads >> DROPS & 1 ? ", drops" : "");
+}
+
+static bool
+run_seed(uint64_t seed, struct total *total, uint64_t *hash)
+{
+	struct run *r = calloc(1, sizeof *r);
+	if (r == NULL)
+		return false;
+	r->seed = seed;
+	r->shape = storm ? storm_shape(seed) : shape_of(seed);
+	r->hist = hist_open();
+	r->next_id = 1000;
+	if (!run_open(r))
+		return false;
+	nam_co_start(net_worker_sched(r->place[0].w[0]), main_co, r, 256 << 10);
+	if (!net_sim_run(r->sim, is_over, r) || (r->complete && !net_sim_run(r->sim, NULL, NULL)))
+		run_bad(r, "everybody waits and nothing can happen any more");
+	if (!r->complete)
+		run_bad(r, "the run did not come to its end");
+	struct hist_bank bank = {
+		.table = KEYED, .first = 0, .last = ACCOUNTS - 1, .total = (int64_t)ACCOUNTS * BALANCE
+	};
+	/* A run cut short is judged as far as it came. */
+	if (!hist_judge(r->hist, &bank, stdout))
+		r->bad = true;
+	if (history != NULL) {
+		FILE *f = fopen(history, "w");
+		if (f != NULL)
+			hist_write(r->hist, r->shape.iso == 3 ? HIST_RC : (enum hist_iso)r->shape.iso, f);
+		if (f == NULL || fclose(f) != 0)
+			run_bad(r, "%s: %s", history, strerror(errno));
+	}
+	loads_judge(r);
+	if (r->complete)
+		outside_judge(r);
+	if (r->complete && !r->bad && r->lost == 0)
+		audit(r);
+	/* Where there is little: to fill much takes long. */
+	if (r->complete && !r->bad && r->lost == 0 && (r->shape.loads >> TINY & 1) && r->shape.use)
+		use_memory(r);
+	naive_judge(r, total->naive);
+	count(r, total);
 	*hash = net_sim_trace_hash(r->sim);
 	if (r->bad || verbose)
-		printf("%s: seed %lu (%u processes of %u, %u slots, vector %u, %u keys, level %u, tear %u, "
-		       "reorder %u, late %u, pauses %u, crashes %u%s%s%s%s), virtual %.1f ms, hash %016lx\n",
-		    r->bad ? "FAILED" : "ok", seed, r->shape.procs, r->shape.workers, r->shape.slots,
-		    r->shape.vector, r->shape.keys, r->shape.iso, r->shape.tear, r->shape.reorder,
-		    r->shape.delay, r->shape.pause, r->shape.crash, r->shape.hot ? ", hot" : "",
-		    r->shape.stall ? ", stalls" : "", r->shape.breaks ? ", breaks" : "",
-		    r->shape.lose ? ", loses a node" : "", (double)net_sim_now_ns(r->sim) / 1e6, *hash);
-	if (r->bad || verbose)
-		printf(
-		    "    %u visitors, mapped %x, a turn %u ns, a byte %u ps, one worker's breaks %u%s%s%s\n",
-		    r->shape.visits, r->shape.mapped, r->shape.turn_ns, r->shape.read_ps, r->shape.alone,
-		    r->shape.clocks ? ", clocks" : "", r->shape.hints ? ", hints" : "",
-		    r->shape.loads >> DROPS & 1 ? ", drops" : "");
+		say_shape(r, *hash);
 	bool good = !r->bad, over = r->complete;
 	if (over) { /* else coroutines are parked in there: leave them */
 		for (unsigned i = 0; i < r->shape.procs; i++)
@@ -665,6 +689,66 @@ summary(uint64_t first, uint64_t last, uint64_t failed, const struct total *t, d
 	for (unsigned k = 0; k < 2; k++)
 		printf("  naive reader (%s): %lu reads, %lu wrong versions, %lu torn, %lu found nothing\n",
 		    who[k], t->naive[k].reads, t->naive[k].wrong, t->naive[k].torn, t->naive[k].lost);
+}
+
+/* Did every fault, load and naive reader show up in many seeds? Else they prove nothing. */
+static unsigned
+blind(uint64_t first, uint64_t last, const struct total *total)
+{
+	unsigned failed = 0;
+	const struct net_sim_stats *st = &total->sim;
+	if (last - first >= 99 && !storm && !idles && !rush && !tight &&
+	    (st->delays == 0 || st->pauses == 0 || st->breaks == 0 || st->parts == 0 || st->reconnects == 0 ||
+		st->crashes == 0 || total->roamed.moved == 0 || total->trouble.stalls == 0 ||
+		total->trouble.breaks == 0 || total->trouble.parts == 0 || total->trouble.ended == 0 ||
+		total->trouble.nodes == 0 ||
+		((total->trouble.homes == 0 || total->trouble.went_on == 0) && last - first >= 399) ||
+		total->trouble.gone == 0 || total->finished == 0 || total->undone == 0 ||
+		total->trouble.visits == 0 || total->trouble.visitors_dead == 0 ||
+		total->trouble.idle_stalls == 0 || total->trouble.notes == 0 || total->trouble.alone == 0 ||
+		total->trouble.jumps == 0 || total->trouble.rumours == 0 || total->worked.dropped == 0 ||
+		(only == LOADS && total->used.tries == 0))) {
+		printf("FAILED: a fault never fired\n");
+		failed++;
+	}
+	bool idle = false;
+	for (unsigned i = 0; i < LOADS; i++)
+		idle = idle || (total->worked.committed[i] == 0 && (only == LOADS || only == i));
+	if (last - first >= 99 && !storm && !idles && !rush && !tight &&
+	    (idle || (only == LOADS && (total->worked.refused == 0 || total->worked.orders == 0)))) {
+		printf("FAILED: a load did nothing\n");
+		failed++;
+	}
+	if (last - first >= 99 && !storm && !idles && !rush && !tight && only == LOADS &&
+	    (total->naive[0].wrong == 0 || total->naive[1].wrong + total->naive[1].torn == 0)) {
+		printf("FAILED: a reader without the directory's proof was never fooled, so this test proves "
+		       "nothing\n");
+		failed++;
+	}
+	return failed;
+}
+
+static int
+usage(void)
+{
+	fprintf(stderr, "usage: sim_txn [--seed N | --seeds A-B] [--load NAME] [--minutes N] [--twice] "
+			"[--storm | --idle | --tight | --rush] "
+			"[--verbose] [--trace]\n"
+			"       sim_txn --seed N --history FILE\n");
+	return 2;
+}
+
+static void
+say_again(uint64_t seed)
+{
+	const char *mode = storm   ? " --storm"
+			   : idles ? " --idle"
+			   : rush  ? " --rush"
+			   : tight ? " --tight"
+				   : "";
+	const char *twin = twin_chosen();
+	printf("first failing seed: %lu; play it again with: sim_txn%s%s%s --seed %lu\n", seed, mode,
+	    twin ? " --twin " : "", twin ? twin : "", seed);
 }
 
 int
@@ -763,49 +847,10 @@ main(int argc, char **argv)
 	summary(first, last, failed, &total,
 	    (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9);
 	if (failed > 0)
-		printf("first failing seed: %lu; play it again with: sim_txn%s%s%s --seed %lu\n",
-		    first_failed,
-		    storm   ? " --storm"
-		    : idles ? " --idle"
-		    : rush  ? " --rush"
-		    : tight ? " --tight"
-			    : "",
-		    twin_chosen() ? " --twin " : "", twin_chosen() ? twin_chosen() : "", first_failed);
-	const struct net_sim_stats *st = &total.sim;
-	if (last - first >= 99 && !storm && !idles && !rush && !tight &&
-	    (st->delays == 0 || st->pauses == 0 || st->breaks == 0 || st->parts == 0 || st->reconnects == 0 ||
-		st->crashes == 0 || total.roamed.moved == 0 || total.trouble.stalls == 0 ||
-		total.trouble.breaks == 0 || total.trouble.parts == 0 || total.trouble.ended == 0 ||
-		total.trouble.nodes == 0 ||
-		((total.trouble.homes == 0 || total.trouble.went_on == 0) && last - first >= 399) ||
-		total.trouble.gone == 0 || total.finished == 0 || total.undone == 0 ||
-		total.trouble.visits == 0 || total.trouble.visitors_dead == 0 ||
-		total.trouble.idle_stalls == 0 || total.trouble.notes == 0 || total.trouble.alone == 0 ||
-		total.trouble.jumps == 0 || total.trouble.rumours == 0 || total.worked.dropped == 0 ||
-		(only == LOADS && total.used.tries == 0))) {
-		printf("FAILED: a fault never fired\n");
-		failed++;
-	}
-	bool idle = false;
-	for (unsigned i = 0; i < LOADS; i++)
-		idle = idle || (total.worked.committed[i] == 0 && (only == LOADS || only == i));
-	if (last - first >= 99 && !storm && !idles && !rush && !tight &&
-	    (idle || (only == LOADS && (total.worked.refused == 0 || total.worked.orders == 0)))) {
-		printf("FAILED: a load did nothing\n");
-		failed++;
-	}
-	if (last - first >= 99 && !storm && !idles && !rush && !tight && only == LOADS &&
-	    (total.naive[0].wrong == 0 || total.naive[1].wrong + total.naive[1].torn == 0)) {
-		printf("FAILED: a reader without the directory's proof was never fooled, so this test proves "
-		       "nothing\n");
-		failed++;
-	}
+		say_again(first_failed);
+	failed += blind(first, last, &total);
 	printf("sim_txn: seeds %lu-%lu: %s\n", first, last, failed > 0 ? "FAILED" : "ok");
 	return failed > 0;
 usage:
-	fprintf(stderr, "usage: sim_txn [--seed N | --seeds A-B] [--load NAME] [--minutes N] [--twice] "
-			"[--storm | --idle | --tight | --rush] "
-			"[--verbose] [--trace]\n"
-			"       sim_txn --seed N --history FILE\n");
-	return 2;
+	return usage();
 }

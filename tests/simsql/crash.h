@@ -31,16 +31,17 @@ struct crash_scenario {
 	const char *warm[CRASH_STEPS];  /* by the victim, before its verbs are counted */
 	const char *look, *at_first;    /* and its answer behind setup and warm */
 	struct crash_step step[CRASH_STEPS];
-	bool retry;                      /* steps are one transaction: again from the first when it cannot be
-		     * serialized */
-	const char *beside[CRASH_STEPS]; /* one transaction of another process, over and over; each # is a new
-			    * number */
-	unsigned beside_pause_us;        /* between two of them */
-	const char *allowed;             /* SQLSTATEs it may meet besides those of conflicts */
-	const char *beside_done;         /* answers how many of them there are; # is its first
+	bool retry;                            /* steps are one transaction: again from the first
+					  * when it cannot be serialized */
+	const char *beside[CRASH_STEPS];       /* one transaction of another process, over and
+					  * over; each # is a new number */
+	unsigned beside_pause_us;              /* between two of them */
+	const char *allowed;                   /* SQLSTATEs it may meet besides those of
+					        * conflicts */
+	const char *beside_done;               /* answers how many of them there are; # is its first
 					  * number */
-	const char *old;                 /* asked in a snapshot from before the steps, and again at the
-				   * end */
+	const char *old;                       /* asked in a snapshot from before the steps, and
+					  * again at the end */
 	struct crash_check after[CRASH_STEPS]; /* by the new process */
 	struct crash_check again[CRASH_STEPS]; /* then, by process 0 and the new one in turn */
 	unsigned linger_us;                    /* what follows behind the last answer is counted,

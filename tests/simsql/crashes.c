@@ -2,7 +2,8 @@
  * crashes.c -- plays the scenarios: a victim dies at each of its verbs, then whoever settles it,
  * too.
  *
- *	sim_crashes [--only TEXT] [--every K] [--recoverers | --victims] [--verb N [--carry none|all|dice] [--second M]]
+ *	sim_crashes [--only TEXT] [--every K] [--recoverers | --victims]
+ *	            [--verb N [--carry none|all|dice] [--second M]]
  *
  * Exit 1: something was half, lost, stuck or wrong. What failed says how to play it again.
  */

@@ -9,8 +9,8 @@ struct bind_table {
 	const struct cat_table *tab; /* of a derived table: made up, without keys, for its
 				      * columns */
 	const struct ast_table *ast;
-	const char *alias, **as;  /* its name, or that of the join it is in; names of its columns there, or
-		      * NULL */
+	const char *alias, **as;  /* its name, or that of the join it is in; names of its
+				   * columns there, or NULL */
 	bool joined;              /* in a join with an alias: only what that does not hide has a
 				   * name */
 	struct sql_sub *lateral;  /* sub speaks of the tables before it */
