@@ -18,14 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	/* A lock is held for two round trips and what follows behind the answer: six tries in some
-	 * 60 us meet its end in most cases. */
-	LOCK_TRIES = 6,
-	LOCK_BASE_NS = 2000, /* about a round trip */
-	LOCK_CAP_NS = 32000,
-};
-
 /* ---- step 1 ---- */
 
 static nam_status
@@ -502,11 +494,11 @@ lock_all(struct txn *t, struct txn_intent_head **h, bool *guarded)
 	    (st = write_set(t, h)) != NAM_OK)
 		return st;
 	*guarded = all_locked(t);
-	struct net_backoff pause = { .base_ns = LOCK_BASE_NS, .cap_ns = LOCK_CAP_NS };
+	struct net_backoff pause = TXN_LOCK_BACKOFF;
 	st = lock_round(t, !serial && !t->claimed, *h, *guarded);
-	for (unsigned tries = 1; st == NAM_BUSY && tries < LOCK_TRIES; tries++) {
+	for (unsigned tries = 1; st == NAM_BUSY && tries < TXN_LOCK_TRIES; tries++) {
 		net_back_off(tw->w, &pause);
-		if (tries == LOCK_TRIES / 2)
+		if (tries == TXN_LOCK_TRIES / 2)
 			free_dead(t);
 		st = lock_round(t, false, NULL, false);
 	}

@@ -252,8 +252,11 @@ lock_inserted(struct txn *t, uint32_t from)
 		st = net_run(b);
 		const struct net_op *op = t->op;
 		for (uint32_t k = first; k < i; k++)
-			if (locks_at_once(t, t->wr[k]))
-				txn_cas_has_run(t->wr[k], op++);
+			if (locks_at_once(t, t->wr[k])) {
+				txn_cas_has_run(t->wr[k], op);
+				t->wr[k]->met = op->status == NAM_OK && (op->seen & REC_LOCK) ? op->seen : 0;
+				op++;
+			}
 	}
 	return st;
 }
@@ -507,13 +510,30 @@ insert_wait(struct txn *t, struct txn_put *p, struct txn_write *w, bool *gone)
 	return st;
 }
 
+/*
+ * An insert that does not wait for writers met a lock, so often before. Half of the tries gone: the
+ * lock is freed if its owner has ended. It may be in no write set, and no other process may come by.
+ */
+static nam_status
+insert_met(struct txn *t, const struct txn_write *w, unsigned before)
+{
+	if (before == TXN_LOCK_TRIES / 2)
+		(void)txn_unlock_dead(t->tw, w->at, w->met);
+	if (before + 1 < TXN_LOCK_TRIES)
+		return NAM_OK;
+	nam_status st = txn_lock_stuck(t->tw, w->met);
+	return st != NAM_OK ? st : NAM_CONFLICT;
+}
+
 static nam_status
 insert_chunk(struct txn *t, struct txn_put *p, unsigned n)
 {
 	struct chunk ch = { .p = p, .n = n };
+	struct net_backoff pause = TXN_LOCK_BACKOFF;
 	for (unsigned i = 0; i < n; i++)
 		ch.of[i] = (uint8_t)i;
 	for (unsigned tries = 0; tries < LOOKS; tries++) {
+		bool met = false;
 		ch.first = t->nwr;
 		nam_status st = place(t, &ch);
 		if (st != NAM_OK || (st = lock_inserted(t, ch.first)) != NAM_OK)
@@ -527,10 +547,14 @@ insert_chunk(struct txn *t, struct txn_put *p, unsigned n)
 				continue;
 			/* A transaction that does not wait for writers looks at the key again:
 			 * that tells what has come between. */
-			if (t->iso == TXN_READ_COMMITTED)
+			if (t->iso == TXN_READ_COMMITTED) {
 				st = insert_wait(t, &p[put], w, &gone);
-			else if ((st = put_undo(t, w)) == NAM_OK)
-				gone = true;
+			} else {
+				met = met || w->met != 0;
+				st = w->met != 0 ? insert_met(t, w, pause.tries) : NAM_OK;
+				if (st == NAM_OK && (st = put_undo(t, w)) == NAM_OK)
+					gone = true;
+			}
 			if (st != NAM_OK)
 				return st;
 			if (gone)
@@ -538,6 +562,8 @@ insert_chunk(struct txn *t, struct txn_put *p, unsigned n)
 		}
 		if (ch.n == 0)
 			return NAM_OK;
+		if (met)
+			net_back_off(t->tw->w, &pause);
 	}
 	return NAM_CONFLICT;
 }

@@ -737,6 +737,54 @@ test_half_emptied(void **state)
 		run(3, 2, 5, half_emptied_twice);
 }
 
+/* ---- an insert over a deletion: its process has died, and nothing but its lock is left ---- */
+
+/*
+ * The deletion was HOLDER's, so no collector is left that knows of it; the transaction of the insert
+ * had no write set yet, so its recoverer does not find the lock. An insert that meets it frees it:
+ * nobody takes memory of the table, so there is no sweep.
+ */
+static void
+dead_insert(struct fixture *fix)
+{
+	enum { TRIES = 3 };
+	fill(fix, 1, 10);
+	struct txn *before = begin(fix, 1, TXN_REPEATABLE_READ); /* HOLDER's collector leaves the row */
+	struct txn *t = begin(fix, HOLDER, TXN_REPEATABLE_READ);
+	assert_int_equal(del(fix, t, &fix->tab[HOLDER], 0), NAM_OK);
+	commit_all(t);
+	struct txn *left = begin(fix, HOLDER, TXN_SERIALIZABLE);
+	assert_int_equal(insert(left, &fix->tab[HOLDER], 0, 20), NAM_OK);
+	txn_abort(before);
+	net_sim_crash(fix->sim, fix->net[HOLDER]);
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(insert(t, &fix->tab[0], 0, 30), NAM_CONFLICT);
+	txn_abort(t);
+	net_sleep(fix->w[0], 2 * LEASE_MS * MS); /* it is recovered, and its slot is free */
+	assert_int_equal(locks_left(fix), 1);
+	nam_status st = NAM_CONFLICT;
+	for (unsigned i = 0; i < TRIES && st == NAM_CONFLICT; i++) {
+		t = begin(fix, 0, i % 2 == 0 ? TXN_REPEATABLE_READ : TXN_SERIALIZABLE);
+		if ((st = insert(t, &fix->tab[0], 0, 30)) == NAM_OK)
+			commit_all(t);
+		else
+			txn_abort(t);
+	}
+	assert_int_equal(st, NAM_OK);
+	t = begin(fix, 1, TXN_REPEATABLE_READ);
+	assert_int_equal(value_of(fix, t, &fix->tab[1], 0), 30);
+	txn_abort(t);
+	assert_int_equal(locks_left(fix), 0);
+	net_sim_bury(fix->sim, fix->net[HOLDER]);
+	txn_abort(left);
+}
+static void
+test_dead_insert(void **state)
+{
+	(void)state;
+	run_some(3, dead_insert);
+}
+
 /* ---- what a row costs to lock ---- */
 
 static void
@@ -792,6 +840,7 @@ main(void)
 		cmocka_unit_test(test_same_hash),
 		cmocka_unit_test(test_quiet_death),
 		cmocka_unit_test(test_half_emptied),
+		cmocka_unit_test(test_dead_insert),
 		cmocka_unit_test(test_lock_costs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

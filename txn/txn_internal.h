@@ -412,6 +412,17 @@ enum { TXN_TORN_AT_ONCE = 4, TXN_TORN_BASE_NS = 1000, TXN_TORN_CAP_NS = 100000, 
 		.base_ns = TXN_TORN_BASE_NS, .cap_ns = TXN_TORN_CAP_NS, .hold = TXN_TORN_HOLD                \
 	}
 
+/*
+ * Pauses of a transaction that does not wait for writers, where its CAS meets a lock. A lock is held
+ * for two round trips and what follows behind the answer: six tries in some 60 us meet its end in
+ * most cases. base: about a round trip.
+ */
+enum { TXN_LOCK_TRIES = 6, TXN_LOCK_BASE_NS = 2000, TXN_LOCK_CAP_NS = 32000 };
+#define TXN_LOCK_BACKOFF                                                                                     \
+	{                                                                                                    \
+		.base_ns = TXN_LOCK_BASE_NS, .cap_ns = TXN_LOCK_CAP_NS                                       \
+	}
+
 /* record.c */
 enum rec_found { REC_HERE, REC_NONE, REC_OLDER, REC_TORN };
 /* Judges a block image at snapshot S. REC_HERE: *slot. REC_OLDER: look along the chain. */
