@@ -586,6 +586,13 @@ statement(struct session *s)
 enum {
 	TOLD_MAX = 4,   /* then a client of a process in trouble gives up */
 	AFTER_LOSS = 8, /* transactions of a client when a node is lost */
+	/*
+	 * Nobody has committed for so long: then a client gives up. All may want the one row that a
+	 * process had locked when it died. Its lock is freed a lease and a fifth later, the processes
+	 * that recover it may die one after another, and a lock that is tried costs a client no more
+	 * than some ten microseconds: so a number of transactions alone says nothing.
+	 */
+	STALLED_NS = PROCS_MAX * SIM_LEASE_MS * 1500000,
 	WITH_VISITORS_NS = 40000000,
 };
 
@@ -629,6 +636,7 @@ end(struct session *s, bool commit, bool everywhere)
 	load_ended(s, s->h->end);
 	if (st == NAM_OK && s->number < CLIENTS) {
 		s->run->committed++;
+		s->run->committed_ns = net_sim_now_ns(s->run->sim);
 		s->run->committed_by[s->number]++;
 		goes_on(s);
 		s->run->trouble.after += s->run->lost != 0;
@@ -727,12 +735,14 @@ client_main(void *arg)
 		.number = c->number };
 	nam_arena_init(&s.arena, 0);
 	/* Live processes do the work of dead ones, until all planned events have happened. */
-	for (unsigned i = 0, after = 0; i < TXNS_MAX; i++) {
+	for (unsigned i = 0, after = 0;; i++) {
 		bool enough = r->committed >= COMMITTED_LEAST;
 		bool waits = !enough || (r->shape.lose && !r->trouble_ended) || r->visiting > 0;
 		if (r->bad || is_dead(&s) || (i >= r->shape.txns && !waits))
 			break;
 		if (r->lost != 0 ? after++ == AFTER_LOSS : s.told > TOLD_MAX)
+			break;
+		if (i >= TXNS_MAX && net_sim_now_ns(r->sim) - r->committed_ns > STALLED_NS)
 			break;
 		client_transaction(&s);
 		if (r->visiting > 0 && enough) /* the visitors need somebody to stand beside, and no

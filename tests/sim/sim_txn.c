@@ -363,6 +363,7 @@ main_co(void *arg)
 		net_sim_crash_at(r->sim, n, net_sim_verbs(n) + 1 + nam_rng_below(net_rng(w), r->shape.crash));
 	}
 	r->clients_left = CLIENTS;
+	r->committed_ns = net_sim_now_ns(r->sim);
 	for (unsigned i = 0; i < CLIENTS; i++) {
 		client[i] = (struct client){ .run = r,
 			.number = i,

@@ -22,7 +22,7 @@ enum {
 	CLIENTS = 10,
 	CLIENTS_SURE = 4,      /* of them in process 0, which does not die */
 	COMMITTED_LEAST = 200, /* transactions of a run; by CLIENTS_SURE clients at least */
-	TXNS_MAX = 2000,       /* a client gives up there */
+	TXNS_MAX = 2000,       /* a client gives up there, if nothing goes on */
 	KEYED = 0,             /* tables, as history numbers them */
 	BARE = 1,
 	TEMP = 2,       /* and above: those of drops.c, in the order they were made */
@@ -197,6 +197,7 @@ struct run {
 	unsigned clients_left;
 	unsigned visiting; /* life.c is not at its end */
 	unsigned committed, committed_by[CLIENTS];
+	uint64_t committed_ns;    /* when one did last, or the clients began */
 	struct txn_stats settled; /* what was done for those who died */
 	bool naive_stop, naive_ended;
 	struct naive_answer *answer;
