@@ -258,9 +258,12 @@ txn_worker_close(struct txn_worker *tw)
 	tw->stopping = true;
 	while (tw->helpers > (tw->number == 0 ? 1 : 0) && !atomic_load(&tw->db->failed))
 		net_back_off(tw->w, &pause);
-	/* What is not given back is found by the next sweep. */
-	bool settled = txn_tables_hand_over(tw), left = tw->junk[0].n + tw->junk[1].n > 0;
-	if ((!settled || left) && !atomic_load(&tw->db->failed))
+	/* What is not given back is found by the next sweep, and tables by the next look at all of
+	 * them: that can tell only once this process has ended. So worker 0, the last, counts for
+	 * all. */
+	if (!txn_tables_hand_over(tw) || tw->junk[0].n + tw->junk[1].n > 0)
+		atomic_store(&tw->db->leaves_memory, true);
+	if (tw->number == 0 && atomic_load(&tw->db->leaves_memory) && !atomic_load(&tw->db->failed))
 		(void)txn_death(tw);
 	tw->no_heart = true;
 	while (tw->helpers > 0)

@@ -404,6 +404,124 @@ test_orphans(void **state)
 	strike_all(dropped_in_vain, TXN_LEDGER_PART + 1);
 }
 
+/* ---- a table that a process leaves behind when it ends goes back, too ---- */
+
+enum { STAYS_NS = 300000000 };
+static enum { MADE_IN_VAIN, MADE_BEHIND, DROPPED } left_how;
+static unsigned left_workers, left_over; /* tables */
+
+struct leaver {
+	struct fixture *fix;
+	struct txn_table t;
+	struct txn_worker *second;
+	bool done;
+};
+
+/* An older snapshot is open elsewhere, so no memory of the table may be given back. */
+static void
+leaver_main(void *arg)
+{
+	struct leaver *l = arg;
+	struct fixture *fix = l->fix;
+	struct txn_worker *tw = left_workers > 1 ? l->second : fix->tw[1];
+	if (left_how != MADE_IN_VAIN) { /* what is left before it waits for that snapshot */
+		struct txn *t;
+		struct txn_row row;
+		struct row was;
+		assert_int_equal(txn_begin(tw, TXN_REPEATABLE_READ, &t), NAM_OK);
+		assert_int_equal(get(fix, t, &fix->tab[1], 1, &row, &was), NAM_OK);
+		assert_int_equal(txn_lock(t, &fix->tab[1], &row), NAM_OK);
+		assert_int_equal(txn_delete(t, &fix->tab[1], &row), NAM_OK);
+		commit_all(t);
+	}
+	if (left_how != DROPPED)
+		assert_int_equal(txn_table_create(tw, &l->t), NAM_OK);
+	orphan_there = false;
+	txn_table_free(tw, &l->t, left_how == DROPPED ? tso_prefix(fix->db[1]->tso) : 0);
+	if (left_workers > 1) {
+		txn_worker_close(l->second);
+		net_sleep(fix->w[1], STAYS_NS);
+	}
+	txn_worker_close(fix->tw[1]);
+	txn_table_close(fix->db[1], &fix->tab[1]);
+	txn_table_close(fix->db[1], &fix->bare[1]);
+	txn_db_close(fix->w[1], fix->db[1]);
+	l->done = true;
+}
+
+static bool
+still_there(struct fixture *fix, net_addr anchor)
+{
+	const char *mem = net_sim_memory(fix->sim, net_region_of(anchor));
+	const struct txn_anchor *a = (const void *)(mem + net_offset_of(anchor));
+	return (a->magic == TXN_ANCHOR_MAGIC || a->magic == TXN_ANCHOR_CLOSED) && a->table == ORPHAN;
+}
+
+static void
+left_behind(struct fixture *fix)
+{
+	struct leaver l = { .fix = fix,
+		.t = { .id = ORPHAN,
+		    .row_max = sizeof(struct row),
+		    .has_key = true,
+		    .listed = true,
+		    .same_key = row_same_key,
+		    .blobs = row_blobs } };
+	orphan_there = false;
+	for (unsigned p = 0; p < fix->procs; p++)
+		txn_on_orphan(fix->db[p], listed, NULL);
+	for (unsigned p = 0; p < fix->procs; p++)
+		insert_many(fix, p, &fix->tab[p], p, p + 1);
+	if (left_workers > 1) {
+		assert_int_equal(net_worker_open(fix->net[1], &fix->more, NULL), NAM_OK);
+		assert_int_equal(txn_worker_open(fix->db[1], fix->more, &l.second), NAM_OK);
+	}
+	net_sleep(fix->w[0], 20 * MS);
+	if (left_how == DROPPED) {
+		orphan_there = true;
+		assert_int_equal(txn_table_create(fix->tw[1], &l.t), NAM_OK);
+		assert_int_equal(txn_table_made(fix->tw[1], &l.t), NAM_OK);
+	}
+	struct txn *old = begin(fix, 0, TXN_REPEATABLE_READ);
+	struct txn_row row;
+	struct row was;
+	assert_int_equal(get(fix, old, &fix->tab[0], 0, &row, &was), NAM_OK);
+	insert_many(fix, 1, &fix->bare[1], 5, 6);
+	struct net_worker *w = left_workers > 1 ? fix->more : fix->w[1];
+	assert_non_null(nam_co_start(net_worker_sched(w), leaver_main, &l, 128 << 10));
+	while (!l.done)
+		net_sleep(fix->w[0], MS);
+	fix->procs = 1;
+	assert_true(still_there(fix, l.t.anchor));
+	net_sleep(fix->w[0], 2 * (uint64_t)LEASE_NS);
+	txn_abort(old);
+	/* Somebody who is at work hears of it. */
+	for (unsigned i = 0; i < 10; i++) {
+		insert_many(fix, 0, &fix->tab[0], 100 + i, 101 + i);
+		net_sleep(fix->w[0], 100 * MS);
+	}
+	left_over += still_there(fix, l.t.anchor);
+	txn_on_orphan(fix->db[0], NULL, NULL);
+}
+
+static void
+test_left_behind(void **state)
+{
+	(void)state;
+	unsigned sum = 0;
+	for (left_how = MADE_IN_VAIN; left_how <= DROPPED; left_how++)
+		for (left_workers = 1; left_workers <= 2; left_workers++) {
+			left_over = 0;
+			for (uint64_t seed = 1; seed <= 5; seed++)
+				run(2, 2, seed, left_behind);
+			printf("left behind in way %d by a process of %u workers: %u tables of 5 are still "
+			       "there\n",
+			    (int)left_how, left_workers, left_over);
+			sum += left_over;
+		}
+	assert_int_equal(sum, 0);
+}
+
 /* ---- what an old snapshot kept serves others when it is gone ---- */
 
 enum { HOT = 40, LITTLE = 4 << 20 };
@@ -731,6 +849,7 @@ main(void)
 		cmocka_unit_test(test_leave),
 		cmocka_unit_test(test_sleep),
 		cmocka_unit_test(test_orphans),
+		cmocka_unit_test(test_left_behind),
 		cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_mortals),
 		cmocka_unit_test(test_swept),

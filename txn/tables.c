@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PART = 512, TRIES = 64, SPREAD_NS = 100000000 };
+enum { PART = 512, TRIES = 64, SPREAD_NS = 100000000, WAIT_NS = 5000000, LOOKS = 3 };
 
 /* ---- the words ---- */
 
@@ -168,19 +168,24 @@ struct orphan {
 	uint32_t table;
 };
 
-/* READs an anchor. True: the table may have been left behind. *closed: it was, by one who has
- * ended. */
+/* READs an anchor. True: the table may have been left behind. *closed: it was, by a process that
+ * has ended. *held: another process makes it or gives it back, and has not ended. */
 static bool
-suspect(struct txn_worker *tw, net_addr anchor, struct orphan *o, bool *closed)
+suspect(struct txn_worker *tw, net_addr anchor, struct orphan *o, bool *closed, bool *held)
 {
 	struct txn_anchor a;
 	*closed = false;
 	if (net_read1(tw->w, anchor, &a, sizeof a, NULL) != NAM_OK)
 		return false;
 	*o = (struct orphan){ anchor, (uint32_t)a.table };
-	if (a.magic == TXN_ANCHOR_CLOSED)
-		return *closed = a.sweeper != 0 && has_ended(tw, a.sweeper);
-	return a.magic == TXN_ANCHOR_MAGIC && a.listed && (a.maker == 0 || has_ended(tw, a.maker));
+	*closed = a.magic == TXN_ANCHOR_CLOSED && a.sweeper != 0;
+	uint64_t whose = *closed ? a.sweeper : a.maker;
+	if (!*closed && (a.magic != TXN_ANCHOR_MAGIC || !a.listed || whose == 0))
+		return a.magic == TXN_ANCHOR_MAGIC && a.listed;
+	if (has_ended(tw, whose))
+		return true;
+	*held |= txn_lock_owner(whose) != tso_owner(tw->db->tso);
+	return false;
 }
 
 /* Those of n that their owner does not know are dropped. */
@@ -215,13 +220,15 @@ judge(struct txn_worker *tw, const struct orphan *o, unsigned n)
 	return st;
 }
 
+/* *held: it is worth another look. */
 static nam_status
-look_at_tables(struct txn_worker *tw)
+look_at_tables(struct txn_worker *tw, bool *held)
 {
 	struct txn_free all = { 0 };
 	struct orphan *o = NULL;
 	uint32_t n = 0, cap = 0;
 	struct tso_pin pin;
+	*held = false;
 	/* Under a pin the slot stays ours while what is found is entered in our queue. */
 	nam_status st = tso_pin_now(tw->tso, &pin);
 	if (st == NAM_OK) {
@@ -231,7 +238,7 @@ look_at_tables(struct txn_worker *tw)
 	for (uint32_t i = 0; st == NAM_OK && i < all.n && !tw->leaving; i++) {
 		struct orphan x;
 		bool closed;
-		if (suspect(tw, (net_addr){ all.item[i] }, &x, &closed)) {
+		if (suspect(tw, (net_addr){ all.item[i] }, &x, &closed, held)) {
 			if (closed)
 				txn_junk_add(tw,
 				    (struct txn_junk){ .kind = JUNK_TABLE, .at = x.anchor, .len = x.table });
@@ -241,6 +248,7 @@ look_at_tables(struct txn_worker *tw)
 		txn_give_way(tw);
 	}
 	tso_unpin(tw->tso, &pin);
+	*held |= tw->leaving; /* it may have been cut short */
 	if (st == NAM_OK)
 		st = judge(tw, o, n);
 	free(o);
@@ -248,19 +256,13 @@ look_at_tables(struct txn_worker *tw)
 	return st;
 }
 
-void
-txn_orphans(struct txn_worker *tw, uint64_t deaths)
+/* Into the cluster record. A look that began later may have ended sooner. */
+static void
+say_looked(struct txn_worker *tw, net_addr at, uint64_t looked, uint64_t deaths)
 {
-	net_addr at = net_plus(tw->db->cluster, offsetof(struct txn_roster, looked));
-	uint64_t looked = 0, seen;
-	/* All hear of a death at once, and one is enough. */
-	net_sleep(tw->w, nam_rng_below(net_rng(tw->w), SPREAD_NS));
-	nam_status st = net_read1(tw->w, at, &looked, 8, NULL);
-	if (st != NAM_OK || looked >= deaths || tw->leaving || (st = look_at_tables(tw)) != NAM_OK)
-		return;
-	/* A look that began later may have ended sooner. */
 	struct tso_pin pin;
-	st = tso_pin_now(tw->tso, &pin);
+	uint64_t seen;
+	nam_status st = tso_pin_now(tw->tso, &pin);
 	while (st == NAM_OK && looked < deaths) {
 		st = net_cas1(tw->w, at, looked, deaths, &seen, NULL);
 		if (seen == looked)
@@ -268,4 +270,32 @@ txn_orphans(struct txn_worker *tw, uint64_t deaths)
 		looked = seen;
 	}
 	tso_unpin(tw->tso, &pin);
+}
+
+void
+txn_orphans(struct txn_worker *tw, uint64_t deaths)
+{
+	net_addr at = net_plus(tw->db->cluster, offsetof(struct txn_roster, looked));
+	uint64_t looked = 0;
+	bool held = false;
+	/* All hear of a death at once, and one is enough. */
+	net_sleep(tw->w, nam_rng_below(net_rng(tw->w), SPREAD_NS));
+	nam_status st = net_read1(tw->w, at, &looked, 8, NULL);
+	if (st != NAM_OK || looked >= deaths || tw->leaving)
+		return;
+	st = look_at_tables(tw, &held);
+	if (st == NAM_OK && !tw->leaving)
+		say_looked(tw, at, looked, deaths);
+	/* A process that ends counts its death before its slot is free: until then what it holds
+	 * looks like that of one who lives. A lease later it is gone, or will be found dead. */
+	for (unsigned n = 1; st == NAM_OK && held && n < LOOKS && !tw->leaving; n++) {
+		uint64_t until = net_now_ns(tw->w) + tso_lease_ns(tw->db->tso);
+		while (net_now_ns(tw->w) < until && !tw->leaving)
+			net_sleep(tw->w, WAIT_NS);
+		if (!tw->leaving)
+			st = look_at_tables(tw, &held);
+	}
+	/* Another process takes that over when it hears of our end. */
+	if (held && tw->leaving)
+		atomic_store(&tw->db->leaves_memory, true);
 }

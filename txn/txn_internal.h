@@ -143,6 +143,7 @@ struct txn_db {
 	nam_status (*_Atomic listed)(void *arg, struct txn *t, uint32_t table, net_addr anchor, bool *yes);
 	void *listed_arg;
 	_Atomic uint64_t deaths_heard; /* by some worker, which looks after the tables */
+	_Atomic bool leaves_memory;    /* a worker that closes could not give all back */
 	net_addr wanted;               /* another: how often a process found all nodes full */
 	_Atomic int failed;            /* the heartbeat cannot reach home any more */
 	/* a  relaxed. doubt: a lock that is in no transaction may be left as it is, behind a broken
