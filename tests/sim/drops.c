@@ -11,6 +11,7 @@
 #include "sim_txn.h"
 
 #include <base/assert.h>
+#include <base/hash.h>
 
 enum {
 	FIRST_ID = 10, /* of these tables; KEYED and BARE have 1 and 2 */
@@ -25,6 +26,7 @@ drops_table(const struct run *r, unsigned n)
 		.slots = (uint16_t)r->shape.slots,
 		.row_max = sizeof(struct row),
 		.has_key = true,
+		.listed = true,
 		.same_key = row_same_key,
 		.blobs = row_blobs };
 }
@@ -34,6 +36,31 @@ drops_lives(struct run *r, unsigned n)
 {
 	const struct born *b = &r->born[n];
 	return b->value != 0 && hist_value_at(r->hist, KEYED, b->name, UINT64_MAX) == b->value;
+}
+
+nam_status
+drops_listed(void *place, struct txn *t, uint32_t table, net_addr anchor, bool *yes)
+{
+	struct place *p = place;
+	struct nam_arena arena;
+	nam_status st = NAM_OK;
+	*yes = false;
+	nam_arena_init(&arena, 0);
+	for (uint64_t name = DROP_AT; st == NAM_OK && name < DROP_AT + NAMES_MAX; name++) {
+		struct txn_table *keyed = &p->table[KEYED];
+		struct row row;
+		struct txn_get g = {
+			.table = keyed, .key = &name, .key_len = 8, .hash = nam_hash(&name, 8, keyed->id)
+		};
+		st = txn_get(t, &g, 1, &arena);
+		if (st == NAM_OK && g.status == NAM_OK && row_true(g.row.bytes, g.row.len, &row))
+			*yes |= FIRST_ID + (uint64_t)row.balance == table;
+		else if (st == NAM_OK && g.status != NAM_ABSENT)
+			st = NAM_CORRUPT;
+	}
+	(void)anchor; /* of a number there is one */
+	nam_arena_fini(&arena);
+	return st;
 }
 
 /* ---- what a process has of them ---- */
@@ -239,6 +266,12 @@ drops_ended(struct session *s, enum hist_end end)
 			s->run->worked.dropped++;
 			s->run->born[n].gone = true;
 			(void)txn_table_free(s->tw, &p->temp[n], s->h->cid);
+		}
+		for (unsigned i = 0; i < s->mades; i++) {
+			const struct born *b = &s->run->born[s->made[i]];
+			struct txn_table t = { .anchor = b->anchor };
+			if (!b->gone)
+				(void)txn_table_made(s->tw, &t);
 		}
 	} else if (end == HIST_ABORTED && !net_sim_crashed(p->net)) {
 		for (unsigned i = 0; i < s->mades; i++) {

@@ -267,6 +267,8 @@ place_open(struct run *r, struct place *p, bool first)
 		if (st == NAM_OK)
 			st = txn_table_open(p->db, &p->table[k]);
 	}
+	if (st == NAM_OK)
+		txn_on_orphan(p->db, drops_listed, p);
 	return st;
 }
 
@@ -415,8 +417,9 @@ main_co(void *arg)
 		net_sim_crash_at(r->sim, r->place[i].net, 0);
 	net_sleep(w, 2 * r->shape.pause_ns); /* everybody goes on, all marks have landed */
 	r->deaths = bury(r);
-	/* A visitor that died is settled, and its death is counted, before the last one sweeps. */
-	if (r->deaths > 0 || life_died())
+	/* A visitor that died is settled, and its death is counted, before the last one sweeps. And
+	 * tables that one left behind are found. */
+	if (r->deaths > 0 || r->shape.visits > 0)
 		net_sleep(w, SETTLED_NS);
 	loads_let(r);
 	for (unsigned i = 0; i < r->shape.procs; i++)

@@ -317,6 +317,8 @@ void loads_close(struct run *r);
 nam_status drops_statement(struct session *s);
 void drops_ended(struct session *s, enum hist_end end);
 nam_status drops_read_all(struct session *s);
+/* For txn_on_orphan: what t shows has one of the names. */
+nam_status drops_listed(void *place, struct txn *t, uint32_t table, net_addr anchor, bool *yes);
 /* Closes what the process has open of them. */
 void drops_close(struct run *r, struct place *p);
 /* After hist_judge: does the n-th have its name at the end? */
