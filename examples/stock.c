@@ -1,5 +1,5 @@
-/* stock.c -- libnamdb in sixty lines. cc stock.c $(pkg-config --cflags --libs namdb) -o stock &&
- * ./stock [where] */
+/* stock.c -- libnamdb in sixty lines.
+ * cc stock.c $(pkg-config --cflags --libs namdb) -o stock && ./stock [where] */
 #include <namdb.h>
 #include <stdio.h>
 #include <stdlib.h>

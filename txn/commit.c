@@ -196,19 +196,21 @@ lock_round(struct txn *t, bool claim, const struct txn_intent_head *h, bool guar
 {
 	nam_status st, worst = NAM_OK;
 	uint32_t i = 0;
+	bool first = true;
 	do {
 		uint32_t from = i;
 		txn_batch_open(t);
-		if (from == 0 && h != NULL && (st = write_set_post(t, h, guards)) != NAM_OK)
+		if (first && h != NULL && (st = write_set_post(t, h, guards)) != NAM_OK)
 			return st;
-		unsigned first = t->batch.n;
+		unsigned op = t->batch.n;
 		for (; i < t->nwr && t->batch.n < t->batch.cap; i++)
 			if (txn_writes(t->wr[i]) && t->wr[i]->has != TXN_LOCKED)
 				net_cas(&t->batch, t->wr[i]->at, t->wr[i]->expect, t->lock);
-		if (from == 0 && claim)
+		if (first && claim)
 			claim_start(t);
+		first = false; /* also where no CAS had room beside the write set */
 		st = txn_batch_flush(t);
-		worst = locks_judge(t, from, i, first, st);
+		worst = locks_judge(t, from, i, op, st);
 	} while (i < t->nwr && worst == NAM_OK);
 	return worst;
 }

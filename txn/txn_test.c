@@ -288,6 +288,38 @@ test_increments(void **state)
 	}
 }
 
+/* The values and the write set fill a doorbell to its last place, so that no CAS goes with them. */
+static void
+full_doorbell(struct fixture *fix)
+{
+	char bytes[100] = { 0 };
+	uint64_t key = 1000000;
+	for (unsigned n = TXN_OPS - 3; n <= TXN_OPS + 2; n++) {
+		struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
+		for (unsigned i = 0; i < n; i++, key++) {
+			struct row r = mk(key, (int64_t)n);
+			assert_int_equal(txn_blob_put(t, &fix->tab[0], bytes, sizeof bytes, &r.blob), NAM_OK);
+			assert_int_equal(insert_row(t, &fix->tab[0], &r), NAM_OK);
+		}
+		assert_int_equal(txn_commit(t, NULL), NAM_OK);
+		t = begin(fix, 0, TXN_REPEATABLE_READ);
+		for (uint64_t k = key - n; k < key; k++) {
+			struct txn_row row;
+			struct row is;
+			assert_int_equal(get(fix, t, &fix->tab[0], k, &row, &is), NAM_OK);
+			assert_int_equal(is.value, n);
+		}
+		assert_int_equal(txn_commit(t, NULL), NAM_OK);
+	}
+}
+
+static void
+test_full_doorbell(void **state)
+{
+	(void)state;
+	run(1, 2, 1, full_doorbell);
+}
+
 int
 main(void)
 {
@@ -296,6 +328,7 @@ main(void)
 		cmocka_unit_test(test_alike),
 		cmocka_unit_test(test_budgets),
 		cmocka_unit_test(test_increments),
+		cmocka_unit_test(test_full_doorbell),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
