@@ -512,7 +512,8 @@ insert_wait(struct txn *t, struct txn_put *p, struct txn_write *w, bool *gone)
 
 /*
  * An insert that does not wait for writers met a lock, so often before. Half of the tries gone: the
- * lock is freed if its owner has ended. It may be in no write set, and no other process may come by.
+ * lock is freed if its owner has ended. It may be in no write set, and no other process may come
+ * by.
  */
 static nam_status
 insert_met(struct txn *t, const struct txn_write *w, unsigned before)

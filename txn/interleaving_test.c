@@ -740,16 +740,17 @@ test_half_emptied(void **state)
 /* ---- an insert over a deletion: its process has died, and nothing but its lock is left ---- */
 
 /*
- * The deletion was HOLDER's, so no collector is left that knows of it; the transaction of the insert
- * had no write set yet, so its recoverer does not find the lock. An insert that meets it frees it:
- * nobody takes memory of the table, so there is no sweep.
+ * The deletion was HOLDER's, so no collector is left that knows of it; the transaction of the
+ * insert had no write set yet, so its recoverer does not find the lock. An insert that meets it
+ * frees it: nobody takes memory of the table, so there is no sweep.
  */
 static void
 dead_insert(struct fixture *fix)
 {
 	enum { TRIES = 3 };
 	fill(fix, 1, 10);
-	struct txn *before = begin(fix, 1, TXN_REPEATABLE_READ); /* HOLDER's collector leaves the row */
+	/* HOLDER's collector leaves the row */
+	struct txn *before = begin(fix, 1, TXN_REPEATABLE_READ);
 	struct txn *t = begin(fix, HOLDER, TXN_REPEATABLE_READ);
 	assert_int_equal(del(fix, t, &fix->tab[HOLDER], 0), NAM_OK);
 	commit_all(t);

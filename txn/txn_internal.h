@@ -414,9 +414,9 @@ enum { TXN_TORN_AT_ONCE = 4, TXN_TORN_BASE_NS = 1000, TXN_TORN_CAP_NS = 100000, 
 	}
 
 /*
- * Pauses of a transaction that does not wait for writers, where its CAS meets a lock. A lock is held
- * for two round trips and what follows behind the answer: six tries in some 60 us meet its end in
- * most cases. base: about a round trip.
+ * Pauses of a transaction that does not wait for writers, where its CAS meets a lock. A lock is
+ * held for two round trips and what follows behind the answer: six tries in some 60 us meet its end
+ * in most cases. base: about a round trip.
  */
 enum { TXN_LOCK_TRIES = 6, TXN_LOCK_BASE_NS = 2000, TXN_LOCK_CAP_NS = 32000 };
 #define TXN_LOCK_BACKOFF                                                                                     \

@@ -588,9 +588,10 @@ enum {
 	AFTER_LOSS = 8, /* transactions of a client when a node is lost */
 	/*
 	 * Nobody has committed for so long: then a client gives up. All may want the one row that a
-	 * process had locked when it died. Its lock is freed a lease and a fifth later, the processes
-	 * that recover it may die one after another, and a lock that is tried costs a client no more
-	 * than some ten microseconds: so a number of transactions alone says nothing.
+	 * process had locked when it died. Its lock is freed a lease and a fifth later, the
+	 * processes that recover it may die one after another, and a lock that is tried costs a
+	 * client no more than some ten microseconds: so a number of transactions alone says
+	 * nothing.
 	 */
 	STALLED_NS = PROCS_MAX * SIM_LEASE_MS * 1500000,
 	WITH_VISITORS_NS = 40000000,
