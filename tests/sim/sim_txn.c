@@ -598,8 +598,8 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 	*hash = net_sim_trace_hash(r->sim);
 	if (r->bad || verbose)
 		say_shape(r, *hash);
-	bool good = !r->bad, over = r->complete;
-	if (over) { /* else coroutines are parked in there: leave them */
+	bool good = !r->bad, over = r->complete && good;
+	if (over) { /* else coroutines may be parked in there for ever: leave them */
 		for (unsigned i = 0; i < r->shape.procs; i++)
 			place_detach(r, &r->place[i]);
 		if (r->shape.visits > 0)
