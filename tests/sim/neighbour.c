@@ -185,14 +185,22 @@ neighbours_attach(struct run *r)
 	return ok;
 }
 
+bool
+neighbours_take(struct run *r)
+{
+	for (unsigned k = 0; k < REGIONS; k++) {
+		nam_status st = net_extent_take(it.jw, k + 1, 1, &it.extent[k]);
+		if (st != NAM_OK) {
+			run_bad(r, "no extent for the neighbours: %s", nam_status_name(st));
+			return false;
+		}
+	}
+	return true;
+}
+
 void
 neighbours_start(struct run *r)
 {
-	for (unsigned k = 0; k < REGIONS; k++)
-		if (net_extent_take(it.jw, k + 1, 1, &it.extent[k]) != NAM_OK) {
-			run_bad(r, "no extent for the neighbours");
-			return;
-		}
 	for (unsigned i = 0; i < 2; i++) {
 		struct victim *v = &it.victim[i];
 		v->run = r;

@@ -354,7 +354,7 @@ main_co(void *arg)
 	struct run *r = arg;
 	struct client client[CLIENTS];
 	struct net_worker *w = r->place[0].w[0];
-	if (!open_all(r) || !fill(r)) {
+	if (!open_all(r) || !fill(r) || (r->shape.neighbours && !neighbours_take(r))) {
 		run_bad(r, "the cluster did not come up");
 		return;
 	}

@@ -352,6 +352,8 @@ void naive_judge(struct run *r, struct naive out[2]);
 /* neighbour.c: processes whose connections break, who are shut out, who die. start and end in a
  * coroutine. */
 bool neighbours_attach(struct run *r);
+/* Takes their memory. Clients that run meanwhile may fill a small region, so before the clients. */
+bool neighbours_take(struct run *r);
 void neighbours_start(struct run *r);
 void neighbours_end(struct run *r, struct net_worker *w);
 void neighbours_close(void);
