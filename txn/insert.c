@@ -211,6 +211,7 @@ put_write(struct txn *t, const struct txn_put *p, struct candidate *c, bool fres
 		else if (st != NAM_OK)
 			return st;
 		w->ident = p->hash;
+		t->over_empty = t->over_empty || (t->iso != TXN_READ_COMMITTED && w->newest == REC_NO_SLOT);
 		/* Deleted by somebody our snapshot does not cover: he wrote the row first. */
 		if (t->iso != TXN_READ_COMMITTED && w->newest != REC_NO_SLOT &&
 		    rec_listed(w->cid[w->newest]) > t->pin.at)
@@ -336,6 +337,20 @@ place_begin(struct placing *x)
 	return x->probes > 0 ? idx_lookup(t->tw->w, x->probe, x->probes, &t->counts) : NAM_OK;
 }
 
+/*
+ * This transaction inserted the key before, into an empty block, and the index does not lead there
+ * any more: a collector has emptied that block. So COMMIT would find another word there, and a
+ * second row of the key would stand beside the first until then. at: where the index leads now, or
+ * nowhere.
+ */
+static bool
+lost_before(const struct txn *t, const struct txn_put *p, net_addr at)
+{
+	const struct txn_write *w =
+	    t->over_empty ? txn_own_insert(t, p->table, p->hash, p->key, p->key_len) : NULL;
+	return w != NULL && w->at.bits != at.bits;
+}
+
 /* Puts whose keys have a block go there; for the others a block is taken. An error is the put's,
  * too. */
 static nam_status
@@ -356,6 +371,8 @@ place_found(struct placing *x)
 		st = probe->hits == 0 ? NAM_ABSENT : pick_linked(t, q, probe, &c, &wait);
 		if (st != NAM_OK && st != NAM_ABSENT)
 			return q->status = st;
+		if (lost_before(t, q, st == NAM_OK ? c.at : (net_addr){ 0 }))
+			return q->status = NAM_CONFLICT;
 		if (st == NAM_OK) {
 			if (wait && t->iso != TXN_READ_COMMITTED) {
 				if (rec_is_locked(c.img))

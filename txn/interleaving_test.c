@@ -375,6 +375,81 @@ test_emptied(void **state)
 	run_some(2, emptied);
 }
 
+/*
+ * The same block, and the transaction inserts the key a second time. The index leads nowhere now,
+ * so a second block would be taken: the first one would hide it from reads, and an insert would
+ * meet it. COMMIT could not succeed, so the insert says so.
+ */
+static unsigned emptied_behind; /* so often the collector came behind the first insert */
+
+static void
+emptied_twice(struct fixture *fix)
+{
+	struct txn_table *tab = &fix->tab[1];
+	for (unsigned i = 0; i < 16; i++) {
+		bool deletes = i & 1, looks = i & 2;
+		enum txn_iso iso = i & 4 ? TXN_SERIALIZABLE : TXN_REPEATABLE_READ;
+		struct txn *left = begin(fix, 0, TXN_READ_COMMITTED);
+		assert_int_equal(insert(left, &fix->tab[0], i, 1), NAM_OK);
+		struct txn *t = begin(fix, 1, iso);
+		if (looks)
+			assert_int_equal(value_of(fix, t, tab, i), -1);
+		txn_abort(left);
+		assert_int_equal(insert(t, tab, i, 2), NAM_OK);
+		if (deletes)
+			assert_int_equal(del(fix, t, tab, i), NAM_OK);
+		net_sleep(fix->w[0], 40 * MS);
+		assert_int_equal(value_of(fix, t, tab, i), deletes ? -1 : 2);
+		assert_int_equal(insert(t, tab, 100 + i, 2), NAM_OK); /* another key: as ever */
+		nam_status st = insert(t, tab, i, 3);
+		emptied_behind += st == NAM_CONFLICT;
+		if (st != NAM_CONFLICT) { /* it had been there before, or has not been yet */
+			assert_int_equal(st, deletes ? NAM_OK : NAM_DUPLICATE);
+			assert_int_equal(value_of(fix, t, tab, i), deletes ? 3 : 2);
+		}
+		txn_abort(t);
+		t = begin(fix, 1, iso);
+		assert_int_equal(insert(t, tab, i, 4), NAM_OK);
+		assert_int_equal(del(fix, t, tab, i), NAM_OK);
+		assert_int_equal(insert(t, tab, i, 5), NAM_OK);
+		assert_int_equal(insert(t, tab, i, 6), NAM_DUPLICATE);
+		assert_int_equal(value_of(fix, t, tab, i), 5);
+		commit_all(t);
+	}
+	assert_int_equal(locks_left(fix), 0);
+}
+
+/* The first insert has been rolled back: nothing is lost, the second one goes its own way. */
+static void
+emptied_and_rolled_back(struct fixture *fix)
+{
+	struct txn_table *tab = &fix->tab[1];
+	struct txn *t = begin(fix, 0, TXN_READ_COMMITTED);
+	assert_int_equal(insert(t, &fix->tab[0], 7, 1), NAM_OK);
+	txn_abort(t);
+	t = begin(fix, 1, TXN_REPEATABLE_READ);
+	uint32_t mark = txn_mark(t);
+	assert_int_equal(insert(t, tab, 7, 2), NAM_OK);
+	net_sleep(fix->w[0], 40 * MS);
+	assert_int_equal(txn_rollback_to(t, mark), NAM_OK);
+	assert_int_equal(insert(t, tab, 7, 3), NAM_OK);
+	assert_int_equal(value_of(fix, t, tab, 7), 3);
+	commit_all(t);
+	t = begin(fix, 0, TXN_REPEATABLE_READ);
+	assert_int_equal(value_of(fix, t, &fix->tab[0], 7), 3);
+	txn_abort(t);
+}
+
+static void
+test_emptied_twice(void **state)
+{
+	(void)state;
+	run_some(2, emptied_twice);
+	printf("%u blocks emptied behind an insert\n", emptied_behind);
+	assert_true(emptied_behind >= 40);
+	run_some(2, emptied_and_rolled_back);
+}
+
 /* ---- visible everywhere: the answer waits for the prefix ---- */
 
 static void
@@ -835,6 +910,7 @@ main(void)
 		cmocka_unit_test(test_lock_goes),
 		cmocka_unit_test(test_one_lost),
 		cmocka_unit_test(test_emptied),
+		cmocka_unit_test(test_emptied_twice),
 		cmocka_unit_test(test_answer_waits),
 		cmocka_unit_test(test_own_over_old),
 		cmocka_unit_test(test_generations),

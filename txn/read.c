@@ -105,18 +105,12 @@ judge(struct txn *t, struct txn_get *g, net_addr at, struct rec_block *img, unsi
 static bool
 inserted_here(struct txn *t, struct txn_get *g)
 {
-	for (uint32_t i = 0; i < t->nwr; i++) {
-		const struct txn_write *w = t->wr[i];
-		if (w->kind != WR_INSERT || w->ident != g->hash || w->table != g->table ||
-		    !same_key(g->table, w->slot->payload, (uint32_t)w->slot->meta, g))
-			continue;
-		g->status = w->slot->meta & REC_DELETED ? NAM_ABSENT : NAM_OK;
-		g->row = (struct txn_row){
-			.at = w->at, .bytes = w->slot->payload, .len = (uint32_t)w->slot->meta
-		};
-		return true;
-	}
-	return false;
+	const struct txn_write *w = txn_own_insert(t, g->table, g->hash, g->key, g->key_len);
+	if (w == NULL)
+		return false;
+	g->status = w->slot->meta & REC_DELETED ? NAM_ABSENT : NAM_OK;
+	g->row = (struct txn_row){ .at = w->at, .bytes = w->slot->payload, .len = (uint32_t)w->slot->meta };
+	return true;
 }
 
 /*

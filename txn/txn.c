@@ -64,6 +64,7 @@ txn_recycle(struct txn *t)
 	t->intent = NULL;
 	t->lock = 0;
 	t->pinned = t->claimed = t->cluster_visible = t->holding = t->finish = false;
+	t->over_empty = false;
 	txn_marks_end(t);
 	if (t->arena.budget != NULL)
 		nam_arena_charge(&t->arena, NULL);

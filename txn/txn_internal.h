@@ -341,10 +341,11 @@ struct txn {
 	struct txn_limits limits;
 	unsigned note;
 	bool cluster_visible;
-	bool finish;  /* txn_set_finish */
-	bool no_wait; /* txn_lock_now: not for locks of transactions that may still end either
+	bool finish;     /* txn_set_finish */
+	bool no_wait;    /* txn_lock_now: not for locks of transactions that may still end either
 		       * way */
-	bool holding; /* txn_lock_table: tables are ours alone; the intent's head says so */
+	bool holding;    /* txn_lock_table: tables are ours alone; the intent's head says so */
+	bool over_empty; /* some insert lies, not locked, in an empty block that another one left */
 	struct txn_intent *intent;
 	uint64_t lock; /* this attempt's lock word, 0: none yet */
 	struct txn_write **wr;
@@ -656,6 +657,9 @@ bool txn_roll_back(struct txn *t);
 
 /* write.c */
 struct txn_write *txn_own(const struct txn *t, net_addr at);
+/* The insert of this key, also where the row is deleted again; NULL: there is none. */
+struct txn_write *txn_own_insert(
+    const struct txn *t, const struct txn_table *table, uint64_t hash, const void *key, uint32_t key_len);
 void txn_map_again(struct txn *t); /* writes have been taken off the end */
 struct txn_write *txn_write_add(struct txn *t, struct txn_table *table, net_addr at, enum txn_kind kind);
 /* The payload that will become a version; its CID is filled in at commit. */

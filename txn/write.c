@@ -30,6 +30,19 @@ txn_own(const struct txn *t, net_addr at)
 	return t->map[i] ? t->wr[t->map[i] - 1] : NULL;
 }
 
+struct txn_write *
+txn_own_insert(
+    const struct txn *t, const struct txn_table *table, uint64_t hash, const void *key, uint32_t key_len)
+{
+	for (uint32_t i = 0; i < t->nwr; i++) {
+		struct txn_write *w = t->wr[i];
+		if (w->kind == WR_INSERT && w->ident == hash && w->table == table &&
+		    table->same_key(table, w->slot->payload, (uint32_t)w->slot->meta, key, key_len))
+			return w;
+	}
+	return NULL;
+}
+
 static bool
 map_add(struct txn *t)
 {
