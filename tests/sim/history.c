@@ -478,21 +478,29 @@ sign_of(const struct hist *h, const struct hist_txn *by, const struct hist_op *w
 	return !looked ? NO_SIGN : w->value == 0 ? DONE : NOT_DONE;
 }
 
+/* Is this the last WRITE of its object? The state that the transaction leaves. */
+static bool
+is_last(const struct hist_txn *t, size_t at)
+{
+	const struct hist_op *w = &t->op[at];
+	bool last = w->kind == HIST_WRITE;
+	for (size_t k = at + 1; last && k < t->n; k++)
+		last = t->op[k].kind != HIST_WRITE || t->op[k].table != w->table || t->op[k].id != w->id;
+	return last;
+}
+
 /*
  * The last state that the transaction leaves of each object counts. The first value with a sign
  * decides for all of them. Where no value has a sign, the deletions decide: a single one that did
- * not take place says no. Where nothing has a sign, no answer depends on the verdict.
+ * not take place says no.
  */
-static bool
-took_place(const struct hist *h, const struct hist_txn *t)
+static enum sign
+verdict(const struct hist *h, const struct hist_txn *t)
 {
 	bool gone = false, kept = false;
 	for (size_t i = 0; i < t->n; i++) {
 		const struct hist_op *w = &t->op[i], *first = w;
-		bool last = w->kind == HIST_WRITE;
-		for (size_t k = i + 1; last && k < t->n; k++)
-			last =
-			    t->op[k].kind != HIST_WRITE || t->op[k].table != w->table || t->op[k].id != w->id;
+		bool last = is_last(t, i);
 		/* What it replaced is what it found there, not what it put there itself. */
 		for (size_t k = i; last && k-- > 0;)
 			if (t->op[k].kind == HIST_WRITE && t->op[k].table == w->table && t->op[k].id == w->id)
@@ -501,13 +509,81 @@ took_place(const struct hist *h, const struct hist_txn *t)
 			continue;
 		enum sign sign = sign_of(h, t, w, first->base);
 		if (w->value != 0 && sign != NO_SIGN)
-			return sign == DONE;
+			return sign;
 		gone = gone || sign == DONE;
 		kept = kept || sign == NOT_DONE;
 	}
-	return gone && !kept;
+	return kept ? NOT_DONE : gone ? DONE : NO_SIGN;
 }
 
+/*
+ * t's insert at op[at] was refused. Was the object there even if `by` did not take place? Where
+ * another transaction in doubt may have put it there: yes.
+ */
+static bool
+was_there_without(const struct hist *h, const struct hist_txn *by, const struct hist_txn *t, size_t at)
+{
+	const struct hist_op *refused = &t->op[at];
+	uint64_t newest = 0, value = 0;
+	for (size_t i = 0; i < h->n; i++) {
+		const struct hist_txn *x = h->txn[i];
+		bool sure = x->end == HIST_COMMITTED || x == t,
+		     in_doubt = x->end == HIST_UNKNOWN && x->cid != 0;
+		if (x == by || (!sure && !in_doubt))
+			continue;
+		for (size_t k = 0; k < (x == t ? at : x->n); k++) {
+			const struct hist_op *w = &x->op[k];
+			if (w->kind != HIST_WRITE || w->table != refused->table || w->id != refused->id)
+				continue;
+			if (x == t) { /* it sees its own */
+				newest = UINT64_MAX;
+				value = w->value;
+			} else if (w->value != 0 && is_last(x, k) &&
+				   (x->cid > refused->snap ? x->began < t->ended : in_doubt)) {
+				return true;
+			} else if (sure && x->cid <= refused->snap && x->cid >= newest) {
+				newest = x->cid;
+				value = w->value;
+			}
+		}
+	}
+	return value != 0;
+}
+
+/*
+ * An insert that was refused tells as well, but less than a look: any row of that key refuses it.
+ * So it decides where nothing else does, and where nothing else can have been there.
+ */
+static bool
+refused_another(const struct hist *h, const struct hist_txn *by)
+{
+	for (size_t i = 0; i < by->n; i++) {
+		const struct hist_op *w = &by->op[i];
+		if (w->value == 0 || !is_last(by, i))
+			continue;
+		for (size_t j = 0; j < h->n; j++) {
+			const struct hist_txn *t = h->txn[j];
+			for (size_t k = 0; t != by && by->began < t->ended && k < t->n; k++)
+				if (t->op[k].kind == HIST_EXISTS && t->op[k].table == w->table &&
+				    t->op[k].id == w->id && !was_there_without(h, by, t, k))
+					return true;
+		}
+	}
+	return false;
+}
+
+static void
+settle(struct hist *h, struct hist_txn *t, bool did)
+{
+	t->end = did ? HIST_COMMITTED : HIST_ABORTED;
+	h->figures.found += did;
+	h->figures.lost += !did;
+}
+
+/*
+ * What was seen decides first, so that refused inserts are asked only of those that nobody saw.
+ * Where these say nothing either, no answer depends on the verdict.
+ */
 static void
 resolve(struct hist *h)
 {
@@ -515,11 +591,13 @@ resolve(struct hist *h)
 		struct hist_txn *t = h->txn[i];
 		if (t->end != HIST_UNKNOWN)
 			continue;
-		bool did = t->cid != 0 && t->wrote && took_place(h, t);
-		t->end = did ? HIST_COMMITTED : HIST_ABORTED;
-		h->figures.found += did;
-		h->figures.lost += !did;
+		enum sign sign = t->cid != 0 && t->wrote ? verdict(h, t) : NOT_DONE;
+		if (sign != NO_SIGN)
+			settle(h, t, sign == DONE);
 	}
+	for (size_t i = 0; i < h->n; i++)
+		if (h->txn[i]->end == HIST_UNKNOWN)
+			settle(h, h->txn[i], refused_another(h, h->txn[i]));
 }
 
 bool

@@ -236,6 +236,92 @@ what_nobody_looked_at_is_right_either_way(void **state)
 	judged(h, true, 0, 1);
 }
 
+static void
+refused(struct hist_txn *t, unsigned table, uint64_t id, uint64_t snap)
+{
+	add(t, HIST_EXISTS, table, id, 0, 0, snap);
+}
+
+/* Nobody sees the row before its table is dropped, but it refuses an insert. */
+static void
+a_refused_insert_tells_where_nothing_else_does(void **state)
+{
+	(void)state;
+	enum { ALONE, OTHER_BEFORE, OTHER_GONE, OWN, OWN_GONE, OVER_BEFORE, SEEN_ABSENT, SEEN_WHOLE, CASES };
+	static const struct {
+		bool right;
+		size_t found;
+	} want[CASES] = { [ALONE] = { true, 1 },
+		[OTHER_BEFORE] = { true, 0 },
+		[OTHER_GONE] = { true, 1 },
+		[OWN] = { true, 0 },
+		[OWN_GONE] = { true, 1 },
+		[OVER_BEFORE] = { false, 0 },
+		[SEEN_ABSENT] = { false, 0 },
+		[SEEN_WHOLE] = { false, 0 } };
+	static const uint64_t nothing_new[][2] = { { 1, OLD + 10 * DROPPED + 1 },
+		{ 2, OLD + 10 * DROPPED + 2 }, { 0, 0 } };
+	for (unsigned i = 0; i < CASES; i++) {
+		struct hist *h = filled();
+		struct hist_txn *late = hist_begin(h, 0, 2, HIST_RC);
+		if (i == OTHER_BEFORE || i == OTHER_GONE) {
+			struct hist_txn *other = hist_begin(h, 0, 3, HIST_RC);
+			add(other, HIST_WRITE, DROPPED, 3, OTHER, 0, FILLED);
+			hist_end(h, other, HIST_COMMITTED, FILLED + 1);
+		}
+		if (i == OTHER_GONE) {
+			struct hist_txn *other = hist_begin(h, 0, 3, HIST_RC);
+			add(other, HIST_WRITE, DROPPED, 3, 0, OTHER, FILLED + 1);
+			hist_end(h, other, HIST_COMMITTED, FILLED + 2);
+		}
+		if (i == OVER_BEFORE) {
+			refused(late, DROPPED, 3, DOUBT - 2);
+			hist_end(h, late, HIST_ABORTED, 0);
+		}
+		struct hist_txn *t = doubt(h);
+		inserts(t, DROPPED, 3);
+		if (i == SEEN_WHOLE)
+			deletes(t, KEPT, 2);
+		if (i == OWN || i == OWN_GONE)
+			add(late, HIST_WRITE, DROPPED, 3, OTHER, 0, DOUBT - 2);
+		if (i == OWN_GONE)
+			add(late, HIST_WRITE, DROPPED, 3, 0, OTHER, DOUBT - 2);
+		if (i != OVER_BEFORE) {
+			refused(late, DROPPED, 3, DOUBT - 2);
+			hist_end(h, late, HIST_ABORTED, 0);
+		}
+		in_doubt(h, t);
+		if (i == SEEN_ABSENT)
+			scan(h, HIST_SCAN, DROPPED, nothing_new);
+		scan(h, HIST_SCAN, KEPT, before);
+		judged(h, want[i].right, want[i].found, !want[i].found);
+	}
+}
+
+/* Two in doubt inserted the key that is refused. One of them is known not to have taken place. */
+static void
+of_two_that_may_have_refused_it_was_the_other(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct hist *h = filled();
+		struct hist_txn *late = hist_begin(h, 0, 2, HIST_RC), *t[2];
+		t[0] = doubt(h);
+		t[1] = doubt(h);
+		for (unsigned k = 0; k < 2; k++) {
+			add(t[k], HIST_WRITE, DROPPED, 3, NEW + k, 0, DOUBT - 1);
+			if (k == i)
+				inserts(t[k], KEPT, 3);
+		}
+		refused(late, DROPPED, 3, DOUBT - 2);
+		hist_end(h, late, HIST_ABORTED, 0);
+		for (unsigned k = 0; k < 2; k++)
+			hist_end(h, t[k], HIST_UNKNOWN, DOUBT + k);
+		scan(h, HIST_SCAN, KEPT, before);
+		judged(h, true, 1, 1);
+	}
+}
+
 int
 main(void)
 {
@@ -245,6 +331,8 @@ main(void)
 		cmocka_unit_test(a_scan_before_it_or_cut_short_tells_nothing),
 		cmocka_unit_test(a_later_write_tells_what_it_found),
 		cmocka_unit_test(what_nobody_looked_at_is_right_either_way),
+		cmocka_unit_test(a_refused_insert_tells_where_nothing_else_does),
+		cmocka_unit_test(of_two_that_may_have_refused_it_was_the_other),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
