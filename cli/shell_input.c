@@ -4,6 +4,8 @@
 
 #include <editline/readline.h>
 #include <errno.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +115,26 @@ shell_input_leave(void)
 		return;
 	shell_reading = 0;
 	siglongjmp(shell_jump, 1);
+}
+
+bool
+shell_input_wait(int fd, int ms)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
+	sigset_t set, was;
+	int n;
+	signal_set(&set);
+	do {
+		/* Between the look at what signals have said and the wait none of them may come. */
+		pthread_sigmask(SIG_BLOCK, &set, &was);
+		shell_input_leave();
+		n = ppoll(&p, 1, ms >= 0 ? &t : NULL, &was);
+		int why = errno;
+		pthread_sigmask(SIG_SETMASK, &was, NULL);
+		errno = why;
+	} while (n < 0 && errno == EINTR);
+	return n > 0;
 }
 
 bool

@@ -12,7 +12,6 @@
 
 #include <editline/readline.h>
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -80,16 +79,9 @@ more(int ms)
 	}
 	if (keys.len == sizeof keys.in)
 		return true;
-	struct pollfd p = { .fd = 0, .events = POLLIN };
-	if (ms >= 0 && poll(&p, 1, ms) <= 0)
+	if (!shell_input_wait(0, ms))
 		return false;
-	ssize_t n;
-	do {
-		shell_reading = 1;
-		shell_input_leave();
-		n = read(0, keys.in + keys.len, sizeof keys.in - keys.len);
-		shell_reading = 0;
-	} while (n < 0 && errno == EINTR);
+	ssize_t n = read(0, keys.in + keys.len, sizeof keys.in - keys.len);
 	if (n <= 0)
 		return false;
 	keys.len += (size_t)n;
