@@ -155,8 +155,8 @@ void shell_history_close(void);
 
 /* A signal that came while nothing was read: the reader is left now. */
 void shell_input_leave(void);
-/* Waits until fd has bytes, ms at most, -1: as long as it takes; leaves the input at a signal. False:
- * none came. */
+/* Waits until fd has bytes, ms at most, -1: as long as it takes; leaves the input at a signal.
+ * False: none came. */
 bool shell_input_wait(int fd, int ms);
 
 /* ---- shell_keys.c: bytes of the terminal, before the editor has them */
