@@ -79,9 +79,16 @@ more(int ms)
 	}
 	if (keys.len == sizeof keys.in)
 		return true;
-	if (!shell_input_wait(0, ms))
-		return false;
-	ssize_t n = read(0, keys.in + keys.len, sizeof keys.in - keys.len);
+	ssize_t n;
+	do {
+		if (!shell_input_wait(0, ms))
+			return false;
+		/* ^C empties the terminal's queue: what was there a moment ago may be gone. */
+		shell_reading = 1;
+		shell_input_leave();
+		n = read(0, keys.in + keys.len, sizeof keys.in - keys.len);
+		shell_reading = 0;
+	} while (n < 0 && errno == EINTR);
 	if (n <= 0)
 		return false;
 	keys.len += (size_t)n;
