@@ -192,16 +192,23 @@ nation(struct line *l, int64_t i)
 	put_comment(l, 31, 114);
 }
 
+/* What suppliers and customers begin with: key, name, address, nation, phone, balance. */
 static void
-supplier(struct line *l, int64_t i)
+put_party(struct line *l, const char *kind, int64_t key)
 {
 	int64_t of = tpch_roll(&l->d, 0, NATIONS - 1);
-	put_number(l, i + 1);
-	put(l, "Supplier#%09lld|", (long long)(i + 1));
+	put_number(l, key);
+	put(l, "%s#%09lld|", kind, (long long)key);
 	put_address(l);
 	put_number(l, of);
 	put_phone(l, of);
 	put_money(l, tpch_roll(&l->d, -99999, 999999));
+}
+
+static void
+supplier(struct line *l, int64_t i)
+{
+	put_party(l, "Supplier", i + 1);
 	int64_t n = (int64_t)put_text(l, 25, 100);
 	for (unsigned k = 0; k < l->g->louds; k++) {
 		if (l->g->loud[k] != i)
@@ -280,13 +287,7 @@ partsupp(struct line *l, int64_t i)
 static void
 customer(struct line *l, int64_t i)
 {
-	int64_t of = tpch_roll(&l->d, 0, NATIONS - 1);
-	put_number(l, i + 1);
-	put(l, "Customer#%09lld|", (long long)(i + 1));
-	put_address(l);
-	put_number(l, of);
-	put_phone(l, of);
-	put_money(l, tpch_roll(&l->d, -99999, 999999));
+	put_party(l, "Customer", i + 1);
 	put_word(l, tpch_word(&l->d, &tpch_segments));
 	put_comment(l, 29, 116);
 }
