@@ -749,6 +749,7 @@ static bool
 open_node(struct sql_exec *x, struct sql_node *n)
 {
 	const struct operation *o = &operation[n->kind];
+	NAM_ASSERT(o->next != NULL); /* a kind without its row in operation[] */
 	n->sel = NULL;
 	for (struct sql_cte *c = n->with; c != NULL; c = c->next)
 		if (!sql_with_begin(x, c))
