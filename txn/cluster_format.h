@@ -3,35 +3,35 @@
  *
  * Root word 0 of every node (net/region_format.h) is its *membership word*:
  *
- *	0                                   empty: the node belongs to no cluster.
- *	63 one | 62..57 home | 56..40 attempt | 39..0 identity
- *	                                    a process of that identity makes a cluster out of it,
+ * 	0                                   empty: the node belongs to no cluster.
+ * 	63 one | 62..57 home | 56..40 attempt | 39..0 identity
+ * 	                                    a process of that identity makes a cluster out of it,
  *                                          whose home is that region.
- *	address                             the node is a member: its roster is there (region of the
+ * 	address                             the node is a member: its roster is there (region of the
  *                                          node itself).
  *
  * The *roster* is struct txn_roster, in an extent of its own on each member: the cluster's number,
  * its members and their rosters. The home's roster is the cluster record: its roots and counters
  * are used, those of the other rosters are not.
  *
- * Behind the home's roster, from TXN_ROSTER_TABLES on: a word for each table's anchor, 0 where
- * there is none; by CAS. The last word of the extent names, by CAS from 0, an extent full of
- * further ones, whose last word does so again (tables.c).
+ * Behind the home's roster, from TXN_ROSTER_TABLES on: a word for each table's anchor, 0 = none,
+ * changed by CAS. The last word of the extent names, by CAS from 0, an extent full of further
+ * anchor words, and so on (tables.c).
  *
  * Always true
- *   K1  A membership word changes by CAS only; from an address never. A roster changes never, but
- *       for the home's roots and counters.
+ *   K1  A membership word changes by CAS only; once it is an address, it never changes. A roster
+ *       never changes, except for the home's roots and counters.
  *   K2  An attempt (identity and attempt together) takes the words of all its nodes, the home's
  *       first, before it writes anything another process looks at. Each attempt has a number of its
  *       own.
  *   K3  The home's word decides: the CAS of it from the attempt to the roster's address makes the
- *       cluster. An attempt that its home does not name any more makes no cluster, and its other
- *       words are free for the taking.
- *   K4  After K3 anybody who meets a member's word that still names the attempt sets it to that
- *       member's roster. Nobody joins before all members have their rosters.
- *   K5  So a maker that dies or stalls at any step harms nobody: before K3 its words are taken
- *       over, and what it WRITEs late lands in extents that nobody else has; after K3 it is
- *       finished.
+ *       cluster. If the home does not name an attempt any more, that attempt makes no cluster, and
+ *       another attempt may take its other words.
+ *   K4  After K3, a process that meets a member's word which still names the attempt sets it to
+ *       that member's roster. No process joins before all members have their rosters.
+ *   K5  So a maker may die or stall at any step without harm. Before K3, another attempt takes its
+ *       words over, and its late WRITEs land in extents that belong to it alone. After K3, another
+ *       process finishes its work.
  */
 #ifndef NAM_TXN_CLUSTER_FORMAT_H
 #define NAM_TXN_CLUSTER_FORMAT_H
@@ -65,8 +65,8 @@ struct txn_roster {
 	uint64_t deaths; /* how often memory of tables may have been left behind */
 	uint64_t wanted; /* how often a process found all nodes full */
 	uint64_t root[TXN_ROSTER_ROOTS];
-	uint64_t looked; /* how many deaths there had been when somebody last looked at all
-			  * tables for those left behind */
+	uint64_t looked; /* how many deaths there had been when a process last looked at all tables
+			  * for those left behind */
 	uint64_t pad[7];
 	struct txn_roster_node node[NET_REGIONS];
 };
@@ -97,7 +97,7 @@ txn_member_identity(uint64_t word)
 {
 	return word & ((UINT64_C(1) << NET_IDENTITY_BITS) - 1);
 }
-/* The address of its roster; 0: it has none. */
+/* The address of its roster, 0 = none. */
 static inline uint64_t
 txn_member_roster(uint64_t word)
 {

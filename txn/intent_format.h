@@ -2,8 +2,8 @@
  * intent_format.h -- what a transaction leaves in remote memory so that others can finish or undo
  * it.
  *
- *   log directory (one extent an owner slot, its address in the slot): address of the
- *   extent that holds intents 16i .. 16i+15, at word i. It stays with the slot: who takes the slot
+ *   log directory (one extent an owner slot, its address in the slot): address of the extent that
+ *   holds intents 16i .. 16i+15, at word i. It stays with the slot: the next owner of the slot
  *   takes it over.
  *
  *   intent (4 KiB):
@@ -31,17 +31,18 @@
  *       lock, or every version and archive listed is whole).
  *   I3  An intent is reused only when the words of its last use have been written.
  *   I4  A commit line of an earlier use proves nothing: its check covers the lock, and that is new.
- *   I5  Who undoes an attempt whose commit line is valid empties the line before any listed word
- *       leaves the lock.
- *   I6  Entries, and the directory as it is, tell what the directory must become, also when a WRITE
- *       of it was cut short: of each word it holds, it is known what it was and what it will be.
- *   I7  A lock word of an intent comes again only when every transaction is over that was open, in
- *       any process, at its last use: an intent whose generations are used up rests until
- *       tso_passed says so, and its commit line is emptied first. So nobody holds the word of an
- *       earlier use to compare with, and no line of an earlier use is there to prove a later one
- *       (I4). The collector's locks come again after 2^13 of one worker: none of its verbs is under
- *       way then (each is waited for), and other processes CAS such a word only when its owner has
- *       ended (T7), hence never takes another.
+ *   I5  To undo an attempt whose commit line is valid, a process empties the line before any listed
+ *       word leaves the lock.
+ *   I6  The entries and the present directory together determine what the directory must become,
+ *       even if a WRITE of it was cut short: for each of its words, the old and the new value are
+ *       known.
+ *   I7  A lock word of an intent is used again only when all transactions that were open at its
+ *       last use, in any process, have ended: an intent whose generations are used up rests until
+ *       tso_passed confirms this, and its commit line is emptied first. So no process still
+ *       compares with the word of an earlier use, and no line of an earlier use proves a later one
+ *       (I4). The collector's lock words come again after 2^13 of one worker. None of that worker's
+ *       verbs is under way then, because it waits for each. Other processes CAS such a word only
+ *       when its owner has ended (T7) and hence takes no further lock.
  */
 #ifndef NAM_TXN_INTENT_FORMAT_H
 #define NAM_TXN_INTENT_FORMAT_H
@@ -70,26 +71,28 @@ enum {
 };
 
 #define TXN_WHAT_DELETED (UINT64_C(1) << 32) /* the bit a version's meta has for it */
-#define TXN_WHAT_FRESH   (UINT64_C(1) << 33) /* an insert's block, of nobody before */
+#define TXN_WHAT_FRESH   (UINT64_C(1) << 33) /* an insert's block, allocated for this insert */
 
 struct txn_intent_entry {
 	uint64_t at;      /* the block */
 	uint64_t expect;  /* the word before the lock */
 	uint64_t what;    /* the slot written, and the shape of the block */
-	uint64_t archive; /* where the version overwritten next is archived in step 2, or 0 */
-	uint64_t late;    /* where the version in that slot is archived before step 2, or 0 */
+	uint64_t archive; /* where the version overwritten next is archived in step 2, 0 =
+			   * nowhere */
+	uint64_t late;    /* where the version in that slot is archived before step 2, 0 =
+			   * nowhere */
 	uint64_t ident;   /* what the directory will say */
 };
 
 struct txn_intent_head {
 	uint64_t lock;      /* the lock word of this attempt */
 	uint64_t n;         /* entries */
-	uint64_t more;      /* more than TXN_INTENT_ENTRIES: the root of where all of them lie
-		   * (spread_format.h), or 0 */
+	uint64_t more;      /* root of a list of more than TXN_INTENT_ENTRIES entries
+			     * (spread_format.h), 0 = none */
 	uint64_t check;     /* over lock, n, more, note and all entries */
-	uint64_t waits_for; /* the lock word this transaction waits for, or 0 (not covered by
+	uint64_t waits_for; /* the lock word this transaction waits for, 0 = none (not covered by
 			     * check) */
-	uint64_t holds;     /* 1: the tables whose guards it has locked are its alone (not
+	uint64_t holds;     /* 1: it has exclusive use of the tables whose guards it has locked (not
 			     * covered by check) */
 	uint64_t note;      /* what its mark carries: TSO_NOTE_CATALOG, TSO_NOTE_MEMORY, both, or
 			     * 0 */

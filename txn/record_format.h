@@ -13,7 +13,7 @@
  *   meta:  63..33 zero | 32 deleted | 31..0 payload length
  *   cid[k] of the directory: bit 63 = this version is also archived behind link.
  *
- *   word   63: lock   62..0 whose (intent_format.h has the bits)
+ *   word   63: lock   62..0 its holder (bits: intent_format.h)
  *          unlocked: the newest version's CID (of an empty block: 0, or the CID that emptied it)
  *
  *   archive (an old version):  home 8 | cid 8 | prev 8 | meta 8 | check 8 | payload
@@ -23,11 +23,11 @@
  *              having seen its CAS succeed.
  *   directory  the holder of the lock.
  *   a slot     the holder of the lock, and only a slot whose version R4 lets go.
- *   readers    anyone, any time, no lock: one READ of the whole block.
+ *   readers    any process, any time, no lock: one READ of the whole block.
  *
  * Always true
  *   R1  A version exists iff a whole directory lists its CID, or the chain behind link leads to it.
- *       What lies in a slot that is not listed does not exist.
+ *       The bytes in a slot that is not listed are no version.
  *   R2  A listed CID's bytes are those of its slot if cid, length and check there agree, else those
  *       of the archive that carries this block's address and that CID.
  *   R3  CIDs of a record rise with every commit; the word, unlocked, is the greatest listed.
@@ -50,17 +50,17 @@
 
 enum {
 	REC_SLOTS_MAX = 8,
-	REC_NO_SLOT = 255, /* where the number of a slot is said: none */
+	REC_NO_SLOT = 255, /* stands for the number of a slot: none */
 };
-/* The head as words, of which a WRITE may land some. */
+/* The head as words. A cut-short WRITE may land some of them. */
 enum { REC_WORD = 0, REC_IDENT = 1, REC_LINK = 2, REC_CID = 3 };
 
 #define REC_LOCK     (UINT64_C(1) << 63)
 #define REC_ARCHIVED (UINT64_C(1) << 63)
 #define REC_DELETED  (UINT64_C(1) << 32)
 
-/* The head of a block: word and directory. No block is shorter, so any image of one can be looked
- * at as this. */
+/* The head of a block: word and directory. No block is shorter, so an image of any block can be
+ * read as this. */
 struct rec_block {
 	uint64_t word;
 	uint64_t ident;
@@ -70,7 +70,7 @@ struct rec_block {
 static_assert(sizeof(struct rec_block) == 96 && offsetof(struct rec_block, cid) == 8 * REC_CID,
     "a block's head is layout");
 
-/* The CID that an entry of a directory lists, 0: none. */
+/* The CID that an entry of a directory lists, 0 = none. */
 static inline uint64_t
 rec_listed(uint64_t entry)
 {
@@ -86,7 +86,7 @@ rec_is_locked(const struct rec_block *b)
 {
 	return (b->word & REC_LOCK) != 0;
 }
-/* The directory without the word before it: where it lies, and what a WRITE of it takes. */
+/* The directory without the word before it: its address, and the length of a WRITE of it. */
 static inline net_addr
 rec_dir_at(net_addr block)
 {
@@ -126,7 +126,7 @@ struct rec_archive {
 };
 static_assert(sizeof(struct rec_archive) == 40, "an archive's head is layout");
 
-/* The sum of a version: payload's hash, made one with whose and which version it is. */
+/* The sum of a version: its payload's hash, combined with the block and the CID it belongs to. */
 static inline uint64_t
 rec_slot_check(uint64_t payload_hash, uint64_t cid, uint64_t meta, uint64_t at)
 {
@@ -154,52 +154,54 @@ rec_dir_check(const struct rec_block *b, unsigned n, uint64_t at)
  *   +-----+--------+----------+-----+----------------------------+- - - - - - - - - -+
  *
  * id         TXN_ANCHOR_MAGIC, and the table's number. TXN_ANCHOR_CLOSED once the table is being
- *            given back: written by who has `sweeper`, and that lock is never freed again. Only who
- *            READ the open anchor under the pin that it still has may WRITE or CAS to the table's
- *            memory.
- * maker      names as lock words do the process that makes the table, until the transaction that
- *            does has committed: then 0.
- * listed     1: its owner can tell whether there is such a table (tables.c).
- * swept      how many deaths the cluster had seen when the last sweep began that came to its end.
+ *            given back: written by the holder of `sweeper`, which is never freed afterwards. A
+ *            process may WRITE or CAS to the table's memory only if it READ the open anchor under a
+ *            pin that it still has.
+ * maker      the process that makes the table, named as in a lock word; 0 once the transaction that
+ *            makes it has committed.
+ * listed     1: the catalog can tell whether this table exists (tables.c).
+ * swept      how many deaths the cluster had counted when the last completed sweep began.
  * blocks     newest extent of record blocks; each extent's head names the one before. CAS.
  * partial    extents of blocks given back half used: pushed by CAS, taken all at once by CAS to
  *            nothing.
  * free       emptied blocks given back: likewise, a tree of txn_free_cell; a block's lies in its
  *            slot area.
- * rest       memory for archives and blobs given back: likewise, a tree of stretches.
- *            In bits 63..54 each of these heads says of which generation the memory is; of another:
- *            nothing.
- * sweeper    0, or the lock word of who sweeps the table, or frees it. CAS.
+ * rest       memory for archives and blobs given back: likewise, a tree of stretches. Bits 63..54
+ *            of each of these heads are the generation of the memory; a list of another generation
+ *            counts as empty.
+ * sweeper    0, or the lock word of the process that sweeps the table or releases it. CAS.
  * sweep      2g - 1: sweep g is under way; 2g: it is over. Memory taken since it began is of
- *            generation g, all taken before is older. Written by who has `sweeper`.
- * horizon    of the last sweep that came to its end: a CID, no extent's horizon is above it.
- *            Written before `sweep`.
- * before     what horizon was when the last sweep that is over began.
+ *            generation g, all memory taken before is older. Written by the holder of `sweeper`.
+ * horizon    of the last completed sweep: a CID; no extent's horizon is above it. Written before
+ *            `sweep`.
+ * before     the value of `horizon` when the last completed sweep began.
  * used       entries of the ledger handed out, by FETCH_ADD.
  * holes      about how many of those are empty (a count that a crash may leave wrong: nothing but
  *            room depends on it).
  * ledger     a word for each extent that is not of blocks: of archives and blobs, or of the index.
  *            CAS from 0 after the extent was taken and before it is used; CAS to 0 before it goes
- *            back to its storage node. An empty entry is anybody's. What a crash leaves between
- *            node and entry, TXN_LEDGER_PART extents at most, is lost until restart.
- * pages      where the ledger goes on: each word, by CAS from 0, names an extent full of entries.
- *            They are enough for 47 Mi entries.
+ *            back to its storage node. Any process may take an empty entry. If a process crashes
+ *            between taking extents and entering them, those extents (TXN_LEDGER_PART at most) are
+ *            lost until restart.
+ * pages      continuation of the ledger: each word, by CAS from 0, names an extent full of entries;
+ *            47 Mi entries in all.
  *
  * Always true, of a table's memory
  *   M1  A dropped table's extents go back when the watermark has passed a CID that was claimed
  *       after its anchor was closed.
  *   M2  A WRITE or CAS to a table's memory outside of transactions is done under a pin under which
  *       the open anchor was READ, or with the table's `sweeper` and some pin.
- *   M3  A sweep looks when no transaction is left that may have memory of before at hand.
+ *   M3  A sweep looks at the table only when no transaction remains that may have memory of an
+ *       earlier generation at hand.
  *   M4  A process that has lost its slot uses nothing that it had at hand before.
- *   M5  An extent of a table that stays goes back to its node under M2 only, and whole: nobody else
- *       has any of it at hand, and garbage of it that somebody still has in a queue was left before
- *       the horizon of a sweep that is over. Its entry, should the table take it again, says that
- *       it was taken after that (`sweep` is READ after the extent was taken), and there can be no
- *       other garbage of it that old.
- *   M6  A sweep looks at an extent of blocks at one snapshot, and writes that into the extent's
- *       head as its `horizon`, which only rises. What it finds free is used when the watermark has
- *       passed all of these.
+ *   M5  While its table stays, an extent goes back to its node under M2 only, and whole: no other
+ *       worker has any part of it at hand, and garbage of it that still waits in a queue was left
+ *       before the horizon of a completed sweep. If the table takes the extent again, its entry
+ *       shows that it was taken after that sweep (`sweep` is READ after the extent was taken), so
+ *       garbage that old is recognized as of the earlier use.
+ *   M6  A sweep looks at an extent of blocks at one snapshot, and writes that snapshot into the
+ *       extent's head as its `horizon`, which only rises. Memory that the sweep finds free is used
+ *       when the watermark has passed all of these horizons.
  */
 #define TXN_ANCHOR_MAGIC  UINT64_C(0x33304341584e5400)
 #define TXN_ANCHOR_CLOSED UINT64_C(0x33304c43584e5400)
@@ -237,7 +239,7 @@ static_assert(sizeof(struct txn_anchor) == 128, "anchor is layout");
 enum { TXN_LEDGER_REGION = 58, TXN_LEDGER_NUMBER = 30, TXN_LEDGER_SWEEPS = 29, TXN_LEDGER_PART = 16 };
 static_assert(NET_REGIONS <= 64, "a region fits an entry");
 
-/* 0: the ledger cannot name such an extent. */
+/* 0 = the ledger cannot name such an extent. */
 static inline uint64_t
 txn_ledger_entry(uint64_t extent, uint64_t whose)
 {
@@ -259,11 +261,12 @@ txn_ledger_sweep(uint64_t entry)
 	return entry & ((UINT64_C(1) << TXN_LEDGER_SWEEPS) - 1);
 }
 
-/* Free memory in a list names two more, so that any two lists are joined by one cell. */
+/* A cell of a list of free memory names two further cells, so that one cell can join any two
+ * lists. */
 struct txn_free_cell {
 	uint64_t next;
 	uint64_t other;
-	uint64_t what; /* a block's word; of a stretch, its length */
+	uint64_t what; /* of a block, its word; of a stretch, its length */
 };
 static_assert(sizeof(struct txn_free_cell) == 24, "fits the smallest stretch, and a slot's head");
 
@@ -273,7 +276,7 @@ txn_list(uint64_t generation, uint64_t at)
 {
 	return generation << TXN_LIST_SHIFT | at;
 }
-/* Where the list begins, 0: it is empty, or of another generation. */
+/* Where the list begins, 0 = it is empty, or of another generation. */
 static inline uint64_t
 txn_list_at(uint64_t head, uint64_t generation)
 {

@@ -14,16 +14,17 @@
  * root before the first further one is taken.
  *
  * Access
- *   a value      its maker, before anybody may ask for it; then nobody, until its extents are given
- *                back.
- *   a write set  its transaction, or its recoverer: the list becomes longer, later shorter, by
- *                TXN_LEDGER_PART at most, and `n` and `check` are WRITTEN behind the list.
+ *   a value      written by its maker, before any other process can reach it; then never, until its
+ *                extents are given back.
+ *   a write set  written by its transaction, or by its recoverer. One step lengthens the list,
+ *                later shortens it, by TXN_LEDGER_PART at most; `n` and `check` are WRITTEN behind
+ *                the list.
  *
  * Always true
- *   S1  check covers whose it is, the list, and where the root lies: a root that somebody else made
- *       meanwhile is none.
+ *   S1  check covers `whose`, the list, and the root's address: so a root that another transaction
+ *       made there meanwhile does not pass.
  *   S2  An extent is listed in a root that has landed before the next TXN_LEDGER_PART are taken,
- *       and not listed any more before it goes back: so a crash loses as many at most.
+ *       and is taken off the list before it goes back: so a crash loses TXN_LEDGER_PART at most.
  */
 #ifndef NAM_TXN_SPREAD_FORMAT_H
 #define NAM_TXN_SPREAD_FORMAT_H
@@ -50,7 +51,7 @@ txn_spread_begin(unsigned n)
 {
 	return (uint32_t)(sizeof(struct txn_spread) + 8u * n + 63) & ~63u;
 }
-/* Further extents of so many bytes; more than TXN_SPREAD_MOST: too many. */
+/* Number of further extents for so many bytes; more than TXN_SPREAD_MOST: too many. */
 static inline unsigned
 txn_spread_n(uint64_t bytes)
 {
@@ -67,7 +68,7 @@ txn_spread_check(const struct txn_spread *s, const uint64_t *list, uint64_t root
 	return nam_fold(nam_fold(nam_fold(nam_hash(list, 8 * s->n, root), s->whose), s->n), s->entry) | 1;
 }
 
-/* Which bytes lie where: piece 0 in the root, piece i in the i-th of the list. */
+/* Which bytes lie where: piece 0 in the root, piece i in the i-th extent of the list. */
 static inline uint32_t
 txn_spread_piece(uint64_t bytes, unsigned n, unsigned i, uint64_t *from)
 {

@@ -8,9 +8,9 @@
  * Every call that takes a struct txn runs in a coroutine of its worker's thread
  * and may park it. One coroutine uses a transaction at a time.
  *
- * Round trips with a warm pointer cache: point read 1; commit 2 to the answer
- * (1: locks, claim, write set; 2: versions and commit line); what makes the
- * commit visible to others follows off the answer's path.
+ * Round trips with a warm pointer cache: point read 1; commit 2 to the answer (1: locks, claim,
+ * write set; 2: versions and commit line); the verbs that make the commit visible to others follow
+ * after the answer.
  */
 #ifndef NAM_TXN_TXN_H
 #define NAM_TXN_TXN_H
@@ -58,11 +58,11 @@ net_addr txn_db_root(struct txn_db *db, unsigned i);
 /* Nodes that are up, for placing data. */
 unsigned txn_db_regions(const struct txn_db *db, unsigned *regions, unsigned max);
 
-/* In a coroutine of w's thread. The first one opened also runs the heartbeat, as a coroutine;
- * txn_config.split tells what else there is for them to do. They are closed in the opposite
+/* In a coroutine of w's thread. The first worker opened also runs the heartbeat, as a coroutine;
+ * txn_config.split says which other duties the workers have. They are closed in the opposite
  * order. */
 nam_status txn_worker_open(struct txn_db *db, struct net_worker *w, struct txn_worker **out);
-/* In a coroutine. No transaction may be open; waits for commits still being finished. */
+/* In a coroutine. No transaction may be open. Waits for commits that are still being finished. */
 void txn_worker_close(struct txn_worker *tw);
 struct net_worker *txn_worker_net(struct txn_worker *tw);
 struct tso_worker *txn_worker_tso(struct txn_worker *tw);
@@ -87,17 +87,18 @@ struct txn_table {
 	uint32_t row_max; /* payload bytes a slot holds, <= TXN_ROW_MAX */
 	net_addr anchor;  /* set by txn_table_create */
 	bool has_key;     /* rows are found by key, through a hash index */
-	bool listed;      /* its owner answers for it: txn_on_orphan */
+	bool listed;      /* the catalog can tell whether the table exists: txn_on_orphan */
 	bool vital;       /* may take from the reserve when all other memory is taken */
-	/* Does this payload belong to this key? Called with payloads that passed their checksum. */
+	/* True if this payload belongs to this key. Called with payloads that passed their
+	 * checksum. */
 	bool (*same_key)(
 	    const struct txn_table *t, const void *row, uint32_t len, const void *key, uint32_t key_len);
 	/* The blobs a payload names: fills out[0..max), returns how many. NULL: the table has
 	 * none. */
 	unsigned (*blobs)(
 	    const struct txn_table *t, const void *row, uint32_t len, struct txn_blob *out, unsigned max);
-	/* The record that says what this table is: a transaction that wrote rows commits only while
-	 * its word is this one, or locked by itself. 0: nobody minds. */
+	/* The record that defines this table: a transaction that wrote rows commits only while the
+	 * word of that record is guard_word, or this transaction's own lock. 0 = no guard. */
 	net_addr guard;
 	uint64_t guard_word;
 	void *owner;                 /* the caller's */
@@ -105,23 +106,22 @@ struct txn_table {
 };
 enum { TXN_ROW_MAX = 8000, TXN_BLOBS_MAX = 64 };
 
-/* Payload bytes that fit a slot when blocks are as long as they are for row_max: at least as
- * many. */
+/* Payload bytes that fit a slot of a block made for row_max: at least row_max. */
 uint32_t txn_row_room(uint16_t slots, uint32_t row_max);
 /* Makes the remote part: anchor, index. In a coroutine. The table is empty. */
 nam_status txn_table_create(struct txn_worker *tw, struct txn_table *t);
 /*
  * The transaction that made a listed table has committed: the table stays. Without this call it
- * stays for as long as this process lives, and after that for as long as its owner lists it. In a
+ * stays as long as this process lives, and afterwards as long as the catalog lists it. In a
  * coroutine, without a pin.
  */
 nam_status txn_table_made(struct txn_worker *tw, const struct txn_table *t);
 /*
  * A process that makes or drops a table may die before txn_table_made, or before the memory is
- * given back. So after a death one process looks at all listed tables and asks listed(), in a
- * transaction t of its own: does t's snapshot show a table of that number there? NAM_OK and *yes
- * false: the table's memory is given back. From any worker, in a coroutine. NULL ends that; then no
- * call may be under way (workers closed).
+ * given back. So after a death one process looks at all listed tables and calls listed() in a
+ * transaction t of its own: *yes = t's snapshot shows a table of that number there. NAM_OK and *yes
+ * false: the table's memory is given back. Called from any worker, in a coroutine. NULL ends the
+ * calls; at that moment no call may be under way (workers closed).
  */
 void txn_on_orphan(struct txn_db *db,
     nam_status (*listed)(void *arg, struct txn *t, uint32_t table, net_addr anchor, bool *yes), void *arg);
@@ -129,7 +129,8 @@ void txn_on_orphan(struct txn_db *db,
 nam_status txn_table_open(struct txn_db *db, struct txn_table *t);
 void txn_table_close(struct txn_db *db, struct txn_table *t);
 /* Gives the table's memory back once every snapshot that could see it has ended (dropped = CID of
- * the drop). Takes what it needs from t, which may be closed afterwards. In a coroutine. */
+ * the drop). Copies the fields it needs from t, so the caller may close t afterwards. In a
+ * coroutine. */
 nam_status txn_table_free(struct txn_worker *tw, const struct txn_table *t, tso_cid dropped);
 
 /* ---- transactions ---------------------------------------------------------- */
@@ -137,37 +138,37 @@ nam_status txn_table_free(struct txn_worker *tw, const struct txn_table *t, tso_
 enum txn_iso { TXN_READ_COMMITTED, TXN_REPEATABLE_READ, TXN_SERIALIZABLE };
 
 /*
- * Before a transaction begins: replaces broken connections of this worker, so that one transaction
- * ends with NAM_GONE because of them, and the next one goes on. Waits 0.1 s at most for a node that
- * does not answer, and then not again until it does. Connections to a node whose process has ended
- * stay as they are.
+ * Call before a transaction begins: replaces broken connections of this worker. So only one
+ * transaction ends with NAM_GONE because of them, and the next one succeeds. Waits 0.1 s at most
+ * for a node that does not answer; it does not wait for that node again until the node answers.
+ * Connections to a node whose process has ended stay as they are.
  */
 void txn_reach(struct txn_worker *tw);
 struct txn_limits;
-/* Begins; takes the first snapshot. NAM_STUCK: it waits for a process that cannot be recovered
- * (tso_stuck_text). */
+/* Begins; takes the first snapshot. NAM_STUCK: the snapshot waits for a process that cannot be
+ * recovered (tso_stuck_text). */
 nam_status txn_begin(struct txn_worker *tw, enum txn_iso iso, struct txn **out);
 /* txn_begin within limits, which t keeps (txn_set_limits); l may be NULL. Also NAM_CANCELLED,
  * NAM_EXPIRED. */
 nam_status txn_begin_by(
     struct txn_worker *tw, enum txn_iso iso, const struct txn_limits *l, struct txn **out);
-/* READ COMMITTED: a new snapshot for the next statement, within the limits set. Otherwise
- * nothing. */
+/* READ COMMITTED: takes a new snapshot for the next statement, within the limits set. Other levels:
+ * does nothing. */
 nam_status txn_statement(struct txn *t);
 tso_cid txn_snapshot(const struct txn *t);
-/* The CID of the last commit on this transaction (0: it wrote nothing). Valid until freed. */
+/* The CID of this transaction's commit, 0 = it wrote nothing. Valid until freed. */
 tso_cid txn_cid(const struct txn *t);
 /* The worker it runs on. */
 struct txn_worker *txn_worker_of(const struct txn *t);
 
 struct txn_limits {
-	uint64_t lock_wait_ns;     /* READ COMMITTED: waiting for a lock; 0 = for ever
+	uint64_t lock_wait_ns;     /* READ COMMITTED: waiting for a lock; 0 = without limit
 				    * (deadlocks are found) */
 	const _Atomic int *cancel; /* when it becomes non-zero, waits end with NAM_CANCELLED; may be
 				    * NULL */
-	uint64_t until_ns;         /* when net_now_ns passes it, waits end with NAM_EXPIRED; 0:
+	uint64_t until_ns;         /* when net_now_ns passes it, waits end with NAM_EXPIRED; 0 =
 				    * never */
-	struct nam_budget *budget; /* for what it wants to write, until it commits or aborts; may be
+	struct nam_budget *budget; /* for the rows it buffers until it commits or aborts; may be
 				    * NULL */
 };
 void txn_set_limits(struct txn *t, const struct txn_limits *l);
@@ -179,21 +180,22 @@ void txn_set_note(struct txn *t, unsigned note);
 void txn_set_cluster_visible(struct txn *t, bool on);
 
 /*
- * Ends t. txn_commit: NAM_OK: decided, stays. NAM_UNSEEN: decided, stays, but it is not known that
- * all processes see it, which was asked for (txn_set_cluster_visible). NAM_CONFLICT / NAM_DUPLICATE
- * / NAM_FULL / NAM_GONE ...: rolled back, nothing of it is visible. NAM_UNSURE: this process was
- * fenced in the middle of it; its recoverer decides how t ends. Both free t; a transaction that
- * wrote nothing commits without any verb. On NAM_OK and NAM_UNSEEN *cid (may be NULL) gets the
- * commit id, 0 for a read-only one; also when it ended behind its commit line.
+ * Ends t. NAM_OK: decided, stays. NAM_UNSEEN: decided, stays, but txn_set_cluster_visible was asked
+ * for and it is not known that all processes see the commit. NAM_CONFLICT / NAM_DUPLICATE /
+ * NAM_FULL / NAM_GONE ...: rolled back, nothing of it is visible. NAM_UNSURE: this process was
+ * fenced in the middle of the commit; its recoverer decides how t ends. txn_commit and txn_abort
+ * both free t. A transaction that wrote nothing commits without any verb. On NAM_OK and NAM_UNSEEN
+ * *cid (cid may be NULL) gets the commit id, 0 for a read-only transaction, even if t ended after
+ * its commit line.
  */
 nam_status txn_commit(struct txn *t, tso_cid *cid);
 void txn_abort(struct txn *t);
 
 /*
  * A savepoint: txn_rollback_to may go back to it any number of times. It costs nothing, and is
- * never 0. txn_rollback_to undoes all that was written since (0: all there is), and frees the locks
- * taken since; what was read since stays read. No scan may be open. Not OK: only txn_abort is left.
- * Do not use txn_edit with marks.
+ * never 0. txn_rollback_to undoes all writes since the mark (0 = since the beginning), and frees
+ * the locks taken since; rows read since stay in the read set. No scan may be open. Not OK: only
+ * txn_abort is left. Do not use txn_edit with marks.
  */
 uint32_t txn_mark(struct txn *t);
 nam_status txn_rollback_to(struct txn *t, uint32_t mark);
@@ -210,13 +212,13 @@ struct txn_row {
 	tso_cid cid;       /* of the version, 0: written by this transaction */
 	tso_cid newest;    /* newest CID its block lists: what a lock expects */
 	const void *block; /* txn's own: the block as it was READ */
-	bool partial;      /* txn's own: only the directory and the version's slot were */
+	bool partial;      /* txn's own: only the directory and the version's slot were READ */
 };
 
 /*
- * A transaction of this worker is about to look for this key, or to insert it: what the process
- * knows of its whereabouts comes into the cache while txn_begin waits for its snapshot. A hint: no
- * verb, no promise, any time.
+ * A transaction of this worker will soon look up or insert this key: prefetches the process's index
+ * entries for it into the CPU cache while txn_begin waits for its snapshot. A hint: no verb, no
+ * promise, any time.
  */
 void txn_expect(struct txn_worker *tw, const struct txn_table *t, uint64_t hash, bool insert);
 
@@ -226,7 +228,7 @@ struct txn_get {
 	const void *key;
 	uint32_t key_len;
 	uint64_t hash;     /* nam_hash(key, key_len, table->id) */
-	nam_status status; /* NAM_OK or NAM_ABSENT, or what went wrong */
+	nam_status status; /* NAM_OK or NAM_ABSENT, or an error */
 	struct txn_row row;
 };
 /* Finds n rows visible to t; own writes included. All READs share doorbells: 1 round trip when the
@@ -245,16 +247,18 @@ struct txn_put {
 			    * NAM_FULL */
 };
 /* Inserts n rows: index lookups in one doorbell, index entries in another, so 2 round trips (0
- * without keys). Returns NAM_OK, or the first status that is not. READ COMMITTED also locks (1
- * more); the other levels do where the block of a key that was deleted is used again. */
+ * without keys). Returns NAM_OK, or the first status that is not. READ COMMITTED also locks the
+ * rows (1 more); the other levels lock a row only where they use the block of a deleted key
+ * again. */
 nam_status txn_insert(struct txn *t, struct txn_put *p, unsigned n);
 
 /*
- * Before an update or delete: makes sure the row is the newest. READ COMMITTED: locks the block,
- * waiting if need be, and re-reads: row->changed says that it is another version now (test your
- * condition again), and its bytes lie in t's memory; NAM_ABSENT: it is deleted now. Otherwise:
- * NAM_CONFLICT if a newer version exists, no I/O. NAM_DEADLOCK, NAM_TIMEOUT, NAM_CANCELLED,
- * NAM_EXPIRED; NAM_STUCK: the lock is of a process that has stopped, and cannot be recovered.
+ * Call before an update or delete: makes sure that the row is the newest version. READ COMMITTED:
+ * locks the block, waiting if need be, and re-reads: row->changed says that it is another version
+ * now (test your condition again), and its bytes lie in t's memory; NAM_ABSENT: it is deleted now.
+ * Otherwise: NAM_CONFLICT if a newer version exists, no I/O. NAM_DEADLOCK, NAM_TIMEOUT,
+ * NAM_CANCELLED, NAM_EXPIRED; NAM_STUCK: the lock belongs to a process that has stopped and cannot
+ * be recovered.
  */
 nam_status txn_lock(struct txn *t, struct txn_table *table, struct txn_row *row);
 /* txn_lock for n rows of one table, one after the other: a round trip each. st[] has a status for
@@ -276,9 +280,9 @@ nam_status txn_lock_table(struct txn *t, struct txn_table *table);
 nam_status txn_update(
     struct txn *t, struct txn_table *table, const struct txn_row *row, const void *bytes, uint32_t len);
 /*
- * txn_update without any copy: *bytes is row->bytes, to be changed in place, its
- * length kept, until the commit; so the arena the row was read into must live until
- * t has ended. Not for rows of a scan. Only for rows whose blobs stay as they are.
+ * txn_update without a copy: *bytes is row->bytes; the caller changes it in place, without changing
+ * its length, until the commit. So the arena that the row was read into must live until t has
+ * ended. Not for rows of a scan. Only for rows whose blobs stay as they are.
  */
 nam_status txn_edit(struct txn *t, struct txn_table *table, const struct txn_row *row, void **bytes);
 nam_status txn_delete(struct txn *t, struct txn_table *table, const struct txn_row *row);
@@ -298,18 +302,18 @@ nam_status txn_scan_open(struct txn *t, struct txn_table *table, struct txn_scan
 nam_status txn_scan_next(struct txn_scan *s, struct txn_row *rows, unsigned max, unsigned *n);
 void txn_scan_close(struct txn_scan *s);
 /*
- * A table that is mapped here can also be read an extent at a time, by one who remembers what it
- * showed: where tells the extent that comes next (0: the end, or not so: txn_scan_next goes on),
- * extent goes to one and tells the one behind it. What is behind an extent never changes. leave:
- * the scan goes on at `next`.
+ * A table that is mapped here can also be read an extent at a time, by a caller that remembers what
+ * the extent showed. txn_scan_where gives the extent that comes next (0 = the end, or the table is
+ * not mapped: txn_scan_next goes on); txn_scan_extent goes to an extent and gives the one after it.
+ * The order of extents never changes. txn_scan_leave: the scan goes on at `next`.
  */
 uint64_t txn_scan_where(const struct txn_scan *s);
 nam_status txn_scan_extent(struct txn_scan *s, uint64_t at, unsigned *blocks, uint64_t *next);
 void txn_scan_leave(struct txn_scan *s, uint64_t next);
-/* A bit for each block of the extent that may show something else than when word[] was taken;
- * answers how many. */
+/* Sets a bit for each block of the extent that may show something other than when word[] was taken;
+ * returns how many. */
 unsigned txn_scan_differ(struct txn_scan *s, const uint64_t *word, uint64_t *differ);
-/* Rows of the blocks of `only` (NULL: of all) from *block on, which moves; *n == 0: the end. word:
+/* Rows of the blocks of `only` (NULL = of all) from *block on, which moves; *n == 0: the end. word:
  * what txn_scan_differ compares, or NULL. */
 nam_status txn_scan_blocks(struct txn_scan *s, const uint64_t *only, uint64_t *word, unsigned *block,
     struct txn_row *rows, unsigned max, unsigned *n);
@@ -326,14 +330,14 @@ nam_status txn_table_locks(struct txn *t, struct txn_table *table, uint64_t *loc
 
 /* Verbs, bytes, round trips of this transaction so far. */
 const struct net_counts *txn_counts(const struct txn *t);
-/* txn_commit comes back when all is through, also what else would follow behind the answer: for
- * whoever counts it. */
+/* txn_commit returns only when the verbs that would follow the answer have completed as well: for
+ * callers that count verbs. */
 void txn_set_finish(struct txn *t, bool on);
 /* When t ends, its counters are added to *into (which must live until its commit has been
  * finished). */
 void txn_set_counts_sink(struct txn *t, struct net_counts *into);
-/* What the worker's heartbeat and its garbage collector did: with what transactions did, all there
- * is. Owner thread. */
+/* Counters of the worker's heartbeat and garbage collector; with those of the transactions they are
+ * all its counters. Owner thread. */
 void txn_worker_background(const struct txn_worker *tw, struct net_counts *out);
 /* Round trips from txn_commit's call to its answer, of the worker's last commit. */
 uint32_t txn_last_commit_round_trips(const struct txn_worker *tw);
@@ -341,11 +345,12 @@ uint32_t txn_last_commit_round_trips(const struct txn_worker *tw);
 struct txn_stats {
 	uint64_t commits, aborts, conflicts, lock_waits, archived, archived_late, blobs_freed, blocks_freed,
 	    archives_freed, rereads;
-	/* Owners that had stopped and were recovered here; of their transactions: finished, undone
-	 * (doubtful: the commit line was there, and something else was missing). */
+	/* Owners that had stopped and were recovered here. Of their transactions: finished, undone.
+	 * doubtful: undone although the commit line was valid, because something else was
+	 * missing. */
 	uint64_t recovered, finished, undone, doubtful;
-	/* Tables swept for memory that the dead had left, and what was found: blocks, bytes of
-	 * archives and blobs. */
+	/* Tables swept for memory that crashed processes had left, and what the sweeps found:
+	 * blocks, bytes of archives and blobs. */
 	uint64_t sweeps, blocks_found, bytes_found;
 	uint64_t extents_returned; /* given back because they were not used */
 };

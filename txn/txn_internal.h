@@ -14,15 +14,15 @@ enum {
 	TXN_WORKERS_MAX = 64,
 	TXN_OPS = 128,                 /* ops of one doorbell at most */
 	TXN_SMALL = 8,                 /* writes found by looking at all of them */
-	TXN_ASYNC_MAX = 48,            /* writes whose last step runs behind the answer */
+	TXN_ASYNC_MAX = 48,            /* a commit with more writes waits for its last step before
+				        * it answers */
 	TXN_LINE_SLOTS = 512,          /* slots of this size and more are whole cache lines */
 	TXN_BLOB_CLASSES = 10,         /* 64 B .. 32 KiB */
 	TXN_BLOB_SHORT_MAX = 32 << 10, /* longer ones are of whole extents */
 	TXN_WHOLES = 16,
 };
 
-/* Lengths on the wire are whole words: copies of words are the fast ones, and never cut one in
- * two. */
+/* Lengths on the wire are multiples of a word: a copy of words is fast, and never splits a word. */
 #define TXN_PAD(len) (((len) + 7u) & ~7u)
 
 /* ---- memory of a table, as one worker holds it ---- */
@@ -57,14 +57,15 @@ struct txn_alloc {
 	unsigned wholes;
 	struct txn_free block_tree, rest_tree; /* cells taken from the anchor's lists and not looked
 					        * at */
-	/* What the anchor said. Memory here is of the generation that `sweep` says. */
+	/* From the anchor. Memory at hand is of the generation that `sweep` tells. */
 	bool looked;
 	uint64_t sweep, horizon, before;
-	uint64_t noted;   /* when that was: a sweep that began since has noted a later CID */
+	uint64_t noted;   /* when the anchor was READ: a sweep that begins later has noted a later
+			   * CID */
 	uint64_t look_at; /* while a sweep is under way: when the collector looks next */
-	uint64_t due_at;  /* while a sweep is due: when who takes memory does */
-	uint64_t round;   /* the collector's, in which it looked last */
-	/* surplus.c: how much was taken, and how little of it was there to be taken */
+	uint64_t due_at;  /* while a sweep is due: when a worker that takes memory looks next */
+	uint64_t round;   /* the collector's round in which it looked last */
+	/* surplus.c: how much was taken, and the least that was left at hand */
 	uint64_t takes, takes_seen, least;
 	unsigned samples, quiet, pause, paused;
 	bool due;
@@ -89,21 +90,23 @@ struct txn_table_view {
 	uint32_t per_extent;
 	bool has_key;
 	bool vital;                /* may take from the reserve */
-	atomic_bool dead;          /* closed: nothing is freed into it any more */
+	atomic_bool dead;          /* closed: no memory is freed into it any more */
 	atomic_int asking;         /* collectors inside the owner's callback: closing waits for
 				    * them */
 	_Atomic uint64_t holes_at; /* a  relaxed: where in the ledger emptied entries are looked
 				    * for */
-	_Atomic uint64_t swept;    /* as its anchor said when some worker last looked */
-	_Atomic uint64_t sweeper;  /* our lock word there, while we have to sweep the table */
-	_Atomic unsigned sweeping; /* 1 + the worker that is at it; 0: none */
+	_Atomic uint64_t swept;    /* the anchor's `swept` when a worker last looked */
+	_Atomic uint64_t sweeper;  /* our lock word in the anchor, while this process has to sweep
+				    * the table */
+	_Atomic unsigned sweeping; /* 1 + the number of the worker that sweeps it; 0 = none */
 	_Atomic(struct txn_look *)
-	    look; /* its look at all blocks, while others may take part in that; so many do */
+	    look; /* the sweep's look at all blocks while other workers may take part in it; their
+		   * number */
 	_Atomic unsigned looking;
 	struct idx_hash *index;
 	struct idx_memory memory;
-	/* A copy of the descriptor's callback, and a descriptor to call it with, that outlive the
-	 * owner's. */
+	/* Copies of the descriptor's callback and of a descriptor to call it with, which outlive
+	 * the catalog's. */
 	unsigned (*blobs)(
 	    const struct txn_table *t, const void *row, uint32_t len, struct txn_blob *out, unsigned max);
 	struct txn_table blob_table;
@@ -117,7 +120,7 @@ struct txn_intent {
 	net_addr at;
 	unsigned number;
 	uint32_t generation;
-	uint64_t rests; /* its generations are used up: since this tso_stamp */
+	uint64_t rests; /* its generations are used up: the tso_stamp since when it rests */
 	struct txn_intent *next;
 };
 
@@ -130,8 +133,8 @@ struct txn_db {
 	net_addr log;     /* the log directory of our slot */
 	struct idx_ptrs *ptrs;
 	unsigned regions[NET_REGIONS], nregions; /* up, rising */
-	uint64_t empty;                          /* by region: came back without the cluster's
-						  * memory */
+	uint64_t empty;                          /* by region: the node came back without the
+						  * cluster's memory */
 	_Atomic unsigned workers;                /* opened so far: worker numbers */
 	_Atomic unsigned intents;                /* chunks of intents handed out */
 	_Atomic(struct txn_table_view *) views;  /* all ever opened; freed at close */
@@ -139,16 +142,19 @@ struct txn_db {
 	uint64_t since_ns; /* when it was opened */
 	bool bystander;
 	bool split;      /* heart, recoverer and sweepers are different workers */
-	net_addr deaths; /* a word of the cluster record: how many have left memory behind */
+	net_addr deaths; /* a word of the cluster record: the count of deaths that left memory
+			  * behind */
 	nam_status (*_Atomic listed)(void *arg, struct txn *t, uint32_t table, net_addr anchor, bool *yes);
 	void *listed_arg;
-	_Atomic uint64_t deaths_heard; /* by some worker, which looks after the tables */
-	_Atomic bool leaves_memory;    /* a worker that closes could not give all back */
-	net_addr wanted;               /* another: how often a process found all nodes full */
+	_Atomic uint64_t deaths_heard; /* `deaths` as the worker that looks after the tables last
+				        * read it */
+	_Atomic bool leaves_memory;    /* a worker that closes could not give all its memory back */
+	net_addr wanted;               /* a word of the cluster record: how often a process found
+				        * all nodes full */
 	_Atomic int failed;            /* the heartbeat cannot reach home any more */
-	/* a  relaxed. doubt: a lock that is in no transaction may be left as it is, behind a broken
-	 * connection; reached: some connection was made anew. Both: others can wait for that lock
-	 * until this process ends. */
+	/* a  relaxed. doubt: a lock outside of transactions may still be held, behind a broken
+	 * connection; reached: a connection was replaced. While both are set, other processes may
+	 * wait for that lock until this process ends. */
 	atomic_bool doubt, reached, stuck_told;
 };
 
@@ -171,7 +177,7 @@ struct txn_junk {
 	struct txn_table_view *view;
 	net_addr at;
 	/* Key hash (TOMB, EMPTY), word (BLOCK, EMPTY), our lock in `sweeper` (TABLE, CLOSED), the
-	 * block that named it (BLOB; 0: none ever did). */
+	 * block that named it (BLOB; 0 = none ever did). */
 	uint64_t aux;
 };
 
@@ -182,13 +188,13 @@ struct txn_junk_queue {
 
 /* keeper.c */
 struct txn_kept {
-	uint64_t silent_ns; /* since when it has not answered, 0: it has not been asked */
+	uint64_t silent_ns; /* since when it has not answered, 0 = no request is out */
 	uint64_t next_ns, pause_ns;
 };
 
 struct txn_keeper {
-	uint64_t wanted; /* by region: broken, and asked for */
-	uint64_t ended;  /* the node's process has, or it came back empty */
+	uint64_t wanted; /* by region: broken, and a new connection is asked for */
+	uint64_t ended;  /* by region: the node's process has ended, or it came back empty */
 	bool shut_out, runs, pulses;
 	bool asking; /* a connection is being dialled */
 	struct txn_kept region[NET_REGIONS];
@@ -202,34 +208,37 @@ struct txn_worker {
 	unsigned rr; /* next region to allocate from */
 	struct txn_intent *intent_free;
 	struct txn_intent *intent_rests,
-	    **intent_rests_end; /* wait for every transaction of before (I7), longest first */
+	    **intent_rests_end; /* rest until every transaction open at their last use has ended
+				 * (I7), longest first */
 	unsigned intents;       /* free ones and those in use */
 	uint64_t chunks_kept;   /* places in the log that are ours, and for which there was no
 				 * memory */
-	unsigned joins;         /* which slot's those are, and all memory at hand: tso_joins */
+	unsigned joins;         /* tso_joins of the slot that the intents and all memory at hand
+				 * belong to */
 	struct txn *txn_pool;
-	struct txn *left; /* ended, nobody here knows how */
+	struct txn *left; /* ended with an outcome that this process does not know */
 	struct txn_keeper keeper;
-	uint64_t beat_ns;              /* the heart's: when the beat that is out began; 0: none
-				        * is */
+	uint64_t beat_ns;              /* the heart's: when the beat that is out began; 0 = none is
+				        * out */
 	int open;                      /* transactions begun and not ended, finishing commits
 				        * included */
-	struct txn_junk_queue junk[2]; /* what is freed at once; what takes round trips to free */
+	struct txn_junk_queue junk[2]; /* junk that is freed at once; junk that takes round trips to
+				        * free */
 	uint64_t round;                /* of the collector: each has a pin of its own */
 	uint64_t gc_woke;              /* when it last woke the idle process */
-	bool gc_moved;                 /* what it was at came nearer to its end */
-	/* surplus.c: memory is wanted here, and was not to be had; when; what was heard of
+	bool gc_moved;                 /* its present work made progress */
+	/* surplus.c: memory is wanted here and was not found; when; the last count heard from
 	 * others */
 	bool wants, wanted_known;
 	uint64_t starved_until, sample_at, heard, wanted_seen;
-	uint64_t turned; /* when a long piece of work last gave way */
+	uint64_t turned; /* when a long piece of work last yielded */
 	bool stopping, no_heart;
-	bool untold, telling;         /* a death has been counted, and nobody knows; a coroutine is
-				       * at it */
+	bool untold, telling;         /* a death has not yet been counted in the cluster record; a
+				       * coroutine counts it */
 	bool leaving;                 /* it is about to close: no long work is begun */
 	uint64_t gc_end;              /* when stopping: junk is collected until then */
-	int helpers;                  /* coroutines of our own */
-	struct net_counts background; /* what those did */
+	int helpers;                  /* coroutines that belong to this worker */
+	struct net_counts background; /* counters of those coroutines */
 	uint32_t gc_generation;
 	uint32_t last_round_trips;
 	struct txn_stats stats;
@@ -241,9 +250,9 @@ enum txn_kind { WR_LOCK, WR_INSERT, WR_UPDATE, WR_DELETE };
 
 /* What a transaction knows of its lock on one block. */
 enum txn_has {
-	TXN_FREE,   /* it is not ours */
-	TXN_LOCKED, /* it is */
-	TXN_DOUBT,  /* a connection broke under the CAS: it may be ours */
+	TXN_FREE,   /* not locked by us */
+	TXN_LOCKED, /* locked by us */
+	TXN_DOUBT,  /* a connection broke under the CAS: it may be locked by us */
 	TXN_LOST    /* its CAS met another version */
 };
 
@@ -251,15 +260,15 @@ struct txn_write {
 	struct txn_table *table;
 	struct txn_table_view *view;
 	net_addr at;
-	uint64_t expect; /* the word we lock from */
+	uint64_t expect; /* the word that our lock replaces */
 	uint64_t ident;  /* the key's hash; of a table without keys: of its id */
 	uint64_t link;
 	enum txn_kind kind;
 	enum txn_has has;
 	bool fresh;               /* the block is ours alone: allocated here */
 	bool indexed;             /* our index entry leads to it */
-	uint8_t target;           /* slot to be written, REC_NO_SLOT: not chosen */
-	uint8_t newest;           /* slot of the newest version, REC_NO_SLOT: none */
+	uint8_t target;           /* slot to be written, REC_NO_SLOT = not chosen */
+	uint8_t newest;           /* slot of the newest version, REC_NO_SLOT = none */
 	struct rec_slot *slot;    /* the new version, cid and check still open */
 	struct rec_archive *arch; /* copy of the newest version, or NULL; arch_at when memory is
 				   * taken */
@@ -268,10 +277,10 @@ struct txn_write {
 	net_addr arch_at, late_at;
 	struct txn_blob *old_blobs; /* of the version replaced */
 	uint16_t old_blobs_n;
-	uint64_t met;           /* the lock its CAS met last, 0: none */
+	uint64_t met;           /* the lock its CAS met last, 0 = none */
 	bool late_linked;       /* the directory that links late has been written */
 	uint32_t born, stretch; /* mark.c: made in, and last copied aside or made in */
-	bool tomb; /* the version is a deletion; asked behind the answer, when slot may be gone */
+	bool tomb;              /* the version is a deletion; read after the answer, when slot may be gone */
 	/* from here on not cleared when a write begins */
 	uint64_t cid[REC_SLOTS_MAX]; /* the directory's, as READ */
 	struct rec_block dir;        /* word and directory to be written, until they have landed */
@@ -287,7 +296,8 @@ struct txn_new_blob {
 	unsigned n;
 };
 
-/* What a mark may want back: a write as it was, or (write NULL) a blob nothing names any more. */
+/* What a mark may restore: an earlier state of a write, or (write NULL) a blob that no version
+ * names any more. */
 struct txn_undo {
 	uint32_t stretch;
 	struct txn_write *write, *was;
@@ -305,27 +315,27 @@ struct txn_absent {
 	uint64_t hash;
 };
 
-/* The record that says what a table is, and its word as whoever wrote the table knew it. */
+/* The record that defines a table, and its word when the writer of the table READ it. */
 struct txn_guard {
 	net_addr at;
 	uint64_t word, seen;
 };
 
-/* Where a transaction is. README, "The states of a transaction", has what is true in each, and who
- * may act. */
+/* Where a transaction is. README, "The states of a transaction", lists what is true in each and
+ * which process may act. */
 enum txn_state {
-	TXN_POOLED,   /* nobody's */
+	TXN_POOLED,   /* not in use */
 	TXN_OPEN,     /* its owner's: reads, buffers what it will write; READ COMMITTED takes
 		       * locks */
 	TXN_LOCKING,  /* step 1 */
 	TXN_CHECKING, /* all locks are held: what SERIALIZABLE read, guards, late archives */
 	TXN_WRITING,  /* step 2 */
-	TXN_DECIDED,  /* the commit line has landed. Step 3 */
+	TXN_DECIDED,  /* the commit line has landed. Step 3 runs */
 	TXN_UNDOING,  /* the rollback; also the end of a commit that wrote nothing, which gives its
 		      * locks back */
-	TXN_MARKING,  /* words are in, or free; its CID's mark is under way */
-	TXN_MARKED,   /* the mark has landed, or this process will never know */
-	TXN_LEFT,     /* to a recoverer */
+	TXN_MARKING,  /* words are written, or freed; its CID's mark is under way */
+	TXN_MARKED,   /* the mark has landed, or this process cannot learn whether it has */
+	TXN_LEFT,     /* left to a recoverer */
 	TXN_STATES
 };
 
@@ -335,7 +345,7 @@ struct txn {
 	enum txn_state state; /* changed by txn_goto */
 	struct tso_pin pin;
 	struct tso_pin hold; /* READ COMMITTED: the snapshot of the first statement that wrote */
-	bool pinned, held;   /* so much of the two is linked to the worker */
+	bool pinned, held;   /* which of the two pins are linked to the worker */
 	struct nam_arena arena;
 	/* what its owner asked for */
 	struct txn_limits limits;
@@ -345,9 +355,10 @@ struct txn {
 	bool no_wait;    /* txn_lock_now: not for locks of transactions that may still end either
 		       * way */
 	bool holding;    /* txn_lock_table: tables are ours alone; the intent's head says so */
-	bool over_empty; /* some insert lies, not locked, in an empty block that another one left */
+	bool over_empty; /* an insert lies, not locked, in an empty block that another transaction
+			  * left */
 	struct txn_intent *intent;
-	uint64_t lock; /* this attempt's lock word, 0: none yet */
+	uint64_t lock; /* this attempt's lock word, 0 = none yet */
 	struct txn_write **wr;
 	uint32_t nwr, wr_cap;
 	uint32_t *map; /* address -> wr index + 1, when nwr > TXN_SMALL */
@@ -368,7 +379,7 @@ struct txn {
 	struct txn_junk *gone; /* blocks of undone inserts, for the collector when we have ended */
 	uint32_t ngone, gone_cap;
 	struct tso_claim claim;
-	bool claimed; /* claim has been started: beside step 1, or in it, or behind it */
+	bool claimed; /* the claim has been started: beside step 1, in it, or behind it */
 	tso_cid cid;
 	struct nam_co *waiter; /* for MARKED: visibility = cluster, or a synchronous finish */
 	net_addr more;         /* root of a long write set */
@@ -387,7 +398,7 @@ txn_writes(const struct txn_write *w)
 	return w->kind != WR_LOCK;
 }
 
-/* The block has to be freed, or looked at, before the transaction ends. */
+/* True if the block has to be freed, or looked at, before the transaction ends. */
 static inline bool
 txn_may_hold(const struct txn_write *w)
 {
@@ -404,9 +415,9 @@ txn_cas_has_run(struct txn_write *w, const struct net_op *op)
 }
 
 /*
- * Pauses of a reader whose READs meet a block in the middle of a WRITE. The first looks follow at
- * once, for a WRITE is over in less than a round trip; base: as long as that. cap: half a directory
- * may be what a process left that died, and that lasts for a lease and its recovery, seconds.
+ * Pauses of a reader whose READs meet a block in the middle of a WRITE. The first tries follow at
+ * once, because a WRITE takes less than a round trip; base: about that long. cap: half a directory
+ * may be what a dead process left, and that lasts for a lease and a recovery: seconds.
  */
 enum { TXN_TORN_AT_ONCE = 4, TXN_TORN_BASE_NS = 1000, TXN_TORN_CAP_NS = 100000, TXN_TORN_HOLD = 60 };
 #define TXN_TORN_BACKOFF                                                                                     \
@@ -415,9 +426,9 @@ enum { TXN_TORN_AT_ONCE = 4, TXN_TORN_BASE_NS = 1000, TXN_TORN_CAP_NS = 100000, 
 	}
 
 /*
- * Pauses of a transaction that does not wait for writers, where its CAS meets a lock. A lock is
- * held for two round trips and what follows behind the answer: six tries in some 60 us meet its end
- * in most cases. base: about a round trip.
+ * Pauses of a transaction that does not wait for writers and whose CAS meets a lock. A lock is held
+ * for two round trips and the steps behind the answer: six tries in some 60 us meet its end in most
+ * cases. base: about a round trip.
  */
 enum { TXN_LOCK_TRIES = 6, TXN_LOCK_BASE_NS = 2000, TXN_LOCK_CAP_NS = 32000 };
 #define TXN_LOCK_BACKOFF                                                                                     \
@@ -431,7 +442,7 @@ enum rec_found { REC_HERE, REC_NONE, REC_OLDER, REC_TORN };
 enum rec_found txn_rec_resolve(const struct txn_table_view *v, const struct rec_block *img, net_addr at,
     uint64_t snapshot, unsigned *slot);
 bool txn_rec_dir_whole(const struct txn_table_view *v, const struct rec_block *img, net_addr at);
-/* The slot of the newest listed CID (REC_NO_SLOT: none is listed). */
+/* The slot of the newest listed CID (REC_NO_SLOT = none is listed). */
 unsigned txn_rec_newest(const struct txn_table_view *v, const struct rec_block *img);
 bool txn_rec_slot_whole(const struct txn_table_view *v, const struct rec_slot *s, uint64_t cid, net_addr at);
 static inline const struct rec_slot *
@@ -448,26 +459,27 @@ nam_status txn_rec_fetch(struct txn *t, const struct txn_table_view *v, struct r
 /* How blocks of so many slots (0: two) and such rows lie in memory. */
 void txn_view_sizes(struct txn_table_view *v, unsigned slots, uint32_t row_max);
 void txn_index_owner(struct txn_table_view *v);
-/* Room for one item more behind the n there are. False: no memory. */
+/* Makes room for one more item behind n. False: no memory. */
 bool txn_grow(void **array, uint32_t n, uint32_t *cap, size_t item);
 
 /* ledger.c */
-/* One extent of any node's reserve: when nothing else is left, for what must be possible all the
- * same (net.h). */
+/* One extent of any node's reserve, for operations that must succeed when all other memory is taken
+ * (net.h). */
 nam_status txn_extent_kept(struct txn_db *db, struct net_worker *w, unsigned start, net_addr *out);
 /* n extents of any nodes, round from start: all of them, or none. They are in no ledger. zeros: as
- * net_extents_take's. */
+ * in net_extents_take. */
 nam_status txn_extents_any(
     struct txn_db *db, struct net_worker *w, unsigned n, unsigned start, bool zeros, net_addr *out);
-/* Such, entered in the table's ledger. whose: TXN_LEDGER_INDEX, or the anchor's `sweep` as the
- * caller knows it. entry: where, or NULL. */
+/* txn_extents_any, and the extents are entered in the table's ledger. whose: TXN_LEDGER_INDEX, or
+ * the anchor's `sweep` as the caller knows it. entry: receives where, or NULL. */
 nam_status txn_extents_take(struct txn_table_view *v, struct net_worker *w, unsigned n, uint64_t whose,
     unsigned start, bool zeros, net_addr *out, uint32_t *entry);
 /*
  * Takes extents out of the ledger and gives them back to their nodes. entry: where they may stand,
- * or NULL. Nobody uses them any more, and no sweep of the table is under way or begins before it is
- * done (the caller is pinned, and has READ the anchor under that pin; or has the table's sweep
- * lock). *given: how many went back; what is in no ledger stays as it is.
+ * or NULL. Required: no process uses them any more, and no sweep of the table is under way or
+ * begins before the call returns (the caller is pinned and has READ the anchor under that pin, or
+ * has the table's sweep lock). *given: how many went back; extents that are in no ledger stay as
+ * they are.
  */
 nam_status txn_extents_give(struct txn_table_view *v, struct net_worker *w, unsigned n, const net_addr *at,
     const uint32_t *entry, unsigned *given);
@@ -481,14 +493,14 @@ nam_status txn_ledger_taken(struct txn_table_view *v, struct net_worker *w, uint
     uint64_t **old, uint32_t *n, uint32_t *cap);
 /*
  * Gives the extents of a ledger back, *left of them at most, and in the end its pages. NAM_BUSY:
- * there are more. Nobody uses the table any more. Where it is in doubt whether an extent went back,
- * it is lost.
+ * there are more. Required: no process uses the table any more. An extent whose return is in doubt
+ * is lost.
  */
 nam_status txn_ledger_release(struct txn_worker *tw, net_addr anchor, unsigned *left);
 /*
- * A dropped table whose CID the watermark has passed, j of kind TABLE, later CLOSED: one step of
- * its release. NAM_OK: it is through, or another process releases it. NAM_BUSY, or what went wrong:
- * j says what is to be done next, and from which watermark on. With a pin.
+ * One step of the release of a dropped table whose CID the watermark has passed; j is of kind
+ * TABLE, later CLOSED. NAM_OK: released, or another process releases it. NAM_BUSY or an error: j
+ * holds the next step, and the watermark that it needs. With a pin.
  */
 nam_status txn_table_release(struct txn_worker *tw, struct txn_junk *j);
 
@@ -503,71 +515,74 @@ void txn_archive_give(struct txn_worker *tw, struct txn_table_view *v, net_addr 
 nam_status txn_blob_take(struct txn_worker *tw, struct txn_table_view *v, uint32_t len, net_addr *at);
 void txn_blob_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at, uint32_t len);
 /*
- * May the collector give this back, now? NAM_OK; NAM_BUSY: later, a sweep is under way or the
- * anchor cannot be read; NAM_ABSENT: never, the sweep has it, or the table is gone. In a round of
- * the collector, with its pin.
+ * Whether the collector may give this back now. NAM_OK: yes. NAM_BUSY: later, because a sweep is
+ * under way or the anchor cannot be read. NAM_ABSENT: never, because the sweep has it or the table
+ * is gone. In a round of the collector, with its pin.
  */
 nam_status txn_may_give(struct txn_worker *tw, const struct txn_junk *j);
 /* The worker's part of a table's memory, after a look at the anchor. */
 nam_status txn_alloc_look(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc **out);
-/* The sweep of the table becomes ours: its word is `is`, 0 or of one who has ended. NAM_BUSY: it is
- * another's. */
+/* Takes the table's sweep lock; the word there is `is`: 0, or the lock of a process that has ended.
+ * NAM_BUSY: another process has it. */
 nam_status txn_sweeper_take(struct txn_worker *tw, net_addr anchor, uint64_t is, uint64_t *lock);
 bool txn_stretch_push(struct txn_stretches *s, uint64_t at, uint64_t end);
-/* A short one: rounded up to what is taken for it. */
+/* The bytes taken for a short blob: its length, rounded up. */
 uint64_t txn_blob_bytes(uint32_t len);
 /* The worker's part of a table's memory; looked at the anchor where that is due. */
 nam_status txn_alloc_ready(
     struct txn_worker *tw, struct txn_table_view *v, bool taking, struct txn_alloc **out);
 /*
- * All that hangs at the anchor for archives and blobs comes to hand, so that pieces of one extent
- * are joined: with a pin under which the anchor was READ, and before all at hand is handed over.
+ * Takes all memory for archives and blobs that the anchor's lists hold, so that pieces of one
+ * extent are joined. Call it with a pin under which the anchor was READ, and before all memory at
+ * hand is handed over.
  */
 void txn_rests_gather(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, uint64_t until);
-/* Has this process been there for as long as a sweep may take? */
+/* True if this process has been a member for as long as a sweep may take. */
 bool txn_may_sweep(struct txn_worker *tw);
-/* The sweep of the table becomes ours if one is due and nobody has it. With a pin. */
+/* Takes the table's sweep lock if a sweep is due and the lock is free. With a pin. */
 void txn_alloc_sweep(struct txn_worker *tw, struct txn_table_view *v);
-/* False: no memory; that piece is lost until the next sweep. */
+/* False: no memory for the list; the piece is lost until the next sweep. */
 bool txn_free_push(struct txn_free *f, uint64_t x);
-/* The next cell of the tree, and its branches back into it. NAM_ABSENT: a sweep has begun; what was
- * there is void. */
+/* Takes the next cell of the tree, and puts its branches back into it. NAM_ABSENT: a sweep has
+ * begun; the list is void. */
 nam_status txn_tree_pop(struct txn_worker *tw, struct txn_alloc *a, struct txn_free *tree, uint32_t offset,
     uint64_t *at, struct txn_free_cell *cell);
 
 /* tables.c */
 nam_status txn_tables_enter(struct txn_worker *tw, net_addr anchor);
 nam_status txn_tables_leave(struct txn_worker *tw, net_addr anchor);
-/* What an anchor says of its maker while the table is being made. */
+/* The anchor's `maker` while the table is being made. */
 uint64_t txn_tables_maker(const struct txn_worker *tw);
-/* So many deaths have been counted: tables that were left behind are released, unless another
- * process has looked since. In a coroutine of its own. */
+/* The count of deaths has changed: releases tables that were left behind, unless another process
+ * has looked since. In a coroutine of its own. */
 void txn_orphans(struct txn_worker *tw, uint64_t deaths);
 
 /* surplus.c */
-/* What is left goes back to the tables. false: not all of it. Without a pin: it takes its own. */
+/* Gives all memory at hand back to the tables. False: some could not be given. Call it without a
+ * pin: it takes its own. */
 bool txn_tables_hand_over(struct txn_worker *tw);
-/* What a worker remembers of a table's memory. Nobody uses it any more. */
+/* Frees the record of a table's memory that one worker keeps. No coroutine uses it any more. */
 void txn_alloc_free(struct txn_table_view *v, unsigned worker);
-/* All that a worker has of a table, to its node or onto the table's lists. With a pin, until `end`
- * at the longest. False: not all. */
+/* Gives all that a worker has of a table to its node or onto the table's lists. With a pin, until
+ * `end` at the longest. False: not all. */
 bool txn_hand_over(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, uint64_t end);
-/* All nodes are full. True: try again, somebody may have given some back. In a transaction. */
+/* All nodes are full. True: try again, another process may have given memory back. In a
+ * transaction. */
 struct txn_want {
 	uint64_t until;
 	bool asked;
 };
 bool txn_want(struct txn_worker *tw, struct txn_want *want);
-/* In the collector, between its rounds: gives back what is not used, asks others and hears them. */
+/* In the collector, between its rounds: gives unused memory back, asks other processes for memory
+ * and hears their requests. */
 void txn_surplus(struct txn_worker *tw);
 /*
- * With a pin, before anything at hand is used: memory, intents, garbage. Where this process has
- * lost its slot since, others have swept for all of that, and it is forgotten.
+ * With a pin, before anything at hand is used: memory, intents, garbage. If this process has lost
+ * its slot since, others have swept for all of that, and it is forgotten.
  */
 void txn_at_hand(struct txn_worker *tw);
 void txn_allocs_forget(struct txn_worker *tw);
-/* In the middle of long work on memory that is mapped here, where no verb parks: gives way now and
- * then. */
+/* In long work on memory that is mapped here, where no verb parks: yields now and then. */
 void txn_give_way(struct txn_worker *tw);
 
 /* blob.c */
@@ -579,30 +594,32 @@ txn_blob_long(uint32_t len)
 /* Memory for a value of b->len bytes: at, list, n. Its root says so; the bytes are written with
  * step 1 of the commit. */
 nam_status txn_long_take(struct txn *t, struct txn_table_view *v, struct txn_new_blob *b);
-/* A value that nobody asks for any more. Pinned. NAM_BUSY: a sweep is under way, later. */
+/* Gives back a long value that no process asks for any more. Pinned. NAM_BUSY: a sweep is under
+ * way, later. */
 nam_status txn_long_give(struct txn_worker *tw, struct txn_table_view *v, net_addr root, uint32_t len);
 /* The extents of a long value, the root first; free() them. NAM_TORN: there is no such value. */
 nam_status txn_long_extents(struct net_worker *w, net_addr root, uint32_t len, net_addr **out, unsigned *n);
-/* What is at hand for long values goes back to the nodes. Under what txn_extents_give asks for. */
+/* Gives the extents at hand for long values back to the nodes. Requires what txn_extents_give
+ * requires. */
 void txn_wholes_give(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a);
-/* The transaction took it, and does not need it. */
+/* Gives a blob back that the transaction took and does not need. */
 void txn_new_blob_give(struct txn *t, const struct txn_new_blob *b);
 
 /* spread.c */
-/* The extents for so many bytes of t's write set: the root, and list[0..txn_spread_n(bytes)). An
- * error: *root may be set all the same. */
+/* Takes the extents for so many bytes of t's write set: the root, and list[0..txn_spread_n(bytes)).
+ * On an error *root may be set all the same. */
 nam_status txn_spread_take(struct txn *t, uint64_t bytes, net_addr *root, uint64_t *list);
-/* What the root of that transaction's write set lists; free(*list). NAM_ABSENT: it is none of
- * its. */
+/* Reads the list in the root of that transaction's write set; free(*list). NAM_ABSENT: the root
+ * belongs to another. */
 nam_status txn_spread_read(
     struct net_worker *w, net_addr root, uint64_t lock, struct txn_spread *s, uint64_t **list);
-/* The write set is not needed any more: empties the intent's head, and gives the extents back.
- * Nothing goes back twice, however often. */
+/* The write set is not needed any more: empties the intent's head, and gives the extents back. No
+ * extent goes back twice, even if the call is repeated. */
 nam_status txn_spread_give(struct txn_worker *tw, net_addr intent, uint64_t lock, net_addr root);
 
 /* reclaim.c */
-/* Sweeps tables whose `sweeper` we are, each by one worker (`sweeping`). A coroutine of each worker
- * that sweeps (txn_config.split). */
+/* Sweeps the tables whose `sweeper` holds our lock, each by one worker (`sweeping`). A coroutine of
+ * each worker that sweeps (txn_config.split). */
 void txn_reclaim(void *worker);
 /* Records a leak. The next allocation from a table triggers a sweep. */
 nam_status txn_death(struct txn_worker *tw);
@@ -614,7 +631,7 @@ txn_batch_open(struct txn *t)
 {
 	net_batch_init(&t->batch, t->tw->w, t->op, TXN_OPS, &t->counts);
 }
-/* So many more operations fit it; what is in it may be run before. */
+/* Makes room for so many more operations; may run those already in the batch. */
 static inline nam_status
 txn_batch_room(struct txn *t, unsigned ops)
 {
@@ -636,8 +653,8 @@ txn_intent_line(const struct txn *t, unsigned offset)
  * process. */
 void txn_goto(struct txn *t, enum txn_state to);
 void txn_recycle(struct txn *t);
-/* Another process recovers it, when it has fenced this one. Until then nothing of it may be touched
- * or promised. */
+/* Leaves t to its recoverer, which first fences this process. Until then this process does not
+ * touch or promise anything of t. */
 void txn_leave(struct txn *t);
 /* Its mark has landed, or never will. */
 void txn_through(struct txn *t);
@@ -645,58 +662,59 @@ void txn_marked(void *t);
 void txn_mark_and_wait(struct txn *t, unsigned note);
 
 /* abort.c */
-/* NAM_REFUSED: this process is fenced, and its recoverer will. Locks on a node that does not answer
- * for long stay. */
+/* NAM_REFUSED: this process is fenced, and its recoverer frees them. Locks on a node that does not
+ * answer for long stay. */
 nam_status txn_free_locks(struct txn *t);
 void txn_junk_of_abort(struct txn *t);
-/* Gives the extents of a long write set back. If this process stops in it, its recoverer goes
- * on. */
+/* Gives the extents of a long write set back. If this process stops in the middle, its recoverer
+ * goes on. */
 void txn_more_give(struct txn *t);
 /* Every verb posted has completed when this is called. False: how t ends is not known. */
 bool txn_roll_back(struct txn *t);
 
 /* write.c */
 struct txn_write *txn_own(const struct txn *t, net_addr at);
-/* The insert of this key, also where the row is deleted again; NULL: there is none. */
+/* The insert of this key, even if the row has been deleted again; NULL = none. */
 struct txn_write *txn_own_insert(
     const struct txn *t, const struct txn_table *table, uint64_t hash, const void *key, uint32_t key_len);
 void txn_map_again(struct txn *t); /* writes have been taken off the end */
 struct txn_write *txn_write_add(struct txn *t, struct txn_table *table, net_addr at, enum txn_kind kind);
 /* The payload that will become a version; its CID is filled in at commit. */
 nam_status txn_version_set(struct txn *t, struct txn_write *w, const void *bytes, uint32_t len, bool deleted);
-/* Takes over what the block shows. partial: img has one slot only. NAM_TORN: another one is asked
- * for. */
+/* Takes over what the block shows. partial: img has one slot only. NAM_TORN: another slot is
+ * needed. */
 nam_status txn_image_set(struct txn *t, struct txn_write *w, const struct rec_block *img, bool partial);
 /* The blobs that the version replaced names. */
 nam_status txn_old_blobs(struct txn *t, struct txn_write *w, const void *bytes, uint32_t len);
 
 /* lock.c */
 nam_status txn_ensure_lock(struct txn *t);
-/* The transaction that had it is over: it can be used again, or rests first. */
+/* The transaction that had the intent has ended: the intent can be used again, or rests first. */
 void txn_intent_give(struct txn_worker *tw, struct txn_intent *in);
 void txn_intents_drop(struct txn_worker *tw);
-/* Frees a lock that turned out to be useless; the write becomes a nothing. */
+/* Frees a lock that turned out to be useless; the write then has no effect. */
 nam_status txn_unlock_now(struct txn *t, struct txn_write *w);
-/* Under the lock: what does the block say now? *s: its newest version, NULL when it has none. */
+/* Under the lock: the block's present state. *s: its newest version, NULL = none. */
 nam_status txn_newest_locked(
     struct txn *t, struct txn_write *w, struct rec_block *img, const struct rec_slot **s);
 
 /* mark.c */
-/* Before a write is changed. false: out of memory. */
+/* Call before a write is changed. False: out of memory. */
 bool txn_keep_write(struct txn *t, struct txn_write *w);
-/* A blob is about to be forgotten. true: a mark may want it back, do not give it. */
+/* Call before a blob is forgotten. True: a mark may need it again, do not give it back. */
 bool txn_keep_blob(struct txn *t, const struct txn_new_blob *b);
-/* The transaction has ended, one way or the other. */
+/* The transaction has ended. */
 void txn_marks_end(struct txn *t);
 
 /* validate.c */
-/* SERIALIZABLE, with all locks held: has nothing we met changed? */
+/* SERIALIZABLE, with all locks held: NAM_CONFLICT if a record in the read set has changed. */
 nam_status txn_validate(struct txn *t);
-/* READs the guards of all tables written, in t's batch; when that has run: are they as they must
- * be? NAM_CONFLICT, and *held: one that somebody has locked, 0: none. */
+/* txn_guards_post puts READs of the guards of all tables written into t's batch; when the batch has
+ * run, txn_guards_judge compares them. NAM_CONFLICT: one has changed; *held: a guard that another
+ * transaction has locked, 0 = none. */
 nam_status txn_guards_post(struct txn *t);
 nam_status txn_guards_judge(struct txn *t, net_addr *held);
-/* Until it is not locked any more, the limits are reached, or its node is gone. */
+/* Waits until the guard is unlocked, the limits are reached, or its node is gone. */
 void txn_guard_wait(struct txn_worker *tw, net_addr at, const struct txn_limits *l);
 
 /* wait.c */
@@ -706,28 +724,29 @@ nam_status txn_within(const struct txn_worker *tw, const struct txn_limits *l);
 struct tso_timeout txn_timeout(const struct txn_limits *l);
 /* NAM_STUCK if the owner of that lock has stopped and cannot be recovered, else NAM_OK. */
 nam_status txn_lock_stuck(struct txn_worker *tw, uint64_t lock);
-/* Has the transaction that has this lock word been decided? Then the lock is about to be freed. */
+/* *yes = the transaction with this lock word has been decided: its lock is about to be freed. */
 nam_status txn_decided(struct txn *t, uint64_t lock, bool *yes);
-/* What the intent says of the transaction that has this lock word: h->lock is another one when it
- * has ended. */
+/* Reads the head of the intent that this lock word names; if h->lock differs, the transaction has
+ * ended. */
 nam_status txn_read_head(struct txn *t, uint64_t lock, struct txn_intent_head *h);
 /* Says in t's intent which lock t waits for (0 = none), and whether it holds tables. */
 nam_status txn_publish(struct txn *t, uint64_t lock);
-/* NAM_DEADLOCK: the holder of that lock waits for t, directly or through others, and t is the one
- * to give way. */
+/* NAM_DEADLOCK: the holder of that lock waits for t, directly or through others, and t is the
+ * victim. */
 nam_status txn_deadlock(struct txn *t, uint64_t lock);
-/* txn_deadlock now and then: less and less often while it is the same lock. c: zero when the wait
- * begins. */
+/* txn_deadlock now and then: less and less often as long as the lock stays the same. c: zero when
+ * the wait begins. */
 struct txn_cycle {
 	uint64_t lock, next_ns, pause_ns;
 };
 nam_status txn_look_for_cycle(struct txn *t, uint64_t lock, struct txn_cycle *c);
-/* Locks w's block from whatever its newest version is, waiting for others; img gets the block under
- * the lock. */
+/* Locks w's block whatever its newest version is, and waits for other holders; img receives the
+ * block under the lock. */
 nam_status txn_lock_wait(struct txn *t, struct txn_write *w, struct rec_block *img);
 
 /* keeper.c */
-/* The node's process has ended, or its memory came back empty: what was there is lost for all. */
+/* True if the node's process has ended, or its memory came back empty: what was there is lost for
+ * all processes. */
 static inline bool
 txn_node_ended(const struct txn_worker *tw, net_addr at)
 {
@@ -735,31 +754,33 @@ txn_node_ended(const struct txn_worker *tw, net_addr at)
 }
 void txn_keeper_open(struct txn_worker *tw);
 void txn_keeper_close(struct txn_worker *tw);
-/* A coroutine of a worker that is only the heart: watches over a network that is silent. */
+/* A coroutine of a worker that runs only the heart: replaces connections over which the network is
+ * silent. */
 void txn_pulse(void *worker);
 /*
- * After NAM_GONE. NAM_OK: this worker reaches the node again, and nothing executes any more of what
- * it had posted there. NAM_GONE: the node is lost for all. NAM_BUSY: not until then; it is being
- * asked for. NAM_REFUSED: we have been fenced. In a coroutine.
+ * Call after NAM_GONE. NAM_OK: this worker reaches the node again, and no verb that it had posted
+ * there executes any more. NAM_GONE: the node is lost for all. NAM_BUSY: no connection before
+ * until_ns; one is being asked for. NAM_REFUSED: this process has been fenced. In a coroutine.
  */
 nam_status txn_keep(struct txn_worker *tw, unsigned region, uint64_t until_ns);
 nam_status txn_keep_home(struct txn_worker *tw);
 /*
- * The same for who has something in doubt at `at`. NAM_REFUSED, too: it has not answered for 0.2 s,
- * or two thirds of a lease, since *until was set (0: now); others may reach it, so what is in doubt
- * is left to them.
+ * txn_keep for a caller with a verb in doubt at `at`. Also NAM_REFUSED: the node has not answered
+ * for 0.2 s, or two thirds of a lease, since *until was set (0 = now). Other processes may reach
+ * it, so what is in doubt is left to them.
  */
 nam_status txn_reconnect(struct txn_worker *tw, net_addr at, uint64_t *until);
 
 /*
- * What holds a lock outside of transactions goes on over a new connection, or says that it is in
- * doubt (txn_doubt). In a coroutine. txn_again: after NAM_GONE at `at`; NAM_OK: nothing executes
- * any more of what was out. The others do it again themselves. cas: either word is one of ours and
- * comes once, so it tells whether it was done. claim: of a CID.
+ * For the holder of a lock outside of transactions: each of these goes on over a new connection, or
+ * records that the lock is in doubt (txn_doubt). In a coroutine. txn_again: call it after NAM_GONE
+ * at `at`; NAM_OK: no verb that was out executes any more. The others repeat their verb themselves.
+ * cas: `expect` and `want` are such that one of them is our own word and never comes again, so the
+ * word there tells whether the CAS was done. claim: of a CID.
  */
 nam_status txn_again(struct txn_worker *tw, net_addr at, uint64_t *until);
-/* The same of all nodes to which this worker's connections are broken; NAM_OK also where none
- * is. */
+/* txn_again for all nodes to which this worker's connections are broken; NAM_OK also if none is
+ * broken. */
 nam_status txn_again_all(struct txn_worker *tw, uint64_t *until);
 nam_status txn_sure_cas(struct txn_worker *tw, net_addr at, uint64_t expect, uint64_t want, uint64_t *seen);
 nam_status txn_sure_write(struct txn_worker *tw, net_addr at, const void *from, uint32_t len);
@@ -767,17 +788,18 @@ nam_status txn_claim_sure(struct txn_worker *tw, struct tso_claim *c, tso_cid fl
 
 /* mend.c */
 /*
- * A connection broke, and what t holds behind it is as it was or as it should be: makes it so. In a
- * coroutine. False: others have to recover t.
+ * A connection broke, and each block that t holds behind it is in its old or its new state:
+ * completes or undoes it. In a coroutine. False: t is left to a recoverer.
  */
 bool txn_mend(struct txn *t);
 
-/* A lock outside of transactions (the collector's, a sweep's, an index's) may stay behind a
- * connection that broke. */
+/* Records that a lock outside of transactions (the collector's, a sweep's, an index's) may stay
+ * behind a connection that broke. */
 void txn_doubt(struct txn_worker *tw);
-/* So may the index's resize lock, if its last call says so. */
+/* txn_doubt for the index's resize lock, if the last call on the index left it in doubt. */
 void txn_index_doubt(struct txn_worker *tw, const struct idx_hash *ix);
-/* Now and then: should that be so, and the node be there, this process gives itself up. */
+/* Now and then: if such a lock is in doubt and its node is reachable, this process gives itself
+ * up. */
 void txn_doubts(struct txn_worker *tw);
 
 /* recover.c */
@@ -787,27 +809,27 @@ void txn_doubts(struct txn_worker *tw);
  * recovered yet.
  */
 nam_status txn_unlock_dead(struct txn_worker *tw, net_addr at, uint64_t lock);
-/* The same. It needs a CID, and waits for that as long as p says. */
+/* txn_unlock_dead, which needs a CID and waits for it as long as p allows. */
 nam_status txn_unlock_dead_by(struct txn_worker *tw, net_addr at, uint64_t lock, const struct tso_timeout *p);
-/* The newest CID that the head of a block of any shape lists, 0: none. False: its directory is not
+/* The newest CID that the head of a block of any shape lists, 0 = none. False: its directory is not
  * whole. */
 bool txn_head_newest(const struct rec_block *img, net_addr at, uint64_t *newest);
-/* An insert got NAM_BUSY: if the process that resizes the index is dead, its work is finished and
- * its lock freed. */
+/* An insert got NAM_BUSY: if the process that resizes the index is dead, finishes its work and
+ * frees its lock. */
 bool txn_index_unstick(struct txn_worker *tw, struct idx_hash *ix);
-/* Looks for owners that have stopped, and recovers what they left. A coroutine of the worker that
+/* Looks for owners that have stopped, and recovers them. A coroutine of the worker that
  * recovers. */
 void txn_sweep(void *worker);
 
 /* gc.c */
 void txn_junk_add(struct txn_worker *tw, struct txn_junk j);
 void txn_gc(void *worker);
-/* A CID that nothing is written with: all claimed later are greater. note: as tso_mark's. In a
- * coroutine, with a pin. */
+/* Claims and marks a CID with which nothing is written: all CIDs claimed later are greater. note:
+ * as for tso_mark. In a coroutine, with a pin. */
 nam_status txn_cid_spend(struct txn_worker *tw, unsigned note, tso_cid *cid);
-/* A lock word of the collector's: in no intent, and never twice. With a pin. */
+/* A lock word of the collector's: it is in no intent, and is not given out twice. With a pin. */
 uint64_t txn_gc_lock(struct txn_worker *tw);
-/* A word that must never return to an old value: our lock there gives way to a fresh CID. In a
+/* Replaces our lock at a word that must never return to an old value by a fresh CID. In a
  * coroutine, with a pin. */
 nam_status txn_word_fresh(struct txn_worker *tw, net_addr at, uint64_t lock, tso_cid floor, tso_cid *cid);
 
@@ -817,8 +839,8 @@ void txn_read_set_add_absent(struct txn *t, const struct txn_get *g);
 
 /* ---- cluster.c ---- */
 /*
- * The cluster's record, as it lies on its home; one is made if all storage nodes are empty. The
- * nodes named must be its members, all of them: else NAM_REFUSED (NAM_GONE: the home came back
+ * Finds the cluster's record, as it lies on its home, or makes it if all storage nodes are empty.
+ * The nodes named must be all of its members: else NAM_REFUSED (NAM_GONE: the home came back
  * empty), and nothing has been changed.
  */
 struct txn_roster;

@@ -25,8 +25,8 @@ struct row {
 };
 
 enum { PROCS = 4 };
-static bool fixture_bystander;                       /* process 0 recovers nobody */
-static uint64_t fixture_byte_ps, fixture_latency_ns; /* how slow the network is, 0: as ever */
+static bool fixture_bystander;                       /* process 0 recovers no other process */
+static uint64_t fixture_byte_ps, fixture_latency_ns; /* how slow the network is, 0 = the default */
 struct fixture {
 	struct net_sim *sim;
 	struct net *net[PROCS];
@@ -149,7 +149,7 @@ del(struct fixture *fix, struct txn *t, struct txn_table *tab, uint64_t key)
 	return st == NAM_OK ? txn_delete(t, tab, &row) : st;
 }
 
-/* Commits so that everybody sees it. */
+/* Commits with cluster-wide visibility: every process's next snapshot shows it. */
 static inline void
 commit_all(struct txn *t)
 {
@@ -157,7 +157,7 @@ commit_all(struct txn *t)
 	assert_int_equal(txn_commit(t, NULL), NAM_OK);
 }
 
-/* Keys 0..n-1 with value v, seen by everybody. */
+/* Keys 0..n-1 with value v, visible to all processes. */
 static inline void
 fill(struct fixture *fix, uint64_t n, int64_t v)
 {
@@ -250,7 +250,7 @@ run_sized(
 	run_lab(procs, slots, seed, region_bytes, region_bytes < 4 << 20 ? 1024 : 0, body);
 }
 
-/* With so short a vector that it wraps many times. */
+/* With a vector so short that it wraps many times. */
 static inline void
 run_wrapping(unsigned procs, unsigned slots, uint64_t seed, uint32_t vector, void (*body)(struct fixture *))
 {
@@ -263,7 +263,7 @@ run(unsigned procs, unsigned slots, uint64_t seed, void (*body)(struct fixture *
 	run_sized(procs, slots, seed, 16 << 20, body);
 }
 
-/* Bodies on several seeds and slot counts. */
+/* Runs a body on several seeds and slot counts. */
 static inline void
 run_some(unsigned procs, void (*body)(struct fixture *))
 {
@@ -271,7 +271,7 @@ run_some(unsigned procs, void (*body)(struct fixture *))
 		run(procs, 2 + (unsigned)seed % 3, seed, body);
 }
 
-/* Extents that the nodes have. */
+/* Number of free extents on all nodes. */
 static inline unsigned
 at_nodes(struct fixture *fix)
 {
