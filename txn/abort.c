@@ -1,4 +1,4 @@
-/* abort.c -- undoes a transaction: waits for what it posted, then commit line, locks, mark. */
+/* abort.c -- undoes a transaction: waits for the verbs it posted, then commit line, locks, mark. */
 #include "txn_internal.h"
 
 #include <base/fault.h>
@@ -15,8 +15,8 @@ txn_free_locks(struct txn *t)
 			if (nam_fault(BLIND_UNLOCK) && txn_writes(w)) {
 				net_write(&t->batch, w->at, &w->expect, 8);
 			} else if (txn_may_hold(w)) {
-				/* Part of that directory may have landed, and the connection been
-				 * made anew since. */
+				/* Part of that directory may have landed, and the connection may
+				 * have been replaced since. */
 				if (w->late_linked)
 					net_write(&t->batch, rec_dir_at(w->at), rec_dir(&w->dir),
 					    rec_dir_bytes(w->view->slots));
@@ -64,7 +64,7 @@ txn_junk_of_abort(struct txn *t)
 		txn_new_blob_give(t, &t->blob[i]);
 }
 
-/* Should we stop in it, our recoverer goes on. */
+/* If this process stops in the middle, its recoverer goes on. */
 void
 txn_more_give(struct txn *t)
 {
@@ -74,9 +74,9 @@ txn_more_give(struct txn *t)
 }
 
 /*
- * I5. false: the line may stay as it is, and we cannot know. A node that is lost for all has taken
- * the intent with it; one that refuses us has been told that we are dead, and whoever told it so
- * decides; one that only we do not reach is read by others.
+ * I5. False: the line may still be valid, and this process cannot find out. A node that is lost for
+ * all took the intent with it. If the node refuses the connection, this process is fenced and its
+ * recoverer decides. If only this process does not reach the node, its recoverer READs the line.
  */
 static bool
 line_empty(struct txn *t)
@@ -95,8 +95,8 @@ line_empty(struct txn *t)
 	return st == NAM_GONE;
 }
 
-/* Every verb posted has completed when this is called. line: step 2 has begun. false: we do not
- * know how it ends. */
+/* Every verb posted has completed when this is called. line: step 2 has begun. False: the outcome
+ * is not known here. */
 bool
 txn_roll_back(struct txn *t)
 {
@@ -108,7 +108,7 @@ txn_roll_back(struct txn *t)
 		txn_leave(t);
 		return false;
 	}
-	/* The line is empty, or was never written: whoever recovers it comes to this end, too. */
+	/* The line is empty, or was never written: a recoverer would also undo the transaction. */
 	if (txn_free_locks(t) != NAM_OK) {
 		txn_leave(t);
 		return true;
@@ -124,7 +124,7 @@ txn_roll_back(struct txn *t)
 		t->waiter = NULL;
 		txn_goto(t, TXN_MARKING);
 		tso_mark(t->tw->tso, &t->claim, 0, txn_marked, t);
-		return true; /* t is not ours any more */
+		return true; /* t belongs to its recoverer from here on */
 	}
 	txn_mark_and_wait(t, 0);
 	txn_through(t);

@@ -1,11 +1,11 @@
 /*
- * alloc.c -- memory for blocks, archives and blobs: cut from extents, used again, handed over to
- * those who come.
+ * alloc.c -- memory for blocks, archives and blobs: cut from extents, used again, taken from the
+ * table's lists.
  *
- * What a worker has at hand is known to nobody else. So when a process has died, somebody sweeps
- * the table (reclaim.c), and what all others have at hand is void from then on: the sweep finds it
- * with the rest. A process that takes memory, or gives any back, must have looked at the anchor
- * since the last sweep was noted (README, "Memory of crashed processes").
+ * No other process knows what a worker has at hand. So when a process has died, another sweeps the
+ * table (reclaim.c). From then on the memory that all workers have at hand is void: the sweep finds
+ * it as well. A process that takes memory, or gives any back, must have looked at the anchor since
+ * the last sweep was noted (README, "Memory of crashed processes").
  */
 #include "txn_internal.h"
 
@@ -32,7 +32,8 @@ bool
 txn_free_push(struct txn_free *f, uint64_t x)
 {
 	if (!txn_grow((void **)&f->item, f->n, &f->cap, sizeof *f->item))
-		return false; /* the memory is lost until the next sweep: better than stopping */
+		return false; /* the memory is lost until the next sweep, which is better than to
+			       * stop the process */
 	f->item[f->n++] = x;
 	return true;
 }
@@ -90,8 +91,8 @@ txn_sweeper_take(struct txn_worker *tw, net_addr anchor, uint64_t is, uint64_t *
 	return st == NAM_OK && seen != is ? NAM_BUSY : st;
 }
 
-/* READs it, and again where it says something new: what stands beside `sweep` is then no older than
- * that. */
+/* READs the anchor, and READs it again if `sweep` has changed: so the fields beside `sweep` are no
+ * older than it. */
 static nam_status
 read_anchor(struct txn_worker *tw, struct txn_table_view *v, const struct txn_alloc *a, struct txn_anchor *an,
     uint64_t *deaths)
@@ -116,7 +117,8 @@ read_anchor(struct txn_worker *tw, struct txn_table_view *v, const struct txn_al
 	}
 }
 
-/* What is news of memory: deaths, sweeps (memory notes) and dropped tables (the catalog's). */
+/* CIDs noted for a change of memory: deaths, sweeps (memory notes) and dropped tables (the
+ * catalog's notes). */
 static uint64_t
 noted_so_far(const struct txn_db *db)
 {
@@ -124,19 +126,19 @@ noted_so_far(const struct txn_db *db)
 	return memory > catalog ? memory : catalog;
 }
 
-/* Does who looks take memory? ALL: memory is wanted, so whatever is due is swept now. */
+/* Whether the caller takes memory. ALL: memory is wanted, so every sweep that is due begins now. */
 enum txn_taking { TAKING_NOT, TAKING, TAKING_ALL };
 
-/* A process that has just come may not stay for as long as a sweep takes, and one that dies in the
- * middle leaves it to be begun anew. */
+/* A process that has just joined may leave before a sweep ends, and a sweep whose process dies has
+ * to be begun again. */
 bool
 txn_may_sweep(struct txn_worker *tw)
 {
 	return net_now_ns(tw->w) - tw->db->since_ns >= tso_lease_ns(tw->db->tso);
 }
 
-/* taking: in a transaction, whose snapshot keeps the table. Then the sweep that is due becomes ours
- * if nobody has it. */
+/* taking: in a transaction, whose snapshot keeps the table. If a sweep is due and no process has
+ * the lock, takes the lock. */
 static nam_status
 look(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, enum txn_taking taking)
 {
@@ -146,7 +148,7 @@ look(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, enum 
 	nam_status st = read_anchor(tw, v, a, &an, &deaths);
 	if (st != NAM_OK)
 		return st;
-	/* Another coroutine may have looked later, and been faster. */
+	/* Another coroutine may have READ the anchor later and have returned earlier. */
 	if (!a->looked || an.sweep > a->sweep) {
 		if (txn_generation(an.sweep) != txn_generation(a->sweep))
 			make_void(a);
@@ -226,8 +228,8 @@ is_in(uint64_t ext, const uint64_t *list, uint32_t n)
 	return n > 0 && bsearch(&ext, list, n, sizeof *list, by_address) != NULL;
 }
 
-/* When were the extents for archives and blobs taken? That of those before the end of a sweep does
- * not change any more. */
+/* The `sweep` values at which the extents for archives and blobs were taken. Those of extents taken
+ * before the end of a sweep do not change any more. */
 static nam_status
 know_old(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a)
 {
@@ -256,9 +258,9 @@ know_old(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a)
 }
 
 /*
- * Was it left at or before this horizon? What a block named was left by a commit; at its commit id
- * no version names it. An archive, or what no block ever named, was left under a snapshot, and that
- * may be the horizon's.
+ * True if the garbage arose at or before this horizon. For garbage that a block named, aux is the
+ * CID of a commit: at that CID no version names it any more. An archive, or a blob that no block
+ * ever named, was left under a snapshot, which may equal the horizon.
  */
 static bool
 is_before(const struct txn_junk *j, uint64_t horizon)
@@ -268,15 +270,17 @@ is_before(const struct txn_junk *j, uint64_t horizon)
 }
 
 /*
- * Garbage that is no younger than the last sweep's horizon: has that sweep found it, or one before?
+ * Garbage that is no younger than the last sweep's horizon: *found = that sweep, or an earlier one,
+ * has found it.
  *
- * Where its extent was taken while the sweep was under way, the sweep did not look for it: only
- * what is older than the extent is of an earlier use of it (M5). Where it was taken later, or is
- * not there, it went back since: so it had been found.
+ * If its extent was taken while the sweep was under way, the sweep did not look at that extent:
+ * only garbage older than the extent is of an earlier use of it (M5). If the extent was taken
+ * later, or is not in the ledger, it went back to its node since, so a sweep had found the garbage.
  *
- * Where it is older, the head of the block's extent says when the sweep looked. If it was left
- * before, no version named it. If it was left later, one did, and it is ours to give. Every old
- * archive, and what no block ever named, is the sweep's.
+ * If the extent is older, the head of the block's extent says when the sweep looked. Garbage that
+ * arose before is the sweep's, because no version named it. Garbage that arose later is given back
+ * by this worker, because a version still named it. Every old archive, and every blob that no block
+ * ever named, is the sweep's.
  */
 static nam_status
 is_found(
@@ -312,8 +316,8 @@ txn_may_give(struct txn_worker *tw, const struct txn_junk *j)
 	struct txn_table_view *v = j->view;
 	struct txn_alloc *a;
 	nam_status st = txn_alloc_ready(tw, v, false, &a);
-	/* Once a round: the table may have been closed since, and given back before this round's
-	 * pin was taken. */
+	/* Once a round: the table may have been closed and given back before this round's pin was
+	 * taken. */
 	if (st == NAM_OK && a->round != tw->round && !nam_fault(DROP_UNWATCHED))
 		st = look(tw, v, a, TAKING_NOT);
 	if (st == NAM_OK && (a->sweep & 1) && net_now_ns(tw->w) >= a->look_at)
@@ -337,9 +341,9 @@ txn_may_give(struct txn_worker *tw, const struct txn_junk *j)
 }
 
 /*
- * What a transaction has taken and does not need: the collector gives it back where it is not known
- * whether a sweep has it. It is left now: not before the horizon that was there when its extent was
- * taken, and before that of a sweep that begins later.
+ * Memory that a transaction has taken and does not need: if it is not known whether a sweep has it,
+ * the collector gives it back. It becomes garbage now: not before the horizon that the anchor had
+ * when its extent was taken, and before that of a sweep that begins later.
  */
 static bool
 goes_to_collector(struct txn_worker *tw, struct txn_alloc *a, struct txn_junk j)
@@ -354,8 +358,8 @@ goes_to_collector(struct txn_worker *tw, struct txn_alloc *a, struct txn_junk j)
 
 /* ---- lists: trees of cells that hang from the anchor ---- */
 
-/* The next cell of the tree, and its branches back into it. NAM_ABSENT: a sweep has begun; what was
- * there is void. */
+/* Takes the next cell of the tree, and puts its branches back into it. NAM_ABSENT: a sweep has
+ * begun; the list is void. */
 nam_status
 txn_tree_pop(struct txn_worker *tw, struct txn_alloc *a, struct txn_free *tree, uint32_t offset, uint64_t *at,
     struct txn_free_cell *cell)
@@ -375,8 +379,8 @@ txn_tree_pop(struct txn_worker *tw, struct txn_alloc *a, struct txn_free *tree, 
 }
 
 /*
- * What was not taken hangs there again, if nobody has hung up anything meanwhile: else it is ours,
- * too. In doubt it is left to a sweep. True: it is ours.
+ * Puts the rest of a list back at the anchor, if the list there is still empty; else the caller
+ * keeps it. In doubt it is left to a sweep. True: the caller keeps it.
  */
 static bool
 not_back(struct txn_worker *tw, struct txn_table_view *v, size_t offset, uint64_t generation, uint64_t rest)
@@ -387,9 +391,9 @@ not_back(struct txn_worker *tw, struct txn_table_view *v, size_t offset, uint64_
 }
 
 /*
- * The portion that was hung up last becomes ours: its first cell is *first, the others are in
- * *tree. A newcomer who dies may have had one portion at hand, not all that there is. *first is 0
- * where there is none.
+ * Takes the portion that was put on the list last: its first cell is *first, the others are in
+ * *tree. So a process that dies soon after has one portion at hand, not the whole list. *first is 0
+ * if there is none.
  */
 static nam_status
 portion_take(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, size_t offset,
@@ -416,7 +420,7 @@ portion_take(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *
 	return NAM_OK;
 }
 
-/* Half used extents that others gave back. */
+/* Takes the half-used extents that other workers gave back. */
 static nam_status
 partial_take(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, uint64_t head)
 {
@@ -442,8 +446,8 @@ partial_take(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *
 	return st;
 }
 
-/* What is taken over of what others gave back: emptied blocks and half used extents, or the rests
- * of archives and blobs. */
+/* Which lists are taken from: emptied blocks and half-used extents, or the rests of archives and
+ * blobs. */
 enum adopting { BLOCKS, RESTS };
 
 static nam_status
@@ -453,9 +457,10 @@ adopt(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, enum
 	struct txn_anchor an;
 	uint64_t first, what;
 	/*
-	 * What a sweep has found is listed when its end is written. A worker that takes it must
-	 * know of that end: what is given back under a sweep goes to the collector, which leaves
-	 * memory of before to that sweep, and this sweep has had it.
+	 * Memory that a sweep has found is on the lists when its end is written. A worker that
+	 * takes it must know of that end: garbage that arises during a sweep goes to the collector,
+	 * which leaves memory of the old generation to that sweep, and this sweep has already given
+	 * it out.
 	 */
 	nam_status st = (a->sweep & 1) ? look(tw, v, a, false) : NAM_OK;
 	if (st != NAM_OK || (a->sweep & 1))
@@ -508,7 +513,7 @@ txn_rests_gather(struct txn_worker *tw, struct txn_table_view *v, struct txn_all
 
 /* ---- blocks ---- */
 
-/* kept: out of the reserve, if there is nothing else. */
+/* kept: takes it from the reserve if no other memory is left. */
 static nam_status
 new_extent(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, unsigned region, bool kept)
 {
@@ -533,14 +538,14 @@ new_extent(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a,
 	}
 	if (st != NAM_OK)
 		return st;
-	/* A sweep that has begun meanwhile finds it. */
+	/* If a sweep has begun meanwhile, that sweep finds the extent. */
 	if (e.generation == txn_generation(a->sweep))
 		txn_stretch_push(&a->spare, at.bits + sizeof e,
 		    at.bits + sizeof e + (uint64_t)v->per_extent * v->block_bytes);
 	return NAM_OK;
 }
 
-/* An emptied block, if there is one. */
+/* Takes an emptied block, if there is one. */
 static nam_status
 used_block(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, net_addr *at, uint64_t *word)
 {
@@ -583,7 +588,7 @@ block_take(struct txn_worker *tw, struct txn_table_view *v, net_addr *at, uint64
 				continue;
 			if (st != NAM_OK)
 				return st;
-			st = NAM_FULL; /* unless there is something now */
+			st = NAM_FULL; /* unless some has come to hand meanwhile */
 		}
 		if (s->at == s->end && a->spare.n > 0)
 			*s = a->spare.item[--a->spare.n];
@@ -622,7 +627,7 @@ txn_block_give(struct txn_worker *tw, struct txn_table_view *v, net_addr at, uin
 
 /* ---- archives and blobs: carved from extents of the ledger ---- */
 
-/* A stretch that is long enough becomes the one to cut from. */
+/* Makes a stretch that is long enough the one to cut from. */
 static bool
 use_rest(struct txn_alloc *a, uint32_t bytes)
 {
@@ -661,7 +666,7 @@ aux_cut(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, ui
 		} else {
 			net_addr ext;
 			st = txn_extents_take(v, tw->w, 1, a->sweep, tw->rr++, true, &ext, NULL);
-			/* A sweep that has begun meanwhile finds it. */
+			/* If a sweep has begun meanwhile, that sweep finds the extent. */
 			if (st == NAM_OK && generation == txn_generation(a->sweep)) {
 				txn_stretch_push(&a->rest, a->aux.at, a->aux.end);
 				a->aux = (struct txn_stretch){ ext.bits, ext.bits + NET_EXTENT };

@@ -1,12 +1,12 @@
 /*
- * blob.c -- values: where the bytes lie that a row only names; and long ones, of whole extents that
- * need not be neighbours.
+ * blob.c -- memory for values that a row names by their address; long ones take whole extents,
+ * which need not be adjacent.
  *
  * A short value is cut from an extent (alloc.c). A long one has a root extent that lists further
  * ones (spread_format.h). The root's head is WRITTEN when the memory is taken, the bytes with step
  * 1 of the commit: so its maker and a collector, when they give the value back, find its extents in
- * the root. A reader READs the root first, then all the rest together: two round trips. Whatever is
- * read is judged: the head by its check, the bytes by the sum that the row has.
+ * the root. A reader READs the root first, then all other extents together: two round trips. It
+ * judges all bytes read: the head by its check, the value by the sum in the row.
  */
 #include "txn_internal.h"
 
@@ -16,8 +16,8 @@
 enum { KEPT = TXN_WHOLES };
 
 /*
- * Where an extent stands in the ledger, of one that was free memory of the table and not taken from
- * a node: it is looked for when it goes back.
+ * In place of a ledger entry: the extent was free memory of the table and was not taken from a
+ * node; its entry is looked for when the extent goes back.
  */
 #define OF_TABLE ((uint32_t)TXN_LEDGER_WHOSE)
 
@@ -38,9 +38,9 @@ txn_long_take(struct txn *t, struct txn_table_view *v, struct txn_new_blob *b)
 	unsigned n = txn_spread_n(b->len), all = n + 1, have = 0, more;
 	nam_status st = txn_alloc_ready(tw, v, true, &a);
 	/*
-	 * All of a value is of one generation, though a sweep may begin meanwhile: the root's
-	 * extent says for all of them whether a sweep has found it. Where the generation is over,
-	 * the value is that sweep's. The sweep waits for our snapshot before it looks.
+	 * All extents of a value are of one generation, though a sweep may begin meanwhile: the
+	 * root's extent says for all of them whether a sweep has found it. If that generation is
+	 * over, the value is that sweep's. The sweep waits for our snapshot before it looks.
 	 */
 	uint64_t sweep = st == NAM_OK ? a->sweep : 0;
 	uint64_t generation = txn_generation(sweep);
@@ -55,7 +55,8 @@ txn_long_take(struct txn *t, struct txn_table_view *v, struct txn_new_blob *b)
 		at[have] = a->whole[--a->wholes].at;
 		entry[have] = a->whole[a->wholes].entry;
 	}
-	/* What is free in this table: what the dead had for long values is found only here. */
+	/* Takes whole extents that are free in this table: memory that dead processes had for long
+	 * values is found only here. */
 	while (have < all && generation == txn_generation(a->sweep) &&
 	       txn_whole_take(tw, v, a, &at[have]) == NAM_OK) {
 		if (generation != txn_generation(a->sweep)) {
@@ -80,7 +81,8 @@ txn_long_take(struct txn *t, struct txn_table_view *v, struct txn_new_blob *b)
 		st = net_write1(tw->w, at[0], head, (uint32_t)sizeof s + 8 * n, &t->counts);
 		have = all;
 	}
-	/* In a transaction, whose snapshot no sweep gets past: they are ours to give back. */
+	/* In a transaction: no sweep passes its snapshot, so these extents are still ours to give
+	 * back. */
 	for (unsigned i = 0; st != NAM_OK && i < have; i++) {
 		if (entry[i] != OF_TABLE)
 			txn_extents_give(v, tw->w, 1, &at[i], &entry[i], &more);
@@ -94,7 +96,7 @@ txn_long_take(struct txn *t, struct txn_table_view *v, struct txn_new_blob *b)
 
 /* ---- giving back ---- */
 
-/* The head and list of a root. NAM_TORN: it is not that value's. */
+/* READs the head and list of a root. NAM_TORN: the root is not that value's. */
 static nam_status
 read_root(struct net_worker *w, net_addr root, uint32_t len, struct txn_spread **out)
 {
@@ -185,9 +187,9 @@ void
 txn_new_blob_give(struct txn *t, const struct txn_new_blob *b)
 {
 	/*
-	 * A long one's extents go back to their nodes, under a pin: a collector's work. Its
-	 * snapshot is no younger than a sweep that it is of before, and no older than the horizon
-	 * that was there when the extents were taken.
+	 * The extents of a long value go back to their nodes under a pin, which is the collector's
+	 * work. Its snapshot is not younger than a sweep to which it counts as earlier, and not
+	 * older than the horizon that the anchor had when the extents were taken.
 	 */
 	if (txn_blob_long(b->len))
 		txn_junk_add(t->tw,
@@ -215,7 +217,7 @@ txn_blob_get(
 	net_batch_init(b, t->tw->w, t->op, TXN_OPS, &t->counts);
 	for (unsigned i = 0; i < n; i++) {
 		out[i] = NULL;
-		/* Our own, not written yet? */
+		/* If the value is our own and not yet written, copies it. */
 		for (unsigned k = 0; k < t->nblobs && out[i] == NULL; k++)
 			if (t->blob[k].at.bits == blob[i].at.bits && t->blob[k].len == blob[i].len)
 				out[i] = t->blob[k].bytes;

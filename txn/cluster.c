@@ -2,9 +2,10 @@
  * cluster.c -- which storage nodes make a cluster: found, or made out of empty ones
  * (cluster_format.h).
  *
- * A joiner first READs the membership words of all nodes it is told of. It changes none before they
- * agree: all empty (it makes a cluster), or all members of one cluster and all of its members.
- * Everything else is refused, and the refusal says which nodes are missing and which do not belong.
+ * A joining process first READs the membership words of all nodes named to it. It changes none
+ * before they agree: all empty (it makes a cluster), or all members of one cluster and all of its
+ * members. Every other case is refused, and the message says which nodes are missing and which do
+ * not belong.
  */
 #include "cluster_format.h"
 #include "txn_internal.h"
@@ -15,13 +16,13 @@
 
 enum {
 	LOOK_NS = 2000000,
-	TIMEOUT_MS = 3000, /* an attempt that has not made its cluster by then is taken over;
-			    * that harms it, and nobody else */
+	TIMEOUT_MS = 3000, /* an attempt that has not made its cluster by then is taken over; this
+			    * harms no process but its own */
 	ATTEMPTS = 20,
-	LOOKS = 2, /* more before a refusal is said */
+	LOOKS = 2, /* so many more looks before a refusal is reported */
 };
 
-/* What a joiner has READ of the nodes it is told of, in their order. */
+/* The state that a joining process has READ from the nodes named, in their order. */
 struct look {
 	struct net_worker *w;
 	struct net *n;
@@ -29,10 +30,11 @@ struct look {
 	unsigned nodes;
 	uint64_t word[NET_REGIONS];
 	bool gone[NET_REGIONS]; /* no answer: its connection has broken */
-	uint64_t mine;          /* the word of this process's own attempt; 0: none */
-	uint64_t number;        /* that its cluster will have */
+	uint64_t mine;          /* the word of this process's own attempt, 0 = none */
+	uint64_t number;        /* the number that its cluster will have */
 	unsigned attempts;
-	unsigned refused; /* how often a refusal was due; the words have been READ anew since */
+	unsigned refused; /* how often a refusal was due; the words have been READ again each
+			   * time */
 	struct nam_err *err;
 };
 
@@ -48,7 +50,7 @@ node(const struct look *k, unsigned i)
 	return net_node(k->n, i);
 }
 
-/* The place of a region in the list. UINT_MAX: it is not named. */
+/* The place of a region in the list, UINT_MAX = it is not named. */
 static unsigned
 named(const struct look *k, uint64_t region)
 {
@@ -78,7 +80,7 @@ read_words(struct look *k)
 	return NAM_OK;
 }
 
-/* CAS of one node's word. *did: it is `to` now. k->word follows. */
+/* CAS of one node's word. *did: the word is `to` now. Updates k->word. */
 static nam_status
 set_word(struct look *k, unsigned i, uint64_t from, uint64_t to, bool *did)
 {
@@ -92,12 +94,12 @@ set_word(struct look *k, unsigned i, uint64_t from, uint64_t to, bool *did)
 	return NAM_OK;
 }
 
-/* Ends this process's own attempt, if there is one: no word names it any more. */
+/* Ends this process's own attempt, if it has one: no word names it any more. */
 static void
 let_go(struct look *k)
 {
 	uint64_t seen;
-	/* The home's last: its word is what the others are judged by. */
+	/* The home's word last: the others are judged by it. */
 	for (unsigned i = k->nodes; k->mine != 0 && i-- > 0;)
 		if (net_cas1(k->w, member_at(node(k, i)->region), k->mine, 0, &seen, NULL) == NAM_OK &&
 		    k->word[i] == k->mine)
@@ -138,7 +140,7 @@ line(struct line *l)
 
 /* ---- joining ------------------------------------------------------------------- */
 
-/* Does a roster name this node as a member? Its place, or UINT_MAX. */
+/* The place of this node among a roster's members, UINT_MAX = none. */
 static unsigned
 listed(const struct txn_roster *r, uint64_t region)
 {
@@ -163,7 +165,7 @@ read_roster(struct look *k, unsigned i, struct txn_roster *r)
 			 node(k, i)->region, node(k, i)->name, nam_status_text(st));
 }
 
-/* Members that are not named, and named nodes that are no members. */
+/* Collects members that are not named, and named nodes that are not members. */
 static nam_status
 compare_lists(struct look *k, unsigned by, const struct txn_roster *r)
 {
@@ -194,8 +196,8 @@ compare_lists(struct look *k, unsigned by, const struct txn_roster *r)
 }
 
 /*
- * Node `by` is a member of a cluster. NAM_OK: all nodes named are, and all members are named.
- * NAM_BUSY: a word changed under our eyes.
+ * Node `by` is a member of a cluster. NAM_OK: all nodes named are members of it, and all members
+ * are named. NAM_BUSY: a word changed meanwhile.
  */
 static nam_status
 join(struct look *k, unsigned by, struct txn_roster *r)
@@ -211,7 +213,7 @@ join(struct look *k, unsigned by, struct txn_roster *r)
 		if (k->word[i] == r->node[m].roster || k->gone[i])
 			continue;
 		if (k->word[i] == r->maker) {
-			/* K4. Its home names the cluster, or no member would. */
+			/* K4. The home names the cluster, else no member would. */
 			if ((st = set_word(k, i, r->maker, r->node[m].roster, &did)) != NAM_OK)
 				return st;
 			if (!did)
@@ -219,7 +221,7 @@ join(struct look *k, unsigned by, struct txn_roster *r)
 			continue;
 		}
 		if (k->word[i] == 0 && i != home)
-			continue; /* it came back empty: its incarnation says so, too */
+			continue; /* the node came back empty: its incarnation shows it as well */
 		if (k->word[i] == 0)
 			return nam_fail(k->err, NAM_GONE,
 			    "storage node %u (%s), the cluster's home, came back empty: the cluster's data "
@@ -240,8 +242,7 @@ join(struct look *k, unsigned by, struct txn_roster *r)
 
 /* ---- making -------------------------------------------------------------------- */
 
-/* Is there an attempt of another process that may still make its cluster? Its word; 0: there is
- * none. */
+/* The word of another process's attempt that may still make its cluster, 0 = none. */
 static uint64_t
 under_way(const struct look *k)
 {
@@ -249,14 +250,14 @@ under_way(const struct look *k)
 		if (!txn_member_is_making(k->word[i]) || k->word[i] == k->mine)
 			continue;
 		unsigned home = named(k, txn_member_home(k->word[i]));
-		/* K3: of one whose home names another, or none, nothing comes any more. */
+		/* K3: an attempt that its home does not name any more makes no cluster. */
 		if (home == UINT_MAX || k->word[home] == k->word[i])
 			return k->word[i];
 	}
 	return 0;
 }
 
-/* Takes the words of all nodes, the home's first. *all: it has them. */
+/* Takes the words of all nodes, the home's first. *all: it has all of them. */
 static nam_status
 take_words(struct look *k, bool *all)
 {
@@ -273,7 +274,7 @@ take_words(struct look *k, bool *all)
 	return NAM_OK;
 }
 
-/* With all words taken (K2). NAM_BUSY: another process took the home's over. */
+/* With all words taken (K2). NAM_BUSY: another process took the home's word over. */
 static nam_status
 make(struct look *k, struct txn_roster *r)
 {
@@ -311,8 +312,8 @@ make(struct look *k, struct txn_roster *r)
 			(void)net_extent_give(k->w, at[i]);
 		return NAM_BUSY;
 	}
-	/* The cluster is made, or may be (a CAS without an answer): from here on its nodes are not
-	 * let go. */
+	/* The cluster is made, or may be (a CAS without an answer): from here on this attempt does
+	 * not give its nodes back. */
 	uint64_t mine = k->mine;
 	k->mine = 0;
 	for (unsigned i = 1; st == NAM_OK && i < k->nodes; i++)
@@ -347,11 +348,12 @@ look(struct look *k, struct txn_roster *r, uint64_t *waits, uint64_t *since)
 		bool late = now - *since > TIMEOUT_MS * UINT64_C(1000000) ||
 			    net_heard_of(k->w, txn_member_identity(other)) != NET_UNHEARD;
 		if (!late) {
-			let_go(k); /* two that each hold what the other wants would both wait */
+			let_go(k); /* two attempts that each hold a word that the other needs would
+				    * both wait */
 			return NAM_BUSY;
 		}
 	}
-	/* Whether its cluster was made is known at its home, and nowhere else. */
+	/* Only the home knows whether an attempt's cluster was made. */
 	for (unsigned i = 0; i < k->nodes; i++)
 		if (txn_member_is_making(k->word[i]) && named(k, txn_member_home(k->word[i])) == UINT_MAX)
 			return nam_fail(k->err, NAM_REFUSED,
@@ -383,8 +385,8 @@ txn_cluster_find(
 			net_sleep(w, LOOK_NS + nam_rng_below(net_rng(w), LOOK_NS));
 			continue;
 		}
-		/* The words of different nodes were READ in no order: what does not fit together
-		 * may do so when READ anew. */
+		/* The words of different nodes were READ at different moments: words that
+		 * contradict each other may agree when they are READ again. */
 		if ((st == NAM_REFUSED || st == NAM_GONE) && k.refused++ < LOOKS)
 			continue;
 		let_go(&k);

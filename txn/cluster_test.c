@@ -1,6 +1,6 @@
 /*
- * cluster_test.c -- which storage nodes make a cluster: makers that die at every verb, stall, or
- * meet others with other lists; and lists that are too short, too long, or of two clusters.
+ * cluster_test.c -- which storage nodes make a cluster: processes that make one die at every verb,
+ * stall, or meet others with other lists; lists are too short, too long, or of two clusters.
  */
 #include "cluster_format.h"
 
@@ -146,7 +146,7 @@ test_wrong_lists(void **state)
 		memcpy(before[r], net_sim_memory(t.sim, r), REGION);
 	}
 	for (uint64_t list = 2; list < 1 << (NODES + 1); list += 2) {
-		if ((list & right) == 0) /* another cluster, and its good right */
+		if ((list & right) == 0) /* of another cluster, which may happen */
 			continue;
 		f = start(&t, list, 0);
 		play(&t);
@@ -166,9 +166,9 @@ test_wrong_lists(void **state)
 				assert_true(strange != NULL && strstr(strange, name) != NULL);
 		}
 		leave(&t);
-		/* And nothing was touched. */
+		/* No byte of the nodes has changed. */
 		for (unsigned r = 1; r <= NODES; r++) {
-			/* but for the node's own heartbeat */
+			/* except the node's own heartbeat */
 			const size_t beat = offsetof(struct net_super, beat),
 				     rest = offsetof(struct net_super, root);
 			const char *mem = net_sim_memory(t.sim, r);
@@ -204,7 +204,7 @@ dies(uint64_t at, enum net_sim_carry carry, uint64_t seed)
 	net_sim_crash_at(t.sim, a->net, at);
 	play(&t);
 	bool died = net_sim_crashed(a->net);
-	/* Two that come later, at once: both get it, and it is one. */
+	/* Two later processes, at once: both get the cluster, and it is one. */
 	struct finder *b = start(&t, list, 0), *c = start(&t, list, 0);
 	play(&t);
 	whole(&t, b);
@@ -212,7 +212,8 @@ dies(uint64_t at, enum net_sim_carry carry, uint64_t seed)
 	assert_int_equal(b->r.number, c->r.number);
 	if (!died)
 		assert_int_equal(b->r.number, a->r.number);
-	/* A list that the dead never had, but for its home: theirs it is now. */
+	/* A list that the dead process did not have, except for its home: the cluster is of this
+	 * list now. */
 	struct finder *d = start(&t, 1 << 1 | 1 << 4, 0);
 	play(&t);
 	assert_int_equal(d->st, NAM_REFUSED);
@@ -252,7 +253,7 @@ test_other_list(void **state)
 		bool alone = word(&t, 3) == 0 && word(&t, 4) == 0;
 		play(&t);
 		assert_int_equal(b->st, made ? NAM_REFUSED : NAM_OK);
-		/* Without the home nobody knows whether those two are members. */
+		/* Without the home no process knows whether those two are members. */
 		if (alone)
 			assert_int_equal(c->st, made ? NAM_REFUSED : NAM_OK);
 		else
@@ -348,8 +349,8 @@ test_crowd(void **state)
 				dead++;
 				continue;
 			}
-			/* In a crowd a process may be told to come again; it is never told what is
-			 * not so. */
+			/* In a crowd a process may be told to start again; it is never told
+			 * anything wrong. */
 			assert_true(f->st == NAM_OK || f->st == NAM_REFUSED || f->st == NAM_BUSY);
 			refused += f->st != NAM_OK;
 			if (f->st != NAM_OK)
@@ -366,8 +367,8 @@ test_crowd(void **state)
 			made++;
 		}
 		leave(&t);
-		/* Nothing is stuck: a process that names all nodes is answered, and gets on where
-		 * no cluster was made. */
+		/* Nothing is stuck: a process that names all nodes gets an answer, and makes the
+		 * cluster if there was none. */
 		struct finder *f = start(&t, (1 << (NODES + 1)) - 2, 0);
 		play(&t);
 		if (f->st == NAM_OK)

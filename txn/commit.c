@@ -1,15 +1,15 @@
 /*
  * commit.c -- the commit, from the writer's side (README, "The commit").
  *
- *	step 1   all CASes, the claim, blobs, the write set   one doorbell per node, one wait
- *	         (SERIALIZABLE: claim after the locks, then validate)
- *	step 2   versions, archives, commit line one doorbell per node, one wait: decided, answer
- *	step 3   directories, then words; then the mark   behind the answer
+ * 	step 1   all CASes, the claim, blobs, the write set   one doorbell per node, one wait
+ * 	         (SERIALIZABLE: claim after the locks, then validate)
+ * 	step 2   versions, archives, commit line one doorbell per node, one wait: decided, answer
+ * 	step 3   directories, then words; then the mark   behind the answer
  *
  * So two round trips from COMMIT to the answer. A record that is updated twice within the
  * watermark's lag after a cold spell costs two more, once (archive_late). Guards are READ when all
- * locks are held, and judged before the commit line is out: in step 1 where all rows are locked
- * already (READ COMMITTED), else in a round trip between.
+ * locks are held, and judged before the commit line is posted: in step 1 if all rows are locked
+ * already (READ COMMITTED), else in a round trip between steps 1 and 2.
  */
 #include "txn_internal.h"
 
@@ -28,8 +28,8 @@ archives_take(struct txn *t)
 		struct txn_write *w = t->wr[i];
 		if (w->arch && w->arch_at.bits == 0 && txn_writes(w))
 			st = txn_archive_take(t->tw, w->view, &w->arch_at);
-		if (st == NAM_FULL) { /* whoever overwrites that version next archives it first, or
-				       * waits */
+		if (st == NAM_FULL) { /* the next transaction that overwrites the version archives
+				       * it first, or waits */
 			w->arch = NULL;
 			st = NAM_OK;
 		}
@@ -101,7 +101,8 @@ spread_write(struct txn *t, net_addr root, const uint64_t *list, const void *byt
 	return st;
 }
 
-/* Nobody may ask for them yet. They go with step 1, so that the commit line need not prove them. */
+/* No process may ask for these blobs yet. They go with step 1, so that the commit line need not
+ * prove them. */
 static nam_status
 blobs_write(struct txn *t)
 {
@@ -125,7 +126,7 @@ all_locked(const struct txn *t)
 	return true;
 }
 
-/* The greatest word that a lock is taken from: a CID claimed for these versions has to be greater
+/* The greatest word that a lock replaces: a CID claimed for these versions has to be greater
  * (R3). */
 static tso_cid
 floor_of(const struct txn *t)
@@ -144,7 +145,7 @@ claim_start(struct txn *t)
 	t->claimed = true;
 }
 
-/* What goes with the first CASes: blobs, the write set, and the guards where all is locked
+/* Posts what goes with the first CASes: blobs, the write set, and the guards if all rows are locked
  * already. */
 static nam_status
 write_set_post(struct txn *t, const struct txn_intent_head *h, bool guards)
@@ -162,9 +163,9 @@ write_set_post(struct txn *t, const struct txn_intent_head *h, bool guards)
 }
 
 /*
- * The CASes of writes [from, to) have run, the first of them as t->op[op]. Each says for itself
- * whether it was executed; of one whose connection broke we cannot know: the rollback frees it all
- * the same. NAM_CONFLICT: one met another version. NAM_BUSY: one met a lock.
+ * Judges the CASes of writes [from, to), the first of which is t->op[op]. Each operation's status
+ * says whether it was executed. If its connection broke, that is not known: the rollback frees the
+ * lock in any case. NAM_CONFLICT: a CAS met another version. NAM_BUSY: a CAS met a lock.
  */
 static nam_status
 locks_judge(struct txn *t, uint32_t from, uint32_t to, unsigned op, nam_status worst)
@@ -178,8 +179,8 @@ locks_judge(struct txn *t, uint32_t from, uint32_t to, unsigned op, nam_status w
 		if (o->status != NAM_OK || w->has == TXN_LOCKED)
 			continue;
 		if (w->has == TXN_LOST) {
-			tso_answered(t->tw->db->tso, o->seen); /* else the retry would lose again:
-						       * `stale-retry` */
+			tso_answered(t->tw->db->tso, o->seen); /* else the retry would conflict
+							        * again: `stale-retry` */
 			worst = worst == NAM_OK || worst == NAM_BUSY ? NAM_CONFLICT : worst;
 		} else {
 			w->met = o->seen;
@@ -189,8 +190,8 @@ locks_judge(struct txn *t, uint32_t from, uint32_t to, unsigned op, nam_status w
 	return worst;
 }
 
-/* Posts the CASes of what is not locked yet; the claim of a CID and what write_set_post has (h) go
- * with the first ones. */
+/* Posts the CASes of all writes that are not locked yet. The claim of a CID and the batch of
+ * write_set_post (h) go with the first of them. */
 static nam_status
 lock_round(struct txn *t, bool claim, const struct txn_intent_head *h, bool guards)
 {
@@ -208,14 +209,14 @@ lock_round(struct txn *t, bool claim, const struct txn_intent_head *h, bool guar
 				net_cas(&t->batch, t->wr[i]->at, t->wr[i]->expect, t->lock);
 		if (first && claim)
 			claim_start(t);
-		first = false; /* also where no CAS had room beside the write set */
+		first = false; /* even if no CAS had room beside the write set */
 		st = txn_batch_flush(t);
 		worst = locks_judge(t, from, i, op, st);
 	} while (i < t->nwr && worst == NAM_OK);
 	return worst;
 }
 
-/* Locks that our CASes met and that nobody will free any more. */
+/* Frees locks that our CASes met and whose owner is dead and recovered. */
 static void
 free_dead(struct txn *t)
 {
@@ -224,7 +225,7 @@ free_dead(struct txn *t)
 			txn_unlock_dead(t->tw, t->wr[i]->at, t->wr[i]->met);
 }
 
-/* ... and that nobody can free. */
+/* NAM_STUCK if such a lock's owner cannot be recovered. */
 static bool
 stuck(struct txn *t)
 {
@@ -235,7 +236,8 @@ stuck(struct txn *t)
 	return false;
 }
 
-/* ---- R4 for a record that became hot: archive and link what step 2 will overwrite ---- */
+/* ---- R4 for a record that became hot: archive and link the version that step 2 will overwrite
+ * ---- */
 
 static nam_status
 archive_late(struct txn *t, bool guards)
@@ -292,8 +294,8 @@ write_versions(struct txn *t, uint64_t entries_check, struct txn_commit_line *li
 			continue;
 		const struct txn_table_view *v = w->view;
 		uint32_t len = (uint32_t)w->slot->meta;
-		/* A row edited in place lies in the caller's memory, and that is his again when he
-		 * is answered. */
+		/* A row edited in place lies in the caller's memory, which the caller may use again
+		 * after the answer. */
 		if (nam_fault(EARLY_ANSWER))
 			w->slot = nam_arena_copy(&t->arena, w->slot, sizeof *w->slot + TXN_PAD(len));
 		struct rec_slot *s = w->slot;
@@ -311,8 +313,8 @@ write_versions(struct txn *t, uint64_t entries_check, struct txn_commit_line *li
 			t->tw->stats.archived++;
 		}
 	}
-	/* The commit line goes with the last doorbell: nothing decided before the rest is out. I2
-	 * asks for both. */
+	/* The commit line goes with the last doorbell: the transaction is not decided before all
+	 * else is posted. I2 demands both. */
 	if (st == NAM_OK && (st = txn_batch_room(t, 1)) == NAM_OK) {
 		struct net_op *op = net_write(&t->batch, txn_intent_line(t, 0), line, 16);
 		op->flags = NET_INLINE;
@@ -345,7 +347,8 @@ add_directory(struct txn *t, struct txn_write *w)
 	op->flags = NET_INLINE;
 }
 
-/* What was replaced may be freed when no snapshot needs it any more. */
+/* Queues the memory that the commit replaced: it may be freed when no snapshot needs it any
+ * more. */
 static void
 junk_of_commit(struct txn *t)
 {
@@ -385,8 +388,8 @@ junk_of_commit(struct txn *t)
 	}
 }
 
-/* Directories and words are in: the mark may follow (T1). A node lost on the way changes nothing of
- * the decision. */
+/* Directories and words have landed: the mark may follow (T1). A node lost meanwhile does not
+ * change the decision. */
 static void
 finish_behind(struct txn *t)
 {
@@ -448,7 +451,7 @@ name_conflict(struct txn *t)
 	return st;
 }
 
-/* What is committed stays so, whatever becomes of the wait. */
+/* The commit stays decided, however the wait ends. */
 static nam_status
 visible(struct txn_worker *tw, tso_cid cid, const struct txn_limits *l)
 {
@@ -465,7 +468,7 @@ writes_any(const struct txn *t)
 	return false;
 }
 
-/* Nothing is to be decided: locks go back, and what was taken in vain. */
+/* There is nothing to decide: gives back the locks, and the memory taken in vain. */
 static nam_status
 commit_nothing(struct txn *t, uint64_t trips)
 {
@@ -520,7 +523,8 @@ lock_all(struct txn *t, struct txn_intent_head **h, bool *guarded)
 	return st;
 }
 
-/* With all locks held: is all as it must be? *held: a guard that another transaction has locked. */
+/* With all locks held: NAM_OK if the read set and the guards are unchanged. *held: a guard that
+ * another transaction has locked. */
 static nam_status
 check_all(struct txn *t, bool guarded, net_addr *held)
 {
@@ -548,7 +552,8 @@ decide(struct txn *t, const struct txn_intent_head *h, uint64_t trips)
 	return NAM_OK;
 }
 
-/* Step 3. A long write set is finished here and now; READ COMMITTED's bare locks go too. */
+/* Step 3. A long write set is finished before the answer; READ COMMITTED's locks without a write
+ * are freed as well. */
 static nam_status
 install(struct txn *t, const struct txn_limits *limits)
 {
@@ -579,7 +584,7 @@ install(struct txn *t, const struct txn_limits *limits)
 	}
 	if (!wait) {
 		t->batch.tag = t;
-		net_post_then(&t->batch, installed); /* t is not ours any more */
+		net_post_then(&t->batch, installed); /* t may be gone from here on */
 		return NAM_OK;
 	}
 	if ((txn_batch_flush(t) != NAM_OK || broken) && !txn_mend(t)) {
@@ -617,8 +622,8 @@ txn_commit(struct txn *t, tso_cid *cid_out)
 		st = check_all(t, guarded, &held);
 	if (st == NAM_OK)
 		st = decide(t, h, trips);
-	/* Also of a commit that ends behind its commit line: its owner has to find out what became
-	 * of it. */
+	/* Also for a commit that ends behind its commit line: its owner has to find out its
+	 * outcome. */
 	if (cid_out && (t->state == TXN_WRITING || t->state == TXN_DECIDED))
 		*cid_out = t->cid;
 	if (st == NAM_OK)

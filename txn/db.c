@@ -19,7 +19,7 @@ fold_layout(void)
 	net_layout_fold("txn.cluster", UINT64_C(4) << 32 | sizeof(struct txn_roster));
 }
 
-/* A node whose memory is not the one that the cluster was made of is lost, whatever it holds
+/* A node whose memory is not the memory that the cluster was made of is lost, whatever it holds
  * now. */
 static void
 find_empty(struct net *n, const struct txn_roster *r, uint64_t *empty, struct nam_err *err)
@@ -37,7 +37,8 @@ find_empty(struct net *n, const struct txn_roster *r, uint64_t *empty, struct na
 	}
 }
 
-/* The log of the slot we have: it was there, or is made now. Nothing of ours is open. */
+/* Takes over the log of our slot, or makes it if there is none. No transaction of this process is
+ * open. */
 static nam_status
 attach(void *arg, struct net_worker *w)
 {
@@ -136,8 +137,8 @@ txn_db_close(struct net_worker *w, struct txn_db *db)
 		next = v->next;
 		if (v->index)
 			idx_hash_close(v->index);
-		/* The collector of a worker that closed while home was out of reach may have looked
-		 * at a table once more. */
+		/* The collector of a worker that closed while home was not reachable may have
+		 * looked at a table since. */
 		for (unsigned i = 0; i < TXN_WORKERS_MAX; i++)
 			txn_alloc_free(v, i);
 		free(v);
@@ -178,8 +179,8 @@ heartbeat(void *worker)
 		tw->beat_ns = net_now_ns(tw->w);
 		nam_status st = tso_tick(tw->tso);
 		tw->beat_ns = 0;
-		/* A connection that broke is made anew, and on it goes. Home may be silent for
-		 * long: others see to that. */
+		/* A broken connection is replaced, and the heart beats on. Home may be silent for
+		 * long: other coroutines replace it. */
 		if (st == NAM_GONE && !tso_abandoned(db->tso)) {
 			st = txn_keep_home(tw);
 			if (st == NAM_OK || st == NAM_BUSY)
@@ -193,7 +194,8 @@ heartbeat(void *worker)
 				break;
 			}
 		}
-		/* Nothing going on in this process: beat slowly, and often enough for the lease. */
+		/* No transaction runs in this process: beat slowly, but often enough for the
+		 * lease. */
 		net_sleep(tw->w, (tso_is_idle(db->tso) ? 5 : 1) * (uint64_t)db->tick_us * 1000);
 	}
 	tw->helpers--;
@@ -230,7 +232,8 @@ txn_worker_open(struct txn_db *db, struct net_worker *w, struct txn_worker **out
 		tw->helpers++;
 	if (beats && nam_co_start(s, heartbeat, tw, 0) != NULL)
 		tw->helpers++;
-	/* What else runs on a worker must not lose its verbs for that. */
+	/* If the process gives itself up, coroutines of other workers must not lose their verbs for
+	 * that. */
 	if (beats && db->split)
 		tw->keeper.pulses = nam_co_start(s, txn_pulse, tw, 0) != NULL;
 	if (settles && !db->bystander && nam_co_start(s, txn_sweep, tw, 0) != NULL)
@@ -244,7 +247,7 @@ txn_worker_open(struct txn_db *db, struct net_worker *w, struct txn_worker **out
 enum {
 	CLOSE_LOOK_NS = 100000, /* helpers look at `stopping` each few milliseconds */
 };
-#define CLOSE_GC_NS UINT64_C(2000000000) /* so long garbage may still be collected */
+#define CLOSE_GC_NS UINT64_C(2000000000) /* how long garbage may still be collected at the end */
 
 void
 txn_worker_close(struct txn_worker *tw)
@@ -258,9 +261,9 @@ txn_worker_close(struct txn_worker *tw)
 	tw->stopping = true;
 	while (tw->helpers > (tw->number == 0 ? 1 : 0) && !atomic_load(&tw->db->failed))
 		net_back_off(tw->w, &pause);
-	/* What is not given back is found by the next sweep, and tables by the next look at all of
-	 * them: that can tell only once this process has ended. So worker 0, the last, counts for
-	 * all. */
+	/* Memory that is not given back is found by the next sweep, and tables by the next look at
+	 * all of them: both only after this process has ended. So worker 0, which closes last,
+	 * counts one death for all workers. */
 	if (!txn_tables_hand_over(tw) || tw->junk[0].n + tw->junk[1].n > 0)
 		atomic_store(&tw->db->leaves_memory, true);
 	if (tw->number == 0 && atomic_load(&tw->db->leaves_memory) && !atomic_load(&tw->db->failed))

@@ -1,13 +1,13 @@
 /*
- * gc.c -- frees what no snapshot needs any more, when the watermark says so.
+ * gc.c -- frees memory that no snapshot needs any more, as the watermark tells.
  *
- * Each worker keeps a queue of what its own commits left behind, in the order they left it, and a
- * coroutine that looks at its head every few milliseconds. It works under a pin, and READs each
- * table's anchor under that pin before it touches the table: a table is given back only when the
- * watermark has passed a CID that was claimed after its anchor was closed (table.c), and so not
- * before this pin is gone. A deleted record's block is emptied in the order R6 asks for: lock,
- * unlink from the index, write a fresh CID into the word; reused when the watermark has passed that
- * CID too.
+ * Each worker keeps a queue of the garbage of its own commits, in the order in which it arose. A
+ * coroutine looks at the head of the queue every few milliseconds. It works under a pin, and READs
+ * each table's anchor under that pin before it touches the table: a table is given back only when
+ * the watermark has passed a CID that was claimed after its anchor was closed (table.c), and so not
+ * before this pin is gone. A deleted record's block is emptied in the order that R6 demands: lock,
+ * empty the directory, unlink from the index, write a fresh CID into the word. It is used again
+ * when the watermark has passed that CID as well.
  */
 #include "txn_internal.h"
 
@@ -27,8 +27,8 @@ enum {
 	TURN_NS = 100000
 };
 
-/* Blocks to be emptied, and tables, take round trips; they must not hold up what is freed by a
- * push. */
+/* True if it takes round trips: blocks to be emptied, and tables. They must not hold up memory that
+ * is freed by a push. */
 static bool
 is_slow(const struct txn_junk *j)
 {
@@ -44,7 +44,7 @@ txn_junk_add(struct txn_worker *tw, struct txn_junk j)
 		uint32_t cap = q->cap ? q->cap * 2 : 1024;
 		struct txn_junk *ring = malloc(cap * sizeof *ring);
 		if (ring == NULL)
-			return; /* that memory stays lost until its table goes */
+			return; /* that memory stays lost until its table is released */
 		for (uint32_t i = 0; i < q->n; i++)
 			ring[i] = q->item[(q->head + i) & (q->cap - 1)];
 		free(q->item);
@@ -55,8 +55,8 @@ txn_junk_add(struct txn_worker *tw, struct txn_junk j)
 	q->item[(q->head + q->n++) & (q->cap - 1)] = j;
 }
 
-/* A table dropped waits for its release still: the table's number and its lock word say whether
- * somebody was faster. */
+/* A dropped table still waits for its release: the table's number and its lock word tell whether
+ * another process has released it. */
 static void
 junk_forget(struct txn_worker *tw)
 {
@@ -130,8 +130,8 @@ txn_cid_spend(struct txn_worker *tw, unsigned note, tso_cid *cid)
 	return NAM_OK;
 }
 
-/* The blobs a deletion's payload names. The owner may be freed as soon as the table is closed:
- * closing waits for us. */
+/* The blobs that a deletion's payload names. The catalog may free the owner as soon as the table is
+ * closed: closing waits for us. */
 static unsigned
 blobs_of(struct txn_table_view *v, const struct rec_slot *s, uint64_t cid, net_addr at, struct txn_blob *out)
 {
@@ -145,8 +145,7 @@ blobs_of(struct txn_table_view *v, const struct rec_slot *s, uint64_t cid, net_a
 	return n;
 }
 
-/* Takes a block that holds nothing but a deletion (or nothing at all) out of the index and empties
- * it. */
+/* Takes a block that holds only a deletion (or no version) out of the index and empties it. */
 static nam_status
 reclaim(struct txn_worker *tw, const struct txn_junk *j)
 {
@@ -166,7 +165,7 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 	if (!txn_rec_dir_whole(v, img, j->at) || rec_is_locked(img)) {
 		if (rec_is_locked(img))
 			txn_unlock_dead(tw, j->at, img->word);
-		goto out; /* somebody is at it; he may yet give it up */
+		goto out; /* locked by a transaction, which may still free the lock */
 	}
 	st = NAM_OK;
 	if (j->kind == JUNK_TOMB) {
@@ -186,8 +185,8 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 	if (st != NAM_OK)
 		goto out;
 	if (j->kind == JUNK_EMPTY) {
-		/* The READ may have met a commit: its word, but no directory yet. Under the lock it
-		 * is plain. */
+		/* The READ may have met a commit: its word, but not yet its directory. Under the
+		 * lock the directory is whole. */
 		st = net_read1(w, j->at, img, v->head_bytes, NULL);
 		if (st != NAM_OK || !txn_rec_dir_whole(v, img, j->at) ||
 		    txn_rec_newest(v, img) != REC_NO_SLOT) {
@@ -198,8 +197,8 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 	}
 	/*
 	 * First empty, then unlink: as soon as the index does not lead here, the key may be
-	 * inserted into another block, and who still comes here (by a pointer cache) must not be
-	 * shown the deletion.
+	 * inserted into another block, and a reader that still comes here (by a pointer cache) must
+	 * not see the deletion.
 	 */
 	uint64_t zero[3 + REC_SLOTS_MAX] = { 0 };
 	if (j->kind == JUNK_TOMB &&
@@ -210,16 +209,16 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 		uint64_t until = 0;
 		st = idx_remove(w, v->index, j->aux, j->at, NULL);
 		idx_ptrs_drop(tw->db->ptrs, j->aux);
-		/* The entry is gone, or not, or will be: until that is settled the block must be
-		 * nobody's. */
+		/* The index entry is removed, or not, or will be: until that is known no other
+		 * transaction may use the block. */
 		for (unsigned i = 0; st == NAM_GONE && i < TRIES && txn_again_all(tw, &until) == NAM_OK; i++)
 			st = idx_remove(w, v->index, j->aux, j->at, NULL);
 		if (st == NAM_GONE) {
 			txn_doubt(tw);
 			goto out;
 		}
-		/* An empty block that no entry leads to is another's already: its row lived, was
-		 * deleted and reclaimed since this insert was undone. */
+		/* An empty block without an entry is no longer ours: its row lived, was deleted and
+		 * reclaimed after this insert was undone. */
 		if (st != NAM_OK && (st != NAM_ABSENT || j->kind == JUNK_EMPTY)) {
 			nam_status back = NAM_OK;
 			if (j->kind == JUNK_TOMB)
@@ -231,11 +230,11 @@ reclaim(struct txn_worker *tw, const struct txn_junk *j)
 		}
 	}
 	tso_cid cid;
-	st = txn_word_fresh(
-	    tw, j->at, lock, expect, &cid); /* home gone: the block stays locked, as all does */
+	/* If home is gone, the block stays locked, like all others. */
+	st = txn_word_fresh(tw, j->at, lock, expect, &cid);
 	if (st == NAM_OK) {
-		/* Nobody can ask for the blobs that the deletion's payload named. Until now it did
-		 * name them: a sweep that began before left them to us. */
+		/* The blobs that the deletion's payload named are garbage only now: until now a
+		 * version named them, so a sweep that began before left them to us. */
 		for (unsigned i = 0; i < n; i++)
 			txn_junk_add(tw, (struct txn_junk){ .cid = cid,
 					     .kind = JUNK_BLOB,
@@ -251,7 +250,8 @@ out:
 	return st;
 }
 
-/* One piece of junk whose time has come. With a pin. Not OK: *j is for another time. */
+/* Frees one piece of junk whose CID the watermark has reached. With a pin. Not OK: *j is due at
+ * another time. */
 static nam_status
 collect(struct txn_worker *tw, struct txn_junk *j)
 {
@@ -287,23 +287,23 @@ collect(struct txn_worker *tw, struct txn_junk *j)
 	return st == NAM_BUSY ? st : NAM_OK;
 }
 
-/* A worker that closes collects for a while, not for ever: what is left then stays taken until the
- * storage nodes end, as after a crash. */
+/* A worker that closes collects for a limited time: the rest stays taken until the storage nodes
+ * end, as after a crash. */
 static bool
 out_of_time(struct txn_worker *tw)
 {
 	return tw->stopping && net_now_ns(tw->w) > tw->gc_end;
 }
 
-/* Frees what may be freed of one queue. Returns how many were. */
+/* Frees what may be freed of one queue. Returns the number of pieces freed. */
 static unsigned
 round_of(struct txn_worker *tw, struct txn_junk_queue *q, unsigned most)
 {
 	uint64_t watermark = tso_watermark(tw->db->tso);
 	unsigned did = 0, freed = 0;
 	/*
-	 * Statements of many rows give way seldom, and leave as much garbage each time. So a share
-	 * of what there is goes in one turn, else it would become more for ever.
+	 * Statements of many rows yield seldom, and leave as much garbage each time. So a turn
+	 * frees a share of the queue; else the queue would grow without end.
 	 */
 	unsigned turn = q->n / (q == &tw->junk[0] ? GC_SHARE : GC_SLOW_SHARE);
 	most = most > turn ? most : turn;
@@ -339,19 +339,19 @@ round_of_both(struct txn_worker *tw, unsigned *freed)
 	bool more = false;
 	uint64_t now = net_now_ns(tw->w);
 	*freed = 0;
-	/* The watermark of an idle process may stall: garbage wakes it now and then. */
+	/* The watermark may stall while the process is idle: so garbage wakes it now and then. */
 	bool waits = tw->junk[0].n + tw->junk[1].n > 0 && tso_is_idle(tw->db->tso);
 	if (!waits)
 		tw->gc_woke = now;
-	/* Much of it is worth a process that is hardly idle: others may want that memory. */
+	/* A large amount is worth waking a process that has only just become idle: other processes
+	 * may want that memory. */
 	bool much = tw->junk[0].n + tw->junk[1].n >= GC_MUCH;
 	bool wake = waits && now - tw->gc_woke >= (much ? GC_WAKE_NS / 20 : GC_WAKE_NS);
 	if (wake)
 		tw->gc_woke = now;
 	if (!due(tw, &tw->junk[0]) && !due(tw, &tw->junk[1]) && !wake)
 		return false;
-	txn_reach(tw); /* what lies behind a broken connection would wait for the next
-		        * transaction */
+	txn_reach(tw); /* garbage behind a broken connection would wait for the next transaction */
 	if (tso_pin_now(tw->tso, &pin) == NAM_OK) {
 		txn_at_hand(tw);
 		tw->round++;
@@ -369,8 +369,8 @@ txn_gc(void *worker)
 {
 	struct txn_worker *tw = worker;
 	net_account_to(&tw->background);
-	/* When the worker closes, what can be freed soon is: the watermark lags by a heartbeat or
-	 * two. */
+	/* When the worker closes, it frees what can be freed soon: the watermark lags by a
+	 * heartbeat or two. */
 	unsigned last = 0, freed;
 	bool more = false;
 	while (!tw->stopping || (tw->junk[0].n + tw->junk[1].n > 0 && last < 20)) {

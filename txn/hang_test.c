@@ -1,6 +1,6 @@
 /*
- * hang_test.c -- a process whose heart beats, and which has a claim open that it does not go on
- * with: others' snapshots go on.
+ * hang_test.c -- a process whose heart beats keeps a claim open and does not go on with it:
+ * snapshots of other processes go on.
  *
  * The worker of process 1 sleeps between claim and mark, is slow, or waits for a node that it does
  * not reach any more. Process 0 commits meanwhile and wants to see it.
@@ -100,14 +100,16 @@ hung(struct fixture *fix)
 	assert_true(write_and_see(fix, 0, 2) < MS);
 	hold(fix, &h, 0);
 	uint64_t took = write_and_see(fix, 0, 3);
-	/* It did stand in the way for as long as it might still have been alive ... */
+	/* The claim stalled the snapshot for as long as the process might still have been alive
+	 * ... */
 	assert_true(took > (AFTER_MS - LEASE_MS) * (uint64_t)MS);
-	/* ... and no longer than it takes to notice that, to lose a lease and to be recovered. */
+	/* ... and no longer than it takes to notice the stall, to wait for a lease and to recover
+	 * it. */
 	assert_true(took < (AFTER_MS + LEASE_MS + RECOVERY_MS) * (uint64_t)MS);
 	assert_true(abandoned(fix));
 	assert_true(write_and_see(fix, 2, 4) < MS);
 	assert_true(write_and_see(fix, 0, 5) < MS);
-	/* What it claimed is a hole; waking, it can do nothing any more. */
+	/* Its claimed CID is a hole; when it wakes, all its verbs fail. */
 	assert_true(tso_prefix(fix->db[0]->tso) > h.cid);
 	release(fix, &h);
 	struct txn *t;
@@ -121,7 +123,8 @@ test_hung(void **state)
 	run_some(3, hung);
 }
 
-/* A commit that goes on, a verb at a time, is no hanging one, however long others wait for it. */
+/* A commit that goes on, a verb at a time, does not count as hanging, however long others wait for
+ * it. */
 static void
 slow(struct fixture *fix)
 {
@@ -141,13 +144,14 @@ test_slow(void **state)
 	run_some(2, slow);
 }
 
-/* Nobody waits for it: it may wake when it likes. Somebody comes: then it is in his way. */
+/* If no process waits for the hanging one, it may wake at any time. When another process joins, it
+ * is in the way. */
 static void
 alone(struct fixture *fix)
 {
 	struct holder h;
 	fill(fix, 2, 1);
-	/* Process 0 leaves, so that process 1 is by itself; it comes back behind that. */
+	/* Process 0 leaves, so that process 1 is alone; process 0 comes back after that. */
 	struct net_worker *w = fix->w[0];
 	txn_worker_close(fix->tw[0]);
 	txn_table_close(fix->db[0], &fix->tab[0]);
@@ -173,7 +177,7 @@ test_alone(void **state)
 	run_some(2, alone);
 }
 
-/* ---- a node that it does not reach any more, from a moment of its commit on ---- */
+/* ---- from a moment of its commit on, it does not reach a node any more ---- */
 
 struct parted {
 	struct fixture *fix;
@@ -198,7 +202,8 @@ parted_main(void *arg)
 }
 
 static uint64_t part_at, part_longest;
-static unsigned part_ends[2]; /* what it knew of its commit: done, anything else */
+static unsigned part_ends[2]; /* outcomes of its commit, as it knew them: committed, anything
+			       * else */
 
 static void
 parted(struct fixture *fix)
@@ -229,7 +234,7 @@ test_parted(void **state)
 	printf("%u committed, %u did not; snapshots waited for %.1f ms at most\n", part_ends[0], part_ends[1],
 	    (double)part_longest / MS);
 	assert_true(part_ends[0] > 5 && part_ends[1] > 5);
-	/* some moments were in the middle */
+	/* some moments were in the middle of the commit */
 	assert_true(part_longest > TIMEOUT_MS / 2 * (uint64_t)MS);
 	assert_true(part_longest < (TIMEOUT_MS + MEND_MS + LEASE_MS + RECOVERY_MS) * (uint64_t)MS);
 }
@@ -237,7 +242,7 @@ test_parted(void **state)
 int
 main(void)
 {
-	nam_log_level_set(NAM_LOG_ERROR); /* that it hangs is what is asked for */
+	nam_log_level_set(NAM_LOG_ERROR); /* the hang that it warns of is intended */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hung),
 		cmocka_unit_test(test_slow),

@@ -1,13 +1,13 @@
 /*
- * idle_test.c -- what a process may do to others while it is idle, and when it goes on.
+ * idle_test.c -- an idle process, and one that goes on after it was idle, does no harm to others.
  *
- *	old laps   it stalls for longer than a lease, and more commit ids pass than the vector has
- *                 marks. Going on, it must not take marks of the next laps for holes: a mark that
- *                 it writes over one with a note is a change of the catalog of which others never
- *                 hear.
- *	a break    the heart's connection to the home node breaks with the CAS that says "idle", and
- *                 another worker of the process goes on at once. Whether the CAS was done nobody
- *                 has told: the process must not believe that it is active.
+ *      old laps   it stalls for longer than a lease, and more commit ids pass than the vector has
+ *                 marks. When it goes on, it must not take marks of later laps for holes: a mark
+ *                 written over one that carries a note would hide a change of the catalog from
+ *                 others.
+ *      a break    the heart's connection to the home node breaks with the CAS that says "idle", and
+ *                 another worker of the process goes on at once. No answer tells whether the CAS
+ *                 was done: the process must not believe that it is active.
  */
 #include <txn/testing/fixture.h>
 
@@ -65,8 +65,8 @@ old_laps(struct fixture *fix)
 		net_sleep(fix->w[0], MS / 4);
 	}
 	assert_true(n > 2 * VECTOR);
-	/* It goes on, while every commit has something to say. Process 2 hears all of it, none
-	 * later than it is visible there. */
+	/* It goes on, while every commit carries a note. Process 2 hears of all notes, of none
+	 * later than the commit is visible there. */
 	unsigned missed = 0;
 	for (unsigned i = 0; i < NOTED; i++, n++) {
 		struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
@@ -158,7 +158,8 @@ broken(struct fixture *fix)
 	}
 	net_sleep(fix->w[0], 300);
 	s.go = true;
-	/* Its slot may be idle: then it is free a while later, and the row's lock nobody's. */
+	/* Its slot may be idle: then the slot is free a while later, and the row's lock has no
+	 * owner. */
 	net_sleep(fix->w[0], 300 * (uint64_t)MS);
 	int64_t right = 100;
 	nam_status st = add(fix, fix->tw[0], 0, 50);
@@ -168,7 +169,7 @@ broken(struct fixture *fix)
 	right += s.st == NAM_OK;
 	net_sleep(fix->w[0], 20 * MS);
 	assert_true(st == NAM_OK);
-	/* An answer that is not sure may be either. */
+	/* An unsure answer may mean either outcome. */
 	int64_t is = newest(fix, 2);
 	if (is != right && !(s.st == NAM_UNSURE && is == right + 1))
 		fail_msg("broken %lld ns before it knew: %lld, right is %lld (the second worker: %s)",

@@ -1,4 +1,4 @@
-/* insert.c -- finds or takes the block of each row to insert, and has the index lead to it. */
+/* insert.c -- finds or takes the block of each row to insert, and makes the index lead to it. */
 #include "txn_internal.h"
 
 #include <base/fault.h>
@@ -11,8 +11,8 @@ enum {
 	LOOKS = 16,
 	WEIGH_TRIES = 20000,
 	DEAD_EVERY = 16, /* tries */
-	/* A collector holds a block for some round trips: base is one, the cap as long as its
-	 * slowest step. */
+	/* A collector holds a block for some round trips: base is one round trip, the cap is the
+	 * time of its slowest step. */
 	COLLECTED_BASE_NS = 2000,
 	COLLECTED_CAP_NS = 1024000,
 };
@@ -25,7 +25,8 @@ struct candidate {
 /* What a candidate block means for an insert. */
 enum verdict { V_OTHER_KEY, V_TAKEN, V_USE, V_WAIT, V_GOING };
 
-/* The collector has it: soon the index does not lead to it any more, or it is as it was. */
+/* The collector holds the block: soon the index does not lead to it any more, or it is as it
+ * was. */
 static bool
 collected(const struct rec_block *img)
 {
@@ -49,8 +50,8 @@ weigh(struct txn *t, const struct txn_put *p, struct candidate *c, enum verdict 
 		if (txn_rec_dir_whole(v, c->img, c->at)) {
 			unsigned n = txn_rec_newest(v, c->img);
 			if (n == REC_NO_SLOT) {
-				/* No version: another's insert under way or undone, maybe of this
-				 * key. */
+				/* No version: another transaction's insert that is open or undone,
+				 * maybe of this key. */
 				*out = collected(c->img) ? V_GOING : rec_is_locked(c->img) ? V_WAIT : V_USE;
 				return NAM_OK;
 			}
@@ -67,8 +68,8 @@ weigh(struct txn *t, const struct txn_put *p, struct candidate *c, enum verdict 
 				return NAM_OK;
 			}
 		}
-		/* Half a directory may be what somebody left who died: for a lease, and then until
-		 * he is recovered. */
+		/* Half a directory may be left by a process that died: it stays for a lease, and
+		 * until that process is recovered. */
 		if (tries >= TXN_TORN_AT_ONCE)
 			net_back_off(t->tw->w, &pause);
 		nam_status st = txn_go_on(t);
@@ -83,8 +84,8 @@ weigh(struct txn *t, const struct txn_put *p, struct candidate *c, enum verdict 
 	return NAM_CORRUPT;
 }
 
-/* Goes through a probe's candidates. NAM_OK with *c: that block is to be used; NAM_ABSENT: none is
- * the key's. */
+/* Goes through a probe's candidates. NAM_OK with *c: that block is to be used; NAM_ABSENT: none
+ * belongs to the key. */
 static nam_status
 pick(struct txn *t, const struct txn_put *p, const struct idx_probe *probe, struct candidate *use, bool *wait,
     bool *going)
@@ -119,7 +120,7 @@ pick(struct txn *t, const struct txn_put *p, const struct idx_probe *probe, stru
 	return NAM_ABSENT;
 }
 
-/* Does the index still lead from p's key to this block? *probe is looked up anew. */
+/* Whether the index still leads from p's key to this block. Looks *probe up again. */
 static nam_status
 linked(struct txn *t, uint64_t hash, net_addr at, struct idx_probe *probe, bool *yes)
 {
@@ -132,12 +133,13 @@ linked(struct txn *t, uint64_t hash, net_addr at, struct idx_probe *probe, bool 
 }
 
 /*
- * pick, but an empty block proves nothing at first sight: it may have been taken out of the index
- * between lookup and READ, or the READ may have met a commit (the new word, the directory still
- * empty). The collector that takes it out locks it first and leaves another word; a committer
- * writes the directory before the word. So when, after the READ, the index leads to it still and
- * the directory is still empty, our CAS of the word we saw decides. A block that the collector
- * holds is given some milliseconds to go; then it is one to wait for, like any locked.
+ * pick, with a proof for empty blocks: an empty block may have been taken out of the index between
+ * lookup and READ, or the READ may have met a commit (the new word, the directory still empty). The
+ * collector that takes it out locks it first and leaves another word; a committer writes the
+ * directory before the word. So if, after the READ, the index still leads to the block and the
+ * directory is still empty, our CAS of the word READ decides. If the collector holds the block, the
+ * insert waits some milliseconds for it to leave the index; after that the block counts as locked,
+ * like any other.
  */
 static nam_status
 pick_linked(
@@ -177,13 +179,13 @@ pick_linked(
 	return NAM_CONFLICT;
 }
 
-/* The write that puts p's row into the block given. */
+/* Makes the write that puts p's row into the block given. */
 static nam_status
 put_write(struct txn *t, const struct txn_put *p, struct candidate *c, bool fresh, uint64_t word)
 {
 	struct txn_write *w = txn_own(t, c->at);
 	nam_status st = NAM_OK;
-	if (w != NULL) { /* deleted by us before */
+	if (w != NULL) { /* deleted by this transaction before */
 		if (!txn_keep_write(t, w))
 			return NAM_NOMEM;
 		w->kind = w->kind == WR_DELETE ? WR_UPDATE : WR_INSERT;
@@ -206,13 +208,14 @@ put_write(struct txn *t, const struct txn_put *p, struct candidate *c, bool fres
 	} else {
 		st = txn_image_set(t, w, c->img, false);
 		if (st == NAM_CONFLICT && t->iso == TXN_READ_COMMITTED)
-			w->expect = 0; /* somebody is at it: no CAS succeeds from here, we
-				        * wait and look again */
+			w->expect = 0; /* another transaction is changing it: our CAS must not
+				        * succeed from here; wait and look again */
 		else if (st != NAM_OK)
 			return st;
 		w->ident = p->hash;
 		t->over_empty = t->over_empty || (t->iso != TXN_READ_COMMITTED && w->newest == REC_NO_SLOT);
-		/* Deleted by somebody our snapshot does not cover: he wrote the row first. */
+		/* Deleted by a transaction that our snapshot does not cover: a write conflict,
+		 * which that transaction won. */
 		if (t->iso != TXN_READ_COMMITTED && w->newest != REC_NO_SLOT &&
 		    rec_listed(w->cid[w->newest]) > t->pin.at)
 			return NAM_CONFLICT;
@@ -226,10 +229,10 @@ put_write(struct txn *t, const struct txn_put *p, struct candidate *c, bool fres
 }
 
 /*
- * READ COMMITTED locks at once, so that a second inserter of the key waits for our end. The other
- * levels so lock what a deleted row left, too: the collector wants it, and at COMMIT it would be
- * too late to find the row another place. Not an empty block: that may be another's insert, and of
- * two the first to commit wins.
+ * READ COMMITTED locks at once, so that a second inserter of the key waits until we have ended. The
+ * other levels lock at once where they use the block of a deleted row: the collector wants that
+ * block as well, and at COMMIT it would be too late to find another. They do not lock an empty
+ * block: it may belong to another insert, and of two inserts the first to commit wins.
  */
 static bool
 locks_at_once(const struct txn *t, const struct txn_write *w)
@@ -262,13 +265,13 @@ lock_inserted(struct txn *t, uint32_t from)
 	return st;
 }
 
-/* The puts of one chunk that are still to be made, and whose each write is. */
+/* The puts of one chunk that are still to be made, and which put each write belongs to. */
 struct chunk {
 	struct txn_put *p;
 	uint8_t of[CHUNK]; /* puts to be made */
 	unsigned n;
 	uint32_t first;       /* the first write made by this round */
-	uint8_t owner[CHUNK]; /* by write, from first on: its put */
+	uint8_t owner[CHUNK]; /* by write, from `first` on: its put */
 };
 
 static nam_status
@@ -281,8 +284,9 @@ put_one(struct txn *t, struct chunk *ch, unsigned put, struct candidate *c, bool
 	return ch->p[put].status = st;
 }
 
-/* Blocks taken for keys and not used. Where an entry leads to one, the collector empties it when we
- * have ended: this transaction may insert the key again, and would find it. */
+/* Gives back blocks that were taken for keys and not used. If an entry leads to such a block, the
+ * collector empties it after this transaction has ended: until then this transaction may insert the
+ * key again and find the block. */
 static void
 blocks_back(struct txn *t, const struct txn_put *p, const uint8_t *of, const struct idx_probe *probe,
     const uint64_t *word, unsigned n, bool asked)
@@ -304,9 +308,10 @@ struct placing {
 	struct chunk *ch;
 	struct idx_probe probe[CHUNK];
 	uint8_t of[CHUNK];    /* by probe: its put */
-	uint64_t word[CHUNK]; /* by probe, of the first `fresh`: of the block taken for it */
+	uint64_t word[CHUNK]; /* by probe, of the first `fresh`: the word of the block taken for
+			       * it */
 	unsigned probes;
-	unsigned fresh; /* probes for which a block has been taken: they stand in front */
+	unsigned fresh; /* probes for which a block has been taken: they come first */
 	unsigned from;  /* so many of those have a block, or have failed */
 	bool asked;     /* the index has been asked for entries for them */
 };
@@ -338,10 +343,10 @@ place_begin(struct placing *x)
 }
 
 /*
- * This transaction inserted the key before, into an empty block, and the index does not lead there
- * any more: a collector has emptied that block. So COMMIT would find another word there, and a
- * second row of the key would stand beside the first until then. at: where the index leads now, or
- * nowhere.
+ * True if this transaction inserted the key before, into an empty block, and the index does not
+ * lead to that block any more because a collector has emptied it. COMMIT would find another word
+ * there; until then a second row of the key would stand beside the first. at: where the index leads
+ * now, or nowhere.
  */
 static bool
 lost_before(const struct txn *t, const struct txn_put *p, net_addr at)
@@ -351,8 +356,8 @@ lost_before(const struct txn *t, const struct txn_put *p, net_addr at)
 	return w != NULL && w->at.bits != at.bits;
 }
 
-/* Puts whose keys have a block go there; for the others a block is taken. An error is the put's,
- * too. */
+/* Puts with keys: uses the block found; takes a block for each other key. An error is stored in the
+ * put as well. */
 static nam_status
 place_found(struct placing *x)
 {
@@ -394,8 +399,8 @@ place_found(struct placing *x)
 	return NAM_OK;
 }
 
-/* The index has been asked for entries: puts that got one have their blocks; those that did not are
- * left as probes. */
+/* The index has been asked for entries: puts that got one have their blocks; the others stay as
+ * probes. */
 static nam_status
 place_entered(struct placing *x)
 {
@@ -415,16 +420,15 @@ place_entered(struct placing *x)
 			return st;
 		}
 		txn_block_give(t->tw, q->table->view, probe->block, x->word[k]);
-		/* If the process that split the index has died, the way is free now: once more, all
-		 * that it held up. */
+		/* If the process that split the index has died, its lock is free now: try all puts
+		 * that it held up once more. */
 		bool busy = probe->status == NAM_BUSY;
 		freed = freed || (busy && txn_index_unstick(t->tw, q->table->view->index));
 		if (busy && freed)
 			probe->status = NAM_DUPLICATE;
 		if (probe->status != NAM_DUPLICATE)
 			return q->status = probe->status;
-		x->of[x->probes] = x->of[k]; /* another insert was there first: look at what it
-					      * put */
+		x->of[x->probes] = x->of[k]; /* another insert was there first: look at its row */
 		if (x->probes < k)
 			x->probe[x->probes] = *probe;
 		x->probes++;
@@ -460,8 +464,8 @@ place(struct txn *t, struct chunk *ch)
 	return st;
 }
 
-/* The block is another's, or nobody's: the write becomes a lock never taken, of an address nobody
- * asks for. */
+/* The block belongs to another transaction, or to none: the write becomes a lock that was never
+ * taken, of an address that no lookup finds. */
 static nam_status
 put_undo(struct txn *t, struct txn_write *w)
 {
@@ -474,14 +478,14 @@ put_undo(struct txn *t, struct txn_write *w)
 	w->arch = w->late = NULL;
 	w->old_blobs = NULL;
 	w->old_blobs_n = 0;
-	w->slot = NULL; /* its new blobs stay: the row is put elsewhere */
+	w->slot = NULL; /* its new blobs stay: the row is put into another block */
 	return NAM_OK;
 }
 
 /*
- * Waits for a block that somebody else holds, or changed, then looks again. *gone: while we waited
- * it was taken out of the index, or came to hold another key: the write is undone, the key to be
- * looked up anew.
+ * Waits for a block that another transaction holds or has changed, then looks again. *gone:
+ * meanwhile the block was taken out of the index, or came to hold another key: the write is undone,
+ * and the caller looks the key up again.
  */
 static nam_status
 insert_wait(struct txn *t, struct txn_put *p, struct txn_write *w, bool *gone)
@@ -495,7 +499,7 @@ insert_wait(struct txn *t, struct txn_put *p, struct txn_write *w, bool *gone)
 		st = txn_newest_locked(t, w, img, &s);
 	if (st != NAM_OK)
 		return st;
-	w->old_blobs = NULL; /* of a deletion that may have been replaced while we waited */
+	w->old_blobs = NULL; /* of a deletion that may have been replaced during the wait */
 	w->old_blobs_n = 0;
 	*gone = false;
 	if (s != NULL && s->cid > t->pin.at)
@@ -517,7 +521,7 @@ insert_wait(struct txn *t, struct txn_put *p, struct txn_write *w, bool *gone)
 			return again.status;
 		*gone = !yes;
 	} else if (s != NULL) {
-		return NAM_CORRUPT; /* a block of ours alone */
+		return NAM_CORRUPT; /* a block of our own */
 	}
 	if (*gone)
 		return put_undo(t, w);
@@ -528,9 +532,9 @@ insert_wait(struct txn *t, struct txn_put *p, struct txn_write *w, bool *gone)
 }
 
 /*
- * An insert that does not wait for writers met a lock, so often before. Half of the tries gone: the
- * lock is freed if its owner has ended. It may be in no write set, and no other process may come
- * by.
+ * An insert that does not wait for writers met a lock, for the n-th time. After half of the tries,
+ * frees the lock if its owner is dead and recovered: the lock may be in no write set, and no other
+ * process may meet it.
  */
 static nam_status
 insert_met(struct txn *t, const struct txn_write *w, unsigned before)
@@ -563,8 +567,8 @@ insert_chunk(struct txn *t, struct txn_put *p, unsigned n)
 			unsigned put = ch.owner[i - ch.first];
 			if (w->has == TXN_LOCKED || !locks_at_once(t, w))
 				continue;
-			/* A transaction that does not wait for writers looks at the key again:
-			 * that tells what has come between. */
+			/* A transaction that does not wait for writers looks at the key again: so
+			 * it learns of a commit in between. */
 			if (t->iso == TXN_READ_COMMITTED) {
 				st = insert_wait(t, &p[put], w, &gone);
 			} else {

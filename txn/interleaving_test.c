@@ -1,10 +1,10 @@
 /*
- * interleaving_test.c -- orders of steps that break a careless commit, each one put together step
- * by step in virtual time.
+ * interleaving_test.c -- orders of steps that break a careless commit, each built step by step in
+ * virtual time.
  *
- * What slows a transaction down here: a claim of somebody else's that is open (the prefix stalls,
- * so commits are answered and nobody's snapshot covers them), a lock that is held for some
- * microseconds, a sleep between two calls.
+ * A transaction is slowed down by an open claim of another process (the prefix stalls, so commits
+ * are answered and no snapshot covers them), by a lock that is held for some microseconds, or by a
+ * sleep between two calls.
  */
 #include <base/log.h>
 #include <txn/testing/fixture.h>
@@ -35,8 +35,8 @@ let_go(struct fixture *fix, struct held *h)
 	tso_unpin(o, &h->pin);
 }
 
-/* Process p writes a key; the answer comes at once, and by now all of its words have left the lock,
- * too. */
+/* Process p writes a key; the answer comes at once, and when this returns all its words have left
+ * the lock as well. */
 static tso_cid
 write_behind(struct fixture *fix, unsigned p, uint64_t key, int64_t value)
 {
@@ -58,7 +58,8 @@ locks_left(struct fixture *fix)
 	return n;
 }
 
-/* ---- who lost to a commit does not try again before his snapshot covers it ---- */
+/* ---- a transaction that conflicted with a commit is not retried before its snapshot covers it
+ * ---- */
 
 enum at { AT_LOCK, AT_UPDATE, AT_COMMIT, AT_READ_MET, AT_READ_CHANGED, AT_SCAN, ATS };
 
@@ -158,7 +159,7 @@ test_retry_covers(void **state)
 		run_some(3, retry);
 }
 
-/* ---- SERIALIZABLE: what was read is older than the newest, and the newest was there all the time
+/* ---- SERIALIZABLE: the version read was not the newest, and the newest was there all the time
  * ---- */
 
 static void
@@ -172,7 +173,7 @@ newest_not_shown(struct fixture *fix)
 	struct txn *t = begin(fix, 1, TXN_SERIALIZABLE);
 	assert_int_equal(value_of(fix, t, &fix->tab[1], 0), 10); /* not covered yet */
 	assert_int_equal(set(fix, t, &fix->tab[1], 1, 30), NAM_OK);
-	/* It would commit above the version that it did not see, though nothing changes from here
+	/* It would commit above the version that it did not see, though no row changes from here
 	 * on. */
 	assert_int_equal(txn_commit(t, &cid), NAM_CONFLICT);
 	let_go(fix, &h);
@@ -185,9 +186,9 @@ test_newest_not_shown(void **state)
 }
 
 /*
- * SERIALIZABLE claims when it has its locks. One writes x, and is kept from locking it for some
- * microseconds; another reads x meanwhile and commits. Should the first have its CID already, it
- * would be below that of the one who did not see it.
+ * SERIALIZABLE claims when it has its locks. One transaction writes x, and is kept from locking it
+ * for some microseconds; another reads x meanwhile and commits. If the first had its CID already,
+ * that would be below the CID of the one that did not see its version.
  */
 struct late_locker {
 	struct fixture *fix;
@@ -206,14 +207,14 @@ late_locker_main(void *arg)
 	l->ended = true;
 }
 
-static uint64_t lock_held_ns; /* 0: nobody is in the way */
+static uint64_t lock_held_ns; /* 0 = no lock is in the way */
 static uint64_t apart_ns;     /* the reader commits so much later */
 static unsigned both_committed, in_between;
 
 static void
 claim_behind_locks(struct fixture *fix)
 {
-	/* Their first intents and archives are there, and the rows are cold: a commit is four round
+	/* Their first intents and archives exist, and the rows are cold: a commit is four round
 	 * trips. */
 	fill(fix, 2, 10);
 	for (unsigned i = 0; i < 6; i++) {
@@ -246,7 +247,7 @@ claim_behind_locks(struct fixture *fix)
 	assert_true(st == NAM_OK || st == NAM_CONFLICT);
 	assert_true(l.st == NAM_OK || l.st == NAM_CONFLICT);
 	if (st == NAM_OK && l.st == NAM_OK) {
-		assert_true(cid < l.cid); /* it read what the other replaced */
+		assert_true(cid < l.cid); /* it read the version that the other replaced */
 		both_committed++;
 	}
 }
@@ -261,7 +262,7 @@ test_claim_behind_locks(void **state)
 	printf("%u pairs committed, %u readers while the writer waited for its lock\n", both_committed,
 	    in_between);
 	assert_true(both_committed > 5 && in_between > 5);
-	/* And where each of them is about to do its next step. */
+	/* And their next steps at each moment. */
 	both_committed = 0;
 	lock_held_ns = 0;
 	for (unsigned i = 0; i < 1500; i++) {
@@ -272,7 +273,7 @@ test_claim_behind_locks(void **state)
 	assert_true(both_committed > 50);
 }
 
-/* ---- a lock that is met is not lost to yet ---- */
+/* ---- a lock that is met is not a lost conflict yet ---- */
 
 static unsigned met_then_got;
 
@@ -292,7 +293,7 @@ lock_goes(struct fixture *fix)
 		net_sleep(fix->w[0], US);
 	assert_int_equal(l.st, NAM_OK);
 
-	/* One that stays for long is given up for. */
+	/* If the lock stays for long, the transaction gives up. */
 	l = (struct late_locker){ .fix = fix, .t = begin(fix, 1, TXN_REPEATABLE_READ) };
 	assert_int_equal(set(fix, l.t, &fix->tab[1], 0, 30), NAM_OK);
 	holder = begin(fix, HOLDER, TXN_READ_COMMITTED);
@@ -317,7 +318,7 @@ test_lock_goes(void **state)
 	assert_int_equal(met_then_got, 6);
 }
 
-/* ---- an abort frees what its CASes got, also those behind the one that lost ---- */
+/* ---- an abort frees all locks its CASes took, even those behind the one that lost ---- */
 
 static void
 one_lost(struct fixture *fix)
@@ -334,7 +335,7 @@ one_lost(struct fixture *fix)
 		assert_int_equal(txn_commit(t, NULL), NAM_CONFLICT);
 		assert_int_equal(locks_left(fix), 0);
 	}
-	/* And nothing of it is there. */
+	/* And no version of it exists. */
 	struct txn *t = begin(fix, HOLDER, TXN_REPEATABLE_READ);
 	for (uint64_t k = 0; k < KEYS; k++)
 		assert_int_equal(value_of(fix, t, &fix->tab[HOLDER], k), 30);
@@ -347,7 +348,7 @@ test_one_lost(void **state)
 	run_some(3, one_lost);
 }
 
-/* ---- the word of a block that was emptied is another one ---- */
+/* ---- an emptied block gets another word ---- */
 
 static void
 emptied(struct fixture *fix)
@@ -355,11 +356,10 @@ emptied(struct fixture *fix)
 	struct txn *t = begin(fix, 0, TXN_READ_COMMITTED);
 	assert_int_equal(insert(t, &fix->tab[0], 7, 1), NAM_OK);
 	txn_abort(t);
-	/* The empty block that it left is taken, by its word; not locked before COMMIT. */
+	/* The empty block that it left is used, by its word; it is not locked before COMMIT. */
 	t = begin(fix, 1, TXN_REPEATABLE_READ);
 	assert_int_equal(insert(t, &fix->tab[1], 7, 2), NAM_OK);
-	net_sleep(fix->w[0], 40 * MS); /* the collector has been there: no entry leads to it any
-				        * more */
+	net_sleep(fix->w[0], 40 * MS); /* the collector has come: no entry leads to it any more */
 	assert_int_equal(txn_commit(t, NULL), NAM_CONFLICT);
 	t = begin(fix, 1, TXN_REPEATABLE_READ);
 	assert_int_equal(insert(t, &fix->tab[1], 7, 3), NAM_OK);
@@ -376,11 +376,11 @@ test_emptied(void **state)
 }
 
 /*
- * The same block, and the transaction inserts the key a second time. The index leads nowhere now,
- * so a second block would be taken: the first one would hide it from reads, and an insert would
- * meet it. COMMIT could not succeed, so the insert says so.
+ * The same block, and the transaction inserts the key a second time. The index does not lead to it
+ * now, so a second block would be taken: the first one would hide it from reads, and an insert
+ * would meet it. COMMIT could not succeed, so the insert ends with a conflict.
  */
-static unsigned emptied_behind; /* so often the collector came behind the first insert */
+static unsigned emptied_behind; /* how often the collector came behind the first insert */
 
 static void
 emptied_twice(struct fixture *fix)
@@ -400,10 +400,11 @@ emptied_twice(struct fixture *fix)
 			assert_int_equal(del(fix, t, tab, i), NAM_OK);
 		net_sleep(fix->w[0], 40 * MS);
 		assert_int_equal(value_of(fix, t, tab, i), deletes ? -1 : 2);
-		assert_int_equal(insert(t, tab, 100 + i, 2), NAM_OK); /* another key: as ever */
+		assert_int_equal(insert(t, tab, 100 + i, 2), NAM_OK); /* another key: no conflict */
 		nam_status st = insert(t, tab, i, 3);
 		emptied_behind += st == NAM_CONFLICT;
-		if (st != NAM_CONFLICT) { /* it had been there before, or has not been yet */
+		if (st != NAM_CONFLICT) { /* the collector came before the first insert, or has not
+					   * come yet */
 			assert_int_equal(st, deletes ? NAM_OK : NAM_DUPLICATE);
 			assert_int_equal(value_of(fix, t, tab, i), deletes ? 3 : 2);
 		}
@@ -419,7 +420,7 @@ emptied_twice(struct fixture *fix)
 	assert_int_equal(locks_left(fix), 0);
 }
 
-/* The first insert has been rolled back: nothing is lost, the second one goes its own way. */
+/* The first insert has been rolled back: nothing is lost, the second one succeeds. */
 static void
 emptied_and_rolled_back(struct fixture *fix)
 {
@@ -467,7 +468,8 @@ answer_waits(struct fixture *fix)
 	struct held h;
 	fill(fix, 1, 10);
 	hold(fix, &h);
-	/* Without it, the answer does not wait, and others need not see it. */
+	/* Without cluster visibility the answer does not wait, and others need not see the
+	 * commit. */
 	write_behind(fix, 0, 0, 20);
 	struct txn *t = begin(fix, 1, TXN_REPEATABLE_READ);
 	assert_int_equal(value_of(fix, t, &fix->tab[1], 0), 10);
@@ -511,10 +513,10 @@ own_over_old(struct fixture *fix)
 	struct held h;
 	fill(fix, 2, 10);
 	hold(fix, &h);
-	write_behind(fix, 1, 1, 20); /* below the next one, and process 0 need not see it */
+	write_behind(fix, 1, 1, 20); /* below the next commit, and process 0 need not see it */
 	write_behind(fix, 0, 0, 20);
-	/* Its own it must see, so it waits: a snapshot with the second and without the first there
-	 * is none. */
+	/* It must see its own commit, so it waits: no snapshot has the second commit without the
+	 * first. */
 	struct late_locker l = { .fix = fix };
 	assert_non_null(nam_co_start(net_worker_sched(fix->w[0]), fork_main, &l, 128 << 10));
 	net_sleep(fix->w[0], 3 * MS);
@@ -533,7 +535,7 @@ test_own_over_old(void **state)
 	run_some(3, own_over_old);
 }
 
-/* ---- lock words: one comes twice only when nobody is there any more who might know it ---- */
+/* ---- a lock word comes twice only when no transaction remains that may know it ---- */
 
 static void
 generations(struct fixture *fix)
@@ -545,8 +547,8 @@ generations(struct fixture *fix)
 	fill(fix, 1, 0);
 	for (int64_t i = 1; i <= COMMITS; i++) {
 		struct txn_worker *tw = fix->tw[0];
-		/* All nearly used up. First while somebody is there who may know their words, then
-		 * not. */
+		/* All generations nearly used up. First while a transaction is open that may know
+		 * the words, then without one. */
 		if (i == COMMITS / 4 || i == COMMITS / 2)
 			for (struct txn_intent *in = tw->intent_free; in != NULL; in = in->next)
 				in->generation = TXN_GENERATION_MAX - LEFT;
@@ -591,7 +593,7 @@ test_generations(void **state)
 	run_some(2, generations);
 }
 
-/* ---- an entry says what the hash is; the row says what the key is ---- */
+/* ---- an entry holds the hash; the row holds the key ---- */
 
 static nam_status
 insert_as(struct fixture *fix, struct txn *t, uint64_t key, int64_t value, uint64_t hash)
@@ -660,7 +662,7 @@ test_same_hash(void **state)
 	run_some(2, same_hash);
 }
 
-/* ---- the dead whom nobody meets at a lock ---- */
+/* ---- dead processes of which no other process meets a lock ---- */
 
 static bool dead_claims;
 
@@ -668,7 +670,8 @@ static void
 quiet_death(struct fixture *fix)
 {
 	struct tso_worker *o = fix->tw[HOLDER]->tso;
-	static struct held h; /* its worker knows of the claim until it is closed, behind this */
+	static struct held h; /* its worker knows of the claim until the worker is closed, after
+			       * this test */
 	fill(fix, 1, 10);
 	if (dead_claims)
 		hold(fix, &h);
@@ -677,7 +680,7 @@ quiet_death(struct fixture *fix)
 	net_sim_crash(fix->sim, fix->net[HOLDER]);
 	uint64_t from = net_now_ns(fix->w[0]);
 	write_behind(fix, 0, 0, 20);
-	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ); /* waits for what the claim holds up */
+	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ); /* waits because of the claim */
 	tso_cid seen = txn_snapshot(t);
 	assert_int_equal(value_of(fix, t, &fix->tab[0], 0), 20);
 	txn_abort(t);
@@ -698,16 +701,16 @@ test_quiet_death(void **state)
 	}
 }
 
-/* ---- the collector died as it emptied a block ---- */
+/* ---- the collector died while it emptied a block ---- */
 
 static struct {
 	unsigned left;  /* of the directory's words, those that its WRITE had not reached */
-	uint64_t pause; /* who finds it stalls after so long */
-	struct txn *t;  /* of who finds it */
+	uint64_t pause; /* the process that finds it stalls after so long */
+	struct txn *t;  /* of the process that finds it */
 	bool done;
 } half;
 
-/* Key 0 was deleted, all snapshots see that, and HOLDER's collector had its block under way when it
+/* Key 0 was deleted, all snapshots see that, and HOLDER's collector was emptying its block when it
  * ended. */
 static void
 half_emptied(struct fixture *fix)
@@ -720,8 +723,8 @@ half_emptied(struct fixture *fix)
 	fill(fix, 1, 10);
 	struct txn *before = begin(fix, 1, TXN_REPEATABLE_READ);
 	assert_int_equal(get(fix, before, &fix->tab[1], 0, &row, &r), NAM_OK);
-	/* By HOLDER itself: what is left of the row is then known to nobody else, and only who
-	 * looks for the key finds it. */
+	/* Deleted by HOLDER itself: no other process knows of the row's block, and only a
+	 * transaction that looks for the key finds it. */
 	struct txn *t = begin(fix, HOLDER, TXN_REPEATABLE_READ);
 	assert_int_equal(del(fix, t, &fix->tab[HOLDER], 0), NAM_OK);
 	commit_all(t);
@@ -737,7 +740,8 @@ half_emptied(struct fixture *fix)
 	txn_abort(before);
 }
 
-/* A collector may empty the block between the insert and its commit: a conflict, and no more. */
+/* A collector may empty the block between the insert and its commit: a conflict is the only error
+ * allowed. */
 static void
 insert_for_sure(struct fixture *fix, unsigned p, uint64_t key, int64_t value)
 {
@@ -777,8 +781,8 @@ finder_main(void *arg)
 	half.done = true;
 }
 
-/* Two find it at once; one of them stalls, and the key is inserted into that block before he goes
- * on. */
+/* Two processes find it at once; one of them stalls, and the key is inserted into that block before
+ * it goes on. */
 static void
 half_emptied_twice(struct fixture *fix)
 {
@@ -812,19 +816,19 @@ test_half_emptied(void **state)
 		run(3, 2, 5, half_emptied_twice);
 }
 
-/* ---- an insert over a deletion: its process has died, and nothing but its lock is left ---- */
+/* ---- an insert over a deletion: its process has died, and only its lock remains ---- */
 
 /*
- * The deletion was HOLDER's, so no collector is left that knows of it; the transaction of the
- * insert had no write set yet, so its recoverer does not find the lock. An insert that meets it
- * frees it: nobody takes memory of the table, so there is no sweep.
+ * The deletion was HOLDER's, so no collector knows of it any more; the transaction of the insert
+ * had no write set yet, so its recoverer does not find the lock. An insert that meets the lock
+ * frees it: no process takes memory of the table, so there is no sweep.
  */
 static void
 dead_insert(struct fixture *fix)
 {
 	enum { TRIES = 3 };
 	fill(fix, 1, 10);
-	/* HOLDER's collector leaves the row */
+	/* HOLDER's collector does not touch the row */
 	struct txn *before = begin(fix, 1, TXN_REPEATABLE_READ);
 	struct txn *t = begin(fix, HOLDER, TXN_REPEATABLE_READ);
 	assert_int_equal(del(fix, t, &fix->tab[HOLDER], 0), NAM_OK);
@@ -879,8 +883,8 @@ lock_costs(struct fixture *fix)
 	txn_abort(t);
 	struct txn *u = begin(fix, 0, TXN_REPEATABLE_READ);
 	assert_int_equal(set(fix, u, &fix->tab[0], 0, 20), NAM_OK);
-	/* What is remembered is not the newest any more: one more, and the row is shown as it is
-	 * now. */
+	/* The remembered CID is not the newest any more: one more round trip, and the row is
+	 * returned as it is now. */
 	t = begin(fix, 1, TXN_READ_COMMITTED);
 	assert_int_equal(get(fix, t, &fix->tab[1], 0, &row, &r), NAM_OK);
 	commit_all(u);

@@ -4,7 +4,7 @@
 
 /* ---- anomalies ---- */
 
-/* Two read both keys, each writes another one. */
+/* Two transactions read both keys, each writes another one. */
 static void
 write_skew(struct fixture *fix, enum txn_iso iso, unsigned commits)
 {
@@ -53,7 +53,7 @@ lost_update(struct fixture *fix)
 		commit_all(a);
 		assert_int_equal(txn_commit(b, NULL), NAM_CONFLICT);
 	}
-	/* READ COMMITTED: the second one meets the newest version and says so. */
+	/* READ COMMITTED: the second one meets the newest version and reports it. */
 	struct txn *a = begin(fix, 0, TXN_READ_COMMITTED), *b = begin(fix, 1, TXN_READ_COMMITTED);
 	struct txn_row row;
 	struct row r;
@@ -126,7 +126,7 @@ dirty_and_repeatable(struct fixture *fix)
 	assert_int_equal(value_of(fix, rr, &fix->tab[1], 5), -1);
 	txn_abort(rc);
 	txn_abort(rr);
-	/* An abort leaves nothing. */
+	/* An abort leaves no version. */
 	w = begin(fix, 0, TXN_READ_COMMITTED);
 	assert_int_equal(set(fix, w, &fix->tab[0], 1, 77), NAM_OK);
 	assert_int_equal(insert(w, &fix->tab[0], 6, 77), NAM_OK);
@@ -223,9 +223,9 @@ test_long_fork(void **state)
 		run(4, 2, seed, long_fork);
 }
 
-/* Fekete's: a reader makes two serializable-looking transactions impossible. The batch (b) must not
- * commit behind the receipt (r) that it did not see, once a report has shown the one without the
- * other. */
+/* Fekete's read-only anomaly: a reader makes two transactions that look serializable impossible.
+ * The batch (b) must not commit behind the receipt (r) that it did not see, once a report has shown
+ * the one without the other. */
 static void
 read_only_anomaly(struct fixture *fix)
 {
@@ -330,7 +330,7 @@ test_blind_over_deletion(void **state)
 	run_some(2, blind_over_deletion);
 }
 
-/* Many insert one key at once, from several processes: each time exactly one wins. */
+/* Many insert one key at once, from several processes: each time exactly one succeeds. */
 struct racer {
 	struct fixture *fix;
 	unsigned p;
@@ -394,8 +394,8 @@ test_duplicate_races(void **state)
 }
 
 /*
- * Keys deleted a moment ago are inserted again while the collector takes their blocks away. Nobody
- * else is there: no insert may meet a conflict, at any level.
+ * Keys deleted a moment ago are inserted again while the collector takes their blocks away. No
+ * other transaction runs: no insert may meet a conflict, at any level.
  */
 enum { AGAIN_KEYS = 96, AGAIN_BY = 8 };
 static void
@@ -413,8 +413,8 @@ again_one(struct fixture *fix, unsigned p, uint64_t first, int64_t value, enum t
 			.hash = nam_hash(&r[i].key, 8, fix->tab[p].id) };
 	}
 	struct txn *t = begin(fix, p, iso);
-	assert_int_equal(txn_insert(t, put, AGAIN_BY), NAM_OK); /* at no level: it waits for the
-								 * collector */
+	assert_int_equal(txn_insert(t, put, AGAIN_BY), NAM_OK); /* no conflict at any level: it
+								 * waits for the collector */
 	*st = txn_commit(t, NULL);
 }
 static void
@@ -427,7 +427,7 @@ again_at(struct fixture *fix, enum txn_iso iso)
 		for (uint64_t k = 0; k < AGAIN_KEYS; k++)
 			assert_int_equal(del(fix, t, &fix->tab[0], k), NAM_OK);
 		commit_all(t);
-		/* The collector comes within some milliseconds, and takes its time. */
+		/* The collector comes within some milliseconds, and its work takes some. */
 		net_sleep(fix->w[0], nam_rng_below(rng, 16000000));
 		for (uint64_t k = 0; k < AGAIN_KEYS; k += AGAIN_BY) {
 			unsigned p = (unsigned)(k / AGAIN_BY + (uint64_t)round) % fix->procs;
@@ -461,8 +461,8 @@ again_serial(struct fixture *fix)
 {
 	again_at(fix, TXN_SERIALIZABLE);
 }
-/* Keys looked for in vain while the collector takes away what is left of them: that is no news at
- * COMMIT. */
+/* Keys looked for in vain while the collector removes the rest of their rows: that is no conflict
+ * at COMMIT. */
 static void
 absent_beside(struct fixture *fix)
 {
@@ -539,7 +539,7 @@ waiter_main(void *arg)
 		txn_abort(t);
 	w->ended = true;
 }
-/* A cycle of n, and `tail` more that wait for one of it and hold nothing. */
+/* A cycle of n, and `tail` more that wait for one of it and hold no lock. */
 static void
 deadlock_of(struct fixture *fix, unsigned n, unsigned tail)
 {
@@ -786,7 +786,7 @@ test_reclaimed(void **state)
 	run(2, 3, 2, reclaimed);
 }
 
-/* While a reader is open nothing it may see goes away. */
+/* While a reader is open, no version that it may see is reclaimed. */
 static void
 pinned(struct fixture *fix)
 {
@@ -814,7 +814,7 @@ test_pinned(void **state)
 	run_some(2, pinned);
 }
 
-/* A small cluster fills up, says so, goes on, and has room again when rows are deleted. */
+/* A small cluster fills up, reports it, goes on, and has room again when rows are deleted. */
 static void
 full(struct fixture *fix)
 {
@@ -835,8 +835,8 @@ full(struct fixture *fix)
 	}
 	assert_int_equal(st, NAM_FULL);
 	assert_true(n > 100);
-	/* Nothing of the refused one is there; reading goes on; so do updates of what is there, or
-	 * they say FULL. */
+	/* No row of the refused one exists; reading goes on; updates of existing rows succeed or
+	 * end with FULL. */
 	struct txn *t = begin(fix, 1, TXN_REPEATABLE_READ);
 	assert_int_equal(count(t, &fix->tab[1]), n);
 	assert_int_equal(value_of(fix, t, &fix->tab[1], n), -1);
@@ -871,7 +871,7 @@ test_full(void **state)
 	run_sized(2, 4, 2, 1 << 20, full);
 }
 
-/* How many extents can still be had, counted by having them. */
+/* How many extents can still be had, counted by taking them. */
 static unsigned
 extents_left(struct fixture *fix)
 {
@@ -889,7 +889,7 @@ extents_left(struct fixture *fix)
 	return n;
 }
 
-/* A table with more extents than its anchor has room to name; all come back when it goes. */
+/* A table with more extents than its anchor has room to name; all go back when it is dropped. */
 static void
 many_extents(struct fixture *fix)
 {
@@ -917,7 +917,8 @@ test_many_extents(void **state)
 	run_sized(1, 2, 1, 64 << 20, many_extents);
 }
 
-/* A storage node is gone: clean errors for what needs it, right answers for the rest. */
+/* A storage node is gone: clear errors for statements that need it, right answers for the
+ * others. */
 static void
 node_lost(struct fixture *fix)
 {

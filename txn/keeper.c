@@ -1,32 +1,34 @@
 /*
- * keeper.c -- keeps a worker's connections: one policy for all who find one broken (README, "Broken
- * connections").
+ * keeper.c -- keeps a worker's connections: one policy for every coroutine that finds one broken
+ * (README, "Broken connections").
  *
- * A connection that broke is asked for anew when somebody needs it: a transaction that begins or
- * mends, a mark in doubt, the heartbeat, recovery. One coroutine of the worker asks, the others
- * wait for what it finds out:
+ * A broken connection is replaced when a coroutine needs it: a transaction that begins or mends, a
+ * mark in doubt, the heartbeat, a recovery. One coroutine of the worker, the keeper, asks for the
+ * new connection; the others wait for its result:
  *
- *   granted      nothing of the old connection executes any more; what was in doubt behind it can
- *                be looked at. Of the home node the oracle makes its marks again (tso_home_again)
- *   silent       it is asked again, with a pause of ten times what the asking took; others may
- *                reach it
- *   ended        the node's process has, or its memory came back empty: lost for all. Of the home
- *                node: so is this process
- *   shut out     others have recovered all that this process had begun: it abandons itself
+ *   granted      no verb of the old connection executes any more; words in doubt behind it can be
+ *                READ. For the home node the oracle repeats its marks (tso_home_again)
+ *   silent       the keeper asks again, after a pause of ten times as long as the request took;
+ *                other processes may reach the node
+ *   ended        the node's process has ended, or its memory came back empty: lost for all
+ *                processes. If it is the home node, this process is lost with it
+ *   fenced       another process has recovered this process: it gives itself up
  */
 #include "txn_internal.h"
 
 #include <base/log.h>
 
 enum {
-	LOOK_NS = 200000, /* who waits for the keeper looks so often */
+	LOOK_NS = 200000, /* a coroutine that waits for the keeper looks this often */
 	PAUSE_NS = 1000000,
-	PART = 10, /* asking who does not answer takes at most such a part of the time */
+	PART = 10, /* requests to a silent node take at most such a part of the time */
 	HURRY_NS = 20000000,
-	PATIENCE_NS = 200000000, /* or two thirds of a lease, if that is longer */
-	ENTER_NS = 100000000,    /* who begins waits for so long, for a node that has just broken */
+	PATIENCE_NS = 200000000, /* timeout of a node in doubt; or two thirds of a lease, if that is
+				  * longer */
+	ENTER_NS = 100000000,    /* so long a transaction that begins waits for a node that has just
+				  * broken */
 	SILENT_PART = 4,         /* of a lease: a beat that is out for so long is late */
-	PULSE_PART = 16,         /* and so long is dialled */
+	PULSE_PART = 16,         /* of a lease: the timeout of one dial */
 	PULSE_NS = 10000000,
 };
 
@@ -38,7 +40,7 @@ home_of(const struct txn_worker *tw)
 	return net_region_of(tw->db->cluster);
 }
 
-/* Only nodes that are reached over connections are told of before a verb fails. */
+/* A node with connections is known to be broken before a verb fails. */
 static bool
 is_broken(const struct txn_worker *tw, unsigned region)
 {
@@ -52,7 +54,7 @@ give_up(struct txn_worker *tw)
 	tso_home_again(tw->tso, NAM_GONE);
 }
 
-/* Mapped memory breaks without a word, and for good. */
+/* A mapped region is lost without a message, and for good. */
 static bool
 answers(struct txn_worker *tw, unsigned region)
 {
@@ -61,7 +63,7 @@ answers(struct txn_worker *tw, unsigned region)
 	       net_read1(tw->w, net_at(region, 0), &word, sizeof word, NULL) != NAM_GONE;
 }
 
-/* Asks one node, and says what that means. */
+/* Asks one node for a connection, and records the result. */
 static void
 ask(struct txn_worker *tw, unsigned region)
 {
@@ -75,7 +77,7 @@ ask(struct txn_worker *tw, unsigned region)
 	if (net_membership(net_worker_net(tw->w)) == NET_FENCED)
 		st = NAM_REFUSED;
 	else if (answers(tw, region))
-		st = NAM_EXPIRED; /* it is there, and always was */
+		st = NAM_EXPIRED; /* it is connected, and always was */
 	else
 		st = net_worker_reconnect(tw->w, region, &err);
 	uint64_t now = net_now_ns(tw->w);
@@ -106,7 +108,7 @@ ask(struct txn_worker *tw, unsigned region)
 		return;
 	default:
 		r->pause_ns = PART * (now - began) > PAUSE_NS ? PART * (now - began) : PAUSE_NS;
-		/* At first it may be a matter of moments. */
+		/* At first the loss may be short. */
 		if (r->silent_ns == 0)
 			r->silent_ns = now;
 		if (now - r->silent_ns < HURRY_NS)
@@ -115,8 +117,8 @@ ask(struct txn_worker *tw, unsigned region)
 	}
 }
 
-/* Marks wait for home, and commits for those: not for ever, and not when the process wants to end.
- * Others recover them. */
+/* Marks wait for home, and commits wait for those marks: for a limited time, and not while the
+ * process closes. A recoverer makes them then. */
 static bool
 hopeless(const struct txn_worker *tw)
 {
@@ -141,7 +143,7 @@ keeper_main(void *worker)
 				k->asking = false;
 			}
 		}
-		/* Abandoned, it has nobody to make its marks for. */
+		/* A process that has given itself up makes no marks. */
 		if (tso_abandoned(tw->db->tso) || hopeless(tw))
 			tso_home_again(tw->tso, NAM_GONE);
 		if (k->wanted != 0)
@@ -152,7 +154,7 @@ keeper_main(void *worker)
 	k->runs = false;
 }
 
-/* A connection to that node is needed, and broken. */
+/* Records that a connection to that node is needed, and broken. */
 static void
 want(struct txn_worker *tw, unsigned region)
 {
@@ -164,7 +166,7 @@ want(struct txn_worker *tw, unsigned region)
 		k->runs = nam_co_start(net_worker_sched(tw->w), keeper_main, tw, 0) != NULL;
 }
 
-/* NAM_OK: it is not broken. NAM_BUSY: it is, and is being asked for. */
+/* NAM_OK: the connection is not broken. NAM_BUSY: it is, and a new one is being asked for. */
 static nam_status
 state(const struct txn_worker *tw, unsigned region)
 {
@@ -182,7 +184,7 @@ home_lost(void *worker)
 	struct txn_worker *tw = worker;
 	unsigned home = home_of(tw);
 	want(tw, home);
-	/* Nothing to wait for, or no memory to wait with. */
+	/* There is nothing to wait for, or no memory to wait with. */
 	if (state(tw, home) != NAM_BUSY || !tw->keeper.runs)
 		give_up(tw);
 }
@@ -245,10 +247,10 @@ txn_reach(struct txn_worker *tw)
 }
 
 /*
- * A network that is silent for a while and then goes on: what TCP sends again it sends later and
- * later, so a beat may come a second after the network does, and too late. So where a beat is out
- * for a quarter of a lease a new connection is dialled, again and again; it is granted as soon as
- * the node hears us, and the beat that was out ends.
+ * A network may be silent for a while and then work again. TCP retransmits at growing intervals, so
+ * a beat may arrive a second after the network is back: too late. So when a beat is out for a
+ * quarter of a lease, the heart dials a new connection, again and again. It is granted as soon as
+ * the node can be reached, and the beat that was out ends.
  */
 void
 txn_pulse(void *worker)
@@ -286,7 +288,7 @@ txn_again(struct txn_worker *tw, net_addr at, uint64_t *until)
 	nam_status st = txn_reconnect(tw, at, until);
 	if (st == NAM_OK)
 		return NAM_OK;
-	/* A node that is lost for all has taken the lock with it. */
+	/* A node that is lost for all took the lock with it. */
 	if (st != NAM_GONE)
 		txn_doubt(tw);
 	return NAM_GONE;
@@ -312,7 +314,7 @@ txn_sure_cas(struct txn_worker *tw, net_addr at, uint64_t expect, uint64_t want,
 			return st;
 		st = net_cas1(tw->w, at, expect, want, seen, NULL);
 		if (st == NAM_OK && *seen == want)
-			*seen = expect; /* the one before had done it */
+			*seen = expect; /* the CAS before had done it */
 	}
 	return st;
 }
@@ -363,6 +365,6 @@ txn_doubts(struct txn_worker *tw)
 	    atomic_exchange(&db->stuck_told, true))
 		return;
 	nam_log(NAM_LOG_WARN,
-	    "a connection broke under a lock that only this process's end frees: it has to connect anew");
+	    "a connection broke under a lock that only this process's end frees: it has to connect again");
 	tso_abandon(db->tso);
 }

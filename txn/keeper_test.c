@@ -1,7 +1,7 @@
 /*
  * keeper_test.c -- the connection to the home node breaks, at every verb of what a process does
- * there: snapshots, claims, marks, ticks, going idle and waking. Nobody is recovered for that, no
- * process ends, and what was answered is there.
+ * there: snapshots, claims, marks, ticks, going idle and waking. No process is recovered or ends
+ * because of that, and every answered commit is there.
  */
 #include <base/log.h>
 #include <txn/testing/fixture.h>
@@ -18,7 +18,7 @@ struct client {
 	tso_cid noted;
 };
 
-/* One commit with a note. Anything but OK and GONE is wrong. */
+/* One commit with a note. Any status but OK and GONE is wrong. */
 static nam_status
 commit_noted(struct fixture *fix, struct client *c, int64_t v)
 {
@@ -65,7 +65,7 @@ static const char *const how_text[HOWS] = { "broken", "parted for a third of a l
 
 static struct {
 	enum how how;
-	uint64_t verb, verbs; /* break after so many; how many there are */
+	uint64_t verb, verbs; /* the connection breaks after so many verbs; number of verbs */
 	uint64_t part_ns;     /* and there is no new connection for so long: PARTED */
 	unsigned done, gone, again;
 } moment;
@@ -121,7 +121,7 @@ home_breaks(struct fixture *fix)
 	struct tso_stats s;
 	tso_stats(fix->db[CUT]->tso, &s);
 	moment.again += (unsigned)s.marks_again;
-	/* It goes on, and others see what it does at once. */
+	/* It goes on, and others see its commits at once. */
 	uint64_t began = net_now_ns(fix->w[0]);
 	while (commit_noted(fix, &c, 1000) != NAM_OK)
 		assert_true(net_now_ns(fix->w[0]) - began < 20 * (uint64_t)MS + moment.part_ns);

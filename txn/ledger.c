@@ -1,12 +1,13 @@
 /*
- * ledger.c -- which extents a table has, beside those of its blocks: entered one by one, found
+ * ledger.c -- a table's list of extents other than those of its blocks: entered one by one, found
  * again, given back.
  *
  * An entry is one word, 0 when it is empty. A process that has taken an extent from a storage node
  * enters it by CAS from 0 before it is used, and empties the entry by CAS before the extent goes
- * back. So at any moment an extent is at its node, in one entry, or with one process on its way
- * between; of such a process has TXN_LEDGER_PART at most, and those are lost if it dies there.
- * Emptied entries are used again: as long as there are few of them nobody looks for them.
+ * back. So at any moment an extent is at its node, in one entry, or with one process between the
+ * two. A process has TXN_LEDGER_PART such extents at most, and they are lost if it dies at that
+ * moment. Emptied entries are used again; as long as there are few of them, no process looks for
+ * them.
  */
 #include "txn_internal.h"
 
@@ -17,7 +18,7 @@ enum {
 	PART = TXN_LEDGER_PART,
 	LOOK = 512,       /* entries READ together */
 	LOOKS = 8,        /* parts looked through for holes before new entries are handed out */
-	HOLES_WORTH = 64, /* one entry in so many is empty: worth a look */
+	HOLES_WORTH = 64, /* holes are looked for if one entry in so many is empty */
 	TRIES = 8
 };
 
@@ -59,7 +60,7 @@ struct ledger {
 	struct txn_db *db;
 	struct net_worker *w;
 	net_addr anchor;
-	uint64_t page; /* whose address is `at`; UINT64_MAX: none */
+	uint64_t page; /* the page whose address is `at`, UINT64_MAX = none */
 	net_addr at;
 };
 
@@ -69,7 +70,7 @@ ledger_of(struct txn_db *db, struct net_worker *w, net_addr anchor)
 	return (struct ledger){ .db = db, .w = w, .anchor = anchor, .page = UINT64_MAX };
 }
 
-/* Where entry i lies. make: its page is made if it is not there. *at is 0 where there is none.
+/* The address of entry i. make: makes its page if there is none. *at is 0 if there is none.
  * NAM_FULL: beyond the last page. */
 static nam_status
 place_of(struct ledger *l, uint64_t i, bool make, net_addr *at)
@@ -102,8 +103,8 @@ place_of(struct ledger *l, uint64_t i, bool make, net_addr *at)
 	return st;
 }
 
-/* READs entries from i on, at most LOOK, none behind `used` or across the border of a page. *k: how
- * many; those of no page are 0. */
+/* READs entries from i on, at most LOOK, none behind `used` or beyond the end of a page. *k: how
+ * many; entries without a page read as 0. */
 static nam_status
 read_part(struct ledger *l, uint64_t i, uint64_t used, uint64_t *word, unsigned *k)
 {
@@ -133,7 +134,7 @@ txn_ledger_walk(struct txn_db *db, struct net_worker *w, net_addr anchor,
 	for (uint64_t i = 0; st == NAM_OK && i < used; i += k) {
 		st = read_part(&l, i, used, word, &k);
 		if (st == NAM_FULL)
-			return NAM_OK; /* handed out and turned down */
+			return NAM_OK; /* handed out and not used */
 		for (unsigned m = 0; st == NAM_OK && m < k; m++)
 			if (word[m] != 0 && !fn(arg, (uint32_t)(i + m), word[m]))
 				return NAM_OK;
@@ -143,7 +144,7 @@ txn_ledger_walk(struct txn_db *db, struct net_worker *w, net_addr anchor,
 
 /* ---- in ---- */
 
-/* CAS from 0, of k words into as many places. done[m]: it is in. NAM_GONE: it may be. */
+/* CAS from 0 of k words into as many places. done[m]: the word is in. NAM_GONE: it may be. */
 static nam_status
 enter(struct ledger *l, unsigned k, const net_addr *place, const uint64_t *word, bool *done)
 {
@@ -158,8 +159,8 @@ enter(struct ledger *l, unsigned k, const net_addr *place, const uint64_t *word,
 	return st;
 }
 
-/* Into entries that others have emptied, as many as are found soon. Those that are in are swapped
- * to the front: *in. */
+/* Enters extents into entries that have been emptied, as many as are found soon. The extents
+ * entered are swapped to the front: *in. */
 static nam_status
 enter_holes(struct ledger *l, struct txn_table_view *v, uint64_t used, unsigned n, net_addr *at,
     uint64_t *word, uint32_t *entry, unsigned *in, bool *none)
@@ -220,13 +221,13 @@ enter_part(
 	net_read(&b, net_plus(v->anchor, offsetof(struct txn_anchor, used)), &used, 8);
 	net_read(&b, net_plus(v->anchor, offsetof(struct txn_anchor, holes)), &holes, 8);
 	nam_status st = net_run(&b);
-	/* Memory of a generation that is over already is a sweep's, however late it is entered. */
+	/* Memory of a generation that is over belongs to a sweep, even if it is entered late. */
 	if (st == NAM_OK && (whose & TXN_LEDGER_INDEX) == 0 && txn_generation(sweep) == txn_generation(whose))
 		whose = sweep;
 	for (unsigned m = 0; st == NAM_OK && m < n; m++)
 		if ((word[m] = txn_ledger_entry(at[m].bits, whose)) == 0)
-			st = NAM_FULL; /* no address beyond these is told by an entry */
-	/* A count below nothing is one, too: a crash came between. */
+			st = NAM_FULL; /* an entry cannot hold an address beyond these */
+	/* The count may be below zero after a crash; then it says nothing. */
 	if (st == NAM_OK && holes <= used && holes > 0 && holes >= used / HOLES_WORTH) {
 		bool none;
 		uint64_t seen;
@@ -248,7 +249,7 @@ enter_part(
 			st = place_of(&l, i + m, true, &place[m]);
 		if (st == NAM_OK)
 			st = enter(&l, k, place, word + from, done);
-		/* Another process may have found ours, looking for holes: we take another. */
+		/* Another process that looked for holes may have taken our entry: take another. */
 		for (unsigned m = 0; st == NAM_OK && m < k; m++) {
 			if (!done[m])
 				continue;
@@ -315,7 +316,7 @@ by_address(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Those whose entry is not where it was said to be. */
+/* Extents whose entry is not where the caller said. */
 struct missing {
 	uint64_t at[PART];
 	uint32_t entry[PART];
@@ -458,8 +459,8 @@ struct release {
 	nam_status st;
 };
 
-/* An entry is emptied before its extent goes back: so a process that has to begin anew gives
- * nothing back twice. */
+/* An entry is emptied before its extent goes back: so a process that has to repeat the release
+ * gives nothing back twice. */
 static void
 release_part(struct release *r)
 {
@@ -477,7 +478,7 @@ release_part(struct release *r)
 	for (unsigned m = 0; m < r->n; m++)
 		if (op[m].status == NAM_OK && op[m].seen == r->word[m])
 			out[n++].bits = txn_ledger_extent(r->word[m]);
-	/* Where a node is lost for all there is nothing to give; the others get theirs. */
+	/* If a node is lost for all, its extents cannot go back; those of the other nodes do. */
 	unsigned there = 0;
 	for (unsigned m = 0; m < n; m++)
 		if (!txn_node_ended(r->tw, out[m]))

@@ -1,10 +1,10 @@
-/* ledger_test.c -- an extent is at its node, or in one entry of a ledger, or on its way; entries
- * are used again; at any crash. */
+/* ledger_test.c -- an extent is at its node, in one entry of a ledger, or on its way; entries are
+ * used again; at any crash. */
 #include <txn/testing/fixture.h>
 
 enum { TAKER = 1, MANY = 40, ROUNDS = 3000, EXTENTS = 256 /* a region's */ };
 
-/* From outside: whose each extent is. */
+/* From outside: the owner of each extent. */
 struct seen {
 	unsigned at_nodes, listed, nobodys;
 	uint64_t used, holes;
@@ -50,7 +50,7 @@ look(struct fixture *fix)
 			continue;
 		net_addr at = { txn_ledger_extent(word) };
 		bool *m = &met[net_region_of(at)][net_offset_of(at) / NET_EXTENT];
-		assert_false(*m); /* two have it */
+		assert_false(*m); /* two owners have it */
 		*m = true;
 		s.listed++;
 	}
@@ -75,7 +75,7 @@ again(struct fixture *fix)
 	struct seen s = look(fix);
 	assert_int_equal(s.listed, before.listed + MANY);
 	assert_int_equal(s.at_nodes, before.at_nodes - MANY);
-	/* Found by their places, by wrong ones, and without any. */
+	/* Found by their places, by wrong places, and without places. */
 	for (unsigned i = 0; i < MANY; i++)
 		wrong[i] = i % 2 ? UINT32_MAX : entry[MANY - 1 - i];
 	assert_int_equal(txn_extents_give(v, w, 10, at, entry, &given), NAM_OK);
@@ -89,7 +89,7 @@ again(struct fixture *fix)
 	s = look(fix);
 	assert_int_equal(s.listed, before.listed);
 	assert_int_equal(s.at_nodes, before.at_nodes);
-	/* What is replaced for ever does not make the ledger longer. */
+	/* Replacing extents again and again does not make the ledger longer. */
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		unsigned n = 1 + i % MANY;
 		assert_int_equal(txn_extents_take(v, w, n, 1, i, false, at, entry), NAM_OK);
@@ -99,7 +99,7 @@ again(struct fixture *fix)
 	s = look(fix);
 	assert_int_equal(s.at_nodes, before.at_nodes);
 	assert_true(s.used <= before.used + 2 * MANY);
-	/* A count of empty entries that a crash left too great is found out. */
+	/* A count of empty entries that a crash left too great is corrected. */
 	const struct txn_anchor *a = (const void *)memory(fix, fix->tab[0].anchor);
 	for (unsigned i = 0; i < 4 * EXTENTS && look(fix).listed < a->used; i++)
 		assert_int_equal(txn_extents_take(v, w, 1, 1, 0, false, at, NULL), NAM_OK);
@@ -107,7 +107,7 @@ again(struct fixture *fix)
 	((struct txn_anchor *)(uintptr_t)a)->holes = 7;
 	assert_int_equal(txn_extents_take(v, w, 1, 1, 0, false, at, NULL), NAM_OK);
 	assert_int_equal(a->holes, 0);
-	/* More than there is: nothing is kept. */
+	/* More than there is: no extent is kept. */
 	before = look(fix);
 	net_addr *all = malloc(4 * EXTENTS * sizeof *all);
 	assert_int_equal(txn_extents_take(v, w, 4 * EXTENTS, 1, 0, false, all, NULL), NAM_FULL);
@@ -200,7 +200,7 @@ crashed(struct fixture *fix)
 	while (!h.ended && !net_sim_crashed(fix->net[TAKER]))
 		net_sleep(fix->w[0], 100000);
 	net_sleep(fix->w[0], 1000000);
-	struct seen s = look(fix); /* nothing is anybody's twice */
+	struct seen s = look(fix); /* no extent has two owners */
 	unsigned lost = s.nobodys - before.nobodys;
 	assert_true(lost <= TXN_LEDGER_PART);
 	most = lost > most ? lost : most;
@@ -217,7 +217,7 @@ test_crash(void **state)
 	for (crash_verb = 1; crash_verb < 400; crash_verb += 3)
 		run(2, 2, crash_verb, crashed);
 	printf("died %lu times; at most %u extents were lost\n", (unsigned long)verbs, most);
-	assert_true(most > 0); /* the test knows a loss when it sees one */
+	assert_true(most > 0); /* the test notices a loss */
 }
 
 int

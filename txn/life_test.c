@@ -1,9 +1,9 @@
 /*
- * life_test.c -- tables are dropped and processes leave while somebody stands
- * still at the worst moment: no row of anybody is lost.
+ * life_test.c -- tables are dropped and processes leave while another process stalls at the worst
+ * moment: no row is lost.
  *
- * Each scene is played at many moments. A build with twins plays it with the
- * fault that its rule prevents, too: then there has to be damage.
+ * Each scene is played at many moments. A build with twins also plays it with the fault that its
+ * rule prevents: then there has to be damage.
  */
 #include <base/fault.h>
 #include <txn/testing/fixture.h>
@@ -14,7 +14,7 @@
 static uint64_t moment, frozen;   /* ns: when process 1 is stopped, and for how long */
 static unsigned lost, unreadable; /* committed rows */
 
-/* Rows of a table that have to be there. */
+/* Rows of a table that have to exist. */
 static void
 count(struct fixture *fix, unsigned p, struct txn_table *tab, uint64_t from, uint64_t to)
 {
@@ -23,7 +23,7 @@ count(struct fixture *fix, unsigned p, struct txn_table *tab, uint64_t from, uin
 		struct txn_get g = {
 			.table = tab, .key = &k, .key_len = 8, .hash = nam_hash(&k, 8, tab->id)
 		};
-		/* A row that proves nothing is read again and again: ten say enough. */
+		/* A row that proves no version is READ again and again: ten of them are enough. */
 		if (unreadable < 10 && txn_get(t, &g, 1, &fix->a) != NAM_OK)
 			unreadable++;
 		else if (g.status != NAM_OK)
@@ -158,8 +158,7 @@ test_drop(void **state)
 	assert_int_equal(lost + unreadable, 0);
 }
 
-/* ---- a process ends, and stalls while it hangs its free blocks on the
- * table's lists ---- */
+/* ---- a process ends, and stalls while it puts its free blocks on the table's lists ---- */
 
 enum { HANDED_OVER = 400, NEW_ROWS = 10000 };
 
@@ -243,7 +242,7 @@ static void
 sleeps(unsigned moments)
 {
 	lost = unreadable = 0;
-	frozen = 3000 * MS; /* ten leases, and somebody is told */
+	frozen = 3000 * MS; /* ten leases, and the recoverer hears of it */
 	for (unsigned i = 0; i < moments && lost + unreadable == 0; i++) {
 		moment = i * 300 * US;
 		run(3, 2, 1, slept);
@@ -277,7 +276,7 @@ in_use(struct fixture *fix)
 
 enum { ORPHAN = 33, LEASE_NS = 100000000 };
 static bool orphan_there;
-static uint64_t strike; /* the verb at which the maker or dropper dies, 0: it lives */
+static uint64_t strike; /* the verb at which the maker or dropper dies, 0 = it lives */
 static unsigned struck, verbs, worst;
 
 static nam_status
@@ -323,7 +322,7 @@ orphan(struct fixture *fix, bool drops)
 	orphan_there = false;
 	for (unsigned p = 0; p < fix->procs; p++)
 		txn_on_orphan(fix->db[p], listed, NULL);
-	/* What a process needs for itself it takes now. */
+	/* Each process takes now the memory that it needs for itself. */
 	for (unsigned p = 0; p < fix->procs; p++)
 		insert_many(fix, p, &fix->bare[p], p, p + 1);
 	net_sleep(fix->w[0], 20 * MS);
@@ -349,7 +348,7 @@ orphan(struct fixture *fix, bool drops)
 	if (net_sim_crashed(fix->net[1])) {
 		struck++;
 		net_sleep(fix->w[0], 5 * (uint64_t)LEASE_NS);
-		/* Somebody who is at work hears of it. */
+		/* A process that commits hears of it. */
 		for (unsigned i = 0; i < 10; i++) {
 			insert_many(fix, 0, &fix->bare[0], 100 + i, 101 + i);
 			net_sleep(fix->w[0], 100 * MS);
@@ -379,8 +378,8 @@ dropped_in_vain(struct fixture *fix)
 	orphan(fix, true);
 }
 
-/* At each of its verbs. What a process has taken and nothing leads to yet, or
- * any more, may be lost: a few extents. */
+/* At each of its verbs. Extents that a process has taken and that no word leads to yet, or any
+ * more, may be lost: a few. */
 static void
 strike_all(void (*body)(struct fixture *), unsigned most)
 {
@@ -404,7 +403,7 @@ test_orphans(void **state)
 	strike_all(dropped_in_vain, TXN_LEDGER_PART + 1);
 }
 
-/* ---- a table that a process leaves behind when it ends goes back, too ---- */
+/* ---- a table that a process leaves behind when it ends is given back as well ---- */
 
 enum { STAYS_NS = 300000000 };
 static enum { MADE_IN_VAIN, MADE_BEHIND, DROPPED } left_how;
@@ -424,7 +423,8 @@ leaver_main(void *arg)
 	struct leaver *l = arg;
 	struct fixture *fix = l->fix;
 	struct txn_worker *tw = left_workers > 1 ? l->second : fix->tw[1];
-	if (left_how != MADE_IN_VAIN) { /* what is left before it waits for that snapshot */
+	if (left_how != MADE_IN_VAIN) { /* the memory that is still queued before it waits for that
+					 * snapshot */
 		struct txn *t;
 		struct txn_row row;
 		struct row was;
@@ -495,7 +495,7 @@ left_behind(struct fixture *fix)
 	assert_true(still_there(fix, l.t.anchor));
 	net_sleep(fix->w[0], 2 * (uint64_t)LEASE_NS);
 	txn_abort(old);
-	/* Somebody who is at work hears of it. */
+	/* A process that commits hears of it. */
 	for (unsigned i = 0; i < 10; i++) {
 		insert_many(fix, 0, &fix->tab[0], 100 + i, 101 + i);
 		net_sleep(fix->w[0], 100 * MS);
@@ -522,7 +522,7 @@ test_left_behind(void **state)
 	assert_int_equal(sum, 0);
 }
 
-/* ---- what an old snapshot kept serves others when it is gone ---- */
+/* ---- memory that an old snapshot kept serves others when the snapshot has ended ---- */
 
 enum { HOT = 40, LITTLE = 4 << 20 };
 
@@ -558,7 +558,7 @@ kept(struct fixture *fix)
 	uint64_t key = 10;
 	for (unsigned i = 0; i < 8; i++, key += 500)
 		insert_many(fix, 2, &fix->bare[2], key, key + 500);
-	/* And what nobody needs goes back. */
+	/* And memory that no process needs goes back. */
 	for (unsigned i = 0; i < 30; i++) {
 		update_all(fix, 0, i, &st);
 		assert_int_equal(st, NAM_OK);
@@ -578,7 +578,7 @@ test_kept(void **state)
 	run_lab(4, 2, 1, LITTLE / 2, 1024, kept);
 }
 
-/* ---- processes that come, work a little, and die ---- */
+/* ---- processes that join, work a little, and die ---- */
 
 enum { DEATHS = 40, WARM = 10, WORK = 60 };
 
@@ -662,7 +662,7 @@ test_mortals(void **state)
 	run(3, 2, 1, mortals);
 }
 
-/* ---- a process dies, and others have memory at hand or in use while it is swept for ---- */
+/* ---- a process dies, and others have memory at hand or in use during the sweep ---- */
 
 enum { VALUES = 250, VALUE = 2000 };
 
@@ -784,7 +784,7 @@ at_hand_still(struct fixture *fix)
 	net_sleep(fix->w[0], frozen / 4);
 	insert_values(fix, 0, 1001, 1000 + VALUES);
 	net_sleep(fix->w[0], frozen / 2);
-	/* Whatever went back to the nodes is filled. */
+	/* The memory that went back to the nodes is filled. */
 	insert_many(fix, 2, &fix->bare[2], 1, 4000);
 	count_values(fix, 1000, 1000 + VALUES);
 }

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All 1,022 intents of the process are in use: a commit lasts some ten microseconds, but a
- * statement may hold one for long. */
+/* All 1,022 intents of the process are in use: a commit takes some ten microseconds, but a
+ * statement may hold an intent for long. */
 enum { INTENT_LOOK_NS = 100000 };
 
 /* ---- this attempt's lock word ---- */
@@ -16,8 +16,8 @@ enum { INTENT_LOOK_NS = 100000 };
 _Static_assert(TXN_CHUNKS <= 64, "chunks_kept has a bit for each");
 
 /*
- * Intents of one more extent of the log: one that whoever had the slot before us left there, or a
- * new one. A place in the log for which there is no memory now is kept for the next try.
+ * Takes the intents of one more extent of the log: one that the slot's former owner left there, or
+ * a new one. A place in the log for which there is no memory now is kept for the next try.
  */
 static nam_status
 more_intents(struct txn_worker *tw)
@@ -36,7 +36,7 @@ more_intents(struct txn_worker *tw)
 		st = NAM_FULL;
 		for (unsigned i = 0; i < db->nregions && (st == NAM_FULL || st == NAM_GONE); i++)
 			st = net_extent_take(tw->w, db->regions[(chunk + i) % db->nregions], 1, &at);
-		if (st == NAM_FULL && tw->intents == 0) /* a worker without any could not even
+		if (st == NAM_FULL && tw->intents == 0) /* a worker without an intent could not even
 							 * delete */
 			st = txn_extent_kept(db, tw->w, chunk, &at);
 		if (st == NAM_OK)
@@ -76,9 +76,10 @@ txn_intent_give(struct txn_worker *tw, struct txn_intent *in)
 }
 
 /*
- * I7: an intent that has rested begins its generations anew. Under TSO_PREASSIGNED nobody can tell
- * when it has: there it rests for ever. The line first: with the lock word of an earlier use, and
- * the entries of it, it would prove a decision that nobody took.
+ * I7: an intent that has rested uses its generations from the first one again. Under
+ * TSO_PREASSIGNED no process can tell when it has rested long enough: there it rests for ever. The
+ * commit line is emptied first: with the lock word and the entries of an earlier use, it would
+ * prove a decision that was never made.
  */
 static nam_status
 rested(struct txn_worker *tw)
@@ -87,7 +88,7 @@ rested(struct txn_worker *tw)
 	struct txn_intent *in = tw->intent_rests;
 	if (in == NULL || !tso_passed(tw->db->tso, in->rests))
 		return NAM_ABSENT;
-	/* Ours alone while the line is under way. */
+	/* Held by this coroutine alone while the WRITE of the line is under way. */
 	if ((tw->intent_rests = in->next) == NULL)
 		tw->intent_rests_end = &tw->intent_rests;
 	if (net_write1(tw->w, in->at, &none, sizeof none, NULL) != NAM_OK) {
@@ -149,7 +150,7 @@ txn_ensure_lock(struct txn *t)
 
 /* ---- a block we have locked ---- */
 
-/* Frees a lock that turned out to be useless; the write becomes a nothing. */
+/* Frees a lock that turned out to be useless; the write then has no effect. */
 nam_status
 txn_unlock_now(struct txn *t, struct txn_write *w)
 {
@@ -159,13 +160,13 @@ txn_unlock_now(struct txn *t, struct txn_write *w)
 	return st;
 }
 
-/* Under the lock: what does the block say now? *s: its newest version, NULL when it has none. */
+/* Under the lock: the block's present state. *s: its newest version, NULL = none. */
 nam_status
 txn_newest_locked(struct txn *t, struct txn_write *w, struct rec_block *img, const struct rec_slot **s)
 {
 	*s = NULL;
-	/* The directory changes under the lock only, and it is ours: a torn image is our own READ's
-	 * doing. */
+	/* The directory changes only under the lock, and the lock is ours: a torn image comes from
+	 * our own verbs. */
 	for (unsigned tries = 0;; tries++) {
 		if (txn_rec_dir_whole(w->view, img, w->at)) {
 			unsigned n = txn_rec_newest(w->view, img);
@@ -185,8 +186,8 @@ txn_newest_locked(struct txn *t, struct txn_write *w, struct rec_block *img, con
 	}
 }
 
-/* A row this transaction locked before: shows the version it locked, whatever the statement's
- * snapshot showed. */
+/* A row that this transaction locked before: returns the version it locked, whatever version the
+ * statement's snapshot showed. */
 static nam_status
 relocked(struct txn *t, struct txn_write *w, struct txn_row *r)
 {
@@ -211,7 +212,7 @@ relocked(struct txn *t, struct txn_write *w, struct txn_row *r)
 	return NAM_OK;
 }
 
-/* Gives back the lock just taken, or not, for the write just added. */
+/* Gives back the lock for the write just added, whether it was taken or not. */
 static nam_status
 forget_lock(struct txn *t, struct txn_write *w)
 {
@@ -219,13 +220,13 @@ forget_lock(struct txn *t, struct txn_write *w)
 	if (st != NAM_OK)
 		return st;
 	if (t->nwr > TXN_SMALL)
-		w->at.bits = UINT64_MAX; /* keep the map whole: an address nobody asks for */
+		w->at.bits = UINT64_MAX; /* keep the map whole: an address that no lookup finds */
 	else
 		t->nwr--;
 	return NAM_OK;
 }
 
-/* Locked rows stay with the transaction: their images may have to be archived. */
+/* Locked rows stay with the transaction, because their images may have to be archived. */
 static nam_status
 lock_rows(struct txn *t, struct txn_table *table, struct txn_row *row, nam_status *out, unsigned n)
 {
@@ -242,10 +243,10 @@ lock_rows(struct txn *t, struct txn_table *table, struct txn_row *row, nam_statu
 		r->changed = false;
 		out[i] = NAM_OK;
 		if (w != NULL && (w->kind != WR_LOCK || r->cid == rec_listed(w->cid[w->newest])))
-			continue; /* ours already, locked or inserted */
+			continue; /* already ours, locked or inserted */
 		if (w != NULL) {
-			/* Locked by an earlier statement at a version this snapshot does not cover
-			 * yet. */
+			/* Locked by an earlier statement at a version that this snapshot does not
+			 * cover yet. */
 			if ((st = relocked(t, w, r)) != NAM_OK)
 				return out[i] = st;
 			continue;
@@ -267,7 +268,7 @@ lock_rows(struct txn *t, struct txn_table *table, struct txn_row *row, nam_statu
 			st = txn_newest_locked(t, w, img, &s);
 		if (st != NAM_OK)
 			return out[i] = st;
-		/* The next statement sees the rest of what this version was committed with. */
+		/* The next statement's snapshot covers the commit of this version. */
 		if (s != NULL && s->cid > t->pin.at)
 			txn_cover(t, s->cid);
 		if (s == NULL || (s->meta & REC_DELETED)) {
@@ -304,7 +305,7 @@ txn_lock_many(struct txn *t, struct txn_table *table, struct txn_row *row, nam_s
 		row[i].changed = false;
 		out[i] = row[i].cid == 0 || row[i].cid == row[i].newest ? NAM_OK : NAM_CONFLICT;
 		if (out[i] != NAM_OK)
-			txn_cover(t, row[i].newest); /* else the retry would lose again:
+			txn_cover(t, row[i].newest); /* else the retry would conflict again:
 						      * `stale-retry` */
 	}
 	return NAM_OK;

@@ -1,14 +1,15 @@
 /*
- * look.c -- looks at all of a table that is being swept: which of its old memory is in use, and
- * which blocks are nobody's.
+ * look.c -- looks at all of a table that is being swept: finds the old memory that is in use, and
+ * the blocks that no entry leads to.
  *
- * A table is large, and others wait for the watermark. So nobody keeps a snapshot while it looks at
- * all: each extent is looked at at a snapshot of its own, a young one, which is then written into
- * the extent's head (M6). The sweep's lock keeps the table.
+ * A table is large, and other processes wait for the watermark. So a sweep does not keep one
+ * snapshot while it looks: it looks at each extent at a snapshot of its own, a young one, and then
+ * writes that snapshot into the extent's head (M6). The sweep's lock keeps the table from being
+ * released.
  *
  * The chain of extents is followed first, head by head. Then the workers of this process share the
- * list: each takes a few extents, READs them together, looks at them, and says of them at which
- * snapshot, together with the READs of its next ones.
+ * list: each takes a few extents, READs them together and looks at them. It WRITEs their horizons
+ * together with the READs of its next extents.
  */
 #include "reclaim.h"
 
@@ -19,9 +20,9 @@
 
 enum {
 	TOGETHER = 4,      /* extents that are READ together */
-	LARGE = 16,        /* extents: worth the others' help */
+	LARGE = 16,        /* extents: from so many on, other workers help */
 	TURN_BLOCKS = 8,   /* looked at between two looks at the clock */
-	TURN_ENTRIES = 64, /* of the index, likewise */
+	TURN_ENTRIES = 64, /* entries of the index between two looks at the clock */
 	HEADS = 16,        /* READ together */
 	WAIT_NS = 100000
 };
@@ -30,7 +31,7 @@ enum {
 struct part {
 	struct txn_look *l;
 	struct txn *t;
-	uint64_t at; /* the snapshot of what it looks at */
+	uint64_t at; /* the snapshot of its present look */
 	struct nam_arena arena;
 	struct txn_found found;
 	unsigned turn;
@@ -81,7 +82,7 @@ use(struct txn_look *l, uint64_t from, uint64_t bytes)
 	}
 }
 
-/* A version that our snapshot shows names it: it is there, and whole. */
+/* A version that our snapshot shows names the blob: it exists, and is whole. */
 static nam_status
 use_blob(struct part *p, const struct txn_blob *b)
 {
@@ -117,7 +118,7 @@ use_blobs(struct part *p, const struct rec_slot *x)
 	return st;
 }
 
-/* ---- what is nobody's ---- */
+/* ---- blocks without a version ---- */
 
 static nam_status
 add_junk(struct txn_found *f, struct txn_junk j)
@@ -141,7 +142,8 @@ static nam_status
 empty(struct part *p, net_addr at, uint64_t word)
 {
 	struct txn_worker *tw = p->t->tw;
-	/* A lock of the dead is freed; of those who live, we are told by what the index says. */
+	/* A lock of a dead owner is freed. Locks of live owners are found by their index
+	 * entries. */
 	if ((word & REC_LOCK) && txn_unlock_dead(tw, at, word) == NAM_OK) {
 		nam_status st = net_read1(tw->w, at, &word, sizeof word, NULL);
 		if (st != NAM_OK)
@@ -162,10 +164,11 @@ block(struct part *p, const struct rec_block *there, net_addr at, bool old)
 		return NAM_NOMEM;
 	nam_status st = txn_rec_fetch(p->t, v, img, at, p->at, &x, &p->arena);
 	if (st == NAM_ABSENT)
-		return NAM_OK; /* younger than our snapshot, and so is all it names */
+		return NAM_OK; /* younger than our snapshot, and so is all that it names */
 	if (st == NAM_OK)
 		st = use_blobs(p, x);
-	/* Its deleter may have died. If it lives, too, one of us comes too late and sees that. */
+	/* Its deleter may have died. If the deleter lives, its collector and ours both come here;
+	 * the later one sees that the block is emptied. */
 	unsigned newest = txn_rec_newest(v, img);
 	if (st == NAM_OK && old && (x->meta & REC_DELETED) && newest != REC_NO_SLOT &&
 	    rec_cid(img, newest) == x->cid)
@@ -202,9 +205,9 @@ horizon_of(uint64_t extent)
 }
 
 /*
- * Connections broke under some WRITEs. Were one executed late, behind what the next sweep writes
- * there, it would lower that. So each is made again over a new connection: then nothing of the old
- * one executes any more. Else the sweep's lock must stay ours.
+ * Connections broke under some WRITEs of horizons. If such a WRITE were executed late, it would
+ * lower the horizon that the next sweep writes there. So each is repeated over a new connection:
+ * then no verb of the old one executes any more. If that fails, the sweep's lock must stay ours.
  */
 static void
 tell_again(struct part *p, const struct net_op *op, unsigned n, const uint64_t *at)
@@ -219,8 +222,8 @@ tell_again(struct part *p, const struct net_op *op, unsigned n, const uint64_t *
 	}
 }
 
-/* Takes extents as long as there are some that no worker has begun with. A batch that was begun is
- * looked at to its end. */
+/* Takes extents as long as there are some that no worker has begun with. A worker finishes a batch
+ * that it has begun. */
 static nam_status
 some(struct part *p, char *bytes)
 {
@@ -229,14 +232,14 @@ some(struct part *p, char *bytes)
 	struct net_op op[2 * TOGETHER];
 	struct net_batch b;
 	nam_status st = NAM_OK;
-	uint64_t told = 0; /* of `from`, `n` extents, looked at and not told */
+	uint64_t told = 0; /* of `from`: `n` extents looked at whose horizons are not written yet */
 	for (uint32_t from = 0, n = 0;;) {
 		uint32_t next = l->extents, more = 0;
 		if (status(l) == NAM_OK && !tw->leaving)
 			next = atomic_fetch_add(&l->next, TOGETHER);
 		if (next < l->extents)
 			more = l->extents - next < TOGETHER ? l->extents - next : TOGETHER;
-		/* What is READ from now on shows all up to the snapshot. */
+		/* All READs from now on show every commit up to the snapshot. */
 		if (more > 0 && (st = txn_pin_move(tw, &p->t->pin)) != NAM_OK)
 			return st;
 		p->at = p->t->pin.at;
@@ -300,7 +303,7 @@ txn_look_along(struct txn_worker *tw)
 		struct txn *t;
 		if (atomic_load(&v->look) == NULL || txn_begin(tw, TXN_REPEATABLE_READ, &t) != NAM_OK)
 			continue;
-		/* Counted first: the leader takes the look away, and then waits until nobody is
+		/* Counted first: the leader takes the look away, and then waits until no worker is
 		 * counted. */
 		atomic_fetch_add(&v->looking, 1);
 		struct txn_look *l = atomic_load(&v->look);
@@ -313,14 +316,13 @@ txn_look_along(struct txn_worker *tw)
 
 /* ---- all of it ---- */
 
-/* The heads READ last, and what is expected of the chain: each region hands extents out rising, so
- * the chain falls. */
+/* The heads READ last, and a prediction of the chain: each region hands extents out in rising
+ * order, so the chain falls. */
 struct heads {
 	uint64_t at[HEADS];
 	struct txn_extent head[HEADS];
 	unsigned n;
-	uint64_t last[NET_REGIONS], stride[NET_REGIONS]; /* by region; stride 0: nothing is
-							  * expected */
+	uint64_t last[NET_REGIONS], stride[NET_REGIONS]; /* by region; stride 0: no prediction */
 };
 
 static void
@@ -331,7 +333,7 @@ learn(struct heads *h, uint64_t at)
 	h->last[r] = at;
 }
 
-/* READs the head of one extent, together with those of extents that may come behind it. */
+/* READs the head of one extent, together with those of extents that may follow it. */
 static nam_status
 read_heads(struct txn_worker *tw, struct heads *h, uint64_t at)
 {
@@ -357,8 +359,8 @@ read_heads(struct txn_worker *tw, struct heads *h, uint64_t at)
 
 /*
  * A chain costs a round trip for each link, unless the next head has been READ already. A guess
- * proves nothing: the chain says which heads are of this table. Those had been linked before its
- * beginning was READ, so they do not change any more.
+ * proves nothing: the chain says which heads are of this table. They had been linked before the
+ * first of the chain was READ, so they do not change any more.
  */
 static nam_status
 list_extents(struct txn *t, struct txn_look *l)
@@ -414,9 +416,9 @@ by_turns(const void *a, const void *b, void *part)
 }
 
 /*
- * A block to which nothing leads is met by nobody but a sweep, and no later sweep is certain. So
- * the lock of a dead owner is freed now, though the CID for that may have to be waited for. What a
- * live one has locked, it gives back itself.
+ * A block to which no entry leads is found only by a sweep, and a later sweep is not certain. So
+ * the lock of a dead owner is freed now, though the CID for it may have to be waited for. A live
+ * owner frees its lock itself.
  */
 static nam_status
 free_lone(struct txn *t, struct txn_empty *e)
@@ -433,8 +435,8 @@ free_lone(struct txn *t, struct txn_empty *e)
 
 /*
  * An insert that was never committed left an entry and an empty block. Another insert of the key
- * may use both, and the collector takes both away, under its lock. Only blocks that no entry leads
- * to are simply free.
+ * may use both, and the collector removes both, under its lock. Only blocks that no entry leads to
+ * are free at once.
  */
 static nam_status
 entries(struct txn *t, struct txn_look *l)
@@ -446,7 +448,7 @@ entries(struct txn *t, struct txn_look *l)
 		return NAM_OK;
 	qsort_r(f->empty, f->empties, sizeof *f->empty, by_turns, &p);
 	for (uint64_t from = 0; st == NAM_OK && l->v->has_key && from != UINT64_MAX;) {
-		/* What a part of the index has READ is not used again under this pin. */
+		/* Parts of the index already READ are not used again under this pin. */
 		if ((st = txn_pin_move(t->tw, &t->pin)) == NAM_OK)
 			st = t->tw->leaving ? NAM_CANCELLED
 					    : idx_walk_some(t->tw->w, l->v->index, &from, entry, &p);
@@ -476,7 +478,7 @@ nam_status
 txn_look_at_all(struct txn *t, struct txn_look *l)
 {
 	struct txn_table_view *v = l->v;
-	atomic_store(&l->horizon, t->pin.at); /* also where there is no extent */
+	atomic_store(&l->horizon, t->pin.at); /* even if the table has no extent */
 	nam_status st = list_extents(t, l);
 	if (st == NAM_OK)
 		st = txn_ledger_taken(v, t->tw->w, 0, 2 * l->generation - 1, &l->old, &l->nold, &l->old_cap);
@@ -493,7 +495,7 @@ txn_look_at_all(struct txn *t, struct txn_look *l)
 		net_sleep(t->tw->w, WAIT_NS);
 		stop(l, txn_pin_move(t->tw, &t->pin));
 	}
-	/* A worker that leaves takes no more: some may be left. */
+	/* A worker that closes takes no more extents: some may be left. */
 	if (t->tw->leaving)
 		stop(l, NAM_CANCELLED);
 	return status(l) == NAM_OK ? entries(t, l) : status(l);

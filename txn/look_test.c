@@ -1,6 +1,6 @@
 /*
  * look_test.c -- a large table is swept over a slow network, while others use it: the watermark
- * goes on, extents are READ together, and all of its memory is somebody's, and one's only.
+ * goes on, extents are READ together, and each piece of memory has exactly one owner.
  */
 #include "reclaim.h"
 
@@ -54,7 +54,7 @@ insert_rows(struct fixture *fix, unsigned p, uint64_t from, uint64_t to)
 	}
 }
 
-/* Another version of the row, with another blob. Its blob of before is garbage. */
+/* Another version of the row, with another blob. The earlier blob is garbage. */
 static void
 replace(struct fixture *fix, unsigned p, uint64_t key)
 {
@@ -85,7 +85,7 @@ check_rows(struct fixture *fix, struct txn *t, unsigned p, uint64_t from, uint64
 	}
 }
 
-/* ---- memory: whose is it, in the end? ---- */
+/* ---- memory: the owner of each piece at the end ---- */
 
 static void *
 memory(struct fixture *fix, uint64_t at)
@@ -118,7 +118,7 @@ lives(struct fixture *fix, unsigned p)
 	return p != DEAD && !tso_abandoned(fix->db[p]->tso);
 }
 
-/* Free for archives and blobs: at hand of those who live, and listed. */
+/* Free for archives and blobs: at hand of live processes, and listed. */
 static int64_t
 free_bytes(struct fixture *fix)
 {
@@ -146,7 +146,7 @@ add_extent(void *arg, uint32_t entry, uint64_t word)
 	return true;
 }
 
-/* When nobody has garbage any more: what nobody has, and (negative) what two have. */
+/* When no process has garbage any more: bytes without an owner, and (negative) bytes with two. */
 static int64_t
 nobodys(struct fixture *fix, uint64_t rows)
 {
@@ -163,7 +163,7 @@ nobodys(struct fixture *fix, uint64_t rows)
 	return all - free_bytes(fix) - (int64_t)(rows * txn_blob_bytes(BLOB));
 }
 
-/* ---- one that has memory at hand, and dies ---- */
+/* ---- a process that has memory at hand, and dies ---- */
 
 static bool ready, ended;
 
@@ -221,7 +221,7 @@ help_ends(struct fixture *fix)
 	return c.bytes_in;
 }
 
-/* The sweep becomes SWEEPS' work, and has begun to look. */
+/* SWEEPS has taken the sweep lock, and has begun to look. */
 static void
 sweep_begins(struct fixture *fix)
 {
@@ -289,7 +289,7 @@ test_watermark(void **state)
 	fixture_byte_ps = SLOW_PS;
 	run(4, SLOTS, 1, watched);
 	fixture_byte_ps = 0;
-	printf("%u extents, swept in %.1f ms; the watermark stood still for %.1f ms\n", extents,
+	printf("%u extents, swept in %.1f ms; the watermark stalled for %.1f ms\n", extents,
 	    (double)took_ns / MS, (double)still_ns / MS);
 	assert_true(extents > 20);
 	assert_true(still_ns < took_ns / 2);
@@ -309,7 +309,7 @@ looked_at(struct fixture *fix)
 		commit_all(t);
 	}
 	count_extents(fix);
-	/* Of no generation: so nothing is old, and this is only a look. */
+	/* Of no generation: so no memory is old, and this is only a look. */
 	struct txn_look l = { .v = fix->tab[0].view };
 	struct net_counts counts = { 0 };
 	struct txn *t = begin(fix, 0, TXN_REPEATABLE_READ);
@@ -333,7 +333,7 @@ test_together(void **state)
 	assert_true(trips < extents * 3 / 4);
 }
 
-/* ---- and nothing is lost by it, nor had twice ---- */
+/* ---- and no memory is lost by it, or given out twice ---- */
 
 static uint64_t
 sweeper_read(struct fixture *fix)
@@ -343,8 +343,8 @@ sweeper_read(struct fixture *fix)
 	return c.bytes_in;
 }
 
-/* Rows get other blobs while the table is swept. Most blobs of before are so left between two looks
- * at extents. */
+/* Rows get other blobs while the table is swept. Most earlier blobs so become garbage between two
+ * looks at extents. */
 static void
 used_meanwhile(struct fixture *fix)
 {
@@ -357,8 +357,8 @@ used_meanwhile(struct fixture *fix)
 	uint64_t k = 0, end = 0, before = sweeper_read(fix);
 	for (; (anchor(fix)->sweep & 1) && (end == 0 || net_now_ns(fix->w[0]) < end); k++) {
 		replace(fix, 0, k * 37 % ROWS);
-		/* A snapshot taken in the middle of it, and kept until the sweep should long be
-		 * over. */
+		/* A snapshot taken in the middle of the sweep, and kept until the sweep should long
+		 * be over. */
 		if (old == NULL && sweeper_read(fix) > before + 6 * NET_EXTENT) {
 			old = begin(fix, READER, TXN_REPEATABLE_READ);
 			end = net_now_ns(fix->w[0]) + 1000 * (uint64_t)MS;
@@ -392,7 +392,7 @@ meanwhile(void)
 	fixture_byte_ps = SLOW_PS;
 	run(4, SLOTS, 1, used_meanwhile);
 	fixture_byte_ps = 0;
-	printf("rows gone %u, unreadable %u; bytes that nobody has (or two, below nothing): %ld\n", lost,
+	printf("rows gone %u, unreadable %u; bytes without an owner (negative: with two): %ld\n", lost,
 	    unreadable, unaccounted);
 }
 
@@ -413,7 +413,7 @@ test_meanwhile(void **state)
 	assert_true(help_read > 4 * NET_EXTENT);
 }
 
-/* ---- a connection of who sweeps breaks in the middle ---- */
+/* ---- a connection of the sweeping process breaks in the middle ---- */
 
 static uint64_t moment;
 static unsigned broken_region, again, gave_up;

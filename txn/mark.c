@@ -1,10 +1,10 @@
 /*
- * mark.c -- going back to a place inside of a transaction: what was written since is undone, what
- * was locked since is free.
+ * mark.c -- savepoints: a rollback to a mark undoes the writes since, and frees the locks taken
+ * since.
  *
  * Every mark begins a new stretch of the transaction, numbered by `clock`. A write and a blob know
- * the stretch they were born in; a write of an older stretch is copied aside before it is changed.
- * So a transaction without marks pays one comparison per write.
+ * the stretch in which they were made; a write of an older stretch is copied aside before it is
+ * changed. So a transaction without marks pays one comparison per write.
  */
 #include "txn_internal.h"
 
@@ -35,14 +35,14 @@ txn_keep_blob(struct txn *t, const struct txn_new_blob *b)
 {
 	if (b->born == t->clock)
 		return false;
-	/* Without memory to remember it, it stays: written for nothing, and lost until its table
-	 * goes. */
+	/* Without memory to remember the blob, it stays: written in vain, and lost until its table
+	 * is released. */
 	if (txn_grow((void **)&t->undo, t->nundo, &t->undo_cap, sizeof *t->undo))
 		t->undo[t->nundo++] = (struct txn_undo){ .stretch = t->clock, .blob = *b };
 	return true;
 }
 
-/* Old states come back, the newest first. */
+/* Restores old states, the newest first. */
 static nam_status
 restore(struct txn *t, uint32_t mark)
 {
@@ -53,7 +53,7 @@ restore(struct txn *t, uint32_t mark)
 				return NAM_NOMEM;
 			t->blob[t->nblobs++] = u->blob;
 		} else {
-			/* The lock is what it is now. */
+			/* The state of the lock is not restored. */
 			enum txn_has has = u->write->has;
 			uint64_t expect = u->write->expect;
 			*u->write = *u->was;
@@ -77,7 +77,8 @@ unlock_from(struct txn *t, uint32_t from)
 				net_cas(&t->batch, t->wr[i]->at, t->lock, t->wr[i]->expect);
 		if (t->batch.n > 0)
 			st = net_run(&t->batch);
-		/* A connection broke: txn_abort frees them once more, where they are still ours. */
+		/* A connection broke: txn_abort frees these locks once more, if they are still
+		 * ours. */
 		for (; first < i; first++)
 			t->wr[first]->has = txn_may_hold(t->wr[first]) && st != NAM_OK ? TXN_DOUBT : TXN_FREE;
 	}
@@ -106,8 +107,8 @@ txn_rollback_to(struct txn *t, uint32_t mark)
 		struct txn_write *w = t->wr[i];
 		if (!w->fresh)
 			continue;
-		/* An index entry leads to it: the collector empties it, but not before we have
-		 * ended, for this transaction may insert the key again, and would find this
+		/* If an index entry leads to the block, the collector empties it, but not before
+		 * this transaction has ended: it may insert the key again and would find this
 		 * block. */
 		if (w->indexed && txn_grow((void **)&t->gone, t->ngone, &t->gone_cap, sizeof *t->gone))
 			t->gone[t->ngone++] = (struct txn_junk){

@@ -1,4 +1,4 @@
-/* mark_test.c -- marks: what comes back, what is free again, what a commit then keeps. */
+/* mark_test.c -- marks: what a rollback restores, what it frees, what a commit then keeps. */
 #include <txn/testing/fixture.h>
 
 static void
@@ -107,7 +107,7 @@ locks(struct fixture *fix)
 	assert_int_equal(insert(u, &fix->tab[1], 5, 3), NAM_OK);
 	assert_int_equal(set(fix, u, &fix->tab[1], 0, 3), NAM_TIMEOUT);
 	txn_abort(u);
-	/* All there is, and then an end without anything */
+	/* A rollback of all writes, and then a commit of nothing */
 	assert_int_equal(txn_rollback_to(t, 0), NAM_OK);
 	assert_int_equal(value_of(fix, t, &fix->tab[0], 0), 1);
 	assert_int_equal(txn_commit(t, NULL), NAM_OK);
@@ -192,7 +192,7 @@ blob_is(struct fixture *fix, struct txn *t, struct txn_table *tab, uint64_t key,
 		assert_int_equal(((const char *)p)[i], (char)value);
 }
 
-/* Long values: those of undone versions are given back, those that come back are there. */
+/* Long values: those of undone versions are given back, those of restored versions exist. */
 static void
 blobs(struct fixture *fix)
 {

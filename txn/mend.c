@@ -2,16 +2,17 @@
  * mend.c -- a connection broke while a transaction held locks behind it (README, "Broken
  * connections").
  *
- * What was posted is done or not, nobody knows. So a new connection is asked for: the node grants
- * it when nothing of the old one executes any more, and then a word that still is our lock says
- * that all behind it is still ours to write. A word that has left our lock was freed by us, and is
- * another's already. Refused: we have been fenced, and others recover it. No answer for long:
- * others may reach the node all the same, so it is left to them, too. Only a node whose process has
- * ended is lost for all, with what was on it.
+ * No process knows whether the posted verbs were executed. So a new connection is asked for: the
+ * node grants it when no verb of the old one executes any more. After that, a word that still is
+ * our lock proves that the block is still ours to write. A word that has left our lock was freed by
+ * us, and the block may already belong to another transaction. If the connection is refused, this
+ * process has been fenced, and its recoverer finishes the transaction. If the node does not answer
+ * for long, other processes may still reach it, so the transaction is also left to a recoverer.
+ * Only a node whose process has ended is lost for all, with its memory.
  */
 #include "txn_internal.h"
 
-/* Under our lock, so the same bytes however often; the word goes last. */
+/* Under our lock, so each repetition writes the same bytes; the word goes last. */
 static nam_status
 install(struct txn *t, struct txn_write *w, uint64_t to)
 {
@@ -30,7 +31,7 @@ mend_one(struct txn *t, struct txn_write *w)
 	uint64_t seen;
 	if (t->state == TXN_DECIDED && txn_writes(w))
 		return install(t, w, t->cid);
-	/* Of a directory that was given its link part may have landed. */
+	/* A directory that was being given its `late` link may have landed in part. */
 	nam_status st = w->late_linked ? install(t, w, w->expect)
 				       : net_cas1(t->tw->w, w->at, t->lock, w->expect, &seen, &t->counts);
 	if (st == NAM_OK)
@@ -38,7 +39,7 @@ mend_one(struct txn *t, struct txn_write *w)
 	return st;
 }
 
-/* Words that may still be our lock. */
+/* True if the word may still be our lock. */
 static bool
 concerns(const struct txn *t, const struct txn_write *w)
 {

@@ -1,10 +1,10 @@
 /*
  * mend_test.c -- a process loses a node in the middle of a transaction: its connection breaks, or
- * nothing comes through for a while, or for ever. Later it dies, or goes on.
+ * no packet comes through for a while, or for ever. Later it dies, or goes on.
  *
  * From any moment of the transaction on, and for each of the nodes: intent, rows and the cluster
- * record lie on different ones. Others then find all of the transaction or nothing, what its client
- * was told, and no lock that stays.
+ * record lie on different ones. Other processes then find all of the transaction or none of it, in
+ * agreement with the answer to its client, and no lock that stays.
  */
 #include <base/log.h>
 #include <txn/testing/fixture.h>
@@ -30,9 +30,9 @@ static struct {
 	enum how how;
 	unsigned node;
 	uint64_t at;
-	bool old; /* somebody reads what will be overwritten: its directory is written twice, the
-		  * first time to link the archive */
-	/* what came of it */
+	bool old; /* a reader needs the version that will be overwritten: its directory is written
+		   * twice, the first time to link the archive */
+	/* how often each outcome occurred */
 	unsigned all, nothing, told, unsure, gave_up, linked;
 } moment;
 
@@ -64,12 +64,12 @@ static void
 lose(struct fixture *fix)
 {
 	fill(fix, ROWS, OLD);
-	/* Its first intents and whatever else takes long. */
+	/* Takes its first intents, and all else that takes long only once. */
 	struct txn *t = begin(fix, CUT, TXN_READ_COMMITTED);
 	assert_int_equal(set(fix, t, &fix->tab[CUT], 0, OLD), NAM_OK);
 	commit_all(t);
 
-	net_sleep(fix->w[0], 20 * (uint64_t)MS); /* nobody needs an older version */
+	net_sleep(fix->w[0], 20 * (uint64_t)MS); /* no snapshot needs an older version */
 	struct txn *reader = moment.old ? begin(fix, 0, TXN_REPEATABLE_READ) : NULL;
 	for (unsigned i = 1; i < fix->slots; i++) {
 		t = begin(fix, CUT, TXN_READ_COMMITTED);
@@ -88,7 +88,7 @@ lose(struct fixture *fix)
 	else
 		net_sim_part(fix->sim, fix->net[CUT], moment.node,
 		    moment.how == PARTED_A_WHILE ? 40 * (uint64_t)MS : UINT64_MAX);
-	/* Until it knows what to do, and others have recovered what it left to them. */
+	/* Until it knows the outcome, and another process has recovered what it left. */
 	net_sleep(fix->w[0], 600 * (uint64_t)MS);
 	txn_worker_stats(fix->tw[CUT], &stats);
 	moment.linked += stats.archived_late > before.archived_late;
@@ -157,16 +157,16 @@ test_lose(void **state)
 		    how_text[how], moment.all, moment.nothing, moment.told, moment.unsure, moment.linked,
 		    moment.gave_up);
 		assert_true(moment.all > 50 && moment.nothing > 50);
-		/* Some were in the middle of it, and then a connection that can be had again
-		 * tells. */
+		/* Some were in the middle of it, and then the outcome depends on whether a
+		 * connection can be had again. */
 		assert_true((moment.unsure > 0) == (how >= PARTED));
 	}
 }
 
 /*
- * Behind a connection that breaks a collector may leave a lock that is in no transaction. It goes
- * on over a new one with what it was at, and so everybody can insert those keys again; nobody gives
- * himself up for that.
+ * Behind a connection that breaks a collector may leave a lock outside of transactions. It finishes
+ * its work over a new connection, so every process can insert those keys again, and no process
+ * gives itself up for that.
  */
 static struct {
 	unsigned on, gave_up;
@@ -259,7 +259,7 @@ collected(struct fixture *fix)
 	bool abandoned = atomic_load(&fix->db[CUT]->failed) != 0 || c.st != NAM_OK;
 	after.gave_up += abandoned;
 	after.on += !abandoned;
-	net_sleep(fix->w[0], 3 * LEASE_MS * (uint64_t)MS); /* and nothing comes later */
+	net_sleep(fix->w[0], 3 * LEASE_MS * (uint64_t)MS); /* and no verb comes later */
 	for (unsigned p = 0; p < 3; p += 2) {
 		t = begin(fix, p, TXN_REPEATABLE_READ);
 		for (uint64_t k = 0; k < ROWS; k++)

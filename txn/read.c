@@ -34,8 +34,8 @@ same_key(const struct txn_table *tab, const void *row, uint32_t len, const struc
 
 /*
  * Judges the block at `at` for one key. slot: where txn_rec_resolve has just found the version,
- * REC_NO_SLOT: not asked yet. True: the question is answered (row or absent). False: this block is
- * another key's.
+ * REC_NO_SLOT = not looked for yet. True: the result is known (row or absent). False: the block
+ * belongs to another key.
  */
 static bool
 judge(struct txn *t, struct txn_get *g, net_addr at, struct rec_block *img, unsigned slot,
@@ -67,8 +67,8 @@ judge(struct txn *t, struct txn_get *g, net_addr at, struct rec_block *img, unsi
 	unsigned n = txn_rec_newest(v, img);
 	uint64_t newest = n == REC_NO_SLOT ? img->word : rec_cid(img, n);
 	if (s == NULL) {
-		/* Nothing visible. Is it at least this key's block? A version too new to see
-		 * tells. */
+		/* No version is visible. A version too new to see may tell whether the block is
+		 * this key's. */
 		if (n == REC_NO_SLOT)
 			return false;
 		const struct rec_slot *x = rec_slot_of(v, img, n);
@@ -81,8 +81,8 @@ judge(struct txn *t, struct txn_get *g, net_addr at, struct rec_block *img, unsi
 	}
 	if (!same_key(g->table, s->payload, (uint32_t)s->meta, g))
 		return false;
-	/* What a deletion leaves the collector takes away at any time: not this block is looked at
-	 * again, but the key. */
+	/* The collector may take a deletion's block away at any time: so a later check looks up the
+	 * key again, not this block. */
 	if (s->meta & REC_DELETED)
 		txn_read_set_add_absent(t, g);
 	else
@@ -98,9 +98,9 @@ judge(struct txn *t, struct txn_get *g, net_addr at, struct rec_block *img, unsi
 }
 
 /*
- * Our own insert of this key, when the index does not lead to its block any more: it was an empty
- * one, and somebody's garbage; and another's insert may have got another block since. Our commit
- * will find out; until then we see what we wrote.
+ * Our own insert of this key, if the index does not lead to its block any more: the block was
+ * empty, a collector removed its entry, and another insert of the key may have got another block
+ * since. Our commit will find that out; until then the transaction sees the row it wrote.
  */
 static bool
 inserted_here(struct txn *t, struct txn_get *g)
@@ -114,9 +114,9 @@ inserted_here(struct txn *t, struct txn_get *g)
 }
 
 /*
- * Is what a remembered address leads to the block of this hash? The cache tells keys apart by some
- * bits of their hashes only, and what it remembers may have become another table's block, of
- * another shape, or no block at all: nothing but the ident may be asked of the image before this.
+ * True if the block at a remembered address belongs to this hash. The cache tells keys apart by
+ * some bits of their hashes only, and the address may have become another table's block, of another
+ * shape, or no block at all: only the ident of the image may be read before this check.
  */
 static bool
 of_hash(const struct txn *t, const struct txn_get *g, net_addr at, const struct rec_block *img)
@@ -127,15 +127,15 @@ of_hash(const struct txn *t, const struct txn_get *g, net_addr at, const struct 
 	return img->ident == g->hash;
 }
 
-/* What the pointer cache remembers beside the block: 1 + the slot its newest version lies in. */
+/* The pointer cache's hint beside a block: 1 + the slot of its newest version. */
 static uint8_t
 hint_of(const struct txn_table_view *v, const struct txn_row *row)
 {
 	return (uint8_t)(1 + txn_rec_newest(v, row->block));
 }
 
-/* READs the directory and one slot of a block into its image; the other slots say of themselves
- * that they are not there. */
+/* READs the directory and one slot of a block into its image; the other slots are marked as not
+ * READ. */
 static uint8_t
 read_hinted(
     struct net_batch *b, const struct txn_table_view *v, net_addr at, struct rec_block *img, uint8_t hint)
@@ -160,11 +160,11 @@ struct getting {
 	struct txn_get *g;
 	unsigned n;
 	struct nam_arena *arena;
-	net_addr at[CHUNK]; /* where the pointer cache says that it is; 0: it does not know */
+	net_addr at[CHUNK]; /* where the pointer cache says that it is, 0 = not known */
 	struct rec_block *img[CHUNK];
-	uint8_t hinted[CHUNK]; /* so it was READ: 0: whole, else 1 + the slot */
-	uint8_t slot[CHUNK];   /* where the version is; REC_NO_SLOT: not found out */
-	uint8_t miss[CHUNK];   /* keys that the cache did not lead to */
+	uint8_t hinted[CHUNK]; /* how it was READ: 0 = whole, else 1 + the slot */
+	uint8_t slot[CHUNK];   /* where the version is, REC_NO_SLOT = not found out */
+	uint8_t miss[CHUNK];   /* keys that are not in the cache */
 	unsigned misses;
 };
 
@@ -176,9 +176,9 @@ missed(struct getting *x, unsigned i)
 }
 
 /*
- * What the pointer cache knows: the directory and the slot that was newest when last seen, all in
- * one doorbell. The two READs prove nothing about each other; the directory says which CID, the
- * slot proves it.
+ * READs for keys in the pointer cache: the directory and the slot that was newest when last seen,
+ * all in one doorbell. The two READs prove nothing about each other; the directory gives the CID,
+ * the slot proves it.
  */
 static nam_status
 read_known(struct getting *x)
@@ -213,7 +213,7 @@ read_known(struct getting *x)
 	return b->n > 0 ? net_run(b) : NAM_OK;
 }
 
-/* Where the hint was wrong, the whole block: one round trip more. */
+/* READs the whole block where the hint was wrong: one more round trip. */
 static nam_status
 read_whole(struct getting *x)
 {
@@ -268,7 +268,7 @@ judge_known(struct getting *x)
 	return NAM_OK;
 }
 
-/* The rest goes through the indexes. */
+/* Looks up the other keys through the indexes. */
 static nam_status
 get_missed(struct getting *x)
 {

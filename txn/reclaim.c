@@ -4,24 +4,25 @@
  *
  * Under the table's sweep lock, in this order; each waits for the one before:
  *
- *	1  a new generation: what anybody has at hand is void for whoever looks at the anchor from
- *         now on
- *	2  a noted CID: whoever has a snapshot at or above it has looked
- *	3  wait until the watermark has passed it: nobody uses memory of the old generation but what
- *         is reachable. Spend a CID: it is above all CIDs of those, and each snapshot below is
- *         above it. So no archive of the old generation is needed
- *	4  look at every extent of blocks at a snapshot of its own, and write that into its head
- *         (look.c): what is named by no version that this snapshot shows, in old memory, is free
- *	5  wait until the watermark has passed the youngest of these snapshots: what only older ones
- *         can reach is nobody's
- *	6  that one as the horizon, then the generation's end, then the lock: the others may give
- *         back again, and we have what was free
+ *   1  begins a new generation: from now on, memory at hand is void for each worker that looks at
+ *      the anchor
+ *   2  notes a CID: each worker with a snapshot at or above it has looked
+ *   3  waits until the watermark has passed that CID: no process uses memory of the old generation
+ *      but what is reachable. Spends a CID: it is above all CIDs of those processes, and each
+ *      snapshot below is above it. So no archive of the old generation is needed
+ *   4  looks at every extent of blocks at a snapshot of its own, and writes that snapshot into the
+ *      extent's head (look.c): old memory that no version visible at that snapshot names is free
+ *   5  waits until the watermark has passed the youngest of these snapshots: then memory that only
+ *      older snapshots could reach is free
+ *   6  writes that snapshot as the horizon, then the generation's end, then the lock: other workers
+ *      may give memory back again, and this worker has the free memory at hand
  *
  * The sweeper is pinned from the beginning to the end, but its pin moves: the watermark waits for a
- * few extents at most, and never for the table. A sweeper that dies in between has changed nothing
- * but the generation, and what heads of extents say: the next sweeper begins anew, and all is void
- * again. What the head of an extent makes others forget, the next sweep finds. Two cannot be at it:
- * the lock names the sweeper, and a dead one is recovered before its lock is anybody's.
+ * few extents at most, and never for the table. A sweeper that dies before the end has changed only
+ * the generation and the horizons in the heads of extents: the next sweeper begins again with a new
+ * generation. Garbage that other workers forget because of such a horizon is found by the next
+ * sweep. Two processes never sweep one table: the lock names the sweeper, and a dead sweeper is
+ * recovered before another process takes its lock.
  */
 #include "reclaim.h"
 
@@ -42,8 +43,8 @@ struct sweep {
 	struct txn_worker *tw;
 	struct txn_table_view *v;
 	uint64_t before;             /* the horizon when it began */
-	uint64_t lock, word, deaths; /* lock 0: it is not ours any more; word 0: nothing has changed
-				      * yet */
+	uint64_t lock, word, deaths; /* lock 0: the lock is not ours any more; word 0: nothing has
+				      * changed yet */
 	nam_status st;
 	struct txn_look look;
 };
@@ -76,8 +77,8 @@ begin(struct sweep *s)
 	s->word = 2 * generation - 1;
 	s->before = a.horizon;
 	st = net_write1(w, word_at(s, offsetof(struct txn_anchor, sweep)), &s->word, 8, NULL);
-	/* What hangs there is void by its generation; but those come round after a thousand
-	 * sweeps. */
+	/* The lists are void because of their generation; but generations come round after a
+	 * thousand sweeps. */
 	for (unsigned i = 0; st == NAM_OK && i < 3; i++) {
 		uint64_t head, seen = 0;
 		st = net_read1(w, word_at(s, list[i]), &head, 8, NULL);
@@ -93,8 +94,7 @@ begin(struct sweep *s)
 
 /* ---- 6 ---- */
 
-/* What was found becomes ours, as long as the next sweep has not begun: that one finds all of it
- * again. */
+/* Takes the memory found, unless the next sweep has begun: that one finds all of it again. */
 static void
 keep_rest(struct sweep *s, struct txn_alloc *a, uint64_t over)
 {
@@ -125,7 +125,7 @@ keep_junk(struct sweep *s, struct txn_alloc *a, uint64_t over, uint64_t horizon)
 	}
 }
 
-/* One after the other on one connection: if our lock is gone, all before it is done. */
+/* One WRITE after the other on one connection: if our lock is gone, all before it are done. */
 static nam_status
 tell_anchor(struct sweep *s, uint64_t over, uint64_t h)
 {
@@ -149,8 +149,8 @@ end(struct sweep *s)
 {
 	struct txn_alloc *a;
 	uint64_t over = s->word + 1, h = s->st == NAM_OK ? atomic_load(&s->look.horizon) : 0, until = 0, lock;
-	/* A horizon may still be WRITTEN that is below those of the next sweep: there is none
-	 * before this process has ended. */
+	/* A WRITE of a horizon below those of the next sweep may still be under way: so no sweep
+	 * begins before this process has ended. */
 	if (atomic_load(&s->look.doubt))
 		s->lock = 0;
 	nam_status st = s->lock != 0 ? tell_anchor(s, over, h) : NAM_ABSENT;
@@ -161,12 +161,12 @@ end(struct sweep *s)
 			st = tell_anchor(s, over, h);
 	}
 	atomic_store(&s->v->sweeper, 0);
-	/* Should the next sweep have begun already, it finds all this again. */
+	/* If the next sweep has begun already, it finds all this memory again. */
 	if (st == NAM_OK && s->st == NAM_OK && txn_alloc_look(s->tw, s->v, &a) == NAM_OK &&
 	    a->sweep == over) {
 		keep_rest(s, a, over);
 		keep_junk(s, a, over, h);
-		/* Others need it as much as we do. */
+		/* Other processes need it as much as this one. */
 		(void)txn_hand_over(s->tw, s->v, a, net_now_ns(s->tw->w) + HAND_OVER_NS);
 		s->tw->stats.sweeps++;
 	}
@@ -176,7 +176,7 @@ end(struct sweep *s)
 
 /* ---- all of it ---- */
 
-/* Waits until the watermark has passed it; by our own pin it must not be held up. */
+/* Waits until the watermark has passed the CID; our own pin must not hold it up. */
 static nam_status
 wait_for(struct txn_worker *tw, struct tso_pin *pin, tso_cid cid)
 {
@@ -209,7 +209,7 @@ wait_for_all(struct txn_worker *tw, struct tso_pin *pin, struct txn **t)
 	return st;
 }
 
-/* Tables that we are to sweep. A slot that we have lost has taken its locks with it. */
+/* Tables that this process is to sweep. A slot that was lost took its locks with it. */
 static unsigned
 due(struct txn_worker *tw, struct sweep *s)
 {
@@ -220,7 +220,7 @@ due(struct txn_worker *tw, struct sweep *s)
 		unsigned nobody = 0;
 		if (lock == 0 || !atomic_compare_exchange_strong(&v->sweeping, &nobody, tw->number + 1))
 			continue;
-		/* Another worker may have come to its end with it in between. */
+		/* Another worker may have finished the sweep meanwhile. */
 		if ((lock = atomic_load(&v->sweeper)) == 0) {
 			atomic_store(&v->sweeping, 0);
 			continue;
@@ -247,7 +247,7 @@ round_of(struct txn_worker *tw)
 	if (!any)
 		return;
 	txn_reach(tw);
-	/* Pinned we keep our slot, and so the locks. */
+	/* Pinned, the process keeps its slot, and so the locks. */
 	nam_status st = tso_pin_now(tw->tso, &pin);
 	if (st == NAM_OK)
 		txn_at_hand(tw);
@@ -257,7 +257,7 @@ round_of(struct txn_worker *tw)
 	if (n > 0)
 		st = wait_for_all(tw, &pin, &t);
 	if (t != NULL)
-		tso_unpin(tw->tso, &pin); /* the place is t's */
+		tso_unpin(tw->tso, &pin); /* t takes the place */
 	uint64_t youngest = 0;
 	for (unsigned i = 0; i < n; i++) {
 		s[i].look.generation = txn_generation(s[i].word);
@@ -279,7 +279,7 @@ round_of(struct txn_worker *tw)
 		tso_unpin(tw->tso, &pin);
 }
 
-/* What is not swept is left to others. */
+/* Leaves the tables that are not swept to other processes. */
 static void
 give_up(struct txn_worker *tw)
 {

@@ -1,12 +1,12 @@
 /*
- * reclaim_test.c -- what a dead process had at hand is found again: by one who dies at each verb of
- * that, and by the next.
+ * reclaim_test.c -- memory that a dead process had at hand is found again: by a process that dies
+ * at each verb of the sweep, and by the next one.
  */
 #include <txn/testing/fixture.h>
 
 enum {
 	DEAD = 1,
-	SWEEPS = 2, /* who takes memory first, and so sweeps */
+	SWEEPS = 2, /* the process that takes memory first, and so sweeps */
 	READER = 3,
 	KEPT = 10, /* rows with blobs that stay; as many more are deleted */
 	TAKEN = 80,
@@ -23,7 +23,7 @@ byte_of(uint64_t key, uint32_t i)
 	return (unsigned char)(nam_mix(key + i / 8) >> (i % 8 * 8));
 }
 
-/* A row with a blob that says whose it is. */
+/* A row with a blob that names its key. */
 static nam_status
 insert_blob(struct txn *t, struct txn_table *tab, uint64_t key, uint32_t len)
 {
@@ -47,10 +47,10 @@ check_blob(struct fixture *fix, struct txn *t, unsigned p, uint64_t key)
 		assert_int_equal(((const unsigned char *)bytes)[i], byte_of(key, i));
 }
 
-/* Extents that the storage nodes have left while a dead process's memory is nobody's. */
+/* Extents that the storage nodes have left while a dead process's memory is not found yet. */
 static unsigned least;
 
-/* Takes memory of the table and gives it back: who does so sweeps, where that is due. */
+/* Takes memory of the table and gives it back: this sweeps, if a sweep is due. */
 static nam_status
 take(struct fixture *fix, unsigned p)
 {
@@ -120,7 +120,8 @@ die(struct fixture *fix, struct victim *v)
 	least = at_nodes(fix);
 }
 
-/* What the victim had taken is enough for as much again; and nothing of it was anybody's. */
+/* The memory that the victim had taken is enough for as many rows again; and none of it had another
+ * owner. */
 static void
 judge(struct fixture *fix, unsigned p)
 {
@@ -140,7 +141,7 @@ judge(struct fixture *fix, unsigned p)
 		assert_int_equal(value_of(fix, t, &fix->tab[0], 100 + k), -1);
 	}
 	txn_abort(t);
-	/* The keys of before are inserted like any. */
+	/* The keys used before are inserted like any others. */
 	t = begin(fix, p, TXN_READ_COMMITTED);
 	for (uint64_t k = 0; k < TAKEN; k++)
 		assert_int_equal(insert_blob(t, &fix->tab[p], 100 + k, 64), NAM_OK);
@@ -202,7 +203,7 @@ found(struct fixture *fix)
 	assert_true(st.bytes_found >= TAKEN * BLOB + LONG_BLOB);
 	long_again(fix, SWEEPS);
 	judge(fix, SWEEPS);
-	/* It is done once. */
+	/* It is swept once. */
 	assert_int_equal(take(fix, 0), NAM_OK);
 	net_sleep(fix->w[0], SOON_NS);
 	assert_int_equal(sweeps(fix, 0), 0);
@@ -217,13 +218,14 @@ test_found(void **state)
 	run_some(3, found);
 }
 
-/* ---- who sweeps dies, too, at each of his verbs; the next one comes to the end ---- */
+/* ---- the sweeping process also dies, at each of its verbs; the next one finishes ---- */
 
 /* swept_to: verbs it had posted when its sweep was over, about. */
 static uint64_t crash_verb, his_verbs, swept_to;
 static unsigned died, begun;
 
-/* In a coroutine of its own: the verbs of who dies do not come back before he is buried. */
+/* In a coroutine of its own: the verbs of a dead process do not return before the process is
+ * closed. */
 static bool taken;
 
 static void
@@ -278,7 +280,7 @@ test_crash_of_who_sweeps(void **state)
 		run_sized(3, slots, seed, REGION, crashed);
 		uint64_t last = his_verbs, over = swept_to + 100;
 		assert_true(last > 30 && last < 3000);
-		/* Behind the sweep it gives back what it has found, extent by extent. */
+		/* After the sweep it gives the memory found back, extent by extent. */
 		for (crash_verb = 1; crash_verb <= last; crash_verb += crash_verb < over ? 1 : 17)
 			run_sized(3, slots, seed, REGION, crashed);
 	}
@@ -286,7 +288,7 @@ test_crash_of_who_sweeps(void **state)
 	assert_true(died > 60 && begun > 20);
 }
 
-/* ---- a snapshot of before keeps what it shows ---- */
+/* ---- an older snapshot keeps the versions it shows ---- */
 
 static void
 pinned(struct fixture *fix)

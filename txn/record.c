@@ -1,4 +1,5 @@
-/* record.c -- decides what a block image shows at a snapshot, and fetches what it cannot show. */
+/* record.c -- decides which version a block image shows at a snapshot, and fetches older
+ * versions. */
 #include "txn_internal.h"
 
 #include <base/fault.h>
@@ -73,7 +74,8 @@ txn_rec_resolve(const struct txn_table_view *v, const struct rec_block *img, net
 }
 
 /* Looks along the chain for the newest version at or below the snapshot. NAM_ABSENT: the chain ends
- * before one. NAM_TORN: a link proves nothing (its memory went to another version). */
+ * before such a version. NAM_TORN: the archive linked does not prove its version (its memory is in
+ * use for another). */
 static nam_status
 walk_chain(struct txn *t, const struct txn_table_view *v, uint64_t link, net_addr home, uint64_t snapshot,
     uint64_t want, struct rec_archive *a, const struct rec_slot **out, struct nam_arena *arena)
@@ -144,7 +146,7 @@ txn_rec_fetch(struct txn *t, const struct txn_table_view *v, struct rec_block *i
 		if ((st = txn_go_on(t)) != NAM_OK)
 			return st;
 		/* A collector that died while it emptied the block left half a directory, and
-		 * nobody else will come for it. */
+		 * perhaps no other process meets its lock. */
 		if (tries % DEAD_EVERY == DEAD_EVERY - 1 && rec_is_locked(img))
 			(void)txn_unlock_dead(t->tw, at, img->word);
 		st = net_read1(t->tw->w, at, img, v->block_bytes, &t->counts);

@@ -74,7 +74,7 @@ commit(struct life *l, uint64_t cid, bool aborted)
 	}
 	uint64_t lock = txn_lock_word(1, 1, 1, (uint32_t)cid);
 	write_words(l, REC_WORD, &lock, 8);
-	/* What is overwritten is archived and linked before, or its successor is below every
+	/* An overwritten version is archived and linked before, or its successor is below every
 	 * snapshot: here the first. */
 	uint64_t dir[3 + SLOTS_MAX];
 	memcpy(dir, &l->block[REC_IDENT], (3 + v->slots) * 8u);
@@ -126,7 +126,7 @@ torn_image(const struct life *l, struct nam_rng *d, unsigned from, unsigned to, 
 	}
 }
 
-/* The twin: newest slot at or below the snapshot. checks: only those whose sum holds. 0: none. */
+/* The twin: newest slot at or below the snapshot. checks: only slots whose sum holds. 0 = none. */
 static uint64_t
 naive(const struct life *l, const uint64_t *img, uint64_t snapshot, bool checks, bool *garbage)
 {
@@ -176,7 +176,8 @@ test_torn(void **state)
 		}
 		if (l->versions == 0)
 			continue;
-		/* A snapshot covers versions whose steps had all executed when the READ began. */
+		/* A snapshot covers versions all steps of which had executed when the READ
+		 * began. */
 		unsigned from = (unsigned)nam_rng_below(&d, l->steps + 1);
 		unsigned to = from + (unsigned)nam_rng_below(&d, l->steps + 1 - from);
 		uint64_t right = 0, above = UINT64_MAX;
@@ -188,7 +189,7 @@ test_torn(void **state)
 		}
 		if (right == 0)
 			continue;
-		/* Sometimes an older snapshot, whose version lies in the archive by now. */
+		/* Sometimes an older snapshot: its version lies in the archive by now. */
 		uint64_t snapshot = above == UINT64_MAX ? right + nam_rng_below(&d, 3)
 							: right + nam_rng_below(&d, above - right);
 		if (nam_rng_below(&d, 4) == 0) {

@@ -1,11 +1,11 @@
 /*
- * recover.c -- recovers what a compute process left behind that has stopped (README, "Recovery").
+ * recover.c -- recovers compute processes that have stopped (README, "Recovery").
  *
  * The owner is fenced on every storage node and its slot sealed with our name (tsoracle/seal.c)
- * before anything here runs, so nobody but we changes what its locks hold. Each step can be done
- * again by the next recoverer when we stop in it: a directory and a word come out the same however
- * often they are written, and what decides (the commit line, the listed words, the versions) stays
- * as it is until the last listed word has been freed.
+ * before anything here runs, so only this process changes blocks under the owner's locks. If this
+ * process stops, the next recoverer can repeat each step: each repetition writes the same directory
+ * and the same word, and the bytes that decide (the commit line, the listed words, the versions)
+ * stay as they are until the last listed word has been freed.
  */
 #include "txn_internal.h"
 
@@ -17,15 +17,15 @@
 enum {
 	SWEEP_NS = 5000000,
 	AGAIN_NS = 1000000000, /* a slot that cannot be recovered is tried less and less often, up
-			        * to this */
-	TELL_NS = 2000000000,  /* and after so long others need not wait for it */
+			        * to this pause */
+	TELL_NS = 2000000000,  /* after so long, waits for its owner end with NAM_STUCK */
 	PART = 16,             /* entries looked at together */
 	SLOT_BYTES = sizeof(struct rec_slot) + TXN_PAD(TXN_ROW_MAX),
 	ARCHIVE_BYTES = sizeof(struct rec_archive) + TXN_PAD(TXN_ROW_MAX),
 };
 
-/* Of an entry's `what`, in our copy: its block was locked when we came; the directory leads to the
- * `late` archive. */
+/* Bits of an entry's `what`, in our copy: its block was still locked when we looked; the directory
+ * leads to the `late` archive. */
 #define WHAT_MINE   (UINT64_C(1) << 40)
 #define WHAT_LINKED (UINT64_C(1) << 41)
 
@@ -49,7 +49,7 @@ struct attempt {
 	uint64_t archive[PART][ARCHIVE_BYTES / 8];
 };
 
-/* ---- what is there ---- */
+/* ---- what the attempt left ---- */
 
 static void
 shape_of(struct attempt *a, const struct txn_intent_entry *e)
@@ -71,7 +71,7 @@ entry_sane(const struct txn_intent_entry *e)
 	       ((e->what >> 16) & 0xffff) <= TXN_ROW_MAX && (e->expect & REC_LOCK) == 0;
 }
 
-/* Entries that do not fit the intent. NAM_ABSENT: they are not there. */
+/* READs entries that do not fit the intent. NAM_ABSENT: they are not there. */
 static nam_status
 read_spread(struct attempt *a, uint64_t bytes)
 {
@@ -128,7 +128,7 @@ read_entries(struct attempt *a)
 	return st;
 }
 
-/* READs the blocks' heads of a part; deep: the slots written and the archives, too. */
+/* READs the blocks' heads of a part; deep: the slots written and the archives as well. */
 static nam_status
 read_part(struct attempt *a, size_t from, unsigned n, bool deep)
 {
@@ -151,7 +151,7 @@ read_part(struct attempt *a, size_t from, unsigned n, bool deep)
 	return st;
 }
 
-/* I2: are version and archive of this entry there, as they were to be written? */
+/* I2: true if version and archive of this entry are as they were to be written. */
 static bool
 entry_whole(struct attempt *a, const struct txn_intent_entry *e, unsigned i)
 {
@@ -190,9 +190,10 @@ decide(struct attempt *a)
 	return NAM_OK;
 }
 
-/* ---- what is to be done ---- */
+/* ---- finish or undo ---- */
 
-/* What the directory becomes (I6). img: as it is, maybe cut short in the middle of becoming so. */
+/* The bytes the directory must have (I6). img: its present bytes, which may be a cut-short WRITE of
+ * them. */
 static void
 directory_of(struct attempt *a, const struct txn_intent_entry *e, unsigned i, struct rec_block *img)
 {
@@ -214,7 +215,7 @@ directory_of(struct attempt *a, const struct txn_intent_entry *e, unsigned i, st
 	img->cid[n] = rec_dir_check(img, n, e->at);
 }
 
-/* Directories, and behind each, on the same connection, its word. */
+/* WRITEs directories, and behind each, on the same connection, its word. */
 static nam_status
 install_part(struct attempt *a, size_t from, unsigned n)
 {
@@ -230,7 +231,8 @@ install_part(struct attempt *a, size_t from, unsigned n)
 			continue;
 		e->what |= WHAT_MINE;
 		shape_of(a, e);
-		/* Undone: only a directory that was just being given its link is not as it was. */
+		/* Undone: only a directory that was being given its `late` link may have
+		 * changed. */
 		bool torn = !txn_rec_dir_whole(&a->shape, img, at);
 		if (torn && !a->decided && e->late == 0)
 			return NAM_CORRUPT;
@@ -245,7 +247,7 @@ install_part(struct attempt *a, size_t from, unsigned n)
 	return a->batch.n > 0 ? net_run(&a->batch) : NAM_OK;
 }
 
-/* The table a block is of, if it is open here. */
+/* The table of a block, if it is open here. */
 static struct txn_table_view *
 view_of(struct attempt *a, uint64_t block)
 {
@@ -259,7 +261,7 @@ view_of(struct attempt *a, uint64_t block)
 	return v;
 }
 
-/* What an attempt had taken becomes ours to give back, as its owner would have done. */
+/* Queues the memory that an attempt had taken, to be given back as its owner would have done. */
 static void
 take_over(struct attempt *a, const struct txn_intent_entry *e)
 {
@@ -299,8 +301,8 @@ take_over(struct attempt *a, const struct txn_intent_entry *e)
 }
 
 /*
- * Nobody will find this attempt any more: what it took can be given back, once. unfinished: its
- * owner had not begun to give any of it back himself.
+ * Empties the intent's head. After that no process finds the attempt, so its memory can be given
+ * back, once. unfinished: its owner had not begun to give any of it back.
  */
 static nam_status
 forget(struct attempt *a, bool unfinished)
@@ -323,14 +325,13 @@ recover_attempt(struct attempt *a)
 	nam_status st = read_entries(a);
 	if (st != NAM_OK)
 		return st;
-	if (a->entry == NULL) /* nothing of it was written but locks; whoever meets one frees it */
+	if (a->entry == NULL) /* only locks of it were written; a process that meets one frees it */
 		return forget(a, false);
 	a->valid =
 	    a->line.cid != 0 && a->line.check == txn_commit_check(a->head.check, a->head.lock, a->line.cid);
 	if ((st = decide(a)) != NAM_OK)
 		return st;
-	/* I5. A later recoverer would take a word that is freed here for the proof that all is
-	 * decided. */
+	/* I5. A later recoverer would take a word that is freed here as a proof of the decision. */
 	if (a->valid && !a->decided &&
 	    (st = net_write1(a->tw->w, a->intent, &none, sizeof none, NULL)) != NAM_OK)
 		return st;
@@ -349,7 +350,7 @@ recover_attempt(struct attempt *a)
 	return forget(a, a->decided ? !was : a->locked > 0);
 }
 
-/* ---- all that an owner left ---- */
+/* ---- all of an owner ---- */
 
 /* The 16 intents of one extent of its log. */
 static nam_status
@@ -399,7 +400,8 @@ recover_log(struct txn_worker *tw, const struct tso_lapse *l)
 	return st;
 }
 
-/* Resize locks of the tables open here; of others, whoever needs them frees them. */
+/* Recovers resize locks of the tables open here. Those of other tables are freed by the processes
+ * that need them. */
 static nam_status
 recover_indexes(struct txn_worker *tw, const struct tso_lapse *l)
 {
@@ -409,13 +411,14 @@ recover_indexes(struct txn_worker *tw, const struct tso_lapse *l)
 		struct txn_anchor a;
 		if (v->index == NULL || atomic_load(&v->dead))
 			continue;
-		/* Under our pin: what is open now is not given back before we are through. */
+		/* Under our pin: a table that is open now is not given back before we have
+		 * finished. */
 		st = net_read1(tw->w, v->anchor, &a, sizeof a, NULL);
 		if (st != NAM_OK || a.magic != TXN_ANCHOR_MAGIC || a.table != v->table)
 			continue;
 		st = idx_hash_recover(tw->w, v->index, dead, NULL);
 		txn_index_doubt(tw, v->index);
-		/* A table may be dropped under us, and then there is no index any more. */
+		/* A table may be dropped meanwhile; then there is no index any more. */
 		if (st == NAM_ABSENT || st == NAM_CORRUPT)
 			st = NAM_OK;
 	}
@@ -433,34 +436,34 @@ recover_owner(struct txn_worker *tw, const struct tso_lapse *l, struct nam_err *
 	st = recover_log(tw, l);
 	if (st == NAM_OK)
 		st = recover_indexes(tw, l);
-	/* A sweep finds what it had at hand, and what was left over above. A recoverer that stops
-	 * before all are told counts as a death, too. */
+	/* A sweep finds the memory that the owner had at hand, and memory that the steps above
+	 * could not give back. If a recoverer stops before all processes have been told, that
+	 * counts as a death as well. */
 	if (st == NAM_OK)
 		st = net_faa1(tw->w, tw->db->deaths, 1, &deaths, NULL);
 	if (st == NAM_OK)
 		st = tso_unseal(tw->tso, l);
-	/* This process has the slot to recover: it tries again when its own connections are whole,
-	 * or its own recoverer does. */
+	/* This process has sealed the slot: it tries again when its own connections are whole, or
+	 * else its own recoverer does. */
 	if (st == NAM_GONE)
 		txn_reach(tw);
 	if (st != NAM_OK)
 		return st;
 	tw->stats.recovered++;
 	nam_log(NAM_LOG_INFO,
-	    "the compute process in owner slot %u %s: it stood still for %.1f ms, was shut out in "
-	    "%.1f ms, "
-	    "settled in %.1f ms",
+	    "the compute process in owner slot %u %s: it was silent for %.1f ms, fenced in %.1f ms, "
+	    "recovered in %.1f ms",
 	    l->slot, l->heard != NET_UNHEARD ? "is gone" : "has stopped", (double)l->still_ns / 1e6,
 	    (double)(sealed - begin) / 1e6, (double)(net_now_ns(tw->w) - sealed) / 1e6);
-	/* If this process stops before all know, its own recoverer tells them. */
+	/* If this process stops before all processes know, its own recoverer tells them. */
 	tw->untold = true;
 	return NAM_OK;
 }
 
 /*
- * Spends a CID with a note: who takes memory next looks at the anchor. Beside the sweep, because a
- * CID may have to wait until older ones of a small vector are marked, and those may be the dead's
- * whom the sweep is about to recover.
+ * Spends a CID with a note: the next worker that takes memory looks at the anchor. In a coroutine
+ * beside the recoverer's, because a CID may have to wait until older ones of a small vector are
+ * marked, and those may belong to dead owners that the recoverer is about to recover.
  */
 static void
 tell(void *worker)
@@ -493,14 +496,14 @@ tell_all(struct txn_worker *tw)
 	tw->helpers--;
 }
 
-/* What the sweep remembers of a slot that it could not recover. */
+/* What the recoverer remembers of a slot that it could not recover. */
 struct unrecovered {
-	unsigned epoch; /* 0: nothing */
+	unsigned epoch; /* 0 = nothing */
 	bool warned;
 	uint64_t since_ns, next_ns, pause_ns;
 };
 
-/* It may be tried now. */
+/* True if it may be tried now. */
 static bool
 is_due(struct txn_worker *tw, struct unrecovered *u, const struct tso_lapse *l)
 {
@@ -542,8 +545,8 @@ txn_sweep(void *worker)
 	net_account_to(&tw->background);
 	while (!tw->stopping) {
 		net_sleep_or_news(tw->w, SWEEP_NS, &news);
-		/* Idle owners that lost their slots had nothing to be recovered, and maybe memory
-		 * at hand. */
+		/* Idle owners that lost their slots had no transactions to recover, but maybe
+		 * memory at hand. */
 		uint64_t seals = tso_seals(t);
 		if (seals != freed) {
 			struct tso_pin pin;
@@ -568,8 +571,9 @@ txn_sweep(void *worker)
 			if (!is_due(tw, &slot[i], &l))
 				continue;
 			struct nam_err err = { 0 };
-			/* Pinned, we are not idle, and so keep our own slot until we are through.
-			 * No snapshot: it might wait for what is to be recovered here. */
+			/* Pinned, this process is not idle, and so keeps its own slot until it has
+			 * finished. No snapshot: that might wait for the owner that is to be
+			 * recovered here. */
 			nam_status st = tso_pin_now(tw->tso, &pin);
 			if (st == NAM_OK) {
 				txn_at_hand(tw);
@@ -607,7 +611,7 @@ txn_head_newest(const struct rec_block *img, net_addr at, uint64_t *newest)
 /*
  * Under a lock that no intent lists, or whose intent has been recovered: the directory is as it was
  * before the lock. Only the collector changes it under such a lock: it empties a block whose
- * deletion nobody needs any more, and may have been cut short in that.
+ * deletion no snapshot needs any more, and may have stopped in the middle of that.
  */
 nam_status
 txn_unlock_dead_by(struct txn_worker *tw, net_addr at, uint64_t lock, const struct tso_timeout *p)
@@ -635,17 +639,17 @@ txn_unlock_dead_by(struct txn_worker *tw, net_addr at, uint64_t lock, const stru
 	if ((st = tso_claim_wait_by(tw->tso, &c, p)) != NAM_OK)
 		return st == NAM_EXPIRED ? NAM_BUSY : st;
 	if (txn_lock_intent(lock) == TXN_INTENT_GC) {
-		/* Several processes may try this; the one whose lock it becomes is alone, and may
-		 * write. */
+		/* Several processes may try this; the one whose lock replaces the dead owner's may
+		 * write alone. */
 		uint64_t own = txn_gc_lock(tw);
 		st = txn_sure_cas(tw, at, lock, own, &seen);
 		if (st != NAM_OK || seen != lock)
 			goto out;
 		lock = own;
 		/*
-		 * The dead may have left no more than the sum, and where that lies we do not know:
-		 * so all of the longest directory there may be. Behind a shorter one begins a slot,
-		 * and none is listed any more.
+		 * The dead owner may have left only the checksum, at a place that depends on the
+		 * unknown slot count: so write zeros over the longest possible directory. Behind a
+		 * shorter one a slot begins, and no slot is listed any more.
 		 */
 		memset(&b, 0, sizeof b);
 		st = txn_sure_write(tw, rec_dir_at(at), rec_dir(&b), rec_dir_bytes(REC_SLOTS_MAX));
@@ -660,7 +664,8 @@ out:
 nam_status
 txn_unlock_dead(struct txn_worker *tw, net_addr at, uint64_t lock)
 {
-	/* Where a CID means to wait it is given up: somebody comes again. */
+	/* If the CID would have to be waited for, give it up: another look at the lock will
+	 * follow. */
 	static const struct tso_timeout none = { .until_ns = 1 };
 	return txn_unlock_dead_by(tw, at, lock, &none);
 }

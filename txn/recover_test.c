@@ -1,10 +1,10 @@
 /*
- * recover_test.c -- a compute process stops in the middle of a transaction; those who are left
- * recover what it left.
+ * recover_test.c -- a compute process stops in the middle of a transaction; another process
+ * recovers it.
  *
  * It is stopped by being fenced at a moment that moves through the whole of the transaction in
- * small steps: from then on nothing of it happens any more, wherever its verbs are. Its coroutines
- * go on, as those of a zombie do.
+ * small steps: from then on no verb of it executes, wherever its verbs are. Its coroutines go on,
+ * as those of a fenced process do.
  */
 #include <txn/testing/fixture.h>
 
@@ -26,7 +26,7 @@ struct victim {
 	nam_status st;
 };
 
-/* Once for all: its first extents, intents and what else takes long. */
+/* Once for all: its first extents, intents and all else that takes long only once. */
 static void
 warm_up(struct fixture *fix)
 {
@@ -80,7 +80,7 @@ wait_ended(struct fixture *fix, const struct victim *v)
 		net_sleep(fix->w[0], 100000);
 }
 
-/* Somebody recovers him, soon. */
+/* Another process recovers the victim, soon. */
 static void
 wait_recovered(struct fixture *fix)
 {
@@ -107,7 +107,7 @@ struct seen {
 
 static unsigned other = 2; /* of processes that live, besides 0 */
 
-/* All of it or nothing, as it was answered; and everybody goes on. */
+/* All of the transaction or none of it, as it was answered; and all processes go on. */
 static void
 judge(struct fixture *fix, const struct victim *v, struct seen *seen)
 {
@@ -201,12 +201,13 @@ test_stopped_at_every_moment(void **state)
 		memset(&all_seen, 0, sizeof all_seen);
 		uint64_t seed = 1;
 		took = 0;
-		/* Far enough behind its end, too, that nothing of it is out any more. */
+		/* Also so far behind its end that no verb of it is out any more. */
 		for (stop_at = 0; took == 0 || stop_at < took + 20000; stop_at += 300, seed++)
 			run(3, 2 + (unsigned)seed % 3, seed, stopped);
 		printf("level %u: %u moments: %u undone, %u finished; answered: %u committed, %u unknown\n",
 		    i, all_seen.moments, all_seen.before, all_seen.after, all_seen.ok, all_seen.unsure);
-		/* It was stopped before, in the middle and behind: each of the ends was met. */
+		/* It was stopped before, in the middle and behind: each of the outcomes
+		 * occurred. */
 		assert_true(all_seen.before > 20 && all_seen.after > 20);
 		assert_true(all_seen.unsure > 0 && all_seen.ok > 0);
 	}
@@ -216,17 +217,19 @@ test_stopped_at_every_moment(void **state)
 
 static struct {
 	enum txn_iso iso;
-	bool finish;          /* commit comes back when all is through */
-	uint64_t verb;        /* of the victim, from its transaction's first on; 0: none */
-	unsigned second;      /* who crashes, too; 0: nobody */
-	uint64_t second_verb; /* of his, from when the first had been dead for most of a lease */
-	/* found out */
+	bool finish;          /* commit returns when all its steps are done */
+	uint64_t verb;        /* of the victim, from its transaction's first on, 0 = none */
+	unsigned second;      /* the process that also crashes, 0 = none */
+	uint64_t second_verb; /* of the second process, counted from when the first had been dead
+			       * for most of a lease */
+	/* measured by the run */
 	uint64_t verbs;     /* the victim's transaction had so many */
-	unsigned recoverer; /* who recovered it */
-	uint64_t his_verbs; /* from when second_verb counts, until he had */
-	bool doubtful;      /* it was undone, though its commit line was there */
-	unsigned cleared;   /* runs in which the index had to be as if nothing had happened */
-	unsigned both;      /* runs in which the second died, too */
+	unsigned recoverer; /* the process that recovered it */
+	uint64_t his_verbs; /* verbs of the second process, from when second_verb counts until it
+			     * had recovered the victim */
+	bool doubtful;      /* it was undone, though its commit line was valid */
+	unsigned cleared;   /* runs in which the index had to be as before the transaction */
+	unsigned both;      /* runs in which the second process died as well */
 } crash;
 
 static void
@@ -236,8 +239,8 @@ count_entry(void *arg, net_addr block)
 	++*(unsigned *)arg;
 }
 
-/* Where the attempt was recovered by its write set, the collector soon has what it left: no
- * deletion and no undone insert stays in the index. Keys 0, 1, 3, 50, and either 2 or 100. */
+/* If the attempt was recovered by its write set, the collector soon removes its rests: no deletion
+ * and no undone insert stays in the index. Keys 0, 1, 3, 50, and either 2 or 100. */
 static void
 entries(struct fixture *fix)
 {
@@ -293,8 +296,8 @@ crashed(struct fixture *fix)
 			}
 		}
 	}
-	/* The second one's slot is recovered as well, or was idle and is free: else the next line's
-	 * snapshots hang. */
+	/* The second process's slot is recovered as well, or was idle and is free: else the
+	 * snapshots below hang. */
 	if (crash.second != 0 && net_sim_crashed(fix->net[crash.second])) {
 		net_sleep(fix->w[0], 2 * (uint64_t)LEASE_NS);
 		crash.both++;
@@ -307,7 +310,7 @@ crashed(struct fixture *fix)
 	for (unsigned p = 1; p < fix->procs; p++)
 		if (net_sim_crashed(fix->net[p]))
 			net_sim_bury(fix->sim, fix->net[p]);
-	wait_ended(fix, &v); /* its ghost writes into v */
+	wait_ended(fix, &v); /* the coroutines of the fenced process still write into v */
 }
 
 static void
@@ -336,9 +339,9 @@ test_crash_at_every_verb(void **state)
 }
 
 /*
- * It dies in its third step: some of its words have left the lock, some have not. Others take the
- * free rows at once and write them, again and again, so that of the dead one's version there
- * nothing is left when it is recovered. READ COMMITTED can: its snapshot is from before.
+ * It dies in its third step: some of its words have left the lock, some have not. Others lock the
+ * free rows at once and write them, again and again, so that the dead process's version there is
+ * overwritten when it is recovered. READ COMMITTED can: its snapshot is from before.
  */
 enum { WRITERS = 6 };
 
@@ -392,8 +395,8 @@ overwritten(struct fixture *fix)
 	}
 	half_done += wrote[0] != wrote[1];
 	wait_recovered(fix);
-	net_sleep(fix->w[0], 30000000); /* its hole is filled, and everybody's commits are seen
-					 * everywhere */
+	net_sleep(fix->w[0], 30000000); /* its hole is filled, and all commits are seen by all
+					 * processes */
 	struct txn *r = begin(fix, 0, TXN_REPEATABLE_READ);
 	for (uint64_t k = 0; k < 2; k++) {
 		int64_t now = value_of(fix, r, &fix->tab[0], k);
@@ -436,8 +439,8 @@ test_half_installed(void **state)
 }
 
 /*
- * The recoverer of the dead process dies, too, at each verb of its seals, of the recovery, of
- * freeing the slot. The third one comes to the same end.
+ * The recoverer of the dead process also dies, at each verb of its seals, of the recovery, of
+ * freeing the slot. The third process reaches the same outcome.
  */
 static void
 test_crash_of_recoverers(void **state)
@@ -445,7 +448,7 @@ test_crash_of_recoverers(void **state)
 	(void)state;
 	memset(&all_seen, 0, sizeof all_seen);
 	unsigned both = 0, twice = 0, doubtful = 0;
-	fixture_bystander = true; /* who judges has to live */
+	fixture_bystander = true; /* the process that judges has to live */
 	for (unsigned slots = 2; slots <= 3; slots++) {
 		memset(&crash, 0, sizeof crash);
 		crash.iso = slots == 2 ? TXN_READ_COMMITTED : TXN_REPEATABLE_READ;
@@ -458,8 +461,8 @@ test_crash_of_recoverers(void **state)
 				crash.second = 0;
 				run(4, slots, seed, crashed);
 				assert_int_not_equal(crash.recoverer, 0);
-				/* Those that look decided to who does not look twice, and some of
-				 * the others. */
+				/* Those that look decided unless they are looked at twice, and some
+				 * of the others. */
 				if (crash.doubtful ? doubtful >= 12 : seed > 7 || verb % 3 != 0)
 					continue;
 				doubtful += crash.doubtful;

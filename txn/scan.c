@@ -1,7 +1,7 @@
 /*
- * scan.c -- reads a table extent by extent: one READ each, the next one under way. Where the region
- * is mapped here, an extent is looked at in place, and of a block only the directory and the
- * version are copied out.
+ * scan.c -- reads a table extent by extent: one READ each, while the next one is under way. If the
+ * region is mapped here, an extent is read in place, and only the directory and the version of a
+ * block are copied out.
  */
 #include "txn_internal.h"
 
@@ -26,7 +26,7 @@ struct txn_scan {
 	struct scan_buffer buf[2];
 	unsigned cur;   /* the buffer being read from */
 	unsigned block; /* next block in it */
-	uint64_t next;  /* extent after the last one asked for; 0: the end */
+	uint64_t next;  /* extent after the last one asked for, 0 = the end */
 	bool open;      /* buf[cur] holds an extent; direct: there is one at next */
 	bool direct;
 	const char *here; /* direct: the extent being looked at, in the region or in buf[0] */
@@ -88,7 +88,8 @@ txn_scan_open(struct txn *t, struct txn_table *table, struct txn_scan **out)
 	s->buf[1].bytes = mem + NET_EXTENT;
 	s->buf[0].scan = s->buf[1].scan = s;
 	nam_arena_init(&s->arena, 0);
-	uint64_t head[2]; /* magic and table, to see that it has not been dropped under us */
+	uint64_t head[2]; /* magic and table, to see that the table has not been dropped
+			   * meanwhile */
 	struct txn_anchor a;
 	nam_status st = net_read1(t->tw->w, s->v->anchor, &a, sizeof a, &t->counts);
 	head[0] = a.magic;
@@ -132,7 +133,7 @@ begin_extent(struct txn_scan *s)
 	return NAM_OK;
 }
 
-/* What one block shows. True: *row is a visible row. */
+/* Judges one block. True: *row is a visible row. */
 static bool
 show(struct txn_scan *s, struct rec_block *img, net_addr at, struct txn_row *row, nam_status *fatal)
 {
@@ -146,7 +147,7 @@ show(struct txn_scan *s, struct rec_block *img, net_addr at, struct txn_row *row
 		return (own->slot->meta & REC_DELETED) == 0;
 	}
 	if (img->cid[v->slots] == 0 && txn_rec_dir_whole(v, img, at))
-		return false; /* nothing was ever committed here */
+		return false; /* no version was ever committed here */
 	unsigned k = 0;
 	const struct rec_slot *x = NULL;
 	enum rec_found f = txn_rec_resolve(v, img, at, t->pin.at, &k);
@@ -155,7 +156,7 @@ show(struct txn_scan *s, struct rec_block *img, net_addr at, struct txn_row *row
 	if (f == REC_HERE) {
 		x = rec_slot_of(v, img, k);
 	} else {
-		/* The version must outlive this buffer's next use no longer than any other row. */
+		/* The row must stay valid until the next call, as any other row does. */
 		struct rec_block *copy = nam_arena_take(&s->arena, v->block_bytes);
 		if (copy == NULL) {
 			*fatal = NAM_NOMEM;
@@ -186,7 +187,7 @@ show(struct txn_scan *s, struct rec_block *img, net_addr at, struct txn_row *row
 enum { AHEAD = 6, AHEAD_WORDS = 24, LINE = 64 };
 #define NEVER UINT64_MAX /* no word is like this */
 
-/* The way out: the whole block by a READ. */
+/* The fallback: the whole block by a READ. */
 static bool
 show_read(struct txn_scan *s, net_addr at, struct txn_row *row, nam_status *fatal)
 {
@@ -195,7 +196,8 @@ show_read(struct txn_scan *s, net_addr at, struct txn_row *row, nam_status *fata
 	return *fatal == NAM_OK && show(s, img, at, row, fatal);
 }
 
-/* Was the word read before the directory? Of a block that was always empty it does not matter. */
+/* True if the word was read before the directory. For a block that was always empty it does not
+ * matter. */
 static bool
 in_order(const struct txn_scan *s, uint64_t word)
 {
@@ -203,8 +205,8 @@ in_order(const struct txn_scan *s, uint64_t word)
 }
 
 /*
- * What the block at p shows. Others write there meanwhile: the directory is copied and proven, then
- * the version it names is copied and proven, as two READs would bring them.
+ * Judges the block at p. Other processes write there meanwhile: the directory is copied and proven,
+ * then the version it names is copied and proven, as two READs would bring them.
  */
 static bool
 show_direct(
@@ -247,7 +249,7 @@ show_direct(
 		*fatal = NAM_NOMEM;
 		return false;
 	}
-	for (unsigned k = 0; k < v->slots; k++) /* the others are not there, and say so */
+	for (unsigned k = 0; k < v->slots; k++) /* the other slots are marked as not READ */
 		((struct rec_slot *)(uintptr_t)rec_slot_of(v, img, k))->cid = 0;
 	struct rec_slot *x = (struct rec_slot *)(uintptr_t)rec_slot_of(v, img, slot);
 	memcpy(img, &head, rec_head_bytes(v->slots));
@@ -314,21 +316,21 @@ next_direct(struct txn_scan *s, struct txn_row *rows, unsigned max, unsigned *n)
 			s->open = s->next != 0;
 		}
 	}
-	/* Memory that was given up meanwhile shows blocks that are empty. */
+	/* Memory that was given up meanwhile shows empty blocks. */
 	return net_direct_stands(s->t->tw->w) ? NAM_OK : NAM_GONE;
 }
 
 /* ---- an extent at a time ---------------------------------------------------------- */
 
 /*
- * What a block shows at snapshot S is remembered with its word, read before its directory, provided
- * that the word is free and names the newest version listed, which is the one S shows (or that
- * nothing is listed). A scan that finds the same word again, free and at or below its own S, sees
- * the same versions: between equal words a block lists the same versions (R5), a word never returns
- * (R6), a version's bytes never change, and a commit at or below S has landed its words before its
- * mark. A directory newer or older than the word read before it never passes: under a free word the
- * newest CID listed is the word (R3), and a block that lists nothing gets another word when it
- * changes.
+ * The version that a block shows at snapshot S is remembered with the block's word, read before its
+ * directory, provided that the word is unlocked and is the CID of the newest version listed, and
+ * that S shows this version (or that none is listed). A scan that finds the same word again, free
+ * and at or below its own S, sees the same versions: between equal words a block lists the same
+ * versions (R5), a word never returns (R6), a version's bytes never change, and a commit at or
+ * below S has landed its words before its mark. A directory newer or older than the word read
+ * before it never passes: under an unlocked word the newest CID listed equals the word (R3), and a
+ * block that lists nothing gets another word when it changes.
  */
 
 uint64_t
@@ -378,7 +380,8 @@ txn_scan_differ(struct txn_scan *s, const uint64_t *word, uint64_t *differ)
 		n += (unsigned)__builtin_popcountll(bits);
 	}
 	if (!net_direct_stands(s->t->tw->w)) {
-		/* None of it was the table's memory: txn_scan_blocks looks at all, and says so. */
+		/* None of it was the table's memory: txn_scan_blocks looks at all blocks, and
+		 * returns the error. */
 		n = v->per_extent;
 		for (unsigned k = 0; k < n; k++)
 			differ[k / 64] |= UINT64_C(1) << k % 64;
@@ -448,8 +451,8 @@ txn_scan_next(struct txn_scan *s, struct txn_row *rows, unsigned max, unsigned *
 		s->block = 0;
 		if (*n == 0 && s->open)
 			continue;
-		/* The rows lie in the buffer we leave: the next READ into it is posted by the next
-		 * call. */
+		/* The rows lie in the buffer that is left now: the next READ into it is posted by
+		 * the next call. */
 		break;
 	}
 	return NAM_OK;

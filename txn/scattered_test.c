@@ -1,7 +1,6 @@
 /*
- * scattered_test.c -- all memory that is left are single extents, no two of them neighbours: long
- * write sets, long values and whatever else is larger than an extent can be had all the same, and
- * go back.
+ * scattered_test.c -- all free memory lies in single extents, no two of them adjacent: long write
+ * sets, long values and all else that is larger than an extent can still be had, and go back.
  */
 #include <txn/testing/fixture.h>
 
@@ -14,7 +13,7 @@ enum {
 	HUGE_VALUE = 200 << 20
 };
 
-/* Takes all that the nodes have, and gives every second back. */
+/* Takes all that the nodes have, and gives every second extent back. */
 static unsigned
 scatter(struct fixture *fix)
 {
@@ -61,12 +60,12 @@ long_write_sets(struct fixture *fix)
 			before = at_nodes(fix);
 	}
 	net_sleep(fix->w[0], 20000000);
-	assert_true(at_nodes(fix) >= before - 2); /* flat */
+	assert_true(at_nodes(fix) >= before - 2); /* memory use stays flat */
 	struct txn *t = begin(fix, 1, TXN_REPEATABLE_READ);
 	for (uint64_t k = 0; k < MANY_ROWS; k += 97)
 		assert_int_equal(value_of(fix, t, &fix->tab[1], k), ROUNDS - 1);
 	txn_abort(t);
-	/* One that is rolled back leaves nothing. */
+	/* One that is rolled back leaves no extent taken. */
 	before = at_nodes(fix);
 	t = begin(fix, 0, TXN_REPEATABLE_READ);
 	for (uint64_t k = 0; k < MANY_ROWS; k++)
@@ -88,8 +87,7 @@ test_long_write_sets(void **state)
 	run_sized(2, 2, 1, 48 << 20, long_write_sets);
 }
 
-/* ---- a process that dies with such a write set leaves no more than a few extents to nobody
- * ---- */
+/* ---- a process that dies with such a write set loses a few extents at most ---- */
 
 static uint64_t crash_verb, verbs;
 static unsigned most;
@@ -140,7 +138,7 @@ dies(struct fixture *fix)
 			txn_worker_stats(fix->tw[0], &st);
 		}
 		assert_int_equal(st.recovered, 1);
-		/* All of it, or nothing. */
+		/* All of it, or none. */
 		t = begin(fix, 0, TXN_REPEATABLE_READ);
 		int64_t first = value_of(fix, t, &fix->tab[0], 0);
 		for (uint64_t k = 0; k < MANY_ROWS; k += 61)
@@ -225,11 +223,12 @@ check_value(struct fixture *fix, unsigned p, uint64_t key, uint32_t len)
 	assert_int_equal(txn_blob_get(t, &r.blob, 1, &bytes, &fix->a), NAM_OK);
 	trips = txn_counts(t)->round_trips - trips;
 	unsigned doorbells = (len / NET_EXTENT + TXN_OPS - 1) / TXN_OPS;
-	assert_true(trips <= 1 + (doorbells > 1 ? doorbells : 1)); /* the root, then all the rest */
+	assert_true(trips <= 1 + (doorbells > 1 ? doorbells : 1)); /* the root, then all other
+								    * extents together */
 	unsigned char *want = bytes_of(key ^ len, len);
 	assert_memory_equal(bytes, want, len);
 	free(want);
-	/* A head that is not this value's is not believed. */
+	/* A head that is not this value's is refused. */
 	if (len > 2 * NET_EXTENT) {
 		struct txn_blob wrong = r.blob;
 		wrong.len -= NET_EXTENT;
@@ -254,7 +253,8 @@ long_values(struct fixture *fix)
 		assert_int_equal(put_value(fix, 0, i, len[i], true), NAM_OK);
 		check_value(fix, 1, i, len[i]);
 	}
-	/* One is replaced for ever, others are not wanted after all; memory stays as it is. */
+	/* One value is replaced again and again, others are made and not used; memory use stays
+	 * flat. */
 	unsigned before = 0;
 	for (unsigned i = 0; i < MIDDLES; i++) {
 		assert_int_equal(put_value(fix, i % 2, 1000, MIDDLE + i % 7, true), NAM_OK);
@@ -270,7 +270,7 @@ long_values(struct fixture *fix)
 	check_value(fix, 0, 1000, MIDDLE + (MIDDLES - 1) % 7);
 	for (unsigned i = 0; i < sizeof len / sizeof *len; i++)
 		check_value(fix, 0, i, len[i]);
-	/* More than there is: refused, and nothing of it is kept. */
+	/* More than there is: refused, and no extent of it is kept. */
 	before = at_nodes(fix);
 	assert_int_equal(put_value(fix, 0, 2000, 200 * NET_EXTENT * 2, true), NAM_FULL);
 	net_sleep(fix->w[0], 20000000);
@@ -294,7 +294,7 @@ huge_value(struct fixture *fix)
 	assert_int_equal(put_value(fix, 0, 1, HUGE_VALUE, true), NAM_OK);
 	assert_true(at_nodes(fix) < before - HUGE_VALUE / NET_EXTENT);
 	check_value(fix, 1, 1, HUGE_VALUE);
-	/* Made short, and all of it is free again. */
+	/* Replaced by a short value: all extents are free again. */
 	assert_int_equal(put_value(fix, 0, 1, 5, true), NAM_OK);
 	net_sleep(fix->w[0], 100000000);
 	assert_true(at_nodes(fix) >= before - 40);

@@ -1,9 +1,9 @@
 /*
  * spread.c -- the extents of a write set that does not fit its intent: taken, named, given back, by
- * its transaction or by the process that recovers that (spread_format.h).
+ * its transaction or by its recoverer (spread_format.h).
  *
- * At each moment the intent's head names the root, and the root lists what has been taken, but for
- * TXN_LEDGER_PART extents at most.
+ * At each moment the intent's head names the root, and the root lists all extents taken, except
+ * TXN_LEDGER_PART at most.
  */
 #include "txn_internal.h"
 
@@ -11,7 +11,7 @@
 
 enum { PART = TXN_LEDGER_PART };
 
-/* The root says that it has n further ones; the list behind it has landed. */
+/* The root says that it has n further extents; the list behind it has landed. */
 static void
 post_head(
     struct net_batch *b, struct txn_spread *s, net_addr root, uint64_t lock, unsigned n, const uint64_t *list)
@@ -21,7 +21,7 @@ post_head(
 	net_write(b, root, s, sizeof *s);
 }
 
-/* Others are asked for what they do not use, where the nodes have none. */
+/* Takes extents; if the nodes have none, asks other processes for unused memory. */
 static nam_status
 take(struct txn_worker *tw, unsigned n, net_addr *at)
 {
@@ -48,7 +48,7 @@ txn_spread_take(struct txn *t, uint64_t bytes, net_addr *root, uint64_t *list)
 		root->bits = 0;
 		return st;
 	}
-	/* Nothing is decided by a head of no entries; but our recoverer gives back what it leads
+	/* A head without entries decides nothing; but our recoverer gives back the extents it leads
 	 * to. */
 	struct txn_intent_head h = { .lock = t->lock, .more = root->bits, .holds = t->holding };
 	net_batch_init(&b, tw->w, op, 2, &t->counts);
@@ -67,7 +67,7 @@ txn_spread_take(struct txn *t, uint64_t bytes, net_addr *root, uint64_t *list)
 		st = net_run(&b);
 		n += k;
 	}
-	return st; /* an error: the rollback gives back what there is */
+	return st; /* an error: the rollback gives back the extents taken so far */
 }
 
 nam_status
@@ -110,8 +110,8 @@ txn_spread_give(struct txn_worker *tw, net_addr intent, uint64_t lock, net_addr 
 		net_batch_init(&b, w, op, 1, NULL);
 		post_head(&b, &s, root, lock, n, list);
 		st = net_run(&b);
-		/* Those of a node that is not reached now are lost with it, or until it ends: never
-		 * given twice. */
+		/* Extents of a node that is not reached now are lost until that node ends; none is
+		 * given back twice. */
 		if (st == NAM_OK)
 			net_extents_give(w, k, at);
 	}

@@ -1,21 +1,23 @@
 /*
- * surplus.c -- memory at hand that others could use: whole extents go back to their nodes, the rest
- * to the table's lists.
+ * surplus.c -- hands memory over that is at hand here: whole extents go back to their nodes, other
+ * pieces to the table's lists.
  *
- * What a worker has at hand only it can use. So it hands over
- *	when it ends              all
- *	when others want memory   all: whoever finds the nodes full says so by a note (txn_want),
- *                                and each collector hears of it
- *	when it takes nothing     all, after a while
- *	when it had more than it took for a second
- *	                          that much, as far as it lies in whole extents
- *	when it has swept         all that was found
- * What is handed over is taken out of the worker's memory first: other coroutines go on meanwhile
- * with what is left.
+ * Only the worker itself can use memory that it has at hand. So it hands over
+ *
+ *   when it closes            all
+ *   when others want memory   all: the process that finds the nodes full notes a CID (txn_want),
+ *                             and each collector hears of it
+ *   when it takes nothing     all, after a while
+ *   when it had more than it took for a second
+ *                             the difference, as far as it lies in whole extents
+ *   when it has swept         all memory found
+ *
+ * Memory that is to be handed over is first taken out of the worker's memory: other coroutines go
+ * on meanwhile with the remaining memory.
  *
  * All of it happens under a pin under which the anchor was READ. A sweep that begins later waits
- * for that pin before it looks at the ledger; one that began earlier has made void what is of
- * before, and that is not handed over. So no extent is at its node and in a sweep's hands, too.
+ * for that pin before it looks at the ledger; one that began earlier has made older memory void,
+ * and that is not handed over. So no extent is both at its node and with a sweep.
  *
  * Extents of blocks stay with their table: scans walk their chain, which only grows.
  */
@@ -31,24 +33,24 @@ enum {
 	PORTION = 256, /* cells that are taken together */
 	HAND_OVER_NS = 1000000000,
 	SAMPLE_NS = 100000000,
-	SAMPLES = 10, /* make a window */
-	QUIET = 100,  /* samples without a take: all is handed over */
+	SAMPLES = 10, /* samples of a window */
+	QUIET = 100,  /* so many samples without a take: all is handed over */
 	DEATHS_MUCH = 8,
-	PAUSE_MOST = 64, /* windows, while there is nothing to be found in whole extents */
+	PAUSE_MOST = 64, /* so many windows, if no whole extents are found */
 	WANT_NS = 200000000,
 	WANT_PAUSE_NS = 1000000000,
 	LOOK_AGAIN_NS = 5000000,
 };
 #define SURPLUS (4 * (uint64_t)NET_EXTENT)
 
-/* What is being handed over. */
+/* A hand-over under way. */
 struct giving {
 	struct txn_worker *tw;
 	struct txn_table_view *v;
 	struct txn_alloc *m;
 	uint64_t generation, end;
-	bool all;          /* so far nothing was left out */
-	unsigned compared; /* so often, to give way now and then */
+	bool all;          /* nothing has been left out so far */
+	unsigned compared; /* comparisons so far, to yield now and then */
 };
 
 static net_addr
@@ -69,7 +71,8 @@ out_of_time(struct giving *g)
 	return net_now_ns(g->tw->w) > g->end;
 }
 
-/* A sweep has begun: what hangs there is of a later generation, and it finds what we have. */
+/* A sweep has begun: the list is of a later generation, and the sweep finds the memory that we
+ * have. */
 static bool
 is_void(const struct giving *g, uint64_t head)
 {
@@ -86,7 +89,7 @@ give_partial(struct giving *g, struct txn_stretch s)
 		return true;
 	if (out_of_time(g))
 		return false;
-	/* Extents are aligned in their region; the stretch ends inside the one it began in. */
+	/* Extents are aligned in their region; the stretch ends in the extent it begins in. */
 	uint64_t ext = extent_of(s.at), head, seen;
 	net_addr at = head_at(g, offsetof(struct txn_anchor, partial));
 	nam_status st = net_read1(w, at, &head, 8, NULL);
@@ -111,7 +114,7 @@ item_pop(struct txn_free *items, uint64_t *at, uint64_t *what)
 	*at = items->item[--items->n];
 }
 
-/* A tree whose cells have been written hangs before what hangs there: its first cell, c, joins the
+/* Puts a tree whose cells have been written before the present list: its first cell, c, joins the
  * two. */
 static nam_status
 hang_up(struct giving *g, size_t anchor_offset, uint64_t at, uint32_t offset, struct txn_free_cell *c)
@@ -132,8 +135,8 @@ hang_up(struct giving *g, size_t anchor_offset, uint64_t at, uint32_t offset, st
 	return st;
 }
 
-/* Makes a tree of up to PORTION cells, with what is left of other trees as branches, and hangs it
- * up. There is something. */
+/* Makes a tree of up to PORTION cells, with the remains of other trees as branches, and puts it on
+ * the list. There is at least one cell. */
 static nam_status
 portion_give(
     struct giving *g, size_t anchor_offset, uint32_t offset, struct txn_free *items, struct txn_free *tree)
@@ -171,8 +174,8 @@ portion_give(
 }
 
 /*
- * Hangs up the cells given and what is left of trees, in portions: who needs some takes one. What
- * was given first lies deepest. False: some was left to a sweep.
+ * Puts the cells given and the remains of trees on the list, in portions, one of which a worker
+ * takes when it needs memory. The cells given first lie deepest. False: some were left to a sweep.
  */
 static bool
 tree_give(
@@ -188,7 +191,7 @@ tree_give(
 	return st == NAM_OK;
 }
 
-/* ---- archives and blobs: stretches, as long as they are inside of an extent ---- */
+/* ---- archives and blobs: stretches, each inside of one extent ---- */
 
 static int
 by_begin(const void *a, const void *b, void *giving)
@@ -210,8 +213,8 @@ by_length(const void *a, const void *b, void *giving)
 	return (x->end - x->at > y->end - y->at) - (x->end - x->at < y->end - y->at);
 }
 
-/* All in m that is free for archives and blobs becomes m->rest, joined where it touches. False:
- * some was forgotten. */
+/* Makes m->rest out of all memory in m that is free for archives and blobs, with adjacent stretches
+ * joined. False: some was forgotten. */
 static bool
 join(struct giving *g)
 {
@@ -241,7 +244,7 @@ join(struct giving *g)
 	return ok;
 }
 
-/* Whole extents that are to go back, rising; where they stand in the ledger. */
+/* Whole extents that are to go back, rising, and where they stand in the ledger. */
 struct wholes {
 	net_addr *at;
 	uint32_t *entry, n;
@@ -265,7 +268,7 @@ place(void *arg, uint32_t entry, uint64_t word)
 	return true;
 }
 
-/* Whole extents in m->rest, which is in order, go back, so many at most. How many did. */
+/* Gives whole extents in m->rest, which is in order, back, `most` at most. Returns how many. */
 static unsigned
 give_wholes(struct giving *g, uint64_t most)
 {
@@ -293,7 +296,7 @@ give_wholes(struct giving *g, uint64_t most)
 				txn_stretch_push(s, all.at[i].bits, all.at[i].bits + NET_EXTENT);
 			break;
 		}
-		/* What is in doubt stays in the ledger, for a sweep, or is lost. */
+		/* Extents in doubt stay in the ledger for a sweep, or are lost. */
 		if (txn_extents_give(
 			g->v, g->tw->w, n, all.at + i, all.n > 1 ? all.entry + i : NULL, &given) != NAM_OK)
 			g->all = false;
@@ -320,7 +323,7 @@ discard(struct txn_alloc *m)
 	free(m->rest_tree.item);
 }
 
-/* What is at hand leaves a for *m: all, or what is for archives and blobs. */
+/* Moves memory at hand from a to *m: all, or only that for archives and blobs. */
 static void
 take_out(struct txn_alloc *a, struct txn_alloc *m, bool all)
 {
@@ -352,7 +355,7 @@ take_out(struct txn_alloc *a, struct txn_alloc *m, bool all)
 	a->wholes = 0;
 }
 
-/* With a pin: is what a has at hand still ours to give? */
+/* With a pin: *yes = the memory that a has at hand is still ours to give. */
 static nam_status
 still_ours(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a, bool *yes)
 {
@@ -362,7 +365,7 @@ still_ours(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *a,
 	if (was && !nam_fault(ALLOCATOR_UNLOCKED))
 		st = txn_alloc_look(tw, v, &a);
 	*yes = st == NAM_OK && was && before == txn_generation(a->sweep);
-	return st == NAM_ABSENT ? NAM_OK : st; /* it goes with the table */
+	return st == NAM_ABSENT ? NAM_OK : st; /* it goes back with the table */
 }
 
 bool
@@ -384,7 +387,7 @@ txn_hand_over(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc 
 	g.all = tree_give(&g, offsetof(struct txn_anchor, free), v->head_bytes, &m.blocks, &m.block_tree) &&
 		g.all;
 	g.all = join(&g) && g.all;
-	/* A sweep that is under way looks at the ledger when it likes. */
+	/* A sweep that is under way may look at the ledger at any moment. */
 	for (; (m.sweep & 1) && m.wholes > 0; m.wholes--)
 		txn_stretch_push(
 		    &m.rest, m.whole[m.wholes - 1].at.bits, m.whole[m.wholes - 1].at.bits + NET_EXTENT);
@@ -392,7 +395,7 @@ txn_hand_over(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc 
 		txn_wholes_give(tw, v, &m);
 		give_wholes(&g, UINT64_MAX);
 	}
-	/* What is given last is taken first: the longest. */
+	/* The longest last: the list is taken from its end. */
 	if (m.rest.n > 1)
 		qsort_r(m.rest.item, m.rest.n, sizeof *m.rest.item, by_length, &g);
 	struct txn_free items = { 0 };
@@ -420,9 +423,10 @@ txn_alloc_free(struct txn_table_view *v, unsigned worker)
 }
 
 /*
- * All of it under one pin: a process that stalls in here has to be fenced before anybody sweeps for
- * what it holds. Without one its slot could be idle, and be freed while cells are still to be
- * written into memory that others have found. No longer than HAND_OVER_NS: the watermark waits.
+ * All under one pin: if this process stalls here, it has to be fenced before another process sweeps
+ * for the memory it holds. Without a pin its slot could be idle and be freed while cells are still
+ * to be written into memory that others have found. HAND_OVER_NS at the longest: the watermark
+ * waits.
  */
 bool
 txn_tables_hand_over(struct txn_worker *tw)
@@ -446,7 +450,7 @@ txn_tables_hand_over(struct txn_worker *tw)
 	return ok;
 }
 
-/* ---- now and then: what is not used ---- */
+/* ---- now and then: memory that is not used ---- */
 
 static uint64_t
 aux_bytes(const struct txn_table_view *v, const struct txn_alloc *a)
@@ -501,8 +505,9 @@ give_surplus(struct txn_worker *tw, struct txn_table_view *v, struct txn_alloc *
 }
 
 /*
- * In memory of one table: does anything lie unused? *bytes of archives and blobs, or (UINT64_MAX)
- * all of it. idle: so is this process, and hears of nobody who wants it.
+ * True if a worker's memory of one table is unused. *bytes: how many for archives and blobs,
+ * UINT64_MAX = all memory. idle: so is this process, and it does not hear whether another one wants
+ * memory.
  */
 static bool
 unused(const struct txn_table_view *v, struct txn_alloc *a, bool idle, uint64_t *bytes)
@@ -554,9 +559,9 @@ look_for_unused(struct txn_worker *tw)
 /* ---- memory that is wanted ---- */
 
 /*
- * With a pin. All that this worker has of any table. others: somebody else wants it. Pieces of one
- * extent may be in the hands of several: who comes later joins its own to those that hang there.
- * And tables whose sweep is due become ours to sweep.
+ * With a pin. Hands over all that this worker has of any table. others: another process wants
+ * memory. Several workers may have pieces of one extent: the later one joins its own to those on
+ * the list. Also takes the sweep lock of tables whose sweep is due.
  */
 static void
 hand_over_all(struct txn_worker *tw, bool others)
@@ -597,7 +602,7 @@ txn_want(struct txn_worker *tw, struct txn_want *want)
 	return true;
 }
 
-/* Tells all that memory is wanted. */
+/* Tells all processes that memory is wanted. */
 static void
 ask_all(struct txn_worker *tw)
 {
@@ -608,8 +613,8 @@ ask_all(struct txn_worker *tw)
 }
 
 /*
- * A table that so many have died beside is swept, though nobody who lives takes memory of it: else
- * each of those who come, write and die takes memory that is new.
+ * Has a table swept beside which so many processes have died, even if no live process takes memory
+ * of it: else each process that joins, writes and dies would take new memory.
  */
 static void
 sweep_overdue(struct txn_worker *tw, uint64_t deaths)
@@ -646,7 +651,7 @@ orphans_main(void *worker)
 	tw->helpers--;
 }
 
-/* One worker of the process does, and mostly another one than the heart's. */
+/* One worker of the process does it, in most cases not the heart's. */
 static void
 look_after_tables(struct txn_worker *tw, uint64_t deaths)
 {
@@ -677,7 +682,7 @@ txn_surplus(struct txn_worker *tw)
 		txn_at_hand(tw);
 		if (tell) {
 			ask_all(tw);
-			tw->wanted_known = true; /* so this worker hears of it, too */
+			tw->wanted_known = true; /* so this worker hears its own request as well */
 		}
 		if (noted != tw->heard &&
 		    net_read1(tw->w, tw->db->deaths, word, sizeof word, NULL) == NAM_OK) {

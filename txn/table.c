@@ -1,4 +1,4 @@
-/* table.c -- where a table's memory comes from and goes back to. */
+/* table.c -- makes, opens, closes and releases tables. */
 #include "txn_internal.h"
 
 #include <base/fault.h>
@@ -29,8 +29,8 @@ txn_view_sizes(struct txn_table_view *v, unsigned slots, uint32_t row_max)
 	uint32_t payload = (row_max + 7) & ~7u;
 	v->head_bytes = 8 * (4 + v->slots);
 	v->slot_bytes = (uint32_t)sizeof(struct rec_slot) + payload;
-	/* Long slots begin on a cache line: none is fetched for the sake of a neighbour's last
-	 * bytes. */
+	/* Long slots begin on a cache line: so a reader does not fetch a line for a neighbour's
+	 * last bytes. */
 	if (v->slot_bytes >= TXN_LINE_SLOTS) {
 		v->head_bytes = (v->head_bytes + 63) & ~63u;
 		v->slot_bytes = (v->slot_bytes + 63) & ~63u;
@@ -110,8 +110,8 @@ txn_table_create(struct txn_worker *tw, struct txn_table *t)
 	return st;
 }
 
-/* The resize lock says whose it is as lock words do, so that who finds it held by the dead can
- * tell. Nobody of this process is in there when its slot changes. */
+/* The resize lock names its owner as lock words do, so that a process which finds it held can tell
+ * whether the owner is dead. No coroutine of this process uses the index when the slot changes. */
 void
 txn_index_owner(struct txn_table_view *v)
 {
@@ -161,7 +161,8 @@ txn_table_close(struct txn_db *db, struct txn_table *t)
 		atomic_store(&t->view->dead, true); /* the view stays for garbage that still names
 						     * it */
 		while (atomic_load(&t->view->asking) > 0)
-			sched_yield(); /* the owner may go once we return; a callback never parks */
+			sched_yield(); /* the owner may be freed once we return; a callback never
+				        * parks */
 	}
 	t->view = NULL;
 }
@@ -176,22 +177,22 @@ txn_table_free(struct txn_worker *tw, const struct txn_table *t, tso_cid dropped
 
 /* ---- release ---------------------------------------------------------------------
  *
- * Memory goes back when nobody can WRITE to it any more. The drop's CID is d.
+ * Memory goes back when no process can WRITE to it any more. The drop's CID is d.
  *
- *	watermark >= d    no transaction is left that can see the table. But collectors empty its
- *                        blocks, and processes that end hang their free memory on its lists: each
- *                        under a pin that may be younger than d
- *	close             with the table's sweeper lock: the anchor says so from now on. That lock
- *                        is never freed again
- *	claim e           after the close has landed. A process that READ the open anchor under its
- *                        pin has a pin below e, and touches the table under that pin only
- *	watermark >= e    none of those pins is left. A process that was fenced meanwhile was fenced
- *                        before its pin was gone
- *	give back         under a pin, so that this process is fenced before its lock is anybody's.
- *                        Each extent is taken out of the chain, or of the ledger, before it is
- *                        given back, and the anchor goes last: the next process that finds the lock
- *                        held by the dead goes on, and gives nothing back twice. A few extents may
- *                        be lost at each such death
+ *   watermark >= d   no transaction remains that can see the table. But collectors empty its
+ *                    blocks, and processes that close put their free memory on its lists: each
+ *                    under a pin that may be younger than d
+ *   close            with the table's sweeper lock: the anchor says so from now on. That lock is
+ *                    never freed again
+ *   claim e          after the close has landed. A process that READ the open anchor under its pin
+ *                    has a pin below e, and touches the table under that pin only
+ *   watermark >= e   none of those pins remains. A process that was fenced meanwhile was fenced
+ *                    before its pin was gone
+ *   give back        under a pin, so that this process is fenced before another takes its lock.
+ *                    Each extent is taken out of the chain, or of the ledger, before it is given
+ *                    back, and the anchor goes last: if this process dies, the next process that
+ *                    finds its lock goes on, and gives nothing back twice. A few extents may be
+ *                    lost at each such death
  */
 enum { RELEASE_STEPS = 4096 };
 
@@ -201,7 +202,7 @@ struct release {
 	unsigned left; /* extents that this step may give back */
 };
 
-/* Nothing leads to the extent any more. Where it is in doubt whether it went back, it is lost. */
+/* No word leads to the extent any more. If it is in doubt whether it went back, it is lost. */
 static nam_status
 release_extent(struct release *r, net_addr at)
 {
@@ -209,7 +210,8 @@ release_extent(struct release *r, net_addr at)
 	r->left -= r->left > 0;
 	r->tw->gc_moved = true;
 	txn_give_way(r->tw);
-	/* What is no extent cannot be given back, and must not keep the others. */
+	/* An address that is no extent cannot be given back, and must not stop the release of the
+	 * others. */
 	return st == NAM_INVALID || st == NAM_CORRUPT || (st == NAM_GONE && txn_node_ended(r->tw, at))
 		   ? NAM_OK
 		   : st;
@@ -234,18 +236,17 @@ release_blocks(struct release *r, uint64_t at)
 	return st == NAM_OK && at != 0 ? NAM_BUSY : st;
 }
 
-/* Closes it, or finds it closed by one who has ended. */
+/* Closes the table, or finds it closed by a process that has ended. */
 static nam_status
 close_table(struct txn_worker *tw, struct txn_junk *j, const struct txn_anchor *a)
 {
 	static const uint64_t closed = TXN_ANCHOR_CLOSED;
 	nam_status st = NAM_OK;
-	/* A closed anchor that nobody has is no anchor any more, and who has it keeps it to the
-	 * end. */
+	/* A closed anchor without a lock is no anchor any more: the process that closes a table
+	 * keeps the lock to the end. */
 	if (a->magic == TXN_ANCHOR_CLOSED && a->sweeper == 0)
 		return NAM_OK;
-	/* The sweeper looks at all memory of the table: its sweep ends first, and no other
-	 * begins. */
+	/* A sweeper looks at all memory of the table: its sweep ends first, and no other begins. */
 	if (a->sweeper == 0 || a->sweeper != j->aux) {
 		uint64_t lock = 0;
 		if ((st = txn_sweeper_take(tw, j->at, a->sweeper, &lock)) != NAM_OK)

@@ -1,20 +1,22 @@
 /*
- * tables.c -- which tables there are, so that none is forgotten whose maker or dropper died.
+ * tables.c -- a list of all tables, so that a table is released even if the process that makes or
+ * drops it dies.
  *
- * The home's roster goes on with a word for each anchor in the cluster: by CAS from 0 before the
- * table is told to anybody, by CAS to 0 when all of its memory has gone back. After a death was
- * counted somebody looks at them all: a table that was closed by one who has ended is released
- * further; and an open one that its owner (the catalog) does not list, though neither its maker nor
- * a transaction that made it is left, was dropped by one who has ended, or never was made: it is
- * dropped now.
+ * The home's roster goes on with a word for each anchor in the cluster: set by CAS from 0 before
+ * another process can know the table, emptied by CAS when all of its memory has gone back. After a
+ * death has been counted, one process looks at all of them. If a table was closed by a process that
+ * has ended, its release goes on. If an open table is not listed by the catalog, and neither its
+ * maker nor the transaction that made it still exists, then it was dropped by a process that has
+ * ended, or its making was never committed: it is dropped now.
  *
- * When is "not listed" a proof? The maker's word in the anchor is READ first: 0 (the transaction
- * that made the table has committed), or of one who has ended and been recovered. Then a CID is
- * spent and waited for, so a snapshot taken then shows whatever that transaction committed. Numbers
- * of tables never return. So a number that this snapshot does not show is shown by no later one,
- * and all that can see the table are older: the snapshot is its drop's CID. It may be in a live
- * dropper's queue, too: the table's sweep lock is had by one only, and who comes late finds another
- * anchor there, or none.
+ * When is "not listed" a proof? The maker's word in the anchor is READ first: it is 0 (the
+ * transaction that made the table has committed), or names a process that has ended and been
+ * recovered. Then a CID is spent and waited for, so a snapshot taken then shows all that this
+ * transaction committed. Numbers of tables never return. So if this snapshot does not show a
+ * number, no later snapshot does, and all snapshots that can see the table are older: this snapshot
+ * serves as the CID of the drop. The table may also be in the queue of a live process that dropped
+ * it: only one process gets the table's sweep lock, and the later one finds another anchor there,
+ * or none.
  */
 #include "cluster_format.h"
 #include "txn_internal.h"
@@ -40,7 +42,7 @@ first_page(const struct txn_db *db)
 	return (struct place){ at, n, net_plus(at, 8 * (uint64_t)n) };
 }
 
-/* NAM_ABSENT: there is none. make: then it is made. */
+/* NAM_ABSENT: there is no further page. make: then it is made. */
 static nam_status
 next_page(struct txn_worker *tw, struct place *p, bool make)
 {
@@ -63,8 +65,8 @@ next_page(struct txn_worker *tw, struct place *p, bool make)
 	return st;
 }
 
-/* CAS of one word that is `from` to `to`. NAM_ABSENT: there is none. make: then there is room for
- * one. */
+/* CAS of one word from `from` to `to`. NAM_ABSENT: no word is `from`. make: makes a further page if
+ * there is no room. */
 static nam_status
 change(struct txn_worker *tw, uint64_t from, uint64_t to, bool make)
 {
@@ -125,7 +127,7 @@ all_anchors(struct txn_worker *tw, struct txn_free *out)
 	return st == NAM_ABSENT ? NAM_OK : st;
 }
 
-/* ---- what became of them ---- */
+/* ---- tables that were left behind ---- */
 
 uint64_t
 txn_tables_maker(const struct txn_worker *tw)
@@ -168,8 +170,8 @@ struct orphan {
 	uint32_t table;
 };
 
-/* READs an anchor. True: the table may have been left behind. *closed: it was, by a process that
- * has ended. *held: another process makes it or gives it back, and has not ended. */
+/* READs an anchor. True: the table may have been left behind. *closed: it was closed, by a process
+ * that has ended. *held: another process makes it or gives it back, and has not ended. */
 static bool
 suspect(struct txn_worker *tw, net_addr anchor, struct orphan *o, bool *closed, bool *held)
 {
@@ -188,7 +190,7 @@ suspect(struct txn_worker *tw, net_addr anchor, struct orphan *o, bool *closed, 
 	return false;
 }
 
-/* Those of n that their owner does not know are dropped. */
+/* Drops those of n tables that the catalog does not list. */
 static nam_status
 judge(struct txn_worker *tw, const struct orphan *o, unsigned n)
 {
@@ -220,7 +222,7 @@ judge(struct txn_worker *tw, const struct orphan *o, unsigned n)
 	return st;
 }
 
-/* *held: it is worth another look. */
+/* *held: another look is needed. */
 static nam_status
 look_at_tables(struct txn_worker *tw, bool *held)
 {
@@ -229,7 +231,7 @@ look_at_tables(struct txn_worker *tw, bool *held)
 	uint32_t n = 0, cap = 0;
 	struct tso_pin pin;
 	*held = false;
-	/* Under a pin the slot stays ours while what is found is entered in our queue. */
+	/* Under a pin the slot stays ours while tables found are put into our queue. */
 	nam_status st = tso_pin_now(tw->tso, &pin);
 	if (st == NAM_OK) {
 		txn_at_hand(tw);
@@ -248,7 +250,7 @@ look_at_tables(struct txn_worker *tw, bool *held)
 		txn_give_way(tw);
 	}
 	tso_unpin(tw->tso, &pin);
-	*held |= tw->leaving; /* it may have been cut short */
+	*held |= tw->leaving; /* it may have stopped before the end */
 	if (st == NAM_OK)
 		st = judge(tw, o, n);
 	free(o);
@@ -256,7 +258,8 @@ look_at_tables(struct txn_worker *tw, bool *held)
 	return st;
 }
 
-/* Into the cluster record. A look that began later may have ended sooner. */
+/* Writes into the cluster record how many deaths this look covers. A look that began later may have
+ * ended earlier. */
 static void
 say_looked(struct txn_worker *tw, net_addr at, uint64_t looked, uint64_t deaths)
 {
@@ -278,7 +281,7 @@ txn_orphans(struct txn_worker *tw, uint64_t deaths)
 	net_addr at = net_plus(tw->db->cluster, offsetof(struct txn_roster, looked));
 	uint64_t looked = 0;
 	bool held = false;
-	/* All hear of a death at once, and one is enough. */
+	/* All processes hear of a death at once, and one look is enough. */
 	net_sleep(tw->w, nam_rng_below(net_rng(tw->w), SPREAD_NS));
 	nam_status st = net_read1(tw->w, at, &looked, 8, NULL);
 	if (st != NAM_OK || looked >= deaths || tw->leaving)
@@ -286,8 +289,8 @@ txn_orphans(struct txn_worker *tw, uint64_t deaths)
 	st = look_at_tables(tw, &held);
 	if (st == NAM_OK && !tw->leaving)
 		say_looked(tw, at, looked, deaths);
-	/* A process that ends counts its death before its slot is free: until then what it holds
-	 * looks like that of one who lives. A lease later it is gone, or will be found dead. */
+	/* A process that closes counts its death before its slot is free: until then its tables
+	 * look like those of a live process. A lease later it has left, or will be found dead. */
 	for (unsigned n = 1; st == NAM_OK && held && n < LOOKS && !tw->leaving; n++) {
 		uint64_t until = net_now_ns(tw->w) + tso_lease_ns(tw->db->tso);
 		while (net_now_ns(tw->w) < until && !tw->leaving)
@@ -295,7 +298,7 @@ txn_orphans(struct txn_worker *tw, uint64_t deaths)
 		if (!tw->leaving)
 			st = look_at_tables(tw, &held);
 	}
-	/* Another process takes that over when it hears of our end. */
+	/* Another process takes the look over when it hears of our end. */
 	if (held && tw->leaving)
 		atomic_store(&tw->db->leaves_memory, true);
 }

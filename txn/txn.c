@@ -1,4 +1,4 @@
-/* txn.c -- a transaction's beginning, its settings, and what is left of it at its end. */
+/* txn.c -- a transaction's beginning, its settings, and its end. */
 #include "txn_internal.h"
 
 #include <base/fault.h>
@@ -24,7 +24,7 @@ txn_goto(struct txn *t, enum txn_state to)
 		[TXN_MARKED] = TO(POOLED) | TO(LEFT),
 	};
 #undef TO
-	/* A fault on purpose may well take another way. */
+	/* A fault on purpose may take another way. */
 	NAM_ASSERT((next[t->state] >> to & 1) != 0 || nam_fault_any());
 	t->state = to;
 }
@@ -90,8 +90,8 @@ txn_leave(struct txn *t)
 	tw->open--;
 }
 
-/* An intent is used again only behind a mark that has landed: else who recovers us could not make
- * up for it. */
+/* An intent is used again only after a mark that has landed: else a recoverer of this process could
+ * not repeat that mark. */
 void
 txn_through(struct txn *t)
 {
@@ -161,14 +161,13 @@ txn_statement(struct txn *t)
 {
 	if (t->iso != TXN_READ_COMMITTED)
 		return NAM_OK;
-	if (nam_fault(STOCKED_CID) && t->claimed) { /* it would hold up the snapshot asked for
-						     * now */
+	if (nam_fault(STOCKED_CID) && t->claimed) { /* it would hold up the snapshot taken now */
 		txn_mark_and_wait(t, 0);
 		t->claimed = false;
 		txn_goto(t, TXN_OPEN);
 	}
-	/* Once it has written, its first snapshot stays pinned: until it ends, no table it has
-	 * written may be given back (a DROP by others waits for the watermark). */
+	/* Once it has written, its first snapshot stays pinned: until it ends, no table that it has
+	 * written may be given back (a DROP by another process waits for the watermark). */
 	if (t->pinned && !t->held && (t->nwr > 0 || t->nblobs > 0)) {
 		tso_hold(t->tw->tso, &t->pin, &t->hold);
 		t->held = true;

@@ -280,7 +280,8 @@ struct txn_write {
 	uint64_t met;           /* the lock its CAS met last, 0 = none */
 	bool late_linked;       /* the directory that links late has been written */
 	uint32_t born, stretch; /* mark.c: made in, and last copied aside or made in */
-	bool tomb;              /* the version is a deletion; read after the answer, when slot may be gone */
+	bool tomb;              /* the version is a deletion; read after the answer, when slot may
+				 * be gone */
 	/* from here on not cleared when a write begins */
 	uint64_t cid[REC_SLOTS_MAX]; /* the directory's, as READ */
 	struct rec_block dir;        /* word and directory to be written, until they have landed */

@@ -2,7 +2,7 @@
  * reclaimed memory. */
 #include <txn/testing/fixture.h>
 
-/* What was there, delta added to it. */
+/* Adds delta to the row's value. */
 static nam_status
 add(struct fixture *fix, struct txn *t, struct txn_table *tab, uint64_t key, int64_t delta)
 {
@@ -73,8 +73,7 @@ test_life_of_a_row(void **state)
 			run(1, slots, seed, life_of_a_row);
 }
 
-/* ---- the pointer cache, lied to: three tables, two of one shape, whose keys it cannot tell apart
- * ---- */
+/* ---- a pointer cache that cannot tell the keys of three tables apart, two of one shape ---- */
 
 static void
 alike(struct fixture *fix)
@@ -107,7 +106,7 @@ alike(struct fixture *fix)
 				.len = i == 1 ? sizeof row : 64 };
 			assert_int_equal(txn_insert(t, &p, 1), NAM_OK);
 		}
-	/* Once from its own writes, then from what lies there. */
+	/* Once from its own writes, then from remote memory. */
 	for (int round = 0; round < 4; round++) {
 		for (uint64_t k = 0; k < KEYS; k++)
 			for (unsigned j = 0; j < 3 * TABLES; j++) {
@@ -228,7 +227,7 @@ increments(struct fixture *fix, enum txn_iso iso, uint64_t keys)
 	for (unsigned i = 0; i < CLIENTS; i++)
 		while (!ended[i])
 			net_sleep(fix->w[0], 1000000);
-	/* Everything answered is visible to a session of another process when the marks have
+	/* Every answered commit is visible to a session of another process when the marks have
 	 * landed. */
 	net_sleep(fix->w[0], 10000000);
 	for (unsigned p = 0; p < fix->procs; p++) {
@@ -237,7 +236,7 @@ increments(struct fixture *fix, enum txn_iso iso, uint64_t keys)
 		for (uint64_t k = 0; k < keys; k++)
 			sum += value_of(fix, t, &fix->tab[p], k);
 		assert_int_equal(sum, CLIENTS * EACH * 2);
-		/* A scan says the same. */
+		/* A scan agrees. */
 		struct txn_scan *s;
 		struct txn_row rows[10];
 		unsigned n, count = 0;

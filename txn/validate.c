@@ -1,14 +1,15 @@
 /*
- * validate.c -- what has to be as it was when the locks are held: all that SERIALIZABLE met, and
- * the records that say what the tables written are (guards).
+ * validate.c -- with all locks held, checks that nothing relevant has changed: the read set of a
+ * SERIALIZABLE transaction, and the records that define the tables written (guards).
  *
- * A writer locks its rows and then READs the guard. A transaction that changes a table's meaning
+ * A writer locks its rows and then READs the guard. A transaction that changes a table's definition
  * (txn_lock_table) locks the guard's record, waits until no row is locked or newer than its
- * snapshot, says in its intent that it holds the table, and looks at the rows once more. A writer
- * that finds the guard locked asks the intent: not held yet, so it may go on, for it will be waited
- * for; held, so it may not. (A lock hides the guard's word, so where it does not hold the table,
- * the directory under it tells whether that had changed before.) Each side's own step has completed
- * before it looks for the other's, so of two that meet at least one sees the other.
+ * snapshot, sets `holds` in its intent, and looks at the rows once more. A writer that finds the
+ * guard locked READs that intent. If `holds` is not set yet, the writer may go on, because the
+ * other transaction will wait for it; if it is set, the writer gives way. (A lock hides the guard's
+ * word. So if `holds` is not set, the directory under the lock tells whether the definition had
+ * changed before.) Each side completes its own step before it looks for the other's, so of two that
+ * meet at least one sees the other.
  */
 #include "txn_internal.h"
 
@@ -20,12 +21,12 @@ enum {
 	COLLECTOR_NS = 50000,   /* a collector empties a block in some round trips */
 	COMMIT_NS = 20000,      /* a commit's directory lands that soon behind its lock */
 	GUARD_LOOK_NS = 200000, /* a change of a table's definition takes milliseconds */
-	/* txn_lock_table: writers of the table end soon, or when their clients say so. Each look
+	/* txn_lock_table: writers of the table end soon, or when their clients end them. Each look
 	 * READs the whole table. */
 	HOLD_BASE_NS = 50000,
 	HOLD_CAP_NS = 1000000,
 	HOLD_HOLD = 20,
-	HOLD_LONG_NS = 10000000, /* from then on: stuck owners and cycles are looked for */
+	HOLD_LONG_NS = 10000000, /* after so long a wait, stuck owners and cycles are looked for */
 };
 
 static nam_status
@@ -45,17 +46,17 @@ validate_reads(struct txn *t)
 		for (uint32_t k = from; k < i; k++) {
 			const struct txn_write *own = txn_own(t, t->read[k].at);
 			if (t->read[k].newest > t->pin.at && (own == NULL || own->has != TXN_LOCKED)) {
-				txn_cover(t, t->read[k].newest); /* else the retry would lose again:
-							 * `stale-retry` */
-				return NAM_CONFLICT;             /* it was newer than our
-								  * snapshot when we met it */
+				txn_cover(t, t->read[k].newest); /* else the retry would conflict
+								  * again: `stale-retry` */
+				return NAM_CONFLICT;             /* it was newer than our snapshot
+								  * when we met it */
 			}
 			if (own != NULL && own->has == TXN_LOCKED && word[k - from] == t->lock)
 				continue;
 			if (word[k - from] == t->read[k].newest)
 				continue;
-			if (word[k - from] & REC_LOCK) /* whoever tries again should not meet it
-						        * once more */
+			if (word[k - from] & REC_LOCK) /* so that the caller's retry does not meet
+						        * this lock once more */
 				txn_unlock_dead(t->tw, t->read[k].at, word[k - from]);
 			else
 				txn_cover(t, word[k - from]);
@@ -65,7 +66,7 @@ validate_reads(struct txn *t)
 	return NAM_OK;
 }
 
-/* Does this block hold, or may it come to hold, something our snapshot did not show? */
+/* True if this block holds, or may come to hold, a version that our snapshot did not show. */
 static bool
 block_news(struct txn *t, const struct txn_table_view *v, const struct rec_block *img, net_addr at)
 {
@@ -76,16 +77,16 @@ block_news(struct txn *t, const struct txn_table_view *v, const struct rec_block
 		return true;
 	if (!txn_rec_dir_whole(v, img, at))
 		return true;
-	/* A READ that met a commit may show its word and not yet its directory. */
+	/* A READ that met a commit may bring its word but not yet its directory. */
 	unsigned n = txn_rec_newest(v, img);
 	uint64_t newest = n == REC_NO_SLOT ? img->word : rec_cid(img, n);
 	return newest > t->pin.at || newest != img->word;
 }
 
 /*
- * A block without any version, whose word is newer than we are: emptied by the collector, or a
- * commit that the READ met between directory and word. Of the latter, a second READ shows the
- * directory. What the collector empties was deleted before our snapshot, or never there.
+ * A block without a version, whose word is newer than our snapshot: the collector has emptied it,
+ * or the READ met a commit between directory and word. In the second case another READ brings the
+ * directory. In the first case the row was deleted before our snapshot, or was never there.
  */
 static nam_status
 emptied(struct txn *t, const struct txn_table_view *v, const struct rec_block *img, net_addr at, bool *yes)
@@ -100,8 +101,8 @@ emptied(struct txn *t, const struct txn_table_view *v, const struct rec_block *i
 	return st;
 }
 
-/* Is this block news, and not the collector's doing? NAM_BUSY: it may come to be, *lock is on
- * it. */
+/* NAM_CONFLICT: the block has changed, and not by the collector. NAM_BUSY: it may be about to
+ * change; *lock is on it. */
 static nam_status
 judge_block(
     struct txn *t, const struct txn_table_view *v, const struct rec_block *img, net_addr at, uint64_t *lock)
@@ -121,8 +122,7 @@ judge_block(
 	return NAM_BUSY;
 }
 
-/* Is the key there by now? NAM_CONFLICT: it is. NAM_BUSY: it may come to be, *lock is on a
- * block. */
+/* NAM_CONFLICT: the key is there now. NAM_BUSY: it may be about to come; *lock is on a block. */
 static nam_status
 absent_news(struct txn *t, const struct txn_absent *a, struct rec_block *img, uint64_t *lock)
 {
@@ -137,14 +137,12 @@ absent_news(struct txn *t, const struct txn_absent *a, struct rec_block *img, ui
 	return st;
 }
 
-/* Does a table hold anything that our snapshot did not show? NAM_BUSY: it may come to, *lock is on
- * a block. */
+/* NAM_CONFLICT: the table holds a version that our snapshot did not show. NAM_BUSY: it may be about
+ * to; *lock is on a block. */
 static nam_status
 table_news(struct txn *t, const struct txn_table_view *v, uint64_t *lock)
 {
-	enum {
-		TURN = 4
-	}; /* extents between two turns of others: on mapped memory no READ gives the thread away */
+	enum { TURN = 4 }; /* extents between two yields: on mapped memory no READ parks */
 	char *ext = aligned_alloc(64, NET_EXTENT);
 	uint64_t at, looked = 0;
 	nam_status st = ext ? NAM_OK : NAM_NOMEM;
@@ -178,9 +176,10 @@ look_again(struct txn *t, nam_status st, uint64_t lock, struct net_backoff *paus
 }
 
 /*
- * We have our CID. Another SERIALIZABLE transaction with a smaller CID had its row in the index,
- * locked, before it claimed that CID: each look at the index finds the row. So an entry that leads
- * to an emptied block, which went from the index after we looked, hides nobody.
+ * We have our CID. If another SERIALIZABLE transaction has a smaller CID, it had its row in the
+ * index, locked, before it claimed that CID: so each look at the index finds the row. An entry that
+ * leads to an emptied block, and was removed from the index after we looked, therefore hides no
+ * such transaction.
  */
 static nam_status
 validate_absent(struct txn *t)
@@ -244,8 +243,8 @@ txn_guards_post(struct txn *t)
 		while (g < t->nguards && t->guard[g].at.bits != last->guard.bits)
 			g++;
 		if (g < t->nguards) {
-			/* Rows of one table written under two definitions: one of them is not it
-			 * any more. */
+			/* Rows of one table were written under two definitions: one of them is out
+			 * of date. */
 			if (t->guard[g].word != last->guard_word)
 				t->guard[g].word = 0;
 			continue;
@@ -265,8 +264,8 @@ txn_guards_post(struct txn *t)
 	return NAM_OK;
 }
 
-/* A guard that somebody has locked: does he hold the table? READs it again when he has ended
- * meanwhile. */
+/* Another transaction has locked the guard: *holds = it holds the table. If it has ended meanwhile,
+ * READs the guard again. */
 static nam_status
 holder(struct txn *t, struct txn_guard *k, bool *holds)
 {
@@ -280,7 +279,7 @@ holder(struct txn *t, struct txn_guard *k, bool *holds)
 			*holds = h.holds != 0;
 			return NAM_OK;
 		}
-		/* No word in the intent yet, or he is gone. */
+		/* The intent has no such word yet, or the transaction has ended. */
 		uint64_t before = k->seen;
 		if ((st = net_read1(t->tw->w, k->at, &k->seen, 8, &t->counts)) == NAM_OK && k->seen == before)
 			return NAM_OK;
@@ -289,8 +288,8 @@ holder(struct txn *t, struct txn_guard *k, bool *holds)
 }
 
 /*
- * Under a lock that does not hold the table the guard is what its directory says: it may have
- * become another word before it was locked. 0: that cannot be told now.
+ * Under a lock that does not hold the table, the guard's word is the newest in its directory: it
+ * may have changed before it was locked. 0 = that cannot be told now.
  */
 static nam_status
 under_lock(struct txn *t, const struct txn_guard *k, uint64_t *word)
@@ -302,7 +301,7 @@ under_lock(struct txn *t, const struct txn_guard *k, uint64_t *word)
 		nam_status st = net_read1(t->tw->w, k->at, &img, sizeof img, &t->counts);
 		if (st != NAM_OK || txn_head_newest(&img, k->at, word))
 			return st;
-		net_back_off(t->tw->w, &pause); /* it is being written */
+		net_back_off(t->tw->w, &pause); /* the directory is being written */
 	}
 	return NAM_OK;
 }
@@ -327,7 +326,7 @@ txn_guards_judge(struct txn *t, net_addr *held)
 		st = NAM_CONFLICT;
 		if (locked && under == 0)
 			*held = k->at;
-		else /* else the retry would lose again: `stale-retry` */
+		else /* else the retry would conflict again: `stale-retry` */
 			tso_answered(t->tw->db->tso, locked ? under : k->seen);
 	}
 	return st;
@@ -352,14 +351,15 @@ txn_guard_wait(struct txn_worker *tw, net_addr at, const struct txn_limits *l)
 	}
 }
 
-/* *waits: the lock word that our intent says we wait for. */
+/* *waits: the lock word that our intent names as waited for. */
 static nam_status
 hold(struct txn *t, const struct txn_table_view *v, uint64_t *waits)
 {
 	uint64_t began = net_now_ns(t->tw->w), lock = 0;
 	struct txn_cycle cycle = { 0 };
 	struct net_backoff pause = { .base_ns = HOLD_BASE_NS, .cap_ns = HOLD_CAP_NS, .hold = HOLD_HOLD };
-	bool first = !t->holding; /* else of a table held before nobody may think that it is not */
+	bool first = !t->holding; /* else, if a table is held already, a writer may believe that it
+				   * is not */
 	while (true) {
 		nam_status st = table_news(t, v, &lock);
 		if (st == NAM_OK && t->holding)
@@ -398,7 +398,7 @@ txn_lock_table(struct txn *t, struct txn_table *table)
 	nam_status st = hold(t, table->view, &waits);
 	if (st != NAM_OK)
 		t->holding = held;
-	/* However it ended: who follows our chain later must not be led on. */
+	/* However the wait ended: a later follower of our chain must not be misled. */
 	nam_status clear = waits != 0 || st != NAM_OK ? txn_publish(t, 0) : NAM_OK;
 	return st != NAM_OK ? st : clear;
 }

@@ -1,21 +1,22 @@
-/* wait.c -- waiting for somebody's lock, and finding out that he waits for us. */
+/* wait.c -- waits for another transaction's lock, and detects cycles of such waits. */
 #include "txn_internal.h"
 
 enum {
 	SLOW_TRIES = 256, /* after these a waiter for a lock looks every millisecond */
 	CYCLE_NS = 10000000,
 	CYCLE_MOST_NS = 500000000,
-	CYCLE_PART = 16,  /* looking for cycles takes at most such a part of the time */
+	CYCLE_PART = 16,  /* the search for cycles takes at most such a part of the time */
 	STUCK_EVERY = 16, /* of slow tries */
 	/*
-	 * Most locks are held for some round trips: 2 us. Others for as long as a client takes
-	 * between two statements: a look each millisecond costs its node little, and the waiter
-	 * finds the lock free in time for a person.
+	 * Most locks are held for some round trips: 2 us. Others are held as long as a client takes
+	 * between two statements: a look each millisecond costs the node little, and finds the lock
+	 * free soon enough for a person.
 	 */
 	WAIT_YIELDS = 8,
 	WAIT_BASE_NS = 2000,
 	WAIT_CAP_NS = 1000000,
-	WAIT_HOLD = 28, /* a pause is about 1/28 of the wait; the cap after 260 pauses */
+	WAIT_HOLD = 28, /* a pause is about 1/28 of the wait so far; the cap is reached after 260
+			 * pauses */
 };
 
 struct tso_timeout
@@ -44,7 +45,7 @@ txn_lock_stuck(struct txn_worker *tw, uint64_t lock)
 	return tso_is_unrecovered(tw->db->tso, owner, epoch) ? tso_stuck_on(tw->tso, owner, epoch) : NAM_OK;
 }
 
-/* Says in our intent whom we wait for, so that others can follow the chain. */
+/* Writes into our intent which lock we wait for, so that others can follow the chain. */
 nam_status
 txn_publish(struct txn *t, uint64_t lock)
 {
@@ -52,7 +53,7 @@ txn_publish(struct txn *t, uint64_t lock)
 	return net_write1(t->tw->w, net_plus(t->intent->at, 64), &h, sizeof h, &t->counts);
 }
 
-/* *at: the intent, 0: none. */
+/* *at: the intent, 0 = none. */
 static nam_status
 read_head(struct txn *t, uint64_t lock, struct txn_intent_head *h, net_addr *at)
 {
@@ -95,10 +96,10 @@ txn_decided(struct txn *t, uint64_t lock, bool *yes)
 }
 
 /*
- * Follows who waits for whom from `lock`. NAM_DEADLOCK: the chain comes back to us, and we are the
- * one to give way: the greatest lock word of the cycle, so that exactly one does. A cycle that we
- * only lead to is others': the chain then comes back to `mark`, which is set anew after 1, 2, 4 ..
- * hops (Brent).
+ * Follows the chain of waits from `lock`. NAM_DEADLOCK: the chain comes back to us, and our lock
+ * word is the greatest of the cycle: exactly one transaction of it gives way. If we only lead to a
+ * cycle, the chain does not come back to us but to `mark`, which is set again after 1, 2, 4 .. hops
+ * (Brent); its members resolve that cycle.
  */
 nam_status
 txn_deadlock(struct txn *t, uint64_t lock)
@@ -143,9 +144,9 @@ txn_look_for_cycle(struct txn *t, uint64_t lock, struct txn_cycle *c)
 }
 
 /*
- * Locks w's block from whatever its newest version is, waiting for others. img gets the
- * block as it is under the lock. The CAS and the READ share a doorbell; a READ
- * behind an atomic on one queue pair sees what the atomic left.
+ * Tries to lock w's block whatever its newest version is, and waits for other holders. img receives
+ * the block under the lock. The CAS and the READ share a doorbell; a READ behind an atomic on one
+ * queue pair sees the atomic's result.
  */
 static nam_status
 wait_turn(struct txn *t, struct txn_write *w, struct rec_block *img, uint64_t *published)
@@ -182,12 +183,11 @@ wait_turn(struct txn *t, struct txn_write *w, struct rec_block *img, uint64_t *p
 				return st;
 			if (!going && tries > 0 && txn_unlock_dead(tw, w->at, seen) == NAM_OK)
 				continue;
-			if (!going && tries > 0) /* it may have ended while we asked: looked at
-						  * twice */
+			if (!going && tries > 0) /* it may have ended while we looked: look twice */
 				return NAM_BUSY;
 		}
-		/* Seldom while it is a matter of microseconds; later the wait is long, and the
-		 * question cheap beside it. */
+		/* Seldom while the wait is a matter of microseconds; in a long wait the question is
+		 * cheap beside it. */
 		if ((tries < SLOW_TRIES ? tries % 64 == 8 : tries % 4 == 0) &&
 		    txn_unlock_dead(tw, w->at, seen) == NAM_OK)
 			continue;
@@ -212,7 +212,7 @@ txn_lock_wait(struct txn *t, struct txn_write *w, struct rec_block *img)
 {
 	uint64_t published = 0;
 	nam_status st = wait_turn(t, w, img, &published);
-	/* However it ended: who follows our chain later must not be led on. */
+	/* However the wait ended: a later follower of our chain must not be misled. */
 	nam_status clear = published ? txn_publish(t, 0) : NAM_OK;
 	return st != NAM_OK ? st : clear;
 }

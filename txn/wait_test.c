@@ -1,9 +1,9 @@
 /*
- * wait_test.c -- what waits for others ends: by its time-out, by a cancel, and by itself where
- * nobody can recover who is in the way.
+ * wait_test.c -- waits for other processes end: by a time-out, by a cancel, and by themselves if
+ * the process that is waited for cannot be recovered.
  *
- * Process 1 has a claim open: it lives, or it is dead, and a storage node is gone, so that nobody
- * can fence it.
+ * Process 1 has a claim open: it lives, or it is dead, and a storage node is gone, so that it
+ * cannot be fenced.
  */
 #include <base/log.h>
 #include <txn/testing/fixture.h>
@@ -99,7 +99,7 @@ limits_hold(struct fixture *fix)
 	assert_in_range(now_ms(fix) - from, 19, 25);
 }
 
-/* ---- somebody lives, and takes his time ---- */
+/* ---- the other process lives, and takes long ---- */
 
 static void
 slow_commit(struct fixture *fix)
@@ -157,7 +157,7 @@ write_one(struct fixture *fix, int64_t v, uint64_t within_ns)
 	return st;
 }
 
-/* Process 1 stalls for less than a lease, so nobody may use CIDs beyond what it has seen. */
+/* Process 1 stalls for less than a lease, so no process may use CIDs beyond those it has seen. */
 static void
 claims(struct fixture *fix)
 {
@@ -172,7 +172,7 @@ claims(struct fixture *fix)
 			assert_true(st == NAM_OK || st == NAM_EXPIRED);
 			expired += st == NAM_EXPIRED;
 		}
-		/* What was claimed and not used holds nobody up. */
+		/* A claim that is not used holds no other process up. */
 		assert_int_equal(write_one(fix, v, 100 * (uint64_t)MS), NAM_OK);
 		for (unsigned p = 0; p < fix->procs; p++) {
 			net_sleep(fix->w[0], 5 * MS);
@@ -205,7 +205,7 @@ nobody_can(struct fixture *fix)
 	hold(fix, &h);
 	net_sim_lose_node(fix->sim, 3);
 	net_sim_crash(fix->sim, fix->net[HELD]);
-	/* As if process 0 had answered something newer. */
+	/* As if process 0 had answered a later commit. */
 	tso_answered(fix->db[0]->tso, h.cid);
 	limits_hold(fix);
 	uint64_t from = now_ms(fix);
@@ -219,7 +219,7 @@ nobody_can(struct fixture *fix)
 	tso_stuck_text(fix->tw[0]->tso, why, sizeof why);
 	assert_int_equal(why[0], 0);
 	limits_hold(fix);
-	/* Once known, it is said soon. */
+	/* Once it is known, the error comes soon. */
 	from = now_ms(fix);
 	assert_int_equal(txn_begin(fix->tw[0], TXN_READ_COMMITTED, &t), NAM_STUCK);
 	assert_true(now_ms(fix) - from < 1100);

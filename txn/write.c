@@ -1,4 +1,4 @@
-/* write.c -- what a transaction wants to write: versions buffered until its commit. */
+/* write.c -- a transaction's writes: versions buffered until its commit. */
 #include "txn_internal.h"
 
 #include <base/fault.h>
@@ -112,7 +112,7 @@ txn_write_add(struct txn *t, struct txn_table *table, net_addr at, enum txn_kind
 
 /* ---- versions ---- */
 
-/* Blobs that only the version being replaced named, and that this transaction made: never
+/* Drops blobs that only the replaced version named and that this transaction made: they are never
  * written. */
 static void
 drop_new_blobs(struct txn *t, const struct txn_write *w)
@@ -170,12 +170,11 @@ archive_copy(struct txn *t, const struct txn_write *w, const struct rec_block *i
 }
 
 /*
- * Takes over what the block shows: its directory, the word expected, and copies
- * of versions that may have to be archived (R4). A version written above the
- * watermark marks a hot record: the next commit will want to overwrite it before the
- * watermark has passed us, so this commit archives it in its second step. For a
- * cold record nothing is copied; should the guess be wrong, the next commit pays
- * one round trip more (`late`).
+ * Takes over the block's state: its directory, the word expected, and copies of versions that may
+ * have to be archived (R4). A version written above the watermark marks a hot record: the next
+ * commit will probably overwrite it before the watermark has passed this one, so this commit
+ * archives it in its second step. For a cold record nothing is copied; if that guess is wrong, the
+ * next commit pays two more round trips (`late`).
  */
 nam_status
 txn_image_set(struct txn *t, struct txn_write *w, const struct rec_block *img, bool partial)
@@ -188,8 +187,8 @@ txn_image_set(struct txn *t, struct txn_write *w, const struct rec_block *img, b
 	memcpy(w->cid, img->cid, v->slots * 8u);
 	w->arch = w->late = NULL;
 	w->newest = (uint8_t)newest;
-	/* Once locked, what we locked from stands: the image shows our lock. Another's lock is
-	 * never expected. */
+	/* Once locked, the word that our lock replaced stands: the image shows our lock. Another
+	 * transaction's lock is never expected. */
 	if (w->has != TXN_LOCKED && newest == REC_NO_SLOT)
 		w->expect = rec_is_locked(img) ? 0 : img->word;
 	else if (w->has != TXN_LOCKED)
@@ -198,7 +197,8 @@ txn_image_set(struct txn *t, struct txn_write *w, const struct rec_block *img, b
 		w->target = 0;
 		return NAM_OK;
 	}
-	/* The slot to go: an empty one, else the oldest. Its successor tells whether it may. */
+	/* The slot to overwrite: an empty one, else the oldest. Its successor tells whether it may
+	 * be overwritten. */
 	unsigned oldest = newest;
 	uint64_t low = UINT64_MAX;
 	for (unsigned k = 0; k < v->slots; k++) {
@@ -224,8 +224,8 @@ txn_image_set(struct txn *t, struct txn_write *w, const struct rec_block *img, b
 		if (successor > watermark && !nam_fault(NO_ARCHIVE))
 			w->late = archive_copy(t, w, img, oldest);
 	}
-	/* Archive what the next commit will overwrite: with two slots the newest, with more the
-	 * second oldest. */
+	/* Archive the version that the next commit will overwrite: with two slots the newest, with
+	 * more the second oldest. */
 	if (v->slots == 2 && rec_listed(w->cid[newest]) > watermark && !(w->cid[newest] & REC_ARCHIVED) &&
 	    (w->arch = archive_copy(t, w, img, newest)) == NULL)
 		return NAM_CONFLICT;
@@ -271,7 +271,8 @@ txn_old_blobs(struct txn *t, struct txn_write *w, const void *bytes, uint32_t le
 		return NAM_OK;
 	struct txn_blob found[TXN_BLOBS_MAX];
 	unsigned n = w->table->blobs(w->table, bytes, len, found, TXN_BLOBS_MAX), old = 0;
-	/* A deletion of our own may name what was made here: who puts the next version drops it. */
+	/* A deletion of our own may name blobs made here: they are dropped when the next version is
+	 * set. */
 	for (unsigned i = 0; i < n; i++)
 		if (!is_new_blob(t, found[i].at))
 			found[old++] = found[i];
@@ -284,7 +285,7 @@ txn_old_blobs(struct txn *t, struct txn_write *w, const void *bytes, uint32_t le
 
 /* ---- update, delete ---- */
 
-/* The write of a row found by this transaction, made now if need be. */
+/* The write of a row found by this transaction, made now if there is none yet. */
 static nam_status
 change_begin(
     struct txn *t, struct txn_table *table, const struct txn_row *row, bool deleted, struct txn_write **out)
@@ -293,9 +294,8 @@ change_begin(
 	nam_status st = NAM_OK;
 	if (w == NULL) {
 		if (row->block == NULL || row->cid != row->newest) {
-			tso_answered(t->tw->db->tso, row->newest); /* else the retry would
-								    * lose again:
-								    * `stale-retry` */
+			tso_answered(t->tw->db->tso, row->newest); /* else the retry would conflict
+								    * again: `stale-retry` */
 			return NAM_CONFLICT;
 		}
 		w = txn_write_add(t, table, row->at, WR_LOCK);
@@ -303,7 +303,7 @@ change_begin(
 			return NAM_NOMEM;
 		st = txn_image_set(t, w, row->block, row->partial);
 		if (st == NAM_TORN) {
-			/* A hot record, of which only one slot was READ: the others have to be
+			/* A hot record of which only one slot was READ: the others have to be
 			 * archived. */
 			struct rec_block *img = nam_arena_take(&t->arena, table->view->block_bytes);
 			if (img == NULL)
@@ -318,8 +318,8 @@ change_begin(
 				st = txn_image_set(t, w, img, false);
 		}
 		if (st != NAM_OK) {
-			w->at.bits = UINT64_MAX; /* stays a lock never taken, of an address nobody
-						  * asks for */
+			w->at.bits = UINT64_MAX; /* stays a lock that was never taken, of an address
+						  * that no lookup finds */
 			return st;
 		}
 		net_hint(t->tw->w, net_plus(row->at, w->view->head_bytes + w->target * w->view->slot_bytes),
@@ -363,11 +363,11 @@ txn_edit(struct txn *t, struct txn_table *table, const struct txn_row *row, void
 	nam_status st = change_begin(t, table, row, false, &w);
 	if (st != NAM_OK)
 		return st;
-	/* The blobs are the same: neither the version's go that we met, nor any made here. */
+	/* The blobs stay: neither those of the version met nor those made here are given back. */
 	if (first)
 		w->old_blobs_n = 0;
-	/* A row is found as a slot of a block's image (or a copy made like one): it becomes the new
-	 * version as it lies there, and only its CID and sum are still to be filled in. */
+	/* A row found is a slot of a block's image (or a copy made like one): it becomes the new
+	 * version in place, and only its CID and sum are still to be filled in. */
 	w->slot = (struct rec_slot *)((uintptr_t)row->bytes - offsetof(struct rec_slot, payload));
 	w->slot->meta &= ~REC_DELETED;
 	*bytes = w->slot->payload;
