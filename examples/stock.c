@@ -25,7 +25,7 @@ main(int argc, char **argv)
 	int rc;
 
 	must(namdb_open(where, &db));
-	/* 42P07 if there is one already: that is not ours to change. */
+	/* 42P07 if a table of that name exists: leave it as it is. */
 	must(namdb_exec(db, "CREATE TABLE stock_example (item text PRIMARY KEY, n integer NOT NULL)"));
 
 	/* Many rows at once. */
@@ -37,8 +37,8 @@ main(int argc, char **argv)
 	}
 	must(namdb_batch_end(rows));
 
-	/* A transaction: all three, or none. Another one may have been faster (40001): then once
-	 * more. */
+	/* A transaction: all three updates, or none. If another transaction commits first (40001),
+	 * try again. */
 	must(namdb_prepare(db, "UPDATE stock_example SET n = n - $2 WHERE item = $1", &take));
 	do {
 		must(namdb_exec(db, "BEGIN ISOLATION LEVEL REPEATABLE READ"));
@@ -52,7 +52,7 @@ main(int argc, char **argv)
 	must(rc);
 	namdb_finalize(take);
 
-	/* Rows, where the executor left them. */
+	/* Rows are read where the executor left them. */
 	must(namdb_prepare(db, "SELECT item, n FROM stock_example WHERE n < $1 ORDER BY item", &left));
 	must(namdb_bind_int64(left, 1, 250));
 	while ((rc = namdb_step(left)) == NAMDB_ROW)
