@@ -1,10 +1,10 @@
 /*
  * catalog.h -- names to tables: definitions kept as rows in remote memory, changed by transactions.
  *
- * catalog is txn's first customer: its tables (nam_tables, nam_columns, nam_extras) are
- * tables. A process caches definitions; a commit that changes the catalog puts
- * a note on its mark in the oracle's vector, so every snapshot that covers the
- * change also knows about it, without a round trip of its own.
+ * The catalog's tables (nam_tables, nam_columns, nam_extras) are tables of txn like any others. A
+ * process caches definitions. A commit that changes the catalog puts a note on its mark in the
+ * oracle's vector, so a process that takes a snapshot that covers the change learns of it without
+ * another round trip.
  */
 #ifndef NAM_CATALOG_CATALOG_H
 #define NAM_CATALOG_CATALOG_H
@@ -21,8 +21,8 @@ struct cat_column {
 	bool not_null;
 	uint16_t offset;      /* of its fixed part in a row, set by cat_table_layout */
 	uint16_t place;       /* its number among the places of a row, likewise */
-	const char *missing;  /* what rows without that place show: a value's text; NULL: null */
-	union cat_val absent; /* the same, as cat_entry_new found it */
+	const char *missing;  /* value of rows without that place, as text; NULL = SQL's NULL */
+	union cat_val absent; /* missing as a value, from cat_entry_new */
 	char identity;        /* 'a': GENERATED ALWAYS AS IDENTITY, 'd': BY DEFAULT; 0 */
 	const char *dflt;     /* DEFAULT: an expression's text, or NULL */
 	const char *stats;    /* what ANALYZE found (stats.h), or NULL */
@@ -34,43 +34,43 @@ struct cat_check {
 	const char *text;
 };
 
-/* A place in the rows of a table whose columns have been others: whose it is. */
+/* A place in the rows of a table whose columns have changed: the column it belongs to. */
 struct cat_place {
 	uint8_t type;
-	uint16_t column; /* 1 + number, 0: of a column that was dropped */
+	uint16_t column; /* 1 + number; 0 = its column was dropped */
 	uint16_t offset; /* set by cat_table_layout */
 };
 
 /* What a name stands for. Only tables have rows of their own. */
 enum cat_kind { CAT_TABLE = 0, CAT_VIEW, CAT_SEQUENCE };
 
-/* A sequence. Its next value is a word in remote memory, which everybody moves by FETCH_ADD. */
+/* A sequence. Its next value is a word in remote memory, which sessions advance by FETCH_ADD. */
 struct cat_sequence {
 	int64_t start, step, min, max, cache;
 	bool cycle;
 	enum cat_type type;
 	net_addr word;
-	uint32_t owner; /* id of the table whose column it feeds: dropped with it; 0: nobody's */
+	uint32_t owner; /* id of the table whose column it feeds, dropped with it; 0 = none */
 };
 
 struct cat_table {
 	char name[CAT_NAME_MAX + 1];
 	uint16_t columns;
 	struct cat_column *column;
-	uint16_t keys;             /* columns of the primary key; 0: none */
+	uint16_t keys;             /* columns of the primary key; 0 = none */
 	uint16_t key[CAT_KEY_MAX]; /* column numbers, in key order */
 	uint16_t fixed;            /* bytes of the fixed part of a row */
 	uint16_t first;            /* places that every row has, and bytes of the fixed part up to
 				    * there */
 	uint16_t first_fixed;
 	uint16_t places;         /* of all rows; more than first: ALTER TABLE has added some */
-	struct cat_place *place; /* NULL: column k has place k, and there are no others */
+	struct cat_place *place; /* NULL = column k has place k, and there are no others */
 	bool system;             /* nam_tables, ...: SQL may read them, only catalog writes */
 	enum cat_kind kind;
 	uint32_t generation; /* of this id's definition: rises with ALTER */
 	unsigned checks;
 	struct cat_check *check;         /* by name */
-	char key_name[CAT_NAME_MAX + 1]; /* of the primary key's constraint; "": table_pkey */
+	char key_name[CAT_NAME_MAX + 1]; /* of the primary key's constraint; "" = table_pkey */
 	const char *view;                /* CAT_VIEW: its query's text */
 	unsigned uses;                   /* CAT_VIEW: tables and views it reads */
 	char (*use)[CAT_NAME_MAX + 1];
@@ -92,21 +92,21 @@ nam_status cat_open(struct txn_worker *tw, struct cat **out);
 void cat_close(struct cat *c);
 
 /*
- * Finds a table as t's snapshot sees it (t's own DDL included). The answer stays
- * valid until t ends. NULL with NAM_OK: there is none of that name.
+ * Finds a table as t's snapshot sees it (t's own DDL included). *out stays valid until t ends. NULL
+ * with NAM_OK = no table has that name.
  */
 nam_status cat_find(struct cat *c, struct txn *t, const char *name, const struct cat_table **out);
 /* All tables, by name. In arena memory. */
 nam_status cat_list(
     struct cat *c, struct txn *t, const struct cat_table ***out, unsigned *n, struct nam_arena *arena);
-/* Rises with every change this process has noticed: plans made before are to be made again.
- * Equal number at the start of a statement => same catalog for t. */
+/* Rises with every change this process has noticed: plans made before must be made again. If two
+ * statements of t begin with equal versions, they see one catalog. */
 uint64_t cat_version(struct cat *c, struct txn *t);
 
 /*
- * How many rows tables have, as this process last heard: a full scan says so, and bulk changes move
- * it. Nothing depends on its being right. false: nobody has looked. cat_drift rises when a count
- * becomes quite another.
+ * How many rows a table has, as far as this process knows: a full scan sets the count, bulk changes
+ * move it. It may be wrong; it only guides plans. cat_rows_seen: true if there is a count.
+ * cat_drift rises if a count changes by much.
  */
 bool cat_rows_seen(struct cat *c, const struct cat_table *table, double *rows);
 void cat_rows_saw(struct cat *c, uint32_t table_id, uint64_t rows);
@@ -116,30 +116,31 @@ uint64_t cat_drift(struct cat *c);
 /* Creates a table: def->name, columns (name, type, typmod, not_null), keys, store.slots.
  * NAM_DUPLICATE: the name is taken. Visible to others when t commits. */
 nam_status cat_create(struct cat *c, struct txn *t, const struct cat_table *def);
-/* A word of its own for a new sequence, holding its first value. NAM_FULL: there have been too
- * many. */
+/* Takes a word for a new sequence and writes its first value. NAM_FULL: the cluster has had too
+ * many sequences. */
 nam_status cat_sequence_word(struct cat *c, struct txn_worker *tw, int64_t first, net_addr *out);
-/* NAM_ABSENT: another transaction has dropped it meanwhile; NAM_CONFLICT: or changed; NAM_REFUSED:
- * a system table. */
+/* Drops a table. NAM_ABSENT: another transaction has dropped it meanwhile; NAM_CONFLICT: another
+ * transaction has changed it; NAM_REFUSED: it is a system table. */
 nam_status cat_drop(struct cat *c, struct txn *t, const struct cat_table *table);
-/* Before a table's meaning changes: waits for those who are writing it, and keeps others from
- * committing rows until t ends. READ COMMITTED gets a snapshot that covers all rows there are.
- * NAM_CONFLICT: another transaction has changed or dropped it meanwhile, or, above READ COMMITTED,
- * its rows; NAM_TIMEOUT. */
+/* Call it before a table's meaning changes. It waits for transactions that are writing the table,
+ * and lets no other transaction commit rows of it until t ends. READ COMMITTED gets a snapshot that
+ * covers all rows there are. NAM_CONFLICT: another transaction has changed or dropped it meanwhile,
+ * or, above READ COMMITTED, its rows; NAM_TIMEOUT. */
 nam_status cat_hold(struct cat *c, struct txn *t, const struct cat_table *table);
-/* Another definition for the rows of a table: the same columns as to type and place, under other
- * names, with other rules. NAM_ABSENT, NAM_CONFLICT: another transaction has been there. */
+/* Gives the rows of a table another definition. Types and places of the columns stay; names and
+ * rules may change. NAM_ABSENT, NAM_CONFLICT: another transaction has dropped or changed the
+ * table. */
 nam_status cat_alter(
     struct cat *c, struct txn *t, const struct cat_table *table, const struct cat_table *def);
-/* The same for what is known of the rows, not what they are (statistics): whoever writes them need
- * not mind. */
+/* Like cat_alter, for statistics alone: they do not change what rows mean, so writers of rows are
+ * not affected. */
 nam_status cat_describe(
     struct cat *c, struct txn *t, const struct cat_table *table, const struct cat_table *def);
-/* Before t commits or aborts: what it has changed is nobody's view any more. From then on its
- * struct may be another transaction's, even before txn_commit has returned. NULL: it has changed
+/* Call it before t commits or aborts: takes t's changes out of the lookups. Afterwards another
+ * transaction may get t's struct, even before txn_commit has returned. NULL = t has changed
  * nothing. */
 struct cat_overlay *cat_leave(struct cat *c, const struct txn *t);
-/* And after that: cid from txn_commit, 0: it came to nothing. */
+/* Call it after txn_commit or txn_abort, with the cid of txn_commit; 0 = t was rolled back. */
 void cat_settled(struct cat *c, struct txn_worker *tw, struct cat_overlay *o, tso_cid cid);
 
 /* ---- rows (catalog/row.c; drawing in catalog/row_format.h) ------------------- */
@@ -147,7 +148,7 @@ void cat_settled(struct cat *c, struct txn_worker *tw, struct cat_overlay *o, ts
 /* Computes offsets, store.row_max, store.has_key and the callbacks; from place, first and places if
  * there are any. */
 bool cat_table_layout(struct cat_table *t, struct cat_err *err);
-/* After that: is a slot of row_max bytes enough for its rows? */
+/* After cat_table_layout: true if a slot of row_max bytes is enough for the table's rows. */
 bool cat_table_fits(const struct cat_table *t, uint32_t row_max);
 
 /* Encodes one row (column k in v[k], null[k]); long values go to blobs of t. Result in arena. */

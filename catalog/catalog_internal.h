@@ -11,10 +11,10 @@
 enum {
 	CAT_SYSTEM = 3,      /* nam_tables, nam_columns, nam_extras: ids 1, 2, 3 */
 	CAT_FIRST_ID = 16,   /* of a user's table */
-	CAT_READERS = 64,    /* threads that find without a lock */
+	CAT_READERS = 64,    /* threads that look tables up without a lock */
 	CAT_SEEN = 1024,     /* row counts remembered */
 	CAT_GRAVES = 64,     /* dropped tables whose structs are kept */
-	CAT_ROOT_TABLES = 0, /* txn_db_root words: anchors of the two, next id */
+	CAT_ROOT_TABLES = 0, /* txn_db_root words: anchors of the tables, next id */
 	CAT_ROOT_COLUMNS = 1,
 	CAT_ROOT_NEXT_ID = 2,
 	CAT_ROOT_EXTRAS = 3,
@@ -28,14 +28,14 @@ struct cat_entry {
 	unsigned shots;         /* lock  shots that list it */
 	unsigned changes;       /* lock  overlays that name it */
 	bool fresh;             /* lock  on c->fresh */
-	tso_cid born;           /* lock  commit that created it, when this process did */
-	tso_cid gone;           /* lock  buried: freed when the watermark is here */
+	tso_cid born;           /* lock  commit that created it, if this process did */
+	tso_cid gone;           /* lock  buried: freed once the watermark has reached gone */
 	struct cat_entry *next; /* lock  fresh or buried */
 	struct cat_column columns[];
 };
 
-/* The whole catalog as snapshots from..at see it; the newest one also beyond, until something is
- * noted. */
+/* A catalog snapshot: the whole catalog as snapshots from..at see it. The newest one is also right
+ * beyond `at`, until a newer note comes. */
 struct cat_shot {
 	tso_cid from, at;         /* i */
 	struct cat_shot *older;   /* lock */
@@ -52,7 +52,7 @@ struct cat_hazard {
 /* What one transaction has changed, newest first. */
 struct cat_change {
 	bool drop;
-	bool keep; /* ALTER: the rows stay, whatever becomes of this definition */
+	bool keep; /* ALTER: the rows stay, whether this definition commits or not */
 	struct cat_entry *entry;
 	struct cat_change *next;
 };
@@ -87,14 +87,15 @@ struct cat_entry *cat_entry_new(const struct cat_table *def);
 /* ---- ddl.c */
 struct cat_overlay *cat_overlay_locked(struct cat *c, const struct txn *t);
 struct cat_overlay *cat_overlay_of(struct cat *c, const struct txn *t);
-/* A table t has created under that name, or NULL; *hides: t has dropped the one of that name. */
+/* The table that t has created under that name, or NULL. *hides: t has dropped a table of that
+ * name. */
 const struct cat_entry *cat_overlay_find(struct cat *c, const struct txn *t, const char *name, bool *hides);
 bool cat_overlay_drops(const struct cat_overlay *o, const struct cat_entry *e);
 
 /* ---- pages.c */
 struct cat_pages *cat_pages_new(void);
 void cat_pages_free(struct cat_pages *p);
-/* The table is gone. */
+/* Drops the pages of a table that is gone. */
 void cat_pages_forget(struct cat_pages *p, uint32_t table);
 
 /* ---- system.c */
@@ -102,10 +103,11 @@ struct cat_rows {
 	struct cat_table *table; /* laid out, not open */
 	unsigned n;
 };
-/* Finds or creates the system tables; fills c->system. In a coroutine. */
-/* For txn_on_orphan: does t's snapshot show this table? cat_shows: one that is no system table. */
+/* For txn_on_orphan: *yes is true if t's snapshot shows this table. cat_shows: only for a table
+ * that is no system table. */
 nam_status cat_listed(void *cat, struct txn *t, uint32_t table, net_addr anchor, bool *yes);
 nam_status cat_shows(struct cat *c, struct txn *t, uint32_t table, net_addr anchor, bool *yes);
+/* Finds or creates the system tables; fills c->system. In a coroutine. */
 nam_status cat_bootstrap(struct cat *c, struct txn_worker *tw);
 /* Every table's definition as t sees it. */
 nam_status cat_read_all(struct cat *c, struct txn *t, struct cat_rows *out, struct nam_arena *arena);
@@ -113,7 +115,8 @@ nam_status cat_read_all(struct cat *c, struct txn *t, struct cat_rows *out, stru
  * nam_extras. */
 nam_status cat_write(
     struct cat *c, struct txn *t, const struct cat_table *def, bool extras, struct nam_arena *arena);
-/* Deletes them. NAM_ABSENT: somebody else did. NAM_CONFLICT: they are others by now. */
+/* Deletes a definition's rows. NAM_ABSENT: another transaction did. NAM_CONFLICT: another
+ * transaction has changed them. */
 nam_status cat_erase(
     struct cat *c, struct txn *t, const struct cat_table *def, bool extras, struct nam_arena *arena);
 /* Opens the process's part of a table. */

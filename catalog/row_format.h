@@ -15,8 +15,9 @@
  *        | places | is it NULL? 1 byte | cell | is it NULL? | cell | ...     |
  *        +--------+- - - - - - - - - - - - - - - - - - - - - - - - - - - - - +
  *
- *   A row has the places that there were when it was written; of others a column shows its
- *   `missing`. Places of dropped columns stay, zeros in rows written since.
+ *   A row has the places that the table had when the row was written. For a place that the row
+ *   lacks, a column shows its `missing`. Places of dropped columns stay; rows written since have
+ *   zeros there.
  *
  *   cell of BOOL 1 byte, INT2 2, INT4 FLOAT4 4, INT8 FLOAT8 DATE TIME and timestamps 8,
  *   little-endian, not aligned; of TEXT, NUMERIC and every other str 8:
@@ -35,8 +36,7 @@
  *
  * Always true
  *   C1  Where a place's cell lies depends on the table only: any column of any row is O(1) away.
- *   C2  where >= first_fixed and where + length <= length of the row. A row that says otherwise is
- *       corrupt.
+ *   C2  where >= first_fixed and where + length <= length of the row. Any other row is corrupt.
  *   C3  The cell of a NULL is zeros.
  *   C4  A row never needs more than store.row_max bytes: what does not fit is spilled, the longest
  *       first, key columns last.

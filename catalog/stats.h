@@ -1,6 +1,6 @@
 /*
- * stats.h -- what ANALYZE found out about a column: kept as a text beside its definition, read when
- * a plan asks.
+ * stats.h -- statistics of a column, which ANALYZE makes: kept as a text beside the column's
+ * definition, read when a plan asks for them.
  */
 #ifndef NAM_CATALOG_STATS_H
 #define NAM_CATALOG_STATS_H
@@ -16,21 +16,22 @@ enum {
 struct cat_stats {
 	double null_frac;
 	double width;    /* average bytes of a value */
-	double distinct; /* so many values; < 0: times -1, that share of the rows; 0: nobody
-			  * knows */
+	double distinct; /* so many values; < 0: times -1, that share of the rows;
+			  * 0 = unknown */
 	unsigned mcvs, bounds;
 	union cat_val *mcv; /* the most common first */
-	double *freq;       /* of them: shares of all rows */
+	double *freq;       /* each value's share of all rows */
 	/* Values that divide the rest, NULLs aside, into bounds - 1 parts of equally many rows:
 	 * ascending. */
 	union cat_val *bound;
 };
 
-/* May a value of this type be cut to its first bytes, and still be where it was in the order? */
+/* True if a value of this type, cut to its first bytes, keeps its place in the order. */
 bool cat_stats_may_cut(enum cat_type type);
-/* NULL: no memory. */
+/* NULL = no memory. */
 char *cat_stats_write(const struct cat_stats *s, enum cat_type type, struct nam_arena *arena);
-/* NULL: it is no text of ours for that type (or no memory): then nothing is known of the column. */
+/* NULL = the text does not come from cat_stats_write for that type, or no memory: then the column
+ * has no statistics. */
 struct cat_stats *cat_stats_read(const char *text, enum cat_type type, struct nam_arena *arena);
 
 #endif

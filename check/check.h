@@ -7,8 +7,8 @@
  *	chk_print(c, stdout);
  *	chk_close(c);
  *
- * It sees transactions, what they asked and what they got, and nothing of the database; README.md
- * says how a history is written down and what is looked for. One thread per struct chk.
+ * It sees transactions, their requests and the answers, and nothing of the database. README.md has
+ * the format of a history and the list of anomalies. One thread per struct chk.
  */
 #ifndef NAM_CHECK_CHECK_H
 #define NAM_CHECK_CHECK_H
@@ -27,14 +27,14 @@ enum chk_level {
 	CHK_SESSION_SERIALIZABLE,
 	CHK_STRICT_SERIALIZABLE,
 	CHK_LEVELS,
-	CHK_UNSAID = CHK_LEVELS, /* what the history's first line says, else CHK_SNAPSHOT */
+	CHK_UNSAID = CHK_LEVELS, /* the level in the history's first line, else CHK_SNAPSHOT */
 };
 
 enum chk_verdict { CHK_CLEAN, CHK_ANOMALY, CHK_BAD_INPUT };
 
 struct chk_options {
 	enum chk_level level;
-	unsigned witnesses; /* how many findings are told in full; 0: 8 */
+	unsigned witnesses; /* how many findings are printed in full; 0 = 8 */
 	bool partial;       /* a history without its last line is judged as far as it goes */
 };
 
@@ -46,17 +46,16 @@ void chk_close(struct chk *c);
 enum chk_verdict chk_judge(
     struct chk *c, const char *name, const char *bytes, size_t len, const struct chk_options *opt);
 
-/* What was found, for people or as one JSON object. Bad input: the line and what is wrong with
- * it. */
+/* Prints the findings, for people or as one JSON object. Of bad input: the line and its fault. */
 void chk_print(const struct chk *c, FILE *out);
 void chk_print_json(const struct chk *c, FILE *out);
 
-/* Does the history hold at this level? After chk_judge. False for bad input. */
+/* True if the history holds at this level. After chk_judge. False for bad input. */
 bool chk_holds(const struct chk *c, enum chk_level level);
 /* Names of the findings that break the level asked for, from 0; NULL behind the last. "lost
  * update", "G1c", ... */
 const char *chk_finding(const struct chk *c, unsigned i);
-/* Bad input: what and where; else "". */
+/* Of bad input: the fault and its place; else "". */
 const char *chk_error(const struct chk *c);
 
 const char *chk_level_name(enum chk_level level);

@@ -1,6 +1,6 @@
 /*
- * cli.h -- the subcommands of the program `namdb`. Each takes argv with its own name at argv[0]
- * and returns the exit code: 0 done, 1 it did not work, 2 the command line makes no sense.
+ * cli.h -- the subcommands of the program `namdb`. Each takes argv with its own name at argv[0] and
+ * returns the exit code: 0 = done, 1 = it failed, 2 = the command line is wrong.
  */
 #ifndef NAM_CLI_CLI_H
 #define NAM_CLI_CLI_H
@@ -12,16 +12,16 @@ int cli_sql(int argc, char **argv);  /* a compute node with the shell */
 /* Measurements. Weak: a build without them has no such command. */
 int cli_bench(int argc, char **argv) __attribute__((weak));
 int cli_storage(int argc, char **argv); /* a storage node, until SIGTERM */
-int cli_doctor(int argc, char **argv);  /* what this machine lacks, RDMA above all */
-int cli_status(int argc, char **argv);  /* what storage nodes say of themselves */
+int cli_doctor(int argc, char **argv);  /* finds out if RDMA will work on this machine */
+int cli_status(int argc, char **argv);  /* memory, heartbeat and load of storage nodes */
 int cli_check(int argc, char **argv);   /* judges recorded histories */
 
 /*
- * The storage nodes if no --storage names them: $NAMDB_STORAGE, else one at the usual port of this
- * host.
+ * The storage nodes if there is no --storage: $NAMDB_STORAGE, else one node at the default port of
+ * this host.
  */
 const char *cli_storage_list(void);
-/* A string in quotes, on stdout. */
+/* Prints a string in JSON's quotes on stdout. */
 void cli_json_text(const char *s);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include <compute_node/cn.h>
 
-/* A small shop: customers, products, orders, order_lines; the same rows every time. false: said on
- * stderr. */
+/* Loads a small shop: customers, products, orders, order_lines; always those rows. False if it
+ * failed; stderr says why. */
 bool demo_load(struct cn *cn, bool quiet);
 
 #endif

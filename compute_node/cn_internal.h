@@ -30,7 +30,7 @@ struct cn_worker {
 	nam_status status;            /* lock */
 	struct nam_err err;           /* lock */
 	bool stop;                    /* lock */
-	bool stop_posted;             /* lock  whoever stops it is done with boss */
+	bool stop_posted;             /* lock  the stopping thread no longer touches boss */
 	struct cn_job *first, **last; /* lock */
 };
 
@@ -44,18 +44,18 @@ struct cn {
 	unsigned workers;
 	struct cn_worker *heart;   /* beats, and does nothing else: on mapped memory no verb
 				    * parks. Behind worker[] */
-	struct cn_worker *settler; /* settles other processes that have stopped; runs no
-				    * jobs. Behind the heart */
+	struct cn_worker *settler; /* the recoverer: recovers processes that have stopped;
+				    * runs no jobs. Behind the heart */
 	_Atomic unsigned next;
 	_Atomic unsigned sessions;
 	atomic_bool closing;
 	pthread_mutex_t end_lock;
-	bool ended; /* end_lock  the heart has seen that the process is shut out */
-	void (*on_end)(void *arg, const char *why); /* end_lock  NULL: nobody asks, or it has been
+	bool ended; /* end_lock  the heart has seen that the process is fenced */
+	void (*on_end)(void *arg, const char *why); /* end_lock  NULL = none, or it has been
 						     * called */
 	void *on_end_arg;                           /* end_lock */
 	pthread_t teller;                           /* the heart's, then cn_close's: calls on_end */
-	bool telling;                               /* likewise: there is such a thread */
+	bool telling;                               /* likewise: teller is running */
 	struct cn_worker worker[];
 };
 

@@ -23,27 +23,28 @@ enum cn_print_form {
 	CN_MARKDOWN,
 };
 
-/* What a column holds: numbers stand at the right; in JSON all but text goes without quotes. */
+/* What a column holds: numbers are aligned right; in JSON only text has quotes. */
 enum cn_kind { CN_TEXT, CN_NUMBER, CN_BOOL, CN_DOCUMENT /* JSON already */ };
 
 struct cn_print;
-/* NULL: no memory. out is borrowed until close. */
+/* NULL = no memory. out is borrowed until close. */
 struct cn_print *cn_print_open(FILE *out, enum cn_print_form form);
 void cn_print_close(struct cn_print *p);
 /* Between tables: another stream; another form. */
 void cn_print_to(struct cn_print *p, FILE *out);
 void cn_print_as(struct cn_print *p, enum cn_print_form form);
-/* What stands for NULL, in every form but JSON; "" at first. Copied; false: no memory. */
+/* Sets the text that stands for NULL in every form but JSON; "" at first. Copied. False if there is
+ * no memory. */
 bool cn_print_null(struct cn_print *p, const char *text);
-/* Lines that cn_print_end would write, more or less (values of several lines count as one). */
+/* About how many lines cn_print_end would write (a value of several lines counts as one). */
 size_t cn_print_lines(const struct cn_print *p);
 
-/* One table: begin, cells row by row, end. false: no memory (the table is dropped). */
+/* One table: begin, cells row by row, end. False if there is no memory (the table is dropped). */
 bool cn_print_begin(struct cn_print *p, unsigned columns, const char *const *name, const enum cn_kind *kind);
 bool cn_print_cell(struct cn_print *p, const char *s, size_t len, bool null);
 /*
- * Above the next table, in forms that people read: aligned, expanded, Markdown. Centred where it
- * is aligned.
+ * Sets the title above the next table, in forms that people read: aligned, expanded, Markdown.
+ * Centred above an aligned table.
  */
 void cn_print_title(struct cn_print *p, const char *title);
 /* Whole lines below the table that has begun, in the same forms. */
@@ -52,7 +53,7 @@ void cn_print_foot(struct cn_print *p, const char *text);
 void cn_print_end(struct cn_print *p, bool footer);
 /* Forgets a table that has begun, printing nothing more of it. */
 void cn_print_drop(struct cn_print *p);
-/* A table has begun and not ended. */
+/* True if a table has begun and not ended. */
 bool cn_print_busy(const struct cn_print *p);
 
 /* Columns a terminal needs for this text (its widest line). */

@@ -1,5 +1,5 @@
 /*
- * split.h -- where a statement ends in a stream of SQL text: at a `;` outside quotes, comments
+ * split.h -- finds the end of a statement in a stream of SQL text: a `;` outside quotes, comments
  * and dollar quotes, as PostgreSQL's lexer sees them. Bytes may come in pieces of any size.
  */
 #ifndef NAM_COMPUTE_NODE_SPLIT_H
@@ -27,7 +27,7 @@ size_t cn_split_feed(struct cn_split *s, const char *p, size_t n, bool *end);
 /* For the prompt: '=' nothing yet, '-' in a statement, '\'' or '"' in quotes, '$' in a dollar
  * quote, '*' in a comment. */
 char cn_split_where(const struct cn_split *s);
-/* Not in quotes, nor in a comment. */
+/* True if the text so far ends neither in quotes nor in a comment. */
 bool cn_split_plain(const struct cn_split *s);
 
 #endif

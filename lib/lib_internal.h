@@ -8,18 +8,18 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* A cluster as this process knows it: one compute node, and with memory: the regions too.
+/* A cluster as this process knows it: one compute node; of `memory:` also the regions.
  * Counted. */
 struct lib_place;
 /* Finds or opens it. NULL: err says why. */
 struct lib_place *lib_place_open(const char *where, struct nam_err *err);
 void lib_place_close(struct lib_place *p);
 struct cn *lib_place_cn(struct lib_place *p);
-/* db->end_fn is called once when p's compute node has lost its place in the cluster; now, if it
- * has. NULL fn: not any more. Waits for an fn that is being called. */
+/* db->end_fn is called once when p's compute node has lost its place in the cluster; at once, if it
+ * has lost it already. fn NULL = no more calls. Waits for an fn that is being called. */
 void lib_place_watch(
     struct lib_place *p, struct namdb *db, void (*fn)(void *arg, const char *why), void *arg);
-/* This thread is inside such an fn: nothing of the library may be called. */
+/* True if this thread is inside an end_fn, from which no function of the library may be called. */
 bool lib_telling(void);
 /* Counts forks: 0 in the process that loaded the library. */
 unsigned lib_process(void);
@@ -35,10 +35,10 @@ struct namdb {
 	bool open;                                  /* with busy */
 	bool closed;                                /* namdb_close has been here */
 	unsigned process;                           /* lib_process() of the one that opened it */
-	void (*end_fn)(void *arg, const char *why); /* with the place's end_lock; NULL:
-						     * nobody asks, or it has been called */
+	void (*end_fn)(void *arg, const char *why); /* with the place's end_lock; NULL =
+						     * none, or it has been called */
 	void *end_arg;                              /* likewise */
-	struct namdb *watch_next;                   /* likewise; of the place's handles that ask */
+	struct namdb *watch_next;                   /* likewise; the place's next with an end_fn */
 	struct lib_place *place;                    /* with busy, while open */
 	struct cn_session *s;                       /* likewise */
 	struct namdb_stmt *stmts;                   /* with busy */
@@ -52,16 +52,16 @@ struct namdb {
 	void *notice_arg;
 };
 
-/* Goes in. false: another thread is inside, or it is closed: NAMDB_MISUSE. */
+/* Enters the handle. False if another thread is inside or the handle is closed: NAMDB_MISUSE. */
 bool lib_enter(struct namdb *db);
 void lib_leave(struct namdb *db);
-/* Drops a reference; frees the last. Not inside. */
+/* Drops a reference; with the last one the handle is freed. Not inside. */
 void lib_drop(struct namdb *db);
 /* For cn_exec and cn_run: everything but rows. */
 void lib_sink(struct namdb *db, struct sql_sink *out);
 void lib_clear(struct namdb *db);
-/* The session is needed for something else: a statement that is under way gets its other rows into
- * its own memory. */
+/* Call it before the session is used for something else: it copies the rows that the running
+ * statement has still to give into that statement's memory. */
 void lib_settle(struct namdb *db);
 /* The session is about to end: no statement has a plan any more. */
 void lib_forget_all(struct namdb *db);

@@ -14,31 +14,33 @@
  *
  * Where. One string says which cluster:
  *
- *	memory:                  storage in this process, ours alone, gone at close
- *	memory:NAME              the same, shared by all handles of this process that say NAME
+ *	memory:                  storage in this process, for this handle alone, gone at close
+ *	memory:NAME              storage in this process, for all of its handles that say NAME
  *	HOST:PORT[,HOST:PORT...] storage nodes (also namdb://HOST:PORT,...)
  *
  * with options behind a question mark, name=value, separated by &: size=512m and nodes=3 (memory),
  * fabric=auto|shm|verbs|tcp, cluster=NAME, secret=FILE, connect_ms=N (nodes), lease_ms=N (of a new
- * cluster: a process that stands still so long is taken for dead; default 3000), workers=N (threads
- * of this process; default 1). Handles that say the same nodes and options share what they need of
- * this process. What the first handle of memory:NAME said of it goes for all.
+ * cluster: a process that stalls for so long with a transaction open is fenced; default 3000),
+ * workers=N (threads of this process; default 1). Handles with equal nodes and options share one
+ * compute node in this process. The options of the first handle of memory:NAME hold for all its
+ * handles.
  *
- * Results. Calls answer NAMDB_OK, NAMDB_ROW, NAMDB_DONE, NAMDB_ERROR or NAMDB_MISUSE. After
- * NAMDB_ERROR namdb_sqlstate, namdb_message, namdb_detail, namdb_hint and namdb_position say what
- * was wrong, in PostgreSQL's codes. NAMDB_MISUSE: the call itself makes no sense (see below);
+ * Results. Calls return NAMDB_OK, NAMDB_ROW, NAMDB_DONE, NAMDB_ERROR or NAMDB_MISUSE. After
+ * NAMDB_ERROR namdb_sqlstate, namdb_message, namdb_detail, namdb_hint and namdb_position describe
+ * the error, in PostgreSQL's codes. NAMDB_MISUSE: the call itself makes no sense (see below);
  * nothing has happened.
  *
- * Transactions. A statement by itself is one. BEGIN, COMMIT and ROLLBACK are statements, or
- * namdb_begin and so on. After an error inside BEGIN ... everything but ROLLBACK answers 25P02.
+ * Transactions. A statement outside BEGIN ... COMMIT is a transaction. BEGIN, COMMIT and ROLLBACK
+ * are statements; namdb_begin, namdb_commit and namdb_rollback do what they do. After an error
+ * inside BEGIN ... every statement but ROLLBACK fails with 25P02.
  *
- * Threads. A handle and its statements are one thread's at a time; a call that finds another thread
- * inside answers NAMDB_MISUSE. namdb_cancel may be called from any thread, and from a signal
+ * Threads. One thread at a time may use a handle and its statements; a call that finds another
+ * thread inside returns NAMDB_MISUSE. namdb_cancel may be called from any thread, and from a signal
  * handler, while the handle is open. Handles are independent of each other.
  *
- * Fork. A handle is its process's. In a child made by fork every call on a handle of the parent
- * answers NAMDB_MISUSE, namdb_message says why, and nothing happens to the parent; namdb_close
- * frees nothing there. The child opens handles of its own.
+ * Fork. A handle belongs to the process that opened it. In a child made by fork every call on a
+ * handle of the parent returns NAMDB_MISUSE, namdb_message says why, and nothing happens to the
+ * parent; namdb_close frees nothing there. The child may open handles of its own.
  *
  * Signals. The library installs no handler, and its threads take no signals.
  *
@@ -46,7 +48,7 @@
  * until the next call that steps, runs or prepares something on the handle, error texts until the
  * next call.
  *
- * Several statements of a handle may be under way: when a second one runs, the rows that the first
+ * Several statements of a handle may be half read: when a second one runs, the rows that the first
  * still has to give are kept in memory. To read two large results side by side, open two handles.
  */
 #ifndef NAMDB_H
@@ -67,33 +69,33 @@ typedef struct namdb_batch namdb_batch;
 
 enum { NAMDB_OK = 0, NAMDB_ROW = 1, NAMDB_DONE = 2, NAMDB_ERROR = 3, NAMDB_MISUSE = 4 };
 
-/* What a value is, as far as C sees it. Everything else (numeric, date, ...) is NAMDB_TEXT. */
+/* The kind of a value. Types that are not listed (numeric, date, ...) are NAMDB_TEXT. */
 enum { NAMDB_NULL = 0, NAMDB_BOOL = 1, NAMDB_INT64 = 2, NAMDB_DOUBLE = 3, NAMDB_TEXT = 4 };
 
 /* The library's version, as in NAMDB_VERSION. */
 const char *namdb_version(void);
 
-/* On NAMDB_ERROR *out is a handle that knows the error and must be closed, or NULL when there was
- * no memory. */
+/* On NAMDB_ERROR *out is a handle that has the error and must be closed, or NULL if there was no
+ * memory. */
 int namdb_open(const char *where, namdb **out);
-/* Rolls back an open transaction. Statements and batches that are still there answer NAMDB_MISUSE
- * from now on, and must still be finalized. NULL is fine. */
+/* Rolls back an open transaction. Calls on statements and batches that are still there return
+ * NAMDB_MISUSE from now on; they must still be finalized. NULL is fine. */
 void namdb_close(namdb *db);
 
 /* ---- errors of the last call on this handle or its statements -------------------- */
 
 const char *namdb_sqlstate(const namdb *db); /* five characters; "00000": none */
 const char *namdb_message(const namdb *db);
-const char *namdb_detail(const namdb *db); /* "" when there is none; hint likewise */
+const char *namdb_detail(const namdb *db); /* "" = none; hint likewise */
 const char *namdb_hint(const namdb *db);
-int namdb_position(const namdb *db); /* character of the statement, from 1; 0: none */
+int namdb_position(const namdb *db); /* character of the statement, from 1; 0 = none */
 
 /*
- * A process that stands still for longer than the cluster's lease (a debugger, SIGSTOP, a frozen
- * virtual machine) with a transaction open is shut out by the others, and what it had not committed
- * is rolled back. From then on every statement of its handles ends with 57P01, or 08007 where it
- * may have been committed; fn(arg, why) says so at once, in one line, for those that must do
- * something about it:
+ * If this process stalls for longer than the cluster's lease with a transaction open (a debugger,
+ * SIGSTOP, a frozen virtual machine), other processes fence it and roll its open transactions back.
+ * From then on every statement of its handles ends with 57P01, or with 08007 if its transaction may
+ * have been committed. namdb_on_end registers a function for programs that must react at once; why
+ * is the reason, in one line:
  *
  *	static void
  *	lost(void *arg, const char *why)
@@ -105,12 +107,12 @@ int namdb_position(const namdb *db); /* character of the statement, from 1; 0: n
  *	...
  *	namdb_on_end(db, lost, &reconnect);
  *
- * Called once for each handle that asks, on a thread of the library's, or, if it has happened
- * already, before namdb_on_end returns. In fn every call of the library answers NAMDB_MISUSE, and
- * namdb_close does nothing, so fn leaves word for another thread; it may also end the program
- * (exit). namdb_close waits for an fn that is being called. NULL: nobody. Where processes share
- * mapped memory with the storage nodes of their host, one that does not even answer is killed
- * (SIGKILL): then nobody is left to be called.
+ * fn is called once for each handle that registered one, on a thread of the library's; if the
+ * process is fenced already, before namdb_on_end returns. In fn every call of the library returns
+ * NAMDB_MISUSE, and namdb_close does nothing, so fn tells another thread of the program to act, or
+ * ends the program (exit). namdb_close waits for an fn that is being called. NULL = no function. If
+ * a process maps memory of the storage nodes of its host and does not answer their question whether
+ * it lives, it is killed (SIGKILL); fn is not called then.
  */
 int namdb_on_end(namdb *db, void (*fn)(void *arg, const char *why), void *arg);
 
@@ -119,44 +121,45 @@ int namdb_on_end(namdb *db, void (*fn)(void *arg, const char *why), void *arg);
 /* Runs one or several statements; rows are dropped. Stops at the first error. */
 int namdb_exec(namdb *db, const char *sql);
 
-/* One statement. Parameters are $1, $2, ...; their types follow from where they stand. */
+/* One statement. Parameters are $1, $2, ...; their types follow from their places in the
+ * statement. */
 int namdb_prepare(namdb *db, const char *sql, namdb_stmt **out);
-/* Stops it if it runs. NULL is fine. */
+/* Frees the statement, and stops it if it runs. NULL is fine. */
 void namdb_finalize(namdb_stmt *st);
 
 unsigned namdb_param_count(const namdb_stmt *st);
-/* i from 1. Values stay bound until bound anew. Bytes are copied. len -1: up to the 0. A value that
- * does not fit its parameter's type is an error of the first step. */
+/* i from 1. A value stays bound until another replaces it. Bytes are copied. len -1: up to the 0.
+ * If a value does not fit its parameter's type, the first step fails. */
 int namdb_bind_null(namdb_stmt *st, unsigned i);
 int namdb_bind_bool(namdb_stmt *st, unsigned i, int value);
 int namdb_bind_int64(namdb_stmt *st, unsigned i, int64_t value);
 int namdb_bind_double(namdb_stmt *st, unsigned i, double value);
 int namdb_bind_text(namdb_stmt *st, unsigned i, const char *text, ptrdiff_t len);
 
-/* The next row: NAMDB_ROW; NAMDB_DONE: there are no more, the statement has run. A step after that
- * runs it again. */
+/* NAMDB_ROW: here is the next row. NAMDB_DONE: there are no more, the statement has run; another
+ * step runs it again. */
 int namdb_step(namdb_stmt *st);
-/* Ends a run early; the next step begins anew. Bound values stay. */
+/* Ends a run early; the next step runs the statement again. Bound values stay. */
 int namdb_reset(namdb_stmt *st);
-/* Rows changed or answered by the last finished run; exec: by its last statement. */
+/* Rows that the last finished run changed or returned; for namdb_exec, its last statement. */
 uint64_t namdb_changes(const namdb *db);
 
 /* An array, parameter or column, is text as PostgreSQL writes it: {1,2,NULL}, {"a b","c\\"d"}. So
- * namdb_bind_text(st, 1, "{3,1,4}", -1) is all that `id = ANY ($1)` wants, and its rows are looked
- * up together. */
+ * namdb_bind_text(st, 1, "{3,1,4}", -1) binds the array of `id = ANY ($1)`; the rows of its keys
+ * are looked up together. */
 
-/* Columns, from 0. Out of range: NULL, 0, NAMDB_NULL. */
+/* Columns count from 0. Out of range: NULL, 0, NAMDB_NULL. */
 unsigned namdb_column_count(const namdb_stmt *st);
 const char *namdb_column_name(const namdb_stmt *st, unsigned i);
 const char *namdb_column_typename(const namdb_stmt *st, unsigned i); /* "bigint" */
 /* Of the current row. */
 int namdb_column_kind(const namdb_stmt *st, unsigned i);
 int64_t namdb_column_int64(
-    const namdb_stmt *st, unsigned i); /* 0 when it is none and does not read like one */
+    const namdb_stmt *st, unsigned i); /* 0 if the value is no integer and its text is none */
 double namdb_column_double(const namdb_stmt *st, unsigned i);
-/* As text, with a 0 behind it. NULL: a NULL, or no memory. */
+/* The value as text, with a 0 behind it. NULL = SQL's NULL, or no memory. */
 const char *namdb_column_text(namdb_stmt *st, unsigned i);
-/* The same without a copy where the value is text: *len bytes, no 0 behind them. */
+/* The value as text, *len bytes without a 0 behind them. A value that is text is not copied. */
 const char *namdb_column_bytes(namdb_stmt *st, unsigned i, size_t *len);
 
 /* ---- transactions --------------------------------------------------------------------- */
@@ -164,16 +167,17 @@ const char *namdb_column_bytes(namdb_stmt *st, unsigned i, size_t *len);
 int namdb_begin(namdb *db);
 int namdb_commit(namdb *db);
 int namdb_rollback(namdb *db);
-/* 'I' none open, 'T' one is, 'E' one is and has failed. */
+/* 'I': no transaction is open; 'T': one is; 'E': one is and has failed. */
 char namdb_state(const namdb *db);
 
 /* ---- many rows at once ------------------------------------------------------------------- */
 
 /*
- * Fills a table much faster than INSERT: rows go in as one COPY, all or nothing. columns: "a, b",
- * or NULL for all; both as they stand in SQL. Fields are added one by one, then the row is ended;
- * all of it is kept in memory until namdb_batch_end sends it (NAMDB_OK: all rows are in). That or
- * namdb_batch_abort frees the batch. NULL is fine for abort.
+ * Fills a table much faster than INSERT: rows go in as one COPY, all or nothing. table and columns
+ * ("a, b", or NULL for all) are written as in SQL. Add the fields of a row one by one, then end the
+ * row with namdb_batch_row. All rows are kept in memory until namdb_batch_end sends them (NAMDB_OK:
+ * all rows are in the table). namdb_batch_end or namdb_batch_abort frees the batch. NULL is fine
+ * for abort.
  */
 int namdb_batch_begin(namdb *db, const char *table, const char *columns, namdb_batch **out);
 int namdb_batch_null(namdb_batch *b);
@@ -186,16 +190,16 @@ void namdb_batch_abort(namdb_batch *b);
 
 /* ---- while it runs ---------------------------------------------------------------------- */
 
-/* The running call ends soon with 57014. */
+/* Makes the running call end soon with 57014. */
 void namdb_cancel(namdb *db);
-/* Called now and then by a COPY: bytes so far, in all (0: unknown), rows. Not 0: stop. NULL:
- * nobody. */
+/* A COPY calls fn now and then: bytes so far, in all (0 = unknown), rows. If fn does not return 0,
+ * the COPY stops. NULL = no function. */
 int namdb_progress(namdb *db, int (*fn)(void *arg, uint64_t bytes, uint64_t total, uint64_t rows), void *arg);
-/* NOTICE and WARNING. NULL: nobody. */
+/* fn gets each NOTICE and WARNING. NULL = no function. */
 int namdb_notice(namdb *db,
     void (*fn)(void *arg, const char *severity, const char *sqlstate, const char *text), void *arg);
 
-/* Verbs, round trips and bytes of this handle so far: what it asked of the storage nodes. */
+/* Verbs, round trips and bytes of this handle's statements so far. */
 struct namdb_counts {
 	uint64_t verbs, round_trips, bytes_in, bytes_out;
 };

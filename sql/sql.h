@@ -18,17 +18,16 @@ struct sql_stmt; /* a prepared statement */
 /* max_bytes: longest statement (0 = 1 MiB); longer ones answer 54000. */
 nam_status sql_parser_open(size_t max_bytes, struct sql_parser **out);
 void sql_parser_close(struct sql_parser *p);
-/* Coroutines that parse hold up their whole thread meanwhile: for simulated time, which must not
- * depend on how long it takes. Before anybody parses. */
+/* From now on a coroutine that parses blocks its whole thread. Simulated time needs this: it must
+ * not depend on how long parsing takes. Call it before the first parse. */
 void sql_parser_blocks(struct sql_parser *p);
 
 struct sql_session_config {
 	struct txn_worker *tw;
 	struct cat *cat;
 	struct sql_parser *parser;
-	const _Atomic int
-	    *cancel; /* non-zero: the running statement ends with 57014. The session's user resets
-		      * it. */
+	/* Not 0: the running statement ends with 57014. The session's user resets it. */
+	const _Atomic int *cancel;
 };
 nam_status sql_session_open(const struct sql_session_config *cfg, struct sql_session **out);
 /* Rolls back an open transaction. In a coroutine. */
@@ -36,7 +35,7 @@ void sql_session_close(struct sql_session *s);
 /* 'I' idle, 'T' in a transaction, 'E' in a failed one: as PostgreSQL's ReadyForQuery. */
 char sql_session_state(const struct sql_session *s);
 
-/* What a result looks like. */
+/* One column of a result. */
 struct sql_column {
 	char name[CAT_NAME_MAX + 1];
 	enum cat_type type;
@@ -50,25 +49,25 @@ struct sql_batch_view {
 	unsigned n;
 };
 
-/* Where results go. All called on the session's coroutine. Returning false stops the statement
- * (57014). */
+/* Where results go. All functions are called on the session's coroutine. If one returns false, the
+ * statement stops (57014). */
 struct sql_sink {
 	void *arg;
-	/* Once per statement that answers rows, before them. */
+	/* Once per statement that returns rows, before the rows. */
 	bool (*begin)(void *arg, const struct sql_column *col, unsigned n);
 	bool (*rows)(void *arg, const struct sql_batch_view *b);
 	/* The statement is done: "INSERT 0 3", "SELECT 7", "CREATE TABLE". */
 	bool (*done)(void *arg, const char *tag, uint64_t rows);
 	/* NOTICE and WARNING. */
 	void (*notice)(void *arg, const char *severity, const char *sqlstate, const char *text);
-	/* COPY FROM STDIN: the next piece of input; *len == 0: the end. false: the user gave up. */
+	/* COPY FROM STDIN: the next piece of input; *len 0 = the end. False if the user gave up. */
 	bool (*copy_in)(void *arg, const char **bytes, size_t *len);
-	/* COPY ... STDIN and STDOUT begin: rows of so many columns come out or go in. May be
-	 * NULL. */
+	/* COPY ... STDIN and STDOUT begin: rows of so many columns come out or go in. NULL =
+	 * not called. */
 	bool (*copy_begin)(void *arg, bool out, unsigned columns);
-	/* COPY TO STDOUT: some whole lines. May be NULL. */
+	/* COPY TO STDOUT: some whole lines. NULL = not called. */
 	bool (*copy_out)(void *arg, const char *bytes, size_t len);
-	/* COPY progress: bytes read so far, bytes in all (0 unknown), rows. May be NULL. */
+	/* COPY progress: bytes read so far, bytes in all (0 = unknown), rows. NULL = not called. */
 	void (*progress)(void *arg, uint64_t bytes, uint64_t total, uint64_t rows);
 };
 /*
@@ -80,19 +79,19 @@ bool sql_execute(
     struct sql_session *s, const char *text, size_t len, const struct sql_sink *sink, struct cat_err *err);
 
 /* Prepared statements: one statement, parameters $1.. with types inferred (or given; CAT_UNKNOWN =
- * infer). The plan is kept and made anew when the catalog has changed. */
+ * infer). The plan is kept; if the catalog changes, the next run makes it again. */
 bool sql_prepare(struct sql_session *s, const char *text, size_t len, const enum cat_type *types, unsigned n,
     struct sql_stmt **out, struct cat_err *err);
 unsigned sql_stmt_params(const struct sql_stmt *st, const enum cat_type **types);
-/* What it answers, as of its current plan; 0 columns and NULL: no rows. Valid until the next
- * sql_run of st. */
+/* Columns of the statement's result, as of its current plan. 0 columns and NULL = it returns no
+ * rows. Valid until the next sql_run of st. */
 unsigned sql_stmt_columns(const struct sql_stmt *st, const struct sql_column **columns);
 bool sql_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *param, unsigned n,
     const struct sql_sink *sink, struct cat_err *err);
 void sql_stmt_close(struct sql_stmt *st);
 
-/* Measures what operators cost, once in the life of a process: at is the start of some 128 KiB that
- * may be read. In a coroutine. */
+/* Measures what operators cost, once in the life of a process. at is the start of some 128 KiB of
+ * remote memory that may be read. In a coroutine. */
 void sql_costs_measure(struct net_worker *w, net_addr at);
 
 /* Verbs, bytes and round trips of the session's statements so far. */

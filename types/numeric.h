@@ -25,7 +25,7 @@
 enum { CAT_NUM_SCALE_MAX = 16383, CAT_NUM_DIGITS_MAX = 131072 /* before the point */ };
 
 bool cat_num_in(struct cat_str text, struct cat_str *out, struct nam_arena *arena, struct cat_err *err);
-/* "" when the arena is full. */
+/* "" if the arena is full. */
 struct cat_str cat_num_out(struct cat_str n, struct nam_arena *arena);
 
 bool cat_num_from_int(int64_t v, struct cat_str *out, struct nam_arena *arena, struct cat_err *err);
@@ -33,12 +33,12 @@ bool cat_num_from_int128(
     __int128 v, unsigned scale, struct cat_str *out, struct nam_arena *arena, struct cat_err *err);
 /* 15 significant digits, as PostgreSQL. */
 bool cat_num_from_double(double v, struct cat_str *out, struct nam_arena *arena, struct cat_err *err);
-/* Nearest double; 22003 when there is none. arena: scratch. */
+/* Nearest double; 22003 if there is none. arena: scratch. */
 bool cat_num_to_double(struct cat_str n, double *out, struct nam_arena *arena, struct cat_err *err);
 /* Rounds half away from zero. type: CAT_INT4 or CAT_INT8, whose range holds. */
 bool cat_num_to_int(struct cat_str n, enum cat_type type, int64_t *out, struct cat_err *err);
-/* value * 10^scale as an __int128 when it is exact and fits below 2^126 in size; false: it does not
- * (or is special). */
+/* value * 10^scale as an __int128. False if that is not exact, or not below 2^126 in size, or if n
+ * is special. */
 bool cat_num_to_int128(struct cat_str n, unsigned scale, __int128 *out);
 
 bool cat_num_is_nan(struct cat_str n);
@@ -72,8 +72,8 @@ bool cat_num_fit(
     struct cat_str a, int32_t typmod, struct cat_str *out, struct nam_arena *arena, struct cat_err *err);
 
 /*
- * A running sum in 32 zeroed bytes: an __int128 at the largest scale seen; what does not fit
- * goes to a numeric in the arena, whose memory is used again as it grows.
+ * A running sum in 32 zeroed bytes: an __int128 at the largest scale seen. A sum that does not fit
+ * continues as a numeric in the arena, whose memory is used again as it grows.
  */
 struct cat_num_sum {
 	uint64_t lo, hi; /* the __int128, apart: the state may be 8-aligned only */
@@ -82,9 +82,9 @@ struct cat_num_sum {
 };
 _Static_assert(sizeof(struct cat_num_sum) == 32, "fits an aggregate's state");
 bool cat_num_sum_add(struct cat_num_sum *s, struct cat_str v, struct nam_arena *arena, struct cat_err *err);
-/* The same for an int64. */
+/* Adds an int64. */
 bool cat_num_sum_add_int(struct cat_num_sum *s, int64_t v, struct nam_arena *arena, struct cat_err *err);
-/* The sum (of s->n values; the caller knows what none means). */
+/* The sum of s->n values. If n is 0, the caller decides what the result is. */
 bool cat_num_sum_get(
     const struct cat_num_sum *s, struct cat_str *out, struct nam_arena *arena, struct cat_err *err);
 

@@ -71,7 +71,8 @@ cat_type_array_of(enum cat_type element)
 {
 	return (enum cat_type)(element | CAT_ARRAY);
 }
-/* Is it the number of a type, array or not, that a column may have? For what comes off a wire. */
+/* True if t is the number of a type, array or not, that a column may have. For bytes from a
+ * wire. */
 static inline bool
 cat_type_is_known(int64_t t)
 {
@@ -83,13 +84,13 @@ cat_type_is_known(int64_t t)
 const char *cat_type_name(enum cat_type t);
 /* PostgreSQL's own word for it: "int4", "bpchar", "timestamptz" */
 const char *cat_type_word(enum cat_type t);
-/* The type of such a word, varchar being TEXT; CAT_UNKNOWN: none of ours. */
+/* The type of such a word; varchar is TEXT. CAT_UNKNOWN = namdb has no such type. */
 enum cat_type cat_type_find(const char *word);
 /* PostgreSQL's typcategory (N, S, D ...; A: array; X: unknown) and typispreferred. */
 char cat_type_category(enum cat_type t);
 bool cat_type_preferred(enum cat_type t);
 
-/* cat_val.s holds it, and a row keeps it among its variable bytes. */
+/* True if cat_val.s holds a value of type t, and a row keeps it among its variable bytes. */
 static inline bool
 cat_type_is_str(enum cat_type t)
 {
@@ -99,14 +100,14 @@ cat_type_is_str(enum cat_type t)
 		       1u << CAT_INTERVAL | 1u << CAT_BYTEA | 1u << CAT_UUID | 1u << CAT_JSON)) != 0;
 }
 
-/* Is there = and < for it? */
+/* True if values of type t have = and <. */
 static inline bool
 cat_type_is_ordered(enum cat_type t)
 {
 	return cat_type_element(t) != CAT_JSON;
 }
 
-/* cat_val.f holds it. */
+/* True if cat_val.f holds a value of type t. */
 static inline bool
 cat_type_is_float(enum cat_type t)
 {
@@ -119,14 +120,14 @@ cat_type_is_int(enum cat_type t)
 	return t == CAT_INT4 || t == CAT_INT8 || t == CAT_INT2;
 }
 
-/* Does an integer type hold x? */
+/* True if the integer type t holds x. */
 static inline bool
 cat_int_fits(enum cat_type t, int64_t x)
 {
 	return t == CAT_INT2 ? x == (int16_t)x : t == CAT_INT4 ? x == (int32_t)x : true;
 }
 
-/* Bytes somewhere: who owns them is said by whoever hands them over (usually an arena). */
+/* Bytes somewhere. The function that returns a cat_str says who owns them (usually an arena). */
 struct cat_str {
 	const char *p;
 	uint32_t len;
@@ -160,7 +161,7 @@ struct cat_vec {
 	};
 };
 
-/* Memory for a vector of n values, from the arena. false: out of memory. */
+/* Takes memory for a vector of n values from the arena. False if there is none. */
 bool cat_vec_take(struct cat_vec *v, enum cat_type type, unsigned n, struct nam_arena *arena);
 
 static inline union cat_val
@@ -187,7 +188,7 @@ cat_vec_set(struct cat_vec *v, unsigned k, union cat_val x, bool null)
 		v->i[k] = x.i;
 }
 
-/* An SQL error: PostgreSQL's SQLSTATE and message. position: 1-based character in the statement, 0
+/* An SQL error: PostgreSQL's SQLSTATE and message. position: character in the statement, from 1; 0
  * = none. */
 struct cat_err {
 	char sqlstate[6];
@@ -201,7 +202,7 @@ bool cat_error(struct cat_err *err, const char *sqlstate, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Text to value, by PostgreSQL's input rules (22P02, 22003, 22007, 22008 ...). typmod -1 = none.
- * arena holds what the value points to; for TEXT it may point into `in` itself. */
+ * The value's bytes lie in arena; a TEXT may also point into `in`. */
 bool cat_value_in(enum cat_type type, int32_t typmod, struct cat_str in, union cat_val *out,
     struct nam_arena *arena, struct cat_err *err);
 /* Value to text, as psql shows it (bool t/f, float8 shortest round trip, dates ISO). */
@@ -214,12 +215,12 @@ bool cat_value_fit(
 int cat_value_cmp(enum cat_type type, union cat_val a, union cat_val b);
 /* Equal values hash alike (numeric 1.0 and 1.00; -0.0 and 0.0). */
 uint64_t cat_value_hash(enum cat_type type, union cat_val v, uint64_t seed);
-/* Copies what a value points to. */
+/* Copies a value with the bytes it points to. */
 union cat_val cat_value_copy(enum cat_type type, union cat_val v, struct nam_arena *arena);
 
-/* A str without what does not count in a comparison: trailing zeros of a numeric, trailing spaces
- * of char(n). Equal values become equal bytes, never longer. false: no memory. */
-/* An interval becomes the 16 bytes of its length. */
+/* The bytes of a value that count in a comparison: without trailing zeros of a numeric and trailing
+ * spaces of char(n); of an interval the 16 bytes of its length. Equal values become equal bytes,
+ * never longer than before. False if there is no memory. */
 bool cat_value_canonical(enum cat_type type, struct cat_str s, struct cat_str *out, struct nam_arena *arena);
 
 /* typmods: varchar(n), char(n): n. numeric(p,s): p << 16 | s. interval: its fields. Of an array:
