@@ -14,19 +14,19 @@ usage: ./go VERB [arguments]
   build          the release program and the library: build/namdb, build/libnamdb.so
   test           every test: release, then twins, then address and undefined, then thread sanitizer builds, then test-verbs; at
                  most half an hour on two quiet cores
-  test-verbs     RDMA in virtual machines: Soft-RoCE, soft-iWARP, two hosts
-  twins          builds with one fault each: every fault must be caught by a test that passes without it
+  test-verbs     tests of RDMA in virtual machines: Soft-RoCE, soft-iWARP, two hosts
+  twins          programs with one fault each: a test that passes without the fault must catch it
   check          layout of the code, the map of the rooms, a clang build, static analysis
-  bench [args]   build/namdb bench tpcw, then bench sql where ../shared/data is; or one bench (tpcw, sql, verbs, messages, oracle) by name or by its
-                 arguments, which are passed on
+  bench [args]   build/namdb bench tpcw, and bench sql if ../shared/data is there; or the bench that is named
+                 (tpcw, sql, tpch, verbs, messages, oracle), with its arguments
   soak  [min | --minutes N] [--kills] [--real]
-                 the simulated and the process tests, and loads judged by their histories, again and again with new
-                 seeds (default 30 minutes); --kills: and compute nodes are killed in the middle of it; --real: only processes that
-                 are killed and stopped, half of the time on each fabric, with what the others notice of it
+                 the simulated and the process tests, and loads judged by their histories, repeated with new seeds
+                 (default 30 minutes); --kills: compute nodes are killed meanwhile; --real: only kills and stops of
+                 real processes, half of the time on each fabric, and what the other processes notice
   soak  --life [PROOF...] [--json]
-                 the long forms of what real processes must bear, one after the other, with their figures: busy (ten minutes),
-                 death, memory, histories (ten minutes), sweep, resets, silence, leave, drop, value, asleep
-  help           this
+                 long tests of real processes under trouble, one after the other, with their figures: busy (ten
+                 minutes), death, memory, histories (ten minutes), sweep, resets, silence, leave, drop, value, asleep
+  help           this text
 
 Missing Debian or Ubuntu packages are installed first (as root, or with sudo).
 END
@@ -254,7 +254,7 @@ verb_test() {
 	verdict
 }
 
-# boot LOG [vm.sh's arguments]: a machine that dies before it can say what failed is a failure, too.
+# boot LOG [vm.sh's arguments]: a machine that dies before it can say what failed is also a failure.
 boot() {
 	local log=$1
 	shift
@@ -297,7 +297,7 @@ rdma_tests() {
 	say "RDMA devices in virtual machines ..."
 	wait "${pids[@]}"
 	boot "$out/two" $dir rxe 400 ./in_two.sh ./in_two.sh
-	# Emulated machines stand still for seconds beside each other: where something failed, once more, alone.
+	# Emulated machines stall for seconds beside each other: a part that failed runs once more, alone.
 	for result in "$out"/rxe "$out"/siw "$out"/two; do
 		[ -e "$result" ] && grep -qE '^(\[[01]\] )?not ok ' "$result" || continue
 		tr -d '\r' <"$result" | grep -v 'reboot: Restarting'
@@ -524,7 +524,7 @@ verb_soak() {
 	else
 		failed=$((failed + 1))
 	fi
-	echo "== SQL on the simulated fabric: a process dies at each verb, and at each verb of who settles it =="
+	echo "== SQL on the simulated fabric: a process dies at each verb, and at each verb of its recoverer =="
 	if build/tests/simsql/sim_crashes; then
 		passed=$((passed + 1))
 	else

@@ -75,7 +75,7 @@ bench_common_usage(FILE *to, const char *node, const char *slice, const char *ru
 	    "  --fabric P       auto, shm, verbs or tcp (default auto)\n"
 	    "  --storage LIST   storage nodes host:port,...%s; default: one of our own\n"
 	    "  --cluster NAME, --secret-file F   as for namdb sql\n"
-	    "  --plot FILE      a picture, .png or .svg, by gnuplot; --plot-data keeps FILE.dat, too\n"
+	    "  --plot FILE      a picture, .png or .svg, by gnuplot; --plot-data also keeps FILE.dat\n"
 	    "  --json           one object on stdout\n",
 	    slice, runs, node);
 }

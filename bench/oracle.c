@@ -43,11 +43,11 @@ usage(FILE *to)
 	    "all)\n"
 	    "  --clients N      3 .. %d (default 4)\n"
 	    "  --rate N         commits per second offered by each; 0: as many as it can (default 1000)\n"
-	    "  --lease MS       whose heart stands still for so long is taken for dead (default %d)\n"
+	    "  --lease MS       a client whose heart stalls for so long is fenced (default %d)\n"
 	    "  --before S, --after S   what is measured around the pause (default 1)\n"
 	    "  --fabric P       sim, shm, tcp or verbs (default shm); sim: virtual time, one process\n"
 	    "  --seed N         of sim (default 1)\n"
-	    "  --plot FILE      a picture, .png or .svg, by gnuplot; --plot-data keeps FILE.dat, too\n"
+	    "  --plot FILE      a picture, .png or .svg, by gnuplot; --plot-data also keeps FILE.dat\n"
 	    "  --json           one object on stdout\n",
 	    ORACLE_CLIENTS_MAX, ORACLE_LEASE_MS);
 }

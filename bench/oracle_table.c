@@ -161,7 +161,7 @@ bench_oracle_judge(const struct oracle_run *r, struct oracle_result *o)
 		follow(r, c, o, start);
 		o->looks += atomic_load(&c->looks);
 		if (atomic_load(&c->status) != NAM_OK) {
-			fprintf(stderr, "namdb bench: client %u, which nobody paused, ended: %s\n", i,
+			fprintf(stderr, "namdb bench: client %u, which was not paused, ended: %s\n", i,
 			    nam_status_text((nam_status)atomic_load(&c->status)));
 			o->wrong++;
 		}

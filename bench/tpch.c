@@ -440,11 +440,11 @@ usage(FILE *to)
 	    "  --queries LIST   only these, as in 1,6,21\n"
 	    "  --runs N         runs of each question, medians are reported (default 3)\n"
 	    "  --timeout S      seconds after which a question has failed (default %d)\n"
-	    "  --peer postgres  a PostgreSQL 15 in a temporary directory is asked the same, in turn\n"
+	    "  --peer postgres  ask a PostgreSQL 15 in a temporary directory those questions, in turn\n"
 	    "  --out DIR        keep the data there (NAME.tbl, for COPY with DELIMITER '|')\n"
 	    "  --only-data      with --out: make the data and end\n"
 	    "  --pool MIB       text that comments are cut from (default 300, as specified)\n"
-	    "  --show           answers, too\n"
+	    "  --show           print the answers\n"
 	    "  --json           one object on stdout\n",
 	    TIMEOUT_S);
 }

@@ -78,7 +78,7 @@ static const struct case_ lists[] = {
 	{ "skew one way only", LIST, CHK_STRICT_SERIALIZABLE, CHK_LEVELS, "", NULL,
 	    OK(1, 0, 1, 9, R(1) "," A(2, 1)) OK(2, 1, 1, 9, R(2, 1) "," A(1, 1))
 		OK(3, 2, 10, 11, R(1, 1) "," R(2, 1)) },
-	{ "garbage", LIST, NOTHING, CHK_READ_COMMITTED, "garbage", "which nobody ever appended",
+	{ "garbage", LIST, NOTHING, CHK_READ_COMMITTED, "garbage", "which no transaction ever appended",
 	    OK(1, 0, 1, 2, A(1, 1)) OK(2, 0, 3, 4, R(1, 1, 77)) },
 	{ "another key's value is garbage, too", LIST, NOTHING, CHK_READ_COMMITTED, "garbage", NULL,
 	    OK(1, 0, 1, 2, A(1, 1)) OK(2, 0, 3, 4, R(2, 1)) },

@@ -52,8 +52,8 @@ element(struct list_run *r, uint32_t txn, uint32_t key, int64_t value)
 	uint32_t w = chk_write_of(c, key, value);
 	if (w == NONE) {
 		chk_fault(c, "garbage", "", BREAKS_ALL, txn, NONE,
-		    "%s read %" PRId64 " in key %s, which nobody ever appended", chk_txn_text(c, txn), value,
-		    chk_key_text(c, key));
+		    "%s read %" PRId64 " in key %s, which no transaction ever appended", chk_txn_text(c, txn),
+		    value, chk_key_text(c, key));
 		return NONE;
 	}
 	if (c->writes[w].seen == r->stamp) {

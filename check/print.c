@@ -137,7 +137,7 @@ chk_print(const struct chk *c, FILE *out)
 	print_levels(c, false, out);
 	if (c->faults == 0) {
 		fprintf(out, "%s: nothing wrong%s\n", chk_level_name(c->level),
-		    c->stamps ? ", by its timestamps, too" : "");
+		    c->stamps ? ", also by its timestamps" : "");
 		return;
 	}
 	fprintf(out, "%s: VIOLATED, %" PRIu64 " finding%s\n", chk_level_name(c->level), c->faults,

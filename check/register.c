@@ -62,8 +62,8 @@ version_of(struct register_run *r, uint32_t txn, const struct chk_op *op)
 	uint32_t w = chk_write_of(c, op->key, op->value);
 	if (w == NONE) {
 		chk_fault(c, "garbage", "", BREAKS_ALL, txn, NONE,
-		    "%s read %" PRId64 " in key %s, which nobody ever wrote", chk_txn_text(c, txn), op->value,
-		    chk_key_text(c, op->key));
+		    "%s read %" PRId64 " in key %s, which no transaction ever wrote", chk_txn_text(c, txn),
+		    op->value, chk_key_text(c, op->key));
 		return NONE;
 	}
 	const struct chk_write *by = &c->writes[w];

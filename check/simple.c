@@ -125,7 +125,7 @@ mark(struct set_run *r, const struct look *l)
 			chk_fault(c, w == NONE ? "garbage" : "duplicate", "", BREAKS_ALL, l->txn, NONE,
 			    "%s found %" PRId64 " in set %s, %s", chk_txn_text(c, l->txn), value,
 			    chk_key_text(c, l->key),
-			    w == NONE ? "where nobody ever added it" : "and again in the same read");
+			    w == NONE ? "which no transaction ever added" : "and again in the same read");
 		}
 	}
 }

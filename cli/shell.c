@@ -287,7 +287,8 @@ shell_lost(struct shell *sh)
 	/* A script's next statement may rest on the one that failed. */
 	bool typed = sh->editing && sh->source != NULL && sh->source->terminal;
 	if (!typed || sh->opt.again == NULL) {
-		fprintf(stderr, "namdb: this shell ends, because its process was shut out of the cluster\n");
+		fprintf(
+		    stderr, "namdb: this shell ends, because its process has been fenced from the cluster\n");
 		sh->quit = sh->lost = true;
 		return true;
 	}

@@ -19,19 +19,19 @@ static const char help[] =
     "                        load or write a file, as COPY FROM STDIN, TO STDOUT do\n"
     "\n"
     "Statements\n"
-    "  \\g [FILE or |CMD]      run what was typed, or the last statement again\n"
-    "  \\gx [FILE or |CMD]     the same, with a line for each value\n"
-    "  \\e [FILE]             edit it with $EDITOR, then run it\n"
-    "  \\p                    print it\n"
-    "  \\r                    forget it\n"
+    "  \\g [FILE or |CMD]      run the statement typed so far, or the last one again\n"
+    "  \\gx [FILE or |CMD]     as \\g, and show a line for each value\n"
+    "  \\e [FILE]             edit that statement with $EDITOR, then run it\n"
+    "  \\p                    print the statement typed so far\n"
+    "  \\r                    forget the statement typed so far\n"
     "\n"
     "Answers\n"
-    "  \\o [FILE or |CMD]      send answers there (nothing: back to here)\n"
-    "  \\x [on|off]           a line for each value\n"
+    "  \\o [FILE or |CMD]      send answers to a file or command; without one: to the terminal again\n"
+    "  \\x [on|off]           show a line for each value\n"
     "  \\pset [NAME [VALUE]]  format aligned, csv, json or markdown; null TEXT; expanded on, off; pager on, "
     "off\n"
     "\n"
-    "Tables (S: the catalog's own, too; +: more of each)\n"
+    "Tables (S: also the catalog's own; +: more columns)\n"
     "  \\d[S+]                list tables, views and sequences\n"
     "  \\d[S+] PATTERN        describe tables, views, sequences and indexes\n"
     "  \\dt[S+] [PATTERN]     list tables\n"
@@ -45,7 +45,7 @@ static const char help[] =
     "  In a PATTERN * stands for any characters, ? for one, \"...\" for exactly these.\n"
     "\n"
     "A statement ends with ; and may span lines. COPY t FROM STDIN reads the lines\n"
-    "that follow, up to a line that is \\. alone. docs/SQL.md says what SQL there is.\n";
+    "that follow, up to a line that is \\. alone. docs/SQL.md lists the SQL that namdb has.\n";
 
 /* ---- the rest -------------------------------------------------------------------------- */
 

@@ -18,7 +18,7 @@ static const char usage[] =
     "  --cluster NAME      cluster they belong to (default namdb)\n"
     "  --secret-file F     shared secret (default $NAMDB_SECRET_FILE, else ~/.namdb/secret)\n"
     "  --workers N         worker threads (default 1)\n"
-    "  --lease MS          for a new cluster: a process that is silent for so long is taken for dead "
+    "  --lease MS          for a new cluster: a process that is silent for so long is fenced "
     "(default 3000)\n" SHELL_USAGE "\n"
     "Exit code 0: every statement succeeded; 1: a statement failed, or there is no cluster; 2: bad usage.\n";
 

@@ -13,7 +13,7 @@ function(nam_one_thread)
 endfunction()
 
 # nam_one_at_a_time(TEST...): there are threads, but each waits for what it asked of the next one: a session, its worker, the parser. The
-# thread sanitizer sees those steps in smaller tests; ./go test leaves this label out there, too.
+# thread sanitizer sees those steps in smaller tests; ./go test leaves this label out there as well.
 function(nam_one_at_a_time)
   foreach(t ${ARGN})
     set_property(TEST ${t} APPEND PROPERTY LABELS one-at-a-time)

@@ -94,7 +94,7 @@ function(nam_sees target)
   endforeach()
 endfunction()
 
-# nam_sees_inside(TARGET room...): it includes headers of their folders, too: for tests of the whole house.
+# nam_sees_inside(TARGET room...): it may also include headers of their folders: for tests of the whole house.
 function(nam_sees_inside target)
   foreach(room ${ARGN})
     string(REPLACE "/" "_" room ${room})

@@ -203,7 +203,7 @@ start_worker(struct cn *cn, unsigned i, struct nam_err *err)
 	char name[16];
 	snprintf(name, sizeof name, "namdb-worker-%u", i % 100);
 	pthread_setname_np(w->thread, w == cn->heart     ? "namdb-heart"
-				      : w == cn->settler ? "namdb-settler"
+				      : w == cn->settler ? "namdb-recoverer"
 							 : name);
 	pthread_mutex_lock(&w->lock);
 	while (!w->open)

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /*
- * One of the two runs, never both: whoever holds the baton may touch the session.
+ * One of the two runs, never both: the holder of the baton may touch the session.
  * The caller hands it over with a request; the coroutine hands it back with
  * an event: a call of the sink for the caller to make, or the end. So results are never
  * copied, the worker never waits for a slow reader, and a reader may block.
@@ -228,15 +228,15 @@ shut_out(struct net *n, bool doubt, struct cat_err *err)
 	const char *why = net_membership_why(n);
 	if (doubt) {
 		cat_error(err, "08007", "it is not known whether the statement took effect: %s", why);
-		snprintf(err->hint, sizeof err->hint, "Connect anew, and look.");
+		snprintf(err->hint, sizeof err->hint, "Connect again, and look whether it did.");
 		return;
 	}
 	cat_error(err, "57P01", "%s", why);
 	snprintf(err->hint, sizeof err->hint,
-	    "What it had not committed has been rolled back. Connect anew, and run the transaction again.");
+	    "Uncommitted work has been rolled back. Connect again, and run the transaction again.");
 }
 
-/* What fails because a process is shut out. */
+/* True if a statement may fail with this SQLSTATE because its process is fenced. */
 static bool
 may_come_of_it(const char *sqlstate)
 {
@@ -247,8 +247,8 @@ may_come_of_it(const char *sqlstate)
 	return false;
 }
 
-/* Whether a node is gone or the process is shut out is asked elsewhere, and known soon. So is who
- * is in the way of all. */
+/* Other threads find out soon whether a node is gone, whether this process is fenced, and which
+ * process blocks all others. */
 static void
 name_reason(struct cn_session *s, const struct cn_place *place)
 {

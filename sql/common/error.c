@@ -1,5 +1,5 @@
-/* error.c -- what went wrong below, in PostgreSQL's words and numbers: the one table of statuses
- * and SQLSTATEs. */
+/* error.c -- the one table of statuses and SQLSTATEs: a status from a lower room in PostgreSQL's
+ * words and numbers. */
 #include <sql/common/error.h>
 
 #include <stdio.h>
@@ -31,10 +31,11 @@ static const struct {
 	[NAM_UNSUPPORTED] = { "0A000", "the storage nodes cannot do that", "" },
 	[NAM_IO] = { "58030", "the operating system reported an error", "" },
 	[NAM_UNSURE] = { "08007", "it is not known whether the transaction was committed",
-	    "This process was taken for dead and shut out of the cluster. Connect anew, and look." },
+	    "This process has been fenced from the cluster. Connect again, and look whether it was "
+	    "committed." },
 	[NAM_EXPIRED] = { "57014", "canceling statement due to statement timeout", "" },
 	[NAM_STUCK] = { "58030",
-	    "another compute process has stopped in the middle of a commit, and cannot be settled",
+	    "another compute process has stopped in the middle of a commit, and cannot be recovered",
 	    "See the storage nodes with: namdb status." },
 	[NAM_UNSEEN] = { "40003",
 	    "the transaction is committed and stays, but not all processes are known to see it yet",

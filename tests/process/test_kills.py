@@ -94,8 +94,8 @@ def test_shut_out_over_tcp_is_told():
         same(said.count("ERROR:  57P01: this process "), 1, said)
         # It was cut off while it stood still, or was asked when it woke: each has its own words.
         check(re.search("stood still for longer than its lease|its heart had not beaten for too long", said), said)
-        contains(said, "HINT:  What it had not committed has been rolled back. Connect anew")
-        same(said.splitlines()[-1], "namdb: this shell ends, because its process was shut out of the cluster")
+        contains(said, "HINT:  Uncommitted work has been rolled back. Connect again")
+        same(said.splitlines()[-1], "namdb: this shell ends, because its process has been fenced from the cluster")
         for never in ("is gone", "not reached", "cannot be freed", "58030"):
             check(never not in said, never, "is said:", said)
         same(a.value("SELECT v FROM t WHERE k = 1"), "11", "what it had not committed is not there")
