@@ -7,6 +7,7 @@
  */
 #include <base/number.h>
 #include <bench/verbs_internal.h>
+#include <bench/verbs_sim.h>
 
 #include <errno.h>
 #include <signal.h>
@@ -65,7 +66,9 @@ usage(FILE *to)
 	    "  --size LIST      bytes, with k or m: of 8 .. 32m (default 8, and by fours up to 32m)\n"
 	    "  --depth LIST     operations out at once, up to %u (default 1,16: latency, throughput)\n"
 	    "  --embedded       shm in this process, no storage node\n"
-	    "  --pin A,B        the client runs on core A, our servers on core B\n",
+	    "  --pin A,B        the client runs on core A, our servers on core B\n"
+	    "  --sim MODEL      not a fabric but a model of RNICs, in virtual time: fdr4x or cx6; with "
+	    "--json at most\n",
 	    VERBS_DEPTH_MAX);
 	bench_common_usage(to, "", "0.2", "runs of each size");
 }
@@ -112,6 +115,9 @@ take(void *arg, int letter, char *value)
 		return p->embedded = true;
 	case 'p':
 		return take_pin(p, value);
+	case 'M':
+		p->sim = value;
+		return true;
 	default:
 		return false;
 	}
@@ -123,7 +129,7 @@ options(int argc, char **argv, struct verbs_params *p)
 {
 	static const struct option opt[] = { { "op", 1, NULL, 'o' }, { "size", 1, NULL, 's' },
 		{ "depth", 1, NULL, 'd' }, { "embedded", 0, NULL, 'e' }, { "pin", 1, NULL, 'p' },
-		BENCH_COMMON_OPTIONS };
+		{ "sim", 1, NULL, 'M' }, BENCH_COMMON_OPTIONS };
 	*p = (struct verbs_params){ .common = { .fabric = NET_AUTO, .runs = 3, .seconds = 0.2 },
 		.pin_client = -1,
 		.pin_server = -1 };
@@ -461,6 +467,8 @@ bench_verbs(int argc, char **argv)
 	int code = options(argc, argv, &b.p);
 	if (code != 0)
 		return code - 1;
+	if (b.p.sim != NULL)
+		return bench_verbs_sim(b.p.sim, b.p.common.json);
 	if (b.p.common.plot != NULL && !bench_plot_ready())
 		return 1;
 	struct sigaction sa = { .sa_handler = on_interrupt, .sa_flags = SA_RESETHAND }, before;

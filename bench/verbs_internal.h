@@ -40,6 +40,7 @@ struct verbs_params {
 	unsigned depth[VERBS_DEPTHS_MAX];
 	unsigned depths;
 	int pin_client, pin_server; /* cores; -1: where the kernel likes */
+	const char *sim;            /* NULL: a fabric; else a model's name */
 };
 
 /* One slice: an operation of one size at one depth, for a while. */

@@ -57,6 +57,12 @@ turn(struct net_sim *s, struct sim_call *c)
 }
 
 /* A piece of a WRITE to a node has executed. */
+struct sim_node *
+net_sim_serve_node(const struct sim_link *l)
+{
+	return l->node;
+}
+
 void
 net_sim_serve_written(struct net_sim *s, const struct sim_verb *v, bool last)
 {
@@ -186,6 +192,7 @@ net_sim_serve_open(struct net_channel *ch, unsigned service, uint64_t until, str
 		.region = node->region, .mem = ch->in.ring, .size = ch->in.bytes, .window_of = l
 	};
 	l->back.worker = qp->worker;
+	l->back.id = ++s->qps;
 	l->back.node = &l->window;
 	l->back.held_end = &l->back.held;
 	l->link = (struct net_link){

@@ -89,6 +89,7 @@ env_worker_open(struct net_worker *w, struct nam_err *err)
 		return nam_fail(err, NAM_NOMEM, "no memory for a scheduler");
 	}
 	sw->id = s->workers++;
+	p->workers++;
 	*s->worker_end = sw;
 	s->worker_end = &sw->next;
 	net_sim_count_live(sw, !p->dead || p->buried);
@@ -104,6 +105,7 @@ env_worker_close(struct net_worker *w)
 {
 	struct sim_worker *sw = w->env_priv;
 	sw->w = NULL;
+	sw->proc->workers--;
 }
 
 static void
@@ -205,7 +207,7 @@ node_open(struct net_sim *s, unsigned region)
 	super->incarnation = nam_mix(s->cfg.seed + region) | 1;
 	super->size = node->size;
 	super->bump = NET_EXTENT;
-	return NAM_OK;
+	return net_sim_nic_open(s, &node->nic) ? NAM_OK : NAM_NOMEM;
 }
 
 nam_status
@@ -226,6 +228,12 @@ net_sim_open(struct net_sim **out, const struct net_sim_config *cfg)
 		s->cfg.byte_ps = 100;
 	if (s->cfg.verb_ns == 0)
 		s->cfg.verb_ns = 10;
+	if (s->cfg.model != NULL) {
+		s->cfg.latency_ns = s->cfg.model->wire_ns;
+		s->cfg.jitter_ns = s->cfg.model->jitter_ns;
+		s->cfg.turn_ns = s->cfg.model->turn_ns;
+		s->cfg.post_ns = s->cfg.model->post_ns;
+	}
 	s->now = START_NS;
 	s->hash = nam_mix(cfg->seed);
 	s->worker_end = &s->worker;
@@ -258,6 +266,7 @@ net_sim_close(struct net_sim *s)
 	for (unsigned r = 1; r < NET_REGIONS; r++)
 		if (s->node[r].mem != NULL) {
 			net_sim_serve_free(&s->node[r]);
+			net_sim_nic_close(&s->node[r].nic);
 			munmap(s->node[r].mem, s->node[r].size);
 		}
 	while (s->qp != NULL) {
@@ -276,6 +285,7 @@ net_sim_close(struct net_sim *s)
 		struct sim_proc *p = s->proc;
 		s->proc = p->next;
 		free(p->owed);
+		net_sim_nic_close(&p->nic);
 		free(p);
 	}
 	net_sim_fence_free(s);
@@ -303,6 +313,11 @@ net_sim_attach_to(struct net_sim *s, uint64_t regions, struct net **out)
 	}
 	p->sim = s;
 	p->net = n;
+	if (!net_sim_nic_open(s, &p->nic)) {
+		net_close(n);
+		free(p);
+		return NAM_NOMEM;
+	}
 	p->deferred_end = &p->deferred;
 	p->id = s->procs++;
 	p->identity = nam_mix(s->cfg.seed ^ nam_mix(p->id)) >> (64 - NET_IDENTITY_BITS);
@@ -445,6 +460,13 @@ net_sim_run(struct net_sim *s, bool (*until)(void *arg), void *arg)
 				return false;
 		}
 	}
+}
+
+void
+net_sim_compute(struct net_worker *w, uint64_t ns)
+{
+	struct sim_worker *sw = w->env_priv;
+	net_sim_charge(sw, ns);
 }
 
 uint64_t

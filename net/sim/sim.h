@@ -15,6 +15,7 @@
 #define NAM_NET_SIM_H
 
 #include <net/ring/service.h>
+#include <net/sim/nic.h>
 
 struct net_sim;
 
@@ -58,7 +59,10 @@ struct net_sim_config {
 	uint32_t turn_ns;     /* a coroutine's turn between two parks */
 	uint32_t post_ns;     /* posting a verb */
 	uint32_t read_cpu_ps; /* each byte that a READ brings: checking, decoding, sorting it */
-	bool trace;           /* print each verb and fault on stderr */
+	/* What machines and wires cost; NULL: latency_ns and the other times above. With a model
+	 * latency_ns, jitter_ns, byte_ps, verb_ns, turn_ns and post_ns are the model's. */
+	const struct net_sim_model *model;
+	bool trace; /* print each verb and fault on stderr */
 };
 
 nam_status net_sim_open(struct net_sim **out, const struct net_sim_config *cfg);
@@ -98,6 +102,16 @@ nam_status net_sim_serve(
 void net_sim_pause(struct net_sim *sim, unsigned region, bool paused);
 /* Simulated memory, for checkers that look from outside. */
 void *net_sim_memory(struct net_sim *sim, unsigned region);
+
+/*
+ * With a model: how busy each machine is, from net_sim_use_begin to now. Of a storage node its
+ * cores are not known. All 0 without a model.
+ */
+void net_sim_use_begin(struct net_sim *sim);
+void net_sim_use_node(const struct net_sim *sim, unsigned region, struct net_sim_use *out);
+void net_sim_use_process(const struct net *n, struct net_sim_use *out);
+/* The calling coroutine's thread computes for so long. */
+void net_sim_compute(struct net_worker *w, uint64_t ns);
 
 /* ---- faults ----------------------------------------------------------------- */
 

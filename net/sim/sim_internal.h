@@ -75,7 +75,9 @@ struct sim_verb {
 	bool torn;
 	bool orphan; /* its poster has been told or is dead, and buf may be gone */
 	bool idle;   /* no event has it: held, deferred, or never to execute */
-	char *own;   /* an orphan's payload */
+	/* With a model: its RNIC counts it as out; its answer has passed the poster's port. */
+	bool counted, landed;
+	char *own; /* an orphan's payload */
 	uint32_t len;
 	uint32_t grain; /* bytes of a chunk of a torn verb, a multiple of 8 */
 	uint32_t skew;  /* bytes the first chunk is short of a grain */
@@ -92,6 +94,7 @@ struct sim_qp {
 	struct sim_worker *worker;
 	struct sim_node *node;
 	struct sim_qp *next; /* all of the simulator's, until it closes */
+	uint32_t id;         /* counted from 1 */
 	bool cut;            /* closed by its worker: nothing of it happens any more */
 	/*
 	 * A connection breaks in two steps, because its ends learn of it at different times. First
@@ -112,6 +115,22 @@ struct sim_qp {
 	uint64_t seq, executed;                /* verbs posted; the youngest that executed */
 	uint64_t last_arrive;                  /* S1 */
 	uint64_t order_free;                   /* S2 */
+};
+
+/* Serves one at a time: until when, and for how long since net_sim_use_begin, in ps. */
+struct sim_resource {
+	uint64_t free, busy;
+};
+
+/* A machine's RNIC, where the simulator has a model (nic.h). */
+enum { SIM_WORDS = 512 };
+struct sim_nic {
+	struct sim_resource unit, atomics;
+	struct sim_resource send[NET_SIM_PORTS], receive[NET_SIM_PORTS];
+	struct sim_resource word[SIM_WORDS]; /* addresses of atomics, by their low bits */
+	uint32_t *context;                   /* model->contexts queue pairs; NULL: no model */
+	uint64_t out;                        /* work requests of the machine that are out */
+	uint64_t messages, misses, bytes_in, bytes_out;
 };
 
 /* A compute process. Lives as long as the simulator. */
@@ -150,6 +169,8 @@ struct sim_proc {
 		struct net_op *op;
 	} * owed; /* dead: what its coroutines wait for */
 	size_t owed_n, owed_cap;
+	struct sim_nic nic;
+	unsigned workers;
 	struct sim_proc *next;
 };
 
@@ -173,6 +194,7 @@ struct sim_node {
 	bool paused;
 	struct sim_link *link;      /* clients' rings here */
 	struct sim_link *window_of; /* not a node, but a client's response ring */
+	struct sim_nic nic;
 };
 
 /* On the stack of the sleeping coroutine. */
@@ -193,6 +215,7 @@ struct sim_worker {
 	/* CPU time: what is being charged since s->now, until when the thread is busy, and whether
 	 * an event waits for that. */
 	uint64_t debt, busy_until;
+	uint64_t worked; /* since net_sim_use_begin */
 	bool waits;
 	struct sim_call freed;
 	struct sim_worker *next, *next_touched, *next_ready;
@@ -217,6 +240,8 @@ struct net_sim {
 	struct sim_slab *slab;
 	struct net_desk *desk; /* of those who serve; NULL: nobody does */
 	unsigned workers, procs;
+	uint32_t qps;
+	uint64_t use_from; /* net_sim_use_begin */
 	/*
 	 * Idle hooks are called for workers to which something happened, so that a
 	 * thousand idle ones cost nothing; and for all of them every so often and when
@@ -276,6 +301,8 @@ void net_sim_naps_free(struct net_sim *s);
 nam_status net_sim_ask(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct nam_err *err);
 
 /* serve.c */
+/* The storage node that answers through this window. */
+struct sim_node *net_sim_serve_node(const struct sim_link *l);
 nam_status net_sim_serve_open(struct net_channel *ch, unsigned service, uint64_t until, struct nam_err *err);
 /* A piece of a WRITE has executed. */
 void net_sim_serve_written(struct net_sim *s, const struct sim_verb *v, bool last);
@@ -283,12 +310,30 @@ void net_sim_serve_written(struct net_sim *s, const struct sim_verb *v, bool las
 void net_sim_serve_resume(struct net_sim *s, struct sim_proc *p);
 void net_sim_serve_free(struct sim_node *node);
 
+/*
+ * nic.c, where the simulator has a model. leave: when a verb posted at `now` reaches the node.
+ * arrive: when a verb that has reached it executes. answer: when the answer of one that executes
+ * now reaches the poster's machine. land: when an answer that has reached it now is all there.
+ */
+uint64_t net_sim_nic_leave(struct net_sim *s, struct sim_verb *v, uint64_t now);
+uint64_t net_sim_nic_arrive(struct net_sim *s, const struct sim_verb *v);
+uint64_t net_sim_nic_answer(struct net_sim *s, const struct sim_verb *v);
+uint64_t net_sim_nic_land(struct net_sim *s, struct sim_verb *v);
+/* It is not out any more. */
+void net_sim_nic_forget(struct sim_verb *v);
+bool net_sim_nic_open(const struct net_sim *s, struct sim_nic *nic);
+void net_sim_nic_close(struct sim_nic *nic);
+
 /* The thread of sw has used so much CPU time: at once seen by its clock and what it posts, and by
  * all when net_sim_settle is called. */
 static inline void
 net_sim_charge(struct sim_worker *sw, uint64_t ns)
 {
+	const struct net_sim_model *m = sw->sim->cfg.model;
+	if (m != NULL && sw->proc->workers > m->cores)
+		ns = ns * sw->proc->workers / m->cores; /* threads that poll share the cores */
 	sw->debt += ns;
+	sw->worked += ns;
 }
 void net_sim_settle(struct sim_worker *sw);
 /* Its thread is busy; when it is not any more, what waits for it goes on. */
@@ -308,6 +353,12 @@ static inline uint64_t
 sim_later(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
+}
+
+static inline uint64_t
+sim_sooner(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
 }
 
 static inline void

@@ -38,6 +38,8 @@ verb_give(struct net_sim *s, struct sim_verb *v)
 	struct sim_qp *qp = v->qp;
 	*(v->out_prev != NULL ? &v->out_prev->out_next : &qp->out_first) = v->out_next;
 	*(v->out_next != NULL ? &v->out_next->out_prev : &qp->out_last) = v->out_prev;
+	if (v->counted)
+		net_sim_nic_forget(v);
 	free(v->own);
 	v->own = NULL;
 	v->next = s->free;
@@ -170,7 +172,9 @@ static void
 leave(struct net_sim *s, struct sim_verb *v)
 {
 	struct sim_qp *qp = v->qp;
-	uint64_t there = s->now + qp->worker->debt + net_sim_flight_ns(s) + net_sim_fault_delay_ns(s, qp);
+	uint64_t now = s->now + qp->worker->debt;
+	uint64_t there = s->cfg.model != NULL ? net_sim_nic_leave(s, v, now) : now + net_sim_flight_ns(s);
+	there += net_sim_fault_delay_ns(s, qp);
 	/* it stood still before the verb */
 	if (qp->worker->proc->mapped && qp->worker->proc->paused)
 		there += qp->worker->proc->resume_at - s->now;
@@ -264,7 +268,7 @@ wire_post(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
 	v->seq = ++qp->seq;
 	v->code = op->code;
 	v->flags = op->flags;
-	v->torn = v->orphan = v->idle = false;
+	v->torn = v->orphan = v->idle = v->landed = v->counted = false;
 	v->len = op->len;
 	v->off = net_offset_of(op->at);
 	v->buf = op->buf;
@@ -317,6 +321,8 @@ finish_or_defer(struct net_sim *s, struct sim_verb *v)
 		op->seen = v->seen;
 	if (v->code == NET_READ)
 		net_sim_charge(qp->worker, (uint64_t)v->len * s->cfg.read_cpu_ps / 1000);
+	if (s->cfg.model != NULL)
+		net_sim_charge(qp->worker, s->cfg.model->poll_ns);
 	verb_give(s, v);
 	net_sim_touch(qp->worker);
 	if (b != NULL)
@@ -358,6 +364,14 @@ net_sim_wire_done(struct net_sim *s, struct sim_verb *v)
 	if (qp->mute) {
 		v->idle = true;
 		return;
+	}
+	if (s->cfg.model != NULL && !v->landed) {
+		v->landed = true;
+		uint64_t at = net_sim_nic_land(s, v);
+		if (at > s->now) {
+			net_sim_queue_push(&s->queue, at, SIM_DONE, v);
+			return;
+		}
 	}
 	if (s->cfg.trace)
 		trace(s, v, "done");
@@ -633,6 +647,8 @@ net_sim_wire_execute(struct net_sim *s, struct sim_verb *v)
 	sim_note(s, v->off ^ (uint64_t)v->code << 56, v->seen);
 	if (s->cfg.trace)
 		trace(s, v, "execute");
+	if (s->cfg.model != NULL)
+		v->done_at += net_sim_nic_answer(s, v);
 	if (v->orphan || (v->b == NULL && !answers(v->code)))
 		verb_give(s, v); /* nobody waits, no fence counts it */
 	else
@@ -653,7 +669,8 @@ net_sim_wire_arrive(struct net_sim *s, struct sim_verb *v)
 			return;
 	}
 	bool read = v->code == NET_READ, moves = read || !answers(v->code);
-	uint64_t start = sim_later(s->now, node->verb_free);
+	bool model = s->cfg.model != NULL;
+	uint64_t start = model ? net_sim_nic_arrive(s, v) : sim_later(s->now, node->verb_free);
 	node->verb_free = start + s->cfg.verb_ns;
 	start = sim_later(start, qp->order_free); /* S2 */
 	if (read && chance(s, s->cfg.reorder_permille))
@@ -661,7 +678,7 @@ net_sim_wire_arrive(struct net_sim *s, struct sim_verb *v)
 
 	/* The link carries one verb's bytes after the other's. */
 	uint64_t carried = start;
-	if (moves && v->len > 8) {
+	if (moves && v->len > 8 && !model) {
 		uint64_t *link = read ? &node->out_free : &node->in_free;
 		*link = sim_later(*link, s->now) + v->len * s->cfg.byte_ps / 1000;
 		carried = sim_later(start, *link);
@@ -679,7 +696,9 @@ net_sim_wire_arrive(struct net_sim *s, struct sim_verb *v)
 	}
 	if (!read)
 		qp->order_free = v->finish + 1; /* S2 */
-	v->done_at = sim_later(carried, v->finish) + net_sim_flight_ns(s) + net_sim_fault_delay_ns(s, qp);
+	/* with a model: what is to be added when it has executed */
+	v->done_at = model ? 0 : sim_later(carried, v->finish) + net_sim_flight_ns(s);
+	v->done_at += net_sim_fault_delay_ns(s, qp);
 	if (first == s->now)
 		net_sim_wire_execute(s, v);
 	else
@@ -714,6 +733,7 @@ wire_open(struct net_endpoint *ep, struct nam_err *err)
 	qp->held_end = &qp->held;
 	qp->next = s->qp;
 	s->qp = qp;
+	qp->id = ++s->qps;
 	ep->priv = qp;
 	return NAM_OK;
 }

@@ -1,0 +1,317 @@
+/* nic.c -- RNICs, ports and cores that take time (nic.h). */
+#include <net/sim/sim_internal.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WAYS = 4 };
+
+/* Sources of every number: bench/README.md, "The model". */
+static const struct net_sim_model models[] = {
+	{
+	    .name = "fdr4x",
+	    .what = "Connect-IB, FDR 4x, two ports; Xeon E5-2660 v2 (the NAM paper's cluster)",
+	    .wire_ns = 620,
+	    .jitter_ns = 60,
+	    .ports = 2,
+	    .port_ps = 147,
+	    .mtu = 4096,
+	    .header = 30,
+	    .message_ps = 14600,
+	    .inline_max = 256,
+	    .dma_ns = 300,
+	    .atomic_ps = 59000,
+	    .address_ns = 410,
+	    .contexts = 1024,
+	    .requests = 1024,
+	    .miss_ps = 60000,
+	    .cores = 20,
+	    .post_ns = 205,
+	    .poll_ns = 60,
+	    .turn_ns = 150,
+	},
+	{
+	    .name = "cx6",
+	    .what = "ConnectX-6, 200 Gb/s, one port; 96 cores",
+	    .wire_ns = 560,
+	    .jitter_ns = 50,
+	    .ports = 1,
+	    .port_ps = 40,
+	    .mtu = 4096,
+	    .header = 30,
+	    .message_ps = 9000,
+	    .inline_max = 220,
+	    .dma_ns = 250,
+	    .atomic_ps = 20000,
+	    .address_ns = 180,
+	    .contexts = 4096,
+	    .requests = 768,
+	    .miss_ps = 30000,
+	    .cores = 96,
+	    .post_ns = 100,
+	    .poll_ns = 40,
+	    .turn_ns = 100,
+	},
+};
+
+const struct net_sim_model *
+net_sim_model_at(unsigned i)
+{
+	return i < sizeof models / sizeof models[0] ? &models[i] : NULL;
+}
+
+const struct net_sim_model *
+net_sim_model_find(const char *name)
+{
+	const struct net_sim_model *m = NULL;
+	for (unsigned i = 0; (m = net_sim_model_at(i)) != NULL && strcmp(m->name, name) != 0;)
+		i++;
+	return m;
+}
+
+/* ---- resources -------------------------------------------------------------------------------- */
+
+/* One that serves one at a time: from when on it serves us. All in ps. */
+static uint64_t
+serve(struct sim_resource *r, uint64_t at, uint64_t ps)
+{
+	uint64_t start = sim_later(at, r->free);
+	r->free = start + ps;
+	r->busy += ps;
+	return start;
+}
+
+/* True if the RNIC has the queue pair's context on its chip. It has it now. */
+static bool
+known(struct sim_nic *nic, const struct net_sim_model *m, uint32_t qp)
+{
+	uint32_t sets = m->contexts / WAYS;
+	uint32_t *set = &nic->context[(uint32_t)(nam_mix(qp) % sets) * WAYS];
+	unsigned i = 0;
+	while (i < WAYS - 1 && set[i] != qp)
+		i++;
+	bool hit = set[i] == qp;
+	memmove(set + 1, set, i * sizeof *set);
+	set[0] = qp;
+	return hit;
+}
+
+/* A message passes the RNIC: when it is through. */
+static uint64_t
+pass(struct net_sim *s, struct sim_nic *nic, uint32_t qp, bool own, uint64_t at)
+{
+	const struct net_sim_model *m = s->cfg.model;
+	bool miss = !known(nic, m, qp);
+	/* Of the work requests that are out, those that do not fit are not there when they are wanted. */
+	if (own && nic->out > m->requests)
+		miss |= nam_rng_below(&s->rng, nic->out) >= m->requests;
+	nic->messages++;
+	nic->misses += miss;
+	uint64_t cost = m->message_ps + (miss ? m->miss_ps : 0);
+	return serve(&nic->unit, at, cost) + cost + (miss ? m->dma_ns * UINT64_C(1000) : 0);
+}
+
+static uint64_t
+bytes_of(const struct net_sim_model *m, uint32_t payload)
+{
+	return payload + (uint64_t)m->header * (1 + (payload != 0 ? (payload - 1) / m->mtu : 0));
+}
+
+/* The last byte has left. */
+static uint64_t
+send(struct sim_nic *nic, const struct net_sim_model *m, uint32_t qp, uint32_t payload, uint64_t at)
+{
+	uint64_t bytes = bytes_of(m, payload), ps = bytes * m->port_ps;
+	nic->bytes_out += bytes;
+	return serve(&nic->send[qp % m->ports], at, ps) + ps;
+}
+
+/* The last byte is there. It could not be sooner than `at`; if others fill the port, it is later. */
+static uint64_t
+receive(struct sim_nic *nic, const struct net_sim_model *m, uint32_t qp, uint32_t payload, uint64_t at)
+{
+	uint64_t bytes = bytes_of(m, payload), ps = bytes * m->port_ps;
+	nic->bytes_in += bytes;
+	return serve(&nic->receive[qp % m->ports], at - sim_sooner(at, ps), ps) + ps;
+}
+
+static uint64_t
+flight(struct net_sim *s)
+{
+	const struct net_sim_model *m = s->cfg.model;
+	return (m->wire_ns + nam_rng_below(&s->rng, m->jitter_ns + 1)) * UINT64_C(1000);
+}
+
+static uint64_t
+whole(uint64_t ps)
+{
+	return (ps + 999) / 1000;
+}
+
+static bool
+carries(const struct sim_verb *v)
+{
+	return v->code == NET_WRITE || v->code == NET_WRITE_IMM;
+}
+
+/* ---- a verb's way ------------------------------------------------------------------------------ */
+
+/* A service's answers go from the storage node to the client's window. */
+static struct sim_nic *
+poster(const struct sim_verb *v)
+{
+	struct sim_qp *qp = v->qp;
+	return qp->node->window_of != NULL ? &net_sim_serve_node(qp->node->window_of)->nic
+					   : &qp->worker->proc->nic;
+}
+
+static struct sim_nic *
+target(const struct sim_verb *v)
+{
+	struct sim_qp *qp = v->qp;
+	return qp->node->window_of != NULL ? &qp->worker->proc->nic : &qp->node->nic;
+}
+
+void
+net_sim_nic_forget(struct sim_verb *v)
+{
+	NAM_ASSERT(poster(v)->out > 0);
+	poster(v)->out--;
+	v->counted = false;
+}
+
+uint64_t
+net_sim_nic_leave(struct net_sim *s, struct sim_verb *v, uint64_t now)
+{
+	const struct net_sim_model *m = s->cfg.model;
+	struct sim_qp *qp = v->qp;
+	struct sim_nic *nic = poster(v);
+	uint32_t payload = carries(v) ? v->len : 0;
+	nic->out++;
+	v->counted = true;
+	uint64_t at = pass(s, nic, qp->id, true, now * 1000);
+	if (payload > m->inline_max)
+		at += m->dma_ns * UINT64_C(1000);
+	return whole(send(nic, m, qp->id, payload, at) + flight(s));
+}
+
+uint64_t
+net_sim_nic_arrive(struct net_sim *s, const struct sim_verb *v)
+{
+	const struct net_sim_model *m = s->cfg.model;
+	struct sim_nic *nic = target(v);
+	uint64_t at = receive(nic, m, v->qp->id, carries(v) ? v->len : 0, s->now * 1000);
+	at = pass(s, nic, v->qp->id, false, at);
+	if (v->code == NET_CAS || v->code == NET_FAA) {
+		struct sim_resource *word = &nic->word[v->off >> 3 & (SIM_WORDS - 1)];
+		at = serve(&nic->atomics, at, m->atomic_ps);
+		/* one that waits for its word does not hold up others */
+		at = serve(word, at, m->address_ns * UINT64_C(1000));
+	}
+	if (!carries(v))
+		at += m->dma_ns * UINT64_C(1000);
+	return whole(at);
+}
+
+uint64_t
+net_sim_nic_answer(struct net_sim *s, const struct sim_verb *v)
+{
+	const struct net_sim_model *m = s->cfg.model;
+	uint32_t payload = carries(v) ? 0 : v->len;
+	return whole(send(target(v), m, v->qp->id, payload, s->now * 1000) + flight(s));
+}
+
+uint64_t
+net_sim_nic_land(struct net_sim *s, struct sim_verb *v)
+{
+	const struct net_sim_model *m = s->cfg.model;
+	if (v->counted)
+		net_sim_nic_forget(v);
+	return whole(receive(poster(v), m, v->qp->id, carries(v) ? 0 : v->len, s->now * 1000));
+}
+
+bool
+net_sim_nic_open(const struct net_sim *s, struct sim_nic *nic)
+{
+	if (s->cfg.model != NULL)
+		nic->context = calloc(s->cfg.model->contexts, sizeof *nic->context);
+	return s->cfg.model == NULL || nic->context != NULL;
+}
+
+void
+net_sim_nic_close(struct sim_nic *nic)
+{
+	free(nic->context);
+}
+
+/* ---- figures ------------------------------------------------------------------------------------ */
+
+static void
+forget(struct sim_nic *nic)
+{
+	nic->unit.busy = nic->atomics.busy = 0;
+	nic->messages = nic->misses = nic->bytes_in = nic->bytes_out = 0;
+	for (unsigned p = 0; p < NET_SIM_PORTS; p++)
+		nic->send[p].busy = nic->receive[p].busy = 0;
+	for (unsigned i = 0; i < SIM_WORDS; i++)
+		nic->word[i].busy = 0;
+}
+
+void
+net_sim_use_begin(struct net_sim *s)
+{
+	s->use_from = s->now;
+	for (unsigned r = 1; r <= s->cfg.nodes; r++)
+		forget(&s->node[r].nic);
+	for (struct sim_proc *p = s->proc; p != NULL; p = p->next)
+		forget(&p->nic);
+	for (struct sim_worker *sw = s->worker; sw != NULL; sw = sw->next)
+		sw->worked = 0;
+}
+
+static void
+use_of(const struct net_sim *s, const struct sim_nic *nic, struct net_sim_use *out)
+{
+	double ps = (double)(s->now - s->use_from) * 1e3;
+	memset(out, 0, sizeof *out);
+	if (ps <= 0)
+		return;
+	uint64_t in = 0, sent = 0, word = 0;
+	for (unsigned p = 0; p < NET_SIM_PORTS; p++) {
+		in = sim_later(in, nic->receive[p].busy);
+		sent = sim_later(sent, nic->send[p].busy);
+	}
+	for (unsigned i = 0; i < SIM_WORDS; i++)
+		word = sim_later(word, nic->word[i].busy);
+	out->rnic = (double)nic->unit.busy / ps;
+	out->in = (double)in / ps;
+	out->out = (double)sent / ps;
+	out->atomics = (double)nic->atomics.busy / ps;
+	out->address = (double)word / ps;
+	out->messages = nic->messages;
+	out->misses = nic->misses;
+	out->bytes_in = nic->bytes_in;
+	out->bytes_out = nic->bytes_out;
+}
+
+void
+net_sim_use_node(const struct net_sim *s, unsigned region, struct net_sim_use *out)
+{
+	use_of(s, &s->node[region].nic, out);
+}
+
+void
+net_sim_use_process(const struct net *n, struct net_sim_use *out)
+{
+	const struct sim_proc *p = n->env_priv;
+	const struct net_sim *s = p->sim;
+	use_of(s, &p->nic, out);
+	uint64_t worked = 0, workers = 0;
+	for (const struct sim_worker *sw = s->worker; sw != NULL; sw = sw->next)
+		if (sw->proc == p) {
+			worked += sw->worked;
+			workers++;
+		}
+	if (workers != 0 && s->now > s->use_from)
+		out->core = (double)worked / (double)workers / (double)(s->now - s->use_from);
+}
