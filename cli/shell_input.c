@@ -171,7 +171,7 @@ shell_rest(struct shell *sh)
 		    "stopped shell\n");
 	}
 	if (!cn_rest(sh->cn, REST_MS))
-		fprintf(stderr, "namdb: the shell is still busy; the cluster shuts it out if it is stopped "
+		fprintf(stderr, "namdb: the shell is still busy; the cluster fences it if it is stopped "
 				"for longer than the lease\n");
 	fflush(NULL);
 	if (terminal_known)

@@ -1,4 +1,5 @@
-/* backoff.c -- the pauses between two looks at what others do. */
+/* backoff.c -- the pauses of a coroutine that waits for a change by another process or
+ * coroutine. */
 #include <net/net.h>
 
 uint64_t

@@ -1,4 +1,4 @@
-/* backoff_test.c -- pauses are as long as they are said to be, in simulated time. */
+/* backoff_test.c -- pauses have the documented lengths, in simulated time. */
 #include <net/net.h>
 #include <net/sim/sim.h>
 
@@ -65,7 +65,7 @@ test_each_pause_twice_the_last(void **state)
 	assert_memory_equal(x.pause, want, sizeof want);
 }
 
-/* Two seeds part; one seed is played again as it was. */
+/* Two seeds give different pauses; one seed gives the same again. */
 static void
 test_dice(void **state)
 {

@@ -1,21 +1,20 @@
 /*
- * disarm.c -- a struct net that gives up its nodes' memory for ever, and what becomes of open nets
- * in a child of fork.
+ * disarm.c -- a struct net gives up its nodes' memory for ever; and open nets in a child of fork.
  *
- * Disarming is what makes the answer GIVEN_UP of net/wire.h true (W6). Any thread of the process
- * may be in the middle of a verb on mapped memory. Order: `disarmed` is set; then every mapping of
- * a node's memory is replaced, in one system call that leaves no hole, by private zero pages. The
- * call returns when no CPU uses the old translation: an instruction of a verb has touched the
- * node's memory before that, or touches a private page after it. In the second case the thread
- * finds `disarmed` set when it looks behind the instruction (net.c does after each verb in place; a
- * reader of net_direct asks net_direct_stands), and takes nothing that it has read for true, and no
- * WRITE for done. Half a WRITE may be in the node's memory, as after a death. Verbs over
- * connections are the node's to stop: it cuts them.
+ * Disarming makes the answer GIVEN_UP of net/wire.h true (W6). Any thread of the process may be in
+ * the middle of a verb on mapped memory. Order: `disarmed` is set; then every mapping of a node's
+ * memory is replaced, in one system call that leaves no hole, by private zero pages. The call
+ * returns when no CPU uses the old translation: an instruction of a verb has touched the node's
+ * memory before that, or touches a private page after it. In the second case the thread finds
+ * `disarmed` set when it looks after the instruction (post.c does so after each verb in place; a
+ * reader of net_direct calls net_direct_stands), and then trusts no byte it has read, and no WRITE.
+ * Half a WRITE may be in the node's memory, as after a death. Verbs over connections are stopped by
+ * the node, which closes the connections.
  *
  * A child of fork shares its parent's sockets, and would share its memory. Region mappings are not
  * inherited (MADV_DONTFORK). In the child, before fork returns, zero pages take their place, the
- * sockets are closed, so that the parent's end is seen when the parent ends, and every net is
- * fenced. vfork and posix_spawn need none of it: the sockets close with exec.
+ * sockets are closed, so that the nodes see the parent's end at once, and every net is fenced.
+ * vfork and posix_spawn need none of it: the sockets close with exec.
  */
 #include <net/ring/channel.h>
 
@@ -28,7 +27,7 @@ static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 static struct net *open_nets;
 
-/* In its place, without a moment at which nothing is there. */
+/* Replaces the mapping, at no moment leaving a hole. */
 static bool
 replace(struct net_node *node)
 {
@@ -79,13 +78,13 @@ shut(int *fd)
 	*fd = -1;
 }
 
-/* What others of the parent's threads held is nobody's here. */
+/* The child does not have the parent's other threads: it abandons their state. */
 static void
 abandon(struct net *n)
 {
 	n->forked = true;
-	give_up(
-	    n, "this process was forked from one that had the cluster open: it has to open the cluster anew");
+	give_up(n,
+	    "this process was forked from one that had the cluster open: it has to open the cluster again");
 	atomic_store(&n->asking, 0);
 	pthread_mutex_init(&n->workers_lock, NULL);
 	n->asked_fn = NULL;
@@ -96,7 +95,7 @@ abandon(struct net *n)
 			replace(n->node[i]);
 	}
 	for (struct net_worker *w = n->first_worker; w != NULL; w = w->next_worker) {
-		/* The parent's would be roused, or sleep on, by what happens here. */
+		/* With the parent's eventfd, each process would wake the other's worker. */
 		int own = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		if (own >= 0 && w->wake_fd >= 0)
 			dup3(own, w->wake_fd, O_CLOEXEC);

@@ -1,14 +1,13 @@
 /*
  * exec.h -- how a CPU executes a verb on region memory: the one atomics engine of a node.
  *
- * The shm provider (in the peer's process) and the storage node's tcp server
- * (in its own) both use exactly these, so words are CASed by one kind of
- * machinery only. Bytes on the region's side may be touched by others at any
- * moment: no aligned 8-byte word may be torn, in either direction.
+ * The shm provider (in the peer's process) and the storage node's tcp server (in its own) both use
+ * exactly these, so words are CASed by one kind of machinery only. Other processes may READ and
+ * WRITE the region's bytes at any moment: no aligned 8-byte word may be torn, in either direction.
  *
- * Why not plain memcpy: for lengths or alignments that are not multiples of 8 it
- * loads and stores overlapping pieces that cut words. Under ThreadSanitizer
- * memcpy is a reported race, so there all is a loop of relaxed atomics.
+ * Plain memcpy will not do: for lengths or alignments that are not multiples of 8 it loads and
+ * stores overlapping pieces that cut words. ThreadSanitizer reports memcpy as a race, so under it
+ * every copy is a loop of relaxed atomics.
  */
 #ifndef NAM_NET_EXEC_H
 #define NAM_NET_EXEC_H
@@ -32,17 +31,17 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "region words and frames are little-endian");
 
 /*
- * The fences of this fabric, named for what they keep apart. ThreadSanitizer
- * knows no fences (gcc refuses them); there every access to a region is an atomic,
- * a locked instruction stands for the first and the CPU's own order for the others.
+ * The fences of this fabric, named by the accesses that they keep in order. ThreadSanitizer knows
+ * no fences (gcc refuses them); there every access to a region is an atomic, a locked instruction
+ * stands for the first fence and the CPU's own order for the others.
  */
 #if NET_EXEC_WORDS
 #define NET_FENCE_OF(order) __asm__ volatile("" ::: "memory")
 #else
 #define NET_FENCE_OF(order) atomic_thread_fence(order)
 #endif
-/* A completed WRITE is seen by whatever starts later, anywhere: plain stores must have left this
- * core. */
+/* A completed WRITE is seen by every verb that starts later, on any node: plain stores must have
+ * left this core. */
 static inline void
 net_fence_stores_before_loads(void)
 {
@@ -53,7 +52,7 @@ net_fence_stores_before_loads(void)
 	NET_FENCE_OF(memory_order_seq_cst);
 #endif
 }
-/* A completed READ comes before whatever is posted later. */
+/* A completed READ comes before every verb posted later. */
 static inline void
 net_fence_loads_before_all(void)
 {
@@ -79,8 +78,8 @@ net_copy_is_plain(const void *a, const void *b, size_t len)
 /* Up to here words are moved one by one in place of a call: directories, words, commit lines. */
 enum { NET_COPY_SHORT = 64 };
 
-/* Pairs of words, for as long as there are two: a CPU moves them as one vector or as two, never as
- * less than words. */
+/* Pairs of words, as long as there are two: a CPU moves them as one vector or as two words, never
+ * in smaller pieces. */
 typedef uint64_t net_pair __attribute__((vector_size(16), aligned(8), may_alias));
 
 /* READ: region -> private memory. */

@@ -2,11 +2,11 @@
  * extent.c -- taking and giving extents, by verbs on the superblock alone: it works on every
  * provider.
  *
- * The free stack is Treiber's, with a tag beside the top (N3). A pop READs what
- * the top extent says of those below it, which another taker may already be writing
- * over; then the tag has moved and the CAS fails, so what was read does not matter.
- * What lies below an extent does not change while it is on the stack: so it can
- * name the next ones and how many they are, and one CAS pops or pushes many.
+ * The free stack is Treiber's, with a tag beside the top (N3). A pop READs the list of the extents
+ * below the top from the top extent, which another taker may already be overwriting; then the tag
+ * has moved and the CAS fails, so the list READ does not matter. The stack below an extent does not
+ * change while the extent is on it: so the extent can hold the numbers of the next ones and their
+ * count, and one CAS pops or pushes many.
  */
 #include <net/net_internal.h>
 
@@ -33,7 +33,7 @@ number_sound(const struct net_node_info *node, uint64_t number)
 	return number != 0 && number < node->size / NET_EXTENT;
 }
 
-/* N1: a recycled extent reads as zeros before anybody may use it. */
+/* N1: a recycled extent reads as zeros before it is used again. */
 static nam_status
 zero_extents(struct net_worker *w, unsigned n, const net_addr *at)
 {
@@ -51,8 +51,8 @@ zero_extents(struct net_worker *w, unsigned n, const net_addr *at)
 	return st;
 }
 
-/* Up to n from the top of the stack, with one CAS: the top names those below it. NAM_ABSENT: the
- * stack is empty. */
+/* Pops up to n extents with one CAS: the top names those below it. NAM_ABSENT: the stack is
+ * empty. */
 static nam_status
 pop(struct net_worker *w, const struct net_node_info *node, unsigned n, net_addr *out, unsigned *got)
 {
@@ -88,14 +88,14 @@ pop(struct net_worker *w, const struct net_node_info *node, unsigned n, net_addr
 	return st != NAM_OK ? st : NAM_BUSY;
 }
 
-/* Up to n that nobody ever had. NAM_FULL: there is none. */
+/* Takes up to n extents that were never used. NAM_FULL: there is none. */
 static nam_status
 fresh(struct net_worker *w, const struct net_node_info *node, unsigned n, net_addr *out, unsigned *got)
 {
 	net_addr bump_at = word(node->region, offsetof(struct net_super, bump));
 	uint64_t bump;
 	*got = 0;
-	/* Look first, so that a full region's bump does not climb for ever (N2 allows overshoot,
+	/* READ first, so that a full region's bump does not rise without end (N2 allows overshoot,
 	 * not wrap). */
 	nam_status st = net_read1(w, bump_at, &bump, 8, NULL);
 	if (st != NAM_OK)
@@ -125,7 +125,7 @@ net_extents_take(struct net_worker *w, unsigned region, unsigned n, bool zeros, 
 		nam_status st = pop(w, node, n - *got, out + *got, &k);
 		if (st == NAM_OK && zeros)
 			st = zero_extents(w, k, out + *got);
-		/* Too busy a stack is no reason to wait: there is fresh memory. */
+		/* If the stack is too busy, do not wait for it: there is fresh memory. */
 		else if (st == NAM_ABSENT || st == NAM_BUSY)
 			st = fresh(w, node, n - *got, out + *got, &k);
 		if (st != NAM_OK)
@@ -155,7 +155,8 @@ net_extent_take(struct net_worker *w, unsigned region, unsigned n, net_addr *out
 	if (bump < NET_EXTENT || bump % NET_EXTENT != 0)
 		return NAM_CORRUPT;
 	if (bump > node->size || need > node->size - bump) {
-		/* Too few are left for us, and behind the bump nobody else finds them any more. */
+		/* Too few are left for this call, and no other process finds them behind the bump:
+		 * keep them. */
 		for (; bump < node->size && node->size - bump >= NET_EXTENT; bump += NET_EXTENT)
 			(void)net_extent_give(w, net_at(region, bump));
 		return NAM_FULL;
@@ -215,7 +216,7 @@ reserve_at(unsigned region, unsigned i)
 	return word(region, offsetof(struct net_super, reserve) + 8u * i);
 }
 
-/* Puts up to n extents where the reserve has a word that is `empty`. *used: so many. */
+/* Puts up to n extents into words of the reserve that are `empty`. *used: how many. */
 static nam_status
 stock(struct net_worker *w, const struct net_node_info *node, uint64_t empty, unsigned n, const net_addr *at,
     unsigned *used)
@@ -248,7 +249,7 @@ net_reserve_fill(struct net_worker *w, unsigned region)
 	nam_status st = net_extents_take(w, region, net_reserve_most(node), false, at, &got);
 	if (st == NAM_OK || st == NAM_FULL)
 		st = stock(w, node, 0, got, at, &used);
-	/* Of words that are in use already somebody has taken care. */
+	/* Another process has filled the words that are in use already. */
 	if (st == NAM_OK && used < got)
 		st = net_extents_give(w, got - used, at + used);
 	return st;
@@ -297,8 +298,8 @@ net_extents_give(struct net_worker *w, unsigned n, const net_addr *extent)
 		nam_status st = stock(w, node, NET_RESERVE_WANTS, k, extent + i, &kept);
 		if (st == NAM_OK && kept < k)
 			st = push(w, node, k - kept, extent + i + kept);
-		worst = worst == NAM_OK ? st : worst; /* those of other regions may go back all the
-						       * same */
+		worst = worst == NAM_OK ? st : worst; /* extents of other regions may still go
+						       * back */
 		i += k;
 	}
 	return worst;

@@ -1,13 +1,14 @@
 /*
- * fence.c -- net_fence_process in the real world: every node is asked, by a thread for each, so
- * that no worker waits, and a node that does not answer holds up nobody but itself.
+ * fence.c -- net_fence_process in the real world: one thread for each node sends the request, so
+ * that no worker waits, and a node that does not answer does not delay the others.
  *
- * First all nodes ask the process whether it lives, if the caller grants it time; nothing is done
- * to it by that (W5 of net/wire.h), so an answer at one node is not late because another node was
- * quicker. Then all of them fence it.
+ * If the caller grants a grace, first all nodes ask the process whether it lives; that changes
+ * nothing (W5 of net/wire.h), so an answer at one node does not come too late because another node
+ * was quicker. Then all of them fence it.
  *
- * A node that shuts out answers as W3 says, and it alone can know. A region of this very process
- * can be touched by this process only, so it is enough that no net here has that identity.
+ * A node that fences answers as W3 demands; only the node itself can know that. A region of this
+ * very process can be touched by this process only, so it is enough that no net here has that
+ * identity.
  */
 #include <net/remote_internal.h>
 
@@ -17,7 +18,7 @@ struct job {
 	struct net *net;
 	uint64_t identity, grace_ns;
 	struct nam_co *co;
-	atomic_uint left; /* legs that have not ended; release, with their results */
+	atomic_uint left; /* nodes that have not finished; release, with their results */
 	struct leg {
 		struct job *job;
 		struct net_node *node;
@@ -42,7 +43,8 @@ go(void *arg)
 	return NULL;
 }
 
-/* All of them, also beside one that fails: the fewer nodes are left to a zombie, the better. */
+/* Fences on all nodes, even if one fails: so the fenced process can reach as few nodes as
+ * possible. */
 static nam_status
 all_nodes(struct job *j, struct nam_err *err)
 {
@@ -59,7 +61,7 @@ all_nodes(struct job *j, struct nam_err *err)
 		l->started = pthread_create(&l->thread, NULL, go, l) == 0;
 		if (!l->started) {
 			atomic_fetch_sub(&j->left, 1);
-			l->status = nam_fail(&l->err, NAM_NOMEM, "no memory to shut a process out");
+			l->status = nam_fail(&l->err, NAM_NOMEM, "no memory to fence a process");
 		}
 		n++;
 	}
@@ -67,10 +69,11 @@ all_nodes(struct job *j, struct nam_err *err)
 		nam_co_park();
 	for (unsigned i = 0; i < n; i++) {
 		struct leg *l = &j->leg[i];
-		/* It may still be posting to us, who must not end before. */
+		/* The thread may still be posting to this worker, which must not end before. */
 		if (l->started)
 			pthread_join(l->thread, NULL);
-		/* That it lives is worth more than that another node cannot tell. */
+		/* One node's answer that the process lives counts more than another node's
+		 * failure. */
 		if (l->status == NAM_OK || (st != NAM_OK && l->status != NAM_BUSY))
 			continue;
 		st = l->status;
@@ -88,17 +91,17 @@ net_real_fence(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struc
 		local |= w->net->node[i]->host[0] == '\0';
 	struct job *j = calloc(1, sizeof *j);
 	if (j == NULL)
-		return nam_fail(err, NAM_NOMEM, "no memory to shut a process out");
+		return nam_fail(err, NAM_NOMEM, "no memory to fence a process");
 	*j = (struct job){ .net = w->net, .identity = identity, .grace_ns = grace_ns, .co = nam_co_self() };
 	nam_status st = grace_ns != 0 ? all_nodes(j, err) : NAM_OK;
-	/* Where a node could not ask, the process may live, and it would take that node, too, to
-	 * come to a conclusion. */
+	/* If a node could not ask, the process may live, and fencing it would need that node's
+	 * answer as well. */
 	if (st == NAM_OK) {
 		j->grace_ns = 0;
 		st = all_nodes(j, err);
 	}
 	free(j);
 	if (local && net_lives_here(identity) && st == NAM_OK)
-		st = nam_fail(err, NAM_UNSUPPORTED, "who is to be shut out lives in this very process");
+		st = nam_fail(err, NAM_UNSUPPORTED, "the process to be fenced is this very process");
 	return st;
 }

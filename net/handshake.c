@@ -1,4 +1,4 @@
-/* handshake.c -- see handshake.h; every failure has its own sentence, and says what to do. */
+/* handshake.c -- see handshake.h; every failure has its own message, which says what to do. */
 #include <base/clock.h>
 #include <base/rng.h>
 #include <net/handshake.h>
@@ -36,7 +36,7 @@ mac(const struct net_shake *me, const char *label, const struct net_hello *hello
 	unsigned len = 32;
 	if (HMAC(EVP_sha256(), me->secret != NULL ? me->secret : "", (int)me->secret_len, text,
 		(size_t)(at - text) + more_len, out, &len) == NULL)
-		nam_random_bytes(out, 32); /* no proof: nobody will believe it */
+		nam_random_bytes(out, 32); /* no proof: the other side will refuse it */
 }
 
 void
@@ -131,7 +131,7 @@ put_all(int fd, const void *from, size_t len, uint64_t deadline_ns)
 	return IO_OK;
 }
 
-/* memory: where a passed descriptor goes, or NULL. */
+/* memory: receives a passed descriptor, or NULL. */
 static enum io
 get_all(int fd, void *into, size_t len, uint64_t deadline_ns, int *memory)
 {
@@ -206,27 +206,25 @@ refused(uint32_t verdict, const char *name, struct nam_err *err)
 	case NET_NO_ROLE:
 		return nam_fail(err, NAM_REFUSED, "%s does not offer this kind of connection", name);
 	case NET_NO_IDENTITY:
-		return nam_fail(err, NAM_REFUSED, "%s wants to know who we are", name);
+		return nam_fail(err, NAM_REFUSED, "%s refuses a process without an identity", name);
 	case NET_NO_MORE:
 		return nam_fail(err, NAM_REFUSED,
-		    "%s has shut this process out: it was silent for too long, and others have taken over "
-		    "its "
-		    "work; start it anew",
+		    "%s has fenced this process: it was silent for too long, and another process has "
+		    "recovered it; start it again",
 		    name);
 	case NET_NO_KILL:
 		return nam_fail(err, NAM_IO,
-		    "%s cannot end the process that is to be shut out, which has its memory mapped; end it "
-		    "by "
-		    "hand",
+		    "%s cannot end the process that is to be fenced, which has its memory mapped; end it "
+		    "by hand",
 		    name);
 	case NET_NO_SELF:
 		return nam_fail(err, NAM_UNSUPPORTED,
-		    "%s will not end itself: who is to be shut out lives in its own process", name);
+		    "%s will not end itself: the process to be fenced is its own", name);
 	case NET_NO_LIVES:
 		return nam_fail(err, NAM_BUSY, "%s has heard that the process lives", name);
 	default:
 		return nam_fail(err, NAM_REFUSED,
-		    "%s refused us for a reason (%u) that this build does not know", name, verdict);
+		    "%s refused this process for a reason (%u) that this build does not know", name, verdict);
 	}
 }
 
@@ -245,15 +243,14 @@ shake(int fd, const struct net_shake *me, enum net_role role, const char *name, 
 	};
 	nam_random_bytes(hello.nonce, sizeof hello.nonce);
 	enum io io = put_all(fd, &hello, sizeof hello, deadline_ns);
-	/* W1: the first 16 bytes can be judged whatever comes after them. */
+	/* W1: the first 16 bytes can be judged in every version. */
 	const size_t head = offsetof(struct net_welcome, layout);
 	if (io == IO_OK)
 		io = get_all(fd, welcome, head, deadline_ns, NULL);
 	if (io != IO_OK)
 		return io_failed(io, name, err);
 	if (welcome->magic != NET_WIRE_MAGIC)
-		return nam_fail(err, NAM_REFUSED,
-		    "%s is something else than a namdb storage node; check the address", name);
+		return nam_fail(err, NAM_REFUSED, "%s is not a namdb storage node; check the address", name);
 	if (welcome->version != NET_WIRE_VERSION)
 		return refused(NET_NO_VERSION, name, err);
 	if (welcome->verdict != NET_YES)
@@ -275,7 +272,7 @@ shake(int fd, const struct net_shake *me, enum net_role role, const char *name, 
 	if (CRYPTO_memcmp(right.mac, grant->mac, sizeof right.mac) != 0) {
 		grant->verdict = NET_NO_SECRET;
 		return nam_fail(err, NAM_REFUSED,
-		    "%s has another secret than we; use the same secret file on all nodes", name);
+		    "%s has another secret than this process; use the same secret file on all nodes", name);
 	}
 	if (grant->verdict != NET_YES)
 		return refused(grant->verdict, name, err);
@@ -353,8 +350,8 @@ net_dial(
 			int on = 1, idle = 5, every = 2, times = 3;
 			unsigned unheard_ms = 11000;
 			setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-			/* A host that vanished without a word is noticed within about ten
-			 * seconds. */
+			/* A host that vanished without closing its connections is noticed within
+			 * about ten seconds. */
 			setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
 			setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
 			setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof every);
@@ -367,7 +364,8 @@ net_dial(
 		close(fd);
 	}
 	freeaddrinfo(list);
-	/* Only who refuses is surely not there; what does not get through tells nothing. */
+	/* Only a refusal proves that no process listens there; a connection that does not get
+	 * through proves nothing. */
 	return nam_fail(err, why == ECONNREFUSED ? NAM_GONE : NAM_TIMEOUT,
 	    "no storage node answers at %s (%s); start one: namdb storage --id N --listen %s", name,
 	    strerror(why), name);

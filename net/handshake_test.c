@@ -1,5 +1,5 @@
-/* handshake_test.c -- proofs, verdicts, and the sentences a person gets when the other side is not
- * what it should be. */
+/* handshake_test.c -- proofs, verdicts, and the messages a user gets when the other side is not as
+ * it should be. */
 #include <base/clock.h>
 #include <base/log.h>
 #include <net/handshake.h>
@@ -81,7 +81,7 @@ proofs(void **state)
 	net_shake_welcome(&node_side, &h, &w);
 	net_shake_prove(&node_side, &h, &w, &p);
 	assert_true(net_shake_proven(&node_side, &h, &w, &p));
-	/* any bit of the talk, or of the proof */
+	/* any bit of the handshake, or of the proof */
 	h.nonce[3] ^= 1;
 	assert_false(net_shake_proven(&node_side, &h, &w, &p));
 	h.nonce[3] ^= 1;
@@ -112,7 +112,7 @@ proofs(void **state)
 	net_shake_seal(&node_side, &h, &w, &g);
 	memcpy(p.mac, g.mac, sizeof p.mac);
 	assert_false(net_shake_proven(&node_side, &h, &w, &p));
-	/* it covers every bit of the grant, and of the talk before it */
+	/* it covers every bit of the grant, and of the handshake before it */
 	struct net_grant again = g;
 	again.shm[5] ^= 1;
 	net_shake_seal(&node_side, &h, &w, &again);
@@ -127,16 +127,16 @@ proofs(void **state)
 	assert_memory_not_equal(again.mac, g.mac, sizeof g.mac);
 }
 
-/* ---- others who listen ---------------------------------------------------------- */
+/* ---- other listeners ---------------------------------------------------------- */
 
 struct stranger {
 	int listener;
-	const char *says; /* NULL: nothing */
+	const char *says; /* NULL = nothing */
 	size_t len;
-	const char *more; /* said after the proof; NULL: nothing */
+	const char *more; /* sent after the proof; NULL = nothing */
 	size_t more_len;
 	bool silent; /* only then is the wait short: an answer may take as long as a busy machine
-		      * likes */
+		      * needs */
 	bool hangs_up;
 };
 
@@ -188,7 +188,7 @@ strangers(void **state)
 	char said[512];
 	struct stranger http = { .says = "HTTP/1.1 400 Bad Request\r\n\r\n", .len = 28, .hangs_up = true };
 	assert_int_equal(meet(&http, said), NAM_REFUSED);
-	assert_non_null(strstr(said, "something else than a namdb storage node"));
+	assert_non_null(strstr(said, "is not a namdb storage node"));
 	struct stranger silent = { .silent = true };
 	assert_int_equal(meet(&silent, said), NAM_GONE);
 	assert_non_null(strstr(said, "does not answer in time"));
@@ -203,7 +203,7 @@ strangers(void **state)
 	struct stranger newer = { .says = (char *)&future, .len = sizeof future, .hangs_up = true };
 	assert_int_equal(meet(&newer, said), NAM_REFUSED);
 	assert_non_null(strstr(said, "another version"));
-	/* one who says yes to everything and knows nothing */
+	/* a listener that says yes to everything and knows no secret */
 	struct net_welcome fake = {
 		.magic = NET_WIRE_MAGIC, .version = NET_WIRE_VERSION, .region = 1, .size = 1 << 20
 	};
@@ -213,11 +213,11 @@ strangers(void **state)
 	};
 	assert_int_equal(meet(&liar, said), NAM_REFUSED);
 	assert_non_null(strstr(said, "another secret"));
-	/* nor is its word taken that we are fenced */
+	/* its verdict that this process is fenced is not believed */
 	liar.more = (const char *)&shut;
 	assert_int_equal(meet(&liar, said), NAM_REFUSED);
 	assert_non_null(strstr(said, "another secret"));
-	/* a node of version 4 says so in its first 16 bytes; and so do we to its peers, see
+	/* a node of version 4 reports so in its first 16 bytes; and so does ours to its peers, see
 	 * server_test */
 	future.version = 4;
 	assert_int_equal(meet(&newer, said), NAM_REFUSED);
@@ -290,7 +290,7 @@ secrets(void **state)
 	put_file(path, "0123456789abcdef0123456789ABCDEF");
 	assert_int_equal(net_secret_load(path, a, &len, &err), NAM_OK);
 	put_file(path, "one secret, long");
-	/* one that others may read, or change, is none; the message says what to do */
+	/* a secret that other users may read or change is refused; the message says what to do */
 	const mode_t open_to[] = { 0640, 0604, 0644, 0620, 0602 };
 	for (unsigned i = 0; i < sizeof open_to / sizeof *open_to; i++) {
 		chmod(path, open_to[i]);
@@ -309,7 +309,7 @@ secrets(void **state)
 	assert_int_equal(net_secret_load(NULL, b, &len, &err), NAM_OK);
 	assert_memory_not_equal(a, b, sizeof a);
 	unsetenv("NAMDB_SECRET_FILE");
-	/* made on first use, the same ever after, for nobody else's eyes */
+	/* made on first use, the same ever after, readable by its owner only */
 	assert_int_equal(net_secret_load(NULL, a, &len, &err), NAM_OK);
 	assert_int_equal(net_secret_load(NULL, b, &len, &err), NAM_OK);
 	assert_memory_equal(a, b, sizeof a);
@@ -319,7 +319,7 @@ secrets(void **state)
 	unlink(own);
 	unlink(path);
 	snprintf(own, sizeof own, "%s/.namdb", dir);
-	assert_int_equal(rmdir(own), 0); /* nothing else was left there */
+	assert_int_equal(rmdir(own), 0); /* no other file was left there */
 	assert_int_equal(rmdir(dir), 0);
 }
 

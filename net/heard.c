@@ -1,17 +1,17 @@
 /*
- * heard.c -- what storage nodes have told about other processes (net_heard_of): a bounded table of
+ * heard.c -- news from storage nodes about other processes (net_heard_of): a bounded table of
  * identities.
  *
  * A node pushes LEFT, BACK and DEAD as they happen (net/wire.h). A net that joined later, or whose
- * connection was made anew, has missed some: so the first question about an identity, and every one
- * about which a node's word is missing, makes the monitor ask that node (WHO).
+ * connection was replaced, has missed some. So the first question about an identity makes the
+ * monitor ask the nodes (WHO), and so does every question for which a node's news are missing.
  *
- * An identity has left when the last word of every node of the net is LEFT, and all those words are
- * older than NET_LEFT_NS by this process's own clock. A node whose control connection has ended has
- * no last word.
+ * An identity has left when the last message of every node of the net is LEFT, and all those
+ * messages are older than NET_LEFT_NS by this process's own clock. A node whose control connection
+ * has ended has no last message.
  *
- * The table has a fixed size. Where a new identity finds no room, the one of its bucket that was
- * longest of no interest is forgotten: it is asked about again when somebody wants to know.
+ * The table has a fixed size. If there is no room for a new identity, the identity of its bucket
+ * that was not asked for longest is forgotten: the next question about it asks the nodes again.
  */
 #include <base/clock.h>
 #include <base/hash.h>
@@ -27,10 +27,10 @@ enum {
 #define ASK_AGAIN_NS UINT64_C(1000000000) /* a question, or its answer, may have been dropped */
 
 struct entry {
-	uint64_t identity; /* 0: free */
-	uint64_t left;     /* nodes, a bit per region, whose last word is LEFT */
-	uint64_t here;     /* whose last word is BACK */
-	uint64_t ask;      /* that are to be asked */
+	uint64_t identity; /* 0 = free */
+	uint64_t left;     /* nodes, a bit per region, whose last message is LEFT */
+	uint64_t here;     /* nodes whose last message is BACK */
+	uint64_t ask;      /* nodes that are to be asked */
 	uint64_t left_ns;  /* when the last LEFT came */
 	uint64_t asked_ns;
 	uint64_t used_ns;
@@ -39,8 +39,8 @@ struct entry {
 
 struct net_heard_table {
 	pthread_mutex_t lock;
-	uint64_t nodes;   /* i  that have to speak, a bit per region */
-	uint64_t ripe_ns; /* when to look for hints that have come of age; UINT64_MAX: there are
+	uint64_t nodes;   /* i  nodes that must have sent news, a bit per region */
+	uint64_t ripe_ns; /* when to look for hints that are old enough, UINT64_MAX = there are
 			   * none */
 	unsigned to_ask;  /* entries with a question */
 	struct entry entry[BUCKETS * WAYS]; /* WAYS in a row are a bucket */
@@ -82,7 +82,8 @@ net_heard_abandon(struct net *n)
 		pthread_mutex_init(&n->table->lock, NULL);
 }
 
-/* Under the lock. make: take a place for it, whoever has it. */
+/* Finds the entry of an identity, under the lock. make: makes one if there is none, in place of
+ * another if need be. */
 static struct entry *
 find(struct net_heard_table *t, uint64_t identity, uint64_t now, bool make)
 {
@@ -112,7 +113,7 @@ net_real_heard(struct net_worker *w, uint64_t identity)
 {
 	struct net *n = w->net;
 	struct net_heard_table *t = n->table;
-	/* Regions of this very process alone: nothing of a net that is closed executes on them. */
+	/* Regions of this very process alone: no verb of a closed net executes on them. */
 	if (t == NULL)
 		return net_lives_here(identity) ? NET_UNHEARD : NET_LEFT;
 	if (identity == 0 || identity == n->identity)
@@ -144,14 +145,14 @@ net_heard_take(struct net_node *node, uint32_t kind, uint64_t identity)
 	bool news = false;
 	pthread_mutex_lock(&t->lock);
 	struct entry *e = find(t, identity, now, kind != NET_NEWS_BACK);
-	/* Of one that nobody has asked about, that it is there says nothing new. */
+	/* If no caller has asked about the identity, BACK is no news. */
 	if (e != NULL) {
 		if (kind == NET_NEWS_BACK) {
 			e->left &= ~bit;
 			e->here |= bit;
 			e->told = e->dead;
 		} else {
-			/* A LEFT that repeats an older one begins no new wait. */
+			/* A repeated LEFT does not begin the wait again. */
 			if (!(e->left & bit))
 				e->left_ns = now;
 			e->left |= bit;

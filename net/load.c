@@ -1,5 +1,5 @@
 /* load.c -- see load.h. Memory by /proc/meminfo; network by the counters of interfaces and of RDMA
- * ports, between two looks. */
+ * ports, at two moments. */
 #include <base/clock.h>
 #include <net/load.h>
 
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum { PAGE = 4096, PORTS = 16, LOOK_MS = 200 };
-/* k is the paper's; of its threshold it says nothing. */
+/* k is the paper's; the paper gives no threshold. */
 static const double k = 0.7, threshold = 0.25;
 
 size_t
@@ -62,11 +62,11 @@ read_number(const char *dir, const char *name, const char *file)
 {
 	char path[512], text[64];
 	snprintf(path, sizeof path, "%s/%s/%s", dir, name, file);
-	/* An interface of unknown speed says -1, or nothing at all. */
+	/* An interface of unknown speed reads as -1, or cannot be read. */
 	return read_text(path, text, sizeof text) && text[0] != '-' ? strtoull(text, NULL, 10) : 0;
 }
 
-/* What a port had moved when it was looked at last. */
+/* A port's counters when last read. */
 struct port {
 	char name[64];
 	uint64_t in, out;
@@ -74,13 +74,13 @@ struct port {
 
 static struct {
 	pthread_mutex_t lock;
-	uint64_t at_ns; /* 0: nobody has looked yet */
+	uint64_t at_ns; /* 0 = not read yet */
 	struct port port[PORTS];
 	unsigned ports;
 	struct net_load load;
 } seen = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Remembers what the port has moved by now; how much of it was free since the last look. */
+/* Remembers the port's counters; returns the part of it that was free since the last call. */
 static double
 look_at(struct port *now, unsigned *n, const char *name, uint64_t in, uint64_t out, uint64_t bits_per_s,
     uint64_t ns)
@@ -121,8 +121,8 @@ look_at_network(uint64_t ns)
 	}
 	if (d != NULL)
 		closedir(d);
-	/* What an RNIC moves by itself its interface does not count. Its counters are of words; its
-	 * rate, of Gbit/s. */
+	/* An interface does not count the bytes that an RNIC moves by itself. The RNIC's counters
+	 * are of words; its rate, of Gbit/s. */
 	d = opendir(devices);
 	for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
 		if (e->d_name[0] == '.')

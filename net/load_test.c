@@ -1,5 +1,4 @@
-/* load_test.c -- the formula with the paper's numbers, its edges, and what a machine says of
- * itself. */
+/* load_test.c -- the formula with the paper's numbers, its edges, and the load of this machine. */
 #include <net/load.h>
 
 #include <setjmp.h>
@@ -72,7 +71,7 @@ edges(void **state)
 	assert_int_equal(net_buffer_for(&load, 1 << 20, 64 << 10), 64 << 10);
 	load = (struct net_load){ 1, 1 };
 	assert_int_equal(net_buffer_for(&load, 1 << 20, 64 << 10), 1 << 20);
-	/* The less is left, the less there is to have. */
+	/* The less is left, the smaller the size. */
 	size_t before = SIZE_MAX;
 	for (int i = 100; i >= 0; i--) {
 		load = (struct net_load){ i / 100.0, 1 };
@@ -88,11 +87,11 @@ edges(void **state)
 	near(net_load_memory("MemTotal: 100 kB\nMemAvailable: 0 kB\n"), 0);
 	near(net_load_port(1000, 0, B), 1); /* the first look knows no rate */
 	near(net_load_port(1000, second, 0), 1);
-	near(net_load_port(UINT64_MAX / 16, second, B), 0); /* more than the port can: counters that
-							     * lie */
+	near(net_load_port(UINT64_MAX / 16, second, B), 0); /* more than the port can carry: wrong
+							     * counters */
 }
 
-/* Whatever this machine is, it says something that makes sense, and the same a moment later. */
+/* On any machine the values make sense, and are about the same a moment later. */
 static void
 here(void **state)
 {

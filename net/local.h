@@ -1,5 +1,5 @@
 /*
- * local.h -- a region that lies in this very process: what storage_node hands to net_open.
+ * local.h -- a region that lies in this very process; storage_node gives it to net_open.
  *
  * Borrowed: it and its memory must outlive every struct net opened on it. Any thread.
  */
@@ -11,8 +11,8 @@
 struct net_local {
 	void *base;    /* its superblock (region_format.h) is filled */
 	uint64_t size; /* bytes */
-	/* A connection to the services that this region hosts, as if of role RINGS after the grant;
-	 * -1: errno. NULL: none. */
+	/* Opens a connection to the services that this region hosts, like role RINGS after the
+	 * grant; -1: errno. NULL = no services. */
 	int (*rings)(void *arg);
 	void *rings_arg;
 };

@@ -1,16 +1,17 @@
 /*
- * monitor.c -- one thread per struct net that listens to control connections: to what nodes say,
- * and to their end.
+ * monitor.c -- one thread per struct net that listens to control connections: to messages from
+ * nodes, and to the connections' end.
  *
  * A shm peer notices nothing by itself when the storage process dies: its mapping stays good. So
- * the end of a control connection means that the node is gone, or that we are fenced: it is asked
- * which. What nodes say about other processes goes to heard.c. Whether this process lives (ASK) is
- * answered by the net's first worker on its own thread (net_monitor_answer): if that thread does
- * not run, no answer leaves. A worker that has reconnected brings a new control connection along
- * (net_monitor_renew).
+ * the end of a control connection means that the node is gone, or that this process is fenced: a
+ * new connection to the node tells which. News about other processes go to heard.c. Whether this
+ * process lives (ASK) is answered by the net's first worker on its own thread (net_monitor_answer):
+ * if that thread does not run, no answer leaves. A worker that has reconnected also hands over a
+ * new control connection (net_monitor_renew).
  *
- * To ask a node why a connection has ended may take as long as a connection that nobody answers. A
- * second thread does it, so that nobody waits meanwhile for this process to say that it lives.
+ * To ask a node why a connection has ended may take as long as a connection attempt that gets no
+ * answer. A second thread does it, so that meanwhile the first can still answer that this process
+ * lives.
  */
 #include <base/clock.h>
 #include <base/log.h>
@@ -28,9 +29,9 @@
 
 struct monitor {
 	pthread_t thread, asker;
-	pthread_mutex_t lock;  /* over each node's control_fd and control_turn, lost in step
-			       * with them, and who asks */
-	pthread_cond_t to_ask; /* with lock: a node is to be asked, or stop */
+	pthread_mutex_t lock;  /* over each node's control_fd and control_turn, `lost` in step with
+			        * them, and the asking thread */
+	pthread_cond_t to_ask; /* with lock: a node is to be asked, or the thread is to stop */
 	int wake_fd;
 	atomic_bool stop;
 };
@@ -59,9 +60,9 @@ take_over(struct net_node *node, int control_fd)
 }
 
 /*
- * Under the lock. A connection to the node has ended: the node is asked why. Mapped memory stays as
- * it is when the node's process is gone, so there the node is lost at once; and who finds it lost
- * is to find its question asked.
+ * Under the lock. A connection to the node has ended: the node is to be asked why. Mapped memory
+ * does not change when the node's process is gone, so a mapped node is lost at once; a thread that
+ * finds it lost must find the question pending.
  */
 static void
 suspect(struct net_node *node, const char *why)
@@ -80,7 +81,7 @@ static void
 ended(struct monitor *m, struct net_node *node, unsigned turn)
 {
 	pthread_mutex_lock(&m->lock);
-	/* Of an older connection, while a worker has made a new one, it is no news. */
+	/* The end of an older connection means nothing once a worker has made a new one. */
 	bool is = node->control_turn == turn && !node->control_ended;
 	if (is) {
 		node->control_ended = true;
@@ -88,13 +89,13 @@ ended(struct monitor *m, struct net_node *node, unsigned turn)
 	}
 	pthread_mutex_unlock(&m->lock);
 	if (is)
-		net_heard_forget(node); /* it has no last word any more */
+		net_heard_forget(node); /* it has no last message any more */
 }
 
 /* ---- messages ---------------------------------------------------------------------- */
 
-/* Under the lock. What the socket does not take is dropped: it is asked again, or the node goes on
- * waiting. */
+/* Under the lock. A message that the socket does not take is dropped: the node is asked again
+ * later, or goes on waiting. */
 static void
 say(struct net_node *node, const struct net_news *news, unsigned n)
 {
@@ -107,7 +108,7 @@ say(struct net_node *node, const struct net_news *news, unsigned n)
 		shutdown(node->control_fd, SHUT_RDWR);
 }
 
-/* False: what it says makes no sense. */
+/* False: the message makes no sense. */
 static bool
 take(struct monitor *m, struct net_node *node, const struct net_news *news)
 {
@@ -137,7 +138,7 @@ take(struct monitor *m, struct net_node *node, const struct net_news *news)
 	}
 }
 
-/* Takes what has come over a control connection. False: it has ended, or is of no use. */
+/* Takes the bytes that have come over a control connection. False: it has ended, or is unusable. */
 static bool
 hear(struct monitor *m, struct net_node *node, unsigned turn)
 {
@@ -216,12 +217,11 @@ net_monitor_answer(struct net *n)
 	pthread_mutex_unlock(&n->workers_lock);
 	if (!speaks)
 		return;
-	/* If its memory could not be given up, nothing is said, and the node does what it has
-	 * to. */
-	if (!lives &&
-	    !net_disarm(n, "this process has been shut out of the cluster: when it was asked whether it "
-			   "lives, its heart had "
-			   "not beaten for too long; it has given up, and others settle what it left"))
+	/* If the memory could not be given up, no answer is sent, and the node kills this process
+	 * if it has to. */
+	if (!lives && !net_disarm(n, "this process has been fenced: when it was asked whether it lives, its "
+				     "heart had not beaten for too long; it has given itself up, and another "
+				     "process recovers it"))
 		return;
 	struct net_news answer = { .magic = NET_NEWS_MAGIC,
 		.kind = lives ? NET_NEWS_LIVES : NET_NEWS_GIVEN_UP };
@@ -233,7 +233,7 @@ net_monitor_answer(struct net *n)
 		if (answer.nonce != 0 && now < node->asked_until_ns)
 			say(node, &answer, 1);
 		node->asked_nonce = 0;
-		/* W6: and this is how the node sees it. */
+		/* W6: so the node sees that this process has no mapping any more. */
 		if (!lives && node->control_fd >= 0 && !node->control_ended) {
 			node->control_ended = true;
 			shutdown(node->control_fd, SHUT_RDWR);
@@ -246,14 +246,14 @@ net_monitor_answer(struct net *n)
 
 /* ---- the end of connections --------------------------------------------------------- */
 
-/* The node is there, and lets us in: it may go on telling, and asking, while the workers make their
- * connections anew. */
+/* The node runs, and accepts this process: the node can go on sending news and questions while the
+ * workers replace their connections. */
 static void
 keep(struct net_node *node, int fd)
 {
 	struct monitor *m = node->net->monitor;
 	pthread_mutex_lock(&m->lock);
-	/* Mapped memory comes with a connection of its own, and does not come back. */
+	/* Mapped memory has a connection of its own, and does not come back. */
 	bool of_use = node->control_ended && !node->mapped && !atomic_load(&node->net->disarmed);
 	if (of_use)
 		take_over(node, fd);
@@ -267,14 +267,14 @@ keep(struct net_node *node, int fd)
 }
 
 /*
- * A node that fences us refuses us before it ends anything of ours (wire.h, W3): so now it says so,
- * if it has. NAM_REFUSED: it has. NAM_OK: it is there, and what broke was a connection; if it was
- * the one we watch there is another.
+ * A node that fences this process refuses it before it ends any of its connections (wire.h, W3): so
+ * a new connection tells whether it has. NAM_REFUSED: this process is fenced. NAM_OK: the node
+ * runs, and only a connection broke; if it was the control connection, there is a new one now.
  */
 static nam_status
 ask_why(struct net_node *node)
 {
-	enum { TRIES = 3 }; /* this connection may be reset, too */
+	enum { TRIES = 3 }; /* this connection may also be reset */
 	struct net_grant grant;
 	struct nam_err err;
 	nam_status st = NAM_TIMEOUT;
@@ -292,7 +292,7 @@ ask_why(struct net_node *node)
 	return NAM_OK;
 }
 
-/* One line for each node that is gone, or one for all when it is we who are. */
+/* Logs one line for each node that is gone, or one for all if this process is fenced. */
 static void
 ask(struct net_node *node, const char *why)
 {
@@ -302,15 +302,14 @@ ask(struct net_node *node, const char *why)
 	if (!there)
 		net_node_set_lost(node);
 	if (!atomic_load(&n->shut_out) && st == NAM_REFUSED) {
-		/* The other nodes are told, or will be: nothing of ours is worth being executed
-		 * there. */
+		/* The other nodes fence this process as well, or will: no verb of ours is worth
+		 * executing there. */
 		for (unsigned i = 0; i < n->count; i++)
 			net_node_set_lost(n->node[i]);
 		const char *none = NULL;
 		atomic_compare_exchange_strong(&n->why, &none,
-		    "this process has been shut out of the cluster: it stood still for longer than its "
-		    "lease, and "
-		    "others have settled what it left; it has to connect anew");
+		    "this process has been fenced: it was silent for longer than its lease, and another "
+		    "process has recovered it; it has to connect again");
 		atomic_store(&n->shut_out, true);
 		nam_log(NAM_LOG_WARN, "%s", net_membership_why(n));
 	}
@@ -460,11 +459,11 @@ net_monitor_renew(struct net_node *node, int control_fd)
 	struct monitor *m = node->net->monitor;
 	pthread_mutex_lock(&m->lock);
 	take_over(node, control_fd);
-	/* A net that has given up stays so; the node finds out when it speaks to us. */
+	/* A net that has given up stays so; the node learns it from the answer. */
 	if (!atomic_load(&node->net->disarmed))
 		atomic_store_explicit(&node->info.lost, false, memory_order_relaxed);
 	pthread_mutex_unlock(&m->lock);
-	net_heard_forget(node); /* what the old connection would have told was lost with it */
+	net_heard_forget(node); /* news that the old connection would have brought are lost */
 	wake(m);
 }
 
@@ -515,7 +514,7 @@ net_monitor_stop(struct net *n)
 		pthread_mutex_unlock(&m->lock);
 		pthread_join(m->thread, NULL);
 		pthread_join(m->asker, NULL);
-		pthread_cond_destroy(&m->to_ask); /* a child of fork has no right to */
+		pthread_cond_destroy(&m->to_ask); /* a child of fork must not do this */
 	}
 	n->monitor = NULL;
 	if (m->wake_fd >= 0)
@@ -531,7 +530,7 @@ net_monitor_abandon(struct net *n)
 	struct monitor *m = n->monitor;
 	if (m == NULL)
 		return;
-	close(m->wake_fd); /* the parent's thread sleeps on it, too */
+	close(m->wake_fd); /* the parent's thread also sleeps on it */
 	m->wake_fd = -1;
 	pthread_mutex_init(&m->lock, NULL);
 	net_heard_abandon(n);

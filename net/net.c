@@ -1,4 +1,4 @@
-/* net.c -- the front end: nodes, workers, time and figures, whatever the fabric. Operations:
+/* net.c -- the front end: nodes, workers, time and figures, for every fabric. Operations:
  * post.c. */
 #include <base/assert.h>
 #include <base/hash.h>
@@ -178,9 +178,9 @@ net_fence_process(struct net_worker *w, uint64_t identity, uint64_t grace_ns, st
 	NAM_ASSERT(nam_co_self() != NULL);
 	if (identity == 0 || identity >> NET_IDENTITY_BITS != 0)
 		return nam_fail(
-		    err, NAM_INVALID, "nobody has the identity %llx", (unsigned long long)identity);
+		    err, NAM_INVALID, "no process has the identity %llx", (unsigned long long)identity);
 	if (identity == w->net->identity)
-		return nam_fail(err, NAM_INVALID, "a process does not shut itself out");
+		return nam_fail(err, NAM_INVALID, "a process does not fence itself");
 	return w->net->env->fence(w, identity, grace_ns, err);
 }
 
@@ -251,7 +251,7 @@ net_membership_why(const struct net *n)
 {
 	const char *why = atomic_load(&n->why);
 	if (atomic_load(&n->shut_out))
-		return why != NULL ? why : "this process has been shut out of the cluster";
+		return why != NULL ? why : "this process has been fenced";
 	for (unsigned i = 0; i < n->count && atomic_load(&n->lost_told); i++)
 		if (net_node_lost(n->node[i]))
 			return n->lost_why;

@@ -1,28 +1,27 @@
 /*
  * net.h -- the fabric: memory on other machines, read, written and swapped by one-sided verbs.
  *
- * Modelled on verbs: what a room above may assume is what an RNIC with reliable
- * connections gives, never more. Providers behind this header pass the same
- * tests (net/conformance/conformance.c): `shm` (same host, mapped memory, CPU atomics),
- * `verbs` (libibverbs and librdmacm: an RNIC, or a software one in the kernel),
- * `tcp` (a software RNIC in the storage node), `sim` (net/sim/sim.h: one thread,
- * virtual time, one seed). Nothing above net can tell which.
+ * Modelled on verbs: a room above may assume what an RNIC with reliable connections guarantees,
+ * never more. Providers behind this header pass the same tests (net/conformance/conformance.c):
+ * `shm` (same host, mapped memory, CPU atomics), `verbs` (libibverbs and librdmacm: an RNIC, or a
+ * software one in the kernel), `tcp` (a software RNIC in the storage node), `sim` (net/sim/sim.h:
+ * one thread, virtual time, one seed). No room above net can tell which one it uses.
  *
- * The beats, always the same, in a coroutine of the worker's thread:
+ * The steps of each use, in a coroutine of the worker's thread:
  *
- *	struct net_op ops[8]; struct net_batch b;
- *	net_batch_init(&b, worker, ops, 8, acct);
- *	net_read(&b, at, buf, len); net_cas(&b, lock, expect, want);
- *	if (net_run(&b) != NAM_OK) ...      // one doorbell per node, one wait
- *	ops[1].seen                         // what the CAS found
+ *      struct net_op ops[8]; struct net_batch b;
+ *      net_batch_init(&b, worker, ops, 8, acct);
+ *      net_read(&b, at, buf, len); net_cas(&b, lock, expect, want);
+ *      if (net_run(&b) != NAM_OK) ...      // one doorbell per node, one wait
+ *      ops[1].seen                         // what the CAS found
  *
- * What order may be relied on, per node, inside one batch or between a batch
- * and one posted later by the same worker:
- *	WRITE then WRITE: executed in order.  WRITE or atomic then READ: the READ sees it.
- *	WRITE or atomic then atomic: in order.
- *	READ then READ, READ then WRITE, READ then atomic: no order, unless the
- *	later one carries NET_FENCE (it starts when all earlier READs and atomics have completed).
- * Between nodes, and between workers: no order at all, but for waiting.
+ * The order that holds for one node, inside one batch or between a batch and one posted later by
+ * the same worker:
+ *      WRITE then WRITE: executed in order.  WRITE or atomic then READ: the READ sees it.
+ *      WRITE or atomic then atomic: in order.
+ *      READ then READ, READ then WRITE, READ then atomic: no order, unless the
+ *      later one carries NET_FENCE (it starts when all earlier READs and atomics have completed).
+ * Between nodes, and between workers: no order, unless one waits for the other.
  *
  * A READ that meets a WRITE may see any mix of old and new 8-byte words, in
  * any order. An aligned 8-byte word is never torn. Only the fabric's atomics
@@ -44,8 +43,8 @@
 
 /* ---- addresses ---------------------------------------------------------- */
 
-/* Where a byte lives: 16 bits of region, 48 of offset. Never a pointer, the
- * same on every node. All zero: nowhere. A struct, so that no one adds it to a timestamp. */
+/* The address of a byte: 16 bits of region, 48 of offset. Never a pointer, the same on every node.
+ * All zero: no address. A struct, so that it cannot be added to a timestamp by mistake. */
 typedef struct net_addr {
 	uint64_t bits;
 } net_addr;
@@ -75,13 +74,13 @@ net_plus(net_addr a, uint64_t bytes)
 
 /* ---- opening ------------------------------------------------------------ */
 
-struct net;        /* one process's view: nodes, regions, connections to control them */
+struct net;        /* one process's nodes, regions, and control connections */
 struct net_worker; /* one thread's endpoints (a queue pair per node) */
 struct net_local;  /* a region in this very process: storage_node makes it, see sn_region */
 
 enum net_kind { NET_AUTO, NET_SHM, NET_TCP, NET_SIM, NET_VERBS };
 const char *net_kind_name(enum net_kind k);
-/* "auto", "shm", "tcp", "verbs": what --fabric and its kin take. False: another word. */
+/* "auto", "shm", "tcp", "verbs": the values of --fabric. False: another word. */
 bool net_kind_parse(const char *name, enum net_kind *out);
 
 struct net_config {
@@ -90,8 +89,8 @@ struct net_config {
 	 * socket is reached by shm under NET_AUTO. */
 	const char *storage;
 	enum net_kind fabric;  /* NET_AUTO: per node shm where possible, else verbs, else tcp */
-	const char *rdma_from; /* local address of the RDMA device to use; NULL: as the route
-			        * says */
+	const char *rdma_from; /* local address of the RDMA device to use; NULL: chosen by the
+			        * route */
 	const char *cluster;   /* name; "" = "namdb" */
 	const void *secret;    /* shared secret of the handshake */
 	size_t secret_len;
@@ -101,9 +100,8 @@ struct net_config {
 };
 
 /*
- * Connects to every node named. NAM_GONE: nobody there; NAM_REFUSED: wrong
- * secret, cluster, version or layout, or two nodes with one id. err says which
- * node, and what to do.
+ * Connects to every node named. NAM_GONE: no node answers there; NAM_REFUSED: wrong secret,
+ * cluster, version or layout, or two nodes with one id. err says which node, and what to do.
  */
 nam_status net_open(struct net **out, const struct net_config *cfg, struct nam_err *err);
 void net_close(struct net *n);
@@ -121,29 +119,29 @@ unsigned net_node_count(const struct net *n);
 const struct net_node_info *net_node(const struct net *n, unsigned i);
 /* The node of a region, or NULL. */
 const struct net_node_info *net_node_of(const struct net *n, unsigned region);
-/* From now on every operation on that region ends with NAM_GONE (e.g. it came back empty). Any
- * thread. */
+/* From now on every operation on that region ends with NAM_GONE (e.g. because it came back empty).
+ * Any thread. */
 void net_declare_lost(struct net *n, unsigned region);
 
-/* ---- who we are, and who is fenced -------------------------------------- */
+/* ---- identity, fencing, membership ----------------------------------------- */
 
 /*
- * Every connection of a struct net carries its identity: random, new for each
- * struct net, 1 .. 2^40 - 1, so that it fits into a word beside other things. It is proved
- * with the handshake, and told to the node before any verb can be posted: whoever has published
- * it (in a word that one CAS makes his) before he posts what matters can be fenced by it.
+ * Every connection of a struct net carries its identity: random, new for each struct net, 1 .. 2^40
+ * - 1, so that it fits into a word beside other fields. It is proved with the handshake, and the
+ * node knows it before any verb can be posted. So a process that has published its identity (in a
+ * word that it took by a CAS) before it posts verbs that matter can be fenced by it.
  */
 enum { NET_IDENTITY_BITS = 40 };
 uint64_t net_identity(const struct net *n);
 
 /*
- * What this net has been told about another one's process. Either answer spares the wait for the
- * process's lease, neither spares net_fence_process: what the process has posted may still be under
- * way.
- *	NET_DEAD  a storage node holds proof (a pidfd) that the process has ended.
- *	NET_LEFT  every storage node of this net has said that no connection of that identity is
+ * What this net has heard about the process of another net. After either answer a caller need not
+ * wait for the process's lease, but it still needs net_fence_process: verbs of the process may be
+ * under way.
+ *      NET_DEAD  a storage node holds proof (a pidfd) that the process has ended.
+ *      NET_LEFT  every storage node of this net has reported that no connection of that identity is
  *                open there, and none has come back for NET_LEFT_NS. A hint: a process whose
- *                connections broke all at once looks like that.
+ *                connections broke all at once looks the same.
  * The first call for an identity asks the nodes; their news come by themselves from then on. Any
  * thread; cheap, no verb.
  */
@@ -151,51 +149,52 @@ enum net_heard { NET_UNHEARD, NET_LEFT, NET_DEAD };
 enum { NET_LEFT_NS = 50000000 };
 enum net_heard net_heard_of(struct net_worker *w, uint64_t identity);
 /*
- * As net_sleep, but returns early when this net hears of somebody that left or died. *news counts
- * such news and belongs to the caller (0 at first): news that came since the call before are not
- * slept over.
+ * net_sleep, but returns early when this net hears of a process that left or died. *news counts
+ * such news and belongs to the caller (0 at first): news that came since the previous call end the
+ * sleep at once.
  */
 void net_sleep_or_news(struct net_worker *w, uint64_t ns, uint64_t *news);
 
 /*
- * Fences a process, for ever. NAM_OK: on no storage node of this net can a verb of it execute any
- * more, whenever it was posted; its connections are gone and it will not get new ones. Where the
- * process had a node's memory mapped, it has given it up, or has been killed and has died. With
- * grace_ns > 0 the process is asked first, wherever it has a control connection, all nodes side by
- * side. NAM_BUSY: it has said within the grace that it lives (net_on_asked); nothing was done to
- * it. A process that says that it has given up is not killed. One that says nothing is. grace_ns ==
- * 0: nothing is asked; for those that are told dead. Any other status: not all nodes have answered;
- * some may have fenced it already, and it is right to call again. Idempotent; an identity that
- * nobody has is fenced, too. A process that is fenced itself cannot do this (NAM_REFUSED). In a
- * coroutine; takes round trips, the grace, or what a process takes to die. NAM_UNSUPPORTED: it
- * lives in a process that must not die of this (the storage node's own).
+ * Fences a process, for ever. In a coroutine; takes round trips, the grace, or the time a process
+ * takes to die. NAM_OK: on no storage node of this net can a verb of it execute any more, whenever
+ * it was posted; its connections are closed and it gets no new ones. If the process had a node's
+ * memory mapped, it has given that memory up, or has been killed and has died. With grace_ns > 0
+ * the process is first asked whether it lives, over each of its control connections, by all nodes
+ * side by side. NAM_BUSY: within the grace it has answered that it lives (net_on_asked); nothing
+ * has been done to it. A process that answers that it has given up is not killed; a process that
+ * does not answer is. grace_ns == 0: the process is not asked; for processes that are told dead.
+ * Any other status: not all nodes have answered; some may have fenced it already, and the caller
+ * may call again. Idempotent; an identity that no process has is fenced as well. A process that is
+ * fenced itself cannot fence others (NAM_REFUSED). NAM_UNSUPPORTED: the identity belongs to a
+ * process that must not be killed by this (the storage node's own).
  */
 nam_status net_fence_process(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct nam_err *err);
 
 /*
- * The other side of it. fn is called when a storage node asks, on behalf of another process,
- * whether this one lives: on the thread of the net's first worker, in its loop, outside of
+ * The other side of net_fence_process. fn is called when a storage node asks, on behalf of another
+ * process, whether this one lives: on the thread of the net's first worker, in its loop, outside of
  * coroutines; it must not block. NET_LIVES: the heart's last beat landed recently, and others go on
  * waiting. NET_GIVEN_UP: before the answer leaves, the net disarms itself for ever: mapped memory
  * is replaced by private zero pages, all verbs end with NAM_GONE, net_membership is NET_FENCED. If
- * that thread does not run its loop, no answer leaves. Without fn nothing is answered. fn == NULL
- * takes it back. Any thread; not from within fn.
+ * that thread does not run its loop, no answer leaves. Without fn the net does not answer. fn ==
+ * NULL removes it. Any thread; not from within fn.
  */
 enum net_answer_life { NET_LIVES, NET_GIVEN_UP };
 void net_on_asked(struct net *n, enum net_answer_life (*fn)(void *arg), void *arg);
 
 /*
- * Whether others have fenced this process. A connection that ends does not say why. So a node whose
- * connection has ended is asked once, by a thread that may wait; and where operations ended with
- * NAM_GONE because of it, the answer is on its way (NET_ASKING) or there. Once NET_FENCED, for
- * ever: close the net, and open another.
+ * Whether another process has fenced this one. A connection that ends does not tell why. So a
+ * thread that may wait asks each node whose connection has ended, once. When operations have ended
+ * with NAM_GONE because of it, the answer is on its way (NET_ASKING) or there. NET_FENCED is final:
+ * close the net, and open another.
  */
 enum net_membership { NET_MEMBER, NET_ASKING, NET_FENCED };
 enum net_membership net_membership(const struct net *n);
-/* Why this process is fenced, or which storage it has lost, in one line; "" while nothing is wrong.
- * Any thread; lives as long as n. */
+/* Why this process is fenced, or which storage it has lost, in one line; "" = neither. Any thread;
+ * lives as long as n. */
 const char *net_membership_why(const struct net *n);
-/* Which node's connection broke, and was not made anew since, and why: one sentence, or "". Any
+/* Which node's connection broke and has not been replaced since, and why: one sentence, or "". Any
  * thread. */
 void net_broken_why(struct net *n, char *out, size_t size);
 
@@ -206,18 +205,18 @@ void net_broken_why(struct net *n, char *out, size_t size);
 nam_status net_worker_open(struct net *n, struct net_worker **out, struct nam_err *err);
 void net_worker_close(struct net_worker *w);
 /*
- * After NAM_GONE from a node that is reached over a connection: a new one of this worker to the
- * same incarnation, and a new watch over the node; other workers whose connections broke do the
- * same for themselves. Takes up to connect_ms; in a coroutine it parks meanwhile, elsewhere it
- * blocks the owner's thread. What was out when the old one broke may or may not have happened.
- * NAM_TIMEOUT: no answer, or not now; the node may be there all the same, and others may reach it.
- * NAM_GONE: its process has ended, or the memory came back empty: it is lost for all. NAM_REFUSED:
- * we are fenced (net_fence_process): all that this struct net held is somebody else's now; close
- * it.
+ * Call after NAM_GONE from a node that is reached over a connection: opens a new connection of this
+ * worker to the same incarnation, and a new control connection to the node; other workers whose
+ * connections broke do the same for themselves. Takes up to connect_ms; in a coroutine it parks
+ * meanwhile, elsewhere it blocks the owner's thread. Verbs that were out when the old connection
+ * broke may or may not have executed. NAM_TIMEOUT: no answer, or not now; the node may still run,
+ * and other processes may reach it. NAM_GONE: its process has ended, or the memory came back empty:
+ * it is lost for all. NAM_REFUSED: this process is fenced (net_fence_process): its locks and slots
+ * belong to other processes now; close the net.
  */
 nam_status net_worker_reconnect(struct net_worker *w, unsigned region, struct nam_err *err);
-/* The same, also of a connection that has not broken but is silent, and within most_ms (0:
- * connect_ms). Not OK: the old one is as it was. */
+/* net_worker_reconnect, also for a connection that has not broken but is silent, and within most_ms
+ * (0 = connect_ms). Not OK: the old connection is as it was. */
 nam_status net_worker_renew(struct net_worker *w, unsigned region, uint32_t most_ms, struct nam_err *err);
 /* Bitmask of regions this worker has lost its connection to, and of those declared lost. No verb;
  * its thread. */
@@ -242,10 +241,10 @@ void net_worker_on_idle(struct net_worker *w, void (*fn)(void *arg), void *arg);
 /* Takes such a hook away again. Not from inside a hook. */
 void net_worker_off_idle(struct net_worker *w, void (*fn)(void *arg), void *arg);
 
-/* Time and dice for everything above net. Virtual in a simulated cluster. */
+/* Takes a hook away. Not from inside a hook. */
 uint64_t net_now_ns(struct net_worker *w);
 struct nam_rng *net_rng(struct net_worker *w);
-/* Parks the coroutine for at least ns. */
+/* Time and random numbers for every room above net. Virtual in a simulated cluster. */
 void net_sleep(struct net_worker *w, uint64_t ns);
 
 /*
@@ -303,9 +302,9 @@ void net_counts_add(struct net_counts *into, const struct net_counts *from);
 uint64_t net_counts_verbs(const struct net_counts *c);
 
 /*
- * What the running coroutine posts without an account (acct NULL) is counted in account from now
- * on; NULL: nowhere again. account lives until then. For whoever wants to know all that a piece of
- * work cost.
+ * Verbs that the running coroutine posts without an account (acct NULL) are counted in account from
+ * now on; NULL = no account. account lives until then. For a caller that measures the whole cost of
+ * a piece of work.
  */
 void net_account_to(struct net_counts *account);
 /* The account of this coroutine; NULL = none. For rooms that post on behalf of a coroutine from
@@ -334,8 +333,8 @@ net_batch_init(
 	*b = (struct net_batch){ .w = w, .op = ops, .cap = cap, .acct = acct };
 }
 
-/* Each says what a slot shall do; sends nothing. NULL when the batch is full (b->n == b->cap): run
- * it first. */
+/* Each adds an operation to the batch and sends nothing. NULL when the batch is full (b->n ==
+ * b->cap): run it first. */
 static inline struct net_op *
 net_op_add(struct net_batch *b, enum net_code code, net_addr at, void *buf, uint32_t len)
 {
@@ -380,15 +379,15 @@ net_faa(struct net_batch *b, net_addr at, uint64_t add)
  * not sent, and neither are the ops after it to that node (NAM_CANCELLED).
  */
 void net_post(struct net_batch *b);
-/* Parks until every op has completed; then b->n is 0 again, ops keep their
- * results, and b->status says how it went. Counts one round trip. */
+/* Parks until every op has completed; then b->n is 0 again, ops keep their results, and b->status
+ * is the batch's status. Counts one round trip. */
 nam_status net_wait(struct net_batch *b);
 /* Post and wait. On shm a batch of two or more READs prefetches and yields once, so that misses
  * overlap. */
 nam_status net_run(struct net_batch *b);
-/* Post; done(b) is called on the worker's thread when all has completed: maybe
- * before this returns, never inside another coroutine's turn on an op it waits for.
- * b->n is 0 again then, and b may be used anew. Nobody waits, so it counts no round trip. */
+/* Posts; done(b) is called on the worker's thread when all ops have completed: maybe before this
+ * returns, never inside another coroutine's turn on an op it waits for. b->n is 0 again then, and
+ * the caller may reuse b. No coroutine waits, so it counts no round trip. */
 void net_post_then(struct net_batch *b, void (*done)(struct net_batch *b));
 
 /* One-op shorthands: run at once, in a coroutine. */
@@ -399,22 +398,23 @@ nam_status net_cas1(struct net_worker *w, net_addr at, uint64_t expect, uint64_t
     struct net_counts *acct);
 nam_status net_faa1(struct net_worker *w, net_addr at, uint64_t add, uint64_t *seen, struct net_counts *acct);
 
-/* A pointer to remote memory where it is mapped here (shm), else NULL. Racy by
- * nature: check what you read, as after a READ. The range must lie in one region. */
+/* A pointer to remote memory if it is mapped here (shm), else NULL. Racy by nature: check the bytes
+ * read, as after a READ. The range must lie in one region. */
 const void *net_direct(struct net_worker *w, net_addr at, size_t len);
 /*
- * After looking: whether it was the node's memory all the while. False: the net has given it up
- * (net_on_asked), and what was read may be zeros that nobody wrote; take it for NAM_GONE.
+ * Call after reading by such a pointer: true if it was the node's memory all the time. False: the
+ * net has given it up (net_on_asked), and the bytes read may be zeros that no process wrote; treat
+ * it as NAM_GONE.
  */
 bool net_direct_stands(const struct net_worker *w);
-/* The same as net_direct, and counted as the READ that it spares. */
+/* net_direct, counted as the READ that it replaces. */
 const void *net_read_direct(struct net_worker *w, net_addr at, uint32_t len, struct net_counts *acct);
 
-/* These bytes will be written soon: brings their lines near where the memory is mapped here; else
- * nothing. */
+/* These bytes will be written soon: fetches their cache lines if the memory is mapped here; else
+ * does nothing. */
 void net_hint(struct net_worker *w, net_addr at, size_t len);
 
-/* What this worker's endpoints did in all; per node with region, 0 = sum. Owner thread. */
+/* Totals of this worker's endpoints; per node with region, 0 = sum. Owner thread. */
 void net_worker_counts(struct net_worker *w, unsigned region, struct net_counts *out);
 
 /* ---- extents ------------------------------------------------------------ */
@@ -425,25 +425,26 @@ void net_worker_counts(struct net_worker *w, unsigned region, struct net_counts 
  */
 nam_status net_extent_take(struct net_worker *w, unsigned region, unsigned n, net_addr *out);
 /*
- * Takes n extents of a region, wherever they lie: what was given back first, then what was never
- * used. zeros: they read as zeros; without it as they are. out[0 .. *got) are the caller's,
- * whatever the answer: NAM_FULL, and the region has no more.
+ * Takes n extents of a region, wherever they lie: first extents given back, then unused ones.
+ * zeros: they read as zeros; without it they keep their bytes. out[0 .. *got) are the caller's,
+ * whatever the status. NAM_FULL: the region has no more.
  */
 nam_status net_extents_take(
     struct net_worker *w, unsigned region, unsigned n, bool zeros, net_addr *out, unsigned *got);
 /*
- * The reserve: extents of a region (net_reserve_most) that ordinary takers do not get, for what
- * must be possible when all other memory is taken: joining, and dropping tables. fill puts them
- * there, once for a region; what is given back later fills it up first. take: an extent of it,
- * which reads as zeros. NAM_FULL: it is empty, too. To be tried when the takers above found none.
+ * The reserve: extents of a region (net_reserve_most) that ordinary takers do not get, for
+ * operations that must be possible when all other memory is taken: joining, and dropping tables.
+ * fill puts them there, once for a region; extents given back later fill it first. take: an extent
+ * of it, which reads as zeros. NAM_FULL: it is empty as well. Try it when the takers above found
+ * none.
  */
 unsigned net_reserve_most(const struct net_node_info *node);
 nam_status net_reserve_fill(struct net_worker *w, unsigned region);
 nam_status net_reserve_take(struct net_worker *w, unsigned region, net_addr *out);
-/* Gives n back, of any regions. An error: some may not have been, and are lost until the storage
- * node ends. */
+/* Gives n extents back, of any regions. An error: some may not have gone back, and are lost until
+ * the storage node ends. */
 nam_status net_extents_give(struct net_worker *w, unsigned n, const net_addr *extent);
-/* Gives one extent back. Nobody may touch it any more: the caller has made sure (watermark). */
+/* Gives one extent back. No process may touch it any more: the caller has made sure (watermark). */
 nam_status net_extent_give(struct net_worker *w, net_addr extent);
 
 /* The fingerprint of every format in this build; rooms above fold theirs in at start, before

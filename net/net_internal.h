@@ -1,13 +1,13 @@
 /*
- * net_internal.h -- what the front end (net.c) and the providers agree on. No other room includes
- * it.
+ * net_internal.h -- the interface between the front end (net.c) and the providers. No other room
+ * includes it.
  *
  * A provider is a table of functions per endpoint; an environment is a table
  * that replaces a worker's loop, clock and sleep (the simulator brings one, the
  * real world is the default). The front end checks every op, counts it, and
  * either executes it in place (endpoint with `base`: shm) or hands it to post().
  *
- * Key:  i  set before anyone else can see it, then never again
+ * Key:  i set before another thread can see it, then never again
  *       o  the owner's thread only
  *       a  atomic; the order is said beside it
  */
@@ -24,7 +24,8 @@ struct net_endpoint;
 struct net_node;
 struct net_channel; /* channel.h */
 
-/* The longest READ or WRITE: what a node buffers and what delays its other peers stays bounded. */
+/* The longest READ or WRITE: it bounds what a node buffers for a peer, and how long it delays other
+ * peers. */
 enum { NET_LEN_MAX = 16 << 20, NET_HOOKS = 8 };
 
 struct net_provider {
@@ -38,20 +39,20 @@ struct net_provider {
 
 	/*
 	 * Takes one checked op; net_op_done(ep, b, op, status) is owed, at once or later, once.
-	 * With NET_QUIET nothing is owed and op, buf and b must not be touched after return
-	 * (copy); a failure is told by net_quiet_failed. With NET_INLINE buf is copied at once.
+	 * With NET_QUIET it is not owed, and op, buf and b must not be touched after return (copy);
+	 * a failure is reported by net_quiet_failed. With NET_INLINE buf is copied at once.
 	 */
 	void (*post)(struct net_endpoint *ep, struct net_batch *b, struct net_op *op);
 	/* The doorbell: all ops that one net_post had for this node have been given. */
 	void (*ring)(struct net_endpoint *ep);
-	/* A round of the scheduler is over: send what was kept back. */
+	/* A round of the scheduler is over: send all that is buffered. */
 	void (*flush)(struct net_endpoint *ep);
 	/* Finds completions, never blocks. Returns how many. */
 	int (*poll)(struct net_endpoint *ep);
 	/*
 	 * Blocks until a completion is there, for a few milliseconds at most, and returns how many
-	 * there were: less than fd and sleeping on it cost. Only while fd says POLLIN, and while no
-	 * other endpoint has ops out. -1: the last wait was for nothing; sleep on fd. May be NULL.
+	 * there were: cheaper than to sleep on fd. Only while fd says POLLIN, and while no other
+	 * endpoint has ops out. -1: the last wait was in vain; sleep on fd. May be NULL.
 	 */
 	int (*wait)(struct net_endpoint *ep);
 	/* What to sleep on: a file descriptor and poll(2) events; -1: nothing. */
@@ -60,39 +61,39 @@ struct net_provider {
 	nam_status (*channel)(
 	    struct net_channel *ch, unsigned service, uint64_t until_ns, struct nam_err *err);
 	/*
-	 * With nothing out: what becomes readable when the connection ends (-1: nothing), and who
-	 * is called then. The worker sleeps on it as long as it likes. Both or neither.
+	 * While no op is out: idle_fd becomes readable when the connection ends (-1 = none), and
+	 * then idle_end is called. The worker may sleep on it without limit. Both or neither.
 	 */
 	int (*idle_fd)(struct net_endpoint *ep);
 	void (*news)(struct net_endpoint *ep);
 	/* The node itself, when the net closes. May be NULL. */
 	void (*node_close)(struct net_node *node);
-	/* In a child of fork: closes the descriptors of a worker's endpoint, frees nothing. May be
-	 * NULL. */
+	/* In a child of fork: closes the descriptors of a worker's endpoint, frees no memory. May
+	 * be NULL. */
 	void (*abandon)(struct net_endpoint *ep);
 };
 
 /* One storage node as this process sees it. */
 struct net_node {
 	struct net_node_info
-	    info; /* i  but info.lost: a, relaxed: a late reader does one op more, as on a wire */
+	    info; /* i  but info.lost: a, relaxed: a late reader does one more op, as on a wire */
 	const struct net_provider *p;
 	void *base;            /* i  shm: the mapping */
 	bool mapped;           /* i  base is ours to unmap */
-	int control_fd;        /* the connection whose end means the node is gone; -1: none.
+	int control_fd;        /* the connection whose end means that the node is gone, -1 = none.
 			        * The monitor's, with: */
-	unsigned control_turn; /* how many have been */
-	bool control_ended;    /* seen */
-	bool to_ask;           /* the monitor's lock: it is to be asked why; */
-	bool broken;           /* and no worker has made its connection anew since */
-	char broke_why[64];    /* what is known */
-	int life_fd;           /* the connection by which the node has hold of this process;
-			        * -1: none. Of one at a time: */
+	unsigned control_turn; /* how many there have been */
+	bool control_ended;    /* its end has been seen */
+	bool to_ask;           /* the monitor's lock: the node is to be asked why; */
+	bool broken;           /* and no worker has replaced its connection since */
+	char broke_why[64];    /* the cause, if known */
+	int life_fd;           /* the connection over which the node holds a pidfd of this process,
+			        * -1 = none. Opened by one thread at a time: */
 	atomic_flag life_busy;
-	/* The monitor's lock: the node wants to know whether we live (0: it does not), and how long
-	 * it waits. */
+	/* The monitor's lock: the node's question whether this process lives (0 = none), and how
+	 * long the node waits. */
 	uint64_t asked_nonce, asked_until_ns;
-	unsigned heard_len; /* the monitor's thread: bytes of a struct net_news that has not come
+	unsigned heard_len; /* the monitor's thread: bytes of a struct net_news that has not arrived
 			     * whole */
 	char heard[32];
 	char host[112]; /* i  for more connections */
@@ -109,14 +110,14 @@ struct net_endpoint {
 	struct net_worker *w;  /* i */
 	const struct net_provider *p;
 	struct net_counts counts; /* o */
-	uint16_t quiet_status;    /* o  a quiet op failed; the next signaled one says so */
-	bool broke;               /* o  until it is made anew */
-	uint32_t dial_ms;         /* of a new one being made: how long that may take; 0:
+	uint16_t quiet_status;    /* o  a quiet op failed; the next signaled one reports it */
+	bool broke;               /* o  until it is replaced */
+	uint32_t dial_ms;         /* of a new connection: how long connecting may take, 0 =
 				   * connect_ms */
 	void *priv;               /* provider's */
 };
 
-/* Replaces the world of a struct net's workers. */
+/* Replaces clock, sleep and loop of a struct net's workers. */
 struct net_env {
 	/* Must set w->sched and seed w->rng; may set w->env_priv. */
 	nam_status (*worker_open)(struct net_worker *w, struct nam_err *err);
@@ -131,8 +132,8 @@ struct net_env {
 	void (*net_close)(struct net *n); /* after the nodes' node_close; may be NULL */
 	/* In a coroutine; see net_fence_process. */
 	nam_status (*fence)(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct nam_err *err);
-	/* See net_heard_of, net_sleep_or_news, net_on_asked. NULL: nothing is ever heard, or
-	 * asked. */
+	/* See net_heard_of, net_sleep_or_news, net_on_asked. NULL: no news ever come, and no
+	 * question. */
 	enum net_heard (*heard)(struct net_worker *w, uint64_t identity);
 	void (*sleep_or_news)(struct net_worker *w, uint64_t ns, uint64_t *news);
 	void (*on_asked)(struct net *n, enum net_answer_life (*fn)(void *arg), void *arg);
@@ -144,16 +145,17 @@ struct net {
 	struct net_node *by_region[NET_REGIONS]; /* i */
 	const struct net_env *env;               /* i */
 	void *env_priv;
-	void *monitor; /* monitor.c: watches control connections; NULL: none */
+	void *monitor; /* monitor.c: watches control connections, NULL = none */
 	uint8_t secret[64];
 	size_t secret_len;
 	uint64_t cluster;          /* hash of the name */
 	uint64_t identity;         /* i  net_identity() */
-	_Atomic uint64_t workers;  /* so many have been opened */
-	_Atomic unsigned asking;   /* nodes that are to say why; raised before they are lost */
-	atomic_bool shut_out;      /* one has said so; set before asking falls */
-	atomic_bool disarmed;      /* mapped memory is no memory of nodes any more; set
-				    * before it is replaced (disarm.c) */
+	_Atomic uint64_t workers;  /* how many have been opened */
+	_Atomic unsigned asking;   /* nodes that are to be asked why; raised before they are lost */
+	atomic_bool shut_out;      /* a node has answered that this process is fenced; set before
+				    * `asking` falls */
+	atomic_bool disarmed;      /* mapped memory is not a node's memory any more; set before it
+				    * is replaced (disarm.c) */
 	_Atomic(const char *) why; /* a  one line once shut_out is set */
 	char lost_why[256];        /* under workers_lock until lost_told, then never changed */
 	atomic_bool lost_told;
@@ -161,37 +163,35 @@ struct net {
 	struct net_worker *first_worker;
 	enum net_answer_life (*asked_fn)(void *arg);
 	void *asked_arg;
-	struct net_heard_table *table; /* heard.c; NULL: no node to hear from */
-	_Atomic uint64_t news;         /* so many have left or died */
+	struct net_heard_table *table; /* heard.c; NULL = no node sends news */
+	_Atomic uint64_t news;         /* how many processes have left or died */
 	struct net *next_open;         /* disarm.c's */
 	bool has_local;                /* i  regions of this very process */
-	bool unlucky;                  /* a node has fenced this fresh identity */
+	bool unlucky;                  /* a node has fenced this fresh identity before */
 	bool forked;                   /* this is a child of the process that opened it */
 	uint32_t connect_ms;
-	char rdma_from[48]; /* "": as the route says */
+	char rdma_from[48]; /* "" = chosen by the route */
 };
 
-enum {
-	TIMEOUT_CONNECTS = 4
-}; /* a connection with ops out and no progress for so many connect_ms
-			        * is gone */
+/* A connection with ops out and no progress for so many connect_ms is gone. */
+enum { TIMEOUT_CONNECTS = 4 };
 
 struct net_timer; /* lives on the sleeping coroutine's stack */
 
 struct net_worker {
 	struct net_endpoint *ep[NET_REGIONS];    /* i  by region id */
-	bool dirty;                              /* o  a plain store was made and no fence since */
+	bool dirty;                              /* o  a plain store was made, and no fence since */
 	unsigned async_count;                    /* i */
 	struct net_endpoint *async[NET_REGIONS]; /* i  endpoints without base */
 	struct nam_sched *sched;
 	struct net *net;
-	uint64_t number; /* i  among the net's, from 1 */
+	uint64_t number; /* i  its number among the net's workers, from 1 */
 	struct nam_rng rng;
 	uint64_t round_trips; /* o */
 	/* rings to services (channel.c) */
 	struct net_channel *channels; /* o */
-	unsigned channel_count;       /* o */
-	unsigned calls_out;           /* o  sent, and not over */
+	unsigned channel_count;       /* sent, and not finished */
+	unsigned calls_out;           /* o  when a call was last sent or ended */
 	uint64_t call_news_ns;        /* o  when one was last sent or ended */
 	uint64_t call_nap_ns;         /* o  how long to sleep while answers are polled for */
 	unsigned hooks;
@@ -199,29 +199,29 @@ struct net_worker {
 		void (*fn)(void *);
 		void *arg;
 	} hook[NET_HOOKS];
-	/* the real world's */
+	/* CPU clock of the thread in net_worker_run, 0 = none yet */
 	struct net_timer *timers;
 	_Atomic int cpu_clock; /* a  of the thread in net_worker_run; 0: none yet */
 	int wake_fd;
-	atomic_bool asleep;             /* a  seq_cst: set before the last look, exchanged by who
-					 * rouses */
+	atomic_bool asleep;             /* a  seq_cst: set before the last look, exchanged by the
+					 * rousing thread */
 	struct net_worker *next_worker; /* the net's workers_lock */
-	atomic_bool asked, news;        /* a somebody wants to know whether we live; somebody
-					 * has left or died */
+	atomic_bool asked, news;        /* a process asks whether this one lives; a process has left
+					 * or died */
 	unsigned news_sleepers;         /* o */
 	void *env_priv;
 };
 
 /* ---- for providers -------------------------------------------------------- */
 
-/* An op is over: op->seen and op->buf are filled already. Wakes the waiter with the last one. */
+/* An op is over: op->seen and op->buf are filled already. The last one of a batch wakes the
+ * waiter. */
 void net_op_done(struct net_endpoint *ep, struct net_batch *b, struct net_op *op, nam_status st);
 /* A quiet op failed: the next signaled op of this endpoint ends with st. */
 void net_quiet_failed(struct net_endpoint *ep, nam_status st);
 /* An op that post() cannot take is over with st, quiet or not. */
 void net_op_refuse(struct net_endpoint *ep, struct net_batch *b, struct net_op *op, nam_status st);
-/* The connection of ep broke: the node is lost for all workers, and the log will say why unless it
- * was lost before. */
+/* An op that post() cannot take ends with st, quiet or not. */
 void net_node_broke(struct net_endpoint *ep, const char *why);
 /* Calls every idle hook once (an environment's loop does this when the ready queue has run dry). */
 void net_worker_idle(struct net_worker *w);
@@ -232,7 +232,7 @@ net_node_lost(const struct net_node *node)
 }
 void net_node_set_lost(struct net_node *node);
 
-/* ---- for who makes a struct net ------------------------------------------- */
+/* ---- for the makers of a struct net ---------------------------------------- */
 
 /* An empty net with this environment; NULL without memory. Add nodes, then give it to its user. */
 struct net *net_new(const struct net_env *env, void *env_priv);
@@ -243,63 +243,64 @@ nam_status net_add_node(struct net *n, const struct net_provider *p, const struc
 
 extern const struct net_env net_env_real;
 
-/* For tests: what the next net_open draws first; 0: dice. */
+/* For tests: the identity that the next net_open draws first, 0 = random. */
 extern _Atomic uint64_t net_next_identity;
 
 /* fence.c */
 nam_status net_real_fence(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct nam_err *err);
 extern const struct net_provider net_provider_shm, net_provider_tcp, net_provider_verbs;
 
-/* heard.c: what nodes have told about others. The table is NULL where there is no node to hear
- * from. */
+/* heard.c: news from nodes about other processes. The table is NULL if no node sends news. */
 nam_status net_heard_open(struct net *n, struct nam_err *err);
 void net_heard_close(struct net *n);
 void net_heard_abandon(struct net *n); /* in a child of fork */
 enum net_heard net_real_heard(struct net_worker *w, uint64_t identity);
-/* The monitor's thread: one message of a node, and a node that has to be asked anew. */
+/* The monitor's thread: one message of a node, and a node that has to be asked again. */
 void net_heard_take(struct net_node *node, uint32_t kind, uint64_t identity);
 void net_heard_forget(struct net_node *node);
-/* Hints that have come of age are told. Returns when to call again; UINT64_MAX: with the next
+/* Hints old enough are passed on. Returns when to call again, UINT64_MAX = with the next
  * message. */
 uint64_t net_heard_ripen(struct net *n, uint64_t now);
-/* Whom that node is to be asked about, at most cap; the rest with the next call. */
+/* The identities about which that node is to be asked, at most cap; the others with the next
+ * call. */
 unsigned net_heard_questions(struct net_node *node, uint64_t *identity, unsigned cap);
 
-/* worker.c: tells workers that sleep for news that there are some. Any thread. */
+/* worker.c: wakes workers that sleep until news come. Any thread. */
 void net_workers_news(struct net *n);
-/* worker.c: the net's first worker is to answer whether this process lives. */
+/* worker.c: asks the net's first worker to answer whether this process lives. */
 void net_workers_asked(struct net *n);
 
 /*
  * disarm.c. For ever: every verb ends with NAM_GONE, the net is fenced (why: a literal, one line),
- * and no instruction of this process reaches a node's memory any more when this returns. False: it
- * could not be replaced. Any thread.
+ * and no instruction of this process reaches a node's memory any more when this returns. False: the
+ * mapping could not be replaced. Any thread.
  */
 bool net_disarm(struct net *n, const char *why);
-/* Every open net of the real world is known here: to a child of fork, and ... */
+/* Lists every open net of the real world: for a child of fork, and ... */
 void net_disarm_enlist(struct net *n);
 void net_disarm_delist(struct net *n);
-/* ... to a question whether one that executes on regions of this very process has that identity. */
+/* ... for the question whether a net of this process that executes on its own regions has that
+ * identity. */
 bool net_lives_here(uint64_t identity);
 
 /* Real worlds only: the watch over control connections (monitor.c). */
 nam_status net_monitor_start(struct net *n, struct nam_err *err);
 void net_monitor_stop(struct net *n);
-void net_monitor_abandon(struct net *n); /* in a child of fork: its thread is not there */
-/* The node is there again: watches this control connection (takes it) instead of the old one, and
- * takes back `lost`. */
+void net_monitor_abandon(struct net *n); /* in a child of fork, which does not have the thread */
+/* The node is reached again: watches this control connection (takes it) instead of the old one, and
+ * clears `lost`. */
 void net_monitor_renew(struct net_node *node, int control_fd);
-/* On the thread of the net's first worker: asks fn, tells the nodes. */
+/* On the thread of the net's first worker: asks fn, answers the nodes. */
 void net_monitor_answer(struct net *n);
 void net_real_on_asked(struct net *n, enum net_answer_life (*fn)(void *arg), void *arg);
-/* Somebody is to be asked about. Any thread. */
+/* There is a new question for a node. Any thread. */
 void net_monitor_wake(struct net *n);
 /* A worker's connection to the node broke: the node is asked why, and lost only if it does not
  * answer. Any thread. */
 void net_monitor_broke(struct net_node *node, const char *why);
-/* A worker has made its connection anew. Any thread. */
+/* A worker has replaced its connection. Any thread. */
 void net_monitor_mended(struct net_node *node);
-/* The node is not lost, and its control connection stands as far as is known. Any thread. */
+/* True if the node is not lost, and no end of its control connection is known. Any thread. */
 bool net_monitor_watches(struct net_node *node);
 
 #endif

@@ -1,5 +1,5 @@
-/* net_test.c -- the front end against a provider made of paper: what it checks, counts, and how
- * batches end. */
+/* net_test.c -- the front end against a minimal provider: what it checks, counts, and how batches
+ * end. */
 #include <net/net_internal.h>
 
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* A provider that keeps ops until it is told how they end. */
+/* A provider that keeps ops until the test ends them. */
 static struct {
 	struct net_endpoint *ep;
 	struct net_batch *b;
@@ -225,7 +225,7 @@ quiet(void **state)
 	net_post_then(&b, done);
 	assert_int_equal(dones, 1); /* nothing to wait for */
 	assert_int_equal(b.status, NAM_OK);
-	/* it fails later: the next signaled op to that node says so, once */
+	/* it fails later: the next signaled op to that node reports it, once */
 	net_quiet_failed(w->ep[5], NAM_GONE);
 	at_once = 1;
 	net_read(&b, net_at(7, 0), &word, 8);
@@ -248,7 +248,7 @@ full_and_empty(void **state)
 	struct net_batch b;
 	struct net_counts c = { 0 };
 	net_batch_init(&b, w, &op, 1, &c);
-	assert_int_equal(net_run(&b), NAM_OK); /* nothing: no trip */
+	assert_int_equal(net_run(&b), NAM_OK); /* an empty batch: no round trip */
 	assert_int_equal(c.round_trips, 0);
 	assert_non_null(net_read(&b, net_at(5, 0), &word, 8));
 	assert_null(net_read(&b, net_at(5, 0), &word, 8));

@@ -105,7 +105,7 @@ draw_identity(void)
 	return id;
 }
 
-/* *unlucky: a node knows the identity that was drawn as one that is fenced. */
+/* *unlucky: a node has fenced the identity that was drawn. */
 static nam_status
 open_once(struct net **out, const struct net_config *cfg, bool *unlucky, struct nam_err *err)
 {
@@ -150,7 +150,7 @@ open_once(struct net **out, const struct net_config *cfg, bool *unlucky, struct 
 nam_status
 net_open(struct net **out, const struct net_config *cfg, struct nam_err *err)
 {
-	enum { DRAWS = 4 }; /* with 2^24 shut out, one in 2^16 is unlucky */
+	enum { DRAWS = 4 }; /* if 2^24 identities are fenced, one draw in 2^16 is unlucky */
 	nam_status st = NAM_OK;
 	bool unlucky = true;
 	if (cfg->fabric == NET_SIM || (unsigned)cfg->fabric > NET_VERBS)

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* True when the op makes sense on this endpoint. */
+/* True if the op is valid on this endpoint. */
 static inline bool
 op_sound(const struct net_endpoint *ep, const struct net_op *op)
 {
@@ -47,8 +47,7 @@ op_count(struct net_counts *c, const struct net_op *op)
 	}
 }
 
-/* The verb itself, on memory that is mapped here, and its figures: one look at what it is serves
- * both. */
+/* Executes the verb on memory that is mapped here, and counts it: one switch serves both. */
 static inline void
 op_execute(struct net_worker *w, struct net_endpoint *ep, struct net_counts *acct, struct net_op *op)
 {
@@ -151,21 +150,21 @@ net_op_refuse(struct net_endpoint *ep, struct net_batch *b, struct net_op *op, n
 }
 
 /*
- * Behind verbs in place: has the memory been given up meanwhile (disarm.c)? An instruction that met
- * the page that took its place comes after `disarmed` was set, so this look sees it, provided that
- * the look is not made ahead of the instruction.
+ * After verbs in place: true if the memory has been given up meanwhile (disarm.c). An instruction
+ * that touched the page put in its place comes after `disarmed` was set, so this look sees it,
+ * provided that the CPU does not look before the instruction.
  */
 static inline bool
 is_disarmed(const struct net_worker *w)
 {
 #ifndef __x86_64__
-	net_fence_stores_before_loads(); /* an interrupt there does not order what it falls
-					  * between */
+	net_fence_stores_before_loads(); /* an interrupt there would not order the accesses around
+					  * it */
 #endif
 	return atomic_load_explicit(&w->net->disarmed, memory_order_relaxed);
 }
 
-/* Of what was executed in place nobody knows where it landed. */
+/* Ops executed in place may have landed in the node's memory or in a private page. */
 static __attribute__((noinline)) void
 void_batch(struct net_batch *b)
 {
@@ -193,7 +192,7 @@ post(struct net_batch *b, bool waited)
 
 	b->posted = true;
 	b->status = NAM_OK;
-	b->pending = 1; /* ours, until all is given */
+	b->pending = 1; /* ours, until all ops are given to providers */
 	if (acct == NULL) {
 		none = (struct net_counts){ 0 };
 		acct = &none;
@@ -308,7 +307,8 @@ prefetch(struct net_batch *b)
 	for (uint32_t i = 0; i < b->n && lines < PREFETCH_LINES; i++) {
 		const struct net_op *op = &b->op[i];
 		if (op->code != NET_READ)
-			continue; /* what is written or CASed has been READ, or hinted at */
+			continue; /* bytes to be written or CASed have been READ before, or hinted
+				   * at */
 		unsigned r = net_region_of(op->at);
 		struct net_endpoint *ep = r < NET_REGIONS ? w->ep[r] : NULL;
 		if (ep == NULL || ep->base == NULL)
@@ -323,8 +323,8 @@ prefetch(struct net_batch *b)
 		     at < last && lines < PREFETCH_LINES; at += LINE, lines++, read_lines++)
 			__builtin_prefetch(at, 0, 2);
 	}
-	/* Long READs overlap by themselves while they are copied: leaving their lines to go cold is
-	 * not worth a switch. */
+	/* Long READs overlap by themselves while they are copied: a switch to another coroutine
+	 * would only let their lines grow cold. */
 	if (read_lines > YIELD_LINES)
 		return;
 	if ((reads >= 2 || read_lines >= 2) && nam_co_self() != NULL && nam_sched_ready(w->sched))

@@ -9,21 +9,21 @@
  *   bump          any peer, by FETCH_ADD of n * NET_EXTENT: hands out n extents in a row.
  *   free_head     any peer, by CAS: a stack of single freed extents. Each begins with
  *                 struct net_free, WRITTEN before the CAS that puts it on the stack.
- *   reserve       any peer, by CAS: extents kept back for what empties a full region (N5).
+ *   reserve       any peer, by CAS: extents kept back for operations that empty a full region (N5).
  *   beat          the storage node only (plain stores, every 10 ms); peers READ.
- *   root          any peer: CAS from 0, then READ. Which room owns which word
- *                 is written in ARCHITECTURE.md; the storage node never looks.
+ *   root          any peer: CAS from 0, then READ. ARCHITECTURE.md says which room owns which word;
+ *                 the storage node never looks.
  *
  * Always true
- *   N1  Memory that bump hands out reads as zeros. A recycled extent does not:
- *       its taker writes zeros over it first, or asks for what is there.
+ *   N1  Memory that bump hands out reads as zeros. A recycled extent does not: its taker writes
+ *       zeros over it first, or asks for it with the bytes it has.
  *   N2  bump never goes back. bump > size means: full (it may overshoot).
  *   N3  free_head carries a tag that rises with every push and pop, so a stale CAS fails.
- *   N4  While an extent is on the stack, its struct net_free is true: nothing below it changes. So
- *       the top tells how many extents have been given back.
+ *   N4  While an extent is on the stack, its struct net_free is true: the stack below it does not
+ *       change. So the top tells how many extents have been given back.
  *   N5  A word of the reserve that holds an extent's offset owns that extent. A CAS from it to
- *       NET_RESERVE_WANTS takes it, one from NET_RESERVE_WANTS puts one there. net_reserve_fill
- *       brings a word into use, and it stays so.
+ *       NET_RESERVE_WANTS takes the extent, one from NET_RESERVE_WANTS puts one there.
+ *       net_reserve_fill brings a word into use, and it stays in use.
  */
 #ifndef NAM_NET_REGION_FORMAT_H
 #define NAM_NET_REGION_FORMAT_H
@@ -38,7 +38,7 @@
 #define NET_ROOTS   64
 #define NET_RESERVE 32
 
-/* A place of the reserve that is empty: the next extent given back goes there. */
+/* An empty place of the reserve: the next extent given back goes there. */
 #define NET_RESERVE_WANTS UINT64_C(1)
 
 struct net_super {
@@ -48,7 +48,7 @@ struct net_super {
 	uint32_t region;      /* 1..NET_REGIONS-1, the node's id */
 	uint64_t layout;      /* fingerprint of all formats in this build, net_layout() */
 	uint64_t cluster;     /* hash of the cluster's name */
-	uint64_t incarnation; /* random; another one = the memory came back empty */
+	uint64_t incarnation; /* random; another value = the memory came back empty */
 	uint64_t size;        /* bytes of the region, a multiple of NET_EXTENT */
 	uint8_t pad0[16];
 	/* a line each, so that the atomics of one do not disturb the other */
@@ -63,7 +63,7 @@ struct net_super {
 	uint32_t peers;        /* connections now */
 	uint8_t pad3[40];
 	uint64_t root[NET_ROOTS];
-	uint64_t reserve[NET_RESERVE]; /* offset of an extent; NET_RESERVE_WANTS; 0: not in use */
+	uint64_t reserve[NET_RESERVE]; /* offset of an extent; NET_RESERVE_WANTS; 0 = not in use */
 	uint8_t pad4[4096 - 64 - 64 - 64 - 64 - 8 * NET_ROOTS - 8 * NET_RESERVE];
 };
 static_assert(sizeof(struct net_super) == 4096, "superblock is a layout");
@@ -75,9 +75,9 @@ static_assert(offsetof(struct net_super, root) == 256, "roots begin a line");
 /* The first bytes of an extent that has been given back. */
 enum { NET_FREE_NEXT = 30 };
 struct net_free {
-	uint32_t next[NET_FREE_NEXT]; /* numbers of the extents below it, nearest first; 0: no
+	uint32_t next[NET_FREE_NEXT]; /* numbers of the extents below it, nearest first; 0 = no
 				       * more */
-	uint64_t depth;               /* extents from here down, with this one */
+	uint64_t depth;               /* extents from here down, including this one */
 };
 static_assert(sizeof(struct net_free) == 128, "two lines");
 

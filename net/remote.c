@@ -54,7 +54,7 @@ deadline(const struct net *n)
 	return nam_clock_ns() + (uint64_t)n->connect_ms * 1000000;
 }
 
-/* Fills node for shm, or says why not. The node's kind and provider are set by the caller. */
+/* Fills node for shm, or says in err why not. The caller sets the node's kind and provider. */
 static nam_status
 try_shm(struct net_node *node, const char *path, struct nam_err *err)
 {
@@ -82,7 +82,7 @@ try_shm(struct net_node *node, const char *path, struct nam_err *err)
 	return NAM_OK;
 }
 
-/* True when a queue pair to the node can be made: one is, and given back. */
+/* True if a queue pair to the node can be made: makes one, and gives it back. */
 static nam_status
 try_verbs(struct net_node *node, struct nam_err *err)
 {
@@ -104,7 +104,7 @@ net_remote_life(struct net_node *node, const struct net_grant *grant)
 	int fd;
 	char byte;
 	if (grant->shm[0] == '\0' || node->p == &net_provider_shm)
-		return; /* the connection that brought the memory does it */
+		return; /* the connection that brought the memory serves for that as well */
 	if (atomic_flag_test_and_set(&node->life_busy))
 		return;
 	bool open = node->life_fd >= 0 && recv(node->life_fd, &byte, 1, MSG_DONTWAIT) < 0;
@@ -112,8 +112,8 @@ net_remote_life(struct net_node *node, const struct net_grant *grant)
 		close(node->life_fd);
 		node->life_fd = -1;
 	}
-	/* In another mount namespace, or for another user, there is no such socket: then there is
-	 * no proof of our end. */
+	/* In another mount namespace, or for another user, there is no such socket: then the node
+	 * gets no proof of our end. */
 	if (!open && net_dial_unix(grant->shm, node->info.name, until, &fd, &why) == NAM_OK) {
 		nam_status st = net_shake_hands(
 		    fd, &me, NET_ROLE_LIFE, node->info.name, until, &welcome, &life, NULL, &why);
@@ -133,8 +133,8 @@ use(struct net_node *node, const struct net_provider *p)
 }
 
 /*
- * Which fabric for this node, by what both ends have: its memory where it is mapped
- * here, else queue pairs, else the stream. What was offered and does not work is told, once.
+ * Chooses the fabric for this node by what both ends have: its memory if it is mapped here, else
+ * queue pairs, else the stream. If a fabric was offered and does not work, logs that once.
  */
 static nam_status
 choose(struct net_node *node, const struct net_grant *grant, enum net_kind fabric, struct nam_err *err)
@@ -172,8 +172,8 @@ choose(struct net_node *node, const struct net_grant *grant, enum net_kind fabri
 }
 
 /*
- * Dials and shakes hands. Once more where the connection was closed before the node had said what
- * it thinks of us: connections are reset, and that says nothing about the node.
+ * Dials and shakes hands. Tries again if the connection was closed before the node gave its
+ * verdict: connections are reset, and that proves nothing about the node.
  */
 static nam_status
 shake(const char *host, const char *port, const char *name, const struct net_shake *me, enum net_role role,
@@ -182,8 +182,8 @@ shake(const char *host, const char *port, const char *name, const struct net_sha
 	enum { TRIES = 3 };
 	nam_status st = NAM_REFUSED;
 	for (unsigned i = 0; st == NAM_REFUSED && i < TRIES; i++) {
-		/* Of what becomes of the later ones, only a word of the node's says more than the
-		 * first. */
+		/* Of the later attempts' results, only a node's own verdict says more than the
+		 * first result. */
 		struct nam_err later = { 0 }, *say = i == 0 ? err : &later;
 		int fd;
 		nam_status now = net_dial(host, port, name, until, &fd, say);
@@ -253,7 +253,7 @@ nam_status
 net_remote_add(struct net *n, const char *address, enum net_kind fabric, struct nam_err *err)
 {
 	nam_status st = add(n, address, fabric, err);
-	/* To whom nothing was there yet it is one. */
+	/* On a first failure, report it. */
 	if (st != NAM_TIMEOUT)
 		return st;
 	if (err != NULL)
@@ -297,8 +297,8 @@ net_remote_connect_endpoint(
 	return connect_as(ep->node, role, ep->w != NULL ? ep->w->number : 0, ep->dial_ms, out, grant, err);
 }
 
-/* A question about another process, in a role of its own. The node may have come back empty:
- * nothing of the old memory is left then. */
+/* A question about another process, in a role of its own. The node may have come back empty: none
+ * of the old memory exists then. */
 static nam_status
 about(struct net_node *node, enum net_role role, uint64_t word, uint64_t wait_ns, struct net_grant *grant,
     struct nam_err *err)
@@ -314,8 +314,8 @@ about(struct net_node *node, enum net_role role, uint64_t word, uint64_t wait_ns
 		return st;
 	st = net_shake_hands(fd, &me, role, node->info.name, until + wait_ns, &welcome, grant, NULL, err);
 	close(fd);
-	/* Only a grant can say that it is we who are fenced; whatever else is refused may be tried
-	 * again. */
+	/* Only a grant can say that this process itself is fenced; after any other refusal the
+	 * caller may try again. */
 	if (st == NAM_REFUSED && grant->verdict != NET_NO_MORE) {
 		st = NAM_GONE;
 		if (err != NULL)

@@ -9,19 +9,19 @@
 nam_status net_remote_connect(
     struct net_node *node, enum net_role role, int *fd, struct net_grant *grant, struct nam_err *err);
 
-/* The same for a worker's endpoint (ep->w may be NULL): of its older connection nothing executes
- * any more. */
+/* net_remote_connect for a worker's endpoint (ep->w may be NULL): no verb of its older connection
+ * executes any more. */
 nam_status net_remote_connect_endpoint(
     struct net_endpoint *ep, enum net_role role, int *fd, struct net_grant *grant, struct nam_err *err);
 
-/* Lets the node have hold of this process over its UNIX socket, where the grant names one and no
- * connection does it yet. A convenience. */
+/* Lets the node take a pidfd of this process over its UNIX socket, if the grant names one and no
+ * connection has done so. Optional: a failure is not reported. */
 void net_remote_life(struct net_node *node, const struct net_grant *grant);
 
-/* Has that node shut an identity out, and waits until it has. Blocks. */
+/* Asks that node to fence an identity, and waits until it has. Blocks. */
 nam_status net_remote_fence(struct net_node *node, uint64_t identity, struct nam_err *err);
-/* Has that node ask the process whether it lives. NAM_BUSY: it does. NAM_OK: it does not say so.
- * Blocks, for the grace at most and what a handshake takes. */
+/* Makes that node ask the process whether it lives. NAM_BUSY: it lives. NAM_OK: it has not answered
+ * that it lives. Blocks, for the grace and the time of a handshake at most. */
 nam_status net_remote_ask(struct net_node *node, uint64_t identity, uint64_t grace_ns, struct nam_err *err);
 
 #endif

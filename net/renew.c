@@ -1,22 +1,22 @@
 /*
- * renew.c -- a worker's connection to a node is made anew, while the worker's other coroutines go
- * on.
+ * renew.c -- replaces a worker's connection to a node, while the worker's other coroutines go on.
  *
  * A thread of its own dials, since that may take as long as a node is given to answer; the owner
  * swaps the endpoints. The node ends the old connection when it grants the new one, and not before:
- * so one that is only silent may still be heard. Where the node's control connection has ended,
- * too, a new one comes along.
+ * so a connection that is only silent may still bring answers. If the node's control connection has
+ * also ended, a new one is opened with it.
  */
 #include <net/remote_internal.h>
 
 #include <pthread.h>
 #include <unistd.h>
 
-/* On the stack of who waits for it. */
+/* On the stack of the waiting coroutine. */
 struct dial {
 	struct net_endpoint fresh;
-	bool watched; /* else simulated, or in this very process: there is no connection to watch */
-	int control;  /* -1: the one there is does */
+	bool watched; /* false: simulated, or in this very process: there is no connection to
+		       * watch */
+	int control;  /* -1 = the present one stays */
 	struct net_grant grant;
 	nam_status status;
 	struct nam_err err;
@@ -24,8 +24,8 @@ struct dial {
 	atomic_bool done; /* release, with all above */
 };
 
-/* Only a grant can say that it is we who are fenced. Else the node may be full, or this connection
- * have been reset, too. */
+/* Only a grant can say that this process is fenced. Else the node may be full, or this connection
+ * may have been reset as well. */
 static nam_status
 ask(struct net_node *node, int *control, struct net_grant *grant, struct nam_err *err)
 {
@@ -40,8 +40,7 @@ dial(struct dial *d)
 	d->control = -1;
 	nam_status st = d->fresh.p->open(&d->fresh, &d->err);
 	if ((st == NAM_GONE || st == NAM_REFUSED) && d->watched) {
-		/* It may be a device that has gone, or the node is full: what it is, is asked at
-		 * its port. */
+		/* A device may be gone, or the node is full: ask at its TCP port which. */
 		struct nam_err why;
 		d->status = ask(node, &d->control, &d->grant, &why);
 		if (d->status == NAM_OK) {
@@ -83,7 +82,7 @@ dial_beside(struct dial *d)
 	}
 	while (!atomic_load_explicit(&d->done, memory_order_acquire))
 		nam_co_park();
-	/* It may still be posting to us, who must not end before. */
+	/* The thread may still be posting to this worker, which must not end before. */
 	pthread_join(thread, NULL);
 }
 
@@ -113,7 +112,7 @@ net_worker_renew(struct net_worker *w, unsigned region, uint32_t most_ms, struct
 			*err = d.err;
 		return d.status;
 	}
-	/* Whatever was out has ended. */
+	/* All verbs that were out have ended. */
 	ep->broke = true;
 	ep->p->poll(ep);
 	ep->p->close(ep);

@@ -17,7 +17,7 @@
 
 enum { FILE_MAX = 4096, BITS_MIN = 128 };
 
-/* What it can hold at most: 4 bits a character where all are hexadecimal digits, else 8. */
+/* The bits it can hold at most: 4 a character if all are hexadecimal digits, else 8. */
 static size_t
 bits_of(const char *text, size_t n)
 {
@@ -81,7 +81,8 @@ read_secret(const char *path, uint8_t into[NET_SECRET_LEN], struct nam_err *err)
 	return st;
 }
 
-/* Written beside and linked into place: of two who start at once, both end up with one secret. */
+/* Written beside and linked into place: if two processes start at once, both end up with one
+ * secret. */
 static nam_status
 make_secret(const char *path, struct nam_err *err)
 {

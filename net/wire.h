@@ -3,12 +3,12 @@
  *
  *   handshake   peer                       node
  *               hello (64)          --->
- *                                   <---   welcome (96): what node it is, and its nonce; no proof
- *                                          yet
+ *                                   <---   welcome (96): the node's identity, and its nonce; no
+ *                                          proof yet
  *               proof (32)          --->   the peer knows the secret
  *                                   <---   grant (224), with the node's own proof; role SHM on a
  *                                          UNIX socket: with the memory's fd; roles FENCE and ASK:
- *                                          when it is done
+ *                                          sent when the work is done
  *
  *   then, role WORKER only, both ways a stream of frames, answered in order:
  *
@@ -26,38 +26,38 @@
  *   and, roles CONTROL and SHM, both ways whole struct net_news (32), each for itself, none
  *   answered in order:
  *
- *          node  ---> LEFT, BACK, DEAD (identity) of other processes; FORGET: what was said before
- *                may be stale
+ *          node  ---> LEFT, BACK, DEAD (identity) of other processes; FORGET: earlier news may be
+ *                stale
  *          node  ---> ASK (nonce, grace)            does this process live?
  *          peer  ---> LIVES, GIVEN_UP (nonce)       the answer to ASK
  *          peer  ---> WHO (identity)                the node answers LEFT, BACK or DEAD
  *
- * An ask with NET_QUIET has no answer. A VERBS or LIFE connection carries
- * nothing after the grant: its end is the news (verbs_format.h has what a VERBS peer does next,
- * ring_format.h what a RINGS one does). A node drops a peer whose frame
- * is not sound; a peer's own front end never sends such. Little-endian.
+ * An ask with NET_QUIET has no answer. A VERBS or LIFE connection carries nothing after the grant:
+ * only its end means something (verbs_format.h says what a VERBS peer does next, ring_format.h what
+ * a RINGS peer does). A node drops a peer that sends an unsound frame; a peer's own front end never
+ * sends one. Little-endian.
  *
  * Always true
- *   W1  magic, version and verdict keep their place in every future version, so that
- *       two builds that do not understand each other can still say so.
+ *   W1  magic, version and verdict keep their place in every future version, so that two builds
+ *       that do not understand each other can still report it.
  *   W2  no memory, neither fd nor frame, and no HMAC before the peer's proof was checked. Each
- *       proof covers both nonces, all that was said before it, and which side speaks; the node's
- *       covers the grant, too.
- *   W3  a grant to role FENCE says yes only when nothing of that identity can execute here any
- *       more, and none of its proofs is granted anything after that. A grant to an endpoint (word)
+ *       proof covers both nonces, all bytes sent before it, and which side sends it; the node's
+ *       also covers the grant.
+ *   W3  a grant to role FENCE says yes only when no verb of that identity can execute here any
+ *       more, and no proof of that identity is granted after that. A grant to an endpoint (word)
  *       says yes only when its older connection is in that state.
- *   W4  DEAD is said only when a pidfd says that the process has ended: one that the node took
- *       before the process proved that identity over the very socket whose peer it is. LEFT is said
- *       when no connection of the identity is open here (those of roles FENCE and ASK, and those
- *       that shards have, do not count), BACK when one is.
- *   W5  role ASK ends, refuses and changes nothing. Its grant says NET_NO_LIVES when the process
- *       has answered LIVES to this very question (nonce); NET_YES when it has answered GIVEN_UP, or
- *       nothing within the grace, or there was nobody to ask.
- *   W6  a process that says GIVEN_UP has unmapped the node's memory before: its SHM connections end
- *       with that answer. The node does not rely on it: a SHM connection that FENCE still finds is
- *       ended by the kill.
- *   W7  news are never waited for: for a peer that does not take them they are dropped, and it
- *       hears FORGET when it does.
+ *   W4  DEAD is sent only when a pidfd shows that the process has ended: one that the node took
+ *       before the process proved that identity over the socket whose peer it is. LEFT is sent when
+ *       no connection of the identity is open here (those of roles FENCE and ASK, and those that
+ *       shards have, do not count), BACK when one is.
+ *   W5  role ASK ends no connection, refuses none and changes no state. Its grant says NET_NO_LIVES
+ *       when the process has answered LIVES to this very question (nonce); NET_YES when it has
+ *       answered GIVEN_UP, or has not answered within the grace, or has no control connection.
+ *   W6  a process that answers GIVEN_UP has unmapped the node's memory before: its SHM connections
+ *       end with that answer. The node does not rely on it: if FENCE still finds a SHM connection,
+ *       it kills the process.
+ *   W7  a node never waits for a peer to take its news: it drops them, and sends FORGET when the
+ *       peer takes news again.
  */
 #ifndef NAM_NET_WIRE_H
 #define NAM_NET_WIRE_H
@@ -75,10 +75,10 @@ enum net_role {
 	NET_ROLE_VERBS = 4,
 	NET_ROLE_RINGS = 5,
 	NET_ROLE_FENCE = 6,
-	NET_ROLE_RINGS_VERBS = 7, /* RINGS, and a queue pair comes with a token */
-	NET_ROLE_LIFE = 8,        /* UNIX socket: the node takes hold of the process, and
-				   * tells others when it ends */
-	NET_ROLE_ASK = 9,         /* of another process: does it live? */
+	NET_ROLE_RINGS_VERBS = 7, /* RINGS, and a queue pair follows with a token */
+	NET_ROLE_LIFE = 8,        /* UNIX socket: the node takes a pidfd of the process, and tells
+				   * others when it ends */
+	NET_ROLE_ASK = 9,         /* of another process: asks whether it lives */
 	NET_ROLES,                /* no role: one more than the last */
 };
 
@@ -94,7 +94,7 @@ enum net_verdict {
 	NET_NO_MORE,     /* that identity has been fenced */
 	NET_NO_KILL,     /* role FENCE: a process that has mapped the memory could not be killed */
 	NET_NO_SELF,     /* role FENCE: it is the node's own process */
-	NET_NO_LIVES,    /* role ASK: it has said that it lives */
+	NET_NO_LIVES,    /* role ASK: the process has answered that it lives */
 };
 
 struct net_hello {
@@ -104,9 +104,9 @@ struct net_hello {
 	uint64_t layout;
 	uint64_t cluster;
 	uint64_t identity; /* of the peer's struct net: 1 .. 2^40 - 1 */
-	/* Roles WORKER and VERBS: which of the peer's endpoints this is, 0: none; it takes the
-	 * place of an older connection. Role FENCE: the identity to shut out. Role ASK: whom (40
-	 * bits), and above it the grace in milliseconds. Else 0. */
+	/* Roles WORKER and VERBS: the number of the peer's endpoint, 0 = none; the connection
+	 * replaces an older one of that endpoint. Role FENCE: the identity to fence. Role ASK: the
+	 * identity to ask (40 bits), and above it the grace in milliseconds. Else 0. */
 	uint64_t word;
 	uint8_t nonce[16];
 };
@@ -130,10 +130,10 @@ struct net_grant {
 	uint32_t verdict;
 	uint32_t flags;
 	char shm[112]; /* the UNIX socket's path, for peers of this host; "" = none */
-	char rdma[48]; /* numeric address where librdmacm is answered; "" = nowhere */
+	char rdma[48]; /* numeric address where librdmacm listens; "" = none */
 	uint32_t rdma_port;
 	uint32_t zero2;
-	uint8_t token[16]; /* role VERBS: who comes with it is this peer */
+	uint8_t token[16]; /* role VERBS: a queue pair that comes with it belongs to this peer */
 	uint8_t mac[32];   /* HMAC-SHA256(secret, "namdb node" | hello | welcome | grant up
 			    * to here); zeros with NET_NO_SECRET */
 };
@@ -153,8 +153,8 @@ enum net_news_kind {
 struct net_news {
 	uint32_t magic;
 	uint32_t kind;     /* enum net_news_kind */
-	uint64_t identity; /* LEFT, BACK, DEAD, WHO: of whom */
-	uint64_t nonce;    /* ASK, and repeated by its answer */
+	uint64_t identity; /* LEFT, BACK, DEAD, WHO: of that process */
+	uint64_t nonce;    /* ASK, and copied into its answer */
 	uint64_t grace_ms; /* ASK */
 };
 static_assert(sizeof(struct net_news) == 32, "news are wire format");

@@ -16,7 +16,7 @@ enum {
 	ROUNDS_PER_CLOCK = 16, /* busy: look at the clock every so many rounds */
 	ROUNDS_PER_IDLE = 8,   /* never dry: idle hooks still get their turn */
 	LOOKS_BEFORE_SLEEP = 8,
-	NEAR_NS = 100000,      /* a timer that is due so soon has to be slept for with care */
+	NEAR_NS = 100000,      /* a timer that is due so soon is slept for with care */
 	NAP_NS_MAX = 20000000, /* with ops out: a node may be declared lost while we sleep */
 };
 
@@ -107,14 +107,14 @@ real_sleep(struct net_worker *w, uint64_t ns)
 static void
 real_sleep_or_news(struct net_worker *w, uint64_t ns, uint64_t *news)
 {
-	/* News that come after this look set w->news, which the loop looks at after the coroutine
+	/* News that come after this look set w->news, which the loop reads after the coroutine
 	 * sleeps. */
 	if (atomic_load(&w->net->news) == *news)
 		sleep_as(w, ns, true);
 	*news = atomic_load(&w->net->news);
 }
 
-/* Those who sleep for news are due now. Rare: the heap is built anew. */
+/* Coroutines that sleep until news come are due now. Rare: the heap is built again. */
 static void
 wake_for_news(struct net_worker *w)
 {
@@ -133,7 +133,7 @@ wake_for_news(struct net_worker *w)
 	fire_timers(w);
 }
 
-/* What other threads have left for this one. */
+/* Acts on flags that other threads have set for this worker. */
 static void
 look_at_flags(struct net_worker *w)
 {
@@ -233,7 +233,7 @@ real_close(struct net_worker *w)
 	close(w->wake_fd);
 }
 
-/* Sends what was kept back, takes what has come. */
+/* Sends buffered posts, takes completions. */
 static int
 turn_network(struct net_worker *w)
 {
@@ -250,11 +250,11 @@ turn_network(struct net_worker *w)
 enum after { CAME, SLEEP, LOOK };
 
 /*
- * Nothing is ready: how to wait for what is out? Over streams by blocking at once. To look again
- * and again takes system calls there, and on a busy machine a yield costs a whole slice of time,
- * while who sleeps is run as soon as something comes. What is out at one stream only is waited for
- * right there: that spares asking the kernel what to look at. A thread that posts to this one
- * meanwhile waits until the next answer, or for what wait() takes at most, once.
+ * Nothing is ready: how to wait for answers? Over streams by blocking at once. Polling would take
+ * system calls there, and on a busy machine a yield costs a whole slice of time, while a blocked
+ * thread runs as soon as bytes come. If ops are out at one stream only, waits in its own call: that
+ * saves a poll(2). A thread that posts to this worker meanwhile waits for the next answer, or once
+ * for the longest time of wait().
  */
 static enum after
 wait_for_answers(struct net_worker *w)
@@ -278,13 +278,13 @@ wait_for_answers(struct net_worker *w)
 	return one->p->wait(one) >= 0 ? CAME : SLEEP;
 }
 
-/* False: not yet, an answer may be here at any moment. */
+/* False: not yet, because an answer may be here at any moment. */
 static bool
 sleep_until_something(struct net_worker *w, bool (*until)(void *), void *arg)
 {
 	struct pollfd fd[1 + NET_REGIONS + 2 * NET_CHANNELS];
 	uint64_t nap_ns = NAP_NS_MAX;
-	/* nothing is out there */
+	/* no op is out there */
 	struct net_endpoint *idle[1 + NET_REGIONS + NET_CHANNELS] = { NULL };
 	nfds_t n = 0;
 	bool busy = false;
@@ -369,7 +369,8 @@ real_run(struct net_worker *w, bool (*until)(void *), void *arg)
 			looks = 0;
 			continue;
 		}
-		/* Nothing to do: let others have the core, look a few times more, then sleep. */
+		/* Nothing to do: let other threads have the core, look a few times more, then
+		 * sleep. */
 		if (next == LOOK && looks++ < LOOKS_BEFORE_SLEEP) {
 			sched_yield();
 			continue;
@@ -379,7 +380,7 @@ real_run(struct net_worker *w, bool (*until)(void *), void *arg)
 		else
 			looks = 0;
 	}
-	/* What was posted and is not waited for still has to leave. */
+	/* Posts that no coroutine waits for must still be sent. */
 	if (w->async_count != 0)
 		turn_network(w);
 }

@@ -157,7 +157,7 @@ sn_fence_begin(struct sn_server *s, struct sn_conn *c)
 		sn_shards_fence(shards);
 	if (!known || ended != 0)
 		nam_log(NAM_LOG_WARN,
-		    "storage node %u: process %012llx is shut out: %u connections ended, %u processes killed",
+		    "storage node %u: process %012llx is fenced: %u connections ended, %u processes killed",
 		    (unsigned)s->shake.region, (unsigned long long)identity, ended, killed);
 }
 

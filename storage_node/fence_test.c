@@ -236,7 +236,7 @@ victim_main(int out, const char *storage, enum net_kind kind)
 		left = 0;
 		for (unsigned r = 1; r <= NODES; r++) {
 			nam_status st = net_worker_reconnect(h[0].w, r, &err);
-			bool no = st == NAM_REFUSED && strstr(err.text, "shut this process out") != NULL;
+			bool no = st == NAM_REFUSED && strstr(err.text, "has fenced this process") != NULL;
 			if (shut[r - 1] && !no)
 				_exit(5);
 			shut[r - 1] = no;

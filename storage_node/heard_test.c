@@ -883,7 +883,7 @@ forked_over(enum net_kind kind)
 		if (st != NAM_GONE)
 			_exit(4);
 		if (net_worker_open(the_net, &w, &err) != NAM_REFUSED ||
-		    strstr(err.text, "open the cluster anew") == NULL)
+		    strstr(err.text, "open the cluster again") == NULL)
 			_exit(5);
 		if (look != NULL)
 			memset(look, 0x77, 4096); /* a stray pointer */

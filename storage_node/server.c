@@ -292,9 +292,9 @@ verdict_words(uint32_t v)
 	case NET_NO_ROOM:
 		return "there are as many peers as allowed";
 	case NET_NO_IDENTITY:
-		return "it does not say who it is";
+		return "it has no identity";
 	case NET_NO_MORE:
-		return "it has been shut out";
+		return "it has been fenced";
 	default:
 		return "it asked for an unknown role";
 	}

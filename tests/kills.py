@@ -184,7 +184,7 @@ class Faults(histories.Run):
             mine = by_client.get(c, [])
             longest = max([(f.until - f.at) / 1e9 for f in mine] + [0])
             said, rc = c.said(), c.p.returncode
-            told = re.search(r"\b(57P01|08007)\b|has shut this process out", said) is not None
+            told = re.search(r"\b(57P01|08007)\b|has fenced this process", said) is not None
             if longest < self.lease / 2 and rc != 0:
                 self.wronged.append("paused for %.0f ms at most, exit code %d: %s" % (longest * 1000, rc, said[-500:]))
             if longest >= 3 * self.lease and not (rc == -signal.SIGKILL or (rc == 1 and told)):
@@ -283,7 +283,7 @@ class Faults(histories.Run):
         got = []
         for c in self.clients:
             got += [tuple(float(x) for x in m) for m in re.findall(
-                r"stood still for ([0-9.]+) ms, was shut out in ([0-9.]+) ms, settled in ([0-9.]+) ms", c.said())]
+                r"was silent for ([0-9.]+) ms, fenced in ([0-9.]+) ms, recovered in ([0-9.]+) ms", c.said())]
         return got
 
 
@@ -459,7 +459,7 @@ class Holders:
             how = "killed" if victim.p.poll() == -signal.SIGKILL else "told"
             if how == "told":
                 said = victim.do_or_end("COMMIT")
-                if not re.search(r"\b57P01\b|\b08007\b|shut out", said):
+                if not re.search(r"\b57P01\b|\b08007\b|fenced", said):
                     self.bad.append("round %d: stopped for %.0f ms, and then: %s" % (i, took, said.strip()[-300:]))
             self.fate[how] = self.fate.get(how, 0) + 1
         victim.drop()

@@ -793,7 +793,7 @@ PROOFS = {"busy": busy, "memory": memory, "sweep": sweep, "resets": resets, "sil
 
 def settled_lines(text):
     """What tells that a process was shut out or recovered."""
-    return [line for line in text.splitlines() if re.search(r"was shut out|shut out of|has been shut|settled in|taken for dead", line)]
+    return [line for line in text.splitlines() if re.search(r"is fenced|was fenced|been fenced|recovered in|taken for dead", line)]
 
 
 def options(args):

@@ -91,9 +91,8 @@ tso_hangs(struct tso *t, struct net_worker *w, unsigned own)
 	if (!any || !has_company(t, own))
 		return false;
 	nam_log(NAM_LOG_WARN,
-	    "a commit of this process has not gone on for %llu ms, and all others' snapshots wait for it: a "
-	    "worker "
-	    "hangs; others shut this process out now and settle what it began",
+	    "a commit of this process has not gone on for %llu ms, and the snapshots of all other processes "
+	    "wait for it: a worker hangs; another process fences and recovers this one now",
 	    (unsigned long long)(after_ns / 1000000));
 	return true;
 }

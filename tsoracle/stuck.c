@@ -65,7 +65,7 @@ say(struct tso_worker *tw, unsigned slot, bool known)
 		pthread_mutex_unlock(&why_lock);
 	}
 	snprintf(tw->stuck, sizeof tw->stuck, "The compute process in owner slot %u has stopped%s%s.", slot,
-	    known ? " and cannot be shut out: " : "", why);
+	    known ? " and cannot be fenced: " : "", why);
 }
 
 nam_status

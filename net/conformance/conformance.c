@@ -87,7 +87,7 @@ net_conf_run_test(const struct net_conf_env *env, const struct net_conf_test *t)
 	bool ended = env->run(env->arg, fix.w, fix.workers);
 	CHECK(&fix, ended);
 	if (!ended)
-		abort(); /* coroutines are stuck in memory that would go away */
+		abort(); /* coroutines are stuck in memory that would be freed */
 	if (t->after != NULL)
 		t->after(&fix);
 out:
@@ -141,7 +141,7 @@ sizes_co(struct job *j)
 			CHECK(j->fix, dst[GUARD - 1] == 0x5a && dst[GUARD + len] == 0x5a);
 		}
 	}
-	/* The last byte of a region, and no further. */
+	/* The last byte of a region, and not beyond. */
 	uint64_t end = net_node_of(net_worker_net(j->w), 1)->size;
 	unsigned char byte = 7;
 	CHECK(j->fix, end >= NET_CONF_REGION);
@@ -291,7 +291,7 @@ quiet_co(struct job *j)
 	uint64_t word;
 	net_batch_init(&b, w, op, 12, NULL);
 	for (unsigned round = 0; round < 100; round++) {
-		/* The last unsaid WRITE is what a READ behind it sees. */
+		/* A READ behind it sees the last unsignaled WRITE. */
 		for (unsigned i = 0; i < 8; i++) {
 			memset(buf, (int)(round + i), sizeof buf);
 			net_write(&b, at(1, 4), buf, sizeof buf)->flags = NET_QUIET | NET_INLINE;
@@ -419,7 +419,7 @@ lost_co(struct job *j)
 	net_write(&b, at(2, 0), &v, 8);
 	net_post(&b);
 	net_declare_lost(n, 1);
-	nam_status st = net_wait(&b); /* it was on its way: either end is right */
+	nam_status st = net_wait(&b); /* it was on its way: either status is right */
 	CHECK(j->fix, st == NAM_OK || st == NAM_GONE);
 	CHECK(j->fix, op[1].status == NAM_OK);
 	CHECK(j->fix, net_node_of(n, 1)->lost && !net_node_of(n, 2)->lost);
@@ -438,7 +438,7 @@ lost_co(struct job *j)
 	CHECK(j->fix, net_direct(w, at(1, 0), 8) == NULL);
 }
 
-/* Another process sees the node still. */
+/* Another process still reaches the node. */
 static void
 lost_other(struct job *j)
 {
@@ -497,7 +497,8 @@ counters_co(struct job *j)
 	net_worker_counts(w, 7, &one);
 	CHECK(j->fix, net_counts_verbs(&one) == 0);
 
-	/* Nothing sent is nothing counted; a post that nobody waits for is no round trip. */
+	/* Operations that are not sent are not counted; a post without a waiter is no round
+	 * trip. */
 	CHECK(j->fix, net_run(&b) == NAM_OK);
 	CHECK(j->fix, c.doorbells == 2 && c.round_trips == 1);
 	net_read(&b, at(1, 0), buf, 8);
@@ -536,7 +537,7 @@ counters(struct fixture *fix)
 
 /* ---- time ------------------------------------------------------------------- */
 
-/* The step outlasts what a busy machine keeps a thread waiting between two looks at the clock. */
+/* The step is longer than a busy machine keeps a thread waiting between two looks at the clock. */
 enum { SLEEPERS = 20, STEP_NS = 30000000 };
 
 struct bedroom {
@@ -679,7 +680,7 @@ chains_co(struct job *j)
 	uint64_t sum;
 	CHECK(j->fix, net_read1(j->w, at(1, 0), &sum, 8, NULL) == NAM_OK && sum >= 100);
 	CHECK(j->fix, sum <= 300);
-	/* A failure is told there too. */
+	/* A failure is reported there as well. */
 	c.left = 1;
 	net_faa(&b, at(1, 4), 1);
 	net_post_then(&b, chain_done);
@@ -696,7 +697,7 @@ chains(struct fixture *fix)
 
 /* ---- extents ---------------------------------------------------------------- */
 
-/* N4: how many the top of the stack says there are. */
+/* N4: the depth of the stack, by its top. */
 static uint64_t
 given_back(struct net_worker *w)
 {
@@ -745,11 +746,11 @@ extents_co(struct job *j)
 		for (unsigned k = 1; k < count && round == 0; k++)
 			CHECK(j->fix, net_extent_give(w, net_at(1, k * NET_EXTENT)) == NAM_OK);
 	}
-	/* Every second one is given back, by threes: no two are neighbours, and all of them can be
-	 * had at once. */
+	/* Every second one is given back, by threes: no two are adjacent, and all of them can be
+	 * taken at once. */
 	unsigned half = count / 2, got, most = 0;
 	unsigned kept = net_reserve_most(net_node_of(net_worker_net(w), 1));
-	/* A broken provider may give more than there is: room for that, too. */
+	/* A broken provider may give more than there is: room for that as well. */
 	net_addr *many = calloc(count + kept, sizeof *many);
 	for (unsigned k = 1; k < count; k += 2)
 		many[most++] = net_at(1, k * NET_EXTENT);
@@ -772,7 +773,7 @@ extents_co(struct job *j)
 				  memcmp(page, zeros, NET_EXTENT) == 0);
 	CHECK(j->fix, net_extents_give(w, 1, wrong + 1) == NAM_INVALID);
 	CHECK(j->fix, net_extents_take(w, 9, 1, true, many, &got) == NAM_INVALID && got == 0);
-	/* The reserve: ordinary takers do not get it, and what is given back fills it up first. */
+	/* The reserve: ordinary takers do not get it, and extents given back fill it first. */
 	CHECK(j->fix, kept > 0 && net_reserve_take(w, 9, &e) == NAM_INVALID);
 	CHECK(j->fix, net_reserve_take(w, 1, &e) == NAM_FULL);
 	for (unsigned i = 0; i < 2; i++) /* once for a region */
@@ -798,7 +799,8 @@ extents(struct fixture *fix)
 	net_conf_start(fix, 0, 1, 1, 0, extents_co);
 }
 
-/* Everybody takes and gives; an extent never has two owners, and is clean when it comes. */
+/* All coroutines take and give; an extent never has two owners, and reads as zeros when it is
+ * taken. */
 static void
 extents_contended_co(struct job *j)
 {

@@ -1,9 +1,9 @@
 /*
  * conformance.h -- one suite for every provider: what net.h promises, checked from above net.h.
  *
- * A test that has a cluster to offer (the simulator's, storage_node's) fills a net_conf_env and
- * calls net_conformance. Each test gets a fresh
- * cluster. A failed check is one line on stderr; the suite goes on.
+ * A test with a cluster of its own (the simulator's, storage_node's) fills a net_conf_env and calls
+ * net_conformance. Each test gets a fresh cluster. A failed check is one line on stderr; the suite
+ * goes on.
  *
  * Threads: called on one thread; run() may start more, one per worker.
  */
@@ -12,16 +12,16 @@
 
 #include <net/ring/service.h>
 
-/* Every region of a cluster under test has at least this much, and nobody else uses it. */
+/* Every region of a cluster under test has at least this much, and only the suite uses it. */
 #define NET_CONF_REGION (UINT64_C(8) << 20)
 
 struct net_conf_env {
 	const char *name;   /* for messages */
-	enum net_kind kind; /* what net_node must say; NET_SHM: net_direct must give pointers, else
-			     * NULL */
-	uint64_t seed;      /* for messages: how to run it again; 0: none */
-	/* True for a fabric that breaks what is not promised: code that relies on it must be
-	 * caught. */
+	enum net_kind kind; /* the kind that net_node must report; NET_SHM: net_direct must give
+			     * pointers, else NULL */
+	uint64_t seed;      /* for messages: how to run it again; 0 = none */
+	/* True for a fabric that breaks every order that net.h does not promise: code that relies
+	 * on it must be caught. */
 	bool breaks;
 	void *arg;
 	/* A fresh cluster of nodes 1..nodes (at most 3), seen by `nets` processes (at most 2). */
@@ -32,7 +32,7 @@ struct net_conf_env {
 	bool (*run)(void *arg, struct net_worker **w, unsigned n);
 };
 
-/* Returns how many checks failed: 0 is good. */
+/* Returns how many checks failed: 0 = all passed. */
 int net_conformance(const struct net_conf_env *env);
 
 /* The part about service.h, on clusters whose nodes host these. */

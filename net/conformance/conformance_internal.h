@@ -1,5 +1,4 @@
-/* conformance_internal.h -- the bench that the conformance tests stand on. For the files here
- * only. */
+/* conformance_internal.h -- helpers of the conformance tests. For the files here only. */
 #ifndef NAM_NET_CONFORMANCE_INTERNAL_H
 #define NAM_NET_CONFORMANCE_INTERNAL_H
 
@@ -18,11 +17,11 @@ struct fixture {
 	struct net_worker *w[NET_CONF_WORKERS];
 	unsigned nets, workers;
 	atomic_int failed;
-	atomic_uint_fast64_t fooled; /* how often code that trusts too much was wrong */
+	atomic_uint_fast64_t fooled; /* how often code that relies on too much was wrong */
 	void *data;                  /* the test's */
 };
 
-/* What one coroutine is given. */
+/* The argument of one coroutine. */
 struct job {
 	struct fixture *fix;
 	struct net_worker *w;

@@ -7,7 +7,7 @@
 
 struct sim_world {
 	struct net_sim_config cfg;
-	void (*attached)(struct net *n); /* may change its nodes' provider; NULL: nothing */
+	void (*attached)(struct net *n); /* may change its nodes' provider; NULL = no change */
 	bool serves;                     /* its nodes host net_conf_service */
 	struct net_sim *sim;
 };

@@ -1,5 +1,4 @@
-/* order.c -- what the wire promises about order and concurrency, and code that trusts it with
- * more. */
+/* order.c -- what the wire promises about order and concurrency, and code that relies on more. */
 #include <net/conformance/conformance_internal.h>
 
 #include <stdlib.h>
@@ -195,7 +194,7 @@ fences(struct fixture *fix)
 
 enum { PUBLISHED = 250, SELF_PROOFS = 1000, FLAG = 8192 };
 
-/* Alternates one doorbell, two posts, and quiet ones: WRITE then WRITE is in order all the same. */
+/* Alternates one doorbell, two posts, and quiet ones: WRITE then WRITE is in order in each case. */
 static void
 publish_co(struct job *j)
 {
@@ -225,7 +224,7 @@ publish_co(struct job *j)
 	}
 }
 
-/* Waits for the word, then reads the data: sees it, or newer. */
+/* Waits for the word, then READs the data: sees them, or newer ones. */
 static void
 careful_co(struct job *j)
 {
@@ -240,7 +239,7 @@ careful_co(struct job *j)
 	CHECK(j->fix, flag == PUBLISHED);
 }
 
-/* Both READs in one doorbell, the second fenced: as good. */
+/* Both READs in one doorbell, the second fenced: equally safe. */
 static void
 fenced_co(struct job *j)
 {
@@ -343,7 +342,7 @@ tear_reader_co(struct job *j)
 		bool mixed = false;
 		memcpy(&first, into + (8 - skip % 8) % 8, 8);
 		for (uint32_t o = (8 - skip % 8) % 8; o + 8 <= len; o += 8) {
-			/* Around the odd ends words hold two WRITEs by right. */
+			/* Words at the odd ends may hold two WRITEs. */
 			uint32_t word = (skip + o) / 8;
 			memcpy(&w, into + o, 8);
 			if (base == 0 || (word > 5 && word < TORN_BYTES / 8 - 1))
@@ -433,7 +432,8 @@ self_proof_reader_co(struct job *j)
 {
 	uint64_t got[WORDS], seen = 0, end = deadline(j->w);
 	while (seen < SELF_PROOFS && net_now_ns(j->w) < end) {
-		/* An atomic and its completion, and still the WRITE it saw may be under way. */
+		/* An atomic and its completion, and still the WRITE that it saw may be under
+		 * way. */
 		CHECK(j->fix, net_faa1(j->w, at(1, 8 * (WORDS - 1)), 0, &seen, NULL) == NAM_OK);
 		CHECK(j->fix, net_read1(j->w, at(1, 0), got, sizeof got, NULL) == NAM_OK);
 		for (unsigned i = 0; i < WORDS; i++)
@@ -453,7 +453,7 @@ self_proof(struct fixture *fix)
 	net_conf_start(fix, 1, 2, 6, 1, self_proof_reader_co);
 }
 
-/* Two nodes are two queue pairs: what one shows says nothing about the other. */
+/* Two nodes are two queue pairs: a word seen at one proves nothing about the other. */
 static void
 two_nodes_writer_co(struct job *j)
 {
@@ -501,7 +501,8 @@ two_nodes(struct fixture *fix)
 
 enum { DONE_WRITES = 250 };
 
-/* A WRITE that is done is seen by whoever starts later, wherever he hears of it. */
+/* A completed WRITE is seen by every verb that starts later, wherever its poster learns of the
+ * completion. */
 static void
 done_writer_co(struct job *j)
 {

@@ -13,7 +13,7 @@
 
 enum { COUNT = 10, SAY = 11, STALL = 12, BLOW = 13, NOBODY = 99 };
 
-/* How many requests this node has had; and the sum of the bytes. */
+/* How many requests this node has had, and the sum of their bytes. */
 static nam_status
 count_fn(void *arg, struct net_request *rq)
 {
@@ -30,7 +30,7 @@ count_fn(void *arg, struct net_request *rq)
 	return NAM_OK;
 }
 
-/* Answers with the status it is told. */
+/* Answers with the status that the request holds. */
 static nam_status
 say_fn(void *arg, struct net_request *rq)
 {
@@ -56,7 +56,7 @@ stall_fn(void *arg, struct net_request *rq)
 	return NAM_OK;
 }
 
-/* Makes a long answer of a short request: as many bytes as it says. */
+/* Makes a long answer of a short request: as many bytes as the request says. */
 static nam_status
 blow_fn(void *arg, struct net_request *rq)
 {
@@ -90,7 +90,7 @@ fill(unsigned char *p, uint32_t n, uint64_t seed)
 		p[i] = (unsigned char)((i + 1) * (2 * seed + 1) >> 3);
 }
 
-/* One echo of n bytes, looked at. */
+/* One echo of n bytes, checked. */
 static void
 echo_once(struct job *j, unsigned region, unsigned char *from, unsigned char *back, uint32_t n, uint64_t seed)
 {
@@ -152,7 +152,8 @@ sizes(struct job *j, enum net_mode mode)
 		echo_once(j, 1, from, back, n, n);
 	for (uint32_t n = most - 9; n <= most; n++)
 		echo_once(j, 1, from, back, n, n);
-	/* A caller that misses the news of an answer finds the answer when its timeout is over. */
+	/* A caller that misses the announcement of an answer finds the answer when its timeout is
+	 * over. */
 	CHECK(j->fix, net_now_ns(j->w) - begin < UINT64_C(60000000000));
 	free(from);
 	free(back);
@@ -219,7 +220,7 @@ crowded(struct job *j, enum net_mode mode)
 }
 IN_BOTH_MODES(crowded, 8)
 
-/* Answers much longer than their requests: the response ring is what is short. */
+/* Answers much longer than their requests: the response ring is full first. */
 static void
 blown(struct job *j, enum net_mode mode)
 {
@@ -249,7 +250,7 @@ blown(struct job *j, enum net_mode mode)
 }
 IN_BOTH_MODES(blown, 2)
 
-/* Requests much longer than their answers: the request ring is what is short. */
+/* Requests much longer than their answers: the request ring is full first. */
 static void
 pushed(struct job *j, enum net_mode mode)
 {
@@ -307,17 +308,17 @@ refusals_co(struct job *j)
 	CHECK(j->fix,
 	    net_call(w, 1, NET_SERVICE_ECHO, big, 8, big, most_back + 1, &got) == NAM_INVALID && got == 0);
 	CHECK(j->fix, net_call(w, 1, NOBODY, "x", 1, small, 1, &got) == NAM_UNSUPPORTED && got == 0);
-	/* The caller's room is too small for the answer, and so is none at all. */
+	/* The caller's room is too small for the answer, or there is none at all. */
 	CHECK(
 	    j->fix, net_call(w, 1, NET_SERVICE_ECHO, "123456789", 9, small, 8, &got) == NAM_FULL && got == 0);
 	CHECK(j->fix, net_call(w, 1, NET_SERVICE_ECHO, "1", 1, NULL, 0, &got) == NAM_FULL && got == 0);
-	/* A handler's status is the caller's, but for two that mean something else. */
+	/* A handler's status goes to the caller, except two that mean something else. */
 	for (n = 0; n < NAM_STATUS_COUNT; n++)
 		CHECK(j->fix,
 		    net_call(w, 1, SAY, &n, 4, NULL, 0, NULL) == (n == NAM_GONE ? NAM_IO : (nam_status)n));
 	n = 60000;
 	CHECK(j->fix, net_call(w, 1, SAY, &n, 4, NULL, 0, NULL) == NAM_IO);
-	/* And the channel is as good as new. */
+	/* And the channel still works. */
 	CHECK(j->fix, net_call(w, 1, NET_SERVICE_ECHO, "12345678", 8, small, 8, &got) == NAM_OK && got == 8);
 	CHECK(j->fix, net_call(w, 1, NET_SERVICE_ECHO, NULL, 0, NULL, 0, &got) == NAM_OK && got == 0);
 }
@@ -339,7 +340,7 @@ switching_co(struct job *j)
 			    j, 1, nam_rng_below(net_rng(j->w), 2) != 0 ? NET_EVENTS : NET_POLLING, 0, 0);
 		echo_once(j, 1, from, back, (uint32_t)nam_rng_below(net_rng(j->w), 200), i);
 		if (i % 31 == 0)
-			net_sleep(j->w, 2000000); /* everybody has gone to sleep */
+			net_sleep(j->w, 2000000); /* both sides have gone to sleep */
 	}
 }
 
@@ -349,8 +350,7 @@ switching(struct fixture *fix)
 	net_conf_start(fix, 0, 2, 3, 0, switching_co);
 }
 
-/* The node is declared lost with calls out: each ends, none hangs, and what comes later says so at
- * once. */
+/* The node is declared lost with calls out: each ends, none hangs, and later calls fail at once. */
 static void
 lost_co(struct job *j)
 {

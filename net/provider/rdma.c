@@ -35,8 +35,8 @@ net_rdma_caps(struct ibv_context *ctx, struct net_rdma_caps *out)
 	 */
 	out->page_reads = iwarp;
 	/*
-	 * Soft-RoCE (this is its vendor's number) sleeps for ever on a fenced request whose
-	 * READ completes while it looks (Linux 6.1, seen under load); soft-iWARP refuses some.
+	 * Soft-RoCE (this is its vendor's number) sleeps for ever on a fenced request if its READ
+	 * completes at the wrong moment (Linux 6.1, seen under load); soft-iWARP refuses some.
 	 */
 	enum { SOFT_ROCE = 0xffffff };
 	out->fences = !iwarp && d.vendor_id != SOFT_ROCE;
@@ -66,8 +66,8 @@ net_rdma_news(struct rdma_event_channel *ch, struct ibv_context *ctx, bool *ende
 		rdma_ack_cm_event(e);
 	}
 	struct ibv_async_event a;
-	/* The device's own news are for everybody in this process; who reads them logs them for
-	 * all. */
+	/* The device's own news concern every thread of this process; the thread that reads them
+	 * logs them for all. */
 	while (ibv_get_async_event(ctx, &a) == 0) {
 		if (a.event_type == IBV_EVENT_DEVICE_FATAL) {
 			why = "the RDMA device here failed (see dmesg)";
@@ -90,9 +90,9 @@ static struct held {
 } held[16];
 
 /*
- * librdmacm has the context open and may close it much later, or never. So its descriptors get
- * another file behind them: the kernel's end is closed now, and what librdmacm closes is still its
- * own.
+ * librdmacm has the context open and may close it much later, or never. So its descriptors are made
+ * to refer to another file: the kernel's end is closed now, and librdmacm later closes only its own
+ * descriptors.
  */
 static void
 cut_off(struct ibv_context *ctx)
@@ -105,7 +105,7 @@ cut_off(struct ibv_context *ctx)
 	close(nothing);
 }
 
-/* With held_lock. What nobody uses and nobody watches is forgotten. */
+/* With held_lock. Forgets a device without users and without a watcher. */
 static void
 settle(struct held *h)
 {
@@ -142,8 +142,8 @@ watch(void *arg)
 	return NULL;
 }
 
-/* With held_lock. An id of its own on the device of `of`: it hears of the removal whatever became
- * of the others. */
+/* With held_lock. Opens an id of its own on the device of `of`: it hears of the removal whatever
+ * happens to the other ids. */
 static void
 begin_watch(struct held *h, struct rdma_cm_id *of)
 {
@@ -185,8 +185,8 @@ net_rdma_hold(struct rdma_cm_id *id)
 	for (unsigned k = 0; i == n && k < n; k++)
 		if (held[k].ctx == NULL)
 			i = k;
-	/* A device more than the table has is used like any other; only its removal waits for our
-	 * end. */
+	/* A device for which the table has no room is used like any other; only its removal waits
+	 * until this process ends. */
 	if (i < n) {
 		held[i].ctx = id->verbs;
 		held[i].uses++;
@@ -205,8 +205,8 @@ net_rdma_release(struct ibv_context *ctx, bool removed)
 		if (held[i].ctx != ctx)
 			continue;
 		held[i].uses--;
-		held[i].removed |= removed && !held[i].watched; /* the watcher will hear of it,
-								 * too */
+		held[i].removed |= removed && !held[i].watched; /* the watcher hears of it as
+								 * well */
 		settle(&held[i]);
 		break;
 	}
@@ -245,7 +245,7 @@ net_rdma_failure(enum ibv_wc_status st)
 	}
 }
 
-/* True when rdma_cm finds a device with an active port behind that address. */
+/* True if rdma_cm finds a device with an active port behind that address. */
 static bool
 has_device(struct rdma_event_channel *ch, struct sockaddr *at)
 {
@@ -340,7 +340,8 @@ net_rdma_expect(struct rdma_event_channel *ch, enum rdma_cm_event_type want, uin
 		    e->status);
 	else if (e->event == RDMA_CM_EVENT_UNREACHABLE)
 		st = nam_fail(err, NAM_GONE,
-		    "%s: no RDMA connection: nobody answers there; is its port up, and UDP port 4791 open?",
+		    "%s: no RDMA connection: no process answers there; is its port up, and UDP port 4791 "
+		    "open?",
 		    name);
 	else
 		st = nam_fail(err, NAM_GONE, "%s: no RDMA connection: %s (%s)", name,

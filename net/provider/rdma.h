@@ -12,20 +12,21 @@
 #include <rdma/rdma_cma.h>
 #include <stdbool.h>
 
-/* What matters to us of a device. */
+/* The properties of a device that matter here. */
 struct net_rdma_caps {
 	char device[64];
-	bool atomics;      /* it has some, atomic with each other */
+	bool atomics;      /* it has atomics, and they are atomic with each other */
 	bool imm;          /* WRITE_WITH_IMM */
 	bool fences;       /* a fence flag can be relied on */
-	bool early_writes; /* iWARP: a WRITE completes when it left, not when it arrived */
+	bool early_writes; /* iWARP: a WRITE completes when it has been sent, not when it has
+			    * arrived */
 	bool page_reads;   /* a short READ must not cross the end of a page */
 	unsigned rd_out;   /* READs and atomics that it may have out, and ... */
 	unsigned rd_in;    /* ... take, at most, on one queue pair */
 	unsigned wr_max;   /* work requests of a queue pair */
 };
 
-/* False when it cannot be asked (it vanished). From then on asking for its news does not block. */
+/* False if it cannot be asked (it vanished). From then on a call for its news does not block. */
 bool net_rdma_caps(struct ibv_context *ctx, struct net_rdma_caps *out);
 
 /*
@@ -38,8 +39,8 @@ nam_status net_rdma_address(const char *host, char out[48], struct nam_err *err)
 /* An id on ch, not blocking on its events. NULL with errno. */
 struct rdma_event_channel *net_rdma_channel(void);
 /*
- * Waits for the next event and checks that it is the one wanted; else gives it back and says
- * what came instead. The caller acknowledges *out. NAM_GONE: another event, or time is up.
+ * Waits for the next event and checks that it is the one wanted; another event is given back, and
+ * err names it. The caller acknowledges *out. NAM_GONE: another event, or time is up.
  */
 nam_status net_rdma_expect(struct rdma_event_channel *ch, enum rdma_cm_event_type want, uint64_t deadline_ns,
     const char *name, struct rdma_cm_event **out, struct nam_err *err);
@@ -47,23 +48,24 @@ nam_status net_rdma_expect(struct rdma_event_channel *ch, enum rdma_cm_event_typ
 nam_status net_rdma_resolve(struct rdma_event_channel *ch, struct rdma_cm_id *id, const char *from,
     const char *host, const char *port, uint64_t deadline_ns, const char *name, struct nam_err *err);
 /*
- * What a connection's channel and its device have to tell since they were asked last, in words, or
- * NULL. *ended: the connection is over. *removed: the device is, too (else it stays as it was).
- * Never blocks; other threads may ask about the same device, and each thing is told once.
+ * The news of a connection's channel and its device since the last call, in words, or NULL. *ended:
+ * the connection is over. *removed: the device is gone as well (else it stays unchanged). Never
+ * blocks; other threads may ask about the same device, and each piece of news is returned once.
  */
 const char *net_rdma_news(struct rdma_event_channel *ch, struct ibv_context *ctx, bool *ended, bool *removed);
-/* After ibv_reg_mr has failed: says so, and what to do. else_do: what would help, too, or "". */
+/* After ibv_reg_mr has failed: err says so, and what to do. else_do: a further remedy, or "". */
 nam_status net_rdma_unregistered(
     struct nam_err *err, const char *device, const char *who, uint64_t bytes, const char *else_do);
-/* What a completion that failed says, and what may be done about it. */
+/* The meaning of a failed completion, and a remedy. */
 const char *net_rdma_failure(enum ibv_wc_status st);
 /*
- * A function that makes something of a device says so before, by an id that has an address there,
- * and after all of it was given back. When the device is removed, the last one lets it go:
- * librdmacm never does, and where the driver cannot take a device away from its users (Soft-RoCE,
- * soft-iWARP), whoever removes it would wait until this process ends. A watcher, which sleeps on an
- * id of its own, hears of the removal even where every connection heard its peer's goodbye first.
- * removed: we were told; counts only where there is no watcher.
+ * A function that makes an object of a device calls net_rdma_hold before, with an id that has an
+ * address there, and net_rdma_release after all of it was given back. When the device is removed,
+ * the last release lets it go: librdmacm never does, and if the driver cannot take a device away
+ * from its users (Soft-RoCE, soft-iWARP), its removal would block until this process ends. A
+ * watcher, which sleeps on an id of its own, hears of the removal even if every connection heard
+ * its peer's goodbye first. removed: the caller knows of the removal; counts only where there is no
+ * watcher.
  */
 void net_rdma_hold(struct rdma_cm_id *id);
 void net_rdma_release(struct ibv_context *ctx, bool removed);

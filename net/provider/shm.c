@@ -60,7 +60,8 @@ net_shm_map(struct net_node *node, int fd, struct nam_err *err)
 	if (fstat(fd, &sb) != 0 || (uint64_t)sb.st_size != node->info.size)
 		return nam_fail(
 		    err, NAM_REFUSED, "%s offers memory of another size than it says", node->info.name);
-	/* Without the seal the node could shrink it under us, and a load would be a SIGBUS. */
+	/* Without the seal the node could shrink the file while it is mapped, and a load would be a
+	 * SIGBUS. */
 	int seals = fcntl(fd, F_GET_SEALS);
 	if (seals < 0 || !(seals & F_SEAL_SHRINK))
 		return nam_fail(err, NAM_REFUSED, "%s offers memory that is not sealed", node->info.name);

@@ -1,11 +1,10 @@
 /*
  * tcp.c -- the provider over a stream: a software queue pair per worker and node.
  *
- * A post appends frames to a buffer; the end of the scheduler's round sends
- * them with one system call, so many coroutines share it. Answers come in the
- * order of the asks, so what is out is a ring of ops. Neither direction ever
- * blocks: what the socket does not take stays in the buffer, and answers are
- * always read, so two full directions empty themselves.
+ * A post appends frames to a buffer; the end of the scheduler's round sends them with one system
+ * call, so many coroutines share it. Answers come in the order of the asks, so the ops that are out
+ * form a ring. Neither direction ever blocks: bytes that the socket does not take stay in the
+ * buffer, and answers are always read, so two full directions empty themselves.
  *
  * Both the buffer and the ring grow to the most that was ever out at once and
  * stay there (the buffer falls back after a huge WRITE), so the data path
@@ -29,13 +28,13 @@
 
 enum {
 	OUT_FIRST = 64 << 10,
-	OUT_KEEP = 1 << 20,    /* a larger buffer is given back when empty, where the machine has
-			        * enough */
+	OUT_KEEP = 1 << 20,    /* a larger buffer is given back when it is empty, unless the machine
+			        * has little memory in use */
 	SEND_EARLY = 64 << 10, /* do not wait for the round's end with more than this */
 	RING_FIRST = 256,
 	IN_SIZE = 64 << 10,
-	WAIT_US = 2000,      /* how long posts from other threads may wait for a worker that
-			      * waits for us, at most */
+	WAIT_US = 2000,      /* how long posts from other threads may wait for a worker that waits
+			      * in recv, at most */
 	IN_DIRECT = 8 << 10, /* the rest of a READ this long goes straight into its buffer */
 };
 
@@ -46,8 +45,8 @@ struct out_op {
 
 struct tcp {
 	int fd;               /* -1: broken and closed */
-	bool broken;          /* poll() tells everybody */
-	bool stalled;         /* a wait was for nothing, and nothing has come since */
+	bool broken;          /* the next poll() ends all ops */
+	bool stalled;         /* a wait was in vain, and no byte has come since */
 	uint64_t progress_ns; /* when the socket last took or gave bytes, or the first op went
 			       * out */
 	uint64_t timeout_ns;  /* with ops out and no progress for so long the node is gone */
@@ -142,7 +141,7 @@ tcp_node_close(struct net_node *node)
 		close(node->control_fd);
 }
 
-/* Sends what the socket takes. */
+/* Sends as much as the socket takes. */
 static void
 tcp_flush(struct net_endpoint *ep)
 {
@@ -265,7 +264,7 @@ answer_has_payload(const struct net_op *op)
 	return op->code == NET_READ || op->code == NET_CAS || op->code == NET_FAA;
 }
 
-/* Understands what lies in in[]. Returns how many ops ended. */
+/* Takes the answers that lie in in[]. Returns how many ops ended. */
 static int
 take_answers(struct net_endpoint *ep)
 {
@@ -322,7 +321,7 @@ take_answers(struct net_endpoint *ep)
 	return done;
 }
 
-/* Takes what has come; first waits for it if that is wished for. Returns how many ops ended. */
+/* Takes the bytes that have come; with wait, first waits for them. Returns how many ops ended. */
 static int
 hear(struct net_endpoint *ep, bool wait)
 {
@@ -367,7 +366,7 @@ hear(struct net_endpoint *ep, bool wait)
 	return done;
 }
 
-/* Nothing more will come: all that is out ends. */
+/* No more bytes will come: ends all ops that are out. */
 static int
 bury(struct net_endpoint *ep)
 {
@@ -387,12 +386,13 @@ static int
 tcp_poll(struct net_endpoint *ep)
 {
 	struct tcp *t = ep->priv;
-	/* Where all that is out was sent just now, no answer can be here yet: a system call is
-	 * saved. We are called again before the worker sleeps. */
+	/* If all ops that are out were sent just now, no answer can be here yet: saves a system
+	 * call. The worker calls again before it sleeps. */
 	bool look = t->head != t->looked;
 	t->looked = t->tail;
 	int done = look ? hear(ep, false) : 0;
-	/* A node that was declared lost answers no more, as far as we are concerned. */
+	/* A node that was declared lost gives no answers any more, as far as this process is
+	 * concerned. */
 	if (!t->broken && (net_node_lost(ep->node) || ep->broke))
 		break_off(ep, "it was declared lost");
 	return t->broken ? done + bury(ep) : done;
@@ -409,7 +409,7 @@ static int
 tcp_fd(struct net_endpoint *ep, short *events)
 {
 	struct tcp *t = ep->priv;
-	/* With nothing out there is nothing to hear but the end, and the monitor hears that. */
+	/* With no op out only the end could come, and the monitor hears of that. */
 	if (t->fd < 0 || (t->head == t->tail && t->out_pos == t->out_len))
 		return -1;
 	*events = POLLIN;

@@ -2,16 +2,16 @@
  * verbs.c -- the provider for RDMA devices: one reliable queue pair per worker and node, through
  * librdmacm.
  *
- * A post only queues; the doorbell (ring) turns what is queued into one chain of
- * work requests, as far as credits go: places in the send queue, READs and atomics
- * that the two ends agreed on, room for staging, and a cap that follows what the
- * device does best with. Completions give credits back and send the rest.
+ * A post only queues; the doorbell (ring) turns what is queued into one chain of work requests, as
+ * far as credits go: places in the send queue, READs and atomics that the two ends agreed on, room
+ * for staging, and a cap that adapts to the device. Completions give credits back and send the
+ * remaining queue.
  *
- * The device reads and writes registered memory only: `stage`, a ring. A WRITE that
- * is not inline is copied into it, a READ is copied out of it. A queue pair executes
- * and completes in order, so one signaled completion proves everything before it:
- * staging, buffers and places are given back then, never earlier, and only what somebody
- * waits for, or every so many, is signaled.
+ * The device reads and writes registered memory only: `stage`, a ring. A WRITE that is not inline
+ * is copied into it, a READ is copied out of it. A queue pair executes and completes in order, so
+ * one signaled completion proves everything before it: staging, buffers and places are given back
+ * then, never earlier. Only requests that a coroutine waits for, and one in every so many, are
+ * signaled.
  *
  * Allocates when a worker connects, and when more is queued than ever was before.
  */
@@ -32,10 +32,10 @@
 #include <unistd.h>
 
 enum {
-	STAGE = 2 << 20, /* of staging, where the machine has enough */
+	STAGE = 2 << 20, /* of staging, unless the machine has little memory */
 	STAGE_LEAST = 512 << 10,
 	PIECE = 128 << 10, /* longer READs and WRITEs go in pieces */
-	SHORT = 64,        /* and READs that are no longer, where a page ends (caps.page_reads) */
+	SHORT = 64,        /* and READs that are not longer, where a page ends (caps.page_reads) */
 	PAGE = 4096,
 	DEPTH = 256, /* work requests out on one queue pair */
 	CHAIN = 32,  /* work requests of one doorbell */
@@ -44,7 +44,7 @@ enum {
 	QUEUE_FIRST = 256,
 	RECVS = 4,
 	RECV_BYTES = 64,
-	FLUSH_AT = 1024,    /* of staging: where flushes go, nobody looks */
+	FLUSH_AT = 1024,    /* of staging: the target of flushes, which is never read */
 	STAGE_FIRST = 4096, /* staging begins here */
 	CAP_MIN = 8,
 	CAP_EPOCH = 512, /* completions between two looks at the cap */
@@ -52,14 +52,15 @@ enum {
 };
 static const uint64_t wr_recv = UINT64_MAX;
 
-/* An op that was posted: on its way into work requests. Copies what may change before it leaves. */
+/* An op that was posted: to be turned into work requests. Copies the fields that may change before
+ * it is sent. */
 struct want {
-	struct net_batch *b; /* NULL: quiet, nobody is told */
+	struct net_batch *b; /* NULL: quiet, no completion is reported */
 	struct net_op *op;
 	uint8_t code, flags;
 	uint32_t len, sent; /* bytes that are in work requests already */
 	uint64_t at, arg, wanted;
-	const char *from; /* WRITE: NULL when the bytes are here */
+	const char *from; /* WRITE: NULL if the bytes are in the op itself */
 	char here[NET_INLINE_MAX];
 };
 
@@ -67,7 +68,7 @@ enum kind { FLY_READ, FLY_WRITE, FLY_ATOMIC, FLY_FLUSH, FLY_ASK };
 
 /* A work request that is out. */
 struct fly {
-	struct net_batch *b; /* to be told when this completes; NULL: nobody */
+	struct net_batch *b; /* gets this completion; NULL = none */
 	struct net_op *op;
 	char *into; /* READ: where the piece goes */
 	uint32_t stage, len, took;
@@ -76,7 +77,7 @@ struct fly {
 };
 
 struct verbs {
-	int fd; /* the TCP connection beside it: its end is the queue pair's */
+	int fd; /* the TCP connection beside it: the queue pair ends with it */
 	struct rdma_event_channel *ch;
 	struct rdma_cm_id *id;
 	struct ibv_context *held;
@@ -130,8 +131,8 @@ break_off(struct net_endpoint *ep, const char *why)
 /* ---- connecting ------------------------------------------------------------------ */
 
 /*
- * Gives the device all back. Nothing that was out is sent any more then, and nothing
- * arrives in memory of ours. A device that is removed waits for this.
+ * Gives all resources back to the device. After that no posted request is sent, and no bytes arrive
+ * in our memory. The removal of a device waits for this.
  */
 static void
 let_go(struct verbs *v)
@@ -184,7 +185,7 @@ verbs_free(struct verbs *v)
 	free(v);
 }
 
-/* A doorbell of its own for this worker where the device has such; the rest goes on without. */
+/* A doorbell of its own for this worker if the device has them; else a shared one. */
 static struct ibv_pd *
 own_doorbell(struct verbs *v)
 {
@@ -232,7 +233,7 @@ make_queue_pair(struct verbs *v, const char *name, struct nam_err *err)
 		.recv_cq = v->cq,
 		.cap = {
 		    .max_send_wr = v->depth, .max_recv_wr = RECVS, .max_send_sge = 1, .max_recv_sge = 1 } };
-	/* How much a device takes inline nobody says before: ask for less until it agrees. */
+	/* No call tells how many bytes a device takes inline: ask for fewer until it agrees. */
 	for (unsigned want = INLINE;; want /= 2) {
 		a.cap.max_inline_data = want;
 		if (rdma_create_qp(v->id, pd, &a) == 0)
@@ -280,7 +281,7 @@ connect_queue_pair(struct verbs *v, struct net_node *node, const struct net_gran
 	struct rdma_conn_param p = { .private_data = &hello,
 		.private_data_len = sizeof hello,
 		.initiator_depth = (uint8_t)v->caps.rd_out,
-		.responder_resources = 1, /* nobody reads us */
+		.responder_resources = 1, /* the peer READs nothing from us */
 		.retry_count = NET_RDMA_RETRY,
 		.rnr_retry_count = 7 };
 	struct rdma_cm_event *e;
@@ -345,8 +346,8 @@ test_one(struct verbs *v, enum ibv_wr_opcode code, uint64_t offset, uint32_t len
 	return NAM_OK;
 }
 
-/* READ the superblock, CAS a known word with itself: is the memory there, do atomics answer in our
- * byte order? */
+/* READs the superblock, CASes a known word with itself: tests that the memory is there and that
+ * atomics answer in our byte order. */
 static nam_status
 self_test(struct verbs *v, struct net_node *node, uint64_t until, struct nam_err *err)
 {
@@ -416,7 +417,7 @@ verbs_open(struct net_endpoint *ep, struct nam_err *err)
 {
 	uint64_t until = nam_clock_ns() + (uint64_t)ep->node->net->connect_ms * 1000000;
 	nam_status st;
-	/* soft-iWARP takes a port of this host that somebody else may have got just before. */
+	/* soft-iWARP takes a port of this host that another process may have taken just before. */
 	while ((st = try_open(ep, until, err)) == NAM_BUSY && nam_clock_ns() < until) {
 		struct timespec nap = { 0, 5000000 };
 		nanosleep(&nap, NULL);
@@ -433,7 +434,7 @@ verbs_close(struct net_endpoint *ep)
 
 /* ---- sending ------------------------------------------------------------------------ */
 
-/* Room for len bytes in one piece, or NULL. *took is what must be given back. */
+/* Room for len bytes in one piece, or NULL. *took is the amount to give back. */
 static char *
 stage_take(struct verbs *v, uint32_t len, uint32_t *took)
 {
@@ -487,8 +488,8 @@ add_piece(struct verbs *v, struct chain *c, struct want *q)
 {
 	uint64_t there = v->base + net_offset_of((net_addr){ q->at }) + q->sent;
 	unsigned fence = q->flags & NET_FENCE && q->sent == 0 ? IBV_SEND_FENCE : 0;
-	/* Where the device's fences cannot be relied on, what it would wait for is waited for
-	 * here. */
+	/* If the device's fences cannot be relied on, wait here for the requests that the fence
+	 * would wait for. */
 	if (fence != 0 && !v->caps.fences) {
 		if (v->rd_out != 0)
 			return false;
@@ -511,14 +512,14 @@ add_piece(struct verbs *v, struct chain *c, struct want *q)
 		wr->send_flags = fence;
 		v->asking = true;
 		v->replied = false;
-		/* Where completions of SENDs overtake those of READs, the reply proves all: it came
-		 * by one stream. */
+		/* If completions of SENDs overtake those of READs, the reply proves all: it came by
+		 * one stream. */
 		if (!v->caps.early_writes)
 			signal_last(v, c);
 		q->sent = q->len + 1; /* all of it */
 		return true;
 	}
-	/* Where WRITEs complete early each must be able to get a flush, which is a READ. */
+	/* If WRITEs complete early, each must be able to get a flush, which is a READ. */
 	if ((atomic || q->code == NET_READ || v->caps.early_writes) && v->rd_out >= v->rd_max)
 		return false;
 	if (atomic) {
@@ -585,8 +586,9 @@ add_piece(struct verbs *v, struct chain *c, struct want *q)
 }
 
 /*
- * A completion of a WRITE proves nothing on such a device: a READ behind it does. Somebody
- * waits for the last in the chain, or it has to prove what came before, so it is signaled.
+ * On such a device a completion of a WRITE proves nothing, but a READ behind it does. If a
+ * coroutine waits for the last of the chain, or if it has to prove earlier requests, it is
+ * signaled.
  */
 static void
 seal(struct verbs *v, struct chain *c)
@@ -602,7 +604,7 @@ seal(struct verbs *v, struct chain *c)
 	signal_last(v, c);
 }
 
-/* Turns what is queued into work requests, as far as credits go, one doorbell per chain. */
+/* Turns the queue into work requests, as far as credits go, one doorbell per chain. */
 static void
 verbs_ring(struct net_endpoint *ep)
 {
@@ -615,8 +617,8 @@ verbs_ring(struct net_endpoint *ep)
 		bool stuck = false, owed = false;
 		while (!stuck && c.n < CHAIN && !v->asking && v->head != v->tail) {
 			uint64_t out = v->next - v->gone;
-			/* Stuck only behind what will complete: quiet ops alone are few and
-			 * unsignaled. */
+			/* The queue is stuck only if something out will complete: quiet ops alone
+			 * are few and unsignaled. */
 			if (v->unsignaled < out && (out + spare >= v->depth || out >= v->cap)) {
 				v->cap_met |= out >= v->cap;
 				stuck = true;
@@ -634,7 +636,8 @@ verbs_ring(struct net_endpoint *ep)
 		}
 		if (c.n == 0)
 			break; /* completions will call again */
-		/* Quiet ops alone need no completion yet; but who is stuck lives on completions. */
+		/* Quiet ops alone need no completion yet; but a stuck queue needs completions to go
+		 * on. */
 		if (!v->asking && (c.wr[c.n - 1].send_flags & IBV_SEND_SIGNALED) == 0 &&
 		    (owed || stuck || v->head != v->tail || v->caps.early_writes ||
 			v->unsignaled >= v->signal_every))
@@ -725,7 +728,7 @@ finish_first(struct net_endpoint *ep, nam_status st)
 	return 1;
 }
 
-/* Follows what the device does best with: more out while that makes it faster, fewer when not. */
+/* Adapts to the device: more requests out as long as that makes it faster, fewer when not. */
 static void
 adapt(struct verbs *v, unsigned done)
 {
@@ -769,7 +772,7 @@ ask_sent(const struct verbs *v, uint64_t proven)
 	return v->asking && v->gone != v->next && v->fly[v->gone % DEPTH].kind == FLY_ASK && v->gone < proven;
 }
 
-/* The queue pair is broken; who broke it may have said why. */
+/* The queue pair is broken; the channel or the device may know the cause. */
 static void
 failed(struct net_endpoint *ep, enum ibv_wc_status st)
 {
@@ -831,7 +834,7 @@ take(struct net_endpoint *ep, const struct ibv_wc *wc, uint64_t *proven)
 	return done;
 }
 
-/* Something is out and nothing comes: the channel may know why; else the timeout ends. */
+/* Requests are out and nothing comes: the channel may know why; else the timeout ends them. */
 static void
 wonder(struct net_endpoint *ep)
 {
@@ -879,8 +882,8 @@ verbs_poll(struct net_endpoint *ep)
 	if (!v->broken && v->head != v->tail)
 		verbs_ring(ep);
 	if (v->broken) {
-		/* What was out may or may not have happened, but happens no more; what was queued
-		 * has not. */
+		/* Requests that were out may or may not have executed, but execute no more; queued
+		 * ones were not sent. */
 		let_go(v);
 		while (v->gone != v->next)
 			done += finish_first(ep, NAM_GONE);
@@ -905,8 +908,8 @@ verbs_fd(struct net_endpoint *ep, short *events)
 	struct verbs *v = ep->priv;
 	if (v->broken || (v->gone == v->next && v->head == v->tail))
 		return -1;
-	/* Take the events that have come, ask for the next, and look once more: what completed
-	 * before is not told. */
+	/* Takes the events that have come, asks for the next, and looks once more: earlier
+	 * completions raise no event. */
 	struct pollfd p = { .fd = v->done->fd, .events = POLLIN };
 	while (poll(&p, 1, 0) == 1) {
 		struct ibv_cq *cq;
@@ -934,8 +937,8 @@ verbs_idle_fd(struct net_endpoint *ep)
 	return v->broken ? -1 : v->ch->fd;
 }
 
-/* The queue pair is the parent's, and its device's descriptors are of no use here: only the socket
- * is let go. */
+/* The queue pair is the parent's, and the child does not need its device's descriptors: closes only
+ * the socket. */
 static void
 verbs_abandon(struct net_endpoint *ep)
 {

@@ -1,22 +1,22 @@
 /*
- * verbs_format.h -- what both ends of a queue pair say to each other besides verbs.
+ * verbs_format.h -- the bytes that both ends of a queue pair exchange besides verbs.
  *
  *   the two ends first talk TCP (wire.h, role VERBS): proof of the secret, and a token
  *   then librdmacm:  connect(net_verbs_hello)  --->
  *                                              <---  accept(net_verbs_offer): where the region lies
  *   then one-sided verbs. The TCP connection stays: when either ends, so does the other.
  *
- * What a device cannot do (atomics on soft-iWARP, WRITE_WITH_IMM there), or what must not
- * be done by it because the node's atomics are the CPU's, travels as a SEND of
- * net_verbs_ask on the same queue pair, behind the WRITEs before it, and comes back
- * as a SEND of net_verbs_reply. One at a time per queue pair. Little-endian.
+ * A verb that a device cannot execute (atomics and WRITE_WITH_IMM on soft-iWARP), or must not
+ * execute because the CPU executes the node's atomics, travels as a SEND of net_verbs_ask on the
+ * same queue pair, behind the WRITEs before it, and comes back as a SEND of net_verbs_reply. One at
+ * a time per queue pair. Little-endian.
  *
  * Always true
- *   V1  A node has one atomics engine: the device (then nobody's words are CASed by a CPU:
- *       no shared memory is offered and tcp peers' atomics go through a loopback queue
- *       pair), or the CPU (then all atomics of verbs peers are messages). It changes in one case:
- *       the device was removed. All queue pairs are destroyed first, so it executes nothing any
- *       more, and then atomics of tcp peers are the CPU's.
+ *   V1  A node has one atomics engine: the device (then no CPU CASes any word: no shared memory is
+ *       offered, and tcp peers' atomics go through a loopback queue pair), or the CPU (then all
+ *       atomics of verbs peers are messages). It changes in one case: the device was removed. All
+ *       queue pairs are destroyed first, so the device executes no verb any more; then the CPU
+ *       executes the atomics of tcp peers.
  *   V2  No queue pair that can reach the region exists before a proven peer's token came.
  */
 #ifndef NAM_NET_VERBS_FORMAT_H
@@ -42,7 +42,8 @@ struct net_verbs_offer {
 	uint64_t size;
 	uint64_t incarnation;
 	uint32_t rkey;
-	uint32_t device_atomics; /* 1: CAS and FETCH_ADD by the device; 0: as messages */
+	uint32_t device_atomics; /* 1: the device executes CAS and FETCH_ADD; 0: they are
+				  * messages */
 };
 struct net_verbs_ask {
 	uint64_t code; /* enum net_code: NET_CAS, NET_FAA, NET_WRITE_IMM */
@@ -51,7 +52,7 @@ struct net_verbs_ask {
 	uint64_t want;
 };
 struct net_verbs_reply {
-	uint64_t ok; /* 1: whoever asks for what makes no sense is dropped instead */
+	uint64_t ok; /* 1 in every reply: a peer that sends an invalid request is dropped instead */
 	uint64_t seen;
 };
 static_assert(sizeof(struct net_verbs_hello) == 32, "connect data is wire format");

@@ -14,7 +14,7 @@ enum {
 			       * ... */
 	NAP_NS_MIN = 10000,   /* ... then sleep so long, ... */
 	NAP_NS_MAX = 1000000, /* ... and longer, up to this */
-	ODD_NS = 500000000,   /* an answer may look odd while it is under way, but not for so
+	ODD_NS = 500000000,   /* an answer may look unsound while it is under way, but not for so
 			       * long */
 	TIMEOUT_MS = 12000,
 };
@@ -72,7 +72,7 @@ channel_free(const struct net_worker *w, struct net_channel *ch)
 	free(ch);
 }
 
-/* A broken channel goes when no WRITE can read its mirror any more. */
+/* Frees a broken channel when no WRITE can read its mirror any more. */
 static void
 bury(struct net_worker *w)
 {
@@ -104,8 +104,8 @@ net_channels_close(struct net_worker *w)
 
 /* ---- opening ---------------------------------------------------------------------- */
 
-/* The channel of a service; NULL: none yet. The newest is first, so a broken one is found only
- * before its heir is there. */
+/* The channel of a service, NULL = none yet. The newest is first, so a broken one is found only
+ * before its successor is open. */
 static struct net_channel *
 find(struct net_worker *w, unsigned region, unsigned service)
 {
@@ -244,8 +244,8 @@ has_room(const struct net_channel *ch, const struct net_call *c)
 	       ch->reserved + reserve_for(c->cap) <= ch->in.bytes;
 }
 
-/* Puts the first of the queue into the mirror and its runs behind those of the batch. False: no
- * place for ops. */
+/* Puts the first call of the queue into the mirror and its runs into the batch. False: no room for
+ * operations. */
 static bool
 put_first(struct net_channel *ch, struct net_channel_batch *cb)
 {
@@ -376,7 +376,7 @@ net_call(struct net_worker *w, unsigned region, unsigned service, const void *re
 
 /* ---- answers -------------------------------------------------------------------------- */
 
-/* Takes the answer to the oldest call. False: it is not all there. */
+/* Takes the answer to the oldest call. False: it has not come whole. */
 static bool
 take_answer(struct net_channel *ch, const char **why)
 {
@@ -412,7 +412,7 @@ net_channel_look(struct net_channel *ch)
 	if (net_node_lost(ch->ep->node) || ch->ep->broke)
 		return channel_break(ch, NULL);
 	bool open = ch->ops->pull == NULL || ch->ops->pull(ch, &why);
-	/* What came before the end still counts. */
+	/* Answers that came before the end still count. */
 	while (ch->out_first != NULL && take_answer(ch, &why))
 		ended++;
 	if (open && why == NULL && ended == 0 && net_now_ns(ch->ep->w) - ch->progress_ns > ch->timeout_ns)

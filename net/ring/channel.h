@@ -12,7 +12,7 @@
  *   verbs    registered memory of the client that the shard WRITEs.
  *   sim      memory of the client that the simulated node WRITEs.
  *
- * Whatever brings them, only a seal proves them.
+ * In each case only a seal proves a message.
  *
  * States of a channel: open -> broken. Broken, every call on it ends with NAM_GONE; its memory
  * stays until the WRITEs that it posted have completed. net_call_open puts a new one in its place.
@@ -29,19 +29,19 @@
 struct net_channel;
 
 struct net_channel_ops {
-	/* Brings what has come. False: the other side ended the connection, or it is garbage: *why.
-	 * NULL: it comes by itself. */
+	/* Takes the bytes that have come. False: the other side ended the connection, or sent
+	 * invalid bytes: *why. NULL: answers come by themselves. */
 	bool (*pull)(struct net_channel *ch, const char **why);
-	/* Rouses the shard: something was WRITTEN. NULL: WRITE_WITH_IMM does it. */
+	/* Rouses the shard after a WRITE. NULL: WRITE_WITH_IMM does it. */
 	void (*bell)(struct net_channel *ch);
-	/* Before sleeping: one more descriptor to sleep on; what has come before this call is to be
-	 * looked for again. May be NULL. */
+	/* Before sleeping: returns one more descriptor to sleep on; messages that came before this
+	 * call are to be looked for again. May be NULL. */
 	int (*arm)(struct net_channel *ch);
 	/* After the connection's end. */
 	void (*close)(struct net_channel *ch);
-	/* Requests were posted, also without an announcement. May be NULL. */
+	/* Requests were posted, with or without an announcement. May be NULL. */
 	void (*posted)(struct net_channel *ch);
-	bool fd_pulls; /* what comes makes fd readable, also without being announced */
+	bool fd_pulls; /* every message makes fd readable, announced or not */
 };
 
 /* WRITEs that are out, and the memory of their ops. */
@@ -58,30 +58,30 @@ struct net_channel {
 	struct net_endpoint *ep;
 	unsigned shard, shards;
 	const struct net_channel_ops *ops;
-	int fd; /* the connection of role RINGS; -1: none, or ended */
+	int fd; /* the connection of role RINGS, -1 = none, or ended */
 	bool broken;
-	bool tell; /* the shard does not know our mode yet: announce the next request */
+	bool tell; /* the shard does not know this channel's mode yet: announce the next request */
 	enum net_mode mode;
 	uint64_t progress_ns, timeout_ns, odd_since_ns;
 	net_addr ring;
-	uint32_t number; /* our immediate */
+	uint32_t number; /* the immediate of this client */
 	struct net_ring_out out;
 	uint64_t freed; /* all requests before it were answered */
 	struct net_ring_in in;
 	bool in_ours;                        /* in.ring is to be freed */
 	uint64_t reserved;                   /* of the response ring, for calls out */
-	struct net_call *queue, **queue_end; /* no room for them yet */
+	struct net_call *queue, **queue_end; /* calls for which there is no room yet */
 	struct net_call *out_first, **out_end;
 	struct net_channel_batch batch[NET_CHANNEL_BATCHES];
-	/* STREAM: a frame half come */
+	/* STREAM: a frame that has come in part */
 	struct net_ring_frame frame;
 	uint32_t rx_pos, rx_len;
 	char rx[16 << 10];
 	void *priv;
 };
 
-/* A provider's way: shakes hands, fills ops, fd, ring, number, in, timeout. ch->out.bytes and
- * ch->in.bytes hold the sizes wished for. */
+/* A fabric's way to open a channel: shakes hands, fills ops, fd, ring, number, in, timeout.
+ * ch->out.bytes and ch->in.bytes hold the sizes wished for. */
 typedef nam_status (*net_channel_open_fn)(
     struct net_channel *ch, unsigned service, uint64_t until, struct nam_err *err);
 nam_status net_channel_open_mapped(
@@ -91,20 +91,20 @@ nam_status net_channel_open_stream(
 
 nam_status net_channel_open_verbs(
     struct net_channel *ch, unsigned service, uint64_t until, struct nam_err *err);
-/* Asks for rings on ch->fd, in.ring being there already unless it is mapped. rkey: of in.ring, for
+/* Asks for rings on ch->fd; in.ring is there already unless it is mapped. rkey: of in.ring, for
  * VERBS. */
 nam_status net_channel_ask(struct net_channel *ch, enum net_ring_way way, unsigned service, uint32_t rkey,
     uint64_t until, struct nam_err *err);
 
-/* Sends what was started since; an idle hook. */
+/* Sends the calls started since the last time; an idle hook. */
 void net_channels_send(void *worker);
-/* Looks for answers, gives up what is over its timeout. Returns how many calls ended. */
+/* Looks for answers, gives up a channel that is over its timeout. Returns how many calls ended. */
 int net_channel_look(struct net_channel *ch);
 int net_channels_look(struct net_worker *w);
-/* Before sleeping: true: do not yet. Else adds what to sleep on, and makes *nap_ns shorter where
- * nothing will rouse us. */
+/* Before sleeping. True: do not sleep yet. Else adds descriptors to sleep on, and shortens *nap_ns
+ * if none of them will rouse the worker. */
 bool net_channels_may_sleep(struct net_worker *w, struct pollfd *fd, nfds_t *n, uint64_t *nap_ns);
-/* The worker closes: its endpoints are closed already, no coroutine waits. */
+/* The worker closes: its endpoints are closed already, and no coroutine waits. */
 void net_channels_close(struct net_worker *w);
 
 #endif

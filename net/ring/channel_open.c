@@ -1,4 +1,4 @@
-/* channel_open.c -- how rings are got by a connection of role RINGS: mapped, or as a stream
+/* channel_open.c -- opens rings over a connection of role RINGS: mapped, or as a stream
  * (channel.h). */
 #include <net/exec.h>
 #include <net/handshake.h>
@@ -34,16 +34,17 @@ mapped_pull(struct net_channel *ch, const char **why)
 static void
 mapped_bell(struct net_channel *ch)
 {
-	/* Where the socket is full of bells that nobody has heard yet, one more is not missed. */
+	/* If the socket is full of bells that the shard has not read yet, it does not need one
+	 * more. */
 	ssize_t n = send(ch->fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-	(void)n; /* a broken connection is pull's to tell */
+	(void)n; /* pull reports a broken connection */
 }
 
 static const struct net_channel_ops mapped_ops = { .pull = mapped_pull, .bell = mapped_bell };
 
 /* ---- a stream ------------------------------------------------------------------------ */
 
-/* Puts what has come in rx where its frame says. */
+/* Puts the bytes in rx into the ring where their frame says. */
 static bool
 deliver(struct net_channel *ch, const char **why)
 {
@@ -101,7 +102,7 @@ static const struct net_channel_ops stream_ops = { .pull = stream_pull, .fd_pull
 
 /* ---- opening --------------------------------------------------------------------------- */
 
-/* Judges where the rings are said to lie. */
+/* Judges the ring addresses that the node has sent. */
 nam_status
 net_channel_ask(struct net_channel *ch, enum net_ring_way way, unsigned service, uint32_t rkey,
     uint64_t until, struct nam_err *err)

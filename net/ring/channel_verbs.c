@@ -4,9 +4,9 @@
  *
  * Requests go by the worker's own queue pair, in order with all else it WRITEs. Answers come by a
  * second one, which belongs to the shard at its end and to this channel here, so neither end shares
- * a queue pair between threads. We only receive on it: the news of a WRITE_WITH_IMM, or of a
- * message that says nothing where the device has none. What is in the ring is believed by its seal
- * alone, announced or not.
+ * a queue pair between threads. The client only receives on it: a WRITE_WITH_IMM, or an empty
+ * message if the device has no WRITE_WITH_IMM. Only the seal proves a message in the ring,
+ * announced or not.
  */
 #include <base/clock.h>
 #include <net/handshake.h>
@@ -35,8 +35,7 @@ struct ring_qp {
 	unsigned events; /* of done, not acknowledged yet */
 	bool ended;      /* the connection beside it is over */
 	struct ibv_mr *news_mr;
-	uint64_t news; /* where messages without content go: some devices want a place all the
-		        * same */
+	uint64_t news; /* buffer for empty messages: some devices need one */
 };
 
 static void
@@ -94,7 +93,7 @@ verbs_pull(struct net_channel *ch, const char **why)
 	return n >= 0;
 }
 
-/* Takes the events that have come and asks for the next: what was announced before is to be looked
+/* Takes the events that have come and asks for the next: messages announced before are to be looked
  * for once more. */
 static int
 verbs_arm(struct net_channel *ch)
@@ -112,7 +111,7 @@ verbs_arm(struct net_channel *ch)
 			q->events = 0;
 		}
 	}
-	/* Nothing is ever said beside it. */
+	/* The node never sends bytes on it. */
 	q->ended |= recv(ch->fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) >= 0 ||
 		    (errno != EAGAIN && errno != EINTR) || ibv_req_notify_cq(q->cq, 0) != 0;
 	return q->done->fd;
@@ -226,7 +225,7 @@ net_channel_open_verbs(struct net_channel *ch, unsigned service, uint64_t until,
 	if (ch->in.ring == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for a channel");
 	nam_status st;
-	/* soft-iWARP takes a port of this host that somebody else may have got just before. */
+	/* soft-iWARP takes a port of this host that another process may have taken just before. */
 	while ((st = try_open(ch, service, until, err)) == NAM_BUSY && nam_clock_ns() < until) {
 		struct timespec nap = { 0, 5000000 };
 		nanosleep(&nap, NULL);

@@ -7,7 +7,8 @@
 
 enum {
 	TURN = 32,          /* requests of one link before the others have their turn */
-	ODD_NS = 500000000, /* a message may look odd while it is under way, but not for so long */
+	ODD_NS = 500000000, /* a message may look unsound while it is under way, but not for so
+			     * long */
 };
 
 nam_status
@@ -64,7 +65,7 @@ handle(
 enum net_link_sight
 net_link_turn(struct net_link *l, struct net_desk *desk, uint64_t now_ns)
 {
-	/* Answers that lie side by side are one WRITE. */
+	/* Adjacent answers are one WRITE. */
 	struct net_ring_run all = { 0, 0 };
 	bool announce = false;
 	enum net_link_sight sight = NET_LINK_NOTHING;

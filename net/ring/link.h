@@ -1,8 +1,8 @@
 /*
  * link.h -- the serving end of one client's rings: finds requests, calls handlers, puts answers.
  *
- * Knows neither threads nor fabrics: a storage node's shard (storage_node/shard.c) and the
- * simulator (sim/serve.c) bring both. A link belongs to one thread.
+ * Independent of threads and fabrics: a storage node's shard (storage_node/shard.c) and the
+ * simulator (sim/serve.c) provide both. A link belongs to one thread.
  */
 #ifndef NAM_NET_LINK_H
 #define NAM_NET_LINK_H
@@ -13,14 +13,15 @@
 struct net_link {
 	const struct net_service *service; /* i  borrowed: all of the node, `services` of them */
 	unsigned services;
-	unsigned shard, shards; /* i  which of the services are here */
+	unsigned shard, shards; /* i  which of the services are served here */
 	struct net_ring_in in;
 	struct net_ring_out out;
-	bool polled;           /* the client announces nothing: look */
-	uint64_t odd_since_ns; /* what lies in the ring is no message since then; 0: all is well */
+	bool polled;           /* the client announces no message: look into the ring */
+	uint64_t odd_since_ns; /* since when the ring holds bytes that are no message, 0 = all is
+			        * well */
 	/*
 	 * WRITEs a run of the mirror into the response ring, and announces it with the last one of
-	 * a turn if asked to. What it cannot send at once it sends later, from the mirror.
+	 * a turn if asked to. Bytes that it cannot send at once it sends later, from the mirror.
 	 */
 	void (*write)(struct net_link *l, struct net_ring_run run, bool announce);
 	void *tag; /* the host's */
@@ -34,11 +35,11 @@ struct net_desk {
 
 enum net_link_sight { NET_LINK_NOTHING, NET_LINK_SERVED, NET_LINK_UNDER_WAY, NET_LINK_RUBBISH };
 
-/* Serves what is there, at most a few requests so that other links have their turn. RUBBISH: end
- * this connection. */
+/* Serves waiting requests, at most a few, so that other links have their turn. RUBBISH: end this
+ * connection. */
 enum net_link_sight net_link_turn(struct net_link *l, struct net_desk *desk, uint64_t now_ns);
 
-/* A hello that makes sense? */
+/* True if the hello makes sense. */
 bool net_link_sound(const struct net_ring_hello *h);
 
 #endif

@@ -109,12 +109,13 @@ net_ring_take(struct net_ring_in *r, void *into, uint32_t room, struct net_ring_
 	uint64_t seal = word_at(at + whole - 8), about = word_at(at + 8);
 	if (seal == 0)
 		return NET_RING_PART;
-	/* Judged is the copy: the ring's bytes may change while one looks at them. */
+	/* Judges the copy, because the ring's bytes may change meanwhile. */
 	if (len != 0)
 		net_copy_out(into, at + 16, len);
 	if (seal != seal_of(r->seed, r->pos, head, about, into, len))
 		return NET_RING_ODD;
-	/* What its writer did before it comes before what is done because of it. */
+	/* All that the writer did before the message comes before all that the reader does because
+	 * of it. */
 	net_fence_loads_before_all();
 	net_ring_empty(at, whole);
 	r->pos += whole;

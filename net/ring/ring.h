@@ -1,5 +1,5 @@
-/* ring.h -- the two ends of a ring as code: what is written (ring_format.h), and what may be
- * believed of it. */
+/* ring.h -- the two ends of a ring as code: how messages are written (ring_format.h), and when they
+ * are believed. */
 #ifndef NAM_NET_RING_H
 #define NAM_NET_RING_H
 
@@ -36,7 +36,7 @@ void net_ring_empty(char *at, uint32_t len);
 
 /* The reader's end. */
 struct net_ring_in {
-	char *ring; /* others write here at any moment */
+	char *ring; /* the writer WRITEs here at any moment */
 	uint32_t bytes;
 	uint64_t pos;
 	uint64_t seed;
@@ -46,7 +46,7 @@ struct net_ring_in {
 enum net_ring_sight {
 	NET_RING_NOTHING,
 	NET_RING_PART,  /* under way */
-	NET_RING_ODD,   /* under way, or never sound: nothing that a writer leaves for long */
+	NET_RING_ODD,   /* under way, or never sound: bytes that a writer never leaves for long */
 	NET_RING_WHOLE, /* taken: copied, proved, its place emptied */
 };
 
@@ -56,8 +56,8 @@ struct net_ring_message {
 	uint32_t len;
 };
 
-/* Takes the next message, if it is all there; its payload goes to `into`, which holds `room` bytes.
- * A longer one is ODD. */
+/* Takes the next message, if it has come whole; its payload goes to `into`, which holds `room`
+ * bytes. A longer one is ODD. */
 enum net_ring_sight net_ring_take(
     struct net_ring_in *r, void *into, uint32_t room, struct net_ring_message *m);
 

@@ -17,10 +17,10 @@
  * pair, so a message is seen after all that the worker WROTE before it. The response ring lies
  * where its client is (net/ring/channel.h).
  *
- * Access: the writer WRITEs what is free; the reader empties what it has taken, to zeros.
+ * Access: the writer WRITEs into free places; the reader empties the places it has taken, to zeros.
  * There is no word that both write, and no pointer on the wire:
- *   - answers come in the order of the requests, so an answer is also the news that its request's
- *     place is empty;
+ *   - answers come in the order of the requests, so an answer also shows that its request's place
+ *     is empty;
  *   - a client sends a request only while its response ring has room for the longest answer to all
  *     that are out. So a server never waits for room, and a full ring makes only its own client
  *     wait.
@@ -28,10 +28,10 @@
  * Always true
  *   G1  A ring reads as zeros beyond what its writer has sent, as far as the reader knows: so a
  *       head that is not zero is a message under way, and must be sound at once.
- *   G2  Nothing of a message is believed but what its seal proves. One WRITE shows its words in any
- *       order; head and seal being there says nothing about those between.
- *   G3  The seal holds the position: bytes of an earlier lap, or of another ring that lay here,
- *       prove nothing.
+ *   G2  Only the seal proves a message. The words of one WRITE appear in any order; head and seal
+ *       prove nothing about the words between them, unless the checksum holds.
+ *   G3  The seal holds the position: so bytes of an earlier lap, or of another ring that lay here,
+ *       do not pass.
  */
 #ifndef NAM_NET_RING_FORMAT_H
 #define NAM_NET_RING_FORMAT_H
@@ -48,10 +48,9 @@ enum {
 #define NET_RING_MARK UINT64_C(0xd7)
 
 enum net_ring_flag {
-	NET_RING_WRAP = 1, /* nothing more before the end */
-	NET_RING_EVENT =
-	    2, /* request: announce the answer by an event; more of mine are announced, too: do not
-	        * poll */
+	NET_RING_WRAP = 1,  /* no further message before the end */
+	NET_RING_EVENT = 2, /* request: announce the answer by an event; the client announces
+			     * its further requests as well: do not poll */
 	NET_RING_FLAGS = 3,
 };
 
@@ -62,7 +61,7 @@ net_ring_payload_max(uint32_t ring)
 	return ring / 2 - NET_RING_FRAME;
 }
 
-/* What a message with that payload takes. */
+/* The bytes of a whole message with that payload. */
 static inline uint32_t
 net_ring_whole(uint32_t payload)
 {
@@ -78,8 +77,8 @@ net_ring_whole(uint32_t payload)
 #define NET_RING_MAGIC UINT64_C(0x53474e4952444d4e) /* "NMDRINGS" */
 
 enum net_ring_way {
-	NET_RING_MAPPED = 1, /* the response ring lies in the region, too; bells are single
-			      * bytes on the connection */
+	NET_RING_MAPPED = 1, /* the response ring also lies in the region; bells are single bytes on
+			      * the connection */
 	NET_RING_STREAM = 2, /* responses come on the connection as frames */
 	NET_RING_VERBS =
 	    3, /* responses are RDMA WRITEs to address, by the queue pair that came with a token */
@@ -96,7 +95,7 @@ struct net_ring_hello {
 };
 struct net_ring_offer {
 	uint64_t magic;
-	uint32_t status;   /* nam_status; all else counts only with NAM_OK */
+	uint32_t status;   /* nam_status; the other fields are valid only with NAM_OK */
 	uint32_t number;   /* the immediate that announces this client's messages */
 	uint64_t request;  /* offset in the region */
 	uint64_t response; /* MAPPED: offset in the region */

@@ -1,5 +1,5 @@
-/* ring_test.c -- messages in a ring: at every place, in every order of words, and what must not
- * pass for one. */
+/* ring_test.c -- messages in a ring: at every place, in every order of words, and bytes that must
+ * not pass for a message. */
 #include <base/rng.h>
 #include <net/region_format.h>
 #include <net/ring/ring.h>
@@ -72,14 +72,14 @@ every_place(void **state)
 			uint64_t after = net_ring_after(&p.out, len);
 			unsigned n =
 			    net_ring_put(&p.out, NET_RING_EVENT, 0x1234567800000000u + at, from, len, run);
-			/* A second one, so that there is an end to respect. */
+			/* A second message, so that there is an end to respect. */
 			assert_int_equal(p.out.pos, after);
 			bool wraps = at + net_ring_whole(len) > BYTES;
 			assert_int_equal(n, wraps ? 2 : 1);
 			assert_int_equal(after, 5 * BYTES + (wraps ? BYTES : at) + net_ring_whole(len));
 			assert_int_equal(net_ring_take(&p.in, into, MOST, &m), NET_RING_NOTHING);
 			arrive(&p, run, n);
-			/* Too long for its taker. */
+			/* Too long for the reader's room. */
 			if (len > 0) {
 				struct net_ring_in in = p.in;
 				struct pair before = p;
@@ -98,7 +98,7 @@ every_place(void **state)
 		}
 }
 
-/* One that trusts head and seal to be there: what a proof of every word is for. */
+/* A reader that trusts head and seal without the checksum: shows why every word must be proved. */
 static bool
 naive_take(const struct pair *p, uint64_t pos, uint32_t len)
 {
@@ -160,8 +160,8 @@ every_order(void **state)
 	assert_true(fooled > 1000);
 }
 
-/* Whatever else lies there is no message: bytes of an earlier lap, of another ring, and any one
- * changed bit. */
+/* All other bytes are no message: bytes of an earlier lap, of another ring, and any one changed
+ * bit. */
 static void
 nothing_else(void **state)
 {
@@ -191,7 +191,7 @@ nothing_else(void **state)
 		assert_int_not_equal(net_ring_take(&in, into, MOST, &m), NET_RING_WHOLE);
 		assert_int_equal(in.pos, 0);
 	}
-	/* Rubbish. */
+	/* Random bytes. */
 	struct nam_rng rng;
 	nam_rng_init(&rng, 3);
 	for (unsigned i = 0; i < 200000; i++) {
@@ -205,7 +205,7 @@ nothing_else(void **state)
 		memcpy(p.ring + pos, &head, 8);
 		assert_int_not_equal(net_ring_take(&p.in, into, MOST, &m), NET_RING_WHOLE);
 	}
-	/* A wrap at the beginning of a lap, and a second one behind a first. */
+	/* A wrap at the beginning of a lap, and a second wrap after a first. */
 	uint64_t wrap = NET_RING_MARK << 56 | (uint64_t)NET_RING_WRAP << 48;
 	pair_at(&p, 0, 0, 1);
 	memcpy(p.ring, &wrap, 8);
@@ -238,7 +238,7 @@ flow_message(uint64_t i, unsigned char *into)
 	return len;
 }
 
-/* WRITEs message after message, waiting for the reader only, never for the WRITE. */
+/* WRITEs message after message, waits for the reader only, never for the WRITE. */
 static void
 flow_writer(void *arg)
 {
@@ -259,7 +259,7 @@ flow_writer(void *arg)
 	f->over = true;
 }
 
-/* Looks at the ring as a polling shard does, beside one that trusts too much. */
+/* Looks at the ring as a polling shard does, beside a reader that trusts head and seal. */
 static void
 flow_reader(void *arg)
 {
@@ -283,7 +283,7 @@ flow_reader(void *arg)
 	}
 }
 
-/* True: the trusting one took what had not come yet. */
+/* True: the trusting reader took a message that had not come whole. */
 static bool
 flow_run(uint32_t tear_permille)
 {
@@ -334,7 +334,7 @@ paused_co(void *arg)
 	assert_int_equal(net_call(f->w, 1, NET_SERVICE_ECHO, "abc", 3, back, 8, &got), NAM_GONE);
 	assert_in_range(net_now_ns(f->w) - from, 5000000, 5100000);
 	assert_int_equal(net_call(f->w, 1, NET_SERVICE_ECHO, "abc", 3, back, 8, &got), NAM_GONE);
-	/* Its memory is still there. */
+	/* Its memory is unchanged. */
 	uint64_t word;
 	assert_int_equal(net_read1(f->w, net_at(1, 0), &word, 8, NULL), NAM_OK);
 	net_sim_pause(f->sim, 1, false);

@@ -2,24 +2,24 @@
  * service.h -- code on a storage node, and how to call it: requests and answers as messages in
  * rings (ring_format.h).
  *
- * What a one-sided verb cannot do well (the changing half of an index, say) a room writes as a
- * service: an id and a handler. The program that runs the storage node registers it
- * (sn_region_serve; net_sim_serve in a simulated cluster); all others call it. The node serves on
- * shards: threads that do nothing else, each pinned to a core. A service lives on one shard (id mod
- * shards), so its handler is called by one thread only, one request at a time, to its end. It must
- * not block: who sleeps there makes all services of the shard wait. What should run side by side
- * takes several ids.
+ * Work that one-sided verbs cannot do well (the changing half of an index, for example) a room
+ * implements as a service: an id and a handler. The program that runs the storage node registers it
+ * (sn_region_serve; net_sim_serve in a simulated cluster); all other programs call it. The node
+ * serves on shards: threads that do only this, each pinned to a core. A service lives on one shard
+ * (id mod shards), so its handler is called by one thread only, one request at a time, to its end.
+ * It must not block, because all services of the shard would wait. Work that should run side by
+ * side needs several ids.
  *
  * Calls of one worker to one node are served in the order they were started, per shard, and after
- * all that the worker has WRITTEN to that node before: a message may speak of memory that was
- * WRITTEN for it.
+ * all that the worker has WRITTEN to that node before: so a message may refer to memory that was
+ * WRITTEN before it.
  *
  * Polling or events, per channel (worker, node, shard), and switched at any time:
- *	NET_POLLING  the shard looks into the ring again and again, the caller looks for the answer.
+ *      NET_POLLING  the shard looks into the ring again and again, the caller looks for the answer.
  *                   Fastest while there is a core to spare. A side that has found nothing for a
  *                   while sleeps, longer and longer up to a millisecond.
- *	NET_EVENTS   requests go as WRITE_WITH_IMM, and both sides sleep until they are roused.
- *                   Costs nothing when idle.
+ *      NET_EVENTS   requests go as WRITE_WITH_IMM, and both sides sleep until they are roused. An
+ *                   idle channel costs nothing.
  */
 #ifndef NAM_NET_SERVICE_H
 #define NAM_NET_SERVICE_H
@@ -28,21 +28,21 @@
 
 /* ---- hosting ---------------------------------------------------------------- */
 
-/* What a handler is given. All of it is the shard's, and gone when the handler returns. */
+/* A handler's argument. All of it belongs to the shard, and is gone when the handler returns. */
 struct net_request {
 	unsigned service;
 	uint32_t len;
-	const void *bytes;   /* aligned to 8; a copy, so that it does not change while it is
-			      * judged. From a wire: judge it */
+	const void *bytes;   /* aligned to 8; a copy, so that it does not change while it is judged.
+			      * From a wire: judge it */
 	void *answer;        /* aligned to 8; write at most answer_max bytes here, ... */
 	uint32_t answer_max; /* (what the caller can take) */
-	uint32_t answer_len; /* ... and say how many; 0 at first */
+	uint32_t answer_len; /* ... and set their number here; 0 at first */
 };
-/* Its status is the caller's. NAM_GONE and unknown ones reach the caller as NAM_IO. NAM_FULL: the
- * caller's room is too small. */
+/* Its status goes to the caller. NAM_GONE and unknown values reach the caller as NAM_IO. NAM_FULL:
+ * the caller's room is too small. */
 typedef nam_status (*net_handler)(void *arg, struct net_request *rq);
 
-enum { NET_SERVICES = 64 }; /* ids are 1..65535, so many on a node */
+enum { NET_SERVICES = 64 }; /* ids are 1..65535, at most so many on a node */
 
 struct net_service {
 	unsigned id;
@@ -51,8 +51,8 @@ struct net_service {
 	void *arg;
 };
 
-/* Gives back what it got. Every daemon hosts it: for whoever wants to know how long a message
- * takes. */
+/* Returns the bytes it got. Every daemon hosts it, so that the time of a message can be
+ * measured. */
 enum { NET_SERVICE_ECHO = 1 };
 nam_status net_echo(void *arg, struct net_request *rq);
 
@@ -71,14 +71,14 @@ struct net_call_config {
 
 /*
  * Opens the channel to the shard of that service; not needed before calls, which open it with a
- * zeroed config (polling). After NAM_GONE it is needed: what is broken stays so until its user has
- * understood that calls may have been served or not. Blocks up to connect_ms; on the owner's
- * thread. NAM_UNSUPPORTED: the node hosts nothing; NAM_INVALID: sizes; NAM_FULL: it has no room for
- * more rings; NAM_GONE. Of a channel that is open already only the mode is changed.
+ * zeroed config (polling). Needed after NAM_GONE: a broken channel stays broken until the caller
+ * opens it again, because its calls may have been served or not. Blocks up to connect_ms; on the
+ * owner's thread. NAM_UNSUPPORTED: the node hosts no services; NAM_INVALID: sizes; NAM_FULL: it has
+ * no room for more rings; NAM_GONE. If the channel is open already, only its mode is changed.
  */
 nam_status net_call_open(struct net_worker *w, unsigned region, unsigned service,
     const struct net_call_config *cfg, struct nam_err *err);
-/* The longest request, and answer, of an open channel. */
+/* The longest request and the longest answer of an open channel. */
 nam_status net_call_max(
     struct net_worker *w, unsigned region, unsigned service, uint32_t *request, uint32_t *answer);
 
@@ -91,7 +91,7 @@ struct net_call {
 	uint32_t len;
 	uint32_t cap; /* of answer */
 	void *answer;
-	/* when it is over */
+	/* set when it is over */
 	uint32_t got; /* bytes of answer */
 	nam_status status;
 	/* net's */
@@ -105,17 +105,18 @@ struct net_call {
 };
 
 /*
- * Starts a call; never parks. Several may be out: what is started in one round of the scheduler
- * leaves together, and calls that find no room in a ring wait for it in order.
+ * Starts a call; never parks. Several may be out: calls started in one round of the scheduler leave
+ * together, and calls that find no room in a ring wait for it in order.
  */
 void net_call_start(struct net_worker *w, struct net_call *c);
 /*
- * Parks until it is over. The handler's status; or NAM_UNSUPPORTED: the node does not host the
- * service; NAM_INVALID: request or cap is longer than the channel takes (net_call_max), nothing was
- * sent; NAM_GONE: the node or the channel is, and whether the request was served nobody knows.
+ * Parks until the call is over. Returns the handler's status; or NAM_UNSUPPORTED: the node does not
+ * host the service; NAM_INVALID: request or cap is longer than the channel takes (net_call_max),
+ * nothing was sent; NAM_GONE: the node or the channel is gone; the request may have been served or
+ * not.
  */
 nam_status net_call_wait(struct net_call *c);
-/* Both. */
+/* net_call_start and net_call_wait. */
 nam_status net_call(struct net_worker *w, unsigned region, unsigned service, const void *request,
     uint32_t len, void *answer, uint32_t cap, uint32_t *got);
 

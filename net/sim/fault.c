@@ -1,10 +1,10 @@
-/* fault.c -- what goes wrong in a simulated cluster: by dice, or when a test says so. */
+/* fault.c -- the faults of a simulated cluster: by dice, or on a test's request. */
 #include <net/sim/sim_internal.h>
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* What the trace hash knows of a fault. */
+/* Faults in the trace hash. */
 enum { NOTE_CRASH = 1, NOTE_PAUSE, NOTE_PART, NOTE_NODE, NOTE_BREAK };
 
 static inline struct sim_proc *
@@ -26,8 +26,7 @@ net_sim_say(const struct net_sim *s, const char *fmt, ...)
 
 /* ---- broken connections --------------------------------------------------------- */
 
-/* How much of what a connection has under way is still carried: all, nothing, or up to some
- * verb. */
+/* How much of the verbs under way a connection still carries: all, none, or up to some verb. */
 static uint64_t
 carried(struct net_sim *s, const struct sim_qp *qp)
 {
@@ -188,7 +187,7 @@ net_sim_freeze(struct net_sim *s, struct net *n, uint64_t ns)
 	s->stats.pauses++;
 	sim_note(s, NOTE_PAUSE, p->id);
 	if (s->cfg.trace)
-		net_sim_say(s, "p%u stands still for %llu ns", p->id, (unsigned long long)ns);
+		net_sim_say(s, "p%u stalls for %llu ns", p->id, (unsigned long long)ns);
 	net_sim_queue_push(&s->queue, p->resume_at, SIM_CALL, &p->resume);
 }
 
@@ -205,7 +204,7 @@ net_sim_crash(struct net_sim *s, struct net *n)
 	if (s->cfg.trace)
 		net_sim_say(s, "p%u dies, %llu verbs old", p->id, (unsigned long long)p->verbs);
 	net_sim_heard_crash(s, p);
-	/* Deferred completions are verbs of these, too. */
+	/* Deferred completions belong to verbs of these connections as well. */
 	p->deferred = NULL;
 	p->deferred_end = &p->deferred;
 	for (struct sim_qp *qp = s->qp; qp != NULL; qp = qp->next)
@@ -265,7 +264,8 @@ net_sim_bury(struct net_sim *s, struct net *n)
 			if (nam_sched_ready(sw->sched))
 				net_sim_ready(sw);
 		}
-	/* A process that has been told is owed no more: all later verbs end by themselves. */
+	/* A process whose verbs have ended gets no more completions: all later verbs end by
+	 * themselves. */
 	for (size_t i = 0; i < p->owed_n; i++)
 		net_op_done(p->owed[i].ep, p->owed[i].b, p->owed[i].op, NAM_GONE);
 	p->owed_n = 0;

@@ -1,5 +1,5 @@
-/* fault_test.c -- what the simulator does to processes, nodes and connections, and what still holds
- * then. */
+/* fault_test.c -- faults of processes, nodes and connections in the simulator, and the promises
+ * that still hold. */
 #include <net/region_format.h>
 #include <net/sim/sim.h>
 
@@ -23,9 +23,9 @@ struct fixture {
 	struct proc p[PROCS];
 	uint64_t posted, done, gone; /* FETCH_ADDs of process 0 */
 	unsigned running;            /* coroutines of process 0 */
-	unsigned moved;              /* seeds in which a verb executed after the fence was asked
-				      * for, ... */
-	unsigned cut;                /* ... and in which one that was out never did */
+	unsigned moved;              /* seeds in which a verb executed after the fence had been
+				      * asked for, ... */
+	unsigned cut;                /* ... and in which a verb that was out never executed */
 };
 
 static void
@@ -57,7 +57,7 @@ word(struct fixture *l, unsigned region, uint64_t at)
 	return v;
 }
 
-/* Hash of what may change. */
+/* Hash of all bytes that may change. */
 static uint64_t
 picture(struct fixture *l)
 {
@@ -68,7 +68,7 @@ picture(struct fixture *l)
 	return sum;
 }
 
-/* Adds to a word and overwrites a block on every node, until told that this is over. */
+/* Adds to a word and overwrites a block on every node, until its verbs end with NAM_GONE. */
 static void
 writer(void *arg)
 {
@@ -110,19 +110,20 @@ fencer(void *arg)
 	net_sleep(me->w, 20000 + nam_rng_below(net_rng(me->w), 20000));
 	uint64_t before = picture(l);
 	assert_int_equal(net_fence_process(me->w, net_identity(l->p[0].net), 0, &err), NAM_OK);
-	/* From here on nothing of it executes: neither what is out nor what it tries to post. */
+	/* From here on no verb of it executes: neither those that are out nor those that it tries
+	 * to post. */
 	uint64_t after = picture(l);
 	l->moved += before != after;
 	for (unsigned i = 0; i < 200; i++) {
 		net_sleep(me->w, 1000);
 		assert_int_equal(picture(l), after);
 	}
-	assert_int_equal(l->running, 0); /* it has been told, too */
+	assert_int_equal(l->running, 0); /* its verbs have ended as well */
 	assert_int_equal(net_fence_process(me->w, net_identity(l->p[0].net), 0, &err), NAM_OK);
 	assert_int_equal(net_fence_process(me->w, net_identity(me->net), 0, &err), NAM_INVALID);
 	assert_int_equal(net_fence_process(me->w, 0, 0, &err), NAM_INVALID);
 	assert_int_equal(net_fence_process(me->w, UINT64_C(1) << NET_IDENTITY_BITS, 0, &err), NAM_INVALID);
-	/* An identity of nobody. */
+	/* An identity that no process has. */
 	assert_int_equal(net_fence_process(me->w, net_identity(me->net) ^ 1, 0, &err), NAM_OK);
 }
 
@@ -186,8 +187,7 @@ fence(void **state)
 		l.cut += landed < l.posted;
 		fixture_close(&l);
 	}
-	/* The fence had something to do: it is not at once that nothing happens any more, and verbs
-	 * were lost. */
+	/* The fence had work to do: verbs still executed for a while, and verbs were lost. */
 	assert_true(l.moved > 100);
 	assert_true(l.cut > 100);
 }
@@ -221,14 +221,14 @@ stepper(void *arg)
 	l->running--;
 }
 
-/* Time for whatever is still under way. */
+/* Time for all verbs that are still under way. */
 static void
 wait_long(void *arg)
 {
 	net_sleep(((struct proc *)arg)->w, 1000000);
 }
 
-/* Shuts process 0 out at once, and watches that nothing changes. */
+/* Fences process 0 at once, and checks that no byte changes. */
 static void
 fence_0(void *arg)
 {
@@ -240,7 +240,7 @@ fence_0(void *arg)
 	assert_int_equal(picture(me->fix), before);
 }
 
-/* Numbers in the big block, which is whole where they are one. */
+/* Numbers in the big block, which is whole if they are equal. */
 static void
 block_range(struct fixture *l, uint64_t *least, uint64_t *most)
 {
@@ -253,8 +253,8 @@ block_range(struct fixture *l, uint64_t *least, uint64_t *most)
 	}
 }
 
-/* A process dies with each verb in turn. What is there then is what one connection carried: a
- * beginning of what was posted. */
+/* A process dies with each verb in turn. The memory then holds what one connection carried: a
+ * beginning of the verbs posted. */
 static void
 crash_at_each_verb(void **state)
 {
@@ -277,7 +277,7 @@ crash_at_each_verb(void **state)
 			assert_int_equal(l.running, dies);
 			uint64_t step = (n - 1) / STEP_VERBS + 1; /* the one it dies in */
 			assert_int_equal(l.done, step - 1);
-			/* Let all that is still under way come or not. */
+			/* Let all verbs that are still under way execute or not. */
 			struct net_sim_stats st;
 			nam_co_start(net_worker_sched(l.p[1].w), wait_long, &l.p[1], 0);
 			assert_true(net_sim_run(l.sim, NULL, NULL));
@@ -303,8 +303,9 @@ crash_at_each_verb(void **state)
 			none += dies && in == 3 && most == step - 1 && word(&l, 2, 0) == step - 1;
 			net_sim_bury(l.sim, l.p[0].net);
 			assert_true(net_sim_run(l.sim, NULL, NULL));
-			assert_int_equal(l.running, 0);     /* the ghost came to its end, */
-			assert_int_equal(l.done, step - 1); /* and was told nothing good */
+			assert_int_equal(l.running, 0);     /* the dead process's coroutines came to
+							     * their end, */
+			assert_int_equal(l.done, step - 1); /* and no verb of them succeeded */
 			fixture_close(&l);
 		}
 	assert_true(all > 10);
@@ -313,7 +314,7 @@ crash_at_each_verb(void **state)
 	assert_true(late > 100);
 }
 
-/* The dead are shut out like the living, and stay so. */
+/* Dead processes are fenced like live ones, and stay so. */
 static void
 crash_and_fence(void **state)
 {
@@ -343,7 +344,7 @@ crash_and_fence(void **state)
 	assert_true(stopped > 20);
 }
 
-/* Where a node's memory is mapped, shutting out kills. */
+/* If a node's memory is mapped, fencing kills. */
 static void
 fence_kills(void **state)
 {
@@ -400,7 +401,7 @@ slow_verbs(void *arg)
 	me->fix->done = net_now_ns(me->w) - from;
 }
 
-/* A process that stands still, and one that looks at it meanwhile. */
+/* A process that stalls, and one that looks at it meanwhile. */
 static void
 bystander(void *arg)
 {
@@ -408,7 +409,7 @@ bystander(void *arg)
 	uint64_t v = 0, beat;
 	assert_int_equal(net_read1(me->w, net_at(1, NET_EXTENT + 8 * 100), &beat, 8, NULL), NAM_OK);
 	net_sleep(me->w, 100000);
-	/* What it had posted went on, also behind a fence; its thread that beats did not. */
+	/* Verbs it had posted went on, also behind a fence flag; its thread that beats did not. */
 	assert_int_equal(net_read1(me->w, net_at(2, NET_EXTENT), &v, 8, NULL), NAM_OK);
 	assert_int_equal(v, 1);
 	assert_int_equal(net_read1(me->w, net_at(1, NET_EXTENT + 8 * 100), &v, 8, NULL), NAM_OK);
@@ -441,7 +442,7 @@ pauses(void **state)
 
 /* ---- connections, partitions, nodes ----------------------------------------------- */
 
-/* Adds to a word of its own and comes back after each broken connection. */
+/* Adds to a word of its own and reconnects after each broken connection. */
 static void
 stubborn(void *arg)
 {
@@ -468,7 +469,7 @@ stubborn(void *arg)
 			while ((st = net_worker_reconnect(me->w, r, &err)) == NAM_TIMEOUT)
 				net_sleep(me->w, 20000);
 			assert_int_equal(st, NAM_OK);
-			/* Nothing of the old connection comes any more: two looks agree. */
+			/* No verb of the old connection executes any more: two looks agree. */
 			uint64_t a, c;
 			if (net_read1(me->w, net_at(r, NET_EXTENT + 8 * number), &a, 8, NULL) != NAM_OK)
 				continue;
@@ -506,7 +507,7 @@ weather(uint64_t seed, struct net_sim_stats *st)
 		for (unsigned i = 0; i < PROCS; i++)
 			landed += word(&l, r, 8 * i);
 	assert_int_equal(l.done + l.gone, l.posted);
-	assert_true(landed > l.done); /* some were executed and nobody was told */
+	assert_true(landed > l.done); /* some were executed without an answer */
 	assert_true(landed < l.posted);
 	net_sim_stats(l.sim, st);
 	uint64_t hash = net_sim_trace_hash(l.sim);
@@ -514,7 +515,7 @@ weather(uint64_t seed, struct net_sim_stats *st)
 	return hash;
 }
 
-/* All of it by dice; the same seed gives the same run. */
+/* All faults by dice; the same seed gives the same run. */
 static void
 by_dice(void **state)
 {
@@ -539,10 +540,10 @@ parted(void *arg)
 	net_sim_part(l->sim, me->net, 2, UINT64_MAX);
 	assert_int_equal(net_faa1(me->w, net_at(2, NET_EXTENT), 1, &seen, NULL), NAM_GONE);
 	assert_int_equal(net_worker_reconnect(me->w, 2, &err), NAM_TIMEOUT);
-	/* Nobody else is touched, and no other node. */
+	/* No other process is affected, and no other node. */
 	assert_int_equal(net_faa1(me->w, net_at(1, NET_EXTENT), 1, &seen, NULL), NAM_OK);
 	assert_int_equal(net_faa1(l->p[1].w, net_at(2, NET_EXTENT + 8), 1, &seen, NULL), NAM_OK);
-	/* A fence that does not reach a node says so. It is repeated, and then holds. */
+	/* A fence that does not reach a node fails. Repeated, it holds. */
 	assert_int_equal(net_fence_process(me->w, net_identity(l->p[2].net), 0, &err), NAM_GONE);
 	net_sim_heal(l->sim, me->net, 2);
 	assert_int_equal(net_worker_reconnect(me->w, 2, &err), NAM_OK);
@@ -550,7 +551,7 @@ parted(void *arg)
 	assert_in_range(seen, 0, 1);
 	assert_int_equal(net_fence_process(me->w, net_identity(l->p[2].net), 0, &err), NAM_OK);
 	assert_int_equal(net_faa1(l->p[2].w, net_at(2, NET_EXTENT), 1, &seen, NULL), NAM_GONE);
-	/* For a time. */
+	/* For a limited time. */
 	net_sim_part(l->sim, me->net, 3, 300000);
 	net_sim_part(l->sim, me->net, 3, 900000);
 	assert_int_equal(net_faa1(me->w, net_at(3, NET_EXTENT), 1, &seen, NULL), NAM_GONE);
@@ -558,7 +559,7 @@ parted(void *arg)
 	while (net_worker_reconnect(me->w, 3, &err) != NAM_OK)
 		net_sleep(me->w, 10000);
 	assert_true(net_now_ns(me->w) <= until + 10000);
-	/* A broken connection alone is made anew at once. */
+	/* A connection that broke alone can be replaced at once. */
 	net_sim_break(l->sim, me->net, 3);
 	assert_int_equal(net_faa1(me->w, net_at(3, NET_EXTENT), 0, &seen, NULL), NAM_GONE);
 	assert_int_equal(net_worker_reconnect(me->w, 3, &err), NAM_OK);
@@ -640,8 +641,8 @@ rings_open(struct fixture *l, uint64_t seed)
 	nam_co_start(net_worker_sched(l->p[0].w), caller, &l->p[0], 0);
 }
 
-/* A caller that dies with each verb, or stands still; its calls are served at most once, and not
- * after it is shut out. */
+/* A caller dies with each verb, or stalls; its calls are served at most once, and not after it is
+ * fenced. */
 static void
 callers(void **state)
 {
@@ -656,7 +657,7 @@ callers(void **state)
 		assert_true(net_sim_run(l.sim, NULL, NULL));
 		uint64_t until_fence = served;
 		assert_in_range(served, done, done + 1);
-		/* Others are served as before. */
+		/* Other callers are served as before. */
 		l.running++;
 		nam_co_start(net_worker_sched(l.p[2].w), caller, &l.p[2], 0);
 		assert_true(net_sim_run(l.sim, NULL, NULL));

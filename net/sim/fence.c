@@ -10,7 +10,7 @@ struct sim_leg {
 	struct sim_node *node;
 };
 
-/* One call of net_fence_process. Its messages may come after it has given up. */
+/* One call of net_fence_process. Its messages may arrive after it has given up. */
 struct sim_fence {
 	struct sim_fence *next;
 	struct sim_timer timeout;
@@ -41,7 +41,7 @@ leg_answered(struct net_sim *s, struct sim_call *c)
 	}
 }
 
-/* Here and now ends what the process can do at this node. */
+/* At this moment and node, ends all that the process can do. */
 static void
 leg_arrived(struct net_sim *s, struct sim_call *c)
 {
@@ -60,7 +60,7 @@ leg_arrived(struct net_sim *s, struct sim_call *c)
 			net_sim_qp_break(s, qp, 0, false, net_sim_flight_ns(s));
 		}
 	if (s->cfg.trace)
-		net_sim_say(s, "node %u shuts p%d out", leg->node->region, p != NULL ? (int)p->id : -1);
+		net_sim_say(s, "node %u fences p%d", leg->node->region, p != NULL ? (int)p->id : -1);
 	if (p != NULL && (s->cfg.fence_kills || p->mapped) && p->net != NULL && !p->dead && !gave_up)
 		net_sim_crash(s, p->net);
 	leg->call.fn = leg_answered;
@@ -90,12 +90,12 @@ net_sim_fence(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct
 	struct sim_worker *sw = w->env_priv;
 	struct net_sim *s = sw->sim;
 	if (sw->proc->shut != 0)
-		return nam_fail(err, NAM_REFUSED, "this process has been shut out itself");
+		return nam_fail(err, NAM_REFUSED, "this process has been fenced itself");
 	if (grace_ns > 0 && net_sim_ask(w, identity, grace_ns, err) == NAM_BUSY)
 		return NAM_BUSY;
 	struct sim_fence *f = calloc(1, sizeof *f);
 	if (f == NULL)
-		return nam_fail(err, NAM_NOMEM, "no memory to shut a process out");
+		return nam_fail(err, NAM_NOMEM, "no memory to fence a process");
 	f->next = s->fence;
 	s->fence = f;
 	f->identity = identity;

@@ -1,10 +1,10 @@
 /*
- * heard.c -- what simulated processes are told about each other (net_heard_of), and how one is
- * asked before it is shut out.
+ * heard.c -- the news that simulated processes hear about each other (net_heard_of), and how a
+ * process is asked before it is fenced.
  *
- * A crash is told as a death, as connections that closed, or not at all, as if its machine were
- * gone. A rumour says that a living process has left: all its connections seemed closed, and it
- * comes back. A living process is never told dead.
+ * Others hear of a crash as a death, as closed connections, or not at all, as if its machine were
+ * gone. By a rumour they hear that a live process has left: all its connections seemed closed, and
+ * it comes back. A live process is never told dead.
  */
 #include <net/sim/sim_internal.h>
 
@@ -16,7 +16,7 @@ enum { TOLD_NS = 2000000, LEFT_NS = 5000000 };
 struct sim_nap {
 	struct sim_call call;
 	struct sim_worker *worker;
-	struct nam_co *co; /* NULL: it has been woken */
+	struct nam_co *co; /* NULL = it has been woken */
 	bool *woken;       /* on its stack */
 	struct sim_nap *next;
 };
@@ -151,7 +151,7 @@ net_sim_naps_free(struct net_sim *s)
 	}
 }
 
-/* ---- asked before it is shut out ------------------------------------------------ */
+/* ---- asked before it is fenced -------------------------------------------------- */
 
 void
 net_sim_on_asked(struct net *n, enum net_answer_life (*fn)(void *arg), void *arg)
@@ -161,7 +161,7 @@ net_sim_on_asked(struct net *n, enum net_answer_life (*fn)(void *arg), void *arg
 	p->asked_arg = arg;
 }
 
-/* Its heart's thread runs its loop, and some node reaches it. */
+/* True if its heart's thread runs its loop, and a node reaches it. */
 static bool
 can_answer(struct net_sim *s, const struct sim_proc *p)
 {

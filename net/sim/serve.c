@@ -3,9 +3,9 @@
  * time.
  *
  * A shard that polls is played by events: each piece of a WRITE that lands in a request ring makes
- * it look a moment later, so it sees every half of every torn message. A client in event mode is
- * looked at when its WRITE_IMM has executed, and only then. Answers are WRITEs of the node on a
- * queue pair of its own, into the client's memory; they tear, too.
+ * it look a moment later, so it sees every half of every torn message. The ring of a client in
+ * event mode is looked at only when its WRITE_IMM has executed. Answers are WRITEs of the node on a
+ * queue pair of its own, into the client's memory; they also tear.
  */
 #include <base/hash.h>
 #include <net/ring/channel.h>
@@ -48,7 +48,7 @@ turn(struct net_sim *s, struct sim_call *c)
 {
 	struct sim_link *l = LINK_OF(c, look);
 	l->due = false;
-	/* A process that is shut out is served no more, whatever it has put into its ring. */
+	/* Requests of a fenced process are not served any more. */
 	if (l->ch == NULL || l->node->paused || l->node->down ||
 	    (l->back.worker->proc->shut >> l->node->region & 1))
 		return;
@@ -126,8 +126,8 @@ net_sim_serve_resume(struct net_sim *s, struct sim_proc *p)
 				net_channel_look(l->ch);
 }
 
-/* A request was posted: virtual time has to reach the end of the timeout, if nothing else
- * happens. */
+/* A request was posted: virtual time has to reach the end of the timeout, if no other event
+ * does. */
 static void
 sim_posted(struct net_channel *ch)
 {

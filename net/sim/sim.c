@@ -7,9 +7,9 @@
 
 enum {
 	START_NS = 1000000000, /* virtual time at open: not 0, as no real clock is */
-	ROUNDS_MAX = 16,       /* of the ready queue without an event: somebody spins */
+	ROUNDS_MAX = 16,       /* of the ready queue without an event: a coroutine spins */
 	EVERYBODY = 32,        /* rounds of idle hooks between two for all workers */
-	SPIN_NS = 100,         /* time that passes for spinners when nothing else happens */
+	SPIN_NS = 100,         /* time that passes for spinners when no other event happens */
 };
 
 /* ---- the world of a simulated worker ---------------------------------------- */
@@ -133,7 +133,7 @@ static uint64_t
 env_cpu(const struct net_worker *w)
 {
 	(void)w;
-	return 0; /* nothing computes for long in virtual time */
+	return 0; /* no code computes for long in virtual time */
 }
 
 static uint64_t
@@ -404,7 +404,7 @@ idle(struct net_sim *s)
 	}
 }
 
-/* Each worker that has something to run, once, as its thread would. */
+/* Runs each worker that is ready, once, as its thread would. */
 static void
 run_ready(struct net_sim *s)
 {
@@ -428,7 +428,7 @@ net_sim_run(struct net_sim *s, bool (*until)(void *arg), void *arg)
 {
 	unsigned rounds = 0;
 	bool ran = true;
-	s->since_all = EVERYBODY; /* anybody may have been given something meanwhile */
+	s->since_all = EVERYBODY; /* any worker may have been made ready meanwhile */
 	for (;;) {
 		if (until != NULL && until(arg))
 			return true;
@@ -437,7 +437,7 @@ net_sim_run(struct net_sim *s, bool (*until)(void *arg), void *arg)
 			ran = true;
 			if (++rounds < ROUNDS_MAX)
 				continue;
-			/* Somebody yields in a circle: let time pass for him. */
+			/* A coroutine yields in a circle: let time pass for it. */
 			if (s->queue.n == 0)
 				s->now += SPIN_NS;
 		}
@@ -454,7 +454,7 @@ net_sim_run(struct net_sim *s, bool (*until)(void *arg), void *arg)
 		if (net_sim_queue_pop(&s->queue, &e)) {
 			play(s, &e);
 		} else if (s->ready == NULL) {
-			s->since_all = EVERYBODY; /* look everywhere before giving up */
+			s->since_all = EVERYBODY; /* look at all workers before giving up */
 			idle(s);
 			if (s->queue.n == 0 && s->ready == NULL && !(until != NULL && until(arg)))
 				return false;

@@ -7,9 +7,9 @@
  * thread: a heartbeat is a coroutine on a worker of its own. net_sim_run()
  * plays events until done. Same seed, same binary: same run, same trace hash.
  *
- * It breaks on purpose what the wire does not promise (net.h): READs tear at
- * 8-byte grain against concurrent WRITEs, READs of one doorbell are served out
- * of order, nothing is ordered between queue pairs; and keeps exactly what net.h promises.
+ * It breaks on purpose every order that net.h does not promise: READs tear at 8-byte grain against
+ * concurrent WRITEs, READs of one doorbell are served out of order, queue pairs are not ordered
+ * with each other. It keeps exactly the order that net.h promises.
  */
 #ifndef NAM_NET_SIM_H
 #define NAM_NET_SIM_H
@@ -31,15 +31,15 @@ struct net_sim_config {
 	uint32_t tear_permille;    /* READs and WRITEs executed in pieces spread over time */
 	uint32_t reorder_permille; /* READs that swap places with neighbours of their doorbell */
 	/*
-	 * Faults, each by its rate; see the calls below that do the same on request. They meet only
-	 * processes attached after the first `sheltered` ones, and only while faults are on (they
-	 * are at first).
+	 * Faults, each by its rate; see the calls below that cause them on request. They happen
+	 * only to processes attached after the first `sheltered` ones, and only while faults are on
+	 * (they are at first).
 	 */
 	uint32_t delay_permille; /* verbs and completions that are late, by up to ... */
 	uint64_t delay_ns;       /* ... 0 = 50 times latency_ns */
-	uint32_t lose_ppm;       /* verbs with which the connection breaks: done or not, nobody is
-				  * told */
-	uint32_t pause_ppm;      /* verbs after which their process stands still, for up to ... */
+	uint32_t lose_ppm;       /* verbs with which the connection breaks: executed or not, without
+				  * an answer */
+	uint32_t pause_ppm;      /* verbs after which their process stalls, for up to ... */
 	uint64_t pause_ns;       /* ... 0 = 1000 times latency_ns */
 	uint32_t part_ppm;       /* verbs after which process and node do not reach each
 				  * other, for up to ... */
@@ -47,14 +47,13 @@ struct net_sim_config {
 	uint32_t crash_ppm;      /* verbs with which their process dies */
 	uint32_t lose_node_ppm;  /* verbs with which their storage node dies */
 	unsigned sheltered;
-	bool hints;       /* deaths are told to the others, most of them: net_heard_of */
-	bool fence_kills; /* shutting out kills the process, as where it has mapped a node's
-			   * memory */
+	bool hints;       /* most deaths become known to other processes: net_heard_of */
+	bool fence_kills; /* fencing kills the process, as if it has mapped a node's memory */
 	/*
 	 * CPU time, of which each worker has one thread's: while it is charged, the worker's
 	 * coroutines do not run, and completions and timers wait. So code that holds its thread for
-	 * long is seen: a heart on that worker misses beats. All 0: code takes no time, as in a
-	 * simulation that asks only for the order of verbs.
+	 * long has an effect: a heart on that worker misses beats. All 0: code takes no time, as in
+	 * a simulation of the order of verbs only.
 	 */
 	uint32_t turn_ns;     /* a coroutine's turn between two parks */
 	uint32_t post_ns;     /* posting a verb */
@@ -69,11 +68,11 @@ nam_status net_sim_open(struct net_sim **out, const struct net_sim_config *cfg);
 void net_sim_close(struct net_sim *sim);
 /* One more compute process. Close it with net_close before the simulator. */
 nam_status net_sim_attach(struct net_sim *sim, struct net **out);
-/* One that is told of some storage nodes only: bit r stands for region r. */
+/* One that knows some storage nodes only: bit r stands for region r. */
 nam_status net_sim_attach_to(struct net_sim *sim, uint64_t regions, struct net **out);
 
 /* Plays until until(arg) is true, or, with until == NULL, no coroutine of any worker is alive.
- * Returns false when nothing can ever happen again though coroutines are parked (a deadlock). */
+ * Returns false if no event can ever happen again though coroutines are parked (a deadlock). */
 bool net_sim_run(struct net_sim *sim, bool (*until)(void *arg), void *arg);
 
 uint64_t net_sim_now_ns(const struct net_sim *sim);
@@ -81,13 +80,14 @@ uint64_t net_sim_now_ns(const struct net_sim *sim);
 uint64_t net_sim_trace_hash(const struct net_sim *sim);
 struct net_sim_stats {
 	uint64_t events, verbs, reads_torn, writes_torn, reads_reordered;
-	/* faults, however they came about */
+	/* faults, by dice or on request */
 	uint64_t delays, breaks, pauses, parts, crashes, nodes_lost;
 	uint64_t half_writes;      /* WRITEs of a broken connection that landed in part */
 	uint64_t fences;           /* connections that net_fence_process ended */
-	uint64_t asked, gave_up;   /* processes that were asked before, and could answer */
-	uint64_t reconnects, late; /* late: verbs executed whose poster had been told NAM_GONE, or
-				    * was dead */
+	uint64_t asked, gave_up;   /* processes that were asked whether they live, and could
+				    * answer */
+	uint64_t reconnects, late; /* late: verbs that executed after they had ended with NAM_GONE,
+				    * or after their poster's death */
 };
 void net_sim_stats(const struct net_sim *sim, struct net_sim_stats *out);
 /*
@@ -97,8 +97,7 @@ void net_sim_stats(const struct net_sim *sim, struct net_sim_stats *out);
  */
 nam_status net_sim_serve(
     struct net_sim *sim, unsigned region, const struct net_service *service, unsigned count);
-/* A node whose process is stopped: its memory goes on (the device serves it), its services do
- * not. */
+/* Pauses a node's process: its memory goes on (the device serves it), its services do not. */
 void net_sim_pause(struct net_sim *sim, unsigned region, bool paused);
 /* Simulated memory, for checkers that look from outside. */
 void *net_sim_memory(struct net_sim *sim, unsigned region);
@@ -115,63 +114,63 @@ void net_sim_compute(struct net_worker *w, uint64_t ns);
 
 /* ---- faults ----------------------------------------------------------------- */
 
-/* Rates have effect, or not: e.g. not while a cluster is built. */
+/* Turns the rates on or off: e.g. off while a cluster is built. */
 void net_sim_faults(struct net_sim *sim, bool on);
 
 /*
- * A process dies, at once or with its verb number `verb` (1: the first it ever posts): its
- * coroutines do not run any more. Of what it has posted, each connection still executes all, none,
- * or a random part, to the word; then nothing. (net_sim_carry: not by dice). Nodes know nothing of
- * it: who must be sure that nothing comes any more uses net_fence_process. To visit every verb of a
- * piece of work, play it once to learn net_sim_verbs, then once for each.
+ * A process dies, at once or with its verb number `verb` (1 = the first it ever posts): its
+ * coroutines do not run any more. Of the verbs it has posted, each connection still executes all,
+ * none, or a random part, to the word; then none. (net_sim_carry: not by dice.) Nodes do not know
+ * of the death: to be sure that no verb comes any more, call net_fence_process. To visit every verb
+ * of a piece of work, play it once to learn net_sim_verbs, then once for each verb.
  */
 void net_sim_crash(struct net_sim *sim, struct net *n);
 void net_sim_crash_at(struct net_sim *sim, struct net *n, uint64_t verb);
-/* What becomes of what the process has posted when it dies: as the dice say, nothing of it
- * executes, or all of it does. */
+/* Which verbs that a process has posted still execute when it dies: as the dice say, none, or
+ * all. */
 enum net_sim_carry { NET_SIM_CARRY_DICE, NET_SIM_CARRY_NONE, NET_SIM_CARRY_ALL };
 void net_sim_carry(struct net *n, enum net_sim_carry carry);
 bool net_sim_crashed(const struct net *n);
 /* Verbs that the process has posted so far. */
 uint64_t net_sim_verbs(const struct net *n);
 /*
- * For tests that want a dead process's memory back: its coroutines run again, as its ghost. Each
- * verb ends with NAM_GONE at once and touches nothing, so all of them come to their ends (play on),
- * and everything can be closed as ever.
+ * For tests that want a dead process's memory back: its coroutines run again. Each of their verbs
+ * ends with NAM_GONE at once and changes no memory, so all of them come to their ends (play on),
+ * and everything can be closed as usual.
  */
 void net_sim_bury(struct net_sim *sim, struct net *n);
 
-/* Its workers stand still for so long. What it has posted goes on; completions wait for it. */
+/* Its workers stall for so long. Verbs it has posted go on; completions wait for it. */
 void net_sim_freeze(struct net_sim *sim, struct net *n, uint64_t ns);
-/* The same with its verb number `verb`, as net_sim_crash_at. */
+/* net_sim_freeze at its verb number `verb`, as net_sim_crash_at. */
 void net_sim_freeze_at(struct net *n, uint64_t verb, uint64_t ns);
 /*
  * The process has mapped all nodes' memory: its verbs execute where they are posted, in their
- * order, and their waits do not park, so only CPU time passes (as fabric shm). While it stands
- * still, or a connection's earlier verbs are out, they travel as ever. Shutting it out kills it.
- * Before its workers open.
+ * order, and their waits do not park, so only CPU time passes (as fabric shm). While it stalls, or
+ * a connection's earlier verbs are out, its verbs travel over the wire. Fencing kills it. Call this
+ * before its workers open.
  */
 void net_sim_map(struct net *n);
 /*
- * What net_now_ns says to the process: it runs faster by so many millionths (or slower), and is
- * ahead by offset_ns. Its sleeps are as much shorter or longer. jump: it says that so much more
- * time has passed; sleeps under way do not notice.
+ * The clock that net_now_ns shows to the process: it runs faster by so many millionths (or slower),
+ * and is ahead by offset_ns. Its sleeps are shorter or longer accordingly. jump: the clock shows
+ * that so much more time has passed; sleeps under way do not change.
  */
 void net_sim_clock(struct net *n, int32_t drift_ppm, uint64_t offset_ns);
 void net_sim_clock_jump(struct net *n, uint64_t ns);
-/* Others are told for so long that this process has left, though it lives. */
+/* For so long, others hear that this process has left, though it lives. */
 void net_sim_rumour(struct net_sim *sim, struct net *n, uint64_t ns);
-/* Some storage node has shut it out. */
+/* True if a storage node has fenced it. */
 bool net_sim_shut(const struct net *n);
-/* Its connections to the node break now. Whatever is out may be executed or not, and ends with
- * NAM_GONE, some time later. */
+/* Its connections to the node break now. Each verb that is out may be executed or not, and ends
+ * with NAM_GONE some time later. */
 void net_sim_break(struct net_sim *sim, struct net *n, unsigned region);
 /* One worker's connection alone: those of the process's other workers stay. */
 void net_sim_break_one(struct net_sim *sim, struct net_worker *w, unsigned region);
-/* The same, and there are no new ones for so long. UINT64_MAX: until net_sim_heal. */
+/* net_sim_break, and no new connections for so long. UINT64_MAX = until net_sim_heal. */
 void net_sim_part(struct net_sim *sim, struct net *n, unsigned region, uint64_t ns);
 void net_sim_heal(struct net_sim *sim, struct net *n, unsigned region);
-/* The storage node and its memory are gone for everybody, for ever. */
+/* The storage node and its memory are gone for all processes, for ever. */
 void net_sim_lose_node(struct net_sim *sim, unsigned region);
 
 #endif

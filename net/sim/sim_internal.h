@@ -1,23 +1,22 @@
 /*
- * sim_internal.h -- the simulator's inside: virtual time, queue pairs, nodes. For the files here
+ * sim_internal.h -- the simulator's internals: virtual time, queue pairs, nodes. For the files here
  * only.
  *
  * Life of a verb, each arrow an event with a virtual time:
  *
- *	posted -> [held by a fence] -> arrives at the node -> executes, in 1..n pieces -> is done at
+ *      posted -> [held by a fence] -> arrives at the node -> executes, in 1..n pieces -> is done at
  *      the poster
  *
  * What keeps the promises of net.h, per queue pair (one worker, one node)
- *	S1  verbs arrive in the order they were posted (qp.last_arrive).
- *	S2  a WRITE or atomic finishes before any later verb starts (qp.order_free).
- *	S3  a fenced verb, and all behind it, leaves when the READs and atomics before it are done
+ *      S1  verbs arrive in the order they were posted (qp.last_arrive).
+ *      S2  a WRITE or atomic finishes before any later verb starts (qp.order_free).
+ *      S3  a fenced verb, and all behind it, leaves when the READs and atomics before it are done
  *          (qp.held).
- * An unsignaled verb is a WRITE or atomic, so by S2 a signaled one is done after it.
- * All else is free, and the dice use that freedom: READs start late, and WRITEs
- * and READs of more than one word run in pieces of random words.
+ * An unsignaled verb is a WRITE or atomic, so by S2 a signaled one is done after it. Every other
+ * order is free, and the dice use that freedom: READs start late, and WRITEs and READs of more than
+ * one word run in pieces of random words.
  *
- * How a connection breaks is said at struct sim_qp, and what becomes of its verbs at struct
- * sim_verb.
+ * struct sim_qp says how a connection breaks, and struct sim_verb what happens to its verbs.
  *
  * Two events at one time play in the order they were made (sim_event.order),
  * so that a run is a function of its seed.
@@ -34,7 +33,7 @@ enum sim_kind { SIM_ARRIVE, SIM_EXECUTE, SIM_DONE, SIM_TIMER, SIM_CALL, SIM_TOLD
 enum {
 	SIM_KIND_BITS = 3,
 	SIM_TIMEOUT_NS = 50000000
-}; /* so long a process that does not answer is waited for */
+}; /* how long a process that does not answer is waited for */
 
 struct sim_event {
 	uint64_t at;
@@ -51,12 +50,12 @@ struct sim_queue {
 bool net_sim_queue_open(struct sim_queue *q);
 void net_sim_queue_close(struct sim_queue *q);
 void net_sim_queue_push(struct sim_queue *q, uint64_t at, enum sim_kind kind, void *what);
-/* False: empty. */
+/* False = empty. */
 bool net_sim_queue_pop(struct sim_queue *q, struct sim_event *out);
 
 struct net_sim;
 
-/* Something else that happens at a time; a member of what it is about. */
+/* Another kind of event; a member of the structure it concerns. */
 struct sim_call {
 	void (*fn)(struct net_sim *s, struct sim_call *c);
 };
@@ -67,13 +66,13 @@ struct sim_verb {
 	struct sim_verb *next;                /* in qp.held, or the free list */
 	struct sim_verb *out_prev, *out_next; /* in qp.out_first */
 	struct sim_qp *qp;
-	struct net_op *op;   /* the poster's; NULL once nobody waits for it */
-	struct net_batch *b; /* NULL: unsignaled */
+	struct net_op *op;   /* the poster's; NULL once no coroutine waits for it */
+	struct net_batch *b; /* NULL = unsignaled */
 	uint64_t seq;        /* in the queue pair */
 	uint8_t code, flags;
 	uint8_t pieces; /* still to execute */
 	bool torn;
-	bool orphan; /* its poster has been told or is dead, and buf may be gone */
+	bool orphan; /* its poster has got its completion or is dead, and buf may be gone */
 	bool idle;   /* no event has it: held, deferred, or never to execute */
 	/* With a model: its RNIC counts it as out; its answer has passed the poster's port. */
 	bool counted, landed;
@@ -85,7 +84,7 @@ struct sim_verb {
 	char *buf;      /* the poster's, or inl */
 	uint64_t arg, want, seen;
 	uint64_t finish;  /* when the last piece executes */
-	uint64_t done_at; /* when the poster knows */
+	uint64_t done_at; /* when the poster gets its completion */
 	uint64_t left[SIM_CHUNKS / 64];
 	char inl[NET_INLINE_MAX];
 };
@@ -95,14 +94,14 @@ struct sim_qp {
 	struct sim_node *node;
 	struct sim_qp *next; /* all of the simulator's, until it closes */
 	uint32_t id;         /* counted from 1 */
-	bool cut;            /* closed by its worker: nothing of it happens any more */
+	bool cut;            /* closed by its worker: no verb of it executes any more */
 	/*
 	 * A connection breaks in two steps, because its ends learn of it at different times. First
-	 * the node does not execute what was posted behind `last` (deaf), but for a part of a WRITE
-	 * just behind it (half), and maybe does not answer any more (mute). Then the poster knows:
-	 * every verb that is out ends with NAM_GONE, and so do all later ones (broken). What was
-	 * executed and not told may be any verb up to `last`. A dead process's connections are
-	 * broken at once, and nobody is told.
+	 * the node does not execute verbs posted behind `last` (deaf), except a part of a WRITE
+	 * just behind it (half), and may not answer any more (mute). Then the poster knows: every
+	 * verb that is out ends with NAM_GONE, and so do all later ones (broken). Verbs executed
+	 * without an answer may be any up to `last`. A dead process's connections are broken at
+	 * once, without completions.
 	 */
 	bool deaf, half, mute, breaking, broken;
 	bool alone; /* ... and the process's other workers keep theirs */
@@ -139,7 +138,7 @@ struct sim_proc {
 	struct net *net; /* NULL once closed */
 	unsigned id;
 	uint64_t identity;
-	uint64_t shut;   /* by region: the node has shut it out */
+	uint64_t shut;   /* by region: the node has fenced it */
 	uint64_t parted; /* by region: they do not reach each other */
 	struct sim_heal {
 		struct sim_call call;
@@ -155,7 +154,7 @@ struct sim_proc {
 	uint64_t ahead_ns;
 	uint64_t resume_at;
 	struct sim_call resume;
-	/* heard.c: what others are told of it */
+	/* heard.c: what others hear of it */
 	enum net_heard heard, heard_next;
 	bool rumoured;
 	struct sim_call obituary, rumour;
@@ -167,14 +166,14 @@ struct sim_proc {
 		struct net_endpoint *ep;
 		struct net_batch *b;
 		struct net_op *op;
-	} * owed; /* dead: what its coroutines wait for */
+	} * owed; /* dead: completions that its coroutines wait for */
 	size_t owed_n, owed_cap;
 	struct sim_nic nic;
 	unsigned workers;
 	struct sim_proc *next;
 };
 
-/* Its code runs: it is neither paused nor dead. A ghost's runs, too. */
+/* True if its code runs: it is neither paused nor dead. After net_sim_bury it runs as well. */
 static inline bool
 net_sim_runs(const struct sim_proc *p)
 {
@@ -193,18 +192,18 @@ struct sim_node {
 	unsigned services, links;
 	bool paused;
 	struct sim_link *link;      /* clients' rings here */
-	struct sim_link *window_of; /* not a node, but a client's response ring */
+	struct sim_link *window_of; /* set for a client's response ring, which is not a node */
 	struct sim_nic nic;
 };
 
 /* On the stack of the sleeping coroutine. */
 struct sim_timer {
 	struct sim_worker *worker;
-	struct nam_co *co; /* NULL: it does not matter any more */
+	struct nam_co *co; /* NULL = no coroutine waits any more */
 	bool fired;
 };
 
-/* Somebody's worker. Lives as long as the simulator, because events name it. */
+/* A worker of any process. Lives as long as the simulator, because events name it. */
 struct sim_worker {
 	struct net_sim *sim;
 	struct sim_proc *proc;
@@ -212,8 +211,8 @@ struct sim_worker {
 	struct nam_sched *sched;
 	unsigned id;
 	bool touched, queued; /* in the lists below */
-	/* CPU time: what is being charged since s->now, until when the thread is busy, and whether
-	 * an event waits for that. */
+	/* CPU time: the time charged since s->now, the end of the thread's busy time, and whether
+	 * an event waits for that end. */
 	uint64_t debt, busy_until;
 	uint64_t worked; /* since net_sim_use_begin */
 	bool waits;
@@ -231,14 +230,14 @@ struct net_sim {
 	struct sim_node node[NET_REGIONS]; /* by region */
 	struct sim_proc *proc, **proc_end;
 	struct sim_worker *worker, **worker_end;
-	struct sim_worker *ready, **ready_end; /* those that have something to run, and may */
+	struct sim_worker *ready, **ready_end; /* workers that are ready, and may run */
 	struct sim_fence *fence;
 	struct sim_nap *naps;
-	uint64_t news; /* so often somebody has been told dead or left */
+	uint64_t news; /* how many times a process has been told dead or left */
 	struct sim_qp *qp;
 	struct sim_verb *free;
 	struct sim_slab *slab;
-	struct net_desk *desk; /* of those who serve; NULL: nobody does */
+	struct net_desk *desk; /* shared by the serving links; NULL = no node serves */
 	unsigned workers, procs;
 	uint32_t qps;
 	uint64_t use_from; /* net_sim_use_begin */
@@ -248,7 +247,7 @@ struct net_sim {
 	 * nothing else is left to do, because a coroutine may wake another worker's.
 	 */
 	struct sim_worker *touched;
-	unsigned since_all; /* rounds of hooks since everybody's were called */
+	unsigned since_all; /* rounds of hooks since those of all workers were called */
 	uint64_t hash;
 	struct net_sim_stats stats;
 };
@@ -265,9 +264,9 @@ uint64_t net_sim_flight_ns(struct net_sim *s);
 void net_sim_wire_write(struct sim_qp *qp, uint64_t off, const char *from, uint32_t len, bool imm);
 /* Both steps of a broken connection (struct sim_qp). The second comes after delay_ns. */
 void net_sim_qp_break(struct net_sim *s, struct sim_qp *qp, uint64_t last, bool half, uint64_t delay_ns);
-/* Its process has died: what it waits for is written down in sim_proc.owed. */
+/* Its process has died: notes in sim_proc.owed the completions that its coroutines wait for. */
 void net_sim_qp_orphan(struct net_sim *s, struct sim_qp *qp, uint64_t last, bool half);
-/* What waited for the end of a pause. */
+/* Plays the completions that wait for the end of a pause. */
 void net_sim_wire_resume(struct net_sim *s, struct sim_proc *p);
 
 /* sim.c */
@@ -277,7 +276,7 @@ void net_sim_ready(struct sim_worker *sw);
 /* Its coroutines count as alive, or not. */
 void net_sim_count_live(struct sim_worker *sw, bool live);
 
-/* fault.c: dice, and what they decide */
+/* fault.c: dice, and their decisions */
 void net_sim_fault_post(struct net_sim *s, struct sim_qp *qp);
 /* True: the connection breaks with this verb, which has just arrived. */
 bool net_sim_fault_arrive(struct net_sim *s, struct sim_verb *v);
@@ -288,7 +287,7 @@ void net_sim_say(const struct net_sim *s, const char *fmt, ...) __attribute__((f
 /* fence.c */
 nam_status net_sim_fence(struct net_worker *w, uint64_t identity, uint64_t grace_ns, struct nam_err *err);
 void net_sim_fence_free(struct net_sim *s);
-/* The process gives up: no verb of it executes any more. */
+/* The process gives itself up: no verb of it executes any more. */
 void net_sim_disarm(struct net_sim *s, struct sim_proc *p);
 
 /* heard.c */
@@ -336,7 +335,7 @@ net_sim_charge(struct sim_worker *sw, uint64_t ns)
 	sw->worked += ns;
 }
 void net_sim_settle(struct sim_worker *sw);
-/* Its thread is busy; when it is not any more, what waits for it goes on. */
+/* True if its thread is busy; when that ends, the events waiting for it go on. */
 bool net_sim_busy(struct sim_worker *sw);
 
 static inline void

@@ -1,5 +1,5 @@
-/* sim_test.c -- the simulator: same seed same run, what it breaks it breaks, what it keeps it
- * keeps. */
+/* sim_test.c -- the simulator: the same seed gives the same run; it breaks the orders it should,
+ * and keeps the others. */
 #include <base/clock.h>
 #include <net/conformance/conformance_sim.h>
 #include <net/region_format.h>
@@ -134,7 +134,8 @@ state_is_1(void *arg)
 	return ((struct scene *)arg)->state == 1;
 }
 
-/* A parked coroutine that nothing can wake is a deadlock, and is said so; it can be helped. */
+/* A parked coroutine that no event can wake is a deadlock, and is reported; the test can then wake
+ * it. */
 static void
 deadlock(void **state)
 {
@@ -233,7 +234,7 @@ superblock(void **state)
 	assert_int_equal(net_sim_open(&s, &cfg), NAM_INVALID);
 }
 
-/* A worker that closes with verbs under way takes them along. */
+/* A worker that closes with verbs under way ends them. */
 static void
 post_and_leave(void *arg)
 {
@@ -314,7 +315,7 @@ services(void **state)
 	    0);
 }
 
-/* A wire that is slow, wild and always torn, and one that is nearly kind. */
+/* A wire that is slow, irregular and always torn, and one that is nearly regular. */
 static void
 conformance_extremes(void **state)
 {

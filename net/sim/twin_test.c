@@ -1,13 +1,13 @@
 /*
- * twin_test.c -- proof that the suite and the simulator see: providers and protocols, each broken
- * in one place.
+ * twin_test.c -- proof that the suite and the simulator detect errors: providers and protocols,
+ * each broken in one place.
  *
- * A provider twin stands between the front end and the simulated wire, and keeps
- * house as verbs.c must: what is sent is copied into staging, what is READ is copied
- * out of it. Sound, it passes the whole suite; each broken one has to fail it.
+ * A provider twin stands between the front end and the simulated wire, and manages staging as
+ * verbs.c must: WRITEs are copied into staging, READs are copied out of it. The sound twin passes
+ * the whole suite; each broken one has to fail it.
  *
- * A protocol twin is a small log: one writes entries and then the head, others READ the
- * head and the entries below it. Sound, it is never caught; each broken one has to be.
+ * A protocol twin is a small log: a writer writes entries and then the head, readers READ the head
+ * and the entries below it. The sound twin is never caught; each broken one has to be.
  *
  * How many seeds that took is printed. twin_test N: up to so many seeds instead.
  */
@@ -39,9 +39,9 @@ wild(uint64_t seed)
 
 enum flaw {
 	SOUND,
-	GIVES_BACK_AT_POST,    /* staging is free again when the verb was handed over */
+	GIVES_BACK_AT_POST,    /* staging is free again when the verb has been handed over */
 	TRUSTS_ANY_COMPLETION, /* a completion frees the oldest staging, whichever verb it was of */
-	DONE_AT_POST,          /* a WRITE is called complete when it was handed over */
+	DONE_AT_POST,          /* a WRITE counts as complete when it has been handed over */
 	FORGETS_FENCES,
 	FLAWS
 };
@@ -49,7 +49,7 @@ static const char *const flaw_name[FLAWS] = { "sound", "staging given back at po
 	"staging given back by another's completion", "a WRITE done at post", "fences forgotten" };
 static enum flaw flaw;
 
-/* A piece of staging. Free ones are a stack: what was given back last is taken first. */
+/* A piece of staging. Free pieces are a stack: the piece given back last is taken first. */
 struct piece {
 	struct piece *next;
 	size_t cap;
@@ -64,7 +64,7 @@ struct flight {
 	struct flight *next, *younger; /* all there are; those out, in the order posted */
 	struct net_op op, *caller_op;
 	struct net_batch b, *caller_b;
-	struct piece *piece; /* as posted; NULL: none */
+	struct piece *piece; /* as posted; NULL = none */
 	bool out, gave;
 };
 
@@ -97,8 +97,8 @@ piece_take(struct twin *t, size_t len)
 		t->free = p->next;
 	}
 	if (p->cap < len) {
-		/* What lies in the old one may still be on the wire: it stays until the end, lost
-		 * to us. */
+		/* Bytes in the old piece may still be on the wire: it stays until the end,
+		 * unused. */
 		struct piece *old = get(sizeof *old);
 		*old = *p;
 		assert_true(t->pieces < sizeof t->every / sizeof *t->every);
@@ -124,7 +124,7 @@ flight_gives(struct flight *f)
 	f->gave = true;
 }
 
-/* Takes it out of those that are out. */
+/* Takes it out of the list of flights that are out. */
 static void
 flight_over(struct flight *f)
 {
@@ -229,7 +229,7 @@ twin_close(struct net_endpoint *ep)
 {
 	struct twin *t = ep->priv;
 	ep->priv = t->inner;
-	net_sim_provider.close(ep); /* from now on nothing on the wire looks at our memory */
+	net_sim_provider.close(ep); /* from now on no verb on the wire uses our memory */
 	while (t->all != NULL) {
 		struct flight *f = t->all;
 		t->all = f->next;
@@ -256,7 +256,7 @@ put_between(struct net *n)
 		n->node[i]->p = &twin_provider;
 }
 
-/* The suite's complaints about a twin are what we want, not what anybody wants to read. */
+/* The suite's complaints about a twin are expected, and not shown. */
 static int
 hush(int keep)
 {
@@ -276,7 +276,7 @@ static int
 suite(uint64_t seed)
 {
 	struct sim_world w = { .cfg = wild(seed), .attached = put_between };
-	/* It copies at post, as it may, so whoever uses a buffer too early is not fooled here. */
+	/* It copies at post, as it may, so a use of the buffer too early changes nothing here. */
 	const struct net_conf_env env = sim_world_env(&w, flaw_name[flaw], false);
 	return net_conformance(&env);
 }
@@ -307,12 +307,13 @@ providers(void **state)
  * The log. One writer, entries of WORDS words that all say their number, in places of their own, on
  * two nodes in turn; the head of each node is behind its youngest entry. Entries leave without
  * being waited for, BUFFERS of them at most, each with the head behind it in the same doorbell:
- * WRITEs of one queue pair are executed in order, so the head never says too much.
+ * WRITEs of one queue pair are executed in order, so the head never covers an entry that has not
+ * landed.
  *
  * A reader READs the head, and an entry that it is sure of: one below the head. Both go in one
- * doorbell, the entry with a fence. It is sure of no other, so it asks for the one below the head
- * that it knows to be next, and believes the answer only when the head that came with it is above.
- * Only the fence makes that true.
+ * doorbell, the entry with a fence. It is sure of no other, so it READs the entry that comes next
+ * by the head it knows, and believes it only if the head that came with it is above. Only the fence
+ * makes that correct.
  */
 enum { ENTRIES = 150, WORDS = 24, BUFFERS = 4, READERS = 4, NODES = 2 };
 
@@ -370,7 +371,7 @@ sent(struct net_batch *b)
 	s->out = false;
 }
 
-/* A buffer for entry i, or NULL: all are on their way, as far as this one knows. */
+/* A buffer for entry i, or NULL: all are on their way, as far as this writer knows. */
 static uint64_t *
 buffer_for(struct log *log, struct writer *wr, uint64_t i, struct sending **out)
 {
@@ -394,7 +395,7 @@ buffer_for(struct log *log, struct writer *wr, uint64_t i, struct sending **out)
 		k = oldest;
 		break;
 	default:
-		k = (unsigned)(s - wr->send); /* its batch is done, so nobody reads it any more */
+		k = (unsigned)(s - wr->send); /* its batch is done, so no verb reads it any more */
 	}
 	wr->age[k] = i + 1;
 	return wr->buffer[k];
@@ -466,7 +467,7 @@ read_co(void *arg)
 	log->finished += next == ENTRIES;
 }
 
-/* How many entries somebody believed that were not there. */
+/* How many entries a reader believed that had not landed. */
 static uint64_t
 play_log(enum protocol kind, uint64_t seed)
 {

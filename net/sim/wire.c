@@ -72,7 +72,8 @@ chance(struct net_sim *s, uint32_t permille)
 	return permille != 0 && nam_rng_below(&s->rng, 1000) < permille;
 }
 
-/* How long a READ is late or a torn verb takes: mostly about a round trip, sometimes several. */
+/* How late a READ is, or how long a torn verb takes: mostly about a round trip, sometimes
+ * several. */
 static inline uint64_t
 lag_ns(struct net_sim *s)
 {
@@ -120,7 +121,7 @@ run_atomic(struct sim_verb *v)
 	memcpy(mem, &to, 8);
 }
 
-/* The heartbeat is written when somebody looks, so that it is no event. */
+/* The heartbeat is written when a READ looks at it, so that it is no event. */
 static void
 beat(struct net_sim *s, struct sim_node *node)
 {
@@ -129,7 +130,7 @@ beat(struct net_sim *s, struct sim_node *node)
 	super->beat_wall_us = s->now / 1000;
 }
 
-/* All of it, at once. */
+/* Executes the whole verb at once. */
 static void
 execute(struct net_sim *s, struct sim_verb *v)
 {
@@ -175,7 +176,7 @@ leave(struct net_sim *s, struct sim_verb *v)
 	uint64_t now = s->now + qp->worker->debt;
 	uint64_t there = s->cfg.model != NULL ? net_sim_nic_leave(s, v, now) : now + net_sim_flight_ns(s);
 	there += net_sim_fault_delay_ns(s, qp);
-	/* it stood still before the verb */
+	/* it stalled before the verb */
 	if (qp->worker->proc->mapped && qp->worker->proc->paused)
 		there += qp->worker->proc->resume_at - s->now;
 	qp->last_arrive = sim_later(qp->last_arrive, there); /* S1 */
@@ -203,7 +204,7 @@ owe_unless_quiet(struct net_endpoint *ep, struct net_batch *b, struct net_op *op
 		owe(qp->worker->proc, ep, b, op);
 }
 
-/* Here and now, where the node's memory is mapped. */
+/* Executes it at once, if the node's memory is mapped. */
 static void
 in_place(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
 {
@@ -221,7 +222,7 @@ in_place(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
 	bool executes = true;
 	s->stats.verbs++;
 	p->verbs++;
-	if (p->verbs == p->crash_at) /* before it, or behind it */
+	if (p->verbs == p->crash_at) /* before the verb, or behind it */
 		executes = p->carry == NET_SIM_CARRY_ALL ||
 			   (p->carry == NET_SIM_CARRY_DICE && nam_rng_below(&s->rng, 2));
 	if (executes)
@@ -244,8 +245,8 @@ wire_post(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
 	struct sim_proc *p = qp->worker->proc;
 	bool quiet = (op->flags & NET_QUIET) != 0;
 	if (p->dead && !p->buried) {
-		/* It is dead, and does not know it before its coroutines stop: nothing leaves any
-		 * more. */
+		/* The process is dead, but does not know it before its coroutines stop: no verb
+		 * leaves any more. */
 		owe_unless_quiet(ep, b, op);
 		return;
 	}
@@ -292,7 +293,7 @@ wire_post(struct net_endpoint *ep, struct net_batch *b, struct net_op *op)
 	net_sim_fault_post(s, qp);
 }
 
-/* The poster's process learns of it, when its code runs. */
+/* The poster's process learns of it when its code runs. */
 static void
 finish_or_defer(struct net_sim *s, struct sim_verb *v)
 {
@@ -311,7 +312,7 @@ finish_or_defer(struct net_sim *s, struct sim_verb *v)
 		p->deferred_end = &v->next;
 		return;
 	}
-	if (net_sim_busy(qp->worker)) { /* nobody polls */
+	if (net_sim_busy(qp->worker)) { /* no coroutine polls */
 		net_sim_queue_push(&s->queue, qp->worker->busy_until, SIM_TOLD, v);
 		return;
 	}
@@ -397,7 +398,8 @@ net_sim_wire_resume(struct net_sim *s, struct sim_proc *p)
 	p->deferred = NULL;
 	p->deferred_end = &p->deferred;
 	for (struct sim_verb *d = v; d != NULL; d = d->next)
-		d->idle = false; /* we have them, even if the process dies of the first */
+		d->idle = false; /* the completions are here, even if the process dies of the
+				  * first */
 	for (struct sim_verb *next; v != NULL; v = next) {
 		next = v->next;
 		finish_or_defer(s, v);
@@ -406,7 +408,7 @@ net_sim_wire_resume(struct net_sim *s, struct sim_proc *p)
 
 /* ---- broken connections ------------------------------------------------------- */
 
-/* Nobody waits for it any more. What still may execute keeps a payload of its own. */
+/* No coroutine waits for it any more. A verb that may still execute keeps a payload of its own. */
 static void
 orphan(struct net_sim *s, struct sim_verb *v)
 {
@@ -427,8 +429,8 @@ orphan(struct net_sim *s, struct sim_verb *v)
 	v->buf = v->own;
 }
 
-/* The node's end. Never hears more than it did; of its answers none come any more, or those under
- * way still do. */
+/* Breaks the node's end. The node never executes more verbs than now; its answers do not come any
+ * more, or those under way still do. */
 static void
 deafen(struct net_sim *s, struct sim_qp *qp, uint64_t last, bool half)
 {
@@ -443,7 +445,7 @@ deafen(struct net_sim *s, struct sim_qp *qp, uint64_t last, bool half)
 	qp->deaf = true;
 }
 
-/* What waits for a fence never left. */
+/* Verbs that wait for a fence never left. */
 static void
 forget_held(struct sim_qp *qp)
 {
@@ -477,8 +479,8 @@ give_up(struct net_sim *s, struct sim_qp *qp)
 	qp->broken = ep->broke = true;
 	forget_held(qp);
 	net_sim_touch(qp->worker);
-	/* A coroutine that is told may post, but nothing is added to the list of a broken
-	 * connection. */
+	/* A coroutine that gets its completion may post, but no verb is added to the list of a
+	 * broken connection. */
 	for (struct sim_verb *v = qp->out_first, *next; v != NULL; v = next) {
 		next = v->out_next;
 		struct net_batch *b = v->b;
@@ -491,8 +493,8 @@ give_up(struct net_sim *s, struct sim_qp *qp)
 	}
 }
 
-/* Of a node that is lost for its process all workers give up theirs; of one connection that breaks
- * alone they do not hear. */
+/* If a node is lost for its process, all workers give up their verbs there; they do not learn of
+ * one connection that breaks alone. */
 static void
 tell_poster(struct net_sim *s, struct sim_call *c)
 {
@@ -571,7 +573,7 @@ move_some(struct net_sim *s, struct sim_verb *v, bool all)
 	}
 }
 
-/* True: the node does not execute it, or no more of it. */
+/* True: the node does not execute the verb, or no more of it. */
 static bool
 unheard(struct net_sim *s, struct sim_verb *v)
 {
@@ -604,7 +606,7 @@ net_sim_wire_execute(struct net_sim *s, struct sim_verb *v)
 	}
 	s->stats.late += v->orphan;
 	if (qp->deaf && v->seq > qp->last) {
-		/* The last that the connection carried, and not all of it. */
+		/* The last verb that the connection carried, and not all of it. */
 		if (v->code != NET_READ && tearable(v)) {
 			if (!v->torn)
 				cut(s, v);
@@ -650,7 +652,7 @@ net_sim_wire_execute(struct net_sim *s, struct sim_verb *v)
 	if (s->cfg.model != NULL)
 		v->done_at += net_sim_nic_answer(s, v);
 	if (v->orphan || (v->b == NULL && !answers(v->code)))
-		verb_give(s, v); /* nobody waits, no fence counts it */
+		verb_give(s, v); /* no coroutine waits, no fence counts it */
 	else
 		net_sim_queue_push(&s->queue, v->done_at, SIM_DONE, v);
 }
@@ -714,7 +716,7 @@ wire_open(struct net_endpoint *ep, struct nam_err *err)
 	struct net_sim *s = sw->sim;
 	struct sim_node *node = ep->node->priv;
 	if (sw->proc->shut >> node->region & 1)
-		return nam_fail(err, NAM_REFUSED, "%s has shut this process out", ep->node->info.name);
+		return nam_fail(err, NAM_REFUSED, "%s has fenced this process", ep->node->info.name);
 	if (sw->proc->dead || node->down)
 		return nam_fail(err, NAM_GONE, "%s is not there any more", ep->node->info.name);
 	if (sw->proc->parted >> node->region & 1)
@@ -722,7 +724,7 @@ wire_open(struct net_endpoint *ep, struct nam_err *err)
 	struct sim_qp *qp = calloc(1, sizeof *qp);
 	if (qp == NULL)
 		return nam_fail(err, NAM_NOMEM, "no memory for a queue pair");
-	/* Of the connection that this one replaces nothing executes any more. */
+	/* No verb of the connection that this one replaces executes any more. */
 	for (struct sim_qp *old = s->qp; old != NULL; old = old->next)
 		if (old->worker == sw && old->node == node && !old->cut) {
 			net_sim_qp_break(s, old, 0, false, 0);
@@ -744,7 +746,7 @@ wire_close(struct net_endpoint *ep)
 	((struct sim_qp *)ep->priv)->cut = true;
 }
 
-/* Events deliver completions; this is asked for only where a connection is given up. */
+/* Events deliver completions; this is called only when a connection is given up. */
 static int
 wire_poll(struct net_endpoint *ep)
 {

@@ -60,7 +60,7 @@ def load(h, n, disturb):
         same(int(w.s.value("SELECT n FROM t WHERE id = %d" % w.number)), w.ok, "what was answered, and nothing else")
         check(set(w.errors) <= {"58030", "40001"}, "clear errors:", sorted(set(w.errors)))
     for node in h.nodes:
-        check("is shut out" not in node.text(), "nobody is recovered:", node.text())
+        check("is fenced" not in node.text(), "nobody is recovered:", node.text())
     print("  %d commits, %d errors; the longest statement took %.2f s" % (
         sum(w.ok for w in workers), sum(len(w.errors) for w in workers), max(w.longest for w in workers)))
     for w in workers:
@@ -186,7 +186,7 @@ def test_silence_of_a_network():
             for p in (near, far):
                 p.stdin.close()
                 p.wait(timeout=30 * house.SLOW)
-            check("is shut out" not in said(0), said(0))
+            check("is fenced" not in said(0), said(0))
             check(said(2).count("UPDATE 1") > 50, "it went on:", said(2)[-2000:])
             print("  %d and %d commits" % (said(1).count("UPDATE 1"), said(2).count("UPDATE 1")))
         finally:

@@ -121,8 +121,8 @@ killed() {
 }
 
 # Who was shut out by each node; and what the one says who settled it.
-shut_out() { [ "$(grep -c 'is shut out' "/tmp/storage$1.log")" = "$2" ]; }
-settlings() { cat /tmp/a.out /tmp/b.out | grep -E '^namdb: the compute process in owner slot [0-9]+ (is gone|has stopped): it stood still for '; }
+shut_out() { [ "$(grep -c 'is fenced' "/tmp/storage$1.log")" = "$2" ]; }
+settlings() { cat /tmp/a.out /tmp/b.out | grep -E '^namdb: the compute process in owner slot [0-9]+ (is gone|has stopped): it was silent for '; }
 settled() { [ "$(settlings | wc -l)" -ge "$1" ]; }
 
 # taken ROW: no dead process's lock hinders a; that b sees it shows that b's snapshots go on.
@@ -164,7 +164,7 @@ killed_owner() {
 	# Shut out by both nodes, and settled once. Its death was told, or the lease was waited for.
 	shut_out 1 1 && shut_out 2 1 && within $other_patience settled 1 && same "$(settlings | wc -l)" 1 || return 1
 	settlings
-	still=$(settlings | sed 's/.* it stood still for \([0-9]*\)\.[0-9]* ms, .*/\1/')
+	still=$(settlings | sed 's/.* it was silent for \([0-9]*\)\.[0-9]* ms, .*/\1/')
 	settlings | grep -q 'is gone' || [ "$still" -ge $lease ]
 }
 
@@ -196,7 +196,7 @@ stopped_owners() {
 		wait "${pid[$i]}"
 		code=$?
 		tail -n 5 /tmp/$i.out
-		same $code 1 && grep -qE "ERROR:  (57P01: this process has been shut out|08007:)" /tmp/$i.out || return 1
+		same $code 1 && grep -qE "ERROR:  (57P01: this process has been fenced|08007:)" /tmp/$i.out || return 1
 	done
 	grep -q "ERROR:  57P01" /tmp/z.out || return 1
 	grep -q "ERROR:  08007" /tmp/100.out && unsure=1
