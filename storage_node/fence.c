@@ -26,9 +26,9 @@
 #include <base/clock.h>
 #include <base/log.h>
 #include <base/rng.h>
+#include <storage_node/fenced.h>
 #include <storage_node/server_internal.h>
 #include <storage_node/shard.h>
-#include <storage_node/shut.h>
 
 #include <errno.h>
 #include <poll.h>
@@ -96,7 +96,7 @@ endpoint(const struct sn_conn *c)
 enum net_verdict
 sn_fence_admit(struct sn_server *s, struct sn_conn *c)
 {
-	if (sn_shut_find(sn_region_shut(s->region), c->hello.identity) != 0)
+	if (sn_fenced_find(sn_region_fenced(s->region), c->hello.identity) != 0)
 		return NET_NO_MORE;
 	c->role = (enum net_role)c->hello.role;
 	for (struct sn_conn *p = s->peers; endpoint(c) && p != NULL; p = p->next)
@@ -130,9 +130,9 @@ sn_fence_begin(struct sn_server *s, struct sn_conn *c)
 {
 	uint64_t identity = c->hello.word;
 	unsigned ended = 0, killed = 0;
-	struct sn_shut *shut = sn_region_shut(s->region);
-	bool known = sn_shut_find(shut, identity) != 0;
-	size_t place = sn_shut_add(shut, identity);
+	struct sn_fenced *fenced = sn_region_fenced(s->region);
+	bool known = sn_fenced_find(fenced, identity) != 0;
+	size_t place = sn_fenced_add(fenced, identity);
 	c->fence_verdict = place != 0 ? NET_YES : NET_NO_ROOM;
 	s->fencing = true;
 	for (struct sn_conn *p = s->peers; c->fence_verdict != NET_NO_ROOM && p != NULL; p = p->next) {

@@ -230,16 +230,16 @@ victim_main(int out, const char *storage, enum net_kind kind)
 	 * All its verbs have ended badly, because of the first node that has fenced it. The others
 	 * may still let it in; who has said no must stay with it.
 	 */
-	bool shut[NODES] = { false }, away[NODES] = { false };
+	bool fenced[NODES] = { false }, away[NODES] = { false };
 	uint64_t until = nam_clock_ns() + UINT64_C(40000000000);
 	for (unsigned left = NODES, more = 20; left > 0 || more > 0; more -= left == 0) {
 		left = 0;
 		for (unsigned r = 1; r <= NODES; r++) {
 			nam_status st = net_worker_reconnect(h[0].w, r, &err);
 			bool no = st == NAM_REFUSED && strstr(err.text, "has fenced this process") != NULL;
-			if (shut[r - 1] && !no)
+			if (fenced[r - 1] && !no)
 				_exit(5);
-			shut[r - 1] = no;
+			fenced[r - 1] = no;
 			away[r - 1] = st == NAM_GONE && strstr(err.text, "no storage node answers") != NULL;
 			left += !no && !away[r - 1];
 		}
@@ -248,7 +248,7 @@ victim_main(int out, const char *storage, enum net_kind kind)
 		nap_ms(2);
 	}
 	if (away[0] || away[1])
-		_exit(shut[0] || shut[1] ? ONE_AWAY : 8);
+		_exit(fenced[0] || fenced[1] ? ONE_AWAY : 8);
 	struct net_worker *more;
 	if (net_worker_open(n, &more, &err) != NAM_REFUSED)
 		_exit(6);
@@ -348,7 +348,7 @@ fencer_close(void)
 
 /* stopped: it stalls in the middle of work when it is fenced, and goes on later. */
 static void
-shut_out(enum net_kind kind, enum net_kind fencer_kind, bool stopped)
+fence_victim(enum net_kind kind, enum net_kind fencer_kind, bool stopped)
 {
 	struct cluster c;
 	cluster_up(&c);
@@ -392,14 +392,14 @@ static void
 tcp(void **state)
 {
 	(void)state;
-	shut_out(NET_TCP, NET_TCP, false);
+	fence_victim(NET_TCP, NET_TCP, false);
 }
 
 static void
 tcp_stopped(void **state)
 {
 	(void)state;
-	shut_out(NET_TCP, NET_TCP, true);
+	fence_victim(NET_TCP, NET_TCP, true);
 }
 
 static void
@@ -408,8 +408,8 @@ shm(void **state)
 	(void)state;
 	if (rdma != NULL)
 		skip(); /* a node whose device has the atomics offers no shared memory */
-	shut_out(NET_SHM, NET_TCP, false);
-	shut_out(NET_SHM, NET_SHM, true);
+	fence_victim(NET_SHM, NET_TCP, false);
+	fence_victim(NET_SHM, NET_SHM, true);
 }
 
 static void
@@ -418,8 +418,8 @@ verbs(void **state)
 	(void)state;
 	if (rdma == NULL)
 		skip();
-	shut_out(NET_VERBS, NET_TCP, false);
-	shut_out(NET_VERBS, NET_VERBS, true);
+	fence_victim(NET_VERBS, NET_TCP, false);
+	fence_victim(NET_VERBS, NET_VERBS, true);
 }
 
 /* A node that does not answer is no reason to say yes; nor to do nothing. */

@@ -12,7 +12,7 @@
 #include <net/local.h>
 #include <net/net_internal.h>
 #include <net/remote.h>
-#include <storage_node/shut.h>
+#include <storage_node/fenced.h>
 #include <storage_node/test_node.h>
 
 #include <errno.h>
@@ -837,7 +837,7 @@ false_answers(void **state)
 	n.nonce ^= 1;
 	send(fd, &n, sizeof n, 0); /* too late; harmless */
 	/* W5: nothing was done to it. */
-	assert_int_equal(sn_shut_find(sn_region_shut(node[0].region), 90), 0);
+	assert_int_equal(sn_fenced_find(sn_region_fenced(node[0].region), 90), 0);
 	struct net_news who = { .magic = NET_NEWS_MAGIC, .kind = NET_NEWS_WHO, .identity = 90 };
 	assert_int_equal(send(other, &who, sizeof who, 0), sizeof who);
 	do
@@ -980,7 +980,7 @@ drawn_anew(void **state)
 	struct net *n;
 	struct nam_err err = { 0 };
 	const struct net_config nc = config(storage, NET_TCP);
-	assert_int_not_equal(sn_shut_add(sn_region_shut(node[1].region), 555), 0);
+	assert_int_not_equal(sn_fenced_add(sn_region_fenced(node[1].region), 555), 0);
 	net_next_identity = 555;
 	assert_int_equal(net_open(&n, &nc, &err), NAM_OK);
 	assert_int_equal(net_next_identity, 0);
@@ -994,20 +994,20 @@ drawn_anew(void **state)
 
 /* A million of them, each found, none that was not added, and quickly. */
 static void
-many_shut(void **state)
+many_fenced(void **state)
 {
 	(void)state;
 	enum { N = 1 << 20 };
-	struct sn_shut *s = sn_region_shut(node[0].region);
+	struct sn_fenced *s = sn_region_fenced(node[0].region);
 	uint64_t from = nam_clock_ns();
 	for (uint64_t i = 1; i <= N; i++)
-		assert_int_equal(sn_shut_add(s, i * 0x9e37 & 0xffffffffff), i);
+		assert_int_equal(sn_fenced_add(s, i * 0x9e37 & 0xffffffffff), i);
 	for (uint64_t i = 1; i <= N; i++)
-		assert_int_equal(sn_shut_find(s, i * 0x9e37 & 0xffffffffff), i);
+		assert_int_equal(sn_fenced_find(s, i * 0x9e37 & 0xffffffffff), i);
 	for (uint64_t i = 1; i <= N; i++)
-		assert_int_equal(sn_shut_find(s, i * 0x9e37 + 1), 0);
-	assert_int_equal(sn_shut_add(s, 0x9e37), 1);
-	assert_int_equal(sn_shut_count(s), N);
+		assert_int_equal(sn_fenced_find(s, i * 0x9e37 + 1), 0);
+	assert_int_equal(sn_fenced_add(s, 0x9e37), 1);
+	assert_int_equal(sn_fenced_count(s), N);
 	assert_true(nam_clock_ns() - from < 90000 * MS); /* one after the other it would be hours */
 }
 
@@ -1030,7 +1030,7 @@ main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(forked, up, down),
 		cmocka_unit_test_setup_teardown(child_lives_on, up, down),
 		cmocka_unit_test_setup_teardown(drawn_anew, up, down),
-		cmocka_unit_test_setup_teardown(many_shut, up, down),
+		cmocka_unit_test_setup_teardown(many_fenced, up, down),
 	};
 	nam_log_level_set(NAM_LOG_ERROR);
 	if (argc == 5 && strcmp(argv[1], "parent") == 0)

@@ -7,8 +7,8 @@
 #include <net/net.h>
 #include <net/region_format.h>
 #include <net/remote.h>
+#include <storage_node/fenced.h>
 #include <storage_node/shard.h>
-#include <storage_node/shut.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@ struct sn_region {
 	unsigned id;              /* i */
 	const char *pages;        /* i */
 	struct sn_shards *shards; /* i  NULL: hosts nothing */
-	struct sn_shut shut;
+	struct sn_fenced fenced;
 	/* the beating thread's */
 	uint64_t beats;
 	uint64_t cpu_ns, cpu_at_ns;
@@ -98,7 +98,7 @@ sn_region_open(struct sn_region **out, const struct sn_region_config *cfg, struc
 		return nam_fail(err, NAM_NOMEM, "no memory for a region");
 
 	void *base = MAP_FAILED;
-	pthread_mutex_init(&r->shut.lock, NULL);
+	pthread_mutex_init(&r->fenced.lock, NULL);
 	r->fd = -1;
 	if (cfg->embedded) {
 		/* Nobody else will map it, so it need not be a file: anonymous memory gets
@@ -186,7 +186,7 @@ sn_region_close(struct sn_region *r)
 	if (r == NULL)
 		return;
 	sn_shards_close(r->shards);
-	sn_shut_free(&r->shut);
+	sn_fenced_free(&r->fenced);
 	munmap(r->local.base, r->local.size);
 	if (r->fd >= 0)
 		close(r->fd);
@@ -200,10 +200,10 @@ sn_region_serve(struct sn_region *r, const struct sn_serve_config *cfg, struct n
 	return sn_shards_open(&r->shards, r, cfg, err);
 }
 
-struct sn_shut *
-sn_region_shut(struct sn_region *r)
+struct sn_fenced *
+sn_region_fenced(struct sn_region *r)
 {
-	return &r->shut;
+	return &r->fenced;
 }
 
 struct sn_shards *

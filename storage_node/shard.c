@@ -23,9 +23,9 @@
 #include <net/local.h>
 #include <net/region_format.h>
 #include <net/ring/link.h>
+#include <storage_node/fenced.h>
 #include <storage_node/ring_qp.h>
 #include <storage_node/shard.h>
-#include <storage_node/shut.h>
 
 #include <errno.h>
 #include <poll.h>
@@ -99,8 +99,8 @@ struct sn_shard {
 	atomic_uint_fast64_t rung[SLOTS / 64]; /* a  set by the door, taken by the shard */
 	pthread_mutex_t lock;                  /* of inbox */
 	struct client *inbox;
-	atomic_bool mail;             /* of inbox, or somebody has been fenced */
-	atomic_uint_fast64_t shut_ok; /* a  so many of those who have been fenced are not served
+	atomic_bool mail;               /* of inbox, or somebody has been fenced */
+	atomic_uint_fast64_t fenced_ok; /* a  so many of those who have been fenced are not served
 				       * here */
 	/* the shard's own */
 	struct client *clients;
@@ -520,23 +520,23 @@ hear(struct client *c)
  * met where it arrives.
  */
 static bool
-is_shut(struct sn_shards *s, const struct client *c)
+is_fenced(struct sn_shards *s, const struct client *c)
 {
-	return c->identity != 0 && sn_shut_find(sn_region_shut(s->region), c->identity) != 0;
+	return c->identity != 0 && sn_fenced_find(sn_region_fenced(s->region), c->identity) != 0;
 }
 
 static void
-end_shut(struct sn_shard *sh)
+end_fenced(struct sn_shard *sh)
 {
-	size_t places = sn_shut_count(sn_region_shut(sh->all->region));
-	if (places == atomic_load_explicit(&sh->shut_ok, memory_order_relaxed))
+	size_t places = sn_fenced_count(sn_region_fenced(sh->all->region));
+	if (places == atomic_load_explicit(&sh->fenced_ok, memory_order_relaxed))
 		return;
 	for (struct client *c = sh->clients, *next; c != NULL; c = next) {
 		next = c->next;
-		if (is_shut(sh->all, c))
+		if (is_fenced(sh->all, c))
 			client_end(sh, c);
 	}
-	atomic_store(&sh->shut_ok, places);
+	atomic_store(&sh->fenced_ok, places);
 }
 
 void
@@ -553,7 +553,7 @@ sn_shards_fenced(struct sn_shards *s, size_t place, uint64_t identity)
 {
 	bool all = true;
 	for (unsigned i = 0; i < s->count; i++)
-		all = all && atomic_load(&s->shard[i].shut_ok) >= place;
+		all = all && atomic_load(&s->shard[i].fenced_ok) >= place;
 	if (all)
 		return true;
 	/* A shard may be late, or busy for long. A peer without a client there need not wait for
@@ -581,7 +581,7 @@ take_mail(struct sn_shard *sh)
 	for (; c != NULL; c = next) {
 		next = c->next;
 		c->shard = sh;
-		if (is_shut(sh->all, c)) {
+		if (is_fenced(sh->all, c)) {
 			client_free(sh->all, c);
 			continue;
 		}
@@ -591,7 +591,7 @@ take_mail(struct sn_shard *sh)
 		if (c->got == sizeof c->hello)
 			open_rings(sh, c);
 	}
-	end_shut(sh);
+	end_fenced(sh);
 }
 
 static void

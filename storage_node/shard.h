@@ -18,7 +18,7 @@ void sn_shards_close(struct sn_shards *s);
 /* Takes a connection over whose peer has proven itself, and its queue pair; NULL: none. name: for
  * the log. Any thread. */
 void sn_shards_take(struct sn_shards *s, int fd, uint64_t identity, const char *name, struct sn_ring_qp *qp);
-/* Somebody has been fenced (shut.h). When sn_shards_fenced(his place, he), no shard serves him, and
+/* Somebody has been fenced (fenced.h). When sn_shards_fenced(his place, he), no shard serves him, and
  * none will. */
 void sn_shards_fence(struct sn_shards *s);
 bool sn_shards_fenced(struct sn_shards *s, size_t place, uint64_t identity);

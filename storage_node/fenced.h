@@ -1,7 +1,7 @@
-/* shut.h -- which processes have been fenced on a region: kept as long as its memory, whatever
+/* fenced.h -- which processes have been fenced on a region: kept as long as its memory, whatever
  * doors are opened to it. Any thread. */
-#ifndef NAM_STORAGE_NODE_SHUT_H
-#define NAM_STORAGE_NODE_SHUT_H
+#ifndef NAM_STORAGE_NODE_FENCED_H
+#define NAM_STORAGE_NODE_FENCED_H
 
 #include <storage_node/sn.h>
 
@@ -9,20 +9,20 @@
 
 /* 16 to 32 bytes for each identity that was ever shut out, at most 16 Mi of them; none is
  * forgotten. */
-struct sn_shut {
+struct sn_fenced {
 	pthread_mutex_t lock;
 	uint64_t *identity; /* by place - 1 */
 	uint32_t *place;    /* 2 * cap of them, by hash; 0: none */
 	size_t n, cap;
 };
 
-struct sn_shut *sn_region_shut(struct sn_region *r);
+struct sn_fenced *sn_region_fenced(struct sn_region *r);
 
 /* Its place, from 1; idempotent. 0: there is no memory to remember it. */
-size_t sn_shut_add(struct sn_shut *s, uint64_t identity);
+size_t sn_fenced_add(struct sn_fenced *s, uint64_t identity);
 /* Its place, or 0. */
-size_t sn_shut_find(struct sn_shut *s, uint64_t identity);
-size_t sn_shut_count(struct sn_shut *s);
-void sn_shut_free(struct sn_shut *s);
+size_t sn_fenced_find(struct sn_fenced *s, uint64_t identity);
+size_t sn_fenced_count(struct sn_fenced *s);
+void sn_fenced_free(struct sn_fenced *s);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * shut.c -- those who have been fenced (shut.h): in the order in which it happened, and by a hash.
+ * fenced.c -- those who have been fenced (fenced.h): in the order in which it happened, and by a hash.
  *
  * `place` is open addressing over a power of two of slots, at most half full; it holds places, so
  * growing moves no identity's place: fence.c and shards count on that.
  */
 #include <base/hash.h>
-#include <storage_node/shut.h>
+#include <storage_node/fenced.h>
 
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@ enum { SHUT_FIRST = 16, SHUT_MAX = 16 << 20 };
 
 /* Where it is, or would be. */
 static uint32_t *
-slot(const struct sn_shut *s, uint64_t identity)
+slot(const struct sn_fenced *s, uint64_t identity)
 {
 	size_t mask = 2 * s->cap - 1, i = nam_mix(identity) & mask;
 	while (s->place[i] != 0 && s->identity[s->place[i] - 1] != identity)
@@ -22,7 +22,7 @@ slot(const struct sn_shut *s, uint64_t identity)
 }
 
 static bool
-grow(struct sn_shut *s)
+grow(struct sn_fenced *s)
 {
 	size_t cap = s->cap != 0 ? 2 * s->cap : SHUT_FIRST;
 	if (cap > SHUT_MAX)
@@ -43,7 +43,7 @@ grow(struct sn_shut *s)
 }
 
 size_t
-sn_shut_find(struct sn_shut *s, uint64_t identity)
+sn_fenced_find(struct sn_fenced *s, uint64_t identity)
 {
 	pthread_mutex_lock(&s->lock);
 	size_t place = s->cap != 0 ? *slot(s, identity) : 0;
@@ -52,7 +52,7 @@ sn_shut_find(struct sn_shut *s, uint64_t identity)
 }
 
 size_t
-sn_shut_add(struct sn_shut *s, uint64_t identity)
+sn_fenced_add(struct sn_fenced *s, uint64_t identity)
 {
 	pthread_mutex_lock(&s->lock);
 	size_t place = s->cap != 0 ? *slot(s, identity) : 0;
@@ -67,7 +67,7 @@ sn_shut_add(struct sn_shut *s, uint64_t identity)
 }
 
 size_t
-sn_shut_count(struct sn_shut *s)
+sn_fenced_count(struct sn_fenced *s)
 {
 	pthread_mutex_lock(&s->lock);
 	size_t n = s->n;
@@ -76,7 +76,7 @@ sn_shut_count(struct sn_shut *s)
 }
 
 void
-sn_shut_free(struct sn_shut *s)
+sn_fenced_free(struct sn_fenced *s)
 {
 	pthread_mutex_destroy(&s->lock);
 	free(s->identity);
