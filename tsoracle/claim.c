@@ -1,4 +1,5 @@
-/* claim.c -- hands out CIDs, several for one FETCH_ADD, and marks them when all is done. */
+/* claim.c -- hands out CIDs, several with one FETCH_ADD, and marks them when their verbs have
+ * executed. */
 #include "tso_internal.h"
 
 #include <base/assert.h>
@@ -22,7 +23,8 @@ open_publish(struct tso_worker *tw)
 		atomic_store(&tw->open, low);
 }
 
-/* Into its place by CID: completions of two flights may come in any order, though rarely do. */
+/* Puts the claim into its place by CID: completions of two flights may come in any order, though
+ * rarely do. */
 static void
 claim_append(struct tso_worker *tw, struct tso_claim *c)
 {
@@ -41,8 +43,8 @@ claim_append(struct tso_worker *tw, struct tso_claim *c)
 		tw->claim_first = c;
 }
 
-/* Out of the list. lost: nobody here will mark it any more, so it stays promised until others
- * recover us. */
+/* Takes the claim off the list. lost: this process will not mark it any more, so it stays promised
+ * until a recoverer does. */
 static void
 claim_remove(struct tso_worker *tw, struct tso_claim *c, bool lost)
 {
@@ -76,7 +78,7 @@ flight_done(struct net_batch *b)
 	uint64_t cid = f->op.seen;
 	struct tso_claim *c = f->first;
 	f->busy = false;
-	/* Waking only makes coroutines ready: none runs before we are done. */
+	/* Waking only makes coroutines ready: none runs before this function is done. */
 	for (unsigned i = 0; i < f->n; i++) {
 		struct tso_claim *next = c->next;
 		if (b->status == NAM_OK) {
@@ -106,7 +108,7 @@ tso_claims_flush(struct tso_worker *tw)
 	f->n = 0;
 	for (struct tso_claim *c = f->first; c != NULL; c = c->next)
 		f->n++;
-	/* Promise first: whatever the FETCH_ADD returns is not below this. */
+	/* Promise first: the FETCH_ADD returns no CID below this. */
 	f->floor = atomic_load(&tw->t->next_low);
 	f->busy = true;
 	open_publish(tw);
@@ -118,8 +120,8 @@ tso_claims_flush(struct tso_worker *tw)
 	net_post_then(&f->batch, flight_done);
 }
 
-/* The baseline: CIDs were dealt out beforehand; ours are every clients-th. Those we skip are
- * marked. */
+/* The baseline: CIDs were dealt out beforehand; this worker's are every clients-th. Those it skips
+ * are marked. */
 static void
 claim_preassigned(struct tso_worker *tw, struct tso_claim *c)
 {
@@ -153,7 +155,8 @@ tso_claim_start(struct tso_worker *tw, struct tso_claim *c, tso_cid floor, struc
 	c->ready = false;
 	c->waiter = NULL;
 	c->floor = floor;
-	c->acct = acct != NULL ? acct : net_account(); /* it is posted elsewhere */
+	c->acct = acct != NULL ? acct : net_account(); /* the operation is posted in another
+						        * coroutine */
 	c->done = NULL;
 	tw->stats.claims++;
 	if (tw->t->scheme == TSO_PREASSIGNED) {
@@ -171,18 +174,18 @@ claim_wait(struct tso_worker *tw, struct tso_claim *c, bool ends, const struct t
 	struct tso *t = tw->t;
 	struct tso_still still = { 0 };
 	struct net_backoff pause = { .base_ns = WRAP_LOOK_NS, .cap_ns = WRAP_LOOK_NS };
-	ends = ends && t->scheme == TSO_CLAIM; /* CIDs that were dealt out are nobody's hole */
+	ends = ends && t->scheme == TSO_CLAIM; /* CIDs dealt out beforehand never become holes */
 	c->waiter = nam_co_self();
 	while (!c->ready)
 		nam_co_park();
 	c->waiter = NULL;
 	if (c->status != NAM_OK)
 		return c->status;
-	/* T4: the entry may be used when nobody reads or marks the lap before any more. */
+	/* T4: the entry may be used when no process READs or marks the lap before any more. */
 	while ((c->cid & TSO_COUNT_MASK) > t->vector && c->cid - t->vector > atomic_load(&t->min_seen) &&
 	       !nam_fault(WRAP_UNSEEN)) {
-		/* Nobody here learns of others' promises any more. c is its owner's to free when we
-		 * return. */
+		/* This process does not hear of others' promises any more. The caller may free c
+		 * when this returns. */
 		if (atomic_load(&t->abandoned)) {
 			claim_remove(tw, c, true);
 			return c->status = NAM_GONE;
@@ -190,7 +193,7 @@ claim_wait(struct tso_worker *tw, struct tso_claim *c, bool ends, const struct t
 		nam_status st = ends ? tso_timeout_left(tw->w, p) : NAM_OK;
 		if (st == NAM_OK && ends)
 			st = tso_stands_still(tw, &still, atomic_load(&t->min_seen), true);
-		/* Nothing has been written with it: from here on it is below our `open`, so a hole,
+		/* No version is written with it: from here on it is below our `open`, so a hole,
 		 * and marked as T4 allows. */
 		if (st != NAM_OK) {
 			claim_remove(tw, c, false);
@@ -215,12 +218,12 @@ tso_claim_wait_by(struct tso_worker *tw, struct tso_claim *c, const struct tso_t
 }
 
 /*
- * Marks in doubt. A mark whose connection broke has been made, or will be, or not. So it stays a
- * claim (nobody takes it for a hole, which has no note), and this process promises to have seen
- * nothing from there on: the place is not used again (T4). When a new connection is granted nothing
- * of the old one executes any more. Then a prefix that covers the CID says that it had been made;
- * and where none does, no `seen` of ours does, so it can be made again. A CID that was claimed by a
- * FETCH_ADD in doubt is nobody's, and a hole: no verb of it ever was.
+ * Marks in doubt. A mark whose connection broke has been made, or will be, or not. So its CID stays
+ * a claim (no process takes it for a hole, which would have no note), and the `seen` promise of
+ * this process stays below it: the place is not used again (T4). When a new connection is granted,
+ * no verb of the old one executes any more. Then, if a prefix covers the CID, the mark had been
+ * made; if none does, no `seen` of ours does either, so it can be made again. A CID that was
+ * claimed by a FETCH_ADD in doubt has no owner and becomes a hole: no verb of it was posted.
  */
 void
 tso_doubt(struct tso_worker *tw, tso_cid cid)
@@ -246,7 +249,7 @@ tso_on_home_lost(struct tso_worker *tw, void (*fn)(void *arg), void *arg)
 static void
 mark_ended(struct tso_worker *tw, struct tso_claim *c, nam_status st)
 {
-	/* Taken for a hole it would lose its note. The recoverer marks it. */
+	/* As a hole it would lose its note. The recoverer marks it. */
 	if (st != NAM_OK)
 		tso_abandon(tw->t);
 	c->op.status = (uint16_t)st;
@@ -282,7 +285,7 @@ mark_post(struct tso_worker *tw, struct tso_claim *c, void (*done)(struct net_ba
 	net_post_then(&c->batch, done);
 }
 
-/* Nothing is in doubt any more. */
+/* No mark is in doubt any more. */
 static void
 certain(struct tso_worker *tw)
 {

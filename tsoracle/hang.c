@@ -2,16 +2,17 @@
  * hang.c -- notices a claim of this process that will never be marked, though its heart beats.
  *
  * The heart has a thread of its own. So the beat says that the process lives, not that each of its
- * workers does: one that is blocked, or a coroutine that nobody will wake, between claim and mark
- * stops everybody's prefix for ever. What tells it from a commit that takes long:
- *   - its transaction has posted nothing more for longer than anybody waits for a verb
+ * workers does: a blocked worker, or a coroutine that is never woken, between claim and mark stops
+ * the prefix of all processes for ever. It differs from a long commit in two ways:
+ *   - its transaction has posted no verb for longer than any transaction waits for one
  *     (net_timeout_ns), and did not wait for the vector to wrap;
- *   - meanwhile the worker's loop turned, so that whoever could go on did; or its thread used no
- *     CPU time, so it is blocked. A worker that computes without turning the loop is only slow,
- *     however long that takes; and one that gets a core now and then is not blocked in between.
+ *   - meanwhile the worker's loop turned, so that every coroutine that could go on did; or its
+ *     thread used no CPU time, so it is blocked. A worker that computes without turning the loop is
+ *     only slow, however long that takes; and a thread that gets a core now and then is not
+ *     blocked.
  * Time counts only as far as the heart itself watched (as in judge()): a process that stalled as a
- * whole is no hanging one. And it must be in somebody's way: alone, it may hang and wake as it
- * likes.
+ * whole does not hang. And another process must be in the cluster: alone, it may hang and wake at
+ * any time.
  */
 #include "tso_internal.h"
 
@@ -43,7 +44,7 @@ tso_hangs_after_ns(const struct tso *t, const struct net_worker *w)
 	return leases > timeout ? leases : timeout;
 }
 
-/* One look at one worker. True: for too long it has not gone on with its lowest claim. */
+/* One look at one worker. True: for too long its lowest claim has made no progress. */
 static bool
 hangs(const struct tso *t, struct tso_watch *k, const struct tso_worker *tw, uint64_t now, uint64_t after_ns)
 {

@@ -8,11 +8,11 @@
 
 #include <stdlib.h>
 
-/* So many marks are looked at for notes, at most, when an owner catches up: 16 READs. */
+/* So many marks are READ for notes, at most, when an owner catches up: 16 READs. */
 enum { CATCH_UP_MAX = 16 * TSO_WINDOW_MAX, IDLE_AFTER_NS = 100000000 };
 enum { WAKE_LOOK_NS = 1000 }; /* another worker wakes the process: some round trips */
 
-/* A vector that does not wrap while somebody lapses and is recovered, if the home region has room
+/* A vector that does not wrap while an owner lapses and is recovered, if the home region has room
  * for it. */
 enum { MARKS_MIN = 1 << 16, MARKS_A_MS = 5000, LEASES_OF_MARKS = 2, MARKS_SHARE = 16 };
 
@@ -79,7 +79,7 @@ tso_published(const struct tso_anchor *a, const struct tso_owner_slot *slots, un
 	return prefix;
 }
 
-/* What anybody has published. */
+/* READs all that owners have published. */
 static nam_status
 published(
     struct net_worker *w, struct tso *t, struct tso_anchor *a, struct tso_owner_slot *slots, uint64_t *prefix)
@@ -108,7 +108,7 @@ take_slot(struct net_worker *w, struct tso *t)
 	unsigned i = 0, epoch = 0;
 again:
 	st = published(w, t, &a, slots, &prefix);
-	/* One that is ours already: the CAS that took it broke with its connection. */
+	/* A slot that is ours already: the CAS that took it broke with its connection. */
 	for (i = 0; st == NAM_OK && i < TSO_OWNERS; i++) {
 		epoch = tso_word_epoch(slots[i].word);
 		if (slots[i].word == tso_word(TSO_ACTIVE, epoch, t->identity) &&
@@ -123,7 +123,8 @@ again:
 		st = NAM_FULL;
 	if (st != NAM_OK)
 		goto out;
-	/* `high` before the slot: whoever scans below high must not miss a live slot. */
+	/* `high` before the slot: a process that scans the slots below high must not miss a live
+	 * one. */
 	for (seen = a.high; st == NAM_OK && seen < i + 1;) {
 		uint64_t expect = seen;
 		st = net_cas1(
@@ -140,8 +141,9 @@ again:
 	if (st != NAM_OK)
 		goto out;
 ours:
-	/* Promises at a prefix published before the slot was ours: low, so safe. Then look again:
-	 * what others computed without us is at or below what we read now. */
+	/* Promises at a prefix published before the slot was ours: low, so safe. Then READ the
+	 * slots again: conclusions that others drew without our line are at or below the numbers
+	 * READ now. */
 	first = (struct tso_promises){
 		.beat = 1, .oldest = prefix, .open = prefix + 1, .seen = prefix, .epoch = epoch
 	};
@@ -156,8 +158,8 @@ ours:
 	atomic_store(&t->home, (uint64_t)i << 32 | epoch);
 	atomic_fetch_add(&t->joins, 1);
 	atomic_store(&t->homeless, false);
-	tso_raise(&t->noted, prefix); /* nobody looked at the marks between: there may be notes
-				       * among them */
+	tso_raise(&t->noted, prefix); /* this process has not READ the marks between: they may carry
+				       * notes */
 	tso_raise(&t->noted_memory, prefix);
 	tso_raise(&t->prefix, prefix);
 	tso_raise(&t->next_low, prefix + 1);
@@ -166,7 +168,8 @@ out:
 	return st;
 }
 
-/* Somebody asks whether this process lives, before it fences us. On the heart's thread. */
+/* Answers another process's question whether this one lives, before it is fenced. On the heart's
+ * thread. */
 static enum net_answer_life
 alive(void *arg)
 {
@@ -263,7 +266,7 @@ tso_joins(const struct tso *t)
 	return atomic_load(&t->joins);
 }
 
-/* Raises the published hint, so that a later joiner need not start from a lap long gone. */
+/* Raises the published hint, so that a later joiner need not start from a lap long past. */
 nam_status
 tso_hint_raise(struct net_worker *w, struct tso *t, tso_cid to)
 {
@@ -283,7 +286,7 @@ nam_status
 tso_leave(struct net_worker *w, struct tso *t)
 {
 	if (atomic_load(&t->abandoned))
-		return NAM_GONE; /* the slot is not ours to give */
+		return NAM_GONE; /* the slot has another owner, so it cannot be given back */
 	nam_status st = tso_hint_raise(w, t, atomic_load(&t->prefix));
 	uint64_t seen, home = atomic_load(&t->home);
 	unsigned slot = tso_home_slot(home), epoch = tso_home_epoch(home);
@@ -355,8 +358,8 @@ tso_catch_up(struct tso_worker *tw, tso_cid to)
 
 /*
  * Idle -> active, by one CAS, and behind it on the same connection a READ of what others have
- * published: the joiner's argument (README), but that the promises are there already: those the
- * heart has written for us while we were idle.
+ * published: the joiner's argument (README), except that the promises exist already: the heart has
+ * written them while the process was idle.
  */
 static nam_status
 come_back(struct tso_worker *tw, bool *lost)
@@ -381,7 +384,7 @@ come_back(struct tso_worker *tw, bool *lost)
 		net_read(&b, t->anchor, &a, sizeof a);
 		net_read(&b, t->owners, slots, (uint32_t)(n * sizeof *slots));
 		nam_status st = net_run(&b);
-		/* A CAS of before, whose outcome we were not told, may have done it. */
+		/* An earlier CAS, whose completion did not come, may have done it. */
 		*lost = st == NAM_OK && cas->seen != idle && cas->seen != active;
 		bool all = st == NAM_OK && a.high <= n;
 		if (st == NAM_OK && !all && a.high <= TSO_OWNERS)
@@ -407,7 +410,7 @@ tso_wake(struct tso_worker *tw)
 			return NAM_OK;
 		if (atomic_compare_exchange_strong(&t->idle, &is, IDLE_WAKING))
 			break;
-		/* The heart may have lost its connection to home in the middle of it. */
+		/* The heart may have lost its connection to home meanwhile. */
 		if (atomic_load(&t->abandoned) || net_now_ns(tw->w) - from > t->lease_ns)
 			return NAM_GONE;
 		net_back_off(tw->w, &pause); /* another worker wakes the process */
@@ -416,8 +419,8 @@ tso_wake(struct tso_worker *tw)
 	nam_status st = atomic_load(&t->abandoned) ? NAM_GONE : NAM_OK;
 	if (st == NAM_OK && !lost)
 		st = come_back(tw, &lost);
-	/* It was freed while we slept: we held nothing, so we simply join anew, in another
-	 * epoch. */
+	/* The slot was freed while the process slept: it held nothing, so it simply joins again, in
+	 * another epoch. */
 	if (st == NAM_OK && lost && (st = take_slot(tw->w, t)) == NAM_OK && t->attach != NULL)
 		st = t->attach(t->attach_arg, tw->w);
 	atomic_store(&t->idle, st == NAM_OK ? IDLE_NO : IDLE_YES);

@@ -7,7 +7,7 @@
  *                    +--------------+-------------+----------+
  *                    | catalog note | memory note | lap of c | lap(c) = 1 + (c / V) mod 63, never 0
  *                    +--------------+-------------+----------+
- *   A byte that shows another lap than c's says: c is not marked yet. No byte is ever cleared.
+ *   If the byte shows another lap than c's, c is not marked yet. No byte is ever cleared.
  *
  *   owner word:   63..62    61..40      39..0
  *               +-------+----------+----------+
@@ -21,33 +21,35 @@
  *   hint       any process: CAS upwards; a prefix that was true once. A joiner starts there.
  *   high       any process: CAS upwards; slots at or above it were never used.
  *   owner word CAS only. free -> active by a joiner (epoch + 1); active <-> idle by its owner;
- *              active -> free by its owner (leave); idle -> free by anybody, when the beat has
+ *              active -> free by its owner (leave); idle -> free by any process, when the beat has
  *              not moved for ten leases: an idle owner holds no lock, claim or snapshot (T9);
- *              active -> sealed by who has fenced the owner, sealed -> sealed by who has fenced the
- *              recoverer that it names; sealed -> free by the recoverer it names, when all is
- *              recovered.
- *   log        belongs to the slot, for ever: who takes the slot takes over the log that is there.
- *   promises   the owner alone, one WRITE. check covers epoch and slot, so a line written by
- *              somebody who lost the slot meanwhile proves nothing and is ignored.
- *   vector     mark of c: whoever claimed c; or anybody when c is below every live `open`.
+ *              active -> sealed by a process that has fenced the owner; sealed -> sealed by a
+ *              process that has fenced the recoverer named; sealed -> free by the recoverer named,
+ *              when all is recovered.
+ *   log        belongs to the slot, for ever: the next owner of the slot takes the log over.
+ *   promises   the owner alone, one WRITE. check covers epoch and slot, so a line written by a
+ *              process that lost the slot meanwhile proves nothing and is ignored.
+ *   vector     mark of c: the process that claimed c; or any process, when c is below every live
+ *              `open`.
  *
  * Always true
  *   T1  mark(c) set  =>  every verb of c has executed, or never will.
  *   T2  each promise of one (slot, epoch) only rises; a mix of two of its lines is below the later.
  *   T3  a snapshot is never below the owner's published `oldest`.
- *   T4  c is used only when c - V <= min(seen) over live slots: nobody reads or marks lap - 1 of
- *       it. Live is a slot that is active or sealed: the promises of a free or an idle one do not
- *       count, here and in T1 - T5.
+ *   T4  c is used only when c - V <= min(seen) over live slots: no process READs or marks lap - 1
+ *       of it. A slot is live if it is active or sealed: the promises of a free or an idle one do
+ *       not count, here and in T1 - T5.
  *   T5  hint and `seen` of every live slot are prefixes: all CIDs up to them are marked.
  *   T6  A sealed slot's owner is fenced: no verb of it executes any more, anywhere.
  *   T7  An epoch of a slot comes once: a slot whose epochs are used up is not taken again.
- *   T8  Each `seen` that stands in a slot, whoever has the slot, or had it, was a prefix once; the
- *       greatest of them and of hint never falls: a new owner's first line begins there. (But for a
- *       late line of an idle owner whose slot is another's by now; that one's next beat, or its
- *       recoverer, makes up for it.)
+ *   T8  Each `seen` in a slot, of its present or a former owner, was a prefix once; the greatest of
+ *       them and of hint never falls: a new owner's first line begins there. (Except after a late
+ *       line of an idle owner whose slot has another owner by now; the next beat of that owner, or
+ *       its recoverer, repairs it.)
  *   T9  An idle owner has no verb under way, in any worker, but READs of this page's slots and
- *       anchor and the WRITE of its promises; it READs and writes no mark. From the CAS idle ->
- *       active on its line counts again, and it begins at what T8 speaks of, READ behind that CAS.
+ *       anchor and the WRITE of its promises; it READs and WRITEs no mark. From the CAS idle ->
+ *       active on its line counts again, and it begins at the greatest number of T8, READ behind
+ *       that CAS.
  */
 #ifndef NAM_TSORACLE_ORACLE_FORMAT_H
 #define NAM_TSORACLE_ORACLE_FORMAT_H
@@ -88,7 +90,7 @@ struct tso_promises {
 
 struct tso_owner_slot {
 	uint64_t word;
-	uint64_t log; /* net_addr bits of the slot's log directory, 0: none yet */
+	uint64_t log; /* net_addr bits of the slot's log directory, 0 = none yet */
 	uint64_t pad0[6];
 	struct tso_promises promises;
 	uint64_t pad1[2];

@@ -1,17 +1,17 @@
 /*
- * seal.c -- takes over the slot of an owner that has stopped, and gives it back when all he left is
- * recovered.
+ * seal.c -- takes over the slot of an owner that has stopped, and frees it when all its
+ * transactions are recovered.
  *
- * First shut out, then seal: so a sealed slot says that nothing of its owner can execute any more
- * (T6), and whoever takes the slot over from a recoverer has only that recoverer to shut out. A
- * recoverer that dies between the two leaves a slot that is active and lapsed, and the next one
- * begins anew: Fencing twice is fencing once.
+ * First fence, then seal: so no verb of a sealed slot's owner can execute any more (T6), and a
+ * process that takes the slot over from a recoverer has to fence only that recoverer. If a
+ * recoverer dies between the two steps, the slot is active and lapsed, and the next one begins
+ * again: a second fence changes nothing.
  */
 #include "tso_internal.h"
 
 #include <base/fault.h>
 
-enum { ASKED_FOR = 5 }; /* so many of it are a lease */
+enum { ASKED_FOR = 5 }; /* grace of a question, as a part of a lease */
 
 static net_addr
 slot_at(const struct tso *t, unsigned slot)
@@ -26,9 +26,9 @@ tso_seal(struct tso_worker *tw, const struct tso_lapse *l, struct nam_err *err)
 	struct tso_owner_slot now;
 	uint64_t who = tso_word_identity(l->word), seen;
 	if (tso_word_state(l->word) == TSO_SEALED && (who == t->identity || nam_fault(TWO_RECOVERERS)))
-		return NAM_OK; /* ours already; we did not come to the end */
-	/* A last look: to shut out somebody who is only slow, or whose connections broke and are
-	 * there again, is allowed, and a pity. */
+		return NAM_OK; /* ours already; this process had not finished */
+	/* A last look: to fence a process that is only slow, or whose connections broke and are
+	 * back, is allowed but costly. */
 	nam_status st = net_read1(tw->w, slot_at(t, l->slot), &now, sizeof now, NULL);
 	if (st != NAM_OK)
 		return st;
@@ -42,12 +42,12 @@ tso_seal(struct tso_worker *tw, const struct tso_lapse *l, struct nam_err *err)
 	    (tso_word_state(l->word) == TSO_ACTIVE && p->epoch == l->epoch &&
 		p->check == tso_promises_check(p, l->slot) && (!known || p->beat != beat)))
 		return NAM_CONFLICT;
-	/* A hint, or a proof that it has died: neither says that none of its verbs is under way.
-	 * The dead are not asked. */
+	/* A hint, or a proof of its death: in both cases verbs of it may be under way. A dead
+	 * process is not asked. */
 	if (!nam_fault(NO_FENCE) && !(l->heard == NET_LEFT && nam_fault(HINT_AS_PROOF)) &&
 	    (st = net_fence_process(tw->w, who, l->heard == NET_DEAD ? 0 : t->lease_ns / ASKED_FOR, err)) !=
 		NAM_OK) {
-		/* It says that it lives: its silence counts from now on. */
+		/* It answers that it lives: its silence counts from now on. */
 		if (st == NAM_BUSY) {
 			pthread_mutex_lock(&t->look_lock);
 			if (k->word == l->word) {
@@ -90,9 +90,9 @@ tso_mark_for(struct tso_worker *tw, tso_cid cid, unsigned note, bool *was)
 {
 	struct tso *t = tw->t;
 	/*
-	 * Marked long ago, maybe, and its place in the vector is another's by now: but then our
-	 * prefix covers it. Where it does not, our own `seen` is below cid, so nobody uses cid + V
-	 * (T4), and the byte is cid's.
+	 * The CID may have been marked long ago, and its place in the vector used for a later one:
+	 * but then our prefix covers it. If the prefix does not, our own `seen` is below cid, so no
+	 * process uses cid + V (T4), and the byte is cid's.
 	 */
 	nam_status st = tso_refresh(tw, NULL);
 	*was = st == NAM_OK && atomic_load(&t->prefix) >= cid;

@@ -3,10 +3,9 @@
  * taking a slot against a tick.
  *
  * Two processes' views, each with a heart and some workers on threads of their own. The first
- * commits all the time. The second goes idle when it has done nothing for a moment, so thousands of
- * times; sometimes it loses its slot because its heart stalls, and is woken by all its workers at
- * once. What the simulator cannot show is here: between any two instructions of one thread another
- * may run.
+ * commits all the time. The second goes idle after a short rest, so thousands of times; sometimes
+ * it loses its slot because its heart stalls, and is woken by all its workers at once. This test
+ * shows what the simulator cannot: between any two instructions of one thread another may run.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -83,11 +82,11 @@ commit(struct proc *p, struct net_worker *w, struct tso_worker *tw, uint64_t *la
 	check(pin.at >= *last, "a snapshot older than the one before");
 	check(pin.at < told || tso_noted(p->tso) >= told, "a note that had landed is not known");
 	for (uint64_t k = *last >= FIRST ? *last : FIRST; k <= pin.at; k++)
-		check(atomic_load(&marked[k - FIRST]) != 0, "a snapshot covers what nobody marked");
+		check(atomic_load(&marked[k - FIRST]) != 0, "a snapshot covers an unmarked CID");
 	*last = pin.at;
 	uint64_t dice = nam_rng_below(net_rng(w), 8);
-	/* Long enough for the others' hearts: what they conclude meanwhile must leave this snapshot
-	 * alone. */
+	/* Long enough for the others' hearts: no conclusion they draw meanwhile may break this
+	 * snapshot. */
 	if (p == &proc[1] && dice == 0)
 		net_sleep(w, 3 * TICK_NS);
 	for (unsigned i = 0; i < PROCS; i++)

@@ -9,9 +9,9 @@
 enum { TWIN_PIECE = 2 }; /* marks in the first of two READs, see base/fault.h */
 
 /*
- * Waiting for a prefix: the commits before are marked within a round trip or two, so at first each
- * look only gives way. base: the time between two commits of a busy process. cap: the prefix may
- * wait for an owner that has ended until it is recovered, seconds.
+ * Waiting for a prefix: earlier commits are marked within a round trip or two, so the first pauses
+ * only yield. base: the time between two commits of a busy process. cap: the prefix may wait
+ * seconds for an owner that has ended, until it is recovered.
  */
 enum { PREFIX_YIELDS = 64, PREFIX_BASE_NS = 5000, PREFIX_CAP_NS = 2000000, PREFIX_HOLD = 64 };
 
@@ -24,7 +24,7 @@ tso_raise(_Atomic uint64_t *at, uint64_t to)
 }
 
 /* Walks the marks that the READ brought and moves the prefix over those that are set. True: all
- * were. */
+ * were set. */
 static bool
 advance(struct tso_worker *tw)
 {
@@ -33,8 +33,8 @@ advance(struct tso_worker *tw)
 	uint8_t lap = tso_lap(cid, t->vector);
 	unsigned i = 0;
 	for (; i < tw->window; i++, cid++) { /* a window never crosses a lap */
-		/* The twin: what the later READ shows marked, all before it had been by then. But
-		 * the earlier one did not. */
+		/* The twin: if the later READ shows a mark, it takes all CIDs before as marked by
+		 * then. But the earlier READ did not show them. */
 		if (nam_fault(TWO_READS) && i < TWIN_PIECE && tw->window > TWIN_PIECE &&
 		    (tw->bytes[TWIN_PIECE] & TSO_LAP_MASK) == lap)
 			continue;
@@ -91,7 +91,7 @@ snap_post(struct tso_worker *tw)
 	struct tso *t = tw->t;
 	do {
 		tw->again = false;
-		/* Promise first, then look where to start: see T4 and `seen` in tick.c. */
+		/* Promise first, then choose where to start: see T4 and `seen` in tick.c. */
 		if (atomic_load(&tw->reading) == TSO_NONE)
 			atomic_store(&tw->reading, atomic_load(&t->prefix));
 		tw->base = atomic_load(&t->prefix) + 1;
@@ -128,8 +128,8 @@ on_idle(void *arg)
 	}
 }
 
-/* The waiter lies on its coroutine's stack, and that coroutine stays in tso_refresh until the list
- * has let it go. */
+/* The waiter lies on its coroutine's stack, and that coroutine stays in tso_refresh until the
+ * waiter is off the list. */
 static __attribute__((noinline)) void
 ask(struct tso_worker *tw, struct tso_waiter *wt)
 {
@@ -141,7 +141,7 @@ nam_status
 tso_refresh(struct tso_worker *tw, struct net_counts *acct)
 {
 	if (acct == NULL)
-		acct = net_account(); /* it is posted elsewhere */
+		acct = net_account(); /* the READ is posted in another coroutine */
 	struct tso_waiter wt = { .co = nam_co_self(), .acct = acct };
 	ask(tw, &wt);
 	if (acct)
@@ -221,8 +221,8 @@ tso_pin_now(struct tso_worker *tw, struct tso_pin *pin)
 	if (atomic_load(&t->idle) == IDLE_NO)
 		return NAM_OK;
 	nam_status st = tso_wake(tw);
-	/* Others have gone on without us: the pin is where we begin now. It is its own until it is
-	 * published higher. */
+	/* Others have gone on without this process: the pin is now where it begins. It is our own
+	 * until it is published higher. */
 	pin_unlink(tw, pin);
 	pin->at = atomic_load(&t->prefix);
 	pin_append(tw, pin);
@@ -262,11 +262,12 @@ tso_snapshot_by(
 {
 	struct tso *t = tw->t;
 	tw->stats.snapshots++;
-	/* A placeholder at or below what we shall get goes first: whoever publishes `oldest`
-	 * after this sees it; whoever did before had read a prefix that ours will cover (T3). */
+	/* A placeholder at or below the snapshot to come goes first: a tick that publishes `oldest`
+	 * after this sees it; a tick that did so before had read a prefix that our snapshot will
+	 * cover (T3). */
 	nam_status st = tso_pin_now(tw, pin);
-	/* Of the paper's scheme a snapshot may be older than what was answered: else one slow
-	 * client stops them all. */
+	/* Under the paper's scheme a snapshot may be older than the answered commits: else one slow
+	 * client would stop all. */
 	uint64_t need = t->scheme == TSO_CLAIM ? atomic_load(&t->answered) : 0;
 	if (st == NAM_OK)
 		st = tso_refresh(tw, acct);
@@ -389,7 +390,7 @@ tso_worker_close(struct tso_worker *tw)
 	NAM_ASSERT(tw->claim_first == NULL || atomic_load(&tw->t->abandoned));
 	NAM_ASSERT(!tw->in_flight);
 	net_worker_off_idle(tw->w, on_idle, tw);
-	/* The ticking thread may be looking at its promises: they stay, saying "nothing", until
+	/* The ticking thread may be reading its promises: they stay, without effect, until
 	 * tso_close. */
 	free(tw->bytes);
 	tw->bytes = NULL;

@@ -1,11 +1,11 @@
 /*
- * stuck.c -- how long somebody waits for others, and what is said when that is too long.
+ * stuck.c -- how long a coroutine waits for other processes, and the message when that is too long.
  *
  * All waiting here is for numbers that only rise (the prefix, the least `seen`). They stall while a
- * process has stopped: for a lease, and until it is recovered. Where it cannot be recovered (a
- * storage node does not answer, and so cannot fence it) they stall for ever. So a wait without a
- * time-out of its own ends after STUCK_NS without any move, sooner when the recoverer has said that
- * it has tried for a while, or when a wait for that very number has ended so before.
+ * process has stopped: for a lease, and until it is recovered. If it cannot be recovered (a storage
+ * node does not answer, and so cannot fence it) they stall for ever. So a wait without a time-out
+ * of its own ends when the number has stalled for STUCK_NS; sooner if the recoverer has reported
+ * that it has tried for a while, or if a wait for the same number has ended so before.
  */
 #include "tso_internal.h"
 
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* more than a hang is given (hang.c), a lease and a recovery */
+/* longer than a hang may last (hang.c), plus a lease and a recovery */
 #define STUCK_NS       UINT64_C(30000000000)
 #define UNRECOVERED_NS UINT64_C(3000000000)
 #define AGAIN_NS       UINT64_C(1000000000)
@@ -82,7 +82,7 @@ tso_stuck_text(struct tso_worker *tw, char *out, size_t max)
 	tw->stuck[0] = 0;
 }
 
-/* Whose promise is the least one: it holds all others up. */
+/* Finds the slot with the least promise: it delays all others. */
 static void
 find_out(struct tso_worker *tw, bool seen)
 {
@@ -125,7 +125,7 @@ tso_stands_still(struct tso_worker *tw, struct tso_still *k, uint64_t now_at, bo
 	if (now - k->since_ns < most)
 		return NAM_OK;
 	find_out(tw, seen);
-	/* One line for all who wait for the same thing. */
+	/* One line for all waits for the same number. */
 	if (atomic_exchange(stuck, now_at + 1) != now_at + 1)
 		nam_log(NAM_LOG_WARN,
 		    "%s for %.0f s: transactions end with an error until that is mended. %s",

@@ -1,11 +1,11 @@
 /*
- * tick.c -- the heartbeat of a compute process: publish promises, read everybody's, draw
+ * tick.c -- the heartbeat of a compute process: publish promises, READ those of all slots, draw
  * conclusions.
  *
- * Order is the whole point. A promise is computed from a number read BEFORE the
- * workers' pins are looked at; a worker pins BEFORE it reads the number it will
- * use. So either tick sees the pin, or the worker's number is not below the
- * one the promise was made from. The same argument serves all three promises.
+ * The order matters. A promise is computed from a number read BEFORE the workers' pins are looked
+ * at; a worker pins BEFORE it reads the number it will use. So either tick sees the pin, or the
+ * worker's number is not below the one the promise was made from. The same argument serves all
+ * three promises.
  */
 #include "tso_internal.h"
 
@@ -19,7 +19,7 @@ enum {
 	HOLES_PER_TICK = 64,
 	HINT_EVERY = 256,
 	LOOKS_OF_A_LEASE = 4, /* one look counts for no more than a lease divided by this, ... */
-	SLOW_LOOKS = 16,      /* ... or by this, where the round that looked was slow itself */
+	SLOW_LOOKS = 16,      /* ... or by this, if the round that looked was slow itself */
 	SEALED_LOOKS = 3,
 };
 
@@ -52,16 +52,16 @@ lower(struct tso_promises *min, const struct tso_promises *p)
 	min->seen = p->seen < min->seen ? p->seen : min->seen;
 }
 
-/* Judges one slot as READ. False: it counts, and what it promises is not known yet. */
+/* Judges one slot as READ. False: it counts, and its promises are not known yet. */
 static bool
 judge(
     struct tso *t, struct net_worker *w, unsigned i, const struct tso_owner_slot *s, struct tso_promises *min)
 {
 	struct tso_seen *k = &t->seen[i];
 	uint64_t now = net_now_ns(w), passed = now - k->look_ns;
-	/* What we did not watch does not count: after a pause of our own everybody seems to have
-	 * stalled. And where our own beats take long, so do theirs: the machine is busy, or the way
-	 * to the home node. */
+	/* Time that this process did not watch does not count: after a pause of its own all others
+	 * seem to have stalled. And if its own beats take long, so do theirs: the machine is busy,
+	 * or the path to the home node. */
 	bool slow = now - t->round_began > t->lease_ns / SLOW_LOOKS;
 	uint64_t most = t->lease_ns / (slow ? SLOW_LOOKS : LOOKS_OF_A_LEASE);
 	if (passed > most)
@@ -97,7 +97,7 @@ judge(
 	return k->known;
 }
 
-/* Under look_lock, or where it is written. */
+/* Under look_lock, or in the coroutine that writes it. */
 static bool
 lapsed_idle(const struct tso *t, struct net_worker *w, unsigned i)
 {
@@ -107,8 +107,8 @@ lapsed_idle(const struct tso *t, struct net_worker *w, unsigned i)
 		   net_heard_of(w, tso_word_identity(k->word)) != NET_UNHEARD);
 }
 
-/* An idle owner that has been silent for so long loses its slot: it held nothing, so nothing is to
- * be recovered. */
+/* Frees the slot of an idle owner that has been silent for so long: it held nothing, so there is
+ * nothing to recover. */
 static nam_status
 lapse(struct tso *t, struct net_worker *w, unsigned i)
 {
@@ -128,8 +128,8 @@ lapse(struct tso *t, struct net_worker *w, unsigned i)
 
 /*
  * Sealed slots name a recoverer. If no slot has that identity, the recoverer was itself recovered,
- * or has left. A recoverer is never idle, so he does not change slots; and the READ that misses him
- * began after one that showed his seal, for only looks after the first count.
+ * or has left. A recoverer is never idle, so it does not change slots; and the READ that misses it
+ * began after one that showed its seal, because only looks after the first count.
  */
 static void
 watch_sealed(struct tso *t)
@@ -163,10 +163,10 @@ tso_lapsed(struct tso *t, struct net_worker *w, unsigned i, struct tso_lapse *ou
 	*out = (struct tso_lapse){
 		.slot = i, .epoch = tso_word_epoch(word), .word = word, .still_ns = still_ns
 	};
-	/* Being asked whether it lives takes time, too: all in all a lease and a fifth. */
+	/* The question whether it lives takes time as well: a lease and a fifth in all. */
 	if (state == TSO_ACTIVE)
 		out->heard = net_heard_of(w, who);
-	/* That nobody is connected to it is a hint, and its own word is more. */
+	/* That it has no connection is a hint; its own answer that it lives counts more. */
 	if (out->heard == NET_LEFT && lives_ns != 0 && net_now_ns(w) - lives_ns < t->lease_ns / 2)
 		out->heard = NET_UNHEARD;
 	return (state == TSO_ACTIVE && (out->heard != NET_UNHEARD || still_ns >= t->lease_ns / 10 * 9)) ||
@@ -174,7 +174,7 @@ tso_lapsed(struct tso *t, struct net_worker *w, unsigned i, struct tso_lapse *ou
 		   (who == t->identity || looks >= SEALED_LOOKS || nam_fault(TWO_RECOVERERS)));
 }
 
-/* A pin, an open claim, a READ of marks under way or a mark in doubt, in any worker. */
+/* True if any worker has a pin, an open claim, a READ of marks under way or a mark in doubt. */
 static bool
 anything_open(const struct tso *t)
 {
@@ -195,8 +195,8 @@ maybe_idle(struct tso *t, struct net_worker *w)
 	int is = IDLE_NO;
 	if (!atomic_compare_exchange_strong(&t->idle, &is, IDLE_GOING))
 		return NAM_OK;
-	/* A worker pins first and looks at `idle` then; we set `idle` first and look at pins
-	 * then. */
+	/* A worker pins first and then looks at `idle`; the tick sets `idle` first and then looks
+	 * at pins. */
 	if (anything_open(t)) {
 		atomic_store(&t->idle, IDLE_NO);
 		return NAM_OK;
@@ -205,15 +205,15 @@ maybe_idle(struct tso *t, struct net_worker *w)
 	unsigned epoch = tso_home_epoch(home);
 	nam_status st = net_cas1(w, net_plus(t->owners, tso_home_slot(home) * sizeof(struct tso_owner_slot)),
 	    tso_word(TSO_ACTIVE, epoch, t->identity), tso_word(TSO_IDLE, epoch, t->identity), &seen, NULL);
-	/* In doubt: the next tick that reaches home looks what became of it (settle_idle). A
-	 * worker that wakes waits for that. */
+	/* In doubt: the next tick that reaches home READs the result (settle_idle). A worker that
+	 * wakes waits for that. */
 	if (st != NAM_GONE)
 		atomic_store(&t->idle, st == NAM_OK ? IDLE_YES : IDLE_NO);
 	return st;
 }
 
-/* The CAS of maybe_idle was posted over a connection that broke. Over the new one its word
- * tells. */
+/* The CAS of maybe_idle was posted over a connection that broke. The word, READ over the new one,
+ * tells whether it was done. */
 static nam_status
 settle_idle(struct tso *t, struct net_worker *w)
 {
@@ -228,7 +228,7 @@ settle_idle(struct tso *t, struct net_worker *w)
 	return st;
 }
 
-/* CIDs that are nobody's: claimed by somebody who is gone and held nothing else. */
+/* Marks CIDs without an owner: claimed by a process that is gone and held nothing else. */
 static nam_status
 fill_holes(struct tso_worker *tw, uint64_t below)
 {
@@ -238,17 +238,17 @@ fill_holes(struct tso_worker *tw, uint64_t below)
 		uint64_t hole = atomic_load(&t->prefix) + 1;
 		if (hole >= below)
 			break;
-		/* T4: somebody may still read or mark the lap before there. */
+		/* T4: a process may still READ or mark the lap before there. */
 		if ((hole & TSO_COUNT_MASK) > t->vector && hole - t->vector > atomic_load(&t->min_seen))
 			break;
 		/* The prefix may be older than the promises: a CID that was marked between the two
-		 * looks like a hole, and marking it again would wipe out its note. Look again,
-		 * after them. */
+		 * looks like a hole, and marking it again would erase its note. READ again, after
+		 * the promises. */
 		st = tso_refresh(tw, NULL);
 		if (st != NAM_OK || atomic_load(&t->prefix) + 1 != hole)
 			continue;
-		/* Of an older lap, or none: else others have gone on without us, and it is us who
-		 * is wrong. */
+		/* Of an older lap, or none: else others have gone on without this process, and it
+		 * is this one that is wrong. */
 		uint8_t was = tw->stop_byte & TSO_LAP_MASK;
 		uint64_t count = hole & TSO_COUNT_MASK;
 		if (!nam_fault(IDLE_MARKS) &&
@@ -276,14 +276,14 @@ struct round {
 	unsigned slot, high;
 	uint64_t counter, joined;
 	struct tso_promises mine, min;
-	bool ours;  /* t->mine is of this slot */
+	bool ours;  /* t->mine belongs to this slot */
 	bool own;   /* the slot is still ours */
 	bool known; /* all slots' promises were whole */
 	unsigned actives, silent;
 };
 
-/* What this process promises now. prefix, r->counter and r->joined were read before: the numbers
- * first, then the pins. */
+/* The promises that this process makes now. prefix, r->counter and r->joined were read before: the
+ * numbers first, then the pins. */
 static struct tso_promises
 promise(const struct round *r, uint64_t prefix)
 {
@@ -294,17 +294,17 @@ promise(const struct round *r, uint64_t prefix)
 		p.open = lowest(t, offsetof(struct tso_worker, open), r->counter);
 		p.seen = lowest(t, offsetof(struct tso_worker, doubtful),
 		    lowest(t, offsetof(struct tso_worker, reading), prefix));
-		/* A worker that woke us raises its pin before it uses it. */
+		/* A worker that woke the process raises its pin before it uses it. */
 		p.oldest = p.oldest > r->joined ? p.oldest : r->joined;
 		p.seen = p.seen > r->joined ? p.seen : r->joined;
 	} else if (r->state == IDLE_YES) {
-		/* A worker that wakes us looks at `idle` and then READs what is published: no less
-		 * than the round before did. And the counter has been there for its claims by
-		 * then. */
+		/* A worker that wakes the process looks at `idle` and then READs the published
+		 * numbers: no less than the round before READ. And its claims come after that
+		 * round's counter. */
 		p.oldest = p.seen = t->published;
 		p.open = t->before_counter;
 	}
-	/* What was promised before still holds (T2), also where this round's estimate is lower. */
+	/* Earlier promises still hold (T2), even if this round's estimate is lower. */
 	if (r->ours) {
 		p.oldest = p.oldest > t->mine.oldest ? p.oldest : t->mine.oldest;
 		p.open = p.open > t->mine.open ? p.open : t->mine.open;
@@ -322,8 +322,8 @@ exchange(struct round *r, struct net_batch *b, uint64_t prefix)
 	struct tso_owner_slot *slots = t->slots;
 	r->ours = t->mine_home == r->home;
 	r->mine = promise(r, prefix);
-	/* A slot that was taken this moment has its first line from the process that took it; one
-	 * that is lost is another's. */
+	/* A slot just taken gets its first line from the process that took it; a slot that was lost
+	 * has another owner. */
 	if ((r->active || r->ours) && !atomic_load(&t->homeless)) {
 		t->mine = r->mine;
 		t->mine_home = r->home;
@@ -344,7 +344,7 @@ exchange(struct round *r, struct net_batch *b, uint64_t prefix)
 	return NAM_OK;
 }
 
-/* Looks at the slots that the round READ. */
+/* Judges the slots that the round READ. */
 static void
 judge_all(struct round *r)
 {
@@ -370,13 +370,13 @@ judge_all(struct round *r)
 }
 
 /*
- * A slot may have been taken, or woken, behind our look at it, and its owner may have read all
- * promises before we read the last of them: then our minimum can be above the snapshot that the
- * owner begins with. So conclusions are drawn from what the round before had read in full: a
- * process that took a slot after that read promises no lower than those; one that took it earlier
- * is among the slots of this round. Such a bound there must be: an idle process whose round before
- * found nobody active concludes nothing. An active one has its own promise, which it had WRITTEN
- * before it READ the slots. True if r->min and r->counter are such a bound.
+ * A slot may have been taken, or woken, after this round READ it, and its owner may have READ all
+ * promises before this round READ the last of them: then our minimum can be above the snapshot with
+ * which the owner begins. So conclusions are drawn from the lines that the round before READ in
+ * full: a process that took a slot after that READ promises no lower than those; one that took it
+ * earlier is among the slots of this round. Such a bound must exist: an idle process whose round
+ * before found no active owner concludes nothing. An active process has its own promise, which it
+ * had WRITTEN before it READ the slots. True if r->min and r->counter are such a bound.
  */
 static bool
 bound(struct round *r)
@@ -432,10 +432,10 @@ tso_tick(struct tso_worker *tw)
 
 	t->round_began = net_now_ns(w);
 	/*
-	 * Only this coroutine makes the process idle. So if it is active now, it is to the end of
-	 * the round, and what the round WRITEs will be fenced before the slot is another's. If it
-	 * is idle now, a worker may wake it at any moment: then the round is one of an idle process
-	 * to its end.
+	 * Only this coroutine makes the process idle. So if it is active now, it is active to the
+	 * end of the round, and the round's WRITEs will be fenced before the slot gets another
+	 * owner. If it is idle now, a worker may wake it at any moment: then the round is that of
+	 * an idle process to its end.
 	 */
 	if ((st = settle_idle(t, w)) != NAM_OK)
 		return st;
@@ -449,8 +449,8 @@ tso_tick(struct tso_worker *tw)
 	t->was_active = r.active;
 	if (marks)
 		st = tso_refresh(tw, NULL);
-	/* What the round before found published is marked. If the vector does not show it, its
-	 * places have been used again. */
+	/* The prefix that the round before found published is marked. If the vector does not show
+	 * it, its places have been used again. */
 	if (st == NAM_OK && r.active && t->published > atomic_load(&t->prefix) && !nam_fault(WAKE_UNREAD) &&
 	    !nam_fault(IDLE_MARKS))
 		tso_catch_up(tw, t->published);
@@ -475,7 +475,7 @@ tso_tick(struct tso_worker *tw)
 	judge_all(&r);
 	atomic_store(&t->beat, r.mine.beat);
 	t->published = tso_published(&a, t->slots, r.high);
-	/* Lost while idle: tso_wake will see it, too, and take another. */
+	/* Lost while idle: tso_wake will see it as well, and take another slot. */
 	if (!r.own && atomic_load(&t->idle) == IDLE_YES && atomic_load(&t->home) == r.home)
 		atomic_store(&t->homeless, true);
 	bool all = bound(&r);
@@ -502,12 +502,11 @@ tso_stamp(const struct tso *t)
 	return atomic_load(&t->beat);
 }
 
-/* A beat that began after the stamp READ a counter above every snapshot taken before it. */
+/* A beat that began after the stamp READ a counter above every snapshot taken before the stamp. */
 bool
 tso_passed(const struct tso *t, uint64_t stamp)
 {
-	/* CIDs dealt out beforehand do not move the counter: there nothing can be concluded from
-	 * it. */
+	/* CIDs dealt out beforehand do not move the counter: then it proves nothing. */
 	return t->scheme == TSO_CLAIM && atomic_load(&t->beat) >= stamp + 2 &&
 	       atomic_load(&t->watermark) + 1 >= atomic_load(&t->counters[(stamp + 2) % 64]);
 }

@@ -17,7 +17,7 @@ enum {
 
 #define TSO_NONE UINT64_MAX
 
-/* The slot's life inside this process. Only tick goes 0 -> 1 -> 2; any worker that needs it goes 2
+/* The slot's state inside this process. Only tick goes 0 -> 1 -> 2; any worker that needs it goes 2
  * -> 3 -> 0. */
 enum tso_idle { IDLE_NO, IDLE_GOING, IDLE_YES, IDLE_WAKING };
 
@@ -28,10 +28,10 @@ struct tso_seen {
 	struct tso_promises last; /* the last line that proved itself, of that word's epoch */
 	bool known;
 	uint64_t beat;
-	uint64_t look_ns;      /* when we looked last */
-	uint64_t still_ns;     /* how long we have been watching the beat stall */
-	uint64_t lives_ns;     /* when it said, being asked, that it lives; 0: never. Written
-			        * by who asked, under look_lock */
+	uint64_t look_ns;      /* when it was last READ */
+	uint64_t still_ns;     /* how long the beat has been seen to stall */
+	uint64_t lives_ns;     /* when it answered that it lives, 0 = never. Written by the asking
+			        * coroutine, under look_lock */
 	uint64_t sealed_looks; /* looks that found it sealed, and no slot of the recoverer it
 			        * names */
 };
@@ -40,12 +40,12 @@ struct tso_seen {
 struct tso_watch {
 	uint64_t open, steps, turns, cpu_ns; /* as the last look saw them */
 	uint64_t look_ns;
-	uint64_t still_ns; /* so long its loop turned, and it did not go on */
-	uint64_t quiet_ns; /* and so long, since, its thread has used no CPU time */
+	uint64_t still_ns; /* how long its loop has turned while the claim made no progress */
+	uint64_t quiet_ns; /* and how long, since, its thread has used no CPU time */
 };
 
 /*
- * Key:  i  set before anyone else can see it, then never again
+ * Key:  i set before another thread can see it, then never again
  *       t  the ticking coroutine only
  *       a  atomic; seq_cst unless said otherwise: pins and promises argue about order
  */
@@ -61,20 +61,20 @@ struct tso {
 	void *attach_arg;                                      /* i */
 	_Atomic uint64_t
 	    home; /* a  slot << 32 | epoch; changes only when an idle owner lost its slot and joins
-		   * anew */
+		   * again */
 	_Atomic uint64_t joined_at;    /* a  the prefix promised when that slot was taken; stored
 				     * before home */
 	_Atomic unsigned joins;        /* a  how often a slot was taken */
 	atomic_bool abandoned;         /* a  never again */
-	atomic_bool homeless;          /* a the slot is another's: no promise is written
-				        * until we join anew */
+	atomic_bool homeless;          /* a the slot has another owner: no promise is written until
+				        * this process has joined again */
 	_Atomic uint64_t prefix;       /* a  all CIDs up to here are marked; only rises */
 	_Atomic uint64_t noted;        /* a  highest catalog note at or below prefix; stored before
 				     * prefix */
-	_Atomic uint64_t noted_memory; /* a  as noted, of memory notes */
-	_Atomic uint64_t answered;     /* a highest CID told to a client; read late = a
-				        * snapshot waits less, for an answer that was given
-				        * after it was asked for */
+	_Atomic uint64_t noted_memory; /* a  as noted, for memory notes */
+	_Atomic uint64_t answered;     /* a highest CID whose commit was answered; read late = a
+				        * snapshot waits less, for an answer that was given after it
+				        * was asked for */
 	_Atomic uint64_t next_low;     /* a  no claim to come is below this; read late = lower =
 				        * careful */
 	_Atomic uint64_t watermark;    /* a  read late = garbage kept longer */
@@ -83,35 +83,37 @@ struct tso {
 	_Atomic unsigned workers;      /* a  published after worker[] */
 	_Atomic(struct tso_worker *) worker[TSO_WORKERS];
 	pthread_mutex_t look_lock;           /*    never held while a coroutine parks */
-	struct tso_seen seen[TSO_OWNERS];    /* t  others under look_lock, and so what t writes */
+	struct tso_seen seen[TSO_OWNERS];    /* t  others read it under look_lock, and so does t
+					      *    when it writes */
 	struct tso_watch watch[TSO_WORKERS]; /* t  of worker[] */
 	_Atomic uint64_t beat;               /* a  written by tick only */
 	_Atomic uint64_t landed_ns;          /* a  when the last beat had landed */
-	_Atomic(struct net_worker *) heart;  /* a who beat it; closed on its own thread, as
-					      * is tso_close called */
-	_Atomic uint64_t counters[64];       /* a the counter as beat i mod 64 READ it; a
-					      * later one is safe too */
+	_Atomic(struct net_worker *) heart;  /* a the worker that beat it; closed on its own thread,
+					      * on which tso_close must be called */
+	_Atomic uint64_t counters[64];       /* a the counter as beat i mod 64 READ it; a later
+					      * value is also safe */
 	uint64_t quiet_since;                /* t  when the last pin was seen */
-	uint64_t round_began;                /* t  when this tick did */
+	uint64_t round_began;                /* t  when this tick began */
 	struct tso_promises mine;            /* t  the last line written ... */
-	uint64_t mine_home;                  /* t  ... and of which home */
+	uint64_t mine_home;                  /* t  ... and the `home` it belongs to */
 	uint64_t published;                  /* t a prefix that the round before READ in the hint or
-				       * somebody's `seen` */
+					      * in a `seen` */
 	bool was_active;                     /* t  the round before */
 	struct tso_promises before;          /* t  the minimum that the tick before read ... */
 	uint64_t before_counter;             /* t  ... and the counter it read before that */
-	bool before_known;                   /* t  every slot that counts was known to it */
-	unsigned before_active;              /* t  so many slots counted */
+	bool before_known;                   /* t  each slot that counts was known to it */
+	unsigned before_active;              /* t  how many slots counted */
 	struct tso_owner_slot *slots;        /* t  where the slots are READ into */
-	_Atomic unsigned high;               /* a  as somebody READ it last */
+	_Atomic unsigned high;               /* a  as last READ by any coroutine */
 	_Atomic uint64_t n_holes, n_seals, n_fenced;
 	/* stuck.c */
-	_Atomic uint64_t stuck_at;                /* a 1 + the prefix when a wait for more
-						   * ended with NAM_STUCK; 0: never */
-	_Atomic uint64_t stuck_seen;              /* a  likewise min_seen */
+	_Atomic uint64_t stuck_at;                /* a 1 + the prefix when a wait for more ended
+						   * with NAM_STUCK, 0 = never */
+	_Atomic uint64_t stuck_seen;              /* a  stuck_at for min_seen */
 	_Atomic unsigned unrecovered_any;         /* a  how many of unrecovered[] are not 0 */
-	_Atomic uint32_t unrecovered[TSO_OWNERS]; /* a  the epoch, 0: none */
-	char why[200];                            /*    of the last of them; under stuck.c's lock */
+	_Atomic uint32_t unrecovered[TSO_OWNERS]; /* a  the epoch, 0 = none */
+	char why[200];                            /*    reason for the last of them; under stuck.c's
+						   *    lock */
 };
 
 struct tso_waiter {
@@ -143,7 +145,7 @@ struct tso_worker {
 				   * NONE */
 	_Atomic uint64_t doubtful; /* a a mark above it may still execute, behind a
 				    * connection that broke; or NONE */
-	/* and these two, in any order: a look that sees them late is one look late */
+	/* and these two, in any order: a look that reads them late is one look late */
 	_Atomic uint64_t turns; /* a  of the loop */
 	_Atomic uint64_t steps; /* a  what the lowest claim's transaction has posted, as of the last
 				 * turn */
@@ -154,17 +156,17 @@ struct tso_worker {
 	bool in_flight, posting, again;
 	uint64_t base;     /* first CID of the READ in flight */
 	uint64_t stop_at;  /* the CID at which the last READ found no mark of its lap, ... */
-	uint8_t stop_byte; /* ... and what it found */
+	uint8_t stop_byte; /* ... and the byte it found */
 	uint32_t window, window_next;
 	struct net_batch batch;
 	struct net_op op[2]; /* the second is for a twin (base/fault.h) */
 	uint8_t *bytes;
 	struct tso_claim *claim_asking, **claim_asking_end;
 	struct tso_claim *claim_first, *claim_last; /* open claims, rising */
-	tso_cid unmarked; /* the lowest whose mark may not have landed: open until we are fenced; 0:
-			   * none */
+	tso_cid unmarked;             /* lowest CID with a mark in doubt, 0 = none; open until this
+				       * process is fenced */
 	struct tso_claim *marks_lost; /* in doubt, through ->again */
-	unsigned marks_again;         /* being made again */
+	unsigned marks_again;         /* how many are being made again */
 	void (*home_lost)(void *arg);
 	void *home_lost_arg;
 	struct tso_flight flight[TSO_FLIGHTS];
@@ -174,23 +176,24 @@ struct tso_worker {
 	char stuck[320]; /* tso_stuck_text */
 };
 
-/* stuck.c. A number that only rises and has stalled since since_ns: for too long? Then why is in
- * tw->stuck. */
+/* stuck.c. A number that only rises, which has stalled since since_ns. True if for too long: then
+ * the reason is in tw->stuck. */
 struct tso_still {
 	uint64_t at, since_ns;
 };
 nam_status tso_stands_still(struct tso_worker *tw, struct tso_still *k, uint64_t now_at, bool seen);
 
-/* Reads the vector from the prefix on, together with whoever asks meanwhile. In a coroutine. */
+/* Reads the vector from the prefix on, once for all coroutines that ask meanwhile. In a
+ * coroutine. */
 nam_status tso_refresh(struct tso_worker *tw, struct net_counts *acct);
 void tso_raise(_Atomic uint64_t *at, uint64_t to);
-/* The greatest prefix that stands anywhere: in the hint, or as `seen` in a slot, whoever may have
- * it, or had (T8). */
+/* The greatest prefix published: in the hint, or as `seen` in any slot, of a present or a former
+ * owner (T8). */
 uint64_t tso_published(const struct tso_anchor *a, const struct tso_owner_slot *slots, unsigned n);
 uint64_t tso_promises_check(const struct tso_promises *p, unsigned slot);
 nam_status tso_wake(struct tso_worker *tw); /* join.c: an idle owner becomes active again */
-/* All up to `to` are marked: the prefix goes there. Notes on the way are looked for, where the
- * vector still can show them, or taken for granted. In a coroutine. */
+/* All CIDs up to `to` are marked: moves the prefix there. Looks for notes on the way if the vector
+ * can still show them, else assumes them. In a coroutine. */
 void tso_catch_up(struct tso_worker *tw, tso_cid to);
 static inline unsigned
 tso_home_slot(uint64_t home)
@@ -204,11 +207,12 @@ tso_home_epoch(uint64_t home)
 }
 /* hang.c. The owner's thread, each time its loop turns. */
 void tso_turned(struct tso_worker *tw);
-/* Does a worker of this process stand in others' way with a claim, without ever going on? After the
+/* True if a worker of this process delays others by a claim with which it never goes on. After the
  * slots were READ. */
 bool tso_hangs(struct tso *t, struct net_worker *w, unsigned own);
 uint64_t tso_hangs_after_ns(const struct tso *t, const struct net_worker *w);
-/* That mark may have been made, or may still be, until this worker has a new connection to home. */
+/* Records that the mark may have been made, or may still be, until this worker has a new connection
+ * to home. */
 void tso_doubt(struct tso_worker *tw, tso_cid cid);
 void tso_claims_flush(struct tso_worker *tw);
 nam_status tso_hint_raise(struct net_worker *w, struct tso *t, tso_cid to);

@@ -8,9 +8,9 @@
  * (nam-end-of-slow-networks §4.2), with claims by FETCH_ADD instead of CIDs
  * assigned beforehand; the paper's scheme is TSO_PREASSIGNED, the baseline.
  *
- * Each compute process holds an owner slot: an epoch, a heartbeat, and promises
- * that only rise (`oldest`, `open`, `seen`). Their minimum over all live slots
- * is what garbage collection and wrap-around may rely on.
+ * Each compute process holds an owner slot: an epoch, a heartbeat, and promises that only rise
+ * (`oldest`, `open`, `seen`). Garbage collection and wrap-around rely on their minimum over all
+ * live slots.
  *
  * struct tso is one process's view and may be used by all its workers; every
  * struct tso_worker belongs to one thread. Calls that wait run in a coroutine.
@@ -20,7 +20,7 @@
 
 #include <net/net.h>
 
-/* A commit id: 15 bits of view | 48 bits of count. 0: before everything. */
+/* A commit id: 15 bits of view | 48 bits of count. 0 = before all others. */
 typedef uint64_t tso_cid;
 #define TSO_CID_MAX ((UINT64_C(1) << 63) - 1)
 
@@ -39,10 +39,10 @@ struct tso;
 struct tso_worker;
 
 /* Formats the oracle in fresh memory at home; *anchor is its address for the root word. vector:
- * marks, a power of two >= 64 (0: what two leases of 5 M commits/s take, but not above 1/16 of the
- * region, nor below 64 Ki). clients: only for TSO_PREASSIGNED, how many workers share the CIDs,
- * each one every clients-th. lease_ms: an owner whose heartbeat stalls for so long is taken for
- * dead, 0 = TSO_LEASE_MS. In a coroutine, by the cluster's first process. */
+ * number of marks, a power of two >= 64 (0 = enough for two leases of 5 M commits/s, but at most
+ * 1/16 of the region, and at least 64 Ki). clients: only for TSO_PREASSIGNED, how many workers
+ * share the CIDs; each gets every clients-th. lease_ms: an owner whose heartbeat stalls for so long
+ * is taken for dead, 0 = TSO_LEASE_MS. In a coroutine, by the cluster's first process. */
 nam_status tso_format(struct net_worker *w, unsigned region, uint32_t vector, enum tso_scheme scheme,
     unsigned clients, uint32_t lease_ms, net_addr *anchor);
 
@@ -51,39 +51,38 @@ nam_status tso_format(struct net_worker *w, unsigned region, uint32_t vector, en
  * coroutine. NAM_FULL: all owner slots are taken.
  */
 nam_status tso_join(struct net_worker *w, net_addr anchor, struct tso **out);
-/* fn(arg) is called, in a coroutine, each time this process has had to take another slot after its
- * idle one was freed: before anybody goes on. */
+/* fn(arg) is called, in a coroutine, each time this process has taken another slot because its idle
+ * one was freed: before any waiting coroutine goes on. */
 void tso_on_attach(struct tso *t, nam_status (*fn)(void *arg, struct net_worker *w), void *arg);
-/* Nobody has held a pin for a while. */
+/* True if no coroutine of this process has held a pin for a while. */
 bool tso_is_idle(const struct tso *t);
 uint64_t tso_lease_ns(const struct tso *t);
 /* How many slots this process has had so far. */
 unsigned tso_joins(const struct tso *t);
-/* Gives the slot back. Nothing may be open. In a coroutine. */
+/* Gives the slot back. No pin or claim may be open. In a coroutine. */
 nam_status tso_leave(struct net_worker *w, struct tso *t);
 void tso_close(struct tso *t);
 
 unsigned tso_owner(const struct tso *t); /* slot number 0..TSO_OWNERS-1 */
 unsigned tso_epoch(const struct tso *t); /* 22 bits, never 0 */
-/* Where an owner slot keeps a word for the room above (the log of whoever has the slot). It stays
- * with the slot. */
+/* Where an owner slot keeps a word for the room above (the slot's log). It stays with the slot. */
 net_addr tso_log_at(const struct tso *t, unsigned owner);
 
-/* A worker's part: hooks itself to the worker's idle loop, so that snapshots and claims asked for
- * by several coroutines travel as one. */
+/* A worker's part: a hook in the worker's idle loop, so that snapshots and claims asked for by
+ * several coroutines share verbs. */
 nam_status tso_worker_open(struct tso *t, struct net_worker *w, struct tso_worker **out);
 void tso_worker_close(struct tso_worker *tw);
 
 /*
- * How long somebody waits for what others have to do. NAM_CANCELLED, NAM_EXPIRED: as it says.
- * NAM_STUCK: nothing has moved for so long that a process must have stopped which nobody can
- * recover (tso_stuck_text says which).
+ * Limits of a wait for other processes. NAM_CANCELLED, NAM_EXPIRED: by its fields. NAM_STUCK: the
+ * number waited for has stalled for so long that a process must have stopped which cannot be
+ * recovered (tso_stuck_text names it).
  */
 struct tso_timeout {
 	const _Atomic int *cancel; /* becomes non-zero: NAM_CANCELLED; may be NULL */
-	uint64_t until_ns;         /* net_now_ns passes it: NAM_EXPIRED; 0: never */
+	uint64_t until_ns;         /* when net_now_ns passes it: NAM_EXPIRED; 0 = never */
 };
-/* NAM_OK: wait on. p may be NULL. */
+/* NAM_OK = wait on. p may be NULL. */
 nam_status tso_timeout_left(struct net_worker *w, const struct tso_timeout *p);
 
 /* An open snapshot. Lives in the transaction; linked to its worker while pinned. */
@@ -101,15 +100,16 @@ struct tso_pin {
 nam_status tso_snapshot(struct tso_worker *tw, struct tso_pin *pin, struct net_counts *acct);
 nam_status tso_snapshot_by(
     struct tso_worker *tw, struct tso_pin *pin, const struct tso_timeout *p, struct net_counts *acct);
-/* No snapshot, only a pin: at the prefix known here, without waiting for anything. Unpin it also
- * when it is not NAM_OK. */
+/* Takes no snapshot, only a pin: at the prefix known here, without a wait. Unpin it even if the
+ * status is not NAM_OK. */
 nam_status tso_pin_now(struct tso_worker *tw, struct tso_pin *pin);
 void tso_unpin(struct tso_worker *tw, struct tso_pin *pin);
-/* hold takes pin's place (and is unpinned instead of it); pin is free for another snapshot. */
+/* hold takes pin's place (and is unpinned instead of it); pin may be used for another snapshot. */
 void tso_hold(struct tso_worker *tw, struct tso_pin *pin, struct tso_pin *hold);
-/* The highest CID <= the process's prefix whose mark carried TSO_NOTE_CATALOG, as of now. */
+/* The highest CID at or below the process's prefix, as of now, whose mark carried
+ * TSO_NOTE_CATALOG. */
 tso_cid tso_noted(const struct tso *t);
-/* The highest with TSO_NOTE_MEMORY. */
+/* tso_noted for TSO_NOTE_MEMORY. */
 tso_cid tso_noted_memory(const struct tso *t);
 
 /* A claimed CID between claim and mark. Lives in the transaction. */
@@ -128,65 +128,68 @@ struct tso_claim {
 	struct net_batch batch; /* of the mark */
 	struct net_op op;
 	uint8_t byte;
-	struct tso_claim *again; /* the next whose mark is in doubt */
+	struct tso_claim *again; /* the next claim whose mark is in doubt */
 };
 /*
- * Claims a CID: start, then post whatever else goes with it, then wait. Claims of one worker
- * started before its coroutines all wait share one FETCH_ADD. Every READ of an expected CID must
- * have completed before the start. floor: the greatest expected CID (only the pre-assigned scheme
- * needs it). With a pin of this worker, to the end of the mark.
+ * Claims a CID: start, then post the verbs that go with it, then wait. Claims of one worker started
+ * before its coroutines all wait share one FETCH_ADD. Every READ of an expected CID must have
+ * completed before the start. floor: the greatest expected CID (only the pre-assigned scheme needs
+ * it). With a pin of this worker, to the end of the mark.
  */
 void tso_claim_start(struct tso_worker *tw, struct tso_claim *c, tso_cid floor, struct net_counts *acct);
 nam_status tso_claim_wait(struct tso_worker *tw, struct tso_claim *c);
-/* The same, with an end: tso_claim_wait waits for others' promises as long as it takes. Not NAM_OK:
- * nothing was or will be written with that CID, nobody here marks it, and it becomes a hole. */
+/* tso_claim_wait with limits; tso_claim_wait itself waits for others' promises without any. Not
+ * NAM_OK: write nothing with that CID and do not mark it; it becomes a hole. */
 nam_status tso_claim_wait_by(struct tso_worker *tw, struct tso_claim *c, const struct tso_timeout *p);
-/* Everything of this CID has executed or never will: posts the mark. note: TSO_NOTE_CATALOG,
- * TSO_NOTE_MEMORY, both, or 0. done(arg), if given, when the mark has landed, or (c->op.status) may
- * not have: then this process beats no more, and who recovers it marks. Any coroutine or completion
- * of the worker. Where the connection to home broke, done waits for tso_home_again. */
+/* Each verb of this CID has executed or never will: posts the mark. note: TSO_NOTE_CATALOG,
+ * TSO_NOTE_MEMORY, both, or 0. done(arg), if given, is called when the mark has landed, or
+ * (c->op.status) may not have: then this process's heart beats no more, and its recoverer makes the
+ * mark. Called by any coroutine or completion of the worker. If the connection to home broke, done
+ * waits for tso_home_again. */
 void tso_mark(struct tso_worker *tw, struct tso_claim *c, unsigned note, void (*done)(void *), void *arg);
-/* The same, and back when done would be called. In a coroutine. */
+/* tso_mark that returns when done would be called. In a coroutine. */
 void tso_mark_wait(struct tso_worker *tw, struct tso_claim *c, unsigned note);
-/* The client has been told that cid committed: later snapshots of this process cover it. */
+/* The client has got the answer that cid committed: later snapshots of this process cover it. */
 void tso_answered(struct tso *t, tso_cid cid);
 /* Waits until this process's prefix covers cid. */
 nam_status tso_wait_for(struct tso_worker *tw, tso_cid cid);
 nam_status tso_wait_for_by(struct tso_worker *tw, tso_cid cid, const struct tso_timeout *p);
 
-/* No snapshot below this is used or will be, by any live owner. As of the last tick; only rises. */
+/* No live owner uses a snapshot below this, or ever will. As of the last tick; only rises. */
 tso_cid tso_watermark(const struct tso *t);
 /* The prefix this process has seen. */
 tso_cid tso_prefix(const struct tso *t);
 
 /*
- * "Has everything that was under way, in any process, come to an end?" Take a
- * stamp; later tso_passed says true when every transaction that any process had
- * open at that moment is over. Neither parks; any thread.
+ * Whether all transactions of an earlier moment have ended, in all processes. Take a stamp at that
+ * moment; later tso_passed returns true when every transaction that any process had open then has
+ * ended. Neither parks; any thread.
  */
 uint64_t tso_stamp(const struct tso *t);
 bool tso_passed(const struct tso *t, uint64_t stamp);
 
 /*
- * The connection of this worker to home broke under a mark: fn(arg) is called, on its thread, and
- * owes tso_home_again. Without fn the process abandons itself (tso_abandon) then.
+ * Sets a callback for a connection to home that breaks under a mark: fn(arg) is called, on this
+ * worker's thread, and owes tso_home_again. Without fn the process then gives itself up
+ * (tso_abandon).
  */
 void tso_on_home_lost(struct tso_worker *tw, void (*fn)(void *arg), void *arg);
 /*
- * NAM_OK: the worker has a new connection to home, and nothing executes any more of what it had
- * posted over the old one: marks in doubt are made again. Otherwise: it will not get one; others
- * recover what is in doubt. Its thread.
+ * NAM_OK: the worker has a new connection to home, and no verb that it had posted over the old one
+ * executes any more: marks in doubt are made again. Otherwise: it will not get one; a recoverer
+ * makes the marks in doubt. Its thread.
  */
 void tso_home_again(struct tso_worker *tw, nam_status st);
-/* Something of this worker waits for tso_home_again. Its thread. */
+/* True if a mark of this worker waits for tso_home_again. Its thread. */
 bool tso_in_doubt(const struct tso_worker *tw);
 
-/* One heartbeat: publishes promises, reads everybody's, raises the watermark, marks CIDs that are
- * nobody's. Called every few ms by one coroutine of the process. */
+/* One heartbeat: publishes promises, reads those of all slots, raises the watermark, marks CIDs
+ * without an owner. Called every few ms by one coroutine of the process. */
 nam_status tso_tick(struct tso_worker *tw);
 
-/* What this process has open it cannot end itself: it beats no more, and so others will fence it
- * and recover that. Workers may be closed with pins and claims open. Any thread. */
+/* This process gives itself up, because it cannot end its own transactions: its heart beats no
+ * more, so that another process fences and recovers it. Workers may be closed with pins and claims
+ * open. Any thread. */
 void tso_abandon(struct tso *t);
 bool tso_abandoned(const struct tso *t);
 
@@ -196,46 +199,46 @@ bool tso_abandoned(const struct tso *t);
 struct tso_lapse {
 	unsigned slot, epoch;
 	uint64_t word;
-	uint64_t still_ns;    /* without a beat, as far as we have watched */
-	enum net_heard heard; /* NET_UNHEARD: it is silent, else storage nodes have said that it is
-			       * gone */
+	uint64_t still_ns;    /* without a beat, as far as this process has watched */
+	enum net_heard heard; /* NET_UNHEARD: it is silent, else storage nodes have reported that it
+			       * is gone */
 };
-/* Is slot i such a one, as the last tick saw it? Any thread that may call net_heard_of(w). */
+/* True if slot i is such a slot by the last tick. Any thread that may call net_heard_of(w). */
 bool tso_lapsed(struct tso *t, struct net_worker *w, unsigned i, struct tso_lapse *out);
 /*
- * Fences the owner on every storage node and makes the slot ours to recover. NAM_CONFLICT: the
- * owner moved, or another process was first; nothing is ours. Otherwise not NAM_OK: not done; call
- * again. Needs a pin of this process, so that it does not go idle before tso_unseal. err: which
- * node does not answer, should one not; may be empty. In a coroutine.
+ * Fences the owner on every storage node and makes this process the slot's recoverer. NAM_CONFLICT:
+ * the slot has changed, or another process was first; nothing is sealed. Any other status but
+ * NAM_OK: not done; call again. Needs a pin of this process, so that it does not go idle before
+ * tso_unseal. err: the node that does not answer, if one does not; may be empty. In a coroutine.
  */
 nam_status tso_seal(struct tso_worker *tw, const struct tso_lapse *l, struct nam_err *err);
-/* All that the owner left is recovered: the slot is free. */
+/* All of the owner's transactions are recovered: frees the slot. */
 nam_status tso_unseal(struct tso_worker *tw, const struct tso_lapse *l);
-/* Has (owner, epoch) come to its end, and all its intents been recovered? */
+/* *ended = (owner, epoch) has ended, and all its intents have been recovered. */
 nam_status tso_ended(struct tso_worker *tw, unsigned owner, unsigned epoch, bool *yes);
-/* Marks a CID of an owner whose slot we have sealed, unless the prefix covers it (*was). All verbs
- * of it have completed. */
+/* Marks a CID of an owner whose slot this process has sealed, unless the prefix covers it (*was).
+ * All verbs of it have completed. */
 nam_status tso_mark_for(struct tso_worker *tw, tso_cid cid, unsigned note, bool *was);
 
 /*
- * What the recoverer knows of a slot that it cannot recover, for a while now, and why; why NULL:
+ * The recoverer reports a slot that it has been unable to recover for a while, and why; why NULL:
  * that is over. Waits end sooner while there is one. Any thread.
  */
 void tso_unrecovered(struct tso *t, unsigned slot, unsigned epoch, const char *why);
 bool tso_is_unrecovered(const struct tso *t, unsigned slot, unsigned epoch);
-/* Says in *tw's text that (slot, epoch) stands in the way, and answers NAM_STUCK. Its thread. */
+/* Records in *tw's text that (slot, epoch) delays it, and returns NAM_STUCK. Its thread. */
 nam_status tso_stuck_on(struct tso_worker *tw, unsigned slot, unsigned epoch);
-/* A line about the last NAM_STUCK of this worker, "" when it has been taken already. Its thread. */
+/* One line about the last NAM_STUCK of this worker, "" if it has been taken already. Its thread. */
 void tso_stuck_text(struct tso_worker *tw, char *out, size_t max);
 
 /* How many idle owners have lost their slots to the ticks of this process. On any thread. */
 uint64_t tso_seals(const struct tso *t);
 
-/* Counters for tests and figures, while no worker works. */
+/* Counters for tests and figures, while no worker runs. */
 struct tso_stats {
 	uint64_t snapshots, snapshot_reads, claims, claim_faas, marks, holes_marked, wrap_waits, seals,
 	    fenced;
-	uint64_t marks_again; /* over another connection */
+	uint64_t marks_again; /* made again over another connection */
 };
 void tso_stats(const struct tso *t, struct tso_stats *out);
 

@@ -174,7 +174,7 @@ struct client {
 	uint64_t last; /* snapshot before */
 };
 
-/* Snapshots rise, cover what was answered here, and never cover what nobody marked. */
+/* Snapshots rise, cover every commit answered here, and never cover an unmarked CID. */
 static void
 client_main(void *arg)
 {
@@ -197,7 +197,7 @@ client_main(void *arg)
 			assert_true(cid > pin.at);
 			if (nam_rng_below(d, 4) == 0)
 				net_sleep(p->w, nam_rng_below(d, 30000));
-			/* While it is not marked, nobody's snapshot covers it. */
+			/* While it is not marked, no snapshot covers it. */
 			for (unsigned k = 0; k < fix->procs; k++)
 				assert_true(tso_prefix(fix->p[k].tso) < cid);
 			mark(fix, c->p, &cl, 0);
@@ -228,7 +228,7 @@ busy(struct fixture *fix, unsigned clients, unsigned n)
 		net_sleep(fix->p[0].w, 100000);
 }
 
-/* When all is quiet everybody's snapshot covers everything, and the watermark follows. */
+/* When no process is at work, each snapshot covers every commit, and the watermark follows. */
 static void
 settled(struct fixture *fix)
 {
@@ -274,7 +274,7 @@ wraps(struct fixture *fix)
 		tso_stats(fix->p[i].tso, &s);
 		waits += s.wrap_waits;
 	}
-	assert_true(waits > 0); /* it was really tight */
+	assert_true(waits > 0); /* the vector was really full */
 }
 
 static void
@@ -285,7 +285,7 @@ test_wraps(void **state)
 		run(1 + (unsigned)seed % 4, 64, seed, wraps);
 }
 
-/* A vector of 64, and processes that come and go all the time. */
+/* A vector of 64, and processes that join and leave all the time. */
 struct busy_arg {
 	struct fixture *fix;
 	bool stop;
@@ -320,7 +320,7 @@ come_and_go(struct fixture *fix)
 		join(fix, i);
 		uint64_t floor = tso_prefix(fix->p[0].tso);
 		assert_int_equal(tso_snapshot(fix->p[i].tw, &pin, NULL), NAM_OK);
-		/* A newcomer is not behind: marks that were visible to others before it asked are
+		/* A joiner is not behind: marks that were visible to others before it asked are
 		 * visible to it. */
 		assert_true(pin.at >= floor);
 		net_sleep(fix->p[i].w, 3 * TICK_NS);
@@ -343,12 +343,13 @@ test_come_and_go(void **state)
 		run(1, 64, seed, come_and_go);
 }
 
-/* ---- holes: CIDs that are nobody's ---- */
+/* ---- holes: CIDs without an owner ---- */
 
 static void
 holes(struct fixture *fix)
 {
-	/* Somebody took five CIDs and is gone: nobody holds them, nobody will mark them. */
+	/* A process claimed five CIDs and is gone: no process holds them, and none will mark
+	 * them. */
 	uint64_t seen;
 	assert_int_equal(net_faa1(fix->p[0].w, net_plus(fix->anchor, offsetof(struct tso_anchor, counter)), 5,
 			     &seen, NULL),
@@ -405,7 +406,7 @@ idle_and_sealed(struct fixture *fix)
 	tso_unpin(q->tw, &pin);
 	assert_int_equal(tso_epoch(q->tso), epoch);
 	net_sleep(q->w, 200000000);
-	q->stall = true; /* stopped by its machine, say */
+	q->stall = true; /* stopped by its machine, for example */
 	busy(fix, 1, 40);
 	net_sleep(q->w, 1500000000);
 	struct tso_stats s;
@@ -420,7 +421,7 @@ idle_and_sealed(struct fixture *fix)
 	assert_int_equal(tso_owner(fix->p[2].tso), slot);
 	unsigned epoch2 = tso_epoch(fix->p[2].tso);
 	assert_int_not_equal(epoch2, epoch);
-	/* The sealed one wakes: elsewhere, anew, and up to date. */
+	/* The one that lost its slot wakes: in another slot, in another epoch, and up to date. */
 	uint64_t floor = tso_prefix(fix->p[0].tso);
 	q->stall = false;
 	assert_int_equal(tso_snapshot(q->tw, &pin, NULL), NAM_OK);
@@ -433,8 +434,8 @@ idle_and_sealed(struct fixture *fix)
 	fix->procs = 3;
 	busy(fix, 9, 40);
 	settled(fix);
-	/* Its owner is another, though the worker is the same: same slot would need another
-	 * epoch. */
+	/* Its owner slot is another, though the worker is the same: the same slot would need
+	 * another epoch. */
 	assert_true(tso_owner(q->tso) != slot || tso_epoch(q->tso) != epoch);
 	assert_int_equal(tso_epoch(fix->p[2].tso), epoch2);
 }
@@ -476,7 +477,7 @@ one_is_idle(struct fixture *fix)
 	net_sleep(fix->p[0].w, 500000000);
 	assert_int_equal(tso_snapshot(fix->p[0].tw, &pin, NULL), NAM_OK);
 	if (fix->scheme == TSO_PREASSIGNED)
-		assert_true(pin.at <= all + 4); /* one idle client freezes everybody */
+		assert_true(pin.at <= all + 4); /* one idle client stops the prefix for all */
 	else
 		assert_true(pin.at >= all + 60); /* an idle client costs nothing */
 	tso_unpin(fix->p[0].tw, &pin);
@@ -493,7 +494,7 @@ test_preassigned(void **state)
 
 /* ---- notes ---- */
 
-/* A note of one kind says nothing of the other. */
+/* A note of one kind does not count as the other kind. */
 static void
 notes(struct fixture *fix)
 {
@@ -557,7 +558,7 @@ asker_alone(struct fixture *fix, unsigned clients, struct tso_stats *used)
 	uint64_t ticks = (net_now_ns(fix->p[0].w) - began) / TICK_NS + 2;
 	tso_stats(fix->p[0].tso, used);
 	used->snapshots -= before.snapshots;
-	used->snapshot_reads -= before.snapshot_reads + ticks; /* a heartbeat reads, too */
+	used->snapshot_reads -= before.snapshot_reads + ticks; /* a heartbeat READs as well */
 }
 static void
 budgets(struct fixture *fix)
@@ -612,8 +613,7 @@ freezer_main(void *arg)
 	*f->done = true;
 }
 
-/* What it is given now covers all that was marked before it asked, and nobody's watermark passes
- * it. */
+/* Its next snapshot covers all marks made before it asked, and no watermark passes it. */
 static void
 good_snapshot(struct fixture *fix, unsigned i)
 {
@@ -662,7 +662,7 @@ slow_joiners(struct fixture *fix)
 		laps += tso_prefix(fix->p[0].tso) > from + fix->vector;
 		leave(fix, 1);
 	}
-	assert_true(laps > STEPS / 10); /* as long as it has no slot, nobody waits for it */
+	assert_true(laps > STEPS / 10); /* as long as it has no slot, it delays no process */
 	work_ends(&b);
 }
 static void
@@ -673,8 +673,8 @@ test_slow_joiners(void **state)
 		run(1, 64, seed, slow_joiners);
 }
 
-/* Somebody joins while the only other one writes its promises, so that they may be torn each time
- * he READs them. */
+/* A process joins while the only other one writes its promises, so that they may be torn each time
+ * the joiner READs them. */
 static void
 at_a_beat(struct fixture *fix)
 {
@@ -759,7 +759,7 @@ sleepers(struct fixture *fix)
 		assert_true(frozen);
 	}
 	assert_int_equal(tso_joins(q->tso), joins);
-	assert_true(laps > STEPS / 6); /* nobody waits for one that sleeps */
+	assert_true(laps > STEPS / 6); /* a sleeping process delays no other */
 	struct tso_stats s;
 	tso_stats(q->tso, &s);
 	assert_int_equal(s.holes_marked, 0);
@@ -805,7 +805,7 @@ notes_asleep(struct fixture *fix)
 		assert_true(pin.at >= cid);
 		assert_true(tso_noted(q->tso) >= told[0] && tso_noted_memory(q->tso) >= told[1]);
 		assert_true(tso_noted(q->tso) <= pin.at && tso_noted_memory(q->tso) <= pin.at);
-		/* What the vector still shows is not guessed. */
+		/* A note that the vector still shows is not guessed. */
 		if (round % 2 == 0) {
 			assert_int_equal(tso_noted(q->tso), told[0] ? told[0] : noted[0]);
 			assert_int_equal(tso_noted_memory(q->tso), told[1] ? told[1] : noted[1]);
@@ -827,7 +827,7 @@ test_notes_asleep(void **state)
 	lease_ms = 100;
 }
 
-/* ---- told dead, and asked before it dies ---- */
+/* ---- told dead, and asked before it is fenced ---- */
 
 static bool
 lapses(struct fixture *fix, struct tso_lapse *l, uint64_t within_ns)
@@ -854,8 +854,8 @@ told(struct fixture *fix)
 	bool ended;
 	assert_int_equal(tso_pin_now(fix->p[0].tw, &mine), NAM_OK);
 	net_sleep(fix->p[0].w, 3 * TICK_NS);
-	/* Silent for a third of a lease it says that it lives; its silence counts anew, and a
-	 * rumour is not believed. */
+	/* Silent for a third of a lease it answers that it lives; its silence counts from zero
+	 * again, and a rumour is not believed. */
 	assert_int_equal(tso_pin_now(q->tw, &pin), NAM_OK);
 	net_sleep(q->w, 3 * TICK_NS);
 	unsigned slot = tso_owner(q->tso), epoch = tso_epoch(q->tso);
@@ -885,8 +885,8 @@ told(struct fixture *fix)
 	assert_int_equal(tso_ended(fix->p[0].tw, slot, epoch, &ended), NAM_OK);
 	assert_true(ended);
 	tso_unpin(q->tw, &pin);
-	/* One that is asleep and said to have left loses its slot at once, without being fenced: it
-	 * takes another. */
+	/* A sleeping process that is said to have left loses its slot at once, without being
+	 * fenced: it takes another. */
 	join(fix, 2);
 	while (!tso_is_idle(fix->p[2].tso))
 		net_sleep(fix->p[0].w, TICK_NS);
@@ -921,7 +921,7 @@ test_told(void **state)
 	lease_ms = 100;
 }
 
-/* ---- an entry that somebody READs is not used again ---- */
+/* ---- an entry that a process READs is not used again ---- */
 
 static void
 read_under_way(struct fixture *fix)
@@ -964,7 +964,7 @@ anchor_of(struct fixture *fix)
 			net_offset_of(fix->anchor));
 }
 
-/* A slot whose epochs are used up is left alone: a lock word of before must not come again. */
+/* A slot whose epochs are used up is not taken: an earlier lock word must not come again. */
 static void
 epochs(struct fixture *fix)
 {
@@ -1043,14 +1043,15 @@ test_joins(void **state)
 	net_sim_close(fix.sim);
 }
 
-/* The counter begins again, in a next view: the same counts are other CIDs, above all of before. */
+/* The counter begins again, in a next view: the same counts are other CIDs, above all earlier
+ * ones. */
 static void
 next_view(struct fixture *fix)
 {
 	tso_cid last = 0;
 	for (unsigned view = 1; view <= 3; view++) {
 		fix->first = ((uint64_t)view << TSO_COUNT_BITS) + 1;
-		if (view > 1) { /* all have left, and the memory is as it was made, but for that */
+		if (view > 1) { /* all have left, and the memory is as it was made, except that */
 			struct tso_anchor *a = anchor_of(fix);
 			a->counter = fix->first;
 			a->hint = fix->first - 1;
@@ -1081,7 +1082,7 @@ test_next_view(void **state)
 		run(2, 64, seed, next_view);
 }
 
-/* joins N: nothing but so many processes that come and go, one after the other. */
+/* joins N: only so many processes that join and leave, one after the other. */
 int
 main(int argc, char **argv)
 {
