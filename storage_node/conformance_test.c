@@ -15,7 +15,7 @@ struct world {
 	enum net_kind kind;
 	bool services;                         /* the nodes host some */
 	bool served;                           /* by a server thread; else embedded */
-	const struct sn_server_config *server; /* NULL: as it comes */
+	const struct sn_server_config *server; /* NULL = the default */
 	unsigned nodes;
 	struct sn_region *region[NODES_MAX];
 	struct test_node node[NODES_MAX];
@@ -142,7 +142,7 @@ main(void)
 		cmocka_unit_test(tcp),
 		cmocka_unit_test(verbs),
 	};
-	/* In the machines of tests/rdma_vm the others have nothing new to say. */
+	/* In the machines of tests/rdma_vm the other fabrics test nothing new. */
 	if (getenv("NAMDB_TEST_RDMA") != NULL)
 		cmocka_set_test_filter("verbs");
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,11 @@
 /*
- * cycles_test.c -- peers come, work and go, or are killed at any moment: nothing of them may stay.
+ * cycles_test.c -- peers come, work and go, or are killed at any moment: no resource of them may
+ * stay.
  *
- * 1,000 cycles on each fabric: most connect and leave in this process, every tenth is a
- * process of its own that is killed while its verbs are out. Then the node has no peers, this
- * process has as many descriptors as before, and (under the address sanitizer) no memory is lost.
- * On verbs (NAMDB_TEST_RDMA) tests/rdma_vm also compares what the kernel holds.
+ * 1,000 cycles on each fabric: most connect and leave in this process, every tenth is a process of
+ * its own that is killed while its verbs are out. Then the node has no peers, this process has as
+ * many descriptors as before, and (under the address sanitizer) no memory is lost. On verbs
+ * (NAMDB_TEST_RDMA) tests/rdma_vm also compares the kernel's objects.
  */
 #include <base/clock.h>
 #include <net/net.h>
@@ -27,11 +28,11 @@ static const char *self;
 
 struct work {
 	struct net_worker *w;
-	unsigned rounds; /* 0: for ever */
+	unsigned rounds; /* 0 = for ever */
 	nam_status status;
 };
 
-/* Words, bytes, and a long READ, so that something of every kind is out at any moment. */
+/* Words, bytes, and a long READ, so that verbs of every kind are out at any moment. */
 static void
 work_co(void *arg)
 {
@@ -182,7 +183,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(tcp),
 		cmocka_unit_test(verbs),
 	};
-	/* In the machines of tests/rdma_vm the other two have nothing new to say. */
+	/* In the machines of tests/rdma_vm the other two fabrics test nothing new. */
 	if (getenv("NAMDB_TEST_RDMA") != NULL)
 		cmocka_set_test_filter("verbs");
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* extent_test.c -- several workers take and give extents at once, over shm and tcp: nobody ever
- * gets what another holds. */
+/* extent_test.c -- several workers take and give extents at once, over shm and tcp: no extent ever
+ * has two owners. */
 #include <base/rng.h>
 #include <net/local.h>
 #include <net/net.h>
@@ -18,7 +18,7 @@
 enum { SIZE = 4 << 20, EXTENTS = SIZE / NET_EXTENT, THREADS = 3, CO = 4, ROUNDS = 300, HELD = 4 };
 
 static struct test_node node;
-static atomic_uint owner[EXTENTS]; /* who holds it; 0: nobody */
+static atomic_uint owner[EXTENTS]; /* its holder, 0 = none */
 static atomic_uint wrongs, taken, full;
 static atomic_uint next_id;
 
@@ -42,7 +42,7 @@ walker(void *arg)
 				atomic_fetch_add(&wrongs, 1);
 				return;
 			}
-			/* N1: zeros, though others have written here before */
+			/* N1: zeros, though it has been written to before */
 			uint64_t words[64];
 			if (net_read1(w, held[n], words, sizeof words, NULL) != NAM_OK)
 				atomic_fetch_add(&wrongs, 1);
@@ -102,7 +102,7 @@ many_hands(void **state)
 		pthread_join(t[i], NULL);
 	assert_int_equal(atomic_load(&wrongs), 0);
 	assert_true(atomic_load(&taken) > 100);
-	/* all came home: the stack holds every extent that bump ever gave, once */
+	/* all have come back: the stack holds every extent that bump ever gave, once */
 	const struct net_super *s = sn_local(node.region)->base;
 	bool met[EXTENTS] = { false };
 	unsigned count = 0;
@@ -118,7 +118,7 @@ many_hands(void **state)
 	test_node_stop(&node);
 }
 
-/* A stack that somebody damaged is judged, not followed. */
+/* A damaged stack is detected, not followed. */
 static void
 corrupt_body(void *arg)
 {
@@ -157,7 +157,7 @@ corrupt(void **state)
 	sn_region_close(r);
 }
 
-/* What sn_region_open refuses, and that a region is what it says. */
+/* The errors of sn_region_open, and the properties of a region. */
 static void
 regions(void **state)
 {
@@ -192,7 +192,7 @@ regions(void **state)
 	sn_region_beat(r, 3);
 	assert_int_equal(s->beat, beat + 1);
 	assert_int_equal(s->peers, 3);
-	/* sealed: nobody shrinks it under a mapper's feet */
+	/* sealed: it cannot shrink while a peer has it mapped */
 	assert_int_not_equal(ftruncate(sn_region_fd(r), 4096), 0);
 	sn_region_close(r);
 	sn_region_close(again);

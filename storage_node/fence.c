@@ -1,27 +1,27 @@
 /*
- * fence.c -- shutting processes out of this node (net_fence_process): no new connections, an end to
- * the old ones.
+ * fence.c -- fences processes at this node (net_fence_process): no new connections, an end to the
+ * old ones.
  *
- * Everything goes by the identity that a proven peer's hello carries. W3 of net/wire.h holds
+ * A process is known by the identity that a proven peer's hello carries. W3 of net/wire.h holds
  * because
- *	- the identity is among those refused before anything of it is ended: whoever proves himself
- *        later is refused;
- *	- the thread that executes a stream's verbs has ended; what lies in its buffers, here or in
- *        the socket, is thrown away;
- *	- an atomic of a stream that went through the loopback queue pair was done, or that queue
+ *      - the identity is refused before any of its connections is ended: a later proof of it is
+ *        refused;
+ *      - the thread that executes a stream's verbs has ended; the bytes in its buffers, here or in
+ *        the socket, are thrown away;
+ *      - an atomic of a stream that went through the loopback queue pair was done, or that queue
  *        pair is gone;
- *	- a queue pair is destroyed before this returns, and with it the device's right to execute
+ *      - a queue pair is destroyed before this returns, and with it the device's right to execute
  *        for it;
- *	- shards that serve rings have said that they serve it no more, or none of them has a client
- *        of it;
- *	- a process that has mapped the memory is killed, and its end awaited. It was taken hold of
- *        (pidfd) before it proved itself over the very socket whose peer it is, so it was alive
- *        then, and its number not yet another's. A connection of role SHM that ends by itself needs
- *        no kill: a net unmaps before it closes, and the kernel takes a dead process's memory
- *        before its descriptors.
+ *      - each shard that serves rings has confirmed that it does not serve it any more, or has no
+ *        client of it;
+ *      - a process that has mapped the memory is killed, and its end awaited. The pidfd was taken
+ *        before the process proved itself over the socket whose peer it is, so it was alive then,
+ *        and its process number was its own. A connection of role SHM that ends by itself needs no
+ *        kill: a net unmaps before it closes, and the kernel takes a dead process's memory before
+ *        its descriptors.
  *
- * Asking (role ASK) goes before that and changes nothing (W5): whoever asks decides by the answer
- * whether to shut out.
+ * Asking (role ASK) comes before that and changes nothing (W5): the asking process decides by the
+ * answer whether to fence.
  */
 #include <base/clock.h>
 #include <base/log.h>
@@ -42,7 +42,7 @@
 #define SO_PEERPIDFD 77
 #endif
 
-/* Killed, not dead yet. */
+/* Killed, but not dead yet. */
 struct sn_dying {
 	struct sn_dying *next;
 	uint64_t identity;
@@ -67,15 +67,18 @@ sn_fence_hold(struct sn_conn *c)
 	socklen_t len = sizeof who;
 	if (getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &who, &len) != 0)
 		return;
-	/* 0: of a PID namespace that we do not see; its end we may hear of, but not kill it. */
+	/* 0: of a PID namespace that this process does not see; it may hear of the peer's end, but
+	 * cannot kill it. */
 	c->pid = who.pid;
 	len = sizeof c->pid_fd;
-	/* Where the kernel gives it for the very peer, not by number, it cannot be another's. */
+	/* If the kernel gives the pidfd of the very peer, not by number, it cannot belong to
+	 * another process. */
 	if (getsockopt(c->fd, SOL_SOCKET, SO_PEERPIDFD, &c->pid_fd, &len) != 0)
 		c->pid_fd = who.pid > 0 ? (int)syscall(SYS_pidfd_open, who.pid, 0) : -1;
 }
 
-/* From here on nothing of it executes. The connection itself ends when nobody can be holding it. */
+/* From here on no verb of it executes. The connection itself ends when no thread can be using
+ * it. */
 static void
 cut(struct sn_server *s, struct sn_conn *c)
 {
@@ -106,7 +109,8 @@ sn_fence_admit(struct sn_server *s, struct sn_conn *c)
 	return NET_YES;
 }
 
-/* Whether the process behind a connection of role SHM is as good as dead. */
+/* The verdict on the process behind a connection of role SHM: NET_YES if it is dead or being
+ * killed. */
 static enum net_verdict
 kill_process(struct sn_server *s, struct sn_conn *c)
 {
@@ -139,8 +143,8 @@ sn_fence_begin(struct sn_server *s, struct sn_conn *c)
 		if (p->cut || p->hello.identity != identity)
 			continue;
 		if (p->role == NET_ROLE_SHM) {
-			/* One that cannot be killed stays, so that this is seen again by who asks
-			 * again. */
+			/* If the process cannot be killed, its connection stays, so that the next
+			 * fence finds it again. */
 			enum net_verdict v = kill_process(s, p);
 			if (v != NET_YES) {
 				c->fence_verdict = v;
@@ -190,7 +194,7 @@ sn_fence_answered(struct sn_server *s, struct sn_conn *c, const struct net_news 
 {
 	if (answer->nonce == 0)
 		return false;
-	/* To a question that nobody waits for any more it may come, too. */
+	/* An answer may also come when no process waits for it any more. */
 	for (struct sn_conn *p = s->peers; p != NULL; p = p->next) {
 		if (p->role != NET_ROLE_ASK || p->cut || p->ask_nonce != answer->nonce ||
 		    p->ask_whom != c->hello.identity)
@@ -204,7 +208,7 @@ sn_fence_answered(struct sn_server *s, struct sn_conn *c, const struct net_news 
 	return true;
 }
 
-/* The answer is there, or none is to be waited for. */
+/* True if the answer has come, or none can come. */
 static bool
 is_answered(const struct sn_server *s, const struct sn_conn *c, uint64_t now)
 {
@@ -216,13 +220,13 @@ is_answered(const struct sn_server *s, const struct sn_conn *c, uint64_t now)
 			control |= sn_news_carries(p);
 			mapped |= p->role == NET_ROLE_SHM;
 		}
-	/* What it has given up it is about to close: then nothing has to be killed. */
+	/* It is about to close the memory it has given up: then it does not have to be killed. */
 	return c->given_up ? !mapped : !control;
 }
 
 /* ---- the work ------------------------------------------------------------------------ */
 
-/* True while something of it may still execute. */
+/* True while a verb of it may still execute. */
 static bool
 lives(struct sn_server *s, const struct sn_conn *c)
 {
@@ -238,7 +242,7 @@ lives(struct sn_server *s, const struct sn_conn *c)
 void
 sn_fence_work(struct sn_server *s)
 {
-	/* An atomic that the device left undone is not done later either. */
+	/* An atomic that the device has not executed is not executed later either. */
 	sn_verbs_mend(s);
 	s->fencing = false;
 	uint64_t now = nam_clock_ns();
@@ -262,7 +266,8 @@ sn_fence_work(struct sn_server *s)
 				continue;
 			}
 			struct net_grant grant = { .verdict = c->fence_verdict };
-			sn_server_grant(s, c, &grant, -1); /* who has left asks again */
+			sn_server_grant(s, c, &grant, -1); /* if the asking process has left, it
+							    * asks again later */
 			c->cut = true;
 		}
 		if (c->cut)

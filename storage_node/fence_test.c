@@ -3,8 +3,8 @@
  * and is fenced.
  *
  * Nodes, victim and fencer are processes of their own, so that the victim may be killed. What must
- * hold: when the call returns, the memory of every node is still, and stays so, whatever the victim
- * tries. On verbs with NAMDB_TEST_RDMA=address.
+ * hold: when the call returns, the memory of every node does not change any more, although the
+ * victim goes on trying. On verbs with NAMDB_TEST_RDMA=address.
  */
 #include <base/clock.h>
 #include <net/handshake.h>
@@ -33,8 +33,8 @@ enum {
 	AREA_LEN = 1 << 20,
 	COROUTINES = 16,
 	THREADS = 2,
-	SHUT_OUT = 42, /* how a victim ends that has understood; */
-	ONE_AWAY = 43, /* not all nodes were there to say so */
+	SHUT_OUT = 42, /* exit code of a victim that knows that it is fenced; */
+	ONE_AWAY = 43, /* not all nodes were there to fence it */
 };
 
 static const char *rdma;
@@ -52,7 +52,7 @@ nap_ms(unsigned ms)
 
 struct child {
 	pid_t pid;
-	int fd; /* it says things here */
+	int fd; /* it reports here */
 };
 
 /* This program again, in another role: a fork alone would share our RDMA device's descriptors,
@@ -65,7 +65,7 @@ spawn(const char *role, const char *what, unsigned number)
 	assert_int_equal(pipe(fd), 0);
 	snprintf(out, sizeof out, "%d", fd[1]);
 	snprintf(n, sizeof n, "%u", number);
-	test_run_dir(); /* one for all */
+	test_run_dir(); /* one directory for all */
 	setenv("NAMDB_RUN", test_run_dir(), 1);
 	fflush(NULL);
 	struct child c = { .pid = fork(), .fd = fd[0] };
@@ -88,7 +88,7 @@ hear(struct child *c, void *into, size_t len)
 	assert_int_equal(read(c->fd, into, len), len);
 }
 
-/* Its exit status as waitpid says it. */
+/* Its exit status as waitpid returns it. */
 static int
 reap(struct child *c)
 {
@@ -173,7 +173,7 @@ struct hammer {
 	unsigned next;
 };
 
-/* Overwrites its own part of both nodes' areas with ever other bytes, and adds to their first
+/* Overwrites its own part of both nodes' areas with ever different bytes, and adds to their first
  * words. */
 static void
 hammer_co(void *arg)
@@ -227,8 +227,8 @@ victim_main(int out, const char *storage, enum net_kind kind)
 	for (unsigned i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 	/*
-	 * All its verbs have ended badly, because of the first node that has fenced it. The others
-	 * may still let it in; who has said no must stay with it.
+	 * All its verbs have ended with errors, because of the first node that has fenced it. The
+	 * others may still accept it; a node that has refused it must go on refusing.
 	 */
 	bool fenced[NODES] = { false }, away[NODES] = { false };
 	uint64_t until = nam_clock_ns() + UINT64_C(40000000000);
@@ -294,7 +294,7 @@ fence_co(void *arg)
 
 static char seen[AREA_LEN];
 
-/* How many of the nodes show something else than the picture. */
+/* How many of the nodes show other bytes than the picture. */
 static void
 compare_co(void *arg)
 {
@@ -319,7 +319,7 @@ changed(void)
 	return n;
 }
 
-/* Until the victim writes to all nodes. */
+/* Until the victim has written to all nodes. */
 static void
 wait_at_work(void)
 {
@@ -346,7 +346,7 @@ fencer_close(void)
 
 /* ---- tests --------------------------------------------------------------------------- */
 
-/* stopped: it stalls in the middle of work when it is fenced, and goes on later. */
+/* stopped: the victim stalls in the middle of work when it is fenced, and goes on later. */
 static void
 fence_victim(enum net_kind kind, enum net_kind fencer_kind, bool stopped)
 {
@@ -374,7 +374,7 @@ fence_victim(enum net_kind kind, enum net_kind fencer_kind, bool stopped)
 			assert_int_equal(changed(), 0);
 			nap_ms(5);
 		}
-		/* Again is no harm. */
+		/* A second fence does no harm. */
 		run(fence_co, NULL);
 		assert_int_equal(f.status, NAM_OK);
 		int status = reap(&victim);
@@ -407,7 +407,7 @@ shm(void **state)
 {
 	(void)state;
 	if (rdma != NULL)
-		skip(); /* a node whose device has the atomics offers no shared memory */
+		skip(); /* a node whose device executes the atomics offers no shared memory */
 	fence_victim(NET_SHM, NET_TCP, false);
 	fence_victim(NET_SHM, NET_SHM, true);
 }
@@ -422,7 +422,7 @@ verbs(void **state)
 	fence_victim(NET_VERBS, NET_VERBS, true);
 }
 
-/* A node that does not answer is no reason to say yes; nor to do nothing. */
+/* If a node does not answer, the call does not succeed; but the other nodes fence. */
 static void
 node_away(void **state)
 {
@@ -469,9 +469,9 @@ zombies_and_friends(void **state)
 	f.w = mine;
 	f.status = NAM_OK;
 	run(picture_co, NULL);
-	assert_int_equal(f.status, NAM_OK); /* we are still served */
+	assert_int_equal(f.status, NAM_OK); /* our own identity is still served */
 	test_net_close(other, ow);
-	/* By shared memory our nodes would have to kill us all; they are other processes, so they
+	/* Over shared memory a node has to kill the process; the nodes are other processes, so they
 	 * can. */
 	fencer_close();
 	cluster_down(&c);
@@ -495,14 +495,14 @@ zombies_and_friends(void **state)
 				net_worker_close(ow);
 		}
 		net_close(other);
-		/* Gone by itself: nothing is left to be afraid of. */
+		/* The victim has ended by itself: the fence has nothing to do. */
 		run(fence_only_co, NULL);
 		assert_int_equal(f.status, NAM_OK);
 		fencer_close();
 	}
 	test_node_stop(&t);
 
-	/* Regions of this process alone: whoever is not here cannot touch them. */
+	/* Regions of this process alone: a process elsewhere cannot touch them. */
 	struct sn_region *r;
 	const struct sn_region_config rc = { .id = 1, .size = ROOM, .numa = -1, .embedded = true };
 	assert_int_equal(sn_region_open(&r, &rc, &f.err), NAM_OK);
@@ -598,7 +598,7 @@ replaced(void **state)
 	cluster_down(&c);
 }
 
-/* Only who knows the secret. */
+/* Only a process that knows the secret can fence. */
 static void
 strangers(void **state)
 {
@@ -637,7 +637,7 @@ call_co(void *arg)
 	assert_true(called != NAM_OK || answer == 5);
 }
 
-/* Services serve a process no more that is fenced, and others as before. */
+/* Services do not serve a fenced process any more, and serve others as before. */
 static void
 rings(void **state)
 {

@@ -1,8 +1,9 @@
 /*
- * fenced.c -- those who have been fenced (fenced.h): in the order in which it happened, and by a hash.
+ * fenced.c -- the fenced identities (fenced.h): in the order in which they were fenced, and by a
+ * hash.
  *
  * `place` is open addressing over a power of two of slots, at most half full; it holds places, so
- * growing moves no identity's place: fence.c and shards count on that.
+ * growing changes no identity's place, on which fence.c and the shards rely.
  */
 #include <base/hash.h>
 #include <storage_node/fenced.h>
@@ -11,7 +12,7 @@
 
 enum { SHUT_FIRST = 16, SHUT_MAX = 16 << 20 };
 
-/* Where it is, or would be. */
+/* Its slot, or the slot where it would be. */
 static uint32_t *
 slot(const struct sn_fenced *s, uint64_t identity)
 {

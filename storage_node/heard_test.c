@@ -1,10 +1,10 @@
 /*
- * heard_test.c -- what a process is told about others, and how it is asked before it is fenced, on
- * real nodes.
+ * heard_test.c -- the news that a process hears about others, and the question before it is fenced,
+ * on real nodes.
  *
  * Processes that die, stop or give up are this program again in another role. What must hold: a
- * hint needs the word of all nodes for NET_LEFT_NS, only a pidfd proves a death, a process that
- * says that it lives is left alone, one that gives up survives and touches nothing any more.
+ * hint needs the message of all nodes for NET_LEFT_NS; only a pidfd proves a death; a process that
+ * answers that it lives is not fenced; one that gives up survives and touches no region any more.
  */
 #include <base/clock.h>
 #include <base/log.h>
@@ -98,7 +98,7 @@ leave(struct observer *o)
 	test_net_close(o->net, o->w);
 }
 
-/* Until it says so, or the time is up. Returns how long it took. */
+/* Until the net has heard it, or the time is up. Returns how long it took. */
 static uint64_t
 until_heard(struct observer *o, uint64_t identity, enum net_heard what, unsigned ms)
 {
@@ -175,7 +175,7 @@ left_needs_all(void **state)
 	close(b);
 	assert_int_not_equal(until_heard(&o, 77, NET_LEFT, 5000), UINT64_MAX);
 	assert_true(nam_clock_ns() - from >= NET_LEFT_NS);
-	/* It is a hint: who comes back is there. */
+	/* It is only a hint: a process that comes back is there. */
 	a = come_as(0, NET_ROLE_CONTROL, 77, NULL);
 	assert_int_not_equal(until_heard(&o, 77, NET_UNHEARD, 5000), UINT64_MAX);
 	close(a);
@@ -199,8 +199,7 @@ back_in_time(void **state)
 			close(fd[i]);
 		bool early = !stays(&o, 78, NET_UNHEARD, 10);
 		fd[turn % NODES] = come_as(turn % NODES, NET_ROLE_CONTROL, 78, NULL);
-		/* On a machine that is busy with other things it may have been away for too
-		 * long. */
+		/* On a machine that is busy with other work it may have been away for too long. */
 		bool late = nam_clock_ns() - from > NET_LEFT_NS / 2;
 		assert_false(early && !late);
 		assert_true(stays(&o, 78, NET_UNHEARD, 80) || late);
@@ -214,8 +213,8 @@ back_in_time(void **state)
 	leave(&o);
 }
 
-/* A process that joins later asks: about one that left before, one that is there, one that nobody
- * ever was. */
+/* A process that joins later asks: about one that left before, one that is there, and an identity
+ * that never existed. */
 static void
 late_observer(void **state)
 {
@@ -226,9 +225,10 @@ late_observer(void **state)
 	assert_int_not_equal(until_heard(&o, 12345, NET_LEFT, 5000), UINT64_MAX);
 	close(fd);
 	assert_int_not_equal(until_heard(&o, 79, NET_LEFT, 5000), UINT64_MAX);
-	/* Of itself it hears nothing. */
+	/* It hears no news of itself. */
 	assert_true(stays(&o, net_identity(o.net), NET_UNHEARD, 100));
-	/* More of them than the table holds: each is told all the same, when it is asked for. */
+	/* More of them than the table holds: each is answered nevertheless when it is asked
+	 * about. */
 	for (uint64_t i = 0; i < 6000; i++)
 		net_heard_of(o.w, 100000 + i);
 	assert_int_not_equal(until_heard(&o, 100000, NET_LEFT, 5000), UINT64_MAX);
@@ -261,7 +261,7 @@ leaver(void *arg)
 	return NULL;
 }
 
-/* Nobody has to look often: news end the sleep. */
+/* No process has to look often: news end the sleep. */
 static void
 roused(void **state)
 {
@@ -277,8 +277,8 @@ roused(void **state)
 	pthread_join(t, NULL);
 	assert_true(s.slept_ns < 10000 * MS);
 	assert_true(s.news > 0);
-	/* Without news it sleeps as long as it was told to, and news that came before are not slept
-	 * over. */
+	/* Without news the sleep lasts as long as asked for; news that came before end it at
+	 * once. */
 	assert_int_not_equal(until_heard(&o, 80, NET_LEFT, 5000), UINT64_MAX);
 	s.news = 0;
 	test_in_coroutine(o.w, sleep_co, &s);
@@ -286,8 +286,8 @@ roused(void **state)
 	leave(&o);
 }
 
-/* A reader that stalls costs the node nothing, and others hear as before; it is told that it has
- * missed something. */
+/* A reader that stalls costs the node nothing, and others hear as before; it hears that it has
+ * missed messages. */
 static void
 stuck_reader(void **state)
 {
@@ -300,7 +300,7 @@ stuck_reader(void **state)
 	assert_true(stays(&o, 82, NET_UNHEARD, 80));
 	close(fd);
 	assert_int_not_equal(until_heard(&o, 82, NET_LEFT, 5000), UINT64_MAX);
-	/* It reads on: whole messages, and FORGET behind those that came. */
+	/* It reads again: whole messages, and FORGET behind those that came. */
 	unsigned got = 0;
 	bool forget = false;
 	for (;;) {
@@ -315,7 +315,7 @@ stuck_reader(void **state)
 	}
 	assert_true(forget);
 	assert_true(got < 1600);
-	/* And it is answered again. */
+	/* And its questions are answered again. */
 	struct net_news who = { .magic = NET_NEWS_MAGIC, .kind = NET_NEWS_WHO, .identity = 82 };
 	assert_int_equal(send(stuck, &who, sizeof who, 0), sizeof who);
 	assert_int_equal(recv(stuck, &who, sizeof who, MSG_WAITALL), sizeof who);
@@ -324,7 +324,7 @@ stuck_reader(void **state)
 	leave(&o);
 }
 
-/* What makes no sense ends that connection, and no other. */
+/* A message that makes no sense ends that connection, and no other. */
 static void
 bad_news(void **state)
 {
@@ -411,9 +411,9 @@ on_asked(void *arg)
 }
 
 /*
- * Works in the memory of all nodes for as long as it is let. A word there holds a number other than
- * 0 before anybody works, so a READ that comes back well and shows 0 has shown what is no memory of
- * the node's.
+ * Works in the memory of all nodes as long as its verbs succeed. A word there holds a number other
+ * than 0 before the work begins, so a READ that succeeds and shows 0 has not shown the node's
+ * memory.
  */
 static void
 hammer_co(void *arg)
@@ -488,8 +488,8 @@ heart_thread(void *arg)
 	return NULL;
 }
 
-/* role: "lives", "gives-up", "mute" (nothing answers), "deaf" (the thread that would answer does
- * not run). */
+/* role: "lives", "gives-up", "mute" (it has no answering function), "deaf" (the thread that would
+ * answer does not run). */
 static void
 victim_main(const char *role, int out, const char *at, enum net_kind kind)
 {
@@ -526,7 +526,7 @@ victim_main(const char *role, int out, const char *at, enum net_kind kind)
 		_exit(3);
 	for (unsigned i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
-	/* The work has ended badly: why? */
+	/* The work has ended with errors: why? */
 	for (unsigned i = 0; i < 20000 && net_membership(the_net) != NET_FENCED; i++)
 		nap_ms(1);
 	const char *why = net_membership_why(the_net);
@@ -536,9 +536,9 @@ victim_main(const char *role, int out, const char *at, enum net_kind kind)
 		_exit(5);
 	if (strcmp(role, "gives-up") == 0 && (atomic_load(&asked) == 0 || strstr(why, "given up") == NULL))
 		_exit(6);
-	if (strcmp(role, "gives-up") != 0 && strstr(why, "stood still") == NULL)
+	if (strcmp(role, "gives-up") != 0 && strstr(why, "was silent") == NULL)
 		_exit(7);
-	/* And so it stays, at all nodes at once where it has given up itself. */
+	/* And this is final, at all nodes at once if it has given itself up. */
 	uint64_t word;
 	struct net_worker *more;
 	if (strcmp(role, "gives-up") == 0 &&
@@ -601,13 +601,13 @@ dies_over(enum net_kind kind)
 		assert_int_equal(f.status, NAM_OK);
 		fenced = f.took_ns > fenced ? f.took_ns : fenced;
 		assert_int_equal(WTERMSIG(reap(&c)), SIGKILL);
-		/* One that asks later is told, too. */
+		/* A process that asks later hears it as well. */
 		struct observer late = observe();
 		assert_int_not_equal(until_heard(&late, c.identity, NET_DEAD, 5000), UINT64_MAX);
 		leave(&late);
 		leave(&o);
 	}
-	printf("dead over %s: told after %.1f ms, shut out in %.1f ms at worst\n", net_kind_name(kind),
+	printf("dead over %s: told after %.1f ms, fenced in %.1f ms at worst\n", net_kind_name(kind),
 	    (double)worst / 1e6, (double)fenced / 1e6);
 }
 
@@ -640,8 +640,8 @@ closed_is_not_dead(void **state)
 	leave(&o);
 }
 
-/* A control connection that breaks, on the way, is made anew by the process itself: it goes on
- * being there, and heard. */
+/* A control connection that breaks, on the way, is replaced by the process itself: it stays a
+ * member, and hears news. */
 static void
 broken_control(void **state)
 {
@@ -696,7 +696,7 @@ asked_over(enum net_kind kind)
 {
 	struct observer o = observe();
 	prepare_area(&o);
-	/* It lives, and is left alone; again and again. */
+	/* It lives, and is not fenced; again and again. */
 	struct child c = spawn("lives", kind);
 	for (unsigned i = 0; i < 3; i++) {
 		struct fencer f = fence(&o, c.identity, 10000);
@@ -711,11 +711,10 @@ asked_over(enum net_kind kind)
 			assert_true(counter(k) > was[k]);
 		}
 	}
-	/* It stalls: nothing is said, and it is fenced when the grace is over, not before. */
+	/* It stalls: it does not answer, and is fenced when the grace is over, not before. */
 	int status;
 	kill(c.pid, SIGSTOP);
-	assert_int_equal(
-	    waitpid(c.pid, &status, WUNTRACED), c.pid); /* all of its threads, not soon but now */
+	assert_int_equal(waitpid(c.pid, &status, WUNTRACED), c.pid); /* all of its threads, at once */
 	assert_true(WIFSTOPPED(status));
 	struct fencer f = fence(&o, c.identity, 300);
 	assert_int_equal(f.status, NAM_OK);
@@ -729,7 +728,7 @@ asked_over(enum net_kind kind)
 		assert_int_equal(status, FINE << 8);
 	assert_int_equal(counter(0), was);
 
-	/* It gives up: it survives, and touches nothing any more. */
+	/* It gives up: it survives, and touches no region any more. */
 	for (unsigned turn = 0; turn < 5; turn++) {
 		c = spawn("gives-up", kind);
 		f = fence(&o, c.identity, 10000);
@@ -746,7 +745,8 @@ asked_over(enum net_kind kind)
 		for (unsigned k = 0; k < NODES; k++)
 			assert_int_equal(counter(k), is[k]);
 	}
-	/* It has nobody who answers, or that one's thread does not run: as if it were silent. */
+	/* It has no answering function, or the thread that would answer does not run: the same as
+	 * silence. */
 	const char *const silent[] = { "mute", "deaf" };
 	for (unsigned i = 0; i < 2; i++) {
 		c = spawn(silent[i], kind);
@@ -759,7 +759,7 @@ asked_over(enum net_kind kind)
 		else
 			assert_int_equal(status, FINE << 8);
 	}
-	/* It is not there: nobody waits for an answer. */
+	/* It has no connection: the node does not wait for an answer. */
 	f = fence(&o, c.identity, 10000);
 	assert_int_equal(f.status, NAM_OK);
 	assert_true(f.took_ns < 5000 * MS);
@@ -783,7 +783,7 @@ asked_shm(void **state)
 	asked_over(NET_SHM);
 }
 
-/* An answer to another question, of another process, or too late is none. */
+/* An answer to another question, of another process, or too late does not count. */
 static void
 false_answers(void **state)
 {
@@ -836,7 +836,7 @@ false_answers(void **state)
 	assert_int_equal(grant.verdict, NET_YES);
 	n.nonce ^= 1;
 	send(fd, &n, sizeof n, 0); /* too late; harmless */
-	/* W5: nothing was done to it. */
+	/* W5: it has not been fenced. */
 	assert_int_equal(sn_fenced_find(sn_region_fenced(node[0].region), 90), 0);
 	struct net_news who = { .magic = NET_NEWS_MAGIC, .kind = NET_NEWS_WHO, .identity = 90 };
 	assert_int_equal(send(other, &who, sizeof who, 0), sizeof who);
@@ -859,7 +859,7 @@ read_co(void *arg)
 	*st = net_read1(first, net_at(1, 0), &word, 8, NULL);
 }
 
-/* In the child nothing works, and nothing it does reaches the parent's connections or the node's
+/* In the child no call works, and no call of it reaches the parent's connections or the node's
  * memory. */
 static void
 forked_over(enum net_kind kind)
@@ -888,7 +888,7 @@ forked_over(enum net_kind kind)
 		if (look != NULL)
 			memset(look, 0x77, 4096); /* a stray pointer */
 		test_net_close(the_net, first);
-		/* It may be a process of the cluster by itself. */
+		/* It may join the cluster with a net of its own. */
 		test_net_open(&nc, &the_net, &first);
 		test_in_coroutine(first, read_co, &st);
 		test_net_close(the_net, first);
@@ -911,13 +911,13 @@ forked(void **state)
 {
 	(void)state;
 #ifdef __SANITIZE_THREAD__
-	skip(); /* it knows no threads in a child of a process with threads */
+	skip(); /* the sanitizer supports no threads in a child of a process with threads */
 #endif
 	forked_over(NET_TCP);
 	forked_over(NET_SHM);
 }
 
-/* A process with a child that lives on: its death is told all the same. */
+/* A process with a child that lives on: others hear of its death nevertheless. */
 static void
 parent_main(int out, const char *at, enum net_kind kind)
 {
@@ -971,8 +971,7 @@ child_lives_on(void **state)
 
 /* ---- identities ------------------------------------------------------------------------------ */
 
-/* A fresh identity that is fenced already, by chance, is no reason to fail: another one is
- * drawn. */
+/* A fresh identity that is fenced already, by chance, is replaced by another draw. */
 static void
 drawn_anew(void **state)
 {
@@ -992,7 +991,7 @@ drawn_anew(void **state)
 	net_close(n);
 }
 
-/* A million of them, each found, none that was not added, and quickly. */
+/* A million of them, each found, none found that was not added, and quickly. */
 static void
 many_fenced(void **state)
 {
@@ -1008,7 +1007,8 @@ many_fenced(void **state)
 		assert_int_equal(sn_fenced_find(s, i * 0x9e37 + 1), 0);
 	assert_int_equal(sn_fenced_add(s, 0x9e37), 1);
 	assert_int_equal(sn_fenced_count(s), N);
-	assert_true(nam_clock_ns() - from < 90000 * MS); /* one after the other it would be hours */
+	assert_true(nam_clock_ns() - from < 90000 * MS); /* one after the other it would take
+							  * hours */
 }
 
 int

@@ -1,13 +1,13 @@
 /*
- * news.c -- what peers are told about each other over their control connections: LEFT, BACK, DEAD
+ * news.c -- sends peers news of each other over their control connections: LEFT, BACK, DEAD
  * (net/wire.h, W4 and W7).
  *
- * A process of which this node has a pidfd is held from the grant on, and for a little longer than
- * its connection: the kernel closes a dying process's sockets before its pidfd says that it has
- * ended. A process that only closes its connections is let go of again.
+ * The node keeps the pidfd of a process from the grant on, and for a little longer than its
+ * connection: the kernel closes a dying process's sockets before its pidfd shows the end. If a
+ * process only closes its connections, the node drops the pidfd later.
  *
- * Nobody is waited for. A message that a socket does not take is dropped, and the peer owed FORGET:
- * from then on nothing of what was said before may be believed, and the peer asks anew (WHO).
+ * The node waits for no peer. A message that a socket does not take is dropped, and the node owes
+ * that peer FORGET: after it, all earlier news are void, and the peer asks again (WHO).
  */
 #include <base/clock.h>
 #include <storage_node/server_internal.h>
@@ -25,7 +25,7 @@ enum { HELD_ALONE_MAX = 1024, DEAD = sizeof((struct sn_server *)0)->dead / sizeo
 struct sn_held {
 	struct sn_held *prev, *next;
 	uint64_t identity;
-	uint64_t until_ns; /* 0: its connection is open */
+	uint64_t until_ns; /* 0 = its connection is open */
 	int pid_fd;
 };
 
@@ -35,7 +35,7 @@ sn_news_carries(const struct sn_conn *c)
 	return c->role == NET_ROLE_CONTROL || c->role == NET_ROLE_SHM;
 }
 
-/* Does it say that its process is there? */
+/* True if the connection shows that its process is there. */
 static bool
 counts(const struct sn_conn *c)
 {
@@ -75,7 +75,7 @@ send_rest(struct sn_conn *c)
 	return c->news_left == 0;
 }
 
-/* False: it is dropped. */
+/* False: the message is dropped. */
 static bool
 say(struct sn_conn *c, const struct net_news *news)
 {
@@ -97,7 +97,7 @@ sn_news_say(struct sn_server *s, struct sn_conn *c, const struct net_news *news)
 	s->behind |= c->behind || c->news_left > 0;
 }
 
-/* To all but whom it is about. */
+/* Sends to all peers but the process concerned. */
 static void
 tell(struct sn_server *s, enum net_news_kind kind, uint64_t identity)
 {
@@ -148,7 +148,7 @@ hold(struct sn_server *s, struct sn_conn *c)
 	struct sn_held *h = calloc(1, sizeof *h);
 	int fd = h != NULL ? fcntl(c->pid_fd, F_DUPFD_CLOEXEC, 0) : -1;
 	struct epoll_event e = { .events = EPOLLIN, .data.u64 = (uintptr_t)h | SN_HELD_TAG };
-	/* Without it there is no proof of its end, only the hint. */
+	/* Without a pidfd there is no proof of its end, only the hint. */
 	if (fd < 0 || epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &e) != 0) {
 		if (fd >= 0)
 			close(fd);
@@ -182,7 +182,7 @@ sn_news_gone(struct sn_server *s, struct sn_conn *c)
 	if (h != NULL) {
 		h->until_ns = nam_clock_ns() + LET_GO_NS;
 		if (s->held_alone++ >= HELD_ALONE_MAX)
-			h->until_ns = 1; /* with the next beat: it must not go while epoll's
+			h->until_ns = 1; /* with the next beat: it must not be freed while epoll's
 					  * events are looked at */
 	}
 	/* Its end may have been seen first; a peer that came between the two has not heard of
@@ -195,7 +195,7 @@ void
 sn_news_end(struct sn_server *s, struct sn_held *h)
 {
 	uint64_t identity = h->identity;
-	/* Its connection may outlive it, in a child's hands. */
+	/* Its connection may outlive it, in a child process. */
 	for (struct sn_conn *p = s->peers; p != NULL; p = p->next)
 		if (p->held == h)
 			p->held = NULL;

@@ -1,6 +1,6 @@
 /*
  * reconnect_test.c -- net_worker_reconnect: a connection breaks under load, the node is the same,
- * work goes on.
+ * and work goes on.
  *
  * The server is closed and opened again on the same region, as a network that broke would look to
  * its peers; with a fresh region it is a node that came back empty. On verbs with
@@ -56,7 +56,7 @@ server_up(struct test_node *t, const char *address)
 	assert_int_equal(pthread_create(&t->thread, NULL, test_node_main, t->server), 0);
 }
 
-/* What one worker did: done for sure, and asked for when the connection broke. */
+/* The work of one worker: surely done, and posted when the connection broke. */
 struct tally {
 	struct net_worker *w;
 	atomic_uint_fast64_t sure;
@@ -65,8 +65,8 @@ struct tally {
 	atomic_bool *stop;
 };
 
-/* Adds to a word, writes and reads back a row of its own, until something fails or it is told to
- * stop. */
+/* Adds to a word, writes and reads back a row of its own, until an operation fails or the test
+ * stops it. */
 static void
 add_co(void *arg)
 {
@@ -129,7 +129,7 @@ static void *
 breaker_main(void *arg)
 {
 	struct breaker *b = arg;
-	/* In the middle of things, however slow they go. */
+	/* In the middle of the work, however slow it goes. */
 	uint64_t before = atomic_load(b->sure), until = nam_clock_ns() + UINT64_C(20000000000);
 	do {
 		struct timespec nap = { 0, 20000000 };
@@ -139,7 +139,7 @@ breaker_main(void *arg)
 	return NULL;
 }
 
-/* With nothing out it is the monitor that tells. */
+/* With no op out the monitor notices it. */
 static void
 wait_lost(const struct net *net)
 {
@@ -166,8 +166,8 @@ open_all(struct test_node *node, enum net_kind kind, char address[128], struct n
 
 /*
  * Three times: eight coroutines at work, the connection breaks, all of them end with NAM_GONE, the
- * worker reconnects and goes on. What was acknowledged is there; what was not is there or not,
- * nothing else.
+ * worker reconnects and goes on. All acknowledged work is there; the other operations were executed
+ * or not.
  */
 static void
 breaks(enum net_kind kind)
@@ -188,13 +188,13 @@ breaks(enum net_kind kind)
 		assert_int_equal(pthread_create(&thread, NULL, breaker_main, &b), 0);
 		uint64_t before = t.sure;
 		load(&t);
-		assert_true(t.sure > before); /* something was going on */
+		assert_true(t.sure > before); /* work was going on */
 		assert_int_equal(pthread_join(thread, NULL), 0);
 		wait_lost(net);
 		look(t.w);
 		assert_int_equal(got_status, NAM_GONE);
 
-		/* Nobody there: it says so, and stays lost. */
+		/* No node answers: the call returns an error, and the node stays lost. */
 		assert_int_equal(net_worker_reconnect(t.w, 1, &err), NAM_GONE);
 		assert_non_null(strstr(err.text, address));
 		assert_true(net_node(net, 0)->lost);
@@ -210,20 +210,20 @@ breaks(enum net_kind kind)
 		assert_true(word >= t.sure && word <= t.sure + t.unknown);
 		assert_int_equal(t.wrong, 0);
 
-		/* The other worker's connection is its own: it is broken until it reconnects,
-		 * too. */
+		/* The other worker's connection is its own: it also stays broken until that worker
+		 * reconnects. */
 		look(other);
 		assert_int_equal(got_status, NAM_GONE);
 		assert_int_equal(net_worker_reconnect(t.w, 1, &err), NAM_OK);
 		assert_int_equal(net_worker_reconnect(other, 1, &err), NAM_OK);
 		assert_true(look(other) >= word);
 		assert_int_equal(got_status, NAM_OK);
-		/* A working connection may be made anew, too. */
+		/* A working connection may be replaced as well. */
 		assert_int_equal(net_worker_reconnect(other, 1, &err), NAM_OK);
 		look(other);
 		assert_int_equal(got_status, NAM_OK);
 	}
-	/* After all this an idle process is still told. */
+	/* After all this an idle process still hears of an end. */
 	server_down(&node);
 	wait_lost(net);
 	server_up(&node, address);
@@ -233,7 +233,7 @@ breaks(enum net_kind kind)
 	test_node_stop(&node);
 }
 
-/* The node came back with other memory: never again, and it says what happened. */
+/* The node came back with other memory: it is lost for good, and the error says what happened. */
 static void
 empty(enum net_kind kind)
 {
@@ -278,7 +278,7 @@ verbs(void **state)
 	empty(NET_VERBS);
 }
 
-/* Mapped memory has no connection to make anew: a clear no, and what was mapped stays as it was. */
+/* Mapped memory has no connection to replace: a clear error, and the mapping stays as it was. */
 static void
 shm(void **state)
 {
@@ -289,7 +289,7 @@ shm(void **state)
 	struct nam_err err = { 0 };
 	char address[128];
 	if (rdma != NULL)
-		skip(); /* a node whose device has the atomics offers no shared memory */
+		skip(); /* a node whose device executes the atomics offers no shared memory */
 	open_all(&node, NET_SHM, address, &net);
 	assert_int_equal(net_worker_open(net, &w, &err), NAM_OK);
 	assert_int_equal(net_worker_reconnect(w, 1, &err), NAM_UNSUPPORTED);

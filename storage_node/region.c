@@ -28,7 +28,7 @@ struct sn_region {
 	int fd;                   /* i */
 	unsigned id;              /* i */
 	const char *pages;        /* i */
-	struct sn_shards *shards; /* i  NULL: hosts nothing */
+	struct sn_shards *shards; /* i  NULL = hosts no services */
 	struct sn_fenced fenced;
 	/* the beating thread's */
 	uint64_t beats;
@@ -71,7 +71,7 @@ bind_memory(void *base, uint64_t size, int node, struct nam_err *err)
 	numa_bitmask_setbit(mask, (unsigned)node);
 	long rc = mbind(base, size, MPOL_BIND, mask->maskp, mask->size + 1, 0);
 	numa_free_nodemask(mask);
-	/* Containers often forbid it; the memory is good all the same. */
+	/* Containers often forbid it; the memory can be used nevertheless. */
 	if (rc != 0)
 		nam_log(NAM_LOG_WARN, "cannot bind memory to NUMA node %d (%s); going on unbound", node,
 		    strerror(errno));
@@ -101,9 +101,9 @@ sn_region_open(struct sn_region **out, const struct sn_region_config *cfg, struc
 	pthread_mutex_init(&r->fenced.lock, NULL);
 	r->fd = -1;
 	if (cfg->embedded) {
-		/* Nobody else will map it, so it need not be a file: anonymous memory gets
+		/* No other process will map it, so it need not be a file: anonymous memory gets
 		 * transparent huge pages on most systems, shared memory on few. Aligned, or the
-		 * first and last stay small. */
+		 * first and the last page stay small. */
 		size = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
 		char *wide = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -146,7 +146,7 @@ sn_region_open(struct sn_region **out, const struct sn_region_config *cfg, struc
 		bool asked = cfg->huge == SN_HUGE_AUTO && madvise(base, size, MADV_HUGEPAGE) == 0;
 		r->pages = asked ? "transparent huge pages where the system grants them" : "4 KiB pages";
 	}
-	/* A crash of this process should not write everybody's data to disk. */
+	/* A crash of this process should not write the data of the cluster to disk. */
 	madvise(base, size, MADV_DONTDUMP);
 	/* Shared memory, and a child of fork has no identity that could be fenced
 	 * (net/disarm.c). */
@@ -253,7 +253,8 @@ sn_region_beat(struct sn_region *r, unsigned peers)
 {
 	struct net_super *s = r->local.base;
 	uint64_t now = nam_clock_ns(), passed = now - r->cpu_at_ns;
-	/* Load over a tenth of a second, and half of what it was: a number a client can act on. */
+	/* Load over a tenth of a second, plus half of the value before: a number that a client can
+	 * use. */
 	if (passed >= 100000000) {
 		uint64_t cpu = process_cpu_ns();
 		uint32_t was = __atomic_load_n(&s->cpu_permille, __ATOMIC_RELAXED);
@@ -275,6 +276,6 @@ sn_region_touch(struct sn_region *r, uint64_t from, uint64_t len)
 		return;
 	if (len > size - from)
 		len = size - from;
-	/* Where the kernel does not know the advice, pages come at first touch, as ever. */
+	/* If the kernel does not know the advice, pages come at first touch. */
 	madvise((char *)r->local.base + from, len, MADV_POPULATE_WRITE);
 }

@@ -2,11 +2,11 @@
  * ring_qp.c -- the shard's end of a queue pair for answers: it WRITEs into a client's response ring
  * (net/ring/channel_verbs.c).
  *
- * Made by the door's thread when the client comes with its token (verbs.c), then given to a shard
- * with the connection beside it; from then on only that shard touches it. The one thing the door
- * still does is to end the connection beside it when the device says that the queue pair has ended
- * (sn_ring_qp_gone), while it holds the event that says so: rdma_destroy_id waits for that, so the
- * two cannot miss each other.
+ * Made by the server's thread when the client comes with its token (verbs.c), then given to a shard
+ * with the connection beside it; from then on only that shard touches it. One exception: when the
+ * device reports that the queue pair has ended, the server's thread ends the connection beside it
+ * (sn_ring_qp_gone) while it holds that event. rdma_destroy_id waits for the event, so the shard
+ * cannot free the queue pair meanwhile.
  */
 #include <net/provider/rdma.h>
 #include <storage_node/ring_qp.h>
@@ -23,7 +23,7 @@ enum { DEPTH = 128, SIGNAL_EVERY = 16, INLINE = 128 };
 struct sn_ring_qp {
 	struct sn_qp_tag tag; /* first */
 	struct rdma_cm_id *id;
-	struct ibv_pd *pd; /* the door's */
+	struct ibv_pd *pd; /* the server's */
 	struct ibv_cq *cq;
 	struct ibv_mr *mr;
 	int fd;           /* a duplicate of the connection beside it */
@@ -52,7 +52,7 @@ sn_ring_qp_new(struct rdma_cm_id *id, struct ibv_pd *pd, int fd)
 	if ((q->cq = ibv_create_cq(id->verbs, (int)q->depth + 1, q, NULL, 0)) == NULL)
 		goto fail;
 	a.send_cq = a.recv_cq = q->cq;
-	/* How much a device takes inline nobody says before: ask for less until it agrees. */
+	/* No call tells how many bytes a device takes inline: ask for fewer until it agrees. */
 	for (unsigned want = INLINE;; want /= 2) {
 		a.cap.max_inline_data = want;
 		if (rdma_create_qp(id, pd, &a) == 0)
@@ -154,7 +154,7 @@ sn_ring_qp_write(
 		.send_flags = len <= q->inline_max ? IBV_SEND_INLINE : 0,
 		.wr.rdma = { .remote_addr = to, .rkey = rkey } };
 	bool ok = post(q, &wr);
-	/* Behind the WRITE on the same queue pair: it has arrived when this is told. */
+	/* Behind the WRITE on the same queue pair: the WRITE has arrived when this completes. */
 	if (ok && announce && !q->imm) {
 		struct ibv_sge any = { (uintptr_t)from, 8, q->mr->lkey };
 		struct ibv_send_wr news = { .sg_list = &any, .num_sge = 1, .opcode = IBV_WR_SEND };

@@ -1,5 +1,5 @@
-/* rings_test.c -- message rings in bad company: rubbish, dead and stopped peers, no room left; and
- * what idling costs. */
+/* rings_test.c -- message rings with bad peers: invalid bytes, dead and stopped peers, no room
+ * left; and the cost of idling. */
 #include <base/clock.h>
 #include <net/handshake.h>
 #include <net/remote_internal.h>
@@ -35,7 +35,7 @@ rdma(void)
 	return at != NULL && *at != '\0' ? at : NULL;
 }
 
-/* This program once more, in another role: neither libibverbs nor a thread sanitizer outlives a
+/* This program once more, in another role: neither libibverbs nor a thread sanitizer survives a
  * fork beside threads. */
 static pid_t
 be(const char *what, char *a, char *b, char *c, char *d)
@@ -48,7 +48,7 @@ be(const char *what, char *a, char *b, char *c, char *d)
 	return pid;
 }
 
-/* A storage node, at the device where there is one, so that it is there for every fabric. */
+/* A storage node, at the device if there is one, so that it serves every fabric. */
 static int
 daemon_main(uint64_t ring_bytes, unsigned shards, int tell, const char *run_dir)
 {
@@ -56,7 +56,7 @@ daemon_main(uint64_t ring_bytes, unsigned shards, int tell, const char *run_dir)
 	struct sn_server *s;
 	struct nam_err err;
 	char listen[64], line[128] = "";
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails ends its nodes, too */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails also ends its nodes */
 	const struct sn_region_config rc = { .id = 1, .size = 16 << 20, .numa = -1 };
 	const struct sn_serve_config vc = {
 		.service = &echo, .services = 1, .ring_bytes = ring_bytes, .shards = shards
@@ -99,7 +99,7 @@ daemon_end(struct daemon *d)
 
 enum { FABRICS = 2 };
 
-/* Where a device has the node's atomics nobody maps its memory (V1). */
+/* If a device executes the node's atomics, no peer maps its memory (V1). */
 static enum net_kind
 fabric(unsigned i)
 {
@@ -210,10 +210,10 @@ scrawl(struct peer *p, uint64_t at, const uint64_t *words, uint32_t len)
 	net_worker_run(p->w, NULL, NULL);
 }
 
-/* ---- rubbish ------------------------------------------------------------------------ */
+/* ---- invalid bytes ------------------------------------------------------------------ */
 
-/* One client's ring holds no message: it loses its connection, within its timeout; the other
- * notices nothing. */
+/* One client's ring holds no message: it loses its connection, within its timeout; the other is not
+ * affected. */
 static void
 rubbish_over(enum net_kind kind)
 {
@@ -229,11 +229,11 @@ rubbish_over(enum net_kind kind)
 	for (unsigned i = 0; i < 4; i++) {
 		assert_int_equal(peer_try(&bad[i], &d, kind), NAM_OK);
 		assert_int_equal(channel(&bad[i], i % 2 == 0 ? NET_POLLING : NET_EVENTS, 20000), NAM_OK);
-		if (i >= 2) /* behind good ones */
+		if (i >= 2) /* behind sound ones */
 			assert_int_equal(call(&bad[i]), NAM_OK);
 		uint64_t words[4];
 		memcpy(words, rubbish[i], sizeof words);
-		if (i == 3) /* sound but for the seal */
+		if (i == 3) /* sound except the seal */
 			words[0] |= (uint64_t)bad[i].w->channels->out.number << 24;
 		scrawl(&bad[i], bad[i].w->channels->out.pos, words, i == 3 ? 32 : 8);
 	}
@@ -243,7 +243,7 @@ rubbish_over(enum net_kind kind)
 		sleep_ms(20);
 	}
 	for (unsigned i = 0; i < 4; i++) {
-		/* What it asks now lies behind, or over, what cannot be understood. */
+		/* Its next request lies behind, or over, the invalid bytes. */
 		assert_int_equal(call(&bad[i]), NAM_GONE);
 		assert_int_equal(channel(&bad[i], NET_POLLING, 0), NAM_OK);
 		assert_int_equal(call(&bad[i]), NAM_OK);
@@ -262,7 +262,7 @@ rubbish(void **state)
 		rubbish_over(fabric(i));
 }
 
-/* Connections of that role that ask for nonsense, say nothing, or go on talking. */
+/* Connections of that role that ask for nonsense, send nothing, or send too much. */
 static void
 bad_hellos(void **state)
 {
@@ -298,7 +298,7 @@ bad_hellos(void **state)
 		nam_status st =
 		    net_exchange(fd, &h, i == 7 ? 5 : sizeof h, &offer, sizeof offer, "node", until, &err);
 		assert_int_equal(st, i == 8 ? NAM_OK : NAM_REFUSED);
-		if (i == 8) { /* sound; and then it says something on a stream */
+		if (i == 8) { /* sound; and then it sends bytes on a stream */
 			assert_int_equal(offer.status, NAM_OK);
 			assert_int_equal(
 			    net_exchange(fd, "?", 1, &offer, 1, "node", until, &err), NAM_REFUSED);
@@ -312,7 +312,7 @@ bad_hellos(void **state)
 
 /* ---- no room, and nothing leaks --------------------------------------------------------- */
 
-/* Says half a message, and then nothing any more. */
+/* Sends half a message, and then nothing any more. */
 static int
 half_main(const char *address, enum net_kind kind, int ready)
 {
@@ -430,7 +430,7 @@ stopped_over(enum net_kind kind, enum net_mode mode)
 	}
 	assert_int_equal(channel(&idle, mode, 20000), NAM_OK);
 	assert_int_equal(call(&idle), NAM_OK);
-	/* Dead: known at once, by whoever is waiting and by whoever comes later. */
+	/* Dead: known at once, by waiting and by later callers. */
 	stop(&d);
 	pthread_t killer;
 	assert_int_equal(pthread_create(&killer, NULL, kill_soon, &d.pid), 0);
@@ -471,7 +471,7 @@ cpu_ticks(pid_t pid)
 	return user + sys;
 }
 
-/* A sanitizer makes whatever is done some times slower. */
+/* A sanitizer makes all work some times slower. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { SLOWER = 5 };
 #else
@@ -479,8 +479,7 @@ enum { SLOWER = 1 };
 #endif
 enum { SECONDS = 2 };
 
-/* Clients in event mode, having said something once, cost the node less than a twentieth of a
- * core. */
+/* Clients in event mode, after one request each, cost the node less than a twentieth of a core. */
 static void
 idle(void **state)
 {
@@ -497,8 +496,8 @@ idle(void **state)
 		}
 		assert_int_equal(channel(&p[0], NET_EVENTS, 0), NAM_OK);
 		assert_int_equal(call(&p[0]), NAM_OK);
-		/* What was under way may still be; a tick is a hundredth of a second, and one more
-		 * is no news. */
+		/* Work may still be under way; a tick is a hundredth of a second, and one more is
+		 * within the error. */
 		sleep_ms(200);
 		uint64_t before = cpu_ticks(d.pid), per_second = (uint64_t)sysconf(_SC_CLK_TCK);
 		sleep_ms(SECONDS * 1000);

@@ -1,10 +1,10 @@
 /*
- * server.c -- the storage node's door: one event loop that accepts, shakes hands and beats. Streams
- * have threads of their own (streams.c).
+ * server.c -- the storage node's server: one event loop that accepts, shakes hands and beats.
+ * Streams have threads of their own (streams.c).
  *
- * A stranger costs one small struct until its proof was checked; strangers are
- * few and short-lived by limit. A peer that sends what is not sound is dropped with one line in
- * the log; the others notice nothing.
+ * A stranger (a peer that has not proved the secret) costs one small struct; limits keep strangers
+ * few and short-lived. A peer that sends invalid bytes is dropped with one line in the log; the
+ * others are not affected.
  */
 #include <base/clock.h>
 #include <base/log.h>
@@ -121,7 +121,7 @@ end_conn(struct sn_server *s, struct sn_conn *c)
 		close(c->pid_fd);
 	if (c->qp != NULL)
 		sn_verbs_end(c);
-	/* Last: nothing of it executes here when others hear of it. */
+	/* Last: no verb of it executes here when others hear of its end. */
 	if (c->state == SN_OPEN)
 		sn_news_gone(s, c);
 	free(c);
@@ -153,7 +153,7 @@ sn_server_immediate(struct sn_server *s, uint64_t number)
 		sn_shards_rung(shards, number);
 }
 
-/* What strangers do must not fill the log. */
+/* Strangers must not be able to fill the log. */
 void
 sn_server_complain(struct sn_server *s, const char *peer, const char *what)
 {
@@ -184,7 +184,7 @@ accept_some(struct sn_server *s, int listener)
 		int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd < 0) {
 			if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-				/* Look again with the next beat, instead of spinning on a full
+				/* Try again with the next beat, instead of spinning on a full
 				 * table. */
 				if (s->accepting)
 					nam_log(NAM_LOG_ERROR,
@@ -195,7 +195,7 @@ accept_some(struct sn_server *s, int listener)
 			return;
 		}
 		count_one(&s->count.accepted);
-		/* Somebody who is slow makes room for somebody who may be quick. */
+		/* The oldest stranger gives way to a new one. */
 		struct sn_strangers *of = &s->strangers[listener == s->unix_fd];
 		if (of->count >= STRANGERS_MAX)
 			sn_server_drop(
@@ -245,7 +245,7 @@ accept_some(struct sn_server *s, int listener)
 
 /* ---- handshake --------------------------------------------------------------- */
 
-/* A handshake message fits into an empty socket buffer; when it does not, the peer is not worth
+/* A handshake message fits into an empty socket buffer; if it does not fit, the peer is not worth
  * waiting for. */
 bool
 sn_server_say(struct sn_conn *c, const void *what, size_t len, int pass_fd)
@@ -271,7 +271,7 @@ sn_server_say(struct sn_conn *c, const void *what, size_t len, int pass_fd)
 bool
 sn_server_grant(struct sn_server *s, struct sn_conn *c, struct net_grant *grant, int memory)
 {
-	/* W2: without a proof there is none. */
+	/* W2: without the peer's proof there is no proof of ours. */
 	if (grant->verdict != NET_NO_SECRET)
 		net_shake_seal(&s->shake, &c->hello, &c->welcome, grant);
 	return sn_server_say(c, grant, sizeof *grant, memory);
@@ -357,7 +357,7 @@ take_proof(struct sn_server *s, struct sn_conn *c)
 	bool later =
 	    /* W3, W5 */
 	    grant.verdict == NET_YES && (role == NET_ROLE_FENCE || role == NET_ROLE_ASK);
-	/* W2: the memory leaves only with a yes. */
+	/* W2: the memory leaves only with NET_YES. */
 	int memory = grant.verdict == NET_YES && role == NET_ROLE_SHM ? sn_region_fd(s->region) : -1;
 	if (!later && !sn_server_grant(s, c, &grant, memory)) {
 		sn_server_drop(s, c, "it does not take our grant");
@@ -397,7 +397,7 @@ hear_stranger(struct sn_server *s, struct sn_conn *c)
 		return;
 	if (n <= 0) {
 		if (c->state == SN_HELLO && c->got == 0)
-			end_conn(s, c); /* someone only looked whether the port is open */
+			end_conn(s, c); /* a peer that only tested whether the port is open */
 		else
 			sn_server_drop(s, c, "it left during the handshake");
 		return;
@@ -417,8 +417,8 @@ hear_stranger(struct sn_server *s, struct sn_conn *c)
 		take_proof(s, c);
 }
 
-/* CONTROL and SHM connections carry messages; of others that the loop hears, the end is the
- * news. */
+/* CONTROL and SHM connections carry messages; of other connections in this loop only the end means
+ * something. */
 static void
 hear_peer(struct sn_server *s, struct sn_conn *c)
 {
@@ -432,9 +432,9 @@ hear_peer(struct sn_server *s, struct sn_conn *c)
 			return;
 		c->got = 0;
 		if (!sn_news_heard(s, c, &c->in.news))
-			sn_server_drop(s, c, "it says what makes no sense");
+			sn_server_drop(s, c, "its message makes no sense");
 	} else if (n > 0)
-		sn_server_drop(s, c, "it speaks where nothing is to be said");
+		sn_server_drop(s, c, "it sent bytes where none are expected");
 	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
 		end_conn(s, c);
 }
@@ -446,7 +446,7 @@ streams_over(struct sn_server *s)
 	ssize_t n = read(s->over_fd, &times, sizeof times);
 	(void)n;
 	const char *why;
-	/* An atomic that failed for a peer must not happen once it hears of that. */
+	/* An atomic that failed for a peer must not execute once the peer hears of the failure. */
 	sn_verbs_mend(s);
 	for (struct sn_conn *c; (c = sn_stream_over(s, &why)) != NULL;) {
 		if (why != NULL)
@@ -586,7 +586,7 @@ listen_tcp(struct sn_server *s, const char *where, struct nam_err *err)
 	freeaddrinfo(a);
 	if (why == EADDRINUSE)
 		return nam_fail(err, NAM_BUSY,
-		    "port in use: somebody listens at %s already; choose another --listen", where);
+		    "port in use: another process listens at %s; choose another --listen", where);
 	if (why == EACCES)
 		return nam_fail(
 		    err, NAM_INVALID, "no right to listen at %s; choose a port above 1023", where);
@@ -612,7 +612,7 @@ listen_tcp(struct sn_server *s, const char *where, struct nam_err *err)
 	return NAM_OK;
 }
 
-/* 0: somebody answers on that socket; else an errno. ECONNREFUSED: nobody listens there any
+/* 0 = a process answers on that socket; else an errno. ECONNREFUSED: no process listens there any
  * more. */
 static int
 socket_dead(const struct sockaddr_un *at)
@@ -626,9 +626,9 @@ socket_dead(const struct sockaddr_un *at)
 }
 
 /*
- * Sockets of nodes that were killed. A name that ends in .sock belongs to a node that listens, or
- * did: it is given after listen (listen_unix), so a socket that refuses is nobody's. Only sockets,
- * and only our own, go.
+ * Removes the sockets of nodes that were killed. A name that ends in .sock belongs to a node that
+ * listens, or did: a socket gets its name only after listen (listen_unix), so one that refuses has
+ * no owner. Only sockets, and only those of this user, are removed.
  */
 static void
 remove_stale(const char *dir)
@@ -651,7 +651,7 @@ remove_stale(const char *dir)
 	closedir(d);
 }
 
-/* Shared memory is a convenience: without it the node still serves tcp, so this only warns. */
+/* Shared memory is optional: without it the node still serves tcp, so this only warns. */
 static void
 listen_unix(struct sn_server *s, const char *dir)
 {
@@ -680,13 +680,13 @@ listen_unix(struct sn_server *s, const char *dir)
 	const char *port = strrchr(s->address, ':') + 1;
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	char name[sizeof at.sun_path];
-	/* The port is ours, so its socket file is ours or stale; but another loopback address may
-	 * have that port too. */
+	/* The port is ours, so its socket file is ours or stale; but a node at another loopback
+	 * address may have that port as well. */
 	int len = snprintf(at.sun_path, sizeof at.sun_path, "%s/%s.sock", dir, port);
 	if (len > 0 && (size_t)len < sizeof at.sun_path && socket_dead(&at) == 0)
 		len = snprintf(at.sun_path, sizeof at.sun_path, "%s/%s-%d.sock", dir, port, (int)getpid());
 	memcpy(name, at.sun_path, sizeof name);
-	/* It gets its name when it listens: others take a name that refuses for that of a dead
+	/* It gets its name when it listens: other nodes take a name that refuses for that of a dead
 	 * node. */
 	if (len >= 0 && (size_t)len < sizeof at.sun_path)
 		len = snprintf(at.sun_path, sizeof at.sun_path, "%s/%s-%d.new", dir, port, (int)getpid());
@@ -711,8 +711,8 @@ listen_unix(struct sn_server *s, const char *dir)
 }
 
 /*
- * RDMA: by name, or by itself where we do not listen on loopback and a device lies behind
- * the address. By name it must work; by itself it is a convenience.
+ * RDMA: by name, or automatically if the node does not listen on loopback and a device lies behind
+ * the address. By name it must work; automatically it is optional.
  */
 static nam_status
 listen_rdma(struct sn_server *s, const char *rdma, struct nam_err *err)
@@ -807,7 +807,8 @@ sn_server_open(
 		sn_server_close(s);
 		return st;
 	}
-	/* One atomics engine (verbs_format.h): where the device has them, no CPU of a peer may. */
+	/* One atomics engine (verbs_format.h): if the device executes them, no CPU of a peer
+	 * may. */
 	s->no_memory = cfg->no_shm || sn_verbs_device_atomics(s);
 	listen_unix(s, cfg->run_dir);
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);

@@ -13,7 +13,7 @@
 
 enum { SN_BUFFER = 64 << 10 };
 
-/* How a connection goes through its life; each state may only move to the next, or end. */
+/* States of a connection; each may only move to the next, or end. */
 enum sn_state { SN_HELLO, SN_PROOF, SN_OPEN };
 
 /* A worker's stream: only after the handshake, so strangers cost neither buffers nor a thread. */
@@ -27,13 +27,13 @@ struct sn_stream {
 	/* under stream_lock */
 	struct sn_stream *prev, *next;
 	bool over;
-	const char *why; /* over: what it sent that is not sound; NULL: it left */
+	const char *why; /* over: the invalid bytes it sent, NULL = it left */
 	/* its thread's */
 	bool dirty;         /* stored plainly, no fence since */
-	struct net_ask ask; /* the one in work */
+	struct net_ask ask; /* the ask in work */
 	uint64_t word[2];   /* CAS, FAA, IMM: its words */
 	bool busy;          /* ask has begun */
-	uint32_t moved;     /* so many payload bytes of it are done */
+	uint32_t moved;     /* so many of its payload bytes are done */
 	/* asks not understood yet: in[in_pos .. in_len); answers not sent yet: out[out_pos ..
 	 * out_len) */
 	uint32_t in_pos, in_len, out_pos, out_len;
@@ -49,10 +49,10 @@ struct sn_conn {
 	enum sn_state state;
 	enum net_role role;
 	bool local; /* over the UNIX socket: */
-	int pid;    /* of whom, and ... */
-	int pid_fd; /* ... what stays his when the number is another's; -1: none */
-	bool cut;   /* shut out or replaced: nothing of it executes; it ends when the loop's events
-		   * are over */
+	int pid;    /* the peer's process, and ... */
+	int pid_fd; /* ... its pidfd, which stays valid when the number is reused; -1 = none */
+	bool cut;   /* fenced or replaced: no verb of it executes; it ends after the loop's
+		     * events */
 	uint64_t deadline_ns;
 	uint32_t got; /* bytes of the handshake message in work */
 	union {
@@ -66,16 +66,16 @@ struct sn_conn {
 	unsigned news_left;
 	bool behind;
 	struct sn_held *held; /* roles SHM and LIFE */
-	/* Role ASK: who is asked, the question, and until when its answer is worth something. */
+	/* Role ASK: the identity asked, the question, and until when an answer counts. */
 	uint64_t ask_whom, ask_nonce, ask_until_ns;
 	bool given_up;
 	struct net_hello hello;
 	struct net_welcome welcome;
-	uint32_t fence_verdict; /* role FENCE: what it will be told, when ... */
-	size_t fence_place;     /* ... the shards are done, too */
+	uint32_t fence_verdict; /* role FENCE: its verdict, sent when ... */
+	size_t fence_place;     /* ... the shards have finished as well */
 	struct sn_stream *stream;
 	struct sn_qp *qp;  /* role VERBS, once it has come */
-	uint8_t token[16]; /* role VERBS: what it will come with */
+	uint8_t token[16]; /* role VERBS: the token it will come with */
 	char name[64];     /* for the log */
 };
 
@@ -88,7 +88,7 @@ struct sn_server {
 	char address[128];
 	char socket_path[112];
 	int tcp_fd, unix_fd, epoll_fd, timer_fd, stop_fd, over_fd;
-	struct sn_verbs *verbs;     /* NULL: none is offered. The loop's, but for: */
+	struct sn_verbs *verbs;     /* NULL = none is offered. The loop's, except: */
 	atomic_bool device_atomics; /* set while it is open; cleared, with own_turn held,
 				     * when the device was removed */
 	pthread_mutex_t own_turn;   /* tcp peers' threads take turns at the loopback queue pair */
@@ -100,15 +100,15 @@ struct sn_server {
 	} strangers[2]; /* [local] */
 	struct sn_conn *peers;
 	bool no_memory;         /* the UNIX socket is for role LIFE only */
-	bool closing;           /* what ends now is no news */
-	bool behind;            /* news.c's: a peer's socket has not taken all */
+	bool closing;           /* connections that end now are not reported */
+	bool behind;            /* news.c's: a peer's socket has not taken all messages */
 	struct sn_held *held;   /* news.c's, ... */
 	unsigned held_alone;    /* ... so many without a connection */
 	uint64_t dead[256];     /* news.c's: identities whose processes have ended, the last ones,
 				 * ... */
-	unsigned deads;         /* ... so many in all */
+	unsigned deads;         /* ... their number in all */
 	struct sn_dying *dying; /* fence.c's; */
-	bool fencing;           /* it has something to do */
+	bool fencing;           /* a fence or a question is under way */
 	unsigned peer_count, peers_max;
 	uint64_t handshake_ns;
 	unsigned log_left; /* lines that strangers may still cause in this second */
@@ -123,13 +123,13 @@ struct sn_server {
 /* Ends a peer's connection, and its queue pair. c is gone. Not while c may lie in the loop's
  * events. */
 void sn_server_end(struct sn_server *s, struct sn_conn *c);
-/* A shard has the connection from now on, and its queue pair; NULL: none. c is gone. */
+/* Gives the connection, and its queue pair (NULL = none), to a shard. c is gone. */
 void sn_server_hand_over(struct sn_server *s, struct sn_conn *c, struct sn_ring_qp *qp);
 /* A WRITE_WITH_IMM has executed. */
 void sn_server_immediate(struct sn_server *s, uint64_t number);
-/* The same, counted, and with one line that says why. */
+/* sn_server_end, counted, and with one line that says why. */
 void sn_server_drop(struct sn_server *s, struct sn_conn *c, const char *why);
-/* The grant, with our proof. memory: what goes with it, -1: nothing. False: the peer does not take
+/* The grant, with our proof. memory: a descriptor to pass, -1 = none. False: the peer does not take
  * it. */
 bool sn_server_grant(struct sn_server *s, struct sn_conn *c, struct net_grant *grant, int memory);
 /* An answer of the handshake. False: the peer does not take it. */
@@ -137,40 +137,40 @@ bool sn_server_say(struct sn_conn *c, const void *what, size_t len, int pass_fd)
 /* One line about a peer in the log, unless there were many. */
 void sn_server_complain(struct sn_server *s, const char *peer, const char *what);
 
-/* ---- fence.c: who has been fenced, and how
- * ------------------------------------------------------ */
+/* ---- fence.c: fenced identities
+ * --------------------------------------------------------------- */
 
 void sn_fence_close(struct sn_server *s);
-/* A fresh connection of the UNIX socket: takes hold of its process, so that it can be killed. */
+/* A fresh connection of the UNIX socket: takes a pidfd of its process, so that it can be killed. */
 void sn_fence_hold(struct sn_conn *c);
-/* What a proven peer is told: NET_YES, or why not. Of what it replaces nothing executes from here
- * on. */
+/* The verdict on a proven peer: NET_YES, or why not. No verb of a connection that it replaces
+ * executes from here on. */
 enum net_verdict sn_fence_admit(struct sn_server *s, struct sn_conn *c);
-/* c, of role FENCE and proven, asks; it hears when all is done. */
+/* c, of role FENCE and proven, asks for a fence; it gets its answer when all is done. */
 void sn_fence_begin(struct sn_server *s, struct sn_conn *c);
-/* When the loop's events are over: ends what was cut, answers who is done. */
+/* After the loop's events: ends connections that were cut, answers finished requests. */
 void sn_fence_work(struct sn_server *s);
 
-/* c, of role ASK and proven, wants to know whether a process lives. */
+/* c, of role ASK and proven, asks whether a process lives. */
 void sn_fence_ask(struct sn_server *s, struct sn_conn *c);
-/* c, of role CONTROL or SHM, has answered. False: no such question can have been asked. */
+/* c, of role CONTROL or SHM, has answered. False: no such question was asked. */
 bool sn_fence_answered(struct sn_server *s, struct sn_conn *c, const struct net_news *answer);
 
-/* ---- news.c: what peers are told about each other
- * --------------------------------------------------- */
+/* ---- news.c: what peers hear about each other
+ * ------------------------------------------------------ */
 
 /* c is among the peers now, or has just been taken from them. */
 void sn_news_come(struct sn_server *s, struct sn_conn *c);
 void sn_news_gone(struct sn_server *s, struct sn_conn *c);
-/* Over a connection of role CONTROL or SHM; what the socket does not take is dropped. */
+/* Over a connection of role CONTROL or SHM; a message that the socket does not take is dropped. */
 void sn_news_say(struct sn_server *s, struct sn_conn *c, const struct net_news *news);
 /* A whole message has come over one. False: it makes no sense. */
 bool sn_news_heard(struct sn_server *s, struct sn_conn *c, const struct net_news *news);
-/* Says that a connection carries struct net_news. */
+/* True if a connection carries struct net_news. */
 bool sn_news_carries(const struct sn_conn *c);
-/* Now and then: sends what is left, lets go of processes that only closed their connections. */
+/* Now and then: sends the rest, drops pidfds of processes that only closed their connections. */
 void sn_news_beat(struct sn_server *s);
-/* A process that was held has ended: what epoll reported is SN_HELD_TAG | the address of a struct
+/* A process with a pidfd here has ended: epoll reported SN_HELD_TAG | the address of a struct
  * sn_held. */
 enum { SN_HELD_TAG = 1 };
 void sn_news_end(struct sn_server *s, struct sn_held *h);
@@ -186,40 +186,42 @@ nam_status sn_verbs_open(struct sn_server *s, const char *address, struct nam_er
 void sn_verbs_close(struct sn_server *s);
 int sn_verbs_event_fd(const struct sn_server *s);
 int sn_verbs_completion_fd(const struct sn_server *s);
-/* Connection events, and messages. Both may end connections; the first closes it all when the
- * device was removed. */
+/* Connection events, and messages. Both may end connections; the first closes all when the device
+ * was removed. */
 void sn_verbs_events(struct sn_server *s);
 void sn_verbs_completions(struct sn_server *s);
-/* Now and then, and before a peer hears of a failed atomic: ends a loopback queue pair that broke,
- * makes it again. */
+/* Now and then, and before a peer hears of a failed atomic: closes a broken loopback queue pair,
+ * and makes it again. */
 void sn_verbs_mend(struct sn_server *s);
-/* Fills in where to come, and for role VERBS the token to come with. */
+/* Fills in the RDMA address, and for role VERBS the token to come with. */
 void sn_verbs_grant(struct sn_server *s, struct sn_conn *c, struct net_grant *grant);
 void sn_verbs_end(struct sn_conn *c);
-/* True: the CPU must leave region words alone, and every atomic goes through ... */
+/* True: the CPU must not touch region words, and every atomic goes through ... */
 bool sn_verbs_device_atomics(const struct sn_server *s);
 /* ... this, on the device. False: it failed. */
 bool sn_verbs_atomic(
     struct sn_server *s, uint8_t code, uint64_t offset, uint64_t arg, uint64_t want, uint64_t *seen);
 const char *sn_verbs_words(const struct sn_server *s, char out[160]);
 
-/* ---- streams.c: a thread per worker's stream. The loop's, but for what its thread does ---- */
+/* ---- streams.c: a thread per worker's stream. Called by the loop, except by the thread itself
+ * ---- */
 
 /* Makes c->stream and its thread, which touches nothing before sn_stream_go. False: no memory, or
  * no thread. */
 bool sn_stream_open(struct sn_server *s, struct sn_conn *c);
 void sn_stream_go(struct sn_conn *c);
-/* Ends it at once, whatever it is doing. c->fd is still open, and of no use. */
+/* Ends it at once, in any state. c->fd is still open, but cannot be used any more. */
 void sn_stream_end(struct sn_server *s, struct sn_conn *c);
-/* One whose thread is over (over_fd said so), or NULL. *why: what was not sound; NULL: it left. */
+/* A connection whose thread has ended (reported by over_fd), or NULL. *why: its invalid bytes, NULL
+ * = it left. */
 struct sn_conn *sn_stream_over(struct sn_server *s, const char **why);
 
 /* ---- stream.c ---- */
 
-/* What the peer's half of the work says about a connection. */
+/* The result of one turn of work on a connection. */
 enum sn_verdict { SN_GO_ON, SN_END, SN_GARBAGE };
 
-/* Executes what lies in the stream as far as input and room for answers go. Sets *why with
+/* Executes the asks in the stream as far as input and room for answers go. Sets *why with
  * SN_GARBAGE. */
 enum sn_verdict sn_stream_work(struct sn_server *s, struct sn_stream *st, const char **why);
 

@@ -1,4 +1,4 @@
-/* server_test.c -- the door under bad company: garbage, wrong secrets, slow and dying peers, a node
+/* server_test.c -- the server with bad peers: garbage, wrong secrets, slow and dying peers, a node
  * that is killed. */
 #include <base/clock.h>
 #include <base/log.h>
@@ -80,7 +80,7 @@ honest(void)
 	};
 }
 
-/* Reads until len bytes, the end (returns what came) or ms passed (-1). */
+/* Reads until len bytes, the end (returns the bytes that came) or ms passed (-1). */
 static ssize_t
 take(int fd, void *into, size_t len, int ms)
 {
@@ -123,7 +123,7 @@ worker_stream(void)
 	return fd;
 }
 
-/* The node still serves the honest. */
+/* The node still serves honest peers. */
 static void
 still_serves(void)
 {
@@ -167,7 +167,7 @@ garbage(void **state)
 	still_serves();
 }
 
-/* Sound handshake, then frames that are not. Each must end the connection and touch nothing. */
+/* Sound handshake, then invalid frames. Each must end the connection and change no memory. */
 static void
 bad_frames(void **state)
 {
@@ -209,7 +209,7 @@ bad_frames(void **state)
 	still_serves();
 }
 
-/* A frame that comes byte by byte is served; one that never ends harms nobody. */
+/* A frame that comes byte by byte is served; one that never ends harms no other peer. */
 static void
 slow_frames(void **state)
 {
@@ -275,8 +275,9 @@ many_strangers(void **state)
 static nam_status open_with(struct net_config *nc, char *said);
 
 /*
- * Five times as many as may wait for a handshake say nothing, for as long as they like. Others get
- * in at once, by TCP and by the UNIX socket, and go on getting in while ever new ones come.
+ * Five times as many peers as may wait for a handshake send nothing, for as long as they can.
+ * Others get in at once, by TCP and by the UNIX socket, and go on getting in while new silent ones
+ * come.
  */
 static void
 silent_crowd(void **state)
@@ -316,7 +317,7 @@ silent_crowd(void **state)
 	}
 }
 
-/* A peer of the version before: it hears, in 16 bytes, why it is refused. */
+/* A peer of the previous version: it learns, in 16 bytes, why it is refused. */
 static void
 old_peer(void **state)
 {
@@ -396,7 +397,8 @@ refusals(void **state)
 				     * only */
 }
 
-/* A liar who asks over each door. It learns nothing that depends on the secret. */
+/* A peer that lies about its secret tries each door. It learns no bytes that depend on the
+ * secret. */
 static void
 no_memory_without_secret(void **state)
 {
@@ -440,7 +442,7 @@ no_memory_without_secret(void **state)
 		assert_true(ends(fd, 2000));
 		close(fd);
 	}
-	/* memory over tcp, where no descriptor can pass, is refused in words */
+	/* memory over tcp, where no descriptor can pass, is refused with a message */
 	struct net_shake me = honest();
 	struct net_welcome welcome;
 	struct net_grant grant;
@@ -488,8 +490,8 @@ stale_socket(void **state)
 	struct net_config nc = { .secret = secret, .secret_len = strlen(secret), .fabric = NET_SHM };
 	assert_int_equal(open_with(&nc, said), NAM_OK);
 
-	/* A starting node removes the sockets of dead ones, and nothing else: no file, no socket
-	 * that answers or is no .sock. */
+	/* A starting node removes the sockets of dead ones, and no other file: no socket that
+	 * answers, none that is not .sock. */
 	char dead[140], file[140], other[140], asleep[140];
 	snprintf(dead, sizeof dead, "%s/1.sock", test_run_dir());
 	snprintf(file, sizeof file, "%s/2.sock", test_run_dir());
@@ -722,7 +724,7 @@ hung(bool declare)
 	assert_true(goes_lost(net));
 	net_worker_close(kw);
 	net_close(net);
-	/* and a process that starts now is told, in time, that nobody answers */
+	/* and a process that starts now learns, in time, that no node answers */
 	nc.connect_ms = 200;
 	assert_int_equal(net_open(&net, &nc, &err), NAM_GONE);
 	assert_non_null(strstr(err.text, "does not answer in time"));

@@ -2,18 +2,18 @@
  * shard.c -- the threads that serve message rings (net/ring/service.h): each finds requests, calls
  * handlers, sends answers.
  *
- * A connection of role RINGS is handed over by the door and belongs to one shard from then on, with
- * its rings; its end is their end. Shard 0 hears what a fresh one wants and passes it on to the
- * shard of the service.
+ * The server hands over a connection of role RINGS, which from then on belongs to one shard, with
+ * its rings; they end with it. Shard 0 reads the hello of a fresh connection and passes it on to
+ * the shard of its service.
  *
  * A shard looks into the rings of clients that poll, and of those that were announced: by an
- * immediate (sn_shards_rung, from the door's thread) or a byte on the connection. With nothing to
- * do it spins, yielding, as long as somebody polls; then it naps, longer and longer; with nobody
- * polling it sleeps until it is roused.
+ * immediate (sn_shards_rung, from the server's thread) or a byte on the connection. Without work it
+ * spins, yielding, as long as a client polls; then it naps, longer and longer; if no client polls
+ * it sleeps until it is roused.
  *
- * Rings lie in a reserve of the region that is taken before anybody sees the region. A ring given
- * back rests for a while before it is used again: what its last client posted may still be under
- * way. Should it come later all the same, it carries no seal of the new ring (G3), so at worst a
+ * Rings lie in a reserve of the region that is taken before any process sees the region. A ring
+ * given back rests for a while before it is used again: WRITEs of its last client may still be
+ * under way. If one comes even later, it carries no seal of the new ring (G3), so at worst a
  * connection ends.
  */
 #include <base/clock.h>
@@ -68,22 +68,22 @@ struct client {
 	uint64_t identity;                    /* i  0: of this process */
 	int fd;
 	bool open;   /* rings are there */
-	bool rung;   /* announced: look until nothing is there */
-	bool ending; /* something is wrong with it: the round ends it */
+	bool rung;   /* announced: look until the ring is empty */
+	bool ending; /* an error: the round ends it */
 	const char *why;
 	uint64_t deadline_ns; /* of the hello */
 	struct net_ring_hello hello;
 	struct net_ring_offer offer;
 	uint32_t got; /* bytes of hello */
 	unsigned slot;
-	/* STREAM: the frame that is being sent; STREAM and VERBS: what waits for room */
+	/* STREAM: the frame that is being sent; STREAM and VERBS: runs that wait for room */
 	struct net_ring_frame frame;
-	uint32_t frame_sent; /* of head and payload; 0 with frame.len == 0: none */
+	uint32_t frame_sent; /* of head and payload; 0 with frame.len == 0 = none */
 	struct net_ring_run wait[2];
 	unsigned waiting;
 	struct sn_ring_qp *qp; /* VERBS */
-	bool announce;         /* VERBS: the last of what waits is to be announced */
-	bool stuck;            /* the socket takes no more: EPOLLOUT will say */
+	bool announce;         /* VERBS: announce the last of the waiting runs */
+	bool stuck;            /* the socket takes no more; EPOLLOUT follows */
 	char name[64];
 };
 
@@ -94,14 +94,14 @@ struct sn_shard {
 	bool started;
 	int epoll_fd, wake_fd;
 	atomic_bool stop, drop_queue_pairs;
-	atomic_bool asleep; /* a  seq_cst: set before the last look, exchanged by who rouses */
+	atomic_bool asleep; /* a  seq_cst: set before the last look, exchanged by the rousing
+			     *    thread */
 	atomic_bool any_rung;
-	atomic_uint_fast64_t rung[SLOTS / 64]; /* a  set by the door, taken by the shard */
+	atomic_uint_fast64_t rung[SLOTS / 64]; /* a  set by the server, taken by the shard */
 	pthread_mutex_t lock;                  /* of inbox */
 	struct client *inbox;
-	atomic_bool mail;               /* of inbox, or somebody has been fenced */
-	atomic_uint_fast64_t fenced_ok; /* a  so many of those who have been fenced are not served
-				       * here */
+	atomic_bool mail;               /* of inbox, or a process has been fenced */
+	atomic_uint_fast64_t fenced_ok; /* a  so many fenced identities are not served here */
 	/* the shard's own */
 	struct client *clients;
 	struct client *slot[SLOTS];
@@ -115,18 +115,18 @@ struct sn_shards {
 	struct net_service service[NET_SERVICES];
 	unsigned services, count;
 	bool pinned;
-	uint64_t reserve, pages; /* offset in the region, and how many pages */
+	uint64_t reserve, pages; /* offset in the region, and number of pages */
 	pthread_mutex_t lock;    /* of the next three */
 	uint64_t *freed_ns;      /* per page: PAGE_USED, or since when it rests */
 	bool taken[SLOTS];
-	struct client *live; /* from when it is taken until nothing of it can be served */
+	struct client *live; /* from the hand-over until it cannot be served any more */
 	atomic_uint queue_pairs;
 	struct sn_shard shard[SHARDS_MAX];
 };
 
 /* ---- the reserve ------------------------------------------------------------------------ */
 
-/* Offset in the region of so many bytes that read as zeros; 0: there are none. */
+/* Offset in the region of so many bytes that read as zeros, 0 = no room. */
 static uint64_t
 reserve_take(struct sn_shards *s, uint32_t bytes)
 {
@@ -310,7 +310,7 @@ stream_send(struct client *c)
 	}
 }
 
-/* WRITEs what waits, as far as the queue pair takes it. */
+/* WRITEs waiting runs, as far as the queue pair takes them. */
 static void
 verbs_send(struct client *c)
 {
@@ -328,7 +328,7 @@ verbs_send(struct client *c)
 	c->announce = false;
 }
 
-/* Adds a run to what waits. */
+/* Adds a run to the waiting ones. */
 static void
 add_run(struct client *c, struct net_ring_run run)
 {
@@ -344,7 +344,7 @@ add_run(struct client *c, struct net_ring_run run)
 static void
 stream_write(struct net_link *l, struct net_ring_run run, bool announce)
 {
-	(void)announce; /* the stream does */
+	(void)announce; /* only a stream announces here */
 	add_run(l->tag, run);
 	stream_send(l->tag);
 }
@@ -365,7 +365,7 @@ mapped_write(struct net_link *l, struct net_ring_run run, bool announce)
 	net_copy_in(c->shard->all->base + c->offer.response + run.at, l->out.mirror + run.at, run.len);
 	if (!announce)
 		return;
-	/* A socket full of bells rouses as well as one more. */
+	/* A socket full of bells rouses as well as one more would. */
 	ssize_t n = send(c->fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 	(void)n;
 }
@@ -413,7 +413,8 @@ client_end(struct sn_shard *sh, struct client *c)
 	client_free(sh->all, c);
 }
 
-/* The hello is here: makes the rings, says where they are. On the shard that will serve them. */
+/* The hello has come: makes the rings, and sends their addresses. On the shard that will serve
+ * them. */
 static void
 open_rings(struct sn_shard *sh, struct client *c)
 {
@@ -461,7 +462,7 @@ way_fits(const struct client *c)
 	return c->qp != NULL ? way == NET_RING_VERBS : way == NET_RING_MAPPED || way == NET_RING_STREAM;
 }
 
-/* A fresh connection speaks. True: it is another shard's now. */
+/* Bytes on a fresh connection. True: it belongs to another shard now. */
 static bool
 hear_hello(struct sn_shard *sh, struct client *c)
 {
@@ -495,7 +496,7 @@ hear_hello(struct sn_shard *sh, struct client *c)
 	return true;
 }
 
-/* Bells, or the end. */
+/* Takes bells, or the end. */
 static void
 hear(struct client *c)
 {
@@ -508,16 +509,15 @@ hear(struct client *c)
 	else if (c->hello.way == NET_RING_MAPPED)
 		c->rung = true;
 	else
-		end_soon(c, "it speaks where nothing is to be said");
+		end_soon(c, "it sent bytes where none are expected");
 }
 
-/* ---- who is fenced
- * ----------------------------------------------------------------------------- */
+/* ---- fenced processes ----------------------------------------------------------------------- */
 
 /*
- * Every client meets the list when it comes to a shard, and again when the list has grown. A fence
- * has grown the list before it asks the shards, so a client on its way from one shard to another is
- * met where it arrives.
+ * Every client is compared with the list of fenced identities when it comes to a shard, and again
+ * when the list has grown. A fence adds to the list before it asks the shards, so a client on its
+ * way from one shard to another is found where it arrives.
  */
 static bool
 is_fenced(struct sn_shards *s, const struct client *c)
@@ -556,8 +556,8 @@ sn_shards_fenced(struct sn_shards *s, size_t place, uint64_t identity)
 		all = all && atomic_load(&s->shard[i].fenced_ok) >= place;
 	if (all)
 		return true;
-	/* A shard may be late, or busy for long. A peer without a client there need not wait for
-	 * it: new clients are refused now. */
+	/* A shard may be late, or busy for long. A fence need not wait for it if the process has no
+	 * client there: new clients are refused now. */
 	pthread_mutex_lock(&s->lock);
 	const struct client *c = s->live;
 	while (c != NULL && c->identity != identity)
@@ -611,7 +611,7 @@ take_rung(struct sn_shard *sh)
 	}
 }
 
-/* What the connections have to say. Returns how many did. */
+/* Takes all events of the connections. Returns how many there were. */
 static int
 take_events(struct sn_shard *sh)
 {
@@ -638,10 +638,10 @@ take_events(struct sn_shard *sh)
 }
 
 struct round {
-	bool served;   /* somebody */
-	bool polls;    /* somebody does not announce */
-	bool half;     /* something is under way */
-	bool stranger; /* somebody has a deadline */
+	bool served;   /* a client was served */
+	bool polls;    /* a client does not announce its requests */
+	bool half;     /* a message is under way */
+	bool stranger; /* a client has a deadline */
 };
 
 static struct round
@@ -654,7 +654,7 @@ serve_all(struct sn_shard *sh, uint64_t now)
 		if (!c->open && !c->ending) {
 			r.stranger = true;
 			if (now > c->deadline_ns)
-				end_soon(c, "it does not say what it wants");
+				end_soon(c, "it did not say what it wants");
 		}
 		if (c->open && !c->ending && (c->rung || c->link.polled))
 			switch (net_link_turn(&c->link, sh->desk, now)) {
@@ -668,7 +668,7 @@ serve_all(struct sn_shard *sh, uint64_t now)
 				c->rung = false;
 				break;
 			case NET_LINK_RUBBISH:
-				end_soon(c, "what lies in its request ring is no message");
+				end_soon(c, "its request ring holds bytes that are no message");
 				break;
 			}
 		if (c->qp != NULL && c->waiting > 0) {
@@ -690,7 +690,7 @@ sleep_ns(struct sn_shard *sh, uint64_t ns)
 	struct pollfd p = { .fd = sh->epoll_fd, .events = POLLIN };
 	struct timespec ts = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
 	atomic_store(&sh->asleep, true);
-	/* A client from before this store is seen here; one that comes after it writes to
+	/* A client handed over before this store is seen here; one that comes after it writes to
 	 * wake_fd. */
 	if (!atomic_load(&sh->any_rung) && !atomic_load(&sh->mail) && !atomic_load(&sh->stop) &&
 	    !atomic_load(&sh->drop_queue_pairs))
@@ -735,7 +735,8 @@ shard_main(void *arg)
 /* ---- opening
  * --------------------------------------------------------------------------------------- */
 
-/* Each on a core of its own, from the last one down: the first are where everybody else begins. */
+/* Each on a core of its own, from the last one down: the system starts other threads on the first
+ * ones. */
 static void
 pin(struct sn_shard *sh)
 {

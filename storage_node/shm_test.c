@@ -252,7 +252,7 @@ post_then(void **state)
 	assert_int_equal(c.verbs[NET_READ], 3);
 }
 
-/* ---- what a post costs: printed, not judged --------------------------------- */
+/* ---- the cost of a post: printed, not judged -------------------------------- */
 
 static void
 price_body(void *arg)

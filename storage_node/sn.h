@@ -1,15 +1,15 @@
 /*
- * sn.h -- a storage node: memory, and a door to it. It does not know what lies in the memory.
+ * sn.h -- a storage node: memory, and a server for it. It does not know the contents of the memory.
  *
  * A region is the memory with its superblock (net/region_format.h). Embedded
  * use: open a region, give sn_local() to net_open, no sockets. A daemon adds a
  * server: a thread that answers handshakes and writes the heartbeat, and one per tcp
  * worker that executes its verbs with the same CPU atomics that shm peers use.
  *
- * Threads: a server runs on the thread that calls sn_server_run; those of the tcp
- * workers are its own, begin with their peers and end with them, at the latest in
- * sn_server_close. sn_server_stop, the counters and sn_server_streams may be called from
- * any thread (stop: from a signal handler too).
+ * Threads: a server runs on the thread that calls sn_server_run; those of the tcp workers are its
+ * own, begin with their peers and end with them, at the latest in sn_server_close. sn_server_stop,
+ * the counters and sn_server_streams may be called from any thread (stop: also from a signal
+ * handler).
  */
 #ifndef NAM_STORAGE_NODE_SN_H
 #define NAM_STORAGE_NODE_SN_H
@@ -31,25 +31,25 @@ struct sn_region_config {
 	uint64_t size;       /* rounded down to whole extents; at least 1 MiB */
 	const char *cluster; /* NULL or "": "namdb" */
 	enum sn_huge huge;   /* AUTO: reserved huge pages if there are, else transparent ones */
-	int numa;            /* memory node to bind to; -1: none */
+	int numa;            /* memory node to bind to, -1 = none */
 	bool embedded;       /* only for this process, by sn_local: no server can be opened on it */
 };
 
 /* Makes a region with a fresh incarnation; its memory reads as zeros. NAM_INVALID: id or size;
  * NAM_NOMEM. */
 nam_status sn_region_open(struct sn_region **out, const struct sn_region_config *cfg, struct nam_err *err);
-/* Every net and server on it must be closed. The memory, and what was in it, is gone. */
+/* Every net and server on it must be closed. The memory and its contents are gone. */
 void sn_region_close(struct sn_region *r);
 /* For net_config.local. Borrowed: lives as long as the region. */
 struct net_local *sn_local(struct sn_region *r);
 uint64_t sn_region_size(const struct sn_region *r);
 uint64_t sn_region_incarnation(const struct sn_region *r);
 unsigned sn_region_id(const struct sn_region *r);
-/* The memory's file; borrowed. -1: embedded, there is none. */
+/* The memory's file; borrowed. -1 = embedded, there is none. */
 int sn_region_fd(const struct sn_region *r);
 /* "2 MiB pages" and the like. */
 const char *sn_region_pages(const struct sn_region *r);
-/* Brings the pages of a range in now, so that their first use is not slow later. About 1 GB/s. */
+/* Touches the pages of a range now, so that their first use later is fast. About 1 GB/s. */
 void sn_region_touch(struct sn_region *r, uint64_t from, uint64_t len);
 /* One heartbeat (the server does it every 10 ms; an embedder may, from one thread). */
 void sn_region_beat(struct sn_region *r, unsigned peers);
@@ -59,8 +59,8 @@ void sn_region_beat(struct sn_region *r, unsigned peers);
 struct net_service;
 
 struct sn_serve_config {
-	const struct net_service *service; /* copied; what its arg points to must outlive the
-					    * region */
+	const struct net_service *service; /* copied; the memory that its arg points to must outlive
+					    * the region */
 	unsigned services;                 /* at least 1 */
 	unsigned shards;                   /* threads; 0 = 1, at most 16 */
 	uint64_t ring_bytes;               /* of the region, for the rings of all clients;
@@ -68,24 +68,24 @@ struct sn_serve_config {
 	bool unpinned;                     /* leave the shards where the system puts them */
 };
 /*
- * From now on the region hosts these services, until it is closed. Once, and before it is shown to
- * anybody (net_open, sn_server_open). Its handlers run on the shards. NAM_INVALID, NAM_FULL: no
- * room for the rings, NAM_NOMEM, NAM_IO.
+ * From now on the region hosts these services, until it is closed. Once, and before any process
+ * sees the region (net_open, sn_server_open). Its handlers run on the shards. NAM_INVALID,
+ * NAM_FULL: no room for the rings, NAM_NOMEM, NAM_IO.
  */
 nam_status sn_region_serve(struct sn_region *r, const struct sn_serve_config *cfg, struct nam_err *err);
 
-/* ---- the door ---------------------------------------------------------------- */
+/* ---- the server -------------------------------------------------------------- */
 
 struct sn_server_config {
 	const char *listen;  /* "127.0.0.1:7411"; port 0: any free one */
 	const char *cluster; /* as the region's */
 	const void *secret;  /* copied; at most 64 bytes */
 	size_t secret_len;
-	const char *run_dir;   /* where the UNIX socket lies; NULL: $NAMDB_RUN, else
-			      * /tmp/namdb-<uid> */
+	const char *run_dir;   /* where the UNIX socket lies, NULL = $NAMDB_RUN, else
+			        * /tmp/namdb-<uid> */
 	bool no_shm;           /* offer no shared memory */
-	const char *rdma;      /* an address of an RDMA device here; "off"; NULL or "auto":
-			        * the one we listen at */
+	const char *rdma;      /* an address of an RDMA device here; "off"; NULL or "auto" = the
+			        * address listened at */
 	unsigned peers_max;    /* 0 = 1024 connections */
 	uint32_t handshake_ms; /* 0 = 5000: slower peers are dropped */
 };
@@ -98,7 +98,7 @@ nam_status sn_server_run(struct sn_server *s, struct nam_err *err);
 void sn_server_stop(struct sn_server *s);
 /* Not while it runs. Every peer sees its connection end. */
 void sn_server_close(struct sn_server *s);
-/* "127.0.0.1:7411", the port as it is. Borrowed. */
+/* The address with the actual port, such as "127.0.0.1:7411". Borrowed. */
 const char *sn_server_address(const struct sn_server *s);
 /* The UNIX socket's path, or "" when shared memory is not offered. Borrowed. */
 const char *sn_server_socket(const struct sn_server *s);
@@ -108,7 +108,7 @@ const char *sn_server_rdma(const struct sn_server *s, char out[160]);
 
 struct sn_server_counts {
 	uint64_t accepted; /* connections */
-	uint64_t refused;  /* said no in the handshake: version, layout, cluster, secret, room */
+	uint64_t refused;  /* refused in the handshake: version, layout, cluster, secret, room */
 	uint64_t dropped;  /* garbage, or too slow */
 	uint64_t peers;    /* now, handshake done */
 	uint64_t asks;     /* verbs executed for tcp peers */
@@ -116,10 +116,10 @@ struct sn_server_counts {
 };
 void sn_server_counts(const struct sn_server *s, struct sn_server_counts *out);
 
-/* The threads that execute the verbs of the tcp peers there are now: at most cap of them in out;
+/* The threads that execute the verbs of the present tcp peers: at most cap of them in out; returns
  * how many there are. */
 struct sn_stream_use {
-	int tid; /* 0: it has not begun yet */
+	int tid; /* 0 = it has not begun yet */
 	uint64_t cpu_ns;
 };
 unsigned sn_server_streams(struct sn_server *s, struct sn_stream_use *out, unsigned cap);

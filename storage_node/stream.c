@@ -14,8 +14,10 @@
 #include <string.h>
 
 enum {
-	ANSWER_MAX = sizeof(struct net_answer) + 8, /* but for a READ's payload, which flows */
-	AHEAD = 16,                                 /* asks whose places are brought near at once */
+	ANSWER_MAX = sizeof(struct net_answer) + 8, /* except a READ's payload, which is sent in
+						     * pieces */
+	AHEAD = 16,                                 /* asks whose cache lines are fetched
+						     * together */
 };
 
 static void
@@ -105,7 +107,7 @@ read_some(struct sn_server *s, struct sn_stream *st)
 	uint32_t left = st->ask.len - st->moved, tail = (uint32_t)(net_pad8(st->ask.len) - st->ask.len);
 	uint32_t room = SN_BUFFER - st->out_len;
 	uint32_t n = piece(at, left, room > tail ? room - tail : 0);
-	/* A shm peer must see earlier WRITEs before these loads happen (net.c does the same). */
+	/* A shm peer must see earlier WRITEs before these loads happen (post.c does the same). */
 	if (st->dirty) {
 		net_fence_stores_before_loads();
 		st->dirty = false;
@@ -120,8 +122,7 @@ read_some(struct sn_server *s, struct sn_stream *st)
 	return true;
 }
 
-/* V1 (net/provider/verbs_format.h): by the device where that is the node's atomics engine, else
- * here. */
+/* V1 (net/provider/verbs_format.h): by the device if it is the node's atomics engine, else here. */
 static bool
 atomic(struct sn_server *s, const struct net_ask *a, char *at, const uint64_t word[2], uint64_t *seen)
 {
@@ -134,10 +135,10 @@ atomic(struct sn_server *s, const struct net_ask *a, char *at, const uint64_t wo
 }
 
 /*
- * Asks come many at a time, and each place is a cache miss most likely: let those overlap. Nothing
- * has been judged yet, so this believes nothing: a place out of bounds ends it, and the first WRITE
- * does. Returns after how many asks to come again. Inline, for gcc 12 takes a function that but
- * prefetches for a pure one, and leaves that out.
+ * Asks come many at a time, and each address is probably a cache miss: let those overlap. No ask
+ * has been judged yet, so this trusts none: an address out of bounds ends it, and so does the first
+ * WRITE. Returns after how many asks to come again. Inline, because gcc 12 takes a function that
+ * only prefetches for a pure one, and leaves it out.
  */
 static inline __attribute__((always_inline)) unsigned
 bring_near(const struct sn_server *s, const struct sn_stream *st)
@@ -208,7 +209,7 @@ sn_stream_work(struct sn_server *s, struct sn_stream *st, const char **why)
 		st->busy = false;
 	}
 out:
-	/* Keep what is left at the front, and its place within a word. */
+	/* Keep the rest at the front, and its place within a word. */
 	if (st->in_pos == st->in_len) {
 		st->in_pos = st->in_len = 0;
 	} else if (st->in_pos >= 8) {

@@ -2,11 +2,11 @@
  * streams.c -- a thread per tcp worker: it blocks in recv, executes what came (stream.c), answers,
  * and so on.
  *
- * Two system calls serve as many asks as came together, and none is spent on looking: a loop over
- * all streams needs one more to learn which one it was, or spins, and both cost more than the verbs
- * do. A peer that does not take its answers blocks nobody but itself.
+ * Two system calls serve all asks that came together, without a third one to find the stream: a
+ * loop over all streams needs one more, or spins, and both cost more than the verbs. A peer that
+ * does not take its answers blocks only itself.
  *
- * The server's loop owns the connection, and ends it; the thread only says that it is over.
+ * The server's loop owns the connection, and ends it; the thread only reports its end.
  */
 #include <storage_node/server_internal.h>
 
@@ -35,7 +35,7 @@ send_all(int fd, const char *from, size_t len)
 	return true;
 }
 
-/* Until the peer is gone, or sends what is not sound: then that is returned. */
+/* Runs until the peer is gone (returns NULL), or sends invalid bytes (returns which). */
 static const char *
 serve(struct sn_server *s, struct sn_stream *st)
 {
@@ -51,7 +51,7 @@ serve(struct sn_server *s, struct sn_stream *st)
 			const char *why = NULL;
 			if (sn_stream_work(s, st, &why) == SN_GARBAGE)
 				return why;
-			/* It stopped for want of input, or of room for answers: with these sent
+			/* It stopped for lack of input, or of room for answers: with these sent
 			 * there is room. */
 			more = st->out_len > 0 && (st->busy || st->in_len > st->in_pos);
 			if (!send_all(fd, st->out, st->out_len))
@@ -89,7 +89,7 @@ sn_stream_open(struct sn_server *s, struct sn_conn *c)
 	st->s = s;
 	st->conn = c;
 	sem_init(&st->go, 0, 0);
-	/* Signals are for the threads of whose process this is. */
+	/* Signals are for the threads of the program that runs this server. */
 	sigset_t every, was;
 	sigfillset(&every);
 	pthread_attr_t attr;
@@ -126,7 +126,7 @@ void
 sn_stream_end(struct sn_server *s, struct sn_conn *c)
 {
 	struct sn_stream *st = c->stream;
-	/* Whatever blocks it returns now; what lies in the socket is thrown away. */
+	/* Any call that blocks returns now; bytes in the socket are thrown away. */
 	atomic_store(&st->cut, true);
 	shutdown(c->fd, SHUT_RDWR);
 	sem_post(&st->go);
@@ -168,7 +168,7 @@ sn_server_streams(struct sn_server *s, struct sn_stream_use *out, unsigned cap)
 		struct timespec t = { 0 };
 		if (n >= cap)
 			continue;
-		/* Over or not, it was not joined: its clock is there. */
+		/* Over or not, it has not been joined: its clock exists. */
 		if (pthread_getcpuclockid(st->thread, &id) == 0)
 			clock_gettime(id, &t);
 		out[n].tid = atomic_load(&st->tid);

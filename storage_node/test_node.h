@@ -1,5 +1,5 @@
-/* test_node.h -- for tests: a region with a server on its own thread, port chosen by the system;
- * who uses it. */
+/* test_node.h -- for tests: a region with a server on its own thread, on a port chosen by the
+ * system; and peers of it. */
 #ifndef NAM_STORAGE_NODE_TEST_NODE_H
 #define NAM_STORAGE_NODE_TEST_NODE_H
 

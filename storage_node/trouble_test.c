@@ -1,10 +1,9 @@
 /*
- * trouble_test.c -- peers over verbs that do what they must not, and machines that are not set up
- * right.
+ * trouble_test.c -- peers over verbs that break the rules, and machines that are not set up right.
  *
- * Each time: a clear reason, on the side that has to act on it; the node lives; and a
- * well-behaved peer that is at work all the while does not notice. With NAMDB_TEST_RDMA=address
- * (tests/rdma_vm); what needs no device is tested without it, too.
+ * Each time: a clear reason, on the side that has to act on it; the node lives; and a well-behaved
+ * peer that works meanwhile is not affected. With NAMDB_TEST_RDMA=address (tests/rdma_vm); cases
+ * that need no device are also tested without it.
  */
 #include <base/clock.h>
 #include <net/handshake.h>
@@ -51,7 +50,7 @@ nap_ms(unsigned ms)
 	nanosleep(&nap, NULL);
 }
 
-/* ---- what is logged ------------------------------------------------------------ */
+/* ---- the log ------------------------------------------------------------------ */
 
 static int log_fd, log_before;
 static off_t log_from;
@@ -77,8 +76,8 @@ log_end(void)
 	close(log_fd);
 }
 
-/* True when that was said since the last time; waits for it a while. A node says little in a
- * second: not too often. */
+/* True if that line was logged since the last call; waits for it a while. A node logs few lines a
+ * second: do not call this too often. */
 static bool
 logged(const char *what)
 {
@@ -100,7 +99,7 @@ logged(const char *what)
 	return false;
 }
 
-/* ---- one who behaves ------------------------------------------------------------- */
+/* ---- a well-behaved peer ------------------------------------------------------- */
 
 struct good {
 	struct net *net;
@@ -146,7 +145,7 @@ good_start(struct good *g, const char *address, enum net_kind kind)
 	assert_int_equal(pthread_create(&g->thread, NULL, good_main, g), 0);
 }
 
-/* It gets on with its work. */
+/* Its work goes on. */
 static void
 good_goes_on(struct good *g)
 {
@@ -166,7 +165,7 @@ good_end(struct good *g)
 	net_close(g->net);
 }
 
-/* ---- one who does not ------------------------------------------------------------- */
+/* ---- a bad peer ------------------------------------------------------------------ */
 
 /* A peer made of verbs only. */
 struct raw {
@@ -216,7 +215,7 @@ raw_hello(const struct raw *r)
 	return h;
 }
 
-/* The RDMA half, with whatever private data. False: refused. */
+/* The RDMA half, with any private data. False: refused. */
 static bool
 raw_connect(struct raw *r, const void *hello, uint8_t len)
 {
@@ -283,8 +282,8 @@ raw_end(struct raw *r)
 		close(r->fd);
 }
 
-/* soft-iWARP takes a port of this host, which somebody else may have got just before: once more
- * then. */
+/* soft-iWARP takes a port of this host, which another process may have taken just before: then try
+ * once more. */
 static void
 raw_open(struct raw *r, const char *address)
 {
@@ -311,8 +310,8 @@ raw_post(struct raw *r, enum ibv_wr_opcode code, uint32_t len, uint64_t remote, 
 	return ibv_post_send(r->id->qp, &wr, &bad);
 }
 
-/* The next completion's status, or -1. Early ones of a device that completes what only left are
- * passed over. */
+/* The next completion's status, or -1. Passes over early ones of a device that completes WRITEs
+ * when they are sent. */
 static int
 raw_wait(struct raw *r)
 {
@@ -326,7 +325,7 @@ raw_wait(struct raw *r)
 	return -1;
 }
 
-/* The node has ended this peer: its TCP connection says so. */
+/* The node has ended this peer: its TCP connection has ended. */
 static bool
 raw_dropped(struct raw *r)
 {
@@ -370,7 +369,7 @@ end(void **state)
 	return 0;
 }
 
-/* A stranger without what the handshake gave is not let in. */
+/* A stranger without the token of a handshake is not let in. */
 static void
 strangers(void **state)
 {
@@ -416,7 +415,7 @@ strangers(void **state)
 	raw_end(&r);
 }
 
-/* Messages that are too short, too long, or say nothing. */
+/* Messages that are too short, too long, or empty. */
 static void
 messages(void **state)
 {
@@ -438,7 +437,7 @@ messages(void **state)
 		raw_open(&r, sn_server_address(node.server));
 		memcpy(r.page, &bad[i], sizeof bad[i]);
 		assert_int_equal(raw_post(&r, IBV_WR_SEND, sizeof bad[i], 0, 0), 0);
-		assert_true(logged("its message asks for what makes no sense"));
+		assert_true(logged("its message makes no sense"));
 		assert_true(raw_dropped(&r));
 		raw_end(&r);
 		good_goes_on(&good);
@@ -451,8 +450,8 @@ messages(void **state)
 		{ 31, "its message has not the length of a request" },
 		{ 33, "its message has not the length of a request" },
 		{ 64, "its message has not the length of a request" },
-		{ 65, NULL }, /* longer than the receive: the device ends it, and not every kind
-			       * says why */
+		{ 65, NULL }, /* longer than the receive: the device ends it, and not every kind of
+			       * device gives the reason */
 		{ 2048, NULL },
 	};
 	for (unsigned i = 0; i < sizeof size / sizeof *size; i++) {
@@ -464,7 +463,7 @@ messages(void **state)
 		raw_end(&r);
 		good_goes_on(&good);
 	}
-	/* More at once than anybody who behaves has out: this one may come to harm, nobody else. */
+	/* More at once than any well-behaved peer has out: this peer may fail, no other. */
 	raw_open(&r, sn_server_address(node.server));
 	const struct net_verbs_ask imm = { NET_WRITE_IMM, UINT64_C(1) << 48, 0, 0 };
 	memcpy(r.page, &imm, sizeof imm);
@@ -475,7 +474,7 @@ messages(void **state)
 	raw_end(&r);
 }
 
-/* A verb outside of the region, and one with a key that opens nothing. */
+/* A verb outside of the region, and one with a wrong key. */
 static void
 keys(void **state)
 {
@@ -509,8 +508,8 @@ keys(void **state)
 			assert_int_equal(raw_post(&r, IBV_WR_RDMA_READ, 64, 64, key), 0);
 		}
 		int st = raw_wait(&r);
-		/* A device that completes a WRITE when it left says so only by the end of the
-		 * connection. */
+		/* A device that completes a WRITE when it is sent reports the error only by the end
+		 * of the connection. */
 		if (st == IBV_WC_SUCCESS)
 			st = raw_post(&r, IBV_WR_RDMA_READ, 8, base, key) != 0 ? -2 : raw_wait(&r);
 		assert_int_not_equal(st, IBV_WC_SUCCESS);
@@ -542,7 +541,7 @@ old_key(void **state)
 	raw_end(&r);
 	test_node_start(&other, 1, ROOM, &sc);
 	raw_open(&r, sn_server_address(other.server));
-	/* The device gives keys anew: make sure that this one is not the same by chance. */
+	/* The device gives new keys: make sure that this one is not the same by chance. */
 	if (old.rkey != r.offer.rkey) {
 		assert_int_equal(raw_post(&r, IBV_WR_RDMA_READ, 64, old.base, old.rkey), 0);
 		assert_int_not_equal(raw_wait(&r), IBV_WC_SUCCESS);
@@ -552,8 +551,8 @@ old_key(void **state)
 	test_node_stop(&other);
 }
 
-/* This program once more, as a peer of its own: memory that a device knows and fork go ill
- * together. */
+/* This program once more, as a peer of its own: memory registered at a device does not survive a
+ * fork. */
 static pid_t
 start(const char *what)
 {
@@ -591,7 +590,7 @@ die(const char *address)
 	return raise(SIGKILL);
 }
 
-/* A process with half a hundred verbs on their way is killed; again and again. */
+/* A process with some fifty verbs under way is killed; again and again. */
 static void
 dies_in_a_batch(void **state)
 {
@@ -606,8 +605,8 @@ dies_in_a_batch(void **state)
 		assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL);
 		good_goes_on(&good);
 	}
-	/* Only the good one is left: a control connection, a worker's, and the one by which its
-	 * death would be told. */
+	/* Only the good peer is left: a control connection, a worker's, and the one for its
+	 * pidfd. */
 	uint64_t until = nam_clock_ns() + 10 * second_ns;
 	do {
 		nap_ms(5);
@@ -616,7 +615,7 @@ dies_in_a_batch(void **state)
 	assert_int_equal(c.peers, 3);
 }
 
-/* ---- whom the handshake refuses, and machines that are not set up right --------------- */
+/* ---- refusals in the handshake, and machines that are not set up right --------------- */
 
 static nam_status
 try_open(const struct net_config *nc, struct nam_err *err)
@@ -667,7 +666,7 @@ refused(void **state)
 		assert_non_null(strstr(err.text, "cluster"));
 		assert_true(logged("it belongs to another cluster"));
 	}
-	/* Last, for this process is of another build from then on. */
+	/* Last, because this process is of another build from then on. */
 	net_layout_fold("a room of another build", 7);
 	for (unsigned i = 0; i < sizeof kind / sizeof *kind; i++) {
 		const struct net_config nc = { .storage = sn_server_address(n.server),
@@ -723,8 +722,8 @@ addresses(void **state)
 	test_node_stop(&n);
 }
 
-/* What somebody who may lock nothing is told, at both ends: exit code 0 when all is as it should
- * be. */
+/* The errors for a user who may not lock memory, at both ends: exit code 0 if all are as
+ * expected. */
 static int
 poor(const char *address)
 {
@@ -733,10 +732,10 @@ poor(const char *address)
 	struct net *net;
 	struct net_worker *w;
 	const struct net_config nc = { .storage = address, .fabric = NET_VERBS, .connect_ms = 10000 };
-	/* Little enough to say so; with nothing at all librdmacm does not even begin. */
+	/* Enough for the message; with no memory at all librdmacm does not even begin. */
 	if (setrlimit(RLIMIT_MEMLOCK, &little) != 0 || setgid(65534) != 0 || setuid(65534) != 0)
 		return 10;
-	/* The same rights as its node's run_dir are not needed: it comes over verbs. */
+	/* It comes over verbs, so it needs no rights on its node's run_dir. */
 	nam_status st = net_open(&net, &nc, &err);
 	if (st == NAM_OK && (st = net_worker_open(net, &w, &err)) == NAM_OK)
 		return 11;

@@ -1,11 +1,11 @@
 /*
- * verbs.c -- the storage node's end of queue pairs: it lets them in, and from then on the device
+ * verbs.c -- the storage node's end of queue pairs: it accepts them, and from then on the device
  * serves them.
  *
- * The CPU takes part in little: connection events, the receives that WRITE_WITH_IMM uses up,
- * and the messages of verbs_format.h that stand for what a device cannot do. Where the
- * device has atomics it is the node's one atomics engine: then the node's own CPU never
- * CASes a region word either, and atomics of tcp peers go through a loopback queue pair.
+ * The CPU takes part in little: connection events, the receives that WRITE_WITH_IMM uses up, and
+ * the messages of verbs_format.h for verbs that a device cannot execute. Where the device has
+ * atomics it is the node's one atomics engine: then the node's own CPU never CASes a region word
+ * either, and atomics of tcp peers go through a loopback queue pair.
  */
 #include <base/clock.h>
 #include <base/log.h>
@@ -62,12 +62,12 @@ struct sn_verbs {
 	bool device_atomics, removed;
 	struct ibv_context *held;
 	/*
-	 * The loopback queue pair: both its ends. While own_ready it is used by whoever holds
-	 * s->own_turn, and own_broke may be set; all else is done by the loop's thread, after it
-	 * has taken own_ready back.
+	 * The loopback queue pair: both its ends. While own_ready is set, the thread that holds
+	 * s->own_turn uses it, and may set own_broke; all else is done by the loop's thread, after
+	 * it has cleared own_ready.
 	 */
 	bool own_ready;
-	_Atomic(const char *) own_broke; /* why; NULL: it did not */
+	_Atomic(const char *) own_broke; /* why it broke, NULL = it did not */
 	uint8_t own_token[NET_VERBS_TOKEN];
 	struct rdma_event_channel *own_ch;
 	struct rdma_cm_id *own_id;
@@ -75,7 +75,7 @@ struct sn_verbs {
 	struct ibv_mr *own_mr;
 	uint64_t *own_word;
 	struct sn_qp *own_end;
-	uint64_t own_again_ns; /* it broke: not before this is it made again; 0: it is whole */
+	uint64_t own_again_ns; /* it broke: when to make it again, 0 = it is whole */
 };
 
 /* ---- one queue pair -------------------------------------------------------------- */
@@ -154,7 +154,7 @@ accept_peer(
 		.incarnation = s->shake.incarnation,
 		.rkey = v->mr->rkey,
 		.device_atomics = v->device_atomics };
-	unsigned rd = asked->initiator_depth; /* 0: this kind of device does not say */
+	unsigned rd = asked->initiator_depth; /* 0 = this kind of device does not tell */
 	if (rd == 0 || rd > v->caps.rd_in)
 		rd = v->caps.rd_in;
 	struct rdma_conn_param p = { .private_data = &offer,
@@ -185,8 +185,8 @@ take_ring(struct sn_server *s, struct sn_conn *c, struct rdma_cm_id *id, const s
 	struct sn_ring_qp *ring = id->verbs == v->listener->verbs ? sn_ring_qp_new(id, v->pd, c->fd) : NULL;
 	id->context = ring;
 	if (ring != NULL && accept_peer(s, v, id, asked)) {
-		/* The client speaks only once it is connected, so its shard need not wait for
-		 * that. */
+		/* The client sends requests only once it is connected, so its shard need not wait
+		 * for that. */
 		sn_server_hand_over(s, c, ring);
 		return;
 	}
@@ -210,7 +210,7 @@ take_request(struct sn_server *s, struct rdma_cm_event *e)
 		memcpy(&hello, asked.private_data, sizeof hello);
 	rdma_ack_cm_event(e);
 	bool sound = hello.magic == NET_VERBS_MAGIC && hello.region == s->shake.region;
-	/* Only while we are about to come ourselves: without a loopback connection its token was
+	/* Only while this node is connecting to itself: without a loopback connection its token was
 	 * never drawn. */
 	bool own = sound && v->own_id != NULL && v->own_end == NULL &&
 		   CRYPTO_memcmp(v->own_token, hello.token, sizeof hello.token) == 0;
@@ -251,7 +251,7 @@ sn_verbs_end(struct sn_conn *c)
 	c->qp = NULL;
 }
 
-/* The loopback queue pair is no more: what was out on it is not executed later either. */
+/* Closes the loopback queue pair: verbs that were out on it are not executed later either. */
 static void
 own_close(struct sn_verbs *v)
 {
@@ -276,7 +276,7 @@ own_close(struct sn_verbs *v)
 	v->own_ch = NULL;
 }
 
-/* It broke, or is late: no answer of it is waited for any more, and nothing late happens. */
+/* It broke, or is late: no answer of it is waited for any more, and no late verb executes. */
 static void
 own_lost(struct sn_server *s, const char *why)
 {
@@ -294,8 +294,8 @@ own_lost(struct sn_server *s, const char *why)
 	v->own_again_ns = nam_clock_ns();
 }
 
-/* V1: every queue pair ends before the CPU takes over atomics. The kernel waits for us to let go of
- * the device. */
+/* V1: every queue pair ends before the CPU takes over atomics. The kernel waits until this process
+ * has released the device. */
 static void
 device_gone(struct sn_server *s)
 {
@@ -343,8 +343,8 @@ sn_verbs_events(struct sn_server *s)
 			break;
 		}
 		rdma_ack_cm_event(e);
-		/* Whatever else is said of a connection is its end; the TCP connection beside it
-		 * ends too. */
+		/* Every other event of a connection is its end; the TCP connection beside it ends
+		 * as well. */
 		if (q != NULL && q == v->own_end)
 			own_lost(s, "it was closed");
 		else if (q != NULL && q->conn != NULL)
@@ -379,8 +379,8 @@ execute(struct sn_server *s, const struct net_verbs_ask *a, uint64_t *seen)
 	return true;
 }
 
-/* What a peer's queue pair says. NULL: all is well; "": it is closed; else why it is not worth
- * keeping. */
+/* Takes messages of a peer's queue pair. NULL: all is well; "": it is closed; else the reason to
+ * drop it. */
 static const char *
 hear(struct sn_server *s, struct sn_qp *q, const struct ibv_wc *wc)
 {
@@ -407,7 +407,7 @@ hear(struct sn_server *s, struct sn_qp *q, const struct ibv_wc *wc)
 	struct net_verbs_reply *reply = (void *)(q->page + RECVS * SLOT);
 	reply->ok = 1;
 	if (!execute(s, &ask, &reply->seen))
-		return "its message asks for what makes no sense";
+		return "its message makes no sense";
 	struct ibv_sge at = { (uintptr_t)reply, sizeof *reply, q->mr->lkey };
 	struct ibv_send_wr wr = { .wr_id = wr_reply,
 		.sg_list = &at,
@@ -434,7 +434,8 @@ sn_verbs_completions(struct sn_server *s)
 			return;
 		struct sn_qp *q = tag;
 		q->events++;
-		/* Ask for the next event first: what comes while we look is then told. */
+		/* Ask for the next event first: a message that comes during this look then raises
+		 * an event. */
 		const char *why = ibv_req_notify_cq(cq, 0) == 0 ? NULL : "our completion queue is broken";
 		struct ibv_wc wc[8];
 		int n;
@@ -455,7 +456,7 @@ sn_verbs_completions(struct sn_server *s)
 
 /* ---- the loopback queue pair ----------------------------------------------------------- */
 
-/* Connects to our own listener, playing both ends in turn. On failure own_close. */
+/* Connects to our own listener, as both ends in turn. On failure own_close. */
 static nam_status
 connect_own(struct sn_server *s, struct sn_verbs *v, unsigned ms, struct nam_err *err)
 {
@@ -491,7 +492,7 @@ connect_own(struct sn_server *s, struct sn_verbs *v, unsigned ms, struct nam_err
 		.rnr_retry_count = 7 };
 	if (rdma_create_qp(v->own_id, v->pd, &a) != 0 || rdma_connect(v->own_id, &p) != 0)
 		return nam_fail(err, NAM_IO, "cannot make a loopback connection: %s", strerror(errno));
-	/* Others may knock at the same door meanwhile; they are served, too. */
+	/* Other peers may connect at the same listener meanwhile; they are served as well. */
 	while (v->own_end == NULL && nam_clock_ns() < until) {
 		struct pollfd knock = { .fd = v->ch->fd, .events = POLLIN };
 		if (poll(&knock, 1, 10) == 1)
@@ -518,7 +519,7 @@ sn_verbs_mend(struct sn_server *s)
 	struct nam_err err;
 	if (v == NULL || !v->device_atomics)
 		return;
-	const char *why = v->own_broke; /* once it is set nobody keeps own_turn for long */
+	const char *why = v->own_broke; /* once it is set no thread keeps own_turn for long */
 	if (why != NULL)
 		own_lost(s, why);
 	if (v->own_again_ns == 0 || nam_clock_ns() < v->own_again_ns)
@@ -578,7 +579,7 @@ sn_verbs_atomic(
 	pthread_mutex_lock(&s->own_turn);
 	if (sn_verbs_device_atomics(s))
 		ok = own_atomic(s, code, offset, arg, want, seen);
-	else /* the device was removed while we waited for our turn */
+	else /* the device was removed while this thread waited for its turn */
 		*seen = code == NET_CAS ? net_exec_cas(s->base + offset, arg, want)
 					: net_exec_faa(s->base + offset, arg);
 	pthread_mutex_unlock(&s->own_turn);
@@ -607,7 +608,7 @@ bind_listener(struct sn_verbs *v, const char *address)
 	return bound;
 }
 
-/* On iWARP the port is one of TCP's, and somebody else may have it: another one then. */
+/* On iWARP the port is one of TCP's, and another process may have it: then try another one. */
 static bool
 listen_somewhere(struct sn_verbs *v, const char *address)
 {
@@ -673,7 +674,7 @@ sn_verbs_close(struct sn_server *s)
 	struct sn_verbs *v = s->verbs;
 	if (v == NULL)
 		return;
-	/* Queue pairs of shards live in our protection domain. */
+	/* Queue pairs of shards belong to our protection domain. */
 	if (sn_region_shards(s->region) != NULL)
 		sn_shards_drop_queue_pairs(sn_region_shards(s->region));
 	/* Until the lock is given back the loopback queue pair is gone and the CPU has not begun
