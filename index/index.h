@@ -1,18 +1,18 @@
 /*
  * index.h -- a hash index in remote memory, from key hashes to record blocks.
  *
- * An entry is a hint: 24 bits of signature and the block's address. It does not
- * hold the key; who looks up compares the key in the record. So a lookup
- * answers candidates, an insert is "insert if there is no candidate I have not
- * seen", and a stale entry costs a comparison, never a wrong answer.
+ * An entry is a hint: 24 bits of signature and the block's address. It does not hold the key; the
+ * caller of a lookup compares the key in the record. So a lookup returns candidates, an insert
+ * means "insert if there is no candidate that the lookup did not return", and a stale entry costs a
+ * comparison, never a wrong answer.
  *
  * One READ per lookup in the common case; one CAS per insert or delete. The
  * index grows by splitting sub-tables while readers go on. Formats, truths and
  * the split protocol: index/hash/hash_format.h and index/README.md. Sources:
  * hydradb-kv §4 (signatures, remote pointers); extendible hashing.
  *
- * All calls run in a coroutine of the worker given; a struct idx_hash may be
- * shared by all workers of a process.
+ * All calls run in a coroutine of the worker given; a struct idx_hash may be shared by all workers
+ * of a process.
  */
 #ifndef NAM_INDEX_INDEX_H
 #define NAM_INDEX_INDEX_H
@@ -21,7 +21,7 @@
 
 struct idx_hash;
 
-/* Where an index gets its memory: single extents on any region; the owner (a table) remembers them
+/* The source of an index's memory: single extents on any region; the owner (a table) remembers them
  * so that they can be freed with it. Called in a coroutine. The memory reads as zeros. */
 struct idx_memory {
 	nam_status (*take)(void *arg, struct net_worker *w, net_addr *out);
@@ -33,37 +33,38 @@ struct idx_memory {
 enum { IDX_ANCHOR_BYTES = 128 };
 nam_status idx_hash_create(struct net_worker *w, net_addr anchor, const struct idx_memory *mem);
 
-/* A process's view of the index at anchor; caches the directory. No I/O. NULL: no memory.
- * *mem is copied; mem->arg is borrowed until close. Close when no call is under way any more. */
+/* A process's view of the index at anchor; caches the directory. No I/O. NULL: no memory. *mem is
+ * copied; mem->arg is borrowed until close. Close it when no call is under way any more. */
 struct idx_hash *idx_hash_open(net_addr anchor, const struct idx_memory *mem);
 void idx_hash_close(struct idx_hash *ix);
 
-/* What the resize lock will say while this process holds it; not 0. Default: random. Any thread. */
+/* The word of the resize lock while this process holds it; not 0. Default: random. Any thread. */
 void idx_hash_set_owner(struct idx_hash *ix, uint64_t owner);
 /*
  * Frees the resize lock of an owner that is dead and fenced (none of its verbs can execute any
- * more) and finishes what it had begun. NAM_ABSENT: that owner does not hold it. Until then
- * lookups go on; inserts that need the half-split table wait a second and end with NAM_BUSY.
+ * more) and finishes its resize. NAM_ABSENT: that owner does not hold it. Until then lookups go on;
+ * inserts that need the half-split table wait a second and end with NAM_BUSY.
  */
 nam_status idx_hash_recover(
     struct net_worker *w, struct idx_hash *ix, uint64_t dead_owner, struct net_counts *acct);
 
-/* A connection broke when this process took that lock or gave it back: it may say our name for as
- * long as we live. Any thread. */
+/* True if a connection broke when this process took that lock or freed it: the lock may name this
+ * process as long as it lives. Any thread. */
 bool idx_hash_in_doubt(const struct idx_hash *ix);
 /* The holder of the resize lock at this moment; 0 = none. */
 nam_status idx_hash_holder(
     struct net_worker *w, const struct idx_hash *ix, uint64_t *holder, struct net_counts *acct);
 /*
- * A split leaves a sub-table of 16 KiB behind, which others may still look at. Without the
- * following it stays unused as long as the index lives: as much again as the index, and more with
- * every 14 or so inserts and removes of one key. With it, the process that split uses it again.
+ * A split leaves a sub-table of 16 KiB behind, which other processes may still READ. Without this
+ * structure it stays unused as long as the index lives: as much memory again as the index, and more
+ * with every 14 or so inserts and removes of one key. With it, the process that split uses the
+ * sub-table again.
  *
- *	now     a stamp
- *	passed  true when nobody, in no process, still uses what he saw of this index before
- *	        that stamp was taken: no call of this room is under way that began before, and no
- *              probe is kept from then. A transaction system's watermark is such a thing.
- * Both are called with the resize lock held, must not park, and may say false for ever.
+ *      now     a stamp
+ *      passed  true when no process still uses results that it READ from this index before that
+ *              stamp was taken: no call of this room is under way that began before, and no probe
+ *              is kept from then. A transaction system's watermark can serve as such a stamp.
+ * Both are called with the resize lock held, and must not park; `passed` may return false for ever.
  */
 struct idx_reclaim {
 	uint64_t (*now)(void *arg, struct net_worker *w);
@@ -73,12 +74,12 @@ struct idx_reclaim {
 /* Copied; arg is borrowed until close. Before ix is used. */
 void idx_hash_set_reclaim(struct idx_hash *ix, const struct idx_reclaim *r);
 
-/* How the index lies in memory. */
+/* Size and shape of the index. */
 struct idx_shape {
 	uint64_t tables, slots, live, tombs; /* sub-tables reachable; their slots, entries, removed
 					      * entries */
 	uint64_t splits, rewrites;           /* since it was created */
-	uint64_t holder;                     /* of the resize lock; 0: nobody */
+	uint64_t holder;                     /* of the resize lock, 0 = none */
 	unsigned depth;                      /* the directory has 2^depth words */
 };
 nam_status idx_hash_shape(struct net_worker *w, struct idx_hash *ix, struct idx_shape *out);
@@ -87,7 +88,7 @@ void idx_layout_fold(void);
 
 enum { IDX_HITS_MAX = 8 };
 
-/* One key's way through an index. Caller's memory. */
+/* The state of one key's lookup or insert. Caller's memory. */
 struct idx_probe {
 	struct idx_hash *ix;
 	uint64_t hash;  /* well mixed, of the whole key (nam_hash) */
@@ -96,12 +97,12 @@ struct idx_probe {
 	uint32_t hits;              /* candidates found */
 	net_addr hit[IDX_HITS_MAX]; /* more equal signatures than this in one bucket: status
 				     * NAM_FULL */
-	/* private: what the lookup saw, so that an insert is one CAS */
+	/* private: results of the lookup, so that an insert is one CAS */
 	uint64_t priv[4];
 };
 
-/* A lookup of this hash is near: brings this process's word of the directory into the cache. No
- * verb. */
+/* A lookup of this hash will follow soon: fetches this process's word of the directory into the CPU
+ * cache. No verb. */
 void idx_hash_prefetch(struct idx_hash *ix, uint64_t hash);
 
 /*
@@ -113,16 +114,16 @@ void idx_hash_prefetch(struct idx_hash *ix, uint64_t hash);
 nam_status idx_lookup(struct net_worker *w, struct idx_probe *p, unsigned n, struct net_counts *acct);
 
 /*
- * Inserts the entries (hash -> block) of n probes that idx_lookup has just
- * filled and whose candidates the caller has ruled out. Per probe: NAM_OK: it
- * is in. NAM_DUPLICATE: a candidate appeared that the lookup had not shown; hit[]
- * and hits are fresh; compare, then call again for those. NAM_FULL: no memory.
- * NAM_BUSY: who splits that table seems to be dead (idx_hash_recover).
- * Never two entries for one key when all inserters compare. One round trip when nobody interferes.
+ * Inserts the entries (hash -> block) of n probes that idx_lookup has just filled and whose
+ * candidates the caller has ruled out. Per probe: NAM_OK: it is in. NAM_DUPLICATE: a candidate
+ * appeared that the lookup had not returned; hit[] and hits are fresh; compare, then call again for
+ * those. NAM_FULL: no memory. NAM_BUSY: the process that splits that table seems to be dead
+ * (idx_hash_recover). Never two entries for one key if all inserters compare. One round trip if no
+ * other insert interferes.
  */
 nam_status idx_insert(struct net_worker *w, struct idx_probe *p, unsigned n, struct net_counts *acct);
 
-/* Removes the entry (hash -> block). NAM_ABSENT when it is not there. */
+/* Removes the entry (hash -> block). NAM_ABSENT: there is none. */
 nam_status idx_remove(
     struct net_worker *w, struct idx_hash *ix, uint64_t hash, net_addr block, struct net_counts *acct);
 
@@ -131,26 +132,26 @@ nam_status idx_walk(
     struct net_worker *w, struct idx_hash *ix, void (*fn)(void *arg, net_addr block), void *arg);
 
 /*
- * The same in parts: *from is 0 at first, and UINT64_MAX after the last part. Between two parts
- * nothing of the index is remembered, so what idx_reclaim waits for may pass. An entry that is
- * there from the first part to the last is met, maybe twice. hash: the 30 bits of the key's hash
- * that an entry tells, enough for idx_remove.
+ * idx_walk in parts: *from is 0 at first, and UINT64_MAX after the last part. Between two parts the
+ * walk keeps no result of its READs, so the stamps of idx_reclaim may pass. An entry that is there
+ * from the first part to the last is met, maybe twice. hash: the 30 bits of the key's hash that an
+ * entry holds, enough for idx_remove.
  */
 nam_status idx_walk_some(struct net_worker *w, struct idx_hash *ix, uint64_t *from,
     void (*fn)(void *arg, net_addr block, uint64_t hash), void *arg);
 
 /* ---- the remote-pointer cache of a compute process (hydradb-kv §4.2.2) ------
  *
- * hash -> block, plus a small hint (which slot was newest). Fixed size, lossy, shared by
- * all workers without locks: an entry is one word, written and read with relaxed
- * atomics. Seldom it is another key's, or another table's: callers look for the
- * hash in the block before they read on, and drop a liar. */
+ * hash -> block, plus a small hint (which slot was newest). Fixed size, lossy, shared by all
+ * workers without locks: an entry is one word, written and read with relaxed atomics. Seldom a way
+ * belongs to another key, or another table: callers compare the hash in the block before they use
+ * it, and drop a wrong way. */
 struct idx_ptrs;
 enum { IDX_HINT_MAX = 15 };
 struct idx_ptrs *idx_ptrs_open(size_t entries); /* rounded up to a power of two; 8 bytes each */
 void idx_ptrs_close(struct idx_ptrs *c);
 bool idx_ptrs_get(struct idx_ptrs *c, uint64_t hash, net_addr *block, uint8_t *hint);
-/* Before several gets: brings the hash's line near. */
+/* Before several gets: fetches the hash's cache line. */
 void idx_ptrs_prefetch(struct idx_ptrs *c, uint64_t hash);
 void idx_ptrs_put(struct idx_ptrs *c, uint64_t hash, net_addr block, uint8_t hint);
 void idx_ptrs_drop(struct idx_ptrs *c, uint64_t hash);

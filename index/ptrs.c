@@ -8,11 +8,10 @@
  *	|  top of hash   |  hint   |   region   | offset / 64|   the top is 1 where the hash says 0
  *	+----------------+---------+------------+------------+
  *
- * P1  A word is whole: a put or a drop is one store, so no order and no lock is needed. P2  A way
- * may be lost, hold an old block, or (once in 2^20) belong to another key of the same line: it
- * costs
- *     the caller one lookup, who must find the whole hash in the block before he believes anything
- *     it says.
+ * P1  A word is whole: a put or a drop is one store, so no order and no lock is needed.
+ * P2  A way may be lost, hold an old block, or (once in 2^20) belong to another key of the same
+ *     line: it costs the caller one lookup. So the caller must find the whole hash in the block
+ *     before it uses any other word of it.
  */
 #include <base/assert.h>
 #include <index/index.h>
@@ -48,7 +47,7 @@ idx_ptrs_open(size_t entries)
 		free(c);
 		return NULL;
 	}
-	(void)madvise(c->way, c->bytes, MADV_HUGEPAGE); /* fewer TLB misses; fine without */
+	(void)madvise(c->way, c->bytes, MADV_HUGEPAGE); /* fewer TLB misses; works without */
 	return c;
 }
 
@@ -61,7 +60,7 @@ idx_ptrs_close(struct idx_ptrs *c)
 	free(c);
 }
 
-/* The directory and the buckets use the low 30 bits, the top tells the ways of a set apart. */
+/* The directory and the buckets use the low 30 bits; the top bits tell the ways of a set apart. */
 static inline _Atomic uint64_t *
 set_of(struct idx_ptrs *c, uint64_t hash)
 {
@@ -84,7 +83,7 @@ store(_Atomic uint64_t *way, uint64_t word)
 	atomic_store_explicit(way, word, memory_order_relaxed);
 }
 
-/* Which ways of the set carry this top: a bit each. No branch, so none is foretold wrongly. */
+/* The ways of the set that carry this top, a bit each. No branch, so none is predicted wrongly. */
 static inline unsigned
 ways_of(const _Atomic uint64_t *set, uint64_t top)
 {
@@ -110,7 +109,7 @@ idx_ptrs_get(struct idx_ptrs *c, uint64_t hash, net_addr *block, uint8_t *hint)
 		return false;
 	uint64_t word = load(&set[__builtin_ctz(found)]);
 	if (word >> TOP_SHIFT != top)
-		return false; /* replaced this moment */
+		return false; /* replaced at this moment */
 	*block = net_at((unsigned)(word >> REGION_SHIFT) & (NET_REGIONS - 1),
 	    (word & ((UINT64_C(1) << REGION_SHIFT) - 1)) << 6);
 	*hint = (uint8_t)(word >> HINT_SHIFT & IDX_HINT_MAX);
@@ -123,7 +122,7 @@ idx_ptrs_put(struct idx_ptrs *c, uint64_t hash, net_addr block, uint8_t hint)
 	uint64_t region = net_region_of(block), off = net_offset_of(block), top = top_of(hash);
 	NAM_ASSERT(region > 0 && region < NET_REGIONS && (off & 63) == 0 && hint <= IDX_HINT_MAX);
 	if (off >> 6 >> REGION_SHIFT != 0)
-		return; /* no index leads that far either */
+		return; /* no index names such an address either */
 	uint64_t word = top << TOP_SHIFT | (uint64_t)hint << HINT_SHIFT | region << REGION_SHIFT | off >> 6;
 	_Atomic uint64_t *set = set_of(c, hash);
 	unsigned into = ways_of(set, top); /* before an empty one: a key has one way */

@@ -1,5 +1,4 @@
-/* ptrs_test.c -- the remote-pointer cache: what it keeps, what it loses, and threads that quarrel
- * about it. */
+/* ptrs_test.c -- the remote-pointer cache: what it keeps, what it loses, and concurrent threads. */
 #include <base/hash.h>
 #include <index/index.h>
 
@@ -12,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* The block of a key, so that a reader can tell a lie. */
+/* The block of a key, so that a reader can detect a wrong one. */
 static net_addr
 block_of(uint64_t key)
 {
@@ -44,7 +43,8 @@ keeps_what_was_put(void **state)
 	}
 	assert_true(kept > (1 << 15) * 97 / 100); /* half full, eight ways */
 
-	/* A new block replaces the old; a drop is a drop; extremes come back as they went in. */
+	/* A new block replaces the old; a dropped one is gone; extreme values come back as they
+	 * went in. */
 	idx_ptrs_put(c, nam_mix(7), block_of(8), 9);
 	assert_true(idx_ptrs_get(c, nam_mix(7), &block, &hint));
 	assert_int_equal(block.bits, block_of(8).bits);
@@ -59,7 +59,7 @@ keeps_what_was_put(void **state)
 	idx_ptrs_put(c, 0, net_at(1, 0), 0);
 	assert_true(idx_ptrs_get(c, 0, &block, &hint));
 	assert_int_equal(block.bits, net_at(1, 0).bits);
-	/* Farther than a word can say: not kept, and nothing else is harmed. */
+	/* An address beyond the range of a word: not kept, and no other way is changed. */
 	idx_ptrs_put(c, nam_mix(9), net_at(1, UINT64_C(1) << 40), 1);
 	if (idx_ptrs_get(c, nam_mix(9), &block, &hint))
 		assert_int_equal(block.bits, block_of(9).bits);
@@ -71,7 +71,7 @@ keeps_what_was_put(void **state)
 enum { THREADS = 4, ROUNDS = 200000, KEYS = 64 };
 static atomic_uint lies, found;
 
-/* Few ways, many keys, all threads put, drop and get: whatever is found must be the key's block. */
+/* Few ways, many keys, all threads put, drop and get: each block found must be the key's. */
 static void *
 quarrel(void *arg)
 {

@@ -21,7 +21,8 @@ dir_new(uint64_t root)
 	return d;
 }
 
-/* Shows d to all threads, unless another thread has shown one that is as long: then d is freed. */
+/* Shows d to all threads, unless another thread has shown a directory of that length: then d is
+ * freed. */
 static void
 dir_show(struct idx_hash *ix, struct idx_dir *d)
 {
@@ -64,7 +65,7 @@ idx_dir_load(struct net_worker *w, struct idx_hash *ix, struct net_counts *acct)
 	struct idx_dir *d = dir_new(head[1]);
 	if (d == NULL)
 		return NAM_NOMEM;
-	/* Nobody sees d yet, so a READ may fill it. */
+	/* No other thread sees d yet, so a READ may fill it. */
 	char *into = (char *)d->word;
 	uint64_t bytes = (d->mask + 1) * 8;
 	unsigned pages = idx_root_pages(d->root);
@@ -81,7 +82,7 @@ idx_dir_load(struct net_worker *w, struct idx_hash *ix, struct net_counts *acct)
 	}
 	for (uint64_t i = 0; i <= d->mask && st == NAM_OK; i++)
 		if (!idx_word_sane(d->word[i], idx_root_depth(d->root)))
-			d->word[i] = 0; /* to be asked again */
+			d->word[i] = 0; /* to be READ again */
 	if (st != NAM_OK)
 		free(d);
 	else
@@ -100,7 +101,7 @@ idx_dir_adopt(struct net_worker *w, struct idx_hash *ix, uint64_t root, struct n
 	struct idx_dir *d = dir_new(root);
 	if (d == NULL)
 		return NAM_NOMEM;
-	/* Pages are listed before a root says so (H8). */
+	/* Pages are listed before a root counts them (H8). */
 	nam_status st = idx_dir_pages(w, root, d->page, acct);
 	if (st != NAM_OK) {
 		free(d);

@@ -1,10 +1,9 @@
 /*
  * hash.c -- lookup, insert and remove in the hash index: the data path.
  *
- * Budget, in round trips, with a fresh directory: lookup 1 (128 bytes: home and the bucket
- * behind it), insert 1 (one CAS), remove 2. What is rare (both buckets full, a
- * stale directory, a split under way, a lost CAS) goes through chain_read, one
- * round trip per look.
+ * Budget, in round trips, with a fresh directory: lookup 1 (128 bytes: home and the bucket behind
+ * it), insert 1 (one CAS), remove 2. The rare cases (both buckets full, a stale directory, a split
+ * under way, a lost CAS) go through chain_read, one round trip per look.
  */
 #include <index/hash/hash_internal.h>
 
@@ -13,7 +12,7 @@
 enum {
 	CHUNK = 32,    /* probes per doorbell: what fits the stack of a coroutine */
 	TRIES = 64,    /* looks at a directory that changes each time */
-	EARLY_STEP = 3 /* who had to go so far from home makes the table be split: lookups READ 2
+	EARLY_STEP = 3 /* an entry so far from home makes the table be split: lookups READ 2
 		        * buckets */
 };
 #define INSERT_WAIT_NS UINT64_C(1000000000)
@@ -22,7 +21,7 @@ enum {
 
 /* ---- waiting for a resize --------------------------------------------------- */
 
-/* A split takes some dozen round trips, of a large sub-table many more. All that wait for one begin
+/* A split takes some dozen round trips, of a large sub-table many more. All waiters for one begin
  * together: dice. */
 enum { SPLIT_BASE_NS = 2000, SPLIT_CAP_NS = 256000 };
 
@@ -50,15 +49,15 @@ split_wait(struct split_wait *s, struct net_worker *w, uint64_t ns)
 /* ---- looking at buckets ----------------------------------------------------- */
 
 enum sight {
-	OPEN,       /* the sequence ends here, there is a zero slot */
+	OPEN,       /* the sequence ends here, with a zero slot */
 	FULL,       /* it goes on in the next bucket */
 	FULL_MOVED, /* it goes on, but the table is being split or was */
 	FROZEN,     /* it ends here, but the table is being split or was */
-	ALIEN       /* not the bucket it should be */
+	ALIEN       /* not the expected bucket */
 };
 
-/* Looks through one bucket of a probe sequence; adds candidates to the probe. OPEN: *slot is the
- * first zero. */
+/* Reads one bucket of a probe sequence; adds candidates to the probe. OPEN: *slot is the first
+ * zero. */
 static inline enum sight
 scan(const struct idx_bucket *b, uint64_t head, uint64_t sig, struct idx_probe *p, unsigned *slot)
 {
@@ -70,8 +69,8 @@ scan(const struct idx_bucket *b, uint64_t head, uint64_t sig, struct idx_probe *
 				*slot += nam_fault_dice(IDX_SLOTS - i);
 			if (__builtin_expect(b->head == head, 1))
 				return OPEN;
-			/* The READ mixed: this slot from before the bucket was full, the header
-			 * from after that. */
+			/* The READ mixed: this slot is from before the bucket was full, the header
+			 * from after. */
 			return b->head == (head | IDX_MOVED) ? FROZEN : ALIEN;
 		}
 		if (e == IDX_FROZEN)
@@ -87,7 +86,7 @@ scan(const struct idx_bucket *b, uint64_t head, uint64_t sig, struct idx_probe *
 	return b->head == (head | IDX_MOVED) ? FULL_MOVED : ALIEN;
 }
 
-/* The sequence has been seen to its end. slot: address of its first zero slot, or 0. */
+/* The whole sequence has been seen. slot: address of its first zero slot, or 0. */
 static inline void
 conclude(struct idx_probe *p, uint64_t word, uint64_t slot, unsigned step)
 {
@@ -145,7 +144,8 @@ chain_read(struct net_worker *w, struct idx_hash *ix, uint64_t hash, struct chai
 		if ((st = net_run(&b)) != NAM_OK)
 			return st;
 		if (root != dir->root) {
-			/* The word may be from a directory nobody writes any more: not believed. */
+			/* The word may be from a directory that is not written any more: do not
+			 * trust it. */
 			if ((st = idx_dir_adopt(w, ix, root, acct)) != NAM_OK)
 				return st;
 			continue;
@@ -217,7 +217,7 @@ lookup_chunk(struct net_worker *w, struct idx_probe *p, unsigned n, struct net_c
 		    home == IDX_BUCKETS - 1 ? IDX_BUCKET_BYTES : 2 * IDX_BUCKET_BYTES);
 	}
 	if (b.n > 0)
-		net_run(&b); /* what failed is found op by op */
+		net_run(&b); /* the failed ops are found one by one */
 	for (unsigned i = 0, got = 0; i < n; i++) {
 		uint64_t word = p[i].priv[IDX_SEEN_WORD];
 		nam_status st = NAM_OK;
@@ -277,7 +277,7 @@ idx_hash_prefetch(struct idx_hash *ix, uint64_t hash)
 
 /* ---- insert -------------------------------------------------------------------- */
 
-/* Are there candidates in the probe that known[0..n) does not account for, one by one? */
+/* True if the probe has candidates that known[0..n) does not account for, one by one. */
 static bool
 news(const struct idx_probe *p, const net_addr *known, unsigned n)
 {
@@ -294,8 +294,8 @@ news(const struct idx_probe *p, const net_addr *known, unsigned n)
 	return false;
 }
 
-/* The CAS was lost, or there was no slot to CAS. p->status says how it ended; returned: how the
- * fabric is. */
+/* The CAS was lost, or there was no slot to CAS. p->status is the result for the probe; returned:
+ * the status of the fabric. */
 static nam_status
 insert_slow(struct net_worker *w, struct idx_probe *p, uint64_t entry, struct net_counts *acct)
 {
@@ -322,7 +322,7 @@ insert_slow(struct net_worker *w, struct idx_probe *p, uint64_t entry, struct ne
 				p->status = NAM_OK;
 				return NAM_OK;
 			}
-			continue; /* someone else won the slot: look again */
+			continue; /* another insert took the slot: look again */
 		}
 		st = idx_resize(w, p->ix, p->hash, p->priv[IDX_SEEN_WORD], acct);
 		if (st == NAM_BUSY && split_wait(&wait, w, INSERT_WAIT_NS))
@@ -401,7 +401,7 @@ idx_insert(struct net_worker *w, struct idx_probe *p, unsigned n, struct net_cou
 
 /* ---- remove ---------------------------------------------------------------------- */
 
-/* Where in the sequence the entry lies. False: nowhere. */
+/* The place of the entry in the sequence. False = none. */
 static bool
 chain_find(const struct chain *c, uint64_t entry, unsigned *step, unsigned *slot)
 {
@@ -412,7 +412,7 @@ chain_find(const struct chain *c, uint64_t entry, unsigned *step, unsigned *slot
 	return false;
 }
 
-/* Does this bucket take no more entries because its table is being split? */
+/* True if this bucket takes no more entries because its table is being split. */
 static bool
 bucket_is_frozen(const struct idx_bucket *b)
 {
@@ -438,8 +438,8 @@ idx_remove(struct net_worker *w, struct idx_hash *ix, uint64_t hash, net_addr bl
 		if (st != NAM_OK)
 			return st;
 		if (c.word == left) {
-			/* The copy may have been made before our CAS: wait for it, and remove it
-			 * there. */
+			/* The copy may have been made before our CAS: wait for the new table, and
+			 * remove the copy there. */
 			if (!split_wait(&wait, w, REMOVE_WAIT_NS))
 				return NAM_OK;
 			continue;

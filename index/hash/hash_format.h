@@ -1,7 +1,7 @@
 /*
  * hash_format.h -- the hash index as every compute node sees it through one-sided verbs.
  *
- * Extendible hashing. What the 64 bits of a key's hash do (the rest only helps caches):
+ * Extendible hashing. The use of the 64 bits of a key's hash (the others only help caches):
  *
  *   bit 29 ........... 22 21 ................................ 0
  *      +-----------------+------------------------------------+
@@ -10,7 +10,7 @@
  *                     23 ................................... 0   the signature, 24 bits
  *
  * anchor (128 bytes, the caller's)
- *     0  magic                    64  lock     0, or the owner who resizes
+ *     0  magic                    64  lock     0, or the resizing owner
  *     8  root                     72  spare    next unused sub-table | how many follow (1..4)
  *                                 80  old      } a split being published: the directory word
  *                                 88  new[2]   } that goes, the two that come
@@ -18,8 +18,8 @@
  *                                112  splits, 120 rewrites: how many so far
  * root             address of the directory | its capacity, log2 words << 5 | G
  * directory        2^G words in pages of 2^11, 16 KiB each. Up to G = 11 the root leads to the only
- *                  page; then its capacity is 22 and it leads to the list of pages, 16 KiB, too.
- *                  Doubling appends.
+ *                  page; above, its capacity is 22 and it leads to the list of pages, which also
+ *                  takes 16 KiB. Doubling appends.
  * directory word   63   62 ........ 54  53 .. 48  47 .......... 14  13 ....... 5  4 ... 0
  *                  0  | turn, high 9 | region  | offset / 16 Ki   | turn, low 9 | L
  *                  the address of a sub-table, its turn, its local depth. One of depth L with
@@ -37,65 +37,65 @@
  *          | signature        | region 1-63 | offset / 64        |   TOMB    was removed
  *          +------------------+-------------+--------------------+   FROZEN  it is being split
  *
- * An entry tells 30 bits of its hash: 24 in it, and 6 more by where it lies, because the signature
+ * An entry holds 30 bits of its hash: 24 in it, and 6 more by its place, because the signature
  * holds the two low bits of the home bucket and an entry lies at most 3 buckets behind home
  * (wrapping inside the sub-table). So a splitter never reads a record. False candidates per lookup:
  * entries / 2^30. Limits: blocks aligned to 64, below 1 TiB of a region; 2^22 sub-tables = 64 GiB,
  * about 4e9 entries.
  *
  * Access
- *   a slot      0 -> entry, entry -> TOMB, 0 -> FROZEN: any worker, by CAS, nothing else, ever.
+ *   a slot      0 -> entry, entry -> TOMB, 0 -> FROZEN: any worker, by CAS; no other change, ever.
  *   a header    the holder of `lock`, by WRITE of that word (only `moved` is ever set).
- *   directory, root, spare, old, new[], splits: who holds `lock`. root by CAS.
- *   readers     anyone, any time.
+ *   directory, root, spare, old, new[], splits: the holder of `lock`. root by CAS.
+ *   readers     any process, any time.
  *
  * Always true
- *   H1  In a bucket the zero slots are a suffix. (Who inserts takes the first zero slot it saw, and
- *       slots never go back to 0: a CAS that succeeds has hit the very first one.)
+ *   H1  In a bucket the zero slots are a suffix. (An insert takes the first zero slot it saw, and
+ *       slots never go back to 0: so a CAS that succeeds has hit the very first one.)
  *   H2  An entry lies in the first bucket of its probe sequence (home .. home + 3) that was not
  *       full when it came. So behind a zero slot of the sequence there is no entry of that hash.
  *   H3  FROZEN replaces the first zero slot of a bucket; `moved` is set in full buckets only. A
- *       table whose buckets all carry one of both never takes an entry again: whoever saw a later
- *       slot as the first zero would have seen the frozen one as not zero, and it went from 0 to
- *       FROZEN.
+ *       table whose buckets all carry one of both never takes an entry again: an insert that saw a
+ *       later slot as the first zero one would have seen the frozen slot as not zero, but that went
+ *       from 0 to FROZEN.
  *   H4  A table becomes reachable only when the one before it is completely frozen and copied.
  *       So of all tables for a hash at most one takes entries: the one the directory names.
- *   H5  Let a reader READ the root and the directory word for its hash, in any order, and find the
- *       root it used: then all that had been inserted for this hash before both READs began is in
- *       the table the word names. For this the words of a split are written from the highest index
- *       down: who still has a shorter directory (and so asks a word of lower index) learns of new
- *       tables later than who has the longer one, never earlier. And nobody concludes from a word
- *       what stands in a word of lower index.
+ *   H5  If a reader READs the root and the directory word for its hash, in any order, and finds the
+ *       root it used, then all entries inserted for this hash before both READs began are in the
+ *       table that the word names. For this the words of a split are written from the highest index
+ *       down: a reader with a shorter directory (which READs a word of lower index) learns of new
+ *       tables later than one with the longer directory, never earlier. And no reader draws a
+ *       conclusion from a word about a word of lower index.
  *   H6  Between `old` set and `old` cleared, each directory word of that prefix is old or one of
- *       new[]. new[], prefix and spare were written before `old` was set. So who finds `old` set
- *       under the lock can finish the work of a dead splitter, and must.
+ *       new[]. new[], prefix and spare were written before `old` was set. So a process that finds
+ *       `old` set under the lock can finish the work of a dead splitter, and must.
  *   H7  Memory of a sub-table that is used again is first overwritten wholly with buckets of no
  *       table, all of whose slots are FROZEN, and only then with the new table, of another turn. So
- *       a process that comes by a stale word meets, in any mix of words, a frozen bucket or a
- *       header that is not the one its word tells: never a zero slot that it believes.
- *   H8  A page is listed before the root says that there are so many; `spare` does not offer it
- *       from before that.
+ *       a process that follows a stale word meets, in any mix of old and new words, a frozen bucket
+ *       or a header that differs from the one its word tells: never a zero slot that it would
+ *       trust.
+ *   H8  A page is listed before the root counts it; before it is listed, `spare` stops offering it.
  *
  * Why two inserters of one key cannot both succeed: both saw every slot before theirs, and no
  * candidate they have not compared; both CAS the first zero slot of the same probe sequence (H1,
  * H2) in the one table that takes entries (H4). The second CAS fails; its owner reads again and
  * meets the first's entry. Why "absent" is true: a zero slot proves that the bucket was live when
- * it was read, so all that was inserted before the READ began lies in front of it (H1, H2). A
- * frozen bucket proves nothing; then the directory word is read as well, and if it still names this
- * table H5 says the table has all. A READ may mix old and new words: slots only go 0 -> entry ->
- * TOMB, so the argument holds word by word. An old zero slot under a new header that says `moved`
- * is taken for a frozen one.
+ * it was READ, so all entries inserted before the READ began lie in front of it (H1, H2). A frozen
+ * bucket proves nothing; then the directory word is READ as well, and if it still names this table,
+ * then by H5 the table has all entries. A READ may mix old and new words: slots only go 0 -> entry
+ * -> TOMB, so the argument holds word by word. An old zero slot under a new header that says
+ * `moved` is taken for a frozen one.
  *
- * Why stale is harmless: a stale directory word leads to a frozen table, which says so (H3). Tables
- * left behind are not used again before everybody who may be looking at them is through
- * (idx_reclaim in index.h; without it: never). A process may remember the word for longer: that is
- * what the turn is for (H7). An entry removed from a table after it was copied would come back: so
- * who removes looks at the bucket behind its CAS, and if it is frozen removes the copy, too. Should
- * the splitter be dead, the copy stays: a hint to a block whose key is another.
+ * Why a stale word does no harm: it leads to a frozen table, which shows that it is frozen (H3).
+ * Tables left behind are not used again before all readers that may look at them have ended
+ * (idx_reclaim in index.h; without it: never). A process may remember the word for longer: then the
+ * turn differs (H7). An entry removed from a table after it was copied would come back: so a remove
+ * READs the bucket behind its CAS, and if the bucket is frozen it also removes the copy. If the
+ * splitter is dead, the copy stays: a hint to a block with another key.
  *
  * A worker that dies with the lock loses nothing: tables it froze are still read, at two round
- * trips; who must insert there gets NAM_BUSY until idx_hash_recover has freed the lock, and then
- * splits that table itself.
+ * trips; an insert into one of them ends with NAM_BUSY until idx_hash_recover has freed the lock,
+ * and the next insert then splits that table itself.
  */
 #ifndef NAM_INDEX_HASH_FORMAT_H
 #define NAM_INDEX_HASH_FORMAT_H
@@ -159,7 +159,7 @@ idx_low(unsigned bits)
 {
 	return (UINT64_C(1) << bits) - 1;
 }
-/* The entry of a hash and a block; 0: such an address cannot be indexed. */
+/* The entry of a hash and a block, 0 = such an address cannot be indexed. */
 static inline uint64_t
 idx_entry(uint64_t hash, uint64_t block)
 {
@@ -222,7 +222,7 @@ idx_word_turn(uint64_t word)
 {
 	return (word >> 54 & 511) << 9 | (word >> 5 & 511);
 }
-/* What came from remote memory: is it a directory word of a directory of this depth? */
+/* True if a word from remote memory is a directory word of a directory of this depth. */
 static inline int
 idx_word_sane(uint64_t word, unsigned dir_depth)
 {
@@ -257,7 +257,7 @@ idx_root_sane(uint64_t root)
 	       (idx_root_cap(root) == IDX_PAGE_LOG2 || idx_root_cap(root) == IDX_DEPTH_MAX) &&
 	       (root & (IDX_TABLE_BYTES - 1)) >> 10 == 0;
 }
-/* How many pages the directory has; does the root lead to a list of them? */
+/* The number of pages of the directory; whether the root leads to a list of them. */
 static inline unsigned
 idx_root_pages(uint64_t root)
 {
@@ -276,7 +276,7 @@ idx_head(uint64_t tag, unsigned depth, uint64_t turn, uint64_t hash)
 	return tag << 48 | (uint64_t)depth << 40 | (turn & idx_low(IDX_TURN_BITS)) << 22 |
 	       (hash & idx_low(depth));
 }
-/* Of the sub-table that a directory word leads to. */
+/* The header of the sub-table that a directory word leads to. */
 static inline uint64_t
 idx_head_of(uint64_t tag, uint64_t word, uint64_t hash)
 {

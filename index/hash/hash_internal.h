@@ -1,4 +1,4 @@
-/* hash_internal.h -- the inside of the hash index: a process's view and what its files share. */
+/* hash_internal.h -- the hash index: a process's view of it, shared by the room's files. */
 #ifndef NAM_INDEX_HASH_INTERNAL_H
 #define NAM_INDEX_HASH_INTERNAL_H
 
@@ -11,12 +11,12 @@
 #include <stdatomic.h>
 
 /*
- * A copy of the directory, as it was seen word by word. Its words may be stale at
- * any moment; a stale word leads to a frozen table, and whoever meets that
- * repairs the word. Never changes its size: a longer one takes its place
- * and it is kept until close, for readers that still hold it.
+ * A copy of the directory, as it was READ word by word. Its words may be stale at any moment; a
+ * stale word leads to a frozen table, and a caller that meets one repairs the word. It never
+ * changes its size: a longer copy replaces it, and it is kept until close for readers that still
+ * hold it.
  *
- * Key:  i  set before anyone else can see it, then never again
+ * Key:  i set before another thread can see it, then never again
  *       a  atomic, relaxed: a word is an address elsewhere, no local memory hangs on it
  */
 struct idx_dir {
@@ -24,7 +24,7 @@ struct idx_dir {
 	uint64_t root;           /* i  the root word it belongs to */
 	uint64_t mask;           /* i  words - 1 */
 	uint64_t *page;          /* i  where its pages lie; behind the words */
-	_Atomic uint64_t word[]; /* a  0: not known */
+	_Atomic uint64_t word[]; /* a  0 = not known */
 };
 
 /* Sub-tables this process left behind, oldest first, until idx_reclaim.passed. A full ring
@@ -38,21 +38,20 @@ struct idx_hash {
 	net_addr anchor;                /* i */
 	uint64_t tag;                   /* i  16 bits that all bucket headers of this index carry */
 	struct idx_memory mem;          /* i  a copy; mem.arg is borrowed until close */
-	_Atomic(struct idx_dir *) dir;  /* a  release / acquire; NULL: cold */
-	struct idx_reclaim reclaim;     /* i  now == NULL: nothing is reclaimed */
-	atomic_flag left_busy;          /* a  who holds the resize lock spins for it, so nobody ever
-					 * does */
+	_Atomic(struct idx_dir *) dir;  /* a  release / acquire; NULL = cold */
+	struct idx_reclaim reclaim;     /* i  now == NULL: no sub-table is reclaimed */
+	atomic_flag left_busy;          /* a  the holder of the resize lock spins for it; as there
+					 * is only one holder, it never has to */
 	uint32_t left_first, left_n;    /* with left_busy */
 	struct idx_left left[IDX_LEFT]; /* with left_busy */
-	_Atomic uint64_t owner;         /* a  relaxed; what the resize lock will say */
-	atomic_bool doubt;              /* a  relaxed; it may be left locked by us */
-	_Atomic uint64_t
-	    rest_until; /* a  relaxed; no memory was to be had: no early splits before this time */
+	_Atomic uint64_t owner;         /* a  relaxed; the owner's word for the resize lock */
+	atomic_bool doubt;              /* a  relaxed; this process may have left it locked */
+	_Atomic uint64_t rest_until; /* a  relaxed; no memory: no early splits before it */
 };
 
-/* In a probe, what the lookup saw. */
+/* In a probe, the results of the lookup. */
 enum {
-	IDX_SEEN_SLOT, /* address of the first zero slot of the sequence; 0: none (full or
+	IDX_SEEN_SLOT, /* address of the first zero slot of the sequence, 0 = none (full or
 		        * frozen) */
 	IDX_SEEN_WORD, /* directory word of the table */
 	IDX_SEEN_STEP, /* buckets from home to the slot */
@@ -74,12 +73,12 @@ idx_anchor_at(net_addr anchor, size_t member)
 
 /* Fetches root and directory. NAM_ABSENT: there is no index at the anchor. */
 nam_status idx_dir_load(struct net_worker *w, struct idx_hash *ix, struct net_counts *acct);
-/* A root word was read: makes the cached directory be of that root. NAM_CORRUPT: it is none. READs
- * the list of pages, if it has one. */
+/* A root word was READ: makes the cached directory belong to that root. NAM_CORRUPT: it is no root.
+ * READs the list of pages, if it has one. */
 nam_status idx_dir_adopt(struct net_worker *w, struct idx_hash *ix, uint64_t root, struct net_counts *acct);
-/* Where the pages of that root's directory lie; page[IDX_PAGES]. */
+/* The addresses of the pages of that root's directory; page[IDX_PAGES]. */
 nam_status idx_dir_pages(struct net_worker *w, uint64_t root, uint64_t *page, struct net_counts *acct);
-/* A directory word for this hash was read from dir's place. */
+/* A directory word for this hash was READ from dir's place: stores it. */
 void idx_dir_learn(struct idx_dir *dir, uint64_t hash, uint64_t word);
 static inline net_addr
 idx_dir_at(const struct idx_dir *dir, uint64_t hash)
@@ -92,8 +91,8 @@ idx_dir_at(const struct idx_dir *dir, uint64_t hash)
 
 /*
  * Makes room for hash in the table of this directory word: splits it, or rewrites it without its
- * tombs. NAM_OK: that table is not the current one any more. NAM_BUSY: another one resizes.
- * NAM_FULL: no memory, or the index is as deep as it gets.
+ * tombs. NAM_OK: that table is not the current one any more. NAM_BUSY: another process resizes.
+ * NAM_FULL: no memory, or the index has its greatest depth.
  */
 nam_status idx_resize(
     struct net_worker *w, struct idx_hash *ix, uint64_t hash, uint64_t word, struct net_counts *acct);

@@ -1,10 +1,10 @@
 /*
- * hash_model.h -- a simulated cluster that uses one hash index, and a judge who knows what must be
- * in it.
+ * hash_model.h -- a simulated cluster that uses one hash index, and a judge that knows the entries
+ * it must have.
  *
- * Included by tests only. The judge keeps, per key, whether it is in, since
- * when, and who works on it; it shares no code with the index. It notes the first
- * violation in `broken` and lets everybody stop, so that broken twins can be judged as well.
+ * Included by tests only. The judge keeps, per key, whether it is in, since when, and how many
+ * actors work on it; it shares no code with the index. It notes the first violation in `broken` and
+ * stops all actors, so that broken twins can be judged as well.
  *
  * What it checks
  *   one entry   an insert that succeeds while the key is in already: two entries for one key
@@ -45,17 +45,12 @@ enum { ACTORS_MAX = 32 };
 struct model_config {
 	uint64_t seed;
 	unsigned keys, actors, steps;
-	unsigned insert_percent, remove_percent; /* the rest looks up */
-	uint64_t hash_mask;                      /* bits of the hash that differ */
-	bool lockstep;                           /* all actors insert all keys in the same
+	unsigned insert_percent, remove_percent;   /* the other steps are lookups */
+	uint64_t hash_mask;                        /* bits of the hash that differ */
+	bool lockstep;                             /* all actors insert all keys in the same
 						    * order */
-	unsigned extents_max;                    /* memory; 0: all there is */
-	enum {
-		KEEP,
-		REUSE,
-		REUSE_AT_ONCE
-	} reuse; /* of tables left behind; the last one is
-						    * wrong */
+	unsigned extents_max;                      /* memory, 0 = all there is */
+	enum { KEEP, REUSE, REUSE_AT_ONCE } reuse; /* of tables left behind; the last is wrong */
 };
 
 struct model {
@@ -68,7 +63,7 @@ struct model {
 	net_addr anchor;
 	unsigned extents; /* taken so far */
 	struct model_key *key;
-	uint32_t *block_key; /* whose block that is */
+	uint32_t *block_key; /* the key of each block */
 	uint8_t *block_seen; /* by the walk */
 	uint32_t blocks;
 	uint64_t clock;
@@ -105,7 +100,7 @@ block_number(net_addr a)
 {
 	return (uint32_t)(net_offset_of(a) / 64 - 1);
 }
-/* What reading the record would tell. */
+/* The result that a READ of the record would give. */
 static bool
 hit_is(const struct model *m, net_addr hit, uint32_t key)
 {
@@ -123,7 +118,7 @@ model_take(void *arg, struct net_worker *w, net_addr *out)
 	return net_extent_take(w, 1 + m->extents % net_node_count(net_worker_net(w)), 1, out);
 }
 
-/* The watermark: nobody is in a step that began before the stamp. */
+/* The watermark: no actor is in a step that began before the stamp. */
 static uint64_t
 model_now(void *arg, struct net_worker *w)
 {
@@ -200,11 +195,11 @@ insert(struct actor *a, const uint32_t *key, unsigned n)
 		m->key[key[i]].busy++;
 		m->key[key[i]].stamp++;
 	}
-	/* Some are slow, so that what they saw is stale. */
+	/* Some are slow, so that their lookups are stale. */
 	if (!m->cfg.lockstep && nam_rng_below(&m->rng, 20) == 0)
 		net_sleep(a->w, nam_rng_below(&m->rng, 400000));
 	while (n > 0) {
-		/* Leave out what exists. */
+		/* Leave out keys that exist. */
 		unsigned left = 0;
 		for (unsigned i = 0; i < n; i++) {
 			bool exists = false;
@@ -350,7 +345,7 @@ model_walk(void *arg)
 		    (!m->key[m->block_key[b]].live || m->key[m->block_key[b]].block != b))
 			violated(m, "the end: block %u of key %u should not be in", b, m->block_key[b]);
 	if (m->shape.holder != 0)
-		violated(m, "the end: somebody holds the resize lock");
+		violated(m, "the end: a process holds the resize lock");
 }
 
 static void
@@ -359,7 +354,7 @@ model_play(struct model *m)
 	if (m->broken[0] == 0 && !net_sim_run(m->sim, NULL, NULL)) {
 		violated(m, "deadlock");
 		printf("seed %" PRIu64 ": deadlock\n", m->cfg.seed);
-		abort(); /* coroutines are parked for ever: nothing can be closed */
+		abort(); /* coroutines are parked for ever: the cluster cannot be closed */
 	}
 }
 
@@ -434,14 +429,14 @@ model_end(struct model *m)
 	free(m->block_seen);
 }
 
-/* The three worlds every build of the index must survive, and no twin may. */
+/* Three worlds that every sound build of the index must survive, and no twin may. */
 enum model_kind { MODEL_GROW, MODEL_CHURN, MODEL_RACE, MODEL_KINDS };
 
 static struct model_config
 model_world(enum model_kind kind, uint64_t seed)
 {
-	/* 17 of the bits that an entry tells: 4 of the directory, 8 of the bucket, 5 more. False
-	 * candidates are common then, and so are quarrels about slots. */
+	/* 17 of the bits that an entry holds: 4 of the directory, 8 of the bucket, 5 more. False
+	 * candidates are common then, and so are conflicts about slots. */
 	const uint64_t narrow = (UINT64_C(0xff) << 22) | 0xf | (0x1f << 14);
 	switch (kind) {
 	case MODEL_GROW:
@@ -474,11 +469,11 @@ model_world(enum model_kind kind, uint64_t seed)
 /*
  * ---- a stale word ----------------------------------------------------------
  *
- * The same sub-table is rewritten twice, the second time into the memory that the first left
- * behind: process 2 still remembers that. The process that rewrites dies at one of its verbs (at;
- * 0: it lives), and only then process 2 comes to insert.
+ * One sub-table is rewritten twice, the second time into the memory that the first rewrite left
+ * behind, which process 2 still remembers. The rewriting process dies at one of its verbs (at; 0 =
+ * it lives), and only then process 2 inserts.
  */
-/* One more, and it lies so far from home that the table is rewritten. */
+/* One entry more, and it lies so far from home that the table is rewritten. */
 enum { STALE_SAME = 21, STALE_KEYS = 12, STALE_OWNER = 0xdead };
 
 struct stale {
@@ -489,7 +484,7 @@ struct stale {
 	unsigned n;
 };
 
-/* All in one home bucket; of process 2's, one in each of many others. */
+/* All in one home bucket; those of process 2, one in each of many others. */
 static uint64_t
 stale_hash(uint32_t i)
 {
@@ -586,7 +581,7 @@ stale_inserter(void *arg)
 	}
 }
 
-/* What was inserted is found by a process that knows the directory as it is. */
+/* A process with a fresh directory finds all keys inserted. */
 static void
 stale_judge(void *arg)
 {
@@ -597,7 +592,7 @@ stale_judge(void *arg)
 	    net_sim_crashed(m->net[0]) ? idx_hash_recover(w, m->ix[1], STALE_OWNER, NULL) : NAM_OK;
 	if (st != NAM_OK && st != NAM_ABSENT)
 		violated(m, "recovery: %s", nam_status_name(st));
-	/* Another resize of that table, from what the directory leads to. */
+	/* Another resize of that table, by way of the directory. */
 	for (uint32_t i = 6000; i < 6000 + 2 * STALE_SAME; i++)
 		(void)stale_put(w, m->ix[1], stale_hash(i), i);
 	for (unsigned k = 0; k < s->n; k++) {
@@ -623,7 +618,7 @@ stale_step(struct stale *s, unsigned p, void (*fn)(void *))
 	net_sim_run(s->m->sim, NULL, NULL);
 }
 
-/* at: where it dies; returns how many verbs the second rewrite takes. */
+/* at: the verb at which it dies; returns how many verbs the second rewrite takes. */
 static uint64_t
 stale_world(uint64_t seed, uint64_t at, char words[200])
 {

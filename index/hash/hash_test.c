@@ -1,5 +1,5 @@
-/* hash_test.c -- the hash index on the simulator, judged by a model; its budgets, limits and
- * deaths. */
+/* hash_test.c -- the hash index on the simulator, judged by a model: round trips, limits, and
+ * processes that die. */
 #include <index/hash/hash_format.h>
 #include <index/hash/hash_model.h>
 
@@ -68,7 +68,7 @@ one_entry_per_key(void **state)
 	worlds(MODEL_RACE, "race");
 }
 
-/* ---- what must hold exactly, in one coroutine ------------------------------------- */
+/* ---- exact results, in one coroutine --------------------------------------------------- */
 
 static struct model world;
 static void (*script)(struct model *m, struct net_worker *w);
@@ -112,7 +112,7 @@ put(struct model *m, struct net_worker *w, struct idx_hash *ix, uint64_t hash, u
 	return p.status;
 }
 
-/* 1: found. */
+/* 1 = found. */
 static int
 has(struct net_worker *w, struct idx_hash *ix, uint64_t hash, uint32_t block)
 {
@@ -199,7 +199,7 @@ full_script(struct model *m, struct net_worker *w)
 	for (uint32_t i = 0; i < n; i++)
 		assert_int_equal(has(w, m->ix[1 + i % 2], key_hash(m, i), i), 1);
 	assert_int_equal(has(w, m->ix[1], key_hash(m, n), n), 0);
-	m->cfg.extents_max = 0; /* memory has come */
+	m->cfg.extents_max = 0; /* there is memory now */
 	for (uint32_t i = n; i < 3 * n; i++)
 		assert_int_equal(put(m, w, m->ix[0], key_hash(m, i), i), NAM_OK);
 	for (uint32_t i = 0; i < 3 * n; i++)
@@ -250,7 +250,7 @@ limits_script(struct model *m, struct net_worker *w)
 	assert_int_equal(p.hits, IDX_HITS_MAX);
 	assert_int_equal(put(m, w, m->ix[0], 42, 8), NAM_OK);
 	assert_int_equal(put(m, w, m->ix[0], 42, 9), NAM_FULL);
-	/* Hash 0 and all ones are hashes as any other. */
+	/* Hash 0 and all ones are hashes like any other. */
 	assert_int_equal(put(m, w, m->ix[0], 0, 10), NAM_OK);
 	assert_int_equal(put(m, w, m->ix[0], UINT64_MAX, 11), NAM_OK);
 	assert_int_equal(has(w, m->ix[1], 0, 10), 1);
@@ -263,7 +263,7 @@ limits_script(struct model *m, struct net_worker *w)
 	assert_int_equal(idx_insert(w, &p, 1, NULL), NAM_OK);
 	idx_lookup(w, &p, 1, NULL);
 	assert_int_equal(p.hit[0].bits, last.bits);
-	/* No index there; and one whose bytes were damaged. */
+	/* An address without an index; and an index whose bytes were damaged. */
 	net_addr nowhere;
 	assert_int_equal(net_extent_take(w, 1, 1, &nowhere), NAM_OK);
 	struct idx_hash *none = idx_hash_open(nowhere, &m->mem);
@@ -337,7 +337,7 @@ survivor(void *arg)
 		assert_int_equal(has(w, m->ix[2], key_hash(m, i), i), 1); /* lookups go on */
 	uint32_t next = d->n + 1;
 	if (d->held) {
-		/* Some insert must wait for the dead one, sooner or later. */
+		/* Some insert must wait for the dead process, sooner or later. */
 		for (; d->busy == 0 && next < d->n + 4000; next++) {
 			nam_status st = put(m, w, m->ix[2], key_hash(m, next), next);
 			if (st == NAM_BUSY)
@@ -421,7 +421,7 @@ deepens(void *arg)
 	d->verbs = net_sim_verbs(m->net[0]) - from;
 }
 
-/* Lists what each 16 KiB are for: directory, pages, sub-tables, spare. Nothing is two. */
+/* Lists the use of each 16 KiB: directory, pages, sub-tables, spare. None has two uses. */
 static void
 used_once(const struct model *m, unsigned *pages)
 {
@@ -529,7 +529,7 @@ enum { WALKED = 40000 };
 
 struct walked {
 	struct model *m;
-	uint32_t in; /* so many are inserted for sure */
+	uint32_t in; /* so many have been inserted */
 	unsigned rounds;
 	uint64_t twice;
 };
@@ -597,7 +597,8 @@ same_seed_same_run(void **state)
 		struct model_config cfg = model_world(MODEL_RACE, 9);
 		cfg.keys = 300;
 		model_start(&m, &cfg);
-		/* What the index draws from real dice must not change the run. */
+		/* Random numbers that the index draws from the real clock or kernel must not change
+		 * the run. */
 		for (unsigned p = 0; p < PROCS; p++)
 			idx_hash_set_owner(m.ix[p], p + 1);
 		model_run(&m);

@@ -1,6 +1,6 @@
 /*
- * hash_twin_test.c -- proof that the model sees: the index built again, broken in one place, must
- * be caught.
+ * hash_twin_test.c -- proof that the model detects errors: the index built again, broken in one
+ * place, must be caught.
  *
  * This file contains the room's sources once more, and so has their fault points (base/fault.h) in
  * every build.
@@ -28,7 +28,7 @@ enum {
 	REUSES_AT_ONCE = NAM_FAULTS_COUNT
 };
 
-/* In which seed a violation was noticed; 0: in none. */
+/* The seed in which a violation was noticed, 0 = none. */
 static uint64_t
 caught(unsigned broken, enum model_kind kind, unsigned seeds, char words[200])
 {

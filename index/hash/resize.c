@@ -5,16 +5,16 @@
  * Under the index's resize lock, in this order (each step waits for the one before):
  *
  *	1  double the directory if the sub-table is as deep as it
- *	2  take memory for the new tables; nothing else has changed if there is none. Memory used
- *         again is wiped
+ *	2  take memory for the new tables; if there is none, nothing else has changed. Memory used
+ *	   again is wiped
  *	3  freeze: first zero slot of each bucket 0 -> FROZEN, full buckets `moved`
- *	4  READ it again: now it is final but for removes
+ *	4  READ it again: now it is final except for removes
  *	5  WRITE the new tables; then the intent (new[], prefix, spare, old)
  *	6  WRITE the directory words, highest index first
  *	7  clear the intent, free the lock
  *
- * Dying in between: up to 4 nothing has happened that the next splitter of this
- * table would not do again; from 5 on the intent says what is left to do.
+ * A splitter may die at any step: up to step 4, the next splitter of this table repeats all of its
+ * changes; from step 5 on, the intent tells the remaining steps.
  */
 #include <index/hash/hash_internal.h>
 
@@ -31,8 +31,8 @@ enum {
 struct work {
 	struct idx_bucket old[IDX_BUCKETS];
 	struct idx_bucket new_[2][IDX_BUCKETS];
-	uint64_t entry[TABLE_SLOTS + 1]; /* of one side, by home bucket; one more for what is not
-					  * wanted */
+	uint64_t entry[TABLE_SLOTS + 1]; /* of one side, by home bucket; one more place for entries
+					  * of the other side */
 	uint32_t first[IDX_BUCKETS + 1]; /* where a home bucket begins in entry[] */
 	uint8_t slot[IDX_BUCKETS];       /* freeze: the slot to try next */
 	uint8_t bucket_of_op[OPS];
@@ -58,7 +58,7 @@ table_init(struct idx_bucket *t, uint64_t tag, unsigned depth, uint64_t turn, ui
 		t[b].head = idx_head(tag, depth, turn, prefix);
 }
 
-/* Buckets of no table, frozen: what a memory is before it becomes another table (H7). */
+/* Frozen buckets of no table: the content of a memory before it becomes another table (H7). */
 static void
 table_wipe(struct idx_bucket *t)
 {
@@ -72,9 +72,9 @@ table_wipe(struct idx_bucket *t)
 /*
  * Puts the entries of wk->old whose bit `bit` of the hash is `side` (bit < 0: all) into the empty
  * table t, so that H1 and H2 hold: in the order of home buckets, each into the first bucket with
- * room. What fitted within four buckets of home in the old table, in whatever order it came, does
- * so here: serving the earliest home first is the order that keeps the farthest nearest. False: it
- * did not, so the bytes were not those of a table.
+ * room. If entries fitted within four buckets of home in the old table, in any order of arrival,
+ * they also do so here: to serve the earliest home first keeps the farthest entry nearest. False:
+ * they did not fit, so the bytes were not those of a table.
  */
 static bool
 distribute(struct work *wk, struct idx_bucket *t, int bit, unsigned side)
@@ -84,8 +84,8 @@ distribute(struct work *wk, struct idx_bucket *t, int bit, unsigned side)
 	for (unsigned pass = 0; pass < 2; pass++) {
 		for (unsigned b = 0; b < IDX_BUCKETS; b++) {
 			for (unsigned i = 0; i < IDX_SLOTS; i++) {
-				/* No branch on what is as good as random: what is not wanted goes
-				 * behind the end. */
+				/* No branch on a bit that is as good as random: entries of the
+				 * other side go behind the end. */
 				uint64_t e = wk->old[b].slot[i];
 				unsigned mine = (unsigned)(idx_entry_sig(e) >> shift & 1) ^ side;
 				unsigned keep = (unsigned)idx_is_entry(e) & ((mine ^ 1) | any);
@@ -147,8 +147,8 @@ extent_is_sane(net_addr a)
 }
 
 /*
- * What was left behind and may be used again. The resize lock keeps others away, but it lies in
- * remote memory: left_busy is there so that threads of this process see each other's writes.
+ * Sub-tables left behind that may be used again. The resize lock keeps others away, but it lies in
+ * remote memory: left_busy makes the writes of one thread of this process visible to the next.
  */
 static void
 left_lock(struct idx_hash *ix)
@@ -162,7 +162,7 @@ left_unlock(struct idx_hash *ix)
 	atomic_flag_clear_explicit(&ix->left_busy, memory_order_release);
 }
 
-/* A table that cannot be reached any more since before `stamp`. */
+/* Stores a table that has not been reachable since before `stamp`. */
 static void
 left_put(struct idx_hash *ix, uint64_t table, uint64_t stamp)
 {
@@ -172,7 +172,7 @@ left_put(struct idx_hash *ix, uint64_t table, uint64_t stamp)
 	left_unlock(ix);
 }
 
-/* Up to n tables of which nobody knows any more. How many. */
+/* Takes up to n tables that no process knows any more. Returns how many. */
 static unsigned
 left_take(struct net_worker *w, struct idx_hash *ix, net_addr *out, unsigned n)
 {
@@ -192,7 +192,7 @@ left_take(struct net_worker *w, struct idx_hash *ix, net_addr *out, unsigned n)
 	return got;
 }
 
-/* Takes one unused sub-table; a->spare is the truth, in remote memory it follows with the
+/* Takes one unused sub-table; a->spare is the true value, and remote memory follows with the
  * intent. */
 static nam_status
 table_take(
@@ -208,7 +208,7 @@ table_take(
 			return NAM_INVALID;
 		left = IDX_TABLES_PER_EXTENT;
 		a->spare = extent.bits | left;
-		/* Told at once, so that it is not lost should a later step find no memory. */
+		/* Written at once, so that it is not lost if a later step finds no memory. */
 		if ((st = net_write1(w, IDX_AT(ix->anchor, spare), &a->spare, 8, acct)) != NAM_OK)
 			return st;
 	}
@@ -217,8 +217,8 @@ table_take(
 	return NAM_OK;
 }
 
-/* One page more: a copy of page i, listed as the page behind the last. `spare` says before that
- * what is taken. */
+/* One page more: a copy of page i, listed as the page behind the last. `spare` is written before,
+ * without the memory taken. */
 static nam_status
 page_add(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_anchor *a, net_addr list,
     unsigned i, unsigned n, struct net_counts *acct)
@@ -253,7 +253,7 @@ dir_double(
 		if ((st = net_read1(w, dir, wk->copy, bytes, acct)) == NAM_OK)
 			st = net_write1(w, net_plus(dir, bytes), wk->copy, bytes, acct);
 	} else if (!idx_root_listed(a->root)) {
-		/* The list comes first, with what is the only page so far. */
+		/* The list comes first, with the only page so far. */
 		if ((st = table_take(w, ix, a, &dir, acct)) == NAM_OK)
 			st = net_write1(w, IDX_AT(ix->anchor, spare), &a->spare, 8, acct);
 		if (st != NAM_OK)
@@ -263,7 +263,7 @@ dir_double(
 		if ((st = net_write1(w, dir, wk->copy, sizeof wk->copy, acct)) == NAM_OK)
 			st = page_add(w, ix, wk, a, dir, 0, 1, acct);
 		if (st != NAM_OK && st != NAM_GONE)
-			left_put(ix, dir.bits, 0); /* nobody has seen it */
+			left_put(ix, dir.bits, 0); /* no process has seen it */
 	} else {
 		for (unsigned i = 0; st == NAM_OK && i < n; i++)
 			st = page_add(w, ix, wk, a, dir, i, n, acct);
@@ -275,7 +275,7 @@ dir_double(
 	if ((st = net_cas1(w, IDX_AT(ix->anchor, root), a->root, root, &seen, acct)) != NAM_OK)
 		return st;
 	if (seen != a->root)
-		return NAM_CORRUPT; /* somebody else writes under our lock */
+		return NAM_CORRUPT; /* another process writes under our lock */
 	a->root = root;
 	return idx_dir_adopt(w, ix, root, acct);
 }
@@ -294,7 +294,7 @@ freeze(struct net_worker *w, struct work *wk, net_addr table, struct net_counts 
 	for (unsigned left = IDX_BUCKETS, from = 0; left > 0;) {
 		struct net_batch batch;
 		net_batch_init(&batch, w, wk->ops, OPS, acct);
-		/* Round and round over the buckets that are not frozen yet. */
+		/* Again and again over the buckets that are not frozen yet. */
 		for (unsigned n = 0; n < IDX_BUCKETS && batch.n < OPS; n++, from = (from + 1) % IDX_BUCKETS) {
 			struct idx_bucket *b = &wk->old[from];
 			unsigned i = wk->slot[from];
@@ -303,7 +303,7 @@ freeze(struct net_worker *w, struct work *wk, net_addr table, struct net_counts 
 				continue;
 			if ((i < IDX_SLOTS && b->slot[i] == IDX_FROZEN) ||
 			    (i == IDX_SLOTS && (b->head & IDX_MOVED) != 0)) {
-				wk->slot[from] = DONE; /* by who died here before us */
+				wk->slot[from] = DONE; /* by a process that died here before */
 				left--;
 				continue;
 			}
@@ -326,7 +326,7 @@ freeze(struct net_worker *w, struct work *wk, net_addr table, struct net_counts 
 			unsigned b = wk->bucket_of_op[k];
 			if (wk->ops[k].code == NET_CAS && wk->ops[k].seen != 0 &&
 			    wk->ops[k].seen != IDX_FROZEN) {
-				wk->slot[b]++; /* an inserter was faster */
+				wk->slot[b]++; /* an insert was faster */
 				continue;
 			}
 			wk->slot[b] = DONE;
@@ -350,7 +350,7 @@ is_frozen(const struct idx_bucket *t, uint64_t head)
 	return true;
 }
 
-/* Step 6, of the intent in a; then this process learns, too. */
+/* Step 6, by the intent in a; then updates this process's directory. */
 static nam_status
 publish(struct net_worker *w, struct idx_hash *ix, struct work *wk, const struct idx_anchor *a,
     struct net_counts *acct)
@@ -404,7 +404,7 @@ replace(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_a
 	}
 	unsigned parts = 2, home = idx_home(hash);
 	if (live <= REWRITE_LIVE_MAX && tombs > 0) {
-		/* Try: a bucket's length is what its last slot says (H1). */
+		/* Try: the last slot of a bucket shows whether it is full (H1). */
 		table_init(wk->new_[0], ix->tag, depth, turn, hash);
 		if (!distribute(wk, wk->new_[0], -1, 0))
 			return NAM_CORRUPT;
@@ -431,7 +431,8 @@ replace(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_a
 		st = net_run(&b);
 	}
 	if (st != NAM_OK) {
-		/* A WRITE in doubt may execute later: then these tables are nobody's any more. */
+		/* A WRITE in doubt may execute later: then these tables must not be used any
+		 * more. */
 		while (st != NAM_GONE && again > 0)
 			left_put(ix, to[--again].bits, 0);
 		return st;
@@ -455,8 +456,8 @@ replace(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_a
 		net_write(&b, to[i], wk->new_[i], IDX_TABLE_BYTES);
 	}
 	if ((st = net_run(&b)) != NAM_OK) {
-		/* Likewise: the next splitter must not take them. If this does not land, the lock
-		 * is not freed either. */
+		/* Likewise the next splitter must not take them. If this WRITE does not land, the
+		 * lock is not freed either. */
 		if (st == NAM_GONE && parts > again)
 			(void)net_write1(w, IDX_AT(ix->anchor, spare), &a->spare, 8, acct);
 		return st;
@@ -479,7 +480,7 @@ replace(struct net_worker *w, struct idx_hash *ix, struct work *wk, struct idx_a
 	return st;
 }
 
-/* Where the directory's pages lie; this process knows, or READs it. */
+/* The addresses of the directory's pages: this process knows them, or READs them. */
 static nam_status
 pages_of(struct net_worker *w, struct idx_hash *ix, uint64_t root, uint64_t *page, struct net_counts *acct)
 {
@@ -490,8 +491,8 @@ pages_of(struct net_worker *w, struct idx_hash *ix, uint64_t root, uint64_t *pag
 	return NAM_OK;
 }
 
-/* With the lock held: what a dead splitter left, then the replacement, then unlock. word 0: only
- * the former. */
+/* With the lock held: finishes a dead splitter's resize, then makes the replacement, then unlocks.
+ * word 0 = only the former. */
 static nam_status
 resize_locked(struct net_worker *w, struct idx_hash *ix, uint64_t owner, uint64_t hash, uint64_t word,
     struct net_counts *acct)
@@ -539,7 +540,7 @@ unlock:
 	if (end == NAM_GONE)
 		atomic_store_explicit(&ix->doubt, true, memory_order_relaxed);
 	if (end == NAM_OK && cas->seen != owner)
-		end = NAM_CORRUPT; /* somebody took us for dead */
+		end = NAM_CORRUPT; /* another process has taken this one for dead */
 	return st != NAM_OK ? st : end;
 }
 
@@ -624,8 +625,8 @@ idx_hash_create(struct net_worker *w, net_addr anchor, const struct idx_memory *
 	free(t);
 	if (st != NAM_OK)
 		return st;
-	/* What the anchor says is there before the root word, which decides who created the
-	 * index. */
+	/* The anchor's words are written before the root word, which decides which process created
+	 * the index. */
 	net_write(&b, anchor, &a.magic, 8);
 	net_write(&b, IDX_AT(anchor, spare), &a.spare, 8);
 	net_cas(&b, IDX_AT(anchor, root), 0, root);

@@ -1,6 +1,6 @@
 /*
- * shm_test.c -- the hash index over real shared memory, with real threads; with IDX_BENCH=1 how
- * fast it is.
+ * shm_test.c -- the hash index over real shared memory, with real threads; with IDX_BENCH=1 its
+ * speed.
  *
  * Two views of the index (as two processes would have), each shared by several threads.
  */
@@ -33,7 +33,7 @@ static net_addr anchor;
 static struct idx_hash *view[VIEWS];
 static unsigned keys = KEYS;
 
-/* The judge: one counter per key, of inserts that said they were the one. */
+/* The judge: one counter per key, of inserts that succeeded. */
 static atomic_uint winners[KEYS];
 static atomic_uint errors, ready, stored;
 
@@ -50,7 +50,7 @@ hash_of(uint32_t key)
 {
 	return nam_mix(key + 1);
 }
-/* A block for each key and inserter; whose it is can be told from it. */
+/* A block for each key and inserter; the block tells which inserter made it. */
 static net_addr
 block_of(uint32_t key, unsigned who)
 {
@@ -104,8 +104,8 @@ struct co {
 	unsigned who;
 };
 
-/* Inserts all keys, in the same order as everybody; now and then looks for one that is surely
- * in. */
+/* Inserts all keys, in the same order as all other coroutines; now and then looks for one that is
+ * surely in. */
 static void
 insert_all(void *arg)
 {
@@ -132,7 +132,7 @@ insert_all(void *arg)
 				atomic_fetch_add(&errors, 1);
 			break;
 		}
-		/* Every key up to here is in, whoever did it. */
+		/* Every key up to here is in, by any inserter. */
 		struct idx_probe q[SLICE];
 		for (unsigned i = 0; i < SLICE; i++)
 			q[i] = (struct idx_probe){ .ix = ix,
@@ -274,7 +274,7 @@ old_slots_under_a_new_header(void **state)
 	munmap(local.base, local.size);
 }
 
-/* ---- how fast (one thread) ----------------------------------------------------------- */
+/* ---- speed (one thread) ----------------------------------------------------------- */
 
 enum { BENCH_KEYS = 2000000, BENCH_OPS = 3000000 };
 

@@ -1,4 +1,4 @@
-/* walk.c -- a look at a whole hash index, sub-table by sub-table, for checks and figures. */
+/* walk.c -- visits a whole hash index, sub-table by sub-table, for sweeps, checks and figures. */
 #include <index/hash/hash_internal.h>
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@ word_at(const uint64_t *page, uint64_t i)
 	return (net_addr){ page[i >> IDX_PAGE_LOG2] + 8 * (i & (IDX_PAGE_WORDS - 1)) };
 }
 
-/* Calls see for each sub-table reachable from the directory as it is now. */
+/* Calls see for each sub-table reachable from the present directory. */
 static nam_status
 tables(struct net_worker *w, struct idx_hash *ix, struct idx_anchor *a,
     void (*see)(void *arg, const struct idx_bucket *table), void *arg)
@@ -87,7 +87,7 @@ struct some {
 	uint64_t before[SOME_WORDS], word[SOME_WORDS];
 };
 
-/* Words from `from` on, READ twice, one after the other. *n: how many; 0: the directory ends
+/* Words from `from` on, READ twice, one after the other. *n: how many, 0 = the directory ends
  * before. */
 static nam_status
 some_words(
@@ -113,9 +113,9 @@ some_words(
 
 /*
  * A split never moves an entry to a lower index. So a walk that goes up and meets each table at its
- * lowest word misses no entry, whatever is split meanwhile. Inside one READ of two words nobody
- * knows which is older: the lower may tell of a split, and the higher not yet. But what the lower
- * told in the READ before, the higher tells now (H5).
+ * lowest word misses no entry, whichever tables are split meanwhile. Of two words in one READ it is
+ * not known which is older: the lower may show a split, and the higher not yet. But a split that
+ * the lower word showed in the READ before, the higher word shows now (H5).
  */
 nam_status
 idx_walk_some(struct net_worker *w, struct idx_hash *ix, uint64_t *from,
@@ -136,8 +136,8 @@ idx_walk_some(struct net_worker *w, struct idx_hash *ix, uint64_t *from,
 		for (i = 0; st == NAM_OK && i < n && b.n < b.cap; i++) {
 			uint64_t word = buf->before[i];
 			if (!idx_word_sane(word, depth) || !idx_word_sane(buf->word[i], depth))
-				st = NAM_CORRUPT; /* unless the directory has become longer
-						   * since its root was READ */
+				st = NAM_CORRUPT; /* unless the directory has become longer since
+						   * its root was READ */
 			if (*from + i > idx_low(idx_word_depth(word)))
 				word = buf->word[i];
 			if (st == NAM_OK && *from + i <= idx_low(idx_word_depth(word)))
