@@ -14,7 +14,7 @@ struct nam_chunk {
 	_Alignas(16) char bytes[];
 };
 
-/* Takes n bytes from b and from the whole it is part of, which other threads take from, too. */
+/* Takes n bytes from b and from the whole it is part of, which other threads also take from. */
 static bool
 charge(struct nam_budget *b, size_t n, bool must)
 {

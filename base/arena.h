@@ -1,8 +1,7 @@
 /*
- * arena.h -- memory that dies together. Take as you go, empty once. The name of
- * a parameter says how long it lives (stmt_arena, txn_arena, batch_arena).
- * One thread at a time. Chunks are kept at nam_arena_reset, so a warm arena
- * calls no malloc.
+ * arena.h -- memory that dies together. Pieces are taken one by one and freed all at once. The name
+ * of a parameter says how long it lives (stmt_arena, txn_arena, batch_arena). One thread at a time.
+ * Chunks are kept at nam_arena_reset, so a warm arena calls no malloc.
  */
 #ifndef NAM_BASE_ARENA_H
 #define NAM_BASE_ARENA_H
@@ -13,8 +12,8 @@
 #include <string.h>
 
 struct nam_chunk;
-/* What several arenas may take from malloc together. Each one's changes are its thread's; whole is
- * everybody's. */
+/* A limit on the bytes that several arenas may take from malloc together. Each budget belongs to
+ * one thread; `whole` is shared by all threads. */
 struct nam_budget {
 	size_t used, limit;       /* 0 = none. Used by the arenas of one thread */
 	struct nam_budget *whole; /* a greater one that this one is part of, or NULL */
@@ -26,7 +25,7 @@ struct nam_arena {
 	size_t chunk_bytes;        /* size of an ordinary chunk */
 	size_t used;               /* bytes handed out since the last reset */
 	size_t limit;              /* 0 = none; beyond it nam_arena_take returns NULL */
-	struct nam_budget *budget; /* of its chunks, or NULL; nam_arena_charge sets it */
+	struct nam_budget *budget; /* of its chunks, or NULL; set by nam_arena_charge */
 };
 
 /* chunk_bytes 0 = 64 KiB. Allocates nothing yet. */
@@ -35,18 +34,18 @@ void nam_arena_fini(struct nam_arena *a);
 /* Forgets everything taken; keeps the first chunks (up to 1 MiB, or one chunk_bytes) for the next
  * use. */
 void nam_arena_reset(struct nam_arena *a);
-/* From now on b (or NULL: nobody) is charged for the chunks, those there are included: what is kept
- * never fails. */
+/* From now on b is charged for the chunks, including those that the arena has already (NULL = no
+ * budget is charged). Charging the present chunks never fails. */
 void nam_arena_charge(struct nam_arena *a, struct nam_budget *b);
-/* For memory that is no arena's: n bytes of b (NULL: nobody is charged) are taken, if there is
- * room; and given back. */
+/* For memory outside of arenas: takes n bytes of b if there is room (NULL = no budget is charged);
+ * and gives them back. */
 bool nam_budget_take(struct nam_budget *b, size_t n);
 void nam_budget_give(struct nam_budget *b, size_t n);
-/* The way out of nam_arena_take when the current chunk is too small. n is rounded already. */
+/* The slow path of nam_arena_take, when the current chunk is too small. n is rounded already. */
 void *nam_arena_slow(struct nam_arena *a, size_t n);
 
-/* n bytes, 16-aligned, not cleared; 0 bytes are a place of their own too. NULL when the limit is
- * reached, when malloc fails, or when n is absurd (a length that went below zero). */
+/* n bytes, 16-aligned, not cleared; a piece of 0 bytes also has an address of its own. NULL when
+ * the limit is reached, when malloc fails, or when n is absurd (a length that went below zero). */
 static inline void *
 nam_arena_take(struct nam_arena *a, size_t n)
 {

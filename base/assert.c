@@ -1,4 +1,4 @@
-/* assert.c -- the last words of a process that found a bug in itself. */
+/* assert.c -- the message of a process that found a bug in itself. */
 #include <base/assert.h>
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* assert.h -- our own bugs stop the process, in release builds too. Bytes from the wire are never
- * asserted. */
+/* assert.h -- our own bugs stop the process, also in release builds. Bytes that came over a wire
+ * are never asserted. */
 #ifndef NAM_BASE_ASSERT_H
 #define NAM_BASE_ASSERT_H
 

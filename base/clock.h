@@ -1,6 +1,6 @@
 /*
- * clock.h -- time of this machine. Only net and the mains may call it: everything
- * between asks its net_worker (net_now_ns), so that a simulated cluster has its own time.
+ * clock.h -- time of this machine. Only net and the mains may call it: all rooms between ask their
+ * net_worker (net_now_ns), so that a simulated cluster has its own time.
  */
 #ifndef NAM_BASE_CLOCK_H
 #define NAM_BASE_CLOCK_H

@@ -112,7 +112,7 @@ co_free(struct nam_co *co)
 	free(co);
 }
 
-/* An ended coroutine that nobody can reach any more: its stack serves the next one. */
+/* An ended coroutine that no thread can reach any more: its stack serves the next one. */
 static void
 recycle(struct nam_co *co)
 {
@@ -173,7 +173,8 @@ push_ready(struct nam_co *co)
 		s->ready(s->ready_arg);
 }
 
-/* Leaves the coroutine for the scheduler's stack. `last` when it will never run again. */
+/* Switches from the coroutine to the scheduler's stack. `last` when the coroutine will never run
+ * again. */
 static void
 leave(struct nam_co *co, bool last)
 {
@@ -236,8 +237,8 @@ nam_co_start(struct nam_sched *s, void (*fn)(void *), void *arg, size_t stack)
 			free(co);
 			return NULL;
 		}
-		/* Fails when the process has too many mappings: then no coroutine, rather than one
-		 * without a guard. */
+		/* Fails when the process has too many mappings: then make no coroutine, rather than
+		 * one without a guard. */
 		if (mprotect(co->stack, page, PROT_NONE) != 0) {
 			munmap(co->stack, stack + page);
 			free(co);
@@ -366,8 +367,8 @@ resume(struct nam_sched *s, struct nam_co *co)
 	if (co->state != CO_ENDED)
 		return;
 #ifdef CO_ASAN
-	/* Its last frames never returned, so their red zones are still marked; the memory gets
-	 * another life. */
+	/* Its last frames never returned, so their red zones are still marked; the memory is used
+	 * again. */
 	__asan_unpoison_memory_region(co->stack + s->page, co->stack_size);
 #endif
 #ifdef CO_TSAN
@@ -376,7 +377,7 @@ resume(struct nam_sched *s, struct nam_co *co)
 	s->live--;
 	if (s->watched_live != NULL)
 		--*s->watched_live;
-	/* A post that came too late still holds it: take_posts recycles it then. */
+	/* A late post still refers to it: take_posts recycles it then. */
 	if (atomic_load_explicit(&co->posted, memory_order_acquire))
 		s->haunting++;
 	else

@@ -91,7 +91,7 @@ park_waits_for_wake(void **state)
 	assert_ptr_equal(z.co, co);
 	assert_int_equal(z.step, 1);
 	drain(s);
-	assert_int_equal(z.step, 1); /* nobody woke it */
+	assert_int_equal(z.step, 1); /* no coroutine woke it */
 	nam_co_wake(co);
 	drain(s);
 	assert_int_equal(z.step, 2);
@@ -371,7 +371,7 @@ count_rouse(void *arg)
 
 /* The reader ends as soon as it has seen the last sum, which may be before the last poster has
  * posted: so a second coroutine, which is never the target, keeps the scheduler open, and the
- * target waits for the posters to say that they are done. */
+ * target waits until the posters report that they are done. */
 struct gate {
 	struct inbox in;
 	_Atomic bool done;
@@ -410,7 +410,7 @@ posts_from_threads_are_not_lost(void **state)
 	nam_sched_close(s);
 }
 
-/* What a poster wrote before nam_co_post, plainly, the woken coroutine may read plainly. */
+/* Bytes that a poster wrote before nam_co_post, plainly, the woken coroutine may read plainly. */
 struct letter {
 	struct nam_co *co;
 	int text; /* not atomic: ThreadSanitizer judges the post's own ordering */
@@ -472,13 +472,13 @@ a_coroutine_that_ends_while_posted_is_kept_until_the_list_is_read(void **state)
 		assert_int_equal(nam_sched_live(s), 0);
 		assert_true(nam_sched_ready(s)); /* the post is still there ... */
 		struct nam_co *next = nam_co_start(s, note_stack, &at, 0);
-		assert_ptr_not_equal(next, ghost);     /* ... so its memory is not given away */
-		assert_int_equal(nam_sched_run(s), 1); /* and the late wake runs nobody */
+		assert_ptr_not_equal(next, ghost);     /* ... so its memory is not used again */
+		assert_int_equal(nam_sched_run(s), 1); /* and the late wake runs no coroutine */
 		assert_false(nam_sched_ready(s));
 	}
 	nam_co_start(s, post_self_and_end, NULL, 0);
 	nam_sched_run(s);
-	nam_sched_close(s); /* with a post in the list: nothing leaks (LeakSanitizer looks) */
+	nam_sched_close(s); /* with a post in the list: no memory leaks (LeakSanitizer looks) */
 	assert_true(at != 0);
 }
 
@@ -504,7 +504,7 @@ tag_is_per_coroutine(void **state)
 	assert_int_equal(nam_sched_live(s), 0);
 	struct sleeper c = { 0 };
 	struct nam_co *z = nam_co_start(s, park_twice, &c, 0);
-	assert_null(nam_co_tag(z)); /* not the tag of whoever had the stack before */
+	assert_null(nam_co_tag(z)); /* not the tag of the stack's previous coroutine */
 	nam_co_wake(z);
 	drain(s);
 	nam_co_wake(z);

@@ -1,10 +1,10 @@
 /*
- * fault.h -- faults built in on purpose, one at a time, so that tests can show that they would see
+ * fault.h -- faults built in on purpose, one at a time, so that tests can show that they detect
  * them.
  *
- * A fault point stands at the very place where a rule is kept: `if (nam_fault(X))` breaks that
- * rule. Only a build with NAM_TWINS (cmake --preset twins) knows fault points: there a test sets
- * one word, nam_fault_on. Elsewhere nam_fault is the constant false and leaves no trace. A twin is
+ * A fault point stands where a rule is kept: `if (nam_fault(X))` breaks that rule. Only a build
+ * with NAM_TWINS (cmake --preset twins) knows fault points: there a test sets one word,
+ * nam_fault_on. In every other build nam_fault is the constant false and costs nothing. A twin is
  * the program with one fault on. tests/twins.sh plays the table below; tests/README.md has figures.
  */
 #ifndef NAM_BASE_FAULT_H
@@ -15,7 +15,7 @@
 /*
  * Point, name, the rule that it breaks (R, M: txn/record_format.h; I: txn/intent_format.h; T:
  * tsoracle/oracle_format.h; H: index/hash/hash_format.h), the test that is to catch it, within so
- * many seeds (0: it plays scenes, and says so), what it does.
+ * many seeds (0 = it plays scenes, and reports so), the effect.
  */
 /* clang-format off */
 #define NAM_FAULTS(X) \
@@ -26,7 +26,7 @@
 	X(BLIND_UNLOCK, "blind-unlock", "R6", "sim_txn", 500, "an abort WRITEs back the words it knows, also of locks it never got") \
 	X(EARLY_ANSWER, "early-answer", "I2", "sim_txn --storm", 1000, "the client is answered when step 2 has been posted") \
 	X(EARLY_INTENT, "early-intent", "I3", "sim_txn --storm", 1000, "an intent is used again while the words of its last use are under way") \
-	X(NO_OPEN, "no-open", "T1", "sim_txn", 500, "an unmarked CID is sealed, whatever its process promises with `open`") \
+	X(NO_OPEN, "no-open", "T1", "sim_txn", 500, "an unmarked CID is marked as a hole, even above its process's `open`") \
 	X(EARLY_MARK, "early-mark", "T1", "sim_txn", 500, "the mark lands before directories and words") \
 	X(WRAP_UNSEEN, "wrap-unseen", "T4", "sim_txn --idle", 300, "a place in the vector is used again while processes may READ or mark it") \
 	X(TWO_READS, "two-reads", "T5", "sim_txn", 500, "the vector is READ in two pieces, taken for one picture") \

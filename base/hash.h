@@ -1,7 +1,7 @@
 /*
- * hash.h -- checksums and hashes: xxHash's XXH3 (a library; its names are made
- * static because libpg_query exports the same ones). Both are part of the
- * layout: what lies in remote memory was written with exactly these.
+ * hash.h -- checksums and hashes: xxHash's XXH3 (a library; its names are made static because
+ * libpg_query exports the same ones). Both are part of the layout: checksums in remote memory were
+ * made with exactly these.
  */
 #ifndef NAM_BASE_HASH_H
 #define NAM_BASE_HASH_H

@@ -36,8 +36,8 @@ static void
 every_bit_of_every_word_counts(void **state)
 {
 	(void)state;
-	/* The last three make a factor of the folding product 0: nothing before them may be
-	 * forgotten. */
+	/* The last three make a factor of the folding product 0: the words before them must still
+	 * count. */
 	uint64_t w[8] = { 0, 1, UINT64_MAX, 7, 0, UINT64_C(0x8bb84b93962eacc9), UINT64_C(0x2d358dccaa6c78a5),
 		UINT64_C(0x8bb84b93962eacc9) };
 	for (size_t n = 1; n <= 8; n++) {
@@ -88,7 +88,7 @@ up(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Keys of small numbers under small seeds, as those of tables are: no two alike. */
+/* Keys of small numbers under small seeds, like those of tables: no two hashes are equal. */
 static void
 seeds_do_not_mix_with_input(void **state)
 {

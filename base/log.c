@@ -17,7 +17,7 @@ nam_log_level_set(enum nam_log_level level)
 	atomic_store(&level_max, (int)level);
 }
 
-/* NAMDB_LOG, where nobody has said otherwise. */
+/* The level of NAMDB_LOG, unless nam_log_level_set was called. */
 static int
 level(void)
 {

@@ -1,11 +1,11 @@
-/* log.h -- lines for the person who runs the program, on stderr. Off the data path. Any thread. */
+/* log.h -- lines for the user who runs the program, on stderr. Off the data path. Any thread. */
 #ifndef NAM_BASE_LOG_H
 #define NAM_BASE_LOG_H
 
 enum nam_log_level { NAM_LOG_ERROR, NAM_LOG_WARN, NAM_LOG_INFO, NAM_LOG_DEBUG };
 
-/* Lines above the level are dropped. Default: what NAMDB_LOG says (error, warn, info, debug), else
- * NAM_LOG_WARN. */
+/* Lines above the level are dropped. Default: the value of NAMDB_LOG (error, warn, info, debug),
+ * else NAM_LOG_WARN. */
 void nam_log_level_set(enum nam_log_level level);
 /* One line, "namdb: " before it, newline added. */
 void nam_log(enum nam_log_level at, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,4 +1,4 @@
-/* number_test.c -- numbers and sizes, and what is neither. */
+/* number_test.c -- numbers and sizes, and texts that are neither. */
 #include <base/number.h>
 
 #include <setjmp.h>

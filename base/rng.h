@@ -32,7 +32,7 @@ nam_rng_below(struct nam_rng *r, uint64_t n)
 	return (uint64_t)(((unsigned __int128)nam_rng_next(r) * n) >> 64);
 }
 
-/* Secret-grade bytes from the kernel. Stops the process when there are none. */
+/* Secret-grade bytes from the kernel. Stops the process if there are none. */
 void nam_random_bytes(void *into, size_t len);
 
 #endif

@@ -1,4 +1,4 @@
-/* status.c -- the words behind the status table, and how an error line is made. */
+/* status.c -- the texts of the status table, and how an error line is made. */
 #include <base/status.h>
 
 #include <stdarg.h>

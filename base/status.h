@@ -1,9 +1,9 @@
 /*
- * status.h -- how a call that met the world says how it went.
+ * status.h -- the result of a call that depends on the world outside this code.
  *
- * One row each: name, what the caller does next, the words for a person. Rows
- * are only ever appended. NAM_OK is 0. A caller's own bug is never a status:
- * that is NAM_ASSERT. Words and SQLSTATEs for SQL users are made in sql/.
+ * One row each: name, what the caller does next, a text for the user. Rows are only ever appended.
+ * NAM_OK is 0. A caller's own bug is never a status: that is NAM_ASSERT. sql/ makes texts and
+ * SQLSTATEs for SQL users.
  */
 #ifndef NAM_BASE_STATUS_H
 #define NAM_BASE_STATUS_H
@@ -13,14 +13,14 @@
 	X(NAM_ABSENT, DO_GO_ON, "there is no such thing")                                                    \
 	X(NAM_DUPLICATE, DO_GO_ON, "it exists already")                                                      \
 	X(NAM_CONFLICT, DO_RETRY, "another transaction wrote it first")                                      \
-	X(NAM_BUSY, DO_RETRY, "someone holds it; try again")                                                 \
+	X(NAM_BUSY, DO_RETRY, "another process holds it; try again")                                         \
 	X(NAM_TORN, DO_RETRY, "a read met a write; read again")                                              \
 	X(NAM_DEADLOCK, DO_RETRY, "transactions wait for each other")                                        \
 	X(NAM_TIMEOUT, DO_RETRY, "it took longer than allowed")                                              \
 	X(NAM_FULL, DO_SHED, "a region or a fixed table is full")                                            \
 	X(NAM_NOMEM, DO_SHED, "this process has no memory left")                                             \
 	X(NAM_GONE, DO_RECONNECT, "the storage node or its memory is gone")                                  \
-	X(NAM_REFUSED, DO_STOP, "the other side refused us")                                                 \
+	X(NAM_REFUSED, DO_STOP, "the other side refused the request")                                        \
 	X(NAM_CORRUPT, DO_STOP, "bytes contradict their own checksum")                                       \
 	X(NAM_INVALID, DO_STOP, "the request makes no sense")                                                \
 	X(NAM_CANCELLED, DO_STOP, "cancelled on request")                                                    \
@@ -42,8 +42,8 @@ const char *nam_status_name(nam_status st);
 const char *nam_status_text(nam_status st);
 
 /*
- * An error a person will read: one line that says what to do. Functions that
- * take a `struct nam_err *` fill it when, and only when, they return not NAM_OK.
+ * An error for the user: one line that says what to do. Functions that take a `struct nam_err *`
+ * fill it if, and only if, they do not return NAM_OK.
  */
 struct nam_err {
 	nam_status status;

@@ -1,4 +1,4 @@
-/* status_test.c -- the table's names, words and advice, and how an error line is filled. */
+/* status_test.c -- the table's names, texts and advice, and how an error line is filled. */
 #include <base/status.h>
 
 #include <setjmp.h>
@@ -44,7 +44,7 @@ fail_fills_and_returns(void **state)
 	assert_int_equal(nam_fail(&err, NAM_FULL, "node %d is %s", 3, "full"), NAM_FULL);
 	assert_int_equal(err.status, NAM_FULL);
 	assert_string_equal(err.text, "node 3 is full");
-	assert_int_equal(nam_fail(NULL, NAM_IO, "nobody listens"), NAM_IO);
+	assert_int_equal(nam_fail(NULL, NAM_IO, "no process listens"), NAM_IO);
 	char wide[2000];
 	memset(wide, 'x', sizeof wide - 1);
 	wide[sizeof wide - 1] = 0;

@@ -714,7 +714,7 @@ asked_over(enum net_kind kind)
 	/* It stalls: it does not answer, and is fenced when the grace is over, not before. */
 	int status;
 	kill(c.pid, SIGSTOP);
-	assert_int_equal(waitpid(c.pid, &status, WUNTRACED), c.pid); /* all of its threads, at once */
+	assert_int_equal(waitpid(c.pid, &status, WUNTRACED), c.pid); /* all threads, at once */
 	assert_true(WIFSTOPPED(status));
 	struct fencer f = fence(&o, c.identity, 300);
 	assert_int_equal(f.status, NAM_OK);

@@ -106,7 +106,7 @@ die(struct fixture *fix, struct victim *v)
 	for (uint64_t k = 0; k < 2 * KEPT; k++)
 		assert_int_equal(insert_blob(t, &fix->tab[0], k, BLOB), NAM_OK);
 	commit_all(t);
-	/* Its log takes an extent, too. */
+	/* Its log also takes an extent. */
 	t = begin(fix, SWEEPS, TXN_REPEATABLE_READ);
 	assert_int_equal(insert(t, &fix->tab[SWEEPS], 50, 1), NAM_OK);
 	commit_all(t);

@@ -5,7 +5,7 @@
  * Requests leave as WRITEs of the worker's endpoint, from a mirror of the request ring. The
  * response ring is
  *
- *   mapped   the client maps the region (shm): in the region, too. A bell is a byte on the
+ *   mapped   the client maps the region (shm): also in the region. A bell is a byte on the
  *            connection.
  *   stream   tcp: memory of the client; the connection brings frames (ring_format.h), and pull()
  *            puts them there.
