@@ -153,7 +153,7 @@ bench_metric(struct bench_metrics *m, const char *name, double value)
 	m->comma = ", ";
 }
 
-/* They are called rxeN and siwN, as everybody makes them. */
+/* By convention their names are rxeN and siwN. */
 bool
 bench_software_device(void)
 {

@@ -4,7 +4,8 @@
  *
  * The node is a process of its own, so that its CPU time is known; a client is a thread with a
  * worker, and so a channel, of its own. In each run both modes take a slice at each number of
- * clients, one after the other. At the end nobody calls: what does it cost the node to wait?
+ * clients, one after the other. At the end no client calls, which shows what waiting costs the
+ * node.
  */
 #include <base/clock.h>
 #include <base/hist.h>
@@ -190,7 +191,7 @@ client_main(void *arg)
 	return NULL;
 }
 
-/* The first n clients call for a while. pt NULL: nobody looks. */
+/* The first n clients call for a while. pt NULL = a warm-up that is not measured. */
 static nam_status
 slice(struct bench *b, unsigned n, enum net_mode mode, double seconds, struct point *pt, struct nam_err *err)
 {
@@ -247,7 +248,7 @@ measure(struct bench *b, struct nam_err *err)
 			if (st == NAM_OK)
 				st = slice(b, pt->clients, pt->mode, p->common.seconds, pt, err);
 		}
-	/* Everybody has said something once, and waits. */
+	/* Every client has called once, and waits. */
 	for (unsigned m = 0; m < MODES && b->node != 0; m++) {
 		if (!p->mode[m] || st != NAM_OK || atomic_load(&stopped))
 			continue;

@@ -1,10 +1,10 @@
 /*
  * oracle_client.c -- a client of `namdb bench oracle`: commits all the time, takes a snapshot every
- * 10 ms, stands still once.
+ * 10 ms, is paused once.
  *
- * The same transactions under both schemes: each inserts one row of a table without a key, so
- * nobody waits for anybody's lock, and none is lost to an old snapshot. What differs is where a
- * commit id comes from, and what a cluster does about a client that has stopped.
+ * Both schemes run equal transactions: each inserts one row of a table without a key, so no client
+ * waits for a lock, and no transaction fails because of an old snapshot. The schemes differ in the
+ * source of commit ids, and in the treatment of a client that has stopped.
  */
 #include <bench/oracle_internal.h>
 
@@ -263,8 +263,7 @@ static nam_status
 joins(struct oracle_place *p)
 {
 	struct oracle_run *r = p->run;
-	/* Under the paper's scheme nobody takes a client for dead: there it stands still and comes
-	 * back. */
+	/* Under the paper's scheme no client is fenced: a paused client comes back. */
 	const struct txn_config cfg = { .vector = 16 << 20,
 		.scheme = r->scheme,
 		.clients = r->p.clients,

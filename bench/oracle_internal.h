@@ -16,7 +16,7 @@
 enum {
 	ORACLE_CLIENTS_MAX = 16,
 	ORACLE_LEASE_MS = 100,
-	ORACLE_VICTIM = 1, /* who is paused */
+	ORACLE_VICTIM = 1, /* the client that is paused */
 	ORACLE_LOOK_NS = 10000000,
 	ORACLE_ROWS_MAX = 16,
 	ORACLE_SCHEMES = 2, /* enum tso_scheme */
@@ -83,7 +83,7 @@ struct oracle_place {
 	struct oracle_run *run;
 	unsigned i;
 	struct net_worker *w;
-	/* Stands still for the pause; NULL: somebody else sees to it. In a coroutine of w. */
+	/* Stalls for the pause; NULL = the parent process stops the client. In a coroutine of w. */
 	void (*stand_still)(struct oracle_place *p);
 	void *host;
 	struct txn_db *db;

@@ -52,8 +52,8 @@ be_client(struct oracle_run *r, unsigned i, const struct net_config *cfg, pid_t 
 	signal(SIGINT, SIG_IGN);
 	if (getppid() != parent)
 		_exit(1);
-	/* As a compute node's heart, which is in this thread: ahead of those who compute, where
-	 * that is allowed. */
+	/* The heart is in this thread. As in a compute node, it gets a higher priority than threads
+	 * that compute, if the system allows it. */
 	(void)setpriority(PRIO_PROCESS, 0, HEART_NICE);
 	if (r->moment != ORACLE_AT_COMMIT)
 		p.stand_still = stop_self;
@@ -70,7 +70,7 @@ be_client(struct oracle_run *r, unsigned i, const struct net_config *cfg, pid_t 
 		fprintf(stderr, "namdb bench: client %u: %s\n", i, p.err.text);
 	atomic_store(&c->ready, true);
 	atomic_store(&c->ended, true);
-	_exit(0); /* the cluster ends with the run: nobody needs this slot */
+	_exit(0); /* the cluster ends with the run, so this slot need not be freed */
 }
 
 static void
@@ -168,7 +168,7 @@ bench_oracle_real(struct oracle_run *r, struct nam_err *err)
 	struct processes p = { .r = r };
 	pid_t self = getpid();
 	nam_random_bytes(secret, sizeof secret);
-	nam_log_level_set(NAM_LOG_ERROR); /* that somebody is shut out is no news here */
+	nam_log_level_set(NAM_LOG_ERROR); /* the paused client is meant to be fenced */
 	const struct bench_node node = {
 		.fabric = r->p.common.fabric, .secret = secret, .bytes = bench_oracle_bytes(&r->p)
 	};

@@ -9,7 +9,7 @@
 struct cluster {
 	struct oracle_run *r;
 	struct net_sim *sim;
-	struct net *net[ORACLE_CLIENTS_MAX + 1]; /* the last: who looks on */
+	struct net *net[ORACLE_CLIENTS_MAX + 1]; /* the last is the observer's */
 	struct net_worker *w[ORACLE_CLIENTS_MAX + 1];
 	struct oracle_place place[ORACLE_CLIENTS_MAX];
 	nam_status status;

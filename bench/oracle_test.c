@@ -89,7 +89,7 @@ test_preassigned(void **state)
 			assert_true(o.age_ms >= 9900);
 			assert_true(o.missing_ms >= 9900);
 			assert_false(o.shut_out);
-			/* Only snapshots freeze: whoever needs no newer one goes on. */
+			/* Only snapshots freeze: a client that needs no newer one goes on. */
 			assert_true(o.row[o.rows - 2].commits_per_s > 2 * 200 * 0.95);
 		}
 }

@@ -3,10 +3,10 @@
  * memory in turn.
  *
  * Both hold the same rows under the same primary keys, and nothing else: no further index on either
- * side, but SQLite may make its automatic ones. SQLite gets its rows from our tables, is ANALYZEd,
- * and keeps its statements prepared; we get the text each time (the plan of a text is made anew,
- * its parse is cached). Answers must agree: as many rows, and in every column but those of doubles
- * the same values.
+ * side, but SQLite may make its automatic ones. SQLite gets its rows from namdb's tables, is
+ * ANALYZEd, and keeps its statements prepared; namdb gets the text each time (it caches the parse
+ * of a text, and makes the plan again). Answers must agree: as many rows, and equal values in every
+ * column but those of doubles.
  */
 #include <base/clock.h>
 #include <base/hash.h>

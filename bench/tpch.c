@@ -290,7 +290,7 @@ lines_of(struct bench_text *t)
 }
 
 /*
- * The same rows? In which order those come that ORDER BY finds alike is nobody's business. Spoils
+ * True if both texts have equal rows. Rows that ORDER BY finds equal may come in any order. Spoils
  * both texts.
  */
 static bool

@@ -108,8 +108,8 @@ move(struct verbs_fabric *f, enum verbs_op op, net_addr at, char *buf, uint64_t 
 }
 
 /*
- * Extents in a row come from memory that nobody has had yet, and are single ones once given
- * back. So a node that is not ours is asked for rows only when some size needs them.
+ * Extents in a row come from memory that was never in use; once given back they are single extents.
+ * So a node of another process is asked for extents in a row only if a size needs them.
  */
 static nam_status
 take(struct verbs_fabric *f, unsigned region, unsigned extents, struct area *a)
@@ -462,8 +462,8 @@ client(void *arg)
 	c->last_ns = now;
 }
 
-/* A channel to each node's echo service: once, before the first message. In event mode who is not
- * called costs nothing. */
+/* Opens a channel to each node's echo service: once, before the first message. In event mode an
+ * idle channel costs nothing. */
 static nam_status
 open_channels(struct verbs_fabric *f, struct nam_err *err)
 {

@@ -33,7 +33,7 @@ enum { VERBS_MESSAGE_MAX = 128 << 10 };
 
 struct verbs_params {
 	struct bench_common common;
-	bool embedded; /* the node's memory is mapped by nobody else */
+	bool embedded; /* no other process maps the node's memory */
 	bool op[VERBS_OPS];
 	uint32_t size[VERBS_SIZES_MAX];
 	unsigned sizes;

@@ -104,8 +104,8 @@ serve(void *arg)
 	}
 }
 
-/* Two ends of one connection over the loopback interface. A stranger who comes first is not let
- * in. */
+/* Makes two ends of one connection over the loopback interface. A stranger's connection that comes
+ * first is closed. */
 static bool
 connect_both(struct verbs_rpc *r)
 {

@@ -16,9 +16,9 @@
  * tables are read again. Everything else (changes, reclaiming) is under c->lock,
  * never held while a coroutine parks.
  *
- * A table's struct is freed when no shot lists it, the watermark has passed
- * the drop (whoever found or wrote it has an older snapshot pinned), and CAT_GRAVES
- * more have been dropped: room for a plan that looks once too often.
+ * A table's struct is freed when no shot lists it, the watermark has passed the drop (a transaction
+ * that found or wrote the table has an older snapshot pinned), and CAT_GRAVES more tables have been
+ * dropped. The last condition protects a plan that looks once too often.
  */
 
 static _Atomic unsigned next_reader;
@@ -208,7 +208,7 @@ by_name(const void *a, const void *b)
 	return strcmp((*x)->def.name, (*y)->def.name);
 }
 
-/* Its tables that nobody else lists are buried. Under lock. */
+/* Frees a shot. Its tables that no other shot lists are buried. Under lock. */
 static void
 shot_free(struct cat *c, struct cat_shot *s, tso_cid gone)
 {
@@ -299,8 +299,8 @@ known(struct cat *c, const char *name, uint32_t id, uint32_t generation)
 	return NULL;
 }
 
-/* Fresh tables that a newer shot has read about, or that were dropped before anybody could. Under
- * lock. */
+/* Takes tables off c->fresh that a newer shot lists, or that were dropped before a shot listed
+ * them. Under lock. */
 static void
 settle_fresh(struct cat *c, tso_cid at)
 {
@@ -383,8 +383,8 @@ reload(struct cat *c, struct txn_worker *tw, struct txn *t, const struct txn_lim
 				goto out_unlock;
 			}
 		} else if (e->def.store.guard.bits == 0) {
-			/* Made here: where its definition came to lie is known only now, and to
-			 * nobody yet. */
+			/* Created here: the address of its definition is known only now, and no
+			 * other thread knows it yet. */
 			e->def.store.guard = def->store.guard;
 			e->def.store.guard_word = def->store.guard_word;
 		}
@@ -419,8 +419,9 @@ cover(struct cat *c, struct txn *t, struct cat_shot **out)
 		if (s != NULL || round == 3)
 			break;
 		pthread_mutex_unlock(&c->lock);
-		/* A fresh snapshot serves everybody; t's own one only those as old as t. A
-		 * transaction that has changed the catalog would read its own rows. */
+		/* A catalog snapshot made at a fresh snapshot serves every transaction; one made at
+		 * t's own serves only transactions as old as t. A transaction that has changed the
+		 * catalog would read its own rows. */
 		bool own = round > 0 && cat_overlay_of(c, t) == NULL;
 		nam_status st = reload(c, txn_worker_of(t), own ? t : NULL, txn_limits_of(t));
 		if (st != NAM_OK)

@@ -261,8 +261,8 @@ cat_settled(struct cat *c, struct txn_worker *tw, struct cat_overlay *o, tso_cid
 	if (o == NULL)
 		return;
 	pthread_mutex_lock(&c->lock);
-	/* Created and kept: the next shot will list it. Created and lost: it was never anybody
-	 * else's. */
+	/* Created and committed: the next shot will list it. Created and rolled back: no other
+	 * transaction has seen it. */
 	for (struct cat_change *x = o->list; x != NULL; x = x->next) {
 		struct cat_entry *e = x->entry;
 		if (x->drop)
@@ -281,7 +281,8 @@ cat_settled(struct cat *c, struct txn_worker *tw, struct cat_overlay *o, tso_cid
 	pthread_mutex_unlock(&c->lock);
 	/* Still named by `changes`, so nothing is freed under our feet while these calls park. */
 	for (struct cat_change *x = o->list; x != NULL; x = x->next) {
-		/* What was dropped goes when nobody can see it; what was made in vain, at once. */
+		/* A dropped table is released when no snapshot can see it; a table whose creation
+		 * was rolled back, at once. */
 		bool dead = x->drop && x->entry->def.store.view == NULL;
 		if (x->keep || x->entry->def.kind != CAT_TABLE || dead)
 			continue;

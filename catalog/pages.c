@@ -31,7 +31,7 @@ struct page {
 	struct nam_arena mem;
 	/* under the lock */
 	unsigned refs;
-	bool gone; /* found by nobody any more */
+	bool gone; /* no lookup finds it any more */
 	uint64_t used;
 	unsigned full; /* with so many columns it did not fit */
 	tso_cid asof;
@@ -65,7 +65,7 @@ struct cat_scan {
 	unsigned differs;
 	uint64_t *differ; /* differ_cap words */
 	unsigned differ_cap;
-	bool plain; /* the page's extents, or this one, are read anew */
+	bool plain; /* the page's extents, or this one, are read from remote memory */
 	uint64_t lone, behind;
 	struct nam_arena scratch, columns;
 	struct cat_vec *tmp;
@@ -360,7 +360,7 @@ mark_differs(struct page *p)
 			}
 }
 
-/* Makes the page that begins at `at`, or makes it anew. *out: with a reference; NULL: it does not
+/* Makes the page that begins at `at`, or makes it again. *out: with a reference; NULL = it does not
  * fit. */
 static nam_status
 make(struct cat_scan *s, uint64_t at, const struct page *was, const uint16_t *want, unsigned wants,
@@ -477,7 +477,7 @@ judge(struct cat_scan *s, bool known, bool *good)
 	return NAM_OK;
 }
 
-/* A page, new or anew, with what this scan wants besides. */
+/* Makes a page, or makes it again, with the columns that this scan needs besides. */
 static nam_status
 renew(struct cat_scan *s, uint64_t at)
 {

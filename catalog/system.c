@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 /*
- * The first process makes them: each process that finds a root word empty
- * creates the table and offers its anchor by CAS; the loser gives its own back.
- * Nobody waits for anybody, so a process may die at any step.
+ * The first process makes them: each process that finds a root word empty creates the table and
+ * offers its anchor by CAS; the loser gives its own back. No process waits for another, so each may
+ * die at any step.
  */
 
 enum { T_NAME, T_ID, T_COLUMNS, T_SLOTS, T_ROW_BYTES, T_ANCHOR, T_ALL };
@@ -717,8 +717,8 @@ cat_write(struct cat *c, struct txn *t, const struct cat_table *def, bool extras
 	return write_extras(c, t, def, arena);
 }
 
-/* Every change of a definition changes the row that counts them, so whoever knows an older one
- * learns it here. */
+/* Every change of a definition changes the row that counts the changes, so a transaction that knows
+ * an older definition finds out here. */
 static nam_status
 still_says(
     struct cat *c, struct txn *t, const struct txn_row *row, const struct extra *x, struct nam_arena *arena)

@@ -27,7 +27,7 @@ static const struct case_ lists[] = {
 	{ "G1a in the middle", LIST, NOTHING, CHK_READ_COMMITTED, "aborted read", NULL,
 	    OK(4, 3, 1, 2, A(1, 7)) FAIL(1, 0, 1, 2, A(1, 1)) OK(3, 2, 3, 4, A(1, 2))
 		OK(2, 1, 5, 6, R(1, 7, 1, 2)) },
-	{ "an aborted transaction that nobody saw", LIST, CHK_STRICT_SERIALIZABLE, CHK_LEVELS, "", NULL,
+	{ "an aborted transaction that no read shows", LIST, CHK_STRICT_SERIALIZABLE, CHK_LEVELS, "", NULL,
 	    FAIL(1, 0, 1, 2, A(1, 1) "," R(1, 99)) OK(2, 1, 3, 4, R(1)) },
 	{ "G1b", LIST, NOTHING, CHK_READ_COMMITTED, "intermediate read", "appended more",
 	    OK(1, 0, 1, 9, A(1, 1) "," A(1, 2)) OK(2, 1, 1, 9, R(1, 1)) OK(3, 1, 10, 11, R(1, 1, 2)) },
@@ -40,7 +40,7 @@ static const struct case_ lists[] = {
 		OK(3, 2, 10, 11, R(1, 1, 2)) },
 	{ "lost update", LIST, CHK_READ_COMMITTED, CHK_SNAPSHOT, "lost update", "G-single",
 	    OK(1, 0, 1, 9, R(1) "," A(1, 1)) OK(2, 1, 1, 9, R(1) "," A(1, 2)) OK(3, 2, 10, 11, R(1, 1, 2)) },
-	{ "lost update, read by nobody", LIST, CHK_READ_COMMITTED, CHK_SNAPSHOT, "lost update", NULL,
+	{ "lost update, never read", LIST, CHK_READ_COMMITTED, CHK_SNAPSHOT, "lost update", NULL,
 	    OK(1, 0, 1, 9, R(1) "," A(1, 1)) OK(2, 1, 1, 9, R(1) "," A(1, 2)) },
 	{ "an update of what was read", LIST, CHK_STRICT_SERIALIZABLE, CHK_LEVELS, "", NULL,
 	    OK(1, 0, 1, 4, R(1) "," A(1, 1)) OK(2, 1, 2, 9, R(1, 1) "," A(1, 2))
@@ -114,7 +114,7 @@ static const struct case_ lists[] = {
 		FINAL(3, 1, 10, 11, R(1, 1)) },
 	{ "half of an unknown transaction is lost", LIST, NOTHING, CHK_READ_COMMITTED, "lost write", NULL,
 	    INFO(1, 0, 1, null, A(1, 1) "," A(2, 1)) FINAL(3, 1, 10, 11, R(1, 1) "," R(2)) },
-	{ "nobody knows", LIST, CHK_STRICT_SERIALIZABLE, CHK_LEVELS, "", NULL,
+	{ "unknown and never read", LIST, CHK_STRICT_SERIALIZABLE, CHK_LEVELS, "", NULL,
 	    INFO(1, 0, 1, null, A(1, 1) "," A(2, 1)) INFO(2, 1, 1, null, A(1, 2))
 		FINAL(3, 2, 10, 11, R(1, 2) "," R(2)) },
 	{ "unknown becomes known", LIST, NOTHING, CHK_READ_COMMITTED, "lost write", NULL,
@@ -257,7 +257,7 @@ static const struct case_ stamps[] = {
 	    IN_AT(1, 0, 7, 1, 2, 3, 5, A(1, 1)) IN_AT(2, 1, 8, 3, 4, 4, null, R(2)) },
 	{ "one's own level counts", REG ",'level':'rc'", NOTHING, CHK_READ_COMMITTED, "lost update",
 	    "NOCONFLICT", LEVEL(1, 0, "si", 3, 5, W(1, 1)) LEVEL(2, 1, "si", 4, 6, W(1, 2)) },
-	{ "who asked for less has no claim", REG, CHK_STRICT_SERIALIZABLE, CHK_LEVELS, "", NULL,
+	{ "a weaker level is not held to more", REG, CHK_STRICT_SERIALIZABLE, CHK_LEVELS, "", NULL,
 	    LEVEL(1, 0, "si", 3, 5, W(1, 1)) LEVEL(2, 1, "rc", 4, 6, W(1, 2)) },
 	{ "given twice", LIST, NOTHING, CHK_READ_COMMITTED, "commit timestamp given twice", NULL,
 	    AT(1, 0, 1, 2, 3, 5, A(1, 1)) AT(2, 1, 1, 2, 3, 5, A(2, 1)) },

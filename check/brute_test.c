@@ -1,7 +1,7 @@
 /*
  * brute_test.c -- small histories beside brute force: is there any order of starts and commits in
- * which a database of that level would have answered so? The judge, who only looks at edges, must
- * say the same, level by level.
+ * which a database of that level would have answered so? The judge, which only looks at edges, must
+ * come to the answer of brute force, level by level.
  */
 #include "check_test.h"
 
@@ -85,7 +85,7 @@ try_start(struct world *w, int t)
 		return false;
 	w->state[t] = 1;
 	w->start[t] = w->clock++;
-	/* Serializable: nobody else between a start and its commit. */
+	/* Serializable: no other transaction between a start and its commit. */
 	bool ok = possible(w);
 	w->clock--;
 	w->state[t] = 0;
@@ -246,8 +246,8 @@ print(const struct history *h, size_t *len)
 	return text;
 }
 
-/* Is the order of all versions to be seen? Of appends that nobody read, and of blind writes, it is
- * not. */
+/* True if the history shows the order of all versions. It does not for appends that were never
+ * read, and for blind writes. */
 static bool
 ordered(const struct history *h, bool read_first)
 {

@@ -49,11 +49,11 @@ struct chk_txn {
 	uint8_t status, level;
 	bool has_end, has_start, has_commit, has_process, final;
 	bool replaced;  /* a later record of the same id says more */
-	bool committed; /* ok, or unknown and somebody saw it */
+	bool committed; /* ok, or unknown and a read shows it */
 	bool wrote;
 };
 
-/* A value somebody wrote: (key, value) is unique, unless it is null. */
+/* A value that was written: (key, value) is unique, unless it is null. */
 struct chk_write {
 	uint32_t key, txn;
 	size_t op;
@@ -156,7 +156,7 @@ void chk_read(struct chk *c, const char *bytes, size_t len);
 void chk_index(struct chk *c);
 uint32_t chk_key_of(struct chk *c, const struct chk_key *key);
 uint32_t chk_write_of(const struct chk *c, uint32_t key, int64_t value);
-/* Marks unknown transactions whose values somebody saw as committed. */
+/* Marks unknown transactions as committed if a read shows a value of theirs. */
 void chk_observe(struct chk *c);
 
 /* ---- levels ---- */

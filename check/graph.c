@@ -2,11 +2,11 @@
  * graph.c -- which transaction comes before which, and the cycles that must not be.
  *
  * Nodes are committed transactions; edges are ww, wr, rw (Adya), session order and real time. Where
- * a transaction comes before many (a group), or time orders everybody, helper nodes keep the number
- * of edges linear: the edge into a helper has the type, those from there on are EDGE_PASS.
+ * a transaction comes before many (a group), or time orders all transactions, helper nodes keep the
+ * number of edges linear: the edge into a helper has the type, those from there on are EDGE_PASS.
  *
- * Snapshot isolation forbids every cycle without two rw edges in a row (around its joint, too). So
- * it is looked for in a graph of twice the nodes: (v, 0) v was not reached by rw; (v, 1) it was,
+ * Snapshot isolation forbids every cycle without two rw edges in a row (also around its joint). The
+ * search for one uses a graph of twice the nodes: (v, 0) v was not reached by rw; (v, 1) it was,
  * and no rw leaves it.
  */
 #include "check_internal.h"

@@ -1,4 +1,5 @@
-/* index.c -- tables over a history: keys, ids, who wrote which value, sessions in their order. */
+/* index.c -- tables over a history: keys, ids, the writer of each value, sessions in their
+ * order. */
 #include "check_internal.h"
 
 #include <base/hash.h>
@@ -141,7 +142,7 @@ index_sessions(struct chk *c)
 	chk_drop(c, t);
 }
 
-/* ---- who wrote which value ---- */
+/* ---- the writer of each value ---- */
 
 static bool
 writes_value(const struct chk *c, const struct chk_op *op)

@@ -3,8 +3,8 @@
  * seen, not guessed.
  *
  * The longest read of a key is the order of its versions; every other read has to be a prefix of
- * it. Elements of transactions that were rolled back, or of nobody, are faults and are stepped over
- * for the graph.
+ * it. Elements of transactions that were rolled back, or that no transaction appended, are faults
+ * and are skipped for the graph.
  */
 #include "check_internal.h"
 
@@ -14,7 +14,7 @@
 struct list_key {
 	size_t list;      /* the longest read */
 	uint32_t n;       /* its elements */
-	uint32_t by;      /* who read it, or NONE: nobody read this key */
+	uint32_t by;      /* its reader; NONE = this key was never read */
 	uint32_t *writer; /* of each element: chk.writes, or NONE for one that has no place in the
 			   * graph */
 	uint32_t final;   /* elements of the final read */
@@ -44,7 +44,7 @@ struct list_run {
 	size_t owns, own_cap;
 };
 
-/* One element that somebody read: is it anybody's? */
+/* Checks one element that was read: did a transaction append it? */
 static uint32_t
 element(struct list_run *r, uint32_t txn, uint32_t key, int64_t value)
 {
@@ -210,8 +210,8 @@ append(struct list_run *r, uint32_t txn, const struct chk_op *op)
 		chk_fault(c, "future read", "", BREAKS_ALL, txn, NONE,
 		    "%s read %" PRId64 " in key %s before it appended it", chk_txn_text(c, txn), op->value,
 		    chk_key_text(c, op->key));
-	/* Of two that saw all and whose appends nobody saw, one came first, and the other did not
-	 * see it. */
+	/* If two transactions read the whole list and their appends were never read, one of them
+	 * came first, and the other did not see it. */
 	if (pos == NONE && k->has_base && k->base_n == k->n && k->unread_by != txn + 1) {
 		if (k->unread_by != 0)
 			chk_fault(c, "lost update", "G-single", BREAKS_SNAPSHOT, k->unread_by - 1, txn,
@@ -252,7 +252,7 @@ transactions(struct list_run *r)
 
 /* ---- versions ---- */
 
-/* Appends that committed and nobody read come after all that was read. */
+/* Appends that committed and were never read come after all that were read. */
 static void
 unread(struct list_run *r)
 {

@@ -12,7 +12,7 @@ enum { KEYS = 5, TXNS = 70, SESSIONS = 6, OPS = 5, LIST_MAX = TXNS * OPS + 2, SE
 enum rules {
 	SERIAL,   /* one after the other */
 	SNAPSHOT, /* from a somewhat older state; the first committer wins */
-	LOSING,   /* a twin of that: anybody wins */
+	LOSING,   /* a twin of that: every writer wins */
 	MOVING,   /* a twin: every read has a snapshot of its own */
 };
 
@@ -476,7 +476,7 @@ test_long(void **state)
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
 	fputs("{\"history\":1,\"model\":\"list-append\"}\n", f);
-	/* Everybody has read the same empty lists, nobody reads later: groups of N members, N
+	/* All transactions have read the empty lists, and none reads later: groups of N members, N
 	 * readers of each. */
 	for (unsigned i = 0; i < N; i++)
 		fprintf(f,

@@ -3,21 +3,21 @@
  *
  * The order of versions is not seen. It is learned from transactions that read a key and then write
  * it: what they read comes before what they write; and from absence, which comes before every value
- * of a key that nobody deletes.
+ * of a key that is never deleted.
  */
 #include "check_internal.h"
 
 #include <inttypes.h>
 
 struct register_key {
-	bool deleted; /* somebody wrote null to it */
+	bool deleted; /* a transaction wrote null to it */
 	/* of the transaction that is being looked at */
 	uint32_t txn; /* + 1 */
 	bool has_own, own_null, has_base, base_null;
 	int64_t own, base;
 };
 
-/* Somebody read `version` and then wrote. Versions are writes, behind them the absence of each
+/* A transaction read `version` and then wrote. Versions are writes, behind them the absence of each
  * key. */
 struct successor {
 	uint32_t version, txn, write;

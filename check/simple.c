@@ -78,7 +78,7 @@ chk_bank(struct chk *c)
 		    "at the end the accounts hold %" PRId64 ", right is %" PRId64, (int64_t)sum, c->total);
 }
 
-/* ---- set: what was added is there, for those who come after ---- */
+/* ---- set: what was added is there, for later transactions ---- */
 
 /* One read of a set by a committed transaction. */
 struct look {
@@ -226,8 +226,8 @@ by_moment(const void *a, const void *b)
 	return x->what < y->what ? -1 : x->what > y->what;
 }
 
-/* What was acknowledged before a read began, by anybody: always in the final one, else in real
- * time. */
+/* A read must show the values that were acknowledged before it began, to any session: always in the
+ * final read, else for levels with real time. */
 static void
 real_time(struct set_run *r, struct due *due)
 {

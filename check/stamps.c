@@ -4,10 +4,10 @@
  * sort.
  *
  *	EXT         a read shows the last version committed at or before its snapshot
- *	NOCONFLICT  nobody wrote a key of mine between my snapshot and my commit
- *	            (SERIALIZABLE: nor a key that I read, if I wrote anything)
- *	SESSION     no snapshot is older than what its session, or for the strong levels anybody,
- *                  was told before
+ *	NOCONFLICT  no other transaction commits a key that this one writes between its snapshot and
+ *	            its commit (SERIALIZABLE: nor a key that it reads, if it writes anything)
+ *	SESSION     no snapshot is older than what its session, or for the strong levels any
+ *                  session, was told before
  *
  * INT, a transaction's own view, is the models' business: list.c, register.c.
  */
@@ -29,15 +29,15 @@ struct version {
 };
 
 struct stamp_key {
-	bool unknown; /* somebody of unknown end and time may have written it */
+	bool unknown; /* a transaction of unknown end and time may have written it */
 	bool null;
 	int64_t value;
 	uint32_t mark; /* txn + 1 whose operations were walked last */
 	struct version last;
 	int64_t *list;
 	size_t n, cap;
-	uint32_t own; /* before the replay: writes of that transaction; in it: who committed last,
-		       * txn + 1 */
+	uint32_t own; /* before the replay: writes of that transaction; in it: the last one to
+		       * commit, txn + 1 */
 };
 
 struct stamp_run {
@@ -249,7 +249,7 @@ replay(struct stamp_run *r)
 
 /* ---- SESSION ---- */
 
-/* What a transaction that has been answered lets everybody later know of. */
+/* The newest commit that an answered transaction makes known to all later ones. */
 static uint64_t
 knows(const struct chk_txn *t)
 {
@@ -261,28 +261,28 @@ static void
 sessions(struct chk *c)
 {
 	uint64_t most = 0;
-	uint32_t who = NONE;
+	uint32_t by = NONE;
 	for (size_t i = 0; i < c->live; i++) {
 		uint32_t t = c->by_session[i];
 		const struct chk_txn *x = &c->txns[t];
 		if (i > 0 && c->txns[c->by_session[i - 1]].session != x->session) {
 			most = 0;
-			who = NONE;
+			by = NONE;
 		}
-		if (who != NONE && x->has_start && x->start_ts < most)
-			chk_fault(c, "session broken", "SESSION", breaks_for(x, BREAKS_SESSION), who, t,
+		if (by != NONE && x->has_start && x->start_ts < most)
+			chk_fault(c, "session broken", "SESSION", breaks_for(x, BREAKS_SESSION), by, t,
 			    "%s has snapshot %" PRIu64
 			    ", but %s of the same session had been told of %" PRIu64 " before it began",
-			    chk_txn_text(c, t), x->start_ts, chk_txn_text(c, who), most);
+			    chk_txn_text(c, t), x->start_ts, chk_txn_text(c, by), most);
 		if (x->status == TXN_OK && knows(x) > most) {
 			most = knows(x);
-			who = t;
+			by = t;
 		}
 	}
 }
 
-/* A snapshot covers every commit that was answered before its transaction began: by anybody, or by
- * its own process. */
+/* A snapshot covers every commit that was answered before its transaction began: to any session, or
+ * to one of its own process. */
 static void
 answered(struct chk *c, bool by_process)
 {
@@ -290,7 +290,7 @@ answered(struct chk *c, bool by_process)
 			  *end = chk_take(c, c->live, sizeof *end);
 	size_t begins = 0, ends = 0, k = 0;
 	uint64_t most = 0;
-	uint32_t who = NONE;
+	uint32_t by = NONE;
 	for (size_t i = 0; i < c->live; i++) {
 		const struct chk_txn *t = &c->txns[c->by_session[i]];
 		int64_t group = by_process ? t->process : 0;
@@ -305,21 +305,21 @@ answered(struct chk *c, bool by_process)
 		const struct chk_txn *t = &c->txns[begin[i].txn];
 		if (i > 0 && begin[i - 1].group != begin[i].group) {
 			most = 0;
-			who = NONE;
+			by = NONE;
 		}
 		while (k < ends && end[k].group < begin[i].group)
 			k++;
 		for (; k < ends && end[k].group == begin[i].group && end[k].at < begin[i].at; k++)
 			if (c->txns[end[k].txn].commit_ts > most) {
 				most = c->txns[end[k].txn].commit_ts;
-				who = end[k].txn;
+				by = end[k].txn;
 			}
-		if (who != NONE && t->start_ts < most)
+		if (by != NONE && t->start_ts < most)
 			chk_fault(c, by_process ? "process behind itself" : "real time broken", "SESSION",
-			    breaks_for(t, by_process ? BREAKS_SESSION : BREAKS_STRONG), who, begin[i].txn,
+			    breaks_for(t, by_process ? BREAKS_SESSION : BREAKS_STRONG), by, begin[i].txn,
 			    "%s began after %s had been answered%s (commit %" PRIu64
 			    "), but its snapshot is %" PRIu64,
-			    chk_txn_text(c, begin[i].txn), chk_txn_text(c, who),
+			    chk_txn_text(c, begin[i].txn), chk_txn_text(c, by),
 			    by_process ? " in the same process" : "", most, t->start_ts);
 	}
 	chk_drop(c, begin);

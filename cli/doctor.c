@@ -491,7 +491,7 @@ cli_doctor(int argc, char **argv)
 	static const struct option known[] = { { "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' }, { 0 } };
 	bool json = false;
-	optind = 0; /* GNU: begin anew */
+	optind = 0; /* GNU: start over */
 	opterr = 0;
 	for (int o; (o = getopt_long(argc, argv, "", known, NULL)) != -1;) {
 		if (o == 'h') {

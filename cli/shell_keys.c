@@ -5,8 +5,8 @@
  * A terminal that knows bracketed paste says where pasted text begins and ends. Whole lines of it
  * go to the shell as they are, past the editor, which would take minutes for megabytes; what is
  * left of it is typed into the editor, with tabs and other control characters quoted, so that they
- * are text and no commands. Without brackets a read that brings more than anybody types is taken
- * for pasted, too.
+ * are text and no commands. Without brackets, a read of more bytes than a person types is also
+ * taken for pasted text.
  */
 #include "shell.h"
 
@@ -18,7 +18,7 @@
 
 enum {
 	READ_MAX = 64 << 10,
-	TYPED_MAX = 1000, /* bytes that the editor gets at once; and more than anybody types */
+	TYPED_MAX = 1000, /* bytes that the editor gets at once; and more than a person types */
 	ECHO_MAX = 4000,  /* bytes of pasted lines that are shown */
 	ESC_MS = 50,      /* in which the rest of a key's bytes comes */
 	QUOTE = 'V' & 31  /* ed-quoted-insert */

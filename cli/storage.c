@@ -84,7 +84,7 @@ options(int argc, char **argv, struct storage_config *c)
 	};
 	bool have_id = false;
 	uint64_t n;
-	optind = opterr = 0; /* GNU: 0 begins anew */
+	optind = opterr = 0; /* GNU: 0 starts over */
 	for (int o; (o = getopt_long(argc, argv, ":", known, NULL)) != -1;) {
 		char line[256];
 		switch (o) {

@@ -165,8 +165,8 @@ worker_thread(void *arg)
 {
 	struct cn_worker *w = arg;
 	struct nam_err err = { 0 };
-	/* A heart that gets no turn for a lease is a dead one: ahead of those who compute, where
-	 * that is allowed. */
+	/* If the heart gets no turn for a lease, the process is fenced. So it gets a higher
+	 * priority than threads that compute, if the system allows it. */
 	if (w == w->cn->heart)
 		(void)setpriority(PRIO_PROCESS, (id_t)gettid(), HEART_NICE);
 	nam_status st = net_worker_open(w->cn->net, &w->place.net, &err);

@@ -454,7 +454,7 @@ main(void)
 		cmocka_unit_test(pulled),
 		cmocka_unit_test(many),
 	};
-	struct net_sim *sim; /* a net that nobody uses: sessions ask whether it is shut out */
+	struct net_sim *sim; /* an unused net: sessions ask it whether the process is fenced */
 	const struct net_sim_config one = { .seed = 1, .nodes = 1, .region_bytes = 1 << 20 };
 	if (net_sim_open(&sim, &one) != NAM_OK || net_sim_attach(sim, &fake_cn()->net) != NAM_OK)
 		return 1;

@@ -1,4 +1,4 @@
-/* handle.c -- a handle: open, close, errors, who may be inside, texts of several statements. */
+/* handle.c -- a handle: open, close, errors, entering it, texts of several statements. */
 #include "lib_internal.h"
 
 #include <limits.h>

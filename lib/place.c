@@ -1,5 +1,5 @@
 /* place.c -- "memory:..." or "host:port,...": what the string means, and one compute node for all
- * who say the same. */
+ * handles with equal strings. */
 #include "lib_internal.h"
 
 #include <base/number.h>
@@ -17,7 +17,7 @@ enum { NODES_MAX = 16, WHERE_MAX = 1024 };
 struct lib_place {
 	struct lib_place *next; /* with `all` */
 	unsigned refs;          /* with `all` */
-	char *key;              /* "": nobody else's */
+	char *key;              /* "" = of one handle only */
 	struct cn *cn;
 	struct sn_region *region[NODES_MAX];
 	pthread_mutex_t end_lock; /* also held while a handle's end_fn is called */
@@ -250,7 +250,7 @@ lib_place_open(const char *where, struct nam_err *err)
 	struct wish w;
 	if (!understand(&w, where, err))
 		return NULL;
-	/* Memory by its name alone: who names it again means the same, whatever else is said. */
+	/* memory:NAME is found by its name alone; options of later handles are ignored. */
 	char key[sizeof w.text + 8] = "";
 	if (w.memory && w.name[0] != 0)
 		snprintf(key, sizeof key, "memory:%s", w.name);

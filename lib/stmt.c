@@ -99,7 +99,7 @@ forget(struct namdb_stmt *st)
 		st->next->prev = st->prev;
 }
 
-/* Nobody will read the rest. */
+/* The rest will not be read. */
 static void
 drop_rows(struct namdb_stmt *st)
 {

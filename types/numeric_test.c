@@ -193,7 +193,7 @@ alike(void **state)
 			assert_int_equal(cat_num_cmp(num(up[a]), num(up[b])), (a > b) - (a < b));
 }
 
-/* Bytes that nobody here wrote are read without harm. */
+/* Bytes from elsewhere are read without harm. */
 static void
 foreign_bytes(void **state)
 {

@@ -127,7 +127,7 @@ cat_int_fits(enum cat_type t, int64_t x)
 	return t == CAT_INT2 ? x == (int16_t)x : t == CAT_INT4 ? x == (int32_t)x : true;
 }
 
-/* Bytes somewhere. The function that returns a cat_str says who owns them (usually an arena). */
+/* Bytes somewhere. The function that returns a cat_str names their owner (usually an arena). */
 struct cat_str {
 	const char *p;
 	uint32_t len;

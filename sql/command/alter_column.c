@@ -1,6 +1,6 @@
 /*
  * alter_column.c -- ALTER TABLE's ADD COLUMN, DROP COLUMN, ALTER COLUMN TYPE and primary keys: what
- * depends on a column, and the rows written anew.
+ * depends on a column, and rewriting all rows.
  *
  * Rows stay as they are when columns come or go, as long as the new ones fit into the slots there
  * are: see places in catalog/row_format.h. A table that is rewritten becomes another one under its
@@ -604,7 +604,7 @@ sequences(struct sql_alter *a, uint32_t owner)
 bool
 sql_alter_rewrite(struct sql_alter *a, const struct cat_table *def, const struct cat_table **made)
 {
-	static const struct sql_sink nobody;
+	static const struct sql_sink silent;
 	struct cat *cat = a->s->cfg.cat;
 	struct cat_table fresh = *def;
 	uint64_t rows;
@@ -624,7 +624,7 @@ sql_alter_rewrite(struct sql_alter *a, const struct cat_table *def, const struct
 	struct sql_plan *p = copy_plan(a, *made, -1);
 	if (p == NULL)
 		return false;
-	bool ok = sql_alone_begin(a->s, p, &nobody, a->err) && sql_plan_run(a->s, p, &rows);
+	bool ok = sql_alone_begin(a->s, p, &silent, a->err) && sql_plan_run(a->s, p, &rows);
 	sql_alone_end(a->s, p);
 	sql_plan_free(p);
 	if (ok || strcmp(a->err->sqlstate, "23505") != 0)

@@ -392,8 +392,7 @@ bool
 sql_analyze(
     struct sql_session *s, const struct ast_stmt *ast, const struct sql_sink *sink, struct cat_err *err)
 {
-	bool only = ast->vacuum && !ast->analyze; /* of dead rows there are none that anybody waits
-						   * for */
+	bool only = ast->vacuum && !ast->analyze; /* there are no dead rows to collect */
 	if (ast->vacuum && s->block != SQL_IDLE)
 		return cat_error(err, "25001", "VACUUM cannot run inside a transaction block");
 	sql_prepare_exec(s, sink, err);

@@ -44,14 +44,14 @@ static bool
 fill(struct sql_session *s, struct sql_plan *p, const struct cat_table *tab, uint64_t *rows,
     struct cat_err *err)
 {
-	static const struct sql_sink nobody;
+	static const struct sql_sink silent;
 	struct nam_arena *arena = sql_arena(s, p->arenas);
 	if (arena == NULL)
 		return sql_no_memory(err);
 	for (unsigned i = 0; i < p->arenas; i++)
 		nam_arena_reset(s->arena[i]);
 	sql_take_now(s, p);
-	sql_prepare_exec(s, &nobody, err);
+	sql_prepare_exec(s, &silent, err);
 	int n = -1;
 	if (sql_sub_start(&s->x, p) && sql_open(&s->x, p->root))
 		while ((n = sql_next(&s->x, p->root)) > 0) {

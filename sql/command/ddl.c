@@ -233,8 +233,8 @@ sql_drop_relations(struct sql_session *s, const struct ast_stmt *ast, enum cat_k
 		if (tab->kind != kind)
 			return cat_error(err, "42809", "\"%s\" is not a %s", tab->name, what);
 		s->ddl = true;
-		/* Rows that this transaction has not seen are not its to drop, and who is writing
-		 * some is waited for. */
+		/* The drop waits for transactions that write the table; rows that this transaction
+		 * has not seen make it a conflict. */
 		st = kind == CAT_TABLE ? cat_hold(s->cfg.cat, s->t, tab) : NAM_OK;
 		if (st == NAM_GONE) /* what lay on a lost node cannot be looked at, and can be
 				     * dropped */

@@ -1,6 +1,6 @@
 /*
- * sequence.c -- sequences: a word in remote memory that everybody moves by FETCH_ADD. What has been
- * drawn stays drawn, whatever becomes of the transaction.
+ * sequence.c -- sequences: a word in remote memory that sessions advance by FETCH_ADD. A value that
+ * was drawn stays drawn, even if the transaction rolls back.
  */
 #include <sql/command/command.h>
 #include <sql/common/guess_relation.h>
@@ -274,7 +274,8 @@ draw(struct sql_session *s, const struct cat_table *tab, struct sql_drawn *d, st
 			v = q->step > 0 ? q->min : q->max;
 			want = (uint64_t)v + add;
 		}
-		/* back to where it was: or, round it goes. Somebody else may be doing the same. */
+		/* put it back to where it was, or, with CYCLE, to the start. Another session may be
+		 * doing this at once. */
 		if ((st = net_cas1(s->net, q->word, now, want, &seen, NULL)) != NAM_OK)
 			break;
 		if (!q->cycle)

@@ -1,6 +1,6 @@
 /*
- * truncate.c -- TRUNCATE: an empty table takes the place of the full one, which goes back whole
- * when nobody can see it.
+ * truncate.c -- TRUNCATE: an empty table takes the place of the full one. The full one's memory is
+ * released as a whole when no snapshot can see it.
  *
  * So it needs the memory of an empty table, whatever the table holds. A savepoint cannot undo a
  * change of the catalog: behind one the rows are deleted one by one (stmt.c).

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct nam_budget sql_process_memory; /* no limit until somebody sets one */
+struct nam_budget sql_process_memory; /* no limit until a session sets one */
 
 bool
 sql_parse_kb(const char *name, const char *v, uint64_t *kb, struct cat_err *err)

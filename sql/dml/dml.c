@@ -1,10 +1,9 @@
 /*
  * dml.c -- INSERT, UPDATE, DELETE: rows checked, encoded and handed to txn.
  *
- * An UPDATE or DELETE first finds its rows, all of them, and only then touches
- * one: so it never meets what it wrote itself. Then it locks them together; a
- * row that had changed meanwhile (READ COMMITTED) is read anew and asked again
- * whether it is meant.
+ * An UPDATE or DELETE finds all its rows before it changes one, so it never meets a row that it
+ * wrote itself. Then it locks them together. If a row has changed meanwhile (READ COMMITTED), it is
+ * read again and WHERE is evaluated again.
  */
 #include <sql/dml/dml_internal.h>
 #include <sql/exec/rowset.h>

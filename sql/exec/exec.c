@@ -130,7 +130,7 @@ show(struct sql_node *n, const struct sql_access *a, const struct cat_vec *tmp, 
 	n->out.n = rows;
 }
 
-/* For who locks them: which rows these are. */
+/* Identifies the batch's rows, for an operator that locks them. */
 static bool
 name_rows(struct sql_exec *x, struct sql_node *n, const struct sql_access *a, const struct txn_row *row,
     unsigned rows)

@@ -121,8 +121,8 @@ bool sql_sub_early(struct sql_exec *x, const struct sql_plan *p);
  * itself, or *x->err says why not. */
 struct sql_sub;
 bool sql_sub_ready(struct sql_exec *x, struct sql_sub *s);
-/* An error that a row may have made which nobody asks for: then s->run->failed, and it is
- * forgotten. False: it stands. */
+/* After an error that a row may have made that the outer query does not need. If so, the error is
+ * dropped and s->run->failed is set. False if the error stands. */
 bool sql_sub_gives_up(struct sql_exec *x, struct sql_sub *s);
 bool sql_sub_eval(void *arg, const struct sql_expr *e, const struct cat_datum *v, struct cat_datum *out);
 

@@ -43,7 +43,7 @@ sql_with_begin(struct sql_exec *x, struct sql_cte *c)
 	return true;
 }
 
-/* Runs the query of WITH, and keeps its rows for all who read them. */
+/* Runs the query of WITH, and keeps its rows for all its readers. */
 static bool
 fill(struct sql_exec *x, struct sql_cte *c)
 {

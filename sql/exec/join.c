@@ -286,7 +286,7 @@ alone(struct sql_exec *x, struct sql_op_join *o, struct sql_join_probe *p)
 	return beside(x, o, left, NULL, m) ? keep(x, o) : -1;
 }
 
-/* Build rows that nobody asked for: the last ones to come. */
+/* Build rows without a partner: they come last. */
 static int
 left_over(struct sql_exec *x, struct sql_op_join *o)
 {

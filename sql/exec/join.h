@@ -2,7 +2,7 @@
  * join.h -- the kept side of a hash join: its rows, and a table over their keys. Inside of sql.
  *
  * A bucket is one word: the number (+1) of its first row below, above it 32 bits of a filter over
- * its rows' hashes, so that who finds nothing mostly looks at one word only.
+ * its rows' hashes, so that a probe without a partner mostly reads one word only.
  */
 #ifndef NAM_SQL_JOIN_H
 #define NAM_SQL_JOIN_H

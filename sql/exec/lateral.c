@@ -1,4 +1,4 @@
-/* lateral.c -- LATERAL: for each row of the child the plan beside it, run anew. */
+/* lateral.c -- LATERAL: runs the plan beside the child again for each row of the child. */
 #include <sql/exec/meter.h>
 #include <sql/exec/state.h>
 #include <sql/plan/sub.h>

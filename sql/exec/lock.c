@@ -1,9 +1,9 @@
 /*
  * lock.c -- FOR UPDATE: rows are locked in the order they come, as many as the LIMIT lets out.
  *
- * None comes out before all are locked. So when one turns out to have changed (READ COMMITTED),
- * nobody has seen anything yet: the statement, with its locks kept and a new snapshot, is asked
- * once more, and sees rows that cannot change any more.
+ * No row comes out before all are locked. So if a row turns out to have changed (READ COMMITTED),
+ * the client has seen no row yet. The statement then runs once more, with its locks kept and a new
+ * snapshot, and sees rows that cannot change any more.
  */
 #include <sql/exec/rowset.h>
 #include <sql/exec/state.h>

@@ -1,10 +1,10 @@
 /*
- * meter.h -- EXPLAIN ANALYZE: who is charged for what a statement does, operator by operator.
+ * meter.h -- EXPLAIN ANALYZE: charges the work of a statement, operator by operator.
  *
  * At any moment one meter is charged: that of the operator that runs, of the statement itself
  * (INSERT, UPDATE, DELETE), or of a phase around them (begin, planning, commit). Whenever that
- * changes, what has come together since is added to it. So every verb of the session's coroutine is
- * in exactly one meter's `self`. Inside of sql.
+ * changes, the work since the last change is added to the old one. So every verb of the session's
+ * coroutine is in exactly one meter's `self`. Inside of sql.
  */
 #ifndef NAM_SQL_METER_H
 #define NAM_SQL_METER_H
@@ -25,7 +25,7 @@ struct sql_meter {
 enum { SQL_METER_PHASE = -1 };
 
 struct sql_gauge {
-	struct sql_meter *now;  /* who is charged */
+	struct sql_meter *now;  /* the meter that is charged */
 	struct net_counts paid; /* what is posted outside of the transaction's account */
 	const struct txn *t;    /* whose account it is; NULL: none is open */
 	struct net_counts at;   /* the sum at the last turn */
@@ -41,7 +41,7 @@ struct sql_span {
 	uint64_t at_ns;
 };
 
-/* From now on to is charged; NULL: nobody. */
+/* From now on `to` is charged; NULL = no meter. */
 void sql_meter_turn(struct sql_gauge *g, struct sql_meter *to);
 /* The transaction's account opens or, with NULL, has been added to paid. */
 void sql_meter_account(struct sql_gauge *g, const struct txn *t);

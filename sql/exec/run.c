@@ -1,4 +1,5 @@
-/* run.c -- what a plan finds when it is run for a session: arenas, the clock, whom to ask. */
+/* run.c -- the surroundings of a plan that runs for a session: arenas, the clock, the session's
+ * callbacks. */
 #include <base/clock.h>
 #include <sql/exec/run.h>
 

@@ -42,7 +42,7 @@ struct sql_session {
 	struct sql_named *named;  /* PREPARE */
 	uint32_t stmt_mark;       /* where the running statement began, 0: not marked */
 	bool upserts;             /* the transaction has an ON CONFLICT in it */
-	int64_t now_us;           /* start of t; 0: nobody asked yet */
+	int64_t now_us;           /* start of t; 0 = not yet asked for */
 	uint64_t deadline_ns;     /* of the statement, 0: none */
 	struct nam_budget budget; /* of the arenas and of t, part of the process's */
 	struct nam_arena **arena;

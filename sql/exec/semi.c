@@ -2,11 +2,11 @@
  * semi.c -- semijoins and antijoins: the child's rows that have a partner in a subquery's set, or
  * that have none.
  *
- * A batch goes out as it came in, with fewer of its rows selected. Where a pair must fulfil more
- * than equal keys, one partner of each row that is still open is tried at a time, all rows
- * together, until one fits or there is no other. If the set cannot be made, or a pair cannot be
- * asked, because of a row that nobody may have asked for, then each row of the child asks the
- * subquery itself, as if there were no such operator.
+ * A batch goes out as it came in, with fewer of its rows selected. If a pair must fulfil more than
+ * equal keys, one partner of each row that is still open is tried at a time, all rows together,
+ * until one fits or there is no other. If making the set or testing a pair fails because of a row
+ * that the outer query may not need, then the subquery is run for each row of the child, as if
+ * there were no such operator.
  */
 #include <sql/exec/meter.h>
 #include <sql/exec/state.h>
@@ -133,8 +133,7 @@ pass(struct sql_exec *x, struct sql_op_semi *m, unsigned rows)
 		sql_no_memory(x->err);
 		return -1;
 	}
-	if (s->run->rs != NULL && s->run->rs->rows > 0) { /* else nobody need know what the keys
-							   * are */
+	if (s->run->rs != NULL && s->run->rs->rows > 0) { /* else the keys do not matter */
 		x->env.arena = batch;
 		for (unsigned c = 0; c < s->keys; c++)
 			if (!sql_eval(m->key[c], &n->child->out, n->child->sel, rows, &x->env, &key[c]))

@@ -30,7 +30,7 @@ struct sql_run_scan {
 	bool ended;
 	struct txn_scan *scan; /* one of the two is open */
 	struct cat_scan *read;
-	struct txn_row *rows; /* of the current batch, if somebody wants them */
+	struct txn_row *rows; /* of the current batch, if an operator wants them */
 	uint64_t seen;        /* rows read */
 };
 

@@ -362,8 +362,8 @@ probe(struct sql_exec *x, struct sql_sub *s, struct cat_datum *out)
 	return true;
 }
 
-/* A row nobody asks for has made an error: from now on each row outside asks for itself. False: the
- * error stands. */
+/* After an error: if a row that the outer query does not need has made it, the subquery is run for
+ * each outer row from now on. False if the error stands. */
 bool
 sql_sub_gives_up(struct sql_exec *x, struct sql_sub *s)
 {

@@ -5,7 +5,7 @@
  * Positions are places in the sorted order; parts and groups of peers are runs
  * of positions. Both ends of a frame only ever move forward within a part, so
  * counts and exact sums take rows in and out, min and max keep a queue, and only
- * sums of doubles (which do not come back to what they were) start anew.
+ * sums of doubles (which do not return to an earlier value exactly) start again from 0.
  */
 #include <sql/exec/rowset.h>
 #include <sql/exec/state.h>

@@ -380,7 +380,7 @@ sql_cast_find(enum cat_type from, enum cat_type to, enum sql_cast_level level, c
 		[CAT_INTERVAL] = { [CAT_TIME] = { &fn_interval_to_time, A } },
 		[CAT_UNKNOWN] = { [CAT_TEXT] = { &fn_same, I }, [CAT_BPCHAR] = { &fn_same, I } },
 	};
-	/* by way of the text: any type to text, text to any type; a column that nobody has typed
+	/* by way of the text: any type to text, text to any type; a column of untyped literals
 	 * holds text */
 	static const struct cast out = { &fn_to_text, A }, in = { &fn_from_text, E },
 				 open = { &fn_from_text, I };

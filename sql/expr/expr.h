@@ -108,14 +108,14 @@ bool sql_expr_is_any(const struct sql_expr *e);
 const char *sql_expr_any_op(const struct sql_expr *e, bool *all);
 /* The array type with such elements; false: 0A000, they are arrays. */
 bool sql_array_of(enum cat_type element, enum cat_type *out, struct cat_err *err);
-/* Is it a function over arrays of any type, and of what type is an untyped parameter as its
- * argument k? UNKNOWN: nobody says. */
+/* True if it is a function over arrays of any type. The type of an untyped parameter as its
+ * argument k; UNKNOWN = not known. */
 bool sql_array_function(const char *name);
 enum cat_type sql_array_param(const char *name, const struct sql_expr *const *args, unsigned n, unsigned k);
 /* Brings n expressions to one common type (CASE branches, IN lists, VALUES columns, join keys). */
 bool sql_expr_unify(
     struct nam_arena *a, struct sql_expr **e, unsigned n, const char *what, struct cat_err *err);
-/* A literal nobody has typed becomes text (select-list rule). Returns e or a cast of it. */
+/* An untyped literal becomes text (select-list rule). Returns e or a cast of it. */
 struct sql_expr *sql_expr_settle(struct nam_arena *a, struct sql_expr *e, struct cat_err *err);
 
 /* put.c: e with with[0..n) in place of columns base..base+n-1, of the same types. NULL: no
@@ -180,8 +180,8 @@ struct sql_env {
 	 * is called. May park. */
 	bool (*sub)(void *arg, const struct sql_expr *e, const struct cat_datum *v, struct cat_datum *out);
 	void *sub_arg;
-	/* Told of work on long values, in bytes: may it go on? false: *err says why not. NULL:
-	 * nobody minds. */
+	/* Called with the bytes of work on long values. True if the work may go on; else *err says
+	 * why not. NULL = it always may. */
 	bool (*go_on)(void *arg, uint64_t work);
 	void *go_on_arg;
 };

@@ -158,8 +158,8 @@ bool sql_put_ident(struct sql_writer *w, struct cat_str s);
 /* As a literal, NULL too. */
 bool sql_put_literal(struct sql_writer *w, struct cat_str s);
 
-/* A row's texts may be hundreds of megabytes: who works through them says so, so that a timeout is
- * met on the way. */
+/* A row's texts may be hundreds of megabytes. A function that works through them reports its
+ * progress, so that a timeout ends it on the way. */
 static inline bool
 sql_work(const struct sql_env *env, uint64_t bytes)
 {

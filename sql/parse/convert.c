@@ -360,7 +360,7 @@ select_(struct sql_convert *c, const PgQuery__SelectStmt *s)
 struct ast_select *
 sql_convert_select(struct sql_convert *c, const PgQuery__SelectStmt *s)
 {
-	/* the windows of a SELECT are nobody else's */
+	/* the windows of a SELECT are its own alone */
 	struct ast_expr **window = c->window;
 	unsigned windows = c->windows;
 	c->windows = 0;
@@ -727,7 +727,7 @@ explain(struct sql_convert *c, const PgQuery__ExplainStmt *s, struct ast_stmt *s
 	return (st->inner = sql_convert_stmt(c, s->query)) != NULL;
 }
 
-/* How VACUUM is to do what nobody has to do here. */
+/* Options of VACUUM, which has nothing to do here. */
 static bool
 vacuum_option(const char *name)
 {

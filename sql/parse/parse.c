@@ -53,7 +53,7 @@ struct sql_parser {
 	pthread_cond_t work, answer;
 	struct request *first, **last;
 	bool stop;
-	bool blocks; /* who asks waits with his thread */
+	bool blocks; /* a coroutine that parses blocks its thread meanwhile */
 	struct sql_parsed *cache[CACHE_SLOTS];
 	char *stack;
 	size_t max_bytes;
@@ -186,8 +186,8 @@ sql_text_too_deep(const char *s, size_t len)
 
 /*
  * The lexer reads a run of operator characters to its end to find where a comment or a sign in it
- * begins, each time anew: comments in comments take the square of their length. Too much of that is
- * told from the text: quotes do not matter, nobody has that much of it in one.
+ * begins, and starts over each time: nested comments take the square of their length. A text with
+ * too many operator characters is refused. Quotes are ignored: no sensible literal has so many.
  */
 static bool
 too_slow(const char *s, size_t len)

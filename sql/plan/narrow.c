@@ -1,11 +1,11 @@
 /*
- * narrow.c -- columns that nobody asks for above a join are not carried through it: keys that were
- * compared, columns that a filter below has read. Done last, when all expressions are there.
+ * narrow.c -- columns that no operator above a join needs are not carried through it: keys that
+ * were compared, columns that a filter below has read. Done last, when all expressions are there.
  */
 #include <sql/plan/plan_internal.h>
 #include <sql/plan/sub.h>
 
-/* The columns of a wide batch that somebody reads. */
+/* The columns of a wide batch that are read. */
 struct need {
 	struct bind *b;
 	uint8_t *of;

@@ -79,10 +79,10 @@ sql_plan_patience(struct sql_plan *p, const struct sql_costs *c)
 	for (struct sql_sub *s = p->subs; s != NULL; s = s->next) {
 		if (s->set == NULL)
 			continue;
-		struct sql_cost_side nobody = { 0 }, kept = { s->set->est_rows, 0, s->set->est_width };
+		struct sql_cost_side no_probe = { 0 }, kept = { s->set->est_rows, 0, s->set->est_width };
 		double one = s->root->est_cost;
-		double all = s->set->est_cost + sql_cost_join(c, &nobody, &kept, s->keys, 0);
-		/* what nobody counted may be asked by any number */
+		double all = s->set->est_cost + sql_cost_join(c, &no_probe, &kept, s->keys, 0);
+		/* without a count, any number of rows may ask */
 		double rows = s->asked_est > 0 ? s->asked_est : INFINITY, even = all / one;
 		if (rows * one < all)
 			s->patience = even < IMPATIENT ? IMPATIENT

@@ -2,14 +2,13 @@
  * plan.h -- a bound statement as a tree of operators.
  *
  * Columns: every table of a FROM list has its columns at base .. base+columns-1
- * of one wide batch, and an operator fills only the ones that somebody uses. So an
+ * of one wide batch, and an operator fills only the ones that are used. So an
  * expression bound once means the same below and above a join. Aggregation and
  * projection begin a new, narrow batch.
  *
- * A plan belongs to one session and runs one execution at a time. The tree is what the
- * planner said (op.h); the executor keeps an operator's running state beside it
- * (exec/state.h), and takes memory that dies with the statement or the batch from
- * the session's arenas (node->arena, ...).
+ * A plan belongs to one session and runs one execution at a time. The planner makes the tree
+ * (op.h); the executor keeps an operator's running state beside it (exec/state.h), and takes memory
+ * that dies with the statement or the batch from the session's arenas (node->arena, ...).
  */
 #ifndef NAM_SQL_PLAN_H
 #define NAM_SQL_PLAN_H
@@ -63,7 +62,8 @@ struct sql_coded;
 struct sql_groups; /* rows that differ: groups.h */
 struct sql_sub;    /* subqueries of expressions: sub.h */
 
-/* A query of WITH that is used more than once: run when somebody asks first, its rows kept. */
+/* A query of WITH that is used more than once: it runs for its first reader, and its rows are
+ * kept. */
 struct sql_cte {
 	struct sql_cte *next; /* at the node that owns it */
 	struct sql_node *plan, *reader;
@@ -89,7 +89,7 @@ struct sql_access {
 	unsigned base;
 	uint16_t *want; /* column numbers */
 	unsigned wants;
-	bool identify;   /* whoever asks a scan wants these, too */
+	bool identify;   /* the scan's parent also wants these */
 	unsigned row_at; /* not 0: addresses and CIDs of its rows go to these two columns */
 };
 
@@ -113,7 +113,7 @@ struct sql_node {
 	double est_seen;                /* guessed: rows that its filter is asked about */
 	bool whole;                     /* two operators read it: each may ask for any column */
 	struct sql_cte *with;           /* those that begin and end with this node, NULL: none */
-	struct sql_meter *meter;        /* EXPLAIN ANALYZE: what it did; NULL: nobody asks */
+	struct sql_meter *meter;        /* EXPLAIN ANALYZE: its work; NULL = not measured */
 
 	/* the current batch: valid until the next call of sql_next */
 	struct sql_batch out;

@@ -12,7 +12,7 @@ struct plan_item {
 	unsigned table;
 };
 
-/* Conditions of the region b->where.home that nobody has taken yet. */
+/* Conditions of the region b->where.home that no operator has taken yet. */
 static inline bool
 sql_plan_open(const struct bind *b, const struct bind_cond *c)
 {
@@ -20,7 +20,7 @@ sql_plan_open(const struct bind *b, const struct bind_cond *c)
 }
 
 /* plan.c */
-/* What reading table k is: the columns of it that somebody uses. */
+/* The way to read table k: the columns of it that are used. */
 bool sql_plan_access(struct bind *b, struct sql_access *a, unsigned k);
 /* bind/lateral.c: rows of left beside what table k, which speaks of them, gives; keep_left: beside
  * NULLs if it gives none. */
@@ -79,7 +79,7 @@ void sql_plan_patience(struct sql_plan *p, const struct sql_costs *c);
 bool sql_plan_push_into(struct bind *b, unsigned k);
 /* share.c: joins of a FROM list that would keep the same rows. */
 bool sql_plan_share(struct bind *b, struct sql_node *n);
-/* unasked.c: when all of a plan is there: what nobody asks for. */
+/* unasked.c: when all of a plan is there: drops the columns that no operator needs. */
 bool sql_plan_unasked(struct bind *b, struct sql_plan *p);
 /* narrow.c: the last step, when all of a plan is there. */
 bool sql_plan_narrow(struct bind *b, struct sql_plan *p);

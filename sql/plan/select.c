@@ -6,7 +6,7 @@
 static struct sql_node *
 aggregated(struct bind *b, struct sql_node *child, struct sql_expr *having)
 {
-	/* Only the group keys somebody uses above are wanted, but all are compared. */
+	/* Only the group keys that are used above are wanted, but all are compared. */
 	struct sql_op_agg *n = sql_new_agg(b, child, b->agg.groups + b->agg.calls);
 	if (n == NULL)
 		return NULL;
@@ -48,8 +48,8 @@ limited(double rows, const struct sql_expr *limit, const struct sql_expr *offset
 }
 
 /*
- * It computes something anew for each row it sees, as nextval does: it had better see no more than
- * a LIMIT lets out. (What an OFFSET leaves out it sees, as in PostgreSQL.)
+ * True if an expression must be computed for each row, as nextval. Then it must not see more rows
+ * than a LIMIT lets out. (It does see rows that an OFFSET skips, as in PostgreSQL.)
  */
 static bool
 counts_rows(const struct sql_node *n)

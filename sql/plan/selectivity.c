@@ -141,7 +141,7 @@ number(enum cat_type type, union cat_val v, struct nam_arena *arena, double *out
 	return *out == *out;
 }
 
-/* Is a value of the column less (-1), equal, or greater than the constant? 2: who knows. */
+/* Is a value of the column less (-1), equal, or greater than the constant? 2 = unknown. */
 static int
 order(struct bind *b, enum cat_type type, union cat_val v, const struct cat_datum *d)
 {

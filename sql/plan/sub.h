@@ -35,7 +35,7 @@ struct sql_sub {
 	struct sql_expr *cmp;
 	/* The answer as a set: left, over slots, is in it or not. */
 	bool hashed, negate; /* negate: <> ALL */
-	bool two;            /* NULLs are false: EXISTS; and IN where nobody can tell */
+	bool two;            /* NULLs count as false: EXISTS; and IN where that changes no answer */
 	struct sql_expr **left, **right;
 	unsigned keys;
 	/* EXISTS: what a row of the set must fulfil besides equal keys, over slots and over columns

@@ -1,15 +1,15 @@
 /*
- * unasked.c -- what nobody above asks for is not computed, nor read below: columns of queries in
- * FROM, views and WITH that the query around them does not speak of, aggregates among them.
+ * unasked.c -- columns that no operator above needs are neither computed nor read below: columns of
+ * queries in FROM, views and WITH that the query around them does not use, also aggregates.
  *
- * From the top down, by the operators as they are; columns keep their numbers. In place of an
- * expression stands NULL, in place of an aggregate one that only counts. Operators that keep or
- * pass rows as a whole are asked for all.
+ * From the top down, operator by operator; columns keep their numbers. NULL replaces an expression,
+ * and an aggregate that only counts replaces an aggregate. Operators that keep or pass rows as a
+ * whole need all columns.
  */
 #include <sql/plan/plan_internal.h>
 #include <sql/plan/sub.h>
 
-/* Of an operator's columns those that somebody reads; NULL: all. */
+/* An operator's columns that are read; NULL = all. */
 struct asked {
 	uint8_t *of;
 	unsigned n;

@@ -39,7 +39,7 @@ plan(struct sql_session *s, struct subject *j, struct cat_err *err)
 static bool
 run(struct sql_session *s, struct subject *j, const struct sql_sink *sink, struct cat_err *err)
 {
-	static const struct sql_sink nobody;
+	static const struct sql_sink silent;
 	struct sql_plan *p = j->plan;
 	uint64_t rows = 0;
 	if (p->arenas > 0 && sql_arena(s, p->arenas - 1) == NULL)
@@ -51,7 +51,7 @@ run(struct sql_session *s, struct subject *j, const struct sql_sink *sink, struc
 	for (unsigned i = 0; i < p->arenas; i++)
 		nam_arena_reset(s->arena[i]);
 	sql_take_now(s, p);
-	sql_prepare_exec(s, &nobody, err);
+	sql_prepare_exec(s, &silent, err);
 	s->x.env.param = j->given;
 	s->x.env.params = j->ngiven;
 	bool ok = sql_sub_start(&s->x, p) && sql_plan_run(s, p, &rows);

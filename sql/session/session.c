@@ -305,8 +305,8 @@ plain(struct sql_session *s, const struct sql_stmt *st, const struct sql_sink *s
 		 * limit. */
 		if (strcmp(err->sqlstate, "55P03") == 0 && whole != 0 && net_now_ns(s->net) - began >= whole)
 			return cat_error(err, "57014", "canceling statement due to statement timeout");
-		/* A change of definitions by itself that lost a race has shown nothing to anybody:
-		 * it runs again. */
+		/* A DDL statement outside a transaction block that lost a race has shown its client
+		 * nothing: it runs again. */
 		bool change = ast->kind == AST_ALTER_TABLE || ast->kind == AST_TRUNCATE_ALL ||
 			      ast->kind == AST_ANALYZE || ast->kind == AST_DROP_TABLE ||
 			      ast->kind == AST_DROP_VIEW || ast->kind == AST_DROP_SEQUENCE;

@@ -1,4 +1,4 @@
-/* stmt.c -- prepared statements: plans kept, made anew when the catalog changed, and run. */
+/* stmt.c -- prepared statements: plans kept, made again when the catalog changed, and run. */
 #include <base/clock.h>
 #include <sql/plan/cost.h>
 #include <sql/session/session_internal.h>
@@ -268,8 +268,8 @@ execute(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *para
 	return sql_plan_run(s, p, rows);
 }
 
-/* In a block: a statement that lost a race, and of which nobody has seen anything, is undone and
- * may run again. */
+/* In a transaction block: if a statement lost a race and its client has seen no row of it, it is
+ * undone and may run again. */
 static bool
 once_more(struct sql_session *s, struct cat_err *err)
 {
@@ -303,8 +303,8 @@ sql_stmt_run(struct sql_session *s, struct sql_stmt *st, const struct cat_datum 
 			ok = sql_commit(s, err);
 		if (ok)
 			break;
-		/* A statement by itself that lost a race, and of which nobody has seen anything,
-		 * runs again. */
+		/* If a statement outside a transaction block lost a race and its client has seen no
+		 * row of it, it runs again. */
 		if (!alone || tries == SQL_RETRIES || s->x.sent > 0 || s->now.iso != TXN_READ_COMMITTED ||
 		    strcmp(err->sqlstate, "40001") != 0)
 			return false;

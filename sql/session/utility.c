@@ -154,7 +154,7 @@ truncate_all(struct sql_session *s, const struct ast_stmt *ast, struct cat_err *
 	return true;
 }
 
-/* Nobody would read it, so nothing is kept. */
+/* Comments have no reader, so none is kept. */
 static bool
 comment(struct sql_session *s, const struct ast_stmt *ast, struct cat_err *err)
 {

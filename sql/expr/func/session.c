@@ -88,7 +88,7 @@ k_timeofday(struct sql_row *r)
 	return true;
 }
 
-/* ---- who and what --------------------------------------------------------------------------- */
+/* ---- user and version ------------------------------------------------------------------------ */
 
 static bool
 said(struct sql_row *r, const char *s)
@@ -139,7 +139,7 @@ static bool
 k_typeof(struct sql_row *r)
 {
 	const struct sql_expr *e = r->e->args[0];
-	/* varchar(n) is text with a length; without one nobody can tell it from text */
+	/* varchar(n) is text with a length; varchar without a length is text */
 	if (e->typmod >= 0 && e->type == CAT_TEXT)
 		return said(r, "character varying");
 	if (e->typmod >= 0 && e->type == cat_type_array_of(CAT_TEXT))

@@ -62,8 +62,8 @@ struct inside {
 };
 
 /*
- * Has the query in FROM, or its first branch, a column of that name behind its first `skip`? Yes,
- * when nobody knows.
+ * True if the query in FROM, or its first branch, has a column of that name behind its first
+ * `skip`, or if that is not known.
  */
 static bool
 query_has(const struct ast_select *q, unsigned skip, const char *name)

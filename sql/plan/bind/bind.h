@@ -23,8 +23,8 @@ struct bind_table {
 	uint8_t *hidden; /* per column: merged into another one by USING */
 	bool view;
 	/*
-	 * A query in FROM that is no operand of its own, because its tables are (flat.c): they are
-	 * the `flats` before it, whose names nobody sees (within), and its columns are flat[].
+	 * A query in FROM that is no operand of its own, because its tables are operands (flat.c):
+	 * the `flats` before it, whose names are hidden (within). Its columns are flat[].
 	 */
 	struct sql_expr **flat;
 	unsigned flats;
@@ -67,7 +67,7 @@ struct bind_cond {
 	bool used;
 	bool semi;    /* a semijoin or an antijoin asks it */
 	bool pushed;  /* into a query in FROM, which asks it for good */
-	bool implied; /* by others: good as a key, but nobody needs to ask it */
+	bool implied; /* by other conditions: good as a key, but need not be evaluated */
 };
 
 /* A JOIN as bound. Its columns named by USING or NATURAL: where they are on the left, right, and
@@ -165,8 +165,8 @@ struct bind_from {
 			       * are none */
 	unsigned item, items;    /* the item that is bound now, of so many */
 	bool flattens;           /* queries in it need not be operands */
-	/* its select list may be that of such a query: columns it speaks of are read when somebody
-	 * asks */
+	/* its select list may be that of such a query: the columns in it are read only if an
+	 * operator needs them */
 	bool lazy;
 };
 
@@ -342,7 +342,7 @@ bool sql_bind_deeper(struct bind *b, unsigned deep, int position);
  * them is bound: root is where it is executed (or NULL), and takes care of the queries used more
  * than once.
  */
-/* Into s->arenas: those given out since `from` that are emptied when what uses them begins anew. */
+/* Into s->arenas: those given out since `from` that are emptied when their user starts again. */
 bool sql_bind_own_arenas(struct bind *b, struct sql_sub *s, unsigned from);
 bool sql_bind_cte_names(struct bind *b, const struct ast_cte *c, struct bind_cte *out);
 bool sql_bind_with(struct bind *b, const struct ast_with *w, const struct ast_select *q);
@@ -435,18 +435,17 @@ bool sql_bind_sub_set(struct bind *b, const struct ast_select *q, struct sql_exp
 
 /* select.c: FROM .. LIMIT; adds columns of the answer to the plan unless quiet. */
 struct sql_node *sql_bind_select(struct bind *b, const struct ast_select *q, bool quiet);
-/* window.c: a call becomes a column; definitions nobody uses; the operator, when there were
+/* window.c: a call becomes a column; unused definitions are checked; the operator, if there were
  * calls. */
 struct sql_expr *sql_bind_window(struct bind *b, const struct ast_expr *e);
 bool sql_bind_window_defs(struct bind *b, const struct ast_select *q);
 struct sql_node *sql_bind_window_node(struct bind *b, struct sql_node *child);
 bool sql_window_function(const char *name);
 bool sql_window_same(const struct ast_window *x, const struct ast_window *y);
-/* plan.c: columns of the FROM list that somebody uses, and what type one has. */
+/* plan.c: columns of the FROM list that are used, and the type of one. */
 unsigned *sql_plan_columns(struct bind *b, unsigned *count);
 enum cat_type sql_plan_column_type(const struct bind *b, unsigned index);
-/* The same in two steps, for those who want to change what the select list comes to between
- * them. */
+/* Those two steps apart, for callers that change the select list's expressions between them. */
 bool sql_bind_select_begin(struct bind *b, const struct ast_select *q);
 struct sql_node *sql_bind_select_end(struct bind *b, bool quiet);
 /* The second step in two: all is bound, then (plan/select.c) there are operators. More conditions

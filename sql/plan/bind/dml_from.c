@@ -1,8 +1,8 @@
 /*
- * dml_from.c -- UPDATE ... FROM and DELETE ... USING: a query that answers whom to change, and what
- * into.
+ * dml_from.c -- UPDATE ... FROM and DELETE ... USING: a query that finds the rows to change and
+ * their new values.
  *
- * The query is SELECT key, new values, whatever RETURNING wants FROM list, target WHERE
+ * The query is SELECT key, new values, columns of RETURNING FROM list, target WHERE
  * ..., so joins are planned as everywhere. The batch that the change itself works
  * on is wide: the target's columns, those of the list's tables, then the new values.
  */

@@ -2,16 +2,15 @@
  * flat.c -- queries in FROM that only rename, compute and filter become part of the query around
  * them: their tables are its operands, so that one plan is made of both.
  *
- * FROM (SELECT a + 1 AS x FROM t, u WHERE c) q: t and u stand in the list where q stood, nobody
- * sees their names; c is a condition of the region q is in; and q.x is a + 1 wherever it is said.
- * Outer joins inside stay what they are. A side of an outer join that may be missing stays an
- * operand if NULLs for its tables would not make NULLs of all that it answers. PostgreSQL pulls
- * subqueries up with about the same exceptions.
+ * FROM (SELECT a + 1 AS x FROM t, u WHERE c) q: t and u take q's place in the list, with hidden
+ * names; c becomes a condition of q's region; and a + 1 replaces q.x. Outer joins inside stay as
+ * they are. The nullable side of an outer join stays an operand if NULLs for its tables would not
+ * make all its columns NULL. PostgreSQL pulls subqueries up with about these exceptions.
  */
 #include <sql/plan/bind/bind.h>
 
-/* Larger expressions are computed once, below, and not wherever somebody asks: else views of views
- * could double forever. */
+/* Larger expressions are computed once, below, and not at each place that uses them: else views of
+ * views could double forever. */
 enum { LARGEST = 64 };
 
 static bool

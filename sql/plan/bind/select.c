@@ -212,10 +212,9 @@ sql_bind_group_key(struct bind *b, const struct ast_expr *e, struct sql_expr *ke
 #define NO_ITEM UINT32_MAX
 
 /*
- * The group that e is: *at, if somebody asks. item, of: the item of the select list that e is,
- * and those that groups are. With
- * GROUPING SETS two items that say the same are two groups, one of which may be NULL in a set
- * that has the other.
+ * The group that e is: *at, if at is not NULL. item: the item of the select list that e is; of: the
+ * items that the groups are. With GROUPING SETS two equal items are two groups, one of which may be
+ * NULL in a set that has the other.
  */
 static bool
 add_group(struct bind *b, const struct ast_expr *e, unsigned *at, unsigned item, const unsigned *of)

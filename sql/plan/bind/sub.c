@@ -220,8 +220,8 @@ rest_of_exists(struct bind *b, struct sql_expr **rest, unsigned rests, unsigned 
 	return s->rest != NULL;
 }
 
-/* Does b's query compute something anew for each row that it looks at? Then each row outside has to
- * look. */
+/* True if b's query has an expression that must be computed again for each row. Then it must run
+ * for each outer row. */
 static bool
 computes_anew(const struct bind *b, struct sql_expr *const *out, unsigned n)
 {

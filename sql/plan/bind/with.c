@@ -112,7 +112,7 @@ sql_bind_with(struct bind *b, const struct ast_with *w, const struct ast_select 
 		if (made == NULL)
 			return false;
 		if (c->materialize)
-			made->run->refs = 1; /* as if somebody else read it */
+			made->run->refs = 1; /* as if it had another reader */
 		made->next = b->nest.cte;
 		b->nest.cte = made;
 	}
