@@ -1,6 +1,6 @@
 /*
  * oracle.c -- `namdb bench oracle`: one client of several is paused; for how long do the others'
- * snapshots stand still?
+ * snapshots stall?
  *
  * Twice, side by side: with commit ids claimed by FETCH_ADD (tsoracle), and dealt out beforehand,
  * as in the NAM paper (§4.2). In simulated time, or with processes of which one is sent SIGSTOP.

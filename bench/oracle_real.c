@@ -118,8 +118,7 @@ stop_in_commit(struct processes *p)
 	return false;
 }
 
-/* The pause, and what is left of the run. A victim that dies in it was shut out: it is not waited
- * for. */
+/* The pause, and the rest of the run. A victim that dies in it was fenced: do not wait for it. */
 static void
 play(struct processes *p)
 {

@@ -1,6 +1,6 @@
 /*
- * oracle_test.c -- one of three clients stands still for 10 s, in virtual time: for how long do the
- * others' snapshots?
+ * oracle_test.c -- one of three clients stalls for 10 s, in virtual time: for how long do the
+ * others' snapshots stall?
  *
  * Both schemes, side by side. The greatest age that may be met is reckoned here from the parts that
  * the oracle's README names, not taken from what the bench once printed.
@@ -19,8 +19,8 @@
 enum {
 	LEASE_MS = 100,
 	/* A look counts for a quarter of a lease at most, so none is late here; a tick is 2 ms, a
-	 * sweep 5, settling less than 5, and a hole needs two rounds of promises that no dead owner
-	 * holds down. */
+	 * sweep 5, a recovery less than 5, and a hole needs two rounds of promises that no dead
+	 * owner holds down. */
 	RECOVERY_MS = 20,
 	BETWEEN_LOOKS_MS = 10,
 	BETWEEN_COMMITS_MS = 10, /* three clients, 200 commits a second each */
@@ -46,7 +46,7 @@ play(enum oracle_moment m, enum tso_scheme s, uint64_t seed, struct oracle_resul
 	assert_true(bench_oracle_judge(r, out));
 	printf("%-11s %-6s seed %u: age %.1f ms before, %.1f ms then; missing %.1f ms; %s\n",
 	    bench_oracle_scheme_names[s], bench_oracle_moment_names[m], (unsigned)seed, out->age_before_ms,
-	    out->age_ms, out->missing_ms, out->shut_out ? "shut out" : "came back");
+	    out->age_ms, out->missing_ms, out->shut_out ? "fenced" : "came back");
 	assert_int_equal(out->wrong, 0);
 	/* Two clients, a look every 10 ms: none was lost but what a lease takes. */
 	assert_true(out->looks > 2 * 1000);

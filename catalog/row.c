@@ -521,7 +521,7 @@ blobs_of(const struct txn_table *tt, const void *bytes, uint32_t len, struct txn
 	unsigned n = 0, places = places_of(t, row, len);
 	if (places > t->places)
 		places = t->places;
-	/* Those of dropped columns, too: their old values still have theirs. */
+	/* Also those of dropped columns: their old values still have theirs. */
 	for (unsigned p = 0; p < places && n < max; p++) {
 		struct cat_cell cell;
 		unsigned offset = t->place ? t->place[p].offset : t->column[p].offset;

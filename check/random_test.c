@@ -390,7 +390,7 @@ static const struct mutation {
 	const char *name;
 	bool (*change)(void);
 	bool registers; /* makes sense for them */
-	bool surely;    /* without timestamps, too */
+	bool surely;    /* even without timestamps */
 } mutations[] = {
 	{ "an acknowledged append is gone", vanish, false, true },
 	{ "what was seen is reported rolled back", deny, false, true },

@@ -607,7 +607,7 @@ chk_read(struct chk *c, const char *bytes, size_t len)
 	struct reader r = { .c = c, .p = bytes, .end = bytes + len, .line_at = bytes, .line = 1 };
 	bool has_head = false, has_tail = false;
 	c->elems =
-	    /* an empty list lies somewhere, too */
+	    /* an empty list also has an address */
 	    chk_grow(c, NULL, 0, &c->elems_cap, sizeof *c->elems);
 	for (;;) {
 		blanks(&r);

@@ -155,7 +155,7 @@ nested(struct set_run *r)
 			uint32_t w = chk_write_of(c, small->key, value);
 			if (w == NONE || marked(r, w) || c->txns[c->writes[w].txn].status == TXN_FAIL)
 				continue;
-			/* The other one is no smaller, so it holds something, too, that is not
+			/* The other one is no smaller, so it also holds a value that is not
 			 * here. */
 			chk_fault(c, "long fork", "G-nonadjacent", BREAKS_SNAPSHOT, small->txn, big->txn,
 			    "%s and %s read set %s: each holds elements that the other does not, such as "

@@ -144,9 +144,9 @@ shell_ended(void)
 }
 
 /*
- * ^Z. A process that stands still in a transaction is, after a lease, taken for dead: others need
- * its locks, and on this host it would be killed. So it stops with nothing in its hands, its slot
- * at rest.
+ * ^Z. If a process stalls in a transaction for longer than a lease, others fence it, because they
+ * need its locks; on this host it would be killed. So the shell first rolls back and lets its owner
+ * slot become idle, and then stops.
  */
 void
 shell_rest(struct shell *sh)

@@ -66,8 +66,8 @@ cn_on_end(struct cn *cn, void (*fn)(void *arg, const char *why), void *arg)
 
 /* ---- a worker's thread ---------------------------------------------------------- */
 
-/* The heart comes first and joins the cluster, then the settler. Worker 0 opens what else the
- * process shares. */
+/* The heart comes first and joins the cluster, then the recoverer. Worker 0 opens the other parts
+ * that the process shares. */
 static nam_status
 open_worker(struct cn_worker *w, struct nam_err *err)
 {

@@ -54,8 +54,10 @@ struct cn_session {
 	struct net_counts counts;      /* baton */
 	enum event event;              /* baton */
 	bool answer;                   /* baton  what the sink said */
-	bool cut, doubt; /* the coroutine's  shut out under a statement; it may have committed */
-	union {          /* baton  arguments of the event */
+	bool cut;                      /* the coroutine's the process was fenced during a
+				        * statement */
+	bool doubt;                    /* the coroutine's  likewise, and it may have committed */
+	union {                        /* baton  arguments of the event */
 		struct {
 			const struct sql_column *col;
 			unsigned n;
@@ -137,8 +139,8 @@ static bool
 on_done(void *arg, const char *tag, uint64_t rows)
 {
 	struct cn_session *s = arg;
-	/* Verbs of a process that is shut out go nowhere. What they seemed to bring about is not
-	 * said to be so. */
+	/* Verbs of a fenced process have no effect. So a success that they seem to show is not
+	 * reported. */
 	if (net_membership(s->cn->net) == NET_FENCED) {
 		s->cut = true;
 		s->doubt = sql_session_state(s->sql) == 'I' && strncmp(tag, "SELECT", 6) != 0;

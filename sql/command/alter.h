@@ -51,7 +51,7 @@ bool sql_alter_key(struct sql_alter *a);
 /* Gives def the places its rows have when those there are stay as they are; a->rewrite when that
  * cannot be. */
 bool sql_alter_places(struct sql_alter *a);
-/* Sequences of columns that are gone go, too. */
+/* Also drops the sequences of dropped columns. */
 bool sql_alter_sequences(struct sql_alter *a);
 /* Do the views that read the table stand by the new definition? */
 bool sql_alter_views(struct sql_alter *a);

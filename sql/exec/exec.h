@@ -32,7 +32,7 @@ struct sql_exec {
 	uint64_t sent;                 /* rows given to the sink: then nothing can be tried again */
 	unsigned bad_row;              /* sql_insert_batch: the row of the batch that its error is
 				        * about */
-	struct cat_datum *outer;       /* the plan's; env's, too */
+	struct cat_datum *outer;       /* the plan's, and env's */
 	void (*saw)(void *arg, uint32_t table, uint64_t rows);
 	void *saw_arg;
 };
@@ -117,8 +117,8 @@ bool sql_row_count(struct sql_exec *x, const struct sql_node *n, const struct sq
 /* sub.c: for a plan about to run; and, before it changes rows, what must not see the changes. */
 bool sql_sub_start(struct sql_exec *x, struct sql_plan *p);
 bool sql_sub_early(struct sql_exec *x, const struct sql_plan *p);
-/* Is the set of all answers there, or made now? False: s->run->failed, each row outside asks for
- * itself, or *x->err says why not. */
+/* True if the set of all answers is there, made now if need be. False with s->run->failed: the
+ * subquery runs for each outer row; else *x->err says why not. */
 struct sql_sub;
 bool sql_sub_ready(struct sql_exec *x, struct sql_sub *s);
 /* After an error that a row may have made that the outer query does not need. If so, the error is

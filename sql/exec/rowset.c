@@ -80,7 +80,7 @@ sql_rowset_add(struct sql_rowset *rs, const struct cat_vec *const *col, const ui
 			}
 			for (unsigned k = 0; k < m; k++) {
 				to[c].null[at + k] = v->null[sel[k]];
-				to[c].i[at + k] = v->i[sel[k]]; /* a double's bits, too */
+				to[c].i[at + k] = v->i[sel[k]]; /* also a double's bits */
 			}
 		}
 		rs->rows += m;
@@ -107,7 +107,7 @@ sql_rowset_place(const struct sql_rowset *rs, unsigned col, const uint32_t *row,
 	for (unsigned j = 0; j < n; j++) {
 		unsigned k = sel ? sel[j] : j, r = row[k] % CAT_BATCH;
 		const struct cat_vec *v = &chunk[row[k] / CAT_BATCH][col];
-		out->i[k] = v->i[r]; /* a double's bits, too */
+		out->i[k] = v->i[r]; /* also a double's bits */
 		out->null[k] = v->null[r];
 	}
 }

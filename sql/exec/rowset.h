@@ -16,8 +16,8 @@ struct sql_rowset {
 
 /* NULL: out of memory. types are borrowed. */
 struct sql_rowset *sql_rowset_open(struct nam_arena *arena, const enum cat_type *type, unsigned cols);
-/* Copies rows sel[0..n) of the columns; what they point to, too. false: out of memory, or 2^31
- * rows. */
+/* Copies rows sel[0..n) of the columns, and the bytes they point to. False if there is no memory,
+ * or with 2^31 rows. */
 bool sql_rowset_add(struct sql_rowset *rs, const struct cat_vec *const *col, const uint16_t *sel, unsigned n);
 
 static inline const struct cat_vec *

@@ -79,7 +79,7 @@ ask_pairs(
 	return sql_filter(m->rest, &b, NULL, p->n, &x->env, keep);
 }
 
-/* Marks the rows that have a partner that fulfils the rest, too. */
+/* Marks the rows with a partner that also fulfils the rest. */
 static bool
 try_partners(
     struct sql_exec *x, struct sql_op_semi *m, const struct cat_vec *key, struct seek *p, uint8_t *found)

@@ -285,7 +285,7 @@ struct rows {
 	const struct sql_env *env;
 };
 
-#define EACH SQL_EACH /* struct rows has sel and n, too */
+#define EACH SQL_EACH /* struct rows also has sel and n */
 
 /* A vector with room for every row of the batch. */
 static bool

@@ -48,7 +48,7 @@ typedef bool sql_row_fn(struct sql_row *r);
 
 enum {
 	SQL_FN_OP = 1,       /* an operator, found by its symbol */
-	SQL_FN_NULLS = 2,    /* called with NULL arguments, too */
+	SQL_FN_NULLS = 2,    /* also called with NULL arguments */
 	SQL_FN_VOLATILE = 4, /* not a constant even over constants */
 	SQL_FN_EACH = 16,    /* called for every row, even over constants */
 	SQL_FN_REGEX = 32,   /* the second argument is a pattern: prepared when it is a constant */

@@ -99,7 +99,7 @@ by_category(struct search *s)
 		s->count = m;
 }
 
-/* All known arguments of one type: the unknown ones are of that type, too. */
+/* If all known arguments have one type, the unknown ones have it as well. */
 static void
 by_company(struct search *s)
 {

@@ -24,7 +24,7 @@ refused(struct sql_convert *c, const char *what, const char *why)
 
 static bool fits(struct sql_convert *c, const struct ast_select *q, const char *what);
 
-/* One more clause for a query; without names it goes for the queries in its FROM, too. */
+/* One more clause for a query; without names it also holds for the queries in its FROM. */
 static bool
 add(struct sql_convert *c, struct ast_select *q, const struct ast_lock *l)
 {

@@ -81,7 +81,8 @@ level_end(struct level *l)
 	l->tokens = l->child = 0;
 }
 
-/* Skips a quoted string, a comment or a dollar-quoted string; at the end of the text, too. */
+/* Skips a quoted string, a comment or a dollar-quoted string, also an open one at the end of the
+ * text. */
 static size_t
 skip(const char *s, size_t len, size_t i)
 {

@@ -221,8 +221,8 @@ sql_plan_outer_at(const struct bind *b, unsigned first, unsigned end)
 	return best;
 }
 
-/* Conditions of one region that speak of these tables only go to another. constant: those of no
- * table, too. */
+/* Moves conditions of one region that use these tables only to another. constant: also those of no
+ * table. */
 static void
 move(struct bind *b, unsigned from, unsigned to, uint64_t only, bool constant)
 {

@@ -32,7 +32,7 @@ alike(const struct sql_op_join *a, const struct sql_op_join *b)
 	return true;
 }
 
-/* The scan reads a column, too. There is room for all of its table's. */
+/* Makes the scan read one more column. There is room for all of its table's. */
 static void
 want(struct sql_access *a, unsigned column)
 {

@@ -121,7 +121,7 @@ explain(struct sql_session *s, struct subject *j, struct sql_report *r, struct s
 		sql_explain_plan(r, out);
 	}
 	if (ok && commit) {
-		/* To the last verb: those behind the answer, too. */
+		/* To the last verb, also those behind the answer. */
 		txn_set_finish(s->t, analyze);
 		if (analyze)
 			txn_set_counts_sink(s->t, &g->paid);

@@ -244,7 +244,7 @@ execute(struct sql_session *s, struct sql_stmt *st, const struct cat_datum *para
 	sql_prepare_exec(s, sink, err);
 	if (p->kind == AST_TRUNCATE) {
 		nam_status held = cat_hold(s->cfg.cat, s->t, p->tab);
-		if (held != NAM_OK && held != NAM_GONE) /* what lay on a lost node can go, too */
+		if (held != NAM_OK && held != NAM_GONE) /* data on a lost node may go as well */
 			return sql_status(err, held, p->tab);
 		struct nam_arena *a = sql_arena(s, 0);
 		if (a == NULL)

@@ -43,7 +43,8 @@ names_column(const struct cat_table *tab, const char *name, struct cat_err *err)
 	return false;
 }
 
-/* The columns that a COPY names: in its list, and in FORCE_...: these must be in the list, too. */
+/* The columns that a COPY names: in its list, and in FORCE_...; the latter must also be in the
+ * list. */
 static bool
 copy_columns(const struct cat_table *tab, const struct ast_stmt *ast, struct cat_err *err)
 {
@@ -145,7 +146,7 @@ truncate_all(struct sql_session *s, const struct ast_stmt *ast, struct cat_err *
 		if (tab->system)
 			return cat_error(err, "42501", "permission denied for table %s", tab->name);
 		st = cat_hold(s->cfg.cat, s->t, tab);
-		if (st != NAM_OK && st != NAM_GONE) /* what lay on a lost node can go, too */
+		if (st != NAM_OK && st != NAM_GONE) /* data on a lost node may go as well */
 			return sql_status(err, st, tab);
 		nam_arena_reset(s->arena[0]);
 		if (!sql_truncate(s, tab, s->arena[0], err))

@@ -1,10 +1,10 @@
 /*
- * audit.c -- whose is each byte of the simulated memory, when everybody has left?
+ * audit.c -- finds the owner of each byte of the simulated memory, when all processes have left.
  *
- * Every 64 bytes that a storage node has handed out are given to exactly one: the oracle, the
+ * Every 64 bytes that a storage node has handed out have exactly one owner: the oracle, the
  * cluster's record, the logs, a table's anchor or ledger, its index, a row, a blob that a row
- * names, or a list from which the next process takes memory. What two have is a wrong answer
- * waiting to be given; what nobody has is lost.
+ * names, or a list from which the next process takes memory. Bytes with two owners will cause a
+ * wrong answer; bytes without an owner are lost.
  */
 #include "sim_txn.h"
 
@@ -21,7 +21,7 @@
 
 enum { REGIONS = 3, UNIT = 64, EXTENT_UNITS = NET_EXTENT / UNIT, STEPS_MAX = 1 << 20, SWEPT_NS = 300000000 };
 
-/* Whose a unit is. */
+/* The owner of a unit. */
 enum { NOBODYS, GIVEN_BACK, KEPT, LISTED, LEFT, INDEXED = 0x80 };
 
 struct audit {
@@ -49,7 +49,7 @@ unit_of(struct audit *a, uint64_t at)
 	return &a->unit[net_region_of((net_addr){ at })][net_offset_of((net_addr){ at }) / UNIT];
 }
 
-/* False: it is not there, or somebody else has it, too. */
+/* False if the memory is not there, or has another owner already. */
 static bool
 claim(struct audit *a, uint64_t at, uint64_t bytes, uint8_t kind, const char *what)
 {
@@ -60,7 +60,7 @@ claim(struct audit *a, uint64_t at, uint64_t bytes, uint8_t kind, const char *wh
 	uint8_t *u = unit_of(a, at);
 	for (uint64_t i = 0; i < (bytes + UNIT - 1) / UNIT; i++) {
 		if ((u[i] & ~INDEXED) != NOBODYS) {
-			run_bad(a->r, "audit: %s at %lx, %lu bytes: at %lx it is somebody else's (%u)", what,
+			run_bad(a->r, "audit: %s at %lx, %lu bytes: at %lx it has another owner (%u)", what,
 			    at, bytes, at + i * UNIT, u[i]);
 			return false;
 		}
@@ -138,8 +138,7 @@ spread(struct audit *a, uint64_t root, uint8_t kind, const char *what)
 	return (unsigned)s->n + 1;
 }
 
-/* Logs stay with their slots. A long write set that its intent still names is one that nobody gave
- * back. */
+/* Logs stay with their slots. If an intent still names a long write set, it was not given back. */
 static void
 logs(struct audit *a, const struct tso_anchor *oracle)
 {
@@ -230,8 +229,8 @@ is_left_behind(const struct idx_bucket *t, uint64_t tag, uint64_t resizes)
 
 /*
  * An extent of an index. Each resize leaves the sub-table behind that it replaced, and only the
- * process that did it remembers that: when it ends, nobody does (index/README.md). So as many as
- * there were resizes may be nobody's; every other one is lost. *behind: how many so far.
+ * process that did it remembers that, until it ends (index/README.md). So one sub-table for each
+ * resize may be without an owner; every other one is lost. *behind: how many so far.
  */
 static void
 index_extent(struct audit *a, uint64_t anchor, uint64_t extent, uint64_t *behind)
@@ -444,8 +443,8 @@ audit(struct run *r)
 	if (sum->blocks_left + sum->bytes_left + sum->index_left + sum->entries > 0 ||
 	    (!deaths && sum->extents_left > 0))
 		run_bad(r,
-		    "audit: nobody has %lu blocks, %lu bytes of archives and blobs, %lu of indexes, %lu "
-		    "extents; "
+		    "audit: without an owner: %lu blocks, %lu bytes of archives and blobs, %lu of indexes, "
+		    "%lu extents; "
 		    "%lu index entries lead to no row",
 		    sum->blocks_left, sum->bytes_left, sum->index_left, sum->extents_left, sum->entries);
 }

@@ -212,7 +212,7 @@ static bool
 decode(struct session *s, unsigned table, const struct txn_row *row, struct row *out)
 {
 	if (!row_true(row->bytes, row->len, out)) {
-		run_bad(s->run, "a row of table %u has bytes nobody wrote (snapshot %lx)", table,
+		run_bad(s->run, "a row of table %u has bytes that were never written (snapshot %lx)", table,
 		    txn_snapshot(s->t));
 		return false;
 	}
@@ -514,7 +514,7 @@ client_scan(struct session *s, unsigned table, bool change,
 			if (see != NULL)
 				see(arg, table, &r);
 			if (table == KEYED ? r.key < ACCOUNTS || r.key >= KEYS_MAX : r.balance != 0)
-				continue; /* not for anybody to change */
+				continue; /* no client may change it */
 			if (dice(s, ++count) == 0) {
 				pick = rows[i];
 				if (txn_row_keep(table_of(s, table), &pick, &s->arena) != NAM_OK)
@@ -587,11 +587,10 @@ enum {
 	TOLD_MAX = 4,   /* then a client of a process in trouble gives up */
 	AFTER_LOSS = 8, /* transactions of a client when a node is lost */
 	/*
-	 * Nobody has committed for so long: then a client gives up. All may want the one row that a
-	 * process had locked when it died. Its lock is freed a lease and a fifth later, the
-	 * processes that recover it may die one after another, and a lock that is tried costs a
-	 * client no more than some ten microseconds: so a number of transactions alone says
-	 * nothing.
+	 * If no client has committed for so long, a client gives up. All may want the one row that
+	 * a process had locked when it died. Its lock is freed a lease and a fifth later, and its
+	 * recoverers may die one after another. A try for a lock costs a client no more than some
+	 * ten microseconds, so a number of transactions alone is no limit.
 	 */
 	STALLED_NS = PROCS_MAX * SIM_LEASE_MS * 1500000,
 	WITH_VISITORS_NS = 40000000,
@@ -619,7 +618,7 @@ end(struct session *s, bool commit, bool everywhere)
 		storm_commit(s->run, s->process, true);
 	s->run->done[1][st]++;
 	if (is_dead(s) || s->place->troubled)
-		s->h->everywhere = false; /* nobody has been answered, or nobody can know */
+		s->h->everywhere = false; /* no client was answered, or none can know */
 	if (st != NAM_OK && (is_dead(s) || (st == NAM_UNSURE && s->place->troubled))) {
 		s->run->trouble.unsure += !is_dead(s);
 		s->run->trouble.stall_unsure += !is_dead(s) && s->place->stalled;
@@ -746,7 +745,7 @@ client_main(void *arg)
 		if (i >= TXNS_MAX && net_sim_now_ns(r->sim) - r->committed_ns > STALLED_NS)
 			break;
 		client_transaction(&s);
-		if (r->visiting > 0 && enough) /* the visitors need somebody to stand beside, and no
+		if (r->visiting > 0 && enough) /* the visitors need a process beside them, no
 					        * more */
 			net_sleep(s.w, dice(&s, WITH_VISITORS_NS));
 		else if (!r->shape.storm && dice(&s, 4) == 0)

@@ -1,7 +1,7 @@
 /*
  * drops.c -- tables that come, are filled, emptied, dropped and made again, by all clients at once.
  *
- * A name is a key of KEYED whose row says which table has the name: what the catalog is to SQL. The
+ * A name is a key of KEYED whose row says which table has the name, like the catalog of SQL. The
  * row guards the table (txn.h), a drop holds it, deletes the row or has it name a fresh table, and
  * frees the old one when the commit is answered. Others insert, delete and scan meanwhile, and
  * their collectors have its blocks in their queues when its memory goes back. What a reader was
@@ -157,7 +157,7 @@ drop_table(struct session *s, unsigned n, uint64_t name, struct txn_row *row, st
 	return make_table(s, name, row, r);
 }
 
-/* Deletes some rows, or writes them anew. */
+/* Deletes some rows, or rewrites them. */
 static nam_status
 change_rows(struct session *s, unsigned table, bool all)
 {
@@ -281,7 +281,7 @@ drops_ended(struct session *s, enum hist_end end)
 			(void)txn_table_free(s->tw, &t, 0);
 		}
 	}
-	/* Closed as soon as nobody here uses it, or at the very end. */
+	/* Closed as soon as no client here uses it, or at the very end. */
 	for (unsigned i = 0; i < s->using; i++) {
 		unsigned n = s->used[i];
 		if (--p->users[n] == 0 && s->run->born[n].gone && dice(s, 2) && p->temp[n].view != NULL)

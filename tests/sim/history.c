@@ -438,7 +438,7 @@ judge_sessions(struct hist *h)
 	}
 }
 
-/* ---- what became of those that nobody answered ---- */
+/* ---- the outcome of transactions without an answer ---- */
 
 /* What the other transactions found of an object tells what became of the one that wrote it. */
 enum sign {
@@ -581,8 +581,8 @@ settle(struct hist *h, struct hist_txn *t, bool did)
 }
 
 /*
- * What was seen decides first, so that refused inserts are asked only of those that nobody saw.
- * Where these say nothing either, no answer depends on the verdict.
+ * Values that were read decide first. Refused inserts decide only for transactions of which no
+ * value was read. If they decide nothing either, no answer depends on the verdict.
  */
 static void
 resolve(struct hist *h)

@@ -19,8 +19,8 @@
 #include <stdio.h>
 
 enum hist_iso { HIST_RC, HIST_RR, HIST_SER };
-/* UNKNOWN: its process died, or nobody told it. The judge finds out by what others saw of it: all
- * or nothing. */
+/* UNKNOWN: its process died, or its client got no answer. The judge finds out from what other
+ * transactions saw of it: all or nothing. */
 enum hist_end { HIST_OPEN, HIST_COMMITTED, HIST_ABORTED, HIST_UNKNOWN };
 enum hist_kind {
 	HIST_READ,   /* one object, at the statement's snapshot */

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 enum {
-	DROPPED = 1, /* a table: after the transaction that is in doubt nobody looks at it */
+	DROPPED = 1, /* a table that is not read after the transaction in doubt */
 	KEPT = 2,    /* a table: the last transaction scans it */
 	FILLED = 10, /* the commit id of what the tables have at first */
 	DOUBT = 20,  /* ... of the transaction in doubt */
@@ -103,7 +103,7 @@ static const uint64_t and_3[][2] = { { 1, OLD + 10 * KEPT + 1 }, { 2, OLD + 10 *
 	{ 3, NEW + 10 * KEPT + 3 }, { 0, 0 } };
 static const uint64_t all_done[][2] = { { 1, OLD + 10 * KEPT + 1 }, { 3, NEW + 10 * KEPT + 3 }, { 0, 0 } };
 
-/* It inserts into a table that is dropped before anybody looks, and deletes from another one. */
+/* It inserts into a table that is dropped before it is read, and deletes from another one. */
 static struct hist *
 dropped_and_kept(void)
 {
@@ -196,7 +196,7 @@ a_scan_before_it_or_cut_short_tells_nothing(void **state)
 	judged(h, true, 1, 0);
 }
 
-/* Nobody READs the table, but a later WRITE names the state that it found. */
+/* The table is never READ, but a later WRITE names the state that it found. */
 static void
 a_later_write_tells_what_it_found(void **state)
 {
@@ -242,7 +242,7 @@ refused(struct hist_txn *t, unsigned table, uint64_t id, uint64_t snap)
 	add(t, HIST_EXISTS, table, id, 0, 0, snap);
 }
 
-/* Nobody sees the row before its table is dropped, but it refuses an insert. */
+/* The row is not read before its table is dropped, but it refuses an insert. */
 static void
 a_refused_insert_tells_where_nothing_else_does(void **state)
 {

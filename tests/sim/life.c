@@ -20,12 +20,12 @@ enum {
 	JOIN_VERBS = 60,
 	NOTES_NS = 60000000, /* so long behind the pause of an idle one each commit id has a note */
 	BEFORE_NS = 3000000, /* ... and so long before its end */
-	HEAR_NS = 30000000,  /* by then everybody's prefix covers what was marked */
+	HEAR_NS = 30000000,  /* by then every prefix covers what was marked */
 	GAP_NS = 30000000,   /* between two visits, at most */
 };
 
-/* From the moment it leaves, or is struck: it collects for 2 s at most, and waits for whoever has
- * to be settled. */
+/* From the moment it leaves, or is struck: it collects for 2 s at most, and waits for processes
+ * that have to be recovered. */
 #define END_NS UINT64_C(6000000000)
 
 enum strike { NONE, DIES_JOINING, DIES_WORKING, DIES_LEAVING, STILL_WORKING, STILL_LEAVING, STRIKES };
@@ -111,8 +111,8 @@ dies(struct visit *v, uint64_t verbs, struct nam_rng *dice)
 	    v->run->sim, v->place.net, net_sim_verbs(v->place.net) + 1 + nam_rng_below(dice, verbs));
 }
 
-/* Spends commit ids of process 0. With a note, each must be heard by everybody whose prefix covers
- * it. */
+/* Spends commit ids of process 0. With a note, every process whose prefix covers the commit must
+ * hear of it. */
 static void
 spend(struct run *r, unsigned n, unsigned note)
 {
@@ -142,7 +142,8 @@ spend(struct run *r, unsigned n, unsigned note)
 		uint64_t until = net_sim_now_ns(r->sim) + HEAR_NS;
 		for (unsigned k = 0; k < r->shape.procs; k++) {
 			const struct tso *t = txn_db_oracle(r->place[k].db);
-			/* Not all look at once. Nobody misses it whose prefix goes on. */
+			/* Not all processes look at once. A process whose prefix goes on does not
+			 * miss it. */
 			while (tso_prefix(t) < cid && !tso_is_idle(t) && net_sim_now_ns(r->sim) < until)
 				net_sleep(w, HEAR_NS / 50);
 			if (r->place[k].troubled || net_sim_crashed(r->place[k].net))
@@ -154,7 +155,7 @@ spend(struct run *r, unsigned n, unsigned note)
 	}
 }
 
-/* While it is idle it stands still, longer than its slot is kept for it, and the vector wraps. */
+/* While it is idle it stalls, longer than its slot is kept for it, and the vector wraps. */
 static void
 still_idle(struct visit *v, struct nam_rng *dice)
 {

@@ -251,7 +251,7 @@ once_judge(struct run *r)
 	}
 }
 
-/* ---- one key that everybody inserts and deletes ---- */
+/* ---- one key that all clients insert and delete ---- */
 
 static nam_status
 do_churn(struct session *s)
@@ -394,7 +394,7 @@ load_books(struct session *s)
 		if (b->missing[i] != 0)
 			run_bad(s->run, "order %u has %d lines too few", i, b->missing[i]);
 	if (st == NAM_OK && b->strange > 0)
-		run_bad(s->run, "%u orders or lines that nobody wrote", b->strange);
+		run_bad(s->run, "%u orders or lines that were never written", b->strange);
 	free(b);
 	s->run->worked.books += st == NAM_OK;
 	return st;
@@ -429,7 +429,7 @@ do_long(struct session *s)
 
 /* ---- little memory ---- */
 
-/* Everybody has begun by then, and has something to delete. */
+/* All clients have begun by then, and have something to delete. */
 static void
 hog_main(void *arg)
 {

@@ -1,5 +1,5 @@
 /*
- * naive.c -- readers who do without the directory's proof, in the same runs as the real ones.
+ * naive.c -- readers that do without the directory's proof, in the runs of the real ones.
  *
  * Both take an honest snapshot, READ the block that holds a key, and look at its slots alone:
  *	twin 0  READs one slot after the other; takes the newest whole one (its sum holds) with CID
@@ -25,7 +25,7 @@ answer(struct run *r, struct naive_answer a)
 	r->answer[r->answers++] = a;
 }
 
-/* What the slots say to somebody who does not look at the directory. */
+/* The version that a reader takes if it does not look at the directory. */
 static void
 look(struct run *r, const uint64_t *img, net_addr at, uint64_t key, uint64_t snap, unsigned twin)
 {

@@ -1,12 +1,11 @@
 /*
- * neighbour.c -- processes without transactions on the same storage nodes, to whom worse things
- * happen.
+ * neighbour.c -- processes without transactions on those storage nodes, which get worse faults.
  *
  * A roamer's connections break and it is cut off for a while; it comes back each time. A zombie is
- * shut out in the middle of work and goes on trying. A mortal dies with some verb and is shut out,
- * too. All add to words and overwrite blocks of their own. A judge shuts them out, and looks
- * whether what they did is what may have been done: no sure addition is lost, none is made twice,
- * and nothing comes after a reconnect or a fence.
+ * fenced in the middle of work and goes on trying. A mortal dies with some verb and is fenced as
+ * well. All add to words and overwrite blocks of their own. A judge fences them, and checks that
+ * their verbs had a possible effect: no sure addition is lost, none is made twice, and nothing
+ * comes after a reconnect or a fence.
  */
 #include "sim_txn.h"
 
@@ -126,7 +125,7 @@ victim_main(void *arg)
 		while ((st = net_worker_reconnect(v->w, k + 1, &err)) == NAM_OK)
 			net_sleep(v->w, 1000);
 		if (st != NAM_REFUSED && !net_sim_crashed(v->net))
-			run_bad(v->run, "a reconnect of who is shut out ended with %s", nam_status_name(st));
+			run_bad(v->run, "a reconnect of a fenced process ended with %s", nam_status_name(st));
 	}
 	v->ended = true;
 }

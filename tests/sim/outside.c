@@ -1,5 +1,5 @@
-/* outside.c -- looks into the simulated memory when everybody has left: no lock, no hole, the last
- * writers' rows. */
+/* outside.c -- looks into the simulated memory when all processes have left: no lock, no hole, the
+ * last writers' rows. */
 #include "sim_txn.h"
 
 #include <net/region_format.h>
@@ -60,8 +60,8 @@ outside_owners(struct run *r)
 	return (const void *)memory(r, oracle(r)->owners_at);
 }
 
-/* The owner of this lock has come to its end and been settled: the lock is nobody's, whoever meets
- * it frees it. */
+/* True if the owner of this lock is dead and recovered: the lock has no owner, and a process that
+ * meets it frees it. */
 static bool
 is_nobodys(struct run *r, uint64_t lock)
 {
@@ -80,7 +80,7 @@ judge_block(struct run *r, unsigned table, uint64_t at, size_t *live)
 	unsigned n = r->shape.slots, newest = n;
 	uint64_t cid = 0, any = 0;
 	bool lone = rec_is_locked(img) && is_nobodys(r, img->word);
-	/* Emptied, and its entry lies on the node that is lost: nobody asks for it. */
+	/* Emptied, and its entry lies on the lost node: no process can find it. */
 	if (r->lost != 0 && rec_is_locked(img) && txn_lock_intent(img->word) == TXN_INTENT_GC)
 		return;
 	if (rec_is_locked(img) && !lone) {
@@ -136,7 +136,7 @@ judge_table(struct run *r, unsigned table)
 		run_bad(r, "table %u has no anchor any more", table);
 		return;
 	}
-	/* What lies on a lost node is as its end left it, and nobody's answer. */
+	/* Data on a lost node is as the node's end left it, and belongs to no answer. */
 	for (uint64_t ext = a->blocks; ext != 0;
 	     ext = ((const struct txn_extent *)(const void *)memory(r, ext))->next) {
 		if (!is_extent(r, ext)) {
@@ -173,7 +173,7 @@ judge_oracle(struct run *r)
 		}
 }
 
-/* Everybody has left or has been settled: no owner slot is taken. */
+/* All processes have left or been recovered: no owner slot is taken. */
 static void
 judge_owners(struct run *r)
 {
@@ -187,8 +187,8 @@ judge_owners(struct run *r)
 void
 outside_judge(struct run *r)
 {
-	/* Without the oracle nobody can decide, mark or leave any more: all stays as it was in that
-	 * moment. */
+	/* Without the oracle no process can decide, mark or leave any more: everything stays as it
+	 * was at that moment. */
 	if (r->lost == HOME)
 		return;
 	judge_table(r, KEYED);

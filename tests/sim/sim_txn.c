@@ -7,16 +7,16 @@
  *                                             tiny, drops: only that one
  *	sim_txn --minutes N                    fresh seeds from the clock until the time is up
  *	sim_txn --seed N --history FILE        what the clients saw, for `namdb check`
- *	sim_txn --storm ...                    everybody is struck in the middle of a commit
+ *	sim_txn --storm ...                    each process is struck in the middle of a commit
  *	                                       (storm.c)
  *	sim_txn --idle ...                     visitors that stall while they are idle (life.c)
- *	sim_txn --tight ...                    the same and others with little memory (life.c)
+ *	sim_txn --tight ...                    those and others with little memory (life.c)
  *	sim_txn --rush ...                     tables that are dropped all the time (drops.c)
  *	sim_txn --twins | --twin NAME ...      of a build with NAM_TWINS (twins.c): until that fault
  *	                                       is caught
  *
- * One seed decides everything, so a failing one plays again exactly. Exit 1: a wrong answer,
- * a lost one, or nobody was fooled who should have been.
+ * One seed decides everything, so a failing one plays again exactly. Exit 1: a wrong answer, a lost
+ * one, or the naive readers were not fooled.
  */
 #include "sim_txn.h"
 
@@ -50,8 +50,8 @@ run_bad(struct run *r, const char *fmt, ...)
 	r->bad = true;
 }
 
-/* The life of a cluster: tables and processes that come and go, time that is not everybody's, code
- * that takes some. */
+/* The life of a cluster: tables and processes that come and go, clocks that differ, code that takes
+ * time. */
 static void
 live(struct shape *s, struct nam_rng *d)
 {
@@ -156,8 +156,8 @@ shape_of(uint64_t seed)
 		s.loads = 1u << only;
 	s.hot = s.hot || (s.loads >> LONG & 1);
 	s.lists = s.iso < 3 ? (enum hist_iso)s.iso : nam_rng_below(&d, 2) ? HIST_RR : HIST_SER;
-	/* Where a node is gone nobody can be shut out, and so nobody settled: a fault of its
-	 * own. */
+	/* If a node is lost, no process can be fenced, and so none recovered. So a lost node is a
+	 * fault by itself. */
 	s.lose = nam_rng_below(&d, 10) == 0;
 	if (s.lose) {
 		s.stall = s.neighbours = false;
@@ -405,8 +405,8 @@ main_co(void *arg)
 	if (r->shape.storm)
 		storm_end(r);
 	net_sim_faults(r->sim, false);
-	/* No pause was as long as a lease, and it lives: whatever its code did meanwhile, nobody
-	 * may have shut it out. */
+	/* No pause was as long as a lease, and it lives: so no process may have fenced it, however
+	 * long its code ran. */
 	for (unsigned i = 0; i < r->shape.procs && !r->shape.storm; i++)
 		if (!r->place[i].troubled && !net_sim_crashed(r->place[i].net) &&
 		    net_sim_shut(r->place[i].net))
@@ -415,7 +415,7 @@ main_co(void *arg)
 	 * one. */
 	for (unsigned i = 1; i < r->shape.procs; i++)
 		net_sim_crash_at(r->sim, r->place[i].net, 0);
-	net_sleep(w, 2 * r->shape.pause_ns); /* everybody goes on, all marks have landed */
+	net_sleep(w, 2 * r->shape.pause_ns); /* all processes go on, all marks have landed */
 	r->deaths = bury(r);
 	/* A visitor that died is settled, and its death is counted, before the last one sweeps. And
 	 * tables that one left behind are found. */
@@ -435,7 +435,7 @@ struct total {
 	struct net_sim_stats sim;
 	uint64_t late_runs, paused_runs, dead_runs, recovered, finished, undone, doubtful;
 	struct roamed roamed;
-	struct audited audited[2]; /* of runs in which nobody died; of the others */
+	struct audited audited[2]; /* of runs without a death; of the others */
 	struct troubles trouble;
 	struct worked worked;
 	struct used used;
@@ -452,8 +452,8 @@ add_all(void *to, const void *from, size_t bytes)
 		into[i] += what[i];
 }
 
-/* Some seconds are many. A lock that stays, say, and somebody who waits for it: that is a
- * judgement, too. */
+/* A run of some seconds is too long, for example because a lock stays and a transaction waits for
+ * it. That is also a judgement. */
 static bool
 is_over(void *arg)
 {
@@ -569,7 +569,7 @@ run_seed(uint64_t seed, struct total *total, uint64_t *hash)
 		return false;
 	nam_co_start(net_worker_sched(r->place[0].w[0]), main_co, r, 256 << 10);
 	if (!net_sim_run(r->sim, is_over, r) || (r->complete && !net_sim_run(r->sim, NULL, NULL)))
-		run_bad(r, "everybody waits and nothing can happen any more");
+		run_bad(r, "all processes wait and nothing can happen any more");
 	if (!r->complete)
 		run_bad(r, "the run did not come to its end");
 	struct hist_bank bank = {
@@ -628,7 +628,7 @@ summary(uint64_t first, uint64_t last, uint64_t failed, const struct total *t, d
 	    t->sim.reads_torn, t->sim.writes_torn, t->sim.reads_reordered);
 	printf("  %lu verbs and completions late in %lu runs, %lu pauses of up to %d ms in %lu runs\n",
 	    t->sim.delays, t->late_runs, t->sim.pauses, PAUSE_NS / 1000000, t->paused_runs);
-	printf("  neighbours: connections broken %lu times, parted %lu times, made anew %lu times; %lu "
+	printf("  neighbours: connections broken %lu times, parted %lu times, made again %lu times; %lu "
 	       "additions sure, "
 	       "%lu unknown, of which %lu had been made\n",
 	    t->sim.breaks, t->sim.parts, t->sim.reconnects, t->roamed.sure, t->roamed.unknown,
@@ -638,12 +638,12 @@ summary(uint64_t first, uint64_t last, uint64_t failed, const struct total *t, d
 	       "%lu verbs executed late, %lu WRITEs in part\n",
 	    t->roamed.fences, t->sim.fences, t->roamed.moved, t->sim.crashes, t->sim.late,
 	    t->sim.half_writes);
-	printf("  %lu owners that died in %lu runs were settled: %lu transactions finished, %lu undone "
+	printf("  %lu owners that died in %lu runs were recovered: %lu transactions finished, %lu undone "
 	       "(%lu with their "
-	       "commit line there); of those nobody answered %zu took place, %zu did not\n",
+	       "commit line there); of those without an answer %zu took place, %zu did not\n",
 	    t->recovered, t->dead_runs, t->finished, t->undone, t->doubtful, t->hist.found, t->hist.lost);
 	const struct troubles *e = &t->trouble;
-	printf("  clients' processes: %lu stood still for longer than a lease, connections broken %lu times, "
+	printf("  clients' processes: %lu stalled for longer than a lease, connections broken %lu times, "
 	       "cut "
 	       "%lu times; %lu found out and ended, %lu times one went on; answers: %lu gone, %lu unsure "
 	       "(%lu after standing still)\n",
@@ -671,7 +671,7 @@ summary(uint64_t first, uint64_t last, uint64_t failed, const struct total *t, d
 	for (unsigned k = 0; k < 2; k++) {
 		const struct audited *a = &t->audited[k];
 		printf(
-		    "  memory at the end%s: %lu rows; for whoever comes %lu blocks, %lu KiB; lost %lu "
+		    "  memory at the end%s: %lu rows; free %lu blocks, %lu KiB; lost %lu "
 		    "blocks, "
 		    "%lu KiB of archives and blobs, %lu KiB of indexes (and %lu KiB left behind by resizes), "
 		    "%lu extents; %lu entries lead nowhere\n",
@@ -689,10 +689,10 @@ summary(uint64_t first, uint64_t last, uint64_t failed, const struct total *t, d
 	if (t->used.tries > 0)
 		printf("  memory that was free, taken in every size %lu times: %lu %% of it could be had\n",
 		    t->used.tries, t->used.bytes * 100 / t->used.free);
-	static const char *const who[] = { "slot by slot, newest whole one", "word not locked" };
+	static const char *const reader[] = { "slot by slot, newest whole one", "word not locked" };
 	for (unsigned k = 0; k < 2; k++)
 		printf("  naive reader (%s): %lu reads, %lu wrong versions, %lu torn, %lu found nothing\n",
-		    who[k], t->naive[k].reads, t->naive[k].wrong, t->naive[k].torn, t->naive[k].lost);
+		    reader[k], t->naive[k].reads, t->naive[k].wrong, t->naive[k].torn, t->naive[k].lost);
 }
 
 /* Did every fault, load and naive reader show up in many seeds? Else they prove nothing. */
@@ -810,7 +810,7 @@ main(int argc, char **argv)
 	if (history != NULL && first != last)
 		goto usage; /* a history is of one run */
 	struct timespec a, b;
-	if (minutes > 0) { /* seeds that nobody has seen, from the clock */
+	if (minutes > 0) { /* fresh seeds, from the clock */
 		clock_gettime(CLOCK_REALTIME, &a);
 		first = nam_mix((uint64_t)a.tv_sec * 1000000000 + (uint64_t)a.tv_nsec) >> 16;
 		last = UINT64_MAX;

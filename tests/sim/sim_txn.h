@@ -97,9 +97,9 @@ struct shape {
 	unsigned loads;      /* a bit for each */
 	enum hist_iso lists; /* one level for all that append to lists */
 	bool bystander;      /* process 0 leaves it to others to settle the dead */
-	bool storm;          /* see storm.c; and who is shut out is dead */
+	bool storm;          /* see storm.c; a fenced process is dead */
 	/* The life of a cluster. */
-	bool tight;       /* little memory, and visitors whose memory others find */
+	bool tight;       /* little memory, and visitors whose memory other processes find */
 	bool rush;        /* many drops, many pauses, and nothing else */
 	bool idles;       /* they stand still while they are idle, and nothing else befalls them */
 	unsigned visits;  /* so many processes join, work, stand idle and leave: life.c */
@@ -113,7 +113,7 @@ struct shape {
 	unsigned alone;   /* so often one worker's connection breaks */
 };
 
-/* What happened to the clients' own processes, and who noticed. */
+/* What happened to the clients' own processes, and what others noticed of it. */
 enum { HOME = 1 }; /* the storage node with oracle and catalog */
 struct troubles {
 	uint64_t stalls, breaks, parts, nodes, homes; /* homes: of the nodes, those with the
@@ -163,8 +163,8 @@ struct used {
 /* What the audit found. */
 struct audited {
 	uint64_t rows, blocks_listed, bytes_listed; /* in use; on lists from which others take */
-	/* What nobody has: blocks; bytes for archives and blobs; of indexes; extents no table knows
-	 * of. */
+	/* Memory without an owner: blocks; bytes for archives and blobs; of indexes; extents that
+	 * no table knows of. */
 	uint64_t blocks_left, bytes_left, index_left, extents_left;
 	uint64_t index_behind; /* bytes: what resizes of indexes replaced */
 	uint64_t entries;      /* of indexes that lead to no row */
@@ -198,7 +198,7 @@ struct run {
 	unsigned visiting; /* life.c is not at its end */
 	unsigned committed, committed_by[CLIENTS];
 	uint64_t committed_ns;    /* when one did last, or the clients began */
-	struct txn_stats settled; /* what was done for those who died */
+	struct txn_stats settled; /* what recoverers did for dead processes */
 	bool naive_stop, naive_ended;
 	struct naive_answer *answer;
 	size_t answers, answers_cap;
@@ -211,7 +211,7 @@ struct run {
 	bool trouble_ended;
 	unsigned lost; /* this storage node is; 0: none */
 	uint64_t lost_at;
-	_Atomic int cut; /* waits end: who could end them may be cut off */
+	_Atomic int cut; /* waits end, because the process that could end them may be cut off */
 	unsigned deaths;
 	struct worked worked;
 	struct lists *lists; /* loads.c */
@@ -345,11 +345,11 @@ struct txn_put row_put(struct txn_table *table, const struct row *r, uint32_t le
 /* Reads all of both tables in one snapshot, as a client would. */
 void client_read_all(struct run *r, unsigned process);
 
-/* naive.c: readers who do without the directory's proof. */
+/* naive.c: readers that do without the directory's proof. */
 void naive_main(void *run);
 void naive_judge(struct run *r, struct naive out[2]);
 
-/* neighbour.c: processes whose connections break, who are shut out, who die. start and end in a
+/* neighbour.c: processes whose connections break, which are fenced, or die. start and end in a
  * coroutine. */
 bool neighbours_attach(struct run *r);
 /* Takes their memory. Clients that run meanwhile may fill a small region, so before the clients. */
@@ -383,14 +383,14 @@ nam_status place_open(struct run *r, struct place *p, bool first);
 void place_close(struct run *r, struct place *p);
 void place_detach(struct run *r, struct place *p);
 
-/* trouble.c: what befalls the clients' own processes. look: who found out that he cannot go on
- * ends. */
+/* trouble.c: faults of the clients' own processes. look: ends a process that has found out that it
+ * is fenced. */
 void trouble_start(struct run *r);
 void trouble_look(struct run *r);
 
 /* outside.c: looks into the simulated memory. */
 const struct tso_owner_slot *outside_owners(struct run *r);
-/* After everybody has left. */
+/* After all processes have left. */
 void outside_judge(struct run *r);
 
 /* use.c: a process takes what is free, in every size. After audit; outside of coroutines. */
@@ -398,10 +398,10 @@ void use_memory(struct run *r);
 /* audit.c: the room that a value of that length has. */
 uint64_t audit_room(uint32_t len);
 
-/* audit.c: and whose each byte of it is. */
+/* audit.c: finds the owner of each byte of it. */
 void audit(struct run *r);
-/* Before the last of all leaves, who is no bystander: to take memory is to have the table swept for
- * what the dead had at hand. */
+/* Before p leaves, the last process, which must not be a bystander: p takes memory, and so sweeps
+ * the tables for memory that dead processes had at hand. */
 void audit_sweep(struct run *r, struct place *p);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * storm.c -- a run in which everybody but the first process comes to grief, at the worst moments.
+ * storm.c -- a run in which every process but the first is struck, at the worst moments.
  *
- * In the mixed load a process dies wherever it is, and that is mostly between two commits, or where
- * it waits: what a recoverer finds is mostly nothing. Here each process is struck in the middle of
- * a commit: it dies, or it stands still for longer than a lease. And recoverers are struck while
- * they settle: they stand still, for less than a lease as a rule, or die.
+ * In the mixed load a process dies at any moment, mostly between two commits, or while it waits, so
+ * a recoverer finds mostly nothing. Here each process is struck in the middle of a commit: it dies,
+ * or it stalls for longer than a lease. Recoverers are struck during the recovery: they stall,
+ * usually for less than a lease, or die.
  */
 #include "sim_txn.h"
 
@@ -14,7 +14,7 @@
 
 enum {
 	SURVIVOR = PROCS_MAX - 1,
-	LOOK_NS = 10000,     /* between two looks at who settles whom */
+	LOOK_NS = 10000,     /* between two looks for recoverers */
 	STEP_NS = 8000,      /* a commit takes about that long */
 	SETTLE_NS = 150000,  /* so does settling */
 	LONG_NS = 120000000, /* a pause longer than a lease, and up to twice as long */
@@ -50,7 +50,7 @@ static struct {
 	unsigned at_commit[PROCS_MAX]; /* struck in that commit; 0: it has been */
 	enum how how[PROCS_MAX];
 	uint64_t answered_ns[PROCS_MAX]; /* a client of it had its last answer then */
-	uint64_t settled_by[TSO_OWNERS]; /* who was seen to settle that slot last */
+	uint64_t settled_by[TSO_OWNERS]; /* the last recoverer seen of that slot */
 	struct strike strike[2 * PROCS_MAX];
 	unsigned under_way;
 	bool stop;
@@ -149,8 +149,8 @@ storm_commit(struct run *r, unsigned process, bool answered)
 			nam_rng_below(&it.dice, it.how[process] == OVERLAP ? STEP_VERBS : COMMIT_VERBS));
 }
 
-/* One who settles another dies, or stands still, or does so again and again: each step takes him as
- * long as all of it others. */
+/* A recoverer dies, or stalls once, or stalls repeatedly: then each of its steps takes as long as a
+ * whole recovery of another process. */
 static struct strike
 at_settling(unsigned process)
 {
@@ -198,7 +198,7 @@ storm_start(struct run *r)
 {
 	memset(&it, 0, sizeof it);
 	nam_rng_init(&it.dice, nam_mix(r->seed) ^ 0x57025);
-	/* The last of four is struck as a recoverer only, and does not die: somebody has to be
+	/* The last of four is struck only as a recoverer, and does not die: one process has to be
 	 * left. */
 	for (unsigned p = 1; p < r->shape.procs && p < SURVIVOR; p++) {
 		it.at_commit[p] = 1 + (unsigned)nam_rng_below(&it.dice, 40);

@@ -13,7 +13,7 @@
 enum { STALL_LEAST_NS = 150000000, STALL_NS = 300000000 };
 enum {
 	JUMP_NS = 300000000,  /* of a clock */
-	RUMOUR_NS = 30000000, /* so long somebody is said to have left */
+	RUMOUR_NS = 30000000, /* how long a process is falsely reported to have left */
 	PART_NS = 60000000,
 	LINGER_NS = 30000000, /* so long clients go on in a process that has been told */
 };

@@ -1,10 +1,10 @@
 /*
- * use.c -- can what nobody has be had? When all have left and the audit has counted what is free, a
- * process joins and takes memory in every size until there is no more; gives it back; and takes it
- * again in another size.
+ * use.c -- can free memory be taken? When all processes have left and the audit has counted the
+ * free memory, a process joins and takes memory in every size until there is no more; gives it
+ * back; and takes it again in another size.
  *
- * The audit says whose each byte is. That is not enough: what lies in lists from which nobody
- * takes, or in pieces that are too small for any request, is free there and lost to everybody.
+ * The audit names the owner of each byte. That is not enough: memory in a list from which no
+ * process takes, or in pieces that are too small for any request, counts as free and is lost.
  */
 #include "sim_txn.h"
 
@@ -100,7 +100,7 @@ use_main(void *arg)
 	static const uint32_t len[] = { 30000, 200, 5000, LONGEST, 70000, 0 };
 	nam_status st = place_open(r, &it.place, false);
 	if (st != NAM_OK)
-		run_bad(r, "use: nobody can join any more: %s", nam_status_name(st));
+		run_bad(r, "use: no process can join any more: %s", nam_status_name(st));
 	for (unsigned round = 0; round < ROUNDS && !r->bad; round++)
 		for (unsigned i = 0; i < sizeof len / sizeof *len && !r->bad; i++) {
 			unsigned table = (round + i) % 2;

@@ -45,7 +45,7 @@ life_went(struct model *m, struct life *l, enum outcome how)
 		l->going--;
 }
 
-/* It had been answered before the snapshot, and nobody may have taken it away. */
+/* True if it had been answered before the snapshot, and no session can have dropped it. */
 static bool
 must_show(const struct life *l, const struct since *s)
 {
@@ -126,8 +126,7 @@ judge_absent(struct model *m, unsigned name, unsigned tag, const struct since *s
 {
 	for (unsigned i = 1; i <= m->tags; i++)
 		if (i != tag && m->tag[i].name == name && must_show(&m->tag[i].life, since))
-			wrong(
-			    m, "t%u is not table %u, which was made, and which nobody has dropped", name, i);
+			wrong(m, "t%u is not table %u, which was made, and which was not dropped", name, i);
 }
 
 static void
@@ -176,7 +175,7 @@ model_judge(struct model *m, unsigned name, const struct since *since, const cha
 		if (v[h.id] == 0)
 			count = v[h.n];
 		else if (v[h.id] < 0 || v[h.id] > m->rows || shown[v[h.id]])
-			wrong(m, "table %lld: a row %lld twice, or that nobody made", tag, v[h.id]);
+			wrong(m, "table %lld: a row %lld twice, or that was never made", tag, v[h.id]);
 		else
 			shown[v[h.id]] = true;
 	}

@@ -1,12 +1,12 @@
 /*
- * changes.h -- what is known of tables that come, change and go while others use them, and what an
- * answer must be for it.
+ * changes.h -- a model of tables that are made, changed and dropped while sessions use them, and of
+ * the answers that are right.
  *
- * Each table that is made under a name carries a tag, a number of its own, in all its rows: whoever
- * mixes two of them up shows two tags. Each column that is added is called c<K> and shows K in each
- * row. So an answer tells which definition it ran under, and is judged by what had been answered
- * before its snapshot (and must be there), and what had been begun before its end (and may be).
- * Answers wait until everybody sees what they answer.
+ * Each table that is made under a name carries a tag, a number of its own, in all its rows: an
+ * answer that mixes two tables shows two tags. Each column that is added is called c<K> and shows K
+ * in each row. So an answer shows which definition it ran under. It must show the changes that had
+ * been answered before its snapshot, and may show those that had been begun before its end. A
+ * change is answered when every process sees it.
  */
 #ifndef NAM_TESTS_SIMSQL_CHANGES_H
 #define NAM_TESTS_SIMSQL_CHANGES_H
@@ -20,7 +20,8 @@ enum { NAMES = 4, TAGS_MAX = 1024, MARKS_MAX = 4096, ROWS_MAX = 8192, MODEL_TEXT
 /* Something that comes and goes. Moments count what happens in the run; 0: never. */
 struct life {
 	uint64_t begun, there; /* it was asked for; that was answered */
-	unsigned going;        /* who asks that it go, and has not been told, or never will be */
+	unsigned going;        /* how many sessions have asked to drop it without an answer yet, or
+			        * ever */
 	uint64_t gone;         /* that was answered */
 	bool never;            /* it came to nothing */
 };

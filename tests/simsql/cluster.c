@@ -105,7 +105,7 @@ cluster_run(struct cluster *c, const struct net_sim_config *cfg, unsigned procs)
 			return false;
 		}
 	if (!cluster_start(c, 0, main_co, c) || !net_sim_run(c->sim, NULL, NULL) || !c->ended) {
-		cluster_bad(c, "somebody waits and nothing can happen any more");
+		cluster_bad(c, "a session waits and nothing can happen any more");
 		return false; /* its coroutines are parked in there: left as they are */
 	}
 	c->hash = net_sim_trace_hash(c->sim);

@@ -2,8 +2,8 @@
  * cluster.h -- SQL on the simulated fabric: compute processes with sessions, storage nodes, one
  * seed, one OS thread.
  *
- * The same seed plays the same run again: the parser's thread holds up everybody meanwhile, and
- * nothing else asks what time it is outside.
+ * A seed always plays one run: while the parser's thread works, everything else waits, and no other
+ * code reads the real clock.
  */
 #ifndef NAM_TESTS_SIMSQL_CLUSTER_H
 #define NAM_TESTS_SIMSQL_CLUSTER_H
@@ -68,12 +68,11 @@ void catalog_judge(struct speaker *s);
 /* The SQLSTATE of an answer, or NULL: it is none. */
 const char *answer_error(const char *answer);
 
-/* tables.c: what any process must find in every table, whoever died. */
+/* tables.c: what any process must find in every table, after any death. */
 struct tables_found {
 	unsigned tables, rows, entries;
 	unsigned left;       /* entries that lead to no row: deletions and undone inserts */
-	unsigned half_split; /* indexes that somebody died in, and that nobody has had to repair
-			      * yet */
+	unsigned half_split; /* indexes in which a process died, not yet repaired */
 	uint64_t locked;     /* blocks */
 };
 /* All tables as a new transaction of process p sees them: each row is found by its key, where it

@@ -1,11 +1,11 @@
 /*
- * crash.h -- a process dies at each verb of some SQL, and of settling who died: the scenarios and
- * what judges them.
+ * crash.h -- a process dies at each verb of some SQL, and its recoverer at each verb of the
+ * recovery: the scenarios and their judges.
  *
  * A scenario is played once without a crash to count the victim's verbs, then once for each of them
- * and each of three ways in which a process can die with a verb (net_sim_carry). Others go on
- * meanwhile, on the same rows and names. When it has been settled, a process that joins only then
- * looks at everything.
+ * and each of three ways in which a process can die with a verb (net_sim_carry). Other processes go
+ * on meanwhile, on those rows and names. After the recovery a new process joins and looks at
+ * everything.
  */
 #ifndef NAM_TESTS_SIMSQL_CRASH_H
 #define NAM_TESTS_SIMSQL_CRASH_H

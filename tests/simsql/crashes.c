@@ -1,11 +1,10 @@
 /*
- * crashes.c -- plays the scenarios: a victim dies at each of its verbs, then whoever settles it,
- * too.
+ * crashes.c -- plays the scenarios: a victim dies at each of its verbs, then also its recoverer.
  *
  *	sim_crashes [--only TEXT] [--every K] [--recoverers | --victims]
  *	            [--verb N [--carry none|all|dice] [--second M]]
  *
- * Exit 1: something was half, lost, stuck or wrong. What failed says how to play it again.
+ * Exit 1: something was half, lost, stuck or wrong. A failure prints how to play it again.
  */
 #include "crash.h"
 
@@ -35,14 +34,14 @@ struct beside {
 struct run {
 	struct cluster c;
 	const struct crash_scenario *s;
-	uint64_t verb, second_verb; /* 0: nobody dies, only the victim dies */
+	uint64_t verb, second_verb; /* 0 = no process dies; 0 = only the victim dies */
 	enum net_sim_carry carry;
-	unsigned second; /* who dies in settling it */
+	unsigned second; /* the recoverer that dies */
 	struct victim victim;
 	struct beside beside;
 	/* found out */
-	uint64_t verbs, his_verbs;
-	unsigned recoverer; /* who settled it, 0: nobody had to */
+	uint64_t verbs, recoverer_verbs;
+	unsigned recoverer; /* the victim's; 0 = none was needed */
 	unsigned observed;  /* how many steps had been done */
 	bool died, both;
 	struct tables_found found;
@@ -135,7 +134,7 @@ victim_main(void *arg)
 	v->ended = true;
 }
 
-/* ---- who works beside ---- */
+/* ---- sessions that work beside the victim ---- */
 
 static void
 beside_main(void *arg)
@@ -173,12 +172,12 @@ beside_main(void *arg)
 /* ---- judging ---- */
 
 static bool
-asked(struct run *r, struct speaker *who, const struct crash_check *k, bool first)
+asked(struct run *r, struct speaker *speaker, const struct crash_check *k, bool first)
 {
 	char text[1000], want[1000];
 	with_numbers(text, sizeof text, k->sql, r->grown);
 	with_numbers(want, sizeof want, !first && k->other != NULL ? k->other : k->answer, r->grown);
-	const char *a = speaker_ask(who, text);
+	const char *a = speaker_ask(speaker, text);
 	bool good = strcmp(want, "*") == 0 ? answer_error(a) == NULL : strcmp(a, want) == 0;
 	if (!good)
 		cluster_bad(&r->c, "%s\n    is     %s\n    should %s", text, a, want);
@@ -290,13 +289,13 @@ settle(struct cluster *c, struct run *r)
 		net_sim_carry(c->place[r->second].net, r->carry);
 		net_sim_crash_at(c->sim, c->place[r->second].net, from[r->second] + r->second_verb);
 	}
-	for (unsigned i = 0; i < 150 && r->his_verbs == 0; i++) {
+	for (unsigned i = 0; i < 150 && r->recoverer_verbs == 0; i++) {
 		net_sleep(w, 1000000);
 		struct txn_stats st;
 		for (unsigned p = VICTIM + 1; p < FRESH; p++) {
 			txn_worker_stats(c->place[p].tw, &st);
 			if (st.recovered > 0)
-				r->his_verbs = net_sim_verbs(c->place[p].net) - from[p];
+				r->recoverer_verbs = net_sim_verbs(c->place[p].net) - from[p];
 		}
 	}
 	r->both = r->second != 0 && net_sim_crashed(c->place[r->second].net);
@@ -349,12 +348,12 @@ body(struct cluster *c)
 		speaker_close(&old);
 		return;
 	}
-	net_sleep(w, 20000000); /* what was before is below everybody's watermark */
+	net_sleep(w, 20000000); /* what was before is below every watermark */
 	if (s->old != NULL) {
 		speaker_ask(&old, "BEGIN ISOLATION LEVEL REPEATABLE READ");
 		snprintf(was, sizeof was, "%s", speaker_ask(&old, s->old));
 	}
-	/* Those who would fill the index before the victim come after it. */
+	/* Sessions that would fill the index before the victim come after it. */
 	if (!s->grows)
 		cluster_start(c, BESIDE, beside_main, &r->beside);
 	net_sleep(w, 5000000);
@@ -385,7 +384,8 @@ body(struct cluster *c)
 	net_sleep(w, 30000000);
 	r->beside.stop = true;
 	if (!net_sim_crashed(c->place[BESIDE].net) && !cluster_wait(c, &r->beside.ended, 1000000000))
-		cluster_bad(c, "who works beside is stuck behind %u transactions", r->beside.committed);
+		cluster_bad(
+		    c, "a session beside the victim is stuck behind %u transactions", r->beside.committed);
 	if (r->beside.bad[0] != 0)
 		cluster_bad(c, "beside: %s", r->beside.bad);
 	if (r->victim.refused[0] != 0)
@@ -465,11 +465,11 @@ victims(const struct crash_scenario *s, unsigned every)
 			finished += r->finished;
 			undone += r->undone;
 		}
-	printf("%s: %llu verbs%s, %u crashes, %s (%u had something to settle: %llu finished, %llu undone; %u "
-	       "saw nothing "
-	       "of it, %u all; %u entries left to the collector, %llu locks to whoever meets them; %.1f s)\n",
+	printf("%s: %llu verbs%s, %u crashes, %s (%u had to be recovered: %llu finished, %llu undone; %u "
+	       "left nothing "
+	       "done, %u all; left to others: %u entries, %llu locks; %.1f s)\n",
 	    s->name, (unsigned long long)verbs, every > 1 ? " (not each)" : "", crashes,
-	    failed ? "FAILED" : "all settled", settled, (unsigned long long)finished,
+	    failed ? "FAILED" : "all recovered", settled, (unsigned long long)finished,
 	    (unsigned long long)undone, not_done, all_done, left, (unsigned long long)locked,
 	    cpu_now() - began);
 	fflush(stdout);
@@ -500,18 +500,18 @@ recoverers(const struct crash_scenario *s, unsigned every)
 		enum net_sim_carry carry = (enum net_sim_carry)(i % 3);
 		good = play(r, s, verb, carry, 0, 0);
 		unsigned second = r->recoverer;
-		uint64_t his = r->his_verbs;
-		if (!good || second == 0) /* it was at rest: nobody had to */
+		uint64_t second_verbs = r->recoverer_verbs;
+		if (!good || second == 0) /* it was at rest, and no recoverer was needed */
 			continue;
 		victims_n++;
-		for (uint64_t v = 1 + (every > 1 ? i : 0); v <= his && failed < 3; v += every) {
+		for (uint64_t v = 1 + (every > 1 ? i : 0); v <= second_verbs && failed < 3; v += every) {
 			failed += !play(r, s, verb, carry, second, v);
 			pairs++;
 			both += r->both;
 		}
 	}
 	printf("%s, recovery: %u victims, %u recoverers%s died at all verbs of it, %s (%.1f s)\n", s->name,
-	    victims_n, both, every > 1 ? " (not each)" : "", failed || !good ? "FAILED" : "all settled",
+	    victims_n, both, every > 1 ? " (not each)" : "", failed || !good ? "FAILED" : "all recovered",
 	    cpu_now() - began);
 	fflush(stdout);
 	good = good && failed == 0;

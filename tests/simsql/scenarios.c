@@ -303,7 +303,7 @@ const struct crash_scenario crash_scenarios[] = {
 	    .verbs_min = 300,
 	},
 	{
-	    .name = "ALTER TABLE writes all rows anew",
+	    .name = "ALTER TABLE rewrites all rows",
 	    .setup = { "CREATE TABLE wide (id int PRIMARY KEY, v int)",
 		"INSERT INTO wide SELECT g, g * 100 FROM generate_series(1, 8) g" },
 	    .warm = { "INSERT INTO wide VALUES (9, 900)" },

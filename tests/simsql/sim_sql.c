@@ -76,7 +76,7 @@ shape_of(uint64_t seed)
 
 /* ---- asking ---- */
 
-/* Errors of a client who meets others at work. */
+/* Errors of a client that meets others at work. */
 static bool
 is_to_be_expected(const char *e)
 {
@@ -108,8 +108,8 @@ say(struct client *k, enum outcome *how, const char *text)
 	}
 	if (e == NULL)
 		return a;
-	/* Nobody knows (08007), or its process has been shut out, is dead, or cannot reach a
-	 * node. */
+	/* Its outcome is unknown (08007), or its process has been fenced, is dead, or cannot reach
+	 * a node. */
 	bool out = strncmp(e, "08007", 5) == 0 || strncmp(e, "58030", 5) == 0;
 	/* Committed, and not known to be visible everywhere (40003): the session goes on. */
 	bool unseen = strncmp(e, "40003", 5) == 0;
@@ -141,7 +141,7 @@ sayf(struct client *k, enum outcome *how, const char *fmt, ...)
 	return say(k, how, text);
 }
 
-/* Looks at a table, and judges. Its tag; 0: there is none, or nobody knows. */
+/* Looks at a table, and judges. Returns its tag; 0 = there is none, or it is not known. */
 static unsigned
 look(struct client *k, unsigned name, enum outcome *how)
 {
@@ -272,7 +272,7 @@ do_create(struct client *k, unsigned name)
 	return how;
 }
 
-/* Begins a change: whose it is, 0: there is none. */
+/* Begins a change. Returns the tag of the table; 0 = there is none. */
 static unsigned
 begin_change(struct client *k, unsigned name, enum outcome *how)
 {
@@ -344,7 +344,7 @@ do_remove(struct client *k, unsigned name)
 	return how;
 }
 
-/* All rows are written anew, and mean the same. */
+/* Rewrites all rows; their values stay. */
 static enum outcome
 do_rewrite(struct client *k, unsigned name)
 {
@@ -446,7 +446,8 @@ body(struct cluster *c)
 	net_sim_faults(c->sim, false);
 	for (unsigned p = 1; p < c->procs; p++)
 		net_sim_crash_at(c->sim, c->place[p].net, 0);
-	net_sleep(w, 2 * LONG_PAUSE_NS); /* everybody goes on, and who died has been settled */
+	net_sleep(w, 2 * LONG_PAUSE_NS); /* all processes go on, and dead ones have been
+					  * recovered */
 	for (unsigned p = 0; p < c->procs; p++) {
 		struct txn_stats st;
 		txn_worker_stats(c->place[p].tw, &st);

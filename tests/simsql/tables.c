@@ -85,8 +85,7 @@ judge_table(struct judged *j, struct tables_found *out)
 		st = idx_walk(j->at->w, store->view->index, note_entry, j);
 	if (j->entries > 0)
 		qsort(j->entry, j->entries, sizeof *j->entry, by_address);
-	/* Half split by somebody dead, whom nobody has missed yet: the old half of it is shown,
-	 * too. */
+	/* Half split by a dead process, not yet noticed: the old half of it is also shown. */
 	out->half_split += shape.holder != 0;
 	for (size_t i = 1; shape.holder == 0 && i < j->entries; i++)
 		if (j->entry[i] == j->entry[i - 1])

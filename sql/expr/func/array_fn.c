@@ -57,7 +57,7 @@ comparable(const struct sql_row *r)
 		   cat_type_name(t));
 }
 
-/* The elements of the first argument; NULL: the answer is, too. */
+/* The elements of the first argument; if it is NULL, so is the answer. */
 static bool
 begin(struct sql_row *r, struct sql_elements *x)
 {

@@ -184,7 +184,7 @@ COMPARE(c_le, <=)
 COMPARE(c_gt, >)
 COMPARE(c_ge, >=)
 
-/* Patterns meet the blanks, too. */
+/* Patterns also match the blanks. */
 static bool
 c_like(struct sql_row *r)
 {

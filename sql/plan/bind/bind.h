@@ -197,7 +197,7 @@ struct bind_nest {
 	struct bind_cte *cte;
 };
 
-/* Of a subquery in an expression: the query outside, whose columns are seen, too. */
+/* Of a subquery in an expression: the outer query, whose columns are also visible. */
 struct bind_around {
 	struct bind *up;
 	struct sql_sub *sub;

@@ -64,7 +64,7 @@ static bool
 can_flatten(struct bind *b, const struct bind *child)
 {
 	bool missing = may_be_missing(b, b->from.item);
-	/* the query itself has a number, too; the items behind it need one at least */
+	/* the query itself also has a number; the items behind it need one at least */
 	if (!child->from.lazy || child->srf.all->sets > 0 ||
 	    b->from.tables + child->from.tables + b->from.items - b->from.item > SQL_TABLES_MAX)
 		return false;

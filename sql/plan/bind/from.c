@@ -31,8 +31,8 @@ sql_bind_child(struct bind *b, int position)
 	return child;
 }
 
-/* Queries inside of queries are executed by recursion, wherever they were written: so their height
- * has a limit, too. */
+/* Nested queries are executed by recursion, wherever they were written. So their height also has a
+ * limit. */
 bool
 sql_bind_deeper(struct bind *b, unsigned deep, int position)
 {

@@ -1,10 +1,10 @@
 /*
- * or.c -- what an OR says beyond its branches.
+ * or.c -- conditions that follow from an OR as a whole.
  *
  * (a AND b) OR (a AND c) is a AND (b OR c), also where NULLs are: so a becomes a condition of its
- * own, which may be the key of a join or go down to a scan. And where every branch says something
- * of table t alone, the OR of that is true of all of t's rows that matter: t's scan asks it, too,
- * if it cannot fail.
+ * own, which may be the key of a join or go down to a scan. If every branch has conditions on table
+ * t alone, the OR of those is true for all rows of t that matter: t's scan also evaluates it, if it
+ * cannot fail.
  */
 #include <sql/expr/expr_internal.h>
 #include <sql/plan/bind/bind.h>

@@ -45,7 +45,7 @@ table(struct refs *r, const struct ast_table *t, unsigned each)
 				r->said[k] += each;
 }
 
-/* A name that means something else inside is counted, too: once too often does no harm. */
+/* A name that has another meaning inside is also counted: to count once too often does no harm. */
 static void
 query(struct refs *r, const struct ast_select *q, unsigned each)
 {

@@ -159,7 +159,7 @@ unnest(struct bind *b, struct sql_node *child, unsigned cols, const uint8_t *set
 }
 
 /*
- * The columns that stand around elements in e go through, too: with[c] is where column c will be.
+ * The columns around the elements in e are also passed on: with[c] is the new place of column c.
  */
 static bool
 carry(struct bind *b, const struct sql_expr *e, struct sql_op_project *p, struct sql_expr **with)

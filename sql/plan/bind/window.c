@@ -385,7 +385,7 @@ sql_bind_window(struct bind *b, const struct ast_expr *e)
 	return reference(b, w->fns - 1, e->position);
 }
 
-/* Windows that are named and not used must make sense, too. */
+/* Windows that are named and not used must also be valid. */
 bool
 sql_bind_window_defs(struct bind *b, const struct ast_select *q)
 {

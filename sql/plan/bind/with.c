@@ -137,8 +137,8 @@ sql_bind_with_done(struct bind *b, const struct ast_with *w, struct sql_node *ro
 	for (unsigned i = 0; w != NULL && i < w->n; i++) {
 		struct bind_cte *c = b->nest.cte;
 		struct sql_cte *r = c->run;
-		if (c->later != NULL) { /* it was another of that name: but this one must make
-					 * sense, too */
+		if (c->later != NULL) { /* another one has that name; this one must be valid as
+					 * well */
 			b->nest.cte = c->next;
 			if (query(b, c->later, c) == NULL || !sql_bind_cte_names(b, c->later, c))
 				return false;
