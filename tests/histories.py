@@ -135,13 +135,13 @@ class Run:
             if c.stopped_until is not None and time.monotonic() > c.stopped_until:
                 c.p.send_signal(signal.SIGCONT)
                 c.stopped_until = None
-        # Who was stopped for long may have been shut out of the cluster: another one comes.
+        # A process that was stopped for long may have been fenced: another one replaces it.
         for c in self.clients:
             if c.stopped and not c.running() and c.killed_at is None:
                 c.stopped = False
                 self.clients.append(Client(self, len(self.clients), left))
         running = [c for c in self.clients if c.running() and c.stopped_until is None]
-        # Somebody always goes on, so that there is somebody to be held up.
+        # One process always goes on, so that the faults can hold it up.
         if len(running) < 2:
             return
         c = dice.choice(running)
@@ -157,7 +157,7 @@ class Run:
             self.stops += 1
 
     def wait(self, end):
-        """Everybody comes to an end; who does not is counted as stuck, and killed."""
+        """Every process must end; one that does not is counted as stuck, and killed."""
         for c in self.clients:
             if c.stopped_until is not None:
                 c.p.send_signal(signal.SIGCONT)
@@ -183,7 +183,7 @@ class Run:
         lines = []
         for part in parts:
             text = open(part).read() if os.path.exists(part) else ""
-            lines += text[:text.rfind("\n") + 1].splitlines()  # who was killed may have left half a line
+            lines += text[:text.rfind("\n") + 1].splitlines()  # a killed process may have left half a line
         head = {"history": 1, "model": MODEL[self.workload],
                 "level": PROMISED[(self.backend, self.level, self.cluster)]}
         if self.workload in TOTAL:
@@ -289,7 +289,7 @@ class Side:
         return out, "ERROR" not in out
 
     def own(self):
-        """What nobody else touches must be there to the row."""
+        """Rows that no other process touches must be there to the last one."""
         self.made += 1
         t = "side_%d_%d" % (self.number, self.made)
         n = self.dice.choice([20, 300, 2000])
@@ -363,7 +363,7 @@ class Side:
 
 
 def memory_comes_back(h, fabric):
-    """Nobody stands still any more: what was dropped can be used again."""
+    """No process stalls any more: the memory of dropped tables can be used again."""
     end = time.monotonic() + 15 * house.SLOW
     while True:
         r = h.do("CREATE TABLE after (id integer PRIMARY KEY, v text); "
@@ -525,7 +525,7 @@ def main():
 
     how = dict(workload=o.workload, level=o.level, cluster=o.cluster, seconds=o.seconds, processes=o.processes,
                sessions=o.sessions, seed=o.seed,
-               # Keys stay longer where somebody may have to wait for one.
+               # Keys stay longer if a process may have to wait for one.
                window_ms=2000 if o.kills or o.stops else 300)
     try:
         if o.backend == "namdb":

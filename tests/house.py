@@ -372,8 +372,8 @@ class Terminal:
 class House:
     """A run directory, a secret, and everything started in it; all gone at the end.
 
-    lease_ms: of its cluster; None: as the program has it. A long one, where a test is not about those who stand still:
-    on a machine that is busy with other tests a process may stand still for the usual one."""
+    lease_ms: of its cluster; None: the program's default. A long one, if a test is not about processes that stall:
+    on a machine that is busy with other tests a process may stall for longer than the default lease."""
 
     def __init__(self, nodes=0, size="64m", lease_ms=5000):
         self.lease = [] if lease_ms is None else ["--lease", str(lease_ms)]

@@ -8,7 +8,7 @@ usage: tests/kills.py [options]
   --round S          a new cluster, with the next load and level, every S seconds (default 60)
   --processes N      compute processes at a time (default 3)
   --sessions N       clients of each (default 2)
-  --seed N           who, when, for how long (default: the time)
+  --seed N           of the faults: which process, when, for how long (default: the time)
   --long S           the longest pause, once a round if it is long enough (default 10)
   --lease MS         of the cluster (default 100)
   --json             the figures as one JSON object instead of the table
@@ -111,7 +111,7 @@ class Faults(histories.Run):
             if now < next_at:
                 continue
             running = [c for c in self.clients if c.running() and c.frozen is None]
-            # Somebody always goes on, so that there is somebody to be held up.
+            # One process always goes on, so that the faults can hold it up.
             if len(running) < 2 or end - now < 3:
                 continue
             next_at = now + dice.uniform(0.3, 1.8)
@@ -133,7 +133,7 @@ class Faults(histories.Run):
         self.join(parts)
 
     def errand(self, victim):
-        """Somebody else goes for what it has locked."""
+        """Another process asks for the row that it has locked."""
         for c in self.clients:
             if c is not victim and c.running() and c.frozen is None:
                 try:
@@ -216,7 +216,7 @@ class Faults(histories.Run):
         return counts, errands
 
     def locks(self, errands):
-        """How long until the locks of those who stopped were gone, in ms; and how often that is not known."""
+        """How long until the locks of stopped processes were gone, in ms; and how often that is not known."""
         gone, later, unknown = {"kill": [], "stop": []}, [], 0
         for f in self.faults:
             if f.what != "kill" and (f.until - f.at) / 1e9 < 3 * self.lease:
@@ -224,7 +224,7 @@ class Faults(histories.Run):
             before = [what for t, what in f.client.held if t <= f.at]
             if not before or before[-1] != "h":
                 continue  # it held nothing
-            # Whoever was sent and stood still himself meanwhile, or was only starting, tells nothing.
+            # A process that was sent for the lock does not count if it stalled itself meanwhile, or was only starting.
             got = sorted(end - f.at for kind, row, begin, end, state, c in errands
                          if row == f.client.number and f.at <= begin <= f.at + self.lease / 2 * 1e9 and state == "00000"
                          and not any(g.client is c and g.at <= end and g.until >= f.at for g in self.faults))
@@ -279,7 +279,7 @@ class Faults(histories.Run):
         return quiet, around, long_, worst
 
     def recoveries(self):
-        """What those who settled the dead say of it: ms without a beat, to shut out, to settle."""
+        """What the recoverers of dead processes log: ms without a beat, to fence, to recover."""
         got = []
         for c in self.clients:
             got += [tuple(float(x) for x in m) for m in re.findall(
@@ -331,7 +331,7 @@ class Sum:
             if worst is not None and worst[0] > 2 * self.o.lease:
                 near = [(f.what, f.client.number, round((f.at - worst[1]) / MS), round((f.until - f.at) / MS)) for f in run.faults
                         if abs(f.at - worst[1]) < 1e9]
-                print("  the oldest: count %d of place %d, seen by process %d after %.0f ms; faults (who, ms from then, ms long): %s" % (
+                print("  the oldest: count %d of place %d, seen by process %d after %.0f ms; faults (process, ms from then, ms long): %s" % (
                     worst[5], worst[4], worst[3], worst[0], near))
 
     def figures(self):
@@ -363,7 +363,7 @@ class Sum:
         if oldest > (2 * f["lease_ms"] + (ages["quiet"]["p99"] or 0)) * factor:
             said.append("a snapshot was %.0f ms behind" % oldest)
         if self.wronged and factor == 1:
-            said.append("%d processes were shut out that had not stood still for half a lease" % len(self.wronged))
+            said.append("%d processes were fenced that had not stalled for half a lease" % len(self.wronged))
         return said
 
     def table(self):
@@ -378,7 +378,7 @@ class Sum:
         line("locks gone", f["locks_gone_leases"], "leases of %.0f ms" % f["lease_ms"])
         line("  of the killed", f["locks_gone_killed_ms"], "ms")
         line("  of the stopped", f["locks_gone_stopped_leases"], "leases")
-        line("  for who came second", f["locks_gone_second_leases"], "leases")
+        line("  for the second waiter", f["locks_gone_second_leases"], "leases")
         line("shut out and settled in", f["recovery_ms"], "ms")
         line("snapshot age, quiet", f["snapshot_age_ms"]["quiet"], "ms")
         line("snapshot age, around faults", f["snapshot_age_ms"]["around_faults"], "ms")
@@ -449,7 +449,7 @@ class Holders:
         said = waiter.read_until(b"waited-%d\n" % i, 20 + 2 * self.o.lease / 1000)
         took = (time.monotonic() - at) * 1000
         if "ERROR" in said:
-            self.bad.append("round %d: who waited was told: %s" % (i, said.strip()[-300:]))
+            self.bad.append("round %d: the waiter was told: %s" % (i, said.strip()[-300:]))
         if what == signal.SIGKILL:
             self.killed.append(took)
         else:
@@ -481,7 +481,7 @@ class Holders:
                 self.one(h, waiter, signal.SIGSTOP, o.holders + i)
             total = first.value("SELECT sum(n) FROM held")
             if total != str(o.holders + o.pauses):
-                self.bad.append("the rows hold %s; %d updates were answered, and nobody else committed" % (total, o.holders + o.pauses))
+                self.bad.append("the rows hold %s; %d updates were answered, and no other process committed" % (total, o.holders + o.pauses))
         return self
 
     def figures(self):

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""life.py -- the life around the commits, with real processes: who is disturbed, who dies, what becomes of the memory?
+"""life.py -- troubles of real processes: which others are disturbed, which die, and is all memory found again?
 
 usage: tests/life.py PROOF [options]
 
   busy        a machine that is busy with other work: busy loops beside idle and working shells, and a shell that holds a lock is killed
-              now and then. Nobody else ends, or is refused with 57P01
+              now and then. No other process ends, or is refused with 57P01
   memory      a small node under updates, DROP TABLE, crashes, and a snapshot that stays open: memory in use does not grow, 53100 never comes
   sweep       an idle shell is killed beside a large table, another shell inserts: it lives, and is served
-  resets      over tcp one connection after the other breaks under load, the home node's too: nobody is recovered, nobody ends
-  silence     over tcp nothing of what some processes say arrives for 2 s, as behind a firewall that forgot them: nobody is recovered
-  leave       a shell deletes a million rows and ends, with all their memory in its hands: it ends soon, disturbs nobody, and
-              others can use the memory
-  drop        ten shells delete and update the rows of a table that another drops; what is made of its memory is read to the last row
-  value       a value of 200 MB on a node of which nothing but single extents is free
-  asleep      idle shells stand still for 20 s beside a load that commits as fast as it can; a table made meanwhile is there for them
+  resets      over tcp one connection after the other breaks under load, also the home node's: no process is recovered, none ends
+  silence     over tcp no message of some processes arrives for 2 s, as behind a firewall that forgot them: no process is recovered
+  leave       a shell deletes a million rows and ends, with all their memory at hand: it ends soon, disturbs no other, and others
+              can use the memory
+  drop        ten shells delete and update the rows of a table that another drops; the rows that its memory then holds are all read
+  value       a value of 200 MB on a node that has only single extents free
+  asleep      idle shells stall for 20 s beside a load that commits as fast as it can; they see a table made meanwhile
 
   --seconds N     how long (busy: 600; resets: 120; asleep: 20)
   --table-mb N    the large table (busy: 2048; sweep: 1536)
@@ -29,7 +29,7 @@ usage: tests/life.py PROOF [options]
   --seed N        of resets
   --json          the figures as one JSON object instead of the table
 
-Exit code 0: nothing is wrong; 1: something is, it says what; 2: it could not be run. tests/process/test_life_*.py are the short forms.
+Exit code 0: nothing is wrong; 1: something is wrong, and is printed; 2: it could not run. tests/process/test_life_*.py are the short forms.
 """
 import argparse
 import json
@@ -50,7 +50,7 @@ CONFLICTS = {"40001", "40P01", "55P03"}
 
 
 class Figures(dict):
-    """What was measured, by name, and `wrong`: what must not be, in words."""
+    """The measurements, by name, and `wrong`: the violations, in words."""
 
     def __init__(self, proof):
         super().__init__(proof=proof, wrong=house.Wrong())
@@ -429,7 +429,7 @@ def sweep(table_mb=1536, rounds=3, lease=500, fabric="auto"):
         h.node(1, size="%dm" % (table_mb * 3 // 2 + 512))
         first = h.shell(fabric=fabric)
         rows = fill(first, "big", table_mb)
-        watcher = h.shell(fabric=fabric)  # it sees to it that others who stand still are taken for dead
+        watcher = h.shell(fabric=fabric)  # it fences and recovers others that stall
         watcher.ok("SELECT count(*) FROM big WHERE id < 10")
 
         def turn(me):
@@ -478,7 +478,7 @@ def resets(seconds=120, lease=None, seed=1, every=0.5):
         first = h.shell(fabric="tcp")
         first.ok("CREATE TABLE acc (id integer PRIMARY KEY, n bigint NOT NULL)")
         first.ok("INSERT INTO acc SELECT i, 0 FROM generate_series(0, 19) i")
-        h.env["NAMDB_LOG"] = "info"  # those who settle somebody say so
+        h.env["NAMDB_LOG"] = "info"  # recoverers log each recovery
         low, high = [0] * 4, [0] * 4
 
         def turn(me):
@@ -509,7 +509,7 @@ def resets(seconds=120, lease=None, seed=1, every=0.5):
         settled = settled_lines(words)
         f["recovered"] = len(settled)
         if settled:
-            f.wrong("a process was recovered that nobody killed:", settled[0])
+            f.wrong("a process was recovered that was not killed:", settled[0])
         for w in workers:
             if w.shell.p.poll() is None:
                 w.shell.close()
@@ -531,7 +531,7 @@ def silence(rounds=5, seconds=2.0, lease=None):
         h.env["NAMDB_LOG"] = "info"
 
         def turn(me):
-            # Own rows: who hears nothing cannot be waited for.
+            # Own rows: no process must wait for one that hears nothing.
             me.do("UPDATE acc SET n = n + 1 WHERE id = %d" % me.number)
             time.sleep(0.005)
         workers = [Worker(("behind" if i < 2 else "beside") + " the silence, %d" % i,
@@ -559,7 +559,7 @@ def silence(rounds=5, seconds=2.0, lease=None):
         if settled:
             f.wrong("a process was recovered that lived:", settled[0])
         if max(workers[0].took + [0]) < seconds * 0.8 and not f["wrong"]:
-            f.wrong("nobody noticed the silence, so this proves nothing")
+            f.wrong("no process noticed the silence, so this proves nothing")
         for p in proxies:
             p.close()
     return f
@@ -644,7 +644,7 @@ def drop(rounds=30, fabric="auto", lease=None, shells=10):
                     w.start()
             time.sleep(0.3)
             until_gone = time.monotonic() + 30 * house.SLOW
-            while True:  # DROP waits for nobody for ever
+            while True:  # DROP never waits for ever
                 out = owner.do("DROP TABLE victim", 60)
                 if "ERROR" not in out:
                     break

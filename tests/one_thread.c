@@ -2,8 +2,8 @@
  * one_thread.c -- preloaded into the release build's tests with the label one-thread: the label is
  * true, or the test fails.
  *
- * ./go test leaves these tests out under the thread sanitizer. A thread that somebody starts in one
- * of them ends the program.
+ * ./go test leaves these tests out under the thread sanitizer. If one of them starts a thread, the
+ * program ends.
  */
 #include <pthread.h>
 #include <stdlib.h>

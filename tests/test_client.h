@@ -21,7 +21,7 @@ struct test_client {
 	enum cat_type type[64];
 	const char *copy; /* input for COPY FROM STDIN */
 	size_t copy_len, copy_piece;
-	bool names; /* column names, too */
+	bool names; /* also column names */
 	char notice[400];
 };
 

@@ -62,7 +62,7 @@ old_rules(void **state)
 	for (unsigned i = 0; i < 2; i++) {
 		char begin[100];
 		snprintf(begin, sizeof begin, "begin isolation level %s; select count(*) from o", level[i]);
-		/* its rows are locked when it commits, so nobody waits for it */
+		/* its rows are locked when it commits, so no session waits for it */
 		says(&b, begin, "BEGIN1; SELECT 1");
 		says(&b, "insert into o values (2, null)", "INSERT 0 1");
 		says(&a, "alter table o alter v set not null", "ALTER TABLE");
@@ -154,7 +154,7 @@ writers_wait(void **state)
 	test_client_close(&b);
 }
 
-/* Rows that are written anew while others write: none is lost, and none comes twice. */
+/* Rows that are rewritten while other sessions write: none is lost, and none comes twice. */
 static void
 rewritten(void **state)
 {
@@ -208,9 +208,9 @@ rewritten(void **state)
 	usleep(20000);
 	char mine[300];
 	snprintf(mine, sizeof mine, "%s", ask(&a, "alter table q add x int"));
-	const char *his = wait_for(&l), *dead = "ERROR 40P01: deadlock detected";
-	assert_true((strcmp(mine, dead) == 0) + (strcmp(his, dead) == 0) == 1);
-	assert_true((strcmp(mine, "ALTER TABLE") == 0) + (strcmp(his, "ALTER TABLE") == 0) == 1);
+	const char *theirs = wait_for(&l), *dead = "ERROR 40P01: deadlock detected";
+	assert_true((strcmp(mine, dead) == 0) + (strcmp(theirs, dead) == 0) == 1);
+	assert_true((strcmp(mine, "ALTER TABLE") == 0) + (strcmp(theirs, "ALTER TABLE") == 0) == 1);
 	ask(&a, "rollback");
 	ask(&b, "rollback");
 	says(&a, "drop table r, q", "DROP TABLE");
@@ -270,8 +270,8 @@ elsewhere(void **state)
 	test_client_close(&a);
 }
 
-/* What another transaction committed after the snapshot is not dropped unseen, and who is writing
- * is waited for. */
+/* A drop waits for writers, and does not drop rows unseen that another transaction committed after
+ * the snapshot. */
 static void
 dropped_unseen(void **state)
 {
@@ -294,7 +294,7 @@ dropped_unseen(void **state)
 		says(&a, drop, LOST);
 		says(&a, "rollback", "ROLLBACK");
 		says(&a, "select * from d", "1|2; SELECT 1");
-		/* a row that came meanwhile counts, too */
+		/* a row that came meanwhile also counts */
 		says(&a, text, "BEGIN1|2; SELECT 1");
 		says(&b, "insert into d values (2, 2)", "INSERT 0 1");
 		says(&a, drop, LOST);
@@ -372,7 +372,7 @@ truncated(void **state)
 	test_client_close(&b);
 }
 
-/* ---- everybody at once ----------------------------------------------------------------------- */
+/* ---- all at once ----------------------------------------------------------------------- */
 
 struct busy {
 	struct test_client t;
@@ -449,7 +449,7 @@ read_all(struct busy *b, unsigned i, char *buf, size_t max)
 }
 
 static void
-everybody(void **state)
+all_at_once(void **state)
 {
 	(void)state;
 	enum { WRITERS = 3, READERS = 1, ROUNDS = 12 };
@@ -572,7 +572,7 @@ main(void)
 		cmocka_unit_test(elsewhere),
 		cmocka_unit_test(dropped_unseen),
 		cmocka_unit_test(truncated),
-		cmocka_unit_test(everybody),
+		cmocka_unit_test(all_at_once),
 		cmocka_unit_test(remembered_pages),
 	};
 	return cmocka_run_group_tests(tests, cluster_setup, cluster_teardown);

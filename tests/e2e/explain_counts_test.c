@@ -149,9 +149,9 @@ rows(void *arg, const struct sql_batch_view *b)
 static void
 plain(struct sql_session *s, const char *text)
 {
-	static const struct sql_sink nobody;
+	static const struct sql_sink silent;
 	struct cat_err err;
-	if (!sql_execute(s, text, strlen(text), &nobody, &err)) {
+	if (!sql_execute(s, text, strlen(text), &silent, &err)) {
 		fprintf(stderr, "%s: %s %s\n", text, err.sqlstate, err.text);
 		abort();
 	}

@@ -1,9 +1,9 @@
 /*
  * hang_test.c -- a worker's thread that does not come back between claim and mark, while its
- * process's heart beats: blocked, the process gives up, so that others can settle it; computing, it
- * does not, however long that takes.
+ * process's heart beats. If the thread is blocked, the process gives up, so that others can recover
+ * it. If it computes, the process does not, however long that takes.
  *
- * Real threads; what the others do then is txn/hang_test.c's, in virtual time.
+ * Real threads; txn/hang_test.c has what the others do then, in virtual time.
  */
 #include <setjmp.h>
 #include <stdarg.h>

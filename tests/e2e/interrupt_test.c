@@ -83,7 +83,7 @@ fill(struct test_client *t)
 }
 
 static bool
-nobody(void *arg, const struct sql_batch_view *b)
+rows_nowhere(void *arg, const struct sql_batch_view *b)
 {
 	(void)arg, (void)b;
 	return true;
@@ -100,7 +100,7 @@ nowhere(void *arg, const char *bytes, size_t len)
 static const char *
 ended(struct test_client *t, const char *text, double *ms)
 {
-	const struct sql_sink sink = { .rows = nobody, .copy_out = nowhere };
+	const struct sql_sink sink = { .rows = rows_nowhere, .copy_out = nowhere };
 	uint64_t from = nam_clock_ns();
 	bool ok = cn_exec(t->s, text, strlen(text), &sink, &t->err);
 	*ms = (double)(nam_clock_ns() - from) / 1e6;

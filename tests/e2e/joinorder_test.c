@@ -119,8 +119,8 @@ rows_through(struct test_client *t, const char *q)
 }
 
 /*
- * The smallest table meets the big one in a column of two values, the other in a column of 5,000:
- * who begins with the smallest pair of tables goes through 20,000 rows for each of its rows.
+ * The smallest table meets the big one in a column of two values, the other in a column of 5,000: a
+ * plan that begins with the smallest pair of tables goes through 20,000 rows for each of its rows.
  */
 static void
 beats_greedy(void **state)

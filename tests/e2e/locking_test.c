@@ -119,8 +119,8 @@ beside(void **state)
 	    "'c')",
 	    "CREATE TABLE INSERT 0 3");
 	says(&b, "select sum(v) from t", "60; SELECT 1");
-	/* who changes the row waits; who locks it sees what became of it, and asks the condition
-	 * again */
+	/* a writer of the row waits; a session that locks it sees its new version, and evaluates
+	 * the condition again */
 	says(&a, "begin; select v from t where id = 1 for update", "BEGIN10; SELECT 1");
 	start(&l, &b, "update t set v = v + 1 where id = 1");
 	usleep(20000);
@@ -165,8 +165,8 @@ beside(void **state)
 	usleep(20000);
 	char mine[300];
 	snprintf(mine, sizeof mine, "%s", ask(&a, "select v from t where id = 2 for update"));
-	const char *his = wait_for(&l), *dead = "ERROR 40P01: deadlock detected";
-	assert_true((strcmp(mine, dead) == 0) + (strcmp(his, dead) == 0) == 1);
+	const char *theirs = wait_for(&l), *dead = "ERROR 40P01: deadlock detected";
+	assert_true((strcmp(mine, dead) == 0) + (strcmp(theirs, dead) == 0) == 1);
 	ask(&a, "rollback");
 	ask(&b, "rollback");
 	/* one's own commit is no lock, even while it is still being written down */

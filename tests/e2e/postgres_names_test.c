@@ -1,5 +1,5 @@
-/* postgres_names_test.c -- what PostgreSQL 15 has and namdb has not says so (0A000); what nobody
- * has does not exist. */
+/* postgres_names_test.c -- a name that PostgreSQL 15 has and namdb has not is 0A000; a name that
+ * neither has does not exist. */
 #include "golden.h"
 
 static const struct golden all[] = {
@@ -44,7 +44,7 @@ static const struct golden all[] = {
 	{ "select 1 @@ 2", "ERROR 42883: operator does not exist: integer @@ integer" },
 	{ "select 1 | 1.5", "ERROR 42883: operator does not exist: integer | numeric" },
 	{ "select 'a' + 'b'", "ERROR 42725: operator is not unique: unknown + unknown" },
-	/* nobody has it; parts and neighbours of names in the list are no names */
+	/* neither has it; parts and neighbours of names in the list are no names */
 	{ "select nosuch(1)", "ERROR 42883: function nosuch(integer) does not exist" },
 	{ "select to_tsvecto('a')", "ERROR 42883: function to_tsvecto(unknown) does not exist" },
 	{ "select \"int4,int4\"(1)", "ERROR 42883: function int4,int4(integer) does not exist" },

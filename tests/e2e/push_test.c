@@ -188,7 +188,7 @@ static const struct golden flat[] = {
 	    "5|4005|6; UPDATE 1" },
 	{ "delete from t using v where v.id = t.id and v.a1 = 10 and t.id < 20 returning v.b",
 	    "x9;x19; DELETE 2" },
-	/* names inside are nobody's */
+	/* names inside are not visible */
 	{ "select t.id from v join u on true", "ERROR 42P01: missing FROM-clause entry for table \"t\"" },
 	{ "select id from v x, v where v.id = 1", "ERROR 42702: column reference \"id\" is ambiguous" },
 	{ "select v.b from v t, v where t.id = v.id and v.id = 1", "x1; SELECT 1" },
@@ -251,7 +251,7 @@ static const struct golden with[] = {
 	    "7;17; UPDATE 2" },
 };
 
-/* What nobody asks for is not read: VERBOSE says what is. */
+/* Columns that no operator needs are not read: VERBOSE shows those that are. */
 static const struct golden unasked[] = {
 	{ "create table t (id int primary key, a int, b text)", "CREATE TABLE" },
 	{ "insert into t select i, i % 10, 'x' || i from generate_series(1, 1000) i", "INSERT 0 1000" },

@@ -68,7 +68,7 @@ static const struct golden list[] = {
 	{ "begin; savepoint a; insert into t values (12, 1); release a; commit; select a from t where id = "
 	  "12",
 	    "BEGIN SAVEPOINT INSERT 0 1 RELEASE COMMIT1; SELECT 1" },
-	/* settings go back, too */
+	/* settings go back as well */
 	{ "begin; set lock_timeout = 5; savepoint a; set lock_timeout = 6; rollback to a; show lock_timeout; "
 	  "rollback; "
 	  "show lock_timeout",
@@ -140,7 +140,7 @@ beside_each_other(void **state)
 	assert_string_equal(ask(&b, "insert into t values (3, 30)"), "INSERT 0 1");
 	assert_string_equal(ask(&b, "update t set a = 11 where id = 1"),
 	    "ERROR 55P03: canceling statement due to lock timeout");
-	/* a failure frees what came after the savepoint, too */
+	/* a failure also frees what came after the savepoint */
 	assert_string_equal(
 	    ask(&a, "update t set a = a / (a - a) where id = 2"), "ERROR 22012: division by zero");
 	assert_string_equal(ask(&b, "update t set a = 22 where id = 2"), "UPDATE 1");

@@ -1,6 +1,6 @@
 /*
  * semijoin_test.c -- subqueries of WHERE as joins: when they become one, where it stands, NULLs,
- * errors nobody asked for.
+ * errors of rows that the query does not need.
  */
 #include "golden.h"
 
@@ -93,7 +93,7 @@ static const struct golden statements[] = {
 	    "Cond: (o.id = few.id);      -> Seq Scan on o;      -> Seq Scan on few;    -> Project;      -> "
 	    "Seq Scan on l; EXPLAIN" },
 
-	/* an error that a row makes which is asked for by nobody */
+	/* an error of a row that the query does not need */
 	{ "create table z (k int, d int)", "CREATE TABLE" },
 	{ "insert into z values (1, 1), (2, 1), (9, 0)", "INSERT 0 3" },
 	{ "select count(*) from few where exists (select 1 from z where z.k = few.k and 1 / z.d = 1)",

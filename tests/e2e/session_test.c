@@ -70,10 +70,10 @@ deadlock(void **state)
 	usleep(20000);
 	char mine[300];
 	snprintf(mine, sizeof mine, "%s", ask(&a, "update dl set v = 1 where id = 2"));
-	const char *his = wait_for(&l);
+	const char *theirs = wait_for(&l);
 	const char *dead = "ERROR 40P01: deadlock detected";
-	assert_true(strcmp(mine, dead) == 0 || strcmp(his, dead) == 0);
-	assert_true(strcmp(mine, "UPDATE 1") == 0 || strcmp(his, "UPDATE 1") == 0);
+	assert_true(strcmp(mine, dead) == 0 || strcmp(theirs, dead) == 0);
+	assert_true(strcmp(mine, "UPDATE 1") == 0 || strcmp(theirs, "UPDATE 1") == 0);
 	ask(&a, "commit");
 	ask(&b, "commit");
 	says(&a, "drop table dl", "DROP TABLE");
@@ -303,7 +303,7 @@ hurtful(void **state)
 	says(&t, rows, "INSERT 0 59999");
 	free(rows);
 	says(&t, "select count(*), min(v) from h", "60000|-59999; SELECT 1");
-	/* an answer that nobody waits for */
+	/* an answer without a reader */
 	struct later l;
 	start(&l, &t, "select count(*) from h a, h b, h c where a.v + b.v < c.v");
 	usleep(100000);
@@ -459,7 +459,7 @@ prepared_body(const struct cn_place *place, void *arg)
 	d[0] = (struct cat_datum){ .type = CAT_TEXT, .v.s = { "k", 1 } };
 	CHECK(sql_run(s, sel, d, 1, &sink, &err) && sum.last == 42);
 	CHECK(sql_stmt_params(sel, &type) == 1 && type[0] == CAT_TEXT);
-	/* but its columns were told to somebody */
+	/* but the client was told its columns */
 	const char *other = "alter table pp alter t type text";
 	CHECK(sql_execute(s, other, strlen(other), &sink, &err));
 	CHECK(!sql_run(s, sel, d, 1, &sink, &err) && strcmp(err.sqlstate, "0A000") == 0);

@@ -78,7 +78,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char in[256];
 	if (size < 2)
 		return -1;
-	if (runs++ % 5000 == 0) { /* sequence and garbage begin anew */
+	if (runs++ % 5000 == 0) { /* sequence and garbage start over */
 		if (runs > 1)
 			stop();
 		else

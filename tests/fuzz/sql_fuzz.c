@@ -17,8 +17,8 @@ size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t one_size, const uint
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
 
 enum {
-	FRESH_TABLES = 128, /* texts after which the tables are made anew: most mutations of
-			     * DROP and DELETE work */
+	FRESH_TABLES = 128, /* texts after which the tables are made again, because most mutations
+			     * of DROP and DELETE work */
 	FRESH_CLUSTER =
 	    20000 /* texts after which everything is: schemas and sequences are never given back in
 		   * full */
@@ -167,7 +167,7 @@ tables(void)
 }
 
 static void
-anew(void)
+start_over(void)
 {
 	if (session != NULL)
 		stop();
@@ -201,7 +201,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (runs == 0)
 		atexit(stop);
 	if (full || runs % FRESH_CLUSTER == 0 || (runs % FRESH_TABLES == 0 && !tables()))
-		anew();
+		start_over();
 	/* No statement takes long, or much. */
 	must("SET statement_timeout = 300; SET namdb.statement_memory = '200MB'; RESET namdb.process_memory");
 	copy = behind != NULL ? behind + 2 : "";

@@ -2,7 +2,7 @@
 """One client of several is stopped for two seconds: the others' snapshots, under both ways to hand out commit ids.
 
 In virtual time the bounds are bench/oracle_test.c's. Here are real processes on a machine that may be busy: the
-lease is longer, so that only who is stopped loses it, and bounds leave room.
+lease is longer, so that only the stopped process loses it, and bounds leave room.
 """
 import json
 import os
@@ -17,7 +17,7 @@ from house import House, check, contains, run, same
 PAUSE_S = 2
 LEASE_MS = 500
 ROOM_MS = 900  # for recovery, and for a machine that does something else
-TRIES = 3      # somebody who was not stopped may still have had no turn for a lease, or those who watch not enough of them
+TRIES = 3      # a process that was not stopped may still have had no turn for a lease, or the watching ones not enough turns
 
 
 def oracle(h, *args):
@@ -56,7 +56,7 @@ def stopped(h, fabric, moment):
 
 
 def test_stopped_with_a_claim_over_shm():
-    """The node's memory is mapped by who is stopped: it is killed."""
+    """The stopped process maps the node's memory, so it is killed."""
     with House() as h:
         m = stopped(h, "shm", "claim")
         check(m["fetch_add_claim_age_ms"] > LEASE_MS * 0.7, "it was in the way until its lease was over", m)

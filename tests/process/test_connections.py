@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Connections that are reset one at a time, all at once, or silent for a while, home's included: nobody is recovered, nobody ends."""
+"""Connections that are reset one at a time, all at once, or silent for a while, home's included: no process is recovered, none ends."""
 import os
 import random
 import re
@@ -60,7 +60,7 @@ def load(h, n, disturb):
         same(int(w.s.value("SELECT n FROM t WHERE id = %d" % w.number)), w.ok, "what was answered, and nothing else")
         check(set(w.errors) <= {"58030", "40001"}, "clear errors:", sorted(set(w.errors)))
     for node in h.nodes:
-        check("is fenced" not in node.text(), "nobody is recovered:", node.text())
+        check("is fenced" not in node.text(), "no process is recovered:", node.text())
     print("  %d commits, %d errors; the longest statement took %.2f s" % (
         sum(w.ok for w in workers), sum(len(w.errors) for w in workers), max(w.longest for w in workers)))
     for w in workers:
@@ -148,7 +148,7 @@ class Net:
 
 
 def test_silence_of_a_network():
-    """Packets are lost for two seconds: what TCP sends again comes later still. The default lease is 3 s; nobody is shut out."""
+    """Packets are lost for two seconds, and TCP sends them again later still. The default lease is 3 s; no process is fenced."""
     with House() as h:
         net, started = Net(), []
         try:

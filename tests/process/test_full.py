@@ -35,7 +35,7 @@ def ways_out(fabric, nodes):
             others = [h.shell(fabric=fabric) for _ in range(3)]
             for i, o in enumerate(others):
                 o.ok("DELETE FROM a WHERE k = %d" % (n - 1 - i))
-            # One who has just come, and the one who filled it, by turns.
+            # A shell that has just come, and the one that filled it, by turns.
             who = (others[0], s, others[1])[turn]
             who.ok("TRUNCATE a" if turn < 2 else "DROP TABLE a", timeout=60)
             for o in others:

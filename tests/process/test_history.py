@@ -26,10 +26,10 @@ def judged(name, conflicts=True):
         same(rc, 0, words)
         same(run.stuck, 0, "clients that did not come to an end")
         check(set(states) <= BEATEN, "only another transaction may be in the way:", states)
-        check(what["info"] == 0, "nobody was killed, so everybody knows how it ended", words)
+        check(what["info"] == 0, "no process was killed, so every client knows how its transactions ended", words)
         check(what["ok"] >= 50, "too little happened:", words)
         if conflicts:
-            check(sum(states.values()) > 0, "nobody was in anybody's way, so this proves nothing", words)
+            check(sum(states.values()) > 0, "no client was in another's way, so this proves nothing", words)
         return what["holds"]
     return use
 
@@ -60,7 +60,7 @@ def test_repeatable_read():
 
 
 def test_repeatable_read_for_all():
-    """With visibility = cluster nobody in any process is behind what was answered."""
+    """With visibility = cluster no session of any process is behind what was answered."""
     namdb("tcp", "rr", cluster=True)
 
 

@@ -25,7 +25,7 @@ def short_form(fabric):
     total.table()
     f = total.figures()
     same(total.bad, [], "what is wrong")
-    # Nobody promises us a processor: what is asserted of the slowest has a margin, the median has not.
+    # The test may get no processor for a while: the bound of the slowest has a margin, that of the median has none.
     same(total.beyond(10), [], "beyond ten times the bounds")
     locks = f["locks_gone_leases"]
     # Under sanitizers the leases are seconds: there it is the sanitizer that judges, and the histories.
@@ -80,7 +80,7 @@ def test_short_pause_is_no_news():
 
 
 def test_shut_out_over_tcp_is_told():
-    """Who stood still for longer than his lease hears so, in one line and one error, and his program ends with code 1."""
+    """If a shell stalls for longer than its lease, it prints one line and one error, and ends with code 1."""
     with House(nodes=2) as h:
         a, b = lock_of("tcp", h)
         b.p.send_signal(signal.SIGSTOP)
@@ -92,7 +92,7 @@ def test_shut_out_over_tcp_is_told():
         same(b.p.returncode, 1, "its exit code")
         said = b.p.stdout.read().decode()
         same(said.count("ERROR:  57P01: this process "), 1, said)
-        # It was cut off while it stood still, or was asked when it woke: each has its own words.
+        # It was fenced while it stalled, or was asked when it woke: each has its own words.
         check(re.search("was silent for longer than its lease|its heart had not beaten for too long", said), said)
         contains(said, "HINT:  Uncommitted work has been rolled back. Connect again")
         same(said.splitlines()[-1], "namdb: this shell ends, because its process has been fenced from the cluster")
@@ -100,7 +100,7 @@ def test_shut_out_over_tcp_is_told():
             check(never not in said, never, "is said:", said)
         same(a.value("SELECT v FROM t WHERE k = 1"), "11", "what it had not committed is not there")
         c = h.shell(fabric="tcp")
-        same(c.value("SELECT v FROM t WHERE k = 1"), "11", "who comes anew")
+        same(c.value("SELECT v FROM t WHERE k = 1"), "11", "a new shell")
 
 
 def test_typed_at_it_connects_anew():

@@ -155,7 +155,7 @@ def python(code, where, env, **more):
 
 
 def test_the_host_is_told_of_the_end():
-    """A program that stood still for longer than the lease hears so by its callback, and its statements by 57P01."""
+    """If a program stalls for longer than the lease, its callback is called, and its statements end with 57P01."""
     _, env = example(h)
     h.do("CREATE TABLE told (k integer PRIMARY KEY, v integer); INSERT INTO told VALUES (1, 1)").ok()
     code = """
@@ -209,10 +209,10 @@ print("end")
 
 
 def test_fork():
-    """A child gets a clear error and harms nobody; it may open its own."""
+    """A child gets a clear error and harms no other process; it may open its own handle."""
     _, env = example(h)
     h.do("CREATE TABLE forked (k integer)").ok()
-    other = h.shell(fabric="tcp")  # somebody who stays, and settles what the killed child leaves
+    other = h.shell(fabric="tcp")  # a process that stays, and recovers the killed child
     same(other.value("SELECT count(*) FROM forked"), "0")
     code = """
 db, st = opened(), ctypes.c_void_p()

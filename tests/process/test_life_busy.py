@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A machine that is busy with other work for half a minute: nobody is killed for it. The long form is tests/life.py busy."""
+"""A machine that is busy with other work for half a minute: no process is killed for it. The long form is tests/life.py busy."""
 import os
 import sys
 

@@ -17,9 +17,9 @@ def holders(fabric):
     got.table()
     f = got.figures()
     same(got.bad, [], "what is wrong")
-    # A busy machine has its say in the slowest; but nobody waits for the lease of one whose death is known.
+    # A busy machine delays the slowest; but no process waits for the lease of one whose death is known.
     check(f["killed_ms"]["p50"] <= 50 * house.SLOW, "locks of the killed are free within 50 ms:", f["killed_ms"])
-    check(f["killed_ms"]["max"] < LEASE_MS * 0.8, "nobody waits for the lease of the dead:", f["killed_ms"])
+    check(f["killed_ms"]["max"] < LEASE_MS * 0.8, "no process waits for the lease of a dead one:", f["killed_ms"])
     check(0.85 * LEASE_MS <= f["stopped_ms"]["p50"] <= 2 * LEASE_MS, "one that stands still has a lease:", f["stopped_ms"])
 
 

@@ -22,7 +22,7 @@ def rounds(fabric, loads):
         kills += f["kills"]
         # Kill or stop: dice. On a slow build there are few of both in one round.
         check(f["ok"] >= 50 and f["kills"] + f["stops"] >= 1 and (f["resets"] >= 1 or fabric == "shm"), "too little happened:", f)
-    check(kills >= 1, "nobody was killed")
+    check(kills >= 1, "no process was killed")
 
 
 def test_tcp():

@@ -75,7 +75,7 @@ def test_short_and_wrong_lists_shm():
 # ---- strangers at the door ----
 
 def test_silent_strangers():
-    """Connections that say nothing keep nobody out who knows the secret."""
+    """Silent connections do not keep out a process that knows the secret."""
     with House(nodes=1) as h:
         h.do("CREATE TABLE t (id integer PRIMARY KEY); INSERT INTO t VALUES (1)").ok()
         strangers = []

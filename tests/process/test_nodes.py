@@ -64,7 +64,7 @@ def test_short_or_wrong_lists_touch_nothing():
         # The stranger is still free, and a cluster by itself when it is asked to be one.
         same(h.do("SELECT count(*) FROM nam_tables WHERE name = 't'", storage=stranger).value(), "0")
         one_line(h.do("SELECT 1", storage=full + "," + stranger).fails(1), "9")
-        # Of a cluster whose other nodes are gone for good, what is left can be begun anew.
+        # If the other nodes of a cluster are gone for good, the rest can be made a new cluster.
         for n in h.nodes[:2]:
             n.kill()
         one_line(h.do("SELECT 1", storage=three).fails(1), one, two, "restart")
@@ -319,7 +319,7 @@ def killed_node(fabric):
         took = time.monotonic() - t0
         print("  %s: 58030 after %.2f s" % (fabric, took))
         check(took < 20 * house.SLOW, "it does not hang")
-        same(s.value("SELECT 1 + 1"), "2", "a statement without tables needs nobody")
+        same(s.value("SELECT 1 + 1"), "2", "a statement without tables needs no node")
         s.fails("SELECT count(v) FROM t", "58030")
         s.do("ROLLBACK")
         s.close()
@@ -404,7 +404,7 @@ def test_home_back_empty_is_noticed_by_who_knew_it():
 
 
 def test_connections_break_and_the_session_goes_on():
-    """The node is there all the time, and so is what lies on it; only who is in the middle of something is told."""
+    """The node and its data are there all the time; only a process in the middle of a statement is told."""
     with House(nodes=2) as h:
         p = Proxy(h.nodes[1])
         s = h.shell(fabric="tcp", storage=h.nodes[0].address + "," + p.address)

@@ -14,7 +14,7 @@ import house
 from house import House, check, same, until
 
 ACCOUNTS, TOTAL = 6, 6000
-LEASE = 0.1 if house.SLOW == 1 else 0.5  # nobody who works is to lose it
+LEASE = 0.1 if house.SLOW == 1 else 0.5  # no working process is to lose it
 
 
 class Mover:

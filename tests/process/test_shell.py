@@ -207,7 +207,7 @@ def stopped_shell(h):
         t.expect(r"Stopped")
         t0 = time.monotonic()
         h.sql("-c", "UPDATE stopped SET n = n + 10", fabric=fabric).ok()
-        check(time.monotonic() - t0 < 5 * house.SLOW, "nobody waits for it")
+        check(time.monotonic() - t0 < 5 * house.SLOW, "no shell waits for it")
         t.send("fg\n")
         t.expect(r"=> ?$")
         t.send("SELECT 'n is ' || n AS s FROM stopped;\n")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Histories of the simulated cluster, with its timestamps, before `namdb check`: the judge that shares no code with anybody."""
+"""Histories of the simulated cluster, with its timestamps, before `namdb check`: the judge that shares no code with them."""
 import json
 import os
 import random

@@ -46,7 +46,7 @@ def visibility(fabric):
         b.ok("COMMIT")
         same(b.value("SELECT count(*) FROM t"), "41", "the next one does")
 
-        # What is not committed is nobody's business.
+        # Another process does not see uncommitted rows.
         a.ok("BEGIN; INSERT INTO t VALUES (2000, 'never'); UPDATE t SET v = 'dirty' WHERE id = 1")
         same(a.value("SELECT v FROM t WHERE id = 1"), "dirty", "a transaction sees its own")
         same(b.value("SELECT v FROM t WHERE id = 1"), "row 1", "others do not")
@@ -130,7 +130,7 @@ def increments(fabric, isolation):
         same(done + conflicts, clients * each, "every statement was answered")
         if not isolation:
             same(conflicts, 0, "READ COMMITTED waits instead of failing")
-        check(done >= clients, "somebody gets through")
+        check(done >= clients, "some client gets through")
         same(h.do("SELECT n FROM c WHERE id = 2").value(), "0")
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What waits for others ends: by statement_timeout, by ^C, and by itself where nobody can settle who stands in the way."""
+"""Waits for other processes end: by statement_timeout, by ^C, and by themselves if the process in the way cannot be recovered."""
 import os
 import re
 import select
@@ -90,7 +90,7 @@ def stop_in_a_commit(h, a):
 
 
 def test_a_commit_that_stands_still():
-    """Nobody has died: others wait no longer than they want to, and are never told OK of what they do not know."""
+    """No process has died: others wait no longer than their timeouts, and get no OK for a commit in doubt."""
     with House(nodes=1, lease_ms=60000) as h:
         a = h.shell(fabric="tcp")
         a.ok("CREATE TABLE t (id integer PRIMARY KEY, v integer)")
@@ -117,7 +117,7 @@ def test_a_commit_that_stands_still():
 
 
 def test_a_node_is_lost_and_a_client_dies_in_a_commit():
-    """Nobody can be sure that the dead is dead: no hang, errors that say so, and a line each on stderr, not thousands."""
+    """No process can be sure that a dead one is dead: no hang, errors that say so, and a line each on stderr, not thousands."""
     with House(nodes=2, lease_ms=5000) as h:
         a = h.shell(fabric="tcp")
         a.ok("CREATE TABLE t (id integer PRIMARY KEY, v integer)")

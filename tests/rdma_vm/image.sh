@@ -10,7 +10,7 @@ kernel=${kernel%/lib/modules}
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 
-chmod 755 "$tree" # it becomes the root, and not everybody in there is root
+chmod 755 "$tree" # it becomes the root directory, and not every process in there is root
 mkdir -p "$tree"/{bin,ctl,dev,etc/libibverbs.d,modules,namdb,proc,root,run,sys,tmp,usr/bin,var} "$tree/lib64"
 cp "$(command -v busybox)" "$tree/bin/busybox"
 "$tree/bin/busybox" --install -s "$tree/bin" 2>/dev/null

@@ -30,7 +30,7 @@ long_values() {
 		same "$(sql verbs "SELECT sum(length(b)), min(left(b, 2)), max(right(b, 2)) FROM long")" "2100000,AA,CC"
 }
 
-# Increments from several processes at once: none is lost, whoever does the atomics.
+# Increments from several processes at once: none is lost, whether the device or a CPU does the atomics.
 increments() {
 	local p=() fabric
 	sql verbs "CREATE TABLE counter (id int PRIMARY KEY, n int NOT NULL); INSERT INTO counter VALUES (1, 0)" || return 1
@@ -124,7 +124,7 @@ killed_storage() {
 }
 
 # The device is taken away while one process works over it and another one idles: the kernel does not wait for long,
-# both are told why, and the nodes serve everybody else over tcp, atomics included.
+# both are told why, and the nodes serve all other processes over tcp, atomics included.
 removed() {
 	local load idle said
 	sql verbs "CREATE TABLE r (id int PRIMARY KEY, n int NOT NULL); INSERT INTO r SELECT i, i FROM generate_series(1, 100) AS i" || return 1
@@ -148,7 +148,8 @@ removed() {
 		sleep 0.5
 	done
 	if grep -q '^State:.*[(]disk sleep[)]' /proc/$delete/status 2>/dev/null; then
-		# Soft devices wait for whoever has them open. Nobody can end that command: the machine is of no use any more.
+		# Soft devices wait for processes that have them open. That command cannot be ended: the machine is of
+		# no use any more.
 		local fd hold=kernel
 		for fd in /proc/[0-9]*/fd/*; do
 			case $(readlink "$fd") in
@@ -171,7 +172,7 @@ removed() {
 	}
 	wait $load
 	tail -n 5 /tmp/load
-	# Both ends are on this device: whoever is told first closes, and then that is what the other one is told.
+	# Both ends are on this device: the end that is told first closes, and then the other one is told of the close.
 	grep -qE "ERROR: +58030" /tmp/load &&
 		grep -qE "RDMA device here was removed|it closed the RDMA connection" /tmp/load /tmp/idle || {
 		cat /tmp/load /tmp/idle
@@ -196,7 +197,7 @@ removed() {
 	same "$(sql auto "SELECT n FROM after")" "20"
 }
 
-# A new one is found by whoever starts then.
+# A process that starts then finds the new device.
 added() {
 	rdma link add "${DEVICE}0" type "$DEVICE" netdev eth0 || return 1
 	stop_storage
@@ -221,7 +222,7 @@ nothing_left() {
 check "the doctor finds nothing wrong" doctor
 check "1,000 connections, 100 of them killed, leave nothing" cycles
 check "fabric conformance" conformance
-check "connections break and are made anew" reconnect
+check "connections break and are made again" reconnect
 check "peers that misbehave, machines that are not set up right" trouble
 start_storage
 [ "$DEVICE" = rxe ] && by=device || by=CPU

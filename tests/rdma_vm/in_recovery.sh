@@ -1,7 +1,7 @@
 # in_recovery.sh -- inside one machine, sourced by in_one.sh: compute processes are killed and stopped over verbs while they hold
 # locks and commit. Each time three things are asked: can others have the rows, do their snapshots go on, is the data right?
 lease=1000        # ms, of this cluster: an emulated machine's threads wait long for their turn
-row_patience=20   # s until the rows of a dead process must be others'; without recovery that is never
+row_patience=20   # s until another process must get the rows of a dead one; without recovery that is never
 other_patience=60 # s for everything else
 rounds=4          # how often a process is killed in the middle of its commits
 owners=()         # processes that are to be killed or stopped
@@ -35,8 +35,8 @@ ended() {
 	[ "$state" = Z ]
 }
 
-# start NAME [ROW]: reads /tmp/NAME.in, or commits changes of ROW; NAME.out has what it says. One that reached no node at all because the
-# machine stood still is started again: it was nobody yet.
+# start NAME [ROW]: reads /tmp/NAME.in, or commits changes of ROW; NAME.out has what it says. If it reached no node at
+# all because the machine stalled, it is started again: it had no identity yet.
 start() {
 	local try
 	for ((try = 0; try < 5; try++)); do
@@ -68,7 +68,7 @@ session() {
 
 tell() { printf '%s\n' "$2" >&"${input[$1]}"; }
 
-# ask NAME SQL: leaves in said, line by line, what it prints to that; an error is an answer, too.
+# ask NAME SQL: leaves in said, line by line, what it prints to that; an error is also an answer.
 ask() {
 	local mark="mark $RANDOM"
 	tell "$1" "$2;"
@@ -96,15 +96,15 @@ said_all() { # said_all NAME MARK: was the mark reached?
 says() { ask "$1" "$2" && same "${said[*]}" "$3"; }
 has() { ask "$1" "$2" && same "${said[*]:1}" "$3"; }
 
-# Commits of WHO one after the other, each a row's change and a line about it, so that half of one shows. The numbers are the
-# process's own: one that is missing, or should be, shows as well.
-commits() { # commits WHO ROW
+# Commits of PROCESS one after the other, each a row's change and a line about it, so that half of one shows. The
+# numbers are the process's own: one that is missing, or should be, shows as well.
+commits() { # commits PROCESS ROW
 	exec awk -v who="$1" -v row="$2" 'BEGIN {
 		for (k = 1; ; k++)
 			print "BEGIN; UPDATE own SET n = n + 1 WHERE id = " row "; INSERT INTO done VALUES (" who ", " k "); COMMIT;"
 	}'
 }
-stream() { # stream WHO ROW: until some of them are answered
+stream() { # stream PROCESS ROW: until some of them are answered
 	owners+=("$1")
 	start "$1" "$2" && within $other_patience busy "$1" || {
 		tail -n 5 "/tmp/$1.out"
@@ -120,7 +120,7 @@ killed() {
 	[ $? = 137 ]
 }
 
-# Who was shut out by each node; and what the one says who settled it.
+# The processes that each node has fenced; and the lines of their recoverers.
 shut_out() { [ "$(grep -c 'is fenced' "/tmp/storage$1.log")" = "$2" ]; }
 settlings() { cat /tmp/a.out /tmp/b.out | grep -E '^namdb: the compute process in owner slot [0-9]+ (is gone|has stopped): it was silent for '; }
 settled() { [ "$(settlings | wc -l)" -ge "$1" ]; }
@@ -133,7 +133,7 @@ taken() {
 }
 seen() { ask b "SELECT n FROM own WHERE id = $1" && [ "${said[1]}" = "$2" ]; }
 
-# whole WHO: of its transactions all that were answered are there, and at most one more; leaves in count how many.
+# whole PROCESS: all of its answered transactions are there, and at most one more; leaves their number in count.
 whole() {
 	local told
 	told=$(told "$1")
@@ -155,13 +155,13 @@ killed_owner() {
 	local still
 	session v && owners+=(v) &&
 		says v "BEGIN; UPDATE own SET n = n + 1000; INSERT INTO own VALUES (5, 1000)" "BEGIN UPDATE 4 INSERT 0 1" || return 1
-	# Who lives keeps its locks, idle or not, for longer than a lease.
+	# A live process keeps its locks, idle or not, for longer than a lease.
 	ask a "SET lock_timeout = '2s'; UPDATE own SET n = n + 1 WHERE id = 1" || return 1
 	echo "${said[*]}"
 	[[ ${said[*]} == *"ERROR:  55P03"* ]] && same "$(settlings)" "" || return 1
 	killed v && taken 1 && taken 2 && says a "INSERT INTO own VALUES (5, 50)" "INSERT 0 1" &&
 		has b "SELECT id, n FROM own ORDER BY id" "1,11 2,21 3,30 4,40 5,50" || return 1
-	# Shut out by both nodes, and settled once. Its death was told, or the lease was waited for.
+	# Fenced by both nodes, and recovered once. Its death was told, or the lease was waited for.
 	shut_out 1 1 && shut_out 2 1 && within $other_patience settled 1 && same "$(settlings | wc -l)" 1 || return 1
 	settlings
 	still=$(settlings | sed 's/.* it was silent for \([0-9]*\)\.[0-9]* ms, .*/\1/')
@@ -175,13 +175,15 @@ killed_committers() {
 		sleep 0.$((RANDOM % 5))$((RANDOM % 10))
 		killed $i && taken 1 && whole $i && sums b || return 1
 	done
-	# One and these; but who dies between two transactions may have been idle: then there is nothing to settle.
+	# One and these; but a process that dies between two transactions may have been idle: then there is nothing to
+	# recover.
 	settlings
 	within $other_patience settled $((1 + rounds - 2))
 }
 
-# Two stand still for longer than their lease, one idle in a transaction, one in the middle of its commits. When they go on, they
-# are told, and change nothing. 57P01 says for sure that nothing was done; 08007 that what was being committed may have been.
+# Two stall for longer than their lease, one idle in a transaction, one in the middle of its commits. When they go on,
+# they are told, and change nothing. 57P01 means for sure that nothing was done; 08007 that the commit may have been
+# done.
 stopped_owners() {
 	local i count code unsure=0
 	stream 100 1 && session z && owners+=(z) &&
@@ -204,7 +206,7 @@ stopped_owners() {
 		taken 1 && taken 2 && sums b
 }
 
-# The others were never harmed: they leave as if nothing had been. Who comes now finds what they have found.
+# The others were never harmed: they leave normally. A new process finds the rows that they have found.
 unharmed() {
 	local i
 	sums a || return 1

@@ -8,8 +8,8 @@
  *        whenever it is killed;
  *	- counts its row of `pulse` up, and writes down when each count was answered;
  *	- reads all of `pulse`, and writes down what it saw;
- *	- goes for the rows of `held` that it is told on stdin, as one who waits for the lock and as
- *        one who tries again.
+ *	- asks for the rows of `held` that it is told on stdin, once waiting for the lock and once
+ *        trying repeatedly.
  * A line each, in FILE.probe, times by CLOCK_MONOTONIC in ns:
  *	h TIME			the lock of our own row is ours
  *	H TIME			its COMMIT is about to be asked for

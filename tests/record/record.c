@@ -8,24 +8,24 @@
  *	       [--think MS] [--place N --row N] [--patient]
  *	record ... --setup | --final
  *
- * Each session is a thread with a connection. Before a transaction is begun, a
- *record of status info with all it may write goes into FILE, with one write(2);
- *when it has ended, another one with the same id, that says how. So whoever is
- * killed in between leaves the truth behind. FILE has neither first nor last
- *line: histories.py puts parts together.
+ * Each session is a thread with a connection. Before it begins a transaction, it writes a record of
+ * status info, with all that the transaction may write, into FILE with one write(2). When the
+ * transaction has ended, it writes another record with that id, which says how. So the file is true
+ * even if the process is killed in between. FILE has neither first nor last line: histories.py puts
+ * parts together.
  *
- * With --place and --row it is also probed how long others are held up by one
- *that dies or stands still: probe.h.
+ * With --place and --row it also measures how long a process that dies or stalls holds up others:
+ * probe.h.
  *
  * With --patient a session goes on when a connection to a storage node broke (58030): the next
  * transaction has a new one.
  *
- * `checkout` is as TPC-W's: of one to three items some are taken from stock,
- *and an order and its lines are written. For the judge it is a bank: a second
- *account of each item holds what its lines say was sold.
+ * `checkout` is like TPC-W's: it takes some of one to three items from stock, and writes an order
+ * and its lines. For the judge it is a bank: a second account of each item holds what its lines say
+ * was sold.
  *
- * Keys of `list` and `register` wander: at a time there are HOT of them, and
- *every --window ms they move on by one, so lists stay short.
+ * Keys of `list` and `register` wander: at a time there are HOT of them, and every --window ms they
+ * move on by one, so lists stay short.
  */
 #include "probe.h"
 #include "record.h"
@@ -195,8 +195,8 @@ note_write(struct session *s, const struct op *o)
 	say(&s->ops, "%" PRId64 "]", o->value);
 }
 
-/* Rows of (key, text) as they were read. A list is ",1,2,3"; a register nobody
- * has written is NULL. */
+/* Rows of (key, text) as they were read. A list is ",1,2,3"; a register that was never written is
+ * NULL. */
 static void
 note_rows(struct session *s, const char *what)
 {
@@ -360,7 +360,7 @@ connect_session(struct session *s)
 		fprintf(stderr, "record: %s\n", s->answer.message);
 		return false;
 	}
-	/* The level of statements by themselves, too. */
+	/* Also the level of statements outside transaction blocks. */
 	bool ok = run(s, "SET default_transaction_isolation = '%s'", cfg.level) &&
 		  run(s, "SET lock_timeout = '5s'") &&
 		  (cfg.backend->settings == NULL || run(s, "%s", cfg.backend->settings)) &&

@@ -76,8 +76,8 @@ struct hist_bank {
 /* Judges everything. Says on `out` what is wrong (at most a few lines); true when nothing is. */
 bool hist_judge(struct hist *h, const struct hist_bank *bank, FILE *out);
 
-/* After hist_judge: all of it as `namdb check` reads it. weakest: what goes for all; each
- * transaction is held to its own, too. */
+/* After hist_judge: writes the history as `namdb check` reads it. weakest: the level of all; each
+ * transaction is also held to its own. */
 void hist_write(struct hist *h, enum hist_iso weakest, FILE *out);
 /* After hist_judge: the state of an object at a snapshot (UINT64_MAX: the newest). */
 uint64_t hist_value_at(struct hist *h, unsigned table, uint64_t id, uint64_t snap);

@@ -1,11 +1,11 @@
 /*
- * life.c -- processes that come and go beside the clients' own: they join, work, stand idle, work
- * again and leave.
+ * life.c -- processes that come and go beside the clients' own: they join, work, idle, work again
+ * and leave.
  *
- * Each is struck at some step of that: it dies with one of its verbs, or stands still for longer
- * than a lease, while it joins, works or leaves; or while it is idle, and then more commit ids pass
- * than the vector has marks. A process that stood still while it was idle has lost nothing and goes
- * on. What the others are told with their marks meanwhile (notes) must reach all of them.
+ * A fault strikes each at one of these steps: it dies with one of its verbs, or stalls for longer
+ * than a lease, while it joins, works or leaves; or it stalls while it is idle, and then more
+ * commit ids pass than the vector has marks. A process that stalled while it was idle has lost
+ * nothing and goes on. Notes that come with marks meanwhile must reach every process.
  */
 #include "sim_txn.h"
 
@@ -35,7 +35,7 @@ struct visit {
 	struct place place;
 	unsigned number;
 	enum strike strike;
-	bool idles;                      /* stands still while it is idle */
+	bool idles;                      /* stalls while it is idle */
 	bool open, idle, leaving, ended; /* as far as it has come */
 };
 

@@ -163,7 +163,7 @@ judge_main(void *arg)
 		net_sleep(it.jw, 100000);
 		for (unsigned i = 0; i < 2 && !r->bad; i++)
 			if (picture(r, &it.victim[i]) != then[i])
-				run_bad(r, "process %u was shut out, and something of it came later", i);
+				run_bad(r, "process %u was fenced, and a verb of it executed later", i);
 	}
 	it.judge_ended = true;
 }
@@ -217,7 +217,7 @@ neighbours_end(struct run *r, struct net_worker *w)
 	while (!r->neighbours_fenced && !r->bad)
 		net_sleep(w, 100000);
 	r->neighbours_stop = true;
-	/* A dead one's ghost comes to its end, too, and everything can be closed. */
+	/* A dead process's verbs under way also come to an end, and everything can be closed. */
 	if (net_sim_crashed(it.victim[1].net))
 		net_sim_bury(r->sim, it.victim[1].net);
 	while (!it.roamer_ended || !it.judge_ended || !it.victim[0].ended || !it.victim[1].ended)

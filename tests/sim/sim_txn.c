@@ -1,6 +1,6 @@
 /*
  * sim_txn.c -- many seeds of mixed transactions: 10 clients, 3 storage nodes, torn and reordered
- * READs, late verbs, processes that stand still, and some that die and are settled by the others.
+ * READs, late verbs, processes that stall, and some that die and are recovered by the others.
  *
  *	sim_txn [--seed N | --seeds A-B] [--twice] [--verbose] [--trace]
  *	        [--load NAME]                  mixed, lists, fork, once, churn, checkout, long,
@@ -28,8 +28,8 @@
 
 enum {
 	PAUSE_NS = 20000000,     /* at most; well below a lease */
-	SETTLED_NS = 1600000000, /* time enough to settle a recoverer that died, and to free
-				  * the slot of an idle owner: ten leases */
+	SETTLED_NS = 1600000000, /* time enough to recover a dead recoverer, and to free the
+				  * slot of an idle owner: ten leases */
 	DRIFT_PPM = 50000,
 };
 
@@ -98,8 +98,7 @@ live(struct shape *s, struct nam_rng *d)
 			.loads = 1u << MIXED | 1u << TINY,
 			.visits = VISITS_MAX,
 			.tight = true };
-	if (idles) { /* a short vector, and nothing but visitors that stand still while they are
-		      * idle */
+	if (idles) { /* a short vector, and only visitors that stall while they are idle */
 		*s = (struct shape){ .procs = 2,
 			.workers = 1,
 			.slots = s->slots,
@@ -242,7 +241,7 @@ place_detach(struct run *r, struct place *p)
 	net_close(p->net);
 }
 
-/* first: the tables are made, too. */
+/* first: also makes the tables. */
 nam_status
 place_open(struct run *r, struct place *p, bool first)
 {
@@ -410,15 +409,15 @@ main_co(void *arg)
 	for (unsigned i = 0; i < r->shape.procs && !r->shape.storm; i++)
 		if (!r->place[i].troubled && !net_sim_crashed(r->place[i].net) &&
 		    net_sim_shut(r->place[i].net))
-			run_bad(r, "process %u has been shut out, and nothing had befallen it", i);
+			run_bad(r, "process %u has been fenced without a fault", i);
 	/* No process dies from here on: live ones do what follows, and would wait for a dead
 	 * one. */
 	for (unsigned i = 1; i < r->shape.procs; i++)
 		net_sim_crash_at(r->sim, r->place[i].net, 0);
 	net_sleep(w, 2 * r->shape.pause_ns); /* all processes go on, all marks have landed */
 	r->deaths = bury(r);
-	/* A visitor that died is settled, and its death is counted, before the last one sweeps. And
-	 * tables that one left behind are found. */
+	/* A dead visitor is recovered, and its death is counted, before the last process sweeps.
+	 * And tables that a visitor left behind are found. */
 	if (r->deaths > 0 || r->shape.visits > 0)
 		net_sleep(w, SETTLED_NS);
 	loads_let(r);
@@ -646,14 +645,14 @@ summary(uint64_t first, uint64_t last, uint64_t failed, const struct total *t, d
 	printf("  clients' processes: %lu stalled for longer than a lease, connections broken %lu times, "
 	       "cut "
 	       "%lu times; %lu found out and ended, %lu times one went on; answers: %lu gone, %lu unsure "
-	       "(%lu after standing still)\n",
+	       "(%lu after a stall)\n",
 	    e->stalls, e->breaks, e->parts, e->ended, e->went_on, e->gone, e->unsure, e->stall_unsure);
 	printf(
 	    "  %lu storage nodes lost, %lu of them the home node, %lu transactions committed behind that\n",
 	    e->nodes, e->homes, e->after);
-	printf("  %lu visitors (%lu left, %lu died, %lu stood still while idle, %lu looks for "
+	printf("  %lu visitors (%lu left, %lu died, %lu stalled while idle, %lu looks for "
 	       "notes), one worker's connections broken %lu times, "
-	       "%lu rumours, %lu clocks jumped; asked before they were shut out %lu, of which %lu "
+	       "%lu rumours, %lu clocks jumped; asked before they were fenced %lu, of which %lu "
 	       "gave up; %lu tables made and %lu dropped, "
 	       "%lu statements on them\n",
 	    e->visits, e->exits, e->visitors_dead, e->idle_stalls, e->notes, e->alone, e->rumours, e->jumps,

@@ -73,8 +73,8 @@ struct place {
 	struct net_worker *w[WORKERS_MAX];
 	struct txn_worker *tw[WORKERS_MAX];
 	unsigned clients; /* still at work */
-	bool troubled;    /* it may be cut off or shut out: errors that say so are right */
-	bool stalled;     /* ... because it stood still for longer than its lease */
+	bool troubled;    /* it may be cut off or fenced: errors that say so are right */
+	bool stalled;     /* ... because it stalled for longer than its lease */
 	uint64_t found;   /* when one of its clients found that out */
 	bool buried;      /* it died, and its ghost ends what it had open */
 };
@@ -85,23 +85,23 @@ struct shape {
 	uint32_t vector;
 	uint32_t tear, reorder;
 	uint32_t delay;    /* permille of verbs that are late */
-	uint32_t pause;    /* of a million verbs, after how many their process stands still */
+	uint32_t pause;    /* of a million verbs, after how many their process stalls */
 	uint32_t crash;    /* processes die within so many verbs; 0: they do not */
 	uint32_t pause_ns; /* ... for how long at most */
 	bool hot;          /* two accounts get most of the writes */
 	bool neighbours;
-	bool stall;          /* a process stands still for longer than its lease */
+	bool stall;          /* a process stalls for longer than its lease */
 	unsigned breaks;     /* so often a connection of a clients' process breaks, or is cut for a
 			      * while */
 	bool lose;           /* a storage node is lost when the run has its transactions */
 	unsigned loads;      /* a bit for each */
 	enum hist_iso lists; /* one level for all that append to lists */
-	bool bystander;      /* process 0 leaves it to others to settle the dead */
+	bool bystander;      /* process 0 recovers no other process */
 	bool storm;          /* see storm.c; a fenced process is dead */
 	/* The life of a cluster. */
 	bool tight;       /* little memory, and visitors whose memory other processes find */
 	bool rush;        /* many drops, many pauses, and nothing else */
-	bool idles;       /* they stand still while they are idle, and nothing else befalls them */
+	bool idles;       /* they stall while they are idle, and have no other faults */
 	unsigned visits;  /* so many processes join, work, stand idle and leave: life.c */
 	unsigned mapped;  /* a bit for each process: it has mapped the memory */
 	unsigned turn_ns; /* CPU time of a coroutine's turn, and of posting a verb; 0: code takes
@@ -124,7 +124,7 @@ struct troubles {
 	uint64_t stall_unsure;
 	uint64_t after; /* transactions that committed when a node was lost */
 	uint64_t alone, jumps, rumours;
-	/* Visitors: that came, left cleanly, died; stood still while they were idle; looks for a
+	/* Visitors: that came, left cleanly, died; stalled while they were idle; looks for a
 	 * note. */
 	uint64_t visits, exits, visitors_dead, idle_stalls, notes;
 };
@@ -374,7 +374,7 @@ const char *twin_chosen(void); /* NULL: none */
 
 /* life.c: processes that come and go. */
 void life_start(struct run *r);
-/* One of them died, or was shut out. */
+/* True if one of them died, or was fenced. */
 bool life_died(void);
 void life_close(void);
 /* sim_txn.c: a process of the cluster, as life.c needs it. open and close in a coroutine of it. */

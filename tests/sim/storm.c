@@ -16,7 +16,7 @@ enum {
 	SURVIVOR = PROCS_MAX - 1,
 	LOOK_NS = 10000,     /* between two looks for recoverers */
 	STEP_NS = 8000,      /* a commit takes about that long */
-	SETTLE_NS = 150000,  /* so does settling */
+	SETTLE_NS = 150000,  /* so does a recovery */
 	LONG_NS = 120000000, /* a pause longer than a lease, and up to twice as long */
 	SHORT_NS = 50000000, /* one that leaves the lease alone */
 	TRIP_NS = 4000,      /* so does a round trip */
@@ -32,13 +32,13 @@ enum {
 struct strike {
 	struct run *run;
 	struct net *net;
-	uint64_t after, ns; /* then it stands still for so long; 0: it dies */
+	uint64_t after, ns; /* then it stalls for so long; 0 = it dies */
 	unsigned again;     /* so often, after a step or so */
 	bool busy;
 };
 
 enum how {
-	STILL,     /* stands still, some time into a commit */
+	STILL,     /* stalls, some time into a commit */
 	DIES,      /* with one of the next verbs */
 	AT_ANSWER, /* the same, but from the answer on: the directories and words are under way */
 	OVERLAP,   /* the same, when a commit begins while those of another client are under way */

@@ -1,11 +1,11 @@
 /*
- * trouble.c -- what befalls the clients' own processes, and the storage nodes: a pause longer than
- * the lease, a connection that breaks or is cut for a while, the loss of a node. When so many
- * transactions have committed that the dice say.
+ * trouble.c -- faults of the clients' own processes and of the storage nodes: a pause longer than
+ * the lease, a connection that breaks or is cut for a while, the loss of a node. Each comes after a
+ * random number of commits.
  *
- * Process 0 is spared all but the node's loss: it judges at the end. A process in trouble may
- * answer with clean errors, until its clients have seen a few of them; then it ends as a process
- * does that cannot go on, and is settled by the others.
+ * Process 0 has no fault but the node's loss, because it judges at the end. A process in trouble
+ * may answer with clean errors, until its clients have seen a few of them; then it ends like a
+ * process that cannot go on, and the others recover it.
  */
 #include "sim_txn.h"
 
@@ -76,7 +76,7 @@ trouble_main(void *arg)
 		wait_for(r, w, (unsigned)nam_rng_below(dice, COMMITTED_LEAST * 3 / 4));
 		if ((p = some_place(r, w)) == NULL)
 			continue;
-		/* A hint is no proof, and enough to be shut out. */
+		/* A hint is no proof, but enough to be fenced. */
 		if (r->shape.hints && nam_rng_below(dice, 2)) {
 			p->troubled = true;
 			r->trouble.rumours++;

@@ -484,8 +484,8 @@ victims(const struct crash_scenario *s, unsigned every)
 }
 
 /*
- * The recoverer of the victim dies, too: at each verb from when the victim had been dead for most
- * of a lease until it was settled. The victim dies at a few places of its way only.
+ * The victim's recoverer also dies: at each verb from when the victim had been dead for most of a
+ * lease until it was recovered. The victim dies at a few of its verbs only.
  */
 static bool
 recoverers(const struct crash_scenario *s, unsigned every)

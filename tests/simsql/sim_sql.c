@@ -1,7 +1,7 @@
 /*
  * sim_sql.c -- catalog changes during traffic, many seeds: tables are made, changed, dropped and
  * made again while others read and write them, on a fabric that tears, delays and reorders, by
- * processes that stand still and die.
+ * processes that stall and die.
  *
  *	sim_sql [--seed N | --seeds A-B] [--twice] [--verbose] [--trace]
  *
@@ -515,7 +515,7 @@ summary(uint64_t first, uint64_t last, uint64_t failed, const struct total *t)
 	    (unsigned long long)last, (unsigned long long)failed, (double)clock() / CLOCKS_PER_SEC);
 	printf("  %llu answers judged, with %llu rows; %llu verbs, %llu READs torn, %llu late, %llu pauses, "
 	       "%llu "
-	       "processes died or were shut out of %llu connections, %llu owners settled\n",
+	       "processes died, %llu connections ended by fences, %llu owners recovered\n",
 	    (unsigned long long)t->answers, (unsigned long long)t->shown, (unsigned long long)t->sim.verbs,
 	    (unsigned long long)t->sim.reads_torn, (unsigned long long)t->sim.delays,
 	    (unsigned long long)t->sim.pauses, (unsigned long long)t->sim.crashes,

@@ -371,7 +371,7 @@ def pushed(m):
         q = pick(INNER)
         return pick(["FROM (%s) q(a, b, c)" % q, "FROM inner%d" % INNER.index(q)])
     m.some("conditions on queries", 420, lambda pick: "SELECT * %s WHERE %s ORDER BY 1, 2, 3" % (place(pick), pick(OUTER)))
-    # i + 1 fails for one row: it may not where a cheaper condition, or nobody's interest, keeps it away
+    # i + 1 fails for one row: it must not fail if a cheaper condition excludes the row, or no operator needs the value
     for q in ("SELECT id, s, i + 1 FROM t WHERE b", "SELECT id, upper(s), 1 / (id - 1) FROM t",
               "SELECT x.id, x.s, x.y FROM (SELECT id, s, i * 2 AS y FROM t) x WHERE x.y > 0"):
         for c in ("a > 2 AND b = 'apple'", "b IS NULL", "a = 5", "a IN (5, 6) AND c > 0", "c > 0 AND a = 9"):

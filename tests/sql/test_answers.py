@@ -50,7 +50,7 @@ def generate(h, seed):
                 dice.randrange(60), dice.randrange(60))),
             maybe("; ".join(dice.choice(NAMES) for _ in range(dice.randrange(1, 4))), 0.5)])
     orders = []
-    for p in dice.sample(range(-60, 660), 500):  # some belong to nobody
+    for p in dice.sample(range(-60, 660), 500):  # some belong to no row
         for line in range(1, dice.randrange(2, 7)):
             orders.append([p, line, maybe(dice.choice(ITEMS[:-1]), 0.1), maybe("%.3f" % dice.uniform(-20, 900), 0.1),
                            maybe(dice.randrange(-3, 40), 0.1),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """docs/SQL.md is true: every line of it has examples (docs.sql), which are run, and answered as written there.
 
-A line of the page (a table's row, a bullet, a paragraph) names its examples in a comment that nobody sees when the page is
+A line of the page (a table's row, a bullet, a paragraph) names its examples in a comment that is invisible when the page is
 shown: <!--id-->. In docs.sql `-- [id] pg` begins the examples of that line, and then:
   pg     the answers are PostgreSQL's, too: it is asked the same
   differ it is asked the same, and `--pg>` and `--pg!` say what it answers instead
